@@ -1,1 +1,10 @@
-//! TODO
+//! Shaders: SPIR-V in, bytecode for the wave engine out.
+//!
+//! The way of a shader: [`spirv`] parses words into a flat module; [`build`] translates one entry point, fully
+//! inlined and scalarised, into SSA ([`ir`]); [`pass`] optimises it; [`lower`] assigns registers, linearises the
+//! structured control flow into mask operations and emits [`bytecode`].
+//! Knows only SPIR-V: no Vulkan, no images' layouts, no SIMD.
+
+pub mod bytecode;
+pub mod ir;
+pub mod options;

@@ -1,0 +1,55 @@
+//! What a pipeline tells the compiler, and what can go wrong.
+
+use crate::ir::Stage;
+
+/// Where the descriptor of a (set, binding) lives at run time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Binding {
+    /// Index into the table of descriptor tables of a dispatch: 0..32 are the bound sets, [`DYNAMIC_TABLE`] holds
+    /// the buffer descriptors with dynamic offsets already added.
+    pub table: u32,
+    /// Byte offset of array element 0 in that table; `stride` bytes an element.
+    pub offset: u32,
+    pub stride: u32,
+    /// Array elements the layout declares (the upper bound for variable counts).
+    pub count: u32,
+    /// Set for an inline uniform block: the table's bytes at `offset` are the data itself (`count` bytes).
+    pub inline_data: bool,
+}
+
+pub const DYNAMIC_TABLE: u32 = 32;
+/// Bytes of one descriptor: four 64-bit words.
+/// Buffers: `[0]` host address, `[1]` size in bytes. Images: `[2]` address of the host's view object, `[3]` of its
+/// sampler. Texel buffers: `[2]` the host's buffer view object. All zero: the null descriptor.
+pub const DESCRIPTOR_BYTES: u32 = 32;
+
+/// Everything besides the module that decides what is compiled.
+pub struct Options<'a> {
+    pub stage: Stage,
+    pub entry: &'a str,
+    /// Specialisation: (SpecId, little-endian bytes zero-extended to 64 bits).
+    pub spec: &'a [(u32, u64)],
+    /// `None` for a binding that the pipeline layout lacks: an error when the shader uses it.
+    pub binding: &'a dyn Fn(u32, u32) -> Option<Binding>,
+    /// Bytes of push constants that may be read.
+    pub push_bytes: u32,
+    /// Forces the wave's lanes (64, 128 or 256); `None` chooses by register need.
+    pub lanes: Option<u32>,
+    /// A switch to look at the code as translated (for tests and for blame).
+    pub optimise: bool,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The module breaks the SPIR-V specification (or uses ids, types or operands inconsistently).
+    #[error("invalid SPIR-V at word {word}: {what}")]
+    Invalid { word: usize, what: String },
+    /// The module is valid as far as we looked, but needs something the device does not report.
+    #[error("unsupported SPIR-V: {0}")]
+    Unsupported(String),
+    /// A bound of the engine: too many instructions after inlining, registers, nesting.
+    #[error("shader too large: {0}")]
+    TooLarge(String),
+}
+
+pub type Result<T> = std::result::Result<T, Error>;
