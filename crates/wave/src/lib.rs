@@ -1,1 +1,10 @@
-//! TODO
+//! The wave engine: runs [`shader::bytecode`] on waves of 64, 128 or 256 lanes.
+//!
+//! Knows neither Vulkan nor images' layouts: buffers are (address, size) descriptors, images are opaque addresses
+//! handed to a [`Host`]. Kernels exist in three forms ([`Level`]), chosen at run time, with the same bits.
+
+pub mod host;
+pub mod state;
+
+pub use host::{Host, ImageWarp, Table};
+pub use state::{Kernel, State, Status};

@@ -1,0 +1,60 @@
+//! What a wave asks of the machine around it.
+
+use shader::bytecode::ImageCode;
+
+/// One table of descriptors (a bound set, or the dynamic buffers). `ptr` null: nothing bound.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Table {
+    pub ptr: *const u8,
+    /// Bytes.
+    pub size: u64,
+}
+
+impl Table {
+    pub const NONE: Table = Table { ptr: std::ptr::null(), size: 0 };
+}
+
+/// Operands and results of an image operation for one warp of 16 lanes, raw bits, lane-indexed.
+/// Only the entries that the op has are filled; the rest is stale.
+#[repr(C, align(64))]
+pub struct ImageWarp {
+    /// Active lanes (never 0). Results of other lanes are ignored, but implicit derivatives read all lanes of a quad.
+    pub mask: u16,
+    /// Words 2 and 3 of the image descriptor and word 3 of the sampler's descriptor (0: null descriptor).
+    pub view: u64,
+    pub sampler: u64,
+    pub coords: [[u32; 16]; 4],
+    pub dref: [u32; 16],
+    pub lod: [u32; 16],
+    pub bias: [u32; 16],
+    /// d/dx in 0..3, d/dy in 3..6.
+    pub grad: [[u32; 16]; 6],
+    pub offsets: [[u32; 16]; 8],
+    pub sample: [u32; 16],
+    pub min_lod: [u32; 16],
+    /// Texel to write, or the atomic's value and comparator: low words, then high words for 64-bit types.
+    pub data: [[u32; 16]; 4],
+    pub data_hi: [[u32; 16]; 4],
+    pub out: [[u32; 16]; 4],
+    pub out_hi: [[u32; 16]; 4],
+}
+
+/// The machine around a wave.
+pub trait Host: Sync {
+    /// Runs one image operation for one warp; `warp.view` and `warp.sampler` are the same for its lanes.
+    ///
+    /// # Safety
+    /// `warp.view` and `warp.sampler` are null or what the descriptor's writer put there.
+    unsafe fn image(&self, code: &ImageCode, warp: &mut ImageWarp);
+
+    /// True when `addr .. addr + bytes` lies in live memory outside the device arena (imported host memory).
+    fn foreign(&self, addr: u64, bytes: u64) -> bool;
+
+    /// Device clock (ns ticks).
+    fn clock(&self) -> u64;
+
+    /// True when the device is lost or the watchdog's time is up: the wave stops. Asked every some thousand loop
+    /// iterations.
+    fn expired(&self) -> bool;
+}

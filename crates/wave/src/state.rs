@@ -1,0 +1,65 @@
+//! What a kernel sees: the register file, the masks, memory.
+
+use crate::host::{Host, Table};
+use shader::bytecode::{ImageCode, Op};
+
+/// One op's code: executes `op` and returns the next op to run.
+///
+/// # Safety
+/// `st` describes a live register file of the program that `op` belongs to.
+pub type Kernel = unsafe fn(st: &mut State, op: *const Op) -> *const Op;
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Status {
+    Running,
+    /// All lanes ended.
+    Done,
+    /// Waits at a control barrier; resume at [`State::pc`].
+    Barrier,
+    /// A device fault: access outside live memory by address, or a loop that the watchdog ended.
+    Fault(Fault),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Fault {
+    /// Device address outside live memory.
+    Address(u64),
+    /// The watchdog ended a loop.
+    Watchdog,
+}
+
+/// One wave's state. The register file and the masks are all of it: a wave can be put aside at a barrier.
+#[repr(C, align(64))]
+pub struct State {
+    /// Lanes that execute, one u16 a warp.
+    pub exec: [u16; 32],
+    /// 64-byte aligned register file.
+    pub regs: *mut u8,
+    /// Warps with any lane in `exec`; `all` = every warp of the wave has its bit.
+    pub live: u32,
+    pub all: u32,
+    /// Warps of the wave: lanes / 16.
+    pub warps: u32,
+    /// First op of the program (jump targets are relative to it), and where to resume.
+    pub code: *const Op,
+    pub pc: *const Op,
+    pub tables: *const Table,
+    pub table_count: u32,
+    pub push: *const u8,
+    pub push_bytes: u32,
+    /// Workgroup memory of all workgroups in the wave, and its bytes.
+    pub shared: *mut u8,
+    pub shared_bytes: u32,
+    /// Private words: word i of lane l at `scratch + (i · lanes + l) · 4`.
+    pub scratch: *mut u8,
+    pub scratch_words: u32,
+    /// Range of addresses in which device memory lives.
+    pub arena: (u64, u64),
+    pub images: *const ImageCode,
+    pub host: *const dyn Host,
+    /// Loop iterations until the host is asked whether to go on.
+    pub patience: u32,
+    pub status: Status,
+    /// Buffer descriptors made up for inline uniform blocks: (address, size) pairs, one an inline DESC op executed.
+    pub inline_descs: Vec<Box<[u64; 4]>>,
+}
