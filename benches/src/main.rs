@@ -1,1 +1,137 @@
-fn main() {}
+//! The bench runner: the kernels of `benches/kernels` on Tuff and on its installed peers, side by side.
+//!
+//! A driver lives in a child process of its own, which sees that driver alone (`VK_ICD_FILENAMES`). The children of a
+//! comparison take turns, round by round (A B A B), so that a busy machine is busy for all of them. One thread is
+//! measured in CPU time of the whole child, more in wall time.
+
+mod child;
+mod parent;
+mod table;
+
+use clap::Parser;
+use client::drivers::{self, Driver, Threads};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Runs the benchmark kernels on Tuff, lavapipe and SwiftShader.
+#[derive(Parser)]
+pub struct Args {
+    /// Only these kernels (comma-separated).
+    #[arg(long, value_delimiter = ',')]
+    only: Vec<String>,
+    /// Rounds of each timing.
+    #[arg(long, default_value_t = 5)]
+    rounds: usize,
+    /// Fresh processes for each creation timing.
+    #[arg(long, default_value_t = 3)]
+    create_rounds: usize,
+    /// Milliseconds that a kernel is repeated for in each round.
+    #[arg(long, default_value_t = 40)]
+    budget_ms: u64,
+    /// Thread counts, comma-separated: numbers or `all`.
+    #[arg(long, value_delimiter = ',', default_value = "1,all")]
+    threads: Vec<String>,
+    /// Drivers as `name=icd.json` instead of the ones found; a bare name means the installed one.
+    #[arg(long, value_delimiter = ',')]
+    drivers: Vec<String>,
+    /// TUFF_SIMD for Tuff: portable, avx2 or avx512.
+    #[arg(long)]
+    simd: Option<String>,
+    /// Skip the run times (creation and the empty dispatch only).
+    #[arg(long)]
+    no_run: bool,
+    /// Skip creation + first dispatch.
+    #[arg(long)]
+    no_create: bool,
+    /// Seconds after which a silent child is given up.
+    #[arg(long, default_value_t = 120)]
+    timeout_s: u64,
+    /// Write everything measured to this file.
+    #[arg(long)]
+    json: Option<PathBuf>,
+    #[arg(long, hide = true)]
+    child: bool,
+}
+
+fn main() -> ExitCode {
+    let args = Args::parse();
+    if args.child {
+        return child::main();
+    }
+    match run(&args) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::from(1),
+        Err(e) => {
+            eprintln!("benches: {e}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run(args: &Args) -> client::Result<bool> {
+    let (drivers, absent) = chosen(&args.drivers)?;
+    let threads = args.threads.iter().map(|t| parse_threads(t)).collect::<client::Result<Vec<_>>>()?;
+    let mut kernels = Vec::new();
+    for k in &client::kernels::KERNELS {
+        if args.only.is_empty() || args.only.iter().any(|o| o == k.name) {
+            kernels.push(k);
+        }
+    }
+    if let Some(unknown) = args.only.iter().find(|o| client::kernels::find(o).is_none()) {
+        return Err(client::Error(format!("no kernel is called {unknown}")));
+    }
+    for name in &absent {
+        println!("{name}: not installed (no ICD file in the usual folders)");
+    }
+    let bench = parent::Bench { args, drivers, kernels };
+    let report = bench.run(&threads);
+    if let Some(path) = &args.json {
+        let text = serde_json::to_string_pretty(&report).expect("a report is plain data");
+        std::fs::write(path, text).map_err(|e| client::Error(format!("{}: {e}", path.display())))?;
+    }
+    Ok(report.good())
+}
+
+fn chosen(wanted: &[String]) -> client::Result<(Vec<Driver>, Vec<String>)> {
+    if wanted.is_empty() {
+        return Ok(drivers::all());
+    }
+    let mut here = Vec::new();
+    let mut absent = Vec::new();
+    for w in wanted {
+        match w.split_once('=') {
+            Some((name, icd)) => {
+                let icd = PathBuf::from(icd);
+                let icd = icd.canonicalize().map_err(|e| client::Error(format!("{}: {e}", icd.display())))?;
+                here.push(Driver { name: name.into(), icd });
+            }
+            None if w == "tuff" => here.push(Driver { name: w.clone(), icd: drivers::tuff_icd() }),
+            None => match drivers::find(w) {
+                Some(d) => here.push(d),
+                None => absent.push(w.clone()),
+            },
+        }
+    }
+    Ok((here, absent))
+}
+
+fn parse_threads(text: &str) -> client::Result<Threads> {
+    match text.parse() {
+        Ok(n) if n > 0 => Ok(Threads::Count(n)),
+        _ if text == "all" => Ok(Threads::All),
+        _ => Err(client::Error(format!("--threads wants numbers above 0 or `all`, not {text}"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thread_counts_are_numbers_or_all() {
+        assert_eq!(parse_threads("2"), Ok(Threads::Count(2)));
+        assert_eq!(parse_threads("all"), Ok(Threads::All));
+        assert!(parse_threads("0").is_err());
+        assert!(parse_threads("many").is_err());
+    }
+}

@@ -1,0 +1,162 @@
+//! The child: one process, one driver. It reads a request a line and answers each with one line of JSON.
+
+use client::kernels::{self, Spec};
+use client::measure::Moment;
+use client::{Buffer, Context, Kernel};
+use serde::{Deserialize, Serialize};
+use std::io::{BufRead, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::rc::Rc;
+
+/// What the parent asks for.
+#[derive(Serialize, Deserialize, Clone, Debug)]
+pub enum Request {
+    /// Who is the driver?
+    Hello,
+    /// Repeat a kernel's whole workload for about so many milliseconds.
+    Time { kernel: String, budget_ms: u64 },
+    /// Run a kernel once on fresh buffers and write its output there.
+    Output { kernel: String, path: PathBuf },
+    /// Create a kernel's pipeline and dispatch one workgroup. Meaningful once per kernel and process.
+    Create { kernel: String },
+    /// Submit and wait for an empty dispatch so many times.
+    Empty { times: u32 },
+}
+
+/// What it gets.
+#[derive(Serialize, Deserialize, Clone, Debug)]
+pub enum Answer {
+    Hello {
+        device: String,
+        driver: String,
+    },
+    /// Seconds per dispatch (Time, Empty) or for the whole (Create).
+    Span {
+        wall: f64,
+        cpu: f64,
+    },
+    Done,
+    Error(String),
+}
+
+pub fn main() -> ExitCode {
+    let mut stdout = std::io::stdout().lock();
+    let context = Context::open();
+    let mut state = None;
+    for line in std::io::stdin().lock().lines() {
+        let Ok(line) = line else { break };
+        let answer = match (&context, serde_json::from_str(&line)) {
+            (Ok(context), Ok(request)) => {
+                answer(context, &mut state, request).unwrap_or_else(|e| Answer::Error(e.to_string()))
+            }
+            (Err(e), _) => Answer::Error(e.to_string()),
+            (_, Err(e)) => Answer::Error(format!("bad request: {e}")),
+        };
+        let text = serde_json::to_string(&answer).expect("an answer is plain data");
+        if writeln!(stdout, "{text}").and_then(|()| stdout.flush()).is_err() {
+            break;
+        }
+    }
+    ExitCode::SUCCESS
+}
+
+/// A kernel that is set up, kept from round to round.
+struct Ready {
+    name: String,
+    kernel: Kernel,
+    buffers: Vec<Buffer>,
+}
+
+fn spec(name: &str) -> client::Result<&'static Spec> {
+    kernels::find(name).ok_or_else(|| client::Error(format!("no kernel is called {name}")))
+}
+
+fn answer(context: &Rc<Context>, state: &mut Option<Ready>, request: Request) -> client::Result<Answer> {
+    match request {
+        Request::Hello => Ok(Answer::Hello {
+            device: context.device_name(),
+            driver: format!("{} {}", context.driver_name, context.driver_info).trim().to_string(),
+        }),
+        Request::Time { kernel, budget_ms } => {
+            let spec = spec(&kernel)?;
+            let fresh = state.as_ref().is_none_or(|s| s.name != kernel);
+            if fresh {
+                *state = None; // frees the last kernel's buffers first
+                let ready = Ready {
+                    name: kernel,
+                    kernel: spec.make_kernel(context)?,
+                    buffers: spec.make_buffers(context)?,
+                };
+                run_once(context, spec, &ready.kernel, &ready.buffers)?; // compiled, and pages touched
+                *state = Some(ready);
+            }
+            let ready = state.as_ref().expect("set up above");
+            let buffers: Vec<&Buffer> = ready.buffers.iter().collect();
+            let commands = ready.kernel.record(&buffers, &spec.push(), &spec.dispatches())?;
+            let span = repeat(budget_ms, || context.submit_and_wait(commands));
+            context.free(commands);
+            span
+        }
+        Request::Output { kernel, path } => {
+            let spec = spec(&kernel)?;
+            let kernel = spec.make_kernel(context)?;
+            let buffers = spec.make_buffers(context)?;
+            run_once(context, spec, &kernel, &buffers)?;
+            std::fs::write(&path, buffers[0].bytes())
+                .map_err(|e| client::Error(format!("{}: {e}", path.display())))?;
+            Ok(Answer::Done)
+        }
+        Request::Create { kernel } => {
+            let spec = spec(&kernel)?;
+            let buffers = spec.make_buffers(context)?;
+            let references: Vec<&Buffer> = buffers.iter().collect();
+            let push = vec![0; spec.push().len()]; // n = 0: the loops over n do nothing
+            warm_up(context)?;
+            let start = Moment::now();
+            let kernel = spec.make_kernel(context)?;
+            kernel.run(&references, &push, [1, 1, 1])?;
+            let span = start.elapsed();
+            Ok(Answer::Span { wall: span.wall, cpu: span.cpu })
+        }
+        Request::Empty { times } => {
+            let kernel = kernels::EMPTY.make_kernel(context)?;
+            let commands = kernel.record(&[], &[], &kernels::EMPTY.dispatches())?;
+            context.submit_and_wait(commands)?;
+            let start = Moment::now();
+            for _ in 0..times {
+                context.submit_and_wait(commands)?;
+            }
+            let span = start.elapsed();
+            context.free(commands);
+            Ok(Answer::Span { wall: span.wall / f64::from(times), cpu: span.cpu / f64::from(times) })
+        }
+    }
+}
+
+/// Whatever a driver sets up once (threads, a compiler's tables) is not the cost of the kernel that comes next.
+fn warm_up(context: &Rc<Context>) -> client::Result<()> {
+    kernels::EMPTY.make_kernel(context)?.run(&[], &[], [1, 1, 1])
+}
+
+fn run_once(context: &Rc<Context>, spec: &Spec, kernel: &Kernel, buffers: &[Buffer]) -> client::Result<()> {
+    let references: Vec<&Buffer> = buffers.iter().collect();
+    let commands = kernel.record(&references, &spec.push(), &spec.dispatches())?;
+    let result = context.submit_and_wait(commands);
+    context.free(commands);
+    result
+}
+
+fn repeat(budget_ms: u64, mut run: impl FnMut() -> client::Result<()>) -> client::Result<Answer> {
+    let start = Moment::now();
+    let mut times = 0;
+    loop {
+        run()?;
+        times += 1;
+        let span = start.elapsed();
+        if span.wall * 1e3 >= budget_ms as f64 {
+            let n = f64::from(times);
+            return Ok(Answer::Span { wall: span.wall / n, cpu: span.cpu / n });
+        }
+    }
+}

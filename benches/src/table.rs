@@ -1,0 +1,96 @@
+//! Tables for the terminal.
+
+use crate::parent::{Agreement, Section};
+use client::kernels::Spec;
+
+/// A time in milliseconds with three significant digits.
+fn ms(seconds: f64) -> String {
+    let v = seconds * 1e3;
+    match v {
+        v if v.is_nan() => "-".into(),
+        v if v >= 100.0 => format!("{v:.0}"),
+        v if v >= 10.0 => format!("{v:.1}"),
+        v if v >= 1.0 => format!("{v:.2}"),
+        v => format!("{v:.4}"),
+    }
+}
+
+/// One section: min and median of each driver in milliseconds, and the first driver's speed against each other one.
+pub fn section(s: &Section, names: &[String], kernels: &[&Spec]) {
+    println!("\n{} — {} time in ms, min (median)", s.title, s.clock);
+    print!("{:10}", "");
+    for n in names {
+        print!("{n:>22}");
+    }
+    for n in &names[1..] {
+        print!("{:>16}", format!("× {n}"));
+    }
+    println!();
+    let order = kernels.iter().map(|k| k.name).chain(["empty"]);
+    let mut errors = Vec::new();
+    for (kernel, row) in order.filter_map(|k| Some((k, s.rows.get(k)?))) {
+        print!("{kernel:10}");
+        for n in names {
+            let t = &row[n];
+            let cell = match &t.error {
+                Some(e) => {
+                    errors.push(format!("{kernel}, {n}: {e}"));
+                    "failed".into()
+                }
+                None => format!("{} ({})", ms(t.min(s.threads)), ms(t.median(s.threads))),
+            };
+            print!("{cell:>22}");
+        }
+        let own = &row[&names[0]];
+        for n in &names[1..] {
+            let best = row[n].min(s.threads) / own.min(s.threads);
+            let middle = row[n].median(s.threads) / own.median(s.threads);
+            let known = own.error.is_none() && row[n].error.is_none();
+            let cell = if known { format!("{best:.2} ({middle:.2})") } else { "-".into() };
+            print!("{cell:>16}");
+        }
+        println!();
+    }
+    errors.iter().for_each(|e| println!("  {e}"));
+}
+
+/// How the outputs agree.
+pub fn outputs(list: &[Agreement]) {
+    if list.is_empty() {
+        return;
+    }
+    println!("\noutputs");
+    for a in list {
+        match &a.error {
+            Some(e) => println!("  {:8} {}: {e}", a.kernel, a.driver),
+            None => println!(
+                "  {:8} {} against {}: {}, largest difference {:.3e}, {:.4} % of words beyond tolerance{}",
+                a.kernel,
+                a.driver,
+                a.reference,
+                if a.equal { "equal" } else { "DIFFERENT" },
+                a.largest_difference,
+                a.share_beyond_tolerance * 100.0,
+                if a.nan_mismatches > 0 {
+                    format!(", {} NaN on one side only", a.nan_mismatches)
+                } else {
+                    String::new()
+                },
+            ),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ms;
+
+    #[test]
+    fn times_keep_three_digits() {
+        assert_eq!(ms(0.123_456), "123");
+        assert_eq!(ms(0.012_345), "12.3");
+        assert_eq!(ms(0.001_234_5), "1.23");
+        assert_eq!(ms(0.000_012_34), "0.0123");
+        assert_eq!(ms(f64::NAN), "-");
+    }
+}

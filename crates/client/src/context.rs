@@ -1,0 +1,164 @@
+//! An instance, a device and a queue: all that a headless compute program needs.
+
+use crate::library::name;
+use crate::{Error, Library, Result};
+use ash::vk;
+use std::rc::Rc;
+
+/// One device of the first (or a chosen) driver, with a queue that computes.
+pub struct Context {
+    pub device: ash::Device,
+    pub queue: vk::Queue,
+    pub physical: vk::PhysicalDevice,
+    pub properties: vk::PhysicalDeviceProperties,
+    pub driver_name: String,
+    pub driver_info: String,
+    pub memory: vk::PhysicalDeviceMemoryProperties,
+    pub instance: ash::Instance,
+    pub(crate) pool: vk::CommandPool,
+    pub(crate) fence: vk::Fence,
+    _library: Library,
+}
+
+impl Context {
+    /// Opens the first device that the environment's driver shows.
+    pub fn open() -> Result<Rc<Self>> {
+        Self::with(Library::any()?)
+    }
+
+    /// Opens the first device of `library`, enabling every core feature up to Vulkan 1.2 that it reports.
+    pub fn with(library: Library) -> Result<Rc<Self>> {
+        let application =
+            vk::ApplicationInfo::default().application_name(c"tuff-client").api_version(vk::API_VERSION_1_3);
+        let info = vk::InstanceCreateInfo::default().application_info(&application);
+        // SAFETY: plain Vulkan calls in the order that the specification asks for, with structs that outlive them.
+        unsafe {
+            let instance =
+                library.entry.create_instance(&info, None).map_err(Error::vk("vkCreateInstance"))?;
+            let devices =
+                instance.enumerate_physical_devices().map_err(Error::vk("vkEnumeratePhysicalDevices"))?;
+            let Some(&physical) = devices.first() else {
+                return Err(Error("the driver shows no device".into()));
+            };
+            let mut driver = vk::PhysicalDeviceDriverProperties::default();
+            let mut properties = vk::PhysicalDeviceProperties2::default().push_next(&mut driver);
+            instance.get_physical_device_properties2(physical, &mut properties);
+            let properties = properties.properties;
+            let families = instance.get_physical_device_queue_family_properties(physical);
+            let family = families
+                .iter()
+                .position(|f| f.queue_flags.contains(vk::QueueFlags::COMPUTE))
+                .ok_or_else(|| Error("no queue family computes".into()))? as u32;
+
+            let mut features12 = vk::PhysicalDeviceVulkan12Features::default();
+            let mut features11 = vk::PhysicalDeviceVulkan11Features::default();
+            let mut features =
+                vk::PhysicalDeviceFeatures2::default().push_next(&mut features11).push_next(&mut features12);
+            instance.get_physical_device_features2(physical, &mut features);
+            let queues =
+                [vk::DeviceQueueCreateInfo::default().queue_family_index(family).queue_priorities(&[1.0])];
+            let create = vk::DeviceCreateInfo::default().queue_create_infos(&queues).push_next(&mut features);
+            let device =
+                instance.create_device(physical, &create, None).map_err(Error::vk("vkCreateDevice"))?;
+            let queue = device.get_device_queue(family, 0);
+            let pool = device
+                .create_command_pool(
+                    &vk::CommandPoolCreateInfo::default()
+                        .queue_family_index(family)
+                        .flags(vk::CommandPoolCreateFlags::RESET_COMMAND_BUFFER),
+                    None,
+                )
+                .map_err(Error::vk("vkCreateCommandPool"))?;
+            let fence = device
+                .create_fence(&vk::FenceCreateInfo::default(), None)
+                .map_err(Error::vk("vkCreateFence"))?;
+            let memory = instance.get_physical_device_memory_properties(physical);
+            Ok(Rc::new(Self {
+                device,
+                queue,
+                physical,
+                properties,
+                driver_name: name(&driver.driver_name),
+                driver_info: name(&driver.driver_info),
+                memory,
+                instance,
+                pool,
+                fence,
+                _library: library,
+            }))
+        }
+    }
+
+    /// The device's name as programs see it.
+    pub fn device_name(&self) -> String {
+        name(&self.properties.device_name)
+    }
+
+    /// Device extensions by name.
+    pub fn extensions(&self) -> Vec<String> {
+        // SAFETY: a live physical device.
+        let list = unsafe { self.instance.enumerate_device_extension_properties(self.physical) };
+        list.unwrap_or_default().iter().map(|e| name(&e.extension_name)).collect()
+    }
+
+    /// A memory type among `bits` that has all of `flags`.
+    pub fn memory_type(&self, bits: u32, flags: vk::MemoryPropertyFlags) -> Result<u32> {
+        (0..self.memory.memory_type_count)
+            .find(|&i| {
+                bits & (1 << i) != 0 && self.memory.memory_types[i as usize].property_flags.contains(flags)
+            })
+            .ok_or_else(|| Error(format!("no memory type with {flags:?} among {bits:#x}")))
+    }
+
+    /// Records a command buffer with `record`. It can be submitted many times, and is freed with the context's pool.
+    pub fn record(&self, record: impl FnOnce(&ash::Device, vk::CommandBuffer)) -> Result<vk::CommandBuffer> {
+        // SAFETY: the pool is live and used by this thread alone (the context is not Send).
+        unsafe {
+            let buffers = self
+                .device
+                .allocate_command_buffers(
+                    &vk::CommandBufferAllocateInfo::default().command_pool(self.pool).command_buffer_count(1),
+                )
+                .map_err(Error::vk("vkAllocateCommandBuffers"))?;
+            let buffer = buffers[0];
+            self.device
+                .begin_command_buffer(buffer, &vk::CommandBufferBeginInfo::default())
+                .map_err(Error::vk("vkBeginCommandBuffer"))?;
+            record(&self.device, buffer);
+            self.device.end_command_buffer(buffer).map_err(Error::vk("vkEndCommandBuffer"))?;
+            Ok(buffer)
+        }
+    }
+
+    /// Submits `commands` and waits until it has run.
+    pub fn submit_and_wait(&self, commands: vk::CommandBuffer) -> Result<()> {
+        let buffers = [commands];
+        let submit = [vk::SubmitInfo::default().command_buffers(&buffers)];
+        let fences = [self.fence];
+        // SAFETY: all handles live in this context; the fence is unsignalled between calls.
+        unsafe {
+            self.device.queue_submit(self.queue, &submit, self.fence).map_err(Error::vk("vkQueueSubmit"))?;
+            self.device.wait_for_fences(&fences, true, u64::MAX).map_err(Error::vk("vkWaitForFences"))?;
+            self.device.reset_fences(&fences).map_err(Error::vk("vkResetFences"))
+        }
+    }
+
+    /// Gives a command buffer of [`Context::record`] back.
+    pub fn free(&self, commands: vk::CommandBuffer) {
+        // SAFETY: it came from this pool and no submission of it is pending (submissions are waited for).
+        unsafe { self.device.free_command_buffers(self.pool, &[commands]) }
+    }
+}
+
+impl Drop for Context {
+    fn drop(&mut self) {
+        // SAFETY: buffers and kernels hold an Rc of the context, so nothing made from it is left.
+        unsafe {
+            let _ = self.device.device_wait_idle();
+            self.device.destroy_fence(self.fence, None);
+            self.device.destroy_command_pool(self.pool, None);
+            self.device.destroy_device(None);
+            self.instance.destroy_instance(None);
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! Drivers by their ICD files: Tuff's own, and the peers it is compared with where they are installed; and the
+//! environment in which a child process meets just one of them.
+
+use crate::{Error, Result};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A driver that a child process can be given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Driver {
+    /// `tuff`, `lavapipe`, `swiftshader`, or what the user called it.
+    pub name: String,
+    /// Its ICD file, absolute.
+    pub icd: PathBuf,
+}
+
+/// Folders in which drivers leave their ICD files.
+const FOLDERS: [&str; 6] = [
+    "/etc/vulkan/icd.d",
+    "/usr/local/share/vulkan/icd.d",
+    "/usr/share/vulkan/icd.d",
+    "/usr/lib/chromium",
+    "/usr/lib/chromium-browser",
+    "/opt/google/chrome",
+];
+
+/// The checkout's own ICD file.
+pub fn tuff_icd() -> PathBuf {
+    if let Some(icd) = std::env::var_os("TUFF_ICD") {
+        return icd.into();
+    }
+    let checkout = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../icd.json");
+    checkout.canonicalize().unwrap_or(checkout)
+}
+
+/// The shared object that an ICD file names: a relative path with a slash counts from the file's folder.
+pub fn library_of(icd: &Path) -> Result<PathBuf> {
+    let text = std::fs::read_to_string(icd).map_err(|e| Error(format!("{}: {e}", icd.display())))?;
+    let json: serde_json::Value =
+        serde_json::from_str(&text).map_err(|e| Error(format!("{}: {e}", icd.display())))?;
+    let path = json["ICD"]["library_path"]
+        .as_str()
+        .ok_or_else(|| Error(format!("{}: no ICD.library_path", icd.display())))?;
+    if path.contains('/') && !path.starts_with('/') {
+        Ok(icd.parent().unwrap_or(Path::new(".")).join(path))
+    } else {
+        Ok(PathBuf::from(path))
+    }
+}
+
+/// Whose ICD file this is, by the library it names; its file stem where nobody knows.
+pub fn name_of(icd: &Path) -> String {
+    let library = library_of(icd).map(|l| l.to_string_lossy().into_owned()).unwrap_or_default();
+    for (part, name) in [("vulkan_tuff", "tuff"), ("lvp", "lavapipe"), ("swiftshader", "swiftshader")] {
+        if library.contains(part) {
+            return name.into();
+        }
+    }
+    icd.file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+/// The ICD file of an installed peer (`lavapipe` or `swiftshader`), if there is one.
+pub fn find(peer: &str) -> Option<Driver> {
+    FOLDERS.iter().find_map(|folder| {
+        let mut files: Vec<PathBuf> = std::fs::read_dir(folder).ok()?.flatten().map(|e| e.path()).collect();
+        files.sort();
+        files
+            .into_iter()
+            .filter(|f| f.extension().is_some_and(|e| e == "json"))
+            .find(|f| name_of(f) == peer)
+            .map(|icd| Driver { name: peer.into(), icd })
+    })
+}
+
+/// Tuff, and the installed peers in a fixed order; the names of the absent ones come second.
+pub fn all() -> (Vec<Driver>, Vec<String>) {
+    let mut here = vec![Driver { name: "tuff".into(), icd: tuff_icd() }];
+    let mut absent = Vec::new();
+    for peer in ["lavapipe", "swiftshader"] {
+        match find(peer) {
+            Some(d) => here.push(d),
+            None => absent.push(peer.to_string()),
+        }
+    }
+    (here, absent)
+}
+
+/// How many threads a driver may use in a child.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Threads {
+    Count(usize),
+    All,
+}
+
+impl Driver {
+    /// Prepares `command` to see this driver alone, without shader caches on disk, on `threads` threads.
+    pub fn prepare(&self, command: &mut Command, threads: Threads) {
+        command
+            .env("VK_ICD_FILENAMES", &self.icd)
+            .env("VK_DRIVER_FILES", &self.icd)
+            .env("VK_LOADER_LAYERS_DISABLE", "~all~")
+            .env("MESA_SHADER_CACHE_DISABLE", "true");
+        let Threads::Count(n) = threads else { return };
+        match self.name.as_str() {
+            "tuff" => drop(command.env("TUFF_THREADS", n.to_string())),
+            "lavapipe" => drop(command.env("LP_NUM_THREADS", n.to_string())),
+            // SwiftShader reads SwiftShader.ini in the working folder, and counts the CPUs of the affinity mask.
+            "swiftshader" => {
+                let folder = std::env::temp_dir().join(format!("tuff-swiftshader-{n}"));
+                let ini = format!("[Processor]\nThreadCount={n}\n");
+                if std::fs::create_dir_all(&folder).is_ok()
+                    && std::fs::write(folder.join("SwiftShader.ini"), ini).is_ok()
+                {
+                    command.current_dir(folder);
+                }
+                limit_cpus(command, n);
+            }
+            _ => limit_cpus(command, n),
+        }
+    }
+}
+
+/// Gives the child the first `n` CPUs of this process's affinity mask.
+fn limit_cpus(command: &mut Command, n: usize) {
+    use std::os::unix::process::CommandExt;
+    let limit = move || {
+        // SAFETY: the mask is plain data; sched_* are async-signal-safe system calls.
+        unsafe {
+            let mut have: libc::cpu_set_t = std::mem::zeroed();
+            let mut want: libc::cpu_set_t = std::mem::zeroed();
+            let size = std::mem::size_of::<libc::cpu_set_t>();
+            if libc::sched_getaffinity(0, size, &mut have) == 0 {
+                let cpus = (0..libc::CPU_SETSIZE as usize).filter(|c| libc::CPU_ISSET(*c, &have));
+                cpus.take(n).for_each(|c| libc::CPU_SET(c, &mut want));
+                libc::sched_setaffinity(0, size, &want);
+            }
+        }
+        Ok(())
+    };
+    // SAFETY: the closure only makes system calls.
+    unsafe { command.pre_exec(limit) };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn libraries_count_from_the_icd_files_folder() {
+        let folder = std::env::temp_dir().join(format!("tuff-drivers-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let icd = folder.join("x.json");
+        let write = |path: &str| {
+            std::fs::write(&icd, format!("{{\"ICD\": {{\"library_path\": \"{path}\"}}}}")).unwrap();
+        };
+        write("./libvulkan_tuff.so");
+        assert_eq!(library_of(&icd).unwrap(), folder.join("./libvulkan_tuff.so"));
+        assert_eq!(name_of(&icd), "tuff");
+        write("/usr/lib/libvulkan_lvp.so");
+        assert_eq!(library_of(&icd).unwrap(), Path::new("/usr/lib/libvulkan_lvp.so"));
+        assert_eq!(name_of(&icd), "lavapipe");
+        write("libother.so");
+        assert_eq!(library_of(&icd).unwrap(), Path::new("libother.so"));
+        assert_eq!(name_of(&icd), "x");
+        std::fs::write(&icd, "{").unwrap();
+        assert!(library_of(&icd).is_err());
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn the_checkouts_icd_file_names_tuff() {
+        assert_eq!(name_of(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../icd.json")), "tuff");
+    }
+}

@@ -1,0 +1,38 @@
+//! A small Vulkan compute client over `ash`: what the benches, the demo and the tests share.
+//!
+//! It is a program like any other that uses the driver: nothing here knows the driver's crates. A Vulkan library is
+//! either the loader (`libvulkan.so.1`, which reads `VK_ICD_FILENAMES`) or, on a machine without a loader, the
+//! driver's own shared object by the loader–ICD interface ([`Library`]). One process talks to one driver; to compare
+//! drivers, start a child process for each ([`drivers`]).
+
+pub mod compute;
+pub mod context;
+pub mod drivers;
+pub mod kernels;
+pub mod library;
+pub mod measure;
+
+pub use compute::{Buffer, Kernel};
+pub use context::Context;
+pub use library::Library;
+
+/// Anything that can go wrong in this crate, as one clear line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Error(pub String);
+
+impl std::fmt::Display for Error {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl Error {
+    /// A Vulkan result with the call that gave it.
+    pub fn vk(call: &str) -> impl Fn(ash::vk::Result) -> Error + '_ {
+        move |r| Error(format!("{call}: {r:?}"))
+    }
+}
+
+pub type Result<T> = std::result::Result<T, Error>;

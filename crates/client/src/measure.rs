@@ -1,0 +1,75 @@
+//! Clocks: wall time and the CPU time of the whole process.
+
+/// Seconds of a clock of `clock_gettime`.
+fn clock(id: libc::clockid_t) -> f64 {
+    let mut t = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: a valid pointer to a timespec.
+    unsafe { libc::clock_gettime(id, &mut t) };
+    t.tv_sec as f64 + t.tv_nsec as f64 * 1e-9
+}
+
+/// A point in time, on both clocks.
+#[derive(Clone, Copy, Debug)]
+pub struct Moment {
+    wall: f64,
+    cpu: f64,
+}
+
+/// Seconds between two moments.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Span {
+    pub wall: f64,
+    /// CPU time of all threads of the process.
+    pub cpu: f64,
+}
+
+impl Moment {
+    pub fn now() -> Self {
+        Self { wall: clock(libc::CLOCK_MONOTONIC), cpu: clock(libc::CLOCK_PROCESS_CPUTIME_ID) }
+    }
+
+    pub fn elapsed(self) -> Span {
+        let now = Self::now();
+        Span { wall: now.wall - self.wall, cpu: now.cpu - self.cpu }
+    }
+}
+
+/// The middle value (mean of the two middle ones for an even count); NaN for none.
+pub fn median(values: &[f64]) -> f64 {
+    let mut v = values.to_vec();
+    v.sort_by(f64::total_cmp);
+    match v.len() {
+        0 => f64::NAN,
+        n if n % 2 == 1 => v[n / 2],
+        n => (v[n / 2 - 1] + v[n / 2]) / 2.0,
+    }
+}
+
+/// The smallest value; NaN for none.
+pub fn min(values: &[f64]) -> f64 {
+    values.iter().copied().fold(f64::NAN, f64::min)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn medians_and_minima() {
+        assert_eq!(median(&[3.0, 1.0, 2.0]), 2.0);
+        assert_eq!(median(&[4.0, 1.0, 2.0, 3.0]), 2.5);
+        assert!(median(&[]).is_nan());
+        assert_eq!(min(&[3.0, 1.0, 2.0]), 1.0);
+        assert!(min(&[]).is_nan());
+    }
+
+    #[test]
+    fn busy_time_is_seen_on_both_clocks() {
+        let start = Moment::now();
+        let mut x = 1u64;
+        while start.elapsed().cpu < 0.01 {
+            x = std::hint::black_box(x.wrapping_mul(3));
+        }
+        assert!(start.elapsed().wall >= 0.009);
+    }
+}
