@@ -1,1 +1,11 @@
-//! TODO
+//! The modelled GPU: memory, images, queues, and the execution of recorded commands.
+//!
+//! Knows pixels and no Vulkan entry points (it uses ash's plain enums and structs). The driver builds its objects
+//! out of these types, records [`command::Command`]s and submits them.
+
+pub mod buffer;
+pub mod descriptor;
+pub mod memory;
+pub mod pipeline;
+pub mod query;
+pub mod sync;

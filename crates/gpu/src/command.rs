@@ -1,0 +1,102 @@
+//! What command buffers record: immutable commands that own (by `Arc`) everything they touch.
+
+use crate::buffer::Buffer;
+use crate::descriptor::SetMemory;
+use crate::image::Image;
+use crate::pipeline::ComputePipeline;
+use crate::query::QueryPool;
+use crate::sync::Event;
+use ash::vk;
+use std::sync::Arc;
+
+/// Sets and push constants as they were when a dispatch was recorded.
+#[derive(Clone, Default)]
+pub struct Bindings {
+    /// Index = set number. Update-after-bind writes are seen because the memory is shared.
+    pub sets: Vec<Option<Arc<SetMemory>>>,
+    /// Descriptors of dynamic buffers with their offsets added, laid out as the pipeline layout says.
+    pub dynamic: Option<Arc<SetMemory>>,
+    pub push: Arc<[u8]>,
+}
+
+#[derive(Clone)]
+pub struct Dispatch {
+    pub pipeline: Arc<ComputePipeline>,
+    pub bindings: Bindings,
+    pub base: [u32; 3],
+}
+
+#[derive(Clone, Copy)]
+pub struct Dependency {
+    pub src_stages: vk::PipelineStageFlags2,
+    pub dst_stages: vk::PipelineStageFlags2,
+}
+
+#[derive(Clone)]
+pub enum Command {
+    Dispatch { dispatch: Box<Dispatch>, groups: [u32; 3] },
+    /// Group counts are three u32 in the buffer.
+    DispatchIndirect { dispatch: Box<Dispatch>, buffer: Arc<Buffer>, offset: u64 },
+
+    CopyBuffer { src: Arc<Buffer>, dst: Arc<Buffer>, regions: Vec<vk::BufferCopy2<'static>> },
+    UpdateBuffer { dst: Arc<Buffer>, offset: u64, data: Vec<u8> },
+    FillBuffer { dst: Arc<Buffer>, offset: u64, size: u64, value: u32 },
+    CopyImage { src: Arc<Image>, dst: Arc<Image>, regions: Vec<vk::ImageCopy2<'static>> },
+    CopyBufferToImage { src: Arc<Buffer>, dst: Arc<Image>, regions: Vec<vk::BufferImageCopy2<'static>> },
+    CopyImageToBuffer { src: Arc<Image>, dst: Arc<Buffer>, regions: Vec<vk::BufferImageCopy2<'static>> },
+    BlitImage { src: Arc<Image>, dst: Arc<Image>, regions: Vec<vk::ImageBlit2<'static>>, filter: vk::Filter },
+    ResolveImage { src: Arc<Image>, dst: Arc<Image>, regions: Vec<vk::ImageResolve2<'static>> },
+    ClearColorImage { dst: Arc<Image>, value: vk::ClearColorValue, ranges: Vec<vk::ImageSubresourceRange> },
+    ClearDepthStencilImage { dst: Arc<Image>, value: vk::ClearDepthStencilValue, ranges: Vec<vk::ImageSubresourceRange> },
+
+    Barrier(Dependency),
+    SetEvent { event: Arc<Event>, stages: vk::PipelineStageFlags2 },
+    ResetEvent { event: Arc<Event>, stages: vk::PipelineStageFlags2 },
+    WaitEvents { events: Vec<Arc<Event>>, dependency: Dependency },
+
+    WriteTimestamp { pool: Arc<QueryPool>, query: u32, stages: vk::PipelineStageFlags2 },
+    BeginQuery { pool: Arc<QueryPool>, query: u32 },
+    EndQuery { pool: Arc<QueryPool>, query: u32 },
+    ResetQueryPool { pool: Arc<QueryPool>, first: u32, count: u32 },
+    CopyQueryResults {
+        pool: Arc<QueryPool>,
+        first: u32,
+        count: u32,
+        dst: Arc<Buffer>,
+        offset: u64,
+        stride: u64,
+        flags: vk::QueryResultFlags,
+    },
+
+    /// Secondary command buffers, in order.
+    Execute(Vec<Arc<CommandList>>),
+    BeginLabel(String),
+    EndLabel,
+}
+
+/// A recorded command buffer, shared by every submission of it.
+#[derive(Clone, Default)]
+pub struct CommandList {
+    pub commands: Vec<Command>,
+}
+
+// SAFETY: the ash region structs hold pNext pointers, which recording sets to null.
+unsafe impl Send for CommandList {}
+unsafe impl Sync for CommandList {}
+
+pub struct SemaphoreOp {
+    pub semaphore: Arc<crate::sync::Semaphore>,
+    pub value: u64,
+    pub stages: vk::PipelineStageFlags2,
+}
+
+/// One VkSubmitInfo2; the fence of a batch goes with its last one.
+#[derive(Default)]
+pub struct Submission {
+    pub waits: Vec<SemaphoreOp>,
+    pub lists: Vec<Arc<CommandList>>,
+    pub signals: Vec<SemaphoreOp>,
+    pub fence: Option<Arc<crate::sync::Fence>>,
+    /// Called on the queue's thread when the lists are done, before signals (frees one-time state).
+    pub done: Option<Box<dyn FnOnce() + Send>>,
+}

@@ -1,0 +1,205 @@
+//! The device: its queues' threads and its pool of shading threads.
+
+use crate::command::Submission;
+use crate::executor::Executor;
+use crate::sync::Hub;
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// Reports a message of the driver's own to the application (VK_EXT_debug_utils) and the log.
+pub type Report = Arc<dyn Fn(&str) + Send + Sync>;
+
+/// What all queues of one device share.
+pub struct Shared {
+    pub hub: Hub,
+    pub report: Report,
+    pub pool: rayon::ThreadPool,
+    pub threads: usize,
+    pub level: wave::Level,
+    pub workers: crate::executor::Workers,
+    /// Host time after which a running shader loses the device.
+    pub watchdog: Duration,
+}
+
+pub struct Device {
+    pub shared: Arc<Shared>,
+    queues: Vec<Queue>,
+}
+
+/// A queue: submissions in order, executed by a thread of its own. The thread starts with the first submission.
+pub struct Queue {
+    inner: Arc<Inner>,
+    thread: parking_lot::Mutex<Option<JoinHandle<()>>>,
+}
+
+struct Inner {
+    shared: Arc<Shared>,
+    work: parking_lot::Mutex<VecDeque<Option<Submission>>>,
+    /// Submissions made and finished: idle when equal.
+    submitted: AtomicU64,
+    finished: AtomicU64,
+    wake: parking_lot::Condvar,
+}
+
+/// Threads to shade with: `TUFF_THREADS`, or what the machine has.
+fn thread_count() -> usize {
+    std::env::var("TUFF_THREADS")
+        .ok()
+        .and_then(|s| s.parse().ok())
+        .filter(|&n| n > 0)
+        .unwrap_or_else(|| std::thread::available_parallelism().map_or(1, |n| n.get()))
+        .min(256)
+}
+
+/// The watchdog's patience: `TUFF_WATCHDOG_MS` (0 = for ever), else 20 s of one dispatch.
+fn watchdog() -> Duration {
+    let ms = std::env::var("TUFF_WATCHDOG_MS").ok().and_then(|s| s.parse().ok()).unwrap_or(20_000);
+    if ms == 0 { Duration::MAX } else { Duration::from_millis(ms) }
+}
+
+impl Device {
+    pub fn new(queue_count: usize, report: Report) -> Result<Device, ash::vk::Result> {
+        let threads = thread_count();
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .thread_name(|i| format!("tuff-shade-{i}"))
+            .build()
+            .map_err(|_| ash::vk::Result::ERROR_OUT_OF_HOST_MEMORY)?;
+        let level = wave::Level::best();
+        let shared = Arc::new(Shared {
+            hub: Hub::default(),
+            report,
+            pool,
+            threads,
+            level,
+            workers: Default::default(),
+            watchdog: watchdog(),
+        });
+        let queues = (0..queue_count)
+            .map(|_| Queue {
+                inner: Arc::new(Inner {
+                    shared: shared.clone(),
+                    work: Default::default(),
+                    submitted: AtomicU64::new(0),
+                    finished: AtomicU64::new(0),
+                    wake: Default::default(),
+                }),
+                thread: Default::default(),
+            })
+            .collect();
+        Ok(Device { shared, queues })
+    }
+
+    pub fn queue(&self, index: usize) -> &Queue {
+        &self.queues[index]
+    }
+    pub fn hub(&self) -> &Hub {
+        &self.shared.hub
+    }
+    pub fn wait_idle(&self) {
+        for q in &self.queues {
+            q.wait_idle();
+        }
+    }
+}
+
+impl Queue {
+    /// Hands work to the queue's thread and returns at once.
+    pub fn submit(&self, submissions: Vec<Submission>) {
+        let mut thread = self.thread.lock();
+        if thread.is_none() {
+            let inner = self.inner.clone();
+            let spawned = std::thread::Builder::new().name("tuff-queue".into()).spawn(move || inner.run());
+            match spawned {
+                Ok(t) => *thread = Some(t),
+                Err(_) => return self.inner.shared.hub.lose(),
+            }
+        }
+        let mut work = self.inner.work.lock();
+        self.inner.submitted.fetch_add(submissions.len() as u64, SeqCst);
+        work.extend(submissions.into_iter().map(Some));
+        drop(work);
+        self.inner.wake.notify_one();
+    }
+
+    pub fn wait_idle(&self) {
+        let target = self.inner.submitted.load(SeqCst);
+        self.inner.shared.hub.wait(u64::MAX, || self.inner.finished.load(SeqCst) >= target);
+    }
+}
+
+impl Inner {
+    fn run(self: Arc<Self>) {
+        let mut executor = Executor::new(self.shared.clone());
+        loop {
+            let next = {
+                let mut work = self.work.lock();
+                loop {
+                    match work.pop_front() {
+                        Some(s) => break s,
+                        None => self.wake.wait(&mut work),
+                    }
+                }
+            };
+            let Some(submission) = next else { return };
+            let run = std::panic::AssertUnwindSafe(|| self.execute(&mut executor, submission));
+            if std::panic::catch_unwind(run).is_err() {
+                (self.shared.report)("internal error on a queue's thread: the device is lost");
+                self.shared.hub.lose();
+                self.shared.hub.change(|| self.finished.fetch_add(1, SeqCst));
+            }
+        }
+    }
+
+    fn execute(&self, executor: &mut Executor, s: Submission) {
+        let hub = &self.shared.hub;
+        for w in &s.waits {
+            hub.wait(u64::MAX, || {
+                let ready = w.semaphore.ready(w.value);
+                if ready {
+                    w.semaphore.take();
+                }
+                ready
+            });
+        }
+        if !hub.is_lost() {
+            for list in &s.lists {
+                executor.run(list);
+            }
+        }
+        drop(s.lists);
+        if let Some(done) = s.done {
+            done();
+        }
+        hub.change(|| {
+            for sig in &s.signals {
+                sig.semaphore.signal(sig.value);
+            }
+            if let Some(f) = &s.fence {
+                f.signaled.store(true, SeqCst);
+            }
+            self.finished.fetch_add(1, SeqCst);
+        });
+    }
+}
+
+impl Drop for Queue {
+    fn drop(&mut self) {
+        if let Some(t) = self.thread.lock().take() {
+            self.inner.work.lock().push_back(None);
+            self.inner.wake.notify_one();
+            // A queue that waits for a semaphore nobody signals can't be joined: losing the device frees it.
+            let target = self.inner.submitted.load(SeqCst);
+            if self.inner.finished.load(SeqCst) < target {
+                self.inner.shared.hub.wait(2_000_000_000, || self.inner.finished.load(SeqCst) >= target);
+            }
+            if self.inner.finished.load(SeqCst) < target {
+                self.inner.shared.hub.lose();
+            }
+            let _ = t.join();
+        }
+    }
+}

@@ -1,0 +1,220 @@
+//! Runs recorded commands in order on a queue's thread; shading goes to the device's pool.
+
+use crate::command::{Command, CommandList, Dispatch};
+use crate::device::Shared;
+use crate::host::DeviceHost;
+use crate::query::QueryPool;
+use crate::transfer;
+use ash::vk;
+use parking_lot::Mutex;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
+use wave::{Table, Worker};
+
+/// Idle workers (register files and scratch), one a thread that is shading.
+#[derive(Default)]
+pub struct Workers(Mutex<Vec<Worker>>);
+
+impl Workers {
+    fn take(&self, level: wave::Level) -> Worker {
+        self.0.lock().pop().unwrap_or_else(|| Worker::new(level))
+    }
+    fn give(&self, w: Worker) {
+        self.0.lock().push(w);
+    }
+}
+
+pub struct Executor {
+    shared: Arc<Shared>,
+    /// Pipeline-statistics queries that are counting: pool, query, invocations at their beginning.
+    active: Vec<(Arc<QueryPool>, u32, u64)>,
+    compute_invocations: u64,
+}
+
+impl Executor {
+    pub fn new(shared: Arc<Shared>) -> Executor {
+        Executor { shared, active: Vec::new(), compute_invocations: 0 }
+    }
+
+    pub fn run(&mut self, list: &CommandList) {
+        for c in &list.commands {
+            if self.shared.hub.is_lost() {
+                return;
+            }
+            self.command(c);
+        }
+    }
+
+    fn command(&mut self, c: &Command) {
+        match c {
+            Command::Dispatch { dispatch, groups } => self.dispatch(dispatch, *groups),
+            Command::DispatchIndirect { dispatch, buffer, offset } => {
+                let (p, n) = buffer.range(*offset, 12);
+                if n == 12 {
+                    // SAFETY: twelve bytes of the buffer.
+                    let groups = unsafe { p.cast::<[u32; 3]>().read_unaligned() };
+                    self.dispatch(dispatch, groups);
+                }
+            }
+            // SAFETY (all transfers): regions are cut to the resources by the functions themselves.
+            Command::CopyBuffer { src, dst, regions } => {
+                for r in regions {
+                    let (s, sn) = src.range(r.src_offset, r.size);
+                    let (d, dn) = dst.range(r.dst_offset, r.size);
+                    unsafe { std::ptr::copy(s, d, sn.min(dn) as usize) }
+                }
+            }
+            Command::UpdateBuffer { dst, offset, data } => {
+                let (d, n) = dst.range(*offset, data.len() as u64);
+                unsafe { std::ptr::copy_nonoverlapping(data.as_ptr(), d, n as usize) }
+            }
+            Command::FillBuffer { dst, offset, size, value } => {
+                let (d, n) = dst.range(*offset, *size);
+                for i in 0..n as usize / 4 {
+                    unsafe { d.cast::<u32>().add(i).write_unaligned(*value) }
+                }
+            }
+            Command::CopyImage { src, dst, regions } => regions.iter().for_each(|r| transfer::copy_image(src, dst, r)),
+            Command::CopyBufferToImage { src, dst, regions } => {
+                let (p, n) = src.range(0, vk::WHOLE_SIZE);
+                regions.iter().for_each(|r| unsafe { transfer::copy_buffer_to_image(p, n, dst, r) })
+            }
+            Command::CopyImageToBuffer { src, dst, regions } => {
+                let (p, n) = dst.range(0, vk::WHOLE_SIZE);
+                regions.iter().for_each(|r| unsafe { transfer::copy_image_to_buffer(src, p, n, r) })
+            }
+            Command::BlitImage { src, dst, regions, filter } => {
+                regions.iter().for_each(|r| transfer::blit_image(src, dst, r, *filter))
+            }
+            Command::ResolveImage { src, dst, regions } => {
+                regions.iter().for_each(|r| transfer::resolve_image(src, dst, r))
+            }
+            Command::ClearColorImage { dst, value, ranges } => {
+                ranges.iter().for_each(|r| transfer::clear_color_image(dst, value, r))
+            }
+            Command::ClearDepthStencilImage { dst, value, ranges } => {
+                ranges.iter().for_each(|r| transfer::clear_depth_stencil_image(dst, *value, r))
+            }
+            // Commands run one after the other: every dependency within the queue is met already.
+            Command::Barrier(_) => {}
+            Command::SetEvent { event, .. } => self.shared.hub.change(|| event.set.store(true, SeqCst)),
+            Command::ResetEvent { event, .. } => self.shared.hub.change(|| event.set.store(false, SeqCst)),
+            Command::WaitEvents { events, .. } => {
+                self.shared.hub.wait(u64::MAX, || events.iter().all(|e| e.set.load(SeqCst)));
+            }
+            Command::WriteTimestamp { pool, query, .. } => pool.finish(*query, &[crate::host::clock_ns()]),
+            Command::BeginQuery { pool, query } => self.active.push((pool.clone(), *query, self.compute_invocations)),
+            Command::EndQuery { pool, query } => {
+                if let Some(i) = self.active.iter().position(|(p, q, _)| Arc::ptr_eq(p, pool) && q == query) {
+                    let (_, _, began) = self.active.swap_remove(i);
+                    self.finish_query(pool, *query, self.compute_invocations - began);
+                }
+            }
+            Command::ResetQueryPool { pool, first, count } => self.shared.hub.change(|| pool.reset(*first, *count)),
+            Command::CopyQueryResults { pool, first, count, dst, offset, stride, flags } => {
+                let (p, n) = dst.range(*offset, vk::WHOLE_SIZE);
+                let word = if flags.contains(vk::QueryResultFlags::TYPE_64) { 8 } else { 4 };
+                let words = pool.words as u64 + flags.contains(vk::QueryResultFlags::WITH_AVAILABILITY) as u64;
+                if *count > 0 && (*count as u64 - 1) * stride + words * word <= n {
+                    unsafe { pool.write(*first, *count, p, *stride, *flags) };
+                }
+            }
+            Command::Execute(lists) => lists.iter().for_each(|l| self.run(l)),
+            Command::BeginLabel(_) | Command::EndLabel => {}
+        }
+    }
+
+    fn finish_query(&self, pool: &QueryPool, query: u32, invocations: u64) {
+        if pool.kind == vk::QueryType::PIPELINE_STATISTICS {
+            // Values follow in the order of the bits (§ Pipeline statistics queries).
+            let bits = pool.statistics.as_raw();
+            let words: Vec<u64> = (0..32)
+                .filter(|b| bits >> b & 1 != 0)
+                .map(|b| {
+                    let bit = vk::QueryPipelineStatisticFlags::from_raw(1 << b);
+                    if bit == vk::QueryPipelineStatisticFlags::COMPUTE_SHADER_INVOCATIONS { invocations } else { 0 }
+                })
+                .collect();
+            self.shared.hub.change(|| pool.finish(query, &words));
+        } else {
+            self.shared.hub.change(|| pool.finish(query, &[0]));
+        }
+    }
+
+    fn dispatch(&mut self, d: &Dispatch, groups: [u32; 3]) {
+        let total = groups.iter().map(|&g| g as u64).product::<u64>();
+        if total == 0 {
+            return;
+        }
+        let program = &d.pipeline.program;
+        let size = program.workgroup.iter().map(|&n| n as u64).product::<u64>();
+        self.compute_invocations += total * size;
+
+        let mut tables = [Table::NONE; 33];
+        for (t, s) in tables.iter_mut().zip(&d.bindings.sets) {
+            if let Some(s) = s {
+                *t = Table { ptr: s.ptr(), size: s.size() as u64 };
+            }
+        }
+        if let Some(s) = &d.bindings.dynamic {
+            tables[32] = Table { ptr: s.ptr(), size: s.size() as u64 };
+        }
+        let shared = &*self.shared;
+        let host = DeviceHost::new(shared);
+        let job = wave::Dispatch {
+            program,
+            tables: &tables,
+            push: &d.bindings.push,
+            host: &host,
+            base: d.base,
+            groups,
+            arena: crate::memory::arena(),
+        };
+        // Chunks are whole waves' worth of workgroups, small enough to balance, large enough to amortise.
+        let per_wave = (program.lanes as u64 / (size.div_ceil(16) * 16)).max(1);
+        let waves = total.div_ceil(per_wave);
+        let chunk = per_wave * (waves / (shared.threads as u64 * 16)).clamp(1, 64);
+        let chunks = total.div_ceil(chunk);
+        let fault: Mutex<Option<wave::Fault>> = Mutex::new(None);
+        let next = AtomicU64::new(0);
+        let work = || {
+            let mut worker = shared.workers.take(shared.level);
+            loop {
+                let c = next.fetch_add(1, Relaxed);
+                if c >= chunks || shared.hub.is_lost() {
+                    break;
+                }
+                let first = c * chunk;
+                if let Err(f) = worker.run(&job, first, chunk.min(total - first)) {
+                    fault.lock().get_or_insert(f);
+                    next.store(chunks, Relaxed);
+                    break;
+                }
+            }
+            shared.workers.give(worker);
+        };
+        let threads = (shared.threads as u64).min(chunks) as usize;
+        if threads <= 1 {
+            work();
+        } else {
+            shared.pool.in_place_scope(|s| {
+                for _ in 1..threads {
+                    s.spawn(|_| work());
+                }
+                work();
+            });
+        }
+        if let Some(f) = fault.into_inner() {
+            let name = &d.pipeline.name;
+            (shared.report)(&match f {
+                wave::Fault::Address(a) => {
+                    format!("device fault: compute shader '{name}' accessed {a:#x}, which is not device memory; the device is lost")
+                }
+                wave::Fault::Watchdog => {
+                    format!("compute shader '{name}' did not end within {:?}; the device is lost", shared.watchdog)
+                }
+            });
+            shared.hub.lose();
+        }
+    }
+}

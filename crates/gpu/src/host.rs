@@ -1,0 +1,40 @@
+//! The device as a wave sees it: images, clock, watchdog.
+
+use crate::device::Shared;
+use shader::bytecode::ImageCode;
+use std::sync::LazyLock;
+use std::time::Instant;
+use wave::{Host, ImageWarp};
+
+static EPOCH: LazyLock<Instant> = LazyLock::new(Instant::now);
+
+/// Nanoseconds since the process first asked; never 0.
+pub fn clock_ns() -> u64 {
+    EPOCH.elapsed().as_nanos() as u64 + 1
+}
+
+pub struct DeviceHost<'a> {
+    shared: &'a Shared,
+    began: Instant,
+}
+
+impl<'a> DeviceHost<'a> {
+    pub fn new(shared: &'a Shared) -> DeviceHost<'a> {
+        DeviceHost { shared, began: Instant::now() }
+    }
+}
+
+impl Host for DeviceHost<'_> {
+    unsafe fn image(&self, code: &ImageCode, warp: &mut ImageWarp) {
+        crate::image_op::run(code, warp)
+    }
+    fn foreign(&self, addr: u64, bytes: u64) -> bool {
+        crate::memory::is_foreign(addr, bytes)
+    }
+    fn clock(&self) -> u64 {
+        clock_ns()
+    }
+    fn expired(&self) -> bool {
+        self.shared.hub.is_lost() || self.began.elapsed() > self.shared.watchdog
+    }
+}

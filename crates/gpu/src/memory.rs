@@ -1,0 +1,268 @@
+//! Device memory: every allocation lives in one large reserved address range, committed by the system page by page
+//! on first touch, so that "is this device address live memory" is one compare and a 1 GiB allocation is free
+//! until used.
+
+use ash::vk;
+use parking_lot::Mutex;
+use std::collections::BTreeMap;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::sync::{Arc, LazyLock};
+
+/// Bytes of address space reserved for all devices of the process.
+const ARENA_BYTES: u64 = 1 << 40;
+/// Allocation granularity: the largest alignment any resource asks for.
+pub const GRANULE: u64 = 64 << 10;
+
+struct Arena {
+    base: u64,
+    size: u64,
+    /// Free ranges by offset, coalesced.
+    free: Mutex<BTreeMap<u64, u64>>,
+    /// Imported host memory: (address, size).
+    foreign: Mutex<Vec<(u64, u64)>>,
+}
+
+static ARENA: LazyLock<Arena> = LazyLock::new(|| {
+    // Address space may be limited (ulimit -v): take what there is.
+    let mut size = ARENA_BYTES;
+    loop {
+        let p = map(std::ptr::null_mut(), size, -1, 0);
+        if let Some(p) = p {
+            // SAFETY: the range was just mapped. Core dumps need not hold a terabyte.
+            unsafe { libc::madvise(p.cast(), size as usize, libc::MADV_DONTDUMP) };
+            return Arena {
+                base: p as u64,
+                size,
+                free: Mutex::new(BTreeMap::from([(0, size)])),
+                foreign: Mutex::default(),
+            };
+        }
+        size /= 2;
+        if size < GRANULE {
+            return Arena { base: 0, size: 0, free: Mutex::default(), foreign: Mutex::default() };
+        }
+    }
+});
+
+fn map(at: *mut u8, size: u64, fd: i32, flags: i32) -> Option<*mut u8> {
+    let kind = if fd >= 0 { libc::MAP_SHARED } else { libc::MAP_PRIVATE | libc::MAP_ANONYMOUS };
+    // SAFETY: maps fresh memory, or replaces (MAP_FIXED) a range that the arena owns.
+    let p = unsafe {
+        libc::mmap(
+            at.cast(),
+            size as usize,
+            libc::PROT_READ | libc::PROT_WRITE,
+            kind | libc::MAP_NORESERVE | flags,
+            fd,
+            0,
+        )
+    };
+    (p != libc::MAP_FAILED).then_some(p.cast())
+}
+
+impl Arena {
+    fn take(&self, size: u64) -> Option<u64> {
+        let mut free = self.free.lock();
+        let (&at, &len) = free.iter().find(|&(_, &len)| len >= size)?;
+        free.remove(&at);
+        if len > size {
+            free.insert(at + size, len - size);
+        }
+        Some(self.base + at)
+    }
+
+    fn give(&self, address: u64, size: u64) {
+        let mut free = self.free.lock();
+        let (mut at, mut len) = (address - self.base, size);
+        if let Some((&p, &pl)) = free.range(..at).next_back()
+            && p + pl == at
+        {
+            free.remove(&p);
+            at = p;
+            len += pl;
+        }
+        if let Some(&nl) = free.get(&(at + len)) {
+            free.remove(&(at + len));
+            len += nl;
+        }
+        free.insert(at, len);
+    }
+}
+
+/// Addresses in which device memory lives: [start, end).
+pub fn arena() -> (u64, u64) {
+    (ARENA.base, ARENA.base + ARENA.size)
+}
+
+/// True when the bytes lie in host memory that a live allocation imported.
+pub fn is_foreign(address: u64, bytes: u64) -> bool {
+    ARENA.foreign.lock().iter().any(|&(a, n)| address >= a && address.saturating_add(bytes) <= a + n)
+}
+
+enum Backing {
+    Anonymous,
+    Fd(OwnedFd),
+    Host,
+}
+
+/// One VkDeviceMemory. Its bytes stay readable for as long as the `Arc` lives.
+pub struct DeviceMemory {
+    ptr: *mut u8,
+    size: u64,
+    reserved: u64,
+    backing: Backing,
+    pub type_index: u32,
+}
+
+// SAFETY: raw bytes; who may touch them when is the application's synchronisation.
+unsafe impl Send for DeviceMemory {}
+unsafe impl Sync for DeviceMemory {}
+
+impl DeviceMemory {
+    /// Zeroed memory of `size` bytes; with `exportable`, backed by a file descriptor that [`DeviceMemory::export`]
+    /// hands out.
+    pub fn allocate(size: u64, type_index: u32, exportable: bool) -> Result<Arc<DeviceMemory>, vk::Result> {
+        let reserved =
+            size.max(1).checked_next_multiple_of(GRANULE).ok_or(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY)?;
+        let ptr = ARENA.take(reserved).ok_or(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY)? as *mut u8;
+        let backing = if exportable {
+            match memfd(reserved).filter(|fd| map(ptr, reserved, fd.as_raw_fd(), libc::MAP_FIXED).is_some()) {
+                Some(fd) => Backing::Fd(fd),
+                None => {
+                    ARENA.give(ptr as u64, reserved);
+                    return Err(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY);
+                }
+            }
+        } else {
+            Backing::Anonymous
+        };
+        Ok(Arc::new(DeviceMemory { ptr, size, reserved, backing, type_index }))
+    }
+
+    /// Memory behind an opaque file descriptor that a Tuff device exported; takes the descriptor on success.
+    pub fn import_fd(fd: i32, size: u64, type_index: u32) -> Result<Arc<DeviceMemory>, vk::Result> {
+        // SAFETY: fstat writes a stat struct, for which zero is a valid value.
+        let mut st: libc::stat = unsafe { std::mem::zeroed() };
+        if unsafe { libc::fstat(fd, &mut st) } != 0 || (st.st_size as u64) < size {
+            return Err(vk::Result::ERROR_INVALID_EXTERNAL_HANDLE);
+        }
+        let reserved = (st.st_size as u64).next_multiple_of(GRANULE);
+        let ptr = ARENA.take(reserved).ok_or(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY)? as *mut u8;
+        if map(ptr, st.st_size as u64, fd, libc::MAP_FIXED).is_none() {
+            ARENA.give(ptr as u64, reserved);
+            return Err(vk::Result::ERROR_INVALID_EXTERNAL_HANDLE);
+        }
+        // SAFETY: the specification passes ownership of the descriptor on success.
+        let fd = unsafe { OwnedFd::from_raw_fd(fd) };
+        Ok(Arc::new(DeviceMemory { ptr, size, reserved, backing: Backing::Fd(fd), type_index }))
+    }
+
+    /// Memory that the application owns (VK_EXT_external_memory_host).
+    ///
+    /// # Safety
+    /// `ptr .. ptr + size` stays valid until the memory is freed.
+    pub unsafe fn import_host(ptr: *mut u8, size: u64, type_index: u32) -> Arc<DeviceMemory> {
+        ARENA.foreign.lock().push((ptr as u64, size));
+        Arc::new(DeviceMemory { ptr, size, reserved: 0, backing: Backing::Host, type_index })
+    }
+
+    pub fn ptr(&self) -> *mut u8 {
+        self.ptr
+    }
+    pub fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// A new descriptor of exportable memory; the caller owns it.
+    pub fn export(&self) -> Option<i32> {
+        let Backing::Fd(fd) = &self.backing else { return None };
+        use std::os::fd::IntoRawFd;
+        fd.try_clone().ok().map(IntoRawFd::into_raw_fd)
+    }
+}
+
+fn memfd(size: u64) -> Option<OwnedFd> {
+    // SAFETY: a fresh descriptor, owned below.
+    let fd = unsafe { libc::memfd_create(c"tuff".as_ptr(), libc::MFD_CLOEXEC) };
+    if fd < 0 {
+        return None;
+    }
+    let fd = unsafe { OwnedFd::from_raw_fd(fd) };
+    (unsafe { libc::ftruncate(fd.as_raw_fd(), size as i64) } == 0).then_some(fd)
+}
+
+impl Drop for DeviceMemory {
+    fn drop(&mut self) {
+        match self.backing {
+            Backing::Host => {
+                let mut foreign = ARENA.foreign.lock();
+                if let Some(i) = foreign.iter().position(|&f| f == (self.ptr as u64, self.size)) {
+                    foreign.swap_remove(i);
+                }
+            }
+            // The range stays mapped and reads as zero: a stale address is harmless. Large ranges are mapped anew,
+            // small ones only emptied.
+            _ => {
+                if map(self.ptr, self.reserved, -1, libc::MAP_FIXED).is_some() {
+                    ARENA.give(self.ptr as u64, self.reserved);
+                }
+            }
+        }
+    }
+}
+
+/// A resource's place in memory.
+#[derive(Clone)]
+pub struct Bound {
+    pub memory: Arc<DeviceMemory>,
+    pub offset: u64,
+}
+
+impl Bound {
+    pub fn ptr(&self) -> *mut u8 {
+        // SAFETY: binding checked that the offset lies inside.
+        unsafe { self.memory.ptr.add(self.offset as usize) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn allocations_are_zero_lazy_and_reused() {
+        let m = DeviceMemory::allocate(64 << 30, 0, false).expect("address space is free of charge");
+        // SAFETY: inside the allocation.
+        unsafe {
+            assert_eq!(*m.ptr().add(32 << 30), 0);
+            *m.ptr() = 7;
+        }
+        let at = m.ptr();
+        drop(m);
+        let m = DeviceMemory::allocate(4096, 0, false).unwrap();
+        assert_eq!(m.ptr(), at, "first fit");
+        assert_eq!(unsafe { *m.ptr() }, 0, "fresh memory is zero again");
+    }
+
+    #[test]
+    fn exported_memory_is_shared() {
+        let a = DeviceMemory::allocate(100, 0, true).unwrap();
+        let b = DeviceMemory::import_fd(a.export().unwrap(), 100, 0).unwrap();
+        unsafe {
+            *a.ptr().add(5) = 42;
+            assert_eq!(*b.ptr().add(5), 42);
+        }
+    }
+
+    #[test]
+    fn too_much_is_an_error() {
+        assert_eq!(
+            DeviceMemory::allocate(u64::MAX, 0, false).err(),
+            Some(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY)
+        );
+        assert_eq!(
+            DeviceMemory::allocate(1 << 60, 0, false).err(),
+            Some(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY)
+        );
+    }
+}
