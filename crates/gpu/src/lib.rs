@@ -5,6 +5,8 @@
 
 pub mod buffer;
 pub mod descriptor;
+pub mod format;
+pub mod image;
 pub mod memory;
 pub mod pipeline;
 pub mod query;
