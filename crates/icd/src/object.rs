@@ -1,64 +1,194 @@
-//! Handles: every Vulkan object is a heap box whose first word is the loader's dispatch magic, followed by a
-//! type tag and an alive mark, so a stale or foreign handle is noticed at entry instead of being dereferenced
-//! as something it is not.
+//! Handles: every Vulkan object has a small header whose first word is the loader's, followed by a type tag, an
+//! alive mark and the pointer to the object itself; the handle is the header's address. All headers lie in one
+//! reserved range of addresses and are handed out again only after many others, so a stale, foreign or invented
+//! handle is noticed at entry (one compare, one load) instead of being dereferenced as something it is not.
 
-use ash::vk;
-use std::sync::atomic::{AtomicU32, Ordering};
+use parking_lot::Mutex;
+use std::collections::VecDeque;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 
 /// What the loader expects in the first word of a dispatchable object (vk_icd.h, `ICD_LOADER_MAGIC`).
 pub const LOADER_MAGIC: usize = 0x01CD_C0DE;
-const ALIVE: u32 = 0x7u32 << 28 | 0x0FF_A11E;
+const ALIVE: u32 = 0x0A11_FE00;
 const DEAD: u32 = 0xDEAD_DEAD;
 
-#[repr(C)]
-pub struct Boxed<T> {
-    loader: usize,
-    tag: i32,
+/// Headers that stay unused after their object's end before one is used again.
+const QUARANTINE: usize = 4096;
+
+#[repr(C, align(32))]
+struct Header {
+    /// Magic at first; the loader writes its dispatch table here.
+    loader: AtomicUsize,
+    tag: AtomicU32,
     alive: AtomicU32,
-    value: T,
+    value: AtomicPtr<()>,
+}
+
+const SIZE: usize = size_of::<Header>();
+
+/// The range of addresses in which headers lie.
+struct Arena {
+    base: usize,
+    len: usize,
+    /// Bytes handed out so far.
+    used: AtomicUsize,
+    free: Mutex<VecDeque<usize>>,
+}
+
+fn arena() -> &'static Arena {
+    static ARENA: OnceLock<Arena> = OnceLock::new();
+    ARENA.get_or_init(|| {
+        // Only touched pages cost memory; a system that does not overcommit grants less.
+        for len in [16usize << 30, 1 << 30, 64 << 20] {
+            // SAFETY: a fresh private mapping, at an address of the system's choice.
+            let base = unsafe {
+                libc::mmap(
+                    std::ptr::null_mut(),
+                    len,
+                    libc::PROT_READ | libc::PROT_WRITE,
+                    libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
+                    -1,
+                    0,
+                )
+            };
+            if base != libc::MAP_FAILED {
+                return Arena {
+                    base: base as usize,
+                    len,
+                    used: AtomicUsize::new(0),
+                    free: Mutex::new(VecDeque::new()),
+                };
+            }
+        }
+        Arena { base: 0, len: 0, used: AtomicUsize::new(0), free: Mutex::new(VecDeque::new()) }
+    })
+}
+
+/// The header at `raw`, if `raw` is an address at which one was ever handed out.
+fn header(raw: u64) -> Option<&'static Header> {
+    let a = arena();
+    let offset = (raw as usize).wrapping_sub(a.base);
+    if offset >= a.used.load(Ordering::Acquire).min(a.len) || offset % SIZE != 0 {
+        return None;
+    }
+    // SAFETY: inside the mapping, which lives as long as the process; all fields are atomics, zero at first.
+    Some(unsafe { &*(raw as *const Header) })
 }
 
 /// A Rust type behind a Vulkan handle.
 pub trait Object: Sized {
     /// The handle type of ash that names it.
-    type Handle: vk::Handle;
+    type Handle: vk::Handle + Copy;
 }
 
-fn tag<T: Object>() -> i32 {
-    <T::Handle as vk::Handle>::TYPE.as_raw()
+fn tag<T: Object>() -> u32 {
+    <T::Handle as vk::Handle>::TYPE.as_raw() as u32
 }
 
-/// Boxes `value` and returns its handle. The handle owns it until [`destroy`].
+/// Boxes `value` and returns its handle. The handle owns it until [`destroy`]. The null handle is returned when
+/// there is no room for another header (half a thousand million objects).
 pub fn create<T: Object>(value: T) -> T::Handle {
-    let b = Box::new(Boxed { loader: LOADER_MAGIC, tag: tag::<T>(), alive: AtomicU32::new(ALIVE), value });
-    vk::Handle::from_raw(Box::into_raw(b) as u64)
+    let a = arena();
+    let reused = {
+        let mut free = a.free.lock();
+        if free.len() > QUARANTINE { free.pop_front() } else { None }
+    };
+    let at = reused.unwrap_or_else(|| a.base.wrapping_add(a.used.fetch_add(SIZE, Ordering::AcqRel)));
+    let Some(h) = header(at as u64) else { return vk::Handle::from_raw(0) };
+    h.loader.store(LOADER_MAGIC, Ordering::Relaxed);
+    h.tag.store(tag::<T>(), Ordering::Relaxed);
+    h.value.store(Box::into_raw(Box::new(value)).cast(), Ordering::Relaxed);
+    h.alive.store(ALIVE, Ordering::Release);
+    vk::Handle::from_raw(at as u64)
 }
 
-/// The object behind `handle`, or `None` (with a line in the log) when it is null, destroyed or of another type.
+/// The object behind `handle`; `None` when it is null, and also, with a line in the log, when it was destroyed,
+/// is of another type or is no handle at all.
 ///
 /// # Safety
-/// `handle` is null or was returned by [`create`]; a destroyed one is recognised as long as its memory has not
-/// been handed out again.
+/// Nobody destroys the object while the reference is in use.
 pub unsafe fn get<'a, T: Object>(handle: T::Handle) -> Option<&'a T> {
     let raw = vk::Handle::as_raw(handle);
-    if raw == 0 || raw % 8 != 0 {
-        return None;
+    if let Some(h) = header(raw)
+        && h.alive.load(Ordering::Acquire) == ALIVE
+        && h.tag.load(Ordering::Relaxed) == tag::<T>()
+    {
+        return Some(&*h.value.load(Ordering::Relaxed).cast::<T>());
     }
-    let b = &*(raw as *const Boxed<T>);
-    if b.alive.load(Ordering::Relaxed) != ALIVE || b.tag != tag::<T>() {
-        crate::debug::bad_handle(raw, <T::Handle as vk::Handle>::TYPE);
-        return None;
+    if raw != 0 {
+        bad::<T>(raw);
     }
-    Some(&b.value)
+    None
+}
+
+#[cold]
+fn bad<T: Object>(raw: u64) {
+    crate::debug::bad_handle(raw, <T::Handle as vk::Handle>::TYPE);
+}
+
+/// What a handle turned out to be, for messages.
+pub fn describe(raw: u64) -> String {
+    match header(raw) {
+        None => "not a handle of this driver".into(),
+        Some(h) => {
+            let ty = vk::ObjectType::from_raw(h.tag.load(Ordering::Relaxed) as i32);
+            match h.alive.load(Ordering::Relaxed) {
+                ALIVE => format!("a handle of type {ty:?}"),
+                DEAD => format!("a destroyed {ty:?}"),
+                _ => "not a handle of this driver".into(),
+            }
+        }
+    }
 }
 
 /// Takes the object out of its box; `None` for a null or dead handle.
 ///
 /// # Safety
-/// As [`get`]; nobody else uses the handle any more.
+/// Nobody else uses the handle any more.
 pub unsafe fn destroy<T: Object>(handle: T::Handle) -> Option<T> {
     get::<T>(handle)?;
-    let b = Box::from_raw(vk::Handle::as_raw(handle) as *mut Boxed<T>);
-    b.alive.store(DEAD, Ordering::Relaxed);
-    Some(b.value)
+    let raw = vk::Handle::as_raw(handle);
+    let h = header(raw)?;
+    if h.alive.compare_exchange(ALIVE, DEAD, Ordering::AcqRel, Ordering::Relaxed).is_err() {
+        return None; // another thread was first
+    }
+    crate::debug::forget(raw);
+    let value = Box::from_raw(h.value.swap(std::ptr::null_mut(), Ordering::Relaxed).cast::<T>());
+    arena().free.lock().push_back(raw as usize);
+    Some(*value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use vk::Handle;
+
+    struct Thing(u32);
+    impl Object for Thing {
+        type Handle = vk::Buffer;
+    }
+    struct Other;
+    impl Object for Other {
+        type Handle = vk::Image;
+    }
+
+    #[test]
+    fn stale_foreign_and_wrong_handles_are_noticed() {
+        let a = create(Thing(7));
+        unsafe {
+            assert_eq!(get::<Thing>(a).map(|t| t.0), Some(7));
+            assert!(get::<Other>(vk::Image::from_raw(a.as_raw())).is_none());
+            assert!(get::<Thing>(vk::Buffer::from_raw(a.as_raw() + 8)).is_none());
+            assert!(get::<Thing>(vk::Buffer::from_raw(0x1234_5678)).is_none());
+            assert!(get::<Thing>(vk::Buffer::null()).is_none());
+            assert_eq!(destroy::<Thing>(a).map(|t| t.0), Some(7));
+            assert!(get::<Thing>(a).is_none());
+            assert!(destroy::<Thing>(a).is_none());
+            assert!(describe(a.as_raw()).contains("destroyed"));
+            let b = create(Thing(8));
+            assert_ne!(a, b);
+            assert_eq!(destroy::<Thing>(b).map(|t| t.0), Some(8));
+        }
+    }
 }

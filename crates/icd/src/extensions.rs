@@ -1,0 +1,79 @@
+//! Extensions: the table (generated from `extensions.tsv` and vk.xml), sets of enabled ones, enumeration.
+
+use crate::chain;
+pub(crate) use crate::generated::extensions::EXTENSIONS;
+use std::ffi::{CStr, c_char};
+
+/// An extension the driver reports.
+pub(crate) struct Extension {
+    pub name: &'static CStr,
+    pub spec_version: u32,
+    pub instance: bool,
+    /// The core version it was promoted to (`100 * major + minor`), 0 for none.
+    pub promoted: u32,
+    /// Feature bits that it requires to be supported.
+    pub features: &'static [&'static str],
+}
+
+/// The place of an extension in [`EXTENSIONS`].
+pub(crate) fn id(name: &CStr) -> Option<usize> {
+    EXTENSIONS.binary_search_by(|e| e.name.cmp(name)).ok()
+}
+
+/// A set of extensions by their ids.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+pub(crate) struct Set([u64; 4]);
+
+const _: () = assert!(EXTENSIONS.len() <= 256);
+
+impl Set {
+    pub fn insert(&mut self, id: usize) {
+        self.0[id / 64] |= 1 << (id % 64);
+    }
+
+    pub fn contains(&self, id: usize) -> bool {
+        self.0[id / 64] >> (id % 64) & 1 != 0
+    }
+
+    /// Whether the extension of this name is enabled.
+    pub fn has(&self, name: &CStr) -> bool {
+        id(name).is_some_and(|id| self.contains(id))
+    }
+
+    /// The extensions that an application asks for. An unknown one, or one of the other kind, is the error.
+    ///
+    /// # Safety
+    /// `names` points to `count` null-terminated strings.
+    pub unsafe fn read<'a>(names: *const *const c_char, count: u32, instance: bool) -> Result<Set, &'a CStr> {
+        let mut set = Set::default();
+        for &name in chain::slice(names, count) {
+            let name = chain::str(name);
+            match id(name).filter(|&i| EXTENSIONS[i].instance == instance) {
+                Some(id) => set.insert(id),
+                None => return Err(name),
+            }
+        }
+        Ok(set)
+    }
+}
+
+/// The instance's or the device's extensions, in the two-call way.
+///
+/// # Safety
+/// As [`chain::fill`].
+pub(crate) unsafe fn enumerate(
+    instance: bool,
+    count: *mut u32,
+    out: *mut vk::ExtensionProperties,
+) -> vk::Result {
+    let list: Vec<_> = EXTENSIONS
+        .iter()
+        .filter(|e| e.instance == instance)
+        .map(|e| {
+            let mut p = vk::ExtensionProperties { spec_version: e.spec_version, ..Default::default() };
+            chain::write_str(&mut p.extension_name, &e.name.to_string_lossy());
+            p
+        })
+        .collect();
+    chain::fill(&list, count, out)
+}

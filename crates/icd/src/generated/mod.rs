@@ -1,0 +1,6 @@
+//! Files written by `cargo xtask codegen`.
+
+pub(crate) mod entrypoints;
+pub(crate) mod extensions;
+pub(crate) mod legacy;
+pub(crate) mod structs;

@@ -1,0 +1,106 @@
+//! Instances.
+
+use crate::debug::Sink;
+use crate::extensions::{self, Set};
+use crate::object::{self, Object};
+use crate::physical_device::{self, PhysicalDevice};
+use crate::{chain, debug};
+use std::ffi::c_char;
+use std::sync::Arc;
+
+/// What an instance's devices need of it.
+pub(crate) struct Shared {
+    /// The version the application asked for (`VkApplicationInfo::apiVersion`), 1.0 if it did not.
+    pub api_version: u32,
+    pub extensions: Set,
+    /// Where messages go.
+    pub debug: Sink,
+}
+
+pub struct Instance {
+    pub(crate) shared: Arc<Shared>,
+    /// Its one physical device.
+    pub(crate) physical_device: vk::PhysicalDevice,
+}
+
+impl Object for Instance {
+    type Handle = vk::Instance;
+}
+
+pub(crate) unsafe fn create_instance(
+    p_create_info: *const vk::InstanceCreateInfo<'_>,
+    _p_allocator: *const vk::AllocationCallbacks<'_>,
+    p_instance: *mut vk::Instance,
+) -> vk::Result {
+    let info = &*p_create_info;
+    if info.enabled_layer_count != 0 {
+        debug::log_error("vkCreateInstance: the driver itself has no layers");
+        return vk::Result::ERROR_LAYER_NOT_PRESENT;
+    }
+    let extensions = match Set::read(info.pp_enabled_extension_names, info.enabled_extension_count, true) {
+        Ok(set) => set,
+        Err(name) => {
+            debug::log_error(&format!("vkCreateInstance: no instance extension {}", name.to_string_lossy()));
+            return vk::Result::ERROR_EXTENSION_NOT_PRESENT;
+        }
+    };
+    let asked = info.p_application_info.as_ref().map_or(0, |a| a.api_version);
+    let api_version = if asked == 0 { vk::API_VERSION_1_0 } else { asked };
+    let shared = Arc::new(Shared { api_version, extensions, debug: Sink::default() });
+    let physical_device = object::create(PhysicalDevice::new(shared.clone()));
+    *p_instance = object::create(Instance { shared, physical_device });
+    vk::Result::SUCCESS
+}
+
+pub(crate) unsafe fn destroy_instance(
+    instance: vk::Instance,
+    _p_allocator: *const vk::AllocationCallbacks<'_>,
+) {
+    if let Some(instance) = object::destroy::<Instance>(instance) {
+        object::destroy::<PhysicalDevice>(instance.physical_device);
+    }
+}
+
+pub(crate) unsafe fn enumerate_instance_version(p_api_version: *mut u32) -> vk::Result {
+    *p_api_version = physical_device::API_VERSION;
+    vk::Result::SUCCESS
+}
+
+pub(crate) unsafe fn enumerate_instance_extension_properties(
+    p_layer_name: *const c_char,
+    p_property_count: *mut u32,
+    p_properties: *mut vk::ExtensionProperties,
+) -> vk::Result {
+    if !p_layer_name.is_null() {
+        return vk::Result::ERROR_LAYER_NOT_PRESENT;
+    }
+    extensions::enumerate(true, p_property_count, p_properties)
+}
+
+pub(crate) unsafe fn enumerate_instance_layer_properties(
+    p_property_count: *mut u32,
+    p_properties: *mut vk::LayerProperties,
+) -> vk::Result {
+    chain::fill(&[], p_property_count, p_properties)
+}
+
+pub(crate) unsafe fn enumerate_physical_devices(
+    instance: &Instance,
+    p_physical_device_count: *mut u32,
+    p_physical_devices: *mut vk::PhysicalDevice,
+) -> vk::Result {
+    chain::fill(&[instance.physical_device], p_physical_device_count, p_physical_devices)
+}
+
+pub(crate) unsafe fn enumerate_physical_device_groups(
+    instance: &Instance,
+    p_count: *mut u32,
+    p_properties: *mut vk::PhysicalDeviceGroupProperties<'_>,
+) -> vk::Result {
+    chain::fill_with(1, p_count, p_properties, |group, _| {
+        group.physical_device_count = 1;
+        group.physical_devices = [vk::PhysicalDevice::null(); vk::MAX_DEVICE_GROUP_SIZE];
+        group.physical_devices[0] = instance.physical_device;
+        group.subset_allocation = vk::FALSE;
+    })
+}

@@ -1,0 +1,140 @@
+//! `cargo xtask codegen`: writes the files that are generated from vk.xml and the driver's own tables
+//! (`crates/icd/commands.tsv`, `crates/icd/extensions.tsv`).
+
+mod ash;
+mod bindings;
+mod entrypoints;
+mod legacy;
+mod names;
+mod registry;
+mod structs;
+
+use names::Names;
+use registry::Registry;
+use std::collections::BTreeMap;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+#[derive(clap::Args)]
+pub struct Args {
+    /// The Vulkan registry.
+    #[arg(long, default_value = "../shared/reference/vk.xml")]
+    vk_xml: PathBuf,
+    /// Compare the checked-in files with a fresh run instead of writing them.
+    #[arg(long)]
+    check: bool,
+}
+
+/// The driver's own tables.
+pub struct Tables {
+    /// Command → module of `crates/icd/src` that implements it.
+    pub modules: BTreeMap<String, String>,
+    /// Extensions the driver reports.
+    pub extensions: Vec<String>,
+}
+
+/// Lines of a .tsv as columns; `#` starts a comment.
+fn tsv(path: &Path) -> Result<Vec<Vec<String>>, String> {
+    let text = std::fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))?;
+    Ok(text
+        .lines()
+        .map(|l| l.split('#').next().unwrap_or_default().trim())
+        .filter(|l| !l.is_empty())
+        .map(|l| l.split('\t').map(|c| c.trim().to_string()).filter(|c| !c.is_empty()).collect())
+        .collect())
+}
+
+fn tables(root: &Path) -> Result<Tables, String> {
+    let mut modules = BTreeMap::new();
+    for row in tsv(&root.join("crates/icd/commands.tsv"))? {
+        let [command, module] = &row[..] else {
+            return Err(format!("commands.tsv: not `command<tab>module`: {row:?}"));
+        };
+        if modules.insert(command.clone(), module.clone()).is_some() {
+            return Err(format!("commands.tsv names {command} twice"));
+        }
+    }
+    let mut extensions: Vec<String> =
+        tsv(&root.join("crates/icd/extensions.tsv"))?.into_iter().map(|mut row| row.swap_remove(0)).collect();
+    extensions.sort();
+    if let Some(twice) = extensions.windows(2).find(|w| w[0] == w[1]) {
+        return Err(format!("extensions.tsv names {} twice", twice[0]));
+    }
+    Ok(Tables { modules, extensions })
+}
+
+fn rustfmt(root: &Path, text: &str) -> Result<String, String> {
+    let mut child = Command::new("rustfmt")
+        .args(["--edition", "2024", "--config-path"])
+        .arg(root)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .map_err(|e| format!("rustfmt: {e}"))?;
+    let mut stdin = child.stdin.take().ok_or("rustfmt has no input")?;
+    let input = text.to_string();
+    let writer = std::thread::spawn(move || stdin.write_all(input.as_bytes()));
+    let out = child.wait_with_output().map_err(|e| format!("rustfmt: {e}"))?;
+    let _ = writer.join();
+    if !out.status.success() {
+        return Err("rustfmt refused a generated file".into());
+    }
+    String::from_utf8(out.stdout).map_err(|e| e.to_string())
+}
+
+pub fn run(args: &Args) -> Result<(), String> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut vk_xml = args.vk_xml.clone();
+    if !vk_xml.exists() && vk_xml.is_relative() {
+        vk_xml = root.join(&vk_xml);
+    }
+    let text = match std::fs::read_to_string(&vk_xml) {
+        Ok(text) => text,
+        Err(_) if args.check => {
+            println!("codegen --check: no vk.xml at {}; nothing compared", vk_xml.display());
+            return Ok(());
+        }
+        Err(e) => return Err(format!("{}: {e}", vk_xml.display())),
+    };
+    let registry = Registry::parse(&text)?;
+    let ash = ash::Ash::read()?;
+    let names = Names::new(&registry, &ash);
+    let tables = tables(&root)?;
+    let thunks = entrypoints::generate(&names, &tables)?;
+    let files = [
+        ("crates/vk/src/generated.rs", bindings::generate(&names)?),
+        ("crates/icd/src/generated/entrypoints.rs", thunks.entrypoints),
+        ("crates/icd/src/generated/legacy.rs", thunks.legacy),
+        ("crates/icd/src/generated/structs.rs", structs::generate(&names)?),
+        ("crates/icd/src/generated/extensions.rs", structs::extensions(&names, &tables)?),
+    ];
+    let mut stale = vec![];
+    for (name, text) in files {
+        let text = rustfmt(&root, &text)?;
+        let path = root.join(name);
+        let old = std::fs::read_to_string(&path).unwrap_or_default();
+        if old == text {
+            continue;
+        }
+        if args.check {
+            stale.push(name);
+        } else {
+            if let Some(dir) = path.parent() {
+                std::fs::create_dir_all(dir).map_err(|e| format!("{}: {e}", dir.display()))?;
+            }
+            std::fs::write(&path, text).map_err(|e| format!("{}: {e}", path.display()))?;
+            println!("wrote {name}");
+        }
+    }
+    if !stale.is_empty() {
+        return Err(format!("not up to date, run `cargo xtask codegen`: {}", stale.join(", ")));
+    }
+    if !args.check {
+        println!("{} entry points; missing {}:", thunks.present, thunks.missing.len());
+        for m in thunks.missing {
+            println!("  {m}");
+        }
+    }
+    Ok(())
+}
