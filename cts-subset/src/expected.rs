@@ -1,0 +1,96 @@
+//! Expected results: a pattern, which results it excuses, and why.
+
+use crate::cases::matches;
+use crate::outcome::{CaseResult, Outcome};
+use serde::Deserialize;
+use std::path::Path;
+
+/// An entry of expected.toml.
+#[derive(Deserialize, Clone, Debug)]
+#[serde(deny_unknown_fields)]
+pub struct Expectation {
+    /// Case names, with `*` for any characters.
+    pub pattern: String,
+    /// The only result that is excused; without it, every bad one.
+    pub result: Option<Outcome>,
+    pub reason: String,
+    /// The only driver that it is about.
+    pub driver: Option<String>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[serde(default)]
+    expected: Vec<Expectation>,
+}
+
+impl Expectation {
+    pub fn covers(&self, case: &CaseResult) -> bool {
+        let result = match self.result {
+            Some(r) => case.outcome == r,
+            None => case.outcome.is_bad(),
+        };
+        result && matches(&self.pattern, &case.name)
+    }
+}
+
+/// The entries that are about `driver`.
+pub fn load(path: &Path, driver: &str) -> Result<Vec<Expectation>, String> {
+    let text = std::fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))?;
+    parse(&text, driver).map_err(|e| format!("{}: {e}", path.display()))
+}
+
+fn parse(text: &str, driver: &str) -> Result<Vec<Expectation>, String> {
+    let file: File = toml::from_str(text).map_err(|e| e.to_string())?;
+    for e in &file.expected {
+        if e.reason.trim().is_empty() {
+            return Err(format!("{} has no reason", e.pattern));
+        }
+    }
+    let about = |e: &Expectation| e.driver.as_deref().is_none_or(|d| d == driver);
+    Ok(file.expected.into_iter().filter(about).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn case(name: &str, outcome: Outcome) -> CaseResult {
+        CaseResult { name: name.into(), outcome, message: String::new(), details: vec![], seconds: 0.0 }
+    }
+
+    #[test]
+    fn entries_choose_by_driver_and_result() {
+        let text = r#"
+            [[expected]]
+            pattern = "a.*"
+            reason = "no a here"
+            [[expected]]
+            pattern = "b.*"
+            result = "NotSupported"
+            driver = "tuff"
+            reason = "no b yet"
+        "#;
+        let tuff = parse(text, "tuff").unwrap();
+        assert_eq!(tuff.len(), 2);
+        assert_eq!(parse(text, "other").unwrap().len(), 1);
+        assert!(tuff[0].covers(&case("a.x", Outcome::Crash)));
+        assert!(!tuff[0].covers(&case("a.x", Outcome::NotSupported)));
+        assert!(!tuff[0].covers(&case("b.x", Outcome::Fail)));
+        assert!(tuff[1].covers(&case("b.x", Outcome::NotSupported)));
+        assert!(!tuff[1].covers(&case("b.x", Outcome::Fail)));
+    }
+
+    #[test]
+    fn an_entry_needs_a_reason() {
+        assert!(parse("[[expected]]\npattern = \"a\"\nreason = \" \"", "tuff").is_err());
+        assert!(parse("[[expected]]\npattern = \"a\"", "tuff").is_err());
+        assert!(parse("[[expcted]]\npattern = \"a\"\nreason = \"b\"", "tuff").is_err());
+    }
+
+    #[test]
+    fn our_own_file_is_readable() {
+        load(&crate::here("expected.toml"), "tuff").unwrap();
+    }
+}
