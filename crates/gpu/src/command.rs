@@ -34,30 +34,102 @@ pub struct Dependency {
 
 #[derive(Clone)]
 pub enum Command {
-    Dispatch { dispatch: Box<Dispatch>, groups: [u32; 3] },
+    Dispatch {
+        dispatch: Box<Dispatch>,
+        groups: [u32; 3],
+    },
     /// Group counts are three u32 in the buffer.
-    DispatchIndirect { dispatch: Box<Dispatch>, buffer: Arc<Buffer>, offset: u64 },
+    DispatchIndirect {
+        dispatch: Box<Dispatch>,
+        buffer: Arc<Buffer>,
+        offset: u64,
+    },
 
-    CopyBuffer { src: Arc<Buffer>, dst: Arc<Buffer>, regions: Vec<vk::BufferCopy2<'static>> },
-    UpdateBuffer { dst: Arc<Buffer>, offset: u64, data: Vec<u8> },
-    FillBuffer { dst: Arc<Buffer>, offset: u64, size: u64, value: u32 },
-    CopyImage { src: Arc<Image>, dst: Arc<Image>, regions: Vec<vk::ImageCopy2<'static>> },
-    CopyBufferToImage { src: Arc<Buffer>, dst: Arc<Image>, regions: Vec<vk::BufferImageCopy2<'static>> },
-    CopyImageToBuffer { src: Arc<Image>, dst: Arc<Buffer>, regions: Vec<vk::BufferImageCopy2<'static>> },
-    BlitImage { src: Arc<Image>, dst: Arc<Image>, regions: Vec<vk::ImageBlit2<'static>>, filter: vk::Filter },
-    ResolveImage { src: Arc<Image>, dst: Arc<Image>, regions: Vec<vk::ImageResolve2<'static>> },
-    ClearColorImage { dst: Arc<Image>, value: vk::ClearColorValue, ranges: Vec<vk::ImageSubresourceRange> },
-    ClearDepthStencilImage { dst: Arc<Image>, value: vk::ClearDepthStencilValue, ranges: Vec<vk::ImageSubresourceRange> },
+    CopyBuffer {
+        src: Arc<Buffer>,
+        dst: Arc<Buffer>,
+        regions: Vec<vk::BufferCopy2<'static>>,
+    },
+    UpdateBuffer {
+        dst: Arc<Buffer>,
+        offset: u64,
+        data: Vec<u8>,
+    },
+    FillBuffer {
+        dst: Arc<Buffer>,
+        offset: u64,
+        size: u64,
+        value: u32,
+    },
+    CopyImage {
+        src: Arc<Image>,
+        dst: Arc<Image>,
+        regions: Vec<vk::ImageCopy2<'static>>,
+    },
+    CopyBufferToImage {
+        src: Arc<Buffer>,
+        dst: Arc<Image>,
+        regions: Vec<vk::BufferImageCopy2<'static>>,
+    },
+    CopyImageToBuffer {
+        src: Arc<Image>,
+        dst: Arc<Buffer>,
+        regions: Vec<vk::BufferImageCopy2<'static>>,
+    },
+    BlitImage {
+        src: Arc<Image>,
+        dst: Arc<Image>,
+        regions: Vec<vk::ImageBlit2<'static>>,
+        filter: vk::Filter,
+    },
+    ResolveImage {
+        src: Arc<Image>,
+        dst: Arc<Image>,
+        regions: Vec<vk::ImageResolve2<'static>>,
+    },
+    ClearColorImage {
+        dst: Arc<Image>,
+        value: vk::ClearColorValue,
+        ranges: Vec<vk::ImageSubresourceRange>,
+    },
+    ClearDepthStencilImage {
+        dst: Arc<Image>,
+        value: vk::ClearDepthStencilValue,
+        ranges: Vec<vk::ImageSubresourceRange>,
+    },
 
     Barrier(Dependency),
-    SetEvent { event: Arc<Event>, stages: vk::PipelineStageFlags2 },
-    ResetEvent { event: Arc<Event>, stages: vk::PipelineStageFlags2 },
-    WaitEvents { events: Vec<Arc<Event>>, dependency: Dependency },
+    SetEvent {
+        event: Arc<Event>,
+        stages: vk::PipelineStageFlags2,
+    },
+    ResetEvent {
+        event: Arc<Event>,
+        stages: vk::PipelineStageFlags2,
+    },
+    WaitEvents {
+        events: Vec<Arc<Event>>,
+        dependency: Dependency,
+    },
 
-    WriteTimestamp { pool: Arc<QueryPool>, query: u32, stages: vk::PipelineStageFlags2 },
-    BeginQuery { pool: Arc<QueryPool>, query: u32 },
-    EndQuery { pool: Arc<QueryPool>, query: u32 },
-    ResetQueryPool { pool: Arc<QueryPool>, first: u32, count: u32 },
+    WriteTimestamp {
+        pool: Arc<QueryPool>,
+        query: u32,
+        stages: vk::PipelineStageFlags2,
+    },
+    BeginQuery {
+        pool: Arc<QueryPool>,
+        query: u32,
+    },
+    EndQuery {
+        pool: Arc<QueryPool>,
+        query: u32,
+    },
+    ResetQueryPool {
+        pool: Arc<QueryPool>,
+        first: u32,
+        count: u32,
+    },
     CopyQueryResults {
         pool: Arc<QueryPool>,
         first: u32,

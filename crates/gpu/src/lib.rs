@@ -4,6 +4,7 @@
 //! out of these types, records [`command::Command`]s and submits them.
 
 pub mod buffer;
+pub mod command;
 pub mod descriptor;
 pub mod format;
 pub mod image;
