@@ -141,6 +141,12 @@ impl Code {
     pub const MOVIFB: Code = Code(18);
     /// Memory barrier (a compiler and CPU fence).
     pub const FENCE: Code = Code(19);
+    /// Lanes that waited in `a` join those that arrive: exec |= a; if exec is empty, pc = imm.
+    pub const JOIN: Code = Code(20);
+    /// If uniform Bool `a` is true, pc = imm.
+    pub const JMP_IF: Code = Code(21);
+    /// As SPLIT, for rare conditions: when exec & a is empty, exec and the masks stay as they are and pc = imm.
+    pub const SPLIT_RARE: Code = Code(22);
 
     /// Memory. Fields: d = register loaded or stored (n = 1) else NONE and ext words follow with n registers;
     /// a = byte offset B32 (address B64 for GLOBAL; word index for SCRATCH), uniform or varying;
@@ -191,6 +197,10 @@ impl Code {
     pub const CMP_SPLIT: Code = Code(80);
     /// Compare and park: as PARK_IF with the condition Bin(e & 0xFF)(a, b), negated if e bit 8; ext word [target mask].
     pub const CMP_PARK: Code = Code(81);
+    /// If the uniform condition Bin(e & 0xFF)(a, b) of 32 bits, negated if e bit 8, is true, pc = imm.
+    pub const CMP_JMP: Code = Code(82);
+    /// As SPLIT_RARE with the condition Bin(e & 0xFF)(a, b) of 32 bits, negated if e bit 8; ext word [yes, no, ..].
+    pub const CMP_SPLIT_RARE: Code = Code(83);
 
     const UN: u16 = 256;
     const BIN: u16 = 512;
