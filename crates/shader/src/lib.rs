@@ -6,5 +6,6 @@
 //! Knows only SPIR-V: no Vulkan, no images' layouts, no SIMD.
 
 pub mod bytecode;
+pub mod eval;
 pub mod ir;
 pub mod options;
