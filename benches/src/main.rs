@@ -4,7 +4,6 @@
 //! comparison take turns, round by round (A B A B), so that a busy machine is busy for all of them. One thread is
 //! measured in CPU time of the whole child, more in wall time.
 
-mod child;
 mod parent;
 mod table;
 
@@ -56,7 +55,7 @@ pub struct Args {
 fn main() -> ExitCode {
     let args = Args::parse();
     if args.child {
-        return child::main();
+        return client::session::serve();
     }
     match run(&args) {
         Ok(true) => ExitCode::SUCCESS,

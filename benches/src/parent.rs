@@ -1,86 +1,15 @@
 //! The parent: starts children, lets them take turns, compares their outputs and collects the figures.
 
 use crate::Args;
-use crate::child::{Answer, Request};
 use crate::table;
 use client::drivers::{Driver, Threads};
 use client::kernels::{Difference, Spec};
 use client::measure::{median, min};
+use client::session::{Answer, Request, Voice};
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::mpsc::{Receiver, channel};
+use std::process::Command;
 use std::time::Duration;
-
-/// A child process that talks to one driver.
-struct Voice {
-    process: Child,
-    stdin: ChildStdin,
-    answers: Receiver<String>,
-    timeout: Duration,
-}
-
-impl Voice {
-    fn start(driver: &Driver, threads: Threads, args: &Args) -> client::Result<Self> {
-        let this = std::env::current_exe().map_err(|e| client::Error(format!("own path: {e}")))?;
-        let mut command = Command::new(this);
-        command.arg("--child").stdin(Stdio::piped()).stdout(Stdio::piped());
-        driver.prepare(&mut command, threads);
-        if let (Some(level), "tuff") = (&args.simd, driver.name.as_str()) {
-            command.env("TUFF_SIMD", level);
-        }
-        let mut process = command.spawn().map_err(|e| client::Error(format!("child: {e}")))?;
-        let stdin = process.stdin.take().expect("piped");
-        let stdout = BufReader::new(process.stdout.take().expect("piped"));
-        let (send, answers) = channel();
-        std::thread::spawn(move || {
-            for line in stdout.lines().map_while(Result::ok) {
-                if send.send(line).is_err() {
-                    break;
-                }
-            }
-        });
-        Ok(Self { process, stdin, answers, timeout: Duration::from_secs(args.timeout_s) })
-    }
-
-    fn ask(&mut self, request: &Request) -> Result<Answer, String> {
-        let text = serde_json::to_string(request).expect("a request is plain data");
-        let lost = |process: &mut Child| match process.wait() {
-            Ok(status) => format!("the child died: {status}"),
-            Err(e) => format!("the child is lost: {e}"),
-        };
-        if writeln!(self.stdin, "{text}").is_err() {
-            return Err(lost(&mut self.process));
-        }
-        loop {
-            use std::sync::mpsc::RecvTimeoutError;
-            match self.answers.recv_timeout(self.timeout) {
-                // A driver may print lines of its own.
-                Ok(line) if !line.starts_with(['{', '"']) => eprintln!("{line}"),
-                Ok(line) => {
-                    return match serde_json::from_str(&line) {
-                        Ok(Answer::Error(e)) => Err(e),
-                        Ok(answer) => Ok(answer),
-                        Err(e) => Err(format!("unreadable answer: {e}")),
-                    };
-                }
-                Err(RecvTimeoutError::Timeout) => {
-                    let _ = self.process.kill();
-                    return Err(format!("no answer in {} s", self.timeout.as_secs()));
-                }
-                Err(RecvTimeoutError::Disconnected) => return Err(lost(&mut self.process)),
-            }
-        }
-    }
-}
-
-impl Drop for Voice {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
-}
 
 /// Times of one kernel on one driver, in seconds.
 #[derive(Serialize, Clone, Default, Debug)]
@@ -195,9 +124,19 @@ impl Bench<'_> {
         self.drivers.iter().map(|d| d.name.clone()).collect()
     }
 
+    fn voice(&self, driver: &Driver, threads: Threads) -> client::Result<Voice> {
+        let this = std::env::current_exe().map_err(|e| client::Error(format!("own path: {e}")))?;
+        let mut command = Command::new(this);
+        command.arg("--child");
+        if let (Some(level), "tuff") = (&self.args.simd, driver.name.as_str()) {
+            command.env("TUFF_SIMD", level);
+        }
+        Voice::start(command, driver, threads, Duration::from_secs(self.args.timeout_s))
+    }
+
     /// Asks a fresh child one thing.
     fn once(&self, driver: &Driver, threads: Threads, request: &Request) -> Result<Answer, String> {
-        Voice::start(driver, threads, self.args).map_err(|e| e.to_string())?.ask(request)
+        self.voice(driver, threads).map_err(|e| e.to_string())?.ask(request)
     }
 
     fn run_times(&self, threads: Threads) -> Section {
@@ -211,7 +150,7 @@ impl Bench<'_> {
                         continue;
                     }
                     if voices[i].is_none() {
-                        match Voice::start(driver, threads, self.args) {
+                        match self.voice(driver, threads) {
                             Ok(v) => voices[i] = Some(v),
                             Err(e) => times[i].error = Some(e.to_string()),
                         }
@@ -249,8 +188,7 @@ impl Bench<'_> {
 
     fn empty(&self, threads: Threads) -> Section {
         let mut times = vec![Times::default(); self.drivers.len()];
-        let mut voices: Vec<_> =
-            self.drivers.iter().map(|d| Voice::start(d, threads, self.args).ok()).collect();
+        let mut voices: Vec<_> = self.drivers.iter().map(|d| self.voice(d, threads).ok()).collect();
         for _ in 0..self.args.rounds {
             for (voice, times) in voices.iter_mut().zip(&mut times) {
                 match voice {

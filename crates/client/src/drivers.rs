@@ -24,14 +24,40 @@ const FOLDERS: [&str; 6] = [
     "/opt/google/chrome",
 ];
 
-/// The checkout's own ICD file.
+/// Tuff's ICD file: `TUFF_ICD`, or the checkout's own where the library that it names has been built, or else one
+/// written beside a library that lies where this program was built to (a target folder elsewhere).
 pub fn tuff_icd() -> PathBuf {
     if let Some(icd) = std::env::var_os("TUFF_ICD") {
         return icd.into();
     }
     let checkout = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../icd.json");
-    checkout.canonicalize().unwrap_or(checkout)
+    let checkout = checkout.canonicalize().unwrap_or(checkout);
+    if library_of(&checkout).is_ok_and(|l| l.exists()) {
+        return checkout;
+    }
+    beside_this_program().unwrap_or(checkout)
 }
+
+/// `.../release/tuff` and `.../debug/deps/test-123` both have `.../release/libvulkan_tuff.so` two folders up or nearer.
+fn beside_this_program() -> Option<PathBuf> {
+    let exe = std::env::current_exe().ok()?;
+    let folder =
+        exe.ancestors().skip(2).take(2).map(|f| f.join("release")).find(|f| f.join(LIBRARY).exists())?;
+    let icd = folder.join("tuff_icd.json");
+    let text = format!(
+        "{{\"file_format_version\": \"1.0.1\", \"ICD\": {{\"library_path\": \"./{LIBRARY}\", \"api_version\": \"1.3.0\"}}}}\n"
+    );
+    if std::fs::read_to_string(&icd).is_ok_and(|t| t == text) {
+        return Some(icd);
+    }
+    // Renamed into place, for another process may be reading it.
+    let draft = folder.join(format!("tuff_icd.json.{}", std::process::id()));
+    std::fs::write(&draft, text).and_then(|()| std::fs::rename(&draft, &icd)).ok()?;
+    Some(icd)
+}
+
+/// The driver's file name.
+pub const LIBRARY: &str = "libvulkan_tuff.so";
 
 /// The shared object that an ICD file names: a relative path with a slash counts from the file's folder.
 pub fn library_of(icd: &Path) -> Result<PathBuf> {

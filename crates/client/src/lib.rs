@@ -11,6 +11,7 @@ pub mod drivers;
 pub mod kernels;
 pub mod library;
 pub mod measure;
+pub mod session;
 
 pub use compute::{Buffer, Kernel};
 pub use context::Context;

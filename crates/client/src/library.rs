@@ -56,9 +56,13 @@ impl Library {
     }
 
     /// The loader where there is one, else the driver that the first file of `VK_DRIVER_FILES` or
-    /// `VK_ICD_FILENAMES` names.
+    /// `VK_ICD_FILENAMES` names. `TUFF_NO_LOADER` in the environment stands for a machine without a loader.
     pub fn any() -> Result<Self> {
-        let missing = match Self::loader() {
+        let loader = match std::env::var_os("TUFF_NO_LOADER") {
+            Some(_) => Err(Error("TUFF_NO_LOADER is set".into())),
+            None => Self::loader(),
+        };
+        let missing = match loader {
             Ok(l) => return Ok(l),
             Err(e) => e,
         };

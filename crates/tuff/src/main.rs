@@ -1,1 +1,65 @@
-fn main() {}
+//! `tuff`: what the driver is, and programs run on it.
+
+mod demo;
+mod info;
+mod picture;
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+#[derive(Parser)]
+#[command(name = "tuff", version, about = "A GPU in software")]
+struct Cli {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    /// Run a compute workload that makes a picture; print and draw what it measured.
+    Demo(demo::Args),
+    /// What the driver reports, in short.
+    Info,
+    /// Run a program on Tuff: sets VK_DRIVER_FILES and VK_ICD_FILENAMES for it.
+    Run {
+        /// The program and its arguments.
+        #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+        program: Vec<String>,
+    },
+    /// Answer a parent's requests with the one driver that the environment shows.
+    #[command(hide = true)]
+    Child,
+}
+
+fn main() -> ExitCode {
+    let result = match Cli::parse().task {
+        Task::Child => return client::session::serve(),
+        Task::Demo(args) => demo::run(&args),
+        Task::Info => info::run(),
+        Task::Run { program } => run(&program),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(e) => {
+            eprintln!("tuff: {e}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Becomes the program; returns only if that is impossible.
+fn run(program: &[String]) -> client::Result<()> {
+    use std::os::unix::process::CommandExt;
+    let icd = client::drivers::tuff_icd();
+    let library = client::drivers::library_of(&icd)?;
+    if !library.exists() {
+        let line = format!("{} is not built: cargo build --release -p icd", library.display());
+        return Err(client::Error(line));
+    }
+    let error = std::process::Command::new(&program[0])
+        .args(&program[1..])
+        .env("VK_DRIVER_FILES", &icd)
+        .env("VK_ICD_FILENAMES", &icd)
+        .exec();
+    Err(client::Error(format!("{}: {error}", program[0])))
+}

@@ -1,6 +1,9 @@
 //! The project's own tasks: `cargo xtask <task>`. One module per task.
 
+mod cargo;
 mod codegen;
+mod demo;
+mod test;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -16,11 +19,17 @@ struct Cli {
 enum Task {
     /// Write the files generated from vk.xml (or, with --check, compare them with a fresh run).
     Codegen(codegen::Args),
+    /// Build the driver, run the main job on it, print and draw what it measured.
+    Demo(demo::Args),
+    /// Install what the tests need (where that is possible) and run all of them.
+    Test,
 }
 
 fn main() -> ExitCode {
     let result = match Cli::parse().task {
         Task::Codegen(args) => codegen::run(&args),
+        Task::Demo(args) => demo::run(&args),
+        Task::Test => test::run(),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,13 +1,17 @@
-//! The child: one process, one driver. It reads a request a line and answers each with one line of JSON.
+//! A session with one driver: the child is a process that sees that driver alone, reads a request a line and answers
+//! each with one line of JSON ([`serve`]); the parent asks through a [`Voice`].
 
-use client::kernels::{self, Spec};
-use client::measure::Moment;
-use client::{Buffer, Context, Kernel};
+use crate::drivers::{Driver, Threads};
+use crate::kernels::{self, Spec};
+use crate::measure::Moment;
+use crate::{Buffer, Context, Error, Kernel};
 use serde::{Deserialize, Serialize};
-use std::io::{BufRead, Write};
+use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
-use std::process::ExitCode;
+use std::process::{Child, ChildStdin, Command, ExitCode, Stdio};
 use std::rc::Rc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::Duration;
 
 /// What the parent asks for.
 #[derive(Serialize, Deserialize, Clone, Debug)]
@@ -40,7 +44,8 @@ pub enum Answer {
     Error(String),
 }
 
-pub fn main() -> ExitCode {
+/// The child's whole life: answers until its input ends.
+pub fn serve() -> ExitCode {
     let mut stdout = std::io::stdout().lock();
     let context = Context::open();
     let mut state = None;
@@ -68,11 +73,11 @@ struct Ready {
     buffers: Vec<Buffer>,
 }
 
-fn spec(name: &str) -> client::Result<&'static Spec> {
-    kernels::find(name).ok_or_else(|| client::Error(format!("no kernel is called {name}")))
+fn spec(name: &str) -> crate::Result<&'static Spec> {
+    kernels::find(name).ok_or_else(|| Error(format!("no kernel is called {name}")))
 }
 
-fn answer(context: &Rc<Context>, state: &mut Option<Ready>, request: Request) -> client::Result<Answer> {
+fn answer(context: &Rc<Context>, state: &mut Option<Ready>, request: Request) -> crate::Result<Answer> {
     match request {
         Request::Hello => Ok(Answer::Hello {
             device: context.device_name(),
@@ -104,7 +109,7 @@ fn answer(context: &Rc<Context>, state: &mut Option<Ready>, request: Request) ->
             let buffers = spec.make_buffers(context)?;
             run_once(context, spec, &kernel, &buffers)?;
             std::fs::write(&path, buffers[0].bytes())
-                .map_err(|e| client::Error(format!("{}: {e}", path.display())))?;
+                .map_err(|e| Error(format!("{}: {e}", path.display())))?;
             Ok(Answer::Done)
         }
         Request::Create { kernel } => {
@@ -135,11 +140,11 @@ fn answer(context: &Rc<Context>, state: &mut Option<Ready>, request: Request) ->
 }
 
 /// Whatever a driver sets up once (threads, a compiler's tables) is not the cost of the kernel that comes next.
-fn warm_up(context: &Rc<Context>) -> client::Result<()> {
+fn warm_up(context: &Rc<Context>) -> crate::Result<()> {
     kernels::EMPTY.make_kernel(context)?.run(&[], &[], [1, 1, 1])
 }
 
-fn run_once(context: &Rc<Context>, spec: &Spec, kernel: &Kernel, buffers: &[Buffer]) -> client::Result<()> {
+fn run_once(context: &Rc<Context>, spec: &Spec, kernel: &Kernel, buffers: &[Buffer]) -> crate::Result<()> {
     let references: Vec<&Buffer> = buffers.iter().collect();
     let commands = kernel.record(&references, &spec.push(), &spec.dispatches())?;
     let result = context.submit_and_wait(commands);
@@ -147,7 +152,7 @@ fn run_once(context: &Rc<Context>, spec: &Spec, kernel: &Kernel, buffers: &[Buff
     result
 }
 
-fn repeat(budget_ms: u64, mut run: impl FnMut() -> client::Result<()>) -> client::Result<Answer> {
+fn repeat(budget_ms: u64, mut run: impl FnMut() -> crate::Result<()>) -> crate::Result<Answer> {
     let start = Moment::now();
     let mut times = 0;
     loop {
@@ -158,5 +163,76 @@ fn repeat(budget_ms: u64, mut run: impl FnMut() -> client::Result<()>) -> client
             let n = f64::from(times);
             return Ok(Answer::Span { wall: span.wall / n, cpu: span.cpu / n });
         }
+    }
+}
+
+/// A child process that talks to one driver.
+pub struct Voice {
+    process: Child,
+    stdin: ChildStdin,
+    answers: Receiver<String>,
+    timeout: Duration,
+}
+
+impl Voice {
+    /// Starts `command`, whose program calls [`serve`], as a child that sees `driver`. A request that is not answered
+    /// within `timeout` ends it.
+    pub fn start(
+        mut command: Command,
+        driver: &Driver,
+        threads: Threads,
+        timeout: Duration,
+    ) -> crate::Result<Self> {
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        driver.prepare(&mut command, threads);
+        let mut process = command.spawn().map_err(|e| Error(format!("child: {e}")))?;
+        let stdin = process.stdin.take().expect("piped");
+        let stdout = BufReader::new(process.stdout.take().expect("piped"));
+        let (send, answers) = channel();
+        std::thread::spawn(move || {
+            for line in stdout.lines().map_while(Result::ok) {
+                if send.send(line).is_err() {
+                    break;
+                }
+            }
+        });
+        Ok(Self { process, stdin, answers, timeout })
+    }
+
+    /// Asks and waits for the answer.
+    pub fn ask(&mut self, request: &Request) -> Result<Answer, String> {
+        let text = serde_json::to_string(request).expect("a request is plain data");
+        let lost = |process: &mut Child| match process.wait() {
+            Ok(status) => format!("the child died: {status}"),
+            Err(e) => format!("the child is lost: {e}"),
+        };
+        if writeln!(self.stdin, "{text}").is_err() {
+            return Err(lost(&mut self.process));
+        }
+        loop {
+            match self.answers.recv_timeout(self.timeout) {
+                // A driver may print lines of its own.
+                Ok(line) if !line.starts_with(['{', '"']) => eprintln!("{line}"),
+                Ok(line) => {
+                    return match serde_json::from_str(&line) {
+                        Ok(Answer::Error(e)) => Err(e),
+                        Ok(answer) => Ok(answer),
+                        Err(e) => Err(format!("unreadable answer: {e}")),
+                    };
+                }
+                Err(RecvTimeoutError::Timeout) => {
+                    let _ = self.process.kill();
+                    return Err(format!("no answer in {} s", self.timeout.as_secs()));
+                }
+                Err(RecvTimeoutError::Disconnected) => return Err(lost(&mut self.process)),
+            }
+        }
+    }
+}
+
+impl Drop for Voice {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
     }
 }

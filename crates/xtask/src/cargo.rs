@@ -1,0 +1,47 @@
+//! Calling cargo and other programs: with one line of what and how long.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Instant;
+
+/// The checkout.
+pub fn root() -> PathBuf {
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    manifest.canonicalize().unwrap_or(manifest)
+}
+
+/// Where cargo builds to.
+pub fn target_folder() -> PathBuf {
+    match std::env::var_os("CARGO_TARGET_DIR") {
+        Some(folder) => std::path::absolute(&folder).unwrap_or(folder.into()),
+        None => root().join("target"),
+    }
+}
+
+/// A cargo command in the checkout.
+pub fn cargo(arguments: &[&str]) -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
+    command.args(arguments).current_dir(root());
+    command
+}
+
+/// Runs `command` to its end; anything but success is an error that names it.
+pub fn call(mut command: Command) -> Result<(), String> {
+    let words: Vec<_> = std::iter::once(command.get_program())
+        .chain(command.get_args())
+        .map(|w| w.to_string_lossy().into_owned())
+        .collect();
+    let line = words.join(" ");
+    println!("xtask: {line}");
+    let start = Instant::now();
+    let status = command.status().map_err(|e| format!("{line}: {e}"))?;
+    println!("xtask: {:.0} s", start.elapsed().as_secs_f64());
+    if status.success() { Ok(()) } else { Err(format!("{line}: {status}")) }
+}
+
+/// Another task of this program.
+pub fn own(arguments: &[&str]) -> Result<Command, String> {
+    let mut command = Command::new(std::env::current_exe().map_err(|e| format!("own path: {e}"))?);
+    command.args(arguments).current_dir(root());
+    Ok(command)
+}

@@ -1,0 +1,84 @@
+//! `cargo xtask test`: everything that must pass, from a clean checkout.
+
+use crate::cargo::{call, cargo, own};
+use std::path::Path;
+use std::process::Command;
+
+/// A thing of the system that tests need, and the Debian package that brings it.
+struct Need {
+    what: &'static str,
+    package: &'static str,
+    here: fn() -> bool,
+}
+
+const NEEDS: [Need; 4] = [
+    Need { what: "the Vulkan loader", package: "libvulkan1", here: has_loader },
+    Need { what: "vulkaninfo", package: "vulkan-tools", here: || has_program("vulkaninfo") },
+    Need { what: "VK_LAYER_KHRONOS_validation", package: "vulkan-validationlayers", here: has_validation },
+    Need { what: "readelf", package: "binutils", here: || has_program("readelf") },
+];
+
+fn has_program(name: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|folder| folder.join(name).is_file())
+}
+
+fn has_loader() -> bool {
+    let folders = ["/lib", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/usr/lib/x86_64-linux-gnu"];
+    folders.iter().any(|f| Path::new(f).join("libvulkan.so.1").exists())
+}
+
+fn has_validation() -> bool {
+    ["/etc", "/usr/share", "/usr/local/share"]
+        .iter()
+        .any(|f| Path::new(f).join("vulkan/explicit_layer.d/VkLayer_khronos_validation.json").exists())
+}
+
+/// Installs what is missing where that is possible; otherwise says what is missing.
+fn provide() -> Result<(), String> {
+    let missing = || NEEDS.iter().filter(|n| !(n.here)()).collect::<Vec<_>>();
+    let absent = missing();
+    if absent.is_empty() {
+        return Ok(());
+    }
+    // SAFETY: geteuid has no preconditions.
+    let root = unsafe { libc::geteuid() } == 0;
+    if root && has_program("apt-get") {
+        let mut update = Command::new("apt-get");
+        update.args(["update", "-q"]);
+        call(update)?;
+        let mut install = Command::new("apt-get");
+        install
+            .env("DEBIAN_FRONTEND", "noninteractive")
+            .args(["install", "-q", "-y", "--no-install-recommends"])
+            .args(absent.iter().map(|n| n.package));
+        call(install)?;
+    }
+    match missing()[..] {
+        [] => Ok(()),
+        ref left => {
+            let list: Vec<_> = left.iter().map(|n| format!("{} (Debian's {})", n.what, n.package)).collect();
+            Err(format!("the tests need {}", list.join(", ")))
+        }
+    }
+}
+
+/// Runs every step, also after one has failed, and says in the end which ones did.
+pub fn run() -> Result<(), String> {
+    provide()?;
+    let steps: [(&str, &dyn Fn() -> Result<(), String>); 5] = [
+        ("format", &|| call(cargo(&["fmt", "--all", "--check"]))),
+        ("generated files", &|| call(own(&["codegen", "--check"])?)),
+        ("release driver", &|| call(cargo(&["build", "--release", "-p", "icd"]))),
+        ("clippy", &|| call(cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))),
+        ("tests", &|| call(cargo(&["test", "--workspace", "--no-fail-fast"]))),
+    ];
+    let mut failed = Vec::new();
+    for (name, step) in steps {
+        if let Err(e) = step() {
+            eprintln!("xtask: {name}: {e}");
+            failed.push(name);
+        }
+    }
+    if failed.is_empty() { Ok(()) } else { Err(format!("failed: {}", failed.join(", "))) }
+}
