@@ -12,3 +12,4 @@ pub mod memory;
 pub mod pipeline;
 pub mod query;
 pub mod sync;
+pub mod transfer;

@@ -361,8 +361,6 @@ kinds! {
     Rgb9e5 = Rgb9e5, [E5B9G9R9_UFLOAT_PACK32];
 }
 
-pub(crate) use with_codec;
-
 /// Loads one texel of a format through a function pointer, for paths that are not monomorphised.
 pub type LoadFn = unsafe fn(&'static FormatInfo, *const u8) -> [u32; 4];
 /// Stores one texel of a format through a function pointer.

@@ -1,6 +1,23 @@
 //! Compressed blocks: decoded on read.
+//!
+//! A block decodes to raw texels, row by row from the top left; sRGB is linear by then. Sources: Khronos Data Format
+//! Specification, chapters on S3TC, RGTC, BPTC, ETC2/EAC and ASTC.
 
+mod astc;
+mod bc;
+mod bptc;
+mod bptc_tables;
+mod etc2;
+
+use super::{FormatInfo, num};
 use ash::vk;
+use std::cell::RefCell;
+
+/// Texels of the largest block, 12×12.
+pub const MAX_TEXELS: usize = 144;
+/// A decoded block; texel (x, y) is at `y * block_width + x`.
+pub type BlockTexels = [[u32; 4]; MAX_TEXELS];
+pub const EMPTY: BlockTexels = [[0; 4]; MAX_TEXELS];
 
 /// Which decoder a compressed format needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,4 +67,80 @@ impl BlockKind {
             _ => return None,
         })
     }
+}
+
+/// Eight-bit colours to raw texels, through the sRGB curve if `srgb`; alpha is always linear.
+#[derive(Clone, Copy)]
+struct Color8 {
+    srgb: bool,
+}
+
+impl Color8 {
+    fn raw(self, c: [u8; 4]) -> [u32; 4] {
+        let f = |v: u8| if self.srgb { num::srgb8_to_f32(v) } else { v as f32 / 255.0 };
+        [f(c[0]), f(c[1]), f(c[2]), c[3] as f32 / 255.0].map(f32::to_bits)
+    }
+}
+
+/// Decodes one block of a compressed format. `bytes` is the block; other formats and short slices give zeros.
+pub fn decode(info: &FormatInfo, bytes: &[u8], out: &mut BlockTexels) {
+    let super::TexelKind::Block(kind) = info.kind else { return };
+    let Some(bytes) = bytes.get(..info.block_bytes as usize) else { return };
+    let mut wide = [0u8; 16];
+    wide[..bytes.len()].copy_from_slice(bytes);
+    let block = u128::from_le_bytes(wide);
+    let (lo, hi) = (block as u64, (block >> 64) as u64);
+    let color = Color8 { srgb: info.is_srgb() };
+    match kind {
+        BlockKind::Bc1 { alpha } => bc::bc1(lo, alpha, color, out),
+        BlockKind::Bc2 => bc::bc2(lo, hi, color, out),
+        BlockKind::Bc3 => bc::bc3(lo, hi, color, out),
+        BlockKind::Bc4 { signed } => bc::bc4(lo, None, signed, out),
+        BlockKind::Bc5 { signed } => bc::bc4(lo, Some(hi), signed, out),
+        BlockKind::Bc6h { signed } => bptc::bc6h(block, signed, out),
+        BlockKind::Bc7 => bptc::bc7(block, color, out),
+        BlockKind::Etc2Rgb => etc2::rgb(lo.swap_bytes(), false, color, out),
+        BlockKind::Etc2Rgba1 => etc2::rgb(lo.swap_bytes(), true, color, out),
+        BlockKind::Etc2Rgba8 => etc2::rgba8(lo.swap_bytes(), hi.swap_bytes(), color, out),
+        BlockKind::EacR11 { signed } => etc2::r11(lo.swap_bytes(), None, signed, out),
+        BlockKind::EacRg11 { signed } => etc2::r11(lo.swap_bytes(), Some(hi.swap_bytes()), signed, out),
+        BlockKind::Astc => astc::decode(block, info.block_extent, color.srgb, out),
+    }
+}
+
+/// Blocks remembered by each thread.
+const CACHE: usize = 64;
+
+struct Cache {
+    keys: [Option<(i32, [u8; 16])>; CACHE],
+    blocks: Box<[BlockTexels; CACHE]>,
+}
+
+thread_local! {
+    static BLOCKS: RefCell<Option<Box<Cache>>> = const { RefCell::new(None) };
+}
+
+/// One texel of a block, through a small cache a thread keeps. The key is the block's content, so nothing ever has to
+/// be thrown away when memory changes.
+pub fn texel(info: &FormatInfo, bytes: &[u8], x: u32, y: u32) -> [u32; 4] {
+    let mut key = [0u8; 16];
+    let n = bytes.len().min(16);
+    key[..n].copy_from_slice(&bytes[..n]);
+    let word = u128::from_le_bytes(key);
+    let hash =
+        ((word as u64 ^ (word >> 64) as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 58) as usize % CACHE;
+    let at = ((y * info.block_extent[0] + x) as usize).min(MAX_TEXELS - 1);
+    let tag = Some((info.format.as_raw(), key));
+    BLOCKS.with_borrow_mut(|cache| {
+        let cache = cache.get_or_insert_with(|| {
+            let blocks =
+                vec![EMPTY; CACHE].into_boxed_slice().try_into().unwrap_or_else(|_| Box::new([EMPTY; CACHE]));
+            Box::new(Cache { keys: [None; CACHE], blocks })
+        });
+        if cache.keys[hash] != tag {
+            decode(info, bytes, &mut cache.blocks[hash]);
+            cache.keys[hash] = tag;
+        }
+        cache.blocks[hash][at]
+    })
 }
