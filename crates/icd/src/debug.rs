@@ -1,20 +1,233 @@
-//! Messages: the log and debug-utils messengers.
+//! Messages: the log on stderr (`TUFF_LOG` = off, error, warn, info; warn unless said), VK_EXT_debug_utils messengers,
+//! VK_EXT_debug_report callbacks, and the names that applications give to objects.
+//!
+//! No lock is held while an application's callback runs.
 
+mod commands;
+mod report;
+
+pub(crate) use commands::*;
+pub(crate) use report::*;
+
+use crate::instance::Shared;
+use parking_lot::{Mutex, RwLock};
+use std::collections::HashMap;
+use std::ffi::{CStr, CString, c_void};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{OnceLock, Weak};
+use vk::DebugUtilsMessageSeverityFlagsEXT as Severity;
+use vk::DebugUtilsMessageTypeFlagsEXT as Kind;
 use vk::ObjectType;
 
-/// An instance's messengers.
-#[derive(Default)]
-pub(crate) struct Sink {}
+/// How much a message matters.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Level {
+    Error,
+    Warn,
+    Info,
+}
 
-/// A line of an error on stderr.
+impl Level {
+    fn severity(self) -> Severity {
+        match self {
+            Level::Error => Severity::ERROR,
+            Level::Warn => Severity::WARNING,
+            Level::Info => Severity::INFO,
+        }
+    }
+}
+
+fn logs(level: Level) -> bool {
+    static LIMIT: OnceLock<Option<Level>> = OnceLock::new();
+    let limit = LIMIT.get_or_init(|| match std::env::var("TUFF_LOG").as_deref() {
+        Ok("off" | "0") => None,
+        Ok("error") => Some(Level::Error),
+        Ok("info") => Some(Level::Info),
+        _ => Some(Level::Warn),
+    });
+    limit.is_some_and(|limit| level <= limit)
+}
+
+fn log(level: Level, message: &str) {
+    if logs(level) {
+        eprintln!("tuff: {message}");
+    }
+}
+
+/// Who listens, and to what.
+#[derive(Clone, Copy)]
+pub(crate) enum Listener {
+    Utils {
+        severities: Severity,
+        kinds: Kind,
+        callback: vk::PFN_vkDebugUtilsMessengerCallbackEXT,
+        user_data: usize,
+    },
+    Report {
+        flags: vk::DebugReportFlagsEXT,
+        callback: vk::PFN_vkDebugReportCallbackEXT,
+        user_data: usize,
+    },
+}
+
+/// An instance's listeners.
+#[derive(Default)]
+pub(crate) struct Sink {
+    listeners: RwLock<Vec<(u64, Listener)>>,
+}
+
+impl Sink {
+    fn add(&self, id: u64, listener: Listener) {
+        self.listeners.write().push((id, listener));
+    }
+
+    fn remove(&self, id: u64) {
+        self.listeners.write().retain(|(i, _)| *i != id);
+    }
+
+    /// Sets who listens while the instance is made or unmade.
+    pub fn set_creation(&self, listeners: &[Listener]) {
+        let mut all = self.listeners.write();
+        all.retain(|(i, _)| *i != 0);
+        all.extend(listeners.iter().map(|l| (0, *l)));
+    }
+
+    /// Tells every listener that wants to know.
+    fn tell(&self, severity: Severity, kinds: Kind, data: &vk::DebugUtilsMessengerCallbackDataEXT<'_>) {
+        let listeners = self.listeners.read().clone();
+        for (_, l) in listeners {
+            match l {
+                Listener::Utils { severities, kinds: wanted, callback, user_data } => {
+                    if let Some(f) =
+                        callback.filter(|_| severities.intersects(severity) && wanted.intersects(kinds))
+                    {
+                        // SAFETY: the application's function, with the data it gave; `data` outlives the call.
+                        unsafe { f(severity, kinds, data, user_data as *mut c_void) };
+                    }
+                }
+                Listener::Report { .. } => report_as_report(&l, severity, kinds, data),
+            }
+        }
+    }
+
+    fn say(&self, level: Level, message: &CStr, objects: &[vk::DebugUtilsObjectNameInfoEXT<'_>]) {
+        let data = vk::DebugUtilsMessengerCallbackDataEXT::default()
+            .message_id_name(c"Tuff")
+            .message(message)
+            .objects(objects);
+        self.tell(level.severity(), Kind::GENERAL, &data);
+    }
+}
+
+/// Things whose messages go to an instance's listeners.
+pub(crate) trait Speaks {
+    fn sink(&self) -> &Sink;
+}
+
+impl Speaks for Shared {
+    fn sink(&self) -> &Sink {
+        &self.debug
+    }
+}
+
+impl Speaks for crate::instance::Instance {
+    fn sink(&self) -> &Sink {
+        &self.shared.debug
+    }
+}
+
+impl Speaks for crate::device::Device {
+    fn sink(&self) -> &Sink {
+        &self.instance.debug
+    }
+}
+
+fn c_string(message: &str) -> CString {
+    CString::new(message.replace('\0', " ")).unwrap_or_default()
+}
+
+/// A message of the driver's own, to the log and the instance's listeners.
+pub(crate) fn say_to(sink: &Sink, level: Level, message: &str) {
+    log(level, message);
+    sink.say(level, &c_string(message), &[]);
+}
+
+/// As [`say_to`].
+pub(crate) fn say(speaker: &impl Speaks, level: Level, message: &str) {
+    say_to(speaker.sink(), level, message);
+}
+
+/// Something that the application should know but that goes on.
+pub(crate) fn warn(speaker: &impl Speaks, message: &str) {
+    say(speaker, Level::Warn, message);
+}
+
+/// Why a call returned an error.
+pub(crate) fn error(speaker: &impl Speaks, message: &str) {
+    say(speaker, Level::Error, message);
+}
+
+/// The instances that there are, for messages that belong to none.
+static INSTANCES: Mutex<Vec<Weak<Shared>>> = Mutex::new(Vec::new());
+
+/// Makes an instance's listeners hear what belongs to no instance.
+pub(crate) fn register(instance: Weak<Shared>) {
+    let mut all = INSTANCES.lock();
+    all.retain(|i| i.strong_count() > 0);
+    all.push(instance);
+}
+
+fn broadcast(level: Level, message: &str, objects: &[vk::DebugUtilsObjectNameInfoEXT<'_>]) {
+    log(level, message);
+    let all: Vec<_> = INSTANCES.lock().iter().filter_map(Weak::upgrade).collect();
+    let message = c_string(message);
+    for instance in all {
+        instance.debug.say(level, &message, objects);
+    }
+}
+
+/// An error whose instance is not known: to the log and all listeners.
 pub(crate) fn log_error(message: &str) {
-    eprintln!("tuff: {message}");
+    broadcast(Level::Error, message, &[]);
 }
 
 /// Says that a handle is not a live one of type `ty`.
 pub(crate) fn bad_handle(raw: u64, ty: ObjectType) {
-    log_error(&format!("{raw:#x} is no live {ty:?} but {}", crate::object::describe(raw)));
+    let name = name(raw).map(|n| format!(" ({})", n.to_string_lossy())).unwrap_or_default();
+    let message = format!("{raw:#x}{name} is no live {ty:?} but {}", crate::object::describe(raw));
+    let object =
+        vk::DebugUtilsObjectNameInfoEXT { object_type: ty, object_handle: raw, ..Default::default() };
+    broadcast(Level::Error, &message, &[object]);
+}
+
+static ANY_NAMES: AtomicBool = AtomicBool::new(false);
+static NAMES: Mutex<Option<HashMap<u64, CString>>> = Mutex::new(None);
+
+/// Names an object; an empty name takes it away.
+fn set_name(raw: u64, name: &CStr) {
+    let mut names = NAMES.lock();
+    let map = names.get_or_insert_default();
+    if name.is_empty() {
+        map.remove(&raw);
+    } else {
+        map.insert(raw, name.to_owned());
+        ANY_NAMES.store(true, Ordering::Relaxed);
+    }
+}
+
+/// The name that the application gave to an object.
+pub(crate) fn name(raw: u64) -> Option<CString> {
+    if !ANY_NAMES.load(Ordering::Relaxed) {
+        return None;
+    }
+    NAMES.lock().as_ref()?.get(&raw).cloned()
 }
 
 /// Forgets what is known about the object of a handle that is no more.
-pub(crate) fn forget(_raw: u64) {}
+pub(crate) fn forget(raw: u64) {
+    if ANY_NAMES.load(Ordering::Relaxed)
+        && let Some(map) = NAMES.lock().as_mut()
+    {
+        map.remove(&raw);
+    }
+}

@@ -1,6 +1,6 @@
 //! Instances.
 
-use crate::debug::Sink;
+use crate::debug::{Listener, Sink};
 use crate::extensions::{self, Set};
 use crate::object::{self, Object};
 use crate::physical_device::{self, PhysicalDevice};
@@ -21,10 +21,23 @@ pub struct Instance {
     pub(crate) shared: Arc<Shared>,
     /// Its one physical device.
     pub(crate) physical_device: vk::PhysicalDevice,
+    /// Who listens only while the instance is made and unmade.
+    creation: Vec<Listener>,
 }
 
 impl Object for Instance {
     type Handle = vk::Instance;
+}
+
+/// Checks what an application asks an instance to be.
+unsafe fn check(info: &vk::InstanceCreateInfo<'_>) -> Result<Set, (vk::Result, String)> {
+    if info.enabled_layer_count != 0 {
+        return Err((vk::Result::ERROR_LAYER_NOT_PRESENT, "the driver itself has no layers".into()));
+    }
+    Set::read(info.pp_enabled_extension_names, info.enabled_extension_count, true).map_err(|name| {
+        let message = format!("no instance extension {}", name.to_string_lossy());
+        (vk::Result::ERROR_EXTENSION_NOT_PRESENT, message)
+    })
 }
 
 pub(crate) unsafe fn create_instance(
@@ -33,22 +46,23 @@ pub(crate) unsafe fn create_instance(
     p_instance: *mut vk::Instance,
 ) -> vk::Result {
     let info = &*p_create_info;
-    if info.enabled_layer_count != 0 {
-        debug::log_error("vkCreateInstance: the driver itself has no layers");
-        return vk::Result::ERROR_LAYER_NOT_PRESENT;
-    }
-    let extensions = match Set::read(info.pp_enabled_extension_names, info.enabled_extension_count, true) {
+    let creation = debug::listeners_of_chain(info.p_next);
+    let sink = Sink::default();
+    sink.set_creation(&creation);
+    let extensions = match check(info) {
         Ok(set) => set,
-        Err(name) => {
-            debug::log_error(&format!("vkCreateInstance: no instance extension {}", name.to_string_lossy()));
-            return vk::Result::ERROR_EXTENSION_NOT_PRESENT;
+        Err((result, message)) => {
+            debug::say_to(&sink, debug::Level::Error, &format!("vkCreateInstance: {message}"));
+            return result;
         }
     };
+    sink.set_creation(&[]);
     let asked = info.p_application_info.as_ref().map_or(0, |a| a.api_version);
     let api_version = if asked == 0 { vk::API_VERSION_1_0 } else { asked };
-    let shared = Arc::new(Shared { api_version, extensions, debug: Sink::default() });
+    let shared = Arc::new(Shared { api_version, extensions, debug: sink });
+    debug::register(Arc::downgrade(&shared));
     let physical_device = object::create(PhysicalDevice::new(shared.clone()));
-    *p_instance = object::create(Instance { shared, physical_device });
+    *p_instance = object::create(Instance { shared, physical_device, creation });
     vk::Result::SUCCESS
 }
 
@@ -57,6 +71,7 @@ pub(crate) unsafe fn destroy_instance(
     _p_allocator: *const vk::AllocationCallbacks<'_>,
 ) {
     if let Some(instance) = object::destroy::<Instance>(instance) {
+        instance.shared.debug.set_creation(&instance.creation);
         object::destroy::<PhysicalDevice>(instance.physical_device);
     }
 }

@@ -6,7 +6,7 @@
 use parking_lot::Mutex;
 use std::collections::VecDeque;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 /// What the loader expects in the first word of a dispatchable object (vk_icd.h, `ICD_LOADER_MAGIC`).
 pub const LOADER_MAGIC: usize = 0x01CD_C0DE;
@@ -23,6 +23,8 @@ struct Header {
     tag: AtomicU32,
     alive: AtomicU32,
     value: AtomicPtr<()>,
+    /// Objects that this header has served, the present one included.
+    generation: AtomicU64,
 }
 
 const SIZE: usize = size_of::<Header>();
@@ -99,6 +101,7 @@ pub fn create<T: Object>(value: T) -> T::Handle {
     h.loader.store(LOADER_MAGIC, Ordering::Relaxed);
     h.tag.store(tag::<T>(), Ordering::Relaxed);
     h.value.store(Box::into_raw(Box::new(value)).cast(), Ordering::Relaxed);
+    h.generation.fetch_add(1, Ordering::Relaxed);
     h.alive.store(ALIVE, Ordering::Release);
     vk::Handle::from_raw(at as u64)
 }
@@ -125,6 +128,11 @@ pub unsafe fn get<'a, T: Object>(handle: T::Handle) -> Option<&'a T> {
 #[cold]
 fn bad<T: Object>(raw: u64) {
     crate::debug::bad_handle(raw, <T::Handle as vk::Handle>::TYPE);
+}
+
+/// Which of the objects that had this handle, one after the other, it is now; 0 for what is no handle of ours.
+pub fn generation(raw: u64) -> u64 {
+    header(raw).map_or(0, |h| h.generation.load(Ordering::Relaxed))
 }
 
 /// What a handle turned out to be, for messages.

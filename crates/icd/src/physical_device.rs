@@ -1,12 +1,37 @@
-//! The one physical device: enumeration of what it is and has.
+//! The one physical device: features, properties, queues, memory, external handles, tools.
 
 use crate::generated::structs::HEADER_VERSION;
 use crate::instance::Shared;
 use crate::object::Object;
+use crate::{chain, debug, extensions, features, properties};
+use std::ffi::c_char;
 use std::sync::Arc;
+use std::sync::OnceLock;
+use vk::ExternalMemoryFeatureFlags as X;
+use vk::ExternalMemoryHandleTypeFlags as H;
+use vk::MemoryPropertyFlags as M;
 
 /// The version of Vulkan the device has.
 pub(crate) const API_VERSION: u32 = vk::make_api_version(0, 1, 3, HEADER_VERSION);
+
+/// Queues of the one family.
+pub(crate) const QUEUES: u32 = 2;
+
+/// Memory types, all of heap 0. Lazily allocated memory holds attachments that live in tile memory.
+pub(crate) const MEMORY_TYPES: [M; 3] = [
+    M::from_raw(M::DEVICE_LOCAL.as_raw() | M::HOST_VISIBLE.as_raw() | M::HOST_COHERENT.as_raw()),
+    M::from_raw(
+        M::DEVICE_LOCAL.as_raw()
+            | M::HOST_VISIBLE.as_raw()
+            | M::HOST_COHERENT.as_raw()
+            | M::HOST_CACHED.as_raw(),
+    ),
+    M::from_raw(M::DEVICE_LOCAL.as_raw() | M::LAZILY_ALLOCATED.as_raw()),
+];
+/// `memoryTypeBits` of buffers and of images that are not transient attachments.
+pub(crate) const PLAIN_TYPE_BITS: u32 = 0b011;
+/// `memoryTypeBits` of transient attachments.
+pub(crate) const TRANSIENT_TYPE_BITS: u32 = 0b111;
 
 pub struct PhysicalDevice {
     pub(crate) instance: Arc<Shared>,
@@ -16,8 +41,179 @@ impl Object for PhysicalDevice {
     type Handle = vk::PhysicalDevice;
 }
 
+impl debug::Speaks for PhysicalDevice {
+    fn sink(&self) -> &debug::Sink {
+        &self.instance.debug
+    }
+}
+
 impl PhysicalDevice {
     pub(crate) fn new(instance: Arc<Shared>) -> Self {
         PhysicalDevice { instance }
     }
+}
+
+/// A `/proc/meminfo` line in bytes.
+fn meminfo(key: &str) -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find(|l| l.starts_with(key))?;
+    line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kib| kib << 10)
+}
+
+/// Bytes of the heap: the machine's memory.
+pub(crate) fn heap_size() -> u64 {
+    static SIZE: OnceLock<u64> = OnceLock::new();
+    *SIZE.get_or_init(|| meminfo("MemTotal:").unwrap_or(4 << 30).max(1 << 30))
+}
+
+/// Bytes of device memory that this process has allocated.
+pub(crate) static HEAP_USED: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
+
+pub(crate) unsafe fn get_physical_device_features2(
+    _physical_device: &PhysicalDevice,
+    p_features: *mut vk::PhysicalDeviceFeatures2<'_>,
+) {
+    features::fill(p_features);
+}
+
+pub(crate) unsafe fn get_physical_device_properties2(
+    _physical_device: &PhysicalDevice,
+    p_properties: *mut vk::PhysicalDeviceProperties2<'_>,
+) {
+    properties::fill(p_properties);
+}
+
+pub(crate) unsafe fn enumerate_device_extension_properties(
+    _physical_device: &PhysicalDevice,
+    p_layer_name: *const c_char,
+    p_property_count: *mut u32,
+    p_properties: *mut vk::ExtensionProperties,
+) -> vk::Result {
+    if !p_layer_name.is_null() {
+        return vk::Result::ERROR_LAYER_NOT_PRESENT;
+    }
+    extensions::enumerate(false, p_property_count, p_properties)
+}
+
+pub(crate) unsafe fn enumerate_device_layer_properties(
+    _physical_device: &PhysicalDevice,
+    p_property_count: *mut u32,
+    p_properties: *mut vk::LayerProperties,
+) -> vk::Result {
+    chain::fill(&[], p_property_count, p_properties)
+}
+
+pub(crate) unsafe fn get_physical_device_queue_family_properties2(
+    _physical_device: &PhysicalDevice,
+    p_count: *mut u32,
+    p_properties: *mut vk::QueueFamilyProperties2<'_>,
+) {
+    let _ = chain::fill_with(1, p_count, p_properties, |family, _| {
+        family.queue_family_properties = vk::QueueFamilyProperties {
+            queue_flags: vk::QueueFlags::GRAPHICS | vk::QueueFlags::COMPUTE | vk::QueueFlags::TRANSFER,
+            queue_count: QUEUES,
+            timestamp_valid_bits: 64,
+            min_image_transfer_granularity: vk::Extent3D { width: 1, height: 1, depth: 1 },
+        };
+        if let Some(p) = chain::find_mut::<vk::QueueFamilyGlobalPriorityPropertiesKHR>(family.p_next) {
+            p.priority_count = 1;
+            p.priorities = [vk::QueueGlobalPriorityKHR::MEDIUM; vk::MAX_GLOBAL_PRIORITY_SIZE_KHR];
+        }
+    });
+}
+
+pub(crate) unsafe fn get_physical_device_memory_properties2(
+    _physical_device: &PhysicalDevice,
+    p_memory_properties: *mut vk::PhysicalDeviceMemoryProperties2<'_>,
+) {
+    let out = &mut *p_memory_properties;
+    let mut p = vk::PhysicalDeviceMemoryProperties {
+        memory_type_count: MEMORY_TYPES.len() as u32,
+        memory_heap_count: 1,
+        ..Default::default()
+    };
+    for (t, &property_flags) in p.memory_types.iter_mut().zip(&MEMORY_TYPES) {
+        *t = vk::MemoryType { property_flags, heap_index: 0 };
+    }
+    p.memory_heaps[0] = vk::MemoryHeap { size: heap_size(), flags: vk::MemoryHeapFlags::DEVICE_LOCAL };
+    out.memory_properties = p;
+    if let Some(budget) = chain::find_mut::<vk::PhysicalDeviceMemoryBudgetPropertiesEXT>(out.p_next) {
+        let used = HEAP_USED.load(std::sync::atomic::Ordering::Relaxed);
+        let free = meminfo("MemAvailable:").unwrap_or(heap_size());
+        budget.heap_budget = [0; vk::MAX_MEMORY_HEAPS];
+        budget.heap_usage = [0; vk::MAX_MEMORY_HEAPS];
+        budget.heap_budget[0] = free.saturating_add(used).clamp(1, heap_size());
+        budget.heap_usage[0] = used;
+    }
+}
+
+/// What can be done with memory shared by one kind of handle.
+pub(crate) fn external_memory(handle: H) -> vk::ExternalMemoryProperties {
+    let (features, together) = match handle {
+        H::OPAQUE_FD => (X::EXPORTABLE | X::IMPORTABLE, H::OPAQUE_FD),
+        H::HOST_ALLOCATION_EXT => (X::IMPORTABLE, H::HOST_ALLOCATION_EXT),
+        _ => (X::empty(), H::empty()),
+    };
+    vk::ExternalMemoryProperties {
+        external_memory_features: features,
+        export_from_imported_handle_types: if features.contains(X::EXPORTABLE) {
+            together
+        } else {
+            H::empty()
+        },
+        compatible_handle_types: together,
+    }
+}
+
+pub(crate) unsafe fn get_physical_device_external_buffer_properties(
+    _physical_device: &PhysicalDevice,
+    p_info: *const vk::PhysicalDeviceExternalBufferInfo<'_>,
+    p_properties: *mut vk::ExternalBufferProperties<'_>,
+) {
+    (*p_properties).external_memory_properties = external_memory((*p_info).handle_type);
+}
+
+/// No fence can be shared.
+pub(crate) unsafe fn get_physical_device_external_fence_properties(
+    _physical_device: &PhysicalDevice,
+    _p_info: *const vk::PhysicalDeviceExternalFenceInfo<'_>,
+    p_properties: *mut vk::ExternalFenceProperties<'_>,
+) {
+    let out = &mut *p_properties;
+    out.export_from_imported_handle_types = Default::default();
+    out.compatible_handle_types = Default::default();
+    out.external_fence_features = Default::default();
+}
+
+/// No semaphore can be shared.
+pub(crate) unsafe fn get_physical_device_external_semaphore_properties(
+    _physical_device: &PhysicalDevice,
+    _p_info: *const vk::PhysicalDeviceExternalSemaphoreInfo<'_>,
+    p_properties: *mut vk::ExternalSemaphoreProperties<'_>,
+) {
+    let out = &mut *p_properties;
+    out.export_from_imported_handle_types = Default::default();
+    out.compatible_handle_types = Default::default();
+    out.external_semaphore_features = Default::default();
+}
+
+pub(crate) unsafe fn get_physical_device_tool_properties(
+    _physical_device: &PhysicalDevice,
+    p_tool_count: *mut u32,
+    p_tools: *mut vk::PhysicalDeviceToolProperties<'_>,
+) -> vk::Result {
+    chain::fill_with(0, p_tool_count, p_tools, |_, _| ())
+}
+
+pub(crate) unsafe fn get_physical_device_calibrateable_time_domains_khr(
+    _physical_device: &PhysicalDevice,
+    p_count: *mut u32,
+    p_domains: *mut vk::TimeDomainKHR,
+) -> vk::Result {
+    let domains = [
+        vk::TimeDomainKHR::DEVICE,
+        vk::TimeDomainKHR::CLOCK_MONOTONIC,
+        vk::TimeDomainKHR::CLOCK_MONOTONIC_RAW,
+    ];
+    chain::fill(&domains, p_count, p_domains)
 }

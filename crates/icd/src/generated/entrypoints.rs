@@ -6,6 +6,62 @@ use crate::guard;
 use crate::proc_addr::{Entry, Level};
 use std::ffi::{c_char, c_int, c_void};
 
+pub unsafe extern "system" fn vkCmdBeginDebugUtilsLabelEXT(
+    command_buffer: vk::CommandBuffer,
+    p_label_info: *const vk::DebugUtilsLabelEXT<'_>,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(
+        c"vkCmdBeginDebugUtilsLabelEXT",
+        command_buffer,
+        (),
+        |this| crate::debug::cmd_begin_debug_utils_label_ext(this, p_label_info),
+    )
+}
+pub unsafe extern "system" fn vkCmdEndDebugUtilsLabelEXT(command_buffer: vk::CommandBuffer) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(
+        c"vkCmdEndDebugUtilsLabelEXT",
+        command_buffer,
+        (),
+        |this| crate::debug::cmd_end_debug_utils_label_ext(this),
+    )
+}
+pub unsafe extern "system" fn vkCmdInsertDebugUtilsLabelEXT(
+    command_buffer: vk::CommandBuffer,
+    p_label_info: *const vk::DebugUtilsLabelEXT<'_>,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(
+        c"vkCmdInsertDebugUtilsLabelEXT",
+        command_buffer,
+        (),
+        |this| crate::debug::cmd_insert_debug_utils_label_ext(this, p_label_info),
+    )
+}
+pub unsafe extern "system" fn vkCreateDebugReportCallbackEXT(
+    instance: vk::Instance,
+    p_create_info: *const vk::DebugReportCallbackCreateInfoEXT<'_>,
+    p_allocator: *const vk::AllocationCallbacks<'_>,
+    p_callback: *mut vk::DebugReportCallbackEXT,
+) -> vk::Result {
+    guard::on::<crate::instance::Instance, _>(
+        c"vkCreateDebugReportCallbackEXT",
+        instance,
+        vk::Result::ERROR_UNKNOWN,
+        |this| crate::debug::create_debug_report_callback_ext(this, p_create_info, p_allocator, p_callback),
+    )
+}
+pub unsafe extern "system" fn vkCreateDebugUtilsMessengerEXT(
+    instance: vk::Instance,
+    p_create_info: *const vk::DebugUtilsMessengerCreateInfoEXT<'_>,
+    p_allocator: *const vk::AllocationCallbacks<'_>,
+    p_messenger: *mut vk::DebugUtilsMessengerEXT,
+) -> vk::Result {
+    guard::on::<crate::instance::Instance, _>(
+        c"vkCreateDebugUtilsMessengerEXT",
+        instance,
+        vk::Result::ERROR_UNKNOWN,
+        |this| crate::debug::create_debug_utils_messenger_ext(this, p_create_info, p_allocator, p_messenger),
+    )
+}
 pub unsafe extern "system" fn vkCreateInstance(
     p_create_info: *const vk::InstanceCreateInfo<'_>,
     p_allocator: *const vk::AllocationCallbacks<'_>,
@@ -15,11 +71,115 @@ pub unsafe extern "system" fn vkCreateInstance(
         crate::instance::create_instance(p_create_info, p_allocator, p_instance)
     })
 }
+pub unsafe extern "system" fn vkCreatePrivateDataSlot(
+    device: vk::Device,
+    p_create_info: *const vk::PrivateDataSlotCreateInfo<'_>,
+    p_allocator: *const vk::AllocationCallbacks<'_>,
+    p_private_data_slot: *mut vk::PrivateDataSlot,
+) -> vk::Result {
+    guard::on::<crate::device::Device, _>(
+        c"vkCreatePrivateDataSlot",
+        device,
+        vk::Result::ERROR_UNKNOWN,
+        |this| {
+            crate::private_data::create_private_data_slot(
+                this,
+                p_create_info,
+                p_allocator,
+                p_private_data_slot,
+            )
+        },
+    )
+}
+pub unsafe extern "system" fn vkDebugReportMessageEXT(
+    instance: vk::Instance,
+    flags: vk::DebugReportFlagsEXT,
+    object_type: vk::DebugReportObjectTypeEXT,
+    object: u64,
+    location: usize,
+    message_code: i32,
+    p_layer_prefix: *const c_char,
+    p_message: *const c_char,
+) {
+    guard::on::<crate::instance::Instance, _>(c"vkDebugReportMessageEXT", instance, (), |this| {
+        crate::debug::debug_report_message_ext(
+            this,
+            flags,
+            object_type,
+            object,
+            location,
+            message_code,
+            p_layer_prefix,
+            p_message,
+        )
+    })
+}
+pub unsafe extern "system" fn vkDestroyDebugReportCallbackEXT(
+    instance: vk::Instance,
+    callback: vk::DebugReportCallbackEXT,
+    p_allocator: *const vk::AllocationCallbacks<'_>,
+) {
+    guard::on::<crate::instance::Instance, _>(c"vkDestroyDebugReportCallbackEXT", instance, (), |this| {
+        crate::debug::destroy_debug_report_callback_ext(this, callback, p_allocator)
+    })
+}
+pub unsafe extern "system" fn vkDestroyDebugUtilsMessengerEXT(
+    instance: vk::Instance,
+    messenger: vk::DebugUtilsMessengerEXT,
+    p_allocator: *const vk::AllocationCallbacks<'_>,
+) {
+    guard::on::<crate::instance::Instance, _>(c"vkDestroyDebugUtilsMessengerEXT", instance, (), |this| {
+        crate::debug::destroy_debug_utils_messenger_ext(this, messenger, p_allocator)
+    })
+}
 pub unsafe extern "system" fn vkDestroyInstance(
     instance: vk::Instance,
     p_allocator: *const vk::AllocationCallbacks<'_>,
 ) {
     guard::raw(c"vkDestroyInstance", (), || crate::instance::destroy_instance(instance, p_allocator))
+}
+pub unsafe extern "system" fn vkDestroyPrivateDataSlot(
+    device: vk::Device,
+    private_data_slot: vk::PrivateDataSlot,
+    p_allocator: *const vk::AllocationCallbacks<'_>,
+) {
+    guard::on::<crate::device::Device, _>(c"vkDestroyPrivateDataSlot", device, (), |this| {
+        crate::private_data::destroy_private_data_slot(this, private_data_slot, p_allocator)
+    })
+}
+pub unsafe extern "system" fn vkEnumerateDeviceExtensionProperties(
+    physical_device: vk::PhysicalDevice,
+    p_layer_name: *const c_char,
+    p_property_count: *mut u32,
+    p_properties: *mut vk::ExtensionProperties,
+) -> vk::Result {
+    guard::on::<crate::physical_device::PhysicalDevice, _>(
+        c"vkEnumerateDeviceExtensionProperties",
+        physical_device,
+        vk::Result::ERROR_UNKNOWN,
+        |this| {
+            crate::physical_device::enumerate_device_extension_properties(
+                this,
+                p_layer_name,
+                p_property_count,
+                p_properties,
+            )
+        },
+    )
+}
+pub unsafe extern "system" fn vkEnumerateDeviceLayerProperties(
+    physical_device: vk::PhysicalDevice,
+    p_property_count: *mut u32,
+    p_properties: *mut vk::LayerProperties,
+) -> vk::Result {
+    guard::on::<crate::physical_device::PhysicalDevice, _>(
+        c"vkEnumerateDeviceLayerProperties",
+        physical_device,
+        vk::Result::ERROR_UNKNOWN,
+        |this| {
+            crate::physical_device::enumerate_device_layer_properties(this, p_property_count, p_properties)
+        },
+    )
 }
 pub unsafe extern "system" fn vkEnumerateInstanceExtensionProperties(
     p_layer_name: *const c_char,
@@ -52,9 +212,9 @@ pub unsafe extern "system" fn vkEnumeratePhysicalDeviceGroups(
         c"vkEnumeratePhysicalDeviceGroups",
         instance,
         vk::Result::ERROR_UNKNOWN,
-        |object| {
+        |this| {
             crate::instance::enumerate_physical_device_groups(
-                object,
+                this,
                 p_physical_device_group_count,
                 p_physical_device_group_properties,
             )
@@ -70,17 +230,15 @@ pub unsafe extern "system" fn vkEnumeratePhysicalDevices(
         c"vkEnumeratePhysicalDevices",
         instance,
         vk::Result::ERROR_UNKNOWN,
-        |object| {
-            crate::instance::enumerate_physical_devices(object, p_physical_device_count, p_physical_devices)
-        },
+        |this| crate::instance::enumerate_physical_devices(this, p_physical_device_count, p_physical_devices),
     )
 }
 pub unsafe extern "system" fn vkGetDeviceProcAddr(
     device: vk::Device,
     p_name: *const c_char,
 ) -> vk::PFN_vkVoidFunction {
-    guard::on::<crate::device::Device, _>(c"vkGetDeviceProcAddr", device, Default::default(), |object| {
-        crate::proc_addr::get_device_proc_addr(object, p_name)
+    guard::on::<crate::device::Device, _>(c"vkGetDeviceProcAddr", device, Default::default(), |this| {
+        crate::proc_addr::get_device_proc_addr(this, p_name)
     })
 }
 pub unsafe extern "system" fn vkGetInstanceProcAddr(
@@ -91,9 +249,425 @@ pub unsafe extern "system" fn vkGetInstanceProcAddr(
         crate::proc_addr::get_instance_proc_addr(instance, p_name)
     })
 }
+pub unsafe extern "system" fn vkGetPhysicalDeviceCalibrateableTimeDomainsKHR(
+    physical_device: vk::PhysicalDevice,
+    p_time_domain_count: *mut u32,
+    p_time_domains: *mut vk::TimeDomainKHR,
+) -> vk::Result {
+    guard::on::<crate::physical_device::PhysicalDevice, _>(
+        c"vkGetPhysicalDeviceCalibrateableTimeDomainsKHR",
+        physical_device,
+        vk::Result::ERROR_UNKNOWN,
+        |this| {
+            crate::physical_device::get_physical_device_calibrateable_time_domains_khr(
+                this,
+                p_time_domain_count,
+                p_time_domains,
+            )
+        },
+    )
+}
+pub unsafe extern "system" fn vkGetPhysicalDeviceExternalBufferProperties(
+    physical_device: vk::PhysicalDevice,
+    p_external_buffer_info: *const vk::PhysicalDeviceExternalBufferInfo<'_>,
+    p_external_buffer_properties: *mut vk::ExternalBufferProperties<'_>,
+) {
+    guard::on::<crate::physical_device::PhysicalDevice, _>(
+        c"vkGetPhysicalDeviceExternalBufferProperties",
+        physical_device,
+        (),
+        |this| {
+            crate::physical_device::get_physical_device_external_buffer_properties(
+                this,
+                p_external_buffer_info,
+                p_external_buffer_properties,
+            )
+        },
+    )
+}
+pub unsafe extern "system" fn vkGetPhysicalDeviceExternalFenceProperties(
+    physical_device: vk::PhysicalDevice,
+    p_external_fence_info: *const vk::PhysicalDeviceExternalFenceInfo<'_>,
+    p_external_fence_properties: *mut vk::ExternalFenceProperties<'_>,
+) {
+    guard::on::<crate::physical_device::PhysicalDevice, _>(
+        c"vkGetPhysicalDeviceExternalFenceProperties",
+        physical_device,
+        (),
+        |this| {
+            crate::physical_device::get_physical_device_external_fence_properties(
+                this,
+                p_external_fence_info,
+                p_external_fence_properties,
+            )
+        },
+    )
+}
+pub unsafe extern "system" fn vkGetPhysicalDeviceExternalSemaphoreProperties(
+    physical_device: vk::PhysicalDevice,
+    p_external_semaphore_info: *const vk::PhysicalDeviceExternalSemaphoreInfo<'_>,
+    p_external_semaphore_properties: *mut vk::ExternalSemaphoreProperties<'_>,
+) {
+    guard::on::<crate::physical_device::PhysicalDevice, _>(
+        c"vkGetPhysicalDeviceExternalSemaphoreProperties",
+        physical_device,
+        (),
+        |this| {
+            crate::physical_device::get_physical_device_external_semaphore_properties(
+                this,
+                p_external_semaphore_info,
+                p_external_semaphore_properties,
+            )
+        },
+    )
+}
+pub unsafe extern "system" fn vkGetPhysicalDeviceFeatures(
+    physical_device: vk::PhysicalDevice,
+    p_features: *mut vk::PhysicalDeviceFeatures,
+) {
+    guard::on::<crate::physical_device::PhysicalDevice, _>(
+        c"vkGetPhysicalDeviceFeatures",
+        physical_device,
+        (),
+        |this| crate::generated::legacy::get_physical_device_features(this, p_features),
+    )
+}
+pub unsafe extern "system" fn vkGetPhysicalDeviceFeatures2(
+    physical_device: vk::PhysicalDevice,
+    p_features: *mut vk::PhysicalDeviceFeatures2<'_>,
+) {
+    guard::on::<crate::physical_device::PhysicalDevice, _>(
+        c"vkGetPhysicalDeviceFeatures2",
+        physical_device,
+        (),
+        |this| crate::physical_device::get_physical_device_features2(this, p_features),
+    )
+}
+pub unsafe extern "system" fn vkGetPhysicalDeviceFormatProperties(
+    physical_device: vk::PhysicalDevice,
+    format: vk::Format,
+    p_format_properties: *mut vk::FormatProperties,
+) {
+    guard::on::<crate::physical_device::PhysicalDevice, _>(
+        c"vkGetPhysicalDeviceFormatProperties",
+        physical_device,
+        (),
+        |this| {
+            crate::generated::legacy::get_physical_device_format_properties(this, format, p_format_properties)
+        },
+    )
+}
+pub unsafe extern "system" fn vkGetPhysicalDeviceFormatProperties2(
+    physical_device: vk::PhysicalDevice,
+    format: vk::Format,
+    p_format_properties: *mut vk::FormatProperties2<'_>,
+) {
+    guard::on::<crate::physical_device::PhysicalDevice, _>(
+        c"vkGetPhysicalDeviceFormatProperties2",
+        physical_device,
+        (),
+        |this| crate::formats::get_physical_device_format_properties2(this, format, p_format_properties),
+    )
+}
+pub unsafe extern "system" fn vkGetPhysicalDeviceImageFormatProperties(
+    physical_device: vk::PhysicalDevice,
+    format: vk::Format,
+    ty: vk::ImageType,
+    tiling: vk::ImageTiling,
+    usage: vk::ImageUsageFlags,
+    flags: vk::ImageCreateFlags,
+    p_image_format_properties: *mut vk::ImageFormatProperties,
+) -> vk::Result {
+    guard::on::<crate::physical_device::PhysicalDevice, _>(
+        c"vkGetPhysicalDeviceImageFormatProperties",
+        physical_device,
+        vk::Result::ERROR_UNKNOWN,
+        |this| {
+            crate::generated::legacy::get_physical_device_image_format_properties(
+                this,
+                format,
+                ty,
+                tiling,
+                usage,
+                flags,
+                p_image_format_properties,
+            )
+        },
+    )
+}
+pub unsafe extern "system" fn vkGetPhysicalDeviceImageFormatProperties2(
+    physical_device: vk::PhysicalDevice,
+    p_image_format_info: *const vk::PhysicalDeviceImageFormatInfo2<'_>,
+    p_image_format_properties: *mut vk::ImageFormatProperties2<'_>,
+) -> vk::Result {
+    guard::on::<crate::physical_device::PhysicalDevice, _>(
+        c"vkGetPhysicalDeviceImageFormatProperties2",
+        physical_device,
+        vk::Result::ERROR_UNKNOWN,
+        |this| {
+            crate::formats::get_physical_device_image_format_properties2(
+                this,
+                p_image_format_info,
+                p_image_format_properties,
+            )
+        },
+    )
+}
+pub unsafe extern "system" fn vkGetPhysicalDeviceMemoryProperties(
+    physical_device: vk::PhysicalDevice,
+    p_memory_properties: *mut vk::PhysicalDeviceMemoryProperties,
+) {
+    guard::on::<crate::physical_device::PhysicalDevice, _>(
+        c"vkGetPhysicalDeviceMemoryProperties",
+        physical_device,
+        (),
+        |this| crate::generated::legacy::get_physical_device_memory_properties(this, p_memory_properties),
+    )
+}
+pub unsafe extern "system" fn vkGetPhysicalDeviceMemoryProperties2(
+    physical_device: vk::PhysicalDevice,
+    p_memory_properties: *mut vk::PhysicalDeviceMemoryProperties2<'_>,
+) {
+    guard::on::<crate::physical_device::PhysicalDevice, _>(
+        c"vkGetPhysicalDeviceMemoryProperties2",
+        physical_device,
+        (),
+        |this| crate::physical_device::get_physical_device_memory_properties2(this, p_memory_properties),
+    )
+}
+pub unsafe extern "system" fn vkGetPhysicalDeviceProperties(
+    physical_device: vk::PhysicalDevice,
+    p_properties: *mut vk::PhysicalDeviceProperties,
+) {
+    guard::on::<crate::physical_device::PhysicalDevice, _>(
+        c"vkGetPhysicalDeviceProperties",
+        physical_device,
+        (),
+        |this| crate::generated::legacy::get_physical_device_properties(this, p_properties),
+    )
+}
+pub unsafe extern "system" fn vkGetPhysicalDeviceProperties2(
+    physical_device: vk::PhysicalDevice,
+    p_properties: *mut vk::PhysicalDeviceProperties2<'_>,
+) {
+    guard::on::<crate::physical_device::PhysicalDevice, _>(
+        c"vkGetPhysicalDeviceProperties2",
+        physical_device,
+        (),
+        |this| crate::physical_device::get_physical_device_properties2(this, p_properties),
+    )
+}
+pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyProperties(
+    physical_device: vk::PhysicalDevice,
+    p_queue_family_property_count: *mut u32,
+    p_queue_family_properties: *mut vk::QueueFamilyProperties,
+) {
+    guard::on::<crate::physical_device::PhysicalDevice, _>(
+        c"vkGetPhysicalDeviceQueueFamilyProperties",
+        physical_device,
+        (),
+        |this| {
+            crate::legacy::queries::get_physical_device_queue_family_properties(
+                this,
+                p_queue_family_property_count,
+                p_queue_family_properties,
+            )
+        },
+    )
+}
+pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyProperties2(
+    physical_device: vk::PhysicalDevice,
+    p_queue_family_property_count: *mut u32,
+    p_queue_family_properties: *mut vk::QueueFamilyProperties2<'_>,
+) {
+    guard::on::<crate::physical_device::PhysicalDevice, _>(
+        c"vkGetPhysicalDeviceQueueFamilyProperties2",
+        physical_device,
+        (),
+        |this| {
+            crate::physical_device::get_physical_device_queue_family_properties2(
+                this,
+                p_queue_family_property_count,
+                p_queue_family_properties,
+            )
+        },
+    )
+}
+pub unsafe extern "system" fn vkGetPhysicalDeviceSparseImageFormatProperties(
+    physical_device: vk::PhysicalDevice,
+    format: vk::Format,
+    ty: vk::ImageType,
+    samples: vk::SampleCountFlags,
+    usage: vk::ImageUsageFlags,
+    tiling: vk::ImageTiling,
+    p_property_count: *mut u32,
+    p_properties: *mut vk::SparseImageFormatProperties,
+) {
+    guard::on::<crate::physical_device::PhysicalDevice, _>(
+        c"vkGetPhysicalDeviceSparseImageFormatProperties",
+        physical_device,
+        (),
+        |this| {
+            crate::legacy::queries::get_physical_device_sparse_image_format_properties(
+                this,
+                format,
+                ty,
+                samples,
+                usage,
+                tiling,
+                p_property_count,
+                p_properties,
+            )
+        },
+    )
+}
+pub unsafe extern "system" fn vkGetPhysicalDeviceSparseImageFormatProperties2(
+    physical_device: vk::PhysicalDevice,
+    p_format_info: *const vk::PhysicalDeviceSparseImageFormatInfo2<'_>,
+    p_property_count: *mut u32,
+    p_properties: *mut vk::SparseImageFormatProperties2<'_>,
+) {
+    guard::on::<crate::physical_device::PhysicalDevice, _>(
+        c"vkGetPhysicalDeviceSparseImageFormatProperties2",
+        physical_device,
+        (),
+        |this| {
+            crate::formats::get_physical_device_sparse_image_format_properties2(
+                this,
+                p_format_info,
+                p_property_count,
+                p_properties,
+            )
+        },
+    )
+}
+pub unsafe extern "system" fn vkGetPhysicalDeviceToolProperties(
+    physical_device: vk::PhysicalDevice,
+    p_tool_count: *mut u32,
+    p_tool_properties: *mut vk::PhysicalDeviceToolProperties<'_>,
+) -> vk::Result {
+    guard::on::<crate::physical_device::PhysicalDevice, _>(
+        c"vkGetPhysicalDeviceToolProperties",
+        physical_device,
+        vk::Result::ERROR_UNKNOWN,
+        |this| {
+            crate::physical_device::get_physical_device_tool_properties(this, p_tool_count, p_tool_properties)
+        },
+    )
+}
+pub unsafe extern "system" fn vkGetPrivateData(
+    device: vk::Device,
+    object_type: vk::ObjectType,
+    object_handle: u64,
+    private_data_slot: vk::PrivateDataSlot,
+    p_data: *mut u64,
+) {
+    guard::on::<crate::device::Device, _>(c"vkGetPrivateData", device, (), |this| {
+        crate::private_data::get_private_data(this, object_type, object_handle, private_data_slot, p_data)
+    })
+}
+pub unsafe extern "system" fn vkQueueBeginDebugUtilsLabelEXT(
+    queue: vk::Queue,
+    p_label_info: *const vk::DebugUtilsLabelEXT<'_>,
+) {
+    guard::on::<crate::queue::Queue, _>(c"vkQueueBeginDebugUtilsLabelEXT", queue, (), |this| {
+        crate::debug::queue_begin_debug_utils_label_ext(this, p_label_info)
+    })
+}
+pub unsafe extern "system" fn vkQueueEndDebugUtilsLabelEXT(queue: vk::Queue) {
+    guard::on::<crate::queue::Queue, _>(c"vkQueueEndDebugUtilsLabelEXT", queue, (), |this| {
+        crate::debug::queue_end_debug_utils_label_ext(this)
+    })
+}
+pub unsafe extern "system" fn vkQueueInsertDebugUtilsLabelEXT(
+    queue: vk::Queue,
+    p_label_info: *const vk::DebugUtilsLabelEXT<'_>,
+) {
+    guard::on::<crate::queue::Queue, _>(c"vkQueueInsertDebugUtilsLabelEXT", queue, (), |this| {
+        crate::debug::queue_insert_debug_utils_label_ext(this, p_label_info)
+    })
+}
+pub unsafe extern "system" fn vkSetDebugUtilsObjectNameEXT(
+    device: vk::Device,
+    p_name_info: *const vk::DebugUtilsObjectNameInfoEXT<'_>,
+) -> vk::Result {
+    guard::on::<crate::device::Device, _>(
+        c"vkSetDebugUtilsObjectNameEXT",
+        device,
+        vk::Result::ERROR_UNKNOWN,
+        |this| crate::debug::set_debug_utils_object_name_ext(this, p_name_info),
+    )
+}
+pub unsafe extern "system" fn vkSetDebugUtilsObjectTagEXT(
+    device: vk::Device,
+    p_tag_info: *const vk::DebugUtilsObjectTagInfoEXT<'_>,
+) -> vk::Result {
+    guard::on::<crate::device::Device, _>(
+        c"vkSetDebugUtilsObjectTagEXT",
+        device,
+        vk::Result::ERROR_UNKNOWN,
+        |this| crate::debug::set_debug_utils_object_tag_ext(this, p_tag_info),
+    )
+}
+pub unsafe extern "system" fn vkSetPrivateData(
+    device: vk::Device,
+    object_type: vk::ObjectType,
+    object_handle: u64,
+    private_data_slot: vk::PrivateDataSlot,
+    data: u64,
+) -> vk::Result {
+    guard::on::<crate::device::Device, _>(c"vkSetPrivateData", device, vk::Result::ERROR_UNKNOWN, |this| {
+        crate::private_data::set_private_data(this, object_type, object_handle, private_data_slot, data)
+    })
+}
+pub unsafe extern "system" fn vkSubmitDebugUtilsMessageEXT(
+    instance: vk::Instance,
+    message_severity: vk::DebugUtilsMessageSeverityFlagsEXT,
+    message_types: vk::DebugUtilsMessageTypeFlagsEXT,
+    p_callback_data: *const vk::DebugUtilsMessengerCallbackDataEXT<'_>,
+) {
+    guard::on::<crate::instance::Instance, _>(c"vkSubmitDebugUtilsMessageEXT", instance, (), |this| {
+        crate::debug::submit_debug_utils_message_ext(this, message_severity, message_types, p_callback_data)
+    })
+}
 
 /// All commands, sorted by name.
 pub(crate) static ENTRIES: &[Entry] = &[
+    Entry {
+        name: c"vkCmdBeginDebugUtilsLabelEXT",
+        function: vkCmdBeginDebugUtilsLabelEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[5],
+    },
+    Entry {
+        name: c"vkCmdEndDebugUtilsLabelEXT",
+        function: vkCmdEndDebugUtilsLabelEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[5],
+    },
+    Entry {
+        name: c"vkCmdInsertDebugUtilsLabelEXT",
+        function: vkCmdInsertDebugUtilsLabelEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[5],
+    },
+    Entry {
+        name: c"vkCreateDebugReportCallbackEXT",
+        function: vkCreateDebugReportCallbackEXT as *const (),
+        level: Level::Instance,
+        core: 0,
+        extensions: &[4],
+    },
+    Entry {
+        name: c"vkCreateDebugUtilsMessengerEXT",
+        function: vkCreateDebugUtilsMessengerEXT as *const (),
+        level: Level::Instance,
+        core: 0,
+        extensions: &[5],
+    },
     Entry {
         name: c"vkCreateInstance",
         function: vkCreateInstance as *const (),
@@ -102,9 +676,72 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[],
     },
     Entry {
+        name: c"vkCreatePrivateDataSlot",
+        function: vkCreatePrivateDataSlot as *const (),
+        level: Level::Device,
+        core: 103,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCreatePrivateDataSlotEXT",
+        function: vkCreatePrivateDataSlot as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[23],
+    },
+    Entry {
+        name: c"vkDebugReportMessageEXT",
+        function: vkDebugReportMessageEXT as *const (),
+        level: Level::Instance,
+        core: 0,
+        extensions: &[4],
+    },
+    Entry {
+        name: c"vkDestroyDebugReportCallbackEXT",
+        function: vkDestroyDebugReportCallbackEXT as *const (),
+        level: Level::Instance,
+        core: 0,
+        extensions: &[4],
+    },
+    Entry {
+        name: c"vkDestroyDebugUtilsMessengerEXT",
+        function: vkDestroyDebugUtilsMessengerEXT as *const (),
+        level: Level::Instance,
+        core: 0,
+        extensions: &[5],
+    },
+    Entry {
         name: c"vkDestroyInstance",
         function: vkDestroyInstance as *const (),
         level: Level::Instance,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkDestroyPrivateDataSlot",
+        function: vkDestroyPrivateDataSlot as *const (),
+        level: Level::Device,
+        core: 103,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkDestroyPrivateDataSlotEXT",
+        function: vkDestroyPrivateDataSlot as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[23],
+    },
+    Entry {
+        name: c"vkEnumerateDeviceExtensionProperties",
+        function: vkEnumerateDeviceExtensionProperties as *const (),
+        level: Level::PhysicalDevice,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkEnumerateDeviceLayerProperties",
+        function: vkEnumerateDeviceLayerProperties as *const (),
+        level: Level::PhysicalDevice,
         core: 100,
         extensions: &[],
     },
@@ -141,7 +778,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkEnumeratePhysicalDeviceGroups as *const (),
         level: Level::Instance,
         core: 0,
-        extensions: &[56],
+        extensions: &[54],
     },
     Entry {
         name: c"vkEnumeratePhysicalDevices",
@@ -163,5 +800,292 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Instance,
         core: 100,
         extensions: &[],
+    },
+    Entry {
+        name: c"vkGetPhysicalDeviceCalibrateableTimeDomainsEXT",
+        function: vkGetPhysicalDeviceCalibrateableTimeDomainsKHR as *const (),
+        level: Level::PhysicalDevice,
+        core: 0,
+        extensions: &[2],
+    },
+    Entry {
+        name: c"vkGetPhysicalDeviceCalibrateableTimeDomainsKHR",
+        function: vkGetPhysicalDeviceCalibrateableTimeDomainsKHR as *const (),
+        level: Level::PhysicalDevice,
+        core: 0,
+        extensions: &[46],
+    },
+    Entry {
+        name: c"vkGetPhysicalDeviceExternalBufferProperties",
+        function: vkGetPhysicalDeviceExternalBufferProperties as *const (),
+        level: Level::PhysicalDevice,
+        core: 101,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkGetPhysicalDeviceExternalBufferPropertiesKHR",
+        function: vkGetPhysicalDeviceExternalBufferProperties as *const (),
+        level: Level::PhysicalDevice,
+        core: 0,
+        extensions: &[61],
+    },
+    Entry {
+        name: c"vkGetPhysicalDeviceExternalFenceProperties",
+        function: vkGetPhysicalDeviceExternalFenceProperties as *const (),
+        level: Level::PhysicalDevice,
+        core: 101,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkGetPhysicalDeviceExternalFencePropertiesKHR",
+        function: vkGetPhysicalDeviceExternalFenceProperties as *const (),
+        level: Level::PhysicalDevice,
+        core: 0,
+        extensions: &[59],
+    },
+    Entry {
+        name: c"vkGetPhysicalDeviceExternalSemaphoreProperties",
+        function: vkGetPhysicalDeviceExternalSemaphoreProperties as *const (),
+        level: Level::PhysicalDevice,
+        core: 101,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkGetPhysicalDeviceExternalSemaphorePropertiesKHR",
+        function: vkGetPhysicalDeviceExternalSemaphoreProperties as *const (),
+        level: Level::PhysicalDevice,
+        core: 0,
+        extensions: &[64],
+    },
+    Entry {
+        name: c"vkGetPhysicalDeviceFeatures",
+        function: vkGetPhysicalDeviceFeatures as *const (),
+        level: Level::PhysicalDevice,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkGetPhysicalDeviceFeatures2",
+        function: vkGetPhysicalDeviceFeatures2 as *const (),
+        level: Level::PhysicalDevice,
+        core: 101,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkGetPhysicalDeviceFeatures2KHR",
+        function: vkGetPhysicalDeviceFeatures2 as *const (),
+        level: Level::PhysicalDevice,
+        core: 0,
+        extensions: &[67],
+    },
+    Entry {
+        name: c"vkGetPhysicalDeviceFormatProperties",
+        function: vkGetPhysicalDeviceFormatProperties as *const (),
+        level: Level::PhysicalDevice,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkGetPhysicalDeviceFormatProperties2",
+        function: vkGetPhysicalDeviceFormatProperties2 as *const (),
+        level: Level::PhysicalDevice,
+        core: 101,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkGetPhysicalDeviceFormatProperties2KHR",
+        function: vkGetPhysicalDeviceFormatProperties2 as *const (),
+        level: Level::PhysicalDevice,
+        core: 0,
+        extensions: &[67],
+    },
+    Entry {
+        name: c"vkGetPhysicalDeviceImageFormatProperties",
+        function: vkGetPhysicalDeviceImageFormatProperties as *const (),
+        level: Level::PhysicalDevice,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkGetPhysicalDeviceImageFormatProperties2",
+        function: vkGetPhysicalDeviceImageFormatProperties2 as *const (),
+        level: Level::PhysicalDevice,
+        core: 101,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkGetPhysicalDeviceImageFormatProperties2KHR",
+        function: vkGetPhysicalDeviceImageFormatProperties2 as *const (),
+        level: Level::PhysicalDevice,
+        core: 0,
+        extensions: &[67],
+    },
+    Entry {
+        name: c"vkGetPhysicalDeviceMemoryProperties",
+        function: vkGetPhysicalDeviceMemoryProperties as *const (),
+        level: Level::PhysicalDevice,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkGetPhysicalDeviceMemoryProperties2",
+        function: vkGetPhysicalDeviceMemoryProperties2 as *const (),
+        level: Level::PhysicalDevice,
+        core: 101,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkGetPhysicalDeviceMemoryProperties2KHR",
+        function: vkGetPhysicalDeviceMemoryProperties2 as *const (),
+        level: Level::PhysicalDevice,
+        core: 0,
+        extensions: &[67],
+    },
+    Entry {
+        name: c"vkGetPhysicalDeviceProperties",
+        function: vkGetPhysicalDeviceProperties as *const (),
+        level: Level::PhysicalDevice,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkGetPhysicalDeviceProperties2",
+        function: vkGetPhysicalDeviceProperties2 as *const (),
+        level: Level::PhysicalDevice,
+        core: 101,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkGetPhysicalDeviceProperties2KHR",
+        function: vkGetPhysicalDeviceProperties2 as *const (),
+        level: Level::PhysicalDevice,
+        core: 0,
+        extensions: &[67],
+    },
+    Entry {
+        name: c"vkGetPhysicalDeviceQueueFamilyProperties",
+        function: vkGetPhysicalDeviceQueueFamilyProperties as *const (),
+        level: Level::PhysicalDevice,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkGetPhysicalDeviceQueueFamilyProperties2",
+        function: vkGetPhysicalDeviceQueueFamilyProperties2 as *const (),
+        level: Level::PhysicalDevice,
+        core: 101,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkGetPhysicalDeviceQueueFamilyProperties2KHR",
+        function: vkGetPhysicalDeviceQueueFamilyProperties2 as *const (),
+        level: Level::PhysicalDevice,
+        core: 0,
+        extensions: &[67],
+    },
+    Entry {
+        name: c"vkGetPhysicalDeviceSparseImageFormatProperties",
+        function: vkGetPhysicalDeviceSparseImageFormatProperties as *const (),
+        level: Level::PhysicalDevice,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkGetPhysicalDeviceSparseImageFormatProperties2",
+        function: vkGetPhysicalDeviceSparseImageFormatProperties2 as *const (),
+        level: Level::PhysicalDevice,
+        core: 101,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkGetPhysicalDeviceSparseImageFormatProperties2KHR",
+        function: vkGetPhysicalDeviceSparseImageFormatProperties2 as *const (),
+        level: Level::PhysicalDevice,
+        core: 0,
+        extensions: &[67],
+    },
+    Entry {
+        name: c"vkGetPhysicalDeviceToolProperties",
+        function: vkGetPhysicalDeviceToolProperties as *const (),
+        level: Level::PhysicalDevice,
+        core: 103,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkGetPhysicalDeviceToolPropertiesEXT",
+        function: vkGetPhysicalDeviceToolProperties as *const (),
+        level: Level::PhysicalDevice,
+        core: 0,
+        extensions: &[38],
+    },
+    Entry {
+        name: c"vkGetPrivateData",
+        function: vkGetPrivateData as *const (),
+        level: Level::Device,
+        core: 103,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkGetPrivateDataEXT",
+        function: vkGetPrivateData as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[23],
+    },
+    Entry {
+        name: c"vkQueueBeginDebugUtilsLabelEXT",
+        function: vkQueueBeginDebugUtilsLabelEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[5],
+    },
+    Entry {
+        name: c"vkQueueEndDebugUtilsLabelEXT",
+        function: vkQueueEndDebugUtilsLabelEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[5],
+    },
+    Entry {
+        name: c"vkQueueInsertDebugUtilsLabelEXT",
+        function: vkQueueInsertDebugUtilsLabelEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[5],
+    },
+    Entry {
+        name: c"vkSetDebugUtilsObjectNameEXT",
+        function: vkSetDebugUtilsObjectNameEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[5],
+    },
+    Entry {
+        name: c"vkSetDebugUtilsObjectTagEXT",
+        function: vkSetDebugUtilsObjectTagEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[5],
+    },
+    Entry {
+        name: c"vkSetPrivateData",
+        function: vkSetPrivateData as *const (),
+        level: Level::Device,
+        core: 103,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkSetPrivateDataEXT",
+        function: vkSetPrivateData as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[23],
+    },
+    Entry {
+        name: c"vkSubmitDebugUtilsMessageEXT",
+        function: vkSubmitDebugUtilsMessageEXT as *const (),
+        level: Level::Instance,
+        core: 0,
+        extensions: &[5],
     },
 ];

@@ -292,25 +292,11 @@ pub(crate) static EXTENSIONS: &[Extension] = &[
         features: &["texelBufferAlignment"],
     },
     Extension {
-        name: c"VK_EXT_texture_compression_astc_hdr",
-        spec_version: 1,
-        instance: false,
-        promoted: 103,
-        features: &["textureCompressionASTC_HDR"],
-    },
-    Extension {
         name: c"VK_EXT_tooling_info",
         spec_version: 1,
         instance: false,
         promoted: 103,
         features: &[],
-    },
-    Extension {
-        name: c"VK_EXT_ycbcr_2plane_444_formats",
-        spec_version: 1,
-        instance: false,
-        promoted: 103,
-        features: &["ycbcr2plane444Formats"],
     },
     Extension {
         name: c"VK_GOOGLE_decorate_string",
@@ -698,13 +684,6 @@ pub(crate) static EXTENSIONS: &[Extension] = &[
         instance: false,
         promoted: 103,
         features: &[],
-    },
-    Extension {
-        name: c"VK_KHR_shader_quad_control",
-        spec_version: 1,
-        instance: false,
-        promoted: 0,
-        features: &["shaderQuadControl"],
     },
     Extension {
         name: c"VK_KHR_shader_relaxed_extended_instruction",

@@ -2,5 +2,6 @@
 
 pub(crate) mod entrypoints;
 pub(crate) mod extensions;
+pub(crate) mod imp;
 pub(crate) mod legacy;
 pub(crate) mod structs;

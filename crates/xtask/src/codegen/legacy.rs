@@ -126,7 +126,7 @@ pub fn generate(n: &Names, tables: &Tables, old: &Command) -> Result<String, Str
     let module = &tables.modules[*target];
     let mut b = Build { n, old, fixed, before: String::new() };
     let mut after = String::new();
-    let mut args = vec!["object".to_string()];
+    let mut args = vec!["this".to_string()];
     for p in new.params.iter().skip(1) {
         if let Some(v) = b.value(p) {
             args.push(v);
@@ -168,7 +168,7 @@ pub fn generate(n: &Names, tables: &Tables, old: &Command) -> Result<String, Str
         }
     }
     let (object, _) = object(old);
-    let mut params = format!("object: &{}", object.unwrap_or("()"));
+    let mut params = format!("this: &{}", object.unwrap_or("()"));
     if old.params.len() > 1 {
         let _ = write!(params, ", {}", n.params(&old.params[1..]));
     }

@@ -106,6 +106,7 @@ pub fn run(args: &Args) -> Result<(), String> {
         ("crates/vk/src/generated.rs", bindings::generate(&names)?),
         ("crates/icd/src/generated/entrypoints.rs", thunks.entrypoints),
         ("crates/icd/src/generated/legacy.rs", thunks.legacy),
+        ("crates/icd/src/generated/imp.rs", thunks.imp),
         ("crates/icd/src/generated/structs.rs", structs::generate(&names)?),
         ("crates/icd/src/generated/extensions.rs", structs::extensions(&names, &tables)?),
     ];

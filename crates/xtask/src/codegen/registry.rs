@@ -78,6 +78,8 @@ pub struct Feature {
     pub promoted_to: Option<String>,
     pub types: Vec<String>,
     pub commands: Vec<String>,
+    /// Commands that are there only with other extensions: the condition.
+    pub depends: HashMap<String, String>,
     /// Enum → values this one adds to it.
     pub values: Vec<(String, Value)>,
     /// Feature bits that must be on when this one is reported: (member, struct).
@@ -226,7 +228,12 @@ fn feature(node: Node, registry_name: &str) -> Feature {
             let Some(name) = item.attribute("name") else { continue };
             match item.tag_name().name() {
                 "type" => f.types.push(name.to_string()),
-                "command" => f.commands.push(name.to_string()),
+                "command" => {
+                    f.commands.push(name.to_string());
+                    if let Some(depends) = require.attribute("depends") {
+                        f.depends.insert(name.to_string(), depends.to_string());
+                    }
+                }
                 "feature" if require.attribute("depends").is_none() => {
                     for member in name.split(',') {
                         let of = item.attribute("struct").unwrap_or_default();

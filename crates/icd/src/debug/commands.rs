@@ -1,0 +1,131 @@
+//! The commands of VK_EXT_debug_utils.
+
+use super::{Kind, Listener, Severity, log_error, set_name};
+use crate::chain;
+use crate::command_buffer::CommandBuffer;
+use crate::device::Device;
+use crate::instance::Instance;
+use crate::object::{self, Object};
+use crate::queue::Queue;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+pub(crate) struct Messenger {
+    id: u64,
+}
+
+impl Object for Messenger {
+    type Handle = vk::DebugUtilsMessengerEXT;
+}
+
+pub(super) fn next_id() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
+fn listener(info: &vk::DebugUtilsMessengerCreateInfoEXT<'_>) -> Listener {
+    Listener::Utils {
+        severities: info.message_severity,
+        kinds: info.message_type,
+        callback: info.pfn_user_callback,
+        user_data: info.p_user_data as usize,
+    }
+}
+
+/// The listeners in the chain of `VkInstanceCreateInfo`: they hear only what happens while the instance is made
+/// and unmade.
+///
+/// # Safety
+/// The chain is valid.
+pub(crate) unsafe fn listeners_of_chain(p_next: *const std::ffi::c_void) -> Vec<Listener> {
+    chain::iter(p_next)
+        .filter_map(|s| match (*s).s_type {
+            vk::StructureType::DEBUG_UTILS_MESSENGER_CREATE_INFO_EXT => Some(listener(&*s.cast())),
+            vk::StructureType::DEBUG_REPORT_CALLBACK_CREATE_INFO_EXT => {
+                Some(super::report::listener(&*s.cast()))
+            }
+            _ => None,
+        })
+        .collect()
+}
+
+pub(crate) unsafe fn create_debug_utils_messenger_ext(
+    instance: &Instance,
+    p_create_info: *const vk::DebugUtilsMessengerCreateInfoEXT<'_>,
+    _p_allocator: *const vk::AllocationCallbacks<'_>,
+    p_messenger: *mut vk::DebugUtilsMessengerEXT,
+) -> vk::Result {
+    let id = next_id();
+    instance.shared.debug.add(id, listener(&*p_create_info));
+    *p_messenger = object::create(Messenger { id });
+    vk::Result::SUCCESS
+}
+
+pub(crate) unsafe fn destroy_debug_utils_messenger_ext(
+    instance: &Instance,
+    messenger: vk::DebugUtilsMessengerEXT,
+    _p_allocator: *const vk::AllocationCallbacks<'_>,
+) {
+    if let Some(m) = object::destroy::<Messenger>(messenger) {
+        instance.shared.debug.remove(m.id);
+    }
+}
+
+pub(crate) unsafe fn submit_debug_utils_message_ext(
+    instance: &Instance,
+    message_severity: Severity,
+    message_types: Kind,
+    p_callback_data: *const vk::DebugUtilsMessengerCallbackDataEXT<'_>,
+) {
+    instance.shared.debug.tell(message_severity, message_types, &*p_callback_data);
+}
+
+pub(crate) unsafe fn set_debug_utils_object_name_ext(
+    _device: &Device,
+    p_name_info: *const vk::DebugUtilsObjectNameInfoEXT<'_>,
+) -> vk::Result {
+    let info = &*p_name_info;
+    if info.object_handle == 0 {
+        log_error("vkSetDebugUtilsObjectNameEXT: a null object cannot be named");
+        return vk::Result::ERROR_UNKNOWN;
+    }
+    set_name(info.object_handle, chain::str(info.p_object_name));
+    vk::Result::SUCCESS
+}
+
+/// Tags are for tools in between; the driver has no use for them.
+pub(crate) unsafe fn set_debug_utils_object_tag_ext(
+    _device: &Device,
+    _p_tag_info: *const vk::DebugUtilsObjectTagInfoEXT<'_>,
+) -> vk::Result {
+    vk::Result::SUCCESS
+}
+
+// Labels group an application's work for tools; the driver's messages do not refer to work, so it keeps none.
+
+pub(crate) unsafe fn cmd_begin_debug_utils_label_ext(
+    _commands: &CommandBuffer,
+    _p_label_info: *const vk::DebugUtilsLabelEXT<'_>,
+) {
+}
+
+pub(crate) unsafe fn cmd_end_debug_utils_label_ext(_commands: &CommandBuffer) {}
+
+pub(crate) unsafe fn cmd_insert_debug_utils_label_ext(
+    _commands: &CommandBuffer,
+    _p_label_info: *const vk::DebugUtilsLabelEXT<'_>,
+) {
+}
+
+pub(crate) unsafe fn queue_begin_debug_utils_label_ext(
+    _queue: &Queue,
+    _p_label_info: *const vk::DebugUtilsLabelEXT<'_>,
+) {
+}
+
+pub(crate) unsafe fn queue_end_debug_utils_label_ext(_queue: &Queue) {}
+
+pub(crate) unsafe fn queue_insert_debug_utils_label_ext(
+    _queue: &Queue,
+    _p_label_info: *const vk::DebugUtilsLabelEXT<'_>,
+) {
+}

@@ -1,0 +1,240 @@
+//! What formats and images the device has (Vulkan specification, chapter "Formats" and "Additional Image
+//! Capabilities"), from the GPU's format table.
+
+use crate::chain;
+use crate::limits::{MAX_ALLOCATION, MAX_ARRAY_LAYERS, MAX_IMAGE_2D, MAX_IMAGE_3D, SAMPLE_COUNTS};
+use crate::physical_device::{PhysicalDevice, external_memory};
+use gpu::format::FormatInfo;
+use vk::{FormatFeatureFlags2 as F, ImageCreateFlags as C, ImageUsageFlags as U};
+
+/// Whether formats are reported as attachments and vertex input: when there is graphics.
+pub(crate) const GRAPHICS: bool = false;
+
+fn when(on: bool, flags: F) -> F {
+    if on { flags } else { F::empty() }
+}
+
+/// The features of images of a format with optimal tiling.
+pub(crate) fn optimal(f: &FormatInfo) -> F {
+    if !f.image() {
+        return F::empty();
+    }
+    F::TRANSFER_SRC
+        | F::TRANSFER_DST
+        | when(f.sampled(), F::SAMPLED_IMAGE)
+        | when(f.filterable(), F::SAMPLED_IMAGE_FILTER_LINEAR)
+        | when(f.minmax(), F::SAMPLED_IMAGE_FILTER_MINMAX)
+        | when(f.sampled() && f.has_depth(), F::SAMPLED_IMAGE_DEPTH_COMPARISON)
+        | when(f.blit_src(), F::BLIT_SRC)
+        | when(f.blit_dst(), F::BLIT_DST)
+        | when(
+            f.storage(),
+            F::STORAGE_IMAGE | F::STORAGE_READ_WITHOUT_FORMAT | F::STORAGE_WRITE_WITHOUT_FORMAT,
+        )
+        | when(f.storage_atomic(), F::STORAGE_IMAGE_ATOMIC)
+        | when(GRAPHICS && f.color_attachment(), F::COLOR_ATTACHMENT)
+        | when(GRAPHICS && f.blendable(), F::COLOR_ATTACHMENT_BLEND)
+        | when(GRAPHICS && f.depth_stencil(), F::DEPTH_STENCIL_ATTACHMENT)
+}
+
+/// With linear tiling: colour formats only.
+pub(crate) fn linear(f: &FormatInfo) -> F {
+    if f.is_depth_stencil() { F::empty() } else { optimal(f) }
+}
+
+/// Of buffers.
+pub(crate) fn buffer(f: &FormatInfo) -> F {
+    when(f.uniform_texel_buffer(), F::UNIFORM_TEXEL_BUFFER)
+        | when(
+            f.storage_texel_buffer(),
+            F::STORAGE_TEXEL_BUFFER | F::STORAGE_READ_WITHOUT_FORMAT | F::STORAGE_WRITE_WITHOUT_FORMAT,
+        )
+        | when(f.storage_texel_buffer() && f.storage_atomic(), F::STORAGE_TEXEL_BUFFER_ATOMIC)
+        | when(GRAPHICS && f.vertex(), F::VERTEX_BUFFER)
+}
+
+/// The features that the first 31 bits can say.
+fn low(f: F) -> vk::FormatFeatureFlags {
+    // The bits of both types are the same as far as the older goes (up to the attachment shading rate's).
+    vk::FormatFeatureFlags::from_raw(f.as_raw() as u32 & 0x7fff_ffff)
+}
+
+pub(crate) unsafe fn get_physical_device_format_properties2(
+    _physical_device: &PhysicalDevice,
+    format: vk::Format,
+    p_format_properties: *mut vk::FormatProperties2<'_>,
+) {
+    let info = gpu::format::info(format);
+    let [linear, optimal, buffer] = [linear, optimal, buffer].map(|of| info.map_or(F::empty(), of));
+    let out = &mut *p_format_properties;
+    out.format_properties = vk::FormatProperties {
+        linear_tiling_features: low(linear),
+        optimal_tiling_features: low(optimal),
+        buffer_features: low(buffer),
+    };
+    if let Some(p3) = chain::find_mut::<vk::FormatProperties3>(out.p_next) {
+        p3.linear_tiling_features = linear;
+        p3.optimal_tiling_features = optimal;
+        p3.buffer_features = buffer;
+    }
+}
+
+/// Whether images whose format has `features` can have `usage`.
+fn usable(usage: U, features: F) -> bool {
+    let needs = [
+        (U::SAMPLED, F::SAMPLED_IMAGE),
+        (U::STORAGE, F::STORAGE_IMAGE),
+        (U::COLOR_ATTACHMENT, F::COLOR_ATTACHMENT),
+        (U::DEPTH_STENCIL_ATTACHMENT, F::DEPTH_STENCIL_ATTACHMENT),
+        (U::INPUT_ATTACHMENT, F::COLOR_ATTACHMENT | F::DEPTH_STENCIL_ATTACHMENT),
+        (U::TRANSFER_SRC, F::TRANSFER_SRC),
+        (U::TRANSFER_DST, F::TRANSFER_DST),
+    ];
+    needs.iter().all(|&(u, f)| !usage.contains(u) || features.intersects(f))
+}
+
+/// What images of one kind can be; the error is `FORMAT_NOT_SUPPORTED` for a kind that there is not.
+pub(crate) fn image_properties(
+    format: vk::Format,
+    ty: vk::ImageType,
+    tiling: vk::ImageTiling,
+    usage: U,
+    flags: C,
+) -> Result<vk::ImageFormatProperties, vk::Result> {
+    let no = Err(vk::Result::ERROR_FORMAT_NOT_SUPPORTED);
+    let Some(info) = gpu::format::info(format) else { return no };
+    let features = match tiling {
+        vk::ImageTiling::OPTIMAL => optimal(info),
+        vk::ImageTiling::LINEAR => linear(info),
+        _ => return no,
+    };
+    let known_usage = U::SAMPLED
+        | U::STORAGE
+        | U::COLOR_ATTACHMENT
+        | U::DEPTH_STENCIL_ATTACHMENT
+        | U::INPUT_ATTACHMENT
+        | U::TRANSIENT_ATTACHMENT
+        | U::TRANSFER_SRC
+        | U::TRANSFER_DST;
+    let known_flags = C::MUTABLE_FORMAT
+        | C::CUBE_COMPATIBLE
+        | C::ALIAS
+        | C::TYPE_2D_ARRAY_COMPATIBLE
+        | C::BLOCK_TEXEL_VIEW_COMPATIBLE
+        | C::EXTENDED_USAGE
+        | C::SPLIT_INSTANCE_BIND_REGIONS
+        | C::TYPE_2D_VIEW_COMPATIBLE_EXT;
+    if features.is_empty() || !known_usage.contains(usage) || !known_flags.contains(flags) {
+        return no;
+    }
+    // With extended usage it is the views' formats that must have it.
+    if !flags.contains(C::EXTENDED_USAGE) && !usable(usage, features) {
+        return no;
+    }
+    if flags.contains(C::BLOCK_TEXEL_VIEW_COMPATIBLE) && !info.compressed() {
+        return no;
+    }
+    let flat_only = info.is_depth_stencil() || (info.compressed() && !block_3d(format));
+    let cube = flags.contains(C::CUBE_COMPATIBLE);
+    let of_3d = C::TYPE_2D_ARRAY_COMPATIBLE | C::TYPE_2D_VIEW_COMPATIBLE_EXT;
+    let (extent, layers) = match ty {
+        vk::ImageType::TYPE_1D if !info.compressed() && !cube && !flags.intersects(of_3d) => {
+            ([MAX_IMAGE_2D, 1, 1], MAX_ARRAY_LAYERS)
+        }
+        vk::ImageType::TYPE_2D if !flags.intersects(of_3d) => {
+            ([MAX_IMAGE_2D, MAX_IMAGE_2D, 1], MAX_ARRAY_LAYERS)
+        }
+        vk::ImageType::TYPE_3D if !flat_only && !cube => ([MAX_IMAGE_3D; 3], 1),
+        _ => return no,
+    };
+    // Images of several samples are flat, and of formats that can be attachments.
+    let attachable = info.color_attachment() || info.depth_stencil();
+    let many = ty == vk::ImageType::TYPE_2D && tiling == vk::ImageTiling::OPTIMAL && !cube && attachable;
+    Ok(vk::ImageFormatProperties {
+        max_extent: vk::Extent3D { width: extent[0], height: extent[1], depth: extent[2] },
+        max_mip_levels: 32 - extent[0].leading_zeros(),
+        max_array_layers: layers,
+        sample_counts: if many { SAMPLE_COUNTS } else { vk::SampleCountFlags::TYPE_1 },
+        max_resource_size: MAX_ALLOCATION,
+    })
+}
+
+/// Whether a compressed format also comes in three dimensions: BC does.
+fn block_3d(format: vk::Format) -> bool {
+    (vk::Format::BC1_RGB_UNORM_BLOCK..=vk::Format::BC7_SRGB_BLOCK).contains(&format)
+}
+
+pub(crate) unsafe fn get_physical_device_image_format_properties2(
+    _physical_device: &PhysicalDevice,
+    p_image_format_info: *const vk::PhysicalDeviceImageFormatInfo2<'_>,
+    p_image_format_properties: *mut vk::ImageFormatProperties2<'_>,
+) -> vk::Result {
+    let info = &*p_image_format_info;
+    let out = &mut *p_image_format_properties;
+    let external =
+        chain::find::<vk::PhysicalDeviceExternalImageFormatInfo>(info.p_next).map(|e| e.handle_type);
+    let stencil = chain::find::<vk::ImageStencilUsageCreateInfo>(info.p_next).map(|s| s.stencil_usage);
+    let result = image_properties(
+        info.format,
+        info.ty,
+        info.tiling,
+        info.usage | stencil.unwrap_or_default(),
+        info.flags,
+    );
+    let memory = external.filter(|e| !e.is_empty()).map(external_memory);
+    let importable = memory.is_none_or(|m| !m.external_memory_features.is_empty());
+    if let Some(p) = chain::find_mut::<vk::ExternalImageFormatProperties>(out.p_next) {
+        p.external_memory_properties = memory.unwrap_or_default();
+    }
+    if let Some(p) = chain::find_mut::<vk::SamplerYcbcrConversionImageFormatProperties>(out.p_next) {
+        p.combined_image_sampler_descriptor_count = 1;
+    }
+    match result {
+        Ok(p) if importable => {
+            out.image_format_properties = p;
+            vk::Result::SUCCESS
+        }
+        _ => {
+            out.image_format_properties = Default::default();
+            vk::Result::ERROR_FORMAT_NOT_SUPPORTED
+        }
+    }
+}
+
+/// Nothing is sparse.
+pub(crate) unsafe fn get_physical_device_sparse_image_format_properties2(
+    _physical_device: &PhysicalDevice,
+    _p_format_info: *const vk::PhysicalDeviceSparseImageFormatInfo2<'_>,
+    p_property_count: *mut u32,
+    p_properties: *mut vk::SparseImageFormatProperties2<'_>,
+) {
+    let _ = chain::fill_with(0, p_property_count, p_properties, |_, _| ());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn older_and_newer_feature_bits_agree() {
+        assert_eq!(low(F::SAMPLED_IMAGE_FILTER_LINEAR), vk::FormatFeatureFlags::SAMPLED_IMAGE_FILTER_LINEAR);
+        assert_eq!(low(F::SAMPLED_IMAGE_FILTER_MINMAX), vk::FormatFeatureFlags::SAMPLED_IMAGE_FILTER_MINMAX);
+        assert_eq!(low(F::TRANSFER_DST), vk::FormatFeatureFlags::TRANSFER_DST);
+    }
+
+    #[test]
+    fn images_that_there_are_and_are_not() {
+        let q = |f, t, u, c| image_properties(f, t, vk::ImageTiling::OPTIMAL, u, c);
+        let rgba = q(vk::Format::R8G8B8A8_UNORM, vk::ImageType::TYPE_2D, U::SAMPLED | U::STORAGE, C::empty());
+        assert_eq!(rgba.map(|p| p.max_mip_levels), Ok(15));
+        let cube = q(vk::Format::R8G8B8A8_UNORM, vk::ImageType::TYPE_3D, U::SAMPLED, C::CUBE_COMPATIBLE);
+        assert!(cube.is_err());
+        assert!(q(vk::Format::BC1_RGB_UNORM_BLOCK, vk::ImageType::TYPE_3D, U::SAMPLED, C::empty()).is_ok());
+        assert!(
+            q(vk::Format::ETC2_R8G8B8_UNORM_BLOCK, vk::ImageType::TYPE_3D, U::SAMPLED, C::empty()).is_err()
+        );
+        assert!(q(vk::Format::BC1_RGB_UNORM_BLOCK, vk::ImageType::TYPE_2D, U::STORAGE, C::empty()).is_err());
+        assert!(q(vk::Format::R8_UNORM, vk::ImageType::TYPE_2D, U::SAMPLED, C::SPARSE_BINDING).is_err());
+        assert!(q(vk::Format::UNDEFINED, vk::ImageType::TYPE_2D, U::SAMPLED, C::empty()).is_err());
+    }
+}

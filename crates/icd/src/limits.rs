@@ -1,0 +1,137 @@
+//! Limits: the one table of `VkPhysicalDeviceLimits`, and the numbers that other modules share with it.
+
+use crate::structs::Value::{self, *};
+
+pub(crate) const MAX_PUSH_CONSTANTS: u32 = 256;
+pub(crate) const MAX_BOUND_DESCRIPTOR_SETS: u32 = 8;
+pub(crate) const MAX_PUSH_DESCRIPTORS: u32 = 32;
+pub(crate) const MAX_INLINE_UNIFORM_BLOCK: u32 = 4096;
+pub(crate) const MAX_IMAGE_2D: u32 = 16384;
+pub(crate) const MAX_IMAGE_3D: u32 = 4096;
+pub(crate) const MAX_ARRAY_LAYERS: u32 = 2048;
+pub(crate) const MAX_SHARED_MEMORY: u32 = 32768;
+pub(crate) const MAX_WORKGROUP_INVOCATIONS: u32 = 1024;
+pub(crate) const MAX_WORKGROUP_COUNT: u32 = 65535;
+pub(crate) const SUBGROUP_SIZE: u32 = 16;
+/// The largest allocation and buffer, in bytes.
+pub(crate) const MAX_ALLOCATION: u64 = 1 << 32;
+pub(crate) const MIN_HOST_POINTER_ALIGNMENT: u64 = 4096;
+/// Of uniform, storage and texel buffers, in bytes.
+pub(crate) const MIN_BUFFER_OFFSET_ALIGNMENT: u64 = 16;
+/// 1 and 4 samples.
+pub(crate) const SAMPLE_COUNTS: vk::SampleCountFlags = vk::SampleCountFlags::from_raw(
+    vk::SampleCountFlags::TYPE_1.as_raw() | vk::SampleCountFlags::TYPE_4.as_raw(),
+);
+const SAMPLES: u32 = SAMPLE_COUNTS.as_raw();
+/// Descriptors of one kind, or of all, that a stage or a set can have.
+pub(crate) const MAX_DESCRIPTORS: u32 = 1_000_000;
+
+/// Members of `VkPhysicalDeviceLimits`: at least WebGPU's default limits, else as lavapipe has them.
+pub(crate) static LIMITS: &[(&str, Value)] = &[
+    ("maxImageDimension1D", U32(MAX_IMAGE_2D)),
+    ("maxImageDimension2D", U32(MAX_IMAGE_2D)),
+    ("maxImageDimension3D", U32(MAX_IMAGE_3D)),
+    ("maxImageDimensionCube", U32(MAX_IMAGE_2D)),
+    ("maxImageArrayLayers", U32(MAX_ARRAY_LAYERS)),
+    ("maxTexelBufferElements", U32(1 << 27)),
+    ("maxUniformBufferRange", U32(65536)),
+    ("maxStorageBufferRange", U32(1 << 30)),
+    ("maxPushConstantsSize", U32(MAX_PUSH_CONSTANTS)),
+    ("maxMemoryAllocationCount", U32(u32::MAX)),
+    ("maxSamplerAllocationCount", U32(32768)),
+    ("bufferImageGranularity", U64(64)),
+    ("sparseAddressSpaceSize", U64(0)),
+    ("maxBoundDescriptorSets", U32(MAX_BOUND_DESCRIPTOR_SETS)),
+    ("maxPerStageDescriptorSamplers", U32(MAX_DESCRIPTORS)),
+    ("maxPerStageDescriptorUniformBuffers", U32(MAX_DESCRIPTORS)),
+    ("maxPerStageDescriptorStorageBuffers", U32(MAX_DESCRIPTORS)),
+    ("maxPerStageDescriptorSampledImages", U32(MAX_DESCRIPTORS)),
+    ("maxPerStageDescriptorStorageImages", U32(MAX_DESCRIPTORS)),
+    ("maxPerStageDescriptorInputAttachments", U32(MAX_DESCRIPTORS)),
+    ("maxPerStageResources", U32(MAX_DESCRIPTORS)),
+    ("maxDescriptorSetSamplers", U32(MAX_DESCRIPTORS)),
+    ("maxDescriptorSetUniformBuffers", U32(MAX_DESCRIPTORS)),
+    ("maxDescriptorSetUniformBuffersDynamic", U32(256)),
+    ("maxDescriptorSetStorageBuffers", U32(MAX_DESCRIPTORS)),
+    ("maxDescriptorSetStorageBuffersDynamic", U32(256)),
+    ("maxDescriptorSetSampledImages", U32(MAX_DESCRIPTORS)),
+    ("maxDescriptorSetStorageImages", U32(MAX_DESCRIPTORS)),
+    ("maxDescriptorSetInputAttachments", U32(MAX_DESCRIPTORS)),
+    ("maxVertexInputAttributes", U32(32)),
+    ("maxVertexInputBindings", U32(32)),
+    ("maxVertexInputAttributeOffset", U32(2047)),
+    ("maxVertexInputBindingStride", U32(2048)),
+    ("maxVertexOutputComponents", U32(128)),
+    ("maxTessellationGenerationLevel", U32(0)),
+    ("maxTessellationPatchSize", U32(0)),
+    ("maxTessellationControlPerVertexInputComponents", U32(0)),
+    ("maxTessellationControlPerVertexOutputComponents", U32(0)),
+    ("maxTessellationControlPerPatchOutputComponents", U32(0)),
+    ("maxTessellationControlTotalOutputComponents", U32(0)),
+    ("maxTessellationEvaluationInputComponents", U32(0)),
+    ("maxTessellationEvaluationOutputComponents", U32(0)),
+    ("maxGeometryShaderInvocations", U32(0)),
+    ("maxGeometryInputComponents", U32(0)),
+    ("maxGeometryOutputComponents", U32(0)),
+    ("maxGeometryOutputVertices", U32(0)),
+    ("maxGeometryTotalOutputComponents", U32(0)),
+    ("maxFragmentInputComponents", U32(128)),
+    ("maxFragmentOutputAttachments", U32(8)),
+    ("maxFragmentDualSrcAttachments", U32(0)),
+    ("maxFragmentCombinedOutputResources", U32(104)),
+    ("maxComputeSharedMemorySize", U32(MAX_SHARED_MEMORY)),
+    ("maxComputeWorkGroupCount", U32s(&[MAX_WORKGROUP_COUNT; 3])),
+    ("maxComputeWorkGroupInvocations", U32(MAX_WORKGROUP_INVOCATIONS)),
+    ("maxComputeWorkGroupSize", U32s(&[MAX_WORKGROUP_INVOCATIONS; 3])),
+    ("subPixelPrecisionBits", U32(8)),
+    ("subTexelPrecisionBits", U32(8)),
+    ("mipmapPrecisionBits", U32(6)),
+    ("maxDrawIndexedIndexValue", U32((1 << 24) - 1)),
+    ("maxDrawIndirectCount", U32(1)),
+    ("maxSamplerLodBias", F32(16.0)),
+    ("maxSamplerAnisotropy", F32(16.0)),
+    ("maxViewports", U32(1)),
+    ("maxViewportDimensions", U32s(&[MAX_IMAGE_2D; 2])),
+    ("viewportBoundsRange", F32s(&[-32768.0, 32767.0])),
+    ("viewportSubPixelBits", U32(0)),
+    ("minMemoryMapAlignment", U64(4096)),
+    ("minTexelBufferOffsetAlignment", U64(MIN_BUFFER_OFFSET_ALIGNMENT)),
+    ("minUniformBufferOffsetAlignment", U64(MIN_BUFFER_OFFSET_ALIGNMENT)),
+    ("minStorageBufferOffsetAlignment", U64(MIN_BUFFER_OFFSET_ALIGNMENT)),
+    ("minTexelOffset", I32(-32)),
+    ("maxTexelOffset", U32(31)),
+    ("minTexelGatherOffset", I32(-32)),
+    ("maxTexelGatherOffset", U32(31)),
+    ("minInterpolationOffset", F32(0.0)),
+    ("maxInterpolationOffset", F32(0.0)),
+    ("subPixelInterpolationOffsetBits", U32(0)),
+    ("maxFramebufferWidth", U32(MAX_IMAGE_2D)),
+    ("maxFramebufferHeight", U32(MAX_IMAGE_2D)),
+    ("maxFramebufferLayers", U32(MAX_ARRAY_LAYERS)),
+    ("framebufferColorSampleCounts", U32(SAMPLES)),
+    ("framebufferDepthSampleCounts", U32(SAMPLES)),
+    ("framebufferStencilSampleCounts", U32(SAMPLES)),
+    ("framebufferNoAttachmentsSampleCounts", U32(SAMPLES)),
+    ("maxColorAttachments", U32(8)),
+    ("sampledImageColorSampleCounts", U32(SAMPLES)),
+    ("sampledImageIntegerSampleCounts", U32(SAMPLES)),
+    ("sampledImageDepthSampleCounts", U32(SAMPLES)),
+    ("sampledImageStencilSampleCounts", U32(SAMPLES)),
+    ("storageImageSampleCounts", U32(SAMPLES)),
+    ("maxSampleMaskWords", U32(1)),
+    ("timestampComputeAndGraphics", Bool(true)),
+    ("timestampPeriod", F32(1.0)),
+    ("maxClipDistances", U32(0)),
+    ("maxCullDistances", U32(0)),
+    ("maxCombinedClipAndCullDistances", U32(0)),
+    ("discreteQueuePriorities", U32(2)),
+    ("pointSizeRange", F32s(&[1.0, 1.0])),
+    ("lineWidthRange", F32s(&[1.0, 1.0])),
+    ("pointSizeGranularity", F32(0.0)),
+    ("lineWidthGranularity", F32(0.0)),
+    ("strictLines", Bool(true)),
+    ("standardSampleLocations", Bool(true)),
+    ("optimalBufferCopyOffsetAlignment", U64(64)),
+    ("optimalBufferCopyRowPitchAlignment", U64(64)),
+    ("nonCoherentAtomSize", U64(64)),
+];

@@ -1,0 +1,243 @@
+//! Properties: the one table of what the device says of itself besides its limits, and the writer that fills every
+//! property structure from both.
+
+use crate::chain;
+use crate::features::known;
+use crate::generated::structs::{CORE_PROPERTIES, PROPERTY_STRUCTS};
+use crate::limits::*;
+use crate::physical_device::API_VERSION;
+use crate::structs::PropertyStruct;
+use crate::structs::Value::{self, *};
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
+/// A vendor id in the manner of PCI's ("tu"): Khronos has registered none for us.
+pub(crate) const VENDOR_ID: u32 = 0x7475;
+pub(crate) const DEVICE_ID: u32 = 0x6666;
+/// Khronos has registered no VkDriverId for Tuff, and another's would be a lie.
+const DRIVER_ID: u32 = VENDOR_ID;
+/// This release as a Vulkan version.
+const DRIVER_VERSION: u32 = vk::make_api_version(0, 0, 1, 0);
+/// Same driver, same data in pipeline caches and opaque memory.
+pub(crate) static CACHE_UUID: [u8; 16] = *b"tuff-pipelines01";
+static DEVICE_UUID: [u8; 16] = *b"tuff-device-0001";
+static DRIVER_UUID: [u8; 16] = *b"tuff-driver-0001";
+
+const STAGES: u32 = vk::ShaderStageFlags::COMPUTE.as_raw();
+const SUBGROUP_OPERATIONS: u32 = vk::SubgroupFeatureFlags::BASIC.as_raw()
+    | vk::SubgroupFeatureFlags::VOTE.as_raw()
+    | vk::SubgroupFeatureFlags::ARITHMETIC.as_raw()
+    | vk::SubgroupFeatureFlags::BALLOT.as_raw()
+    | vk::SubgroupFeatureFlags::SHUFFLE.as_raw()
+    | vk::SubgroupFeatureFlags::SHUFFLE_RELATIVE.as_raw()
+    | vk::SubgroupFeatureFlags::CLUSTERED.as_raw()
+    | vk::SubgroupFeatureFlags::QUAD.as_raw()
+    | vk::SubgroupFeatureFlags::ROTATE_KHR.as_raw()
+    | vk::SubgroupFeatureFlags::ROTATE_CLUSTERED_KHR.as_raw();
+const INDEPENDENCE: u32 = vk::ShaderFloatControlsIndependence::ALL.as_raw() as u32;
+const ROBUST_BUFFERS: u32 = vk::PipelineRobustnessBufferBehaviorEXT::ROBUST_BUFFER_ACCESS_2.as_raw() as u32;
+const ROBUST_IMAGES: u32 = vk::PipelineRobustnessImageBehaviorEXT::ROBUST_IMAGE_ACCESS_2.as_raw() as u32;
+const RESOLVE_ZERO: u32 = vk::ResolveModeFlags::SAMPLE_ZERO.as_raw();
+const INLINE_BLOCKS: u32 = 16;
+
+/// Every other member of the property structures of core 1.3 and the extensions reported, by its name.
+pub(crate) static PROPERTIES: &[(&str, Value)] = &[
+    // VkPhysicalDeviceProperties
+    ("apiVersion", U32(API_VERSION)),
+    ("driverVersion", U32(DRIVER_VERSION)),
+    ("vendorID", U32(VENDOR_ID)),
+    ("deviceID", U32(DEVICE_ID)),
+    ("deviceType", U32(vk::PhysicalDeviceType::CPU.as_raw() as u32)),
+    ("deviceName", Str("Tuff (software GPU, G720 class)")),
+    ("pipelineCacheUUID", Bytes(&CACHE_UUID)),
+    ("residencyStandard2DBlockShape", Bool(false)),
+    ("residencyStandard2DMultisampleBlockShape", Bool(false)),
+    ("residencyStandard3DBlockShape", Bool(false)),
+    ("residencyAlignedMipSize", Bool(false)),
+    ("residencyNonResidentStrict", Bool(false)),
+    // 1.1
+    ("deviceUUID", Bytes(&DEVICE_UUID)),
+    ("driverUUID", Bytes(&DRIVER_UUID)),
+    ("deviceLUID", Bytes(&[0; 8])),
+    ("deviceNodeMask", U32(0)),
+    ("deviceLUIDValid", Bool(false)),
+    ("subgroupSize", U32(SUBGROUP_SIZE)),
+    ("supportedStages", U32(STAGES)),
+    ("subgroupSupportedStages", U32(STAGES)),
+    ("supportedOperations", U32(SUBGROUP_OPERATIONS)),
+    ("subgroupSupportedOperations", U32(SUBGROUP_OPERATIONS)),
+    ("quadOperationsInAllStages", Bool(false)),
+    ("subgroupQuadOperationsInAllStages", Bool(false)),
+    ("pointClippingBehavior", U32(vk::PointClippingBehavior::ALL_CLIP_PLANES.as_raw() as u32)),
+    ("maxMultiviewViewCount", U32(6)),
+    ("maxMultiviewInstanceIndex", U32((1 << 27) - 1)),
+    ("protectedNoFault", Bool(false)),
+    ("maxPerSetDescriptors", U32(MAX_DESCRIPTORS)),
+    ("maxMemoryAllocationSize", U64(MAX_ALLOCATION)),
+    // 1.2
+    ("driverID", U32(DRIVER_ID)),
+    ("driverName", Str("Tuff")),
+    ("driverInfo", Str(concat!("Tuff ", env!("CARGO_PKG_VERSION")))),
+    ("conformanceVersion", Bytes(&[0, 0, 0, 0])),
+    ("denormBehaviorIndependence", U32(INDEPENDENCE)),
+    ("roundingModeIndependence", U32(INDEPENDENCE)),
+    ("shaderSignedZeroInfNanPreserveFloat16", Bool(true)),
+    ("shaderSignedZeroInfNanPreserveFloat32", Bool(true)),
+    ("shaderSignedZeroInfNanPreserveFloat64", Bool(true)),
+    ("shaderDenormPreserveFloat16", Bool(true)),
+    ("shaderDenormPreserveFloat32", Bool(true)),
+    ("shaderDenormPreserveFloat64", Bool(true)),
+    ("shaderDenormFlushToZeroFloat16", Bool(true)),
+    ("shaderDenormFlushToZeroFloat32", Bool(true)),
+    ("shaderDenormFlushToZeroFloat64", Bool(true)),
+    ("shaderRoundingModeRTEFloat16", Bool(true)),
+    ("shaderRoundingModeRTEFloat32", Bool(true)),
+    ("shaderRoundingModeRTEFloat64", Bool(true)),
+    ("shaderRoundingModeRTZFloat16", Bool(true)),
+    ("shaderRoundingModeRTZFloat32", Bool(true)),
+    ("shaderRoundingModeRTZFloat64", Bool(true)),
+    ("maxUpdateAfterBindDescriptorsInAllPools", U32(u32::MAX)),
+    ("shaderUniformBufferArrayNonUniformIndexingNative", Bool(true)),
+    ("shaderSampledImageArrayNonUniformIndexingNative", Bool(true)),
+    ("shaderStorageBufferArrayNonUniformIndexingNative", Bool(true)),
+    ("shaderStorageImageArrayNonUniformIndexingNative", Bool(true)),
+    ("shaderInputAttachmentArrayNonUniformIndexingNative", Bool(true)),
+    ("robustBufferAccessUpdateAfterBind", Bool(true)),
+    ("quadDivergentImplicitLod", Bool(true)),
+    ("maxPerStageDescriptorUpdateAfterBindSamplers", U32(MAX_DESCRIPTORS)),
+    ("maxPerStageDescriptorUpdateAfterBindUniformBuffers", U32(MAX_DESCRIPTORS)),
+    ("maxPerStageDescriptorUpdateAfterBindStorageBuffers", U32(MAX_DESCRIPTORS)),
+    ("maxPerStageDescriptorUpdateAfterBindSampledImages", U32(MAX_DESCRIPTORS)),
+    ("maxPerStageDescriptorUpdateAfterBindStorageImages", U32(MAX_DESCRIPTORS)),
+    ("maxPerStageDescriptorUpdateAfterBindInputAttachments", U32(MAX_DESCRIPTORS)),
+    ("maxPerStageUpdateAfterBindResources", U32(MAX_DESCRIPTORS)),
+    ("maxDescriptorSetUpdateAfterBindSamplers", U32(MAX_DESCRIPTORS)),
+    ("maxDescriptorSetUpdateAfterBindUniformBuffers", U32(MAX_DESCRIPTORS)),
+    ("maxDescriptorSetUpdateAfterBindUniformBuffersDynamic", U32(256)),
+    ("maxDescriptorSetUpdateAfterBindStorageBuffers", U32(MAX_DESCRIPTORS)),
+    ("maxDescriptorSetUpdateAfterBindStorageBuffersDynamic", U32(256)),
+    ("maxDescriptorSetUpdateAfterBindSampledImages", U32(MAX_DESCRIPTORS)),
+    ("maxDescriptorSetUpdateAfterBindStorageImages", U32(MAX_DESCRIPTORS)),
+    ("maxDescriptorSetUpdateAfterBindInputAttachments", U32(MAX_DESCRIPTORS)),
+    ("supportedDepthResolveModes", U32(RESOLVE_ZERO)),
+    ("supportedStencilResolveModes", U32(RESOLVE_ZERO)),
+    ("independentResolveNone", Bool(true)),
+    ("independentResolve", Bool(true)),
+    ("filterMinmaxSingleComponentFormats", Bool(true)),
+    ("filterMinmaxImageComponentMapping", Bool(true)),
+    ("maxTimelineSemaphoreValueDifference", U64(u64::MAX)),
+    ("framebufferIntegerColorSampleCounts", U32(SAMPLE_COUNTS.as_raw())),
+    // 1.3
+    ("minSubgroupSize", U32(SUBGROUP_SIZE)),
+    ("maxSubgroupSize", U32(SUBGROUP_SIZE)),
+    ("maxComputeWorkgroupSubgroups", U32(MAX_WORKGROUP_INVOCATIONS / SUBGROUP_SIZE)),
+    ("requiredSubgroupSizeStages", U32(STAGES)),
+    ("maxInlineUniformBlockSize", U32(MAX_INLINE_UNIFORM_BLOCK)),
+    ("maxPerStageDescriptorInlineUniformBlocks", U32(INLINE_BLOCKS)),
+    ("maxPerStageDescriptorUpdateAfterBindInlineUniformBlocks", U32(INLINE_BLOCKS)),
+    ("maxDescriptorSetInlineUniformBlocks", U32(INLINE_BLOCKS)),
+    ("maxDescriptorSetUpdateAfterBindInlineUniformBlocks", U32(INLINE_BLOCKS)),
+    ("maxInlineUniformTotalSize", U32(1 << 18)),
+    ("storageTexelBufferOffsetAlignmentBytes", U64(MIN_BUFFER_OFFSET_ALIGNMENT)),
+    ("storageTexelBufferOffsetSingleTexelAlignment", Bool(true)),
+    ("uniformTexelBufferOffsetAlignmentBytes", U64(MIN_BUFFER_OFFSET_ALIGNMENT)),
+    ("uniformTexelBufferOffsetSingleTexelAlignment", Bool(true)),
+    ("maxBufferSize", U64(MAX_ALLOCATION)),
+    // VK_KHR_maintenance5, 6
+    ("earlyFragmentMultisampleCoverageAfterSampleCounting", Bool(true)),
+    ("earlyFragmentSampleMaskTestBeforeSampleCounting", Bool(true)),
+    ("depthStencilSwizzleOneSupport", Bool(true)),
+    ("polygonModePointSize", Bool(false)),
+    ("nonStrictSinglePixelWideLinesUseParallelogram", Bool(false)),
+    ("nonStrictWideLinesUseParallelogram", Bool(false)),
+    ("blockTexelViewCompatibleMultipleLayers", Bool(true)),
+    ("maxCombinedImageSamplerDescriptorCount", U32(1)),
+    ("fragmentShadingRateClampCombinerInputs", Bool(false)),
+    // other extensions
+    ("maxPushDescriptors", U32(MAX_PUSH_DESCRIPTORS)),
+    ("defaultRobustnessStorageBuffers", U32(ROBUST_BUFFERS)),
+    ("defaultRobustnessUniformBuffers", U32(ROBUST_BUFFERS)),
+    ("defaultRobustnessVertexInputs", U32(ROBUST_BUFFERS)),
+    ("defaultRobustnessImages", U32(ROBUST_IMAGES)),
+    ("minImportedHostPointerAlignment", U64(MIN_HOST_POINTER_ALIGNMENT)),
+    ("maxCustomBorderColorSamplers", U32(32768)),
+    ("maxCommandBufferNestingLevel", U32(16)),
+    ("robustStorageBufferAccessSizeAlignment", U64(1)),
+    ("robustUniformBufferAccessSizeAlignment", U64(1)),
+    ("meshAndTaskShaderDerivatives", Bool(false)),
+];
+
+/// The value of a member of a property structure. Dot products are not faster than their parts: no
+/// `integerDotProduct…Accelerated` is true.
+pub(crate) fn value(name: &str) -> Option<Value> {
+    static MAP: OnceLock<HashMap<&'static str, Value>> = OnceLock::new();
+    let map = MAP.get_or_init(|| LIMITS.iter().chain(PROPERTIES).copied().collect());
+    map.get(name).copied().or_else(|| name.starts_with("integerDotProduct").then_some(Bool(false)))
+}
+
+fn structure(s_type: vk::StructureType) -> Option<&'static PropertyStruct> {
+    static MAP: OnceLock<HashMap<i32, &'static PropertyStruct>> = OnceLock::new();
+    let map = MAP.get_or_init(|| {
+        PROPERTY_STRUCTS.iter().filter(|s| known(s.core, s.extensions)).map(|s| (s.s_type, s)).collect()
+    });
+    map.get(&s_type.as_raw()).copied()
+}
+
+/// vkGetPhysicalDeviceProperties2: fills `properties` and each structure of its chain that the device knows.
+///
+/// # Safety
+/// `properties` is valid and its chain too.
+pub(crate) unsafe fn fill(properties: *mut vk::PhysicalDeviceProperties2<'_>) {
+    let core = std::ptr::addr_of_mut!((*properties).properties).cast();
+    for m in CORE_PROPERTIES {
+        if let Some(v) = value(m.name) {
+            v.write(core, m);
+        }
+    }
+    for s in chain::iter_mut((*properties).p_next) {
+        for m in structure((*s).s_type).map_or(&[][..], |known| known.members) {
+            if let Some(v) = value(m.name) {
+                v.write(s.cast(), m);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn every_member_has_a_value_that_fits_and_every_value_a_member() {
+        let mut members = HashSet::new();
+        let known = PROPERTY_STRUCTS.iter().filter(|s| known(s.core, s.extensions));
+        for m in CORE_PROPERTIES.iter().chain(known.flat_map(|s| s.members)) {
+            let Some(v) = value(m.name) else { panic!("{} has no value", m.name) };
+            assert!(v.fits(m), "{} is {:?}x{}, not {v:?}", m.name, m.kind, m.count);
+            members.insert(m.name);
+        }
+        let mut seen = HashSet::new();
+        for (name, _) in LIMITS.iter().chain(PROPERTIES) {
+            assert!(members.contains(name), "{name} is in no structure the device knows");
+            assert!(seen.insert(name), "{name} twice");
+        }
+    }
+
+    #[test]
+    fn the_layout_is_that_of_the_c_structures() {
+        let mut v11 = vk::PhysicalDeviceVulkan11Properties::default();
+        let mut v13 = vk::PhysicalDeviceVulkan13Properties::default();
+        let mut all = vk::PhysicalDeviceProperties2::default().push_next(&mut v11).push_next(&mut v13);
+        unsafe { fill(&mut all) };
+        let p = all.properties;
+        assert_eq!(p.api_version, API_VERSION);
+        assert_eq!(p.device_type, vk::PhysicalDeviceType::CPU);
+        assert_eq!(p.limits.non_coherent_atom_size, 64);
+        assert_eq!(p.limits.max_compute_work_group_size, [1024; 3]);
+        assert_eq!(p.limits.viewport_bounds_range, [-32768.0, 32767.0]);
+        assert_eq!(v11.max_memory_allocation_size, MAX_ALLOCATION);
+        assert_eq!(v13.max_buffer_size, MAX_ALLOCATION);
+        assert_eq!(v13.min_subgroup_size, 16);
+    }
+}
