@@ -2,7 +2,6 @@
 
 use super::{Kind, Listener, Severity, log_error, set_name};
 use crate::chain;
-use crate::command_buffer::CommandBuffer;
 use crate::device::Device;
 use crate::instance::Instance;
 use crate::object::{self, Object};
@@ -101,20 +100,6 @@ pub(crate) unsafe fn set_debug_utils_object_tag_ext(
 }
 
 // Labels group an application's work for tools; the driver's messages do not refer to work, so it keeps none.
-
-pub(crate) unsafe fn cmd_begin_debug_utils_label_ext(
-    _commands: &CommandBuffer,
-    _p_label_info: *const vk::DebugUtilsLabelEXT<'_>,
-) {
-}
-
-pub(crate) unsafe fn cmd_end_debug_utils_label_ext(_commands: &CommandBuffer) {}
-
-pub(crate) unsafe fn cmd_insert_debug_utils_label_ext(
-    _commands: &CommandBuffer,
-    _p_label_info: *const vk::DebugUtilsLabelEXT<'_>,
-) {
-}
 
 pub(crate) unsafe fn queue_begin_debug_utils_label_ext(
     _queue: &Queue,

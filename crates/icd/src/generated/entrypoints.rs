@@ -6,36 +6,6 @@ use crate::guard;
 use crate::proc_addr::{Entry, Level};
 use std::ffi::{c_char, c_int, c_void};
 
-pub unsafe extern "system" fn vkCmdBeginDebugUtilsLabelEXT(
-    command_buffer: vk::CommandBuffer,
-    p_label_info: *const vk::DebugUtilsLabelEXT<'_>,
-) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(
-        c"vkCmdBeginDebugUtilsLabelEXT",
-        command_buffer,
-        (),
-        |this| crate::debug::cmd_begin_debug_utils_label_ext(this, p_label_info),
-    )
-}
-pub unsafe extern "system" fn vkCmdEndDebugUtilsLabelEXT(command_buffer: vk::CommandBuffer) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(
-        c"vkCmdEndDebugUtilsLabelEXT",
-        command_buffer,
-        (),
-        |this| crate::debug::cmd_end_debug_utils_label_ext(this),
-    )
-}
-pub unsafe extern "system" fn vkCmdInsertDebugUtilsLabelEXT(
-    command_buffer: vk::CommandBuffer,
-    p_label_info: *const vk::DebugUtilsLabelEXT<'_>,
-) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(
-        c"vkCmdInsertDebugUtilsLabelEXT",
-        command_buffer,
-        (),
-        |this| crate::debug::cmd_insert_debug_utils_label_ext(this, p_label_info),
-    )
-}
 pub unsafe extern "system" fn vkCreateDebugReportCallbackEXT(
     instance: vk::Instance,
     p_create_info: *const vk::DebugReportCallbackCreateInfoEXT<'_>,
@@ -633,27 +603,6 @@ pub unsafe extern "system" fn vkSubmitDebugUtilsMessageEXT(
 
 /// All commands, sorted by name.
 pub(crate) static ENTRIES: &[Entry] = &[
-    Entry {
-        name: c"vkCmdBeginDebugUtilsLabelEXT",
-        function: vkCmdBeginDebugUtilsLabelEXT as *const (),
-        level: Level::Device,
-        core: 0,
-        extensions: &[5],
-    },
-    Entry {
-        name: c"vkCmdEndDebugUtilsLabelEXT",
-        function: vkCmdEndDebugUtilsLabelEXT as *const (),
-        level: Level::Device,
-        core: 0,
-        extensions: &[5],
-    },
-    Entry {
-        name: c"vkCmdInsertDebugUtilsLabelEXT",
-        function: vkCmdInsertDebugUtilsLabelEXT as *const (),
-        level: Level::Device,
-        core: 0,
-        extensions: &[5],
-    },
     Entry {
         name: c"vkCreateDebugReportCallbackEXT",
         function: vkCreateDebugReportCallbackEXT as *const (),

@@ -3,9 +3,6 @@
 
 #![allow(unused_imports)]
 
-pub(crate) use crate::debug::cmd_begin_debug_utils_label_ext;
-pub(crate) use crate::debug::cmd_end_debug_utils_label_ext;
-pub(crate) use crate::debug::cmd_insert_debug_utils_label_ext;
 pub(crate) use crate::debug::create_debug_report_callback_ext;
 pub(crate) use crate::debug::create_debug_utils_messenger_ext;
 pub(crate) use crate::debug::debug_report_message_ext;

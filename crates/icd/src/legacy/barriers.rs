@@ -1,0 +1,151 @@
+//! vkCmdPipelineBarrier, vkCmdSetEvent, vkCmdWaitEvents: stage masks of the call become those of each barrier.
+
+use crate::chain::slice;
+use crate::command_buffer::CommandBuffer;
+use crate::generated::imp;
+use vk::{AccessFlags2, PipelineStageFlags2 as Stages};
+
+/// Bits 0 to 31 of both types mean the same.
+fn stages(mask: vk::PipelineStageFlags) -> Stages {
+    Stages::from_raw(mask.as_raw().into())
+}
+
+fn access(mask: vk::AccessFlags) -> AccessFlags2 {
+    AccessFlags2::from_raw(mask.as_raw().into())
+}
+
+/// Barriers of the older kind with the stages of their call, as the newer kind.
+struct Barriers {
+    memory: Vec<vk::MemoryBarrier2<'static>>,
+    buffers: Vec<vk::BufferMemoryBarrier2<'static>>,
+    images: Vec<vk::ImageMemoryBarrier2<'static>>,
+    flags: vk::DependencyFlags,
+}
+
+impl Barriers {
+    unsafe fn read(
+        src: vk::PipelineStageFlags,
+        dst: vk::PipelineStageFlags,
+        flags: vk::DependencyFlags,
+        memory: &[vk::MemoryBarrier<'_>],
+        buffers: &[vk::BufferMemoryBarrier<'_>],
+        images: &[vk::ImageMemoryBarrier<'_>],
+    ) -> Barriers {
+        let (src_stage_mask, dst_stage_mask) = (stages(src), stages(dst));
+        let mut memory: Vec<_> = memory
+            .iter()
+            .map(|b| vk::MemoryBarrier2 {
+                src_stage_mask,
+                dst_stage_mask,
+                src_access_mask: access(b.src_access_mask),
+                dst_access_mask: access(b.dst_access_mask),
+                ..Default::default()
+            })
+            .collect();
+        // The call orders execution even where it lists no memory.
+        memory.push(vk::MemoryBarrier2 { src_stage_mask, dst_stage_mask, ..Default::default() });
+        let buffers = buffers
+            .iter()
+            .map(|b| vk::BufferMemoryBarrier2 {
+                src_stage_mask,
+                dst_stage_mask,
+                src_access_mask: access(b.src_access_mask),
+                dst_access_mask: access(b.dst_access_mask),
+                src_queue_family_index: b.src_queue_family_index,
+                dst_queue_family_index: b.dst_queue_family_index,
+                buffer: b.buffer,
+                offset: b.offset,
+                size: b.size,
+                ..Default::default()
+            })
+            .collect();
+        let images = images
+            .iter()
+            .map(|b| vk::ImageMemoryBarrier2 {
+                src_stage_mask,
+                dst_stage_mask,
+                src_access_mask: access(b.src_access_mask),
+                dst_access_mask: access(b.dst_access_mask),
+                old_layout: b.old_layout,
+                new_layout: b.new_layout,
+                src_queue_family_index: b.src_queue_family_index,
+                dst_queue_family_index: b.dst_queue_family_index,
+                image: b.image,
+                subresource_range: b.subresource_range,
+                ..Default::default()
+            })
+            .collect();
+        Barriers { memory, buffers, images, flags }
+    }
+
+    fn info(&self) -> vk::DependencyInfo<'_> {
+        vk::DependencyInfo::default()
+            .dependency_flags(self.flags)
+            .memory_barriers(&self.memory)
+            .buffer_memory_barriers(&self.buffers)
+            .image_memory_barriers(&self.images)
+    }
+}
+
+pub(crate) unsafe fn cmd_pipeline_barrier(
+    commands: &CommandBuffer,
+    src_stage_mask: vk::PipelineStageFlags,
+    dst_stage_mask: vk::PipelineStageFlags,
+    dependency_flags: vk::DependencyFlags,
+    memory_barrier_count: u32,
+    p_memory_barriers: *const vk::MemoryBarrier<'_>,
+    buffer_memory_barrier_count: u32,
+    p_buffer_memory_barriers: *const vk::BufferMemoryBarrier<'_>,
+    image_memory_barrier_count: u32,
+    p_image_memory_barriers: *const vk::ImageMemoryBarrier<'_>,
+) {
+    let barriers = Barriers::read(
+        src_stage_mask,
+        dst_stage_mask,
+        dependency_flags,
+        slice(p_memory_barriers, memory_barrier_count),
+        slice(p_buffer_memory_barriers, buffer_memory_barrier_count),
+        slice(p_image_memory_barriers, image_memory_barrier_count),
+    );
+    imp::cmd_pipeline_barrier2(commands, &barriers.info());
+}
+
+pub(crate) unsafe fn cmd_set_event(
+    commands: &CommandBuffer,
+    event: vk::Event,
+    stage_mask: vk::PipelineStageFlags,
+) {
+    let none = vk::PipelineStageFlags::empty();
+    let barriers = Barriers::read(stage_mask, none, Default::default(), &[], &[], &[]);
+    imp::cmd_set_event2(commands, event, &barriers.info());
+}
+
+pub(crate) unsafe fn cmd_wait_events(
+    commands: &CommandBuffer,
+    event_count: u32,
+    p_events: *const vk::Event,
+    src_stage_mask: vk::PipelineStageFlags,
+    dst_stage_mask: vk::PipelineStageFlags,
+    memory_barrier_count: u32,
+    p_memory_barriers: *const vk::MemoryBarrier<'_>,
+    buffer_memory_barrier_count: u32,
+    p_buffer_memory_barriers: *const vk::BufferMemoryBarrier<'_>,
+    image_memory_barrier_count: u32,
+    p_image_memory_barriers: *const vk::ImageMemoryBarrier<'_>,
+) {
+    let barriers = Barriers::read(
+        src_stage_mask,
+        dst_stage_mask,
+        Default::default(),
+        slice(p_memory_barriers, memory_barrier_count),
+        slice(p_buffer_memory_barriers, buffer_memory_barrier_count),
+        slice(p_image_memory_barriers, image_memory_barrier_count),
+    );
+    // Every event waits with the stages; what is to be done to memory is to be done once, after the last of them.
+    let empty = Barriers::read(src_stage_mask, dst_stage_mask, Default::default(), &[], &[], &[]);
+    let mut infos = vec![empty.info(); event_count as usize];
+    if let Some(last) = infos.last_mut() {
+        *last = barriers.info();
+    }
+    imp::cmd_wait_events2(commands, event_count, p_events, infos.as_ptr());
+}
