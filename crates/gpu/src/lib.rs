@@ -11,5 +11,6 @@ pub mod image;
 pub mod memory;
 pub mod pipeline;
 pub mod query;
+pub mod sample;
 pub mod sync;
 pub mod transfer;

@@ -1,0 +1,61 @@
+//! Images and texel buffers as shaders see them: views, samplers, and the operations of one warp of 16 lanes.
+//!
+//! All operations take a mask of active lanes and give raw bits, lane-indexed; entries of inactive lanes are left
+//! alone. Nothing outside the view is ever touched, whatever the coordinates are.
+//!
+//! Source: Vulkan specification, chapter "Image Operations" (named by section in the files).
+
+mod coords;
+mod fast;
+mod filter;
+mod lod;
+mod sampler;
+#[cfg(test)]
+mod tests;
+mod texel;
+mod view;
+
+pub use filter::{gather_warp, sample_warp};
+pub use lod::query_lod_warp;
+pub use sampler::{MAX_LOD_BIAS, Sampler};
+pub use texel::{
+    TexelData, buffer_load_warp, buffer_store_warp, fetch_warp, load_warp, store_warp, texel_pointers,
+};
+pub use view::{BufferView, ImageView, Level};
+
+/// Raw bits of up to four channels for 16 lanes.
+pub type Warp4 = [[u32; 16]; 4];
+
+/// Operands of a sampling operation. Coordinates: `dims` of them (a cube's direction has three), then the layer if
+/// `arrayed`. Projection is done by the caller.
+#[derive(Clone, Copy, Default)]
+pub struct SampleArgs<'a> {
+    pub dims: usize,
+    pub arrayed: bool,
+    /// `f32` bits, `dims + arrayed` arrays.
+    pub coords: &'a [[u32; 16]],
+    /// Depth reference, `f32` bits.
+    pub dref: Option<&'a [u32; 16]>,
+    /// Explicit level of detail, `f32` bits. Without it and without `grad` the level is implicit.
+    pub lod: Option<&'a [u32; 16]>,
+    pub bias: Option<&'a [u32; 16]>,
+    /// d/dx in 0..3, d/dy in 3..6, `f32` bits.
+    pub grad: Option<&'a [[u32; 16]; 6]>,
+    /// One array a dimension, `i32` bits; for gathers with four offsets x0 y0 x1 y1 … (eight arrays).
+    pub offsets: Option<&'a [[u32; 16]]>,
+    pub min_lod: Option<&'a [u32; 16]>,
+    /// Component that a gather takes.
+    pub component: u32,
+}
+
+/// Active lanes of a mask, in order.
+pub(crate) fn lanes(mask: u16) -> impl Iterator<Item = usize> {
+    let mut m = mask;
+    std::iter::from_fn(move || {
+        (m != 0).then(|| {
+            let l = m.trailing_zeros() as usize;
+            m &= m - 1;
+            l
+        })
+    })
+}

@@ -1,0 +1,385 @@
+//! Hand-computed samples, and the kernels against the general path.
+
+use super::*;
+use crate::image::Image;
+use crate::image::tests::{bound_image, image_2d, info_2d};
+use ash::vk;
+use std::sync::Arc;
+
+fn fill(image: &Image, mip: u32, layer: u32, data: &[u8]) {
+    let s = image.surface(vk::ImageAspectFlags::COLOR | vk::ImageAspectFlags::DEPTH, mip).unwrap();
+    let row = (s.blocks[0] * s.format.block_bytes) as usize;
+    for (i, r) in data.chunks(row).enumerate() {
+        let (y, z) = (i as u32 % s.blocks[1], i as u32 / s.blocks[1]);
+        unsafe { std::ptr::copy_nonoverlapping(r.as_ptr(), s.block(0, y, z, 0, layer), r.len()) };
+    }
+}
+
+fn view(image: &Arc<Image>, t: vk::ImageViewType, swizzle: vk::ComponentMapping) -> ImageView {
+    let aspect =
+        if image.format.has_depth() { vk::ImageAspectFlags::DEPTH } else { vk::ImageAspectFlags::COLOR };
+    let info = vk::ImageViewCreateInfo::default()
+        .view_type(t)
+        .format(image.format.format)
+        .components(swizzle)
+        .subresource_range(vk::ImageSubresourceRange {
+            aspect_mask: aspect,
+            base_mip_level: 0,
+            level_count: vk::REMAINING_MIP_LEVELS,
+            base_array_layer: 0,
+            layer_count: vk::REMAINING_ARRAY_LAYERS,
+        });
+    ImageView::new(image.clone(), &info, 0.0).unwrap()
+}
+
+fn plain(image: &Arc<Image>, t: vk::ImageViewType) -> ImageView {
+    view(image, t, vk::ComponentMapping::default())
+}
+
+fn sampler(filter: vk::Filter, wrap: vk::SamplerAddressMode) -> vk::SamplerCreateInfo<'static> {
+    vk::SamplerCreateInfo::default()
+        .mag_filter(filter)
+        .min_filter(filter)
+        .address_mode_u(wrap)
+        .address_mode_v(wrap)
+        .address_mode_w(wrap)
+        .max_lod(vk::LOD_CLAMP_NONE)
+}
+
+fn make(info: vk::SamplerCreateInfo) -> Sampler {
+    Sampler::new(&info, None, vk::SamplerReductionMode::WEIGHTED_AVERAGE)
+}
+
+/// One warp whose lanes all have the same coordinates.
+fn coords(c: &[f32]) -> Vec<[u32; 16]> {
+    c.iter().map(|v| [v.to_bits(); 16]).collect()
+}
+
+fn at(v: &ImageView, s: &Sampler, c: &[f32]) -> [f32; 4] {
+    with(v, s, c, |_| {})
+}
+
+fn with(v: &ImageView, s: &Sampler, c: &[f32], edit: impl FnOnce(&mut SampleArgs)) -> [f32; 4] {
+    let c = coords(c);
+    let dims = if v.is_cube { 3 } else { v.dims };
+    let mut args = SampleArgs { dims, arrayed: v.arrayed, coords: &c, ..Default::default() };
+    edit(&mut args);
+    let mut out = [[0xdead; 16]; 4];
+    sample_warp(v, s, &args, 0x8001, &mut out);
+    assert_eq!(out[0][1], 0xdead, "inactive lanes stay");
+    assert_eq!(out.map(|o| o[0]), out.map(|o| o[15]));
+    out.map(|o| f32::from_bits(o[0]))
+}
+
+/// Operands that outlive the test.
+fn keep<T>(v: T) -> &'static T {
+    Box::leak(Box::new(v))
+}
+
+fn floats(v: &[f32]) -> Vec<u8> {
+    v.iter().flat_map(|f| f.to_le_bytes()).collect()
+}
+
+#[test]
+fn bilinear_and_wrap_modes() {
+    let image = image_2d(vk::Format::R32_SFLOAT, 2, 2);
+    fill(&image, 0, 0, &floats(&[0.0, 4.0, 8.0, 16.0]));
+    let v = plain(&image, vk::ImageViewType::TYPE_2D);
+    use vk::SamplerAddressMode as M;
+    let lin = |m| make(sampler(vk::Filter::LINEAR, m));
+    assert_eq!(at(&v, &lin(M::CLAMP_TO_EDGE), &[0.5, 0.5]), [7.0, 0.0, 0.0, 1.0]);
+    assert_eq!(at(&v, &lin(M::CLAMP_TO_EDGE), &[0.375, 0.25])[0], 1.0);
+    assert_eq!(at(&v, &lin(M::CLAMP_TO_EDGE), &[0.0, 0.25])[0], 0.0);
+    assert_eq!(at(&v, &lin(M::REPEAT), &[0.0, 0.25])[0], 2.0);
+    assert_eq!(at(&v, &lin(M::MIRRORED_REPEAT), &[0.0, 0.25])[0], 0.0);
+    // Half of the footprint is the border, white.
+    let white = make(
+        sampler(vk::Filter::LINEAR, M::CLAMP_TO_BORDER).border_color(vk::BorderColor::FLOAT_OPAQUE_WHITE),
+    );
+    assert_eq!(at(&v, &white, &[0.0, 0.25]), [0.5, 0.0, 0.0, 1.0]);
+    let near = make(sampler(vk::Filter::NEAREST, M::REPEAT));
+    assert_eq!(at(&v, &near, &[1.25, -0.25])[0], 8.0);
+    // Coordinates that are no numbers must do no harm.
+    for bad in [f32::NAN, f32::INFINITY, -f32::INFINITY, 1e30] {
+        for m in [M::REPEAT, M::MIRRORED_REPEAT, M::CLAMP_TO_BORDER, M::MIRROR_CLAMP_TO_EDGE] {
+            at(&v, &lin(m), &[bad, bad]);
+            at(&v, &make(sampler(vk::Filter::NEAREST, m)), &[bad, 0.5]);
+        }
+    }
+}
+
+#[test]
+fn offsets_swizzles_and_unnormalized() {
+    let image = image_2d(vk::Format::R8G8B8A8_UNORM, 2, 1);
+    fill(&image, 0, 0, &[255, 0, 0, 255, 0, 255, 0, 0]);
+    let c = vk::ComponentSwizzle::ZERO;
+    let swizzle =
+        vk::ComponentMapping { r: vk::ComponentSwizzle::G, g: c, b: vk::ComponentSwizzle::ONE, a: c };
+    let v = view(&image, vk::ImageViewType::TYPE_2D, swizzle);
+    let s = make(
+        sampler(vk::Filter::NEAREST, vk::SamplerAddressMode::CLAMP_TO_EDGE).unnormalized_coordinates(true),
+    );
+    assert_eq!(at(&v, &s, &[0.5, 0.5]), [0.0, 0.0, 1.0, 0.0]);
+    assert_eq!(at(&v, &s, &[1.5, 0.5]), [1.0, 0.0, 1.0, 0.0]);
+    let offset = keep([[1u32; 16], [0; 16]]);
+    assert_eq!(with(&v, &s, &[0.5, 0.5], |a| a.offsets = Some(offset)), [1.0, 0.0, 1.0, 0.0]);
+}
+
+#[test]
+fn levels_by_lod_bias_and_derivatives() {
+    let image = bound_image(&info_2d(vk::Format::R32_SFLOAT, 4, 4).mip_levels(3));
+    for mip in 0..3 {
+        fill(&image, mip, 0, &floats(&vec![mip as f32; 16 >> (2 * mip)]));
+    }
+    let v = plain(&image, vk::ImageViewType::TYPE_2D);
+    let info = sampler(vk::Filter::NEAREST, vk::SamplerAddressMode::REPEAT);
+    let near = make(info);
+    let lin = make(info.mipmap_mode(vk::SamplerMipmapMode::LINEAR));
+    let lod = |s: &Sampler, l: f32| with(&v, s, &[0.5, 0.5], |a| a.lod = Some(keep([l.to_bits(); 16])))[0];
+    assert_eq!([0.0, 0.5, 0.6, 1.5, 9.0, -3.0].map(|l| lod(&near, l)), [0.0, 0.0, 1.0, 1.0, 2.0, 0.0]);
+    assert_eq!([0.0, 0.25, 1.5, 9.0].map(|l| lod(&lin, l)), [0.0, 0.25, 1.5, 2.0]);
+    assert_eq!(lod(&make(info.min_lod(1.0).max_lod(1.0)), 9.0), 1.0);
+    assert_eq!(lod(&make(info.mip_lod_bias(1.0)), 0.0), 1.0);
+    // Gradients of two texels in x, one in y: λ = 1.
+    let g = |dx: f32, dy: f32| [[dx.to_bits(); 16], [0; 16], [0; 16], [0; 16], [dy.to_bits(); 16], [0; 16]];
+    assert_eq!(with(&v, &lin, &[0.5, 0.5], |a| a.grad = Some(keep(g(0.5, 0.25))))[0], 1.0);
+    // Implicit: neighbouring lanes one texel of level 0 apart: λ = 0; four apart: λ = 2.
+    for (step, want) in [(0.25, 0.0), (1.0, 2.0)] {
+        let x: [u32; 16] = std::array::from_fn(|l| ((l & 1) as f32 * step).to_bits());
+        let y: [u32; 16] = std::array::from_fn(|l| ((l >> 1 & 1) as f32 * step).to_bits());
+        let c = [x, y];
+        let args = SampleArgs { dims: 2, coords: &c, ..Default::default() };
+        let mut out = [[0; 16]; 4];
+        sample_warp(&v, &lin, &args, 0xffff, &mut out);
+        assert!(out[0].iter().all(|&o| f32::from_bits(o) == want));
+        query_lod_warp(&v, &lin, &args, 0xffff, &mut out);
+        assert_eq!((f32::from_bits(out[0][9]), f32::from_bits(out[1][9])), (want, want));
+    }
+}
+
+#[test]
+fn depth_comparison_is_filtered_after_comparing() {
+    let image = image_2d(vk::Format::D32_SFLOAT, 2, 1);
+    fill(&image, 0, 0, &floats(&[0.25, 0.75]));
+    let v = plain(&image, vk::ImageViewType::TYPE_2D);
+    let s = make(
+        sampler(vk::Filter::LINEAR, vk::SamplerAddressMode::CLAMP_TO_EDGE)
+            .compare_enable(true)
+            .compare_op(vk::CompareOp::LESS),
+    );
+    // 0.5 < 0.25 fails, 0.5 < 0.75 passes; at u = 0.375 · 2 the second texel weighs a quarter.
+    let d = |x: f32| with(&v, &s, &[x, 0.5], |a| a.dref = Some(keep([0.5f32.to_bits(); 16])))[0];
+    assert_eq!([d(0.25), d(0.375), d(0.75)], [0.0, 0.25, 1.0]);
+}
+
+#[test]
+fn reductions_ignore_texels_without_weight() {
+    let image = image_2d(vk::Format::R32_SFLOAT, 2, 1);
+    fill(&image, 0, 0, &floats(&[1.0, 5.0]));
+    let v = plain(&image, vk::ImageViewType::TYPE_2D);
+    let info = sampler(vk::Filter::LINEAR, vk::SamplerAddressMode::CLAMP_TO_EDGE);
+    let s = |m| Sampler::new(&info, None, m);
+    assert_eq!(at(&v, &s(vk::SamplerReductionMode::MAX), &[0.25, 0.5])[0], 1.0);
+    assert_eq!(at(&v, &s(vk::SamplerReductionMode::MAX), &[0.3, 0.5])[0], 5.0);
+    assert_eq!(at(&v, &s(vk::SamplerReductionMode::MIN), &[0.7, 0.5])[0], 1.0);
+}
+
+#[test]
+fn arrays_and_volumes() {
+    let image = bound_image(&info_2d(vk::Format::R8_UINT, 1, 1).array_layers(3));
+    for layer in 0..3 {
+        fill(&image, 0, layer, &[layer as u8 + 10]);
+    }
+    let v = plain(&image, vk::ImageViewType::TYPE_2D_ARRAY);
+    let s = make(sampler(vk::Filter::NEAREST, vk::SamplerAddressMode::REPEAT));
+    let layer = |a: f32| at(&v, &s, &[0.5, 0.5, a])[0].to_bits();
+    // Round to nearest even, then clamp.
+    assert_eq!([-5.0, 0.5, 0.6, 1.5, 7.0, f32::NAN].map(layer), [10, 10, 11, 12, 12, 10]);
+    assert_eq!(v.query_size(0), [1, 1, 3, 0]);
+
+    let volume = bound_image(&vk::ImageCreateInfo {
+        image_type: vk::ImageType::TYPE_3D,
+        extent: vk::Extent3D { width: 1, height: 1, depth: 2 },
+        ..info_2d(vk::Format::R32_SFLOAT, 1, 1)
+    });
+    fill(&volume, 0, 0, &floats(&[2.0, 6.0]));
+    let v3 = plain(&volume, vk::ImageViewType::TYPE_3D);
+    let s = make(sampler(vk::Filter::LINEAR, vk::SamplerAddressMode::CLAMP_TO_EDGE));
+    assert_eq!(at(&v3, &s, &[0.5, 0.5, 0.375])[0], 3.0);
+    // The same image as layers.
+    let sliced = plain(&volume, vk::ImageViewType::TYPE_2D_ARRAY);
+    assert_eq!((sliced.layers, at(&sliced, &s, &[0.5, 0.5, 1.0])[0]), (2, 6.0));
+}
+
+#[test]
+fn cubes_are_seamless() {
+    let image = bound_image(
+        &info_2d(vk::Format::R32_SFLOAT, 2, 2).array_layers(6).flags(vk::ImageCreateFlags::CUBE_COMPATIBLE),
+    );
+    for face in 0..6 {
+        fill(&image, 0, face, &floats(&[face as f32; 4]));
+    }
+    let v = plain(&image, vk::ImageViewType::CUBE);
+    let near = make(sampler(vk::Filter::NEAREST, vk::SamplerAddressMode::REPEAT));
+    let dirs = [
+        [1.0, 0.1, 0.0],
+        [-1.0, 0.1, 0.0],
+        [0.1, 1.0, 0.0],
+        [0.1, -1.0, 0.0],
+        [0.1, 0.0, 1.0],
+        [0.1, 0.0, -1.0],
+    ];
+    for (face, d) in dirs.iter().enumerate() {
+        assert_eq!(at(&v, &near, d)[0], face as f32);
+    }
+    let lin = make(sampler(vk::Filter::LINEAR, vk::SamplerAddressMode::REPEAT));
+    // On the edge of +X and +Z, in the middle of its length: half of each.
+    assert_eq!(at(&v, &lin, &[1.0, 0.0, 1.0])[0], 2.0);
+    // The corner of +X, +Y, +Z, seen from +Z: mean of the faces 0, 2, 4.
+    assert_eq!(at(&v, &lin, &[1.0, 1.0, 1.0])[0], 2.0);
+    let apart = make(
+        sampler(vk::Filter::LINEAR, vk::SamplerAddressMode::CLAMP_TO_EDGE)
+            .flags(vk::SamplerCreateFlags::NON_SEAMLESS_CUBE_MAP_EXT),
+    );
+    assert_eq!(at(&v, &apart, &[1.0, 0.0, 1.0])[0], 4.0);
+    assert_eq!(v.query_size(0), [2, 2, 0, 0]);
+}
+
+#[test]
+fn gathers() {
+    let image = image_2d(vk::Format::R8G8_UINT, 2, 2);
+    fill(&image, 0, 0, &[1, 11, 2, 12, 3, 13, 4, 14]);
+    let v = plain(&image, vk::ImageViewType::TYPE_2D);
+    let s = make(sampler(vk::Filter::NEAREST, vk::SamplerAddressMode::CLAMP_TO_EDGE));
+    let c = coords(&[0.5, 0.5]);
+    let mut args = SampleArgs { dims: 2, coords: &c, ..Default::default() };
+    let mut out = [[0; 16]; 4];
+    gather_warp(&v, &s, &args, 1, &mut out);
+    assert_eq!(out.map(|o| o[0]), [3, 4, 2, 1]);
+    args.component = 1;
+    gather_warp(&v, &s, &args, 1, &mut out);
+    assert_eq!(out.map(|o| o[0]), [13, 14, 12, 11]);
+    args.component = 3;
+    gather_warp(&v, &s, &args, 1, &mut out);
+    assert_eq!(out.map(|o| o[0]), [1; 4]);
+    let offsets = [[0; 16], [0; 16], [1; 16], [0; 16], [0; 16], [1; 16], [u32::MAX; 16], [9; 16]];
+    args.component = 0;
+    args.offsets = Some(&offsets);
+    gather_warp(&v, &s, &args, 1, &mut out);
+    assert_eq!(out.map(|o| o[0]), [1, 2, 3, 3]);
+}
+
+#[test]
+fn fetch_load_store_and_their_bounds() {
+    let image = image_2d(vk::Format::R16G16_SINT, 2, 2);
+    let v = plain(&image, vk::ImageViewType::TYPE_2D);
+    let (mut lo, mut hi) = ([[0u32; 16]; 4], [[0u32; 16]; 4]);
+    let mut c = [[0u32; 16]; 2];
+    // Lane 0 stores -5, 7 at (1, 1); lane 1 outside; lane 2 at a negative place.
+    (c[0][0], c[1][0], c[0][1], c[0][2]) = (1, 1, 2, -1i32 as u32);
+    lo[0][..3].fill(-5i32 as u32);
+    lo[1][..3].fill(7);
+    store_warp(&v, &c, None, 7, &lo, &hi);
+    let mut out = [[9u32; 16]; 4];
+    load_warp(&v, &c, None, 7, &mut TexelData { lo: &mut out, hi: &mut hi });
+    assert_eq!(out.map(|o| o[0]), [-5i32 as u32, 7, 0, 1]);
+    assert_eq!(out.map(|o| o[1]), [0, 0, 0, 1]);
+    assert_eq!(out.map(|o| o[2]), [0, 0, 0, 1]);
+    let lod = [1u32; 16];
+    fetch_warp(&v, &c, Some(&lod), None, 1, &mut TexelData { lo: &mut out, hi: &mut hi });
+    assert_eq!(out.map(|o| o[0]), [0, 0, 0, 1]);
+    assert!(texel_pointers(&v, &c, None, 7).iter().all(|p| p.is_null()), "no atomics on this format");
+    let counters = image_2d(vk::Format::R32_UINT, 2, 2);
+    let v = plain(&counters, vk::ImageViewType::TYPE_2D);
+    let p = texel_pointers(&v, &c, None, 7);
+    assert_eq!(p[0], unsafe { v.address(&v.levels[0], 1, 1, 0, 0, 0) });
+    assert!(p[1..].iter().all(|p| p.is_null()));
+}
+
+#[test]
+fn texel_buffers() {
+    use crate::buffer::Buffer;
+    use crate::memory::{Bound, DeviceMemory};
+    let b = Arc::new(Buffer::new(64, vk::BufferUsageFlags::STORAGE_TEXEL_BUFFER, Default::default()));
+    let memory = DeviceMemory::allocate(64, 0, false).unwrap();
+    assert!(b.bound.set(Bound { memory, offset: 0 }).is_ok());
+    let v = BufferView::new(b.clone(), vk::Format::R8G8B8A8_UNORM, 16, 9).unwrap();
+    assert_eq!(v.len, 2);
+    let (mut lo, mut hi) = ([[1f32.to_bits(); 16]; 4], [[0u32; 16]; 4]);
+    let index: [u32; 16] = std::array::from_fn(|i| i as u32);
+    buffer_store_warp(&v, &index, 0b110, &lo, &hi);
+    let bytes = unsafe { std::slice::from_raw_parts(b.ptr(), 64) };
+    assert!(
+        bytes[20..24].iter().all(|&x| x == 255) && bytes[24..].iter().chain(&bytes[..20]).all(|&x| x == 0)
+    );
+    buffer_load_warp(&v, &index, 0b111, &mut TexelData { lo: &mut lo, hi: &mut hi });
+    assert_eq!([0, 1, 2].map(|l| f32::from_bits(lo[0][l])), [0.0, 1.0, 0.0]);
+    assert!(BufferView::new(b, vk::Format::BC7_UNORM_BLOCK, 0, 64).is_err());
+}
+
+#[test]
+fn compressed_and_srgb_images_sample() {
+    let image = image_2d(vk::Format::BC1_RGBA_SRGB_BLOCK, 4, 4);
+    // All texels the first colour: red 31, green 32 of 63 (130 of 255).
+    fill(&image, 0, 0, &(0xfc00u64).to_le_bytes());
+    let v = plain(&image, vk::ImageViewType::TYPE_2D);
+    let s = make(sampler(vk::Filter::LINEAR, vk::SamplerAddressMode::REPEAT));
+    let want = crate::format::num::srgb8_to_f32(130);
+    assert_eq!(at(&v, &s, &[0.4, 0.7]), [1.0, want, 0.0, 1.0]);
+}
+
+#[test]
+fn kernels_agree_with_the_general_path() {
+    let mut x = 1u32;
+    let mut random = move || {
+        x = x.wrapping_mul(1664525).wrapping_add(1013904223);
+        x >> 8
+    };
+    for format in [vk::Format::R8G8B8A8_UNORM, vk::Format::B8G8R8A8_SRGB] {
+        let image = bound_image(&info_2d(format, 7, 5).mip_levels(3).array_layers(2));
+        for mip in 0..3 {
+            for layer in 0..2 {
+                let data: Vec<u8> = (0..(7 * 5 * 4) >> (2 * mip)).map(|_| random() as u8).collect();
+                let s = image.surface(vk::ImageAspectFlags::COLOR, mip).unwrap();
+                fill(&image, mip, layer, &data[..data.len().min((s.blocks[0] * s.blocks[1] * 4) as usize)]);
+            }
+        }
+        let fast = plain(&image, vk::ImageViewType::TYPE_2D_ARRAY);
+        assert!(fast.rgba8.is_some());
+        let mut general = plain(&image, vk::ImageViewType::TYPE_2D_ARRAY);
+        general.rgba8 = None;
+        use vk::SamplerAddressMode as M;
+        for wrap in [M::REPEAT, M::MIRRORED_REPEAT, M::CLAMP_TO_EDGE, M::MIRROR_CLAMP_TO_EDGE] {
+            for filter in [vk::Filter::NEAREST, vk::Filter::LINEAR] {
+                let s = make(sampler(filter, wrap).mipmap_mode(vk::SamplerMipmapMode::LINEAR));
+                for _ in 0..50 {
+                    let mut c = [[0u32; 16]; 3];
+                    for a in &mut c {
+                        a.fill_with(|| ((random() as f32 / (1 << 22) as f32) - 2.0).to_bits());
+                    }
+                    let args = SampleArgs { dims: 2, arrayed: true, coords: &c, ..Default::default() };
+                    let (mut a, mut b) = ([[0; 16]; 4], [[0; 16]; 4]);
+                    sample_warp(&fast, &s, &args, 0xffff, &mut a);
+                    sample_warp(&general, &s, &args, 0xffff, &mut b);
+                    assert_eq!(a, b);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn anisotropy_keeps_a_constant_and_sharpens() {
+    let image = bound_image(&info_2d(vk::Format::R32_SFLOAT, 8, 8).mip_levels(4));
+    for mip in 0..4 {
+        fill(&image, mip, 0, &floats(&vec![mip as f32; 64 >> (2 * mip)]));
+    }
+    let v = plain(&image, vk::ImageViewType::TYPE_2D);
+    let info = sampler(vk::Filter::LINEAR, vk::SamplerAddressMode::REPEAT)
+        .mipmap_mode(vk::SamplerMipmapMode::LINEAR);
+    let g = keep([[1f32.to_bits(); 16], [0; 16], [0; 16], [0; 16], [0.125f32.to_bits(); 16], [0; 16]]);
+    let at = |s: &Sampler| with(&v, s, &[0.5, 0.5], |a| a.grad = Some(g))[0];
+    assert_eq!(at(&make(info)), 3.0);
+    assert_eq!(at(&make(info.anisotropy_enable(true).max_anisotropy(4.0))), 1.0);
+    assert_eq!(at(&make(info.anisotropy_enable(true).max_anisotropy(16.0))), 0.0);
+}

@@ -1,0 +1,192 @@
+//! Unfiltered access by integer coordinates: fetches, storage image loads and stores, texel buffers, atomics' addresses.
+
+use super::view::{BufferView, ImageView, Level, outside};
+use super::{Warp4, lanes};
+use crate::format::codec::{load64, store64};
+use ash::vk;
+
+/// Texels of a warp: low words (or all, for components of 32 bits), and high words of 64-bit components.
+pub struct TexelData<'a> {
+    pub lo: &'a mut Warp4,
+    pub hi: &'a mut Warp4,
+}
+
+/// Place of a texel of a lane, if it exists. Cubes are addressed as arrays of faces.
+#[inline]
+fn place(view: &ImageView, l: &Level, coords: &[[u32; 16]], lane: usize) -> Option<[u32; 4]> {
+    let c = |k: usize| coords.get(k).map_or(0, |c| c[lane]);
+    let mut p = [c(0), 0, 0, 0];
+    if view.dims > 1 {
+        p[1] = c(1);
+    }
+    if view.dims > 2 {
+        p[2] = c(2);
+    }
+    if view.arrayed || view.is_cube {
+        p[3] = c(view.dims);
+    }
+    // Negative coordinates are huge as unsigned ones.
+    let inside = p[0] < l.size[0] && p[1] < l.size[1] && p[2] < l.size[2] && p[3] < view.layers;
+    inside.then_some(p)
+}
+
+fn put(d: &mut TexelData, lane: usize, t: [u32; 4]) {
+    (0..4).for_each(|k| d.lo[k][lane] = t[k]);
+}
+
+/// Both halves of 64-bit texels; alpha of a format without one is 1.
+unsafe fn put64(d: &mut TexelData, lane: usize, info: &crate::format::FormatInfo, p: Option<*const u8>) {
+    let mut t = p.map_or([0; 4], |p| load64(info, p));
+    if !info.has_component(b'a') {
+        t[3] = 1;
+    }
+    for (k, v) in t.into_iter().enumerate() {
+        d.lo[k][lane] = v as u32;
+        d.hi[k][lane] = (v >> 32) as u32;
+    }
+}
+
+/// `OpImageFetch`: texel by coordinates (`i32`; the layer last), level (`lod`, relative to the view) and sample.
+/// What does not exist reads as zeros (and alpha one where the format has none).
+pub fn fetch_warp(
+    view: &ImageView,
+    coords: &[[u32; 16]],
+    lod: Option<&[u32; 16]>,
+    sample: Option<&[u32; 16]>,
+    mask: u16,
+    out: &mut TexelData,
+) {
+    for lane in lanes(mask) {
+        let level = lod.map_or(0, |l| l[lane]) as usize;
+        let n = sample.map_or(0, |s| s[lane]);
+        let found = view
+            .levels
+            .get(level)
+            .filter(|_| n < view.samples && level as f32 + 1.0 > view.min_lod)
+            .and_then(|l| place(view, l, coords, lane).map(|p| (l, p)));
+        // SAFETY: the place was checked against the view.
+        unsafe {
+            if view.format.is_64bit() {
+                let p = found.map(|(l, [x, y, z, a])| view.address(l, x, y, z, a, n).cast_const());
+                put64(out, lane, view.format, p);
+            } else {
+                let t = found.map_or_else(|| view.outside(), |(l, [x, y, z, a])| view.read(l, x, y, z, a, n));
+                put(out, lane, view.swizzled(t));
+            }
+        }
+    }
+}
+
+/// `OpImageRead` of a storage image (or subpass input): as a fetch from the base level, without swizzle.
+pub fn load_warp(
+    view: &ImageView,
+    coords: &[[u32; 16]],
+    sample: Option<&[u32; 16]>,
+    mask: u16,
+    out: &mut TexelData,
+) {
+    fetch_warp(view, coords, None, sample, mask, out)
+}
+
+/// `OpImageWrite` of a storage image: texels that do not exist are dropped.
+pub fn store_warp(
+    view: &ImageView,
+    coords: &[[u32; 16]],
+    sample: Option<&[u32; 16]>,
+    mask: u16,
+    lo: &Warp4,
+    hi: &Warp4,
+) {
+    let Some(l) = view.levels.first() else { return };
+    for lane in lanes(mask) {
+        let n = sample.map_or(0, |s| s[lane]);
+        let Some([x, y, z, a]) = place(view, l, coords, lane).filter(|_| n < view.samples) else { continue };
+        // SAFETY: the place was checked against the view.
+        unsafe {
+            if view.format.is_64bit() {
+                let v = std::array::from_fn(|k| lo[k][lane] as u64 | (hi[k][lane] as u64) << 32);
+                store64(view.format, view.address(l, x, y, z, a, n), v)
+            } else {
+                view.write(l, x, y, z, a, n, std::array::from_fn(|k| lo[k][lane]))
+            }
+        }
+    }
+}
+
+/// Addresses of the texels that an atomic works on; null where there is none, and for formats without atomics.
+pub fn texel_pointers(
+    view: &ImageView,
+    coords: &[[u32; 16]],
+    sample: Option<&[u32; 16]>,
+    mask: u16,
+) -> [*mut u8; 16] {
+    let mut out = [std::ptr::null_mut(); 16];
+    let Some(l) = view.levels.first().filter(|_| atomic(view.format)) else { return out };
+    for lane in lanes(mask) {
+        let n = sample.map_or(0, |s| s[lane]);
+        if let Some([x, y, z, a]) = place(view, l, coords, lane).filter(|_| n < view.samples) {
+            // SAFETY: the place was checked against the view.
+            out[lane] = unsafe { view.address(l, x, y, z, a, n) };
+        }
+    }
+    out
+}
+
+/// Formats whose texel is one whole number of 32 or 64 bits.
+fn atomic(f: &crate::format::FormatInfo) -> bool {
+    matches!(
+        f.format,
+        vk::Format::R32_UINT
+            | vk::Format::R32_SINT
+            | vk::Format::R32_SFLOAT
+            | vk::Format::R64_UINT
+            | vk::Format::R64_SINT
+    )
+}
+
+/// Fetch or load from a texel buffer.
+pub fn buffer_load_warp(view: &BufferView, index: &[u32; 16], mask: u16, out: &mut TexelData) {
+    for lane in lanes(mask) {
+        let p = view.address(index[lane]);
+        // SAFETY: the address is that of a whole texel.
+        unsafe {
+            if view.format.is_64bit() {
+                put64(out, lane, view.format, p.map(|p| p.cast_const()));
+            } else {
+                put(out, lane, p.map_or_else(|| outside(view.format), |p| (view.load)(view.format, p)));
+            }
+        }
+    }
+}
+
+/// Store to a texel buffer; texels outside are dropped.
+pub fn buffer_store_warp(view: &BufferView, index: &[u32; 16], mask: u16, lo: &Warp4, hi: &Warp4) {
+    for lane in lanes(mask) {
+        let Some(p) = view.address(index[lane]) else { continue };
+        // SAFETY: the address is that of a whole texel.
+        unsafe {
+            if view.format.is_64bit() {
+                store64(
+                    view.format,
+                    p,
+                    std::array::from_fn(|k| lo[k][lane] as u64 | (hi[k][lane] as u64) << 32),
+                )
+            } else {
+                (view.store)(view.format, p, std::array::from_fn(|k| lo[k][lane]))
+            }
+        }
+    }
+}
+
+impl BufferView {
+    /// Addresses of the texels that an atomic works on; null outside.
+    pub fn texel_pointers(&self, index: &[u32; 16], mask: u16) -> [*mut u8; 16] {
+        let mut out = [std::ptr::null_mut(); 16];
+        if atomic(self.format) {
+            for lane in lanes(mask) {
+                out[lane] = self.address(index[lane]).unwrap_or(std::ptr::null_mut());
+            }
+        }
+        out
+    }
+}
