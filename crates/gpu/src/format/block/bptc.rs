@@ -138,7 +138,7 @@ pub fn bc7(block: u128, color: Color8, out: &mut BlockTexels) {
         let n = if set == 0 { m.index_bits } else { m.second_bits };
         WEIGHTS[n as usize - 2][indices[set][t] as usize] as u32
     };
-    for t in 0..16 {
+    for (t, o) in out.iter_mut().enumerate().take(16) {
         let s = subset(m.subsets, partition, t) * 2;
         // With two sets of indices, the selector exchanges those of colour and alpha.
         let (ci, ai) = match (m.second_bits > 0, selector) {
@@ -154,7 +154,7 @@ pub fn bc7(block: u128, color: Color8, out: &mut BlockTexels) {
         if rotation > 0 {
             c.swap(3, rotation - 1);
         }
-        out[t] = color.raw(c);
+        *o = color.raw(c);
     }
 }
 
