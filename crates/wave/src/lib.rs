@@ -4,7 +4,10 @@
 //! handed to a [`Host`]. Kernels exist in three forms ([`Level`]), chosen at run time, with the same bits.
 
 pub mod host;
+pub mod kernels;
+pub mod simd;
 pub mod state;
 
 pub use host::{Host, ImageWarp, Table};
+pub use simd::{Level, Simd};
 pub use state::{Kernel, State, Status};

@@ -26,6 +26,8 @@ pub enum Fault {
     Address(u64),
     /// The watchdog ended a loop.
     Watchdog,
+    /// An op with a code that has no kernel: a fault of ours, not of the application.
+    Code(u16),
 }
 
 /// One wave's state. The register file and the masks are all of it: a wave can be put aside at a barrier.

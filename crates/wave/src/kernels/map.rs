@@ -1,0 +1,380 @@
+//! Lane-wise ops over the live warps of a wave.
+//!
+//! An op is a type with [`Op1`], [`Op2`] or [`Op3`], a function of one warp's vectors; [`Map1`] … make kernels of
+//! them. Operands have a [`Class`], which says how a warp's lanes lie in memory.
+//!
+//! What the compiler of bytecode must keep: the destination is the same register as a source of the same layout, or
+//! does not overlap any source.
+
+use super::Run;
+use crate::simd::Simd;
+use crate::state::State;
+use shader::bytecode::{Op, Reg, UNIT_BYTES};
+use std::marker::PhantomData;
+
+/// How an operand's warps lie in the register file.
+pub trait Class: 'static {
+    type V<S: Simd>: Copy;
+    /// Bytes a warp.
+    const BYTES: usize;
+    const BOOL: bool = false;
+    unsafe fn load<S: Simd>(p: *const u8) -> Self::V<S>;
+    unsafe fn store<S: Simd>(p: *mut u8, v: Self::V<S>);
+    /// Bits of four warps' values; classes with [`Class::BOOL`] only.
+    #[inline(always)]
+    unsafe fn bits4<S: Simd>(_: [Self::V<S>; 4]) -> u64 {
+        unreachable!()
+    }
+}
+/// f32, 32-bit int, f64, 64-bit int, Bool.
+pub struct F;
+pub struct I;
+pub struct D;
+pub struct L;
+pub struct B;
+
+impl Class for F {
+    type V<S: Simd> = S::F;
+    const BYTES: usize = 64;
+    #[inline(always)]
+    unsafe fn load<S: Simd>(p: *const u8) -> S::F {
+        S::fload(p)
+    }
+    #[inline(always)]
+    unsafe fn store<S: Simd>(p: *mut u8, v: S::F) {
+        S::fstore(p, v)
+    }
+}
+impl Class for I {
+    type V<S: Simd> = S::I;
+    const BYTES: usize = 64;
+    #[inline(always)]
+    unsafe fn load<S: Simd>(p: *const u8) -> S::I {
+        S::iload(p)
+    }
+    #[inline(always)]
+    unsafe fn store<S: Simd>(p: *mut u8, v: S::I) {
+        S::istore(p, v)
+    }
+}
+impl Class for D {
+    type V<S: Simd> = S::D;
+    const BYTES: usize = 128;
+    #[inline(always)]
+    unsafe fn load<S: Simd>(p: *const u8) -> S::D {
+        S::dload(p)
+    }
+    #[inline(always)]
+    unsafe fn store<S: Simd>(p: *mut u8, v: S::D) {
+        S::dstore(p, v)
+    }
+}
+impl Class for L {
+    type V<S: Simd> = S::L;
+    const BYTES: usize = 128;
+    #[inline(always)]
+    unsafe fn load<S: Simd>(p: *const u8) -> S::L {
+        S::lload(p)
+    }
+    #[inline(always)]
+    unsafe fn store<S: Simd>(p: *mut u8, v: S::L) {
+        S::lstore(p, v)
+    }
+}
+impl Class for B {
+    type V<S: Simd> = S::M;
+    const BYTES: usize = 2;
+    const BOOL: bool = true;
+    #[inline(always)]
+    unsafe fn load<S: Simd>(p: *const u8) -> S::M {
+        S::mask(p.cast::<u16>().read())
+    }
+    #[inline(always)]
+    unsafe fn store<S: Simd>(p: *mut u8, v: S::M) {
+        p.cast::<u16>().write(S::mbits(v))
+    }
+    #[inline(always)]
+    unsafe fn bits4<S: Simd>(m: [S::M; 4]) -> u64 {
+        S::mbits4(m)
+    }
+}
+
+/// First byte of a register.
+#[inline(always)]
+pub unsafe fn reg(st: &State, r: Reg) -> *mut u8 {
+    st.regs.add(r.unit() * UNIT_BYTES)
+}
+/// First byte and bytes from warp to warp. Bools have a mask a warp, uniform or not.
+#[inline(always)]
+pub unsafe fn operand<C: Class>(st: &State, r: Reg) -> (*mut u8, usize) {
+    let stride = if r.is_uniform() && !C::BOOL { 0 } else { C::BYTES };
+    (reg(st, r), stride)
+}
+
+pub trait Op1: 'static {
+    type A: Class;
+    type R: Class;
+    /// Long enough that loop overhead is nothing and code size is something.
+    const HEAVY: bool;
+    unsafe fn f<S: Simd>(a: <Self::A as Class>::V<S>) -> <Self::R as Class>::V<S>;
+}
+pub trait Op2: 'static {
+    type A: Class;
+    type B: Class;
+    type R: Class;
+    const HEAVY: bool;
+    unsafe fn f<S: Simd>(
+        a: <Self::A as Class>::V<S>,
+        b: <Self::B as Class>::V<S>,
+    ) -> <Self::R as Class>::V<S>;
+}
+pub trait Op3: 'static {
+    type A: Class;
+    type B: Class;
+    type C: Class;
+    type R: Class;
+    const HEAVY: bool;
+    unsafe fn f<S: Simd>(
+        a: <Self::A as Class>::V<S>,
+        b: <Self::B as Class>::V<S>,
+        c: <Self::C as Class>::V<S>,
+    ) -> <Self::R as Class>::V<S>;
+}
+
+pub struct Map1<O>(PhantomData<O>);
+pub struct Map2<O>(PhantomData<O>);
+pub struct Map3<O>(PhantomData<O>);
+
+/// A function of warp offsets (0, 1, 2 … from a moving base), so that one driver serves ops of any arity.
+trait Warp {
+    type R: Class;
+    unsafe fn at<S: Simd>(&self, w: usize) -> <Self::R as Class>::V<S>;
+    /// Moves the base by `n` warps.
+    unsafe fn advance(&mut self, n: usize);
+}
+
+/// Runs `f` over the live warps and stores at `d`. `uniform`: one result for all warps.
+#[inline(always)]
+unsafe fn drive<S: Simd, W: Warp>(st: &mut State, d: Reg, uniform: bool, long: bool, mut f: W) {
+    let mut p = reg(st, d);
+    let size = W::R::BYTES;
+    if W::R::BOOL && uniform {
+        // Every warp's mask, dead warps too: a uniform Bool is whole wherever it is looked at.
+        W::R::store::<S>(p, f.at::<S>(0));
+        let bits = p.cast::<u16>().read() as u64 * 0x0001_0001_0001_0001;
+        S::mstore(p, [bits; 4]);
+        return;
+    }
+    if W::R::BOOL && !long && st.live == st.all {
+        if st.warps == 16 {
+            let a = quad::<S, W>(&mut f);
+            let b = quad::<S, W>(&mut f);
+            let c = quad::<S, W>(&mut f);
+            let e = quad::<S, W>(&mut f);
+            S::mstore(p, [a, b, c, e]);
+            return;
+        }
+        let mut n = st.warps;
+        while n != 0 {
+            p.cast::<u64>().write(quad::<S, W>(&mut f));
+            p = p.add(8);
+            n = n.wrapping_sub(4);
+        }
+        return;
+    }
+    if !long && !uniform && st.live == st.all {
+        let mut n = st.warps;
+        loop {
+            for u in 0..S::UNROLL as usize {
+                W::R::store::<S>(p.add(u * size), f.at::<S>(u));
+            }
+            p = p.add(S::UNROLL as usize * size);
+            f.advance(S::UNROLL as usize);
+            n = n.wrapping_sub(S::UNROLL);
+            if n == 0 {
+                return;
+            }
+        }
+    }
+    let mut live = if uniform { 1 } else { st.live };
+    while live != 0 {
+        let w = live.trailing_zeros() as usize;
+        live &= live - 1;
+        W::R::store::<S>(p.add(w * size), f.at::<S>(w));
+    }
+}
+
+/// Mask bits of the next four warps.
+#[inline(always)]
+unsafe fn quad<S: Simd, W: Warp>(f: &mut W) -> u64 {
+    let r = W::R::bits4::<S>([f.at::<S>(0), f.at::<S>(1), f.at::<S>(2), f.at::<S>(3)]);
+    f.advance(4);
+    r
+}
+
+struct Warp1<O> {
+    a: (*mut u8, usize),
+    o: PhantomData<O>,
+}
+impl<O: Op1> Warp for Warp1<O> {
+    type R = O::R;
+    #[inline(always)]
+    unsafe fn at<S: Simd>(&self, w: usize) -> <O::R as Class>::V<S> {
+        O::f::<S>(O::A::load::<S>(self.a.0.add(w * self.a.1)))
+    }
+    #[inline(always)]
+    unsafe fn advance(&mut self, n: usize) {
+        self.a.0 = self.a.0.add(n * self.a.1);
+    }
+}
+struct Warp2<O> {
+    a: (*mut u8, usize),
+    b: (*mut u8, usize),
+    o: PhantomData<O>,
+}
+impl<O: Op2> Warp for Warp2<O> {
+    type R = O::R;
+    #[inline(always)]
+    unsafe fn at<S: Simd>(&self, w: usize) -> <O::R as Class>::V<S> {
+        O::f::<S>(O::A::load::<S>(self.a.0.add(w * self.a.1)), O::B::load::<S>(self.b.0.add(w * self.b.1)))
+    }
+    #[inline(always)]
+    unsafe fn advance(&mut self, n: usize) {
+        self.a.0 = self.a.0.add(n * self.a.1);
+        self.b.0 = self.b.0.add(n * self.b.1);
+    }
+}
+struct Warp3<O> {
+    a: (*mut u8, usize),
+    b: (*mut u8, usize),
+    c: (*mut u8, usize),
+    o: PhantomData<O>,
+}
+impl<O: Op3> Warp for Warp3<O> {
+    type R = O::R;
+    #[inline(always)]
+    unsafe fn at<S: Simd>(&self, w: usize) -> <O::R as Class>::V<S> {
+        O::f::<S>(
+            O::A::load::<S>(self.a.0.add(w * self.a.1)),
+            O::B::load::<S>(self.b.0.add(w * self.b.1)),
+            O::C::load::<S>(self.c.0.add(w * self.c.1)),
+        )
+    }
+    #[inline(always)]
+    unsafe fn advance(&mut self, n: usize) {
+        self.a.0 = self.a.0.add(n * self.a.1);
+        self.b.0 = self.b.0.add(n * self.b.1);
+        self.c.0 = self.c.0.add(n * self.c.1);
+    }
+}
+
+/// A Bool destination has no uniform bit: its sources tell. Bool sources do not count (they have none either), and
+/// ops from Bools alone to Bool are not lane-wise kernels but 32-byte ones (`moves.rs`).
+#[inline(always)]
+fn is_uniform<R: Class>(d: Reg, sources: bool) -> bool {
+    if R::BOOL { sources } else { d.is_uniform() }
+}
+
+impl<O: Op1> Run for Map1<O> {
+    #[inline(always)]
+    unsafe fn run<S: Simd>(st: &mut State, op: *const Op) -> *const Op {
+        let o = &*op;
+        let uniform = is_uniform::<O::R>(o.d, o.a.is_uniform());
+        let f = Warp1::<O> { a: operand::<O::A>(st, o.a), o: PhantomData };
+        drive::<S, _>(st, o.d, uniform, O::HEAVY, f);
+        op.add(1)
+    }
+}
+impl<O: Op2> Run for Map2<O> {
+    #[inline(always)]
+    unsafe fn run<S: Simd>(st: &mut State, op: *const Op) -> *const Op {
+        let o = &*op;
+        let uniform = is_uniform::<O::R>(o.d, o.a.is_uniform() && o.b.is_uniform());
+        let f = Warp2::<O> { a: operand::<O::A>(st, o.a), b: operand::<O::B>(st, o.b), o: PhantomData };
+        drive::<S, _>(st, o.d, uniform, O::HEAVY, f);
+        op.add(1)
+    }
+}
+impl<O: Op3> Run for Map3<O> {
+    #[inline(always)]
+    unsafe fn run<S: Simd>(st: &mut State, op: *const Op) -> *const Op {
+        let o = &*op;
+        let uniform = is_uniform::<O::R>(o.d, o.a.is_uniform() && o.b.is_uniform() && o.c.is_uniform());
+        let f = Warp3::<O> {
+            a: operand::<O::A>(st, o.a),
+            b: operand::<O::B>(st, o.b),
+            c: operand::<O::C>(st, o.c),
+            o: PhantomData,
+        };
+        drive::<S, _>(st, o.d, uniform, O::HEAVY, f);
+        op.add(1)
+    }
+}
+
+/// Defines ops: `ops2! { S; Name light (a: F, b: F) -> F = S::fadd(a, b); … }`; `S` is the machine.
+macro_rules! ops1 {
+    ($S:ident; $($(#[$meta:meta])* $name:ident $weight:ident ($a:ident: $A:ty) -> $R:ty = $e:expr;)*) => { $(
+        $(#[$meta])*
+        pub struct $name;
+        impl $crate::kernels::map::Op1 for $name {
+            type A = $A;
+            type R = $R;
+            const HEAVY: bool = $crate::kernels::map::$weight;
+            #[inline(always)]
+            unsafe fn f<$S: $crate::simd::Simd>(
+                $a: <$A as $crate::kernels::map::Class>::V<$S>,
+            ) -> <$R as $crate::kernels::map::Class>::V<$S> {
+                $e
+            }
+        }
+    )* };
+}
+macro_rules! ops2 {
+    ($S:ident; $($(#[$meta:meta])* $name:ident $weight:ident
+        ($a:ident: $A:ty, $b:ident: $B:ty) -> $R:ty = $e:expr;)*) => { $(
+        $(#[$meta])*
+        pub struct $name;
+        impl $crate::kernels::map::Op2 for $name {
+            type A = $A;
+            type B = $B;
+            type R = $R;
+            const HEAVY: bool = $crate::kernels::map::$weight;
+            #[inline(always)]
+            unsafe fn f<$S: $crate::simd::Simd>(
+                $a: <$A as $crate::kernels::map::Class>::V<$S>,
+                $b: <$B as $crate::kernels::map::Class>::V<$S>,
+            ) -> <$R as $crate::kernels::map::Class>::V<$S> {
+                $e
+            }
+        }
+    )* };
+}
+macro_rules! ops3 {
+    ($S:ident; $($(#[$meta:meta])* $name:ident $weight:ident
+        ($a:ident: $A:ty, $b:ident: $B:ty, $c:ident: $C:ty) -> $R:ty = $e:expr;)*) => { $(
+        $(#[$meta])*
+        pub struct $name;
+        impl $crate::kernels::map::Op3 for $name {
+            type A = $A;
+            type B = $B;
+            type C = $C;
+            type R = $R;
+            const HEAVY: bool = $crate::kernels::map::$weight;
+            #[inline(always)]
+            unsafe fn f<$S: $crate::simd::Simd>(
+                $a: <$A as $crate::kernels::map::Class>::V<$S>,
+                $b: <$B as $crate::kernels::map::Class>::V<$S>,
+                $c: <$C as $crate::kernels::map::Class>::V<$S>,
+            ) -> <$R as $crate::kernels::map::Class>::V<$S> {
+                $e
+            }
+        }
+    )* };
+}
+pub(crate) use {ops1, ops2, ops3};
+
+/// Weights for the macros above.
+#[allow(non_upper_case_globals)]
+pub const light: bool = false;
+#[allow(non_upper_case_globals)]
+pub const heavy: bool = true;

@@ -1,0 +1,103 @@
+//! The kernels: one function an op and [`Level`], in a table by [`Code`].
+//!
+//! A kernel is a type with [`Run`], written once over [`Simd`]. [`Registry::add`] compiles it for the table's level.
+//! Each room adds its own: `pub fn register(r: &mut Registry)`, called from [`table`]. A kernel returns the next op;
+//! one that ends or suspends the wave sets `st.status` and returns null.
+
+pub mod bin;
+pub mod map;
+
+use crate::simd::{Level, Portable, Simd};
+use crate::state::{Fault, Kernel, State, Status};
+use shader::bytecode::{Code, Op};
+use std::sync::OnceLock;
+
+/// One kernel over any machine. `run` is `inline(always)`: it takes on the CPU features of the function around it.
+pub trait Run: 'static {
+    /// # Safety
+    /// As [`Kernel`]; and the CPU has `S`'s features.
+    unsafe fn run<S: Simd>(st: &mut State, op: *const Op) -> *const Op;
+}
+
+/// Makes a type with [`Run`] from a function body:
+/// `kernel! { pub Name(S, st, op) { …; op.add(1) } }`.
+#[macro_export]
+macro_rules! kernel {
+    ($($(#[$meta:meta])* $vis:vis $name:ident($s:ident, $st:ident, $op:ident) $body:block)*) => { $(
+        $(#[$meta])*
+        $vis struct $name;
+        impl $crate::kernels::Run for $name {
+            #[inline(always)]
+            unsafe fn run<$s: $crate::simd::Simd>(
+                $st: &mut $crate::state::State,
+                $op: *const shader::bytecode::Op,
+            ) -> *const shader::bytecode::Op $body
+        }
+    )* };
+}
+
+unsafe fn portable<K: Run>(st: &mut State, op: *const Op) -> *const Op {
+    K::run::<Portable>(st, op)
+}
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
+unsafe fn avx2<K: Run>(st: &mut State, op: *const Op) -> *const Op {
+    K::run::<crate::simd::Avx2>(st, op)
+}
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
+unsafe fn avx512<K: Run>(st: &mut State, op: *const Op) -> *const Op {
+    K::run::<crate::simd::Avx512>(st, op)
+}
+
+/// Stands in for codes without a kernel: the wave ends with a fault.
+unsafe fn unknown(st: &mut State, op: *const Op) -> *const Op {
+    st.status = Status::Fault(Fault::Code((*op).code.0));
+    std::ptr::null()
+}
+
+pub type Table = [Kernel; Code::COUNT];
+
+/// A table being filled.
+pub struct Registry {
+    level: Level,
+    table: Box<Table>,
+}
+
+impl Registry {
+    pub fn level(&self) -> Level {
+        self.level
+    }
+    /// Puts kernel `K`, compiled for the table's level, at `code`.
+    pub fn add<K: Run>(&mut self, code: Code) {
+        self.table[code.0 as usize] = match self.level {
+            Level::Portable => portable::<K>,
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx2 => avx2::<K>,
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx512 => avx512::<K>,
+            #[cfg(not(target_arch = "x86_64"))]
+            _ => portable::<K>,
+        };
+    }
+    /// Puts a function that needs no vectors at `code`.
+    pub fn set(&mut self, code: Code, kernel: Kernel) {
+        self.table[code.0 as usize] = kernel;
+    }
+}
+
+/// The kernels of `level`, which must be available on this CPU ([`Level::available`]).
+pub fn table(level: Level) -> &'static Table {
+    static TABLES: [OnceLock<Box<Table>>; 3] = [const { OnceLock::new() }; 3];
+    assert!(level.available(), "this CPU does not run {level:?} kernels");
+    TABLES[level as usize].get_or_init(|| {
+        let mut r = Registry { level, table: Box::new([unknown as Kernel; Code::COUNT]) };
+        register(&mut r);
+        r.table
+    })
+}
+
+/// Every room's kernels.
+fn register(r: &mut Registry) {
+    bin::register(r);
+}

@@ -1,0 +1,466 @@
+//! [`Simd`] as pairs of 256-bit vectors.
+
+use super::{Level, Simd};
+use std::arch::x86_64::*;
+
+/// AVX2, FMA, BMI, F16C.
+#[derive(Clone, Copy)]
+pub struct Avx2;
+
+macro_rules! two1 {
+    ($($name:ident($ta:ident) -> $r:ident = $f:expr;)*) => { $(
+        #[inline(always)]
+        unsafe fn $name(a: Self::$ta) -> Self::$r {
+            [$f(a[0]), $f(a[1])]
+        }
+    )* };
+}
+macro_rules! two2 {
+    ($($name:ident($ta:ident, $tb:ident) -> $r:ident = $f:expr;)*) => { $(
+        #[inline(always)]
+        unsafe fn $name(a: Self::$ta, b: Self::$tb) -> Self::$r {
+            [$f(a[0], b[0]), $f(a[1], b[1])]
+        }
+    )* };
+}
+macro_rules! two3 {
+    ($($name:ident($ta:ident, $tb:ident, $tc:ident) -> $r:ident = $f:expr;)*) => { $(
+        #[inline(always)]
+        unsafe fn $name(a: Self::$ta, b: Self::$tb, c: Self::$tc) -> Self::$r {
+            [$f(a[0], b[0], c[0]), $f(a[1], b[1], c[1])]
+        }
+    )* };
+}
+macro_rules! four1 {
+    ($($name:ident($ta:ident) -> $r:ident = $f:expr;)*) => { $(
+        #[inline(always)]
+        unsafe fn $name(a: Self::$ta) -> Self::$r {
+            [$f(a[0]), $f(a[1]), $f(a[2]), $f(a[3])]
+        }
+    )* };
+}
+macro_rules! four2 {
+    ($($name:ident($ta:ident, $tb:ident) -> $r:ident = $f:expr;)*) => { $(
+        #[inline(always)]
+        unsafe fn $name(a: Self::$ta, b: Self::$tb) -> Self::$r {
+            [$f(a[0], b[0]), $f(a[1], b[1]), $f(a[2], b[2]), $f(a[3], b[3])]
+        }
+    )* };
+}
+/// 64-bit comparisons: four vectors of 64-bit truths narrowed to two of 32.
+macro_rules! four_cmp {
+    ($($name:ident($t:ident) = $f:expr;)*) => { $(
+        #[inline(always)]
+        unsafe fn $name(a: Self::$t, b: Self::$t) -> Self::M {
+            Self::lo([$f(a[0], b[0]), $f(a[1], b[1]), $f(a[2], b[2]), $f(a[3], b[3])])
+        }
+    )* };
+}
+
+#[inline(always)]
+unsafe fn ps(a: __m256i) -> __m256 {
+    _mm256_castsi256_ps(a)
+}
+#[inline(always)]
+unsafe fn si(a: __m256) -> __m256i {
+    _mm256_castps_si256(a)
+}
+/// 32-bit truths → 64-bit ones.
+#[inline(always)]
+unsafe fn widen(m: [__m256i; 2]) -> [__m256i; 4] {
+    [
+        _mm256_cvtepi32_epi64(_mm256_castsi256_si128(m[0])),
+        _mm256_cvtepi32_epi64(_mm256_extracti128_si256::<1>(m[0])),
+        _mm256_cvtepi32_epi64(_mm256_castsi256_si128(m[1])),
+        _mm256_cvtepi32_epi64(_mm256_extracti128_si256::<1>(m[1])),
+    ]
+}
+/// 32-bit counts → 64-bit ones.
+#[inline(always)]
+unsafe fn widen_u(m: [__m256i; 2]) -> [__m256i; 4] {
+    [
+        _mm256_cvtepu32_epi64(_mm256_castsi256_si128(m[0])),
+        _mm256_cvtepu32_epi64(_mm256_extracti128_si256::<1>(m[0])),
+        _mm256_cvtepu32_epi64(_mm256_castsi256_si128(m[1])),
+        _mm256_cvtepu32_epi64(_mm256_extracti128_si256::<1>(m[1])),
+    ]
+}
+/// High words of eight products, from the products of even and odd lanes.
+#[inline(always)]
+unsafe fn high_words(even: __m256i, odd: __m256i) -> __m256i {
+    _mm256_blend_epi32::<0xAA>(_mm256_srli_epi64::<32>(even), odd)
+}
+
+impl Simd for Avx2 {
+    const LEVEL: Level = Level::Avx2;
+    const UNROLL: u32 = 2;
+    type F = [__m256; 2];
+    type I = [__m256i; 2];
+    type D = [__m256d; 4];
+    type L = [__m256i; 4];
+    type M = [__m256i; 2];
+
+    #[inline(always)]
+    unsafe fn fload(p: *const u8) -> Self::F {
+        [_mm256_load_ps(p.cast()), _mm256_load_ps(p.add(32).cast())]
+    }
+    #[inline(always)]
+    unsafe fn fstore(p: *mut u8, a: Self::F) {
+        _mm256_store_ps(p.cast(), a[0]);
+        _mm256_store_ps(p.add(32).cast(), a[1]);
+    }
+    #[inline(always)]
+    unsafe fn iload(p: *const u8) -> Self::I {
+        [_mm256_load_si256(p.cast()), _mm256_load_si256(p.add(32).cast())]
+    }
+    #[inline(always)]
+    unsafe fn istore(p: *mut u8, a: Self::I) {
+        _mm256_store_si256(p.cast(), a[0]);
+        _mm256_store_si256(p.add(32).cast(), a[1]);
+    }
+    #[inline(always)]
+    unsafe fn iloadu(p: *const u8) -> Self::I {
+        [_mm256_loadu_si256(p.cast()), _mm256_loadu_si256(p.add(32).cast())]
+    }
+    #[inline(always)]
+    unsafe fn istoreu(p: *mut u8, a: Self::I) {
+        _mm256_storeu_si256(p.cast(), a[0]);
+        _mm256_storeu_si256(p.add(32).cast(), a[1]);
+    }
+    #[inline(always)]
+    unsafe fn iload_mask(p: *const u8, m: Self::M) -> Self::I {
+        [_mm256_maskload_epi32(p.cast(), m[0]), _mm256_maskload_epi32(p.add(32).cast(), m[1])]
+    }
+    #[inline(always)]
+    unsafe fn istore_mask(p: *mut u8, m: Self::M, a: Self::I) {
+        _mm256_maskstore_epi32(p.cast(), m[0], a[0]);
+        _mm256_maskstore_epi32(p.add(32).cast(), m[1], a[1]);
+    }
+    #[inline(always)]
+    unsafe fn igather(base: *const u8, off: Self::I, m: Self::M) -> Self::I {
+        // The instruction's index is signed: move the base to the middle of the 4 GiB.
+        let mid = base.wrapping_add(1 << 31).cast::<i32>();
+        let flip = _mm256_set1_epi32(i32::MIN);
+        let zero = _mm256_setzero_si256();
+        [
+            _mm256_mask_i32gather_epi32::<1>(zero, mid, _mm256_xor_si256(off[0], flip), m[0]),
+            _mm256_mask_i32gather_epi32::<1>(zero, mid, _mm256_xor_si256(off[1], flip), m[1]),
+        ]
+    }
+    #[inline(always)]
+    unsafe fn dload(p: *const u8) -> Self::D {
+        let p = p.cast::<f64>();
+        [_mm256_load_pd(p), _mm256_load_pd(p.add(4)), _mm256_load_pd(p.add(8)), _mm256_load_pd(p.add(12))]
+    }
+    #[inline(always)]
+    unsafe fn dstore(p: *mut u8, a: Self::D) {
+        let p = p.cast::<f64>();
+        _mm256_store_pd(p, a[0]);
+        _mm256_store_pd(p.add(4), a[1]);
+        _mm256_store_pd(p.add(8), a[2]);
+        _mm256_store_pd(p.add(12), a[3]);
+    }
+    #[inline(always)]
+    unsafe fn lload(p: *const u8) -> Self::L {
+        let p = p.cast::<__m256i>();
+        [
+            _mm256_load_si256(p),
+            _mm256_load_si256(p.add(1)),
+            _mm256_load_si256(p.add(2)),
+            _mm256_load_si256(p.add(3)),
+        ]
+    }
+    #[inline(always)]
+    unsafe fn lstore(p: *mut u8, a: Self::L) {
+        let p = p.cast::<__m256i>();
+        _mm256_store_si256(p, a[0]);
+        _mm256_store_si256(p.add(1), a[1]);
+        _mm256_store_si256(p.add(2), a[2]);
+        _mm256_store_si256(p.add(3), a[3]);
+    }
+
+    #[inline(always)]
+    unsafe fn fsplat(x: f32) -> Self::F {
+        [_mm256_set1_ps(x); 2]
+    }
+    #[inline(always)]
+    unsafe fn isplat(x: u32) -> Self::I {
+        [_mm256_set1_epi32(x as i32); 2]
+    }
+    #[inline(always)]
+    unsafe fn dsplat(x: f64) -> Self::D {
+        [_mm256_set1_pd(x); 4]
+    }
+    #[inline(always)]
+    unsafe fn lsplat(x: u64) -> Self::L {
+        [_mm256_set1_epi64x(x as i64); 4]
+    }
+
+    two1! {
+        fsqrt(F) -> F = _mm256_sqrt_ps;
+        ffloor(F) -> F = _mm256_floor_ps;
+        fceil(F) -> F = _mm256_ceil_ps;
+        ftrunc(F) -> F = _mm256_round_ps::<{ _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC }>;
+        fround_even(F) -> F = _mm256_round_ps::<{ _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC }>;
+        bits(F) -> I = si;
+        from_bits(I) -> F = ps;
+        s_to_f(I) -> F = _mm256_cvtepi32_ps;
+        f_to_s_raw(F) -> I = _mm256_cvttps_epi32;
+    }
+    two2! {
+        fadd(F, F) -> F = _mm256_add_ps;
+        fsub(F, F) -> F = _mm256_sub_ps;
+        fmul(F, F) -> F = _mm256_mul_ps;
+        fdiv(F, F) -> F = _mm256_div_ps;
+        fmin_raw(F, F) -> F = _mm256_min_ps;
+        fmax_raw(F, F) -> F = _mm256_max_ps;
+        feq(F, F) -> M = |a, b| si(_mm256_cmp_ps::<_CMP_EQ_OQ>(a, b));
+        fne(F, F) -> M = |a, b| si(_mm256_cmp_ps::<_CMP_NEQ_UQ>(a, b));
+        flt(F, F) -> M = |a, b| si(_mm256_cmp_ps::<_CMP_LT_OQ>(a, b));
+        fle(F, F) -> M = |a, b| si(_mm256_cmp_ps::<_CMP_LE_OQ>(a, b));
+        iadd(I, I) -> I = _mm256_add_epi32;
+        isub(I, I) -> I = _mm256_sub_epi32;
+        imul(I, I) -> I = _mm256_mullo_epi32;
+        iand(I, I) -> I = _mm256_and_si256;
+        ior(I, I) -> I = _mm256_or_si256;
+        ixor(I, I) -> I = _mm256_xor_si256;
+        iandn(I, I) -> I = _mm256_andnot_si256;
+        ishl(I, I) -> I = _mm256_sllv_epi32;
+        ishr(I, I) -> I = _mm256_srlv_epi32;
+        isar(I, I) -> I = _mm256_srav_epi32;
+        smin(I, I) -> I = _mm256_min_epi32;
+        smax(I, I) -> I = _mm256_max_epi32;
+        umin(I, I) -> I = _mm256_min_epu32;
+        umax(I, I) -> I = _mm256_max_epu32;
+        ieq(I, I) -> M = _mm256_cmpeq_epi32;
+        sgt(I, I) -> M = _mm256_cmpgt_epi32;
+        mand(M, M) -> M = _mm256_and_si256;
+        mor(M, M) -> M = _mm256_or_si256;
+        mxor(M, M) -> M = _mm256_xor_si256;
+    }
+    #[inline(always)]
+    unsafe fn ugt(a: Self::I, b: Self::I) -> Self::M {
+        let s = Self::isplat(0x8000_0000);
+        Self::sgt(Self::ixor(a, s), Self::ixor(b, s))
+    }
+    #[inline(always)]
+    unsafe fn umul_hi(a: Self::I, b: Self::I) -> Self::I {
+        std::array::from_fn(|i| {
+            let even = _mm256_mul_epu32(a[i], b[i]);
+            let odd = _mm256_mul_epu32(_mm256_srli_epi64::<32>(a[i]), _mm256_srli_epi64::<32>(b[i]));
+            high_words(even, odd)
+        })
+    }
+    #[inline(always)]
+    unsafe fn smul_hi(a: Self::I, b: Self::I) -> Self::I {
+        std::array::from_fn(|i| {
+            let even = _mm256_mul_epi32(a[i], b[i]);
+            let odd = _mm256_mul_epi32(_mm256_srli_epi64::<32>(a[i]), _mm256_srli_epi64::<32>(b[i]));
+            high_words(even, odd)
+        })
+    }
+    two3! {
+        fma(F, F, F) -> F = _mm256_fmadd_ps;
+        fnma(F, F, F) -> F = _mm256_fnmadd_ps;
+        fsel(M, F, F) -> F = |m, a, b| _mm256_blendv_ps(b, a, ps(m));
+        isel(M, I, I) -> I = |m, a, b| si(_mm256_blendv_ps(ps(b), ps(a), ps(m)));
+    }
+    #[inline(always)]
+    unsafe fn f_to_f16(a: Self::F) -> Self::I {
+        [
+            _mm256_cvtepu16_epi32(_mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(a[0])),
+            _mm256_cvtepu16_epi32(_mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(a[1])),
+        ]
+    }
+    #[inline(always)]
+    unsafe fn f16_to_f(a: Self::I) -> Self::F {
+        // Only the low 16 bits count; packus would saturate, so cut first.
+        let m = _mm256_set1_epi32(0xFFFF);
+        let p = _mm256_packus_epi32(_mm256_and_si256(a[0], m), _mm256_and_si256(a[1], m));
+        let p = _mm256_permute4x64_epi64::<0xD8>(p);
+        [_mm256_cvtph_ps(_mm256_castsi256_si128(p)), _mm256_cvtph_ps(_mm256_extracti128_si256::<1>(p))]
+    }
+    #[inline(always)]
+    unsafe fn ishuffle(a: Self::I, idx: Self::I) -> Self::I {
+        std::array::from_fn(|i| {
+            let lo = _mm256_permutevar8x32_epi32(a[0], idx[i]);
+            let hi = _mm256_permutevar8x32_epi32(a[1], idx[i]);
+            let pick = _mm256_slli_epi32::<28>(idx[i]);
+            si(_mm256_blendv_ps(ps(lo), ps(hi), ps(pick)))
+        })
+    }
+    #[inline(always)]
+    unsafe fn u_to_f(a: Self::I) -> Self::F {
+        // Both halves are exact; the fused sum rounds once.
+        std::array::from_fn(|i| {
+            let hi = _mm256_cvtepi32_ps(_mm256_srli_epi32::<16>(a[i]));
+            let lo = _mm256_cvtepi32_ps(_mm256_and_si256(a[i], _mm256_set1_epi32(0xFFFF)));
+            _mm256_fmadd_ps(hi, _mm256_set1_ps(65536.0), lo)
+        })
+    }
+
+    #[inline(always)]
+    unsafe fn mask(bits: u16) -> Self::M {
+        let b = _mm256_set1_epi32(bits as i32);
+        let lo = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
+        let hi = _mm256_setr_epi32(1 << 8, 1 << 9, 1 << 10, 1 << 11, 1 << 12, 1 << 13, 1 << 14, 1 << 15);
+        [_mm256_cmpeq_epi32(_mm256_and_si256(b, lo), lo), _mm256_cmpeq_epi32(_mm256_and_si256(b, hi), hi)]
+    }
+    #[inline(always)]
+    unsafe fn mbits(m: Self::M) -> u16 {
+        (_mm256_movemask_ps(ps(m[0])) | _mm256_movemask_ps(ps(m[1])) << 8) as u16
+    }
+    #[inline(always)]
+    unsafe fn mbits4(m: [Self::M; 4]) -> u64 {
+        #[inline(always)]
+        unsafe fn two(a: [__m256i; 2], b: [__m256i; 2]) -> u32 {
+            let p = _mm256_packs_epi16(_mm256_packs_epi32(a[0], a[1]), _mm256_packs_epi32(b[0], b[1]));
+            let p = _mm256_permutevar8x32_epi32(p, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
+            _mm256_movemask_epi8(p) as u32
+        }
+        two(m[0], m[1]) as u64 | (two(m[2], m[3]) as u64) << 32
+    }
+    #[inline(always)]
+    unsafe fn mstore(p: *mut u8, w: [u64; 4]) {
+        let v = _mm256_set_epi64x(w[3] as i64, w[2] as i64, w[1] as i64, w[0] as i64);
+        _mm256_storeu_si256(p.cast(), v)
+    }
+    #[inline(always)]
+    unsafe fn mnot(a: Self::M) -> Self::M {
+        Self::ixor(a, [_mm256_set1_epi32(-1); 2])
+    }
+
+    four1! {
+        dsqrt(D) -> D = _mm256_sqrt_pd;
+        dfloor(D) -> D = _mm256_floor_pd;
+        dceil(D) -> D = _mm256_ceil_pd;
+        dtrunc(D) -> D = _mm256_round_pd::<{ _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC }>;
+        dround_even(D) -> D = _mm256_round_pd::<{ _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC }>;
+        dbits(D) -> L = _mm256_castpd_si256;
+        from_dbits(L) -> D = _mm256_castsi256_pd;
+    }
+    four2! {
+        dadd(D, D) -> D = _mm256_add_pd;
+        dsub(D, D) -> D = _mm256_sub_pd;
+        dmul(D, D) -> D = _mm256_mul_pd;
+        ddiv(D, D) -> D = _mm256_div_pd;
+        dmin_raw(D, D) -> D = _mm256_min_pd;
+        dmax_raw(D, D) -> D = _mm256_max_pd;
+        ladd(L, L) -> L = _mm256_add_epi64;
+        lsub(L, L) -> L = _mm256_sub_epi64;
+        land(L, L) -> L = _mm256_and_si256;
+        lor(L, L) -> L = _mm256_or_si256;
+        lxor(L, L) -> L = _mm256_xor_si256;
+    }
+    four_cmp! {
+        deq(D) = |a, b| _mm256_castpd_si256(_mm256_cmp_pd::<_CMP_EQ_OQ>(a, b));
+        dne(D) = |a, b| _mm256_castpd_si256(_mm256_cmp_pd::<_CMP_NEQ_UQ>(a, b));
+        dlt(D) = |a, b| _mm256_castpd_si256(_mm256_cmp_pd::<_CMP_LT_OQ>(a, b));
+        dle(D) = |a, b| _mm256_castpd_si256(_mm256_cmp_pd::<_CMP_LE_OQ>(a, b));
+        leq(L) = _mm256_cmpeq_epi64;
+        lgt(L) = _mm256_cmpgt_epi64;
+    }
+    #[inline(always)]
+    unsafe fn dfma(a: Self::D, b: Self::D, c: Self::D) -> Self::D {
+        std::array::from_fn(|i| _mm256_fmadd_pd(a[i], b[i], c[i]))
+    }
+    #[inline(always)]
+    unsafe fn dsel(m: Self::M, a: Self::D, b: Self::D) -> Self::D {
+        let m = widen(m);
+        std::array::from_fn(|i| _mm256_blendv_pd(b[i], a[i], _mm256_castsi256_pd(m[i])))
+    }
+    #[inline(always)]
+    unsafe fn lsel(m: Self::M, a: Self::L, b: Self::L) -> Self::L {
+        let m = widen(m);
+        std::array::from_fn(|i| _mm256_blendv_epi8(b[i], a[i], m[i]))
+    }
+    #[inline(always)]
+    unsafe fn lmul(a: Self::L, b: Self::L) -> Self::L {
+        // low · low + ((low · high + high · low) << 32)
+        std::array::from_fn(|i| {
+            let swapped = _mm256_shuffle_epi32::<0xB1>(b[i]);
+            let cross = _mm256_mullo_epi32(a[i], swapped);
+            let cross = _mm256_add_epi32(cross, _mm256_srli_epi64::<32>(cross));
+            _mm256_add_epi64(_mm256_mul_epu32(a[i], b[i]), _mm256_slli_epi64::<32>(cross))
+        })
+    }
+    #[inline(always)]
+    unsafe fn lshl(a: Self::L, n: Self::I) -> Self::L {
+        let n = widen_u(n);
+        std::array::from_fn(|i| _mm256_sllv_epi64(a[i], n[i]))
+    }
+    #[inline(always)]
+    unsafe fn lshr(a: Self::L, n: Self::I) -> Self::L {
+        let n = widen_u(n);
+        std::array::from_fn(|i| _mm256_srlv_epi64(a[i], n[i]))
+    }
+    #[inline(always)]
+    unsafe fn lsar(a: Self::L, n: Self::I) -> Self::L {
+        // Logical shift, then the shifted sign bit spreads: (x ^ s) − s.
+        let n = widen_u(n);
+        let sign = _mm256_set1_epi64x(i64::MIN);
+        std::array::from_fn(|i| {
+            let s = _mm256_srlv_epi64(sign, n[i]);
+            _mm256_sub_epi64(_mm256_xor_si256(_mm256_srlv_epi64(a[i], n[i]), s), s)
+        })
+    }
+    #[inline(always)]
+    unsafe fn lo(a: Self::L) -> Self::I {
+        std::array::from_fn(|i| {
+            let p = _mm256_shuffle_ps::<0x88>(ps(a[2 * i]), ps(a[2 * i + 1]));
+            _mm256_permute4x64_epi64::<0xD8>(si(p))
+        })
+    }
+    #[inline(always)]
+    unsafe fn hi(a: Self::L) -> Self::I {
+        std::array::from_fn(|i| {
+            let p = _mm256_shuffle_ps::<0xDD>(ps(a[2 * i]), ps(a[2 * i + 1]));
+            _mm256_permute4x64_epi64::<0xD8>(si(p))
+        })
+    }
+    #[inline(always)]
+    unsafe fn pack(lo: Self::I, hi: Self::I) -> Self::L {
+        let l0 = _mm256_unpacklo_epi32(lo[0], hi[0]);
+        let h0 = _mm256_unpackhi_epi32(lo[0], hi[0]);
+        let l1 = _mm256_unpacklo_epi32(lo[1], hi[1]);
+        let h1 = _mm256_unpackhi_epi32(lo[1], hi[1]);
+        [
+            _mm256_permute2x128_si256::<0x20>(l0, h0),
+            _mm256_permute2x128_si256::<0x31>(l0, h0),
+            _mm256_permute2x128_si256::<0x20>(l1, h1),
+            _mm256_permute2x128_si256::<0x31>(l1, h1),
+        ]
+    }
+    #[inline(always)]
+    unsafe fn s_to_d(a: Self::I) -> Self::D {
+        [
+            _mm256_cvtepi32_pd(_mm256_castsi256_si128(a[0])),
+            _mm256_cvtepi32_pd(_mm256_extracti128_si256::<1>(a[0])),
+            _mm256_cvtepi32_pd(_mm256_castsi256_si128(a[1])),
+            _mm256_cvtepi32_pd(_mm256_extracti128_si256::<1>(a[1])),
+        ]
+    }
+    #[inline(always)]
+    unsafe fn d_to_s_raw(a: Self::D) -> Self::I {
+        [
+            _mm256_set_m128i(_mm256_cvttpd_epi32(a[1]), _mm256_cvttpd_epi32(a[0])),
+            _mm256_set_m128i(_mm256_cvttpd_epi32(a[3]), _mm256_cvttpd_epi32(a[2])),
+        ]
+    }
+    #[inline(always)]
+    unsafe fn f_to_d(a: Self::F) -> Self::D {
+        [
+            _mm256_cvtps_pd(_mm256_castps256_ps128(a[0])),
+            _mm256_cvtps_pd(_mm256_extractf128_ps::<1>(a[0])),
+            _mm256_cvtps_pd(_mm256_castps256_ps128(a[1])),
+            _mm256_cvtps_pd(_mm256_extractf128_ps::<1>(a[1])),
+        ]
+    }
+    #[inline(always)]
+    unsafe fn d_to_f(a: Self::D) -> Self::F {
+        [
+            _mm256_set_m128(_mm256_cvtpd_ps(a[1]), _mm256_cvtpd_ps(a[0])),
+            _mm256_set_m128(_mm256_cvtpd_ps(a[3]), _mm256_cvtpd_ps(a[2])),
+        ]
+    }
+}

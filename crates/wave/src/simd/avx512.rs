@@ -1,0 +1,350 @@
+//! [`Simd`] as 512-bit vectors. Mirrors `avx2.rs`; every operation here is either the same IEEE operation or the
+//! same integer operation on twice the width.
+
+use super::{Level, Simd};
+use std::arch::x86_64::*;
+
+/// AVX-512 F, BW, DQ, VL.
+#[derive(Clone, Copy)]
+pub struct Avx512;
+
+macro_rules! one1 {
+    ($($name:ident($ta:ident) -> $r:ident = $f:expr;)*) => { $(
+        #[inline(always)]
+        unsafe fn $name(a: Self::$ta) -> Self::$r {
+            $f(a)
+        }
+    )* };
+}
+macro_rules! one2 {
+    ($($name:ident($ta:ident, $tb:ident) -> $r:ident = $f:expr;)*) => { $(
+        #[inline(always)]
+        unsafe fn $name(a: Self::$ta, b: Self::$tb) -> Self::$r {
+            $f(a, b)
+        }
+    )* };
+}
+macro_rules! one3 {
+    ($($name:ident($ta:ident, $tb:ident, $tc:ident) -> $r:ident = $f:expr;)*) => { $(
+        #[inline(always)]
+        unsafe fn $name(a: Self::$ta, b: Self::$tb, c: Self::$tc) -> Self::$r {
+            $f(a, b, c)
+        }
+    )* };
+}
+macro_rules! two1 {
+    ($($name:ident($ta:ident) -> $r:ident = $f:expr;)*) => { $(
+        #[inline(always)]
+        unsafe fn $name(a: Self::$ta) -> Self::$r {
+            [$f(a[0]), $f(a[1])]
+        }
+    )* };
+}
+macro_rules! two2 {
+    ($($name:ident($ta:ident, $tb:ident) -> $r:ident = $f:expr;)*) => { $(
+        #[inline(always)]
+        unsafe fn $name(a: Self::$ta, b: Self::$tb) -> Self::$r {
+            [$f(a[0], b[0]), $f(a[1], b[1])]
+        }
+    )* };
+}
+macro_rules! two_cmp {
+    ($($name:ident($t:ident) = $f:expr;)*) => { $(
+        #[inline(always)]
+        unsafe fn $name(a: Self::$t, b: Self::$t) -> Self::M {
+            $f(a[0], b[0]) as u16 | ($f(a[1], b[1]) as u16) << 8
+        }
+    )* };
+}
+
+#[inline(always)]
+unsafe fn low(a: __m512i) -> __m256i {
+    _mm512_castsi512_si256(a)
+}
+#[inline(always)]
+unsafe fn high(a: __m512i) -> __m256i {
+    _mm512_extracti64x4_epi64::<1>(a)
+}
+#[inline(always)]
+unsafe fn join(lo: __m256i, hi: __m256i) -> __m512i {
+    _mm512_inserti64x4::<1>(_mm512_castsi256_si512(lo), hi)
+}
+#[inline(always)]
+unsafe fn widen_u(n: __m512i) -> [__m512i; 2] {
+    [_mm512_cvtepu32_epi64(low(n)), _mm512_cvtepu32_epi64(high(n))]
+}
+#[inline(always)]
+unsafe fn high_words(even: __m512i, odd: __m512i) -> __m512i {
+    _mm512_mask_blend_epi32(0xAAAA, _mm512_srli_epi64::<32>(even), odd)
+}
+
+impl Simd for Avx512 {
+    const LEVEL: Level = Level::Avx512;
+    const UNROLL: u32 = 4;
+    type F = __m512;
+    type I = __m512i;
+    type D = [__m512d; 2];
+    type L = [__m512i; 2];
+    type M = __mmask16;
+
+    #[inline(always)]
+    unsafe fn fload(p: *const u8) -> Self::F {
+        _mm512_load_ps(p.cast())
+    }
+    #[inline(always)]
+    unsafe fn fstore(p: *mut u8, a: Self::F) {
+        _mm512_store_ps(p.cast(), a)
+    }
+    #[inline(always)]
+    unsafe fn iload(p: *const u8) -> Self::I {
+        _mm512_load_si512(p.cast())
+    }
+    #[inline(always)]
+    unsafe fn istore(p: *mut u8, a: Self::I) {
+        _mm512_store_si512(p.cast(), a)
+    }
+    #[inline(always)]
+    unsafe fn iloadu(p: *const u8) -> Self::I {
+        _mm512_loadu_si512(p.cast())
+    }
+    #[inline(always)]
+    unsafe fn istoreu(p: *mut u8, a: Self::I) {
+        _mm512_storeu_si512(p.cast(), a)
+    }
+    #[inline(always)]
+    unsafe fn iload_mask(p: *const u8, m: Self::M) -> Self::I {
+        _mm512_maskz_loadu_epi32(m, p.cast())
+    }
+    #[inline(always)]
+    unsafe fn istore_mask(p: *mut u8, m: Self::M, a: Self::I) {
+        _mm512_mask_storeu_epi32(p.cast(), m, a)
+    }
+    #[inline(always)]
+    unsafe fn igather(base: *const u8, off: Self::I, m: Self::M) -> Self::I {
+        // The instruction's index is signed: move the base to the middle of the 4 GiB.
+        let mid = base.wrapping_add(1 << 31);
+        let off = _mm512_xor_si512(off, _mm512_set1_epi32(i32::MIN));
+        _mm512_mask_i32gather_epi32::<1>(_mm512_setzero_si512(), m, off, mid.cast())
+    }
+    #[inline(always)]
+    unsafe fn dload(p: *const u8) -> Self::D {
+        [_mm512_load_pd(p.cast()), _mm512_load_pd(p.add(64).cast())]
+    }
+    #[inline(always)]
+    unsafe fn dstore(p: *mut u8, a: Self::D) {
+        _mm512_store_pd(p.cast(), a[0]);
+        _mm512_store_pd(p.add(64).cast(), a[1]);
+    }
+    #[inline(always)]
+    unsafe fn lload(p: *const u8) -> Self::L {
+        [_mm512_load_si512(p.cast()), _mm512_load_si512(p.add(64).cast())]
+    }
+    #[inline(always)]
+    unsafe fn lstore(p: *mut u8, a: Self::L) {
+        _mm512_store_si512(p.cast(), a[0]);
+        _mm512_store_si512(p.add(64).cast(), a[1]);
+    }
+
+    #[inline(always)]
+    unsafe fn fsplat(x: f32) -> Self::F {
+        _mm512_set1_ps(x)
+    }
+    #[inline(always)]
+    unsafe fn isplat(x: u32) -> Self::I {
+        _mm512_set1_epi32(x as i32)
+    }
+    #[inline(always)]
+    unsafe fn dsplat(x: f64) -> Self::D {
+        [_mm512_set1_pd(x); 2]
+    }
+    #[inline(always)]
+    unsafe fn lsplat(x: u64) -> Self::L {
+        [_mm512_set1_epi64(x as i64); 2]
+    }
+
+    one1! {
+        fsqrt(F) -> F = _mm512_sqrt_ps;
+        ffloor(F) -> F = _mm512_roundscale_ps::<{ _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC }>;
+        fceil(F) -> F = _mm512_roundscale_ps::<{ _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC }>;
+        ftrunc(F) -> F = _mm512_roundscale_ps::<{ _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC }>;
+        fround_even(F) -> F = _mm512_roundscale_ps::<{ _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC }>;
+        bits(F) -> I = _mm512_castps_si512;
+        from_bits(I) -> F = _mm512_castsi512_ps;
+        s_to_f(I) -> F = _mm512_cvtepi32_ps;
+        u_to_f(I) -> F = _mm512_cvtepu32_ps;
+        f_to_s_raw(F) -> I = _mm512_cvttps_epi32;
+    }
+    one2! {
+        fadd(F, F) -> F = _mm512_add_ps;
+        fsub(F, F) -> F = _mm512_sub_ps;
+        fmul(F, F) -> F = _mm512_mul_ps;
+        fdiv(F, F) -> F = _mm512_div_ps;
+        fmin_raw(F, F) -> F = _mm512_min_ps;
+        fmax_raw(F, F) -> F = _mm512_max_ps;
+        feq(F, F) -> M = _mm512_cmp_ps_mask::<_CMP_EQ_OQ>;
+        fne(F, F) -> M = _mm512_cmp_ps_mask::<_CMP_NEQ_UQ>;
+        flt(F, F) -> M = _mm512_cmp_ps_mask::<_CMP_LT_OQ>;
+        fle(F, F) -> M = _mm512_cmp_ps_mask::<_CMP_LE_OQ>;
+        iadd(I, I) -> I = _mm512_add_epi32;
+        isub(I, I) -> I = _mm512_sub_epi32;
+        imul(I, I) -> I = _mm512_mullo_epi32;
+        iand(I, I) -> I = _mm512_and_si512;
+        ior(I, I) -> I = _mm512_or_si512;
+        ixor(I, I) -> I = _mm512_xor_si512;
+        iandn(I, I) -> I = _mm512_andnot_si512;
+        ishl(I, I) -> I = _mm512_sllv_epi32;
+        ishr(I, I) -> I = _mm512_srlv_epi32;
+        isar(I, I) -> I = _mm512_srav_epi32;
+        smin(I, I) -> I = _mm512_min_epi32;
+        smax(I, I) -> I = _mm512_max_epi32;
+        umin(I, I) -> I = _mm512_min_epu32;
+        umax(I, I) -> I = _mm512_max_epu32;
+        ieq(I, I) -> M = _mm512_cmpeq_epi32_mask;
+        sgt(I, I) -> M = _mm512_cmpgt_epi32_mask;
+        ugt(I, I) -> M = _mm512_cmpgt_epu32_mask;
+        ishuffle(I, I) -> I = |a, idx| _mm512_permutexvar_epi32(idx, a);
+        mand(M, M) -> M = |a, b| a & b;
+        mor(M, M) -> M = |a, b| a | b;
+        mxor(M, M) -> M = |a, b| a ^ b;
+    }
+    one3! {
+        fma(F, F, F) -> F = _mm512_fmadd_ps;
+        fnma(F, F, F) -> F = _mm512_fnmadd_ps;
+        fsel(M, F, F) -> F = |m, a, b| _mm512_mask_blend_ps(m, b, a);
+        isel(M, I, I) -> I = |m, a, b| _mm512_mask_blend_epi32(m, b, a);
+    }
+    #[inline(always)]
+    unsafe fn umul_hi(a: Self::I, b: Self::I) -> Self::I {
+        let even = _mm512_mul_epu32(a, b);
+        let odd = _mm512_mul_epu32(_mm512_srli_epi64::<32>(a), _mm512_srli_epi64::<32>(b));
+        high_words(even, odd)
+    }
+    #[inline(always)]
+    unsafe fn smul_hi(a: Self::I, b: Self::I) -> Self::I {
+        let even = _mm512_mul_epi32(a, b);
+        let odd = _mm512_mul_epi32(_mm512_srli_epi64::<32>(a), _mm512_srli_epi64::<32>(b));
+        high_words(even, odd)
+    }
+    #[inline(always)]
+    unsafe fn f_to_f16(a: Self::F) -> Self::I {
+        _mm512_cvtepu16_epi32(_mm512_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(a))
+    }
+    #[inline(always)]
+    unsafe fn f16_to_f(a: Self::I) -> Self::F {
+        _mm512_cvtph_ps(_mm512_cvtepi32_epi16(a))
+    }
+
+    #[inline(always)]
+    unsafe fn mask(bits: u16) -> Self::M {
+        bits
+    }
+    #[inline(always)]
+    unsafe fn mbits(m: Self::M) -> u16 {
+        m
+    }
+    #[inline(always)]
+    unsafe fn mbits4(m: [Self::M; 4]) -> u64 {
+        m[0] as u64 | (m[1] as u64) << 16 | (m[2] as u64) << 32 | (m[3] as u64) << 48
+    }
+    #[inline(always)]
+    unsafe fn mstore(p: *mut u8, w: [u64; 4]) {
+        let v = _mm256_set_epi64x(w[3] as i64, w[2] as i64, w[1] as i64, w[0] as i64);
+        _mm256_storeu_si256(p.cast(), v)
+    }
+    #[inline(always)]
+    unsafe fn mnot(a: Self::M) -> Self::M {
+        !a
+    }
+
+    two1! {
+        dsqrt(D) -> D = _mm512_sqrt_pd;
+        dfloor(D) -> D = _mm512_roundscale_pd::<{ _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC }>;
+        dceil(D) -> D = _mm512_roundscale_pd::<{ _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC }>;
+        dtrunc(D) -> D = _mm512_roundscale_pd::<{ _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC }>;
+        dround_even(D) -> D = _mm512_roundscale_pd::<{ _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC }>;
+        dbits(D) -> L = _mm512_castpd_si512;
+        from_dbits(L) -> D = _mm512_castsi512_pd;
+    }
+    two2! {
+        dadd(D, D) -> D = _mm512_add_pd;
+        dsub(D, D) -> D = _mm512_sub_pd;
+        dmul(D, D) -> D = _mm512_mul_pd;
+        ddiv(D, D) -> D = _mm512_div_pd;
+        dmin_raw(D, D) -> D = _mm512_min_pd;
+        dmax_raw(D, D) -> D = _mm512_max_pd;
+        ladd(L, L) -> L = _mm512_add_epi64;
+        lsub(L, L) -> L = _mm512_sub_epi64;
+        lmul(L, L) -> L = _mm512_mullo_epi64;
+        land(L, L) -> L = _mm512_and_si512;
+        lor(L, L) -> L = _mm512_or_si512;
+        lxor(L, L) -> L = _mm512_xor_si512;
+    }
+    two_cmp! {
+        deq(D) = _mm512_cmp_pd_mask::<_CMP_EQ_OQ>;
+        dne(D) = _mm512_cmp_pd_mask::<_CMP_NEQ_UQ>;
+        dlt(D) = _mm512_cmp_pd_mask::<_CMP_LT_OQ>;
+        dle(D) = _mm512_cmp_pd_mask::<_CMP_LE_OQ>;
+        leq(L) = _mm512_cmpeq_epi64_mask;
+        lgt(L) = _mm512_cmpgt_epi64_mask;
+    }
+    #[inline(always)]
+    unsafe fn dfma(a: Self::D, b: Self::D, c: Self::D) -> Self::D {
+        [_mm512_fmadd_pd(a[0], b[0], c[0]), _mm512_fmadd_pd(a[1], b[1], c[1])]
+    }
+    #[inline(always)]
+    unsafe fn dsel(m: Self::M, a: Self::D, b: Self::D) -> Self::D {
+        [_mm512_mask_blend_pd(m as u8, b[0], a[0]), _mm512_mask_blend_pd((m >> 8) as u8, b[1], a[1])]
+    }
+    #[inline(always)]
+    unsafe fn lsel(m: Self::M, a: Self::L, b: Self::L) -> Self::L {
+        [_mm512_mask_blend_epi64(m as u8, b[0], a[0]), _mm512_mask_blend_epi64((m >> 8) as u8, b[1], a[1])]
+    }
+    #[inline(always)]
+    unsafe fn lshl(a: Self::L, n: Self::I) -> Self::L {
+        let n = widen_u(n);
+        [_mm512_sllv_epi64(a[0], n[0]), _mm512_sllv_epi64(a[1], n[1])]
+    }
+    #[inline(always)]
+    unsafe fn lshr(a: Self::L, n: Self::I) -> Self::L {
+        let n = widen_u(n);
+        [_mm512_srlv_epi64(a[0], n[0]), _mm512_srlv_epi64(a[1], n[1])]
+    }
+    #[inline(always)]
+    unsafe fn lsar(a: Self::L, n: Self::I) -> Self::L {
+        let n = widen_u(n);
+        [_mm512_srav_epi64(a[0], n[0]), _mm512_srav_epi64(a[1], n[1])]
+    }
+    #[inline(always)]
+    unsafe fn lo(a: Self::L) -> Self::I {
+        join(_mm512_cvtepi64_epi32(a[0]), _mm512_cvtepi64_epi32(a[1]))
+    }
+    #[inline(always)]
+    unsafe fn hi(a: Self::L) -> Self::I {
+        Self::lo([_mm512_srli_epi64::<32>(a[0]), _mm512_srli_epi64::<32>(a[1])])
+    }
+    #[inline(always)]
+    unsafe fn pack(lo: Self::I, hi: Self::I) -> Self::L {
+        let l = widen_u(lo);
+        let h = widen_u(hi);
+        [
+            _mm512_or_si512(l[0], _mm512_slli_epi64::<32>(h[0])),
+            _mm512_or_si512(l[1], _mm512_slli_epi64::<32>(h[1])),
+        ]
+    }
+    #[inline(always)]
+    unsafe fn s_to_d(a: Self::I) -> Self::D {
+        [_mm512_cvtepi32_pd(low(a)), _mm512_cvtepi32_pd(high(a))]
+    }
+    #[inline(always)]
+    unsafe fn d_to_s_raw(a: Self::D) -> Self::I {
+        join(_mm512_cvttpd_epi32(a[0]), _mm512_cvttpd_epi32(a[1]))
+    }
+    #[inline(always)]
+    unsafe fn f_to_d(a: Self::F) -> Self::D {
+        [_mm512_cvtps_pd(_mm512_castps512_ps256(a)), _mm512_cvtps_pd(_mm512_extractf32x8_ps::<1>(a))]
+    }
+    #[inline(always)]
+    unsafe fn d_to_f(a: Self::D) -> Self::F {
+        _mm512_insertf32x8::<1>(_mm512_castps256_ps512(_mm512_cvtpd_ps(a[0])), _mm512_cvtpd_ps(a[1]))
+    }
+}

@@ -1,0 +1,64 @@
+//! Which machine's kernels run.
+
+use std::sync::OnceLock;
+
+/// Instruction sets that kernels are compiled for. Results do not depend on it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Level {
+    /// Whatever the compiler's baseline is.
+    Portable,
+    /// AVX2, FMA, BMI1/2, LZCNT, POPCNT, F16C.
+    Avx2,
+    /// AVX-512 F, BW, DQ, VL and all of [`Level::Avx2`].
+    Avx512,
+}
+
+impl Level {
+    pub const ALL: [Level; 3] = [Level::Portable, Level::Avx2, Level::Avx512];
+
+    /// True when this CPU runs the level.
+    pub fn available(self) -> bool {
+        match self {
+            Level::Portable => true,
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx2 => {
+                is_x86_feature_detected!("avx2")
+                    && is_x86_feature_detected!("fma")
+                    && is_x86_feature_detected!("bmi1")
+                    && is_x86_feature_detected!("bmi2")
+                    && is_x86_feature_detected!("lzcnt")
+                    && is_x86_feature_detected!("popcnt")
+                    && is_x86_feature_detected!("f16c")
+            }
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx512 => {
+                Level::Avx2.available()
+                    && is_x86_feature_detected!("avx512f")
+                    && is_x86_feature_detected!("avx512bw")
+                    && is_x86_feature_detected!("avx512dq")
+                    && is_x86_feature_detected!("avx512vl")
+            }
+            #[cfg(not(target_arch = "x86_64"))]
+            _ => false,
+        }
+    }
+
+    /// The widest level of this CPU, or a lower one if `TUFF_SIMD` (portable, avx2, avx512) names it.
+    pub fn best() -> Level {
+        static BEST: OnceLock<Level> = OnceLock::new();
+        *BEST.get_or_init(|| {
+            let cap = match std::env::var("TUFF_SIMD").as_deref() {
+                Ok("portable") => Level::Portable,
+                Ok("avx2") => Level::Avx2,
+                _ => Level::Avx512,
+            };
+            let mut best = Level::Portable;
+            for level in Level::ALL {
+                if level <= cap && level.available() {
+                    best = level;
+                }
+            }
+            best
+        })
+    }
+}

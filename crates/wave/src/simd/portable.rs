@@ -1,0 +1,226 @@
+//! [`Simd`] as loops over arrays, for any CPU.
+
+use super::{Level, Simd};
+use half::f16;
+use std::array::from_fn;
+
+/// Plain arrays; the compiler vectorises what it can.
+#[derive(Clone, Copy)]
+pub struct Portable;
+
+macro_rules! lanes1 {
+    ($($name:ident($a:ident: $ta:ident) -> $r:ident = $e:expr;)*) => { $(
+        #[inline(always)]
+        unsafe fn $name(a: Self::$ta) -> Self::$r {
+            from_fn(|i| { let $a = a[i]; $e })
+        }
+    )* };
+}
+macro_rules! lanes2 {
+    ($($name:ident($a:ident: $ta:ident, $b:ident: $tb:ident) -> $r:ident = $e:expr;)*) => { $(
+        #[inline(always)]
+        unsafe fn $name(a: Self::$ta, b: Self::$tb) -> Self::$r {
+            from_fn(|i| { let ($a, $b) = (a[i], b[i]); $e })
+        }
+    )* };
+}
+macro_rules! lanes3 {
+    ($($name:ident($a:ident: $ta:ident, $b:ident: $tb:ident, $c:ident: $tc:ident) -> $r:ident = $e:expr;)*) => { $(
+        #[inline(always)]
+        unsafe fn $name(a: Self::$ta, b: Self::$tb, c: Self::$tc) -> Self::$r {
+            from_fn(|i| { let ($a, $b, $c) = (a[i], b[i], c[i]); $e })
+        }
+    )* };
+}
+macro_rules! memory {
+    ($($load:ident, $store:ident, $t:ident;)*) => { $(
+        #[inline(always)]
+        unsafe fn $load(p: *const u8) -> Self::$t {
+            p.cast::<Self::$t>().read_unaligned()
+        }
+        #[inline(always)]
+        unsafe fn $store(p: *mut u8, a: Self::$t) {
+            p.cast::<Self::$t>().write_unaligned(a)
+        }
+    )* };
+}
+
+/// All ones or zeros: a mask lane, so that selects are bit operations.
+#[inline(always)]
+fn m(b: bool) -> u32 {
+    (b as u32).wrapping_neg()
+}
+
+impl Simd for Portable {
+    const LEVEL: Level = Level::Portable;
+    const UNROLL: u32 = 1;
+    type F = [f32; 16];
+    type I = [u32; 16];
+    type D = [f64; 16];
+    type L = [u64; 16];
+    type M = [u32; 16];
+
+    memory! {
+        fload, fstore, F;
+        iload, istore, I;
+        iloadu, istoreu, I;
+        dload, dstore, D;
+        lload, lstore, L;
+    }
+    #[inline(always)]
+    unsafe fn iload_mask(p: *const u8, m: Self::M) -> Self::I {
+        from_fn(|i| if m[i] != 0 { p.cast::<u32>().add(i).read_unaligned() } else { 0 })
+    }
+    #[inline(always)]
+    unsafe fn istore_mask(p: *mut u8, m: Self::M, a: Self::I) {
+        for i in 0..16 {
+            if m[i] != 0 {
+                p.cast::<u32>().add(i).write_unaligned(a[i]);
+            }
+        }
+    }
+    #[inline(always)]
+    unsafe fn igather(base: *const u8, off: Self::I, m: Self::M) -> Self::I {
+        from_fn(|i| if m[i] != 0 { base.add(off[i] as usize).cast::<u32>().read_unaligned() } else { 0 })
+    }
+
+    #[inline(always)]
+    unsafe fn fsplat(x: f32) -> Self::F {
+        [x; 16]
+    }
+    #[inline(always)]
+    unsafe fn isplat(x: u32) -> Self::I {
+        [x; 16]
+    }
+    #[inline(always)]
+    unsafe fn dsplat(x: f64) -> Self::D {
+        [x; 16]
+    }
+    #[inline(always)]
+    unsafe fn lsplat(x: u64) -> Self::L {
+        [x; 16]
+    }
+
+    lanes1! {
+        fsqrt(a: F) -> F = a.sqrt();
+        ffloor(a: F) -> F = a.floor();
+        fceil(a: F) -> F = a.ceil();
+        ftrunc(a: F) -> F = a.trunc();
+        fround_even(a: F) -> F = a.round_ties_even();
+        bits(a: F) -> I = a.to_bits();
+        from_bits(a: I) -> F = f32::from_bits(a);
+        f_to_f16(a: F) -> I = f16::from_f32(a).to_bits() as u32;
+        f16_to_f(a: I) -> F = f16::from_bits(a as u16).to_f32();
+        s_to_f(a: I) -> F = a as i32 as f32;
+        u_to_f(a: I) -> F = a as f32;
+        f_to_s_raw(a: F) -> I =
+            if (-2147483648.0..2147483648.0).contains(&a) { a as i32 as u32 } else { 0x8000_0000 };
+        dsqrt(a: D) -> D = a.sqrt();
+        dfloor(a: D) -> D = a.floor();
+        dceil(a: D) -> D = a.ceil();
+        dtrunc(a: D) -> D = a.trunc();
+        dround_even(a: D) -> D = a.round_ties_even();
+        dbits(a: D) -> L = a.to_bits();
+        from_dbits(a: L) -> D = f64::from_bits(a);
+        lo(a: L) -> I = a as u32;
+        hi(a: L) -> I = (a >> 32) as u32;
+        s_to_d(a: I) -> D = a as i32 as f64;
+        d_to_s_raw(a: D) -> I =
+            if a > -2147483649.0 && a < 2147483648.0 { a as i32 as u32 } else { 0x8000_0000 };
+        f_to_d(a: F) -> D = a as f64;
+        d_to_f(a: D) -> F = a as f32;
+        mnot(a: M) -> M = !a;
+    }
+    lanes2! {
+        fadd(a: F, b: F) -> F = a + b;
+        fsub(a: F, b: F) -> F = a - b;
+        fmul(a: F, b: F) -> F = a * b;
+        fdiv(a: F, b: F) -> F = a / b;
+        fmin_raw(a: F, b: F) -> F = if a < b { a } else { b };
+        fmax_raw(a: F, b: F) -> F = if a > b { a } else { b };
+        feq(a: F, b: F) -> M = m(a == b);
+        fne(a: F, b: F) -> M = m(a != b);
+        flt(a: F, b: F) -> M = m(a < b);
+        fle(a: F, b: F) -> M = m(a <= b);
+        iadd(a: I, b: I) -> I = a.wrapping_add(b);
+        isub(a: I, b: I) -> I = a.wrapping_sub(b);
+        imul(a: I, b: I) -> I = a.wrapping_mul(b);
+        umul_hi(a: I, b: I) -> I = ((a as u64 * b as u64) >> 32) as u32;
+        smul_hi(a: I, b: I) -> I = ((a as i32 as i64 * b as i32 as i64) >> 32) as u32;
+        iand(a: I, b: I) -> I = a & b;
+        ior(a: I, b: I) -> I = a | b;
+        ixor(a: I, b: I) -> I = a ^ b;
+        iandn(a: I, b: I) -> I = !a & b;
+        ishl(a: I, n: I) -> I = if n < 32 { a << n } else { 0 };
+        ishr(a: I, n: I) -> I = if n < 32 { a >> n } else { 0 };
+        isar(a: I, n: I) -> I = ((a as i32) >> n.min(31)) as u32;
+        smin(a: I, b: I) -> I = (a as i32).min(b as i32) as u32;
+        smax(a: I, b: I) -> I = (a as i32).max(b as i32) as u32;
+        umin(a: I, b: I) -> I = a.min(b);
+        umax(a: I, b: I) -> I = a.max(b);
+        ieq(a: I, b: I) -> M = m(a == b);
+        sgt(a: I, b: I) -> M = m(a as i32 > b as i32);
+        ugt(a: I, b: I) -> M = m(a > b);
+        mand(a: M, b: M) -> M = a & b;
+        mor(a: M, b: M) -> M = a | b;
+        mxor(a: M, b: M) -> M = a ^ b;
+        dadd(a: D, b: D) -> D = a + b;
+        dsub(a: D, b: D) -> D = a - b;
+        dmul(a: D, b: D) -> D = a * b;
+        ddiv(a: D, b: D) -> D = a / b;
+        dmin_raw(a: D, b: D) -> D = if a < b { a } else { b };
+        dmax_raw(a: D, b: D) -> D = if a > b { a } else { b };
+        deq(a: D, b: D) -> M = m(a == b);
+        dne(a: D, b: D) -> M = m(a != b);
+        dlt(a: D, b: D) -> M = m(a < b);
+        dle(a: D, b: D) -> M = m(a <= b);
+        ladd(a: L, b: L) -> L = a.wrapping_add(b);
+        lsub(a: L, b: L) -> L = a.wrapping_sub(b);
+        lmul(a: L, b: L) -> L = a.wrapping_mul(b);
+        land(a: L, b: L) -> L = a & b;
+        lor(a: L, b: L) -> L = a | b;
+        lxor(a: L, b: L) -> L = a ^ b;
+        lshl(a: L, n: I) -> L = a << (n & 63);
+        lshr(a: L, n: I) -> L = a >> (n & 63);
+        lsar(a: L, n: I) -> L = ((a as i64) >> (n & 63)) as u64;
+        leq(a: L, b: L) -> M = m(a == b);
+        lgt(a: L, b: L) -> M = m(a as i64 > b as i64);
+        pack(a: I, b: I) -> L = a as u64 | (b as u64) << 32;
+    }
+    lanes3! {
+        fma(a: F, b: F, c: F) -> F = a.mul_add(b, c);
+        fnma(a: F, b: F, c: F) -> F = (-a).mul_add(b, c);
+        fsel(m: M, a: F, b: F) -> F = f32::from_bits((m & a.to_bits()) | (!m & b.to_bits()));
+        isel(m: M, a: I, b: I) -> I = (m & a) | (!m & b);
+        dfma(a: D, b: D, c: D) -> D = a.mul_add(b, c);
+        dsel(m: M, a: D, b: D) -> D = if m != 0 { a } else { b };
+        lsel(m: M, a: L, b: L) -> L = if m != 0 { a } else { b };
+    }
+    #[inline(always)]
+    unsafe fn ishuffle(a: Self::I, idx: Self::I) -> Self::I {
+        from_fn(|i| a[(idx[i] & 15) as usize])
+    }
+    #[inline(always)]
+    unsafe fn mask(bits: u16) -> Self::M {
+        from_fn(|i| m(bits >> i & 1 != 0))
+    }
+    #[inline(always)]
+    unsafe fn mbits(m: Self::M) -> u16 {
+        let mut r = 0;
+        for (i, &m) in m.iter().enumerate() {
+            r |= (m as u16 & 1) << i;
+        }
+        r
+    }
+    #[inline(always)]
+    unsafe fn mbits4(m: [Self::M; 4]) -> u64 {
+        Self::mbits(m[0]) as u64
+            | (Self::mbits(m[1]) as u64) << 16
+            | (Self::mbits(m[2]) as u64) << 32
+            | (Self::mbits(m[3]) as u64) << 48
+    }
+    #[inline(always)]
+    unsafe fn mstore(p: *mut u8, words: [u64; 4]) {
+        p.cast::<[u64; 4]>().write_unaligned(words)
+    }
+}
