@@ -74,18 +74,11 @@ pub(crate) unsafe fn get_instance_proc_addr(
     let newest = core_of(physical_device::API_VERSION);
     let e = entry(name)?;
     match e.level {
-        // Version 7 of the loader's interface lets global commands be asked for with an instance, too; the loader
-        // and the specification both leave that to us for all but vkGetInstanceProcAddr.
+        // With an instance, no global command but this (Vulkan specification, "Command Function Pointers").
         Level::Global => (name == c"vkGetInstanceProcAddr").then(|| function(e)).flatten(),
-        Level::Instance | Level::PhysicalDevice => {
-            // The instance extensions' commands only where enabled; device extensions' (physical-device level)
-            // always, for they cannot be enabled yet.
-            let enabled = |id: usize| {
-                !crate::extensions::EXTENSIONS[id].instance || instance.shared.extensions.contains(id)
-            };
-            e.available(newest, enabled).then(|| function(e)).flatten()
-        }
-        Level::Device => {
+        // The commands of instance extensions only where enabled; those of device extensions always, for here
+        // nobody knows yet which a device will have.
+        Level::Instance | Level::PhysicalDevice | Level::Device => {
             let enabled = |id: usize| {
                 !crate::extensions::EXTENSIONS[id].instance || instance.shared.extensions.contains(id)
             };

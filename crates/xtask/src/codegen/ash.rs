@@ -9,11 +9,16 @@ pub struct Ash {
     types: HashMap<String, bool>,
 }
 
-/// ash's source folder in cargo's registry.
+/// ash's source folder in cargo's registry: what is resolved already, else what cargo resolves now.
 fn source() -> Result<PathBuf, String> {
+    resolve(&["--offline"]).or_else(|_| resolve(&[]))
+}
+
+fn resolve(how: &[&str]) -> Result<PathBuf, String> {
     let out = Command::new(std::env::var("CARGO").unwrap_or("cargo".into()))
-        .args(["metadata", "--format-version", "1", "--offline", "--filter-platform"])
+        .args(["metadata", "--format-version", "1", "--filter-platform"])
         .arg(format!("{}-unknown-linux-gnu", std::env::consts::ARCH))
+        .args(how)
         .output()
         .map_err(|e| format!("cargo metadata: {e}"))?;
     let text = String::from_utf8_lossy(&out.stdout);

@@ -88,7 +88,7 @@ fn thunk(n: &Names, c: &Command, path: &str) -> String {
 }
 
 /// Whether a `depends` expression (`,` or, `+` and, parentheses) holds for core 1.3 and these extensions.
-fn satisfied(depends: &str, extensions: &[String]) -> bool {
+pub fn satisfied(depends: &str, extensions: &[String]) -> bool {
     fn or(s: &mut &str, have: &dyn Fn(&str) -> bool) -> bool {
         let mut any = and(s, have);
         while let Some(rest) = s.strip_prefix(',') {

@@ -8,6 +8,8 @@ mod legacy;
 mod names;
 mod registry;
 mod structs;
+#[cfg(test)]
+mod tests;
 
 use names::Names;
 use registry::Registry;
