@@ -9,10 +9,6 @@ pub(crate) struct Extension {
     pub name: &'static CStr,
     pub spec_version: u32,
     pub instance: bool,
-    /// The core version it was promoted to (`100 * major + minor`), 0 for none.
-    pub promoted: u32,
-    /// Feature bits that it requires to be supported.
-    pub features: &'static [&'static str],
 }
 
 /// The place of an extension in [`EXTENSIONS`].

@@ -71,7 +71,7 @@ fn arena() -> &'static Arena {
 fn header(raw: u64) -> Option<&'static Header> {
     let a = arena();
     let offset = (raw as usize).wrapping_sub(a.base);
-    if offset >= a.used.load(Ordering::Acquire).min(a.len) || offset % SIZE != 0 {
+    if offset >= a.used.load(Ordering::Acquire).min(a.len) || !offset.is_multiple_of(SIZE) {
         return None;
     }
     // SAFETY: inside the mapping, which lives as long as the process; all fields are atomics, zero at first.

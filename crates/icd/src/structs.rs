@@ -20,7 +20,6 @@ pub(crate) const FEATURES_AT: usize = size_of::<vk::BaseOutStructure>();
 /// A structure that extends `VkPhysicalDeviceProperties2`.
 pub(crate) struct PropertyStruct {
     pub s_type: i32,
-    pub name: &'static str,
     pub core: u32,
     pub extensions: &'static [&'static str],
     pub members: &'static [Member],

@@ -195,23 +195,23 @@ pub(crate) static CORE_PROPERTIES: &[Member] = &[
 pub(crate) static FEATURE_STRUCTS: &[FeatureStruct] = &[
     FeatureStruct {
         s_type: 1000277007,
-        name: "VkPhysicalDeviceDeviceGeneratedCommandsFeaturesNV",
         core: 0,
         extensions: &["VK_NV_device_generated_commands"],
+        name: "VkPhysicalDeviceDeviceGeneratedCommandsFeaturesNV",
         members: &["deviceGeneratedCommands"],
     },
     FeatureStruct {
         s_type: 1000580001,
-        name: "VkPhysicalDevicePushConstantBankFeaturesNV",
         core: 0,
         extensions: &["VK_NV_push_constant_bank"],
+        name: "VkPhysicalDevicePushConstantBankFeaturesNV",
         members: &["pushConstantBank"],
     },
     FeatureStruct {
         s_type: 1000428000,
-        name: "VkPhysicalDeviceDeviceGeneratedCommandsComputeFeaturesNV",
         core: 0,
         extensions: &["VK_NV_device_generated_commands_compute"],
+        name: "VkPhysicalDeviceDeviceGeneratedCommandsComputeFeaturesNV",
         members: &[
             "deviceGeneratedCompute",
             "deviceGeneratedComputePipelines",
@@ -220,72 +220,72 @@ pub(crate) static FEATURE_STRUCTS: &[FeatureStruct] = &[
     },
     FeatureStruct {
         s_type: 1000295000,
-        name: "VkPhysicalDevicePrivateDataFeatures",
         core: 103,
         extensions: &["VK_EXT_private_data"],
+        name: "VkPhysicalDevicePrivateDataFeatures",
         members: &["privateData"],
     },
     FeatureStruct {
         s_type: 1000569000,
-        name: "VkPhysicalDeviceClusterAccelerationStructureFeaturesNV",
         core: 0,
         extensions: &["VK_NV_cluster_acceleration_structure"],
+        name: "VkPhysicalDeviceClusterAccelerationStructureFeaturesNV",
         members: &["clusterAccelerationStructure"],
     },
     FeatureStruct {
         s_type: 1000120000,
-        name: "VkPhysicalDeviceVariablePointersFeatures",
         core: 101,
         extensions: &["VK_KHR_variable_pointers", "VK_KHR_variable_pointers"],
+        name: "VkPhysicalDeviceVariablePointersFeatures",
         members: &["variablePointersStorageBuffer", "variablePointers"],
     },
     FeatureStruct {
         s_type: 1000053001,
-        name: "VkPhysicalDeviceMultiviewFeatures",
         core: 101,
         extensions: &["VK_KHR_multiview"],
+        name: "VkPhysicalDeviceMultiviewFeatures",
         members: &["multiview", "multiviewGeometryShader", "multiviewTessellationShader"],
     },
     FeatureStruct {
         s_type: 1000294001,
-        name: "VkPhysicalDevicePresentIdFeaturesKHR",
         core: 0,
         extensions: &["VK_KHR_present_id"],
+        name: "VkPhysicalDevicePresentIdFeaturesKHR",
         members: &["presentId"],
     },
     FeatureStruct {
         s_type: 1000479002,
-        name: "VkPhysicalDevicePresentId2FeaturesKHR",
         core: 0,
         extensions: &["VK_KHR_present_id2"],
+        name: "VkPhysicalDevicePresentId2FeaturesKHR",
         members: &["presentId2"],
     },
     FeatureStruct {
         s_type: 1000248000,
-        name: "VkPhysicalDevicePresentWaitFeaturesKHR",
         core: 0,
         extensions: &["VK_KHR_present_wait"],
+        name: "VkPhysicalDevicePresentWaitFeaturesKHR",
         members: &["presentWait"],
     },
     FeatureStruct {
         s_type: 1000480001,
-        name: "VkPhysicalDevicePresentWait2FeaturesKHR",
         core: 0,
         extensions: &["VK_KHR_present_wait2"],
+        name: "VkPhysicalDevicePresentWait2FeaturesKHR",
         members: &["presentWait2"],
     },
     FeatureStruct {
         s_type: 1000208000,
-        name: "VkPhysicalDevicePresentTimingFeaturesEXT",
         core: 0,
         extensions: &["VK_EXT_present_timing"],
+        name: "VkPhysicalDevicePresentTimingFeaturesEXT",
         members: &["presentTiming", "presentAtAbsoluteTime", "presentAtRelativeTime"],
     },
     FeatureStruct {
         s_type: 1000083000,
-        name: "VkPhysicalDevice16BitStorageFeatures",
         core: 101,
         extensions: &["VK_KHR_16bit_storage"],
+        name: "VkPhysicalDevice16BitStorageFeatures",
         members: &[
             "storageBuffer16BitAccess",
             "uniformAndStorageBuffer16BitAccess",
@@ -295,149 +295,149 @@ pub(crate) static FEATURE_STRUCTS: &[FeatureStruct] = &[
     },
     FeatureStruct {
         s_type: 1000175000,
-        name: "VkPhysicalDeviceShaderSubgroupExtendedTypesFeatures",
         core: 102,
         extensions: &["VK_KHR_shader_subgroup_extended_types"],
+        name: "VkPhysicalDeviceShaderSubgroupExtendedTypesFeatures",
         members: &["shaderSubgroupExtendedTypes"],
     },
     FeatureStruct {
         s_type: 1000156004,
-        name: "VkPhysicalDeviceSamplerYcbcrConversionFeatures",
         core: 101,
         extensions: &["VK_KHR_sampler_ycbcr_conversion"],
+        name: "VkPhysicalDeviceSamplerYcbcrConversionFeatures",
         members: &["samplerYcbcrConversion"],
     },
     FeatureStruct {
         s_type: 1000145001,
-        name: "VkPhysicalDeviceProtectedMemoryFeatures",
         core: 101,
         extensions: &[],
+        name: "VkPhysicalDeviceProtectedMemoryFeatures",
         members: &["protectedMemory"],
     },
     FeatureStruct {
         s_type: 1000148000,
-        name: "VkPhysicalDeviceBlendOperationAdvancedFeaturesEXT",
         core: 0,
         extensions: &["VK_EXT_blend_operation_advanced"],
+        name: "VkPhysicalDeviceBlendOperationAdvancedFeaturesEXT",
         members: &["advancedBlendCoherentOperations"],
     },
     FeatureStruct {
         s_type: 1000392000,
-        name: "VkPhysicalDeviceMultiDrawFeaturesEXT",
         core: 0,
         extensions: &["VK_EXT_multi_draw"],
+        name: "VkPhysicalDeviceMultiDrawFeaturesEXT",
         members: &["multiDraw"],
     },
     FeatureStruct {
         s_type: 1000138000,
-        name: "VkPhysicalDeviceInlineUniformBlockFeatures",
         core: 103,
         extensions: &["VK_EXT_inline_uniform_block"],
+        name: "VkPhysicalDeviceInlineUniformBlockFeatures",
         members: &["inlineUniformBlock", "descriptorBindingInlineUniformBlockUpdateAfterBind"],
     },
     FeatureStruct {
         s_type: 1000413000,
-        name: "VkPhysicalDeviceMaintenance4Features",
         core: 103,
         extensions: &["VK_KHR_maintenance4"],
+        name: "VkPhysicalDeviceMaintenance4Features",
         members: &["maintenance4"],
     },
     FeatureStruct {
         s_type: 1000470000,
-        name: "VkPhysicalDeviceMaintenance5Features",
         core: 104,
         extensions: &["VK_KHR_maintenance5"],
+        name: "VkPhysicalDeviceMaintenance5Features",
         members: &["maintenance5"],
     },
     FeatureStruct {
         s_type: 1000545000,
-        name: "VkPhysicalDeviceMaintenance6Features",
         core: 104,
         extensions: &["VK_KHR_maintenance6"],
+        name: "VkPhysicalDeviceMaintenance6Features",
         members: &["maintenance6"],
     },
     FeatureStruct {
         s_type: 1000562000,
-        name: "VkPhysicalDeviceMaintenance7FeaturesKHR",
         core: 0,
         extensions: &["VK_KHR_maintenance7"],
+        name: "VkPhysicalDeviceMaintenance7FeaturesKHR",
         members: &["maintenance7"],
     },
     FeatureStruct {
         s_type: 1000574000,
-        name: "VkPhysicalDeviceMaintenance8FeaturesKHR",
         core: 0,
         extensions: &["VK_KHR_maintenance8"],
+        name: "VkPhysicalDeviceMaintenance8FeaturesKHR",
         members: &["maintenance8"],
     },
     FeatureStruct {
         s_type: 1000584000,
-        name: "VkPhysicalDeviceMaintenance9FeaturesKHR",
         core: 0,
         extensions: &["VK_KHR_maintenance9"],
+        name: "VkPhysicalDeviceMaintenance9FeaturesKHR",
         members: &["maintenance9"],
     },
     FeatureStruct {
         s_type: 1000657000,
-        name: "VkPhysicalDeviceMaintenance11FeaturesKHR",
         core: 0,
         extensions: &["VK_KHR_maintenance11"],
+        name: "VkPhysicalDeviceMaintenance11FeaturesKHR",
         members: &["maintenance11"],
     },
     FeatureStruct {
         s_type: 1000630000,
-        name: "VkPhysicalDeviceMaintenance10FeaturesKHR",
         core: 0,
         extensions: &["VK_KHR_maintenance10"],
+        name: "VkPhysicalDeviceMaintenance10FeaturesKHR",
         members: &["maintenance10"],
     },
     FeatureStruct {
         s_type: 1000063000,
-        name: "VkPhysicalDeviceShaderDrawParametersFeatures",
         core: 101,
         extensions: &[],
+        name: "VkPhysicalDeviceShaderDrawParametersFeatures",
         members: &["shaderDrawParameters"],
     },
     FeatureStruct {
         s_type: 1000082000,
-        name: "VkPhysicalDeviceShaderFloat16Int8Features",
         core: 102,
         extensions: &["VK_KHR_shader_float16_int8", "VK_KHR_shader_float16_int8"],
+        name: "VkPhysicalDeviceShaderFloat16Int8Features",
         members: &["shaderFloat16", "shaderInt8"],
     },
     FeatureStruct {
         s_type: 1000261000,
-        name: "VkPhysicalDeviceHostQueryResetFeatures",
         core: 102,
         extensions: &["VK_EXT_host_query_reset"],
+        name: "VkPhysicalDeviceHostQueryResetFeatures",
         members: &["hostQueryReset"],
     },
     FeatureStruct {
         s_type: 1000173000,
-        name: "VkPhysicalDeviceElapsedTimerQueryFeaturesQCOM",
         core: 0,
         extensions: &["VK_QCOM_elapsed_timer_query"],
+        name: "VkPhysicalDeviceElapsedTimerQueryFeaturesQCOM",
         members: &["elapsedTimerQuery"],
     },
     FeatureStruct {
         s_type: 1000388000,
-        name: "VkPhysicalDeviceGlobalPriorityQueryFeatures",
         core: 104,
         extensions: &["VK_EXT_global_priority_query", "VK_KHR_global_priority"],
+        name: "VkPhysicalDeviceGlobalPriorityQueryFeatures",
         members: &["globalPriorityQuery"],
     },
     FeatureStruct {
         s_type: 1000284000,
-        name: "VkPhysicalDeviceDeviceMemoryReportFeaturesEXT",
         core: 0,
         extensions: &["VK_EXT_device_memory_report"],
+        name: "VkPhysicalDeviceDeviceMemoryReportFeaturesEXT",
         members: &["deviceMemoryReport"],
     },
     FeatureStruct {
         s_type: 1000161001,
-        name: "VkPhysicalDeviceDescriptorIndexingFeatures",
         core: 102,
         extensions: &["VK_EXT_descriptor_indexing"],
+        name: "VkPhysicalDeviceDescriptorIndexingFeatures",
         members: &[
             "shaderInputAttachmentArrayDynamicIndexing",
             "shaderUniformTexelBufferArrayDynamicIndexing",
@@ -463,30 +463,30 @@ pub(crate) static FEATURE_STRUCTS: &[FeatureStruct] = &[
     },
     FeatureStruct {
         s_type: 1000207000,
-        name: "VkPhysicalDeviceTimelineSemaphoreFeatures",
         core: 102,
         extensions: &["VK_KHR_timeline_semaphore"],
+        name: "VkPhysicalDeviceTimelineSemaphoreFeatures",
         members: &["timelineSemaphore"],
     },
     FeatureStruct {
         s_type: 1000177000,
-        name: "VkPhysicalDevice8BitStorageFeatures",
         core: 102,
         extensions: &["VK_KHR_8bit_storage"],
+        name: "VkPhysicalDevice8BitStorageFeatures",
         members: &["storageBuffer8BitAccess", "uniformAndStorageBuffer8BitAccess", "storagePushConstant8"],
     },
     FeatureStruct {
         s_type: 1000081001,
-        name: "VkPhysicalDeviceConditionalRenderingFeaturesEXT",
         core: 0,
         extensions: &["VK_EXT_conditional_rendering"],
+        name: "VkPhysicalDeviceConditionalRenderingFeaturesEXT",
         members: &["conditionalRendering", "inheritedConditionalRendering"],
     },
     FeatureStruct {
         s_type: 1000211000,
-        name: "VkPhysicalDeviceVulkanMemoryModelFeatures",
         core: 102,
         extensions: &["VK_KHR_vulkan_memory_model"],
+        name: "VkPhysicalDeviceVulkanMemoryModelFeatures",
         members: &[
             "vulkanMemoryModel",
             "vulkanMemoryModelDeviceScope",
@@ -495,16 +495,16 @@ pub(crate) static FEATURE_STRUCTS: &[FeatureStruct] = &[
     },
     FeatureStruct {
         s_type: 1000180000,
-        name: "VkPhysicalDeviceShaderAtomicInt64Features",
         core: 102,
         extensions: &["VK_KHR_shader_atomic_int64"],
+        name: "VkPhysicalDeviceShaderAtomicInt64Features",
         members: &["shaderBufferInt64Atomics", "shaderSharedInt64Atomics"],
     },
     FeatureStruct {
         s_type: 1000260000,
-        name: "VkPhysicalDeviceShaderAtomicFloatFeaturesEXT",
         core: 0,
         extensions: &["VK_EXT_shader_atomic_float"],
+        name: "VkPhysicalDeviceShaderAtomicFloatFeaturesEXT",
         members: &[
             "shaderBufferFloat32Atomics",
             "shaderBufferFloat32AtomicAdd",
@@ -522,9 +522,9 @@ pub(crate) static FEATURE_STRUCTS: &[FeatureStruct] = &[
     },
     FeatureStruct {
         s_type: 1000273000,
-        name: "VkPhysicalDeviceShaderAtomicFloat2FeaturesEXT",
         core: 0,
         extensions: &["VK_EXT_shader_atomic_float2"],
+        name: "VkPhysicalDeviceShaderAtomicFloat2FeaturesEXT",
         members: &[
             "shaderBufferFloat16Atomics",
             "shaderBufferFloat16AtomicAdd",
@@ -542,114 +542,114 @@ pub(crate) static FEATURE_STRUCTS: &[FeatureStruct] = &[
     },
     FeatureStruct {
         s_type: 1000190002,
-        name: "VkPhysicalDeviceVertexAttributeDivisorFeatures",
         core: 104,
         extensions: &["VK_EXT_vertex_attribute_divisor", "VK_KHR_vertex_attribute_divisor"],
+        name: "VkPhysicalDeviceVertexAttributeDivisorFeatures",
         members: &["vertexAttributeInstanceRateDivisor", "vertexAttributeInstanceRateZeroDivisor"],
     },
     FeatureStruct {
         s_type: 1000067001,
-        name: "VkPhysicalDeviceASTCDecodeFeaturesEXT",
         core: 0,
         extensions: &["VK_EXT_astc_decode_mode"],
+        name: "VkPhysicalDeviceASTCDecodeFeaturesEXT",
         members: &["decodeModeSharedExponent"],
     },
     FeatureStruct {
         s_type: 1000028000,
-        name: "VkPhysicalDeviceTransformFeedbackFeaturesEXT",
         core: 0,
         extensions: &["VK_EXT_transform_feedback"],
+        name: "VkPhysicalDeviceTransformFeedbackFeaturesEXT",
         members: &["transformFeedback", "geometryStreams"],
     },
     FeatureStruct {
         s_type: 1000166000,
-        name: "VkPhysicalDeviceRepresentativeFragmentTestFeaturesNV",
         core: 0,
         extensions: &["VK_NV_representative_fragment_test"],
+        name: "VkPhysicalDeviceRepresentativeFragmentTestFeaturesNV",
         members: &["representativeFragmentTest"],
     },
     FeatureStruct {
         s_type: 1000205002,
-        name: "VkPhysicalDeviceExclusiveScissorFeaturesNV",
         core: 0,
         extensions: &["VK_NV_scissor_exclusive"],
+        name: "VkPhysicalDeviceExclusiveScissorFeaturesNV",
         members: &["exclusiveScissor"],
     },
     FeatureStruct {
         s_type: 1000050000,
-        name: "VkPhysicalDeviceCornerSampledImageFeaturesNV",
         core: 0,
         extensions: &["VK_NV_corner_sampled_image"],
+        name: "VkPhysicalDeviceCornerSampledImageFeaturesNV",
         members: &["cornerSampledImage"],
     },
     FeatureStruct {
         s_type: 1000201000,
-        name: "VkPhysicalDeviceComputeShaderDerivativesFeaturesKHR",
         core: 0,
         extensions: &["VK_KHR_compute_shader_derivatives", "VK_NV_compute_shader_derivatives"],
+        name: "VkPhysicalDeviceComputeShaderDerivativesFeaturesKHR",
         members: &["computeDerivativeGroupQuads", "computeDerivativeGroupLinear"],
     },
     FeatureStruct {
         s_type: 1000204000,
-        name: "VkPhysicalDeviceShaderImageFootprintFeaturesNV",
         core: 0,
         extensions: &["VK_NV_shader_image_footprint"],
+        name: "VkPhysicalDeviceShaderImageFootprintFeaturesNV",
         members: &["imageFootprint"],
     },
     FeatureStruct {
         s_type: 1000240000,
-        name: "VkPhysicalDeviceDedicatedAllocationImageAliasingFeaturesNV",
         core: 0,
         extensions: &["VK_NV_dedicated_allocation_image_aliasing"],
+        name: "VkPhysicalDeviceDedicatedAllocationImageAliasingFeaturesNV",
         members: &["dedicatedAllocationImageAliasing"],
     },
     FeatureStruct {
         s_type: 1000549000,
-        name: "VkPhysicalDeviceCopyMemoryIndirectFeaturesKHR",
         core: 0,
         extensions: &["VK_KHR_copy_memory_indirect"],
+        name: "VkPhysicalDeviceCopyMemoryIndirectFeaturesKHR",
         members: &["indirectMemoryCopy", "indirectMemoryToImageCopy"],
     },
     FeatureStruct {
         s_type: 1000426000,
-        name: "VkPhysicalDeviceCopyMemoryIndirectFeaturesNV",
         core: 0,
         extensions: &["VK_NV_copy_memory_indirect"],
+        name: "VkPhysicalDeviceCopyMemoryIndirectFeaturesNV",
         members: &["indirectCopy"],
     },
     FeatureStruct {
         s_type: 1000427000,
-        name: "VkPhysicalDeviceMemoryDecompressionFeaturesEXT",
         core: 0,
         extensions: &["VK_EXT_memory_decompression", "VK_NV_memory_decompression"],
+        name: "VkPhysicalDeviceMemoryDecompressionFeaturesEXT",
         members: &["memoryDecompression"],
     },
     FeatureStruct {
         s_type: 1000164001,
-        name: "VkPhysicalDeviceShadingRateImageFeaturesNV",
         core: 0,
         extensions: &["VK_NV_shading_rate_image"],
+        name: "VkPhysicalDeviceShadingRateImageFeaturesNV",
         members: &["shadingRateImage", "shadingRateCoarseSampleOrder"],
     },
     FeatureStruct {
         s_type: 1000370000,
-        name: "VkPhysicalDeviceInvocationMaskFeaturesHUAWEI",
         core: 0,
         extensions: &["VK_HUAWEI_invocation_mask"],
+        name: "VkPhysicalDeviceInvocationMaskFeaturesHUAWEI",
         members: &["invocationMask"],
     },
     FeatureStruct {
         s_type: 1000202000,
-        name: "VkPhysicalDeviceMeshShaderFeaturesNV",
         core: 0,
         extensions: &["VK_NV_mesh_shader"],
+        name: "VkPhysicalDeviceMeshShaderFeaturesNV",
         members: &["taskShader", "meshShader"],
     },
     FeatureStruct {
         s_type: 1000328000,
-        name: "VkPhysicalDeviceMeshShaderFeaturesEXT",
         core: 0,
         extensions: &["VK_EXT_mesh_shader"],
+        name: "VkPhysicalDeviceMeshShaderFeaturesEXT",
         members: &[
             "taskShader",
             "meshShader",
@@ -660,9 +660,9 @@ pub(crate) static FEATURE_STRUCTS: &[FeatureStruct] = &[
     },
     FeatureStruct {
         s_type: 1000150013,
-        name: "VkPhysicalDeviceAccelerationStructureFeaturesKHR",
         core: 0,
         extensions: &["VK_KHR_acceleration_structure"],
+        name: "VkPhysicalDeviceAccelerationStructureFeaturesKHR",
         members: &[
             "accelerationStructure",
             "accelerationStructureCaptureReplay",
@@ -673,9 +673,9 @@ pub(crate) static FEATURE_STRUCTS: &[FeatureStruct] = &[
     },
     FeatureStruct {
         s_type: 1000347000,
-        name: "VkPhysicalDeviceRayTracingPipelineFeaturesKHR",
         core: 0,
         extensions: &["VK_KHR_ray_tracing_pipeline"],
+        name: "VkPhysicalDeviceRayTracingPipelineFeaturesKHR",
         members: &[
             "rayTracingPipeline",
             "rayTracingPipelineShaderGroupHandleCaptureReplay",
@@ -686,23 +686,23 @@ pub(crate) static FEATURE_STRUCTS: &[FeatureStruct] = &[
     },
     FeatureStruct {
         s_type: 1000348013,
-        name: "VkPhysicalDeviceRayQueryFeaturesKHR",
         core: 0,
         extensions: &["VK_KHR_ray_query"],
+        name: "VkPhysicalDeviceRayQueryFeaturesKHR",
         members: &["rayQuery"],
     },
     FeatureStruct {
         s_type: 1000386000,
-        name: "VkPhysicalDeviceRayTracingMaintenance1FeaturesKHR",
         core: 0,
         extensions: &["VK_KHR_ray_tracing_maintenance1"],
+        name: "VkPhysicalDeviceRayTracingMaintenance1FeaturesKHR",
         members: &["rayTracingMaintenance1", "rayTracingPipelineTraceRaysIndirect2"],
     },
     FeatureStruct {
         s_type: 1000218000,
-        name: "VkPhysicalDeviceFragmentDensityMapFeaturesEXT",
         core: 0,
         extensions: &["VK_EXT_fragment_density_map"],
+        name: "VkPhysicalDeviceFragmentDensityMapFeaturesEXT",
         members: &[
             "fragmentDensityMap",
             "fragmentDensityMapDynamic",
@@ -711,58 +711,58 @@ pub(crate) static FEATURE_STRUCTS: &[FeatureStruct] = &[
     },
     FeatureStruct {
         s_type: 1000332000,
-        name: "VkPhysicalDeviceFragmentDensityMap2FeaturesEXT",
         core: 0,
         extensions: &["VK_EXT_fragment_density_map2"],
+        name: "VkPhysicalDeviceFragmentDensityMap2FeaturesEXT",
         members: &["fragmentDensityMapDeferred"],
     },
     FeatureStruct {
         s_type: 1000425000,
-        name: "VkPhysicalDeviceFragmentDensityMapOffsetFeaturesEXT",
         core: 0,
         extensions: &["VK_EXT_fragment_density_map_offset", "VK_QCOM_fragment_density_map_offset"],
+        name: "VkPhysicalDeviceFragmentDensityMapOffsetFeaturesEXT",
         members: &["fragmentDensityMapOffset"],
     },
     FeatureStruct {
         s_type: 1000221000,
-        name: "VkPhysicalDeviceScalarBlockLayoutFeatures",
         core: 102,
         extensions: &["VK_EXT_scalar_block_layout"],
+        name: "VkPhysicalDeviceScalarBlockLayoutFeatures",
         members: &["scalarBlockLayout"],
     },
     FeatureStruct {
         s_type: 1000253000,
-        name: "VkPhysicalDeviceUniformBufferStandardLayoutFeatures",
         core: 102,
         extensions: &["VK_KHR_uniform_buffer_standard_layout"],
+        name: "VkPhysicalDeviceUniformBufferStandardLayoutFeatures",
         members: &["uniformBufferStandardLayout"],
     },
     FeatureStruct {
         s_type: 1000102000,
-        name: "VkPhysicalDeviceDepthClipEnableFeaturesEXT",
         core: 0,
         extensions: &["VK_EXT_depth_clip_enable"],
+        name: "VkPhysicalDeviceDepthClipEnableFeaturesEXT",
         members: &["depthClipEnable"],
     },
     FeatureStruct {
         s_type: 1000238000,
-        name: "VkPhysicalDeviceMemoryPriorityFeaturesEXT",
         core: 0,
         extensions: &["VK_EXT_memory_priority"],
+        name: "VkPhysicalDeviceMemoryPriorityFeaturesEXT",
         members: &["memoryPriority"],
     },
     FeatureStruct {
         s_type: 1000412000,
-        name: "VkPhysicalDevicePageableDeviceLocalMemoryFeaturesEXT",
         core: 0,
         extensions: &["VK_EXT_pageable_device_local_memory"],
+        name: "VkPhysicalDevicePageableDeviceLocalMemoryFeaturesEXT",
         members: &["pageableDeviceLocalMemory"],
     },
     FeatureStruct {
         s_type: 1000257000,
-        name: "VkPhysicalDeviceBufferDeviceAddressFeatures",
         core: 102,
         extensions: &["VK_KHR_buffer_device_address"],
+        name: "VkPhysicalDeviceBufferDeviceAddressFeatures",
         members: &[
             "bufferDeviceAddress",
             "bufferDeviceAddressCaptureReplay",
@@ -771,9 +771,9 @@ pub(crate) static FEATURE_STRUCTS: &[FeatureStruct] = &[
     },
     FeatureStruct {
         s_type: 1000244000,
-        name: "VkPhysicalDeviceBufferDeviceAddressFeaturesEXT",
         core: 0,
         extensions: &["VK_EXT_buffer_device_address", "VK_EXT_buffer_device_address"],
+        name: "VkPhysicalDeviceBufferDeviceAddressFeaturesEXT",
         members: &[
             "bufferDeviceAddress",
             "bufferDeviceAddressCaptureReplay",
@@ -782,86 +782,86 @@ pub(crate) static FEATURE_STRUCTS: &[FeatureStruct] = &[
     },
     FeatureStruct {
         s_type: 1000108000,
-        name: "VkPhysicalDeviceImagelessFramebufferFeatures",
         core: 102,
         extensions: &["VK_KHR_imageless_framebuffer"],
+        name: "VkPhysicalDeviceImagelessFramebufferFeatures",
         members: &["imagelessFramebuffer"],
     },
     FeatureStruct {
         s_type: 1000066000,
-        name: "VkPhysicalDeviceTextureCompressionASTCHDRFeatures",
         core: 103,
         extensions: &["VK_EXT_texture_compression_astc_hdr"],
+        name: "VkPhysicalDeviceTextureCompressionASTCHDRFeatures",
         members: &["textureCompressionASTC_HDR"],
     },
     FeatureStruct {
         s_type: 1000249000,
-        name: "VkPhysicalDeviceCooperativeMatrixFeaturesNV",
         core: 0,
         extensions: &["VK_NV_cooperative_matrix"],
+        name: "VkPhysicalDeviceCooperativeMatrixFeaturesNV",
         members: &["cooperativeMatrix", "cooperativeMatrixRobustBufferAccess"],
     },
     FeatureStruct {
         s_type: 1000252000,
-        name: "VkPhysicalDeviceYcbcrImageArraysFeaturesEXT",
         core: 0,
         extensions: &["VK_EXT_ycbcr_image_arrays"],
+        name: "VkPhysicalDeviceYcbcrImageArraysFeaturesEXT",
         members: &["ycbcrImageArrays"],
     },
     FeatureStruct {
         s_type: 1000292000,
-        name: "VkPhysicalDevicePresentBarrierFeaturesNV",
         core: 0,
         extensions: &["VK_NV_present_barrier"],
+        name: "VkPhysicalDevicePresentBarrierFeaturesNV",
         members: &["presentBarrier"],
     },
     FeatureStruct {
         s_type: 1000116000,
-        name: "VkPhysicalDevicePerformanceQueryFeaturesKHR",
         core: 0,
         extensions: &["VK_KHR_performance_query"],
+        name: "VkPhysicalDevicePerformanceQueryFeaturesKHR",
         members: &["performanceCounterQueryPools", "performanceCounterMultipleQueryPools"],
     },
     FeatureStruct {
         s_type: 1000250000,
-        name: "VkPhysicalDeviceCoverageReductionModeFeaturesNV",
         core: 0,
         extensions: &["VK_NV_coverage_reduction_mode"],
+        name: "VkPhysicalDeviceCoverageReductionModeFeaturesNV",
         members: &["coverageReductionMode"],
     },
     FeatureStruct {
         s_type: 1000209000,
-        name: "VkPhysicalDeviceShaderIntegerFunctions2FeaturesINTEL",
         core: 0,
         extensions: &["VK_INTEL_shader_integer_functions2"],
+        name: "VkPhysicalDeviceShaderIntegerFunctions2FeaturesINTEL",
         members: &["shaderIntegerFunctions2"],
     },
     FeatureStruct {
         s_type: 1000181000,
-        name: "VkPhysicalDeviceShaderClockFeaturesKHR",
         core: 0,
         extensions: &["VK_KHR_shader_clock"],
+        name: "VkPhysicalDeviceShaderClockFeaturesKHR",
         members: &["shaderSubgroupClock", "shaderDeviceClock"],
     },
     FeatureStruct {
         s_type: 1000265000,
-        name: "VkPhysicalDeviceIndexTypeUint8Features",
         core: 104,
         extensions: &["VK_EXT_index_type_uint8", "VK_KHR_index_type_uint8"],
+        name: "VkPhysicalDeviceIndexTypeUint8Features",
         members: &["indexTypeUint8"],
     },
     FeatureStruct {
         s_type: 1000154000,
-        name: "VkPhysicalDeviceShaderSMBuiltinsFeaturesNV",
         core: 0,
         extensions: &["VK_NV_shader_sm_builtins"],
+        name: "VkPhysicalDeviceShaderSMBuiltinsFeaturesNV",
         members: &["shaderSMBuiltins"],
     },
     FeatureStruct {
         s_type: 1000251000,
-        name: "VkPhysicalDeviceFragmentShaderInterlockFeaturesEXT",
         core: 0,
         extensions: &["VK_EXT_fragment_shader_interlock"],
+        name: "VkPhysicalDeviceFragmentShaderInterlockFeaturesEXT",
         members: &[
             "fragmentShaderSampleInterlock",
             "fragmentShaderPixelInterlock",
@@ -870,51 +870,51 @@ pub(crate) static FEATURE_STRUCTS: &[FeatureStruct] = &[
     },
     FeatureStruct {
         s_type: 1000241000,
-        name: "VkPhysicalDeviceSeparateDepthStencilLayoutsFeatures",
         core: 102,
         extensions: &["VK_KHR_separate_depth_stencil_layouts"],
+        name: "VkPhysicalDeviceSeparateDepthStencilLayoutsFeatures",
         members: &["separateDepthStencilLayouts"],
     },
     FeatureStruct {
         s_type: 1000356000,
-        name: "VkPhysicalDevicePrimitiveTopologyListRestartFeaturesEXT",
         core: 0,
         extensions: &["VK_EXT_primitive_topology_list_restart"],
+        name: "VkPhysicalDevicePrimitiveTopologyListRestartFeaturesEXT",
         members: &["primitiveTopologyListRestart", "primitiveTopologyPatchListRestart"],
     },
     FeatureStruct {
         s_type: 1000269000,
-        name: "VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR",
         core: 0,
         extensions: &["VK_KHR_pipeline_executable_properties"],
+        name: "VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR",
         members: &["pipelineExecutableInfo"],
     },
     FeatureStruct {
         s_type: 1000276000,
-        name: "VkPhysicalDeviceShaderDemoteToHelperInvocationFeatures",
         core: 103,
         extensions: &["VK_EXT_shader_demote_to_helper_invocation"],
+        name: "VkPhysicalDeviceShaderDemoteToHelperInvocationFeatures",
         members: &["shaderDemoteToHelperInvocation"],
     },
     FeatureStruct {
         s_type: 1000281000,
-        name: "VkPhysicalDeviceTexelBufferAlignmentFeaturesEXT",
         core: 0,
         extensions: &["VK_EXT_texel_buffer_alignment"],
+        name: "VkPhysicalDeviceTexelBufferAlignmentFeaturesEXT",
         members: &["texelBufferAlignment"],
     },
     FeatureStruct {
         s_type: 1000225002,
-        name: "VkPhysicalDeviceSubgroupSizeControlFeatures",
         core: 103,
         extensions: &["VK_EXT_subgroup_size_control"],
+        name: "VkPhysicalDeviceSubgroupSizeControlFeatures",
         members: &["subgroupSizeControl", "computeFullSubgroups"],
     },
     FeatureStruct {
         s_type: 1000259000,
-        name: "VkPhysicalDeviceLineRasterizationFeatures",
         core: 104,
         extensions: &["VK_EXT_line_rasterization", "VK_KHR_line_rasterization"],
+        name: "VkPhysicalDeviceLineRasterizationFeatures",
         members: &[
             "rectangularLines",
             "bresenhamLines",
@@ -926,16 +926,16 @@ pub(crate) static FEATURE_STRUCTS: &[FeatureStruct] = &[
     },
     FeatureStruct {
         s_type: 1000297000,
-        name: "VkPhysicalDevicePipelineCreationCacheControlFeatures",
         core: 103,
         extensions: &["VK_EXT_pipeline_creation_cache_control"],
+        name: "VkPhysicalDevicePipelineCreationCacheControlFeatures",
         members: &["pipelineCreationCacheControl"],
     },
     FeatureStruct {
         s_type: 49,
-        name: "VkPhysicalDeviceVulkan11Features",
         core: 102,
         extensions: &[],
+        name: "VkPhysicalDeviceVulkan11Features",
         members: &[
             "storageBuffer16BitAccess",
             "uniformAndStorageBuffer16BitAccess",
@@ -953,9 +953,9 @@ pub(crate) static FEATURE_STRUCTS: &[FeatureStruct] = &[
     },
     FeatureStruct {
         s_type: 51,
-        name: "VkPhysicalDeviceVulkan12Features",
         core: 102,
         extensions: &[],
+        name: "VkPhysicalDeviceVulkan12Features",
         members: &[
             "samplerMirrorClampToEdge",
             "drawIndirectCount",
@@ -1008,9 +1008,9 @@ pub(crate) static FEATURE_STRUCTS: &[FeatureStruct] = &[
     },
     FeatureStruct {
         s_type: 53,
-        name: "VkPhysicalDeviceVulkan13Features",
         core: 103,
         extensions: &[],
+        name: "VkPhysicalDeviceVulkan13Features",
         members: &[
             "robustImageAccess",
             "inlineUniformBlock",
@@ -1031,9 +1031,9 @@ pub(crate) static FEATURE_STRUCTS: &[FeatureStruct] = &[
     },
     FeatureStruct {
         s_type: 55,
-        name: "VkPhysicalDeviceVulkan14Features",
         core: 104,
         extensions: &[],
+        name: "VkPhysicalDeviceVulkan14Features",
         members: &[
             "globalPriorityQuery",
             "shaderSubgroupRotate",
@@ -1060,44 +1060,44 @@ pub(crate) static FEATURE_STRUCTS: &[FeatureStruct] = &[
     },
     FeatureStruct {
         s_type: 1000229000,
-        name: "VkPhysicalDeviceCoherentMemoryFeaturesAMD",
         core: 0,
         extensions: &["VK_AMD_device_coherent_memory"],
+        name: "VkPhysicalDeviceCoherentMemoryFeaturesAMD",
         members: &["deviceCoherentMemory"],
     },
     FeatureStruct {
         s_type: 1000133000,
-        name: "VkPhysicalDeviceGpaFeaturesAMD",
         core: 0,
         extensions: &["VK_AMD_gpa_interface"],
+        name: "VkPhysicalDeviceGpaFeaturesAMD",
         members: &["perfCounters", "streamingPerfCounters", "sqThreadTracing", "clockModes"],
     },
     FeatureStruct {
         s_type: 1000287002,
-        name: "VkPhysicalDeviceCustomBorderColorFeaturesEXT",
         core: 0,
         extensions: &["VK_EXT_custom_border_color"],
+        name: "VkPhysicalDeviceCustomBorderColorFeaturesEXT",
         members: &["customBorderColors", "customBorderColorWithoutFormat"],
     },
     FeatureStruct {
         s_type: 1000411000,
-        name: "VkPhysicalDeviceBorderColorSwizzleFeaturesEXT",
         core: 0,
         extensions: &["VK_EXT_border_color_swizzle"],
+        name: "VkPhysicalDeviceBorderColorSwizzleFeaturesEXT",
         members: &["borderColorSwizzle", "borderColorSwizzleFromImage"],
     },
     FeatureStruct {
         s_type: 1000267000,
-        name: "VkPhysicalDeviceExtendedDynamicStateFeaturesEXT",
         core: 0,
         extensions: &["VK_EXT_extended_dynamic_state"],
+        name: "VkPhysicalDeviceExtendedDynamicStateFeaturesEXT",
         members: &["extendedDynamicState"],
     },
     FeatureStruct {
         s_type: 1000377000,
-        name: "VkPhysicalDeviceExtendedDynamicState2FeaturesEXT",
         core: 0,
         extensions: &["VK_EXT_extended_dynamic_state2"],
+        name: "VkPhysicalDeviceExtendedDynamicState2FeaturesEXT",
         members: &[
             "extendedDynamicState2",
             "extendedDynamicState2LogicOp",
@@ -1106,9 +1106,9 @@ pub(crate) static FEATURE_STRUCTS: &[FeatureStruct] = &[
     },
     FeatureStruct {
         s_type: 1000455000,
-        name: "VkPhysicalDeviceExtendedDynamicState3FeaturesEXT",
         core: 0,
         extensions: &["VK_EXT_extended_dynamic_state3"],
+        name: "VkPhysicalDeviceExtendedDynamicState3FeaturesEXT",
         members: &[
             "extendedDynamicState3TessellationDomainOrigin",
             "extendedDynamicState3DepthClampEnable",
@@ -1145,58 +1145,58 @@ pub(crate) static FEATURE_STRUCTS: &[FeatureStruct] = &[
     },
     FeatureStruct {
         s_type: 1000668004,
-        name: "VkPhysicalDeviceExtendedFlagsFeaturesKHR",
         core: 0,
         extensions: &["VK_KHR_extended_flags"],
+        name: "VkPhysicalDeviceExtendedFlagsFeaturesKHR",
         members: &["extendedFlags"],
     },
     FeatureStruct {
         s_type: 1000570000,
-        name: "VkPhysicalDevicePartitionedAccelerationStructureFeaturesNV",
         core: 0,
         extensions: &["VK_NV_partitioned_acceleration_structure"],
+        name: "VkPhysicalDevicePartitionedAccelerationStructureFeaturesNV",
         members: &["partitionedAccelerationStructure"],
     },
     FeatureStruct {
         s_type: 1000300000,
-        name: "VkPhysicalDeviceDiagnosticsConfigFeaturesNV",
         core: 0,
         extensions: &["VK_NV_device_diagnostics_config"],
+        name: "VkPhysicalDeviceDiagnosticsConfigFeaturesNV",
         members: &["diagnosticsConfig"],
     },
     FeatureStruct {
         s_type: 1000325000,
-        name: "VkPhysicalDeviceZeroInitializeWorkgroupMemoryFeatures",
         core: 103,
         extensions: &["VK_KHR_zero_initialize_workgroup_memory"],
+        name: "VkPhysicalDeviceZeroInitializeWorkgroupMemoryFeatures",
         members: &["shaderZeroInitializeWorkgroupMemory"],
     },
     FeatureStruct {
         s_type: 1000323000,
-        name: "VkPhysicalDeviceShaderSubgroupUniformControlFlowFeaturesKHR",
         core: 0,
         extensions: &["VK_KHR_shader_subgroup_uniform_control_flow"],
+        name: "VkPhysicalDeviceShaderSubgroupUniformControlFlowFeaturesKHR",
         members: &["shaderSubgroupUniformControlFlow"],
     },
     FeatureStruct {
         s_type: 1000286000,
-        name: "VkPhysicalDeviceRobustness2FeaturesKHR",
         core: 0,
         extensions: &["VK_EXT_robustness2", "VK_KHR_robustness2"],
+        name: "VkPhysicalDeviceRobustness2FeaturesKHR",
         members: &["robustBufferAccess2", "robustImageAccess2", "nullDescriptor"],
     },
     FeatureStruct {
         s_type: 1000335000,
-        name: "VkPhysicalDeviceImageRobustnessFeatures",
         core: 103,
         extensions: &["VK_EXT_image_robustness"],
+        name: "VkPhysicalDeviceImageRobustnessFeatures",
         members: &["robustImageAccess"],
     },
     FeatureStruct {
         s_type: 1000336000,
-        name: "VkPhysicalDeviceWorkgroupMemoryExplicitLayoutFeaturesKHR",
         core: 0,
         extensions: &["VK_KHR_workgroup_memory_explicit_layout"],
+        name: "VkPhysicalDeviceWorkgroupMemoryExplicitLayoutFeaturesKHR",
         members: &[
             "workgroupMemoryExplicitLayout",
             "workgroupMemoryExplicitLayoutScalarBlockLayout",
@@ -1206,9 +1206,9 @@ pub(crate) static FEATURE_STRUCTS: &[FeatureStruct] = &[
     },
     FeatureStruct {
         s_type: 1000163000,
-        name: "VkPhysicalDevicePortabilitySubsetFeaturesKHR",
         core: 0,
         extensions: &["VK_KHR_portability_subset"],
+        name: "VkPhysicalDevicePortabilitySubsetFeaturesKHR",
         members: &[
             "constantAlphaColorBlendFactors",
             "events",
@@ -1229,37 +1229,37 @@ pub(crate) static FEATURE_STRUCTS: &[FeatureStruct] = &[
     },
     FeatureStruct {
         s_type: 1000340000,
-        name: "VkPhysicalDevice4444FormatsFeaturesEXT",
         core: 0,
         extensions: &["VK_EXT_4444_formats"],
+        name: "VkPhysicalDevice4444FormatsFeaturesEXT",
         members: &["formatA4R4G4B4", "formatA4B4G4R4"],
     },
     FeatureStruct {
         s_type: 1000369001,
-        name: "VkPhysicalDeviceSubpassShadingFeaturesHUAWEI",
         core: 0,
         extensions: &["VK_HUAWEI_subpass_shading"],
+        name: "VkPhysicalDeviceSubpassShadingFeaturesHUAWEI",
         members: &["subpassShading"],
     },
     FeatureStruct {
         s_type: 1000404000,
-        name: "VkPhysicalDeviceClusterCullingShaderFeaturesHUAWEI",
         core: 0,
         extensions: &["VK_HUAWEI_cluster_culling_shader"],
+        name: "VkPhysicalDeviceClusterCullingShaderFeaturesHUAWEI",
         members: &["clustercullingShader", "multiviewClusterCullingShader"],
     },
     FeatureStruct {
         s_type: 1000234000,
-        name: "VkPhysicalDeviceShaderImageAtomicInt64FeaturesEXT",
         core: 0,
         extensions: &["VK_EXT_shader_image_atomic_int64"],
+        name: "VkPhysicalDeviceShaderImageAtomicInt64FeaturesEXT",
         members: &["shaderImageInt64Atomics", "sparseImageInt64Atomics"],
     },
     FeatureStruct {
         s_type: 1000226003,
-        name: "VkPhysicalDeviceFragmentShadingRateFeaturesKHR",
         core: 0,
         extensions: &["VK_KHR_fragment_shading_rate"],
+        name: "VkPhysicalDeviceFragmentShadingRateFeaturesKHR",
         members: &[
             "pipelineFragmentShadingRate",
             "primitiveFragmentShadingRate",
@@ -1268,16 +1268,16 @@ pub(crate) static FEATURE_STRUCTS: &[FeatureStruct] = &[
     },
     FeatureStruct {
         s_type: 1000215000,
-        name: "VkPhysicalDeviceShaderTerminateInvocationFeatures",
         core: 103,
         extensions: &["VK_KHR_shader_terminate_invocation"],
+        name: "VkPhysicalDeviceShaderTerminateInvocationFeatures",
         members: &["shaderTerminateInvocation"],
     },
     FeatureStruct {
         s_type: 1000326001,
-        name: "VkPhysicalDeviceFragmentShadingRateEnumsFeaturesNV",
         core: 0,
         extensions: &["VK_NV_fragment_shading_rate_enums"],
+        name: "VkPhysicalDeviceFragmentShadingRateEnumsFeaturesNV",
         members: &[
             "fragmentShadingRateEnums",
             "supersampleFragmentShadingRates",
@@ -1286,128 +1286,128 @@ pub(crate) static FEATURE_STRUCTS: &[FeatureStruct] = &[
     },
     FeatureStruct {
         s_type: 1000393000,
-        name: "VkPhysicalDeviceImage2DViewOf3DFeaturesEXT",
         core: 0,
         extensions: &["VK_EXT_image_2d_view_of_3d"],
+        name: "VkPhysicalDeviceImage2DViewOf3DFeaturesEXT",
         members: &["image2DViewOf3D", "sampler2DViewOf3D"],
     },
     FeatureStruct {
         s_type: 1000418000,
-        name: "VkPhysicalDeviceImageSlicedViewOf3DFeaturesEXT",
         core: 0,
         extensions: &["VK_EXT_image_sliced_view_of_3d"],
+        name: "VkPhysicalDeviceImageSlicedViewOf3DFeaturesEXT",
         members: &["imageSlicedViewOf3D"],
     },
     FeatureStruct {
         s_type: 1000524000,
-        name: "VkPhysicalDeviceAttachmentFeedbackLoopDynamicStateFeaturesEXT",
         core: 0,
         extensions: &["VK_EXT_attachment_feedback_loop_dynamic_state"],
+        name: "VkPhysicalDeviceAttachmentFeedbackLoopDynamicStateFeaturesEXT",
         members: &["attachmentFeedbackLoopDynamicState"],
     },
     FeatureStruct {
         s_type: 1000495000,
-        name: "VkPhysicalDeviceLegacyVertexAttributesFeaturesEXT",
         core: 0,
         extensions: &["VK_EXT_legacy_vertex_attributes"],
+        name: "VkPhysicalDeviceLegacyVertexAttributesFeaturesEXT",
         members: &["legacyVertexAttributes"],
     },
     FeatureStruct {
         s_type: 1000351000,
-        name: "VkPhysicalDeviceMutableDescriptorTypeFeaturesEXT",
         core: 0,
         extensions: &["VK_EXT_mutable_descriptor_type", "VK_VALVE_mutable_descriptor_type"],
+        name: "VkPhysicalDeviceMutableDescriptorTypeFeaturesEXT",
         members: &["mutableDescriptorType"],
     },
     FeatureStruct {
         s_type: 1000355000,
-        name: "VkPhysicalDeviceDepthClipControlFeaturesEXT",
         core: 0,
         extensions: &["VK_EXT_depth_clip_control"],
+        name: "VkPhysicalDeviceDepthClipControlFeaturesEXT",
         members: &["depthClipControl"],
     },
     FeatureStruct {
         s_type: 1000620000,
-        name: "VkPhysicalDeviceZeroInitializeDeviceMemoryFeaturesEXT",
         core: 0,
         extensions: &["VK_EXT_zero_initialize_device_memory"],
+        name: "VkPhysicalDeviceZeroInitializeDeviceMemoryFeaturesEXT",
         members: &["zeroInitializeDeviceMemory"],
     },
     FeatureStruct {
         s_type: 1000628000,
-        name: "VkPhysicalDeviceCustomResolveFeaturesEXT",
         core: 0,
         extensions: &["VK_EXT_custom_resolve"],
+        name: "VkPhysicalDeviceCustomResolveFeaturesEXT",
         members: &["customResolve"],
     },
     FeatureStruct {
         s_type: 1000572000,
-        name: "VkPhysicalDeviceDeviceGeneratedCommandsFeaturesEXT",
         core: 0,
         extensions: &["VK_EXT_device_generated_commands"],
+        name: "VkPhysicalDeviceDeviceGeneratedCommandsFeaturesEXT",
         members: &["deviceGeneratedCommands", "dynamicGeneratedPipelineLayout"],
     },
     FeatureStruct {
         s_type: 1000582000,
-        name: "VkPhysicalDeviceDepthClampControlFeaturesEXT",
         core: 0,
         extensions: &["VK_EXT_depth_clamp_control"],
+        name: "VkPhysicalDeviceDepthClampControlFeaturesEXT",
         members: &["depthClampControl"],
     },
     FeatureStruct {
         s_type: 1000352000,
-        name: "VkPhysicalDeviceVertexInputDynamicStateFeaturesEXT",
         core: 0,
         extensions: &["VK_EXT_vertex_input_dynamic_state"],
+        name: "VkPhysicalDeviceVertexInputDynamicStateFeaturesEXT",
         members: &["vertexInputDynamicState"],
     },
     FeatureStruct {
         s_type: 1000371001,
-        name: "VkPhysicalDeviceExternalMemoryRDMAFeaturesNV",
         core: 0,
         extensions: &["VK_NV_external_memory_rdma"],
+        name: "VkPhysicalDeviceExternalMemoryRDMAFeaturesNV",
         members: &["externalMemoryRDMA"],
     },
     FeatureStruct {
         s_type: 1000558000,
-        name: "VkPhysicalDeviceShaderRelaxedExtendedInstructionFeaturesKHR",
         core: 0,
         extensions: &["VK_KHR_shader_relaxed_extended_instruction"],
+        name: "VkPhysicalDeviceShaderRelaxedExtendedInstructionFeaturesKHR",
         members: &["shaderRelaxedExtendedInstruction"],
     },
     FeatureStruct {
         s_type: 1000381000,
-        name: "VkPhysicalDeviceColorWriteEnableFeaturesEXT",
         core: 0,
         extensions: &["VK_EXT_color_write_enable"],
+        name: "VkPhysicalDeviceColorWriteEnableFeaturesEXT",
         members: &["colorWriteEnable"],
     },
     FeatureStruct {
         s_type: 1000314007,
-        name: "VkPhysicalDeviceSynchronization2Features",
         core: 103,
         extensions: &["VK_KHR_synchronization2"],
+        name: "VkPhysicalDeviceSynchronization2Features",
         members: &["synchronization2"],
     },
     FeatureStruct {
         s_type: 1000527000,
-        name: "VkPhysicalDeviceUnifiedImageLayoutsFeaturesKHR",
         core: 0,
         extensions: &["VK_KHR_unified_image_layouts"],
+        name: "VkPhysicalDeviceUnifiedImageLayoutsFeaturesKHR",
         members: &["unifiedImageLayouts", "unifiedImageLayoutsVideo"],
     },
     FeatureStruct {
         s_type: 1000270000,
-        name: "VkPhysicalDeviceHostImageCopyFeatures",
         core: 104,
         extensions: &["VK_EXT_host_image_copy"],
+        name: "VkPhysicalDeviceHostImageCopyFeatures",
         members: &["hostImageCopy"],
     },
     FeatureStruct {
         s_type: 1000382000,
-        name: "VkPhysicalDevicePrimitivesGeneratedQueryFeaturesEXT",
         core: 0,
         extensions: &["VK_EXT_primitives_generated_query"],
+        name: "VkPhysicalDevicePrimitivesGeneratedQueryFeaturesEXT",
         members: &[
             "primitivesGeneratedQuery",
             "primitivesGeneratedQueryWithRasterizerDiscard",
@@ -1416,107 +1416,107 @@ pub(crate) static FEATURE_STRUCTS: &[FeatureStruct] = &[
     },
     FeatureStruct {
         s_type: 1000465000,
-        name: "VkPhysicalDeviceLegacyDitheringFeaturesEXT",
         core: 0,
         extensions: &["VK_EXT_legacy_dithering"],
+        name: "VkPhysicalDeviceLegacyDitheringFeaturesEXT",
         members: &["legacyDithering"],
     },
     FeatureStruct {
         s_type: 1000376000,
-        name: "VkPhysicalDeviceMultisampledRenderToSingleSampledFeaturesEXT",
         core: 0,
         extensions: &["VK_EXT_multisampled_render_to_single_sampled"],
+        name: "VkPhysicalDeviceMultisampledRenderToSingleSampledFeaturesEXT",
         members: &["multisampledRenderToSingleSampled"],
     },
     FeatureStruct {
         s_type: 1000616000,
-        name: "VkPhysicalDeviceMultisampledRenderToSwapchainFeaturesEXT",
         core: 0,
         extensions: &["VK_EXT_multisampled_render_to_swapchain"],
+        name: "VkPhysicalDeviceMultisampledRenderToSwapchainFeaturesEXT",
         members: &["multisampledRenderToSwapchain"],
     },
     FeatureStruct {
         s_type: 1000466000,
-        name: "VkPhysicalDevicePipelineProtectedAccessFeatures",
         core: 104,
         extensions: &["VK_EXT_pipeline_protected_access"],
+        name: "VkPhysicalDevicePipelineProtectedAccessFeatures",
         members: &["pipelineProtectedAccess"],
     },
     FeatureStruct {
         s_type: 1000515000,
-        name: "VkPhysicalDeviceVideoMaintenance1FeaturesKHR",
         core: 0,
         extensions: &["VK_KHR_video_maintenance1"],
+        name: "VkPhysicalDeviceVideoMaintenance1FeaturesKHR",
         members: &["videoMaintenance1"],
     },
     FeatureStruct {
         s_type: 1000586000,
-        name: "VkPhysicalDeviceVideoMaintenance2FeaturesKHR",
         core: 0,
         extensions: &["VK_KHR_video_maintenance2"],
+        name: "VkPhysicalDeviceVideoMaintenance2FeaturesKHR",
         members: &["videoMaintenance2"],
     },
     FeatureStruct {
         s_type: 1000514000,
-        name: "VkPhysicalDeviceVideoDecodeVP9FeaturesKHR",
         core: 0,
         extensions: &["VK_KHR_video_decode_vp9"],
+        name: "VkPhysicalDeviceVideoDecodeVP9FeaturesKHR",
         members: &["videoDecodeVP9"],
     },
     FeatureStruct {
         s_type: 1000553009,
-        name: "VkPhysicalDeviceVideoEncodeQuantizationMapFeaturesKHR",
         core: 0,
         extensions: &["VK_KHR_video_encode_quantization_map"],
+        name: "VkPhysicalDeviceVideoEncodeQuantizationMapFeaturesKHR",
         members: &["videoEncodeQuantizationMap"],
     },
     FeatureStruct {
         s_type: 1000598000,
-        name: "VkPhysicalDeviceVideoEncodeFeedback2FeaturesKHR",
         core: 0,
         extensions: &["VK_KHR_video_encode_feedback2"],
+        name: "VkPhysicalDeviceVideoEncodeFeedback2FeaturesKHR",
         members: &["videoEncodeFeedback2"],
     },
     FeatureStruct {
         s_type: 1000513004,
-        name: "VkPhysicalDeviceVideoEncodeAV1FeaturesKHR",
         core: 0,
         extensions: &["VK_KHR_video_encode_av1"],
+        name: "VkPhysicalDeviceVideoEncodeAV1FeaturesKHR",
         members: &["videoEncodeAV1"],
     },
     FeatureStruct {
         s_type: 1000278000,
-        name: "VkPhysicalDeviceInheritedViewportScissorFeaturesNV",
         core: 0,
         extensions: &["VK_NV_inherited_viewport_scissor"],
+        name: "VkPhysicalDeviceInheritedViewportScissorFeaturesNV",
         members: &["inheritedViewportScissor2D"],
     },
     FeatureStruct {
         s_type: 1000330000,
-        name: "VkPhysicalDeviceYcbcr2Plane444FormatsFeaturesEXT",
         core: 0,
         extensions: &["VK_EXT_ycbcr_2plane_444_formats"],
+        name: "VkPhysicalDeviceYcbcr2Plane444FormatsFeaturesEXT",
         members: &["ycbcr2plane444Formats"],
     },
     FeatureStruct {
         s_type: 1000254000,
-        name: "VkPhysicalDeviceProvokingVertexFeaturesEXT",
         core: 0,
         extensions: &["VK_EXT_provoking_vertex"],
+        name: "VkPhysicalDeviceProvokingVertexFeaturesEXT",
         members: &["provokingVertexLast", "transformFeedbackPreservesProvokingVertex"],
     },
     FeatureStruct {
         s_type: 1000552004,
-        name: "VkPhysicalDeviceVideoEncodeIntraRefreshFeaturesKHR",
         core: 0,
         extensions: &["VK_KHR_video_encode_intra_refresh"],
+        name: "VkPhysicalDeviceVideoEncodeIntraRefreshFeaturesKHR",
         members: &["videoEncodeIntraRefresh"],
     },
     FeatureStruct {
         s_type: 1000316002,
-        name: "VkPhysicalDeviceDescriptorBufferFeaturesEXT",
         core: 0,
         extensions: &["VK_EXT_descriptor_buffer"],
+        name: "VkPhysicalDeviceDescriptorBufferFeaturesEXT",
         members: &[
             "descriptorBuffer",
             "descriptorBufferCaptureReplay",
@@ -1526,75 +1526,75 @@ pub(crate) static FEATURE_STRUCTS: &[FeatureStruct] = &[
     },
     FeatureStruct {
         s_type: 1000280000,
-        name: "VkPhysicalDeviceShaderIntegerDotProductFeatures",
         core: 103,
         extensions: &["VK_KHR_shader_integer_dot_product"],
+        name: "VkPhysicalDeviceShaderIntegerDotProductFeatures",
         members: &["shaderIntegerDotProduct"],
     },
     FeatureStruct {
         s_type: 1000203000,
-        name: "VkPhysicalDeviceFragmentShaderBarycentricFeaturesKHR",
         core: 0,
         extensions: &["VK_KHR_fragment_shader_barycentric", "VK_NV_fragment_shader_barycentric"],
+        name: "VkPhysicalDeviceFragmentShaderBarycentricFeaturesKHR",
         members: &["fragmentShaderBarycentric"],
     },
     FeatureStruct {
         s_type: 1000579000,
-        name: "VkPhysicalDeviceShaderFmaFeaturesKHR",
         core: 0,
         extensions: &["VK_KHR_shader_fma"],
+        name: "VkPhysicalDeviceShaderFmaFeaturesKHR",
         members: &["shaderFmaFloat16", "shaderFmaFloat32", "shaderFmaFloat64"],
     },
     FeatureStruct {
         s_type: 1000327001,
-        name: "VkPhysicalDeviceRayTracingMotionBlurFeaturesNV",
         core: 0,
         extensions: &["VK_NV_ray_tracing_motion_blur"],
+        name: "VkPhysicalDeviceRayTracingMotionBlurFeaturesNV",
         members: &["rayTracingMotionBlur", "rayTracingMotionBlurPipelineTraceRaysIndirect"],
     },
     FeatureStruct {
         s_type: 1000568000,
-        name: "VkPhysicalDeviceRayTracingValidationFeaturesNV",
         core: 0,
         extensions: &["VK_NV_ray_tracing_validation"],
+        name: "VkPhysicalDeviceRayTracingValidationFeaturesNV",
         members: &["rayTracingValidation"],
     },
     FeatureStruct {
         s_type: 1000429008,
-        name: "VkPhysicalDeviceRayTracingLinearSweptSpheresFeaturesNV",
         core: 0,
         extensions: &["VK_NV_ray_tracing_linear_swept_spheres"],
+        name: "VkPhysicalDeviceRayTracingLinearSweptSpheresFeaturesNV",
         members: &["spheres", "linearSweptSpheres"],
     },
     FeatureStruct {
         s_type: 1000344000,
-        name: "VkPhysicalDeviceRGBA10X6FormatsFeaturesEXT",
         core: 0,
         extensions: &["VK_EXT_rgba10x6_formats"],
+        name: "VkPhysicalDeviceRGBA10X6FormatsFeaturesEXT",
         members: &["formatRgba10x6WithoutYCbCrSampler"],
     },
     FeatureStruct {
         s_type: 1000044003,
-        name: "VkPhysicalDeviceDynamicRenderingFeatures",
         core: 103,
         extensions: &["VK_KHR_dynamic_rendering"],
+        name: "VkPhysicalDeviceDynamicRenderingFeatures",
         members: &["dynamicRendering"],
     },
     FeatureStruct {
         s_type: 1000391000,
-        name: "VkPhysicalDeviceImageViewMinLodFeaturesEXT",
         core: 0,
         extensions: &["VK_EXT_image_view_min_lod"],
+        name: "VkPhysicalDeviceImageViewMinLodFeaturesEXT",
         members: &["minLod"],
     },
     FeatureStruct {
         s_type: 1000342000,
-        name: "VkPhysicalDeviceRasterizationOrderAttachmentAccessFeaturesEXT",
         core: 0,
         extensions: &[
             "VK_ARM_rasterization_order_attachment_access",
             "VK_EXT_rasterization_order_attachment_access",
         ],
+        name: "VkPhysicalDeviceRasterizationOrderAttachmentAccessFeaturesEXT",
         members: &[
             "rasterizationOrderColorAttachmentAccess",
             "rasterizationOrderDepthAttachmentAccess",
@@ -1603,44 +1603,44 @@ pub(crate) static FEATURE_STRUCTS: &[FeatureStruct] = &[
     },
     FeatureStruct {
         s_type: 1000430000,
-        name: "VkPhysicalDeviceLinearColorAttachmentFeaturesNV",
         core: 0,
         extensions: &["VK_NV_linear_color_attachment"],
+        name: "VkPhysicalDeviceLinearColorAttachmentFeaturesNV",
         members: &["linearColorAttachment"],
     },
     FeatureStruct {
         s_type: 1000320000,
-        name: "VkPhysicalDeviceGraphicsPipelineLibraryFeaturesEXT",
         core: 0,
         extensions: &["VK_EXT_graphics_pipeline_library"],
+        name: "VkPhysicalDeviceGraphicsPipelineLibraryFeaturesEXT",
         members: &["graphicsPipelineLibrary"],
     },
     FeatureStruct {
         s_type: 1000483000,
-        name: "VkPhysicalDevicePipelineBinaryFeaturesKHR",
         core: 0,
         extensions: &["VK_KHR_pipeline_binary"],
+        name: "VkPhysicalDevicePipelineBinaryFeaturesKHR",
         members: &["pipelineBinaries"],
     },
     FeatureStruct {
         s_type: 1000676002,
-        name: "VkPhysicalDeviceDataGraphNeuralAcceleratorStatisticsFeaturesARM",
         core: 0,
         extensions: &["VK_ARM_data_graph_neural_accelerator_statistics"],
+        name: "VkPhysicalDeviceDataGraphNeuralAcceleratorStatisticsFeaturesARM",
         members: &["dataGraphNeuralAcceleratorStatistics"],
     },
     FeatureStruct {
         s_type: 1000420000,
-        name: "VkPhysicalDeviceDescriptorSetHostMappingFeaturesVALVE",
         core: 0,
         extensions: &["VK_VALVE_descriptor_set_host_mapping"],
+        name: "VkPhysicalDeviceDescriptorSetHostMappingFeaturesVALVE",
         members: &["descriptorSetHostMapping"],
     },
     FeatureStruct {
         s_type: 1000451000,
-        name: "VkPhysicalDeviceNestedCommandBufferFeaturesEXT",
         core: 0,
         extensions: &["VK_EXT_nested_command_buffer"],
+        name: "VkPhysicalDeviceNestedCommandBufferFeaturesEXT",
         members: &[
             "nestedCommandBuffer",
             "nestedCommandBufferRendering",
@@ -1649,142 +1649,142 @@ pub(crate) static FEATURE_STRUCTS: &[FeatureStruct] = &[
     },
     FeatureStruct {
         s_type: 1000462000,
-        name: "VkPhysicalDeviceShaderModuleIdentifierFeaturesEXT",
         core: 0,
         extensions: &["VK_EXT_shader_module_identifier"],
+        name: "VkPhysicalDeviceShaderModuleIdentifierFeaturesEXT",
         members: &["shaderModuleIdentifier"],
     },
     FeatureStruct {
         s_type: 1000338000,
-        name: "VkPhysicalDeviceImageCompressionControlFeaturesEXT",
         core: 0,
         extensions: &["VK_EXT_image_compression_control"],
+        name: "VkPhysicalDeviceImageCompressionControlFeaturesEXT",
         members: &["imageCompressionControl"],
     },
     FeatureStruct {
         s_type: 1000437000,
-        name: "VkPhysicalDeviceImageCompressionControlSwapchainFeaturesEXT",
         core: 0,
         extensions: &["VK_EXT_image_compression_control_swapchain"],
+        name: "VkPhysicalDeviceImageCompressionControlSwapchainFeaturesEXT",
         members: &["imageCompressionControlSwapchain"],
     },
     FeatureStruct {
         s_type: 1000458000,
-        name: "VkPhysicalDeviceSubpassMergeFeedbackFeaturesEXT",
         core: 0,
         extensions: &["VK_EXT_subpass_merge_feedback"],
+        name: "VkPhysicalDeviceSubpassMergeFeedbackFeaturesEXT",
         members: &["subpassMergeFeedback"],
     },
     FeatureStruct {
         s_type: 1000623000,
-        name: "VkPhysicalDeviceOpacityMicromapFeaturesKHR",
         core: 0,
         extensions: &["VK_KHR_opacity_micromap"],
+        name: "VkPhysicalDeviceOpacityMicromapFeaturesKHR",
         members: &["micromap"],
     },
     FeatureStruct {
         s_type: 1000396005,
-        name: "VkPhysicalDeviceOpacityMicromapFeaturesEXT",
         core: 0,
         extensions: &["VK_EXT_opacity_micromap"],
+        name: "VkPhysicalDeviceOpacityMicromapFeaturesEXT",
         members: &["micromap", "micromapCaptureReplay", "micromapHostCommands"],
     },
     FeatureStruct {
         s_type: 1000397000,
-        name: "VkPhysicalDeviceDisplacementMicromapFeaturesNV",
         core: 0,
         extensions: &["VK_NV_displacement_micromap"],
+        name: "VkPhysicalDeviceDisplacementMicromapFeaturesNV",
         members: &["displacementMicromap"],
     },
     FeatureStruct {
         s_type: 1000372001,
-        name: "VkPhysicalDevicePipelinePropertiesFeaturesEXT",
         core: 0,
         extensions: &["VK_EXT_pipeline_properties"],
+        name: "VkPhysicalDevicePipelinePropertiesFeaturesEXT",
         members: &["pipelinePropertiesIdentifier"],
     },
     FeatureStruct {
         s_type: 1000321000,
-        name: "VkPhysicalDeviceShaderEarlyAndLateFragmentTestsFeaturesAMD",
         core: 0,
         extensions: &["VK_AMD_shader_early_and_late_fragment_tests"],
+        name: "VkPhysicalDeviceShaderEarlyAndLateFragmentTestsFeaturesAMD",
         members: &["shaderEarlyAndLateFragmentTests"],
     },
     FeatureStruct {
         s_type: 1000422000,
-        name: "VkPhysicalDeviceNonSeamlessCubeMapFeaturesEXT",
         core: 0,
         extensions: &["VK_EXT_non_seamless_cube_map"],
+        name: "VkPhysicalDeviceNonSeamlessCubeMapFeaturesEXT",
         members: &["nonSeamlessCubeMap"],
     },
     FeatureStruct {
         s_type: 1000068001,
-        name: "VkPhysicalDevicePipelineRobustnessFeatures",
         core: 104,
         extensions: &["VK_EXT_pipeline_robustness"],
+        name: "VkPhysicalDevicePipelineRobustnessFeatures",
         members: &["pipelineRobustness"],
     },
     FeatureStruct {
         s_type: 1000304000,
-        name: "VkPhysicalDeviceShaderMultipleWaitQueuesFeaturesQCOM",
         core: 0,
         extensions: &["VK_QCOM_shader_multiple_wait_queues"],
+        name: "VkPhysicalDeviceShaderMultipleWaitQueuesFeaturesQCOM",
         members: &["shaderMultipleWaitQueues"],
     },
     FeatureStruct {
         s_type: 1000440000,
-        name: "VkPhysicalDeviceImageProcessingFeaturesQCOM",
         core: 0,
         extensions: &["VK_QCOM_image_processing"],
+        name: "VkPhysicalDeviceImageProcessingFeaturesQCOM",
         members: &["textureSampleWeighted", "textureBoxFilter", "textureBlockMatch"],
     },
     FeatureStruct {
         s_type: 1000484000,
-        name: "VkPhysicalDeviceTilePropertiesFeaturesQCOM",
         core: 0,
         extensions: &["VK_QCOM_tile_properties"],
+        name: "VkPhysicalDeviceTilePropertiesFeaturesQCOM",
         members: &["tileProperties"],
     },
     FeatureStruct {
         s_type: 1000485000,
-        name: "VkPhysicalDeviceAmigoProfilingFeaturesSEC",
         core: 0,
         extensions: &["VK_SEC_amigo_profiling"],
+        name: "VkPhysicalDeviceAmigoProfilingFeaturesSEC",
         members: &["amigoProfiling"],
     },
     FeatureStruct {
         s_type: 1000339000,
-        name: "VkPhysicalDeviceAttachmentFeedbackLoopLayoutFeaturesEXT",
         core: 0,
         extensions: &["VK_EXT_attachment_feedback_loop_layout"],
+        name: "VkPhysicalDeviceAttachmentFeedbackLoopLayoutFeaturesEXT",
         members: &["attachmentFeedbackLoopLayout"],
     },
     FeatureStruct {
         s_type: 1000354000,
-        name: "VkPhysicalDeviceAddressBindingReportFeaturesEXT",
         core: 0,
         extensions: &["VK_EXT_device_address_binding_report"],
+        name: "VkPhysicalDeviceAddressBindingReportFeaturesEXT",
         members: &["reportAddressBinding"],
     },
     FeatureStruct {
         s_type: 1000464000,
-        name: "VkPhysicalDeviceOpticalFlowFeaturesNV",
         core: 0,
         extensions: &["VK_NV_optical_flow"],
+        name: "VkPhysicalDeviceOpticalFlowFeaturesNV",
         members: &["opticalFlow"],
     },
     FeatureStruct {
         s_type: 1000341000,
-        name: "VkPhysicalDeviceFaultFeaturesEXT",
         core: 0,
         extensions: &["VK_EXT_device_fault"],
+        name: "VkPhysicalDeviceFaultFeaturesEXT",
         members: &["deviceFault", "deviceFaultVendorBinary"],
     },
     FeatureStruct {
         s_type: 1000573000,
-        name: "VkPhysicalDeviceFaultFeaturesKHR",
         core: 0,
         extensions: &["VK_KHR_device_fault"],
+        name: "VkPhysicalDeviceFaultFeaturesKHR",
         members: &[
             "deviceFault",
             "deviceFaultVendorBinary",
@@ -1794,51 +1794,51 @@ pub(crate) static FEATURE_STRUCTS: &[FeatureStruct] = &[
     },
     FeatureStruct {
         s_type: 1000498000,
-        name: "VkPhysicalDevicePipelineLibraryGroupHandlesFeaturesEXT",
         core: 0,
         extensions: &["VK_EXT_pipeline_library_group_handles"],
+        name: "VkPhysicalDevicePipelineLibraryGroupHandlesFeaturesEXT",
         members: &["pipelineLibraryGroupHandles"],
     },
     FeatureStruct {
         s_type: 1000497000,
-        name: "VkPhysicalDeviceShaderCoreBuiltinsFeaturesARM",
         core: 0,
         extensions: &["VK_ARM_shader_core_builtins"],
+        name: "VkPhysicalDeviceShaderCoreBuiltinsFeaturesARM",
         members: &["shaderCoreBuiltins"],
     },
     FeatureStruct {
         s_type: 1000375000,
-        name: "VkPhysicalDeviceFrameBoundaryFeaturesEXT",
         core: 0,
         extensions: &["VK_EXT_frame_boundary"],
+        name: "VkPhysicalDeviceFrameBoundaryFeaturesEXT",
         members: &["frameBoundary"],
     },
     FeatureStruct {
         s_type: 1000499000,
-        name: "VkPhysicalDeviceDynamicRenderingUnusedAttachmentsFeaturesEXT",
         core: 0,
         extensions: &["VK_EXT_dynamic_rendering_unused_attachments"],
+        name: "VkPhysicalDeviceDynamicRenderingUnusedAttachmentsFeaturesEXT",
         members: &["dynamicRenderingUnusedAttachments"],
     },
     FeatureStruct {
         s_type: 1000504000,
-        name: "VkPhysicalDeviceInternallySynchronizedQueuesFeaturesKHR",
         core: 0,
         extensions: &["VK_KHR_internally_synchronized_queues"],
+        name: "VkPhysicalDeviceInternallySynchronizedQueuesFeaturesKHR",
         members: &["internallySynchronizedQueues"],
     },
     FeatureStruct {
         s_type: 1000275000,
-        name: "VkPhysicalDeviceSwapchainMaintenance1FeaturesKHR",
         core: 0,
         extensions: &["VK_EXT_swapchain_maintenance1", "VK_KHR_swapchain_maintenance1"],
+        name: "VkPhysicalDeviceSwapchainMaintenance1FeaturesKHR",
         members: &["swapchainMaintenance1"],
     },
     FeatureStruct {
         s_type: 1000283000,
-        name: "VkPhysicalDeviceDepthBiasControlFeaturesEXT",
         core: 0,
         extensions: &["VK_EXT_depth_bias_control"],
+        name: "VkPhysicalDeviceDepthBiasControlFeaturesEXT",
         members: &[
             "depthBiasControl",
             "leastRepresentableValueForceUnormRepresentation",
@@ -1848,58 +1848,58 @@ pub(crate) static FEATURE_STRUCTS: &[FeatureStruct] = &[
     },
     FeatureStruct {
         s_type: 1000581000,
-        name: "VkPhysicalDeviceRayTracingInvocationReorderFeaturesEXT",
         core: 0,
         extensions: &["VK_EXT_ray_tracing_invocation_reorder"],
+        name: "VkPhysicalDeviceRayTracingInvocationReorderFeaturesEXT",
         members: &["rayTracingInvocationReorder"],
     },
     FeatureStruct {
         s_type: 1000490000,
-        name: "VkPhysicalDeviceRayTracingInvocationReorderFeaturesNV",
         core: 0,
         extensions: &["VK_NV_ray_tracing_invocation_reorder"],
+        name: "VkPhysicalDeviceRayTracingInvocationReorderFeaturesNV",
         members: &["rayTracingInvocationReorder"],
     },
     FeatureStruct {
         s_type: 1000492000,
-        name: "VkPhysicalDeviceExtendedSparseAddressSpaceFeaturesNV",
         core: 0,
         extensions: &["VK_NV_extended_sparse_address_space"],
+        name: "VkPhysicalDeviceExtendedSparseAddressSpaceFeaturesNV",
         members: &["extendedSparseAddressSpace"],
     },
     FeatureStruct {
         s_type: 1000488000,
-        name: "VkPhysicalDeviceMultiviewPerViewViewportsFeaturesQCOM",
         core: 0,
         extensions: &["VK_QCOM_multiview_per_view_viewports"],
+        name: "VkPhysicalDeviceMultiviewPerViewViewportsFeaturesQCOM",
         members: &["multiviewPerViewViewports"],
     },
     FeatureStruct {
         s_type: 1000481000,
-        name: "VkPhysicalDeviceRayTracingPositionFetchFeaturesKHR",
         core: 0,
         extensions: &["VK_KHR_ray_tracing_position_fetch"],
+        name: "VkPhysicalDeviceRayTracingPositionFetchFeaturesKHR",
         members: &["rayTracingPositionFetch"],
     },
     FeatureStruct {
         s_type: 1000510000,
-        name: "VkPhysicalDeviceMultiviewPerViewRenderAreasFeaturesQCOM",
         core: 0,
         extensions: &["VK_QCOM_multiview_per_view_render_areas"],
+        name: "VkPhysicalDeviceMultiviewPerViewRenderAreasFeaturesQCOM",
         members: &["multiviewPerViewRenderAreas"],
     },
     FeatureStruct {
         s_type: 1000482000,
-        name: "VkPhysicalDeviceShaderObjectFeaturesEXT",
         core: 0,
         extensions: &["VK_EXT_shader_object"],
+        name: "VkPhysicalDeviceShaderObjectFeaturesEXT",
         members: &["shaderObject"],
     },
     FeatureStruct {
         s_type: 1000395000,
-        name: "VkPhysicalDeviceShaderTileImageFeaturesEXT",
         core: 0,
         extensions: &["VK_EXT_shader_tile_image"],
+        name: "VkPhysicalDeviceShaderTileImageFeaturesEXT",
         members: &[
             "shaderTileImageColorReadAccess",
             "shaderTileImageDepthReadAccess",
@@ -1908,240 +1908,240 @@ pub(crate) static FEATURE_STRUCTS: &[FeatureStruct] = &[
     },
     FeatureStruct {
         s_type: 1000529004,
-        name: "VkPhysicalDeviceExternalMemoryScreenBufferFeaturesQNX",
         core: 0,
         extensions: &["VK_QNX_external_memory_screen_buffer"],
+        name: "VkPhysicalDeviceExternalMemoryScreenBufferFeaturesQNX",
         members: &["screenBufferImport"],
     },
     FeatureStruct {
         s_type: 1000506000,
-        name: "VkPhysicalDeviceCooperativeMatrixFeaturesKHR",
         core: 0,
         extensions: &["VK_KHR_cooperative_matrix"],
+        name: "VkPhysicalDeviceCooperativeMatrixFeaturesKHR",
         members: &["cooperativeMatrix", "cooperativeMatrixRobustBufferAccess"],
     },
     FeatureStruct {
         s_type: 1000172000,
-        name: "VkPhysicalDeviceCooperativeMatrixConversionFeaturesQCOM",
         core: 0,
         extensions: &["VK_QCOM_cooperative_matrix_conversion"],
+        name: "VkPhysicalDeviceCooperativeMatrixConversionFeaturesQCOM",
         members: &["cooperativeMatrixConversion"],
     },
     FeatureStruct {
         s_type: 1000134000,
-        name: "VkPhysicalDeviceShaderEnqueueFeaturesAMDX",
         core: 0,
         extensions: &["VK_AMDX_shader_enqueue"],
+        name: "VkPhysicalDeviceShaderEnqueueFeaturesAMDX",
         members: &["shaderEnqueue", "shaderMeshEnqueue"],
     },
     FeatureStruct {
         s_type: 1000476000,
-        name: "VkPhysicalDeviceAntiLagFeaturesAMD",
         core: 0,
         extensions: &["VK_AMD_anti_lag"],
+        name: "VkPhysicalDeviceAntiLagFeaturesAMD",
         members: &["antiLag"],
     },
     FeatureStruct {
         s_type: 1000547000,
-        name: "VkPhysicalDeviceTileMemoryHeapFeaturesQCOM",
         core: 0,
         extensions: &["VK_QCOM_tile_memory_heap"],
+        name: "VkPhysicalDeviceTileMemoryHeapFeaturesQCOM",
         members: &["tileMemoryHeap"],
     },
     FeatureStruct {
         s_type: 1000521000,
-        name: "VkPhysicalDeviceCubicClampFeaturesQCOM",
         core: 0,
         extensions: &["VK_QCOM_filter_cubic_clamp"],
+        name: "VkPhysicalDeviceCubicClampFeaturesQCOM",
         members: &["cubicRangeClamp"],
     },
     FeatureStruct {
         s_type: 1000520000,
-        name: "VkPhysicalDeviceYcbcrDegammaFeaturesQCOM",
         core: 0,
         extensions: &["VK_QCOM_ycbcr_degamma"],
+        name: "VkPhysicalDeviceYcbcrDegammaFeaturesQCOM",
         members: &["ycbcrDegamma"],
     },
     FeatureStruct {
         s_type: 1000519001,
-        name: "VkPhysicalDeviceCubicWeightsFeaturesQCOM",
         core: 0,
         extensions: &["VK_QCOM_filter_cubic_weights"],
+        name: "VkPhysicalDeviceCubicWeightsFeaturesQCOM",
         members: &["selectableCubicWeights"],
     },
     FeatureStruct {
         s_type: 1000518000,
-        name: "VkPhysicalDeviceImageProcessing2FeaturesQCOM",
         core: 0,
         extensions: &["VK_QCOM_image_processing2"],
+        name: "VkPhysicalDeviceImageProcessing2FeaturesQCOM",
         members: &["textureBlockMatch2"],
     },
     FeatureStruct {
         s_type: 1000303000,
-        name: "VkPhysicalDeviceImageProcessing3FeaturesQCOM",
         core: 0,
         extensions: &["VK_QCOM_image_processing3"],
+        name: "VkPhysicalDeviceImageProcessing3FeaturesQCOM",
         members: &["imageGatherLinear", "imageGatherExtendedModes", "blockMatchExtendedClampToEdge"],
     },
     FeatureStruct {
         s_type: 1000546000,
-        name: "VkPhysicalDeviceDescriptorPoolOverallocationFeaturesNV",
         core: 0,
         extensions: &["VK_NV_descriptor_pool_overallocation"],
+        name: "VkPhysicalDeviceDescriptorPoolOverallocationFeaturesNV",
         members: &["descriptorPoolOverallocation"],
     },
     FeatureStruct {
         s_type: 1000516000,
-        name: "VkPhysicalDevicePerStageDescriptorSetFeaturesNV",
         core: 0,
         extensions: &["VK_NV_per_stage_descriptor_set"],
+        name: "VkPhysicalDevicePerStageDescriptorSetFeaturesNV",
         members: &["perStageDescriptorSet", "dynamicPipelineLayout"],
     },
     FeatureStruct {
         s_type: 1000468000,
-        name: "VkPhysicalDeviceExternalFormatResolveFeaturesANDROID",
         core: 0,
         extensions: &["VK_ANDROID_external_format_resolve"],
+        name: "VkPhysicalDeviceExternalFormatResolveFeaturesANDROID",
         members: &["externalFormatResolve"],
     },
     FeatureStruct {
         s_type: 1000307003,
-        name: "VkPhysicalDeviceCudaKernelLaunchFeaturesNV",
         core: 0,
         extensions: &["VK_NV_cuda_kernel_launch"],
+        name: "VkPhysicalDeviceCudaKernelLaunchFeaturesNV",
         members: &["cudaKernelLaunchFeatures"],
     },
     FeatureStruct {
         s_type: 1000417001,
-        name: "VkPhysicalDeviceSchedulingControlsFeaturesARM",
         core: 0,
         extensions: &["VK_ARM_scheduling_controls"],
+        name: "VkPhysicalDeviceSchedulingControlsFeaturesARM",
         members: &["schedulingControls"],
     },
     FeatureStruct {
         s_type: 1000110000,
-        name: "VkPhysicalDeviceRelaxedLineRasterizationFeaturesIMG",
         core: 0,
         extensions: &["VK_IMG_relaxed_line_rasterization"],
+        name: "VkPhysicalDeviceRelaxedLineRasterizationFeaturesIMG",
         members: &["relaxedLineRasterization"],
     },
     FeatureStruct {
         s_type: 1000424000,
-        name: "VkPhysicalDeviceRenderPassStripedFeaturesARM",
         core: 0,
         extensions: &["VK_ARM_render_pass_striped"],
+        name: "VkPhysicalDeviceRenderPassStripedFeaturesARM",
         members: &["renderPassStriped"],
     },
     FeatureStruct {
         s_type: 1000596000,
-        name: "VkPhysicalDevicePipelineOpacityMicromapFeaturesARM",
         core: 0,
         extensions: &["VK_ARM_pipeline_opacity_micromap"],
+        name: "VkPhysicalDevicePipelineOpacityMicromapFeaturesARM",
         members: &["pipelineOpacityMicromap"],
     },
     FeatureStruct {
         s_type: 1000434000,
-        name: "VkPhysicalDeviceShaderMaximalReconvergenceFeaturesKHR",
         core: 0,
         extensions: &["VK_KHR_shader_maximal_reconvergence"],
+        name: "VkPhysicalDeviceShaderMaximalReconvergenceFeaturesKHR",
         members: &["shaderMaximalReconvergence"],
     },
     FeatureStruct {
         s_type: 1000416000,
-        name: "VkPhysicalDeviceShaderSubgroupRotateFeatures",
         core: 104,
         extensions: &["VK_KHR_shader_subgroup_rotate"],
+        name: "VkPhysicalDeviceShaderSubgroupRotateFeatures",
         members: &["shaderSubgroupRotate", "shaderSubgroupRotateClustered"],
     },
     FeatureStruct {
         s_type: 1000544000,
-        name: "VkPhysicalDeviceShaderExpectAssumeFeatures",
         core: 104,
         extensions: &["VK_KHR_shader_expect_assume"],
+        name: "VkPhysicalDeviceShaderExpectAssumeFeatures",
         members: &["shaderExpectAssume"],
     },
     FeatureStruct {
         s_type: 1000528000,
-        name: "VkPhysicalDeviceShaderFloatControls2Features",
         core: 104,
         extensions: &["VK_KHR_shader_float_controls2"],
+        name: "VkPhysicalDeviceShaderFloatControls2Features",
         members: &["shaderFloatControls2"],
     },
     FeatureStruct {
         s_type: 1000232000,
-        name: "VkPhysicalDeviceDynamicRenderingLocalReadFeatures",
         core: 104,
         extensions: &["VK_KHR_dynamic_rendering_local_read"],
+        name: "VkPhysicalDeviceDynamicRenderingLocalReadFeatures",
         members: &["dynamicRenderingLocalRead"],
     },
     FeatureStruct {
         s_type: 1000235000,
-        name: "VkPhysicalDeviceShaderQuadControlFeaturesKHR",
         core: 0,
         extensions: &["VK_KHR_shader_quad_control"],
+        name: "VkPhysicalDeviceShaderQuadControlFeaturesKHR",
         members: &["shaderQuadControl"],
     },
     FeatureStruct {
         s_type: 1000563000,
-        name: "VkPhysicalDeviceShaderAtomicFloat16VectorFeaturesNV",
         core: 0,
         extensions: &["VK_NV_shader_atomic_float16_vector"],
+        name: "VkPhysicalDeviceShaderAtomicFloat16VectorFeaturesNV",
         members: &["shaderFloat16VectorAtomics"],
     },
     FeatureStruct {
         s_type: 1000272000,
-        name: "VkPhysicalDeviceMapMemoryPlacedFeaturesEXT",
         core: 0,
         extensions: &["VK_EXT_map_memory_placed"],
+        name: "VkPhysicalDeviceMapMemoryPlacedFeaturesEXT",
         members: &["memoryMapPlaced", "memoryMapRangePlaced", "memoryUnmapReserve"],
     },
     FeatureStruct {
         s_type: 1000141000,
-        name: "VkPhysicalDeviceShaderBfloat16FeaturesKHR",
         core: 0,
         extensions: &["VK_KHR_shader_bfloat16"],
+        name: "VkPhysicalDeviceShaderBfloat16FeaturesKHR",
         members: &["shaderBFloat16Type", "shaderBFloat16DotProduct", "shaderBFloat16CooperativeMatrix"],
     },
     FeatureStruct {
         s_type: 1000555000,
-        name: "VkPhysicalDeviceRawAccessChainsFeaturesNV",
         core: 0,
         extensions: &["VK_NV_raw_access_chains"],
+        name: "VkPhysicalDeviceRawAccessChainsFeaturesNV",
         members: &["shaderRawAccessChains"],
     },
     FeatureStruct {
         s_type: 1000559000,
-        name: "VkPhysicalDeviceCommandBufferInheritanceFeaturesNV",
         core: 0,
         extensions: &["VK_NV_command_buffer_inheritance"],
+        name: "VkPhysicalDeviceCommandBufferInheritanceFeaturesNV",
         members: &["commandBufferInheritance"],
     },
     FeatureStruct {
         s_type: 1000575000,
-        name: "VkPhysicalDeviceImageAlignmentControlFeaturesMESA",
         core: 0,
         extensions: &["VK_MESA_image_alignment_control"],
+        name: "VkPhysicalDeviceImageAlignmentControlFeaturesMESA",
         members: &["imageAlignmentControl"],
     },
     FeatureStruct {
         s_type: 1000564000,
-        name: "VkPhysicalDeviceShaderReplicatedCompositesFeaturesEXT",
         core: 0,
         extensions: &["VK_EXT_shader_replicated_composites"],
+        name: "VkPhysicalDeviceShaderReplicatedCompositesFeaturesEXT",
         members: &["shaderReplicatedComposites"],
     },
     FeatureStruct {
         s_type: 1000361000,
-        name: "VkPhysicalDevicePresentModeFifoLatestReadyFeaturesKHR",
         core: 0,
         extensions: &["VK_EXT_present_mode_fifo_latest_ready", "VK_KHR_present_mode_fifo_latest_ready"],
+        name: "VkPhysicalDevicePresentModeFifoLatestReadyFeaturesKHR",
         members: &["presentModeFifoLatestReady"],
     },
     FeatureStruct {
         s_type: 1000593000,
-        name: "VkPhysicalDeviceCooperativeMatrix2FeaturesNV",
         core: 0,
         extensions: &["VK_NV_cooperative_matrix2"],
+        name: "VkPhysicalDeviceCooperativeMatrix2FeaturesNV",
         members: &[
             "cooperativeMatrixWorkgroupScope",
             "cooperativeMatrixFlexibleDimensions",
@@ -2154,51 +2154,51 @@ pub(crate) static FEATURE_STRUCTS: &[FeatureStruct] = &[
     },
     FeatureStruct {
         s_type: 1000689000,
-        name: "VkPhysicalDeviceCooperativeMatrixDecodeVectorFeaturesNV",
         core: 0,
         extensions: &["VK_NV_cooperative_matrix_decode_vector"],
+        name: "VkPhysicalDeviceCooperativeMatrixDecodeVectorFeaturesNV",
         members: &["cooperativeMatrixDecodeVector"],
     },
     FeatureStruct {
         s_type: 1000590000,
-        name: "VkPhysicalDeviceHdrVividFeaturesHUAWEI",
         core: 0,
         extensions: &["VK_HUAWEI_hdr_vivid"],
+        name: "VkPhysicalDeviceHdrVividFeaturesHUAWEI",
         members: &["hdrVivid"],
     },
     FeatureStruct {
         s_type: 1000608000,
-        name: "VkPhysicalDeviceVertexAttributeRobustnessFeaturesEXT",
         core: 0,
         extensions: &["VK_EXT_vertex_attribute_robustness"],
+        name: "VkPhysicalDeviceVertexAttributeRobustnessFeaturesEXT",
         members: &["vertexAttributeRobustness"],
     },
     FeatureStruct {
         s_type: 1000478000,
-        name: "VkPhysicalDeviceDenseGeometryFormatFeaturesAMDX",
         core: 0,
         extensions: &["VK_AMDX_dense_geometry_format"],
+        name: "VkPhysicalDeviceDenseGeometryFormatFeaturesAMDX",
         members: &["denseGeometryFormat"],
     },
     FeatureStruct {
         s_type: 1000421000,
-        name: "VkPhysicalDeviceDepthClampZeroOneFeaturesKHR",
         core: 0,
         extensions: &["VK_EXT_depth_clamp_zero_one", "VK_KHR_depth_clamp_zero_one"],
+        name: "VkPhysicalDeviceDepthClampZeroOneFeaturesKHR",
         members: &["depthClampZeroOne"],
     },
     FeatureStruct {
         s_type: 1000491000,
-        name: "VkPhysicalDeviceCooperativeVectorFeaturesNV",
         core: 0,
         extensions: &["VK_NV_cooperative_vector"],
+        name: "VkPhysicalDeviceCooperativeVectorFeaturesNV",
         members: &["cooperativeVector", "cooperativeVectorTraining"],
     },
     FeatureStruct {
         s_type: 1000309000,
-        name: "VkPhysicalDeviceTileShadingFeaturesQCOM",
         core: 0,
         extensions: &["VK_QCOM_tile_shading"],
+        name: "VkPhysicalDeviceTileShadingFeaturesQCOM",
         members: &[
             "tileShading",
             "tileShadingFragmentStage",
@@ -2218,30 +2218,30 @@ pub(crate) static FEATURE_STRUCTS: &[FeatureStruct] = &[
     },
     FeatureStruct {
         s_type: 1000611000,
-        name: "VkPhysicalDeviceFragmentDensityMapLayeredFeaturesVALVE",
         core: 0,
         extensions: &["VK_VALVE_fragment_density_map_layered"],
+        name: "VkPhysicalDeviceFragmentDensityMapLayeredFeaturesVALVE",
         members: &["fragmentDensityMapLayered"],
     },
     FeatureStruct {
         s_type: 1000613001,
-        name: "VkPhysicalDevicePresentMeteringFeaturesNV",
         core: 0,
         extensions: &["VK_NV_present_metering"],
+        name: "VkPhysicalDevicePresentMeteringFeaturesNV",
         members: &["presentMetering"],
     },
     FeatureStruct {
         s_type: 1000642000,
-        name: "VkPhysicalDeviceShaderUniformBufferUnsizedArrayFeaturesEXT",
         core: 0,
         extensions: &["VK_EXT_shader_uniform_buffer_unsized_array"],
+        name: "VkPhysicalDeviceShaderUniformBufferUnsizedArrayFeaturesEXT",
         members: &["shaderUniformBufferUnsizedArray"],
     },
     FeatureStruct {
         s_type: 1000673000,
-        name: "VkPhysicalDeviceShaderMixedFloatDotProductFeaturesVALVE",
         core: 0,
         extensions: &["VK_VALVE_shader_mixed_float_dot_product"],
+        name: "VkPhysicalDeviceShaderMixedFloatDotProductFeaturesVALVE",
         members: &[
             "shaderMixedFloatDotProductFloat16AccFloat32",
             "shaderMixedFloatDotProductFloat16AccFloat16",
@@ -2251,30 +2251,30 @@ pub(crate) static FEATURE_STRUCTS: &[FeatureStruct] = &[
     },
     FeatureStruct {
         s_type: 1000678000,
-        name: "VkPhysicalDevicePrimitiveRestartIndexFeaturesEXT",
         core: 0,
         extensions: &["VK_EXT_primitive_restart_index"],
+        name: "VkPhysicalDevicePrimitiveRestartIndexFeaturesEXT",
         members: &["primitiveRestartIndex"],
     },
     FeatureStruct {
         s_type: 1000609000,
-        name: "VkPhysicalDeviceFormatPackFeaturesARM",
         core: 0,
         extensions: &["VK_ARM_format_pack"],
+        name: "VkPhysicalDeviceFormatPackFeaturesARM",
         members: &["formatPack"],
     },
     FeatureStruct {
         s_type: 1000674000,
-        name: "VkPhysicalDeviceThrottleHintFeaturesSEC",
         core: 0,
         extensions: &["VK_SEC_throttle_hint"],
+        name: "VkPhysicalDeviceThrottleHintFeaturesSEC",
         members: &["throttleHint"],
     },
     FeatureStruct {
         s_type: 1000460009,
-        name: "VkPhysicalDeviceTensorFeaturesARM",
         core: 0,
         extensions: &["VK_ARM_tensors"],
+        name: "VkPhysicalDeviceTensorFeaturesARM",
         members: &[
             "tensorNonPacked",
             "shaderTensorAccess",
@@ -2286,23 +2286,23 @@ pub(crate) static FEATURE_STRUCTS: &[FeatureStruct] = &[
     },
     FeatureStruct {
         s_type: 1000460018,
-        name: "VkPhysicalDeviceDescriptorBufferTensorFeaturesARM",
         core: 0,
         extensions: &["VK_ARM_tensors"],
+        name: "VkPhysicalDeviceDescriptorBufferTensorFeaturesARM",
         members: &["descriptorBufferTensorDescriptors"],
     },
     FeatureStruct {
         s_type: 1000567000,
-        name: "VkPhysicalDeviceShaderFloat8FeaturesEXT",
         core: 0,
         extensions: &["VK_EXT_shader_float8"],
+        name: "VkPhysicalDeviceShaderFloat8FeaturesEXT",
         members: &["shaderFloat8", "shaderFloat8CooperativeMatrix"],
     },
     FeatureStruct {
         s_type: 1000507006,
-        name: "VkPhysicalDeviceDataGraphFeaturesARM",
         core: 0,
         extensions: &["VK_ARM_data_graph"],
+        name: "VkPhysicalDeviceDataGraphFeaturesARM",
         members: &[
             "dataGraph",
             "dataGraphUpdateAfterBind",
@@ -2313,149 +2313,149 @@ pub(crate) static FEATURE_STRUCTS: &[FeatureStruct] = &[
     },
     FeatureStruct {
         s_type: 1000637000,
-        name: "VkPhysicalDevicePipelineCacheIncrementalModeFeaturesSEC",
         core: 0,
         extensions: &["VK_SEC_pipeline_cache_incremental_mode"],
+        name: "VkPhysicalDevicePipelineCacheIncrementalModeFeaturesSEC",
         members: &["pipelineCacheIncrementalMode"],
     },
     FeatureStruct {
         s_type: 1000629000,
-        name: "VkPhysicalDeviceDataGraphModelFeaturesQCOM",
         core: 0,
         extensions: &["VK_QCOM_data_graph_model"],
+        name: "VkPhysicalDeviceDataGraphModelFeaturesQCOM",
         members: &["dataGraphModel"],
     },
     FeatureStruct {
         s_type: 1000387000,
-        name: "VkPhysicalDeviceShaderUntypedPointersFeaturesKHR",
         core: 0,
         extensions: &["VK_KHR_shader_untyped_pointers"],
+        name: "VkPhysicalDeviceShaderUntypedPointersFeaturesKHR",
         members: &["shaderUntypedPointers"],
     },
     FeatureStruct {
         s_type: 1000390000,
-        name: "VkPhysicalDeviceVideoEncodeRgbConversionFeaturesVALVE",
         core: 0,
         extensions: &["VK_VALVE_video_encode_rgb_conversion"],
+        name: "VkPhysicalDeviceVideoEncodeRgbConversionFeaturesVALVE",
         members: &["videoEncodeRgbConversion"],
     },
     FeatureStruct {
         s_type: 1000627000,
-        name: "VkPhysicalDeviceShader64BitIndexingFeaturesEXT",
         core: 0,
         extensions: &["VK_EXT_shader_64bit_indexing"],
+        name: "VkPhysicalDeviceShader64BitIndexingFeaturesEXT",
         members: &["shader64BitIndexing"],
     },
     FeatureStruct {
         s_type: 1000302001,
-        name: "VkPhysicalDeviceQueuePerfHintFeaturesQCOM",
         core: 0,
         extensions: &["VK_QCOM_queue_perf_hint"],
+        name: "VkPhysicalDeviceQueuePerfHintFeaturesQCOM",
         members: &["queuePerfHint"],
     },
     FeatureStruct {
         s_type: 1000605000,
-        name: "VkPhysicalDevicePerformanceCountersByRegionFeaturesARM",
         core: 0,
         extensions: &["VK_ARM_performance_counters_by_region"],
+        name: "VkPhysicalDevicePerformanceCountersByRegionFeaturesARM",
         members: &["performanceCountersByRegion"],
     },
     FeatureStruct {
         s_type: 1000645001,
-        name: "VkPhysicalDeviceComputeOccupancyPriorityFeaturesNV",
         core: 0,
         extensions: &["VK_NV_compute_occupancy_priority"],
+        name: "VkPhysicalDeviceComputeOccupancyPriorityFeaturesNV",
         members: &["computeOccupancyPriority"],
     },
     FeatureStruct {
         s_type: 1000635000,
-        name: "VkPhysicalDeviceShaderLongVectorFeaturesEXT",
         core: 0,
         extensions: &["VK_EXT_shader_long_vector"],
+        name: "VkPhysicalDeviceShaderLongVectorFeaturesEXT",
         members: &["longVector"],
     },
     FeatureStruct {
         s_type: 1000288000,
-        name: "VkPhysicalDeviceTextureCompressionASTC3DFeaturesEXT",
         core: 0,
         extensions: &["VK_EXT_texture_compression_astc_3d"],
+        name: "VkPhysicalDeviceTextureCompressionASTC3DFeaturesEXT",
         members: &["textureCompressionASTC_3D"],
     },
     FeatureStruct {
         s_type: 1000662000,
-        name: "VkPhysicalDeviceShaderSubgroupPartitionedFeaturesEXT",
         core: 0,
         extensions: &["VK_EXT_shader_subgroup_partitioned"],
+        name: "VkPhysicalDeviceShaderSubgroupPartitionedFeaturesEXT",
         members: &["shaderSubgroupPartitioned"],
     },
     FeatureStruct {
         s_type: 1000305000,
-        name: "VkPhysicalDeviceShaderSplitBarrierFeaturesEXT",
         core: 0,
         extensions: &["VK_EXT_shader_split_barrier"],
+        name: "VkPhysicalDeviceShaderSplitBarrierFeaturesEXT",
         members: &["shaderSplitBarrier"],
     },
     FeatureStruct {
         s_type: 1000135009,
-        name: "VkPhysicalDeviceDescriptorHeapFeaturesEXT",
         core: 0,
         extensions: &["VK_EXT_descriptor_heap"],
+        name: "VkPhysicalDeviceDescriptorHeapFeaturesEXT",
         members: &["descriptorHeap", "descriptorHeapCaptureReplay"],
     },
     FeatureStruct {
         s_type: 1000607000,
-        name: "VkPhysicalDeviceShaderInstrumentationFeaturesARM",
         core: 0,
         extensions: &["VK_ARM_shader_instrumentation"],
+        name: "VkPhysicalDeviceShaderInstrumentationFeaturesARM",
         members: &["shaderInstrumentation"],
     },
     FeatureStruct {
         s_type: 1000318006,
-        name: "VkPhysicalDeviceDeviceAddressCommandsFeaturesKHR",
         core: 0,
         extensions: &["VK_KHR_device_address_commands"],
+        name: "VkPhysicalDeviceDeviceAddressCommandsFeaturesKHR",
         members: &["deviceAddressCommands"],
     },
     FeatureStruct {
         s_type: 1000231000,
-        name: "VkPhysicalDeviceShaderConstantDataFeaturesKHR",
         core: 0,
         extensions: &["VK_KHR_shader_constant_data"],
+        name: "VkPhysicalDeviceShaderConstantDataFeaturesKHR",
         members: &["shaderConstantData"],
     },
     FeatureStruct {
         s_type: 1000233000,
-        name: "VkPhysicalDeviceShaderAbortFeaturesKHR",
         core: 0,
         extensions: &["VK_KHR_shader_abort"],
+        name: "VkPhysicalDeviceShaderAbortFeaturesKHR",
         members: &["shaderAbort"],
     },
     FeatureStruct {
         s_type: 1000631000,
-        name: "VkPhysicalDeviceDataGraphOpticalFlowFeaturesARM",
         core: 0,
         extensions: &["VK_ARM_data_graph_optical_flow"],
+        name: "VkPhysicalDeviceDataGraphOpticalFlowFeaturesARM",
         members: &["dataGraphOpticalFlow"],
     },
     FeatureStruct {
         s_type: 1000687000,
-        name: "VkPhysicalDeviceImageTilingControlFeaturesEXT",
         core: 0,
         extensions: &["VK_EXT_image_tiling_control"],
+        name: "VkPhysicalDeviceImageTilingControlFeaturesEXT",
         members: &["imageTilingControl"],
     },
     FeatureStruct {
         s_type: 1000672000,
-        name: "VkPhysicalDeviceShaderOCPMicroscalingTypesFeaturesEXT",
         core: 0,
         extensions: &["VK_EXT_shader_ocp_microscaling_types"],
+        name: "VkPhysicalDeviceShaderOCPMicroscalingTypesFeaturesEXT",
         members: &["shaderFloat4", "shaderFloat6", "shaderFloat8UnsignedE8M0", "shaderMXInt8"],
     },
     FeatureStruct {
         s_type: 1000659000,
-        name: "VkPhysicalDeviceCooperativeMatrixMaintenance1FeaturesEXT",
         core: 0,
         extensions: &["VK_EXT_cooperative_matrix_maintenance1"],
+        name: "VkPhysicalDeviceCooperativeMatrixMaintenance1FeaturesEXT",
         members: &[
             "cooperativeMatrixProperties2",
             "cooperativeMatrixReductions",
@@ -2470,7 +2470,6 @@ pub(crate) static FEATURE_STRUCTS: &[FeatureStruct] = &[
 pub(crate) static PROPERTY_STRUCTS: &[PropertyStruct] = &[
     PropertyStruct {
         s_type: 1000580002,
-        name: "VkPhysicalDevicePushConstantBankPropertiesNV",
         core: 0,
         extensions: &["VK_NV_push_constant_bank"],
         members: &[
@@ -2482,7 +2481,6 @@ pub(crate) static PROPERTY_STRUCTS: &[PropertyStruct] = &[
     },
     PropertyStruct {
         s_type: 1000277000,
-        name: "VkPhysicalDeviceDeviceGeneratedCommandsPropertiesNV",
         core: 0,
         extensions: &["VK_NV_device_generated_commands"],
         members: &[
@@ -2504,7 +2502,6 @@ pub(crate) static PROPERTY_STRUCTS: &[PropertyStruct] = &[
     },
     PropertyStruct {
         s_type: 1000569001,
-        name: "VkPhysicalDeviceClusterAccelerationStructurePropertiesNV",
         core: 0,
         extensions: &["VK_NV_cluster_acceleration_structure"],
         members: &[
@@ -2520,21 +2517,18 @@ pub(crate) static PROPERTY_STRUCTS: &[PropertyStruct] = &[
     },
     PropertyStruct {
         s_type: 1000392001,
-        name: "VkPhysicalDeviceMultiDrawPropertiesEXT",
         core: 0,
         extensions: &["VK_EXT_multi_draw"],
         members: &[Member { name: "maxMultiDrawCount", offset: 16, kind: Kind::U32, count: 1 }],
     },
     PropertyStruct {
         s_type: 1000080000,
-        name: "VkPhysicalDevicePushDescriptorProperties",
         core: 104,
         extensions: &["VK_KHR_push_descriptor"],
         members: &[Member { name: "maxPushDescriptors", offset: 16, kind: Kind::U32, count: 1 }],
     },
     PropertyStruct {
         s_type: 1000196000,
-        name: "VkPhysicalDeviceDriverProperties",
         core: 102,
         extensions: &["VK_KHR_driver_properties"],
         members: &[
@@ -2546,7 +2540,6 @@ pub(crate) static PROPERTY_STRUCTS: &[PropertyStruct] = &[
     },
     PropertyStruct {
         s_type: 1000071004,
-        name: "VkPhysicalDeviceIDProperties",
         core: 101,
         extensions: &[
             "VK_KHR_external_fence_capabilities",
@@ -2563,7 +2556,6 @@ pub(crate) static PROPERTY_STRUCTS: &[PropertyStruct] = &[
     },
     PropertyStruct {
         s_type: 1000053002,
-        name: "VkPhysicalDeviceMultiviewProperties",
         core: 101,
         extensions: &["VK_KHR_multiview"],
         members: &[
@@ -2573,21 +2565,18 @@ pub(crate) static PROPERTY_STRUCTS: &[PropertyStruct] = &[
     },
     PropertyStruct {
         s_type: 1000099000,
-        name: "VkPhysicalDeviceDiscardRectanglePropertiesEXT",
         core: 0,
         extensions: &["VK_EXT_discard_rectangles"],
         members: &[Member { name: "maxDiscardRectangles", offset: 16, kind: Kind::U32, count: 1 }],
     },
     PropertyStruct {
         s_type: 1000097000,
-        name: "VkPhysicalDeviceMultiviewPerViewAttributesPropertiesNVX",
         core: 0,
         extensions: &["VK_NVX_multiview_per_view_attributes"],
         members: &[Member { name: "perViewPositionAllComponents", offset: 16, kind: Kind::U32, count: 1 }],
     },
     PropertyStruct {
         s_type: 1000094000,
-        name: "VkPhysicalDeviceSubgroupProperties",
         core: 101,
         extensions: &[],
         members: &[
@@ -2599,21 +2588,18 @@ pub(crate) static PROPERTY_STRUCTS: &[PropertyStruct] = &[
     },
     PropertyStruct {
         s_type: 1000117000,
-        name: "VkPhysicalDevicePointClippingProperties",
         core: 101,
         extensions: &["VK_KHR_maintenance2"],
         members: &[Member { name: "pointClippingBehavior", offset: 16, kind: Kind::U32, count: 1 }],
     },
     PropertyStruct {
         s_type: 1000145002,
-        name: "VkPhysicalDeviceProtectedMemoryProperties",
         core: 101,
         extensions: &[],
         members: &[Member { name: "protectedNoFault", offset: 16, kind: Kind::U32, count: 1 }],
     },
     PropertyStruct {
         s_type: 1000130000,
-        name: "VkPhysicalDeviceSamplerFilterMinmaxProperties",
         core: 102,
         extensions: &["VK_EXT_sampler_filter_minmax"],
         members: &[
@@ -2623,7 +2609,6 @@ pub(crate) static PROPERTY_STRUCTS: &[PropertyStruct] = &[
     },
     PropertyStruct {
         s_type: 1000143003,
-        name: "VkPhysicalDeviceSampleLocationsPropertiesEXT",
         core: 0,
         extensions: &["VK_EXT_sample_locations"],
         members: &[
@@ -2636,7 +2621,6 @@ pub(crate) static PROPERTY_STRUCTS: &[PropertyStruct] = &[
     },
     PropertyStruct {
         s_type: 1000148001,
-        name: "VkPhysicalDeviceBlendOperationAdvancedPropertiesEXT",
         core: 0,
         extensions: &["VK_EXT_blend_operation_advanced"],
         members: &[
@@ -2650,7 +2634,6 @@ pub(crate) static PROPERTY_STRUCTS: &[PropertyStruct] = &[
     },
     PropertyStruct {
         s_type: 1000138001,
-        name: "VkPhysicalDeviceInlineUniformBlockProperties",
         core: 103,
         extensions: &["VK_EXT_inline_uniform_block"],
         members: &[
@@ -2678,7 +2661,6 @@ pub(crate) static PROPERTY_STRUCTS: &[PropertyStruct] = &[
     },
     PropertyStruct {
         s_type: 1000168000,
-        name: "VkPhysicalDeviceMaintenance3Properties",
         core: 101,
         extensions: &["VK_KHR_maintenance3"],
         members: &[
@@ -2688,14 +2670,12 @@ pub(crate) static PROPERTY_STRUCTS: &[PropertyStruct] = &[
     },
     PropertyStruct {
         s_type: 1000413001,
-        name: "VkPhysicalDeviceMaintenance4Properties",
         core: 103,
         extensions: &["VK_KHR_maintenance4"],
         members: &[Member { name: "maxBufferSize", offset: 16, kind: Kind::U64, count: 1 }],
     },
     PropertyStruct {
         s_type: 1000470001,
-        name: "VkPhysicalDeviceMaintenance5Properties",
         core: 104,
         extensions: &["VK_KHR_maintenance5"],
         members: &[
@@ -2724,7 +2704,6 @@ pub(crate) static PROPERTY_STRUCTS: &[PropertyStruct] = &[
     },
     PropertyStruct {
         s_type: 1000545001,
-        name: "VkPhysicalDeviceMaintenance6Properties",
         core: 104,
         extensions: &["VK_KHR_maintenance6"],
         members: &[
@@ -2735,7 +2714,6 @@ pub(crate) static PROPERTY_STRUCTS: &[PropertyStruct] = &[
     },
     PropertyStruct {
         s_type: 1000562001,
-        name: "VkPhysicalDeviceMaintenance7PropertiesKHR",
         core: 0,
         extensions: &["VK_KHR_maintenance7"],
         members: &[
@@ -2781,14 +2759,12 @@ pub(crate) static PROPERTY_STRUCTS: &[PropertyStruct] = &[
     },
     PropertyStruct {
         s_type: 1000562002,
-        name: "VkPhysicalDeviceLayeredApiPropertiesListKHR",
         core: 0,
         extensions: &["VK_KHR_maintenance7"],
         members: &[Member { name: "layeredApiCount", offset: 16, kind: Kind::U32, count: 1 }],
     },
     PropertyStruct {
         s_type: 1000584001,
-        name: "VkPhysicalDeviceMaintenance9PropertiesKHR",
         core: 0,
         extensions: &["VK_KHR_maintenance9"],
         members: &[
@@ -2798,7 +2774,6 @@ pub(crate) static PROPERTY_STRUCTS: &[PropertyStruct] = &[
     },
     PropertyStruct {
         s_type: 1000630001,
-        name: "VkPhysicalDeviceMaintenance10PropertiesKHR",
         core: 0,
         extensions: &["VK_KHR_maintenance10"],
         members: &[
@@ -2819,7 +2794,6 @@ pub(crate) static PROPERTY_STRUCTS: &[PropertyStruct] = &[
     },
     PropertyStruct {
         s_type: 1000197000,
-        name: "VkPhysicalDeviceFloatControlsProperties",
         core: 102,
         extensions: &["VK_KHR_shader_float_controls"],
         members: &[
@@ -2844,14 +2818,12 @@ pub(crate) static PROPERTY_STRUCTS: &[PropertyStruct] = &[
     },
     PropertyStruct {
         s_type: 1000178002,
-        name: "VkPhysicalDeviceExternalMemoryHostPropertiesEXT",
         core: 0,
         extensions: &["VK_EXT_external_memory_host"],
         members: &[Member { name: "minImportedHostPointerAlignment", offset: 16, kind: Kind::U64, count: 1 }],
     },
     PropertyStruct {
         s_type: 1000101000,
-        name: "VkPhysicalDeviceConservativeRasterizationPropertiesEXT",
         core: 0,
         extensions: &["VK_EXT_conservative_rasterization"],
         members: &[
@@ -2878,7 +2850,6 @@ pub(crate) static PROPERTY_STRUCTS: &[PropertyStruct] = &[
     },
     PropertyStruct {
         s_type: 1000185000,
-        name: "VkPhysicalDeviceShaderCorePropertiesAMD",
         core: 0,
         extensions: &["VK_AMD_shader_core_properties"],
         members: &[
@@ -2900,7 +2871,6 @@ pub(crate) static PROPERTY_STRUCTS: &[PropertyStruct] = &[
     },
     PropertyStruct {
         s_type: 1000227000,
-        name: "VkPhysicalDeviceShaderCoreProperties2AMD",
         core: 0,
         extensions: &["VK_AMD_shader_core_properties2"],
         members: &[
@@ -2910,7 +2880,6 @@ pub(crate) static PROPERTY_STRUCTS: &[PropertyStruct] = &[
     },
     PropertyStruct {
         s_type: 1000161002,
-        name: "VkPhysicalDeviceDescriptorIndexingProperties",
         core: 102,
         extensions: &["VK_EXT_descriptor_indexing"],
         members: &[
@@ -3031,7 +3000,6 @@ pub(crate) static PROPERTY_STRUCTS: &[PropertyStruct] = &[
     },
     PropertyStruct {
         s_type: 1000207001,
-        name: "VkPhysicalDeviceTimelineSemaphoreProperties",
         core: 102,
         extensions: &["VK_KHR_timeline_semaphore"],
         members: &[Member {
@@ -3043,14 +3011,12 @@ pub(crate) static PROPERTY_STRUCTS: &[PropertyStruct] = &[
     },
     PropertyStruct {
         s_type: 1000190000,
-        name: "VkPhysicalDeviceVertexAttributeDivisorPropertiesEXT",
         core: 0,
         extensions: &["VK_EXT_vertex_attribute_divisor"],
         members: &[Member { name: "maxVertexAttribDivisor", offset: 16, kind: Kind::U32, count: 1 }],
     },
     PropertyStruct {
         s_type: 1000525000,
-        name: "VkPhysicalDeviceVertexAttributeDivisorProperties",
         core: 104,
         extensions: &["VK_KHR_vertex_attribute_divisor"],
         members: &[
@@ -3060,7 +3026,6 @@ pub(crate) static PROPERTY_STRUCTS: &[PropertyStruct] = &[
     },
     PropertyStruct {
         s_type: 1000212000,
-        name: "VkPhysicalDevicePCIBusInfoPropertiesEXT",
         core: 0,
         extensions: &["VK_EXT_pci_bus_info"],
         members: &[
@@ -3072,7 +3037,6 @@ pub(crate) static PROPERTY_STRUCTS: &[PropertyStruct] = &[
     },
     PropertyStruct {
         s_type: 1000199000,
-        name: "VkPhysicalDeviceDepthStencilResolveProperties",
         core: 102,
         extensions: &["VK_KHR_depth_stencil_resolve"],
         members: &[
@@ -3084,7 +3048,6 @@ pub(crate) static PROPERTY_STRUCTS: &[PropertyStruct] = &[
     },
     PropertyStruct {
         s_type: 1000028001,
-        name: "VkPhysicalDeviceTransformFeedbackPropertiesEXT",
         core: 0,
         extensions: &["VK_EXT_transform_feedback"],
         members: &[
@@ -3107,21 +3070,18 @@ pub(crate) static PROPERTY_STRUCTS: &[PropertyStruct] = &[
     },
     PropertyStruct {
         s_type: 1000511000,
-        name: "VkPhysicalDeviceComputeShaderDerivativesPropertiesKHR",
         core: 0,
         extensions: &["VK_KHR_compute_shader_derivatives"],
         members: &[Member { name: "meshAndTaskShaderDerivatives", offset: 16, kind: Kind::U32, count: 1 }],
     },
     PropertyStruct {
         s_type: 1000426001,
-        name: "VkPhysicalDeviceCopyMemoryIndirectPropertiesKHR",
         core: 0,
         extensions: &["VK_KHR_copy_memory_indirect", "VK_NV_copy_memory_indirect"],
         members: &[Member { name: "supportedQueues", offset: 16, kind: Kind::U32, count: 1 }],
     },
     PropertyStruct {
         s_type: 1000427001,
-        name: "VkPhysicalDeviceMemoryDecompressionPropertiesEXT",
         core: 0,
         extensions: &["VK_EXT_memory_decompression", "VK_NV_memory_decompression"],
         members: &[
@@ -3131,7 +3091,6 @@ pub(crate) static PROPERTY_STRUCTS: &[PropertyStruct] = &[
     },
     PropertyStruct {
         s_type: 1000164002,
-        name: "VkPhysicalDeviceShadingRateImagePropertiesNV",
         core: 0,
         extensions: &["VK_NV_shading_rate_image"],
         members: &[
@@ -3142,7 +3101,6 @@ pub(crate) static PROPERTY_STRUCTS: &[PropertyStruct] = &[
     },
     PropertyStruct {
         s_type: 1000202001,
-        name: "VkPhysicalDeviceMeshShaderPropertiesNV",
         core: 0,
         extensions: &["VK_NV_mesh_shader"],
         members: &[
@@ -3163,7 +3121,6 @@ pub(crate) static PROPERTY_STRUCTS: &[PropertyStruct] = &[
     },
     PropertyStruct {
         s_type: 1000328001,
-        name: "VkPhysicalDeviceMeshShaderPropertiesEXT",
         core: 0,
         extensions: &["VK_EXT_mesh_shader"],
         members: &[
@@ -3199,7 +3156,6 @@ pub(crate) static PROPERTY_STRUCTS: &[PropertyStruct] = &[
     },
     PropertyStruct {
         s_type: 1000150014,
-        name: "VkPhysicalDeviceAccelerationStructurePropertiesKHR",
         core: 0,
         extensions: &["VK_KHR_acceleration_structure"],
         members: &[
@@ -3235,7 +3191,6 @@ pub(crate) static PROPERTY_STRUCTS: &[PropertyStruct] = &[
     },
     PropertyStruct {
         s_type: 1000347001,
-        name: "VkPhysicalDeviceRayTracingPipelinePropertiesKHR",
         core: 0,
         extensions: &["VK_KHR_ray_tracing_pipeline"],
         members: &[
@@ -3251,7 +3206,6 @@ pub(crate) static PROPERTY_STRUCTS: &[PropertyStruct] = &[
     },
     PropertyStruct {
         s_type: 1000165009,
-        name: "VkPhysicalDeviceRayTracingPropertiesNV",
         core: 0,
         extensions: &["VK_NV_ray_tracing"],
         members: &[
@@ -3267,7 +3221,6 @@ pub(crate) static PROPERTY_STRUCTS: &[PropertyStruct] = &[
     },
     PropertyStruct {
         s_type: 1000218001,
-        name: "VkPhysicalDeviceFragmentDensityMapPropertiesEXT",
         core: 0,
         extensions: &["VK_EXT_fragment_density_map"],
         members: &[
@@ -3278,7 +3231,6 @@ pub(crate) static PROPERTY_STRUCTS: &[PropertyStruct] = &[
     },
     PropertyStruct {
         s_type: 1000332001,
-        name: "VkPhysicalDeviceFragmentDensityMap2PropertiesEXT",
         core: 0,
         extensions: &["VK_EXT_fragment_density_map2"],
         members: &[
@@ -3295,7 +3247,6 @@ pub(crate) static PROPERTY_STRUCTS: &[PropertyStruct] = &[
     },
     PropertyStruct {
         s_type: 1000425001,
-        name: "VkPhysicalDeviceFragmentDensityMapOffsetPropertiesEXT",
         core: 0,
         extensions: &["VK_EXT_fragment_density_map_offset", "VK_QCOM_fragment_density_map_offset"],
         members: &[Member {
@@ -3307,7 +3258,6 @@ pub(crate) static PROPERTY_STRUCTS: &[PropertyStruct] = &[
     },
     PropertyStruct {
         s_type: 1000249002,
-        name: "VkPhysicalDeviceCooperativeMatrixPropertiesNV",
         core: 0,
         extensions: &["VK_NV_cooperative_matrix"],
         members: &[Member {
@@ -3319,14 +3269,12 @@ pub(crate) static PROPERTY_STRUCTS: &[PropertyStruct] = &[
     },
     PropertyStruct {
         s_type: 1000116001,
-        name: "VkPhysicalDevicePerformanceQueryPropertiesKHR",
         core: 0,
         extensions: &["VK_KHR_performance_query"],
         members: &[Member { name: "allowCommandBufferQueryCopies", offset: 16, kind: Kind::U32, count: 1 }],
     },
     PropertyStruct {
         s_type: 1000154001,
-        name: "VkPhysicalDeviceShaderSMBuiltinsPropertiesNV",
         core: 0,
         extensions: &["VK_NV_shader_sm_builtins"],
         members: &[
@@ -3336,7 +3284,6 @@ pub(crate) static PROPERTY_STRUCTS: &[PropertyStruct] = &[
     },
     PropertyStruct {
         s_type: 1000281001,
-        name: "VkPhysicalDeviceTexelBufferAlignmentProperties",
         core: 103,
         extensions: &["VK_EXT_texel_buffer_alignment"],
         members: &[
@@ -3358,7 +3305,6 @@ pub(crate) static PROPERTY_STRUCTS: &[PropertyStruct] = &[
     },
     PropertyStruct {
         s_type: 1000225000,
-        name: "VkPhysicalDeviceSubgroupSizeControlProperties",
         core: 103,
         extensions: &["VK_EXT_subgroup_size_control"],
         members: &[
@@ -3370,7 +3316,6 @@ pub(crate) static PROPERTY_STRUCTS: &[PropertyStruct] = &[
     },
     PropertyStruct {
         s_type: 1000369002,
-        name: "VkPhysicalDeviceSubpassShadingPropertiesHUAWEI",
         core: 0,
         extensions: &["VK_HUAWEI_subpass_shading"],
         members: &[Member {
@@ -3382,7 +3327,6 @@ pub(crate) static PROPERTY_STRUCTS: &[PropertyStruct] = &[
     },
     PropertyStruct {
         s_type: 1000404001,
-        name: "VkPhysicalDeviceClusterCullingShaderPropertiesHUAWEI",
         core: 0,
         extensions: &["VK_HUAWEI_cluster_culling_shader"],
         members: &[
@@ -3394,14 +3338,12 @@ pub(crate) static PROPERTY_STRUCTS: &[PropertyStruct] = &[
     },
     PropertyStruct {
         s_type: 1000259002,
-        name: "VkPhysicalDeviceLineRasterizationProperties",
         core: 104,
         extensions: &["VK_EXT_line_rasterization", "VK_KHR_line_rasterization"],
         members: &[Member { name: "lineSubPixelPrecisionBits", offset: 16, kind: Kind::U32, count: 1 }],
     },
     PropertyStruct {
         s_type: 50,
-        name: "VkPhysicalDeviceVulkan11Properties",
         core: 102,
         extensions: &[],
         members: &[
@@ -3424,7 +3366,6 @@ pub(crate) static PROPERTY_STRUCTS: &[PropertyStruct] = &[
     },
     PropertyStruct {
         s_type: 52,
-        name: "VkPhysicalDeviceVulkan12Properties",
         core: 102,
         extensions: &[],
         members: &[
@@ -3584,7 +3525,6 @@ pub(crate) static PROPERTY_STRUCTS: &[PropertyStruct] = &[
     },
     PropertyStruct {
         s_type: 54,
-        name: "VkPhysicalDeviceVulkan13Properties",
         core: 103,
         extensions: &[],
         members: &[
@@ -3797,7 +3737,6 @@ pub(crate) static PROPERTY_STRUCTS: &[PropertyStruct] = &[
     },
     PropertyStruct {
         s_type: 56,
-        name: "VkPhysicalDeviceVulkan14Properties",
         core: 104,
         extensions: &[],
         members: &[
@@ -3853,7 +3792,6 @@ pub(crate) static PROPERTY_STRUCTS: &[PropertyStruct] = &[
     },
     PropertyStruct {
         s_type: 1000133001,
-        name: "VkPhysicalDeviceGpaPropertiesAMD",
         core: 0,
         extensions: &["VK_AMD_gpa_interface"],
         members: &[
@@ -3865,21 +3803,18 @@ pub(crate) static PROPERTY_STRUCTS: &[PropertyStruct] = &[
     },
     PropertyStruct {
         s_type: 1000133005,
-        name: "VkPhysicalDeviceGpaProperties2AMD",
         core: 0,
         extensions: &["VK_AMD_gpa_interface"],
         members: &[Member { name: "revisionId", offset: 16, kind: Kind::U32, count: 1 }],
     },
     PropertyStruct {
         s_type: 1000287001,
-        name: "VkPhysicalDeviceCustomBorderColorPropertiesEXT",
         core: 0,
         extensions: &["VK_EXT_custom_border_color"],
         members: &[Member { name: "maxCustomBorderColorSamplers", offset: 16, kind: Kind::U32, count: 1 }],
     },
     PropertyStruct {
         s_type: 1000455001,
-        name: "VkPhysicalDeviceExtendedDynamicState3PropertiesEXT",
         core: 0,
         extensions: &["VK_EXT_extended_dynamic_state3"],
         members: &[Member {
@@ -3891,14 +3826,12 @@ pub(crate) static PROPERTY_STRUCTS: &[PropertyStruct] = &[
     },
     PropertyStruct {
         s_type: 1000570001,
-        name: "VkPhysicalDevicePartitionedAccelerationStructurePropertiesNV",
         core: 0,
         extensions: &["VK_NV_partitioned_acceleration_structure"],
         members: &[Member { name: "maxPartitionCount", offset: 16, kind: Kind::U32, count: 1 }],
     },
     PropertyStruct {
         s_type: 1000286001,
-        name: "VkPhysicalDeviceRobustness2PropertiesKHR",
         core: 0,
         extensions: &["VK_EXT_robustness2", "VK_KHR_robustness2"],
         members: &[
@@ -3908,7 +3841,6 @@ pub(crate) static PROPERTY_STRUCTS: &[PropertyStruct] = &[
     },
     PropertyStruct {
         s_type: 1000163001,
-        name: "VkPhysicalDevicePortabilitySubsetPropertiesKHR",
         core: 0,
         extensions: &["VK_KHR_portability_subset"],
         members: &[Member {
@@ -3920,7 +3852,6 @@ pub(crate) static PROPERTY_STRUCTS: &[PropertyStruct] = &[
     },
     PropertyStruct {
         s_type: 1000226002,
-        name: "VkPhysicalDeviceFragmentShadingRatePropertiesKHR",
         core: 0,
         extensions: &["VK_KHR_fragment_shading_rate"],
         members: &[
@@ -4000,7 +3931,6 @@ pub(crate) static PROPERTY_STRUCTS: &[PropertyStruct] = &[
     },
     PropertyStruct {
         s_type: 1000326000,
-        name: "VkPhysicalDeviceFragmentShadingRateEnumsPropertiesNV",
         core: 0,
         extensions: &["VK_NV_fragment_shading_rate_enums"],
         members: &[Member {
@@ -4012,14 +3942,12 @@ pub(crate) static PROPERTY_STRUCTS: &[PropertyStruct] = &[
     },
     PropertyStruct {
         s_type: 1000495001,
-        name: "VkPhysicalDeviceLegacyVertexAttributesPropertiesEXT",
         core: 0,
         extensions: &["VK_EXT_legacy_vertex_attributes"],
         members: &[Member { name: "nativeUnalignedPerformance", offset: 16, kind: Kind::U32, count: 1 }],
     },
     PropertyStruct {
         s_type: 1000572001,
-        name: "VkPhysicalDeviceDeviceGeneratedCommandsPropertiesEXT",
         core: 0,
         extensions: &["VK_EXT_device_generated_commands"],
         members: &[
@@ -4059,7 +3987,6 @@ pub(crate) static PROPERTY_STRUCTS: &[PropertyStruct] = &[
     },
     PropertyStruct {
         s_type: 1000270001,
-        name: "VkPhysicalDeviceHostImageCopyProperties",
         core: 104,
         extensions: &["VK_EXT_host_image_copy"],
         members: &[
@@ -4071,7 +3998,6 @@ pub(crate) static PROPERTY_STRUCTS: &[PropertyStruct] = &[
     },
     PropertyStruct {
         s_type: 1000254002,
-        name: "VkPhysicalDeviceProvokingVertexPropertiesEXT",
         core: 0,
         extensions: &["VK_EXT_provoking_vertex"],
         members: &[
@@ -4086,7 +4012,6 @@ pub(crate) static PROPERTY_STRUCTS: &[PropertyStruct] = &[
     },
     PropertyStruct {
         s_type: 1000316000,
-        name: "VkPhysicalDeviceDescriptorBufferPropertiesEXT",
         core: 0,
         extensions: &["VK_EXT_descriptor_buffer"],
         members: &[
@@ -4152,7 +4077,6 @@ pub(crate) static PROPERTY_STRUCTS: &[PropertyStruct] = &[
     },
     PropertyStruct {
         s_type: 1000316001,
-        name: "VkPhysicalDeviceDescriptorBufferDensityMapPropertiesEXT",
         core: 0,
         extensions: &["VK_EXT_descriptor_buffer"],
         members: &[Member {
@@ -4164,7 +4088,6 @@ pub(crate) static PROPERTY_STRUCTS: &[PropertyStruct] = &[
     },
     PropertyStruct {
         s_type: 1000280001,
-        name: "VkPhysicalDeviceShaderIntegerDotProductProperties",
         core: 103,
         extensions: &["VK_KHR_shader_integer_dot_product"],
         members: &[
@@ -4332,7 +4255,6 @@ pub(crate) static PROPERTY_STRUCTS: &[PropertyStruct] = &[
     },
     PropertyStruct {
         s_type: 1000353000,
-        name: "VkPhysicalDeviceDrmPropertiesEXT",
         core: 0,
         extensions: &["VK_EXT_physical_device_drm"],
         members: &[
@@ -4346,7 +4268,6 @@ pub(crate) static PROPERTY_STRUCTS: &[PropertyStruct] = &[
     },
     PropertyStruct {
         s_type: 1000322000,
-        name: "VkPhysicalDeviceFragmentShaderBarycentricPropertiesKHR",
         core: 0,
         extensions: &["VK_KHR_fragment_shader_barycentric"],
         members: &[Member {
@@ -4358,7 +4279,6 @@ pub(crate) static PROPERTY_STRUCTS: &[PropertyStruct] = &[
     },
     PropertyStruct {
         s_type: 1000483004,
-        name: "VkPhysicalDevicePipelineBinaryPropertiesKHR",
         core: 0,
         extensions: &["VK_KHR_pipeline_binary"],
         members: &[
@@ -4371,7 +4291,6 @@ pub(crate) static PROPERTY_STRUCTS: &[PropertyStruct] = &[
     },
     PropertyStruct {
         s_type: 1000320001,
-        name: "VkPhysicalDeviceGraphicsPipelineLibraryPropertiesEXT",
         core: 0,
         extensions: &["VK_EXT_graphics_pipeline_library"],
         members: &[
@@ -4386,14 +4305,12 @@ pub(crate) static PROPERTY_STRUCTS: &[PropertyStruct] = &[
     },
     PropertyStruct {
         s_type: 1000451001,
-        name: "VkPhysicalDeviceNestedCommandBufferPropertiesEXT",
         core: 0,
         extensions: &["VK_EXT_nested_command_buffer"],
         members: &[Member { name: "maxCommandBufferNestingLevel", offset: 16, kind: Kind::U32, count: 1 }],
     },
     PropertyStruct {
         s_type: 1000462001,
-        name: "VkPhysicalDeviceShaderModuleIdentifierPropertiesEXT",
         core: 0,
         extensions: &["VK_EXT_shader_module_identifier"],
         members: &[Member {
@@ -4405,7 +4322,6 @@ pub(crate) static PROPERTY_STRUCTS: &[PropertyStruct] = &[
     },
     PropertyStruct {
         s_type: 1000623001,
-        name: "VkPhysicalDeviceOpacityMicromapPropertiesKHR",
         core: 0,
         extensions: &["VK_KHR_opacity_micromap"],
         members: &[
@@ -4417,7 +4333,6 @@ pub(crate) static PROPERTY_STRUCTS: &[PropertyStruct] = &[
     },
     PropertyStruct {
         s_type: 1000396006,
-        name: "VkPhysicalDeviceOpacityMicromapPropertiesEXT",
         core: 0,
         extensions: &["VK_EXT_opacity_micromap"],
         members: &[
@@ -4427,7 +4342,6 @@ pub(crate) static PROPERTY_STRUCTS: &[PropertyStruct] = &[
     },
     PropertyStruct {
         s_type: 1000397001,
-        name: "VkPhysicalDeviceDisplacementMicromapPropertiesNV",
         core: 0,
         extensions: &["VK_NV_displacement_micromap"],
         members: &[Member {
@@ -4439,7 +4353,6 @@ pub(crate) static PROPERTY_STRUCTS: &[PropertyStruct] = &[
     },
     PropertyStruct {
         s_type: 1000068002,
-        name: "VkPhysicalDevicePipelineRobustnessProperties",
         core: 104,
         extensions: &["VK_EXT_pipeline_robustness"],
         members: &[
@@ -4451,14 +4364,12 @@ pub(crate) static PROPERTY_STRUCTS: &[PropertyStruct] = &[
     },
     PropertyStruct {
         s_type: 1000304001,
-        name: "VkPhysicalDeviceShaderMultipleWaitQueuesPropertiesQCOM",
         core: 0,
         extensions: &["VK_QCOM_shader_multiple_wait_queues"],
         members: &[Member { name: "maxShaderWaitQueues", offset: 16, kind: Kind::U32, count: 1 }],
     },
     PropertyStruct {
         s_type: 1000440001,
-        name: "VkPhysicalDeviceImageProcessingPropertiesQCOM",
         core: 0,
         extensions: &["VK_QCOM_image_processing"],
         members: &[
@@ -4470,7 +4381,6 @@ pub(crate) static PROPERTY_STRUCTS: &[PropertyStruct] = &[
     },
     PropertyStruct {
         s_type: 1000464001,
-        name: "VkPhysicalDeviceOpticalFlowPropertiesNV",
         core: 0,
         extensions: &["VK_NV_optical_flow"],
         members: &[
@@ -4489,14 +4399,12 @@ pub(crate) static PROPERTY_STRUCTS: &[PropertyStruct] = &[
     },
     PropertyStruct {
         s_type: 1000573001,
-        name: "VkPhysicalDeviceFaultPropertiesKHR",
         core: 0,
         extensions: &["VK_KHR_device_fault"],
         members: &[Member { name: "maxDeviceFaultCount", offset: 16, kind: Kind::U32, count: 1 }],
     },
     PropertyStruct {
         s_type: 1000497001,
-        name: "VkPhysicalDeviceShaderCoreBuiltinsPropertiesARM",
         core: 0,
         extensions: &["VK_ARM_shader_core_builtins"],
         members: &[
@@ -4507,7 +4415,6 @@ pub(crate) static PROPERTY_STRUCTS: &[PropertyStruct] = &[
     },
     PropertyStruct {
         s_type: 1000581001,
-        name: "VkPhysicalDeviceRayTracingInvocationReorderPropertiesEXT",
         core: 0,
         extensions: &["VK_EXT_ray_tracing_invocation_reorder"],
         members: &[
@@ -4522,7 +4429,6 @@ pub(crate) static PROPERTY_STRUCTS: &[PropertyStruct] = &[
     },
     PropertyStruct {
         s_type: 1000490001,
-        name: "VkPhysicalDeviceRayTracingInvocationReorderPropertiesNV",
         core: 0,
         extensions: &["VK_NV_ray_tracing_invocation_reorder"],
         members: &[Member {
@@ -4534,7 +4440,6 @@ pub(crate) static PROPERTY_STRUCTS: &[PropertyStruct] = &[
     },
     PropertyStruct {
         s_type: 1000492001,
-        name: "VkPhysicalDeviceExtendedSparseAddressSpacePropertiesNV",
         core: 0,
         extensions: &["VK_NV_extended_sparse_address_space"],
         members: &[
@@ -4545,7 +4450,6 @@ pub(crate) static PROPERTY_STRUCTS: &[PropertyStruct] = &[
     },
     PropertyStruct {
         s_type: 1000415000,
-        name: "VkPhysicalDeviceShaderCorePropertiesARM",
         core: 0,
         extensions: &["VK_ARM_shader_core_properties"],
         members: &[
@@ -4556,7 +4460,6 @@ pub(crate) static PROPERTY_STRUCTS: &[PropertyStruct] = &[
     },
     PropertyStruct {
         s_type: 1000482001,
-        name: "VkPhysicalDeviceShaderObjectPropertiesEXT",
         core: 0,
         extensions: &["VK_EXT_shader_object"],
         members: &[
@@ -4566,7 +4469,6 @@ pub(crate) static PROPERTY_STRUCTS: &[PropertyStruct] = &[
     },
     PropertyStruct {
         s_type: 1000395001,
-        name: "VkPhysicalDeviceShaderTileImagePropertiesEXT",
         core: 0,
         extensions: &["VK_EXT_shader_tile_image"],
         members: &[
@@ -4582,7 +4484,6 @@ pub(crate) static PROPERTY_STRUCTS: &[PropertyStruct] = &[
     },
     PropertyStruct {
         s_type: 1000506002,
-        name: "VkPhysicalDeviceCooperativeMatrixPropertiesKHR",
         core: 0,
         extensions: &["VK_KHR_cooperative_matrix"],
         members: &[Member {
@@ -4594,7 +4495,6 @@ pub(crate) static PROPERTY_STRUCTS: &[PropertyStruct] = &[
     },
     PropertyStruct {
         s_type: 1000134001,
-        name: "VkPhysicalDeviceShaderEnqueuePropertiesAMDX",
         core: 0,
         extensions: &["VK_AMDX_shader_enqueue"],
         members: &[
@@ -4609,7 +4509,6 @@ pub(crate) static PROPERTY_STRUCTS: &[PropertyStruct] = &[
     },
     PropertyStruct {
         s_type: 1000547001,
-        name: "VkPhysicalDeviceTileMemoryHeapPropertiesQCOM",
         core: 0,
         extensions: &["VK_QCOM_tile_memory_heap"],
         members: &[
@@ -4619,21 +4518,18 @@ pub(crate) static PROPERTY_STRUCTS: &[PropertyStruct] = &[
     },
     PropertyStruct {
         s_type: 1000518001,
-        name: "VkPhysicalDeviceImageProcessing2PropertiesQCOM",
         core: 0,
         extensions: &["VK_QCOM_image_processing2"],
         members: &[Member { name: "maxBlockMatchWindow", offset: 16, kind: Kind::U32, count: 2 }],
     },
     PropertyStruct {
         s_type: 1000530000,
-        name: "VkPhysicalDeviceLayeredDriverPropertiesMSFT",
         core: 0,
         extensions: &["VK_MSFT_layered_driver"],
         members: &[Member { name: "underlyingAPI", offset: 16, kind: Kind::U32, count: 1 }],
     },
     PropertyStruct {
         s_type: 1000468001,
-        name: "VkPhysicalDeviceExternalFormatResolvePropertiesANDROID",
         core: 0,
         extensions: &["VK_ANDROID_external_format_resolve"],
         members: &[
@@ -4649,7 +4545,6 @@ pub(crate) static PROPERTY_STRUCTS: &[PropertyStruct] = &[
     },
     PropertyStruct {
         s_type: 1000307004,
-        name: "VkPhysicalDeviceCudaKernelLaunchPropertiesNV",
         core: 0,
         extensions: &["VK_NV_cuda_kernel_launch"],
         members: &[
@@ -4659,14 +4554,12 @@ pub(crate) static PROPERTY_STRUCTS: &[PropertyStruct] = &[
     },
     PropertyStruct {
         s_type: 1000417002,
-        name: "VkPhysicalDeviceSchedulingControlsPropertiesARM",
         core: 0,
         extensions: &["VK_ARM_scheduling_controls"],
         members: &[Member { name: "schedulingControlsFlags", offset: 16, kind: Kind::U64, count: 1 }],
     },
     PropertyStruct {
         s_type: 1000417004,
-        name: "VkPhysicalDeviceSchedulingControlsDispatchParametersPropertiesARM",
         core: 0,
         extensions: &["VK_ARM_scheduling_controls"],
         members: &[
@@ -4677,7 +4570,6 @@ pub(crate) static PROPERTY_STRUCTS: &[PropertyStruct] = &[
     },
     PropertyStruct {
         s_type: 1000424001,
-        name: "VkPhysicalDeviceRenderPassStripedPropertiesARM",
         core: 0,
         extensions: &["VK_ARM_render_pass_striped"],
         members: &[
@@ -4687,21 +4579,18 @@ pub(crate) static PROPERTY_STRUCTS: &[PropertyStruct] = &[
     },
     PropertyStruct {
         s_type: 1000272001,
-        name: "VkPhysicalDeviceMapMemoryPlacedPropertiesEXT",
         core: 0,
         extensions: &["VK_EXT_map_memory_placed"],
         members: &[Member { name: "minPlacedMemoryMapAlignment", offset: 16, kind: Kind::U64, count: 1 }],
     },
     PropertyStruct {
         s_type: 1000575001,
-        name: "VkPhysicalDeviceImageAlignmentControlPropertiesMESA",
         core: 0,
         extensions: &["VK_MESA_image_alignment_control"],
         members: &[Member { name: "supportedImageAlignmentMask", offset: 16, kind: Kind::U32, count: 1 }],
     },
     PropertyStruct {
         s_type: 1000593002,
-        name: "VkPhysicalDeviceCooperativeMatrix2PropertiesNV",
         core: 0,
         extensions: &["VK_NV_cooperative_matrix2"],
         members: &[
@@ -4727,7 +4616,6 @@ pub(crate) static PROPERTY_STRUCTS: &[PropertyStruct] = &[
     },
     PropertyStruct {
         s_type: 1000491001,
-        name: "VkPhysicalDeviceCooperativeVectorPropertiesNV",
         core: 0,
         extensions: &["VK_NV_cooperative_vector"],
         members: &[
@@ -4749,7 +4637,6 @@ pub(crate) static PROPERTY_STRUCTS: &[PropertyStruct] = &[
     },
     PropertyStruct {
         s_type: 1000309001,
-        name: "VkPhysicalDeviceTileShadingPropertiesQCOM",
         core: 0,
         extensions: &["VK_QCOM_tile_shading"],
         members: &[
@@ -4761,14 +4648,12 @@ pub(crate) static PROPERTY_STRUCTS: &[PropertyStruct] = &[
     },
     PropertyStruct {
         s_type: 1000611001,
-        name: "VkPhysicalDeviceFragmentDensityMapLayeredPropertiesVALVE",
         core: 0,
         extensions: &["VK_VALVE_fragment_density_map_layered"],
         members: &[Member { name: "maxFragmentDensityMapLayers", offset: 16, kind: Kind::U32, count: 1 }],
     },
     PropertyStruct {
         s_type: 1000556003,
-        name: "VkPhysicalDeviceExternalComputeQueuePropertiesNV",
         core: 0,
         extensions: &["VK_NV_external_compute_queue"],
         members: &[
@@ -4778,7 +4663,6 @@ pub(crate) static PROPERTY_STRUCTS: &[PropertyStruct] = &[
     },
     PropertyStruct {
         s_type: 1000460004,
-        name: "VkPhysicalDeviceTensorPropertiesARM",
         core: 0,
         extensions: &["VK_ARM_tensors"],
         members: &[
@@ -4814,7 +4698,6 @@ pub(crate) static PROPERTY_STRUCTS: &[PropertyStruct] = &[
     },
     PropertyStruct {
         s_type: 1000460019,
-        name: "VkPhysicalDeviceDescriptorBufferTensorPropertiesARM",
         core: 0,
         extensions: &["VK_ARM_tensors"],
         members: &[
@@ -4830,14 +4713,12 @@ pub(crate) static PROPERTY_STRUCTS: &[PropertyStruct] = &[
     },
     PropertyStruct {
         s_type: 1000302002,
-        name: "VkPhysicalDeviceQueuePerfHintPropertiesQCOM",
         core: 0,
         extensions: &["VK_QCOM_queue_perf_hint"],
         members: &[Member { name: "supportedQueues", offset: 16, kind: Kind::U32, count: 1 }],
     },
     PropertyStruct {
         s_type: 1000605001,
-        name: "VkPhysicalDevicePerformanceCountersByRegionPropertiesARM",
         core: 0,
         extensions: &["VK_ARM_performance_counters_by_region"],
         members: &[
@@ -4850,14 +4731,12 @@ pub(crate) static PROPERTY_STRUCTS: &[PropertyStruct] = &[
     },
     PropertyStruct {
         s_type: 1000635001,
-        name: "VkPhysicalDeviceShaderLongVectorPropertiesEXT",
         core: 0,
         extensions: &["VK_EXT_shader_long_vector"],
         members: &[Member { name: "maxVectorComponents", offset: 16, kind: Kind::U32, count: 1 }],
     },
     PropertyStruct {
         s_type: 1000305001,
-        name: "VkPhysicalDeviceShaderSplitBarrierPropertiesEXT",
         core: 0,
         extensions: &["VK_EXT_shader_split_barrier"],
         members: &[Member {
@@ -4869,7 +4748,6 @@ pub(crate) static PROPERTY_STRUCTS: &[PropertyStruct] = &[
     },
     PropertyStruct {
         s_type: 1000135008,
-        name: "VkPhysicalDeviceDescriptorHeapPropertiesEXT",
         core: 0,
         extensions: &["VK_EXT_descriptor_heap"],
         members: &[
@@ -4896,7 +4774,6 @@ pub(crate) static PROPERTY_STRUCTS: &[PropertyStruct] = &[
     },
     PropertyStruct {
         s_type: 1000135014,
-        name: "VkPhysicalDeviceDescriptorHeapTensorPropertiesARM",
         core: 0,
         extensions: &["VK_EXT_descriptor_heap"],
         members: &[
@@ -4907,7 +4784,6 @@ pub(crate) static PROPERTY_STRUCTS: &[PropertyStruct] = &[
     },
     PropertyStruct {
         s_type: 1000607001,
-        name: "VkPhysicalDeviceShaderInstrumentationPropertiesARM",
         core: 0,
         extensions: &["VK_ARM_shader_instrumentation"],
         members: &[
@@ -4917,7 +4793,6 @@ pub(crate) static PROPERTY_STRUCTS: &[PropertyStruct] = &[
     },
     PropertyStruct {
         s_type: 1000233002,
-        name: "VkPhysicalDeviceShaderAbortPropertiesKHR",
         core: 0,
         extensions: &["VK_KHR_shader_abort"],
         members: &[Member { name: "maxShaderAbortMessageSize", offset: 16, kind: Kind::U64, count: 1 }],

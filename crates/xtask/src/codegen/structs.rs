@@ -136,13 +136,13 @@ pub fn generate(n: &Names) -> Result<String, String> {
             continue;
         };
         let Some((core, extensions)) = providers.get(name.as_str()) else { continue };
-        let head = format!("s_type: {number}, name: \"{name}\", core: {core}, extensions: &{extensions:?}");
+        let head = format!("s_type: {number}, core: {core}, extensions: &{extensions:?}");
         if is("VkPhysicalDeviceFeatures2") {
             if members.iter().skip(2).any(|m| m.ty != "VkBool32") {
                 return Err(format!("{name} has members that are no VkBool32"));
             }
             let list: Vec<&str> = members.iter().skip(2).map(|m| m.name.as_str()).collect();
-            let _ = writeln!(features, "FeatureStruct {{ {head}, members: &{list:?} }},");
+            let _ = writeln!(features, "FeatureStruct {{ {head}, name: \"{name}\", members: &{list:?} }},");
         } else if is("VkPhysicalDeviceProperties2") {
             let list = members_text(n, members).map_err(|e| format!("{name}.{e}"))?;
             let _ = writeln!(properties, "PropertyStruct {{ {head}, members: &[{list}] }},");
@@ -191,17 +191,24 @@ pub fn extensions(n: &Names, tables: &Tables) -> Result<String, String> {
          /// The extensions reported, sorted by name: a place in this table is an extension's id.\n\
          pub(crate) static EXTENSIONS: &[Extension] = &[\n",
     );
+    let mut required = String::new();
     for name in &tables.extensions {
         let e = r.extensions.get(name).ok_or_else(|| format!("extensions.tsv: no {name} in vk.xml"))?;
-        let features: Vec<&str> = e.features.iter().map(|(m, _)| m.as_str()).collect();
         let _ = writeln!(
             out,
-            "Extension {{ name: c\"{name}\", spec_version: {}, instance: {}, promoted: {}, features: &{features:?} }},",
-            e.spec_version,
-            e.is_instance,
-            promoted(r, name)
+            "Extension {{ name: c\"{name}\", spec_version: {}, instance: {} }},",
+            e.spec_version, e.is_instance
         );
+        let features: Vec<&str> = e.features.iter().map(|(m, _)| m.as_str()).collect();
+        if !features.is_empty() {
+            let _ = writeln!(required, "(\"{name}\", &{features:?}),");
+        }
     }
+    let _ = write!(
+        out,
+        "];\n\n/// Features that an extension requires to be on.\n#[cfg(test)]\n\
+         pub(crate) static REQUIRED_FEATURES: &[(&str, &[&str])] = &[\n{required}"
+    );
     out.push_str("];\n\n/// Extensions promoted to core 1.1, 1.2 and 1.3: a 1.3 device can have them all.\n");
     out.push_str("#[cfg(test)]\npub(crate) static PROMOTED: &[&str] = &[\n");
     for name in r.extensions.keys() {
