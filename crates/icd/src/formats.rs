@@ -147,8 +147,8 @@ pub(crate) fn image_properties(
         vk::ImageType::TYPE_3D if !flat_only && !cube => ([MAX_IMAGE_3D; 3], 1),
         _ => return no,
     };
-    // Images of several samples are flat, and of formats that can be attachments.
-    let attachable = info.color_attachment() || info.depth_stencil();
+    // Images of several samples are flat, and of formats that can be attachments ("Supported Sample Counts").
+    let attachable = features.intersects(F::COLOR_ATTACHMENT | F::DEPTH_STENCIL_ATTACHMENT);
     let many = ty == vk::ImageType::TYPE_2D && tiling == vk::ImageTiling::OPTIMAL && !cube && attachable;
     Ok(vk::ImageFormatProperties {
         max_extent: vk::Extent3D { width: extent[0], height: extent[1], depth: extent[2] },

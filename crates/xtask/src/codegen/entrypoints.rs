@@ -138,6 +138,9 @@ pub fn generate(n: &Names, tables: &Tables) -> Result<Output, String> {
     }
     for (id, name) in tables.extensions.iter().enumerate() {
         let e = r.extensions.get(name).ok_or_else(|| format!("extensions.tsv: no {name} in vk.xml"))?;
+        if !satisfied(&e.requires, &tables.extensions) {
+            return Err(format!("extensions.tsv: {name} needs {}", e.requires));
+        }
         for c in &e.commands {
             let depends = e.depends.get(c).map_or("", |d| d.as_str());
             if !satisfied(depends, &tables.extensions) {

@@ -76,6 +76,8 @@ pub struct Feature {
     pub is_instance: bool,
     pub spec_version: u32,
     pub promoted_to: Option<String>,
+    /// What an extension needs: an expression of versions and extensions.
+    pub requires: String,
     pub types: Vec<String>,
     pub commands: Vec<String>,
     /// Commands that are there only with other extensions: the condition.
@@ -221,6 +223,7 @@ fn feature(node: Node, registry_name: &str) -> Feature {
         name: registry_name.to_string(),
         is_instance: node.attribute("type") == Some("instance"),
         promoted_to: node.attribute("promotedto").map(str::to_string),
+        requires: node.attribute("depends").unwrap_or_default().to_string(),
         ..Default::default()
     };
     for require in node.children().filter(|r| r.has_tag_name("require") && for_vulkan(r, "api")) {
