@@ -13,6 +13,8 @@ pub struct Expectation {
     pub pattern: String,
     /// The only result that is excused; without it, every bad one.
     pub result: Option<Outcome>,
+    /// deqp-vk's message, with `*` for any characters: the only one that is excused.
+    pub message: Option<String>,
     pub reason: String,
     /// The only driver that it is about.
     pub driver: Option<String>,
@@ -31,7 +33,8 @@ impl Expectation {
             Some(r) => case.outcome == r,
             None => case.outcome.is_bad(),
         };
-        result && matches(&self.pattern, &case.name)
+        let message = self.message.as_deref().is_none_or(|m| matches(m, &case.message));
+        result && message && matches(&self.pattern, &case.name)
     }
 }
 
@@ -57,7 +60,7 @@ mod tests {
     use super::*;
 
     fn case(name: &str, outcome: Outcome) -> CaseResult {
-        CaseResult { name: name.into(), outcome, message: String::new(), details: vec![], seconds: 0.0 }
+        CaseResult { name: name.into(), outcome, message: "all wrong".into(), details: vec![], seconds: 0.0 }
     }
 
     #[test]
@@ -65,6 +68,7 @@ mod tests {
         let text = r#"
             [[expected]]
             pattern = "a.*"
+            message = "*wrong*"
             reason = "no a here"
             [[expected]]
             pattern = "b.*"
@@ -77,6 +81,7 @@ mod tests {
         assert_eq!(parse(text, "other").unwrap().len(), 1);
         assert!(tuff[0].covers(&case("a.x", Outcome::Crash)));
         assert!(!tuff[0].covers(&case("a.x", Outcome::NotSupported)));
+        assert!(!tuff[0].covers(&CaseResult { message: "other".into(), ..case("a.x", Outcome::Crash) }));
         assert!(!tuff[0].covers(&case("b.x", Outcome::Fail)));
         assert!(tuff[1].covers(&case("b.x", Outcome::NotSupported)));
         assert!(!tuff[1].covers(&case("b.x", Outcome::Fail)));

@@ -292,7 +292,7 @@ mod tests {
     }
 
     fn excuse(pattern: &str, result: Option<Outcome>) -> Expectation {
-        Expectation { pattern: pattern.into(), result, reason: "because".into(), driver: None }
+        Expectation { pattern: pattern.into(), result, message: None, reason: "because".into(), driver: None }
     }
 
     #[test]

@@ -47,6 +47,7 @@ pub fn run(args: &Args) -> client::Result<()> {
     println!("{:12} {:>20} {:>16} {:>18}", "", "dispatch, ms (CPU)", "ms (CPU)", "ms (wall)");
     let mut own: Option<Figures> = None;
     let mut devices = Vec::new();
+    let mut bars = Vec::new();
     for driver in &drivers {
         match measure(driver, args.rounds.max(1)) {
             Ok(f) => {
@@ -57,6 +58,7 @@ pub fn run(args: &Args) -> client::Result<()> {
                 let (create, one, all) = (cell(|f| f.create, 2), cell(|f| f.one, 1), cell(|f| f.all, 1));
                 println!("{:12} {create:>20} {one:>16} {all:>18}", driver.name);
                 devices.push(format!("{}: {}", driver.name, f.device));
+                bars.push((driver.name.clone(), f.create, f.one, f.all));
                 match &own {
                     None => own = Some(f),
                     Some(o) => devices.push(agreement(driver, &o.words, &f.words)),
@@ -70,6 +72,9 @@ pub fn run(args: &Args) -> client::Result<()> {
     absent.iter().for_each(|name| println!("{name:12} not installed"));
     println!("(in brackets: the peer's time over Tuff's)\n");
     devices.iter().for_each(|line| println!("{line}"));
+    draw_bars("create + first dispatch", bars.iter().map(|(n, create, _, _)| (n, *create)));
+    draw_bars("run, 1 thread", bars.iter().map(|(n, _, one, _)| (n, *one)));
+    draw_bars("run, all threads", bars.iter().map(|(n, _, _, all)| (n, *all)));
 
     let words = own.map(|f| f.words).unwrap_or_default();
     let rgba = words.iter().flat_map(|w| w.to_le_bytes()).collect();
@@ -83,6 +88,17 @@ pub fn run(args: &Args) -> client::Result<()> {
     }
     println!("The picture: {}", path.display());
     Ok(())
+}
+
+/// A bar a driver, the longest time the whole width.
+fn draw_bars<'a>(title: &str, times: impl Iterator<Item = (&'a String, f64)> + Clone) {
+    const WIDTH: f64 = 50.0;
+    let longest = times.clone().map(|(_, t)| t).fold(0.0, f64::max);
+    println!("\n{title}");
+    for (name, time) in times {
+        let length = (time / longest * WIDTH).round().max(1.0) as usize;
+        println!("  {name:12} {} {:.2} ms", "█".repeat(length), time * 1e3);
+    }
 }
 
 fn agreement(driver: &Driver, own: &[u32], peer: &[u32]) -> String {
