@@ -303,6 +303,9 @@ mod tests {
         assert_eq!(result_line("Fail (x)"), None);
     }
 
+    /// A script that is open for writing in one thread while another one forks cannot be executed (ETXTBSY).
+    static ONE_AT_A_TIME: std::sync::Mutex<()> = std::sync::Mutex::new(());
+
     /// A shell script in place of deqp-vk.
     fn fake(name: &str, script: &str) -> Deqp {
         use std::os::unix::fs::PermissionsExt;
@@ -318,6 +321,7 @@ mod tests {
 
     #[test]
     fn crashes_and_hangs_cost_one_case_each() {
+        let _guard = ONE_AT_A_TIME.lock();
         let deqp = fake(
             "mixed",
             r#"for c in $(cat "${1#*=}"); do echo "Test case '$c'.."; case $c in
@@ -337,6 +341,7 @@ mod tests {
 
     #[test]
     fn unknown_cases_and_dead_binaries_end() {
+        let _guard = ONE_AT_A_TIME.lock();
         let knows_one = fake(
             "unknown",
             r#"grep -qx a "${1#*=}" && { echo "Test case 'a'.."; echo "  Pass (Pass)"; }; exit 0"#,
