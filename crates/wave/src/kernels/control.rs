@@ -1,0 +1,220 @@
+//! Control flow, masks and barriers.
+
+use super::levels::{Steps, compare, kernel_forms};
+use super::mask::{self, Bits, Masks};
+use crate::state::{Fault, State, Status};
+use shader::bytecode::{Op, Reg};
+use shader::ir::Bin;
+use std::sync::atomic::{Ordering, fence};
+
+/// Loop iterations between two questions to the host whether to go on.
+pub const PATIENCE: u32 = 4096;
+
+/// The op at absolute index `i`.
+#[inline(always)]
+unsafe fn at(st: &State, i: u32) -> *const Op {
+    st.code.add(i as usize)
+}
+
+/// Stops the wave: the main loop ends at a null op.
+#[inline(always)]
+pub fn stop(st: &mut State, status: Status) -> *const Op {
+    st.status = status;
+    std::ptr::null()
+}
+
+#[inline(always)]
+unsafe fn end<L: Steps>(st: &mut State, _op: *const Op) -> *const Op {
+    stop(st, Status::Done)
+}
+
+#[inline(always)]
+unsafe fn jmp<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
+    at(st, (*op).imm)
+}
+
+#[inline(always)]
+unsafe fn jmp_unless<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
+    if *(st.regs.add((*op).a.unit() * 64) as *const u16) == 0 { at(st, (*op).imm) } else { op.add(1) }
+}
+
+/// Splits exec into `yes` and `no` lanes by `cond`.
+#[inline(always)]
+unsafe fn split_by(st: &mut State, cond: Masks, yes: Reg, no: Reg, imm: u32, next: *const Op) -> *const Op {
+    let e = mask::exec(st);
+    let y = mask::and(e, cond);
+    if !yes.is_none() {
+        mask::store(st, yes, y);
+    }
+    if !no.is_none() {
+        mask::store(st, no, mask::andn(e, cond));
+    }
+    if mask::set_exec(st, y) == 0 { at(st, imm) } else { next }
+}
+
+/// Moves the lanes of exec in `cond` to the waiting mask `to`.
+#[inline(always)]
+unsafe fn park_by(st: &mut State, cond: Masks, to: Reg, imm: u32, next: *const Op) -> *const Op {
+    let e = mask::exec(st);
+    if !to.is_none() {
+        mask::store(st, to, mask::or(mask::load(st, to), mask::and(e, cond)));
+    }
+    if mask::set_exec(st, mask::andn(e, cond)) == 0 { at(st, imm) } else { next }
+}
+
+#[inline(always)]
+unsafe fn split<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
+    let o = *op;
+    split_by(st, mask::load(st, o.a), o.d, o.b, o.imm, op.add(1))
+}
+
+#[inline(always)]
+unsafe fn setexec<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
+    let m = mask::load(st, (*op).a);
+    if mask::set_exec(st, m) == 0 { at(st, (*op).imm) } else { op.add(1) }
+}
+
+#[inline(always)]
+unsafe fn getexec<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
+    mask::store(st, (*op).d, mask::exec(st));
+    op.add(1)
+}
+
+#[inline(always)]
+unsafe fn orexec<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
+    let d = (*op).d;
+    mask::store(st, d, mask::or(mask::load(st, d), mask::exec(st)));
+    op.add(1)
+}
+
+#[inline(always)]
+unsafe fn park<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
+    let d = (*op).d;
+    if !d.is_none() {
+        mask::store(st, d, mask::or(mask::load(st, d), mask::exec(st)));
+    }
+    mask::set_exec(st, [0; 16]);
+    at(st, (*op).imm)
+}
+
+#[inline(always)]
+unsafe fn park_if<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
+    let o = *op;
+    park_by(st, mask::load(st, o.a), o.b, o.imm, op.add(1))
+}
+
+#[cold]
+#[inline(never)]
+unsafe fn out_of_patience(st: &mut State) -> bool {
+    st.patience = PATIENCE;
+    // SAFETY: the host outlives the wave.
+    (*st.host).expired()
+}
+
+#[inline(always)]
+unsafe fn loop_<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
+    let a = (*op).a;
+    st.patience = st.patience.wrapping_sub(1);
+    if st.patience == 0 && out_of_patience(st) {
+        return stop(st, Status::Fault(Fault::Watchdog));
+    }
+    if a.is_none() {
+        return at(st, (*op).imm);
+    }
+    let m = mask::load(st, a);
+    mask::store(st, a, [0; 16]);
+    if mask::set_exec(st, m) != 0 { at(st, (*op).imm) } else { op.add(1) }
+}
+
+#[inline(always)]
+unsafe fn mask_andn<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
+    let o = *op;
+    mask::store(st, o.d, mask::andn(mask::load(st, o.a), mask::load(st, o.b)));
+    op.add(1)
+}
+
+#[inline(always)]
+unsafe fn mask_clear<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
+    mask::store(st, (*op).d, [0; 16]);
+    op.add(1)
+}
+
+#[inline(always)]
+unsafe fn barrier<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
+    fence(Ordering::SeqCst);
+    if !st.yields {
+        return op.add(1);
+    }
+    st.pc = op.add(1);
+    stop(st, Status::Barrier)
+}
+
+#[inline(always)]
+unsafe fn fence_<L: Steps>(_st: &mut State, op: *const Op) -> *const Op {
+    fence(Ordering::SeqCst);
+    op.add(1)
+}
+
+#[inline(always)]
+unsafe fn compare_all<L: Steps, C: super::levels::Compare>(st: &State, a: Reg, b: Reg) -> Masks {
+    let mut m = [0u16; 16];
+    let (pa, sa) = super::regs::src32(st, a);
+    let (pb, sb) = super::regs::src32(st, b);
+    if sa == 0 && sb == 0 {
+        return if C::one(*pa, *pb) { [0xFFFF; 16] } else { m };
+    }
+    for w in Bits(st.live) {
+        m[w] = L::compare::<C>(pa.add(w * sa), pb.add(w * sb));
+    }
+    m
+}
+
+/// The condition of a fused compare over live warps; 0 for a `Bin` that is no comparison.
+#[inline(always)]
+unsafe fn condition<L: Steps>(st: &State, bin: u16, a: Reg, b: Reg) -> Masks {
+    macro_rules! pick {
+        ($($n:ident),*) => {
+            $(if bin == Bin::$n as u16 { return compare_all::<L, compare::$n>(st, a, b); })*
+        };
+    }
+    pick!(ULt, SLt, FLt, FLe, ULe, SLe, IEq, INe, FEq, FNe);
+    [0; 16]
+}
+
+#[inline(always)]
+unsafe fn cmp_split<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
+    let o = *op;
+    let r = (*op.add(1)).regs();
+    let c = condition::<L>(st, o.e, o.a, o.b);
+    split_by(st, c, r[0], r[1], o.imm, op.add(2))
+}
+
+#[inline(always)]
+unsafe fn cmp_park<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
+    let o = *op;
+    let r = (*op.add(1)).regs();
+    let mut c = condition::<L>(st, o.e & 0xFF, o.a, o.b);
+    if o.e & 0x100 != 0 {
+        c = mask::map2(c, c, |x, _| !x);
+    }
+    park_by(st, c, r[0], o.imm, op.add(2))
+}
+
+kernel_forms! {
+    END = end;
+    JMP = jmp;
+    JMP_UNLESS = jmp_unless;
+    SPLIT = split;
+    SETEXEC = setexec;
+    GETEXEC = getexec;
+    OREXEC = orexec;
+    PARK = park;
+    PARK_IF = park_if;
+    LOOP = loop_;
+    MASK_ANDN = mask_andn;
+    MASK_CLEAR = mask_clear;
+    BARRIER = barrier;
+    FENCE = fence_;
+    CMP_SPLIT = cmp_split;
+    CMP_PARK = cmp_park;
+}

@@ -1,0 +1,100 @@
+//! Descriptors, buffer sizes, the clock.
+
+use super::levels::{Steps, kernel_forms};
+use super::mask::Bits;
+use super::memory::linear::buffer;
+use super::regs::{dst32, dst64, splat32, splat64, src32, src64};
+use crate::host::Table;
+use crate::state::State;
+use shader::bytecode::Op;
+use shader::options::DESCRIPTOR_BYTES;
+
+/// What unbound and out-of-range descriptors are.
+#[repr(align(32))]
+pub struct Null(pub [u64; 4]);
+pub static NULL: Null = Null([0; 4]);
+
+pub fn null() -> u64 {
+    NULL.0.as_ptr() as u64
+}
+
+/// Where array element `index` lies; `k` = byte offset of element 0.
+fn element(t: &Table, k: u32, index: u32, stride: u32, count: u32) -> u64 {
+    let o = k as u64 + index as u64 * stride as u64;
+    if index >= count || t.ptr.is_null() || o + DESCRIPTOR_BYTES as u64 > t.size {
+        return null();
+    }
+    t.ptr as u64 + o
+}
+
+/// Address of a buffer descriptor of the `bytes` bytes of inline data at `k`; the worker keeps it until the dispatch
+/// ends.
+unsafe fn inline(st: &mut State, t: &Table, k: u32, bytes: u32) -> u64 {
+    if t.ptr.is_null() || k as u64 > t.size {
+        return null();
+    }
+    let bytes = (bytes as u64).min(t.size - k as u64);
+    let want = [t.ptr as u64 + k as u64, bytes, 0, 0];
+    let kept = &mut *st.inline_descs;
+    if let Some(d) = kept.iter().find(|d| ***d == want) {
+        return d.as_ptr() as u64;
+    }
+    kept.push(Box::new(want));
+    kept[kept.len() - 1].as_ptr() as u64
+}
+
+#[inline(always)]
+unsafe fn desc<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
+    let o = *op;
+    let [stride, count, is_inline, _] = *(op.add(1) as *const [u32; 4]);
+    let t = if (o.e as u32) < st.table_count { *st.tables.add(o.e as usize) } else { Table::NONE };
+    if is_inline != 0 {
+        let a = inline(st, &t, o.imm, count);
+        splat64(st, o.d, a);
+        return op.add(2);
+    }
+    if o.a.is_none() || o.a.is_uniform() {
+        let i = if o.a.is_none() { 0 } else { *src32(st, o.a).0 };
+        splat64(st, o.d, element(&t, o.imm, i, stride, count));
+        return op.add(2);
+    }
+    let (p, s) = src32(st, o.a);
+    for w in Bits(st.live) {
+        let index = *(p.add(w * s) as *const [u32; 16]);
+        for (i, &x) in index.iter().enumerate() {
+            *dst64(st, o.d, w).add(i) = element(&t, o.imm, x, stride, count);
+        }
+    }
+    op.add(2)
+}
+
+#[inline(always)]
+unsafe fn buf_size<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
+    let o = *op;
+    let (p, s) = src64(st, o.b);
+    let size = |d: u64| buffer(d).size.min(u32::MAX as u64) as u32;
+    if s == 0 {
+        splat32(st, o.d, size(*p));
+        return op.add(1);
+    }
+    for w in Bits(st.live) {
+        let desc = *(p.add(w * s) as *const [u64; 16]);
+        for i in Bits(st.exec[w] as u32) {
+            *dst32(st, o.d, w).add(i) = size(desc[i]);
+        }
+    }
+    op.add(1)
+}
+
+#[inline(always)]
+unsafe fn clock<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
+    let t = (*st.host).clock();
+    splat64(st, (*op).d, t);
+    op.add(1)
+}
+
+kernel_forms! {
+    DESC = desc;
+    BUF_SIZE = buf_size;
+    CLOCK = clock;
+}

@@ -1,0 +1,125 @@
+//! Image operations: operands of each live warp go to the host, lanes with the same descriptors together.
+
+use super::levels::{Steps, kernel_forms};
+use super::mask::Bits;
+use super::regs::{dst32, dst64, src32, src64};
+use crate::host::ImageWarp;
+use crate::state::State;
+use shader::bytecode::{ImageCode, Op, Reg};
+use shader::ir::{ImageOp, TexelType};
+
+#[inline(always)]
+unsafe fn fill(st: &State, r: Reg, w: usize, to: &mut [u32; 16]) {
+    if !r.is_none() {
+        let (p, s) = src32(st, r);
+        *to = *(p.add(w * s) as *const [u32; 16]);
+    }
+}
+unsafe fn fill_all(st: &State, r: &[Reg], w: usize, to: &mut [[u32; 16]]) {
+    for (r, to) in r.iter().zip(to) {
+        fill(st, *r, w, to);
+    }
+}
+unsafe fn addresses(st: &State, r: Reg, w: usize) -> [u64; 16] {
+    if r.is_none() {
+        return [super::desc::null(); 16];
+    }
+    let (p, s) = src64(st, r);
+    *(p.add(w * s) as *const [u64; 16])
+}
+
+unsafe fn gather(st: &State, c: &ImageCode, wide: bool, w: usize, x: &mut ImageWarp) {
+    fill_all(st, &c.coords, w, &mut x.coords);
+    fill(st, c.dref, w, &mut x.dref);
+    fill(st, c.lod, w, &mut x.lod);
+    fill(st, c.bias, w, &mut x.bias);
+    // d/dx of every dimension, then d/dy, at 0 and 3.
+    let dims = c.grad.len() / 2;
+    fill_all(st, &c.grad[..dims], w, &mut x.grad[..3]);
+    fill_all(st, &c.grad[dims..], w, &mut x.grad[3..]);
+    fill_all(st, &c.offsets, w, &mut x.offsets);
+    fill(st, c.sample, w, &mut x.sample);
+    fill(st, c.min_lod, w, &mut x.min_lod);
+    if !wide {
+        fill_all(st, &c.data, w, &mut x.data);
+        return;
+    }
+    for (i, &r) in c.data.iter().take(4).enumerate() {
+        let v = addresses(st, r, w);
+        for l in 0..16 {
+            x.data[i][l] = v[l] as u32;
+            x.data_hi[i][l] = (v[l] >> 32) as u32;
+        }
+    }
+}
+
+unsafe fn scatter(st: &State, c: &ImageCode, wide: bool, w: usize, x: &ImageWarp) {
+    for (i, &r) in c.results.iter().take(4).enumerate() {
+        if r.is_none() {
+            continue;
+        }
+        if r.is_uniform() {
+            // Every operand was uniform: the first active lane speaks for all.
+            let l = x.mask.trailing_zeros() as usize & 15;
+            let v = x.out[i][l] as u64 | (x.out_hi[i][l] as u64) << 32;
+            if wide {
+                *(dst64(st, r, 0) as *mut [u64; 16]) = [v; 16];
+            } else {
+                *(dst32(st, r, 0) as *mut [u32; 16]) = [v as u32; 16];
+            }
+        } else if wide {
+            for l in Bits(x.mask as u32) {
+                *dst64(st, r, w).add(l) = x.out[i][l] as u64 | (x.out_hi[i][l] as u64) << 32;
+            }
+        } else if x.mask == 0xFFFF {
+            *(dst32(st, r, w) as *mut [u32; 16]) = x.out[i];
+        } else {
+            for l in Bits(x.mask as u32) {
+                *dst32(st, r, w).add(l) = x.out[i][l];
+            }
+        }
+    }
+    if !c.residency.is_none() {
+        *(dst32(st, c.residency, w) as *mut [u32; 16]) = [0; 16];
+    }
+}
+
+#[inline(always)]
+unsafe fn image<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
+    let c = &*st.images.add((*op).imm as usize);
+    let texels = !matches!(
+        c.op,
+        ImageOp::QuerySize | ImageOp::QueryLevels | ImageOp::QuerySamples | ImageOp::QueryLod
+    );
+    let wide = texels && matches!(c.texel, TexelType::S64 | TexelType::U64);
+    let once = c.results.iter().any(|r| !r.is_none() && r.is_uniform());
+    // SAFETY: the worker's own, used by nobody else while the kernel runs.
+    let x = &mut *st.image_warp;
+    for w in Bits(st.live) {
+        let image = addresses(st, c.image, w);
+        let sampler = addresses(st, c.sampler, w);
+        gather(st, c, wide, w, x);
+        let mut left = st.exec[w];
+        while left != 0 {
+            let f = left.trailing_zeros() as usize;
+            let mut mask = 0;
+            for l in Bits(left as u32) {
+                mask |= ((image[l] == image[f] && sampler[l] == sampler[f]) as u16) << l;
+            }
+            left &= !mask;
+            x.mask = mask;
+            x.view = *(image[f] as *const u64).add(2);
+            x.sampler = *(sampler[f] as *const u64).add(3);
+            (*st.host).image(c, x);
+            scatter(st, c, wide, w, x);
+        }
+        if once {
+            break;
+        }
+    }
+    op.add(1)
+}
+
+kernel_forms! {
+    IMAGE = image;
+}

@@ -1,0 +1,231 @@
+//! The few vector steps of memory kernels that need hand-picked instructions, and the macro that makes each kernel's
+//! three forms.
+
+/// Steps over one warp of 16 lanes. `p` points at 16 offsets.
+///
+/// # Safety
+/// Pointers are valid for 16 lanes; the CPU has the level's instructions.
+pub trait Steps: Copy {
+    /// Lanes whose offset is `t + lane · s` (mod 2^32).
+    unsafe fn stride_mask(p: *const u32, t: u32, s: u32) -> u16;
+    /// Lanes whose offset is `b`.
+    unsafe fn same_mask(p: *const u32, b: u32) -> u16 {
+        Self::stride_mask(p, b, 0)
+    }
+    /// Lanes whose `offset + k` (mod 2^32) is at most `limit`.
+    unsafe fn bound_mask(p: *const u32, k: u32, limit: u32) -> u16;
+    /// Words at `base + ((p[i] + k) mod 2^32)`, 0 where that exceeds `limit`; `base` must be readable for 4 bytes at
+    /// 0 to `limit`.
+    unsafe fn gather32(d: *mut u32, base: *const u8, p: *const u32, k: u32, limit: u32);
+    /// Lanes for which the 32-bit comparison holds.
+    unsafe fn compare<C: Compare>(a: *const u32, b: *const u32) -> u16 {
+        let mut m = 0;
+        for i in 0..16 {
+            m |= (C::one(*a.add(i), *b.add(i)) as u16) << i;
+        }
+        m
+    }
+    unsafe fn copy64(d: *mut u8, s: *const u8) {
+        std::ptr::copy_nonoverlapping(s, d, 64);
+    }
+    unsafe fn splat32(d: *mut u32, v: u32) {
+        *(d as *mut [u32; 16]) = [v; 16];
+    }
+}
+
+/// A 32-bit comparison: one lane's meaning, and its AVX2 form on eight lanes (all ones where it holds).
+pub trait Compare {
+    fn one(a: u32, b: u32) -> bool;
+    #[cfg(target_arch = "x86_64")]
+    unsafe fn eight(
+        a: std::arch::x86_64::__m256i,
+        b: std::arch::x86_64::__m256i,
+    ) -> std::arch::x86_64::__m256i;
+}
+
+macro_rules! compares {
+    ($($name:ident: |$a:ident, $b:ident| $one:expr, $eight:expr;)*) => {
+        /// The comparisons of `Bin`, by its names.
+        pub mod compare {
+            use super::Compare;
+            #[cfg(target_arch = "x86_64")]
+            use std::arch::x86_64::*;
+            $(pub struct $name;
+            impl Compare for $name {
+                #[inline(always)]
+                fn one($a: u32, $b: u32) -> bool {
+                    $one
+                }
+                #[cfg(target_arch = "x86_64")]
+                #[inline(always)]
+                unsafe fn eight($a: __m256i, $b: __m256i) -> __m256i {
+                    $eight
+                }
+            })*
+            #[cfg(target_arch = "x86_64")]
+            #[inline(always)]
+            unsafe fn ps<const P: i32>(a: __m256i, b: __m256i) -> __m256i {
+                _mm256_castps_si256(_mm256_cmp_ps::<P>(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b)))
+            }
+            #[cfg(target_arch = "x86_64")]
+            #[inline(always)]
+            unsafe fn not(a: __m256i) -> __m256i {
+                _mm256_xor_si256(a, _mm256_set1_epi32(-1))
+            }
+        }
+    };
+}
+compares! {
+    FEq: |a, b| f32::from_bits(a) == f32::from_bits(b), ps::<_CMP_EQ_OQ>(a, b);
+    FNe: |a, b| f32::from_bits(a) != f32::from_bits(b), ps::<_CMP_NEQ_UQ>(a, b);
+    FLt: |a, b| f32::from_bits(a) < f32::from_bits(b), ps::<_CMP_LT_OQ>(a, b);
+    FLe: |a, b| f32::from_bits(a) <= f32::from_bits(b), ps::<_CMP_LE_OQ>(a, b);
+    IEq: |a, b| a == b, _mm256_cmpeq_epi32(a, b);
+    INe: |a, b| a != b, not(_mm256_cmpeq_epi32(a, b));
+    SLt: |a, b| (a as i32) < b as i32, _mm256_cmpgt_epi32(b, a);
+    SLe: |a, b| a as i32 <= b as i32, not(_mm256_cmpgt_epi32(a, b));
+    ULt: |a, b| a < b, not(_mm256_cmpeq_epi32(_mm256_max_epu32(a, b), a));
+    ULe: |a, b| a <= b, _mm256_cmpeq_epi32(_mm256_max_epu32(a, b), b);
+}
+
+/// Plain Rust; the compiler's baseline vectors.
+#[derive(Clone, Copy)]
+pub struct Portable;
+impl Steps for Portable {
+    #[inline(always)]
+    unsafe fn stride_mask(p: *const u32, t: u32, s: u32) -> u16 {
+        let mut m = 0;
+        for i in 0..16u32 {
+            m |= ((*p.add(i as usize) == t.wrapping_add(i.wrapping_mul(s))) as u16) << i;
+        }
+        m
+    }
+    #[inline(always)]
+    unsafe fn bound_mask(p: *const u32, k: u32, limit: u32) -> u16 {
+        let mut m = 0;
+        for i in 0..16 {
+            m |= (((*p.add(i)).wrapping_add(k) <= limit) as u16) << i;
+        }
+        m
+    }
+    #[inline(always)]
+    unsafe fn gather32(d: *mut u32, base: *const u8, p: *const u32, k: u32, limit: u32) {
+        for i in 0..16 {
+            let o = (*p.add(i)).wrapping_add(k);
+            *d.add(i) =
+                if o <= limit { (base.add(o as usize) as *const u32).read_unaligned() } else { 0 };
+        }
+    }
+}
+
+/// AVX2; also used at the AVX-512 level.
+#[cfg(target_arch = "x86_64")]
+#[derive(Clone, Copy)]
+pub struct Avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx2 {
+    use super::{Avx2, Compare, Steps};
+    use std::arch::x86_64::*;
+
+    #[inline(always)]
+    unsafe fn load(p: *const u32) -> (__m256i, __m256i) {
+        (_mm256_loadu_si256(p as *const __m256i), _mm256_loadu_si256(p.add(8) as *const __m256i))
+    }
+    #[inline(always)]
+    unsafe fn bits(a: __m256i, b: __m256i) -> u16 {
+        let lo = _mm256_movemask_ps(_mm256_castsi256_ps(a)) as u32;
+        let hi = _mm256_movemask_ps(_mm256_castsi256_ps(b)) as u32;
+        (lo | hi << 8) as u16
+    }
+    impl Steps for Avx2 {
+        #[inline(always)]
+        unsafe fn stride_mask(p: *const u32, t: u32, s: u32) -> u16 {
+            let (a, b) = load(p);
+            let i = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+            let sv = _mm256_set1_epi32(s as i32);
+            let e = _mm256_add_epi32(_mm256_set1_epi32(t as i32), _mm256_mullo_epi32(i, sv));
+            let f = _mm256_add_epi32(e, _mm256_slli_epi32::<3>(sv));
+            bits(_mm256_cmpeq_epi32(a, e), _mm256_cmpeq_epi32(b, f))
+        }
+        #[inline(always)]
+        unsafe fn compare<C: Compare>(a: *const u32, b: *const u32) -> u16 {
+            let (a0, a1) = load(a);
+            let (b0, b1) = load(b);
+            bits(C::eight(a0, b0), C::eight(a1, b1))
+        }
+        #[inline(always)]
+        unsafe fn same_mask(p: *const u32, v: u32) -> u16 {
+            let (a, b) = load(p);
+            let e = _mm256_set1_epi32(v as i32);
+            bits(_mm256_cmpeq_epi32(a, e), _mm256_cmpeq_epi32(b, e))
+        }
+        #[inline(always)]
+        unsafe fn bound_mask(p: *const u32, k: u32, limit: u32) -> u16 {
+            let (a, b) = load(p);
+            let k = _mm256_set1_epi32(k as i32);
+            let l = _mm256_set1_epi32(limit as i32);
+            let (a, b) = (_mm256_add_epi32(a, k), _mm256_add_epi32(b, k));
+            let x = _mm256_cmpeq_epi32(_mm256_min_epu32(a, l), a);
+            let y = _mm256_cmpeq_epi32(_mm256_min_epu32(b, l), b);
+            bits(x, y)
+        }
+        #[inline(always)]
+        unsafe fn gather32(d: *mut u32, base: *const u8, p: *const u32, k: u32, limit: u32) {
+            let (a, b) = load(p);
+            let k = _mm256_set1_epi32(k as i32);
+            let l = _mm256_set1_epi32(limit as i32);
+            let (a, b) = (_mm256_add_epi32(a, k), _mm256_add_epi32(b, k));
+            let x = _mm256_cmpeq_epi32(_mm256_min_epu32(a, l), a);
+            let y = _mm256_cmpeq_epi32(_mm256_min_epu32(b, l), b);
+            // Sixteen scalar loads beat vpgatherdd on Zen 3 (see examples/gather_bench.rs).
+            let mut o = [0u32; 16];
+            _mm256_storeu_si256(o.as_mut_ptr() as *mut __m256i, _mm256_and_si256(a, x));
+            _mm256_storeu_si256(o.as_mut_ptr().add(8) as *mut __m256i, _mm256_and_si256(b, y));
+            let r = |i: usize| (base.add(o[i] as usize) as *const i32).read_unaligned();
+            let lo = _mm256_setr_epi32(r(0), r(1), r(2), r(3), r(4), r(5), r(6), r(7));
+            let hi = _mm256_setr_epi32(r(8), r(9), r(10), r(11), r(12), r(13), r(14), r(15));
+            _mm256_storeu_si256(d as *mut __m256i, _mm256_and_si256(lo, x));
+            _mm256_storeu_si256(d.add(8) as *mut __m256i, _mm256_and_si256(hi, y));
+        }
+    }
+}
+
+/// Makes the three forms of kernels written as `unsafe fn name<L: Steps>(&mut State, *const Op) -> *const Op`
+/// (`#[inline(always)]`), and `register(level, table)`.
+macro_rules! kernel_forms {
+    ($($code:ident = $name:ident;)*) => {
+        mod portable {
+            use crate::kernels::levels::Portable;
+            use crate::state::State;
+            use shader::bytecode::Op;
+            $(pub unsafe fn $name(st: &mut State, op: *const Op) -> *const Op {
+                super::$name::<Portable>(st, op)
+            })*
+        }
+        #[cfg(target_arch = "x86_64")]
+        mod avx2 {
+            use crate::kernels::levels::Avx2;
+            use crate::state::State;
+            use shader::bytecode::Op;
+            $(#[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
+            pub unsafe fn $name(st: &mut State, op: *const Op) -> *const Op {
+                super::$name::<Avx2>(st, op)
+            })*
+        }
+        /// Puts this file's kernels into a level's table.
+        pub fn register(level: crate::Level, table: &mut [crate::Kernel]) {
+            use shader::bytecode::Code;
+            match level {
+                #[cfg(target_arch = "x86_64")]
+                crate::Level::Avx2 | crate::Level::Avx512 => {
+                    $(table[Code::$code.0 as usize] = avx2::$name as crate::Kernel;)*
+                }
+                #[allow(unreachable_patterns)]
+                _ => {
+                    $(table[Code::$code.0 as usize] = portable::$name as crate::Kernel;)*
+                }
+            }
+        }
+    };
+}
+pub(crate) use kernel_forms;

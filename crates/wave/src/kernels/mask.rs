@@ -1,0 +1,98 @@
+//! Lane masks of a whole wave: sixteen u16, one a warp.
+
+use crate::state::State;
+use shader::bytecode::Reg;
+
+/// Masks of 16 warps. Operations on it become one or two vector instructions.
+pub type Masks = [u16; 16];
+
+/// Reads a Bool register.
+///
+/// # Safety
+/// `r` lies within the register file.
+#[inline(always)]
+pub unsafe fn load(st: &State, r: Reg) -> Masks {
+    *(st.regs.add(r.unit() * 64) as *const Masks)
+}
+
+/// Writes a Bool register.
+///
+/// # Safety
+/// `r` lies within the register file.
+#[inline(always)]
+pub unsafe fn store(st: &State, r: Reg, m: Masks) {
+    *(st.regs.add(r.unit() * 64) as *mut Masks) = m;
+}
+
+#[inline(always)]
+pub fn exec(st: &State) -> Masks {
+    // SAFETY: exec has 32 entries.
+    unsafe { *(st.exec.as_ptr() as *const Masks) }
+}
+
+#[inline(always)]
+pub fn map2(a: Masks, b: Masks, f: impl Fn(u16, u16) -> u16) -> Masks {
+    let mut r = [0; 16];
+    for i in 0..16 {
+        r[i] = f(a[i], b[i]);
+    }
+    r
+}
+#[inline(always)]
+pub fn and(a: Masks, b: Masks) -> Masks {
+    map2(a, b, |x, y| x & y)
+}
+#[inline(always)]
+pub fn or(a: Masks, b: Masks) -> Masks {
+    map2(a, b, |x, y| x | y)
+}
+/// `a & !b`
+#[inline(always)]
+pub fn andn(a: Masks, b: Masks) -> Masks {
+    map2(a, b, |x, y| x & !y)
+}
+
+/// One bit for each mask that is not zero.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+pub fn non_empty(m: &Masks) -> u32 {
+    use std::arch::x86_64::*;
+    // SAFETY: SSE2 is part of x86-64; the array is 32 bytes.
+    unsafe {
+        let z = _mm_setzero_si128();
+        let p = m.as_ptr() as *const __m128i;
+        let a = _mm_cmpeq_epi16(_mm_loadu_si128(p), z);
+        let b = _mm_cmpeq_epi16(_mm_loadu_si128(p.add(1)), z);
+        !(_mm_movemask_epi8(_mm_packs_epi16(a, b)) as u32) & 0xFFFF
+    }
+}
+/// One bit for each mask that is not zero.
+#[cfg(not(target_arch = "x86_64"))]
+#[inline(always)]
+pub fn non_empty(m: &Masks) -> u32 {
+    m.iter().enumerate().fold(0, |l, (i, &x)| l | ((x != 0) as u32) << i)
+}
+
+/// Makes `m` the execution mask; returns `live`.
+#[inline(always)]
+pub fn set_exec(st: &mut State, m: Masks) -> u32 {
+    // SAFETY: exec has 32 entries.
+    unsafe { *(st.exec.as_mut_ptr() as *mut Masks) = m };
+    st.live = non_empty(&m) & st.all;
+    st.live
+}
+
+/// Bits of `live`, lowest first.
+pub struct Bits(pub u32);
+impl Iterator for Bits {
+    type Item = usize;
+    #[inline(always)]
+    fn next(&mut self) -> Option<usize> {
+        if self.0 == 0 {
+            return None;
+        }
+        let w = self.0.trailing_zeros() as usize;
+        self.0 &= self.0 - 1;
+        Some(w)
+    }
+}

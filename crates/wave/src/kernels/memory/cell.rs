@@ -1,0 +1,84 @@
+//! Scalars in memory and in registers.
+
+use half::f16;
+
+/// One kind of scalar in memory. Accesses are unaligned and by raw pointer: other threads may write the same bytes at
+/// the same time, as on any GPU; the values then are whatever the CPU gives.
+pub trait Cell {
+    /// The register's lane.
+    type Lane: Copy + Default;
+    /// Bytes in memory.
+    const SIZE: u32;
+    unsafe fn read(p: *const u8) -> Self::Lane;
+    unsafe fn write(p: *mut u8, v: Self::Lane);
+}
+
+macro_rules! cells {
+    ($($name:ident $mem:ty, $lane:ty, $size:expr, |$x:ident| $rd:expr, |$y:ident| $wr:expr;)*) => {
+        $(pub struct $name;
+        impl Cell for $name {
+            type Lane = $lane;
+            const SIZE: u32 = $size;
+            #[inline(always)]
+            unsafe fn read(p: *const u8) -> $lane {
+                let $x = (p as *const $mem).read_unaligned();
+                $rd
+            }
+            #[inline(always)]
+            unsafe fn write(p: *mut u8, $y: $lane) {
+                (p as *mut $mem).write_unaligned($wr);
+            }
+        })*
+    };
+}
+cells! {
+    C8 u8, u32, 1, |x| x as u32, |y| y as u8;
+    C16 u16, u32, 2, |x| x as u32, |y| y as u16;
+    CF16 u16, u32, 2, |x| f16_to_f32(x), |y| f32_to_f16(y);
+    C32 u32, u32, 4, |x| x, |y| y;
+    C64 u64, u64, 8, |x| x, |y| y;
+}
+
+/// Bits of the f32 of the same value; NaNs become quiet and keep their payload.
+#[inline(always)]
+pub fn f16_to_f32(h: u16) -> u32 {
+    let m = (h as u32 & 0x7FFF) << 13;
+    let sign = (h as u32 & 0x8000) << 16;
+    let v = if m >= 0x0F80_0000 {
+        m | 0x7F80_0000 | if m > 0x0F80_0000 { 0x0040_0000 } else { 0 }
+    } else {
+        // 2^112 moves the exponent from bias 15 to 127, denormals included.
+        (f32::from_bits(m) * f32::from_bits(0x7780_0000)).to_bits()
+    };
+    v | sign
+}
+
+/// Bits of the nearest f16 (ties to even) of an f32 given by bits; NaNs become quiet.
+#[inline(always)]
+pub fn f32_to_f16(f: u32) -> u16 {
+    if f & 0x7FFF_FFFF > 0x7F80_0000 {
+        return (f >> 16 & 0x8000) as u16 | 0x7E00 | (f >> 13 & 0x1FF) as u16;
+    }
+    f16::from_f32_const(f32::from_bits(f)).to_bits()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    #[test]
+    fn f16_round_trip() {
+        for h in 0..=0xFFFFu16 {
+            let f = f16_to_f32(h);
+            let want = f16::from_bits(h).to_f32_const();
+            if want.is_nan() {
+                assert_eq!(f, (h as u32 & 0x8000) << 16 | 0x7FC0_0000 | (h as u32 & 0x3FF) << 13);
+                assert_eq!(f32_to_f16(f), h | 0x200);
+            } else {
+                assert_eq!(f, want.to_bits());
+                assert_eq!(f32_to_f16(f), h);
+            }
+        }
+        assert_eq!(f32_to_f16(65520f32.to_bits()), 0x7C00);
+        assert_eq!(f32_to_f16(1.00048828125f32.to_bits()), 0x3C00);
+    }
+}

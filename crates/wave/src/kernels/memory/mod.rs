@@ -1,0 +1,29 @@
+//! Loads and stores. Each warp's access is classed when it runs: one address for all lanes, consecutive addresses, or
+//! any; the first two are one load and a broadcast, or one vector access with one bounds check.
+//!
+//! Out of bounds (robustBufferAccess2): loads give 0, stores nothing, component by component. Loads may read for
+//! inactive lanes of a live warp wherever it is in bounds; stores touch active lanes only, in lane order.
+
+pub mod cell;
+pub mod global;
+pub mod linear;
+pub mod offsets;
+pub mod scratch;
+pub mod warp;
+
+use super::levels::kernel_forms;
+use global::{ld_global, st_global};
+use linear::{ld_buf, ld_push, ld_shared, st_buf, st_shared};
+use scratch::{ld_scratch, st_scratch};
+
+kernel_forms! {
+    LD_BUF = ld_buf;
+    LD_GLOBAL = ld_global;
+    LD_SHARED = ld_shared;
+    LD_SCRATCH = ld_scratch;
+    LD_PUSH = ld_push;
+    ST_BUF = st_buf;
+    ST_GLOBAL = st_global;
+    ST_SHARED = st_shared;
+    ST_SCRATCH = st_scratch;
+}

@@ -1,0 +1,328 @@
+//! Loads and stores of one warp: 16 byte offsets into one region.
+
+use super::cell::{Cell, C32};
+use crate::kernels::levels::Steps;
+
+/// Memory that offsets are checked against.
+#[derive(Clone, Copy, Debug)]
+pub struct Region {
+    pub ptr: *mut u8,
+    /// Bytes.
+    pub size: u64,
+}
+
+impl Region {
+    pub const EMPTY: Region = Region { ptr: std::ptr::null_mut(), size: 0 };
+
+    /// Whether `bytes` at offset `o` lie within.
+    #[inline(always)]
+    pub fn holds(&self, o: u64, bytes: u32) -> bool {
+        o + bytes as u64 <= self.size
+    }
+    /// The largest 32-bit offset at which `bytes` lie within.
+    #[inline(always)]
+    fn limit(&self, bytes: u32) -> Option<u32> {
+        (self.size >= bytes as u64).then(|| (self.size - bytes as u64).min(u32::MAX as u64) as u32)
+    }
+    /// Whether 16 lanes from offset `o`, each `step` after the last, and `bytes` of the last lie within, without
+    /// wrapping around 2^32.
+    #[inline(always)]
+    fn holds_run(&self, o: u32, step: u32, bytes: u32) -> bool {
+        let end = o as u64 + 15 * step as u64;
+        end < 1 << 32 && end + bytes as u64 <= self.size
+    }
+    /// Reads one scalar; 0 out of bounds.
+    ///
+    /// # Safety
+    /// The region is live memory.
+    #[inline(always)]
+    pub unsafe fn read<C: Cell>(&self, o: u64) -> C::Lane {
+        if self.holds(o, C::SIZE) { C::read(self.ptr.add(o as usize)) } else { C::Lane::default() }
+    }
+    /// Writes one scalar; nothing out of bounds.
+    ///
+    /// # Safety
+    /// The region is live memory.
+    #[inline(always)]
+    pub unsafe fn write<C: Cell>(&self, o: u64, v: C::Lane) {
+        if self.holds(o, C::SIZE) {
+            C::write(self.ptr.add(o as usize), v);
+        }
+    }
+}
+
+/// One 32-bit word a lane at offsets `p[lane] + k`.
+///
+/// # Safety
+/// Pointers are valid for 16 lanes, the region is live memory, `ex` is not 0.
+#[inline(always)]
+pub unsafe fn load32<L: Steps>(r: Region, d: *mut u32, p: *const u32, k: u32, ex: u16) {
+    let f = ex.trailing_zeros() & 15;
+    let first = *p.add(f as usize);
+    let t = first.wrapping_sub(f * 4);
+    let o = t.wrapping_add(k);
+    if L::stride_mask(p, t, 4) | !ex == 0xFFFF && r.holds_run(o, 4, 4) {
+        L::copy64(d as *mut u8, r.ptr.add(o as usize));
+    } else if L::same_mask(p, first) | !ex == 0xFFFF {
+        L::splat32(d, r.read::<C32>(first.wrapping_add(k) as u64));
+    } else if let Some(limit) = r.limit(4) {
+        L::gather32(d, r.ptr, p, k, limit);
+    } else {
+        L::splat32(d, 0);
+    }
+}
+
+/// As [`load32`] for any scalar; a lane's next scalar is `step` bytes on (used to find runs; `p` has this scalar's
+/// offsets).
+///
+/// # Safety
+/// As [`load32`].
+#[inline(always)]
+pub unsafe fn load_any<L: Steps, C: Cell>(
+    r: Region,
+    d: *mut C::Lane,
+    p: *const u32,
+    k: u32,
+    add: u32,
+    step: u32,
+    ex: u16,
+) {
+    let f = ex.trailing_zeros() & 15;
+    let first = *p.add(f as usize);
+    let t = first.wrapping_sub(f * step);
+    let o = t.wrapping_add(k);
+    if L::stride_mask(p, t, step) | !ex == 0xFFFF && r.holds_run(o, step, add + C::SIZE) {
+        let q = r.ptr.add(o as usize + add as usize);
+        if step == C::SIZE {
+            for i in 0..16 {
+                *d.add(i) = C::read(q.add(i * C::SIZE as usize));
+            }
+        } else {
+            for i in 0..16 {
+                *d.add(i) = C::read(q.add(i * step as usize));
+            }
+        }
+    } else if L::same_mask(p, first) | !ex == 0xFFFF {
+        let v = r.read::<C>(first.wrapping_add(k) as u64 + add as u64);
+        for i in 0..16 {
+            *d.add(i) = v;
+        }
+    } else {
+        for i in 0..16 {
+            *d.add(i) = r.read::<C>((*p.add(i)).wrapping_add(k) as u64 + add as u64);
+        }
+    }
+}
+
+/// `d.len()` (2 to 16) consecutive words a lane. Null destinations are skipped.
+///
+/// # Safety
+/// As [`load32`].
+#[inline(always)]
+pub unsafe fn load32n<L: Steps>(r: Region, d: &[*mut u32], p: *const u32, k: u32, ex: u16) {
+    let n = d.len();
+    let first = *p.add(ex.trailing_zeros() as usize & 15);
+    if L::same_mask(p, first) | !ex == 0xFFFF {
+        let o = first.wrapping_add(k) as u64;
+        for (i, &d) in d.iter().enumerate() {
+            if !d.is_null() {
+                L::splat32(d, r.read::<C32>(o + i as u64 * 4));
+            }
+        }
+        return;
+    }
+    // Three words are read as four.
+    let bytes = if n % 4 == 3 { n as u32 * 4 + 4 } else { n as u32 * 4 };
+    if let Some(limit) = r.limit(bytes) {
+        let inside = L::bound_mask(p, k, limit);
+        if inside | !ex == 0xFFFF {
+            let mut o = [0u32; 16];
+            if inside == 0xFFFF {
+                for i in 0..16 {
+                    o[i] = (*p.add(i)).wrapping_add(k);
+                }
+            } else {
+                // Inactive lanes may point anywhere; offset 0 is as good.
+                for i in 0..16 {
+                    o[i] = if inside >> i & 1 != 0 { (*p.add(i)).wrapping_add(k) } else { 0 };
+                }
+            }
+            for (c, d) in d.chunks(4).enumerate() {
+                let q = r.ptr.add(c * 16);
+                match d.len() {
+                    1 => {
+                        if !d[0].is_null() {
+                            for i in 0..16 {
+                                *d[0].add(i) = C32::read(q.add(o[i] as usize));
+                            }
+                        }
+                    }
+                    2 => {
+                        for g in (0..16).step_by(4) {
+                            let a = |i: usize| (q.add(o[g + i] as usize) as *const u64).read_unaligned();
+                            let v = [a(0), a(1), a(2), a(3)];
+                            for i in 0..4 {
+                                if !d[0].is_null() {
+                                    *d[0].add(g + i) = v[i] as u32;
+                                }
+                                if !d[1].is_null() {
+                                    *d[1].add(g + i) = (v[i] >> 32) as u32;
+                                }
+                            }
+                        }
+                    }
+                    m => {
+                        for g in (0..16).step_by(4) {
+                            let a =
+                                |i: usize| (q.add(o[g + i] as usize) as *const [u32; 4]).read_unaligned();
+                            let v = transpose([a(0), a(1), a(2), a(3)]);
+                            for j in 0..m {
+                                if !d[j].is_null() {
+                                    (d[j].add(g) as *mut [u32; 4]).write_unaligned(v[j]);
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+            return;
+        }
+    }
+    // Destinations may take the offsets' register.
+    let own = *(p as *const [u32; 16]);
+    for (i, &d) in d.iter().enumerate() {
+        if !d.is_null() {
+            for l in 0..16 {
+                let o = own[l].wrapping_add(k) as u64 + i as u64 * 4;
+                *d.add(l) = r.read::<C32>(o);
+            }
+        }
+    }
+}
+
+/// Rows become columns.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn transpose(v: [[u32; 4]; 4]) -> [[u32; 4]; 4] {
+    use std::arch::x86_64::*;
+    // SAFETY: SSE2 is part of x86-64; arrays of 16 bytes.
+    unsafe {
+        let l = |r: &[u32; 4]| _mm_loadu_si128(r.as_ptr() as *const __m128i);
+        let (a, b, c, d) = (l(&v[0]), l(&v[1]), l(&v[2]), l(&v[3]));
+        let (ab, cd) = (_mm_unpacklo_epi32(a, b), _mm_unpacklo_epi32(c, d));
+        let (ef, gh) = (_mm_unpackhi_epi32(a, b), _mm_unpackhi_epi32(c, d));
+        std::mem::transmute([
+            _mm_unpacklo_epi64(ab, cd),
+            _mm_unpackhi_epi64(ab, cd),
+            _mm_unpacklo_epi64(ef, gh),
+            _mm_unpackhi_epi64(ef, gh),
+        ])
+    }
+}
+/// Rows become columns.
+#[cfg(not(target_arch = "x86_64"))]
+#[inline(always)]
+fn transpose(v: [[u32; 4]; 4]) -> [[u32; 4]; 4] {
+    let mut r = [[0; 4]; 4];
+    for i in 0..4 {
+        for j in 0..4 {
+            r[j][i] = v[i][j];
+        }
+    }
+    r
+}
+
+/// Stores one word a lane of `ex`, in lane order. `v`: 16 values.
+///
+/// # Safety
+/// As [`load32`].
+#[inline(always)]
+pub unsafe fn store32<L: Steps>(r: Region, v: *const u32, p: *const u32, k: u32, ex: u16) {
+    if ex == 0xFFFF {
+        let t = *p;
+        let o = t.wrapping_add(k);
+        if L::stride_mask(p, t, 4) == 0xFFFF && r.holds_run(o, 4, 4) {
+            L::copy64(r.ptr.add(o as usize), v as *const u8);
+            return;
+        }
+    }
+    let Some(limit) = r.limit(4) else { return };
+    let m = L::bound_mask(p, k, limit) & ex;
+    if m == 0xFFFF {
+        for i in 0..16 {
+            C32::write(r.ptr.add((*p.add(i)).wrapping_add(k) as usize), *v.add(i));
+        }
+    } else {
+        for i in crate::kernels::mask::Bits(m as u32) {
+            C32::write(r.ptr.add((*p.add(i)).wrapping_add(k) as usize), *v.add(i));
+        }
+    }
+}
+
+/// As [`store32`] for any scalar, `add` bytes after each lane's offset.
+///
+/// # Safety
+/// As [`load32`].
+#[inline(always)]
+pub unsafe fn store_any<L: Steps, C: Cell>(
+    r: Region,
+    v: *const C::Lane,
+    p: *const u32,
+    k: u32,
+    add: u32,
+    step: u32,
+    ex: u16,
+) {
+    if ex == 0xFFFF && step == C::SIZE {
+        let t = *p;
+        let o = t.wrapping_add(k);
+        if L::stride_mask(p, t, step) == 0xFFFF && r.holds_run(o, step, C::SIZE) {
+            let q = r.ptr.add(o as usize);
+            for i in 0..16 {
+                C::write(q.add(i * C::SIZE as usize), *v.add(i));
+            }
+            return;
+        }
+    }
+    for i in crate::kernels::mask::Bits(ex as u32) {
+        r.write::<C>((*p.add(i)).wrapping_add(k) as u64 + add as u64, *v.add(i));
+    }
+}
+
+/// `v.len()` (2 to 16) consecutive words a lane.
+///
+/// # Safety
+/// As [`load32`].
+#[inline(always)]
+pub unsafe fn store32n<L: Steps>(r: Region, v: &[*const u32], p: *const u32, k: u32, ex: u16) {
+    let n = v.len();
+    if ex == 0xFFFF
+        && let Some(limit) = r.limit(n as u32 * 4)
+        && L::bound_mask(p, k, limit) == 0xFFFF
+    {
+        // Groups of four lanes; lane order holds within and between them, for each lane's words never overlap its own.
+        for g in (0..16).step_by(4) {
+            let at = |i: usize| r.ptr.add((*p.add(g + i)).wrapping_add(k) as usize);
+            if n == 4 {
+                let a = |j: usize| (v[j].add(g) as *const [u32; 4]).read_unaligned();
+                let rows = transpose([a(0), a(1), a(2), a(3)]);
+                for i in 0..4 {
+                    (at(i) as *mut [u32; 4]).write_unaligned(rows[i]);
+                }
+            } else {
+                for i in 0..4 {
+                    for (j, v) in v.iter().enumerate() {
+                        C32::write(at(i).add(j * 4), *v.add(g + i));
+                    }
+                }
+            }
+        }
+        return;
+    }
+    for i in crate::kernels::mask::Bits(ex as u32) {
+        let o = (*p.add(i)).wrapping_add(k) as u64;
+        for (j, v) in v.iter().enumerate() {
+            r.write::<C32>(o + j as u64 * 4, *v.add(i));
+        }
+    }
+}
