@@ -1,7 +1,8 @@
 //! Control flow, masks and barriers.
 
-use super::levels::{Steps, compare, kernel_forms};
+use super::levels::{Compare, Steps, compare, kernel_forms};
 use super::mask::{self, Bits, Masks};
+use super::regs::src32;
 use crate::state::{Fault, State, Status};
 use shader::bytecode::{Op, Reg};
 use shader::ir::Bin;
@@ -66,6 +67,41 @@ unsafe fn park_by(st: &mut State, cond: Masks, to: Reg, imm: u32, next: *const O
 unsafe fn split<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
     let o = *op;
     split_by(st, mask::load(st, o.a), o.d, o.b, o.imm, op.add(1))
+}
+
+/// As [`split_by`], but nothing changes when no lane is chosen.
+#[inline(always)]
+unsafe fn split_rare_by(
+    st: &mut State,
+    cond: Masks,
+    yes: Reg,
+    no: Reg,
+    imm: u32,
+    next: *const Op,
+) -> *const Op {
+    let e = mask::exec(st);
+    let y = mask::and(e, cond);
+    if mask::non_empty(&y) & st.all == 0 {
+        return at(st, imm);
+    }
+    split_by(st, cond, yes, no, imm, next)
+}
+
+#[inline(always)]
+unsafe fn split_rare<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
+    let o = *op;
+    split_rare_by(st, mask::load(st, o.a), o.d, o.b, o.imm, op.add(1))
+}
+
+#[inline(always)]
+unsafe fn join<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
+    let m = mask::or(mask::exec(st), mask::load(st, (*op).a));
+    if mask::set_exec(st, m) == 0 { at(st, (*op).imm) } else { op.add(1) }
+}
+
+#[inline(always)]
+unsafe fn jmp_if<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
+    if *(st.regs.add((*op).a.unit() * 64) as *const u16) != 0 { at(st, (*op).imm) } else { op.add(1) }
 }
 
 #[inline(always)]
@@ -156,10 +192,10 @@ unsafe fn fence_<L: Steps>(_st: &mut State, op: *const Op) -> *const Op {
 }
 
 #[inline(always)]
-unsafe fn compare_all<L: Steps, C: super::levels::Compare>(st: &State, a: Reg, b: Reg) -> Masks {
+unsafe fn compare_all<L: Steps, C: Compare>(st: &State, a: Reg, b: Reg) -> Masks {
     let mut m = [0u16; 16];
-    let (pa, sa) = super::regs::src32(st, a);
-    let (pb, sb) = super::regs::src32(st, b);
+    let (pa, sa) = src32(st, a);
+    let (pb, sb) = src32(st, b);
     if sa == 0 && sb == 0 {
         return if C::one(*pa, *pb) { [0xFFFF; 16] } else { m };
     }
@@ -169,9 +205,16 @@ unsafe fn compare_all<L: Steps, C: super::levels::Compare>(st: &State, a: Reg, b
     m
 }
 
-/// The condition of a fused compare over live warps; 0 for a `Bin` that is no comparison.
+/// The condition Bin(e & 0xFF)(a, b) over live warps, negated if bit 8 of `e` is set; 0 for a `Bin` that is no
+/// comparison.
 #[inline(always)]
-unsafe fn condition<L: Steps>(st: &State, bin: u16, a: Reg, b: Reg) -> Masks {
+unsafe fn condition<L: Steps>(st: &State, o: &Op) -> Masks {
+    let m = comparison::<L>(st, o.e & 0xFF, o.a, o.b);
+    if o.e & 0x100 != 0 { mask::map2(m, m, |x, _| !x) } else { m }
+}
+
+#[inline(always)]
+unsafe fn comparison<L: Steps>(st: &State, bin: u16, a: Reg, b: Reg) -> Masks {
     macro_rules! pick {
         ($($n:ident),*) => {
             $(if bin == Bin::$n as u16 { return compare_all::<L, compare::$n>(st, a, b); })*
@@ -183,21 +226,36 @@ unsafe fn condition<L: Steps>(st: &State, bin: u16, a: Reg, b: Reg) -> Masks {
 
 #[inline(always)]
 unsafe fn cmp_split<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
-    let o = *op;
     let r = (*op.add(1)).regs();
-    let c = condition::<L>(st, o.e, o.a, o.b);
-    split_by(st, c, r[0], r[1], o.imm, op.add(2))
+    let c = condition::<L>(st, &*op);
+    split_by(st, c, r[0], r[1], (*op).imm, op.add(2))
+}
+
+#[inline(always)]
+unsafe fn cmp_split_rare<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
+    let r = (*op.add(1)).regs();
+    let c = condition::<L>(st, &*op);
+    split_rare_by(st, c, r[0], r[1], (*op).imm, op.add(2))
 }
 
 #[inline(always)]
 unsafe fn cmp_park<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
-    let o = *op;
     let r = (*op.add(1)).regs();
-    let mut c = condition::<L>(st, o.e & 0xFF, o.a, o.b);
-    if o.e & 0x100 != 0 {
-        c = mask::map2(c, c, |x, _| !x);
+    let c = condition::<L>(st, &*op);
+    park_by(st, c, r[0], (*op).imm, op.add(2))
+}
+
+#[inline(always)]
+unsafe fn cmp_jmp<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
+    let o = *op;
+    let (x, y) = (*src32(st, o.a).0, *src32(st, o.b).0);
+    macro_rules! pick {
+        ($($n:ident),*) => {
+            $(if o.e & 0xFF == Bin::$n as u16 { <compare::$n as Compare>::one(x, y) } else)* { false }
+        };
     }
-    park_by(st, c, r[0], o.imm, op.add(2))
+    let c = pick!(ULt, SLt, FLt, FLe, ULe, SLe, IEq, INe, FEq, FNe);
+    if c != (o.e & 0x100 != 0) { at(st, o.imm) } else { op.add(1) }
 }
 
 kernel_forms! {
@@ -217,4 +275,9 @@ kernel_forms! {
     FENCE = fence_;
     CMP_SPLIT = cmp_split;
     CMP_PARK = cmp_park;
+    CMP_JMP = cmp_jmp;
+    CMP_SPLIT_RARE = cmp_split_rare;
+    JOIN = join;
+    JMP_IF = jmp_if;
+    SPLIT_RARE = split_rare;
 }

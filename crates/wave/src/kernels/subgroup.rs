@@ -1,0 +1,246 @@
+//! Subgroup operations: each warp of 16 lanes on its own, active lanes only.
+
+use super::levels::{Steps, kernel_forms};
+use super::mask::{self, Bits};
+use super::regs::{dst32, dst64, src32, src64};
+use crate::state::State;
+use shader::bytecode::Op;
+use shader::ir::ReduceOp;
+
+/// Lanes of one warp of a register.
+trait Word: Copy + Default + 'static {
+    unsafe fn read(st: &State, r: shader::bytecode::Reg, w: usize) -> [Self; 16];
+    unsafe fn write(st: &State, r: shader::bytecode::Reg, w: usize, v: [Self; 16]);
+}
+impl Word for u32 {
+    #[inline(always)]
+    unsafe fn read(st: &State, r: shader::bytecode::Reg, w: usize) -> [u32; 16] {
+        let (p, s) = src32(st, r);
+        *(p.add(w * s) as *const [u32; 16])
+    }
+    #[inline(always)]
+    unsafe fn write(st: &State, r: shader::bytecode::Reg, w: usize, v: [u32; 16]) {
+        *(dst32(st, r, w) as *mut [u32; 16]) = v;
+    }
+}
+impl Word for u64 {
+    #[inline(always)]
+    unsafe fn read(st: &State, r: shader::bytecode::Reg, w: usize) -> [u64; 16] {
+        let (p, s) = src64(st, r);
+        *(p.add(w * s) as *const [u64; 16])
+    }
+    #[inline(always)]
+    unsafe fn write(st: &State, r: shader::bytecode::Reg, w: usize, v: [u64; 16]) {
+        *(dst64(st, r, w) as *mut [u64; 16]) = v;
+    }
+}
+
+#[inline(always)]
+unsafe fn ballot<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
+    let o = *op;
+    let a = mask::load(st, o.a);
+    for w in Bits(st.live) {
+        u32::write(st, o.d, w, [(st.exec[w] & a[w]) as u32; 16]);
+    }
+    op.add(1)
+}
+
+#[inline(always)]
+unsafe fn first<T: Word>(st: &mut State, op: *const Op) -> *const Op {
+    let o = *op;
+    for w in Bits(st.live) {
+        let v = T::read(st, o.a, w);
+        T::write(st, o.d, w, [v[st.exec[w].trailing_zeros() as usize & 15]; 16]);
+    }
+    op.add(1)
+}
+
+#[inline(always)]
+unsafe fn shuffle<T: Word>(st: &mut State, op: *const Op) -> *const Op {
+    let o = *op;
+    for w in Bits(st.live) {
+        let v = T::read(st, o.a, w);
+        let b = u32::read(st, o.b, w);
+        let mut r = v;
+        for i in 0..16 {
+            r[i] = v[b[i] as usize & 15];
+        }
+        T::write(st, o.d, w, r);
+    }
+    op.add(1)
+}
+
+/// Source lane of a quad operation ([`shader::ir::Quad`] by number).
+#[inline(always)]
+fn quad_lane(q: u16, i: usize) -> usize {
+    match q {
+        0..=3 => i & !3 | q as usize,
+        4 => i ^ 1,
+        5 => i ^ 2,
+        6 => i ^ 3,
+        7 => i & !1,
+        8 => i | 1,
+        9 => i & !2,
+        _ => i | 2,
+    }
+}
+
+#[inline(always)]
+unsafe fn quad<T: Word>(st: &mut State, op: *const Op) -> *const Op {
+    let o = *op;
+    for w in Bits(st.live) {
+        let v = T::read(st, o.a, w);
+        let mut r = v;
+        for i in 0..16 {
+            r[i] = v[quad_lane(o.e, i)];
+        }
+        T::write(st, o.d, w, r);
+    }
+    op.add(1)
+}
+
+/// One warp's reduction or scan in clusters of `cluster` lanes. Reductions fold halves (lane i with lane i ^ cluster/2,
+/// then /4 …), inactive lanes being `skip`, which changes no bits; scans go lane by lane, starting at `identity`.
+#[inline(always)]
+fn warp_reduce<T: Copy>(
+    v: [T; 16],
+    ex: u16,
+    scan: u16,
+    cluster: usize,
+    identity: T,
+    skip: T,
+    f: impl Fn(T, T) -> T,
+) -> [T; 16] {
+    let mut x = v;
+    for i in 0..16 {
+        if ex & (1 << i) == 0 {
+            x[i] = skip;
+        }
+    }
+    if scan == 0 {
+        let mut step = cluster / 2;
+        while step > 0 {
+            let mut y = x;
+            for i in 0..16 {
+                // Both partners compute the same expression, lower lane first.
+                y[i] = f(x[i & !step], x[i | step]);
+            }
+            x = y;
+            step /= 2;
+        }
+        return x;
+    }
+    let mut r = x;
+    let mut acc = identity;
+    for i in 0..16 {
+        if i % cluster == 0 {
+            acc = identity;
+        }
+        let before = acc;
+        if ex & (1 << i) != 0 {
+            acc = f(acc, x[i]);
+        }
+        r[i] = if scan == 1 { acc } else { before };
+    }
+    r
+}
+
+macro_rules! reduces {
+    ($name:ident, $u:ty, $s:ty, $f:ty) => {
+        #[inline(always)]
+        unsafe fn $name<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
+            let o = *op;
+            let scan = o.e >> 4 & 3;
+            let cluster = 1usize << (o.e >> 8 & 7).min(4);
+            macro_rules! go {
+                ($id:expr, $skip:expr, $g:expr) => {
+                    for w in Bits(st.live) {
+                        let v = <$u>::read(st, o.a, w);
+                        let r = warp_reduce(v, st.exec[w], scan, cluster, $id, $skip, $g);
+                        <$u>::write(st, o.d, w, r);
+                    }
+                };
+            }
+            let fb = |x: $f| x.to_bits();
+            let bf = |x: $u| <$f>::from_bits(x);
+            // N forms: a NaN gives the other operand, −0 < +0.
+            let min = |x: $u, y: $u| {
+                let (a, b) = (bf(x), bf(y));
+                if a.is_nan() || b < a || (a == b && b.is_sign_negative()) { y } else { x }
+            };
+            let max = |x: $u, y: $u| {
+                let (a, b) = (bf(x), bf(y));
+                if a.is_nan() || b > a || (a == b && b.is_sign_positive()) { y } else { x }
+            };
+            let inf = <$f>::INFINITY;
+            const OPS: [ReduceOp; 13] = [
+                ReduceOp::IAdd,
+                ReduceOp::IMul,
+                ReduceOp::SMin,
+                ReduceOp::UMin,
+                ReduceOp::SMax,
+                ReduceOp::UMax,
+                ReduceOp::And,
+                ReduceOp::Or,
+                ReduceOp::Xor,
+                ReduceOp::FAdd,
+                ReduceOp::FMul,
+                ReduceOp::FMin,
+                ReduceOp::FMax,
+            ];
+            match OPS[((o.e & 15) as usize).min(12)] {
+                ReduceOp::IAdd => go!(0, 0, |x: $u, y: $u| x.wrapping_add(y)),
+                ReduceOp::IMul => go!(1, 1, |x: $u, y: $u| x.wrapping_mul(y)),
+                ReduceOp::SMin => {
+                    let m = <$s>::MAX as $u;
+                    go!(m, m, |x: $u, y: $u| (x as $s).min(y as $s) as $u)
+                }
+                ReduceOp::SMax => {
+                    let m = <$s>::MIN as $u;
+                    go!(m, m, |x: $u, y: $u| (x as $s).max(y as $s) as $u)
+                }
+                ReduceOp::UMin => go!(<$u>::MAX, <$u>::MAX, |x: $u, y: $u| x.min(y)),
+                ReduceOp::UMax => go!(0, 0, |x: $u, y: $u| x.max(y)),
+                ReduceOp::And => go!(<$u>::MAX, <$u>::MAX, |x: $u, y: $u| x & y),
+                ReduceOp::Or => go!(0, 0, |x: $u, y: $u| x | y),
+                ReduceOp::Xor => go!(0, 0, |x: $u, y: $u| x ^ y),
+                ReduceOp::FAdd => go!(0, fb(-0.0), |x: $u, y: $u| fb(bf(x) + bf(y))),
+                ReduceOp::FMul => go!(fb(1.0), fb(1.0), |x: $u, y: $u| fb(bf(x) * bf(y))),
+                ReduceOp::FMin => go!(fb(inf), fb(inf), min),
+                ReduceOp::FMax => go!(fb(-inf), fb(-inf), max),
+            }
+            op.add(1)
+        }
+    };
+}
+reduces!(reduce32, u32, i32, f32);
+reduces!(reduce64, u64, i64, f64);
+
+macro_rules! widths {
+    ($($name:ident = $f:ident::<$t:ty>;)*) => {
+        $(#[inline(always)]
+        unsafe fn $name<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
+            $f::<$t>(st, op)
+        })*
+    };
+}
+widths! {
+    first32 = first::<u32>;
+    first64 = first::<u64>;
+    shuffle32 = shuffle::<u32>;
+    shuffle64 = shuffle::<u64>;
+    quad32 = quad::<u32>;
+    quad64 = quad::<u64>;
+}
+
+kernel_forms! {
+    BALLOT = ballot;
+    FIRST32 = first32;
+    FIRST64 = first64;
+    SHUFFLE32 = shuffle32;
+    SHUFFLE64 = shuffle64;
+    QUAD32 = quad32;
+    QUAD64 = quad64;
+    REDUCE32 = reduce32;
+    REDUCE64 = reduce64;
+}
