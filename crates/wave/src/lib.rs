@@ -5,9 +5,13 @@
 
 pub mod host;
 pub mod kernels;
+pub mod memory;
+pub mod packing;
 pub mod simd;
 pub mod state;
+pub mod worker;
 
 pub use host::{Host, ImageWarp, Table};
 pub use simd::{Level, Simd};
-pub use state::{Kernel, State, Status};
+pub use state::{Fault, Kernel, State, Status};
+pub use worker::{Dispatch, Worker};

@@ -26,7 +26,7 @@ pub enum Fault {
     Address(u64),
     /// The watchdog ended a loop.
     Watchdog,
-    /// An op with a code that has no kernel: a fault of ours, not of the application.
+    /// The program has an op without a kernel (an error of the engine).
     Code(u16),
 }
 
@@ -62,6 +62,11 @@ pub struct State {
     /// Loop iterations until the host is asked whether to go on.
     pub patience: u32,
     pub status: Status,
-    /// Buffer descriptors made up for inline uniform blocks: (address, size) pairs, one an inline DESC op executed.
-    pub inline_descs: Vec<Box<[u64; 4]>>,
+    /// Control barriers suspend the wave (the workgroup has other waves).
+    pub yields: bool,
+    /// Buffer descriptors made up for inline uniform blocks: [address, size, 0, 0]. The worker's; emptied between
+    /// dispatches.
+    pub inline_descs: *mut Vec<Box<[u64; 4]>>,
+    /// Room for one image operation's operands; the worker's.
+    pub image_warp: *mut crate::host::ImageWarp,
 }

@@ -5,7 +5,17 @@
 //! one that ends or suspends the wave sets `st.status` and returns null.
 
 pub mod bin;
+pub mod atomic;
+pub mod control;
+pub mod desc;
+pub mod image;
+pub mod levels;
 pub mod map;
+pub mod mask;
+pub mod memory;
+pub mod moves;
+pub mod regs;
+pub mod subgroup;
 
 use crate::simd::{Level, Portable, Simd};
 use crate::state::{Fault, Kernel, State, Status};
@@ -99,5 +109,17 @@ pub fn table(level: Level) -> &'static Table {
 
 /// Every room's kernels.
 fn register(r: &mut Registry) {
+    engine(r.level, &mut r.table);
     bin::register(r);
+}
+
+/// Control flow, memory, subgroups, images: everything that is not lane-wise arithmetic.
+fn engine(level: Level, t: &mut Table) {
+    control::register(level, t);
+    moves::register(level, t);
+    memory::register(level, t);
+    atomic::register(level, t);
+    subgroup::register(level, t);
+    desc::register(level, t);
+    image::register(level, t);
 }

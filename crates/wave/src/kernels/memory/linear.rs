@@ -1,6 +1,6 @@
 //! Loads and stores of buffers, workgroup memory and push constants.
 
-use super::cell::{C8, C16, C32, C64, CF16, Cell};
+use super::cell::{C8, C16, C32, C64, CF16};
 use super::offsets::Offsets;
 use super::warp::{self, Region};
 use crate::kernels::levels::Steps;

@@ -1,0 +1,357 @@
+//! Runs workgroups of a dispatch on one thread.
+
+use crate::host::{Host, ImageWarp, Table};
+use crate::kernels::{self, control::PATIENCE};
+use crate::memory::Aligned;
+use crate::packing::{Packing, pattern};
+use crate::simd::Level;
+use crate::state::{Fault, State, Status};
+use shader::bytecode::{Code, Program, Reg, UNIT_BYTES};
+use shader::ir::{Input, Ty};
+
+/// One compute dispatch, as every thread that runs a part of it sees it.
+#[derive(Clone, Copy)]
+pub struct Dispatch<'a> {
+    /// Names this dispatch: runs with the same number (not 0) on one worker share constants and prologue. Numbers are
+    /// never used again for another program, push constants, tables or descriptors.
+    pub serial: u64,
+    pub program: &'a Program,
+    /// Descriptor tables by [`shader::options::Binding::table`]; missing ones are unbound.
+    pub tables: &'a [Table],
+    pub push: &'a [u8],
+    pub host: &'a dyn Host,
+    /// First workgroup's id.
+    pub base: [u32; 3],
+    /// Workgroups in each dimension.
+    pub groups: [u32; 3],
+    /// Addresses of device memory: first, and one past the last. All of it is mapped.
+    pub arena: (u64, u64),
+}
+
+/// What a thread keeps from run to run.
+pub struct Worker {
+    kernels: &'static kernels::Table,
+    waves: Vec<Wave>,
+    shared: Aligned,
+    inline_descs: Vec<Box<[u64; 4]>>,
+    image_warp: Box<ImageWarp>,
+    /// Serial of the dispatch that the members below belong to; 0 for none.
+    serial: u64,
+    packing: Option<Packing>,
+    inputs: Vec<Filled>,
+    /// The program has control barriers that waves of one workgroup must meet at.
+    meets: bool,
+}
+
+// SAFETY: the descriptors and image operands are plain memory; pointers in states are renewed at each run.
+unsafe impl Send for Worker {}
+
+/// One wave's memory.
+#[derive(Default)]
+struct Wave {
+    regs: Aligned,
+    scratch: Aligned,
+    state: Option<Box<State>>,
+    /// Dispatch whose constants and prologue results the registers hold.
+    serial: u64,
+}
+
+/// An input and what fills it.
+struct Filled {
+    input: Input,
+    reg: Reg,
+    /// For inputs that repeat: the units of wave 0, wave 1 …
+    patterns: Vec<Vec<[u32; 16]>>,
+}
+
+impl Worker {
+    /// A worker whose kernels are those of `level` (available on this CPU).
+    pub fn new(level: Level) -> Worker {
+        Worker {
+            kernels: kernels::table(level),
+            waves: Vec::new(),
+            shared: Aligned::new(),
+            inline_descs: Vec::new(),
+            // SAFETY: plain numbers, for which zero is a value.
+            image_warp: unsafe { Box::new(std::mem::zeroed()) },
+            serial: 0,
+            packing: None,
+            inputs: Vec::new(),
+            meets: false,
+        }
+    }
+
+    /// Runs workgroups `first .. first + count` in linear order (x fastest).
+    ///
+    /// # Errors
+    /// The fault that ended a wave; workgroups after it have not run.
+    pub fn run(&mut self, d: &Dispatch, first: u64, count: u64) -> Result<(), Fault> {
+        let total = d.groups.iter().map(|&g| g as u64).product::<u64>();
+        let last = first.saturating_add(count).min(total);
+        if first >= last {
+            return Ok(());
+        }
+        if d.serial == 0 || self.serial != d.serial {
+            self.adopt(d);
+        }
+        let Some(packing) = self.packing.take() else { return Ok(()) };
+        let result = self.groups(d, &packing, first, last);
+        self.packing = Some(packing);
+        if result.is_err() {
+            // A wave that was cut short leaves its registers in any state.
+            self.serial = 0;
+        }
+        // Nothing may point at the caller's data once it is gone.
+        for w in &mut self.waves {
+            w.state = None;
+        }
+        result
+    }
+
+    /// Gets ready for a dispatch.
+    fn adopt(&mut self, d: &Dispatch) {
+        let p = d.program;
+        let k = Packing::new(p);
+        self.inline_descs.clear();
+        self.meets = k.waves > 1 && p.code.iter().any(|o| o.code == Code::BARRIER);
+        for w in &mut self.waves {
+            w.serial = 0;
+        }
+        self.inputs.clear();
+        for &(input, reg) in &p.inputs {
+            let mut patterns = Vec::new();
+            if pattern(p, &k, input, 0, 0, 0).is_some() {
+                let units = if reg.is_uniform() { 1 } else { k.wave_warps };
+                for wave in 0..k.waves {
+                    let unit = |w| std::array::from_fn(|l| pattern(p, &k, input, wave, w, l as u32).unwrap_or(0));
+                    patterns.push((0..units).map(unit).collect());
+                }
+            }
+            self.inputs.push(Filled { input, reg, patterns });
+        }
+        self.packing = Some(k);
+        self.serial = d.serial;
+    }
+
+    fn groups(&mut self, d: &Dispatch, k: &Packing, first: u64, last: u64) -> Result<(), Fault> {
+        // Shared memory and all register files first: their places do not change afterwards.
+        self.shared.reserve((k.shared_step * k.groups) as usize + 64);
+        let files = if self.meets { k.waves as usize } else { 1 };
+        if self.waves.len() < files {
+            self.waves.resize_with(files, Wave::default);
+        }
+        for i in 0..files {
+            self.prepare(d, k, i)?;
+        }
+        let mut g = first;
+        while g < last {
+            let n = (k.groups as u64).min(last - g) as u32;
+            if d.program.zero_shared {
+                // SAFETY: reserved above.
+                unsafe {
+                    std::ptr::write_bytes(self.shared.ptr(), 0, (k.shared_step * k.groups) as usize);
+                }
+            }
+            for wave in 0..k.waves {
+                self.start(d, k, wave, g, n);
+                if !self.meets {
+                    match self.resume(0) {
+                        Status::Fault(f) => return Err(f),
+                        // Only waves that meet others stop at barriers.
+                        _ => continue,
+                    }
+                }
+            }
+            if self.meets {
+                self.together(k.waves as usize)?;
+            }
+            g += n as u64;
+        }
+        Ok(())
+    }
+
+    /// Runs the waves of one workgroup, each to its next barrier, in turn until all have ended. Waves that end earlier
+    /// than others wait at barriers are not waited for.
+    fn together(&mut self, waves: usize) -> Result<(), Fault> {
+        let mut done = vec![false; waves];
+        while done.iter().any(|d| !d) {
+            for (i, done) in done.iter_mut().enumerate() {
+                if *done {
+                    continue;
+                }
+                match self.resume(i) {
+                    Status::Fault(f) => return Err(f),
+                    Status::Barrier => {}
+                    _ => *done = true,
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs wave `i` from its pc until it stops.
+    fn resume(&mut self, i: usize) -> Status {
+        let Some(st) = self.waves[i].state.as_deref_mut() else { return Status::Done };
+        st.status = Status::Running;
+        let mut op = st.pc;
+        // SAFETY: the state describes a register file of the program's size; the program's ops are what lowering made.
+        unsafe {
+            while !op.is_null() {
+                let kernel = self.kernels.get_unchecked((*op).code.0 as usize % Code::COUNT);
+                op = kernel(st, op);
+            }
+        }
+        st.status
+    }
+
+    /// Makes wave `i`'s registers and state ready for the dispatch: constants and prologue.
+    fn prepare(&mut self, d: &Dispatch, k: &Packing, i: usize) -> Result<(), Fault> {
+        let p = d.program;
+        let w = &mut self.waves[i];
+        let kept = w.regs.reserve((p.units as usize + 1) * UNIT_BYTES);
+        w.scratch.reserve(p.scratch_words as usize * p.lanes as usize * 4 + 64);
+        let all = ((1u64 << k.wave_warps) - 1) as u32;
+        w.state = Some(Box::new(State {
+            exec: [0; 32],
+            regs: w.regs.ptr(),
+            live: 0,
+            all,
+            warps: k.wave_warps,
+            code: p.code.as_ptr(),
+            pc: p.code.as_ptr(),
+            tables: d.tables.as_ptr(),
+            table_count: d.tables.len() as u32,
+            push: d.push.as_ptr(),
+            push_bytes: d.push.len() as u32,
+            shared: self.shared.ptr(),
+            shared_bytes: k.shared_step * k.groups,
+            scratch: w.scratch.ptr(),
+            scratch_words: p.scratch_words,
+            arena: d.arena,
+            images: p.images.as_ptr(),
+            // SAFETY: only the lifetime goes; the state is dropped before `run` returns.
+            host: unsafe { std::mem::transmute::<*const (dyn Host + '_), *const dyn Host>(d.host) },
+            patience: PATIENCE,
+            status: Status::Done,
+            yields: self.meets,
+            inline_descs: &mut self.inline_descs,
+            image_warp: &mut *self.image_warp,
+        }));
+        if kept && d.serial != 0 && w.serial == d.serial {
+            return Ok(());
+        }
+        w.serial = 0;
+        for &(reg, ty, v) in &p.consts {
+            // SAFETY: registers lie within the file.
+            unsafe { splat(w.regs.ptr(), reg, ty, v) };
+        }
+        for f in &self.inputs {
+            if let Input::NumWorkgroups(c) = f.input {
+                // SAFETY: as above.
+                unsafe { fill(w.regs.ptr(), f.reg, k.wave_warps, d.groups[(c as usize).min(2)]) };
+            }
+        }
+        if p.prologue > 0 {
+            self.prologue(p, i)?;
+        }
+        self.waves[i].serial = d.serial;
+        Ok(())
+    }
+
+    /// Runs the ops before `prologue`, with all lanes.
+    fn prologue(&mut self, p: &Program, i: usize) -> Result<(), Fault> {
+        let Some(st) = self.waves[i].state.as_deref_mut() else { return Ok(()) };
+        for w in 0..st.warps as usize {
+            st.exec[w] = 0xFFFF;
+        }
+        st.live = st.all;
+        st.status = Status::Running;
+        let mut op = st.code;
+        // SAFETY: as in `resume`; the prologue is straight-line code.
+        unsafe {
+            let end = st.code.add(p.prologue as usize);
+            while !op.is_null() && op != end {
+                let kernel = self.kernels.get_unchecked((*op).code.0 as usize % Code::COUNT);
+                op = kernel(st, op);
+            }
+        }
+        match st.status {
+            Status::Fault(f) => Err(f),
+            _ => Ok(()),
+        }
+    }
+
+    /// Sets up wave `wave` of workgroups `g .. g + n`: masks, inputs, pc.
+    fn start(&mut self, d: &Dispatch, k: &Packing, wave: u32, g: u64, n: u32) {
+        let file = if self.meets { wave as usize } else { 0 };
+        let Some(st) = self.waves[file].state.as_deref_mut() else { return };
+        st.exec = [0; 32];
+        st.live = 0;
+        for w in 0..k.wave_warps {
+            let lanes = k.lanes(wave, w, n);
+            st.exec[w as usize] = lanes;
+            st.live |= ((lanes != 0) as u32) << w;
+        }
+        // SAFETY: prologue is at most the code's length.
+        st.pc = unsafe { st.code.add(d.program.prologue as usize) };
+        for f in &self.inputs {
+            // SAFETY: registers lie within the file.
+            unsafe {
+                if let Some(units) = f.patterns.get(wave as usize) {
+                    let to = st.regs.add(f.reg.unit() * UNIT_BYTES) as *mut [u32; 16];
+                    std::ptr::copy_nonoverlapping(units.as_ptr(), to, units.len());
+                    continue;
+                }
+                match f.input {
+                    Input::WorkgroupId(c) => workgroup_id(st.regs, d, k, f.reg, c, g, n),
+                    Input::NumWorkgroups(c) => {
+                        fill(st.regs, f.reg, k.wave_warps, d.groups[(c as usize).min(2)]);
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+}
+
+/// Component `c` of the ids of workgroups `g .. g + n`.
+unsafe fn workgroup_id(regs: *mut u8, d: &Dispatch, k: &Packing, r: Reg, c: u8, g: u64, n: u32) {
+    let id = |g: u64| {
+        let [x, y, _] = d.groups.map(|v| v.max(1) as u64);
+        let v = match c {
+            0 => g % x,
+            1 => g / x % y,
+            _ => g / x / y,
+        };
+        d.base[(c as usize).min(2)].wrapping_add(v as u32)
+    };
+    if k.groups == 1 {
+        fill(regs, r, k.wave_warps, id(g));
+        return;
+    }
+    for i in 0..n {
+        let v = [id(g + i as u64); 16];
+        for w in 0..k.group_warps {
+            let unit = r.unit() + (i * k.group_warps + w) as usize;
+            *(regs.add(unit * UNIT_BYTES) as *mut [u32; 16]) = v;
+        }
+    }
+}
+
+/// Writes all lanes of a 32-bit register.
+unsafe fn fill(regs: *mut u8, r: Reg, warps: u32, v: u32) {
+    let n = if r.is_uniform() { 1 } else { warps as usize };
+    for w in 0..n {
+        *(regs.add((r.unit() + w) * UNIT_BYTES) as *mut [u32; 16]) = [v; 16];
+    }
+}
+
+/// Writes a constant's uniform register.
+unsafe fn splat(regs: *mut u8, r: Reg, ty: Ty, v: u64) {
+    let p = regs.add(r.unit() * UNIT_BYTES);
+    match ty {
+        Ty::B64 => *(p as *mut [u64; 16]) = [v; 16],
+        Ty::Bool => *(p as *mut [u16; 32]) = [if v != 0 { 0xFFFF } else { 0 }; 32],
+        _ => *(p as *mut [u32; 16]) = [v as u32; 16],
+    }
+}
