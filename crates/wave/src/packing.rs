@@ -26,9 +26,10 @@ impl Packing {
         let group_warps = invocations.div_ceil(16);
         let wave_warps = p.lanes / 16;
         // A uniform register cannot hold the ids of several workgroups.
-        let uniform_ids = p.inputs.iter().any(|(i, r)| {
-            r.is_uniform() && matches!(i, Input::WorkgroupId(_) | Input::SharedBase)
-        });
+        let uniform_ids = p
+            .inputs
+            .iter()
+            .any(|(i, r)| r.is_uniform() && matches!(i, Input::WorkgroupId(_) | Input::SharedBase));
         let groups = if p.packed && !uniform_ids { (wave_warps / group_warps).max(1) } else { 1 };
         Packing {
             invocations,

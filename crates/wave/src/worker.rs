@@ -123,7 +123,8 @@ impl Worker {
             if pattern(p, &k, input, 0, 0, 0).is_some() {
                 let units = if reg.is_uniform() { 1 } else { k.wave_warps };
                 for wave in 0..k.waves {
-                    let unit = |w| std::array::from_fn(|l| pattern(p, &k, input, wave, w, l as u32).unwrap_or(0));
+                    let unit =
+                        |w| std::array::from_fn(|l| pattern(p, &k, input, wave, w, l as u32).unwrap_or(0));
                     patterns.push((0..units).map(unit).collect());
                 }
             }

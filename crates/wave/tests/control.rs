@@ -117,9 +117,8 @@ fn branches_split_and_meet() {
 
 #[test]
 fn every_comparison() {
-    let bins = [
-        Bin::FEq, Bin::FNe, Bin::FLt, Bin::FLe, Bin::IEq, Bin::INe, Bin::SLt, Bin::SLe, Bin::ULt, Bin::ULe,
-    ];
+    let bins =
+        [Bin::FEq, Bin::FNe, Bin::FLt, Bin::FLe, Bin::IEq, Bin::INe, Bin::SLt, Bin::SLe, Bin::ULt, Bin::ULe];
     let vals = [0u32, 1, 0x8000_0000, 0x7FC0_0000, 0x3F80_0000, 0xBF80_0000, 0xFFFF_FFFF, 0x7F80_0000];
     let pair = |i: u32| (vals[i as usize % 8], vals[i as usize / 8 % 8]);
     for bin in bins {
@@ -410,9 +409,10 @@ fn prologue_runs_once_and_holds() {
 #[test]
 fn quads_are_blocks() {
     use wave::packing::local_id;
-    assert_eq!((0..8).map(|i| local_id([4, 4, 1], i, true)).collect::<Vec<_>>(), [
-        [0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0], [2, 0, 0], [3, 0, 0], [2, 1, 0], [3, 1, 0]
-    ]);
+    assert_eq!(
+        (0..8).map(|i| local_id([4, 4, 1], i, true)).collect::<Vec<_>>(),
+        [[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0], [2, 0, 0], [3, 0, 0], [2, 1, 0], [3, 1, 0]]
+    );
     assert_eq!(local_id([4, 4, 2], 16 + 9, true), [1, 2, 1]);
     assert_eq!(local_id([4, 4, 2], 16 + 9, false), [1, 2, 1]);
     assert_eq!(local_id([3, 5, 2], 17, false), [2, 0, 1]);

@@ -66,7 +66,22 @@ pub fn apply(op: AtomicOp, mem: Mem, old: u64, a: u64, b: u64) -> Option<u64> {
 fn op_of(e: u16) -> AtomicOp {
     use AtomicOp::*;
     const ALL: [AtomicOp; 16] = [
-        Load, Store, Exchange, CompareExchange, IAdd, ISub, SMin, UMin, SMax, UMax, And, Or, Xor, FAdd, FMin, FMax,
+        Load,
+        Store,
+        Exchange,
+        CompareExchange,
+        IAdd,
+        ISub,
+        SMin,
+        UMin,
+        SMax,
+        UMax,
+        And,
+        Or,
+        Xor,
+        FAdd,
+        FMin,
+        FMax,
     ];
     ALL[(e >> 8) as usize & 15]
 }
@@ -191,7 +206,8 @@ unsafe fn run(
             }
             let before = one(first as *mut u8, at, mem, sum, 0);
             for old in old.iter_mut() {
-                *old = if at == AtomicOp::IAdd { before.wrapping_add(*old) } else { before.wrapping_sub(*old) };
+                *old =
+                    if at == AtomicOp::IAdd { before.wrapping_add(*old) } else { before.wrapping_sub(*old) };
             }
         } else {
             let b = operands(st, ext[1], mem, w);

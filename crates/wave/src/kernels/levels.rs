@@ -112,8 +112,7 @@ impl Steps for Portable {
     unsafe fn gather32(d: *mut u32, base: *const u8, p: *const u32, k: u32, limit: u32) {
         for i in 0..16 {
             let o = (*p.add(i)).wrapping_add(k);
-            *d.add(i) =
-                if o <= limit { (base.add(o as usize) as *const u32).read_unaligned() } else { 0 };
+            *d.add(i) = if o <= limit { (base.add(o as usize) as *const u32).read_unaligned() } else { 0 };
         }
     }
 }

@@ -4,8 +4,8 @@
 //! Each room adds its own: `pub fn register(r: &mut Registry)`, called from [`table`]. A kernel returns the next op;
 //! one that ends or suspends the wave sets `st.status` and returns null.
 
-pub mod bin;
 pub mod atomic;
+pub mod bin;
 pub mod control;
 pub mod desc;
 pub mod image;

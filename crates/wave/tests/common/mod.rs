@@ -136,7 +136,8 @@ impl Host for TestHost {
                 if warp.mask >> l & 1 != 0 {
                     let c = warp.coords[i.min(code.coords.len() - 1)][l];
                     let n = warp.mask.count_ones();
-                    warp.out[i][l] = c + ((warp.view as u32) << 16) + ((warp.sampler as u32) << 20) + (n << 24);
+                    warp.out[i][l] =
+                        c + ((warp.view as u32) << 16) + ((warp.sampler as u32) << 20) + (n << 24);
                     warp.out_hi[i][l] = 7;
                 }
             }

@@ -1,6 +1,6 @@
 //! Loads and stores of one warp: 16 byte offsets into one region.
 
-use super::cell::{Cell, C32};
+use super::cell::{C32, Cell};
 use crate::kernels::levels::Steps;
 
 /// Memory that offsets are checked against.
@@ -173,8 +173,7 @@ pub unsafe fn load32n<L: Steps>(r: Region, d: &[*mut u32], p: *const u32, k: u32
                     }
                     m => {
                         for g in (0..16).step_by(4) {
-                            let a =
-                                |i: usize| (q.add(o[g + i] as usize) as *const [u32; 4]).read_unaligned();
+                            let a = |i: usize| (q.add(o[g + i] as usize) as *const [u32; 4]).read_unaligned();
                             let v = transpose([a(0), a(1), a(2), a(3)]);
                             for j in 0..m {
                                 if !d[j].is_null() {
