@@ -108,7 +108,7 @@ unsafe fn plain(p: *mut u8, op: AtomicOp, mem: Mem, a: u64, b: u64) -> u64 {
 
 /// With the host's atomics. Misaligned addresses (which the API forbids) are plain accesses.
 unsafe fn host(p: *mut u8, op: AtomicOp, mem: Mem, a: u64, b: u64) -> u64 {
-    if p as usize % mem.bytes() as usize != 0 {
+    if !(p as usize).is_multiple_of(mem.bytes() as usize) {
         return plain(p, op, mem, a, b);
     }
     macro_rules! cas {
