@@ -33,6 +33,8 @@ pub struct Worker {
     kernels: &'static kernels::Table,
     waves: Vec<Wave>,
     shared: Aligned,
+    /// Boxed: programs hold their addresses.
+    #[allow(clippy::vec_box)]
     inline_descs: Vec<Box<[u64; 4]>>,
     image_warp: Box<ImageWarp>,
     /// Serial of the dispatch that the members below belong to; 0 for none.

@@ -79,6 +79,6 @@ mod tests {
             }
         }
         assert_eq!(f32_to_f16(65520f32.to_bits()), 0x7C00);
-        assert_eq!(f32_to_f16(1.00048828125f32.to_bits()), 0x3C00);
+        assert_eq!(f32_to_f16(0x3F80_1000), 0x3C00);
     }
 }
