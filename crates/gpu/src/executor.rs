@@ -74,7 +74,9 @@ impl Executor {
                     unsafe { d.cast::<u32>().add(i).write_unaligned(*value) }
                 }
             }
-            Command::CopyImage { src, dst, regions } => regions.iter().for_each(|r| transfer::copy_image(src, dst, r)),
+            Command::CopyImage { src, dst, regions } => {
+                regions.iter().for_each(|r| transfer::copy_image(src, dst, r))
+            }
             Command::CopyBufferToImage { src, dst, regions } => {
                 let (p, n) = src.range(0, vk::WHOLE_SIZE);
                 regions.iter().for_each(|r| unsafe { transfer::copy_buffer_to_image(p, n, dst, r) })
@@ -103,18 +105,23 @@ impl Executor {
                 self.shared.hub.wait(u64::MAX, || events.iter().all(|e| e.set.load(SeqCst)));
             }
             Command::WriteTimestamp { pool, query, .. } => pool.finish(*query, &[crate::host::clock_ns()]),
-            Command::BeginQuery { pool, query } => self.active.push((pool.clone(), *query, self.compute_invocations)),
+            Command::BeginQuery { pool, query } => {
+                self.active.push((pool.clone(), *query, self.compute_invocations))
+            }
             Command::EndQuery { pool, query } => {
                 if let Some(i) = self.active.iter().position(|(p, q, _)| Arc::ptr_eq(p, pool) && q == query) {
                     let (_, _, began) = self.active.swap_remove(i);
                     self.finish_query(pool, *query, self.compute_invocations - began);
                 }
             }
-            Command::ResetQueryPool { pool, first, count } => self.shared.hub.change(|| pool.reset(*first, *count)),
+            Command::ResetQueryPool { pool, first, count } => {
+                self.shared.hub.change(|| pool.reset(*first, *count))
+            }
             Command::CopyQueryResults { pool, first, count, dst, offset, stride, flags } => {
                 let (p, n) = dst.range(*offset, vk::WHOLE_SIZE);
                 let word = if flags.contains(vk::QueryResultFlags::TYPE_64) { 8 } else { 4 };
-                let words = pool.words as u64 + flags.contains(vk::QueryResultFlags::WITH_AVAILABILITY) as u64;
+                let words =
+                    pool.words as u64 + flags.contains(vk::QueryResultFlags::WITH_AVAILABILITY) as u64;
                 if *count > 0 && (*count as u64 - 1) * stride + words * word <= n {
                     unsafe { pool.write(*first, *count, p, *stride, *flags) };
                 }
@@ -132,7 +139,11 @@ impl Executor {
                 .filter(|b| bits >> b & 1 != 0)
                 .map(|b| {
                     let bit = vk::QueryPipelineStatisticFlags::from_raw(1 << b);
-                    if bit == vk::QueryPipelineStatisticFlags::COMPUTE_SHADER_INVOCATIONS { invocations } else { 0 }
+                    if bit == vk::QueryPipelineStatisticFlags::COMPUTE_SHADER_INVOCATIONS {
+                        invocations
+                    } else {
+                        0
+                    }
                 })
                 .collect();
             self.shared.hub.change(|| pool.finish(query, &words));
@@ -161,7 +172,9 @@ impl Executor {
         }
         let shared = &*self.shared;
         let host = DeviceHost::new(shared);
+        static SERIAL: AtomicU64 = AtomicU64::new(1);
         let job = wave::Dispatch {
+            serial: SERIAL.fetch_add(1, Relaxed),
             program,
             tables: &tables,
             push: &d.bindings.push,
@@ -208,10 +221,18 @@ impl Executor {
             let name = &d.pipeline.name;
             (shared.report)(&match f {
                 wave::Fault::Address(a) => {
-                    format!("device fault: compute shader '{name}' accessed {a:#x}, which is not device memory; the device is lost")
+                    format!(
+                        "device fault: compute shader '{name}' accessed {a:#x}, which is not device memory; the device is lost"
+                    )
                 }
+                wave::Fault::Code(c) => format!(
+                    "internal error: compute shader '{name}' has an unknown op {c}; the device is lost"
+                ),
                 wave::Fault::Watchdog => {
-                    format!("compute shader '{name}' did not end within {:?}; the device is lost", shared.watchdog)
+                    format!(
+                        "compute shader '{name}' did not end within {:?}; the device is lost",
+                        shared.watchdog
+                    )
                 }
             });
             shared.hub.lose();

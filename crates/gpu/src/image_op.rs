@@ -109,7 +109,9 @@ unsafe fn atomic(op: AtomicOp, texel: TexelType, texels: &[*mut u8; 16], w: &mut
         let (old, old_hi) = if p.is_null() {
             (0, 0)
         } else if matches!(texel, TexelType::S64 | TexelType::U64) {
-            let word = |d: &[[u32; 16]; 4], h: &[[u32; 16]; 4], k: usize| d[k][lane] as u64 | (h[k][lane] as u64) << 32;
+            let word = |d: &[[u32; 16]; 4], h: &[[u32; 16]; 4], k: usize| {
+                d[k][lane] as u64 | (h[k][lane] as u64) << 32
+            };
             let (a, b) = (word(&w.data, &w.data_hi, 0), word(&w.data, &w.data_hi, 1));
             let cell = AtomicU64::from_ptr(p.cast());
             let old = cell.fetch_update(SeqCst, SeqCst, |old| Some(next64(op, old, a, b))).unwrap_or(0);

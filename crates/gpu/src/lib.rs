@@ -6,8 +6,12 @@
 pub mod buffer;
 pub mod command;
 pub mod descriptor;
+pub mod device;
+pub mod executor;
 pub mod format;
+pub mod host;
 pub mod image;
+mod image_op;
 pub mod memory;
 pub mod pipeline;
 pub mod query;

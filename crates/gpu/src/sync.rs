@@ -28,7 +28,6 @@ impl Hub {
     /// Waits until `ready` (evaluated under the lock, may take the signal) or the timeout in ns; false on timeout.
     /// `u64::MAX` waits for ever. A lost device ends every wait with true: callers look at [`Hub::lost`].
     pub fn wait(&self, timeout_ns: u64, mut ready: impl FnMut() -> bool) -> bool {
-        // Short work is often done before a sleep would have begun.
         let end = Instant::now().checked_add(Duration::from_nanos(timeout_ns.min(1 << 60)));
         let mut held = self.lock.lock();
         loop {

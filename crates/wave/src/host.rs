@@ -11,6 +11,10 @@ pub struct Table {
     pub size: u64,
 }
 
+// SAFETY: an address and a size; who may read the bytes when is the dispatch's matter.
+unsafe impl Send for Table {}
+unsafe impl Sync for Table {}
+
 impl Table {
     pub const NONE: Table = Table { ptr: std::ptr::null(), size: 0 };
 }
