@@ -206,35 +206,19 @@ fn packed_workgroups() {
     a.op(Code::LD_BUF, word, sum, t, N, mem_bits(Mem::U8, 1), 192);
     a.op(Code::LD_BUF, at, word, t, N, B32, 256);
     let fields = [seen, lx, ly, lane, sub, gx, gy, nsub, ng];
-    for (i, f) in fields.iter().enumerate() {
-        // at + ids: two varying addends by shared memory's second addend is not for BUF; use 32-bit atomics instead
-        let _ = i;
-        let p = a.v();
-        a.op(Code::MOVM32, p, *f, N, N, 0, 0);
-    }
-    let sp = a.c(0);
-    let _ = sp;
-    // Through scratch-free addressing: component i of the row goes to at + 32·i + ids via GLOBAL-free trick below.
-    let both = a.v();
-    a.op(Code::ST_SHARED, at, N, N, base, B32, 84);
-    a.op(Code::AT_SHARED, N, N, N, N, atomic_bits(Mem::B32, shader::ir::AtomicOp::Load), 0);
-    a.ext(&[zero, N]);
-    a.op(Code::MOVM32, both, at, N, N, 0, 0);
-    // Each lane stores its fields one lane at a time: ids picks the byte through a varying descriptor.
+    // There is no addition here: ids picks the byte within a field through a varying descriptor.
     let dv = a.v64();
     a.op(Code::DESC, dv, ids, N, N, 0, 64);
     a.words([32, 20, 0, 0]);
     for (i, f) in fields.iter().enumerate() {
-        a.op(Code::ST_BUF, *f, both, dv, N, mem_bits(Mem::U8, 1), i as u32 * 20);
+        a.op(Code::ST_BUF, *f, at, dv, N, mem_bits(Mem::U8, 1), i as u32 * 20);
     }
     let _ = out;
     a.end();
     // 21 workgroups: gx in 2..9, gy in 3..6
     let n = 21;
     let mut t = vec![0u8; 512];
-    for gy in 3..6 {
-        t[gy] = ((gy - 3) * 7) as u8;
-    }
+    t[3..6].copy_from_slice(&[0, 7, 14]);
     for gx in 2..9 {
         t[64 + gx] = (gx - 2) as u8;
     }

@@ -1,6 +1,8 @@
 //! A small assembler of bytecode, and a host, for tests of the engine.
 #![allow(dead_code)]
 
+pub mod lab;
+
 use shader::bytecode::*;
 use shader::ir::{Input, Ty};
 use std::sync::atomic::{AtomicU64, Ordering};

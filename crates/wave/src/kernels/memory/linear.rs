@@ -152,21 +152,26 @@ unsafe fn store_warp_other<L: Steps>(
     ex: u16,
 ) {
     let (mem, n) = (mem_of((*op).e), n_of((*op).e));
-    let step = n as u32 * mem.bytes();
-    for i in 0..n {
-        let x = value_reg(op, n, i);
-        let add = i as u32 * mem.bytes();
-        let (v, s) = src32(st, x);
-        let v = v.add(w * s);
-        match mem {
-            Mem::U8 => warp::store_any::<L, C8>(r, v, p, k, add, step, ex),
-            Mem::U16 => warp::store_any::<L, C16>(r, v, p, k, add, step, ex),
-            Mem::F16 => warp::store_any::<L, CF16>(r, v, p, k, add, step, ex),
-            Mem::B32 => warp::store_any::<L, C32>(r, v, p, k, add, step, ex),
-            Mem::B64 => {
-                let (v, s) = src64(st, x);
-                warp::store_any::<L, C64>(r, v.add(w * s), p, k, add, step, ex)
+    if n > 1 {
+        for lane in Bits(ex as u32) {
+            let o = (*p.add(lane)).wrapping_add(k) as u64;
+            for i in 0..n {
+                let x = value_reg(op, n, i);
+                store_one(st, r, mem, x, w, lane, o + i as u64 * mem.bytes() as u64);
             }
+        }
+        return;
+    }
+    let (v, s) = src32(st, (*op).d);
+    let v = v.add(w * s);
+    match mem {
+        Mem::U8 => warp::store_any::<L, C8>(r, v, p, k, ex),
+        Mem::U16 => warp::store_any::<L, C16>(r, v, p, k, ex),
+        Mem::F16 => warp::store_any::<L, CF16>(r, v, p, k, ex),
+        Mem::B32 => warp::store_any::<L, C32>(r, v, p, k, ex),
+        Mem::B64 => {
+            let (v, s) = src64(st, (*op).d);
+            warp::store_any::<L, C64>(r, v.add(w * s), p, k, ex)
         }
     }
 }

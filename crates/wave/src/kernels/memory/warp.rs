@@ -258,24 +258,16 @@ pub unsafe fn store32<L: Steps>(r: Region, v: *const u32, p: *const u32, k: u32,
     }
 }
 
-/// As [`store32`] for any scalar, `add` bytes after each lane's offset.
+/// As [`store32`] for any scalar.
 ///
 /// # Safety
 /// As [`load32`].
 #[inline(always)]
-pub unsafe fn store_any<L: Steps, C: Cell>(
-    r: Region,
-    v: *const C::Lane,
-    p: *const u32,
-    k: u32,
-    add: u32,
-    step: u32,
-    ex: u16,
-) {
-    if ex == 0xFFFF && step == C::SIZE {
+pub unsafe fn store_any<L: Steps, C: Cell>(r: Region, v: *const C::Lane, p: *const u32, k: u32, ex: u16) {
+    if ex == 0xFFFF {
         let t = *p;
         let o = t.wrapping_add(k);
-        if L::stride_mask(p, t, step) == 0xFFFF && r.holds_run(o, step, C::SIZE) {
+        if L::stride_mask(p, t, C::SIZE) == 0xFFFF && r.holds_run(o, C::SIZE, C::SIZE) {
             let q = r.ptr.add(o as usize);
             for i in 0..16 {
                 C::write(q.add(i * C::SIZE as usize), *v.add(i));
@@ -284,7 +276,7 @@ pub unsafe fn store_any<L: Steps, C: Cell>(
         }
     }
     for i in crate::kernels::mask::Bits(ex as u32) {
-        r.write::<C>((*p.add(i)).wrapping_add(k) as u64 + add as u64, *v.add(i));
+        r.write::<C>((*p.add(i)).wrapping_add(k) as u64, *v.add(i));
     }
 }
 

@@ -1,0 +1,141 @@
+//! One op on its own: a register file filled at will, run on every level.
+#![allow(dead_code)]
+
+use super::TestHost;
+use shader::bytecode::{ImageCode, Op, Reg};
+use wave::kernels::{control::PATIENCE, table};
+use wave::{Host, ImageWarp, Level, State, Status, Table};
+
+/// A small generator of numbers (xorshift).
+pub struct Rng(pub u64);
+impl Rng {
+    pub fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0.wrapping_mul(0x2545_F491_4F6C_DD1D)
+    }
+    pub fn u32(&mut self) -> u32 {
+        (self.next() >> 32) as u32
+    }
+    pub fn below(&mut self, n: u32) -> u32 {
+        self.u32() % n
+    }
+    /// Full, empty or random masks of 16 warps, not all empty.
+    pub fn exec(&mut self) -> [u16; 16] {
+        let mut m = [0; 16];
+        while m == [0; 16] {
+            m = std::array::from_fn(|_| match self.below(4) {
+                0 => 0xFFFF,
+                1 => 0,
+                2 => 1 << self.below(16),
+                _ => self.u32() as u16,
+            });
+        }
+        m
+    }
+}
+
+#[repr(C, align(64))]
+#[derive(Clone, Copy)]
+pub struct Unit(pub [u32; 16]);
+
+/// A wave of 256 lanes.
+#[derive(Clone)]
+pub struct Lab {
+    pub regs: Vec<Unit>,
+    pub exec: [u16; 16],
+    pub shared: Vec<u8>,
+    pub scratch: Vec<u8>,
+    pub scratch_words: u32,
+    pub push: Vec<u8>,
+    pub arena: (u64, u64),
+    pub images: Vec<ImageCode>,
+}
+
+impl Lab {
+    pub fn new(units: usize, exec: [u16; 16]) -> Lab {
+        Lab {
+            regs: vec![Unit([0xDEAD_BEEF; 16]); units],
+            exec,
+            shared: vec![],
+            scratch: vec![],
+            scratch_words: 0,
+            push: vec![],
+            arena: (0x1000, 0x1000),
+            images: vec![],
+        }
+    }
+    pub fn set(&mut self, r: Reg, lane: usize, v: u32) {
+        self.regs[r.unit() + if r.is_uniform() { 0 } else { lane / 16 }].0[lane % 16] = v;
+    }
+    pub fn get(&self, r: Reg, lane: usize) -> u32 {
+        self.regs[r.unit() + if r.is_uniform() { 0 } else { lane / 16 }].0[lane % 16]
+    }
+    fn at64(r: Reg, lane: usize) -> (usize, usize) {
+        let w = if r.is_uniform() { 0 } else { lane / 16 };
+        (r.unit() + w * 2 + lane % 16 / 8, lane % 8 * 2)
+    }
+    pub fn set64(&mut self, r: Reg, lane: usize, v: u64) {
+        let (u, i) = Self::at64(r, lane);
+        self.regs[u].0[i] = v as u32;
+        self.regs[u].0[i + 1] = (v >> 32) as u32;
+    }
+    pub fn get64(&self, r: Reg, lane: usize) -> u64 {
+        let (u, i) = Self::at64(r, lane);
+        self.regs[u].0[i] as u64 | (self.regs[u].0[i + 1] as u64) << 32
+    }
+    /// All lanes of a uniform register.
+    pub fn set_u(&mut self, r: Reg, v: u32) {
+        (0..16).for_each(|l| self.set(r, l, v));
+    }
+    pub fn set_u64(&mut self, r: Reg, v: u64) {
+        (0..16).for_each(|l| self.set64(r, l, v));
+    }
+    pub fn active(&self) -> Vec<usize> {
+        (0..256).filter(|l| self.exec[l / 16] >> (l % 16) & 1 != 0).collect()
+    }
+    /// Runs the op (and its ext words) once; returns the status and how many ops it took.
+    pub fn run(&mut self, level: Level, ops: &[Op], host: &TestHost) -> (Status, usize) {
+        let mut exec = [0; 32];
+        exec[..16].copy_from_slice(&self.exec);
+        let live = (0..16).fold(0, |l, w| l | ((self.exec[w] != 0) as u32) << w);
+        let mut inline_descs = vec![];
+        // SAFETY: plain numbers.
+        let mut warp: Box<ImageWarp> = unsafe { Box::new(std::mem::zeroed()) };
+        let mut code = ops.to_vec();
+        code.push(Op::new(shader::bytecode::Code::END));
+        // SAFETY: everything the state points at outlives it.
+        unsafe {
+            let host: *const (dyn Host + '_) = host;
+            let mut st = State {
+                exec,
+                regs: self.regs.as_mut_ptr() as *mut u8,
+                live,
+                all: 0xFFFF,
+                warps: 16,
+                code: code.as_ptr(),
+                pc: code.as_ptr(),
+                tables: std::ptr::null::<Table>(),
+                table_count: 0,
+                push: self.push.as_ptr(),
+                push_bytes: self.push.len() as u32,
+                shared: self.shared.as_mut_ptr(),
+                shared_bytes: self.shared.len() as u32,
+                scratch: self.scratch.as_mut_ptr(),
+                scratch_words: self.scratch_words,
+                arena: self.arena,
+                images: self.images.as_ptr(),
+                host: std::mem::transmute::<*const (dyn Host + '_), *const dyn Host>(host),
+                patience: PATIENCE,
+                status: Status::Running,
+                yields: false,
+                inline_descs: &mut inline_descs,
+                image_warp: &mut *warp,
+            };
+            let next = table(level)[ops[0].code.0 as usize](&mut st, code.as_ptr());
+            let n = if next.is_null() { 0 } else { next.offset_from(code.as_ptr()) as usize };
+            (st.status, n)
+        }
+    }
+}
