@@ -1,4 +1,6 @@
 //! Control flow, packing, barriers.
+// Lanes are indices of several arrays.
+#![allow(clippy::needless_range_loop)]
 mod common;
 use common::*;
 use shader::bytecode::*;

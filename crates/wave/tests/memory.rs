@@ -1,4 +1,6 @@
 //! Loads and stores of every class, width and shape of addresses against a plain model.
+// Lanes are indices of several arrays.
+#![allow(clippy::needless_range_loop)]
 mod common;
 use common::lab::{Lab, Rng};
 use common::{TestHost, levels};
@@ -174,11 +176,8 @@ fn one(r: &mut Rng, class: Class, store: bool, mem: Mem, n: usize) {
         let mut m = memory.clone();
         let mut other = memory.clone();
         other.iter_mut().for_each(|b| *b ^= 0x11);
-        let descs = [
-            [m.as_mut_ptr() as u64, size as u64, 0, 0],
-            [other.as_mut_ptr() as u64, 50, 0, 0],
-            [0; 4],
-        ];
+        let descs =
+            [[m.as_mut_ptr() as u64, size as u64, 0, 0], [other.as_mut_ptr() as u64, 50, 0, 0], [0; 4]];
         let which = |l: usize| if class == Class::BufVarying { l / 3 % 3 } else { 0 };
         lab.set_u64(UB, descs[0].as_ptr() as u64);
         for l in 0..256 {
@@ -217,7 +216,11 @@ fn one(r: &mut Rng, class: Class, store: bool, mem: Mem, n: usize) {
                     model_write(&mut expect[d], sizes[d], o, mem, v);
                 } else {
                     let want = model_read(&expect[d], sizes[d], o, mem);
-                    assert_eq!(value(&lab, mem, i, l), want, "{what} lane {l} component {i} offset {o} of {size}");
+                    assert_eq!(
+                        value(&lab, mem, i, l),
+                        want,
+                        "{what} lane {l} component {i} offset {o} of {size}"
+                    );
                 }
             }
         }

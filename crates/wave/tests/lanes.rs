@@ -1,0 +1,447 @@
+//! Atomics, subgroup operations, descriptors and images, lane by lane against plain models.
+// Lanes are indices of several arrays.
+#![allow(clippy::needless_range_loop)]
+mod common;
+use common::lab::{Lab, Rng};
+use common::{TestHost, levels};
+use shader::bytecode::*;
+use shader::ir::{AtomicOp, Dim, ImageOp, Mem, Quad, ReduceOp, Scan, TexelType};
+use wave::{Fault, Status};
+
+const N: Reg = Reg::NONE;
+const A: Reg = Reg(0);
+const B: Reg = Reg(16);
+const D: Reg = Reg(32);
+const A64: Reg = Reg(64);
+const B64: Reg = Reg(96);
+const D64: Reg = Reg(128);
+const UB: Reg = Reg(160 | Reg::UNIFORM);
+const UA: Reg = Reg(162 | Reg::UNIFORM);
+const UNITS: usize = 256;
+
+fn op(code: Code, d: Reg, a: Reg, b: Reg, e: u16, imm: u32) -> Op {
+    Op { code, d, a, b, c: N, e, imm }
+}
+fn ext(a: Reg, b: Reg) -> Op {
+    Op::ext([a, b, N, N, N, N, N, N])
+}
+
+const INT_OPS: [AtomicOp; 13] = [
+    AtomicOp::Load,
+    AtomicOp::Store,
+    AtomicOp::Exchange,
+    AtomicOp::CompareExchange,
+    AtomicOp::IAdd,
+    AtomicOp::ISub,
+    AtomicOp::SMin,
+    AtomicOp::UMin,
+    AtomicOp::SMax,
+    AtomicOp::UMax,
+    AtomicOp::And,
+    AtomicOp::Or,
+    AtomicOp::Xor,
+];
+
+/// The new value of an integer atomic, worked out on its own.
+fn int_atomic(op: AtomicOp, wide: bool, old: u64, a: u64, b: u64) -> u64 {
+    let s = |x: u64| if wide { x as i64 } else { x as u32 as i32 as i64 };
+    let r = match op {
+        AtomicOp::Load => old,
+        AtomicOp::Store | AtomicOp::Exchange => a,
+        AtomicOp::CompareExchange => [old, a][(old == b) as usize],
+        AtomicOp::IAdd => old.wrapping_add(a),
+        AtomicOp::ISub => old.wrapping_sub(a),
+        AtomicOp::SMin => [old, a][(s(a) < s(old)) as usize],
+        AtomicOp::SMax => [old, a][(s(a) > s(old)) as usize],
+        AtomicOp::UMin => [old, a][(a < old) as usize],
+        AtomicOp::UMax => [old, a][(a > old) as usize],
+        AtomicOp::And => old & a,
+        AtomicOp::Or => old | a,
+        AtomicOp::Xor => old ^ a,
+        _ => unreachable!(),
+    };
+    if wide { r } else { r as u32 as u64 }
+}
+
+#[test]
+fn integer_atomics() {
+    let mut r = Rng(3);
+    for at in INT_OPS {
+        for wide in [false, true] {
+            for shared in [false, true] {
+                for kind in 0..4 {
+                    let bytes = if wide { 8 } else { 4 };
+                    let mem = if wide { Mem::B64 } else { Mem::B32 };
+                    let mut lab = Lab::new(UNITS, r.exec());
+                    let memory: Vec<u64> = (0..64).map(|_| r.next() & 0x8000_0003_8000_0003).collect();
+                    // one place, per-warp places, random places, places beyond the end
+                    let off: Vec<u32> = (0..256u32)
+                        .map(|l| match kind {
+                            0 => 16,
+                            1 => l / 16 * bytes,
+                            2 => r.below(20) * bytes,
+                            _ => r.below(140) * bytes,
+                        })
+                        .collect();
+                    let (va, vb) = if wide { (A64, B64) } else { (B, Reg(176)) };
+                    for l in 0..256 {
+                        lab.set(A, l, off[l]);
+                        for v in [va, vb] {
+                            let x = r.next() & 0x8000_0003_8000_0003;
+                            if wide { lab.set64(v, l, x) } else { lab.set(v, l, x as u32) }
+                        }
+                    }
+                    let code = if shared { Code::AT_SHARED } else { Code::AT_BUF };
+                    let d = if wide { D64 } else { D };
+                    let ops = [op(code, d, A, UB, atomic_bits(mem, at), 0), ext(va, vb)];
+                    for level in levels() {
+                        let mut lab = lab.clone();
+                        let mut m: Vec<u8> = memory.iter().flat_map(|w| w.to_le_bytes()).collect();
+                        let mut model = m.clone();
+                        let desc = [m.as_mut_ptr() as u64, 512, 0, 0];
+                        lab.set_u64(UB, desc.as_ptr() as u64);
+                        lab.shared = m.clone();
+                        let before = lab.clone();
+                        assert_eq!(lab.run(level, &ops, &TestHost::default()), (Status::Running, 2));
+                        for l in lab.active() {
+                            let get =
+                                |r: Reg| if wide { before.get64(r, l) } else { before.get(r, l) as u64 };
+                            let o = off[l] as usize;
+                            let n = bytes as usize;
+                            let mut want = 0;
+                            if o + n <= 512 {
+                                let mut old = [0; 8];
+                                old[..n].copy_from_slice(&model[o..o + n]);
+                                want = u64::from_le_bytes(old);
+                                let new = int_atomic(at, wide, want, get(va), get(vb));
+                                model[o..o + n].copy_from_slice(&new.to_le_bytes()[..n]);
+                            }
+                            let got = if wide { lab.get64(d, l) } else { lab.get(d, l) as u64 };
+                            assert_eq!(got, want, "{at:?} wide {wide} shared {shared} kind {kind} lane {l}");
+                        }
+                        let got = if shared { &lab.shared } else { &m };
+                        assert!(*got == model, "{at:?} wide {wide} shared {shared} kind {kind} {level:?}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Float atomics of a full wave on one word, by hand.
+#[test]
+fn float_atomics() {
+    for (at, mem, start, want) in [
+        (AtomicOp::FAdd, Mem::B32, 1.5f64, 1.5 + 32640.0),
+        (AtomicOp::FMin, Mem::B32, 3.0, 0.0),
+        (AtomicOp::FMax, Mem::B32, 3.0, 255.0),
+        (AtomicOp::FAdd, Mem::B64, 0.25, 32640.25),
+        (AtomicOp::FMin, Mem::B64, -7.0, -7.0),
+        (AtomicOp::FMax, Mem::F16, 3.0, 255.0),
+        // Sums beyond 2048 lose ones in f16, lane after lane.
+        (AtomicOp::FAdd, Mem::F16, 0.0, {
+            let mut s = half::f16::from_f32(0.0);
+            for l in 0..256 {
+                s = half::f16::from_f32(s.to_f32() + l as f32);
+            }
+            s.to_f64()
+        }),
+    ] {
+        let mut lab = Lab::new(UNITS, [0xFFFF; 16]);
+        for l in 0..256 {
+            lab.set(A, l, 8);
+            lab.set(B, l, (l as f32).to_bits());
+            lab.set64(B64, l, (l as f64).to_bits());
+        }
+        let (v, d) = if mem == Mem::B64 { (B64, D64) } else { (B, D) };
+        for level in levels() {
+            let mut m = [0u64; 4];
+            m[1] = match mem {
+                Mem::B64 => start.to_bits(),
+                Mem::F16 => half::f16::from_f64(start).to_bits() as u64,
+                _ => (start as f32).to_bits() as u64,
+            };
+            let desc = [m.as_mut_ptr() as u64, 32, 0, 0];
+            let mut lab = lab.clone();
+            lab.set_u64(UB, desc.as_ptr() as u64);
+            lab.run(
+                level,
+                &[op(Code::AT_BUF, d, A, UB, atomic_bits(mem, at), 0), ext(v, N)],
+                &TestHost::default(),
+            );
+            let (got, first) = match mem {
+                Mem::B64 => (f64::from_bits(m[1]), f64::from_bits(lab.get64(d, 0))),
+                Mem::F16 => {
+                    (half::f16::from_bits(m[1] as u16).to_f64(), f32::from_bits(lab.get(d, 0)) as f64)
+                }
+                _ => (f32::from_bits(m[1] as u32) as f64, f32::from_bits(lab.get(d, 0)) as f64),
+            };
+            assert_eq!((got, first), (want, start), "{at:?} {mem:?} {level:?}");
+        }
+    }
+    use wave::kernels::atomic::apply;
+    let f = |x: f32| x.to_bits() as u64;
+    for nan in [f(f32::NAN), f(-f32::NAN)] {
+        assert_eq!(apply(AtomicOp::FMin, Mem::B32, nan, f(2.0), 0), Some(f(2.0)));
+        assert_eq!(apply(AtomicOp::FMax, Mem::B32, f(2.0), nan, 0), Some(f(2.0)));
+    }
+    assert_eq!(apply(AtomicOp::FMin, Mem::B32, f(0.0), f(-0.0), 0), Some(f(-0.0)));
+    assert_eq!(apply(AtomicOp::FMax, Mem::B32, f(-0.0), f(0.0), 0), Some(f(0.0)));
+}
+
+#[test]
+fn atomics_by_address_fault_outside() {
+    let mut m = [5u32; 4];
+    let mut lab = Lab::new(UNITS, [1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2]);
+    let at = m.as_mut_ptr() as u64;
+    lab.arena = (at, at + 16);
+    (0..256).for_each(|l| lab.set64(A64, l, 3));
+    lab.set64(A64, 0, at + 4);
+    lab.set64(A64, 241, at + 4);
+    (0..256).for_each(|l| lab.set(B, l, 10));
+    let ops = [op(Code::AT_GLOBAL, D, A64, N, atomic_bits(Mem::B32, AtomicOp::IAdd), 4), ext(B, N)];
+    for level in levels() {
+        m = [5; 4];
+        std::hint::black_box(&mut m);
+        assert_eq!(lab.clone().run(level, &ops, &TestHost::default()).0, Status::Running);
+        assert_eq!(std::hint::black_box(m), [5, 5, 25, 5]);
+        let mut bad = lab.clone();
+        bad.set64(A64, 241, at + 12);
+        let want = Status::Fault(Fault::Address(at + 16));
+        assert_eq!(bad.run(level, &ops, &TestHost::default()).0, want);
+    }
+}
+
+#[test]
+fn ballot_first_shuffle_quad() {
+    let mut r = Rng(11);
+    for _ in 0..50 {
+        let mut lab = Lab::new(UNITS, r.exec());
+        let masks: Vec<u16> = (0..16).map(|_| r.u32() as u16).collect();
+        for l in 0..256 {
+            lab.set(A, l, r.u32());
+            lab.set(B, l, r.u32());
+            lab.set64(A64, l, r.next());
+        }
+        lab.set_u(UA, 0x1234);
+        // A Bool register: two masks a word.
+        const BOOL: Reg = Reg(200);
+        for i in 0..8 {
+            lab.regs[BOOL.unit()].0[i] = masks[2 * i] as u32 | (masks[2 * i + 1] as u32) << 16;
+        }
+        for level in levels() {
+            let run = |o: Op| {
+                let mut lab = lab.clone();
+                assert_eq!(lab.run(level, &[o], &TestHost::default()), (Status::Running, 1));
+                lab
+            };
+            let (ballot, first) =
+                (run(op(Code::BALLOT, D, BOOL, N, 0, 0)), run(op(Code::FIRST32, D, A, N, 0, 0)));
+            let first64 = run(op(Code::FIRST64, D64, A64, N, 0, 0));
+            let shuffle = run(op(Code::SHUFFLE32, D, A, B, 0, 0));
+            let same = run(op(Code::SHUFFLE32, D, UA, B, 0, 0));
+            let shuffle64 = run(op(Code::SHUFFLE64, D64, A64, B, 0, 0));
+            for l in lab.active() {
+                let (w, i) = (l / 16, l % 16);
+                let e = lab.exec[w];
+                let f = w * 16 + e.trailing_zeros() as usize;
+                assert_eq!(ballot.get(D, l), (e & masks[w]) as u32);
+                assert_eq!(first.get(D, l), lab.get(A, f));
+                assert_eq!(first64.get64(D64, l), lab.get64(A64, f));
+                let from = w * 16 + (lab.get(B, l) & 15) as usize;
+                assert_eq!(shuffle.get(D, l), lab.get(A, from));
+                assert_eq!(shuffle64.get64(D64, l), lab.get64(A64, from));
+                assert_eq!(same.get(D, l), 0x1234);
+                let _ = i;
+            }
+            use Quad::*;
+            let lanes: [(Quad, [usize; 4]); 11] = [
+                (Broadcast0, [0, 0, 0, 0]),
+                (Broadcast1, [1, 1, 1, 1]),
+                (Broadcast2, [2, 2, 2, 2]),
+                (Broadcast3, [3, 3, 3, 3]),
+                (SwapX, [1, 0, 3, 2]),
+                (SwapY, [2, 3, 0, 1]),
+                (SwapDiagonal, [3, 2, 1, 0]),
+                (Left, [0, 0, 2, 2]),
+                (Right, [1, 1, 3, 3]),
+                (Top, [0, 1, 0, 1]),
+                (Bottom, [2, 3, 2, 3]),
+            ];
+            for (q, from) in lanes {
+                let (x, y) = (
+                    run(op(Code::QUAD32, D, A, N, quad_bits(q), 0)),
+                    run(op(Code::QUAD64, D64, A64, N, quad_bits(q), 0)),
+                );
+                for l in lab.active() {
+                    let s = l / 4 * 4 + from[l % 4];
+                    assert_eq!(x.get(D, l), lab.get(A, s), "{q:?}");
+                    assert_eq!(y.get64(D64, l), lab.get64(A64, s), "{q:?}");
+                }
+            }
+        }
+    }
+}
+
+/// One step of an operation, and its identity, on small integers held as `u64` or exactly as floats.
+fn reduce_step(op: ReduceOp, wide: bool, x: u64, y: u64) -> u64 {
+    let s = |v: u64| if wide { v as i64 } else { v as u32 as i32 as i64 };
+    let f = |v: u64| if wide { f64::from_bits(v) } else { f32::from_bits(v as u32) as f64 };
+    let g = |v: f64| if wide { v.to_bits() } else { (v as f32).to_bits() as u64 };
+    let r = match op {
+        ReduceOp::IAdd => x.wrapping_add(y),
+        ReduceOp::IMul => x.wrapping_mul(y),
+        ReduceOp::SMin => s(x).min(s(y)) as u64,
+        ReduceOp::UMin => x.min(y),
+        ReduceOp::SMax => s(x).max(s(y)) as u64,
+        ReduceOp::UMax => x.max(y),
+        ReduceOp::And => x & y,
+        ReduceOp::Or => x | y,
+        ReduceOp::Xor => x ^ y,
+        ReduceOp::FAdd => g(f(x) + f(y)),
+        ReduceOp::FMul => g(f(x) * f(y)),
+        ReduceOp::FMin => g(f(x).min(f(y))),
+        ReduceOp::FMax => g(f(x).max(f(y))),
+    };
+    if wide { r } else { r as u32 as u64 }
+}
+fn identity(op: ReduceOp, wide: bool) -> u64 {
+    let g = |v: f64| if wide { v.to_bits() } else { (v as f32).to_bits() as u64 };
+    let all = if wide { u64::MAX } else { u32::MAX as u64 };
+    match op {
+        ReduceOp::IMul => 1,
+        ReduceOp::SMin => all >> 1,
+        ReduceOp::SMax => (all >> 1) + 1,
+        ReduceOp::UMin | ReduceOp::And => all,
+        ReduceOp::FMul => g(1.0),
+        ReduceOp::FMin => g(f64::INFINITY),
+        ReduceOp::FMax => g(f64::NEG_INFINITY),
+        _ => 0,
+    }
+}
+
+#[test]
+fn reductions_and_scans() {
+    let mut r = Rng(17);
+    use ReduceOp::*;
+    for ro in [IAdd, IMul, SMin, UMin, SMax, UMax, And, Or, Xor, FAdd, FMul, FMin, FMax] {
+        let float = matches!(ro, FAdd | FMul | FMin | FMax);
+        for wide in [false, true] {
+            for scan in [Scan::Reduce, Scan::Inclusive, Scan::Exclusive] {
+                for cluster in [1, 2, 4, 8, 16] {
+                    let mut lab = Lab::new(UNITS, r.exec());
+                    for l in 0..256 {
+                        // Small whole floats: any order of sums and products is exact.
+                        let small = [1.0, 2.0, -1.0, 4.0, -2.0][r.below(5) as usize];
+                        let x = if float { f64::to_bits(small) } else { r.next() };
+                        lab.set64(A64, l, x);
+                        lab.set(A, l, if float { (small as f32).to_bits() } else { x as u32 });
+                    }
+                    let (code, a, d) = if wide { (Code::REDUCE64, A64, D64) } else { (Code::REDUCE32, A, D) };
+                    for level in levels() {
+                        let mut lab = lab.clone();
+                        lab.run(
+                            level,
+                            &[op(code, d, a, N, reduce_bits(ro, scan, cluster), 0)],
+                            &TestHost::default(),
+                        );
+                        for l in lab.active() {
+                            let start = l / cluster as usize * cluster as usize;
+                            let end = match scan {
+                                Scan::Reduce => start + cluster as usize,
+                                Scan::Inclusive => l + 1,
+                                Scan::Exclusive => l,
+                            };
+                            let mut want = identity(ro, wide);
+                            for i in start..end {
+                                if lab.exec[i / 16] >> (i % 16) & 1 != 0 {
+                                    let x = if wide { lab.get64(a, i) } else { lab.get(a, i) as u64 };
+                                    want = reduce_step(ro, wide, want, x);
+                                }
+                            }
+                            let got = if wide { lab.get64(d, l) } else { lab.get(d, l) as u64 };
+                            assert_eq!(got, want, "{ro:?} wide {wide} {scan:?} {cluster} {level:?} lane {l}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Operands reach the host by warp and descriptor; results come back to active lanes only.
+#[test]
+fn images_split_by_descriptor() {
+    let code = |image: Reg, sampler: Reg, texel, results: Vec<Reg>| ImageCode {
+        op: ImageOp::Fetch,
+        dim: Dim::D2,
+        arrayed: false,
+        multisampled: false,
+        texel,
+        format: 0,
+        image,
+        sampler,
+        coords: vec![A, B],
+        dref: N,
+        lod: N,
+        bias: N,
+        grad: vec![],
+        offsets: vec![],
+        sample: N,
+        min_lod: N,
+        component: 0,
+        data: vec![],
+        results,
+        residency: N,
+    };
+    let descs: Vec<[u64; 4]> = (0..3).map(|i| [0, 0, i + 1, i + 5]).collect();
+    let mut r = Rng(23);
+    for _ in 0..20 {
+        let mut lab = Lab::new(UNITS, r.exec());
+        let which: Vec<usize> = (0..256).map(|_| r.below(3) as usize).collect();
+        for l in 0..256 {
+            lab.set(A, l, l as u32);
+            lab.set(B, l, 1000 + l as u32);
+            lab.set64(A64, l, descs[which[l]].as_ptr() as u64);
+        }
+        lab.set_u64(UB, descs[2].as_ptr() as u64);
+        lab.images =
+            vec![code(A64, UB, TexelType::F32, vec![D, Reg(48)]), code(UB, N, TexelType::U64, vec![N, D64])];
+        for level in levels() {
+            let mut x = lab.clone();
+            assert_eq!(x.run(level, &[op(Code::IMAGE, N, N, N, 0, 0)], &TestHost::default()).1, 1);
+            for l in 0..256 {
+                let w = l / 16 * 16;
+                let active = |l: usize| lab.exec[l / 16] >> (l % 16) & 1 != 0;
+                let n = (w..w + 16).filter(|&k| active(k) && which[k] == which[l]).count() as u32;
+                let add = ((which[l] as u32 + 1) << 16) + (7 << 20) + (n << 24);
+                let want = if active(l) { [l as u32 + add, 1000 + l as u32 + add] } else { [0xDEAD_BEEF; 2] };
+                assert_eq!([x.get(D, l), x.get(Reg(48), l)], want, "{level:?} lane {l}");
+            }
+            let mut x = lab.clone();
+            x.run(level, &[op(Code::IMAGE, N, N, N, 0, 1)], &TestHost::default());
+            for l in lab.active() {
+                let n = lab.exec[l / 16].count_ones();
+                let want = (1000 + l as u32 + (3 << 16) + (n << 24)) as u64 | 7 << 32;
+                assert_eq!(x.get64(D64, l), want);
+            }
+        }
+    }
+}
+
+#[test]
+fn clock_and_buffer_size() {
+    let mut lab = Lab::new(UNITS, [3; 16]);
+    let descs = [[1, 77, 0, 0], [1, 1 << 33, 0, 0u64]];
+    (0..256).for_each(|l| lab.set64(A64, l, descs[l % 2].as_ptr() as u64));
+    lab.set_u64(UB, descs[1].as_ptr() as u64);
+    for level in levels() {
+        let mut x = lab.clone();
+        x.run(level, &[op(Code::CLOCK, D64, N, N, 0, 0)], &TestHost::default());
+        assert_eq!(x.get64(D64, 1), 0x1_0000_0002);
+        x.run(level, &[op(Code::BUF_SIZE, D, N, A64, 0, 0)], &TestHost::default());
+        assert_eq!((x.get(D, 32), x.get(D, 33)), (77, u32::MAX));
+        x.run(level, &[op(Code::BUF_SIZE, UA, N, UB, 0, 0)], &TestHost::default());
+        assert_eq!(x.get(UA, 5), u32::MAX);
+    }
+}
