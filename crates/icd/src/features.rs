@@ -49,7 +49,7 @@ pub(crate) const FEATURES: &[&str] = &[
     // promoted to 1.3 as extensions' features
     "formatA4R4G4B4", "formatA4B4G4R4", "extendedDynamicState", "extendedDynamicState2", "texelBufferAlignment",
     // promoted to 1.4
-    "globalPriorityQuery", "pipelineRobustness", "maintenance5", "maintenance6", "shaderExpectAssume",
+    "globalPriorityQuery", "pipelineRobustness", "maintenance5", "maintenance6", "maintenance7", "shaderExpectAssume",
     "shaderFloatControls2", "shaderSubgroupRotate", "shaderSubgroupRotateClustered",
     // memory, descriptors, images, pipelines
     "memoryPriority", "borderColorSwizzle", "borderColorSwizzleFromImage", "customBorderColors",

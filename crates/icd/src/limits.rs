@@ -4,6 +4,8 @@ use crate::structs::Value::{self, *};
 
 pub(crate) const MAX_PUSH_CONSTANTS: u32 = 256;
 pub(crate) const MAX_BOUND_DESCRIPTOR_SETS: u32 = 8;
+/// Uniform, and as many storage, buffers of one set whose offset is given at binding.
+pub(crate) const MAX_DYNAMIC_BUFFERS: u32 = 256;
 pub(crate) const MAX_PUSH_DESCRIPTORS: u32 = 32;
 pub(crate) const MAX_INLINE_UNIFORM_BLOCK: u32 = 4096;
 pub(crate) const MAX_IMAGE_2D: u32 = 16384;
@@ -51,9 +53,9 @@ pub(crate) static LIMITS: &[(&str, Value)] = &[
     ("maxPerStageResources", U32(MAX_DESCRIPTORS)),
     ("maxDescriptorSetSamplers", U32(MAX_DESCRIPTORS)),
     ("maxDescriptorSetUniformBuffers", U32(MAX_DESCRIPTORS)),
-    ("maxDescriptorSetUniformBuffersDynamic", U32(256)),
+    ("maxDescriptorSetUniformBuffersDynamic", U32(MAX_DYNAMIC_BUFFERS)),
     ("maxDescriptorSetStorageBuffers", U32(MAX_DESCRIPTORS)),
-    ("maxDescriptorSetStorageBuffersDynamic", U32(256)),
+    ("maxDescriptorSetStorageBuffersDynamic", U32(MAX_DYNAMIC_BUFFERS)),
     ("maxDescriptorSetSampledImages", U32(MAX_DESCRIPTORS)),
     ("maxDescriptorSetStorageImages", U32(MAX_DESCRIPTORS)),
     ("maxDescriptorSetInputAttachments", U32(MAX_DESCRIPTORS)),
