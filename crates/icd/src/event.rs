@@ -1,0 +1,50 @@
+//! VkEvent.
+
+use crate::answer::created;
+use crate::device::Device;
+use crate::object::{self, Object};
+use std::sync::Arc;
+use std::sync::atomic::Ordering::SeqCst;
+
+pub struct Event {
+    pub(crate) gpu: Arc<gpu::sync::Event>,
+}
+
+impl Object for Event {
+    type Handle = vk::Event;
+}
+
+pub(crate) unsafe fn create_event(
+    _: &Device,
+    _: *const vk::EventCreateInfo,
+    _: *const vk::AllocationCallbacks,
+    out: *mut vk::Event,
+) -> vk::Result {
+    created(out, Ok(Event { gpu: Arc::default() }))
+}
+
+pub(crate) unsafe fn destroy_event(_: &Device, event: vk::Event, _: *const vk::AllocationCallbacks) {
+    object::destroy::<Event>(event);
+}
+
+pub(crate) unsafe fn get_event_status(device: &Device, event: vk::Event) -> vk::Result {
+    match object::get::<Event>(event) {
+        _ if device.hub().is_lost() => vk::Result::ERROR_DEVICE_LOST,
+        Some(e) if e.gpu.set.load(SeqCst) => vk::Result::EVENT_SET,
+        _ => vk::Result::EVENT_RESET,
+    }
+}
+
+pub(crate) unsafe fn set_event(device: &Device, event: vk::Event) -> vk::Result {
+    if let Some(e) = object::get::<Event>(event) {
+        device.hub().change(|| e.gpu.set.store(true, SeqCst));
+    }
+    vk::Result::SUCCESS
+}
+
+pub(crate) unsafe fn reset_event(device: &Device, event: vk::Event) -> vk::Result {
+    if let Some(e) = object::get::<Event>(event) {
+        device.hub().change(|| e.gpu.set.store(false, SeqCst));
+    }
+    vk::Result::SUCCESS
+}

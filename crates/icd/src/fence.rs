@@ -1,0 +1,67 @@
+//! VkFence.
+
+use crate::answer::created;
+use crate::chain;
+use crate::device::Device;
+use crate::object::{self, Object};
+use std::sync::Arc;
+use std::sync::atomic::Ordering::SeqCst;
+
+pub struct Fence {
+    pub(crate) gpu: Arc<gpu::sync::Fence>,
+}
+
+impl Object for Fence {
+    type Handle = vk::Fence;
+}
+
+pub(crate) unsafe fn create_fence(
+    _device: &Device,
+    info: *const vk::FenceCreateInfo,
+    _: *const vk::AllocationCallbacks,
+    out: *mut vk::Fence,
+) -> vk::Result {
+    let gpu = Arc::new(gpu::sync::Fence::default());
+    gpu.signaled.store((*info).flags.contains(vk::FenceCreateFlags::SIGNALED), SeqCst);
+    created(out, Ok(Fence { gpu }))
+}
+
+pub(crate) unsafe fn destroy_fence(_: &Device, fence: vk::Fence, _: *const vk::AllocationCallbacks) {
+    object::destroy::<Fence>(fence);
+}
+
+unsafe fn all(fences: *const vk::Fence, count: u32) -> Vec<Arc<gpu::sync::Fence>> {
+    chain::slice(fences, count).iter().filter_map(|&f| Some(object::get::<Fence>(f)?.gpu.clone())).collect()
+}
+
+pub(crate) unsafe fn reset_fences(device: &Device, count: u32, fences: *const vk::Fence) -> vk::Result {
+    let fences = all(fences, count);
+    device.hub().change(|| fences.iter().for_each(|f| f.signaled.store(false, SeqCst)));
+    vk::Result::SUCCESS
+}
+
+pub(crate) unsafe fn get_fence_status(device: &Device, fence: vk::Fence) -> vk::Result {
+    match object::get::<Fence>(fence) {
+        Some(f) if f.gpu.signaled.load(SeqCst) => vk::Result::SUCCESS,
+        _ if device.hub().is_lost() => vk::Result::ERROR_DEVICE_LOST,
+        _ => vk::Result::NOT_READY,
+    }
+}
+
+pub(crate) unsafe fn wait_for_fences(
+    device: &Device,
+    count: u32,
+    fences: *const vk::Fence,
+    wait_all: vk::Bool32,
+    timeout: u64,
+) -> vk::Result {
+    let fences = all(fences, count);
+    let ready = || {
+        let mut signaled = fences.iter().map(|f| f.signaled.load(SeqCst));
+        if wait_all != 0 { signaled.all(|s| s) } else { signaled.any(|s| s) }
+    };
+    if ready() {
+        return vk::Result::SUCCESS;
+    }
+    device.waited(device.hub().wait(timeout, ready), ready)
+}

@@ -1,0 +1,75 @@
+//! VkSemaphore: binary and timeline.
+
+use crate::answer::created;
+use crate::chain;
+use crate::device::Device;
+use crate::object::{self, Object};
+use gpu::sync;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::SeqCst;
+
+pub struct Semaphore {
+    pub(crate) gpu: Arc<sync::Semaphore>,
+}
+
+impl Object for Semaphore {
+    type Handle = vk::Semaphore;
+}
+
+pub(crate) unsafe fn create_semaphore(
+    _: &Device,
+    info: *const vk::SemaphoreCreateInfo,
+    _: *const vk::AllocationCallbacks,
+    out: *mut vk::Semaphore,
+) -> vk::Result {
+    let gpu = match chain::find::<vk::SemaphoreTypeCreateInfo>((*info).p_next) {
+        Some(t) if t.semaphore_type == vk::SemaphoreType::TIMELINE => sync::Semaphore::timeline(t.initial_value),
+        _ => sync::Semaphore::binary(),
+    };
+    created(out, Ok(Semaphore { gpu }))
+}
+
+pub(crate) unsafe fn destroy_semaphore(_: &Device, semaphore: vk::Semaphore, _: *const vk::AllocationCallbacks) {
+    object::destroy::<Semaphore>(semaphore);
+}
+
+pub(crate) unsafe fn get_semaphore_counter_value(
+    device: &Device,
+    semaphore: vk::Semaphore,
+    value: *mut u64,
+) -> vk::Result {
+    if let Some(s) = object::get::<Semaphore>(semaphore) {
+        *value = s.gpu.value.load(SeqCst);
+    }
+    device.alive()
+}
+
+pub(crate) unsafe fn signal_semaphore(device: &Device, info: *const vk::SemaphoreSignalInfo) -> vk::Result {
+    if let Some(s) = object::get::<Semaphore>((*info).semaphore) {
+        device.hub().change(|| s.gpu.signal((*info).value));
+    }
+    device.alive()
+}
+
+pub(crate) unsafe fn wait_semaphores(
+    device: &Device,
+    info: *const vk::SemaphoreWaitInfo,
+    timeout: u64,
+) -> vk::Result {
+    let i = &*info;
+    let values = chain::slice(i.p_values, i.semaphore_count);
+    let waits: Vec<(Arc<sync::Semaphore>, u64)> = chain::slice(i.p_semaphores, i.semaphore_count)
+        .iter()
+        .zip(values)
+        .filter_map(|(&s, &v)| Some((object::get::<Semaphore>(s)?.gpu.clone(), v)))
+        .collect();
+    let any = i.flags.contains(vk::SemaphoreWaitFlags::ANY);
+    let ready = || {
+        let mut each = waits.iter().map(|(s, v)| s.ready(*v));
+        if any { each.any(|r| r) } else { each.all(|r| r) }
+    };
+    if ready() {
+        return vk::Result::SUCCESS;
+    }
+    device.waited(device.hub().wait(timeout, ready), ready)
+}
