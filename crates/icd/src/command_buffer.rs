@@ -1,9 +1,183 @@
-//! Command buffers.
+//! VkCommandBuffer: its life cycle (§ Command Buffer Lifecycle). What is recorded lives in `record/`.
+//!
+//! Ending a recording freezes it into an immutable, shared list; submissions and primaries hold that list, so that
+//! resetting, re-recording or freeing the buffer never touches work under way.
 
+use crate::device::Inner;
 use crate::object::Object;
+use crate::record::bind::BindPoint;
+use crate::record::graphics::Graphics;
+use gpu::command::{Command, CommandList};
+use parking_lot::{Mutex, MutexGuard};
+use std::sync::Arc;
 
-pub struct CommandBuffer {}
+pub struct CommandBuffer {
+    pub(crate) device: Arc<Inner>,
+    pool_flags: vk::CommandPoolCreateFlags,
+    level: vk::CommandBufferLevel,
+    state: Mutex<Recorder>,
+}
 
 impl Object for CommandBuffer {
     type Handle = vk::CommandBuffer;
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Phase {
+    Initial,
+    Recording,
+    /// Also while pending: what is submitted is the frozen list.
+    Executable,
+    Invalid,
+}
+
+/// What recording knows.
+pub(crate) struct Recorder {
+    pub phase: Phase,
+    usage: vk::CommandBufferUsageFlags,
+    pub commands: Vec<Command>,
+    /// The first thing that went wrong; told when recording ends.
+    pub error: Option<vk::Result>,
+    pub compute: BindPoint,
+    pub graphics: BindPoint,
+    /// Push constants as pushed so far, shared with recorded dispatches.
+    pub push: Arc<[u8]>,
+    pub draw: Graphics,
+    frozen: Option<Arc<CommandList>>,
+}
+
+impl Default for Recorder {
+    fn default() -> Self {
+        Recorder {
+            phase: Phase::Initial,
+            usage: Default::default(),
+            commands: Vec::new(),
+            error: None,
+            compute: Default::default(),
+            graphics: Default::default(),
+            push: Arc::new([]),
+            draw: Default::default(),
+            frozen: None,
+        }
+    }
+}
+
+impl Recorder {
+    pub fn push(&mut self, c: Command) {
+        self.commands.push(c);
+    }
+
+    pub fn fail(&mut self, e: vk::Result) {
+        self.error.get_or_insert(e);
+    }
+
+    /// Sets and pipeline of a bind point.
+    pub fn point(&mut self, p: vk::PipelineBindPoint) -> &mut BindPoint {
+        if p == vk::PipelineBindPoint::COMPUTE { &mut self.compute } else { &mut self.graphics }
+    }
+}
+
+impl CommandBuffer {
+    pub(crate) fn new(
+        device: Arc<Inner>,
+        pool_flags: vk::CommandPoolCreateFlags,
+        level: vk::CommandBufferLevel,
+    ) -> CommandBuffer {
+        CommandBuffer { device, pool_flags, level, state: Mutex::default() }
+    }
+
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Recorder> {
+        self.state.lock()
+    }
+
+    /// The state for a vkCmd*; `None`, with a line in the log, unless recording.
+    pub(crate) fn recording(&self) -> Option<MutexGuard<'_, Recorder>> {
+        let r = self.state.lock();
+        if r.phase == Phase::Recording {
+            return Some(r);
+        }
+        crate::debug::log_error("a command is recorded into a command buffer that is not recording");
+        None
+    }
+
+    /// Back to the initial state; `release` gives its memory back as well.
+    pub(crate) fn reset(&self, release: bool) {
+        let mut r = self.state.lock();
+        let mut commands = std::mem::take(&mut r.commands);
+        *r = Recorder::default();
+        if !release {
+            commands.clear();
+            r.commands = commands;
+        }
+    }
+
+    /// The list to execute; a one-time buffer becomes invalid by it.
+    pub(crate) fn submit(&self) -> Option<Arc<CommandList>> {
+        let mut r = self.state.lock();
+        let list = r.frozen.clone();
+        if list.is_none() {
+            crate::debug::log_error(&format!(
+                "vkQueueSubmit: a command buffer that is not executable ({:?})",
+                r.phase
+            ));
+        }
+        if r.usage.contains(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT) && list.is_some() {
+            r.phase = Phase::Invalid;
+            r.frozen = None;
+        }
+        list
+    }
+
+    /// The list of a secondary buffer, for a primary to hold.
+    pub(crate) fn execute(&self) -> Option<Arc<CommandList>> {
+        let list = self.state.lock().frozen.clone();
+        if list.is_none() || self.level != vk::CommandBufferLevel::SECONDARY {
+            crate::debug::log_error("vkCmdExecuteCommands: not an executable secondary command buffer");
+            return None;
+        }
+        list
+    }
+}
+
+pub(crate) unsafe fn begin_command_buffer(
+    buffer: &CommandBuffer,
+    info: *const vk::CommandBufferBeginInfo,
+) -> vk::Result {
+    let phase = buffer.lock().phase;
+    let resettable = buffer.pool_flags.contains(vk::CommandPoolCreateFlags::RESET_COMMAND_BUFFER);
+    if phase == Phase::Recording || (phase != Phase::Initial && !resettable) {
+        crate::debug::log_error(&format!("vkBeginCommandBuffer: the command buffer is {phase:?}"));
+    }
+    buffer.reset(false);
+    let mut r = buffer.lock();
+    r.phase = Phase::Recording;
+    r.usage = (*info).flags;
+    vk::Result::SUCCESS
+}
+
+pub(crate) unsafe fn end_command_buffer(buffer: &CommandBuffer) -> vk::Result {
+    let mut r = buffer.lock();
+    if r.phase != Phase::Recording {
+        return crate::answer::invalid("vkEndCommandBuffer: the command buffer is not recording");
+    }
+    let commands = std::mem::take(&mut r.commands);
+    r.frozen = Some(Arc::new(CommandList { commands }));
+    r.phase = Phase::Executable;
+    // Bound objects are not needed any more.
+    r.compute = Default::default();
+    r.graphics = Default::default();
+    if let Some(e) = r.error {
+        r.frozen = None;
+        r.phase = Phase::Invalid;
+        return e;
+    }
+    vk::Result::SUCCESS
+}
+
+pub(crate) unsafe fn reset_command_buffer(
+    buffer: &CommandBuffer,
+    flags: vk::CommandBufferResetFlags,
+) -> vk::Result {
+    buffer.reset(flags.contains(vk::CommandBufferResetFlags::RELEASE_RESOURCES));
+    vk::Result::SUCCESS
 }

@@ -1,15 +1,177 @@
 //! Logical devices.
 
-use crate::extensions;
+use crate::answer::{Answer, created};
 use crate::instance::Shared;
-use crate::object::Object;
+use crate::object::{self, Object};
+use crate::physical_device::{PhysicalDevice, QUEUES};
+use crate::quarantine::Quarantine;
+use crate::queue::Queue;
+use crate::{chain, debug, extensions, features};
+use gpu::sync::Hub;
+use std::ops::Deref;
 use std::sync::Arc;
 
+/// What the device's children hold of it; it ends with the last of them.
+pub(crate) struct Inner {
+    pub instance: Arc<Shared>,
+    pub extensions: extensions::Set,
+    #[allow(dead_code)] // graphics will ask
+    pub features: features::Enabled,
+    pub gpu: gpu::device::Device,
+    pub quarantine: Quarantine,
+}
+
 pub struct Device {
-    pub(crate) instance: Arc<Shared>,
-    pub(crate) extensions: extensions::Set,
+    pub(crate) inner: Arc<Inner>,
+    queues: Vec<QueueSlot>,
+}
+
+struct QueueSlot {
+    flags: vk::DeviceQueueCreateFlags,
+    index: u32,
+    handle: vk::Queue,
 }
 
 impl Object for Device {
     type Handle = vk::Device;
+}
+
+impl Deref for Device {
+    type Target = Inner;
+    fn deref(&self) -> &Inner {
+        &self.inner
+    }
+}
+
+impl Inner {
+    pub fn hub(&self) -> &Hub {
+        self.gpu.hub()
+    }
+
+    /// `ERROR_DEVICE_LOST` once the device is.
+    pub fn alive(&self) -> vk::Result {
+        if self.hub().is_lost() { vk::Result::ERROR_DEVICE_LOST } else { vk::Result::SUCCESS }
+    }
+
+    /// The answer of a wait that ended (`done`) or timed out; a lost device ends waits too.
+    pub fn waited(&self, done: bool, ready: impl Fn() -> bool) -> vk::Result {
+        if self.hub().is_lost() && !ready() {
+            vk::Result::ERROR_DEVICE_LOST
+        } else if done {
+            vk::Result::SUCCESS
+        } else {
+            vk::Result::TIMEOUT
+        }
+    }
+}
+
+pub(crate) unsafe fn create_device(
+    physical: &PhysicalDevice,
+    info: *const vk::DeviceCreateInfo,
+    _: *const vk::AllocationCallbacks,
+    out: *mut vk::Device,
+) -> vk::Result {
+    let made = new(physical, &*info);
+    let queues: Vec<vk::Queue> =
+        made.as_ref().map_or(vec![], |d| d.queues.iter().map(|q| q.handle).collect());
+    let result = created(out, made);
+    if result != vk::Result::SUCCESS {
+        for q in queues {
+            object::destroy::<Queue>(q);
+        }
+    }
+    result
+}
+
+unsafe fn new(physical: &PhysicalDevice, info: &vk::DeviceCreateInfo) -> Answer<Device> {
+    let extensions =
+        extensions::Set::read(info.pp_enabled_extension_names, info.enabled_extension_count, false).map_err(
+            |name| {
+                debug::error(
+                    physical,
+                    &format!("vkCreateDevice: no device extension {}", name.to_string_lossy()),
+                );
+                vk::Result::ERROR_EXTENSION_NOT_PRESENT
+            },
+        )?;
+    let features = crate::features::enabled(info).map_err(|line| {
+        debug::error(physical, &format!("vkCreateDevice: {line}"));
+        vk::Result::ERROR_FEATURE_NOT_PRESENT
+    })?;
+    let asked = chain::slice(info.p_queue_create_infos, info.queue_create_info_count);
+    for q in asked {
+        if q.queue_family_index != 0 || q.queue_count > QUEUES {
+            debug::error(
+                physical,
+                &format!(
+                    "vkCreateDevice: {} queues of family {}; there are {QUEUES} of family 0",
+                    q.queue_count, q.queue_family_index
+                ),
+            );
+            return Err(vk::Result::ERROR_INITIALIZATION_FAILED);
+        }
+    }
+    let count: u32 = asked.iter().map(|q| q.queue_count).sum::<u32>().min(QUEUES);
+    let instance = physical.instance.clone();
+    let report: gpu::device::Report = Arc::new(move |line: &str| debug::error(&*instance, line));
+    let gpu = gpu::device::Device::new(count as usize, report)?;
+    let inner = Arc::new(Inner {
+        instance: physical.instance.clone(),
+        extensions,
+        features,
+        gpu,
+        quarantine: Quarantine::default(),
+    });
+    let mut queues = Vec::new();
+    for q in asked {
+        for index in 0..q.queue_count {
+            let place = queues.len();
+            if place >= count as usize {
+                break;
+            }
+            let handle = object::create(Queue { device: inner.clone(), index: place });
+            queues.push(QueueSlot { flags: q.flags, index, handle });
+        }
+    }
+    Ok(Device { inner, queues })
+}
+
+pub(crate) unsafe fn destroy_device(device: vk::Device, _: *const vk::AllocationCallbacks) {
+    if let Some(d) = object::destroy::<Device>(device) {
+        d.gpu.wait_idle();
+        for q in &d.queues {
+            object::destroy::<Queue>(q.handle);
+        }
+    }
+}
+
+pub(crate) unsafe fn get_device_queue2(
+    device: &Device,
+    info: *const vk::DeviceQueueInfo2,
+    out: *mut vk::Queue,
+) {
+    let i = &*info;
+    let found =
+        device.queues.iter().find(|q| i.queue_family_index == 0 && q.index == i.queue_index && q.flags == i.flags);
+    *out = found.map_or(vk::Queue::null(), |q| q.handle);
+}
+
+pub(crate) unsafe fn device_wait_idle(device: &Device) -> vk::Result {
+    device.gpu.wait_idle();
+    device.quarantine.empty_if_idle(&device.gpu);
+    device.alive()
+}
+
+pub(crate) unsafe fn get_device_group_peer_memory_features(
+    _: &Device,
+    _heap: u32,
+    _local: u32,
+    _remote: u32,
+    out: *mut vk::PeerMemoryFeatureFlags,
+) {
+    // A group of one has no peers: its own memory is all there is.
+    *out = vk::PeerMemoryFeatureFlags::COPY_SRC
+        | vk::PeerMemoryFeatureFlags::COPY_DST
+        | vk::PeerMemoryFeatureFlags::GENERIC_SRC
+        | vk::PeerMemoryFeatureFlags::GENERIC_DST;
 }

@@ -1,9 +1,91 @@
-//! Queues.
+//! Queues: submission, idling, labels.
 
-use crate::object::Object;
+use crate::chain;
+use crate::command_buffer::CommandBuffer;
+use crate::device::Inner;
+use crate::fence::Fence;
+use crate::object::{self, Object};
+use crate::semaphore::Semaphore;
+use gpu::command::{SemaphoreOp, Submission};
+use std::sync::Arc;
 
-pub struct Queue {}
+pub struct Queue {
+    pub(crate) device: Arc<Inner>,
+    /// Place in [`gpu::device::Device`].
+    pub(crate) index: usize,
+}
 
 impl Object for Queue {
     type Handle = vk::Queue;
 }
+
+unsafe fn operations(infos: *const vk::SemaphoreSubmitInfo, count: u32) -> Vec<SemaphoreOp> {
+    chain::slice(infos, count)
+        .iter()
+        .filter_map(|s| {
+            let semaphore = object::get::<Semaphore>(s.semaphore)?.gpu.clone();
+            Some(SemaphoreOp { semaphore, value: s.value, stages: s.stage_mask })
+        })
+        .collect()
+}
+
+pub(crate) unsafe fn queue_submit2(
+    queue: &Queue,
+    count: u32,
+    infos: *const vk::SubmitInfo2,
+    fence: vk::Fence,
+) -> vk::Result {
+    if queue.device.hub().is_lost() {
+        return vk::Result::ERROR_DEVICE_LOST;
+    }
+    let mut batch: Vec<Submission> = chain::slice(infos, count)
+        .iter()
+        .map(|s| Submission {
+            waits: operations(s.p_wait_semaphore_infos, s.wait_semaphore_info_count),
+            lists: chain::slice(s.p_command_buffer_infos, s.command_buffer_info_count)
+                .iter()
+                .filter_map(|c| object::get::<CommandBuffer>(c.command_buffer)?.submit())
+                .collect(),
+            signals: operations(s.p_signal_semaphore_infos, s.signal_semaphore_info_count),
+            ..Default::default()
+        })
+        .collect();
+    if fence != vk::Fence::null() {
+        let Some(fence) = object::get::<Fence>(fence).map(|f| f.gpu.clone()) else {
+            return vk::Result::ERROR_UNKNOWN;
+        };
+        match batch.last_mut() {
+            Some(last) => last.fence = Some(fence),
+            None => batch.push(Submission { fence: Some(fence), ..Default::default() }),
+        }
+    }
+    if !batch.is_empty() {
+        queue.device.gpu.queue(queue.index).submit(batch);
+    }
+    vk::Result::SUCCESS
+}
+
+pub(crate) unsafe fn queue_wait_idle(queue: &Queue) -> vk::Result {
+    queue.device.gpu.queue(queue.index).wait_idle();
+    queue.device.quarantine.empty_if_idle(&queue.device.gpu);
+    queue.device.alive()
+}
+
+pub(crate) unsafe fn queue_bind_sparse(
+    _: &Queue,
+    count: u32,
+    _: *const vk::BindSparseInfo,
+    _: vk::Fence,
+) -> vk::Result {
+    crate::answer::invalid(&format!(
+        "vkQueueBindSparse: {count} bindings, but no queue has VK_QUEUE_SPARSE_BINDING_BIT"
+    ))
+}
+
+// Labels of queues name work for tools that watch; the driver itself shows nobody a queue's label.
+
+pub(crate) unsafe fn queue_begin_debug_utils_label_ext(_: &Queue, _: *const vk::DebugUtilsLabelEXT) {}
+
+pub(crate) unsafe fn queue_end_debug_utils_label_ext(_: &Queue) {}
+
+pub(crate) unsafe fn queue_insert_debug_utils_label_ext(_: &Queue, _: *const vk::DebugUtilsLabelEXT) {}

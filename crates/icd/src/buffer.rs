@@ -1,0 +1,147 @@
+//! VkBuffer.
+
+use crate::answer::{Answer, created, invalid};
+use crate::chain;
+use crate::device::Device;
+use crate::limits::MAX_ALLOCATION;
+use crate::memory::Memory;
+use crate::object::{self, Object};
+use crate::physical_device::PLAIN_TYPE_BITS;
+use gpu::memory::Bound;
+use std::sync::Arc;
+
+pub struct Buffer {
+    pub(crate) gpu: Arc<gpu::buffer::Buffer>,
+}
+
+impl Object for Buffer {
+    type Handle = vk::Buffer;
+}
+
+/// Alignment of every buffer: a cache line, so that vectors and 64-bit atomics never straddle one.
+pub(crate) const ALIGN: u64 = 64;
+
+/// The buffer behind a handle.
+pub(crate) unsafe fn get(buffer: vk::Buffer) -> Option<Arc<gpu::buffer::Buffer>> {
+    Some(object::get::<Buffer>(buffer)?.gpu.clone())
+}
+
+pub(crate) unsafe fn create_buffer(
+    _: &Device,
+    info: *const vk::BufferCreateInfo,
+    _: *const vk::AllocationCallbacks,
+    out: *mut vk::Buffer,
+) -> vk::Result {
+    created(out, new(&*info))
+}
+
+unsafe fn new(info: &vk::BufferCreateInfo) -> Answer<Buffer> {
+    if info.flags.intersects(
+        vk::BufferCreateFlags::SPARSE_BINDING
+            | vk::BufferCreateFlags::SPARSE_RESIDENCY
+            | vk::BufferCreateFlags::SPARSE_ALIASED
+            | vk::BufferCreateFlags::PROTECTED,
+    ) {
+        return Err(invalid("vkCreateBuffer: sparse and protected buffers are not supported"));
+    }
+    if info.size == 0 {
+        return Err(invalid("vkCreateBuffer: a buffer of 0 bytes"));
+    }
+    if info.size > MAX_ALLOCATION {
+        return Err(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY);
+    }
+    let usage = match chain::find::<vk::BufferUsageFlags2CreateInfoKHR>(info.p_next) {
+        Some(u) => vk::BufferUsageFlags::from_raw(u.usage.as_raw() as u32),
+        None => info.usage,
+    };
+    Ok(Buffer { gpu: Arc::new(gpu::buffer::Buffer::new(info.size, usage, info.flags)) })
+}
+
+pub(crate) unsafe fn destroy_buffer(_: &Device, buffer: vk::Buffer, _: *const vk::AllocationCallbacks) {
+    object::destroy::<Buffer>(buffer);
+}
+
+unsafe fn require(size: u64, out: &mut vk::MemoryRequirements2) {
+    out.memory_requirements = vk::MemoryRequirements {
+        size: size.next_multiple_of(ALIGN),
+        alignment: ALIGN,
+        memory_type_bits: PLAIN_TYPE_BITS,
+    };
+    not_dedicated(out);
+}
+
+/// Nothing gains from memory of its own.
+pub(crate) unsafe fn not_dedicated(out: &mut vk::MemoryRequirements2) {
+    if let Some(d) = chain::find_mut::<vk::MemoryDedicatedRequirements>(out.p_next) {
+        d.prefers_dedicated_allocation = vk::FALSE;
+        d.requires_dedicated_allocation = vk::FALSE;
+    }
+}
+
+pub(crate) unsafe fn get_buffer_memory_requirements2(
+    _: &Device,
+    info: *const vk::BufferMemoryRequirementsInfo2,
+    out: *mut vk::MemoryRequirements2,
+) {
+    if let Some(b) = object::get::<Buffer>((*info).buffer) {
+        require(b.gpu.size, &mut *out);
+    }
+}
+
+pub(crate) unsafe fn get_device_buffer_memory_requirements(
+    _: &Device,
+    info: *const vk::DeviceBufferMemoryRequirements,
+    out: *mut vk::MemoryRequirements2,
+) {
+    require((*(*info).p_create_info).size.min(MAX_ALLOCATION), &mut *out);
+}
+
+pub(crate) unsafe fn bind_buffer_memory2(
+    _: &Device,
+    count: u32,
+    infos: *const vk::BindBufferMemoryInfo,
+) -> vk::Result {
+    let mut result = vk::Result::SUCCESS;
+    for i in chain::slice(infos, count) {
+        let bound = bind(i);
+        if let Some(status) = chain::find::<vk::BindMemoryStatusKHR>(i.p_next)
+            && !status.p_result.is_null()
+        {
+            *status.p_result = bound;
+        }
+        if bound != vk::Result::SUCCESS {
+            result = bound;
+        }
+    }
+    result
+}
+
+unsafe fn bind(i: &vk::BindBufferMemoryInfo) -> vk::Result {
+    let (Some(b), Some(m)) = (object::get::<Buffer>(i.buffer), object::get::<Memory>(i.memory)) else {
+        return vk::Result::ERROR_UNKNOWN;
+    };
+    let fits = i.memory_offset.checked_add(b.gpu.size).is_some_and(|end| end <= m.gpu.size());
+    if !fits {
+        return invalid(&format!(
+            "vkBindBufferMemory: {} bytes at {} lie outside an allocation of {}",
+            b.gpu.size,
+            i.memory_offset,
+            m.gpu.size()
+        ));
+    }
+    match b.gpu.bound.set(Bound { memory: m.gpu.clone(), offset: i.memory_offset }) {
+        Ok(()) => vk::Result::SUCCESS,
+        Err(_) => invalid("vkBindBufferMemory: the buffer is bound already"),
+    }
+}
+
+pub(crate) unsafe fn get_buffer_device_address(_: &Device, info: *const vk::BufferDeviceAddressInfo) -> u64 {
+    object::get::<Buffer>((*info).buffer).map_or(0, |b| b.gpu.ptr() as u64)
+}
+
+pub(crate) unsafe fn get_buffer_opaque_capture_address(
+    device: &Device,
+    info: *const vk::BufferDeviceAddressInfo,
+) -> u64 {
+    get_buffer_device_address(device, info)
+}

@@ -1,0 +1,99 @@
+//! VkCommandPool.
+
+use crate::answer::created;
+use crate::chain;
+use crate::command_buffer::CommandBuffer;
+use crate::device::Device;
+use crate::object::{self, Object};
+use parking_lot::Mutex;
+
+pub struct CommandPool {
+    /// `RESET_COMMAND_BUFFER`: buffers may be reset one by one.
+    pub(crate) flags: vk::CommandPoolCreateFlags,
+    buffers: Mutex<Vec<vk::CommandBuffer>>,
+}
+
+impl Object for CommandPool {
+    type Handle = vk::CommandPool;
+}
+
+pub(crate) unsafe fn create_command_pool(
+    _: &Device,
+    info: *const vk::CommandPoolCreateInfo,
+    _: *const vk::AllocationCallbacks,
+    out: *mut vk::CommandPool,
+) -> vk::Result {
+    created(out, Ok(CommandPool { flags: (*info).flags, buffers: Mutex::default() }))
+}
+
+pub(crate) unsafe fn destroy_command_pool(
+    _: &Device,
+    pool: vk::CommandPool,
+    _: *const vk::AllocationCallbacks,
+) {
+    if let Some(p) = object::destroy::<CommandPool>(pool) {
+        for b in p.buffers.into_inner() {
+            object::destroy::<CommandBuffer>(b);
+        }
+    }
+}
+
+pub(crate) unsafe fn reset_command_pool(
+    _: &Device,
+    pool: vk::CommandPool,
+    flags: vk::CommandPoolResetFlags,
+) -> vk::Result {
+    if let Some(p) = object::get::<CommandPool>(pool) {
+        let release = flags.contains(vk::CommandPoolResetFlags::RELEASE_RESOURCES);
+        for &b in p.buffers.lock().iter() {
+            if let Some(b) = object::get::<CommandBuffer>(b) {
+                b.reset(release);
+            }
+        }
+    }
+    vk::Result::SUCCESS
+}
+
+/// Nothing is pooled: memory returns to the system as buffers are reset.
+pub(crate) unsafe fn trim_command_pool(_: &Device, pool: vk::CommandPool, _: vk::CommandPoolTrimFlags) {
+    object::get::<CommandPool>(pool);
+}
+
+pub(crate) unsafe fn allocate_command_buffers(
+    device: &Device,
+    info: *const vk::CommandBufferAllocateInfo,
+    out: *mut vk::CommandBuffer,
+) -> vk::Result {
+    let i = &*info;
+    let out = chain::slice_mut(out, i.command_buffer_count);
+    out.fill(vk::CommandBuffer::null());
+    let Some(pool) = object::get::<CommandPool>(i.command_pool) else { return vk::Result::ERROR_UNKNOWN };
+    let mut buffers = pool.buffers.lock();
+    for slot in out.iter_mut() {
+        *slot = object::create(CommandBuffer::new(device.inner.clone(), pool.flags, i.level));
+    }
+    buffers.extend_from_slice(out);
+    vk::Result::SUCCESS
+}
+
+pub(crate) unsafe fn free_command_buffers(
+    _: &Device,
+    pool: vk::CommandPool,
+    count: u32,
+    buffers: *const vk::CommandBuffer,
+) {
+    let Some(pool) = object::get::<CommandPool>(pool) else { return };
+    let mut owned = pool.buffers.lock();
+    for &b in chain::slice(buffers, count) {
+        if b == vk::CommandBuffer::null() {
+            continue;
+        }
+        match owned.iter().position(|&o| o == b) {
+            Some(i) => {
+                owned.swap_remove(i);
+                object::destroy::<CommandBuffer>(b);
+            }
+            None => crate::debug::log_error("vkFreeCommandBuffers: a command buffer of another pool"),
+        }
+    }
+}

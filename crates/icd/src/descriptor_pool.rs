@@ -1,0 +1,181 @@
+//! VkDescriptorPool: counts what its sets take. Sets own their memory, so a pool never fragments.
+
+use crate::answer::{Answer, created};
+use crate::chain;
+use crate::descriptor_layout::{self, SetLayout};
+use crate::descriptor_set::DescriptorSet;
+use crate::device::Device;
+use crate::object::{self, Object};
+use parking_lot::Mutex;
+use std::sync::Arc;
+
+/// Descriptors by type, in order of first appearance; bytes of inline uniform blocks.
+type Counts = Vec<(vk::DescriptorType, u64)>;
+
+pub struct DescriptorPool {
+    state: Mutex<State>,
+    sizes: Counts,
+    max_sets: u32,
+    max_inline: u32,
+}
+
+#[derive(Default)]
+struct State {
+    sets: Vec<vk::DescriptorSet>,
+    used: Counts,
+    used_inline: u32,
+}
+
+impl Object for DescriptorPool {
+    type Handle = vk::DescriptorPool;
+}
+
+fn add(counts: &mut Counts, ty: vk::DescriptorType, n: u64) {
+    match counts.iter_mut().find(|c| c.0 == ty) {
+        Some(c) => c.1 += n,
+        None => counts.push((ty, n)),
+    }
+}
+
+fn count(counts: &Counts, ty: vk::DescriptorType) -> u64 {
+    counts.iter().find(|c| c.0 == ty).map_or(0, |c| c.1)
+}
+
+/// What a set of this layout takes: descriptors, and inline uniform block bindings.
+fn need(layout: &SetLayout, variable: u32) -> (Counts, u32) {
+    let (mut counts, mut inline) = (Counts::new(), 0);
+    for b in &layout.bindings {
+        let n = if b.is_variable() { variable.min(b.count) } else { b.count };
+        if n > 0 {
+            add(&mut counts, b.ty, n as u64);
+            inline += b.is_inline() as u32;
+        }
+    }
+    (counts, inline)
+}
+
+impl DescriptorPool {
+    fn take(&self, layout: &Arc<SetLayout>, variable: u32) -> Answer<vk::DescriptorSet> {
+        let mut s = self.state.lock();
+        let (counts, inline) = need(layout, variable);
+        let room = s.sets.len() < self.max_sets as usize
+            && s.used_inline + inline <= self.max_inline
+            && counts.iter().all(|&(ty, n)| count(&s.used, ty) + n <= count(&self.sizes, ty));
+        if !room {
+            return Err(vk::Result::ERROR_OUT_OF_POOL_MEMORY);
+        }
+        for (ty, n) in counts {
+            add(&mut s.used, ty, n);
+        }
+        s.used_inline += inline;
+        let handle = object::create(DescriptorSet::new(layout.clone(), variable));
+        s.sets.push(handle);
+        Ok(handle)
+    }
+
+    unsafe fn give(&self, set: vk::DescriptorSet) {
+        let mut s = self.state.lock();
+        let Some(i) = s.sets.iter().rposition(|&o| o == set) else {
+            crate::debug::log_error("vkFreeDescriptorSets: a set of another pool");
+            return;
+        };
+        s.sets.swap_remove(i);
+        if let Some(set) = object::destroy::<DescriptorSet>(set) {
+            let (counts, inline) = need(&set.layout, set.variable);
+            for (ty, n) in counts {
+                if let Some(c) = s.used.iter_mut().find(|c| c.0 == ty) {
+                    c.1 -= n;
+                }
+            }
+            s.used_inline -= inline;
+        }
+    }
+}
+
+unsafe fn free_all(state: State) {
+    for s in state.sets {
+        object::destroy::<DescriptorSet>(s);
+    }
+}
+
+pub(crate) unsafe fn create_descriptor_pool(
+    _: &Device,
+    info: *const vk::DescriptorPoolCreateInfo,
+    _: *const vk::AllocationCallbacks,
+    out: *mut vk::DescriptorPool,
+) -> vk::Result {
+    let i = &*info;
+    let mut sizes = Counts::new();
+    for s in chain::slice(i.p_pool_sizes, i.pool_size_count) {
+        add(&mut sizes, s.ty, s.descriptor_count as u64);
+    }
+    let max_inline = chain::find::<vk::DescriptorPoolInlineUniformBlockCreateInfo>(i.p_next)
+        .map_or(0, |b| b.max_inline_uniform_block_bindings);
+    created(out, Ok(DescriptorPool { state: Mutex::default(), sizes, max_sets: i.max_sets, max_inline }))
+}
+
+pub(crate) unsafe fn destroy_descriptor_pool(
+    _: &Device,
+    pool: vk::DescriptorPool,
+    _: *const vk::AllocationCallbacks,
+) {
+    if let Some(p) = object::destroy::<DescriptorPool>(pool) {
+        free_all(p.state.into_inner());
+    }
+}
+
+pub(crate) unsafe fn reset_descriptor_pool(
+    _: &Device,
+    pool: vk::DescriptorPool,
+    _: vk::DescriptorPoolResetFlags,
+) -> vk::Result {
+    if let Some(p) = object::get::<DescriptorPool>(pool) {
+        free_all(std::mem::take(&mut *p.state.lock()));
+    }
+    vk::Result::SUCCESS
+}
+
+pub(crate) unsafe fn allocate_descriptor_sets(
+    _: &Device,
+    info: *const vk::DescriptorSetAllocateInfo,
+    out: *mut vk::DescriptorSet,
+) -> vk::Result {
+    let i = &*info;
+    let out = chain::slice_mut(out, i.descriptor_set_count);
+    out.fill(vk::DescriptorSet::null());
+    let Some(pool) = object::get::<DescriptorPool>(i.descriptor_pool) else { return vk::Result::ERROR_UNKNOWN };
+    let variable = chain::find::<vk::DescriptorSetVariableDescriptorCountAllocateInfo>(i.p_next)
+        .map_or(&[][..], |v| chain::slice(v.p_descriptor_counts, v.descriptor_set_count));
+    for (n, &layout) in chain::slice(i.p_set_layouts, i.descriptor_set_count).iter().enumerate() {
+        let made = match descriptor_layout::get(layout) {
+            Some(l) => pool.take(&l, variable.get(n).copied().unwrap_or(0)),
+            None => Err(vk::Result::ERROR_UNKNOWN),
+        };
+        match made {
+            Ok(set) => out[n] = set,
+            Err(e) => {
+                // All or nothing (§ Allocation of Descriptor Sets).
+                for set in &mut out[..n] {
+                    pool.give(*set);
+                    *set = vk::DescriptorSet::null();
+                }
+                return e;
+            }
+        }
+    }
+    vk::Result::SUCCESS
+}
+
+pub(crate) unsafe fn free_descriptor_sets(
+    _: &Device,
+    pool: vk::DescriptorPool,
+    count: u32,
+    sets: *const vk::DescriptorSet,
+) -> vk::Result {
+    if let Some(p) = object::get::<DescriptorPool>(pool) {
+        for &s in chain::slice(sets, count).iter().filter(|&&s| s != vk::DescriptorSet::null()) {
+            p.give(s);
+        }
+    }
+    vk::Result::SUCCESS
+}

@@ -1,0 +1,250 @@
+//! VkDescriptorSet: writing and copying descriptors.
+
+use crate::buffer_view::BufferView;
+use crate::chain;
+use crate::descriptor_layout::{Binding, SetLayout};
+use crate::device::Device;
+use crate::image_view::ImageView;
+use crate::object::{self, Object};
+use crate::sampler::Sampler;
+use gpu::descriptor::{DESCRIPTOR_BYTES, Descriptor, SetMemory};
+use std::sync::Arc;
+use vk::DescriptorType as Type;
+
+pub struct DescriptorSet {
+    pub(crate) layout: Arc<SetLayout>,
+    pub(crate) memory: Arc<SetMemory>,
+    /// Elements of a variable-sized last binding.
+    pub(crate) variable: u32,
+}
+
+impl Object for DescriptorSet {
+    type Handle = vk::DescriptorSet;
+}
+
+impl DescriptorSet {
+    pub(crate) fn new(layout: Arc<SetLayout>, variable: u32) -> DescriptorSet {
+        let memory = Arc::new(layout.allocate(variable));
+        DescriptorSet { layout, memory, variable }
+    }
+}
+
+/// Where the application keeps what is written: element `i` at `base + i · stride`.
+#[derive(Clone, Copy)]
+pub(crate) enum Source {
+    Images(*const vk::DescriptorImageInfo),
+    Buffers(*const vk::DescriptorBufferInfo),
+    Texels(*const vk::BufferView),
+    Bytes(*const u8),
+}
+
+/// Walks the elements of a binding and on into the following ones (§ Descriptor Set Updates, consecutive bindings).
+struct Cursor<'a> {
+    layout: &'a SetLayout,
+    index: usize,
+    element: u32,
+}
+
+impl<'a> Cursor<'a> {
+    fn new(layout: &'a SetLayout, binding: u32, element: u32) -> Option<Cursor<'a>> {
+        match layout.index(binding) {
+            Some(index) => Some(Cursor { layout, index, element }),
+            None => {
+                crate::debug::log_error(&format!(
+                    "descriptors are written to binding {binding}, which the layout lacks"
+                ));
+                None
+            }
+        }
+    }
+
+    fn next(&mut self) -> Option<(&'a Binding, u32)> {
+        loop {
+            let b = self.layout.bindings.get(self.index)?;
+            if self.element < b.count {
+                self.element += 1;
+                return Some((b, self.element - 1));
+            }
+            self.element = 0;
+            self.index += 1;
+        }
+    }
+}
+
+unsafe fn view(v: vk::ImageView) -> u64 {
+    if v == vk::ImageView::null() { 0 } else { object::get::<ImageView>(v).map_or(0, |v| v.address()) }
+}
+
+unsafe fn sampler(s: vk::Sampler) -> u64 {
+    if s == vk::Sampler::null() { 0 } else { object::get::<Sampler>(s).map_or(0, |s| s.address()) }
+}
+
+unsafe fn texels(v: vk::BufferView) -> u64 {
+    if v == vk::BufferView::null() { 0 } else { object::get::<BufferView>(v).map_or(0, |v| v.address()) }
+}
+
+unsafe fn buffer(i: &vk::DescriptorBufferInfo) -> Descriptor {
+    if i.buffer == vk::Buffer::null() {
+        return Descriptor::NULL;
+    }
+    match object::get::<crate::buffer::Buffer>(i.buffer) {
+        Some(b) => Descriptor::buffer(&b.gpu, i.offset, i.range),
+        None => Descriptor::NULL,
+    }
+}
+
+/// Writes `count` descriptors (bytes of an inline uniform block) of type `ty`.
+///
+/// # Safety
+/// The source has `count` elements, `stride` bytes apart.
+pub(crate) unsafe fn put(
+    layout: &SetLayout,
+    memory: &SetMemory,
+    binding: u32,
+    element: u32,
+    count: u32,
+    ty: Type,
+    source: Source,
+    stride: usize,
+) {
+    let Some(mut at) = Cursor::new(layout, binding, element) else { return };
+    if let Source::Bytes(p) = source {
+        let b = &layout.bindings[at.index];
+        if b.is_inline() && element.checked_add(count).is_some_and(|end| end <= b.count) {
+            memory.write_bytes(b.offset + element, std::slice::from_raw_parts(p, count as usize));
+        }
+        return;
+    }
+    for i in 0..count as usize {
+        let Some((b, e)) = at.next() else { return };
+        if b.is_inline() {
+            return;
+        }
+        let place = b.offset + e * DESCRIPTOR_BYTES;
+        let d = match source {
+            Source::Images(p) => {
+                let info = &*p.byte_add(i * stride);
+                let fixed = b.immutable.get(e as usize).map(|s| Arc::as_ptr(s) as u64);
+                let sampled = || match fixed {
+                    Some(s) => s,
+                    None => sampler(info.sampler),
+                };
+                match ty {
+                    Type::SAMPLER => Descriptor { sampler: sampled(), ..Descriptor::NULL },
+                    Type::COMBINED_IMAGE_SAMPLER => {
+                        Descriptor { view: view(info.image_view), sampler: sampled(), ..Descriptor::NULL }
+                    }
+                    _ => Descriptor { view: view(info.image_view), ..Descriptor::NULL },
+                }
+            }
+            Source::Buffers(p) => buffer(&*p.byte_add(i * stride)),
+            Source::Texels(p) => Descriptor { view: texels(*p.byte_add(i * stride)), ..Descriptor::NULL },
+            Source::Bytes(_) => return,
+        };
+        memory.write(place, d);
+    }
+}
+
+/// Which array of a write holds the elements of type `ty`.
+pub(crate) fn kind(ty: Type) -> Option<fn(*const u8) -> Source> {
+    Some(match ty {
+        Type::SAMPLER
+        | Type::COMBINED_IMAGE_SAMPLER
+        | Type::SAMPLED_IMAGE
+        | Type::STORAGE_IMAGE
+        | Type::INPUT_ATTACHMENT => |p| Source::Images(p.cast()),
+        Type::UNIFORM_BUFFER
+        | Type::STORAGE_BUFFER
+        | Type::UNIFORM_BUFFER_DYNAMIC
+        | Type::STORAGE_BUFFER_DYNAMIC => |p| Source::Buffers(p.cast()),
+        Type::UNIFORM_TEXEL_BUFFER | Type::STORAGE_TEXEL_BUFFER => |p| Source::Texels(p.cast()),
+        Type::INLINE_UNIFORM_BLOCK => Source::Bytes,
+        _ => return None,
+    })
+}
+
+/// One VkWriteDescriptorSet into a set's memory.
+///
+/// # Safety
+/// The write is a valid one.
+pub(crate) unsafe fn write(layout: &SetLayout, memory: &SetMemory, w: &vk::WriteDescriptorSet) {
+    let Some(make) = kind(w.descriptor_type) else {
+        crate::debug::log_error(&format!("descriptors of type {:?} are not supported", w.descriptor_type));
+        return;
+    };
+    let (p, stride): (*const u8, usize) = match make(std::ptr::null()) {
+        Source::Images(_) => (w.p_image_info.cast(), size_of::<vk::DescriptorImageInfo>()),
+        Source::Buffers(_) => (w.p_buffer_info.cast(), size_of::<vk::DescriptorBufferInfo>()),
+        Source::Texels(_) => (w.p_texel_buffer_view.cast(), size_of::<vk::BufferView>()),
+        Source::Bytes(_) => match chain::find::<vk::WriteDescriptorSetInlineUniformBlock>(w.p_next) {
+            Some(b) => (b.p_data.cast(), 1),
+            None => return,
+        },
+    };
+    if p.is_null() {
+        return;
+    }
+    put(
+        layout,
+        memory,
+        w.dst_binding,
+        w.dst_array_element,
+        w.descriptor_count,
+        w.descriptor_type,
+        make(p),
+        stride,
+    );
+}
+
+unsafe fn copy(c: &vk::CopyDescriptorSet) {
+    let (Some(src), Some(dst)) =
+        (object::get::<DescriptorSet>(c.src_set), object::get::<DescriptorSet>(c.dst_set))
+    else {
+        return;
+    };
+    let (Some(mut from), Some(mut to)) = (
+        Cursor::new(&src.layout, c.src_binding, c.src_array_element),
+        Cursor::new(&dst.layout, c.dst_binding, c.dst_array_element),
+    ) else {
+        return;
+    };
+    let (fb, tb) = (&src.layout.bindings[from.index], &dst.layout.bindings[to.index]);
+    if fb.is_inline() && tb.is_inline() {
+        let n = c.descriptor_count as usize;
+        let start = (fb.offset + c.src_array_element) as usize;
+        if start + n <= src.memory.size() {
+            // A copy of its own: source and destination may be the same set.
+            let bytes = std::slice::from_raw_parts(src.memory.ptr().add(start), n).to_vec();
+            dst.memory.write_bytes(tb.offset + c.dst_array_element, &bytes);
+        }
+        return;
+    }
+    for _ in 0..c.descriptor_count {
+        let (Some((fb, fe)), Some((tb, te))) = (from.next(), to.next()) else { return };
+        if fb.is_inline() || tb.is_inline() {
+            return;
+        }
+        let mut d = src.memory.read(fb.offset + fe * DESCRIPTOR_BYTES);
+        if let Some(s) = tb.immutable.get(te as usize) {
+            d.sampler = Arc::as_ptr(s) as u64;
+        }
+        dst.memory.write(tb.offset + te * DESCRIPTOR_BYTES, d);
+    }
+}
+
+pub(crate) unsafe fn update_descriptor_sets(
+    _: &Device,
+    write_count: u32,
+    writes: *const vk::WriteDescriptorSet,
+    copy_count: u32,
+    copies: *const vk::CopyDescriptorSet,
+) {
+    for w in chain::slice(writes, write_count) {
+        if let Some(set) = object::get::<DescriptorSet>(w.dst_set) {
+            write(&set.layout, &set.memory, w);
+        }
+    }
+    for c in chain::slice(copies, copy_count) {
+        copy(c);
+    }
+}

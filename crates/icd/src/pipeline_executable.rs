@@ -1,0 +1,95 @@
+//! VK_KHR_pipeline_executable_properties: a pipeline's one program, its size, its disassembly.
+
+use crate::chain;
+use crate::device::Device;
+use crate::object;
+use crate::pipeline::Pipeline;
+use shader::bytecode::Program;
+use std::fmt::Write;
+use vk::PipelineExecutableStatisticFormatKHR as Format;
+
+pub(crate) unsafe fn get_pipeline_executable_properties_khr(
+    _: &Device,
+    info: *const vk::PipelineInfoKHR,
+    count: *mut u32,
+    out: *mut vk::PipelineExecutablePropertiesKHR,
+) -> vk::Result {
+    let Some(p) = object::get::<Pipeline>((*info).pipeline) else { return vk::Result::ERROR_UNKNOWN };
+    chain::fill_with(1, count, out, |o, _| {
+        o.stages = vk::ShaderStageFlags::COMPUTE;
+        chain::write_str(&mut o.name, &p.shared().compute.name);
+        let program = p.program();
+        let text =
+            format!("Tuff wave program {:032x}, {} lanes a wave", p.shared().key, program.lanes);
+        chain::write_str(&mut o.description, &text);
+        o.subgroup_size = crate::limits::SUBGROUP_SIZE;
+    })
+}
+
+fn statistics(p: &Program) -> [(&'static str, &'static str, u64); 7] {
+    [
+        ("Instructions", "Ops of the wave program", p.code.len() as u64),
+        ("Registers", "Units of 64 bytes in a wave's register file", p.units as u64),
+        ("Lanes", "Lanes of a wave", p.lanes as u64),
+        ("Prologue", "Ops that run once per thread and dispatch", p.prologue as u64),
+        ("Constants", "Constants in registers", p.consts.len() as u64),
+        ("Scratch", "Private words of a lane", p.scratch_words as u64),
+        ("Shared", "Bytes of workgroup memory", p.shared_bytes as u64),
+    ]
+}
+
+pub(crate) unsafe fn get_pipeline_executable_statistics_khr(
+    _: &Device,
+    info: *const vk::PipelineExecutableInfoKHR,
+    count: *mut u32,
+    out: *mut vk::PipelineExecutableStatisticKHR,
+) -> vk::Result {
+    let Some(p) = object::get::<Pipeline>((*info).pipeline) else { return vk::Result::ERROR_UNKNOWN };
+    let all = statistics(p.program());
+    chain::fill_with(all.len(), count, out, |o, i| {
+        let (name, what, value) = all[i];
+        chain::write_str(&mut o.name, name);
+        chain::write_str(&mut o.description, what);
+        o.format = Format::UINT64;
+        o.value = vk::PipelineExecutableStatisticValueKHR { u64: value };
+    })
+}
+
+/// One line an op: its place, code and operands; and which of the application's blocks it comes from.
+fn disassembly(p: &Program) -> String {
+    let mut text = String::new();
+    for (i, op) in p.code.iter().enumerate() {
+        if let Some(b) = p.blocks.iter().find(|b| b.first_op as usize == i) {
+            let _ = writeln!(text, "; {:?}", b.origin);
+        }
+        let _ = writeln!(text, "{i:6}  {op:?}");
+    }
+    text
+}
+
+pub(crate) unsafe fn get_pipeline_executable_internal_representations_khr(
+    _: &Device,
+    info: *const vk::PipelineExecutableInfoKHR,
+    count: *mut u32,
+    out: *mut vk::PipelineExecutableInternalRepresentationKHR,
+) -> vk::Result {
+    let Some(p) = object::get::<Pipeline>((*info).pipeline) else { return vk::Result::ERROR_UNKNOWN };
+    let mut cut = false;
+    let result = chain::fill_with(1, count, out, |o, _| {
+        chain::write_str(&mut o.name, "Wave program");
+        chain::write_str(&mut o.description, "The bytecode that the wave engine runs");
+        o.is_text = vk::TRUE;
+        let mut text = disassembly(p.program()).into_bytes();
+        text.push(0);
+        if o.p_data.is_null() {
+            o.data_size = text.len();
+            return;
+        }
+        let n = text.len().min(o.data_size);
+        cut |= n < text.len();
+        // SAFETY: the application gave `data_size` bytes.
+        unsafe { std::ptr::copy_nonoverlapping(text.as_ptr(), o.p_data.cast(), n) };
+        o.data_size = n;
+    });
+    if cut && result == vk::Result::SUCCESS { vk::Result::INCOMPLETE } else { result }
+}

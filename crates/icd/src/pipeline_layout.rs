@@ -1,0 +1,112 @@
+//! VkPipelineLayout.
+
+use crate::answer::{Answer, created, invalid};
+use crate::chain;
+use crate::descriptor_layout::{self, SetLayout};
+use crate::device::Device;
+use crate::limits::MAX_PUSH_CONSTANTS;
+use crate::object::{self, Object};
+use gpu::descriptor::{DESCRIPTOR_BYTES, DYNAMIC_TABLE};
+use shader::options::Binding;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+/// `maxBoundDescriptorSets`: the tables 0..32 of a dispatch.
+pub(crate) const MAX_SETS: u32 = 32;
+
+/// What pipelines and command buffers share of a layout.
+pub(crate) struct Layout {
+    /// `None` where independent sets leave a hole.
+    pub sets: Vec<Option<Arc<SetLayout>>>,
+    /// Number of each set's first dynamic buffer in the dynamic table.
+    pub dynamic_base: Vec<u32>,
+    pub dynamic_count: u32,
+    pub push_bytes: u32,
+}
+
+pub struct PipelineLayout {
+    pub(crate) shared: Arc<Layout>,
+}
+
+impl Object for PipelineLayout {
+    type Handle = vk::PipelineLayout;
+}
+
+impl Layout {
+    fn new(sets: Vec<Option<Arc<SetLayout>>>, push_bytes: u32) -> Layout {
+        let mut count = 0;
+        let dynamic_base = sets
+            .iter()
+            .map(|s| {
+                let first = count;
+                count += s.as_ref().map_or(0, |s| s.dynamic_count);
+                first
+            })
+            .collect();
+        Layout { sets, dynamic_base, dynamic_count: count, push_bytes }
+    }
+
+    /// Where a shader finds a binding.
+    pub fn binding(&self, set: u32, binding: u32) -> Option<Binding> {
+        let layout = self.sets.get(set as usize)?.as_ref()?;
+        let b = &layout.bindings[layout.index(binding)?];
+        let mut at =
+            Binding { table: set, offset: b.offset, stride: DESCRIPTOR_BYTES, count: b.count, inline_data: false };
+        if b.is_dynamic() {
+            at.table = DYNAMIC_TABLE;
+            at.offset = (self.dynamic_base[set as usize] + b.dynamic) * DESCRIPTOR_BYTES;
+        } else if b.is_inline() {
+            at.inline_data = true;
+        }
+        Some(at)
+    }
+
+    /// Everything that decides where a shader finds things.
+    pub fn hash(&self, h: &mut impl Hasher) {
+        self.push_bytes.hash(h);
+        for (s, set) in self.sets.iter().enumerate() {
+            for b in set.iter().flat_map(|set| &set.bindings) {
+                if let Some(at) = self.binding(s as u32, b.number) {
+                    (s, b.number, at.table, at.offset, at.count, at.inline_data).hash(h);
+                }
+            }
+        }
+    }
+}
+
+unsafe fn new(info: &vk::PipelineLayoutCreateInfo) -> Answer<PipelineLayout> {
+    if info.set_layout_count > MAX_SETS {
+        return Err(invalid(&format!("vkCreatePipelineLayout: more than {MAX_SETS} sets")));
+    }
+    let sets = chain::slice(info.p_set_layouts, info.set_layout_count)
+        .iter()
+        .map(|&l| if l == vk::DescriptorSetLayout::null() { None } else { descriptor_layout::get(l) })
+        .collect();
+    let ranges = chain::slice(info.p_push_constant_ranges, info.push_constant_range_count);
+    let push_bytes = ranges.iter().map(|r| r.offset.saturating_add(r.size)).max().unwrap_or(0);
+    if push_bytes > MAX_PUSH_CONSTANTS {
+        return Err(invalid(&format!("vkCreatePipelineLayout: push constants end after {MAX_PUSH_CONSTANTS} bytes")));
+    }
+    Ok(PipelineLayout { shared: Arc::new(Layout::new(sets, push_bytes)) })
+}
+
+pub(crate) unsafe fn get(layout: vk::PipelineLayout) -> Option<Arc<Layout>> {
+    Some(object::get::<PipelineLayout>(layout)?.shared.clone())
+}
+
+pub(crate) unsafe fn create_pipeline_layout(
+    _: &Device,
+    info: *const vk::PipelineLayoutCreateInfo,
+    _: *const vk::AllocationCallbacks,
+    out: *mut vk::PipelineLayout,
+) -> vk::Result {
+    created(out, new(&*info))
+}
+
+pub(crate) unsafe fn destroy_pipeline_layout(
+    _: &Device,
+    layout: vk::PipelineLayout,
+    _: *const vk::AllocationCallbacks,
+) {
+    object::destroy::<PipelineLayout>(layout);
+}

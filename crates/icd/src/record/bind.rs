@@ -1,0 +1,79 @@
+//! What is bound at a bind point, and its snapshot for a dispatch.
+
+use crate::descriptor_layout::SetLayout;
+use crate::pipeline::Shared as Pipeline;
+use crate::pipeline_layout::Layout;
+use gpu::command::Bindings;
+use gpu::descriptor::{DESCRIPTOR_BYTES, SetMemory};
+use std::sync::Arc;
+
+#[derive(Clone)]
+pub(crate) struct BoundSet {
+    pub memory: Arc<SetMemory>,
+    pub layout: Arc<SetLayout>,
+    /// Offsets of its dynamic buffers, in order.
+    pub offsets: Vec<u32>,
+    /// Made of push descriptors: the memory belongs to this command buffer.
+    pub pushed: bool,
+}
+
+#[derive(Default)]
+pub(crate) struct BindPoint {
+    pub pipeline: Option<Arc<Pipeline>>,
+    pub sets: Vec<Option<BoundSet>>,
+    /// The snapshot of the last dispatch, until something is bound.
+    snapshot: Option<Bindings>,
+}
+
+impl BindPoint {
+    /// Something bound here changes.
+    pub fn touch(&mut self) {
+        self.snapshot = None;
+    }
+
+    pub fn bind(&mut self, set: usize, bound: Option<BoundSet>) {
+        self.touch();
+        if self.sets.len() <= set {
+            self.sets.resize_with(set + 1, || None);
+        }
+        self.sets[set] = bound;
+    }
+
+    /// Sets, displaced dynamic buffers and push constants as they are now, for a shader compiled with `layout`.
+    pub fn bindings(&mut self, layout: &Layout, push: &Arc<[u8]>) -> Bindings {
+        if let Some(b) = &self.snapshot
+            && Arc::ptr_eq(&b.push, push)
+        {
+            return b.clone();
+        }
+        let sets: Vec<_> = (0..layout.sets.len())
+            .map(|i| Some(self.sets.get(i)?.as_ref()?.memory.clone()))
+            .collect();
+        let b = Bindings { sets, dynamic: self.dynamic(layout).map(Arc::new), push: push.clone() };
+        self.snapshot = Some(b.clone());
+        b
+    }
+
+    fn dynamic(&self, layout: &Layout) -> Option<SetMemory> {
+        if layout.dynamic_count == 0 {
+            return None;
+        }
+        let table = SetMemory::new((layout.dynamic_count * DESCRIPTOR_BYTES) as usize);
+        for (i, &base) in layout.dynamic_base.iter().enumerate() {
+            let Some(Some(set)) = self.sets.get(i) else { continue };
+            for b in set.layout.bindings.iter().filter(|b| b.is_dynamic()) {
+                for e in 0..b.count {
+                    let mut d = set.memory.read(b.offset + e * DESCRIPTOR_BYTES);
+                    let offset = set.offsets.get((b.dynamic + e) as usize).copied().unwrap_or(0) as u64;
+                    // The size bounds accesses from the displaced start: it stays the range, as VK_WHOLE_SIZE was
+                    // resolved when the descriptor was written.
+                    if d.address != 0 {
+                        d.address += offset;
+                    }
+                    table.write((base + b.dynamic + e) * DESCRIPTOR_BYTES, d);
+                }
+            }
+        }
+        Some(table)
+    }
+}

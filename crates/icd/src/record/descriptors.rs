@@ -1,0 +1,163 @@
+//! Binding and pushing descriptors and push constants.
+
+use super::bind::{BindPoint, BoundSet};
+use crate::chain;
+use crate::command_buffer::CommandBuffer;
+use crate::descriptor_layout::SetLayout;
+use crate::descriptor_set::{self, DescriptorSet};
+use crate::limits::MAX_PUSH_CONSTANTS;
+use crate::object;
+use crate::pipeline::Pipeline;
+use crate::pipeline_layout;
+use crate::update_template::DescriptorUpdateTemplate;
+use gpu::descriptor::SetMemory;
+use std::sync::Arc;
+use vk::PipelineBindPoint as Point;
+
+/// The bind points that shader stages belong to.
+fn points(stages: vk::ShaderStageFlags) -> impl Iterator<Item = Point> {
+    let compute = stages.contains(vk::ShaderStageFlags::COMPUTE);
+    let graphics = stages.intersects(vk::ShaderStageFlags::ALL_GRAPHICS);
+    [(compute, Point::COMPUTE), (graphics, Point::GRAPHICS)].into_iter().filter(|p| p.0).map(|p| p.1)
+}
+
+pub(crate) unsafe fn cmd_bind_pipeline(b: &CommandBuffer, point: Point, pipeline: vk::Pipeline) {
+    let (Some(p), Some(mut r)) = (object::get::<Pipeline>(pipeline), b.recording()) else { return };
+    let p = p.share();
+    let point = r.point(point);
+    point.touch();
+    point.pipeline = Some(p);
+}
+
+pub(crate) unsafe fn cmd_bind_descriptor_sets2(b: &CommandBuffer, info: *const vk::BindDescriptorSetsInfo) {
+    let i = &*info;
+    let Some(mut r) = b.recording() else { return };
+    for point in points(i.stage_flags) {
+        bind_sets(
+            r.point(point),
+            i.first_set,
+            chain::slice(i.p_descriptor_sets, i.descriptor_set_count),
+            chain::slice(i.p_dynamic_offsets, i.dynamic_offset_count),
+        );
+    }
+}
+
+/// The form without stages.
+pub(crate) unsafe fn cmd_bind_descriptor_sets(
+    b: &CommandBuffer,
+    point: Point,
+    _: vk::PipelineLayout,
+    first: u32,
+    count: u32,
+    sets: *const vk::DescriptorSet,
+    offset_count: u32,
+    offsets: *const u32,
+) {
+    let Some(mut r) = b.recording() else { return };
+    bind_sets(r.point(point), first, chain::slice(sets, count), chain::slice(offsets, offset_count));
+}
+
+unsafe fn bind_sets(point: &mut BindPoint, first: u32, sets: &[vk::DescriptorSet], mut offsets: &[u32]) {
+    for (n, &handle) in sets.iter().enumerate() {
+        let index = first as usize + n;
+        if index >= pipeline_layout::MAX_SETS as usize {
+            return;
+        }
+        let set = if handle == vk::DescriptorSet::null() { None } else { object::get::<DescriptorSet>(handle) };
+        point.bind(
+            index,
+            set.map(|s| {
+                let (own, rest) = offsets.split_at((s.layout.dynamic_count as usize).min(offsets.len()));
+                offsets = rest;
+                BoundSet {
+                    memory: s.memory.clone(),
+                    layout: s.layout.clone(),
+                    offsets: own.to_vec(),
+                    pushed: false,
+                }
+            }),
+        );
+    }
+}
+
+pub(crate) unsafe fn cmd_push_constants2(b: &CommandBuffer, info: *const vk::PushConstantsInfo) {
+    let i = &*info;
+    let Some(mut r) = b.recording() else { return };
+    let end = i.offset.saturating_add(i.size);
+    if end > MAX_PUSH_CONSTANTS {
+        crate::debug::log_error(&format!("vkCmdPushConstants: bytes up to {end}, of {MAX_PUSH_CONSTANTS}"));
+        return;
+    }
+    // Recorded dispatches share the old bytes.
+    let mut bytes = [0; MAX_PUSH_CONSTANTS as usize];
+    bytes[..r.push.len()].copy_from_slice(&r.push);
+    let data = chain::slice(i.p_values.cast::<u8>(), i.size);
+    bytes[i.offset as usize..end as usize].copy_from_slice(data);
+    r.push = Arc::new(bytes);
+}
+
+/// Descriptors pushed to set `index`: a copy of what was pushed before, changed by `write`.
+fn push(
+    point: &mut BindPoint,
+    index: u32,
+    layout: &Arc<SetLayout>,
+    write: impl FnOnce(&SetLayout, &SetMemory),
+) {
+    let old = point.sets.get(index as usize).and_then(Option::as_ref);
+    let memory = match old {
+        Some(s) if s.pushed && Arc::ptr_eq(&s.layout, layout) => (*s.memory).clone(),
+        _ => layout.allocate(0),
+    };
+    write(layout, &memory);
+    let bound =
+        BoundSet { memory: Arc::new(memory), layout: layout.clone(), offsets: Vec::new(), pushed: true };
+    point.bind(index as usize, Some(bound));
+}
+
+unsafe fn set_layout(layout: vk::PipelineLayout, set: u32) -> Option<Arc<SetLayout>> {
+    let found = pipeline_layout::get(layout)?.sets.get(set as usize).cloned().flatten();
+    if found.is_none() {
+        crate::debug::log_error(&format!("vkCmdPushDescriptorSet: the layout has no set {set}"));
+    }
+    found
+}
+
+pub(crate) unsafe fn cmd_push_descriptor_set2(b: &CommandBuffer, info: *const vk::PushDescriptorSetInfo) {
+    let i = &*info;
+    let (Some(layout), Some(mut r)) = (set_layout(i.layout, i.set), b.recording()) else { return };
+    let writes = chain::slice(i.p_descriptor_writes, i.descriptor_write_count);
+    for point in points(i.stage_flags) {
+        push(r.point(point), i.set, &layout, |l, m| {
+            for w in writes {
+                descriptor_set::write(l, m, w);
+            }
+        });
+    }
+}
+
+/// The form without stages.
+pub(crate) unsafe fn cmd_push_descriptor_set(
+    b: &CommandBuffer,
+    point: Point,
+    layout: vk::PipelineLayout,
+    set: u32,
+    count: u32,
+    writes: *const vk::WriteDescriptorSet,
+) {
+    let (Some(layout), Some(mut r)) = (set_layout(layout, set), b.recording()) else { return };
+    push(r.point(point), set, &layout, |l, m| {
+        for w in chain::slice(writes, count) {
+            descriptor_set::write(l, m, w);
+        }
+    });
+}
+
+pub(crate) unsafe fn cmd_push_descriptor_set_with_template2(
+    b: &CommandBuffer,
+    info: *const vk::PushDescriptorSetWithTemplateInfo,
+) {
+    let i = &*info;
+    let Some(template) = object::get::<DescriptorUpdateTemplate>(i.descriptor_update_template) else { return };
+    let (Some(layout), Some(mut r)) = (set_layout(i.layout, i.set), b.recording()) else { return };
+    push(r.point(template.bind_point), i.set, &layout, |l, m| template.apply(l, m, i.p_data));
+}

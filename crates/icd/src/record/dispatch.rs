@@ -1,0 +1,37 @@
+//! Compute dispatches.
+
+use crate::command_buffer::{CommandBuffer, Recorder};
+use gpu::command::{Command, Dispatch};
+
+/// The bound compute pipeline with everything bound to it.
+fn prepare(r: &mut Recorder, base: [u32; 3]) -> Option<Box<Dispatch>> {
+    let Some(pipeline) = r.compute.pipeline.clone() else {
+        crate::debug::log_error("vkCmdDispatch without a bound compute pipeline");
+        return None;
+    };
+    let shader = &pipeline.compute;
+    let bindings = r.compute.bindings(&pipeline.layout, &r.push);
+    Some(Box::new(Dispatch { pipeline: shader.clone(), bindings, base }))
+}
+
+pub(crate) unsafe fn cmd_dispatch_base(
+    b: &CommandBuffer,
+    base_x: u32,
+    base_y: u32,
+    base_z: u32,
+    x: u32,
+    y: u32,
+    z: u32,
+) {
+    let Some(mut r) = b.recording() else { return };
+    if let Some(dispatch) = prepare(&mut r, [base_x, base_y, base_z]) {
+        r.push(Command::Dispatch { dispatch, groups: [x, y, z] });
+    }
+}
+
+pub(crate) unsafe fn cmd_dispatch_indirect(b: &CommandBuffer, buffer: vk::Buffer, offset: u64) {
+    let (Some(buffer), Some(mut r)) = (crate::buffer::get(buffer), b.recording()) else { return };
+    if let Some(dispatch) = prepare(&mut r, [0; 3]) {
+        r.push(Command::DispatchIndirect { dispatch, buffer, offset });
+    }
+}

@@ -1,0 +1,23 @@
+//! Secondary command buffers.
+
+use crate::chain;
+use crate::command_buffer::CommandBuffer;
+use crate::object;
+use gpu::command::Command;
+
+pub(crate) unsafe fn cmd_execute_commands(b: &CommandBuffer, count: u32, buffers: *const vk::CommandBuffer) {
+    let lists: Vec<_> = chain::slice(buffers, count)
+        .iter()
+        .filter_map(|&s| object::get::<CommandBuffer>(s)?.execute())
+        .collect();
+    let Some(mut r) = b.recording() else { return };
+    r.push(Command::Execute(lists));
+    // Bound state is undefined after executing a secondary buffer (§ Secondary Command Buffer Execution).
+    r.compute = Default::default();
+    r.graphics = Default::default();
+}
+
+/// A device group of one: the only mask is the one that is set already.
+pub(crate) unsafe fn cmd_set_device_mask(b: &CommandBuffer, _: u32) {
+    b.recording();
+}

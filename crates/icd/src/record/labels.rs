@@ -1,0 +1,26 @@
+//! Debug labels: begun and ended ones are recorded, for tools and messages; inserted ones mark a point only.
+
+use crate::chain;
+use crate::command_buffer::CommandBuffer;
+use gpu::command::Command;
+
+pub(crate) unsafe fn cmd_begin_debug_utils_label_ext(b: &CommandBuffer, info: *const vk::DebugUtilsLabelEXT) {
+    let name = chain::str((*info).p_label_name).to_string_lossy().into_owned();
+    if let Some(mut r) = b.recording() {
+        r.push(Command::BeginLabel(name));
+    }
+}
+
+pub(crate) unsafe fn cmd_end_debug_utils_label_ext(b: &CommandBuffer) {
+    if let Some(mut r) = b.recording() {
+        r.push(Command::EndLabel);
+    }
+}
+
+pub(crate) unsafe fn cmd_insert_debug_utils_label_ext(b: &CommandBuffer, info: *const vk::DebugUtilsLabelEXT) {
+    let name = chain::str((*info).p_label_name).to_string_lossy().into_owned();
+    if let Some(mut r) = b.recording() {
+        r.push(Command::BeginLabel(name));
+        r.push(Command::EndLabel);
+    }
+}

@@ -1,0 +1,12 @@
+//! vkCmd*: what each command records. Resources are held by `Arc`, so an object destroyed early cannot hurt a queue.
+
+pub(crate) mod barrier;
+pub(crate) mod bind;
+pub(crate) mod descriptors;
+pub(crate) mod dispatch;
+pub(crate) mod dynamic_state;
+pub(crate) mod execute;
+pub(crate) mod graphics;
+pub(crate) mod labels;
+pub(crate) mod query;
+pub(crate) mod transfer;

@@ -1,0 +1,60 @@
+//! Query commands.
+
+use crate::command_buffer::CommandBuffer;
+use crate::object;
+use crate::query_pool::QueryPool;
+use gpu::command::Command;
+use std::sync::Arc;
+
+unsafe fn pool(p: vk::QueryPool) -> Option<Arc<gpu::query::QueryPool>> {
+    Some(object::get::<QueryPool>(p)?.gpu.clone())
+}
+
+pub(crate) unsafe fn cmd_write_timestamp2(
+    b: &CommandBuffer,
+    stages: vk::PipelineStageFlags2,
+    p: vk::QueryPool,
+    query: u32,
+) {
+    if let (Some(pool), Some(mut r)) = (pool(p), b.recording()) {
+        r.push(Command::WriteTimestamp { pool, query, stages });
+    }
+}
+
+pub(crate) unsafe fn cmd_begin_query(
+    b: &CommandBuffer,
+    p: vk::QueryPool,
+    query: u32,
+    _: vk::QueryControlFlags,
+) {
+    if let (Some(pool), Some(mut r)) = (pool(p), b.recording()) {
+        r.push(Command::BeginQuery { pool, query });
+    }
+}
+
+pub(crate) unsafe fn cmd_end_query(b: &CommandBuffer, p: vk::QueryPool, query: u32) {
+    if let (Some(pool), Some(mut r)) = (pool(p), b.recording()) {
+        r.push(Command::EndQuery { pool, query });
+    }
+}
+
+pub(crate) unsafe fn cmd_reset_query_pool(b: &CommandBuffer, p: vk::QueryPool, first: u32, count: u32) {
+    if let (Some(pool), Some(mut r)) = (pool(p), b.recording()) {
+        r.push(Command::ResetQueryPool { pool, first, count });
+    }
+}
+
+pub(crate) unsafe fn cmd_copy_query_pool_results(
+    b: &CommandBuffer,
+    p: vk::QueryPool,
+    first: u32,
+    count: u32,
+    dst: vk::Buffer,
+    offset: u64,
+    stride: u64,
+    flags: vk::QueryResultFlags,
+) {
+    if let (Some(pool), Some(dst), Some(mut r)) = (pool(p), crate::buffer::get(dst), b.recording()) {
+        r.push(Command::CopyQueryResults { pool, first, count, dst, offset, stride, flags });
+    }
+}

@@ -1,0 +1,64 @@
+//! VkShaderModule: SPIR-V, parsed and checked when the module is made.
+
+use crate::answer::{Answer, created};
+use crate::chain;
+use crate::device::Device;
+use crate::hash;
+use crate::object::{self, Object};
+use std::sync::Arc;
+
+/// A module and the hash of its words.
+pub(crate) struct Code {
+    pub module: shader::Module,
+    pub hash: u128,
+}
+
+pub struct ShaderModule {
+    pub(crate) code: Arc<Code>,
+}
+
+impl Object for ShaderModule {
+    type Handle = vk::ShaderModule;
+}
+
+/// The line and code for a shader that can't be compiled.
+pub(crate) fn failed(doing: &str, e: &shader::options::Error) -> vk::Result {
+    crate::debug::log_error(&format!("{doing}: {e}"));
+    vk::Result::ERROR_INVALID_SHADER_NV
+}
+
+unsafe fn parse(info: &vk::ShaderModuleCreateInfo) -> Answer<Arc<Code>> {
+    // `code_size` is in bytes; what is not a whole word is cut and then missed by the parser.
+    let words = chain::slice(info.p_code, (info.code_size / 4).min(u32::MAX as usize) as u32);
+    let module = shader::Module::parse(words).map_err(|e| failed("vkCreateShaderModule", &e))?;
+    Ok(Arc::new(Code { module, hash: hash::words(words) }))
+}
+
+pub(crate) unsafe fn create_shader_module(
+    _: &Device,
+    info: *const vk::ShaderModuleCreateInfo,
+    _: *const vk::AllocationCallbacks,
+    out: *mut vk::ShaderModule,
+) -> vk::Result {
+    created(out, parse(&*info).map(|code| ShaderModule { code }))
+}
+
+pub(crate) unsafe fn destroy_shader_module(
+    _: &Device,
+    module: vk::ShaderModule,
+    _: *const vk::AllocationCallbacks,
+) {
+    object::destroy::<ShaderModule>(module);
+}
+
+/// The code of a stage: a module, or SPIR-V in its chain (VK_KHR_maintenance5).
+pub(crate) unsafe fn of_stage(stage: &vk::PipelineShaderStageCreateInfo) -> Answer<Arc<Code>> {
+    if stage.module != vk::ShaderModule::null() {
+        let module = object::get::<ShaderModule>(stage.module).ok_or(vk::Result::ERROR_UNKNOWN)?;
+        return Ok(module.code.clone());
+    }
+    match chain::find::<vk::ShaderModuleCreateInfo>(stage.p_next) {
+        Some(info) => parse(info),
+        None => Err(crate::answer::invalid("a pipeline's stage has neither a module nor SPIR-V in its chain")),
+    }
+}
