@@ -9,3 +9,4 @@ pub mod bytecode;
 pub mod eval;
 pub mod ir;
 pub mod options;
+mod serial;

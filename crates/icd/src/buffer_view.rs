@@ -1,0 +1,45 @@
+//! VkBufferView: texel buffers.
+
+use crate::answer::created;
+use crate::buffer;
+use crate::device::Device;
+use crate::object::{self, Object};
+use std::sync::Arc;
+
+/// The view in a form that texel fetches read; descriptors hold its address.
+pub struct BufferView {
+    gpu: Arc<gpu::sample::BufferView>,
+}
+
+impl Object for BufferView {
+    type Handle = vk::BufferView;
+}
+
+impl BufferView {
+    pub(crate) fn address(&self) -> u64 {
+        Arc::as_ptr(&self.gpu) as u64
+    }
+}
+
+pub(crate) unsafe fn create_buffer_view(
+    _: &Device,
+    info: *const vk::BufferViewCreateInfo,
+    _: *const vk::AllocationCallbacks,
+    out: *mut vk::BufferView,
+) -> vk::Result {
+    let made = match buffer::get((*info).buffer) {
+        Some(b) => gpu::sample::BufferView::new(b, &*info).map(|v| BufferView { gpu: Arc::new(v) }),
+        None => Err(vk::Result::ERROR_UNKNOWN),
+    };
+    created(out, made)
+}
+
+pub(crate) unsafe fn destroy_buffer_view(
+    device: &Device,
+    view: vk::BufferView,
+    _: *const vk::AllocationCallbacks,
+) {
+    if let Some(v) = object::destroy::<BufferView>(view) {
+        device.quarantine.keep(Box::new(v.gpu), &device.gpu);
+    }
+}

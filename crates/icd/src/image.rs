@@ -1,0 +1,169 @@
+//! VkImage.
+
+use crate::answer::{Answer, created, invalid};
+use crate::buffer::not_dedicated;
+use crate::chain;
+use crate::device::Device;
+use crate::memory::Memory;
+use crate::object::{self, Object};
+use crate::physical_device::{PLAIN_TYPE_BITS, TRANSIENT_TYPE_BITS};
+use std::sync::Arc;
+
+pub struct Image {
+    pub(crate) gpu: Arc<gpu::image::Image>,
+}
+
+impl Object for Image {
+    type Handle = vk::Image;
+}
+
+/// The image behind a handle.
+pub(crate) unsafe fn get(image: vk::Image) -> Option<Arc<gpu::image::Image>> {
+    Some(object::get::<Image>(image)?.gpu.clone())
+}
+
+unsafe fn new(info: &vk::ImageCreateInfo) -> Answer<gpu::image::Image> {
+    let refused = vk::ImageCreateFlags::SPARSE_BINDING
+        | vk::ImageCreateFlags::SPARSE_RESIDENCY
+        | vk::ImageCreateFlags::SPARSE_ALIASED
+        | vk::ImageCreateFlags::PROTECTED
+        | vk::ImageCreateFlags::DISJOINT;
+    if info.flags.intersects(refused) {
+        return Err(invalid(&format!("vkCreateImage: images with {:?} are not supported", info.flags & refused)));
+    }
+    gpu::image::Image::new(info)
+}
+
+pub(crate) unsafe fn create_image(
+    _: &Device,
+    info: *const vk::ImageCreateInfo,
+    _: *const vk::AllocationCallbacks,
+    out: *mut vk::Image,
+) -> vk::Result {
+    created(out, new(&*info).map(|i| Image { gpu: Arc::new(i) }))
+}
+
+pub(crate) unsafe fn destroy_image(_: &Device, image: vk::Image, _: *const vk::AllocationCallbacks) {
+    object::destroy::<Image>(image);
+}
+
+unsafe fn require(image: &gpu::image::Image, out: &mut vk::MemoryRequirements2) {
+    let transient = image.usage.contains(vk::ImageUsageFlags::TRANSIENT_ATTACHMENT);
+    out.memory_requirements = vk::MemoryRequirements {
+        size: image.size(),
+        alignment: image.alignment(),
+        memory_type_bits: if transient { TRANSIENT_TYPE_BITS } else { PLAIN_TYPE_BITS },
+    };
+    not_dedicated(out);
+}
+
+pub(crate) unsafe fn get_image_memory_requirements2(
+    _: &Device,
+    info: *const vk::ImageMemoryRequirementsInfo2,
+    out: *mut vk::MemoryRequirements2,
+) {
+    if let Some(i) = object::get::<Image>((*info).image) {
+        require(&i.gpu, &mut *out);
+    }
+}
+
+pub(crate) unsafe fn get_device_image_memory_requirements(
+    _: &Device,
+    info: *const vk::DeviceImageMemoryRequirements,
+    out: *mut vk::MemoryRequirements2,
+) {
+    match new(&*(*info).p_create_info) {
+        Ok(i) => require(&i, &mut *out),
+        Err(_) => (*out).memory_requirements = Default::default(),
+    }
+}
+
+// No image is sparse.
+
+pub(crate) unsafe fn get_image_sparse_memory_requirements2(
+    _: &Device,
+    _: *const vk::ImageSparseMemoryRequirementsInfo2,
+    count: *mut u32,
+    _: *mut vk::SparseImageMemoryRequirements2,
+) {
+    *count = 0;
+}
+
+pub(crate) unsafe fn get_image_sparse_memory_requirements(
+    _: &Device,
+    _: vk::Image,
+    count: *mut u32,
+    _: *mut vk::SparseImageMemoryRequirements,
+) {
+    *count = 0;
+}
+
+pub(crate) unsafe fn get_device_image_sparse_memory_requirements(
+    _: &Device,
+    _: *const vk::DeviceImageMemoryRequirements,
+    count: *mut u32,
+    _: *mut vk::SparseImageMemoryRequirements2,
+) {
+    *count = 0;
+}
+
+pub(crate) unsafe fn bind_image_memory2(
+    _: &Device,
+    count: u32,
+    infos: *const vk::BindImageMemoryInfo,
+) -> vk::Result {
+    let mut result = vk::Result::SUCCESS;
+    for i in chain::slice(infos, count) {
+        let bound = bind(i);
+        if let Some(status) = chain::find::<vk::BindMemoryStatusKHR>(i.p_next)
+            && !status.p_result.is_null()
+        {
+            *status.p_result = bound;
+        }
+        if bound != vk::Result::SUCCESS {
+            result = bound;
+        }
+    }
+    result
+}
+
+unsafe fn bind(i: &vk::BindImageMemoryInfo) -> vk::Result {
+    let (Some(image), Some(m)) = (object::get::<Image>(i.image), object::get::<Memory>(i.memory)) else {
+        return vk::Result::ERROR_UNKNOWN;
+    };
+    let Some(room) = m.gpu.size().checked_sub(i.memory_offset) else {
+        return invalid("vkBindImageMemory: the offset lies outside the allocation");
+    };
+    let base = m.gpu.ptr().add(i.memory_offset as usize);
+    if image.gpu.bind(base, room, m.gpu.clone()) {
+        vk::Result::SUCCESS
+    } else {
+        invalid(&format!(
+            "vkBindImageMemory: an image of {} bytes is bound already, or does not fit {room} bytes",
+            image.gpu.size()
+        ))
+    }
+}
+
+pub(crate) unsafe fn get_image_subresource_layout2(
+    _: &Device,
+    image: vk::Image,
+    sub: *const vk::ImageSubresource2,
+    out: *mut vk::SubresourceLayout2,
+) {
+    if let Some(i) = object::get::<Image>(image) {
+        (*out).subresource_layout = i.gpu.subresource_layout(&(*sub).image_subresource);
+    }
+}
+
+pub(crate) unsafe fn get_device_image_subresource_layout(
+    _: &Device,
+    info: *const vk::DeviceImageSubresourceInfo,
+    out: *mut vk::SubresourceLayout2,
+) {
+    let i = &*info;
+    (*out).subresource_layout = match new(&*i.p_create_info) {
+        Ok(image) => image.subresource_layout(&(*i.p_subresource).image_subresource),
+        Err(_) => Default::default(),
+    };
+}

@@ -1,0 +1,193 @@
+//! VkPipelineCache: compiled programs by key, and their blobs.
+//!
+//! A blob is the header of § Pipeline Cache Header (version one), a hash of what follows, and entries: key, length,
+//! name and program. A blob that is foreign or damaged is an empty one.
+
+use crate::answer::{Answer, created};
+use crate::chain;
+use crate::device::Device;
+use crate::hash;
+use crate::object::{self, Object};
+use crate::pipeline;
+use crate::properties::{CACHE_UUID, DEVICE_ID, VENDOR_ID};
+use gpu::pipeline::ComputePipeline;
+use parking_lot::Mutex;
+use shader::bytecode::Program;
+use std::collections::{BTreeMap, HashMap};
+use std::ffi::c_void;
+use std::sync::{Arc, Weak};
+
+/// `sizeof(VkPipelineCacheHeaderVersionOne)`.
+const HEADER: usize = 32;
+/// Header and hash.
+const PREFIX: usize = HEADER + 16;
+
+pub struct PipelineCache {
+    programs: Mutex<BTreeMap<u128, Arc<ComputePipeline>>>,
+}
+
+impl Object for PipelineCache {
+    type Handle = vk::PipelineCache;
+}
+
+impl PipelineCache {
+    pub(crate) fn get(&self, key: u128) -> Option<Arc<ComputePipeline>> {
+        self.programs.lock().get(&key).cloned()
+    }
+    pub(crate) fn put(&self, key: u128, p: Arc<ComputePipeline>) {
+        self.programs.lock().insert(key, p);
+    }
+}
+
+/// Programs that some pipeline or cache of the process still has.
+static LIVE: Mutex<Option<HashMap<u128, Weak<ComputePipeline>>>> = Mutex::new(None);
+
+pub(crate) fn of_process(key: u128) -> Option<Arc<ComputePipeline>> {
+    LIVE.lock().as_ref()?.get(&key)?.upgrade()
+}
+
+/// Keeps a fresh program findable; if another thread was first, its program is returned.
+pub(crate) fn remember(key: u128, made: Arc<ComputePipeline>) -> Arc<ComputePipeline> {
+    let mut live = LIVE.lock();
+    let map = live.get_or_insert_default();
+    if let Some(p) = map.get(&key).and_then(Weak::upgrade) {
+        return p;
+    }
+    if map.len() >= 64 && map.len().is_power_of_two() {
+        map.retain(|_, p| p.strong_count() > 0);
+    }
+    map.insert(key, Arc::downgrade(&made));
+    made
+}
+
+fn header() -> [u8; HEADER] {
+    let mut h = [0; HEADER];
+    h[0..4].copy_from_slice(&(HEADER as u32).to_le_bytes());
+    h[4..8].copy_from_slice(&vk::PipelineCacheHeaderVersion::ONE.as_raw().to_le_bytes());
+    h[8..12].copy_from_slice(&VENDOR_ID.to_le_bytes());
+    h[12..16].copy_from_slice(&DEVICE_ID.to_le_bytes());
+    h[16..32].copy_from_slice(&CACHE_UUID);
+    h
+}
+
+fn entry(key: u128, p: &ComputePipeline) -> Vec<u8> {
+    let program = p.program.to_bytes();
+    let mut e = Vec::with_capacity(program.len() + p.name.len() + 24);
+    e.extend_from_slice(&key.to_le_bytes());
+    e.extend_from_slice(&(p.name.len() as u32).to_le_bytes());
+    e.extend_from_slice(&(program.len() as u32).to_le_bytes());
+    e.extend_from_slice(p.name.as_bytes());
+    e.extend_from_slice(&program);
+    e
+}
+
+/// The blob of as many programs as fit `room` bytes, and whether those are all.
+fn write(programs: &BTreeMap<u128, Arc<ComputePipeline>>, room: usize) -> (Vec<u8>, bool) {
+    let mut blob = header().to_vec();
+    blob.extend_from_slice(&[0; 16]);
+    let mut all = true;
+    for (&key, p) in programs {
+        let e = entry(key, p);
+        if blob.len() + e.len() > room {
+            all = false;
+            break;
+        }
+        blob.extend_from_slice(&e);
+    }
+    let check = hash::bytes(&blob[PREFIX..]);
+    blob[HEADER..PREFIX].copy_from_slice(&check.to_le_bytes());
+    (blob, all)
+}
+
+/// The programs of a blob; empty for one that is not ours or not whole.
+fn read(blob: &[u8]) -> BTreeMap<u128, Arc<ComputePipeline>> {
+    let mut programs = BTreeMap::new();
+    if blob.len() < PREFIX
+        || blob[..HEADER] != header()
+        || blob[HEADER..PREFIX] != hash::bytes(&blob[PREFIX..]).to_le_bytes()
+    {
+        return programs;
+    }
+    let mut rest = &blob[PREFIX..];
+    while let Some((key, name, program, after)) = read_entry(rest) {
+        programs.insert(key, pipeline::finished(program, name));
+        rest = after;
+    }
+    programs
+}
+
+fn read_entry(b: &[u8]) -> Option<(u128, &str, Program, &[u8])> {
+    let (key, b) = b.split_first_chunk::<16>()?;
+    let (name_len, b) = b.split_first_chunk::<4>()?;
+    let (len, b) = b.split_first_chunk::<4>()?;
+    let (name, b) = b.split_at_checked(u32::from_le_bytes(*name_len) as usize)?;
+    let (program, b) = b.split_at_checked(u32::from_le_bytes(*len) as usize)?;
+    Some((u128::from_le_bytes(*key), std::str::from_utf8(name).ok()?, Program::from_bytes(program)?, b))
+}
+
+unsafe fn new(info: &vk::PipelineCacheCreateInfo) -> Answer<PipelineCache> {
+    let blob = if info.p_initial_data.is_null() {
+        &[][..]
+    } else {
+        std::slice::from_raw_parts(info.p_initial_data.cast::<u8>(), info.initial_data_size)
+    };
+    Ok(PipelineCache { programs: Mutex::new(read(blob)) })
+}
+
+pub(crate) unsafe fn create_pipeline_cache(
+    _: &Device,
+    info: *const vk::PipelineCacheCreateInfo,
+    _: *const vk::AllocationCallbacks,
+    out: *mut vk::PipelineCache,
+) -> vk::Result {
+    created(out, new(&*info))
+}
+
+pub(crate) unsafe fn destroy_pipeline_cache(
+    _: &Device,
+    cache: vk::PipelineCache,
+    _: *const vk::AllocationCallbacks,
+) {
+    object::destroy::<PipelineCache>(cache);
+}
+
+pub(crate) unsafe fn get_pipeline_cache_data(
+    _: &Device,
+    cache: vk::PipelineCache,
+    size: *mut usize,
+    data: *mut c_void,
+) -> vk::Result {
+    let Some(c) = object::get::<PipelineCache>(cache) else { return vk::Result::ERROR_UNKNOWN };
+    let programs = c.programs.lock();
+    let room = if data.is_null() { usize::MAX } else { *size };
+    let (blob, all) = write(&programs, room);
+    if data.is_null() {
+        *size = blob.len();
+        return vk::Result::SUCCESS;
+    }
+    if room < blob.len() {
+        // Not even header and hash: at least the header, if that fits.
+        *size = if room < HEADER { 0 } else { HEADER };
+        std::ptr::copy_nonoverlapping(blob.as_ptr(), data.cast(), *size);
+        return vk::Result::INCOMPLETE;
+    }
+    std::ptr::copy_nonoverlapping(blob.as_ptr(), data.cast(), blob.len());
+    *size = blob.len();
+    if all { vk::Result::SUCCESS } else { vk::Result::INCOMPLETE }
+}
+
+pub(crate) unsafe fn merge_pipeline_caches(
+    _: &Device,
+    dst: vk::PipelineCache,
+    count: u32,
+    sources: *const vk::PipelineCache,
+) -> vk::Result {
+    let Some(dst) = object::get::<PipelineCache>(dst) else { return vk::Result::ERROR_UNKNOWN };
+    for &s in chain::slice(sources, count) {
+        if let Some(s) = object::get::<PipelineCache>(s) {
+            let from = s.programs.lock().clone();
+            dst.programs.lock().extend(from);
+        }
+    }
+    vk::Result::SUCCESS
+}

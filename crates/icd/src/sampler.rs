@@ -1,0 +1,54 @@
+//! VkSampler; and sampler Y′CbCr conversions, which there are none of.
+
+use crate::answer::created;
+use crate::device::Device;
+use crate::object::{self, Object};
+use std::sync::Arc;
+
+/// The sampler in a form that sampling reads; descriptors hold its address.
+pub struct Sampler {
+    pub(crate) gpu: Arc<gpu::sample::Sampler>,
+}
+
+impl Object for Sampler {
+    type Handle = vk::Sampler;
+}
+
+impl Sampler {
+    pub(crate) fn address(&self) -> u64 {
+        Arc::as_ptr(&self.gpu) as u64
+    }
+}
+
+pub(crate) unsafe fn create_sampler(
+    _: &Device,
+    info: *const vk::SamplerCreateInfo,
+    _: *const vk::AllocationCallbacks,
+    out: *mut vk::Sampler,
+) -> vk::Result {
+    created(out, Ok(Sampler { gpu: Arc::new(gpu::sample::Sampler::new(&*info)) }))
+}
+
+pub(crate) unsafe fn destroy_sampler(device: &Device, sampler: vk::Sampler, _: *const vk::AllocationCallbacks) {
+    if let Some(s) = object::destroy::<Sampler>(sampler) {
+        device.quarantine.keep(Box::new(s.gpu), &device.gpu);
+    }
+}
+
+pub(crate) unsafe fn create_sampler_ycbcr_conversion(
+    _: &Device,
+    _: *const vk::SamplerYcbcrConversionCreateInfo,
+    _: *const vk::AllocationCallbacks,
+    out: *mut vk::SamplerYcbcrConversion,
+) -> vk::Result {
+    *out = vk::SamplerYcbcrConversion::null();
+    crate::debug::log_error("vkCreateSamplerYcbcrConversion: the feature samplerYcbcrConversion is not supported");
+    vk::Result::ERROR_FEATURE_NOT_PRESENT
+}
+
+pub(crate) unsafe fn destroy_sampler_ycbcr_conversion(
+    _: &Device,
+    _: vk::SamplerYcbcrConversion,
+    _: *const vk::AllocationCallbacks,
+) {
+}

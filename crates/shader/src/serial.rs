@@ -1,0 +1,269 @@
+//! Programs as bytes, for pipeline caches. The form belongs to one build of the driver: whoever stores it stores a
+//! version and a checksum with it. Reading checks lengths and enum values, not whether registers and jumps make
+//! sense.
+
+use crate::bytecode::{BlockRange, Code, ImageCode, Op, Program, Reg};
+use crate::ir::{AtomicOp, Dim, ImageOp, Input, Origin, TexelType, Ty};
+
+struct Out(Vec<u8>);
+
+struct In<'a>(&'a [u8]);
+
+/// Something with a place in the byte stream. `None`: the bytes end too soon, or mean nothing.
+trait Part: Sized {
+    fn put(&self, o: &mut Out);
+    fn take(i: &mut In) -> Option<Self>;
+}
+
+macro_rules! numbers {
+    ($($t:ty),*) => {$(
+        impl Part for $t {
+            fn put(&self, o: &mut Out) {
+                o.0.extend_from_slice(&self.to_le_bytes());
+            }
+            fn take(i: &mut In) -> Option<$t> {
+                let (bytes, rest) = i.0.split_first_chunk()?;
+                i.0 = rest;
+                Some(<$t>::from_le_bytes(*bytes))
+            }
+        }
+    )*};
+}
+numbers!(u8, u16, u32, u64);
+
+impl Part for bool {
+    fn put(&self, o: &mut Out) {
+        (*self as u8).put(o);
+    }
+    fn take(i: &mut In) -> Option<bool> {
+        Some(u8::take(i)? != 0)
+    }
+}
+
+impl<T: Part> Part for Vec<T> {
+    fn put(&self, o: &mut Out) {
+        (self.len() as u32).put(o);
+        self.iter().for_each(|x| x.put(o));
+    }
+    fn take(i: &mut In) -> Option<Vec<T>> {
+        let n = u32::take(i)?;
+        // Every element has a byte at least: a wild length ends soon, without a wild allocation.
+        let mut v = Vec::with_capacity((n as usize).min(i.0.len()));
+        for _ in 0..n {
+            v.push(T::take(i)?);
+        }
+        Some(v)
+    }
+}
+
+impl Part for String {
+    fn put(&self, o: &mut Out) {
+        self.as_bytes().to_vec().put(o);
+    }
+    fn take(i: &mut In) -> Option<String> {
+        String::from_utf8(Vec::take(i)?).ok()
+    }
+}
+
+impl<A: Part, B: Part> Part for (A, B) {
+    fn put(&self, o: &mut Out) {
+        self.0.put(o);
+        self.1.put(o);
+    }
+    fn take(i: &mut In) -> Option<(A, B)> {
+        Some((A::take(i)?, B::take(i)?))
+    }
+}
+
+impl<A: Part, B: Part, C: Part> Part for (A, B, C) {
+    fn put(&self, o: &mut Out) {
+        self.0.put(o);
+        self.1.put(o);
+        self.2.put(o);
+    }
+    fn take(i: &mut In) -> Option<(A, B, C)> {
+        Some((A::take(i)?, B::take(i)?, C::take(i)?))
+    }
+}
+
+impl Part for [u32; 3] {
+    fn put(&self, o: &mut Out) {
+        self.iter().for_each(|x| x.put(o));
+    }
+    fn take(i: &mut In) -> Option<[u32; 3]> {
+        Some([u32::take(i)?, u32::take(i)?, u32::take(i)?])
+    }
+}
+
+macro_rules! newtypes {
+    ($($t:ident),*) => {$(
+        impl Part for $t {
+            fn put(&self, o: &mut Out) {
+                self.0.put(o);
+            }
+            fn take(i: &mut In) -> Option<$t> {
+                Some($t(Part::take(i)?))
+            }
+        }
+    )*};
+}
+newtypes!(Reg, Code);
+
+/// Structures field by field; the compiler says when one is forgotten.
+macro_rules! structs {
+    ($($t:ident { $($f:ident),* $(,)? })*) => {$(
+        impl Part for $t {
+            fn put(&self, o: &mut Out) {
+                let $t { $($f),* } = self;
+                $($f.put(o);)*
+            }
+            fn take(i: &mut In) -> Option<$t> {
+                $(let $f = Part::take(i)?;)*
+                Some($t { $($f),* })
+            }
+        }
+    )*};
+}
+structs! {
+    Op { code, d, a, b, c, e, imm }
+    Origin { function, label, file, line }
+    BlockRange { first_op, origin }
+    ImageCode {
+        op, dim, arrayed, multisampled, texel, format, image, sampler, coords, dref, lod, bias, grad, offsets,
+        sample, min_lod, component, data, results, residency,
+    }
+    Program {
+        lanes, workgroup, code, images, units, consts, inputs, prologue, shared_bytes, zero_shared, scratch_words,
+        packed, multi_wave, quad_derivatives, blocks, files,
+    }
+}
+
+/// Enums by the order told here; variants may carry one part.
+macro_rules! enums {
+    ($($t:ident { $($v:ident $(($x:ident))?),* $(,)? })*) => {$(
+        impl Part for $t {
+            fn put(&self, o: &mut Out) {
+                let mut n = 0u8;
+                $(
+                    if let $t::$v $(($x))? = self {
+                        n.put(o);
+                        $($x.put(o);)?
+                    }
+                    n += 1;
+                )*
+                let _ = n;
+                // Says at compile time when a variant is missing.
+                match self { $($t::$v $(($x))? => { $(let _ = $x;)? })* }
+            }
+            fn take(i: &mut In) -> Option<$t> {
+                let told = u8::take(i)?;
+                let mut n = 0u8;
+                $(
+                    if told == n {
+                        $(let $x = Part::take(i)?;)?
+                        return Some($t::$v $(($x))?);
+                    }
+                    n += 1;
+                )*
+                let _ = n;
+                None
+            }
+        }
+    )*};
+}
+enums! {
+    Ty { Void, Bool, B32, B64, Tuple }
+    Dim { D1, D2, D3, Cube, Buffer, SubpassData }
+    TexelType { F32, S32, U32, S64, U64 }
+    ImageOp { Sample, Gather, Fetch, Read, Write, Atomic(x), QuerySize, QueryLevels, QuerySamples, QueryLod }
+    AtomicOp {
+        Load, Store, Exchange, CompareExchange, IAdd, ISub, SMin, UMin, SMax, UMax, And, Or, Xor, FAdd, FMin, FMax,
+    }
+    Input {
+        LocalId(x), WorkgroupId(x), NumWorkgroups(x), SubgroupLane, SubgroupId, NumSubgroups, SharedBase,
+        LocalIndex, DeviceIndex, VertexIndex, InstanceIndex, BaseVertex, BaseInstance, DrawIndex, ViewIndex,
+        Varying(x), FragCoord(x), FrontFacing, PointCoord(x), SampleId, SampleMask, HelperInvocation, PrimitiveId,
+        Layer, ViewportIndex,
+    }
+}
+
+impl Program {
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut o = Out(Vec::with_capacity(self.code.len() * 16 + 1024));
+        self.put(&mut o);
+        o.0
+    }
+
+    /// `None` unless the bytes are exactly a program.
+    pub fn from_bytes(bytes: &[u8]) -> Option<Program> {
+        let mut i = In(bytes);
+        let p = Program::take(&mut i)?;
+        i.0.is_empty().then_some(p)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn program() -> Program {
+        let reg = Reg::varying(7);
+        Program {
+            lanes: 128,
+            workgroup: [8, 4, 2],
+            code: vec![Op { d: reg, imm: 0xDEAD_BEEF, e: 3, ..Op::new(Code::LD_BUF) }, Op::new(Code::END)],
+            images: vec![ImageCode {
+                op: ImageOp::Atomic(AtomicOp::FMax),
+                dim: Dim::Cube,
+                arrayed: true,
+                multisampled: false,
+                texel: TexelType::U64,
+                format: 5,
+                image: reg,
+                sampler: Reg::NONE,
+                coords: vec![reg, Reg::uniform(2)],
+                dref: reg,
+                lod: reg,
+                bias: reg,
+                grad: vec![],
+                offsets: vec![reg],
+                sample: reg,
+                min_lod: reg,
+                component: 3,
+                data: vec![reg; 3],
+                results: vec![],
+                residency: reg,
+            }],
+            units: 99,
+            consts: vec![(Reg::uniform(1), Ty::B64, u64::MAX)],
+            inputs: vec![(Input::LocalId(2), reg), (Input::SharedBase, reg), (Input::ViewportIndex, reg)],
+            prologue: 1,
+            shared_bytes: 4096,
+            zero_shared: true,
+            scratch_words: 12,
+            packed: false,
+            multi_wave: true,
+            quad_derivatives: false,
+            blocks: vec![BlockRange {
+                first_op: 1,
+                origin: Origin { function: 4, label: 5, file: 0, line: 77 },
+            }],
+            files: vec!["späte.comp".into()],
+        }
+    }
+
+    #[test]
+    fn there_and_back() {
+        let p = program();
+        assert_eq!(Program::from_bytes(&p.to_bytes()), Some(p));
+    }
+
+    #[test]
+    fn what_is_cut_or_longer_is_no_program() {
+        let bytes = program().to_bytes();
+        for n in 0..bytes.len() {
+            assert_eq!(Program::from_bytes(&bytes[..n]), None, "{n} bytes");
+        }
+        assert_eq!(Program::from_bytes(&[&bytes[..], &[0]].concat()), None);
+    }
+}
