@@ -81,11 +81,3 @@ pub(crate) unsafe fn queue_bind_sparse(
         "vkQueueBindSparse: {count} bindings, but no queue has VK_QUEUE_SPARSE_BINDING_BIT"
     ))
 }
-
-// Labels of queues name work for tools that watch; the driver itself shows nobody a queue's label.
-
-pub(crate) unsafe fn queue_begin_debug_utils_label_ext(_: &Queue, _: *const vk::DebugUtilsLabelEXT) {}
-
-pub(crate) unsafe fn queue_end_debug_utils_label_ext(_: &Queue) {}
-
-pub(crate) unsafe fn queue_insert_debug_utils_label_ext(_: &Queue, _: *const vk::DebugUtilsLabelEXT) {}

@@ -99,7 +99,7 @@ pub(crate) unsafe fn set_debug_utils_object_tag_ext(
     vk::Result::SUCCESS
 }
 
-// Labels group an application's work for tools; the driver's messages do not refer to work, so it keeps none.
+// Labels of queues group an application's work for tools; the driver itself shows nobody a queue's label.
 
 pub(crate) unsafe fn queue_begin_debug_utils_label_ext(
     _queue: &Queue,
