@@ -104,6 +104,10 @@ impl Device {
             q.wait_idle();
         }
     }
+    /// True when no queue has work left.
+    pub fn is_idle(&self) -> bool {
+        self.queues.iter().all(|q| q.inner.finished.load(SeqCst) >= q.inner.submitted.load(SeqCst))
+    }
 }
 
 impl Queue {
