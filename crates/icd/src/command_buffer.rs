@@ -3,7 +3,6 @@
 //! Ending a recording freezes it into an immutable, shared list; submissions and primaries hold that list, so that
 //! resetting, re-recording or freeing the buffer never touches work under way.
 
-use crate::device::Inner;
 use crate::object::Object;
 use crate::record::bind::BindPoint;
 use crate::record::graphics::Graphics;
@@ -12,7 +11,6 @@ use parking_lot::{Mutex, MutexGuard};
 use std::sync::Arc;
 
 pub struct CommandBuffer {
-    pub(crate) device: Arc<Inner>,
     pool_flags: vk::CommandPoolCreateFlags,
     level: vk::CommandBufferLevel,
     state: Mutex<Recorder>,
@@ -36,8 +34,6 @@ pub(crate) struct Recorder {
     pub phase: Phase,
     usage: vk::CommandBufferUsageFlags,
     pub commands: Vec<Command>,
-    /// The first thing that went wrong; told when recording ends.
-    pub error: Option<vk::Result>,
     pub compute: BindPoint,
     pub graphics: BindPoint,
     /// Push constants as pushed so far, shared with recorded dispatches.
@@ -52,7 +48,6 @@ impl Default for Recorder {
             phase: Phase::Initial,
             usage: Default::default(),
             commands: Vec::new(),
-            error: None,
             compute: Default::default(),
             graphics: Default::default(),
             push: Arc::new([]),
@@ -67,10 +62,6 @@ impl Recorder {
         self.commands.push(c);
     }
 
-    pub fn fail(&mut self, e: vk::Result) {
-        self.error.get_or_insert(e);
-    }
-
     /// Sets and pipeline of a bind point.
     pub fn point(&mut self, p: vk::PipelineBindPoint) -> &mut BindPoint {
         if p == vk::PipelineBindPoint::COMPUTE { &mut self.compute } else { &mut self.graphics }
@@ -79,11 +70,10 @@ impl Recorder {
 
 impl CommandBuffer {
     pub(crate) fn new(
-        device: Arc<Inner>,
         pool_flags: vk::CommandPoolCreateFlags,
         level: vk::CommandBufferLevel,
     ) -> CommandBuffer {
-        CommandBuffer { device, pool_flags, level, state: Mutex::default() }
+        CommandBuffer { pool_flags, level, state: Mutex::default() }
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, Recorder> {
@@ -166,11 +156,6 @@ pub(crate) unsafe fn end_command_buffer(buffer: &CommandBuffer) -> vk::Result {
     // Bound objects are not needed any more.
     r.compute = Default::default();
     r.graphics = Default::default();
-    if let Some(e) = r.error {
-        r.frozen = None;
-        r.phase = Phase::Invalid;
-        return e;
-    }
     vk::Result::SUCCESS
 }
 

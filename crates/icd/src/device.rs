@@ -12,13 +12,13 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 /// What the device's children hold of it; it ends with the last of them.
-pub(crate) struct Inner {
-    pub instance: Arc<Shared>,
-    pub extensions: extensions::Set,
+pub struct Inner {
+    pub(crate) instance: Arc<Shared>,
+    pub(crate) extensions: extensions::Set,
     #[allow(dead_code)] // graphics will ask
-    pub features: features::Enabled,
+    pub(crate) features: features::Enabled,
     pub gpu: gpu::device::Device,
-    pub quarantine: Quarantine,
+    pub(crate) quarantine: Quarantine,
 }
 
 pub struct Device {

@@ -7,6 +7,7 @@ use crate::device::Device;
 use crate::memory::Memory;
 use crate::object::{self, Object};
 use crate::physical_device::{PLAIN_TYPE_BITS, TRANSIENT_TYPE_BITS};
+use gpu::memory::Bound;
 use std::sync::Arc;
 
 pub struct Image {
@@ -134,8 +135,7 @@ unsafe fn bind(i: &vk::BindImageMemoryInfo) -> vk::Result {
     let Some(room) = m.gpu.size().checked_sub(i.memory_offset) else {
         return invalid("vkBindImageMemory: the offset lies outside the allocation");
     };
-    let base = m.gpu.ptr().add(i.memory_offset as usize);
-    if image.gpu.bind(base, room, m.gpu.clone()) {
+    if image.gpu.bind(Bound { memory: m.gpu.clone(), offset: i.memory_offset }) {
         vk::Result::SUCCESS
     } else {
         invalid(&format!(

@@ -1,7 +1,6 @@
 //! VkImageView.
 
 use crate::answer::created;
-use crate::chain;
 use crate::device::Device;
 use crate::image;
 use crate::object::{self, Object};
