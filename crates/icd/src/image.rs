@@ -90,15 +90,6 @@ pub(crate) unsafe fn get_image_sparse_memory_requirements2(
     *count = 0;
 }
 
-pub(crate) unsafe fn get_image_sparse_memory_requirements(
-    _: &Device,
-    _: vk::Image,
-    count: *mut u32,
-    _: *mut vk::SparseImageMemoryRequirements,
-) {
-    *count = 0;
-}
-
 pub(crate) unsafe fn get_device_image_sparse_memory_requirements(
     _: &Device,
     _: *const vk::DeviceImageMemoryRequirements,

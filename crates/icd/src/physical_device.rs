@@ -210,10 +210,5 @@ pub(crate) unsafe fn get_physical_device_calibrateable_time_domains_khr(
     p_count: *mut u32,
     p_domains: *mut vk::TimeDomainKHR,
 ) -> vk::Result {
-    let domains = [
-        vk::TimeDomainKHR::DEVICE,
-        vk::TimeDomainKHR::CLOCK_MONOTONIC,
-        vk::TimeDomainKHR::CLOCK_MONOTONIC_RAW,
-    ];
-    chain::fill(&domains, p_count, p_domains)
+    chain::fill(&crate::calibration::TIME_DOMAINS, p_count, p_domains)
 }

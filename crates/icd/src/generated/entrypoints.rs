@@ -6,6 +6,1365 @@ use crate::guard;
 use crate::proc_addr::{Entry, Level};
 use std::ffi::{c_char, c_int, c_void};
 
+pub unsafe extern "system" fn vkAllocateCommandBuffers(
+    device: vk::Device,
+    p_allocate_info: *const vk::CommandBufferAllocateInfo<'_>,
+    p_command_buffers: *mut vk::CommandBuffer,
+) -> vk::Result {
+    guard::on::<crate::device::Device, _>(
+        c"vkAllocateCommandBuffers",
+        device,
+        vk::Result::ERROR_UNKNOWN,
+        |this| crate::command_pool::allocate_command_buffers(this, p_allocate_info, p_command_buffers),
+    )
+}
+pub unsafe extern "system" fn vkAllocateDescriptorSets(
+    device: vk::Device,
+    p_allocate_info: *const vk::DescriptorSetAllocateInfo<'_>,
+    p_descriptor_sets: *mut vk::DescriptorSet,
+) -> vk::Result {
+    guard::on::<crate::device::Device, _>(
+        c"vkAllocateDescriptorSets",
+        device,
+        vk::Result::ERROR_UNKNOWN,
+        |this| crate::descriptor_pool::allocate_descriptor_sets(this, p_allocate_info, p_descriptor_sets),
+    )
+}
+pub unsafe extern "system" fn vkAllocateMemory(
+    device: vk::Device,
+    p_allocate_info: *const vk::MemoryAllocateInfo<'_>,
+    p_allocator: *const vk::AllocationCallbacks<'_>,
+    p_memory: *mut vk::DeviceMemory,
+) -> vk::Result {
+    guard::on::<crate::device::Device, _>(c"vkAllocateMemory", device, vk::Result::ERROR_UNKNOWN, |this| {
+        crate::memory::allocate_memory(this, p_allocate_info, p_allocator, p_memory)
+    })
+}
+pub unsafe extern "system" fn vkBeginCommandBuffer(
+    command_buffer: vk::CommandBuffer,
+    p_begin_info: *const vk::CommandBufferBeginInfo<'_>,
+) -> vk::Result {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(
+        c"vkBeginCommandBuffer",
+        command_buffer,
+        vk::Result::ERROR_UNKNOWN,
+        |this| crate::command_buffer::begin_command_buffer(this, p_begin_info),
+    )
+}
+pub unsafe extern "system" fn vkBindBufferMemory(
+    device: vk::Device,
+    buffer: vk::Buffer,
+    memory: vk::DeviceMemory,
+    memory_offset: vk::DeviceSize,
+) -> vk::Result {
+    guard::on::<crate::device::Device, _>(c"vkBindBufferMemory", device, vk::Result::ERROR_UNKNOWN, |this| {
+        crate::generated::legacy::bind_buffer_memory(this, buffer, memory, memory_offset)
+    })
+}
+pub unsafe extern "system" fn vkBindBufferMemory2(
+    device: vk::Device,
+    bind_info_count: u32,
+    p_bind_infos: *const vk::BindBufferMemoryInfo<'_>,
+) -> vk::Result {
+    guard::on::<crate::device::Device, _>(c"vkBindBufferMemory2", device, vk::Result::ERROR_UNKNOWN, |this| {
+        crate::buffer::bind_buffer_memory2(this, bind_info_count, p_bind_infos)
+    })
+}
+pub unsafe extern "system" fn vkBindImageMemory(
+    device: vk::Device,
+    image: vk::Image,
+    memory: vk::DeviceMemory,
+    memory_offset: vk::DeviceSize,
+) -> vk::Result {
+    guard::on::<crate::device::Device, _>(c"vkBindImageMemory", device, vk::Result::ERROR_UNKNOWN, |this| {
+        crate::generated::legacy::bind_image_memory(this, image, memory, memory_offset)
+    })
+}
+pub unsafe extern "system" fn vkBindImageMemory2(
+    device: vk::Device,
+    bind_info_count: u32,
+    p_bind_infos: *const vk::BindImageMemoryInfo<'_>,
+) -> vk::Result {
+    guard::on::<crate::device::Device, _>(c"vkBindImageMemory2", device, vk::Result::ERROR_UNKNOWN, |this| {
+        crate::image::bind_image_memory2(this, bind_info_count, p_bind_infos)
+    })
+}
+pub unsafe extern "system" fn vkCmdBeginDebugUtilsLabelEXT(
+    command_buffer: vk::CommandBuffer,
+    p_label_info: *const vk::DebugUtilsLabelEXT<'_>,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(
+        c"vkCmdBeginDebugUtilsLabelEXT",
+        command_buffer,
+        (),
+        |this| crate::record::labels::cmd_begin_debug_utils_label_ext(this, p_label_info),
+    )
+}
+pub unsafe extern "system" fn vkCmdBeginQuery(
+    command_buffer: vk::CommandBuffer,
+    query_pool: vk::QueryPool,
+    query: u32,
+    flags: vk::QueryControlFlags,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdBeginQuery", command_buffer, (), |this| {
+        crate::record::query::cmd_begin_query(this, query_pool, query, flags)
+    })
+}
+pub unsafe extern "system" fn vkCmdBeginRenderPass(
+    command_buffer: vk::CommandBuffer,
+    p_render_pass_begin: *const vk::RenderPassBeginInfo<'_>,
+    contents: vk::SubpassContents,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(
+        c"vkCmdBeginRenderPass",
+        command_buffer,
+        (),
+        |this| crate::generated::legacy::cmd_begin_render_pass(this, p_render_pass_begin, contents),
+    )
+}
+pub unsafe extern "system" fn vkCmdBeginRenderPass2(
+    command_buffer: vk::CommandBuffer,
+    p_render_pass_begin: *const vk::RenderPassBeginInfo<'_>,
+    p_subpass_begin_info: *const vk::SubpassBeginInfo<'_>,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(
+        c"vkCmdBeginRenderPass2",
+        command_buffer,
+        (),
+        |this| {
+            crate::record::graphics::cmd_begin_render_pass2(this, p_render_pass_begin, p_subpass_begin_info)
+        },
+    )
+}
+pub unsafe extern "system" fn vkCmdBeginRendering(
+    command_buffer: vk::CommandBuffer,
+    p_rendering_info: *const vk::RenderingInfo<'_>,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdBeginRendering", command_buffer, (), |this| {
+        crate::record::graphics::cmd_begin_rendering(this, p_rendering_info)
+    })
+}
+pub unsafe extern "system" fn vkCmdBindDescriptorSets(
+    command_buffer: vk::CommandBuffer,
+    pipeline_bind_point: vk::PipelineBindPoint,
+    layout: vk::PipelineLayout,
+    first_set: u32,
+    descriptor_set_count: u32,
+    p_descriptor_sets: *const vk::DescriptorSet,
+    dynamic_offset_count: u32,
+    p_dynamic_offsets: *const u32,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(
+        c"vkCmdBindDescriptorSets",
+        command_buffer,
+        (),
+        |this| {
+            crate::record::descriptors::cmd_bind_descriptor_sets(
+                this,
+                pipeline_bind_point,
+                layout,
+                first_set,
+                descriptor_set_count,
+                p_descriptor_sets,
+                dynamic_offset_count,
+                p_dynamic_offsets,
+            )
+        },
+    )
+}
+pub unsafe extern "system" fn vkCmdBindDescriptorSets2(
+    command_buffer: vk::CommandBuffer,
+    p_bind_descriptor_sets_info: *const vk::BindDescriptorSetsInfo<'_>,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(
+        c"vkCmdBindDescriptorSets2",
+        command_buffer,
+        (),
+        |this| crate::record::descriptors::cmd_bind_descriptor_sets2(this, p_bind_descriptor_sets_info),
+    )
+}
+pub unsafe extern "system" fn vkCmdBindIndexBuffer(
+    command_buffer: vk::CommandBuffer,
+    buffer: vk::Buffer,
+    offset: vk::DeviceSize,
+    index_type: vk::IndexType,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(
+        c"vkCmdBindIndexBuffer",
+        command_buffer,
+        (),
+        |this| crate::generated::legacy::cmd_bind_index_buffer(this, buffer, offset, index_type),
+    )
+}
+pub unsafe extern "system" fn vkCmdBindIndexBuffer2(
+    command_buffer: vk::CommandBuffer,
+    buffer: vk::Buffer,
+    offset: vk::DeviceSize,
+    size: vk::DeviceSize,
+    index_type: vk::IndexType,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(
+        c"vkCmdBindIndexBuffer2",
+        command_buffer,
+        (),
+        |this| crate::record::graphics::cmd_bind_index_buffer2(this, buffer, offset, size, index_type),
+    )
+}
+pub unsafe extern "system" fn vkCmdBindPipeline(
+    command_buffer: vk::CommandBuffer,
+    pipeline_bind_point: vk::PipelineBindPoint,
+    pipeline: vk::Pipeline,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdBindPipeline", command_buffer, (), |this| {
+        crate::record::descriptors::cmd_bind_pipeline(this, pipeline_bind_point, pipeline)
+    })
+}
+pub unsafe extern "system" fn vkCmdBindVertexBuffers(
+    command_buffer: vk::CommandBuffer,
+    first_binding: u32,
+    binding_count: u32,
+    p_buffers: *const vk::Buffer,
+    p_offsets: *const vk::DeviceSize,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(
+        c"vkCmdBindVertexBuffers",
+        command_buffer,
+        (),
+        |this| {
+            crate::generated::legacy::cmd_bind_vertex_buffers(
+                this,
+                first_binding,
+                binding_count,
+                p_buffers,
+                p_offsets,
+            )
+        },
+    )
+}
+pub unsafe extern "system" fn vkCmdBindVertexBuffers2(
+    command_buffer: vk::CommandBuffer,
+    first_binding: u32,
+    binding_count: u32,
+    p_buffers: *const vk::Buffer,
+    p_offsets: *const vk::DeviceSize,
+    p_sizes: *const vk::DeviceSize,
+    p_strides: *const vk::DeviceSize,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(
+        c"vkCmdBindVertexBuffers2",
+        command_buffer,
+        (),
+        |this| {
+            crate::record::graphics::cmd_bind_vertex_buffers2(
+                this,
+                first_binding,
+                binding_count,
+                p_buffers,
+                p_offsets,
+                p_sizes,
+                p_strides,
+            )
+        },
+    )
+}
+pub unsafe extern "system" fn vkCmdBlitImage(
+    command_buffer: vk::CommandBuffer,
+    src_image: vk::Image,
+    src_image_layout: vk::ImageLayout,
+    dst_image: vk::Image,
+    dst_image_layout: vk::ImageLayout,
+    region_count: u32,
+    p_regions: *const vk::ImageBlit,
+    filter: vk::Filter,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdBlitImage", command_buffer, (), |this| {
+        crate::generated::legacy::cmd_blit_image(
+            this,
+            src_image,
+            src_image_layout,
+            dst_image,
+            dst_image_layout,
+            region_count,
+            p_regions,
+            filter,
+        )
+    })
+}
+pub unsafe extern "system" fn vkCmdBlitImage2(
+    command_buffer: vk::CommandBuffer,
+    p_blit_image_info: *const vk::BlitImageInfo2<'_>,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdBlitImage2", command_buffer, (), |this| {
+        crate::record::transfer::cmd_blit_image2(this, p_blit_image_info)
+    })
+}
+pub unsafe extern "system" fn vkCmdClearAttachments(
+    command_buffer: vk::CommandBuffer,
+    attachment_count: u32,
+    p_attachments: *const vk::ClearAttachment,
+    rect_count: u32,
+    p_rects: *const vk::ClearRect,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(
+        c"vkCmdClearAttachments",
+        command_buffer,
+        (),
+        |this| {
+            crate::record::graphics::cmd_clear_attachments(
+                this,
+                attachment_count,
+                p_attachments,
+                rect_count,
+                p_rects,
+            )
+        },
+    )
+}
+pub unsafe extern "system" fn vkCmdClearColorImage(
+    command_buffer: vk::CommandBuffer,
+    image: vk::Image,
+    image_layout: vk::ImageLayout,
+    p_color: *const vk::ClearColorValue,
+    range_count: u32,
+    p_ranges: *const vk::ImageSubresourceRange,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(
+        c"vkCmdClearColorImage",
+        command_buffer,
+        (),
+        |this| {
+            crate::record::transfer::cmd_clear_color_image(
+                this,
+                image,
+                image_layout,
+                p_color,
+                range_count,
+                p_ranges,
+            )
+        },
+    )
+}
+pub unsafe extern "system" fn vkCmdClearDepthStencilImage(
+    command_buffer: vk::CommandBuffer,
+    image: vk::Image,
+    image_layout: vk::ImageLayout,
+    p_depth_stencil: *const vk::ClearDepthStencilValue,
+    range_count: u32,
+    p_ranges: *const vk::ImageSubresourceRange,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(
+        c"vkCmdClearDepthStencilImage",
+        command_buffer,
+        (),
+        |this| {
+            crate::record::transfer::cmd_clear_depth_stencil_image(
+                this,
+                image,
+                image_layout,
+                p_depth_stencil,
+                range_count,
+                p_ranges,
+            )
+        },
+    )
+}
+pub unsafe extern "system" fn vkCmdCopyBuffer(
+    command_buffer: vk::CommandBuffer,
+    src_buffer: vk::Buffer,
+    dst_buffer: vk::Buffer,
+    region_count: u32,
+    p_regions: *const vk::BufferCopy,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdCopyBuffer", command_buffer, (), |this| {
+        crate::generated::legacy::cmd_copy_buffer(this, src_buffer, dst_buffer, region_count, p_regions)
+    })
+}
+pub unsafe extern "system" fn vkCmdCopyBuffer2(
+    command_buffer: vk::CommandBuffer,
+    p_copy_buffer_info: *const vk::CopyBufferInfo2<'_>,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdCopyBuffer2", command_buffer, (), |this| {
+        crate::record::transfer::cmd_copy_buffer2(this, p_copy_buffer_info)
+    })
+}
+pub unsafe extern "system" fn vkCmdCopyBufferToImage(
+    command_buffer: vk::CommandBuffer,
+    src_buffer: vk::Buffer,
+    dst_image: vk::Image,
+    dst_image_layout: vk::ImageLayout,
+    region_count: u32,
+    p_regions: *const vk::BufferImageCopy,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(
+        c"vkCmdCopyBufferToImage",
+        command_buffer,
+        (),
+        |this| {
+            crate::generated::legacy::cmd_copy_buffer_to_image(
+                this,
+                src_buffer,
+                dst_image,
+                dst_image_layout,
+                region_count,
+                p_regions,
+            )
+        },
+    )
+}
+pub unsafe extern "system" fn vkCmdCopyBufferToImage2(
+    command_buffer: vk::CommandBuffer,
+    p_copy_buffer_to_image_info: *const vk::CopyBufferToImageInfo2<'_>,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(
+        c"vkCmdCopyBufferToImage2",
+        command_buffer,
+        (),
+        |this| crate::record::transfer::cmd_copy_buffer_to_image2(this, p_copy_buffer_to_image_info),
+    )
+}
+pub unsafe extern "system" fn vkCmdCopyImage(
+    command_buffer: vk::CommandBuffer,
+    src_image: vk::Image,
+    src_image_layout: vk::ImageLayout,
+    dst_image: vk::Image,
+    dst_image_layout: vk::ImageLayout,
+    region_count: u32,
+    p_regions: *const vk::ImageCopy,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdCopyImage", command_buffer, (), |this| {
+        crate::generated::legacy::cmd_copy_image(
+            this,
+            src_image,
+            src_image_layout,
+            dst_image,
+            dst_image_layout,
+            region_count,
+            p_regions,
+        )
+    })
+}
+pub unsafe extern "system" fn vkCmdCopyImage2(
+    command_buffer: vk::CommandBuffer,
+    p_copy_image_info: *const vk::CopyImageInfo2<'_>,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdCopyImage2", command_buffer, (), |this| {
+        crate::record::transfer::cmd_copy_image2(this, p_copy_image_info)
+    })
+}
+pub unsafe extern "system" fn vkCmdCopyImageToBuffer(
+    command_buffer: vk::CommandBuffer,
+    src_image: vk::Image,
+    src_image_layout: vk::ImageLayout,
+    dst_buffer: vk::Buffer,
+    region_count: u32,
+    p_regions: *const vk::BufferImageCopy,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(
+        c"vkCmdCopyImageToBuffer",
+        command_buffer,
+        (),
+        |this| {
+            crate::generated::legacy::cmd_copy_image_to_buffer(
+                this,
+                src_image,
+                src_image_layout,
+                dst_buffer,
+                region_count,
+                p_regions,
+            )
+        },
+    )
+}
+pub unsafe extern "system" fn vkCmdCopyImageToBuffer2(
+    command_buffer: vk::CommandBuffer,
+    p_copy_image_to_buffer_info: *const vk::CopyImageToBufferInfo2<'_>,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(
+        c"vkCmdCopyImageToBuffer2",
+        command_buffer,
+        (),
+        |this| crate::record::transfer::cmd_copy_image_to_buffer2(this, p_copy_image_to_buffer_info),
+    )
+}
+pub unsafe extern "system" fn vkCmdCopyQueryPoolResults(
+    command_buffer: vk::CommandBuffer,
+    query_pool: vk::QueryPool,
+    first_query: u32,
+    query_count: u32,
+    dst_buffer: vk::Buffer,
+    dst_offset: vk::DeviceSize,
+    stride: vk::DeviceSize,
+    flags: vk::QueryResultFlags,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(
+        c"vkCmdCopyQueryPoolResults",
+        command_buffer,
+        (),
+        |this| {
+            crate::record::query::cmd_copy_query_pool_results(
+                this,
+                query_pool,
+                first_query,
+                query_count,
+                dst_buffer,
+                dst_offset,
+                stride,
+                flags,
+            )
+        },
+    )
+}
+pub unsafe extern "system" fn vkCmdDispatch(
+    command_buffer: vk::CommandBuffer,
+    group_count_x: u32,
+    group_count_y: u32,
+    group_count_z: u32,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdDispatch", command_buffer, (), |this| {
+        crate::generated::legacy::cmd_dispatch(this, group_count_x, group_count_y, group_count_z)
+    })
+}
+pub unsafe extern "system" fn vkCmdDispatchBase(
+    command_buffer: vk::CommandBuffer,
+    base_group_x: u32,
+    base_group_y: u32,
+    base_group_z: u32,
+    group_count_x: u32,
+    group_count_y: u32,
+    group_count_z: u32,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdDispatchBase", command_buffer, (), |this| {
+        crate::record::dispatch::cmd_dispatch_base(
+            this,
+            base_group_x,
+            base_group_y,
+            base_group_z,
+            group_count_x,
+            group_count_y,
+            group_count_z,
+        )
+    })
+}
+pub unsafe extern "system" fn vkCmdDispatchIndirect(
+    command_buffer: vk::CommandBuffer,
+    buffer: vk::Buffer,
+    offset: vk::DeviceSize,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(
+        c"vkCmdDispatchIndirect",
+        command_buffer,
+        (),
+        |this| crate::record::dispatch::cmd_dispatch_indirect(this, buffer, offset),
+    )
+}
+pub unsafe extern "system" fn vkCmdDraw(
+    command_buffer: vk::CommandBuffer,
+    vertex_count: u32,
+    instance_count: u32,
+    first_vertex: u32,
+    first_instance: u32,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdDraw", command_buffer, (), |this| {
+        crate::record::graphics::cmd_draw(this, vertex_count, instance_count, first_vertex, first_instance)
+    })
+}
+pub unsafe extern "system" fn vkCmdDrawIndexed(
+    command_buffer: vk::CommandBuffer,
+    index_count: u32,
+    instance_count: u32,
+    first_index: u32,
+    vertex_offset: i32,
+    first_instance: u32,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdDrawIndexed", command_buffer, (), |this| {
+        crate::record::graphics::cmd_draw_indexed(
+            this,
+            index_count,
+            instance_count,
+            first_index,
+            vertex_offset,
+            first_instance,
+        )
+    })
+}
+pub unsafe extern "system" fn vkCmdDrawIndexedIndirect(
+    command_buffer: vk::CommandBuffer,
+    buffer: vk::Buffer,
+    offset: vk::DeviceSize,
+    draw_count: u32,
+    stride: u32,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(
+        c"vkCmdDrawIndexedIndirect",
+        command_buffer,
+        (),
+        |this| crate::record::graphics::cmd_draw_indexed_indirect(this, buffer, offset, draw_count, stride),
+    )
+}
+pub unsafe extern "system" fn vkCmdDrawIndexedIndirectCount(
+    command_buffer: vk::CommandBuffer,
+    buffer: vk::Buffer,
+    offset: vk::DeviceSize,
+    count_buffer: vk::Buffer,
+    count_buffer_offset: vk::DeviceSize,
+    max_draw_count: u32,
+    stride: u32,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(
+        c"vkCmdDrawIndexedIndirectCount",
+        command_buffer,
+        (),
+        |this| {
+            crate::record::graphics::cmd_draw_indexed_indirect_count(
+                this,
+                buffer,
+                offset,
+                count_buffer,
+                count_buffer_offset,
+                max_draw_count,
+                stride,
+            )
+        },
+    )
+}
+pub unsafe extern "system" fn vkCmdDrawIndirect(
+    command_buffer: vk::CommandBuffer,
+    buffer: vk::Buffer,
+    offset: vk::DeviceSize,
+    draw_count: u32,
+    stride: u32,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdDrawIndirect", command_buffer, (), |this| {
+        crate::record::graphics::cmd_draw_indirect(this, buffer, offset, draw_count, stride)
+    })
+}
+pub unsafe extern "system" fn vkCmdDrawIndirectCount(
+    command_buffer: vk::CommandBuffer,
+    buffer: vk::Buffer,
+    offset: vk::DeviceSize,
+    count_buffer: vk::Buffer,
+    count_buffer_offset: vk::DeviceSize,
+    max_draw_count: u32,
+    stride: u32,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(
+        c"vkCmdDrawIndirectCount",
+        command_buffer,
+        (),
+        |this| {
+            crate::record::graphics::cmd_draw_indirect_count(
+                this,
+                buffer,
+                offset,
+                count_buffer,
+                count_buffer_offset,
+                max_draw_count,
+                stride,
+            )
+        },
+    )
+}
+pub unsafe extern "system" fn vkCmdEndDebugUtilsLabelEXT(command_buffer: vk::CommandBuffer) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(
+        c"vkCmdEndDebugUtilsLabelEXT",
+        command_buffer,
+        (),
+        |this| crate::record::labels::cmd_end_debug_utils_label_ext(this),
+    )
+}
+pub unsafe extern "system" fn vkCmdEndQuery(
+    command_buffer: vk::CommandBuffer,
+    query_pool: vk::QueryPool,
+    query: u32,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdEndQuery", command_buffer, (), |this| {
+        crate::record::query::cmd_end_query(this, query_pool, query)
+    })
+}
+pub unsafe extern "system" fn vkCmdEndRenderPass(command_buffer: vk::CommandBuffer) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdEndRenderPass", command_buffer, (), |this| {
+        crate::generated::legacy::cmd_end_render_pass(this)
+    })
+}
+pub unsafe extern "system" fn vkCmdEndRenderPass2(
+    command_buffer: vk::CommandBuffer,
+    p_subpass_end_info: *const vk::SubpassEndInfo<'_>,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdEndRenderPass2", command_buffer, (), |this| {
+        crate::record::graphics::cmd_end_render_pass2(this, p_subpass_end_info)
+    })
+}
+pub unsafe extern "system" fn vkCmdEndRendering(command_buffer: vk::CommandBuffer) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdEndRendering", command_buffer, (), |this| {
+        crate::record::graphics::cmd_end_rendering(this)
+    })
+}
+pub unsafe extern "system" fn vkCmdExecuteCommands(
+    command_buffer: vk::CommandBuffer,
+    command_buffer_count: u32,
+    p_command_buffers: *const vk::CommandBuffer,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(
+        c"vkCmdExecuteCommands",
+        command_buffer,
+        (),
+        |this| crate::record::execute::cmd_execute_commands(this, command_buffer_count, p_command_buffers),
+    )
+}
+pub unsafe extern "system" fn vkCmdFillBuffer(
+    command_buffer: vk::CommandBuffer,
+    dst_buffer: vk::Buffer,
+    dst_offset: vk::DeviceSize,
+    size: vk::DeviceSize,
+    data: u32,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdFillBuffer", command_buffer, (), |this| {
+        crate::record::transfer::cmd_fill_buffer(this, dst_buffer, dst_offset, size, data)
+    })
+}
+pub unsafe extern "system" fn vkCmdInsertDebugUtilsLabelEXT(
+    command_buffer: vk::CommandBuffer,
+    p_label_info: *const vk::DebugUtilsLabelEXT<'_>,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(
+        c"vkCmdInsertDebugUtilsLabelEXT",
+        command_buffer,
+        (),
+        |this| crate::record::labels::cmd_insert_debug_utils_label_ext(this, p_label_info),
+    )
+}
+pub unsafe extern "system" fn vkCmdNextSubpass(
+    command_buffer: vk::CommandBuffer,
+    contents: vk::SubpassContents,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdNextSubpass", command_buffer, (), |this| {
+        crate::generated::legacy::cmd_next_subpass(this, contents)
+    })
+}
+pub unsafe extern "system" fn vkCmdNextSubpass2(
+    command_buffer: vk::CommandBuffer,
+    p_subpass_begin_info: *const vk::SubpassBeginInfo<'_>,
+    p_subpass_end_info: *const vk::SubpassEndInfo<'_>,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdNextSubpass2", command_buffer, (), |this| {
+        crate::record::graphics::cmd_next_subpass2(this, p_subpass_begin_info, p_subpass_end_info)
+    })
+}
+pub unsafe extern "system" fn vkCmdPipelineBarrier(
+    command_buffer: vk::CommandBuffer,
+    src_stage_mask: vk::PipelineStageFlags,
+    dst_stage_mask: vk::PipelineStageFlags,
+    dependency_flags: vk::DependencyFlags,
+    memory_barrier_count: u32,
+    p_memory_barriers: *const vk::MemoryBarrier<'_>,
+    buffer_memory_barrier_count: u32,
+    p_buffer_memory_barriers: *const vk::BufferMemoryBarrier<'_>,
+    image_memory_barrier_count: u32,
+    p_image_memory_barriers: *const vk::ImageMemoryBarrier<'_>,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(
+        c"vkCmdPipelineBarrier",
+        command_buffer,
+        (),
+        |this| {
+            crate::legacy::barriers::cmd_pipeline_barrier(
+                this,
+                src_stage_mask,
+                dst_stage_mask,
+                dependency_flags,
+                memory_barrier_count,
+                p_memory_barriers,
+                buffer_memory_barrier_count,
+                p_buffer_memory_barriers,
+                image_memory_barrier_count,
+                p_image_memory_barriers,
+            )
+        },
+    )
+}
+pub unsafe extern "system" fn vkCmdPipelineBarrier2(
+    command_buffer: vk::CommandBuffer,
+    p_dependency_info: *const vk::DependencyInfo<'_>,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(
+        c"vkCmdPipelineBarrier2",
+        command_buffer,
+        (),
+        |this| crate::record::barrier::cmd_pipeline_barrier2(this, p_dependency_info),
+    )
+}
+pub unsafe extern "system" fn vkCmdPushConstants(
+    command_buffer: vk::CommandBuffer,
+    layout: vk::PipelineLayout,
+    stage_flags: vk::ShaderStageFlags,
+    offset: u32,
+    size: u32,
+    p_values: *const c_void,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdPushConstants", command_buffer, (), |this| {
+        crate::generated::legacy::cmd_push_constants(this, layout, stage_flags, offset, size, p_values)
+    })
+}
+pub unsafe extern "system" fn vkCmdPushConstants2(
+    command_buffer: vk::CommandBuffer,
+    p_push_constants_info: *const vk::PushConstantsInfo<'_>,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdPushConstants2", command_buffer, (), |this| {
+        crate::record::descriptors::cmd_push_constants2(this, p_push_constants_info)
+    })
+}
+pub unsafe extern "system" fn vkCmdPushDescriptorSet(
+    command_buffer: vk::CommandBuffer,
+    pipeline_bind_point: vk::PipelineBindPoint,
+    layout: vk::PipelineLayout,
+    set: u32,
+    descriptor_write_count: u32,
+    p_descriptor_writes: *const vk::WriteDescriptorSet<'_>,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(
+        c"vkCmdPushDescriptorSet",
+        command_buffer,
+        (),
+        |this| {
+            crate::record::descriptors::cmd_push_descriptor_set(
+                this,
+                pipeline_bind_point,
+                layout,
+                set,
+                descriptor_write_count,
+                p_descriptor_writes,
+            )
+        },
+    )
+}
+pub unsafe extern "system" fn vkCmdPushDescriptorSet2(
+    command_buffer: vk::CommandBuffer,
+    p_push_descriptor_set_info: *const vk::PushDescriptorSetInfo<'_>,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(
+        c"vkCmdPushDescriptorSet2",
+        command_buffer,
+        (),
+        |this| crate::record::descriptors::cmd_push_descriptor_set2(this, p_push_descriptor_set_info),
+    )
+}
+pub unsafe extern "system" fn vkCmdPushDescriptorSetWithTemplate(
+    command_buffer: vk::CommandBuffer,
+    descriptor_update_template: vk::DescriptorUpdateTemplate,
+    layout: vk::PipelineLayout,
+    set: u32,
+    p_data: *const c_void,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(
+        c"vkCmdPushDescriptorSetWithTemplate",
+        command_buffer,
+        (),
+        |this| {
+            crate::generated::legacy::cmd_push_descriptor_set_with_template(
+                this,
+                descriptor_update_template,
+                layout,
+                set,
+                p_data,
+            )
+        },
+    )
+}
+pub unsafe extern "system" fn vkCmdPushDescriptorSetWithTemplate2(
+    command_buffer: vk::CommandBuffer,
+    p_push_descriptor_set_with_template_info: *const vk::PushDescriptorSetWithTemplateInfo<'_>,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(
+        c"vkCmdPushDescriptorSetWithTemplate2",
+        command_buffer,
+        (),
+        |this| {
+            crate::record::descriptors::cmd_push_descriptor_set_with_template2(
+                this,
+                p_push_descriptor_set_with_template_info,
+            )
+        },
+    )
+}
+pub unsafe extern "system" fn vkCmdResetEvent(
+    command_buffer: vk::CommandBuffer,
+    event: vk::Event,
+    stage_mask: vk::PipelineStageFlags,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdResetEvent", command_buffer, (), |this| {
+        crate::generated::legacy::cmd_reset_event(this, event, stage_mask)
+    })
+}
+pub unsafe extern "system" fn vkCmdResetEvent2(
+    command_buffer: vk::CommandBuffer,
+    event: vk::Event,
+    stage_mask: vk::PipelineStageFlags2,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdResetEvent2", command_buffer, (), |this| {
+        crate::record::barrier::cmd_reset_event2(this, event, stage_mask)
+    })
+}
+pub unsafe extern "system" fn vkCmdResetQueryPool(
+    command_buffer: vk::CommandBuffer,
+    query_pool: vk::QueryPool,
+    first_query: u32,
+    query_count: u32,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdResetQueryPool", command_buffer, (), |this| {
+        crate::record::query::cmd_reset_query_pool(this, query_pool, first_query, query_count)
+    })
+}
+pub unsafe extern "system" fn vkCmdResolveImage(
+    command_buffer: vk::CommandBuffer,
+    src_image: vk::Image,
+    src_image_layout: vk::ImageLayout,
+    dst_image: vk::Image,
+    dst_image_layout: vk::ImageLayout,
+    region_count: u32,
+    p_regions: *const vk::ImageResolve,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdResolveImage", command_buffer, (), |this| {
+        crate::generated::legacy::cmd_resolve_image(
+            this,
+            src_image,
+            src_image_layout,
+            dst_image,
+            dst_image_layout,
+            region_count,
+            p_regions,
+        )
+    })
+}
+pub unsafe extern "system" fn vkCmdResolveImage2(
+    command_buffer: vk::CommandBuffer,
+    p_resolve_image_info: *const vk::ResolveImageInfo2<'_>,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdResolveImage2", command_buffer, (), |this| {
+        crate::record::transfer::cmd_resolve_image2(this, p_resolve_image_info)
+    })
+}
+pub unsafe extern "system" fn vkCmdSetBlendConstants(
+    command_buffer: vk::CommandBuffer,
+    blend_constants: *const [f32; 4],
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(
+        c"vkCmdSetBlendConstants",
+        command_buffer,
+        (),
+        |this| crate::record::dynamic_state::cmd_set_blend_constants(this, blend_constants),
+    )
+}
+pub unsafe extern "system" fn vkCmdSetCullMode(
+    command_buffer: vk::CommandBuffer,
+    cull_mode: vk::CullModeFlags,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdSetCullMode", command_buffer, (), |this| {
+        crate::record::dynamic_state::cmd_set_cull_mode(this, cull_mode)
+    })
+}
+pub unsafe extern "system" fn vkCmdSetDepthBias(
+    command_buffer: vk::CommandBuffer,
+    depth_bias_constant_factor: f32,
+    depth_bias_clamp: f32,
+    depth_bias_slope_factor: f32,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdSetDepthBias", command_buffer, (), |this| {
+        crate::record::dynamic_state::cmd_set_depth_bias(
+            this,
+            depth_bias_constant_factor,
+            depth_bias_clamp,
+            depth_bias_slope_factor,
+        )
+    })
+}
+pub unsafe extern "system" fn vkCmdSetDepthBiasEnable(
+    command_buffer: vk::CommandBuffer,
+    depth_bias_enable: vk::Bool32,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(
+        c"vkCmdSetDepthBiasEnable",
+        command_buffer,
+        (),
+        |this| crate::record::dynamic_state::cmd_set_depth_bias_enable(this, depth_bias_enable),
+    )
+}
+pub unsafe extern "system" fn vkCmdSetDepthBounds(
+    command_buffer: vk::CommandBuffer,
+    min_depth_bounds: f32,
+    max_depth_bounds: f32,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdSetDepthBounds", command_buffer, (), |this| {
+        crate::record::dynamic_state::cmd_set_depth_bounds(this, min_depth_bounds, max_depth_bounds)
+    })
+}
+pub unsafe extern "system" fn vkCmdSetDepthBoundsTestEnable(
+    command_buffer: vk::CommandBuffer,
+    depth_bounds_test_enable: vk::Bool32,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(
+        c"vkCmdSetDepthBoundsTestEnable",
+        command_buffer,
+        (),
+        |this| crate::record::dynamic_state::cmd_set_depth_bounds_test_enable(this, depth_bounds_test_enable),
+    )
+}
+pub unsafe extern "system" fn vkCmdSetDepthCompareOp(
+    command_buffer: vk::CommandBuffer,
+    depth_compare_op: vk::CompareOp,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(
+        c"vkCmdSetDepthCompareOp",
+        command_buffer,
+        (),
+        |this| crate::record::dynamic_state::cmd_set_depth_compare_op(this, depth_compare_op),
+    )
+}
+pub unsafe extern "system" fn vkCmdSetDepthTestEnable(
+    command_buffer: vk::CommandBuffer,
+    depth_test_enable: vk::Bool32,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(
+        c"vkCmdSetDepthTestEnable",
+        command_buffer,
+        (),
+        |this| crate::record::dynamic_state::cmd_set_depth_test_enable(this, depth_test_enable),
+    )
+}
+pub unsafe extern "system" fn vkCmdSetDepthWriteEnable(
+    command_buffer: vk::CommandBuffer,
+    depth_write_enable: vk::Bool32,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(
+        c"vkCmdSetDepthWriteEnable",
+        command_buffer,
+        (),
+        |this| crate::record::dynamic_state::cmd_set_depth_write_enable(this, depth_write_enable),
+    )
+}
+pub unsafe extern "system" fn vkCmdSetDeviceMask(command_buffer: vk::CommandBuffer, device_mask: u32) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdSetDeviceMask", command_buffer, (), |this| {
+        crate::record::execute::cmd_set_device_mask(this, device_mask)
+    })
+}
+pub unsafe extern "system" fn vkCmdSetEvent(
+    command_buffer: vk::CommandBuffer,
+    event: vk::Event,
+    stage_mask: vk::PipelineStageFlags,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdSetEvent", command_buffer, (), |this| {
+        crate::legacy::barriers::cmd_set_event(this, event, stage_mask)
+    })
+}
+pub unsafe extern "system" fn vkCmdSetEvent2(
+    command_buffer: vk::CommandBuffer,
+    event: vk::Event,
+    p_dependency_info: *const vk::DependencyInfo<'_>,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdSetEvent2", command_buffer, (), |this| {
+        crate::record::barrier::cmd_set_event2(this, event, p_dependency_info)
+    })
+}
+pub unsafe extern "system" fn vkCmdSetFrontFace(
+    command_buffer: vk::CommandBuffer,
+    front_face: vk::FrontFace,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdSetFrontFace", command_buffer, (), |this| {
+        crate::record::dynamic_state::cmd_set_front_face(this, front_face)
+    })
+}
+pub unsafe extern "system" fn vkCmdSetLineWidth(command_buffer: vk::CommandBuffer, line_width: f32) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdSetLineWidth", command_buffer, (), |this| {
+        crate::record::dynamic_state::cmd_set_line_width(this, line_width)
+    })
+}
+pub unsafe extern "system" fn vkCmdSetLogicOpEXT(command_buffer: vk::CommandBuffer, logic_op: vk::LogicOp) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdSetLogicOpEXT", command_buffer, (), |this| {
+        crate::record::dynamic_state::cmd_set_logic_op_ext(this, logic_op)
+    })
+}
+pub unsafe extern "system" fn vkCmdSetPatchControlPointsEXT(
+    command_buffer: vk::CommandBuffer,
+    patch_control_points: u32,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(
+        c"vkCmdSetPatchControlPointsEXT",
+        command_buffer,
+        (),
+        |this| crate::record::dynamic_state::cmd_set_patch_control_points_ext(this, patch_control_points),
+    )
+}
+pub unsafe extern "system" fn vkCmdSetPrimitiveRestartEnable(
+    command_buffer: vk::CommandBuffer,
+    primitive_restart_enable: vk::Bool32,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(
+        c"vkCmdSetPrimitiveRestartEnable",
+        command_buffer,
+        (),
+        |this| crate::record::dynamic_state::cmd_set_primitive_restart_enable(this, primitive_restart_enable),
+    )
+}
+pub unsafe extern "system" fn vkCmdSetPrimitiveTopology(
+    command_buffer: vk::CommandBuffer,
+    primitive_topology: vk::PrimitiveTopology,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(
+        c"vkCmdSetPrimitiveTopology",
+        command_buffer,
+        (),
+        |this| crate::record::dynamic_state::cmd_set_primitive_topology(this, primitive_topology),
+    )
+}
+pub unsafe extern "system" fn vkCmdSetRasterizerDiscardEnable(
+    command_buffer: vk::CommandBuffer,
+    rasterizer_discard_enable: vk::Bool32,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(
+        c"vkCmdSetRasterizerDiscardEnable",
+        command_buffer,
+        (),
+        |this| {
+            crate::record::dynamic_state::cmd_set_rasterizer_discard_enable(this, rasterizer_discard_enable)
+        },
+    )
+}
+pub unsafe extern "system" fn vkCmdSetScissor(
+    command_buffer: vk::CommandBuffer,
+    first_scissor: u32,
+    scissor_count: u32,
+    p_scissors: *const vk::Rect2D,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdSetScissor", command_buffer, (), |this| {
+        crate::record::dynamic_state::cmd_set_scissor(this, first_scissor, scissor_count, p_scissors)
+    })
+}
+pub unsafe extern "system" fn vkCmdSetScissorWithCount(
+    command_buffer: vk::CommandBuffer,
+    scissor_count: u32,
+    p_scissors: *const vk::Rect2D,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(
+        c"vkCmdSetScissorWithCount",
+        command_buffer,
+        (),
+        |this| crate::record::dynamic_state::cmd_set_scissor_with_count(this, scissor_count, p_scissors),
+    )
+}
+pub unsafe extern "system" fn vkCmdSetStencilCompareMask(
+    command_buffer: vk::CommandBuffer,
+    face_mask: vk::StencilFaceFlags,
+    compare_mask: u32,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(
+        c"vkCmdSetStencilCompareMask",
+        command_buffer,
+        (),
+        |this| crate::record::dynamic_state::cmd_set_stencil_compare_mask(this, face_mask, compare_mask),
+    )
+}
+pub unsafe extern "system" fn vkCmdSetStencilOp(
+    command_buffer: vk::CommandBuffer,
+    face_mask: vk::StencilFaceFlags,
+    fail_op: vk::StencilOp,
+    pass_op: vk::StencilOp,
+    depth_fail_op: vk::StencilOp,
+    compare_op: vk::CompareOp,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdSetStencilOp", command_buffer, (), |this| {
+        crate::record::dynamic_state::cmd_set_stencil_op(
+            this,
+            face_mask,
+            fail_op,
+            pass_op,
+            depth_fail_op,
+            compare_op,
+        )
+    })
+}
+pub unsafe extern "system" fn vkCmdSetStencilReference(
+    command_buffer: vk::CommandBuffer,
+    face_mask: vk::StencilFaceFlags,
+    reference: u32,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(
+        c"vkCmdSetStencilReference",
+        command_buffer,
+        (),
+        |this| crate::record::dynamic_state::cmd_set_stencil_reference(this, face_mask, reference),
+    )
+}
+pub unsafe extern "system" fn vkCmdSetStencilTestEnable(
+    command_buffer: vk::CommandBuffer,
+    stencil_test_enable: vk::Bool32,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(
+        c"vkCmdSetStencilTestEnable",
+        command_buffer,
+        (),
+        |this| crate::record::dynamic_state::cmd_set_stencil_test_enable(this, stencil_test_enable),
+    )
+}
+pub unsafe extern "system" fn vkCmdSetStencilWriteMask(
+    command_buffer: vk::CommandBuffer,
+    face_mask: vk::StencilFaceFlags,
+    write_mask: u32,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(
+        c"vkCmdSetStencilWriteMask",
+        command_buffer,
+        (),
+        |this| crate::record::dynamic_state::cmd_set_stencil_write_mask(this, face_mask, write_mask),
+    )
+}
+pub unsafe extern "system" fn vkCmdSetViewport(
+    command_buffer: vk::CommandBuffer,
+    first_viewport: u32,
+    viewport_count: u32,
+    p_viewports: *const vk::Viewport,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdSetViewport", command_buffer, (), |this| {
+        crate::record::dynamic_state::cmd_set_viewport(this, first_viewport, viewport_count, p_viewports)
+    })
+}
+pub unsafe extern "system" fn vkCmdSetViewportWithCount(
+    command_buffer: vk::CommandBuffer,
+    viewport_count: u32,
+    p_viewports: *const vk::Viewport,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(
+        c"vkCmdSetViewportWithCount",
+        command_buffer,
+        (),
+        |this| crate::record::dynamic_state::cmd_set_viewport_with_count(this, viewport_count, p_viewports),
+    )
+}
+pub unsafe extern "system" fn vkCmdUpdateBuffer(
+    command_buffer: vk::CommandBuffer,
+    dst_buffer: vk::Buffer,
+    dst_offset: vk::DeviceSize,
+    data_size: vk::DeviceSize,
+    p_data: *const c_void,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdUpdateBuffer", command_buffer, (), |this| {
+        crate::record::transfer::cmd_update_buffer(this, dst_buffer, dst_offset, data_size, p_data)
+    })
+}
+pub unsafe extern "system" fn vkCmdWaitEvents(
+    command_buffer: vk::CommandBuffer,
+    event_count: u32,
+    p_events: *const vk::Event,
+    src_stage_mask: vk::PipelineStageFlags,
+    dst_stage_mask: vk::PipelineStageFlags,
+    memory_barrier_count: u32,
+    p_memory_barriers: *const vk::MemoryBarrier<'_>,
+    buffer_memory_barrier_count: u32,
+    p_buffer_memory_barriers: *const vk::BufferMemoryBarrier<'_>,
+    image_memory_barrier_count: u32,
+    p_image_memory_barriers: *const vk::ImageMemoryBarrier<'_>,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdWaitEvents", command_buffer, (), |this| {
+        crate::legacy::barriers::cmd_wait_events(
+            this,
+            event_count,
+            p_events,
+            src_stage_mask,
+            dst_stage_mask,
+            memory_barrier_count,
+            p_memory_barriers,
+            buffer_memory_barrier_count,
+            p_buffer_memory_barriers,
+            image_memory_barrier_count,
+            p_image_memory_barriers,
+        )
+    })
+}
+pub unsafe extern "system" fn vkCmdWaitEvents2(
+    command_buffer: vk::CommandBuffer,
+    event_count: u32,
+    p_events: *const vk::Event,
+    p_dependency_infos: *const vk::DependencyInfo<'_>,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdWaitEvents2", command_buffer, (), |this| {
+        crate::record::barrier::cmd_wait_events2(this, event_count, p_events, p_dependency_infos)
+    })
+}
+pub unsafe extern "system" fn vkCmdWriteTimestamp(
+    command_buffer: vk::CommandBuffer,
+    pipeline_stage: vk::PipelineStageFlags,
+    query_pool: vk::QueryPool,
+    query: u32,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdWriteTimestamp", command_buffer, (), |this| {
+        crate::generated::legacy::cmd_write_timestamp(this, pipeline_stage, query_pool, query)
+    })
+}
+pub unsafe extern "system" fn vkCmdWriteTimestamp2(
+    command_buffer: vk::CommandBuffer,
+    stage: vk::PipelineStageFlags2,
+    query_pool: vk::QueryPool,
+    query: u32,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(
+        c"vkCmdWriteTimestamp2",
+        command_buffer,
+        (),
+        |this| crate::record::query::cmd_write_timestamp2(this, stage, query_pool, query),
+    )
+}
+pub unsafe extern "system" fn vkCreateBuffer(
+    device: vk::Device,
+    p_create_info: *const vk::BufferCreateInfo<'_>,
+    p_allocator: *const vk::AllocationCallbacks<'_>,
+    p_buffer: *mut vk::Buffer,
+) -> vk::Result {
+    guard::on::<crate::device::Device, _>(c"vkCreateBuffer", device, vk::Result::ERROR_UNKNOWN, |this| {
+        crate::buffer::create_buffer(this, p_create_info, p_allocator, p_buffer)
+    })
+}
+pub unsafe extern "system" fn vkCreateBufferView(
+    device: vk::Device,
+    p_create_info: *const vk::BufferViewCreateInfo<'_>,
+    p_allocator: *const vk::AllocationCallbacks<'_>,
+    p_view: *mut vk::BufferView,
+) -> vk::Result {
+    guard::on::<crate::device::Device, _>(c"vkCreateBufferView", device, vk::Result::ERROR_UNKNOWN, |this| {
+        crate::buffer_view::create_buffer_view(this, p_create_info, p_allocator, p_view)
+    })
+}
+pub unsafe extern "system" fn vkCreateCommandPool(
+    device: vk::Device,
+    p_create_info: *const vk::CommandPoolCreateInfo<'_>,
+    p_allocator: *const vk::AllocationCallbacks<'_>,
+    p_command_pool: *mut vk::CommandPool,
+) -> vk::Result {
+    guard::on::<crate::device::Device, _>(c"vkCreateCommandPool", device, vk::Result::ERROR_UNKNOWN, |this| {
+        crate::command_pool::create_command_pool(this, p_create_info, p_allocator, p_command_pool)
+    })
+}
+pub unsafe extern "system" fn vkCreateComputePipelines(
+    device: vk::Device,
+    pipeline_cache: vk::PipelineCache,
+    create_info_count: u32,
+    p_create_infos: *const vk::ComputePipelineCreateInfo<'_>,
+    p_allocator: *const vk::AllocationCallbacks<'_>,
+    p_pipelines: *mut vk::Pipeline,
+) -> vk::Result {
+    guard::on::<crate::device::Device, _>(
+        c"vkCreateComputePipelines",
+        device,
+        vk::Result::ERROR_UNKNOWN,
+        |this| {
+            crate::pipeline::create_compute_pipelines(
+                this,
+                pipeline_cache,
+                create_info_count,
+                p_create_infos,
+                p_allocator,
+                p_pipelines,
+            )
+        },
+    )
+}
 pub unsafe extern "system" fn vkCreateDebugReportCallbackEXT(
     instance: vk::Instance,
     p_create_info: *const vk::DebugReportCallbackCreateInfoEXT<'_>,
@@ -32,6 +1391,153 @@ pub unsafe extern "system" fn vkCreateDebugUtilsMessengerEXT(
         |this| crate::debug::create_debug_utils_messenger_ext(this, p_create_info, p_allocator, p_messenger),
     )
 }
+pub unsafe extern "system" fn vkCreateDescriptorPool(
+    device: vk::Device,
+    p_create_info: *const vk::DescriptorPoolCreateInfo<'_>,
+    p_allocator: *const vk::AllocationCallbacks<'_>,
+    p_descriptor_pool: *mut vk::DescriptorPool,
+) -> vk::Result {
+    guard::on::<crate::device::Device, _>(
+        c"vkCreateDescriptorPool",
+        device,
+        vk::Result::ERROR_UNKNOWN,
+        |this| {
+            crate::descriptor_pool::create_descriptor_pool(
+                this,
+                p_create_info,
+                p_allocator,
+                p_descriptor_pool,
+            )
+        },
+    )
+}
+pub unsafe extern "system" fn vkCreateDescriptorSetLayout(
+    device: vk::Device,
+    p_create_info: *const vk::DescriptorSetLayoutCreateInfo<'_>,
+    p_allocator: *const vk::AllocationCallbacks<'_>,
+    p_set_layout: *mut vk::DescriptorSetLayout,
+) -> vk::Result {
+    guard::on::<crate::device::Device, _>(
+        c"vkCreateDescriptorSetLayout",
+        device,
+        vk::Result::ERROR_UNKNOWN,
+        |this| {
+            crate::descriptor_layout::create_descriptor_set_layout(
+                this,
+                p_create_info,
+                p_allocator,
+                p_set_layout,
+            )
+        },
+    )
+}
+pub unsafe extern "system" fn vkCreateDescriptorUpdateTemplate(
+    device: vk::Device,
+    p_create_info: *const vk::DescriptorUpdateTemplateCreateInfo<'_>,
+    p_allocator: *const vk::AllocationCallbacks<'_>,
+    p_descriptor_update_template: *mut vk::DescriptorUpdateTemplate,
+) -> vk::Result {
+    guard::on::<crate::device::Device, _>(
+        c"vkCreateDescriptorUpdateTemplate",
+        device,
+        vk::Result::ERROR_UNKNOWN,
+        |this| {
+            crate::update_template::create_descriptor_update_template(
+                this,
+                p_create_info,
+                p_allocator,
+                p_descriptor_update_template,
+            )
+        },
+    )
+}
+pub unsafe extern "system" fn vkCreateDevice(
+    physical_device: vk::PhysicalDevice,
+    p_create_info: *const vk::DeviceCreateInfo<'_>,
+    p_allocator: *const vk::AllocationCallbacks<'_>,
+    p_device: *mut vk::Device,
+) -> vk::Result {
+    guard::on::<crate::physical_device::PhysicalDevice, _>(
+        c"vkCreateDevice",
+        physical_device,
+        vk::Result::ERROR_UNKNOWN,
+        |this| crate::device::create_device(this, p_create_info, p_allocator, p_device),
+    )
+}
+pub unsafe extern "system" fn vkCreateEvent(
+    device: vk::Device,
+    p_create_info: *const vk::EventCreateInfo<'_>,
+    p_allocator: *const vk::AllocationCallbacks<'_>,
+    p_event: *mut vk::Event,
+) -> vk::Result {
+    guard::on::<crate::device::Device, _>(c"vkCreateEvent", device, vk::Result::ERROR_UNKNOWN, |this| {
+        crate::event::create_event(this, p_create_info, p_allocator, p_event)
+    })
+}
+pub unsafe extern "system" fn vkCreateFence(
+    device: vk::Device,
+    p_create_info: *const vk::FenceCreateInfo<'_>,
+    p_allocator: *const vk::AllocationCallbacks<'_>,
+    p_fence: *mut vk::Fence,
+) -> vk::Result {
+    guard::on::<crate::device::Device, _>(c"vkCreateFence", device, vk::Result::ERROR_UNKNOWN, |this| {
+        crate::fence::create_fence(this, p_create_info, p_allocator, p_fence)
+    })
+}
+pub unsafe extern "system" fn vkCreateFramebuffer(
+    device: vk::Device,
+    p_create_info: *const vk::FramebufferCreateInfo<'_>,
+    p_allocator: *const vk::AllocationCallbacks<'_>,
+    p_framebuffer: *mut vk::Framebuffer,
+) -> vk::Result {
+    guard::on::<crate::device::Device, _>(c"vkCreateFramebuffer", device, vk::Result::ERROR_UNKNOWN, |this| {
+        crate::framebuffer::create_framebuffer(this, p_create_info, p_allocator, p_framebuffer)
+    })
+}
+pub unsafe extern "system" fn vkCreateGraphicsPipelines(
+    device: vk::Device,
+    pipeline_cache: vk::PipelineCache,
+    create_info_count: u32,
+    p_create_infos: *const vk::GraphicsPipelineCreateInfo<'_>,
+    p_allocator: *const vk::AllocationCallbacks<'_>,
+    p_pipelines: *mut vk::Pipeline,
+) -> vk::Result {
+    guard::on::<crate::device::Device, _>(
+        c"vkCreateGraphicsPipelines",
+        device,
+        vk::Result::ERROR_UNKNOWN,
+        |this| {
+            crate::pipeline::create_graphics_pipelines(
+                this,
+                pipeline_cache,
+                create_info_count,
+                p_create_infos,
+                p_allocator,
+                p_pipelines,
+            )
+        },
+    )
+}
+pub unsafe extern "system" fn vkCreateImage(
+    device: vk::Device,
+    p_create_info: *const vk::ImageCreateInfo<'_>,
+    p_allocator: *const vk::AllocationCallbacks<'_>,
+    p_image: *mut vk::Image,
+) -> vk::Result {
+    guard::on::<crate::device::Device, _>(c"vkCreateImage", device, vk::Result::ERROR_UNKNOWN, |this| {
+        crate::image::create_image(this, p_create_info, p_allocator, p_image)
+    })
+}
+pub unsafe extern "system" fn vkCreateImageView(
+    device: vk::Device,
+    p_create_info: *const vk::ImageViewCreateInfo<'_>,
+    p_allocator: *const vk::AllocationCallbacks<'_>,
+    p_view: *mut vk::ImageView,
+) -> vk::Result {
+    guard::on::<crate::device::Device, _>(c"vkCreateImageView", device, vk::Result::ERROR_UNKNOWN, |this| {
+        crate::image_view::create_image_view(this, p_create_info, p_allocator, p_view)
+    })
+}
 pub unsafe extern "system" fn vkCreateInstance(
     p_create_info: *const vk::InstanceCreateInfo<'_>,
     p_allocator: *const vk::AllocationCallbacks<'_>,
@@ -40,6 +1546,41 @@ pub unsafe extern "system" fn vkCreateInstance(
     guard::raw(c"vkCreateInstance", vk::Result::ERROR_UNKNOWN, || {
         crate::instance::create_instance(p_create_info, p_allocator, p_instance)
     })
+}
+pub unsafe extern "system" fn vkCreatePipelineCache(
+    device: vk::Device,
+    p_create_info: *const vk::PipelineCacheCreateInfo<'_>,
+    p_allocator: *const vk::AllocationCallbacks<'_>,
+    p_pipeline_cache: *mut vk::PipelineCache,
+) -> vk::Result {
+    guard::on::<crate::device::Device, _>(
+        c"vkCreatePipelineCache",
+        device,
+        vk::Result::ERROR_UNKNOWN,
+        |this| {
+            crate::pipeline_cache::create_pipeline_cache(this, p_create_info, p_allocator, p_pipeline_cache)
+        },
+    )
+}
+pub unsafe extern "system" fn vkCreatePipelineLayout(
+    device: vk::Device,
+    p_create_info: *const vk::PipelineLayoutCreateInfo<'_>,
+    p_allocator: *const vk::AllocationCallbacks<'_>,
+    p_pipeline_layout: *mut vk::PipelineLayout,
+) -> vk::Result {
+    guard::on::<crate::device::Device, _>(
+        c"vkCreatePipelineLayout",
+        device,
+        vk::Result::ERROR_UNKNOWN,
+        |this| {
+            crate::pipeline_layout::create_pipeline_layout(
+                this,
+                p_create_info,
+                p_allocator,
+                p_pipeline_layout,
+            )
+        },
+    )
 }
 pub unsafe extern "system" fn vkCreatePrivateDataSlot(
     device: vk::Device,
@@ -59,6 +1600,89 @@ pub unsafe extern "system" fn vkCreatePrivateDataSlot(
                 p_private_data_slot,
             )
         },
+    )
+}
+pub unsafe extern "system" fn vkCreateQueryPool(
+    device: vk::Device,
+    p_create_info: *const vk::QueryPoolCreateInfo<'_>,
+    p_allocator: *const vk::AllocationCallbacks<'_>,
+    p_query_pool: *mut vk::QueryPool,
+) -> vk::Result {
+    guard::on::<crate::device::Device, _>(c"vkCreateQueryPool", device, vk::Result::ERROR_UNKNOWN, |this| {
+        crate::query_pool::create_query_pool(this, p_create_info, p_allocator, p_query_pool)
+    })
+}
+pub unsafe extern "system" fn vkCreateRenderPass(
+    device: vk::Device,
+    p_create_info: *const vk::RenderPassCreateInfo<'_>,
+    p_allocator: *const vk::AllocationCallbacks<'_>,
+    p_render_pass: *mut vk::RenderPass,
+) -> vk::Result {
+    guard::on::<crate::device::Device, _>(c"vkCreateRenderPass", device, vk::Result::ERROR_UNKNOWN, |this| {
+        crate::legacy::render_pass::create_render_pass(this, p_create_info, p_allocator, p_render_pass)
+    })
+}
+pub unsafe extern "system" fn vkCreateRenderPass2(
+    device: vk::Device,
+    p_create_info: *const vk::RenderPassCreateInfo2<'_>,
+    p_allocator: *const vk::AllocationCallbacks<'_>,
+    p_render_pass: *mut vk::RenderPass,
+) -> vk::Result {
+    guard::on::<crate::device::Device, _>(c"vkCreateRenderPass2", device, vk::Result::ERROR_UNKNOWN, |this| {
+        crate::render_pass::create_render_pass2(this, p_create_info, p_allocator, p_render_pass)
+    })
+}
+pub unsafe extern "system" fn vkCreateSampler(
+    device: vk::Device,
+    p_create_info: *const vk::SamplerCreateInfo<'_>,
+    p_allocator: *const vk::AllocationCallbacks<'_>,
+    p_sampler: *mut vk::Sampler,
+) -> vk::Result {
+    guard::on::<crate::device::Device, _>(c"vkCreateSampler", device, vk::Result::ERROR_UNKNOWN, |this| {
+        crate::sampler::create_sampler(this, p_create_info, p_allocator, p_sampler)
+    })
+}
+pub unsafe extern "system" fn vkCreateSamplerYcbcrConversion(
+    device: vk::Device,
+    p_create_info: *const vk::SamplerYcbcrConversionCreateInfo<'_>,
+    p_allocator: *const vk::AllocationCallbacks<'_>,
+    p_ycbcr_conversion: *mut vk::SamplerYcbcrConversion,
+) -> vk::Result {
+    guard::on::<crate::device::Device, _>(
+        c"vkCreateSamplerYcbcrConversion",
+        device,
+        vk::Result::ERROR_UNKNOWN,
+        |this| {
+            crate::sampler::create_sampler_ycbcr_conversion(
+                this,
+                p_create_info,
+                p_allocator,
+                p_ycbcr_conversion,
+            )
+        },
+    )
+}
+pub unsafe extern "system" fn vkCreateSemaphore(
+    device: vk::Device,
+    p_create_info: *const vk::SemaphoreCreateInfo<'_>,
+    p_allocator: *const vk::AllocationCallbacks<'_>,
+    p_semaphore: *mut vk::Semaphore,
+) -> vk::Result {
+    guard::on::<crate::device::Device, _>(c"vkCreateSemaphore", device, vk::Result::ERROR_UNKNOWN, |this| {
+        crate::semaphore::create_semaphore(this, p_create_info, p_allocator, p_semaphore)
+    })
+}
+pub unsafe extern "system" fn vkCreateShaderModule(
+    device: vk::Device,
+    p_create_info: *const vk::ShaderModuleCreateInfo<'_>,
+    p_allocator: *const vk::AllocationCallbacks<'_>,
+    p_shader_module: *mut vk::ShaderModule,
+) -> vk::Result {
+    guard::on::<crate::device::Device, _>(
+        c"vkCreateShaderModule",
+        device,
+        vk::Result::ERROR_UNKNOWN,
+        |this| crate::shader_module::create_shader_module(this, p_create_info, p_allocator, p_shader_module),
     )
 }
 pub unsafe extern "system" fn vkDebugReportMessageEXT(
@@ -84,6 +1708,33 @@ pub unsafe extern "system" fn vkDebugReportMessageEXT(
         )
     })
 }
+pub unsafe extern "system" fn vkDestroyBuffer(
+    device: vk::Device,
+    buffer: vk::Buffer,
+    p_allocator: *const vk::AllocationCallbacks<'_>,
+) {
+    guard::on::<crate::device::Device, _>(c"vkDestroyBuffer", device, (), |this| {
+        crate::buffer::destroy_buffer(this, buffer, p_allocator)
+    })
+}
+pub unsafe extern "system" fn vkDestroyBufferView(
+    device: vk::Device,
+    buffer_view: vk::BufferView,
+    p_allocator: *const vk::AllocationCallbacks<'_>,
+) {
+    guard::on::<crate::device::Device, _>(c"vkDestroyBufferView", device, (), |this| {
+        crate::buffer_view::destroy_buffer_view(this, buffer_view, p_allocator)
+    })
+}
+pub unsafe extern "system" fn vkDestroyCommandPool(
+    device: vk::Device,
+    command_pool: vk::CommandPool,
+    p_allocator: *const vk::AllocationCallbacks<'_>,
+) {
+    guard::on::<crate::device::Device, _>(c"vkDestroyCommandPool", device, (), |this| {
+        crate::command_pool::destroy_command_pool(this, command_pool, p_allocator)
+    })
+}
 pub unsafe extern "system" fn vkDestroyDebugReportCallbackEXT(
     instance: vk::Instance,
     callback: vk::DebugReportCallbackEXT,
@@ -102,11 +1753,120 @@ pub unsafe extern "system" fn vkDestroyDebugUtilsMessengerEXT(
         crate::debug::destroy_debug_utils_messenger_ext(this, messenger, p_allocator)
     })
 }
+pub unsafe extern "system" fn vkDestroyDescriptorPool(
+    device: vk::Device,
+    descriptor_pool: vk::DescriptorPool,
+    p_allocator: *const vk::AllocationCallbacks<'_>,
+) {
+    guard::on::<crate::device::Device, _>(c"vkDestroyDescriptorPool", device, (), |this| {
+        crate::descriptor_pool::destroy_descriptor_pool(this, descriptor_pool, p_allocator)
+    })
+}
+pub unsafe extern "system" fn vkDestroyDescriptorSetLayout(
+    device: vk::Device,
+    descriptor_set_layout: vk::DescriptorSetLayout,
+    p_allocator: *const vk::AllocationCallbacks<'_>,
+) {
+    guard::on::<crate::device::Device, _>(c"vkDestroyDescriptorSetLayout", device, (), |this| {
+        crate::descriptor_layout::destroy_descriptor_set_layout(this, descriptor_set_layout, p_allocator)
+    })
+}
+pub unsafe extern "system" fn vkDestroyDescriptorUpdateTemplate(
+    device: vk::Device,
+    descriptor_update_template: vk::DescriptorUpdateTemplate,
+    p_allocator: *const vk::AllocationCallbacks<'_>,
+) {
+    guard::on::<crate::device::Device, _>(c"vkDestroyDescriptorUpdateTemplate", device, (), |this| {
+        crate::update_template::destroy_descriptor_update_template(
+            this,
+            descriptor_update_template,
+            p_allocator,
+        )
+    })
+}
+pub unsafe extern "system" fn vkDestroyDevice(
+    device: vk::Device,
+    p_allocator: *const vk::AllocationCallbacks<'_>,
+) {
+    guard::raw(c"vkDestroyDevice", (), || crate::device::destroy_device(device, p_allocator))
+}
+pub unsafe extern "system" fn vkDestroyEvent(
+    device: vk::Device,
+    event: vk::Event,
+    p_allocator: *const vk::AllocationCallbacks<'_>,
+) {
+    guard::on::<crate::device::Device, _>(c"vkDestroyEvent", device, (), |this| {
+        crate::event::destroy_event(this, event, p_allocator)
+    })
+}
+pub unsafe extern "system" fn vkDestroyFence(
+    device: vk::Device,
+    fence: vk::Fence,
+    p_allocator: *const vk::AllocationCallbacks<'_>,
+) {
+    guard::on::<crate::device::Device, _>(c"vkDestroyFence", device, (), |this| {
+        crate::fence::destroy_fence(this, fence, p_allocator)
+    })
+}
+pub unsafe extern "system" fn vkDestroyFramebuffer(
+    device: vk::Device,
+    framebuffer: vk::Framebuffer,
+    p_allocator: *const vk::AllocationCallbacks<'_>,
+) {
+    guard::on::<crate::device::Device, _>(c"vkDestroyFramebuffer", device, (), |this| {
+        crate::framebuffer::destroy_framebuffer(this, framebuffer, p_allocator)
+    })
+}
+pub unsafe extern "system" fn vkDestroyImage(
+    device: vk::Device,
+    image: vk::Image,
+    p_allocator: *const vk::AllocationCallbacks<'_>,
+) {
+    guard::on::<crate::device::Device, _>(c"vkDestroyImage", device, (), |this| {
+        crate::image::destroy_image(this, image, p_allocator)
+    })
+}
+pub unsafe extern "system" fn vkDestroyImageView(
+    device: vk::Device,
+    image_view: vk::ImageView,
+    p_allocator: *const vk::AllocationCallbacks<'_>,
+) {
+    guard::on::<crate::device::Device, _>(c"vkDestroyImageView", device, (), |this| {
+        crate::image_view::destroy_image_view(this, image_view, p_allocator)
+    })
+}
 pub unsafe extern "system" fn vkDestroyInstance(
     instance: vk::Instance,
     p_allocator: *const vk::AllocationCallbacks<'_>,
 ) {
     guard::raw(c"vkDestroyInstance", (), || crate::instance::destroy_instance(instance, p_allocator))
+}
+pub unsafe extern "system" fn vkDestroyPipeline(
+    device: vk::Device,
+    pipeline: vk::Pipeline,
+    p_allocator: *const vk::AllocationCallbacks<'_>,
+) {
+    guard::on::<crate::device::Device, _>(c"vkDestroyPipeline", device, (), |this| {
+        crate::pipeline::destroy_pipeline(this, pipeline, p_allocator)
+    })
+}
+pub unsafe extern "system" fn vkDestroyPipelineCache(
+    device: vk::Device,
+    pipeline_cache: vk::PipelineCache,
+    p_allocator: *const vk::AllocationCallbacks<'_>,
+) {
+    guard::on::<crate::device::Device, _>(c"vkDestroyPipelineCache", device, (), |this| {
+        crate::pipeline_cache::destroy_pipeline_cache(this, pipeline_cache, p_allocator)
+    })
+}
+pub unsafe extern "system" fn vkDestroyPipelineLayout(
+    device: vk::Device,
+    pipeline_layout: vk::PipelineLayout,
+    p_allocator: *const vk::AllocationCallbacks<'_>,
+) {
+    guard::on::<crate::device::Device, _>(c"vkDestroyPipelineLayout", device, (), |this| {
+        crate::pipeline_layout::destroy_pipeline_layout(this, pipeline_layout, p_allocator)
+    })
 }
 pub unsafe extern "system" fn vkDestroyPrivateDataSlot(
     device: vk::Device,
@@ -116,6 +1876,76 @@ pub unsafe extern "system" fn vkDestroyPrivateDataSlot(
     guard::on::<crate::device::Device, _>(c"vkDestroyPrivateDataSlot", device, (), |this| {
         crate::private_data::destroy_private_data_slot(this, private_data_slot, p_allocator)
     })
+}
+pub unsafe extern "system" fn vkDestroyQueryPool(
+    device: vk::Device,
+    query_pool: vk::QueryPool,
+    p_allocator: *const vk::AllocationCallbacks<'_>,
+) {
+    guard::on::<crate::device::Device, _>(c"vkDestroyQueryPool", device, (), |this| {
+        crate::query_pool::destroy_query_pool(this, query_pool, p_allocator)
+    })
+}
+pub unsafe extern "system" fn vkDestroyRenderPass(
+    device: vk::Device,
+    render_pass: vk::RenderPass,
+    p_allocator: *const vk::AllocationCallbacks<'_>,
+) {
+    guard::on::<crate::device::Device, _>(c"vkDestroyRenderPass", device, (), |this| {
+        crate::render_pass::destroy_render_pass(this, render_pass, p_allocator)
+    })
+}
+pub unsafe extern "system" fn vkDestroySampler(
+    device: vk::Device,
+    sampler: vk::Sampler,
+    p_allocator: *const vk::AllocationCallbacks<'_>,
+) {
+    guard::on::<crate::device::Device, _>(c"vkDestroySampler", device, (), |this| {
+        crate::sampler::destroy_sampler(this, sampler, p_allocator)
+    })
+}
+pub unsafe extern "system" fn vkDestroySamplerYcbcrConversion(
+    device: vk::Device,
+    ycbcr_conversion: vk::SamplerYcbcrConversion,
+    p_allocator: *const vk::AllocationCallbacks<'_>,
+) {
+    guard::on::<crate::device::Device, _>(c"vkDestroySamplerYcbcrConversion", device, (), |this| {
+        crate::sampler::destroy_sampler_ycbcr_conversion(this, ycbcr_conversion, p_allocator)
+    })
+}
+pub unsafe extern "system" fn vkDestroySemaphore(
+    device: vk::Device,
+    semaphore: vk::Semaphore,
+    p_allocator: *const vk::AllocationCallbacks<'_>,
+) {
+    guard::on::<crate::device::Device, _>(c"vkDestroySemaphore", device, (), |this| {
+        crate::semaphore::destroy_semaphore(this, semaphore, p_allocator)
+    })
+}
+pub unsafe extern "system" fn vkDestroyShaderModule(
+    device: vk::Device,
+    shader_module: vk::ShaderModule,
+    p_allocator: *const vk::AllocationCallbacks<'_>,
+) {
+    guard::on::<crate::device::Device, _>(c"vkDestroyShaderModule", device, (), |this| {
+        crate::shader_module::destroy_shader_module(this, shader_module, p_allocator)
+    })
+}
+pub unsafe extern "system" fn vkDeviceWaitIdle(device: vk::Device) -> vk::Result {
+    guard::on::<crate::device::Device, _>(
+        c"vkDeviceWaitIdle",
+        device,
+        vk::Result::ERROR_DEVICE_LOST,
+        |this| crate::device::device_wait_idle(this),
+    )
+}
+pub unsafe extern "system" fn vkEndCommandBuffer(command_buffer: vk::CommandBuffer) -> vk::Result {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(
+        c"vkEndCommandBuffer",
+        command_buffer,
+        vk::Result::ERROR_UNKNOWN,
+        |this| crate::command_buffer::end_command_buffer(this),
+    )
 }
 pub unsafe extern "system" fn vkEnumerateDeviceExtensionProperties(
     physical_device: vk::PhysicalDevice,
@@ -203,12 +2033,313 @@ pub unsafe extern "system" fn vkEnumeratePhysicalDevices(
         |this| crate::instance::enumerate_physical_devices(this, p_physical_device_count, p_physical_devices),
     )
 }
+pub unsafe extern "system" fn vkFlushMappedMemoryRanges(
+    device: vk::Device,
+    memory_range_count: u32,
+    p_memory_ranges: *const vk::MappedMemoryRange<'_>,
+) -> vk::Result {
+    guard::on::<crate::device::Device, _>(
+        c"vkFlushMappedMemoryRanges",
+        device,
+        vk::Result::ERROR_UNKNOWN,
+        |this| crate::memory::flush_mapped_memory_ranges(this, memory_range_count, p_memory_ranges),
+    )
+}
+pub unsafe extern "system" fn vkFreeCommandBuffers(
+    device: vk::Device,
+    command_pool: vk::CommandPool,
+    command_buffer_count: u32,
+    p_command_buffers: *const vk::CommandBuffer,
+) {
+    guard::on::<crate::device::Device, _>(c"vkFreeCommandBuffers", device, (), |this| {
+        crate::command_pool::free_command_buffers(this, command_pool, command_buffer_count, p_command_buffers)
+    })
+}
+pub unsafe extern "system" fn vkFreeDescriptorSets(
+    device: vk::Device,
+    descriptor_pool: vk::DescriptorPool,
+    descriptor_set_count: u32,
+    p_descriptor_sets: *const vk::DescriptorSet,
+) -> vk::Result {
+    guard::on::<crate::device::Device, _>(
+        c"vkFreeDescriptorSets",
+        device,
+        vk::Result::ERROR_UNKNOWN,
+        |this| {
+            crate::descriptor_pool::free_descriptor_sets(
+                this,
+                descriptor_pool,
+                descriptor_set_count,
+                p_descriptor_sets,
+            )
+        },
+    )
+}
+pub unsafe extern "system" fn vkFreeMemory(
+    device: vk::Device,
+    memory: vk::DeviceMemory,
+    p_allocator: *const vk::AllocationCallbacks<'_>,
+) {
+    guard::on::<crate::device::Device, _>(c"vkFreeMemory", device, (), |this| {
+        crate::memory::free_memory(this, memory, p_allocator)
+    })
+}
+pub unsafe extern "system" fn vkGetBufferDeviceAddress(
+    device: vk::Device,
+    p_info: *const vk::BufferDeviceAddressInfo<'_>,
+) -> vk::DeviceAddress {
+    guard::on::<crate::device::Device, _>(c"vkGetBufferDeviceAddress", device, Default::default(), |this| {
+        crate::buffer::get_buffer_device_address(this, p_info)
+    })
+}
+pub unsafe extern "system" fn vkGetBufferMemoryRequirements(
+    device: vk::Device,
+    buffer: vk::Buffer,
+    p_memory_requirements: *mut vk::MemoryRequirements,
+) {
+    guard::on::<crate::device::Device, _>(c"vkGetBufferMemoryRequirements", device, (), |this| {
+        crate::generated::legacy::get_buffer_memory_requirements(this, buffer, p_memory_requirements)
+    })
+}
+pub unsafe extern "system" fn vkGetBufferMemoryRequirements2(
+    device: vk::Device,
+    p_info: *const vk::BufferMemoryRequirementsInfo2<'_>,
+    p_memory_requirements: *mut vk::MemoryRequirements2<'_>,
+) {
+    guard::on::<crate::device::Device, _>(c"vkGetBufferMemoryRequirements2", device, (), |this| {
+        crate::buffer::get_buffer_memory_requirements2(this, p_info, p_memory_requirements)
+    })
+}
+pub unsafe extern "system" fn vkGetBufferOpaqueCaptureAddress(
+    device: vk::Device,
+    p_info: *const vk::BufferDeviceAddressInfo<'_>,
+) -> u64 {
+    guard::on::<crate::device::Device, _>(
+        c"vkGetBufferOpaqueCaptureAddress",
+        device,
+        Default::default(),
+        |this| crate::buffer::get_buffer_opaque_capture_address(this, p_info),
+    )
+}
+pub unsafe extern "system" fn vkGetCalibratedTimestampsKHR(
+    device: vk::Device,
+    timestamp_count: u32,
+    p_timestamp_infos: *const vk::CalibratedTimestampInfoKHR<'_>,
+    p_timestamps: *mut u64,
+    p_max_deviation: *mut u64,
+) -> vk::Result {
+    guard::on::<crate::device::Device, _>(
+        c"vkGetCalibratedTimestampsKHR",
+        device,
+        vk::Result::ERROR_UNKNOWN,
+        |this| {
+            crate::calibration::get_calibrated_timestamps_khr(
+                this,
+                timestamp_count,
+                p_timestamp_infos,
+                p_timestamps,
+                p_max_deviation,
+            )
+        },
+    )
+}
+pub unsafe extern "system" fn vkGetDescriptorSetLayoutSupport(
+    device: vk::Device,
+    p_create_info: *const vk::DescriptorSetLayoutCreateInfo<'_>,
+    p_support: *mut vk::DescriptorSetLayoutSupport<'_>,
+) {
+    guard::on::<crate::device::Device, _>(c"vkGetDescriptorSetLayoutSupport", device, (), |this| {
+        crate::descriptor_layout::get_descriptor_set_layout_support(this, p_create_info, p_support)
+    })
+}
+pub unsafe extern "system" fn vkGetDeviceBufferMemoryRequirements(
+    device: vk::Device,
+    p_info: *const vk::DeviceBufferMemoryRequirements<'_>,
+    p_memory_requirements: *mut vk::MemoryRequirements2<'_>,
+) {
+    guard::on::<crate::device::Device, _>(c"vkGetDeviceBufferMemoryRequirements", device, (), |this| {
+        crate::buffer::get_device_buffer_memory_requirements(this, p_info, p_memory_requirements)
+    })
+}
+pub unsafe extern "system" fn vkGetDeviceGroupPeerMemoryFeatures(
+    device: vk::Device,
+    heap_index: u32,
+    local_device_index: u32,
+    remote_device_index: u32,
+    p_peer_memory_features: *mut vk::PeerMemoryFeatureFlags,
+) {
+    guard::on::<crate::device::Device, _>(c"vkGetDeviceGroupPeerMemoryFeatures", device, (), |this| {
+        crate::device::get_device_group_peer_memory_features(
+            this,
+            heap_index,
+            local_device_index,
+            remote_device_index,
+            p_peer_memory_features,
+        )
+    })
+}
+pub unsafe extern "system" fn vkGetDeviceImageMemoryRequirements(
+    device: vk::Device,
+    p_info: *const vk::DeviceImageMemoryRequirements<'_>,
+    p_memory_requirements: *mut vk::MemoryRequirements2<'_>,
+) {
+    guard::on::<crate::device::Device, _>(c"vkGetDeviceImageMemoryRequirements", device, (), |this| {
+        crate::image::get_device_image_memory_requirements(this, p_info, p_memory_requirements)
+    })
+}
+pub unsafe extern "system" fn vkGetDeviceImageSparseMemoryRequirements(
+    device: vk::Device,
+    p_info: *const vk::DeviceImageMemoryRequirements<'_>,
+    p_sparse_memory_requirement_count: *mut u32,
+    p_sparse_memory_requirements: *mut vk::SparseImageMemoryRequirements2<'_>,
+) {
+    guard::on::<crate::device::Device, _>(c"vkGetDeviceImageSparseMemoryRequirements", device, (), |this| {
+        crate::image::get_device_image_sparse_memory_requirements(
+            this,
+            p_info,
+            p_sparse_memory_requirement_count,
+            p_sparse_memory_requirements,
+        )
+    })
+}
+pub unsafe extern "system" fn vkGetDeviceImageSubresourceLayout(
+    device: vk::Device,
+    p_info: *const vk::DeviceImageSubresourceInfo<'_>,
+    p_layout: *mut vk::SubresourceLayout2<'_>,
+) {
+    guard::on::<crate::device::Device, _>(c"vkGetDeviceImageSubresourceLayout", device, (), |this| {
+        crate::image::get_device_image_subresource_layout(this, p_info, p_layout)
+    })
+}
+pub unsafe extern "system" fn vkGetDeviceMemoryCommitment(
+    device: vk::Device,
+    memory: vk::DeviceMemory,
+    p_committed_memory_in_bytes: *mut vk::DeviceSize,
+) {
+    guard::on::<crate::device::Device, _>(c"vkGetDeviceMemoryCommitment", device, (), |this| {
+        crate::memory::get_device_memory_commitment(this, memory, p_committed_memory_in_bytes)
+    })
+}
+pub unsafe extern "system" fn vkGetDeviceMemoryOpaqueCaptureAddress(
+    device: vk::Device,
+    p_info: *const vk::DeviceMemoryOpaqueCaptureAddressInfo<'_>,
+) -> u64 {
+    guard::on::<crate::device::Device, _>(
+        c"vkGetDeviceMemoryOpaqueCaptureAddress",
+        device,
+        Default::default(),
+        |this| crate::memory::get_device_memory_opaque_capture_address(this, p_info),
+    )
+}
 pub unsafe extern "system" fn vkGetDeviceProcAddr(
     device: vk::Device,
     p_name: *const c_char,
 ) -> vk::PFN_vkVoidFunction {
     guard::on::<crate::device::Device, _>(c"vkGetDeviceProcAddr", device, Default::default(), |this| {
         crate::proc_addr::get_device_proc_addr(this, p_name)
+    })
+}
+pub unsafe extern "system" fn vkGetDeviceQueue(
+    device: vk::Device,
+    queue_family_index: u32,
+    queue_index: u32,
+    p_queue: *mut vk::Queue,
+) {
+    guard::on::<crate::device::Device, _>(c"vkGetDeviceQueue", device, (), |this| {
+        crate::generated::legacy::get_device_queue(this, queue_family_index, queue_index, p_queue)
+    })
+}
+pub unsafe extern "system" fn vkGetDeviceQueue2(
+    device: vk::Device,
+    p_queue_info: *const vk::DeviceQueueInfo2<'_>,
+    p_queue: *mut vk::Queue,
+) {
+    guard::on::<crate::device::Device, _>(c"vkGetDeviceQueue2", device, (), |this| {
+        crate::device::get_device_queue2(this, p_queue_info, p_queue)
+    })
+}
+pub unsafe extern "system" fn vkGetEventStatus(device: vk::Device, event: vk::Event) -> vk::Result {
+    guard::on::<crate::device::Device, _>(
+        c"vkGetEventStatus",
+        device,
+        vk::Result::ERROR_DEVICE_LOST,
+        |this| crate::event::get_event_status(this, event),
+    )
+}
+pub unsafe extern "system" fn vkGetFenceStatus(device: vk::Device, fence: vk::Fence) -> vk::Result {
+    guard::on::<crate::device::Device, _>(
+        c"vkGetFenceStatus",
+        device,
+        vk::Result::ERROR_DEVICE_LOST,
+        |this| crate::fence::get_fence_status(this, fence),
+    )
+}
+pub unsafe extern "system" fn vkGetImageMemoryRequirements(
+    device: vk::Device,
+    image: vk::Image,
+    p_memory_requirements: *mut vk::MemoryRequirements,
+) {
+    guard::on::<crate::device::Device, _>(c"vkGetImageMemoryRequirements", device, (), |this| {
+        crate::generated::legacy::get_image_memory_requirements(this, image, p_memory_requirements)
+    })
+}
+pub unsafe extern "system" fn vkGetImageMemoryRequirements2(
+    device: vk::Device,
+    p_info: *const vk::ImageMemoryRequirementsInfo2<'_>,
+    p_memory_requirements: *mut vk::MemoryRequirements2<'_>,
+) {
+    guard::on::<crate::device::Device, _>(c"vkGetImageMemoryRequirements2", device, (), |this| {
+        crate::image::get_image_memory_requirements2(this, p_info, p_memory_requirements)
+    })
+}
+pub unsafe extern "system" fn vkGetImageSparseMemoryRequirements(
+    device: vk::Device,
+    image: vk::Image,
+    p_sparse_memory_requirement_count: *mut u32,
+    p_sparse_memory_requirements: *mut vk::SparseImageMemoryRequirements,
+) {
+    guard::on::<crate::device::Device, _>(c"vkGetImageSparseMemoryRequirements", device, (), |this| {
+        crate::legacy::sparse::get_image_sparse_memory_requirements(
+            this,
+            image,
+            p_sparse_memory_requirement_count,
+            p_sparse_memory_requirements,
+        )
+    })
+}
+pub unsafe extern "system" fn vkGetImageSparseMemoryRequirements2(
+    device: vk::Device,
+    p_info: *const vk::ImageSparseMemoryRequirementsInfo2<'_>,
+    p_sparse_memory_requirement_count: *mut u32,
+    p_sparse_memory_requirements: *mut vk::SparseImageMemoryRequirements2<'_>,
+) {
+    guard::on::<crate::device::Device, _>(c"vkGetImageSparseMemoryRequirements2", device, (), |this| {
+        crate::image::get_image_sparse_memory_requirements2(
+            this,
+            p_info,
+            p_sparse_memory_requirement_count,
+            p_sparse_memory_requirements,
+        )
+    })
+}
+pub unsafe extern "system" fn vkGetImageSubresourceLayout(
+    device: vk::Device,
+    image: vk::Image,
+    p_subresource: *const vk::ImageSubresource,
+    p_layout: *mut vk::SubresourceLayout,
+) {
+    guard::on::<crate::device::Device, _>(c"vkGetImageSubresourceLayout", device, (), |this| {
+        crate::generated::legacy::get_image_subresource_layout(this, image, p_subresource, p_layout)
+    })
+}
+pub unsafe extern "system" fn vkGetImageSubresourceLayout2(
+    device: vk::Device,
+    image: vk::Image,
+    p_subresource: *const vk::ImageSubresource2<'_>,
+    p_layout: *mut vk::SubresourceLayout2<'_>,
+) {
+    guard::on::<crate::device::Device, _>(c"vkGetImageSubresourceLayout2", device, (), |this| {
+        crate::image::get_image_subresource_layout2(this, image, p_subresource, p_layout)
     })
 }
 pub unsafe extern "system" fn vkGetInstanceProcAddr(
@@ -218,6 +2349,48 @@ pub unsafe extern "system" fn vkGetInstanceProcAddr(
     guard::raw(c"vkGetInstanceProcAddr", Default::default(), || {
         crate::proc_addr::get_instance_proc_addr(instance, p_name)
     })
+}
+pub unsafe extern "system" fn vkGetMemoryFdKHR(
+    device: vk::Device,
+    p_get_fd_info: *const vk::MemoryGetFdInfoKHR<'_>,
+    p_fd: *mut c_int,
+) -> vk::Result {
+    guard::on::<crate::device::Device, _>(c"vkGetMemoryFdKHR", device, vk::Result::ERROR_UNKNOWN, |this| {
+        crate::memory::get_memory_fd_khr(this, p_get_fd_info, p_fd)
+    })
+}
+pub unsafe extern "system" fn vkGetMemoryFdPropertiesKHR(
+    device: vk::Device,
+    handle_type: vk::ExternalMemoryHandleTypeFlags,
+    fd: c_int,
+    p_memory_fd_properties: *mut vk::MemoryFdPropertiesKHR<'_>,
+) -> vk::Result {
+    guard::on::<crate::device::Device, _>(
+        c"vkGetMemoryFdPropertiesKHR",
+        device,
+        vk::Result::ERROR_UNKNOWN,
+        |this| crate::memory::get_memory_fd_properties_khr(this, handle_type, fd, p_memory_fd_properties),
+    )
+}
+pub unsafe extern "system" fn vkGetMemoryHostPointerPropertiesEXT(
+    device: vk::Device,
+    handle_type: vk::ExternalMemoryHandleTypeFlags,
+    p_host_pointer: *const c_void,
+    p_memory_host_pointer_properties: *mut vk::MemoryHostPointerPropertiesEXT<'_>,
+) -> vk::Result {
+    guard::on::<crate::device::Device, _>(
+        c"vkGetMemoryHostPointerPropertiesEXT",
+        device,
+        vk::Result::ERROR_UNKNOWN,
+        |this| {
+            crate::memory::get_memory_host_pointer_properties_ext(
+                this,
+                handle_type,
+                p_host_pointer,
+                p_memory_host_pointer_properties,
+            )
+        },
+    )
 }
 pub unsafe extern "system" fn vkGetPhysicalDeviceCalibrateableTimeDomainsKHR(
     physical_device: vk::PhysicalDevice,
@@ -525,6 +2698,79 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceToolProperties(
         },
     )
 }
+pub unsafe extern "system" fn vkGetPipelineCacheData(
+    device: vk::Device,
+    pipeline_cache: vk::PipelineCache,
+    p_data_size: *mut usize,
+    p_data: *mut c_void,
+) -> vk::Result {
+    guard::on::<crate::device::Device, _>(
+        c"vkGetPipelineCacheData",
+        device,
+        vk::Result::ERROR_UNKNOWN,
+        |this| crate::pipeline_cache::get_pipeline_cache_data(this, pipeline_cache, p_data_size, p_data),
+    )
+}
+pub unsafe extern "system" fn vkGetPipelineExecutableInternalRepresentationsKHR(
+    device: vk::Device,
+    p_executable_info: *const vk::PipelineExecutableInfoKHR<'_>,
+    p_internal_representation_count: *mut u32,
+    p_internal_representations: *mut vk::PipelineExecutableInternalRepresentationKHR<'_>,
+) -> vk::Result {
+    guard::on::<crate::device::Device, _>(
+        c"vkGetPipelineExecutableInternalRepresentationsKHR",
+        device,
+        vk::Result::ERROR_UNKNOWN,
+        |this| {
+            crate::pipeline_executable::get_pipeline_executable_internal_representations_khr(
+                this,
+                p_executable_info,
+                p_internal_representation_count,
+                p_internal_representations,
+            )
+        },
+    )
+}
+pub unsafe extern "system" fn vkGetPipelineExecutablePropertiesKHR(
+    device: vk::Device,
+    p_pipeline_info: *const vk::PipelineInfoKHR<'_>,
+    p_executable_count: *mut u32,
+    p_properties: *mut vk::PipelineExecutablePropertiesKHR<'_>,
+) -> vk::Result {
+    guard::on::<crate::device::Device, _>(
+        c"vkGetPipelineExecutablePropertiesKHR",
+        device,
+        vk::Result::ERROR_UNKNOWN,
+        |this| {
+            crate::pipeline_executable::get_pipeline_executable_properties_khr(
+                this,
+                p_pipeline_info,
+                p_executable_count,
+                p_properties,
+            )
+        },
+    )
+}
+pub unsafe extern "system" fn vkGetPipelineExecutableStatisticsKHR(
+    device: vk::Device,
+    p_executable_info: *const vk::PipelineExecutableInfoKHR<'_>,
+    p_statistic_count: *mut u32,
+    p_statistics: *mut vk::PipelineExecutableStatisticKHR<'_>,
+) -> vk::Result {
+    guard::on::<crate::device::Device, _>(
+        c"vkGetPipelineExecutableStatisticsKHR",
+        device,
+        vk::Result::ERROR_UNKNOWN,
+        |this| {
+            crate::pipeline_executable::get_pipeline_executable_statistics_khr(
+                this,
+                p_executable_info,
+                p_statistic_count,
+                p_statistics,
+            )
+        },
+    )
+}
 pub unsafe extern "system" fn vkGetPrivateData(
     device: vk::Device,
     object_type: vk::ObjectType,
@@ -536,12 +2782,126 @@ pub unsafe extern "system" fn vkGetPrivateData(
         crate::private_data::get_private_data(this, object_type, object_handle, private_data_slot, p_data)
     })
 }
+pub unsafe extern "system" fn vkGetQueryPoolResults(
+    device: vk::Device,
+    query_pool: vk::QueryPool,
+    first_query: u32,
+    query_count: u32,
+    data_size: usize,
+    p_data: *mut c_void,
+    stride: vk::DeviceSize,
+    flags: vk::QueryResultFlags,
+) -> vk::Result {
+    guard::on::<crate::device::Device, _>(
+        c"vkGetQueryPoolResults",
+        device,
+        vk::Result::ERROR_DEVICE_LOST,
+        |this| {
+            crate::query_pool::get_query_pool_results(
+                this,
+                query_pool,
+                first_query,
+                query_count,
+                data_size,
+                p_data,
+                stride,
+                flags,
+            )
+        },
+    )
+}
+pub unsafe extern "system" fn vkGetRenderAreaGranularity(
+    device: vk::Device,
+    render_pass: vk::RenderPass,
+    p_granularity: *mut vk::Extent2D,
+) {
+    guard::on::<crate::device::Device, _>(c"vkGetRenderAreaGranularity", device, (), |this| {
+        crate::render_pass::get_render_area_granularity(this, render_pass, p_granularity)
+    })
+}
+pub unsafe extern "system" fn vkGetRenderingAreaGranularity(
+    device: vk::Device,
+    p_rendering_area_info: *const vk::RenderingAreaInfo<'_>,
+    p_granularity: *mut vk::Extent2D,
+) {
+    guard::on::<crate::device::Device, _>(c"vkGetRenderingAreaGranularity", device, (), |this| {
+        crate::render_pass::get_rendering_area_granularity(this, p_rendering_area_info, p_granularity)
+    })
+}
+pub unsafe extern "system" fn vkGetSemaphoreCounterValue(
+    device: vk::Device,
+    semaphore: vk::Semaphore,
+    p_value: *mut u64,
+) -> vk::Result {
+    guard::on::<crate::device::Device, _>(
+        c"vkGetSemaphoreCounterValue",
+        device,
+        vk::Result::ERROR_DEVICE_LOST,
+        |this| crate::semaphore::get_semaphore_counter_value(this, semaphore, p_value),
+    )
+}
+pub unsafe extern "system" fn vkInvalidateMappedMemoryRanges(
+    device: vk::Device,
+    memory_range_count: u32,
+    p_memory_ranges: *const vk::MappedMemoryRange<'_>,
+) -> vk::Result {
+    guard::on::<crate::device::Device, _>(
+        c"vkInvalidateMappedMemoryRanges",
+        device,
+        vk::Result::ERROR_UNKNOWN,
+        |this| crate::memory::invalidate_mapped_memory_ranges(this, memory_range_count, p_memory_ranges),
+    )
+}
+pub unsafe extern "system" fn vkMapMemory(
+    device: vk::Device,
+    memory: vk::DeviceMemory,
+    offset: vk::DeviceSize,
+    size: vk::DeviceSize,
+    flags: vk::MemoryMapFlags,
+    pp_data: *mut *mut c_void,
+) -> vk::Result {
+    guard::on::<crate::device::Device, _>(c"vkMapMemory", device, vk::Result::ERROR_UNKNOWN, |this| {
+        crate::generated::legacy::map_memory(this, memory, offset, size, flags, pp_data)
+    })
+}
+pub unsafe extern "system" fn vkMapMemory2(
+    device: vk::Device,
+    p_memory_map_info: *const vk::MemoryMapInfo<'_>,
+    pp_data: *mut *mut c_void,
+) -> vk::Result {
+    guard::on::<crate::device::Device, _>(c"vkMapMemory2", device, vk::Result::ERROR_UNKNOWN, |this| {
+        crate::memory::map_memory2(this, p_memory_map_info, pp_data)
+    })
+}
+pub unsafe extern "system" fn vkMergePipelineCaches(
+    device: vk::Device,
+    dst_cache: vk::PipelineCache,
+    src_cache_count: u32,
+    p_src_caches: *const vk::PipelineCache,
+) -> vk::Result {
+    guard::on::<crate::device::Device, _>(
+        c"vkMergePipelineCaches",
+        device,
+        vk::Result::ERROR_UNKNOWN,
+        |this| crate::pipeline_cache::merge_pipeline_caches(this, dst_cache, src_cache_count, p_src_caches),
+    )
+}
 pub unsafe extern "system" fn vkQueueBeginDebugUtilsLabelEXT(
     queue: vk::Queue,
     p_label_info: *const vk::DebugUtilsLabelEXT<'_>,
 ) {
     guard::on::<crate::queue::Queue, _>(c"vkQueueBeginDebugUtilsLabelEXT", queue, (), |this| {
         crate::debug::queue_begin_debug_utils_label_ext(this, p_label_info)
+    })
+}
+pub unsafe extern "system" fn vkQueueBindSparse(
+    queue: vk::Queue,
+    bind_info_count: u32,
+    p_bind_info: *const vk::BindSparseInfo<'_>,
+    fence: vk::Fence,
+) -> vk::Result {
+    guard::on::<crate::queue::Queue, _>(c"vkQueueBindSparse", queue, vk::Result::ERROR_DEVICE_LOST, |this| {
+        crate::queue::queue_bind_sparse(this, bind_info_count, p_bind_info, fence)
     })
 }
 pub unsafe extern "system" fn vkQueueEndDebugUtilsLabelEXT(queue: vk::Queue) {
@@ -555,6 +2915,87 @@ pub unsafe extern "system" fn vkQueueInsertDebugUtilsLabelEXT(
 ) {
     guard::on::<crate::queue::Queue, _>(c"vkQueueInsertDebugUtilsLabelEXT", queue, (), |this| {
         crate::debug::queue_insert_debug_utils_label_ext(this, p_label_info)
+    })
+}
+pub unsafe extern "system" fn vkQueueSubmit(
+    queue: vk::Queue,
+    submit_count: u32,
+    p_submits: *const vk::SubmitInfo<'_>,
+    fence: vk::Fence,
+) -> vk::Result {
+    guard::on::<crate::queue::Queue, _>(c"vkQueueSubmit", queue, vk::Result::ERROR_DEVICE_LOST, |this| {
+        crate::legacy::submit::queue_submit(this, submit_count, p_submits, fence)
+    })
+}
+pub unsafe extern "system" fn vkQueueSubmit2(
+    queue: vk::Queue,
+    submit_count: u32,
+    p_submits: *const vk::SubmitInfo2<'_>,
+    fence: vk::Fence,
+) -> vk::Result {
+    guard::on::<crate::queue::Queue, _>(c"vkQueueSubmit2", queue, vk::Result::ERROR_DEVICE_LOST, |this| {
+        crate::queue::queue_submit2(this, submit_count, p_submits, fence)
+    })
+}
+pub unsafe extern "system" fn vkQueueWaitIdle(queue: vk::Queue) -> vk::Result {
+    guard::on::<crate::queue::Queue, _>(c"vkQueueWaitIdle", queue, vk::Result::ERROR_DEVICE_LOST, |this| {
+        crate::queue::queue_wait_idle(this)
+    })
+}
+pub unsafe extern "system" fn vkResetCommandBuffer(
+    command_buffer: vk::CommandBuffer,
+    flags: vk::CommandBufferResetFlags,
+) -> vk::Result {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(
+        c"vkResetCommandBuffer",
+        command_buffer,
+        vk::Result::ERROR_UNKNOWN,
+        |this| crate::command_buffer::reset_command_buffer(this, flags),
+    )
+}
+pub unsafe extern "system" fn vkResetCommandPool(
+    device: vk::Device,
+    command_pool: vk::CommandPool,
+    flags: vk::CommandPoolResetFlags,
+) -> vk::Result {
+    guard::on::<crate::device::Device, _>(c"vkResetCommandPool", device, vk::Result::ERROR_UNKNOWN, |this| {
+        crate::command_pool::reset_command_pool(this, command_pool, flags)
+    })
+}
+pub unsafe extern "system" fn vkResetDescriptorPool(
+    device: vk::Device,
+    descriptor_pool: vk::DescriptorPool,
+    flags: vk::DescriptorPoolResetFlags,
+) -> vk::Result {
+    guard::on::<crate::device::Device, _>(
+        c"vkResetDescriptorPool",
+        device,
+        vk::Result::ERROR_UNKNOWN,
+        |this| crate::descriptor_pool::reset_descriptor_pool(this, descriptor_pool, flags),
+    )
+}
+pub unsafe extern "system" fn vkResetEvent(device: vk::Device, event: vk::Event) -> vk::Result {
+    guard::on::<crate::device::Device, _>(c"vkResetEvent", device, vk::Result::ERROR_UNKNOWN, |this| {
+        crate::event::reset_event(this, event)
+    })
+}
+pub unsafe extern "system" fn vkResetFences(
+    device: vk::Device,
+    fence_count: u32,
+    p_fences: *const vk::Fence,
+) -> vk::Result {
+    guard::on::<crate::device::Device, _>(c"vkResetFences", device, vk::Result::ERROR_UNKNOWN, |this| {
+        crate::fence::reset_fences(this, fence_count, p_fences)
+    })
+}
+pub unsafe extern "system" fn vkResetQueryPool(
+    device: vk::Device,
+    query_pool: vk::QueryPool,
+    first_query: u32,
+    query_count: u32,
+) {
+    guard::on::<crate::device::Device, _>(c"vkResetQueryPool", device, (), |this| {
+        crate::query_pool::reset_query_pool(this, query_pool, first_query, query_count)
     })
 }
 pub unsafe extern "system" fn vkSetDebugUtilsObjectNameEXT(
@@ -579,6 +3020,11 @@ pub unsafe extern "system" fn vkSetDebugUtilsObjectTagEXT(
         |this| crate::debug::set_debug_utils_object_tag_ext(this, p_tag_info),
     )
 }
+pub unsafe extern "system" fn vkSetEvent(device: vk::Device, event: vk::Event) -> vk::Result {
+    guard::on::<crate::device::Device, _>(c"vkSetEvent", device, vk::Result::ERROR_UNKNOWN, |this| {
+        crate::event::set_event(this, event)
+    })
+}
 pub unsafe extern "system" fn vkSetPrivateData(
     device: vk::Device,
     object_type: vk::ObjectType,
@@ -590,6 +3036,17 @@ pub unsafe extern "system" fn vkSetPrivateData(
         crate::private_data::set_private_data(this, object_type, object_handle, private_data_slot, data)
     })
 }
+pub unsafe extern "system" fn vkSignalSemaphore(
+    device: vk::Device,
+    p_signal_info: *const vk::SemaphoreSignalInfo<'_>,
+) -> vk::Result {
+    guard::on::<crate::device::Device, _>(
+        c"vkSignalSemaphore",
+        device,
+        vk::Result::ERROR_DEVICE_LOST,
+        |this| crate::semaphore::signal_semaphore(this, p_signal_info),
+    )
+}
 pub unsafe extern "system" fn vkSubmitDebugUtilsMessageEXT(
     instance: vk::Instance,
     message_severity: vk::DebugUtilsMessageSeverityFlagsEXT,
@@ -600,9 +3057,1115 @@ pub unsafe extern "system" fn vkSubmitDebugUtilsMessageEXT(
         crate::debug::submit_debug_utils_message_ext(this, message_severity, message_types, p_callback_data)
     })
 }
+pub unsafe extern "system" fn vkTrimCommandPool(
+    device: vk::Device,
+    command_pool: vk::CommandPool,
+    flags: vk::CommandPoolTrimFlags,
+) {
+    guard::on::<crate::device::Device, _>(c"vkTrimCommandPool", device, (), |this| {
+        crate::command_pool::trim_command_pool(this, command_pool, flags)
+    })
+}
+pub unsafe extern "system" fn vkUnmapMemory(device: vk::Device, memory: vk::DeviceMemory) {
+    guard::on::<crate::device::Device, _>(c"vkUnmapMemory", device, (), |this| {
+        crate::memory::unmap_memory(this, memory)
+    })
+}
+pub unsafe extern "system" fn vkUnmapMemory2(
+    device: vk::Device,
+    p_memory_unmap_info: *const vk::MemoryUnmapInfo<'_>,
+) -> vk::Result {
+    guard::on::<crate::device::Device, _>(c"vkUnmapMemory2", device, vk::Result::ERROR_UNKNOWN, |this| {
+        crate::memory::unmap_memory2(this, p_memory_unmap_info)
+    })
+}
+pub unsafe extern "system" fn vkUpdateDescriptorSetWithTemplate(
+    device: vk::Device,
+    descriptor_set: vk::DescriptorSet,
+    descriptor_update_template: vk::DescriptorUpdateTemplate,
+    p_data: *const c_void,
+) {
+    guard::on::<crate::device::Device, _>(c"vkUpdateDescriptorSetWithTemplate", device, (), |this| {
+        crate::update_template::update_descriptor_set_with_template(
+            this,
+            descriptor_set,
+            descriptor_update_template,
+            p_data,
+        )
+    })
+}
+pub unsafe extern "system" fn vkUpdateDescriptorSets(
+    device: vk::Device,
+    descriptor_write_count: u32,
+    p_descriptor_writes: *const vk::WriteDescriptorSet<'_>,
+    descriptor_copy_count: u32,
+    p_descriptor_copies: *const vk::CopyDescriptorSet<'_>,
+) {
+    guard::on::<crate::device::Device, _>(c"vkUpdateDescriptorSets", device, (), |this| {
+        crate::descriptor_set::update_descriptor_sets(
+            this,
+            descriptor_write_count,
+            p_descriptor_writes,
+            descriptor_copy_count,
+            p_descriptor_copies,
+        )
+    })
+}
+pub unsafe extern "system" fn vkWaitForFences(
+    device: vk::Device,
+    fence_count: u32,
+    p_fences: *const vk::Fence,
+    wait_all: vk::Bool32,
+    timeout: u64,
+) -> vk::Result {
+    guard::on::<crate::device::Device, _>(c"vkWaitForFences", device, vk::Result::ERROR_DEVICE_LOST, |this| {
+        crate::fence::wait_for_fences(this, fence_count, p_fences, wait_all, timeout)
+    })
+}
+pub unsafe extern "system" fn vkWaitSemaphores(
+    device: vk::Device,
+    p_wait_info: *const vk::SemaphoreWaitInfo<'_>,
+    timeout: u64,
+) -> vk::Result {
+    guard::on::<crate::device::Device, _>(
+        c"vkWaitSemaphores",
+        device,
+        vk::Result::ERROR_DEVICE_LOST,
+        |this| crate::semaphore::wait_semaphores(this, p_wait_info, timeout),
+    )
+}
 
 /// All commands, sorted by name.
 pub(crate) static ENTRIES: &[Entry] = &[
+    Entry {
+        name: c"vkAllocateCommandBuffers",
+        function: vkAllocateCommandBuffers as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkAllocateDescriptorSets",
+        function: vkAllocateDescriptorSets as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkAllocateMemory",
+        function: vkAllocateMemory as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkBeginCommandBuffer",
+        function: vkBeginCommandBuffer as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkBindBufferMemory",
+        function: vkBindBufferMemory as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkBindBufferMemory2",
+        function: vkBindBufferMemory2 as *const (),
+        level: Level::Device,
+        core: 101,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkBindBufferMemory2KHR",
+        function: vkBindBufferMemory2 as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[44],
+    },
+    Entry {
+        name: c"vkBindImageMemory",
+        function: vkBindImageMemory as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkBindImageMemory2",
+        function: vkBindImageMemory2 as *const (),
+        level: Level::Device,
+        core: 101,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkBindImageMemory2KHR",
+        function: vkBindImageMemory2 as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[44],
+    },
+    Entry {
+        name: c"vkCmdBeginDebugUtilsLabelEXT",
+        function: vkCmdBeginDebugUtilsLabelEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[5],
+    },
+    Entry {
+        name: c"vkCmdBeginQuery",
+        function: vkCmdBeginQuery as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdBeginRenderPass",
+        function: vkCmdBeginRenderPass as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdBeginRenderPass2",
+        function: vkCmdBeginRenderPass2 as *const (),
+        level: Level::Device,
+        core: 102,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdBeginRenderPass2KHR",
+        function: vkCmdBeginRenderPass2 as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[49],
+    },
+    Entry {
+        name: c"vkCmdBeginRendering",
+        function: vkCmdBeginRendering as *const (),
+        level: Level::Device,
+        core: 103,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdBeginRenderingKHR",
+        function: vkCmdBeginRendering as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[57],
+    },
+    Entry {
+        name: c"vkCmdBindDescriptorSets",
+        function: vkCmdBindDescriptorSets as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdBindDescriptorSets2",
+        function: vkCmdBindDescriptorSets2 as *const (),
+        level: Level::Device,
+        core: 104,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdBindDescriptorSets2KHR",
+        function: vkCmdBindDescriptorSets2 as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[76],
+    },
+    Entry {
+        name: c"vkCmdBindIndexBuffer",
+        function: vkCmdBindIndexBuffer as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdBindIndexBuffer2",
+        function: vkCmdBindIndexBuffer2 as *const (),
+        level: Level::Device,
+        core: 104,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdBindIndexBuffer2KHR",
+        function: vkCmdBindIndexBuffer2 as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[75],
+    },
+    Entry {
+        name: c"vkCmdBindPipeline",
+        function: vkCmdBindPipeline as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdBindVertexBuffers",
+        function: vkCmdBindVertexBuffers as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdBindVertexBuffers2",
+        function: vkCmdBindVertexBuffers2 as *const (),
+        level: Level::Device,
+        core: 103,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdBindVertexBuffers2EXT",
+        function: vkCmdBindVertexBuffers2 as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[7],
+    },
+    Entry {
+        name: c"vkCmdBlitImage",
+        function: vkCmdBlitImage as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdBlitImage2",
+        function: vkCmdBlitImage2 as *const (),
+        level: Level::Device,
+        core: 103,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdBlitImage2KHR",
+        function: vkCmdBlitImage2 as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[48],
+    },
+    Entry {
+        name: c"vkCmdClearAttachments",
+        function: vkCmdClearAttachments as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdClearColorImage",
+        function: vkCmdClearColorImage as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdClearDepthStencilImage",
+        function: vkCmdClearDepthStencilImage as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdCopyBuffer",
+        function: vkCmdCopyBuffer as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdCopyBuffer2",
+        function: vkCmdCopyBuffer2 as *const (),
+        level: Level::Device,
+        core: 103,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdCopyBuffer2KHR",
+        function: vkCmdCopyBuffer2 as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[48],
+    },
+    Entry {
+        name: c"vkCmdCopyBufferToImage",
+        function: vkCmdCopyBufferToImage as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdCopyBufferToImage2",
+        function: vkCmdCopyBufferToImage2 as *const (),
+        level: Level::Device,
+        core: 103,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdCopyBufferToImage2KHR",
+        function: vkCmdCopyBufferToImage2 as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[48],
+    },
+    Entry {
+        name: c"vkCmdCopyImage",
+        function: vkCmdCopyImage as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdCopyImage2",
+        function: vkCmdCopyImage2 as *const (),
+        level: Level::Device,
+        core: 103,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdCopyImage2KHR",
+        function: vkCmdCopyImage2 as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[48],
+    },
+    Entry {
+        name: c"vkCmdCopyImageToBuffer",
+        function: vkCmdCopyImageToBuffer as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdCopyImageToBuffer2",
+        function: vkCmdCopyImageToBuffer2 as *const (),
+        level: Level::Device,
+        core: 103,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdCopyImageToBuffer2KHR",
+        function: vkCmdCopyImageToBuffer2 as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[48],
+    },
+    Entry {
+        name: c"vkCmdCopyQueryPoolResults",
+        function: vkCmdCopyQueryPoolResults as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdDispatch",
+        function: vkCmdDispatch as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdDispatchBase",
+        function: vkCmdDispatchBase as *const (),
+        level: Level::Device,
+        core: 101,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdDispatchBaseKHR",
+        function: vkCmdDispatchBase as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[53],
+    },
+    Entry {
+        name: c"vkCmdDispatchIndirect",
+        function: vkCmdDispatchIndirect as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdDraw",
+        function: vkCmdDraw as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdDrawIndexed",
+        function: vkCmdDrawIndexed as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdDrawIndexedIndirect",
+        function: vkCmdDrawIndexedIndirect as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdDrawIndexedIndirectCount",
+        function: vkCmdDrawIndexedIndirectCount as *const (),
+        level: Level::Device,
+        core: 102,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdDrawIndexedIndirectCountKHR",
+        function: vkCmdDrawIndexedIndirectCount as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[55],
+    },
+    Entry {
+        name: c"vkCmdDrawIndirect",
+        function: vkCmdDrawIndirect as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdDrawIndirectCount",
+        function: vkCmdDrawIndirectCount as *const (),
+        level: Level::Device,
+        core: 102,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdDrawIndirectCountKHR",
+        function: vkCmdDrawIndirectCount as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[55],
+    },
+    Entry {
+        name: c"vkCmdEndDebugUtilsLabelEXT",
+        function: vkCmdEndDebugUtilsLabelEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[5],
+    },
+    Entry {
+        name: c"vkCmdEndQuery",
+        function: vkCmdEndQuery as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdEndRenderPass",
+        function: vkCmdEndRenderPass as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdEndRenderPass2",
+        function: vkCmdEndRenderPass2 as *const (),
+        level: Level::Device,
+        core: 102,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdEndRenderPass2KHR",
+        function: vkCmdEndRenderPass2 as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[49],
+    },
+    Entry {
+        name: c"vkCmdEndRendering",
+        function: vkCmdEndRendering as *const (),
+        level: Level::Device,
+        core: 103,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdEndRenderingKHR",
+        function: vkCmdEndRendering as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[57],
+    },
+    Entry {
+        name: c"vkCmdExecuteCommands",
+        function: vkCmdExecuteCommands as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdFillBuffer",
+        function: vkCmdFillBuffer as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdInsertDebugUtilsLabelEXT",
+        function: vkCmdInsertDebugUtilsLabelEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[5],
+    },
+    Entry {
+        name: c"vkCmdNextSubpass",
+        function: vkCmdNextSubpass as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdNextSubpass2",
+        function: vkCmdNextSubpass2 as *const (),
+        level: Level::Device,
+        core: 102,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdNextSubpass2KHR",
+        function: vkCmdNextSubpass2 as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[49],
+    },
+    Entry {
+        name: c"vkCmdPipelineBarrier",
+        function: vkCmdPipelineBarrier as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdPipelineBarrier2",
+        function: vkCmdPipelineBarrier2 as *const (),
+        level: Level::Device,
+        core: 103,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdPipelineBarrier2KHR",
+        function: vkCmdPipelineBarrier2 as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[103],
+    },
+    Entry {
+        name: c"vkCmdPushConstants",
+        function: vkCmdPushConstants as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdPushConstants2",
+        function: vkCmdPushConstants2 as *const (),
+        level: Level::Device,
+        core: 104,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdPushConstants2KHR",
+        function: vkCmdPushConstants2 as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[76],
+    },
+    Entry {
+        name: c"vkCmdPushDescriptorSet",
+        function: vkCmdPushDescriptorSet as *const (),
+        level: Level::Device,
+        core: 104,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdPushDescriptorSet2",
+        function: vkCmdPushDescriptorSet2 as *const (),
+        level: Level::Device,
+        core: 104,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdPushDescriptorSet2KHR",
+        function: vkCmdPushDescriptorSet2 as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[76],
+    },
+    Entry {
+        name: c"vkCmdPushDescriptorSetKHR",
+        function: vkCmdPushDescriptorSet as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[80],
+    },
+    Entry {
+        name: c"vkCmdPushDescriptorSetWithTemplate",
+        function: vkCmdPushDescriptorSetWithTemplate as *const (),
+        level: Level::Device,
+        core: 104,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdPushDescriptorSetWithTemplate2",
+        function: vkCmdPushDescriptorSetWithTemplate2 as *const (),
+        level: Level::Device,
+        core: 104,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdPushDescriptorSetWithTemplate2KHR",
+        function: vkCmdPushDescriptorSetWithTemplate2 as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[76],
+    },
+    Entry {
+        name: c"vkCmdPushDescriptorSetWithTemplateKHR",
+        function: vkCmdPushDescriptorSetWithTemplate as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[52, 80],
+    },
+    Entry {
+        name: c"vkCmdResetEvent",
+        function: vkCmdResetEvent as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdResetEvent2",
+        function: vkCmdResetEvent2 as *const (),
+        level: Level::Device,
+        core: 103,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdResetEvent2KHR",
+        function: vkCmdResetEvent2 as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[103],
+    },
+    Entry {
+        name: c"vkCmdResetQueryPool",
+        function: vkCmdResetQueryPool as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdResolveImage",
+        function: vkCmdResolveImage as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdResolveImage2",
+        function: vkCmdResolveImage2 as *const (),
+        level: Level::Device,
+        core: 103,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdResolveImage2KHR",
+        function: vkCmdResolveImage2 as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[48],
+    },
+    Entry {
+        name: c"vkCmdSetBlendConstants",
+        function: vkCmdSetBlendConstants as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdSetCullMode",
+        function: vkCmdSetCullMode as *const (),
+        level: Level::Device,
+        core: 103,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdSetCullModeEXT",
+        function: vkCmdSetCullMode as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[7],
+    },
+    Entry {
+        name: c"vkCmdSetDepthBias",
+        function: vkCmdSetDepthBias as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdSetDepthBiasEnable",
+        function: vkCmdSetDepthBiasEnable as *const (),
+        level: Level::Device,
+        core: 103,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdSetDepthBiasEnableEXT",
+        function: vkCmdSetDepthBiasEnable as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[8],
+    },
+    Entry {
+        name: c"vkCmdSetDepthBounds",
+        function: vkCmdSetDepthBounds as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdSetDepthBoundsTestEnable",
+        function: vkCmdSetDepthBoundsTestEnable as *const (),
+        level: Level::Device,
+        core: 103,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdSetDepthBoundsTestEnableEXT",
+        function: vkCmdSetDepthBoundsTestEnable as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[7],
+    },
+    Entry {
+        name: c"vkCmdSetDepthCompareOp",
+        function: vkCmdSetDepthCompareOp as *const (),
+        level: Level::Device,
+        core: 103,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdSetDepthCompareOpEXT",
+        function: vkCmdSetDepthCompareOp as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[7],
+    },
+    Entry {
+        name: c"vkCmdSetDepthTestEnable",
+        function: vkCmdSetDepthTestEnable as *const (),
+        level: Level::Device,
+        core: 103,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdSetDepthTestEnableEXT",
+        function: vkCmdSetDepthTestEnable as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[7],
+    },
+    Entry {
+        name: c"vkCmdSetDepthWriteEnable",
+        function: vkCmdSetDepthWriteEnable as *const (),
+        level: Level::Device,
+        core: 103,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdSetDepthWriteEnableEXT",
+        function: vkCmdSetDepthWriteEnable as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[7],
+    },
+    Entry {
+        name: c"vkCmdSetDeviceMask",
+        function: vkCmdSetDeviceMask as *const (),
+        level: Level::Device,
+        core: 101,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdSetDeviceMaskKHR",
+        function: vkCmdSetDeviceMask as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[53],
+    },
+    Entry {
+        name: c"vkCmdSetEvent",
+        function: vkCmdSetEvent as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdSetEvent2",
+        function: vkCmdSetEvent2 as *const (),
+        level: Level::Device,
+        core: 103,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdSetEvent2KHR",
+        function: vkCmdSetEvent2 as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[103],
+    },
+    Entry {
+        name: c"vkCmdSetFrontFace",
+        function: vkCmdSetFrontFace as *const (),
+        level: Level::Device,
+        core: 103,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdSetFrontFaceEXT",
+        function: vkCmdSetFrontFace as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[7],
+    },
+    Entry {
+        name: c"vkCmdSetLineWidth",
+        function: vkCmdSetLineWidth as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdSetLogicOpEXT",
+        function: vkCmdSetLogicOpEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[8],
+    },
+    Entry {
+        name: c"vkCmdSetPatchControlPointsEXT",
+        function: vkCmdSetPatchControlPointsEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[8],
+    },
+    Entry {
+        name: c"vkCmdSetPrimitiveRestartEnable",
+        function: vkCmdSetPrimitiveRestartEnable as *const (),
+        level: Level::Device,
+        core: 103,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdSetPrimitiveRestartEnableEXT",
+        function: vkCmdSetPrimitiveRestartEnable as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[8],
+    },
+    Entry {
+        name: c"vkCmdSetPrimitiveTopology",
+        function: vkCmdSetPrimitiveTopology as *const (),
+        level: Level::Device,
+        core: 103,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdSetPrimitiveTopologyEXT",
+        function: vkCmdSetPrimitiveTopology as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[7],
+    },
+    Entry {
+        name: c"vkCmdSetRasterizerDiscardEnable",
+        function: vkCmdSetRasterizerDiscardEnable as *const (),
+        level: Level::Device,
+        core: 103,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdSetRasterizerDiscardEnableEXT",
+        function: vkCmdSetRasterizerDiscardEnable as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[8],
+    },
+    Entry {
+        name: c"vkCmdSetScissor",
+        function: vkCmdSetScissor as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdSetScissorWithCount",
+        function: vkCmdSetScissorWithCount as *const (),
+        level: Level::Device,
+        core: 103,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdSetScissorWithCountEXT",
+        function: vkCmdSetScissorWithCount as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[7],
+    },
+    Entry {
+        name: c"vkCmdSetStencilCompareMask",
+        function: vkCmdSetStencilCompareMask as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdSetStencilOp",
+        function: vkCmdSetStencilOp as *const (),
+        level: Level::Device,
+        core: 103,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdSetStencilOpEXT",
+        function: vkCmdSetStencilOp as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[7],
+    },
+    Entry {
+        name: c"vkCmdSetStencilReference",
+        function: vkCmdSetStencilReference as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdSetStencilTestEnable",
+        function: vkCmdSetStencilTestEnable as *const (),
+        level: Level::Device,
+        core: 103,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdSetStencilTestEnableEXT",
+        function: vkCmdSetStencilTestEnable as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[7],
+    },
+    Entry {
+        name: c"vkCmdSetStencilWriteMask",
+        function: vkCmdSetStencilWriteMask as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdSetViewport",
+        function: vkCmdSetViewport as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdSetViewportWithCount",
+        function: vkCmdSetViewportWithCount as *const (),
+        level: Level::Device,
+        core: 103,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdSetViewportWithCountEXT",
+        function: vkCmdSetViewportWithCount as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[7],
+    },
+    Entry {
+        name: c"vkCmdUpdateBuffer",
+        function: vkCmdUpdateBuffer as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdWaitEvents",
+        function: vkCmdWaitEvents as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdWaitEvents2",
+        function: vkCmdWaitEvents2 as *const (),
+        level: Level::Device,
+        core: 103,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdWaitEvents2KHR",
+        function: vkCmdWaitEvents2 as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[103],
+    },
+    Entry {
+        name: c"vkCmdWriteTimestamp",
+        function: vkCmdWriteTimestamp as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdWriteTimestamp2",
+        function: vkCmdWriteTimestamp2 as *const (),
+        level: Level::Device,
+        core: 103,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdWriteTimestamp2KHR",
+        function: vkCmdWriteTimestamp2 as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[103],
+    },
+    Entry {
+        name: c"vkCreateBuffer",
+        function: vkCreateBuffer as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCreateBufferView",
+        function: vkCreateBufferView as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCreateCommandPool",
+        function: vkCreateCommandPool as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCreateComputePipelines",
+        function: vkCreateComputePipelines as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
     Entry {
         name: c"vkCreateDebugReportCallbackEXT",
         function: vkCreateDebugReportCallbackEXT as *const (),
@@ -618,9 +4181,100 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[5],
     },
     Entry {
+        name: c"vkCreateDescriptorPool",
+        function: vkCreateDescriptorPool as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCreateDescriptorSetLayout",
+        function: vkCreateDescriptorSetLayout as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCreateDescriptorUpdateTemplate",
+        function: vkCreateDescriptorUpdateTemplate as *const (),
+        level: Level::Device,
+        core: 101,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCreateDescriptorUpdateTemplateKHR",
+        function: vkCreateDescriptorUpdateTemplate as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[52],
+    },
+    Entry {
+        name: c"vkCreateDevice",
+        function: vkCreateDevice as *const (),
+        level: Level::PhysicalDevice,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCreateEvent",
+        function: vkCreateEvent as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCreateFence",
+        function: vkCreateFence as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCreateFramebuffer",
+        function: vkCreateFramebuffer as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCreateGraphicsPipelines",
+        function: vkCreateGraphicsPipelines as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCreateImage",
+        function: vkCreateImage as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCreateImageView",
+        function: vkCreateImageView as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
         name: c"vkCreateInstance",
         function: vkCreateInstance as *const (),
         level: Level::Global,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCreatePipelineCache",
+        function: vkCreatePipelineCache as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCreatePipelineLayout",
+        function: vkCreatePipelineLayout as *const (),
+        level: Level::Device,
         core: 100,
         extensions: &[],
     },
@@ -639,11 +4293,95 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[23],
     },
     Entry {
+        name: c"vkCreateQueryPool",
+        function: vkCreateQueryPool as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCreateRenderPass",
+        function: vkCreateRenderPass as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCreateRenderPass2",
+        function: vkCreateRenderPass2 as *const (),
+        level: Level::Device,
+        core: 102,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCreateRenderPass2KHR",
+        function: vkCreateRenderPass2 as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[49],
+    },
+    Entry {
+        name: c"vkCreateSampler",
+        function: vkCreateSampler as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCreateSamplerYcbcrConversion",
+        function: vkCreateSamplerYcbcrConversion as *const (),
+        level: Level::Device,
+        core: 101,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCreateSamplerYcbcrConversionKHR",
+        function: vkCreateSamplerYcbcrConversion as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[84],
+    },
+    Entry {
+        name: c"vkCreateSemaphore",
+        function: vkCreateSemaphore as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCreateShaderModule",
+        function: vkCreateShaderModule as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
         name: c"vkDebugReportMessageEXT",
         function: vkDebugReportMessageEXT as *const (),
         level: Level::Instance,
         core: 0,
         extensions: &[4],
+    },
+    Entry {
+        name: c"vkDestroyBuffer",
+        function: vkDestroyBuffer as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkDestroyBufferView",
+        function: vkDestroyBufferView as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkDestroyCommandPool",
+        function: vkDestroyCommandPool as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
     },
     Entry {
         name: c"vkDestroyDebugReportCallbackEXT",
@@ -660,9 +4398,100 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[5],
     },
     Entry {
+        name: c"vkDestroyDescriptorPool",
+        function: vkDestroyDescriptorPool as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkDestroyDescriptorSetLayout",
+        function: vkDestroyDescriptorSetLayout as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkDestroyDescriptorUpdateTemplate",
+        function: vkDestroyDescriptorUpdateTemplate as *const (),
+        level: Level::Device,
+        core: 101,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkDestroyDescriptorUpdateTemplateKHR",
+        function: vkDestroyDescriptorUpdateTemplate as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[52],
+    },
+    Entry {
+        name: c"vkDestroyDevice",
+        function: vkDestroyDevice as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkDestroyEvent",
+        function: vkDestroyEvent as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkDestroyFence",
+        function: vkDestroyFence as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkDestroyFramebuffer",
+        function: vkDestroyFramebuffer as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkDestroyImage",
+        function: vkDestroyImage as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkDestroyImageView",
+        function: vkDestroyImageView as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
         name: c"vkDestroyInstance",
         function: vkDestroyInstance as *const (),
         level: Level::Instance,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkDestroyPipeline",
+        function: vkDestroyPipeline as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkDestroyPipelineCache",
+        function: vkDestroyPipelineCache as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkDestroyPipelineLayout",
+        function: vkDestroyPipelineLayout as *const (),
+        level: Level::Device,
         core: 100,
         extensions: &[],
     },
@@ -679,6 +4508,69 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Device,
         core: 0,
         extensions: &[23],
+    },
+    Entry {
+        name: c"vkDestroyQueryPool",
+        function: vkDestroyQueryPool as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkDestroyRenderPass",
+        function: vkDestroyRenderPass as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkDestroySampler",
+        function: vkDestroySampler as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkDestroySamplerYcbcrConversion",
+        function: vkDestroySamplerYcbcrConversion as *const (),
+        level: Level::Device,
+        core: 101,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkDestroySamplerYcbcrConversionKHR",
+        function: vkDestroySamplerYcbcrConversion as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[84],
+    },
+    Entry {
+        name: c"vkDestroySemaphore",
+        function: vkDestroySemaphore as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkDestroyShaderModule",
+        function: vkDestroyShaderModule as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkDeviceWaitIdle",
+        function: vkDeviceWaitIdle as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkEndCommandBuffer",
+        function: vkEndCommandBuffer as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
     },
     Entry {
         name: c"vkEnumerateDeviceExtensionProperties",
@@ -737,6 +4629,202 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[],
     },
     Entry {
+        name: c"vkFlushMappedMemoryRanges",
+        function: vkFlushMappedMemoryRanges as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkFreeCommandBuffers",
+        function: vkFreeCommandBuffers as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkFreeDescriptorSets",
+        function: vkFreeDescriptorSets as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkFreeMemory",
+        function: vkFreeMemory as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkGetBufferDeviceAddress",
+        function: vkGetBufferDeviceAddress as *const (),
+        level: Level::Device,
+        core: 102,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkGetBufferDeviceAddressKHR",
+        function: vkGetBufferDeviceAddress as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[45],
+    },
+    Entry {
+        name: c"vkGetBufferMemoryRequirements",
+        function: vkGetBufferMemoryRequirements as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkGetBufferMemoryRequirements2",
+        function: vkGetBufferMemoryRequirements2 as *const (),
+        level: Level::Device,
+        core: 101,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkGetBufferMemoryRequirements2KHR",
+        function: vkGetBufferMemoryRequirements2 as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[66],
+    },
+    Entry {
+        name: c"vkGetBufferOpaqueCaptureAddress",
+        function: vkGetBufferOpaqueCaptureAddress as *const (),
+        level: Level::Device,
+        core: 102,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkGetBufferOpaqueCaptureAddressKHR",
+        function: vkGetBufferOpaqueCaptureAddress as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[45],
+    },
+    Entry {
+        name: c"vkGetCalibratedTimestampsEXT",
+        function: vkGetCalibratedTimestampsKHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[2],
+    },
+    Entry {
+        name: c"vkGetCalibratedTimestampsKHR",
+        function: vkGetCalibratedTimestampsKHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[46],
+    },
+    Entry {
+        name: c"vkGetDescriptorSetLayoutSupport",
+        function: vkGetDescriptorSetLayoutSupport as *const (),
+        level: Level::Device,
+        core: 101,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkGetDescriptorSetLayoutSupportKHR",
+        function: vkGetDescriptorSetLayoutSupport as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[73],
+    },
+    Entry {
+        name: c"vkGetDeviceBufferMemoryRequirements",
+        function: vkGetDeviceBufferMemoryRequirements as *const (),
+        level: Level::Device,
+        core: 103,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkGetDeviceBufferMemoryRequirementsKHR",
+        function: vkGetDeviceBufferMemoryRequirements as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[74],
+    },
+    Entry {
+        name: c"vkGetDeviceGroupPeerMemoryFeatures",
+        function: vkGetDeviceGroupPeerMemoryFeatures as *const (),
+        level: Level::Device,
+        core: 101,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkGetDeviceGroupPeerMemoryFeaturesKHR",
+        function: vkGetDeviceGroupPeerMemoryFeatures as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[53],
+    },
+    Entry {
+        name: c"vkGetDeviceImageMemoryRequirements",
+        function: vkGetDeviceImageMemoryRequirements as *const (),
+        level: Level::Device,
+        core: 103,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkGetDeviceImageMemoryRequirementsKHR",
+        function: vkGetDeviceImageMemoryRequirements as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[74],
+    },
+    Entry {
+        name: c"vkGetDeviceImageSparseMemoryRequirements",
+        function: vkGetDeviceImageSparseMemoryRequirements as *const (),
+        level: Level::Device,
+        core: 103,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkGetDeviceImageSparseMemoryRequirementsKHR",
+        function: vkGetDeviceImageSparseMemoryRequirements as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[74],
+    },
+    Entry {
+        name: c"vkGetDeviceImageSubresourceLayout",
+        function: vkGetDeviceImageSubresourceLayout as *const (),
+        level: Level::Device,
+        core: 104,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkGetDeviceImageSubresourceLayoutKHR",
+        function: vkGetDeviceImageSubresourceLayout as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[75],
+    },
+    Entry {
+        name: c"vkGetDeviceMemoryCommitment",
+        function: vkGetDeviceMemoryCommitment as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkGetDeviceMemoryOpaqueCaptureAddress",
+        function: vkGetDeviceMemoryOpaqueCaptureAddress as *const (),
+        level: Level::Device,
+        core: 102,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkGetDeviceMemoryOpaqueCaptureAddressKHR",
+        function: vkGetDeviceMemoryOpaqueCaptureAddress as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[45],
+    },
+    Entry {
         name: c"vkGetDeviceProcAddr",
         function: vkGetDeviceProcAddr as *const (),
         level: Level::Device,
@@ -744,11 +4832,123 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[],
     },
     Entry {
+        name: c"vkGetDeviceQueue",
+        function: vkGetDeviceQueue as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkGetDeviceQueue2",
+        function: vkGetDeviceQueue2 as *const (),
+        level: Level::Device,
+        core: 101,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkGetEventStatus",
+        function: vkGetEventStatus as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkGetFenceStatus",
+        function: vkGetFenceStatus as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkGetImageMemoryRequirements",
+        function: vkGetImageMemoryRequirements as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkGetImageMemoryRequirements2",
+        function: vkGetImageMemoryRequirements2 as *const (),
+        level: Level::Device,
+        core: 101,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkGetImageMemoryRequirements2KHR",
+        function: vkGetImageMemoryRequirements2 as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[66],
+    },
+    Entry {
+        name: c"vkGetImageSparseMemoryRequirements",
+        function: vkGetImageSparseMemoryRequirements as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkGetImageSparseMemoryRequirements2",
+        function: vkGetImageSparseMemoryRequirements2 as *const (),
+        level: Level::Device,
+        core: 101,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkGetImageSparseMemoryRequirements2KHR",
+        function: vkGetImageSparseMemoryRequirements2 as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[66],
+    },
+    Entry {
+        name: c"vkGetImageSubresourceLayout",
+        function: vkGetImageSubresourceLayout as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkGetImageSubresourceLayout2",
+        function: vkGetImageSubresourceLayout2 as *const (),
+        level: Level::Device,
+        core: 104,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkGetImageSubresourceLayout2KHR",
+        function: vkGetImageSubresourceLayout2 as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[75],
+    },
+    Entry {
         name: c"vkGetInstanceProcAddr",
         function: vkGetInstanceProcAddr as *const (),
         level: Level::Instance,
         core: 100,
         extensions: &[],
+    },
+    Entry {
+        name: c"vkGetMemoryFdKHR",
+        function: vkGetMemoryFdKHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[62],
+    },
+    Entry {
+        name: c"vkGetMemoryFdPropertiesKHR",
+        function: vkGetMemoryFdPropertiesKHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[62],
+    },
+    Entry {
+        name: c"vkGetMemoryHostPointerPropertiesEXT",
+        function: vkGetMemoryHostPointerPropertiesEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[9],
     },
     Entry {
         name: c"vkGetPhysicalDeviceCalibrateableTimeDomainsEXT",
@@ -968,6 +5168,34 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[38],
     },
     Entry {
+        name: c"vkGetPipelineCacheData",
+        function: vkGetPipelineCacheData as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkGetPipelineExecutableInternalRepresentationsKHR",
+        function: vkGetPipelineExecutableInternalRepresentationsKHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[79],
+    },
+    Entry {
+        name: c"vkGetPipelineExecutablePropertiesKHR",
+        function: vkGetPipelineExecutablePropertiesKHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[79],
+    },
+    Entry {
+        name: c"vkGetPipelineExecutableStatisticsKHR",
+        function: vkGetPipelineExecutableStatisticsKHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[79],
+    },
+    Entry {
         name: c"vkGetPrivateData",
         function: vkGetPrivateData as *const (),
         level: Level::Device,
@@ -982,11 +5210,95 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[23],
     },
     Entry {
+        name: c"vkGetQueryPoolResults",
+        function: vkGetQueryPoolResults as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkGetRenderAreaGranularity",
+        function: vkGetRenderAreaGranularity as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkGetRenderingAreaGranularity",
+        function: vkGetRenderingAreaGranularity as *const (),
+        level: Level::Device,
+        core: 104,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkGetRenderingAreaGranularityKHR",
+        function: vkGetRenderingAreaGranularity as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[75],
+    },
+    Entry {
+        name: c"vkGetSemaphoreCounterValue",
+        function: vkGetSemaphoreCounterValue as *const (),
+        level: Level::Device,
+        core: 102,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkGetSemaphoreCounterValueKHR",
+        function: vkGetSemaphoreCounterValue as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[104],
+    },
+    Entry {
+        name: c"vkInvalidateMappedMemoryRanges",
+        function: vkInvalidateMappedMemoryRanges as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkMapMemory",
+        function: vkMapMemory as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkMapMemory2",
+        function: vkMapMemory2 as *const (),
+        level: Level::Device,
+        core: 104,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkMapMemory2KHR",
+        function: vkMapMemory2 as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[77],
+    },
+    Entry {
+        name: c"vkMergePipelineCaches",
+        function: vkMergePipelineCaches as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
         name: c"vkQueueBeginDebugUtilsLabelEXT",
         function: vkQueueBeginDebugUtilsLabelEXT as *const (),
         level: Level::Device,
         core: 0,
         extensions: &[5],
+    },
+    Entry {
+        name: c"vkQueueBindSparse",
+        function: vkQueueBindSparse as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
     },
     Entry {
         name: c"vkQueueEndDebugUtilsLabelEXT",
@@ -1003,6 +5315,83 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[5],
     },
     Entry {
+        name: c"vkQueueSubmit",
+        function: vkQueueSubmit as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkQueueSubmit2",
+        function: vkQueueSubmit2 as *const (),
+        level: Level::Device,
+        core: 103,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkQueueSubmit2KHR",
+        function: vkQueueSubmit2 as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[103],
+    },
+    Entry {
+        name: c"vkQueueWaitIdle",
+        function: vkQueueWaitIdle as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkResetCommandBuffer",
+        function: vkResetCommandBuffer as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkResetCommandPool",
+        function: vkResetCommandPool as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkResetDescriptorPool",
+        function: vkResetDescriptorPool as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkResetEvent",
+        function: vkResetEvent as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkResetFences",
+        function: vkResetFences as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkResetQueryPool",
+        function: vkResetQueryPool as *const (),
+        level: Level::Device,
+        core: 102,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkResetQueryPoolEXT",
+        function: vkResetQueryPool as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[12],
+    },
+    Entry {
         name: c"vkSetDebugUtilsObjectNameEXT",
         function: vkSetDebugUtilsObjectNameEXT as *const (),
         level: Level::Device,
@@ -1015,6 +5404,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Device,
         core: 0,
         extensions: &[5],
+    },
+    Entry {
+        name: c"vkSetEvent",
+        function: vkSetEvent as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
     },
     Entry {
         name: c"vkSetPrivateData",
@@ -1031,10 +5427,101 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[23],
     },
     Entry {
+        name: c"vkSignalSemaphore",
+        function: vkSignalSemaphore as *const (),
+        level: Level::Device,
+        core: 102,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkSignalSemaphoreKHR",
+        function: vkSignalSemaphore as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[104],
+    },
+    Entry {
         name: c"vkSubmitDebugUtilsMessageEXT",
         function: vkSubmitDebugUtilsMessageEXT as *const (),
         level: Level::Instance,
         core: 0,
         extensions: &[5],
+    },
+    Entry {
+        name: c"vkTrimCommandPool",
+        function: vkTrimCommandPool as *const (),
+        level: Level::Device,
+        core: 101,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkTrimCommandPoolKHR",
+        function: vkTrimCommandPool as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[71],
+    },
+    Entry {
+        name: c"vkUnmapMemory",
+        function: vkUnmapMemory as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkUnmapMemory2",
+        function: vkUnmapMemory2 as *const (),
+        level: Level::Device,
+        core: 104,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkUnmapMemory2KHR",
+        function: vkUnmapMemory2 as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[77],
+    },
+    Entry {
+        name: c"vkUpdateDescriptorSetWithTemplate",
+        function: vkUpdateDescriptorSetWithTemplate as *const (),
+        level: Level::Device,
+        core: 101,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkUpdateDescriptorSetWithTemplateKHR",
+        function: vkUpdateDescriptorSetWithTemplate as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[52],
+    },
+    Entry {
+        name: c"vkUpdateDescriptorSets",
+        function: vkUpdateDescriptorSets as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkWaitForFences",
+        function: vkWaitForFences as *const (),
+        level: Level::Device,
+        core: 100,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkWaitSemaphores",
+        function: vkWaitSemaphores as *const (),
+        level: Level::Device,
+        core: 102,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkWaitSemaphoresKHR",
+        function: vkWaitSemaphores as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[104],
     },
 ];
