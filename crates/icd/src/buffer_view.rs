@@ -27,8 +27,10 @@ pub(crate) unsafe fn create_buffer_view(
     _: *const vk::AllocationCallbacks,
     out: *mut vk::BufferView,
 ) -> vk::Result {
-    let made = match buffer::get((*info).buffer) {
-        Some(b) => gpu::sample::BufferView::new(b, &*info).map(|v| BufferView { gpu: Arc::new(v) }),
+    let i = &*info;
+    let made = match buffer::get(i.buffer) {
+        Some(b) => gpu::sample::BufferView::new(b, i.format, i.offset, i.range)
+            .map(|v| BufferView { gpu: Arc::new(v) }),
         None => Err(vk::Result::ERROR_UNKNOWN),
     };
     created(out, made)

@@ -57,7 +57,6 @@ pub(crate) struct SetLayout {
     /// By rising number; bindings without descriptors are kept.
     pub bindings: Vec<Binding>,
     pub dynamic_count: u32,
-    pub flags: vk::DescriptorSetLayoutCreateFlags,
     size: u32,
 }
 
@@ -72,11 +71,6 @@ impl Object for DescriptorSetLayout {
 impl SetLayout {
     pub fn index(&self, number: u32) -> Option<usize> {
         self.bindings.binary_search_by_key(&number, |b| b.number).ok()
-    }
-
-    /// Elements of the last binding if its count is variable.
-    pub fn variable_max(&self) -> Option<u32> {
-        self.bindings.last().filter(|b| b.is_variable()).map(|b| b.count)
     }
 
     /// Memory for a set, immutable samplers in place; `variable` elements in a variable-sized last binding.
@@ -109,7 +103,9 @@ impl SetLayout {
                     .iter()
                     .map(|&s| Some(object::get::<Sampler>(s)?.gpu.clone()))
                     .collect::<Option<Vec<_>>>()
-                    .ok_or_else(|| invalid("vkCreateDescriptorSetLayout: an immutable sampler is no sampler"))?
+                    .ok_or_else(|| {
+                        invalid("vkCreateDescriptorSetLayout: an immutable sampler is no sampler")
+                    })?
             } else {
                 Vec::new()
             };
@@ -139,7 +135,7 @@ impl SetLayout {
                 dynamic += b.count;
             }
         }
-        Ok(SetLayout { bindings, dynamic_count: dynamic, flags: info.flags, size: at as u32 })
+        Ok(SetLayout { bindings, dynamic_count: dynamic, size: at as u32 })
     }
 }
 
@@ -188,7 +184,9 @@ pub(crate) unsafe fn get_descriptor_set_layout_support(
     if let Some(v) = chain::find_mut::<vk::DescriptorSetVariableDescriptorCountLayoutSupport>((*out).p_next) {
         v.max_variable_descriptor_count = match variable {
             Some((true, _)) => crate::limits::MAX_INLINE_UNIFORM_BLOCK,
-            Some((false, own)) => ((SUPPORTED_BYTES.saturating_sub(bytes - own)) / DESCRIPTOR_BYTES as u64) as u32,
+            Some((false, own)) => {
+                ((SUPPORTED_BYTES.saturating_sub(bytes - own)) / DESCRIPTOR_BYTES as u64) as u32
+            }
             None => 0,
         };
     }

@@ -143,7 +143,9 @@ pub(crate) unsafe fn allocate_descriptor_sets(
     let i = &*info;
     let out = chain::slice_mut(out, i.descriptor_set_count);
     out.fill(vk::DescriptorSet::null());
-    let Some(pool) = object::get::<DescriptorPool>(i.descriptor_pool) else { return vk::Result::ERROR_UNKNOWN };
+    let Some(pool) = object::get::<DescriptorPool>(i.descriptor_pool) else {
+        return vk::Result::ERROR_UNKNOWN;
+    };
     let variable = chain::find::<vk::DescriptorSetVariableDescriptorCountAllocateInfo>(i.p_next)
         .map_or(&[][..], |v| chain::slice(v.p_descriptor_counts, v.descriptor_set_count));
     for (n, &layout) in chain::slice(i.p_set_layouts, i.descriptor_set_count).iter().enumerate() {

@@ -84,16 +84,15 @@ pub(crate) unsafe fn create_device(
 }
 
 unsafe fn new(physical: &PhysicalDevice, info: &vk::DeviceCreateInfo) -> Answer<Device> {
-    let extensions =
-        extensions::Set::read(info.pp_enabled_extension_names, info.enabled_extension_count, false).map_err(
-            |name| {
-                debug::error(
-                    physical,
-                    &format!("vkCreateDevice: no device extension {}", name.to_string_lossy()),
-                );
-                vk::Result::ERROR_EXTENSION_NOT_PRESENT
-            },
-        )?;
+    let extensions = extensions::Set::read(
+        info.pp_enabled_extension_names,
+        info.enabled_extension_count,
+        false,
+    )
+    .map_err(|name| {
+        debug::error(physical, &format!("vkCreateDevice: no device extension {}", name.to_string_lossy()));
+        vk::Result::ERROR_EXTENSION_NOT_PRESENT
+    })?;
     let features = crate::features::enabled(info).map_err(|line| {
         debug::error(physical, &format!("vkCreateDevice: {line}"));
         vk::Result::ERROR_FEATURE_NOT_PRESENT
@@ -151,8 +150,10 @@ pub(crate) unsafe fn get_device_queue2(
     out: *mut vk::Queue,
 ) {
     let i = &*info;
-    let found =
-        device.queues.iter().find(|q| i.queue_family_index == 0 && q.index == i.queue_index && q.flags == i.flags);
+    let found = device
+        .queues
+        .iter()
+        .find(|q| i.queue_family_index == 0 && q.index == i.queue_index && q.flags == i.flags);
     *out = found.map_or(vk::Queue::null(), |q| q.handle);
 }
 

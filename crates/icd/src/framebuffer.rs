@@ -1,4 +1,5 @@
 //! VkFramebuffer: kept as data for the graphics stages.
+#![allow(dead_code)] // nobody reads it before those exist
 
 use crate::answer::created;
 use crate::chain;
@@ -6,12 +7,10 @@ use crate::device::Device;
 use crate::object::{self, Object};
 
 pub struct Framebuffer {
-    #[allow(dead_code)] // read by the graphics stages
     pub(crate) data: Data,
 }
 
 /// Views are empty for an imageless framebuffer: they come with the begin of the render pass.
-#[allow(dead_code)] // read by the graphics stages
 pub(crate) struct Data {
     pub imageless: bool,
     pub views: Vec<vk::ImageView>,

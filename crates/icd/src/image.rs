@@ -30,7 +30,10 @@ unsafe fn new(info: &vk::ImageCreateInfo) -> Answer<gpu::image::Image> {
         | vk::ImageCreateFlags::PROTECTED
         | vk::ImageCreateFlags::DISJOINT;
     if info.flags.intersects(refused) {
-        return Err(invalid(&format!("vkCreateImage: images with {:?} are not supported", info.flags & refused)));
+        return Err(invalid(&format!(
+            "vkCreateImage: images with {:?} are not supported",
+            info.flags & refused
+        )));
     }
     gpu::image::Image::new(info)
 }

@@ -1,6 +1,7 @@
 //! VkImageView.
 
 use crate::answer::created;
+use crate::chain;
 use crate::device::Device;
 use crate::image;
 use crate::object::{self, Object};
@@ -27,8 +28,9 @@ pub(crate) unsafe fn create_image_view(
     _: *const vk::AllocationCallbacks,
     out: *mut vk::ImageView,
 ) -> vk::Result {
+    let min_lod = chain::find::<vk::ImageViewMinLodCreateInfoEXT>((*info).p_next).map_or(0.0, |m| m.min_lod);
     let made = match image::get((*info).image) {
-        Some(i) => gpu::sample::ImageView::new(i, &*info).map(|v| ImageView { gpu: Arc::new(v) }),
+        Some(i) => gpu::sample::ImageView::new(i, &*info, min_lod).map(|v| ImageView { gpu: Arc::new(v) }),
         None => Err(vk::Result::ERROR_UNKNOWN),
     };
     created(out, made)

@@ -51,7 +51,8 @@ unsafe fn allocate(device: &Device, info: &vk::MemoryAllocateInfo) -> Answer<Mem
     if let Some(i) = chain::find::<vk::ImportMemoryHostPointerInfoEXT>(info.p_next)
         && i.handle_type == HOST
     {
-        if i.p_host_pointer.is_null() || !(i.p_host_pointer as u64).is_multiple_of(MIN_HOST_POINTER_ALIGNMENT) {
+        if i.p_host_pointer.is_null() || !(i.p_host_pointer as u64).is_multiple_of(MIN_HOST_POINTER_ALIGNMENT)
+        {
             return Err(vk::Result::ERROR_INVALID_EXTERNAL_HANDLE);
         }
         let gpu = DeviceMemory::import_host(i.p_host_pointer.cast(), size, ty);
@@ -156,7 +157,8 @@ pub(crate) unsafe fn get_memory_fd_khr(
     out: *mut c_int,
 ) -> vk::Result {
     let i = &*info;
-    let exported = object::get::<Memory>(i.memory).filter(|_| i.handle_type == FD).and_then(|m| m.gpu.export());
+    let exported =
+        object::get::<Memory>(i.memory).filter(|_| i.handle_type == FD).and_then(|m| m.gpu.export());
     code(exported.map(|fd| *out = fd).ok_or(vk::Result::ERROR_TOO_MANY_OBJECTS))
 }
 

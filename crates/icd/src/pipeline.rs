@@ -187,8 +187,7 @@ pub(crate) unsafe fn create_compute_pipelines(
     }
     let out = chain::slice_mut(out, count);
     out.fill(vk::Pipeline::null());
-    let cache =
-        if cache == vk::PipelineCache::null() { None } else { object::get::<PipelineCache>(cache) };
+    let cache = if cache == vk::PipelineCache::null() { None } else { object::get::<PipelineCache>(cache) };
     let mut result = vk::Result::SUCCESS;
     for (slot, info) in out.iter_mut().zip(chain::slice(infos, count)) {
         match compute(cache, info) {
@@ -198,9 +197,8 @@ pub(crate) unsafe fn create_compute_pipelines(
                 if result.as_raw() >= 0 {
                     result = e;
                 }
-                let early = vk::PipelineCreateFlags2::from_raw(
-                    Flags::EARLY_RETURN_ON_FAILURE.as_raw() as u64,
-                );
+                let early =
+                    vk::PipelineCreateFlags2::from_raw(Flags::EARLY_RETURN_ON_FAILURE.as_raw() as u64);
                 if flags(info).contains(early) {
                     break;
                 }
@@ -220,14 +218,12 @@ pub(crate) unsafe fn create_graphics_pipelines(
     out: *mut vk::Pipeline,
 ) -> vk::Result {
     chain::slice_mut(out, count).fill(vk::Pipeline::null());
-    crate::debug::log_error("vkCreateGraphicsPipelines: this driver does not draw yet; compute and transfer only");
+    crate::debug::log_error(
+        "vkCreateGraphicsPipelines: this driver does not draw yet; compute and transfer only",
+    );
     vk::Result::ERROR_FEATURE_NOT_PRESENT
 }
 
-pub(crate) unsafe fn destroy_pipeline(
-    _: &Device,
-    pipeline: vk::Pipeline,
-    _: *const vk::AllocationCallbacks,
-) {
+pub(crate) unsafe fn destroy_pipeline(_: &Device, pipeline: vk::Pipeline, _: *const vk::AllocationCallbacks) {
     object::destroy::<Pipeline>(pipeline);
 }

@@ -19,8 +19,7 @@ pub(crate) unsafe fn get_pipeline_executable_properties_khr(
         o.stages = vk::ShaderStageFlags::COMPUTE;
         chain::write_str(&mut o.name, &p.shared().compute.name);
         let program = p.program();
-        let text =
-            format!("Tuff wave program {:032x}, {} lanes a wave", p.shared().key, program.lanes);
+        let text = format!("Tuff wave program {:032x}, {} lanes a wave", p.shared().key, program.lanes);
         chain::write_str(&mut o.description, &text);
         o.subgroup_size = crate::limits::SUBGROUP_SIZE;
     })

@@ -50,8 +50,13 @@ impl Layout {
     pub fn binding(&self, set: u32, binding: u32) -> Option<Binding> {
         let layout = self.sets.get(set as usize)?.as_ref()?;
         let b = &layout.bindings[layout.index(binding)?];
-        let mut at =
-            Binding { table: set, offset: b.offset, stride: DESCRIPTOR_BYTES, count: b.count, inline_data: false };
+        let mut at = Binding {
+            table: set,
+            offset: b.offset,
+            stride: DESCRIPTOR_BYTES,
+            count: b.count,
+            inline_data: false,
+        };
         if b.is_dynamic() {
             at.table = DYNAMIC_TABLE;
             at.offset = (self.dynamic_base[set as usize] + b.dynamic) * DESCRIPTOR_BYTES;
@@ -85,7 +90,9 @@ unsafe fn new(info: &vk::PipelineLayoutCreateInfo) -> Answer<PipelineLayout> {
     let ranges = chain::slice(info.p_push_constant_ranges, info.push_constant_range_count);
     let push_bytes = ranges.iter().map(|r| r.offset.saturating_add(r.size)).max().unwrap_or(0);
     if push_bytes > MAX_PUSH_CONSTANTS {
-        return Err(invalid(&format!("vkCreatePipelineLayout: push constants end after {MAX_PUSH_CONSTANTS} bytes")));
+        return Err(invalid(&format!(
+            "vkCreatePipelineLayout: push constants end after {MAX_PUSH_CONSTANTS} bytes"
+        )));
     }
     Ok(PipelineLayout { shared: Arc::new(Layout::new(sets, push_bytes)) })
 }

@@ -1,4 +1,5 @@
 //! VkRenderPass: kept as data for the graphics stages.
+#![allow(dead_code)] // nobody reads it before those exist
 
 use crate::answer::created;
 use crate::chain;
@@ -71,7 +72,6 @@ pub(crate) struct Pass {
 }
 
 pub struct RenderPass {
-    #[allow(dead_code)] // read by the graphics stages
     pub(crate) shared: Arc<Pass>,
 }
 
@@ -113,14 +113,13 @@ unsafe fn references(r: *const vk::AttachmentReference2, count: u32) -> Vec<Refe
 }
 
 unsafe fn subpass(s: &vk::SubpassDescription2) -> Subpass {
-    let depth_resolve =
-        chain::find::<vk::SubpassDescriptionDepthStencilResolve>(s.p_next).and_then(|d| {
-            Some(DepthResolve {
-                to: reference(d.p_depth_stencil_resolve_attachment.as_ref()?),
-                depth_mode: d.depth_resolve_mode,
-                stencil_mode: d.stencil_resolve_mode,
-            })
-        });
+    let depth_resolve = chain::find::<vk::SubpassDescriptionDepthStencilResolve>(s.p_next).and_then(|d| {
+        Some(DepthResolve {
+            to: reference(d.p_depth_stencil_resolve_attachment.as_ref()?),
+            depth_mode: d.depth_resolve_mode,
+            stencil_mode: d.stencil_resolve_mode,
+        })
+    });
     Subpass {
         flags: s.flags,
         bind_point: s.pipeline_bind_point,
@@ -162,9 +161,15 @@ pub(crate) unsafe fn create_render_pass2(
 ) -> vk::Result {
     let i = &*info;
     let pass = Pass {
-        attachments: chain::slice(i.p_attachments, i.attachment_count).iter().map(|a| attachment(a)).collect(),
+        attachments: chain::slice(i.p_attachments, i.attachment_count)
+            .iter()
+            .map(|a| attachment(a))
+            .collect(),
         subpasses: chain::slice(i.p_subpasses, i.subpass_count).iter().map(|s| subpass(s)).collect(),
-        dependencies: chain::slice(i.p_dependencies, i.dependency_count).iter().map(|d| dependency(d)).collect(),
+        dependencies: chain::slice(i.p_dependencies, i.dependency_count)
+            .iter()
+            .map(|d| dependency(d))
+            .collect(),
         correlated_views: chain::slice(i.p_correlated_view_masks, i.correlated_view_mask_count).to_vec(),
     };
     created(out, Ok(RenderPass { shared: Arc::new(pass) }))

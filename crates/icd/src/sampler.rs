@@ -1,6 +1,7 @@
 //! VkSampler; and sampler Y′CbCr conversions, which there are none of.
 
 use crate::answer::created;
+use crate::chain;
 use crate::device::Device;
 use crate::object::{self, Object};
 use std::sync::Arc;
@@ -26,10 +27,22 @@ pub(crate) unsafe fn create_sampler(
     _: *const vk::AllocationCallbacks,
     out: *mut vk::Sampler,
 ) -> vk::Result {
-    created(out, Ok(Sampler { gpu: Arc::new(gpu::sample::Sampler::new(&*info)) }))
+    let i = &*info;
+    let custom =
+        matches!(i.border_color, vk::BorderColor::FLOAT_CUSTOM_EXT | vk::BorderColor::INT_CUSTOM_EXT);
+    let border = chain::find::<vk::SamplerCustomBorderColorCreateInfoEXT>(i.p_next)
+        .filter(|_| custom)
+        .map(|b| b.custom_border_color.uint32);
+    let reduction = chain::find::<vk::SamplerReductionModeCreateInfo>(i.p_next)
+        .map_or(vk::SamplerReductionMode::WEIGHTED_AVERAGE, |r| r.reduction_mode);
+    created(out, Ok(Sampler { gpu: Arc::new(gpu::sample::Sampler::new(i, border, reduction)) }))
 }
 
-pub(crate) unsafe fn destroy_sampler(device: &Device, sampler: vk::Sampler, _: *const vk::AllocationCallbacks) {
+pub(crate) unsafe fn destroy_sampler(
+    device: &Device,
+    sampler: vk::Sampler,
+    _: *const vk::AllocationCallbacks,
+) {
     if let Some(s) = object::destroy::<Sampler>(sampler) {
         device.quarantine.keep(Box::new(s.gpu), &device.gpu);
     }
@@ -42,7 +55,9 @@ pub(crate) unsafe fn create_sampler_ycbcr_conversion(
     out: *mut vk::SamplerYcbcrConversion,
 ) -> vk::Result {
     *out = vk::SamplerYcbcrConversion::null();
-    crate::debug::log_error("vkCreateSamplerYcbcrConversion: the feature samplerYcbcrConversion is not supported");
+    crate::debug::log_error(
+        "vkCreateSamplerYcbcrConversion: the feature samplerYcbcrConversion is not supported",
+    );
     vk::Result::ERROR_FEATURE_NOT_PRESENT
 }
 

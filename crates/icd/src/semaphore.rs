@@ -23,13 +23,19 @@ pub(crate) unsafe fn create_semaphore(
     out: *mut vk::Semaphore,
 ) -> vk::Result {
     let gpu = match chain::find::<vk::SemaphoreTypeCreateInfo>((*info).p_next) {
-        Some(t) if t.semaphore_type == vk::SemaphoreType::TIMELINE => sync::Semaphore::timeline(t.initial_value),
+        Some(t) if t.semaphore_type == vk::SemaphoreType::TIMELINE => {
+            sync::Semaphore::timeline(t.initial_value)
+        }
         _ => sync::Semaphore::binary(),
     };
     created(out, Ok(Semaphore { gpu }))
 }
 
-pub(crate) unsafe fn destroy_semaphore(_: &Device, semaphore: vk::Semaphore, _: *const vk::AllocationCallbacks) {
+pub(crate) unsafe fn destroy_semaphore(
+    _: &Device,
+    semaphore: vk::Semaphore,
+    _: *const vk::AllocationCallbacks,
+) {
     object::destroy::<Semaphore>(semaphore);
 }
 

@@ -59,6 +59,8 @@ pub(crate) unsafe fn of_stage(stage: &vk::PipelineShaderStageCreateInfo) -> Answ
     }
     match chain::find::<vk::ShaderModuleCreateInfo>(stage.p_next) {
         Some(info) => parse(info),
-        None => Err(crate::answer::invalid("a pipeline's stage has neither a module nor SPIR-V in its chain")),
+        None => {
+            Err(crate::answer::invalid("a pipeline's stage has neither a module nor SPIR-V in its chain"))
+        }
     }
 }

@@ -49,8 +49,7 @@ pub(crate) unsafe fn create_descriptor_update_template(
     out: *mut vk::DescriptorUpdateTemplate,
 ) -> vk::Result {
     let i = &*info;
-    let entries =
-        chain::slice(i.p_descriptor_update_entries, i.descriptor_update_entry_count).to_vec();
+    let entries = chain::slice(i.p_descriptor_update_entries, i.descriptor_update_entry_count).to_vec();
     created(out, Ok(DescriptorUpdateTemplate { entries, bind_point: i.pipeline_bind_point }))
 }
 

@@ -116,8 +116,7 @@ pub(crate) unsafe fn create_render_pass(
             ..Default::default()
         })
         .collect();
-    let correlated =
-        multiview.map_or(&[][..], |m| slice(m.p_correlation_masks, m.correlation_mask_count));
+    let correlated = multiview.map_or(&[][..], |m| slice(m.p_correlation_masks, m.correlation_mask_count));
     let new = vk::RenderPassCreateInfo2::default()
         .flags(info.flags)
         .attachments(&attachments)

@@ -57,7 +57,9 @@ pub(crate) unsafe fn cmd_wait_events2(
         dependency.src_stages |= d.src_stages;
         dependency.dst_stages |= d.dst_stages;
     }
-    let events =
-        chain::slice(events, count).iter().filter_map(|&e| Some(object::get::<Event>(e)?.gpu.clone())).collect();
+    let events = chain::slice(events, count)
+        .iter()
+        .filter_map(|&e| Some(object::get::<Event>(e)?.gpu.clone()))
+        .collect();
     r.push(Command::WaitEvents { events, dependency });
 }

@@ -46,9 +46,8 @@ impl BindPoint {
         {
             return b.clone();
         }
-        let sets: Vec<_> = (0..layout.sets.len())
-            .map(|i| Some(self.sets.get(i)?.as_ref()?.memory.clone()))
-            .collect();
+        let sets: Vec<_> =
+            (0..layout.sets.len()).map(|i| Some(self.sets.get(i)?.as_ref()?.memory.clone())).collect();
         let b = Bindings { sets, dynamic: self.dynamic(layout).map(Arc::new), push: push.clone() };
         self.snapshot = Some(b.clone());
         b

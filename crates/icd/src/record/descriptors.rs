@@ -63,7 +63,8 @@ unsafe fn bind_sets(point: &mut BindPoint, first: u32, sets: &[vk::DescriptorSet
         if index >= pipeline_layout::MAX_SETS as usize {
             return;
         }
-        let set = if handle == vk::DescriptorSet::null() { None } else { object::get::<DescriptorSet>(handle) };
+        let set =
+            if handle == vk::DescriptorSet::null() { None } else { object::get::<DescriptorSet>(handle) };
         point.bind(
             index,
             set.map(|s| {
@@ -157,7 +158,9 @@ pub(crate) unsafe fn cmd_push_descriptor_set_with_template2(
     info: *const vk::PushDescriptorSetWithTemplateInfo,
 ) {
     let i = &*info;
-    let Some(template) = object::get::<DescriptorUpdateTemplate>(i.descriptor_update_template) else { return };
+    let Some(template) = object::get::<DescriptorUpdateTemplate>(i.descriptor_update_template) else {
+        return;
+    };
     let (Some(layout), Some(mut r)) = (set_layout(i.layout, i.set), b.recording()) else { return };
     push(r.point(template.bind_point), i.set, &layout, |l, m| template.apply(l, m, i.p_data));
 }

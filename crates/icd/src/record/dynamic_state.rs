@@ -1,4 +1,5 @@
 //! Dynamic state: kept as it is set, for the draws to come.
+#![allow(dead_code)] // nobody reads it before those exist
 
 use crate::chain;
 use crate::command_buffer::CommandBuffer;
@@ -10,7 +11,7 @@ const VIEWPORTS: usize = 16;
 
 /// A buffer held by a binding.
 #[derive(Clone)]
-pub(crate) struct Held(#[allow(dead_code)] pub Arc<gpu::buffer::Buffer>);
+pub(crate) struct Held(pub Arc<gpu::buffer::Buffer>);
 
 impl fmt::Debug for Held {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -128,7 +129,8 @@ macro_rules! setters {
 
 impl Dynamic {
     fn faces(&mut self, mask: vk::StencilFaceFlags, set: impl Fn(&mut StencilFace)) {
-        for (bit, face) in [vk::StencilFaceFlags::FRONT, vk::StencilFaceFlags::BACK].iter().zip(&mut self.stencil)
+        for (bit, face) in
+            [vk::StencilFaceFlags::FRONT, vk::StencilFaceFlags::BACK].iter().zip(&mut self.stencil)
         {
             if mask.contains(*bit) {
                 set(face);

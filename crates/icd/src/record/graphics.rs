@@ -127,6 +127,10 @@ pub(crate) unsafe fn cmd_bind_index_buffer2(
 ) {
     let Some(mut r) = b.recording() else { return };
     let buffer = if buffer == vk::Buffer::null() { None } else { crate::buffer::get(buffer) };
-    r.draw.dynamic.index_buffer =
-        super::dynamic_state::IndexBuffer { buffer: buffer.map(super::dynamic_state::Held), offset, size, ty };
+    r.draw.dynamic.index_buffer = super::dynamic_state::IndexBuffer {
+        buffer: buffer.map(super::dynamic_state::Held),
+        offset,
+        size,
+        ty,
+    };
 }

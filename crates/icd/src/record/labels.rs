@@ -17,7 +17,10 @@ pub(crate) unsafe fn cmd_end_debug_utils_label_ext(b: &CommandBuffer) {
     }
 }
 
-pub(crate) unsafe fn cmd_insert_debug_utils_label_ext(b: &CommandBuffer, info: *const vk::DebugUtilsLabelEXT) {
+pub(crate) unsafe fn cmd_insert_debug_utils_label_ext(
+    b: &CommandBuffer,
+    info: *const vk::DebugUtilsLabelEXT,
+) {
     let name = chain::str((*info).p_label_name).to_string_lossy().into_owned();
     if let Some(mut r) = b.recording() {
         r.push(Command::BeginLabel(name));

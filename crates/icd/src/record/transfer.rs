@@ -59,7 +59,10 @@ pub(crate) unsafe fn cmd_copy_image2(b: &CommandBuffer, info: *const vk::CopyIma
     }
 }
 
-unsafe fn buffer_image(regions: *const vk::BufferImageCopy2, count: u32) -> Vec<vk::BufferImageCopy2<'static>> {
+unsafe fn buffer_image(
+    regions: *const vk::BufferImageCopy2,
+    count: u32,
+) -> Vec<vk::BufferImageCopy2<'static>> {
     regions!(
         regions,
         count,
