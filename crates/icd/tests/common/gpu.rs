@@ -1,0 +1,103 @@
+//! A device with a queue, and what the tests do with it.
+
+use crate::common::{instance, physical_device};
+use ash::vk;
+
+pub struct Gpu {
+    pub instance: ash::Instance,
+    pub device: ash::Device,
+    pub queue: vk::Queue,
+    pub pool: vk::CommandPool,
+}
+
+/// A buffer with mapped memory of its own.
+pub struct Mapped {
+    pub buffer: vk::Buffer,
+    pub memory: vk::DeviceMemory,
+    pub words: &'static mut [u32],
+}
+
+impl Gpu {
+    pub fn new() -> Gpu {
+        let instance = instance(&[]);
+        let physical = physical_device(&instance);
+        let priorities = [1.0];
+        let queues = [vk::DeviceQueueCreateInfo::default().queue_priorities(&priorities)];
+        let mut v12 =
+            vk::PhysicalDeviceVulkan12Features::default().timeline_semaphore(true).host_query_reset(true);
+        let mut v13 = vk::PhysicalDeviceVulkan13Features::default().synchronization2(true);
+        let info = vk::DeviceCreateInfo::default()
+            .queue_create_infos(&queues)
+            .push_next(&mut v12)
+            .push_next(&mut v13);
+        // SAFETY (here and below): handles are alive, structures outlive the calls.
+        unsafe {
+            let device = instance.create_device(physical, &info, None).expect("a device is made");
+            let queue = device.get_device_queue(0, 0);
+            let pool = vk::CommandPoolCreateInfo::default();
+            let pool = device.create_command_pool(&pool, None).expect("a command pool is made");
+            Gpu { instance, device, queue, pool }
+        }
+    }
+
+    pub fn buffer(&self, words: usize) -> Mapped {
+        let usage = vk::BufferUsageFlags::TRANSFER_SRC
+            | vk::BufferUsageFlags::TRANSFER_DST
+            | vk::BufferUsageFlags::STORAGE_BUFFER;
+        let size = words as u64 * 4;
+        unsafe {
+            let info = vk::BufferCreateInfo::default().size(size).usage(usage);
+            let buffer = self.device.create_buffer(&info, None).expect("a buffer is made");
+            let need = self.device.get_buffer_memory_requirements(buffer);
+            assert!(need.size >= size && need.alignment.is_power_of_two() && need.memory_type_bits & 1 != 0);
+            let info = vk::MemoryAllocateInfo::default().allocation_size(need.size);
+            let memory = self.device.allocate_memory(&info, None).expect("memory is allocated");
+            self.device.bind_buffer_memory(buffer, memory, 0).expect("the buffer is bound");
+            let at =
+                self.device.map_memory(memory, 0, vk::WHOLE_SIZE, Default::default()).expect("it is mapped");
+            Mapped { buffer, memory, words: std::slice::from_raw_parts_mut(at.cast(), words) }
+        }
+    }
+
+    /// A command buffer that `record` filled.
+    pub fn record(&self, record: impl FnOnce(&ash::Device, vk::CommandBuffer)) -> vk::CommandBuffer {
+        unsafe {
+            let info =
+                vk::CommandBufferAllocateInfo::default().command_pool(self.pool).command_buffer_count(1);
+            let c = self.device.allocate_command_buffers(&info).expect("a command buffer")[0];
+            self.device.begin_command_buffer(c, &Default::default()).expect("it begins");
+            record(&self.device, c);
+            self.device.end_command_buffer(c).expect("it ends");
+            c
+        }
+    }
+
+    pub fn submit(&self, c: vk::CommandBuffer, fence: vk::Fence) {
+        let buffers = [c];
+        let submit = [vk::SubmitInfo::default().command_buffers(&buffers)];
+        unsafe { self.device.queue_submit(self.queue, &submit, fence) }.expect("work is accepted");
+    }
+
+    pub fn run(&self, record: impl FnOnce(&ash::Device, vk::CommandBuffer)) {
+        let c = self.record(record);
+        self.submit(c, vk::Fence::null());
+        unsafe { self.device.queue_wait_idle(self.queue) }.expect("work ends");
+    }
+
+    pub fn free(&self, m: Mapped) {
+        unsafe {
+            self.device.destroy_buffer(m.buffer, None);
+            self.device.free_memory(m.memory, None);
+        }
+    }
+}
+
+impl Drop for Gpu {
+    fn drop(&mut self) {
+        unsafe {
+            self.device.destroy_command_pool(self.pool, None);
+            self.device.destroy_device(None);
+            self.instance.destroy_instance(None);
+        }
+    }
+}
