@@ -158,6 +158,7 @@ pub(crate) fn say(speaker: &impl Speaks, level: Level, message: &str) {
 }
 
 /// Something that the application should know but that goes on.
+#[allow(dead_code)] // graphics will warn
 pub(crate) fn warn(speaker: &impl Speaks, message: &str) {
     say(speaker, Level::Warn, message);
 }

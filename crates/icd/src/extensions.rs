@@ -32,6 +32,7 @@ impl Set {
     }
 
     /// Whether the extension of this name is enabled.
+    #[allow(dead_code)] // graphics will ask
     pub fn has(&self, name: &CStr) -> bool {
         id(name).is_some_and(|id| self.contains(id))
     }

@@ -116,6 +116,7 @@ pub(crate) struct Enabled(HashSet<&'static str>);
 
 impl Enabled {
     /// Whether the application enabled the feature of this name.
+    #[allow(dead_code)] // graphics will ask
     pub fn has(&self, name: &str) -> bool {
         self.0.contains(name)
     }

@@ -15,7 +15,7 @@ impl Quarantine {
     pub fn keep(&self, what: Box<dyn Any + Send>, gpu: &gpu::device::Device) {
         let mut kept = self.0.lock();
         kept.push(what);
-        if kept.len() % PATIENCE == 0 && gpu.is_idle() {
+        if kept.len().is_multiple_of(PATIENCE) && gpu.is_idle() {
             kept.clear();
         }
     }

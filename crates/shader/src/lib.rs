@@ -7,6 +7,9 @@
 
 pub mod bytecode;
 pub mod eval;
+mod interim;
 pub mod ir;
 pub mod options;
 mod serial;
+
+pub use interim::{Module, compile};
