@@ -3653,7 +3653,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkCmdPipelineBarrier2 as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[103],
+        extensions: &[104],
     },
     Entry {
         name: c"vkCmdPushConstants",
@@ -3702,7 +3702,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkCmdPushDescriptorSet as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[80],
+        extensions: &[81],
     },
     Entry {
         name: c"vkCmdPushDescriptorSetWithTemplate",
@@ -3730,7 +3730,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkCmdPushDescriptorSetWithTemplate as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[52, 80],
+        extensions: &[52, 81],
     },
     Entry {
         name: c"vkCmdResetEvent",
@@ -3751,7 +3751,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkCmdResetEvent2 as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[103],
+        extensions: &[104],
     },
     Entry {
         name: c"vkCmdResetQueryPool",
@@ -3919,7 +3919,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkCmdSetEvent2 as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[103],
+        extensions: &[104],
     },
     Entry {
         name: c"vkCmdSetFrontFace",
@@ -4115,7 +4115,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkCmdWaitEvents2 as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[103],
+        extensions: &[104],
     },
     Entry {
         name: c"vkCmdWriteTimestamp",
@@ -4136,7 +4136,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkCmdWriteTimestamp2 as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[103],
+        extensions: &[104],
     },
     Entry {
         name: c"vkCreateBuffer",
@@ -4339,7 +4339,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkCreateSamplerYcbcrConversion as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[84],
+        extensions: &[85],
     },
     Entry {
         name: c"vkCreateSemaphore",
@@ -4542,7 +4542,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkDestroySamplerYcbcrConversion as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[84],
+        extensions: &[85],
     },
     Entry {
         name: c"vkDestroySemaphore",
@@ -5179,21 +5179,21 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkGetPipelineExecutableInternalRepresentationsKHR as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[79],
+        extensions: &[80],
     },
     Entry {
         name: c"vkGetPipelineExecutablePropertiesKHR",
         function: vkGetPipelineExecutablePropertiesKHR as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[79],
+        extensions: &[80],
     },
     Entry {
         name: c"vkGetPipelineExecutableStatisticsKHR",
         function: vkGetPipelineExecutableStatisticsKHR as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[79],
+        extensions: &[80],
     },
     Entry {
         name: c"vkGetPrivateData",
@@ -5249,7 +5249,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkGetSemaphoreCounterValue as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[104],
+        extensions: &[105],
     },
     Entry {
         name: c"vkInvalidateMappedMemoryRanges",
@@ -5277,7 +5277,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkMapMemory2 as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[77],
+        extensions: &[78],
     },
     Entry {
         name: c"vkMergePipelineCaches",
@@ -5333,7 +5333,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkQueueSubmit2 as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[103],
+        extensions: &[104],
     },
     Entry {
         name: c"vkQueueWaitIdle",
@@ -5438,7 +5438,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkSignalSemaphore as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[104],
+        extensions: &[105],
     },
     Entry {
         name: c"vkSubmitDebugUtilsMessageEXT",
@@ -5480,7 +5480,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkUnmapMemory2 as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[77],
+        extensions: &[78],
     },
     Entry {
         name: c"vkUpdateDescriptorSetWithTemplate",
@@ -5522,6 +5522,6 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkWaitSemaphores as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[104],
+        extensions: &[105],
     },
 ];
