@@ -1,16 +1,22 @@
-//! Expected results: a pattern, which results it excuses, and why.
+//! Expected results: which cases (a pattern or a list), which of their results are excused, and why.
 
 use crate::cases::matches;
 use crate::outcome::{CaseResult, Outcome};
 use serde::Deserialize;
+use std::collections::HashSet;
 use std::path::Path;
 
 /// An entry of expected.toml.
 #[derive(Deserialize, Clone, Debug)]
 #[serde(deny_unknown_fields)]
 pub struct Expectation {
-    /// Case names, with `*` for any characters.
+    /// Case names, with `*` for any characters; default: all.
+    #[serde(default = "everything")]
     pub pattern: String,
+    /// A file with case names, beside expected.toml: the only ones that it is about.
+    pub list: Option<String>,
+    #[serde(skip)]
+    pub listed: HashSet<String>,
     /// The only result that is excused; without it, every bad one.
     pub result: Option<Outcome>,
     /// deqp-vk's message, with `*` for any characters: the only one that is excused.
@@ -27,6 +33,10 @@ struct File {
     expected: Vec<Expectation>,
 }
 
+fn everything() -> String {
+    "*".into()
+}
+
 impl Expectation {
     pub fn covers(&self, case: &CaseResult) -> bool {
         let result = match self.result {
@@ -34,14 +44,21 @@ impl Expectation {
             None => case.outcome.is_bad(),
         };
         let message = self.message.as_deref().is_none_or(|m| matches(m, &case.message));
-        result && message && matches(&self.pattern, &case.name)
+        let listed = self.list.is_none() || self.listed.contains(&case.name);
+        result && message && listed && matches(&self.pattern, &case.name)
     }
 }
 
 /// The entries that are about `driver`.
 pub fn load(path: &Path, driver: &str) -> Result<Vec<Expectation>, String> {
     let text = std::fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))?;
-    parse(&text, driver).map_err(|e| format!("{}: {e}", path.display()))
+    let mut entries = parse(&text, driver).map_err(|e| format!("{}: {e}", path.display()))?;
+    for e in &mut entries {
+        if let Some(list) = &e.list {
+            e.listed = crate::cases::from_file(&path.with_file_name(list))?.cases.into_iter().collect();
+        }
+    }
+    Ok(entries)
 }
 
 fn parse(text: &str, driver: &str) -> Result<Vec<Expectation>, String> {
@@ -49,6 +66,9 @@ fn parse(text: &str, driver: &str) -> Result<Vec<Expectation>, String> {
     for e in &file.expected {
         if e.reason.trim().is_empty() {
             return Err(format!("{} has no reason", e.pattern));
+        }
+        if e.pattern == "*" && e.list.is_none() && e.message.is_none() {
+            return Err(format!("an entry that excuses everything ({})", e.reason));
         }
     }
     let about = |e: &Expectation| e.driver.as_deref().is_none_or(|d| d == driver);
@@ -91,7 +111,21 @@ mod tests {
     fn an_entry_needs_a_reason() {
         assert!(parse("[[expected]]\npattern = \"a\"\nreason = \" \"", "tuff").is_err());
         assert!(parse("[[expected]]\npattern = \"a\"", "tuff").is_err());
+        assert!(parse("[[expected]]\nreason = \"b\"", "tuff").is_err());
         assert!(parse("[[expcted]]\npattern = \"a\"\nreason = \"b\"", "tuff").is_err());
+    }
+
+    #[test]
+    fn lists_are_read_beside_the_file() {
+        let folder = std::env::temp_dir().join(format!("cts-subset-expected-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join("cases.txt"), "# some\na.b\n").unwrap();
+        let file = folder.join("expected.toml");
+        std::fs::write(&file, "[[expected]]\nlist = \"cases.txt\"\nreason = \"b\"").unwrap();
+        let entries = load(&file, "tuff").unwrap();
+        std::fs::remove_dir_all(&folder).unwrap();
+        assert!(entries[0].covers(&case("a.b", Outcome::Fail)));
+        assert!(!entries[0].covers(&case("a.c", Outcome::Fail)));
     }
 
     #[test]

@@ -292,7 +292,8 @@ mod tests {
     }
 
     fn excuse(pattern: &str, result: Option<Outcome>) -> Expectation {
-        Expectation { pattern: pattern.into(), result, message: None, reason: "because".into(), driver: None }
+        let text = format!("pattern = {pattern:?}\nreason = \"because\"");
+        Expectation { result, ..toml::from_str(&text).unwrap() }
     }
 
     #[test]
