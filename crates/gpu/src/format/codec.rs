@@ -17,6 +17,19 @@ pub trait Codec: Copy + Send + Sync + 'static {
     /// # Safety
     /// `p` must be writable for `size()` bytes; no alignment is asked.
     unsafe fn store(self, p: *mut u8, t: [u32; 4]);
+    /// Sixteen texels at `base + offsets`, by channel.
+    ///
+    /// # Safety
+    /// Every one of them must be readable.
+    #[inline(always)]
+    unsafe fn load16(self, base: *const u8, offsets: &[u64; 16], out: &mut [[u32; 16]; 4]) {
+        for lane in 0..16 {
+            let t = self.load(base.add(offsets[lane] as usize));
+            for k in 0..4 {
+                out[k][lane] = t[k];
+            }
+        }
+    }
 }
 
 /// One component of a format whose components are all alike.
@@ -24,6 +37,8 @@ pub trait Elem: Copy + Send + Sync + 'static {
     const SIZE: usize;
     /// Bits of one, for a missing alpha.
     const ONE: u32;
+    /// Channel of a component's bits; bits above its size are ignored.
+    fn decode(bits: u32) -> u32;
     unsafe fn load(p: *const u8) -> u32;
     unsafe fn store(p: *mut u8, v: u32);
 }
@@ -39,9 +54,13 @@ macro_rules! elems {
             const SIZE: usize = size_of::<$ty>();
             const ONE: u32 = $one;
             #[inline(always)]
-            unsafe fn load(p: *const u8) -> u32 {
-                let $l = p.cast::<$ty>().read_unaligned();
+            fn decode(bits: u32) -> u32 {
+                let $l = bits as $ty;
                 $load
+            }
+            #[inline(always)]
+            unsafe fn load(p: *const u8) -> u32 {
+                Self::decode(p.cast::<$ty>().read_unaligned() as u32)
             }
             #[inline(always)]
             unsafe fn store(p: *mut u8, $s: u32) {
@@ -68,6 +87,22 @@ elems! {
     Srgb8: u8, ONE_F, |v| num::srgb8_to_f32(v).to_bits(), |v| num::f32_to_srgb8(f32::from_bits(v));
 }
 
+/// One word of each of sixteen texels: the `bytes` (1, 2 or 4) at `at` in each. A loop of its own, so that what
+/// follows works on whole vectors.
+#[inline(always)]
+unsafe fn words(base: *const u8, offsets: &[u64; 16], at: usize, bytes: usize) -> [u32; 16] {
+    let mut w = [0u32; 16];
+    for (w, o) in w.iter_mut().zip(offsets) {
+        let p = base.add(*o as usize + at);
+        *w = match bytes {
+            1 => *p as u32,
+            2 => p.cast::<u16>().read_unaligned() as u32,
+            _ => p.cast::<u32>().read_unaligned(),
+        };
+    }
+    w
+}
+
 /// `N` like components in order R, G, B, A.
 #[derive(Clone, Copy)]
 pub struct Arr<E, const N: usize>(PhantomData<E>);
@@ -89,6 +124,22 @@ impl<E: Elem, const N: usize> Codec for Arr<E, N> {
     unsafe fn store(self, p: *mut u8, t: [u32; 4]) {
         for (i, c) in t.iter().enumerate().take(N) {
             E::store(p.add(i * E::SIZE), *c);
+        }
+    }
+    #[inline(always)]
+    unsafe fn load16(self, base: *const u8, offsets: &[u64; 16], out: &mut [[u32; 16]; 4]) {
+        let bytes = (E::SIZE * N).min(4);
+        let per = bytes / E::SIZE;
+        for k in 0..4 {
+            out[k] = [if k == 3 { E::ONE } else { 0 }; 16];
+        }
+        for word in 0..N / per {
+            let w = words(base, offsets, word * 4, bytes);
+            for i in 0..per {
+                for lane in 0..16 {
+                    out[word * per + i][lane] = E::decode(w[lane] >> (8 * E::SIZE * i));
+                }
+            }
         }
     }
 }
@@ -115,6 +166,18 @@ impl<E: Elem, A: Elem, const BGR: bool> Codec for Color4<E, A, BGR> {
         E::store(p.add(E::SIZE), t[1]);
         E::store(p.add(2 * E::SIZE), b);
         A::store(p.add(3 * E::SIZE), t[3]);
+    }
+    #[inline(always)]
+    unsafe fn load16(self, base: *const u8, offsets: &[u64; 16], out: &mut [[u32; 16]; 4]) {
+        // All formats of this kind have components of eight bits.
+        let w = words(base, offsets, 0, 4);
+        let (r, b) = if BGR { (16, 0) } else { (0, 16) };
+        for lane in 0..16 {
+            out[0][lane] = E::decode(w[lane] >> r);
+            out[1][lane] = E::decode(w[lane] >> 8);
+            out[2][lane] = E::decode(w[lane] >> b);
+            out[3][lane] = A::decode(w[lane] >> 24);
+        }
     }
 }
 
@@ -399,6 +462,98 @@ pub fn store_fn(info: &'static FormatInfo) -> StoreFn {
     with_codec!(info, |c| pick(c))
 }
 
+/// Loads texels of 16 lanes from `base + offsets` by channel.
+pub type GatherFn = unsafe fn(&'static FormatInfo, *const u8, &[u64; 16], &mut [[u32; 16]; 4]);
+/// Stores texels of the lanes of a mask at `base + offsets`.
+pub type ScatterFn = unsafe fn(&'static FormatInfo, *mut u8, &[u64; 16], u16, &[[u32; 16]; 4]);
+
+/// Whether the AVX2 forms of kernels may run.
+#[inline]
+pub fn has_avx2() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    {
+        std::arch::is_x86_feature_detected!("avx2")
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    {
+        false
+    }
+}
+
+/// The warp loader of an uncompressed format, in the form for this machine. All forms give the same bits.
+pub fn gather_fn(info: &'static FormatInfo) -> GatherFn {
+    fn pick<C: Codec>(_: C) -> GatherFn {
+        #[inline(always)]
+        unsafe fn body<C: Codec>(
+            info: &'static FormatInfo,
+            base: *const u8,
+            offsets: &[u64; 16],
+            out: &mut [[u32; 16]; 4],
+        ) {
+            if size_of::<C>() == 0 {
+                // SAFETY: a zero-sized Copy type has exactly one value.
+                std::mem::transmute_copy::<(), C>(&()).load16(base, offsets, out)
+            } else {
+                Generic(info).load16(base, offsets, out)
+            }
+        }
+        #[cfg(target_arch = "x86_64")]
+        {
+            #[target_feature(enable = "avx2")]
+            unsafe fn avx2<C: Codec>(
+                info: &'static FormatInfo,
+                base: *const u8,
+                offsets: &[u64; 16],
+                out: &mut [[u32; 16]; 4],
+            ) {
+                body::<C>(info, base, offsets, out)
+            }
+            if has_avx2() {
+                return avx2::<C>;
+            }
+        }
+        unsafe fn plain<C: Codec>(
+            info: &'static FormatInfo,
+            base: *const u8,
+            offsets: &[u64; 16],
+            out: &mut [[u32; 16]; 4],
+        ) {
+            body::<C>(info, base, offsets, out)
+        }
+        plain::<C>
+    }
+    with_codec!(info, |c| pick(c))
+}
+
+/// The warp storer of an uncompressed format.
+pub fn scatter_fn(info: &'static FormatInfo) -> ScatterFn {
+    fn pick<C: Codec>(_: C) -> ScatterFn {
+        unsafe fn scatter<C: Codec>(
+            info: &'static FormatInfo,
+            base: *mut u8,
+            offsets: &[u64; 16],
+            mask: u16,
+            t: &[[u32; 16]; 4],
+        ) {
+            for lane in 0..16 {
+                if mask >> lane & 1 == 0 {
+                    continue;
+                }
+                let p = base.add(offsets[lane] as usize);
+                let t = [t[0][lane], t[1][lane], t[2][lane], t[3][lane]];
+                if size_of::<C>() == 0 {
+                    // SAFETY: a zero-sized Copy type has exactly one value.
+                    std::mem::transmute_copy::<(), C>(&()).store(p, t)
+                } else {
+                    Generic(info).store(p, t)
+                }
+            }
+        }
+        scatter::<C>
+    }
+    with_codec!(info, |c| pick(c))
+}
+
 /// Decodes `out.len()` consecutive texels of an uncompressed format.
 ///
 /// # Safety
@@ -490,6 +645,9 @@ mod tests {
                 unsafe { decode_row(i, b.as_ptr(), &mut t) };
                 assert_eq!(t[0], unsafe { Generic(i).load(b.as_ptr()) }, "{}", i.name);
                 assert_eq!(t[0], unsafe { load_fn(i)(i, b.as_ptr()) }, "{}", i.name);
+                let mut wide = [[0; 16]; 4];
+                unsafe { gather_fn(i)(i, b.as_ptr(), &[0; 16], &mut wide) };
+                assert_eq!(t[0], wide.map(|c| c[11]), "{}", i.name);
                 let (mut p, mut q) = ([0u8; 16], [0u8; 16]);
                 unsafe {
                     store_fn(i)(i, p.as_mut_ptr(), t[0]);

@@ -86,9 +86,15 @@ pub fn f32_to_srgb8(x: f32) -> u8 {
     lo as u8
 }
 
-#[inline]
+/// Half precision to single: exact, without branches (loops over it become vector code), NaN stays NaN.
+#[inline(always)]
 pub fn f16_to_f32(v: u16) -> f32 {
-    f16::from_bits(v).to_f32()
+    let v = v as u32;
+    let (exponent, shifted) = (v & 0x7c00, (v & 0x7fff) << 13);
+    let bias = if exponent == 0x7c00 { (255 - 31) << 23 } else { (127 - 15) << 23 };
+    let normal = shifted + bias;
+    let denormal = ((v & 0x3ff) as f32 * (1.0 / (1 << 24) as f32)).to_bits();
+    f32::from_bits(if exponent == 0 { denormal } else { normal } | (v & 0x8000) << 16)
 }
 
 /// To half precision, to nearest even; too large values become infinity.
@@ -210,6 +216,16 @@ mod tests {
                 assert_eq!(f32_to_ufloat(ufloat_to_f32(v, mant), mant), v);
             }
         }
+    }
+
+    #[test]
+    fn half_floats() {
+        for v in 0..=u16::MAX {
+            let (got, want) = (f16_to_f32(v), f16::from_bits(v).to_f32());
+            assert!(got.to_bits() == want.to_bits() || (got.is_nan() && want.is_nan()), "{v:#x}");
+        }
+        assert_eq!(f32_to_f16(65519.9), 0x7bff);
+        assert_eq!(f32_to_f16(65520.0), 0x7c00);
     }
 
     #[test]

@@ -29,7 +29,7 @@ pub fn floor(x: f32) -> i32 {
 }
 
 /// Array layer: round to nearest even, clamped.
-#[inline]
+#[inline(always)]
 pub fn layer(a: f32, count: u32) -> u32 {
     (a.round_ties_even().max(0.0) as u32).min(count - 1)
 }

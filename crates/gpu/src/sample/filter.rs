@@ -1,7 +1,7 @@
 //! Filtered samples and gathers, any format and view type, one lane after another.
 
 use super::coords::{cube_edge, face, floor, layer, wrap};
-use super::lod::{self, Lod};
+use super::lod;
 use super::sampler::{Reduction, Sampler, compare};
 use super::view::{ImageView, Level};
 use super::{SampleArgs, Warp4, lanes};
@@ -32,7 +32,13 @@ struct Place {
 }
 
 impl<'a> Lane<'a> {
-    fn new(view: &'a ImageView, sampler: &'a Sampler, args: &SampleArgs, lane: usize) -> (Lane<'a>, Place) {
+    fn new(
+        view: &'a ImageView,
+        sampler: &'a Sampler,
+        args: &SampleArgs,
+        border: [u32; 4],
+        lane: usize,
+    ) -> (Lane<'a>, Place) {
         let c = |k: usize| args.coords.get(k).map_or(0.0, |c| f(c[lane]));
         let a = if args.arrayed { c(args.dims) } else { 0.0 };
         let mut place = Place { st: [c(0), 0.0, 0.0], face: 0 };
@@ -57,7 +63,7 @@ impl<'a> Lane<'a> {
             NumClass::Unorm => d.clamp(0.0, 1.0),
             _ => d,
         });
-        (Lane { view, sampler, dref, layer, border: border(view, sampler), offset }, place)
+        (Lane { view, sampler, dref, layer, border, offset }, place)
     }
 
     /// Compares the texel's depth with the reference, if there is one.
@@ -178,9 +184,9 @@ impl<'a> Lane<'a> {
     }
 
     /// All levels λ names, filtered.
-    fn sample(&self, l: Lod, p: Place) -> [u32; 4] {
-        let linear = if l.lambda <= 0.0 { self.sampler.mag_linear } else { self.sampler.min_linear };
-        let (fine, coarse, weight) = lod::levels(self.view, self.sampler, l.lambda);
+    fn sample(&self, lambda: f32, p: Place) -> [u32; 4] {
+        let linear = if lambda <= 0.0 { self.sampler.mag_linear } else { self.sampler.min_linear };
+        let (fine, coarse, weight) = lod::levels(self.view, self.sampler, lambda);
         let a = self.level(&self.view.levels[fine], p, linear);
         if weight == 0.0 || fine == coarse || self.view.channels != ChannelClass::Float {
             return a;
@@ -193,16 +199,16 @@ impl<'a> Lane<'a> {
     }
 
     /// Several isotropic samples along the footprint's major axis.
-    fn anisotropic(&self, l: Lod, p: Place) -> [u32; 4] {
-        if l.taps <= 1 || self.view.channels != ChannelClass::Float {
-            return self.sample(l, p);
+    fn anisotropic(&self, lambda: f32, taps: u32, axis: [f32; 3], p: Place) -> [u32; 4] {
+        if taps <= 1 || self.view.channels != ChannelClass::Float {
+            return self.sample(lambda, p);
         }
-        let n = l.taps as f32;
+        let n = taps as f32;
         let at = |i: u32| {
             let t = (i + 1) as f32 / (n + 1.0) - 0.5;
-            Place { st: [0, 1, 2].map(|k| p.st[k] + l.axis[k] * t), face: p.face }
+            Place { st: [0, 1, 2].map(|k| p.st[k] + axis[k] * t), face: p.face }
         };
-        let samples = (0..l.taps).map(|i| self.sample(l, at(i)));
+        let samples = (0..taps).map(|i| self.sample(lambda, at(i)));
         match self.sampler.reduction {
             Reduction::Average => {
                 let mut acc = [0.0; 4];
@@ -217,7 +223,7 @@ impl<'a> Lane<'a> {
 }
 
 /// `a` where the weight is 0, exactly `a` where both are equal.
-#[inline]
+#[inline(always)]
 pub(super) fn mix(a: f32, b: f32, w: f32) -> f32 {
     a + (b - a) * w
 }
@@ -228,7 +234,7 @@ fn reduce(r: Reduction, a: [u32; 4], b: [u32; 4]) -> [u32; 4] {
 }
 
 /// "Border Replacement": the colour's components that the format has; the others read as ever.
-fn border(view: &ImageView, sampler: &Sampler) -> [u32; 4] {
+pub(super) fn border(view: &ImageView, sampler: &Sampler) -> [u32; 4] {
     let mut t = [0, 0, 0, view.channels.one()];
     for c in view.format.components() {
         let k = c.channel();
@@ -245,18 +251,19 @@ pub fn sample_warp(view: &ImageView, sampler: &Sampler, args: &SampleArgs, mask:
     if view.levels.is_empty() {
         return zero(mask, out);
     }
-    if super::fast::sample(view, sampler, args, mask, out) {
+    if super::wide::sample(view, sampler, args, mask, out) {
         return;
     }
     // One level and one filter: λ decides nothing.
     let plain =
         view.levels.len() == 1 && sampler.mag_linear == sampler.min_linear && sampler.anisotropy <= 1.0;
+    let lods = (!plain).then(|| lod::lods(view, sampler, args));
+    let border = border(view, sampler);
     for lane in lanes(mask) {
-        let (ctx, place) = Lane::new(view, sampler, args, lane);
-        let t = if plain {
-            ctx.level(&view.levels[0], place, sampler.mag_linear)
-        } else {
-            ctx.anisotropic(lod::lod(view, sampler, args, lane), place)
+        let (ctx, place) = Lane::new(view, sampler, args, border, lane);
+        let t = match &lods {
+            None => ctx.level(&view.levels[0], place, sampler.mag_linear),
+            Some(l) => ctx.anisotropic(l.lambda[lane], l.taps[lane], l.axis[lane], place),
         };
         let t = view.swizzled(t);
         (0..4).for_each(|k| out[k][lane] = t[k]);
@@ -267,8 +274,9 @@ pub fn sample_warp(view: &ImageView, sampler: &Sampler, args: &SampleArgs, mask:
 /// at four offsets), in the order (i0 j1), (i1 j1), (i1 j0), (i0 j0).
 pub fn gather_warp(view: &ImageView, sampler: &Sampler, args: &SampleArgs, mask: u16, out: &mut Warp4) {
     let Some(l) = view.levels.first().filter(|_| view.min_lod < 1.0) else { return zero(mask, out) };
+    let border = border(view, sampler);
     for lane in lanes(mask) {
-        let (ctx, place) = Lane::new(view, sampler, args, lane);
+        let (ctx, place) = Lane::new(view, sampler, args, border, lane);
         let i = ctx.scaled(l, place).map(|u| floor(u - 0.5));
         let texels = match args.offsets.filter(|o| o.len() >= 8) {
             Some(o) => std::array::from_fn(|n| {

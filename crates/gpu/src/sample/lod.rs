@@ -5,19 +5,19 @@ use super::sampler::{MAX_LOD_BIAS, Sampler};
 use super::view::ImageView;
 use super::{SampleArgs, Warp4, lanes};
 
-/// λ of one lane and the footprint's shape.
-#[derive(Clone, Copy, Debug)]
-pub struct Lod {
+/// λ of a warp and its footprints' shapes.
+pub struct Lods {
     /// Before clamping to the sampler's range (λ′).
-    pub raw: f32,
-    pub lambda: f32,
+    pub raw: [f32; 16],
+    pub lambda: [f32; 16],
     /// Samples along the major axis; 1 is isotropic.
-    pub taps: u32,
-    /// The derivative along which they lie, in normalised coordinates.
-    pub axis: [f32; 3],
+    pub taps: [u32; 16],
+    /// The derivatives along which they lie, in normalised coordinates.
+    pub axis: [[f32; 3]; 16],
 }
 
 /// Base-2 logarithm within 2⁻²⁰, the same bits everywhere; 0 and denormals give about -126.
+#[inline(always)]
 pub fn log2(x: f32) -> f32 {
     let bits = x.to_bits();
     let shift = ((bits & 0x7f_ffff) > 0x35_04f3) as i32;
@@ -30,77 +30,105 @@ pub fn log2(x: f32) -> f32 {
     e as f32 + t * series * std::f32::consts::LOG2_E * 2.0
 }
 
+#[inline(always)]
 fn f(v: u32) -> f32 {
     f32::from_bits(v)
 }
 
-/// Both derivatives of the coordinates at a lane: given, or the differences within its quad.
-fn derivatives(args: &SampleArgs, lane: usize) -> [[f32; 3]; 2] {
-    let mut d = [[0.0; 3]; 2];
+/// Derivatives of all coordinates in x and y for a warp.
+type Derivatives = [[[f32; 16]; 3]; 2];
+
+/// Given, or the differences within each quad.
+#[inline(always)]
+fn derivatives(args: &SampleArgs) -> Derivatives {
+    let mut d = [[[0.0; 16]; 3]; 2];
     for k in 0..args.dims.min(3) {
         match args.grad {
             Some(g) => {
-                d[0][k] = f(g[k][lane]);
-                d[1][k] = f(g[3 + k][lane]);
+                for lane in 0..16 {
+                    d[0][k][lane] = f(g[k][lane]);
+                    d[1][k][lane] = f(g[3 + k][lane]);
+                }
             }
             None => {
-                let quad = lane & !3;
                 let c = &args.coords[k];
-                d[0][k] = f(c[quad + 1]) - f(c[quad]);
-                d[1][k] = f(c[quad + 2]) - f(c[quad]);
+                for lane in 0..16 {
+                    let quad = lane & !3;
+                    d[0][k][lane] = f(c[quad + 1]) - f(c[quad]);
+                    d[1][k][lane] = f(c[quad + 2]) - f(c[quad]);
+                }
             }
         }
     }
     d
 }
 
-/// λ of a lane.
-pub fn lod(view: &ImageView, sampler: &Sampler, args: &SampleArgs, lane: usize) -> Lod {
-    let mut out = Lod { raw: 0.0, lambda: 0.0, taps: 1, axis: [0.0; 3] };
-    let mut base = 0.0;
+/// λ of all lanes (those that are not active too: they only help).
+#[inline(always)]
+pub fn lods(view: &ImageView, sampler: &Sampler, args: &SampleArgs) -> Lods {
+    let mut out = Lods { raw: [0.0; 16], lambda: [0.0; 16], taps: [1; 16], axis: [[0.0; 3]; 16] };
     if sampler.unnormalized {
         return out;
     }
+    let mut base = [0.0; 16];
     if let Some(lod) = args.lod {
-        base = f(lod[lane]);
-    } else if let Some(l) = view.levels.first() {
-        let mut d = derivatives(args, lane);
-        if view.is_cube && args.dims == 3 {
-            let dir = [0, 1, 2].map(|k| f(args.coords[k][lane]));
-            let face = face(dir);
-            d = d.map(|d| {
-                let [s, t] = face.project_derivative(dir, d);
-                [s, t, 0.0]
-            });
+        for lane in 0..16 {
+            base[lane] = f(lod[lane]);
         }
-        let size = l.size.map(|s| s as f32);
+    } else if let Some(l) = view.levels.first() {
+        let mut d = derivatives(args);
+        if view.is_cube && args.dims == 3 {
+            for lane in 0..16 {
+                let dir = [0, 1, 2].map(|k| f(args.coords[k][lane]));
+                let face = face(dir);
+                for d in &mut d {
+                    let [s, t] = face.project_derivative(dir, [d[0][lane], d[1][lane], d[2][lane]]);
+                    (d[0][lane], d[1][lane], d[2][lane]) = (s, t, 0.0);
+                }
+            }
+        }
         // ρ² of both axes: the exact lengths.
-        let rho2 = d.map(|d| {
-            let m = [d[0] * size[0], d[1] * size[1], d[2] * size[2]];
-            m[0] * m[0] + m[1] * m[1] + m[2] * m[2]
-        });
-        let major = (rho2[1] > rho2[0]) as usize;
-        let (max, min) = (rho2[major], rho2[1 - major]);
-        base = 0.5 * log2(max);
-        if sampler.anisotropy > 1.0 && !view.is_cube && max > 0.0 {
-            let eta = if min > 0.0 { (max / min).sqrt().min(sampler.anisotropy) } else { sampler.anisotropy };
-            if eta > 1.0 {
-                base -= log2(eta);
-                out.taps = eta.ceil() as u32;
-                out.axis = d[major];
+        let mut rho2 = [[0.0; 16]; 2];
+        for (rho2, d) in rho2.iter_mut().zip(&d) {
+            for (d, &size) in d.iter().zip(&l.size) {
+                for lane in 0..16 {
+                    let m = d[lane] * size as f32;
+                    rho2[lane] += m * m;
+                }
+            }
+        }
+        for lane in 0..16 {
+            let (x, y) = (rho2[0][lane], rho2[1][lane]);
+            base[lane] = 0.5 * log2(if y > x { y } else { x });
+        }
+        if sampler.anisotropy > 1.0 && !view.is_cube {
+            for lane in 0..16 {
+                let major = (rho2[1][lane] > rho2[0][lane]) as usize;
+                let (max, min) = (rho2[major][lane], rho2[1 - major][lane]);
+                let eta =
+                    if min > 0.0 { (max / min).sqrt().min(sampler.anisotropy) } else { sampler.anisotropy };
+                if max > 0.0 && eta > 1.0 {
+                    base[lane] -= log2(eta);
+                    out.taps[lane] = eta.ceil() as u32;
+                    out.axis[lane] = [0, 1, 2].map(|k| d[major][k][lane]);
+                }
             }
         }
     }
-    let bias = args.bias.map_or(0.0, |b| f(b[lane]));
-    out.raw = base + (sampler.bias + bias).clamp(-MAX_LOD_BIAS, MAX_LOD_BIAS);
-    let least = args.min_lod.map_or(sampler.min_lod, |m| sampler.min_lod.max(f(m[lane])));
-    // max and min drop NaN.
-    out.lambda = out.raw.max(least).min(sampler.max_lod);
+    for lane in 0..16 {
+        let bias = if let Some(b) = args.bias { f(b[lane]) } else { 0.0 };
+        let least =
+            if let Some(m) = args.min_lod { sampler.min_lod.max(f(m[lane])) } else { sampler.min_lod };
+        out.raw[lane] = base[lane] + (sampler.bias + bias).clamp(-MAX_LOD_BIAS, MAX_LOD_BIAS);
+        // max and min drop NaN.
+        out.lambda[lane] = out.raw[lane].max(least).min(sampler.max_lod);
+    }
     out
 }
 
 /// The levels λ selects, counted from the view's base: (fine, coarse, weight of the coarse one).
 /// "Image Level(s) Selection".
+#[inline(always)]
 pub fn levels(view: &ImageView, sampler: &Sampler, lambda: f32) -> (usize, usize, f32) {
     let d = level(view, lambda);
     let last = view.levels.len().saturating_sub(1);
@@ -114,23 +142,25 @@ pub fn levels(view: &ImageView, sampler: &Sampler, lambda: f32) -> (usize, usize
 }
 
 /// d′ relative to the base level.
+#[inline(always)]
 fn level(view: &ImageView, lambda: f32) -> f32 {
     let q = view.levels.len().saturating_sub(1) as f32;
     lambda.max(0.0).min(q).max(view.min_lod.min(q))
 }
 
+#[inline(always)]
 fn nearest(d: f32) -> f32 {
     ((d + 0.5).ceil() - 1.0).max(0.0)
 }
 
 /// `OpImageQueryLod`: the level that would be read (relative to the base level) and λ′.
 pub fn query_lod_warp(view: &ImageView, sampler: &Sampler, args: &SampleArgs, mask: u16, out: &mut Warp4) {
+    let l = lods(view, sampler, args);
     for lane in lanes(mask) {
-        let l = lod(view, sampler, args, lane);
-        let d = level(view, l.lambda);
+        let d = level(view, l.lambda[lane]);
         let d = if sampler.mip_linear { d } else { nearest(d) };
         out[0][lane] = d.to_bits();
-        out[1][lane] = l.raw.to_bits();
+        out[1][lane] = l.raw[lane].to_bits();
     }
 }
 

@@ -6,7 +6,6 @@
 //! Source: Vulkan specification, chapter "Image Operations" (named by section in the files).
 
 mod coords;
-mod fast;
 mod filter;
 mod lod;
 mod sampler;
@@ -14,6 +13,7 @@ mod sampler;
 mod tests;
 mod texel;
 mod view;
+mod wide;
 
 pub use filter::{gather_warp, sample_warp};
 pub use lod::query_lod_warp;

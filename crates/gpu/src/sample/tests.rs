@@ -335,35 +335,79 @@ fn kernels_agree_with_the_general_path() {
         x = x.wrapping_mul(1664525).wrapping_add(1013904223);
         x >> 8
     };
-    for format in [vk::Format::R8G8B8A8_UNORM, vk::Format::B8G8R8A8_SRGB] {
-        let image = bound_image(&info_2d(format, 7, 5).mip_levels(3).array_layers(2));
-        for mip in 0..3 {
-            for layer in 0..2 {
-                let data: Vec<u8> = (0..(7 * 5 * 4) >> (2 * mip)).map(|_| random() as u8).collect();
+    use vk::SamplerAddressMode as M;
+    let wraps =
+        [M::REPEAT, M::MIRRORED_REPEAT, M::CLAMP_TO_EDGE, M::MIRROR_CLAMP_TO_EDGE, M::CLAMP_TO_BORDER];
+    let flat = |f| info_2d(f, 7, 4).mip_levels(3).array_layers(2);
+    let solid = vk::ImageCreateInfo {
+        image_type: vk::ImageType::TYPE_3D,
+        extent: vk::Extent3D { width: 5, height: 8, depth: 3 },
+        ..info_2d(vk::Format::R16G16_SFLOAT, 5, 8).mip_levels(2)
+    };
+    let row = vk::ImageCreateInfo {
+        image_type: vk::ImageType::TYPE_1D,
+        ..info_2d(vk::Format::R10X6_UNORM_PACK16, 9, 1).mip_levels(4)
+    };
+    let cases = [
+        (flat(vk::Format::R8G8B8A8_UNORM), vk::ImageViewType::TYPE_2D_ARRAY),
+        (flat(vk::Format::B8G8R8A8_SRGB), vk::ImageViewType::TYPE_2D_ARRAY),
+        (flat(vk::Format::R8_SNORM), vk::ImageViewType::TYPE_2D_ARRAY),
+        (flat(vk::Format::R16_UINT), vk::ImageViewType::TYPE_2D_ARRAY),
+        (solid, vk::ImageViewType::TYPE_3D),
+        (row, vk::ImageViewType::TYPE_1D),
+    ];
+    for (info, t) in cases {
+        let image = bound_image(&info);
+        for mip in 0..image.mips {
+            for layer in 0..image.layers {
                 let s = image.surface(vk::ImageAspectFlags::COLOR, mip).unwrap();
-                fill(&image, mip, layer, &data[..data.len().min((s.blocks[0] * s.blocks[1] * 4) as usize)]);
+                let n = s.blocks.iter().product::<u32>() * s.format.block_bytes;
+                // No infinities in half floats.
+                let data: Vec<u8> = (0..n).map(|_| random() as u8 & 0x7b).collect();
+                fill(&image, mip, layer, &data);
             }
         }
-        let fast = plain(&image, vk::ImageViewType::TYPE_2D_ARRAY);
-        assert!(fast.rgba8.is_some());
-        let mut general = plain(&image, vk::ImageViewType::TYPE_2D_ARRAY);
-        general.rgba8 = None;
-        use vk::SamplerAddressMode as M;
-        for wrap in [M::REPEAT, M::MIRRORED_REPEAT, M::CLAMP_TO_EDGE, M::MIRROR_CLAMP_TO_EDGE] {
-            for filter in [vk::Filter::NEAREST, vk::Filter::LINEAR] {
-                let s = make(sampler(filter, wrap).mipmap_mode(vk::SamplerMipmapMode::LINEAR));
-                for _ in 0..50 {
-                    let mut c = [[0u32; 16]; 3];
-                    for a in &mut c {
-                        a.fill_with(|| ((random() as f32 / (1 << 22) as f32) - 2.0).to_bits());
-                    }
-                    let args = SampleArgs { dims: 2, arrayed: true, coords: &c, ..Default::default() };
-                    let (mut a, mut b) = ([[0; 16]; 4], [[0; 16]; 4]);
-                    sample_warp(&fast, &s, &args, 0xffff, &mut a);
-                    sample_warp(&general, &s, &args, 0xffff, &mut b);
-                    assert_eq!(a, b);
-                }
+        let swizzle = vk::ComponentMapping { r: vk::ComponentSwizzle::B, ..Default::default() };
+        let wide = view(&image, t, swizzle);
+        assert!(wide.wide);
+        let mut general = view(&image, t, swizzle);
+        general.wide = false;
+        for case in 0..400u32 {
+            let wrap = |k: u32| wraps[(case / [1, 5, 3][k as usize] % 5) as usize];
+            let filter =
+                |bit: u32| if case >> bit & 1 == 1 { vk::Filter::LINEAR } else { vk::Filter::NEAREST };
+            let s = make(
+                vk::SamplerCreateInfo::default()
+                    .mag_filter(filter(0))
+                    .min_filter(filter(1))
+                    .mipmap_mode(vk::SamplerMipmapMode::from_raw((case >> 2 & 1) as i32))
+                    .address_mode_u(wrap(0))
+                    .address_mode_v(wrap(1))
+                    .address_mode_w(wrap(2))
+                    .max_lod(10.0)
+                    .border_color(vk::BorderColor::FLOAT_OPAQUE_WHITE),
+            );
+            let mut c = [[0u32; 16]; 3];
+            for a in &mut c {
+                a.fill_with(|| ((random() as f32 / (1 << 22) as f32) - 2.0).to_bits());
             }
+            c[0][3] = f32::NAN.to_bits();
+            c[1][7] = 1e30f32.to_bits();
+            let lod = std::array::from_fn(|_| ((random() % 64) as f32 / 16.0 - 1.0).to_bits());
+            let offsets = [[case % 5; 16], [(case % 7).wrapping_sub(3); 16], [1; 16]];
+            let args = SampleArgs {
+                dims: wide.dims,
+                arrayed: wide.arrayed,
+                coords: &c,
+                lod: (case & 8 != 0).then_some(&lod),
+                offsets: (case & 16 != 0).then_some(&offsets[..wide.dims]),
+                ..Default::default()
+            };
+            let (mut a, mut b) = ([[0; 16]; 4], [[0; 16]; 4]);
+            let mask = random() as u16;
+            sample_warp(&wide, &s, &args, mask, &mut a);
+            sample_warp(&general, &s, &args, mask, &mut b);
+            assert_eq!(a, b, "{} {case}", image.format.name);
         }
     }
 }

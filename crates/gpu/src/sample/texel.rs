@@ -77,7 +77,52 @@ pub fn fetch_warp(
     }
 }
 
-/// `OpImageRead` of a storage image (or subpass input): as a fetch from the base level, without swizzle.
+/// Offsets in level 0 of the texels of a warp, and the lanes whose texel exists; 0 for the others.
+#[inline(always)]
+fn offsets(
+    view: &ImageView,
+    l: &Level,
+    coords: &[[u32; 16]],
+    sample: Option<&[u32; 16]>,
+) -> ([u64; 16], u16) {
+    let (mut at, mut inside) = ([0u64; 16], [true; 16]);
+    let mut axis = |k: usize, limit: u32, pitch: u64| {
+        if let Some(c) = coords.get(k) {
+            for lane in 0..16 {
+                // Negative coordinates are huge as unsigned ones.
+                inside[lane] &= c[lane] < limit;
+                at[lane] = at[lane].wrapping_add(c[lane] as u64 * pitch);
+            }
+        }
+    };
+    axis(0, l.size[0], view.format.block_bytes as u64);
+    if view.dims > 1 {
+        axis(1, l.size[1], l.row_pitch);
+    }
+    if view.dims > 2 {
+        axis(2, l.size[2], l.slice_pitch);
+    }
+    if view.arrayed || view.is_cube {
+        axis(view.dims, view.layers, l.layer_pitch);
+    }
+    if let Some(n) = sample {
+        for lane in 0..16 {
+            inside[lane] &= n[lane] < view.samples;
+            at[lane] = at[lane].wrapping_add(n[lane] as u64 * l.sample_pitch);
+        }
+    }
+    let mut mask = 0;
+    for lane in 0..16 {
+        mask |= (inside[lane] as u16) << lane;
+        if !inside[lane] {
+            at[lane] = 0;
+        }
+    }
+    (at, mask)
+}
+
+/// `OpImageRead` of a storage image (or subpass input), without swizzle. What does not exist reads as zeros (and alpha
+/// one where the format has none).
 pub fn load_warp(
     view: &ImageView,
     coords: &[[u32; 16]],
@@ -85,7 +130,23 @@ pub fn load_warp(
     mask: u16,
     out: &mut TexelData,
 ) {
-    fetch_warp(view, coords, None, sample, mask, out)
+    let Some(l) = view.levels.first().filter(|_| !view.format.compressed() && !view.format.is_64bit()) else {
+        return fetch_warp(view, coords, None, sample, mask, out);
+    };
+    let (at, inside) = offsets(view, l, coords, sample);
+    if mask == 0xffff && inside == 0xffff {
+        // SAFETY: every texel was checked against the view.
+        return unsafe { (view.gather)(view.format, l.base, &at, out.lo) };
+    }
+    let mut t = [[0; 16]; 4];
+    // SAFETY: every offset is that of a texel of the view, the first one where there is none.
+    unsafe { (view.gather)(view.format, l.base, &at, &mut t) };
+    let none = view.outside();
+    for lane in lanes(mask) {
+        for k in 0..4 {
+            out.lo[k][lane] = if inside >> lane & 1 == 1 { t[k][lane] } else { none[k] };
+        }
+    }
 }
 
 /// `OpImageWrite` of a storage image: texels that do not exist are dropped.
@@ -97,18 +158,16 @@ pub fn store_warp(
     lo: &Warp4,
     hi: &Warp4,
 ) {
-    let Some(l) = view.levels.first() else { return };
-    for lane in lanes(mask) {
-        let n = sample.map_or(0, |s| s[lane]);
-        let Some([x, y, z, a]) = place(view, l, coords, lane).filter(|_| n < view.samples) else { continue };
-        // SAFETY: the place was checked against the view.
-        unsafe {
-            if view.format.is_64bit() {
-                let v = std::array::from_fn(|k| lo[k][lane] as u64 | (hi[k][lane] as u64) << 32);
-                store64(view.format, view.address(l, x, y, z, a, n), v)
-            } else {
-                view.write(l, x, y, z, a, n, std::array::from_fn(|k| lo[k][lane]))
-            }
+    let Some(l) = view.levels.first().filter(|_| !view.format.compressed()) else { return };
+    let (at, inside) = offsets(view, l, coords, sample);
+    // SAFETY: the texels of `inside` were checked against the view.
+    unsafe {
+        if !view.format.is_64bit() {
+            return (view.scatter)(view.format, l.base, &at, mask & inside, lo);
+        }
+        for lane in lanes(mask & inside) {
+            let v = std::array::from_fn(|k| lo[k][lane] as u64 | (hi[k][lane] as u64) << 32);
+            store64(view.format, l.base.add(at[lane] as usize), v)
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Image views and texel buffer views.
 
 use crate::buffer::Buffer;
-use crate::format::codec::{self, LoadFn, StoreFn};
+use crate::format::codec::{self, GatherFn, LoadFn, ScatterFn, StoreFn};
 use crate::format::{self, ChannelClass, FormatInfo, block};
 use crate::image::Image;
 use ash::vk;
@@ -46,11 +46,12 @@ pub struct ImageView {
     pub min_lod: f32,
     pub channels: ChannelClass,
     pub identity: bool,
-    /// The view may take the kernels for eight-bit RGBA or BGRA in two dimensions.
-    pub(super) rgba8: Option<super::fast::Order>,
+    /// The view's class has whole-warp kernels (see `wide.rs`).
+    pub(super) wide: bool,
     swizzle: [u8; 4],
     load: LoadFn,
-    store: StoreFn,
+    pub(super) gather: GatherFn,
+    pub(super) scatter: ScatterFn,
 }
 
 // SAFETY: the addresses are those of the image's memory, which the image keeps; see `Surface`.
@@ -95,7 +96,9 @@ impl ImageView {
             let depth = image.mip_extent(r.base_mip_level)[2];
             let levels = image.resolve_range(&vk::ImageSubresourceRange { base_array_layer: 0, ..r }).0;
             let base = r.base_array_layer.min(depth);
-            (levels, base..base.saturating_add(r.layer_count).min(depth))
+            // Such views have one level; slices of the next one lie elsewhere.
+            let first = levels.start..levels.end.min(levels.start + 1);
+            (first, base..base.saturating_add(r.layer_count).min(depth))
         } else {
             image.resolve_range(&r)
         };
@@ -128,7 +131,7 @@ impl ImageView {
             _ => own,
         };
         let swizzle = [pick(c.r, 0), pick(c.g, 1), pick(c.b, 2), pick(c.a, 3)];
-        let mut view = ImageView {
+        Ok(ImageView {
             view_type: t,
             format,
             view_format: info.format,
@@ -142,15 +145,14 @@ impl ImageView {
             min_lod: (min_lod - r.base_mip_level as f32).max(0.0),
             channels: format.channel_class(),
             identity: swizzle == [0, 1, 2, 3],
-            rgba8: None,
+            wide: !is_cube && !format.compressed() && !format.is_64bit() && image.samples == 1,
             swizzle,
             load: codec::load_fn(format),
-            store: codec::store_fn(format),
+            gather: codec::gather_fn(format),
+            scatter: codec::scatter_fn(format),
             levels: views,
             image,
-        };
-        view.rgba8 = super::fast::order(&view);
-        Ok(view)
+        })
     }
 
     /// Address of a texel of an uncompressed view.
@@ -188,17 +190,6 @@ impl ImageView {
         (self.load)(self.format, self.address(l, x, y, z, layer, sample))
     }
 
-    /// Writes a raw texel; compressed views cannot be written.
-    ///
-    /// # Safety
-    /// The texel must exist.
-    #[inline]
-    pub unsafe fn write(&self, l: &Level, x: u32, y: u32, z: u32, layer: u32, sample: u32, t: [u32; 4]) {
-        if !self.format.compressed() {
-            (self.store)(self.format, self.address(l, x, y, z, layer, sample), t)
-        }
-    }
-
     /// What a read outside the view gives: zeros, and one for an alpha the format does not have.
     pub fn outside(&self) -> [u32; 4] {
         outside(self.format)
@@ -215,6 +206,16 @@ impl ImageView {
             ONE => self.channels.one(),
             s => t[s as usize],
         })
+    }
+
+    /// [`ImageView::swizzled`] for a whole warp.
+    #[inline(always)]
+    pub(super) fn swizzled_warp(&self, t: &super::Warp4, k: usize) -> [u32; 16] {
+        match self.swizzle[k] {
+            ZERO => [0; 16],
+            ONE => [self.channels.one(); 16],
+            s => t[s as usize],
+        }
     }
 
     /// One channel of the swizzled texel.
