@@ -130,9 +130,7 @@ impl<E: Elem, const N: usize> Codec for Arr<E, N> {
     unsafe fn load16(self, base: *const u8, offsets: &[u64; 16], out: &mut [[u32; 16]; 4]) {
         let bytes = (E::SIZE * N).min(4);
         let per = bytes / E::SIZE;
-        for k in 0..4 {
-            out[k] = [if k == 3 { E::ONE } else { 0 }; 16];
-        }
+        *out = [[0; 16], [0; 16], [0; 16], [E::ONE; 16]];
         for word in 0..N / per {
             let w = words(base, offsets, word * 4, bytes);
             for i in 0..per {

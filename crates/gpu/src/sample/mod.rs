@@ -5,6 +5,9 @@
 //!
 //! Source: Vulkan specification, chapter "Image Operations" (named by section in the files).
 
+// Loops over lanes index several arrays at once.
+#![allow(clippy::needless_range_loop)]
+
 mod coords;
 mod filter;
 mod lod;

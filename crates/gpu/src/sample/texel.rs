@@ -185,7 +185,7 @@ pub fn texel_pointers(
         let n = sample.map_or(0, |s| s[lane]);
         if let Some([x, y, z, a]) = place(view, l, coords, lane).filter(|_| n < view.samples) {
             // SAFETY: the place was checked against the view.
-            out[lane] = unsafe { view.address(l, x, y, z, a, n) };
+            out[lane] = aligned(unsafe { view.address(l, x, y, z, a, n) }, view.format);
         }
     }
     out
@@ -201,6 +201,11 @@ fn atomic(f: &crate::format::FormatInfo) -> bool {
             | vk::Format::R64_UINT
             | vk::Format::R64_SINT
     )
+}
+
+/// Atomics need their natural alignment, which a view at an invalid offset may lack.
+fn aligned(p: *mut u8, f: &crate::format::FormatInfo) -> *mut u8 {
+    if p as usize % f.block_bytes as usize == 0 { p } else { std::ptr::null_mut() }
 }
 
 /// Fetch or load from a texel buffer.
@@ -243,7 +248,8 @@ impl BufferView {
         let mut out = [std::ptr::null_mut(); 16];
         if atomic(self.format) {
             for lane in lanes(mask) {
-                out[lane] = self.address(index[lane]).unwrap_or(std::ptr::null_mut());
+                out[lane] =
+                    self.address(index[lane]).map_or(std::ptr::null_mut(), |p| aligned(p, self.format));
             }
         }
         out
