@@ -20,7 +20,7 @@ mod wide;
 
 pub use filter::{gather_warp, sample_warp};
 pub use lod::query_lod_warp;
-pub use sampler::{MAX_LOD_BIAS, Sampler};
+pub use sampler::{MAX_ANISOTROPY, MAX_LOD_BIAS, Sampler};
 pub use texel::{
     TexelData, buffer_load_warp, buffer_store_warp, fetch_warp, load_warp, store_warp, texel_pointers,
 };

@@ -205,7 +205,7 @@ fn atomic(f: &crate::format::FormatInfo) -> bool {
 
 /// Atomics need their natural alignment, which a view at an invalid offset may lack.
 fn aligned(p: *mut u8, f: &crate::format::FormatInfo) -> *mut u8 {
-    if p as usize % f.block_bytes as usize == 0 { p } else { std::ptr::null_mut() }
+    if (p as usize).is_multiple_of(f.block_bytes as usize) { p } else { std::ptr::null_mut() }
 }
 
 /// Fetch or load from a texel buffer.
