@@ -116,8 +116,16 @@ pub(crate) unsafe fn get_physical_device_queue_family_properties2(
             min_image_transfer_granularity: vk::Extent3D { width: 1, height: 1, depth: 1 },
         };
         if let Some(p) = chain::find_mut::<vk::QueueFamilyGlobalPriorityPropertiesKHR>(family.p_next) {
-            p.priority_count = 1;
-            p.priorities = [vk::QueueGlobalPriorityKHR::MEDIUM; vk::MAX_GLOBAL_PRIORITY_SIZE_KHR];
+            // Any may be asked for; they are hints, and all queues here share the same threads.
+            let all = [
+                vk::QueueGlobalPriorityKHR::LOW,
+                vk::QueueGlobalPriorityKHR::MEDIUM,
+                vk::QueueGlobalPriorityKHR::HIGH,
+                vk::QueueGlobalPriorityKHR::REALTIME,
+            ];
+            p.priority_count = all.len() as u32;
+            p.priorities = Default::default();
+            p.priorities[..all.len()].copy_from_slice(&all);
         }
     });
 }

@@ -2,6 +2,7 @@
 
 #![allow(non_snake_case, unused_imports)]
 
+use crate::generated::extensions::id as ext;
 use crate::guard;
 use crate::proc_addr::{Entry, Level};
 use std::ffi::{c_char, c_int, c_void};
@@ -4171,14 +4172,14 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkCreateDebugReportCallbackEXT as *const (),
         level: Level::Instance,
         core: 0,
-        extensions: &[4],
+        extensions: &[ext::VK_EXT_DEBUG_REPORT],
     },
     Entry {
         name: c"vkCreateDebugUtilsMessengerEXT",
         function: vkCreateDebugUtilsMessengerEXT as *const (),
         level: Level::Instance,
         core: 0,
-        extensions: &[5],
+        extensions: &[ext::VK_EXT_DEBUG_UTILS],
     },
     Entry {
         name: c"vkCreateDescriptorPool",
@@ -4290,7 +4291,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkCreatePrivateDataSlot as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[23],
+        extensions: &[ext::VK_EXT_PRIVATE_DATA],
     },
     Entry {
         name: c"vkCreateQueryPool",
@@ -4360,7 +4361,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkDebugReportMessageEXT as *const (),
         level: Level::Instance,
         core: 0,
-        extensions: &[4],
+        extensions: &[ext::VK_EXT_DEBUG_REPORT],
     },
     Entry {
         name: c"vkDestroyBuffer",
@@ -4388,14 +4389,14 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkDestroyDebugReportCallbackEXT as *const (),
         level: Level::Instance,
         core: 0,
-        extensions: &[4],
+        extensions: &[ext::VK_EXT_DEBUG_REPORT],
     },
     Entry {
         name: c"vkDestroyDebugUtilsMessengerEXT",
         function: vkDestroyDebugUtilsMessengerEXT as *const (),
         level: Level::Instance,
         core: 0,
-        extensions: &[5],
+        extensions: &[ext::VK_EXT_DEBUG_UTILS],
     },
     Entry {
         name: c"vkDestroyDescriptorPool",
@@ -4507,7 +4508,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkDestroyPrivateDataSlot as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[23],
+        extensions: &[ext::VK_EXT_PRIVATE_DATA],
     },
     Entry {
         name: c"vkDestroyQueryPool",
@@ -4619,7 +4620,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkEnumeratePhysicalDeviceGroups as *const (),
         level: Level::Instance,
         core: 0,
-        extensions: &[54],
+        extensions: &[ext::VK_KHR_DEVICE_GROUP_CREATION],
     },
     Entry {
         name: c"vkEnumeratePhysicalDevices",
@@ -4955,14 +4956,14 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkGetPhysicalDeviceCalibrateableTimeDomainsKHR as *const (),
         level: Level::PhysicalDevice,
         core: 0,
-        extensions: &[2],
+        extensions: &[ext::VK_EXT_CALIBRATED_TIMESTAMPS],
     },
     Entry {
         name: c"vkGetPhysicalDeviceCalibrateableTimeDomainsKHR",
         function: vkGetPhysicalDeviceCalibrateableTimeDomainsKHR as *const (),
         level: Level::PhysicalDevice,
         core: 0,
-        extensions: &[46],
+        extensions: &[ext::VK_KHR_CALIBRATED_TIMESTAMPS],
     },
     Entry {
         name: c"vkGetPhysicalDeviceExternalBufferProperties",
@@ -4976,7 +4977,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkGetPhysicalDeviceExternalBufferProperties as *const (),
         level: Level::PhysicalDevice,
         core: 0,
-        extensions: &[61],
+        extensions: &[ext::VK_KHR_EXTERNAL_MEMORY_CAPABILITIES],
     },
     Entry {
         name: c"vkGetPhysicalDeviceExternalFenceProperties",
@@ -4990,7 +4991,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkGetPhysicalDeviceExternalFenceProperties as *const (),
         level: Level::PhysicalDevice,
         core: 0,
-        extensions: &[59],
+        extensions: &[ext::VK_KHR_EXTERNAL_FENCE_CAPABILITIES],
     },
     Entry {
         name: c"vkGetPhysicalDeviceExternalSemaphoreProperties",
@@ -5004,7 +5005,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkGetPhysicalDeviceExternalSemaphoreProperties as *const (),
         level: Level::PhysicalDevice,
         core: 0,
-        extensions: &[64],
+        extensions: &[ext::VK_KHR_EXTERNAL_SEMAPHORE_CAPABILITIES],
     },
     Entry {
         name: c"vkGetPhysicalDeviceFeatures",
@@ -5025,7 +5026,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkGetPhysicalDeviceFeatures2 as *const (),
         level: Level::PhysicalDevice,
         core: 0,
-        extensions: &[67],
+        extensions: &[ext::VK_KHR_GET_PHYSICAL_DEVICE_PROPERTIES2],
     },
     Entry {
         name: c"vkGetPhysicalDeviceFormatProperties",
@@ -5046,7 +5047,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkGetPhysicalDeviceFormatProperties2 as *const (),
         level: Level::PhysicalDevice,
         core: 0,
-        extensions: &[67],
+        extensions: &[ext::VK_KHR_GET_PHYSICAL_DEVICE_PROPERTIES2],
     },
     Entry {
         name: c"vkGetPhysicalDeviceImageFormatProperties",
@@ -5067,7 +5068,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkGetPhysicalDeviceImageFormatProperties2 as *const (),
         level: Level::PhysicalDevice,
         core: 0,
-        extensions: &[67],
+        extensions: &[ext::VK_KHR_GET_PHYSICAL_DEVICE_PROPERTIES2],
     },
     Entry {
         name: c"vkGetPhysicalDeviceMemoryProperties",
@@ -5088,7 +5089,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkGetPhysicalDeviceMemoryProperties2 as *const (),
         level: Level::PhysicalDevice,
         core: 0,
-        extensions: &[67],
+        extensions: &[ext::VK_KHR_GET_PHYSICAL_DEVICE_PROPERTIES2],
     },
     Entry {
         name: c"vkGetPhysicalDeviceProperties",
@@ -5109,7 +5110,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkGetPhysicalDeviceProperties2 as *const (),
         level: Level::PhysicalDevice,
         core: 0,
-        extensions: &[67],
+        extensions: &[ext::VK_KHR_GET_PHYSICAL_DEVICE_PROPERTIES2],
     },
     Entry {
         name: c"vkGetPhysicalDeviceQueueFamilyProperties",
@@ -5130,7 +5131,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkGetPhysicalDeviceQueueFamilyProperties2 as *const (),
         level: Level::PhysicalDevice,
         core: 0,
-        extensions: &[67],
+        extensions: &[ext::VK_KHR_GET_PHYSICAL_DEVICE_PROPERTIES2],
     },
     Entry {
         name: c"vkGetPhysicalDeviceSparseImageFormatProperties",
@@ -5151,7 +5152,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkGetPhysicalDeviceSparseImageFormatProperties2 as *const (),
         level: Level::PhysicalDevice,
         core: 0,
-        extensions: &[67],
+        extensions: &[ext::VK_KHR_GET_PHYSICAL_DEVICE_PROPERTIES2],
     },
     Entry {
         name: c"vkGetPhysicalDeviceToolProperties",
@@ -5165,7 +5166,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkGetPhysicalDeviceToolProperties as *const (),
         level: Level::PhysicalDevice,
         core: 0,
-        extensions: &[38],
+        extensions: &[ext::VK_EXT_TOOLING_INFO],
     },
     Entry {
         name: c"vkGetPipelineCacheData",
@@ -5207,7 +5208,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkGetPrivateData as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[23],
+        extensions: &[ext::VK_EXT_PRIVATE_DATA],
     },
     Entry {
         name: c"vkGetQueryPoolResults",
@@ -5291,7 +5292,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkQueueBeginDebugUtilsLabelEXT as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[5],
+        extensions: &[ext::VK_EXT_DEBUG_UTILS],
     },
     Entry {
         name: c"vkQueueBindSparse",
@@ -5305,14 +5306,14 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkQueueEndDebugUtilsLabelEXT as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[5],
+        extensions: &[ext::VK_EXT_DEBUG_UTILS],
     },
     Entry {
         name: c"vkQueueInsertDebugUtilsLabelEXT",
         function: vkQueueInsertDebugUtilsLabelEXT as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[5],
+        extensions: &[ext::VK_EXT_DEBUG_UTILS],
     },
     Entry {
         name: c"vkQueueSubmit",
@@ -5396,14 +5397,14 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkSetDebugUtilsObjectNameEXT as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[5],
+        extensions: &[ext::VK_EXT_DEBUG_UTILS],
     },
     Entry {
         name: c"vkSetDebugUtilsObjectTagEXT",
         function: vkSetDebugUtilsObjectTagEXT as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[5],
+        extensions: &[ext::VK_EXT_DEBUG_UTILS],
     },
     Entry {
         name: c"vkSetEvent",
@@ -5424,7 +5425,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkSetPrivateData as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[23],
+        extensions: &[ext::VK_EXT_PRIVATE_DATA],
     },
     Entry {
         name: c"vkSignalSemaphore",
@@ -5445,7 +5446,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkSubmitDebugUtilsMessageEXT as *const (),
         level: Level::Instance,
         core: 0,
-        extensions: &[5],
+        extensions: &[ext::VK_EXT_DEBUG_UTILS],
     },
     Entry {
         name: c"vkTrimCommandPool",

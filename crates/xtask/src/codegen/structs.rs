@@ -192,13 +192,15 @@ pub fn extensions(n: &Names, tables: &Tables) -> Result<String, String> {
          pub(crate) static EXTENSIONS: &[Extension] = &[\n",
     );
     let mut required = String::new();
-    for name in &tables.extensions {
+    let mut ids = String::new();
+    for (id, name) in tables.extensions.iter().enumerate() {
         let e = r.extensions.get(name).ok_or_else(|| format!("extensions.tsv: no {name} in vk.xml"))?;
         let _ = writeln!(
             out,
             "Extension {{ name: c\"{name}\", spec_version: {}, instance: {} }},",
             e.spec_version, e.is_instance
         );
+        let _ = writeln!(ids, "pub(crate) const {}: usize = {id};", name.to_uppercase());
         let features: Vec<&str> = e.features.iter().map(|(m, _)| m.as_str()).collect();
         if !features.is_empty() {
             let _ = writeln!(required, "(\"{name}\", &{features:?}),");
@@ -209,7 +211,11 @@ pub fn extensions(n: &Names, tables: &Tables) -> Result<String, String> {
         "];\n\n/// Features that an extension requires to be on.\n#[cfg(test)]\n\
          pub(crate) static REQUIRED_FEATURES: &[(&str, &[&str])] = &[\n{required}"
     );
-    out.push_str("];\n\n/// Extensions promoted to core 1.1, 1.2 and 1.3: a 1.3 device can have them all.\n");
+    let _ = write!(
+        out,
+        "];\n\n/// Each extension's place in the table.\n#[allow(dead_code)]\npub(crate) mod id {{\n{ids}}}\n"
+    );
+    out.push_str("\n/// Extensions promoted to core 1.1, 1.2 and 1.3: a 1.3 device can have them all.\n");
     out.push_str("#[cfg(test)]\npub(crate) static PROMOTED: &[&str] = &[\n");
     for name in r.extensions.keys() {
         if (101..=103).contains(&promoted(r, name)) {
