@@ -3185,7 +3185,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkBindBufferMemory2 as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[44],
+        extensions: &[ext::VK_KHR_BIND_MEMORY2],
     },
     Entry {
         name: c"vkBindImageMemory",
@@ -3206,14 +3206,14 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkBindImageMemory2 as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[44],
+        extensions: &[ext::VK_KHR_BIND_MEMORY2],
     },
     Entry {
         name: c"vkCmdBeginDebugUtilsLabelEXT",
         function: vkCmdBeginDebugUtilsLabelEXT as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[5],
+        extensions: &[ext::VK_EXT_DEBUG_UTILS],
     },
     Entry {
         name: c"vkCmdBeginQuery",
@@ -3241,7 +3241,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkCmdBeginRenderPass2 as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[49],
+        extensions: &[ext::VK_KHR_CREATE_RENDERPASS2],
     },
     Entry {
         name: c"vkCmdBeginRendering",
@@ -3255,7 +3255,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkCmdBeginRendering as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[57],
+        extensions: &[ext::VK_KHR_DYNAMIC_RENDERING],
     },
     Entry {
         name: c"vkCmdBindDescriptorSets",
@@ -3276,7 +3276,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkCmdBindDescriptorSets2 as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[76],
+        extensions: &[ext::VK_KHR_MAINTENANCE6],
     },
     Entry {
         name: c"vkCmdBindIndexBuffer",
@@ -3297,7 +3297,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkCmdBindIndexBuffer2 as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[75],
+        extensions: &[ext::VK_KHR_MAINTENANCE5],
     },
     Entry {
         name: c"vkCmdBindPipeline",
@@ -3325,7 +3325,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkCmdBindVertexBuffers2 as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[7],
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE],
     },
     Entry {
         name: c"vkCmdBlitImage",
@@ -3346,7 +3346,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkCmdBlitImage2 as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[48],
+        extensions: &[ext::VK_KHR_COPY_COMMANDS2],
     },
     Entry {
         name: c"vkCmdClearAttachments",
@@ -3388,7 +3388,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkCmdCopyBuffer2 as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[48],
+        extensions: &[ext::VK_KHR_COPY_COMMANDS2],
     },
     Entry {
         name: c"vkCmdCopyBufferToImage",
@@ -3409,7 +3409,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkCmdCopyBufferToImage2 as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[48],
+        extensions: &[ext::VK_KHR_COPY_COMMANDS2],
     },
     Entry {
         name: c"vkCmdCopyImage",
@@ -3430,7 +3430,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkCmdCopyImage2 as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[48],
+        extensions: &[ext::VK_KHR_COPY_COMMANDS2],
     },
     Entry {
         name: c"vkCmdCopyImageToBuffer",
@@ -3451,7 +3451,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkCmdCopyImageToBuffer2 as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[48],
+        extensions: &[ext::VK_KHR_COPY_COMMANDS2],
     },
     Entry {
         name: c"vkCmdCopyQueryPoolResults",
@@ -3479,7 +3479,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkCmdDispatchBase as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[53],
+        extensions: &[ext::VK_KHR_DEVICE_GROUP],
     },
     Entry {
         name: c"vkCmdDispatchIndirect",
@@ -3521,7 +3521,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkCmdDrawIndexedIndirectCount as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[55],
+        extensions: &[ext::VK_KHR_DRAW_INDIRECT_COUNT],
     },
     Entry {
         name: c"vkCmdDrawIndirect",
@@ -3542,14 +3542,14 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkCmdDrawIndirectCount as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[55],
+        extensions: &[ext::VK_KHR_DRAW_INDIRECT_COUNT],
     },
     Entry {
         name: c"vkCmdEndDebugUtilsLabelEXT",
         function: vkCmdEndDebugUtilsLabelEXT as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[5],
+        extensions: &[ext::VK_EXT_DEBUG_UTILS],
     },
     Entry {
         name: c"vkCmdEndQuery",
@@ -3577,7 +3577,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkCmdEndRenderPass2 as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[49],
+        extensions: &[ext::VK_KHR_CREATE_RENDERPASS2],
     },
     Entry {
         name: c"vkCmdEndRendering",
@@ -3591,7 +3591,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkCmdEndRendering as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[57],
+        extensions: &[ext::VK_KHR_DYNAMIC_RENDERING],
     },
     Entry {
         name: c"vkCmdExecuteCommands",
@@ -3612,7 +3612,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkCmdInsertDebugUtilsLabelEXT as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[5],
+        extensions: &[ext::VK_EXT_DEBUG_UTILS],
     },
     Entry {
         name: c"vkCmdNextSubpass",
@@ -3633,7 +3633,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkCmdNextSubpass2 as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[49],
+        extensions: &[ext::VK_KHR_CREATE_RENDERPASS2],
     },
     Entry {
         name: c"vkCmdPipelineBarrier",
@@ -3654,7 +3654,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkCmdPipelineBarrier2 as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[104],
+        extensions: &[ext::VK_KHR_SYNCHRONIZATION2],
     },
     Entry {
         name: c"vkCmdPushConstants",
@@ -3675,7 +3675,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkCmdPushConstants2 as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[76],
+        extensions: &[ext::VK_KHR_MAINTENANCE6],
     },
     Entry {
         name: c"vkCmdPushDescriptorSet",
@@ -3696,14 +3696,14 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkCmdPushDescriptorSet2 as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[76],
+        extensions: &[ext::VK_KHR_MAINTENANCE6],
     },
     Entry {
         name: c"vkCmdPushDescriptorSetKHR",
         function: vkCmdPushDescriptorSet as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[81],
+        extensions: &[ext::VK_KHR_PUSH_DESCRIPTOR],
     },
     Entry {
         name: c"vkCmdPushDescriptorSetWithTemplate",
@@ -3724,14 +3724,14 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkCmdPushDescriptorSetWithTemplate2 as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[76],
+        extensions: &[ext::VK_KHR_MAINTENANCE6],
     },
     Entry {
         name: c"vkCmdPushDescriptorSetWithTemplateKHR",
         function: vkCmdPushDescriptorSetWithTemplate as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[52, 81],
+        extensions: &[ext::VK_KHR_DESCRIPTOR_UPDATE_TEMPLATE, ext::VK_KHR_PUSH_DESCRIPTOR],
     },
     Entry {
         name: c"vkCmdResetEvent",
@@ -3752,7 +3752,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkCmdResetEvent2 as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[104],
+        extensions: &[ext::VK_KHR_SYNCHRONIZATION2],
     },
     Entry {
         name: c"vkCmdResetQueryPool",
@@ -3780,7 +3780,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkCmdResolveImage2 as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[48],
+        extensions: &[ext::VK_KHR_COPY_COMMANDS2],
     },
     Entry {
         name: c"vkCmdSetBlendConstants",
@@ -3801,7 +3801,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkCmdSetCullMode as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[7],
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE],
     },
     Entry {
         name: c"vkCmdSetDepthBias",
@@ -3822,7 +3822,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkCmdSetDepthBiasEnable as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[8],
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE2],
     },
     Entry {
         name: c"vkCmdSetDepthBounds",
@@ -3843,7 +3843,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkCmdSetDepthBoundsTestEnable as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[7],
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE],
     },
     Entry {
         name: c"vkCmdSetDepthCompareOp",
@@ -3857,7 +3857,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkCmdSetDepthCompareOp as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[7],
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE],
     },
     Entry {
         name: c"vkCmdSetDepthTestEnable",
@@ -3871,7 +3871,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkCmdSetDepthTestEnable as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[7],
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE],
     },
     Entry {
         name: c"vkCmdSetDepthWriteEnable",
@@ -3885,7 +3885,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkCmdSetDepthWriteEnable as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[7],
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE],
     },
     Entry {
         name: c"vkCmdSetDeviceMask",
@@ -3899,7 +3899,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkCmdSetDeviceMask as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[53],
+        extensions: &[ext::VK_KHR_DEVICE_GROUP],
     },
     Entry {
         name: c"vkCmdSetEvent",
@@ -3920,7 +3920,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkCmdSetEvent2 as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[104],
+        extensions: &[ext::VK_KHR_SYNCHRONIZATION2],
     },
     Entry {
         name: c"vkCmdSetFrontFace",
@@ -3934,7 +3934,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkCmdSetFrontFace as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[7],
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE],
     },
     Entry {
         name: c"vkCmdSetLineWidth",
@@ -3948,14 +3948,14 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkCmdSetLogicOpEXT as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[8],
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE2],
     },
     Entry {
         name: c"vkCmdSetPatchControlPointsEXT",
         function: vkCmdSetPatchControlPointsEXT as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[8],
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE2],
     },
     Entry {
         name: c"vkCmdSetPrimitiveRestartEnable",
@@ -3969,7 +3969,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkCmdSetPrimitiveRestartEnable as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[8],
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE2],
     },
     Entry {
         name: c"vkCmdSetPrimitiveTopology",
@@ -3983,7 +3983,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkCmdSetPrimitiveTopology as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[7],
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE],
     },
     Entry {
         name: c"vkCmdSetRasterizerDiscardEnable",
@@ -3997,7 +3997,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkCmdSetRasterizerDiscardEnable as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[8],
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE2],
     },
     Entry {
         name: c"vkCmdSetScissor",
@@ -4018,7 +4018,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkCmdSetScissorWithCount as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[7],
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE],
     },
     Entry {
         name: c"vkCmdSetStencilCompareMask",
@@ -4039,7 +4039,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkCmdSetStencilOp as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[7],
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE],
     },
     Entry {
         name: c"vkCmdSetStencilReference",
@@ -4060,7 +4060,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkCmdSetStencilTestEnable as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[7],
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE],
     },
     Entry {
         name: c"vkCmdSetStencilWriteMask",
@@ -4088,7 +4088,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkCmdSetViewportWithCount as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[7],
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE],
     },
     Entry {
         name: c"vkCmdUpdateBuffer",
@@ -4116,7 +4116,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkCmdWaitEvents2 as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[104],
+        extensions: &[ext::VK_KHR_SYNCHRONIZATION2],
     },
     Entry {
         name: c"vkCmdWriteTimestamp",
@@ -4137,7 +4137,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkCmdWriteTimestamp2 as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[104],
+        extensions: &[ext::VK_KHR_SYNCHRONIZATION2],
     },
     Entry {
         name: c"vkCreateBuffer",
@@ -4207,7 +4207,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkCreateDescriptorUpdateTemplate as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[52],
+        extensions: &[ext::VK_KHR_DESCRIPTOR_UPDATE_TEMPLATE],
     },
     Entry {
         name: c"vkCreateDevice",
@@ -4319,7 +4319,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkCreateRenderPass2 as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[49],
+        extensions: &[ext::VK_KHR_CREATE_RENDERPASS2],
     },
     Entry {
         name: c"vkCreateSampler",
@@ -4340,7 +4340,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkCreateSamplerYcbcrConversion as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[85],
+        extensions: &[ext::VK_KHR_SAMPLER_YCBCR_CONVERSION],
     },
     Entry {
         name: c"vkCreateSemaphore",
@@ -4424,7 +4424,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkDestroyDescriptorUpdateTemplate as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[52],
+        extensions: &[ext::VK_KHR_DESCRIPTOR_UPDATE_TEMPLATE],
     },
     Entry {
         name: c"vkDestroyDevice",
@@ -4543,7 +4543,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkDestroySamplerYcbcrConversion as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[85],
+        extensions: &[ext::VK_KHR_SAMPLER_YCBCR_CONVERSION],
     },
     Entry {
         name: c"vkDestroySemaphore",
@@ -4669,7 +4669,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkGetBufferDeviceAddress as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[45],
+        extensions: &[ext::VK_KHR_BUFFER_DEVICE_ADDRESS],
     },
     Entry {
         name: c"vkGetBufferMemoryRequirements",
@@ -4690,7 +4690,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkGetBufferMemoryRequirements2 as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[66],
+        extensions: &[ext::VK_KHR_GET_MEMORY_REQUIREMENTS2],
     },
     Entry {
         name: c"vkGetBufferOpaqueCaptureAddress",
@@ -4704,21 +4704,21 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkGetBufferOpaqueCaptureAddress as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[45],
+        extensions: &[ext::VK_KHR_BUFFER_DEVICE_ADDRESS],
     },
     Entry {
         name: c"vkGetCalibratedTimestampsEXT",
         function: vkGetCalibratedTimestampsKHR as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[2],
+        extensions: &[ext::VK_EXT_CALIBRATED_TIMESTAMPS],
     },
     Entry {
         name: c"vkGetCalibratedTimestampsKHR",
         function: vkGetCalibratedTimestampsKHR as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[46],
+        extensions: &[ext::VK_KHR_CALIBRATED_TIMESTAMPS],
     },
     Entry {
         name: c"vkGetDescriptorSetLayoutSupport",
@@ -4732,7 +4732,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkGetDescriptorSetLayoutSupport as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[73],
+        extensions: &[ext::VK_KHR_MAINTENANCE3],
     },
     Entry {
         name: c"vkGetDeviceBufferMemoryRequirements",
@@ -4746,7 +4746,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkGetDeviceBufferMemoryRequirements as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[74],
+        extensions: &[ext::VK_KHR_MAINTENANCE4],
     },
     Entry {
         name: c"vkGetDeviceGroupPeerMemoryFeatures",
@@ -4760,7 +4760,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkGetDeviceGroupPeerMemoryFeatures as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[53],
+        extensions: &[ext::VK_KHR_DEVICE_GROUP],
     },
     Entry {
         name: c"vkGetDeviceImageMemoryRequirements",
@@ -4774,7 +4774,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkGetDeviceImageMemoryRequirements as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[74],
+        extensions: &[ext::VK_KHR_MAINTENANCE4],
     },
     Entry {
         name: c"vkGetDeviceImageSparseMemoryRequirements",
@@ -4788,7 +4788,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkGetDeviceImageSparseMemoryRequirements as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[74],
+        extensions: &[ext::VK_KHR_MAINTENANCE4],
     },
     Entry {
         name: c"vkGetDeviceImageSubresourceLayout",
@@ -4802,7 +4802,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkGetDeviceImageSubresourceLayout as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[75],
+        extensions: &[ext::VK_KHR_MAINTENANCE5],
     },
     Entry {
         name: c"vkGetDeviceMemoryCommitment",
@@ -4823,7 +4823,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkGetDeviceMemoryOpaqueCaptureAddress as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[45],
+        extensions: &[ext::VK_KHR_BUFFER_DEVICE_ADDRESS],
     },
     Entry {
         name: c"vkGetDeviceProcAddr",
@@ -4879,7 +4879,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkGetImageMemoryRequirements2 as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[66],
+        extensions: &[ext::VK_KHR_GET_MEMORY_REQUIREMENTS2],
     },
     Entry {
         name: c"vkGetImageSparseMemoryRequirements",
@@ -4900,7 +4900,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkGetImageSparseMemoryRequirements2 as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[66],
+        extensions: &[ext::VK_KHR_GET_MEMORY_REQUIREMENTS2],
     },
     Entry {
         name: c"vkGetImageSubresourceLayout",
@@ -4921,7 +4921,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkGetImageSubresourceLayout2 as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[75],
+        extensions: &[ext::VK_KHR_MAINTENANCE5],
     },
     Entry {
         name: c"vkGetInstanceProcAddr",
@@ -4935,21 +4935,21 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkGetMemoryFdKHR as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[62],
+        extensions: &[ext::VK_KHR_EXTERNAL_MEMORY_FD],
     },
     Entry {
         name: c"vkGetMemoryFdPropertiesKHR",
         function: vkGetMemoryFdPropertiesKHR as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[62],
+        extensions: &[ext::VK_KHR_EXTERNAL_MEMORY_FD],
     },
     Entry {
         name: c"vkGetMemoryHostPointerPropertiesEXT",
         function: vkGetMemoryHostPointerPropertiesEXT as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[9],
+        extensions: &[ext::VK_EXT_EXTERNAL_MEMORY_HOST],
     },
     Entry {
         name: c"vkGetPhysicalDeviceCalibrateableTimeDomainsEXT",
@@ -5180,21 +5180,21 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkGetPipelineExecutableInternalRepresentationsKHR as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[80],
+        extensions: &[ext::VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES],
     },
     Entry {
         name: c"vkGetPipelineExecutablePropertiesKHR",
         function: vkGetPipelineExecutablePropertiesKHR as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[80],
+        extensions: &[ext::VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES],
     },
     Entry {
         name: c"vkGetPipelineExecutableStatisticsKHR",
         function: vkGetPipelineExecutableStatisticsKHR as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[80],
+        extensions: &[ext::VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES],
     },
     Entry {
         name: c"vkGetPrivateData",
@@ -5236,7 +5236,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkGetRenderingAreaGranularity as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[75],
+        extensions: &[ext::VK_KHR_MAINTENANCE5],
     },
     Entry {
         name: c"vkGetSemaphoreCounterValue",
@@ -5250,7 +5250,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkGetSemaphoreCounterValue as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[105],
+        extensions: &[ext::VK_KHR_TIMELINE_SEMAPHORE],
     },
     Entry {
         name: c"vkInvalidateMappedMemoryRanges",
@@ -5278,7 +5278,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkMapMemory2 as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[78],
+        extensions: &[ext::VK_KHR_MAP_MEMORY2],
     },
     Entry {
         name: c"vkMergePipelineCaches",
@@ -5334,7 +5334,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkQueueSubmit2 as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[104],
+        extensions: &[ext::VK_KHR_SYNCHRONIZATION2],
     },
     Entry {
         name: c"vkQueueWaitIdle",
@@ -5390,7 +5390,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkResetQueryPool as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[12],
+        extensions: &[ext::VK_EXT_HOST_QUERY_RESET],
     },
     Entry {
         name: c"vkSetDebugUtilsObjectNameEXT",
@@ -5439,7 +5439,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkSignalSemaphore as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[105],
+        extensions: &[ext::VK_KHR_TIMELINE_SEMAPHORE],
     },
     Entry {
         name: c"vkSubmitDebugUtilsMessageEXT",
@@ -5460,7 +5460,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkTrimCommandPool as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[71],
+        extensions: &[ext::VK_KHR_MAINTENANCE1],
     },
     Entry {
         name: c"vkUnmapMemory",
@@ -5481,7 +5481,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkUnmapMemory2 as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[78],
+        extensions: &[ext::VK_KHR_MAP_MEMORY2],
     },
     Entry {
         name: c"vkUpdateDescriptorSetWithTemplate",
@@ -5495,7 +5495,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkUpdateDescriptorSetWithTemplate as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[52],
+        extensions: &[ext::VK_KHR_DESCRIPTOR_UPDATE_TEMPLATE],
     },
     Entry {
         name: c"vkUpdateDescriptorSets",
@@ -5523,6 +5523,6 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkWaitSemaphores as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[105],
+        extensions: &[ext::VK_KHR_TIMELINE_SEMAPHORE],
     },
 ];
