@@ -11,6 +11,7 @@
 
 pub mod block;
 pub mod codec;
+pub mod kernels;
 pub mod num;
 mod table;
 

@@ -1,7 +1,7 @@
 //! Image views and texel buffer views.
 
 use crate::buffer::Buffer;
-use crate::format::codec::{self, GatherFn, LoadFn, ScatterFn, StoreFn};
+use crate::format::kernels::{self, GatherFn, LoadFn, ScatterFn, StoreFn};
 use crate::format::{self, ChannelClass, FormatInfo, block};
 use crate::image::Image;
 use ash::vk;
@@ -147,9 +147,9 @@ impl ImageView {
             identity: swizzle == [0, 1, 2, 3],
             wide: !is_cube && !format.compressed() && !format.is_64bit() && image.samples == 1,
             swizzle,
-            load: codec::load_fn(format),
-            gather: codec::gather_fn(format),
-            scatter: codec::scatter_fn(format),
+            load: kernels::load_fn(format),
+            gather: kernels::gather_fn(format),
+            scatter: kernels::scatter_fn(format),
             levels: views,
             image,
         })
@@ -288,8 +288,8 @@ impl BufferView {
             format,
             base,
             len: if base.is_null() { 0 } else { len },
-            load: codec::load_fn(format),
-            store: codec::store_fn(format),
+            load: kernels::load_fn(format),
+            store: kernels::store_fn(format),
             buffer,
         })
     }

@@ -10,7 +10,7 @@ use super::filter::{border, mix};
 use super::sampler::{Reduction, Sampler, Wrap};
 use super::view::{ImageView, Level};
 use super::{SampleArgs, Warp4, lanes, lod};
-use crate::format::{ChannelClass, codec};
+use crate::format::{ChannelClass, kernels};
 
 /// Samples if view, sampler and operands are of a class that has a kernel; false if not.
 pub(super) fn sample(view: &ImageView, s: &Sampler, args: &SampleArgs, mask: u16, out: &mut Warp4) -> bool {
@@ -24,7 +24,7 @@ pub(super) fn sample(view: &ImageView, s: &Sampler, args: &SampleArgs, mask: u16
         return false;
     }
     #[cfg(target_arch = "x86_64")]
-    if codec::has_avx2() {
+    if kernels::has_avx2() {
         // SAFETY: the machine has AVX2.
         unsafe { avx2(view, s, args, mask, out) };
         return true;

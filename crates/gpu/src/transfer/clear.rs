@@ -1,7 +1,7 @@
 //! Clears outside a render pass.
 
 use super::aspects;
-use crate::format::codec;
+use crate::format::kernels;
 use crate::image::{Image, Surface};
 use ash::vk;
 
@@ -34,7 +34,7 @@ fn clear(image: &Image, aspect: vk::ImageAspectFlags, texel: [u32; 4], range: &v
         let Some(s) = image.surface(aspect, mip).filter(|s| !s.format.compressed()) else { continue };
         let mut bytes = [0u8; 32];
         // SAFETY: no texel is larger than 32 bytes.
-        unsafe { codec::encode_row(s.format, &[texel], bytes.as_mut_ptr()) };
+        unsafe { kernels::encode_row(s.format, &[texel], bytes.as_mut_ptr()) };
         fill(&s, layers.clone(), &bytes[..s.format.block_bytes as usize]);
     }
 }

@@ -1,7 +1,7 @@
 //! Rows of texels as raw texels, whatever the format.
 
 use crate::format::block::{self, BlockTexels};
-use crate::format::codec;
+use crate::format::kernels;
 use crate::image::Surface;
 
 /// Reads rows of a surface; remembers nothing between rows.
@@ -26,7 +26,7 @@ impl RowReader {
         if !s.format.compressed() {
             if let Some(p) = s.try_block(x, y, z, sample, layer) {
                 // SAFETY: `n` texels from `x` are inside the row.
-                unsafe { codec::decode_row(s.format, p, out) }
+                unsafe { kernels::decode_row(s.format, p, out) }
             }
             return;
         }
@@ -55,6 +55,6 @@ pub fn write_row(s: &Surface, x: u32, y: u32, z: u32, sample: u32, layer: u32, t
     let n = texels.len().min((s.extent[0] - x) as usize);
     if let Some(p) = s.try_block(x, y, z, sample, layer) {
         // SAFETY: `n` texels from `x` are inside the row.
-        unsafe { codec::encode_row(s.format, &texels[..n], p) }
+        unsafe { kernels::encode_row(s.format, &texels[..n], p) }
     }
 }
