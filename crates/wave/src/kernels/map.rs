@@ -371,7 +371,23 @@ macro_rules! ops3 {
         }
     )* };
 }
-pub(crate) use {ops1, ops2, ops3};
+/// `register2!(r, B32: FAdd FSub)`: types in scope with the names of the IR's ops, for operands of that width.
+macro_rules! register1 {
+    ($r:ident, $ty:ident: $($name:ident)*) => { $(
+        $r.add::<Map1<$name>>(shader::bytecode::Code::un(shader::ir::Un::$name, shader::ir::Ty::$ty));
+    )* };
+}
+macro_rules! register2 {
+    ($r:ident, $ty:ident: $($name:ident)*) => { $(
+        $r.add::<Map2<$name>>(shader::bytecode::Code::bin(shader::ir::Bin::$name, shader::ir::Ty::$ty));
+    )* };
+}
+macro_rules! register3 {
+    ($r:ident, $ty:ident: $($name:ident)*) => { $(
+        $r.add::<Map3<$name>>(shader::bytecode::Code::tri(shader::ir::Tri::$name, shader::ir::Ty::$ty));
+    )* };
+}
+pub(crate) use {ops1, ops2, ops3, register1, register2, register3};
 
 /// Weights for the macros above.
 #[allow(non_upper_case_globals)]

@@ -8,17 +8,24 @@
 #![allow(clippy::extra_unused_type_parameters, clippy::needless_range_loop)]
 
 pub mod atomic;
-pub mod bin;
+mod bin;
+mod bools;
+mod cmp;
 pub mod control;
+mod convert;
 pub mod desc;
 pub mod image;
 pub mod levels;
 pub mod map;
 pub mod mask;
+mod math;
 pub mod memory;
 pub mod moves;
 pub mod regs;
 pub mod subgroup;
+mod tri;
+mod un;
+mod wide;
 
 use crate::simd::{Level, Portable, Simd};
 use crate::state::{Fault, Kernel, State, Status};
@@ -113,7 +120,14 @@ pub fn table(level: Level) -> &'static Table {
 /// Every room's kernels.
 fn register(r: &mut Registry) {
     engine(r.level, &mut r.table);
+    un::register(r);
     bin::register(r);
+    tri::register(r);
+    cmp::register(r);
+    bools::register(r);
+    convert::register(r);
+    wide::register(r);
+    math::register(r);
 }
 
 /// Control flow, memory, subgroups, images: everything that is not lane-wise arithmetic.

@@ -463,4 +463,9 @@ impl Simd for Avx2 {
             _mm256_set_m128(_mm256_cvtpd_ps(a[3]), _mm256_cvtpd_ps(a[2])),
         ]
     }
+    #[inline(always)]
+    unsafe fn many(a: Self::M) -> bool {
+        let or = _mm256_or_si256(a[0], a[1]);
+        _mm256_testz_si256(or, or) == 0
+    }
 }

@@ -347,4 +347,8 @@ impl Simd for Avx512 {
     unsafe fn d_to_f(a: Self::D) -> Self::F {
         _mm512_insertf32x8::<1>(_mm512_castps256_ps512(_mm512_cvtpd_ps(a[0])), _mm512_cvtpd_ps(a[1]))
     }
+    #[inline(always)]
+    unsafe fn many(a: Self::M) -> bool {
+        a != 0
+    }
 }

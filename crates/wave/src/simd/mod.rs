@@ -133,6 +133,8 @@ pub trait Simd: Copy + 'static {
     unsafe fn mor(a: Self::M, b: Self::M) -> Self::M;
     unsafe fn mxor(a: Self::M, b: Self::M) -> Self::M;
     unsafe fn mnot(a: Self::M) -> Self::M;
+    /// True if any lane is.
+    unsafe fn many(a: Self::M) -> bool;
 
     // f64
     unsafe fn dadd(a: Self::D, b: Self::D) -> Self::D;

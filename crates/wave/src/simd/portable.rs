@@ -223,4 +223,8 @@ impl Simd for Portable {
     unsafe fn mstore(p: *mut u8, words: [u64; 4]) {
         p.cast::<[u64; 4]>().write_unaligned(words)
     }
+    #[inline(always)]
+    unsafe fn many(a: Self::M) -> bool {
+        a.iter().fold(0, |r, m| r | m) != 0
+    }
 }

@@ -1,0 +1,66 @@
+//! Ops from Bools to Bools: 32 bytes at a time.
+//!
+//! They write all sixteen masks, those of dead warps too: a Bool register does not tell whether it is uniform, and a
+//! uniform one must be whole wherever it is looked at. Nobody can tell otherwise, for inactive lanes' Bools are
+//! nobody's business.
+
+use super::Registry;
+use super::map::reg;
+use crate::kernel;
+use crate::simd::Simd;
+use crate::state::State;
+use shader::bytecode::{Code, Reg};
+use shader::ir::{Bin, Tri, Ty, Un};
+
+/// Four masks a word.
+type Words = [u64; 4];
+
+#[inline(always)]
+unsafe fn load(st: &State, r: Reg) -> Words {
+    reg(st, r).cast::<Words>().read()
+}
+#[inline(always)]
+unsafe fn each(f: impl Fn(usize) -> u64) -> Words {
+    [f(0), f(1), f(2), f(3)]
+}
+#[inline(always)]
+unsafe fn store<S: Simd>(st: &State, r: Reg, w: Words) {
+    S::mstore(reg(st, r), w)
+}
+
+kernel! {
+    pub BAnd(S, st, op) {
+        let (a, b) = (load(st, (*op).a), load(st, (*op).b));
+        store::<S>(st, (*op).d, each(|i| a[i] & b[i]));
+        op.add(1)
+    }
+    pub BOr(S, st, op) {
+        let (a, b) = (load(st, (*op).a), load(st, (*op).b));
+        store::<S>(st, (*op).d, each(|i| a[i] | b[i]));
+        op.add(1)
+    }
+    pub BXor(S, st, op) {
+        let (a, b) = (load(st, (*op).a), load(st, (*op).b));
+        store::<S>(st, (*op).d, each(|i| a[i] ^ b[i]));
+        op.add(1)
+    }
+    pub BNot(S, st, op) {
+        let a = load(st, (*op).a);
+        store::<S>(st, (*op).d, each(|i| !a[i]));
+        op.add(1)
+    }
+    pub Select(S, st, op) {
+        let (m, a, b) = (load(st, (*op).a), load(st, (*op).b), load(st, (*op).c));
+        store::<S>(st, (*op).d, each(|i| (m[i] & a[i]) | (!m[i] & b[i])));
+        op.add(1)
+    }
+}
+
+pub fn register(r: &mut Registry) {
+    r.add::<BAnd>(Code::bin(Bin::BAnd, Ty::Bool));
+    r.add::<BOr>(Code::bin(Bin::BOr, Ty::Bool));
+    r.add::<BXor>(Code::bin(Bin::BXor, Ty::Bool));
+    r.add::<BNot>(Code::un(Un::BNot, Ty::Bool));
+    r.add::<Select>(Code::tri(Tri::Select, Ty::Bool));
+    r.add::<Select>(Code::tri(Tri::BitSelect, Ty::Bool));
+}

@@ -1,0 +1,77 @@
+//! Functions of f32 by own polynomials, within the precision that Vulkan's SPIR-V environment asks for.
+//!
+//! One algorithm, of correctly rounded operations only, so that every level gives the same bits. Fast paths hold for
+//! ordinary operands; if any lane of a warp is out of the ordinary, the whole warp takes a path that is right for all
+//! (and gives ordinary lanes the same bits). Polynomials are Remez fits of ours.
+//! `tests/math.rs` measures the errors against f64.
+
+mod exp;
+mod hyper;
+mod inverse;
+mod log;
+mod payne;
+mod root;
+mod trig;
+
+use super::Registry;
+use super::map::{F, Map1, Map2, ops1, ops2, register1, register2};
+use crate::simd::Simd;
+
+/// 1.5 · 2^23: adding it rounds to an integer, found in the sum's low bits.
+const MAGIC: f32 = 12582912.0;
+/// π as two floats: the first nearest to it, the second nearest to the rest.
+const PI: f32 = std::f32::consts::PI;
+const HALF_PI: f32 = std::f32::consts::FRAC_PI_2;
+const HALF_PI_LO: f32 = -4.371_139e-8;
+
+/// Horner: c[0] + x · (c[1] + …).
+#[inline(always)]
+unsafe fn poly<S: Simd, const N: usize>(x: S::F, c: [f32; N]) -> S::F {
+    let mut r = S::fsplat(c[N - 1]);
+    let mut i = N - 1;
+    while i > 0 {
+        i -= 1;
+        r = S::fma(r, x, S::fsplat(c[i]));
+    }
+    r
+}
+/// x · (1 + x² · P(x²)): keeps the sign of zero.
+#[inline(always)]
+unsafe fn odd<S: Simd, const N: usize>(x: S::F, c: [f32; N]) -> S::F {
+    let z = S::fmul(x, x);
+    S::fmul(x, S::fma(z, poly::<S, N>(z, c), S::fsplat(1.0)))
+}
+
+ops1! { S;
+    FRsqrt heavy (a: F) -> F = root::rsqrt::<S>(a);
+    FExp2 heavy (a: F) -> F = exp::exp2::<S>(a);
+    FExp heavy (a: F) -> F = exp::exp::<S>(a);
+    FLog2 heavy (a: F) -> F = log::log2::<S>(a);
+    FLog heavy (a: F) -> F = log::ln::<S>(a);
+    FSin heavy (a: F) -> F = trig::sin::<S>(a);
+    FCos heavy (a: F) -> F = trig::cos::<S>(a);
+    FTan heavy (a: F) -> F = trig::tan::<S>(a);
+    FAsin heavy (a: F) -> F = inverse::asin::<S>(a);
+    FAcos heavy (a: F) -> F = inverse::acos::<S>(a);
+    FAtan heavy (a: F) -> F = inverse::atan::<S>(a);
+    FSinh heavy (a: F) -> F = hyper::sinh::<S>(a);
+    FCosh heavy (a: F) -> F = hyper::cosh::<S>(a);
+    FTanh heavy (a: F) -> F = hyper::tanh::<S>(a);
+    FAsinh heavy (a: F) -> F = hyper::asinh::<S>(a);
+    FAcosh heavy (a: F) -> F = hyper::acosh::<S>(a);
+    FAtanh heavy (a: F) -> F = hyper::atanh::<S>(a);
+}
+ops2! { S;
+    /// exp2(y · log2 x); 1 where y is 0. NaN for negative x.
+    FPow heavy (x: F, y: F) -> F = {
+        let r = exp::exp2::<S>(S::fmul(y, log::log2::<S>(x)));
+        S::fsel(S::feq(y, S::fsplat(0.0)), S::fsplat(1.0), r)
+    };
+    FAtan2 heavy (y: F, x: F) -> F = inverse::atan2::<S>(y, x);
+}
+
+pub fn register(r: &mut Registry) {
+    register1!(r, B32: FRsqrt FExp2 FExp FLog2 FLog FSin FCos FTan FAsin FAcos FAtan);
+    register1!(r, B32: FSinh FCosh FTanh FAsinh FAcosh FAtanh);
+    register2!(r, B32: FPow FAtan2);
+}

@@ -1,0 +1,108 @@
+//! Sine, cosine, tangent.
+
+use super::exp::any_beyond;
+use super::payne::reduce;
+use super::{HALF_PI, HALF_PI_LO, MAGIC, PI, poly};
+use crate::simd::{Simd, ops};
+
+/// Beyond this magnitude arguments are reduced a lane at a time.
+const LIMIT: f32 = 131072.0;
+/// (sin r / r − 1) / r², relative error 2^-27.3 on [−π/2, π/2], 2^-28 on [−π/4, π/4].
+const SIN_HALF: [f32; 4] = [-0.166_666_6, 0.008_333_066, -0.000_198_095_95, 0.000_002_605_761];
+const SIN_QUARTER: [f32; 3] = [-0.166_666_55, 0.008_332_16, -0.000_195_152_82];
+/// (cos r − 1 + r²/2) / r⁴ on [−π/4, π/4], 2^-33.
+const COS_QUARTER: [f32; 3] = [0.041_666_646, -0.001_388_731_6, 0.000_024_433_157];
+
+/// x − n · unit in two fused steps; n in the low bits of the second result.
+#[inline(always)]
+unsafe fn reduce_near<S: Simd>(x: S::F, inverse: f32, unit: f32, unit_lo: f32) -> (S::F, S::I) {
+    let magic = S::fsplat(MAGIC);
+    let t = S::fma(x, S::fsplat(inverse), magic);
+    let n = S::fsub(t, magic);
+    let r = S::fnma(n, S::fsplat(unit), x);
+    (S::fnma(n, S::fsplat(unit_lo), r), S::bits(t))
+}
+/// Lanes beyond [`LIMIT`] get their (r, q) by π/2 from the exact reduction.
+#[inline(always)]
+unsafe fn quarters<S: Simd>(x: S::F) -> (S::F, S::I) {
+    let (r, q) = reduce_near::<S>(x, std::f32::consts::FRAC_2_PI, HALF_PI, HALF_PI_LO);
+    if !any_beyond::<S>(x, LIMIT) {
+        return (r, q);
+    }
+    let (xs, mut rs, mut qs) = (ops::f_lanes::<S>(x), ops::f_lanes::<S>(r), ops::i_lanes::<S>(q));
+    far_quarters(&xs, &mut rs, &mut qs);
+    (ops::f_from::<S>(rs), ops::i_from::<S>(qs))
+}
+#[cold]
+#[inline(never)]
+fn far_quarters(x: &[f32; 16], r: &mut [f32; 16], q: &mut [u32; 16]) {
+    for i in 0..16 {
+        if x[i].abs() < LIMIT {
+            continue;
+        }
+        let (n, rest) = reduce(x[i]);
+        (q[i], r[i]) = (n, rest as f32);
+    }
+}
+/// The same by π: odd quarters lean on the nearer half turn.
+#[cold]
+#[inline(never)]
+fn far_halves(x: &[f32; 16], r: &mut [f32; 16], n: &mut [u32; 16]) {
+    for i in 0..16 {
+        if x[i].abs() < LIMIT {
+            continue;
+        }
+        let (mut q, mut rest) = reduce(x[i]);
+        if q & 1 != 0 {
+            let up = rest >= 0.0;
+            rest += if up { -std::f64::consts::FRAC_PI_2 } else { std::f64::consts::FRAC_PI_2 };
+            q = if up { q + 1 } else { q - 1 };
+        }
+        (n[i], r[i]) = (q >> 1, rest as f32);
+    }
+}
+
+#[inline(always)]
+unsafe fn sin_quarter<S: Simd>(r: S::F, z: S::F) -> S::F {
+    S::fmul(r, S::fma(z, poly::<S, 3>(z, SIN_QUARTER), S::fsplat(1.0)))
+}
+#[inline(always)]
+unsafe fn cos_quarter<S: Simd>(z: S::F) -> S::F {
+    let p = S::fma(z, poly::<S, 3>(z, COS_QUARTER), S::fsplat(-0.5));
+    S::fma(z, p, S::fsplat(1.0))
+}
+
+#[inline(always)]
+pub unsafe fn sin<S: Simd>(x: S::F) -> S::F {
+    let (mut r, mut n) = reduce_near::<S>(x, std::f32::consts::FRAC_1_PI, PI, 2.0 * HALF_PI_LO);
+    if any_beyond::<S>(x, LIMIT) {
+        let (xs, mut rs, mut ns) = (ops::f_lanes::<S>(x), ops::f_lanes::<S>(r), ops::i_lanes::<S>(n));
+        far_halves(&xs, &mut rs, &mut ns);
+        (r, n) = (ops::f_from::<S>(rs), ops::i_from::<S>(ns));
+    }
+    // Odd half turns change the sign.
+    let r = S::from_bits(S::ixor(S::bits(r), ops::shl::<S>(n, 31)));
+    super::odd::<S, 4>(r, SIN_HALF)
+}
+
+#[inline(always)]
+pub unsafe fn cos<S: Simd>(x: S::F) -> S::F {
+    let (r, q) = quarters::<S>(x);
+    let z = S::fmul(r, r);
+    // Bit 0 picks the function, bit 1 of q + 1 the sign. The pick goes by a lane's sign bit.
+    let odd = S::sgt(S::isplat(0), ops::shl::<S>(q, 31));
+    let v = S::fsel(odd, sin_quarter::<S>(r, z), cos_quarter::<S>(z));
+    let sign = S::iand(ops::shl::<S>(S::iadd(q, S::isplat(1)), 30), S::isplat(0x8000_0000));
+    S::from_bits(S::ixor(S::bits(v), sign))
+}
+
+#[inline(always)]
+pub unsafe fn tan<S: Simd>(x: S::F) -> S::F {
+    let (r, q) = quarters::<S>(x);
+    let z = S::fmul(r, r);
+    let (s, c) = (sin_quarter::<S>(r, z), cos_quarter::<S>(z));
+    let odd = S::sgt(S::isplat(0), ops::shl::<S>(q, 31));
+    // tan(r + π/2) = −cos r / sin r
+    let top = S::fsel(odd, ops::fneg::<S>(c), s);
+    S::fdiv(top, S::fsel(odd, s, c))
+}
