@@ -15,6 +15,8 @@ pub struct Deqp {
     binary: PathBuf,
     icd: PathBuf,
     case_timeout: Duration,
+    /// Further arguments for deqp-vk.
+    arguments: Vec<String>,
     /// Numbers this process's temporary files.
     files: AtomicU64,
 }
@@ -31,13 +33,15 @@ struct Ended {
 
 impl Deqp {
     /// Absolute paths: deqp-vk runs in its own folder, where its data is.
-    pub fn new(binary: PathBuf, icd: PathBuf, case_timeout_s: f64) -> Self {
-        Self { binary, icd, case_timeout: Duration::from_secs_f64(case_timeout_s), files: AtomicU64::new(0) }
+    pub fn new(binary: PathBuf, icd: PathBuf, case_timeout_s: f64, arguments: Vec<String>) -> Self {
+        let case_timeout = Duration::from_secs_f64(case_timeout_s);
+        Self { binary, icd, case_timeout, arguments, files: AtomicU64::new(0) }
     }
 
     fn command(&self) -> Command {
         let mut command = Command::new(&self.binary);
         command
+            .args(&self.arguments)
             .current_dir(self.binary.parent().unwrap_or(Path::new("/")))
             .env("VK_ICD_FILENAMES", &self.icd)
             .env("VK_DRIVER_FILES", &self.icd)
@@ -312,7 +316,7 @@ mod tests {
         let path = std::env::temp_dir().join(format!("cts-subset-fake-{}-{name}", std::process::id()));
         std::fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
-        Deqp::new(path, "/nowhere.json".into(), 1.0)
+        Deqp::new(path, "/nowhere.json".into(), 1.0, vec![])
     }
 
     fn names(list: &[&str]) -> Vec<String> {
@@ -354,7 +358,7 @@ mod tests {
             dies.run(&names(&["a", "b", "c", "d", "e"])).iter().map(|r| r.outcome).collect();
         std::fs::remove_file(&dies.binary).unwrap();
         assert_eq!(outcomes, [Outcome::Crash; 5]);
-        let absent = Deqp::new("/no/such/deqp".into(), "/nowhere.json".into(), 1.0);
+        let absent = Deqp::new("/no/such/deqp".into(), "/nowhere.json".into(), 1.0, vec![]);
         assert_eq!(absent.run(&names(&["a"]))[0].outcome, Outcome::NotRun);
     }
 }

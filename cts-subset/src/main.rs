@@ -43,6 +43,9 @@ pub struct Args {
     /// Seconds that one case may take.
     #[arg(long, default_value_t = 60.0)]
     case_timeout: f64,
+    /// A further argument for deqp-vk (`--deqp-arg=--deqp-archive-dir=...`).
+    #[arg(long, allow_hyphen_values = true)]
+    deqp_arg: Vec<String>,
     /// What peers make of the lists.
     #[arg(long)]
     baseline: Option<PathBuf>,
@@ -86,7 +89,7 @@ fn run(args: &Args) -> Result<bool, String> {
     let at = |p: &Path| p.canonicalize().map_err(|e| format!("{}: {e}", p.display()));
     let icd = at(&args.icd.clone().unwrap_or_else(client::drivers::tuff_icd))?;
     let driver = client::drivers::name_of(&icd);
-    let deqp = deqp::Deqp::new(at(&args.deqp_vk)?, icd.clone(), args.case_timeout);
+    let deqp = deqp::Deqp::new(at(&args.deqp_vk)?, icd.clone(), args.case_timeout, args.deqp_arg.clone());
 
     let mut categories = if args.list.is_empty() {
         cases::from_folder(&here("lists"), &args.category)?
