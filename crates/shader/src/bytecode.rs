@@ -99,7 +99,7 @@ impl Op {
 }
 
 /// Op numbers. Arithmetic is numbered from the IR's own enums: [`Code::un`], [`Code::bin`], [`Code::tri`].
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[repr(transparent)]
 pub struct Code(pub u16);
 

@@ -447,7 +447,7 @@ mod tests {
         let mut x = 0x12345u32;
         for _ in 0..200_000 {
             x = x.wrapping_mul(1664525).wrapping_add(1013904223);
-            let v = f32::from_bits((x >> 4) % 0x1000_0000 + 0x3000_0000 | x << 31);
+            let v = f32::from_bits(((x >> 4) % 0x1000_0000 + 0x3000_0000) | (x << 31));
             assert_eq!(f64_to_f16(v as f64, Round::Nearest), half::f16::from_f32(v).to_bits(), "{v}");
         }
         assert_eq!(f64_to_f16(65519.999, Round::Nearest), 0x7BFF);

@@ -6,10 +6,17 @@
 //! Knows only SPIR-V: no Vulkan, no images' layouts, no SIMD.
 
 pub mod bytecode;
+pub mod bytecode_check;
+pub mod bytecode_print;
+pub mod cfg;
 pub mod eval;
 mod interim;
 pub mod ir;
+pub mod ir_print;
+pub mod lower;
 pub mod options;
+pub mod pass;
 mod serial;
+pub mod visit;
 
 pub use interim::{Module, compile};

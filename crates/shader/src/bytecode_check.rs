@@ -1,0 +1,106 @@
+//! Checks a program before it runs: registers, jump targets and extension words within bounds.
+
+use crate::bytecode::{Code, Op, Program, Reg};
+use crate::bytecode_print::{extension_words, jumps};
+use crate::options::{Error, Result};
+
+/// Fails with the first op that would read or write outside the register file or jump outside the code.
+pub fn check(program: &Program) -> Result<()> {
+    let n = program.code.len();
+    let bad = |pc: usize, what: &str| {
+        Error::TooLarge(format!("bytecode op {pc}: {what} (an error of the compiler)"))
+    };
+    let units = program.units as usize;
+    let widest = 2 * program.lanes as usize / 16;
+    // Without the types of operands a varying register is checked by its first unit; the allocator gives whole ones.
+    let fits = |r: Reg| r.is_none() || r.unit() < units;
+    if !matches!(program.lanes, 64 | 128 | 256) || widest > 32 {
+        return Err(bad(0, "lanes"));
+    }
+    let mut starts = vec![false; n + 1];
+    let mut pc = 0;
+    while pc < n {
+        starts[pc] = true;
+        let op: &Op = &program.code[pc];
+        if ![op.d, op.a, op.b, op.c].iter().all(|r| fits(*r)) {
+            return Err(bad(pc, "register"));
+        }
+        let words = extension_words(op);
+        if pc + words >= n {
+            return Err(bad(pc, "extension words or end missing"));
+        }
+        if op.code != Code::DESC {
+            for w in &program.code[pc + 1..=pc + words] {
+                if !w.regs().iter().all(|r| fits(*r)) {
+                    return Err(bad(pc, "register of an extension word"));
+                }
+            }
+        }
+        if op.code == Code::IMAGE && op.imm as usize >= program.images.len() {
+            return Err(bad(pc, "image"));
+        }
+        pc += 1 + words;
+        if pc == n && op.code != Code::END && op.code != Code::JMP {
+            return Err(bad(pc, "the code runs on past its end"));
+        }
+    }
+    let mut pc = 0;
+    while pc < n {
+        let op = &program.code[pc];
+        if jumps(op.code) && !(op.imm as usize <= n && starts[op.imm as usize]) {
+            return Err(bad(pc, "jump target"));
+        }
+        pc += 1 + extension_words(op);
+    }
+    if program.prologue as usize > n || !starts[program.prologue as usize] {
+        return Err(bad(0, "prologue"));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::Ty;
+
+    fn program(code: Vec<Op>) -> Program {
+        Program {
+            lanes: 64,
+            workgroup: [64, 1, 1],
+            code,
+            images: vec![],
+            units: 8,
+            consts: vec![(Reg::uniform(0), Ty::B32, 0)],
+            inputs: vec![],
+            prologue: 0,
+            shared_bytes: 0,
+            zero_shared: false,
+            scratch_words: 0,
+            packed: false,
+            multi_wave: false,
+            quad_derivatives: false,
+            blocks: vec![],
+            files: vec![],
+        }
+    }
+
+    #[test]
+    fn bad_programs_are_found() {
+        let end = Op::new(Code::END);
+        assert!(check(&program(vec![end])).is_ok());
+        assert!(check(&program(vec![])).is_err());
+        let mut jump = Op::new(Code::JMP);
+        jump.imm = 7;
+        assert!(check(&program(vec![jump, end])).is_err());
+        let mut mov = Op::new(Code::SETEXEC);
+        mov.a = Reg::varying(8);
+        assert!(check(&program(vec![mov, end])).is_err());
+        mov.a = Reg::varying(7);
+        assert!(check(&program(vec![mov, end])).is_ok());
+        assert!(check(&program(vec![mov])).is_err());
+        // A jump into an extension word.
+        let mut split = Op::new(Code::CMP_SPLIT);
+        split.imm = 1;
+        assert!(check(&program(vec![split, Op::ext([Reg::NONE; 8]), end])).is_err());
+    }
+}

@@ -1,0 +1,447 @@
+//! Control flow: jumps where all lanes agree, masks where they do not.
+//!
+//! Each block where lanes may wait has a mask register. It is *assigned* by the one split that fills it where
+//! possible, else cleared in a block that dominates all that touch it (and whose dominated blocks are contiguous up
+//! to it, so that no path of the linear order meets it unset) and accumulated.
+//! An if with an else costs a split, a `SETEXEC` and a `JOIN`: lanes of the first arm are put into the merge block's
+//! mask at the split already when that arm surely ends there.
+//! Lanes that return while others go on are parked in a mask that nobody reads.
+
+use super::Lowering;
+use super::edges::LBlocks;
+use super::lir::{Inst as Op, NONE, V, flag::*};
+use super::park::Parks;
+use crate::bytecode::Code;
+use crate::ir::{Bin, Input, Inst, Ty, Un, Value};
+use crate::options::{Error, Result};
+
+pub struct Control {
+    parks: Parks,
+    /// Waiting mask of each block.
+    wait: Vec<V>,
+    /// Masks to clear at the end of each block: (block, mask), sorted.
+    clears: Vec<(u32, V)>,
+    /// The split at this block assigns the waiting mask of its far target.
+    assigns: Vec<bool>,
+    /// Merge block whose mask the split at this block fills with the lanes of the first arm.
+    pre_park: Vec<u32>,
+    /// The jump at this block's end does nothing: its lanes wait at the merge block since the split.
+    parked_before: Vec<bool>,
+    /// The split at this block is rare: its first arm is a split edge out of a loop.
+    rare: Vec<bool>,
+    dump: V,
+}
+
+/// Label of a block's entry, and of the place after its mask work (loops come back there).
+fn entry(p: usize) -> u32 {
+    2 * p as u32
+}
+fn body(p: usize) -> u32 {
+    2 * p as u32 + 1
+}
+
+impl Control {
+    pub(super) fn new(lower: &mut Lowering, blocks: &LBlocks) -> Result<Control> {
+        let cfg = &blocks.cfg;
+        let n = blocks.blocks.len();
+        let mut parks = Parks::new(n + 1);
+        parks.mask.copy_from_slice(&blocks.mask);
+        parks.solve(cfg);
+        if parks.mask != blocks.mask {
+            return Err(Error::TooLarge("control flow that splitting edges changed".to_string()));
+        }
+        let lir = &mut lower.lir;
+        lir.labels = vec![0; 2 * n + 2];
+        lir.loops = vec![(0, 0); cfg.loops.len()];
+        lir.loop_parent = cfg.loops.iter().map(|l| l.parent).collect();
+        let mut control = Control {
+            wait: vec![NONE; n + 1],
+            clears: vec![],
+            assigns: vec![false; n],
+            pre_park: vec![NONE; n],
+            parked_before: vec![false; n],
+            rare: vec![false; n],
+            dump: NONE,
+            parks,
+        };
+        for t in 0..n {
+            if control.parks.waits(t) {
+                control.wait[t] = lir.new_vreg(Ty::Bool, false, outer(blocks, t as u32));
+            }
+        }
+        if control.parks.since.iter().any(|s| *s != NONE) {
+            control.dump = lir.new_vreg(Ty::Bool, false, NONE);
+            lir.vregs[control.dump as usize].pinned = true;
+        }
+        control.plan_masks(blocks);
+        if lower.packed {
+            let input = lower.shader.values.iter().position(|v| v.inst == Inst::Input(Input::SharedBase));
+            lower.shared_base = match input {
+                Some(i) => i as V,
+                None => {
+                    let v = lower.lir.new_vreg(Ty::B32, false, NONE);
+                    lower.lir.inputs.push((Input::SharedBase, v));
+                    v
+                }
+            };
+        }
+        Ok(control)
+    }
+
+    /// Chooses for each waiting mask who assigns or clears it.
+    fn plan_masks(&mut self, blocks: &LBlocks) {
+        let n = blocks.blocks.len();
+        for p in 0..n {
+            self.find_pre_park(blocks, p);
+        }
+        // Sources of each mask: (target, block, the split assigns it as the far side).
+        let mut sources: Vec<(u32, u32)> = vec![];
+        for p in 0..n {
+            for k in 0..2 {
+                let t = blocks.cfg.succ[p][k];
+                if self.parks.parked[p][k] && (t as usize) < n && !self.parked_before[p] {
+                    sources.push((t, p as u32));
+                }
+            }
+            if self.pre_park[p] != NONE {
+                sources.push((self.pre_park[p], p as u32));
+            }
+        }
+        sources.sort();
+        let mut i = 0;
+        while i < sources.len() {
+            let t = sources[i].0;
+            let mut j = i;
+            while j < sources.len() && sources[j].0 == t {
+                j += 1;
+            }
+            let group: Vec<u32> = sources[i..j].iter().map(|s| s.1).collect();
+            i = j;
+            let owner = self.mask_owner(blocks, t, &group);
+            let first = group[0];
+            let pre_parks = self.pre_park[first as usize] == t;
+            // A pre-parking split assigns; if it is not the owner it cannot.
+            if pre_parks && owner == first && !group[1..].contains(&first) {
+                continue;
+            }
+            let assigned = group.len() == 1 && owner == first && self.far_is_no(blocks, first as usize, t);
+            if assigned {
+                self.assigns[first as usize] = true;
+            } else {
+                self.clears.push((owner, self.wait[t as usize]));
+            }
+        }
+        self.clears.sort();
+    }
+
+    fn far_is_no(&self, blocks: &LBlocks, p: usize, t: u32) -> bool {
+        self.rare[p] || {
+            let [yes, no] = blocks.cfg.succ[p];
+            self.parks.mask[p] && no == t && yes > p as u32 && no > yes
+        }
+    }
+
+    /// The block in which mask of `t` must be valid first: dominates all, in the loop of `t`, contiguous up to `t`.
+    fn mask_owner(&self, blocks: &LBlocks, t: u32, sources: &[u32]) -> u32 {
+        let cfg = &blocks.cfg;
+        let home = outer(blocks, t);
+        let mut d = t;
+        for &s in sources {
+            d = cfg.common_dominator(d, s);
+        }
+        if d == t {
+            d = cfg.idom[t as usize];
+        }
+        loop {
+            let fits = cfg.loop_of[d as usize] == home && (d + 1..t).all(|b| cfg.dominates(d, b));
+            if fits || cfg.idom[d as usize] == NONE {
+                return d;
+            }
+            d = cfg.idom[d as usize];
+        }
+    }
+
+    /// An if–else at `p` whose first arm surely ends at the merge block by the jump of its last block; or the rare
+    /// exit of a loop.
+    fn find_pre_park(&mut self, blocks: &LBlocks, p: usize) {
+        let cfg = &blocks.cfg;
+        let [yes, no] = cfg.succ[p];
+        if no == NONE || !self.parks.mask[p] {
+            return;
+        }
+        let next = p as u32 + 1;
+        // Rare: a split edge next, the other way after it and from here only.
+        if (yes == next || no == next)
+            && blocks.blocks[p + 1].source == NONE
+            && cfg.succ[p + 1][0] > next
+            && yes.max(no) == next + 1
+            && cfg.preds(next + 1).len() == 1
+        {
+            self.rare[p] = true;
+            return;
+        }
+        if yes != next || no <= next || cfg.preds(no).iter().filter(|q| **q < no).count() != 1 {
+            return;
+        }
+        let last = no as usize - 1;
+        let [merge, none] = cfg.succ[last];
+        let n = blocks.blocks.len();
+        if none != NONE || merge <= no || merge as usize >= n || !self.parks.parked[last][0] {
+            return;
+        }
+        for q in p + 1..last {
+            for k in 0..2 {
+                let t = cfg.succ[q][k];
+                if t != NONE && !(next..no).contains(&t) {
+                    return;
+                }
+            }
+        }
+        let group: Vec<u32> = cfg.preds(merge).iter().copied().filter(|q| *q as usize != last).collect();
+        let mut all = vec![p as u32];
+        all.extend(group.iter().filter(|q| (0..2).any(|k| cfg.succ[**q as usize][k] == merge)));
+        if cfg.loop_of[last] != cfg.loop_of[p] || self.mask_owner(blocks, merge, &all) != p as u32 {
+            return;
+        }
+        self.pre_park[p] = merge;
+        self.parked_before[last] = true;
+    }
+
+    /// Mask work and labels at the start of block `p`.
+    pub(super) fn enter(&mut self, lower: &mut Lowering, blocks: &LBlocks, p: usize) {
+        lower.lir.labels[entry(p) as usize] = lower.lir.insts.len() as u32;
+        if self.parks.waits(p) {
+            let from_split = p > 0 && self.parked_before[p - 1];
+            let falls = self.falls_into(blocks, p);
+            let code = if from_split || !falls { Code::SETEXEC } else { Code::JOIN };
+            let next = entry(self.parks.next_waiting_without(p));
+            lower.push(Op::new(code, LABEL).a(self.wait[p]).imm(next), outer(blocks, p as u32));
+        }
+        lower.lir.labels[body(p) as usize] = lower.lir.insts.len() as u32;
+        if let Some(l) = blocks.cfg.heads(p as u32) {
+            lower.lir.loops[l as usize].0 = lower.lir.insts.len() as u32;
+        }
+    }
+
+    /// Executing lanes may arrive at `p` otherwise than from its mask.
+    fn falls_into(&self, blocks: &LBlocks, p: usize) -> bool {
+        blocks.cfg.preds(p as u32).iter().any(|q| {
+            let q = *q as usize;
+            q < p && (0..2).any(|k| blocks.cfg.succ[q][k] as usize == p && !self.parks.parked[q][k])
+        })
+    }
+
+    /// Clears and the branch at the end of block `p`.
+    pub(super) fn leave(&mut self, lower: &mut Lowering, blocks: &LBlocks, p: usize) {
+        let live = blocks.blocks[p].live_loop;
+        let from = self.clears.partition_point(|c| c.0 < p as u32);
+        for i in from..self.clears.len() {
+            if self.clears[i].0 != p as u32 {
+                break;
+            }
+            lower.push(Op::new(Code::MASK_CLEAR, D_DEF).d(self.clears[i].1), live);
+        }
+        let [t0, t1] = blocks.cfg.succ[p];
+        if t1 == NONE {
+            if !self.parked_before[p] {
+                self.jump(lower, blocks, p, 0);
+            }
+        } else {
+            let cond = blocks.cond[p].expect("a block with two successors has a condition");
+            let b = blocks.blocks[p].source;
+            let fused = lower.fused_compare(b as usize, cond);
+            if !self.parks.mask[p] {
+                self.uniform_branch(lower, blocks, p, cond, fused);
+            } else {
+                self.split(lower, blocks, p, cond, fused, [t0 as usize, t1 as usize]);
+            }
+        }
+        let l = blocks.cfg.loop_of[p];
+        let mut l = l;
+        while l != NONE && blocks.cfg.loops[l as usize].last == p as u32 {
+            lower.lir.loops[l as usize].1 = lower.lir.insts.len() as u32 - 1;
+            l = blocks.cfg.parent(l);
+        }
+    }
+
+    pub(super) fn finish(&mut self, lower: &mut Lowering, blocks: &LBlocks) {
+        let n = blocks.blocks.len();
+        lower.lir.labels[entry(n) as usize] = lower.lir.insts.len() as u32;
+        lower.push(Op::new(Code::END, 0), NONE);
+    }
+
+    /// All executing lanes take edge `k`, or what a split has left of them.
+    fn jump(&mut self, lower: &mut Lowering, blocks: &LBlocks, p: usize, k: usize) {
+        let live = blocks.blocks[p].live_loop;
+        let t = blocks.cfg.succ[p][k] as usize;
+        let end = blocks.blocks.len();
+        if t <= p {
+            lower.push(Op::new(Code::LOOP, LABEL).imm(body(t)), live);
+        } else if self.parks.parked[p][k] {
+            let next = entry(self.parks.next_waiting(p));
+            let mask = self.mask_of(t, end);
+            lower.push(Op::new(Code::PARK, D_DEF | D_USE | LABEL).d(mask).imm(next), live);
+        } else if t == p + 1 {
+        } else if t == end {
+            lower.push(Op::new(Code::END, 0), live);
+        } else {
+            lower.push(Op::new(Code::JMP, LABEL).imm(entry(t)), live);
+        }
+    }
+
+    fn mask_of(&self, t: usize, end: usize) -> V {
+        if t == end { self.dump } else { self.wait[t] }
+    }
+
+    fn uniform_branch(
+        &mut self,
+        lower: &mut Lowering,
+        blocks: &LBlocks,
+        p: usize,
+        cond: Value,
+        fused: Option<(Bin, Value, Value)>,
+    ) {
+        let live = blocks.blocks[p].live_loop;
+        let b = blocks.blocks[p].source;
+        let [yes, no] = blocks.cfg.succ[p].map(|t| t as usize);
+        // Jump on one side, go on with the other: a back edge must be a LOOP, so it is the one to go on with.
+        let jump_yes = no <= p || (yes > p && no == p + 1);
+        let (target, k) = if jump_yes { (yes, 1) } else { (no, 0) };
+        let mut op = match fused {
+            Some((cmp, x, y)) => {
+                let e = cmp as u16 | ((!jump_yes) as u16) << 8;
+                Op::new(Code::CMP_JMP, LABEL).a(lower.at(x, b)).b(lower.at(y, b)).e(e)
+            }
+            None => {
+                Op::new(if jump_yes { Code::JMP_IF } else { Code::JMP_UNLESS }, LABEL).a(lower.at(cond, b))
+            }
+        };
+        op.imm = entry(target);
+        lower.push(op, live);
+        self.jump(lower, blocks, p, k);
+    }
+
+    fn split(
+        &mut self,
+        lower: &mut Lowering,
+        blocks: &LBlocks,
+        p: usize,
+        cond: Value,
+        fused: Option<(Bin, Value, Value)>,
+        [yes, no]: [usize; 2],
+    ) {
+        let live = blocks.blocks[p].live_loop;
+        let b = blocks.blocks[p].source;
+        let end = blocks.blocks.len();
+        // A compare of two uniform registers would lack a kernel.
+        let fused = fused.filter(|(_, x, y)| !lower.uniform_at(*x, b) || !lower.uniform_at(*y, b));
+        let operands = fused.map(|(cmp, x, y)| (cmp as u16, lower.at(x, b), lower.at(y, b)));
+        if fused.is_none() && lower.fused_compare(b as usize, cond).is_some() {
+            // The compare was left to the branch: emit it after all.
+            let Inst::Bin(cmp, x, y) = lower.shader.data(cond).inst else { unreachable!() };
+            let d = lower.alias[cond.0 as usize];
+            let op = Op::new(Code::bin(cmp, Ty::B32), D_DEF | ELEM).d(d).a(lower.at(x, b)).b(lower.at(y, b));
+            lower.push(op, live);
+        }
+        if self.rare[p] {
+            return self.split_rare(lower, blocks, p, cond, operands, [yes, no]);
+        }
+        // The far side parks; a back edge is always the near side.
+        let far_is_no = if yes <= p {
+            true
+        } else if no <= p {
+            false
+        } else {
+            no > yes
+        };
+        let (far, near_k) = if far_is_no { (no, 0) } else { (yes, 1) };
+        let mask = self.mask_of(far, end);
+        let next = entry(self.parks.next_waiting(p));
+        let assigns = (self.assigns[p] || self.pre_park[p] != NONE) && far_is_no;
+        if assigns {
+            let lanes =
+                if self.pre_park[p] != NONE { self.wait[self.pre_park[p] as usize] } else { self.dump };
+            match operands {
+                Some((cmp, x, y)) => {
+                    let op = Op::new(Code::CMP_SPLIT, EXT_DEF | LABEL).a(x).b(y).e(cmp).imm(next);
+                    self.push_masks(lower, op, &[lanes, mask], live);
+                }
+                None => {
+                    let a = lower.at(cond, b);
+                    lower.push(
+                        Op::new(Code::SPLIT, D_DEF | B_DEF | LABEL).d(lanes).b(mask).a(a).imm(next),
+                        live,
+                    );
+                }
+            }
+            return self.jump(lower, blocks, p, near_k);
+        }
+        match operands {
+            Some((cmp, x, y)) => {
+                let e = cmp | (far_is_no as u16) << 8;
+                let op = Op::new(Code::CMP_PARK, EXT_DEF | EXT_USE | LABEL).a(x).b(y).e(e).imm(next);
+                self.push_masks(lower, op, &[mask], live);
+            }
+            None => {
+                let a = self.condition(lower, lower.at(cond, b), far_is_no, live);
+                lower.push(Op::new(Code::PARK_IF, B_DEF | B_USE | LABEL).b(mask).a(a).imm(next), live);
+            }
+        }
+        self.jump(lower, blocks, p, near_k);
+    }
+
+    /// `if (c) { leave the loop }` with copies on the way out.
+    fn split_rare(
+        &mut self,
+        lower: &mut Lowering,
+        blocks: &LBlocks,
+        p: usize,
+        cond: Value,
+        operands: Option<(u16, V, V)>,
+        [yes, no]: [usize; 2],
+    ) {
+        let live = blocks.blocks[p].live_loop;
+        let b = blocks.blocks[p].source;
+        let negate = no == p + 1;
+        let stay = yes.max(no);
+        let mask = self.wait[stay];
+        let next = body(stay);
+        match operands {
+            Some((cmp, x, y)) => {
+                let e = cmp | (negate as u16) << 8;
+                let op = Op::new(Code::CMP_SPLIT_RARE, EXT_DEF | LABEL).a(x).b(y).e(e).imm(next);
+                self.push_masks(lower, op, &[self.dump, mask], live);
+            }
+            None => {
+                let a = self.condition(lower, lower.at(cond, b), negate, live);
+                let op = Op::new(Code::SPLIT_RARE, D_DEF | B_DEF | LABEL).d(self.dump).b(mask).a(a).imm(next);
+                lower.push(op, live);
+            }
+        }
+    }
+
+    fn condition(&mut self, lower: &mut Lowering, a: V, negate: bool, live: u32) -> V {
+        if !negate {
+            return a;
+        }
+        let uniform = lower.lir.vregs[a as usize].uniform;
+        let t = lower.lir.new_vreg(Ty::Bool, uniform, live);
+        lower.push(Op::new(Code::un(Un::BNot, Ty::Bool), D_DEF | ELEM).d(t).a(a), live);
+        t
+    }
+
+    fn push_masks(&mut self, lower: &mut Lowering, mut op: Op, masks: &[V], live: u32) {
+        op.ext = lower.lir.ext.len() as u32;
+        op.ext_len = masks.len() as u32;
+        lower.lir.ext.extend_from_slice(masks);
+        lower.push(op, live);
+    }
+}
+
+/// The loop around block `p`, not counting the one it heads.
+fn outer(blocks: &LBlocks, p: u32) -> u32 {
+    match blocks.cfg.heads(p) {
+        Some(l) => blocks.cfg.parent(l),
+        None => blocks.cfg.loop_of[p as usize],
+    }
+}

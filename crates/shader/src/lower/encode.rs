@@ -1,0 +1,203 @@
+//! Virtual registers and labels → bytes.
+
+use super::alloc::{Allocation, Place, small};
+use super::lir::{COPIES, Inst, Lir, NONE, V, flag::*};
+use crate::bytecode::{BlockRange, Code, ImageCode, MAX_UNITS, Op, Program, Reg};
+use crate::ir::{self, Bin, Shader, Ty, Un};
+use crate::options::{Error, Result};
+
+struct Encoder<'a> {
+    shader: &'a Shader,
+    lir: &'a Lir,
+    allocation: &'a Allocation,
+    /// Units of one varying slot, and of all of them.
+    unit: u32,
+    small_base: u32,
+    code: Vec<Op>,
+    images: Vec<ImageCode>,
+}
+
+pub fn encode(
+    shader: &Shader,
+    lir: &Lir,
+    allocation: &Allocation,
+    lanes: u32,
+    packed: bool,
+    multi_wave: bool,
+) -> Result<Program> {
+    let unit = lanes / 16;
+    let small_base = allocation.varying_slots * unit;
+    let units = small_base + allocation.small_slots;
+    if units as usize > MAX_UNITS {
+        return Err(Error::TooLarge(format!("{units} units of registers, {MAX_UNITS} there are")));
+    }
+    let mut it = Encoder { shader, lir, allocation, unit, small_base, code: vec![], images: vec![] };
+    it.code.reserve(lir.insts.len() + lir.insts.len() / 8);
+    // Where each LIR instruction starts, for labels, and which ops jump.
+    let mut start = Vec::with_capacity(lir.insts.len() + 1);
+    let mut jumps = vec![];
+    let mut group = 0;
+    for op in &lir.insts {
+        start.push(it.code.len() as u32);
+        if op.code == COPIES {
+            it.copies(group);
+            group += 1;
+            continue;
+        }
+        if op.flags & LABEL != 0 {
+            jumps.push(it.code.len());
+        }
+        it.op(op);
+    }
+    start.push(it.code.len() as u32);
+    for j in jumps {
+        let label = it.code[j].imm as usize;
+        it.code[j].imm = start[lir.labels[label] as usize];
+    }
+    let mut blocks =
+        vec![BlockRange { first_op: 0, origin: lir.origins.first().map_or_else(Default::default, |o| o.1) }];
+    for (at, origin) in &lir.origins {
+        let first_op = start[*at as usize];
+        let last = blocks.last_mut().unwrap();
+        if last.first_op == first_op {
+            last.origin = *origin;
+        } else if last.origin != *origin {
+            blocks.push(BlockRange { first_op, origin: *origin });
+        }
+    }
+    let consts = allocation.consts.iter().map(|(v, ty, bits)| (it.reg(*v), *ty, *bits)).collect();
+    let inputs = lir
+        .inputs
+        .iter()
+        .filter(|(_, v)| allocation.slot[*v as usize] != NONE)
+        .map(|(input, v)| (*input, it.reg(*v)))
+        .collect();
+    Ok(Program {
+        lanes,
+        workgroup: shader.workgroup,
+        code: it.code,
+        images: it.images,
+        units,
+        consts,
+        inputs,
+        prologue: start[lir.prologue as usize],
+        shared_bytes: shader.shared_bytes,
+        zero_shared: shader.zero_shared,
+        scratch_words: shader.scratch_words,
+        packed,
+        multi_wave,
+        quad_derivatives: shader.quad_derivatives,
+        blocks,
+        files: shader.files.clone(),
+    })
+}
+
+/// Ops whose register fields are masks, for which the uniform bit means nothing.
+fn mask_op(code: Code) -> bool {
+    (Code::JMP_UNLESS..=Code::MASK_CLEAR).contains(&code)
+        || (Code::JOIN..=Code::SPLIT_RARE).contains(&code)
+        || code == Code::MOVMB
+}
+
+impl Encoder<'_> {
+    fn place(&self, p: Place) -> Reg {
+        let unit = if p.small { self.small_base + p.slot } else { p.slot * self.unit } as u16;
+        if p.uniform { Reg::uniform(unit) } else { Reg::varying(unit) }
+    }
+
+    fn reg(&self, v: V) -> Reg {
+        if v == NONE {
+            return Reg::NONE;
+        }
+        let vreg = &self.lir.vregs[v as usize];
+        self.place(Place {
+            small: small(vreg),
+            uniform: vreg.uniform,
+            slot: self.allocation.slot[v as usize],
+        })
+    }
+
+    fn op(&mut self, op: &Inst) {
+        if op.code == Code::IMAGE {
+            return self.image(op);
+        }
+        let mut out = Op::new(op.code);
+        let fix = |r: Reg| if mask_op(op.code) && !r.is_none() { Reg::varying(r.unit() as u16) } else { r };
+        out.d = fix(self.reg(op.d));
+        out.a = fix(self.reg(op.a));
+        out.b = fix(self.reg(op.b));
+        out.c = fix(self.reg(op.c));
+        out.e = op.e;
+        out.imm = op.imm;
+        self.code.push(out);
+        if op.code == Code::DESC {
+            let raw = self.lir.raw[op.ext as usize];
+            let half = |i: usize| Reg((raw[i / 2] >> (16 * (i % 2))) as u16);
+            self.code.push(Op::ext(std::array::from_fn(half)));
+        } else {
+            let ext = &self.lir.ext[op.ext as usize..(op.ext + op.ext_len) as usize];
+            for chunk in ext.chunks(8) {
+                let regs = std::array::from_fn(|i| chunk.get(i).map_or(Reg::NONE, |v| self.reg(*v)));
+                self.code.push(Op::ext(regs));
+            }
+        }
+    }
+
+    fn copies(&mut self, group: usize) {
+        for m in &self.allocation.moves[group] {
+            let (d, a) = (self.place(m.dst), self.place(m.src));
+            let mut op = match (m.masked, m.ty) {
+                (true, Ty::Bool) => Op::new(Code::MOVMB),
+                (true, Ty::B64) => Op::new(Code::MOVM64),
+                (true, _) => Op::new(Code::MOVM32),
+                // No plain move of masks exists: a | a.
+                (false, Ty::Bool) => Op { b: a, ..Op::new(Code::bin(Bin::BOr, Ty::Bool)) },
+                (false, ty) => Op::new(Code::un(Un::Mov, ty)),
+            };
+            op.d = d;
+            op.a = if op.code == Code::MOVMB { Reg::varying(a.unit() as u16) } else { a };
+            self.code.push(op);
+        }
+    }
+
+    fn image(&mut self, op: &Inst) {
+        let lowered = &self.lir.images[op.imm as usize];
+        let ir::Inst::Image(image) = &self.shader.values[lowered.value as usize].inst else { return };
+        // In the order of `visit::operands`.
+        let mut regs = lowered.uses.iter().map(|v| self.reg(*v));
+        let mut one = || regs.next().unwrap_or(Reg::NONE);
+        let main = one();
+        let mut list = |n: usize| (0..n).map(|_| one()).collect::<Vec<Reg>>();
+        let coords = list(image.coords.len());
+        let grad = list(image.grad.len());
+        let offsets = list(image.offsets.len());
+        let data = list(image.data.len());
+        let mut maybe = |v: Option<ir::Value>| v.map_or(Reg::NONE, |_| one());
+        let code = ImageCode {
+            op: image.op,
+            dim: image.dim,
+            arrayed: image.arrayed,
+            multisampled: image.multisampled,
+            texel: image.texel,
+            format: image.format,
+            image: main,
+            sampler: maybe(image.sampler),
+            coords,
+            dref: maybe(image.dref),
+            lod: maybe(image.lod),
+            bias: maybe(image.bias),
+            grad,
+            offsets,
+            sample: maybe(image.sample),
+            min_lod: maybe(image.min_lod),
+            component: image.component,
+            data,
+            results: lowered.results.iter().map(|v| self.reg(*v)).collect(),
+            residency: self.reg(lowered.residency),
+        };
+        let mut out = Op::new(Code::IMAGE);
+        out.imm = self.images.len() as u32;
+        self.images.push(code);
+        self.code.push(out);
+    }
+}

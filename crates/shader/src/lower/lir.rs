@@ -1,0 +1,122 @@
+//! The lowered form before registers are known: ops in their final order over virtual registers.
+
+use crate::bytecode::Code;
+use crate::ir::{Input, Origin, Ty};
+
+/// A virtual register: the number of an IR value, or above.
+pub type V = u32;
+pub const NONE: V = u32::MAX;
+
+/// How an op treats its fields; `a` and `c` are always read, `b` unless it is written.
+pub mod flag {
+    pub const D_DEF: u16 = 1;
+    pub const D_USE: u16 = 2;
+    pub const B_DEF: u16 = 4;
+    pub const B_USE: u16 = 8;
+    pub const EXT_DEF: u16 = 16;
+    pub const EXT_USE: u16 = 32;
+    /// Lane-wise: the destination may share a register with an operand of the same shape that dies here.
+    pub const ELEM: u16 = 64;
+    /// `imm` is a label.
+    pub const LABEL: u16 = 128;
+}
+
+/// Not real ops: a group of parallel copies (ext: dst, src, masked), an image operation (`imm` indexes
+/// [`Lir::images`]), a descriptor address (`ext` indexes [`Lir::raw`]).
+pub const COPIES: Code = Code(0xFFFF);
+
+#[derive(Clone, Copy, Debug)]
+pub struct Inst {
+    pub code: Code,
+    pub flags: u16,
+    pub e: u16,
+    pub imm: u32,
+    pub d: V,
+    pub a: V,
+    pub b: V,
+    pub c: V,
+    pub ext: u32,
+    pub ext_len: u32,
+}
+
+impl Inst {
+    pub fn new(code: Code, flags: u16) -> Inst {
+        Inst { code, flags, e: 0, imm: 0, d: NONE, a: NONE, b: NONE, c: NONE, ext: 0, ext_len: 0 }
+    }
+    pub fn d(mut self, d: V) -> Inst {
+        self.d = d;
+        self
+    }
+    pub fn a(mut self, a: V) -> Inst {
+        self.a = a;
+        self
+    }
+    pub fn b(mut self, b: V) -> Inst {
+        self.b = b;
+        self
+    }
+    pub fn c(mut self, c: V) -> Inst {
+        self.c = c;
+        self
+    }
+    pub fn e(mut self, e: u16) -> Inst {
+        self.e = e;
+        self
+    }
+    pub fn imm(mut self, imm: u32) -> Inst {
+        self.imm = imm;
+        self
+    }
+}
+
+/// What a virtual register holds.
+#[derive(Clone, Copy, Debug)]
+pub struct VReg {
+    pub ty: Ty,
+    pub uniform: bool,
+    /// Loop in which it lives ([`crate::cfg::NONE`]: none); occurrences in deeper loops hold it through them.
+    pub home: u32,
+    /// Loop whose header phi this is, if copies on the back edge may be coalesced.
+    pub header_of: u32,
+    /// Holds its register through the whole program.
+    pub pinned: bool,
+}
+
+/// Registers of an image operation, in the order of [`crate::ir::ImageInst`].
+#[derive(Clone, Debug)]
+pub struct Image {
+    /// The IR value.
+    pub value: u32,
+    pub results: Vec<V>,
+    pub residency: V,
+    pub uses: Vec<V>,
+}
+
+#[derive(Default)]
+pub struct Lir {
+    pub insts: Vec<Inst>,
+    pub ext: Vec<V>,
+    pub raw: Vec<[u32; 4]>,
+    pub images: Vec<Image>,
+    /// Loop of each instruction for liveness.
+    pub loop_at: Vec<u32>,
+    /// Instruction of each label.
+    pub labels: Vec<u32>,
+    /// First and last instruction of each loop.
+    pub loops: Vec<(u32, u32)>,
+    pub loop_parent: Vec<u32>,
+    pub vregs: Vec<VReg>,
+    pub origins: Vec<(u32, Origin)>,
+    /// Registers of inputs and constants (those that ops read get one).
+    pub inputs: Vec<(Input, V)>,
+    pub consts: Vec<(V, Ty, u64)>,
+    /// Instructions that run once a dispatch.
+    pub prologue: u32,
+}
+
+impl Lir {
+    pub fn new_vreg(&mut self, ty: Ty, uniform: bool, home: u32) -> V {
+        self.vregs.push(VReg { ty, uniform, home, header_of: NONE, pinned: false });
+        self.vregs.len() as V - 1
+    }
+}

@@ -1,0 +1,236 @@
+//! Live intervals over the final order, and coalescing of copies.
+//!
+//! The arms of a divergent branch run one after the other, so liveness is taken over the order of ops, not over the
+//! graph: a register is held from its first to its last occurrence, and through every loop that an occurrence lies
+//! in but its home does not. That covers lanes that wait: whatever they will read lies within the interval.
+//! Only header phis have two segments, before their last use and after the copy on the back edge, so that the next
+//! iteration's value may be computed in place.
+
+use super::lir::{COPIES, Inst, Lir, NONE, V, flag::*};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Segment {
+    pub lo: u32,
+    pub hi: u32,
+}
+
+/// Sets of virtual registers that share a register.
+pub struct Webs {
+    parent: Vec<V>,
+    /// Sorted segments of each root; empty: never occurs.
+    segments: Vec<Vec<Segment>>,
+    pub hull: Vec<Segment>,
+}
+
+/// Calls `f(register, written)` for each field of an op but copies.
+pub fn fields(lir: &Lir, op: &Inst, mut f: impl FnMut(V, bool)) {
+    let mut field = |v: V, def: bool| {
+        if v != NONE {
+            f(v, def);
+        }
+    };
+    field(op.a, false);
+    field(op.c, false);
+    field(op.b, op.flags & B_DEF != 0);
+    field(op.d, op.flags & D_DEF != 0);
+    if op.flags & (EXT_DEF | EXT_USE) != 0 {
+        for i in op.ext..op.ext + op.ext_len {
+            field(lir.ext[i as usize], op.flags & EXT_DEF != 0);
+        }
+    }
+    if op.code == crate::bytecode::Code::IMAGE {
+        let image = &lir.images[op.imm as usize];
+        image.uses.iter().for_each(|v| field(*v, false));
+        image.results.iter().for_each(|v| field(*v, true));
+        field(image.residency, true);
+    }
+}
+
+const EMPTY: Segment = Segment { lo: u32::MAX, hi: 0 };
+
+struct Intervals<'a> {
+    lir: &'a Lir,
+    whole: Vec<Segment>,
+    /// Header phis: last use within the loop, and the copy on the back edge.
+    last_use: Vec<u32>,
+    back: Vec<u32>,
+}
+
+impl Intervals<'_> {
+    fn holds(&self, l: u32, home: u32) -> bool {
+        if l == NONE {
+            return true;
+        }
+        if home == NONE {
+            return false;
+        }
+        let (a, b) = (self.lir.loops[l as usize], self.lir.loops[home as usize]);
+        a.0 <= b.0 && b.1 <= a.1
+    }
+
+    /// What an occurrence at `p` in loop `l` needs of a register that lives in `home`.
+    fn extent(&self, p: u32, mut l: u32, home: u32) -> Segment {
+        let mut outermost = NONE;
+        while l != home && !self.holds(l, home) {
+            outermost = l;
+            l = self.lir.loop_parent[l as usize];
+        }
+        if outermost == NONE {
+            return Segment { lo: p, hi: p };
+        }
+        let (lo, hi) = self.lir.loops[outermost as usize];
+        Segment { lo: lo.min(p), hi: hi.max(p) }
+    }
+
+    fn touch(&mut self, v: V, p: u32, def: bool, copy: bool) {
+        let l = self.lir.loop_at[p as usize];
+        let vreg = self.lir.vregs[v as usize];
+        let mut extent = self.extent(p, l, vreg.home);
+        if vreg.header_of != NONE {
+            let (first, last) = self.lir.loops[vreg.header_of as usize];
+            let inside = (first..=last).contains(&p);
+            if inside && copy && def {
+                self.back[v as usize] = p;
+                return;
+            }
+            if inside {
+                let used = self.extent(p, l, vreg.header_of).hi;
+                self.last_use[v as usize] = self.last_use[v as usize].max(used);
+                extent = Segment { lo: p, hi: used };
+            }
+        }
+        let whole = &mut self.whole[v as usize];
+        whole.lo = whole.lo.min(extent.lo);
+        whole.hi = whole.hi.max(extent.hi);
+    }
+}
+
+pub fn webs(lir: &Lir) -> Webs {
+    let n = lir.vregs.len();
+    let mut it = Intervals { lir, whole: vec![EMPTY; n], last_use: vec![0; n], back: vec![NONE; n] };
+    let mut copies = vec![];
+    for (p, op) in lir.insts.iter().enumerate() {
+        let p = p as u32;
+        if op.code == COPIES {
+            let group = &lir.ext[op.ext as usize..(op.ext + op.ext_len) as usize];
+            for c in group.chunks_exact(3) {
+                it.touch(c[1], p, false, true);
+                it.touch(c[0], p, true, true);
+                copies.push((p, c[0], c[1]));
+            }
+        } else {
+            fields(lir, op, |v, def| it.touch(v, p, def, false));
+        }
+    }
+    for (_, v) in &lir.inputs {
+        if it.whole[*v as usize] != EMPTY {
+            it.whole[*v as usize].lo = 0;
+        }
+    }
+    let mut segments: Vec<Vec<Segment>> = Vec::with_capacity(n);
+    for v in 0..n {
+        let vreg = lir.vregs[v];
+        let whole = it.whole[v];
+        segments.push(if whole == EMPTY && it.back[v] == NONE {
+            vec![]
+        } else if vreg.pinned {
+            vec![Segment { lo: 0, hi: u32::MAX }]
+        } else if vreg.header_of != NONE && it.back[v] != NONE {
+            let (_, end) = lir.loops[vreg.header_of as usize];
+            let back = it.back[v];
+            if whole.hi > back || whole.lo > back {
+                vec![Segment { lo: whole.lo.min(back), hi: whole.hi.max(end) }]
+            } else {
+                vec![whole, Segment { lo: back, hi: end }]
+            }
+        } else if vreg.header_of != NONE {
+            // Carried around unchanged.
+            let (_, end) = lir.loops[vreg.header_of as usize];
+            vec![Segment { lo: whole.lo, hi: whole.hi.max(end) }]
+        } else {
+            vec![whole]
+        });
+    }
+    let mut webs = Webs { parent: (0..n as V).collect(), segments, hull: vec![] };
+    coalesce(lir, &mut webs, copies);
+    webs.hull = webs
+        .segments
+        .iter()
+        .map(|s| match (s.first(), s.last()) {
+            (Some(a), Some(b)) => Segment { lo: a.lo, hi: b.hi },
+            _ => EMPTY,
+        })
+        .collect();
+    webs
+}
+
+fn coalesce(lir: &Lir, webs: &mut Webs, mut copies: Vec<(u32, V, V)>) {
+    let mut depth = vec![0u32; lir.loops.len()];
+    for l in 0..lir.loops.len() {
+        let parent = lir.loop_parent[l];
+        depth[l] = if parent == NONE { 1 } else { depth[parent as usize] + 1 };
+    }
+    let mut is_const = vec![false; lir.vregs.len()];
+    lir.consts.iter().for_each(|c| is_const[c.0 as usize] = true);
+    copies.sort_by_key(|(p, _, _)| {
+        let l = lir.loop_at[*p as usize];
+        std::cmp::Reverse(if l == NONE { 0 } else { depth[l as usize] })
+    });
+    for (_, dst, src) in copies {
+        let (d, s) = (&lir.vregs[dst as usize], &lir.vregs[src as usize]);
+        if is_const[src as usize] || d.pinned || s.pinned || d.ty != s.ty || d.uniform != s.uniform {
+            continue;
+        }
+        let (x, y) = (webs.find(dst), webs.find(src));
+        if x == y {
+            continue;
+        }
+        if let Some(joined) = join(lir, &webs.segments[x as usize], &webs.segments[y as usize]) {
+            webs.parent[y as usize] = x;
+            webs.segments[x as usize] = joined;
+            webs.segments[y as usize] = vec![];
+        }
+    }
+}
+
+/// The union of two sorted lists of segments, unless they overlap in more than a hand-over point.
+fn join(lir: &Lir, a: &[Segment], b: &[Segment]) -> Option<Vec<Segment>> {
+    let mut out: Vec<Segment> = Vec::with_capacity(a.len() + b.len());
+    let (mut i, mut j) = (0, 0);
+    while i < a.len() || j < b.len() {
+        let next = if j == b.len() || (i < a.len() && a[i] < b[j]) {
+            i += 1;
+            a[i - 1]
+        } else {
+            j += 1;
+            b[j - 1]
+        };
+        match out.last_mut() {
+            Some(last) if next.lo < last.hi || (next.lo == last.hi && !hand_over(lir, last, next.lo)) => {
+                return None;
+            }
+            Some(last) if next.lo == last.hi => last.hi = next.hi,
+            _ => out.push(next),
+        }
+    }
+    Some(out)
+}
+
+/// At `p` one value may end and the next begin in the same register.
+fn hand_over(lir: &Lir, before: &Segment, p: u32) -> bool {
+    before.lo < p && lir.insts.get(p as usize).is_some_and(|op| op.code == COPIES || op.flags & ELEM != 0)
+}
+
+impl Webs {
+    pub fn find(&mut self, v: V) -> V {
+        let mut root = v;
+        while self.parent[root as usize] != root {
+            root = self.parent[root as usize];
+        }
+        let mut v = v;
+        while self.parent[v as usize] != root {
+            v = std::mem::replace(&mut self.parent[v as usize], root);
+        }
+        root
+    }
+}

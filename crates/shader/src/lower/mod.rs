@@ -1,0 +1,278 @@
+//! Lowering: SSA over blocks → [`Program`].
+//!
+//! 1. [`uniform`]: which values and branches are the same for all lanes; [`park`]: where lanes wait.
+//! 2. [`address`]: memory operands are taken apart into register + uniform register + constant.
+//! 3. [`edges`]: copies for phis and for values that leave loops, placed in blocks or on split edges.
+//! 4. [`ops`] and [`control`]: ops in their final order over virtual registers ([`lir`]).
+//! 5. [`live`] and [`alloc`]: intervals over that order, coalescing, registers.
+//! 6. Bytes: [`encode`].
+//!
+//! Registers are counted in slots that do not depend on the wave's width, so the width is chosen last, unless packing
+//! several workgroups into a wave (which makes the workgroup's number a varying value) depends on it.
+
+mod address;
+mod alloc;
+mod control;
+mod edges;
+mod encode;
+mod lir;
+mod live;
+mod ops;
+pub mod park;
+pub mod uniform;
+
+use crate::bytecode::Program;
+use crate::cfg::{Cfg, NONE};
+use crate::ir::{Dim, ImageInst, ImageOp, Inst, Shader, Term, TexelType, Ty, Value};
+use crate::options::{Options, Result};
+use crate::visit;
+use lir::{Lir, V};
+use std::borrow::Cow;
+use uniform::Uniformity;
+
+/// Bytes of varying registers a wave should stay within: L1 residency decides everything.
+const REGISTER_BYTES: u32 = 40 << 10;
+
+/// Everything the stages share.
+struct Lowering<'a> {
+    shader: &'a Shader,
+    options: &'a Options<'a>,
+    cfg: &'a Cfg,
+    u: Uniformity,
+    packed: bool,
+    /// Address operands by memory instruction.
+    folds: Vec<address::Fold>,
+    fold_of: Vec<u32>,
+    /// Values that something reads or that have an effect, and how many read them.
+    needed: Vec<bool>,
+    uses: Vec<u32>,
+    /// Register of each value: its own number but for parts of tuples.
+    alias: Vec<V>,
+    /// First of the registers of each tuple.
+    tuple: Vec<V>,
+    /// Loop at whose exits the value is copied for readers outside, and the register of the copy.
+    escape_loop: Vec<u32>,
+    escape: Vec<V>,
+    shared_base: V,
+    lir: Lir,
+}
+
+/// Lowers a shader. Fails when it needs more registers than there are, or does what the engine cannot.
+pub fn lower(shader: &Shader, options: &Options) -> Result<Program> {
+    let pruned = prune_if_needed(shader)?;
+    let shader: &Shader = &pruned;
+    let cfg = Cfg::of(shader)?;
+    let invocations = shader.workgroup.iter().product::<u32>().max(1);
+    let warps = invocations.div_ceil(16);
+    let widths: &[u32] = match options.lanes {
+        Some(64) => &[64],
+        Some(128) => &[128],
+        Some(256) => &[256],
+        _ => &[256, 128, 64],
+    };
+    let mut ready: Option<(bool, Lir, alloc::Allocation)> = None;
+    for (i, &lanes) in widths.iter().enumerate() {
+        let packed = warps * 2 <= lanes / 16;
+        if ready.as_ref().is_none_or(|r| r.0 != packed) {
+            let lir = Lowering::run(shader, options, &cfg, packed)?;
+            let allocation = alloc::allocate(&lir);
+            ready = Some((packed, lir, allocation));
+        }
+        let (_, lir, allocation) = ready.as_ref().unwrap();
+        if allocation.varying_slots * 4 * lanes > REGISTER_BYTES && i + 1 < widths.len() {
+            continue;
+        }
+        return encode::encode(shader, lir, allocation, lanes, packed, warps * 16 > lanes);
+    }
+    unreachable!("the last width is always taken")
+}
+
+fn prune_if_needed(shader: &Shader) -> Result<Cow<'_, Shader>> {
+    let cfg = Cfg::of(shader)?;
+    if (0..shader.blocks.len() as u32).all(|b| cfg.reachable(b)) {
+        return Ok(Cow::Borrowed(shader));
+    }
+    let mut copy = shader.clone();
+    crate::pass::prune::prune(&mut copy)?;
+    Ok(Cow::Owned(copy))
+}
+
+impl<'a> Lowering<'a> {
+    fn run(shader: &'a Shader, options: &'a Options<'a>, cfg: &'a Cfg, packed: bool) -> Result<Lir> {
+        let n = shader.values.len();
+        let u = Uniformity::new(shader, cfg, packed, true);
+        let mut lower = Lowering {
+            shader,
+            options,
+            cfg,
+            u,
+            packed,
+            folds: vec![],
+            fold_of: vec![NONE; n],
+            needed: vec![false; n],
+            uses: vec![0; n],
+            alias: (0..n as u32).collect(),
+            tuple: vec![NONE; n],
+            escape_loop: vec![NONE; n],
+            escape: vec![NONE; n],
+            shared_base: NONE,
+            lir: Lir::default(),
+        };
+        lower.fold_addresses();
+        lower.find_needed();
+        lower.make_registers();
+        lower.find_escapes();
+        let blocks = lower.split_edges()?;
+        lower.emit(&blocks)?;
+        Ok(lower.lir)
+    }
+
+    /// Operands after address folding.
+    fn operands(&self, v: Value, mut f: impl FnMut(Value)) {
+        let inst = &self.shader.data(v).inst;
+        let fold = self.fold_of[v.0 as usize];
+        if fold == NONE {
+            return visit::operands(inst, f);
+        }
+        let fold = &self.folds[fold as usize];
+        let mut skip = fold.address;
+        visit::operands(inst, |o| {
+            // The address is the first operand equal to it: places come before values.
+            if skip == Some(o) {
+                skip = None;
+            } else {
+                f(o);
+            }
+        });
+        fold.a.iter().chain(fold.c.iter()).for_each(|o| f(*o));
+    }
+
+    fn find_needed(&mut self) {
+        let mut stack = vec![];
+        for block in &self.shader.blocks {
+            for &v in &block.insts {
+                if visit::has_effect(&self.shader.data(v).inst) {
+                    self.needed[v.0 as usize] = true;
+                    stack.push(v);
+                }
+            }
+            if let Term::Branch { cond, yes, no } = block.term
+                && yes != no
+            {
+                self.uses[cond.0 as usize] += 1;
+                if !std::mem::replace(&mut self.needed[cond.0 as usize], true) {
+                    stack.push(cond);
+                }
+            }
+        }
+        let mut found = vec![];
+        while let Some(v) = stack.pop() {
+            self.operands(v, |o| found.push(o));
+            for o in found.drain(..) {
+                self.uses[o.0 as usize] += 1;
+                if !std::mem::replace(&mut self.needed[o.0 as usize], true) {
+                    stack.push(o);
+                }
+            }
+        }
+    }
+
+    fn make_registers(&mut self) {
+        for (i, v) in self.shader.values.iter().enumerate() {
+            let block = self.u.def_block[i];
+            let loop_of =
+                if block == NONE || self.u.fixed[i] { NONE } else { self.cfg.loop_of[block as usize] };
+            let mut header_of = NONE;
+            let mut home = loop_of;
+            if let Inst::Phi(_) = v.inst
+                && self.cfg.heads(block) == Some(loop_of)
+                && loop_of != NONE
+            {
+                home = self.cfg.parent(loop_of);
+                header_of = loop_of;
+            }
+            let uniform = !self.u.varying[i];
+            self.lir.vregs.push(lir::VReg { ty: v.ty, uniform, home, header_of, pinned: self.u.prologue[i] });
+            match v.inst {
+                Inst::Const(bits) if self.needed[i] => self.lir.consts.push((i as V, v.ty, bits)),
+                Inst::Input(input) if self.needed[i] => self.lir.inputs.push((input, i as V)),
+                _ => {}
+            }
+        }
+        for block in &self.shader.blocks {
+            for &v in &block.insts {
+                let i = v.0 as usize;
+                let data = self.shader.data(v);
+                if data.ty == Ty::Tuple && self.needed[i] {
+                    self.tuple[i] = self.lir.vregs.len() as V;
+                    let proto = self.lir.vregs[i];
+                    for k in 0..tuple_len(&data.inst) {
+                        let ty = tuple_ty(&data.inst, k);
+                        self.lir.vregs.push(lir::VReg { ty, ..proto });
+                    }
+                }
+                if let Inst::Part(t, k) = data.inst
+                    && self.needed[i]
+                {
+                    self.alias[i] = self.tuple[t.0 as usize] + k;
+                }
+            }
+        }
+    }
+
+    /// Register that holds `v` for readers in block `b`.
+    fn at(&self, v: Value, b: u32) -> V {
+        let i = v.0 as usize;
+        let l = self.escape_loop[i];
+        if l != NONE && !self.cfg.in_loop(b, l) { self.escape[i] } else { self.alias[i] }
+    }
+
+    fn uniform_at(&self, v: Value, b: u32) -> bool {
+        !self.u.varies_at(self.cfg, v, b)
+    }
+}
+
+/// Components of a tuple.
+pub(crate) fn tuple_len(inst: &Inst) -> u32 {
+    match inst {
+        Inst::Load { n, .. } => *n as u32,
+        Inst::Image(image) => image_parts(image) + image.sparse as u32,
+        _ => 1,
+    }
+}
+
+/// Results of an image operation, the residency code (which follows them) not counted.
+fn image_parts(image: &ImageInst) -> u32 {
+    match image.op {
+        ImageOp::Sample if image.dref.is_some() => 1,
+        ImageOp::Sample | ImageOp::Gather | ImageOp::Fetch | ImageOp::Read => 4,
+        ImageOp::Write => 0,
+        ImageOp::Atomic(_) | ImageOp::QueryLevels | ImageOp::QuerySamples => 1,
+        ImageOp::QueryLod => 2,
+        ImageOp::QuerySize => {
+            let size = match image.dim {
+                Dim::D1 | Dim::Buffer => 1,
+                Dim::D2 | Dim::Cube | Dim::SubpassData => 2,
+                Dim::D3 => 3,
+            };
+            size + image.arrayed as u32
+        }
+    }
+}
+
+fn tuple_ty(inst: &Inst, k: u32) -> Ty {
+    match inst {
+        Inst::Load { mem, .. } => mem.ty(),
+        Inst::Image(image) if k < image_parts(image) && texel_wide(image) => Ty::B64,
+        _ => Ty::B32,
+    }
+}
+
+/// Results are 64-bit texels.
+fn texel_wide(image: &ImageInst) -> bool {
+    matches!(image.texel, TexelType::S64 | TexelType::U64)
+        && matches!(
+            image.op,
+            ImageOp::Sample | ImageOp::Gather | ImageOp::Fetch | ImageOp::Read | ImageOp::Atomic(_)
+        )
+}

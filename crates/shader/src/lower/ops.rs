@@ -1,0 +1,238 @@
+//! One IR instruction → ops over virtual registers.
+
+use super::Lowering;
+use super::edges::LBlocks;
+use super::lir::{self, Inst as Op, NONE, V, flag::*};
+use crate::bytecode::{self as bc, Code};
+use crate::ir::{Bin, Inst, Place, Shader, Ty, Value};
+use crate::options::{Error, Result};
+
+impl Lowering<'_> {
+    pub(super) fn push(&mut self, op: Op, live_loop: u32) {
+        self.lir.insts.push(op);
+        self.lir.loop_at.push(live_loop);
+    }
+
+    fn push_ext(&mut self, mut op: Op, ext: impl IntoIterator<Item = V>, live_loop: u32) {
+        op.ext = self.lir.ext.len() as u32;
+        self.lir.ext.extend(ext);
+        op.ext_len = self.lir.ext.len() as u32 - op.ext;
+        self.push(op, live_loop);
+    }
+
+    /// The branch condition of `block` can be computed by the branch itself: a 32-bit compare of its own.
+    pub(super) fn fused_compare(&self, block: usize, cond: Value) -> Option<(Bin, Value, Value)> {
+        let i = cond.0 as usize;
+        if self.uses[i] != 1 || self.u.prologue[i] || self.u.def_block[i] != block as u32 {
+            return None;
+        }
+        match self.shader.data(cond).inst {
+            Inst::Bin(op, a, b) if is_compare(op) && self.shader.ty(a) == Ty::B32 => Some((op, a, b)),
+            _ => None,
+        }
+    }
+
+    /// All blocks' ops in order.
+    pub(super) fn emit(&mut self, blocks: &LBlocks) -> Result<()> {
+        for block in &self.shader.blocks {
+            for &v in &block.insts {
+                if self.needed[v.0 as usize] && self.u.prologue[v.0 as usize] {
+                    self.op(v, 0, NONE)?;
+                }
+            }
+        }
+        self.lir.prologue = self.lir.insts.len() as u32;
+        let mut control = super::control::Control::new(self, blocks)?;
+        for p in 0..blocks.blocks.len() {
+            let lb = blocks.blocks[p];
+            control.enter(self, blocks, p);
+            if lb.source != NONE {
+                let origin = self.shader.blocks[lb.source as usize].origin;
+                self.lir.origins.push((self.lir.insts.len() as u32, origin));
+                let fused = blocks.cond[p].filter(|c| self.fused_compare(lb.source as usize, *c).is_some());
+                for &v in &self.shader.blocks[lb.source as usize].insts {
+                    let i = v.0 as usize;
+                    if self.needed[i] && !self.u.prologue[i] && Some(v) != fused {
+                        self.op(v, lb.source, lb.live_loop)?;
+                    }
+                }
+            }
+            let (from, to) = lb.copies;
+            if from != to {
+                let group = &blocks.copies[from as usize..to as usize];
+                let ext: Vec<V> = group.iter().flat_map(|c| [c.dst, c.src, c.masked as V]).collect();
+                self.push_ext(Op::new(lir::COPIES, 0), ext, lb.live_loop);
+            }
+            control.leave(self, blocks, p);
+        }
+        control.finish(self, blocks);
+        Ok(())
+    }
+
+    fn place(&self, v: Value, place: &Place, b: u32, codes: [Code; 5]) -> Result<(Op, V)> {
+        let fold = &self.folds[self.fold_of[v.0 as usize] as usize];
+        let reg = |o: Option<Value>| o.map_or(NONE, |o| self.at(o, b));
+        let (code, desc) = match place {
+            Place::Buffer { desc, .. } => (codes[0], self.at(*desc, b)),
+            Place::Global { .. } => (codes[1], NONE),
+            Place::Shared { .. } => (codes[2], NONE),
+            Place::Scratch { .. } => (codes[3], NONE),
+            Place::Push { .. } => (codes[4], NONE),
+        };
+        if code == Code::END {
+            return Err(Error::Unsupported("a write to push constants".to_string()));
+        }
+        let c =
+            if matches!(place, Place::Shared { .. }) && self.packed { self.shared_base } else { reg(fold.c) };
+        Ok((Op::new(code, 0).a(reg(fold.a)).c(c).imm(fold.imm), desc))
+    }
+
+    /// Emits the ops of `v`, which block `b` holds.
+    fn op(&mut self, v: Value, b: u32, live_loop: u32) -> Result<()> {
+        let shader: &Shader = self.shader;
+        let data = shader.data(v);
+        let d = self.alias[v.0 as usize];
+        let at = |o: Value| self.at(o, b);
+        let ty = |o: Value| shader.ty(o);
+        let op = match &data.inst {
+            Inst::Const(_) | Inst::Input(_) | Inst::Phi(_) | Inst::Part(..) => return Ok(()),
+            Inst::Un(op, a) => Op::new(Code::un(*op, ty(*a)), D_DEF | ELEM).d(d).a(at(*a)),
+            Inst::Bin(op, a, c) => Op::new(Code::bin(*op, ty(*a)), D_DEF | ELEM).d(d).a(at(*a)).b(at(*c)),
+            Inst::Tri(op, x, y, z) => {
+                let of = if *op == crate::ir::Tri::Select { data.ty } else { ty(*x) };
+                Op::new(Code::tri(*op, of), D_DEF | ELEM).d(d).a(at(*x)).b(at(*y)).c(at(*z))
+            }
+            Inst::Descriptor { set, binding, index } => {
+                let place = (self.options.binding)(*set, *binding).ok_or_else(|| {
+                    Error::Unsupported(format!("set {set} binding {binding} is not in the pipeline layout"))
+                })?;
+                let mut op =
+                    Op::new(Code::DESC, D_DEF).d(d).a(at(*index)).e(place.table as u16).imm(place.offset);
+                op.ext = self.lir.raw.len() as u32;
+                self.lir.raw.push([place.stride, place.count, place.inline_data as u32, 0]);
+                op
+            }
+            Inst::Load { place, mem, n, .. } => {
+                let codes = [Code::LD_BUF, Code::LD_GLOBAL, Code::LD_SHARED, Code::LD_SCRATCH, Code::LD_PUSH];
+                let (op, desc) = self.place(v, place, b, codes)?;
+                let op = op.b(desc).e(bc::mem_bits(*mem, *n));
+                if data.ty != Ty::Tuple {
+                    Op { flags: D_DEF, ..op }.d(d)
+                } else if *n == 1 {
+                    Op { flags: D_DEF, ..op }.d(self.tuple[v.0 as usize])
+                } else {
+                    let first = self.tuple[v.0 as usize];
+                    let op = Op { flags: EXT_DEF, ..op };
+                    self.push_ext(op, first..first + *n as u32, live_loop);
+                    return Ok(());
+                }
+            }
+            Inst::Store { place, mem, values, .. } => {
+                let codes = [Code::ST_BUF, Code::ST_GLOBAL, Code::ST_SHARED, Code::ST_SCRATCH, Code::END];
+                let (op, desc) = self.place(v, place, b, codes)?;
+                let op = op.b(desc).e(bc::mem_bits(*mem, values.len() as u8));
+                if let [one] = values[..] {
+                    Op { flags: D_USE, ..op }.d(at(one))
+                } else {
+                    let ext: Vec<V> = values.iter().map(|o| at(*o)).collect();
+                    self.push_ext(Op { flags: EXT_USE, ..op }, ext, live_loop);
+                    return Ok(());
+                }
+            }
+            Inst::Atomic { place, mem, op: atomic, a, b: comparator, .. } => {
+                let codes = [Code::AT_BUF, Code::AT_GLOBAL, Code::AT_SHARED, Code::AT_SCRATCH, Code::END];
+                let (op, desc) = self.place(v, place, b, codes)?;
+                let ext = [at(*a), comparator.map_or(NONE, at)];
+                let mut op = op.b(desc).e(bc::atomic_bits(*mem, *atomic));
+                op.flags = D_DEF | EXT_USE;
+                op.d = if self.uses[v.0 as usize] > 0 { d } else { NONE };
+                self.push_ext(op, ext, live_loop);
+                return Ok(());
+            }
+            Inst::BufferSize { desc } => Op::new(Code::BUF_SIZE, D_DEF).d(d).b(at(*desc)),
+            Inst::Image(_) => {
+                self.image(v, b, live_loop);
+                return Ok(());
+            }
+            Inst::Ballot(a) => Op::new(Code::BALLOT, D_DEF).d(d).a(at(*a)),
+            Inst::First(a) => {
+                return self.across(v, *a, NONE, [Code::FIRST32, Code::FIRST64], 0, b, live_loop);
+            }
+            Inst::Shuffle(a, lane) => {
+                let lane = at(*lane);
+                return self.across(v, *a, lane, [Code::SHUFFLE32, Code::SHUFFLE64], 0, b, live_loop);
+            }
+            Inst::Quad(quad, a) => {
+                let e = bc::quad_bits(*quad);
+                return self.across(v, *a, NONE, [Code::QUAD32, Code::QUAD64], e, b, live_loop);
+            }
+            Inst::Reduce { op, scan, cluster, value } => {
+                let e = bc::reduce_bits(*op, *scan, *cluster);
+                return self.across(v, *value, NONE, [Code::REDUCE32, Code::REDUCE64], e, b, live_loop);
+            }
+            Inst::Barrier => Op::new(Code::BARRIER, 0),
+            Inst::MemoryBarrier => Op::new(Code::FENCE, 0),
+            Inst::Clock => Op::new(Code::CLOCK, D_DEF).d(d),
+            Inst::Demote | Inst::Output { .. } => {
+                return Err(Error::Unsupported("fragment and vertex outputs".to_string()));
+            }
+        };
+        self.push(op, live_loop);
+        Ok(())
+    }
+
+    /// A subgroup op; Bools travel as integers.
+    fn across(
+        &mut self,
+        v: Value,
+        a: Value,
+        lane: V,
+        codes: [Code; 2],
+        e: u16,
+        b: u32,
+        live_loop: u32,
+    ) -> Result<()> {
+        let (d, src) = (self.alias[v.0 as usize], self.at(a, b));
+        let ty = self.shader.ty(a);
+        let code = codes[(ty == Ty::B64) as usize];
+        if ty != Ty::Bool {
+            self.push(Op::new(code, D_DEF).d(d).a(src).b(lane).e(e), live_loop);
+            return Ok(());
+        }
+        use crate::ir::Un;
+        let home = self.lir.vregs[d as usize].home;
+        let from = self.lir.new_vreg(Ty::B32, false, home);
+        let to = self.lir.new_vreg(Ty::B32, false, home);
+        self.push(Op::new(Code::un(Un::BoolToInt, Ty::Bool), D_DEF | ELEM).d(from).a(src), live_loop);
+        self.push(Op::new(code, D_DEF).d(to).a(from).b(lane).e(e), live_loop);
+        self.push(Op::new(Code::un(Un::IntToBool, Ty::B32), D_DEF | ELEM).d(d).a(to), live_loop);
+        Ok(())
+    }
+
+    fn image(&mut self, v: Value, b: u32, live_loop: u32) {
+        let i = v.0 as usize;
+        let data = self.shader.data(v);
+        let Inst::Image(image) = &data.inst else { return };
+        let mut uses = vec![];
+        crate::visit::operands(&data.inst, |o| uses.push(self.at(o, b)));
+        let (mut results, mut residency) = (vec![], NONE);
+        if data.ty == Ty::Tuple {
+            let first = self.tuple[i];
+            let parts = super::image_parts(image);
+            results = (first..first + parts).collect();
+            if image.sparse {
+                residency = first + parts;
+            }
+        } else if data.ty != Ty::Void && self.uses[i] > 0 {
+            results = vec![v.0];
+        }
+        let op = Op::new(Code::IMAGE, 0).imm(self.lir.images.len() as u32);
+        self.lir.images.push(lir::Image { value: v.0, results, residency, uses });
+        self.push(op, live_loop);
+    }
+}
+
+fn is_compare(op: Bin) -> bool {
+    use Bin::*;
+    matches!(op, FEq | FNe | FLt | FLe | IEq | INe | SLt | SLe | ULt | ULe)
+}

@@ -1,0 +1,81 @@
+//! Random structured programs: each invocation alone on the IR must give what the wave gives on bytecode.
+
+mod common;
+
+use common::{LANE_BYTES, options, program::Generator, scalar, wave};
+use shader::ir::Shader;
+
+const GROUPS: u32 = 3;
+
+fn expected(shader: &Shader) -> Vec<u8> {
+    let [x, y, z] = shader.workgroup;
+    let size = x * y * z;
+    let mut memory = vec![0u8; (GROUPS * size * LANE_BYTES) as usize];
+    for group in 0..GROUPS {
+        for i in 0..size {
+            let base = (group * size + i) * LANE_BYTES;
+            let own = &mut memory[base as usize..(base + LANE_BYTES) as usize];
+            let local = [i % x, i / x % y, i / x / y];
+            scalar::run(shader, &scalar::Invocation { local, local_index: i, group }, base, own);
+        }
+    }
+    memory
+}
+
+/// Runs one program; what is wrong with it.
+fn check(seed: u64, workgroup: [u32; 3], lanes: u32) -> Result<(), String> {
+    let shader = Generator::new(seed, workgroup).generate();
+    let want = expected(&shader);
+    let program = shader::lower::lower(&shader, &options(lanes, false)).map_err(|e| e.to_string())?;
+    shader::bytecode_check::check(&program).map_err(|e| e.to_string())?;
+    if std::env::var_os("TUFF_SHOW").is_some() {
+        println!("{}{}", shader::ir_print::print(&shader), shader::bytecode_print::print(&program));
+    }
+    compare(&want, &program, seed)
+}
+
+fn compare(want: &[u8], program: &shader::bytecode::Program, seed: u64) -> Result<(), String> {
+    let got = std::panic::catch_unwind(|| wave::run_groups(program, GROUPS, seed).0)
+        .map_err(|_| "the wave stopped".to_string())?;
+    match (0..want.len()).find(|i| want[*i] != got[*i]) {
+        Some(i) => {
+            Err(format!("invocation {} differs at byte {}", i as u32 / LANE_BYTES, i as u32 % LANE_BYTES))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Runs many programs and tells of the smallest that fails.
+fn check_all(first: u64, workgroup: [u32; 3], lanes: u32) {
+    let failed = seeds().map(|s| s + first).filter_map(|s| check(s, workgroup, lanes).err().map(|e| (s, e)));
+    let size = |s: u64| Generator::new(s, workgroup).generate().values.len();
+    let failed: Vec<(u64, String)> = failed.collect();
+    if let Some((s, e)) = failed.iter().min_by_key(|f| size(f.0)) {
+        panic!(
+            "{} fail; seed {s} of {} values, workgroup {workgroup:?}, {lanes} lanes: {e}",
+            failed.len(),
+            size(*s)
+        );
+    }
+}
+
+fn seeds() -> std::ops::Range<u64> {
+    let n = std::env::var("TUFF_SEEDS").ok().and_then(|s| s.parse().ok()).unwrap_or(60);
+    let first = std::env::var("TUFF_FIRST_SEED").ok().and_then(|s| s.parse().ok()).unwrap_or(0);
+    first..first + n
+}
+
+#[test]
+fn one_workgroup_a_wave() {
+    check_all(0, [64, 1, 1], 64);
+}
+
+#[test]
+fn packed_workgroups() {
+    check_all(10_000, [20, 1, 1], 128);
+}
+
+#[test]
+fn several_waves_a_workgroup() {
+    check_all(20_000, [10, 10, 1], 64);
+}
