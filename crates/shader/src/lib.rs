@@ -12,7 +12,6 @@ pub mod cfg;
 pub mod eval;
 mod interim;
 pub mod ir;
-pub mod ir_print;
 pub mod lower;
 pub mod options;
 pub mod pass;

@@ -29,7 +29,7 @@ fn check(seed: u64, workgroup: [u32; 3], lanes: u32) -> Result<(), String> {
     let program = shader::lower::lower(&shader, &options(lanes, false)).map_err(|e| e.to_string())?;
     shader::bytecode_check::check(&program).map_err(|e| e.to_string())?;
     if std::env::var_os("TUFF_SHOW").is_some() {
-        println!("{}{}", shader::ir_print::print(&shader), shader::bytecode_print::print(&program));
+        println!("{}{}", common::show::print(&shader), shader::bytecode_print::print(&program));
     }
     compare(&want, &program, seed)
 }

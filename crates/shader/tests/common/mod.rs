@@ -1,6 +1,7 @@
 pub mod program;
 pub mod rng;
 pub mod scalar;
+pub mod show;
 pub mod wave;
 
 use shader::options::{Binding, Options};

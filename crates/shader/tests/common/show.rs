@@ -1,6 +1,6 @@
 //! Readable IR: blocks, values, terminators.
 
-use crate::ir::{Inst, Shader};
+use shader::ir::{Inst, Shader};
 use std::fmt::Write;
 
 pub fn print(shader: &Shader) -> String {
