@@ -15,7 +15,8 @@ use std::sync::OnceLock;
 pub(crate) const FEATURES: &[&str] = &[
     // Vulkan 1.0
     "robustBufferAccess", "imageCubeArray", "samplerAnisotropy", "textureCompressionETC2",
-    "textureCompressionASTC_LDR", "textureCompressionBC", "pipelineStatisticsQuery", "shaderImageGatherExtended",
+    "textureCompressionASTC_LDR", "textureCompressionBC", "pipelineStatisticsQuery", "inheritedQueries",
+    "shaderImageGatherExtended",
     "shaderStorageImageExtendedFormats", "shaderStorageImageMultisample", "shaderStorageImageReadWithoutFormat",
     "shaderStorageImageWriteWithoutFormat", "shaderUniformBufferArrayDynamicIndexing",
     "shaderSampledImageArrayDynamicIndexing", "shaderStorageBufferArrayDynamicIndexing",

@@ -3,7 +3,7 @@
 use crate::structs::Value::{self, *};
 
 pub(crate) const MAX_PUSH_CONSTANTS: u32 = 256;
-pub(crate) const MAX_BOUND_DESCRIPTOR_SETS: u32 = 8;
+pub(crate) const MAX_BOUND_DESCRIPTOR_SETS: u32 = 32;
 /// Uniform, and as many storage, buffers of one set whose offset is given at binding.
 pub(crate) const MAX_DYNAMIC_BUFFERS: u32 = 256;
 pub(crate) const MAX_PUSH_DESCRIPTORS: u32 = 32;

@@ -12,7 +12,7 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 /// `maxBoundDescriptorSets`: the tables 0..32 of a dispatch.
-pub(crate) const MAX_SETS: u32 = 32;
+pub(crate) const MAX_SETS: u32 = crate::limits::MAX_BOUND_DESCRIPTOR_SETS;
 
 /// What pipelines and command buffers share of a layout.
 pub(crate) struct Layout {
