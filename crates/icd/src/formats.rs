@@ -19,14 +19,19 @@ pub(crate) fn optimal(f: &FormatInfo) -> F {
     if !f.image() {
         return F::empty();
     }
+    // Of the formats that come from multi-planar video these may be copied and sampled only.
+    let video = matches!(
+        f.format,
+        vk::Format::R10X6G10X6B10X6A10X6_UNORM_4PACK16 | vk::Format::R12X4G12X4B12X4A12X4_UNORM_4PACK16
+    );
     F::TRANSFER_SRC
         | F::TRANSFER_DST
         | when(f.sampled(), F::SAMPLED_IMAGE)
         | when(f.filterable(), F::SAMPLED_IMAGE_FILTER_LINEAR)
         | when(f.minmax(), F::SAMPLED_IMAGE_FILTER_MINMAX)
         | when(f.sampled() && f.has_depth(), F::SAMPLED_IMAGE_DEPTH_COMPARISON)
-        | when(f.blit_src(), F::BLIT_SRC)
-        | when(f.blit_dst(), F::BLIT_DST)
+        | when(f.blit_src() && !video, F::BLIT_SRC)
+        | when(f.blit_dst() && !video, F::BLIT_DST)
         | when(
             f.storage(),
             F::STORAGE_IMAGE | F::STORAGE_READ_WITHOUT_FORMAT | F::STORAGE_WRITE_WITHOUT_FORMAT,
@@ -134,7 +139,7 @@ pub(crate) fn image_properties(
     if flags.contains(C::BLOCK_TEXEL_VIEW_COMPATIBLE) && !info.compressed() {
         return no;
     }
-    let flat_only = info.is_depth_stencil() || (info.compressed() && !block_3d(format));
+    let flat_only = info.compressed() && !block_3d(format);
     let cube = flags.contains(C::CUBE_COMPATIBLE);
     let of_3d = C::TYPE_2D_ARRAY_COMPATIBLE | C::TYPE_2D_VIEW_COMPATIBLE_EXT;
     let (extent, layers) = match ty {
