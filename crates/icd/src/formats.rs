@@ -33,7 +33,7 @@ pub(crate) fn optimal(f: &FormatInfo) -> F {
         | when(f.blit_src() && !video, F::BLIT_SRC)
         | when(f.blit_dst() && !video, F::BLIT_DST)
         | when(
-            f.storage(),
+            f.storage() && !video,
             F::STORAGE_IMAGE | F::STORAGE_READ_WITHOUT_FORMAT | F::STORAGE_WRITE_WITHOUT_FORMAT,
         )
         | when(f.storage_atomic(), F::STORAGE_IMAGE_ATOMIC)
