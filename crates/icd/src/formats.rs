@@ -19,21 +19,16 @@ pub(crate) fn optimal(f: &FormatInfo) -> F {
     if !f.image() {
         return F::empty();
     }
-    // Of the formats that come from multi-planar video these may be copied and sampled only.
-    let video = matches!(
-        f.format,
-        vk::Format::R10X6G10X6B10X6A10X6_UNORM_4PACK16 | vk::Format::R12X4G12X4B12X4A12X4_UNORM_4PACK16
-    );
     F::TRANSFER_SRC
         | F::TRANSFER_DST
         | when(f.sampled(), F::SAMPLED_IMAGE)
         | when(f.filterable(), F::SAMPLED_IMAGE_FILTER_LINEAR)
         | when(f.minmax(), F::SAMPLED_IMAGE_FILTER_MINMAX)
         | when(f.sampled() && f.has_depth(), F::SAMPLED_IMAGE_DEPTH_COMPARISON)
-        | when(f.blit_src() && !video, F::BLIT_SRC)
-        | when(f.blit_dst() && !video, F::BLIT_DST)
+        | when(f.blit_src(), F::BLIT_SRC)
+        | when(f.blit_dst(), F::BLIT_DST)
         | when(
-            f.storage() && !video,
+            f.storage(),
             F::STORAGE_IMAGE | F::STORAGE_READ_WITHOUT_FORMAT | F::STORAGE_WRITE_WITHOUT_FORMAT,
         )
         | when(f.storage_atomic(), F::STORAGE_IMAGE_ATOMIC)

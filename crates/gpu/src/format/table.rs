@@ -210,10 +210,10 @@ pub(super) static TABLE: [FormatInfo; 194] = rows! {
     ASTC_12X12_SRGB_BLOCK,              16, 12,12, Srgb,    "rgba",              "SLR";
     R10X6_UNORM_PACK16,                 2,  1,1,   Unorm,   "x6r10",             "SLRWCBIUT";
     R10X6G10X6_UNORM_2PACK16,           4,  1,1,   Unorm,   "x6r10x6g10",        "SLRWCBIUT";
-    R10X6G10X6B10X6A10X6_UNORM_4PACK16, 8,  1,1,   Unorm,   "x6r10x6g10x6b10x6a10", "SLRWCBIUT";
+    R10X6G10X6B10X6A10X6_UNORM_4PACK16, 8,  1,1,   Unorm,   "x6r10x6g10x6b10x6a10", "SL";
     R12X4_UNORM_PACK16,                 2,  1,1,   Unorm,   "x4r12",             "SLRWCBIUT";
     R12X4G12X4_UNORM_2PACK16,           4,  1,1,   Unorm,   "x4r12x4g12",        "SLRWCBIUT";
-    R12X4G12X4B12X4A12X4_UNORM_4PACK16, 8,  1,1,   Unorm,   "x4r12x4g12x4b12x4a12", "SLRWCBIUT";
+    R12X4G12X4B12X4A12X4_UNORM_4PACK16, 8,  1,1,   Unorm,   "x4r12x4g12x4b12x4a12", "SL";
     A4R4G4B4_UNORM_PACK16,              2,  1,1,   Unorm,   "b4g4r4a4",          "SLRWCB";
     A4B4G4R4_UNORM_PACK16,              2,  1,1,   Unorm,   "r4g4b4a4",          "SLRWCB";
     A1B5G5R5_UNORM_PACK16_KHR,          2,  1,1,   Unorm,   "r5g5b5a1",          "SLRWCB";
