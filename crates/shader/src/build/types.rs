@@ -1,0 +1,431 @@
+//! Types: what each scalarises to, and how it lies in memory.
+
+use super::Builder;
+use crate::ir::{Mem, Ty};
+use crate::options::{Error, Result};
+use crate::spirv::*;
+
+/// A scalar as the front end sees it; registers know only widths.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Sk {
+    Bool,
+    I8,
+    I16,
+    I32,
+    I64,
+    F16,
+    F32,
+    F64,
+}
+
+impl Sk {
+    pub fn ty(self) -> Ty {
+        match self {
+            Sk::Bool => Ty::Bool,
+            Sk::I64 | Sk::F64 => Ty::B64,
+            _ => Ty::B32,
+        }
+    }
+    pub fn mem(self) -> Mem {
+        match self {
+            Sk::I8 => Mem::U8,
+            Sk::I16 => Mem::U16,
+            Sk::F16 => Mem::F16,
+            Sk::I64 | Sk::F64 => Mem::B64,
+            _ => Mem::B32,
+        }
+    }
+    pub fn bits(self) -> u32 {
+        self.mem().bytes() * 8
+    }
+    pub fn is_float(self) -> bool {
+        matches!(self, Sk::F16 | Sk::F32 | Sk::F64)
+    }
+    /// 32-bit words in scratch memory.
+    pub fn words(self) -> u32 {
+        if self.ty() == Ty::B64 { 2 } else { 1 }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct ImageType {
+    pub texel: Sk,
+    pub signed: bool,
+    pub dim: u32,
+    pub arrayed: bool,
+    pub ms: bool,
+    pub format: u32,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Kind {
+    Void,
+    Scalar(Sk, bool),
+    Vector(u32, u32),
+    Matrix(u32, u32),
+    Array(u32, u32),
+    Runtime(u32),
+    /// First member and count within [`Types::members`].
+    Struct(u32, u32),
+    /// Class and id of the pointee's type (which may come later).
+    Pointer(StorageClass, u32),
+    Image(ImageType),
+    Sampler,
+    SampledImage(u32),
+    Function,
+    Other,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Type {
+    pub kind: Kind,
+    pub id: u32,
+    /// Scalars when flattened; `u32::MAX` when unbounded.
+    pub scalars: u32,
+    /// Words in scratch memory, likewise.
+    pub words: u32,
+    depth: u8,
+    /// Bytes and alignment in our own layout (workgroup memory).
+    pub size: u32,
+    pub align: u32,
+    /// ArrayStride, 0 when absent.
+    pub stride: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Member {
+    pub ty: u32,
+    pub scalar: u32,
+    pub word: u32,
+    pub own_offset: u32,
+    /// Offset decoration.
+    pub offset: Option<u32>,
+    pub mat_stride: u32,
+    pub row_major: bool,
+    pub volatile: bool,
+    pub non_writable: bool,
+}
+
+#[derive(Default)]
+pub(crate) struct Types {
+    /// Index 0 is nobody's.
+    pub list: Vec<Type>,
+    pub members: Vec<Member>,
+    by_id: Vec<u32>,
+}
+
+/// Nesting of composites.
+const MAX_DEPTH: u8 = 100;
+/// Scalars of one value.
+pub(crate) const MAX_SCALARS: u32 = 1 << 16;
+
+fn up(x: u32, align: u32) -> u32 {
+    x.saturating_add(align - 1) & !(align - 1)
+}
+
+impl Types {
+    pub fn new(ids: usize) -> Types {
+        let void = Type {
+            kind: Kind::Other,
+            id: 0,
+            scalars: 0,
+            words: 0,
+            depth: 0,
+            size: 0,
+            align: 1,
+            stride: 0,
+        };
+        Types { list: vec![void], members: Vec::new(), by_id: vec![0; ids] }
+    }
+    #[inline]
+    pub fn get(&self, ix: u32) -> &Type {
+        &self.list[ix as usize]
+    }
+    #[inline]
+    pub fn kind(&self, ix: u32) -> Kind {
+        self.list[ix as usize].kind
+    }
+    /// Index of the type with this id.
+    #[inline]
+    pub fn of(&self, id: u32, at: usize) -> Result<u32> {
+        match self.by_id.get(id as usize) {
+            Some(&ix) if ix != 0 => Ok(ix),
+            _ => Err(invalid(at, format!("id {id} is not a type"))),
+        }
+    }
+    /// Scalar kind and component count of a scalar or vector.
+    #[inline]
+    pub fn numeric(&self, ix: u32) -> Option<(Sk, u32)> {
+        match self.kind(ix) {
+            Kind::Scalar(s, _) => Some((s, 1)),
+            Kind::Vector(e, n) => match self.kind(e) {
+                Kind::Scalar(s, _) => Some((s, n)),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+    pub fn signed(&self, ix: u32) -> bool {
+        match self.kind(ix) {
+            Kind::Scalar(_, s) => s,
+            Kind::Vector(e, _) => self.signed(e),
+            _ => false,
+        }
+    }
+    /// Whether the two flatten to the same registers.
+    pub fn same_shape(&self, a: u32, b: u32) -> bool {
+        a == b || self.get(a).scalars == self.get(b).scalars
+    }
+    pub fn member(&self, ix: u32, i: u32) -> Option<Member> {
+        match self.kind(ix) {
+            Kind::Struct(first, n) if i < n => Some(self.members[(first + i) as usize]),
+            _ => None,
+        }
+    }
+    /// Type of component `i` (checked), and its first scalar.
+    pub fn component(&self, ix: u32, i: u32) -> Option<(u32, u32)> {
+        match self.kind(ix) {
+            Kind::Vector(e, n) | Kind::Matrix(e, n) | Kind::Array(e, n) if i < n => {
+                Some((e, i * self.get(e).scalars))
+            }
+            Kind::Struct(..) => self.member(ix, i).map(|m| (m.ty, m.scalar)),
+            _ => None,
+        }
+    }
+    /// Appends the kinds of all scalars.
+    pub fn flatten(&self, ix: u32, out: &mut Vec<Sk>) -> Result<()> {
+        let t = self.get(ix);
+        if t.scalars > MAX_SCALARS {
+            return Err(Error::TooLarge(format!("a value of type id {} has {} scalars", t.id, t.scalars)));
+        }
+        match t.kind {
+            Kind::Scalar(s, _) => out.push(s),
+            Kind::Vector(e, n) | Kind::Matrix(e, n) | Kind::Array(e, n) => {
+                let at = out.len();
+                if n > 0 {
+                    self.flatten(e, out)?;
+                }
+                let one = out.len() - at;
+                for _ in 1..n {
+                    out.extend_from_within(at..at + one);
+                }
+            }
+            Kind::Struct(first, n) => {
+                for k in first..first + n {
+                    self.flatten(self.members[k as usize].ty, out)?;
+                }
+            }
+            Kind::Pointer(class, _) => out.extend_from_slice(pointer_scalars(class)),
+            Kind::Image(_) | Kind::Sampler => out.push(Sk::I64),
+            Kind::SampledImage(_) => out.extend([Sk::I64, Sk::I64]),
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+/// What a pointer is when it is a value; empty: it cannot be one.
+pub(crate) fn pointer_scalars(class: StorageClass) -> &'static [Sk] {
+    match class {
+        StorageClass::StorageBuffer | StorageClass::Uniform => &[Sk::I64, Sk::I32],
+        StorageClass::Workgroup | StorageClass::PushConstant => &[Sk::I32],
+        StorageClass::PhysicalStorageBuffer => &[Sk::I64],
+        _ => &[],
+    }
+}
+
+impl Builder<'_> {
+    /// Enters the type that `i` declares.
+    pub(crate) fn declare_type(&mut self, i: Inst) -> Result<()> {
+        let id = i.word(1)?;
+        let at = i.at;
+        let mut t =
+            Type { kind: Kind::Other, id, scalars: 0, words: 0, depth: 0, size: 0, align: 1, stride: 0 };
+        match i.op {
+            Op::TypeVoid => t.kind = Kind::Void,
+            Op::TypeBool => scalar(&mut t, Sk::Bool, false),
+            Op::TypeInt => {
+                let s = match i.word(2)? {
+                    8 => Sk::I8,
+                    16 => Sk::I16,
+                    32 => Sk::I32,
+                    64 => Sk::I64,
+                    w => return Err(unsupported(format!("{w}-bit integers"))),
+                };
+                scalar(&mut t, s, i.word(3)? != 0);
+            }
+            Op::TypeFloat => {
+                if i.len() > 3 {
+                    return Err(unsupported("floats of another encoding"));
+                }
+                let s = match i.word(2)? {
+                    16 => Sk::F16,
+                    32 => Sk::F32,
+                    64 => Sk::F64,
+                    w => return Err(unsupported(format!("{w}-bit floats"))),
+                };
+                scalar(&mut t, s, true);
+            }
+            Op::TypeVector => {
+                let (e, n) = (self.types.of(i.word(2)?, at)?, i.word(3)?);
+                if !matches!(self.types.kind(e), Kind::Scalar(..)) || !(2..=16).contains(&n) {
+                    return Err(i.bad("bad component type or count"));
+                }
+                t.kind = Kind::Vector(e, n);
+                self.repeat(&mut t, e, n)?;
+            }
+            Op::TypeMatrix => {
+                let (e, n) = (self.types.of(i.word(2)?, at)?, i.word(3)?);
+                match self.types.numeric(e) {
+                    Some((s, k)) if s.is_float() && k > 1 && (2..=4).contains(&n) => {}
+                    _ => return Err(i.bad("bad column type or count")),
+                }
+                t.kind = Kind::Matrix(e, n);
+                self.repeat(&mut t, e, n)?;
+            }
+            Op::TypeArray => {
+                let e = self.types.of(i.word(2)?, at)?;
+                let n = self.const_u32(i.word(3)?, at)?;
+                if n == 0 {
+                    return Err(i.bad("an array of no elements"));
+                }
+                t.kind = Kind::Array(e, n);
+                t.stride = self.m.decoration(id, Decoration::ArrayStride).unwrap_or(0);
+                self.repeat(&mut t, e, n)?;
+            }
+            Op::TypeRuntimeArray => {
+                let e = self.types.of(i.word(2)?, at)?;
+                t.kind = Kind::Runtime(e);
+                t.stride = self.m.decoration(id, Decoration::ArrayStride).unwrap_or(0);
+                self.repeat(&mut t, e, u32::MAX)?;
+                t.scalars = u32::MAX;
+                t.words = u32::MAX;
+            }
+            Op::TypeStruct => self.declare_struct(i, &mut t)?,
+            Op::TypePointer => {
+                let class = StorageClass::from_u32(i.word(2)?).ok_or_else(|| i.bad("bad storage class"))?;
+                t.kind = Kind::Pointer(class, i.word(3)?);
+                t.stride = self.m.decoration(id, Decoration::ArrayStride).unwrap_or(0);
+                let s = pointer_scalars(class);
+                t.scalars = s.len() as u32;
+                t.words = s.iter().map(|s| s.words()).sum();
+                t.size = 8;
+                t.align = 8;
+            }
+            Op::TypeImage => {
+                let texel = self.types.of(i.word(2)?, at)?;
+                let (s, signed) = match self.types.kind(texel) {
+                    Kind::Scalar(s, signed) => (s, signed),
+                    Kind::Void => (Sk::F32, false),
+                    _ => return Err(i.bad("bad sampled type")),
+                };
+                t.kind = Kind::Image(ImageType {
+                    texel: s,
+                    signed,
+                    dim: i.word(3)?,
+                    arrayed: i.word(5)? == 1,
+                    ms: i.word(6)? == 1,
+                    format: i.word(8)?,
+                });
+                t.scalars = 1;
+                t.words = 2;
+            }
+            Op::TypeSampler => {
+                t.kind = Kind::Sampler;
+                t.scalars = 1;
+                t.words = 2;
+            }
+            Op::TypeSampledImage => {
+                let image = self.types.of(i.word(2)?, at)?;
+                if !matches!(self.types.kind(image), Kind::Image(_)) {
+                    return Err(i.bad("not an image type"));
+                }
+                t.kind = Kind::SampledImage(image);
+                t.scalars = 2;
+                t.words = 4;
+            }
+            Op::TypeFunction => t.kind = Kind::Function,
+            _ => {}
+        }
+        self.types.by_id[id as usize] = self.types.list.len() as u32;
+        self.types.list.push(t);
+        Ok(())
+    }
+
+    fn repeat(&mut self, t: &mut Type, elem: u32, n: u32) -> Result<()> {
+        let e = *self.types.get(elem);
+        if matches!(e.kind, Kind::Void | Kind::Function) {
+            return Err(invalid(0, format!("type id {} has elements without a size", t.id)));
+        }
+        t.scalars = e.scalars.saturating_mul(n);
+        t.words = e.words.saturating_mul(n);
+        t.align = e.align;
+        t.size = up(e.size, e.align).saturating_mul(n);
+        t.depth = e.depth + 1;
+        if t.depth > MAX_DEPTH {
+            return Err(Error::TooLarge("types nested too deeply".into()));
+        }
+        Ok(())
+    }
+
+    fn declare_struct(&mut self, i: Inst, t: &mut Type) -> Result<()> {
+        let first = self.types.members.len() as u32;
+        let ids = i.rest(2);
+        let decos = self.m.decorations(t.id);
+        let mut next_deco = 0;
+        for (k, &id) in ids.iter().enumerate() {
+            let ty = self.types.of(id, i.at)?;
+            let e = *self.types.get(ty);
+            if matches!(e.kind, Kind::Void | Kind::Function) {
+                return Err(i.bad("a member without a size"));
+            }
+            let own_offset = up(t.size, e.align);
+            let mut m = Member {
+                ty,
+                scalar: t.scalars,
+                word: t.words,
+                own_offset,
+                offset: None,
+                mat_stride: 0,
+                row_major: false,
+                volatile: false,
+                non_writable: false,
+            };
+            // Decorations come sorted by member.
+            while decos.get(next_deco).is_some_and(|d| d.member < k as u32) {
+                next_deco += 1;
+            }
+            while let Some(d) = decos.get(next_deco).filter(|d| d.member == k as u32) {
+                match Decoration::from_u32(d.kind) {
+                    Some(Decoration::Offset) => m.offset = Some(d.value),
+                    Some(Decoration::MatrixStride) => m.mat_stride = d.value,
+                    Some(Decoration::RowMajor) => m.row_major = true,
+                    Some(Decoration::Volatile) => m.volatile = true,
+                    Some(Decoration::NonWritable) => m.non_writable = true,
+                    _ => {}
+                }
+                next_deco += 1;
+            }
+            self.types.members.push(m);
+            t.scalars = t.scalars.saturating_add(e.scalars);
+            t.words = t.words.saturating_add(e.words);
+            t.size = own_offset.saturating_add(e.size);
+            t.align = t.align.max(e.align);
+            t.depth = t.depth.max(e.depth + 1);
+        }
+        if t.depth > MAX_DEPTH {
+            return Err(Error::TooLarge("types nested too deeply".into()));
+        }
+        t.size = up(t.size, t.align);
+        t.kind = Kind::Struct(first, ids.len() as u32);
+        Ok(())
+    }
+}
+
+fn scalar(t: &mut Type, s: Sk, signed: bool) {
+    t.kind = Kind::Scalar(s, signed);
+    t.scalars = 1;
+    t.words = s.words();
+    t.size = s.mem().bytes();
+    t.align = t.size;
+}
