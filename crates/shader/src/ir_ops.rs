@@ -1,4 +1,4 @@
-//! What passes ask about the IR's ops: result types, operands, purity.
+//! What passes ask about the IR's ops: result types, parts, successors.
 
 use crate::ir::*;
 
@@ -74,57 +74,7 @@ impl Bin {
     }
 }
 
-impl Place {
-    pub fn each(&self, mut f: impl FnMut(Value)) {
-        match *self {
-            Place::Buffer { desc, addr } => {
-                f(desc);
-                f(addr);
-            }
-            Place::Global { addr }
-            | Place::Shared { addr }
-            | Place::Scratch { addr }
-            | Place::Push { addr } => f(addr),
-        }
-    }
-    pub fn each_mut(&mut self, mut f: impl FnMut(&mut Value)) {
-        match self {
-            Place::Buffer { desc, addr } => {
-                f(desc);
-                f(addr);
-            }
-            Place::Global { addr }
-            | Place::Shared { addr }
-            | Place::Scratch { addr }
-            | Place::Push { addr } => f(addr),
-        }
-    }
-}
-
 impl ImageInst {
-    pub fn each(&self, f: &mut dyn FnMut(Value)) {
-        f(self.image);
-        let options = [self.sampler, self.dref, self.lod, self.bias, self.sample, self.min_lod];
-        options.into_iter().flatten().for_each(&mut *f);
-        for list in [&self.coords, &self.grad, &self.offsets, &self.data] {
-            list.iter().for_each(|&v| f(v));
-        }
-    }
-    pub fn each_mut(&mut self, f: &mut dyn FnMut(&mut Value)) {
-        f(&mut self.image);
-        let options = [
-            &mut self.sampler,
-            &mut self.dref,
-            &mut self.lod,
-            &mut self.bias,
-            &mut self.sample,
-            &mut self.min_lod,
-        ];
-        options.into_iter().flatten().for_each(&mut *f);
-        for list in [&mut self.coords, &mut self.grad, &mut self.offsets, &mut self.data] {
-            list.iter_mut().for_each(&mut *f);
-        }
-    }
     /// Parts of the result tuple, the residency code counted; 0 for writes and atomics (an atomic's result is no
     /// tuple but one value of the texel's width).
     pub fn parts(&self) -> u32 {
@@ -144,91 +94,6 @@ impl ImageInst {
             }
         };
         n + self.sparse as u32
-    }
-}
-
-impl Inst {
-    /// Calls `f` for each operand (phi operands too).
-    pub fn each(&self, f: &mut dyn FnMut(Value)) {
-        match self {
-            Inst::Const(_) | Inst::Input(_) | Inst::Barrier | Inst::MemoryBarrier | Inst::Clock | Inst::Demote => {}
-            Inst::Un(_, a) | Inst::Part(a, _) | Inst::Ballot(a) | Inst::First(a) | Inst::Quad(_, a) => f(*a),
-            Inst::Descriptor { index: a, .. }
-            | Inst::BufferSize { desc: a }
-            | Inst::Reduce { value: a, .. }
-            | Inst::Output { value: a, .. } => f(*a),
-            Inst::Bin(_, a, b) | Inst::Shuffle(a, b) => {
-                f(*a);
-                f(*b);
-            }
-            Inst::Tri(_, a, b, c) => {
-                f(*a);
-                f(*b);
-                f(*c);
-            }
-            Inst::Phi(args) => args.iter().for_each(|a| f(a.1)),
-            Inst::Load { place, .. } => place.each(f),
-            Inst::Store { place, values, .. } => {
-                place.each(&mut *f);
-                values.iter().for_each(|&v| f(v));
-            }
-            Inst::Atomic { place, a, b, .. } => {
-                place.each(&mut *f);
-                f(*a);
-                if let Some(b) = b {
-                    f(*b);
-                }
-            }
-            Inst::Image(i) => i.each(f),
-        }
-    }
-    /// As [`Inst::each`], to change operands.
-    pub fn each_mut(&mut self, f: &mut dyn FnMut(&mut Value)) {
-        match self {
-            Inst::Const(_) | Inst::Input(_) | Inst::Barrier | Inst::MemoryBarrier | Inst::Clock | Inst::Demote => {}
-            Inst::Un(_, a) | Inst::Part(a, _) | Inst::Ballot(a) | Inst::First(a) | Inst::Quad(_, a) => f(a),
-            Inst::Descriptor { index: a, .. }
-            | Inst::BufferSize { desc: a }
-            | Inst::Reduce { value: a, .. }
-            | Inst::Output { value: a, .. } => f(a),
-            Inst::Bin(_, a, b) | Inst::Shuffle(a, b) => {
-                f(a);
-                f(b);
-            }
-            Inst::Tri(_, a, b, c) => {
-                f(a);
-                f(b);
-                f(c);
-            }
-            Inst::Phi(args) => args.iter_mut().for_each(|a| f(&mut a.1)),
-            Inst::Load { place, .. } => place.each_mut(f),
-            Inst::Store { place, values, .. } => {
-                place.each_mut(&mut *f);
-                values.iter_mut().for_each(f);
-            }
-            Inst::Atomic { place, a, b, .. } => {
-                place.each_mut(&mut *f);
-                f(a);
-                if let Some(b) = b {
-                    f(b);
-                }
-            }
-            Inst::Image(i) => i.each_mut(f),
-        }
-    }
-    /// No side effect, and no result that depends on anything but the operands.
-    pub fn is_pure(&self) -> bool {
-        matches!(
-            self,
-            Inst::Const(_)
-                | Inst::Input(_)
-                | Inst::Un(..)
-                | Inst::Bin(..)
-                | Inst::Tri(..)
-                | Inst::Part(..)
-                | Inst::Descriptor { .. }
-                | Inst::BufferSize { .. }
-        )
     }
 }
 

@@ -5,17 +5,27 @@
 //! structured control flow into mask operations and emits [`bytecode`].
 //! Knows only SPIR-V: no Vulkan, no images' layouts, no SIMD.
 
+pub mod build;
 pub mod bytecode;
 pub mod bytecode_check;
 pub mod bytecode_print;
 pub mod cfg;
 pub mod eval;
-mod interim;
 pub mod ir;
+pub mod ir_ops;
+pub mod ir_print;
 pub mod lower;
 pub mod options;
 pub mod pass;
 mod serial;
+mod spirv;
+pub mod verify;
 pub mod visit;
 
-pub use interim::{Module, compile};
+pub use spirv::Module;
+
+/// SPIR-V to a program ready to run: one entry point of a module, specialised.
+pub fn compile(module: &Module, options: &options::Options) -> options::Result<bytecode::Program> {
+    let mut shader = build::build(module, options)?;
+    pass::compile_ir(&mut shader, options)
+}

@@ -78,7 +78,9 @@ impl Builder<'_> {
             let i = self.m.inst(at);
             let next = at + i.len() as u32;
             match i.op {
-                Op::FunctionParameter if info.blocks.is_empty() && open.is_none() => info.params.push(i.word(2)?),
+                Op::FunctionParameter if info.blocks.is_empty() && open.is_none() => {
+                    info.params.push(i.word(2)?)
+                }
                 Op::Label if open.is_none() => {
                     open = Some(FnBlock {
                         label: i.word(1)?,
@@ -169,7 +171,7 @@ impl Builder<'_> {
         Ok(())
     }
 
-    pub(crate) fn switch_is_wide(&self, t: &Inst) -> Result<bool> {
+    pub(crate) fn switch_is_wide(&self, t: &Code) -> Result<bool> {
         let sel = self.m.def(t.word(1)?, t.at)?;
         let ty = self.types.of(sel.word(1)?, t.at)?;
         match self.types.numeric(ty) {
@@ -282,7 +284,7 @@ impl Builder<'_> {
 }
 
 /// Literals and labels of an OpSwitch (the default not counted).
-pub(crate) fn switch_cases(t: &Inst, wide: bool) -> Result<Vec<(u64, u32)>> {
+pub(crate) fn switch_cases(t: &Code, wide: bool) -> Result<Vec<(u64, u32)>> {
     let n = if wide { 3 } else { 2 };
     let mut out = Vec::with_capacity(t.len() / n);
     for c in t.rest(3).chunks(n) {

@@ -10,6 +10,8 @@ use crate::options::{Error, Result};
 /// Values a shader may have before optimisation.
 const MAX_VALUES: usize = 6 << 20;
 pub(crate) const NO_BLOCK: u32 = u32::MAX;
+/// Where constants and the like are defined: before the entry block's own instructions.
+pub(crate) const PRELUDE: u32 = u32::MAX - 1;
 
 /// Kind and operands of an expression, packed.
 pub(crate) type Key = [u32; 5];
@@ -44,6 +46,8 @@ pub(crate) struct Emit {
     pub prelude: Vec<Value>,
     pub to_prelude: bool,
     pub exact: bool,
+    /// How f16 results are rounded.
+    pub f16_round: Un,
     consts: FxMap<(u8, u64), Value>,
     cse: FxMap<Key, Value>,
 }
@@ -61,6 +65,7 @@ impl Emit {
             prelude: Vec::new(),
             to_prelude: false,
             exact: false,
+            f16_round: Un::F16Round,
             consts: FxMap::default(),
             cse: FxMap::default(),
         };
@@ -143,7 +148,7 @@ impl Emit {
 
     #[inline]
     pub fn dominates(&self, a: u32, b: u32) -> bool {
-        if a == b || a == 0 {
+        if a == b || a == 0 || a == PRELUDE {
             return true;
         }
         let depth = self.blocks[a as usize].depth;
@@ -198,7 +203,7 @@ impl Emit {
         v
     }
     pub fn push_prelude(&mut self, inst: Inst, ty: Ty) -> Value {
-        let v = self.add_value(inst, ty, 0);
+        let v = self.add_value(inst, ty, PRELUDE);
         self.prelude.push(v);
         v
     }
@@ -270,8 +275,8 @@ impl Emit {
     #[inline]
     pub fn pure(&mut self, key: Key, ty: Ty, inst: impl FnOnce() -> Inst) -> Value {
         if let Some(&v) = self.cse.get(&key) {
-            let at = if self.to_prelude { 0 } else { self.cur };
-            if self.dominates(self.def_block[v.0 as usize], at) {
+            let def = self.def_block[v.0 as usize];
+            if if self.to_prelude { def == PRELUDE } else { self.dominates(def, self.cur) } {
                 return v;
             }
         }

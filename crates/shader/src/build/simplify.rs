@@ -2,7 +2,7 @@
 //! every operand, signed zeros and NaN included.
 
 use super::emit::Emit;
-use super::fold;
+use crate::eval as fold;
 use crate::ir::*;
 
 fn ones(ty: Ty) -> u64 {
@@ -48,7 +48,9 @@ impl Emit {
                 (Hi32, U32ToU64) => return self.u32(0),
                 (FAbs, FNeg) => return self.un(FAbs, x),
                 (FAbs, FAbs) | (F16Round, F16Round | BitsToF16 | F16RoundRtz | F16Quantize) => return a,
-                (FSaturate, FSaturate) | (FFloor | FCeil | FTrunc | FRoundEven, FFloor | FCeil | FTrunc) => return a,
+                (FSaturate, FSaturate) | (FFloor | FCeil | FTrunc | FRoundEven, FFloor | FCeil | FTrunc) => {
+                    return a;
+                }
                 (ZExt8, ZExt8) | (ZExt16, ZExt16 | ZExt8) | (ZExt8 | ZExt16, BoolToInt) => return a,
                 (ZExt8, SExt8 | SExt16 | ZExt16) => return self.un(ZExt8, x),
                 (ZExt16, SExt16) => return self.un(ZExt16, x),
@@ -81,7 +83,6 @@ impl Emit {
     }
 
     pub fn bin(&mut self, op: Bin, a: Value, b: Value) -> Value {
-        use Bin::*;
         let (mut a, mut b) = (self.res(a), self.res(b));
         let ty = self.ty(a);
         let (mut ca, mut cb) = (self.as_const(a), self.as_const(b));
@@ -129,11 +130,15 @@ impl Emit {
             (Shl | LShr | AShr | UDiv | SDiv | URem | SRem | SMod, Some(0)) => Some(a),
             (ULt, Some(c)) if c == ones(ty) => Some(self.bool(false)),
             (ULe, Some(0)) => Some(self.bool(true)),
-            (FSub, Some(c)) if c == (if ty == Ty::B64 { 1 << 63 } else { 1 << 31 }) => Some(self.un(Un::FNeg, b)),
+            (FSub, Some(c)) if c == (if ty == Ty::B64 { 1 << 63 } else { 1 << 31 }) => {
+                Some(self.un(Un::FNeg, b))
+            }
             (Pack64, None) => {
                 let (low, high) = (self.as_un(a), self.as_un(b));
                 match (low, high) {
-                    (Some((Un::Lo32, x)), Some((Un::Hi32, y))) if self.res(x) == self.res(y) => Some(self.res(x)),
+                    (Some((Un::Lo32, x)), Some((Un::Hi32, y))) if self.res(x) == self.res(y) => {
+                        Some(self.res(x))
+                    }
                     _ => None,
                 }
             }
@@ -307,4 +312,3 @@ impl Emit {
         self.tri(Tri::Fma, a, b, c)
     }
 }
-

@@ -125,16 +125,8 @@ fn up(x: u32, align: u32) -> u32 {
 
 impl Types {
     pub fn new(ids: usize) -> Types {
-        let void = Type {
-            kind: Kind::Other,
-            id: 0,
-            scalars: 0,
-            words: 0,
-            depth: 0,
-            size: 0,
-            align: 1,
-            stride: 0,
-        };
+        let void =
+            Type { kind: Kind::Other, id: 0, scalars: 0, words: 0, depth: 0, size: 0, align: 1, stride: 0 };
         Types { list: vec![void], members: Vec::new(), by_id: vec![0; ids] }
     }
     #[inline]
@@ -236,7 +228,7 @@ pub(crate) fn pointer_scalars(class: StorageClass) -> &'static [Sk] {
 
 impl Builder<'_> {
     /// Enters the type that `i` declares.
-    pub(crate) fn declare_type(&mut self, i: Inst) -> Result<()> {
+    pub(crate) fn declare_type(&mut self, i: Code) -> Result<()> {
         let id = i.word(1)?;
         let at = i.at;
         let mut t =
@@ -368,7 +360,7 @@ impl Builder<'_> {
         Ok(())
     }
 
-    fn declare_struct(&mut self, i: Inst, t: &mut Type) -> Result<()> {
+    fn declare_struct(&mut self, i: Code, t: &mut Type) -> Result<()> {
         let first = self.types.members.len() as u32;
         let ids = i.rest(2);
         let decos = self.m.decorations(t.id);

@@ -6,9 +6,10 @@ mod grammar;
 mod parse;
 
 use crate::options::{Error, Result};
+pub(crate) use ::spirv::GlslStd450Op as GLOp;
 pub(crate) use ::spirv::{
-    BuiltIn, Capability, Decoration, Dim, ExecutionMode, ExecutionModel, GLOp, GroupOperation, ImageOperands,
-    LinkageType, MemoryAccess, Op, StorageClass,
+    BuiltIn, Capability, Decoration, ExecutionMode, ExecutionModel, ImageOperands, MemoryAccess, Op,
+    StorageClass,
 };
 
 /// Ids a module may have.
@@ -63,8 +64,6 @@ pub(crate) struct Function {
 #[derive(Clone, Debug)]
 pub struct Module {
     pub(crate) words: Vec<u32>,
-    pub(crate) version: u32,
-    pub(crate) bound: u32,
     /// id → offset of its defining instruction; 0 where there is none.
     def: Vec<u32>,
     flags: Vec<u8>,
@@ -82,14 +81,14 @@ pub struct Module {
 
 /// A view of one instruction.
 #[derive(Clone, Copy)]
-pub(crate) struct Inst<'a> {
+pub(crate) struct Code<'a> {
     pub op: Op,
     /// The instruction's words; `w[0]` holds the opcode.
     pub w: &'a [u32],
     pub at: usize,
 }
 
-impl<'a> Inst<'a> {
+impl<'a> Code<'a> {
     /// Word `i`, or an error when the instruction is too short.
     #[inline]
     pub fn word(&self, i: usize) -> Result<u32> {
@@ -138,11 +137,11 @@ impl Module {
 
     /// The instruction at a word offset known to start one.
     #[inline]
-    pub(crate) fn inst(&self, at: u32) -> Inst<'_> {
+    pub(crate) fn inst(&self, at: u32) -> Code<'_> {
         let at = at as usize;
         let n = (self.words[at] >> 16) as usize;
         let op = Op::from_u32(self.words[at] & 0xFFFF).unwrap_or(Op::Nop);
-        Inst { op, w: &self.words[at..at + n], at }
+        Code { op, w: &self.words[at..at + n], at }
     }
     /// Offset of the instruction that defines `id`, if any.
     #[inline]
@@ -153,7 +152,7 @@ impl Module {
         }
     }
     /// The defining instruction; `user` is where the id is used, for the error.
-    pub(crate) fn def(&self, id: u32, user: usize) -> Result<Inst<'_>> {
+    pub(crate) fn def(&self, id: u32, user: usize) -> Result<Code<'_>> {
         match self.def_at(id) {
             Some(at) => Ok(self.inst(at)),
             None => Err(invalid(user, format!("id {id} is not defined"))),
@@ -200,9 +199,6 @@ impl Module {
             .find(|i| i.get(1) == Some(id))
             .and_then(|i| i.string(2).ok())
             .map(|s| s.0)
-    }
-    pub(crate) fn has_capability(&self, c: Capability) -> bool {
-        self.capabilities.contains(&(c as u32))
     }
     /// Names and execution models (SPIR-V numbers) of the entry points.
     pub fn entry_points(&self) -> Vec<(String, u32)> {

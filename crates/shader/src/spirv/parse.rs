@@ -22,8 +22,6 @@ pub(super) fn parse(input: &[u32]) -> Result<Module> {
     }
     let mut m = Module {
         words,
-        version,
-        bound,
         def: Vec::new(),
         flags: vec![0; bound as usize],
         capabilities: Vec::new(),
@@ -55,7 +53,7 @@ pub(super) fn parse(input: &[u32]) -> Result<Module> {
         if n < (shape >> 2) as usize {
             return Err(invalid(at, format!("{op:?} has only {n} words")));
         }
-        let i = Inst { op, w: &m.words[at..at + n], at };
+        let i = Code { op, w: &m.words[at..at + n], at };
         let at32 = at as u32;
         if shape & 2 != 0 {
             let id = i.w[1 + (shape & 1) as usize];

@@ -1,0 +1,55 @@
+//! Prints the IR of a SPIR-V file's compute entry point, and how long parsing and translation took.
+//! `cargo run --release -p shader --example dump -- FILE.spv [quiet]`
+
+use shader::ir::Stage;
+use shader::options::{Binding, Options};
+use std::time::Instant;
+
+fn main() {
+    let mut args = std::env::args().skip(1);
+    let path = args.next().expect("a .spv file");
+    let quiet = args.next().is_some();
+    let bytes = std::fs::read(&path).expect("a readable file");
+    let words: Vec<u32> =
+        bytes.chunks_exact(4).map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]])).collect();
+    let binding =
+        |_, b| Some(Binding { table: 0, offset: 32 * b, stride: 32, count: 64, inline_data: false });
+    let mut best = (f64::MAX, f64::MAX);
+    let mut shader = None;
+    for _ in 0..if quiet { 20 } else { 1 } {
+        let t = Instant::now();
+        let m = match shader::Module::parse(&words) {
+            Ok(m) => m,
+            Err(e) => return println!("{path}: {e}"),
+        };
+        let a = t.elapsed().as_secs_f64();
+        let entry = m.entry_points().first().map(|e| e.0.clone()).unwrap_or_default();
+        let o = Options {
+            stage: Stage::Compute,
+            entry: &entry,
+            spec: &[],
+            binding: &binding,
+            push_bytes: 256,
+            lanes: None,
+            optimise: true,
+        };
+        let t = Instant::now();
+        match shader::build::build(&m, &o) {
+            Ok(s) => shader = Some(s),
+            Err(e) => return println!("{path}: {e}"),
+        }
+        best = (best.0.min(a), best.1.min(t.elapsed().as_secs_f64()));
+    }
+    let s = shader.expect("translated");
+    if !quiet {
+        print!("{}", shader::ir_print::print(&s));
+    }
+    println!(
+        "{path}: parse {:.3} ms, build {:.3} ms, {} blocks, {} values, verify {:?}",
+        best.0 * 1e3,
+        best.1 * 1e3,
+        s.blocks.len(),
+        s.values.len(),
+        shader::verify::verify(&s)
+    );
+}

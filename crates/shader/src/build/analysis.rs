@@ -1,0 +1,278 @@
+//! A look at the entry point's functions before translation: which variables are indexed dynamically, which are
+//! written, and in which blocks. Pointers that may be the same (through calls, phis, selects) are one set.
+
+use super::control::FnInfo;
+use super::hash::FxMap;
+use super::types::Kind;
+use super::{Builder, MAX_CALL_DEPTH};
+use crate::options::{Error, Result};
+use crate::spirv::*;
+use std::rc::Rc;
+
+pub(crate) const DYNAMIC: u8 = 1;
+pub(crate) const WRITTEN: u8 = 2;
+pub(crate) const USED: u8 = 4;
+
+#[derive(Default)]
+pub(crate) struct Analysis {
+    parent: Vec<u32>,
+    flags: Vec<u8>,
+    /// Something is stored through a pointer of unknown origin.
+    pub all_written: bool,
+    /// Pointers that phis read.
+    pub phi_pointers: FxMap<u32, ()>,
+}
+
+impl Analysis {
+    pub fn find(&mut self, id: u32) -> u32 {
+        let mut r = id;
+        while let Some(&p) = self.parent.get(r as usize)
+            && p != 0
+        {
+            r = p;
+        }
+        let mut x = id;
+        while x != r {
+            x = std::mem::replace(&mut self.parent[x as usize], r);
+        }
+        r
+    }
+    fn union(&mut self, a: u32, b: u32) {
+        let n = self.parent.len() as u32;
+        if a >= n || b >= n || a == 0 || b == 0 {
+            return;
+        }
+        let (a, b) = (self.find(a), self.find(b));
+        if a != b {
+            self.parent[a as usize] = b;
+            self.flags[b as usize] |= self.flags[a as usize];
+        }
+    }
+    fn mark(&mut self, id: u32, f: u8) {
+        let r = self.find(id);
+        if let Some(x) = self.flags.get_mut(r as usize) {
+            *x |= f;
+        }
+    }
+    pub fn has(&mut self, id: u32, f: u8) -> bool {
+        let r = self.find(id);
+        self.flags.get(r as usize).is_some_and(|x| x & f != 0)
+    }
+}
+
+/// Stores and calls of a function: (position, pointer id), (position, function index).
+#[derive(Default)]
+struct Events {
+    stores: Vec<(u32, u32)>,
+    calls: Vec<(u32, usize)>,
+}
+
+impl Builder<'_> {
+    pub(crate) fn analyse(&mut self, entry: usize) -> Result<()> {
+        let n = self.m.functions.len();
+        self.infos = vec![None; n];
+        self.uses.parent = vec![0; self.m.ids()];
+        self.uses.flags = vec![0; self.m.ids()];
+        let mut events: Vec<Events> = (0..n).map(|_| Events::default()).collect();
+        let mut infos: Vec<Option<FnInfo>> = (0..n).map(|_| None).collect();
+        // Depth-first over calls; `done` in postorder.
+        let mut done = Vec::new();
+        let mut state = vec![0u8; n];
+        let mut stack = vec![(entry, 0usize)];
+        state[entry] = 1;
+        while let Some((f, next)) = stack.last_mut() {
+            let f = *f;
+            if infos[f].is_none() {
+                let info = self.function_info(self.m.functions[f])?;
+                self.scan(&info, &mut events[f])?;
+                infos[f] = Some(info);
+            }
+            if let Some(&(_, callee)) = events[f].calls.get(*next) {
+                *next += 1;
+                match state[callee] {
+                    0 => {
+                        state[callee] = 1;
+                        stack.push((callee, 0));
+                        if stack.len() > MAX_CALL_DEPTH {
+                            return Err(Error::TooLarge("calls nested too deeply".into()));
+                        }
+                    }
+                    1 => return Err(invalid(self.m.functions[f].start as usize, "recursion")),
+                    _ => {}
+                }
+            } else {
+                state[f] = 2;
+                done.push(f);
+                stack.pop();
+            }
+        }
+        // Where each set of pointers is stored, calls included.
+        let mut writes: Vec<Vec<u32>> = vec![Vec::new(); n];
+        for &f in &done {
+            let mut at: FxMap<u32, Vec<u32>> = FxMap::default();
+            for &(pos, p) in &events[f].stores {
+                at.entry(self.uses.find(p)).or_default().push(pos);
+            }
+            for &(pos, callee) in &events[f].calls {
+                for &p in &writes[callee] {
+                    at.entry(p).or_default().push(pos);
+                }
+            }
+            for list in at.values_mut() {
+                list.sort_unstable();
+                list.dedup();
+            }
+            writes[f] = at.keys().copied().collect();
+            writes[f].sort_unstable();
+            let mut info = infos[f].take().expect("scanned above");
+            info.stores = at;
+            self.infos[f] = Some(Rc::new(info));
+        }
+        Ok(())
+    }
+
+    fn is_pointer(&self, id: u32) -> bool {
+        self.pointer_class(id).is_some()
+    }
+    /// Storage class, when the id's result is a pointer.
+    fn pointer_class(&self, id: u32) -> Option<StorageClass> {
+        let i = self.m.inst(self.m.def_at(id)?);
+        match self.types.kind(self.types.of(i.get(1)?, 0).ok()?) {
+            Kind::Pointer(c, _) => Some(c),
+            _ => None,
+        }
+    }
+
+    fn scan(&mut self, info: &FnInfo, ev: &mut Events) -> Result<()> {
+        for (pos, &b) in info.order.iter().enumerate() {
+            let pos = pos as u32;
+            let b = &info.blocks[b as usize];
+            let mut at = b.start;
+            while at <= b.term {
+                let i = self.m.inst(at);
+                self.scan_one(&i, pos, ev)?;
+                at += i.len() as u32;
+            }
+        }
+        Ok(())
+    }
+
+    fn scan_one(&mut self, i: &Code, pos: u32, ev: &mut Events) -> Result<()> {
+        let mut write = |b: &mut Self, p: u32| {
+            b.uses.mark(p, WRITTEN | USED);
+            ev.stores.push((pos, p));
+        };
+        match i.op {
+            Op::Load => {
+                self.uses.mark(i.w[3], USED);
+                if matches!(self.pointer_class(i.w[2]), Some(StorageClass::StorageBuffer)) {
+                    self.uses.all_written = true;
+                }
+            }
+            Op::Store | Op::AtomicStore | Op::AtomicFlagClear => write(self, i.w[1]),
+            Op::CopyMemory | Op::CopyMemorySized => {
+                write(self, i.w[1]);
+                self.uses.mark(i.w[2], USED);
+            }
+            Op::AccessChain | Op::InBoundsAccessChain | Op::PtrAccessChain | Op::InBoundsPtrAccessChain => {
+                self.scan_chain(i)?
+            }
+            Op::ImageTexelPointer | Op::CopyObject | Op::ArrayLength => {
+                if self.is_pointer(i.w[2]) || i.op == Op::ImageTexelPointer {
+                    self.uses.union(i.w[2], i.w[3]);
+                }
+                self.uses.mark(i.w[3], USED);
+            }
+            Op::Phi if self.is_pointer(i.w[2]) => {
+                for pair in i.rest(3).chunks(2) {
+                    self.uses.union(i.w[2], pair[0]);
+                    self.uses.phi_pointers.insert(pair[0], ());
+                }
+            }
+            Op::Select if self.is_pointer(i.w[2]) => {
+                self.uses.union(i.w[2], i.w[4]);
+                self.uses.union(i.w[2], i.w[5]);
+            }
+            Op::FunctionCall => {
+                let f = self.m.function(i.w[3]).ok_or_else(|| i.bad("the callee is not a function"))?;
+                ev.calls.push((pos, f));
+                let function = self.m.functions[f];
+                let mut at = function.start;
+                let mut k = 0;
+                while at < function.end {
+                    let p = self.m.inst(at);
+                    match p.op {
+                        Op::FunctionParameter => {
+                            if let Some(arg) = i.get(4 + k)
+                                && self.is_pointer(p.w[2])
+                            {
+                                self.uses.union(p.w[2], arg);
+                                self.uses.mark(arg, USED);
+                            }
+                            k += 1;
+                        }
+                        Op::Label => break,
+                        _ => {}
+                    }
+                    at += p.len() as u32;
+                }
+                if self.is_pointer(i.w[2]) {
+                    self.uses.union(i.w[2], i.w[3]);
+                }
+            }
+            Op::ReturnValue if self.is_pointer(i.w[1]) => {
+                // Joined with the function's id, which calls join with their results: done through the callers'
+                // conservative flag, as the function is not known here.
+                self.uses.all_written = true;
+            }
+            Op::ExtInst => {
+                // Modf and Frexp store through their last operand.
+                if matches!(i.w[4], 35 | 51)
+                    && let Some(p) = i.get(6)
+                {
+                    write(self, p);
+                }
+            }
+            op if super::atomics::is_atomic(op) => {
+                if op == Op::AtomicLoad {
+                    self.uses.mark(i.w[3], USED);
+                } else {
+                    write(self, i.w[3]);
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn scan_chain(&mut self, i: &Code) -> Result<()> {
+        self.uses.union(i.w[2], i.w[3]);
+        self.uses.mark(i.w[3], USED);
+        let Some(StorageClass::Function | StorageClass::Private | StorageClass::Output) =
+            self.pointer_class(i.w[3])
+        else {
+            return Ok(());
+        };
+        let Some(base) = self.m.def_at(i.w[3]) else { return Ok(()) };
+        let Kind::Pointer(_, pointee) = self.types.kind(self.types.of(self.m.inst(base).w[1], i.at)?) else {
+            return Ok(());
+        };
+        let mut ty = self.types.of(pointee, i.at)?;
+        for &id in i.rest(4) {
+            let c = self.try_const(id);
+            let kind = self.types.kind(ty);
+            if c.is_none() && !matches!(kind, Kind::Vector(..)) {
+                self.uses.mark(i.w[3], DYNAMIC);
+            }
+            ty = match kind {
+                Kind::Vector(e, _) | Kind::Matrix(e, _) | Kind::Array(e, _) | Kind::Runtime(e) => e,
+                Kind::Struct(..) => match c.and_then(|c| self.types.member(ty, c as u32)) {
+                    Some(m) => m.ty,
+                    None => return Ok(()),
+                },
+                _ => return Ok(()),
+            };
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,169 @@
+//! Atomic operations on memory and on texels.
+
+use super::Builder;
+use super::access::{Base, Pointer};
+use super::types::{ImageType, Kind, Sk};
+use crate::ir::*;
+use crate::options::Result;
+use crate::spirv::*;
+
+/// A texel that OpImageTexelPointer points to.
+pub(crate) struct Texel {
+    pub desc: Value,
+    pub image: ImageType,
+    pub coords: Vec<Value>,
+    pub sample: Option<Value>,
+}
+
+pub(crate) fn is_atomic(op: Op) -> bool {
+    atomic_op(op).is_some() && op != Op::AtomicStore
+}
+
+fn atomic_op(op: Op) -> Option<AtomicOp> {
+    Some(match op {
+        Op::AtomicLoad => AtomicOp::Load,
+        Op::AtomicStore => AtomicOp::Store,
+        Op::AtomicExchange => AtomicOp::Exchange,
+        Op::AtomicCompareExchange | Op::AtomicCompareExchangeWeak => AtomicOp::CompareExchange,
+        Op::AtomicIIncrement | Op::AtomicIAdd => AtomicOp::IAdd,
+        Op::AtomicIDecrement | Op::AtomicISub => AtomicOp::ISub,
+        Op::AtomicSMin => AtomicOp::SMin,
+        Op::AtomicUMin => AtomicOp::UMin,
+        Op::AtomicSMax => AtomicOp::SMax,
+        Op::AtomicUMax => AtomicOp::UMax,
+        Op::AtomicAnd => AtomicOp::And,
+        Op::AtomicOr => AtomicOp::Or,
+        Op::AtomicXor => AtomicOp::Xor,
+        Op::AtomicFAddEXT => AtomicOp::FAdd,
+        Op::AtomicFMinEXT => AtomicOp::FMin,
+        Op::AtomicFMaxEXT => AtomicOp::FMax,
+        _ => return None,
+    })
+}
+
+impl<'m> Builder<'m> {
+    pub(crate) fn atomic(&mut self, i: &Code) -> Result<bool> {
+        if i.op == Op::ImageTexelPointer {
+            self.texel_pointer(i)?;
+            return Ok(true);
+        }
+        let Some(op) = atomic_op(i.op) else { return Ok(false) };
+        let store = op == AtomicOp::Store;
+        let p = self.pointer(i.word(if store { 1 } else { 3 })?, i.at)?;
+        let Some((s, 1)) = self.types.numeric(p.ty) else { return Err(i.bad("the pointee is no scalar")) };
+        let float = matches!(op, AtomicOp::FAdd | AtomicOp::FMin | AtomicOp::FMax);
+        let plain = matches!(op, AtomicOp::Load | AtomicOp::Store | AtomicOp::Exchange);
+        match s {
+            Sk::Bool | Sk::I8 | Sk::I16 => return Err(unsupported(format!("{:?} on this type", i.op))),
+            _ if !plain && s.is_float() != float => return Err(i.bad("the pointee has the wrong type")),
+            _ => {}
+        }
+        let ty = s.ty();
+        let a = match i.op {
+            Op::AtomicLoad => self.e.constant(ty, 0),
+            Op::AtomicIIncrement | Op::AtomicIDecrement => self.e.constant(ty, 1),
+            Op::AtomicStore => self.one_of(i.word(4)?, ty, i.at)?,
+            Op::AtomicCompareExchange | Op::AtomicCompareExchangeWeak => self.one_of(i.word(7)?, ty, i.at)?,
+            _ => self.one_of(i.word(6)?, ty, i.at)?,
+        };
+        let b = match op {
+            AtomicOp::CompareExchange => Some(self.one_of(i.word(8)?, ty, i.at)?),
+            _ => None,
+        };
+        let result = if store { Ty::Void } else { ty };
+        let v = match p.base {
+            Base::Texel(k) => {
+                let t = &self.texels[k as usize];
+                let texel = texel_type(&t.image, None);
+                let mut data = vec![a];
+                data.extend(b);
+                let inst = ImageInst {
+                    op: ImageOp::Atomic(op),
+                    dim: dim_of(t.image.dim)?,
+                    arrayed: t.image.arrayed,
+                    multisampled: t.image.ms,
+                    texel,
+                    format: t.image.format,
+                    image: t.desc,
+                    sampler: None,
+                    coords: t.coords.clone(),
+                    dref: None,
+                    lod: None,
+                    bias: None,
+                    grad: Vec::new(),
+                    offsets: Vec::new(),
+                    sample: t.sample,
+                    min_lod: None,
+                    component: 0,
+                    data,
+                    sparse: false,
+                };
+                self.e.push(Inst::Image(Box::new(inst)), result)
+            }
+            Base::Buffer(_) | Base::Global | Base::Shared => {
+                let place = self.place(&p);
+                self.e.push(Inst::Atomic { place, offset: p.offset, mem: s.mem(), op, a, b }, result)
+            }
+            _ => return Err(i.bad(format!("an atomic on {:?}", p.class))),
+        };
+        if !store {
+            self.define_list(i, &[v])?;
+        }
+        Ok(true)
+    }
+
+    fn texel_pointer(&mut self, i: &Code) -> Result<()> {
+        let (ty, id) = self.result(i)?;
+        let Kind::Pointer(class, pointee) = self.types.kind(ty) else {
+            return Err(i.bad("the result type is no pointer"));
+        };
+        let pointee = self.types.of(pointee, i.at)?;
+        let p = self.pointer(i.word(3)?, i.at)?;
+        let Kind::Image(image) = self.types.kind(p.ty) else {
+            return Err(i.bad("not a pointer to an image"));
+        };
+        let start = self.load(&p, i.at)?;
+        let desc = self.pool[start];
+        let coords = self.coordinates(i, 4, storage_coords(&image))?;
+        let sample = if image.ms { Some(self.int32(i.word(5)?, i.at)?) } else { None };
+        self.texels.push(Texel { desc, image, coords, sample });
+        let k = self.texels.len() as u32 - 1;
+        self.define_pointer(id, ty, Pointer::new(Base::Texel(k), class, pointee));
+        Ok(())
+    }
+}
+
+pub(crate) fn dim_of(dim: u32) -> Result<crate::ir::Dim> {
+    use crate::ir::Dim as D;
+    Ok(match dim {
+        0 => D::D1,
+        1 | 4 => D::D2,
+        2 => D::D3,
+        3 => D::Cube,
+        5 => D::Buffer,
+        6 => D::SubpassData,
+        _ => return Err(unsupported(format!("images of dimensionality {dim}"))),
+    })
+}
+
+/// Integer coordinates of a texel: cubes have (x, y, face + 6 · layer).
+pub(crate) fn storage_coords(t: &ImageType) -> u32 {
+    match t.dim {
+        0 => 1 + t.arrayed as u32,
+        5 => 1,
+        1 | 4 => 2 + t.arrayed as u32,
+        6 => 2,
+        _ => 3,
+    }
+}
+
+/// Register form of texels; `extend`: Some(signed) where the image operands say.
+pub(crate) fn texel_type(t: &ImageType, extend: Option<bool>) -> TexelType {
+    match (t.texel, extend.unwrap_or(t.signed)) {
+        (Sk::I64, true) => TexelType::S64,
+        (Sk::I64, false) => TexelType::U64,
+        (s, _) if s.is_float() => TexelType::F32,
+        (_, true) => TexelType::S32,
+        (_, false) => TexelType::U32,
+    }
+}

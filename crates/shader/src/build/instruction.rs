@@ -1,0 +1,178 @@
+//! One instruction to its group.
+
+use super::Builder;
+use super::access::Base;
+use super::types::{Kind, Sk};
+use crate::ir::*;
+use crate::options::Result;
+use crate::spirv::*;
+
+const SCOPE_WORKGROUP: u32 = 2;
+
+impl<'m> Builder<'m> {
+    /// Translates one instruction of a block (no terminator, call or phi).
+    pub(crate) fn instruction(&mut self, i: Code<'m>) -> Result<()> {
+        match i.op {
+            Op::Load => return self.op_load(i),
+            Op::Store => return self.op_store(i),
+            Op::AccessChain | Op::InBoundsAccessChain | Op::PtrAccessChain | Op::InBoundsPtrAccessChain => {
+                return self.access_chain(i);
+            }
+            Op::Variable => return self.local_variable(i),
+            Op::ExtInst => return self.extended(i),
+            Op::Nop
+            | Op::SelectionMerge
+            | Op::LoopMerge
+            | Op::AssumeTrueKHR
+            | Op::NoLine
+            | Op::Name
+            | Op::MemberName => return Ok(()),
+            Op::Undef => {
+                let (ty, id) = self.result(&i)?;
+                return self.null(ty, id);
+            }
+            Op::CopyMemory => return self.op_copy_memory(i),
+            Op::ControlBarrier => {
+                let scope = self.const_u32(i.word(1)?, i.at)?;
+                if scope <= SCOPE_WORKGROUP || scope == 5 {
+                    self.uses_barrier = true;
+                    self.e.push(Inst::Barrier, Ty::Void);
+                } else {
+                    self.e.push(Inst::MemoryBarrier, Ty::Void);
+                }
+                return Ok(());
+            }
+            Op::MemoryBarrier => {
+                self.e.push(Inst::MemoryBarrier, Ty::Void);
+                return Ok(());
+            }
+            Op::ArrayLength => return self.array_length(&i),
+            Op::PtrEqual | Op::PtrNotEqual | Op::PtrDiff => return self.pointer_compare(&i),
+            Op::ReadClockKHR => return self.clock(&i),
+            Op::DemoteToHelperInvocation => {
+                self.e.push(Inst::Demote, Ty::Void);
+                return Ok(());
+            }
+            Op::IsHelperInvocationEXT => {
+                let v = if self.opt.stage == Stage::Fragment {
+                    self.e.input(Input::HelperInvocation, Ty::Bool)
+                } else {
+                    self.e.bool(false)
+                };
+                return self.define_list(&i, &[v]);
+            }
+            _ => {}
+        }
+        let done = self.folded_op(&i)?
+            || self.derivative(&i)?
+            || self.dot_product(&i)?
+            || self.atomic(&i)?
+            || self.image(&i)?
+            || self.subgroup(&i)?;
+        if !done {
+            return Err(unsupported(format!("{:?}", i.op)));
+        }
+        Ok(())
+    }
+
+    /// Groups that specialisation constants may use too.
+    fn folded_op(&mut self, i: &Code) -> Result<bool> {
+        Ok(self.arithmetic(i)?
+            || self.composite(i)?
+            || self.bit_op(i)?
+            || self.conversion(i)?
+            || self.matrix_op(i)?)
+    }
+    pub(crate) fn folded(&mut self, i: Code) -> Result<()> {
+        if !self.folded_op(&i)? {
+            return Err(unsupported(format!("{:?} on constants", i.op)));
+        }
+        Ok(())
+    }
+
+    fn extended(&mut self, i: Code<'m>) -> Result<()> {
+        let set = i.word(3)?;
+        match self.m.ext_set(set) {
+            Some(ExtSet::Glsl450) => self.glsl(&i),
+            Some(ExtSet::ShaderDebugInfo) => {
+                self.debug_instruction(&i);
+                let o = &mut self.e.blocks[self.e.cur as usize].origin;
+                if o.line == 0 {
+                    (o.file, o.line) = (self.debug.file, self.debug.line);
+                }
+                Ok(())
+            }
+            Some(ExtSet::NonSemantic) => Ok(()),
+            Some(ExtSet::Unknown) => Err(unsupported("an extended instruction set")),
+            None => Err(i.bad(format!("id {set} is no extended instruction set"))),
+        }
+    }
+
+    fn array_length(&mut self, i: &Code) -> Result<()> {
+        let p = self.pointer(i.word(3)?, i.at)?;
+        let Base::Buffer(desc) = p.base else { return Err(i.bad("not a storage buffer")) };
+        let m = self.types.member(p.ty, i.word(4)?).ok_or_else(|| i.bad("no such member"))?;
+        let Kind::Runtime(e) = self.types.kind(m.ty) else {
+            return Err(i.bad("the member is no runtime array"));
+        };
+        let stride = self.array_stride(m.ty, e, true);
+        if stride == 0 {
+            return Err(i.bad("elements without a size"));
+        }
+        let size = self.e.push(Inst::BufferSize { desc }, Ty::B32);
+        let base = self.whole_addr(&p);
+        let k = self.e.u32(m.offset.unwrap_or(m.own_offset));
+        let first = self.e.add(base, k);
+        let size = self.e.bin(Bin::UMax, size, first);
+        let bytes = self.e.bin(Bin::ISub, size, first);
+        let k = self.e.u32(stride);
+        let n = self.e.bin(Bin::UDiv, bytes, k);
+        self.define_list(i, &[n])
+    }
+
+    fn pointer_compare(&mut self, i: &Code) -> Result<()> {
+        let (ty, a, na) = self.value(i.word(3)?, i.at)?;
+        let (_, b, nb) = self.value(i.word(4)?, i.at)?;
+        if na != nb || na == 0 {
+            return Err(i.bad("pointers of different kinds"));
+        }
+        for k in 0..na {
+            if self.e.ty(self.pool[a + k]) != self.e.ty(self.pool[b + k]) {
+                return Err(i.bad("pointers of different kinds"));
+            }
+        }
+        if i.op == Op::PtrDiff {
+            let (x, y) = (self.pool[a + na - 1], self.pool[b + nb - 1]);
+            let d = self.e.bin(Bin::ISub, x, y);
+            let Kind::Pointer(_, pointee) = self.types.kind(ty) else { return Err(i.bad("not pointers")) };
+            let elem = self.types.of(pointee, i.at)?;
+            let stride = match self.types.get(ty).stride {
+                0 => self.types.get(elem).size.max(1),
+                s => s,
+            };
+            let k = self.e.int(self.e.ty(d), stride as i64);
+            let q = self.e.bin(Bin::SDiv, d, k);
+            let from = if self.e.ty(q) == Ty::B64 { Sk::I64 } else { Sk::I32 };
+            let (_, _, to) = self.result_kind(i, super::arith::Class::Int, 1)?;
+            let v = self.e.int_to_int(from, to, q, true);
+            return self.define_list(i, &[v]);
+        }
+        let mut same = self.e.bool(true);
+        for k in 0..na {
+            let eq = self.e.bin(Bin::IEq, self.pool[a + k], self.pool[b + k]);
+            same = self.e.bin(Bin::BAnd, same, eq);
+        }
+        let v = if i.op == Op::PtrEqual { same } else { self.e.un(Un::BNot, same) };
+        self.define_list(i, &[v])
+    }
+
+    fn clock(&mut self, i: &Code) -> Result<()> {
+        let (ty, _) = self.result(i)?;
+        let v = self.e.push(Inst::Clock, Ty::B64);
+        if self.types.get(ty).scalars == 2 {
+            let (lo, hi) = (self.e.un(Un::Lo32, v), self.e.un(Un::Hi32, v));
+            return self.define_list(i, &[lo, hi]);
+        }
+        self.define_list(i, &[v])
+    }
+}

@@ -1,0 +1,251 @@
+//! Variables in SSA form on the fly (Braun, Buchwald, Hack, Leißa, Mallon, Zwinkau, 2013), one scalar at a time.
+
+use super::Builder;
+use super::control::FnInfo;
+use super::emit::NO_BLOCK;
+use super::hash::FxMap;
+use crate::ir::*;
+use std::rc::Rc;
+
+/// One scalar of a variable.
+struct Scalar {
+    ty: Ty,
+    /// Representative of the variable in [`super::analysis::Analysis`]; 0 for internal ones.
+    var: u32,
+    /// Last definition: block and value; earlier ones are in [`Ssa::defs`].
+    block: u32,
+    value: Value,
+    /// Place in the order of the last block that stores.
+    last_store: u32,
+}
+
+/// A loop under translation.
+pub(crate) struct Loop {
+    pub info: Rc<FnInfo>,
+    pub first: u32,
+    pub last: u32,
+    pub header: u32,
+    /// Back edge in place.
+    pub sealed: bool,
+    /// Phis of variables that wait for the back edge.
+    phis: Vec<(u32, Value)>,
+}
+
+impl Loop {
+    pub fn new(info: Rc<FnInfo>, first: u32, last: u32, header: u32) -> Loop {
+        Loop { info, first, last, header, sealed: false, phis: Vec::new() }
+    }
+}
+
+#[derive(Default)]
+pub(crate) struct Ssa {
+    scalars: Vec<Scalar>,
+    defs: FxMap<u64, Value>,
+    pub loops: Vec<Loop>,
+    /// Place of each block in the order.
+    place: Vec<u32>,
+}
+
+fn key(s: u32, block: u32) -> u64 {
+    (s as u64) << 32 | block as u64
+}
+
+impl Builder<'_> {
+    /// A new scalar variable.
+    pub(crate) fn new_scalar(&mut self, ty: Ty, var: u32) -> u32 {
+        let s = Scalar { ty, var, block: NO_BLOCK, value: Value(0), last_store: 0 };
+        self.ssa.scalars.push(s);
+        self.ssa.scalars.len() as u32 - 1
+    }
+    pub(crate) fn scalar_ty(&self, s: u32) -> Ty {
+        self.ssa.scalars[s as usize].ty
+    }
+    /// To be called after each `begin`.
+    pub(crate) fn note_block(&mut self) {
+        let n = self.e.blocks.len();
+        if self.ssa.place.len() < n {
+            self.ssa.place.resize(n, 0);
+        }
+        self.ssa.place[self.e.cur as usize] = self.e.order.len() as u32 - 1;
+    }
+
+    pub(crate) fn write_scalar(&mut self, s: u32, v: Value) {
+        let cur = self.e.cur;
+        self.define_in(s, cur, v);
+        self.ssa.scalars[s as usize].last_store = self.e.order.len() as u32 - 1;
+    }
+    /// The value before everything else, set once.
+    pub(crate) fn init_scalar(&mut self, s: u32, v: Value) {
+        self.ssa.defs.insert(key(s, 0), v);
+    }
+    #[inline]
+    fn define_in(&mut self, s: u32, block: u32, v: Value) {
+        let x = &mut self.ssa.scalars[s as usize];
+        if block == self.e.cur {
+            if x.block != block && x.block != NO_BLOCK {
+                let (b, old) = (x.block, x.value);
+                self.ssa.defs.insert(key(s, b), old);
+            }
+            let x = &mut self.ssa.scalars[s as usize];
+            x.block = block;
+            x.value = v;
+        } else if x.block == block {
+            x.value = v;
+        } else {
+            self.ssa.defs.insert(key(s, block), v);
+        }
+    }
+    #[inline]
+    fn defined_in(&self, s: u32, block: u32) -> Option<Value> {
+        let x = &self.ssa.scalars[s as usize];
+        if x.block == block { Some(x.value) } else { self.ssa.defs.get(&key(s, block)).copied() }
+    }
+
+    #[inline]
+    pub(crate) fn read_scalar(&mut self, s: u32) -> Value {
+        let cur = self.e.cur;
+        let x = &self.ssa.scalars[s as usize];
+        let v = if x.block == cur { x.value } else { self.read_at_end(s, cur) };
+        self.e.res(v)
+    }
+
+    /// The variable's value at the end of a block (as far as it is translated).
+    pub(crate) fn read_at_end(&mut self, s: u32, block: u32) -> Value {
+        // Phis under completion: (block where the walk began, the phi's block, phi, next predecessor).
+        let mut stack: Vec<(u32, u32, Value, usize)> = Vec::new();
+        let mut start = block;
+        loop {
+            let mut b = start;
+            let mut found = loop {
+                if let Some(v) = self.defined_in(s, b) {
+                    break Some(v);
+                }
+                let bb = &self.e.blocks[b as usize];
+                let n = bb.preds.len();
+                if bb.open_loop != NO_BLOCK {
+                    let l = &self.ssa.loops[bb.open_loop as usize];
+                    if !l.info.stored_between(self.ssa.scalars[s as usize].var, l.first, l.last) {
+                        // Whatever comes round is what came in.
+                        if bb.idom != b {
+                            b = bb.idom;
+                            continue;
+                        }
+                    } else if !l.sealed {
+                        let (ty, k) = (self.ssa.scalars[s as usize].ty, bb.open_loop);
+                        // Its operands follow at the seal.
+                        let phi = self.e.new_phi(b, ty);
+                        self.ssa.loops[k as usize].phis.push((s, phi));
+                        self.define_in(s, b, phi);
+                        break Some(phi);
+                    }
+                }
+                let bb = &self.e.blocks[b as usize];
+                match n {
+                    0 => {
+                        let ty = self.ssa.scalars[s as usize].ty;
+                        break Some(self.e.constant(ty, 0));
+                    }
+                    1 => b = bb.preds[0].0,
+                    _ => {
+                        let place = self.ssa.place[bb.idom as usize];
+                        if bb.open_loop == NO_BLOCK && self.ssa.scalars[s as usize].last_store <= place {
+                            b = bb.idom;
+                            continue;
+                        }
+                        let ty = self.ssa.scalars[s as usize].ty;
+                        let phi = self.e.new_phi(b, ty);
+                        self.define_in(s, b, phi);
+                        stack.push((start, b, phi, 0));
+                        break None;
+                    }
+                }
+            };
+            if let Some(v) = found
+                && start != b
+            {
+                self.define_in(s, start, v);
+            }
+            // Feed finished values to the phis that wait for them.
+            loop {
+                let Some(&(began, b, phi, next)) = stack.last() else {
+                    return found.expect("a walk without waiting phis ends with a value");
+                };
+                if let Some(v) = found.take() {
+                    let from = self.e.blocks[b as usize].preds[next - 1].0;
+                    self.push_phi(phi, from, v);
+                }
+                let preds = &self.e.blocks[b as usize].preds;
+                if next < preds.len() {
+                    start = preds[next].0;
+                    stack.last_mut().expect("checked").3 += 1;
+                    break;
+                }
+                stack.pop();
+                let v = self.simplify_phi(phi).unwrap_or(phi);
+                self.define_in(s, b, v);
+                if began != b {
+                    self.define_in(s, began, v);
+                }
+                found = Some(v);
+            }
+        }
+    }
+
+    pub(crate) fn push_phi(&mut self, phi: Value, from: u32, v: Value) {
+        if let Inst::Phi(args) = &mut self.e.values[phi.0 as usize].inst {
+            args.push((Block(from), v));
+        }
+    }
+
+    /// Replaces a phi whose operands are one value (or itself); the value then.
+    pub(crate) fn simplify_phi(&mut self, phi: Value) -> Option<Value> {
+        let n = match &self.e.values[phi.0 as usize].inst {
+            Inst::Phi(args) => args.len(),
+            _ => return None,
+        };
+        let mut same = None;
+        for k in 0..n {
+            let Inst::Phi(args) = &self.e.values[phi.0 as usize].inst else { return None };
+            let v = self.e.res(args[k].1);
+            if v == phi || Some(v) == same {
+                continue;
+            }
+            if same.is_some() {
+                return None;
+            }
+            same = Some(v);
+        }
+        let ty = self.e.ty(phi);
+        let v = match same {
+            Some(v) => v,
+            None => self.e.constant(ty, 0),
+        };
+        self.e.replace(phi, v);
+        Some(v)
+    }
+
+    /// Completes the phis of a loop header once all its predecessors are known.
+    pub(crate) fn seal_loop(&mut self, k: usize) {
+        self.ssa.loops[k].sealed = true;
+        let header = self.ssa.loops[k].header;
+        let phis = std::mem::take(&mut self.ssa.loops[k].phis);
+        for &(s, phi) in &phis {
+            let n = self.e.blocks[header as usize].preds.len();
+            let mut args = Vec::with_capacity(n);
+            for p in 0..n {
+                let from = self.e.blocks[header as usize].preds[p].0;
+                args.push((Block(from), self.read_at_end(s, from)));
+            }
+            self.e.values[phi.0 as usize].inst = Inst::Phi(args);
+        }
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for &(_, phi) in &phis {
+                if !self.e.is_replaced(phi) && self.simplify_phi(phi).is_some() {
+                    changed = true;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,287 @@
+//! Variables: where each lives.
+
+use super::Builder;
+use super::access::{Base, Pointer};
+use super::analysis::{DYNAMIC, USED, WRITTEN};
+use super::types::Kind;
+use crate::options::{Error, Result};
+use crate::spirv::*;
+
+/// Scalars up to which a dynamically indexed variable becomes selects rather than scratch memory.
+const SELECT_SCALARS: u32 = 16;
+/// Scalars up to which a variable is kept in SSA form at all.
+const SSA_SCALARS: u32 = 2048;
+const MAX_SCRATCH_WORDS: u32 = 1 << 16;
+const MAX_SHARED_BYTES: u32 = 1 << 20;
+
+impl<'m> Builder<'m> {
+    /// Storage class and pointee's type of an OpVariable.
+    fn variable_type(&self, i: &Code) -> Result<(u32, StorageClass, u32)> {
+        let ty = self.types.of(i.word(1)?, i.at)?;
+        match self.types.kind(ty) {
+            Kind::Pointer(class, pointee) => Ok((ty, class, self.types.of(pointee, i.at)?)),
+            _ => Err(i.bad("the type of a variable is no pointer")),
+        }
+    }
+
+    fn is_block(&self, ty: u32, deco: Decoration) -> bool {
+        let mut ty = ty;
+        while let Kind::Array(e, _) | Kind::Runtime(e) = self.types.kind(ty) {
+            ty = e;
+        }
+        self.m.has(self.types.get(ty).id, deco)
+    }
+    /// Whether workgroup memory of this type has explicit offsets.
+    pub(crate) fn explicit_workgroup(&self, ty: u32) -> bool {
+        self.is_block(ty, Decoration::Block)
+    }
+
+    /// Gives workgroup variables their places and private ones their first values.
+    pub(crate) fn place_globals(&mut self) -> Result<()> {
+        // Blocks with explicit layout share the first bytes when they alias.
+        let mut aliased = 0u32;
+        let mut own = Vec::new();
+        for k in 0..self.m.globals.len() {
+            let i = self.m.inst(self.m.globals[k]);
+            if i.op != Op::Variable {
+                continue;
+            }
+            let (_, class, ty) = match self.variable_type(&i) {
+                Ok(t) => t,
+                Err(_) => continue,
+            };
+            let id = i.word(2)?;
+            if !self.uses.has(id, USED) {
+                continue;
+            }
+            match class {
+                StorageClass::Workgroup => {
+                    self.zero_shared |= i.len() > 4;
+                    if self.explicit_workgroup(ty) && self.m.has(id, Decoration::Aliased) {
+                        aliased = aliased.max(self.explicit_size(ty));
+                    } else {
+                        own.push(id);
+                    }
+                }
+                StorageClass::Private => self.global_variable(id, i.at)?,
+                _ => {}
+            }
+        }
+        let mut at = aliased.saturating_add(15) & !15;
+        for id in own {
+            let i = self.m.def(id, 0)?;
+            let (pty, class, ty) = self.variable_type(&i)?;
+            let explicit = self.explicit_workgroup(ty);
+            let size = if explicit { self.explicit_size(ty) } else { self.types.get(ty).size };
+            let mut p = Pointer::new(Base::Shared, class, ty);
+            p.explicit = explicit;
+            p.offset = at;
+            at = at.saturating_add(size).saturating_add(15) & !15;
+            self.define_global(id, pty, p);
+        }
+        if at > MAX_SHARED_BYTES {
+            return Err(Error::TooLarge(format!("{at} bytes of workgroup memory")));
+        }
+        self.shared_bytes = at;
+        Ok(())
+    }
+
+    /// Bytes of a type by its Offset and ArrayStride decorations.
+    fn explicit_size(&self, ty: u32) -> u32 {
+        match self.types.kind(ty) {
+            Kind::Struct(first, n) => {
+                let each = (first..first + n).map(|k| {
+                    let m = self.types.members[k as usize];
+                    let size = match self.types.kind(m.ty) {
+                        Kind::Matrix(column, n) if m.mat_stride != 0 => {
+                            let rows = self.types.get(column).scalars;
+                            m.mat_stride.saturating_mul(if m.row_major { rows } else { n })
+                        }
+                        _ => self.explicit_size(m.ty),
+                    };
+                    m.offset.unwrap_or(m.own_offset).saturating_add(size)
+                });
+                each.max().unwrap_or(0)
+            }
+            Kind::Array(e, n) => self.array_stride(ty, e, true).max(self.explicit_size(e)).saturating_mul(n),
+            _ => self.types.get(ty).size,
+        }
+    }
+
+    fn define_global(&mut self, id: u32, ty: u32, p: Pointer) {
+        self.define_pointer(id, ty, p);
+        self.ids[id as usize].block = 0;
+    }
+
+    /// Makes the pointer of a global variable at its first use.
+    pub(crate) fn global_variable(&mut self, id: u32, at: usize) -> Result<()> {
+        let i = self.m.def(id, at)?;
+        if i.op != Op::Variable || self.m.globals.binary_search(&(i.at as u32)).is_err() {
+            return Err(invalid(at, format!("id {id} has no value here")));
+        }
+        let (pty, class, ty) = self.variable_type(&i)?;
+        let mut p = match class {
+            StorageClass::Uniform | StorageClass::StorageBuffer | StorageClass::UniformConstant => {
+                let need = |d: Decoration| {
+                    self.m
+                        .decoration(id, d)
+                        .ok_or_else(|| invalid(i.at, format!("variable {id} lacks the decoration {d:?}")))
+                };
+                let (set, binding) = (need(Decoration::DescriptorSet)?, need(Decoration::Binding)?);
+                let ubo = class == StorageClass::Uniform && !self.is_block(ty, Decoration::BufferBlock);
+                let mut p = Pointer::new(Base::Resource { set, binding }, class, ty);
+                p.flags.volatile = self.m.has(id, Decoration::Volatile);
+                p.flags.read_only = ubo || !self.may_be_written(id, ty, set, binding);
+                p
+            }
+            StorageClass::PushConstant => {
+                let mut p = Pointer::new(Base::Push, class, ty);
+                p.flags.read_only = true;
+                p
+            }
+            StorageClass::Workgroup => {
+                // Not met by the look ahead, or an aliased block: at the start.
+                let mut p = Pointer::new(Base::Shared, class, ty);
+                p.explicit = self.explicit_workgroup(ty);
+                let size = if p.explicit { self.explicit_size(ty) } else { self.types.get(ty).size };
+                if !self.m.has(id, Decoration::Aliased) || !p.explicit {
+                    p.offset = self.shared_bytes;
+                    self.shared_bytes = self.shared_bytes.saturating_add(size).saturating_add(15) & !15;
+                    if self.shared_bytes > MAX_SHARED_BYTES {
+                        return Err(Error::TooLarge("workgroup memory".into()));
+                    }
+                }
+                p
+            }
+            StorageClass::Private => {
+                let (base, offset) = self.new_variable(id, ty, true, &i)?;
+                Pointer { offset, ..Pointer::new(base, class, ty) }
+            }
+            StorageClass::Input => {
+                let first = self.input_values(id, ty, &i)?;
+                Pointer::new(Base::Values(first), class, ty)
+            }
+            StorageClass::Output => {
+                let first = self.output_slots(id, &i)?;
+                Pointer::new(Base::Outputs(first), class, ty)
+            }
+            _ => return Err(unsupported(format!("variables of storage class {class:?}"))),
+        };
+        self.resolve_buffer(&mut p, at)?;
+        self.define_global(id, pty, p);
+        Ok(())
+    }
+
+    /// False when nothing of this shader writes the buffer behind a storage-buffer variable.
+    fn may_be_written(&mut self, id: u32, ty: u32, set: u32, binding: u32) -> bool {
+        if self.m.has(id, Decoration::Aliased) || self.m.has(id, Decoration::Volatile) {
+            return true;
+        }
+        let mut block = ty;
+        while let Kind::Array(e, _) | Kind::Runtime(e) = self.types.kind(block) {
+            block = e;
+        }
+        let all_members = match self.types.kind(block) {
+            Kind::Struct(first, n) => {
+                (first..first + n).all(|k| self.types.members[k as usize].non_writable)
+                    && !(first..first + n).any(|k| self.types.members[k as usize].volatile)
+            }
+            _ => false,
+        };
+        let read_only = all_members || self.m.has(id, Decoration::NonWritable);
+        if self.uses.all_written && !read_only {
+            return true;
+        }
+        // Variables without Aliased may be taken not to overlap, other than those of one binding.
+        for k in 0..self.m.globals.len() {
+            let i = self.m.inst(self.m.globals[k]);
+            if i.op == Op::Variable
+                && self.m.decoration(i.w[2], Decoration::Binding) == Some(binding)
+                && self.m.decoration(i.w[2], Decoration::DescriptorSet) == Some(set)
+                && (i.w[2] != id || !read_only)
+                && self.uses.has(i.w[2], WRITTEN)
+            {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Storage for a function or private variable, with its first value.
+    fn new_variable(&mut self, id: u32, ty: u32, global: bool, i: &Code) -> Result<(Base, u32)> {
+        let t = *self.types.get(ty);
+        if t.scalars == u32::MAX {
+            return Err(i.bad("a variable without a size"));
+        }
+        let dynamic = self.uses.has(id, DYNAMIC);
+        let scratch = (dynamic && t.scalars > SELECT_SCALARS) || t.scalars > SSA_SCALARS;
+        let init = match i.get(4) {
+            None => None,
+            Some(c) => {
+                let (ty, start, len) = self.value(c, i.at)?;
+                if len != t.scalars as usize || self.types.get(ty).scalars != t.scalars {
+                    return Err(i.bad("the initialiser has another type"));
+                }
+                Some(start)
+            }
+        };
+        if scratch {
+            let base = match self.scratch_of.get(&id) {
+                Some(&b) => b,
+                None => {
+                    let b = self.scratch_words;
+                    self.scratch_words = b.saturating_add(t.words);
+                    if self.scratch_words > MAX_SCRATCH_WORDS {
+                        return Err(Error::TooLarge(format!("{} private words", self.scratch_words)));
+                    }
+                    self.scratch_of.insert(id, b);
+                    b
+                }
+            };
+            let mut p = Pointer::new(Base::Scratch, StorageClass::Function, ty);
+            p.offset = base;
+            if let Some(start) = init {
+                self.store(&p, start, t.scalars as usize, i.at)?;
+            }
+            return Ok((Base::Scratch, base));
+        }
+        let rep = self.uses.find(id);
+        let mut kinds = Vec::with_capacity(t.scalars as usize);
+        self.types.flatten(ty, &mut kinds)?;
+        if kinds.len() != t.scalars as usize {
+            return Err(unsupported("a variable of opaque type"));
+        }
+        let mut first = 0;
+        for (k, s) in kinds.iter().enumerate() {
+            let n = self.new_scalar(s.ty(), rep);
+            if k == 0 {
+                first = n;
+            }
+            let v = match init {
+                Some(start) => self.pool[start + k],
+                None => self.e.constant(s.ty(), 0),
+            };
+            if self.e.ty(v) != s.ty() {
+                return Err(i.bad("the initialiser has another type"));
+            }
+            if global {
+                self.init_scalar(n, v);
+            } else {
+                self.write_scalar(n, v);
+            }
+        }
+        Ok((Base::Slots(first), 0))
+    }
+
+    /// OpVariable in a function.
+    pub(crate) fn local_variable(&mut self, i: Code<'m>) -> Result<()> {
+        let (pty, class, ty) = self.variable_type(&i)?;
+        if class != StorageClass::Function {
+            return Err(i.bad("a local variable of another storage class"));
+        }
+        let id = i.word(2)?;
+        let (base, offset) = self.new_variable(id, ty, false, &i)?;
+        self.define_pointer(id, pty, Pointer { offset, ..Pointer::new(base, class, ty) });
+        Ok(())
+    }
+}

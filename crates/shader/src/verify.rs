@@ -1,0 +1,241 @@
+//! Checks the IR's rules: types, dominance, block order, phis. For tests and debug builds.
+
+use crate::ir::*;
+
+/// The first rule broken, in words.
+pub fn verify(s: &Shader) -> Result<(), String> {
+    let n = s.blocks.len();
+    if n == 0 {
+        return Err("no blocks".into());
+    }
+    let mut preds: Vec<Vec<u32>> = vec![Vec::new(); n];
+    for (k, b) in s.blocks.iter().enumerate() {
+        let mut bad = None;
+        b.term.each_successor(|t| match preds.get_mut(t.0 as usize) {
+            Some(p) => p.push(k as u32),
+            None => bad = Some(t),
+        });
+        if let Some(t) = bad {
+            return Err(format!("b{k} branches to {t:?}, which is not there"));
+        }
+        if let Term::Branch { cond, yes, no } = b.term {
+            if s.values.get(cond.0 as usize).is_none_or(|v| v.ty != Ty::Bool) {
+                return Err(format!("b{k}: the condition {cond:?} is no Bool"));
+            }
+            if yes == no {
+                return Err(format!("b{k}: a branch with one target"));
+            }
+        }
+    }
+    order(s, &preds)?;
+    let idom = dominators(&preds);
+    let dominates = |a: u32, mut b: u32| {
+        while b > a {
+            if idom[b as usize] == b {
+                return false;
+            }
+            b = idom[b as usize];
+        }
+        a == b
+    };
+    // Where each value is defined.
+    let mut at: Vec<Option<(u32, u32)>> = vec![None; s.values.len()];
+    for (k, b) in s.blocks.iter().enumerate() {
+        for (j, v) in b.insts.iter().enumerate() {
+            match at.get_mut(v.0 as usize) {
+                Some(x @ None) => *x = Some((k as u32, j as u32)),
+                _ => return Err(format!("b{k}: {v:?} is listed twice or not there")),
+            }
+        }
+    }
+    for (k, b) in s.blocks.iter().enumerate() {
+        let k = k as u32;
+        let mut body = false;
+        for (j, &v) in b.insts.iter().enumerate() {
+            let data = s.data(v);
+            if let Inst::Phi(args) = &data.inst {
+                if body {
+                    return Err(format!("b{k}: the phi {v:?} is not first"));
+                }
+                let mut from: Vec<u32> = args.iter().map(|a| a.0.0).collect();
+                let mut want = preds[k as usize].clone();
+                from.sort_unstable();
+                want.sort_unstable();
+                if from != want {
+                    return Err(format!("b{k}: {v:?} has operands from {from:?}, predecessors are {want:?}"));
+                }
+                for &(p, x) in args {
+                    match at.get(x.0 as usize) {
+                        Some(Some((d, _))) if dominates(*d, p.0) => {}
+                        _ => return Err(format!("b{k}: {v:?}: {x:?} does not reach from {p:?}")),
+                    }
+                    if s.ty(x) != data.ty {
+                        return Err(format!("b{k}: {v:?}: {x:?} has another type"));
+                    }
+                }
+                continue;
+            }
+            body = true;
+            let mut bad = None;
+            crate::visit::operands(&data.inst, |x| match at.get(x.0 as usize) {
+                Some(&Some((d, i))) if (d == k && i < j as u32) || (d != k && dominates(d, k)) => {}
+                _ => bad = Some(x),
+            });
+            if let Some(x) = bad {
+                return Err(format!("b{k}: {v:?} reads {x:?}, which is not defined there"));
+            }
+            types(s, v).map_err(|e| format!("b{k}: {v:?} {:?}: {e}", data.inst))?;
+        }
+        if let Term::Branch { cond, .. } = b.term {
+            match at[cond.0 as usize] {
+                Some((d, _)) if dominates(d, k) => {}
+                _ => return Err(format!("b{k}: the condition {cond:?} is not defined there")),
+            }
+        }
+    }
+    Ok(())
+}
+
+fn order(s: &Shader, preds: &[Vec<u32>]) -> Result<(), String> {
+    let n = s.blocks.len() as u32;
+    let mut loops: Vec<(u32, u32)> = Vec::new();
+    for (k, b) in s.blocks.iter().enumerate() {
+        let k = k as u32;
+        while loops.last().is_some_and(|l| l.1 < k) {
+            loops.pop();
+        }
+        let back: Vec<u32> = preds[k as usize].iter().copied().filter(|&p| p >= k).collect();
+        match b.merge {
+            Merge::Loop { merge, cont } => {
+                if back.len() != 1 {
+                    return Err(format!("b{k}: a loop with {} back edges", back.len()));
+                }
+                let end = back[0];
+                if loops.last().is_some_and(|l| l.1 < end) {
+                    return Err(format!("b{k}: loops overlap"));
+                }
+                if cont.0 < k || cont.0 > end || merge.0 <= end || merge.0 >= n {
+                    return Err(format!(
+                        "b{k}: continue {cont:?} or merge {merge:?} is misplaced (end b{end})"
+                    ));
+                }
+                for inside in k + 1..=end {
+                    if preds[inside as usize].iter().any(|&p| p < k || p > end) {
+                        return Err(format!("b{inside}: entered from outside its loop b{k}"));
+                    }
+                }
+                loops.push((k, end));
+            }
+            _ if !back.is_empty() => return Err(format!("b{k}: a back edge to a block that heads no loop")),
+            Merge::Selection(m) if m.0 <= k || m.0 >= n => {
+                return Err(format!("b{k}: merge {m:?} is misplaced"));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Immediate dominators; blocks come in an order in which one pass is enough.
+fn dominators(preds: &[Vec<u32>]) -> Vec<u32> {
+    let mut idom: Vec<u32> = (0..preds.len() as u32).collect();
+    for k in 1..preds.len() as u32 {
+        let mut d: Option<u32> = None;
+        for &p in preds[k as usize].iter().filter(|&&p| p < k) {
+            d = Some(match d {
+                None => p,
+                Some(mut a) => {
+                    let mut b = p;
+                    while a != b {
+                        if a > b {
+                            a = idom[a as usize];
+                        } else {
+                            b = idom[b as usize];
+                        }
+                        // Roots other than the entry (blocks nobody branches to) meet nowhere.
+                        if a != b && idom[a as usize] == a && idom[b as usize] == b {
+                            break;
+                        }
+                    }
+                    a.min(b)
+                }
+            });
+        }
+        idom[k as usize] = d.unwrap_or(k);
+    }
+    idom
+}
+
+fn types(s: &Shader, v: Value) -> Result<(), String> {
+    let data = s.data(v);
+    let is = |v: Value, ty: Ty| if s.ty(v) == ty { Ok(()) } else { Err(format!("{v:?} is no {ty:?}")) };
+    let result = |ty: Ty| if data.ty == ty { Ok(()) } else { Err(format!("the result is no {ty:?}")) };
+    let number = |v: Value| match s.ty(v) {
+        Ty::B32 | Ty::B64 => Ok(()),
+        ty => Err(format!("{v:?} is {ty:?}")),
+    };
+    let place = |p: &Place| match *p {
+        Place::Buffer { desc, addr } => is(desc, Ty::B64).and(is(addr, Ty::B32)),
+        Place::Global { addr } => is(addr, Ty::B64),
+        Place::Shared { addr } | Place::Scratch { addr } | Place::Push { addr } => is(addr, Ty::B32),
+    };
+    match &data.inst {
+        Inst::Un(op, a) => {
+            match op.operand() {
+                Some(ty) => is(*a, ty)?,
+                None => number(*a)?,
+            }
+            result(op.result(s.ty(*a)))
+        }
+        Inst::Bin(op, a, b) => {
+            if matches!(op, Bin::BAnd | Bin::BOr | Bin::BXor) {
+                is(*a, Ty::Bool)?;
+            } else {
+                number(*a)?;
+            }
+            is(*b, if op.has_count() { Ty::B32 } else { s.ty(*a) })?;
+            result(op.result(s.ty(*a)))
+        }
+        Inst::Tri(Tri::Select, c, a, b) => is(*c, Ty::Bool).and(is(*b, s.ty(*a))).and(result(s.ty(*a))),
+        Inst::Tri(Tri::UBfe | Tri::SBfe, a, b, c) => {
+            is(*b, Ty::B32).and(is(*c, Ty::B32)).and(number(*a)).and(result(s.ty(*a)))
+        }
+        Inst::Tri(_, a, b, c) => number(*a).and(is(*b, s.ty(*a))).and(is(*c, s.ty(*a))).and(result(s.ty(*a))),
+        Inst::Part(t, _) => is(*t, Ty::Tuple),
+        Inst::Descriptor { index, .. } => is(*index, Ty::B32).and(result(Ty::B64)),
+        Inst::Load { place: p, mem, n, .. } => {
+            place(p)?;
+            if !(1..=16).contains(n) {
+                return Err("bad count".into());
+            }
+            result(if *n == 1 { mem.ty() } else { Ty::Tuple })
+        }
+        Inst::Store { place: p, mem, values, .. } => {
+            place(p)?;
+            if values.is_empty() || values.len() > 16 {
+                return Err("bad count".into());
+            }
+            values.iter().try_for_each(|&v| is(v, mem.ty()))
+        }
+        Inst::Atomic { place: p, mem, a, b, .. } => {
+            place(p)?;
+            is(*a, mem.ty())?;
+            b.map_or(Ok(()), |b| is(b, mem.ty()))
+        }
+        Inst::BufferSize { desc } => is(*desc, Ty::B64).and(result(Ty::B32)),
+        Inst::Image(i) => {
+            is(i.image, Ty::B64)?;
+            i.coords.iter().chain(&i.grad).chain(&i.offsets).try_for_each(|&v| is(v, Ty::B32))?;
+            result(match i.op {
+                ImageOp::Write | ImageOp::Atomic(AtomicOp::Store) => Ty::Void,
+                ImageOp::Atomic(_) if matches!(i.texel, TexelType::S64 | TexelType::U64) => Ty::B64,
+                ImageOp::Atomic(_) => Ty::B32,
+                _ => Ty::Tuple,
+            })
+        }
+        Inst::Ballot(p) => is(*p, Ty::Bool).and(result(Ty::B32)),
+        Inst::Shuffle(a, b) => number(*a).and(is(*b, Ty::B32)).and(result(s.ty(*a))),
+        Inst::First(a) | Inst::Quad(_, a) | Inst::Reduce { value: a, .. } => number(*a).and(result(s.ty(*a))),
+        _ => Ok(()),
+    }
+}
