@@ -16,6 +16,7 @@ fn main() {
         |_, b| Some(Binding { table: 0, offset: 32 * b, stride: 32, count: 64, inline_data: false });
     let mut best = (f64::MAX, f64::MAX);
     let mut shader = None;
+    let mut lower = f64::MAX;
     for _ in 0..if quiet { 20 } else { 1 } {
         let t = Instant::now();
         let m = match shader::Module::parse(&words) {
@@ -39,15 +40,22 @@ fn main() {
             Err(e) => return println!("{path}: {e}"),
         }
         best = (best.0.min(a), best.1.min(t.elapsed().as_secs_f64()));
+        let t = Instant::now();
+        let mut s = shader.clone().expect("translated");
+        if let Err(e) = shader::pass::compile_ir(&mut s, &o) {
+            return println!("{path}: {e}");
+        }
+        lower = lower.min(t.elapsed().as_secs_f64());
     }
     let s = shader.expect("translated");
     if !quiet {
         print!("{}", shader::ir_print::print(&s));
     }
     println!(
-        "{path}: parse {:.3} ms, build {:.3} ms, {} blocks, {} values, verify {:?}",
+        "{path}: parse {:.3} ms, build {:.3} ms, lower {:.3} ms, {} blocks, {} values, verify {:?}",
         best.0 * 1e3,
         best.1 * 1e3,
+        lower * 1e3,
         s.blocks.len(),
         s.values.len(),
         shader::verify::verify(&s)
