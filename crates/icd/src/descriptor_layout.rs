@@ -89,7 +89,7 @@ impl SetLayout {
         memory
     }
 
-    unsafe fn new(info: &vk::DescriptorSetLayoutCreateInfo) -> Answer<SetLayout> {
+    pub unsafe fn new(info: &vk::DescriptorSetLayoutCreateInfo) -> Answer<SetLayout> {
         let flags = chain::find::<vk::DescriptorSetLayoutBindingFlagsCreateInfo>(info.p_next)
             .map_or(&[][..], |f| chain::slice(f.p_binding_flags, f.binding_count));
         let mut bindings = Vec::with_capacity(info.binding_count as usize);

@@ -248,3 +248,106 @@ pub(crate) unsafe fn update_descriptor_sets(
         copy(c);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gpu::memory::{Bound, DeviceMemory};
+
+    fn layout(bindings: &[(u32, Type, u32)]) -> Arc<SetLayout> {
+        let bindings: Vec<_> = bindings
+            .iter()
+            .map(|&(n, ty, count)| {
+                vk::DescriptorSetLayoutBinding::default()
+                    .binding(n)
+                    .descriptor_type(ty)
+                    .descriptor_count(count)
+            })
+            .collect();
+        let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
+        // SAFETY: the structures are valid.
+        Arc::new(unsafe { SetLayout::new(&info) }.expect("the layout is valid"))
+    }
+
+    fn buffer(size: u64) -> (vk::Buffer, u64) {
+        let gpu = Arc::new(gpu::buffer::Buffer::new(size, Default::default(), Default::default()));
+        let memory = DeviceMemory::allocate(size, 0, false).expect("memory");
+        assert!(gpu.bound.set(Bound { memory, offset: 0 }).is_ok());
+        let at = gpu.ptr() as u64;
+        (object::create(crate::buffer::Buffer { gpu }), at)
+    }
+
+    #[test]
+    fn writes_run_over_into_the_next_bindings() {
+        // Given out of order, with an empty binding between.
+        let l = layout(&[
+            (5, Type::STORAGE_BUFFER, 3),
+            (2, Type::STORAGE_BUFFER, 2),
+            (3, Type::STORAGE_BUFFER, 0),
+        ]);
+        let set = DescriptorSet::new(l, 0);
+        let (b, at) = buffer(4096);
+        let infos: Vec<_> =
+            (0..3).map(|i| vk::DescriptorBufferInfo { buffer: b, offset: i * 256, range: 100 }).collect();
+        let w = vk::WriteDescriptorSet::default()
+            .dst_binding(2)
+            .dst_array_element(1)
+            .descriptor_type(Type::STORAGE_BUFFER)
+            .buffer_info(&infos);
+        unsafe { write(&set.layout, &set.memory, &w) };
+        let got: Vec<_> =
+            (0..5).map(|i| set.memory.read(i * DESCRIPTOR_BYTES)).map(|d| (d.address, d.size)).collect();
+        assert_eq!(got, [(0, 0), (at, 100), (at + 256, 100), (at + 512, 100), (0, 0)]);
+        // More than there is: the rest is dropped. WHOLE_SIZE: to the buffer's end. The null handle: null.
+        let infos = [
+            vk::DescriptorBufferInfo { buffer: b, offset: 1024, range: vk::WHOLE_SIZE },
+            vk::DescriptorBufferInfo::default(),
+            vk::DescriptorBufferInfo { buffer: b, offset: 0, range: 8 },
+        ];
+        let w = vk::WriteDescriptorSet::default()
+            .dst_binding(5)
+            .dst_array_element(1)
+            .descriptor_type(Type::STORAGE_BUFFER)
+            .buffer_info(&infos);
+        unsafe { write(&set.layout, &set.memory, &w) };
+        let d = set.memory.read(3 * DESCRIPTOR_BYTES);
+        assert_eq!((d.address, d.size), (at + 1024, 3072));
+        assert_eq!(set.memory.read(4 * DESCRIPTOR_BYTES), Descriptor::NULL);
+        unsafe { object::destroy::<crate::buffer::Buffer>(b) };
+    }
+
+    #[test]
+    fn inline_blocks_are_written_and_copied_by_bytes() {
+        let block = Type::INLINE_UNIFORM_BLOCK;
+        let l = layout(&[(0, Type::UNIFORM_BUFFER, 1), (1, block, 20), (2, Type::UNIFORM_BUFFER_DYNAMIC, 2)]);
+        assert_eq!(l.bindings[2].offset, DESCRIPTOR_BYTES * 2, "a block of 20 bytes takes 32");
+        assert_eq!(l.dynamic_count, 2);
+        let (a, b) =
+            (object::create(DescriptorSet::new(l.clone(), 0)), object::create(DescriptorSet::new(l, 0)));
+        let bytes: Vec<u8> = (1..=12).collect();
+        let mut data = vk::WriteDescriptorSetInlineUniformBlock::default().data(&bytes);
+        let mut w = vk::WriteDescriptorSet::default()
+            .dst_binding(1)
+            .dst_array_element(8)
+            .descriptor_type(block)
+            .push_next(&mut data);
+        w.descriptor_count = 12;
+        unsafe {
+            let (sa, sb) =
+                (object::get::<DescriptorSet>(a).unwrap(), object::get::<DescriptorSet>(b).unwrap());
+            write(&sa.layout, &sa.memory, &w);
+            let mut c = vk::CopyDescriptorSet::default().src_set(a).src_binding(1).src_array_element(8);
+            c = c.dst_set(b).dst_binding(1).dst_array_element(4).descriptor_count(8);
+            copy(&c);
+            let at = |s: &DescriptorSet, i| *s.memory.ptr().add(DESCRIPTOR_BYTES as usize + i);
+            assert_eq!([7, 8, 19, 20].map(|i| at(sa, i)), [0, 1, 12, 0]);
+            assert_eq!([3, 4, 11, 12].map(|i| at(sb, i)), [0, 1, 8, 0]);
+            // Past the block's end: refused as a whole.
+            w.dst_array_element = 12;
+            write(&sb.layout, &sb.memory, &w);
+            assert_eq!(at(sb, 12), 0);
+            object::destroy::<DescriptorSet>(a);
+            object::destroy::<DescriptorSet>(b);
+        }
+    }
+}
