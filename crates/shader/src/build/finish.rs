@@ -57,8 +57,10 @@ impl Builder<'_> {
         }
         // Operands: what stands for them now, and the new block numbers in phis.
         let mut values = std::mem::take(&mut self.e.values);
-        for data in &mut values {
+        for (k, data) in values.iter_mut().enumerate() {
             match &mut data.inst {
+                // Listed nowhere any more.
+                inst @ Inst::Phi(_) if self.e.is_replaced(Value(k as u32)) => *inst = Inst::Const(0),
                 Inst::Const(_) | Inst::Input(_) => {}
                 Inst::Un(_, a) => *a = self.e.res(*a),
                 Inst::Bin(_, a, b) => {
