@@ -31,7 +31,19 @@ fn check(seed: u64, workgroup: [u32; 3], lanes: u32) -> Result<(), String> {
     if std::env::var_os("TUFF_SHOW").is_some() {
         println!("{}{}", common::show::print(&shader), shader::bytecode_print::print(&program));
     }
-    compare(&want, &program, seed)
+    compare(&want, &program, seed)?;
+    let mut better = shader.clone();
+    let program = shader::pass::compile_ir(&mut better, &options(lanes, true)).map_err(|e| e.to_string())?;
+    if std::env::var_os("TUFF_SHOW").is_some() {
+        println!("{}{}", common::show::print(&better), shader::bytecode_print::print(&program));
+    }
+    // A better program must be right on its own as well.
+    let again =
+        std::panic::catch_unwind(|| expected(&better)).map_err(|_| "optimised IR stopped".to_string())?;
+    if again != want {
+        return Err("optimised IR differs".to_string());
+    }
+    compare(&want, &program, seed).map_err(|e| format!("optimised: {e}"))
 }
 
 fn compare(want: &[u8], program: &shader::bytecode::Program, seed: u64) -> Result<(), String> {
@@ -47,7 +59,10 @@ fn compare(want: &[u8], program: &shader::bytecode::Program, seed: u64) -> Resul
 
 /// Runs many programs and tells of the smallest that fails.
 fn check_all(first: u64, workgroup: [u32; 3], lanes: u32) {
-    let failed = seeds().map(|s| s + first).filter_map(|s| check(s, workgroup, lanes).err().map(|e| (s, e)));
+    let failed = seeds().map(|s| s + first).filter_map(|s| {
+        let result = std::panic::catch_unwind(|| check(s, workgroup, lanes));
+        result.unwrap_or(Err("panic".to_string())).err().map(|e| (s, e))
+    });
     let size = |s: u64| Generator::new(s, workgroup).generate().values.len();
     let failed: Vec<(u64, String)> = failed.collect();
     if let Some((s, e)) = failed.iter().min_by_key(|f| size(f.0)) {
@@ -60,7 +75,7 @@ fn check_all(first: u64, workgroup: [u32; 3], lanes: u32) {
 }
 
 fn seeds() -> std::ops::Range<u64> {
-    let n = std::env::var("TUFF_SEEDS").ok().and_then(|s| s.parse().ok()).unwrap_or(60);
+    let n = std::env::var("TUFF_SEEDS").ok().and_then(|s| s.parse().ok()).unwrap_or(100);
     let first = std::env::var("TUFF_FIRST_SEED").ok().and_then(|s| s.parse().ok()).unwrap_or(0);
     first..first + n
 }

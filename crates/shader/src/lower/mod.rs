@@ -185,6 +185,7 @@ impl<'a> Lowering<'a> {
             let mut header_of = NONE;
             let mut home = loop_of;
             if let Inst::Phi(_) = v.inst
+                && block != NONE
                 && self.cfg.heads(block) == Some(loop_of)
                 && loop_of != NONE
             {

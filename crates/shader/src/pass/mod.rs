@@ -1,14 +1,60 @@
-//! Passes over the IR, one file each.
+//! Passes over the IR, one file each, in the order in which [`optimise`] runs them.
 
+pub mod address;
+pub mod dce;
+pub mod fma;
+pub mod gvn;
+pub mod licm;
+pub mod preheader;
 pub mod prune;
+pub mod select;
+mod simplify;
 
 use crate::bytecode::Program;
-use crate::ir::Shader;
+use crate::ir::{Inst, Place, Shader};
 use crate::options::{Options, Result};
 
 /// Optimises in place. The results' bits do not change but by the fixed rule of FMA fusion.
-pub fn optimise(shader: &mut Shader, _options: &Options) -> Result<()> {
-    prune::prune(shader)
+pub fn optimise(shader: &mut Shader, options: &Options) -> Result<()> {
+    prune::prune(shader)?;
+    fma::fuse(shader);
+    if !options.optimise {
+        return Ok(());
+    }
+    if gvn::gvn(shader)? {
+        prune::prune(shader)?;
+    }
+    dce::dce(shader);
+    if select::select(shader)? {
+        prune::prune(shader)?;
+        if gvn::gvn(shader)? {
+            prune::prune(shader)?;
+        }
+    }
+    // Whether several workgroups may share a wave, which makes their number varying.
+    let packed =
+        shader.workgroup.iter().product::<u32>().div_ceil(16) * 2 <= options.lanes.unwrap_or(256) / 16;
+    preheader::insert(shader)?;
+    licm::licm(shader, packed)?;
+    if shader.values.iter().any(|v| addressed(&v.inst)) {
+        address::split(shader, packed)?;
+        if gvn::gvn(shader)? {
+            prune::prune(shader)?;
+        }
+        licm::licm(shader, packed)?;
+    }
+    dce::dce(shader);
+    Ok(())
+}
+
+/// Memory by an address of 32 bits.
+fn addressed(inst: &Inst) -> bool {
+    match inst {
+        Inst::Load { place, .. } | Inst::Store { place, .. } | Inst::Atomic { place, .. } => {
+            !matches!(place, Place::Global { .. })
+        }
+        _ => false,
+    }
 }
 
 /// IR as translated → a program that is checked and ready to run.

@@ -181,7 +181,7 @@ impl Generator {
             Bin::Or,
             Bin::LShr,
         ];
-        match self.rng.below(14) {
+        match self.rng.below(15) {
             0 => {
                 let mask = self.int(TABLE_WORDS - 1);
                 let i = self.bin(Bin::And, a, mask);
@@ -210,6 +210,32 @@ impl Generator {
             2 => {
                 let c = self.condition();
                 self.value(Ty::B32, Inst::Tri(Tri::Select, c, a, b))
+            }
+            4 => {
+                // Row and column, as matrices are read; mostly outside the table, which gives 0.
+                let row = self.rng.below(3);
+                let row = self.int(row);
+                let eight = self.int(8);
+                let x = self.bin(Bin::IMul, self.local, row);
+                let counter = *self.env.last().unwrap();
+                let y = if self.shader.ty(counter) == Ty::B32 {
+                    self.bin(Bin::IMul, counter, eight)
+                } else {
+                    self.group
+                };
+                let sum = self.bin(Bin::IAdd, x, y);
+                let c = self.rng.below(6);
+                let c = self.int(c);
+                let sum = if self.rng.chance(30) {
+                    self.bin(Bin::ISub, sum, c)
+                } else {
+                    self.bin(Bin::IAdd, c, sum)
+                };
+                let four = self.int(4);
+                let addr = self.bin(Bin::IMul, sum, four);
+                let place = Place::Buffer { desc: self.table, addr };
+                let flags = MemFlags { read_only: true, volatile: false };
+                self.value(Ty::B32, Inst::Load { place, offset: 4, mem: Mem::B32, n: 1, flags })
             }
             3 => {
                 let c = self.condition();

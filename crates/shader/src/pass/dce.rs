@@ -1,0 +1,42 @@
+//! Dead code: keeps what has an effect and what that reads, through phis and branches.
+
+use crate::ir::{Inst, Shader, Term, Value};
+use crate::visit::{has_effect, operands};
+
+/// Per value: how often live code reads it; and which values are live.
+pub fn live(shader: &Shader) -> (Vec<u32>, Vec<bool>) {
+    let n = shader.values.len();
+    let (mut uses, mut live) = (vec![0u32; n], vec![false; n]);
+    let mut stack: Vec<Value> = vec![];
+    let mut read = |v: Value, live: &mut Vec<bool>, stack: &mut Vec<Value>| {
+        uses[v.0 as usize] += 1;
+        if !std::mem::replace(&mut live[v.0 as usize], true) {
+            stack.push(v);
+        }
+    };
+    for block in &shader.blocks {
+        for &v in &block.insts {
+            if has_effect(&shader.data(v).inst) && !std::mem::replace(&mut live[v.0 as usize], true) {
+                stack.push(v);
+            }
+        }
+        if let Term::Branch { cond, .. } = block.term {
+            read(cond, &mut live, &mut stack);
+        }
+    }
+    while let Some(v) = stack.pop() {
+        operands(&shader.data(v).inst, |o| read(o, &mut live, &mut stack));
+    }
+    (uses, live)
+}
+
+/// Drops dead instructions, and constants and inputs, which need no place, from the blocks.
+pub fn dce(shader: &mut Shader) {
+    let (_, live) = live(shader);
+    let values = &shader.values;
+    for block in &mut shader.blocks {
+        block.insts.retain(|v| {
+            live[v.0 as usize] && !matches!(values[v.0 as usize].inst, Inst::Const(_) | Inst::Input(_))
+        });
+    }
+}

@@ -1,0 +1,85 @@
+//! Fusion of a multiplication with the addition that uses it, by a fixed rule on the IR as translated, so that the
+//! bits depend on the SPIR-V alone (it runs first, and whether or not anything else is optimised):
+//!
+//! - `FAdd x y`: when `x` fuses → `Fma(x.0, x.1, y)`; else when `y` fuses → `Fma(y.0, y.1, x)`.
+//! - `FSub x y`: when `x` fuses and `y` is a constant or an `FNeg` → `Fma(x.0, x.1, −y)`; else when `y` fuses and one
+//!   of its operands is a constant or an `FNeg` → `Fma(−y.0, y.1, x)` with that operand negated.
+//!
+//! A value fuses when it is an `FMul` of the same block that live code reads once. Neither may be exact
+//! (NoContraction), nor may the shader keep signed zeros, infinities and NaNs.
+
+use crate::ir::{Bin, Inst, Shader, Tri, Ty, Un, Value, ValueData, ValueFlags};
+
+pub fn fuse(shader: &mut Shader) {
+    if shader.signed_zero_inf_nan {
+        return;
+    }
+    let (uses, live) = super::dce::live(shader);
+    let mut block_of = vec![u32::MAX; shader.values.len()];
+    for (b, block) in shader.blocks.iter().enumerate() {
+        for v in &block.insts {
+            block_of[v.0 as usize] = b as u32;
+        }
+    }
+    for b in 0..shader.blocks.len() {
+        for i in 0..shader.blocks[b].insts.len() {
+            let v = shader.blocks[b].insts[i];
+            let data = shader.data(v);
+            let Inst::Bin(op @ (Bin::FAdd | Bin::FSub), x, y) = data.inst else { continue };
+            if data.flags.exact || !live[v.0 as usize] {
+                continue;
+            }
+            let factors = |m: Value| match shader.data(m) {
+                ValueData {
+                    inst: Inst::Bin(Bin::FMul, p, q), flags: ValueFlags { exact: false }, ..
+                } if uses[m.0 as usize] == 1 && block_of[m.0 as usize] == b as u32 => Some((*p, *q)),
+                _ => None,
+            };
+            let (fx, fy) = (factors(x), factors(y));
+            let fused = if op == Bin::FAdd {
+                match (fx, fy) {
+                    (Some((p, q)), _) => Some((p, q, y)),
+                    (None, Some((p, q))) => Some((p, q, x)),
+                    _ => None,
+                }
+            } else {
+                let mut fused = None;
+                if let Some((p, q)) = fx {
+                    fused = negated(shader, y).map(|n| (p, q, n));
+                }
+                if fused.is_none()
+                    && let Some((p, q)) = fy
+                {
+                    fused = match (negated(shader, p), negated(shader, q)) {
+                        (Some(n), _) => Some((n, q, x)),
+                        (None, Some(n)) => Some((p, n, x)),
+                        _ => None,
+                    };
+                }
+                fused
+            };
+            if let Some((p, q, r)) = fused {
+                shader.values[v.0 as usize].inst = Inst::Tri(Tri::Fma, p, q, r);
+            }
+        }
+    }
+}
+
+/// −v where that costs nothing.
+fn negated(shader: &mut Shader, v: Value) -> Option<Value> {
+    let data = shader.data(v);
+    match data.inst {
+        Inst::Un(Un::FNeg, x) => Some(x),
+        Inst::Const(bits) => {
+            let ty = data.ty;
+            let sign = if ty == Ty::B64 { 1 << 63 } else { 1 << 31 };
+            shader.values.push(ValueData {
+                inst: Inst::Const(bits ^ sign),
+                ty,
+                flags: ValueFlags::default(),
+            });
+            Some(Value(shader.values.len() as u32 - 1))
+        }
+        _ => None,
+    }
+}
