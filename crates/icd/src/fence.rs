@@ -30,18 +30,20 @@ pub(crate) unsafe fn destroy_fence(_: &Device, fence: vk::Fence, _: *const vk::A
     object::destroy::<Fence>(fence);
 }
 
-unsafe fn all(fences: *const vk::Fence, count: u32) -> Vec<Arc<gpu::sync::Fence>> {
-    chain::slice(fences, count).iter().filter_map(|&f| Some(object::get::<Fence>(f)?.gpu.clone())).collect()
+/// The fences of an array; `None` where one is none (which the log then says).
+unsafe fn all(fences: *const vk::Fence, count: u32) -> Option<Vec<Arc<gpu::sync::Fence>>> {
+    chain::slice(fences, count).iter().map(|&f| Some(object::get::<Fence>(f)?.gpu.clone())).collect()
 }
 
 pub(crate) unsafe fn reset_fences(device: &Device, count: u32, fences: *const vk::Fence) -> vk::Result {
-    let fences = all(fences, count);
+    let Some(fences) = all(fences, count) else { return vk::Result::ERROR_VALIDATION_FAILED_EXT };
     device.hub().change(|| fences.iter().for_each(|f| f.signaled.store(false, SeqCst)));
     vk::Result::SUCCESS
 }
 
 pub(crate) unsafe fn get_fence_status(device: &Device, fence: vk::Fence) -> vk::Result {
     match object::get::<Fence>(fence) {
+        None => vk::Result::ERROR_VALIDATION_FAILED_EXT,
         Some(f) if f.gpu.signaled.load(SeqCst) => vk::Result::SUCCESS,
         _ if device.hub().is_lost() => vk::Result::ERROR_DEVICE_LOST,
         _ => vk::Result::NOT_READY,
@@ -55,7 +57,7 @@ pub(crate) unsafe fn wait_for_fences(
     wait_all: vk::Bool32,
     timeout: u64,
 ) -> vk::Result {
-    let fences = all(fences, count);
+    let Some(fences) = all(fences, count) else { return vk::Result::ERROR_VALIDATION_FAILED_EXT };
     let ready = || {
         let mut signaled = fences.iter().map(|f| f.signaled.load(SeqCst));
         if wait_all != 0 { signaled.all(|s| s) } else { signaled.any(|s| s) }

@@ -1,0 +1,128 @@
+//! Wrong use gives an error and a clear line, not a crash.
+
+mod common;
+
+use ash::vk::{self, Handle};
+use common::{entry, instance, physical_device};
+use std::ffi::{CStr, c_char, c_void};
+use std::sync::Mutex;
+
+type Heard = Mutex<Vec<String>>;
+
+unsafe extern "system" fn listen(
+    _severity: vk::DebugUtilsMessageSeverityFlagsEXT,
+    _kinds: vk::DebugUtilsMessageTypeFlagsEXT,
+    data: *const vk::DebugUtilsMessengerCallbackDataEXT<'_>,
+    user: *mut c_void,
+) -> vk::Bool32 {
+    let text = unsafe { CStr::from_ptr((*data).p_message) }.to_string_lossy().into_owned();
+    unsafe { &*user.cast::<Heard>() }.lock().expect("no panic").push(text);
+    vk::FALSE
+}
+
+/// An instance whose errors go to `heard`.
+fn listening(heard: &Heard) -> (ash::Instance, ash::ext::debug_utils::Instance, vk::DebugUtilsMessengerEXT) {
+    let i = instance(&[ash::ext::debug_utils::NAME]);
+    let debug = ash::ext::debug_utils::Instance::new(entry(), &i);
+    let info = vk::DebugUtilsMessengerCreateInfoEXT::default()
+        .message_severity(vk::DebugUtilsMessageSeverityFlagsEXT::ERROR)
+        .message_type(vk::DebugUtilsMessageTypeFlagsEXT::GENERAL)
+        .pfn_user_callback(Some(listen))
+        .user_data((&raw const *heard).cast_mut().cast());
+    let m = unsafe { debug.create_debug_utils_messenger(&info, None) }.expect("a messenger");
+    (i, debug, m)
+}
+
+fn create_device(
+    i: &ash::Instance,
+    features: &vk::PhysicalDeviceFeatures,
+    extensions: &[*const c_char],
+) -> Result<ash::Device, vk::Result> {
+    let queue = [vk::DeviceQueueCreateInfo::default().queue_priorities(&[1.0])];
+    let info = vk::DeviceCreateInfo::default()
+        .queue_create_infos(&queue)
+        .enabled_features(features)
+        .enabled_extension_names(extensions);
+    unsafe { i.create_device(physical_device(i), &info, None) }
+}
+
+#[test]
+fn features_and_extensions_that_are_not_there_are_refused_by_name() {
+    let heard = Heard::default();
+    let (i, debug, m) = listening(&heard);
+    let features = vk::PhysicalDeviceFeatures { geometry_shader: vk::TRUE, ..Default::default() };
+    assert_eq!(create_device(&i, &features, &[]).err(), Some(vk::Result::ERROR_FEATURE_NOT_PRESENT));
+    let none = vk::PhysicalDeviceFeatures::default();
+    let no = create_device(&i, &none, &[c"VK_TUFF_nothing".as_ptr()]);
+    assert_eq!(no.err(), Some(vk::Result::ERROR_EXTENSION_NOT_PRESENT));
+    unsafe { debug.destroy_debug_utils_messenger(m, None) };
+    unsafe { i.destroy_instance(None) };
+    let heard = heard.into_inner().expect("no panic");
+    assert!(heard.iter().any(|t| t.contains("geometryShader")), "{heard:?}");
+}
+
+#[test]
+fn stale_invented_and_mistyped_handles_are_noticed() {
+    let heard = Heard::default();
+    let (i, debug, m) = listening(&heard);
+    let d = create_device(&i, &Default::default(), &[]).expect("a device");
+    let info = vk::BufferCreateInfo::default().size(64).usage(vk::BufferUsageFlags::TRANSFER_DST);
+    let buffer = unsafe { d.create_buffer(&info, None) }.expect("a buffer");
+    let fence = unsafe { d.create_fence(&Default::default(), None) }.expect("a fence");
+    unsafe { d.destroy_buffer(buffer, None) };
+    // Destroyed twice, of another type, and never a handle at all.
+    unsafe { d.destroy_buffer(buffer, None) };
+    let r = unsafe { d.get_fence_status(vk::Fence::from_raw(buffer.as_raw())) };
+    assert!(r.is_err());
+    let r =
+        unsafe { d.bind_buffer_memory(vk::Buffer::from_raw(fence.as_raw()), vk::DeviceMemory::null(), 0) };
+    assert!(r.is_err());
+    let r = unsafe { d.wait_for_fences(&[vk::Fence::from_raw(0x1234_5670)], true, 0) };
+    assert!(r.is_err());
+    unsafe { d.destroy_fence(fence, None) };
+    unsafe { d.destroy_device(None) };
+    unsafe { debug.destroy_debug_utils_messenger(m, None) };
+    unsafe { i.destroy_instance(None) };
+    let heard = heard.into_inner().expect("no panic");
+    for what in ["a destroyed BUFFER", "a handle of type FENCE", "not a handle of this driver"] {
+        assert!(heard.iter().any(|t| t.contains(what)), "{what}: {heard:?}");
+    }
+}
+
+#[test]
+fn commands_of_extensions_are_there_when_enabled() {
+    let i = instance(&[]);
+    let names = [ash::khr::push_descriptor::NAME.as_ptr()];
+    let plain = create_device(&i, &Default::default(), &[]).expect("a device");
+    let with = create_device(&i, &Default::default(), &names).expect("a device");
+    let get = |d: &ash::Device, name: &CStr| unsafe { i.get_device_proc_addr(d.handle(), name.as_ptr()) };
+    assert!(get(&plain, c"vkCmdPushDescriptorSetKHR").is_none());
+    assert!(get(&with, c"vkCmdPushDescriptorSetKHR").is_some());
+    assert!(get(&plain, c"vkCmdPipelineBarrier2").is_some());
+    assert!(get(&plain, c"vkCmdPipelineBarrier2KHR").is_none());
+    assert!(get(&plain, c"vkCreateInstance").is_none());
+    unsafe { plain.destroy_device(None) };
+    unsafe { with.destroy_device(None) };
+    unsafe { i.destroy_instance(None) };
+}
+
+#[test]
+fn private_data_begins_at_nothing_for_each_object() {
+    let i = instance(&[]);
+    let queue = [vk::DeviceQueueCreateInfo::default().queue_priorities(&[1.0])];
+    let mut v13 = vk::PhysicalDeviceVulkan13Features::default().private_data(true);
+    let info = vk::DeviceCreateInfo::default().queue_create_infos(&queue).push_next(&mut v13);
+    let d = unsafe { i.create_device(physical_device(&i), &info, None) }.expect("a device");
+    let slot = unsafe { d.create_private_data_slot(&Default::default(), None) }.expect("a slot");
+    let fence = unsafe { d.create_fence(&Default::default(), None) }.expect("a fence");
+    assert_eq!(unsafe { d.get_private_data(fence, slot) }, 0);
+    assert_eq!(unsafe { d.set_private_data(fence, slot, 42) }, Ok(()));
+    assert_eq!(unsafe { d.get_private_data(fence, slot) }, 42);
+    unsafe { d.destroy_fence(fence, None) };
+    let other = unsafe { d.create_fence(&Default::default(), None) }.expect("a fence");
+    assert_eq!(unsafe { d.get_private_data(other, slot) }, 0);
+    unsafe { d.destroy_fence(other, None) };
+    unsafe { d.destroy_private_data_slot(slot, None) };
+    unsafe { d.destroy_device(None) };
+    unsafe { i.destroy_instance(None) };
+}
