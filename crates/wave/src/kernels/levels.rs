@@ -12,6 +12,16 @@ pub trait Steps: Copy {
     unsafe fn same_mask(p: *const u32, b: u32) -> u16 {
         Self::stride_mask(p, b, 0)
     }
+    /// Whether every lane's offset is the first one's + lane · s.
+    unsafe fn is_run(p: *const u32, s: u32) -> bool {
+        Self::stride_mask(p, *p, s) == 0xFFFF
+    }
+    /// Stores the words of lanes `m`; touches no other memory.
+    unsafe fn store_mask(d: *mut u8, v: *const u32, m: u16) {
+        for i in crate::kernels::mask::Bits(m as u32) {
+            (d as *mut u32).add(i).write_unaligned(*v.add(i));
+        }
+    }
     /// Lanes whose `offset + k` (mod 2^32) is at most `limit`.
     unsafe fn bound_mask(p: *const u32, k: u32, limit: u32) -> u16;
     /// Words at `base + ((p[i] + k) mod 2^32)`, 0 where that exceeds `limit`; `base` must be readable for 4 bytes at
@@ -151,6 +161,28 @@ mod avx2 {
             let (a0, a1) = load(a);
             let (b0, b1) = load(b);
             bits(C::eight(a0, b0), C::eight(a1, b1))
+        }
+        #[inline(always)]
+        unsafe fn is_run(p: *const u32, s: u32) -> bool {
+            let i = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+            let sv = _mm256_set1_epi32(s as i32);
+            let (a, b) = load(p);
+            let first = _mm256_set1_epi32(*p as i32);
+            let e = _mm256_add_epi32(first, _mm256_mullo_epi32(i, sv));
+            let f = _mm256_add_epi32(e, _mm256_slli_epi32::<3>(sv));
+            let eq = _mm256_and_si256(_mm256_cmpeq_epi32(a, e), _mm256_cmpeq_epi32(b, f));
+            _mm256_movemask_epi8(eq) == -1
+        }
+        #[inline(always)]
+        unsafe fn store_mask(d: *mut u8, v: *const u32, m: u16) {
+            let bit = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
+            let (a, b) = load(v);
+            let ma = _mm256_set1_epi32(m as i32);
+            let mb = _mm256_srli_epi32::<8>(ma);
+            let ma = _mm256_cmpeq_epi32(_mm256_and_si256(ma, bit), bit);
+            let mb = _mm256_cmpeq_epi32(_mm256_and_si256(mb, bit), bit);
+            _mm256_maskstore_epi32(d as *mut i32, ma, a);
+            _mm256_maskstore_epi32((d as *mut i32).wrapping_add(8), mb, b);
         }
         #[inline(always)]
         unsafe fn same_mask(p: *const u32, v: u32) -> u16 {

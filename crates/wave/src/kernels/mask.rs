@@ -73,6 +73,18 @@ pub fn non_empty(m: &Masks) -> u32 {
     m.iter().enumerate().fold(0, |l, (i, &x)| l | ((x != 0) as u32) << i)
 }
 
+/// Whether every lane of the live warps executes.
+#[inline(always)]
+pub fn is_full(st: &State) -> bool {
+    let m = exec(st);
+    // Full or empty, each warp: m + 1 ≤ 1 (mod 2^16).
+    let mut bad = 0;
+    for x in m {
+        bad |= (x.wrapping_add(1) > 1) as u16;
+    }
+    bad == 0
+}
+
 /// Makes `m` the execution mask; returns `live`.
 #[inline(always)]
 pub fn set_exec(st: &mut State, m: Masks) -> u32 {

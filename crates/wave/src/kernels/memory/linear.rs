@@ -4,10 +4,10 @@ use super::cell::{C8, C16, C32, C64, CF16};
 use super::offsets::Offsets;
 use super::warp::{self, Region};
 use crate::kernels::levels::Steps;
-use crate::kernels::mask::Bits;
+use crate::kernels::mask::{Bits, is_full};
 use crate::kernels::regs::{after, dst32, dst64, last_lane, splat32, splat64, src32, src64, value_reg};
 use crate::state::State;
-use shader::bytecode::{Op, Reg, mem_of, n_of};
+use shader::bytecode::{Op, Reg, mem_bits, mem_of, n_of};
 use shader::ir::Mem;
 
 /// Address and size of the buffer that a descriptor names.
@@ -65,7 +65,8 @@ pub unsafe fn load_warp<L: Steps>(
             warp::load32::<L>(r, dst32(st, (*op).d, w), p, k, ex);
             return;
         }
-        let mut d = [std::ptr::null_mut(); 16];
+        let mut unread = [0u32; 16];
+        let mut d = [unread.as_mut_ptr(); 16];
         for (i, d) in d[..n].iter_mut().enumerate() {
             let x = value_reg(op, n, i);
             if !x.is_none() {
@@ -78,7 +79,7 @@ pub unsafe fn load_warp<L: Steps>(
     load_warp_other::<L>(st, op, r, w, p, k, ex);
 }
 
-#[inline(never)]
+#[inline(always)]
 unsafe fn load_warp_other<L: Steps>(
     st: &State,
     op: *const Op,
@@ -141,7 +142,7 @@ pub unsafe fn store_warp<L: Steps>(
     store_warp_other::<L>(st, op, r, w, p, k, ex);
 }
 
-#[inline(never)]
+#[inline(always)]
 unsafe fn store_warp_other<L: Steps>(
     st: &State,
     op: *const Op,
@@ -186,6 +187,14 @@ pub unsafe fn load_region<L: Steps>(st: &mut State, op: *const Op, r: Region) ->
         return after(op, n);
     }
     let mut tmp = [0; 16];
+    if (*op).e == mem_bits(Mem::B32, 1) && is_full(st) {
+        let d = st.regs.add((*op).d.unit() * 64) as *mut u32;
+        for w in Bits(st.live) {
+            let p = off.lanes(w, &mut tmp);
+            warp::load32_full::<L>(r, d.add(w * 16), p, off.k);
+        }
+        return after(op, n);
+    }
     for w in Bits(st.live) {
         let p = off.lanes(w, &mut tmp);
         load_warp::<L>(st, op, r, w, p, off.k, st.exec[w]);

@@ -72,6 +72,24 @@ pub unsafe fn load32<L: Steps>(r: Region, d: *mut u32, p: *const u32, k: u32, ex
     }
 }
 
+/// As [`load32`] with all lanes active.
+///
+/// # Safety
+/// As [`load32`].
+#[inline(always)]
+pub unsafe fn load32_full<L: Steps>(r: Region, d: *mut u32, p: *const u32, k: u32) {
+    let o = (*p).wrapping_add(k);
+    if L::is_run(p, 4) && r.holds_run(o, 4, 4) {
+        L::copy64(d as *mut u8, r.ptr.add(o as usize));
+    } else if L::is_run(p, 0) {
+        L::splat32(d, r.read::<C32>(o as u64));
+    } else if let Some(limit) = r.limit(4) {
+        L::gather32(d, r.ptr, p, k, limit);
+    } else {
+        L::splat32(d, 0);
+    }
+}
+
 /// As [`load32`] for any scalar; a lane's next scalar is `step` bytes on (used to find runs; `p` has this scalar's
 /// offsets).
 ///
@@ -91,30 +109,37 @@ pub unsafe fn load_any<L: Steps, C: Cell>(
     let first = *p.add(f as usize);
     let t = first.wrapping_sub(f * step);
     let o = t.wrapping_add(k);
+    // Through a local array: memory and registers might overlap for all the compiler knows.
+    let mut v = [C::Lane::default(); 16];
     if L::stride_mask(p, t, step) | !ex == 0xFFFF && r.holds_run(o, step, add + C::SIZE) {
         let q = r.ptr.add(o as usize + add as usize);
         if step == C::SIZE {
             for i in 0..16 {
-                *d.add(i) = C::read(q.add(i * C::SIZE as usize));
+                v[i] = C::read(q.add(i * C::SIZE as usize));
             }
         } else {
             for i in 0..16 {
-                *d.add(i) = C::read(q.add(i * step as usize));
+                v[i] = C::read(q.add(i * step as usize));
             }
         }
     } else if L::same_mask(p, first) | !ex == 0xFFFF {
-        let v = r.read::<C>(first.wrapping_add(k) as u64 + add as u64);
-        for i in 0..16 {
-            *d.add(i) = v;
-        }
-    } else {
-        for i in 0..16 {
-            *d.add(i) = r.read::<C>((*p.add(i)).wrapping_add(k) as u64 + add as u64);
+        v = [r.read::<C>(first.wrapping_add(k) as u64 + add as u64); 16];
+    } else if let Some(limit) = r.limit(add + C::SIZE) {
+        let m = L::bound_mask(p, k, limit);
+        if m == 0xFFFF {
+            for i in 0..16 {
+                v[i] = C::read(r.ptr.add((*p.add(i)).wrapping_add(k) as usize + add as usize));
+            }
+        } else {
+            for i in crate::kernels::mask::Bits(m as u32) {
+                v[i] = C::read(r.ptr.add((*p.add(i)).wrapping_add(k) as usize + add as usize));
+            }
         }
     }
+    *(d as *mut [C::Lane; 16]) = v;
 }
 
-/// `d.len()` (2 to 16) consecutive words a lane. Null destinations are skipped.
+/// `d.len()` (2 to 16) consecutive words a lane. Destinations that nobody reads may be any 64 bytes.
 ///
 /// # Safety
 /// As [`load32`].
@@ -125,9 +150,7 @@ pub unsafe fn load32n<L: Steps>(r: Region, d: &[*mut u32], p: *const u32, k: u32
     if L::same_mask(p, first) | !ex == 0xFFFF {
         let o = first.wrapping_add(k) as u64;
         for (i, &d) in d.iter().enumerate() {
-            if !d.is_null() {
-                L::splat32(d, r.read::<C32>(o + i as u64 * 4));
-            }
+            L::splat32(d, r.read::<C32>(o + i as u64 * 4));
         }
         return;
     }
@@ -136,50 +159,29 @@ pub unsafe fn load32n<L: Steps>(r: Region, d: &[*mut u32], p: *const u32, k: u32
     if let Some(limit) = r.limit(bytes) {
         let inside = L::bound_mask(p, k, limit);
         if inside | !ex == 0xFFFF {
-            let mut o = [0u32; 16];
-            if inside == 0xFFFF {
-                for i in 0..16 {
-                    o[i] = (*p.add(i)).wrapping_add(k);
-                }
-            } else {
-                // Inactive lanes may point anywhere; offset 0 is as good.
-                for i in 0..16 {
-                    o[i] = if inside >> i & 1 != 0 { (*p.add(i)).wrapping_add(k) } else { 0 };
+            // Inactive lanes may point anywhere; offset 0 is as good.
+            let mut o = *(p as *const [u32; 16]);
+            for i in 0..16 {
+                o[i] = o[i].wrapping_add(k);
+                if inside & (1 << i) == 0 {
+                    o[i] = 0;
                 }
             }
-            for (c, d) in d.chunks(4).enumerate() {
-                let q = r.ptr.add(c * 16);
-                match d.len() {
-                    1 => {
-                        if !d[0].is_null() {
-                            for i in 0..16 {
-                                *d[0].add(i) = C32::read(q.add(o[i] as usize));
+            match d {
+                [a, b] => words2(r.ptr, &o, *a, *b),
+                [a, b, c, d] => words4(r.ptr, &o, [*a, *b, *c, *d]),
+                _ => {
+                    for (c, d) in d.chunks(4).enumerate() {
+                        let q = r.ptr.add(c * 16);
+                        match d {
+                            [a] => words1(q, &o, *a),
+                            [a, b] => words2(q, &o, *a, *b),
+                            [a, b, c] => {
+                                let mut unread = [0u32; 16];
+                                words4(q, &o, [*a, *b, *c, unread.as_mut_ptr()])
                             }
-                        }
-                    }
-                    2 => {
-                        for g in (0..16).step_by(4) {
-                            let a = |i: usize| (q.add(o[g + i] as usize) as *const u64).read_unaligned();
-                            let v = [a(0), a(1), a(2), a(3)];
-                            for i in 0..4 {
-                                if !d[0].is_null() {
-                                    *d[0].add(g + i) = v[i] as u32;
-                                }
-                                if !d[1].is_null() {
-                                    *d[1].add(g + i) = (v[i] >> 32) as u32;
-                                }
-                            }
-                        }
-                    }
-                    m => {
-                        for g in (0..16).step_by(4) {
-                            let a = |i: usize| (q.add(o[g + i] as usize) as *const [u32; 4]).read_unaligned();
-                            let v = transpose([a(0), a(1), a(2), a(3)]);
-                            for j in 0..m {
-                                if !d[j].is_null() {
-                                    (d[j].add(g) as *mut [u32; 4]).write_unaligned(v[j]);
-                                }
-                            }
+                            [a, b, c, d, ..] => words4(q, &o, [*a, *b, *c, *d]),
+                            [] => {}
                         }
                     }
                 }
@@ -190,11 +192,40 @@ pub unsafe fn load32n<L: Steps>(r: Region, d: &[*mut u32], p: *const u32, k: u32
     // Destinations may take the offsets' register.
     let own = *(p as *const [u32; 16]);
     for (i, &d) in d.iter().enumerate() {
-        if !d.is_null() {
-            for l in 0..16 {
-                let o = own[l].wrapping_add(k) as u64 + i as u64 * 4;
-                *d.add(l) = r.read::<C32>(o);
-            }
+        for l in 0..16 {
+            *d.add(l) = r.read::<C32>(own[l].wrapping_add(k) as u64 + i as u64 * 4);
+        }
+    }
+}
+
+/// One word at each offset, no checks.
+#[inline(always)]
+unsafe fn words1(q: *const u8, o: &[u32; 16], d: *mut u32) {
+    let mut v = [0; 16];
+    for i in 0..16 {
+        v[i] = C32::read(q.add(o[i] as usize));
+    }
+    *(d as *mut [u32; 16]) = v;
+}
+/// Two words at each offset, no checks.
+#[inline(always)]
+unsafe fn words2(q: *const u8, o: &[u32; 16], a: *mut u32, b: *mut u32) {
+    let (mut x, mut y) = ([0; 16], [0; 16]);
+    for i in 0..16 {
+        let v = (q.add(o[i] as usize) as *const u64).read_unaligned();
+        (x[i], y[i]) = (v as u32, (v >> 32) as u32);
+    }
+    *(a as *mut [u32; 16]) = x;
+    *(b as *mut [u32; 16]) = y;
+}
+/// Four words at each offset, no checks.
+#[inline(always)]
+unsafe fn words4(q: *const u8, o: &[u32; 16], d: [*mut u32; 4]) {
+    let row = |i: usize| (q.add(o[i] as usize) as *const [u32; 4]).read_unaligned();
+    for g in [0, 4, 8, 12] {
+        let v = transpose([row(g), row(g + 1), row(g + 2), row(g + 3)]);
+        for j in 0..4 {
+            *(d[j].add(g) as *mut [u32; 4]) = v[j];
         }
     }
 }
@@ -240,13 +271,20 @@ pub unsafe fn store32<L: Steps>(r: Region, v: *const u32, p: *const u32, k: u32,
     if ex == 0xFFFF {
         let t = *p;
         let o = t.wrapping_add(k);
-        if L::stride_mask(p, t, 4) == 0xFFFF && r.holds_run(o, 4, 4) {
+        if L::is_run(p, 4) && r.holds_run(o, 4, 4) {
             L::copy64(r.ptr.add(o as usize), v as *const u8);
             return;
         }
     }
     let Some(limit) = r.limit(4) else { return };
     let m = L::bound_mask(p, k, limit) & ex;
+    let f = m.trailing_zeros() & 15;
+    let t = (*p.add(f as usize)).wrapping_sub(f * 4);
+    if m != 0xFFFF && L::stride_mask(p, t, 4) | !m == 0xFFFF && t.wrapping_add(k) <= u32::MAX - 64 {
+        // Consecutive, some lanes absent.
+        L::store_mask(r.ptr.wrapping_add(t.wrapping_add(k) as usize), v, m);
+        return;
+    }
     if m == 0xFFFF {
         for i in 0..16 {
             C32::write(r.ptr.add((*p.add(i)).wrapping_add(k) as usize), *v.add(i));
