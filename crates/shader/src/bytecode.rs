@@ -39,12 +39,15 @@ impl Reg {
     pub fn uniform(unit: u16) -> Reg {
         Reg(unit | Self::UNIFORM)
     }
+    #[inline(always)]
     pub fn unit(self) -> usize {
         (self.0 & 0x7FFF) as usize
     }
+    #[inline(always)]
     pub fn is_uniform(self) -> bool {
         self.0 & Self::UNIFORM != 0
     }
+    #[inline(always)]
     pub fn is_none(self) -> bool {
         self == Self::NONE
     }
@@ -84,6 +87,7 @@ impl Op {
         }
     }
     /// Reads an extension word back.
+    #[inline(always)]
     pub fn regs(&self) -> [Reg; 8] {
         [
             Reg(self.code.0),
@@ -233,6 +237,7 @@ impl Code {
 pub fn mem_bits(mem: Mem, n: u8) -> u16 {
     mem as u16 | ((n - 1) as u16) << 3
 }
+#[inline(always)]
 pub fn mem_of(e: u16) -> Mem {
     match e & 7 {
         0 => Mem::U8,
@@ -243,6 +248,7 @@ pub fn mem_of(e: u16) -> Mem {
     }
 }
 /// Components: 1 to 16.
+#[inline(always)]
 pub fn n_of(e: u16) -> usize {
     ((e >> 3) & 15) as usize + 1
 }

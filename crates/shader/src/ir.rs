@@ -285,6 +285,7 @@ pub enum Mem {
 
 impl Mem {
     /// Bytes in memory.
+    #[inline(always)]
     pub fn bytes(self) -> u32 {
         match self {
             Mem::U8 => 1,
