@@ -9,14 +9,50 @@ pub trait Steps: Copy {
     /// Lanes whose offset is `t + lane · s` (mod 2^32).
     unsafe fn stride_mask(p: *const u32, t: u32, s: u32) -> u16;
     /// Lanes whose offset is `b`.
+    #[inline(always)]
     unsafe fn same_mask(p: *const u32, b: u32) -> u16 {
         Self::stride_mask(p, b, 0)
     }
     /// Whether every lane's offset is the first one's + lane · s.
+    #[inline(always)]
     unsafe fn is_run(p: *const u32, s: u32) -> bool {
         Self::stride_mask(p, *p, s) == 0xFFFF
     }
+    /// Two words at each offset of `o` from `q`, no checks.
+    #[inline(always)]
+    unsafe fn words2(q: *const u8, o: &[u32; 16], a: *mut u32, b: *mut u32) {
+        let (mut x, mut y) = ([0; 16], [0; 16]);
+        for i in 0..16 {
+            let v = (q.add(o[i] as usize) as *const u64).read_unaligned();
+            (x[i], y[i]) = (v as u32, (v >> 32) as u32);
+        }
+        *(a as *mut [u32; 16]) = x;
+        *(b as *mut [u32; 16]) = y;
+    }
+    /// Four words at each offset of `o` from `q`, no checks.
+    #[inline(always)]
+    unsafe fn words4(q: *const u8, o: &[u32; 16], d: [*mut u32; 4]) {
+        let mut v = [[0u32; 16]; 4];
+        for i in 0..16 {
+            let row = (q.add(o[i] as usize) as *const [u32; 4]).read_unaligned();
+            for j in 0..4 {
+                v[j][i] = row[j];
+            }
+        }
+        for j in 0..4 {
+            *(d[j] as *mut [u32; 16]) = v[j];
+        }
+    }
+    /// Stores four words at each offset, in lane order, no checks.
+    #[inline(always)]
+    unsafe fn store_words4(q: *mut u8, o: &[u32; 16], v: [*const u32; 4]) {
+        for i in 0..16 {
+            let row = [*v[0].add(i), *v[1].add(i), *v[2].add(i), *v[3].add(i)];
+            (q.add(o[i] as usize) as *mut [u32; 4]).write_unaligned(row);
+        }
+    }
     /// Stores the words of lanes `m`; touches no other memory.
+    #[inline(always)]
     unsafe fn store_mask(d: *mut u8, v: *const u32, m: u16) {
         for i in crate::kernels::mask::Bits(m as u32) {
             (d as *mut u32).add(i).write_unaligned(*v.add(i));
@@ -28,6 +64,7 @@ pub trait Steps: Copy {
     /// 0 to `limit`.
     unsafe fn gather32(d: *mut u32, base: *const u8, p: *const u32, k: u32, limit: u32);
     /// Lanes for which the 32-bit comparison holds.
+    #[inline(always)]
     unsafe fn compare<C: Compare>(a: *const u32, b: *const u32) -> u16 {
         let mut m = 0;
         for i in 0..16 {
@@ -35,9 +72,11 @@ pub trait Steps: Copy {
         }
         m
     }
+    #[inline(always)]
     unsafe fn copy64(d: *mut u8, s: *const u8) {
         std::ptr::copy_nonoverlapping(s, d, 64);
     }
+    #[inline(always)]
     unsafe fn splat32(d: *mut u32, v: u32) {
         *(d as *mut [u32; 16]) = [v; 16];
     }
@@ -146,6 +185,18 @@ mod avx2 {
         let hi = _mm256_movemask_ps(_mm256_castsi256_ps(b)) as u32;
         (lo | hi << 8) as u16
     }
+    /// 4×4 transposes of both halves.
+    #[inline(always)]
+    unsafe fn transpose(v: [__m256i; 4]) -> [__m256i; 4] {
+        let (ab, cd) = (_mm256_unpacklo_epi32(v[0], v[1]), _mm256_unpacklo_epi32(v[2], v[3]));
+        let (ef, gh) = (_mm256_unpackhi_epi32(v[0], v[1]), _mm256_unpackhi_epi32(v[2], v[3]));
+        [
+            _mm256_unpacklo_epi64(ab, cd),
+            _mm256_unpackhi_epi64(ab, cd),
+            _mm256_unpacklo_epi64(ef, gh),
+            _mm256_unpackhi_epi64(ef, gh),
+        ]
+    }
     impl Steps for Avx2 {
         #[inline(always)]
         unsafe fn stride_mask(p: *const u32, t: u32, s: u32) -> u16 {
@@ -172,6 +223,50 @@ mod avx2 {
             let f = _mm256_add_epi32(e, _mm256_slli_epi32::<3>(sv));
             let eq = _mm256_and_si256(_mm256_cmpeq_epi32(a, e), _mm256_cmpeq_epi32(b, f));
             _mm256_movemask_epi8(eq) == -1
+        }
+        #[inline(always)]
+        unsafe fn words2(q: *const u8, o: &[u32; 16], a: *mut u32, b: *mut u32) {
+            for g in [0, 8] {
+                // Lanes i and i + 1, each two words.
+                let pair = |i: usize| {
+                    let lo = _mm_load_sd(q.add(o[g + i] as usize) as *const f64);
+                    _mm_castpd_ps(_mm_loadh_pd(lo, q.add(o[g + i + 1] as usize) as *const f64))
+                };
+                let x = _mm256_insertf128_ps::<1>(_mm256_castps128_ps256(pair(0)), pair(4));
+                let y = _mm256_insertf128_ps::<1>(_mm256_castps128_ps256(pair(2)), pair(6));
+                _mm256_storeu_ps(a.add(g) as *mut f32, _mm256_shuffle_ps::<0x88>(x, y));
+                _mm256_storeu_ps(b.add(g) as *mut f32, _mm256_shuffle_ps::<0xDD>(x, y));
+            }
+        }
+        #[inline(always)]
+        unsafe fn words4(q: *const u8, o: &[u32; 16], d: [*mut u32; 4]) {
+            for g in [0, 8] {
+                // Lanes i and i + 4, each four words.
+                let pair = |i: usize| {
+                    let lo = _mm_loadu_si128(q.add(o[g + i] as usize) as *const __m128i);
+                    let hi = _mm_loadu_si128(q.add(o[g + i + 4] as usize) as *const __m128i);
+                    _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(lo), hi)
+                };
+                let v = transpose([pair(0), pair(1), pair(2), pair(3)]);
+                for j in 0..4 {
+                    _mm256_storeu_si256(d[j].add(g) as *mut __m256i, v[j]);
+                }
+            }
+        }
+        #[inline(always)]
+        unsafe fn store_words4(q: *mut u8, o: &[u32; 16], v: [*const u32; 4]) {
+            for g in [0, 8] {
+                let l = |j: usize| _mm256_loadu_si256(v[j].add(g) as *const __m256i);
+                let r = transpose([l(0), l(1), l(2), l(3)]);
+                for i in 0..4 {
+                    let to = q.add(o[g + i] as usize) as *mut __m128i;
+                    _mm_storeu_si128(to, _mm256_castsi256_si128(r[i]));
+                }
+                for i in 0..4 {
+                    let to = q.add(o[g + i + 4] as usize) as *mut __m128i;
+                    _mm_storeu_si128(to, _mm256_extracti128_si256::<1>(r[i]));
+                }
+            }
         }
         #[inline(always)]
         unsafe fn store_mask(d: *mut u8, v: *const u32, m: u16) {

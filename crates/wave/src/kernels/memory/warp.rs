@@ -168,19 +168,19 @@ pub unsafe fn load32n<L: Steps>(r: Region, d: &[*mut u32], p: *const u32, k: u32
                 }
             }
             match d {
-                [a, b] => words2(r.ptr, &o, *a, *b),
-                [a, b, c, d] => words4(r.ptr, &o, [*a, *b, *c, *d]),
+                [a, b] => L::words2(r.ptr, &o, *a, *b),
+                [a, b, c, d] => L::words4(r.ptr, &o, [*a, *b, *c, *d]),
                 _ => {
                     for (c, d) in d.chunks(4).enumerate() {
                         let q = r.ptr.add(c * 16);
                         match d {
                             [a] => words1(q, &o, *a),
-                            [a, b] => words2(q, &o, *a, *b),
+                            [a, b] => L::words2(q, &o, *a, *b),
                             [a, b, c] => {
                                 let mut unread = [0u32; 16];
-                                words4(q, &o, [*a, *b, *c, unread.as_mut_ptr()])
+                                L::words4(q, &o, [*a, *b, *c, unread.as_mut_ptr()])
                             }
-                            [a, b, c, d, ..] => words4(q, &o, [*a, *b, *c, *d]),
+                            [a, b, c, d, ..] => L::words4(q, &o, [*a, *b, *c, *d]),
                             [] => {}
                         }
                     }
@@ -207,61 +207,6 @@ unsafe fn words1(q: *const u8, o: &[u32; 16], d: *mut u32) {
     }
     *(d as *mut [u32; 16]) = v;
 }
-/// Two words at each offset, no checks.
-#[inline(always)]
-unsafe fn words2(q: *const u8, o: &[u32; 16], a: *mut u32, b: *mut u32) {
-    let (mut x, mut y) = ([0; 16], [0; 16]);
-    for i in 0..16 {
-        let v = (q.add(o[i] as usize) as *const u64).read_unaligned();
-        (x[i], y[i]) = (v as u32, (v >> 32) as u32);
-    }
-    *(a as *mut [u32; 16]) = x;
-    *(b as *mut [u32; 16]) = y;
-}
-/// Four words at each offset, no checks.
-#[inline(always)]
-unsafe fn words4(q: *const u8, o: &[u32; 16], d: [*mut u32; 4]) {
-    let row = |i: usize| (q.add(o[i] as usize) as *const [u32; 4]).read_unaligned();
-    for g in [0, 4, 8, 12] {
-        let v = transpose([row(g), row(g + 1), row(g + 2), row(g + 3)]);
-        for j in 0..4 {
-            *(d[j].add(g) as *mut [u32; 4]) = v[j];
-        }
-    }
-}
-
-/// Rows become columns.
-#[cfg(target_arch = "x86_64")]
-#[inline(always)]
-fn transpose(v: [[u32; 4]; 4]) -> [[u32; 4]; 4] {
-    use std::arch::x86_64::*;
-    // SAFETY: SSE2 is part of x86-64; arrays of 16 bytes.
-    unsafe {
-        let l = |r: &[u32; 4]| _mm_loadu_si128(r.as_ptr() as *const __m128i);
-        let (a, b, c, d) = (l(&v[0]), l(&v[1]), l(&v[2]), l(&v[3]));
-        let (ab, cd) = (_mm_unpacklo_epi32(a, b), _mm_unpacklo_epi32(c, d));
-        let (ef, gh) = (_mm_unpackhi_epi32(a, b), _mm_unpackhi_epi32(c, d));
-        std::mem::transmute([
-            _mm_unpacklo_epi64(ab, cd),
-            _mm_unpackhi_epi64(ab, cd),
-            _mm_unpacklo_epi64(ef, gh),
-            _mm_unpackhi_epi64(ef, gh),
-        ])
-    }
-}
-/// Rows become columns.
-#[cfg(not(target_arch = "x86_64"))]
-#[inline(always)]
-fn transpose(v: [[u32; 4]; 4]) -> [[u32; 4]; 4] {
-    let mut r = [[0; 4]; 4];
-    for i in 0..4 {
-        for j in 0..4 {
-            r[j][i] = v[i][j];
-        }
-    }
-    r
-}
-
 /// Stores one word a lane of `ex`, in lane order. `v`: 16 values.
 ///
 /// # Safety
@@ -329,20 +274,17 @@ pub unsafe fn store32n<L: Steps>(r: Region, v: &[*const u32], p: *const u32, k: 
         && let Some(limit) = r.limit(n as u32 * 4)
         && L::bound_mask(p, k, limit) == 0xFFFF
     {
-        // Groups of four lanes; lane order holds within and between them, for each lane's words never overlap its own.
-        for g in (0..16).step_by(4) {
-            let at = |i: usize| r.ptr.add((*p.add(g + i)).wrapping_add(k) as usize);
-            if n == 4 {
-                let a = |j: usize| (v[j].add(g) as *const [u32; 4]).read_unaligned();
-                let rows = transpose([a(0), a(1), a(2), a(3)]);
-                for i in 0..4 {
-                    (at(i) as *mut [u32; 4]).write_unaligned(rows[i]);
-                }
-            } else {
-                for i in 0..4 {
-                    for (j, v) in v.iter().enumerate() {
-                        C32::write(at(i).add(j * 4), *v.add(g + i));
-                    }
+        if let [a, b, c, d] = v {
+            let mut o = *(p as *const [u32; 16]);
+            for x in &mut o {
+                *x = x.wrapping_add(k);
+            }
+            L::store_words4(r.ptr, &o, [*a, *b, *c, *d]);
+        } else {
+            for i in 0..16 {
+                let to = r.ptr.add((*p.add(i)).wrapping_add(k) as usize);
+                for (j, v) in v.iter().enumerate() {
+                    C32::write(to.add(j * 4), *v.add(i));
                 }
             }
         }
