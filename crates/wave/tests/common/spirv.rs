@@ -22,15 +22,18 @@ pub fn compile(words: &[u32], lanes: Option<u32>) -> shader::options::Result<Pro
             inline_data: false,
         })
     };
-    shader::compile(&module, &Options {
-        stage: Stage::Compute,
-        entry: "main",
-        spec: &[],
-        binding: &binding,
-        push_bytes: 128,
-        lanes,
-        optimise: true,
-    })
+    shader::compile(
+        &module,
+        &Options {
+            stage: Stage::Compute,
+            entry: "main",
+            spec: &[],
+            binding: &binding,
+            push_bytes: 128,
+            lanes,
+            optimise: true,
+        },
+    )
 }
 
 pub struct NoHost;
