@@ -166,7 +166,15 @@ impl Types {
     }
     /// Whether the two flatten to the same registers.
     pub fn same_shape(&self, a: u32, b: u32) -> bool {
-        a == b || self.get(a).scalars == self.get(b).scalars
+        if a == b {
+            return true;
+        }
+        let n = self.get(a).scalars;
+        if n != self.get(b).scalars || n > MAX_SCALARS {
+            return n == self.get(b).scalars && self.kind(a) == self.kind(b);
+        }
+        let (mut x, mut y) = (Vec::new(), Vec::new());
+        self.flatten(a, &mut x).is_ok() && self.flatten(b, &mut y).is_ok() && x == y
     }
     pub fn member(&self, ix: u32, i: u32) -> Option<Member> {
         match self.kind(ix) {

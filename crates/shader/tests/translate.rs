@@ -1,0 +1,183 @@
+//! Translation of real modules: every one in `tests/spirv` becomes IR that keeps the rules and a program; broken
+//! ones become errors.
+
+use shader::ir::{Inst, Shader, Stage};
+use shader::options::{Binding, Error, Options};
+use shader::{Module, build::build, compile, verify::verify};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+fn modules() -> Vec<(String, Vec<u32>)> {
+    let dir = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/spirv");
+    let mut out = Vec::new();
+    for e in std::fs::read_dir(dir).expect("tests/spirv") {
+        let p = e.expect("an entry").path();
+        if p.extension().is_some_and(|x| x == "spv") {
+            let bytes = std::fs::read(&p).expect("readable");
+            let words = bytes.chunks_exact(4).map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]])).collect();
+            out.push((p.file_stem().expect("a name").to_string_lossy().into_owned(), words));
+        }
+    }
+    out.sort();
+    assert!(out.len() >= 19, "the modules are checked in");
+    out
+}
+
+fn binding(_: u32, b: u32) -> Option<Binding> {
+    Some(Binding { table: 0, offset: 32 * b.min(1000), stride: 32, count: 4, inline_data: false })
+}
+
+fn options<'a>(spec: &'a [(u32, u64)]) -> Options<'a> {
+    Options {
+        stage: Stage::Compute,
+        entry: "main",
+        spec,
+        binding: &binding,
+        push_bytes: 256,
+        lanes: None,
+        optimise: true,
+    }
+}
+
+fn translate(name: &str, spec: &[(u32, u64)]) -> Shader {
+    let (_, words) = modules().into_iter().find(|m| m.0 == name).expect("a module of this name");
+    build(&Module::parse(&words).expect("parses"), &options(spec)).expect("translates")
+}
+
+#[test]
+fn every_module_translates_and_lowers() {
+    for (name, words) in modules() {
+        let m = Module::parse(&words).unwrap_or_else(|e| panic!("{name}: {e}"));
+        let s = build(&m, &options(&[])).unwrap_or_else(|e| panic!("{name}: {e}"));
+        verify(&s).unwrap_or_else(|e| panic!("{name}: {e}"));
+        compile(&m, &options(&[])).unwrap_or_else(|e| panic!("{name}: {e}"));
+    }
+}
+
+#[test]
+fn byte_order_does_not_matter() {
+    for (name, words) in modules() {
+        let swapped: Vec<u32> = words.iter().map(|w| w.swap_bytes()).collect();
+        let a = build(&Module::parse(&words).expect("parses"), &options(&[])).expect("translates");
+        let b = build(&Module::parse(&swapped).expect("parses"), &options(&[])).expect("translates");
+        assert!(a == b, "{name}");
+    }
+}
+
+#[test]
+fn saxpy_is_straight_and_hoists_nothing_twice() {
+    let s = translate("saxpy", &[]);
+    assert_eq!(s.blocks.len(), 1);
+    let count = |f: fn(&Inst) -> bool| s.blocks[0].insts.iter().filter(|v| f(&s.data(**v).inst)).count();
+    assert_eq!(count(|i| matches!(i, Inst::Store { .. })), 1);
+    assert_eq!(count(|i| matches!(i, Inst::Load { .. })), 2);
+    assert_eq!(count(|i| matches!(i, Inst::Descriptor { .. })), 2);
+}
+
+#[test]
+fn specialisation_sizes_the_workgroup_and_folds() {
+    let s = translate("addresses", &[(3, 8), (4, 2), (7, 1), (8, 0)]);
+    assert_eq!(s.workgroup, [8, 2, 1]);
+    // tmp has N * 2 + 3 = 5 words, rounded up to 16 bytes.
+    assert_eq!(s.shared_bytes, 32);
+    assert_eq!(translate("addresses", &[]).shared_bytes, 48);
+}
+
+#[test]
+fn small_arrays_stay_out_of_memory() {
+    let s = translate("arrays", &[]);
+    // Only the array of 40 floats and its inout copy are in scratch memory.
+    assert_eq!(s.scratch_words, 80);
+}
+
+#[test]
+fn a_binding_outside_the_layout_is_an_error() {
+    let (_, words) = modules().into_iter().find(|m| m.0 == "saxpy").expect("saxpy");
+    let m = Module::parse(&words).expect("parses");
+    let o = Options { binding: &|_, b| binding(0, b).filter(|_| b == 0), ..options(&[]) };
+    assert!(matches!(build(&m, &o), Err(Error::Invalid { .. })));
+}
+
+#[test]
+fn an_unknown_entry_point_is_an_error() {
+    let (_, words) = modules().into_iter().next().expect("a module");
+    let m = Module::parse(&words).expect("parses");
+    let o = Options { entry: "nobody", ..options(&[]) };
+    assert!(matches!(build(&m, &o), Err(Error::Invalid { .. })));
+}
+
+/// xorshift64*
+struct Rng(u64);
+impl Rng {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        self.0.wrapping_mul(0x2545_F491_4F6C_DD1D)
+    }
+    fn below(&mut self, n: usize) -> usize {
+        (self.next() >> 33) as usize % n.max(1)
+    }
+}
+
+fn mutate(words: &mut Vec<u32>, rng: &mut Rng) {
+    let n = words.len();
+    match rng.below(10) {
+        0 => words.truncate(rng.below(n)),
+        1 => {
+            words.swap(rng.below(n), rng.below(n));
+        }
+        2 => {
+            let (a, b) = (rng.below(n), rng.below(n));
+            words[a] = words[b];
+        }
+        3 => {
+            words.remove(rng.below(n));
+        }
+        4 => words[rng.below(n)] = rng.next() as u32,
+        5 => words[rng.below(n)] ^= 1 << rng.below(32),
+        // Most words are ids and small numbers: nearby ones do the harm.
+        _ => {
+            let at = 5 + rng.below(n - 5);
+            words[at] = match rng.below(4) {
+                0 => words[at].wrapping_add(1),
+                1 => words[at].wrapping_sub(1),
+                2 => rng.below(words[3] as usize) as u32,
+                _ => words[at] & 0xFFFF_0000 | rng.below(512) as u32,
+            };
+        }
+    }
+}
+
+/// Mutated modules give results or errors, quickly; results keep the rules. TUFF_FUZZ_COUNT says how many (5000).
+#[test]
+fn mutated_modules_never_panic() {
+    let count: usize = std::env::var("TUFF_FUZZ_COUNT").ok().and_then(|s| s.parse().ok()).unwrap_or(5000);
+    let all: Vec<_> = modules().into_iter().filter(|m| m.1.len() < 20_000).collect();
+    let mut rng = Rng(0x5EED_1234_5678_9ABC);
+    let (mut built, mut refused) = (0, 0);
+    for k in 0..count {
+        let (name, words) = &all[k % all.len()];
+        let mut words = words.clone();
+        for _ in 0..1 + rng.below(3) {
+            if words.len() > 8 {
+                mutate(&mut words, &mut rng);
+            }
+        }
+        let t = Instant::now();
+        let result = Module::parse(&words).and_then(|m| {
+            let s = build(&m, &options(&[]))?;
+            verify(&s).unwrap_or_else(|e| panic!("mutation {k} of {name}: {e}"));
+            compile(&m, &options(&[]))
+        });
+        assert!(t.elapsed() < Duration::from_secs(10), "mutation {k} of {name} took {:?}", t.elapsed());
+        match result {
+            Ok(_) => built += 1,
+            Err(e) => {
+                assert!(!e.to_string().contains("broke its own rules"), "mutation {k} of {name}: {e}");
+                refused += 1;
+            }
+        }
+    }
+    assert!(built > count / 100 && refused > count / 10, "{built} built, {refused} refused");
+}
