@@ -72,7 +72,7 @@ impl Emit {
     }
 
     /// A scalar's bits, zero-extended to its register.
-    pub fn to_bits(&mut self, s: Sk, v: Value) -> Value {
+    pub fn bits_of(&mut self, s: Sk, v: Value) -> Value {
         if s == Sk::F16 { self.un(Un::F16ToBits, v) } else { v }
     }
     pub fn of_bits(&mut self, s: Sk, v: Value) -> Value {
@@ -188,7 +188,7 @@ impl Builder<'_> {
         }
         let mut list: Vec<Value> = self.pool[start..start + len].to_vec();
         for v in &mut list {
-            *v = self.e.to_bits(x, *v);
+            *v = self.e.bits_of(x, *v);
         }
         let list = self.e.explode(x.bits(), y.bits(), list);
         let list = self.e.join(x.bits(), y.bits(), list);

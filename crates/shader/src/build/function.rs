@@ -268,7 +268,7 @@ impl<'m> Builder<'m> {
     /// Values of an OpPhi, appended to the pool.
     fn phi(&mut self, fr: &mut Frame, i: Code<'m>) -> Result<usize> {
         let (ty, id) = self.result(&i)?;
-        if i.len() % 2 == 0 {
+        if i.len().is_multiple_of(2) {
             return Err(i.bad("an odd number of operands"));
         }
         let cur = self.e.cur;

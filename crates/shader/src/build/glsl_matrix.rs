@@ -157,8 +157,8 @@ impl<'m> Builder<'m> {
             }
         }
         let mut det = self.e.fmul(m.s, m.at(0, 0), cofactors[0]);
-        for r in 1..n {
-            det = self.e.fmad(m.s, m.at(0, r), cofactors[r], det);
+        for (r, &c) in cofactors.iter().enumerate().take(n).skip(1) {
+            det = self.e.fmad(m.s, m.at(0, r), c, det);
         }
         let one = self.e.fconst(m.s, 1.0);
         let inv = self.e.fdiv(m.s, one, det);
