@@ -1,4 +1,4 @@
-//! Prints the IR of a SPIR-V file's compute entry point, and how long parsing and translation took.
+//! Prints the IR and the bytecode of a SPIR-V file's compute entry point, and how long parsing and translation took.
 //! `cargo run --release -p shader --example dump -- FILE.spv [quiet]`
 
 use shader::ir::Stage;
@@ -16,6 +16,7 @@ fn main() {
         |_, b| Some(Binding { table: 0, offset: 32 * b, stride: 32, count: 64, inline_data: false });
     let mut best = (f64::MAX, f64::MAX);
     let mut shader = None;
+    let mut program = None;
     let mut lower = f64::MAX;
     for _ in 0..if quiet { 20 } else { 1 } {
         let t = Instant::now();
@@ -42,14 +43,18 @@ fn main() {
         best = (best.0.min(a), best.1.min(t.elapsed().as_secs_f64()));
         let t = Instant::now();
         let mut s = shader.clone().expect("translated");
-        if let Err(e) = shader::pass::compile_ir(&mut s, &o) {
-            return println!("{path}: {e}");
+        match shader::pass::compile_ir(&mut s, &o) {
+            Ok(p) => program = Some(p),
+            Err(e) => return println!("{path}: {e}"),
         }
         lower = lower.min(t.elapsed().as_secs_f64());
     }
     let s = shader.expect("translated");
     if !quiet {
         print!("{}", shader::ir_print::print(&s));
+        if let Some(p) = &program {
+            print!("{}", shader::bytecode_print::print(p));
+        }
     }
     println!(
         "{path}: parse {:.3} ms, build {:.3} ms, lower {:.3} ms, {} blocks, {} values, verify {:?}",

@@ -117,14 +117,16 @@ impl Control {
             }
             let group: Vec<u32> = sources[i..j].iter().map(|s| s.1).collect();
             i = j;
-            let owner = self.mask_owner(blocks, t, &group);
+            let owner = self.mask_owner(blocks, t, group.iter().copied());
             let first = group[0];
             let pre_parks = self.pre_park[first as usize] == t;
             // A pre-parking split assigns; if it is not the owner it cannot.
             if pre_parks && owner == first && !group[1..].contains(&first) {
                 continue;
             }
-            let assigned = group.len() == 1 && owner == first && self.far_is_no(blocks, first as usize, t);
+            // Later sources accumulate.
+            let assigned =
+                owner == first && group.get(1) != Some(&first) && self.far_is_no(blocks, first as usize, t);
             if assigned {
                 self.assigns[first as usize] = true;
             } else {
@@ -135,18 +137,17 @@ impl Control {
     }
 
     fn far_is_no(&self, blocks: &LBlocks, p: usize, t: u32) -> bool {
-        self.rare[p] || {
-            let [yes, no] = blocks.cfg.succ[p];
-            self.parks.mask[p] && no == t && yes > p as u32 && no > yes
-        }
+        let [yes, no] = blocks.cfg.succ[p];
+        let far = if self.rare[p] { yes.max(no) } else { no };
+        far == t && self.parks.mask[p] && yes > p as u32 && no > p as u32 && (self.rare[p] || no > yes)
     }
 
     /// The block in which mask of `t` must be valid first: dominates all, in the loop of `t`, contiguous up to `t`.
-    fn mask_owner(&self, blocks: &LBlocks, t: u32, sources: &[u32]) -> u32 {
+    fn mask_owner(&self, blocks: &LBlocks, t: u32, sources: impl Iterator<Item = u32>) -> u32 {
         let cfg = &blocks.cfg;
         let home = outer(blocks, t);
         let mut d = t;
-        for &s in sources {
+        for s in sources {
             d = cfg.common_dominator(d, s);
         }
         if d == t {
@@ -161,6 +162,14 @@ impl Control {
         }
     }
 
+    /// `far` is the second arm of an if with an else at `p`: the first arm jumps over it.
+    fn is_else(&self, blocks: &LBlocks, p: usize, far: u32) -> bool {
+        let last = far as usize - 1;
+        let [to, none] = blocks.cfg.succ[last];
+        let inside = |b: usize| blocks.cfg.loop_of[b] == blocks.cfg.loop_of[p];
+        none == NONE && to > far && (to as usize) < blocks.blocks.len() && inside(to as usize)
+    }
+
     /// An if–else at `p` whose first arm surely ends at the merge block by the jump of its last block; or the rare
     /// exit of a loop.
     fn find_pre_park(&mut self, blocks: &LBlocks, p: usize) {
@@ -170,15 +179,18 @@ impl Control {
             return;
         }
         let next = p as u32 + 1;
-        // Rare: a split edge next, the other way after it and from here only.
-        if (yes == next || no == next)
-            && blocks.blocks[p + 1].source == NONE
-            && cfg.succ[p + 1][0] > next
-            && yes.max(no) == next + 1
-            && cfg.preds(next + 1).len() == 1
-        {
-            self.rare[p] = true;
-            return;
+        if yes == next || no == next {
+            let far = yes.max(no);
+            let preds = cfg.preds(far);
+            if (far as usize) < blocks.blocks.len()
+                && yes.min(no) == next
+                && preds.iter().all(|q| *q >= p as u32)
+                && self.mask_owner(blocks, far, preds.iter().copied().filter(|q| *q < far)) == p as u32
+                && !self.is_else(blocks, p, far)
+            {
+                self.rare[p] = true;
+                return;
+            }
         }
         if yes != next || no <= next || cfg.preds(no).iter().filter(|q| **q < no).count() != 1 {
             return;
@@ -200,7 +212,8 @@ impl Control {
         let group: Vec<u32> = cfg.preds(merge).iter().copied().filter(|q| *q as usize != last).collect();
         let mut all = vec![p as u32];
         all.extend(group.iter().filter(|q| (0..2).any(|k| cfg.succ[**q as usize][k] == merge)));
-        if cfg.loop_of[last] != cfg.loop_of[p] || self.mask_owner(blocks, merge, &all) != p as u32 {
+        if cfg.loop_of[last] != cfg.loop_of[p] || self.mask_owner(blocks, merge, all.into_iter()) != p as u32
+        {
             return;
         }
         self.pre_park[p] = merge;
