@@ -234,7 +234,8 @@ impl Code {
 }
 
 /// `e` of memory ops: bits 0..4 [`Mem`], bits 3..8 n − 1.
-pub fn mem_bits(mem: Mem, n: u8) -> u16 {
+#[inline(always)]
+pub const fn mem_bits(mem: Mem, n: u8) -> u16 {
     mem as u16 | ((n - 1) as u16) << 3
 }
 #[inline(always)]

@@ -41,6 +41,8 @@ pub struct Worker {
     serial: u64,
     packing: Option<Packing>,
     inputs: Vec<Filled>,
+    /// Masks at the start of each wave of a workgroup (all packed workgroups present), and its live warps.
+    masks: Vec<([u16; 32], u32)>,
     /// The program has control barriers that waves of one workgroup must meet at.
     meets: bool,
 }
@@ -79,6 +81,7 @@ impl Worker {
             serial: 0,
             packing: None,
             inputs: Vec::new(),
+            masks: Vec::new(),
             meets: false,
         }
     }
@@ -132,6 +135,7 @@ impl Worker {
             }
             self.inputs.push(Filled { input, reg, patterns });
         }
+        self.masks = (0..k.waves).map(|wave| masks(&k, wave, k.groups)).collect();
         self.packing = Some(k);
         self.serial = d.serial;
     }
@@ -288,13 +292,10 @@ impl Worker {
     fn start(&mut self, d: &Dispatch, k: &Packing, wave: u32, g: u64, n: u32) {
         let file = if self.meets { wave as usize } else { 0 };
         let Some(st) = self.waves[file].state.as_deref_mut() else { return };
-        st.exec = [0; 32];
-        st.live = 0;
-        for w in 0..k.wave_warps {
-            let lanes = k.lanes(wave, w, n);
-            st.exec[w as usize] = lanes;
-            st.live |= ((lanes != 0) as u32) << w;
-        }
+        (st.exec, st.live) = match self.masks.get(wave as usize) {
+            Some(m) if n == k.groups => *m,
+            _ => masks(k, wave, n),
+        };
         // SAFETY: prologue is at most the code's length.
         st.pc = unsafe { st.code.add(d.program.prologue as usize) };
         for f in &self.inputs {
@@ -315,6 +316,17 @@ impl Worker {
             }
         }
     }
+}
+
+/// Masks of a wave with `n` workgroups, and its live warps.
+fn masks(k: &Packing, wave: u32, n: u32) -> ([u16; 32], u32) {
+    let (mut exec, mut live) = ([0; 32], 0);
+    for w in 0..k.wave_warps {
+        let lanes = k.lanes(wave, w, n);
+        exec[w as usize] = lanes;
+        live |= ((lanes != 0) as u32) << w;
+    }
+    (exec, live)
 }
 
 /// Component `c` of the ids of workgroups `g .. g + n`.

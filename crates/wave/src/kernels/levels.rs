@@ -1,11 +1,40 @@
 //! The few vector steps of memory kernels that need hand-picked instructions, and the macro that makes each kernel's
 //! three forms.
 
+use crate::state::State;
+use shader::bytecode::Op;
+
+/// Kernels called out of line by their fast forms.
+#[derive(Clone, Copy)]
+pub enum General {
+    LdBuf,
+    StBuf,
+    LdShared,
+    StShared,
+}
+
+macro_rules! call_general {
+    ($module:path) => {
+        #[inline(always)]
+        unsafe fn call(g: General, st: &mut State, op: *const Op) -> *const Op {
+            use $module as m;
+            match g {
+                General::LdBuf => m::ld_buf(st, op),
+                General::StBuf => m::st_buf(st, op),
+                General::LdShared => m::ld_shared(st, op),
+                General::StShared => m::st_shared(st, op),
+            }
+        }
+    };
+}
+
 /// Steps over one warp of 16 lanes. `p` points at 16 offsets.
 ///
 /// # Safety
 /// Pointers are valid for 16 lanes; the CPU has the level's instructions.
 pub trait Steps: Copy {
+    /// Runs a general kernel of this level.
+    unsafe fn call(g: General, st: &mut State, op: *const Op) -> *const Op;
     /// Lanes whose offset is `t + lane · s` (mod 2^32).
     unsafe fn stride_mask(p: *const u32, t: u32, s: u32) -> u16;
     /// Lanes whose offset is `b`.
@@ -141,6 +170,7 @@ compares! {
 #[derive(Clone, Copy)]
 pub struct Portable;
 impl Steps for Portable {
+    call_general!(crate::kernels::memory::general::portable);
     #[inline(always)]
     unsafe fn stride_mask(p: *const u32, t: u32, s: u32) -> u16 {
         let mut m = 0;
@@ -172,7 +202,9 @@ impl Steps for Portable {
 pub struct Avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx2 {
-    use super::{Avx2, Compare, Steps};
+    use super::{Avx2, Compare, General, Steps};
+    use crate::state::State;
+    use shader::bytecode::Op;
     use std::arch::x86_64::*;
 
     #[inline(always)]
@@ -198,6 +230,7 @@ mod avx2 {
         ]
     }
     impl Steps for Avx2 {
+        call_general!(crate::kernels::memory::general::avx2);
         #[inline(always)]
         unsafe fn stride_mask(p: *const u32, t: u32, s: u32) -> u16 {
             let (a, b) = load(p);
@@ -320,7 +353,7 @@ mod avx2 {
 /// (`#[inline(always)]`), and `register(level, table)`.
 macro_rules! kernel_forms {
     ($($code:ident = $name:ident;)*) => {
-        mod portable {
+        pub(crate) mod portable {
             use crate::kernels::levels::Portable;
             use crate::state::State;
             use shader::bytecode::Op;
@@ -329,7 +362,7 @@ macro_rules! kernel_forms {
             })*
         }
         #[cfg(target_arch = "x86_64")]
-        mod avx2 {
+        pub(crate) mod avx2 {
             use crate::kernels::levels::Avx2;
             use crate::state::State;
             use shader::bytecode::Op;

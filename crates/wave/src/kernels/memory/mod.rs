@@ -5,6 +5,8 @@
 //! inactive lanes of a live warp wherever it is in bounds; stores touch active lanes only, in lane order.
 
 pub mod cell;
+pub mod fast;
+pub mod general;
 pub mod global;
 pub mod linear;
 pub mod offsets;
@@ -13,7 +15,8 @@ pub mod warp;
 
 use super::levels::kernel_forms;
 use global::{ld_global, st_global};
-use linear::{ld_buf, ld_push, ld_shared, st_buf, st_shared};
+use fast::{ld_buf, ld_shared, st_buf, st_shared};
+use linear::ld_push;
 use scratch::{ld_scratch, st_scratch};
 
 kernel_forms! {

@@ -207,6 +207,22 @@ unsafe fn words1(q: *const u8, o: &[u32; 16], d: *mut u32) {
     }
     *(d as *mut [u32; 16]) = v;
 }
+/// As [`store32`] with all lanes active.
+///
+/// # Safety
+/// As [`load32`].
+#[inline(always)]
+pub unsafe fn store32_full<L: Steps>(r: Region, v: *const u32, p: *const u32, k: u32) {
+    let o = (*p).wrapping_add(k);
+    if L::is_run(p, 4) && r.holds_run(o, 4, 4) {
+        L::copy64(r.ptr.add(o as usize), v as *const u8);
+        return;
+    }
+    for i in 0..16 {
+        r.write::<C32>((*p.add(i)).wrapping_add(k) as u64, *v.add(i));
+    }
+}
+
 /// Stores one word a lane of `ex`, in lane order. `v`: 16 values.
 ///
 /// # Safety

@@ -1,0 +1,84 @@
+//! The usual loads and stores, in tight loops: one 32-bit word a lane of one region, all lanes of the live warps active.
+//! Anything else goes to the general form.
+
+use super::linear::{buffer, shared};
+use super::warp::{Region, load32_full, store32_full};
+use crate::kernels::levels::{General, Steps};
+use crate::kernels::mask::{Bits, is_full};
+use crate::kernels::regs::src32;
+use crate::state::State;
+use shader::bytecode::{Op, mem_bits};
+use shader::ir::Mem;
+
+const WORD: u16 = mem_bits(Mem::B32, 1);
+
+/// Pointer to varying offsets and the constant added, when the op is of the usual kind.
+#[inline(always)]
+unsafe fn usual(st: &State, o: &Op) -> Option<(*const u32, u32)> {
+    // A varying `a` that is not NONE, and `c` uniform or NONE.
+    if o.e != WORD || o.a.is_uniform() || !(o.c.is_uniform()) || !is_full(st) {
+        return None;
+    }
+    let k = if o.c.is_none() { 0 } else { *src32(st, o.c).0 };
+    Some((src32(st, o.a).0, o.imm.wrapping_add(k)))
+}
+
+#[inline(always)]
+unsafe fn load<L: Steps>(st: &State, o: &Op, r: Region, p: *const u32, k: u32) {
+    let d = st.regs.add(o.d.unit() * 64) as *mut u32;
+    for w in Bits(st.live) {
+        load32_full::<L>(r, d.add(w * 16), p.add(w * 16), k);
+    }
+}
+
+#[inline(always)]
+unsafe fn store<L: Steps>(st: &State, o: &Op, r: Region, p: *const u32, k: u32) {
+    let (v, s) = src32(st, o.d);
+    for w in Bits(st.live) {
+        store32_full::<L>(r, v.add(w * s), p.add(w * 16), k);
+    }
+}
+
+#[inline(always)]
+pub unsafe fn ld_buf<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
+    let o = &*op;
+    if o.b.is_uniform()
+        && let Some((p, k)) = usual(st, o)
+    {
+        load::<L>(st, o, buffer(*(st.regs.add(o.b.unit() * 64) as *const u64)), p, k);
+        return op.add(1);
+    }
+    L::call(General::LdBuf, st, op)
+}
+
+#[inline(always)]
+pub unsafe fn st_buf<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
+    let o = &*op;
+    if o.b.is_uniform()
+        && let Some((p, k)) = usual(st, o)
+    {
+        store::<L>(st, o, buffer(*(st.regs.add(o.b.unit() * 64) as *const u64)), p, k);
+        return op.add(1);
+    }
+    L::call(General::StBuf, st, op)
+}
+
+#[inline(always)]
+pub unsafe fn ld_shared<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
+    let o = &*op;
+    if let Some((p, k)) = usual(st, o) {
+        load::<L>(st, o, shared(st), p, k);
+        return op.add(1);
+    }
+    L::call(General::LdShared, st, op)
+}
+
+#[inline(always)]
+pub unsafe fn st_shared<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
+    let o = &*op;
+    if let Some((p, k)) = usual(st, o) {
+        store::<L>(st, o, shared(st), p, k);
+        return op.add(1);
+    }
+    L::call(General::StShared, st, op)
+}
