@@ -14,8 +14,8 @@ pub mod scratch;
 pub mod warp;
 
 use super::levels::kernel_forms;
-use global::{ld_global, st_global};
 use fast::{ld_buf, ld_shared, st_buf, st_shared};
+use global::{ld_global, st_global};
 use linear::ld_push;
 use scratch::{ld_scratch, st_scratch};
 
