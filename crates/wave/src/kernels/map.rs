@@ -196,6 +196,9 @@ unsafe fn drive<S: Simd, W: Warp>(st: &mut State, d: Reg, uniform: bool, long: b
             }
         }
     }
+    if !long && uniform {
+        return W::R::store::<S>(p, f.at::<S>(0));
+    }
     let mut live = if uniform { 1 } else { st.live };
     while live != 0 {
         let w = live.trailing_zeros() as usize;

@@ -76,6 +76,11 @@ pub unsafe fn exp<S: Simd>(x: S::F) -> S::F {
         let (p, t) = exp_core::<S>(clamp::<S>(x, -120.0, 100.0));
         return scale_far::<S>(p, t);
     }
+    exp_near::<S>(x)
+}
+/// e^x for |x| < 87; NaN gives some NaN.
+#[inline(always)]
+pub unsafe fn exp_near<S: Simd>(x: S::F) -> S::F {
     let (p, t) = exp_core::<S>(x);
     scale::<S>(p, t)
 }

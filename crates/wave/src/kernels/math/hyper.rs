@@ -1,6 +1,6 @@
 //! Hyperbolic functions and their inverses.
 
-use super::exp::{exp, half_exp};
+use super::exp::{exp_near, half_exp};
 use super::log::{ln, ln_1p};
 use super::odd;
 use crate::simd::{Simd, ops};
@@ -30,7 +30,7 @@ pub unsafe fn tanh<S: Simd>(x: S::F) -> S::F {
     let a = ops::fabs::<S>(x);
     let one = S::fsplat(1.0);
     // From 10 on the result is 1; infinity too, and NaN stays.
-    let e = exp::<S>(S::fmin_raw(S::fsplat(20.0), S::fadd(a, a)));
+    let e = exp_near::<S>(S::fmin_raw(S::fsplat(20.0), S::fadd(a, a)));
     let far = S::fsub(one, S::fdiv(S::fsplat(2.0), S::fadd(e, one)));
     let near = odd::<S, 5>(a, TANH);
     ops::xorsign::<S>(S::fsel(S::flt(a, S::fsplat(0.625)), near, far), x)
@@ -47,11 +47,15 @@ pub unsafe fn asinh<S: Simd>(x: S::F) -> S::F {
     let c = S::fmin_raw(S::fsplat(LARGE), a);
     let root = S::fsqrt(S::fma(c, c, one));
     let u = S::fadd(c, S::fdiv(S::fmul(c, c), S::fadd(one, root)));
-    let far = S::fadd(ln::<S>(a), S::fsplat(std::f32::consts::LN_2));
+    let near = ln_1p::<S>(u);
     // Where a² underflows against 1 the result is a itself; that also keeps zeros and denormals exact.
     let tiny = S::flt(a, S::fsplat(0.000_244_140_63));
-    let r = S::fsel(large, far, ln_1p::<S>(u));
-    ops::xorsign::<S>(S::fsel(tiny, a, r), x)
+    let r = S::fsel(tiny, a, near);
+    if S::many(large) {
+        let far = S::fadd(ln::<S>(a), S::fsplat(std::f32::consts::LN_2));
+        return ops::xorsign::<S>(S::fsel(large, far, r), x);
+    }
+    ops::xorsign::<S>(r, x)
 }
 /// NaN below 1.
 #[inline(always)]
@@ -62,9 +66,12 @@ pub unsafe fn acosh<S: Simd>(x: S::F) -> S::F {
     let t = S::fsub(S::fmin_raw(S::fsplat(LARGE), x), one);
     let root = S::fsqrt(S::fma(t, t, S::fadd(t, t)));
     let near = ln_1p::<S>(S::fadd(t, root));
-    let far = S::fadd(ln::<S>(x), S::fsplat(std::f32::consts::LN_2));
-    let r = S::fsel(large, far, near);
-    S::fsel(S::flt(x, one), S::fsplat(f32::NAN), r)
+    let r = S::fsel(S::flt(x, one), S::fsplat(f32::NAN), near);
+    if S::many(large) {
+        let far = S::fadd(ln::<S>(x), S::fsplat(std::f32::consts::LN_2));
+        return S::fsel(large, far, r);
+    }
+    r
 }
 /// ±∞ at ±1, NaN beyond.
 #[inline(always)]

@@ -88,10 +88,10 @@ pub unsafe fn ln<S: Simd>(x: S::F) -> S::F {
 #[inline(always)]
 pub unsafe fn ln_1p<S: Simd>(u: S::F) -> S::F {
     let one = S::fsplat(1.0);
+    let zero = S::fsplat(0.0);
     let w = S::fadd(one, u);
     let lost = S::fsub(u, S::fsub(w, one));
-    let r = S::fadd(ln::<S>(w), S::fdiv(lost, w));
     // Infinity and the pole at −1 have no correction.
-    let plain = S::mor(S::feq(w, S::fsplat(0.0)), S::feq(w, S::fsplat(f32::INFINITY)));
-    S::fsel(plain, ln::<S>(w), r)
+    let plain = S::mor(S::feq(w, zero), S::feq(w, S::fsplat(f32::INFINITY)));
+    S::fadd(ln::<S>(w), S::fsel(plain, zero, S::fdiv(lost, w)))
 }

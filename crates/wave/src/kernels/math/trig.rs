@@ -2,11 +2,16 @@
 
 use super::exp::any_beyond;
 use super::payne::reduce;
-use super::{HALF_PI, HALF_PI_LO, MAGIC, PI, poly};
+use super::{MAGIC, poly};
 use crate::simd::{Simd, ops};
 
 /// Beyond this magnitude arguments are reduced a lane at a time.
 const LIMIT: f32 = 131072.0;
+/// π and π/2 in two parts each, the first rounded down: with both parts positive, −0 keeps its sign on the way.
+const PI_DOWN: f32 = f32::from_bits(0x4049_0FDA);
+const PI_REST: f32 = f32::from_bits(0x3422_2169); // 1.509958e-7
+const HALF_PI_DOWN: f32 = f32::from_bits(0x3FC9_0FDA);
+const HALF_PI_REST: f32 = f32::from_bits(0x33A2_2169); // 7.54979e-8
 /// (sin r / r − 1) / r², relative error 2^-27.3 on [−π/2, π/2], 2^-28 on [−π/4, π/4].
 const SIN_HALF: [f32; 4] = [-0.166_666_6, 0.008_333_066, -0.000_198_095_95, 0.000_002_605_761];
 const SIN_QUARTER: [f32; 3] = [-0.166_666_55, 0.008_332_16, -0.000_195_152_82];
@@ -25,7 +30,7 @@ unsafe fn reduce_near<S: Simd>(x: S::F, inverse: f32, unit: f32, unit_lo: f32) -
 /// Lanes beyond [`LIMIT`] get their (r, q) by π/2 from the exact reduction.
 #[inline(always)]
 unsafe fn quarters<S: Simd>(x: S::F) -> (S::F, S::I) {
-    let (r, q) = reduce_near::<S>(x, std::f32::consts::FRAC_2_PI, HALF_PI, HALF_PI_LO);
+    let (r, q) = reduce_near::<S>(x, std::f32::consts::FRAC_2_PI, HALF_PI_DOWN, HALF_PI_REST);
     if !any_beyond::<S>(x, LIMIT) {
         return (r, q);
     }
@@ -74,7 +79,7 @@ unsafe fn cos_quarter<S: Simd>(z: S::F) -> S::F {
 
 #[inline(always)]
 pub unsafe fn sin<S: Simd>(x: S::F) -> S::F {
-    let (mut r, mut n) = reduce_near::<S>(x, std::f32::consts::FRAC_1_PI, PI, 2.0 * HALF_PI_LO);
+    let (mut r, mut n) = reduce_near::<S>(x, std::f32::consts::FRAC_1_PI, PI_DOWN, PI_REST);
     if any_beyond::<S>(x, LIMIT) {
         let (xs, mut rs, mut ns) = (ops::f_lanes::<S>(x), ops::f_lanes::<S>(r), ops::i_lanes::<S>(n));
         far_halves(&xs, &mut rs, &mut ns);
