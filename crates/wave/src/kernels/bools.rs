@@ -19,9 +19,14 @@ type Words = [u64; 4];
 unsafe fn load(st: &State, r: Reg) -> Words {
     reg(st, r).cast::<Words>().read()
 }
-#[inline(always)]
-unsafe fn each(f: impl Fn(usize) -> u64) -> Words {
-    [f(0), f(1), f(2), f(3)]
+macro_rules! each {
+    ($i:ident => $e:expr) => {{
+        let mut r = [0; 4];
+        for $i in 0..4 {
+            r[$i] = $e;
+        }
+        r
+    }};
 }
 #[inline(always)]
 unsafe fn store<S: Simd>(st: &State, r: Reg, w: Words) {
@@ -31,27 +36,27 @@ unsafe fn store<S: Simd>(st: &State, r: Reg, w: Words) {
 kernel! {
     pub BAnd(S, st, op) {
         let (a, b) = (load(st, (*op).a), load(st, (*op).b));
-        store::<S>(st, (*op).d, each(|i| a[i] & b[i]));
+        store::<S>(st, (*op).d, each!(i => a[i] & b[i]));
         op.add(1)
     }
     pub BOr(S, st, op) {
         let (a, b) = (load(st, (*op).a), load(st, (*op).b));
-        store::<S>(st, (*op).d, each(|i| a[i] | b[i]));
+        store::<S>(st, (*op).d, each!(i => a[i] | b[i]));
         op.add(1)
     }
     pub BXor(S, st, op) {
         let (a, b) = (load(st, (*op).a), load(st, (*op).b));
-        store::<S>(st, (*op).d, each(|i| a[i] ^ b[i]));
+        store::<S>(st, (*op).d, each!(i => a[i] ^ b[i]));
         op.add(1)
     }
     pub BNot(S, st, op) {
         let a = load(st, (*op).a);
-        store::<S>(st, (*op).d, each(|i| !a[i]));
+        store::<S>(st, (*op).d, each!(i => !a[i]));
         op.add(1)
     }
     pub Select(S, st, op) {
         let (m, a, b) = (load(st, (*op).a), load(st, (*op).b), load(st, (*op).c));
-        store::<S>(st, (*op).d, each(|i| (m[i] & a[i]) | (!m[i] & b[i])));
+        store::<S>(st, (*op).d, each!(i => (m[i] & a[i]) | (!m[i] & b[i])));
         op.add(1)
     }
 }

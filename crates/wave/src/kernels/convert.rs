@@ -3,6 +3,7 @@
 use super::Registry;
 use super::bin::u_to_d;
 use super::map::{D, F, I, L, Map1, Map2, ops1, ops2, register1, register2};
+use crate::simd::ops::lanes;
 use crate::simd::{Simd, ops};
 
 /// f64 → f32 such that rounding it again to fewer bits is as rounding once: inexact results get an odd last bit.
@@ -23,8 +24,8 @@ ops1! { S;
     U32ToF64 light (a: I) -> D = u_to_d::<S>(a);
     S32ToS64 light (a: I) -> L = ops::s_to_l::<S>(a);
     U32ToU64 light (a: I) -> L = ops::u_to_l::<S>(a);
-    F32ToS64 heavy (a: F) -> L = ops::l_from::<S>(ops::f_lanes::<S>(a).map(|x| x as i64 as u64));
-    F32ToU64 heavy (a: F) -> L = ops::l_from::<S>(ops::f_lanes::<S>(a).map(|x| x as u64));
+    F32ToS64 heavy (a: F) -> L = lanes!(S, l_from; x = f_lanes a => x as i64 as u64);
+    F32ToU64 heavy (a: F) -> L = lanes!(S, l_from; x = f_lanes a => x as u64);
     F64ToF32 light (a: D) -> F = S::d_to_f(a);
     F64ToF16 light (a: D) -> F = S::f16_to_f(S::f_to_f16(to_odd::<S>(a)));
     F64ToS32 light (a: D) -> I = {
@@ -35,12 +36,12 @@ ops1! { S;
         let x = S::dmin_raw(S::dmax_raw(a, S::dsplat(0.0)), S::dsplat(4294967295.0));
         S::lo(S::dbits(S::dadd(S::dtrunc(x), S::dsplat(4503599627370496.0)))) // 2^52
     };
-    F64ToS64 heavy (a: D) -> L = ops::l_from::<S>(ops::d_lanes::<S>(a).map(|x| x as i64 as u64));
-    F64ToU64 heavy (a: D) -> L = ops::l_from::<S>(ops::d_lanes::<S>(a).map(|x| x as u64));
-    S64ToF32 heavy (a: L) -> F = ops::f_from::<S>(ops::l_lanes::<S>(a).map(|x| x as i64 as f32));
-    U64ToF32 heavy (a: L) -> F = ops::f_from::<S>(ops::l_lanes::<S>(a).map(|x| x as f32));
-    S64ToF64 heavy (a: L) -> D = ops::d_from::<S>(ops::l_lanes::<S>(a).map(|x| x as i64 as f64));
-    U64ToF64 heavy (a: L) -> D = ops::d_from::<S>(ops::l_lanes::<S>(a).map(|x| x as f64));
+    F64ToS64 heavy (a: D) -> L = lanes!(S, l_from; x = d_lanes a => x as i64 as u64);
+    F64ToU64 heavy (a: D) -> L = lanes!(S, l_from; x = d_lanes a => x as u64);
+    S64ToF32 heavy (a: L) -> F = lanes!(S, f_from; x = l_lanes a => x as i64 as f32);
+    U64ToF32 heavy (a: L) -> F = lanes!(S, f_from; x = l_lanes a => x as f32);
+    S64ToF64 heavy (a: L) -> D = lanes!(S, d_from; x = l_lanes a => x as i64 as f64);
+    U64ToF64 heavy (a: L) -> D = lanes!(S, d_from; x = l_lanes a => x as f64);
     Lo32 light (a: L) -> I = S::lo(a);
     Hi32 light (a: L) -> I = S::hi(a);
 }

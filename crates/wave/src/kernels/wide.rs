@@ -3,8 +3,8 @@
 use super::Registry;
 use super::map::{D, I, L, Map1, Map2, ops1, ops2, register1, register2};
 use super::un::{bit_count, bit_reverse, lsb, umsb};
+use crate::simd::ops::lanes;
 use crate::simd::{Simd, ops};
-use std::array::from_fn;
 
 const SIGN: u64 = 1 << 63;
 
@@ -37,17 +37,6 @@ unsafe fn lneg<S: Simd>(a: S::L) -> S::L {
 unsafe fn above<S: Simd>(a: S::L, b: S::L) -> S::M {
     let s = S::lsplat(SIGN);
     S::lgt(S::lxor(a, s), S::lxor(b, s))
-}
-/// Lane by lane on ints.
-#[inline(always)]
-unsafe fn each<S: Simd>(a: S::L, b: S::L, f: impl Fn(u64, u64) -> u64) -> S::L {
-    let (a, b) = (ops::l_lanes::<S>(a), ops::l_lanes::<S>(b));
-    ops::l_from::<S>(from_fn(|i| f(a[i], b[i])))
-}
-#[inline(always)]
-unsafe fn deach<S: Simd>(a: S::D, b: S::D, f: impl Fn(f64, f64) -> f64) -> S::D {
-    let (a, b) = (ops::d_lanes::<S>(a), ops::d_lanes::<S>(b));
-    ops::d_from::<S>(from_fn(|i| f(a[i], b[i])))
 }
 /// Highest bit of 64.
 #[inline(always)]
@@ -125,8 +114,8 @@ ops1! { S;
         let small = S::leq(S::land(a, S::lsplat(0x7FF << 52)), S::lsplat(0));
         S::lsel(small, S::land(a, S::lsplat(SIGN)), a)
     };
-    FrexpSig heavy (a: D) -> D = ops::d_from::<S>(ops::d_lanes::<S>(a).map(|x| frexp(x).0));
-    FrexpExp heavy (a: D) -> I = ops::i_from::<S>(ops::d_lanes::<S>(a).map(|x| frexp(x).1));
+    FrexpSig heavy (a: D) -> D = lanes!(S, d_from; x = d_lanes a => frexp(x).0);
+    FrexpExp heavy (a: D) -> I = lanes!(S, i_from; x = d_lanes a => frexp(x).1);
     INeg light (a: L) -> L = lneg::<S>(a);
     IAbs light (a: L) -> L = S::lsel(S::lgt(S::lsplat(0), a), lneg::<S>(a), a);
     ISign light (a: L) -> L = {
@@ -157,25 +146,22 @@ ops2! { S;
     FDiv light (a: D, b: D) -> D = S::ddiv(a, b);
     FMin light (a: D, b: D) -> D = dmin::<S>(a, b);
     FMax light (a: D, b: D) -> D = dmax::<S>(a, b);
-    FRem heavy (a: D, b: D) -> D = deach::<S>(a, b, |a, b| a % b);
-    FMod heavy (a: D, b: D) -> D = deach::<S>(a, b, fmod);
+    FRem heavy (a: D, b: D) -> D = lanes!(S, d_from; a = d_lanes a, b = d_lanes b => a % b);
+    FMod heavy (a: D, b: D) -> D = lanes!(S, d_from; x = d_lanes a, y = d_lanes b => fmod(x, y));
     FStep light (edge: D, x: D) -> D = S::dsel(S::dlt(x, edge), S::dsplat(0.0), S::dsplat(1.0));
-    FLdexp heavy (a: D, e: I) -> D = {
-        let (a, e) = (ops::d_lanes::<S>(a), ops::i_lanes::<S>(e));
-        ops::d_from::<S>(from_fn(|i| ldexp(a[i], e[i] as i32)))
-    };
+    FLdexp heavy (a: D, e: I) -> D = lanes!(S, d_from; x = d_lanes a, n = i_lanes e => ldexp(x, n as i32));
     IAdd light (a: L, b: L) -> L = S::ladd(a, b);
     ISub light (a: L, b: L) -> L = S::lsub(a, b);
     IMul light (a: L, b: L) -> L = S::lmul(a, b);
-    UMulHi heavy (a: L, b: L) -> L = each::<S>(a, b, |a, b| ((a as u128 * b as u128) >> 64) as u64);
+    UMulHi heavy (a: L, b: L) -> L = lanes!(S, l_from; a = l_lanes a, b = l_lanes b => ((a as u128 * b as u128) >> 64) as u64);
     SMulHi heavy (a: L, b: L) -> L =
-        each::<S>(a, b, |a, b| ((a as i64 as i128 * b as i64 as i128) >> 64) as u64);
-    UDiv heavy (a: L, b: L) -> L = each::<S>(a, b, |a, b| a.checked_div(b).unwrap_or(0));
-    URem heavy (a: L, b: L) -> L = each::<S>(a, b, |a, b| a.checked_rem(b).unwrap_or(a));
+        lanes!(S, l_from; a = l_lanes a, b = l_lanes b => ((a as i64 as i128 * b as i64 as i128) >> 64) as u64);
+    UDiv heavy (a: L, b: L) -> L = lanes!(S, l_from; a = l_lanes a, b = l_lanes b => a.checked_div(b).unwrap_or(0));
+    URem heavy (a: L, b: L) -> L = lanes!(S, l_from; a = l_lanes a, b = l_lanes b => a.checked_rem(b).unwrap_or(a));
     SDiv heavy (a: L, b: L) -> L =
-        each::<S>(a, b, |a, b| if b == 0 { 0 } else { (a as i64).wrapping_div(b as i64) as u64 });
-    SRem heavy (a: L, b: L) -> L = each::<S>(a, b, srem);
-    SMod heavy (a: L, b: L) -> L = each::<S>(a, b, smod);
+        lanes!(S, l_from; a = l_lanes a, b = l_lanes b => if b == 0 { 0 } else { (a as i64).wrapping_div(b as i64) as u64 });
+    SRem heavy (a: L, b: L) -> L = lanes!(S, l_from; x = l_lanes a, y = l_lanes b => srem(x, y));
+    SMod heavy (a: L, b: L) -> L = lanes!(S, l_from; x = l_lanes a, y = l_lanes b => smod(x, y));
     And light (a: L, b: L) -> L = S::land(a, b);
     Or light (a: L, b: L) -> L = S::lor(a, b);
     Xor light (a: L, b: L) -> L = S::lxor(a, b);

@@ -7,6 +7,25 @@ use std::arch::x86_64::*;
 #[derive(Clone, Copy)]
 pub struct Avx2;
 
+/// Arrays of an expression at each index. No closures: they are not inlined reliably.
+macro_rules! two {
+    ($i:ident => $e:expr) => {
+        [
+            { const $i: usize = 0; $e },
+            { const $i: usize = 1; $e },
+        ]
+    };
+}
+macro_rules! four {
+    ($i:ident => $e:expr) => {
+        [
+            { const $i: usize = 0; $e },
+            { const $i: usize = 1; $e },
+            { const $i: usize = 2; $e },
+            { const $i: usize = 3; $e },
+        ]
+    };
+}
 macro_rules! two1 {
     ($($name:ident($ta:ident) -> $r:ident = $f:expr;)*) => { $(
         #[inline(always)]
@@ -64,6 +83,22 @@ unsafe fn ps(a: __m256i) -> __m256 {
 #[inline(always)]
 unsafe fn si(a: __m256) -> __m256i {
     _mm256_castps_si256(a)
+}
+#[inline(always)]
+unsafe fn compare<const P: i32>(a: __m256, b: __m256) -> __m256i {
+    si(_mm256_cmp_ps::<P>(a, b))
+}
+#[inline(always)]
+unsafe fn compare_wide<const P: i32>(a: __m256d, b: __m256d) -> __m256i {
+    _mm256_castpd_si256(_mm256_cmp_pd::<P>(a, b))
+}
+#[inline(always)]
+unsafe fn blend(m: __m256i, a: __m256, b: __m256) -> __m256 {
+    _mm256_blendv_ps(b, a, ps(m))
+}
+#[inline(always)]
+unsafe fn blend_int(m: __m256i, a: __m256i, b: __m256i) -> __m256i {
+    si(blend(m, ps(a), ps(b)))
 }
 /// 32-bit truths → 64-bit ones.
 #[inline(always)]
@@ -214,10 +249,10 @@ impl Simd for Avx2 {
         fdiv(F, F) -> F = _mm256_div_ps;
         fmin_raw(F, F) -> F = _mm256_min_ps;
         fmax_raw(F, F) -> F = _mm256_max_ps;
-        feq(F, F) -> M = |a, b| si(_mm256_cmp_ps::<_CMP_EQ_OQ>(a, b));
-        fne(F, F) -> M = |a, b| si(_mm256_cmp_ps::<_CMP_NEQ_UQ>(a, b));
-        flt(F, F) -> M = |a, b| si(_mm256_cmp_ps::<_CMP_LT_OQ>(a, b));
-        fle(F, F) -> M = |a, b| si(_mm256_cmp_ps::<_CMP_LE_OQ>(a, b));
+        feq(F, F) -> M = compare::<_CMP_EQ_OQ>;
+        fne(F, F) -> M = compare::<_CMP_NEQ_UQ>;
+        flt(F, F) -> M = compare::<_CMP_LT_OQ>;
+        fle(F, F) -> M = compare::<_CMP_LE_OQ>;
         iadd(I, I) -> I = _mm256_add_epi32;
         isub(I, I) -> I = _mm256_sub_epi32;
         imul(I, I) -> I = _mm256_mullo_epi32;
@@ -245,25 +280,25 @@ impl Simd for Avx2 {
     }
     #[inline(always)]
     unsafe fn umul_hi(a: Self::I, b: Self::I) -> Self::I {
-        std::array::from_fn(|i| {
-            let even = _mm256_mul_epu32(a[i], b[i]);
-            let odd = _mm256_mul_epu32(_mm256_srli_epi64::<32>(a[i]), _mm256_srli_epi64::<32>(b[i]));
+        two!(I => {
+            let even = _mm256_mul_epu32(a[I], b[I]);
+            let odd = _mm256_mul_epu32(_mm256_srli_epi64::<32>(a[I]), _mm256_srli_epi64::<32>(b[I]));
             high_words(even, odd)
         })
     }
     #[inline(always)]
     unsafe fn smul_hi(a: Self::I, b: Self::I) -> Self::I {
-        std::array::from_fn(|i| {
-            let even = _mm256_mul_epi32(a[i], b[i]);
-            let odd = _mm256_mul_epi32(_mm256_srli_epi64::<32>(a[i]), _mm256_srli_epi64::<32>(b[i]));
+        two!(I => {
+            let even = _mm256_mul_epi32(a[I], b[I]);
+            let odd = _mm256_mul_epi32(_mm256_srli_epi64::<32>(a[I]), _mm256_srli_epi64::<32>(b[I]));
             high_words(even, odd)
         })
     }
     two3! {
         fma(F, F, F) -> F = _mm256_fmadd_ps;
         fnma(F, F, F) -> F = _mm256_fnmadd_ps;
-        fsel(M, F, F) -> F = |m, a, b| _mm256_blendv_ps(b, a, ps(m));
-        isel(M, I, I) -> I = |m, a, b| si(_mm256_blendv_ps(ps(b), ps(a), ps(m)));
+        fsel(M, F, F) -> F = blend;
+        isel(M, I, I) -> I = blend_int;
     }
     #[inline(always)]
     unsafe fn f_to_f16(a: Self::F) -> Self::I {
@@ -282,19 +317,19 @@ impl Simd for Avx2 {
     }
     #[inline(always)]
     unsafe fn ishuffle(a: Self::I, idx: Self::I) -> Self::I {
-        std::array::from_fn(|i| {
-            let lo = _mm256_permutevar8x32_epi32(a[0], idx[i]);
-            let hi = _mm256_permutevar8x32_epi32(a[1], idx[i]);
-            let pick = _mm256_slli_epi32::<28>(idx[i]);
+        two!(I => {
+            let lo = _mm256_permutevar8x32_epi32(a[0], idx[I]);
+            let hi = _mm256_permutevar8x32_epi32(a[1], idx[I]);
+            let pick = _mm256_slli_epi32::<28>(idx[I]);
             si(_mm256_blendv_ps(ps(lo), ps(hi), ps(pick)))
         })
     }
     #[inline(always)]
     unsafe fn u_to_f(a: Self::I) -> Self::F {
         // Both halves are exact; the fused sum rounds once.
-        std::array::from_fn(|i| {
-            let hi = _mm256_cvtepi32_ps(_mm256_srli_epi32::<16>(a[i]));
-            let lo = _mm256_cvtepi32_ps(_mm256_and_si256(a[i], _mm256_set1_epi32(0xFFFF)));
+        two!(I => {
+            let hi = _mm256_cvtepi32_ps(_mm256_srli_epi32::<16>(a[I]));
+            let lo = _mm256_cvtepi32_ps(_mm256_and_si256(a[I], _mm256_set1_epi32(0xFFFF)));
             _mm256_fmadd_ps(hi, _mm256_set1_ps(65536.0), lo)
         })
     }
@@ -353,68 +388,68 @@ impl Simd for Avx2 {
         lxor(L, L) -> L = _mm256_xor_si256;
     }
     four_cmp! {
-        deq(D) = |a, b| _mm256_castpd_si256(_mm256_cmp_pd::<_CMP_EQ_OQ>(a, b));
-        dne(D) = |a, b| _mm256_castpd_si256(_mm256_cmp_pd::<_CMP_NEQ_UQ>(a, b));
-        dlt(D) = |a, b| _mm256_castpd_si256(_mm256_cmp_pd::<_CMP_LT_OQ>(a, b));
-        dle(D) = |a, b| _mm256_castpd_si256(_mm256_cmp_pd::<_CMP_LE_OQ>(a, b));
+        deq(D) = compare_wide::<_CMP_EQ_OQ>;
+        dne(D) = compare_wide::<_CMP_NEQ_UQ>;
+        dlt(D) = compare_wide::<_CMP_LT_OQ>;
+        dle(D) = compare_wide::<_CMP_LE_OQ>;
         leq(L) = _mm256_cmpeq_epi64;
         lgt(L) = _mm256_cmpgt_epi64;
     }
     #[inline(always)]
     unsafe fn dfma(a: Self::D, b: Self::D, c: Self::D) -> Self::D {
-        std::array::from_fn(|i| _mm256_fmadd_pd(a[i], b[i], c[i]))
+        four!(I => _mm256_fmadd_pd(a[I], b[I], c[I]))
     }
     #[inline(always)]
     unsafe fn dsel(m: Self::M, a: Self::D, b: Self::D) -> Self::D {
         let m = widen(m);
-        std::array::from_fn(|i| _mm256_blendv_pd(b[i], a[i], _mm256_castsi256_pd(m[i])))
+        four!(I => _mm256_blendv_pd(b[I], a[I], _mm256_castsi256_pd(m[I])))
     }
     #[inline(always)]
     unsafe fn lsel(m: Self::M, a: Self::L, b: Self::L) -> Self::L {
         let m = widen(m);
-        std::array::from_fn(|i| _mm256_blendv_epi8(b[i], a[i], m[i]))
+        four!(I => _mm256_blendv_epi8(b[I], a[I], m[I]))
     }
     #[inline(always)]
     unsafe fn lmul(a: Self::L, b: Self::L) -> Self::L {
         // low · low + ((low · high + high · low) << 32)
-        std::array::from_fn(|i| {
-            let swapped = _mm256_shuffle_epi32::<0xB1>(b[i]);
-            let cross = _mm256_mullo_epi32(a[i], swapped);
+        four!(I => {
+            let swapped = _mm256_shuffle_epi32::<0xB1>(b[I]);
+            let cross = _mm256_mullo_epi32(a[I], swapped);
             let cross = _mm256_add_epi32(cross, _mm256_srli_epi64::<32>(cross));
-            _mm256_add_epi64(_mm256_mul_epu32(a[i], b[i]), _mm256_slli_epi64::<32>(cross))
+            _mm256_add_epi64(_mm256_mul_epu32(a[I], b[I]), _mm256_slli_epi64::<32>(cross))
         })
     }
     #[inline(always)]
     unsafe fn lshl(a: Self::L, n: Self::I) -> Self::L {
         let n = widen_u(n);
-        std::array::from_fn(|i| _mm256_sllv_epi64(a[i], n[i]))
+        four!(I => _mm256_sllv_epi64(a[I], n[I]))
     }
     #[inline(always)]
     unsafe fn lshr(a: Self::L, n: Self::I) -> Self::L {
         let n = widen_u(n);
-        std::array::from_fn(|i| _mm256_srlv_epi64(a[i], n[i]))
+        four!(I => _mm256_srlv_epi64(a[I], n[I]))
     }
     #[inline(always)]
     unsafe fn lsar(a: Self::L, n: Self::I) -> Self::L {
         // Logical shift, then the shifted sign bit spreads: (x ^ s) − s.
         let n = widen_u(n);
         let sign = _mm256_set1_epi64x(i64::MIN);
-        std::array::from_fn(|i| {
-            let s = _mm256_srlv_epi64(sign, n[i]);
-            _mm256_sub_epi64(_mm256_xor_si256(_mm256_srlv_epi64(a[i], n[i]), s), s)
+        four!(I => {
+            let s = _mm256_srlv_epi64(sign, n[I]);
+            _mm256_sub_epi64(_mm256_xor_si256(_mm256_srlv_epi64(a[I], n[I]), s), s)
         })
     }
     #[inline(always)]
     unsafe fn lo(a: Self::L) -> Self::I {
-        std::array::from_fn(|i| {
-            let p = _mm256_shuffle_ps::<0x88>(ps(a[2 * i]), ps(a[2 * i + 1]));
+        two!(I => {
+            let p = _mm256_shuffle_ps::<0x88>(ps(a[2 * I]), ps(a[2 * I + 1]));
             _mm256_permute4x64_epi64::<0xD8>(si(p))
         })
     }
     #[inline(always)]
     unsafe fn hi(a: Self::L) -> Self::I {
-        std::array::from_fn(|i| {
-            let p = _mm256_shuffle_ps::<0xDD>(ps(a[2 * i]), ps(a[2 * i + 1]));
+        two!(I => {
+            let p = _mm256_shuffle_ps::<0xDD>(ps(a[2 * I]), ps(a[2 * I + 1]));
             _mm256_permute4x64_epi64::<0xD8>(si(p))
         })
     }

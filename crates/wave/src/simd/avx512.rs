@@ -3,6 +3,7 @@
 
 use super::{Level, Simd};
 use std::arch::x86_64::*;
+use std::ops::{BitAnd, BitOr, BitXor};
 
 /// AVX-512 F, BW, DQ, VL.
 #[derive(Clone, Copy)]
@@ -68,6 +69,18 @@ unsafe fn high(a: __m512i) -> __m256i {
 #[inline(always)]
 unsafe fn join(lo: __m256i, hi: __m256i) -> __m512i {
     _mm512_inserti64x4::<1>(_mm512_castsi256_si512(lo), hi)
+}
+#[inline(always)]
+unsafe fn shuffle(a: __m512i, idx: __m512i) -> __m512i {
+    _mm512_permutexvar_epi32(idx, a)
+}
+#[inline(always)]
+unsafe fn blend(m: __mmask16, a: __m512, b: __m512) -> __m512 {
+    _mm512_mask_blend_ps(m, b, a)
+}
+#[inline(always)]
+unsafe fn blend_int(m: __mmask16, a: __m512i, b: __m512i) -> __m512i {
+    _mm512_mask_blend_epi32(m, b, a)
 }
 #[inline(always)]
 unsafe fn widen_u(n: __m512i) -> [__m512i; 2] {
@@ -202,16 +215,16 @@ impl Simd for Avx512 {
         ieq(I, I) -> M = _mm512_cmpeq_epi32_mask;
         sgt(I, I) -> M = _mm512_cmpgt_epi32_mask;
         ugt(I, I) -> M = _mm512_cmpgt_epu32_mask;
-        ishuffle(I, I) -> I = |a, idx| _mm512_permutexvar_epi32(idx, a);
-        mand(M, M) -> M = |a, b| a & b;
-        mor(M, M) -> M = |a, b| a | b;
-        mxor(M, M) -> M = |a, b| a ^ b;
+        ishuffle(I, I) -> I = shuffle;
+        mand(M, M) -> M = u16::bitand;
+        mor(M, M) -> M = u16::bitor;
+        mxor(M, M) -> M = u16::bitxor;
     }
     one3! {
         fma(F, F, F) -> F = _mm512_fmadd_ps;
         fnma(F, F, F) -> F = _mm512_fnmadd_ps;
-        fsel(M, F, F) -> F = |m, a, b| _mm512_mask_blend_ps(m, b, a);
-        isel(M, I, I) -> I = |m, a, b| _mm512_mask_blend_epi32(m, b, a);
+        fsel(M, F, F) -> F = blend;
+        isel(M, I, I) -> I = blend_int;
     }
     #[inline(always)]
     unsafe fn umul_hi(a: Self::I, b: Self::I) -> Self::I {

@@ -2,17 +2,30 @@
 
 use super::{Level, Simd};
 use half::f16;
-use std::array::from_fn;
+use std::mem::zeroed;
 
 /// Plain arrays; the compiler vectorises what it can.
 #[derive(Clone, Copy)]
 pub struct Portable;
 
+/// An array of the expression at each index. A loop and no closure: closures are not inlined reliably.
+macro_rules! each {
+    ($i:ident => $e:expr) => {{
+        // Zeros are good values of all the types in question, and every one is replaced.
+        let mut r = zeroed();
+        #[allow(clippy::needless_range_loop)]
+        for $i in 0..16 {
+            let r: &mut [_; 16] = &mut r;
+            r[$i] = $e;
+        }
+        r
+    }};
+}
 macro_rules! lanes1 {
     ($($name:ident($a:ident: $ta:ident) -> $r:ident = $e:expr;)*) => { $(
         #[inline(always)]
         unsafe fn $name(a: Self::$ta) -> Self::$r {
-            from_fn(|i| { let $a = a[i]; $e })
+            each!(i => { let $a = a[i]; $e })
         }
     )* };
 }
@@ -20,7 +33,7 @@ macro_rules! lanes2 {
     ($($name:ident($a:ident: $ta:ident, $b:ident: $tb:ident) -> $r:ident = $e:expr;)*) => { $(
         #[inline(always)]
         unsafe fn $name(a: Self::$ta, b: Self::$tb) -> Self::$r {
-            from_fn(|i| { let ($a, $b) = (a[i], b[i]); $e })
+            each!(i => { let ($a, $b) = (a[i], b[i]); $e })
         }
     )* };
 }
@@ -28,7 +41,7 @@ macro_rules! lanes3 {
     ($($name:ident($a:ident: $ta:ident, $b:ident: $tb:ident, $c:ident: $tc:ident) -> $r:ident = $e:expr;)*) => { $(
         #[inline(always)]
         unsafe fn $name(a: Self::$ta, b: Self::$tb, c: Self::$tc) -> Self::$r {
-            from_fn(|i| { let ($a, $b, $c) = (a[i], b[i], c[i]); $e })
+            each!(i => { let ($a, $b, $c) = (a[i], b[i], c[i]); $e })
         }
     )* };
 }
@@ -69,7 +82,7 @@ impl Simd for Portable {
     }
     #[inline(always)]
     unsafe fn iload_mask(p: *const u8, m: Self::M) -> Self::I {
-        from_fn(|i| if m[i] != 0 { p.cast::<u32>().add(i).read_unaligned() } else { 0 })
+        each!(i => if m[i] != 0 { p.cast::<u32>().add(i).read_unaligned() } else { 0 })
     }
     #[inline(always)]
     unsafe fn istore_mask(p: *mut u8, m: Self::M, a: Self::I) {
@@ -81,7 +94,7 @@ impl Simd for Portable {
     }
     #[inline(always)]
     unsafe fn igather(base: *const u8, off: Self::I, m: Self::M) -> Self::I {
-        from_fn(|i| if m[i] != 0 { base.add(off[i] as usize).cast::<u32>().read_unaligned() } else { 0 })
+        each!(i => if m[i] != 0 { base.add(off[i] as usize).cast::<u32>().read_unaligned() } else { 0 })
     }
 
     #[inline(always)]
@@ -198,11 +211,11 @@ impl Simd for Portable {
     }
     #[inline(always)]
     unsafe fn ishuffle(a: Self::I, idx: Self::I) -> Self::I {
-        from_fn(|i| a[(idx[i] & 15) as usize])
+        each!(i => a[(idx[i] & 15) as usize])
     }
     #[inline(always)]
     unsafe fn mask(bits: u16) -> Self::M {
-        from_fn(|i| m(bits >> i & 1 != 0))
+        each!(i => m(bits >> i & 1 != 0))
     }
     #[inline(always)]
     unsafe fn mbits(m: Self::M) -> u16 {

@@ -78,7 +78,7 @@ pub unsafe fn exp<S: Simd>(x: S::F) -> S::F {
     }
     exp_near::<S>(x)
 }
-/// e^x for |x| < 87; NaN gives some NaN.
+/// e^x for |x| < 87; anything for NaN.
 #[inline(always)]
 pub unsafe fn exp_near<S: Simd>(x: S::F) -> S::F {
     let (p, t) = exp_core::<S>(x);

@@ -33,7 +33,8 @@ pub unsafe fn tanh<S: Simd>(x: S::F) -> S::F {
     let e = exp_near::<S>(S::fmin_raw(S::fsplat(20.0), S::fadd(a, a)));
     let far = S::fsub(one, S::fdiv(S::fsplat(2.0), S::fadd(e, one)));
     let near = odd::<S, 5>(a, TANH);
-    ops::xorsign::<S>(S::fsel(S::flt(a, S::fsplat(0.625)), near, far), x)
+    let r = ops::xorsign::<S>(S::fsel(S::flt(a, S::fsplat(0.625)), near, far), x);
+    S::fsel(S::fne(x, x), x, r)
 }
 /// Beyond this a² ± 1 is a².
 const LARGE: f32 = 1e9;
