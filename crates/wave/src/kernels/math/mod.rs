@@ -24,9 +24,24 @@ const PI: f32 = std::f32::consts::PI;
 const HALF_PI: f32 = std::f32::consts::FRAC_PI_2;
 const HALF_PI_LO: f32 = -4.371_139e-8;
 
-/// Horner: c[0] + x · (c[1] + …).
+/// c[0] + x · (c[1] + …). The middle of long ones in Estrin's way: the chain of dependent operations, not their
+/// number, is what the longer functions wait for. The lowest coefficients stay in Horner's way, for precision.
 #[inline(always)]
 unsafe fn poly<S: Simd, const N: usize>(x: S::F, c: [f32; N]) -> S::F {
+    if N == 6 || N == 9 {
+        // p, q, r, s: pairs of coefficients from k on.
+        let k = if N == 6 { 0 } else { 2 };
+        let x2 = S::fmul(x, x);
+        let p = S::fma(S::fsplat(c[k + 1]), x, S::fsplat(c[k]));
+        let q = S::fma(S::fsplat(c[k + 3]), x, S::fsplat(c[k + 2]));
+        let r = S::fma(S::fsplat(c[k + 5]), x, S::fsplat(c[k + 4]));
+        if N == 6 {
+            return S::fma(S::fma(r, x2, q), x2, p);
+        }
+        let high = S::fma(S::fsplat(c[8]), x2, r);
+        let rest = S::fma(high, S::fmul(x2, x2), S::fma(q, x2, p));
+        return S::fma(S::fma(rest, x, S::fsplat(c[1])), x, S::fsplat(c[0]));
+    }
     let mut r = S::fsplat(c[N - 1]);
     let mut i = N - 1;
     while i > 0 {
