@@ -1,0 +1,255 @@
+//! Compute pipelines through the real loader: y = 0.5 x + 0.25 y on 256 floats a workgroup.
+
+mod common;
+#[path = "common/gpu.rs"]
+mod gpu;
+
+use ash::vk;
+use gpu::{Gpu, Mapped};
+
+const SPIRV: &[u8] = include_bytes!("../../../benches/kernels/saxpy.spv");
+const COMPUTE: vk::PipelineBindPoint = vk::PipelineBindPoint::COMPUTE;
+const N: usize = 256;
+
+/// The shader with a layout of one set of two buffers of type `ty`.
+struct Saxpy {
+    module: vk::ShaderModule,
+    set: vk::DescriptorSetLayout,
+    layout: vk::PipelineLayout,
+}
+
+impl Saxpy {
+    fn new(g: &Gpu, ty: vk::DescriptorType) -> Saxpy {
+        let words: Vec<u32> =
+            SPIRV.chunks_exact(4).map(|b| u32::from_le_bytes(b.try_into().unwrap())).collect();
+        let bindings = [0, 1].map(|n| {
+            vk::DescriptorSetLayoutBinding::default()
+                .binding(n)
+                .descriptor_type(ty)
+                .descriptor_count(1)
+                .stage_flags(vk::ShaderStageFlags::COMPUTE)
+        });
+        // SAFETY (here and below): handles are alive, structures outlive the calls.
+        unsafe {
+            let d = &g.device;
+            let module =
+                d.create_shader_module(&vk::ShaderModuleCreateInfo::default().code(&words), None).unwrap();
+            let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
+            let set = d.create_descriptor_set_layout(&info, None).unwrap();
+            let sets = [set];
+            let info = vk::PipelineLayoutCreateInfo::default().set_layouts(&sets);
+            Saxpy { module, set, layout: d.create_pipeline_layout(&info, None).unwrap() }
+        }
+    }
+
+    fn pipeline(
+        &self,
+        g: &Gpu,
+        cache: vk::PipelineCache,
+        flags: vk::PipelineCreateFlags,
+    ) -> Result<(vk::Pipeline, bool), vk::Result> {
+        let stage = vk::PipelineShaderStageCreateInfo::default()
+            .stage(vk::ShaderStageFlags::COMPUTE)
+            .module(self.module)
+            .name(c"main");
+        let mut told = vk::PipelineCreationFeedback::default();
+        let mut feedback =
+            vk::PipelineCreationFeedbackCreateInfo::default().pipeline_creation_feedback(&mut told);
+        let info = [vk::ComputePipelineCreateInfo::default()
+            .stage(stage)
+            .layout(self.layout)
+            .flags(flags)
+            .push_next(&mut feedback)];
+        let made = unsafe { g.device.create_compute_pipelines(cache, &info, None) };
+        let hit = told.flags.contains(vk::PipelineCreationFeedbackFlags::APPLICATION_PIPELINE_CACHE_HIT);
+        match made {
+            Ok(p) => Ok((p[0], hit)),
+            Err((p, e)) => {
+                assert_eq!(p, [vk::Pipeline::null()]);
+                Err(e)
+            }
+        }
+    }
+
+    /// A set with these ranges of buffers.
+    fn set(
+        &self,
+        g: &Gpu,
+        ty: vk::DescriptorType,
+        y: vk::Buffer,
+        x: vk::Buffer,
+    ) -> (vk::DescriptorPool, vk::DescriptorSet) {
+        let sizes = [vk::DescriptorPoolSize { ty, descriptor_count: 2 }];
+        unsafe {
+            let info = vk::DescriptorPoolCreateInfo::default().max_sets(1).pool_sizes(&sizes);
+            let pool = g.device.create_descriptor_pool(&info, None).unwrap();
+            let layouts = [self.set];
+            let info = vk::DescriptorSetAllocateInfo::default().descriptor_pool(pool).set_layouts(&layouts);
+            let set = g.device.allocate_descriptor_sets(&info).unwrap()[0];
+            let infos =
+                [y, x].map(|buffer| vk::DescriptorBufferInfo { buffer, offset: 0, range: N as u64 * 4 });
+            // One write runs over into binding 1.
+            let w = vk::WriteDescriptorSet::default().dst_set(set).descriptor_type(ty).buffer_info(&infos);
+            g.device.update_descriptor_sets(&[w], &[]);
+            (pool, set)
+        }
+    }
+
+    fn free(self, g: &Gpu) {
+        unsafe {
+            g.device.destroy_pipeline_layout(self.layout, None);
+            g.device.destroy_descriptor_set_layout(self.set, None);
+            g.device.destroy_shader_module(self.module, None);
+        }
+    }
+}
+
+fn fill(m: &mut Mapped, f: impl Fn(usize) -> f32) {
+    for (i, w) in m.words.iter_mut().enumerate() {
+        *w = f(i).to_bits();
+    }
+}
+
+fn floats(m: &Mapped) -> Vec<f32> {
+    m.words.iter().map(|w| f32::from_bits(*w)).collect()
+}
+
+#[test]
+fn a_dispatch_reads_and_writes_its_buffers_even_through_destroyed_handles() {
+    let g = Gpu::new();
+    let (mut y, mut x) = (g.buffer(N), g.buffer(N));
+    fill(&mut y, |i| i as f32);
+    fill(&mut x, |i| 2.0 * i as f32);
+    let s = Saxpy::new(&g, vk::DescriptorType::STORAGE_BUFFER);
+    let (p, _) = s.pipeline(&g, vk::PipelineCache::null(), Default::default()).unwrap();
+    let (pool, set) = s.set(&g, vk::DescriptorType::STORAGE_BUFFER, y.buffer, x.buffer);
+    let c = g.record(|d, c| unsafe {
+        d.cmd_bind_pipeline(c, COMPUTE, p);
+        d.cmd_bind_descriptor_sets(c, COMPUTE, s.layout, 0, &[set], &[]);
+        d.cmd_dispatch(c, 1, 1, 1);
+    });
+    // Destroying these before the submission is the application's mistake, but no crash.
+    unsafe {
+        g.device.destroy_pipeline(p, None);
+        g.device.destroy_descriptor_pool(pool, None);
+    }
+    g.submit(c, vk::Fence::null());
+    unsafe { g.device.queue_wait_idle(g.queue) }.unwrap();
+    assert_eq!(floats(&y), (0..N).map(|i| 1.25 * i as f32).collect::<Vec<_>>());
+    s.free(&g);
+    g.free(y);
+    g.free(x);
+}
+
+#[test]
+fn dynamic_offsets_are_added_at_each_dispatch() {
+    let g = Gpu::new();
+    let (mut y, mut x) = (g.buffer(4 * N), g.buffer(4 * N));
+    fill(&mut y, |i| i as f32);
+    fill(&mut x, |_| 8.0);
+    let ty = vk::DescriptorType::STORAGE_BUFFER_DYNAMIC;
+    let s = Saxpy::new(&g, ty);
+    let (p, _) = s.pipeline(&g, vk::PipelineCache::null(), Default::default()).unwrap();
+    let (pool, set) = s.set(&g, ty, y.buffer, x.buffer);
+    // Group counts for the indirect one, in the buffer that it then changes.
+    let groups = g.buffer(8);
+    groups.words[4..7].fill(1);
+    g.run(|d, c| unsafe {
+        let at = |n: usize| (n * N * 4) as u32;
+        d.cmd_bind_pipeline(c, COMPUTE, p);
+        d.cmd_bind_descriptor_sets(c, COMPUTE, s.layout, 0, &[set], &[at(1), at(0)]);
+        d.cmd_dispatch(c, 1, 1, 1);
+        d.cmd_bind_descriptor_sets(c, COMPUTE, s.layout, 0, &[set], &[at(3), at(2)]);
+        d.cmd_dispatch_indirect(c, groups.buffer, 16);
+        d.cmd_dispatch(c, 0, 1, 1);
+    });
+    let want: Vec<f32> =
+        (0..4 * N).map(|i| if (i / N) % 2 == 1 { 4.0 + 0.25 * i as f32 } else { i as f32 }).collect();
+    assert_eq!(floats(&y), want);
+    unsafe {
+        g.device.destroy_pipeline(p, None);
+        g.device.destroy_descriptor_pool(pool, None);
+    }
+    s.free(&g);
+    for m in [y, x, groups] {
+        g.free(m);
+    }
+}
+
+#[test]
+fn a_caches_blob_saves_compilation() {
+    let g = Gpu::new();
+    let s = Saxpy::new(&g, vk::DescriptorType::STORAGE_BUFFER);
+    let must = vk::PipelineCreateFlags::FAIL_ON_PIPELINE_COMPILE_REQUIRED;
+    unsafe {
+        let d = &g.device;
+        // Other tests of this process may hold the very program: specialise the layout by a hole of a set.
+        let empty = d.create_descriptor_set_layout(&Default::default(), None).unwrap();
+        let sets = [s.set, empty];
+        let push =
+            [vk::PushConstantRange { stage_flags: vk::ShaderStageFlags::COMPUTE, offset: 0, size: 44 }];
+        let info = vk::PipelineLayoutCreateInfo::default().set_layouts(&sets).push_constant_ranges(&push);
+        let layout = d.create_pipeline_layout(&info, None).unwrap();
+        let s = Saxpy { layout, ..s };
+
+        let cache = d.create_pipeline_cache(&Default::default(), None).unwrap();
+        assert_eq!(s.pipeline(&g, cache, must), Err(vk::Result::PIPELINE_COMPILE_REQUIRED));
+        let (p, hit) = s.pipeline(&g, cache, Default::default()).unwrap();
+        assert!(!hit);
+        let (q, hit) = s.pipeline(&g, cache, must).unwrap();
+        assert!(hit);
+        let blob = d.get_pipeline_cache_data(cache).unwrap();
+        d.destroy_pipeline(p, None);
+        d.destroy_pipeline(q, None);
+        d.destroy_pipeline_cache(cache, None);
+
+        // Nobody has the program any more; a damaged blob does not bring it back, the blob does.
+        let mut bad = blob.clone();
+        *bad.last_mut().unwrap() ^= 1;
+        for (data, there) in [(&bad, false), (&blob, true)] {
+            let info = vk::PipelineCacheCreateInfo::default().initial_data(data);
+            let cache = d.create_pipeline_cache(&info, None).unwrap();
+            match s.pipeline(&g, cache, must) {
+                Ok((p, hit)) => {
+                    assert!(there && hit);
+                    d.destroy_pipeline(p, None);
+                }
+                Err(e) => assert_eq!((there, e), (false, vk::Result::PIPELINE_COMPILE_REQUIRED)),
+            }
+            if there {
+                assert_eq!(&d.get_pipeline_cache_data(cache).unwrap(), data, "the same blob again");
+            }
+            d.destroy_pipeline_cache(cache, None);
+        }
+        d.destroy_descriptor_set_layout(empty, None);
+        s.free(&g);
+    }
+}
+
+#[test]
+fn bad_code_is_an_error() {
+    let g = Gpu::new();
+    let words: Vec<u32> = SPIRV.chunks_exact(4).map(|b| u32::from_le_bytes(b.try_into().unwrap())).collect();
+    for cut in [0, 3, 5, words.len() / 2, words.len() - 1] {
+        let mut code = words[..cut].to_vec();
+        let info = vk::ShaderModuleCreateInfo {
+            p_code: code.as_mut_ptr(),
+            code_size: cut * 4,
+            ..Default::default()
+        };
+        unsafe {
+            let made = g.device.create_shader_module(&info, None);
+            // What is cut between functions may parse; then the pipeline says what is missing.
+            if let Ok(module) = made {
+                let mut s = Saxpy::new(&g, vk::DescriptorType::STORAGE_BUFFER);
+                let whole = std::mem::replace(&mut s.module, module);
+                assert!(
+                    s.pipeline(&g, vk::PipelineCache::null(), Default::default()).is_err(),
+                    "{cut} words"
+                );
+                g.device.destroy_shader_module(whole, None);
+                s.free(&g);
+            }
+        }
+    }
+}
