@@ -17,9 +17,15 @@ pub struct Segment {
 /// Sets of virtual registers that share a register.
 pub struct Webs {
     parent: Vec<V>,
-    /// Sorted segments of each root; empty: never occurs.
-    segments: Vec<Vec<Segment>>,
+    /// First to last occurrence of each root's set; `lo` is `u32::MAX` for what never occurs.
     pub hull: Vec<Segment>,
+}
+
+/// What coalescing knows of a set: where it is live, and where it is written (copies within the set not counted).
+#[derive(Default)]
+struct Set {
+    segments: Vec<Segment>,
+    defs: Vec<u32>,
 }
 
 /// Calls `f(register, written)` for each field of an op but copies.
@@ -127,44 +133,30 @@ pub fn webs(lir: &Lir) -> Webs {
             it.whole[*v as usize].lo = 0;
         }
     }
-    let mut segments: Vec<Vec<Segment>> = Vec::with_capacity(n);
+    let mut hull = it.whole.clone();
+    let mut second = vec![];
     for v in 0..n {
         let vreg = lir.vregs[v];
-        let whole = it.whole[v];
-        segments.push(if whole == EMPTY && it.back[v] == NONE {
-            vec![]
-        } else if vreg.pinned {
-            vec![Segment { lo: 0, hi: u32::MAX }]
-        } else if vreg.header_of != NONE && it.back[v] != NONE {
+        if vreg.pinned && hull[v] != EMPTY {
+            hull[v] = Segment { lo: 0, hi: u32::MAX };
+        } else if vreg.header_of != NONE && hull[v] != EMPTY {
             let (_, end) = lir.loops[vreg.header_of as usize];
             let back = it.back[v];
-            if whole.hi > back || whole.lo > back {
-                vec![Segment { lo: whole.lo.min(back), hi: whole.hi.max(end) }]
-            } else {
-                vec![whole, Segment { lo: back, hi: end }]
+            hull[v].hi = hull[v].hi.max(end);
+            if back != NONE && it.whole[v].hi <= back {
+                second.push((v as V, it.whole[v], Segment { lo: back, hi: end }));
             }
-        } else if vreg.header_of != NONE {
-            // Carried around unchanged.
-            let (_, end) = lir.loops[vreg.header_of as usize];
-            vec![Segment { lo: whole.lo, hi: whole.hi.max(end) }]
-        } else {
-            vec![whole]
-        });
+        }
     }
-    let mut webs = Webs { parent: (0..n as V).collect(), segments, hull: vec![] };
-    coalesce(lir, &mut webs, copies);
-    webs.hull = webs
-        .segments
-        .iter()
-        .map(|s| match (s.first(), s.last()) {
-            (Some(a), Some(b)) => Segment { lo: a.lo, hi: b.hi },
-            _ => EMPTY,
-        })
-        .collect();
+    let mut webs = Webs { parent: (0..n as V).collect(), hull };
+    coalesce(lir, &mut webs, copies, &second);
     webs
 }
 
-fn coalesce(lir: &Lir, webs: &mut Webs, mut copies: Vec<(u32, V, V)>) {
+/// A copy to consider: its place, registers, and whether other moves may see it undone.
+type Copy = (u32, V, V);
+
+fn coalesce(lir: &Lir, webs: &mut Webs, mut copies: Vec<Copy>, second: &[(V, Segment, Segment)]) {
     let mut depth = vec![0u32; lir.loops.len()];
     for l in 0..lir.loops.len() {
         let parent = lir.loop_parent[l];
@@ -172,11 +164,35 @@ fn coalesce(lir: &Lir, webs: &mut Webs, mut copies: Vec<(u32, V, V)>) {
     }
     let mut is_const = vec![false; lir.vregs.len()];
     lir.consts.iter().for_each(|c| is_const[c.0 as usize] = true);
+    // Sets of those that take part.
+    let mut index = vec![NONE; lir.vregs.len()];
+    let mut sets: Vec<Set> = vec![];
+    for &(p, dst, src) in &copies {
+        for v in [dst, src] {
+            if index[v as usize] == NONE {
+                index[v as usize] = sets.len() as u32;
+                sets.push(Set { segments: vec![webs.hull[v as usize]], defs: vec![] });
+            }
+        }
+        sets[index[dst as usize] as usize].defs.push(p);
+    }
+    for &(v, a, b) in second {
+        if index[v as usize] != NONE {
+            sets[index[v as usize] as usize].segments = vec![a, b];
+        }
+    }
+    for &(_, _, src) in &copies {
+        let set = &mut sets[index[src as usize] as usize];
+        if set.defs.is_empty() {
+            // Written by one op, where it begins (or by the engine).
+            set.defs.push(set.segments[0].lo);
+        }
+    }
     copies.sort_by_key(|(p, _, _)| {
         let l = lir.loop_at[*p as usize];
         std::cmp::Reverse(if l == NONE { 0 } else { depth[l as usize] })
     });
-    for (_, dst, src) in copies {
+    for (p, dst, src) in copies {
         let (d, s) = (&lir.vregs[dst as usize], &lir.vregs[src as usize]);
         if is_const[src as usize] || d.pinned || s.pinned || d.ty != s.ty || d.uniform != s.uniform {
             continue;
@@ -185,40 +201,74 @@ fn coalesce(lir: &Lir, webs: &mut Webs, mut copies: Vec<(u32, V, V)>) {
         if x == y {
             continue;
         }
-        if let Some(joined) = join(lir, &webs.segments[x as usize], &webs.segments[y as usize]) {
-            webs.parent[y as usize] = x;
-            webs.segments[x as usize] = joined;
-            webs.segments[y as usize] = vec![];
+        let (a, b) = (&sets[index[x as usize] as usize], &sets[index[y as usize] as usize]);
+        let Some(segments) = join(lir, a, b, p) else { continue };
+        let mut defs = a.defs.clone();
+        if let Some(i) = defs.iter().position(|q| *q == p) {
+            defs.remove(i);
         }
+        defs.extend_from_slice(&b.defs);
+        defs.sort();
+        webs.parent[y as usize] = x;
+        let (lo, hi) = (segments[0].lo, segments[segments.len() - 1].hi);
+        let old = [webs.hull[x as usize], webs.hull[y as usize]];
+        webs.hull[x as usize] =
+            Segment { lo: lo.min(old[0].lo).min(old[1].lo), hi: hi.max(old[0].hi).max(old[1].hi) };
+        webs.hull[y as usize] = EMPTY;
+        sets[index[x as usize] as usize] = Set { segments, defs };
+        sets[index[y as usize] as usize] = Set::default();
     }
 }
 
-/// The union of two sorted lists of segments, unless they overlap in more than a hand-over point.
-fn join(lir: &Lir, a: &[Segment], b: &[Segment]) -> Option<Vec<Segment>> {
-    let mut out: Vec<Segment> = Vec::with_capacity(a.len() + b.len());
+/// The union of where two sets are live, unless they interfere. They may meet in hand-over points, and overlap from
+/// the copy at `p` of `b` into `a` on, while neither is written: both hold the same value there.
+fn join(lir: &Lir, a: &Set, b: &Set, p: u32) -> Option<Vec<Segment>> {
+    let mut out: Vec<Segment> = Vec::with_capacity(a.segments.len() + b.segments.len());
     let (mut i, mut j) = (0, 0);
-    while i < a.len() || j < b.len() {
-        let next = if j == b.len() || (i < a.len() && a[i] < b[j]) {
+    while i < a.segments.len() || j < b.segments.len() {
+        let from_a = j == b.segments.len() || (i < a.segments.len() && a.segments[i] < b.segments[j]);
+        let next = if from_a {
             i += 1;
-            a[i - 1]
+            a.segments[i - 1]
         } else {
             j += 1;
-            b[j - 1]
+            b.segments[j - 1]
         };
         match out.last_mut() {
-            Some(last) if next.lo < last.hi || (next.lo == last.hi && !hand_over(lir, last, next.lo)) => {
-                return None;
+            Some(last) if next.lo < last.hi => {
+                let same =
+                    from_a && next.lo == p && last.lo < p && !written(lir, a, b, p, next.hi.min(last.hi));
+                if !same {
+                    return None;
+                }
+                last.hi = last.hi.max(next.hi);
             }
-            Some(last) if next.lo == last.hi => last.hi = next.hi,
+            Some(last) if next.lo == last.hi => {
+                if !hand_over(lir, last, next.lo) {
+                    return None;
+                }
+                last.hi = next.hi;
+            }
             _ => out.push(next),
         }
     }
     Some(out)
 }
 
+/// Either set is written after `p` and before `end`, or at `end` while the other may still be read there.
+fn written(lir: &Lir, a: &Set, b: &Set, p: u32, end: u32) -> bool {
+    let late = |q: u32| q > p && (q < end || (q == end && !reads_first(lir, q)));
+    a.defs.iter().chain(&b.defs).any(|q| late(*q))
+}
+
+/// The op reads all its operands (of a lane) before it writes.
+fn reads_first(lir: &Lir, p: u32) -> bool {
+    lir.insts.get(p as usize).is_some_and(|op| op.code == COPIES || op.flags & ELEM != 0)
+}
+
 /// At `p` one value may end and the next begin in the same register.
 fn hand_over(lir: &Lir, before: &Segment, p: u32) -> bool {
-    before.lo < p && lir.insts.get(p as usize).is_some_and(|op| op.code == COPIES || op.flags & ELEM != 0)
+    before.lo < p && reads_first(lir, p)
 }
 
 impl Webs {

@@ -30,8 +30,16 @@ struct Split<'a> {
     constant: u32,
 }
 
-pub fn split(shader: &mut Shader, packed: bool) -> Result<()> {
+/// Where addresses were changed.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Where {
+    Outside,
+    InLoop,
+}
+
+pub fn split(shader: &mut Shader, packed: bool) -> Result<Option<Where>> {
     let cfg = Cfg::of(shader)?;
+    let mut changed = None;
     let u = Uniformity::new(shader, &cfg, packed, false);
     for b in 0..shader.blocks.len() {
         let insts = std::mem::take(&mut shader.blocks[b].insts);
@@ -41,6 +49,8 @@ pub fn split(shader: &mut Shader, packed: bool) -> Result<()> {
                 let mut it = Split { shader, cfg: &cfg, u: &u, made: vec![], terms: vec![], constant: 0 };
                 if let Some((new, constant)) = it.run(addr, b as u32) {
                     out.append(&mut it.made);
+                    let at = if cfg.loop_of[b] == NONE { Where::Outside } else { Where::InLoop };
+                    changed = changed.max(Some(at));
                     if let Some((place, at)) = place_mut(shader, v) {
                         *at = offset.wrapping_add(if bytes { constant } else { 0 });
                         match place {
@@ -57,7 +67,7 @@ pub fn split(shader: &mut Shader, packed: bool) -> Result<()> {
         }
         shader.blocks[b].insts = out;
     }
-    Ok(())
+    Ok(changed)
 }
 
 fn place_mut(shader: &mut Shader, v: Value) -> Option<(&mut Place, &mut u32)> {

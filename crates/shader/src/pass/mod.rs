@@ -11,7 +11,7 @@ pub mod select;
 mod simplify;
 
 use crate::bytecode::Program;
-use crate::ir::{Inst, Place, Shader};
+use crate::ir::Shader;
 use crate::options::{Options, Result};
 
 /// Optimises in place. The results' bits do not change but by the fixed rule of FMA fusion.
@@ -21,40 +21,27 @@ pub fn optimise(shader: &mut Shader, options: &Options) -> Result<()> {
     if !options.optimise {
         return Ok(());
     }
+    if select::select(shader)? {
+        prune::prune(shader)?;
+    }
     if gvn::gvn(shader)? {
         prune::prune(shader)?;
     }
     dce::dce(shader);
-    if select::select(shader)? {
-        prune::prune(shader)?;
-        if gvn::gvn(shader)? {
-            prune::prune(shader)?;
-        }
-    }
     // Whether several workgroups may share a wave, which makes their number varying.
     let packed =
         shader.workgroup.iter().product::<u32>().div_ceil(16) * 2 <= options.lanes.unwrap_or(256) / 16;
     preheader::insert(shader)?;
     licm::licm(shader, packed)?;
-    if shader.values.iter().any(|v| addressed(&v.inst)) {
-        address::split(shader, packed)?;
-        if gvn::gvn(shader)? {
-            prune::prune(shader)?;
-        }
+    let changed = address::split(shader, packed)?;
+    if changed.is_some() && gvn::gvn(shader)? {
+        prune::prune(shader)?;
+    }
+    if changed == Some(address::Where::InLoop) {
         licm::licm(shader, packed)?;
     }
     dce::dce(shader);
     Ok(())
-}
-
-/// Memory by an address of 32 bits.
-fn addressed(inst: &Inst) -> bool {
-    match inst {
-        Inst::Load { place, .. } | Inst::Store { place, .. } | Inst::Atomic { place, .. } => {
-            !matches!(place, Place::Global { .. })
-        }
-        _ => false,
-    }
 }
 
 /// IR as translated → a program that is checked and ready to run.
