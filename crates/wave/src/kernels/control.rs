@@ -1,7 +1,7 @@
 //! Control flow, masks and barriers.
 
 use super::levels::{Compare, Steps, compare, kernel_forms};
-use super::mask::{self, Bits, Masks};
+use super::mask::{self, Masks};
 use super::regs::src32;
 use crate::state::{Fault, State, Status};
 use shader::bytecode::{Op, Reg};
@@ -69,28 +69,16 @@ unsafe fn split<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
     split_by(st, mask::load(st, o.a), o.d, o.b, o.imm, op.add(1))
 }
 
-/// As [`split_by`], but nothing changes when no lane is chosen.
-#[inline(always)]
-unsafe fn split_rare_by(
-    st: &mut State,
-    cond: Masks,
-    yes: Reg,
-    no: Reg,
-    imm: u32,
-    next: *const Op,
-) -> *const Op {
-    let e = mask::exec(st);
-    let y = mask::and(e, cond);
-    if mask::non_empty(&y) & st.all == 0 {
-        return at(st, imm);
-    }
-    split_by(st, cond, yes, no, imm, next)
-}
-
+/// As [`split`], but nothing changes when no lane is chosen.
 #[inline(always)]
 unsafe fn split_rare<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
     let o = *op;
-    split_rare_by(st, mask::load(st, o.a), o.d, o.b, o.imm, op.add(1))
+    let c = mask::load(st, o.a);
+    let y = mask::and(mask::exec(st), c);
+    if mask::non_empty(&y) & st.all == 0 {
+        return at(st, o.imm);
+    }
+    split_by(st, c, o.d, o.b, o.imm, op.add(1))
 }
 
 #[inline(always)]
@@ -191,16 +179,22 @@ unsafe fn fence_<L: Steps>(_st: &mut State, op: *const Op) -> *const Op {
     op.add(1)
 }
 
+/// Masks as four words of 64 bits: stored one by one they could not be loaded as a vector without a stall.
+type Words = [u64; 4];
+
+/// Lanes of groups of four warps; only groups with live warps are computed, dead warps' bits are any.
 #[inline(always)]
-unsafe fn compare_all<L: Steps, C: Compare>(st: &State, a: Reg, b: Reg) -> Masks {
-    let mut m = [0u16; 16];
+unsafe fn compare_all<L: Steps, C: Compare>(st: &State, a: Reg, b: Reg) -> Words {
     let (pa, sa) = src32(st, a);
     let (pb, sb) = src32(st, b);
     if sa == 0 && sb == 0 {
-        return if C::one(*pa, *pb) { [0xFFFF; 16] } else { m };
+        return if C::one(*pa, *pb) { [!0; 4] } else { [0; 4] };
     }
-    for w in Bits(st.live) {
-        m[w] = L::compare::<C>(pa.add(w * sa), pb.add(w * sb));
+    let mut m = [0; 4];
+    for g in 0..4 {
+        if st.live >> (4 * g) & 15 != 0 {
+            m[g] = L::compare4::<C>(pa.add(g * 4 * sa), sa, pb.add(g * 4 * sb), sb);
+        }
     }
     m
 }
@@ -208,41 +202,63 @@ unsafe fn compare_all<L: Steps, C: Compare>(st: &State, a: Reg, b: Reg) -> Masks
 /// The condition Bin(e & 0xFF)(a, b) over live warps, negated if bit 8 of `e` is set; 0 for a `Bin` that is no
 /// comparison.
 #[inline(always)]
-unsafe fn condition<L: Steps>(st: &State, o: &Op) -> Masks {
+unsafe fn condition<L: Steps>(st: &State, o: &Op) -> Words {
     let m = comparison::<L>(st, o.e & 0xFF, o.a, o.b);
-    if o.e & 0x100 != 0 { mask::map2(m, m, |x, _| !x) } else { m }
+    let flip = if o.e & 0x100 != 0 { !0 } else { 0 };
+    [m[0] ^ flip, m[1] ^ flip, m[2] ^ flip, m[3] ^ flip]
 }
 
 #[inline(always)]
-unsafe fn comparison<L: Steps>(st: &State, bin: u16, a: Reg, b: Reg) -> Masks {
+unsafe fn comparison<L: Steps>(st: &State, bin: u16, a: Reg, b: Reg) -> Words {
     macro_rules! pick {
         ($($n:ident),*) => {
             $(if bin == Bin::$n as u16 { return compare_all::<L, compare::$n>(st, a, b); })*
         };
     }
     pick!(ULt, SLt, FLt, FLe, ULe, SLe, IEq, INe, FEq, FNe);
-    [0; 16]
+    [0; 4]
+}
+
+/// A vector made in registers.
+#[inline(always)]
+fn masks(w: Words) -> Masks {
+    // SAFETY: 32 bytes each; lane order is that of little-endian machines (see regs.rs).
+    unsafe { std::mem::transmute(w) }
+}
+
+/// Whether any lane of exec is in `w`.
+#[inline(always)]
+fn any(st: &State, w: &Words) -> bool {
+    // SAFETY: exec is 64 bytes, aligned to 64.
+    let e = unsafe { *(st.exec.as_ptr() as *const Words) };
+    (e[0] & w[0]) | (e[1] & w[1]) | (e[2] & w[2]) | (e[3] & w[3]) != 0
 }
 
 #[inline(always)]
 unsafe fn cmp_split<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
     let r = (*op.add(1)).regs();
     let c = condition::<L>(st, &*op);
-    split_by(st, c, r[0], r[1], (*op).imm, op.add(2))
+    split_by(st, masks(c), r[0], r[1], (*op).imm, op.add(2))
 }
 
 #[inline(always)]
 unsafe fn cmp_split_rare<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
-    let r = (*op.add(1)).regs();
     let c = condition::<L>(st, &*op);
-    split_rare_by(st, c, r[0], r[1], (*op).imm, op.add(2))
+    if !any(st, &c) {
+        return at(st, (*op).imm);
+    }
+    let r = (*op.add(1)).regs();
+    split_by(st, masks(c), r[0], r[1], (*op).imm, op.add(2))
 }
 
 #[inline(always)]
 unsafe fn cmp_park<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
-    let r = (*op.add(1)).regs();
     let c = condition::<L>(st, &*op);
-    park_by(st, c, r[0], (*op).imm, op.add(2))
+    if !any(st, &c) {
+        return op.add(2);
+    }
+    let r = (*op.add(1)).regs();
+    park_by(st, masks(c), r[0], (*op).imm, op.add(2))
 }
 
 #[inline(always)]

@@ -101,6 +101,15 @@ pub trait Steps: Copy {
         }
         m
     }
+    /// As [`Steps::compare`] for four warps, `sa` and `sb` words apart; the first warp's bits lowest.
+    #[inline(always)]
+    unsafe fn compare4<C: Compare>(a: *const u32, sa: usize, b: *const u32, sb: usize) -> u64 {
+        let mut m = 0;
+        for w in 0..4 {
+            m |= (Self::compare::<C>(a.add(w * sa), b.add(w * sb)) as u64) << (16 * w);
+        }
+        m
+    }
     #[inline(always)]
     unsafe fn copy64(d: *mut u8, s: *const u8) {
         std::ptr::copy_nonoverlapping(s, d, 64);
@@ -196,7 +205,8 @@ impl Steps for Portable {
     }
 }
 
-/// AVX2; also used at the AVX-512 level.
+/// AVX2; also used at the AVX-512 level. No intrinsics in closures: a closure does not take on the features of the
+/// kernel around it, so they would become calls.
 #[cfg(target_arch = "x86_64")]
 #[derive(Clone, Copy)]
 pub struct Avx2;
@@ -247,6 +257,24 @@ mod avx2 {
             bits(C::eight(a0, b0), C::eight(a1, b1))
         }
         #[inline(always)]
+        unsafe fn compare4<C: Compare>(a: *const u32, sa: usize, b: *const u32, sb: usize) -> u64 {
+            // 32 lanes a turn: packs interleave the halves of their operands, the permutation puts them right.
+            #[inline(always)]
+            unsafe fn two<C: Compare>(a: *const u32, sa: usize, b: *const u32, sb: usize) -> u64 {
+                let (a0, a1) = load(a);
+                let (b0, b1) = load(b);
+                let (c0, c1) = load(a.add(sa));
+                let (d0, d1) = load(b.add(sb));
+                let p = _mm256_packs_epi32(C::eight(a0, b0), C::eight(a1, b1));
+                let q = _mm256_packs_epi32(C::eight(c0, d0), C::eight(c1, d1));
+                let r = _mm256_packs_epi16(p, q);
+                let r = _mm256_permutevar8x32_epi32(r, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
+                _mm256_movemask_epi8(r) as u32 as u64
+            }
+            let high = two::<C>(a.add(2 * sa), sa, b.add(2 * sb), sb);
+            two::<C>(a, sa, b, sb) | high << 32
+        }
+        #[inline(always)]
         unsafe fn is_run(p: *const u32, s: u32) -> bool {
             let i = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
             let sv = _mm256_set1_epi32(s as i32);
@@ -261,12 +289,15 @@ mod avx2 {
         unsafe fn words2(q: *const u8, o: &[u32; 16], a: *mut u32, b: *mut u32) {
             for g in [0, 8] {
                 // Lanes i and i + 1, each two words.
-                let pair = |i: usize| {
-                    let lo = _mm_load_sd(q.add(o[g + i] as usize) as *const f64);
-                    _mm_castpd_ps(_mm_loadh_pd(lo, q.add(o[g + i + 1] as usize) as *const f64))
-                };
-                let x = _mm256_insertf128_ps::<1>(_mm256_castps128_ps256(pair(0)), pair(4));
-                let y = _mm256_insertf128_ps::<1>(_mm256_castps128_ps256(pair(2)), pair(6));
+                #[inline(always)]
+                unsafe fn pair(q: *const u8, i: u32, j: u32) -> __m128 {
+                    let lo = _mm_load_sd(q.add(i as usize) as *const f64);
+                    _mm_castpd_ps(_mm_loadh_pd(lo, q.add(j as usize) as *const f64))
+                }
+                let (a0, a4) = (pair(q, o[g], o[g + 1]), pair(q, o[g + 4], o[g + 5]));
+                let (a2, a6) = (pair(q, o[g + 2], o[g + 3]), pair(q, o[g + 6], o[g + 7]));
+                let x = _mm256_insertf128_ps::<1>(_mm256_castps128_ps256(a0), a4);
+                let y = _mm256_insertf128_ps::<1>(_mm256_castps128_ps256(a2), a6);
                 _mm256_storeu_ps(a.add(g) as *mut f32, _mm256_shuffle_ps::<0x88>(x, y));
                 _mm256_storeu_ps(b.add(g) as *mut f32, _mm256_shuffle_ps::<0xDD>(x, y));
             }
@@ -275,12 +306,18 @@ mod avx2 {
         unsafe fn words4(q: *const u8, o: &[u32; 16], d: [*mut u32; 4]) {
             for g in [0, 8] {
                 // Lanes i and i + 4, each four words.
-                let pair = |i: usize| {
-                    let lo = _mm_loadu_si128(q.add(o[g + i] as usize) as *const __m128i);
-                    let hi = _mm_loadu_si128(q.add(o[g + i + 4] as usize) as *const __m128i);
+                #[inline(always)]
+                unsafe fn pair(q: *const u8, i: u32, j: u32) -> __m256i {
+                    let lo = _mm_loadu_si128(q.add(i as usize) as *const __m128i);
+                    let hi = _mm_loadu_si128(q.add(j as usize) as *const __m128i);
                     _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(lo), hi)
-                };
-                let v = transpose([pair(0), pair(1), pair(2), pair(3)]);
+                }
+                let v = transpose([
+                    pair(q, o[g], o[g + 4]),
+                    pair(q, o[g + 1], o[g + 5]),
+                    pair(q, o[g + 2], o[g + 6]),
+                    pair(q, o[g + 3], o[g + 7]),
+                ]);
                 for j in 0..4 {
                     _mm256_storeu_si256(d[j].add(g) as *mut __m256i, v[j]);
                 }
@@ -289,8 +326,12 @@ mod avx2 {
         #[inline(always)]
         unsafe fn store_words4(q: *mut u8, o: &[u32; 16], v: [*const u32; 4]) {
             for g in [0, 8] {
-                let l = |j: usize| _mm256_loadu_si256(v[j].add(g) as *const __m256i);
-                let r = transpose([l(0), l(1), l(2), l(3)]);
+                let r = transpose([
+                    _mm256_loadu_si256(v[0].add(g) as *const __m256i),
+                    _mm256_loadu_si256(v[1].add(g) as *const __m256i),
+                    _mm256_loadu_si256(v[2].add(g) as *const __m256i),
+                    _mm256_loadu_si256(v[3].add(g) as *const __m256i),
+                ]);
                 for i in 0..4 {
                     let to = q.add(o[g + i] as usize) as *mut __m128i;
                     _mm_storeu_si128(to, _mm256_castsi256_si128(r[i]));
