@@ -235,10 +235,26 @@ pub(crate) fn pointer_scalars(class: StorageClass) -> &'static [Sk] {
 }
 
 impl Builder<'_> {
+    /// Index of the type with this id, which may be a pointer that is only declared later (OpTypeForwardPointer).
+    fn type_ahead(&mut self, id: u32, at: usize) -> Result<u32> {
+        if self.types.by_id.get(id as usize) == Some(&0)
+            && let Some(place) = self.m.def_at(id)
+        {
+            let pointer = self.m.inst(place);
+            if pointer.op == Op::TypePointer {
+                self.declare_type(pointer)?;
+            }
+        }
+        self.types.of(id, at)
+    }
+
     /// Enters the type that `i` declares.
     pub(crate) fn declare_type(&mut self, i: Code) -> Result<()> {
         let id = i.word(1)?;
         let at = i.at;
+        if i.op == Op::TypePointer && self.types.by_id.get(id as usize).is_some_and(|&ix| ix != 0) {
+            return Ok(()); // a type before needed it
+        }
         let mut t =
             Type { kind: Kind::Other, id, scalars: 0, words: 0, depth: 0, size: 0, align: 1, stride: 0 };
         match i.op {
@@ -284,7 +300,7 @@ impl Builder<'_> {
                 self.repeat(&mut t, e, n)?;
             }
             Op::TypeArray => {
-                let e = self.types.of(i.word(2)?, at)?;
+                let e = self.type_ahead(i.word(2)?, at)?;
                 let n = self.const_u32(i.word(3)?, at)?;
                 if n == 0 {
                     return Err(i.bad("an array of no elements"));
@@ -294,7 +310,7 @@ impl Builder<'_> {
                 self.repeat(&mut t, e, n)?;
             }
             Op::TypeRuntimeArray => {
-                let e = self.types.of(i.word(2)?, at)?;
+                let e = self.type_ahead(i.word(2)?, at)?;
                 t.kind = Kind::Runtime(e);
                 t.stride = self.m.decoration(id, Decoration::ArrayStride).unwrap_or(0);
                 self.repeat(&mut t, e, u32::MAX)?;
@@ -374,7 +390,7 @@ impl Builder<'_> {
         let decos = self.m.decorations(t.id);
         let mut next_deco = 0;
         for (k, &id) in ids.iter().enumerate() {
-            let ty = self.types.of(id, i.at)?;
+            let ty = self.type_ahead(id, i.at)?;
             let e = *self.types.get(ty);
             if matches!(e.kind, Kind::Void | Kind::Function) {
                 return Err(i.bad("a member without a size"));
