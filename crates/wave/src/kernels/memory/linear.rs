@@ -65,13 +65,19 @@ pub unsafe fn load_warp<L: Steps>(
             warp::load32::<L>(r, dst32(st, (*op).d, w), p, k, ex);
             return;
         }
-        let mut unread = [0u32; 16];
-        let mut d = [unread.as_mut_ptr(); 16];
-        for (i, d) in d[..n].iter_mut().enumerate() {
+        let mut unread = std::mem::MaybeUninit::<[u32; 16]>::uninit();
+        let unread = unread.as_mut_ptr() as *mut u32;
+        let at = |i: usize| {
             let x = value_reg(op, n, i);
-            if !x.is_none() {
-                *d = dst32(st, x, w);
-            }
+            if x.is_none() { unread } else { dst32(st, x, w) }
+        };
+        if n == 4 {
+            warp::load32n::<L>(r, &[at(0), at(1), at(2), at(3)], p, k, ex);
+            return;
+        }
+        let mut d = [unread; 16];
+        for (i, d) in d[..n].iter_mut().enumerate() {
+            *d = at(i);
         }
         warp::load32n::<L>(r, &d[..n], p, k, ex);
         return;
@@ -130,6 +136,11 @@ pub unsafe fn store_warp<L: Steps>(
         };
         if n == 1 {
             warp::store32::<L>(r, src((*op).d), p, k, ex);
+            return;
+        }
+        if n == 4 {
+            let at = |i| src(value_reg(op, n, i));
+            warp::store32n::<L>(r, &[at(0), at(1), at(2), at(3)], p, k, ex);
             return;
         }
         let mut v = [std::ptr::null(); 16];

@@ -79,14 +79,19 @@ pub unsafe fn load32<L: Steps>(r: Region, d: *mut u32, p: *const u32, k: u32, ex
 #[inline(always)]
 pub unsafe fn load32_full<L: Steps>(r: Region, d: *mut u32, p: *const u32, k: u32) {
     let o = (*p).wrapping_add(k);
-    if L::is_run(p, 4) && r.holds_run(o, 4, 4) {
-        L::copy64(d as *mut u8, r.ptr.add(o as usize));
-    } else if L::is_run(p, 0) {
-        L::splat32(d, r.read::<C32>(o as u64));
-    } else if let Some(limit) = r.limit(4) {
-        L::gather32(d, r.ptr, p, k, limit);
-    } else {
-        L::splat32(d, 0);
+    // Two lanes say which shape is worth looking for.
+    match (*p.add(1)).wrapping_sub(*p) {
+        4 if r.holds_run(o, 4, 4) && L::is_run(p, 4) => {
+            L::copy64(d as *mut u8, r.ptr.add(o as usize));
+        }
+        0 if L::is_run(p, 0) => L::splat32(d, r.read::<C32>(o as u64)),
+        _ => {
+            if let Some(limit) = r.limit(4) {
+                L::gather32(d, r.ptr, p, k, limit);
+            } else {
+                L::splat32(d, 0);
+            }
+        }
     }
 }
 
@@ -159,11 +164,13 @@ pub unsafe fn load32n<L: Steps>(r: Region, d: &[*mut u32], p: *const u32, k: u32
     if let Some(limit) = r.limit(bytes) {
         let inside = L::bound_mask(p, k, limit);
         if inside | !ex == 0xFFFF {
-            // Inactive lanes may point anywhere; offset 0 is as good.
             let mut o = *(p as *const [u32; 16]);
-            for i in 0..16 {
-                o[i] = o[i].wrapping_add(k);
-                if inside & (1 << i) == 0 {
+            for x in &mut o {
+                *x = x.wrapping_add(k);
+            }
+            if inside != 0xFFFF {
+                // Inactive lanes may point anywhere; offset 0 is as good.
+                for i in crate::kernels::mask::Bits(!inside as u32 & 0xFFFF) {
                     o[i] = 0;
                 }
             }
