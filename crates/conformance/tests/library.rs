@@ -1,0 +1,51 @@
+//! The release library: its size, what it needs, what it exports.
+
+use client::drivers::{library_of, tuff_icd};
+use std::path::PathBuf;
+use std::process::Command;
+
+fn library() -> PathBuf {
+    let path = library_of(&tuff_icd()).unwrap();
+    assert!(path.exists(), "{} is not built: cargo build --release -p icd", path.display());
+    path
+}
+
+fn readelf(arguments: &[&str]) -> String {
+    let output = Command::new("readelf")
+        .args(arguments)
+        .arg(library())
+        .output()
+        .expect("readelf (Debian's binutils) is installed");
+    assert!(output.status.success());
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+#[test]
+fn it_is_under_12_megabytes() {
+    let size = std::fs::metadata(library()).unwrap().len();
+    assert!(size < 12_000_000, "{size} bytes");
+}
+
+#[test]
+fn it_needs_only_the_c_library() {
+    // The dynamic loader is a part of the C library that thread-local storage needs by name.
+    let allowed = ["libc.so", "libm.so", "libgcc_s.so", "ld-linux"];
+    let dynamic = readelf(&["-d", "-W"]);
+    let needed: Vec<_> = dynamic.lines().filter(|l| l.contains("(NEEDED)")).collect();
+    assert!(!needed.is_empty());
+    let other: Vec<_> = needed.iter().filter(|l| !allowed.iter().any(|a| l.contains(a))).collect();
+    assert!(other.is_empty(), "{other:?}");
+}
+
+#[test]
+fn it_exports_the_loader_interface() {
+    let symbols = readelf(&["--dyn-syms", "-W"]);
+    for name in [
+        "vk_icdNegotiateLoaderICDInterfaceVersion",
+        "vk_icdGetInstanceProcAddr",
+        "vk_icdGetPhysicalDeviceProcAddr",
+    ] {
+        let defined = |l: &&str| l.split_whitespace().last() == Some(name) && !l.contains(" UND ");
+        assert!(symbols.lines().any(|l| defined(&l)), "{name} is not exported");
+    }
+}

@@ -1,0 +1,58 @@
+//! Debian's vulkaninfo on Tuff, under the Khronos validation layers.
+
+use client::drivers::tuff_icd;
+use std::process::{Command, Output};
+
+fn vulkaninfo(arguments: &[&str], layers: Option<&str>) -> Output {
+    let icd = tuff_icd();
+    let mut command = Command::new("vulkaninfo");
+    command
+        .args(arguments)
+        .env("VK_ICD_FILENAMES", &icd)
+        .env("VK_DRIVER_FILES", &icd)
+        .env_remove("DISPLAY")
+        // Other drivers' implicit layers are not what is tested.
+        .env("VK_LOADER_LAYERS_DISABLE", "~implicit~");
+    if let Some(layers) = layers {
+        command.env("VK_INSTANCE_LAYERS", layers);
+    }
+    command.output().expect("vulkaninfo (Debian's vulkan-tools) is installed")
+}
+
+fn text(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
+}
+
+#[test]
+fn its_summary_names_tuff() {
+    let output = vulkaninfo(&["--summary"], None);
+    let text = text(&output);
+    assert!(output.status.success(), "{text}");
+    let value = |name: &str| {
+        let mut lines = text.lines().map(str::trim).filter(|l| l.starts_with(name));
+        lines.next().and_then(|l| l.split_once('=')).map(|(_, v)| v.trim().to_string()).unwrap_or_default()
+    };
+    assert!(value("deviceName").contains("Tuff"), "{text}");
+    assert!(value("driverName").to_lowercase().contains("tuff"), "{text}");
+    assert!(value("deviceType").contains("CPU"), "{text}");
+    assert!(value("apiVersion").contains("1.3"), "{text}");
+}
+
+#[test]
+fn it_runs_clean_under_validation() {
+    let output = vulkaninfo(&[], Some("VK_LAYER_KHRONOS_validation"));
+    let text = text(&output);
+    assert!(output.status.success(), "{text}");
+    assert!(text.contains("VK_LAYER_KHRONOS_validation"), "the validation layer is not installed");
+    let bad: Vec<_> = text
+        .lines()
+        // The loader says that it does what it is told.
+        .filter(|l| !l.contains("adding layers \"VK_LAYER_KHRONOS_validation\""))
+        .filter(|l| {
+            ["Validation Error", "Validation Warning", "VUID-", "UNASSIGNED", "ERROR", "WARNING", "[Loader"]
+                .iter()
+                .any(|b| l.contains(b))
+        })
+        .collect();
+    assert!(bad.is_empty(), "{}", bad.join("\n"));
+}
