@@ -1,0 +1,1 @@
+//! Nothing of its own: `tests/` runs a program of the `wgpu` crate on Tuff, through the Vulkan loader.
