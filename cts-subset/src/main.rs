@@ -52,7 +52,8 @@ pub struct Args {
     /// The peer of the baseline to compare with: the part before `_pass` in its column's name.
     #[arg(long, default_value = "lavapipe25")]
     peer: String,
-    /// An earlier run's JSON (of another driver, say): what it passes and this run does not is listed.
+    /// An earlier run's JSON (of another driver, say) or a `.txt` list of passed cases: what was passed there and is
+    /// not in this run is listed.
     #[arg(long)]
     against: Option<PathBuf>,
     /// Expected results; default: expected.toml beside this crate.
