@@ -128,26 +128,106 @@ fn lut(run: &Run) -> Result<(), String> {
     Ok(())
 }
 
-/// The picture: opaque, the sky a gradient that is known, and in the middle something else than sky.
-fn march(run: &Run) -> Result<(), String> {
-    let side = kernels::MARCH_SIDE as usize;
-    let sky = |y: usize| {
-        let v = (y as f32 - 256.0) / 256.0;
-        [0.2f32, 0.3, 0.5].map(|c| (c * (1.0 - v)).clamp(0.0, 1.0).sqrt() * 255.0)
+type V3 = [f32; 3];
+
+fn dot(a: V3, b: V3) -> f32 {
+    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+}
+
+fn scaled(a: V3, s: f32) -> V3 {
+    a.map(|x| x * s)
+}
+
+fn plus(a: V3, b: V3) -> V3 {
+    [a[0] + b[0], a[1] + b[1], a[2] + b[2]]
+}
+
+fn normalized(a: V3) -> V3 {
+    scaled(a, 1.0 / dot(a, a).sqrt())
+}
+
+fn fract(x: f32) -> f32 {
+    x - x.floor()
+}
+
+fn mix(a: f32, b: f32, t: f32) -> f32 {
+    a * (1.0 - t) + b * t
+}
+
+fn noise(x: V3) -> f32 {
+    let hash = |p: V3| {
+        let p = p.map(|c| fract(c * 0.3183099 + 0.1) * 17.0);
+        fract(p[0] * p[1] * p[2] * (p[0] + p[1] + p[2]))
     };
-    let off = |x: usize, y: usize| {
-        let got = run.output[y * side + x].to_le_bytes();
-        (0..3).map(|c| (f32::from(got[c]) - sky(y)[c]).abs()).fold(0.0, f32::max)
+    let i = x.map(f32::floor);
+    let f = x.map(fract).map(|f| f * f * (3.0 - 2.0 * f));
+    let at = |x: f32, y: f32, z: f32| hash(plus(i, [x, y, z]));
+    let side = |z| {
+        mix(mix(at(0.0, 0.0, z), at(1.0, 0.0, z), f[0]), mix(at(0.0, 1.0, z), at(1.0, 1.0, z), f[0]), f[1])
     };
-    if let Some(i) = run.output.iter().position(|w| w >> 24 != 255) {
-        return Err(format!("pixel {i} is not opaque"));
-    }
-    for (x, y) in [(2, 500), (509, 400), (2, 300), (509, 300)] {
-        if off(x, y) > 1.5 {
-            return Err(format!("the sky at {x}, {y} is {:#x}", run.output[y * side + x]));
+    mix(side(0.0), side(1.0), f[2])
+}
+
+fn distance(p: V3) -> f32 {
+    let mut d = dot(p, p).sqrt() - 1.0;
+    if d < 0.4 {
+        let (mut a, mut q) = (0.5, scaled(p, 3.0));
+        for _ in 0..3 {
+            d -= a * 0.2 * noise(q);
+            q = scaled(q, 2.03);
+            a *= 0.5;
         }
     }
-    if off(256, 256) < 8.0 { Err("no ball in the middle".into()) } else { Ok(()) }
+    d.min(p[1] + 1.2)
+}
+
+/// march.comp in Rust, without fused operations.
+fn march_pixel(x: usize, y: usize) -> [f32; 3] {
+    let (u, v) = ((x as f32 - 256.0) / 256.0, (y as f32 - 256.0) / 256.0);
+    let (origin, ray) = ([0.0, 0.0, -3.0], normalized([u, v, 1.6]));
+    let at = |t: f32| plus(origin, scaled(ray, t));
+    let mut t = 0.0;
+    let mut hit = false;
+    for _ in 0..64 {
+        let d = distance(at(t));
+        if d < 0.002 {
+            hit = true;
+            break;
+        }
+        t += d * 0.8;
+        if t > 20.0 {
+            break;
+        }
+    }
+    let mut colour = scaled([0.2, 0.3, 0.5], 1.0 - v);
+    if hit {
+        let p = at(t);
+        let slope = |e: V3| distance(plus(p, e)) - distance(plus(p, scaled(e, -1.0)));
+        let n = normalized([slope([0.01, 0.0, 0.0]), slope([0.0, 0.01, 0.0]), slope([0.0, 0.0, 0.01])]);
+        let l = normalized([0.6, 0.7, -0.5]);
+        let mirrored = plus(ray, scaled(n, -2.0 * dot(n, ray)));
+        let light = dot(mirrored, l).max(0.0).powf(16.0) + 0.05;
+        colour = plus(scaled([0.9, 0.7, 0.5], dot(n, l).max(0.0)), [light; 3]);
+    }
+    colour.map(|c| c.clamp(0.0, 1.0).sqrt() * 255.0)
+}
+
+/// The picture, every third pixel of every third row. Its noise is a chaotic function: another rounding in it makes
+/// another bump, so a few pixels in a hundred may be different.
+fn march(run: &Run) -> Result<(), String> {
+    let side = kernels::MARCH_SIDE as usize;
+    let (mut pixels, mut different) = (0, 0);
+    for (x, y) in (0..side).step_by(3).flat_map(|y| (0..side).step_by(3).map(move |x| (x, y))) {
+        let got = run.output[y * side + x].to_le_bytes();
+        if got[3] != 255 {
+            return Err(format!("pixel {x}, {y} is not opaque"));
+        }
+        let want = march_pixel(x, y);
+        pixels += 1;
+        different += usize::from((0..3).any(|c| (f32::from(got[c]) - want[c]).abs() > 3.0));
+    }
+    let share = f64::from(different as u32) / f64::from(pixels);
+    if share < 0.05 { Ok(()) } else { Err(format!("{:.2} % of the pixels are different", share * 100.0)) }
 }
 
 /// Some numbers, whichever: the same ones on every level and thread count, which the test sees to.

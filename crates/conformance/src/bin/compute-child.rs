@@ -18,7 +18,7 @@ fn main() -> ExitCode {
             continue;
         }
         let result = case.run(&context).map_err(|e| e.to_string());
-        match result.and_then(|output| case.check(&output).map(|()| conformance::hash(&output))) {
+        match result.and_then(|output| case.check(&output).map(|()| case.hash(&output))) {
             Ok(hash) => println!("{} {hash:016x}", case.name),
             Err(e) => {
                 println!("WRONG {}: {e}", case.name);
