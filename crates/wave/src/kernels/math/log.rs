@@ -5,7 +5,7 @@ use crate::simd::{Simd, ops};
 
 /// log2(1 + f) / f, relative error 2^-25.2.
 const LOG2: [f32; 9] = [
-    1.442_695,
+    std::f32::consts::LOG2_E,
     -0.721_347_33,
     0.480_910_63,
     -0.360_703_68,
