@@ -146,21 +146,21 @@ pub struct Map2<O>(PhantomData<O>);
 pub struct Map3<O>(PhantomData<O>);
 
 /// A function of warp offsets (0, 1, 2 … from a moving base), so that one driver serves ops of any arity.
-trait Warp {
+trait Warp<S: Simd> {
     type R: Class;
-    unsafe fn at<S: Simd>(&self, w: usize) -> <Self::R as Class>::V<S>;
+    unsafe fn at(&self, w: usize) -> <Self::R as Class>::V<S>;
     /// Moves the base by `n` warps.
     unsafe fn advance(&mut self, n: usize);
 }
 
 /// Runs `f` over the live warps and stores at `d`. `uniform`: one result for all warps.
 #[inline(always)]
-unsafe fn drive<S: Simd, W: Warp>(st: &mut State, d: Reg, uniform: bool, long: bool, mut f: W) {
+unsafe fn drive<S: Simd, W: Warp<S>>(st: &mut State, d: Reg, uniform: bool, long: bool, mut f: W) {
     let mut p = reg(st, d);
     let size = W::R::BYTES;
     if W::R::BOOL && uniform {
         // Every warp's mask, dead warps too: a uniform Bool is whole wherever it is looked at.
-        W::R::store::<S>(p, f.at::<S>(0));
+        W::R::store::<S>(p, f.at(0));
         let bits = p.cast::<u16>().read() as u64 * 0x0001_0001_0001_0001;
         S::mstore(p, [bits; 4]);
         return;
@@ -186,7 +186,7 @@ unsafe fn drive<S: Simd, W: Warp>(st: &mut State, d: Reg, uniform: bool, long: b
         let mut n = st.warps;
         loop {
             for u in 0..S::UNROLL as usize {
-                W::R::store::<S>(p.add(u * size), f.at::<S>(u));
+                W::R::store::<S>(p.add(u * size), f.at(u));
             }
             p = p.add(S::UNROLL as usize * size);
             f.advance(S::UNROLL as usize);
@@ -197,20 +197,20 @@ unsafe fn drive<S: Simd, W: Warp>(st: &mut State, d: Reg, uniform: bool, long: b
         }
     }
     if !long && uniform {
-        return W::R::store::<S>(p, f.at::<S>(0));
+        return W::R::store::<S>(p, f.at(0));
     }
     let mut live = if uniform { 1 } else { st.live };
     while live != 0 {
         let w = live.trailing_zeros() as usize;
         live &= live - 1;
-        W::R::store::<S>(p.add(w * size), f.at::<S>(w));
+        W::R::store::<S>(p.add(w * size), f.at(w));
     }
 }
 
 /// Mask bits of the next four warps.
 #[inline(always)]
-unsafe fn quad<S: Simd, W: Warp>(f: &mut W) -> u64 {
-    let r = W::R::bits4::<S>([f.at::<S>(0), f.at::<S>(1), f.at::<S>(2), f.at::<S>(3)]);
+unsafe fn quad<S: Simd, W: Warp<S>>(f: &mut W) -> u64 {
+    let r = W::R::bits4::<S>([f.at(0), f.at(1), f.at(2), f.at(3)]);
     f.advance(4);
     r
 }
@@ -219,10 +219,10 @@ struct Warp1<O> {
     a: (*mut u8, usize),
     o: PhantomData<O>,
 }
-impl<O: Op1> Warp for Warp1<O> {
+impl<S: Simd, O: Op1> Warp<S> for Warp1<O> {
     type R = O::R;
     #[inline(always)]
-    unsafe fn at<S: Simd>(&self, w: usize) -> <O::R as Class>::V<S> {
+    unsafe fn at(&self, w: usize) -> <O::R as Class>::V<S> {
         O::f::<S>(O::A::load::<S>(self.a.0.add(w * self.a.1)))
     }
     #[inline(always)]
@@ -235,10 +235,10 @@ struct Warp2<O> {
     b: (*mut u8, usize),
     o: PhantomData<O>,
 }
-impl<O: Op2> Warp for Warp2<O> {
+impl<S: Simd, O: Op2> Warp<S> for Warp2<O> {
     type R = O::R;
     #[inline(always)]
-    unsafe fn at<S: Simd>(&self, w: usize) -> <O::R as Class>::V<S> {
+    unsafe fn at(&self, w: usize) -> <O::R as Class>::V<S> {
         O::f::<S>(O::A::load::<S>(self.a.0.add(w * self.a.1)), O::B::load::<S>(self.b.0.add(w * self.b.1)))
     }
     #[inline(always)]
@@ -247,27 +247,33 @@ impl<O: Op2> Warp for Warp2<O> {
         self.b.0 = self.b.0.add(n * self.b.1);
     }
 }
-struct Warp3<O> {
+/// Operands whose bit in `U` is set are uniform and stay in registers: three loads a warp are what an FMA waits for.
+struct Warp3<S: Simd, O: Op3, const U: u8> {
     a: (*mut u8, usize),
     b: (*mut u8, usize),
     c: (*mut u8, usize),
-    o: PhantomData<O>,
+    held: (<O::A as Class>::V<S>, <O::B as Class>::V<S>, <O::C as Class>::V<S>),
 }
-impl<O: Op3> Warp for Warp3<O> {
+impl<S: Simd, O: Op3, const U: u8> Warp<S> for Warp3<S, O, U> {
     type R = O::R;
     #[inline(always)]
-    unsafe fn at<S: Simd>(&self, w: usize) -> <O::R as Class>::V<S> {
-        O::f::<S>(
-            O::A::load::<S>(self.a.0.add(w * self.a.1)),
-            O::B::load::<S>(self.b.0.add(w * self.b.1)),
-            O::C::load::<S>(self.c.0.add(w * self.c.1)),
-        )
+    unsafe fn at(&self, w: usize) -> <O::R as Class>::V<S> {
+        let a = if U & 1 != 0 { self.held.0 } else { O::A::load::<S>(self.a.0.add(w * self.a.1)) };
+        let b = if U & 2 != 0 { self.held.1 } else { O::B::load::<S>(self.b.0.add(w * self.b.1)) };
+        let c = if U & 4 != 0 { self.held.2 } else { O::C::load::<S>(self.c.0.add(w * self.c.1)) };
+        O::f::<S>(a, b, c)
     }
     #[inline(always)]
     unsafe fn advance(&mut self, n: usize) {
-        self.a.0 = self.a.0.add(n * self.a.1);
-        self.b.0 = self.b.0.add(n * self.b.1);
-        self.c.0 = self.c.0.add(n * self.c.1);
+        if U & 1 == 0 {
+            self.a.0 = self.a.0.add(n * self.a.1);
+        }
+        if U & 2 == 0 {
+            self.b.0 = self.b.0.add(n * self.b.1);
+        }
+        if U & 4 == 0 {
+            self.c.0 = self.c.0.add(n * self.c.1);
+        }
     }
 }
 
@@ -303,13 +309,25 @@ impl<O: Op3> Run for Map3<O> {
     unsafe fn run<S: Simd>(st: &mut State, op: *const Op) -> *const Op {
         let o = &*op;
         let uniform = is_uniform::<O::R>(o.d, o.a.is_uniform() && o.b.is_uniform() && o.c.is_uniform());
-        let f = Warp3::<O> {
-            a: operand::<O::A>(st, o.a),
-            b: operand::<O::B>(st, o.b),
-            c: operand::<O::C>(st, o.c),
-            o: PhantomData,
-        };
-        drive::<S, _>(st, o.d, uniform, O::HEAVY, f);
+        let (a, b, c) = (operand::<O::A>(st, o.a), operand::<O::B>(st, o.b), operand::<O::C>(st, o.c));
+        let held = (O::A::load::<S>(a.0), O::B::load::<S>(b.0), O::C::load::<S>(c.0));
+        macro_rules! go {
+            ($u:literal) => {
+                drive::<S, _>(st, o.d, uniform, O::HEAVY, Warp3::<S, O, $u> { a, b, c, held })
+            };
+        }
+        if O::HEAVY || S::UNROLL == 1 || uniform {
+            go!(0);
+            return op.add(1);
+        }
+        match (a.1 == 0) as u8 | ((b.1 == 0) as u8) << 1 | ((c.1 == 0) as u8) << 2 {
+            1 => go!(1),
+            2 => go!(2),
+            4 => go!(4),
+            5 => go!(5),
+            6 => go!(6),
+            _ => go!(0),
+        }
         op.add(1)
     }
 }
