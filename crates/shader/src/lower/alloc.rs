@@ -29,6 +29,8 @@ pub struct Allocation {
     pub small_slots: u32,
     /// Constants that have a register.
     pub consts: Vec<(V, Ty, u64)>,
+    /// Slots of temporaries of ops whose result is then moved under the mask, by the register they define.
+    pub temporary: Vec<u32>,
     /// Moves of each group of copies in order of groups.
     pub moves: Vec<Vec<Move>>,
 }
@@ -93,20 +95,30 @@ fn class(v: &VReg) -> usize {
     }
 }
 
-pub fn allocate(lir: &Lir) -> Allocation {
+pub fn allocate(lir: &mut Lir) -> Allocation {
     let mut webs = webs(lir);
+    for flag in std::mem::take(&mut webs.masked_copies) {
+        lir.ext[flag as usize] = 1;
+    }
+    let lir: &Lir = lir;
     let n = lir.vregs.len();
     let mut is_const = vec![false; n];
     lir.consts.iter().for_each(|c| is_const[c.0 as usize] = true);
-    let mut order: Vec<V> = (0..n as V)
-        .filter(|v| webs.find(*v) == *v && webs.hull[*v as usize].lo != u32::MAX && !is_const[*v as usize])
+    let mut order: Vec<(Segment, V, bool)> = (0..n as V)
+        .filter_map(|v| {
+            let root = webs.find(v) == v && webs.hull[v as usize].lo != u32::MAX && !is_const[v as usize];
+            root.then(|| (webs.hull[v as usize], v, false))
+        })
         .collect();
-    order.sort_by_key(|v| webs.hull[*v as usize]);
+    webs.masked_defs.sort();
+    webs.masked_defs.dedup();
+    order.extend(webs.masked_defs.iter().map(|&(p, v)| (Segment { lo: p, hi: p }, v, true)));
+    order.sort();
+    let mut temporary = vec![NONE; if webs.masked_defs.is_empty() { 0 } else { n }];
     let mut pools = [Pool::default(), Pool::default()];
     let mut active: [BinaryHeap<Reverse<(u32, u32)>>; 5] = Default::default();
     let mut root_slot = vec![NONE; n];
-    for v in order {
-        let Segment { lo, hi } = webs.hull[v as usize];
+    for (Segment { lo, hi }, v, temp) in order {
         let vreg = &lir.vregs[v as usize];
         let own = class(vreg);
         let in_place = lir.insts.get(lo as usize).is_some_and(|op| op.flags & ELEM != 0);
@@ -121,8 +133,13 @@ pub fn allocate(lir: &Lir) -> Allocation {
             }
         }
         let slot = pools[small(vreg) as usize].take(wide(vreg));
-        active[own].push(Reverse((hi, slot)));
-        root_slot[v as usize] = slot;
+        // A register held through a loop may begin where a temporary does, by an op that could hand over.
+        active[own].push(Reverse((hi.saturating_add(temp as u32), slot)));
+        if temp {
+            temporary[v as usize] = slot;
+        } else {
+            root_slot[v as usize] = slot;
+        }
     }
     let mut slot: Vec<u32> = (0..n as V).map(|v| root_slot[webs.find(v) as usize]).collect();
     let [varying, mut smalls] = pools;
@@ -139,8 +156,14 @@ pub fn allocate(lir: &Lir) -> Allocation {
             at
         });
     }
-    let mut allocation =
-        Allocation { slot, varying_slots: varying.top, small_slots: smalls.top, consts, moves: vec![] };
+    let mut allocation = Allocation {
+        slot,
+        varying_slots: varying.top,
+        small_slots: smalls.top,
+        consts,
+        temporary,
+        moves: vec![],
+    };
     resolve_copies(lir, &mut webs, &mut allocation);
     allocation
 }

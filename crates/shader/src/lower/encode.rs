@@ -123,7 +123,7 @@ impl Encoder<'_> {
         }
         let mut out = Op::new(op.code);
         let fix = |r: Reg| if mask_op(op.code) && !r.is_none() { Reg::varying(r.unit() as u16) } else { r };
-        out.d = fix(self.reg(op.d));
+        out.d = if op.flags & D_DEF != 0 { fix(self.target(op.d)) } else { fix(self.reg(op.d)) };
         out.a = fix(self.reg(op.a));
         out.b = fix(self.reg(op.b));
         out.c = fix(self.reg(op.c));
@@ -137,10 +137,46 @@ impl Encoder<'_> {
         } else {
             let ext = &self.lir.ext[op.ext as usize..(op.ext + op.ext_len) as usize];
             for chunk in ext.chunks(8) {
-                let regs = std::array::from_fn(|i| chunk.get(i).map_or(Reg::NONE, |v| self.reg(*v)));
+                let def = op.flags & EXT_DEF != 0;
+                let name = |v: &V| if def { self.target(*v) } else { self.reg(*v) };
+                let regs = std::array::from_fn(|i| chunk.get(i).map_or(Reg::NONE, name));
                 self.code.push(Op::ext(regs));
             }
         }
+        if self.allocation.temporary.is_empty() {
+            return;
+        }
+        if op.flags & D_DEF != 0 {
+            self.move_temporary(op.d);
+        }
+        if op.flags & EXT_DEF != 0 {
+            for i in op.ext..op.ext + op.ext_len {
+                self.move_temporary(self.lir.ext[i as usize]);
+            }
+        }
+    }
+
+    /// The register that the op defining `v` writes: its own, or a temporary.
+    fn target(&self, v: V) -> Reg {
+        match self.allocation.temporary.get(v as usize) {
+            Some(&slot) if slot != NONE => {
+                let vreg = &self.lir.vregs[v as usize];
+                self.place(Place { small: small(vreg), uniform: vreg.uniform, slot })
+            }
+            _ => self.reg(v),
+        }
+    }
+
+    fn move_temporary(&mut self, v: V) {
+        if v == NONE || self.allocation.temporary[v as usize] == NONE {
+            return;
+        }
+        let code = match self.lir.vregs[v as usize].ty {
+            Ty::Bool => Code::MOVMB,
+            Ty::B64 => Code::MOVM64,
+            _ => Code::MOVM32,
+        };
+        self.code.push(Op { d: self.reg(v), a: self.target(v), ..Op::new(code) });
     }
 
     fn copies(&mut self, group: usize) {

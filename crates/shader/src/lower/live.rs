@@ -5,6 +5,12 @@
 //! in but its home does not. That covers lanes that wait: whatever they will read lies within the interval.
 //! Only header phis have two segments, before their last use and after the copy on the back edge, so that the next
 //! iteration's value may be computed in place.
+//!
+//! Coalescing has two rounds. First a copy goes away when its registers are never live together, or only while both
+//! hold the same value. Then a copy at the end of an arm, of a value into a register in which other lanes already
+//! wait for the merge block, is moved up to where the value is computed: from there on the executing lanes have no
+//! use for the register's old value, so the write need only be masked. That keeps an arm from holding two registers
+//! for each variable it changes.
 
 use super::lir::{COPIES, Inst, Lir, NONE, V, flag::*};
 
@@ -19,6 +25,10 @@ pub struct Webs {
     parent: Vec<V>,
     /// First to last occurrence of each root's set; `lo` is `u32::MAX` for what never occurs.
     pub hull: Vec<Segment>,
+    /// Registers whose op must write a temporary that is then moved under the mask: (instruction, register).
+    pub masked_defs: Vec<(u32, V)>,
+    /// Copies that must be masked now: their flags' places in [`Lir::ext`].
+    pub masked_copies: Vec<u32>,
 }
 
 /// What coalescing knows of a set: where it is live, and where it is written (copies within the set not counted).
@@ -26,6 +36,17 @@ pub struct Webs {
 struct Set {
     segments: Vec<Segment>,
     defs: Vec<u32>,
+    occurrences: Vec<Occurrence>,
+}
+
+/// One place where a register is read or written.
+#[derive(Clone, Copy)]
+struct Occurrence {
+    /// What it holds the register for.
+    extent: Segment,
+    at: u32,
+    v: V,
+    def: bool,
 }
 
 /// Calls `f(register, written)` for each field of an op but copies.
@@ -60,6 +81,9 @@ struct Intervals<'a> {
     /// Header phis: last use within the loop, and the copy on the back edge.
     last_use: Vec<u32>,
     back: Vec<u32>,
+    /// Registers of copies, whose occurrences are kept.
+    kept: Vec<bool>,
+    occurrences: Vec<Occurrence>,
 }
 
 impl Intervals<'_> {
@@ -97,6 +121,7 @@ impl Intervals<'_> {
             let inside = (first..=last).contains(&p);
             if inside && copy && def {
                 self.back[v as usize] = p;
+                self.occurrences.push(Occurrence { extent: Segment { lo: p, hi: p }, at: p, v, def });
                 return;
             }
             if inside {
@@ -104,6 +129,9 @@ impl Intervals<'_> {
                 self.last_use[v as usize] = self.last_use[v as usize].max(used);
                 extent = Segment { lo: p, hi: used };
             }
+        }
+        if self.kept[v as usize] {
+            self.occurrences.push(Occurrence { extent, at: p, v, def });
         }
         let whole = &mut self.whole[v as usize];
         whole.lo = whole.lo.min(extent.lo);
@@ -113,16 +141,31 @@ impl Intervals<'_> {
 
 pub fn webs(lir: &Lir) -> Webs {
     let n = lir.vregs.len();
-    let mut it = Intervals { lir, whole: vec![EMPTY; n], last_use: vec![0; n], back: vec![NONE; n] };
+    let mut it = Intervals {
+        lir,
+        whole: vec![EMPTY; n],
+        last_use: vec![0; n],
+        back: vec![NONE; n],
+        kept: vec![false; n],
+        occurrences: vec![],
+    };
+    for op in lir.insts.iter().filter(|op| op.code == COPIES) {
+        let group = &lir.ext[op.ext as usize..(op.ext + op.ext_len) as usize];
+        for c in group.chunks_exact(3) {
+            it.kept[c[0] as usize] = true;
+            it.kept[c[1] as usize] = true;
+        }
+    }
+    lir.consts.iter().for_each(|c| it.kept[c.0 as usize] = false);
     let mut copies = vec![];
     for (p, op) in lir.insts.iter().enumerate() {
         let p = p as u32;
         if op.code == COPIES {
             let group = &lir.ext[op.ext as usize..(op.ext + op.ext_len) as usize];
-            for c in group.chunks_exact(3) {
+            for (i, c) in group.chunks_exact(3).enumerate() {
                 it.touch(c[1], p, false, true);
                 it.touch(c[0], p, true, true);
-                copies.push((p, c[0], c[1]));
+                copies.push(Copy { p, dst: c[0], src: c[1], flag: op.ext + 3 * i as u32 + 2 });
             }
         } else {
             fields(lir, op, |v, def| it.touch(v, p, def, false));
@@ -135,8 +178,7 @@ pub fn webs(lir: &Lir) -> Webs {
     }
     let mut hull = it.whole.clone();
     let mut second = vec![];
-    for v in 0..n {
-        let vreg = lir.vregs[v];
+    for (v, vreg) in lir.vregs.iter().enumerate() {
         if vreg.pinned && hull[v] != EMPTY {
             hull[v] = Segment { lo: 0, hi: u32::MAX };
         } else if vreg.header_of != NONE && hull[v] != EMPTY {
@@ -148,15 +190,27 @@ pub fn webs(lir: &Lir) -> Webs {
             }
         }
     }
-    let mut webs = Webs { parent: (0..n as V).collect(), hull };
-    coalesce(lir, &mut webs, copies, &second);
+    let mut webs = Webs { parent: (0..n as V).collect(), hull, masked_defs: vec![], masked_copies: vec![] };
+    coalesce(lir, &mut webs, copies, &second, it.occurrences);
     webs
 }
 
-/// A copy to consider: its place, registers, and whether other moves may see it undone.
-type Copy = (u32, V, V);
+/// One copy of a group: its instruction, registers, and where its masked flag is.
+#[derive(Clone, Copy)]
+struct Copy {
+    p: u32,
+    dst: V,
+    src: V,
+    flag: u32,
+}
 
-fn coalesce(lir: &Lir, webs: &mut Webs, mut copies: Vec<Copy>, second: &[(V, Segment, Segment)]) {
+fn coalesce(
+    lir: &Lir,
+    webs: &mut Webs,
+    mut copies: Vec<Copy>,
+    second: &[(V, Segment, Segment)],
+    occurrences: Vec<Occurrence>,
+) {
     let mut depth = vec![0u32; lir.loops.len()];
     for l in 0..lir.loops.len() {
         let parent = lir.loop_parent[l];
@@ -167,11 +221,11 @@ fn coalesce(lir: &Lir, webs: &mut Webs, mut copies: Vec<Copy>, second: &[(V, Seg
     // Sets of those that take part.
     let mut index = vec![NONE; lir.vregs.len()];
     let mut sets: Vec<Set> = vec![];
-    for &(p, dst, src) in &copies {
+    for &Copy { p, dst, src, .. } in &copies {
         for v in [dst, src] {
             if index[v as usize] == NONE {
                 index[v as usize] = sets.len() as u32;
-                sets.push(Set { segments: vec![webs.hull[v as usize]], defs: vec![] });
+                sets.push(Set { segments: vec![webs.hull[v as usize]], ..Set::default() });
             }
         }
         sets[index[dst as usize] as usize].defs.push(p);
@@ -181,43 +235,109 @@ fn coalesce(lir: &Lir, webs: &mut Webs, mut copies: Vec<Copy>, second: &[(V, Seg
             sets[index[v as usize] as usize].segments = vec![a, b];
         }
     }
-    for &(_, _, src) in &copies {
+    for o in occurrences {
+        sets[index[o.v as usize] as usize].occurrences.push(o);
+    }
+    for &Copy { src, .. } in &copies {
         let set = &mut sets[index[src as usize] as usize];
         if set.defs.is_empty() {
             // Written by one op, where it begins (or by the engine).
             set.defs.push(set.segments[0].lo);
         }
     }
-    copies.sort_by_key(|(p, _, _)| {
-        let l = lir.loop_at[*p as usize];
+    copies.sort_by_key(|c| {
+        let l = lir.loop_at[c.p as usize];
         std::cmp::Reverse(if l == NONE { 0 } else { depth[l as usize] })
     });
-    for (p, dst, src) in copies {
-        let (d, s) = (&lir.vregs[dst as usize], &lir.vregs[src as usize]);
-        if is_const[src as usize] || d.pinned || s.pinned || d.ty != s.ty || d.uniform != s.uniform {
-            continue;
+    let alike = |c: &Copy| {
+        let (d, s) = (&lir.vregs[c.dst as usize], &lir.vregs[c.src as usize]);
+        !is_const[c.src as usize] && !d.pinned && !s.pinned && d.ty == s.ty && d.uniform == s.uniform
+    };
+    copies.retain(alike);
+    copies.retain(|c| {
+        let (x, y) = (webs.find(c.dst), webs.find(c.src));
+        if x == y {
+            return false;
         }
-        let (x, y) = (webs.find(dst), webs.find(src));
+        let (a, b) = (index[x as usize] as usize, index[y as usize] as usize);
+        let Some(segments) = join(lir, &sets[a], &sets[b], c.p) else { return true };
+        webs.unite(&mut sets, [x, y], [a, b], c.p, segments);
+        false
+    });
+    // Outer arms first: their copies' sources are often merged in inner ones.
+    copies.sort_by_key(|c| std::cmp::Reverse(c.p));
+    let mut flags = lir.ext.clone();
+    for c in copies {
+        let (x, y) = (webs.find(c.dst), webs.find(c.src));
         if x == y {
             continue;
         }
-        let (a, b) = (&sets[index[x as usize] as usize], &sets[index[y as usize] as usize]);
-        let Some(segments) = join(lir, a, b, p) else { continue };
-        let mut defs = a.defs.clone();
-        if let Some(i) = defs.iter().position(|q| *q == p) {
-            defs.remove(i);
-        }
-        defs.extend_from_slice(&b.defs);
-        defs.sort();
-        webs.parent[y as usize] = x;
-        let (lo, hi) = (segments[0].lo, segments[segments.len() - 1].hi);
-        let old = [webs.hull[x as usize], webs.hull[y as usize]];
-        webs.hull[x as usize] =
-            Segment { lo: lo.min(old[0].lo).min(old[1].lo), hi: hi.max(old[0].hi).max(old[1].hi) };
-        webs.hull[y as usize] = EMPTY;
-        sets[index[x as usize] as usize] = Set { segments, defs };
-        sets[index[y as usize] as usize] = Set::default();
+        let (a, b) = (index[x as usize] as usize, index[y as usize] as usize);
+        let Some(change) = move_up(lir, &flags, &sets[a], &sets[b], &c) else { continue };
+        change.masked_copies.iter().for_each(|i| flags[*i as usize] = 1);
+        webs.masked_defs.extend(change.masked_defs);
+        webs.masked_copies.extend(change.masked_copies);
+        let mut segments = sets[a].segments.clone();
+        segments.extend_from_slice(&sets[b].segments);
+        webs.unite(&mut sets, [x, y], [a, b], c.p, merged(segments));
     }
+}
+
+fn merged(mut segments: Vec<Segment>) -> Vec<Segment> {
+    segments.sort();
+    let mut out: Vec<Segment> = vec![];
+    for s in segments {
+        match out.last_mut() {
+            Some(last) if s.lo <= last.hi => last.hi = last.hi.max(s.hi),
+            _ => out.push(s),
+        }
+    }
+    out
+}
+
+#[derive(Default)]
+struct Change {
+    masked_defs: Vec<(u32, V)>,
+    masked_copies: Vec<u32>,
+}
+
+/// Whether `b` may live in `a`'s register from its definition up to the copy, and what must be masked for that.
+fn move_up(lir: &Lir, flags: &[u32], a: &Set, b: &Set, c: &Copy) -> Option<Change> {
+    let (lo, hi) = (b.segments.first()?.lo, b.segments.last()?.hi);
+    let first = a.defs.iter().all(|d| *d >= c.p);
+    if hi > c.p || first || a.segments.first()?.lo >= lo {
+        return None;
+    }
+    for o in &a.occurrences {
+        if o.at == c.p && o.v == c.dst && o.def {
+            continue;
+        }
+        let within = o.extent.lo < c.p && o.extent.hi > lo;
+        if within || o.at == c.p || (o.def && o.at == lo) {
+            return None;
+        }
+    }
+    let mut change = Change::default();
+    if flags[c.flag as usize] == 0 {
+        return Some(change);
+    }
+    let home = lir.loop_at[c.p as usize];
+    for o in b.occurrences.iter().filter(|o| o.def) {
+        let op = &lir.insts[o.at as usize];
+        if lir.loop_at[o.at as usize] != home {
+            return None;
+        }
+        if op.code == COPIES {
+            let group = op.ext..op.ext + op.ext_len;
+            let flags = group.step_by(3).filter(|i| lir.ext[*i as usize] == o.v).map(|i| i + 2);
+            change.masked_copies.extend(flags);
+        } else if op.code == crate::bytecode::Code::IMAGE || op.flags & (D_DEF | EXT_DEF) == 0 {
+            return None;
+        } else {
+            change.masked_defs.push((o.at, o.v));
+        }
+    }
+    (change.masked_defs.len() <= 1 && lo >= lir.prologue && !b.defs.is_empty()).then_some(change)
 }
 
 /// The union of where two sets are live, unless they interfere. They may meet in hand-over points, and overlap from
@@ -272,6 +392,30 @@ fn hand_over(lir: &Lir, before: &Segment, p: u32) -> bool {
 }
 
 impl Webs {
+    /// Puts the set of `y` into that of `x`; the copy at `p` between them is gone.
+    fn unite(
+        &mut self,
+        sets: &mut [Set],
+        [x, y]: [V; 2],
+        [a, b]: [usize; 2],
+        p: u32,
+        segments: Vec<Segment>,
+    ) {
+        let other = std::mem::take(&mut sets[b]);
+        let set = &mut sets[a];
+        if let Some(i) = set.defs.iter().position(|q| *q == p) {
+            set.defs.remove(i);
+        }
+        set.defs.extend(other.defs);
+        set.defs.sort();
+        set.occurrences.extend(other.occurrences);
+        set.segments = segments;
+        self.parent[y as usize] = x;
+        let (h, g) = (self.hull[x as usize], self.hull[y as usize]);
+        self.hull[x as usize] = Segment { lo: h.lo.min(g.lo), hi: h.hi.max(g.hi) };
+        self.hull[y as usize] = EMPTY;
+    }
+
     pub fn find(&mut self, v: V) -> V {
         let mut root = v;
         while self.parent[root as usize] != root {

@@ -74,8 +74,8 @@ pub fn lower(shader: &Shader, options: &Options) -> Result<Program> {
     for (i, &lanes) in widths.iter().enumerate() {
         let packed = warps * 2 <= lanes / 16;
         if ready.as_ref().is_none_or(|r| r.0 != packed) {
-            let lir = Lowering::run(shader, options, &cfg, packed)?;
-            let allocation = alloc::allocate(&lir);
+            let mut lir = Lowering::run(shader, options, &cfg, packed)?;
+            let allocation = alloc::allocate(&mut lir);
             ready = Some((packed, lir, allocation));
         }
         let (_, lir, allocation) = ready.as_ref().unwrap();
