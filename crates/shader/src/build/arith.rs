@@ -1,8 +1,8 @@
 //! Arithmetic, comparison, logic: component by component.
 
-use super::Builder;
 use super::emit::Emit;
 use super::types::Sk;
+use super::{Builder, FAST_MATH_ALLOW_CONTRACT};
 use crate::ir::*;
 use crate::options::Result;
 use crate::spirv::*;
@@ -95,8 +95,7 @@ impl Builder<'_> {
         if f & DECORATED != 0
             && let Some(mode) = self.m.decoration(id, Decoration::FPFastMathMode)
         {
-            // AllowContract
-            self.e.exact = mode & 0x1_0000 == 0 || f & NO_CONTRACTION != 0;
+            self.e.exact = mode & FAST_MATH_ALLOW_CONTRACT == 0 || f & NO_CONTRACTION != 0;
         }
     }
     /// The type of `i`'s result: numeric, of this class, with `n` components.

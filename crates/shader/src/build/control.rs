@@ -27,6 +27,8 @@ pub(crate) struct FnBlock {
     /// For that block: its header.
     pub closes: u32,
     succ: (u32, u32),
+    /// Offset of the instruction before the terminator, lines not counted: where a merge instruction stands.
+    last: u32,
 }
 
 pub(crate) struct FnInfo {
@@ -74,6 +76,7 @@ impl Builder<'_> {
     fn scan_blocks(&self, f: Function, info: &mut FnInfo) -> Result<()> {
         let mut at = f.start + self.m.inst(f.start).len() as u32;
         let mut open: Option<FnBlock> = None;
+        let mut last = 0;
         while at < f.end {
             let i = self.m.inst(at);
             let next = at + i.len() as u32;
@@ -93,6 +96,7 @@ impl Builder<'_> {
                         loop_end: NONE,
                         closes: NONE,
                         succ: (0, 0),
+                        last: 0,
                     });
                 }
                 Op::Line | Op::NoLine | Op::Nop | Op::ExtInst | Op::FunctionEnd if open.is_none() => {}
@@ -103,9 +107,12 @@ impl Builder<'_> {
                 op if is_terminator(op) => {
                     let mut b = open.take().expect("a block is open");
                     b.term = at;
+                    b.last = last;
+                    last = 0;
                     info.blocks.push(b);
                 }
-                _ => {}
+                Op::Line | Op::NoLine => {}
+                _ => last = at,
             }
             at = next;
         }
@@ -120,16 +127,7 @@ impl Builder<'_> {
         };
         for k in 0..info.blocks.len() {
             let b = info.blocks[k];
-            // A merge instruction stands right before the terminator.
-            let mut at = b.start;
-            let mut last = None;
-            while at < b.term {
-                let i = self.m.inst(at);
-                if !matches!(i.op, Op::Line | Op::NoLine) {
-                    last = Some(i);
-                }
-                at += i.len() as u32;
-            }
+            let last = (b.last != 0).then(|| self.m.inst(b.last));
             if let Some(i) = last
                 && matches!(i.op, Op::SelectionMerge | Op::LoopMerge)
             {

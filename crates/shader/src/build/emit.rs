@@ -14,7 +14,18 @@ pub(crate) const NO_BLOCK: u32 = u32::MAX;
 pub(crate) const PRELUDE: u32 = u32::MAX - 1;
 
 /// Kind and operands of an expression, packed.
-pub(crate) type Key = [u32; 5];
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Key([u32; 5]);
+
+impl std::hash::Hash for Key {
+    #[inline]
+    fn hash<H: std::hash::Hasher>(&self, h: &mut H) {
+        let k = &self.0;
+        h.write_u64((k[0] as u64) << 32 | k[1] as u64);
+        h.write_u64((k[2] as u64) << 32 | k[3] as u64);
+        h.write_u32(k[4]);
+    }
+}
 
 pub(crate) struct Bb {
     /// Predecessors, and the label in SPIR-V that each edge comes from.
@@ -53,21 +64,22 @@ pub(crate) struct Emit {
 }
 
 impl Emit {
-    pub fn new() -> Emit {
+    /// `size`: values to expect.
+    pub fn new(size: usize) -> Emit {
         let mut e = Emit {
-            values: Vec::with_capacity(1024),
-            def_block: Vec::with_capacity(1024),
-            alias: Vec::with_capacity(1024),
+            values: Vec::with_capacity(size),
+            def_block: Vec::with_capacity(size),
+            alias: Vec::with_capacity(size),
             blocks: Vec::new(),
             order: Vec::new(),
             cur: 0,
-            insts: Vec::with_capacity(1024),
+            insts: Vec::with_capacity(size),
             prelude: Vec::new(),
             to_prelude: false,
             exact: false,
             f16_round: Un::F16Round,
             consts: FxMap::default(),
-            cse: FxMap::default(),
+            cse: FxMap::with_capacity_and_hasher(size, Default::default()),
         };
         let b = e.new_block();
         e.begin(b, Origin::default());
@@ -286,12 +298,12 @@ impl Emit {
     }
 
     pub fn key(&self, kind: u32, op: u32, a: u32, b: u32, c: u32) -> Key {
-        [kind << 16 | op << 1 | self.exact as u32, a, b, c, 0]
+        Key([kind << 16 | op << 1 | self.exact as u32, a, b, c, 0])
     }
 
     /// Part `i` of a tuple; `ty` is the part's type.
     pub fn part(&mut self, v: Value, i: u32, ty: Ty) -> Value {
-        let key = [5 << 16, v.0, i, 0, 0];
+        let key = Key([5 << 16, v.0, i, 0, 0]);
         self.pure(key, ty, || Inst::Part(v, i))
     }
     /// A value the engine supplies; always in the entry block.
@@ -325,7 +337,7 @@ impl Emit {
         };
         let saved = (self.to_prelude, self.exact);
         (self.to_prelude, self.exact) = (true, false);
-        let v = self.pure([6 << 16, code, 0, 0, 0], ty, || Inst::Input(input));
+        let v = self.pure(Key([6 << 16, code, 0, 0, 0]), ty, || Inst::Input(input));
         (self.to_prelude, self.exact) = saved;
         v
     }
@@ -337,7 +349,7 @@ impl Emit {
             self.to_prelude = true;
         }
         let inst = Inst::Descriptor { set, binding, index };
-        let v = self.pure([7 << 16, set, binding, index.0, 0], Ty::B64, || inst);
+        let v = self.pure(Key([7 << 16, set, binding, index.0, 0]), Ty::B64, || inst);
         (self.to_prelude, self.exact) = saved;
         v
     }
@@ -355,7 +367,7 @@ impl Emit {
             Place::Scratch { addr } => (11, 0, addr.0),
             Place::Push { addr } => (12, 0, addr.0),
         };
-        let key = [kind << 16, desc, addr, offset, mem as u32 | (n as u32) << 8];
+        let key = Key([kind << 16, desc, addr, offset, mem as u32 | (n as u32) << 8]);
         self.pure(key, ty, || inst)
     }
 }

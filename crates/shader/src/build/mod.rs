@@ -48,6 +48,8 @@ const PTR: u32 = u32::MAX;
 /// SPIR-V instructions translated, inlined ones counted each time.
 const MAX_WORK: u32 = 4 << 20;
 const MAX_CALL_DEPTH: usize = 100;
+/// Bit of the FP fast-math mode.
+const FAST_MATH_ALLOW_CONTRACT: u32 = 0x1_0000;
 
 /// What an id stands for: `len` values from `start` of the pool, defined in `block`. `ty` 0: nothing.
 #[derive(Clone, Copy, Default, Debug)]
@@ -101,7 +103,7 @@ pub fn build(module: &Module, options: &Options) -> Result<Shader> {
         m: module,
         opt: options,
         types: Types::new(module.ids()),
-        e: emit::Emit::new(),
+        e: emit::Emit::new((module.words.len() / 4).clamp(64, 1 << 16)),
         ids: vec![Slot::default(); module.ids()],
         pool: Vec::with_capacity(4096),
         ptrs: Vec::new(),
@@ -215,6 +217,13 @@ impl<'m> Builder<'m> {
                     size = Some(s);
                 }
                 Some(ExecutionMode::SignedZeroInfNanPreserve) => self.signed_zero_inf_nan = true,
+                // Only 16 bits: the device does not report the mode for wider floats.
+                Some(ExecutionMode::RoundingModeRTZ) if i.word(3)? == 16 => {
+                    self.e.f16_round = Un::F16RoundRtz
+                }
+                Some(ExecutionMode::FPFastMathDefault) => {
+                    self.all_exact |= self.const_u32(i.word(4)?, i.at)? & FAST_MATH_ALLOW_CONTRACT == 0;
+                }
                 Some(ExecutionMode::DerivativeGroupQuadsKHR) => self.quad_derivatives = true,
                 _ => {}
             }
