@@ -39,7 +39,11 @@ unsafe fn frem<S: Simd>(x: S::F, y: S::F) -> S::F {
     let r = ops::copysign::<S>(S::fsel(wrong, fixed, r), x);
     // A finite number modulo infinity is itself.
     let inf = S::fsplat(f32::INFINITY);
-    let whole = S::mand(S::feq(ops::fabs::<S>(y), inf), S::flt(ops::fabs::<S>(x), inf));
+    let finite = S::flt(ops::fabs::<S>(x), inf);
+    let whole = S::mand(S::feq(ops::fabs::<S>(y), inf), finite);
+    // A quotient beyond every float says nothing of the remainder but that it is less than y: zero will do.
+    let beyond = S::mand(S::mand(S::feq(ops::fabs::<S>(q), inf), finite), S::fne(y, S::fsplat(0.0)));
+    let r = S::fsel(beyond, ops::copysign::<S>(S::fsplat(0.0), x), r);
     S::fsel(whole, x, r)
 }
 
