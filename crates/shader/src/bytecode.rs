@@ -238,6 +238,11 @@ impl Code {
 pub const fn mem_bits(mem: Mem, n: u8) -> u16 {
     mem as u16 | ((n - 1) as u16) << 3
 }
+/// Added to `e` of loads and stores when it is known how `a` lies within each warp whose lanes are all active: the
+/// same for all lanes, or each lane's n scalars after the one's before.
+pub const SHAPE_SAME: u16 = 0x100;
+pub const SHAPE_RUN: u16 = 0x200;
+
 #[inline(always)]
 pub fn mem_of(e: u16) -> Mem {
     match e & 7 {

@@ -1,6 +1,6 @@
 //! Readable bytecode: one op a line, for blame and for tests.
 
-use crate::bytecode::{Code, Op, Program, Reg, mem_of, n_of};
+use crate::bytecode::{Code, Op, Program, Reg, SHAPE_RUN, SHAPE_SAME, mem_of, n_of};
 use crate::ir::{Bin, Mem, Tri, Ty, Un};
 use std::collections::HashMap;
 use std::fmt::{self, Write};
@@ -106,6 +106,12 @@ fn line(program: &Program, pc: usize, out: &mut String) -> fmt::Result {
             write!(out, " +{} {mem:?}", op.imm as i32)?;
             if c < Code::AT_BUF && n_of(op.e) > 1 {
                 write!(out, "x{}", n_of(op.e))?;
+            }
+            if c < Code::AT_BUF && op.e & SHAPE_SAME != 0 {
+                out.push_str(" same");
+            }
+            if c < Code::AT_BUF && op.e & SHAPE_RUN != 0 {
+                out.push_str(" run");
             }
         }
         _ if op.e != 0 => write!(out, " e={:#x}", op.e)?,

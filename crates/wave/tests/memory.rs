@@ -394,3 +394,56 @@ fn scratch() {
         }
     }
 }
+
+/// Ops that carry the shape of their addresses do what they do without, within and around the bounds.
+#[test]
+fn known_shapes() {
+    let mut r = Rng(31);
+    for round in 0..400 {
+        let size = 700 + r.below(400);
+        let memory = random_bytes(&mut r, size as usize);
+        let run = round % 2 == 0;
+        let exec = if round % 3 == 0 { r.exec() } else { std::array::from_fn(|w| 0xFFFF * (w != 5) as u16) };
+        let mut lab = Lab::new(700, exec);
+        for w in 0..16 {
+            let base = match r.below(4) {
+                0 => r.below(80).wrapping_sub(40),
+                1 => size - r.below(100),
+                _ => r.below(size - 64),
+            };
+            for i in 0..16 {
+                lab.set(A, w * 16 + i, base.wrapping_add(if run { i as u32 * 4 } else { 0 }));
+            }
+        }
+        fill_data(&mut lab, &mut r, Mem::B32, 1);
+        let mut ld = ops(Code::LD_BUF, A, UB, N, Mem::B32, 1, 0);
+        let mut st = ops(Code::ST_BUF, A, UB, N, Mem::B32, 1, 0);
+        let hint = if run { SHAPE_RUN } else { SHAPE_SAME };
+        for level in levels() {
+            let mut go = |hint: u16, store: bool| {
+                let mut m = memory.clone();
+                let desc = [m.as_mut_ptr() as u64, size as u64, 0, 0];
+                let mut lab = lab.clone();
+                lab.set_u64(UB, desc.as_ptr() as u64);
+                let op = if store { &mut st } else { &mut ld };
+                op[0].e = mem_bits(Mem::B32, 1) | hint;
+                assert_eq!(lab.run(level, op, &TestHost::default()).0, Status::Running);
+                let values: Vec<u32> = lab.active().iter().map(|&l| lab.get(data(0), l)).collect();
+                (values, m)
+            };
+            assert!(go(hint, false) == go(0, false), "{level:?} load, run {run}");
+            assert!(go(hint, true) == go(0, true), "{level:?} store, run {run}");
+        }
+        // And the plain form against the model.
+        let mut m = memory.clone();
+        let desc = [m.as_mut_ptr() as u64, size as u64, 0, 0];
+        lab.set_u64(UB, desc.as_ptr() as u64);
+        ld[0].e = mem_bits(Mem::B32, 1) | hint;
+        let offsets: Vec<u32> = (0..256).map(|l| lab.get(A, l)).collect();
+        lab.run(wave::Level::best(), &ld, &TestHost::default());
+        for l in lab.active() {
+            let want = model_read(&memory, size as u64, offsets[l] as u64, Mem::B32);
+            assert_eq!(lab.get(data(0), l) as u64, want);
+        }
+    }
+}

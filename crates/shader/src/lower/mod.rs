@@ -19,6 +19,7 @@ mod lir;
 mod live;
 mod ops;
 pub mod park;
+mod shape;
 pub mod uniform;
 
 use crate::bytecode::Program;

@@ -87,6 +87,16 @@ impl Lowering<'_> {
         Ok((Op::new(code, 0).a(reg(fold.a)).c(c).imm(fold.imm), desc))
     }
 
+    /// What is known of the lanes' addresses of memory instruction `v`; a lane takes `bytes`.
+    fn shape(&self, v: Value, b: u32, bytes: u32) -> u16 {
+        let fold = &self.folds[self.fold_of[v.0 as usize] as usize];
+        match fold.a.and_then(|a| self.step(a, b)) {
+            Some(0) => bc::SHAPE_SAME,
+            Some(s) if s == bytes => bc::SHAPE_RUN,
+            _ => 0,
+        }
+    }
+
     /// Emits the ops of `v`, which block `b` holds.
     fn op(&mut self, v: Value, b: u32, live_loop: u32) -> Result<()> {
         let shader: &Shader = self.shader;
@@ -115,7 +125,7 @@ impl Lowering<'_> {
             Inst::Load { place, mem, n, .. } => {
                 let codes = [Code::LD_BUF, Code::LD_GLOBAL, Code::LD_SHARED, Code::LD_SCRATCH, Code::LD_PUSH];
                 let (op, desc) = self.place(v, place, b, codes)?;
-                let op = op.b(desc).e(bc::mem_bits(*mem, *n));
+                let op = op.b(desc).e(bc::mem_bits(*mem, *n) | self.shape(v, b, *n as u32 * mem.bytes()));
                 if data.ty != Ty::Tuple {
                     Op { flags: D_DEF, ..op }.d(d)
                 } else if *n == 1 {
@@ -130,7 +140,8 @@ impl Lowering<'_> {
             Inst::Store { place, mem, values, .. } => {
                 let codes = [Code::ST_BUF, Code::ST_GLOBAL, Code::ST_SHARED, Code::ST_SCRATCH, Code::END];
                 let (op, desc) = self.place(v, place, b, codes)?;
-                let op = op.b(desc).e(bc::mem_bits(*mem, values.len() as u8));
+                let n = values.len() as u8;
+                let op = op.b(desc).e(bc::mem_bits(*mem, n) | self.shape(v, b, n as u32 * mem.bytes()));
                 if let [one] = values[..] {
                     Op { flags: D_USE, ..op }.d(at(one))
                 } else {

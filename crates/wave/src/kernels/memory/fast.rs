@@ -1,13 +1,14 @@
 //! The usual loads and stores, in tight loops: one 32-bit word a lane of one region, all lanes of the live warps active.
 //! Anything else goes to the general form.
 
+use super::cell::C32;
 use super::linear::{buffer, shared};
 use super::warp::{Region, load32_full, store32_full};
 use crate::kernels::levels::{General, Steps};
 use crate::kernels::mask::{Bits, is_full};
 use crate::kernels::regs::src32;
 use crate::state::State;
-use shader::bytecode::{Op, mem_bits};
+use shader::bytecode::{Op, SHAPE_RUN, SHAPE_SAME, mem_bits};
 use shader::ir::Mem;
 
 const WORD: u16 = mem_bits(Mem::B32, 1);
@@ -16,7 +17,7 @@ const WORD: u16 = mem_bits(Mem::B32, 1);
 #[inline(always)]
 unsafe fn usual(st: &State, o: &Op) -> Option<(*const u32, u32)> {
     // A varying `a` that is not NONE, and `c` uniform or NONE.
-    if o.e != WORD || o.a.is_uniform() || !(o.c.is_uniform()) || !is_full(st) {
+    if o.e & 0xFF != WORD || o.a.is_uniform() || !(o.c.is_uniform()) || !is_full(st) {
         return None;
     }
     let k = if o.c.is_none() { 0 } else { *src32(st, o.c).0 };
@@ -26,14 +27,47 @@ unsafe fn usual(st: &State, o: &Op) -> Option<(*const u32, u32)> {
 #[inline(always)]
 unsafe fn load<L: Steps>(st: &State, o: &Op, r: Region, p: *const u32, k: u32) {
     let d = st.regs.add(o.d.unit() * 64) as *mut u32;
-    for w in Bits(st.live) {
-        load32_full::<L>(r, d.add(w * 16), p.add(w * 16), k);
+    match o.e >> 8 << 8 {
+        SHAPE_RUN => {
+            for w in Bits(st.live) {
+                let (d, p) = (d.add(w * 16), p.add(w * 16));
+                let at = (*p).wrapping_add(k);
+                if r.holds_run(at, 4, 4) {
+                    L::copy64(d as *mut u8, r.ptr.add(at as usize));
+                } else {
+                    load32_full::<L>(r, d, p, k);
+                }
+            }
+        }
+        SHAPE_SAME => {
+            for w in Bits(st.live) {
+                let at = (*p.add(w * 16)).wrapping_add(k);
+                L::splat32(d.add(w * 16), r.read::<C32>(at as u64));
+            }
+        }
+        _ => {
+            for w in Bits(st.live) {
+                load32_full::<L>(r, d.add(w * 16), p.add(w * 16), k);
+            }
+        }
     }
 }
 
 #[inline(always)]
 unsafe fn store<L: Steps>(st: &State, o: &Op, r: Region, p: *const u32, k: u32) {
     let (v, s) = src32(st, o.d);
+    if o.e >> 8 << 8 == SHAPE_RUN {
+        for w in Bits(st.live) {
+            let (v, p) = (v.add(w * s), p.add(w * 16));
+            let at = (*p).wrapping_add(k);
+            if r.holds_run(at, 4, 4) {
+                L::copy64(r.ptr.add(at as usize), v as *const u8);
+            } else {
+                store32_full::<L>(r, v, p, k);
+            }
+        }
+        return;
+    }
     for w in Bits(st.live) {
         store32_full::<L>(r, v.add(w * s), p.add(w * 16), k);
     }

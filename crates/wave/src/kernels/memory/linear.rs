@@ -198,7 +198,7 @@ pub unsafe fn load_region<L: Steps>(st: &mut State, op: *const Op, r: Region) ->
         return after(op, n);
     }
     let mut tmp = [0; 16];
-    if (*op).e == mem_bits(Mem::B32, 1) && is_full(st) {
+    if (*op).e & 0xFF == mem_bits(Mem::B32, 1) && is_full(st) {
         let d = st.regs.add((*op).d.unit() * 64) as *mut u32;
         for w in Bits(st.live) {
             let p = off.lanes(w, &mut tmp);

@@ -27,7 +27,7 @@ impl Region {
     /// Whether 16 lanes from offset `o`, each `step` after the last, and `bytes` of the last lie within, without
     /// wrapping around 2^32.
     #[inline(always)]
-    fn holds_run(&self, o: u32, step: u32, bytes: u32) -> bool {
+    pub fn holds_run(&self, o: u32, step: u32, bytes: u32) -> bool {
         let end = o as u64 + 15 * step as u64;
         end < 1 << 32 && end + bytes as u64 <= self.size
     }
