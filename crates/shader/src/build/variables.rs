@@ -51,12 +51,13 @@ impl<'m> Builder<'m> {
                 Err(_) => continue,
             };
             let id = i.word(2)?;
+            // Even a block that nobody names may lie under one that somebody reads (Aliased).
+            self.zero_shared |= class == StorageClass::Workgroup && i.len() > 4;
             if !self.uses.has(id, USED) {
                 continue;
             }
             match class {
                 StorageClass::Workgroup => {
-                    self.zero_shared |= i.len() > 4;
                     if self.explicit_workgroup(ty) && self.m.has(id, Decoration::Aliased) {
                         aliased = aliased.max(self.explicit_size(ty));
                     } else {
