@@ -14,6 +14,8 @@
 //! Block order is significant: forward edges go to later blocks; a loop's blocks are contiguous from its header to
 //! the block with the back edge; a construct's merge block follows all of the construct. There is one back edge a
 //! loop. Divergent code reconverges at merge blocks by that order alone.
+//! The translation ends every loop with a block that only jumps to the header, and keeps a live loop's merge block
+//! even when nothing branches to it.
 
 use std::fmt;
 
@@ -510,6 +512,8 @@ pub enum Inst {
     BufferSize {
         desc: Value,
     },
+    /// Reading operations and queries give a Tuple (its parts: [`ImageInst::parts`], the residency code last); an
+    /// atomic one value of the texel's width; writes nothing. Coordinates of storage cubes are (x, y, face + 6 · layer).
     Image(Box<ImageInst>),
     // subgroup; all see only the active lanes
     /// Mask of active lanes whose Bool is true (B32, 16 bits).

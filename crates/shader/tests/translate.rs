@@ -90,6 +90,20 @@ fn small_arrays_stay_out_of_memory() {
     assert_eq!(s.scratch_words, 80);
 }
 
+/// The IR of small modules, word for word. TUFF_BLESS=1 writes what is there now.
+#[test]
+fn small_modules_print_as_recorded() {
+    for name in ["saxpy", "sgemmt", "pointers", "lut"] {
+        let got = shader::ir_print::print(&translate(name, &[]));
+        let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("tests/spirv/{name}.ir"));
+        if std::env::var_os("TUFF_BLESS").is_some() {
+            std::fs::write(&path, &got).expect("writable");
+        }
+        let want = std::fs::read_to_string(&path).expect("a recorded print");
+        assert!(got == want, "{name} is now:\n{got}");
+    }
+}
+
 #[test]
 fn a_binding_outside_the_layout_is_an_error() {
     let (_, words) = modules().into_iter().find(|m| m.0 == "saxpy").expect("saxpy");
