@@ -154,6 +154,7 @@ fn mix(a: f32, b: f32, t: f32) -> f32 {
     a * (1.0 - t) + b * t
 }
 
+#[expect(clippy::approx_constant, reason = "the number is the shader's")]
 fn noise(x: V3) -> f32 {
     let hash = |p: V3| {
         let p = p.map(|c| fract(c * 0.3183099 + 0.1) * 17.0);
