@@ -445,3 +445,49 @@ fn clock_and_buffer_size() {
         assert_eq!(x.get(UA, 5), u32::MAX);
     }
 }
+
+#[test]
+fn masked_moves() {
+    let mut r = Rng(41);
+    const MASK: Reg = Reg(200);
+    const BA: Reg = Reg(201);
+    const BD: Reg = Reg(202);
+    for round in 0..60 {
+        let mut lab = Lab::new(UNITS, r.exec());
+        for l in 0..256 {
+            lab.set(A, l, r.u32());
+            lab.set(D, l, r.u32());
+            lab.set64(A64, l, r.next());
+            lab.set64(D64, l, r.next());
+        }
+        lab.set_u(UA, 99);
+        for (i, reg) in [MASK, BA, BD].into_iter().enumerate() {
+            for k in 0..8 {
+                let e = lab.exec[2 * k] as u32 | (lab.exec[2 * k + 1] as u32) << 16;
+                // The mask is a subset of exec.
+                lab.regs[reg.unit()].0[k] = r.u32() & if i == 0 { e } else { !0 };
+            }
+        }
+        let bit = |lab: &Lab, reg: Reg, l: usize| lab.regs[reg.unit()].0[l / 32] >> (l % 32) & 1 != 0;
+        let a = if round % 4 == 0 { UA } else { A };
+        for (codes, by_mask) in [
+            ([Code::MOVM32, Code::MOVM64, Code::MOVMB], false),
+            ([Code::MOVIF32, Code::MOVIF64, Code::MOVIFB], true),
+        ] {
+            for level in levels() {
+                let mut x = lab.clone();
+                x.run(level, &[op(codes[0], D, a, MASK, 0, 0)], &TestHost::default());
+                x.run(level, &[op(codes[1], D64, A64, MASK, 0, 0)], &TestHost::default());
+                x.run(level, &[op(codes[2], BD, BA, MASK, 0, 0)], &TestHost::default());
+                for l in 0..256 {
+                    let active = lab.exec[l / 16] >> (l % 16) & 1 != 0;
+                    let moves = if by_mask { bit(&lab, MASK, l) } else { active };
+                    let from = if moves { (a, A64, BA) } else { (D, D64, BD) };
+                    assert_eq!(x.get(D, l), lab.get(from.0, l), "{level:?} lane {l}");
+                    assert_eq!(x.get64(D64, l), lab.get64(from.1, l), "{level:?} lane {l}");
+                    assert_eq!(bit(&x, BD, l), bit(&lab, from.2, l), "{level:?} lane {l}");
+                }
+            }
+        }
+    }
+}

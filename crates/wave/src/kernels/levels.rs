@@ -80,6 +80,16 @@ pub trait Steps: Copy {
             (q.add(o[i] as usize) as *mut [u32; 4]).write_unaligned(row);
         }
     }
+    /// Lanes `m` of `d` become those of `s`; both are aligned registers.
+    #[inline(always)]
+    unsafe fn blend32(d: *mut u32, s: *const u32, m: u16) {
+        let (old, new) = (*(d as *const [u32; 16]), *(s as *const [u32; 16]));
+        let mut r = old;
+        for i in 0..16 {
+            r[i] = if m & (1 << i) != 0 { new[i] } else { old[i] };
+        }
+        *(d as *mut [u32; 16]) = r;
+    }
     /// Stores the words of lanes `m`; touches no other memory.
     #[inline(always)]
     unsafe fn store_mask(d: *mut u8, v: *const u32, m: u16) {
@@ -341,6 +351,18 @@ mod avx2 {
                     _mm_storeu_si128(to, _mm256_extracti128_si256::<1>(r[i]));
                 }
             }
+        }
+        #[inline(always)]
+        unsafe fn blend32(d: *mut u32, s: *const u32, m: u16) {
+            let bit = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
+            let (a, b) = load(s);
+            let (x, y) = load(d);
+            let ma = _mm256_set1_epi32(m as i32);
+            let mb = _mm256_srli_epi32::<8>(ma);
+            let ma = _mm256_cmpeq_epi32(_mm256_and_si256(ma, bit), bit);
+            let mb = _mm256_cmpeq_epi32(_mm256_and_si256(mb, bit), bit);
+            _mm256_storeu_si256(d as *mut __m256i, _mm256_blendv_epi8(x, a, ma));
+            _mm256_storeu_si256(d.add(8) as *mut __m256i, _mm256_blendv_epi8(y, b, mb));
         }
         #[inline(always)]
         unsafe fn store_mask(d: *mut u8, v: *const u32, m: u16) {

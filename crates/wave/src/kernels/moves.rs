@@ -23,45 +23,53 @@ unsafe fn blend<T: Copy>(d: *mut T, s: *const T, m: u16) {
 }
 
 #[inline(always)]
-unsafe fn move32(st: &State, d: Reg, a: Reg, m: &Masks) {
+unsafe fn move32<L: Steps>(st: &State, d: Reg, a: Reg, m: &Masks) {
     let (p, s) = src32(st, a);
+    if d.is_uniform() {
+        L::copy64(dst32(st, d, 0) as *mut u8, p as *const u8);
+        return;
+    }
+    let d = dst32(st, d, 0);
     for w in Bits(st.live) {
-        blend(dst32(st, d, w), p.add(w * s), if d.is_uniform() { 0xFFFF } else { m[w] });
+        L::blend32(d.add(w * 16), p.add(w * s), m[w & 15]);
     }
 }
 #[inline(always)]
-unsafe fn move64(st: &State, d: Reg, a: Reg, m: &Masks) {
+unsafe fn move64<L: Steps>(st: &State, d: Reg, a: Reg, m: &Masks) {
     let (p, s) = src64(st, a);
     for w in Bits(st.live) {
         blend(dst64(st, d, w), p.add(w * s), if d.is_uniform() { 0xFFFF } else { m[w] });
     }
 }
 #[inline(always)]
-unsafe fn move_bool(st: &State, d: Reg, a: Reg, m: &Masks) {
+unsafe fn move_bool<L: Steps>(st: &State, d: Reg, a: Reg, m: &Masks) {
     let old = mask::load(st, d);
     mask::store(st, d, mask::or(mask::andn(old, *m), mask::and(mask::load(st, a), *m)));
 }
 
+#[inline(always)]
+unsafe fn executing(st: &State, _: Reg) -> Masks {
+    mask::exec(st)
+}
+
 macro_rules! moves {
-    ($($name:ident $with:ident $mask:expr;)*) => {
+    ($($name:ident $with:ident $mask:path;)*) => {
         $(#[inline(always)]
         unsafe fn $name<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
             let o = *op;
-            let mask: fn(&State, Reg) -> Masks = $mask;
-            let m = mask(st, o.b);
-            $with(st, o.d, o.a, &m);
+            let m = $mask(st, o.b);
+            $with::<L>(st, o.d, o.a, &m);
             op.add(1)
         })*
     };
 }
 moves! {
-    movm32 move32 |st, _| mask::exec(st);
-    movm64 move64 |st, _| mask::exec(st);
-    movmb move_bool |st, _| mask::exec(st);
-    // SAFETY: a register of the program.
-    movif32 move32 |st, b| unsafe { mask::load(st, b) };
-    movif64 move64 |st, b| unsafe { mask::load(st, b) };
-    movifb move_bool |st, b| unsafe { mask::load(st, b) };
+    movm32 move32 executing;
+    movm64 move64 executing;
+    movmb move_bool executing;
+    movif32 move32 mask::load;
+    movif64 move64 mask::load;
+    movifb move_bool mask::load;
 }
 
 kernel_forms! {
