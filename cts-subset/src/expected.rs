@@ -19,7 +19,7 @@ pub struct Expectation {
     pub listed: HashSet<String>,
     /// The only result that is excused; without it, every bad one.
     pub result: Option<Outcome>,
-    /// deqp-vk's message, with `*` for any characters: the only one that is excused.
+    /// deqp-vk's message or a line of its log, with `*` for any characters: only a case with that is excused.
     pub message: Option<String>,
     pub reason: String,
     /// The only driver that it is about.
@@ -43,7 +43,10 @@ impl Expectation {
             Some(r) => case.outcome == r,
             None => case.outcome.is_bad(),
         };
-        let message = self.message.as_deref().is_none_or(|m| matches(m, &case.message));
+        let message = self
+            .message
+            .as_deref()
+            .is_none_or(|m| std::iter::once(&case.message).chain(&case.details).any(|text| matches(m, text)));
         let listed = self.list.is_none() || self.listed.contains(&case.name);
         result && message && listed && matches(&self.pattern, &case.name)
     }
@@ -101,6 +104,8 @@ mod tests {
         assert_eq!(parse(text, "other").unwrap().len(), 1);
         assert!(tuff[0].covers(&case("a.x", Outcome::Crash)));
         assert!(!tuff[0].covers(&case("a.x", Outcome::NotSupported)));
+        let said = CaseResult { details: vec!["more wrong".into()], ..case("a.x", Outcome::Fail) };
+        assert!(tuff[0].covers(&CaseResult { message: "other".into(), ..said }));
         assert!(!tuff[0].covers(&CaseResult { message: "other".into(), ..case("a.x", Outcome::Crash) }));
         assert!(!tuff[0].covers(&case("b.x", Outcome::Fail)));
         assert!(tuff[1].covers(&case("b.x", Outcome::NotSupported)));

@@ -107,6 +107,8 @@ fn run(args: &Args) -> Result<bool, String> {
     }
     let expectations = expected::load(args.expected.as_deref().unwrap_or(&here("expected.toml")), &driver)?;
     let baseline = baseline::load(args.baseline.as_deref().unwrap_or(&here("baseline.tsv")), &args.peer)?;
+    let passes = here(&format!("{}-pass.txt", args.peer));
+    let peer = if passes.exists() { Some(report::load_results(&passes)?) } else { None };
     let against = args.against.as_deref().map(report::load_results).transpose()?;
 
     let jobs =
@@ -117,7 +119,7 @@ fn run(args: &Args) -> Result<bool, String> {
         categories.len(),
         icd.display()
     );
-    let run = run::run(&deqp, &categories, jobs, args.chunk.max(1), &expectations, &baseline);
+    let run = run::run(&deqp, &categories, jobs, args.chunk.max(1), &expectations, &baseline, peer.as_ref());
     let run = report::Run { driver, categories: run };
     run.summary(&args.peer);
     if let Some(peer) = &against {

@@ -37,9 +37,14 @@ impl CategoryRun {
     }
 
     /// Sorts the cases and finds the expected results among them.
-    pub fn judge(&mut self, expectations: &[Expectation]) {
+    /// An unsupported case needs no excuse where `peer`, if it is known by case, does not pass it either.
+    pub fn judge(&mut self, expectations: &[Expectation], peer: Option<&Results>) {
         self.cases.sort_by(|a, b| a.name.cmp(&b.name));
         for case in &self.cases {
+            let passed = |p: &Results| p.get(&case.name) == Some(&Outcome::Pass);
+            if case.outcome == Outcome::NotSupported && !peer.is_none_or(passed) {
+                continue;
+            }
             if let Some(e) = expectations.iter().find(|e| e.covers(case)) {
                 self.excused.insert(case.name.clone(), e.reason.clone());
             }
@@ -291,7 +296,7 @@ mod tests {
         let base = Row { cases: outcomes.len(), pass: 0, not_supported: 1, bad: 0, seconds: 1.0 };
         let mut c = CategoryRun::new("x".into(), outcomes.len(), Some(base));
         c.cases = outcomes.iter().enumerate().map(|(i, o)| case(&format!("x.{i}"), *o)).collect();
-        c.judge(expectations);
+        c.judge(expectations, None);
         Run { driver: "tuff".into(), categories: vec![c] }
     }
 

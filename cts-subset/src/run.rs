@@ -4,7 +4,7 @@ use crate::baseline::Baseline;
 use crate::cases::Category;
 use crate::deqp::Deqp;
 use crate::expected::Expectation;
-use crate::report::{self, CategoryRun};
+use crate::report::{self, CategoryRun, Results};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
 use std::time::Instant;
@@ -16,6 +16,7 @@ pub fn run(
     chunk: usize,
     expectations: &[Expectation],
     baseline: &Baseline,
+    peer: Option<&Results>,
 ) -> Vec<CategoryRun> {
     // A short list is cut finer, so that no worker idles while another has all of it.
     let work: Vec<(usize, &[String])> = categories
@@ -56,7 +57,7 @@ pub fn run(
             run.seconds += seconds / jobs as f64;
             open[category] -= 1;
             if open[category] == 0 {
-                run.judge(expectations);
+                run.judge(expectations, peer);
                 report::row(run);
             }
         }
