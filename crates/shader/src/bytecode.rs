@@ -114,7 +114,7 @@ impl Code {
     pub const JMP: Code = Code(1);
     /// If uniform Bool `a` is false, pc = imm.
     pub const JMP_UNLESS: Code = Code(2);
-    /// d = exec & a; b = exec & !a; exec = d; if exec is empty, pc = imm. `c`, if not NONE: c |= nothing, unused.
+    /// d = exec & a; b = exec & !a; exec = d; if exec is empty, pc = imm.
     pub const SPLIT: Code = Code(3);
     /// exec = a; if empty, pc = imm.
     pub const SETEXEC: Code = Code(4);

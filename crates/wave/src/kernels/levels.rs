@@ -399,7 +399,7 @@ mod avx2 {
             let (a, b) = (_mm256_add_epi32(a, k), _mm256_add_epi32(b, k));
             let x = _mm256_cmpeq_epi32(_mm256_min_epu32(a, l), a);
             let y = _mm256_cmpeq_epi32(_mm256_min_epu32(b, l), b);
-            // Sixteen scalar loads beat vpgatherdd on Zen 3 (see examples/gather_bench.rs).
+            // Sixteen scalar loads beat vpgatherdd on Zen 3 (see examples/op_bench.rs).
             let mut o = [0u32; 16];
             _mm256_storeu_si256(o.as_mut_ptr() as *mut __m256i, _mm256_and_si256(a, x));
             _mm256_storeu_si256(o.as_mut_ptr().add(8) as *mut __m256i, _mm256_and_si256(b, y));
