@@ -2,6 +2,8 @@
 
 use crate::buffer::Buffer;
 use crate::descriptor::SetMemory;
+use crate::graphics::draw::Draw;
+use crate::graphics::pass::Rendering;
 use crate::image::Image;
 use crate::pipeline::ComputePipeline;
 use crate::query::QueryPool;
@@ -43,6 +45,16 @@ pub enum Command {
         dispatch: Box<Dispatch>,
         buffer: Arc<Buffer>,
         offset: u64,
+    },
+
+    /// A render pass instance begins, goes on to its next subpass, ends. Draws and attachment clears stand between.
+    BeginRendering(Arc<Rendering>),
+    NextSubpass,
+    EndRendering,
+    Draw(Box<Draw>),
+    ClearAttachments {
+        attachments: Vec<vk::ClearAttachment>,
+        rects: Vec<vk::ClearRect>,
     },
 
     CopyBuffer {
@@ -120,6 +132,7 @@ pub enum Command {
     BeginQuery {
         pool: Arc<QueryPool>,
         query: u32,
+        flags: vk::QueryControlFlags,
     },
     EndQuery {
         pool: Arc<QueryPool>,

@@ -56,6 +56,12 @@ impl Executor {
                     self.dispatch(dispatch, groups);
                 }
             }
+            // Nothing records these before graphics is there.
+            Command::BeginRendering(_)
+            | Command::NextSubpass
+            | Command::EndRendering
+            | Command::Draw(_)
+            | Command::ClearAttachments { .. } => {}
             // SAFETY (all transfers): regions are cut to the resources by the functions themselves.
             Command::CopyBuffer { src, dst, regions } => {
                 for r in regions {
@@ -105,7 +111,7 @@ impl Executor {
                 self.shared.hub.wait(u64::MAX, || events.iter().all(|e| e.set.load(SeqCst)));
             }
             Command::WriteTimestamp { pool, query, .. } => pool.finish(*query, &[crate::host::clock_ns()]),
-            Command::BeginQuery { pool, query } => {
+            Command::BeginQuery { pool, query, .. } => {
                 self.active.push((pool.clone(), *query, self.compute_invocations))
             }
             Command::EndQuery { pool, query } => {

@@ -9,6 +9,7 @@ pub mod descriptor;
 pub mod device;
 pub mod executor;
 pub mod format;
+pub mod graphics;
 pub mod host;
 pub mod image;
 mod image_op;

@@ -306,6 +306,11 @@ pub struct BlockRange {
 /// A shader ready to run.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Program {
+    pub stage: crate::ir::Stage,
+    /// Vertex and fragment: what the stage needs to know.
+    pub interface: crate::interface::Interface,
+    /// Vertex and fragment: where each slot's value lies when the program has ended ([`crate::interface`]).
+    pub outputs: Vec<(u16, Reg)>,
     /// 64, 128 or 256.
     pub lanes: u32,
     /// Lanes of one workgroup; workgroups start on a warp boundary and never share a warp.

@@ -65,6 +65,9 @@ mod tests {
 
     fn program(code: Vec<Op>) -> Program {
         Program {
+            stage: crate::ir::Stage::Compute,
+            interface: Default::default(),
+            outputs: vec![],
             lanes: 64,
             workgroup: [64, 1, 1],
             code,

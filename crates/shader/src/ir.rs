@@ -272,6 +272,19 @@ pub enum Input {
     PrimitiveId,
     Layer,
     ViewportIndex,
+    /// Where in the pixel this sample lies, 0 to 1 (x, y).
+    SamplePosition(u8),
+    /// For interpolateAt…: a varying's plane by slot: the value at the pixel's centre (divided by w where the varying
+    /// is perspective), and its change from one pixel to the next in x and in y.
+    PlaneAt(u16),
+    PlaneDx(u16),
+    PlaneDy(u16),
+    /// 1/w at the pixel's centre (0), its change a pixel in x (1) and y (2).
+    InvW(u8),
+    /// From the pixel's centre to where centroid inputs are evaluated (x, y).
+    CentroidOffset(u8),
+    /// From the pixel's centre to sample i: 2 · i + axis. Uniform.
+    SampleOffset(u8),
 }
 
 /// The width and meaning of a scalar in memory. `F16` converts between the 16 bits and the f32 in the register.

@@ -11,6 +11,7 @@ pub mod bytecode_check;
 pub mod bytecode_print;
 pub mod cfg;
 pub mod eval;
+pub mod interface;
 pub mod ir;
 pub mod ir_ops;
 pub mod ir_print;

@@ -3,7 +3,8 @@
 //! sense.
 
 use crate::bytecode::{BlockRange, Code, ImageCode, Op, Program, Reg};
-use crate::ir::{AtomicOp, Dim, ImageOp, Input, Origin, TexelType, Ty};
+use crate::interface::{At, DepthMode, Interface, Varying};
+use crate::ir::{AtomicOp, Dim, ImageOp, Input, Origin, Stage, TexelType, Ty};
 
 struct Out(Vec<u8>);
 
@@ -132,8 +133,13 @@ structs! {
         op, dim, arrayed, multisampled, texel, format, image, sampler, coords, dref, lod, bias, grad, offsets,
         sample, min_lod, component, data, results, residency,
     }
+    Varying { slot, flat, no_perspective, at }
+    Interface {
+        varyings, writes_memory, early_tests, depth, writes_stencil, writes_sample_mask, discards, per_sample,
+        reads_tile, post_depth_coverage, needs_quads,
+    }
     Program {
-        lanes, workgroup, code, images, units, consts, inputs, prologue, shared_bytes, zero_shared, scratch_words,
+        stage, interface, outputs, lanes, workgroup, code, images, units, consts, inputs, prologue, shared_bytes, zero_shared, scratch_words,
         packed, multi_wave, quad_derivatives, blocks, files,
     }
 }
@@ -173,6 +179,9 @@ macro_rules! enums {
 }
 enums! {
     Ty { Void, Bool, B32, B64, Tuple }
+    Stage { Vertex, Fragment, Compute }
+    At { Center, Centroid, Sample }
+    DepthMode { Unwritten, Any, Greater, Less, Unchanged }
     Dim { D1, D2, D3, Cube, Buffer, SubpassData }
     TexelType { F32, S32, U32, S64, U64 }
     ImageOp { Sample, Gather, Fetch, Read, Write, Atomic(x), QuerySize, QueryLevels, QuerySamples, QueryLod }
@@ -183,7 +192,8 @@ enums! {
         LocalId(x), WorkgroupId(x), NumWorkgroups(x), SubgroupLane, SubgroupId, NumSubgroups, SharedBase,
         LocalIndex, DeviceIndex, VertexIndex, InstanceIndex, BaseVertex, BaseInstance, DrawIndex, ViewIndex,
         Varying(x), FragCoord(x), FrontFacing, PointCoord(x), SampleId, SampleMask, HelperInvocation, PrimitiveId,
-        Layer, ViewportIndex,
+        Layer, ViewportIndex, SamplePosition(x), PlaneAt(x), PlaneDx(x), PlaneDy(x), InvW(x), CentroidOffset(x),
+        SampleOffset(x),
     }
 }
 
@@ -209,6 +219,14 @@ mod tests {
     fn program() -> Program {
         let reg = Reg::varying(7);
         Program {
+            stage: Stage::Fragment,
+            interface: Interface {
+                varyings: vec![Varying { slot: 5, flat: false, no_perspective: true, at: At::Sample }],
+                depth: DepthMode::Less,
+                per_sample: true,
+                ..Interface::default()
+            },
+            outputs: vec![(3, reg)],
             lanes: 128,
             workgroup: [8, 4, 2],
             code: vec![Op { d: reg, imm: 0xDEAD_BEEF, e: 3, ..Op::new(Code::LD_BUF) }, Op::new(Code::END)],

@@ -25,10 +25,10 @@ pub(crate) unsafe fn cmd_begin_query(
     b: &CommandBuffer,
     p: vk::QueryPool,
     query: u32,
-    _: vk::QueryControlFlags,
+    flags: vk::QueryControlFlags,
 ) {
     if let (Some(pool), Some(mut r)) = (pool(p), b.recording()) {
-        r.push(Command::BeginQuery { pool, query });
+        r.push(Command::BeginQuery { pool, query, flags });
     }
 }
 

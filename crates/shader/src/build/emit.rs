@@ -334,6 +334,13 @@ impl Emit {
             Input::PrimitiveId => 17,
             Input::Layer => 18,
             Input::ViewportIndex => 19,
+            Input::SamplePosition(i) => 0x600 | i as u32,
+            Input::InvW(i) => 0x700 | i as u32,
+            Input::CentroidOffset(i) => 0x800 | i as u32,
+            Input::SampleOffset(i) => 0x900 | i as u32,
+            Input::PlaneAt(i) => 0x2_0000 | i as u32,
+            Input::PlaneDx(i) => 0x3_0000 | i as u32,
+            Input::PlaneDy(i) => 0x4_0000 | i as u32,
         };
         let saved = (self.to_prelude, self.exact);
         (self.to_prelude, self.exact) = (true, false);

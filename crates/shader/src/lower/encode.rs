@@ -73,6 +73,9 @@ pub fn encode(
         .map(|(input, v)| (*input, it.reg(*v)))
         .collect();
     Ok(Program {
+        stage: shader.stage,
+        interface: Default::default(),
+        outputs: Vec::new(),
         lanes,
         workgroup: shader.workgroup,
         code: it.code,

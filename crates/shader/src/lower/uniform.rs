@@ -34,7 +34,8 @@ pub fn input_varies(input: Input, packed: bool) -> bool {
         | Input::BaseVertex
         | Input::BaseInstance
         | Input::DrawIndex
-        | Input::ViewIndex => false,
+        | Input::ViewIndex
+        | Input::SampleOffset(_) => false,
         _ => true,
     }
 }

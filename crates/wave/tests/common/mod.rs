@@ -21,6 +21,9 @@ impl Asm {
     pub fn new(lanes: u32, workgroup: [u32; 3]) -> Asm {
         Asm {
             p: Program {
+                stage: shader::ir::Stage::Compute,
+                interface: Default::default(),
+                outputs: vec![],
                 lanes,
                 workgroup,
                 code: vec![],

@@ -1,0 +1,58 @@
+//! What a render pass draws to. Both kinds of render passes and dynamic rendering come in this form.
+
+use super::state::Rect;
+use crate::sample::ImageView;
+use ash::vk;
+use std::sync::Arc;
+
+/// A render pass instance.
+pub struct Rendering {
+    /// Pixels that are loaded, cleared, drawn and stored.
+    pub area: Rect,
+    /// Layers drawn to; with a view mask, the views take their place.
+    pub layers: u32,
+    pub attachments: Vec<Attachment>,
+    /// Dynamic rendering has one.
+    pub subpasses: Vec<Subpass>,
+}
+
+/// An image that subpasses use. The load operations take place before its first use, the stores after its last.
+pub struct Attachment {
+    /// One level of the image; its layers are those of the view. `None`: a format without an image (nothing is kept).
+    pub view: Option<Arc<ImageView>>,
+    pub load: vk::AttachmentLoadOp,
+    pub store: vk::AttachmentStoreOp,
+    pub stencil_load: vk::AttachmentLoadOp,
+    pub stencil_store: vk::AttachmentStoreOp,
+    pub clear: ClearValue,
+}
+
+/// Both at hand, whichever the format needs.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct ClearValue {
+    /// Raw words: f32, u32 or i32 by the format's class.
+    pub color: [u32; 4],
+    pub depth: f32,
+    pub stencil: u32,
+}
+
+/// Indices are those of [`Rendering::attachments`].
+#[derive(Clone, Debug, Default)]
+pub struct Subpass {
+    /// 0: no multiview.
+    pub view_mask: u32,
+    pub colors: Vec<Option<u32>>,
+    /// Colour i resolves to this one, by this mode; empty where nothing resolves.
+    pub resolves: Vec<Option<(u32, vk::ResolveModeFlags)>>,
+    pub depth: Option<u32>,
+    pub stencil: Option<u32>,
+    pub depth_resolve: Option<(u32, vk::ResolveModeFlags)>,
+    pub stencil_resolve: Option<(u32, vk::ResolveModeFlags)>,
+    /// Input attachments by index.
+    pub inputs: Vec<Option<u32>>,
+    /// Samples of its attachments; 0 where it has none (the pipelines say).
+    pub samples: u32,
+    /// A dependency into this subpass that is not by region, or reaches stages before the fragment's: what came
+    /// before must be in memory first.
+    pub flush: bool,
+}

@@ -1,0 +1,61 @@
+//! Primitives between geometry and tiles.
+//!
+//! Framebuffer positions are fixed point with 8 sub-pixel bits. Every primitive is a convex polygon of three or four
+//! edges for coverage: triangles; rectangular lines and points become four-edged; other shapes carry their kind.
+
+/// `a · x + b · y + c >= 0` inside, x and y in 1/256 pixels from the framebuffer's origin. The top-left rule is in `c`
+/// already (one less where a sample on the edge is outside).
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Edge {
+    /// Up to ±2^23.
+    pub a: i32,
+    pub b: i32,
+    pub c: i64,
+}
+
+/// A value linear in framebuffer space: `at + dx · (x − x0) + dy · (y − y0)` with x, y in pixels, (x0, y0) the
+/// primitive's [`Prim::origin`].
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[repr(C)]
+pub struct Plane {
+    pub at: f32,
+    pub dx: f32,
+    pub dy: f32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// Covers samples inside all edges.
+    Polygon,
+    /// Bresenham: covers the pixels listed ([`Prim::pixels`]), all samples of each.
+    Pixels,
+    /// Smooth line: as Polygon (a rectangle half a pixel wider on all sides); coverage scales alpha.
+    Smooth,
+}
+
+/// A primitive ready for tiles.
+#[derive(Clone, Debug)]
+pub struct Prim {
+    pub shape: Shape,
+    /// 3 or 4 used.
+    pub edges: [Edge; 4],
+    pub edge_count: u8,
+    pub front: bool,
+    pub viewport: u8,
+    /// Pixels it may touch: bounds cut by scissor and render area, both inclusive-exclusive.
+    pub bounds: super::state::Rect,
+    pub origin: [f32; 2],
+    /// Depth, bias included, before clamping; unclamped to the depth range.
+    pub z: Plane,
+    /// 1/w.
+    pub w: Plane,
+    /// First of the primitive's planes in its batch's list: one per varying of the fragment program, in order.
+    /// Flat: `at` holds the raw bits. Perspective: planes of value/w. Otherwise planes of the value.
+    pub planes: u32,
+    pub layer: u32,
+    pub id: u32,
+    /// PointCoord: (s, t) at the origin and per pixel, for points; unused else.
+    pub point: [Plane; 2],
+    /// First and count in the batch's list of pixels (Shape::Pixels): (x, y) each.
+    pub pixels: (u32, u32),
+}

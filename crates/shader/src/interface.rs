@@ -1,0 +1,79 @@
+//! What the stages of a graphics pipeline hand to each other: slots, and facts about a program that its stage needs.
+//!
+//! A *slot* names one 32-bit scalar of an interface. User variables have slot `location · 4 + component`; a 64-bit
+//! scalar takes two slots (low word, high word). 16-bit floats are held as the f32 of the same value, 16-bit integers
+//! as 32-bit ones, as in the IR.
+
+/// Slots of user variables are below this.
+pub const USER_SLOTS: u16 = 0x400;
+/// Added to the slot of a fragment output with `Index 1` (dual-source blending).
+pub const SECOND_SOURCE: u16 = 0x400;
+
+pub const POSITION: u16 = 0x1000;
+pub const POINT_SIZE: u16 = 0x1010;
+/// Eight distances each. They are also slots of fragment inputs.
+pub const CLIP_DISTANCE: u16 = 0x1020;
+pub const CULL_DISTANCE: u16 = 0x1030;
+/// Written by the vertex stage.
+pub const LAYER: u16 = 0x1040;
+pub const VIEWPORT_INDEX: u16 = 0x1041;
+/// Written by the fragment stage.
+pub const FRAG_DEPTH: u16 = 0x1050;
+pub const STENCIL_REF: u16 = 0x1051;
+/// One 32-bit word of sample mask.
+pub const SAMPLE_MASK: u16 = 0x1052;
+
+/// Where within a fragment an input is evaluated.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum At {
+    #[default]
+    Center,
+    Centroid,
+    Sample,
+}
+
+/// A scalar input of the fragment stage and how it comes from the vertices (§ Interpolation).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Varying {
+    pub slot: u16,
+    /// Taken from the provoking vertex.
+    pub flat: bool,
+    /// Linear in framebuffer space.
+    pub no_perspective: bool,
+    pub at: At,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum DepthMode {
+    /// The shader writes no depth.
+    #[default]
+    Unwritten,
+    Any,
+    Greater,
+    Less,
+    Unchanged,
+}
+
+/// Facts about a vertex or fragment program.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Interface {
+    /// Fragment: one entry per scalar input that the program reads, by slot. (Vertex inputs are
+    /// [`crate::ir::Input::Varying`]s of [`crate::bytecode::Program::inputs`] alone.)
+    pub varyings: Vec<Varying>,
+    /// Stores, atomics or image writes: must run even where nothing is drawn.
+    pub writes_memory: bool,
+    /// Fragment: EarlyFragmentTests.
+    pub early_tests: bool,
+    pub depth: DepthMode,
+    pub writes_stencil: bool,
+    pub writes_sample_mask: bool,
+    /// May discard or demote.
+    pub discards: bool,
+    /// Runs once a sample: reads SampleId or SamplePosition, or has a `Sample` input.
+    pub per_sample: bool,
+    /// Reads input attachments.
+    pub reads_tile: bool,
+    pub post_depth_coverage: bool,
+    /// Uses derivatives, implicit-lod sampling or quad operations: helper lanes must run.
+    pub needs_quads: bool,
+}
