@@ -42,6 +42,13 @@ pub fn cases() -> Vec<Case> {
             vec![vec![0; 10 * 64 * 14 * 2], words(10 * 64 * 4)],
             wide_types,
         ),
+        case(
+            "nans",
+            include_bytes!("../shaders/nans.spv"),
+            10,
+            vec![vec![0; 10 * 64 * 24], nan_pairs(10 * 64 * 2)],
+            nans,
+        ),
         Case {
             name: "small_types",
             spirv: include_bytes!("../shaders/small_types.spv"),
@@ -288,6 +295,81 @@ fn small_types(run: &Run) -> Result<(), String> {
         for (k, w) in want.into_iter().enumerate() {
             let what = format!("result {k} of {p:#x}, {q:#x}, {u:#x}, {v:#x}");
             equal(i, &what, run.output[i * 7 + k], w)?;
+        }
+    }
+    Ok(())
+}
+
+/// Small floats, and NaN of every kind, zeros and infinities among them.
+fn nan_pairs(count: usize) -> Vec<u32> {
+    let special =
+        [0x7fc0_0000, 0xffc0_0000, 0x7f80_0001, 0xffa5_5a5a, 0x7fff_ffff, 0x7f80_0000, 0xff80_0000, 0];
+    let mut list = floats(count, -4.0, 4.0);
+    for (i, word) in list.iter_mut().enumerate().filter(|(i, _)| i % 3 != 0 && i / 32 % 4 != 3) {
+        *word = special[i * 7 / 5 % special.len()];
+    }
+    list
+}
+
+/// What floats leave in memory: a NaN that arithmetic made is the quiet one without sign and payload, a copy keeps its
+/// bits.
+fn nans(run: &Run) -> Result<(), String> {
+    const NAN: u32 = 0x7fc0_0000;
+    let pair = |i: usize| (float(run.inputs[1][2 * i]), float(run.inputs[1][2 * i + 1]));
+    for i in 0..10 * 64 {
+        let (a, b) = pair(i);
+        let (na, nb) = pair(i ^ 1);
+        let out = &run.output[i * 24..][..24];
+        let mut looped = a;
+        (0..i % 4).for_each(|_| looped = looped * b - a);
+        let first = i / 16 * 16;
+        let sum: f32 = (first..first + 16).map(|k| pair(k).0).sum();
+        let wanted = [
+            (0, a + b),
+            (1, a * b),
+            (2, a - b),
+            (3, a / b),
+            (4, a.mul_add(b, a)),
+            (5, a * b + b),
+            (6, -(a + b)),
+            (7, if a < b { a * 2.0 } else { a }),
+            (9, nb * nb),
+            (10, b + a),
+            (11, sum),
+            (12, na + nb),
+            (18, looped),
+            (19, a * (i % 32) as f32),
+            (21, a.sqrt()),
+        ];
+        for (k, want) in wanted {
+            let what = format!("result {k} of {a:?}, {b:?}");
+            if want.is_nan() {
+                equal(i, &what, out[k], NAN)?;
+            } else {
+                near(i, &what, out[k], f64::from(want), 1e-4, 1e-4)?;
+            }
+        }
+        equal(i, "copy", out[8], a.to_bits())?;
+        let half = |x: f32| if x.is_nan() { 0x7e00 } else { u32::from(f16::from_f32(x).to_bits()) };
+        equal(i, "packed halves", out[13], half(a + b) | half(a) << 16)?;
+        let (ha, hb) = (f16::from_f32(a).to_f32(), f16::from_f32(b).to_f32());
+        equal(i, "half bits", out[14], half(ha + hb))?;
+        let double = f64::from(a) + f64::from(b);
+        let double = if double.is_nan() { 0x7ff8 << 48 } else { double.to_bits() };
+        equal(i, "low word of a double", out[15], double as u32)?;
+        equal(i, "high word of a double", out[16], (double >> 32) as u32)?;
+        if !a.is_finite() {
+            equal(i, "exponent", out[17], 0)?;
+        }
+        let bits = if (a + b).is_nan() { NAN } else { (a + b).to_bits() };
+        equal(i, "chosen bits", out[20], if a < b { !bits } else { bits })?;
+        for k in [22, 23] {
+            if float(out[k]).is_nan() {
+                equal(i, "functions", out[k], NAN)?;
+            }
+        }
+        if a.is_nan() {
+            equal(i, "functions of NaN", out[23], NAN)?;
         }
     }
     Ok(())

@@ -2,9 +2,10 @@
 
 use crate::sample::*;
 use shader::bytecode::ImageCode;
-use shader::ir::{AtomicOp, Dim, ImageOp, TexelType};
+use shader::ir::{AtomicOp, Dim, ImageOp, Mem, TexelType};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::SeqCst};
 use wave::ImageWarp;
+use wave::kernels::atomic::apply;
 
 /// Runs `code` for the warp's active lanes. Null descriptors read as zero and drop writes (robustness2).
 ///
@@ -104,75 +105,26 @@ unsafe fn image(code: &ImageCode, view: &ImageView, w: &mut ImageWarp) {
 
 /// Atomics in lane order; lanes without a texel get 0.
 unsafe fn atomic(op: AtomicOp, texel: TexelType, texels: &[*mut u8; 16], w: &mut ImageWarp) {
+    // `Err` holds the old value too: nothing was written.
+    let either = |r| match r {
+        Ok(old) | Err(old) => old,
+    };
     for lane in (0..16).filter(|l| w.mask >> l & 1 != 0) {
         let p = texels[lane];
-        let (old, old_hi) = if p.is_null() {
-            (0, 0)
+        let old = if p.is_null() {
+            0
         } else if matches!(texel, TexelType::S64 | TexelType::U64) {
-            let word = |d: &[[u32; 16]; 4], h: &[[u32; 16]; 4], k: usize| {
-                d[k][lane] as u64 | (h[k][lane] as u64) << 32
-            };
-            let (a, b) = (word(&w.data, &w.data_hi, 0), word(&w.data, &w.data_hi, 1));
+            let word = |k: usize| w.data[k][lane] as u64 | (w.data_hi[k][lane] as u64) << 32;
+            let (a, b) = (word(0), word(1));
             let cell = AtomicU64::from_ptr(p.cast());
-            let old = cell.fetch_update(SeqCst, SeqCst, |old| Some(next64(op, old, a, b))).unwrap_or(0);
-            (old as u32, (old >> 32) as u32)
+            either(cell.fetch_update(SeqCst, SeqCst, |old| apply(op, Mem::B64, old, a, b)))
         } else {
-            let (a, b) = (w.data[0][lane], w.data[1][lane]);
+            let (a, b) = (w.data[0][lane] as u64, w.data[1][lane] as u64);
             let cell = AtomicU32::from_ptr(p.cast());
-            let old = cell.fetch_update(SeqCst, SeqCst, |old| Some(next32(op, old, a, b))).unwrap_or(0);
-            (old, 0)
+            let next = |old| apply(op, Mem::B32, old as u64, a, b).map(|n| n as u32);
+            either(cell.fetch_update(SeqCst, SeqCst, next).map(u64::from).map_err(u64::from))
         };
-        w.out[0][lane] = old;
-        w.out_hi[0][lane] = old_hi;
-    }
-}
-
-fn next32(op: AtomicOp, old: u32, a: u32, b: u32) -> u32 {
-    let f = |r: fn(f32, f32) -> f32| r(f32::from_bits(old), f32::from_bits(a)).to_bits();
-    match op {
-        AtomicOp::Load => old,
-        AtomicOp::Store | AtomicOp::Exchange => a,
-        AtomicOp::CompareExchange => {
-            if old == b {
-                a
-            } else {
-                old
-            }
-        }
-        AtomicOp::IAdd => old.wrapping_add(a),
-        AtomicOp::ISub => old.wrapping_sub(a),
-        AtomicOp::SMin => (old as i32).min(a as i32) as u32,
-        AtomicOp::UMin => old.min(a),
-        AtomicOp::SMax => (old as i32).max(a as i32) as u32,
-        AtomicOp::UMax => old.max(a),
-        AtomicOp::And => old & a,
-        AtomicOp::Or => old | a,
-        AtomicOp::Xor => old ^ a,
-        AtomicOp::FAdd => f(|x, y| x + y),
-        AtomicOp::FMin => f(f32::min),
-        AtomicOp::FMax => f(f32::max),
-    }
-}
-
-fn next64(op: AtomicOp, old: u64, a: u64, b: u64) -> u64 {
-    match op {
-        AtomicOp::Load | AtomicOp::FAdd | AtomicOp::FMin | AtomicOp::FMax => old,
-        AtomicOp::Store | AtomicOp::Exchange => a,
-        AtomicOp::CompareExchange => {
-            if old == b {
-                a
-            } else {
-                old
-            }
-        }
-        AtomicOp::IAdd => old.wrapping_add(a),
-        AtomicOp::ISub => old.wrapping_sub(a),
-        AtomicOp::SMin => (old as i64).min(a as i64) as u64,
-        AtomicOp::UMin => old.min(a),
-        AtomicOp::SMax => (old as i64).max(a as i64) as u64,
-        AtomicOp::UMax => old.max(a),
-        AtomicOp::And => old & a,
-        AtomicOp::Or => old | a,
-        AtomicOp::Xor => old ^ a,
+        w.out[0][lane] = old as u32;
+        w.out_hi[0][lane] = (old >> 32) as u32;
     }
 }

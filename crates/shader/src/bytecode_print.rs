@@ -68,9 +68,9 @@ fn names() -> &'static HashMap<u16, String> {
             map.entry(code.0).or_insert(name);
         };
         for (ty, suffix) in [(Ty::B32, ""), (Ty::B64, "64"), (Ty::Bool, "b")] {
-            ALL_UN.iter().for_each(|op| add(Code::un(*op, ty), format!("{op:?}{suffix}")));
-            ALL_BIN.iter().for_each(|op| add(Code::bin(*op, ty), format!("{op:?}{suffix}")));
-            ALL_TRI.iter().for_each(|op| add(Code::tri(*op, ty), format!("{op:?}{suffix}")));
+            Un::ALL.iter().for_each(|op| add(Code::un(*op, ty), format!("{op:?}{suffix}")));
+            Bin::ALL.iter().for_each(|op| add(Code::bin(*op, ty), format!("{op:?}{suffix}")));
+            Tri::ALL.iter().for_each(|op| add(Code::tri(*op, ty), format!("{op:?}{suffix}")));
         }
         map
     })
@@ -96,8 +96,8 @@ fn line(program: &Program, pc: usize, out: &mut String) -> fmt::Result {
     match op.code {
         Code::CMP_SPLIT | Code::CMP_PARK | Code::CMP_JMP | Code::CMP_SPLIT_RARE => {
             let not = if op.e & 0x100 != 0 { "!" } else { "" };
-            let name = ALL_BIN.iter().find(|b| **b as u16 == op.e & 0xFF);
-            write!(out, " {not}{:?}", name.unwrap_or(&Bin::IEq))?;
+            let name = Bin::from_number(op.e & 0xFF);
+            write!(out, " {not}{:?}", name.unwrap_or(Bin::IEq))?;
         }
         Code::DESC => write!(out, " table {} +{}", op.e, op.imm)?,
         Code::IMAGE => write!(out, " {:?}", program.images.get(op.imm as usize))?,
@@ -154,105 +154,3 @@ pub fn print(program: &Program) -> String {
     }
     out
 }
-
-const ALL_UN: &[Un] = {
-    use Un::*;
-    &[
-        Mov,
-        FNeg,
-        FAbs,
-        FSqrt,
-        FRsqrt,
-        FRcp,
-        FFloor,
-        FCeil,
-        FTrunc,
-        FRoundEven,
-        FFract,
-        FSign,
-        FSaturate,
-        FExp2,
-        FLog2,
-        FExp,
-        FLog,
-        FSin,
-        FCos,
-        FTan,
-        FAsin,
-        FAcos,
-        FAtan,
-        FSinh,
-        FCosh,
-        FTanh,
-        FAsinh,
-        FAcosh,
-        FAtanh,
-        F16Round,
-        F16RoundRtz,
-        F16Quantize,
-        F16ToBits,
-        BitsToF16,
-        FlushDenorm,
-        FIsNan,
-        FIsInf,
-        FrexpSig,
-        FrexpExp,
-        INeg,
-        IAbs,
-        ISign,
-        Not,
-        BitReverse,
-        BitCount,
-        FindLsb,
-        FindUMsb,
-        FindSMsb,
-        SExt8,
-        SExt16,
-        ZExt8,
-        ZExt16,
-        F32ToS32,
-        F32ToU32,
-        S32ToF32,
-        U32ToF32,
-        F32ToF64,
-        F64ToF32,
-        F64ToS32,
-        F64ToU32,
-        S32ToF64,
-        U32ToF64,
-        F32ToS64,
-        F32ToU64,
-        S64ToF32,
-        U64ToF32,
-        F64ToS64,
-        F64ToU64,
-        S64ToF64,
-        U64ToF64,
-        F64ToF16,
-        S32ToS64,
-        U32ToU64,
-        Lo32,
-        Hi32,
-        PackUnorm8,
-        PackSnorm8,
-        PackUnorm16,
-        PackSnorm16,
-        UnpackUnorm8,
-        UnpackSnorm8,
-        UnpackUnorm16,
-        UnpackSnorm16,
-        BoolToInt,
-        IntToBool,
-        BNot,
-    ]
-};
-const ALL_BIN: &[Bin] = {
-    use Bin::*;
-    &[
-        FAdd, FSub, FMul, FDiv, FMin, FMax, FRem, FMod, FPow, FAtan2, FStep, FLdexp, FEq, FNe, FLt, FLe,
-        IAdd, ISub, IMul, UMulHi, SMulHi, UDiv, URem, SDiv, SRem, SMod, And, Or, Xor, Shl, LShr, AShr, SMin,
-        SMax, UMin, UMax, IEq, INe, SLt, SLe, ULt, ULe, BitMask, Pack64, BAnd, BOr, BXor,
-    ]
-};
-const ALL_TRI: &[Tri] =
-    &[Tri::Fma, Tri::Select, Tri::BitSelect, Tri::UBfe, Tri::SBfe, Tri::FMix, Tri::FClamp];

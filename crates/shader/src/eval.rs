@@ -3,7 +3,8 @@
 //! Values are raw bits in the low end of a `u64`: Bool 0 or 1, B32 zero-extended. `ty` is the operand's type as in
 //! [`crate::bytecode::Code`] (for `Select` the result's). `None` means that the operation is not exact
 //! (transcendental or without one agreed rounding) and kernels define it.
-//! NaN results of arithmetic are the quiet NaN without payload; kernels may give any NaN.
+//! NaN results of arithmetic are the quiet NaN without payload; kernels may give any NaN, which [`Un::FCanon`] makes
+//! that one before anybody sees its bits.
 
 use crate::ir::{Bin, Tri, Ty, Un};
 
@@ -144,6 +145,7 @@ fn un32(op: Un, a: u32) -> Option<u64> {
         Un::F16ToBits => f64_to_f16(x as f64, Round::Nearest) as u64,
         Un::BitsToF16 => f16_to_f32(a as u16).to_bits() as u64,
         Un::FlushDenorm => (if a & 0x7F80_0000 == 0 { a & 0x8000_0000 } else { a }) as u64,
+        Un::FCanon => of_f32(x),
         Un::FIsNan => of_bool(x.is_nan()),
         Un::FIsInf => of_bool(x.is_infinite()),
         Un::FrexpSig => of_f32(frexp64(x as f64).0 as f32),
@@ -226,6 +228,7 @@ fn un64(op: Un, a: u64) -> Option<u64> {
                 a
             }
         }
+        Un::FCanon => of_f64(x),
         Un::FIsNan => of_bool(x.is_nan()),
         Un::FIsInf => of_bool(x.is_infinite()),
         Un::FrexpSig => of_f64(frexp64(x).0),
@@ -293,9 +296,9 @@ fn bin32(op: Bin, a: u32, b: u32) -> Option<u64> {
     let (x, y) = (f32::from_bits(a), f32::from_bits(b));
     let (s, t) = (a as i32, b as i32);
     Some(match op {
-        Bin::FAdd => of_f32(x + y),
-        Bin::FSub => of_f32(x - y),
-        Bin::FMul => of_f32(x * y),
+        Bin::FAdd | Bin::FAddCanon => of_f32(x + y),
+        Bin::FSub | Bin::FSubCanon => of_f32(x - y),
+        Bin::FMul | Bin::FMulCanon => of_f32(x * y),
         Bin::FDiv => of_f32(x / y),
         Bin::FMin => of_f32(min_max!(x, y, false)),
         Bin::FMax => of_f32(min_max!(x, y, true)),
@@ -398,7 +401,7 @@ pub fn tri(op: Tri, ty: Ty, a: u64, b: u64, c: u64) -> Option<u64> {
     let wide = ty == Ty::B64;
     Some(match op {
         Tri::Fma if wide => of_f64(f64_of(a).mul_add(f64_of(b), f64_of(c))),
-        Tri::Fma => of_f32(f32_of(a).mul_add(f32_of(b), f32_of(c))),
+        Tri::Fma | Tri::FmaCanon => of_f32(f32_of(a).mul_add(f32_of(b), f32_of(c))),
         Tri::Select => {
             if a & 1 == 1 {
                 b

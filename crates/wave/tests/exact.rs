@@ -51,7 +51,7 @@ fn un_ops() -> Vec<Sig> {
             FrexpSig,
         ];
         add(ty, ty, true, &f);
-        add(ty, ty, false, &[Mov, INeg, IAbs, ISign, Not, BitReverse]);
+        add(ty, ty, false, &[FCanon, Mov, INeg, IAbs, ISign, Not, BitReverse]);
         add(ty, Bool, false, &[FIsNan, FIsInf, IntToBool]);
         add(ty, B32, false, &[FrexpExp, BitCount, FindLsb, FindUMsb, FindSMsb]);
     }
@@ -87,7 +87,7 @@ fn bin_ops() -> Vec<Sig> {
         add(ty, B32, ty, false, &[Shl, LShr, AShr]);
         add(ty, ty, Bool, false, &[FEq, FNe, FLt, FLe, IEq, INe, SLt, SLe, ULt, ULe]);
     }
-    add(B32, B32, B32, false, &[BitMask]);
+    add(B32, B32, B32, false, &[BitMask, FAddCanon, FSubCanon, FMulCanon]);
     add(B32, B32, B64, false, &[Pack64]);
     add(Bool, Bool, Bool, false, &[BAnd, BOr, BXor]);
     v
@@ -108,6 +108,7 @@ fn tri_ops() -> Vec<Sig> {
         add(ty, [ty, B32, B32], false, UBfe);
         add(ty, [ty, B32, B32], false, SBfe);
     }
+    add(B32, [B32; 3], false, FmaCanon);
     add(Bool, [Bool; 3], false, Select);
     v
 }

@@ -70,6 +70,8 @@ impl<'m> Builder<'m> {
             AtomicOp::CompareExchange => Some(self.one_of(i.word(8)?, ty, i.at)?),
             _ => None,
         };
+        // What float arithmetic leaves in memory is for the atomic itself to see to.
+        let a = if float { a } else { self.e.observed(s, a) };
         let result = if store { Ty::Void } else { ty };
         let v = match p.base {
             Base::Texel(k) => {

@@ -71,8 +71,21 @@ impl Emit {
         }
     }
 
+    /// A float about to be looked at as bits: any NaN that arithmetic made becomes the one (see `pass::nan`).
+    pub fn observed(&mut self, s: Sk, v: Value) -> Value {
+        if !s.is_float() {
+            return v;
+        }
+        let v = self.res(v);
+        match self.values[v.0 as usize].inst {
+            Inst::Const(_) | Inst::Load { .. } | Inst::Atomic { .. } | Inst::Un(Un::FCanon, _) => v,
+            Inst::Part(t, _) if matches!(self.values[t.0 as usize].inst, Inst::Load { .. }) => v,
+            _ => self.un(Un::FCanon, v),
+        }
+    }
     /// A scalar's bits, zero-extended to its register.
     pub fn bits_of(&mut self, s: Sk, v: Value) -> Value {
+        let v = self.observed(s, v);
         if s == Sk::F16 { self.un(Un::F16ToBits, v) } else { v }
     }
     pub fn of_bits(&mut self, s: Sk, v: Value) -> Value {

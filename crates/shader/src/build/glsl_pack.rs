@@ -30,6 +30,7 @@ impl<'m> Builder<'m> {
             }
             GLOp::UnpackDouble2x32 => {
                 let v = self.one_of(i.word(5)?, Ty::B64, i.at)?;
+                let v = self.e.observed(Sk::F64, v);
                 let (lo, hi) = (self.e.un(Un::Lo32, v), self.e.un(Un::Hi32, v));
                 self.define_list(i, &[lo, hi])
             }
@@ -47,6 +48,7 @@ impl<'m> Builder<'m> {
             let mut x = self.pool[a + k as usize];
             if op == Un::F16ToBits {
                 x = self.e.un(Un::F16Round, x);
+                x = self.e.observed(Sk::F16, x);
             }
             let x = self.e.un(op, x);
             let by = self.e.u32(k * 32 / n);

@@ -220,6 +220,9 @@ impl<'m> Builder<'m> {
         if data.iter().any(|&v| self.e.ty(v) != reg) {
             return Err(i.bad("the texel has the wrong type"));
         }
+        for v in &mut data {
+            *v = self.e.observed(t.texel, *v);
+        }
         while data.len() < 4 {
             data.push(self.e.constant(reg, 0));
         }

@@ -288,8 +288,10 @@ impl<'m> Builder<'m> {
                 if p.n_steps != 0 {
                     return Err(unsupported("dynamically indexed output variables"));
                 }
+                let mut kinds = Vec::new();
+                self.types.flatten(p.ty, &mut kinds)?;
                 for k in 0..n {
-                    let value = self.pool[start + k as usize];
+                    let value = self.e.observed(kinds[k as usize], self.pool[start + k as usize]);
                     let slot = (first + p.offset + k) as u16;
                     self.e.push(Inst::Output { slot, value }, Ty::Void);
                 }
@@ -300,8 +302,14 @@ impl<'m> Builder<'m> {
             }
             Base::Scratch => {
                 let mut list = Vec::new();
-                self.scratch_layout(p, &mut list)?;
-                self.store_runs(p, &list, start, true, at)
+                let kinds = self.scratch_layout(p, &mut list)?;
+                // Loads from here may be of another type.
+                let seen = self.pool.len();
+                for (k, s) in kinds.into_iter().enumerate() {
+                    let v = self.e.observed(s, self.pool[start + k]);
+                    self.pool.push(v);
+                }
+                self.store_runs(p, &list, seen, true, at)
             }
             _ => {
                 let mut list = std::mem::take(&mut self.tmp);
@@ -333,6 +341,7 @@ impl<'m> Builder<'m> {
             for _ in 0..n {
                 let v = self.e.res(self.pool[k]);
                 let v = if self.e.ty(v) == Ty::Bool { self.e.un(Un::BoolToInt, v) } else { v };
+                let v = self.e.observed(list[k - start].1, v);
                 if self.e.ty(v) != s.mem().ty() {
                     return Err(invalid(at, "a store of another type"));
                 }

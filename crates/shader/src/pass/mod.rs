@@ -5,6 +5,7 @@ pub mod dce;
 pub mod fma;
 pub mod gvn;
 pub mod licm;
+pub mod nan;
 pub mod preheader;
 pub mod prune;
 pub mod select;
@@ -18,9 +19,14 @@ use crate::options::{Options, Result};
 pub fn optimise(shader: &mut Shader, options: &Options) -> Result<()> {
     prune::prune(shader)?;
     fma::fuse(shader);
-    if !options.optimise {
-        return Ok(());
+    if options.optimise {
+        improve(shader, options)?;
     }
+    nan::settle(shader);
+    Ok(())
+}
+
+fn improve(shader: &mut Shader, options: &Options) -> Result<()> {
     if select::select(shader)? {
         prune::prune(shader)?;
     }

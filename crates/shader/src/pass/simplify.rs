@@ -34,14 +34,6 @@ fn input(shader: &Shader, input: Input) -> Option<Better> {
     }
 }
 
-/// A float result that is NaN is left to the kernels: which NaN is theirs to choose.
-fn constant(bits: u64, float: Option<Ty>) -> Option<Better> {
-    match float {
-        Some(ty) if eval::is_nan(ty, bits) => None,
-        _ => Some(Better::Const(bits)),
-    }
-}
-
 fn un(shader: &Shader, op: Un, a: Value) -> Option<Better> {
     use Un::*;
     if op == Mov {
@@ -49,20 +41,13 @@ fn un(shader: &Shader, op: Un, a: Value) -> Option<Better> {
     }
     let ty = shader.ty(a);
     if let Some(x) = shader.as_const(a) {
-        let bits = eval::un(op, ty, x)?;
-        let float = match op {
-            FNeg | FAbs | F16ToBits | BitsToF16 | FlushDenorm | FrexpExp => None,
-            F32ToF64 | S32ToF64 | U32ToF64 | S64ToF64 | U64ToF64 => Some(Ty::B64),
-            FSqrt | FFloor | FCeil | FTrunc | FRoundEven | FFract | FSign | FSaturate | FrexpSig => Some(ty),
-            F16Round | F16RoundRtz | F16Quantize | F64ToF32 | F64ToF16 => Some(Ty::B32),
-            _ => None,
-        };
-        return constant(bits, float);
+        return eval::un(op, ty, x).map(Better::Const);
     }
     match (op, &shader.data(a).inst) {
         (FNeg, Inst::Un(FNeg, x)) | (INeg, Inst::Un(INeg, x)) => Some(Better::Value(*x)),
         (Not, Inst::Un(Not, x)) | (BNot, Inst::Un(BNot, x)) => Some(Better::Value(*x)),
         (IntToBool, Inst::Un(BoolToInt, x)) => Some(Better::Value(*x)),
+        (FCanon, Inst::Un(FCanon, _)) => Some(Better::Value(a)),
         (FAbs, Inst::Un(FNeg | FAbs, x)) => Some(Better::Inst(Inst::Un(FAbs, *x))),
         (Lo32, Inst::Bin(Bin::Pack64, x, _)) | (Hi32, Inst::Bin(Bin::Pack64, _, x)) => {
             Some(Better::Value(*x))
@@ -85,11 +70,6 @@ fn un(shader: &Shader, op: Un, a: Value) -> Option<Better> {
         }
         _ => None,
     }
-}
-
-fn is_float_result(op: Bin) -> bool {
-    use Bin::*;
-    matches!(op, FAdd | FSub | FMul | FDiv | FMin | FMax | FRem | FMod | FPow | FAtan2 | FStep | FLdexp)
 }
 
 pub fn commutes(op: Bin) -> bool {
@@ -123,7 +103,7 @@ fn bin(shader: &Shader, gvn: &mut Gvn, op: Bin, a: Value, b: Value) -> Option<Be
     let ty = shader.ty(a);
     let (ca, cb) = (shader.as_const(a), shader.as_const(b));
     if let (Some(x), Some(y)) = (ca, cb) {
-        return constant(eval::bin(op, ty, x, y)?, is_float_result(op).then_some(ty));
+        return eval::bin(op, ty, x, y).map(Better::Const);
     }
     // Constants second.
     if commutes(op) && (ca.is_some() || (cb.is_none() && a > b)) {
@@ -211,8 +191,7 @@ fn tri(shader: &Shader, op: Tri, ty: Ty, [a, b, c]: [Value; 3]) -> Option<Better
     let consts = (shader.as_const(a), shader.as_const(b), shader.as_const(c));
     let of = if op == Tri::Select { ty } else { shader.ty(a) };
     if let (Some(x), Some(y), Some(z)) = consts {
-        let float = matches!(op, Tri::Fma | Tri::FMix | Tri::FClamp).then_some(of);
-        return constant(eval::tri(op, of, x, y, z)?, float);
+        return eval::tri(op, of, x, y, z).map(Better::Const);
     }
     if op != Tri::Select {
         return None;

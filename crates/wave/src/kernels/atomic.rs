@@ -23,22 +23,36 @@ fn float_max(a: f64, b: f64) -> f64 {
     if a.is_nan() || b > a || (a == b && b.is_sign_positive()) { b } else { a }
 }
 
-/// The new memory bits of one atomic; `old`, `a` and `b` are memory bits of `mem`'s width. `None`: no write.
-/// The reference for every faster form.
+/// f32 arithmetic on memory bits; a NaN result is the one without sign and payload, as in `shader::pass::nan`.
+fn float32(old: u64, a: u64, f: impl Fn(f32, f32) -> f32) -> u64 {
+    let x = f(f32::from_bits(old as u32), f32::from_bits(a as u32));
+    if x.is_nan() { 0x7FC0_0000 } else { x.to_bits() as u64 }
+}
+fn float64(old: u64, a: u64, f: impl Fn(f64, f64) -> f64) -> u64 {
+    let x = f(f64::from_bits(old), f64::from_bits(a));
+    if x.is_nan() { 0x7FF8 << 48 } else { x.to_bits() }
+}
+fn float16(old: u64, a: u64, f: impl Fn(f32, f32) -> f32) -> u64 {
+    let wide = |x: u64| f16_to_f32(x as u16) as u64;
+    f32_to_f16(float32(wide(old), wide(a), f) as u32) as u64
+}
+
+/// The new memory bits of one atomic; `old`, `a` and `b` (the comparator) are memory bits of `mem`'s width. `None`: no
+/// write. The reference for every faster form.
 pub fn apply(op: AtomicOp, mem: Mem, old: u64, a: u64, b: u64) -> Option<u64> {
     let bits = mem.bytes() * 8;
     let cut = |x: u64| if bits == 64 { x } else { x & ((1 << bits) - 1) };
     let signed = |x: u64| ((x << (64 - bits)) as i64) >> (64 - bits);
-    let float = |f: &dyn Fn(f64, f64) -> f64, f32s: &dyn Fn(f32, f32) -> f32| match mem {
-        Mem::F16 => {
-            let g = |x: u64| f32::from_bits(f16_to_f32(x as u16));
-            f32_to_f16(f32s(g(old), g(a)).to_bits()) as u64
-        }
-        Mem::B64 => f(f64::from_bits(old), f64::from_bits(a)).to_bits(),
-        _ => f32s(f32::from_bits(old as u32), f32::from_bits(a as u32)).to_bits() as u64,
-    };
-    let min32 = |x: f32, y: f32| float_min(x as f64, y as f64) as f32;
-    let max32 = |x: f32, y: f32| float_max(x as f64, y as f64) as f32;
+    macro_rules! float {
+        ($f:expr) => {
+            match mem {
+                Mem::F16 => float16(old, a, |x, y| $f(x as f64, y as f64) as f32),
+                Mem::B64 => float64(old, a, $f),
+                // Rounding a sum of two f32 to f64 first does no harm: f64 has more than twice the digits.
+                _ => float32(old, a, |x, y| $f(x as f64, y as f64) as f32),
+            }
+        };
+    }
     Some(match op {
         AtomicOp::Load => return None,
         AtomicOp::Store | AtomicOp::Exchange => cut(a),
@@ -57,33 +71,14 @@ pub fn apply(op: AtomicOp, mem: Mem, old: u64, a: u64, b: u64) -> Option<u64> {
         AtomicOp::And => old & a,
         AtomicOp::Or => old | cut(a),
         AtomicOp::Xor => old ^ cut(a),
-        AtomicOp::FAdd => float(&|x, y| x + y, &|x, y| x + y),
-        AtomicOp::FMin => float(&float_min, &min32),
-        AtomicOp::FMax => float(&float_max, &max32),
+        AtomicOp::FAdd => float!(|x: f64, y: f64| x + y),
+        AtomicOp::FMin => float!(float_min),
+        AtomicOp::FMax => float!(float_max),
     })
 }
 
 fn op_of(e: u16) -> AtomicOp {
-    use AtomicOp::*;
-    const ALL: [AtomicOp; 16] = [
-        Load,
-        Store,
-        Exchange,
-        CompareExchange,
-        IAdd,
-        ISub,
-        SMin,
-        UMin,
-        SMax,
-        UMax,
-        And,
-        Or,
-        Xor,
-        FAdd,
-        FMin,
-        FMax,
-    ];
-    ALL[(e >> 8) as usize & 15]
+    AtomicOp::ALL[(e >> 8) as usize & 15]
 }
 
 /// Plain read-modify-write; any alignment.

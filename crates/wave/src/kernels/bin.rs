@@ -51,6 +51,9 @@ ops2! { S;
     FAdd light (a: F, b: F) -> F = S::fadd(a, b);
     FSub light (a: F, b: F) -> F = S::fsub(a, b);
     FMul light (a: F, b: F) -> F = S::fmul(a, b);
+    FAddCanon light (a: F, b: F) -> F = ops::canon::<S>(S::fadd(a, b));
+    FSubCanon light (a: F, b: F) -> F = ops::canon::<S>(S::fsub(a, b));
+    FMulCanon light (a: F, b: F) -> F = ops::canon::<S>(S::fmul(a, b));
     FDiv light (a: F, b: F) -> F = S::fdiv(a, b);
     FMin light (a: F, b: F) -> F = ops::fmin::<S>(a, b);
     FMax light (a: F, b: F) -> F = ops::fmax::<S>(a, b);
@@ -105,7 +108,7 @@ ops2! { S;
 }
 
 pub fn register(r: &mut Registry) {
-    register2!(r, B32: FAdd FSub FMul FDiv FMin FMax FRem FMod FStep FLdexp);
+    register2!(r, B32: FAdd FSub FMul FAddCanon FSubCanon FMulCanon FDiv FMin FMax FRem FMod FStep FLdexp);
     register2!(r, B32: IAdd ISub IMul UMulHi SMulHi UDiv URem SDiv SRem SMod);
     register2!(r, B32: And Or Xor Shl LShr AShr SMin SMax UMin UMax BitMask);
 }

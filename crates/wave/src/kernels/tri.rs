@@ -6,6 +6,7 @@ use crate::simd::{Simd, ops};
 
 ops3! { S;
     Fma light (a: F, b: F, c: F) -> F = S::fma(a, b, c);
+    FmaCanon light (a: F, b: F, c: F) -> F = ops::canon::<S>(S::fma(a, b, c));
     Select light (m: B, a: I, b: I) -> I = S::isel(m, a, b);
     BitSelect light (m: I, a: I, b: I) -> I = S::ior(S::iand(m, a), S::iandn(m, b));
     UBfe light (a: I, offset: I, count: I) -> I = {
@@ -57,6 +58,6 @@ mod wide {
 }
 
 pub fn register(r: &mut Registry) {
-    register3!(r, B32: Fma Select BitSelect UBfe SBfe FMix FClamp);
+    register3!(r, B32: Fma FmaCanon Select BitSelect UBfe SBfe FMix FClamp);
     wide::register(r);
 }

@@ -121,6 +121,7 @@ ops1! { S;
         let small = S::ieq(S::iand(a, S::isplat(0x7F80_0000)), S::isplat(0));
         S::isel(small, S::iand(a, S::isplat(0x8000_0000)), a)
     };
+    FCanon light (a: F) -> F = ops::canon::<S>(a);
     FrexpSig light (a: F) -> F = {
         let (some, m, _) = frexp::<S>(a);
         let m = S::ior(S::iand(m, S::isplat(0x807F_FFFF)), S::isplat(0x3F00_0000));
@@ -160,7 +161,7 @@ ops1! { S;
 
 pub fn register(r: &mut Registry) {
     register1!(r, B32: Mov FNeg FAbs FSqrt FRcp FFloor FCeil FTrunc FRoundEven FFract FSign FSaturate);
-    register1!(r, B32: F16Round F16RoundRtz F16Quantize F16ToBits BitsToF16 FlushDenorm FrexpSig FrexpExp);
+    register1!(r, B32: F16Round F16RoundRtz F16Quantize F16ToBits BitsToF16 FlushDenorm FCanon FrexpSig FrexpExp);
     register1!(r, B32: INeg IAbs ISign Not BitReverse BitCount FindLsb FindUMsb FindSMsb);
     register1!(r, B32: SExt8 SExt16 ZExt8 ZExt16 F32ToS32 F32ToU32 S32ToF32 U32ToF32);
     register1!(r, B32: PackUnorm8 PackSnorm8 PackUnorm16 PackSnorm16);

@@ -114,6 +114,7 @@ ops1! { S;
         let small = S::leq(S::land(a, S::lsplat(0x7FF << 52)), S::lsplat(0));
         S::lsel(small, S::land(a, S::lsplat(SIGN)), a)
     };
+    FCanon light (a: D) -> D = S::dsel(S::dne(a, a), S::dsplat(f64::from_bits(0x7FF8 << 48)), a);
     FrexpSig heavy (a: D) -> D = lanes!(S, d_from; x = d_lanes a => frexp(x).0);
     FrexpExp heavy (a: D) -> I = lanes!(S, i_from; x = d_lanes a => frexp(x).1);
     INeg light (a: L) -> L = lneg::<S>(a);
@@ -176,7 +177,7 @@ ops2! { S;
 
 pub fn register(r: &mut Registry) {
     register1!(r, B64: Mov FNeg FAbs FSqrt FRsqrt FRcp FFloor FCeil FTrunc FRoundEven FFract FSign FSaturate);
-    register1!(r, B64: FlushDenorm FrexpSig FrexpExp INeg IAbs ISign Not BitReverse BitCount);
+    register1!(r, B64: FlushDenorm FCanon FrexpSig FrexpExp INeg IAbs ISign Not BitReverse BitCount);
     register1!(r, B64: FindLsb FindUMsb FindSMsb);
     register2!(r, B64: FAdd FSub FMul FDiv FMin FMax FRem FMod FStep FLdexp);
     register2!(r, B64: IAdd ISub IMul UMulHi SMulHi UDiv URem SDiv SRem SMod);

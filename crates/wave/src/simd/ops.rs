@@ -11,6 +11,11 @@ pub unsafe fn fneg<S: Simd>(a: S::F) -> S::F {
 pub unsafe fn fabs<S: Simd>(a: S::F) -> S::F {
     S::from_bits(S::iand(S::bits(a), S::isplat(0x7FFF_FFFF)))
 }
+/// Any NaN made the quiet one of sign 0 without payload.
+#[inline(always)]
+pub unsafe fn canon<S: Simd>(a: S::F) -> S::F {
+    S::fsel(S::fne(a, a), S::fsplat(f32::from_bits(0x7FC0_0000)), a)
+}
 /// |a| with the sign of s.
 #[inline(always)]
 pub unsafe fn copysign<S: Simd>(a: S::F, s: S::F) -> S::F {

@@ -1,0 +1,203 @@
+//! Which NaN an application sees. Arithmetic may give any NaN: the CPU takes the sign and payload of one operand or
+//! makes up its own, and which one depends on the machine and on how the compiler ordered the operands. So wherever
+//! the translation lets a float become bits (stores, atomics, texels, outputs, OpBitcast, packing) it puts
+//! [`Un::FCanon`], and this pass, the last one, settles where that is needed:
+//!
+//! - A value that no arithmetic made keeps its bits: loads, constants, integers and what merely chooses among them.
+//! - Arithmetic in the same block does it itself ([`Tri::FmaCanon`] and its like); its other readers cannot tell.
+//! - What is left stays an op of its own.
+
+use crate::ir::*;
+use crate::visit::{operands, operands_mut};
+
+pub fn settle(shader: &mut Shader) {
+    let canons = |shader: &Shader| {
+        shader.blocks.iter().any(|b| b.insts.iter().any(|v| canon_of(shader, *v).is_some()))
+    };
+    if !canons(shader) {
+        return;
+    }
+    let mut wild = wild(shader);
+    let mut block_of = vec![u32::MAX; shader.values.len()];
+    for (b, block) in shader.blocks.iter().enumerate() {
+        block.insts.iter().for_each(|v| block_of[v.0 as usize] = b as u32);
+    }
+    for b in 0..shader.blocks.len() {
+        for i in 0..shader.blocks[b].insts.len() {
+            let Some(x) = canon_of(shader, shader.blocks[b].insts[i]) else { continue };
+            if block_of[x.0 as usize] == b as u32
+                && let Some(better) = with_canon(shader.data(x))
+            {
+                shader.values[x.0 as usize].inst = better;
+                wild[x.0 as usize] = false;
+            }
+        }
+    }
+    let mut instead: Vec<Value> = (0..shader.values.len() as u32).map(Value).collect();
+    for block in &shader.blocks {
+        for v in &block.insts {
+            if let Some(x) = canon_of(shader, *v)
+                && !wild[x.0 as usize]
+            {
+                instead[v.0 as usize] = x;
+            }
+        }
+    }
+    let Shader { values, blocks, .. } = shader;
+    for block in blocks {
+        block.insts.retain(|v| instead[v.0 as usize] == *v);
+        for v in &block.insts {
+            operands_mut(&mut values[v.0 as usize].inst, |o| {
+                // An operation that stands for itself may stand for another's operand in turn.
+                while instead[o.0 as usize] != *o {
+                    *o = instead[o.0 as usize];
+                }
+            });
+        }
+    }
+}
+
+fn canon_of(shader: &Shader, v: Value) -> Option<Value> {
+    match shader.data(v).inst {
+        Inst::Un(Un::FCanon, x) => Some(x),
+        _ => None,
+    }
+}
+
+fn with_canon(data: &ValueData) -> Option<Inst> {
+    if data.ty != Ty::B32 {
+        return None;
+    }
+    Some(match data.inst {
+        Inst::Bin(Bin::FAdd, a, b) => Inst::Bin(Bin::FAddCanon, a, b),
+        Inst::Bin(Bin::FSub, a, b) => Inst::Bin(Bin::FSubCanon, a, b),
+        Inst::Bin(Bin::FMul, a, b) => Inst::Bin(Bin::FMulCanon, a, b),
+        Inst::Tri(Tri::Fma, a, b, c) => Inst::Tri(Tri::FmaCanon, a, b, c),
+        _ => return None,
+    })
+}
+
+/// Values that may be a NaN of whatever bits: what float arithmetic made, and what came of that by other ops.
+fn wild(shader: &Shader) -> Vec<bool> {
+    let mut wild = vec![false; shader.values.len()];
+    // Values that a loop's phi reads over the back edge.
+    let mut feeds_back = vec![false; shader.values.len()];
+    for (b, block) in shader.blocks.iter().enumerate() {
+        for v in &block.insts {
+            if let Inst::Phi(sources) = &shader.data(*v).inst {
+                let back = sources.iter().filter(|s| s.0.0 as usize >= b);
+                back.for_each(|s| feeds_back[s.1.0 as usize] = true);
+            }
+        }
+    }
+    loop {
+        let mut changed = false;
+        for block in &shader.blocks {
+            for &v in &block.insts {
+                let data = shader.data(v);
+                if !wild[v.0 as usize] && data.ty != Ty::Bool && makes_wild(shader, &data.inst, &wild) {
+                    wild[v.0 as usize] = true;
+                    // Only phis read what comes later: without news for them, one walk is enough.
+                    changed |= feeds_back[v.0 as usize];
+                }
+            }
+        }
+        if !changed {
+            return wild;
+        }
+    }
+}
+
+fn makes_wild(shader: &Shader, inst: &Inst, wild: &[bool]) -> bool {
+    match inst {
+        Inst::Un(op, _) if is_float_un(*op) => true,
+        Inst::Bin(op, ..) if is_float_bin(*op) => true,
+        Inst::Tri(Tri::Fma | Tri::FMix | Tri::FClamp, ..) => true,
+        Inst::Reduce { op: ReduceOp::FAdd | ReduceOp::FMul | ReduceOp::FMin | ReduceOp::FMax, .. } => true,
+        // Filtered; a texel read alone keeps its bits.
+        Inst::Image(image) => {
+            image.texel == TexelType::F32 && matches!(image.op, ImageOp::Sample | ImageOp::Gather)
+        }
+        // Interpolated; a vertex's attributes were loaded.
+        Inst::Input(Input::Varying(_)) => shader.stage == Stage::Fragment,
+        Inst::Input(_) | Inst::Const(_) | Inst::Load { .. } | Inst::Atomic { .. } => false,
+        Inst::Un(op, _) if settles_nan(*op) => false,
+        _ => {
+            let mut any = false;
+            operands(inst, |o| {
+                any |= wild[o.0 as usize]
+                    || matches!(shader.data(o).inst, Inst::Input(_))
+                        && makes_wild(shader, &shader.data(o).inst, wild)
+            });
+            any
+        }
+    }
+}
+
+/// Arithmetic whose NaN results are the CPU's choice. (Negation and absolute value only change the sign.)
+fn is_float_un(op: Un) -> bool {
+    use Un::*;
+    matches!(
+        op,
+        FSqrt
+            | FRsqrt
+            | FRcp
+            | FFloor
+            | FCeil
+            | FTrunc
+            | FRoundEven
+            | FFract
+            | FSign
+            | FSaturate
+            | FExp2
+            | FLog2
+            | FExp
+            | FLog
+            | FSin
+            | FCos
+            | FTan
+            | FAsin
+            | FAcos
+            | FAtan
+            | FSinh
+            | FCosh
+            | FTanh
+            | FAsinh
+            | FAcosh
+            | FAtanh
+            | F16Round
+            | F16RoundRtz
+            | F16Quantize
+            | FrexpSig
+            | F32ToF64
+            | F64ToF32
+            | F64ToF16
+    )
+}
+
+fn is_float_bin(op: Bin) -> bool {
+    use Bin::*;
+    matches!(op, FAdd | FSub | FMul | FDiv | FMin | FMax | FRem | FMod | FPow | FAtan2 | FLdexp)
+}
+
+/// Results that are the same for every NaN.
+fn settles_nan(op: Un) -> bool {
+    use Un::*;
+    matches!(
+        op,
+        FCanon
+            | FrexpExp
+            | F32ToS32
+            | F32ToU32
+            | F64ToS32
+            | F64ToU32
+            | F32ToS64
+            | F32ToU64
+            | F64ToS64
+            | F64ToU64
+            | PackUnorm8
+            | PackSnorm8
+            | PackUnorm16
+            | PackSnorm16
+    )
+}
