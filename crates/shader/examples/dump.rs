@@ -1,14 +1,23 @@
-//! Prints the IR and the bytecode of a SPIR-V file's compute entry point, and how long parsing and translation took.
-//! `cargo run --release -p shader --example dump -- FILE.spv [quiet]`
+//! Prints the IR and the bytecode of a SPIR-V file's first entry point (of a stage), and how long parsing and
+//! translation took.
+//! `cargo run --release -p shader --example dump -- FILE.spv [quiet] [--stage vertex|fragment|compute]`
 
 use shader::ir::Stage;
 use shader::options::{Binding, Options};
 use std::time::Instant;
 
 fn main() {
-    let mut args = std::env::args().skip(1);
-    let path = args.next().expect("a .spv file");
-    let quiet = args.next().is_some();
+    let mut args: Vec<String> = std::env::args().skip(1).collect();
+    let wanted = args.iter().position(|a| a == "--stage").map(|at| {
+        let name = args.drain(at..(at + 2).min(args.len())).nth(1).unwrap_or_default();
+        match name.as_str() {
+            "vertex" => (Stage::Vertex, 0),
+            "fragment" => (Stage::Fragment, 4),
+            _ => (Stage::Compute, 5),
+        }
+    });
+    let path = args.first().expect("a .spv file").clone();
+    let quiet = args.len() > 1;
     let bytes = std::fs::read(&path).expect("a readable file");
     let words: Vec<u32> =
         bytes.chunks_exact(4).map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]])).collect();
@@ -25,9 +34,16 @@ fn main() {
             Err(e) => return println!("{path}: {e}"),
         };
         let a = t.elapsed().as_secs_f64();
-        let entry = m.entry_points().first().map(|e| e.0.clone()).unwrap_or_default();
+        let entries = m.entry_points();
+        let found = entries.iter().find(|e| wanted.is_none_or(|w| w.1 == e.1));
+        let (entry, model) = found.cloned().unwrap_or_default();
+        let stage = match model {
+            0 => Stage::Vertex,
+            4 => Stage::Fragment,
+            _ => Stage::Compute,
+        };
         let o = Options {
-            stage: Stage::Compute,
+            stage,
             entry: &entry,
             spec: &[],
             binding: &binding,
@@ -54,6 +70,7 @@ fn main() {
         print!("{}", shader::ir_print::print(&s));
         if let Some(p) = &program {
             print!("{}", shader::bytecode_print::print(p));
+            println!("{:?}", p.interface);
         }
     }
     println!(

@@ -16,6 +16,8 @@
 //!
 //! **Masks.** `exec` holds one bit a lane; `live` has one bit per non-empty warp. Ops without side effects may write
 //! any lane of any *live* warp (values of inactive lanes are nobody's business) and must leave dead warps alone.
+//! Fragment waves also have `alive`, the lanes that are no helpers, which only [`Code::NARROW`], [`Code::DEMOTE`] and
+//! [`Code::HELPER`] know.
 //! Only masked moves, stores, atomics and image writes look at the lanes of `exec`; subgroup ops read them.
 //! An op never executes with an empty `exec`: every op that narrows it carries a target to jump to instead.
 //!
@@ -151,6 +153,12 @@ impl Code {
     pub const JMP_IF: Code = Code(21);
     /// As SPLIT, for rare conditions: when exec & a is empty, exec and the masks stay as they are and pc = imm.
     pub const SPLIT_RARE: Code = Code(22);
+    /// Fragment: d = exec; exec &= alive; if empty, pc = imm, where a SETEXEC of `d` stands. Around side effects.
+    pub const NARROW: Code = Code(23);
+    /// Fragment: alive &= !exec. The program ends when no lane is left alive.
+    pub const DEMOTE: Code = Code(24);
+    /// Fragment: d = !alive.
+    pub const HELPER: Code = Code(25);
 
     /// Memory. Fields: d = register loaded or stored (n = 1) else NONE and ext words follow with n registers;
     /// a = byte offset B32 (address B64 for GLOBAL; word index for SCRATCH), uniform or varying;

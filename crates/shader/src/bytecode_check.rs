@@ -17,6 +17,9 @@ pub fn check(program: &Program) -> Result<()> {
     if !matches!(program.lanes, 64 | 128 | 256) || widest > 32 {
         return Err(bad(0, "lanes"));
     }
+    if !program.outputs.iter().all(|(_, r)| !r.is_none() && fits(*r)) {
+        return Err(bad(0, "register of an output"));
+    }
     let mut starts = vec![false; n + 1];
     let mut pc = 0;
     while pc < n {

@@ -48,6 +48,7 @@ pub fn jumps(code: Code) -> bool {
             | Code::CMP_SPLIT_RARE
             | Code::CMP_PARK
             | Code::CMP_JMP
+            | Code::NARROW
     )
 }
 
@@ -60,7 +61,7 @@ fn names() -> &'static HashMap<u16, String> {
     NAMES.get_or_init(|| {
         let mut map = HashMap::new();
         names!(map, END JMP JMP_UNLESS SPLIT SETEXEC GETEXEC OREXEC PARK PARK_IF LOOP MASK_ANDN MASK_CLEAR BARRIER
-            MOVM32 MOVM64 MOVMB MOVIF32 MOVIF64 MOVIFB FENCE JOIN JMP_IF SPLIT_RARE LD_BUF LD_GLOBAL LD_SHARED
+            MOVM32 MOVM64 MOVMB MOVIF32 MOVIF64 MOVIFB FENCE JOIN JMP_IF SPLIT_RARE NARROW DEMOTE HELPER LD_BUF LD_GLOBAL LD_SHARED
             LD_SCRATCH LD_PUSH ST_BUF ST_GLOBAL ST_SHARED ST_SCRATCH AT_BUF AT_GLOBAL AT_SHARED AT_SCRATCH DESC
             BUF_SIZE IMAGE CLOCK BALLOT FIRST32 FIRST64 SHUFFLE32 SHUFFLE64 QUAD32 QUAD64 REDUCE32 REDUCE64
             CMP_SPLIT CMP_PARK CMP_JMP CMP_SPLIT_RARE);
@@ -143,6 +144,9 @@ pub fn print(program: &Program) -> String {
     }
     for (input, r) in &program.inputs {
         let _ = writeln!(out, "       input {} {input:?}", reg(*r));
+    }
+    for (slot, r) in &program.outputs {
+        let _ = writeln!(out, "       output {} {slot:#x}", reg(*r));
     }
     let mut pc = 0;
     while pc < program.code.len() {

@@ -290,7 +290,7 @@ pub enum Input {
     BaseInstance,
     DrawIndex,
     ViewIndex,
-    /// Interface variable component: location * 4 + component.
+    /// Interface variable component: a slot of [`crate::interface`].
     Varying(u16),
     FragCoord(u8),
     FrontFacing,
@@ -582,7 +582,9 @@ pub enum Inst {
     Clock,
     /// Fragment: the lane becomes a helper.
     Demote,
-    /// Interface output component: location * 4 + component, or a builtin's number from 0x1000.
+    /// Fragment: the lane is a helper now (Bool).
+    IsHelper,
+    /// Interface output component: a slot of [`crate::interface`]. Only in the one block that ends the entry point.
     Output {
         slot: u16,
         value: Value,
@@ -648,6 +650,9 @@ pub struct BlockData {
 #[derive(Clone, PartialEq, Debug)]
 pub struct Shader {
     pub stage: Stage,
+    /// Vertex and fragment: what the declarations say. [`crate::lower`] keeps the varyings that are read and adds
+    /// what the code does.
+    pub interface: crate::interface::Interface,
     /// Compute: invocations per dimension after specialisation.
     pub workgroup: [u32; 3],
     /// Bytes of workgroup memory, and whether it must start as zero.

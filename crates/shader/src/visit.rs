@@ -10,7 +10,8 @@ pub fn operands(inst: &Inst, mut f: impl FnMut(Value)) {
         | Inst::Barrier
         | Inst::MemoryBarrier
         | Inst::Clock
-        | Inst::Demote => {}
+        | Inst::Demote
+        | Inst::IsHelper => {}
         Inst::Un(_, a)
         | Inst::Part(a, _)
         | Inst::Ballot(a)
@@ -70,7 +71,8 @@ pub fn operands_mut(inst: &mut Inst, mut f: impl FnMut(&mut Value)) {
         | Inst::Barrier
         | Inst::MemoryBarrier
         | Inst::Clock
-        | Inst::Demote => {}
+        | Inst::Demote
+        | Inst::IsHelper => {}
         Inst::Un(_, a)
         | Inst::Part(a, _)
         | Inst::Ballot(a)

@@ -65,6 +65,7 @@ fn main() {
         unsafe {
             let mut warp: Box<ImageWarp> = Box::new(std::mem::zeroed());
             let mut st = State {
+                alive: [!0; 32],
                 exec: exec32,
                 regs: regs.as_mut_ptr() as *mut u8,
                 live: 0xFFFF,

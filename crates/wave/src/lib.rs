@@ -12,6 +12,7 @@ pub mod simd;
 pub mod state;
 pub mod worker;
 
+pub use graphics::{Job, Lanes};
 pub use host::{Host, ImageWarp, Table};
 pub use simd::{Level, Simd};
 pub use state::{Fault, Kernel, State, Status};

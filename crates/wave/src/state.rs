@@ -35,6 +35,8 @@ pub enum Fault {
 pub struct State {
     /// Lanes that execute, one u16 a warp.
     pub exec: [u16; 32],
+    /// Fragment shaders: lanes that are no helpers; side effects are theirs alone.
+    pub alive: [u16; 32],
     /// 64-byte aligned register file.
     pub regs: *mut u8,
     /// Warps with any lane in `exec`; `all` = every warp of the wave has its bit.

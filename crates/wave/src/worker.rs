@@ -30,13 +30,13 @@ pub struct Dispatch<'a> {
 
 /// What a thread keeps from run to run.
 pub struct Worker {
-    kernels: &'static kernels::Table,
+    pub(crate) kernels: &'static kernels::Table,
     waves: Vec<Wave>,
     shared: Aligned,
     /// Boxed: programs hold their addresses.
     #[allow(clippy::vec_box)]
     inline_descs: Vec<Box<[u64; 4]>>,
-    image_warp: Box<ImageWarp>,
+    pub(crate) image_warp: Box<ImageWarp>,
     /// Serial of the dispatch that the members below belong to; 0 for none.
     serial: u64,
     packing: Option<Packing>,
@@ -45,6 +45,8 @@ pub struct Worker {
     masks: Vec<([u16; 32], u32)>,
     /// The program has control barriers that waves of one workgroup must meet at.
     meets: bool,
+    /// Register files of graphics programs.
+    pub(crate) files: crate::graphics::Files,
 }
 
 // SAFETY: the descriptors and image operands are plain memory; pointers in states are renewed at each run.
@@ -83,6 +85,7 @@ impl Worker {
             inputs: Vec::new(),
             masks: Vec::new(),
             meets: false,
+            files: Default::default(),
         }
     }
 
@@ -220,6 +223,7 @@ impl Worker {
         let all = ((1u64 << k.wave_warps) - 1) as u32;
         w.state = Some(Box::new(State {
             exec: [0; 32],
+            alive: [!0; 32],
             regs: w.regs.ptr(),
             live: 0,
             all,
@@ -362,7 +366,7 @@ unsafe fn fill(regs: *mut u8, r: Reg, warps: u32, v: u32) {
 }
 
 /// Writes a constant's uniform register.
-unsafe fn splat(regs: *mut u8, r: Reg, ty: Ty, v: u64) {
+pub(crate) unsafe fn splat(regs: *mut u8, r: Reg, ty: Ty, v: u64) {
     let p = regs.add(r.unit() * UNIT_BYTES);
     match ty {
         Ty::B64 => *(p as *mut [u64; 16]) = [v; 16],

@@ -12,8 +12,6 @@ pub(crate) enum Base {
     Slots(u32),
     /// Constant values: the pool from this index (input variables).
     Values(u32),
-    /// Interface output components from this slot.
-    Outputs(u32),
     Scratch,
     /// Descriptor's address.
     Buffer(Value),
@@ -175,7 +173,7 @@ impl<'m> Builder<'m> {
             let base_ty = self.ids[i.word(3)? as usize].ty;
             let stride = match p.base {
                 Base::Resource { .. } => 1,
-                Base::Slots(_) | Base::Values(_) | Base::Outputs(_) | Base::Texel(_) => 0,
+                Base::Slots(_) | Base::Values(_) | Base::Texel(_) => 0,
                 Base::Scratch => self.types.get(p.ty).words,
                 _ => self.element_stride(self.types.get(base_ty).stride, p.ty, true),
             };
@@ -200,7 +198,7 @@ impl<'m> Builder<'m> {
 
     fn step(&mut self, p: &mut Pointer, index: u32, i: &Code) -> Result<()> {
         let at = i.at;
-        let scalars = matches!(p.base, Base::Slots(_) | Base::Values(_) | Base::Outputs(_));
+        let scalars = matches!(p.base, Base::Slots(_) | Base::Values(_));
         let scratch = p.base == Base::Scratch;
         match self.types.kind(p.ty) {
             Kind::Struct(..) => {
@@ -328,7 +326,7 @@ impl<'m> Builder<'m> {
 
     /// Adds `index` · `stride`; `count`: elements there are.
     fn add_index(&mut self, p: &mut Pointer, index: u32, stride: u32, count: u32, at: usize) -> Result<()> {
-        let scalars = matches!(p.base, Base::Slots(_) | Base::Values(_) | Base::Outputs(_));
+        let scalars = matches!(p.base, Base::Slots(_) | Base::Values(_));
         if let Some(c) = self.try_const(index) {
             // Undefined beyond the end: the last element then.
             let c = if scalars || p.base == Base::Scratch { c.min(count as u64 - 1) } else { c };

@@ -1,8 +1,10 @@
 //! Input and output variables: built-in values and interface components.
 
 use super::Builder;
-use super::types::{Kind, Sk};
-use crate::ir::*;
+use super::interface::{Place, Scalar};
+use super::types::Sk;
+use crate::interface::{CLIP_DISTANCE, CULL_DISTANCE};
+use crate::ir::{Bin, Input, Stage, Ty, Un, Value};
 use crate::options::Result;
 use crate::spirv::*;
 
@@ -12,24 +14,51 @@ pub(crate) const SUBGROUP: u32 = 16;
 impl<'m> Builder<'m> {
     /// Values of an Input variable: index into the pool.
     pub(crate) fn input_values(&mut self, id: u32, ty: u32, i: &Code) -> Result<u32> {
+        let scalars = self.interface_scalars(id, ty)?;
         let saved = std::mem::replace(&mut self.e.to_prelude, true);
-        let r = self.collect_inputs(id, ty, i);
+        let r = self.collect_inputs(&scalars, ty, i);
         self.e.to_prelude = saved;
         let list = r?;
-        let start = self.pool.len();
+        let start = self.pool.len() as u32;
         self.pool.extend(list);
-        Ok(start as u32)
+        if let [Scalar { place: Place::BuiltIn(BuiltIn::HelperInvocation, _), .. }] = scalars[..] {
+            self.helper = Some(start);
+        }
+        self.inputs.insert(start, scalars);
+        Ok(start)
     }
 
-    fn collect_inputs(&mut self, id: u32, ty: u32, i: &Code) -> Result<Vec<Value>> {
-        let mut out = Vec::new();
-        if let Some(b) = self.m.decoration(id, Decoration::BuiltIn) {
-            self.builtin(b, ty, &mut out)?;
-        } else if let Some(location) = self.m.decoration(id, Decoration::Location) {
-            let component = self.m.decoration(id, Decoration::Component).unwrap_or(0);
-            self.varying(ty, location * 4 + component, &mut out)?;
-        } else {
-            return Err(unsupported(format!("input variable {id} without BuiltIn or Location")));
+    fn collect_inputs(&mut self, scalars: &[Scalar], ty: u32, i: &Code) -> Result<Vec<Value>> {
+        let mut out = Vec::with_capacity(scalars.len());
+        let mut k = 0;
+        while k < scalars.len() {
+            let s = scalars[k];
+            match s.place {
+                Place::Slot(slot) if self.opt.stage != Stage::Compute => {
+                    out.push(self.slot_input(&s, slot));
+                    k += 1;
+                }
+                Place::Slot(_) => return Err(i.bad("an input with a location in a compute shader")),
+                Place::BuiltIn(b, _) => {
+                    let n =
+                        scalars[k..].iter().take_while(|x| matches!(x.place, Place::BuiltIn(c, _) if c == b));
+                    let n = n.count();
+                    let from = out.len();
+                    self.builtin(b, &scalars[k..k + n], &mut out)?;
+                    if out.len() - from != n {
+                        return Err(i.bad("the built-in has another type"));
+                    }
+                    for (v, s) in out[from..].iter_mut().zip(&scalars[k..]) {
+                        // 64-bit forms of the integers.
+                        if s.kind == Sk::I64 {
+                            *v = self.e.un(Un::U32ToU64, *v);
+                        } else if self.e.ty(*v) != s.kind.ty() {
+                            return Err(i.bad("the built-in has another type"));
+                        }
+                    }
+                    k += n;
+                }
+            }
         }
         if out.len() != self.types.get(ty).scalars as usize {
             return Err(i.bad("the built-in has another type"));
@@ -37,45 +66,8 @@ impl<'m> Builder<'m> {
         Ok(out)
     }
 
-    /// Components of an interface variable from `slot` (location · 4 + component).
-    fn varying(&mut self, ty: u32, slot: u32, out: &mut Vec<Value>) -> Result<()> {
-        if slot > 0xFFF {
-            return Err(unsupported("an interface location this high"));
-        }
-        match self.types.kind(ty) {
-            Kind::Scalar(..) | Kind::Vector(..) => {
-                let (s, n) = self.types.numeric(ty).unwrap_or((Sk::F32, 1));
-                if s.ty() != Ty::B32 {
-                    return Err(unsupported("interface variables of 64 bits"));
-                }
-                for k in 0..n {
-                    out.push(self.e.input(Input::Varying((slot + k) as u16), Ty::B32));
-                }
-                Ok(())
-            }
-            Kind::Matrix(e, n) | Kind::Array(e, n) => {
-                for k in 0..n.min(64) {
-                    self.varying(e, slot + 4 * k, out)?;
-                }
-                Ok(())
-            }
-            _ => Err(unsupported("interface blocks")),
-        }
-    }
-
-    /// First slot of an Output variable.
-    pub(crate) fn output_slots(&mut self, id: u32, i: &Code) -> Result<u32> {
-        if let Some(b) = self.m.decoration(id, Decoration::BuiltIn) {
-            return Ok(0x1000 + b * 4);
-        }
-        match self.m.decoration(id, Decoration::Location) {
-            Some(l) if l < 256 => Ok(l * 4 + self.m.decoration(id, Decoration::Component).unwrap_or(0)),
-            _ => Err(i.bad("an output without a location")),
-        }
-    }
-
-    fn builtin(&mut self, b: u32, ty: u32, out: &mut Vec<Value>) -> Result<()> {
-        let b = BuiltIn::from_u32(b).ok_or_else(|| unsupported(format!("built-in {b}")))?;
+    /// Appends a built-in's values; `scalars`: what the variable has of it.
+    fn builtin(&mut self, b: BuiltIn, scalars: &[Scalar], out: &mut Vec<Value>) -> Result<()> {
         let [x, y, z] = self.workgroup;
         let warps = (x * y * z).div_ceil(SUBGROUP);
         let one = |out: &mut Vec<Value>, v: Value| out.push(v);
@@ -142,6 +134,8 @@ impl<'m> Builder<'m> {
                 let zero = self.e.u32(0);
                 out.extend([v, zero, zero, zero]);
             }
+            // There is one device.
+            BuiltIn::DeviceIndex if self.opt.stage != Stage::Compute => one(out, self.e.u32(0)),
             BuiltIn::DeviceIndex => one(out, self.e.input(Input::DeviceIndex, Ty::B32)),
             BuiltIn::ViewIndex => one(out, self.e.input(Input::ViewIndex, Ty::B32)),
             BuiltIn::VertexIndex => one(out, self.e.input(Input::VertexIndex, Ty::B32)),
@@ -162,17 +156,29 @@ impl<'m> Builder<'m> {
             BuiltIn::FrontFacing => one(out, self.e.input(Input::FrontFacing, Ty::Bool)),
             BuiltIn::HelperInvocation => one(out, self.e.input(Input::HelperInvocation, Ty::Bool)),
             BuiltIn::SampleId => one(out, self.e.input(Input::SampleId, Ty::B32)),
-            BuiltIn::SampleMask => one(out, self.e.input(Input::SampleMask, Ty::B32)),
+            BuiltIn::SamplePosition => {
+                for k in 0..2 {
+                    out.push(self.e.input(Input::SamplePosition(k), Ty::B32));
+                }
+            }
+            BuiltIn::SampleMask => {
+                out.push(self.e.input(Input::SampleMask, Ty::B32));
+                let zero = self.e.u32(0);
+                out.extend(scalars.iter().skip(1).map(|_| zero));
+            }
+            BuiltIn::ClipDistance | BuiltIn::CullDistance if self.opt.stage == Stage::Fragment => {
+                let base = if b == BuiltIn::ClipDistance { CLIP_DISTANCE } else { CULL_DISTANCE };
+                for (k, s) in scalars.iter().enumerate() {
+                    if k >= 8 || s.kind != Sk::F32 {
+                        return Err(unsupported("more than eight distances"));
+                    }
+                    out.push(self.slot_input(s, base + k as u16));
+                }
+            }
             BuiltIn::PrimitiveId => one(out, self.e.input(Input::PrimitiveId, Ty::B32)),
             BuiltIn::Layer => one(out, self.e.input(Input::Layer, Ty::B32)),
             BuiltIn::ViewportIndex => one(out, self.e.input(Input::ViewportIndex, Ty::B32)),
             _ => return Err(unsupported(format!("built-in {b:?}"))),
-        }
-        // 64-bit and 16-bit forms of the integers.
-        if let Some((Sk::I64, _)) = self.types.numeric(ty) {
-            for v in out.iter_mut() {
-                *v = self.e.un(Un::U32ToU64, *v);
-            }
         }
         Ok(())
     }

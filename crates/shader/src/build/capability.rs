@@ -76,6 +76,9 @@ fn supported(c: Capability) -> bool {
             | GroupNonUniformRotateKHR
             | ShaderLayer
             | ShaderViewportIndex
+            | ShaderViewportIndexLayerEXT
+            | SampleMaskPostDepthCoverage
+            | StencilExportEXT
             | UniformDecoration
             | SubgroupBallotKHR
             | SubgroupVoteKHR

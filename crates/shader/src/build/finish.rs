@@ -76,8 +76,10 @@ impl Builder<'_> {
                 inst => crate::visit::operands_mut(inst, |v| *v = self.e.res(*v)),
             }
         }
+        let interface = self.finish_interface();
         let shader = Shader {
             stage: self.opt.stage,
+            interface,
             workgroup: self.workgroup,
             shared_bytes: self.shared_bytes,
             zero_shared: self.zero_shared,

@@ -53,7 +53,10 @@ impl<'m> Builder<'m> {
     pub(crate) fn run_entry(&mut self, f: usize) -> Result<()> {
         self.note_block();
         match self.run_function(f, true)? {
-            End::Returns(..) => self.e.end(Term::Return),
+            End::Returns(..) => {
+                self.emit_outputs()?;
+                self.e.end(Term::Return);
+            }
             End::Never => {}
         }
         Ok(())
@@ -451,7 +454,13 @@ impl<'m> Builder<'m> {
             }
             Op::Switch => self.switch(fr, pos, bi, t)?,
             Op::Return | Op::ReturnValue => return self.return_op(fr, pos, t),
-            Op::Kill | Op::TerminateInvocation => self.e.end(Term::Return),
+            Op::Kill | Op::TerminateInvocation => {
+                if self.opt.stage != Stage::Fragment {
+                    return Err(t.bad("not in a fragment shader"));
+                }
+                self.e.push(Inst::Demote, Ty::Void);
+                self.e.end(Term::Return);
+            }
             // Undefined behaviour: ends the invocation.
             Op::Unreachable => self.e.end(Term::Return),
             _ => return Err(unsupported(format!("{:?}", t.op))),
@@ -466,7 +475,8 @@ impl<'m> Builder<'m> {
         } else {
             (0, 0)
         };
-        if fr.entry {
+        // Stages with outputs end in one block.
+        if fr.entry && self.opt.stage == Stage::Compute {
             self.e.end(Term::Return);
             return Ok(Flow::Ended);
         }

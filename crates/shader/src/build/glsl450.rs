@@ -56,6 +56,9 @@ impl<'m> Builder<'m> {
                 e.round(s, v)
             }
         };
+        if let GLOp::InterpolateAtCentroid | GLOp::InterpolateAtSample | GLOp::InterpolateAtOffset = op {
+            return self.interpolate_at(i, op);
+        }
         match op {
             GLOp::Round | GLOp::RoundEven => self.floats(i, 1, f(Un::FRoundEven)),
             GLOp::Trunc => self.floats(i, 1, f(Un::FTrunc)),

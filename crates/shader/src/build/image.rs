@@ -8,6 +8,9 @@ use crate::ir::*;
 use crate::options::Result;
 use crate::spirv::*;
 
+/// Dimensionality SubpassData.
+const SUBPASS_DATA: u32 = 6;
+
 /// How a sampling opcode differs from the plain one.
 struct Form {
     dref: bool,
@@ -200,7 +203,18 @@ impl<'m> Builder<'m> {
 
     fn fetch(&mut self, i: &Code, sparse: bool, op: ImageOp) -> Result<()> {
         let (t, image, _) = self.image_operand(i, 3)?;
-        let coords = self.coordinates(i, 4, storage_coords(&t))?;
+        let mut coords = self.coordinates(i, 4, storage_coords(&t))?;
+        if t.dim == SUBPASS_DATA {
+            // Coordinates of input attachments are relative to the fragment's.
+            if self.opt.stage != Stage::Fragment {
+                return Err(i.bad("not in a fragment shader"));
+            }
+            for (k, c) in coords.iter_mut().enumerate() {
+                let at = self.e.input(Input::FragCoord(k as u8), Ty::B32);
+                let at = self.e.un(Un::F32ToS32, at);
+                *c = self.e.add(at, *c);
+            }
+        }
         let o = self.operands(i, 5, false)?;
         let mut inst = self.image_inst(op, &t, image, o)?;
         inst.coords = coords;

@@ -34,7 +34,7 @@ impl<'m> Builder<'m> {
             Op::CopyMemory => return self.op_copy_memory(i),
             Op::ControlBarrier => {
                 let scope = self.const_u32(i.word(1)?, i.at)?;
-                if scope <= SCOPE_WORKGROUP || scope == 5 {
+                if (scope <= SCOPE_WORKGROUP || scope == 5) && self.opt.stage == Stage::Compute {
                     self.uses_barrier = true;
                     self.e.push(Inst::Barrier, Ty::Void);
                 } else {
@@ -50,12 +50,15 @@ impl<'m> Builder<'m> {
             Op::PtrEqual | Op::PtrNotEqual | Op::PtrDiff => return self.pointer_compare(&i),
             Op::ReadClockKHR => return self.clock(&i),
             Op::DemoteToHelperInvocation => {
+                if self.opt.stage != Stage::Fragment {
+                    return Err(i.bad("not in a fragment shader"));
+                }
                 self.e.push(Inst::Demote, Ty::Void);
                 return Ok(());
             }
             Op::IsHelperInvocationEXT => {
                 let v = if self.opt.stage == Stage::Fragment {
-                    self.e.input(Input::HelperInvocation, Ty::Bool)
+                    self.e.push(Inst::IsHelper, Ty::Bool)
                 } else {
                     self.e.bool(false)
                 };

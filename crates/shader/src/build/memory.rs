@@ -90,7 +90,7 @@ impl<'m> Builder<'m> {
         Ok(())
     }
 
-    fn scalars_of(&self, p: &Pointer, at: usize) -> Result<u32> {
+    pub(crate) fn scalars_of(&self, p: &Pointer, at: usize) -> Result<u32> {
         let n = self.types.get(p.ty).scalars;
         if n > MAX_SCALARS {
             return Err(Error::TooLarge(format!("at word {at}: a value of {n} scalars")));
@@ -132,12 +132,16 @@ impl<'m> Builder<'m> {
                 if p.n_steps != 0 {
                     return self.load_select(p, n, |b, k| b.pool[(first + k) as usize]);
                 }
+                if p.flags.volatile && self.helper == Some(first) {
+                    let v = self.e.push(Inst::IsHelper, Ty::Bool);
+                    self.pool.push(v);
+                    return Ok(self.pool.len() - 1);
+                }
                 let start = self.pool.len();
                 let from = (first + p.offset) as usize;
                 self.pool.extend_from_within(from..from + n as usize);
                 Ok(start)
             }
-            Base::Outputs(_) => Err(unsupported("reads of output variables")),
             Base::Resource { set, binding } => {
                 let start = self.pool.len();
                 let copies = match self.types.kind(p.ty) {
@@ -231,7 +235,7 @@ impl<'m> Builder<'m> {
         Ok(out)
     }
 
-    fn load_select(
+    pub(crate) fn load_select(
         &mut self,
         p: &Pointer,
         n: u32,
@@ -281,19 +285,6 @@ impl<'m> Builder<'m> {
                         let v = self.e.select(hit, v, old);
                         self.write_scalar(s + c, v);
                     }
-                }
-                Ok(())
-            }
-            Base::Outputs(first) => {
-                if p.n_steps != 0 {
-                    return Err(unsupported("dynamically indexed output variables"));
-                }
-                let mut kinds = Vec::new();
-                self.types.flatten(p.ty, &mut kinds)?;
-                for k in 0..n {
-                    let value = self.e.observed(kinds[k as usize], self.pool[start + k as usize]);
-                    let slot = (first + p.offset + k) as u16;
-                    self.e.push(Inst::Output { slot, value }, Ty::Void);
                 }
                 Ok(())
             }

@@ -28,6 +28,8 @@ mod hash;
 mod image;
 mod image_operands;
 mod instruction;
+mod interface;
+mod interpolate;
 mod matrix;
 mod memory;
 mod simplify;
@@ -92,6 +94,14 @@ pub(crate) struct Builder<'m> {
     /// Float results must not be contracted unless decorated otherwise.
     all_exact: bool,
     debug: debug::Lines,
+    /// Ids that the entry point's OpEntryPoint lists.
+    entry_interface: Vec<u32>,
+    interface: crate::interface::Interface,
+    /// Input variables' scalars by the first of their values in the pool; outputs with their SSA scalars.
+    inputs: hash::FxMap<u32, Vec<interface::Scalar>>,
+    outputs: Vec<(u32, interface::Scalar)>,
+    /// The HelperInvocation variable's value.
+    helper: Option<u32>,
 }
 
 /// Translates the entry point that `options` names.
@@ -128,11 +138,19 @@ pub fn build(module: &Module, options: &Options) -> Result<Shader> {
         texels: Vec::new(),
         all_exact: false,
         debug: debug::Lines::new(),
+        entry_interface: Vec::new(),
+        interface: Default::default(),
+        inputs: Default::default(),
+        outputs: Vec::new(),
+        helper: None,
     };
     b.check_capabilities()?;
     let entry = b.find_entry()?;
     b.declare_globals()?;
     b.read_modes(entry)?;
+    let (_, after_name) = module.inst(entry).string(3)?;
+    b.entry_interface = module.inst(entry).rest(after_name).to_vec();
+    b.read_sample_shading();
     let function = module.inst(entry).word(2)?;
     let f = module
         .function(function)
@@ -225,6 +243,7 @@ impl<'m> Builder<'m> {
                     self.all_exact |= self.const_u32(i.word(4)?, i.at)? & FAST_MATH_ALLOW_CONTRACT == 0;
                 }
                 Some(ExecutionMode::DerivativeGroupQuadsKHR) => self.quad_derivatives = true,
+                Some(mode) if self.opt.stage == Stage::Fragment => self.fragment_mode(mode)?,
                 _ => {}
             }
         }

@@ -17,6 +17,8 @@ struct Scalar {
     value: Value,
     /// Place in the order of the last block that stores.
     last_store: u32,
+    /// Something was stored.
+    stored: bool,
 }
 
 /// A loop under translation.
@@ -53,7 +55,7 @@ fn key(s: u32, block: u32) -> u64 {
 impl Builder<'_> {
     /// A new scalar variable.
     pub(crate) fn new_scalar(&mut self, ty: Ty, var: u32) -> u32 {
-        let s = Scalar { ty, var, block: NO_BLOCK, value: Value(0), last_store: 0 };
+        let s = Scalar { ty, var, block: NO_BLOCK, value: Value(0), last_store: 0, stored: false };
         self.ssa.scalars.push(s);
         self.ssa.scalars.len() as u32 - 1
     }
@@ -72,7 +74,16 @@ impl Builder<'_> {
     pub(crate) fn write_scalar(&mut self, s: u32, v: Value) {
         let cur = self.e.cur;
         self.define_in(s, cur, v);
-        self.ssa.scalars[s as usize].last_store = self.e.order.len() as u32 - 1;
+        let place = self.e.order.len() as u32 - 1;
+        let x = &mut self.ssa.scalars[s as usize];
+        (x.last_store, x.stored) = (place, true);
+    }
+    /// Whether the scalar was ever stored.
+    pub(crate) fn is_stored(&self, s: u32) -> bool {
+        self.ssa.scalars[s as usize].stored
+    }
+    pub(crate) fn mark_stored(&mut self, s: u32) {
+        self.ssa.scalars[s as usize].stored = true;
     }
     /// The value before everything else, set once.
     pub(crate) fn init_scalar(&mut self, s: u32, v: Value) {

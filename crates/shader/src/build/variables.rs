@@ -4,6 +4,7 @@ use super::Builder;
 use super::access::{Base, Pointer};
 use super::analysis::{DYNAMIC, USED, WRITTEN};
 use super::types::Kind;
+use crate::ir::Stage;
 use crate::options::{Error, Result};
 use crate::spirv::*;
 
@@ -53,7 +54,8 @@ impl<'m> Builder<'m> {
             let id = i.word(2)?;
             // Even a block that nobody names may lie under one that somebody reads (Aliased).
             self.zero_shared |= class == StorageClass::Workgroup && i.len() > 4;
-            if !self.uses.has(id, USED) {
+            let initialised = class == StorageClass::Output && i.len() > 4 && self.in_interface(id);
+            if !self.uses.has(id, USED) && !initialised {
                 continue;
             }
             match class {
@@ -64,7 +66,7 @@ impl<'m> Builder<'m> {
                         own.push(id);
                     }
                 }
-                StorageClass::Private => self.global_variable(id, i.at)?,
+                StorageClass::Private | StorageClass::Output => self.global_variable(id, i.at)?,
                 _ => {}
             }
         }
@@ -140,6 +142,9 @@ impl<'m> Builder<'m> {
                 p.flags.read_only = true;
                 p
             }
+            StorageClass::Workgroup if self.opt.stage != Stage::Compute => {
+                return Err(i.bad("workgroup memory in a graphics stage"));
+            }
             StorageClass::Workgroup => {
                 // Not met by the look ahead, or an aliased block: at the start.
                 let mut p = Pointer::new(Base::Shared, class, ty);
@@ -160,11 +165,13 @@ impl<'m> Builder<'m> {
             }
             StorageClass::Input => {
                 let first = self.input_values(id, ty, &i)?;
-                Pointer::new(Base::Values(first), class, ty)
+                let mut p = Pointer::new(Base::Values(first), class, ty);
+                p.flags.volatile = self.m.has(id, Decoration::Volatile);
+                p
             }
             StorageClass::Output => {
-                let first = self.output_slots(id, &i)?;
-                Pointer::new(Base::Outputs(first), class, ty)
+                let base = self.output_variable(id, ty, &i)?;
+                Pointer::new(base, class, ty)
             }
             _ => return Err(unsupported(format!("variables of storage class {class:?}"))),
         };
@@ -209,13 +216,15 @@ impl<'m> Builder<'m> {
     }
 
     /// Storage for a function or private variable, with its first value.
-    fn new_variable(&mut self, id: u32, ty: u32, global: bool, i: &Code) -> Result<(Base, u32)> {
+    pub(crate) fn new_variable(&mut self, id: u32, ty: u32, global: bool, i: &Code) -> Result<(Base, u32)> {
         let t = *self.types.get(ty);
         if t.scalars == u32::MAX {
             return Err(i.bad("a variable without a size"));
         }
         let dynamic = self.uses.has(id, DYNAMIC);
-        let scratch = (dynamic && t.scalars > SELECT_SCALARS) || t.scalars > SSA_SCALARS;
+        // Outputs are told scalar by scalar which are written: they stay in SSA form (and are few).
+        let output = matches!(self.variable_type(i)?.1, StorageClass::Output);
+        let scratch = !output && ((dynamic && t.scalars > SELECT_SCALARS) || t.scalars > SSA_SCALARS);
         let init = match i.get(4) {
             None => None,
             Some(c) => {

@@ -121,7 +121,8 @@ pub fn allocate(lir: &mut Lir) -> Allocation {
     for (Segment { lo, hi }, v, temp) in order {
         let vreg = &lir.vregs[v as usize];
         let own = class(vreg);
-        let in_place = lir.insts.get(lo as usize).is_some_and(|op| op.flags & ELEM != 0);
+        // Inputs are there before the first op: one that dies in it cannot hand its register to another.
+        let in_place = lo > 0 && lir.insts.get(lo as usize).is_some_and(|op| op.flags & ELEM != 0);
         for (k, heap) in active.iter_mut().enumerate() {
             while let Some(&Reverse((end, slot))) = heap.peek() {
                 if end < lo || (end == lo && in_place && k == own) {

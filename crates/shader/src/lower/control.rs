@@ -280,7 +280,8 @@ impl Control {
     pub(super) fn finish(&mut self, lower: &mut Lowering, blocks: &LBlocks) {
         let n = blocks.blocks.len();
         lower.lir.labels[entry(n) as usize] = lower.lir.insts.len() as u32;
-        lower.push(Op::new(Code::END, 0), NONE);
+        let outputs: Vec<V> = lower.lir.outputs.iter().map(|o| o.1).collect();
+        lower.push_ext(Op::new(Code::END, EXT_USE), outputs, NONE);
     }
 
     /// All executing lanes take edge `k`, or what a split has left of them.

@@ -66,7 +66,7 @@ pub fn encode(
         }
     }
     let consts = allocation.consts.iter().map(|(v, ty, bits)| (it.reg(*v), *ty, *bits)).collect();
-    let inputs = lir
+    let inputs: Vec<(ir::Input, Reg)> = lir
         .inputs
         .iter()
         .filter(|(_, v)| allocation.slot[*v as usize] != NONE)
@@ -74,8 +74,8 @@ pub fn encode(
         .collect();
     Ok(Program {
         stage: shader.stage,
-        interface: Default::default(),
-        outputs: Vec::new(),
+        interface: super::interface::interface(shader, &inputs),
+        outputs: lir.outputs.iter().map(|(slot, v)| (*slot, it.reg(*v))).collect(),
         lanes,
         workgroup: shader.workgroup,
         code: it.code,
@@ -98,7 +98,7 @@ pub fn encode(
 /// Ops whose register fields are masks, for which the uniform bit means nothing.
 fn mask_op(code: Code) -> bool {
     (Code::JMP_UNLESS..=Code::MASK_CLEAR).contains(&code)
-        || (Code::JOIN..=Code::SPLIT_RARE).contains(&code)
+        || (Code::JOIN..=Code::HELPER).contains(&code)
         || code == Code::MOVMB
 }
 
@@ -133,6 +133,10 @@ impl Encoder<'_> {
         out.e = op.e;
         out.imm = op.imm;
         self.code.push(out);
+        if op.code == Code::END {
+            // The registers it names are the outputs: read after the end.
+            return;
+        }
         if op.code == Code::DESC {
             let raw = self.lir.raw[op.ext as usize];
             let half = |i: usize| Reg((raw[i / 2] >> (16 * (i % 2))) as u16);

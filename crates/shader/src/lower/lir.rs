@@ -110,6 +110,8 @@ pub struct Lir {
     /// Registers of inputs and constants (those that ops read get one).
     pub inputs: Vec<(Input, V)>,
     pub consts: Vec<(V, Ty, u64)>,
+    /// Slots and the registers that hold them at the end.
+    pub outputs: Vec<(u16, V)>,
     /// Instructions that run once a dispatch.
     pub prologue: u32,
 }

@@ -15,6 +15,7 @@ mod alloc;
 mod control;
 mod edges;
 mod encode;
+mod interface;
 mod lir;
 mod live;
 mod ops;
@@ -24,7 +25,7 @@ pub mod uniform;
 
 use crate::bytecode::Program;
 use crate::cfg::{Cfg, NONE};
-use crate::ir::{Dim, ImageInst, ImageOp, Inst, Shader, Term, TexelType, Ty, Value};
+use crate::ir::{Dim, ImageInst, ImageOp, Inst, Shader, Stage, Term, TexelType, Ty, Value};
 use crate::options::{Options, Result};
 use crate::visit;
 use lir::{Lir, V};
@@ -73,7 +74,7 @@ pub fn lower(shader: &Shader, options: &Options) -> Result<Program> {
     };
     let mut ready: Option<(bool, Lir, alloc::Allocation)> = None;
     for (i, &lanes) in widths.iter().enumerate() {
-        let packed = warps * 2 <= lanes / 16;
+        let packed = shader.stage == Stage::Compute && warps * 2 <= lanes / 16;
         if ready.as_ref().is_none_or(|r| r.0 != packed) {
             let mut lir = Lowering::run(shader, options, &cfg, packed)?;
             let allocation = alloc::allocate(&mut lir);

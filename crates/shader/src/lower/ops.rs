@@ -2,9 +2,10 @@
 
 use super::Lowering;
 use super::edges::LBlocks;
+use super::interface::writes_memory;
 use super::lir::{self, Inst as Op, NONE, V, flag::*};
 use crate::bytecode::{self as bc, Code};
-use crate::ir::{Bin, Inst, Place, Shader, Ty, Value};
+use crate::ir::{Bin, Inst, Place, Shader, Stage, Ty, Value};
 use crate::options::{Error, Result};
 
 impl Lowering<'_> {
@@ -13,7 +14,7 @@ impl Lowering<'_> {
         self.lir.loop_at.push(live_loop);
     }
 
-    fn push_ext(&mut self, mut op: Op, ext: impl IntoIterator<Item = V>, live_loop: u32) {
+    pub(super) fn push_ext(&mut self, mut op: Op, ext: impl IntoIterator<Item = V>, live_loop: u32) {
         op.ext = self.lir.ext.len() as u32;
         self.lir.ext.extend(ext);
         op.ext_len = self.lir.ext.len() as u32 - op.ext;
@@ -99,6 +100,23 @@ impl Lowering<'_> {
 
     /// Emits the ops of `v`, which block `b` holds.
     fn op(&mut self, v: Value, b: u32, live_loop: u32) -> Result<()> {
+        if self.shader.stage != Stage::Fragment || !writes_memory(&self.shader.data(v).inst) {
+            return self.plain_op(v, b, live_loop);
+        }
+        // Helper lanes have no side effects.
+        let home = self.lir.vregs[v.0 as usize].home;
+        let exec = self.lir.new_vreg(Ty::Bool, false, home);
+        let widen = self.lir.labels.len() as u32;
+        self.lir.labels.extend([0, 0]);
+        self.push(Op::new(Code::NARROW, D_DEF | LABEL).d(exec).imm(widen), live_loop);
+        self.plain_op(v, b, live_loop)?;
+        self.lir.labels[widen as usize] = self.lir.insts.len() as u32;
+        self.push(Op::new(Code::SETEXEC, LABEL).a(exec).imm(widen + 1), live_loop);
+        self.lir.labels[widen as usize + 1] = self.lir.insts.len() as u32;
+        Ok(())
+    }
+
+    fn plain_op(&mut self, v: Value, b: u32, live_loop: u32) -> Result<()> {
         let shader: &Shader = self.shader;
         let data = shader.data(v);
         let d = self.alias[v.0 as usize];
@@ -184,8 +202,12 @@ impl Lowering<'_> {
             Inst::Barrier => Op::new(Code::BARRIER, 0),
             Inst::MemoryBarrier => Op::new(Code::FENCE, 0),
             Inst::Clock => Op::new(Code::CLOCK, D_DEF).d(d),
-            Inst::Demote | Inst::Output { .. } => {
-                return Err(Error::Unsupported("fragment and vertex outputs".to_string()));
+            Inst::Demote => Op::new(Code::DEMOTE, 0),
+            Inst::IsHelper => Op::new(Code::HELPER, D_DEF).d(d),
+            Inst::Output { slot, value } => {
+                let value = at(*value);
+                self.lir.outputs.push((*slot, value));
+                return Ok(());
             }
         };
         self.push(op, live_loop);

@@ -225,6 +225,7 @@ impl Uniformity {
             | Inst::Reduce { .. }
             | Inst::Quad(..)
             | Inst::Atomic { .. }
+            | Inst::IsHelper
             | Inst::Clock => true,
             Inst::Image(image) => image_varies(image) || any(),
             _ => any(),

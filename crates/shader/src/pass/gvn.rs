@@ -39,9 +39,10 @@ fn hash(inst: &Inst, ty: Ty, flags: ValueFlags) -> u64 {
                 crate::ir::Input::LocalId(c) => (1, *c as u64),
                 crate::ir::Input::WorkgroupId(c) => (2, *c as u64),
                 crate::ir::Input::NumWorkgroups(c) => (3, *c as u64),
+                crate::ir::Input::Varying(slot) => (5, *slot as u64),
                 _ => (4, 0),
             };
-            mix(mix(h, 2), a << 8 | b)
+            mix(mix(h, 2), a << 16 | b)
         }
         Inst::Un(op, a) => mix(mix(h, 0x100 + *op as u64), a.0 as u64),
         Inst::Bin(op, a, b) => mix(mix(h, 0x200 + *op as u64), (a.0 as u64) << 32 | b.0 as u64),

@@ -12,7 +12,7 @@ pub mod select;
 mod simplify;
 
 use crate::bytecode::Program;
-use crate::ir::Shader;
+use crate::ir::{Shader, Stage};
 use crate::options::{Options, Result};
 
 /// Optimises in place. The results' bits do not change but by the fixed rule of FMA fusion.
@@ -35,8 +35,8 @@ fn improve(shader: &mut Shader, options: &Options) -> Result<()> {
     }
     dce::dce(shader);
     // Whether several workgroups may share a wave, which makes their number varying.
-    let packed =
-        shader.workgroup.iter().product::<u32>().div_ceil(16) * 2 <= options.lanes.unwrap_or(256) / 16;
+    let packed = shader.stage == Stage::Compute
+        && shader.workgroup.iter().product::<u32>().div_ceil(16) * 2 <= options.lanes.unwrap_or(256) / 16;
     preheader::insert(shader)?;
     licm::licm(shader, packed)?;
     let changed = address::split(shader, packed)?;

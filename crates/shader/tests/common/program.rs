@@ -36,6 +36,7 @@ impl Generator {
     pub fn new(seed: u64, workgroup: [u32; 3]) -> Generator {
         let shader = Shader {
             stage: Stage::Compute,
+            interface: Default::default(),
             workgroup,
             shared_bytes: 0,
             zero_shared: false,

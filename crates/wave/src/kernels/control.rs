@@ -274,6 +274,31 @@ unsafe fn cmp_jmp<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
     if c != (o.e & 0x100 != 0) { at(st, o.imm) } else { op.add(1) }
 }
 
+fn alive(st: &State) -> Masks {
+    // SAFETY: alive has 32 entries.
+    unsafe { *(st.alive.as_ptr() as *const Masks) }
+}
+
+#[inline(always)]
+unsafe fn narrow<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
+    let e = mask::exec(st);
+    mask::store(st, (*op).d, e);
+    if mask::set_exec(st, mask::and(e, alive(st))) == 0 { at(st, (*op).imm) } else { op.add(1) }
+}
+
+#[inline(always)]
+unsafe fn demote<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
+    let m = mask::andn(alive(st), mask::exec(st));
+    *(st.alive.as_mut_ptr() as *mut Masks) = m;
+    if mask::non_empty(&m) & st.all == 0 { stop(st, Status::Done) } else { op.add(1) }
+}
+
+#[inline(always)]
+unsafe fn helper<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
+    mask::store(st, (*op).d, mask::andn([!0; 16], alive(st)));
+    op.add(1)
+}
+
 kernel_forms! {
     END = end;
     JMP = jmp;
@@ -296,4 +321,7 @@ kernel_forms! {
     JOIN = join;
     JMP_IF = jmp_if;
     SPLIT_RARE = split_rare;
+    NARROW = narrow;
+    DEMOTE = demote;
+    HELPER = helper;
 }

@@ -109,6 +109,7 @@ impl Lab {
         unsafe {
             let host: *const (dyn Host + '_) = host;
             let mut st = State {
+                alive: [!0; 32],
                 exec,
                 regs: self.regs.as_mut_ptr() as *mut u8,
                 live,

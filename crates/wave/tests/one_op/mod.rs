@@ -109,6 +109,7 @@ impl Bench {
 pub fn with_state<R>(b: &mut Bench, f: impl FnOnce(&mut State) -> R) -> R {
     let warps = (b.lanes / 16) as u32;
     let mut st = State {
+        alive: [!0; 32],
         exec: [0; 32],
         regs: b.regs.as_mut_ptr().cast(),
         live: b.live,

@@ -1,0 +1,313 @@
+//! Variables of the interfaces between stages: which slot ([`crate::interface`]) each scalar has, how it is
+//! interpolated, and the outputs at the program's end. (Vulkan specification, § Shader Interfaces.)
+
+use super::Builder;
+use super::access::Base;
+use super::types::{Kind, Sk};
+use crate::interface::*;
+use crate::ir::*;
+use crate::options::Result;
+use crate::spirv::*;
+
+/// One scalar of an input or output variable.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Scalar {
+    pub kind: Sk,
+    pub signed: bool,
+    pub place: Place,
+    pub flat: bool,
+    pub no_perspective: bool,
+    pub at: At,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Place {
+    /// The slot; a 64-bit scalar has the next one too.
+    Slot(u16),
+    /// Component of a built-in.
+    BuiltIn(BuiltIn, u32),
+}
+
+/// What is known on the way down a type.
+#[derive(Clone, Copy)]
+struct Way {
+    builtin: Option<BuiltIn>,
+    location: Option<u32>,
+    component: u32,
+    second_source: bool,
+    flat: bool,
+    no_perspective: bool,
+    at: At,
+}
+
+impl Way {
+    /// Takes in one decoration of a variable or member.
+    fn decorate(&mut self, d: &Deco) -> Result<()> {
+        match Decoration::from_u32(d.kind) {
+            Some(Decoration::BuiltIn) => {
+                let b = BuiltIn::from_u32(d.value);
+                self.builtin = Some(b.ok_or_else(|| unsupported(format!("built-in {}", d.value)))?);
+            }
+            Some(Decoration::Location) => self.location = Some(d.value),
+            Some(Decoration::Component) => self.component = d.value & 3,
+            Some(Decoration::Index) => self.second_source = d.value == 1,
+            Some(Decoration::Flat) => self.flat = true,
+            Some(Decoration::NoPerspective) => self.no_perspective = true,
+            Some(Decoration::Centroid) if self.at != At::Sample => self.at = At::Centroid,
+            Some(Decoration::Sample) => self.at = At::Sample,
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+impl Builder<'_> {
+    /// The scalars of an interface variable in the order of its flattened type.
+    pub(crate) fn interface_scalars(&self, id: u32, ty: u32) -> Result<Vec<Scalar>> {
+        let mut way = Way {
+            builtin: None,
+            location: None,
+            component: 0,
+            second_source: false,
+            flat: false,
+            no_perspective: false,
+            at: At::Center,
+        };
+        for d in self.m.decorations(id).iter().filter(|d| d.member == WHOLE) {
+            way.decorate(d)?;
+        }
+        let mut out = Vec::new();
+        match way.builtin {
+            Some(b) => self.builtin_scalars(ty, b, &way, &mut out)?,
+            None => {
+                self.located_scalars(ty, way, &mut out)?;
+            }
+        }
+        if out.len() != self.types.get(ty).scalars as usize {
+            return Err(unsupported(format!("interface variable {id} of this type")));
+        }
+        Ok(out)
+    }
+
+    fn builtin_scalars(&self, ty: u32, b: BuiltIn, way: &Way, out: &mut Vec<Scalar>) -> Result<()> {
+        let mut kinds = Vec::new();
+        self.types.flatten(ty, &mut kinds)?;
+        let mut inner = ty;
+        while let Kind::Array(e, _) = self.types.kind(inner) {
+            inner = e;
+        }
+        let signed = self.types.signed(inner);
+        out.extend(kinds.iter().enumerate().map(|(k, &kind)| Scalar {
+            kind,
+            signed,
+            place: Place::BuiltIn(b, k as u32),
+            flat: way.flat,
+            no_perspective: way.no_perspective,
+            at: way.at,
+        }));
+        Ok(())
+    }
+
+    /// Scalars of a type from `way.location` on; returns the location after it.
+    fn located_scalars(&self, ty: u32, way: Way, out: &mut Vec<Scalar>) -> Result<u32> {
+        let Some(location) = way.location.or(match self.types.kind(ty) {
+            Kind::Struct(..) => Some(0),
+            _ => None,
+        }) else {
+            return Err(unsupported("an interface variable without BuiltIn or Location"));
+        };
+        match self.types.kind(ty) {
+            Kind::Scalar(..) | Kind::Vector(..) => {
+                let Some((kind, n)) = self.types.numeric(ty) else {
+                    return Err(unsupported("an interface variable of this type"));
+                };
+                if kind == Sk::Bool {
+                    return Err(unsupported("interface variables of Booleans"));
+                }
+                let words = kind.words();
+                let first = location.saturating_mul(4).saturating_add(way.component);
+                let past = first.saturating_add(n * words);
+                if past > USER_SLOTS as u32 {
+                    return Err(unsupported(format!("interface location {location}")));
+                }
+                for k in 0..n {
+                    let slot = (first + k * words) as u16;
+                    out.push(Scalar {
+                        kind,
+                        signed: self.types.signed(ty),
+                        place: Place::Slot(if way.second_source { slot + SECOND_SOURCE } else { slot }),
+                        // Integers and doubles are never interpolated.
+                        flat: way.flat || !matches!(kind, Sk::F16 | Sk::F32),
+                        no_perspective: way.no_perspective,
+                        at: way.at,
+                    });
+                }
+                Ok(location + 1 + (n * words > 4) as u32)
+            }
+            Kind::Matrix(e, n) | Kind::Array(e, n) => {
+                let mut next = location;
+                for _ in 0..n {
+                    next = self.located_scalars(e, Way { location: Some(next), ..way }, out)?;
+                }
+                Ok(next)
+            }
+            Kind::Struct(first, n) => {
+                let decos = self.m.decorations(self.types.get(ty).id);
+                let mut next = way.location;
+                for k in 0..n {
+                    let mut way = Way { location: next, ..way };
+                    for d in decos.iter().filter(|d| d.member == k) {
+                        way.decorate(d)?;
+                    }
+                    let member = self.types.members[(first + k) as usize].ty;
+                    match way.builtin {
+                        Some(b) => self.builtin_scalars(member, b, &way, out)?,
+                        None => next = Some(self.located_scalars(member, way, out)?),
+                    }
+                }
+                Ok(next.unwrap_or(0))
+            }
+            _ => Err(unsupported("an interface variable of this type")),
+        }
+    }
+
+    /// Whether the entry point lists the variable.
+    pub(crate) fn in_interface(&self, id: u32) -> bool {
+        self.entry_interface.contains(&id)
+    }
+
+    /// Input variables that ask for an invocation a sample, used or not (§ Sample Shading).
+    pub(crate) fn read_sample_shading(&mut self) {
+        if self.opt.stage != Stage::Fragment {
+            return;
+        }
+        for &id in &self.entry_interface {
+            let Some(at) = self.m.def_at(id) else { continue };
+            let i = self.m.inst(at);
+            let input = i.op == Op::Variable && i.get(3) == Some(StorageClass::Input as u32);
+            let builtin = self.m.decoration(id, Decoration::BuiltIn);
+            let per_sample =
+                [BuiltIn::SampleId, BuiltIn::SamplePosition].iter().any(|b| builtin == Some(*b as u32));
+            self.interface.per_sample |= input && (per_sample || self.m.has(id, Decoration::Sample));
+        }
+    }
+
+    /// An execution mode of fragment shaders.
+    pub(crate) fn fragment_mode(&mut self, mode: ExecutionMode) -> Result<()> {
+        match mode {
+            ExecutionMode::EarlyFragmentTests => self.interface.early_tests = true,
+            ExecutionMode::PostDepthCoverage => self.interface.post_depth_coverage = true,
+            ExecutionMode::DepthReplacing if self.interface.depth == DepthMode::Unwritten => {
+                self.interface.depth = DepthMode::Any;
+            }
+            ExecutionMode::DepthGreater => self.interface.depth = DepthMode::Greater,
+            ExecutionMode::DepthLess => self.interface.depth = DepthMode::Less,
+            ExecutionMode::DepthUnchanged => self.interface.depth = DepthMode::Unchanged,
+            ExecutionMode::PixelCenterInteger | ExecutionMode::OriginLowerLeft => {
+                return Err(unsupported(format!("execution mode {mode:?}")));
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// The value of an input scalar that has a slot; notes fragment inputs' interpolation.
+    pub(crate) fn slot_input(&mut self, s: &Scalar, slot: u16) -> Value {
+        self.note_varying(s, slot);
+        let low = self.e.input(Input::Varying(slot), Ty::B32);
+        match s.kind {
+            Sk::I64 | Sk::F64 => {
+                self.note_varying(s, slot + 1);
+                let high = self.e.input(Input::Varying(slot + 1), Ty::B32);
+                self.e.bin(Bin::Pack64, low, high)
+            }
+            Sk::F16 if self.opt.stage == Stage::Fragment => self.e.un(Un::F16Round, low),
+            Sk::I8 => self.e.un(Un::ZExt8, low),
+            Sk::I16 => self.e.un(Un::ZExt16, low),
+            _ => low,
+        }
+    }
+
+    fn note_varying(&mut self, s: &Scalar, slot: u16) {
+        // As a member of a block the module's look at variables did not see it.
+        self.interface.per_sample |= self.opt.stage == Stage::Fragment && s.at == At::Sample;
+        if self.opt.stage == Stage::Fragment && !self.interface.varyings.iter().any(|v| v.slot == slot) {
+            let (flat, no_perspective, at) = (s.flat, s.no_perspective, s.at);
+            self.interface.varyings.push(Varying { slot, flat, no_perspective, at });
+        }
+    }
+
+    /// Variables of an output variable's scalars.
+    pub(crate) fn output_variable(&mut self, id: u32, ty: u32, i: &Code) -> Result<Base> {
+        let scalars = self.interface_scalars(id, ty)?;
+        let (base, _) = self.new_variable(id, ty, true, i)?;
+        let Base::Slots(first) = base else { return Err(unsupported("output variables this large")) };
+        for (k, s) in scalars.into_iter().enumerate() {
+            let n = first + k as u32;
+            if i.len() > 4 {
+                self.mark_stored(n);
+            }
+            self.outputs.push((n, s));
+        }
+        Ok(base)
+    }
+
+    /// What the stage hands on: the output variables' last values, at the end of the entry point.
+    pub(crate) fn emit_outputs(&mut self) -> Result<()> {
+        let list = std::mem::take(&mut self.outputs);
+        for (n, s) in list {
+            if !self.is_stored(n) {
+                continue;
+            }
+            let Some(slot) = self.output_slot(&s)? else { continue };
+            let v = self.read_scalar(n);
+            // 32-bit floats stay as they are: whoever makes bits of them has one NaN to choose.
+            let v = if s.kind == Sk::F64 { self.e.observed(s.kind, v) } else { v };
+            let fragment = self.opt.stage == Stage::Fragment && s.signed;
+            let v = match s.kind {
+                Sk::Bool => return Err(unsupported("interface variables of Booleans")),
+                Sk::I64 | Sk::F64 => {
+                    let high = self.e.un(Un::Hi32, v);
+                    self.e.push(Inst::Output { slot: slot + 1, value: high }, Ty::Void);
+                    self.e.un(Un::Lo32, v)
+                }
+                Sk::I8 if fragment => self.e.un(Un::SExt8, v),
+                Sk::I16 if fragment => self.e.un(Un::SExt16, v),
+                _ => v,
+            };
+            self.e.push(Inst::Output { slot, value: v }, Ty::Void);
+        }
+        Ok(())
+    }
+
+    /// The slot of an output scalar; `None` for those that nobody looks at.
+    fn output_slot(&self, s: &Scalar) -> Result<Option<u16>> {
+        let (b, k) = match s.place {
+            Place::Slot(slot) => return Ok(Some(slot)),
+            Place::BuiltIn(b, k) => (b, k),
+        };
+        let (base, n) = match (b, self.opt.stage) {
+            (BuiltIn::Position, Stage::Vertex) => (POSITION, 4),
+            (BuiltIn::PointSize, Stage::Vertex) => (POINT_SIZE, 1),
+            (BuiltIn::ClipDistance, Stage::Vertex) => (CLIP_DISTANCE, 8),
+            (BuiltIn::CullDistance, Stage::Vertex) => (CULL_DISTANCE, 8),
+            (BuiltIn::Layer, Stage::Vertex) => (LAYER, 1),
+            (BuiltIn::ViewportIndex, Stage::Vertex) => (VIEWPORT_INDEX, 1),
+            (BuiltIn::FragDepth, Stage::Fragment) => (FRAG_DEPTH, 1),
+            (BuiltIn::FragStencilRefEXT, Stage::Fragment) => (STENCIL_REF, 1),
+            (BuiltIn::SampleMask, Stage::Fragment) => (SAMPLE_MASK, 1),
+            _ => return Err(unsupported(format!("the output {b:?}"))),
+        };
+        if s.kind.ty() != Ty::B32 {
+            return Err(unsupported(format!("the output {b:?} of this type")));
+        }
+        Ok((k < n).then(|| base + k as u16))
+    }
+
+    /// The interface as declared, in order of slots.
+    pub(crate) fn finish_interface(&mut self) -> Interface {
+        let mut interface = std::mem::take(&mut self.interface);
+        interface.varyings.sort_by_key(|v| v.slot);
+        interface
+    }
+}

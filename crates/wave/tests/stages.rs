@@ -1,0 +1,349 @@
+//! Vertex and fragment programs, compiled from the GLSL beside (`stages/*.spv` by `glslangValidator -V`), on every
+//! level and width, against values worked out by hand.
+
+mod common;
+
+use common::{TestHost, levels, to_words, words};
+use shader::bytecode::Program;
+use shader::interface::*;
+use shader::ir::{Input, Stage};
+use shader::options::{Binding, Options};
+use wave::{Fault, Job, Level, Table, Worker};
+
+fn compile(spirv: &[u8], stage: Stage, lanes: u32, optimise: bool) -> Program {
+    let binding = |_, b| Some(Binding { table: 0, offset: 32 * b, stride: 32, count: 1, inline_data: false });
+    let options = Options {
+        stage,
+        entry: "main",
+        spec: &[],
+        binding: &binding,
+        push_bytes: 0,
+        lanes: Some(lanes),
+        optimise,
+    };
+    shader::compile(&shader::Module::parse(&to_words(spirv)).unwrap(), &options).unwrap()
+}
+
+/// What came out of a wave: outputs by slot, and who is left.
+struct Out {
+    slots: Vec<(u16, Vec<u32>)>,
+    alive: Vec<bool>,
+    buffer: Vec<u32>,
+}
+
+impl Out {
+    #[track_caller]
+    fn bits(&self, slot: u16, lane: usize) -> u32 {
+        self.slots.iter().find(|s| s.0 == slot).unwrap_or_else(|| panic!("no slot {slot:#x}")).1[lane]
+    }
+    #[track_caller]
+    fn float(&self, slot: u16, lane: usize) -> f32 {
+        f32::from_bits(self.bits(slot, lane))
+    }
+    fn has(&self, slot: u16) -> bool {
+        self.slots.iter().any(|s| s.0 == slot)
+    }
+}
+
+fn mask(p: &Program, f: impl Fn(usize) -> bool) -> [u16; 32] {
+    let mut m = [0; 32];
+    for lane in (0..p.lanes as usize).filter(|&l| f(l)) {
+        m[lane / 16] |= 1 << (lane % 16);
+    }
+    m
+}
+
+/// Runs one wave; `lane(input, l)` fills it. Lanes for which `runs` holds run, those with `lives` are no helpers.
+fn wave(
+    worker: &mut Worker,
+    serial: u64,
+    p: &Program,
+    buffer: &[u32],
+    lane: &dyn Fn(Input, usize) -> u32,
+    runs: &dyn Fn(usize) -> bool,
+    lives: &dyn Fn(usize) -> bool,
+) -> Result<Out, Fault> {
+    let mut bytes = words(buffer);
+    let table = [[bytes.as_mut_ptr() as u64, bytes.len() as u64, 0, 0]];
+    let tables = [Table { ptr: table.as_ptr() as *const u8, size: 32 }];
+    let host = TestHost::default();
+    let job = Job { serial, program: p, tables: &tables, push: &[], host: &host, arena: (0x1000, 0x1000) };
+    let mut lanes = worker.open(&job)?;
+    for (i, &(input, reg)) in p.inputs.iter().enumerate() {
+        match input {
+            Input::SubgroupLane => {}
+            Input::FrontFacing | Input::HelperInvocation => {
+                *lanes.input_mask(i) = mask(p, |l| lane(input, l) != 0);
+            }
+            _ => {
+                let rows = lanes.input(i);
+                assert_eq!(rows.len(), if reg.is_uniform() { 1 } else { p.lanes as usize / 16 });
+                for (w, row) in rows.iter_mut().enumerate() {
+                    *row = std::array::from_fn(|k| lane(input, 16 * w + k));
+                }
+            }
+        }
+    }
+    *lanes.exec() = mask(p, runs);
+    *lanes.alive() = mask(p, lives);
+    lanes.run()?;
+    let n = lanes.count();
+    let slots = p.outputs.iter().enumerate().map(|(i, &(slot, _))| {
+        let rows = lanes.output(i);
+        (slot, (0..n).map(|l| rows[if rows.len() == 1 { 0 } else { l / 16 }][l % 16]).collect())
+    });
+    let slots = slots.collect();
+    let alive = *lanes.alive();
+    let alive = (0..n).map(|l| alive[l / 16] >> (l % 16) & 1 != 0).collect();
+    Ok(Out { slots, alive, buffer: to_words(&bytes) })
+}
+
+/// Every level, width and with and without optimisation.
+fn everywhere(spirv: &[u8], stage: Stage, f: impl Fn(&Program, &mut Worker)) {
+    for lanes in [64, 256] {
+        for optimise in [true, false] {
+            let p = compile(spirv, stage, lanes, optimise);
+            for level in levels() {
+                f(&p, &mut Worker::new(level));
+            }
+        }
+    }
+}
+
+#[test]
+fn vertex_outputs() {
+    everywhere(include_bytes!("stages/plain.vert.spv"), Stage::Vertex, |p, worker| {
+        let number = |l: usize| l as i32 % 5 - 1;
+        let position = |c: usize, l: usize| (l + c) as f32;
+        let matrix: Vec<u32> = (0..16).map(|k| if k % 5 == 0 { 2.0f32 } else { 0.0 }.to_bits()).collect();
+        let lane = |i: Input, l: usize| match i {
+            Input::Varying(s @ 0..=2) => position(s as usize, l).to_bits(),
+            Input::Varying(4) => number(l) as u32,
+            Input::Varying(s @ 8..=11) => {
+                let v = if s < 10 { l as f64 } else { 0.5 };
+                (v.to_bits() >> (32 * (s & 1))) as u32
+            }
+            Input::VertexIndex => l as u32,
+            Input::InstanceIndex => 3,
+            i => panic!("{i:?}"),
+        };
+        assert!(p.interface.varyings.is_empty() && !p.interface.writes_memory);
+        let out = wave(worker, 1, p, &matrix, &lane, &|l| l != 9, &|_| true).unwrap();
+        assert!(!out.has(POINT_SIZE), "never written");
+        for l in (0..p.lanes as usize).filter(|&l| l != 9) {
+            for c in 0..3 {
+                assert_eq!(out.float(POSITION + c as u16, l), 2.0 * position(c, l));
+            }
+            assert_eq!(out.float(POSITION + 3, l), 2.0);
+            let odd = number(l) & 1 == 1;
+            let clip = |k: u16| out.float(CLIP_DISTANCE + k, l);
+            assert_eq!(clip(1), if odd { 5.0 } else { l as f32 - 1.0 });
+            if !odd {
+                assert_eq!(clip(0), 5.0);
+            }
+            let x = position(0, l) * 2.0;
+            assert_eq!((out.float(0, l), out.float(1, l)), (x, position(1, l) * 2.0 + x));
+            assert_eq!(out.bits(4, l) as i32, number(l) + l as i32 * 100 + 30000);
+            assert_eq!(out.float(22, l), 7.0);
+            let big = |k: u16| {
+                f64::from_bits(out.bits(24 + 2 * k, l) as u64 | (out.bits(25 + 2 * k, l) as u64) << 32)
+            };
+            assert_eq!([big(0), big(1), big(2)], [l as f64, 0.5, l as f64 + 0.5]);
+            let mat = [32, 33, 36, 37].map(|s| out.float(s, l));
+            assert_eq!(mat, [1.0, 2.0, 3.0, position(2, l)]);
+            if number(l) < 0 {
+                assert_eq!([8, 9, 10, 11].map(|s| out.float(s, l)), [1.0, 2.0, 3.0, 4.0]);
+            } else {
+                // Locations 3 and 4 hold the array.
+                assert_eq!(out.float(if odd { 17 } else { 13 }, l), position(1, l));
+            }
+        }
+        assert!(!out.has(21), "shifted.x is never written");
+        assert!(!out.has(12), "b[].x is never written");
+    });
+}
+
+#[test]
+fn fragment_facts() {
+    everywhere(include_bytes!("stages/facts.frag.spv"), Stage::Fragment, |p, worker| {
+        let i = &p.interface;
+        assert!(i.early_tests && i.writes_stencil && i.writes_sample_mask && i.per_sample);
+        assert!(!i.writes_memory && !i.discards && !i.reads_tile && !i.needs_quads && !i.post_depth_coverage);
+        assert_eq!(i.depth, DepthMode::Greater);
+        let v = |slot, flat, no_perspective, at| Varying { slot, flat, no_perspective, at };
+        // smooth_.y, flat_, linear, at_centroid, x.y (location 5), y[1].z (location 7), a clip distance.
+        let want = [
+            v(1, false, false, At::Center),
+            v(4, true, false, At::Center),
+            v(5, true, false, At::Center),
+            v(8, false, true, At::Center),
+            v(12, false, false, At::Centroid),
+            v(21, false, false, At::Sample),
+            v(30, false, true, At::Centroid),
+            v(CLIP_DISTANCE + 1, false, false, At::Center),
+        ];
+        assert_eq!(i.varyings, want);
+        let lane = |i: Input, l: usize| {
+            let l = l as f32;
+            let v: f32 = match i {
+                Input::Varying(4) => return l as u32,
+                Input::Varying(5) => return 3,
+                Input::Varying(21) => 100.0,
+                Input::Varying(30) => 4.5,
+                Input::Varying(s) if s == CLIP_DISTANCE + 1 => l,
+                Input::PlaneAt(1) => 10.0,
+                Input::PlaneDx(1) => 2.0,
+                Input::PlaneDy(1) => 4.0,
+                Input::PlaneAt(8) => l,
+                Input::PlaneDx(8) => 8.0,
+                Input::PlaneDy(8) => 2.0,
+                Input::PlaneAt(12) => 3.0,
+                Input::PlaneDx(12) => 16.0,
+                Input::PlaneDy(12) => 32.0,
+                Input::InvW(0) => 1.0,
+                Input::InvW(1) => 2.0,
+                Input::InvW(2) => 0.0,
+                Input::CentroidOffset(0) => 0.5,
+                Input::CentroidOffset(1) => -0.25,
+                Input::SampleOffset(6) => 0.125,
+                Input::SampleOffset(7) => 0.0625,
+                Input::FragCoord(0) => l + 0.5,
+                Input::FragCoord(2) => 0.25,
+                Input::SampleMask => return l as u32,
+                i => panic!("{i:?}"),
+            };
+            v.to_bits()
+        };
+        let out = wave(worker, 1, p, &[0; 4], &lane, &|_| true, &|_| true).unwrap();
+        for l in 0..p.lanes as usize {
+            // (10 + 0.5·2 − 0.25·4) / (1 + 0.5·2) + 100
+            assert_eq!(out.float(0, l), 105.0);
+            assert_eq!(out.float(2, l), l as f32 + 2.0 - 1.0);
+            // (3 + 2 + 2) / (1 + 0.25)
+            assert_eq!(out.float(3, l), 7.0 / 1.25);
+            assert_eq!(out.float(SECOND_SOURCE, l), 4.5);
+            assert_eq!(out.float(SECOND_SOURCE + 1, l), l as f32);
+            assert_eq!(out.float(SECOND_SOURCE + 2, l), 3.0);
+            assert_eq!(out.float(SECOND_SOURCE + 3, l), l as f32 + 0.5);
+            assert_eq!(out.float(FRAG_DEPTH, l), 1.25);
+            assert_eq!(out.bits(STENCIL_REF, l), l as u32 + 3);
+            assert_eq!(out.bits(SAMPLE_MASK, l), l as u32 & 5);
+        }
+        assert!(!out.has(1), "color.y is never written");
+    });
+}
+
+#[test]
+fn helpers_have_no_side_effects() {
+    everywhere(include_bytes!("stages/demote.frag.spv"), Stage::Fragment, |p, worker| {
+        let n = p.lanes as usize;
+        let i = &p.interface;
+        assert!(i.writes_memory && i.discards && i.needs_quads && !i.per_sample);
+        // Every fourth lane starts as a helper; x is 0 .. 7 by lane.
+        let lives = |l: usize| l % 4 != 3;
+        let runs = |l: usize| l < n - 4;
+        let x = |l: usize| (l % 8) as f32;
+        let lane = |i: Input, l: usize| match i {
+            Input::Varying(0) => x(l).to_bits(),
+            Input::Varying(4) => l as u32,
+            Input::HelperInvocation => !lives(l) as u32,
+            i => panic!("{i:?}"),
+        };
+        // A second wave of the same serial sees the same.
+        for _ in 0..2 {
+            let out = wave(worker, 7, p, &vec![0; n + 1], &lane, &runs, &lives).unwrap();
+            let mut count = 0;
+            for l in 0..n {
+                let stays = runs(l) && lives(l) && x(l) <= 5.0;
+                count += stays as u32;
+                assert_eq!(out.alive[l], stays, "lane {l}");
+                assert_eq!(out.buffer[1 + l], stays as u32, "lane {l}");
+                if !runs(l) {
+                    continue;
+                }
+                assert_eq!([4, 5, 6].map(|s| out.bits(s, l) != 0), [!lives(l), !lives(l), !stays]);
+                let y = |l: usize| x(l) * x(l);
+                let row = l & !1;
+                assert_eq!(out.float(0, l), y(row + 1) - y(row));
+                let column = l & !2;
+                assert_eq!(out.float(1, l), y(column + 2) - y(column));
+                let first = l & !3;
+                let coarse = [y(first + 1) - y(first), y(first + 2) - y(first)];
+                assert_eq!(out.float(2, l), coarse[0].abs() + coarse[1].abs());
+                assert_eq!(out.float(3, l), coarse[1]);
+            }
+            assert_eq!(out.buffer[0], count);
+        }
+    });
+}
+
+#[test]
+fn killed_lanes_end() {
+    everywhere(include_bytes!("stages/kill.frag.spv"), Stage::Fragment, |p, worker| {
+        let n = p.lanes as usize;
+        let number = |l: usize| (l * 7 % 23) as i32;
+        let lane = |_: Input, l: usize| number(l) as u32;
+        let out = wave(worker, 7, p, &[0; 32], &lane, &|_| true, &|l| l != 5).unwrap();
+        // As the shader says, lane by lane.
+        let run = |v: i32| -> Option<([f32; 2], i32, bool)> {
+            let mut color = [0.5, 0.0];
+            if v == 0 {
+                return None;
+            }
+            for i in 0..v {
+                if i == 7 && v & 1 == 1 {
+                    return None;
+                }
+                if v == 20 && i == 2 {
+                    return Some((color, 99, false));
+                }
+                if i >= 3 {
+                    color[0] += 1.0;
+                    continue;
+                }
+                if i + (v == 6) as i32 == 3 {
+                    return None;
+                }
+                color[1] += 1.0;
+            }
+            Some((color, v, true))
+        };
+        let mut hits = [0; 32];
+        for l in 0..n {
+            let want = run(number(l));
+            assert_eq!(out.alive[l], want.is_some() && l != 5, "lane {l}");
+            let Some((color, steps, end)) = want else { continue };
+            hits[number(l) as usize] |= if end && l != 5 { 5 } else { 0 };
+            assert_eq!([out.float(0, l), out.float(1, l)], color, "lane {l}");
+            assert_eq!([out.bits(4, l) as i32, out.bits(5, l) as i32], [number(l), steps]);
+        }
+        assert_eq!(out.buffer, hits);
+        // Nobody is left: the wave ends early and says so.
+        let out = wave(worker, 7, p, &[0; 32], &|_, _| 0, &|_| true, &|_| true).unwrap();
+        assert!(out.alive.iter().all(|a| !a));
+        assert_eq!(out.buffer, [0; 32]);
+    });
+}
+
+/// Many programs in turn on one worker, more than it keeps, each with constants of its own.
+#[test]
+fn programs_alternate() {
+    let vertex = compile(include_bytes!("stages/plain.vert.spv"), Stage::Vertex, 64, true);
+    let fragment = compile(include_bytes!("stages/demote.frag.spv"), Stage::Fragment, 64, true);
+    let mut worker = Worker::new(Level::Portable);
+    for round in 0..40u32 {
+        // The matrix is read in the prologue: kept for as long as the serial is.
+        let scale = (round % 12 + 1) as f32;
+        let serial = 1 + (round % 12) as u64;
+        let matrix: Vec<u32> = (0..16).map(|k| if k % 5 == 0 { scale } else { 0.0 }.to_bits()).collect();
+        let lane = |i: Input, l: usize| match i {
+            Input::Varying(0) => (l as f32).to_bits(),
+            _ => 0,
+        };
+        let out = wave(&mut worker, serial, &vertex, &matrix, &lane, &|_| true, &|_| true).unwrap();
+        assert_eq!(out.float(POSITION, 5), 5.0 * scale);
+        let out =
+            wave(&mut worker, 100, &fragment, &[0; 65], &|_, l| l as u32, &|_| true, &|_| true).unwrap();
+        assert_eq!(out.buffer[1 + 63], 1);
+    }
+}
