@@ -261,8 +261,9 @@ impl Builder<'_> {
             }
             let Some(slot) = self.output_slot(&s)? else { continue };
             let v = self.read_scalar(n);
-            // 32-bit floats stay as they are: whoever makes bits of them has one NaN to choose.
-            let v = if s.kind == Sk::F64 { self.e.observed(s.kind, v) } else { v };
+            // Only arithmetic reads built-ins of the vertex stage; others may be looked at as bits.
+            let arithmetic = self.opt.stage == Stage::Vertex && slot >= POSITION;
+            let v = if arithmetic { v } else { self.e.observed(s.kind, v) };
             let fragment = self.opt.stage == Stage::Fragment && s.signed;
             let v = match s.kind {
                 Sk::Bool => return Err(unsupported("interface variables of Booleans")),
