@@ -68,7 +68,7 @@ pub const KERNELS: [Spec; 10] = [
     kernel!("lut", [4 * MI, 4 * KI], true, [4096, 1, 1], None, Output::Exact),
     kernel!("march", [MI], false, [32, 32, 1], None, Output::Rgba8),
     kernel!("med", [4 * KI, 4 * KI], false, [256, 1, 1], None, Output::Wild),
-    kernel!("large", [4 * KI, 4 * KI], false, [256, 1, 1], None, Output::Wild),
+    kernel!("large", [4 * KI, 4 * KI], false, [256, 1, 1], None, Output::Float),
 ];
 
 /// A dispatch of one invocation that does nothing.
@@ -198,9 +198,14 @@ impl Output {
         }
         let allowed = match self {
             Output::Exact | Output::Float => 0.0,
-            Output::Counts => 0.01,
-            // march's noise is chaotic: with fused operations, 1.5 % of its pixels have another bump.
-            Output::Rgba8 | Output::Wild => 0.05,
+            // What fused operations change, and nothing else does: with NoContraction on every addition and
+            // multiplication, Tuff, lavapipe and SwiftShader agree on every count of mandel and (within 1) on every
+            // pixel of march (conformance's `mandel_precise` and `march_precise`). Fused: 0.17 % and 1.8 %.
+            Output::Counts => 0.0025,
+            Output::Rgba8 => 0.02,
+            // The precision of sin, exp and pow, blown up: lavapipe and SwiftShader, which fuse nothing, differ from
+            // one another in 3.6 % of med's words; Tuff from either in 3.8 % at most, with fusion or without.
+            Output::Wild => 0.04,
         };
         d.equal = d.share <= allowed && d.nan_mismatch == 0;
         d

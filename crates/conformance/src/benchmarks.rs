@@ -17,7 +17,21 @@ pub fn cases() -> Vec<Case> {
         ("med", finite),
         ("large", any),
     ];
-    checks.into_iter().map(|(name, check)| case(kernels::find(name).expect("a kernel"), check)).collect()
+    let kernel = |name| kernels::find(name).expect("a kernel");
+    let mut all: Vec<_> = checks.into_iter().map(|(name, check)| case(kernel(name), check)).collect();
+    // The same modules with NoContraction on every float addition and multiplication: then nothing is fused, and
+    // every word must be what Rust makes of it.
+    all.push(Case {
+        name: "mandel_precise",
+        spirv: include_bytes!("../shaders/mandel_precise.spv"),
+        ..case(kernel("mandel"), |run| mandel_differs_by(run, 0.0))
+    });
+    all.push(Case {
+        name: "march_precise",
+        spirv: include_bytes!("../shaders/march_precise.spv"),
+        ..case(kernel("march"), |run| march_differs_by(run, 0.0))
+    });
+    all
 }
 
 fn case(spec: &'static Spec, check: fn(&Run) -> Result<(), String>) -> Case {
@@ -36,7 +50,13 @@ fn case(spec: &'static Spec, check: fn(&Run) -> Result<(), String>) -> Case {
     Case { name: spec.name, spirv: spec.spirv, groups, push: spec.push(), inputs, check }
 }
 
+/// Fused and unfused arithmetic part ways on the border of the set.
 fn mandel(run: &Run) -> Result<(), String> {
+    mandel_differs_by(run, 0.0025)
+}
+
+/// At most a share of `limit` of the counts is not Rust's.
+fn mandel_differs_by(run: &Run, limit: f64) -> Result<(), String> {
     let mut different = 0;
     for (i, got) in run.output.iter().enumerate() {
         let cx = (i % 1024) as f32 * (3.0 / 1024.0) - 2.25;
@@ -53,9 +73,8 @@ fn mandel(run: &Run) -> Result<(), String> {
         }
         different += usize::from(count != *got);
     }
-    // Fused and unfused arithmetic part ways on the border of the set.
     let share = different as f64 / run.output.len() as f64;
-    if share < 0.01 { Ok(()) } else { Err(format!("{:.2} % of the counts are different", share * 100.0)) }
+    if share <= limit { Ok(()) } else { Err(format!("{:.2} % of the counts are different", share * 100.0)) }
 }
 
 fn saxpy(run: &Run) -> Result<(), String> {
@@ -213,9 +232,14 @@ fn march_pixel(x: usize, y: usize) -> [f32; 3] {
     colour.map(|c| c.clamp(0.0, 1.0).sqrt() * 255.0)
 }
 
-/// The picture, every third pixel of every third row. Its noise is a chaotic function: another rounding in it makes
-/// another bump, so a few pixels in a hundred may be different.
+/// A fused operation's last bit makes another bump of the noise: it takes the fraction of products that reach 250 000,
+/// where the last place of a float is 1/64. So 1.5 % of the pixels differ; without fusion (`march_precise`) none.
 fn march(run: &Run) -> Result<(), String> {
+    march_differs_by(run, 0.02)
+}
+
+/// The picture, every third pixel of every third row: at most a share of `limit` is not Rust's.
+fn march_differs_by(run: &Run, limit: f64) -> Result<(), String> {
     let side = kernels::MARCH_SIDE as usize;
     let (mut pixels, mut different) = (0, 0);
     for (x, y) in (0..side).step_by(3).flat_map(|y| (0..side).step_by(3).map(move |x| (x, y))) {
@@ -228,7 +252,7 @@ fn march(run: &Run) -> Result<(), String> {
         different += usize::from((0..3).any(|c| (f32::from(got[c]) - want[c]).abs() > 3.0));
     }
     let share = f64::from(different as u32) / f64::from(pixels);
-    if share < 0.05 { Ok(()) } else { Err(format!("{:.2} % of the pixels are different", share * 100.0)) }
+    if share <= limit { Ok(()) } else { Err(format!("{:.2} % of the pixels are different", share * 100.0)) }
 }
 
 /// Some numbers, whichever: the same ones on every level and thread count, which the test sees to.
