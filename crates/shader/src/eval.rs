@@ -130,6 +130,8 @@ fn un32(op: Un, a: u32) -> Option<u64> {
             1.0
         } else if x < 0.0 {
             -1.0
+        } else if x.is_nan() {
+            0.0
         } else {
             x
         }),
@@ -217,6 +219,8 @@ fn un64(op: Un, a: u64) -> Option<u64> {
             1.0
         } else if x < 0.0 {
             -1.0
+        } else if x.is_nan() {
+            0.0
         } else {
             x
         }),

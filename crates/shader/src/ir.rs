@@ -86,6 +86,7 @@ ops! {
         FTrunc,
         FRoundEven,
         FFract,
+        /// Zeros stay; NaN → +0.
         FSign,
         FSaturate,
         // GLSL.std.450, f32 only

@@ -44,37 +44,6 @@ impl Emit {
             _ => v,
         }
     }
-    /// Rounds a float result to its width.
-    #[inline]
-    pub fn round(&mut self, s: Sk, v: Value) -> Value {
-        if s == Sk::F16 { self.un(self.f16_round, v) } else { v }
-    }
-    pub fn fadd(&mut self, s: Sk, a: Value, b: Value) -> Value {
-        let v = self.bin(Bin::FAdd, a, b);
-        self.round(s, v)
-    }
-    pub fn fsub(&mut self, s: Sk, a: Value, b: Value) -> Value {
-        let v = self.bin(Bin::FSub, a, b);
-        self.round(s, v)
-    }
-    pub fn fmul(&mut self, s: Sk, a: Value, b: Value) -> Value {
-        let v = self.bin(Bin::FMul, a, b);
-        self.round(s, v)
-    }
-    pub fn fdiv(&mut self, s: Sk, a: Value, b: Value) -> Value {
-        let v = self.bin(Bin::FDiv, a, b);
-        self.round(s, v)
-    }
-    /// a · b + c, fused unless the result must not be contracted.
-    pub fn fmad(&mut self, s: Sk, a: Value, b: Value, c: Value) -> Value {
-        if self.exact {
-            let p = self.fmul(s, a, b);
-            self.fadd(s, p, c)
-        } else {
-            let v = self.fma(a, b, c);
-            self.round(s, v)
-        }
-    }
 }
 
 impl Builder<'_> {
@@ -83,7 +52,9 @@ impl Builder<'_> {
     pub(crate) fn numeric(&mut self, i: &Code, w: usize, class: Class) -> Result<(Sk, usize, u32)> {
         let (ty, start, len) = self.value(i.word(w)?, i.at)?;
         match self.types.numeric(ty) {
-            Some((s, n)) if class.holds(s) && n as usize == len => Ok((s, start, n)),
+            Some((s, n)) if class.holds(s) && n as usize == len => {
+                Ok((s, self.flushed_operands(s, start, len), n))
+            }
             _ => Err(i.bad(format!("operand {w} has the wrong type"))),
         }
     }
@@ -187,10 +158,10 @@ impl Builder<'_> {
     pub(crate) fn arithmetic(&mut self, i: &Code) -> Result<bool> {
         use Class::*;
         match i.op {
-            Op::FAdd => self.float2(i, Bin::FAdd)?,
-            Op::FSub => self.float2(i, Bin::FSub)?,
-            Op::FMul => self.float2(i, Bin::FMul)?,
-            Op::FDiv => self.float2(i, Bin::FDiv)?,
+            Op::FAdd => self.map2(i, Float, Float, Emit::fadd)?,
+            Op::FSub => self.map2(i, Float, Float, Emit::fsub)?,
+            Op::FMul => self.map2(i, Float, Float, Emit::fmul)?,
+            Op::FDiv => self.map2(i, Float, Float, Emit::fdiv)?,
             Op::FRem => self.float2(i, Bin::FRem)?,
             Op::FMod => self.float2(i, Bin::FMod)?,
             Op::FNegate => self.map1(i, Float, |e, _, a| e.un(Un::FNeg, a))?,

@@ -22,8 +22,12 @@ impl Emit {
             (false, false) => self.wrap(to, v),
         }
     }
-    fn int_to_float(&mut self, from: Sk, to: Sk, v: Value, signed: bool) -> Value {
+    fn int_to_float(&mut self, from: Sk, to: Sk, v: Value, signed: bool, toward_zero: bool) -> Value {
         let v = if signed { self.sext(from, v) } else { v };
+        // To f16 through f32: integers within its range are exact there.
+        if toward_zero && to != Sk::F16 {
+            return self.int_toward_zero(from, to, v, signed);
+        }
         let op = match (from == Sk::I64, to == Sk::F64, signed) {
             (false, false, true) => Un::S32ToF32,
             (false, false, false) => Un::U32ToF32,
@@ -34,7 +38,8 @@ impl Emit {
             (true, true, true) => Un::S64ToF64,
             (true, true, false) => Un::U64ToF64,
         };
-        self.un(op, v)
+        let v = self.un(op, v);
+        if to == Sk::F16 { self.float_to_float(Sk::F32, to, v, toward_zero) } else { v }
     }
     fn float_to_int(&mut self, from: Sk, to: Sk, v: Value, signed: bool) -> Value {
         let op = match (from == Sk::F64, to == Sk::I64, signed) {
@@ -50,24 +55,14 @@ impl Emit {
         let v = self.un(op, v);
         self.wrap(to, v)
     }
-    pub fn float_to_float(&mut self, from: Sk, to: Sk, v: Value, round: Un) -> Value {
+    pub fn float_to_float(&mut self, from: Sk, to: Sk, v: Value, toward_zero: bool) -> Value {
         match (from, to) {
             (Sk::F64, Sk::F64) | (Sk::F16, Sk::F16 | Sk::F32) | (Sk::F32, Sk::F32) => v,
             (_, Sk::F64) => self.un(Un::F32ToF64, v),
-            (Sk::F64, Sk::F16) if round == Un::F16RoundRtz => {
-                // The f32 toward zero first: one step back where rounding went away from zero.
-                let f = self.un(Un::F64ToF32, v);
-                let back = self.un(Un::F32ToF64, f);
-                let (back, x) = (self.un(Un::FAbs, back), self.un(Un::FAbs, v));
-                let over = self.bin(Bin::FLt, x, back);
-                let k = self.u32(u32::MAX);
-                let less = self.add(f, k);
-                let f = self.select(over, less, f);
-                self.un(round, f)
-            }
+            (Sk::F64, _) if toward_zero => self.narrow_toward_zero(to, v),
             (Sk::F64, Sk::F16) => self.un(Un::F64ToF16, v),
             (Sk::F64, _) => self.un(Un::F64ToF32, v),
-            (_, _) => self.un(round, v),
+            (_, _) => self.un(if toward_zero { Un::F16RoundRtz } else { Un::F16Round }, v),
         }
     }
 
@@ -138,18 +133,16 @@ impl Builder<'_> {
         match i.op {
             Op::ConvertFToS => self.convert(i, Float, Int, |e, a, b, v, _| e.float_to_int(a, b, v, true))?,
             Op::ConvertFToU => self.convert(i, Float, Int, |e, a, b, v, _| e.float_to_int(a, b, v, false))?,
-            Op::ConvertSToF => self.convert(i, Int, Float, |e, a, b, v, round| {
-                let v = e.int_to_float(a, b, v, true);
-                if b == Sk::F16 { e.un(round, v) } else { v }
-            })?,
-            Op::ConvertUToF => self.convert(i, Int, Float, |e, a, b, v, round| {
-                let v = e.int_to_float(a, b, v, false);
-                if b == Sk::F16 { e.un(round, v) } else { v }
-            })?,
+            Op::ConvertSToF => {
+                self.convert(i, Int, Float, |e, a, b, v, zero| e.int_to_float(a, b, v, true, zero))?
+            }
+            Op::ConvertUToF => {
+                self.convert(i, Int, Float, |e, a, b, v, zero| e.int_to_float(a, b, v, false, zero))?
+            }
             Op::UConvert => self.convert(i, Int, Int, |e, a, b, v, _| e.int_to_int(a, b, v, false))?,
             Op::SConvert => self.convert(i, Int, Int, |e, a, b, v, _| e.int_to_int(a, b, v, true))?,
             Op::FConvert => {
-                self.convert(i, Float, Float, |e, a, b, v, round| e.float_to_float(a, b, v, round))?
+                self.convert(i, Float, Float, |e, a, b, v, zero| e.float_to_float(a, b, v, zero))?
             }
             Op::QuantizeToF16 => self.map1(i, Float, |e, _, a| e.un(Un::F16Quantize, a))?,
             Op::Bitcast => self.bitcast(i)?,
@@ -164,20 +157,20 @@ impl Builder<'_> {
         i: &Code,
         from: Class,
         to: Class,
-        f: impl Fn(&mut Emit, Sk, Sk, Value, Un) -> Value,
+        f: impl Fn(&mut Emit, Sk, Sk, Value, bool) -> Value,
     ) -> Result<()> {
         let (s, a, n) = self.numeric(i, 3, from)?;
         let (ty, id, r) = self.result_kind(i, to, n)?;
         // FPRoundingMode: 0 to nearest even, 1 toward zero.
-        let round = match self.m.decoration(id, Decoration::FPRoundingMode) {
-            Some(0) => Un::F16Round,
-            Some(1) => Un::F16RoundRtz,
+        let toward_zero = match self.m.decoration(id, Decoration::FPRoundingMode) {
+            Some(0) => false,
+            Some(1) => true,
             Some(_) => return Err(unsupported("rounding toward an infinity")),
-            None => self.e.f16_round,
+            None => self.e.modes.of(r).toward_zero,
         };
         let start = self.pool.len();
         for k in 0..n as usize {
-            let v = f(&mut self.e, s, r, self.pool[a + k], round);
+            let v = f(&mut self.e, s, r, self.pool[a + k], toward_zero);
             self.pool.push(v);
         }
         self.define(id, ty, start);

@@ -3,6 +3,7 @@
 //! Blocks are begun in their final order, when all forward predecessors have ended; so a block's immediate dominator
 //! is known at once, and a value found in the table of known expressions may be used when its block dominates.
 
+use super::float::FloatModes;
 use super::hash::FxMap;
 use crate::ir::*;
 use crate::options::{Error, Result};
@@ -57,8 +58,8 @@ pub(crate) struct Emit {
     pub prelude: Vec<Value>,
     pub to_prelude: bool,
     pub exact: bool,
-    /// How f16 results are rounded.
-    pub f16_round: Un,
+    /// How float results are rounded and denormals treated.
+    pub modes: FloatModes,
     consts: FxMap<(u8, u64), Value>,
     cse: FxMap<Key, Value>,
 }
@@ -77,7 +78,7 @@ impl Emit {
             prelude: Vec::new(),
             to_prelude: false,
             exact: false,
-            f16_round: Un::F16Round,
+            modes: FloatModes::default(),
             consts: FxMap::default(),
             cse: FxMap::with_capacity_and_hasher(size, Default::default()),
         };

@@ -592,7 +592,7 @@ impl<'m> Builder<'m> {
                 }
                 let new = self.pool.len();
                 self.pool.extend_from_within(start..start + len);
-                if len == 0 {
+                if self.types.kind(ty) == super::types::Kind::Void {
                     return Ok(true);
                 }
                 self.define_checked(&i, new)?;

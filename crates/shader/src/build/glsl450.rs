@@ -11,20 +11,24 @@ use crate::spirv::*;
 impl Emit {
     /// A float constant of the kind's register width.
     pub fn fconst(&mut self, s: Sk, x: f64) -> Value {
-        self.float(s.ty(), x)
+        let v = self.float(s.ty(), x);
+        if s == Sk::F16 { self.un(Un::F16Round, v) } else { v }
     }
     /// x clamped to [0, 1].
     fn saturate(&mut self, s: Sk, x: Value) -> Value {
         let (zero, one) = (self.fconst(s, 0.0), self.fconst(s, 1.0));
         self.tri(Tri::FClamp, x, zero, one)
     }
-    /// The fraction of modf: infinities give zero.
+    /// Fraction and whole, both of the sign of x; infinities have the fraction zero.
     fn modf(&mut self, s: Sk, x: Value) -> (Value, Value) {
         let whole = self.un(Un::FTrunc, x);
         let part = self.fsub(s, x, whole);
         let inf = self.un(Un::FIsInf, x);
         let zero = self.fconst(s, 0.0);
-        (self.select(inf, zero, part), whole)
+        let part = self.select(inf, zero, part);
+        let minus = self.float(s.ty(), -0.0);
+        let sign = self.bin(Bin::And, x, minus);
+        (self.bin(Bin::Or, part, sign), whole)
     }
     fn smooth_step(&mut self, s: Sk, lo: Value, hi: Value, x: Value) -> Value {
         let (a, b) = (self.fsub(s, x, lo), self.fsub(s, hi, lo));
@@ -46,7 +50,8 @@ impl<'m> Builder<'m> {
         self.set_exact(i.word(2)?);
         let r = self.glsl_op(i, op);
         self.e.exact = false;
-        r
+        r?;
+        self.flush_result(i)
     }
 
     fn glsl_op(&mut self, i: &Code, op: GLOp) -> Result<()> {
@@ -138,10 +143,7 @@ impl<'m> Builder<'m> {
             }),
             GLOp::Step => self.floats(i, 2, |e, _, x| e.bin(Bin::FStep, x[0], x[1])),
             GLOp::SmoothStep => self.floats(i, 3, |e, s, x| e.smooth_step(s, x[0], x[1], x[2])),
-            GLOp::Fma => self.floats(i, 3, |e, s, x| {
-                let v = e.fma(x[0], x[1], x[2]);
-                e.round(s, v)
-            }),
+            GLOp::Fma => self.floats(i, 3, |e, s, x| e.ffma(s, x[0], x[1], x[2])),
             GLOp::FindILsb => self.find_bit(i, Un::FindLsb),
             GLOp::FindUMsb => self.find_bit(i, Un::FindUMsb),
             GLOp::FindSMsb => self.find_bit(i, Un::FindSMsb),

@@ -104,7 +104,7 @@ impl<'m> Builder<'m> {
                 if eta.len() != 1 {
                     return Err(differ());
                 }
-                let eta = self.e.float_to_float(t, s, eta[0], Un::F16Round);
+                let eta = self.e.float_to_float(t, s, eta[0], false);
                 let one = self.e.fconst(s, 1.0);
                 let zero = self.e.fconst(s, 0.0);
                 let d = self.dot(s, &n, &a);

@@ -30,6 +30,7 @@ impl<'m> Builder<'m> {
             }
             GLOp::UnpackDouble2x32 => {
                 let v = self.one_of(i.word(5)?, Ty::B64, i.at)?;
+                let v = self.e.flushed(Sk::F64, v);
                 let v = self.e.observed(Sk::F64, v);
                 let (lo, hi) = (self.e.un(Un::Lo32, v), self.e.un(Un::Hi32, v));
                 self.define_list(i, &[lo, hi])
@@ -48,6 +49,7 @@ impl<'m> Builder<'m> {
             let mut x = self.pool[a + k as usize];
             if op == Un::F16ToBits {
                 x = self.e.un(Un::F16Round, x);
+                x = self.e.flushed(Sk::F16, x);
                 x = self.e.observed(Sk::F16, x);
             }
             let x = self.e.un(op, x);
@@ -67,7 +69,9 @@ impl<'m> Builder<'m> {
             let by = self.e.u32(k * bits);
             let x = self.e.bin(Bin::LShr, word, by);
             let x = self.e.bin(Bin::And, x, mask);
-            out.push(self.e.un(op, x));
+            let x = self.e.un(op, x);
+            // UnpackHalf2x16 works on 16-bit floats.
+            out.push(if op == Un::BitsToF16 { self.e.flushed(Sk::F16, x) } else { x });
         }
         self.define_list(i, &out)
     }

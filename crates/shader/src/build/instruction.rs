@@ -2,6 +2,7 @@
 
 use super::Builder;
 use super::access::Base;
+use super::float::{is_float_group, is_float_instruction};
 use super::types::{Kind, Sk};
 use crate::ir::*;
 use crate::options::Result;
@@ -75,16 +76,23 @@ impl<'m> Builder<'m> {
         if !done {
             return Err(unsupported(format!("{:?}", i.op)));
         }
+        if is_float_group(i.op) {
+            self.flush_result(&i)?;
+        }
         Ok(())
     }
 
     /// Groups that specialisation constants may use too.
     fn folded_op(&mut self, i: &Code) -> Result<bool> {
-        Ok(self.arithmetic(i)?
+        let done = self.arithmetic(i)?
             || self.composite(i)?
             || self.bit_op(i)?
             || self.conversion(i)?
-            || self.matrix_op(i)?)
+            || self.matrix_op(i)?;
+        if done && is_float_instruction(i.op) {
+            self.flush_result(i)?;
+        }
+        Ok(done)
     }
     pub(crate) fn folded(&mut self, i: Code) -> Result<()> {
         if !self.folded_op(&i)? {

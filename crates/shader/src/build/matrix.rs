@@ -28,6 +28,7 @@ impl<'m> Builder<'m> {
             && let Some((s, rows)) = self.types.numeric(column)
             && len == (n * rows) as usize
         {
+            let start = if i.op == Op::Transpose { start } else { self.flushed_operands(s, start, len) };
             let v = self.pool[start..start + len].to_vec();
             return Ok(Mat { s, cols: n as usize, rows: rows as usize, v });
         }

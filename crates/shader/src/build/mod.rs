@@ -20,6 +20,7 @@ mod derivatives;
 mod dot;
 mod emit;
 mod finish;
+mod float;
 mod function;
 mod glsl450;
 mod glsl_matrix;
@@ -146,6 +147,7 @@ pub fn build(module: &Module, options: &Options) -> Result<Shader> {
     };
     b.check_capabilities()?;
     let entry = b.find_entry()?;
+    b.read_float_modes(entry)?;
     b.declare_globals()?;
     b.read_modes(entry)?;
     let (_, after_name) = module.inst(entry).string(3)?;
@@ -217,6 +219,25 @@ impl<'m> Builder<'m> {
         Ok(())
     }
 
+    /// Rounding and denormals, which hold for specialisation constants too.
+    fn read_float_modes(&mut self, entry: u32) -> Result<()> {
+        let f = self.m.inst(entry).word(2)?;
+        for k in 0..self.m.modes.len() {
+            let i = self.m.inst(self.m.modes[k]);
+            if i.word(1)? != f {
+                continue;
+            }
+            match ExecutionMode::from_u32(i.word(2)?) {
+                Some(ExecutionMode::RoundingModeRTZ) => {
+                    self.e.modes.set(i.word(3)?, |m| m.toward_zero = true);
+                }
+                Some(ExecutionMode::DenormFlushToZero) => self.e.modes.set(i.word(3)?, |m| m.flush = true),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
     fn read_modes(&mut self, entry: u32) -> Result<()> {
         let f = self.m.inst(entry).word(2)?;
         let mut size = None;
@@ -235,10 +256,6 @@ impl<'m> Builder<'m> {
                     size = Some(s);
                 }
                 Some(ExecutionMode::SignedZeroInfNanPreserve) => self.signed_zero_inf_nan = true,
-                // Only 16 bits: the device does not report the mode for wider floats.
-                Some(ExecutionMode::RoundingModeRTZ) if i.word(3)? == 16 => {
-                    self.e.f16_round = Un::F16RoundRtz
-                }
                 Some(ExecutionMode::FPFastMathDefault) => {
                     self.all_exact |= self.const_u32(i.word(4)?, i.at)? & FAST_MATH_ALLOW_CONTRACT == 0;
                 }

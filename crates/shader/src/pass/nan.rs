@@ -147,7 +147,6 @@ fn is_float_un(op: Un) -> bool {
             | FTrunc
             | FRoundEven
             | FFract
-            | FSign
             | FSaturate
             | FExp2
             | FLog2
@@ -186,6 +185,7 @@ fn settles_nan(op: Un) -> bool {
     matches!(
         op,
         FCanon
+            | FSign
             | FrexpExp
             | F32ToS32
             | F32ToU32

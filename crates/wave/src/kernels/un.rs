@@ -95,11 +95,12 @@ ops1! { S;
     FTrunc light (a: F) -> F = S::ftrunc(a);
     FRoundEven light (a: F) -> F = S::fround_even(a);
     FFract light (a: F) -> F = S::fsub(a, S::ffloor(a));
-    /// Zeros and NaN stay.
+    /// Zeros stay; NaN → 0.
     FSign light (a: F) -> F = {
         let zero = S::fsplat(0.0);
         let one = ops::copysign::<S>(S::fsplat(1.0), a);
-        S::fsel(S::mor(S::flt(a, zero), S::flt(zero, a)), one, a)
+        let a = S::fsel(S::fne(a, a), zero, a);
+        S::fsel(S::fne(a, zero), one, a)
     };
     /// NaN and −0 → +0.
     FSaturate light (a: F) -> F = S::fmin_raw(S::fmax_raw(a, S::fsplat(0.0)), S::fsplat(1.0));

@@ -106,7 +106,8 @@ ops1! { S;
     FFract light (a: D) -> D = S::dsub(a, S::dfloor(a));
     FSign light (a: D) -> D = {
         let zero = S::dsplat(0.0);
-        let r = S::dsel(S::dlt(zero, a), S::dsplat(1.0), a);
+        let r = S::dsel(S::dne(a, a), zero, a);
+        let r = S::dsel(S::dlt(zero, a), S::dsplat(1.0), r);
         S::dsel(S::dlt(a, zero), S::dsplat(-1.0), r)
     };
     FSaturate light (a: D) -> D = S::dmin_raw(S::dmax_raw(a, S::dsplat(0.0)), S::dsplat(1.0));
