@@ -1,9 +1,10 @@
 //! Compiled pipelines.
 
 use shader::bytecode::Program;
+use std::sync::Arc;
 
 pub struct ComputePipeline {
-    pub program: Program,
+    pub program: Arc<Program>,
     /// Index of a push-constant-free identity used to skip needless set-up between dispatches.
     pub id: u64,
     /// Name for messages: entry point.

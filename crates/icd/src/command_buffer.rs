@@ -5,7 +5,8 @@
 
 use crate::object::Object;
 use crate::record::bind::BindPoint;
-use crate::record::graphics::Graphics;
+use crate::record::draw::Graphics;
+use crate::record::pass::Within;
 use gpu::command::{Command, CommandList};
 use parking_lot::{Mutex, MutexGuard};
 use std::sync::Arc;
@@ -39,6 +40,7 @@ pub(crate) struct Recorder {
     /// Push constants as pushed so far, shared with recorded dispatches.
     pub push: Arc<[u8]>,
     pub draw: Graphics,
+    pub within: Within,
     frozen: Option<Arc<CommandList>>,
 }
 
@@ -52,6 +54,7 @@ impl Default for Recorder {
             graphics: Default::default(),
             push: Arc::new([]),
             draw: Default::default(),
+            within: Default::default(),
             frozen: None,
         }
     }
@@ -142,7 +145,22 @@ pub(crate) unsafe fn begin_command_buffer(
     let mut r = buffer.lock();
     r.phase = Phase::Recording;
     r.usage = (*info).flags;
+    if buffer.level == vk::CommandBufferLevel::SECONDARY
+        && r.usage.contains(vk::CommandBufferUsageFlags::RENDER_PASS_CONTINUE)
+        && let Some(i) = (*info).p_inheritance_info.as_ref()
+    {
+        r.within = Within::inherited(inherited_views(i));
+    }
     vk::Result::SUCCESS
+}
+
+/// The view mask of the subpass that a secondary command buffer continues.
+unsafe fn inherited_views(i: &vk::CommandBufferInheritanceInfo) -> u32 {
+    if i.render_pass != vk::RenderPass::null() {
+        let pass = crate::render_pass::get(i.render_pass);
+        return pass.and_then(|p| Some(p.subpasses.get(i.subpass as usize)?.view_mask)).unwrap_or(0);
+    }
+    crate::chain::find::<vk::CommandBufferInheritanceRenderingInfo>(i.p_next).map_or(0, |r| r.view_mask)
 }
 
 pub(crate) unsafe fn end_command_buffer(buffer: &CommandBuffer) -> vk::Result {
@@ -156,6 +174,7 @@ pub(crate) unsafe fn end_command_buffer(buffer: &CommandBuffer) -> vk::Result {
     // Bound objects are not needed any more.
     r.compute = Default::default();
     r.graphics = Default::default();
+    r.draw = Default::default();
     vk::Result::SUCCESS
 }
 

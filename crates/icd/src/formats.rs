@@ -7,9 +7,6 @@ use crate::physical_device::{PhysicalDevice, external_memory};
 use gpu::format::FormatInfo;
 use vk::{FormatFeatureFlags2 as F, ImageCreateFlags as C, ImageUsageFlags as U};
 
-/// Whether formats are reported as attachments and vertex input: when there is graphics.
-pub(crate) const GRAPHICS: bool = false;
-
 fn when(on: bool, flags: F) -> F {
     if on { flags } else { F::empty() }
 }
@@ -32,9 +29,9 @@ pub(crate) fn optimal(f: &FormatInfo) -> F {
             F::STORAGE_IMAGE | F::STORAGE_READ_WITHOUT_FORMAT | F::STORAGE_WRITE_WITHOUT_FORMAT,
         )
         | when(f.storage_atomic(), F::STORAGE_IMAGE_ATOMIC)
-        | when(GRAPHICS && f.color_attachment(), F::COLOR_ATTACHMENT)
-        | when(GRAPHICS && f.blendable(), F::COLOR_ATTACHMENT_BLEND)
-        | when(GRAPHICS && f.depth_stencil(), F::DEPTH_STENCIL_ATTACHMENT)
+        | when(f.color_attachment(), F::COLOR_ATTACHMENT)
+        | when(f.blendable(), F::COLOR_ATTACHMENT_BLEND)
+        | when(f.depth_stencil(), F::DEPTH_STENCIL_ATTACHMENT)
 }
 
 /// With linear tiling: colour formats only.
@@ -50,7 +47,7 @@ pub(crate) fn buffer(f: &FormatInfo) -> F {
             F::STORAGE_TEXEL_BUFFER | F::STORAGE_READ_WITHOUT_FORMAT | F::STORAGE_WRITE_WITHOUT_FORMAT,
         )
         | when(f.storage_texel_buffer() && f.storage_atomic(), F::STORAGE_TEXEL_BUFFER_ATOMIC)
-        | when(GRAPHICS && f.vertex(), F::VERTEX_BUFFER)
+        | when(f.vertex(), F::VERTEX_BUFFER)
 }
 
 /// The features that the first 31 bits can say.

@@ -1,25 +1,35 @@
-//! VkFramebuffer: kept as data for the graphics stages.
-#![allow(dead_code)] // nobody reads it before those exist
+//! VkFramebuffer: the views a render pass draws to. A framebuffer keeps them.
 
 use crate::answer::created;
 use crate::chain;
 use crate::device::Device;
+use crate::image_view;
 use crate::object::{self, Object};
+use gpu::sample::ImageView;
+use std::sync::Arc;
 
 pub struct Framebuffer {
-    pub(crate) data: Data,
+    pub(crate) data: Arc<Data>,
 }
 
 /// Views are empty for an imageless framebuffer: they come with the begin of the render pass.
 pub(crate) struct Data {
     pub imageless: bool,
-    pub views: Vec<vk::ImageView>,
-    pub extent: vk::Extent2D,
+    pub views: Vec<Option<Arc<ImageView>>>,
     pub layers: u32,
 }
 
 impl Object for Framebuffer {
     type Handle = vk::Framebuffer;
+}
+
+pub(crate) unsafe fn get(framebuffer: vk::Framebuffer) -> Option<Arc<Data>> {
+    Some(object::get::<Framebuffer>(framebuffer)?.data.clone())
+}
+
+/// The views of an array of handles; a bad one is an attachment without an image.
+pub(crate) unsafe fn views(handles: &[vk::ImageView]) -> Vec<Option<Arc<ImageView>>> {
+    handles.iter().map(|&v| image_view::get(v)).collect()
 }
 
 pub(crate) unsafe fn create_framebuffer(
@@ -30,10 +40,8 @@ pub(crate) unsafe fn create_framebuffer(
 ) -> vk::Result {
     let i = &*info;
     let imageless = i.flags.contains(vk::FramebufferCreateFlags::IMAGELESS);
-    let views =
-        if imageless { Vec::new() } else { chain::slice(i.p_attachments, i.attachment_count).to_vec() };
-    let extent = vk::Extent2D { width: i.width, height: i.height };
-    created(out, Ok(Framebuffer { data: Data { imageless, views, extent, layers: i.layers } }))
+    let views = if imageless { Vec::new() } else { views(chain::slice(i.p_attachments, i.attachment_count)) };
+    created(out, Ok(Framebuffer { data: Arc::new(Data { imageless, views, layers: i.layers }) }))
 }
 
 pub(crate) unsafe fn destroy_framebuffer(

@@ -22,6 +22,11 @@ impl ImageView {
     }
 }
 
+/// The view behind a handle; `None` for the null handle too.
+pub(crate) unsafe fn get(view: vk::ImageView) -> Option<Arc<gpu::sample::ImageView>> {
+    if view == vk::ImageView::null() { None } else { Some(object::get::<ImageView>(view)?.gpu.clone()) }
+}
+
 pub(crate) unsafe fn create_image_view(
     _: &Device,
     info: *const vk::ImageViewCreateInfo,

@@ -1,5 +1,6 @@
 //! Limits: the one table of `VkPhysicalDeviceLimits`, and the numbers that other modules share with it.
 
+use crate::settings::{MAX_COLORS, MAX_VIEWPORTS};
 use crate::structs::Value::{self, *};
 
 pub(crate) const MAX_PUSH_CONSTANTS: u32 = 256;
@@ -20,9 +21,11 @@ pub(crate) const MAX_ALLOCATION: u64 = 1 << 32;
 pub(crate) const MIN_HOST_POINTER_ALIGNMENT: u64 = 4096;
 /// Of uniform, storage and texel buffers, in bytes.
 pub(crate) const MIN_BUFFER_OFFSET_ALIGNMENT: u64 = 16;
-/// 1 and 4 samples.
+/// 1, 4 and 8 samples.
 pub(crate) const SAMPLE_COUNTS: vk::SampleCountFlags = vk::SampleCountFlags::from_raw(
-    vk::SampleCountFlags::TYPE_1.as_raw() | vk::SampleCountFlags::TYPE_4.as_raw(),
+    vk::SampleCountFlags::TYPE_1.as_raw()
+        | vk::SampleCountFlags::TYPE_4.as_raw()
+        | vk::SampleCountFlags::TYPE_8.as_raw(),
 );
 const SAMPLES: u32 = SAMPLE_COUNTS.as_raw();
 /// Descriptors of one kind, or of all, that a stage or a set can have.
@@ -78,8 +81,8 @@ pub(crate) static LIMITS: &[(&str, Value)] = &[
     ("maxGeometryOutputVertices", U32(0)),
     ("maxGeometryTotalOutputComponents", U32(0)),
     ("maxFragmentInputComponents", U32(128)),
-    ("maxFragmentOutputAttachments", U32(8)),
-    ("maxFragmentDualSrcAttachments", U32(0)),
+    ("maxFragmentOutputAttachments", U32(MAX_COLORS as u32)),
+    ("maxFragmentDualSrcAttachments", U32(1)),
     ("maxFragmentCombinedOutputResources", U32(104)),
     ("maxComputeSharedMemorySize", U32(MAX_SHARED_MEMORY)),
     ("maxComputeWorkGroupCount", U32s(&[MAX_WORKGROUP_COUNT; 3])),
@@ -88,14 +91,14 @@ pub(crate) static LIMITS: &[(&str, Value)] = &[
     ("subPixelPrecisionBits", U32(8)),
     ("subTexelPrecisionBits", U32(8)),
     ("mipmapPrecisionBits", U32(6)),
-    ("maxDrawIndexedIndexValue", U32((1 << 24) - 1)),
-    ("maxDrawIndirectCount", U32(1)),
+    ("maxDrawIndexedIndexValue", U32(u32::MAX)),
+    ("maxDrawIndirectCount", U32(u32::MAX)),
     ("maxSamplerLodBias", F32(16.0)),
     ("maxSamplerAnisotropy", F32(16.0)),
-    ("maxViewports", U32(1)),
+    ("maxViewports", U32(MAX_VIEWPORTS as u32)),
     ("maxViewportDimensions", U32s(&[MAX_IMAGE_2D; 2])),
     ("viewportBoundsRange", F32s(&[-32768.0, 32767.0])),
-    ("viewportSubPixelBits", U32(0)),
+    ("viewportSubPixelBits", U32(8)),
     ("minMemoryMapAlignment", U64(4096)),
     ("minTexelBufferOffsetAlignment", U64(MIN_BUFFER_OFFSET_ALIGNMENT)),
     ("minUniformBufferOffsetAlignment", U64(MIN_BUFFER_OFFSET_ALIGNMENT)),
@@ -104,9 +107,9 @@ pub(crate) static LIMITS: &[(&str, Value)] = &[
     ("maxTexelOffset", U32(31)),
     ("minTexelGatherOffset", I32(-32)),
     ("maxTexelGatherOffset", U32(31)),
-    ("minInterpolationOffset", F32(0.0)),
-    ("maxInterpolationOffset", F32(0.0)),
-    ("subPixelInterpolationOffsetBits", U32(0)),
+    ("minInterpolationOffset", F32(-0.5)),
+    ("maxInterpolationOffset", F32(0.4375)),
+    ("subPixelInterpolationOffsetBits", U32(4)),
     ("maxFramebufferWidth", U32(MAX_IMAGE_2D)),
     ("maxFramebufferHeight", U32(MAX_IMAGE_2D)),
     ("maxFramebufferLayers", U32(MAX_ARRAY_LAYERS)),
@@ -114,7 +117,7 @@ pub(crate) static LIMITS: &[(&str, Value)] = &[
     ("framebufferDepthSampleCounts", U32(SAMPLES)),
     ("framebufferStencilSampleCounts", U32(SAMPLES)),
     ("framebufferNoAttachmentsSampleCounts", U32(SAMPLES)),
-    ("maxColorAttachments", U32(8)),
+    ("maxColorAttachments", U32(MAX_COLORS as u32)),
     ("sampledImageColorSampleCounts", U32(SAMPLES)),
     ("sampledImageIntegerSampleCounts", U32(SAMPLES)),
     ("sampledImageDepthSampleCounts", U32(SAMPLES)),
@@ -123,14 +126,14 @@ pub(crate) static LIMITS: &[(&str, Value)] = &[
     ("maxSampleMaskWords", U32(1)),
     ("timestampComputeAndGraphics", Bool(true)),
     ("timestampPeriod", F32(1.0)),
-    ("maxClipDistances", U32(0)),
-    ("maxCullDistances", U32(0)),
-    ("maxCombinedClipAndCullDistances", U32(0)),
+    ("maxClipDistances", U32(8)),
+    ("maxCullDistances", U32(8)),
+    ("maxCombinedClipAndCullDistances", U32(8)),
     ("discreteQueuePriorities", U32(2)),
-    ("pointSizeRange", F32s(&[1.0, 1.0])),
-    ("lineWidthRange", F32s(&[1.0, 1.0])),
-    ("pointSizeGranularity", F32(0.0)),
-    ("lineWidthGranularity", F32(0.0)),
+    ("pointSizeRange", F32s(&[1.0, 1024.0])),
+    ("lineWidthRange", F32s(&[1.0, 255.0])),
+    ("pointSizeGranularity", F32(0.125)),
+    ("lineWidthGranularity", F32(0.125)),
     ("strictLines", Bool(true)),
     ("standardSampleLocations", Bool(true)),
     ("optimalBufferCopyOffsetAlignment", U64(64)),

@@ -8,9 +8,8 @@ use crate::chain;
 use crate::device::Device;
 use crate::hash;
 use crate::object::{self, Object};
-use crate::pipeline;
+use crate::pipeline::Compiled;
 use crate::properties::{CACHE_UUID, DEVICE_ID, VENDOR_ID};
-use gpu::pipeline::ComputePipeline;
 use parking_lot::Mutex;
 use shader::bytecode::Program;
 use std::collections::{BTreeMap, HashMap};
@@ -23,7 +22,7 @@ const HEADER: usize = 32;
 const PREFIX: usize = HEADER + 16;
 
 pub struct PipelineCache {
-    programs: Mutex<BTreeMap<u128, Arc<ComputePipeline>>>,
+    programs: Mutex<BTreeMap<u128, Arc<Compiled>>>,
 }
 
 impl Object for PipelineCache {
@@ -31,23 +30,23 @@ impl Object for PipelineCache {
 }
 
 impl PipelineCache {
-    pub(crate) fn get(&self, key: u128) -> Option<Arc<ComputePipeline>> {
+    pub(crate) fn get(&self, key: u128) -> Option<Arc<Compiled>> {
         self.programs.lock().get(&key).cloned()
     }
-    pub(crate) fn put(&self, key: u128, p: Arc<ComputePipeline>) {
+    pub(crate) fn put(&self, key: u128, p: Arc<Compiled>) {
         self.programs.lock().insert(key, p);
     }
 }
 
 /// Programs that some pipeline or cache of the process still has.
-static LIVE: Mutex<Option<HashMap<u128, Weak<ComputePipeline>>>> = Mutex::new(None);
+static LIVE: Mutex<Option<HashMap<u128, Weak<Compiled>>>> = Mutex::new(None);
 
-pub(crate) fn of_process(key: u128) -> Option<Arc<ComputePipeline>> {
+pub(crate) fn of_process(key: u128) -> Option<Arc<Compiled>> {
     LIVE.lock().as_ref()?.get(&key)?.upgrade()
 }
 
 /// Keeps a fresh program findable; if another thread was first, its program is returned.
-pub(crate) fn remember(key: u128, made: Arc<ComputePipeline>) -> Arc<ComputePipeline> {
+pub(crate) fn remember(key: u128, made: Arc<Compiled>) -> Arc<Compiled> {
     let mut live = LIVE.lock();
     let map = live.get_or_insert_default();
     if let Some(p) = map.get(&key).and_then(Weak::upgrade) {
@@ -70,7 +69,7 @@ fn header() -> [u8; HEADER] {
     h
 }
 
-fn entry(key: u128, p: &ComputePipeline) -> Vec<u8> {
+fn entry(key: u128, p: &Compiled) -> Vec<u8> {
     let program = p.program.to_bytes();
     let mut e = Vec::with_capacity(program.len() + p.name.len() + 24);
     e.extend_from_slice(&key.to_le_bytes());
@@ -82,7 +81,7 @@ fn entry(key: u128, p: &ComputePipeline) -> Vec<u8> {
 }
 
 /// The blob of as many programs as fit `room` bytes, and whether those are all.
-fn write(programs: &BTreeMap<u128, Arc<ComputePipeline>>, room: usize) -> (Vec<u8>, bool) {
+fn write(programs: &BTreeMap<u128, Arc<Compiled>>, room: usize) -> (Vec<u8>, bool) {
     let mut blob = header().to_vec();
     blob.extend_from_slice(&[0; 16]);
     let mut all = true;
@@ -100,7 +99,7 @@ fn write(programs: &BTreeMap<u128, Arc<ComputePipeline>>, room: usize) -> (Vec<u
 }
 
 /// The programs of a blob; empty for one that is not ours or not whole.
-fn read(blob: &[u8]) -> BTreeMap<u128, Arc<ComputePipeline>> {
+fn read(blob: &[u8]) -> BTreeMap<u128, Arc<Compiled>> {
     let mut programs = BTreeMap::new();
     if blob.len() < PREFIX
         || blob[..HEADER] != header()
@@ -110,7 +109,7 @@ fn read(blob: &[u8]) -> BTreeMap<u128, Arc<ComputePipeline>> {
     }
     let mut rest = &blob[PREFIX..];
     while let Some((key, name, program, after)) = read_entry(rest) {
-        programs.insert(key, pipeline::finished(program, name));
+        programs.insert(key, Arc::new(Compiled { program: Arc::new(program), name: name.to_string() }));
         rest = after;
     }
     programs

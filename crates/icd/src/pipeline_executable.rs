@@ -1,4 +1,4 @@
-//! VK_KHR_pipeline_executable_properties: a pipeline's one program, its size, its disassembly.
+//! VK_KHR_pipeline_executable_properties: a pipeline's programs, their sizes, their disassembly.
 
 use crate::chain;
 use crate::device::Device;
@@ -15,14 +15,26 @@ pub(crate) unsafe fn get_pipeline_executable_properties_khr(
     out: *mut vk::PipelineExecutablePropertiesKHR,
 ) -> vk::Result {
     let Some(p) = object::get::<Pipeline>((*info).pipeline) else { return vk::Result::ERROR_UNKNOWN };
-    chain::fill_with(1, count, out, |o, _| {
-        o.stages = vk::ShaderStageFlags::COMPUTE;
-        chain::write_str(&mut o.name, &p.shared().compute.name);
-        let program = p.program();
-        let text = format!("Tuff wave program {:032x}, {} lanes a wave", p.shared().key, program.lanes);
+    let stages = &p.shared().stages;
+    chain::fill_with(stages.len(), count, out, |o, i| {
+        let e = &stages[i];
+        o.stages = e.stage;
+        let name = match e.stage {
+            vk::ShaderStageFlags::VERTEX => "vertex",
+            vk::ShaderStageFlags::FRAGMENT => "fragment",
+            _ => "compute",
+        };
+        chain::write_str(&mut o.name, &format!("{name} shader {}", e.compiled.name));
+        let text = format!("Tuff wave program {:032x}, {} lanes a wave", e.key, e.compiled.program.lanes);
         chain::write_str(&mut o.description, &text);
         o.subgroup_size = crate::limits::SUBGROUP_SIZE;
     })
+}
+
+/// The executable that is asked about.
+unsafe fn program<'a>(info: &vk::PipelineExecutableInfoKHR) -> Option<&'a Program> {
+    let p = object::get::<Pipeline>(info.pipeline)?;
+    Some(&p.shared().stages.get(info.executable_index as usize)?.compiled.program)
 }
 
 fn statistics(p: &Program) -> [(&'static str, &'static str, u64); 7] {
@@ -43,8 +55,8 @@ pub(crate) unsafe fn get_pipeline_executable_statistics_khr(
     count: *mut u32,
     out: *mut vk::PipelineExecutableStatisticKHR,
 ) -> vk::Result {
-    let Some(p) = object::get::<Pipeline>((*info).pipeline) else { return vk::Result::ERROR_UNKNOWN };
-    let all = statistics(p.program());
+    let Some(p) = program(&*info) else { return vk::Result::ERROR_UNKNOWN };
+    let all = statistics(p);
     chain::fill_with(all.len(), count, out, |o, i| {
         let (name, what, value) = all[i];
         chain::write_str(&mut o.name, name);
@@ -72,13 +84,13 @@ pub(crate) unsafe fn get_pipeline_executable_internal_representations_khr(
     count: *mut u32,
     out: *mut vk::PipelineExecutableInternalRepresentationKHR,
 ) -> vk::Result {
-    let Some(p) = object::get::<Pipeline>((*info).pipeline) else { return vk::Result::ERROR_UNKNOWN };
+    let Some(p) = program(&*info) else { return vk::Result::ERROR_UNKNOWN };
     let mut cut = false;
     let result = chain::fill_with(1, count, out, |o, _| {
         chain::write_str(&mut o.name, "Wave program");
         chain::write_str(&mut o.description, "The bytecode that the wave engine runs");
         o.is_text = vk::TRUE;
-        let mut text = disassembly(p.program()).into_bytes();
+        let mut text = disassembly(p).into_bytes();
         text.push(0);
         if o.p_data.is_null() {
             o.data_size = text.len();

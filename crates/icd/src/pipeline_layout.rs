@@ -66,6 +66,24 @@ impl Layout {
         Some(at)
     }
 
+    /// The layout of a pipeline linked from libraries: the sets of all, and push constants for the one that has most.
+    pub fn union(parts: &[Arc<Layout>]) -> Layout {
+        let count = parts.iter().map(|l| l.sets.len()).max().unwrap_or(0);
+        let set = |i: usize| parts.iter().find_map(|l| l.sets.get(i).cloned().flatten());
+        let push_bytes = parts.iter().map(|l| l.push_bytes).max().unwrap_or(0);
+        Layout::new((0..count).map(set).collect(), push_bytes)
+    }
+
+    /// Whether a shader compiled with this layout finds everything where `whole` has it.
+    pub fn within(&self, whole: &Layout) -> bool {
+        self.push_bytes <= whole.push_bytes
+            && self.sets.iter().enumerate().all(|(s, set)| {
+                set.iter()
+                    .flat_map(|set| &set.bindings)
+                    .all(|b| self.binding(s as u32, b.number) == whole.binding(s as u32, b.number))
+            })
+    }
+
     /// Everything that decides where a shader finds things.
     pub fn hash(&self, h: &mut impl Hasher) {
         self.push_bytes.hash(h);

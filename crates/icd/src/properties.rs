@@ -23,7 +23,9 @@ pub(crate) static CACHE_UUID: [u8; 16] = *b"tuff-pipelines01";
 static DEVICE_UUID: [u8; 16] = *b"tuff-device-0001";
 static DRIVER_UUID: [u8; 16] = *b"tuff-driver-0001";
 
-const STAGES: u32 = vk::ShaderStageFlags::COMPUTE.as_raw();
+const STAGES: u32 = vk::ShaderStageFlags::VERTEX.as_raw()
+    | vk::ShaderStageFlags::FRAGMENT.as_raw()
+    | vk::ShaderStageFlags::COMPUTE.as_raw();
 const SUBGROUP_OPERATIONS: u32 = vk::SubgroupFeatureFlags::BASIC.as_raw()
     | vk::SubgroupFeatureFlags::VOTE.as_raw()
     | vk::SubgroupFeatureFlags::ARITHMETIC.as_raw()
@@ -37,7 +39,10 @@ const SUBGROUP_OPERATIONS: u32 = vk::SubgroupFeatureFlags::BASIC.as_raw()
 const INDEPENDENCE: u32 = vk::ShaderFloatControlsIndependence::ALL.as_raw() as u32;
 const ROBUST_BUFFERS: u32 = vk::PipelineRobustnessBufferBehaviorEXT::ROBUST_BUFFER_ACCESS_2.as_raw() as u32;
 const ROBUST_IMAGES: u32 = vk::PipelineRobustnessImageBehaviorEXT::ROBUST_IMAGE_ACCESS_2.as_raw() as u32;
-const RESOLVE_ZERO: u32 = vk::ResolveModeFlags::SAMPLE_ZERO.as_raw();
+const RESOLVE_STENCIL: u32 = vk::ResolveModeFlags::SAMPLE_ZERO.as_raw()
+    | vk::ResolveModeFlags::MIN.as_raw()
+    | vk::ResolveModeFlags::MAX.as_raw();
+const RESOLVE_DEPTH: u32 = RESOLVE_STENCIL | vk::ResolveModeFlags::AVERAGE.as_raw();
 const INLINE_BLOCKS: u32 = 16;
 
 /// Every other member of the property structures of core 1.3 and the extensions reported, by its name.
@@ -119,8 +124,8 @@ pub(crate) static PROPERTIES: &[(&str, Value)] = &[
     ("maxDescriptorSetUpdateAfterBindSampledImages", U32(MAX_DESCRIPTORS)),
     ("maxDescriptorSetUpdateAfterBindStorageImages", U32(MAX_DESCRIPTORS)),
     ("maxDescriptorSetUpdateAfterBindInputAttachments", U32(MAX_DESCRIPTORS)),
-    ("supportedDepthResolveModes", U32(RESOLVE_ZERO)),
-    ("supportedStencilResolveModes", U32(RESOLVE_ZERO)),
+    ("supportedDepthResolveModes", U32(RESOLVE_DEPTH)),
+    ("supportedStencilResolveModes", U32(RESOLVE_STENCIL)),
     ("independentResolveNone", Bool(true)),
     ("independentResolve", Bool(true)),
     ("filterMinmaxSingleComponentFormats", Bool(true)),
@@ -174,6 +179,15 @@ pub(crate) static PROPERTIES: &[(&str, Value)] = &[
     ("robustStorageBufferAccessSizeAlignment", U64(1)),
     ("robustUniformBufferAccessSizeAlignment", U64(1)),
     ("meshAndTaskShaderDerivatives", Bool(false)),
+    ("lineSubPixelPrecisionBits", U32(8)),
+    ("maxVertexAttribDivisor", U32(u32::MAX)),
+    ("supportsNonZeroFirstInstance", Bool(true)),
+    ("maxMultiDrawCount", U32(1 << 16)),
+    ("provokingVertexModePerPipeline", Bool(true)),
+    ("transformFeedbackPreservesTriangleFanProvokingVertex", Bool(false)),
+    ("dynamicPrimitiveTopologyUnrestricted", Bool(true)),
+    ("graphicsPipelineLibraryFastLinking", Bool(true)),
+    ("graphicsPipelineLibraryIndependentInterpolationDecoration", Bool(true)),
 ];
 
 /// The value of a member of a property structure. Dot products are not faster than their parts: no

@@ -1,33 +1,26 @@
-//! VkRenderPass: kept as data for the graphics stages.
-#![allow(dead_code)] // nobody reads it before those exist
+//! VkRenderPass: its attachments and subpasses, and these in the form the GPU wants.
 
-use crate::answer::created;
+use crate::answer::{Answer, created, invalid};
 use crate::chain;
 use crate::device::Device;
 use crate::object::{self, Object};
 use std::sync::Arc;
 
-/// One attachment; depth and stencil layouts apart (they are the same unless a chain says otherwise).
+/// One attachment. Layouts are the same for every use.
 #[derive(Clone, Debug)]
 pub(crate) struct Attachment {
-    pub flags: vk::AttachmentDescriptionFlags,
     pub format: vk::Format,
     pub samples: vk::SampleCountFlags,
     pub load: vk::AttachmentLoadOp,
     pub store: vk::AttachmentStoreOp,
     pub stencil_load: vk::AttachmentLoadOp,
     pub stencil_store: vk::AttachmentStoreOp,
-    pub layouts: [vk::ImageLayout; 2],
-    pub stencil_layouts: [vk::ImageLayout; 2],
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct Reference {
     /// `None`: `VK_ATTACHMENT_UNUSED`.
     pub attachment: Option<u32>,
-    pub layout: vk::ImageLayout,
-    pub stencil_layout: vk::ImageLayout,
-    pub aspects: vk::ImageAspectFlags,
 }
 
 #[derive(Clone, Debug)]
@@ -39,8 +32,6 @@ pub(crate) struct DepthResolve {
 
 #[derive(Clone, Debug)]
 pub(crate) struct Subpass {
-    pub flags: vk::SubpassDescriptionFlags,
-    pub bind_point: vk::PipelineBindPoint,
     pub view_mask: u32,
     pub inputs: Vec<Reference>,
     pub colors: Vec<Reference>,
@@ -48,7 +39,6 @@ pub(crate) struct Subpass {
     pub resolves: Vec<Reference>,
     pub depth: Option<Reference>,
     pub depth_resolve: Option<DepthResolve>,
-    pub preserve: Vec<u32>,
 }
 
 #[derive(Clone, Debug)]
@@ -56,10 +46,8 @@ pub(crate) struct SubpassDependency {
     /// `None`: `VK_SUBPASS_EXTERNAL`.
     pub src: Option<u32>,
     pub dst: Option<u32>,
-    pub src_stages: vk::PipelineStageFlags2,
     pub dst_stages: vk::PipelineStageFlags2,
     pub flags: vk::DependencyFlags,
-    pub view_offset: i32,
 }
 
 /// What command buffers and pipelines share of a render pass.
@@ -68,7 +56,8 @@ pub(crate) struct Pass {
     pub attachments: Vec<Attachment>,
     pub subpasses: Vec<Subpass>,
     pub dependencies: Vec<SubpassDependency>,
-    pub correlated_views: Vec<u32>,
+    /// The subpasses for the GPU.
+    pub gpu: Vec<gpu::graphics::pass::Subpass>,
 }
 
 pub struct RenderPass {
@@ -79,37 +68,23 @@ impl Object for RenderPass {
     type Handle = vk::RenderPass;
 }
 
-unsafe fn attachment(a: &vk::AttachmentDescription2) -> Attachment {
-    let layouts = [a.initial_layout, a.final_layout];
-    let stencil_layouts = match chain::find::<vk::AttachmentDescriptionStencilLayout>(a.p_next) {
-        Some(s) => [s.stencil_initial_layout, s.stencil_final_layout],
-        None => layouts,
-    };
+fn attachment(a: &vk::AttachmentDescription2) -> Attachment {
     Attachment {
-        flags: a.flags,
         format: a.format,
         samples: a.samples,
         load: a.load_op,
         store: a.store_op,
         stencil_load: a.stencil_load_op,
         stencil_store: a.stencil_store_op,
-        layouts,
-        stencil_layouts,
     }
 }
 
-unsafe fn reference(r: &vk::AttachmentReference2) -> Reference {
-    Reference {
-        attachment: (r.attachment != vk::ATTACHMENT_UNUSED).then_some(r.attachment),
-        layout: r.layout,
-        stencil_layout: chain::find::<vk::AttachmentReferenceStencilLayout>(r.p_next)
-            .map_or(r.layout, |s| s.stencil_layout),
-        aspects: r.aspect_mask,
-    }
+fn reference(r: &vk::AttachmentReference2) -> Reference {
+    Reference { attachment: (r.attachment != vk::ATTACHMENT_UNUSED).then_some(r.attachment) }
 }
 
 unsafe fn references(r: *const vk::AttachmentReference2, count: u32) -> Vec<Reference> {
-    chain::slice(r, count).iter().map(|r| reference(r)).collect()
+    chain::slice(r, count).iter().map(reference).collect()
 }
 
 unsafe fn subpass(s: &vk::SubpassDescription2) -> Subpass {
@@ -121,36 +96,120 @@ unsafe fn subpass(s: &vk::SubpassDescription2) -> Subpass {
         })
     });
     Subpass {
-        flags: s.flags,
-        bind_point: s.pipeline_bind_point,
         view_mask: s.view_mask,
         inputs: references(s.p_input_attachments, s.input_attachment_count),
         colors: references(s.p_color_attachments, s.color_attachment_count),
         resolves: references(s.p_resolve_attachments, s.color_attachment_count),
-        depth: s.p_depth_stencil_attachment.as_ref().map(|r| reference(r)),
+        depth: s.p_depth_stencil_attachment.as_ref().map(reference),
         depth_resolve,
-        preserve: chain::slice(s.p_preserve_attachments, s.preserve_attachment_count).to_vec(),
     }
 }
 
 unsafe fn dependency(d: &vk::SubpassDependency2) -> SubpassDependency {
     let known = |s| (s != vk::SUBPASS_EXTERNAL).then_some(s);
     // A VkMemoryBarrier2 in the chain replaces the stages.
-    let (src_stages, dst_stages) = match chain::find::<vk::MemoryBarrier2>(d.p_next) {
-        Some(m) => (m.src_stage_mask, m.dst_stage_mask),
-        None => (
-            vk::PipelineStageFlags2::from_raw(d.src_stage_mask.as_raw() as u64),
-            vk::PipelineStageFlags2::from_raw(d.dst_stage_mask.as_raw() as u64),
-        ),
+    let dst_stages = match chain::find::<vk::MemoryBarrier2>(d.p_next) {
+        Some(m) => m.dst_stage_mask,
+        None => vk::PipelineStageFlags2::from_raw(d.dst_stage_mask.as_raw() as u64),
     };
     SubpassDependency {
         src: known(d.src_subpass),
         dst: known(d.dst_subpass),
-        src_stages,
         dst_stages,
         flags: d.dependency_flags,
-        view_offset: d.view_offset,
     }
+}
+
+/// Stages that see a tile's pixels before they are in memory.
+const FRAGMENT_STAGES: vk::PipelineStageFlags2 = vk::PipelineStageFlags2::from_raw(
+    vk::PipelineStageFlags2::FRAGMENT_SHADER.as_raw()
+        | vk::PipelineStageFlags2::EARLY_FRAGMENT_TESTS.as_raw()
+        | vk::PipelineStageFlags2::LATE_FRAGMENT_TESTS.as_raw()
+        | vk::PipelineStageFlags2::COLOR_ATTACHMENT_OUTPUT.as_raw()
+        | vk::PipelineStageFlags2::BOTTOM_OF_PIPE.as_raw(),
+);
+
+impl Pass {
+    /// Refuses references to attachments and subpasses that there are not.
+    fn check(&self) -> Answer {
+        let attachments = self.attachments.len();
+        let mut all = self.subpasses.iter().flat_map(|s| {
+            let lists = s.inputs.iter().chain(&s.colors).chain(&s.resolves);
+            lists.chain(&s.depth).chain(s.depth_resolve.as_ref().map(|d| &d.to))
+        });
+        if let Some(bad) = all.find_map(|r| r.attachment.filter(|&a| a as usize >= attachments)) {
+            return Err(invalid(&format!("vkCreateRenderPass: attachment {bad} of {attachments}")));
+        }
+        if self.subpasses.iter().any(|s| s.colors.len() > crate::settings::MAX_COLORS) {
+            return Err(invalid("vkCreateRenderPass: a subpass with too many colour attachments"));
+        }
+        Ok(())
+    }
+
+    /// A subpass for the GPU.
+    fn subpass(&self, index: usize) -> gpu::graphics::pass::Subpass {
+        let s = &self.subpasses[index];
+        let indices = |list: &[Reference]| list.iter().map(|r| r.attachment).collect::<Vec<_>>();
+        let format = |a: u32| gpu::format::info(self.attachments[a as usize].format);
+        let depth = s.depth.as_ref().and_then(|d| d.attachment);
+        let with = |a: Option<u32>, has: fn(&gpu::format::FormatInfo) -> bool| {
+            a.filter(|&a| format(a).is_some_and(has))
+        };
+        let resolve = |has: fn(&gpu::format::FormatInfo) -> bool,
+                       mode: fn(&DepthResolve) -> vk::ResolveModeFlags| {
+            let d = s.depth_resolve.as_ref()?;
+            let mode = mode(d);
+            Some((with(d.to.attachment, has)?, mode)).filter(|_| !mode.is_empty())
+        };
+        let resolves = s.resolves.iter().map(|r| Some((r.attachment?, average(format(r.attachment?)))));
+        let used = s.colors.iter().chain(&s.depth).find_map(|r| r.attachment);
+        let flush = self.dependencies.iter().any(|d| {
+            d.dst == Some(index as u32)
+                && d.src.is_some_and(|src| src != index as u32)
+                && (!d.flags.contains(vk::DependencyFlags::BY_REGION)
+                    || !FRAGMENT_STAGES.contains(d.dst_stages))
+        });
+        gpu::graphics::pass::Subpass {
+            view_mask: s.view_mask,
+            colors: indices(&s.colors),
+            resolves: if s.resolves.is_empty() { Vec::new() } else { resolves.collect() },
+            depth: with(depth, |f| f.has_depth()),
+            stencil: with(depth, |f| f.has_stencil()),
+            depth_resolve: resolve(|f| f.has_depth(), |d| d.depth_mode),
+            stencil_resolve: resolve(|f| f.has_stencil(), |d| d.stencil_mode),
+            inputs: indices(&s.inputs),
+            samples: used.map_or(0, |a| crate::settings::samples(self.attachments[a as usize].samples)),
+            flush,
+        }
+    }
+}
+
+/// How colours of a format are resolved by a render pass: integers cannot be averaged (§ Multisample Resolve).
+pub(crate) fn average(f: Option<&gpu::format::FormatInfo>) -> vk::ResolveModeFlags {
+    if f.is_some_and(|f| f.is_integer()) {
+        vk::ResolveModeFlags::SAMPLE_ZERO
+    } else {
+        vk::ResolveModeFlags::AVERAGE
+    }
+}
+
+unsafe fn new(i: &vk::RenderPassCreateInfo2) -> Answer<RenderPass> {
+    let mut pass = Pass {
+        attachments: chain::slice(i.p_attachments, i.attachment_count).iter().map(attachment).collect(),
+        subpasses: chain::slice(i.p_subpasses, i.subpass_count).iter().map(|s| subpass(s)).collect(),
+        dependencies: chain::slice(i.p_dependencies, i.dependency_count)
+            .iter()
+            .map(|d| dependency(d))
+            .collect(),
+        gpu: Vec::new(),
+    };
+    pass.check()?;
+    pass.gpu = (0..pass.subpasses.len()).map(|s| pass.subpass(s)).collect();
+    Ok(RenderPass { shared: Arc::new(pass) })
+}
+
+pub(crate) unsafe fn get(pass: vk::RenderPass) -> Option<Arc<Pass>> {
+    Some(object::get::<RenderPass>(pass)?.shared.clone())
 }
 
 pub(crate) unsafe fn create_render_pass2(
@@ -159,20 +218,7 @@ pub(crate) unsafe fn create_render_pass2(
     _: *const vk::AllocationCallbacks,
     out: *mut vk::RenderPass,
 ) -> vk::Result {
-    let i = &*info;
-    let pass = Pass {
-        attachments: chain::slice(i.p_attachments, i.attachment_count)
-            .iter()
-            .map(|a| attachment(a))
-            .collect(),
-        subpasses: chain::slice(i.p_subpasses, i.subpass_count).iter().map(|s| subpass(s)).collect(),
-        dependencies: chain::slice(i.p_dependencies, i.dependency_count)
-            .iter()
-            .map(|d| dependency(d))
-            .collect(),
-        correlated_views: chain::slice(i.p_correlated_view_masks, i.correlated_view_mask_count).to_vec(),
-    };
-    created(out, Ok(RenderPass { shared: Arc::new(pass) }))
+    created(out, new(&*info))
 }
 
 pub(crate) unsafe fn destroy_render_pass(

@@ -132,9 +132,7 @@ pub unsafe extern "system" fn vkCmdBeginRenderPass2(
         c"vkCmdBeginRenderPass2",
         command_buffer,
         (),
-        |this| {
-            crate::record::graphics::cmd_begin_render_pass2(this, p_render_pass_begin, p_subpass_begin_info)
-        },
+        |this| crate::record::pass::cmd_begin_render_pass2(this, p_render_pass_begin, p_subpass_begin_info),
     )
 }
 pub unsafe extern "system" fn vkCmdBeginRendering(
@@ -142,7 +140,7 @@ pub unsafe extern "system" fn vkCmdBeginRendering(
     p_rendering_info: *const vk::RenderingInfo<'_>,
 ) {
     guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdBeginRendering", command_buffer, (), |this| {
-        crate::record::graphics::cmd_begin_rendering(this, p_rendering_info)
+        crate::record::pass::cmd_begin_rendering(this, p_rendering_info)
     })
 }
 pub unsafe extern "system" fn vkCmdBindDescriptorSets(
@@ -208,7 +206,7 @@ pub unsafe extern "system" fn vkCmdBindIndexBuffer2(
         c"vkCmdBindIndexBuffer2",
         command_buffer,
         (),
-        |this| crate::record::graphics::cmd_bind_index_buffer2(this, buffer, offset, size, index_type),
+        |this| crate::record::draw::cmd_bind_index_buffer2(this, buffer, offset, size, index_type),
     )
 }
 pub unsafe extern "system" fn vkCmdBindPipeline(
@@ -256,7 +254,7 @@ pub unsafe extern "system" fn vkCmdBindVertexBuffers2(
         command_buffer,
         (),
         |this| {
-            crate::record::graphics::cmd_bind_vertex_buffers2(
+            crate::record::draw::cmd_bind_vertex_buffers2(
                 this,
                 first_binding,
                 binding_count,
@@ -311,7 +309,7 @@ pub unsafe extern "system" fn vkCmdClearAttachments(
         command_buffer,
         (),
         |this| {
-            crate::record::graphics::cmd_clear_attachments(
+            crate::record::pass::cmd_clear_attachments(
                 this,
                 attachment_count,
                 p_attachments,
@@ -566,7 +564,7 @@ pub unsafe extern "system" fn vkCmdDraw(
     first_instance: u32,
 ) {
     guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdDraw", command_buffer, (), |this| {
-        crate::record::graphics::cmd_draw(this, vertex_count, instance_count, first_vertex, first_instance)
+        crate::record::draw::cmd_draw(this, vertex_count, instance_count, first_vertex, first_instance)
     })
 }
 pub unsafe extern "system" fn vkCmdDrawIndexed(
@@ -578,7 +576,7 @@ pub unsafe extern "system" fn vkCmdDrawIndexed(
     first_instance: u32,
 ) {
     guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdDrawIndexed", command_buffer, (), |this| {
-        crate::record::graphics::cmd_draw_indexed(
+        crate::record::draw::cmd_draw_indexed(
             this,
             index_count,
             instance_count,
@@ -599,7 +597,7 @@ pub unsafe extern "system" fn vkCmdDrawIndexedIndirect(
         c"vkCmdDrawIndexedIndirect",
         command_buffer,
         (),
-        |this| crate::record::graphics::cmd_draw_indexed_indirect(this, buffer, offset, draw_count, stride),
+        |this| crate::record::draw::cmd_draw_indexed_indirect(this, buffer, offset, draw_count, stride),
     )
 }
 pub unsafe extern "system" fn vkCmdDrawIndexedIndirectCount(
@@ -616,7 +614,7 @@ pub unsafe extern "system" fn vkCmdDrawIndexedIndirectCount(
         command_buffer,
         (),
         |this| {
-            crate::record::graphics::cmd_draw_indexed_indirect_count(
+            crate::record::draw::cmd_draw_indexed_indirect_count(
                 this,
                 buffer,
                 offset,
@@ -636,7 +634,7 @@ pub unsafe extern "system" fn vkCmdDrawIndirect(
     stride: u32,
 ) {
     guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdDrawIndirect", command_buffer, (), |this| {
-        crate::record::graphics::cmd_draw_indirect(this, buffer, offset, draw_count, stride)
+        crate::record::draw::cmd_draw_indirect(this, buffer, offset, draw_count, stride)
     })
 }
 pub unsafe extern "system" fn vkCmdDrawIndirectCount(
@@ -653,7 +651,7 @@ pub unsafe extern "system" fn vkCmdDrawIndirectCount(
         command_buffer,
         (),
         |this| {
-            crate::record::graphics::cmd_draw_indirect_count(
+            crate::record::draw::cmd_draw_indirect_count(
                 this,
                 buffer,
                 offset,
@@ -661,6 +659,51 @@ pub unsafe extern "system" fn vkCmdDrawIndirectCount(
                 count_buffer_offset,
                 max_draw_count,
                 stride,
+            )
+        },
+    )
+}
+pub unsafe extern "system" fn vkCmdDrawMultiEXT(
+    command_buffer: vk::CommandBuffer,
+    draw_count: u32,
+    p_vertex_info: *const vk::MultiDrawInfoEXT,
+    instance_count: u32,
+    first_instance: u32,
+    stride: u32,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdDrawMultiEXT", command_buffer, (), |this| {
+        crate::record::draw::cmd_draw_multi_ext(
+            this,
+            draw_count,
+            p_vertex_info,
+            instance_count,
+            first_instance,
+            stride,
+        )
+    })
+}
+pub unsafe extern "system" fn vkCmdDrawMultiIndexedEXT(
+    command_buffer: vk::CommandBuffer,
+    draw_count: u32,
+    p_index_info: *const vk::MultiDrawIndexedInfoEXT,
+    instance_count: u32,
+    first_instance: u32,
+    stride: u32,
+    p_vertex_offset: *const i32,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(
+        c"vkCmdDrawMultiIndexedEXT",
+        command_buffer,
+        (),
+        |this| {
+            crate::record::draw::cmd_draw_multi_indexed_ext(
+                this,
+                draw_count,
+                p_index_info,
+                instance_count,
+                first_instance,
+                stride,
+                p_vertex_offset,
             )
         },
     )
@@ -692,12 +735,12 @@ pub unsafe extern "system" fn vkCmdEndRenderPass2(
     p_subpass_end_info: *const vk::SubpassEndInfo<'_>,
 ) {
     guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdEndRenderPass2", command_buffer, (), |this| {
-        crate::record::graphics::cmd_end_render_pass2(this, p_subpass_end_info)
+        crate::record::pass::cmd_end_render_pass2(this, p_subpass_end_info)
     })
 }
 pub unsafe extern "system" fn vkCmdEndRendering(command_buffer: vk::CommandBuffer) {
     guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdEndRendering", command_buffer, (), |this| {
-        crate::record::graphics::cmd_end_rendering(this)
+        crate::record::pass::cmd_end_rendering(this)
     })
 }
 pub unsafe extern "system" fn vkCmdExecuteCommands(
@@ -748,7 +791,7 @@ pub unsafe extern "system" fn vkCmdNextSubpass2(
     p_subpass_end_info: *const vk::SubpassEndInfo<'_>,
 ) {
     guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdNextSubpass2", command_buffer, (), |this| {
-        crate::record::graphics::cmd_next_subpass2(this, p_subpass_begin_info, p_subpass_end_info)
+        crate::record::pass::cmd_next_subpass2(this, p_subpass_begin_info, p_subpass_end_info)
     })
 }
 pub unsafe extern "system" fn vkCmdPipelineBarrier(
@@ -944,6 +987,41 @@ pub unsafe extern "system" fn vkCmdResolveImage2(
         crate::record::transfer::cmd_resolve_image2(this, p_resolve_image_info)
     })
 }
+pub unsafe extern "system" fn vkCmdSetAlphaToCoverageEnableEXT(
+    command_buffer: vk::CommandBuffer,
+    alpha_to_coverage_enable: vk::Bool32,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(
+        c"vkCmdSetAlphaToCoverageEnableEXT",
+        command_buffer,
+        (),
+        |this| {
+            crate::record::dynamic_state::cmd_set_alpha_to_coverage_enable_ext(this, alpha_to_coverage_enable)
+        },
+    )
+}
+pub unsafe extern "system" fn vkCmdSetAlphaToOneEnableEXT(
+    command_buffer: vk::CommandBuffer,
+    alpha_to_one_enable: vk::Bool32,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(
+        c"vkCmdSetAlphaToOneEnableEXT",
+        command_buffer,
+        (),
+        |this| crate::record::dynamic_state::cmd_set_alpha_to_one_enable_ext(this, alpha_to_one_enable),
+    )
+}
+pub unsafe extern "system" fn vkCmdSetAttachmentFeedbackLoopEnableEXT(
+    command_buffer: vk::CommandBuffer,
+    aspect_mask: vk::ImageAspectFlags,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(
+        c"vkCmdSetAttachmentFeedbackLoopEnableEXT",
+        command_buffer,
+        (),
+        |this| crate::record::dynamic_state::cmd_set_attachment_feedback_loop_enable_ext(this, aspect_mask),
+    )
+}
 pub unsafe extern "system" fn vkCmdSetBlendConstants(
     command_buffer: vk::CommandBuffer,
     blend_constants: *const [f32; 4],
@@ -953,6 +1031,84 @@ pub unsafe extern "system" fn vkCmdSetBlendConstants(
         command_buffer,
         (),
         |this| crate::record::dynamic_state::cmd_set_blend_constants(this, blend_constants),
+    )
+}
+pub unsafe extern "system" fn vkCmdSetColorBlendEnableEXT(
+    command_buffer: vk::CommandBuffer,
+    first_attachment: u32,
+    attachment_count: u32,
+    p_color_blend_enables: *const vk::Bool32,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(
+        c"vkCmdSetColorBlendEnableEXT",
+        command_buffer,
+        (),
+        |this| {
+            crate::record::dynamic_state::cmd_set_color_blend_enable_ext(
+                this,
+                first_attachment,
+                attachment_count,
+                p_color_blend_enables,
+            )
+        },
+    )
+}
+pub unsafe extern "system" fn vkCmdSetColorBlendEquationEXT(
+    command_buffer: vk::CommandBuffer,
+    first_attachment: u32,
+    attachment_count: u32,
+    p_color_blend_equations: *const vk::ColorBlendEquationEXT,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(
+        c"vkCmdSetColorBlendEquationEXT",
+        command_buffer,
+        (),
+        |this| {
+            crate::record::dynamic_state::cmd_set_color_blend_equation_ext(
+                this,
+                first_attachment,
+                attachment_count,
+                p_color_blend_equations,
+            )
+        },
+    )
+}
+pub unsafe extern "system" fn vkCmdSetColorWriteEnableEXT(
+    command_buffer: vk::CommandBuffer,
+    attachment_count: u32,
+    p_color_write_enables: *const vk::Bool32,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(
+        c"vkCmdSetColorWriteEnableEXT",
+        command_buffer,
+        (),
+        |this| {
+            crate::record::dynamic_state::cmd_set_color_write_enable_ext(
+                this,
+                attachment_count,
+                p_color_write_enables,
+            )
+        },
+    )
+}
+pub unsafe extern "system" fn vkCmdSetColorWriteMaskEXT(
+    command_buffer: vk::CommandBuffer,
+    first_attachment: u32,
+    attachment_count: u32,
+    p_color_write_masks: *const vk::ColorComponentFlags,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(
+        c"vkCmdSetColorWriteMaskEXT",
+        command_buffer,
+        (),
+        |this| {
+            crate::record::dynamic_state::cmd_set_color_write_mask_ext(
+                this,
+                first_attachment,
+                attachment_count,
+                p_color_write_masks,
+            )
+        },
     )
 }
 pub unsafe extern "system" fn vkCmdSetCullMode(
@@ -977,6 +1133,17 @@ pub unsafe extern "system" fn vkCmdSetDepthBias(
             depth_bias_slope_factor,
         )
     })
+}
+pub unsafe extern "system" fn vkCmdSetDepthBias2EXT(
+    command_buffer: vk::CommandBuffer,
+    p_depth_bias_info: *const vk::DepthBiasInfoEXT<'_>,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(
+        c"vkCmdSetDepthBias2EXT",
+        command_buffer,
+        (),
+        |this| crate::record::dynamic_state::cmd_set_depth_bias2_ext(this, p_depth_bias_info),
+    )
 }
 pub unsafe extern "system" fn vkCmdSetDepthBiasEnable(
     command_buffer: vk::CommandBuffer,
@@ -1007,6 +1174,44 @@ pub unsafe extern "system" fn vkCmdSetDepthBoundsTestEnable(
         command_buffer,
         (),
         |this| crate::record::dynamic_state::cmd_set_depth_bounds_test_enable(this, depth_bounds_test_enable),
+    )
+}
+pub unsafe extern "system" fn vkCmdSetDepthClampEnableEXT(
+    command_buffer: vk::CommandBuffer,
+    depth_clamp_enable: vk::Bool32,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(
+        c"vkCmdSetDepthClampEnableEXT",
+        command_buffer,
+        (),
+        |this| crate::record::dynamic_state::cmd_set_depth_clamp_enable_ext(this, depth_clamp_enable),
+    )
+}
+pub unsafe extern "system" fn vkCmdSetDepthClipEnableEXT(
+    command_buffer: vk::CommandBuffer,
+    depth_clip_enable: vk::Bool32,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(
+        c"vkCmdSetDepthClipEnableEXT",
+        command_buffer,
+        (),
+        |this| crate::record::dynamic_state::cmd_set_depth_clip_enable_ext(this, depth_clip_enable),
+    )
+}
+pub unsafe extern "system" fn vkCmdSetDepthClipNegativeOneToOneEXT(
+    command_buffer: vk::CommandBuffer,
+    negative_one_to_one: vk::Bool32,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(
+        c"vkCmdSetDepthClipNegativeOneToOneEXT",
+        command_buffer,
+        (),
+        |this| {
+            crate::record::dynamic_state::cmd_set_depth_clip_negative_one_to_one_ext(
+                this,
+                negative_one_to_one,
+            )
+        },
     )
 }
 pub unsafe extern "system" fn vkCmdSetDepthCompareOp(
@@ -1073,6 +1278,39 @@ pub unsafe extern "system" fn vkCmdSetFrontFace(
         crate::record::dynamic_state::cmd_set_front_face(this, front_face)
     })
 }
+pub unsafe extern "system" fn vkCmdSetLineRasterizationModeEXT(
+    command_buffer: vk::CommandBuffer,
+    line_rasterization_mode: vk::LineRasterizationModeEXT,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(
+        c"vkCmdSetLineRasterizationModeEXT",
+        command_buffer,
+        (),
+        |this| {
+            crate::record::dynamic_state::cmd_set_line_rasterization_mode_ext(this, line_rasterization_mode)
+        },
+    )
+}
+pub unsafe extern "system" fn vkCmdSetLineStipple(
+    command_buffer: vk::CommandBuffer,
+    line_stipple_factor: u32,
+    line_stipple_pattern: u16,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdSetLineStipple", command_buffer, (), |this| {
+        crate::record::dynamic_state::cmd_set_line_stipple(this, line_stipple_factor, line_stipple_pattern)
+    })
+}
+pub unsafe extern "system" fn vkCmdSetLineStippleEnableEXT(
+    command_buffer: vk::CommandBuffer,
+    stippled_line_enable: vk::Bool32,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(
+        c"vkCmdSetLineStippleEnableEXT",
+        command_buffer,
+        (),
+        |this| crate::record::dynamic_state::cmd_set_line_stipple_enable_ext(this, stippled_line_enable),
+    )
+}
 pub unsafe extern "system" fn vkCmdSetLineWidth(command_buffer: vk::CommandBuffer, line_width: f32) {
     guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdSetLineWidth", command_buffer, (), |this| {
         crate::record::dynamic_state::cmd_set_line_width(this, line_width)
@@ -1083,6 +1321,17 @@ pub unsafe extern "system" fn vkCmdSetLogicOpEXT(command_buffer: vk::CommandBuff
         crate::record::dynamic_state::cmd_set_logic_op_ext(this, logic_op)
     })
 }
+pub unsafe extern "system" fn vkCmdSetLogicOpEnableEXT(
+    command_buffer: vk::CommandBuffer,
+    logic_op_enable: vk::Bool32,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(
+        c"vkCmdSetLogicOpEnableEXT",
+        command_buffer,
+        (),
+        |this| crate::record::dynamic_state::cmd_set_logic_op_enable_ext(this, logic_op_enable),
+    )
+}
 pub unsafe extern "system" fn vkCmdSetPatchControlPointsEXT(
     command_buffer: vk::CommandBuffer,
     patch_control_points: u32,
@@ -1092,6 +1341,17 @@ pub unsafe extern "system" fn vkCmdSetPatchControlPointsEXT(
         command_buffer,
         (),
         |this| crate::record::dynamic_state::cmd_set_patch_control_points_ext(this, patch_control_points),
+    )
+}
+pub unsafe extern "system" fn vkCmdSetPolygonModeEXT(
+    command_buffer: vk::CommandBuffer,
+    polygon_mode: vk::PolygonMode,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(
+        c"vkCmdSetPolygonModeEXT",
+        command_buffer,
+        (),
+        |this| crate::record::dynamic_state::cmd_set_polygon_mode_ext(this, polygon_mode),
     )
 }
 pub unsafe extern "system" fn vkCmdSetPrimitiveRestartEnable(
@@ -1116,6 +1376,28 @@ pub unsafe extern "system" fn vkCmdSetPrimitiveTopology(
         |this| crate::record::dynamic_state::cmd_set_primitive_topology(this, primitive_topology),
     )
 }
+pub unsafe extern "system" fn vkCmdSetProvokingVertexModeEXT(
+    command_buffer: vk::CommandBuffer,
+    provoking_vertex_mode: vk::ProvokingVertexModeEXT,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(
+        c"vkCmdSetProvokingVertexModeEXT",
+        command_buffer,
+        (),
+        |this| crate::record::dynamic_state::cmd_set_provoking_vertex_mode_ext(this, provoking_vertex_mode),
+    )
+}
+pub unsafe extern "system" fn vkCmdSetRasterizationSamplesEXT(
+    command_buffer: vk::CommandBuffer,
+    rasterization_samples: vk::SampleCountFlags,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(
+        c"vkCmdSetRasterizationSamplesEXT",
+        command_buffer,
+        (),
+        |this| crate::record::dynamic_state::cmd_set_rasterization_samples_ext(this, rasterization_samples),
+    )
+}
 pub unsafe extern "system" fn vkCmdSetRasterizerDiscardEnable(
     command_buffer: vk::CommandBuffer,
     rasterizer_discard_enable: vk::Bool32,
@@ -1127,6 +1409,45 @@ pub unsafe extern "system" fn vkCmdSetRasterizerDiscardEnable(
         |this| {
             crate::record::dynamic_state::cmd_set_rasterizer_discard_enable(this, rasterizer_discard_enable)
         },
+    )
+}
+pub unsafe extern "system" fn vkCmdSetRenderingAttachmentLocations(
+    command_buffer: vk::CommandBuffer,
+    p_location_info: *const vk::RenderingAttachmentLocationInfo<'_>,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(
+        c"vkCmdSetRenderingAttachmentLocations",
+        command_buffer,
+        (),
+        |this| crate::record::dynamic_state::cmd_set_rendering_attachment_locations(this, p_location_info),
+    )
+}
+pub unsafe extern "system" fn vkCmdSetRenderingInputAttachmentIndices(
+    command_buffer: vk::CommandBuffer,
+    p_input_attachment_index_info: *const vk::RenderingInputAttachmentIndexInfo<'_>,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(
+        c"vkCmdSetRenderingInputAttachmentIndices",
+        command_buffer,
+        (),
+        |this| {
+            crate::record::dynamic_state::cmd_set_rendering_input_attachment_indices(
+                this,
+                p_input_attachment_index_info,
+            )
+        },
+    )
+}
+pub unsafe extern "system" fn vkCmdSetSampleMaskEXT(
+    command_buffer: vk::CommandBuffer,
+    samples: vk::SampleCountFlags,
+    p_sample_mask: *const vk::SampleMask,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(
+        c"vkCmdSetSampleMaskEXT",
+        command_buffer,
+        (),
+        |this| crate::record::dynamic_state::cmd_set_sample_mask_ext(this, samples, p_sample_mask),
     )
 }
 pub unsafe extern "system" fn vkCmdSetScissor(
@@ -1215,6 +1536,28 @@ pub unsafe extern "system" fn vkCmdSetStencilWriteMask(
         command_buffer,
         (),
         |this| crate::record::dynamic_state::cmd_set_stencil_write_mask(this, face_mask, write_mask),
+    )
+}
+pub unsafe extern "system" fn vkCmdSetVertexInputEXT(
+    command_buffer: vk::CommandBuffer,
+    vertex_binding_description_count: u32,
+    p_vertex_binding_descriptions: *const vk::VertexInputBindingDescription2EXT<'_>,
+    vertex_attribute_description_count: u32,
+    p_vertex_attribute_descriptions: *const vk::VertexInputAttributeDescription2EXT<'_>,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(
+        c"vkCmdSetVertexInputEXT",
+        command_buffer,
+        (),
+        |this| {
+            crate::record::draw::cmd_set_vertex_input_ext(
+                this,
+                vertex_binding_description_count,
+                p_vertex_binding_descriptions,
+                vertex_attribute_description_count,
+                p_vertex_attribute_descriptions,
+            )
+        },
     )
 }
 pub unsafe extern "system" fn vkCmdSetViewport(
@@ -1355,7 +1698,7 @@ pub unsafe extern "system" fn vkCreateComputePipelines(
         device,
         vk::Result::ERROR_UNKNOWN,
         |this| {
-            crate::pipeline::create_compute_pipelines(
+            crate::pipeline_compute::create_compute_pipelines(
                 this,
                 pipeline_cache,
                 create_info_count,
@@ -1508,7 +1851,7 @@ pub unsafe extern "system" fn vkCreateGraphicsPipelines(
         device,
         vk::Result::ERROR_UNKNOWN,
         |this| {
-            crate::pipeline::create_graphics_pipelines(
+            crate::pipeline_graphics::create_graphics_pipelines(
                 this,
                 pipeline_cache,
                 create_info_count,
@@ -3545,6 +3888,20 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[ext::VK_KHR_DRAW_INDIRECT_COUNT],
     },
     Entry {
+        name: c"vkCmdDrawMultiEXT",
+        function: vkCmdDrawMultiEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_MULTI_DRAW],
+    },
+    Entry {
+        name: c"vkCmdDrawMultiIndexedEXT",
+        function: vkCmdDrawMultiIndexedEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_MULTI_DRAW],
+    },
+    Entry {
         name: c"vkCmdEndDebugUtilsLabelEXT",
         function: vkCmdEndDebugUtilsLabelEXT as *const (),
         level: Level::Device,
@@ -3783,11 +4140,60 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[ext::VK_KHR_COPY_COMMANDS2],
     },
     Entry {
+        name: c"vkCmdSetAlphaToCoverageEnableEXT",
+        function: vkCmdSetAlphaToCoverageEnableEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3],
+    },
+    Entry {
+        name: c"vkCmdSetAlphaToOneEnableEXT",
+        function: vkCmdSetAlphaToOneEnableEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3],
+    },
+    Entry {
+        name: c"vkCmdSetAttachmentFeedbackLoopEnableEXT",
+        function: vkCmdSetAttachmentFeedbackLoopEnableEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_ATTACHMENT_FEEDBACK_LOOP_DYNAMIC_STATE],
+    },
+    Entry {
         name: c"vkCmdSetBlendConstants",
         function: vkCmdSetBlendConstants as *const (),
         level: Level::Device,
         core: 100,
         extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdSetColorBlendEnableEXT",
+        function: vkCmdSetColorBlendEnableEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3],
+    },
+    Entry {
+        name: c"vkCmdSetColorBlendEquationEXT",
+        function: vkCmdSetColorBlendEquationEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3],
+    },
+    Entry {
+        name: c"vkCmdSetColorWriteEnableEXT",
+        function: vkCmdSetColorWriteEnableEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_COLOR_WRITE_ENABLE],
+    },
+    Entry {
+        name: c"vkCmdSetColorWriteMaskEXT",
+        function: vkCmdSetColorWriteMaskEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3],
     },
     Entry {
         name: c"vkCmdSetCullMode",
@@ -3809,6 +4215,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Device,
         core: 100,
         extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdSetDepthBias2EXT",
+        function: vkCmdSetDepthBias2EXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_DEPTH_BIAS_CONTROL],
     },
     Entry {
         name: c"vkCmdSetDepthBiasEnable",
@@ -3844,6 +4257,27 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Device,
         core: 0,
         extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE],
+    },
+    Entry {
+        name: c"vkCmdSetDepthClampEnableEXT",
+        function: vkCmdSetDepthClampEnableEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3],
+    },
+    Entry {
+        name: c"vkCmdSetDepthClipEnableEXT",
+        function: vkCmdSetDepthClipEnableEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3],
+    },
+    Entry {
+        name: c"vkCmdSetDepthClipNegativeOneToOneEXT",
+        function: vkCmdSetDepthClipNegativeOneToOneEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3],
     },
     Entry {
         name: c"vkCmdSetDepthCompareOp",
@@ -3937,6 +4371,41 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE],
     },
     Entry {
+        name: c"vkCmdSetLineRasterizationModeEXT",
+        function: vkCmdSetLineRasterizationModeEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3],
+    },
+    Entry {
+        name: c"vkCmdSetLineStipple",
+        function: vkCmdSetLineStipple as *const (),
+        level: Level::Device,
+        core: 104,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdSetLineStippleEXT",
+        function: vkCmdSetLineStipple as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_LINE_RASTERIZATION],
+    },
+    Entry {
+        name: c"vkCmdSetLineStippleEnableEXT",
+        function: vkCmdSetLineStippleEnableEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3],
+    },
+    Entry {
+        name: c"vkCmdSetLineStippleKHR",
+        function: vkCmdSetLineStipple as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_LINE_RASTERIZATION],
+    },
+    Entry {
         name: c"vkCmdSetLineWidth",
         function: vkCmdSetLineWidth as *const (),
         level: Level::Device,
@@ -3951,11 +4420,25 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE2],
     },
     Entry {
+        name: c"vkCmdSetLogicOpEnableEXT",
+        function: vkCmdSetLogicOpEnableEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3],
+    },
+    Entry {
         name: c"vkCmdSetPatchControlPointsEXT",
         function: vkCmdSetPatchControlPointsEXT as *const (),
         level: Level::Device,
         core: 0,
         extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE2],
+    },
+    Entry {
+        name: c"vkCmdSetPolygonModeEXT",
+        function: vkCmdSetPolygonModeEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3],
     },
     Entry {
         name: c"vkCmdSetPrimitiveRestartEnable",
@@ -3986,6 +4469,20 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE],
     },
     Entry {
+        name: c"vkCmdSetProvokingVertexModeEXT",
+        function: vkCmdSetProvokingVertexModeEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3],
+    },
+    Entry {
+        name: c"vkCmdSetRasterizationSamplesEXT",
+        function: vkCmdSetRasterizationSamplesEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3],
+    },
+    Entry {
         name: c"vkCmdSetRasterizerDiscardEnable",
         function: vkCmdSetRasterizerDiscardEnable as *const (),
         level: Level::Device,
@@ -3998,6 +4495,41 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Device,
         core: 0,
         extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE2],
+    },
+    Entry {
+        name: c"vkCmdSetRenderingAttachmentLocations",
+        function: vkCmdSetRenderingAttachmentLocations as *const (),
+        level: Level::Device,
+        core: 104,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdSetRenderingAttachmentLocationsKHR",
+        function: vkCmdSetRenderingAttachmentLocations as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_DYNAMIC_RENDERING_LOCAL_READ],
+    },
+    Entry {
+        name: c"vkCmdSetRenderingInputAttachmentIndices",
+        function: vkCmdSetRenderingInputAttachmentIndices as *const (),
+        level: Level::Device,
+        core: 104,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdSetRenderingInputAttachmentIndicesKHR",
+        function: vkCmdSetRenderingInputAttachmentIndices as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_DYNAMIC_RENDERING_LOCAL_READ],
+    },
+    Entry {
+        name: c"vkCmdSetSampleMaskEXT",
+        function: vkCmdSetSampleMaskEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3],
     },
     Entry {
         name: c"vkCmdSetScissor",
@@ -4068,6 +4600,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Device,
         core: 100,
         extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdSetVertexInputEXT",
+        function: vkCmdSetVertexInputEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_VERTEX_INPUT_DYNAMIC_STATE],
     },
     Entry {
         name: c"vkCmdSetViewport",
@@ -4336,13 +4875,6 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[],
     },
     Entry {
-        name: c"vkCreateSamplerYcbcrConversionKHR",
-        function: vkCreateSamplerYcbcrConversion as *const (),
-        level: Level::Device,
-        core: 0,
-        extensions: &[ext::VK_KHR_SAMPLER_YCBCR_CONVERSION],
-    },
-    Entry {
         name: c"vkCreateSemaphore",
         function: vkCreateSemaphore as *const (),
         level: Level::Device,
@@ -4537,13 +5069,6 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Device,
         core: 101,
         extensions: &[],
-    },
-    Entry {
-        name: c"vkDestroySamplerYcbcrConversionKHR",
-        function: vkDestroySamplerYcbcrConversion as *const (),
-        level: Level::Device,
-        core: 0,
-        extensions: &[ext::VK_KHR_SAMPLER_YCBCR_CONVERSION],
     },
     Entry {
         name: c"vkDestroySemaphore",

@@ -5,30 +5,47 @@ use crate::extensions::Extension;
 /// The extensions reported, sorted by name: a place in this table is an extension's id.
 pub(crate) static EXTENSIONS: &[Extension] = &[
     Extension { name: c"VK_EXT_4444_formats", spec_version: 1, instance: false },
+    Extension { name: c"VK_EXT_attachment_feedback_loop_dynamic_state", spec_version: 1, instance: false },
+    Extension { name: c"VK_EXT_attachment_feedback_loop_layout", spec_version: 2, instance: false },
     Extension { name: c"VK_EXT_border_color_swizzle", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_calibrated_timestamps", spec_version: 2, instance: false },
+    Extension { name: c"VK_EXT_color_write_enable", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_custom_border_color", spec_version: 12, instance: false },
     Extension { name: c"VK_EXT_debug_report", spec_version: 10, instance: true },
     Extension { name: c"VK_EXT_debug_utils", spec_version: 2, instance: true },
+    Extension { name: c"VK_EXT_depth_bias_control", spec_version: 1, instance: false },
+    Extension { name: c"VK_EXT_depth_clip_control", spec_version: 1, instance: false },
+    Extension { name: c"VK_EXT_depth_clip_enable", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_descriptor_indexing", spec_version: 2, instance: false },
+    Extension { name: c"VK_EXT_dynamic_rendering_unused_attachments", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_extended_dynamic_state", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_extended_dynamic_state2", spec_version: 1, instance: false },
+    Extension { name: c"VK_EXT_extended_dynamic_state3", spec_version: 2, instance: false },
     Extension { name: c"VK_EXT_external_memory_host", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_global_priority", spec_version: 2, instance: false },
     Extension { name: c"VK_EXT_global_priority_query", spec_version: 1, instance: false },
+    Extension { name: c"VK_EXT_graphics_pipeline_library", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_host_query_reset", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_image_2d_view_of_3d", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_image_robustness", spec_version: 1, instance: false },
+    Extension { name: c"VK_EXT_index_type_uint8", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_inline_uniform_block", spec_version: 1, instance: false },
+    Extension { name: c"VK_EXT_line_rasterization", spec_version: 1, instance: false },
+    Extension { name: c"VK_EXT_load_store_op_none", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_memory_budget", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_memory_priority", spec_version: 1, instance: false },
+    Extension { name: c"VK_EXT_multi_draw", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_mutable_descriptor_type", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_nested_command_buffer", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_pipeline_creation_cache_control", spec_version: 3, instance: false },
     Extension { name: c"VK_EXT_pipeline_creation_feedback", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_pipeline_robustness", spec_version: 1, instance: false },
+    Extension { name: c"VK_EXT_post_depth_coverage", spec_version: 1, instance: false },
+    Extension { name: c"VK_EXT_primitive_topology_list_restart", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_private_data", spec_version: 1, instance: false },
+    Extension { name: c"VK_EXT_provoking_vertex", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_queue_family_foreign", spec_version: 1, instance: false },
+    Extension { name: c"VK_EXT_rasterization_order_attachment_access", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_robustness2", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_sampler_filter_minmax", spec_version: 2, instance: false },
     Extension { name: c"VK_EXT_scalar_block_layout", spec_version: 1, instance: false },
@@ -37,12 +54,15 @@ pub(crate) static EXTENSIONS: &[Extension] = &[
     Extension { name: c"VK_EXT_shader_atomic_float2", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_shader_demote_to_helper_invocation", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_shader_image_atomic_int64", spec_version: 1, instance: false },
+    Extension { name: c"VK_EXT_shader_stencil_export", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_shader_subgroup_ballot", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_shader_subgroup_vote", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_shader_viewport_index_layer", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_subgroup_size_control", spec_version: 2, instance: false },
     Extension { name: c"VK_EXT_texel_buffer_alignment", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_tooling_info", spec_version: 1, instance: false },
+    Extension { name: c"VK_EXT_vertex_attribute_divisor", spec_version: 3, instance: false },
+    Extension { name: c"VK_EXT_vertex_input_dynamic_state", spec_version: 2, instance: false },
     Extension { name: c"VK_GOOGLE_decorate_string", spec_version: 1, instance: false },
     Extension { name: c"VK_GOOGLE_hlsl_functionality1", spec_version: 0, instance: false },
     Extension { name: c"VK_GOOGLE_user_type", spec_version: 1, instance: false },
@@ -62,6 +82,7 @@ pub(crate) static EXTENSIONS: &[Extension] = &[
     Extension { name: c"VK_KHR_draw_indirect_count", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_driver_properties", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_dynamic_rendering", spec_version: 1, instance: false },
+    Extension { name: c"VK_KHR_dynamic_rendering_local_read", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_external_fence", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_external_fence_capabilities", spec_version: 1, instance: true },
     Extension { name: c"VK_KHR_external_memory", spec_version: 1, instance: false },
@@ -75,6 +96,9 @@ pub(crate) static EXTENSIONS: &[Extension] = &[
     Extension { name: c"VK_KHR_global_priority", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_image_format_list", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_imageless_framebuffer", spec_version: 1, instance: false },
+    Extension { name: c"VK_KHR_index_type_uint8", spec_version: 1, instance: false },
+    Extension { name: c"VK_KHR_line_rasterization", spec_version: 1, instance: false },
+    Extension { name: c"VK_KHR_load_store_op_none", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_maintenance1", spec_version: 0, instance: false },
     Extension { name: c"VK_KHR_maintenance2", spec_version: 0, instance: false },
     Extension { name: c"VK_KHR_maintenance3", spec_version: 0, instance: false },
@@ -85,11 +109,11 @@ pub(crate) static EXTENSIONS: &[Extension] = &[
     Extension { name: c"VK_KHR_map_memory2", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_multiview", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_pipeline_executable_properties", spec_version: 1, instance: false },
+    Extension { name: c"VK_KHR_pipeline_library", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_push_descriptor", spec_version: 2, instance: false },
     Extension { name: c"VK_KHR_relaxed_block_layout", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_robustness2", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_sampler_mirror_clamp_to_edge", spec_version: 3, instance: false },
-    Extension { name: c"VK_KHR_sampler_ycbcr_conversion", spec_version: 14, instance: false },
     Extension { name: c"VK_KHR_separate_depth_stencil_layouts", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_shader_atomic_int64", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_shader_clock", spec_version: 1, instance: false },
@@ -112,6 +136,7 @@ pub(crate) static EXTENSIONS: &[Extension] = &[
     Extension { name: c"VK_KHR_timeline_semaphore", spec_version: 2, instance: false },
     Extension { name: c"VK_KHR_uniform_buffer_standard_layout", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_variable_pointers", spec_version: 1, instance: false },
+    Extension { name: c"VK_KHR_vertex_attribute_divisor", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_vulkan_memory_model", spec_version: 3, instance: false },
     Extension { name: c"VK_KHR_workgroup_memory_explicit_layout", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_zero_initialize_workgroup_memory", spec_version: 1, instance: false },
@@ -121,8 +146,14 @@ pub(crate) static EXTENSIONS: &[Extension] = &[
 #[cfg(test)]
 pub(crate) static REQUIRED_FEATURES: &[(&str, &[&str])] = &[
     ("VK_EXT_4444_formats", &["formatA4R4G4B4"]),
+    ("VK_EXT_attachment_feedback_loop_dynamic_state", &["attachmentFeedbackLoopDynamicState"]),
+    ("VK_EXT_attachment_feedback_loop_layout", &["attachmentFeedbackLoopLayout"]),
     ("VK_EXT_border_color_swizzle", &["borderColorSwizzle"]),
+    ("VK_EXT_color_write_enable", &["colorWriteEnable"]),
     ("VK_EXT_custom_border_color", &["customBorderColors"]),
+    ("VK_EXT_depth_bias_control", &["depthBiasControl"]),
+    ("VK_EXT_depth_clip_control", &["depthClipControl"]),
+    ("VK_EXT_depth_clip_enable", &["depthClipEnable"]),
     (
         "VK_EXT_descriptor_indexing",
         &[
@@ -143,19 +174,36 @@ pub(crate) static REQUIRED_FEATURES: &[(&str, &[&str])] = &[
             "runtimeDescriptorArray",
         ],
     ),
+    ("VK_EXT_dynamic_rendering_unused_attachments", &["dynamicRenderingUnusedAttachments"]),
     ("VK_EXT_extended_dynamic_state", &["extendedDynamicState"]),
     ("VK_EXT_extended_dynamic_state2", &["extendedDynamicState2"]),
     ("VK_EXT_global_priority_query", &["globalPriorityQuery"]),
+    ("VK_EXT_graphics_pipeline_library", &["graphicsPipelineLibrary"]),
     ("VK_EXT_host_query_reset", &["hostQueryReset"]),
     ("VK_EXT_image_2d_view_of_3d", &["image2DViewOf3D"]),
     ("VK_EXT_image_robustness", &["robustImageAccess"]),
+    ("VK_EXT_index_type_uint8", &["indexTypeUint8"]),
     ("VK_EXT_inline_uniform_block", &["inlineUniformBlock"]),
+    (
+        "VK_EXT_line_rasterization",
+        &[
+            "rectangularLines",
+            "bresenhamLines",
+            "smoothLines",
+            "stippledRectangularLines",
+            "stippledBresenhamLines",
+            "stippledSmoothLines",
+        ],
+    ),
     ("VK_EXT_memory_priority", &["memoryPriority"]),
+    ("VK_EXT_multi_draw", &["multiDraw"]),
     ("VK_EXT_mutable_descriptor_type", &["mutableDescriptorType"]),
     ("VK_EXT_nested_command_buffer", &["nestedCommandBuffer"]),
     ("VK_EXT_pipeline_creation_cache_control", &["pipelineCreationCacheControl"]),
     ("VK_EXT_pipeline_robustness", &["pipelineRobustness"]),
+    ("VK_EXT_primitive_topology_list_restart", &["primitiveTopologyListRestart"]),
     ("VK_EXT_private_data", &["privateData"]),
+    ("VK_EXT_provoking_vertex", &["provokingVertexLast"]),
     ("VK_EXT_robustness2", &["robustBufferAccess2", "robustImageAccess2", "nullDescriptor"]),
     ("VK_EXT_scalar_block_layout", &["scalarBlockLayout"]),
     (
@@ -193,13 +241,28 @@ pub(crate) static REQUIRED_FEATURES: &[(&str, &[&str])] = &[
     ("VK_EXT_shader_image_atomic_int64", &["shaderInt64", "shaderImageInt64Atomics"]),
     ("VK_EXT_subgroup_size_control", &["subgroupSizeControl", "computeFullSubgroups"]),
     ("VK_EXT_texel_buffer_alignment", &["texelBufferAlignment"]),
+    ("VK_EXT_vertex_attribute_divisor", &["vertexAttributeInstanceRateDivisor"]),
+    ("VK_EXT_vertex_input_dynamic_state", &["vertexInputDynamicState"]),
     ("VK_KHR_16bit_storage", &["storageBuffer16BitAccess"]),
     ("VK_KHR_8bit_storage", &["storageBuffer8BitAccess"]),
     ("VK_KHR_buffer_device_address", &["bufferDeviceAddress"]),
     ("VK_KHR_compute_shader_derivatives", &["computeDerivativeGroupLinear"]),
     ("VK_KHR_dynamic_rendering", &["dynamicRendering"]),
+    ("VK_KHR_dynamic_rendering_local_read", &["dynamicRenderingLocalRead"]),
     ("VK_KHR_global_priority", &["globalPriorityQuery"]),
     ("VK_KHR_imageless_framebuffer", &["imagelessFramebuffer"]),
+    ("VK_KHR_index_type_uint8", &["indexTypeUint8"]),
+    (
+        "VK_KHR_line_rasterization",
+        &[
+            "rectangularLines",
+            "bresenhamLines",
+            "smoothLines",
+            "stippledRectangularLines",
+            "stippledBresenhamLines",
+            "stippledSmoothLines",
+        ],
+    ),
     ("VK_KHR_maintenance4", &["maintenance4"]),
     ("VK_KHR_maintenance5", &["maintenance5"]),
     ("VK_KHR_maintenance6", &["maintenance6"]),
@@ -207,7 +270,6 @@ pub(crate) static REQUIRED_FEATURES: &[(&str, &[&str])] = &[
     ("VK_KHR_multiview", &["multiview"]),
     ("VK_KHR_pipeline_executable_properties", &["pipelineExecutableInfo"]),
     ("VK_KHR_robustness2", &["robustBufferAccess2", "robustImageAccess2", "nullDescriptor"]),
-    ("VK_KHR_sampler_ycbcr_conversion", &["samplerYcbcrConversion"]),
     ("VK_KHR_separate_depth_stencil_layouts", &["separateDepthStencilLayouts"]),
     ("VK_KHR_shader_atomic_int64", &["shaderBufferInt64Atomics"]),
     ("VK_KHR_shader_clock", &["shaderSubgroupClock"]),
@@ -225,6 +287,7 @@ pub(crate) static REQUIRED_FEATURES: &[(&str, &[&str])] = &[
     ("VK_KHR_timeline_semaphore", &["timelineSemaphore"]),
     ("VK_KHR_uniform_buffer_standard_layout", &["uniformBufferStandardLayout"]),
     ("VK_KHR_variable_pointers", &["variablePointersStorageBuffer"]),
+    ("VK_KHR_vertex_attribute_divisor", &["vertexAttributeInstanceRateDivisor"]),
     ("VK_KHR_vulkan_memory_model", &["vulkanMemoryModel"]),
     ("VK_KHR_workgroup_memory_explicit_layout", &["workgroupMemoryExplicitLayout"]),
     ("VK_KHR_zero_initialize_workgroup_memory", &["shaderZeroInitializeWorkgroupMemory"]),
@@ -234,116 +297,141 @@ pub(crate) static REQUIRED_FEATURES: &[(&str, &[&str])] = &[
 #[allow(dead_code)]
 pub(crate) mod id {
     pub(crate) const VK_EXT_4444_FORMATS: usize = 0;
-    pub(crate) const VK_EXT_BORDER_COLOR_SWIZZLE: usize = 1;
-    pub(crate) const VK_EXT_CALIBRATED_TIMESTAMPS: usize = 2;
-    pub(crate) const VK_EXT_CUSTOM_BORDER_COLOR: usize = 3;
-    pub(crate) const VK_EXT_DEBUG_REPORT: usize = 4;
-    pub(crate) const VK_EXT_DEBUG_UTILS: usize = 5;
-    pub(crate) const VK_EXT_DESCRIPTOR_INDEXING: usize = 6;
-    pub(crate) const VK_EXT_EXTENDED_DYNAMIC_STATE: usize = 7;
-    pub(crate) const VK_EXT_EXTENDED_DYNAMIC_STATE2: usize = 8;
-    pub(crate) const VK_EXT_EXTERNAL_MEMORY_HOST: usize = 9;
-    pub(crate) const VK_EXT_GLOBAL_PRIORITY: usize = 10;
-    pub(crate) const VK_EXT_GLOBAL_PRIORITY_QUERY: usize = 11;
-    pub(crate) const VK_EXT_HOST_QUERY_RESET: usize = 12;
-    pub(crate) const VK_EXT_IMAGE_2D_VIEW_OF_3D: usize = 13;
-    pub(crate) const VK_EXT_IMAGE_ROBUSTNESS: usize = 14;
-    pub(crate) const VK_EXT_INLINE_UNIFORM_BLOCK: usize = 15;
-    pub(crate) const VK_EXT_MEMORY_BUDGET: usize = 16;
-    pub(crate) const VK_EXT_MEMORY_PRIORITY: usize = 17;
-    pub(crate) const VK_EXT_MUTABLE_DESCRIPTOR_TYPE: usize = 18;
-    pub(crate) const VK_EXT_NESTED_COMMAND_BUFFER: usize = 19;
-    pub(crate) const VK_EXT_PIPELINE_CREATION_CACHE_CONTROL: usize = 20;
-    pub(crate) const VK_EXT_PIPELINE_CREATION_FEEDBACK: usize = 21;
-    pub(crate) const VK_EXT_PIPELINE_ROBUSTNESS: usize = 22;
-    pub(crate) const VK_EXT_PRIVATE_DATA: usize = 23;
-    pub(crate) const VK_EXT_QUEUE_FAMILY_FOREIGN: usize = 24;
-    pub(crate) const VK_EXT_ROBUSTNESS2: usize = 25;
-    pub(crate) const VK_EXT_SAMPLER_FILTER_MINMAX: usize = 26;
-    pub(crate) const VK_EXT_SCALAR_BLOCK_LAYOUT: usize = 27;
-    pub(crate) const VK_EXT_SEPARATE_STENCIL_USAGE: usize = 28;
-    pub(crate) const VK_EXT_SHADER_ATOMIC_FLOAT: usize = 29;
-    pub(crate) const VK_EXT_SHADER_ATOMIC_FLOAT2: usize = 30;
-    pub(crate) const VK_EXT_SHADER_DEMOTE_TO_HELPER_INVOCATION: usize = 31;
-    pub(crate) const VK_EXT_SHADER_IMAGE_ATOMIC_INT64: usize = 32;
-    pub(crate) const VK_EXT_SHADER_SUBGROUP_BALLOT: usize = 33;
-    pub(crate) const VK_EXT_SHADER_SUBGROUP_VOTE: usize = 34;
-    pub(crate) const VK_EXT_SHADER_VIEWPORT_INDEX_LAYER: usize = 35;
-    pub(crate) const VK_EXT_SUBGROUP_SIZE_CONTROL: usize = 36;
-    pub(crate) const VK_EXT_TEXEL_BUFFER_ALIGNMENT: usize = 37;
-    pub(crate) const VK_EXT_TOOLING_INFO: usize = 38;
-    pub(crate) const VK_GOOGLE_DECORATE_STRING: usize = 39;
-    pub(crate) const VK_GOOGLE_HLSL_FUNCTIONALITY1: usize = 40;
-    pub(crate) const VK_GOOGLE_USER_TYPE: usize = 41;
-    pub(crate) const VK_KHR_16BIT_STORAGE: usize = 42;
-    pub(crate) const VK_KHR_8BIT_STORAGE: usize = 43;
-    pub(crate) const VK_KHR_BIND_MEMORY2: usize = 44;
-    pub(crate) const VK_KHR_BUFFER_DEVICE_ADDRESS: usize = 45;
-    pub(crate) const VK_KHR_CALIBRATED_TIMESTAMPS: usize = 46;
-    pub(crate) const VK_KHR_COMPUTE_SHADER_DERIVATIVES: usize = 47;
-    pub(crate) const VK_KHR_COPY_COMMANDS2: usize = 48;
-    pub(crate) const VK_KHR_CREATE_RENDERPASS2: usize = 49;
-    pub(crate) const VK_KHR_DEDICATED_ALLOCATION: usize = 50;
-    pub(crate) const VK_KHR_DEPTH_STENCIL_RESOLVE: usize = 51;
-    pub(crate) const VK_KHR_DESCRIPTOR_UPDATE_TEMPLATE: usize = 52;
-    pub(crate) const VK_KHR_DEVICE_GROUP: usize = 53;
-    pub(crate) const VK_KHR_DEVICE_GROUP_CREATION: usize = 54;
-    pub(crate) const VK_KHR_DRAW_INDIRECT_COUNT: usize = 55;
-    pub(crate) const VK_KHR_DRIVER_PROPERTIES: usize = 56;
-    pub(crate) const VK_KHR_DYNAMIC_RENDERING: usize = 57;
-    pub(crate) const VK_KHR_EXTERNAL_FENCE: usize = 58;
-    pub(crate) const VK_KHR_EXTERNAL_FENCE_CAPABILITIES: usize = 59;
-    pub(crate) const VK_KHR_EXTERNAL_MEMORY: usize = 60;
-    pub(crate) const VK_KHR_EXTERNAL_MEMORY_CAPABILITIES: usize = 61;
-    pub(crate) const VK_KHR_EXTERNAL_MEMORY_FD: usize = 62;
-    pub(crate) const VK_KHR_EXTERNAL_SEMAPHORE: usize = 63;
-    pub(crate) const VK_KHR_EXTERNAL_SEMAPHORE_CAPABILITIES: usize = 64;
-    pub(crate) const VK_KHR_FORMAT_FEATURE_FLAGS2: usize = 65;
-    pub(crate) const VK_KHR_GET_MEMORY_REQUIREMENTS2: usize = 66;
-    pub(crate) const VK_KHR_GET_PHYSICAL_DEVICE_PROPERTIES2: usize = 67;
-    pub(crate) const VK_KHR_GLOBAL_PRIORITY: usize = 68;
-    pub(crate) const VK_KHR_IMAGE_FORMAT_LIST: usize = 69;
-    pub(crate) const VK_KHR_IMAGELESS_FRAMEBUFFER: usize = 70;
-    pub(crate) const VK_KHR_MAINTENANCE1: usize = 71;
-    pub(crate) const VK_KHR_MAINTENANCE2: usize = 72;
-    pub(crate) const VK_KHR_MAINTENANCE3: usize = 73;
-    pub(crate) const VK_KHR_MAINTENANCE4: usize = 74;
-    pub(crate) const VK_KHR_MAINTENANCE5: usize = 75;
-    pub(crate) const VK_KHR_MAINTENANCE6: usize = 76;
-    pub(crate) const VK_KHR_MAINTENANCE7: usize = 77;
-    pub(crate) const VK_KHR_MAP_MEMORY2: usize = 78;
-    pub(crate) const VK_KHR_MULTIVIEW: usize = 79;
-    pub(crate) const VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES: usize = 80;
-    pub(crate) const VK_KHR_PUSH_DESCRIPTOR: usize = 81;
-    pub(crate) const VK_KHR_RELAXED_BLOCK_LAYOUT: usize = 82;
-    pub(crate) const VK_KHR_ROBUSTNESS2: usize = 83;
-    pub(crate) const VK_KHR_SAMPLER_MIRROR_CLAMP_TO_EDGE: usize = 84;
-    pub(crate) const VK_KHR_SAMPLER_YCBCR_CONVERSION: usize = 85;
-    pub(crate) const VK_KHR_SEPARATE_DEPTH_STENCIL_LAYOUTS: usize = 86;
-    pub(crate) const VK_KHR_SHADER_ATOMIC_INT64: usize = 87;
-    pub(crate) const VK_KHR_SHADER_CLOCK: usize = 88;
-    pub(crate) const VK_KHR_SHADER_DRAW_PARAMETERS: usize = 89;
-    pub(crate) const VK_KHR_SHADER_EXPECT_ASSUME: usize = 90;
-    pub(crate) const VK_KHR_SHADER_FLOAT16_INT8: usize = 91;
-    pub(crate) const VK_KHR_SHADER_FLOAT_CONTROLS: usize = 92;
-    pub(crate) const VK_KHR_SHADER_FLOAT_CONTROLS2: usize = 93;
-    pub(crate) const VK_KHR_SHADER_INTEGER_DOT_PRODUCT: usize = 94;
-    pub(crate) const VK_KHR_SHADER_MAXIMAL_RECONVERGENCE: usize = 95;
-    pub(crate) const VK_KHR_SHADER_NON_SEMANTIC_INFO: usize = 96;
-    pub(crate) const VK_KHR_SHADER_RELAXED_EXTENDED_INSTRUCTION: usize = 97;
-    pub(crate) const VK_KHR_SHADER_SUBGROUP_EXTENDED_TYPES: usize = 98;
-    pub(crate) const VK_KHR_SHADER_SUBGROUP_ROTATE: usize = 99;
-    pub(crate) const VK_KHR_SHADER_SUBGROUP_UNIFORM_CONTROL_FLOW: usize = 100;
-    pub(crate) const VK_KHR_SHADER_TERMINATE_INVOCATION: usize = 101;
-    pub(crate) const VK_KHR_SPIRV_1_4: usize = 102;
-    pub(crate) const VK_KHR_STORAGE_BUFFER_STORAGE_CLASS: usize = 103;
-    pub(crate) const VK_KHR_SYNCHRONIZATION2: usize = 104;
-    pub(crate) const VK_KHR_TIMELINE_SEMAPHORE: usize = 105;
-    pub(crate) const VK_KHR_UNIFORM_BUFFER_STANDARD_LAYOUT: usize = 106;
-    pub(crate) const VK_KHR_VARIABLE_POINTERS: usize = 107;
-    pub(crate) const VK_KHR_VULKAN_MEMORY_MODEL: usize = 108;
-    pub(crate) const VK_KHR_WORKGROUP_MEMORY_EXPLICIT_LAYOUT: usize = 109;
-    pub(crate) const VK_KHR_ZERO_INITIALIZE_WORKGROUP_MEMORY: usize = 110;
+    pub(crate) const VK_EXT_ATTACHMENT_FEEDBACK_LOOP_DYNAMIC_STATE: usize = 1;
+    pub(crate) const VK_EXT_ATTACHMENT_FEEDBACK_LOOP_LAYOUT: usize = 2;
+    pub(crate) const VK_EXT_BORDER_COLOR_SWIZZLE: usize = 3;
+    pub(crate) const VK_EXT_CALIBRATED_TIMESTAMPS: usize = 4;
+    pub(crate) const VK_EXT_COLOR_WRITE_ENABLE: usize = 5;
+    pub(crate) const VK_EXT_CUSTOM_BORDER_COLOR: usize = 6;
+    pub(crate) const VK_EXT_DEBUG_REPORT: usize = 7;
+    pub(crate) const VK_EXT_DEBUG_UTILS: usize = 8;
+    pub(crate) const VK_EXT_DEPTH_BIAS_CONTROL: usize = 9;
+    pub(crate) const VK_EXT_DEPTH_CLIP_CONTROL: usize = 10;
+    pub(crate) const VK_EXT_DEPTH_CLIP_ENABLE: usize = 11;
+    pub(crate) const VK_EXT_DESCRIPTOR_INDEXING: usize = 12;
+    pub(crate) const VK_EXT_DYNAMIC_RENDERING_UNUSED_ATTACHMENTS: usize = 13;
+    pub(crate) const VK_EXT_EXTENDED_DYNAMIC_STATE: usize = 14;
+    pub(crate) const VK_EXT_EXTENDED_DYNAMIC_STATE2: usize = 15;
+    pub(crate) const VK_EXT_EXTENDED_DYNAMIC_STATE3: usize = 16;
+    pub(crate) const VK_EXT_EXTERNAL_MEMORY_HOST: usize = 17;
+    pub(crate) const VK_EXT_GLOBAL_PRIORITY: usize = 18;
+    pub(crate) const VK_EXT_GLOBAL_PRIORITY_QUERY: usize = 19;
+    pub(crate) const VK_EXT_GRAPHICS_PIPELINE_LIBRARY: usize = 20;
+    pub(crate) const VK_EXT_HOST_QUERY_RESET: usize = 21;
+    pub(crate) const VK_EXT_IMAGE_2D_VIEW_OF_3D: usize = 22;
+    pub(crate) const VK_EXT_IMAGE_ROBUSTNESS: usize = 23;
+    pub(crate) const VK_EXT_INDEX_TYPE_UINT8: usize = 24;
+    pub(crate) const VK_EXT_INLINE_UNIFORM_BLOCK: usize = 25;
+    pub(crate) const VK_EXT_LINE_RASTERIZATION: usize = 26;
+    pub(crate) const VK_EXT_LOAD_STORE_OP_NONE: usize = 27;
+    pub(crate) const VK_EXT_MEMORY_BUDGET: usize = 28;
+    pub(crate) const VK_EXT_MEMORY_PRIORITY: usize = 29;
+    pub(crate) const VK_EXT_MULTI_DRAW: usize = 30;
+    pub(crate) const VK_EXT_MUTABLE_DESCRIPTOR_TYPE: usize = 31;
+    pub(crate) const VK_EXT_NESTED_COMMAND_BUFFER: usize = 32;
+    pub(crate) const VK_EXT_PIPELINE_CREATION_CACHE_CONTROL: usize = 33;
+    pub(crate) const VK_EXT_PIPELINE_CREATION_FEEDBACK: usize = 34;
+    pub(crate) const VK_EXT_PIPELINE_ROBUSTNESS: usize = 35;
+    pub(crate) const VK_EXT_POST_DEPTH_COVERAGE: usize = 36;
+    pub(crate) const VK_EXT_PRIMITIVE_TOPOLOGY_LIST_RESTART: usize = 37;
+    pub(crate) const VK_EXT_PRIVATE_DATA: usize = 38;
+    pub(crate) const VK_EXT_PROVOKING_VERTEX: usize = 39;
+    pub(crate) const VK_EXT_QUEUE_FAMILY_FOREIGN: usize = 40;
+    pub(crate) const VK_EXT_RASTERIZATION_ORDER_ATTACHMENT_ACCESS: usize = 41;
+    pub(crate) const VK_EXT_ROBUSTNESS2: usize = 42;
+    pub(crate) const VK_EXT_SAMPLER_FILTER_MINMAX: usize = 43;
+    pub(crate) const VK_EXT_SCALAR_BLOCK_LAYOUT: usize = 44;
+    pub(crate) const VK_EXT_SEPARATE_STENCIL_USAGE: usize = 45;
+    pub(crate) const VK_EXT_SHADER_ATOMIC_FLOAT: usize = 46;
+    pub(crate) const VK_EXT_SHADER_ATOMIC_FLOAT2: usize = 47;
+    pub(crate) const VK_EXT_SHADER_DEMOTE_TO_HELPER_INVOCATION: usize = 48;
+    pub(crate) const VK_EXT_SHADER_IMAGE_ATOMIC_INT64: usize = 49;
+    pub(crate) const VK_EXT_SHADER_STENCIL_EXPORT: usize = 50;
+    pub(crate) const VK_EXT_SHADER_SUBGROUP_BALLOT: usize = 51;
+    pub(crate) const VK_EXT_SHADER_SUBGROUP_VOTE: usize = 52;
+    pub(crate) const VK_EXT_SHADER_VIEWPORT_INDEX_LAYER: usize = 53;
+    pub(crate) const VK_EXT_SUBGROUP_SIZE_CONTROL: usize = 54;
+    pub(crate) const VK_EXT_TEXEL_BUFFER_ALIGNMENT: usize = 55;
+    pub(crate) const VK_EXT_TOOLING_INFO: usize = 56;
+    pub(crate) const VK_EXT_VERTEX_ATTRIBUTE_DIVISOR: usize = 57;
+    pub(crate) const VK_EXT_VERTEX_INPUT_DYNAMIC_STATE: usize = 58;
+    pub(crate) const VK_GOOGLE_DECORATE_STRING: usize = 59;
+    pub(crate) const VK_GOOGLE_HLSL_FUNCTIONALITY1: usize = 60;
+    pub(crate) const VK_GOOGLE_USER_TYPE: usize = 61;
+    pub(crate) const VK_KHR_16BIT_STORAGE: usize = 62;
+    pub(crate) const VK_KHR_8BIT_STORAGE: usize = 63;
+    pub(crate) const VK_KHR_BIND_MEMORY2: usize = 64;
+    pub(crate) const VK_KHR_BUFFER_DEVICE_ADDRESS: usize = 65;
+    pub(crate) const VK_KHR_CALIBRATED_TIMESTAMPS: usize = 66;
+    pub(crate) const VK_KHR_COMPUTE_SHADER_DERIVATIVES: usize = 67;
+    pub(crate) const VK_KHR_COPY_COMMANDS2: usize = 68;
+    pub(crate) const VK_KHR_CREATE_RENDERPASS2: usize = 69;
+    pub(crate) const VK_KHR_DEDICATED_ALLOCATION: usize = 70;
+    pub(crate) const VK_KHR_DEPTH_STENCIL_RESOLVE: usize = 71;
+    pub(crate) const VK_KHR_DESCRIPTOR_UPDATE_TEMPLATE: usize = 72;
+    pub(crate) const VK_KHR_DEVICE_GROUP: usize = 73;
+    pub(crate) const VK_KHR_DEVICE_GROUP_CREATION: usize = 74;
+    pub(crate) const VK_KHR_DRAW_INDIRECT_COUNT: usize = 75;
+    pub(crate) const VK_KHR_DRIVER_PROPERTIES: usize = 76;
+    pub(crate) const VK_KHR_DYNAMIC_RENDERING: usize = 77;
+    pub(crate) const VK_KHR_DYNAMIC_RENDERING_LOCAL_READ: usize = 78;
+    pub(crate) const VK_KHR_EXTERNAL_FENCE: usize = 79;
+    pub(crate) const VK_KHR_EXTERNAL_FENCE_CAPABILITIES: usize = 80;
+    pub(crate) const VK_KHR_EXTERNAL_MEMORY: usize = 81;
+    pub(crate) const VK_KHR_EXTERNAL_MEMORY_CAPABILITIES: usize = 82;
+    pub(crate) const VK_KHR_EXTERNAL_MEMORY_FD: usize = 83;
+    pub(crate) const VK_KHR_EXTERNAL_SEMAPHORE: usize = 84;
+    pub(crate) const VK_KHR_EXTERNAL_SEMAPHORE_CAPABILITIES: usize = 85;
+    pub(crate) const VK_KHR_FORMAT_FEATURE_FLAGS2: usize = 86;
+    pub(crate) const VK_KHR_GET_MEMORY_REQUIREMENTS2: usize = 87;
+    pub(crate) const VK_KHR_GET_PHYSICAL_DEVICE_PROPERTIES2: usize = 88;
+    pub(crate) const VK_KHR_GLOBAL_PRIORITY: usize = 89;
+    pub(crate) const VK_KHR_IMAGE_FORMAT_LIST: usize = 90;
+    pub(crate) const VK_KHR_IMAGELESS_FRAMEBUFFER: usize = 91;
+    pub(crate) const VK_KHR_INDEX_TYPE_UINT8: usize = 92;
+    pub(crate) const VK_KHR_LINE_RASTERIZATION: usize = 93;
+    pub(crate) const VK_KHR_LOAD_STORE_OP_NONE: usize = 94;
+    pub(crate) const VK_KHR_MAINTENANCE1: usize = 95;
+    pub(crate) const VK_KHR_MAINTENANCE2: usize = 96;
+    pub(crate) const VK_KHR_MAINTENANCE3: usize = 97;
+    pub(crate) const VK_KHR_MAINTENANCE4: usize = 98;
+    pub(crate) const VK_KHR_MAINTENANCE5: usize = 99;
+    pub(crate) const VK_KHR_MAINTENANCE6: usize = 100;
+    pub(crate) const VK_KHR_MAINTENANCE7: usize = 101;
+    pub(crate) const VK_KHR_MAP_MEMORY2: usize = 102;
+    pub(crate) const VK_KHR_MULTIVIEW: usize = 103;
+    pub(crate) const VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES: usize = 104;
+    pub(crate) const VK_KHR_PIPELINE_LIBRARY: usize = 105;
+    pub(crate) const VK_KHR_PUSH_DESCRIPTOR: usize = 106;
+    pub(crate) const VK_KHR_RELAXED_BLOCK_LAYOUT: usize = 107;
+    pub(crate) const VK_KHR_ROBUSTNESS2: usize = 108;
+    pub(crate) const VK_KHR_SAMPLER_MIRROR_CLAMP_TO_EDGE: usize = 109;
+    pub(crate) const VK_KHR_SEPARATE_DEPTH_STENCIL_LAYOUTS: usize = 110;
+    pub(crate) const VK_KHR_SHADER_ATOMIC_INT64: usize = 111;
+    pub(crate) const VK_KHR_SHADER_CLOCK: usize = 112;
+    pub(crate) const VK_KHR_SHADER_DRAW_PARAMETERS: usize = 113;
+    pub(crate) const VK_KHR_SHADER_EXPECT_ASSUME: usize = 114;
+    pub(crate) const VK_KHR_SHADER_FLOAT16_INT8: usize = 115;
+    pub(crate) const VK_KHR_SHADER_FLOAT_CONTROLS: usize = 116;
+    pub(crate) const VK_KHR_SHADER_FLOAT_CONTROLS2: usize = 117;
+    pub(crate) const VK_KHR_SHADER_INTEGER_DOT_PRODUCT: usize = 118;
+    pub(crate) const VK_KHR_SHADER_MAXIMAL_RECONVERGENCE: usize = 119;
+    pub(crate) const VK_KHR_SHADER_NON_SEMANTIC_INFO: usize = 120;
+    pub(crate) const VK_KHR_SHADER_RELAXED_EXTENDED_INSTRUCTION: usize = 121;
+    pub(crate) const VK_KHR_SHADER_SUBGROUP_EXTENDED_TYPES: usize = 122;
+    pub(crate) const VK_KHR_SHADER_SUBGROUP_ROTATE: usize = 123;
+    pub(crate) const VK_KHR_SHADER_SUBGROUP_UNIFORM_CONTROL_FLOW: usize = 124;
+    pub(crate) const VK_KHR_SHADER_TERMINATE_INVOCATION: usize = 125;
+    pub(crate) const VK_KHR_SPIRV_1_4: usize = 126;
+    pub(crate) const VK_KHR_STORAGE_BUFFER_STORAGE_CLASS: usize = 127;
+    pub(crate) const VK_KHR_SYNCHRONIZATION2: usize = 128;
+    pub(crate) const VK_KHR_TIMELINE_SEMAPHORE: usize = 129;
+    pub(crate) const VK_KHR_UNIFORM_BUFFER_STANDARD_LAYOUT: usize = 130;
+    pub(crate) const VK_KHR_VARIABLE_POINTERS: usize = 131;
+    pub(crate) const VK_KHR_VERTEX_ATTRIBUTE_DIVISOR: usize = 132;
+    pub(crate) const VK_KHR_VULKAN_MEMORY_MODEL: usize = 133;
+    pub(crate) const VK_KHR_WORKGROUP_MEMORY_EXPLICIT_LAYOUT: usize = 134;
+    pub(crate) const VK_KHR_ZERO_INITIALIZE_WORKGROUP_MEMORY: usize = 135;
 }
 
 /// Extensions promoted to core 1.1, 1.2 and 1.3: a 1.3 device can have them all.

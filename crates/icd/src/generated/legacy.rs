@@ -29,7 +29,7 @@ pub(crate) unsafe fn cmd_begin_render_pass(
     contents: vk::SubpassContents,
 ) {
     let subpass_begin_info = vk::SubpassBeginInfo { contents, ..Default::default() };
-    crate::record::graphics::cmd_begin_render_pass2(this, p_render_pass_begin, &subpass_begin_info)
+    crate::record::pass::cmd_begin_render_pass2(this, p_render_pass_begin, &subpass_begin_info)
 }
 
 pub(crate) unsafe fn cmd_bind_index_buffer(
@@ -38,7 +38,7 @@ pub(crate) unsafe fn cmd_bind_index_buffer(
     offset: vk::DeviceSize,
     index_type: vk::IndexType,
 ) {
-    crate::record::graphics::cmd_bind_index_buffer2(this, buffer, offset, vk::WHOLE_SIZE, index_type)
+    crate::record::draw::cmd_bind_index_buffer2(this, buffer, offset, vk::WHOLE_SIZE, index_type)
 }
 
 pub(crate) unsafe fn cmd_bind_vertex_buffers(
@@ -48,7 +48,7 @@ pub(crate) unsafe fn cmd_bind_vertex_buffers(
     p_buffers: *const vk::Buffer,
     p_offsets: *const vk::DeviceSize,
 ) {
-    crate::record::graphics::cmd_bind_vertex_buffers2(
+    crate::record::draw::cmd_bind_vertex_buffers2(
         this,
         first_binding,
         binding_count,
@@ -231,7 +231,7 @@ pub(crate) unsafe fn cmd_dispatch(
 
 pub(crate) unsafe fn cmd_end_render_pass(this: &crate::command_buffer::CommandBuffer) {
     let subpass_end_info = vk::SubpassEndInfo { ..Default::default() };
-    crate::record::graphics::cmd_end_render_pass2(this, &subpass_end_info)
+    crate::record::pass::cmd_end_render_pass2(this, &subpass_end_info)
 }
 
 pub(crate) unsafe fn cmd_next_subpass(
@@ -240,7 +240,7 @@ pub(crate) unsafe fn cmd_next_subpass(
 ) {
     let subpass_begin_info = vk::SubpassBeginInfo { contents, ..Default::default() };
     let subpass_end_info = vk::SubpassEndInfo { ..Default::default() };
-    crate::record::graphics::cmd_next_subpass2(this, &subpass_begin_info, &subpass_end_info)
+    crate::record::pass::cmd_next_subpass2(this, &subpass_begin_info, &subpass_end_info)
 }
 
 pub(crate) unsafe fn cmd_push_constants(

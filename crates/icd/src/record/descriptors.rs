@@ -24,6 +24,9 @@ fn points(stages: vk::ShaderStageFlags) -> impl Iterator<Item = Point> {
 pub(crate) unsafe fn cmd_bind_pipeline(b: &CommandBuffer, point: Point, pipeline: vk::Pipeline) {
     let (Some(p), Some(mut r)) = (object::get::<Pipeline>(pipeline), b.recording()) else { return };
     let p = p.share();
+    if point == Point::GRAPHICS {
+        r.draw.touch();
+    }
     let point = r.point(point);
     point.touch();
     point.pipeline = Some(p);

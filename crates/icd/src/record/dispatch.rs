@@ -1,6 +1,7 @@
 //! Compute dispatches.
 
 use crate::command_buffer::{CommandBuffer, Recorder};
+use crate::pipeline::Kind;
 use gpu::command::{Command, Dispatch};
 
 /// The bound compute pipeline with everything bound to it.
@@ -9,7 +10,10 @@ fn prepare(r: &mut Recorder, base: [u32; 3]) -> Option<Box<Dispatch>> {
         crate::debug::log_error("vkCmdDispatch without a bound compute pipeline");
         return None;
     };
-    let shader = &pipeline.compute;
+    let Kind::Compute(shader) = &pipeline.kind else {
+        crate::debug::log_error("vkCmdDispatch with a graphics pipeline");
+        return None;
+    };
     let bindings = r.compute.bindings(&pipeline.layout, &r.push);
     Some(Box::new(Dispatch { pipeline: shader.clone(), bindings, base }))
 }

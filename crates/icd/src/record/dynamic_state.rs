@@ -1,170 +1,162 @@
 //! Dynamic state: kept as it is set, for the draws to come.
-#![allow(dead_code)] // nobody reads it before those exist
 
+use super::draw::Changing;
 use crate::chain;
 use crate::command_buffer::CommandBuffer;
-use std::fmt;
-use std::sync::Arc;
+use crate::settings::{self, MAX_COLORS, MAX_VIEWPORTS, Settings};
+use gpu::graphics::state::StencilFace;
 
-/// `maxViewports`' bound here; more are ignored.
-const VIEWPORTS: usize = 16;
-
-/// A buffer held by a binding.
-#[derive(Clone)]
-pub(crate) struct Held(pub Arc<gpu::buffer::Buffer>);
-
-impl fmt::Debug for Held {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:p}", Arc::as_ptr(&self.0))
-    }
+/// Elements from `first` on.
+fn place<T>(list: &mut [T], first: u32, items: impl Iterator<Item = T>) {
+    list.iter_mut().skip(first as usize).zip(items).for_each(|(o, i)| *o = i);
 }
 
-#[derive(Clone, Default, Debug)]
-pub(crate) struct VertexBuffer {
-    pub buffer: Option<Held>,
-    pub offset: u64,
-    pub size: u64,
-    pub stride: u64,
+fn count(n: u32) -> usize {
+    (n as usize).min(MAX_VIEWPORTS)
 }
 
-#[derive(Clone, Default, Debug)]
-pub(crate) struct IndexBuffer {
-    pub buffer: Option<Held>,
-    pub offset: u64,
-    pub size: u64,
-    pub ty: vk::IndexType,
+/// Colour attachments `first..first + items` get new values.
+fn colors<T>(
+    s: &mut Settings,
+    first: u32,
+    items: &[T],
+    set: impl Fn(&mut gpu::graphics::state::BlendAttachment, &T),
+) {
+    let o = &mut s.output;
+    o.blend.iter_mut().skip(first as usize).zip(items).for_each(|(b, i)| set(b, i));
+    o.color_count = o.color_count.max((first as usize).saturating_add(items.len()).min(MAX_COLORS));
 }
 
-#[derive(Clone, Copy, Default, Debug)]
-pub(crate) struct StencilFace {
-    pub fail: vk::StencilOp,
-    pub pass: vk::StencilOp,
-    pub depth_fail: vk::StencilOp,
-    pub compare: vk::CompareOp,
-    pub compare_mask: u32,
-    pub write_mask: u32,
-    pub reference: u32,
-}
-
-/// What a draw reads where its pipeline says "dynamic".
-#[derive(Clone, Default, Debug)]
-pub(crate) struct Dynamic {
-    pub viewports: Vec<vk::Viewport>,
-    pub scissors: Vec<vk::Rect2D>,
-    pub line_width: f32,
-    /// Constant, clamp, slope.
-    pub depth_bias: [f32; 3],
-    pub depth_bias_enable: bool,
-    pub blend_constants: [f32; 4],
-    pub depth_bounds: [f32; 2],
-    pub depth_bounds_test: bool,
-    pub depth_test: bool,
-    pub depth_write: bool,
-    pub depth_compare: vk::CompareOp,
-    pub stencil_test: bool,
-    /// Front, back.
-    pub stencil: [StencilFace; 2],
-    pub cull: vk::CullModeFlags,
-    pub front: vk::FrontFace,
-    pub topology: vk::PrimitiveTopology,
-    pub rasterizer_discard: bool,
-    pub primitive_restart: bool,
-    pub patch_points: u32,
-    pub logic_op: vk::LogicOp,
-    pub vertex_buffers: [VertexBuffer; 32],
-    pub index_buffer: IndexBuffer,
-}
-
-/// Elements from `first` on; the list grows as needed.
-fn place<T: Copy + Default>(list: &mut Vec<T>, first: u32, items: &[T]) {
-    for (i, item) in items.iter().enumerate() {
-        let at = first as usize + i;
-        if at >= VIEWPORTS {
-            return;
+fn faces(s: &mut Settings, mask: vk::StencilFaceFlags, set: impl Fn(&mut StencilFace)) {
+    let sides = [vk::StencilFaceFlags::FRONT, vk::StencilFaceFlags::BACK];
+    for (bit, face) in sides.iter().zip(&mut s.fragment.stencil) {
+        if mask.contains(*bit) {
+            set(face);
         }
-        if list.len() <= at {
-            list.resize(at + 1, T::default());
-        }
-        list[at] = *item;
     }
 }
 
-pub(crate) unsafe fn cmd_set_viewport(b: &CommandBuffer, first: u32, count: u32, p: *const vk::Viewport) {
-    if let Some(mut r) = b.recording() {
-        place(&mut r.draw.dynamic.viewports, first, chain::slice(p, count));
-    }
-}
-
-pub(crate) unsafe fn cmd_set_scissor(b: &CommandBuffer, first: u32, count: u32, p: *const vk::Rect2D) {
-    if let Some(mut r) = b.recording() {
-        place(&mut r.draw.dynamic.scissors, first, chain::slice(p, count));
-    }
-}
-
-pub(crate) unsafe fn cmd_set_viewport_with_count(b: &CommandBuffer, count: u32, p: *const vk::Viewport) {
-    if let Some(mut r) = b.recording() {
-        r.draw.dynamic.viewports.clear();
-        place(&mut r.draw.dynamic.viewports, 0, chain::slice(p, count));
-    }
-}
-
-pub(crate) unsafe fn cmd_set_scissor_with_count(b: &CommandBuffer, count: u32, p: *const vk::Rect2D) {
-    if let Some(mut r) = b.recording() {
-        r.draw.dynamic.scissors.clear();
-        place(&mut r.draw.dynamic.scissors, 0, chain::slice(p, count));
-    }
-}
-
-/// Commands that set one member.
+/// Commands that change settings.
 macro_rules! setters {
-    ($($name:ident($($arg:ident: $ty:ty),*) |$d:ident| $set:expr;)*) => {$(
+    ($($name:ident($($arg:ident: $ty:ty),*) |$s:ident| $set:expr;)*) => {$(
         pub(crate) unsafe fn $name(b: &CommandBuffer, $($arg: $ty),*) {
-            if let Some(mut r) = b.recording() {
-                let $d = &mut r.draw.dynamic;
+            if let Some(r) = b.recording() {
+                let mut changing = Changing(r);
+                let $s: &mut Settings = &mut changing;
                 $set;
             }
         }
     )*};
 }
 
-impl Dynamic {
-    fn faces(&mut self, mask: vk::StencilFaceFlags, set: impl Fn(&mut StencilFace)) {
-        for (bit, face) in
-            [vk::StencilFaceFlags::FRONT, vk::StencilFaceFlags::BACK].iter().zip(&mut self.stencil)
-        {
-            if mask.contains(*bit) {
-                set(face);
-            }
-        }
-    }
-}
-
 setters! {
-    cmd_set_line_width(width: f32) |d| d.line_width = width;
-    cmd_set_depth_bias(constant: f32, clamp: f32, slope: f32) |d| d.depth_bias = [constant, clamp, slope];
-    cmd_set_depth_bias_enable(on: vk::Bool32) |d| d.depth_bias_enable = on != 0;
-    cmd_set_blend_constants(c: *const [f32; 4]) |d| d.blend_constants = *c;
-    cmd_set_depth_bounds(min: f32, max: f32) |d| d.depth_bounds = [min, max];
-    cmd_set_depth_bounds_test_enable(on: vk::Bool32) |d| d.depth_bounds_test = on != 0;
-    cmd_set_depth_test_enable(on: vk::Bool32) |d| d.depth_test = on != 0;
-    cmd_set_depth_write_enable(on: vk::Bool32) |d| d.depth_write = on != 0;
-    cmd_set_depth_compare_op(op: vk::CompareOp) |d| d.depth_compare = op;
-    cmd_set_stencil_test_enable(on: vk::Bool32) |d| d.stencil_test = on != 0;
-    cmd_set_stencil_compare_mask(f: vk::StencilFaceFlags, mask: u32) |d| d.faces(f, |s| s.compare_mask = mask);
-    cmd_set_stencil_write_mask(f: vk::StencilFaceFlags, mask: u32) |d| d.faces(f, |s| s.write_mask = mask);
-    cmd_set_stencil_reference(f: vk::StencilFaceFlags, reference: u32) |d| d.faces(f, |s| s.reference = reference);
+    cmd_set_viewport(first: u32, n: u32, p: *const vk::Viewport) |s|
+        place(&mut s.geometry.viewports, first, chain::slice(p, n).iter().map(settings::viewport));
+    cmd_set_scissor(first: u32, n: u32, p: *const vk::Rect2D) |s|
+        place(&mut s.geometry.scissors, first, chain::slice(p, n).iter().map(settings::rect));
+    cmd_set_viewport_with_count(n: u32, p: *const vk::Viewport) |s| {
+        s.geometry.viewport_count = count(n);
+        place(&mut s.geometry.viewports, 0, chain::slice(p, n).iter().map(settings::viewport))
+    };
+    cmd_set_scissor_with_count(n: u32, p: *const vk::Rect2D) |s| {
+        s.geometry.scissor_count = count(n);
+        place(&mut s.geometry.scissors, 0, chain::slice(p, n).iter().map(settings::rect))
+    };
+    cmd_set_line_width(width: f32) |s| s.geometry.line_width = width;
+    cmd_set_depth_bias(constant: f32, clamp: f32, slope: f32) |s|
+        s.geometry.bias = gpu::graphics::state::DepthBias { constant, clamp, slope, ..settings::NO_BIAS };
+    cmd_set_depth_bias2_ext(info: *const vk::DepthBiasInfoEXT) |s| {
+        let (i, bias) = (&*info, &mut s.geometry.bias);
+        *bias = settings::NO_BIAS;
+        bias.constant = i.depth_bias_constant_factor;
+        bias.clamp = i.depth_bias_clamp;
+        bias.slope = i.depth_bias_slope_factor;
+        crate::pipeline_state::depth_bias_form(i.p_next, bias)
+    };
+    cmd_set_depth_bias_enable(on: vk::Bool32) |s| s.geometry.bias_enable = on != 0;
+    cmd_set_blend_constants(c: *const [f32; 4]) |s| s.output.constants = *c;
+    cmd_set_depth_bounds(min: f32, max: f32) |s| s.fragment.bounds = [min, max];
+    cmd_set_depth_bounds_test_enable(on: vk::Bool32) |s| s.fragment.bounds_test = on != 0;
+    cmd_set_depth_test_enable(on: vk::Bool32) |s| s.fragment.depth_test = on != 0;
+    cmd_set_depth_write_enable(on: vk::Bool32) |s| s.fragment.depth_write = on != 0;
+    cmd_set_depth_compare_op(op: vk::CompareOp) |s| s.fragment.depth_compare = op;
+    cmd_set_stencil_test_enable(on: vk::Bool32) |s| s.fragment.stencil_test = on != 0;
+    cmd_set_stencil_compare_mask(f: vk::StencilFaceFlags, mask: u32) |s| faces(s, f, |s| s.compare_mask = mask);
+    cmd_set_stencil_write_mask(f: vk::StencilFaceFlags, mask: u32) |s| faces(s, f, |s| s.write_mask = mask);
+    cmd_set_stencil_reference(f: vk::StencilFaceFlags, reference: u32) |s| faces(s, f, |s| s.reference = reference);
     cmd_set_stencil_op(
         f: vk::StencilFaceFlags,
         fail: vk::StencilOp,
         pass: vk::StencilOp,
         depth_fail: vk::StencilOp,
         compare: vk::CompareOp
-    ) |d| d.faces(f, |s| *s = StencilFace { fail, pass, depth_fail, compare, ..*s });
-    cmd_set_cull_mode(mode: vk::CullModeFlags) |d| d.cull = mode;
-    cmd_set_front_face(front: vk::FrontFace) |d| d.front = front;
-    cmd_set_primitive_topology(topology: vk::PrimitiveTopology) |d| d.topology = topology;
-    cmd_set_rasterizer_discard_enable(on: vk::Bool32) |d| d.rasterizer_discard = on != 0;
-    cmd_set_primitive_restart_enable(on: vk::Bool32) |d| d.primitive_restart = on != 0;
-    cmd_set_patch_control_points_ext(points: u32) |d| d.patch_points = points;
-    cmd_set_logic_op_ext(op: vk::LogicOp) |d| d.logic_op = op;
+    ) |s| faces(s, f, |s| *s = StencilFace { fail, pass, depth_fail, compare, ..*s });
+    cmd_set_cull_mode(mode: vk::CullModeFlags) |s| s.geometry.cull = mode;
+    cmd_set_front_face(front: vk::FrontFace) |s| s.geometry.front = front;
+    cmd_set_primitive_topology(topology: vk::PrimitiveTopology) |s| s.input.topology = topology;
+    cmd_set_rasterizer_discard_enable(on: vk::Bool32) |s| s.geometry.discard = on != 0;
+    cmd_set_primitive_restart_enable(on: vk::Bool32) |s| s.input.restart = on != 0;
+    cmd_set_logic_op_ext(op: vk::LogicOp) |s| s.output.logic_op = op;
+    cmd_set_color_write_enable_ext(n: u32, on: *const vk::Bool32) |s| {
+        for (i, &on) in chain::slice(on, n).iter().take(MAX_COLORS).enumerate() {
+            s.output.write_enable = s.output.write_enable & !(1 << i) | ((on != 0) as u32) << i;
+        }
+    };
+    cmd_set_line_stipple(factor: u32, pattern: u16) |s| s.geometry.stipple = (factor, pattern);
+    // VK_EXT_extended_dynamic_state3
+    cmd_set_depth_clamp_enable_ext(on: vk::Bool32) |s| s.geometry.depth_clamp = on != 0;
+    cmd_set_depth_clip_enable_ext(on: vk::Bool32) |s| s.geometry.depth_clip = Some(on != 0);
+    cmd_set_depth_clip_negative_one_to_one_ext(on: vk::Bool32) |s| s.geometry.negative_one_to_one = on != 0;
+    cmd_set_polygon_mode_ext(mode: vk::PolygonMode) |s| s.geometry.polygon_mode = mode;
+    cmd_set_line_rasterization_mode_ext(mode: vk::LineRasterizationModeEXT) |s| s.geometry.line_mode = mode;
+    cmd_set_line_stipple_enable_ext(on: vk::Bool32) |s| s.geometry.stipple_enable = on != 0;
+    cmd_set_provoking_vertex_mode_ext(mode: vk::ProvokingVertexModeEXT) |s|
+        s.geometry.provoking_last = mode == vk::ProvokingVertexModeEXT::LAST_VERTEX;
+    cmd_set_rasterization_samples_ext(n: vk::SampleCountFlags) |s| s.output.samples = settings::samples(n);
+    cmd_set_sample_mask_ext(_n: vk::SampleCountFlags, mask: *const vk::SampleMask) |s|
+        s.output.mask = mask.as_ref().copied().unwrap_or(u32::MAX);
+    cmd_set_alpha_to_coverage_enable_ext(on: vk::Bool32) |s| s.output.alpha_to_coverage = on != 0;
+    cmd_set_alpha_to_one_enable_ext(on: vk::Bool32) |s| s.output.alpha_to_one = on != 0;
+    cmd_set_logic_op_enable_ext(on: vk::Bool32) |s| s.output.logic_op_enable = on != 0;
+    cmd_set_color_blend_enable_ext(first: u32, n: u32, on: *const vk::Bool32) |s|
+        colors(s, first, chain::slice(on, n), |b, &on| b.enable = on != 0);
+    cmd_set_color_blend_equation_ext(first: u32, n: u32, e: *const vk::ColorBlendEquationEXT) |s|
+        colors(s, first, chain::slice(e, n), |b, e| {
+            b.src_color = e.src_color_blend_factor;
+            b.dst_color = e.dst_color_blend_factor;
+            b.color_op = e.color_blend_op;
+            b.src_alpha = e.src_alpha_blend_factor;
+            b.dst_alpha = e.dst_alpha_blend_factor;
+            b.alpha_op = e.alpha_blend_op;
+        });
+    cmd_set_color_write_mask_ext(first: u32, n: u32, mask: *const vk::ColorComponentFlags) |s|
+        colors(s, first, chain::slice(mask, n), |b, &mask| b.write = mask);
+}
+
+// State that pipelines say as well, and must say alike, or that there is nothing to do for.
+
+/// There is no tessellation.
+pub(crate) unsafe fn cmd_set_patch_control_points_ext(b: &CommandBuffer, _: u32) {
+    b.recording();
+}
+
+/// Pipelines are created with the same locations (§ vkCmdSetRenderingAttachmentLocations).
+pub(crate) unsafe fn cmd_set_rendering_attachment_locations(
+    b: &CommandBuffer,
+    _: *const vk::RenderingAttachmentLocationInfo,
+) {
+    b.recording();
+}
+
+/// Pipelines are created with the same indices (§ vkCmdSetRenderingInputAttachmentIndices).
+pub(crate) unsafe fn cmd_set_rendering_input_attachment_indices(
+    b: &CommandBuffer,
+    _: *const vk::RenderingInputAttachmentIndexInfo,
+) {
+    b.recording();
+}
+
+/// Attachments that are sampled as well are read from memory like any other image.
+pub(crate) unsafe fn cmd_set_attachment_feedback_loop_enable_ext(b: &CommandBuffer, _: vk::ImageAspectFlags) {
+    b.recording();
 }

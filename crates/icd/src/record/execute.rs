@@ -15,6 +15,7 @@ pub(crate) unsafe fn cmd_execute_commands(b: &CommandBuffer, count: u32, buffers
     // Bound state is undefined after executing a secondary buffer (§ Secondary Command Buffer Execution).
     r.compute = Default::default();
     r.graphics = Default::default();
+    r.draw = Default::default();
 }
 
 /// A device group of one: the only mask is the one that is set already.

@@ -1,0 +1,45 @@
+//! Compute pipelines.
+
+use crate::answer::Answer;
+use crate::chain;
+use crate::device::Device;
+use crate::pipeline::{self, Kind, Pipeline, Shared};
+use crate::pipeline_cache::PipelineCache;
+use crate::pipeline_layout;
+use gpu::pipeline::ComputePipeline;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::Instant;
+
+fn flags(info: &vk::ComputePipelineCreateInfo) -> vk::PipelineCreateFlags2 {
+    // SAFETY: the application's chain.
+    unsafe { pipeline::flags(info.p_next, info.flags) }
+}
+
+unsafe fn compute(cache: Option<&PipelineCache>, info: &vk::ComputePipelineCreateInfo) -> Answer<Pipeline> {
+    let began = Instant::now();
+    let source = pipeline::source(&info.stage)?;
+    let layout = pipeline_layout::get(info.layout).ok_or(vk::Result::ERROR_UNKNOWN)?;
+    let must =
+        flags(info).contains(pipeline::wide(vk::PipelineCreateFlags::FAIL_ON_PIPELINE_COMPILE_REQUIRED));
+    let (made, hit) = source.compile(cache, &layout, must)?;
+    pipeline::feedback(info.p_next, began, &[hit]);
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    let gpu = ComputePipeline {
+        program: made.compiled.program.clone(),
+        id: NEXT.fetch_add(1, Relaxed),
+        name: made.compiled.name.clone(),
+    };
+    Ok(Pipeline::new(Shared { layout, kind: Kind::Compute(Arc::new(gpu)), stages: vec![made] }))
+}
+
+pub(crate) unsafe fn create_compute_pipelines(
+    device: &Device,
+    cache: vk::PipelineCache,
+    count: u32,
+    infos: *const vk::ComputePipelineCreateInfo,
+    _: *const vk::AllocationCallbacks,
+    out: *mut vk::Pipeline,
+) -> vk::Result {
+    pipeline::create_all(device, cache, chain::slice(infos, count), out, flags, |c, i| compute(c, i))
+}

@@ -1,0 +1,243 @@
+//! Graphics pipelines: whole, as libraries of some of their four parts, and linked from such.
+
+use crate::answer::{Answer, invalid};
+use crate::chain;
+use crate::device::Device;
+use crate::object;
+use crate::pipeline::{self, Executable, Kind, Pipeline, Shared, Source, wide};
+use crate::pipeline_cache::PipelineCache;
+use crate::pipeline_layout::{self, Layout};
+use crate::pipeline_state::{self as state, Targets};
+use crate::settings::{Dynamic, Settings};
+use gpu::graphics::state::GraphicsPipeline;
+use std::sync::Arc;
+use std::time::Instant;
+use vk::GraphicsPipelineLibraryFlagsEXT as Parts;
+use vk::PipelineCreateFlags as Flags;
+
+const ALL: Parts = Parts::from_raw(
+    Parts::VERTEX_INPUT_INTERFACE.as_raw()
+        | Parts::PRE_RASTERIZATION_SHADERS.as_raw()
+        | Parts::FRAGMENT_SHADER.as_raw()
+        | Parts::FRAGMENT_OUTPUT_INTERFACE.as_raw(),
+);
+
+pub(crate) struct Graphics {
+    /// `None` for a library.
+    pub pipeline: Option<Arc<GraphicsPipeline>>,
+    pub settings: Settings,
+    pub dynamic: Dynamic,
+    library: Option<Library>,
+}
+
+/// What a link needs of a library besides its state.
+struct Library {
+    parts: Parts,
+    stages: Vec<Stage>,
+    layouts: Vec<Arc<Layout>>,
+}
+
+/// A stage, compiled for a layout.
+#[derive(Clone)]
+struct Stage {
+    source: Source,
+    layout: Arc<Layout>,
+    made: Executable,
+}
+
+fn flags(info: &vk::GraphicsPipelineCreateInfo) -> vk::PipelineCreateFlags2 {
+    // SAFETY: the application's chain.
+    unsafe { pipeline::flags(info.p_next, info.flags) }
+}
+
+/// The libraries that a pipeline is linked from.
+unsafe fn libraries<'a>(info: &vk::GraphicsPipelineCreateInfo) -> Answer<Vec<&'a Shared>> {
+    let Some(l) = chain::find::<vk::PipelineLibraryCreateInfoKHR>(info.p_next) else { return Ok(Vec::new()) };
+    chain::slice(l.p_libraries, l.library_count)
+        .iter()
+        .map(|&p| {
+            let shared = object::get::<Pipeline>(p).ok_or(vk::Result::ERROR_UNKNOWN)?.shared();
+            match &shared.kind {
+                Kind::Graphics(g) if g.library.is_some() => Ok(shared),
+                _ => Err(invalid("vkCreateGraphicsPipelines: a library that is none")),
+            }
+        })
+        .collect()
+}
+
+/// The parts that a creation itself describes.
+unsafe fn own_parts(info: &vk::GraphicsPipelineCreateInfo, is_library: bool, linked: bool) -> Parts {
+    match chain::find::<vk::GraphicsPipelineLibraryCreateInfoEXT>(info.p_next) {
+        Some(l) => l.flags,
+        None if is_library || linked => Parts::empty(),
+        None => ALL,
+    }
+}
+
+/// What a pipeline is put together from.
+#[derive(Default)]
+struct Build {
+    parts: Parts,
+    settings: Settings,
+    dynamic: Dynamic,
+    stages: Vec<Stage>,
+    layouts: Vec<Arc<Layout>>,
+    /// Per stage of the creation itself: whether the application's cache had it.
+    hits: Vec<bool>,
+}
+
+impl Build {
+    fn take(&mut self, g: &Graphics, library: &Library) {
+        let own = |p| library.parts.contains(p);
+        if own(Parts::VERTEX_INPUT_INTERFACE) {
+            self.settings.input = g.settings.input.clone();
+        }
+        if own(Parts::PRE_RASTERIZATION_SHADERS) {
+            self.settings.geometry = g.settings.geometry.clone();
+        }
+        if own(Parts::FRAGMENT_SHADER) {
+            self.settings.fragment = g.settings.fragment.clone();
+        }
+        if own(Parts::FRAGMENT_OUTPUT_INTERFACE) {
+            self.settings.output = g.settings.output.clone();
+        }
+        self.parts |= library.parts;
+        self.dynamic.insert(g.dynamic);
+        self.stages.extend_from_slice(&library.stages);
+        self.layouts.extend_from_slice(&library.layouts);
+    }
+
+    /// What the creation describes, as far as `parts` say.
+    unsafe fn describe(
+        &mut self,
+        cache: Option<&PipelineCache>,
+        info: &vk::GraphicsPipelineCreateInfo,
+        parts: Parts,
+        must_have: bool,
+    ) -> Answer {
+        // Each part has its own dynamic states; naming others has no effect.
+        let on = state::dynamic(info).of_parts(parts);
+        self.dynamic.insert(on);
+        self.parts |= parts;
+        if parts.contains(Parts::VERTEX_INPUT_INTERFACE) {
+            self.settings.input = state::input(info, on)?;
+        }
+        let mut stages = vk::ShaderStageFlags::empty();
+        let mut layout = None;
+        if parts.intersects(Parts::PRE_RASTERIZATION_SHADERS | Parts::FRAGMENT_SHADER)
+            && info.layout != vk::PipelineLayout::null()
+        {
+            let given = pipeline_layout::get(info.layout).ok_or(vk::Result::ERROR_UNKNOWN)?;
+            self.layouts.push(given.clone());
+            layout = Some(given);
+        }
+        if parts.contains(Parts::PRE_RASTERIZATION_SHADERS) {
+            self.settings.geometry = state::geometry(info, on);
+            stages |= vk::ShaderStageFlags::ALL_GRAPHICS & !vk::ShaderStageFlags::FRAGMENT;
+        }
+        // Without rasterisation the fragment parts are ignored.
+        let drawn = !self.parts.contains(Parts::PRE_RASTERIZATION_SHADERS)
+            || state::rasterises(&self.settings.geometry, self.dynamic);
+        if drawn {
+            let whole = parts.contains(Parts::FRAGMENT_OUTPUT_INTERFACE)
+                || info.render_pass != vk::RenderPass::null();
+            let targets = Targets::of(info);
+            if parts.contains(Parts::FRAGMENT_SHADER) {
+                self.settings.fragment = state::fragment(info, whole.then_some(&targets));
+                stages |= vk::ShaderStageFlags::FRAGMENT;
+            }
+            if parts.contains(Parts::FRAGMENT_OUTPUT_INTERFACE) {
+                self.settings.output = state::output(info, &targets);
+            }
+        }
+        for s in chain::slice(info.p_stages, info.stage_count) {
+            if !stages.contains(s.stage) {
+                self.hits.push(false);
+                continue;
+            }
+            let layout = layout.clone().ok_or(vk::Result::ERROR_UNKNOWN)?;
+            let source = pipeline::source(s)?;
+            let (made, hit) = source.compile(cache, &layout, must_have)?;
+            self.hits.push(hit);
+            self.stages.push(Stage { source, layout, made });
+        }
+        Ok(())
+    }
+
+    /// The layout of the whole: the creation's if it has one, else all that the libraries have.
+    unsafe fn layout(&self, info: &vk::GraphicsPipelineCreateInfo) -> Answer<Arc<Layout>> {
+        if info.layout != vk::PipelineLayout::null()
+            && let Some(l) = pipeline_layout::get(info.layout)
+            && self.layouts.iter().all(|o| o.within(&l))
+        {
+            return Ok(l);
+        }
+        Ok(match self.layouts.as_slice() {
+            [one] => one.clone(),
+            all => Arc::new(Layout::union(all)),
+        })
+    }
+}
+
+unsafe fn graphics(cache: Option<&PipelineCache>, info: &vk::GraphicsPipelineCreateInfo) -> Answer<Pipeline> {
+    let began = Instant::now();
+    let flags = flags(info);
+    let must_have = flags.contains(wide(Flags::FAIL_ON_PIPELINE_COMPILE_REQUIRED));
+    let is_library = flags.contains(wide(Flags::LIBRARY_KHR));
+    let linked = libraries(info)?;
+    let parts = own_parts(info, is_library, !linked.is_empty());
+    let mut b = Build::default();
+    for shared in &linked {
+        if let Kind::Graphics(g) = &shared.kind
+            && let Some(l) = &g.library
+        {
+            b.take(g, l);
+        }
+    }
+    b.describe(cache, info, parts, must_have)?;
+    let layout = b.layout(info)?;
+    // A library's shader may have been laid out with holes where the whole has sets.
+    for s in &mut b.stages {
+        if !s.layout.within(&layout) {
+            s.made = s.source.compile(cache, &layout, must_have)?.0;
+            s.layout = layout.clone();
+        }
+    }
+    pipeline::feedback(info.p_next, began, &b.hits);
+    b.stages.sort_by_key(|s| s.made.stage.as_raw());
+    let stages: Vec<Executable> = b.stages.iter().map(|s| s.made.clone()).collect();
+    let made = if is_library { None } else { Some(Arc::new(assemble(&b, &stages)?)) };
+    let library = is_library.then_some(Library { parts: b.parts, stages: b.stages, layouts: b.layouts });
+    let g = Graphics { pipeline: made, settings: b.settings, dynamic: b.dynamic, library };
+    Ok(Pipeline::new(Shared { layout, kind: Kind::Graphics(Box::new(g)), stages }))
+}
+
+/// The pipeline for the GPU.
+fn assemble(b: &Build, stages: &[Executable]) -> Answer<GraphicsPipeline> {
+    let of = |stage| stages.iter().find(|s| s.stage == stage);
+    let Some(vertex) = of(vk::ShaderStageFlags::VERTEX) else {
+        return Err(invalid("vkCreateGraphicsPipelines: no vertex shader"));
+    };
+    let drawn = state::rasterises(&b.settings.geometry, b.dynamic);
+    let fragment = of(vk::ShaderStageFlags::FRAGMENT).filter(|_| drawn);
+    let name = match fragment {
+        Some(f) => format!("{}/{}", vertex.compiled.name, f.compiled.name),
+        None => vertex.compiled.name.clone(),
+    };
+    Ok(GraphicsPipeline {
+        vertex: vertex.compiled.program.clone(),
+        fragment: fragment.map(|f| f.compiled.program.clone()),
+        name,
+    })
+}
+
+pub(crate) unsafe fn create_graphics_pipelines(
+    device: &Device,
+    cache: vk::PipelineCache,
+    count: u32,
+    infos: *const vk::GraphicsPipelineCreateInfo,
+    _: *const vk::AllocationCallbacks,
+    out: *mut vk::Pipeline,
+) -> vk::Result {
+    pipeline::create_all(device, cache, chain::slice(infos, count), out, flags, |c, i| graphics(c, i))
+}

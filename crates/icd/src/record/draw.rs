@@ -1,0 +1,310 @@
+//! Draws, and the buffers they read.
+
+use crate::buffer;
+use crate::chain;
+use crate::command_buffer::{CommandBuffer, Recorder};
+use crate::pipeline::{Kind, Shared};
+use crate::settings::{MAX_BINDINGS, Settings};
+use gpu::command::Command;
+use gpu::graphics::draw::{Call, Draw, IndexBuffer, VertexBuffer, What};
+use gpu::graphics::state::State;
+use std::ops::{Deref, DerefMut};
+use std::sync::Arc;
+
+/// What graphics commands have set, for the draws to come.
+#[derive(Default)]
+pub(crate) struct Graphics {
+    pub set: Settings,
+    /// What the last draw was drawn with, until something is set or a pipeline is bound.
+    state: Option<Arc<State>>,
+    /// That of the last draw, changed or not: draws between two equal states share one.
+    last: Option<Arc<State>>,
+    buffers: Vec<VertexBuffer>,
+    shared_buffers: Option<Arc<[VertexBuffer]>>,
+    index: Option<IndexBuffer>,
+}
+
+impl Graphics {
+    /// The settings, to be changed.
+    pub fn change(&mut self) -> &mut Settings {
+        self.state = None;
+        &mut self.set
+    }
+
+    /// Another pipeline is bound.
+    pub fn touch(&mut self) {
+        self.state = None;
+    }
+
+    fn state(&mut self, pipeline: &crate::pipeline_graphics::Graphics) -> Arc<State> {
+        if let Some(s) = &self.state {
+            return s.clone();
+        }
+        let mut all = pipeline.settings.clone();
+        all.overlay(&self.set, pipeline.dynamic);
+        let made = all.build();
+        let shared = match self.last.take() {
+            Some(last) if *last == made => last,
+            _ => Arc::new(made),
+        };
+        self.last = Some(shared.clone());
+        self.state = Some(shared.clone());
+        shared
+    }
+
+    fn buffers(&mut self) -> Arc<[VertexBuffer]> {
+        self.shared_buffers.get_or_insert_with(|| self.buffers.as_slice().into()).clone()
+    }
+}
+
+/// A recorder whose settings change: marks the last draw's state as outdated.
+pub(crate) struct Changing<'a>(pub parking_lot::MutexGuard<'a, Recorder>);
+
+impl Deref for Changing<'_> {
+    type Target = Settings;
+    fn deref(&self) -> &Settings {
+        &self.0.draw.set
+    }
+}
+
+impl DerefMut for Changing<'_> {
+    fn deref_mut(&mut self) -> &mut Settings {
+        self.0.draw.change()
+    }
+}
+
+/// Records a draw with everything bound.
+fn draw(r: &mut Recorder, what: What) {
+    let Some(pipeline) = r.graphics.pipeline.clone() else {
+        crate::debug::log_error("a draw without a bound graphics pipeline");
+        return;
+    };
+    let shared: &Shared = &pipeline;
+    let Kind::Graphics(g) = &shared.kind else {
+        crate::debug::log_error("a draw with a compute pipeline");
+        return;
+    };
+    let Some(gpu) = &g.pipeline else {
+        crate::debug::log_error("a draw with a pipeline library");
+        return;
+    };
+    let draw = Draw {
+        pipeline: gpu.clone(),
+        state: r.draw.state(g),
+        bindings: r.graphics.bindings(&shared.layout, &r.push),
+        vertex_buffers: r.draw.buffers(),
+        index_buffer: r.draw.index.clone(),
+        what,
+    };
+    r.push(Command::Draw(Box::new(draw)));
+}
+
+fn record(b: &CommandBuffer, what: What) {
+    if let Some(mut r) = b.recording() {
+        draw(&mut r, what);
+    }
+}
+
+pub(crate) unsafe fn cmd_draw(
+    b: &CommandBuffer,
+    count: u32,
+    instances: u32,
+    first: u32,
+    first_instance: u32,
+) {
+    let call = Call { indexed: false, first, count, vertex_offset: 0, first_instance, instances };
+    record(b, What::Direct(vec![call]));
+}
+
+pub(crate) unsafe fn cmd_draw_indexed(
+    b: &CommandBuffer,
+    count: u32,
+    instances: u32,
+    first: u32,
+    vertex_offset: i32,
+    first_instance: u32,
+) {
+    let call = Call { indexed: true, first, count, vertex_offset, first_instance, instances };
+    record(b, What::Direct(vec![call]));
+}
+
+/// Element `i` of an array whose elements are `stride` bytes apart.
+unsafe fn strided<T: Copy>(p: *const T, i: u32, stride: u32) -> T {
+    p.byte_add(i as usize * stride as usize).read_unaligned()
+}
+
+pub(crate) unsafe fn cmd_draw_multi_ext(
+    b: &CommandBuffer,
+    count: u32,
+    infos: *const vk::MultiDrawInfoEXT,
+    instances: u32,
+    first_instance: u32,
+    stride: u32,
+) {
+    let call = |i| {
+        let d = strided(infos, i, stride);
+        Call {
+            indexed: false,
+            first: d.first_vertex,
+            count: d.vertex_count,
+            vertex_offset: 0,
+            first_instance,
+            instances,
+        }
+    };
+    record(b, What::Direct((0..count).map(call).collect()));
+}
+
+pub(crate) unsafe fn cmd_draw_multi_indexed_ext(
+    b: &CommandBuffer,
+    count: u32,
+    infos: *const vk::MultiDrawIndexedInfoEXT,
+    instances: u32,
+    first_instance: u32,
+    stride: u32,
+    vertex_offset: *const i32,
+) {
+    let call = |i| {
+        let d = strided(infos, i, stride);
+        Call {
+            indexed: true,
+            first: d.first_index,
+            count: d.index_count,
+            vertex_offset: vertex_offset.as_ref().copied().unwrap_or(d.vertex_offset),
+            first_instance,
+            instances,
+        }
+    };
+    record(b, What::Direct((0..count).map(call).collect()));
+}
+
+unsafe fn indirect(
+    b: &CommandBuffer,
+    indexed: bool,
+    (buffer, offset): (vk::Buffer, u64),
+    count: Option<(vk::Buffer, u64)>,
+    draws: u32,
+    stride: u32,
+) {
+    let Some(buffer) = buffer::get(buffer) else { return };
+    let count = match count {
+        Some((c, at)) => match buffer::get(c) {
+            Some(c) => Some((c, at)),
+            None => return,
+        },
+        None => None,
+    };
+    record(b, What::Indirect { indexed, buffer, offset, draws, stride, count });
+}
+
+pub(crate) unsafe fn cmd_draw_indirect(
+    b: &CommandBuffer,
+    buffer: vk::Buffer,
+    offset: u64,
+    draws: u32,
+    stride: u32,
+) {
+    indirect(b, false, (buffer, offset), None, draws, stride);
+}
+
+pub(crate) unsafe fn cmd_draw_indexed_indirect(
+    b: &CommandBuffer,
+    buffer: vk::Buffer,
+    offset: u64,
+    draws: u32,
+    stride: u32,
+) {
+    indirect(b, true, (buffer, offset), None, draws, stride);
+}
+
+pub(crate) unsafe fn cmd_draw_indirect_count(
+    b: &CommandBuffer,
+    buffer: vk::Buffer,
+    offset: u64,
+    count: vk::Buffer,
+    count_offset: u64,
+    draws: u32,
+    stride: u32,
+) {
+    indirect(b, false, (buffer, offset), Some((count, count_offset)), draws, stride);
+}
+
+pub(crate) unsafe fn cmd_draw_indexed_indirect_count(
+    b: &CommandBuffer,
+    buffer: vk::Buffer,
+    offset: u64,
+    count: vk::Buffer,
+    count_offset: u64,
+    draws: u32,
+    stride: u32,
+) {
+    indirect(b, true, (buffer, offset), Some((count, count_offset)), draws, stride);
+}
+
+pub(crate) unsafe fn cmd_bind_vertex_buffers2(
+    b: &CommandBuffer,
+    first: u32,
+    count: u32,
+    buffers: *const vk::Buffer,
+    offsets: *const u64,
+    sizes: *const u64,
+    strides: *const u64,
+) {
+    let Some(mut r) = b.recording() else { return };
+    let end = (first as usize).saturating_add(count as usize).min(MAX_BINDINGS);
+    let d = &mut r.draw;
+    d.shared_buffers = None;
+    if d.buffers.len() < end {
+        d.buffers.resize(end, VertexBuffer::default());
+    }
+    for (i, at) in (first as usize..end).enumerate() {
+        let handle = *buffers.add(i);
+        let buffer = if handle == vk::Buffer::null() { None } else { buffer::get(handle) };
+        let size = if sizes.is_null() { vk::WHOLE_SIZE } else { *sizes.add(i) };
+        d.buffers[at] = VertexBuffer { buffer, offset: *offsets.add(i), size };
+        if !strides.is_null() {
+            d.change().input.strides[at] = (*strides.add(i)).min(u32::MAX as u64) as u32;
+        }
+    }
+}
+
+pub(crate) unsafe fn cmd_bind_index_buffer2(
+    b: &CommandBuffer,
+    buffer: vk::Buffer,
+    offset: u64,
+    size: u64,
+    ty: vk::IndexType,
+) {
+    let Some(mut r) = b.recording() else { return };
+    let buffer = if buffer == vk::Buffer::null() { None } else { buffer::get(buffer) };
+    r.draw.index = Some(IndexBuffer { buffer, offset, size, ty });
+}
+
+/// § vkCmdSetVertexInputEXT
+pub(crate) unsafe fn cmd_set_vertex_input_ext(
+    b: &CommandBuffer,
+    binding_count: u32,
+    bindings: *const vk::VertexInputBindingDescription2EXT,
+    attribute_count: u32,
+    attributes: *const vk::VertexInputAttributeDescription2EXT,
+) {
+    use gpu::graphics::state::VertexBinding;
+    let Some(mut r) = b.recording() else { return };
+    let input = &mut r.draw.change().input;
+    input.bindings.clear();
+    for d in chain::slice(bindings, binding_count) {
+        let Some(stride) = input.strides.get_mut(d.binding as usize) else { continue };
+        *stride = d.stride;
+        let divisor = (d.input_rate == vk::VertexInputRate::INSTANCE).then_some(d.divisor);
+        input.bindings.push(VertexBinding { binding: d.binding, stride: d.stride, divisor });
+    }
+    input.attributes.clear();
+    for a in chain::slice(attributes, attribute_count) {
+        match crate::pipeline_state::attribute(a.location, a.binding, a.format, a.offset) {
+            Some(a) => input.attributes.push(a),
+            None => {
+                crate::debug::log_error(&format!("vkCmdSetVertexInputEXT: vertices of format {:?}", a.format))
+            }
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! Render passes and attachment clears.
+
+use crate::chain;
+use crate::command_buffer::{CommandBuffer, Recorder};
+use crate::rendering;
+use gpu::command::Command;
+use gpu::graphics::pass::Rendering;
+use std::sync::Arc;
+
+/// Where recording stands within a render pass instance.
+#[derive(Clone, Default)]
+pub(crate) struct Within {
+    /// View masks of the subpasses; empty outside of a pass.
+    masks: Vec<u32>,
+    subpass: usize,
+}
+
+impl Within {
+    /// Of a secondary command buffer that continues a pass whose subpass has this view mask.
+    pub fn inherited(view_mask: u32) -> Within {
+        Within { masks: vec![view_mask], subpass: 0 }
+    }
+
+    /// Views of the subpass; 1 without multiview.
+    pub fn views(&self) -> u32 {
+        self.masks.get(self.subpass).map_or(0, |m| m.count_ones()).max(1)
+    }
+}
+
+fn begin(r: &mut Recorder, rendering: Rendering) {
+    r.within = Within { masks: rendering.subpasses.iter().map(|s| s.view_mask).collect(), subpass: 0 };
+    r.push(Command::BeginRendering(Arc::new(rendering)));
+}
+
+fn end(b: &CommandBuffer) {
+    if let Some(mut r) = b.recording() {
+        r.within = Within::default();
+        r.push(Command::EndRendering);
+    }
+}
+
+pub(crate) unsafe fn cmd_begin_render_pass2(
+    b: &CommandBuffer,
+    info: *const vk::RenderPassBeginInfo,
+    _: *const vk::SubpassBeginInfo,
+) {
+    if let (Some(rendering), Some(mut r)) = (rendering::of_render_pass(&*info), b.recording()) {
+        begin(&mut r, rendering);
+    }
+}
+
+pub(crate) unsafe fn cmd_next_subpass2(
+    b: &CommandBuffer,
+    _: *const vk::SubpassBeginInfo,
+    _: *const vk::SubpassEndInfo,
+) {
+    let Some(mut r) = b.recording() else { return };
+    if r.within.subpass + 1 >= r.within.masks.len() {
+        crate::debug::log_error("vkCmdNextSubpass: the render pass has no further subpass");
+        return;
+    }
+    r.within.subpass += 1;
+    r.push(Command::NextSubpass);
+}
+
+pub(crate) unsafe fn cmd_end_render_pass2(b: &CommandBuffer, _: *const vk::SubpassEndInfo) {
+    end(b);
+}
+
+pub(crate) unsafe fn cmd_begin_rendering(b: &CommandBuffer, info: *const vk::RenderingInfo) {
+    let rendering = rendering::of_rendering(&*info);
+    if let Some(mut r) = b.recording() {
+        begin(&mut r, rendering);
+    }
+}
+
+pub(crate) unsafe fn cmd_end_rendering(b: &CommandBuffer) {
+    end(b);
+}
+
+pub(crate) unsafe fn cmd_clear_attachments(
+    b: &CommandBuffer,
+    count: u32,
+    attachments: *const vk::ClearAttachment,
+    rect_count: u32,
+    rects: *const vk::ClearRect,
+) {
+    let attachments = chain::slice(attachments, count).to_vec();
+    let rects = chain::slice(rects, rect_count).to_vec();
+    if let Some(mut r) = b.recording() {
+        r.push(Command::ClearAttachments { attachments, rects });
+    }
+}

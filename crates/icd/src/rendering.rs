@@ -1,0 +1,218 @@
+//! Render pass instances for the GPU: from a render pass with its framebuffer, or from the description of a dynamic
+//! rendering.
+
+use crate::chain;
+use crate::framebuffer;
+use crate::image_view;
+use crate::render_pass::{self, Pass};
+use crate::settings::{self, MAX_COLORS};
+use gpu::graphics::pass::{Attachment, ClearValue, Rendering, Subpass};
+use gpu::sample::ImageView;
+use std::sync::Arc;
+use vk::{AttachmentLoadOp as Load, AttachmentStoreOp as Store, RenderingFlags};
+
+/// Both readings of a clear value: the attachment's format says which counts.
+fn clear(v: &vk::ClearValue) -> ClearValue {
+    // SAFETY: all members are plain numbers; the union is 16 bytes of the application's.
+    unsafe {
+        ClearValue { color: v.color.uint32, depth: v.depth_stencil.depth, stencil: v.depth_stencil.stencil }
+    }
+}
+
+/// Contents that the pass does not look at may be loaded all the same; a store after it then keeps them.
+fn load(op: Load) -> Load {
+    if op == Load::NONE_KHR { Load::LOAD } else { op }
+}
+
+/// A VkRenderPassBeginInfo. `None`, after a line in the log, for a render pass or framebuffer that is none.
+///
+/// # Safety
+/// The structure and its chain are valid.
+pub(crate) unsafe fn of_render_pass(info: &vk::RenderPassBeginInfo) -> Option<Rendering> {
+    let pass = render_pass::get(info.render_pass)?;
+    let frame = framebuffer::get(info.framebuffer)?;
+    let given = chain::find::<vk::RenderPassAttachmentBeginInfo>(info.p_next)
+        .map_or(&[][..], |a| chain::slice(a.p_attachments, a.attachment_count));
+    let views = if frame.imageless { framebuffer::views(given) } else { frame.views.clone() };
+    if views.len() < pass.attachments.len() {
+        crate::debug::log_error(&format!(
+            "vkCmdBeginRenderPass: {} image views for {} attachments",
+            views.len(),
+            pass.attachments.len()
+        ));
+    }
+    let clears = chain::slice(info.p_clear_values, info.clear_value_count);
+    Some(Rendering {
+        area: settings::rect(&info.render_area),
+        layers: frame.layers,
+        attachments: attachments(&pass, &views, clears),
+        subpasses: pass.gpu.clone(),
+    })
+}
+
+fn attachments(pass: &Pass, views: &[Option<Arc<ImageView>>], clears: &[vk::ClearValue]) -> Vec<Attachment> {
+    let one = |(i, a): (usize, &render_pass::Attachment)| Attachment {
+        view: views.get(i).cloned().flatten(),
+        load: load(a.load),
+        store: a.store,
+        stencil_load: load(a.stencil_load),
+        stencil_store: a.stencil_store,
+        clear: clears.get(i).map_or(ClearValue::default(), clear),
+    };
+    pass.attachments.iter().enumerate().map(one).collect()
+}
+
+/// A VkRenderingInfo. A suspended pass stores everything and resolves nothing; the one that resumes it loads that.
+///
+/// # Safety
+/// The structure and its chain are valid.
+pub(crate) unsafe fn of_rendering(info: &vk::RenderingInfo) -> Rendering {
+    let mut b = Build {
+        resuming: info.flags.contains(RenderingFlags::RESUMING),
+        suspending: info.flags.contains(RenderingFlags::SUSPENDING),
+        attachments: Vec::new(),
+    };
+    let mut s = Subpass { view_mask: info.view_mask, ..Default::default() };
+    let colors = chain::slice(info.p_color_attachments, info.color_attachment_count);
+    for c in colors.iter().take(MAX_COLORS) {
+        let (index, resolve) = b.add(c);
+        s.colors.push(index);
+        s.resolves.push(resolve);
+    }
+    if s.resolves.iter().all(Option::is_none) {
+        s.resolves.clear();
+    }
+    b.depth_stencil(info, &mut s);
+    s.inputs = s.colors.clone();
+    let used = s.colors.iter().flatten().chain(&s.depth).chain(&s.stencil).next();
+    s.samples = used.and_then(|&a| b.attachments[a as usize].view.as_ref()).map_or(0, |v| v.image.samples);
+    Rendering {
+        area: settings::rect(&info.render_area),
+        layers: info.layer_count.max(1),
+        attachments: b.attachments,
+        subpasses: vec![s],
+    }
+}
+
+struct Build {
+    resuming: bool,
+    suspending: bool,
+    attachments: Vec<Attachment>,
+}
+
+type Resolve = Option<(u32, vk::ResolveModeFlags)>;
+
+impl Build {
+    fn load(&self, op: Load) -> Load {
+        if self.resuming { Load::LOAD } else { load(op) }
+    }
+
+    fn store(&self, op: Store) -> Store {
+        if self.suspending { Store::STORE } else { op }
+    }
+
+    /// The attachment of this view, made if it is not there.
+    fn push(&mut self, a: Attachment) -> u32 {
+        self.attachments.push(a);
+        self.attachments.len() as u32 - 1
+    }
+
+    /// The target of a resolve.
+    unsafe fn resolve(&mut self, info: &vk::RenderingAttachmentInfo) -> Resolve {
+        if info.resolve_mode.is_empty() || self.suspending {
+            return None;
+        }
+        let view = image_view::get(info.resolve_image_view)?;
+        let to = self.push(Attachment {
+            view: Some(view),
+            load: Load::DONT_CARE,
+            store: Store::STORE,
+            stencil_load: Load::DONT_CARE,
+            stencil_store: Store::STORE,
+            clear: ClearValue::default(),
+        });
+        Some((to, info.resolve_mode))
+    }
+
+    /// A colour attachment and its resolve.
+    unsafe fn add(&mut self, info: &vk::RenderingAttachmentInfo) -> (Option<u32>, Resolve) {
+        let Some(view) = image_view::get(info.image_view) else { return (None, None) };
+        let (load, store) = (self.load(info.load_op), self.store(info.store_op));
+        let index = self.push(Attachment {
+            view: Some(view),
+            load,
+            store,
+            stencil_load: Load::DONT_CARE,
+            stencil_store: Store::DONT_CARE,
+            clear: clear(&info.clear_value),
+        });
+        (Some(index), self.resolve(info))
+    }
+
+    /// Depth and stencil are one attachment where both are given: they have the same view. An aspect that is not
+    /// given keeps what it holds.
+    unsafe fn depth_stencil(&mut self, info: &vk::RenderingInfo, s: &mut Subpass) {
+        let one = |p: *const vk::RenderingAttachmentInfo<'static>, stencil: bool| {
+            let a = p.as_ref()?;
+            let view = image_view::get(a.image_view)?;
+            let f = view.image.format;
+            (if stencil { f.has_stencil() } else { f.has_depth() }).then_some((a, view))
+        };
+        let depth = one(info.p_depth_attachment.cast(), false);
+        let stencil = one(info.p_stencil_attachment.cast(), true);
+        let Some((any, view)) = depth.as_ref().or(stencil.as_ref()) else { return };
+        let mut a = Attachment {
+            view: Some(view.clone()),
+            load: Load::LOAD,
+            store: Store::NONE,
+            stencil_load: Load::LOAD,
+            stencil_store: Store::NONE,
+            clear: clear(&any.clear_value),
+        };
+        if let Some((d, _)) = &depth {
+            (a.load, a.store) = (self.load(d.load_op), self.store(d.store_op));
+            a.clear.depth = d.clear_value.depth_stencil.depth;
+        }
+        if let Some((t, _)) = &stencil {
+            (a.stencil_load, a.stencil_store) = (self.load(t.load_op), self.store(t.store_op));
+            a.clear.stencil = t.clear_value.depth_stencil.stencil;
+        }
+        let at = self.push(a);
+        s.depth = depth.as_ref().map(|_| at);
+        s.stencil = stencil.as_ref().map(|_| at);
+        let to = |b: &mut Build, a: &Option<(&vk::RenderingAttachmentInfo, Arc<ImageView>)>| {
+            a.as_ref().and_then(|(a, _)| b.resolve(a))
+        };
+        s.depth_resolve = to(self, &depth);
+        s.stencil_resolve = to(self, &stencil);
+        // One image as the target of both is one attachment.
+        if let (Some((d, _)), Some((t, mode))) = (s.depth_resolve, s.stencil_resolve)
+            && self.same_view(d, t)
+        {
+            self.attachments.truncate(t as usize);
+            s.stencil_resolve = Some((d, mode));
+        }
+        // An aspect that is not resolved keeps what it holds.
+        for (resolve, of_depth) in [(s.depth_resolve, true), (s.stencil_resolve, false)] {
+            let other = if of_depth { s.stencil_resolve } else { s.depth_resolve };
+            if let Some((at, _)) = resolve
+                && other.is_none_or(|(o, _)| o != at)
+            {
+                let a = &mut self.attachments[at as usize];
+                let (l, st) = if of_depth {
+                    (&mut a.stencil_load, &mut a.stencil_store)
+                } else {
+                    (&mut a.load, &mut a.store)
+                };
+                (*l, *st) = (Load::LOAD, Store::NONE);
+            }
+        }
+    }
+
+    fn same_view(&self, a: u32, b: u32) -> bool {
+        match (&self.attachments[a as usize].view, &self.attachments[b as usize].view) {
+            (Some(a), Some(b)) => Arc::ptr_eq(a, b),
+            _ => false,
+        }
+    }
+}
