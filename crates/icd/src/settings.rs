@@ -17,7 +17,7 @@ pub(crate) struct Dynamic(u64);
 
 macro_rules! dynamic {
     ($($name:ident)*) => {
-        #[allow(non_camel_case_types)]
+        #[allow(non_camel_case_types, clippy::upper_case_acronyms)]
         enum Index { $($name),* }
         impl Dynamic {
             $(pub const $name: Dynamic = Dynamic(1 << Index::$name as u64);)*
