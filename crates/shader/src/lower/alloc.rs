@@ -1,7 +1,7 @@
 //! Linear scan: registers as slots of two pools, varying (one slot a B32, two a B64) and small (units of 64 bytes).
 
 use super::lir::{COPIES, Lir, NONE, V, VReg, flag::ELEM};
-use super::live::{Segment, Webs, webs};
+use super::live::{Segment, webs};
 use crate::ir::Ty;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
@@ -39,14 +39,15 @@ pub struct Allocation {
 pub fn small(v: &VReg) -> bool {
     v.uniform || v.ty == Ty::Bool
 }
-fn wide(v: &VReg) -> bool {
-    v.ty == Ty::B64
-}
 
+/// One kind's registers during the scan.
 #[derive(Default)]
 struct Pool {
+    /// One bit a slot.
     used: Vec<u64>,
     top: u32,
+    /// By slot: where sets that are dead for a while live again, in any order.
+    later: Vec<Vec<(Segment, usize)>>,
 }
 
 impl Pool {
@@ -64,23 +65,96 @@ impl Pool {
             self.used[w] &= !(1 << (i % 64));
         }
     }
-    fn take(&mut self, wide: bool) -> u32 {
+    fn set_all(&mut self, i: u32, wide: bool, on: bool) {
+        self.set(i, on);
+        if wide {
+            self.set(i + 1, on);
+        }
+    }
+    /// The first free slot where `segments` meet nothing that comes back; those after the first are put down there.
+    fn take(&mut self, lir: &Lir, segments: &[Segment], class: usize) -> u32 {
+        let wide = is_wide(class);
         let mut i = self.used.iter().position(|w| *w != u64::MAX).unwrap_or(self.used.len()) as u32 * 64;
-        while !(self.is_free(i) && (!wide || self.is_free(i + 1))) {
+        while !(self.fits(lir, i, segments, class) && (!wide || self.fits(lir, i + 1, segments, class))) {
             i += 1;
         }
-        self.set(i, true);
-        if wide {
-            self.set(i + 1, true);
-        }
+        self.set_all(i, wide, true);
         self.top = self.top.max(i + 1 + wide as u32);
+        if segments.len() > 1 {
+            for i in i..=i + wide as u32 {
+                if self.later.len() <= i as usize {
+                    self.later.resize(i as usize + 1, vec![]);
+                }
+                let list = &mut self.later[i as usize];
+                list.retain(|l| l.0.hi >= segments[0].lo);
+                list.extend(segments[1..].iter().map(|s| (*s, class)));
+            }
+        }
         i
     }
-    fn give(&mut self, i: u32, wide: bool) {
-        self.set(i, false);
-        if wide {
-            self.set(i + 1, false);
+    fn fits(&self, lir: &Lir, i: u32, segments: &[Segment], class: usize) -> bool {
+        if !self.is_free(i) {
+            return false;
         }
+        let Some(later) = self.later.get(i as usize) else { return true };
+        later.iter().all(|(l, k)| {
+            segments.iter().all(|s| {
+                let may = |p| *k == class && hands_over(lir, p);
+                s.hi < l.lo || l.hi < s.lo || (s.hi == l.lo && may(l.lo)) || (l.hi == s.lo && may(s.lo))
+            })
+        })
+    }
+}
+
+fn is_wide(class: usize) -> bool {
+    class == 1 || class == 2
+}
+fn pool_of(class: usize) -> usize {
+    (class != 2 && class != 4) as usize
+}
+
+/// At `p` a register may end and another of its class begin in the same place. Inputs are there before the first op:
+/// one that dies in it cannot.
+fn hands_over(lir: &Lir, p: u32) -> bool {
+    p > 0 && lir.insts.get(p as usize).is_some_and(|op| op.flags & ELEM != 0)
+}
+
+/// Registers in use during the scan: (end, slot) by class; and those that will be again: (start, end, slot, class).
+#[derive(Default)]
+struct Active {
+    ends: [BinaryHeap<Reverse<(u32, u32)>>; 5],
+    starts: BinaryHeap<Reverse<(u32, u32, u32, usize)>>,
+    pools: [Pool; 2],
+}
+
+impl Active {
+    /// Gives back what has ended before `p`, or hands over to an op of class `own` there.
+    fn release(&mut self, lir: &Lir, p: u32, own: usize) {
+        let in_place = hands_over(lir, p);
+        for (k, heap) in self.ends.iter_mut().enumerate() {
+            while let Some(&Reverse((end, slot))) = heap.peek() {
+                if end < p || (end == p && in_place && k == own) {
+                    heap.pop();
+                    self.pools[pool_of(k)].set_all(slot, is_wide(k), false);
+                } else {
+                    break;
+                }
+            }
+        }
+    }
+
+    /// Moves on to `p`, where a register of class `own` begins.
+    fn advance(&mut self, lir: &Lir, p: u32, own: usize) {
+        while let Some(&Reverse((lo, hi, slot, k))) = self.starts.peek() {
+            if lo > p {
+                break;
+            }
+            self.starts.pop();
+            self.release(lir, lo, k);
+            self.pools[pool_of(k)].set_all(slot, is_wide(k), true);
+            self.ends[k].push(Reverse((hi, slot)));
+        }
+        self.release(lir, p, own);
     }
 }
 
@@ -105,49 +179,37 @@ pub fn allocate(lir: &mut Lir) -> Allocation {
     let mut is_const = vec![false; n];
     lir.consts.iter().for_each(|c| is_const[c.0 as usize] = true);
     let mut order: Vec<(Segment, V, bool)> = (0..n as V)
-        .filter_map(|v| {
-            let root = webs.find(v) == v && webs.hull[v as usize].lo != u32::MAX && !is_const[v as usize];
-            root.then(|| (webs.hull[v as usize], v, false))
-        })
+        .filter(|&v| webs.is_root(v) && !is_const[v as usize])
+        .map(|v| (webs.segments(v)[0], v, false))
         .collect();
     webs.masked_defs.sort();
     webs.masked_defs.dedup();
     order.extend(webs.masked_defs.iter().map(|&(p, v)| (Segment { lo: p, hi: p }, v, true)));
     order.sort();
     let mut temporary = vec![NONE; if webs.masked_defs.is_empty() { 0 } else { n }];
-    let mut pools = [Pool::default(), Pool::default()];
-    let mut active: [BinaryHeap<Reverse<(u32, u32)>>; 5] = Default::default();
+    let mut active = Active::default();
     let mut root_slot = vec![NONE; n];
-    for (Segment { lo, hi }, v, temp) in order {
-        let vreg = &lir.vregs[v as usize];
-        let own = class(vreg);
-        // Inputs are there before the first op: one that dies in it cannot hand its register to another.
-        let in_place = lo > 0 && lir.insts.get(lo as usize).is_some_and(|op| op.flags & ELEM != 0);
-        for (k, heap) in active.iter_mut().enumerate() {
-            while let Some(&Reverse((end, slot))) = heap.peek() {
-                if end < lo || (end == lo && in_place && k == own) {
-                    heap.pop();
-                    pools[(k != 2 && k != 4) as usize].give(slot, k == 1 || k == 2);
-                } else {
-                    break;
-                }
-            }
-        }
-        let slot = pools[small(vreg) as usize].take(wide(vreg));
+    for (first, v, temp) in order {
+        let own = class(&lir.vregs[v as usize]);
+        active.advance(lir, first.lo, own);
+        let segments = if temp { std::slice::from_ref(&first) } else { webs.segments(v) };
+        let slot = active.pools[pool_of(own)].take(lir, segments, own);
         // A register held through a loop may begin where a temporary does, by an op that could hand over.
-        active[own].push(Reverse((hi.saturating_add(temp as u32), slot)));
+        active.ends[own].push(Reverse((first.hi.saturating_add(temp as u32), slot)));
+        active.starts.extend(segments[1..].iter().map(|s| Reverse((s.lo, s.hi, slot, own))));
         if temp {
             temporary[v as usize] = slot;
         } else {
             root_slot[v as usize] = slot;
         }
     }
+    let pools = active.pools;
     let mut slot: Vec<u32> = (0..n as V).map(|v| root_slot[webs.find(v) as usize]).collect();
     let [varying, mut smalls] = pools;
     let mut consts = vec![];
     let mut by_bits: HashMap<(Ty, u64), u32> = HashMap::new();
     for &(v, ty, bits) in &lir.consts {
-        if webs.hull[v as usize].lo == u32::MAX {
+        if !webs.occurs(v) {
             continue;
         }
         slot[v as usize] = *by_bits.entry((ty, bits)).or_insert_with(|| {
@@ -165,12 +227,12 @@ pub fn allocate(lir: &mut Lir) -> Allocation {
         temporary,
         moves: vec![],
     };
-    resolve_copies(lir, &mut webs, &mut allocation);
+    resolve_copies(lir, &mut allocation);
     allocation
 }
 
 /// Orders the moves of each group so that nothing is overwritten before it is read; cycles go through a spare slot.
-fn resolve_copies(lir: &Lir, _webs: &mut Webs, allocation: &mut Allocation) {
+fn resolve_copies(lir: &Lir, allocation: &mut Allocation) {
     let place = |v: V, slots: &[u32]| {
         let vreg = &lir.vregs[v as usize];
         Place { small: small(vreg), uniform: vreg.uniform, slot: slots[v as usize] }

@@ -23,8 +23,11 @@ pub struct Segment {
 /// Sets of virtual registers that share a register.
 pub struct Webs {
     parent: Vec<V>,
-    /// First to last occurrence of each root's set; `lo` is `u32::MAX` for what never occurs.
-    pub hull: Vec<Segment>,
+    /// First to last occurrence of each register; `lo` is `u32::MAX` for what never occurs.
+    hull: Vec<Segment>,
+    /// What is known of sets with copies, and which set each register is in (root registers only).
+    sets: Vec<Set>,
+    index: Vec<u32>,
     /// Registers whose op must write a temporary that is then moved under the mask: (instruction, register).
     pub masked_defs: Vec<(u32, V)>,
     /// Copies that must be masked now: their flags' places in [`Lir::ext`].
@@ -190,7 +193,14 @@ pub fn webs(lir: &Lir) -> Webs {
             }
         }
     }
-    let mut webs = Webs { parent: (0..n as V).collect(), hull, masked_defs: vec![], masked_copies: vec![] };
+    let mut webs = Webs {
+        parent: (0..n as V).collect(),
+        hull,
+        sets: vec![],
+        index: vec![],
+        masked_defs: vec![],
+        masked_copies: vec![],
+    };
     coalesce(lir, &mut webs, copies, &second, it.occurrences);
     webs
 }
@@ -281,6 +291,8 @@ fn coalesce(
         segments.extend_from_slice(&sets[b].segments);
         webs.unite(&mut sets, [x, y], [a, b], c.p, merged(segments));
     }
+    webs.sets = sets;
+    webs.index = index;
 }
 
 fn merged(mut segments: Vec<Segment>) -> Vec<Segment> {
@@ -411,9 +423,23 @@ impl Webs {
         set.occurrences.extend(other.occurrences);
         set.segments = segments;
         self.parent[y as usize] = x;
-        let (h, g) = (self.hull[x as usize], self.hull[y as usize]);
-        self.hull[x as usize] = Segment { lo: h.lo.min(g.lo), hi: h.hi.max(g.hi) };
-        self.hull[y as usize] = EMPTY;
+    }
+
+    /// The register stands for a set that occurs somewhere.
+    pub fn is_root(&self, v: V) -> bool {
+        self.parent[v as usize] == v && self.occurs(v)
+    }
+
+    pub fn occurs(&self, v: V) -> bool {
+        self.hull[v as usize] != EMPTY
+    }
+
+    /// Where the set of root `v` is live: sorted, disjoint.
+    pub fn segments(&self, v: V) -> &[Segment] {
+        match self.index.get(v as usize) {
+            Some(&i) if i != NONE => &self.sets[i as usize].segments,
+            _ => std::slice::from_ref(&self.hull[v as usize]),
+        }
     }
 
     pub fn find(&mut self, v: V) -> V {
