@@ -220,18 +220,25 @@ impl Code {
     /// Added for 64-bit operands, or for Bool operands.
     const WIDE: u16 = 1;
     const BOOL: u16 = 2;
+    /// Codes from here on are [`crate::pairs`]: operands in a, b, c, e, low half of imm.
+    pub const UNPAIRED: usize = 1024;
     /// Codes are below this.
-    pub const COUNT: usize = 1024;
+    pub const COUNT: usize = 2048;
+
+    /// The code of the pair of this number.
+    pub const fn pair(i: usize) -> Code {
+        Code((Self::UNPAIRED + i) as u16)
+    }
 
     /// `ty`: the operand's width.
-    pub fn un(op: Un, ty: Ty) -> Code {
-        Code(Self::UN + (op as u16) * 2 + (ty == Ty::B64) as u16 * Self::WIDE)
+    pub const fn un(op: Un, ty: Ty) -> Code {
+        Code(Self::UN + (op as u16) * 2 + matches!(ty, Ty::B64) as u16 * Self::WIDE)
     }
-    pub fn bin(op: Bin, ty: Ty) -> Code {
-        Code(Self::BIN + (op as u16) * 2 + (ty == Ty::B64) as u16 * Self::WIDE)
+    pub const fn bin(op: Bin, ty: Ty) -> Code {
+        Code(Self::BIN + (op as u16) * 2 + matches!(ty, Ty::B64) as u16 * Self::WIDE)
     }
     /// Select's `ty` is that of its result; the others' that of their operands.
-    pub fn tri(op: Tri, ty: Ty) -> Code {
+    pub const fn tri(op: Tri, ty: Ty) -> Code {
         let w = match ty {
             Ty::B64 => Self::WIDE,
             Ty::Bool => Self::BOOL,

@@ -28,6 +28,9 @@ pub fn check(program: &Program) -> Result<()> {
         if ![op.d, op.a, op.b, op.c].iter().all(|r| fits(*r)) {
             return Err(bad(pc, "register"));
         }
+        if crate::pairs::of(op.code).is_some() && !(fits(Reg(op.e)) && fits(Reg(op.imm as u16))) {
+            return Err(bad(pc, "register of a pair"));
+        }
         let words = extension_words(op);
         if pc + words >= n {
             return Err(bad(pc, "extension words or end missing"));

@@ -73,6 +73,7 @@ fn names() -> &'static HashMap<u16, String> {
             Bin::ALL.iter().for_each(|op| add(Code::bin(*op, ty), format!("{op:?}{suffix}")));
             Tri::ALL.iter().for_each(|op| add(Code::tri(*op, ty), format!("{op:?}{suffix}")));
         }
+        crate::pairs::PAIRS.iter().enumerate().for_each(|(i, p)| add(Code::pair(i), p.name.to_string()));
         map
     })
 }
@@ -89,7 +90,9 @@ fn line(program: &Program, pc: usize, out: &mut String) -> fmt::Result {
     let op = &program.code[pc];
     let unknown = format!("op{}", op.code.0);
     write!(out, "{pc:5}  {:<14}", names().get(&op.code.0).unwrap_or(&unknown))?;
-    let fields = [op.d, op.a, op.b, op.c];
+    let pair = crate::pairs::of(op.code).is_some();
+    let more = if pair { [Reg(op.e), Reg(op.imm as u16)] } else { [Reg::NONE; 2] };
+    let fields = [op.d, op.a, op.b, op.c, more[0], more[1]];
     let last = fields.iter().rposition(|r| !r.is_none()).map_or(0, |i| i + 1);
     let list: Vec<String> = fields[..last].iter().map(|r| reg(*r)).collect();
     write!(out, " {}", list.join(" "))?;
@@ -115,7 +118,7 @@ fn line(program: &Program, pc: usize, out: &mut String) -> fmt::Result {
                 out.push_str(" run");
             }
         }
-        _ if op.e != 0 => write!(out, " e={:#x}", op.e)?,
+        _ if op.e != 0 && !pair => write!(out, " e={:#x}", op.e)?,
         _ => {}
     }
     if words > 0 && op.code != Code::DESC {

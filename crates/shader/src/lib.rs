@@ -17,6 +17,7 @@ pub mod ir_ops;
 pub mod ir_print;
 pub mod lower;
 pub mod options;
+pub mod pairs;
 pub mod pass;
 mod serial;
 mod spirv;

@@ -137,7 +137,16 @@ impl Encoder<'_> {
             // The registers it names are the outputs: read after the end.
             return;
         }
-        if op.code == Code::DESC {
+        if let Some(pair) = crate::pairs::of(op.code) {
+            let more = |i: u32| {
+                let at = (op.ext + i) as usize;
+                if i < op.ext_len { self.reg(self.lir.ext[at]) } else { Reg::NONE }
+            };
+            debug_assert_eq!(op.ext_len, (pair.operands as u32).saturating_sub(3));
+            let (e, imm) = (more(0).0, more(1).0);
+            let out = self.code.last_mut().unwrap();
+            (out.e, out.imm) = (e, imm as u32);
+        } else if op.code == Code::DESC {
             let raw = self.lir.raw[op.ext as usize];
             let half = |i: usize| Reg((raw[i / 2] >> (16 * (i % 2))) as u16);
             self.code.push(Op::ext(std::array::from_fn(half)));

@@ -3,9 +3,10 @@
 //! 1. [`uniform`]: which values and branches are the same for all lanes; [`park`]: where lanes wait.
 //! 2. [`address`]: memory operands are taken apart into register + uniform register + constant.
 //! 3. [`edges`]: copies for phis and for values that leave loops, placed in blocks or on split edges.
-//! 4. [`ops`] and [`control`]: ops in their final order over virtual registers ([`lir`]).
-//! 5. [`live`] and [`alloc`]: intervals over that order, coalescing, registers.
-//! 6. Bytes: [`encode`].
+//! 4. [`pair`]: which ops are done by the op that reads their result.
+//! 5. [`ops`] and [`control`]: ops in their final order over virtual registers ([`lir`]).
+//! 6. [`live`] and [`alloc`]: intervals over that order, coalescing, registers.
+//! 7. Bytes: [`encode`].
 //!
 //! Registers are counted in slots that do not depend on the wave's width, so the width is chosen last, unless packing
 //! several workgroups into a wave (which makes the workgroup's number a varying value) depends on it.
@@ -19,6 +20,7 @@ mod interface;
 mod lir;
 mod live;
 mod ops;
+mod pair;
 pub mod park;
 mod shape;
 pub mod uniform;
@@ -57,6 +59,9 @@ struct Lowering<'a> {
     escape_loop: Vec<u32>,
     escape: Vec<V>,
     shared_base: V,
+    /// Operand of each value's op that is computed by the same op, and the values so computed.
+    pair: Vec<Option<u8>>,
+    absorbed: Vec<bool>,
     lir: Lir,
 }
 
@@ -119,12 +124,15 @@ impl<'a> Lowering<'a> {
             escape_loop: vec![NONE; n],
             escape: vec![NONE; n],
             shared_base: NONE,
+            pair: vec![None; n],
+            absorbed: vec![false; n],
             lir: Lir::default(),
         };
         lower.fold_addresses();
         lower.find_needed();
         lower.make_registers();
         lower.find_escapes();
+        lower.find_pairs();
         let blocks = lower.split_edges()?;
         lower.emit(&blocks)?;
         Ok(lower.lir)

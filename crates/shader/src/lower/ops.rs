@@ -53,7 +53,7 @@ impl Lowering<'_> {
                 let fused = blocks.cond[p].filter(|c| self.fused_compare(lb.source as usize, *c).is_some());
                 for &v in &self.shader.blocks[lb.source as usize].insts {
                     let i = v.0 as usize;
-                    if self.needed[i] && !self.u.prologue[i] && Some(v) != fused {
+                    if self.needed[i] && !self.u.prologue[i] && Some(v) != fused && !self.absorbed[i] {
                         self.op(v, lb.source, lb.live_loop)?;
                     }
                 }
@@ -122,6 +122,10 @@ impl Lowering<'_> {
         let d = self.alias[v.0 as usize];
         let at = |o: Value| self.at(o, b);
         let ty = |o: Value| shader.ty(o);
+        if let Some(at) = self.pair[v.0 as usize] {
+            self.pair_op(v, at, b, live_loop);
+            return Ok(());
+        }
         let op = match &data.inst {
             Inst::Const(_) | Inst::Input(_) | Inst::Phi(_) | Inst::Part(..) => return Ok(()),
             Inst::Un(op, a) => Op::new(Code::un(*op, ty(*a)), D_DEF | ELEM).d(d).a(at(*a)),

@@ -21,6 +21,7 @@ pub mod mask;
 mod math;
 pub mod memory;
 pub mod moves;
+mod pair;
 pub mod regs;
 pub mod subgroup;
 mod tri;
@@ -128,6 +129,7 @@ fn register(r: &mut Registry) {
     convert::register(r);
     wide::register(r);
     math::register(r);
+    pair::register(r);
 }
 
 /// Control flow, memory, subgroups, images: everything that is not lane-wise arithmetic.

@@ -1,0 +1,89 @@
+//! Finds [`crate::pairs`]: an op whose result only one later op of its block reads is computed by that op.
+
+use super::Lowering;
+use super::lir::{Inst as Op, NONE, V, flag::*};
+use crate::bytecode::Code;
+use crate::ir::{Inst, Tri, Ty, Value};
+use crate::pairs;
+
+/// How many instructions an op may move down: its operands are held that much longer.
+const FAR: u32 = 48;
+
+/// Code and operands of a lane-wise op of 32 bits.
+fn lane_wise(inst: &Inst) -> Option<(Code, [Option<Value>; 3])> {
+    match *inst {
+        Inst::Un(op, a) => Some((Code::un(op, Ty::B32), [Some(a), None, None])),
+        Inst::Bin(op, a, b) => Some((Code::bin(op, Ty::B32), [Some(a), Some(b), None])),
+        Inst::Tri(op, a, b, c) if op != Tri::Select => {
+            Some((Code::tri(op, Ty::B32), [Some(a), Some(b), Some(c)]))
+        }
+        _ => None,
+    }
+}
+
+impl Lowering<'_> {
+    pub(super) fn find_pairs(&mut self) {
+        // Place of each value within its block.
+        let mut place = vec![0u32; self.shader.values.len()];
+        for (b, block) in self.shader.blocks.iter().enumerate() {
+            for (p, &v) in block.insts.iter().enumerate() {
+                let i = v.0 as usize;
+                place[i] = p as u32;
+                if !self.pairable(v) {
+                    continue;
+                }
+                let Some((second, operands)) = lane_wise(&self.shader.data(v).inst) else { continue };
+                // Products last: an addend is more often what makes the longer chain.
+                for at in (0..3).rev() {
+                    let Some(o) = operands[at] else { continue };
+                    let j = o.0 as usize;
+                    if self.uses[j] != 1
+                        || self.u.def_block[j] != b as u32
+                        || self.pair[j].is_some()
+                        || !self.pairable(o)
+                        || p as u32 - place[j] > FAR
+                    {
+                        continue;
+                    }
+                    let Some((first, _)) = lane_wise(&self.shader.data(o).inst) else { continue };
+                    let listed = if at == 1 && pairs::swaps(second) { 0 } else { at };
+                    if pairs::find(first, second, listed).is_some() {
+                        self.pair[i] = Some(at as u8);
+                        self.absorbed[j] = true;
+                        break;
+                    }
+                }
+            }
+        }
+    }
+
+    fn pairable(&self, v: Value) -> bool {
+        let i = v.0 as usize;
+        self.needed[i] && self.u.varying[i] && !self.u.prologue[i] && self.shader.ty(v) == Ty::B32
+    }
+
+    /// Emits `v` with its operand `at` in one op.
+    pub(super) fn pair_op(&mut self, v: Value, at: u8, b: u32, live_loop: u32) {
+        let read = |v: Value| lane_wise(&self.shader.data(v).inst).expect("only these are paired");
+        let (second, mut others) = read(v);
+        let mut at = at as usize;
+        if at == 1 && pairs::swaps(second) {
+            others.swap(0, 1);
+            at = 0;
+        }
+        let (first, own) = read(others[at].take().expect("the operand that was found"));
+        let (code, _) = pairs::find(first, second, at).expect("found before");
+        let mut regs: [V; 5] = [NONE; 5];
+        for (r, o) in regs.iter_mut().zip(own.into_iter().chain(others).flatten()) {
+            *r = self.at(o, b);
+        }
+        let d = self.alias[v.0 as usize];
+        let op = Op::new(code, D_DEF | ELEM).d(d).a(regs[0]).b(regs[1]).c(regs[2]);
+        if regs[3] == NONE {
+            self.push(op, live_loop);
+        } else {
+            let more = regs[3..].iter().copied().filter(|r| *r != NONE);
+            self.push_ext(Op { flags: op.flags | EXT_USE, ..op }, more, live_loop);
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! Kernels of [`shader::pairs`]: second(…, first(…), …) of 32 bits, made from the kernels' own functions.
+
+use super::map::{Class, F, I, Op1, Op2, Op3, reg};
+use super::{Registry, Run};
+use super::{bin::*, math::FRsqrt, tri::*, un::*};
+use crate::simd::Simd;
+use crate::state::State;
+use shader::bytecode::{Code, Op, Reg};
+use std::marker::PhantomData;
+
+/// A class of 32-bit lanes, as ints.
+pub trait Word: Class {
+    unsafe fn of<S: Simd>(x: S::I) -> Self::V<S>;
+    unsafe fn int<S: Simd>(x: Self::V<S>) -> S::I;
+}
+impl Word for I {
+    #[inline(always)]
+    unsafe fn of<S: Simd>(x: S::I) -> S::I {
+        x
+    }
+    #[inline(always)]
+    unsafe fn int<S: Simd>(x: S::I) -> S::I {
+        x
+    }
+}
+impl Word for F {
+    #[inline(always)]
+    unsafe fn of<S: Simd>(x: S::I) -> S::F {
+        S::from_bits(x)
+    }
+    #[inline(always)]
+    unsafe fn int<S: Simd>(x: S::F) -> S::I {
+        S::bits(x)
+    }
+}
+
+/// An op over ints, of one to three operands.
+pub trait Part: 'static {
+    const N: usize;
+    const HEAVY: bool;
+    unsafe fn f<S: Simd>(a: S::I, b: S::I, c: S::I) -> S::I;
+}
+pub struct P1<O>(PhantomData<O>);
+pub struct P2<O>(PhantomData<O>);
+pub struct P3<O>(PhantomData<O>);
+impl<O: Op1> Part for P1<O>
+where
+    O::A: Word,
+    O::R: Word,
+{
+    const N: usize = 1;
+    const HEAVY: bool = O::HEAVY;
+    #[inline(always)]
+    unsafe fn f<S: Simd>(a: S::I, _: S::I, _: S::I) -> S::I {
+        O::R::int::<S>(O::f::<S>(O::A::of::<S>(a)))
+    }
+}
+impl<O: Op2> Part for P2<O>
+where
+    O::A: Word,
+    O::B: Word,
+    O::R: Word,
+{
+    const N: usize = 2;
+    const HEAVY: bool = O::HEAVY;
+    #[inline(always)]
+    unsafe fn f<S: Simd>(a: S::I, b: S::I, _: S::I) -> S::I {
+        O::R::int::<S>(O::f::<S>(O::A::of::<S>(a), O::B::of::<S>(b)))
+    }
+}
+impl<O: Op3> Part for P3<O>
+where
+    O::A: Word,
+    O::B: Word,
+    O::C: Word,
+    O::R: Word,
+{
+    const N: usize = 3;
+    const HEAVY: bool = O::HEAVY;
+    #[inline(always)]
+    unsafe fn f<S: Simd>(a: S::I, b: S::I, c: S::I) -> S::I {
+        O::R::int::<S>(O::f::<S>(O::A::of::<S>(a), O::B::of::<S>(b), O::C::of::<S>(c)))
+    }
+}
+
+/// Second op `B` with the result of `A` as its operand `AT`.
+pub struct Pair<A, B, const AT: usize>(PhantomData<(A, B)>);
+
+/// Which of the pair's operands operand `k` of the second op is, if it is not the first op's result.
+const fn place(first: usize, at: usize, k: usize) -> usize {
+    if k < at { first + k } else { first + k - (k > at) as usize }
+}
+
+impl<A: Part, B: Part, const AT: usize> Pair<A, B, AT> {
+    const N: usize = A::N + B::N - 1;
+
+    #[inline(always)]
+    unsafe fn f<S: Simd>(x: [S::I; 5]) -> S::I {
+        let t = A::f::<S>(x[0], x[1], x[2]);
+        let a = if AT == 0 { t } else { x[const { place(A::N, AT, 0) }] };
+        let b = if AT == 1 { t } else { x[const { place(A::N, AT, 1) }] };
+        // Of what does not exist any register will do.
+        let c = if AT == 2 { t } else { x[const { if B::N > 2 { place(A::N, AT, 2) } else { 0 } }] };
+        B::f::<S>(a, b, c)
+    }
+
+    /// One warp: operands whose bit in `U` is set are held, the others lie at `p` + `o` bytes.
+    #[inline(always)]
+    unsafe fn warp<S: Simd, const U: u8>(held: &[S::I; 5], p: &[*const u8; 5], o: &[usize; 5]) -> S::I {
+        let mut x = *held;
+        if Self::N > 0 && U & 1 == 0 {
+            x[0] = S::iload(p[0].add(o[0]));
+        }
+        if Self::N > 1 && U & 2 == 0 {
+            x[1] = S::iload(p[1].add(o[1]));
+        }
+        if Self::N > 2 && U & 4 == 0 {
+            x[2] = S::iload(p[2].add(o[2]));
+        }
+        if Self::N > 3 && U & 8 == 0 {
+            x[3] = S::iload(p[3].add(o[3]));
+        }
+        if Self::N > 4 && U & 16 == 0 {
+            x[4] = S::iload(p[4].add(o[4]));
+        }
+        Self::f::<S>(x)
+    }
+
+    /// All warps of a full wave; the operands in `U` are uniform, the others are not.
+    #[inline(always)]
+    unsafe fn full<S: Simd, const U: u8>(
+        held: &[S::I; 5],
+        mut p: [*const u8; 5],
+        mut d: *mut u8,
+        mut n: u32,
+    ) {
+        loop {
+            for u in 0..S::UNROLL as usize {
+                S::istore(d.add(u * 64), Self::warp::<S, U>(held, &p, &[u * 64; 5]));
+            }
+            let step = S::UNROLL as usize * 64;
+            d = d.add(step);
+            p = [p[0].add(step), p[1].add(step), p[2].add(step), p[3].add(step), p[4].add(step)];
+            n = n.wrapping_sub(S::UNROLL);
+            if n == 0 {
+                return;
+            }
+        }
+    }
+}
+
+impl<A: Part, B: Part, const AT: usize> Run for Pair<A, B, AT> {
+    #[inline(always)]
+    unsafe fn run<S: Simd>(st: &mut State, op: *const Op) -> *const Op {
+        let o = &*op;
+        let d = reg(st, o.d);
+        let names = [o.a, o.b, o.c, Reg(o.e), Reg(o.imm as u16)];
+        let mut p = [d as *const u8; 5];
+        let mut uniform = 0u8;
+        let mut held = [S::isplat(0); 5];
+        for i in 0..5 {
+            if i < Self::N {
+                p[i] = reg(st, names[i]);
+                uniform |= (names[i].is_uniform() as u8) << i;
+                held[i] = S::iload(p[i]);
+            }
+        }
+        if !A::HEAVY && !B::HEAVY && st.live == st.all && S::UNROLL > 1 {
+            macro_rules! full {
+                ($u:literal) => {
+                    if $u < 1 << Self::N {
+                        Self::full::<S, $u>(&held, p, d, st.warps);
+                        return op.add(1);
+                    }
+                };
+            }
+            match uniform {
+                0 => full!(0),
+                1 => full!(1),
+                2 => full!(2),
+                4 => full!(4),
+                8 => full!(8),
+                16 => full!(16),
+                6 => full!(6),
+                _ => {}
+            }
+        }
+        let step = |i: usize| if uniform >> i & 1 != 0 { 0 } else { 64 };
+        let steps = [step(0), step(1), step(2), step(3), step(4)];
+        let mut live = st.live;
+        while live != 0 {
+            let w = live.trailing_zeros() as usize;
+            live &= live - 1;
+            let o = [w * steps[0], w * steps[1], w * steps[2], w * steps[3], w * steps[4]];
+            S::istore(d.add(w * 64), Self::warp::<S, 0>(&held, &p, &o));
+        }
+        op.add(1)
+    }
+}
+
+macro_rules! part {
+    (un $op:ident) => { P1<$op> };
+    (bin $op:ident) => { P2<$op> };
+    (tri $op:ident) => { P3<$op> };
+}
+macro_rules! add {
+    ($($ka:ident $a:ident > $kb:ident $b:ident $at:literal;)*) => {
+        pub fn register(r: &mut Registry) {
+            let mut i = 0;
+            $(
+                r.add::<Pair<part!($ka $a), part!($kb $b), $at>>(Code::pair(i));
+                i += 1;
+            )*
+            debug_assert_eq!(i, shader::pairs::PAIRS.len());
+        }
+    };
+}
+shader::pairs!(add);
