@@ -221,6 +221,34 @@ impl<'a> Wave<'a> {
         });
     }
 
+    /// Two ops as one: the first's result is an operand of the second.
+    fn pair(&mut self, op: &Op, pair: &shader::pairs::Pair) {
+        let (first, second) = (alu(pair.first).unwrap(), alu(pair.second).unwrap());
+        let regs = [op.a, op.b, op.c, Reg(op.e), Reg(op.imm as u16)];
+        assert!(!op.d.is_uniform(), "{op:?}");
+        let this = Wave {
+            program: self.program,
+            file: self.file.clone(),
+            exec: vec![],
+            rng: Rng(0),
+            lanes: self.lanes,
+            ops: 0,
+        };
+        let one = |alu: Alu, x: &[u64]| match alu {
+            Alu::Un(op, ty) => eval::un(op, ty, x[0]).unwrap(),
+            Alu::Bin(op, ty) => eval::bin(op, ty, x[0], x[1]).unwrap(),
+            Alu::Tri(op, ty) => eval::tri(op, ty, x[0], x[1], x[2]).unwrap(),
+        };
+        self.write(op.d, Ty::B32, |_, l| {
+            let x: Vec<u64> =
+                regs[..pair.operands as usize].iter().map(|r| this.get(*r, Ty::B32, l)).collect();
+            let (own, rest) = x.split_at(pair.split as usize);
+            let mut all = rest.to_vec();
+            all.insert(pair.at as usize, one(first, own));
+            one(second, &all)
+        });
+    }
+
     fn compare(&self, op: &Op, l: usize) -> bool {
         let cmp = BINS.iter().find(|b| **b as u16 == op.e & 0xFF).unwrap();
         let x = eval::bin(*cmp, Ty::B32, self.get(op.a, Ty::B32, l), self.get(op.b, Ty::B32, l)).unwrap();
@@ -392,6 +420,9 @@ impl<'a> Wave<'a> {
                                 .copy_from_slice(&(self.get(*d, Ty::B32, l) as u32).to_le_bytes());
                         }
                     }
+                }
+                other if shader::pairs::of(other).is_some() => {
+                    self.pair(&op, shader::pairs::of(other).unwrap());
                 }
                 other => match alu(other) {
                     Some(a) => self.alu(&op, a),

@@ -1,6 +1,5 @@
 //! Sine, cosine, tangent.
 
-use super::exp::any_beyond;
 use super::payne::reduce;
 use super::{MAGIC, poly};
 use crate::simd::{Simd, ops};
@@ -31,18 +30,29 @@ unsafe fn reduce_near<S: Simd>(x: S::F, inverse: f32, unit: f32, unit_lo: f32) -
 #[inline(always)]
 unsafe fn quarters<S: Simd>(x: S::F) -> (S::F, S::I) {
     let (r, q) = reduce_near::<S>(x, std::f32::consts::FRAC_2_PI, HALF_PI_DOWN, HALF_PI_REST);
-    if !any_beyond::<S>(x, LIMIT) {
+    if !any_far::<S>(x) {
         return (r, q);
     }
     let (xs, mut rs, mut qs) = (ops::f_lanes::<S>(x), ops::f_lanes::<S>(r), ops::i_lanes::<S>(q));
     far_quarters(&xs, &mut rs, &mut qs);
     (ops::f_from::<S>(rs), ops::i_from::<S>(qs))
 }
+/// A lane is finite and beyond [`LIMIT`]. Infinities and NaN are NaN after any reduction.
+#[inline(always)]
+unsafe fn any_far<S: Simd>(x: S::F) -> bool {
+    let abs = S::iand(S::bits(x), S::isplat(0x7FFF_FFFF));
+    let far = S::sgt(abs, S::isplat(LIMIT.to_bits() - 1));
+    S::many(S::mand(far, S::sgt(S::isplat(0x7F80_0000), abs)))
+}
+/// As [`any_far`], of one lane.
+fn is_far(x: f32) -> bool {
+    x.abs() >= LIMIT && x.is_finite()
+}
 #[cold]
 #[inline(never)]
 fn far_quarters(x: &[f32; 16], r: &mut [f32; 16], q: &mut [u32; 16]) {
     for i in 0..16 {
-        if x[i].abs() < LIMIT {
+        if !is_far(x[i]) {
             continue;
         }
         let (n, rest) = reduce(x[i]);
@@ -54,7 +64,7 @@ fn far_quarters(x: &[f32; 16], r: &mut [f32; 16], q: &mut [u32; 16]) {
 #[inline(never)]
 fn far_halves(x: &[f32; 16], r: &mut [f32; 16], n: &mut [u32; 16]) {
     for i in 0..16 {
-        if x[i].abs() < LIMIT {
+        if !is_far(x[i]) {
             continue;
         }
         let (mut q, mut rest) = reduce(x[i]);
@@ -80,7 +90,7 @@ unsafe fn cos_quarter<S: Simd>(z: S::F) -> S::F {
 #[inline(always)]
 pub unsafe fn sin<S: Simd>(x: S::F) -> S::F {
     let (mut r, mut n) = reduce_near::<S>(x, std::f32::consts::FRAC_1_PI, PI_DOWN, PI_REST);
-    if any_beyond::<S>(x, LIMIT) {
+    if any_far::<S>(x) {
         let (xs, mut rs, mut ns) = (ops::f_lanes::<S>(x), ops::f_lanes::<S>(r), ops::i_lanes::<S>(n));
         far_halves(&xs, &mut rs, &mut ns);
         (r, n) = (ops::f_from::<S>(rs), ops::i_from::<S>(ns));
