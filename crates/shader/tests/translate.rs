@@ -27,9 +27,18 @@ fn binding(_: u32, b: u32) -> Option<Binding> {
     Some(Binding { table: 0, offset: 32 * b.min(1000), stride: 32, count: 4, inline_data: false })
 }
 
-fn options<'a>(spec: &'a [(u32, u64)]) -> Options<'a> {
+/// Of a module by its name: `x.vert`, `x.frag`, or of the compute stage.
+fn stage(name: &str) -> Stage {
+    match name.rsplit_once('.').map(|n| n.1) {
+        Some("vert") => Stage::Vertex,
+        Some("frag") => Stage::Fragment,
+        _ => Stage::Compute,
+    }
+}
+
+fn options<'a>(name: &str, spec: &'a [(u32, u64)]) -> Options<'a> {
     Options {
-        stage: Stage::Compute,
+        stage: stage(name),
         entry: "main",
         spec,
         binding: &binding,
@@ -41,16 +50,16 @@ fn options<'a>(spec: &'a [(u32, u64)]) -> Options<'a> {
 
 fn translate(name: &str, spec: &[(u32, u64)]) -> Shader {
     let (_, words) = modules().into_iter().find(|m| m.0 == name).expect("a module of this name");
-    build(&Module::parse(&words).expect("parses"), &options(spec)).expect("translates")
+    build(&Module::parse(&words).expect("parses"), &options(name, spec)).expect("translates")
 }
 
 #[test]
 fn every_module_translates_and_lowers() {
     for (name, words) in modules() {
         let m = Module::parse(&words).unwrap_or_else(|e| panic!("{name}: {e}"));
-        let s = build(&m, &options(&[])).unwrap_or_else(|e| panic!("{name}: {e}"));
+        let s = build(&m, &options(&name, &[])).unwrap_or_else(|e| panic!("{name}: {e}"));
         verify(&s).unwrap_or_else(|e| panic!("{name}: {e}"));
-        compile(&m, &options(&[])).unwrap_or_else(|e| panic!("{name}: {e}"));
+        compile(&m, &options(&name, &[])).unwrap_or_else(|e| panic!("{name}: {e}"));
     }
 }
 
@@ -58,8 +67,8 @@ fn every_module_translates_and_lowers() {
 fn byte_order_does_not_matter() {
     for (name, words) in modules() {
         let swapped: Vec<u32> = words.iter().map(|w| w.swap_bytes()).collect();
-        let a = build(&Module::parse(&words).expect("parses"), &options(&[])).expect("translates");
-        let b = build(&Module::parse(&swapped).expect("parses"), &options(&[])).expect("translates");
+        let a = build(&Module::parse(&words).expect("parses"), &options(&name, &[])).expect("translates");
+        let b = build(&Module::parse(&swapped).expect("parses"), &options(&name, &[])).expect("translates");
         assert!(a == b, "{name}");
     }
 }
@@ -108,7 +117,7 @@ fn small_modules_print_as_recorded() {
 fn a_binding_outside_the_layout_is_an_error() {
     let (_, words) = modules().into_iter().find(|m| m.0 == "saxpy").expect("saxpy");
     let m = Module::parse(&words).expect("parses");
-    let o = Options { binding: &|_, b| binding(0, b).filter(|_| b == 0), ..options(&[]) };
+    let o = Options { binding: &|_, b| binding(0, b).filter(|_| b == 0), ..options("saxpy", &[]) };
     assert!(matches!(build(&m, &o), Err(Error::Invalid { .. })));
 }
 
@@ -116,7 +125,7 @@ fn a_binding_outside_the_layout_is_an_error() {
 fn an_unknown_entry_point_is_an_error() {
     let (_, words) = modules().into_iter().next().expect("a module");
     let m = Module::parse(&words).expect("parses");
-    let o = Options { entry: "nobody", ..options(&[]) };
+    let o = Options { entry: "nobody", ..options("saxpy", &[]) };
     assert!(matches!(build(&m, &o), Err(Error::Invalid { .. })));
 }
 
@@ -180,9 +189,9 @@ fn mutated_modules_never_panic() {
         }
         let t = Instant::now();
         let result = Module::parse(&words).and_then(|m| {
-            let s = build(&m, &options(&[]))?;
+            let s = build(&m, &options(name, &[]))?;
             verify(&s).unwrap_or_else(|e| panic!("mutation {k} of {name}: {e}"));
-            compile(&m, &options(&[]))
+            compile(&m, &options(name, &[]))
         });
         assert!(t.elapsed() < Duration::from_secs(10), "mutation {k} of {name} took {:?}", t.elapsed());
         match result {

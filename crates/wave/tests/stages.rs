@@ -1,4 +1,4 @@
-//! Vertex and fragment programs, compiled from the GLSL beside (`stages/*.spv` by `glslangValidator -V`), on every
+//! Vertex and fragment programs, compiled from GLSL (`crates/shader/tests/spirv`, by `glslangValidator -V --target-env vulkan1.1`), on every
 //! level and width, against values worked out by hand.
 
 mod common;
@@ -112,7 +112,7 @@ fn everywhere(spirv: &[u8], stage: Stage, f: impl Fn(&Program, &mut Worker)) {
 
 #[test]
 fn vertex_outputs() {
-    everywhere(include_bytes!("stages/plain.vert.spv"), Stage::Vertex, |p, worker| {
+    everywhere(include_bytes!("../../shader/tests/spirv/plain.vert.spv"), Stage::Vertex, |p, worker| {
         let number = |l: usize| l as i32 % 5 - 1;
         let position = |c: usize, l: usize| (l + c) as f32;
         let matrix: Vec<u32> = (0..16).map(|k| if k % 5 == 0 { 2.0f32 } else { 0.0 }.to_bits()).collect();
@@ -165,7 +165,7 @@ fn vertex_outputs() {
 
 #[test]
 fn fragment_facts() {
-    everywhere(include_bytes!("stages/facts.frag.spv"), Stage::Fragment, |p, worker| {
+    everywhere(include_bytes!("../../shader/tests/spirv/facts.frag.spv"), Stage::Fragment, |p, worker| {
         let i = &p.interface;
         assert!(i.early_tests && i.writes_stencil && i.writes_sample_mask && i.per_sample);
         assert!(!i.writes_memory && !i.discards && !i.reads_tile && !i.needs_quads && !i.post_depth_coverage);
@@ -235,7 +235,7 @@ fn fragment_facts() {
 
 #[test]
 fn helpers_have_no_side_effects() {
-    everywhere(include_bytes!("stages/demote.frag.spv"), Stage::Fragment, |p, worker| {
+    everywhere(include_bytes!("../../shader/tests/spirv/demote.frag.spv"), Stage::Fragment, |p, worker| {
         let n = p.lanes as usize;
         let i = &p.interface;
         assert!(i.writes_memory && i.discards && i.needs_quads && !i.per_sample);
@@ -279,7 +279,7 @@ fn helpers_have_no_side_effects() {
 
 #[test]
 fn killed_lanes_end() {
-    everywhere(include_bytes!("stages/kill.frag.spv"), Stage::Fragment, |p, worker| {
+    everywhere(include_bytes!("../../shader/tests/spirv/kill.frag.spv"), Stage::Fragment, |p, worker| {
         let n = p.lanes as usize;
         let number = |l: usize| (l * 7 % 23) as i32;
         let lane = |_: Input, l: usize| number(l) as u32;
@@ -325,11 +325,105 @@ fn killed_lanes_end() {
     });
 }
 
+#[test]
+fn kinds_and_built_ins() {
+    everywhere(include_bytes!("../../shader/tests/spirv/kinds.frag.spv"), Stage::Fragment, |p, worker| {
+        let i = &p.interface;
+        assert!(i.reads_tile && i.per_sample && !i.needs_quads && !i.writes_memory);
+        assert!([4, 5, 8, 9, 12].iter().all(|s| i.varyings.iter().any(|v| v.slot == *s && v.flat)));
+        assert!([0, 16, 25].iter().all(|s| i.varyings.iter().any(|v| v.slot == *s && !v.flat)));
+        let lane = |i: Input, l: usize| {
+            let v: f32 = match i {
+                // 1 + 2⁻¹³ and so on round to f16.
+                Input::Varying(s @ 0..=2) => 1.0 + s as f32 + 1.0 / 8192.0,
+                Input::Varying(4) => return 0xFFFF_FFFF,
+                Input::Varying(5) => return 0xFFF0,
+                Input::Varying(s @ 8..=9) => return (2.5f64.to_bits() >> (32 * (s & 1))) as u32,
+                Input::Varying(12) => return l as u32 % 3,
+                Input::Varying(s) => s as f32,
+                Input::PlaneAt(s) => s as f32,
+                Input::PlaneDx(_) => 4.0,
+                Input::PlaneDy(_) => 8.0,
+                Input::InvW(0) => 2.0,
+                Input::InvW(_) => 0.0,
+                Input::SampleId => return 1,
+                Input::SamplePosition(k) => 0.25 + k as f32 * 0.5,
+                Input::PointCoord(k) => 0.5 + k as f32,
+                Input::FragCoord(k) => (10 * (k as u32 + 1) + l as u32) as f32 + 0.5,
+                Input::PrimitiveId => return 70000,
+                Input::Layer => return 9,
+                Input::ViewportIndex => return 6,
+                Input::ViewIndex => return 4,
+                Input::FrontFacing => return (l % 2) as u32,
+                Input::SampleOffset(_) => panic!("SampleId says which"),
+                i => panic!("{i:?}"),
+            };
+            v.to_bits()
+        };
+        let out = wave(worker, 1, p, &[0; 64], &lane, &|_| true, &|_| true).unwrap();
+        for l in 0..p.lanes as usize {
+            assert_eq!([0, 1, 2, 3].map(|s| out.float(s, l)), [1.0, 4.0, 9.0, 2.5]);
+            assert_eq!([4, 5, 6, 7].map(|s| out.bits(s, l) as i32), [-3, -8, 70000 - 65536, 9]);
+            assert_eq!([8, 9].map(|s| out.bits(s, l)), [0, 0xFFF1]);
+            let which = l % 3;
+            let x = 16.0 + 4.0 * which as f32;
+            if which != 0 {
+                // mat[1].x is of location 8.
+                assert_eq!([12, 13].map(|s| out.float(s, l)), [x, x + 1.0]);
+                assert_eq!([14, 15].map(|s| out.float(s, l)), [(x + 1.0 - 1.0 + 2.0) / 2.0, 32.0]);
+            }
+            let written = [0, 1, 2, 3].map(|k| out.float(12 + 4 * which as u16 + k, l));
+            assert_eq!(written, [0.5, 1.5, 0.25, 0.75]);
+            assert_eq!([24, 25].map(|s| out.bits(s, l)), [1, 6]);
+            assert_eq!(out.bits(26, l) as i32, if l % 2 == 1 { 4 } else { -1 });
+            // The test host answers with the coordinate, here the fragment's y, and how many lanes it saw.
+            assert_eq!(out.bits(27, l), 20 + l as u32 + (16 << 24));
+        }
+    });
+}
+
+#[test]
+fn vertex_built_ins_and_stores() {
+    everywhere(include_bytes!("../../shader/tests/spirv/draw.vert.spv"), Stage::Vertex, |p, worker| {
+        assert!(p.interface.writes_memory);
+        let n = p.lanes as usize;
+        let lane = |i: Input, l: usize| match i {
+            Input::Varying(0) => l as u32 % 5,
+            Input::Varying(1) => 10 + l as u32,
+            Input::VertexIndex => l as u32,
+            Input::ViewIndex => 2,
+            Input::BaseVertex => 5,
+            Input::BaseInstance => 6,
+            Input::DrawIndex => 7,
+            i => panic!("{i:?}"),
+        };
+        let runs = |l: usize| l % 7 != 6;
+        let out = wave(worker, 1, p, &vec![0; n + 1], &lane, &runs, &|_| false).unwrap();
+        assert_eq!(out.buffer[0] as usize, (0..n).filter(|&l| runs(l)).count());
+        for l in 0..n {
+            assert_eq!(out.buffer[1 + l], if runs(l) { 10 + l as u32 } else { 0 });
+            if !runs(l) {
+                continue;
+            }
+            assert_eq!([out.bits(LAYER, l), out.bits(VIEWPORT_INDEX, l)], [l as u32 % 5 & 3, 3]);
+            assert_eq!([out.float(POINT_SIZE, l), out.float(CULL_DISTANCE + 1, l)], [4.0, -1.0]);
+            let warp = || (l & !15..l | 15).chain([l | 15]).filter(|&k| runs(k));
+            let ballot = warp().filter(|k| k % 5 > 2).fold(0, |m, k| m | 1 << (k % 16));
+            let sum: u32 = warp().map(|k| 10 + k as u32).sum();
+            assert_eq!([0, 1, 2, 3].map(|s| out.bits(s, l)), [ballot, sum, l as u32 % 16, 16]);
+            assert_eq!([4, 5, 6, 7].map(|s| out.bits(s, l)), [5, 6, 7, 0]);
+            assert_eq!([0, 1, 2, 3].map(|k| out.float(POSITION + k, l)), [0.5, 0.25, 0.0, 1.0]);
+        }
+        assert!(!out.has(CULL_DISTANCE));
+    });
+}
+
 /// Many programs in turn on one worker, more than it keeps, each with constants of its own.
 #[test]
 fn programs_alternate() {
-    let vertex = compile(include_bytes!("stages/plain.vert.spv"), Stage::Vertex, 64, true);
-    let fragment = compile(include_bytes!("stages/demote.frag.spv"), Stage::Fragment, 64, true);
+    let vertex = compile(include_bytes!("../../shader/tests/spirv/plain.vert.spv"), Stage::Vertex, 64, true);
+    let fragment =
+        compile(include_bytes!("../../shader/tests/spirv/demote.frag.spv"), Stage::Fragment, 64, true);
     let mut worker = Worker::new(Level::Portable);
     for round in 0..40u32 {
         // The matrix is read in the prologue: kept for as long as the serial is.

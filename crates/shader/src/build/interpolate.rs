@@ -52,6 +52,12 @@ impl Builder<'_> {
     /// From the pixel's centre to a sample, of which the number may be known only at run time.
     fn sample_offset(&mut self, sample: Value, axis: u8) -> Value {
         let sample = self.e.res(sample);
+        if self.e.input(Input::SampleId, Ty::B32) == sample {
+            // The invocation's own.
+            let at = self.e.input(Input::SamplePosition(axis), Ty::B32);
+            let half = self.e.f32(0.5);
+            return self.e.bin(Bin::FSub, at, half);
+        }
         if let Some(k) = self.e.as_const(sample) {
             let k = (k as u8).min(SAMPLES - 1);
             return self.e.input(Input::SampleOffset(2 * k + axis), Ty::B32);
