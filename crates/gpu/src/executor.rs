@@ -16,10 +16,10 @@ use wave::{Table, Worker};
 pub struct Workers(Mutex<Vec<Worker>>);
 
 impl Workers {
-    fn take(&self, level: wave::Level) -> Worker {
+    pub(crate) fn take(&self, level: wave::Level) -> Worker {
         self.0.lock().pop().unwrap_or_else(|| Worker::new(level))
     }
-    fn give(&self, w: Worker) {
+    pub(crate) fn give(&self, w: Worker) {
         self.0.lock().push(w);
     }
 }

@@ -4,6 +4,7 @@
 //! on its way from geometry to tiles.
 
 pub mod draw;
+pub mod geometry;
 pub mod pass;
 pub mod prim;
 pub mod state;
