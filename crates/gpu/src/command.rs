@@ -21,6 +21,22 @@ pub struct Bindings {
     pub push: Arc<[u8]>,
 }
 
+impl Bindings {
+    /// The tables as a wave sees them.
+    pub fn tables(&self) -> [wave::Table; 33] {
+        let mut tables = [wave::Table::NONE; 33];
+        for (t, s) in tables.iter_mut().zip(&self.sets) {
+            if let Some(s) = s {
+                *t = wave::Table { ptr: s.ptr(), size: s.size() as u64 };
+            }
+        }
+        if let Some(s) = &self.dynamic {
+            tables[32] = wave::Table { ptr: s.ptr(), size: s.size() as u64 };
+        }
+        tables
+    }
+}
+
 #[derive(Clone)]
 pub struct Dispatch {
     pub pipeline: Arc<ComputePipeline>,

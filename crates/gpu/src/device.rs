@@ -20,8 +20,25 @@ pub struct Shared {
     pub threads: usize,
     pub level: wave::Level,
     pub workers: crate::executor::Workers,
+    pub scratches: crate::graphics::tile::Scratches,
     /// Host time after which a running shader loses the device.
     pub watchdog: Duration,
+}
+
+impl Shared {
+    /// Runs `work` on as many threads as there are tasks for; it takes tasks until none is left.
+    pub fn run_parallel(&self, tasks: u64, work: &(dyn Fn() + Sync)) {
+        let threads = (self.threads as u64).min(tasks) as usize;
+        if threads <= 1 {
+            return work();
+        }
+        self.pool.in_place_scope(|s| {
+            for _ in 1..threads {
+                s.spawn(|_| work());
+            }
+            work();
+        });
+    }
 }
 
 pub struct Device {
@@ -76,6 +93,7 @@ impl Device {
             threads,
             level,
             workers: Default::default(),
+            scratches: Default::default(),
             watchdog: watchdog(),
         });
         let queues = (0..queue_count)

@@ -2,14 +2,15 @@
 
 use crate::command::{Command, CommandList, Dispatch};
 use crate::device::Shared;
+use crate::graphics::run::{Blame, PassRun};
 use crate::host::DeviceHost;
-use crate::query::QueryPool;
+use crate::query::Queries;
 use crate::transfer;
 use ash::vk;
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
-use wave::{Table, Worker};
+use wave::Worker;
 
 /// Idle workers (register files and scratch), one a thread that is shading.
 #[derive(Default)]
@@ -26,14 +27,13 @@ impl Workers {
 
 pub struct Executor {
     shared: Arc<Shared>,
-    /// Pipeline-statistics queries that are counting: pool, query, invocations at their beginning.
-    active: Vec<(Arc<QueryPool>, u32, u64)>,
-    compute_invocations: u64,
+    pass: Option<PassRun>,
+    queries: Queries,
 }
 
 impl Executor {
     pub fn new(shared: Arc<Shared>) -> Executor {
-        Executor { shared, active: Vec::new(), compute_invocations: 0 }
+        Executor { shared, pass: None, queries: Queries::default() }
     }
 
     pub fn run(&mut self, list: &CommandList) {
@@ -56,12 +56,25 @@ impl Executor {
                     self.dispatch(dispatch, groups);
                 }
             }
-            // Nothing records these before graphics is there.
-            Command::BeginRendering(_)
-            | Command::NextSubpass
-            | Command::EndRendering
-            | Command::Draw(_)
-            | Command::ClearAttachments { .. } => {}
+            Command::BeginRendering(r) => self.pass = Some(PassRun::new(r)),
+            Command::NextSubpass => self.in_pass(|p, shared| p.next_subpass(shared)),
+            Command::Draw(d) => {
+                let counted = self.queries.any();
+                self.in_pass(|p, shared| p.draw(shared, d, counted));
+            }
+            Command::ClearAttachments { attachments, rects } => self.in_pass(|p, _| {
+                p.clear(attachments, rects);
+                Ok(())
+            }),
+            Command::EndRendering => {
+                if let Some(p) = self.pass.take() {
+                    let (result, epochs) = p.end(&self.shared);
+                    self.queries.pass_ended(&self.shared.hub, &epochs);
+                    if let Err(b) = result {
+                        self.blame(b);
+                    }
+                }
+            }
             // SAFETY (all transfers): regions are cut to the resources by the functions themselves.
             Command::CopyBuffer { src, dst, regions } => {
                 for r in regions {
@@ -111,14 +124,9 @@ impl Executor {
                 self.shared.hub.wait(u64::MAX, || events.iter().all(|e| e.set.load(SeqCst)));
             }
             Command::WriteTimestamp { pool, query, .. } => pool.finish(*query, &[crate::host::clock_ns()]),
-            Command::BeginQuery { pool, query, .. } => {
-                self.active.push((pool.clone(), *query, self.compute_invocations))
-            }
+            Command::BeginQuery { pool, query, .. } => self.queries.begin(self.pass.as_mut(), pool, *query),
             Command::EndQuery { pool, query } => {
-                if let Some(i) = self.active.iter().position(|(p, q, _)| Arc::ptr_eq(p, pool) && q == query) {
-                    let (_, _, began) = self.active.swap_remove(i);
-                    self.finish_query(pool, *query, self.compute_invocations - began);
-                }
+                self.queries.end(&self.shared.hub, self.pass.as_mut(), pool, *query)
             }
             Command::ResetQueryPool { pool, first, count } => {
                 self.shared.hub.change(|| pool.reset(*first, *count))
@@ -137,24 +145,11 @@ impl Executor {
         }
     }
 
-    fn finish_query(&self, pool: &QueryPool, query: u32, invocations: u64) {
-        if pool.kind == vk::QueryType::PIPELINE_STATISTICS {
-            // Values follow in the order of the bits (§ Pipeline statistics queries).
-            let bits = pool.statistics.as_raw();
-            let words: Vec<u64> = (0..32)
-                .filter(|b| bits >> b & 1 != 0)
-                .map(|b| {
-                    let bit = vk::QueryPipelineStatisticFlags::from_raw(1 << b);
-                    if bit == vk::QueryPipelineStatisticFlags::COMPUTE_SHADER_INVOCATIONS {
-                        invocations
-                    } else {
-                        0
-                    }
-                })
-                .collect();
-            self.shared.hub.change(|| pool.finish(query, &words));
-        } else {
-            self.shared.hub.change(|| pool.finish(query, &[0]));
+    fn in_pass(&mut self, f: impl FnOnce(&mut PassRun, &Shared) -> Result<(), Blame>) {
+        if let Some(p) = &mut self.pass
+            && let Err(b) = f(p, &self.shared)
+        {
+            self.blame(b);
         }
     }
 
@@ -165,17 +160,9 @@ impl Executor {
         }
         let program = &d.pipeline.program;
         let size = program.workgroup.iter().map(|&n| n as u64).product::<u64>();
-        self.compute_invocations += total * size;
+        self.queries.add_compute(total * size);
 
-        let mut tables = [Table::NONE; 33];
-        for (t, s) in tables.iter_mut().zip(&d.bindings.sets) {
-            if let Some(s) = s {
-                *t = Table { ptr: s.ptr(), size: s.size() as u64 };
-            }
-        }
-        if let Some(s) = &d.bindings.dynamic {
-            tables[32] = Table { ptr: s.ptr(), size: s.size() as u64 };
-        }
+        let tables = d.bindings.tables();
         let shared = &*self.shared;
         let host = DeviceHost::new(shared);
         static SERIAL: AtomicU64 = AtomicU64::new(1);
@@ -212,36 +199,29 @@ impl Executor {
             }
             shared.workers.give(worker);
         };
-        let threads = (shared.threads as u64).min(chunks) as usize;
-        if threads <= 1 {
-            work();
-        } else {
-            shared.pool.in_place_scope(|s| {
-                for _ in 1..threads {
-                    s.spawn(|_| work());
-                }
-                work();
-            });
-        }
+        shared.run_parallel(chunks, &work);
         if let Some(f) = fault.into_inner() {
-            let name = &d.pipeline.name;
-            (shared.report)(&match f {
-                wave::Fault::Address(a) => {
-                    format!(
-                        "device fault: compute shader '{name}' accessed {a:#x}, which is not device memory; the device is lost"
-                    )
-                }
-                wave::Fault::Code(c) => format!(
-                    "internal error: compute shader '{name}' has an unknown op {c}; the device is lost"
-                ),
-                wave::Fault::Watchdog => {
-                    format!(
-                        "compute shader '{name}' did not end within {:?}; the device is lost",
-                        shared.watchdog
-                    )
-                }
-            });
-            shared.hub.lose();
+            self.blame((f, "compute", d.pipeline.name.clone()));
         }
+    }
+
+    /// Reports a fault, which loses the device.
+    fn blame(&self, (fault, stage, name): Blame) {
+        let shared = &self.shared;
+        (shared.report)(&match fault {
+            wave::Fault::Address(a) => format!(
+                "device fault: {stage} shader '{name}' accessed {a:#x}, which is not device memory; the device is lost"
+            ),
+            wave::Fault::Code(c) => {
+                format!("internal error: {stage} shader '{name}' has an unknown op {c}; the device is lost")
+            }
+            wave::Fault::Watchdog => {
+                format!(
+                    "{stage} shader '{name}' did not end within {:?}; the device is lost",
+                    shared.watchdog
+                )
+            }
+        });
+        shared.hub.lose();
     }
 }

@@ -1,6 +1,10 @@
 //! Query pools: results as 64-bit words with an availability mark a query.
 
+use crate::graphics::run::PassRun;
+use crate::graphics::statistics::{Epochs, Statistics};
+use crate::sync::Hub;
 use ash::vk;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
 pub struct QueryPool {
@@ -92,5 +96,90 @@ impl QueryPool {
             }
         }
         all
+    }
+}
+
+/// Queries that count on a queue.
+#[derive(Default)]
+pub struct Queries {
+    /// Everything counted before the pass that is under way.
+    total: Statistics,
+    active: Vec<Active>,
+    /// Ended within the pass under way, with their epochs: their values are known when its tiles are drawn.
+    ended: Vec<(Active, usize)>,
+}
+
+struct Active {
+    pool: Arc<QueryPool>,
+    query: u32,
+    began: Began,
+    /// Queries it takes: the views of a multiview subpass. All but the first give 0 (§ Multiview and queries).
+    views: u32,
+}
+
+enum Began {
+    At(Statistics),
+    /// In this epoch of the pass under way.
+    InPass(usize),
+}
+
+impl Queries {
+    pub fn any(&self) -> bool {
+        !self.active.is_empty()
+    }
+    pub fn add_compute(&mut self, invocations: u64) {
+        self.total.0[Statistics::COMPUTE] += invocations;
+    }
+
+    pub fn begin(&mut self, pass: Option<&mut PassRun>, pool: &Arc<QueryPool>, query: u32) {
+        let (began, views) = match pass {
+            Some(p) => (Began::InPass(p.epochs.next()), p.views()),
+            None => (Began::At(self.total), 1),
+        };
+        self.active.push(Active { pool: pool.clone(), query, began, views });
+    }
+
+    pub fn end(&mut self, hub: &Hub, pass: Option<&mut PassRun>, pool: &Arc<QueryPool>, query: u32) {
+        let Some(i) = self.active.iter().position(|a| Arc::ptr_eq(&a.pool, pool) && a.query == query) else {
+            return;
+        };
+        let a = self.active.swap_remove(i);
+        match pass {
+            Some(p) => self.ended.push((a, p.epochs.next())),
+            None => self.finish(hub, &a, &self.total, None),
+        }
+    }
+
+    /// `epochs`: those of the pass that has just ended, for queries that began in it.
+    fn finish(&self, hub: &Hub, a: &Active, now: &Statistics, epochs: Option<&Epochs>) {
+        let began = match (&a.began, epochs) {
+            (Began::At(s), _) => *s,
+            (Began::InPass(e), Some(epochs)) => self.at(epochs, *e),
+            (Began::InPass(_), None) => *now,
+        };
+        let words = now.since(&began).words(a.pool.kind, a.pool.statistics);
+        hub.change(|| {
+            a.pool.finish(a.query, &words);
+            (1..a.views).for_each(|v| a.pool.finish(a.query + v, &vec![0; words.len()]));
+        });
+    }
+
+    fn at(&self, epochs: &Epochs, epoch: usize) -> Statistics {
+        let mut s = self.total;
+        s.add(&epochs.before(epoch));
+        s
+    }
+
+    /// The pass's tiles are drawn.
+    pub fn pass_ended(&mut self, hub: &Hub, epochs: &Epochs) {
+        for (a, epoch) in std::mem::take(&mut self.ended) {
+            self.finish(hub, &a, &self.at(epochs, epoch), Some(epochs));
+        }
+        for i in 0..self.active.len() {
+            if let Began::InPass(e) = self.active[i].began {
+                self.active[i].began = Began::At(self.at(epochs, e));
+            }
+        }
+        self.total.add(&epochs.all());
     }
 }

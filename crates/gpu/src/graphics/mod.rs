@@ -7,4 +7,15 @@ pub mod draw;
 pub mod geometry;
 pub mod pass;
 pub mod prim;
+pub mod run;
 pub mod state;
+pub mod statistics;
+pub mod tile;
+
+/// A number for a job of vertex or fragment waves ([`wave::graphics::Job::serial`]), never given twice. Those of
+/// dispatches lack the top bit.
+pub(crate) fn serial() -> u64 {
+    use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    NEXT.fetch_add(1, Relaxed) | 1 << 63
+}

@@ -56,3 +56,12 @@ pub struct Subpass {
     /// before must be in memory first.
     pub flush: bool,
 }
+
+impl Subpass {
+    /// Whether the subpass names attachment `a` for anything.
+    pub fn uses(&self, a: u32) -> bool {
+        let resolves = self.resolves.iter().chain([&self.depth_resolve, &self.stencil_resolve]);
+        self.colors.iter().chain(&self.inputs).chain([&self.depth, &self.stencil]).any(|u| *u == Some(a))
+            || resolves.flatten().any(|(to, _)| *to == a)
+    }
+}

@@ -59,3 +59,30 @@ pub struct Prim {
     /// First and count in the batch's list of pixels (Shape::Pixels): (x, y) each.
     pub pixels: (u32, u32),
 }
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// A polygon of given edges and bounds, everything else zero.
+    pub fn polygon(edges: &[Edge], bounds: crate::graphics::state::Rect) -> Prim {
+        let mut e = [Edge::default(); 4];
+        e[..edges.len()].copy_from_slice(edges);
+        Prim {
+            shape: Shape::Polygon,
+            edges: e,
+            edge_count: edges.len() as u8,
+            front: true,
+            viewport: 0,
+            bounds,
+            origin: [0.0; 2],
+            z: Plane::default(),
+            w: Plane { at: 1.0, ..Plane::default() },
+            planes: 0,
+            layer: 0,
+            id: 0,
+            point: [Plane::default(); 2],
+            pixels: (0, 0),
+        }
+    }
+}

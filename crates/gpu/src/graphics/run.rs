@@ -1,0 +1,309 @@
+//! A render pass under way: draws are gathered, and drawn tile by tile when the pass ends.
+
+use super::draw::{Call, Draw, What};
+use super::geometry::bin::Bins;
+use super::geometry::{self, Batch, GeometryContext};
+use super::pass::Rendering;
+use super::statistics::{Epochs, Statistics};
+use super::tile::clear::Clear;
+use super::tile::host::TileHost;
+use super::tile::item::{Item, Plan};
+use super::tile::layout::TILE;
+use super::tile::target::Targets;
+use super::tile::task::Task;
+use super::tile::{hidden, resolve};
+use crate::device::Shared;
+use crate::host::DeviceHost;
+use ash::vk;
+use parking_lot::Mutex;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use wave::Fault;
+
+/// Primitives gathered before tiles are drawn even though the pass goes on.
+const MANY: usize = 1 << 20;
+
+/// Something a subpass does, in order.
+pub enum Op {
+    Draw(Box<Item>),
+    Clear(Clear),
+}
+
+/// A fault and the shader it was in.
+pub type Blame = (Fault, &'static str, String);
+
+pub struct PassRun {
+    rendering: Arc<Rendering>,
+    targets: Targets,
+    subpass: usize,
+    /// (subpass, epoch of queries, what).
+    ops: Vec<(usize, usize, Op)>,
+    /// Subpasses whose resolves are done.
+    resolved: usize,
+    primitives: usize,
+    /// No tile has been drawn yet.
+    first: bool,
+    pub epochs: Epochs,
+}
+
+impl PassRun {
+    pub fn new(rendering: &Arc<Rendering>) -> PassRun {
+        PassRun {
+            targets: Targets::new(rendering),
+            rendering: rendering.clone(),
+            subpass: 0,
+            ops: Vec::new(),
+            resolved: 0,
+            primitives: 0,
+            first: true,
+            epochs: Epochs::default(),
+        }
+    }
+
+    fn view_mask(&self) -> u32 {
+        self.rendering.subpasses.get(self.subpass).map_or(0, |s| s.view_mask)
+    }
+    /// Views of the current subpass: queries take as many.
+    pub fn views(&self) -> u32 {
+        self.view_mask().count_ones().max(1)
+    }
+
+    /// Geometry of a recorded draw. `counted`: a query is active.
+    pub fn draw(&mut self, shared: &Shared, d: &Draw, counted: bool) -> Result<(), Blame> {
+        let Some(sub) = self.rendering.subpasses.get(self.subpass).cloned() else { return Ok(()) };
+        let host = DeviceHost::new(shared);
+        let serial = super::serial();
+        for (index, call) in calls(&d.what) {
+            if call.count == 0 || call.instances == 0 {
+                continue;
+            }
+            let views: Vec<Option<u32>> = match sub.view_mask {
+                0 => vec![None],
+                m => (0..32).filter(|v| m >> v & 1 != 0).map(Some).collect(),
+            };
+            for view in views {
+                let depth = sub.depth.and_then(|a| self.targets.list.get(a as usize)?.depth.as_ref());
+                let layers = if sub.view_mask != 0 {
+                    32 - sub.view_mask.leading_zeros()
+                } else {
+                    self.rendering.layers
+                };
+                let ctx = GeometryContext {
+                    shared,
+                    host: &host,
+                    area: self.targets.area,
+                    layers,
+                    serial,
+                    depth: depth.map(|p| p.format),
+                };
+                let mut batch = Batch::default();
+                geometry::run(&ctx, d, &call, index, view, &mut batch)
+                    .map_err(|f| (f, "vertex", d.pipeline.name.clone()))?;
+                self.epochs.add(&Statistics::geometry(&batch.statistics));
+                if batch.prims.is_empty() || d.state.raster.discard {
+                    continue;
+                }
+                let bins = Bins::new(shared, &batch.prims, &batch.pixels, self.targets.area, layers);
+                self.primitives += batch.prims.len();
+                let plan = Plan::new(&d.pipeline, &d.state, &sub, &self.targets, counted);
+                let item =
+                    Item::new(&d.pipeline, &d.state, &d.bindings, batch, bins, view.unwrap_or(0), plan);
+                self.ops.push((self.subpass, self.epochs.now(), Op::Draw(Box::new(item))));
+            }
+            if self.primitives > MANY {
+                self.flush(shared, false)?;
+            }
+        }
+        Ok(())
+    }
+
+    pub fn clear(&mut self, attachments: &[vk::ClearAttachment], rects: &[vk::ClearRect]) {
+        let clear = Clear { attachments: attachments.to_vec(), rects: rects.to_vec() };
+        self.ops.push((self.subpass, self.epochs.now(), Op::Clear(clear)));
+    }
+
+    pub fn next_subpass(&mut self, shared: &Shared) -> Result<(), Blame> {
+        self.subpass += 1;
+        match self.rendering.subpasses.get(self.subpass) {
+            Some(s) if s.flush => self.flush(shared, false),
+            _ => Ok(()),
+        }
+    }
+
+    pub fn end(mut self, shared: &Shared) -> (Result<(), Blame>, Epochs) {
+        self.subpass = self.rendering.subpasses.len();
+        let r = self.flush(shared, true);
+        (r, self.epochs)
+    }
+
+    /// Draws all tiles with what has been gathered.
+    fn flush(&mut self, shared: &Shared, last: bool) -> Result<(), Blame> {
+        let area = self.targets.area;
+        let ops = std::mem::take(&mut self.ops);
+        self.primitives = 0;
+        // Subpasses whose ops are all here.
+        let done = self.resolved..self.subpass;
+        let views = self.rendering.subpasses.iter().fold(0, |m, s| m | s.view_mask);
+        let layers = if views != 0 { 32 - views.leading_zeros() } else { self.rendering.layers };
+        let (tx0, ty0) = (area.x0.div_euclid(TILE), area.y0.div_euclid(TILE));
+        let (tx1, ty1) = ((area.x1 + TILE - 1).div_euclid(TILE), (area.y1 + TILE - 1).div_euclid(TILE));
+        let (w, h) = ((tx1 - tx0).max(0) as u64, (ty1 - ty0).max(0) as u64);
+        let per_layer = w * h;
+        let tasks = per_layer * layers as u64;
+        let next = AtomicU64::new(0);
+        let fault: Mutex<Option<Blame>> = Mutex::new(None);
+        let device = DeviceHost::new(shared);
+        let (this, ops_ref, device) = (&*self, &ops, &device);
+        let work = || {
+            let mut worker = shared.workers.take(shared.level);
+            let mut scratch = shared.scratches.take();
+            scratch.tile.reserve(this.targets.bytes + 64);
+            loop {
+                let n = next.fetch_add(1, Relaxed);
+                if n >= tasks || shared.hub.is_lost() {
+                    break;
+                }
+                let layer = (n / per_layer) as u32;
+                if views != 0 && views >> layer & 1 == 0 {
+                    continue;
+                }
+                let t = n % per_layer;
+                let (tx, ty) = (tx0 + (t % w) as i32, ty0 + (t / w) as i32);
+                // SAFETY: the scratch has room for a tile; every tile of a layer is one task's.
+                let r = unsafe {
+                    this.tile(
+                        shared,
+                        ops_ref,
+                        device,
+                        &mut worker,
+                        &mut scratch,
+                        layer,
+                        [tx, ty],
+                        done.clone(),
+                        last,
+                    )
+                };
+                if let Err(blame) = r {
+                    fault.lock().get_or_insert(blame);
+                    next.store(tasks, Relaxed);
+                    break;
+                }
+            }
+            shared.scratches.give(scratch);
+            shared.workers.give(worker);
+        };
+        shared.run_parallel(tasks, &work);
+        for (_, epoch, op) in &ops {
+            if let Op::Draw(i) = op {
+                self.epochs.add_at(*epoch, &Statistics::fragments(i));
+            }
+        }
+        self.first = false;
+        self.resolved = self.subpass;
+        fault.into_inner().map_or(Ok(()), Err)
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    unsafe fn tile(
+        &self,
+        shared: &Shared,
+        ops: &[(usize, usize, Op)],
+        device: &DeviceHost,
+        worker: &mut wave::Worker,
+        scratch: &mut super::tile::Scratch,
+        layer: u32,
+        [tx, ty]: [i32; 2],
+        done: std::ops::Range<usize>,
+        last: bool,
+    ) -> Result<(), Blame> {
+        let origin = [tx * TILE, ty * TILE];
+        let tile = scratch.tile.ptr();
+        let targets = &self.targets;
+        targets.load(tile, layer, origin, self.first);
+        let host = TileHost { device, targets, tile, layer, origin };
+        let avx2 = shared.level != wave::Level::Portable;
+        let mut task = Task::new(targets, worker, &mut scratch.packer, &host, tile, layer, origin, avx2);
+        let mut at = 0;
+        let all = self.rendering.subpasses.len().max(1);
+        for s in done.start.min(all)..all {
+            let end = at + ops[at..].iter().take_while(|(n, ..)| *n == s).count();
+            let mine = &ops[at..end];
+            at = end;
+            let sub = self.rendering.subpasses.get(s);
+            if sub.is_some_and(|s| s.view_mask != 0 && s.view_mask >> layer & 1 == 0) {
+                continue;
+            }
+            let hidden = hidden::find(mine, layer, tx as u32, ty as u32, origin);
+            for (i, (_, _, op)) in mine.iter().enumerate() {
+                match op {
+                    Op::Draw(item) => {
+                        let entries = item.bins.list(layer, tx as u32, ty as u32);
+                        if !entries.is_empty() {
+                            let h = hidden.as_ref().map_or(&[][..], |h| h.of(i));
+                            task.draw(item, entries, h)
+                                .map_err(|f| (f, "fragment", item.pipeline.name.clone()))?;
+                        }
+                    }
+                    Op::Clear(c) => {
+                        if let Some(sub) = sub {
+                            c.run(targets, sub, tile, layer, origin, sub.view_mask == 0);
+                        }
+                    }
+                }
+            }
+            if let Some(sub) = sub.filter(|_| done.contains(&s)) {
+                resolve::run(targets, sub, tile);
+            }
+        }
+        targets.store(tile, layer, origin, last);
+        Ok(())
+    }
+}
+
+/// The draws of a recorded draw command with their DrawIndex; indirect ones are read now (§ Drawing Commands).
+fn calls(what: &What) -> Vec<(u32, Call)> {
+    match what {
+        What::Direct(calls) => calls.iter().enumerate().map(|(i, c)| (i as u32, *c)).collect(),
+        What::Indirect { indexed, buffer, offset, draws, stride, count } => {
+            let mut n = *draws;
+            if let Some((b, at)) = count {
+                let (p, room) = b.range(*at, 4);
+                // SAFETY: four bytes of the buffer.
+                n = n.min(if room == 4 { unsafe { p.cast::<u32>().read_unaligned() } } else { 0 });
+            }
+            let bytes = if *indexed { 20 } else { 16 };
+            let mut out = Vec::new();
+            for i in 0..n {
+                let (p, room) = buffer.range(offset + i as u64 * *stride as u64, bytes);
+                if room < bytes {
+                    break;
+                }
+                // SAFETY: as many words of the buffer.
+                let word = |k: usize| unsafe { p.cast::<u32>().add(k).read_unaligned() };
+                out.push((
+                    i,
+                    if *indexed {
+                        Call {
+                            indexed: true,
+                            count: word(0),
+                            instances: word(1),
+                            first: word(2),
+                            vertex_offset: word(3) as i32,
+                            first_instance: word(4),
+                        }
+                    } else {
+                        Call {
+                            indexed: false,
+                            count: word(0),
+                            instances: word(1),
+                            first: word(2),
+                            vertex_offset: 0,
+                            first_instance: word(3),
+                        }
+                    },
+                ));
+            }
+            out
+        }
+    }
+}

@@ -1,0 +1,339 @@
+//! Blending, logic operations and writes of sixteen pixels into a tile (§ The Framebuffer).
+
+use crate::format::kernels::{self, GatherFn, ScatterFn};
+use crate::format::{ChannelClass, FormatInfo, NumClass};
+use crate::graphics::state::{Blend, BlendAttachment};
+use ash::vk;
+
+/// Sixteen lanes of four channels, raw bits.
+pub type Colors = [[u32; 16]; 4];
+type Floats = [[f32; 16]; 4];
+
+/// How one colour attachment is written; chosen once a draw.
+#[derive(Clone)]
+pub struct Writer {
+    format: &'static FormatInfo,
+    bytes: usize,
+    kind: Kind,
+    blend: BlendAttachment,
+    constants: [f32; 4],
+    logic: Option<vk::LogicOp>,
+    /// Bits of a pixel that may change, where not all may.
+    keep: Option<[u8; 16]>,
+    /// Least and greatest blend operand of fixed-point formats.
+    range: Option<[f32; 2]>,
+    gather: GatherFn,
+    scatter: ScatterFn,
+    /// Bytes of one lane to the next, for `gather` and `scatter`.
+    offsets: [u64; 16],
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Kind {
+    /// Nothing is written.
+    None,
+    /// Four unorm bytes; the channel of byte i: 0, 1, 2, 3 or 2, 1, 0, 3.
+    Bytes {
+        swap: bool,
+        blend: bool,
+    },
+    Generic,
+}
+
+impl Writer {
+    pub fn new(format: &'static FormatInfo, blend: &Blend, index: usize) -> Writer {
+        let off = BlendAttachment {
+            enable: false,
+            src_color: vk::BlendFactor::ONE,
+            dst_color: vk::BlendFactor::ZERO,
+            color_op: vk::BlendOp::ADD,
+            src_alpha: vk::BlendFactor::ONE,
+            dst_alpha: vk::BlendFactor::ZERO,
+            alpha_op: vk::BlendOp::ADD,
+            write: vk::ColorComponentFlags::empty(),
+        };
+        let mut b = blend.attachments.get(index).copied().unwrap_or(off);
+        let fixed = matches!(format.class, NumClass::Unorm | NumClass::Snorm | NumClass::Srgb);
+        // Logic operations replace blending; on formats that have none they do nothing (§ Logical Operations).
+        let logical = format.is_integer() || matches!(format.class, NumClass::Unorm | NumClass::Snorm);
+        let logic = blend.logic_op.filter(|_| logical);
+        if blend.logic_op.is_some() || format.is_integer() {
+            b.enable = false;
+        }
+        let present: Vec<_> = format.components().iter().map(|c| 1u32 << c.channel()).collect();
+        let all = present.iter().fold(0, |a, b| a | b);
+        let write = b.write.as_raw() & all;
+        let keep = (write != all).then(|| {
+            let mut bits = [0u8; 16];
+            for c in format.components() {
+                if write >> c.channel() & 1 != 0 {
+                    (c.offset as usize..c.offset as usize + c.bits as usize)
+                        .for_each(|i| bits[i / 8] |= 1 << (i % 8));
+                }
+            }
+            bits
+        });
+        let swap = match format.format {
+            vk::Format::R8G8B8A8_UNORM | vk::Format::A8B8G8R8_UNORM_PACK32 => Some(false),
+            vk::Format::B8G8R8A8_UNORM => Some(true),
+            _ => None,
+        };
+        let kind = match swap {
+            _ if write == 0 => Kind::None,
+            Some(swap) if keep.is_none() && logic.is_none() => Kind::Bytes { swap, blend: b.enable },
+            _ => Kind::Generic,
+        };
+        let range = match format.class {
+            NumClass::Unorm | NumClass::Srgb => Some([0.0, 1.0]),
+            NumClass::Snorm => Some([-1.0, 1.0]),
+            _ => None,
+        };
+        let mut constants = blend.constants;
+        if let Some([lo, hi]) = range.filter(|_| fixed) {
+            constants.iter_mut().for_each(|c| *c = c.clamp(lo, hi));
+        }
+        Writer {
+            format,
+            bytes: format.block_bytes as usize,
+            kind,
+            blend: b,
+            constants,
+            logic,
+            keep,
+            range,
+            gather: kernels::gather_fn(format),
+            scatter: kernels::scatter_fn(format),
+            offsets: std::array::from_fn(|i| i as u64 * format.block_bytes as u64),
+        }
+    }
+
+    pub fn writes(&self) -> bool {
+        self.kind != Kind::None
+    }
+    /// Replaces all of a pixel, whatever was there.
+    pub fn opaque(&self) -> bool {
+        self.writes() && !self.blend.enable && self.logic.is_none() && self.keep.is_none()
+    }
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Writes the lanes of `mask` to sixteen consecutive pixels.
+    ///
+    /// # Safety
+    /// `px` points to sixteen pixels of the format.
+    #[inline(always)]
+    pub unsafe fn write(&self, px: *mut u8, src: &Colors, src1: &Colors, mask: u16) {
+        match self.kind {
+            Kind::None => {}
+            Kind::Bytes { swap, blend } => self.bytes4(px, src, src1, mask, swap, blend),
+            Kind::Generic => self.generic(px, src, src1, mask),
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn bytes4(&self, px: *mut u8, src: &Colors, src1: &Colors, mask: u16, swap: bool, blend: bool) {
+        let p = px.cast::<[u32; 16]>();
+        let old = p.read_unaligned();
+        let mut s = floats(src);
+        if blend {
+            let d: Floats = std::array::from_fn(|c| {
+                let shift = 8 * if swap && c < 3 { 2 - c } else { c };
+                std::array::from_fn(|l| ((old[l] >> shift) & 0xFF) as f32 / 255.0)
+            });
+            self.clamp(&mut s);
+            let mut s1 = floats(src1);
+            self.clamp(&mut s1);
+            s = self.blended(&s, &d, &s1);
+        }
+        // As `num::f32_to_unorm`; NaN becomes 0.
+        let code: Colors = std::array::from_fn(|c| {
+            std::array::from_fn(|l| {
+                let v = s[c][l];
+                let v = if v > 0.0 { v } else { 0.0 };
+                let v = if v < 1.0 { v } else { 1.0 };
+                // SAFETY: 0.5 to 255.5.
+                (v * 255.0 + 0.5).to_int_unchecked::<i32>() as u32
+            })
+        });
+        let (r, b) = if swap { (2, 0) } else { (0, 2) };
+        let mut new = [0u32; 16];
+        for l in 0..16 {
+            new[l] = code[r][l] | code[1][l] << 8 | code[b][l] << 16 | code[3][l] << 24;
+        }
+        if mask != 0xFFFF {
+            for l in 0..16 {
+                new[l] = if mask >> l & 1 != 0 { new[l] } else { old[l] };
+            }
+        }
+        p.write_unaligned(new);
+    }
+
+    unsafe fn generic(&self, px: *mut u8, src: &Colors, src1: &Colors, mask: u16) {
+        let mut out = *src;
+        if self.blend.enable {
+            let mut d: Colors = [[0; 16]; 4];
+            (self.gather)(self.format, px, &self.offsets, &mut d);
+            let (mut s, mut s1) = (floats(src), floats(src1));
+            self.clamp(&mut s);
+            self.clamp(&mut s1);
+            out = self.blended(&s, &floats(&d), &s1).map(|c| c.map(f32::to_bits));
+        }
+        if self.keep.is_none() && self.logic.is_none() {
+            return (self.scatter)(self.format, px, &self.offsets, mask, &out);
+        }
+        let mut new = [0u8; 256];
+        (self.scatter)(self.format, new.as_mut_ptr(), &self.offsets, mask, &out);
+        let keep = self.keep.unwrap_or([0xFF; 16]);
+        for l in (0..16).filter(|l| mask >> l & 1 != 0) {
+            for i in 0..self.bytes {
+                let at = l * self.bytes + i;
+                let old = *px.add(at);
+                let v = self.logic.map_or(new[at], |op| logic(op, new[at], old));
+                *px.add(at) = v & keep[i] | old & !keep[i];
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn clamp(&self, c: &mut Floats) {
+        if let Some([lo, hi]) = self.range {
+            for c in c {
+                c.iter_mut().for_each(|v| {
+                    let x = if *v > lo { *v } else { lo };
+                    *v = if x < hi { x } else { hi };
+                });
+            }
+        }
+    }
+
+    /// The blend equation (§ Blending), colour and alpha.
+    #[inline(always)]
+    fn blended(&self, s: &Floats, d: &Floats, s1: &Floats) -> Floats {
+        let b = &self.blend;
+        let mut out = [[0.0; 16]; 4];
+        for c in 0..4 {
+            let (sf, df, op) = if c < 3 {
+                (b.src_color, b.dst_color, b.color_op)
+            } else {
+                (b.src_alpha, b.dst_alpha, b.alpha_op)
+            };
+            out[c] = match op {
+                vk::BlendOp::MIN => std::array::from_fn(|l| s[c][l].min(d[c][l])),
+                vk::BlendOp::MAX => std::array::from_fn(|l| s[c][l].max(d[c][l])),
+                _ => {
+                    let (x, y) = (self.times(sf, c, &s[c], s, d, s1), self.times(df, c, &d[c], s, d, s1));
+                    match op {
+                        vk::BlendOp::SUBTRACT => std::array::from_fn(|l| x[l] - y[l]),
+                        vk::BlendOp::REVERSE_SUBTRACT => std::array::from_fn(|l| y[l] - x[l]),
+                        _ => std::array::from_fn(|l| x[l] + y[l]),
+                    }
+                }
+            };
+        }
+        out
+    }
+
+    /// `v` times its factor.
+    #[inline(always)]
+    fn times(
+        &self,
+        f: vk::BlendFactor,
+        c: usize,
+        v: &[f32; 16],
+        s: &Floats,
+        d: &Floats,
+        s1: &Floats,
+    ) -> [f32; 16] {
+        use vk::BlendFactor as F;
+        #[inline(always)]
+        fn by(v: &[f32; 16], k: &[f32; 16], inverse: bool) -> [f32; 16] {
+            if inverse {
+                std::array::from_fn(|l| v[l] * (1.0 - k[l]))
+            } else {
+                std::array::from_fn(|l| v[l] * k[l])
+            }
+        }
+        let constant = |k: f32, inverse: bool| by(v, &[k; 16], inverse);
+        match f {
+            F::ZERO => [0.0; 16],
+            F::SRC_COLOR => by(v, &s[c], false),
+            F::ONE_MINUS_SRC_COLOR => by(v, &s[c], true),
+            F::DST_COLOR => by(v, &d[c], false),
+            F::ONE_MINUS_DST_COLOR => by(v, &d[c], true),
+            F::SRC_ALPHA => by(v, &s[3], false),
+            F::ONE_MINUS_SRC_ALPHA => by(v, &s[3], true),
+            F::DST_ALPHA => by(v, &d[3], false),
+            F::ONE_MINUS_DST_ALPHA => by(v, &d[3], true),
+            F::CONSTANT_COLOR => constant(self.constants[c], false),
+            F::ONE_MINUS_CONSTANT_COLOR => constant(self.constants[c], true),
+            F::CONSTANT_ALPHA => constant(self.constants[3], false),
+            F::ONE_MINUS_CONSTANT_ALPHA => constant(self.constants[3], true),
+            F::SRC_ALPHA_SATURATE if c == 3 => *v,
+            F::SRC_ALPHA_SATURATE => std::array::from_fn(|l| v[l] * s[3][l].min(1.0 - d[3][l])),
+            F::SRC1_COLOR => by(v, &s1[c], false),
+            F::ONE_MINUS_SRC1_COLOR => by(v, &s1[c], true),
+            F::SRC1_ALPHA => by(v, &s1[3], false),
+            F::ONE_MINUS_SRC1_ALPHA => by(v, &s1[3], true),
+            _ => *v,
+        }
+    }
+}
+
+#[inline(always)]
+fn floats(c: &Colors) -> Floats {
+    c.map(|c| c.map(f32::from_bits))
+}
+
+fn logic(op: vk::LogicOp, s: u8, d: u8) -> u8 {
+    use vk::LogicOp as L;
+    match op {
+        L::CLEAR => 0,
+        L::AND => s & d,
+        L::AND_REVERSE => s & !d,
+        L::AND_INVERTED => !s & d,
+        L::NO_OP => d,
+        L::XOR => s ^ d,
+        L::OR => s | d,
+        L::NOR => !(s | d),
+        L::EQUIVALENT => !(s ^ d),
+        L::INVERT => !d,
+        L::OR_REVERSE => s | !d,
+        L::COPY_INVERTED => !s,
+        L::OR_INVERTED => !s | d,
+        L::NAND => !(s & d),
+        L::SET => 0xFF,
+        _ => s,
+    }
+}
+
+/// The mean of the samples, or sample 0 of integers, of sixteen pixels (resolve).
+///
+/// # Safety
+/// `from` points to sample 0's sixteen pixels, `step` bytes from one sample to the next; `to` to sixteen pixels.
+pub unsafe fn resolve(
+    format: &'static FormatInfo,
+    from: *const u8,
+    step: usize,
+    samples: u32,
+    mean: bool,
+    to: *mut u8,
+) {
+    let b = format.block_bytes as usize;
+    if samples <= 1 || !mean || format.channel_class() != ChannelClass::Float {
+        return to.copy_from(from, 16 * b);
+    }
+    let offsets = std::array::from_fn(|i| i as u64 * b as u64);
+    let gather = kernels::gather_fn(format);
+    let mut sum: Floats = [[0.0; 16]; 4];
+    for s in 0..samples as usize {
+        let mut t: Colors = [[0; 16]; 4];
+        gather(format, from.add(s * step), &offsets, &mut t);
+        for (a, t) in sum.iter_mut().zip(&t) {
+            a.iter_mut().zip(t).for_each(|(a, t)| *a += f32::from_bits(*t));
+        }
+    }
+    let k = 1.0 / samples as f32;
+    let out = sum.map(|c| c.map(|v| (v * k).to_bits()));
+    kernels::scatter_fn(format)(format, to, &offsets, 0xFFFF, &out);
+}

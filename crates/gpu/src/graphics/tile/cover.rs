@@ -1,0 +1,203 @@
+//! Coverage: which pixels and samples of a tile's blocks lie inside a primitive (§ Polygon Rasterization).
+
+use super::layout::{LANE_X, LANE_Y, TILE, window};
+use crate::graphics::prim::Prim;
+use crate::graphics::state::Rect;
+
+/// The most samples a pixel has.
+pub const MAX_SAMPLES: usize = 16;
+
+/// One edge for one sample position: `e + dx · x + dy · y >= 0` inside, x and y in pixels from the tile's origin.
+#[derive(Clone, Copy, Default)]
+struct Line {
+    e: i32,
+    dx: i32,
+    dy: i32,
+    /// Greatest and least change within a block.
+    up: i32,
+    down: i32,
+}
+
+/// A primitive's edges within one tile.
+pub struct Cover {
+    /// Edges that cross the tile (others are dropped), by sample.
+    lines: [[Line; 4]; MAX_SAMPLES],
+    offsets: [[i32; 16]; 4],
+    count: usize,
+    samples: usize,
+    /// Bounds in tile coordinates.
+    bounds: Rect,
+}
+
+/// Sign bits of sixteen integers.
+#[inline(always)]
+fn signs(v: &[i32; 16]) -> u16 {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: SSE2 is part of x86-64.
+    unsafe {
+        use std::arch::x86_64::*;
+        let p = v.as_ptr().cast::<__m128i>();
+        let l = |i| _mm_loadu_si128(p.add(i));
+        let (a, b) = (_mm_packs_epi32(l(0), l(1)), _mm_packs_epi32(l(2), l(3)));
+        _mm_movemask_epi8(_mm_packs_epi16(a, b)) as u16
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    {
+        v.iter().enumerate().fold(0, |m, (i, x)| m | ((*x < 0) as u16) << i)
+    }
+}
+
+impl Cover {
+    /// `None` if the primitive misses the tile at `origin` (pixels). `inside`: all of the tile is known to lie inside
+    /// the edges. `locations`: sample positions in 1/16 pixels.
+    pub fn new(
+        p: &Prim,
+        origin: [i32; 2],
+        inside: bool,
+        locations: &[[u8; 2]],
+        single: bool,
+    ) -> Option<Cover> {
+        let b = &p.bounds;
+        let bounds = Rect {
+            x0: (b.x0 - origin[0]).max(0),
+            y0: (b.y0 - origin[1]).max(0),
+            x1: (b.x1 - origin[0]).min(TILE),
+            y1: (b.y1 - origin[1]).min(TILE),
+        };
+        if bounds.is_empty() {
+            return None;
+        }
+        let samples = if single { 1 } else { locations.len() };
+        let mut c = Cover {
+            lines: [[Line::default(); 4]; MAX_SAMPLES],
+            offsets: [[0; 16]; 4],
+            count: 0,
+            samples,
+            bounds,
+        };
+        if inside {
+            return Some(c);
+        }
+        for e in &p.edges[..p.edge_count as usize] {
+            let (a, b) = (e.a as i64, e.b as i64);
+            // The value at each sample of the tile's first pixel, in whole pixels' steps: a · dx + b · dy changes by
+            // whole numbers from pixel to pixel, so that the fraction can go (rounding down keeps the sign).
+            let at = |s: usize| {
+                let [sx, sy] = if single { [8, 8] } else { locations[s] };
+                let (x, y) =
+                    (origin[0] as i64 * 256 + sx as i64 * 16, origin[1] as i64 * 256 + sy as i64 * 16);
+                (a * x + b * y + e.c) >> 8
+            };
+            let far = TILE as i64 - 1;
+            let (rise, fall) = (far * (a.max(0) + b.max(0)), far * (a.min(0) + b.min(0)));
+            let values: [i64; MAX_SAMPLES] = std::array::from_fn(|s| if s < samples { at(s) } else { 0 });
+            let (mut least, mut most) = (i64::MAX, i64::MIN);
+            for v in &values[..samples] {
+                (least, most) = (least.min(*v), most.max(*v));
+            }
+            if most + rise < 0 {
+                return None;
+            }
+            if least + fall >= 0 {
+                continue;
+            }
+            // The edge crosses the tile, so every value in it fits 32 bits.
+            let n = c.count;
+            for (s, v) in values[..samples].iter().enumerate() {
+                let (dx, dy) = (e.a, e.b);
+                c.lines[s][n] = Line {
+                    e: *v as i32,
+                    dx,
+                    dy,
+                    up: 3 * (dx.max(0) + dy.max(0)),
+                    down: 3 * (dx.min(0) + dy.min(0)),
+                };
+            }
+            for l in 0..16 {
+                c.offsets[n][l] = e.a * LANE_X[l] as i32 + e.b * LANE_Y[l] as i32;
+            }
+            c.count += 1;
+        }
+        Some(c)
+    }
+
+    /// Calls `block(index, masks)` for each block with a covered sample: one mask of lanes a sample.
+    #[inline(always)]
+    pub fn blocks(&self, mut block: impl FnMut(usize, &[u16; MAX_SAMPLES])) {
+        let b = &self.bounds;
+        let mut masks = [0u16; MAX_SAMPLES];
+        for by in b.y0 >> 2..(b.y1 + 3) >> 2 {
+            for bx in b.x0 >> 2..(b.x1 + 3) >> 2 {
+                let (x, y) = (bx * 4, by * 4);
+                let cut = b.x0 > x || b.y0 > y || b.x1 < x + 4 || b.y1 < y + 4;
+                let seen = if cut { window(b.x0 - x, b.y0 - y, b.x1 - x, b.y1 - y) } else { 0xFFFF };
+                let mut any = 0;
+                for s in 0..self.samples {
+                    let mut mask = seen;
+                    for n in 0..self.count {
+                        let l = &self.lines[s][n];
+                        let e = l.e.wrapping_add(l.dx.wrapping_mul(x)).wrapping_add(l.dy.wrapping_mul(y));
+                        if e.wrapping_add(l.down) >= 0 {
+                            continue;
+                        }
+                        if e.wrapping_add(l.up) < 0 {
+                            mask = 0;
+                            break;
+                        }
+                        let v: [i32; 16] = std::array::from_fn(|i| self.offsets[n][i].wrapping_add(e));
+                        mask &= !signs(&v);
+                    }
+                    masks[s] = mask;
+                    any |= mask;
+                }
+                if any != 0 {
+                    block((by * 16 + bx) as usize, &masks);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graphics::prim::Edge;
+    use crate::graphics::tile::layout::{lane_x, lane_y, sample_locations};
+
+    /// x ≥ 10.25 and x + y < 30, against a test of each sample with exact numbers.
+    #[test]
+    fn edges_against_each_sample() {
+        let edges = [
+            Edge { a: 256, b: 0, c: -256 * (10 * 256 + 64) },
+            Edge { a: -256, b: -256, c: 256 * 30 * 256 - 1 },
+            Edge { a: 0, b: 1 << 22, c: -(3 << 30) },
+        ];
+        let prim = crate::graphics::prim::tests::polygon(&edges, Rect { x0: 0, y0: 1, x1: 61, y1: 64 });
+        for (origin, samples) in [([0, 0], 1), ([0, 0], 4), ([0, 0], 8), ([64, 0], 4), ([0, -64], 2)] {
+            let locations = sample_locations(samples);
+            let mut got = vec![[false; 16]; 4096];
+            if let Some(c) = Cover::new(&prim, origin, false, locations, samples == 1) {
+                c.blocks(|b, masks| {
+                    for s in 0..samples as usize {
+                        for l in 0..16 {
+                            let (x, y) = (b % 16 * 4 + lane_x(l), b / 16 * 4 + lane_y(l));
+                            got[y * 64 + x][s] |= masks[s] >> l & 1 != 0;
+                        }
+                    }
+                });
+            }
+            for y in 0..64i64 {
+                for x in 0..64i64 {
+                    for (s, [sx, sy]) in locations.iter().enumerate() {
+                        let (px, py) = (x + origin[0] as i64, y + origin[1] as i64);
+                        let (fx, fy) = (px * 256 + *sx as i64 * 16, py * 256 + *sy as i64 * 16);
+                        let want = edges.iter().all(|e| e.a as i64 * fx + e.b as i64 * fy + e.c >= 0)
+                            && (0..61).contains(&px)
+                            && (1..64).contains(&py);
+                        assert_eq!(got[(y * 64 + x) as usize][s], want, "{px} {py} sample {s} of {samples}");
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! Depth bounds, stencil and depth tests of a warp's samples (§ Fragment Operations).
+
+use super::target::quantise;
+use crate::graphics::state::{State, StencilFace};
+use ash::vk;
+
+/// The tests of a draw against its depth and stencil attachments.
+#[derive(Clone, Copy)]
+pub struct Tests {
+    pub test: bool,
+    pub write: bool,
+    pub compare: vk::CompareOp,
+    bounds: Option<[f32; 2]>,
+    stencil: Option<[StencilFace; 2]>,
+    /// See [`super::target::Plane::depth_scale`].
+    pub scale: f32,
+    clamp: bool,
+}
+
+#[inline(always)]
+fn mask16(f: impl Fn(usize) -> bool) -> u16 {
+    let mut m = 0;
+    for l in 0..16 {
+        m |= (f(l) as u16) << l;
+    }
+    m
+}
+
+#[inline(always)]
+fn compare(op: vk::CompareOp, a: &[f32; 16], b: &[f32; 16]) -> u16 {
+    match op {
+        vk::CompareOp::NEVER => 0,
+        vk::CompareOp::LESS => mask16(|l| a[l] < b[l]),
+        vk::CompareOp::EQUAL => mask16(|l| a[l] == b[l]),
+        vk::CompareOp::LESS_OR_EQUAL => mask16(|l| a[l] <= b[l]),
+        vk::CompareOp::GREATER => mask16(|l| a[l] > b[l]),
+        vk::CompareOp::NOT_EQUAL => mask16(|l| a[l] != b[l]),
+        vk::CompareOp::GREATER_OR_EQUAL => mask16(|l| a[l] >= b[l]),
+        _ => 0xFFFF,
+    }
+}
+
+fn compare_stencil(op: vk::CompareOp, a: u32, b: u32) -> bool {
+    match op {
+        vk::CompareOp::NEVER => false,
+        vk::CompareOp::LESS => a < b,
+        vk::CompareOp::EQUAL => a == b,
+        vk::CompareOp::LESS_OR_EQUAL => a <= b,
+        vk::CompareOp::GREATER => a > b,
+        vk::CompareOp::NOT_EQUAL => a != b,
+        vk::CompareOp::GREATER_OR_EQUAL => a >= b,
+        _ => true,
+    }
+}
+
+fn apply(op: vk::StencilOp, old: u8, reference: u32) -> u8 {
+    match op {
+        vk::StencilOp::ZERO => 0,
+        vk::StencilOp::REPLACE => reference as u8,
+        vk::StencilOp::INCREMENT_AND_CLAMP => old.saturating_add(1),
+        vk::StencilOp::DECREMENT_AND_CLAMP => old.saturating_sub(1),
+        vk::StencilOp::INVERT => !old,
+        vk::StencilOp::INCREMENT_AND_WRAP => old.wrapping_add(1),
+        vk::StencilOp::DECREMENT_AND_WRAP => old.wrapping_sub(1),
+        _ => old,
+    }
+}
+
+impl Tests {
+    /// `depth`, `stencil`: whether there are such attachments; `scale` that of the depth attachment.
+    pub fn new(s: &State, depth: bool, stencil: bool, scale: f32) -> Tests {
+        Tests {
+            test: depth && s.depth.test,
+            write: depth && s.depth.test && s.depth.write,
+            compare: s.depth.compare,
+            bounds: s.depth.bounds.filter(|_| depth),
+            stencil: s.stencil.filter(|_| stencil),
+            scale,
+            clamp: s.raster.depth_clamp,
+        }
+    }
+
+    /// True when nothing is tested or written.
+    pub fn idle(&self) -> bool {
+        !self.test && self.bounds.is_none() && self.stencil.is_none()
+    }
+    pub fn has_stencil(&self) -> bool {
+        self.stencil.is_some()
+    }
+
+    /// A sample that fails the tests now would fail them later too, whatever passes in between.
+    pub fn monotonic(&self) -> bool {
+        use vk::CompareOp as C;
+        self.stencil.is_none()
+            && self.bounds.is_none()
+            && (!self.write
+                || matches!(
+                    self.compare,
+                    C::NEVER | C::LESS | C::LESS_OR_EQUAL | C::GREATER | C::GREATER_OR_EQUAL
+                ))
+    }
+
+    /// Depth as the tile holds it, from what rasterisation or the shader gives.
+    #[inline(always)]
+    pub fn value(&self, z: &[f32; 16], range: [f32; 2]) -> [f32; 16] {
+        let mut z = *z;
+        if self.clamp {
+            let (lo, hi) = (range[0].min(range[1]), range[0].max(range[1]));
+            z.iter_mut().for_each(|z| *z = z.max(lo).min(hi));
+        }
+        if self.scale != 0.0 {
+            z.iter_mut().for_each(|z| *z = quantise(*z, self.scale));
+        }
+        z
+    }
+
+    /// Tests the samples of `mask`; updates depth (with `write`) and stencil; gives those that passed. `zs`, `st`: the
+    /// attachments' values; `reference` replaces the state's (a shader's stencil reference).
+    #[inline(always)]
+    #[allow(clippy::too_many_arguments)]
+    pub fn run(
+        &self,
+        mask: u16,
+        z: &[f32; 16],
+        zs: &mut [f32; 16],
+        st: &mut [u8; 16],
+        front: u16,
+        write: bool,
+        reference: Option<&[u32; 16]>,
+    ) -> u16 {
+        let mut live = mask;
+        if let Some([lo, hi]) = self.bounds {
+            let k = if self.scale == 0.0 { 1.0 } else { self.scale };
+            live &= mask16(|l| zs[l] >= lo * k && zs[l] <= hi * k);
+        }
+        let mut passed = live;
+        let depth_pass = if self.test { compare(self.compare, z, zs) } else { 0xFFFF };
+        if let Some(faces) = &self.stencil {
+            for l in (0..16).filter(|l| live >> l & 1 != 0) {
+                let f = &faces[(front >> l & 1 == 0) as usize];
+                let r = reference.map_or(f.reference, |r| r[l]) & 0xFF;
+                let ok = compare_stencil(f.compare, r & f.compare_mask, st[l] as u32 & f.compare_mask);
+                let op = match (ok, depth_pass >> l & 1 != 0) {
+                    (false, _) => f.fail,
+                    (true, false) => f.depth_fail,
+                    _ => f.pass,
+                };
+                if !ok {
+                    passed &= !(1 << l);
+                }
+                if write {
+                    let keep = !f.write_mask as u8;
+                    st[l] = st[l] & keep | apply(op, st[l], r) & !keep;
+                }
+            }
+        }
+        passed &= depth_pass;
+        if self.write && write {
+            for l in 0..16 {
+                zs[l] = if passed >> l & 1 != 0 { z[l] } else { zs[l] };
+            }
+        }
+        passed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stencil_and_depth_in_order() {
+        let face = StencilFace {
+            fail: vk::StencilOp::INVERT,
+            pass: vk::StencilOp::REPLACE,
+            depth_fail: vk::StencilOp::INCREMENT_AND_WRAP,
+            compare: vk::CompareOp::LESS,
+            compare_mask: 0xF,
+            write_mask: 0x7F,
+            reference: 5,
+        };
+        let t = Tests {
+            test: true,
+            write: true,
+            compare: vk::CompareOp::LESS,
+            bounds: Some([0.25, 1.0]),
+            stencil: Some([face, StencilFace { reference: 0xFF, ..face }]),
+            scale: 0.0,
+            clamp: false,
+        };
+        let mut zs = [0.5; 16];
+        zs[3] = 0.2;
+        let mut st = [0xF6u8; 16];
+        st[2] = 0x05;
+        let mut z = [0.4; 16];
+        z[1] = 0.6;
+        // Lane 0 passes; 1 fails depth; 2 fails stencil (5 < 5); 3 is out of bounds; 4 is a back face: 15 < 6 fails.
+        let passed = t.run(0b11111, &z, &mut zs, &mut st, 0b01111, true, None);
+        assert_eq!(passed, 1);
+        assert_eq!(st[..6], [0x85, 0xF7, 0x7A, 0xF6, 0x89, 0xF6]);
+        assert_eq!(zs[..5], [0.4, 0.5, 0.5, 0.2, 0.5]);
+    }
+}

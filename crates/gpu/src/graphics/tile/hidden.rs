@@ -1,0 +1,77 @@
+//! Fragments that later, opaque ones cover anyway (forward pixel kill), found by blocks before a tile is drawn.
+
+use super::cover::{Cover, MAX_SAMPLES};
+use super::layout::BLOCKS;
+use super::task::Blocks;
+use crate::graphics::geometry::bin::COVERS;
+use crate::graphics::prim::Shape;
+use crate::graphics::run::Op;
+
+/// Blocks hidden from each primitive of each op.
+pub struct Hidden {
+    /// First of an op's sets in `sets`, and how many.
+    spans: Vec<(usize, usize)>,
+    sets: Vec<Blocks>,
+}
+
+impl Hidden {
+    /// One set per bin entry of op `i`; empty when nothing of it is hidden.
+    pub fn of(&self, i: usize) -> &[Blocks] {
+        let (first, n) = self.spans[i];
+        &self.sets[first..first + n]
+    }
+}
+
+/// Entries to look at: a tile with more of them holds small triangles, which hide little.
+const MOST: usize = 512;
+
+/// `None` when nothing can be hidden: the usual case costs one pass over the ops.
+pub fn find(ops: &[(usize, usize, Op)], layer: u32, tx: u32, ty: u32, origin: [i32; 2]) -> Option<Hidden> {
+    let draws = ops.iter().map(|(.., op)| match op {
+        Op::Draw(i) => (Some(i), i.bins.list(layer, tx, ty)),
+        Op::Clear(_) => (None, &[][..]),
+    });
+    let (mut opaque, mut hideable, mut entries) = (0, 0, 0);
+    for (item, list) in draws {
+        if let Some(i) = item.filter(|_| !list.is_empty()) {
+            if i.plan.reads_tile {
+                return None;
+            }
+            // The first entry can be hidden only by what comes after it.
+            hideable += i.plan.hideable as usize;
+            opaque += (i.plan.opaque && (hideable > 1 || list.len() > 1)) as usize;
+            entries += list.len();
+        }
+    }
+    if opaque == 0 || entries < 2 || entries > MOST {
+        return None;
+    }
+    let mut h = Hidden { spans: vec![(0, 0); ops.len()], sets: Vec::new() };
+    let mut covered: Blocks = [0; BLOCKS / 64];
+    for (n, (.., op)) in ops.iter().enumerate().rev() {
+        let Op::Draw(item) = op else {
+            // A clear writes attachments in order: what it hides is not looked at.
+            continue;
+        };
+        let list = item.bins.list(layer, tx, ty);
+        if list.is_empty() {
+            continue;
+        }
+        let first = h.sets.len();
+        for &e in list.iter().rev() {
+            let prim = &item.batch.prims[(e & !COVERS) as usize];
+            h.sets.push(if item.plan.hideable { covered } else { [0; BLOCKS / 64] });
+            if !item.plan.opaque || prim.shape != Shape::Polygon {
+                continue;
+            }
+            if let Some(c) = Cover::new(prim, origin, e & COVERS != 0, item.plan.locations, true) {
+                c.blocks(|b, masks: &[u16; MAX_SAMPLES]| {
+                    covered[b / 64] |= ((masks[0] == 0xFFFF) as u64) << (b % 64);
+                });
+            }
+        }
+        h.sets[first..].reverse();
+        h.spans[n] = (first, list.len());
+    }
+    Some(h)
+}

@@ -1,0 +1,85 @@
+//! The machine as a fragment sees it: input attachments are read from the tile.
+
+use super::layout::{PIXELS, TILE, pixel};
+use super::target::Targets;
+use crate::format::kernels;
+use crate::host::DeviceHost;
+use crate::sample::ImageView;
+use ash::vk;
+use shader::bytecode::ImageCode;
+use shader::ir::{Dim, ImageOp};
+use wave::{Host, ImageWarp};
+
+pub struct TileHost<'a> {
+    pub device: &'a DeviceHost<'a>,
+    pub targets: &'a Targets,
+    pub tile: *mut u8,
+    pub layer: u32,
+    pub origin: [i32; 2],
+}
+
+// SAFETY: one thread works on a tile; the pointer is to its tile buffer.
+unsafe impl Sync for TileHost<'_> {}
+
+impl Host for TileHost<'_> {
+    unsafe fn image(&self, code: &ImageCode, warp: &mut ImageWarp) {
+        if code.dim == Dim::SubpassData && code.op == ImageOp::Read && warp.view != 0 {
+            if !self.input(code, warp) {
+                // No attachment of this pass: as a plain image, at the tile's layer.
+                warp.coords[2] = [self.layer; 16];
+                self.device.image(code, warp);
+            }
+            return;
+        }
+        self.device.image(code, warp)
+    }
+    fn foreign(&self, addr: u64, bytes: u64) -> bool {
+        self.device.foreign(addr, bytes)
+    }
+    fn clock(&self) -> u64 {
+        self.device.clock()
+    }
+    fn expired(&self) -> bool {
+        self.device.expired()
+    }
+}
+
+impl TileHost<'_> {
+    /// Reads an input attachment that lives in the tile; false if the view is of something else.
+    unsafe fn input(&self, code: &ImageCode, w: &mut ImageWarp) -> bool {
+        let view = &*(w.view as *const ImageView);
+        let image: *const _ = &*view.image;
+        let Some(t) = self.targets.list.iter().find(|t| {
+            t.image == image && t.mip == view.range.base_mip_level && t.layer == view.range.base_array_layer
+        }) else {
+            return false;
+        };
+        let stencil = view.range.aspect_mask.contains(vk::ImageAspectFlags::STENCIL)
+            && !view.range.aspect_mask.contains(vk::ImageAspectFlags::DEPTH);
+        let plane = if stencil { &t.stencil } else { t.depth.as_ref().map_or(&t.color, |_| &t.depth) };
+        let Some(p) = plane else { return false };
+        let load = kernels::load_fn(view.format);
+        for l in (0..16).filter(|l| w.mask >> l & 1 != 0) {
+            let (x, y) = (w.coords[0][l] as i32 - self.origin[0], w.coords[1][l] as i32 - self.origin[1]);
+            let mut texel = [0; 4];
+            if (0..TILE).contains(&x) && (0..TILE).contains(&y) {
+                let s = if code.multisampled { w.sample[l].min(p.samples - 1) } else { 0 };
+                let at =
+                    self.tile.add(p.at + (s as usize * PIXELS + pixel(x as usize, y as usize)) * p.bytes);
+                texel = if stencil {
+                    [*at as u32, 0, 0, 1]
+                } else if t.depth.is_some() {
+                    let z = *at.cast::<f32>();
+                    let scale = p.depth_scale();
+                    let z = if scale == 0.0 { z } else { (z as f64 / scale as f64) as f32 };
+                    [z.to_bits(), 0, 0, 1f32.to_bits()]
+                } else {
+                    view.swizzled(load(view.format, at))
+                };
+            }
+            (0..4).for_each(|k| w.out[k][l] = texel[k]);
+        }
+        w.out_hi = [[0; 16]; 4];
+        true
+    }
+}

@@ -1,0 +1,191 @@
+//! A draw whose geometry is done, waiting for its tiles.
+
+use super::blend::Writer;
+use super::cover::MAX_SAMPLES;
+use super::depth::Tests;
+use super::fill::Fill;
+use super::layout::sample_locations;
+use super::target::Targets;
+use crate::command::Bindings;
+use crate::graphics::geometry::{Batch, bin::Bins};
+use crate::graphics::pass::Subpass;
+use crate::graphics::state::{GraphicsPipeline, State};
+use shader::interface::{DepthMode, FRAG_DEPTH, Interface, SAMPLE_MASK, SECOND_SOURCE, STENCIL_REF};
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use wave::Table;
+
+/// When a fragment's depth and stencil are tested.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum When {
+    /// Nothing to test.
+    Never,
+    /// Before shading, with updates.
+    Early,
+    /// Before shading without updates, to save work, and again after it.
+    Both,
+    Late,
+}
+
+/// A draw in a subpass: geometry, and what its tiles need to know.
+pub struct Item {
+    pub pipeline: Arc<GraphicsPipeline>,
+    pub state: Arc<State>,
+    pub bindings: Bindings,
+    pub tables: [Table; 33],
+    pub batch: Batch,
+    pub bins: Bins,
+    /// Names the fragment job ([`wave::Dispatch::serial`]).
+    pub serial: u64,
+    pub view: u32,
+    pub plan: Plan,
+    /// Samples that passed all tests, and fragment shader invocations.
+    pub passed: AtomicU64,
+    pub invocations: AtomicU64,
+}
+
+/// What follows from state, program and attachments.
+pub struct Plan {
+    pub tests: Tests,
+    pub when: When,
+    pub depth: Option<u32>,
+    pub stencil: Option<u32>,
+    pub colors: Vec<Color>,
+    /// The fragment program runs (it exists, and something it does shows).
+    pub shades: bool,
+    pub fills: Vec<Fill>,
+    pub samples: usize,
+    pub locations: &'static [[u8; 2]],
+    pub sample_mask: u32,
+    pub per_sample: bool,
+    pub needs_quads: bool,
+    pub reads_tile: bool,
+    /// Samples are counted before shading (early fragment tests).
+    pub counts_early: bool,
+    /// Indices into the program's outputs.
+    pub frag_depth: Option<usize>,
+    pub stencil_ref: Option<usize>,
+    pub mask_out: Option<usize>,
+    /// The output that alpha to coverage reads.
+    pub coverage_alpha: Option<usize>,
+    /// Covers whatever lay below: no test, no discard, all of every attachment written.
+    pub opaque: bool,
+    /// Draws behind it that show nothing need not run: no side effects, no counts, no depth.
+    pub hideable: bool,
+}
+
+/// One colour attachment of a draw.
+pub struct Color {
+    pub attachment: u32,
+    pub writer: Writer,
+    /// Program outputs of the four channels, and of the second source's.
+    pub outputs: [Option<usize>; 4],
+    pub second: Option<[Option<usize>; 4]>,
+}
+
+impl Item {
+    #[allow(clippy::too_many_arguments)]
+    pub fn new(
+        pipeline: &Arc<GraphicsPipeline>,
+        state: &Arc<State>,
+        bindings: &Bindings,
+        batch: Batch,
+        bins: Bins,
+        view: u32,
+        plan: Plan,
+    ) -> Item {
+        Item {
+            pipeline: pipeline.clone(),
+            state: state.clone(),
+            tables: bindings.tables(),
+            bindings: bindings.clone(),
+            batch,
+            bins,
+            serial: crate::graphics::serial(),
+            view,
+            plan,
+            passed: AtomicU64::new(0),
+            invocations: AtomicU64::new(0),
+        }
+    }
+}
+
+impl Plan {
+    /// `counted`: an occlusion or statistics query looks at the draw.
+    pub fn new(p: &GraphicsPipeline, s: &State, sub: &Subpass, targets: &Targets, counted: bool) -> Plan {
+        let target = |a: Option<u32>| a.and_then(|a| targets.list.get(a as usize));
+        let depth = target(sub.depth).and_then(|t| t.depth.as_ref());
+        let stencil = target(sub.stencil).and_then(|t| t.stencil.as_ref());
+        let tests = Tests::new(s, depth.is_some(), stencil.is_some(), depth.map_or(0.0, |d| d.depth_scale()));
+        let none = p.fragment.as_ref().map_or_else(Interface::default, |f| f.interface.clone());
+        let output =
+            |slot: u16| p.fragment.as_ref().and_then(|f| f.outputs.iter().position(|(o, _)| *o == slot));
+        let mut colors = Vec::new();
+        let mut bare = false;
+        for (i, a) in sub.colors.iter().enumerate() {
+            let Some(plane) = target(*a).and_then(|t| t.color.as_ref()) else { continue };
+            let location = s.blend.locations.get(i).copied().unwrap_or(i as u32);
+            let slots = |base: u16| std::array::from_fn(|c| output(base + location as u16 * 4 + c as u16));
+            let outputs: [Option<usize>; 4] = if location < 64 { slots(0) } else { [None; 4] };
+            let writer = Writer::new(plane.format, &s.blend, i);
+            let second = if location == 0 { slots(SECOND_SOURCE) } else { [None; 4] };
+            let second = second.iter().any(|o| o.is_some()).then_some(second);
+            if (outputs.iter().all(|o| o.is_none()) && second.is_none()) || !writer.writes() {
+                bare = true;
+                continue;
+            }
+            bare |= !writer.opaque();
+            colors.push(Color { attachment: a.unwrap_or(0), writer, outputs, second });
+        }
+        let alpha = s.samples.alpha_to_coverage;
+        let changes = none.discards || none.writes_sample_mask || alpha;
+        let when = if tests.idle() {
+            When::Never
+        } else if p.fragment.is_none()
+            || none.early_tests
+            || (!changes && !none.writes_memory && none.depth == DepthMode::Unwritten && !none.writes_stencil)
+        {
+            When::Early
+        } else if tests.monotonic() && !none.writes_memory && none.depth == DepthMode::Unwritten {
+            When::Both
+        } else {
+            When::Late
+        };
+        let late = matches!(when, When::Both | When::Late);
+        let shades = p.fragment.is_some()
+            && (!colors.is_empty() || none.writes_memory || changes && (late || counted) || late || counted);
+        let samples = (s.samples.count as usize).clamp(1, MAX_SAMPLES);
+        let per_sample = samples > 1
+            && (none.per_sample || s.samples.min_shading.is_some_and(|m| m * samples as f32 > 1.0));
+        let side_effects = none.writes_memory || counted;
+        Plan {
+            tests,
+            when,
+            depth: sub.depth,
+            stencil: sub.stencil,
+            shades,
+            fills: p.fragment.as_ref().map_or(Vec::new(), |f| Fill::plan(f)),
+            samples,
+            locations: sample_locations(samples as u32),
+            sample_mask: s.samples.mask,
+            per_sample,
+            needs_quads: none.needs_quads,
+            reads_tile: none.reads_tile,
+            counts_early: none.early_tests,
+            frag_depth: output(FRAG_DEPTH).filter(|_| none.depth != DepthMode::Unwritten),
+            stencil_ref: output(STENCIL_REF),
+            mask_out: output(SAMPLE_MASK),
+            coverage_alpha: alpha.then(|| output(3)).flatten(),
+            opaque: !bare
+                && tests.idle()
+                && !changes
+                && !none.reads_tile
+                && !colors.is_empty()
+                && samples == 1
+                && s.samples.mask & 1 != 0
+                && sub.colors.iter().filter(|a| a.is_some()).count() == colors.len(),
+            hideable: !side_effects && tests.idle() && samples == 1,
+            colors,
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! Tiles: from primitives to pixels, 64 × 64 of them at a time, in parallel. Attachments live in a tile buffer between
+//! load and store.
+
+pub mod blend;
+pub mod clear;
+pub mod cover;
+pub mod depth;
+pub mod fill;
+pub mod hidden;
+pub mod host;
+pub mod item;
+pub mod layout;
+pub mod packer;
+pub mod resolve;
+pub mod target;
+pub mod task;
+
+use packer::Packer;
+use parking_lot::Mutex;
+use wave::memory::Aligned;
+
+/// What a thread needs to work on a tile, kept between tiles.
+pub struct Scratch {
+    pub packer: Box<Packer>,
+    pub tile: Aligned,
+}
+
+/// Idle scratches.
+#[derive(Default)]
+pub struct Scratches(Mutex<Vec<Scratch>>);
+
+impl Scratches {
+    pub fn take(&self) -> Scratch {
+        self.0.lock().pop().unwrap_or_else(|| Scratch { packer: Packer::new(), tile: Aligned::new() })
+    }
+    pub fn give(&self, s: Scratch) {
+        self.0.lock().push(s);
+    }
+}

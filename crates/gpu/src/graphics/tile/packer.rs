@@ -1,0 +1,176 @@
+//! Packs covered quads, of several primitives, into one wave of fragments.
+//!
+//! Warps are blended in their order, so a quad may join the open warp only if no later warp holds the same pixels
+//! already. A block most of whose quads are covered takes a warp of its own, whose pixels lie one after the other.
+
+use super::cover::MAX_SAMPLES;
+use super::layout::PIXELS;
+
+/// The most warps of a wave.
+pub const WARPS: usize = 16;
+
+/// Quads waiting to be shaded.
+pub struct Packer {
+    pub count: usize,
+    pub warps: [Slot; WARPS],
+    /// Warp (counted from 1) that last took each quad of the tile; 0: none in this wave.
+    last: [u8; PIXELS / 4],
+    /// The warp that takes single quads, and how many it has.
+    open: Option<(usize, usize)>,
+    touched: bool,
+}
+
+#[derive(Clone, Copy)]
+pub struct Slot {
+    /// Primitive of each quad (those not in use repeat the first).
+    pub prims: [u32; 4],
+    /// First pixel of each quad.
+    pub pixels: [u16; 4],
+    /// Quads in use.
+    pub quads: u8,
+    /// The pixels of all four are consecutive.
+    pub dense: bool,
+    pub sample: Option<u8>,
+    pub masks: [u16; MAX_SAMPLES],
+    /// Smooth lines: covered sixteenths of each pixel, which scale its alpha.
+    pub coverage: [u8; 16],
+}
+
+impl Packer {
+    pub fn new() -> Box<Packer> {
+        Box::new(Packer {
+            count: 0,
+            warps: [Slot {
+                prims: [0; 4],
+                pixels: [0; 4],
+                quads: 0,
+                dense: false,
+                sample: None,
+                masks: [0; MAX_SAMPLES],
+                coverage: [16; 16],
+            }; WARPS],
+            last: [0; PIXELS / 4],
+            open: None,
+            touched: false,
+        })
+    }
+
+    pub fn clear(&mut self) {
+        self.count = 0;
+        self.open = None;
+        if std::mem::take(&mut self.touched) {
+            self.last.fill(0);
+        }
+    }
+
+    /// True when one of the block's quads is in this wave already.
+    pub fn overlaps(&self, block: usize, quads: u8) -> bool {
+        (0..4).any(|q| quads >> q & 1 != 0 && self.last[block * 4 + q] != 0)
+    }
+
+    /// Adds a block's covered quads. False when the wave must be shaded first (nothing has been added then).
+    #[inline]
+    #[allow(clippy::too_many_arguments)]
+    pub fn add(
+        &mut self,
+        capacity: usize,
+        prim: u32,
+        block: usize,
+        quads: u8,
+        masks: &[u16; MAX_SAMPLES],
+        sample: Option<u8>,
+        coverage: &[u8; 16],
+    ) -> bool {
+        self.touched = true;
+        if quads.count_ones() >= 3 || sample.is_some() {
+            if self.count == capacity {
+                return false;
+            }
+            let w = self.count;
+            self.count += 1;
+            let base = block as u16 * 16;
+            self.warps[w] = Slot {
+                prims: [prim; 4],
+                pixels: [base, base + 4, base + 8, base + 12],
+                quads,
+                dense: true,
+                sample,
+                masks: *masks,
+                coverage: *coverage,
+            };
+            for q in 0..4 {
+                if quads >> q & 1 != 0 {
+                    self.last[block * 4 + q] = w as u8 + 1;
+                }
+            }
+            return true;
+        }
+        // All or nothing: the quads may need two more warps at most, when pixels overlap.
+        let mine = (0..4).filter(|q| quads >> q & 1 != 0);
+        let joins = |p: &Packer, w: usize, n: usize| {
+            n + quads.count_ones() as usize <= 4
+                && (0..4).all(|q| quads >> q & 1 == 0 || p.last[block * 4 + q] < w as u8 + 1)
+        };
+        let (w, mut n) = match self.open {
+            Some((w, n)) if joins(self, w, n) => (w, n),
+            _ => {
+                if self.count == capacity {
+                    return false;
+                }
+                let w = self.count;
+                self.count += 1;
+                self.warps[w] = Slot {
+                    prims: [prim; 4],
+                    pixels: [block as u16 * 16; 4],
+                    quads: 0,
+                    dense: false,
+                    sample: None,
+                    masks: [0; MAX_SAMPLES],
+                    coverage: [16; 16],
+                };
+                (w, 0)
+            }
+        };
+        let s = &mut self.warps[w];
+        for q in mine {
+            s.prims[n] = prim;
+            s.pixels[n] = (block * 16 + q * 4) as u16;
+            s.quads |= 1 << n;
+            s.coverage[n * 4..n * 4 + 4].copy_from_slice(&coverage[q * 4..q * 4 + 4]);
+            for (to, from) in s.masks.iter_mut().zip(masks) {
+                *to |= (from >> (q * 4) & 0xF) << (n * 4);
+            }
+            self.last[block * 4 + q] = w as u8 + 1;
+            n += 1;
+        }
+        self.open = Some((w, n));
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn order_of_overlapping_quads_is_kept() {
+        let mut p = Packer::new();
+        let m = |v: u16| {
+            let mut a = [0; MAX_SAMPLES];
+            a[0] = v;
+            a
+        };
+        assert!(p.add(4, 1, 7, 0b0001, &m(0x000F), None, &[16; 16]));
+        // The block as a whole goes to warp 1; its quad 0 then may not join warp 0 again.
+        assert!(p.add(4, 2, 7, 0b1111, &m(0xFFFF), None, &[16; 16]));
+        assert!(p.add(4, 3, 7, 0b0001, &m(0x0003), None, &[16; 16]));
+        assert!(p.add(4, 4, 8, 0b0100, &m(0x0400), None, &[16; 16]));
+        assert_eq!(p.count, 3);
+        assert_eq!((p.warps[2].prims, p.warps[2].pixels), ([3, 4, 3, 3], [112, 136, 112, 112]));
+        assert_eq!((p.warps[2].quads, p.warps[2].masks[0]), (0b11, 0x0043));
+        assert!(p.add(4, 5, 9, 0b1110, &m(0xFFF0), None, &[16; 16]));
+        assert!(!p.add(4, 6, 9, 0b1000, &m(0xF000), None, &[16; 16]));
+        p.clear();
+        assert!(p.add(4, 6, 9, 0b1000, &m(0xF000), None, &[16; 16]) && p.count == 1);
+    }
+}

@@ -1,0 +1,368 @@
+//! Attachments as tiles see them: where each lies in memory and in a thread's tile buffer; loads, clears and stores.
+
+use super::layout::{PIXELS, SIDE, TILE, pixel};
+use crate::format::{FormatInfo, kernels};
+use crate::graphics::pass::{Attachment, Rendering};
+use crate::graphics::state::Rect;
+use crate::image::Image;
+use ash::vk;
+
+/// No framebuffer is larger (pixels).
+const MAX_SIDE: i32 = 16384;
+
+/// One plane (colour, depth or stencil) of an attachment.
+#[derive(Clone, Copy)]
+pub struct Plane {
+    /// First byte of layer 0, sample 0, in memory.
+    base: *mut u8,
+    row_pitch: u64,
+    sample_pitch: u64,
+    layer_pitch: u64,
+    layers: u32,
+    /// Texels of the level.
+    width: i32,
+    height: i32,
+    pub format: &'static FormatInfo,
+    /// Bytes of a pixel in the tile: the format's for colour, 4 (an f32) for depth, 1 for stencil.
+    pub bytes: usize,
+    /// Where sample 0's pixels start in the tile buffer; each sample's [`PIXELS`] follow those of the one before.
+    pub at: usize,
+    pub samples: u32,
+    kind: Kind,
+    load: vk::AttachmentLoadOp,
+    store: vk::AttachmentStoreOp,
+    /// A pixel of the clear value, as the tile holds it.
+    clear: [u8; 16],
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Kind {
+    /// Bytes as in memory.
+    Color,
+    /// f32 in the tile; memory holds an f32, a u16 or the low 24 bits of a u32. Fixed-point values stay integers.
+    Depth32,
+    Depth16,
+    Depth24,
+    Stencil,
+}
+
+// SAFETY: addresses of device memory; tiles of different threads touch different pixels.
+unsafe impl Send for Plane {}
+unsafe impl Sync for Plane {}
+
+impl Plane {
+    /// The largest fixed-point depth, or 0 where depth is floating point.
+    pub fn depth_scale(&self) -> f32 {
+        depth_scale(self.kind)
+    }
+    /// Bytes in the tile buffer.
+    fn size(&self) -> usize {
+        PIXELS * self.bytes * self.samples as usize
+    }
+    /// Pixels of one sample.
+    ///
+    /// # Safety
+    /// `tile` is a tile buffer laid out for this plane.
+    pub unsafe fn sample(&self, tile: *mut u8, s: u32) -> *mut u8 {
+        tile.add(self.at + s as usize * PIXELS * self.bytes)
+    }
+}
+
+fn depth_scale(kind: Kind) -> f32 {
+    match kind {
+        Kind::Depth16 => 65535.0,
+        Kind::Depth24 => 16777215.0,
+        _ => 0.0,
+    }
+}
+
+/// Depth as the tile holds it: clamped and rounded to the nearest integer for fixed-point formats (scale not 0).
+#[inline(always)]
+pub fn quantise(z: f32, scale: f32) -> f32 {
+    if scale == 0.0 { z } else { (z.clamp(0.0, 1.0) as f64 * scale as f64 + 0.5).floor() as f32 }
+}
+
+/// An attachment; planes are absent where its format lacks them or it has no image.
+#[derive(Clone, Default)]
+pub struct Target {
+    pub color: Option<Plane>,
+    pub depth: Option<Plane>,
+    pub stencil: Option<Plane>,
+    pub samples: u32,
+    /// For input attachments: which image, level and first layer.
+    pub image: *const Image,
+    pub mip: u32,
+    pub layer: u32,
+}
+
+// SAFETY: the image's address is only compared.
+unsafe impl Send for Target {}
+unsafe impl Sync for Target {}
+
+impl Target {
+    pub fn planes(&self) -> impl Iterator<Item = &Plane> {
+        [&self.color, &self.depth, &self.stencil].into_iter().flatten()
+    }
+}
+
+/// All attachments of a pass and the size of a tile buffer for them.
+pub struct Targets {
+    pub list: Vec<Target>,
+    pub bytes: usize,
+    pub area: Rect,
+}
+
+impl Targets {
+    pub fn new(r: &Rendering) -> Targets {
+        let mut at = 0;
+        // What no subpass uses is neither loaded nor stored (§ Render Pass Creation, VkAttachmentDescription).
+        let uses = |i: usize| r.subpasses.iter().any(|s| s.uses(i as u32));
+        let one = |(i, a): (usize, &Attachment)| if uses(i) { target(a, &mut at) } else { Target::default() };
+        let list = r.attachments.iter().enumerate().map(one).collect();
+        Targets {
+            list,
+            bytes: at,
+            area: r.area.intersect(&Rect { x0: 0, y0: 0, x1: MAX_SIDE, y1: MAX_SIDE }),
+        }
+    }
+
+    /// Fills the tile buffer at the start of a pass (`first`) or after a flush in its middle.
+    ///
+    /// # Safety
+    /// `tile` has [`Targets::bytes`] bytes; no other thread draws this tile.
+    pub unsafe fn load(&self, tile: *mut u8, layer: u32, origin: [i32; 2], first: bool) {
+        for p in self.list.iter().flat_map(Target::planes).filter(|p| layer < p.layers) {
+            let op = if first { p.load } else { vk::AttachmentLoadOp::LOAD };
+            match op {
+                vk::AttachmentLoadOp::CLEAR => p.fill(tile),
+                vk::AttachmentLoadOp::LOAD => p.transfer(tile, layer, origin, &self.area, true),
+                _ => {}
+            }
+        }
+    }
+
+    /// Writes the tile back at the end of a pass (`last`: by the store operations) or before more of it comes.
+    ///
+    /// # Safety
+    /// As [`Targets::load`].
+    pub unsafe fn store(&self, tile: *mut u8, layer: u32, origin: [i32; 2], last: bool) {
+        for p in self.list.iter().flat_map(Target::planes).filter(|p| layer < p.layers) {
+            if !last || p.store == vk::AttachmentStoreOp::STORE {
+                p.transfer(tile, layer, origin, &self.area, false);
+            }
+        }
+    }
+}
+
+fn target(a: &Attachment, at: &mut usize) -> Target {
+    let Some(view) = &a.view else { return Target { samples: 1, ..Target::default() } };
+    let info = view.image.format;
+    let r = &view.range;
+    let mut t = Target {
+        samples: view.samples,
+        image: std::sync::Arc::as_ptr(&view.image),
+        mip: r.base_mip_level,
+        layer: r.base_array_layer,
+        ..Target::default()
+    };
+    let mut place = |mut p: Plane| {
+        p.at = *at;
+        *at += p.size();
+        Some(p)
+    };
+    if !info.is_depth_stencil() {
+        let Some(l) = view.levels.first() else { return t };
+        let mut clear = [0; 16];
+        if view.format.block_bytes <= 16 && !view.format.compressed() {
+            // SAFETY: room for a texel.
+            unsafe { kernels::encode_row(view.format, &[a.clear.color], clear.as_mut_ptr()) };
+            t.color = place(Plane {
+                base: l.base,
+                row_pitch: l.row_pitch,
+                sample_pitch: l.sample_pitch,
+                layer_pitch: l.layer_pitch,
+                layers: view.layers,
+                width: l.size[0] as i32,
+                height: l.size[1] as i32,
+                format: view.format,
+                bytes: view.format.block_bytes as usize,
+                at: 0,
+                samples: view.samples,
+                kind: Kind::Color,
+                load: a.load,
+                store: a.store,
+                clear,
+            });
+        }
+        return t;
+    }
+    for aspect in [vk::ImageAspectFlags::DEPTH, vk::ImageAspectFlags::STENCIL] {
+        let Some(s) = view.image.surface(aspect, r.base_mip_level) else { continue };
+        let stencil = aspect == vk::ImageAspectFlags::STENCIL;
+        let kind = match s.format.format {
+            _ if stencil => Kind::Stencil,
+            vk::Format::D16_UNORM => Kind::Depth16,
+            vk::Format::X8_D24_UNORM_PACK32 => Kind::Depth24,
+            _ => Kind::Depth32,
+        };
+        let mut clear = [0; 16];
+        if stencil {
+            clear[0] = a.clear.stencil as u8;
+        } else {
+            clear[..4].copy_from_slice(&quantise(a.clear.depth, depth_scale(kind)).to_le_bytes());
+        }
+        let plane = place(Plane {
+            // SAFETY: the view's first layer exists.
+            base: unsafe { s.base.add((s.layer_pitch * r.base_array_layer as u64) as usize) },
+            row_pitch: s.row_pitch,
+            sample_pitch: s.sample_pitch,
+            layer_pitch: s.layer_pitch,
+            layers: view.layers,
+            width: s.extent[0] as i32,
+            height: s.extent[1] as i32,
+            format: s.format,
+            bytes: if stencil { 1 } else { 4 },
+            at: 0,
+            samples: view.samples,
+            kind,
+            load: if stencil { a.stencil_load } else { a.load },
+            store: if stencil { a.stencil_store } else { a.store },
+            clear,
+        });
+        if stencil {
+            t.stencil = plane;
+        } else {
+            t.depth = plane;
+        }
+    }
+    t
+}
+
+impl Plane {
+    /// The clear value in all pixels and samples.
+    unsafe fn fill(&self, tile: *mut u8) {
+        self.fill_with(tile, &self.clear);
+    }
+
+    unsafe fn fill_with(&self, tile: *mut u8, pixel: &[u8; 16]) {
+        let p = tile.add(self.at);
+        let n = PIXELS * self.samples as usize;
+        match self.bytes {
+            1 => p.write_bytes(pixel[0], n),
+            2 => std::slice::from_raw_parts_mut(p.cast::<[u8; 2]>(), n).fill([pixel[0], pixel[1]]),
+            4 => std::slice::from_raw_parts_mut(p.cast::<u32>(), n)
+                .fill(u32::from_le_bytes([pixel[0], pixel[1], pixel[2], pixel[3]])),
+            8 => {
+                std::slice::from_raw_parts_mut(p.cast::<[u8; 8]>(), n).fill(std::array::from_fn(|i| pixel[i]))
+            }
+            16 => std::slice::from_raw_parts_mut(p.cast::<[u8; 16]>(), n).fill(*pixel),
+            b => (0..n).for_each(|i| p.add(i * b).copy_from(pixel.as_ptr(), b)),
+        }
+    }
+
+    /// A pixel of a clear value as the tile holds it.
+    pub fn encode_clear(&self, color: [u32; 4], depth: f32, stencil: u32) -> [u8; 16] {
+        let mut out = [0; 16];
+        match self.kind {
+            // SAFETY: room for a texel.
+            Kind::Color => unsafe { kernels::encode_row(self.format, &[color], out.as_mut_ptr()) },
+            Kind::Stencil => out[0] = stencil as u8,
+            k => out[..4].copy_from_slice(&quantise(depth, depth_scale(k)).to_le_bytes()),
+        }
+        out
+    }
+
+    /// Fills a rectangle (tile coordinates, within the tile) of all samples.
+    ///
+    /// # Safety
+    /// As [`Targets::load`].
+    pub unsafe fn clear_rect(&self, tile: *mut u8, r: &Rect, value: &[u8; 16]) {
+        if (r.x0, r.y0, r.x1, r.y1) == (0, 0, TILE, TILE) {
+            return self.fill_with(tile, value);
+        }
+        for s in 0..self.samples {
+            let p = self.sample(tile, s);
+            for y in r.y0..r.y1 {
+                for x in r.x0..r.x1 {
+                    let at = pixel(x as usize, y as usize) * self.bytes;
+                    p.add(at).copy_from(value.as_ptr(), self.bytes);
+                }
+            }
+        }
+    }
+
+    /// Copies the tile's part of the area from memory (`load`) or to it.
+    unsafe fn transfer(&self, tile: *mut u8, layer: u32, origin: [i32; 2], area: &Rect, load: bool) {
+        let edge = Rect { x0: 0, y0: 0, x1: self.width, y1: self.height };
+        let here = Rect { x0: origin[0], y0: origin[1], x1: origin[0] + TILE, y1: origin[1] + TILE };
+        let r = area.intersect(&here).intersect(&edge);
+        if r.is_empty() {
+            return;
+        }
+        let stored = self.format.block_bytes as usize;
+        for s in 0..self.samples {
+            let t = self.sample(tile, s);
+            let m = self.base.add((layer as u64 * self.layer_pitch + s as u64 * self.sample_pitch) as usize);
+            for y in r.y0..r.y1 {
+                let row = m.add(y as usize * self.row_pitch as usize);
+                let (x0, x1) = (r.x0 - origin[0], r.x1 - origin[0]);
+                let row = row.add(origin[0] as usize * stored);
+                let y = (y - origin[1]) as usize;
+                let (x0, x1) = (x0 as usize, x1 as usize);
+                match (self.kind, self.bytes) {
+                    (Kind::Color, 4) | (Kind::Depth32, _) => copy_row::<4>(t, row, x0, x1, y, load),
+                    (Kind::Color, 1) | (Kind::Stencil, _) => copy_row::<1>(t, row, x0, x1, y, load),
+                    (Kind::Color, 2) => copy_row::<2>(t, row, x0, x1, y, load),
+                    (Kind::Color, 8) => copy_row::<8>(t, row, x0, x1, y, load),
+                    (Kind::Color, 16) => copy_row::<16>(t, row, x0, x1, y, load),
+                    (Kind::Color, b) => {
+                        for x in x0..x1 {
+                            let (a, b2) = (t.add(pixel(x, y) * b), row.add(x * b));
+                            if load { a.copy_from(b2, b) } else { b2.copy_from(a, b) }
+                        }
+                    }
+                    (Kind::Depth16, _) => {
+                        for x in x0..x1 {
+                            let (a, b) = (t.cast::<f32>().add(pixel(x, y)), row.cast::<u16>().add(x));
+                            if load { *a = *b as f32 } else { *b = *a as u16 }
+                        }
+                    }
+                    (Kind::Depth24, _) => {
+                        for x in x0..x1 {
+                            let (a, b) = (t.cast::<f32>().add(pixel(x, y)), row.cast::<u32>().add(x));
+                            if load { *a = (*b & 0xFF_FFFF) as f32 } else { *b = *a as u32 }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Pixels `x0..x1` of row `y` between the tile and a row in memory; two neighbours in a quad's row go together.
+#[inline(always)]
+unsafe fn copy_row<const B: usize>(tile: *mut u8, row: *mut u8, x0: usize, x1: usize, y: usize, load: bool) {
+    let base = (y / 4) * SIDE * 16 + (y >> 1 & 1) * 8 + (y & 1) * 2;
+    let place = |x: usize| tile.add((base + (x / 4) * 16 + (x >> 1 & 1) * 4 + (x & 1)) * B);
+    let one = |x: usize| {
+        let (t, m) = (place(x), row.add(x * B));
+        if load { t.copy_from_nonoverlapping(m, B) } else { m.copy_from_nonoverlapping(t, B) }
+    };
+    let mut x = x0;
+    if x & 1 == 1 && x < x1 {
+        one(x);
+        x += 1;
+    }
+    while x + 1 < x1 {
+        let (t, m) = (place(x), row.add(x * B));
+        if load {
+            t.copy_from_nonoverlapping(m, 2 * B)
+        } else {
+            m.copy_from_nonoverlapping(t, 2 * B)
+        }
+        x += 2;
+    }
+    if x < x1 {
+        one(x);
+    }
+}
