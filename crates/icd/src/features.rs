@@ -79,6 +79,8 @@ pub(crate) const FEATURES: &[&str] = &[
     "customBorderColorWithoutFormat", "image2DViewOf3D", "sampler2DViewOf3D", "mutableDescriptorType",
     "nestedCommandBuffer", "nestedCommandBufferSimultaneousUse", "robustBufferAccess2", "robustImageAccess2",
     "nullDescriptor", "pipelineExecutableInfo",
+    // presentation
+    "presentId", "presentWait", "swapchainMaintenance1",
     // shaders
     "shaderBufferFloat32Atomics", "shaderBufferFloat32AtomicAdd", "shaderBufferFloat64Atomics",
     "shaderBufferFloat64AtomicAdd", "shaderSharedFloat32Atomics", "shaderSharedFloat32AtomicAdd",

@@ -123,9 +123,18 @@ pub(crate) unsafe fn bind_image_memory2(
 }
 
 unsafe fn bind(i: &vk::BindImageMemoryInfo) -> vk::Result {
-    let (Some(image), Some(m)) = (object::get::<Image>(i.image), object::get::<Memory>(i.memory)) else {
-        return vk::Result::ERROR_UNKNOWN;
-    };
+    let Some(image) = object::get::<Image>(i.image) else { return vk::Result::ERROR_UNKNOWN };
+    if let Some(of) = chain::find::<vk::BindImageMemorySwapchainInfoKHR>(i.p_next)
+        && of.swapchain != vk::SwapchainKHR::null()
+    {
+        let memory = crate::wsi::memory(of.swapchain, of.image_index);
+        return if memory.is_some_and(|m| image.gpu.bind(m)) {
+            vk::Result::SUCCESS
+        } else {
+            invalid("vkBindImageMemory: no such image of the swapchain, or a smaller one")
+        };
+    }
+    let Some(m) = object::get::<Memory>(i.memory) else { return vk::Result::ERROR_UNKNOWN };
     let Some(room) = m.gpu.size().checked_sub(i.memory_offset) else {
         return invalid("vkBindImageMemory: the offset lies outside the allocation");
     };

@@ -52,3 +52,4 @@ pub(crate) mod settings;
 pub(crate) mod shader_module;
 pub(crate) mod structs;
 pub(crate) mod update_template;
+pub(crate) mod wsi;

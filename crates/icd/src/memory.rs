@@ -20,6 +20,21 @@ pub struct Memory {
     counted: u64,
 }
 
+impl Memory {
+    /// Memory for the driver's own images, counted as the application's is.
+    ///
+    /// # Errors
+    /// `ERROR_OUT_OF_DEVICE_MEMORY` when so many bytes can't be had.
+    pub(crate) fn new(bytes: u64) -> Answer<Memory> {
+        let memory = Memory { gpu: DeviceMemory::allocate(bytes, 0, false)?, counted: bytes };
+        let before = HEAP_USED.fetch_add(bytes, SeqCst);
+        if before.saturating_add(bytes) > heap_size() {
+            return Err(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY); // dropping it takes the bytes off again
+        }
+        Ok(memory)
+    }
+}
+
 impl Object for Memory {
     type Handle = vk::DeviceMemory;
 }

@@ -7,6 +7,42 @@ use crate::guard;
 use crate::proc_addr::{Entry, Level};
 use std::ffi::{c_char, c_int, c_void};
 
+pub unsafe extern "system" fn vkAcquireNextImage2KHR(
+    device: vk::Device,
+    p_acquire_info: *const vk::AcquireNextImageInfoKHR<'_>,
+    p_image_index: *mut u32,
+) -> vk::Result {
+    guard::on::<crate::device::Device, _>(
+        c"vkAcquireNextImage2KHR",
+        device,
+        vk::Result::ERROR_UNKNOWN,
+        |this| crate::wsi::acquire::acquire_next_image2_khr(this, p_acquire_info, p_image_index),
+    )
+}
+pub unsafe extern "system" fn vkAcquireNextImageKHR(
+    device: vk::Device,
+    swapchain: vk::SwapchainKHR,
+    timeout: u64,
+    semaphore: vk::Semaphore,
+    fence: vk::Fence,
+    p_image_index: *mut u32,
+) -> vk::Result {
+    guard::on::<crate::device::Device, _>(
+        c"vkAcquireNextImageKHR",
+        device,
+        vk::Result::ERROR_UNKNOWN,
+        |this| {
+            crate::wsi::acquire::acquire_next_image_khr(
+                this,
+                swapchain,
+                timeout,
+                semaphore,
+                fence,
+                p_image_index,
+            )
+        },
+    )
+}
 pub unsafe extern "system" fn vkAllocateCommandBuffers(
     device: vk::Device,
     p_allocate_info: *const vk::CommandBufferAllocateInfo<'_>,
@@ -1862,6 +1898,19 @@ pub unsafe extern "system" fn vkCreateGraphicsPipelines(
         },
     )
 }
+pub unsafe extern "system" fn vkCreateHeadlessSurfaceEXT(
+    instance: vk::Instance,
+    p_create_info: *const vk::HeadlessSurfaceCreateInfoEXT<'_>,
+    p_allocator: *const vk::AllocationCallbacks<'_>,
+    p_surface: *mut vk::SurfaceKHR,
+) -> vk::Result {
+    guard::on::<crate::instance::Instance, _>(
+        c"vkCreateHeadlessSurfaceEXT",
+        instance,
+        vk::Result::ERROR_UNKNOWN,
+        |this| crate::wsi::create_headless_surface_ext(this, p_create_info, p_allocator, p_surface),
+    )
+}
 pub unsafe extern "system" fn vkCreateImage(
     device: vk::Device,
     p_create_info: *const vk::ImageCreateInfo<'_>,
@@ -2027,6 +2076,45 @@ pub unsafe extern "system" fn vkCreateShaderModule(
         device,
         vk::Result::ERROR_UNKNOWN,
         |this| crate::shader_module::create_shader_module(this, p_create_info, p_allocator, p_shader_module),
+    )
+}
+pub unsafe extern "system" fn vkCreateSwapchainKHR(
+    device: vk::Device,
+    p_create_info: *const vk::SwapchainCreateInfoKHR<'_>,
+    p_allocator: *const vk::AllocationCallbacks<'_>,
+    p_swapchain: *mut vk::SwapchainKHR,
+) -> vk::Result {
+    guard::on::<crate::device::Device, _>(
+        c"vkCreateSwapchainKHR",
+        device,
+        vk::Result::ERROR_UNKNOWN,
+        |this| crate::wsi::create_swapchain_khr(this, p_create_info, p_allocator, p_swapchain),
+    )
+}
+pub unsafe extern "system" fn vkCreateXcbSurfaceKHR(
+    instance: vk::Instance,
+    p_create_info: *const vk::XcbSurfaceCreateInfoKHR<'_>,
+    p_allocator: *const vk::AllocationCallbacks<'_>,
+    p_surface: *mut vk::SurfaceKHR,
+) -> vk::Result {
+    guard::on::<crate::instance::Instance, _>(
+        c"vkCreateXcbSurfaceKHR",
+        instance,
+        vk::Result::ERROR_UNKNOWN,
+        |this| crate::wsi::create_xcb_surface_khr(this, p_create_info, p_allocator, p_surface),
+    )
+}
+pub unsafe extern "system" fn vkCreateXlibSurfaceKHR(
+    instance: vk::Instance,
+    p_create_info: *const vk::XlibSurfaceCreateInfoKHR<'_>,
+    p_allocator: *const vk::AllocationCallbacks<'_>,
+    p_surface: *mut vk::SurfaceKHR,
+) -> vk::Result {
+    guard::on::<crate::instance::Instance, _>(
+        c"vkCreateXlibSurfaceKHR",
+        instance,
+        vk::Result::ERROR_UNKNOWN,
+        |this| crate::wsi::create_xlib_surface_khr(this, p_create_info, p_allocator, p_surface),
     )
 }
 pub unsafe extern "system" fn vkDebugReportMessageEXT(
@@ -2275,6 +2363,24 @@ pub unsafe extern "system" fn vkDestroyShaderModule(
         crate::shader_module::destroy_shader_module(this, shader_module, p_allocator)
     })
 }
+pub unsafe extern "system" fn vkDestroySurfaceKHR(
+    instance: vk::Instance,
+    surface: vk::SurfaceKHR,
+    p_allocator: *const vk::AllocationCallbacks<'_>,
+) {
+    guard::on::<crate::instance::Instance, _>(c"vkDestroySurfaceKHR", instance, (), |this| {
+        crate::wsi::destroy_surface_khr(this, surface, p_allocator)
+    })
+}
+pub unsafe extern "system" fn vkDestroySwapchainKHR(
+    device: vk::Device,
+    swapchain: vk::SwapchainKHR,
+    p_allocator: *const vk::AllocationCallbacks<'_>,
+) {
+    guard::on::<crate::device::Device, _>(c"vkDestroySwapchainKHR", device, (), |this| {
+        crate::wsi::destroy_swapchain_khr(this, swapchain, p_allocator)
+    })
+}
 pub unsafe extern "system" fn vkDeviceWaitIdle(device: vk::Device) -> vk::Result {
     guard::on::<crate::device::Device, _>(
         c"vkDeviceWaitIdle",
@@ -2521,6 +2627,31 @@ pub unsafe extern "system" fn vkGetDeviceGroupPeerMemoryFeatures(
             p_peer_memory_features,
         )
     })
+}
+pub unsafe extern "system" fn vkGetDeviceGroupPresentCapabilitiesKHR(
+    device: vk::Device,
+    p_device_group_present_capabilities: *mut vk::DeviceGroupPresentCapabilitiesKHR<'_>,
+) -> vk::Result {
+    guard::on::<crate::device::Device, _>(
+        c"vkGetDeviceGroupPresentCapabilitiesKHR",
+        device,
+        vk::Result::ERROR_UNKNOWN,
+        |this| {
+            crate::wsi::get_device_group_present_capabilities_khr(this, p_device_group_present_capabilities)
+        },
+    )
+}
+pub unsafe extern "system" fn vkGetDeviceGroupSurfacePresentModesKHR(
+    device: vk::Device,
+    surface: vk::SurfaceKHR,
+    p_modes: *mut vk::DeviceGroupPresentModeFlagsKHR,
+) -> vk::Result {
+    guard::on::<crate::device::Device, _>(
+        c"vkGetDeviceGroupSurfacePresentModesKHR",
+        device,
+        vk::Result::ERROR_UNKNOWN,
+        |this| crate::wsi::get_device_group_surface_present_modes_khr(this, surface, p_modes),
+    )
 }
 pub unsafe extern "system" fn vkGetDeviceImageMemoryRequirements(
     device: vk::Device,
@@ -2922,6 +3053,19 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceMemoryProperties2(
         |this| crate::physical_device::get_physical_device_memory_properties2(this, p_memory_properties),
     )
 }
+pub unsafe extern "system" fn vkGetPhysicalDevicePresentRectanglesKHR(
+    physical_device: vk::PhysicalDevice,
+    surface: vk::SurfaceKHR,
+    p_rect_count: *mut u32,
+    p_rects: *mut vk::Rect2D,
+) -> vk::Result {
+    guard::on::<crate::physical_device::PhysicalDevice, _>(
+        c"vkGetPhysicalDevicePresentRectanglesKHR",
+        physical_device,
+        vk::Result::ERROR_UNKNOWN,
+        |this| crate::wsi::get_physical_device_present_rectangles_khr(this, surface, p_rect_count, p_rects),
+    )
+}
 pub unsafe extern "system" fn vkGetPhysicalDeviceProperties(
     physical_device: vk::PhysicalDevice,
     p_properties: *mut vk::PhysicalDeviceProperties,
@@ -3028,6 +3172,118 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSparseImageFormatProperties2(
         },
     )
 }
+pub unsafe extern "system" fn vkGetPhysicalDeviceSurfaceCapabilities2KHR(
+    physical_device: vk::PhysicalDevice,
+    p_surface_info: *const vk::PhysicalDeviceSurfaceInfo2KHR<'_>,
+    p_surface_capabilities: *mut vk::SurfaceCapabilities2KHR<'_>,
+) -> vk::Result {
+    guard::on::<crate::physical_device::PhysicalDevice, _>(
+        c"vkGetPhysicalDeviceSurfaceCapabilities2KHR",
+        physical_device,
+        vk::Result::ERROR_UNKNOWN,
+        |this| {
+            crate::wsi::get_physical_device_surface_capabilities2_khr(
+                this,
+                p_surface_info,
+                p_surface_capabilities,
+            )
+        },
+    )
+}
+pub unsafe extern "system" fn vkGetPhysicalDeviceSurfaceCapabilitiesKHR(
+    physical_device: vk::PhysicalDevice,
+    surface: vk::SurfaceKHR,
+    p_surface_capabilities: *mut vk::SurfaceCapabilitiesKHR,
+) -> vk::Result {
+    guard::on::<crate::physical_device::PhysicalDevice, _>(
+        c"vkGetPhysicalDeviceSurfaceCapabilitiesKHR",
+        physical_device,
+        vk::Result::ERROR_UNKNOWN,
+        |this| {
+            crate::wsi::get_physical_device_surface_capabilities_khr(this, surface, p_surface_capabilities)
+        },
+    )
+}
+pub unsafe extern "system" fn vkGetPhysicalDeviceSurfaceFormats2KHR(
+    physical_device: vk::PhysicalDevice,
+    p_surface_info: *const vk::PhysicalDeviceSurfaceInfo2KHR<'_>,
+    p_surface_format_count: *mut u32,
+    p_surface_formats: *mut vk::SurfaceFormat2KHR<'_>,
+) -> vk::Result {
+    guard::on::<crate::physical_device::PhysicalDevice, _>(
+        c"vkGetPhysicalDeviceSurfaceFormats2KHR",
+        physical_device,
+        vk::Result::ERROR_UNKNOWN,
+        |this| {
+            crate::wsi::get_physical_device_surface_formats2_khr(
+                this,
+                p_surface_info,
+                p_surface_format_count,
+                p_surface_formats,
+            )
+        },
+    )
+}
+pub unsafe extern "system" fn vkGetPhysicalDeviceSurfaceFormatsKHR(
+    physical_device: vk::PhysicalDevice,
+    surface: vk::SurfaceKHR,
+    p_surface_format_count: *mut u32,
+    p_surface_formats: *mut vk::SurfaceFormatKHR,
+) -> vk::Result {
+    guard::on::<crate::physical_device::PhysicalDevice, _>(
+        c"vkGetPhysicalDeviceSurfaceFormatsKHR",
+        physical_device,
+        vk::Result::ERROR_UNKNOWN,
+        |this| {
+            crate::wsi::get_physical_device_surface_formats_khr(
+                this,
+                surface,
+                p_surface_format_count,
+                p_surface_formats,
+            )
+        },
+    )
+}
+pub unsafe extern "system" fn vkGetPhysicalDeviceSurfacePresentModesKHR(
+    physical_device: vk::PhysicalDevice,
+    surface: vk::SurfaceKHR,
+    p_present_mode_count: *mut u32,
+    p_present_modes: *mut vk::PresentModeKHR,
+) -> vk::Result {
+    guard::on::<crate::physical_device::PhysicalDevice, _>(
+        c"vkGetPhysicalDeviceSurfacePresentModesKHR",
+        physical_device,
+        vk::Result::ERROR_UNKNOWN,
+        |this| {
+            crate::wsi::get_physical_device_surface_present_modes_khr(
+                this,
+                surface,
+                p_present_mode_count,
+                p_present_modes,
+            )
+        },
+    )
+}
+pub unsafe extern "system" fn vkGetPhysicalDeviceSurfaceSupportKHR(
+    physical_device: vk::PhysicalDevice,
+    queue_family_index: u32,
+    surface: vk::SurfaceKHR,
+    p_supported: *mut vk::Bool32,
+) -> vk::Result {
+    guard::on::<crate::physical_device::PhysicalDevice, _>(
+        c"vkGetPhysicalDeviceSurfaceSupportKHR",
+        physical_device,
+        vk::Result::ERROR_UNKNOWN,
+        |this| {
+            crate::wsi::get_physical_device_surface_support_khr(
+                this,
+                queue_family_index,
+                surface,
+                p_supported,
+            )
+        },
+    )
+}
 pub unsafe extern "system" fn vkGetPhysicalDeviceToolProperties(
     physical_device: vk::PhysicalDevice,
     p_tool_count: *mut u32,
@@ -3039,6 +3295,46 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceToolProperties(
         vk::Result::ERROR_UNKNOWN,
         |this| {
             crate::physical_device::get_physical_device_tool_properties(this, p_tool_count, p_tool_properties)
+        },
+    )
+}
+pub unsafe extern "system" fn vkGetPhysicalDeviceXcbPresentationSupportKHR(
+    physical_device: vk::PhysicalDevice,
+    queue_family_index: u32,
+    connection: *mut vk::xcb_connection_t,
+    visual_id: vk::xcb_visualid_t,
+) -> vk::Bool32 {
+    guard::on::<crate::physical_device::PhysicalDevice, _>(
+        c"vkGetPhysicalDeviceXcbPresentationSupportKHR",
+        physical_device,
+        Default::default(),
+        |this| {
+            crate::wsi::get_physical_device_xcb_presentation_support_khr(
+                this,
+                queue_family_index,
+                connection,
+                visual_id,
+            )
+        },
+    )
+}
+pub unsafe extern "system" fn vkGetPhysicalDeviceXlibPresentationSupportKHR(
+    physical_device: vk::PhysicalDevice,
+    queue_family_index: u32,
+    dpy: *mut vk::Display,
+    visual_id: vk::VisualID,
+) -> vk::Bool32 {
+    guard::on::<crate::physical_device::PhysicalDevice, _>(
+        c"vkGetPhysicalDeviceXlibPresentationSupportKHR",
+        physical_device,
+        Default::default(),
+        |this| {
+            crate::wsi::get_physical_device_xlib_presentation_support_khr(
+                this,
+                queue_family_index,
+                dpy,
+                visual_id,
+            )
         },
     )
 }
@@ -3184,6 +3480,21 @@ pub unsafe extern "system" fn vkGetSemaphoreCounterValue(
         |this| crate::semaphore::get_semaphore_counter_value(this, semaphore, p_value),
     )
 }
+pub unsafe extern "system" fn vkGetSwapchainImagesKHR(
+    device: vk::Device,
+    swapchain: vk::SwapchainKHR,
+    p_swapchain_image_count: *mut u32,
+    p_swapchain_images: *mut vk::Image,
+) -> vk::Result {
+    guard::on::<crate::device::Device, _>(
+        c"vkGetSwapchainImagesKHR",
+        device,
+        vk::Result::ERROR_UNKNOWN,
+        |this| {
+            crate::wsi::get_swapchain_images_khr(this, swapchain, p_swapchain_image_count, p_swapchain_images)
+        },
+    )
+}
 pub unsafe extern "system" fn vkInvalidateMappedMemoryRanges(
     device: vk::Device,
     memory_range_count: u32,
@@ -3261,6 +3572,14 @@ pub unsafe extern "system" fn vkQueueInsertDebugUtilsLabelEXT(
         crate::debug::queue_insert_debug_utils_label_ext(this, p_label_info)
     })
 }
+pub unsafe extern "system" fn vkQueuePresentKHR(
+    queue: vk::Queue,
+    p_present_info: *const vk::PresentInfoKHR<'_>,
+) -> vk::Result {
+    guard::on::<crate::queue::Queue, _>(c"vkQueuePresentKHR", queue, vk::Result::ERROR_DEVICE_LOST, |this| {
+        crate::wsi::present::queue_present_khr(this, p_present_info)
+    })
+}
 pub unsafe extern "system" fn vkQueueSubmit(
     queue: vk::Queue,
     submit_count: u32,
@@ -3285,6 +3604,17 @@ pub unsafe extern "system" fn vkQueueWaitIdle(queue: vk::Queue) -> vk::Result {
     guard::on::<crate::queue::Queue, _>(c"vkQueueWaitIdle", queue, vk::Result::ERROR_DEVICE_LOST, |this| {
         crate::queue::queue_wait_idle(this)
     })
+}
+pub unsafe extern "system" fn vkReleaseSwapchainImagesKHR(
+    device: vk::Device,
+    p_release_info: *const vk::ReleaseSwapchainImagesInfoKHR<'_>,
+) -> vk::Result {
+    guard::on::<crate::device::Device, _>(
+        c"vkReleaseSwapchainImagesKHR",
+        device,
+        vk::Result::ERROR_UNKNOWN,
+        |this| crate::wsi::acquire::release_swapchain_images_khr(this, p_release_info),
+    )
 }
 pub unsafe extern "system" fn vkResetCommandBuffer(
     command_buffer: vk::CommandBuffer,
@@ -3466,6 +3796,16 @@ pub unsafe extern "system" fn vkWaitForFences(
         crate::fence::wait_for_fences(this, fence_count, p_fences, wait_all, timeout)
     })
 }
+pub unsafe extern "system" fn vkWaitForPresentKHR(
+    device: vk::Device,
+    swapchain: vk::SwapchainKHR,
+    present_id: u64,
+    timeout: u64,
+) -> vk::Result {
+    guard::on::<crate::device::Device, _>(c"vkWaitForPresentKHR", device, vk::Result::ERROR_UNKNOWN, |this| {
+        crate::wsi::acquire::wait_for_present_khr(this, swapchain, present_id, timeout)
+    })
+}
 pub unsafe extern "system" fn vkWaitSemaphores(
     device: vk::Device,
     p_wait_info: *const vk::SemaphoreWaitInfo<'_>,
@@ -3481,6 +3821,20 @@ pub unsafe extern "system" fn vkWaitSemaphores(
 
 /// All commands, sorted by name.
 pub(crate) static ENTRIES: &[Entry] = &[
+    Entry {
+        name: c"vkAcquireNextImage2KHR",
+        function: vkAcquireNextImage2KHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_DEVICE_GROUP, ext::VK_KHR_SWAPCHAIN],
+    },
+    Entry {
+        name: c"vkAcquireNextImageKHR",
+        function: vkAcquireNextImageKHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_SWAPCHAIN],
+    },
     Entry {
         name: c"vkAllocateCommandBuffers",
         function: vkAllocateCommandBuffers as *const (),
@@ -4784,6 +5138,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[],
     },
     Entry {
+        name: c"vkCreateHeadlessSurfaceEXT",
+        function: vkCreateHeadlessSurfaceEXT as *const (),
+        level: Level::Instance,
+        core: 0,
+        extensions: &[ext::VK_EXT_HEADLESS_SURFACE],
+    },
+    Entry {
         name: c"vkCreateImage",
         function: vkCreateImage as *const (),
         level: Level::Device,
@@ -4887,6 +5248,27 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Device,
         core: 100,
         extensions: &[],
+    },
+    Entry {
+        name: c"vkCreateSwapchainKHR",
+        function: vkCreateSwapchainKHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_SWAPCHAIN],
+    },
+    Entry {
+        name: c"vkCreateXcbSurfaceKHR",
+        function: vkCreateXcbSurfaceKHR as *const (),
+        level: Level::Instance,
+        core: 0,
+        extensions: &[ext::VK_KHR_XCB_SURFACE],
+    },
+    Entry {
+        name: c"vkCreateXlibSurfaceKHR",
+        function: vkCreateXlibSurfaceKHR as *const (),
+        level: Level::Instance,
+        core: 0,
+        extensions: &[ext::VK_KHR_XLIB_SURFACE],
     },
     Entry {
         name: c"vkDebugReportMessageEXT",
@@ -5083,6 +5465,20 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Device,
         core: 100,
         extensions: &[],
+    },
+    Entry {
+        name: c"vkDestroySurfaceKHR",
+        function: vkDestroySurfaceKHR as *const (),
+        level: Level::Instance,
+        core: 0,
+        extensions: &[ext::VK_KHR_SURFACE],
+    },
+    Entry {
+        name: c"vkDestroySwapchainKHR",
+        function: vkDestroySwapchainKHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_SWAPCHAIN],
     },
     Entry {
         name: c"vkDeviceWaitIdle",
@@ -5286,6 +5682,20 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Device,
         core: 0,
         extensions: &[ext::VK_KHR_DEVICE_GROUP],
+    },
+    Entry {
+        name: c"vkGetDeviceGroupPresentCapabilitiesKHR",
+        function: vkGetDeviceGroupPresentCapabilitiesKHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_DEVICE_GROUP, ext::VK_KHR_SWAPCHAIN],
+    },
+    Entry {
+        name: c"vkGetDeviceGroupSurfacePresentModesKHR",
+        function: vkGetDeviceGroupSurfacePresentModesKHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_DEVICE_GROUP, ext::VK_KHR_SWAPCHAIN],
     },
     Entry {
         name: c"vkGetDeviceImageMemoryRequirements",
@@ -5617,6 +6027,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[ext::VK_KHR_GET_PHYSICAL_DEVICE_PROPERTIES2],
     },
     Entry {
+        name: c"vkGetPhysicalDevicePresentRectanglesKHR",
+        function: vkGetPhysicalDevicePresentRectanglesKHR as *const (),
+        level: Level::PhysicalDevice,
+        core: 0,
+        extensions: &[ext::VK_KHR_DEVICE_GROUP, ext::VK_KHR_SWAPCHAIN],
+    },
+    Entry {
         name: c"vkGetPhysicalDeviceProperties",
         function: vkGetPhysicalDeviceProperties as *const (),
         level: Level::PhysicalDevice,
@@ -5680,6 +6097,48 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[ext::VK_KHR_GET_PHYSICAL_DEVICE_PROPERTIES2],
     },
     Entry {
+        name: c"vkGetPhysicalDeviceSurfaceCapabilities2KHR",
+        function: vkGetPhysicalDeviceSurfaceCapabilities2KHR as *const (),
+        level: Level::PhysicalDevice,
+        core: 0,
+        extensions: &[ext::VK_KHR_GET_SURFACE_CAPABILITIES2],
+    },
+    Entry {
+        name: c"vkGetPhysicalDeviceSurfaceCapabilitiesKHR",
+        function: vkGetPhysicalDeviceSurfaceCapabilitiesKHR as *const (),
+        level: Level::PhysicalDevice,
+        core: 0,
+        extensions: &[ext::VK_KHR_SURFACE],
+    },
+    Entry {
+        name: c"vkGetPhysicalDeviceSurfaceFormats2KHR",
+        function: vkGetPhysicalDeviceSurfaceFormats2KHR as *const (),
+        level: Level::PhysicalDevice,
+        core: 0,
+        extensions: &[ext::VK_KHR_GET_SURFACE_CAPABILITIES2],
+    },
+    Entry {
+        name: c"vkGetPhysicalDeviceSurfaceFormatsKHR",
+        function: vkGetPhysicalDeviceSurfaceFormatsKHR as *const (),
+        level: Level::PhysicalDevice,
+        core: 0,
+        extensions: &[ext::VK_KHR_SURFACE],
+    },
+    Entry {
+        name: c"vkGetPhysicalDeviceSurfacePresentModesKHR",
+        function: vkGetPhysicalDeviceSurfacePresentModesKHR as *const (),
+        level: Level::PhysicalDevice,
+        core: 0,
+        extensions: &[ext::VK_KHR_SURFACE],
+    },
+    Entry {
+        name: c"vkGetPhysicalDeviceSurfaceSupportKHR",
+        function: vkGetPhysicalDeviceSurfaceSupportKHR as *const (),
+        level: Level::PhysicalDevice,
+        core: 0,
+        extensions: &[ext::VK_KHR_SURFACE],
+    },
+    Entry {
         name: c"vkGetPhysicalDeviceToolProperties",
         function: vkGetPhysicalDeviceToolProperties as *const (),
         level: Level::PhysicalDevice,
@@ -5692,6 +6151,20 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::PhysicalDevice,
         core: 0,
         extensions: &[ext::VK_EXT_TOOLING_INFO],
+    },
+    Entry {
+        name: c"vkGetPhysicalDeviceXcbPresentationSupportKHR",
+        function: vkGetPhysicalDeviceXcbPresentationSupportKHR as *const (),
+        level: Level::PhysicalDevice,
+        core: 0,
+        extensions: &[ext::VK_KHR_XCB_SURFACE],
+    },
+    Entry {
+        name: c"vkGetPhysicalDeviceXlibPresentationSupportKHR",
+        function: vkGetPhysicalDeviceXlibPresentationSupportKHR as *const (),
+        level: Level::PhysicalDevice,
+        core: 0,
+        extensions: &[ext::VK_KHR_XLIB_SURFACE],
     },
     Entry {
         name: c"vkGetPipelineCacheData",
@@ -5778,6 +6251,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[ext::VK_KHR_TIMELINE_SEMAPHORE],
     },
     Entry {
+        name: c"vkGetSwapchainImagesKHR",
+        function: vkGetSwapchainImagesKHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_SWAPCHAIN],
+    },
+    Entry {
         name: c"vkInvalidateMappedMemoryRanges",
         function: vkInvalidateMappedMemoryRanges as *const (),
         level: Level::Device,
@@ -5841,6 +6321,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[ext::VK_EXT_DEBUG_UTILS],
     },
     Entry {
+        name: c"vkQueuePresentKHR",
+        function: vkQueuePresentKHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_SWAPCHAIN],
+    },
+    Entry {
         name: c"vkQueueSubmit",
         function: vkQueueSubmit as *const (),
         level: Level::Device,
@@ -5867,6 +6354,20 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Device,
         core: 100,
         extensions: &[],
+    },
+    Entry {
+        name: c"vkReleaseSwapchainImagesEXT",
+        function: vkReleaseSwapchainImagesKHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_SWAPCHAIN_MAINTENANCE1],
+    },
+    Entry {
+        name: c"vkReleaseSwapchainImagesKHR",
+        function: vkReleaseSwapchainImagesKHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_SWAPCHAIN_MAINTENANCE1],
     },
     Entry {
         name: c"vkResetCommandBuffer",
@@ -6035,6 +6536,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Device,
         core: 100,
         extensions: &[],
+    },
+    Entry {
+        name: c"vkWaitForPresentKHR",
+        function: vkWaitForPresentKHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_PRESENT_WAIT],
     },
     Entry {
         name: c"vkWaitSemaphores",

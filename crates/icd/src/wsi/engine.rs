@@ -1,0 +1,276 @@
+//! The presentation engine: what a swapchain's images are doing, and the thread that shows them.
+//!
+//! State changes happen under the device's hub, so that waiting for an image is the same as waiting for a fence.
+
+use super::pixels::Picture;
+use super::surface::{Place, Target};
+use super::window::{Canvas, Window};
+use crate::answer::Answer;
+use crate::device::Inner;
+use gpu::memory::Bound;
+use gpu::sync::{Fence, Hub};
+use parking_lot::Mutex;
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// What an image of a swapchain is doing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Phase {
+    /// It can be acquired.
+    Free,
+    /// It is the application's.
+    Acquired,
+    /// It was presented, and waits to be shown.
+    Presented,
+}
+
+/// An image on its way to the surface.
+pub(crate) struct Frame {
+    pub image: u32,
+    pub mode: vk::PresentModeKHR,
+    /// Of VK_KHR_present_id; 0 for none.
+    pub id: u64,
+    /// Of VK_EXT_swapchain_maintenance1: signalled when the presentation is done with.
+    pub fence: Option<Arc<Fence>>,
+}
+
+pub(crate) struct State {
+    pub phases: Vec<Phase>,
+    /// Images that can be acquired, the one that has been for longest first.
+    pub free: VecDeque<u32>,
+    /// Frames whose waits are over, in the queue's order.
+    pending: VecDeque<Frame>,
+    /// Frames presented and not yet shown, those on the queue included.
+    under_way: usize,
+    /// The largest id that was shown.
+    pub shown: u64,
+    /// Another swapchain has taken this one's place.
+    pub retired: bool,
+    closed: bool,
+    /// What the surface is to this swapchain: `SUCCESS`, `SUBOPTIMAL_KHR`, `ERROR_SURFACE_LOST_KHR`.
+    pub status: vk::Result,
+}
+
+impl State {
+    fn release(&mut self, image: u32) {
+        self.phases[image as usize] = Phase::Free;
+        self.free.push_back(image);
+    }
+
+    /// Ends a frame, shown or not.
+    fn end(&mut self, frame: &Frame) {
+        self.under_way -= 1;
+        self.release(frame.image);
+        if let Some(f) = &frame.fence {
+            f.signaled.store(true, std::sync::atomic::Ordering::SeqCst);
+        }
+    }
+}
+
+pub(crate) struct Engine {
+    pub device: Arc<Inner>,
+    pub target: Arc<Target>,
+    pub images: Vec<Arc<gpu::image::Image>>,
+    /// The format the images are shown as.
+    pub format: vk::Format,
+    pub extent: vk::Extent2D,
+    pub opaque: bool,
+    /// Whether the images fit the surface only at its own size.
+    pub exact: bool,
+    /// Locked inside the hub's lock, never the other way round.
+    state: Mutex<State>,
+}
+
+impl Engine {
+    pub fn new(
+        device: Arc<Inner>,
+        target: Arc<Target>,
+        images: Vec<Arc<gpu::image::Image>>,
+        (format, extent): (vk::Format, vk::Extent2D),
+        opaque: bool,
+        exact: bool,
+    ) -> Engine {
+        let state = State {
+            phases: vec![Phase::Free; images.len()],
+            free: (0..images.len() as u32).collect(),
+            pending: VecDeque::new(),
+            under_way: 0,
+            shown: 0,
+            retired: false,
+            closed: false,
+            status: vk::Result::SUCCESS,
+        };
+        Engine { device, target, images, format, extent, opaque, exact, state: Mutex::new(state) }
+    }
+
+    fn hub(&self) -> &Hub {
+        self.device.hub()
+    }
+
+    /// Changes the state, and wakes whoever waits for it.
+    pub fn change<R>(&self, f: impl FnOnce(&mut State) -> R) -> R {
+        self.hub().change(|| f(&mut self.state.lock()))
+    }
+
+    pub fn look<R>(&self, f: impl FnOnce(&State) -> R) -> R {
+        f(&self.state.lock())
+    }
+
+    /// Waits for `ready` as [`Hub::wait`] does.
+    pub fn wait(&self, timeout: u64, mut ready: impl FnMut(&mut State) -> bool) -> bool {
+        self.hub().wait(timeout, || ready(&mut self.state.lock()))
+    }
+
+    /// Memory of an image, for another that is to be bound to it.
+    pub fn memory(&self, image: u32) -> Option<Bound> {
+        self.images.get(image as usize)?.bound().cloned()
+    }
+
+    /// Looks at the surface, and says what it is to this swapchain.
+    pub fn check(&self) -> vk::Result {
+        let status = match self.target.extent() {
+            Err(e) => e,
+            Ok(Some(e)) if self.exact && e != self.extent => vk::Result::SUBOPTIMAL_KHR,
+            Ok(_) => vk::Result::SUCCESS,
+        };
+        let mut state = self.state.lock();
+        if state.status.as_raw() >= 0 {
+            state.status = status;
+        }
+        state.status
+    }
+
+    /// Takes an acquired image from the application; false if it is not the application's.
+    pub fn take(&self, image: u32) -> bool {
+        let mut state = self.state.lock();
+        let Some(phase) = state.phases.get_mut(image as usize).filter(|p| **p == Phase::Acquired) else {
+            return false;
+        };
+        *phase = Phase::Presented;
+        state.under_way += 1;
+        true
+    }
+
+    /// A frame's waits are over: called by the queue's thread, in the order of presentation.
+    pub fn arrive(&self, frame: Frame) {
+        self.change(|s| {
+            if s.closed {
+                return s.end(&frame);
+            }
+            if frame.mode == vk::PresentModeKHR::MAILBOX {
+                while s.pending.back().is_some_and(|f| f.mode == vk::PresentModeKHR::MAILBOX) {
+                    let stale = s.pending.pop_back();
+                    stale.iter().for_each(|f| s.end(f));
+                }
+            }
+            s.pending.push_back(frame);
+        });
+    }
+
+    /// Gives acquired images back unused.
+    pub fn give_back(&self, images: &[u32]) -> bool {
+        self.change(|s| {
+            let all = images.iter().all(|&i| s.phases.get(i as usize) == Some(&Phase::Acquired));
+            if all {
+                images.iter().for_each(|&i| s.release(i));
+            }
+            all
+        })
+    }
+
+    /// Ends the engine's thread once it has shown what is on its way, or after a second.
+    pub fn close(&self) {
+        self.wait(1_000_000_000, |s| s.under_way == 0 || s.status.as_raw() < 0);
+        self.change(|s| s.closed = true);
+    }
+
+    fn picture(&self, frame: &Frame) -> Option<Picture> {
+        let surface = self.images[frame.image as usize].surface(vk::ImageAspectFlags::COLOR, 0)?;
+        let (width, height) = (self.extent.width, self.extent.height);
+        Some(Picture { surface, format: self.format, width, height, opaque: self.opaque })
+    }
+
+    /// The thread: shows frames until the swapchain is closed or the device lost.
+    pub fn run(&self) {
+        let mut screen = match &self.target.place {
+            Place::Headless => Screen::None,
+            Place::Window(window) => Screen::New(window),
+        };
+        let refresh = screen.refresh();
+        let mut last: Option<Instant> = None;
+        loop {
+            self.wait(u64::MAX, |s| !s.pending.is_empty() || s.closed);
+            // One picture for each refresh; late ones are shown at once, for no screen tells its moments.
+            let next = last.zip(refresh).map(|(last, refresh)| last + refresh);
+            if let Some(next) = next {
+                loop {
+                    let left = next.saturating_duration_since(Instant::now());
+                    let paced = |s: &State| s.pending.front().is_some_and(|f| waits(f.mode));
+                    if left.is_zero() || self.hub().is_lost() {
+                        break;
+                    }
+                    if self.wait(left.as_nanos() as u64, |s| s.closed || !paced(s)) {
+                        break;
+                    }
+                }
+            }
+            if self.hub().is_lost() {
+                return;
+            }
+            let (frame, closed) = {
+                let mut state = self.state.lock();
+                (state.pending.pop_front(), state.closed)
+            };
+            let Some(frame) = frame else {
+                if closed {
+                    return;
+                }
+                continue;
+            };
+            let shown = match self.picture(&frame) {
+                Some(p) if !closed => screen.show(&p),
+                _ => Ok(()),
+            };
+            last = Some(Instant::now());
+            self.change(|s| {
+                s.end(&frame);
+                s.shown = s.shown.max(frame.id);
+                if let Err(e) = shown {
+                    s.status = e;
+                }
+            });
+        }
+    }
+}
+
+/// Whether frames of this mode wait for the screen.
+fn waits(mode: vk::PresentModeKHR) -> bool {
+    mode != vk::PresentModeKHR::IMMEDIATE && mode != vk::PresentModeKHR::FIFO_RELAXED
+}
+
+/// What the thread shows frames on.
+enum Screen<'a> {
+    None,
+    New(&'a Window),
+    Ready(Canvas<'a>),
+}
+
+impl Screen<'_> {
+    fn refresh(&self) -> Option<Duration> {
+        match self {
+            Screen::New(w) => Some(w.refresh()),
+            _ => None,
+        }
+    }
+
+    fn show(&mut self, picture: &Picture) -> Answer {
+        if let Screen::New(w) = *self {
+            *self = Screen::Ready(Canvas::new(w)?);
+        }
+        match self {
+            Screen::Ready(canvas) => canvas.show(picture),
+            _ => Ok(()),
+        }
+    }
+}

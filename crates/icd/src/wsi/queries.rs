@@ -1,0 +1,201 @@
+//! What surfaces can do.
+
+use super::pixels::FORMATS;
+use super::surface::{MAX_EXTENT, Place, Surface};
+use crate::answer::{Answer, code};
+use crate::chain;
+use crate::device::Device;
+use crate::object;
+use crate::physical_device::PhysicalDevice;
+use vk::CompositeAlphaFlagsKHR as Alpha;
+use vk::ImageUsageFlags as U;
+use vk::PresentModeKHR as Mode;
+
+/// All surfaces have these, and a present may be of any of them whatever the swapchain's.
+pub(crate) const PRESENT_MODES: [Mode; 4] = [Mode::FIFO, Mode::MAILBOX, Mode::IMMEDIATE, Mode::FIFO_RELAXED];
+
+/// One is shown or waits for it while the application draws into another.
+pub(crate) const MIN_IMAGES: u32 = 2;
+
+pub(crate) const USAGE: U = U::from_raw(
+    U::TRANSFER_SRC.as_raw()
+        | U::TRANSFER_DST.as_raw()
+        | U::SAMPLED.as_raw()
+        | U::STORAGE.as_raw()
+        | U::COLOR_ATTACHMENT.as_raw()
+        | U::INPUT_ATTACHMENT.as_raw(),
+);
+
+/// What a swapchain may ask for; windows without alpha ignore all but opaque.
+pub(crate) const COMPOSITE: Alpha =
+    Alpha::from_raw(Alpha::OPAQUE.as_raw() | Alpha::INHERIT.as_raw() | Alpha::PRE_MULTIPLIED.as_raw());
+
+fn capabilities(place: &Place) -> Answer<vk::SurfaceCapabilitiesKHR> {
+    // A window's images have its size; without a window they have any.
+    let any = vk::Extent2D { width: u32::MAX, height: u32::MAX };
+    let one = vk::Extent2D { width: 1, height: 1 };
+    let (current, min, max, alpha) = match place {
+        Place::Headless => (any, one, MAX_EXTENT, Alpha::OPAQUE | Alpha::INHERIT),
+        Place::Window(w) => {
+            let now = w.extent()?;
+            let alpha = if w.has_alpha() { COMPOSITE } else { Alpha::OPAQUE | Alpha::INHERIT };
+            (now, now, now, alpha)
+        }
+    };
+    Ok(vk::SurfaceCapabilitiesKHR {
+        min_image_count: MIN_IMAGES,
+        max_image_count: 0,
+        current_extent: current,
+        min_image_extent: min,
+        max_image_extent: max,
+        max_image_array_layers: 1,
+        supported_transforms: vk::SurfaceTransformFlagsKHR::IDENTITY,
+        current_transform: vk::SurfaceTransformFlagsKHR::IDENTITY,
+        supported_composite_alpha: alpha,
+        supported_usage_flags: USAGE,
+    })
+}
+
+/// The place behind a surface's handle.
+unsafe fn on<T>(surface: vk::SurfaceKHR, f: impl FnOnce(&Place) -> Answer<T>) -> Answer<T> {
+    match object::get::<Surface>(surface) {
+        Some(s) => f(&s.target.place),
+        None => Err(vk::Result::ERROR_SURFACE_LOST_KHR),
+    }
+}
+
+pub(crate) unsafe fn get_physical_device_surface_support_khr(
+    _: &PhysicalDevice,
+    family: u32,
+    surface: vk::SurfaceKHR,
+    out: *mut vk::Bool32,
+) -> vk::Result {
+    code(on(surface, |place| {
+        let shows = match place {
+            Place::Headless => true,
+            Place::Window(w) => w.shows(),
+        };
+        *out = (shows && family == 0).into();
+        Ok(())
+    }))
+}
+
+pub(crate) unsafe fn get_physical_device_surface_capabilities_khr(
+    _: &PhysicalDevice,
+    surface: vk::SurfaceKHR,
+    out: *mut vk::SurfaceCapabilitiesKHR,
+) -> vk::Result {
+    code(on(surface, capabilities).map(|c| *out = c))
+}
+
+pub(crate) unsafe fn get_physical_device_surface_capabilities2_khr(
+    _: &PhysicalDevice,
+    info: *const vk::PhysicalDeviceSurfaceInfo2KHR,
+    out: *mut vk::SurfaceCapabilities2KHR,
+) -> vk::Result {
+    let out = &mut *out;
+    code(on((*info).surface, |place| {
+        let c = capabilities(place)?;
+        out.surface_capabilities = c;
+        if let Some(p) = chain::find_mut::<vk::SurfaceProtectedCapabilitiesKHR>(out.p_next) {
+            p.supports_protected = vk::FALSE;
+        }
+        if let Some(s) = chain::find_mut::<vk::SurfacePresentScalingCapabilitiesEXT>(out.p_next) {
+            // A picture of another size lies in the window's upper left corner.
+            let window = matches!(place, Place::Window(_));
+            s.supported_present_scaling = Default::default();
+            s.supported_present_gravity_x = Default::default();
+            s.supported_present_gravity_y = Default::default();
+            (s.min_scaled_image_extent, s.max_scaled_image_extent) = (c.min_image_extent, c.max_image_extent);
+            if window {
+                s.supported_present_scaling = vk::PresentScalingFlagsEXT::ONE_TO_ONE;
+                s.supported_present_gravity_x = vk::PresentGravityFlagsEXT::MIN;
+                s.supported_present_gravity_y = vk::PresentGravityFlagsEXT::MIN;
+                s.min_scaled_image_extent = vk::Extent2D { width: 1, height: 1 };
+                s.max_scaled_image_extent = MAX_EXTENT;
+            }
+        }
+        if let Some(m) = chain::find_mut::<vk::SurfacePresentModeCompatibilityEXT>(out.p_next) {
+            // The mode asked about first, then all others.
+            let asked = chain::find::<vk::SurfacePresentModeEXT>((*info).p_next).map(|a| a.present_mode);
+            let others = PRESENT_MODES.into_iter().filter(|m| Some(*m) != asked);
+            let modes: Vec<Mode> = asked.into_iter().chain(others).collect();
+            return match chain::fill(&modes, &mut m.present_mode_count, m.p_present_modes) {
+                vk::Result::SUCCESS => Ok(()),
+                incomplete => Err(incomplete),
+            };
+        }
+        Ok(())
+    }))
+}
+
+fn formats() -> [vk::SurfaceFormatKHR; FORMATS.len()] {
+    FORMATS.map(|format| vk::SurfaceFormatKHR { format, color_space: vk::ColorSpaceKHR::SRGB_NONLINEAR })
+}
+
+pub(crate) unsafe fn get_physical_device_surface_formats_khr(
+    _: &PhysicalDevice,
+    surface: vk::SurfaceKHR,
+    count: *mut u32,
+    out: *mut vk::SurfaceFormatKHR,
+) -> vk::Result {
+    on(surface, |_| Ok(chain::fill(&formats(), count, out))).unwrap_or_else(|e| e)
+}
+
+pub(crate) unsafe fn get_physical_device_surface_formats2_khr(
+    _: &PhysicalDevice,
+    info: *const vk::PhysicalDeviceSurfaceInfo2KHR,
+    count: *mut u32,
+    out: *mut vk::SurfaceFormat2KHR,
+) -> vk::Result {
+    let all = formats();
+    on((*info).surface, |_| Ok(chain::fill_with(all.len(), count, out, |f, i| f.surface_format = all[i])))
+        .unwrap_or_else(|e| e)
+}
+
+pub(crate) unsafe fn get_physical_device_surface_present_modes_khr(
+    _: &PhysicalDevice,
+    surface: vk::SurfaceKHR,
+    count: *mut u32,
+    out: *mut Mode,
+) -> vk::Result {
+    on(surface, |_| Ok(chain::fill(&PRESENT_MODES, count, out))).unwrap_or_else(|e| e)
+}
+
+pub(crate) unsafe fn get_physical_device_present_rectangles_khr(
+    _: &PhysicalDevice,
+    surface: vk::SurfaceKHR,
+    count: *mut u32,
+    out: *mut vk::Rect2D,
+) -> vk::Result {
+    on(surface, |place| {
+        let extent = match place {
+            Place::Headless => MAX_EXTENT,
+            Place::Window(w) => w.extent()?,
+        };
+        Ok(chain::fill(&[vk::Rect2D { offset: Default::default(), extent }], count, out))
+    })
+    .unwrap_or_else(|e| e)
+}
+
+/// The one device of its group shows what it has drawn itself.
+pub(crate) unsafe fn get_device_group_present_capabilities_khr(
+    _: &Device,
+    out: *mut vk::DeviceGroupPresentCapabilitiesKHR,
+) -> vk::Result {
+    (*out).present_mask = [0; vk::MAX_DEVICE_GROUP_SIZE];
+    (*out).present_mask[0] = 1;
+    (*out).modes = vk::DeviceGroupPresentModeFlagsKHR::LOCAL;
+    vk::Result::SUCCESS
+}
+
+pub(crate) unsafe fn get_device_group_surface_present_modes_khr(
+    _: &Device,
+    surface: vk::SurfaceKHR,
+    out: *mut vk::DeviceGroupPresentModeFlagsKHR,
+) -> vk::Result {
+    code(on(surface, |_| {
+        *out = vk::DeviceGroupPresentModeFlagsKHR::LOCAL;
+        Ok(())
+    }))
+}

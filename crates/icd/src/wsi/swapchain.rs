@@ -1,0 +1,193 @@
+//! VkSwapchainKHR: making one, its images, its end.
+
+use super::engine::Engine;
+use super::pixels::FORMATS;
+use super::queries::{COMPOSITE, MIN_IMAGES, PRESENT_MODES, USAGE};
+use super::surface::{MAX_EXTENT, Surface};
+use crate::answer::{Answer, created, invalid};
+use crate::chain;
+use crate::device::Device;
+use crate::image::Image;
+use crate::memory::Memory;
+use crate::object::{self, Object};
+use gpu::memory::Bound;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+
+pub struct Swapchain {
+    pub(crate) engine: Arc<Engine>,
+    pub(crate) mode: vk::PresentModeKHR,
+    images: Vec<vk::Image>,
+    /// What the images are bound to; counted as any allocation.
+    _memory: Vec<Memory>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Object for Swapchain {
+    type Handle = vk::SwapchainKHR;
+}
+
+impl Drop for Swapchain {
+    fn drop(&mut self) {
+        self.engine.close();
+        if let Some(t) = self.thread.take() {
+            let _ = t.join();
+        }
+    }
+}
+
+/// The images' description (specification, section "WSI Swapchain": the implied image creation parameters).
+fn image_info<'a>(info: &vk::SwapchainCreateInfoKHR<'a>) -> vk::ImageCreateInfo<'a> {
+    let mut flags = vk::ImageCreateFlags::empty();
+    if info.flags.contains(vk::SwapchainCreateFlagsKHR::MUTABLE_FORMAT) {
+        flags |= vk::ImageCreateFlags::MUTABLE_FORMAT | vk::ImageCreateFlags::EXTENDED_USAGE;
+    }
+    if info.flags.contains(vk::SwapchainCreateFlagsKHR::SPLIT_INSTANCE_BIND_REGIONS) {
+        flags |= vk::ImageCreateFlags::SPLIT_INSTANCE_BIND_REGIONS;
+    }
+    vk::ImageCreateInfo {
+        p_next: info.p_next, // a list of formats, if any
+        flags,
+        image_type: vk::ImageType::TYPE_2D,
+        format: info.image_format,
+        extent: vk::Extent3D { width: info.image_extent.width, height: info.image_extent.height, depth: 1 },
+        mip_levels: 1,
+        array_layers: info.image_array_layers,
+        samples: vk::SampleCountFlags::TYPE_1,
+        tiling: vk::ImageTiling::OPTIMAL,
+        usage: info.image_usage,
+        sharing_mode: info.image_sharing_mode,
+        queue_family_index_count: info.queue_family_index_count,
+        p_queue_family_indices: info.p_queue_family_indices,
+        ..Default::default()
+    }
+}
+
+/// What an application may not ask for; a line about the first such thing.
+fn check(info: &vk::SwapchainCreateInfoKHR) -> Result<(), String> {
+    let e = info.image_extent;
+    if !FORMATS.contains(&info.image_format) || info.image_color_space != vk::ColorSpaceKHR::SRGB_NONLINEAR {
+        return Err(format!("{:?} in {:?}", info.image_format, info.image_color_space));
+    }
+    if e.width == 0 || e.height == 0 || e.width > MAX_EXTENT.width || e.height > MAX_EXTENT.height {
+        return Err(format!("{} × {} pixels", e.width, e.height));
+    }
+    if info.image_array_layers != 1 {
+        return Err(format!("{} layers", info.image_array_layers));
+    }
+    if !PRESENT_MODES.contains(&info.present_mode) {
+        return Err(format!("the present mode {:?}", info.present_mode));
+    }
+    if !USAGE.contains(info.image_usage) {
+        return Err(format!("the usage {:?}", info.image_usage));
+    }
+    if info.pre_transform != vk::SurfaceTransformFlagsKHR::IDENTITY {
+        return Err(format!("the transform {:?}", info.pre_transform));
+    }
+    if info.flags.contains(vk::SwapchainCreateFlagsKHR::PROTECTED) {
+        return Err("protected images".into());
+    }
+    if !COMPOSITE.contains(info.composite_alpha) {
+        return Err(format!("the composite alpha {:?}", info.composite_alpha));
+    }
+    Ok(())
+}
+
+/// More images than anyone can want.
+const MAX_IMAGES: u32 = 1024;
+
+unsafe fn new(device: &Device, info: &vk::SwapchainCreateInfoKHR) -> Answer<Swapchain> {
+    if device.hub().is_lost() {
+        return Err(vk::Result::ERROR_DEVICE_LOST);
+    }
+    check(info).map_err(|line| invalid(&format!("vkCreateSwapchainKHR: no surface has {line}")))?;
+    let Some(surface) = object::get::<Surface>(info.surface) else {
+        return Err(vk::Result::ERROR_SURFACE_LOST_KHR);
+    };
+    let target = surface.target.clone();
+    target.alive()?;
+    let old = match info.old_swapchain {
+        s if s == vk::SwapchainKHR::null() => None,
+        s => Some(object::get::<Swapchain>(s).ok_or(vk::Result::ERROR_NATIVE_WINDOW_IN_USE_KHR)?),
+    };
+    {
+        let current = target.swapchain.lock().upgrade().filter(|c| !c.look(|s| s.retired));
+        if let Some(current) = current
+            && old.is_none_or(|o| !Arc::ptr_eq(&o.engine, &current))
+        {
+            return Err(vk::Result::ERROR_NATIVE_WINDOW_IN_USE_KHR);
+        }
+    }
+    // The old one is retired whether or not the new one can be made.
+    if let Some(old) = old {
+        old.engine.change(|s| s.retired = true);
+    }
+    let count = info.min_image_count.max(MIN_IMAGES);
+    if count > MAX_IMAGES {
+        return Err(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY);
+    }
+    let image_info = image_info(info);
+    let mut images = Vec::new();
+    let mut memory = Vec::new();
+    for _ in 0..count {
+        let image = gpu::image::Image::new(&image_info)?;
+        let m = Memory::new(image.size())?;
+        if !image.bind(Bound { memory: m.gpu.clone(), offset: 0 }) {
+            return Err(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY);
+        }
+        images.push(Arc::new(image));
+        memory.push(m);
+    }
+    let opaque = info.composite_alpha == vk::CompositeAlphaFlagsKHR::OPAQUE;
+    let scaled = chain::find::<vk::SwapchainPresentScalingCreateInfoEXT>(info.p_next)
+        .is_some_and(|s| !s.scaling_behavior.is_empty());
+    let shown = (info.image_format, info.image_extent);
+    let engine =
+        Arc::new(Engine::new(device.inner.clone(), target.clone(), images.clone(), shown, opaque, !scaled));
+    let worker = engine.clone();
+    let thread = std::thread::Builder::new()
+        .name("tuff-present".into())
+        .spawn(move || worker.run())
+        .map_err(|_| vk::Result::ERROR_OUT_OF_HOST_MEMORY)?;
+    *target.swapchain.lock() = Arc::downgrade(&engine);
+    let images = images.into_iter().map(|gpu| object::create(Image { gpu })).collect();
+    Ok(Swapchain { engine, mode: info.present_mode, images, _memory: memory, thread: Some(thread) })
+}
+
+pub(crate) unsafe fn create_swapchain_khr(
+    device: &Device,
+    info: *const vk::SwapchainCreateInfoKHR,
+    _: *const vk::AllocationCallbacks,
+    out: *mut vk::SwapchainKHR,
+) -> vk::Result {
+    created(out, new(device, &*info))
+}
+
+pub(crate) unsafe fn destroy_swapchain_khr(
+    _: &Device,
+    swapchain: vk::SwapchainKHR,
+    _: *const vk::AllocationCallbacks,
+) {
+    if let Some(s) = object::destroy::<Swapchain>(swapchain) {
+        for &image in &s.images {
+            object::destroy::<Image>(image);
+        }
+    }
+}
+
+pub(crate) unsafe fn get_swapchain_images_khr(
+    _: &Device,
+    swapchain: vk::SwapchainKHR,
+    count: *mut u32,
+    images: *mut vk::Image,
+) -> vk::Result {
+    match object::get::<Swapchain>(swapchain) {
+        Some(s) => chain::fill(&s.images, count, images),
+        None => vk::Result::ERROR_SURFACE_LOST_KHR,
+    }
+}
+
+/// The memory of a swapchain's image, for an image that is to be bound to it (VkBindImageMemorySwapchainInfoKHR).
+pub(crate) unsafe fn memory(swapchain: vk::SwapchainKHR, image: u32) -> Option<Bound> {
+    object::get::<Swapchain>(swapchain)?.engine.memory(image)
+}

@@ -1,0 +1,86 @@
+//! An X server without a screen (Debian's xvfb), and a window of it.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+use x11rb::connection::Connection as _;
+use x11rb::protocol::xproto::{
+    ConfigureWindowAux, ConnectionExt as _, CreateWindowAux, ImageFormat, WindowClass,
+};
+use x11rb::wrapper::ConnectionExt as _;
+use x11rb::xcb_ffi::XCBConnection;
+
+pub struct XServer {
+    child: Child,
+    pub name: String,
+}
+
+impl XServer {
+    /// A server with a screen of this depth; `arguments` as Xvfb takes them.
+    pub fn new(depth: u32, arguments: &[&str]) -> XServer {
+        let mut child = Command::new("Xvfb")
+            .args(["-displayfd", "1", "-nolisten", "tcp", "-noreset", "-screen", "0"])
+            .arg(format!("800x600x{depth}"))
+            .args(arguments)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("these tests need Xvfb (Debian: xvfb)");
+        let mut number = String::new();
+        let out = child.stdout.take().expect("its output is ours");
+        BufReader::new(out).read_line(&mut number).expect("it says its number");
+        let name = format!(":{}", number.trim());
+        assert!(name.len() > 1, "Xvfb did not start");
+        XServer { child, name }
+    }
+}
+
+impl Drop for XServer {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A window, over a connection of libxcb's as an application has it.
+pub struct Window {
+    pub connection: XCBConnection,
+    pub id: u32,
+    pub visual: u32,
+}
+
+impl Window {
+    pub fn new(server: &XServer, width: u16, height: u16) -> Window {
+        let name = std::ffi::CString::new(server.name.clone()).expect("a name");
+        let (connection, screen) = XCBConnection::connect(Some(&name)).expect("the server answers");
+        let screen = &connection.setup().roots[screen];
+        let (root, depth, visual) = (screen.root, screen.root_depth, screen.root_visual);
+        let id = connection.generate_id().expect("an id");
+        let aux = CreateWindowAux::new().background_pixel(0);
+        // Not flushed: the driver speaks on the same connection.
+        connection
+            .create_window(depth, id, root, 0, 0, width, height, 0, WindowClass::INPUT_OUTPUT, visual, &aux)
+            .expect("a window is asked for");
+        connection.map_window(id).expect("it is to be seen");
+        Window { connection, id, visual }
+    }
+
+    pub fn raw(&self) -> *mut std::ffi::c_void {
+        self.connection.get_raw_xcb_connection()
+    }
+
+    pub fn resize(&self, width: u32, height: u32) {
+        let aux = ConfigureWindowAux::new().width(width).height(height);
+        self.connection.configure_window(self.id, &aux).expect("the size is asked for");
+    }
+
+    pub fn destroy(&self) {
+        self.connection.destroy_window(self.id).expect("the end is asked for");
+        self.connection.sync().expect("the server answers");
+    }
+
+    /// The bytes of each pixel, row by row; four each of a screen of depth 24, two of 16.
+    pub fn pixels(&self, width: u16, height: u16) -> Vec<u8> {
+        let image = self.connection.get_image(ImageFormat::Z_PIXMAP, self.id, 0, 0, width, height, !0);
+        image.expect("asked").reply().expect("the window is there").data
+    }
+}
