@@ -1,10 +1,12 @@
-//! The bench runner: the kernels of `benches/kernels` on Tuff and on its installed peers, side by side.
+//! The bench runner: the kernels of `benches/kernels` and the pictures of `benches/pictures` on Tuff and on its
+//! installed peers, side by side.
 //!
 //! A driver lives in a child process of its own, which sees that driver alone (`VK_ICD_FILENAMES`). The children of a
 //! comparison take turns, round by round (A B A B), so that a busy machine is busy for all of them. One thread is
 //! measured in CPU time of the whole child, more in wall time.
 
 mod parent;
+mod pictures;
 mod table;
 
 use clap::Parser;
@@ -12,10 +14,11 @@ use client::drivers::{self, Driver, Threads};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Runs the benchmark kernels on Tuff, lavapipe and SwiftShader.
+/// Runs the benchmark kernels and pictures on Tuff, lavapipe and SwiftShader.
 #[derive(Parser)]
 pub struct Args {
-    /// Only these kernels (comma-separated).
+    /// Only these (comma-separated): kernels and pictures by name, `kernels`, `pictures`, `first` (first frames of
+    /// new pipelines), `memory` (the peak of a large multisampled pass).
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
     /// Rounds of each timing.
@@ -68,21 +71,13 @@ fn main() -> ExitCode {
 }
 
 fn run(args: &Args) -> client::Result<bool> {
-    let (drivers, absent) = chosen(&args.drivers)?;
+    let (drivers, absent) = chosen_drivers(&args.drivers)?;
     let threads = args.threads.iter().map(|t| parse_threads(t)).collect::<client::Result<Vec<_>>>()?;
-    let mut kernels = Vec::new();
-    for k in &client::kernels::KERNELS {
-        if args.only.is_empty() || args.only.iter().any(|o| o == k.name) {
-            kernels.push(k);
-        }
-    }
-    if let Some(unknown) = args.only.iter().find(|o| client::kernels::find(o).is_none()) {
-        return Err(client::Error(format!("no kernel is called {unknown}")));
-    }
+    let chosen = Chosen::new(&args.only)?;
     for name in &absent {
         println!("{name}: not installed (no ICD file in the usual folders)");
     }
-    let bench = parent::Bench { args, drivers, kernels };
+    let bench = parent::Bench { args, drivers, chosen };
     let report = bench.run(&threads);
     if let Some(path) = &args.json {
         let text = serde_json::to_string_pretty(&report).expect("a report is plain data");
@@ -91,7 +86,35 @@ fn run(args: &Args) -> client::Result<bool> {
     Ok(report.good())
 }
 
-fn chosen(wanted: &[String]) -> client::Result<(Vec<Driver>, Vec<String>)> {
+/// What is to be measured.
+pub struct Chosen {
+    pub kernels: Vec<&'static client::kernels::Spec>,
+    pub pictures: Vec<&'static client::pictures::Spec>,
+    pub first_frames: bool,
+    pub memory: bool,
+}
+
+impl Chosen {
+    fn new(only: &[String]) -> client::Result<Self> {
+        let wanted = |names: &[&str]| only.is_empty() || only.iter().any(|o| names.contains(&o.as_str()));
+        let known = |o: &String| {
+            ["kernels", "pictures", "first", "memory"].contains(&o.as_str())
+                || client::kernels::find(o).is_some()
+                || client::pictures::find(o).is_ok()
+        };
+        if let Some(unknown) = only.iter().find(|o| !known(o)) {
+            return Err(client::Error(format!("no kernel or picture is called {unknown}")));
+        }
+        Ok(Self {
+            kernels: client::kernels::KERNELS.iter().filter(|k| wanted(&["kernels", k.name])).collect(),
+            pictures: client::pictures::PICTURES.iter().filter(|p| wanted(&["pictures", p.name])).collect(),
+            first_frames: wanted(&["first"]),
+            memory: wanted(&["memory"]),
+        })
+    }
+}
+
+fn chosen_drivers(wanted: &[String]) -> client::Result<(Vec<Driver>, Vec<String>)> {
     if wanted.is_empty() {
         return Ok(drivers::all());
     }
@@ -125,6 +148,17 @@ fn parse_threads(text: &str) -> client::Result<Threads> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_choose_kernels_and_pictures() {
+        let all = Chosen::new(&[]).unwrap();
+        assert_eq!((all.kernels.len(), all.pictures.len()), (10, 7));
+        assert!(all.first_frames && all.memory);
+        let some = Chosen::new(&["med".into(), "tri".into(), "memory".into()]).unwrap();
+        assert_eq!((some.kernels.len(), some.pictures.len()), (1, 1));
+        assert!(!some.first_frames && some.memory);
+        assert!(Chosen::new(&["nothing".into()]).is_err());
+    }
 
     #[test]
     fn thread_counts_are_numbers_or_all() {

@@ -1,7 +1,7 @@
 //! The parent: starts children, lets them take turns, compares their outputs and collects the figures.
 
-use crate::Args;
 use crate::table;
+use crate::{Args, Chosen, pictures};
 use client::drivers::{Driver, Threads};
 use client::kernels::{Difference, Spec};
 use client::measure::{median, min};
@@ -33,7 +33,7 @@ impl Times {
         median(self.clock(threads))
     }
 
-    fn add(&mut self, answer: Result<Answer, String>) {
+    pub fn add(&mut self, answer: Result<Answer, String>) {
         match answer {
             Ok(Answer::Span { wall, cpu }) => {
                 self.wall.push(wall);
@@ -45,12 +45,21 @@ impl Times {
     }
 }
 
+/// One row of a table: a kernel or picture, its times by driver.
+#[derive(Serialize, Debug)]
+pub struct Row {
+    pub name: String,
+    pub times: BTreeMap<String, Times>,
+    /// Millions of things done in the time, and their unit; without, the time itself is shown.
+    pub work: Option<(f64, &'static str)>,
+}
+
 /// One table: a row a kernel, a column a driver.
 #[derive(Serialize, Debug)]
 pub struct Section {
     pub title: String,
     pub clock: &'static str,
-    pub rows: BTreeMap<String, BTreeMap<String, Times>>,
+    pub rows: Vec<Row>,
     #[serde(skip)]
     pub threads: Threads,
 }
@@ -72,20 +81,27 @@ pub struct Report {
     pub drivers: BTreeMap<String, String>,
     pub sections: Vec<Section>,
     pub outputs: Vec<Agreement>,
+    /// What is wrong with a picture (or `right`), by picture and driver.
+    pub pictures: BTreeMap<String, BTreeMap<String, String>>,
+    pub memory: BTreeMap<String, pictures::Memory>,
 }
 
 impl Report {
     /// Nothing failed and all outputs agree.
     pub fn good(&self) -> bool {
-        let mut times = self.sections.iter().flat_map(|s| s.rows.values()).flat_map(|r| r.values());
-        times.all(|t| t.error.is_none()) && self.outputs.iter().all(|o| o.equal)
+        let mut times = self.sections.iter().flat_map(|s| s.rows.iter()).flat_map(|r| r.times.values());
+        let mut pictures = self.pictures.values().flat_map(|p| p.values());
+        times.all(|t| t.error.is_none())
+            && self.outputs.iter().all(|o| o.equal)
+            && pictures.all(|p| p == pictures::RIGHT)
+            && self.memory.values().all(|m| m.error.is_none())
     }
 }
 
 pub struct Bench<'a> {
     pub args: &'a Args,
     pub drivers: Vec<Driver>,
-    pub kernels: Vec<&'static Spec>,
+    pub chosen: Chosen,
 }
 
 impl Bench<'_> {
@@ -103,24 +119,35 @@ impl Bench<'_> {
         }
         report.outputs = self.outputs();
         table::outputs(&report.outputs);
+        report.pictures = pictures::verdicts(self);
         for &t in threads {
-            let mut sections = Vec::new();
-            if !self.args.no_run {
-                sections.push(self.run_times(t));
-            }
-            if !self.args.no_create {
-                sections.push(self.creation(t));
-            }
-            sections.push(self.empty(t));
-            for s in sections {
-                table::section(&s, &self.names(), &self.kernels);
+            let mut show = |s: Section| {
+                table::section(&s, &self.names());
                 report.sections.push(s);
+            };
+            if !self.chosen.kernels.is_empty() {
+                if !self.args.no_run {
+                    show(self.run_times(t));
+                }
+                if !self.args.no_create {
+                    show(self.creation(t));
+                }
+                show(self.empty(t));
             }
+            if !self.chosen.pictures.is_empty() && !self.args.no_run {
+                show(pictures::speeds(self, t));
+            }
+            if self.chosen.first_frames && !self.args.no_create {
+                show(pictures::first_frames(self, t));
+            }
+        }
+        if self.chosen.memory {
+            report.memory = pictures::memory(self);
         }
         report
     }
 
-    fn names(&self) -> Vec<String> {
+    pub fn names(&self) -> Vec<String> {
         self.drivers.iter().map(|d| d.name.clone()).collect()
     }
 
@@ -135,14 +162,27 @@ impl Bench<'_> {
     }
 
     /// Asks a fresh child one thing.
-    fn once(&self, driver: &Driver, threads: Threads, request: &Request) -> Result<Answer, String> {
+    pub fn once(&self, driver: &Driver, threads: Threads, request: &Request) -> Result<Answer, String> {
         self.voice(driver, threads).map_err(|e| e.to_string())?.ask(request)
     }
 
     fn run_times(&self, threads: Threads) -> Section {
-        let mut rows = BTreeMap::new();
+        let budget_ms = self.args.budget_ms;
+        let list = self.chosen.kernels.iter();
+        let rows =
+            self.rounds(threads, list.map(|k| (k.name, Request::Time { kernel: k.name.into(), budget_ms })));
+        Section { title: format!("run time, {}", words(threads)), clock: clock(threads), rows, threads }
+    }
+
+    /// Asks every driver each request in turn, round by round; a driver's child lives on until a request fails.
+    pub fn rounds<'r>(
+        &self,
+        threads: Threads,
+        requests: impl Iterator<Item = (&'r str, Request)>,
+    ) -> Vec<Row> {
         let mut voices: Vec<Option<Voice>> = self.drivers.iter().map(|_| None).collect();
-        for k in &self.kernels {
+        let mut rows = Vec::new();
+        for (name, request) in requests {
             let mut times = vec![Times::default(); self.drivers.len()];
             for _ in 0..self.args.rounds {
                 for (i, driver) in self.drivers.iter().enumerate() {
@@ -156,32 +196,40 @@ impl Bench<'_> {
                         }
                     }
                     if let Some(voice) = &mut voices[i] {
-                        let request = Request::Time { kernel: k.name.into(), budget_ms: self.args.budget_ms };
                         times[i].add(voice.ask(&request));
                     }
                     if times[i].error.is_some() {
-                        voices[i] = None; // the next kernel gets a new child
+                        voices[i] = None; // the next one gets a new child
                     }
                 }
             }
-            rows.insert(k.name.to_string(), self.names().into_iter().zip(times).collect());
+            rows.push(self.row(name, times));
         }
-        Section { title: format!("run time, {}", words(threads)), clock: clock(threads), rows, threads }
+        rows
+    }
+
+    /// Asks a fresh child of every driver in turn, so many times.
+    pub fn fresh(&self, threads: Threads, name: &str, mut request: impl FnMut() -> Request) -> Row {
+        let mut times = vec![Times::default(); self.drivers.len()];
+        for _ in 0..self.args.create_rounds {
+            for (driver, times) in self.drivers.iter().zip(&mut times) {
+                if times.error.is_none() {
+                    times.add(self.once(driver, threads, &request()));
+                }
+            }
+        }
+        self.row(name, times)
+    }
+
+    fn row(&self, name: &str, times: Vec<Times>) -> Row {
+        Row { name: name.into(), times: self.names().into_iter().zip(times).collect(), work: None }
     }
 
     fn creation(&self, threads: Threads) -> Section {
-        let mut rows = BTreeMap::new();
-        for k in &self.kernels {
-            let mut times = vec![Times::default(); self.drivers.len()];
-            for _ in 0..self.args.create_rounds {
-                for (driver, times) in self.drivers.iter().zip(&mut times) {
-                    if times.error.is_none() {
-                        times.add(self.once(driver, threads, &Request::Create { kernel: k.name.into() }));
-                    }
-                }
-            }
-            rows.insert(k.name.to_string(), self.names().into_iter().zip(times).collect());
-        }
+        let kernels = self.chosen.kernels.iter();
+        let rows = kernels
+            .map(|k| self.fresh(threads, k.name, || Request::Create { kernel: k.name.into() }))
+            .collect();
         let title = format!("creation + first dispatch (one workgroup), {}", words(threads));
         Section { title, clock: clock(threads), rows, threads }
     }
@@ -198,7 +246,7 @@ impl Bench<'_> {
                 }
             }
         }
-        let rows = BTreeMap::from([("empty".to_string(), self.names().into_iter().zip(times).collect())]);
+        let rows = vec![self.row("empty", times)];
         // What a program waits for is wall time, on any number of threads.
         let title = format!("an empty dispatch, submitted and waited for, {}", words(threads));
         Section { title, clock: "wall", rows, threads: Threads::All }
@@ -211,7 +259,7 @@ impl Bench<'_> {
         if self.drivers.len() < 2 {
             return list;
         }
-        for k in &self.kernels {
+        for k in &self.chosen.kernels {
             let outputs: Vec<_> = self.drivers.iter().map(|d| self.output(d, k)).collect();
             for (i, driver) in self.drivers.iter().enumerate().filter(|(i, _)| *i != reference) {
                 let compared = match (&outputs[i], &outputs[reference]) {
@@ -247,7 +295,7 @@ impl Bench<'_> {
     }
 }
 
-fn words(threads: Threads) -> String {
+pub fn words(threads: Threads) -> String {
     match threads {
         Threads::Count(1) => "1 thread".into(),
         Threads::Count(n) => format!("{n} threads"),
@@ -258,6 +306,6 @@ fn words(threads: Threads) -> String {
     }
 }
 
-fn clock(threads: Threads) -> &'static str {
+pub fn clock(threads: Threads) -> &'static str {
     if threads == Threads::Count(1) { "CPU" } else { "wall" }
 }

@@ -1,7 +1,6 @@
 //! Tables for the terminal.
 
-use crate::parent::{Agreement, Section};
-use client::kernels::Spec;
+use crate::parent::{Agreement, Row, Section};
 
 /// A time in milliseconds with three significant digits.
 fn ms(seconds: f64) -> String {
@@ -15,10 +14,25 @@ fn ms(seconds: f64) -> String {
     }
 }
 
-/// One section: min and median of each driver in milliseconds, and the first driver's speed against each other one.
-pub fn section(s: &Section, names: &[String], kernels: &[&Spec]) {
-    println!("\n{} — {} time in ms, min (median)", s.title, s.clock);
-    print!("{:10}", "");
+/// A row's value for so many seconds: milliseconds, or millions a second.
+fn value(row: &Row, seconds: f64) -> String {
+    match row.work {
+        None => ms(seconds),
+        // A net time may vanish in the noise of its parts.
+        Some(_) if seconds.is_nan() || seconds <= 0.0 => "-".into(),
+        Some((work, _)) if work / seconds >= 100.0 => format!("{:.0}", work / seconds),
+        Some((work, _)) => format!("{:.2}", work / seconds),
+    }
+}
+
+/// One section: best and median of each driver, and the first driver's speed against each other one.
+pub fn section(s: &Section, names: &[String]) {
+    let unit = match s.rows.iter().any(|r| r.work.is_some()) {
+        true => "best (median), in the unit of the row",
+        false => "time in ms, min (median)",
+    };
+    println!("\n{} — {} {unit}", s.title, s.clock);
+    print!("{:18}", "");
     for n in names {
         print!("{n:>22}");
     }
@@ -26,26 +40,27 @@ pub fn section(s: &Section, names: &[String], kernels: &[&Spec]) {
         print!("{:>16}", format!("× {n}"));
     }
     println!();
-    let order = kernels.iter().map(|k| k.name).chain(["empty"]);
     let mut errors = Vec::new();
-    for (kernel, row) in order.filter_map(|k| Some((k, s.rows.get(k)?))) {
-        print!("{kernel:10}");
+    for row in &s.rows {
+        let title = row.work.map_or(row.name.clone(), |(_, unit)| format!("{} {unit}", row.name));
+        print!("{title:18}");
         for n in names {
-            let t = &row[n];
+            let t = &row.times[n];
             let cell = match &t.error {
                 Some(e) => {
-                    errors.push(format!("{kernel}, {n}: {e}"));
+                    errors.push(format!("{}, {n}: {e}", row.name));
                     "failed".into()
                 }
-                None => format!("{} ({})", ms(t.min(s.threads)), ms(t.median(s.threads))),
+                None => format!("{} ({})", value(row, t.min(s.threads)), value(row, t.median(s.threads))),
             };
             print!("{cell:>22}");
         }
-        let own = &row[&names[0]];
+        let own = &row.times[&names[0]];
         for n in &names[1..] {
-            let best = row[n].min(s.threads) / own.min(s.threads);
-            let middle = row[n].median(s.threads) / own.median(s.threads);
-            let known = own.error.is_none() && row[n].error.is_none();
+            let peer = &row.times[n];
+            let best = peer.min(s.threads) / own.min(s.threads);
+            let middle = peer.median(s.threads) / own.median(s.threads);
+            let known = own.error.is_none() && peer.error.is_none();
             let cell = if known { format!("{best:.2} ({middle:.2})") } else { "-".into() };
             print!("{cell:>16}");
         }

@@ -1,10 +1,10 @@
-//! Storage buffers and compute pipelines.
+//! Buffers for everything, and compute pipelines.
 
 use crate::{Context, Error, Result};
 use ash::vk;
 use std::rc::Rc;
 
-/// A storage buffer in host-visible coherent memory, mapped for its whole life.
+/// A buffer of every core usage in host-visible coherent memory, mapped for its whole life.
 pub struct Buffer {
     context: Rc<Context>,
     pub handle: vk::Buffer,
@@ -23,6 +23,10 @@ impl Buffer {
                 .create_buffer(
                     &vk::BufferCreateInfo::default().size(size as u64).usage(
                         vk::BufferUsageFlags::STORAGE_BUFFER
+                            | vk::BufferUsageFlags::UNIFORM_BUFFER
+                            | vk::BufferUsageFlags::VERTEX_BUFFER
+                            | vk::BufferUsageFlags::INDEX_BUFFER
+                            | vk::BufferUsageFlags::INDIRECT_BUFFER
                             | vk::BufferUsageFlags::TRANSFER_SRC
                             | vk::BufferUsageFlags::TRANSFER_DST,
                     ),
@@ -46,6 +50,13 @@ impl Buffer {
                 .cast::<u8>();
             Ok(Self { context: context.clone(), handle, memory, pointer, size })
         }
+    }
+
+    /// A buffer with these contents.
+    pub fn with(context: &Rc<Context>, contents: &[u8]) -> Result<Self> {
+        let mut buffer = Self::new(context, contents.len())?;
+        buffer.bytes_mut().copy_from_slice(contents);
+        Ok(buffer)
     }
 
     /// The contents. Every submission is waited for before this crate returns, so the device is not writing.

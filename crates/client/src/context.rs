@@ -1,11 +1,11 @@
-//! An instance, a device and a queue: all that a headless compute program needs.
+//! An instance, a device and a queue: all that a headless program needs.
 
 use crate::library::name;
 use crate::{Error, Library, Result};
 use ash::vk;
 use std::rc::Rc;
 
-/// One device of the first (or a chosen) driver, with a queue that computes.
+/// One device of the first (or a chosen) driver, with a queue that draws (where the driver has one) and computes.
 pub struct Context {
     pub device: ash::Device,
     pub queue: vk::Queue,
@@ -13,6 +13,8 @@ pub struct Context {
     pub properties: vk::PhysicalDeviceProperties,
     pub driver_name: String,
     pub driver_info: String,
+    /// The queue draws.
+    pub graphics: bool,
     pub memory: vk::PhysicalDeviceMemoryProperties,
     pub instance: ash::Instance,
     pub(crate) pool: vk::CommandPool,
@@ -26,7 +28,7 @@ impl Context {
         Self::with(Library::any()?)
     }
 
-    /// Opens the first device of `library`, enabling every core feature up to Vulkan 1.2 that it reports.
+    /// Opens the first device of `library`, enabling every core feature up to Vulkan 1.3 that it reports.
     pub fn with(library: Library) -> Result<Rc<Self>> {
         let application =
             vk::ApplicationInfo::default().application_name(c"tuff-client").api_version(vk::API_VERSION_1_3);
@@ -47,13 +49,20 @@ impl Context {
             let families = instance.get_physical_device_queue_family_properties(physical);
             let family = families
                 .iter()
-                .position(|f| f.queue_flags.contains(vk::QueueFlags::COMPUTE))
+                .position(|f| f.queue_flags.contains(vk::QueueFlags::GRAPHICS | vk::QueueFlags::COMPUTE))
+                .or_else(|| families.iter().position(|f| f.queue_flags.contains(vk::QueueFlags::COMPUTE)))
                 .ok_or_else(|| Error("no queue family computes".into()))? as u32;
 
+            let graphics = families[family as usize].queue_flags.contains(vk::QueueFlags::GRAPHICS);
+
+            let mut features13 = vk::PhysicalDeviceVulkan13Features::default();
             let mut features12 = vk::PhysicalDeviceVulkan12Features::default();
             let mut features11 = vk::PhysicalDeviceVulkan11Features::default();
             let mut features =
                 vk::PhysicalDeviceFeatures2::default().push_next(&mut features11).push_next(&mut features12);
+            if properties.api_version >= vk::API_VERSION_1_3 {
+                features = features.push_next(&mut features13);
+            }
             instance.get_physical_device_features2(physical, &mut features);
             let queues =
                 [vk::DeviceQueueCreateInfo::default().queue_family_index(family).queue_priorities(&[1.0])];
@@ -80,6 +89,7 @@ impl Context {
                 properties,
                 driver_name: name(&driver.driver_name),
                 driver_info: name(&driver.driver_info),
+                graphics,
                 memory,
                 instance,
                 pool,
@@ -141,6 +151,14 @@ impl Context {
             self.device.wait_for_fences(&fences, true, u64::MAX).map_err(Error::vk("vkWaitForFences"))?;
             self.device.reset_fences(&fences).map_err(Error::vk("vkResetFences"))
         }
+    }
+
+    /// Records, submits, waits and frees.
+    pub fn run(&self, record: impl FnOnce(&ash::Device, vk::CommandBuffer)) -> Result<()> {
+        let commands = self.record(record)?;
+        let result = self.submit_and_wait(commands);
+        self.free(commands);
+        result
     }
 
     /// Gives a command buffer of [`Context::record`] back.

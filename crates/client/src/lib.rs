@@ -1,4 +1,4 @@
-//! A small Vulkan compute client over `ash`: what the benches, the demo and the tests share.
+//! A small Vulkan client over `ash`, for compute and offscreen graphics: what the benches, the demo and the tests share.
 //!
 //! It is a program like any other that uses the driver: nothing here knows the driver's crates. A Vulkan library is
 //! either the loader (`libvulkan.so.1`, which reads `VK_ICD_FILENAMES`) or, on a machine without a loader, the
@@ -8,9 +8,12 @@
 pub mod compute;
 pub mod context;
 pub mod drivers;
+pub mod graphics;
 pub mod kernels;
 pub mod library;
 pub mod measure;
+pub mod pictures;
+pub mod raster;
 pub mod session;
 
 pub use compute::{Buffer, Kernel};

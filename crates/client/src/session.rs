@@ -4,6 +4,7 @@
 use crate::drivers::{Driver, Threads};
 use crate::kernels::{self, Spec};
 use crate::measure::Moment;
+use crate::pictures;
 use crate::{Buffer, Context, Error, Kernel};
 use serde::{Deserialize, Serialize};
 use std::io::{BufRead, BufReader, Write};
@@ -26,6 +27,16 @@ pub enum Request {
     Create { kernel: String },
     /// Submit and wait for an empty dispatch so many times.
     Empty { times: u32 },
+    /// Repeat a picture, and its clear alone, for about so many milliseconds.
+    Picture { picture: String, budget_ms: u64 },
+    /// Draw a picture and compare its pixels with the formula.
+    Check { picture: String },
+    /// Create a pipeline and draw one tile with it. Meaningful once per shader and process.
+    FirstFrame { shader: String, seed: u64 },
+    /// Draw a large multisampled pass. Meaningful once per process.
+    Footprint,
+    /// Something that only this program's child knows.
+    Own(serde_json::Value),
 }
 
 /// What it gets.
@@ -35,23 +46,40 @@ pub enum Answer {
         device: String,
         driver: String,
     },
-    /// Seconds per dispatch (Time, Empty) or for the whole (Create).
+    /// Seconds per dispatch (Time, Empty), per picture net of clear (Picture), or for the whole (Create, FirstFrame).
     Span {
         wall: f64,
         cpu: f64,
     },
+    /// Resident bytes before, at the peak, and of the resolved image.
+    Footprint {
+        before: u64,
+        peak: u64,
+        image: u64,
+    },
+    Own(serde_json::Value),
     Done,
     Error(String),
 }
 
 /// The child's whole life: answers until its input ends.
 pub fn serve() -> ExitCode {
+    serve_with(|_, _| Err(Error("this child has no requests of its own".into())))
+}
+
+/// As [`serve`], with an answer to [`Request::Own`].
+pub fn serve_with(
+    mut own: impl FnMut(&Rc<Context>, serde_json::Value) -> crate::Result<serde_json::Value>,
+) -> ExitCode {
     let mut stdout = std::io::stdout().lock();
     let context = Context::open();
-    let mut state = None;
+    let mut state = State::default();
     for line in std::io::stdin().lock().lines() {
         let Ok(line) = line else { break };
         let answer = match (&context, serde_json::from_str(&line)) {
+            (Ok(context), Ok(Request::Own(value))) => {
+                own(context, value).map_or_else(|e| Answer::Error(e.to_string()), Answer::Own)
+            }
             (Ok(context), Ok(request)) => {
                 answer(context, &mut state, request).unwrap_or_else(|e| Answer::Error(e.to_string()))
             }
@@ -66,6 +94,13 @@ pub fn serve() -> ExitCode {
     ExitCode::SUCCESS
 }
 
+/// What is kept from round to round.
+#[derive(Default)]
+struct State {
+    kernel: Option<Ready>,
+    picture: Option<pictures::Ready>,
+}
+
 /// A kernel that is set up, kept from round to round.
 struct Ready {
     name: String,
@@ -77,7 +112,7 @@ fn spec(name: &str) -> crate::Result<&'static Spec> {
     kernels::find(name).ok_or_else(|| Error(format!("no kernel is called {name}")))
 }
 
-fn answer(context: &Rc<Context>, state: &mut Option<Ready>, request: Request) -> crate::Result<Answer> {
+fn answer(context: &Rc<Context>, state: &mut State, request: Request) -> crate::Result<Answer> {
     match request {
         Request::Hello => Ok(Answer::Hello {
             device: context.device_name(),
@@ -85,18 +120,18 @@ fn answer(context: &Rc<Context>, state: &mut Option<Ready>, request: Request) ->
         }),
         Request::Time { kernel, budget_ms } => {
             let spec = spec(&kernel)?;
-            let fresh = state.as_ref().is_none_or(|s| s.name != kernel);
+            let fresh = state.kernel.as_ref().is_none_or(|s| s.name != kernel);
             if fresh {
-                *state = None; // frees the last kernel's buffers first
+                *state = State::default(); // frees the last kernel's buffers first
                 let ready = Ready {
                     name: kernel,
                     kernel: spec.make_kernel(context)?,
                     buffers: spec.make_buffers(context)?,
                 };
                 run_once(context, spec, &ready.kernel, &ready.buffers)?; // compiled, and pages touched
-                *state = Some(ready);
+                state.kernel = Some(ready);
             }
-            let ready = state.as_ref().expect("set up above");
+            let ready = state.kernel.as_ref().expect("set up above");
             let buffers: Vec<&Buffer> = ready.buffers.iter().collect();
             let commands = ready.kernel.record(&buffers, &spec.push(), &spec.dispatches())?;
             let span = repeat(budget_ms, || context.submit_and_wait(commands));
@@ -136,6 +171,30 @@ fn answer(context: &Rc<Context>, state: &mut Option<Ready>, request: Request) ->
             context.free(commands);
             Ok(Answer::Span { wall: span.wall / f64::from(times), cpu: span.cpu / f64::from(times) })
         }
+        Request::Picture { picture, budget_ms } => {
+            if state.picture.as_ref().is_none_or(|p| p.spec.name != picture) {
+                *state = State::default();
+                let ready = pictures::Ready::new(context, pictures::find(&picture)?)?;
+                ready.time(0)?; // compiled, and pages touched
+                state.picture = Some(ready);
+            }
+            let span = state.picture.as_ref().expect("set up above").time(budget_ms)?;
+            Ok(Answer::Span { wall: span.wall, cpu: span.cpu })
+        }
+        Request::Check { picture } => {
+            *state = State::default();
+            pictures::Ready::new(context, pictures::find(&picture)?)?.check()?;
+            Ok(Answer::Done)
+        }
+        Request::FirstFrame { shader, seed } => {
+            let span = pictures::first_frame(context, &shader, seed)?;
+            Ok(Answer::Span { wall: span.wall, cpu: span.cpu })
+        }
+        Request::Footprint => {
+            let f = pictures::footprint(context)?;
+            Ok(Answer::Footprint { before: f.before, peak: f.peak, image: f.image })
+        }
+        Request::Own(_) => Err(Error("answered before".into())),
     }
 }
 

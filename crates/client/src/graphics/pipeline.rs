@@ -1,0 +1,250 @@
+//! Graphics pipelines for dynamic rendering, with dynamic viewport and scissor.
+
+use super::Bindings;
+use crate::{Context, Error, Result};
+use ash::vk;
+use std::rc::Rc;
+
+/// What a pipeline is made of. The default draws a triangle list, opaque, without depth, one sample a pixel.
+#[derive(Clone)]
+pub struct PipelineInfo<'a> {
+    /// SPIR-V, little-endian words; the entry points are `main`.
+    pub vertex: &'a [u8],
+    pub fragment: Option<&'a [u8]>,
+    pub buffers: Vec<vk::VertexInputBindingDescription>,
+    pub attributes: Vec<vk::VertexInputAttributeDescription>,
+    pub topology: vk::PrimitiveTopology,
+    pub restart: bool,
+    pub polygon_mode: vk::PolygonMode,
+    pub cull: vk::CullModeFlags,
+    pub front_face: vk::FrontFace,
+    pub samples: u32,
+    pub sample_shading: bool,
+    pub alpha_to_coverage: bool,
+    pub colours: Vec<vk::Format>,
+    /// One state for every colour attachment.
+    pub blend: vk::PipelineColorBlendAttachmentState,
+    pub logic_op: Option<vk::LogicOp>,
+    pub blend_constants: [f32; 4],
+    /// `UNDEFINED` for none.
+    pub depth_format: vk::Format,
+    pub stencil_format: vk::Format,
+    /// The comparison, and whether depth is written.
+    pub depth: Option<(vk::CompareOp, bool)>,
+    /// Front and back.
+    pub stencil: Option<[vk::StencilOpState; 2]>,
+    /// Constant factor, clamp, slope factor.
+    pub depth_bias: Option<[f32; 3]>,
+    pub view_mask: u32,
+    /// Bytes of push constants, for all graphics stages.
+    pub push_size: u32,
+}
+
+/// No blending, all channels.
+pub fn opaque() -> vk::PipelineColorBlendAttachmentState {
+    vk::PipelineColorBlendAttachmentState::default().color_write_mask(vk::ColorComponentFlags::RGBA)
+}
+
+/// Source over destination by source alpha, for all four channels.
+pub fn over() -> vk::PipelineColorBlendAttachmentState {
+    opaque()
+        .blend_enable(true)
+        .src_color_blend_factor(vk::BlendFactor::SRC_ALPHA)
+        .dst_color_blend_factor(vk::BlendFactor::ONE_MINUS_SRC_ALPHA)
+        .src_alpha_blend_factor(vk::BlendFactor::SRC_ALPHA)
+        .dst_alpha_blend_factor(vk::BlendFactor::ONE_MINUS_SRC_ALPHA)
+}
+
+impl<'a> PipelineInfo<'a> {
+    pub fn new(vertex: &'a [u8], fragment: &'a [u8], colour: vk::Format) -> Self {
+        Self {
+            vertex,
+            fragment: Some(fragment),
+            buffers: vec![],
+            attributes: vec![],
+            topology: vk::PrimitiveTopology::TRIANGLE_LIST,
+            restart: false,
+            polygon_mode: vk::PolygonMode::FILL,
+            cull: vk::CullModeFlags::NONE,
+            front_face: vk::FrontFace::COUNTER_CLOCKWISE,
+            samples: 1,
+            sample_shading: false,
+            alpha_to_coverage: false,
+            colours: vec![colour],
+            blend: opaque(),
+            logic_op: None,
+            blend_constants: [0.0; 4],
+            depth_format: vk::Format::UNDEFINED,
+            stencil_format: vk::Format::UNDEFINED,
+            depth: None,
+            stencil: None,
+            depth_bias: None,
+            view_mask: 0,
+            push_size: 0,
+        }
+    }
+
+    /// One interleaved vertex buffer at binding 0: attributes at locations 0, 1, … of these formats and sizes in bytes.
+    pub fn interleaved(mut self, attributes: &[(vk::Format, u32)]) -> Self {
+        let mut offset = 0;
+        for (location, (format, size)) in (0..).zip(attributes) {
+            let format = *format;
+            self.attributes.push(vk::VertexInputAttributeDescription {
+                location,
+                binding: 0,
+                format,
+                offset,
+            });
+            offset += size;
+        }
+        self.buffers.push(vk::VertexInputBindingDescription {
+            binding: 0,
+            stride: offset,
+            input_rate: vk::VertexInputRate::VERTEX,
+        });
+        self
+    }
+}
+
+/// A graphics pipeline with its layout.
+pub struct Pipeline {
+    context: Rc<Context>,
+    pub handle: vk::Pipeline,
+    pub layout: vk::PipelineLayout,
+}
+
+impl Pipeline {
+    /// `bindings` gives the layout of set 0; sets of the same kinds of resources can be bound too.
+    pub fn new(context: &Rc<Context>, info: &PipelineInfo, bindings: Option<&Bindings>) -> Result<Self> {
+        let device = &context.device;
+        let sets: Vec<_> = bindings.iter().map(|b| b.layout).collect();
+        let ranges = [vk::PushConstantRange::default()
+            .stage_flags(vk::ShaderStageFlags::ALL_GRAPHICS)
+            .size(info.push_size)];
+        let mut layout_info = vk::PipelineLayoutCreateInfo::default().set_layouts(&sets);
+        if info.push_size > 0 {
+            layout_info = layout_info.push_constant_ranges(&ranges);
+        }
+        // SAFETY: a plain Vulkan call.
+        let layout = unsafe { device.create_pipeline_layout(&layout_info, None) }
+            .map_err(Error::vk("vkCreatePipelineLayout"))?;
+        let mut modules = Vec::new();
+        let mut stages = Vec::new();
+        let code = [
+            (vk::ShaderStageFlags::VERTEX, Some(info.vertex)),
+            (vk::ShaderStageFlags::FRAGMENT, info.fragment),
+        ];
+        for (stage, spirv) in code {
+            let Some(spirv) = spirv else { continue };
+            let words: Vec<u32> =
+                spirv.chunks_exact(4).map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]])).collect();
+            // SAFETY: a plain Vulkan call.
+            let module = unsafe {
+                device.create_shader_module(&vk::ShaderModuleCreateInfo::default().code(&words), None)
+            }
+            .map_err(Error::vk("vkCreateShaderModule"))?;
+            modules.push(module);
+            let stage = vk::PipelineShaderStageCreateInfo::default().stage(stage).module(module);
+            stages.push(stage.name(c"main"));
+        }
+        let handle = create(context, info, layout, &stages);
+        for module in modules {
+            // SAFETY: a pipeline does not need its modules once it is made.
+            unsafe { device.destroy_shader_module(module, None) }
+        }
+        Ok(Self { context: context.clone(), handle: handle?, layout })
+    }
+
+    /// Binds the pipeline, its set and push constants.
+    pub fn bind(&self, commands: vk::CommandBuffer, bindings: Option<&Bindings>, push: &[u8]) {
+        let device = &self.context.device;
+        let point = vk::PipelineBindPoint::GRAPHICS;
+        // SAFETY: recording into a command buffer that has begun, with live handles.
+        unsafe {
+            device.cmd_bind_pipeline(commands, point, self.handle);
+            if let Some(b) = bindings {
+                device.cmd_bind_descriptor_sets(commands, point, self.layout, 0, &[b.set], &[]);
+            }
+            if !push.is_empty() {
+                let stages = vk::ShaderStageFlags::ALL_GRAPHICS;
+                device.cmd_push_constants(commands, self.layout, stages, 0, push);
+            }
+        }
+    }
+}
+
+fn create(
+    context: &Rc<Context>,
+    info: &PipelineInfo,
+    layout: vk::PipelineLayout,
+    stages: &[vk::PipelineShaderStageCreateInfo],
+) -> Result<vk::Pipeline> {
+    let input = vk::PipelineVertexInputStateCreateInfo::default()
+        .vertex_binding_descriptions(&info.buffers)
+        .vertex_attribute_descriptions(&info.attributes);
+    let assembly = vk::PipelineInputAssemblyStateCreateInfo::default()
+        .topology(info.topology)
+        .primitive_restart_enable(info.restart);
+    let viewport = vk::PipelineViewportStateCreateInfo::default().viewport_count(1).scissor_count(1);
+    let bias = info.depth_bias.unwrap_or_default();
+    let raster = vk::PipelineRasterizationStateCreateInfo::default()
+        .polygon_mode(info.polygon_mode)
+        .cull_mode(info.cull)
+        .front_face(info.front_face)
+        .depth_bias_enable(info.depth_bias.is_some())
+        .depth_bias_constant_factor(bias[0])
+        .depth_bias_clamp(bias[1])
+        .depth_bias_slope_factor(bias[2])
+        .line_width(1.0);
+    let samples = vk::PipelineMultisampleStateCreateInfo::default()
+        .rasterization_samples(vk::SampleCountFlags::from_raw(info.samples))
+        .sample_shading_enable(info.sample_shading)
+        .min_sample_shading(1.0)
+        .alpha_to_coverage_enable(info.alpha_to_coverage);
+    let mut depth = vk::PipelineDepthStencilStateCreateInfo::default();
+    if let Some((op, write)) = info.depth {
+        depth = depth.depth_test_enable(true).depth_compare_op(op).depth_write_enable(write);
+    }
+    if let Some([front, back]) = info.stencil {
+        depth = depth.stencil_test_enable(true).front(front).back(back);
+    }
+    let attachments = vec![info.blend; info.colours.len()];
+    let mut blend = vk::PipelineColorBlendStateCreateInfo::default()
+        .attachments(&attachments)
+        .blend_constants(info.blend_constants);
+    if let Some(op) = info.logic_op {
+        blend = blend.logic_op_enable(true).logic_op(op);
+    }
+    let dynamic = [vk::DynamicState::VIEWPORT, vk::DynamicState::SCISSOR];
+    let dynamic = vk::PipelineDynamicStateCreateInfo::default().dynamic_states(&dynamic);
+    let mut rendering = vk::PipelineRenderingCreateInfo::default()
+        .view_mask(info.view_mask)
+        .color_attachment_formats(&info.colours)
+        .depth_attachment_format(info.depth_format)
+        .stencil_attachment_format(info.stencil_format);
+    let create = [vk::GraphicsPipelineCreateInfo::default()
+        .stages(stages)
+        .vertex_input_state(&input)
+        .input_assembly_state(&assembly)
+        .viewport_state(&viewport)
+        .rasterization_state(&raster)
+        .multisample_state(&samples)
+        .depth_stencil_state(&depth)
+        .color_blend_state(&blend)
+        .dynamic_state(&dynamic)
+        .layout(layout)
+        .push_next(&mut rendering)];
+    // SAFETY: a plain Vulkan call with structs that outlive it.
+    let made = unsafe { context.device.create_graphics_pipelines(vk::PipelineCache::null(), &create, None) };
+    made.map(|list| list[0]).map_err(|(_, r)| Error(format!("vkCreateGraphicsPipelines: {r:?}")))
+}
+
+impl Drop for Pipeline {
+    fn drop(&mut self) {
+        // SAFETY: nothing that uses them is pending.
+        unsafe {
+            self.context.device.destroy_pipeline(self.handle, None);
+            self.context.device.destroy_pipeline_layout(self.layout, None);
+        }
+    }
+}

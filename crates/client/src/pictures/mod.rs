@@ -1,0 +1,256 @@
+//! The benchmark pictures: shaders, state and timing. What they are: `benches/pictures/README.md`.
+
+mod expect;
+mod first;
+mod footprint;
+
+pub use first::{FIRST_FRAMES, first_frame};
+pub use footprint::{Footprint, footprint};
+
+use crate::graphics::{
+    Attachment, Bindings, Image, ImageInfo, Load, Pass, Pipeline, PipelineInfo, Resource, Sampler, barrier,
+    over,
+};
+use crate::kernels::Sequence;
+use crate::measure::{Moment, Span};
+use crate::{Buffer, Context, Error, Result};
+use ash::vk;
+use std::rc::Rc;
+
+macro_rules! spirv {
+    ($name:literal) => {
+        include_bytes!(concat!("../../../../benches/pictures/", $name, ".spv"))
+    };
+}
+use spirv;
+
+/// Width and height in pixels.
+pub const SIZE: [u32; 2] = [1920, 1080];
+/// Full-screen layers of a picture that has them.
+pub const LAYERS: u32 = 16;
+/// Triangles of the picture that has them.
+pub const TRIANGLES: u32 = 200_000;
+/// Side of the texture in texels.
+const TEXTURE: u32 = 256;
+const FORMAT: vk::Format = vk::Format::R8G8B8A8_UNORM;
+
+/// A picture.
+#[derive(Clone, Copy)]
+pub struct Spec {
+    pub name: &'static str,
+    vertex: &'static [u8],
+    fragment: &'static [u8],
+    blend: bool,
+    texture: bool,
+    depth: bool,
+    /// Small triangles from a vertex buffer instead of layers.
+    triangles: bool,
+}
+
+const FLAT: Spec = Spec {
+    name: "flat",
+    vertex: spirv!("quad.vert"),
+    fragment: spirv!("flat.frag"),
+    blend: false,
+    texture: false,
+    depth: false,
+    triangles: false,
+};
+const TEX: Spec = Spec { name: "tex", fragment: spirv!("tex.frag"), texture: true, ..FLAT };
+
+/// All of them, in the order of the tables.
+pub const PICTURES: [Spec; 7] = [
+    FLAT,
+    Spec { name: "blend", blend: true, ..FLAT },
+    TEX,
+    Spec { name: "tex+blend", blend: true, ..TEX },
+    Spec { name: "front", depth: true, ..FLAT },
+    Spec { name: "back", depth: true, vertex: spirv!("quadb.vert"), ..FLAT },
+    Spec { name: "tri", vertex: spirv!("tri.vert"), fragment: spirv!("tri.frag"), triangles: true, ..FLAT },
+];
+
+/// The picture called `name`.
+pub fn find(name: &str) -> Result<&'static Spec> {
+    PICTURES.iter().find(|p| p.name == name).ok_or_else(|| Error(format!("no picture is called {name}")))
+}
+
+impl Spec {
+    /// What a net second is divided into, and its unit: pixels of all layers, or triangles, in millions.
+    pub fn work(&self) -> (f64, &'static str) {
+        if self.triangles {
+            (f64::from(TRIANGLES) * 1e-6, "Mtri/s")
+        } else {
+            (f64::from(SIZE[0]) * f64::from(SIZE[1]) * f64::from(LAYERS) * 1e-6, "Mpix/s")
+        }
+    }
+}
+
+/// The texture: pseudo-random texels, at least half opaque, so that rounding does not pile up over the layers.
+fn texels() -> Vec<u8> {
+    let mut random = Sequence::new();
+    (0..TEXTURE * TEXTURE).flat_map(|_| (random.word() | 0x8000_0000).to_le_bytes()).collect()
+}
+
+/// The triangles' corners: position in pixels on the 1/256 grid, and colour. Equilateral, 10 px large, turned and
+/// placed at random.
+fn corners(count: u32) -> Vec<([f64; 2], [f32; 4])> {
+    let radius = 40.0f64.sqrt() / 27.0f64.powf(0.25);
+    let mut random = Sequence::new();
+    let mut list = Vec::new();
+    for _ in 0..count {
+        let centre = SIZE.map(|s| 4.0 + f64::from(random.unit()) * (f64::from(s) - 8.0));
+        let turn = f64::from(random.unit());
+        for k in 0..3 {
+            let angle = (turn + f64::from(k) / 3.0) * std::f64::consts::TAU;
+            let at = [centre[0] + radius * angle.cos(), centre[1] + radius * angle.sin()];
+            let grid = at.map(|v| (v * 256.0).round() / 256.0);
+            list.push((grid, [random.unit(), random.unit(), random.unit(), 1.0]));
+        }
+    }
+    list
+}
+
+fn vertices(count: u32) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for (at, colour) in corners(count) {
+        let ndc = [0, 1].map(|i| (at[i] * 2.0 / f64::from(SIZE[i]) - 1.0) as f32);
+        let floats = [ndc[0], ndc[1], 0.5, 1.0].into_iter().chain(colour);
+        bytes.extend(floats.flat_map(f32::to_le_bytes));
+    }
+    bytes
+}
+
+/// A picture that is set up on a driver.
+pub struct Ready {
+    context: Rc<Context>,
+    pub spec: &'static Spec,
+    colour: Image,
+    depth: Option<Image>,
+    /// Clears and stores.
+    clear: vk::CommandBuffer,
+    /// Clears, draws and stores.
+    full: vk::CommandBuffer,
+    // Named by the command buffers.
+    _pipeline: Pipeline,
+    _bindings: Option<Bindings>,
+    _texture: Option<(Image, Sampler)>,
+    _vertices: Option<Buffer>,
+}
+
+impl Ready {
+    pub fn new(context: &Rc<Context>, spec: &'static Spec) -> Result<Self> {
+        let colour = Image::new(context, ImageInfo::colour(FORMAT, SIZE))?;
+        let format = vk::Format::D32_SFLOAT;
+        let depth = match spec.depth {
+            true => Some(Image::new(context, ImageInfo::depth(format, SIZE))?),
+            false => None,
+        };
+        let texture = match spec.texture {
+            true => {
+                let info = ImageInfo::texture(FORMAT, [TEXTURE, TEXTURE]);
+                Some((Image::with_texels(context, info, &texels())?, Sampler::linear(context)?))
+            }
+            false => None,
+        };
+        let bindings = match &texture {
+            Some((image, sampler)) => Some(Bindings::new(context, &[Resource::Texture(image, sampler)])?),
+            None => None,
+        };
+        let mut info = PipelineInfo::new(spec.vertex, spec.fragment, FORMAT);
+        if spec.blend {
+            info.blend = over();
+        }
+        if spec.depth {
+            info.depth_format = format;
+            info.depth = Some((vk::CompareOp::LESS, true));
+        }
+        let mut buffer = None;
+        if spec.triangles {
+            let vec4 = (vk::Format::R32G32B32A32_SFLOAT, 16);
+            info = info.interleaved(&[vec4, vec4]);
+            buffer = Some(Buffer::with(context, &vertices(TRIANGLES))?);
+        }
+        let pipeline = Pipeline::new(context, &info, bindings.as_ref())?;
+        let pass = Pass {
+            colours: vec![Attachment::new(&colour, Load::colour([0.0; 4]))],
+            depth: depth.as_ref().map(|d| Attachment::new(d, Load::depth(1.0, 0))),
+            size: SIZE,
+            ..Default::default()
+        };
+        let clear = context.record(|device, commands| {
+            pass.record(device, commands, |_, _| {});
+            barrier(device, commands);
+        })?;
+        let full = context.record(|device, commands| {
+            pass.record(device, commands, |device, commands| {
+                pipeline.bind(commands, bindings.as_ref(), &[]);
+                // SAFETY: recording inside a pass, with live handles.
+                unsafe {
+                    match &buffer {
+                        Some(b) => {
+                            device.cmd_bind_vertex_buffers(commands, 0, &[b.handle], &[0]);
+                            device.cmd_draw(commands, TRIANGLES * 3, 1, 0, 0);
+                        }
+                        None => device.cmd_draw(commands, 3, LAYERS, 0, 0),
+                    }
+                }
+            });
+            barrier(device, commands);
+        })?;
+        drop(pass);
+        Ok(Self {
+            context: context.clone(),
+            spec,
+            colour,
+            depth,
+            clear,
+            full,
+            _pipeline: pipeline,
+            _bindings: bindings,
+            _texture: texture,
+            _vertices: buffer,
+        })
+    }
+
+    /// Seconds a pass takes beyond one that only clears: means over about `budget_ms` of both in turn.
+    pub fn time(&self, budget_ms: u64) -> Result<Span> {
+        let start = Moment::now();
+        let mut net = Span { wall: 0.0, cpu: 0.0 };
+        let mut times = 0.0;
+        while times == 0.0 || start.elapsed().wall * 1e3 < budget_ms as f64 {
+            for (commands, sign) in [(self.clear, -1.0), (self.full, 1.0)] {
+                let from = Moment::now();
+                self.context.submit_and_wait(commands)?;
+                let span = from.elapsed();
+                net.wall += sign * span.wall;
+                net.cpu += sign * span.cpu;
+            }
+            times += 1.0;
+        }
+        Ok(Span { wall: net.wall / times, cpu: net.cpu / times })
+    }
+
+    /// Draws once: colour and depth.
+    pub fn draw(&self) -> Result<(Vec<u8>, Option<Vec<u8>>)> {
+        self.context.submit_and_wait(self.full)?;
+        let colour = self.colour.read(vk::ImageAspectFlags::COLOR, 4)?;
+        let depth = match &self.depth {
+            Some(d) => Some(d.read(vk::ImageAspectFlags::DEPTH, 4)?),
+            None => None,
+        };
+        Ok((colour, depth))
+    }
+
+    /// Draws once and compares the pixels with what the picture's formula gives.
+    pub fn check(&self) -> Result<()> {
+        let (colour, depth) = self.draw()?;
+        expect::check(self.spec, &colour, depth.as_deref()).map_err(Error)
+    }
+}
+
+impl Drop for Ready {
+    fn drop(&mut self) {
+        self.context.free(self.clear);
+        self.context.free(self.full);
+    }
+}
