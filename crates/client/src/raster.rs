@@ -7,9 +7,10 @@ pub type Point = [i64; 2];
 /// Steps of a pixel.
 pub const SUBPIXELS: i64 = 256;
 
-/// A position in pixels on the grid, halves rounded up.
-pub fn snapped(pixels: [f64; 2]) -> Point {
-    pixels.map(|p| (p * SUBPIXELS as f64 + 0.5).floor() as i64)
+/// A position in pixels on the grid of a driver with so many sub-pixel bits (at most 8), halves rounded up.
+pub fn snapped(pixels: [f64; 2], bits: u32) -> Point {
+    let steps = 1 << bits;
+    pixels.map(|p| (p * f64::from(steps) + 0.5).floor() as i64 * (SUBPIXELS / i64::from(steps)))
 }
 
 /// Twice the signed area: positive where a, b, c turn clockwise on the screen.

@@ -6,21 +6,21 @@ use crate::raster;
 /// Distance of rows and columns that are compared.
 const STEP: u32 = 3;
 
-/// The first wrong pixel, if there is one; `colour` is RGBA8, `depth` D32, both tightly packed.
-pub fn check(spec: &Spec, colour: &[u8], depth: Option<&[u8]>) -> Result<(), String> {
+/// The first wrong pixel, if there is one; `colour` is RGBA8, `depth` D32, both tightly packed; positions have
+/// `subpixel_bits`.
+pub fn check(spec: &Spec, colour: &[u8], depth: Option<&[u8]>, subpixel_bits: u32) -> Result<(), String> {
     let pixels = (SIZE[0] * SIZE[1]) as usize;
     if colour.len() != pixels * 4 {
         return Err(format!("{} bytes of colour", colour.len()));
     }
     if let Some(depth) = depth {
-        // Both orders end with the nearest layer.
-        let nearest = 1.0 / 32.0f32;
+        let nearest = spec.nearest;
         let values = depth.chunks_exact(4).map(|d| f32::from_le_bytes([d[0], d[1], d[2], d[3]]));
         if let Some((i, d)) = values.enumerate().find(|(_, d)| *d != nearest) {
             return Err(format!("depth of pixel {i}: {d}, not {nearest}"));
         }
     }
-    if spec.triangles { triangles(colour) } else { layers(spec, colour) }
+    if spec.triangles { triangles(colour, subpixel_bits.min(8)) } else { layers(spec, colour) }
 }
 
 fn pixel(colour: &[u8], x: u32, y: u32) -> [u8; 4] {
@@ -88,12 +88,12 @@ fn layers(spec: &Spec, colour: &[u8]) -> Result<(), String> {
 }
 
 /// Two in a thousand pixels may lie on an edge that another rounding of the positions moves.
-fn triangles(colour: &[u8]) -> Result<(), String> {
+fn triangles(colour: &[u8], subpixel_bits: u32) -> Result<(), String> {
     let pixels = (SIZE[0] * SIZE[1]) as usize;
     let mut want = vec![[0.0f32; 4]; pixels];
     let corners = super::corners(TRIANGLES);
     for triangle in corners.chunks_exact(3) {
-        let at = [0, 1, 2].map(|i| raster::snapped(triangle[i].0));
+        let at = [0, 1, 2].map(|i| raster::snapped(triangle[i].0, subpixel_bits));
         let [xs, ys] = raster::bounds(at, SIZE);
         for (x, y) in ys.flat_map(|y| xs.clone().map(move |x| (x, y))) {
             let centre = [x, y].map(|v| i64::from(v) * raster::SUBPIXELS + raster::SUBPIXELS / 2);
@@ -129,9 +129,9 @@ mod tests {
     #[test]
     fn a_driver_that_does_not_draw_is_seen() {
         let pixels = (SIZE[0] * SIZE[1]) as usize;
-        let depth: Vec<u8> = (0..pixels).flat_map(|_| (1.0 / 32.0f32).to_le_bytes()).collect();
+        let depth: Vec<u8> = (0..pixels).flat_map(|_| 1.0f32.to_le_bytes()).collect();
         for p in &PICTURES {
-            assert!(check(p, &vec![0; pixels * 4], p.depth.then_some(&depth[..])).is_err(), "{}", p.name);
+            assert!(check(p, &vec![0; pixels * 4], p.depth.then_some(&depth[..]), 8).is_err(), "{}", p.name);
         }
     }
 }

@@ -43,6 +43,8 @@ pub struct Spec {
     blend: bool,
     texture: bool,
     depth: bool,
+    /// Depth of the nearest layer: of the first one by quad.vert, of the last one by quadb.vert.
+    nearest: f32,
     /// Small triangles from a vertex buffer instead of layers.
     triangles: bool,
 }
@@ -54,6 +56,7 @@ const FLAT: Spec = Spec {
     blend: false,
     texture: false,
     depth: false,
+    nearest: 1.0 / 32.0,
     triangles: false,
 };
 const TEX: Spec = Spec { name: "tex", fragment: spirv!("tex.frag"), texture: true, ..FLAT };
@@ -65,7 +68,7 @@ pub const PICTURES: [Spec; 7] = [
     TEX,
     Spec { name: "tex+blend", blend: true, ..TEX },
     Spec { name: "front", depth: true, ..FLAT },
-    Spec { name: "back", depth: true, vertex: spirv!("quadb.vert"), ..FLAT },
+    Spec { name: "back", depth: true, nearest: 16.0 / 32.0, vertex: spirv!("quadb.vert"), ..FLAT },
     Spec { name: "tri", vertex: spirv!("tri.vert"), fragment: spirv!("tri.frag"), triangles: true, ..FLAT },
 ];
 
@@ -125,7 +128,7 @@ pub struct Ready {
     context: Rc<Context>,
     pub spec: &'static Spec,
     colour: Image,
-    depth: Option<Image>,
+    depth: Image,
     /// Clears and stores.
     clear: vk::CommandBuffer,
     /// Clears, draws and stores.
@@ -141,10 +144,7 @@ impl Ready {
     pub fn new(context: &Rc<Context>, spec: &'static Spec) -> Result<Self> {
         let colour = Image::new(context, ImageInfo::colour(FORMAT, SIZE))?;
         let format = vk::Format::D32_SFLOAT;
-        let depth = match spec.depth {
-            true => Some(Image::new(context, ImageInfo::depth(format, SIZE))?),
-            false => None,
-        };
+        let depth = Image::new(context, ImageInfo::depth(format, SIZE))?;
         let texture = match spec.texture {
             true => {
                 let info = ImageInfo::texture(FORMAT, [TEXTURE, TEXTURE]);
@@ -160,8 +160,8 @@ impl Ready {
         if spec.blend {
             info.blend = over();
         }
+        info.depth_format = format;
         if spec.depth {
-            info.depth_format = format;
             info.depth = Some((vk::CompareOp::LESS, true));
         }
         let mut buffer = None;
@@ -173,7 +173,7 @@ impl Ready {
         let pipeline = Pipeline::new(context, &info, bindings.as_ref())?;
         let pass = Pass {
             colours: vec![Attachment::new(&colour, Load::colour([0.0; 4]))],
-            depth: depth.as_ref().map(|d| Attachment::new(d, Load::depth(1.0, 0))),
+            depth: Some(Attachment { store: spec.depth, ..Attachment::new(&depth, Load::depth(1.0, 0)) }),
             size: SIZE,
             ..Default::default()
         };
@@ -234,9 +234,9 @@ impl Ready {
     pub fn draw(&self) -> Result<(Vec<u8>, Option<Vec<u8>>)> {
         self.context.submit_and_wait(self.full)?;
         let colour = self.colour.read(vk::ImageAspectFlags::COLOR, 4)?;
-        let depth = match &self.depth {
-            Some(d) => Some(d.read(vk::ImageAspectFlags::DEPTH, 4)?),
-            None => None,
+        let depth = match self.spec.depth {
+            true => Some(self.depth.read(vk::ImageAspectFlags::DEPTH, 4)?),
+            false => None,
         };
         Ok((colour, depth))
     }
@@ -244,7 +244,8 @@ impl Ready {
     /// Draws once and compares the pixels with what the picture's formula gives.
     pub fn check(&self) -> Result<()> {
         let (colour, depth) = self.draw()?;
-        expect::check(self.spec, &colour, depth.as_deref()).map_err(Error)
+        let bits = self.context.properties.limits.sub_pixel_precision_bits;
+        expect::check(self.spec, &colour, depth.as_deref(), bits).map_err(Error)
     }
 }
 
