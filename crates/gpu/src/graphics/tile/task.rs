@@ -66,7 +66,19 @@ impl<'a> Task<'a> {
         origin: [i32; 2],
         avx2: bool,
     ) -> Task<'a> {
-        Task { targets, worker, packer, host, tile, layer, origin, avx2, passed: 0, invocations: 0, coverage: [16; 16] }
+        Task {
+            targets,
+            worker,
+            packer,
+            host,
+            tile,
+            layer,
+            origin,
+            avx2,
+            passed: 0,
+            invocations: 0,
+            coverage: [16; 16],
+        }
     }
 
     /// Draws the primitives `entries` of an item: indices into its batch, with [`crate::graphics::geometry::bin::COVERS`]
@@ -118,7 +130,9 @@ impl<'a> Task<'a> {
     /// A smooth line: pixels of which any of sixteen samples is covered, with their share of them
     /// (§ Smooth Lines leaves the filter open).
     unsafe fn smooth(&mut self, item: &Item, prim: &Prim, index: u32) -> Result<(), Fault> {
-        let Some(c) = Cover::new(prim, self.origin, false, sample_locations(16), false) else { return Ok(()) };
+        let Some(c) = Cover::new(prim, self.origin, false, sample_locations(16), false) else {
+            return Ok(());
+        };
         let mut result = Ok(());
         c.blocks(|b, sixteen| {
             if result.is_err() {
@@ -127,7 +141,8 @@ impl<'a> Task<'a> {
             let any = sixteen.iter().fold(0, |a, m| a | m);
             let mut masks = [0; MAX_SAMPLES];
             masks[..item.plan.samples].fill(any);
-            self.coverage = std::array::from_fn(|l| sixteen.iter().filter(|m| **m >> l & 1 != 0).count() as u8);
+            self.coverage =
+                std::array::from_fn(|l| sixteen.iter().filter(|m| **m >> l & 1 != 0).count() as u8);
             result = self.block(item, prim, index, b, &masks);
         });
         self.coverage = [16; 16];
@@ -199,7 +214,8 @@ impl<'a> Task<'a> {
             }
             let mut one = [0; MAX_SAMPLES];
             one[s] = masks[s];
-            if !self.packer.add(capacity, index, block, quads(masks[s]), &one, Some(s as u8), &self.coverage) {
+            if !self.packer.add(capacity, index, block, quads(masks[s]), &one, Some(s as u8), &self.coverage)
+            {
                 self.shade(item)?;
                 self.packer.add(capacity, index, block, quads(masks[s]), &one, Some(s as u8), &self.coverage);
             }
