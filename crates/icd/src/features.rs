@@ -58,7 +58,7 @@ pub(crate) const FEATURES: &[&str] = &[
     "shaderFloatControls2", "shaderSubgroupRotate", "shaderSubgroupRotateClustered",
     "indexTypeUint8", "vertexAttributeInstanceRateDivisor", "vertexAttributeInstanceRateZeroDivisor",
     "rectangularLines", "bresenhamLines", "smoothLines", "stippledRectangularLines", "stippledBresenhamLines",
-    "stippledSmoothLines", "dynamicRenderingLocalRead",
+    "stippledSmoothLines", "dynamicRenderingLocalRead", "hostImageCopy",
     // graphics
     "extendedDynamicState2LogicOp", "attachmentFeedbackLoopLayout", "attachmentFeedbackLoopDynamicState",
     "colorWriteEnable", "depthBiasControl", "leastRepresentableValueForceUnormRepresentation", "floatRepresentation",

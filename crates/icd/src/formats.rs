@@ -18,6 +18,7 @@ pub(crate) fn optimal(f: &FormatInfo) -> F {
     }
     F::TRANSFER_SRC
         | F::TRANSFER_DST
+        | F::HOST_IMAGE_TRANSFER_EXT
         | when(f.sampled(), F::SAMPLED_IMAGE)
         | when(f.filterable(), F::SAMPLED_IMAGE_FILTER_LINEAR)
         | when(f.minmax(), F::SAMPLED_IMAGE_FILTER_MINMAX)
@@ -86,6 +87,7 @@ fn usable(usage: U, features: F) -> bool {
         (U::INPUT_ATTACHMENT, F::COLOR_ATTACHMENT | F::DEPTH_STENCIL_ATTACHMENT),
         (U::TRANSFER_SRC, F::TRANSFER_SRC),
         (U::TRANSFER_DST, F::TRANSFER_DST),
+        (U::HOST_TRANSFER_EXT, F::HOST_IMAGE_TRANSFER_EXT),
     ];
     needs.iter().all(|&(u, f)| !usage.contains(u) || features.intersects(f))
 }
@@ -112,7 +114,9 @@ pub(crate) fn image_properties(
         | U::INPUT_ATTACHMENT
         | U::TRANSIENT_ATTACHMENT
         | U::TRANSFER_SRC
-        | U::TRANSFER_DST;
+        | U::TRANSFER_DST
+        | U::HOST_TRANSFER_EXT
+        | U::ATTACHMENT_FEEDBACK_LOOP_EXT;
     let known_flags = C::MUTABLE_FORMAT
         | C::CUBE_COMPATIBLE
         | C::ALIAS
@@ -182,6 +186,10 @@ pub(crate) unsafe fn get_physical_device_image_format_properties2(
     let importable = memory.is_none_or(|m| !m.external_memory_features.is_empty());
     if let Some(p) = chain::find_mut::<vk::ExternalImageFormatProperties>(out.p_next) {
         p.external_memory_properties = memory.unwrap_or_default();
+    }
+    if let Some(p) = chain::find_mut::<vk::HostImageCopyDevicePerformanceQuery>(out.p_next) {
+        p.optimal_device_access = vk::TRUE;
+        p.identical_memory_layout = vk::TRUE;
     }
     if let Some(p) = chain::find_mut::<vk::SamplerYcbcrConversionImageFormatProperties>(out.p_next) {
         p.combined_image_sampler_descriptor_count = 1;

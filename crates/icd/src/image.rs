@@ -148,6 +148,17 @@ unsafe fn bind(i: &vk::BindImageMemoryInfo) -> vk::Result {
     }
 }
 
+unsafe fn tell_layout(
+    image: &gpu::image::Image,
+    sub: &vk::ImageSubresource,
+    out: &mut vk::SubresourceLayout2,
+) {
+    out.subresource_layout = image.subresource_layout(sub);
+    if let Some(s) = chain::find_mut::<vk::SubresourceHostMemcpySize>(out.p_next) {
+        s.size = gpu::transfer::host_memcpy_size(image, sub.aspect_mask, sub.mip_level);
+    }
+}
+
 pub(crate) unsafe fn get_image_subresource_layout2(
     _: &Device,
     image: vk::Image,
@@ -155,7 +166,7 @@ pub(crate) unsafe fn get_image_subresource_layout2(
     out: *mut vk::SubresourceLayout2,
 ) {
     if let Some(i) = object::get::<Image>(image) {
-        (*out).subresource_layout = i.gpu.subresource_layout(&(*sub).image_subresource);
+        tell_layout(&i.gpu, &(*sub).image_subresource, &mut *out);
     }
 }
 
@@ -165,8 +176,8 @@ pub(crate) unsafe fn get_device_image_subresource_layout(
     out: *mut vk::SubresourceLayout2,
 ) {
     let i = &*info;
-    (*out).subresource_layout = match new(&*i.p_create_info) {
-        Ok(image) => image.subresource_layout(&(*i.p_subresource).image_subresource),
-        Err(_) => Default::default(),
-    };
+    match new(&*i.p_create_info) {
+        Ok(image) => tell_layout(&image, &(*i.p_subresource).image_subresource, &mut *out),
+        Err(_) => (*out).subresource_layout = Default::default(),
+    }
 }

@@ -22,6 +22,7 @@ pub(crate) mod framebuffer;
 pub(crate) mod generated;
 pub(crate) mod guard;
 pub(crate) mod hash;
+pub(crate) mod host_copy;
 pub(crate) mod image;
 pub(crate) mod image_view;
 pub(crate) mod instance;

@@ -4,6 +4,7 @@
 use crate::chain;
 use crate::features::known;
 use crate::generated::structs::{CORE_PROPERTIES, PROPERTY_STRUCTS};
+use crate::host_copy::LAYOUTS;
 use crate::limits::*;
 use crate::physical_device::API_VERSION;
 use crate::structs::PropertyStruct;
@@ -20,6 +21,8 @@ const DRIVER_ID: u32 = VENDOR_ID;
 const DRIVER_VERSION: u32 = vk::make_api_version(0, 0, 1, 0);
 /// Same driver, same data in pipeline caches and opaque memory.
 pub(crate) static CACHE_UUID: [u8; 16] = *b"tuff-pipelines01";
+/// Same value, same order of bytes in images.
+static LAYOUT_UUID: [u8; 16] = *b"tuff-layouts-001";
 static DEVICE_UUID: [u8; 16] = *b"tuff-device-0001";
 static DRIVER_UUID: [u8; 16] = *b"tuff-driver-0001";
 
@@ -179,6 +182,10 @@ pub(crate) static PROPERTIES: &[(&str, Value)] = &[
     ("robustStorageBufferAccessSizeAlignment", U64(1)),
     ("robustUniformBufferAccessSizeAlignment", U64(1)),
     ("meshAndTaskShaderDerivatives", Bool(false)),
+    ("copySrcLayoutCount", U32(LAYOUTS.len() as u32)),
+    ("copyDstLayoutCount", U32(LAYOUTS.len() as u32)),
+    ("optimalTilingLayoutUUID", Bytes(&LAYOUT_UUID)),
+    ("identicalMemoryTypeRequirements", Bool(true)),
     ("lineSubPixelPrecisionBits", U32(8)),
     ("maxVertexAttribDivisor", U32(u32::MAX)),
     ("supportsNonZeroFirstInstance", Bool(true)),
@@ -189,6 +196,9 @@ pub(crate) static PROPERTIES: &[(&str, Value)] = &[
     ("graphicsPipelineLibraryFastLinking", Bool(true)),
     ("graphicsPipelineLibraryIndependentInterpolationDecoration", Bool(true)),
 ];
+
+/// Lengths of lists, which are filled in the two-call way by [`fill`].
+const LISTS: [&str; 2] = ["copySrcLayoutCount", "copyDstLayoutCount"];
 
 /// The value of a member of a property structure. Dot products are not faster than their parts: no
 /// `integerDotProduct…Accelerated` is true.
@@ -218,8 +228,12 @@ pub(crate) unsafe fn fill(properties: *mut vk::PhysicalDeviceProperties2<'_>) {
         }
     }
     for s in chain::iter_mut((*properties).p_next) {
+        // Its counts are asked for, not told.
+        if (*s).s_type == vk::StructureType::PHYSICAL_DEVICE_HOST_IMAGE_COPY_PROPERTIES_EXT {
+            crate::host_copy::layouts(&mut *s.cast());
+        }
         for m in structure((*s).s_type).map_or(&[][..], |known| known.members) {
-            if let Some(v) = value(m.name) {
+            if let Some(v) = value(m.name).filter(|_| !LISTS.contains(&m.name)) {
                 v.write(s.cast(), m);
             }
         }

@@ -1691,6 +1691,30 @@ pub unsafe extern "system" fn vkCmdWriteTimestamp2(
         |this| crate::record::query::cmd_write_timestamp2(this, stage, query_pool, query),
     )
 }
+pub unsafe extern "system" fn vkCopyImageToImage(
+    device: vk::Device,
+    p_copy_image_to_image_info: *const vk::CopyImageToImageInfo<'_>,
+) -> vk::Result {
+    guard::on::<crate::device::Device, _>(c"vkCopyImageToImage", device, vk::Result::ERROR_UNKNOWN, |this| {
+        crate::host_copy::copy_image_to_image(this, p_copy_image_to_image_info)
+    })
+}
+pub unsafe extern "system" fn vkCopyImageToMemory(
+    device: vk::Device,
+    p_copy_image_to_memory_info: *const vk::CopyImageToMemoryInfo<'_>,
+) -> vk::Result {
+    guard::on::<crate::device::Device, _>(c"vkCopyImageToMemory", device, vk::Result::ERROR_UNKNOWN, |this| {
+        crate::host_copy::copy_image_to_memory(this, p_copy_image_to_memory_info)
+    })
+}
+pub unsafe extern "system" fn vkCopyMemoryToImage(
+    device: vk::Device,
+    p_copy_memory_to_image_info: *const vk::CopyMemoryToImageInfo<'_>,
+) -> vk::Result {
+    guard::on::<crate::device::Device, _>(c"vkCopyMemoryToImage", device, vk::Result::ERROR_UNKNOWN, |this| {
+        crate::host_copy::copy_memory_to_image(this, p_copy_memory_to_image_info)
+    })
+}
 pub unsafe extern "system" fn vkCreateBuffer(
     device: vk::Device,
     p_create_info: *const vk::BufferCreateInfo<'_>,
@@ -3731,6 +3755,18 @@ pub unsafe extern "system" fn vkSubmitDebugUtilsMessageEXT(
         crate::debug::submit_debug_utils_message_ext(this, message_severity, message_types, p_callback_data)
     })
 }
+pub unsafe extern "system" fn vkTransitionImageLayout(
+    device: vk::Device,
+    transition_count: u32,
+    p_transitions: *const vk::HostImageLayoutTransitionInfo<'_>,
+) -> vk::Result {
+    guard::on::<crate::device::Device, _>(
+        c"vkTransitionImageLayout",
+        device,
+        vk::Result::ERROR_UNKNOWN,
+        |this| crate::host_copy::transition_image_layout(this, transition_count, p_transitions),
+    )
+}
 pub unsafe extern "system" fn vkTrimCommandPool(
     device: vk::Device,
     command_pool: vk::CommandPool,
@@ -5033,6 +5069,48 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[ext::VK_KHR_SYNCHRONIZATION2],
     },
     Entry {
+        name: c"vkCopyImageToImage",
+        function: vkCopyImageToImage as *const (),
+        level: Level::Device,
+        core: 104,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCopyImageToImageEXT",
+        function: vkCopyImageToImage as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_HOST_IMAGE_COPY],
+    },
+    Entry {
+        name: c"vkCopyImageToMemory",
+        function: vkCopyImageToMemory as *const (),
+        level: Level::Device,
+        core: 104,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCopyImageToMemoryEXT",
+        function: vkCopyImageToMemory as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_HOST_IMAGE_COPY],
+    },
+    Entry {
+        name: c"vkCopyMemoryToImage",
+        function: vkCopyMemoryToImage as *const (),
+        level: Level::Device,
+        core: 104,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkCopyMemoryToImageEXT",
+        function: vkCopyMemoryToImage as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_HOST_IMAGE_COPY],
+    },
+    Entry {
         name: c"vkCreateBuffer",
         function: vkCreateBuffer as *const (),
         level: Level::Device,
@@ -5852,6 +5930,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[],
     },
     Entry {
+        name: c"vkGetImageSubresourceLayout2EXT",
+        function: vkGetImageSubresourceLayout2 as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_HOST_IMAGE_COPY],
+    },
+    Entry {
         name: c"vkGetImageSubresourceLayout2KHR",
         function: vkGetImageSubresourceLayout2 as *const (),
         level: Level::Device,
@@ -6473,6 +6558,20 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Instance,
         core: 0,
         extensions: &[ext::VK_EXT_DEBUG_UTILS],
+    },
+    Entry {
+        name: c"vkTransitionImageLayout",
+        function: vkTransitionImageLayout as *const (),
+        level: Level::Device,
+        core: 104,
+        extensions: &[],
+    },
+    Entry {
+        name: c"vkTransitionImageLayoutEXT",
+        function: vkTransitionImageLayout as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_HOST_IMAGE_COPY],
     },
     Entry {
         name: c"vkTrimCommandPool",

@@ -25,7 +25,8 @@ impl Gpu {
         let queues = [vk::DeviceQueueCreateInfo::default().queue_priorities(&priorities)];
         let mut v12 =
             vk::PhysicalDeviceVulkan12Features::default().timeline_semaphore(true).host_query_reset(true);
-        let mut v13 = vk::PhysicalDeviceVulkan13Features::default().synchronization2(true);
+        let mut v13 =
+            vk::PhysicalDeviceVulkan13Features::default().synchronization2(true).dynamic_rendering(true);
         let info = vk::DeviceCreateInfo::default()
             .queue_create_infos(&queues)
             .push_next(&mut v12)

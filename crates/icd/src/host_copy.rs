@@ -1,0 +1,76 @@
+//! VK_EXT_host_image_copy: copies between images and the application's memory, on the calling thread. The application
+//! orders them with the device's work; layouts are all the same.
+
+use crate::chain;
+use crate::device::Device;
+use crate::image;
+use gpu::transfer;
+use vk::ImageLayout as L;
+
+/// Layouts in which images can be copied from and to.
+pub(crate) const LAYOUTS: [L; 17] = [
+    L::GENERAL,
+    L::COLOR_ATTACHMENT_OPTIMAL,
+    L::DEPTH_STENCIL_ATTACHMENT_OPTIMAL,
+    L::DEPTH_STENCIL_READ_ONLY_OPTIMAL,
+    L::SHADER_READ_ONLY_OPTIMAL,
+    L::TRANSFER_SRC_OPTIMAL,
+    L::TRANSFER_DST_OPTIMAL,
+    L::DEPTH_READ_ONLY_STENCIL_ATTACHMENT_OPTIMAL,
+    L::DEPTH_ATTACHMENT_STENCIL_READ_ONLY_OPTIMAL,
+    L::DEPTH_ATTACHMENT_OPTIMAL,
+    L::DEPTH_READ_ONLY_OPTIMAL,
+    L::STENCIL_ATTACHMENT_OPTIMAL,
+    L::STENCIL_READ_ONLY_OPTIMAL,
+    L::READ_ONLY_OPTIMAL,
+    L::ATTACHMENT_OPTIMAL,
+    L::RENDERING_LOCAL_READ_KHR,
+    L::ATTACHMENT_FEEDBACK_LOOP_OPTIMAL_EXT,
+];
+
+/// The two lists of VkPhysicalDeviceHostImageCopyProperties, each in the two-call way.
+///
+/// # Safety
+/// Arrays that are there have room for their counts.
+pub(crate) unsafe fn layouts(p: &mut vk::PhysicalDeviceHostImageCopyProperties) {
+    let _ = chain::fill(&LAYOUTS, &mut p.copy_src_layout_count, p.p_copy_src_layouts);
+    let _ = chain::fill(&LAYOUTS, &mut p.copy_dst_layout_count, p.p_copy_dst_layouts);
+}
+
+pub(crate) unsafe fn copy_memory_to_image(_: &Device, info: *const vk::CopyMemoryToImageInfo) -> vk::Result {
+    let i = &*info;
+    let Some(image) = image::get(i.dst_image) else { return vk::Result::ERROR_UNKNOWN };
+    for r in chain::slice(i.p_regions, i.region_count).iter().filter(|r| !r.p_host_pointer.is_null()) {
+        transfer::copy_memory_to_image(&image, r, i.flags);
+    }
+    vk::Result::SUCCESS
+}
+
+pub(crate) unsafe fn copy_image_to_memory(_: &Device, info: *const vk::CopyImageToMemoryInfo) -> vk::Result {
+    let i = &*info;
+    let Some(image) = image::get(i.src_image) else { return vk::Result::ERROR_UNKNOWN };
+    for r in chain::slice(i.p_regions, i.region_count).iter().filter(|r| !r.p_host_pointer.is_null()) {
+        transfer::copy_image_to_memory(&image, r, i.flags);
+    }
+    vk::Result::SUCCESS
+}
+
+pub(crate) unsafe fn copy_image_to_image(_: &Device, info: *const vk::CopyImageToImageInfo) -> vk::Result {
+    let i = &*info;
+    let (Some(src), Some(dst)) = (image::get(i.src_image), image::get(i.dst_image)) else {
+        return vk::Result::ERROR_UNKNOWN;
+    };
+    for r in chain::slice(i.p_regions, i.region_count) {
+        transfer::copy_image(&src, &dst, r);
+    }
+    vk::Result::SUCCESS
+}
+
+/// All layouts are the same.
+pub(crate) unsafe fn transition_image_layout(
+    _: &Device,
+    _count: u32,
+    _: *const vk::HostImageLayoutTransitionInfo,
+) -> vk::Result {
+    vk::Result::SUCCESS
+}

@@ -1,0 +1,235 @@
+//! Graphics pipelines through the real loader: whole, from libraries, from caches; and draws of a quad.
+
+mod common;
+#[path = "common/gpu.rs"]
+mod gpu;
+
+use ash::vk;
+use gpu::Gpu;
+
+const GRAPHICS: vk::PipelineBindPoint = vk::PipelineBindPoint::GRAPHICS;
+const FORMAT: vk::Format = vk::Format::R8G8B8A8_UNORM;
+
+fn words(bytes: &[u8]) -> Vec<u32> {
+    bytes.chunks_exact(4).map(|b| u32::from_le_bytes(b.try_into().unwrap())).collect()
+}
+
+/// Shaders and layout: vertices of vec2 and vec4; colour · push constant + uniform buffer.
+struct Flat {
+    vert: vk::ShaderModule,
+    frag: vk::ShaderModule,
+    set: vk::DescriptorSetLayout,
+    layout: vk::PipelineLayout,
+}
+
+/// Which part of a pipeline to make, and from what.
+#[derive(Clone, Copy, Default)]
+struct Make<'a> {
+    parts: Option<vk::GraphicsPipelineLibraryFlagsEXT>,
+    libraries: &'a [vk::Pipeline],
+    cache: vk::PipelineCache,
+    flags: vk::PipelineCreateFlags,
+    topology: vk::PrimitiveTopology,
+}
+
+impl Flat {
+    fn new(g: &Gpu) -> Flat {
+        let d = &g.device;
+        // SAFETY (here and below): handles are alive, structures outlive the calls.
+        unsafe {
+            let module = |bytes| {
+                let code = words(bytes);
+                d.create_shader_module(&vk::ShaderModuleCreateInfo::default().code(&code), None).unwrap()
+            };
+            let binding = [vk::DescriptorSetLayoutBinding::default()
+                .binding(1)
+                .descriptor_type(vk::DescriptorType::UNIFORM_BUFFER)
+                .descriptor_count(1)
+                .stage_flags(vk::ShaderStageFlags::FRAGMENT)];
+            let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&binding);
+            let set = d.create_descriptor_set_layout(&info, None).unwrap();
+            let sets = [set];
+            let push =
+                [vk::PushConstantRange { stage_flags: vk::ShaderStageFlags::FRAGMENT, offset: 0, size: 16 }];
+            let info = vk::PipelineLayoutCreateInfo::default().set_layouts(&sets).push_constant_ranges(&push);
+            Flat {
+                vert: module(include_bytes!("shaders/flat.vert.spv")),
+                frag: module(include_bytes!("shaders/flat.frag.spv")),
+                set,
+                layout: d.create_pipeline_layout(&info, None).unwrap(),
+            }
+        }
+    }
+
+    /// A pipeline for dynamic rendering to one RGBA8 attachment, viewport and scissor dynamic; whether all its stages
+    /// came from the cache.
+    fn pipeline(&self, g: &Gpu, make: Make) -> Result<(vk::Pipeline, bool), vk::Result> {
+        use vk::GraphicsPipelineLibraryFlagsEXT as P;
+        let own = |p| make.parts.is_none_or(|all| all.contains(p));
+        let mut stages = Vec::new();
+        let stage = |stage, module| {
+            vk::PipelineShaderStageCreateInfo::default().stage(stage).module(module).name(c"main")
+        };
+        if own(P::PRE_RASTERIZATION_SHADERS) {
+            stages.push(stage(vk::ShaderStageFlags::VERTEX, self.vert));
+        }
+        if own(P::FRAGMENT_SHADER) {
+            stages.push(stage(vk::ShaderStageFlags::FRAGMENT, self.frag));
+        }
+        let bindings = [vk::VertexInputBindingDescription { binding: 0, stride: 24, ..Default::default() }];
+        let attribute = |location, format, offset| vk::VertexInputAttributeDescription {
+            location,
+            binding: 0,
+            format,
+            offset,
+        };
+        let attributes =
+            [attribute(0, vk::Format::R32G32_SFLOAT, 0), attribute(1, vk::Format::R32G32B32A32_SFLOAT, 8)];
+        let input = vk::PipelineVertexInputStateCreateInfo::default()
+            .vertex_binding_descriptions(&bindings)
+            .vertex_attribute_descriptions(&attributes);
+        let assembly = vk::PipelineInputAssemblyStateCreateInfo::default().topology(make.topology);
+        let viewport = vk::PipelineViewportStateCreateInfo::default().viewport_count(1).scissor_count(1);
+        let raster = vk::PipelineRasterizationStateCreateInfo::default().line_width(1.0);
+        let samples = vk::PipelineMultisampleStateCreateInfo::default()
+            .rasterization_samples(vk::SampleCountFlags::TYPE_1);
+        let write =
+            [vk::PipelineColorBlendAttachmentState::default()
+                .color_write_mask(vk::ColorComponentFlags::RGBA)];
+        let blend = vk::PipelineColorBlendStateCreateInfo::default().attachments(&write);
+        let states = [vk::DynamicState::VIEWPORT, vk::DynamicState::SCISSOR];
+        let dynamic = vk::PipelineDynamicStateCreateInfo::default().dynamic_states(&states);
+        let formats = [FORMAT];
+        let mut rendering = vk::PipelineRenderingCreateInfo::default().color_attachment_formats(&formats);
+        let mut told = vk::PipelineCreationFeedback::default();
+        let mut feedback =
+            vk::PipelineCreationFeedbackCreateInfo::default().pipeline_creation_feedback(&mut told);
+        let mut part =
+            vk::GraphicsPipelineLibraryCreateInfoEXT::default().flags(make.parts.unwrap_or_default());
+        let mut libraries = vk::PipelineLibraryCreateInfoKHR::default().libraries(make.libraries);
+        let mut info = vk::GraphicsPipelineCreateInfo::default()
+            .stages(&stages)
+            .vertex_input_state(&input)
+            .input_assembly_state(&assembly)
+            .viewport_state(&viewport)
+            .rasterization_state(&raster)
+            .multisample_state(&samples)
+            .color_blend_state(&blend)
+            .dynamic_state(&dynamic)
+            .layout(self.layout)
+            .flags(make.flags)
+            .push_next(&mut rendering)
+            .push_next(&mut feedback);
+        if make.parts.is_some() {
+            info = info.push_next(&mut part);
+        }
+        if !make.libraries.is_empty() {
+            info = info.push_next(&mut libraries);
+        }
+        let made = unsafe { g.device.create_graphics_pipelines(make.cache, &[info], None) };
+        let hit = told.flags.contains(vk::PipelineCreationFeedbackFlags::APPLICATION_PIPELINE_CACHE_HIT);
+        match made {
+            Ok(p) => Ok((p[0], hit)),
+            Err((p, e)) => {
+                assert_eq!(p, [vk::Pipeline::null()]);
+                Err(e)
+            }
+        }
+    }
+
+    fn whole(&self, g: &Gpu) -> vk::Pipeline {
+        let topology = vk::PrimitiveTopology::TRIANGLE_STRIP;
+        self.pipeline(g, Make { topology, ..Default::default() }).expect("a pipeline is made").0
+    }
+
+    fn free(self, g: &Gpu) {
+        unsafe {
+            g.device.destroy_shader_module(self.vert, None);
+            g.device.destroy_shader_module(self.frag, None);
+            g.device.destroy_pipeline_layout(self.layout, None);
+            g.device.destroy_descriptor_set_layout(self.set, None);
+        }
+    }
+}
+
+#[test]
+fn both_programs_go_through_a_cache_and_its_blob() {
+    let g = Gpu::new();
+    let f = Flat::new(&g);
+    unsafe {
+        let cache = g.device.create_pipeline_cache(&Default::default(), None).unwrap();
+        let make = Make { cache, topology: vk::PrimitiveTopology::TRIANGLE_LIST, ..Default::default() };
+        let (first, hit) = f.pipeline(&g, make).unwrap();
+        assert!(!hit);
+        let (second, hit) = f.pipeline(&g, make).unwrap();
+        assert!(hit);
+        let blob = g.device.get_pipeline_cache_data(cache).unwrap();
+        for p in [first, second] {
+            g.device.destroy_pipeline(p, None);
+        }
+        g.device.destroy_pipeline_cache(cache, None);
+        let info = vk::PipelineCacheCreateInfo::default().initial_data(&blob);
+        let cache = g.device.create_pipeline_cache(&info, None).unwrap();
+        let flags = vk::PipelineCreateFlags::FAIL_ON_PIPELINE_COMPILE_REQUIRED;
+        let (third, hit) = f.pipeline(&g, Make { cache, flags, ..make }).unwrap();
+        assert!(hit);
+        g.device.destroy_pipeline(third, None);
+        g.device.destroy_pipeline_cache(cache, None);
+        // Nobody has the programs any more.
+        let none = Make { cache: vk::PipelineCache::null(), flags, ..make };
+        assert_eq!(f.pipeline(&g, none).err(), Some(vk::Result::PIPELINE_COMPILE_REQUIRED));
+    }
+    f.free(&g);
+}
+
+#[test]
+fn shaders_for_stages_that_there_are_not_are_refused() {
+    let g = Gpu::new();
+    let f = Flat::new(&g);
+    let stage = vk::PipelineShaderStageCreateInfo::default()
+        .stage(vk::ShaderStageFlags::GEOMETRY)
+        .module(f.vert)
+        .name(c"main");
+    let stages = [stage];
+    let raster = vk::PipelineRasterizationStateCreateInfo::default().rasterizer_discard_enable(true);
+    let info = vk::GraphicsPipelineCreateInfo::default()
+        .stages(&stages)
+        .rasterization_state(&raster)
+        .layout(f.layout);
+    let made = unsafe { g.device.create_graphics_pipelines(vk::PipelineCache::null(), &[info], None) };
+    assert!(made.is_err());
+    // Without any stage.
+    let info = vk::GraphicsPipelineCreateInfo::default().rasterization_state(&raster).layout(f.layout);
+    let made = unsafe { g.device.create_graphics_pipelines(vk::PipelineCache::null(), &[info], None) };
+    assert!(made.is_err());
+    f.free(&g);
+}
+
+#[test]
+fn references_to_attachments_that_there_are_not_are_refused() {
+    let g = Gpu::new();
+    let color = [vk::AttachmentReference { attachment: 3, layout: vk::ImageLayout::GENERAL }];
+    let subpass = [vk::SubpassDescription::default().color_attachments(&color)];
+    let info = vk::RenderPassCreateInfo::default().subpasses(&subpass);
+    assert!(unsafe { g.device.create_render_pass(&info, None) }.is_err());
+}
+
+#[test]
+fn draws_out_of_place_do_no_harm() {
+    let g = Gpu::new();
+    let f = Flat::new(&g);
+    let pipeline = f.whole(&g);
+    g.run(|d, c| unsafe {
+        d.cmd_draw(c, 3, 1, 0, 0); // no pipeline
+        d.cmd_bind_pipeline(c, GRAPHICS, pipeline);
+        d.cmd_draw(c, 3, 1, 0, 0); // no render pass, no vertices
+        d.cmd_draw_indexed(c, 3, 1, 0, 0, 0); // no indices
+        d.cmd_next_subpass(c, vk::SubpassContents::INLINE);
+        d.cmd_end_rendering(c);
+        d.cmd_set_viewport(c, 40, &[vk::Viewport::default(); 3]);
+        d.cmd_bind_pipeline(c, vk::PipelineBindPoint::COMPUTE, pipeline);
+        d.cmd_dispatch(c, 1, 1, 1); // a graphics pipeline
+    });
+    unsafe { g.device.destroy_pipeline(pipeline, None) };
+    f.free(&g);
+}
