@@ -233,3 +233,150 @@ fn draws_out_of_place_do_no_harm() {
     unsafe { g.device.destroy_pipeline(pipeline, None) };
     f.free(&g);
 }
+
+#[test]
+fn four_libraries_make_a_pipeline() {
+    use vk::GraphicsPipelineLibraryFlagsEXT as P;
+    let g = Gpu::new();
+    let f = Flat::new(&g);
+    let parts = [
+        P::VERTEX_INPUT_INTERFACE,
+        P::PRE_RASTERIZATION_SHADERS,
+        P::FRAGMENT_SHADER,
+        P::FRAGMENT_OUTPUT_INTERFACE,
+    ];
+    let make = Make { topology: vk::PrimitiveTopology::TRIANGLE_STRIP, ..Default::default() };
+    let libraries = parts.map(|p| {
+        let flags = vk::PipelineCreateFlags::LIBRARY_KHR;
+        f.pipeline(&g, Make { parts: Some(p), flags, ..make }).expect("a library is made").0
+    });
+    let nothing = Some(vk::GraphicsPipelineLibraryFlagsEXT::empty());
+    let linked = f.pipeline(&g, Make { parts: nothing, libraries: &libraries, ..make }).unwrap().0;
+    assert_eq!(picture(&g, &f, linked), expected());
+    let incomplete = f.pipeline(&g, Make { parts: nothing, libraries: &libraries[..1], ..make });
+    assert!(incomplete.is_err(), "no vertex shader");
+    unsafe {
+        g.device.destroy_pipeline(linked, None);
+        libraries.iter().for_each(|&l| g.device.destroy_pipeline(l, None));
+    }
+    f.free(&g);
+}
+
+#[test]
+fn a_quad_is_drawn() {
+    let g = Gpu::new();
+    let f = Flat::new(&g);
+    let pipeline = f.whole(&g);
+    assert_eq!(picture(&g, &f, pipeline), expected());
+    unsafe { g.device.destroy_pipeline(pipeline, None) };
+    f.free(&g);
+}
+
+const SIZE: u32 = 8;
+
+/// Cleared to blue; the quad's left half is in the viewport: 0.4 · (1, 0.8, 0, 1) + (0, 0, 0.2, 0.6).
+fn expected() -> Vec<u32> {
+    let inside = u32::from_le_bytes([102, 82, 51, 255]);
+    let outside = u32::from_le_bytes([0, 0, 255, 255]);
+    (0..SIZE * SIZE).map(|i| if i % SIZE < 4 && i / SIZE >= 2 { inside } else { outside }).collect()
+}
+
+/// A quad over the left half, scissor without the two upper rows.
+fn picture(g: &Gpu, f: &Flat, pipeline: vk::Pipeline) -> Vec<u32> {
+    let d = &g.device;
+    let mut data = g.buffer(64);
+    let corners = [[-1.0f32, -1.0], [0.0, -1.0], [-1.0, 1.0], [0.0, 1.0]];
+    for (v, at) in data.words.chunks_mut(6).zip(corners) {
+        let vertex = [at[0], at[1], 1.0, 0.8, 0.0, 1.0];
+        v.iter_mut().zip(vertex).for_each(|(w, x)| *w = x.to_bits());
+    }
+    [0.0f32, 0.0, 0.2, 0.6].iter().enumerate().for_each(|(i, x)| data.words[32 + i] = x.to_bits());
+    let out = g.buffer((SIZE * SIZE) as usize);
+    let range = vk::ImageSubresourceRange {
+        aspect_mask: vk::ImageAspectFlags::COLOR,
+        level_count: 1,
+        layer_count: 1,
+        ..Default::default()
+    };
+    let area = vk::Rect2D { extent: vk::Extent2D { width: SIZE, height: SIZE }, ..Default::default() };
+    unsafe {
+        let info = vk::ImageCreateInfo::default()
+            .image_type(vk::ImageType::TYPE_2D)
+            .format(FORMAT)
+            .extent(vk::Extent3D { width: SIZE, height: SIZE, depth: 1 })
+            .mip_levels(1)
+            .array_layers(1)
+            .samples(vk::SampleCountFlags::TYPE_1)
+            .usage(vk::ImageUsageFlags::COLOR_ATTACHMENT | vk::ImageUsageFlags::TRANSFER_SRC);
+        let image = d.create_image(&info, None).unwrap();
+        let need = d.get_image_memory_requirements(image);
+        let info = vk::MemoryAllocateInfo::default().allocation_size(need.size);
+        let memory = d.allocate_memory(&info, None).unwrap();
+        d.bind_image_memory(image, memory, 0).unwrap();
+        let info = vk::ImageViewCreateInfo::default()
+            .image(image)
+            .view_type(vk::ImageViewType::TYPE_2D)
+            .format(FORMAT)
+            .subresource_range(range);
+        let view = d.create_image_view(&info, None).unwrap();
+        let sizes = [vk::DescriptorPoolSize { ty: vk::DescriptorType::UNIFORM_BUFFER, descriptor_count: 1 }];
+        let info = vk::DescriptorPoolCreateInfo::default().max_sets(1).pool_sizes(&sizes);
+        let pool = d.create_descriptor_pool(&info, None).unwrap();
+        let layouts = [f.set];
+        let info = vk::DescriptorSetAllocateInfo::default().descriptor_pool(pool).set_layouts(&layouts);
+        let set = d.allocate_descriptor_sets(&info).unwrap()[0];
+        let info = [vk::DescriptorBufferInfo { buffer: data.buffer, offset: 128, range: 16 }];
+        let write = vk::WriteDescriptorSet::default()
+            .dst_set(set)
+            .dst_binding(1)
+            .descriptor_type(vk::DescriptorType::UNIFORM_BUFFER)
+            .buffer_info(&info);
+        d.update_descriptor_sets(&[write], &[]);
+        g.run(|d, c| {
+            let blue = vk::ClearValue { color: vk::ClearColorValue { float32: [0.0, 0.0, 1.0, 1.0] } };
+            let color = [vk::RenderingAttachmentInfo::default()
+                .image_view(view)
+                .image_layout(vk::ImageLayout::GENERAL)
+                .load_op(vk::AttachmentLoadOp::CLEAR)
+                .store_op(vk::AttachmentStoreOp::STORE)
+                .clear_value(blue)];
+            let info = vk::RenderingInfo::default()
+                .render_area(area)
+                .layer_count(1)
+                .color_attachments(&color);
+            d.cmd_begin_rendering(c, &info);
+            d.cmd_bind_pipeline(c, GRAPHICS, pipeline);
+            d.cmd_bind_descriptor_sets(c, GRAPHICS, f.layout, 0, &[set], &[]);
+            let scale: Vec<u8> = [0.4f32; 4].iter().flat_map(|x| x.to_le_bytes()).collect();
+            d.cmd_push_constants(c, f.layout, vk::ShaderStageFlags::FRAGMENT, 0, &scale);
+            d.cmd_bind_vertex_buffers(c, 0, &[data.buffer], &[0]);
+            let full = vk::Viewport {
+                width: SIZE as f32,
+                height: SIZE as f32,
+                max_depth: 1.0,
+                ..Default::default()
+            };
+            d.cmd_set_viewport(c, 0, &[full]);
+            let lower = vk::Rect2D { offset: vk::Offset2D { x: 0, y: 2 }, extent: area.extent };
+            d.cmd_set_scissor(c, 0, &[lower]);
+            d.cmd_draw(c, 4, 1, 0, 0);
+            d.cmd_end_rendering(c);
+            let region = [vk::BufferImageCopy::default()
+                .image_subresource(vk::ImageSubresourceLayers {
+                    aspect_mask: vk::ImageAspectFlags::COLOR,
+                    layer_count: 1,
+                    ..Default::default()
+                })
+                .image_extent(vk::Extent3D { width: SIZE, height: SIZE, depth: 1 })];
+            d.cmd_copy_image_to_buffer(c, image, vk::ImageLayout::GENERAL, out.buffer, &region);
+        });
+        let pixels = out.words.to_vec();
+        d.destroy_descriptor_pool(pool, None);
+        d.destroy_image_view(view, None);
+        d.destroy_image(image, None);
+        d.free_memory(memory, None);
+        g.free(data);
+        g.free(out);
+        pixels
+    }
+}
