@@ -54,7 +54,7 @@ pub(crate) const FEATURES: &[&str] = &[
     // promoted to 1.3 as extensions' features
     "formatA4R4G4B4", "formatA4B4G4R4", "extendedDynamicState", "extendedDynamicState2", "texelBufferAlignment",
     // promoted to 1.4
-    "globalPriorityQuery", "pipelineRobustness", "maintenance5", "maintenance6", "maintenance7", "shaderExpectAssume",
+    "globalPriorityQuery", "pipelineRobustness", "pipelineProtectedAccess", "maintenance5", "maintenance6", "maintenance7", "shaderExpectAssume",
     "shaderFloatControls2", "shaderSubgroupRotate", "shaderSubgroupRotateClustered",
     "indexTypeUint8", "vertexAttributeInstanceRateDivisor", "vertexAttributeInstanceRateZeroDivisor",
     "rectangularLines", "bresenhamLines", "smoothLines", "stippledRectangularLines", "stippledBresenhamLines",
@@ -73,11 +73,11 @@ pub(crate) const FEATURES: &[&str] = &[
     "extendedDynamicState3DepthClipNegativeOneToOne", "graphicsPipelineLibrary", "multiDraw",
     "primitiveTopologyListRestart", "provokingVertexLast", "rasterizationOrderColorAttachmentAccess",
     "rasterizationOrderDepthAttachmentAccess", "rasterizationOrderStencilAttachmentAccess",
-    "vertexInputDynamicState",
+    "vertexInputDynamicState", "legacyVertexAttributes",
     // memory, descriptors, images, pipelines
-    "memoryPriority", "borderColorSwizzle", "borderColorSwizzleFromImage", "customBorderColors",
+    "memoryPriority", "pageableDeviceLocalMemory", "borderColorSwizzle", "borderColorSwizzleFromImage", "customBorderColors",
     "customBorderColorWithoutFormat", "image2DViewOf3D", "sampler2DViewOf3D", "mutableDescriptorType",
-    "nestedCommandBuffer", "nestedCommandBufferSimultaneousUse", "robustBufferAccess2", "robustImageAccess2",
+    "nestedCommandBuffer", "nestedCommandBufferRendering", "nestedCommandBufferSimultaneousUse", "robustBufferAccess2", "robustImageAccess2",
     "nullDescriptor", "pipelineExecutableInfo",
     // presentation
     "presentId", "presentWait", "swapchainMaintenance1",

@@ -200,3 +200,8 @@ pub(crate) unsafe fn get_memory_host_pointer_properties_ext(
     (*out).memory_type_bits = PLAIN_TYPE_BITS;
     vk::Result::SUCCESS
 }
+
+/// All memory is of one heap, which nothing is moved out of: a hint without effect.
+pub(crate) unsafe fn set_device_memory_priority_ext(_: &Device, memory: vk::DeviceMemory, _: f32) {
+    object::get::<Memory>(memory);
+}

@@ -8,7 +8,7 @@ use crate::settings::{
     self, Dynamic, Fragment, Geometry, Input, MAX_BINDINGS, MAX_COLORS, MAX_VIEWPORTS, Output,
 };
 use gpu::graphics::state::{
-    BlendAttachment, DepthBias, InputSource, StencilFace, VertexAttribute, VertexBinding,
+    BlendAttachment, DepthBias, StencilFace, VertexAttribute, VertexBinding,
 };
 use std::sync::Arc;
 
@@ -194,7 +194,7 @@ fn face(s: &vk::StencilOpState) -> StencilFace {
 
 /// `targets`: `None` where a library leaves them open.
 pub(crate) unsafe fn fragment(info: &vk::GraphicsPipelineCreateInfo, targets: Option<&Targets>) -> Fragment {
-    let mut out = Fragment { inputs: inputs(info), ..Default::default() };
+    let mut out = Fragment::default();
     if targets.is_some_and(|t| !t.depth && !t.stencil) {
         return out;
     }
@@ -208,31 +208,6 @@ pub(crate) unsafe fn fragment(info: &vk::GraphicsPipelineCreateInfo, targets: Op
         out.stencil = [face(&d.front), face(&d.back)];
     }
     out
-}
-
-/// § VkRenderingInputAttachmentIndexInfo, by input attachment index.
-unsafe fn inputs(info: &vk::GraphicsPipelineCreateInfo) -> Option<Vec<InputSource>> {
-    let map = chain::find::<vk::RenderingInputAttachmentIndexInfoKHR>(info.p_next)?;
-    let mut out = Vec::new();
-    let mut put = |index: u32, source| {
-        if index < 64 {
-            let at = index as usize;
-            if out.len() <= at {
-                out.resize(at + 1, InputSource::Nothing);
-            }
-            out[at] = source;
-        }
-    };
-    let given = chain::slice(map.p_color_attachment_input_indices, map.color_attachment_count);
-    for i in 0..map.color_attachment_count.min(MAX_COLORS as u32) {
-        put(given.get(i as usize).copied().unwrap_or(i), InputSource::Color(i));
-    }
-    for p in [map.p_depth_input_attachment_index, map.p_stencil_input_attachment_index] {
-        if let Some(&index) = p.as_ref() {
-            put(index, InputSource::DepthStencil);
-        }
-    }
-    Some(out)
 }
 
 /// Multisample state, which a fragment shader library has as well where samples are shaded.

@@ -186,6 +186,7 @@ pub(crate) static PROPERTIES: &[(&str, Value)] = &[
     ("copyDstLayoutCount", U32(LAYOUTS.len() as u32)),
     ("optimalTilingLayoutUUID", Bytes(&LAYOUT_UUID)),
     ("identicalMemoryTypeRequirements", Bool(true)),
+    ("nativeUnalignedPerformance", Bool(true)),
     ("lineSubPixelPrecisionBits", U32(8)),
     ("maxVertexAttribDivisor", U32(u32::MAX)),
     ("supportsNonZeroFirstInstance", Bool(true)),

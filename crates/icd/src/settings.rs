@@ -3,7 +3,7 @@
 //! settings, with those that it says are dynamic from the command buffer.
 
 use gpu::graphics::state::{
-    Blend, BlendAttachment, Depth, DepthBias, InputSource, Raster, Rect, Samples, State, StencilFace,
+    Blend, BlendAttachment, Depth, DepthBias, Raster, Rect, Samples, State, StencilFace,
     VertexAttribute, VertexBinding, VertexInput, Viewport,
 };
 
@@ -137,7 +137,6 @@ pub(crate) struct Fragment {
     pub stencil_test: bool,
     /// Front, back.
     pub stencil: [StencilFace; 2],
-    pub inputs: Option<Vec<InputSource>>,
 }
 
 /// Fragment output interface.
@@ -225,7 +224,6 @@ impl Default for Fragment {
             bounds: [0.0, 1.0],
             stencil_test: false,
             stencil: [StencilFace { compare: vk::CompareOp::ALWAYS, ..Default::default() }; 2],
-            inputs: None,
         }
     }
 }
@@ -390,7 +388,6 @@ impl Settings {
                 bounds: (f.bounds_test && o.has_depth).then_some(f.bounds),
             },
             stencil: (f.stencil_test && o.has_stencil).then_some(f.stencil),
-            inputs: f.inputs,
             blend: Blend {
                 logic_op: o.logic_op_enable.then_some(o.logic_op),
                 constants: o.constants,

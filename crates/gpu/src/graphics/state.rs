@@ -31,18 +31,6 @@ pub struct State {
     /// Front and back faces; `None`: no stencil test.
     pub stencil: Option<[StencilFace; 2]>,
     pub blend: Blend,
-    /// What each input attachment index reads, where the pipeline maps them anew (VK_KHR_dynamic_rendering_local_read).
-    /// `None`: as [`super::pass::Subpass::inputs`] says.
-    pub inputs: Option<Vec<InputSource>>,
-}
-
-/// What an input attachment of dynamic rendering reads. One without an index reads depth or stencil.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum InputSource {
-    Nothing,
-    /// Colour attachment of this index.
-    Color(u32),
-    DepthStencil,
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]

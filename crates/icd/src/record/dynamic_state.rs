@@ -148,7 +148,7 @@ pub(crate) unsafe fn cmd_set_rendering_attachment_locations(
     b.recording();
 }
 
-/// Pipelines are created with the same indices (§ vkCmdSetRenderingInputAttachmentIndices).
+/// Input attachments are found by the views that descriptors name, whatever their index.
 pub(crate) unsafe fn cmd_set_rendering_input_attachment_indices(
     b: &CommandBuffer,
     _: *const vk::RenderingInputAttachmentIndexInfo,

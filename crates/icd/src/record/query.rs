@@ -17,6 +17,7 @@ pub(crate) unsafe fn cmd_write_timestamp2(
     query: u32,
 ) {
     if let (Some(pool), Some(mut r)) = (pool(p), b.recording()) {
+        // With multiview each view has a query (§ Query Operation).
         for i in 0..r.within.views() {
             r.push(Command::WriteTimestamp { pool: pool.clone(), query: query.saturating_add(i), stages });
         }
@@ -36,12 +37,7 @@ pub(crate) unsafe fn cmd_begin_query(
 
 pub(crate) unsafe fn cmd_end_query(b: &CommandBuffer, p: vk::QueryPool, query: u32) {
     if let (Some(pool), Some(mut r)) = (pool(p), b.recording()) {
-        r.push(Command::EndQuery { pool: pool.clone(), query });
-        // With multiview each view has a query; the first has counted for all (§ Query Operation).
-        for query in (1..r.within.views()).map(|i| query.saturating_add(i)) {
-            r.push(Command::BeginQuery { pool: pool.clone(), query, flags: Default::default() });
-            r.push(Command::EndQuery { pool: pool.clone(), query });
-        }
+        r.push(Command::EndQuery { pool, query });
     }
 }
 
