@@ -3718,6 +3718,15 @@ pub unsafe extern "system" fn vkSetDebugUtilsObjectTagEXT(
         |this| crate::debug::set_debug_utils_object_tag_ext(this, p_tag_info),
     )
 }
+pub unsafe extern "system" fn vkSetDeviceMemoryPriorityEXT(
+    device: vk::Device,
+    memory: vk::DeviceMemory,
+    priority: f32,
+) {
+    guard::on::<crate::device::Device, _>(c"vkSetDeviceMemoryPriorityEXT", device, (), |this| {
+        crate::memory::set_device_memory_priority_ext(this, memory, priority)
+    })
+}
 pub unsafe extern "system" fn vkSetEvent(device: vk::Device, event: vk::Event) -> vk::Result {
     guard::on::<crate::device::Device, _>(c"vkSetEvent", device, vk::Result::ERROR_UNKNOWN, |this| {
         crate::event::set_event(this, event)
@@ -6516,6 +6525,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Device,
         core: 0,
         extensions: &[ext::VK_EXT_DEBUG_UTILS],
+    },
+    Entry {
+        name: c"vkSetDeviceMemoryPriorityEXT",
+        function: vkSetDeviceMemoryPriorityEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_PAGEABLE_DEVICE_LOCAL_MEMORY],
     },
     Entry {
         name: c"vkSetEvent",

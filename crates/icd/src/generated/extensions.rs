@@ -25,12 +25,14 @@ pub(crate) static EXTENSIONS: &[Extension] = &[
     Extension { name: c"VK_EXT_global_priority", spec_version: 2, instance: false },
     Extension { name: c"VK_EXT_global_priority_query", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_graphics_pipeline_library", spec_version: 1, instance: false },
+    Extension { name: c"VK_EXT_headless_surface", spec_version: 1, instance: true },
     Extension { name: c"VK_EXT_host_image_copy", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_host_query_reset", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_image_2d_view_of_3d", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_image_robustness", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_index_type_uint8", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_inline_uniform_block", spec_version: 1, instance: false },
+    Extension { name: c"VK_EXT_legacy_vertex_attributes", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_line_rasterization", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_load_store_op_none", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_memory_budget", spec_version: 1, instance: false },
@@ -38,8 +40,10 @@ pub(crate) static EXTENSIONS: &[Extension] = &[
     Extension { name: c"VK_EXT_multi_draw", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_mutable_descriptor_type", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_nested_command_buffer", spec_version: 1, instance: false },
+    Extension { name: c"VK_EXT_pageable_device_local_memory", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_pipeline_creation_cache_control", spec_version: 3, instance: false },
     Extension { name: c"VK_EXT_pipeline_creation_feedback", spec_version: 1, instance: false },
+    Extension { name: c"VK_EXT_pipeline_protected_access", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_pipeline_robustness", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_post_depth_coverage", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_primitive_topology_list_restart", spec_version: 1, instance: false },
@@ -60,6 +64,8 @@ pub(crate) static EXTENSIONS: &[Extension] = &[
     Extension { name: c"VK_EXT_shader_subgroup_vote", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_shader_viewport_index_layer", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_subgroup_size_control", spec_version: 2, instance: false },
+    Extension { name: c"VK_EXT_surface_maintenance1", spec_version: 1, instance: true },
+    Extension { name: c"VK_EXT_swapchain_maintenance1", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_texel_buffer_alignment", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_tooling_info", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_vertex_attribute_divisor", spec_version: 3, instance: false },
@@ -94,9 +100,11 @@ pub(crate) static EXTENSIONS: &[Extension] = &[
     Extension { name: c"VK_KHR_format_feature_flags2", spec_version: 2, instance: false },
     Extension { name: c"VK_KHR_get_memory_requirements2", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_get_physical_device_properties2", spec_version: 2, instance: true },
+    Extension { name: c"VK_KHR_get_surface_capabilities2", spec_version: 1, instance: true },
     Extension { name: c"VK_KHR_global_priority", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_image_format_list", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_imageless_framebuffer", spec_version: 1, instance: false },
+    Extension { name: c"VK_KHR_incremental_present", spec_version: 2, instance: false },
     Extension { name: c"VK_KHR_index_type_uint8", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_line_rasterization", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_load_store_op_none", spec_version: 1, instance: false },
@@ -111,6 +119,8 @@ pub(crate) static EXTENSIONS: &[Extension] = &[
     Extension { name: c"VK_KHR_multiview", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_pipeline_executable_properties", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_pipeline_library", spec_version: 1, instance: false },
+    Extension { name: c"VK_KHR_present_id", spec_version: 1, instance: false },
+    Extension { name: c"VK_KHR_present_wait", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_push_descriptor", spec_version: 2, instance: false },
     Extension { name: c"VK_KHR_relaxed_block_layout", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_robustness2", spec_version: 1, instance: false },
@@ -133,6 +143,12 @@ pub(crate) static EXTENSIONS: &[Extension] = &[
     Extension { name: c"VK_KHR_shader_terminate_invocation", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_spirv_1_4", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_storage_buffer_storage_class", spec_version: 1, instance: false },
+    Extension { name: c"VK_KHR_surface", spec_version: 25, instance: true },
+    Extension { name: c"VK_KHR_surface_maintenance1", spec_version: 1, instance: true },
+    Extension { name: c"VK_KHR_surface_protected_capabilities", spec_version: 1, instance: true },
+    Extension { name: c"VK_KHR_swapchain", spec_version: 70, instance: false },
+    Extension { name: c"VK_KHR_swapchain_maintenance1", spec_version: 1, instance: false },
+    Extension { name: c"VK_KHR_swapchain_mutable_format", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_synchronization2", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_timeline_semaphore", spec_version: 2, instance: false },
     Extension { name: c"VK_KHR_uniform_buffer_standard_layout", spec_version: 1, instance: false },
@@ -140,6 +156,8 @@ pub(crate) static EXTENSIONS: &[Extension] = &[
     Extension { name: c"VK_KHR_vertex_attribute_divisor", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_vulkan_memory_model", spec_version: 3, instance: false },
     Extension { name: c"VK_KHR_workgroup_memory_explicit_layout", spec_version: 1, instance: false },
+    Extension { name: c"VK_KHR_xcb_surface", spec_version: 6, instance: true },
+    Extension { name: c"VK_KHR_xlib_surface", spec_version: 6, instance: true },
     Extension { name: c"VK_KHR_zero_initialize_workgroup_memory", spec_version: 1, instance: false },
 ];
 
@@ -186,6 +204,7 @@ pub(crate) static REQUIRED_FEATURES: &[(&str, &[&str])] = &[
     ("VK_EXT_image_robustness", &["robustImageAccess"]),
     ("VK_EXT_index_type_uint8", &["indexTypeUint8"]),
     ("VK_EXT_inline_uniform_block", &["inlineUniformBlock"]),
+    ("VK_EXT_legacy_vertex_attributes", &["legacyVertexAttributes"]),
     (
         "VK_EXT_line_rasterization",
         &[
@@ -201,7 +220,9 @@ pub(crate) static REQUIRED_FEATURES: &[(&str, &[&str])] = &[
     ("VK_EXT_multi_draw", &["multiDraw"]),
     ("VK_EXT_mutable_descriptor_type", &["mutableDescriptorType"]),
     ("VK_EXT_nested_command_buffer", &["nestedCommandBuffer"]),
+    ("VK_EXT_pageable_device_local_memory", &["pageableDeviceLocalMemory"]),
     ("VK_EXT_pipeline_creation_cache_control", &["pipelineCreationCacheControl"]),
+    ("VK_EXT_pipeline_protected_access", &["pipelineProtectedAccess"]),
     ("VK_EXT_pipeline_robustness", &["pipelineRobustness"]),
     ("VK_EXT_primitive_topology_list_restart", &["primitiveTopologyListRestart"]),
     ("VK_EXT_private_data", &["privateData"]),
@@ -242,6 +263,7 @@ pub(crate) static REQUIRED_FEATURES: &[(&str, &[&str])] = &[
     ("VK_EXT_shader_demote_to_helper_invocation", &["shaderDemoteToHelperInvocation"]),
     ("VK_EXT_shader_image_atomic_int64", &["shaderInt64", "shaderImageInt64Atomics"]),
     ("VK_EXT_subgroup_size_control", &["subgroupSizeControl", "computeFullSubgroups"]),
+    ("VK_EXT_swapchain_maintenance1", &["swapchainMaintenance1"]),
     ("VK_EXT_texel_buffer_alignment", &["texelBufferAlignment"]),
     ("VK_EXT_vertex_attribute_divisor", &["vertexAttributeInstanceRateDivisor"]),
     ("VK_EXT_vertex_input_dynamic_state", &["vertexInputDynamicState"]),
@@ -271,6 +293,8 @@ pub(crate) static REQUIRED_FEATURES: &[(&str, &[&str])] = &[
     ("VK_KHR_maintenance7", &["maintenance7"]),
     ("VK_KHR_multiview", &["multiview"]),
     ("VK_KHR_pipeline_executable_properties", &["pipelineExecutableInfo"]),
+    ("VK_KHR_present_id", &["presentId"]),
+    ("VK_KHR_present_wait", &["presentWait"]),
     ("VK_KHR_robustness2", &["robustBufferAccess2", "robustImageAccess2", "nullDescriptor"]),
     ("VK_KHR_separate_depth_stencil_layouts", &["separateDepthStencilLayouts"]),
     ("VK_KHR_shader_atomic_int64", &["shaderBufferInt64Atomics"]),
@@ -285,6 +309,7 @@ pub(crate) static REQUIRED_FEATURES: &[(&str, &[&str])] = &[
     ("VK_KHR_shader_subgroup_rotate", &["shaderSubgroupRotate"]),
     ("VK_KHR_shader_subgroup_uniform_control_flow", &["shaderSubgroupUniformControlFlow"]),
     ("VK_KHR_shader_terminate_invocation", &["shaderTerminateInvocation"]),
+    ("VK_KHR_swapchain_maintenance1", &["swapchainMaintenance1"]),
     ("VK_KHR_synchronization2", &["synchronization2"]),
     ("VK_KHR_timeline_semaphore", &["timelineSemaphore"]),
     ("VK_KHR_uniform_buffer_standard_layout", &["uniformBufferStandardLayout"]),
@@ -319,122 +344,140 @@ pub(crate) mod id {
     pub(crate) const VK_EXT_GLOBAL_PRIORITY: usize = 18;
     pub(crate) const VK_EXT_GLOBAL_PRIORITY_QUERY: usize = 19;
     pub(crate) const VK_EXT_GRAPHICS_PIPELINE_LIBRARY: usize = 20;
-    pub(crate) const VK_EXT_HOST_IMAGE_COPY: usize = 21;
-    pub(crate) const VK_EXT_HOST_QUERY_RESET: usize = 22;
-    pub(crate) const VK_EXT_IMAGE_2D_VIEW_OF_3D: usize = 23;
-    pub(crate) const VK_EXT_IMAGE_ROBUSTNESS: usize = 24;
-    pub(crate) const VK_EXT_INDEX_TYPE_UINT8: usize = 25;
-    pub(crate) const VK_EXT_INLINE_UNIFORM_BLOCK: usize = 26;
-    pub(crate) const VK_EXT_LINE_RASTERIZATION: usize = 27;
-    pub(crate) const VK_EXT_LOAD_STORE_OP_NONE: usize = 28;
-    pub(crate) const VK_EXT_MEMORY_BUDGET: usize = 29;
-    pub(crate) const VK_EXT_MEMORY_PRIORITY: usize = 30;
-    pub(crate) const VK_EXT_MULTI_DRAW: usize = 31;
-    pub(crate) const VK_EXT_MUTABLE_DESCRIPTOR_TYPE: usize = 32;
-    pub(crate) const VK_EXT_NESTED_COMMAND_BUFFER: usize = 33;
-    pub(crate) const VK_EXT_PIPELINE_CREATION_CACHE_CONTROL: usize = 34;
-    pub(crate) const VK_EXT_PIPELINE_CREATION_FEEDBACK: usize = 35;
-    pub(crate) const VK_EXT_PIPELINE_ROBUSTNESS: usize = 36;
-    pub(crate) const VK_EXT_POST_DEPTH_COVERAGE: usize = 37;
-    pub(crate) const VK_EXT_PRIMITIVE_TOPOLOGY_LIST_RESTART: usize = 38;
-    pub(crate) const VK_EXT_PRIVATE_DATA: usize = 39;
-    pub(crate) const VK_EXT_PROVOKING_VERTEX: usize = 40;
-    pub(crate) const VK_EXT_QUEUE_FAMILY_FOREIGN: usize = 41;
-    pub(crate) const VK_EXT_RASTERIZATION_ORDER_ATTACHMENT_ACCESS: usize = 42;
-    pub(crate) const VK_EXT_ROBUSTNESS2: usize = 43;
-    pub(crate) const VK_EXT_SAMPLER_FILTER_MINMAX: usize = 44;
-    pub(crate) const VK_EXT_SCALAR_BLOCK_LAYOUT: usize = 45;
-    pub(crate) const VK_EXT_SEPARATE_STENCIL_USAGE: usize = 46;
-    pub(crate) const VK_EXT_SHADER_ATOMIC_FLOAT: usize = 47;
-    pub(crate) const VK_EXT_SHADER_ATOMIC_FLOAT2: usize = 48;
-    pub(crate) const VK_EXT_SHADER_DEMOTE_TO_HELPER_INVOCATION: usize = 49;
-    pub(crate) const VK_EXT_SHADER_IMAGE_ATOMIC_INT64: usize = 50;
-    pub(crate) const VK_EXT_SHADER_STENCIL_EXPORT: usize = 51;
-    pub(crate) const VK_EXT_SHADER_SUBGROUP_BALLOT: usize = 52;
-    pub(crate) const VK_EXT_SHADER_SUBGROUP_VOTE: usize = 53;
-    pub(crate) const VK_EXT_SHADER_VIEWPORT_INDEX_LAYER: usize = 54;
-    pub(crate) const VK_EXT_SUBGROUP_SIZE_CONTROL: usize = 55;
-    pub(crate) const VK_EXT_TEXEL_BUFFER_ALIGNMENT: usize = 56;
-    pub(crate) const VK_EXT_TOOLING_INFO: usize = 57;
-    pub(crate) const VK_EXT_VERTEX_ATTRIBUTE_DIVISOR: usize = 58;
-    pub(crate) const VK_EXT_VERTEX_INPUT_DYNAMIC_STATE: usize = 59;
-    pub(crate) const VK_GOOGLE_DECORATE_STRING: usize = 60;
-    pub(crate) const VK_GOOGLE_HLSL_FUNCTIONALITY1: usize = 61;
-    pub(crate) const VK_GOOGLE_USER_TYPE: usize = 62;
-    pub(crate) const VK_KHR_16BIT_STORAGE: usize = 63;
-    pub(crate) const VK_KHR_8BIT_STORAGE: usize = 64;
-    pub(crate) const VK_KHR_BIND_MEMORY2: usize = 65;
-    pub(crate) const VK_KHR_BUFFER_DEVICE_ADDRESS: usize = 66;
-    pub(crate) const VK_KHR_CALIBRATED_TIMESTAMPS: usize = 67;
-    pub(crate) const VK_KHR_COMPUTE_SHADER_DERIVATIVES: usize = 68;
-    pub(crate) const VK_KHR_COPY_COMMANDS2: usize = 69;
-    pub(crate) const VK_KHR_CREATE_RENDERPASS2: usize = 70;
-    pub(crate) const VK_KHR_DEDICATED_ALLOCATION: usize = 71;
-    pub(crate) const VK_KHR_DEPTH_STENCIL_RESOLVE: usize = 72;
-    pub(crate) const VK_KHR_DESCRIPTOR_UPDATE_TEMPLATE: usize = 73;
-    pub(crate) const VK_KHR_DEVICE_GROUP: usize = 74;
-    pub(crate) const VK_KHR_DEVICE_GROUP_CREATION: usize = 75;
-    pub(crate) const VK_KHR_DRAW_INDIRECT_COUNT: usize = 76;
-    pub(crate) const VK_KHR_DRIVER_PROPERTIES: usize = 77;
-    pub(crate) const VK_KHR_DYNAMIC_RENDERING: usize = 78;
-    pub(crate) const VK_KHR_DYNAMIC_RENDERING_LOCAL_READ: usize = 79;
-    pub(crate) const VK_KHR_EXTERNAL_FENCE: usize = 80;
-    pub(crate) const VK_KHR_EXTERNAL_FENCE_CAPABILITIES: usize = 81;
-    pub(crate) const VK_KHR_EXTERNAL_MEMORY: usize = 82;
-    pub(crate) const VK_KHR_EXTERNAL_MEMORY_CAPABILITIES: usize = 83;
-    pub(crate) const VK_KHR_EXTERNAL_MEMORY_FD: usize = 84;
-    pub(crate) const VK_KHR_EXTERNAL_SEMAPHORE: usize = 85;
-    pub(crate) const VK_KHR_EXTERNAL_SEMAPHORE_CAPABILITIES: usize = 86;
-    pub(crate) const VK_KHR_FORMAT_FEATURE_FLAGS2: usize = 87;
-    pub(crate) const VK_KHR_GET_MEMORY_REQUIREMENTS2: usize = 88;
-    pub(crate) const VK_KHR_GET_PHYSICAL_DEVICE_PROPERTIES2: usize = 89;
-    pub(crate) const VK_KHR_GLOBAL_PRIORITY: usize = 90;
-    pub(crate) const VK_KHR_IMAGE_FORMAT_LIST: usize = 91;
-    pub(crate) const VK_KHR_IMAGELESS_FRAMEBUFFER: usize = 92;
-    pub(crate) const VK_KHR_INDEX_TYPE_UINT8: usize = 93;
-    pub(crate) const VK_KHR_LINE_RASTERIZATION: usize = 94;
-    pub(crate) const VK_KHR_LOAD_STORE_OP_NONE: usize = 95;
-    pub(crate) const VK_KHR_MAINTENANCE1: usize = 96;
-    pub(crate) const VK_KHR_MAINTENANCE2: usize = 97;
-    pub(crate) const VK_KHR_MAINTENANCE3: usize = 98;
-    pub(crate) const VK_KHR_MAINTENANCE4: usize = 99;
-    pub(crate) const VK_KHR_MAINTENANCE5: usize = 100;
-    pub(crate) const VK_KHR_MAINTENANCE6: usize = 101;
-    pub(crate) const VK_KHR_MAINTENANCE7: usize = 102;
-    pub(crate) const VK_KHR_MAP_MEMORY2: usize = 103;
-    pub(crate) const VK_KHR_MULTIVIEW: usize = 104;
-    pub(crate) const VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES: usize = 105;
-    pub(crate) const VK_KHR_PIPELINE_LIBRARY: usize = 106;
-    pub(crate) const VK_KHR_PUSH_DESCRIPTOR: usize = 107;
-    pub(crate) const VK_KHR_RELAXED_BLOCK_LAYOUT: usize = 108;
-    pub(crate) const VK_KHR_ROBUSTNESS2: usize = 109;
-    pub(crate) const VK_KHR_SAMPLER_MIRROR_CLAMP_TO_EDGE: usize = 110;
-    pub(crate) const VK_KHR_SEPARATE_DEPTH_STENCIL_LAYOUTS: usize = 111;
-    pub(crate) const VK_KHR_SHADER_ATOMIC_INT64: usize = 112;
-    pub(crate) const VK_KHR_SHADER_CLOCK: usize = 113;
-    pub(crate) const VK_KHR_SHADER_DRAW_PARAMETERS: usize = 114;
-    pub(crate) const VK_KHR_SHADER_EXPECT_ASSUME: usize = 115;
-    pub(crate) const VK_KHR_SHADER_FLOAT16_INT8: usize = 116;
-    pub(crate) const VK_KHR_SHADER_FLOAT_CONTROLS: usize = 117;
-    pub(crate) const VK_KHR_SHADER_FLOAT_CONTROLS2: usize = 118;
-    pub(crate) const VK_KHR_SHADER_INTEGER_DOT_PRODUCT: usize = 119;
-    pub(crate) const VK_KHR_SHADER_MAXIMAL_RECONVERGENCE: usize = 120;
-    pub(crate) const VK_KHR_SHADER_NON_SEMANTIC_INFO: usize = 121;
-    pub(crate) const VK_KHR_SHADER_RELAXED_EXTENDED_INSTRUCTION: usize = 122;
-    pub(crate) const VK_KHR_SHADER_SUBGROUP_EXTENDED_TYPES: usize = 123;
-    pub(crate) const VK_KHR_SHADER_SUBGROUP_ROTATE: usize = 124;
-    pub(crate) const VK_KHR_SHADER_SUBGROUP_UNIFORM_CONTROL_FLOW: usize = 125;
-    pub(crate) const VK_KHR_SHADER_TERMINATE_INVOCATION: usize = 126;
-    pub(crate) const VK_KHR_SPIRV_1_4: usize = 127;
-    pub(crate) const VK_KHR_STORAGE_BUFFER_STORAGE_CLASS: usize = 128;
-    pub(crate) const VK_KHR_SYNCHRONIZATION2: usize = 129;
-    pub(crate) const VK_KHR_TIMELINE_SEMAPHORE: usize = 130;
-    pub(crate) const VK_KHR_UNIFORM_BUFFER_STANDARD_LAYOUT: usize = 131;
-    pub(crate) const VK_KHR_VARIABLE_POINTERS: usize = 132;
-    pub(crate) const VK_KHR_VERTEX_ATTRIBUTE_DIVISOR: usize = 133;
-    pub(crate) const VK_KHR_VULKAN_MEMORY_MODEL: usize = 134;
-    pub(crate) const VK_KHR_WORKGROUP_MEMORY_EXPLICIT_LAYOUT: usize = 135;
-    pub(crate) const VK_KHR_ZERO_INITIALIZE_WORKGROUP_MEMORY: usize = 136;
+    pub(crate) const VK_EXT_HEADLESS_SURFACE: usize = 21;
+    pub(crate) const VK_EXT_HOST_IMAGE_COPY: usize = 22;
+    pub(crate) const VK_EXT_HOST_QUERY_RESET: usize = 23;
+    pub(crate) const VK_EXT_IMAGE_2D_VIEW_OF_3D: usize = 24;
+    pub(crate) const VK_EXT_IMAGE_ROBUSTNESS: usize = 25;
+    pub(crate) const VK_EXT_INDEX_TYPE_UINT8: usize = 26;
+    pub(crate) const VK_EXT_INLINE_UNIFORM_BLOCK: usize = 27;
+    pub(crate) const VK_EXT_LEGACY_VERTEX_ATTRIBUTES: usize = 28;
+    pub(crate) const VK_EXT_LINE_RASTERIZATION: usize = 29;
+    pub(crate) const VK_EXT_LOAD_STORE_OP_NONE: usize = 30;
+    pub(crate) const VK_EXT_MEMORY_BUDGET: usize = 31;
+    pub(crate) const VK_EXT_MEMORY_PRIORITY: usize = 32;
+    pub(crate) const VK_EXT_MULTI_DRAW: usize = 33;
+    pub(crate) const VK_EXT_MUTABLE_DESCRIPTOR_TYPE: usize = 34;
+    pub(crate) const VK_EXT_NESTED_COMMAND_BUFFER: usize = 35;
+    pub(crate) const VK_EXT_PAGEABLE_DEVICE_LOCAL_MEMORY: usize = 36;
+    pub(crate) const VK_EXT_PIPELINE_CREATION_CACHE_CONTROL: usize = 37;
+    pub(crate) const VK_EXT_PIPELINE_CREATION_FEEDBACK: usize = 38;
+    pub(crate) const VK_EXT_PIPELINE_PROTECTED_ACCESS: usize = 39;
+    pub(crate) const VK_EXT_PIPELINE_ROBUSTNESS: usize = 40;
+    pub(crate) const VK_EXT_POST_DEPTH_COVERAGE: usize = 41;
+    pub(crate) const VK_EXT_PRIMITIVE_TOPOLOGY_LIST_RESTART: usize = 42;
+    pub(crate) const VK_EXT_PRIVATE_DATA: usize = 43;
+    pub(crate) const VK_EXT_PROVOKING_VERTEX: usize = 44;
+    pub(crate) const VK_EXT_QUEUE_FAMILY_FOREIGN: usize = 45;
+    pub(crate) const VK_EXT_RASTERIZATION_ORDER_ATTACHMENT_ACCESS: usize = 46;
+    pub(crate) const VK_EXT_ROBUSTNESS2: usize = 47;
+    pub(crate) const VK_EXT_SAMPLER_FILTER_MINMAX: usize = 48;
+    pub(crate) const VK_EXT_SCALAR_BLOCK_LAYOUT: usize = 49;
+    pub(crate) const VK_EXT_SEPARATE_STENCIL_USAGE: usize = 50;
+    pub(crate) const VK_EXT_SHADER_ATOMIC_FLOAT: usize = 51;
+    pub(crate) const VK_EXT_SHADER_ATOMIC_FLOAT2: usize = 52;
+    pub(crate) const VK_EXT_SHADER_DEMOTE_TO_HELPER_INVOCATION: usize = 53;
+    pub(crate) const VK_EXT_SHADER_IMAGE_ATOMIC_INT64: usize = 54;
+    pub(crate) const VK_EXT_SHADER_STENCIL_EXPORT: usize = 55;
+    pub(crate) const VK_EXT_SHADER_SUBGROUP_BALLOT: usize = 56;
+    pub(crate) const VK_EXT_SHADER_SUBGROUP_VOTE: usize = 57;
+    pub(crate) const VK_EXT_SHADER_VIEWPORT_INDEX_LAYER: usize = 58;
+    pub(crate) const VK_EXT_SUBGROUP_SIZE_CONTROL: usize = 59;
+    pub(crate) const VK_EXT_SURFACE_MAINTENANCE1: usize = 60;
+    pub(crate) const VK_EXT_SWAPCHAIN_MAINTENANCE1: usize = 61;
+    pub(crate) const VK_EXT_TEXEL_BUFFER_ALIGNMENT: usize = 62;
+    pub(crate) const VK_EXT_TOOLING_INFO: usize = 63;
+    pub(crate) const VK_EXT_VERTEX_ATTRIBUTE_DIVISOR: usize = 64;
+    pub(crate) const VK_EXT_VERTEX_INPUT_DYNAMIC_STATE: usize = 65;
+    pub(crate) const VK_GOOGLE_DECORATE_STRING: usize = 66;
+    pub(crate) const VK_GOOGLE_HLSL_FUNCTIONALITY1: usize = 67;
+    pub(crate) const VK_GOOGLE_USER_TYPE: usize = 68;
+    pub(crate) const VK_KHR_16BIT_STORAGE: usize = 69;
+    pub(crate) const VK_KHR_8BIT_STORAGE: usize = 70;
+    pub(crate) const VK_KHR_BIND_MEMORY2: usize = 71;
+    pub(crate) const VK_KHR_BUFFER_DEVICE_ADDRESS: usize = 72;
+    pub(crate) const VK_KHR_CALIBRATED_TIMESTAMPS: usize = 73;
+    pub(crate) const VK_KHR_COMPUTE_SHADER_DERIVATIVES: usize = 74;
+    pub(crate) const VK_KHR_COPY_COMMANDS2: usize = 75;
+    pub(crate) const VK_KHR_CREATE_RENDERPASS2: usize = 76;
+    pub(crate) const VK_KHR_DEDICATED_ALLOCATION: usize = 77;
+    pub(crate) const VK_KHR_DEPTH_STENCIL_RESOLVE: usize = 78;
+    pub(crate) const VK_KHR_DESCRIPTOR_UPDATE_TEMPLATE: usize = 79;
+    pub(crate) const VK_KHR_DEVICE_GROUP: usize = 80;
+    pub(crate) const VK_KHR_DEVICE_GROUP_CREATION: usize = 81;
+    pub(crate) const VK_KHR_DRAW_INDIRECT_COUNT: usize = 82;
+    pub(crate) const VK_KHR_DRIVER_PROPERTIES: usize = 83;
+    pub(crate) const VK_KHR_DYNAMIC_RENDERING: usize = 84;
+    pub(crate) const VK_KHR_DYNAMIC_RENDERING_LOCAL_READ: usize = 85;
+    pub(crate) const VK_KHR_EXTERNAL_FENCE: usize = 86;
+    pub(crate) const VK_KHR_EXTERNAL_FENCE_CAPABILITIES: usize = 87;
+    pub(crate) const VK_KHR_EXTERNAL_MEMORY: usize = 88;
+    pub(crate) const VK_KHR_EXTERNAL_MEMORY_CAPABILITIES: usize = 89;
+    pub(crate) const VK_KHR_EXTERNAL_MEMORY_FD: usize = 90;
+    pub(crate) const VK_KHR_EXTERNAL_SEMAPHORE: usize = 91;
+    pub(crate) const VK_KHR_EXTERNAL_SEMAPHORE_CAPABILITIES: usize = 92;
+    pub(crate) const VK_KHR_FORMAT_FEATURE_FLAGS2: usize = 93;
+    pub(crate) const VK_KHR_GET_MEMORY_REQUIREMENTS2: usize = 94;
+    pub(crate) const VK_KHR_GET_PHYSICAL_DEVICE_PROPERTIES2: usize = 95;
+    pub(crate) const VK_KHR_GET_SURFACE_CAPABILITIES2: usize = 96;
+    pub(crate) const VK_KHR_GLOBAL_PRIORITY: usize = 97;
+    pub(crate) const VK_KHR_IMAGE_FORMAT_LIST: usize = 98;
+    pub(crate) const VK_KHR_IMAGELESS_FRAMEBUFFER: usize = 99;
+    pub(crate) const VK_KHR_INCREMENTAL_PRESENT: usize = 100;
+    pub(crate) const VK_KHR_INDEX_TYPE_UINT8: usize = 101;
+    pub(crate) const VK_KHR_LINE_RASTERIZATION: usize = 102;
+    pub(crate) const VK_KHR_LOAD_STORE_OP_NONE: usize = 103;
+    pub(crate) const VK_KHR_MAINTENANCE1: usize = 104;
+    pub(crate) const VK_KHR_MAINTENANCE2: usize = 105;
+    pub(crate) const VK_KHR_MAINTENANCE3: usize = 106;
+    pub(crate) const VK_KHR_MAINTENANCE4: usize = 107;
+    pub(crate) const VK_KHR_MAINTENANCE5: usize = 108;
+    pub(crate) const VK_KHR_MAINTENANCE6: usize = 109;
+    pub(crate) const VK_KHR_MAINTENANCE7: usize = 110;
+    pub(crate) const VK_KHR_MAP_MEMORY2: usize = 111;
+    pub(crate) const VK_KHR_MULTIVIEW: usize = 112;
+    pub(crate) const VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES: usize = 113;
+    pub(crate) const VK_KHR_PIPELINE_LIBRARY: usize = 114;
+    pub(crate) const VK_KHR_PRESENT_ID: usize = 115;
+    pub(crate) const VK_KHR_PRESENT_WAIT: usize = 116;
+    pub(crate) const VK_KHR_PUSH_DESCRIPTOR: usize = 117;
+    pub(crate) const VK_KHR_RELAXED_BLOCK_LAYOUT: usize = 118;
+    pub(crate) const VK_KHR_ROBUSTNESS2: usize = 119;
+    pub(crate) const VK_KHR_SAMPLER_MIRROR_CLAMP_TO_EDGE: usize = 120;
+    pub(crate) const VK_KHR_SEPARATE_DEPTH_STENCIL_LAYOUTS: usize = 121;
+    pub(crate) const VK_KHR_SHADER_ATOMIC_INT64: usize = 122;
+    pub(crate) const VK_KHR_SHADER_CLOCK: usize = 123;
+    pub(crate) const VK_KHR_SHADER_DRAW_PARAMETERS: usize = 124;
+    pub(crate) const VK_KHR_SHADER_EXPECT_ASSUME: usize = 125;
+    pub(crate) const VK_KHR_SHADER_FLOAT16_INT8: usize = 126;
+    pub(crate) const VK_KHR_SHADER_FLOAT_CONTROLS: usize = 127;
+    pub(crate) const VK_KHR_SHADER_FLOAT_CONTROLS2: usize = 128;
+    pub(crate) const VK_KHR_SHADER_INTEGER_DOT_PRODUCT: usize = 129;
+    pub(crate) const VK_KHR_SHADER_MAXIMAL_RECONVERGENCE: usize = 130;
+    pub(crate) const VK_KHR_SHADER_NON_SEMANTIC_INFO: usize = 131;
+    pub(crate) const VK_KHR_SHADER_RELAXED_EXTENDED_INSTRUCTION: usize = 132;
+    pub(crate) const VK_KHR_SHADER_SUBGROUP_EXTENDED_TYPES: usize = 133;
+    pub(crate) const VK_KHR_SHADER_SUBGROUP_ROTATE: usize = 134;
+    pub(crate) const VK_KHR_SHADER_SUBGROUP_UNIFORM_CONTROL_FLOW: usize = 135;
+    pub(crate) const VK_KHR_SHADER_TERMINATE_INVOCATION: usize = 136;
+    pub(crate) const VK_KHR_SPIRV_1_4: usize = 137;
+    pub(crate) const VK_KHR_STORAGE_BUFFER_STORAGE_CLASS: usize = 138;
+    pub(crate) const VK_KHR_SURFACE: usize = 139;
+    pub(crate) const VK_KHR_SURFACE_MAINTENANCE1: usize = 140;
+    pub(crate) const VK_KHR_SURFACE_PROTECTED_CAPABILITIES: usize = 141;
+    pub(crate) const VK_KHR_SWAPCHAIN: usize = 142;
+    pub(crate) const VK_KHR_SWAPCHAIN_MAINTENANCE1: usize = 143;
+    pub(crate) const VK_KHR_SWAPCHAIN_MUTABLE_FORMAT: usize = 144;
+    pub(crate) const VK_KHR_SYNCHRONIZATION2: usize = 145;
+    pub(crate) const VK_KHR_TIMELINE_SEMAPHORE: usize = 146;
+    pub(crate) const VK_KHR_UNIFORM_BUFFER_STANDARD_LAYOUT: usize = 147;
+    pub(crate) const VK_KHR_VARIABLE_POINTERS: usize = 148;
+    pub(crate) const VK_KHR_VERTEX_ATTRIBUTE_DIVISOR: usize = 149;
+    pub(crate) const VK_KHR_VULKAN_MEMORY_MODEL: usize = 150;
+    pub(crate) const VK_KHR_WORKGROUP_MEMORY_EXPLICIT_LAYOUT: usize = 151;
+    pub(crate) const VK_KHR_XCB_SURFACE: usize = 152;
+    pub(crate) const VK_KHR_XLIB_SURFACE: usize = 153;
+    pub(crate) const VK_KHR_ZERO_INITIALIZE_WORKGROUP_MEMORY: usize = 154;
 }
 
 /// Extensions promoted to core 1.1, 1.2 and 1.3: a 1.3 device can have them all.

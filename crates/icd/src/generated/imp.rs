@@ -102,6 +102,7 @@ pub(crate) use crate::memory::get_memory_fd_properties_khr;
 pub(crate) use crate::memory::get_memory_host_pointer_properties_ext;
 pub(crate) use crate::memory::invalidate_mapped_memory_ranges;
 pub(crate) use crate::memory::map_memory2;
+pub(crate) use crate::memory::set_device_memory_priority_ext;
 pub(crate) use crate::memory::unmap_memory;
 pub(crate) use crate::memory::unmap_memory2;
 pub(crate) use crate::physical_device::enumerate_device_extension_properties;
