@@ -3,8 +3,8 @@
 //! settings, with those that it says are dynamic from the command buffer.
 
 use gpu::graphics::state::{
-    Blend, BlendAttachment, Depth, DepthBias, Raster, Rect, Samples, State, StencilFace,
-    VertexAttribute, VertexBinding, VertexInput, Viewport,
+    Blend, BlendAttachment, Depth, DepthBias, Raster, Rect, Samples, State, StencilFace, VertexAttribute,
+    VertexBinding, VertexInput, Viewport,
 };
 
 pub(crate) const MAX_VIEWPORTS: usize = 16;

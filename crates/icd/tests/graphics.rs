@@ -30,6 +30,8 @@ struct Make<'a> {
     cache: vk::PipelineCache,
     flags: vk::PipelineCreateFlags,
     topology: vk::PrimitiveTopology,
+    /// A specialisation that no shader reads, but that makes programs of their own.
+    spec: u32,
 }
 
 impl Flat {
@@ -67,8 +69,15 @@ impl Flat {
         use vk::GraphicsPipelineLibraryFlagsEXT as P;
         let own = |p| make.parts.is_none_or(|all| all.contains(p));
         let mut stages = Vec::new();
+        let entries = [vk::SpecializationMapEntry { constant_id: 99, offset: 0, size: 4 }];
+        let value = make.spec.to_le_bytes();
+        let spec = vk::SpecializationInfo::default().map_entries(&entries).data(&value);
         let stage = |stage, module| {
-            vk::PipelineShaderStageCreateInfo::default().stage(stage).module(module).name(c"main")
+            vk::PipelineShaderStageCreateInfo::default()
+                .stage(stage)
+                .module(module)
+                .name(c"main")
+                .specialization_info(&spec)
         };
         if own(P::PRE_RASTERIZATION_SHADERS) {
             stages.push(stage(vk::ShaderStageFlags::VERTEX, self.vert));
@@ -158,7 +167,8 @@ fn both_programs_go_through_a_cache_and_its_blob() {
     let f = Flat::new(&g);
     unsafe {
         let cache = g.device.create_pipeline_cache(&Default::default(), None).unwrap();
-        let make = Make { cache, topology: vk::PrimitiveTopology::TRIANGLE_LIST, ..Default::default() };
+        let topology = vk::PrimitiveTopology::TRIANGLE_LIST;
+        let make = Make { cache, topology, spec: 7, ..Default::default() };
         let (first, hit) = f.pipeline(&g, make).unwrap();
         assert!(!hit);
         let (second, hit) = f.pipeline(&g, make).unwrap();
@@ -284,7 +294,7 @@ fn expected() -> Vec<u32> {
 /// A quad over the left half, scissor without the two upper rows.
 fn picture(g: &Gpu, f: &Flat, pipeline: vk::Pipeline) -> Vec<u32> {
     let d = &g.device;
-    let mut data = g.buffer(64);
+    let data = g.buffer(64);
     let corners = [[-1.0f32, -1.0], [0.0, -1.0], [-1.0, 1.0], [0.0, 1.0]];
     for (v, at) in data.words.chunks_mut(6).zip(corners) {
         let vertex = [at[0], at[1], 1.0, 0.8, 0.0, 1.0];
@@ -340,10 +350,8 @@ fn picture(g: &Gpu, f: &Flat, pipeline: vk::Pipeline) -> Vec<u32> {
                 .load_op(vk::AttachmentLoadOp::CLEAR)
                 .store_op(vk::AttachmentStoreOp::STORE)
                 .clear_value(blue)];
-            let info = vk::RenderingInfo::default()
-                .render_area(area)
-                .layer_count(1)
-                .color_attachments(&color);
+            let info =
+                vk::RenderingInfo::default().render_area(area).layer_count(1).color_attachments(&color);
             d.cmd_begin_rendering(c, &info);
             d.cmd_bind_pipeline(c, GRAPHICS, pipeline);
             d.cmd_bind_descriptor_sets(c, GRAPHICS, f.layout, 0, &[set], &[]);
