@@ -2,6 +2,7 @@
 
 use crate::settings::{MAX_COLORS, MAX_VIEWPORTS};
 use crate::structs::Value::{self, *};
+use gpu::graphics::geometry::line::{LINE_WIDTHS, POINT_SIZES};
 
 pub(crate) const MAX_PUSH_CONSTANTS: u32 = 256;
 pub(crate) const MAX_BOUND_DESCRIPTOR_SETS: u32 = 32;
@@ -130,8 +131,8 @@ pub(crate) static LIMITS: &[(&str, Value)] = &[
     ("maxCullDistances", U32(8)),
     ("maxCombinedClipAndCullDistances", U32(8)),
     ("discreteQueuePriorities", U32(2)),
-    ("pointSizeRange", F32s(&[1.0, 1024.0])),
-    ("lineWidthRange", F32s(&[1.0, 255.0])),
+    ("pointSizeRange", F32s(&POINT_SIZES)),
+    ("lineWidthRange", F32s(&LINE_WIDTHS)),
     ("pointSizeGranularity", F32(0.125)),
     ("lineWidthGranularity", F32(0.125)),
     ("strictLines", Bool(true)),
