@@ -121,7 +121,6 @@ fn main() {
         },
         depth: Depth { test: false, write: false, compare: vk::CompareOp::ALWAYS, bounds: None },
         stencil: None,
-        inputs: Default::default(),
         blend: Blend { logic_op: None, constants: [0.0; 4], attachments: Vec::new(), locations: Vec::new() },
     };
     let call = Call {
