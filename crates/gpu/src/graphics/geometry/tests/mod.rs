@@ -123,7 +123,6 @@ impl Scene {
             },
             depth: Depth { test: false, write: false, compare: vk::CompareOp::ALWAYS, bounds: None },
             stencil: None,
-            inputs: Default::default(),
             blend: Blend { logic_op: None, constants: [0.0; 4], attachments: vec![], locations: vec![] },
         };
         let slots = (0..4).map(|i| (Input::Varying(i), interface::POSITION + i));
