@@ -98,7 +98,7 @@ impl<'m> Builder<'m> {
         };
         let mut p = Pointer::new(base, class, ty);
         p.addr = Some(addr);
-        p.explicit = class != StorageClass::Workgroup || self.explicit_workgroup(ty);
+        p.explicit = class != StorageClass::Workgroup || self.explicit_shared;
         Ok(p)
     }
 
@@ -175,7 +175,11 @@ impl<'m> Builder<'m> {
                 Base::Resource { .. } => 1,
                 Base::Slots(_) | Base::Values(_) | Base::Texel(_) => 0,
                 Base::Scratch => self.types.get(p.ty).words,
-                _ => self.element_stride(self.types.get(base_ty).stride, p.ty, true),
+                // Workgroup memory without explicit layout has the pointer type's ArrayStride ignored.
+                _ => {
+                    let explicit = p.class != StorageClass::Workgroup || self.explicit_shared;
+                    self.element_stride(self.types.get(base_ty).stride, p.ty, explicit)
+                }
             };
             self.add_index(&mut p, i.word(4)?, stride, u32::MAX, i.at)?;
         }

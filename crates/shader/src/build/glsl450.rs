@@ -325,7 +325,14 @@ impl<'m> Builder<'m> {
         }
         let start = self.pool.len();
         for k in 0..n as usize {
-            let e = self.e.int_to_int(t, Sk::I32, self.pool[b + k], true);
+            let mut e = self.pool[b + k];
+            if t == Sk::I64 {
+                // Nothing is left of a float between these.
+                let (low, high) = (self.e.int(Ty::B64, -5000), self.e.int(Ty::B64, 5000));
+                e = self.e.bin(Bin::SMax, e, low);
+                e = self.e.bin(Bin::SMin, e, high);
+            }
+            let e = self.e.int_to_int(t, Sk::I32, e, true);
             let v = self.e.bin(Bin::FLdexp, self.pool[a + k], e);
             let v = self.e.round(s, v);
             self.pool.push(v);

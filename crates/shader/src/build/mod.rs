@@ -80,6 +80,8 @@ pub(crate) struct Builder<'m> {
     workgroup: [u32; 3],
     shared_bytes: u32,
     zero_shared: bool,
+    /// Workgroup variables have explicit layout.
+    explicit_shared: bool,
     scratch_words: u32,
     scratch_of: hash::FxMap<u32, u32>,
     bindings_used: Vec<(u32, u32)>,
@@ -127,6 +129,7 @@ pub fn build(module: &Module, options: &Options) -> Result<Shader> {
         workgroup: [1; 3],
         shared_bytes: 0,
         zero_shared: false,
+        explicit_shared: false,
         scratch_words: 0,
         scratch_of: Default::default(),
         bindings_used: Vec::new(),

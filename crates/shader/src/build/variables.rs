@@ -52,6 +52,8 @@ impl<'m> Builder<'m> {
                 Err(_) => continue,
             };
             let id = i.word(2)?;
+            // All workgroup variables of a module have explicit layout or none.
+            self.explicit_shared |= class == StorageClass::Workgroup && self.explicit_workgroup(ty);
             // Even a block that nobody names may lie under one that somebody reads (Aliased).
             self.zero_shared |= class == StorageClass::Workgroup && i.len() > 4;
             let initialised = class == StorageClass::Output && i.len() > 4 && self.in_interface(id);
