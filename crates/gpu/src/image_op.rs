@@ -128,3 +128,7 @@ unsafe fn atomic(op: AtomicOp, texel: TexelType, texels: &[*mut u8; 16], w: &mut
         w.out_hi[0][lane] = (old >> 32) as u32;
     }
 }
+
+#[cfg(test)]
+#[path = "image_op_tests.rs"]
+mod tests;

@@ -153,7 +153,8 @@ fn nearest(d: f32) -> f32 {
     ((d + 0.5).ceil() - 1.0).max(0.0)
 }
 
-/// `OpImageQueryLod`: the level that would be read (relative to the base level) and λ′.
+/// `OpImageQueryLod`: the level that would be read (relative to the base level) and λ′. That is SPIR-V's order and
+/// GLSL's (`textureQueryLod`), which the conformance tests want; Vulkan's page on textures names them the other way round.
 pub fn query_lod_warp(view: &ImageView, sampler: &Sampler, args: &SampleArgs, mask: u16, out: &mut Warp4) {
     let l = lods(view, sampler, args);
     for lane in lanes(mask) {
