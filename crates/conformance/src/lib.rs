@@ -8,6 +8,7 @@ mod arithmetic;
 mod benchmarks;
 mod data;
 mod invocations;
+pub mod pictures;
 mod programs;
 
 use client::compute::KernelInfo;

@@ -1,9 +1,14 @@
 //! Debian's vulkaninfo on Tuff, under the Khronos validation layers.
 
+#[allow(dead_code)]
+#[path = "../../icd/tests/common/xserver.rs"]
+mod xserver;
+
 use client::drivers::tuff_icd;
 use std::process::{Command, Output};
 
-fn vulkaninfo(arguments: &[&str], layers: Option<&str>) -> Output {
+/// `display`: where its windows go, if anywhere.
+fn vulkaninfo(arguments: &[&str], layers: Option<&str>, display: Option<&str>) -> Output {
     let icd = tuff_icd();
     let mut command = Command::new("vulkaninfo");
     command
@@ -13,6 +18,9 @@ fn vulkaninfo(arguments: &[&str], layers: Option<&str>) -> Output {
         .env_remove("DISPLAY")
         // Other drivers' implicit layers are not what is tested.
         .env("VK_LOADER_LAYERS_DISABLE", "~implicit~");
+    if let Some(display) = display {
+        command.env("DISPLAY", display);
+    }
     if let Some(layers) = layers {
         command.env("VK_INSTANCE_LAYERS", layers);
     }
@@ -25,7 +33,7 @@ fn text(output: &Output) -> String {
 
 #[test]
 fn its_summary_names_tuff() {
-    let output = vulkaninfo(&["--summary"], None);
+    let output = vulkaninfo(&["--summary"], None, None);
     let text = text(&output);
     assert!(output.status.success(), "{text}");
     let value = |name: &str| {
@@ -40,8 +48,23 @@ fn its_summary_names_tuff() {
 
 #[test]
 fn it_runs_clean_under_validation() {
-    let output = vulkaninfo(&[], Some("VK_LAYER_KHRONOS_validation"));
+    clean(&vulkaninfo(&[], Some("VK_LAYER_KHRONOS_validation"), None));
+}
+
+#[test]
+fn with_a_screen_it_shows_what_surfaces_can() {
+    let server = xserver::XServer::new(24, &[]);
+    let output = vulkaninfo(&[], Some("VK_LAYER_KHRONOS_validation"), Some(&server.name));
+    clean(&output);
     let text = text(&output);
+    for wanted in ["VK_KHR_xcb_surface", "VK_KHR_xlib_surface", "PRESENT_MODE_MAILBOX_KHR"] {
+        assert!(text.contains(wanted), "no {wanted}: {text}");
+    }
+}
+
+/// It succeeded, and the layers said nothing.
+fn clean(output: &Output) {
+    let text = text(output);
     assert!(output.status.success(), "{text}");
     assert!(text.contains("VK_LAYER_KHRONOS_validation"), "the validation layer is not installed");
     let bad: Vec<_> = text

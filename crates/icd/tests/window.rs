@@ -5,6 +5,7 @@ mod common;
 #[allow(dead_code)]
 #[path = "common/show.rs"]
 mod show;
+#[allow(dead_code)]
 #[path = "common/xserver.rs"]
 mod xserver;
 

@@ -1,10 +1,10 @@
 //! An X server without a screen (Debian's xvfb), and a window of it.
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, IoSlice};
 use std::process::{Child, Command, Stdio};
-use x11rb::connection::Connection as _;
+use x11rb::connection::{Connection as _, RequestConnection as _};
 use x11rb::protocol::xproto::{
-    ConfigureWindowAux, ConnectionExt as _, CreateWindowAux, ImageFormat, WindowClass,
+    ConfigureWindowAux, ConnectionExt as _, CreateWindowAux, ImageFormat, MapState, WindowClass,
 };
 use x11rb::wrapper::ConnectionExt as _;
 use x11rb::xcb_ffi::XCBConnection;
@@ -82,5 +82,45 @@ impl Window {
     pub fn pixels(&self, width: u16, height: u16) -> Vec<u8> {
         let image = self.connection.get_image(ImageFormat::Z_PIXMAP, self.id, 0, 0, width, height, !0);
         image.expect("asked").reply().expect("the window is there").data
+    }
+}
+
+/// The pixels of another program's window, kept beyond its end (extension Composite, written by hand for two
+/// requests).
+pub struct Kept {
+    connection: XCBConnection,
+    pixmap: u32,
+}
+
+impl Kept {
+    /// Of the first mapped window of this size, if there is one yet.
+    pub fn find(server: &XServer, width: u16, height: u16) -> Option<Kept> {
+        let name = std::ffi::CString::new(server.name.clone()).expect("a name");
+        let (connection, screen) = XCBConnection::connect(Some(&name)).expect("the server answers");
+        let root = connection.setup().roots[screen].root;
+        let windows = connection.query_tree(root).ok()?.reply().ok()?.children;
+        let id = windows.into_iter().find(|&w| {
+            let size = connection.get_geometry(w).ok().and_then(|g| g.reply().ok());
+            let seen = connection.get_window_attributes(w).ok().and_then(|a| a.reply().ok());
+            size.is_some_and(|g| (g.width, g.height) == (width, height))
+                && seen.is_some_and(|a| a.map_state == MapState::VIEWABLE)
+        })?;
+        let major = connection.extension_information("Composite").ok()??.major_opcode;
+        let pixmap = connection.generate_id().ok()?;
+        // CompositeRedirectWindow, automatic; CompositeNameWindowPixmap.
+        for (minor, value) in [(1, 0), (6, pixmap)] {
+            let mut request = vec![major, minor, 3, 0];
+            request.extend(id.to_ne_bytes());
+            request.extend(value.to_ne_bytes());
+            let sent = connection.send_request_without_reply(&[IoSlice::new(&request)], vec![]).ok()?;
+            sent.check().ok()?;
+        }
+        Some(Kept { connection, pixmap })
+    }
+
+    /// As [`Window::pixels`].
+    pub fn pixels(&self, width: u16, height: u16) -> Vec<u8> {
+        let image = self.connection.get_image(ImageFormat::Z_PIXMAP, self.pixmap, 0, 0, width, height, !0);
+        image.expect("asked").reply().expect("the pixels are kept").data
     }
 }
