@@ -41,11 +41,17 @@ pub(crate) unsafe fn of_xcb(connection: *mut c_void) -> Answer<Server> {
         return Err(lost("the connection is null"));
     }
     load_libxcb().map_err(|e| lost(&format!("libxcb.so.1 can't be loaded: {e}")))?;
+    // A connection that failed has no server to speak of.
+    if xlib().has_error.is_some_and(|f| f(connection) != 0) {
+        return Err(lost("the connection is broken"));
+    }
     let connection = XCBConnection::from_raw_xcb_connection(connection, false);
     Ok(Server { connection: connection.map_err(|e| lost(&format!("the connection is unusable: {e}")))? })
 }
 
 struct Xlib {
+    /// `xcb_connection_has_error` of libxcb.
+    has_error: Option<unsafe extern "C" fn(*mut c_void) -> c_int>,
     /// `XGetXCBConnection` of libX11-xcb.
     get_xcb: Option<unsafe extern "C" fn(*mut c_void) -> *mut c_void>,
     display_string: Option<unsafe extern "C" fn(*mut c_void) -> *const c_char>,
@@ -58,12 +64,16 @@ unsafe fn symbol(library: *mut c_void, name: &CStr) -> *mut c_void {
 
 fn xlib() -> &'static Xlib {
     static XLIB: OnceLock<Xlib> = OnceLock::new();
-    // SAFETY: the libraries are the system's; the functions' types are those of X11/Xlib.h and X11/Xlib-xcb.h. They
-    // stay loaded.
+    // SAFETY: the libraries are the system's; the functions' types are those of xcb/xcb.h, X11/Xlib.h and
+    // X11/Xlib-xcb.h. They stay loaded.
     XLIB.get_or_init(|| unsafe {
         let open = |name: &CStr| libc::dlopen(name.as_ptr(), libc::RTLD_LAZY | libc::RTLD_LOCAL);
-        let (bridge, x11) = (open(c"libX11-xcb.so.1"), open(c"libX11.so.6"));
+        let (xcb, bridge, x11) = (open(c"libxcb.so.1"), open(c"libX11-xcb.so.1"), open(c"libX11.so.6"));
         Xlib {
+            has_error: std::mem::transmute::<*mut c_void, Option<_>>(symbol(
+                xcb,
+                c"xcb_connection_has_error",
+            )),
             get_xcb: std::mem::transmute::<*mut c_void, Option<_>>(symbol(bridge, c"XGetXCBConnection")),
             display_string: std::mem::transmute::<*mut c_void, Option<_>>(symbol(x11, c"XDisplayString")),
             sync: std::mem::transmute::<*mut c_void, Option<_>>(symbol(x11, c"XSync")),
