@@ -70,6 +70,7 @@ fn its_last_frame_is_the_right_one() {
 #[test]
 fn it_runs_clean_under_validation() {
     let (_, said) = last_frame(&tuff_icd(), Some("VK_LAYER_KHRONOS_validation"));
+    assert!(said.contains("VK_LAYER_KHRONOS_validation"), "the validation layer is not installed");
     let bad: Vec<_> = said
         .lines()
         .filter(|l| ["Validation Error", "Validation Warning", "VUID-"].iter().any(|b| l.contains(b)))
