@@ -185,6 +185,12 @@ impl Engine {
         self.change(|s| s.closed = true);
     }
 
+    /// Whether this is its surface's swapchain. One that was destroyed is not, though a queue may hold its engine
+    /// for a moment longer.
+    pub fn is_current(&self) -> bool {
+        self.look(|s| !s.retired && !s.closed)
+    }
+
     fn picture(&self, frame: &Frame) -> Option<Picture> {
         let surface = self.images[frame.image as usize].surface(vk::ImageAspectFlags::COLOR, 0)?;
         let (width, height) = (self.extent.width, self.extent.height);

@@ -111,7 +111,7 @@ unsafe fn new(device: &Device, info: &vk::SwapchainCreateInfoKHR) -> Answer<Swap
         s => Some(object::get::<Swapchain>(s).ok_or(vk::Result::ERROR_NATIVE_WINDOW_IN_USE_KHR)?),
     };
     {
-        let current = target.swapchain.lock().upgrade().filter(|c| !c.look(|s| s.retired));
+        let current = target.swapchain.lock().upgrade().filter(|c| c.is_current());
         if let Some(current) = current
             && old.is_none_or(|o| !Arc::ptr_eq(&o.engine, &current))
         {
