@@ -96,7 +96,7 @@ impl PassRun {
                     serial,
                     depth: depth.map(|p| p.format),
                 };
-                let mut batch = Batch::default();
+                let mut batch = Batch::recycled();
                 geometry::run(&ctx, d, &call, index, view, &mut batch)
                     .map_err(|f| (f, "vertex", d.pipeline.name.clone()))?;
                 self.epochs.add(&Statistics::geometry(&batch.statistics));

@@ -84,9 +84,11 @@ pub struct Rect {
 }
 
 impl Rect {
+    #[inline(always)]
     pub fn is_empty(&self) -> bool {
         self.x0 >= self.x1 || self.y0 >= self.y1
     }
+    #[inline(always)]
     pub fn intersect(&self, o: &Rect) -> Rect {
         Rect { x0: self.x0.max(o.x0), y0: self.y0.max(o.y0), x1: self.x1.min(o.x1), y1: self.y1.min(o.y1) }
     }

@@ -1,9 +1,9 @@
 //! Vertex fetch: attributes and built-ins into the inputs of a wave (Vulkan specification, "Vertex Input Extraction").
 
 use super::assembly::Assembled;
-use crate::format::FormatInfo;
 use crate::format::codec::load64;
 use crate::format::kernels::{GatherFn, gather_fn, load_fn};
+use crate::format::{Component, FormatInfo, NumClass};
 use crate::graphics::draw::{Call, Draw};
 use shader::bytecode::Program;
 use shader::ir::Input;
@@ -27,6 +27,8 @@ struct Attribute {
     inputs: [usize; 8],
     /// What an element out of bounds reads as.
     zero: [u32; 8],
+    /// Components, if they are whole words that are taken as they are.
+    words: usize,
 }
 
 /// Where a program's inputs come from, for one draw.
@@ -125,6 +127,7 @@ impl Fetch {
                 divisor: binding.and_then(|b| b.divisor),
                 inputs,
                 zero,
+                words: words_of(a.format),
             });
         }
         fetch
@@ -145,6 +148,10 @@ impl Fetch {
         }
         let mut rows = [[[0u32; 16]; 8]; 16];
         for a in &self.attributes {
+            if a.words > 0 && a.divisor.is_none() && index.iter().all(|&i| (i as u64) < a.readable) {
+                a.quick(index, lanes);
+                continue;
+            }
             for (w, (index, instance)) in index.chunks(16).zip(instance.chunks(16)).enumerate() {
                 a.warp(index, instance, self.first_instance, &mut rows[w]);
             }
@@ -176,7 +183,69 @@ fn copy(from: &[u32], to: &mut [[u32; 16]]) {
     }
 }
 
+/// Components of a format that has nothing but 32-bit ones in order, else 0.
+fn words_of(info: &FormatInfo) -> usize {
+    let plain = matches!(info.class, NumClass::Sfloat | NumClass::Uint | NumClass::Sint);
+    let order = |(i, c): (usize, &Component)| c.bits == 32 && c.channel() == i && c.offset as usize == i * 32;
+    if plain && info.components().iter().enumerate().all(order) { info.components().len() } else { 0 }
+}
+
+/// Four elements of `WORDS` words as columns.
+#[inline(always)]
+unsafe fn columns<const WORDS: usize>(p: [*const u8; 4], one: u32) -> [[u32; 4]; 4] {
+    let mut c = [[0; 4], [0; 4], [0; 4], [one; 4]];
+    for (i, p) in p.into_iter().enumerate() {
+        let e = p.cast::<[u32; WORDS]>().read_unaligned();
+        for k in 0..WORDS {
+            c[k][i] = e[k];
+        }
+    }
+    c
+}
+
 impl Attribute {
+    /// Vertices of one wave, all of them in bounds, of a format of plain words.
+    fn quick(&self, index: &[u32], lanes: &mut Lanes) {
+        let mut unused = [[0u32; 16]; 16];
+        // Inputs are registers of their own.
+        let mut to = [unused.as_mut_ptr(); 4];
+        for (to, &i) in to.iter_mut().zip(&self.inputs).filter(|(_, i)| **i != NOBODY) {
+            let rows = lanes.input(i);
+            if rows.len() >= index.len().div_ceil(16) {
+                *to = rows.as_mut_ptr();
+            }
+        }
+        let one = self.info.channel_class().one();
+        // SAFETY: the indices are in bounds; rows have room for the wave.
+        unsafe {
+            match self.words {
+                1 => self.transpose::<1>(index, to, one),
+                2 => self.transpose::<2>(index, to, one),
+                3 => self.transpose::<3>(index, to, one),
+                _ => self.transpose::<4>(index, to, one),
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn transpose<const WORDS: usize>(&self, index: &[u32], to: [*mut [u32; 16]; 4], one: u32) {
+        let at = |i: u32| self.base.add(i as usize * self.stride as usize);
+        let quads = index.as_chunks::<4>();
+        for (q, i) in quads.0.iter().enumerate() {
+            let c = columns::<WORDS>([at(i[0]), at(i[1]), at(i[2]), at(i[3])], one);
+            for k in 0..4 {
+                to[k].cast::<[u32; 4]>().add(q).write(c[k]);
+            }
+        }
+        for (n, &i) in quads.1.iter().enumerate() {
+            let p = at(i);
+            let c = columns::<WORDS>([p; 4], one);
+            for k in 0..4 {
+                to[k].cast::<u32>().add(quads.0.len() * 4 + n).write(c[k][0]);
+            }
+        }
+    }
+
     /// Up to sixteen vertices of these VertexIndex and InstanceIndex.
     fn warp(&self, index: &[u32], instance: &[u32], first_instance: u32, out: &mut [[u32; 16]; 8]) {
         let n = index.len();

@@ -7,12 +7,14 @@
 //! primitives into tiles.
 
 pub mod assembly;
+mod batch;
 pub mod bin;
 pub mod bresenham;
 pub mod clip;
 pub mod fetch;
 mod level;
 pub mod line;
+mod parallel;
 pub mod plane;
 pub mod raster;
 pub mod setup;
@@ -24,15 +26,13 @@ pub mod viewport;
 use crate::device::Shared;
 use crate::format::FormatInfo;
 use crate::graphics::draw::{Call, Draw};
-use crate::graphics::prim::{Plane, Prim};
 use crate::graphics::state::Rect;
 use assembly::{Assembled, Assembly, Kind};
+pub use batch::Batch;
 use fetch::Fetch;
 use line::Stipple;
-use parking_lot::Mutex;
 use plane::Bias;
 use raster::Rasterizer;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use vertex::{Outputs, Vertices};
 use viewport::Map;
 use wave::graphics::{Job, Lanes};
@@ -69,27 +69,6 @@ impl Statistics {
         self.vertex_invocations += o.vertex_invocations;
         self.clipping_invocations += o.clipping_invocations;
         self.clipping_primitives += o.clipping_primitives;
-    }
-}
-
-/// Primitives of one or more draws, in order.
-#[derive(Default)]
-pub struct Batch {
-    pub prims: Vec<Prim>,
-    /// [`Prim::planes`] points here.
-    pub planes: Vec<Plane>,
-    /// [`Prim::pixels`] points here.
-    pub pixels: Vec<[i32; 2]>,
-    pub statistics: Statistics,
-}
-
-impl Batch {
-    /// Empty again; the memory is kept.
-    pub fn clear(&mut self) {
-        self.prims.clear();
-        self.planes.clear();
-        self.pixels.clear();
-        self.statistics = Statistics::default();
     }
 }
 
@@ -139,15 +118,6 @@ impl Work<'_> {
         self.raster.chunk(&s.vertices, &s.chunk, stipple, out);
         Ok(())
     }
-}
-
-/// A chunk's results in the batch of the thread that made them.
-struct Piece {
-    chunk: u64,
-    thread: usize,
-    prims: std::ops::Range<usize>,
-    planes: std::ops::Range<usize>,
-    pixels: std::ops::Range<usize>,
 }
 
 /// Runs one call of a draw and appends its primitives to `out`. `view`: the view to draw, with multiview.
@@ -218,55 +188,7 @@ pub fn run(
         });
     }
 
-    let next = AtomicU64::new(0);
-    let fault: Mutex<Option<Fault>> = Mutex::new(None);
-    let done: Mutex<(Vec<(usize, Batch)>, Vec<Piece>)> = Mutex::default();
-    let thread = |number: usize| {
-        let mut batch = Batch::default();
-        let mut pieces = Vec::new();
-        let result = with_worker(shared, |worker| {
-            with_scratch(|scratch| {
-                let mut lanes = worker.open(&job)?;
-                loop {
-                    let chunk = next.fetch_add(1, Relaxed);
-                    if chunk >= chunks {
-                        return Ok(());
-                    }
-                    let from = (batch.prims.len(), batch.planes.len(), batch.pixels.len());
-                    work.chunk(chunk, scratch, &mut lanes, &mut Stipple::default(), &mut batch)?;
-                    pieces.push(Piece {
-                        chunk,
-                        thread: number,
-                        prims: from.0..batch.prims.len(),
-                        planes: from.1..batch.planes.len(),
-                        pixels: from.2..batch.pixels.len(),
-                    });
-                }
-            })
-        });
-        if let Err(f) = result {
-            fault.lock().get_or_insert(f);
-            next.store(chunks, Relaxed);
-        }
-        let mut done = done.lock();
-        done.0.push((number, batch));
-        done.1.append(&mut pieces);
-    };
-    shared.pool.in_place_scope(|s| {
-        for number in 1..threads {
-            let thread = &thread;
-            s.spawn(move |_| thread(number));
-        }
-        thread(0);
-    });
-    if let Some(f) = fault.into_inner() {
-        return Err(f);
-    }
-    let (mut batches, mut pieces) = done.into_inner();
-    batches.sort_unstable_by_key(|b| b.0);
-    pieces.sort_unstable_by_key(|p| p.chunk);
-    append(shared, &batches, &pieces, out);
-    Ok(())
+    parallel::run(shared, threads, &work, &job, out)
 }
 
 fn with_worker<R>(shared: &Shared, f: impl FnOnce(&mut Worker) -> R) -> R {
@@ -274,57 +196,4 @@ fn with_worker<R>(shared: &Shared, f: impl FnOnce(&mut Worker) -> R) -> R {
     let result = f(&mut worker);
     shared.workers.give(worker);
     result
-}
-
-/// Appends threads' results in the order of chunks, in parallel.
-fn append(shared: &Shared, batches: &[(usize, Batch)], pieces: &[Piece], out: &mut Batch) {
-    let sum = |f: fn(&Piece) -> usize| pieces.iter().map(f).sum::<usize>();
-    let (prims, planes, pixels) = (sum(|p| p.prims.len()), sum(|p| p.planes.len()), sum(|p| p.pixels.len()));
-    for (_, b) in batches {
-        out.statistics.add(&b.statistics);
-    }
-    let (prims_at, planes_at, pixels_at) = (out.prims.len(), out.planes.len(), out.pixels.len());
-    out.prims.reserve(prims);
-    out.planes.reserve(planes);
-    out.pixels.reserve(pixels);
-    let (mut to_prims, mut to_planes, mut to_pixels) = (
-        &mut out.prims.spare_capacity_mut()[..prims],
-        &mut out.planes.spare_capacity_mut()[..planes],
-        &mut out.pixels.spare_capacity_mut()[..pixels],
-    );
-    shared.pool.in_place_scope(|s| {
-        let (mut plane_base, mut pixel_base) = (planes_at, pixels_at);
-        for p in pieces {
-            let batch = &batches[p.thread].1;
-            let (a, b, c);
-            (a, to_prims) = to_prims.split_at_mut(p.prims.len());
-            (b, to_planes) = to_planes.split_at_mut(p.planes.len());
-            (c, to_pixels) = to_pixels.split_at_mut(p.pixels.len());
-            let (first_plane, first_pixel) = (plane_base, pixel_base);
-            plane_base += p.planes.len();
-            pixel_base += p.pixels.len();
-            s.spawn(move |_| {
-                for (to, from) in a.iter_mut().zip(&batch.prims[p.prims.clone()]) {
-                    let mut prim = from.clone();
-                    prim.planes = prim.planes - p.planes.start as u32 + first_plane as u32;
-                    if prim.pixels.1 > 0 {
-                        prim.pixels.0 = prim.pixels.0 - p.pixels.start as u32 + first_pixel as u32;
-                    }
-                    to.write(prim);
-                }
-                for (to, from) in b.iter_mut().zip(&batch.planes[p.planes.clone()]) {
-                    to.write(*from);
-                }
-                for (to, from) in c.iter_mut().zip(&batch.pixels[p.pixels.clone()]) {
-                    to.write(*from);
-                }
-            });
-        }
-    });
-    // SAFETY: the pieces fill the room exactly.
-    unsafe {
-        out.prims.set_len(prims_at + prims);
-        out.planes.set_len(planes_at + planes);
-        out.pixels.set_len(pixels_at + pixels);
-    }
 }

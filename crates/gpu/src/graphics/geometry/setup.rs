@@ -11,7 +11,7 @@ use super::assembly::Assembled;
 use super::level::by_level;
 use super::line::Stipple;
 use super::plane::FURTHEST;
-use super::raster::{Rasterizer, edge, pixels};
+use super::raster::{Rasterizer, pixels};
 use super::vertex::{Vertices, code};
 use crate::graphics::prim::{Edge, Plane, Prim, Shape};
 use crate::graphics::state::Rect;
@@ -38,7 +38,7 @@ struct Group {
 #[inline(always)]
 fn body(r: &Rasterizer, v: &Vertices, chunk: &Assembled, out: &mut Batch) {
     let n = chunk.ids.len();
-    let [v0, v1, v2] = chunk.v.each_ref().map(|v| &v[..n]);
+    let (v0, v1, v2) = (&chunk.v[0][..n], &chunk.v[1][..n], &chunk.v[2][..n]);
     let (x, y, codes) = (&v.x[..], &v.y[..], &v.codes[..]);
     assert!(x.len() >= v.count && y.len() >= v.count && codes.len() >= v.count);
     let raster = &r.state.raster;
@@ -65,9 +65,10 @@ fn body(r: &Rasterizer, v: &Vertices, chunk: &Assembled, out: &mut Batch) {
                     px[k][i] = *x.get_unchecked(t[k]);
                     py[k][i] = *y.get_unchecked(t[k]);
                 }
-                let c = [0, 1, 2].map(|k| *codes.get_unchecked(t[k]));
-                all[i] = c[0] & c[1] & c[2];
-                any[i] = c[0] | c[1] | c[2];
+                let (a, b) = (*codes.get_unchecked(t[0]), *codes.get_unchecked(t[1]));
+                let c = *codes.get_unchecked(t[2]);
+                all[i] = a & b & c;
+                any[i] = a | b | c;
             }
         }
         // Bounds and area of all of them.
@@ -161,7 +162,7 @@ fn flush(r: &Rasterizer, v: &Vertices, chunk: &Assembled, group: &mut Group, out
     }
     let mut px = [[0i32; LANES]; 3];
     let mut py = [[0i32; LANES]; 3];
-    let mut z = [[0f32; LANES]; 3];
+    let mut z = [[0f64; LANES]; 3];
     let mut w = [[0f64; LANES]; 3];
     for k in 0..3 {
         for i in 0..LANES {
@@ -169,7 +170,7 @@ fn flush(r: &Rasterizer, v: &Vertices, chunk: &Assembled, group: &mut Group, out
             unsafe {
                 px[k][i] = *v.x.get_unchecked(t[k][i]);
                 py[k][i] = *v.y.get_unchecked(t[k][i]);
-                z[k][i] = *v.z.get_unchecked(t[k][i]);
+                z[k][i] = *v.z.get_unchecked(t[k][i]) as f64;
                 w[k][i] = *v.w.get_unchecked(t[k][i]);
             }
         }
@@ -201,31 +202,44 @@ fn flush(r: &Rasterizer, v: &Vertices, chunk: &Assembled, group: &mut Group, out
             s.shift[k][i] = o - p[k];
         }
     }
-    let mut edges = [[Edge::default(); LANES]; 3];
-    let mut bounds = [Rect::default(); LANES];
-    let inside = r.maps[0].inside;
+    // Edges as in [`super::raster::edge`], the corners in the order that has the inside at the right hand.
     for i in 0..LANES {
-        let a = [px[0][i], py[0][i]];
-        let (mut b, mut c) = ([px[1][i], py[1][i]], [px[2][i], py[2][i]]);
-        bounds[i] = pixels(
-            [a[0].min(b[0]).min(c[0]), a[1].min(b[1]).min(c[1])],
-            [a[0].max(b[0]).max(c[0]), a[1].max(b[1]).max(c[1])],
-            r.single,
-        )
-        .intersect(&inside);
-        if !positive[i] {
-            (b, c) = (c, b);
-        }
-        edges[0][i] = edge(a, b);
-        edges[1][i] = edge(b, c);
-        edges[2][i] = edge(c, a);
+        let (bx, by, cx, cy) = (px[1][i], py[1][i], px[2][i], py[2][i]);
+        px[1][i] = if positive[i] { bx } else { cx };
+        py[1][i] = if positive[i] { by } else { cy };
+        px[2][i] = if positive[i] { cx } else { bx };
+        py[2][i] = if positive[i] { cy } else { by };
     }
-    let mut zp = s.planes(&z.map(|z| z.map(|z| z as f64)));
+    let mut ea = [[0i32; LANES]; 3];
+    let mut eb = [[0i32; LANES]; 3];
+    let mut ec = [[0i64; LANES]; 3];
+    for k in 0..3 {
+        let j = (k + 1) % 3;
+        for i in 0..LANES {
+            let (a, b) = (py[k][i] - py[j][i], px[j][i] - px[k][i]);
+            let not_top_left = !((a > 0) | ((a == 0) & (b > 0)));
+            ea[k][i] = a;
+            eb[k][i] = b;
+            ec[k][i] = -(a as i64 * px[k][i] as i64 + b as i64 * py[k][i] as i64) - not_top_left as i64;
+        }
+    }
+    let inside = r.maps[0].inside;
+    let mut box0 = [[0i32; LANES]; 2];
+    let mut box1 = [[0i32; LANES]; 2];
+    let low = if r.single { 127 } else { 0 };
+    let high = if r.single { 127 } else { 255 };
+    for i in 0..LANES {
+        // As `pixels`; survivors are within the guard band.
+        box0[0][i] = ((px[0][i].min(px[1][i]).min(px[2][i]) + low) >> 8).max(inside.x0);
+        box0[1][i] = ((py[0][i].min(py[1][i]).min(py[2][i]) + low) >> 8).max(inside.y0);
+        box1[0][i] = ((px[0][i].max(px[1][i]).max(px[2][i]) + high) >> 8).min(inside.x1);
+        box1[1][i] = ((py[0][i].max(py[1][i]).max(py[2][i]) + high) >> 8).min(inside.y1);
+    }
+    let mut zp = s.planes(&z);
     if let Some(bias) = r.bias {
         for i in 0..n {
-            let most = z[0][i].abs().max(z[1][i].abs()).max(z[2][i].abs());
-            let f = [z[0][i] as f64, z[1][i] as f64, z[2][i] as f64];
-            let (d1, d2) = (f[1] - f[0], f[2] - f[0]);
+            let most = z[0][i].abs().max(z[1][i].abs()).max(z[2][i].abs()) as f32;
+            let (d1, d2) = (z[1][i] - z[0][i], z[2][i] - z[0][i]);
             let slope = [d1 * s.x1[i] - d2 * s.x2[i], d2 * s.y1[i] - d1 * s.y2[i]];
             zp.at[i] = (zp.at[i] as f64 + bias.offset(slope, most)) as f32;
         }
@@ -282,11 +296,16 @@ fn flush(r: &Rasterizer, v: &Vertices, chunk: &Assembled, group: &mut Group, out
         }
         out.prims.push(Prim {
             shape: Shape::Polygon,
-            edges: [edges[0][i], edges[1][i], edges[2][i], Edge::default()],
+            edges: [
+                Edge { a: ea[0][i], b: eb[0][i], c: ec[0][i] },
+                Edge { a: ea[1][i], b: eb[1][i], c: ec[1][i] },
+                Edge { a: ea[2][i], b: eb[2][i], c: ec[2][i] },
+                Edge::default(),
+            ],
             edge_count: 3,
             front: positive[i] == clockwise,
             viewport: 0,
-            bounds: bounds[i],
+            bounds: Rect { x0: box0[0][i], y0: box0[1][i], x1: box1[0][i], y1: box1[1][i] },
             origin: [origin[0][i], origin[1][i]],
             z: Plane { at: zp.at[i], dx: zp.dx[i], dy: zp.dy[i] },
             w: Plane { at: wp.at[i], dx: wp.dx[i], dy: wp.dy[i] },

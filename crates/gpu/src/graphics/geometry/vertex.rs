@@ -218,36 +218,60 @@ pub(super) struct Out<'a> {
     codes: &'a mut [u32],
 }
 
+/// `N` vertices placed.
+struct Placed<const N: usize> {
+    x: [i32; N],
+    y: [i32; N],
+    z: [f32; N],
+    w: [f64; N],
+    codes: [u32; N],
+}
+
+/// Loops without branches, so that the compiler makes vectors of them.
 #[inline(always)]
-fn place_one(p: [f32; 4], map: &Map, clip_z: ClipZ) -> ([i32; 2], f32, f64, u32) {
-    let [x, y, z, w] = p;
-    let [fx, fy, fz] = map.window(p);
-    let mut c = (x < -w) as u32 | ((x > w) as u32) << 1 | ((y < -w) as u32) << 2 | ((y > w) as u32) << 3;
-    let (near, far) = match clip_z {
-        ClipZ::None => (false, false),
-        ClipZ::Zero => (z < 0.0, z > w),
-        ClipZ::Minus => (z < -w, z > w),
-    };
-    c |= (near as u32) << 4 | (far as u32) << 5;
-    let clear = in_guard(fx) & in_guard(fy) & (w >= super::clip::LEAST_W as f32);
-    c |= (!clear as u32) << 6;
-    let odd = !(x.is_finite() & y.is_finite() & z.is_finite() & w.is_finite());
-    c |= (odd as u32) << 24;
-    ([snap(fx), snap(fy)], fz, 1.0 / w as f64, c)
+fn place<const N: usize>([x, y, z, w]: [&[f32; N]; 4], map: &Map, clip_z: ClipZ) -> Placed<N> {
+    let mut out = Placed { x: [0; N], y: [0; N], z: [0.0; N], w: [0.0; N], codes: [0; N] };
+    let clips = if clip_z == ClipZ::None { 0 } else { code::NEAR | code::FAR };
+    let low = if clip_z == ClipZ::Minus { -1.0 } else { 0.0 };
+    let mut fx = [0f32; N];
+    let mut fy = [0f32; N];
+    for i in 0..N {
+        let f = map.window([x[i], y[i], z[i], w[i]]);
+        fx[i] = f[0];
+        fy[i] = f[1];
+        out.z[i] = f[2];
+    }
+    for i in 0..N {
+        out.x[i] = snap(fx[i]);
+        out.y[i] = snap(fy[i]);
+    }
+    for i in 0..N {
+        out.w[i] = 1.0 / w[i] as f64;
+    }
+    for i in 0..N {
+        let (x, y, z, w) = (x[i], y[i], z[i], w[i]);
+        let xy = (x < -w) as u32 | ((x > w) as u32) << 1 | ((y < -w) as u32) << 2 | ((y > w) as u32) << 3;
+        let depth = ((z < low * w) as u32) << 4 | ((z > w) as u32) << 5;
+        let clear = in_guard(fx[i]) & in_guard(fy[i]) & (w >= super::clip::LEAST_W as f32);
+        let odd = !(x.is_finite() & y.is_finite() & z.is_finite() & w.is_finite());
+        out.codes[i] = xy | depth & clips | (!clear as u32) << 6 | (odd as u32) << 24;
+    }
+    out
 }
 
 #[inline(always)]
 fn place_body(p: [&[f32]; 4], map: &Map, clip_z: ClipZ, out: Out) {
-    let n = out.x.len();
-    let p = p.map(|c| &c[..n]);
-    let (y, z, w, codes) = (&mut out.y[..n], &mut out.z[..n], &mut out.w[..n], &mut out.codes[..n]);
-    for i in 0..n {
-        let at = place_one([p[0][i], p[1][i], p[2][i], p[3][i]], map, clip_z);
-        out.x[i] = at.0[0];
-        y[i] = at.0[1];
-        z[i] = at.1;
-        w[i] = at.2;
-        codes[i] = at.3;
+    // The columns are whole vectors.
+    let [px, py, pz, pw] = p.map(|c| c.as_chunks::<16>().0);
+    let (x, y) = (out.x.as_chunks_mut::<16>().0, out.y.as_chunks_mut::<16>().0);
+    let (z, w) = (out.z.as_chunks_mut::<16>().0, out.w.as_chunks_mut::<16>().0);
+    for (i, codes) in out.codes.as_chunks_mut::<16>().0.iter_mut().enumerate() {
+        let placed = place([&px[i], &py[i], &pz[i], &pw[i]], map, clip_z);
+        x[i] = placed.x;
+        y[i] = placed.y;
+        z[i] = placed.z;
+        w[i] = placed.w;
+        *codes = placed.codes;
     }
 }
 
@@ -260,8 +284,8 @@ by_level! {
 fn place_each(p: [&[f32]; 4], which: &[u32], maps: &[Map], clip_z: ClipZ, out: Out) {
     for i in 0..out.x.len() {
         let map = maps.get(which[i] as usize).unwrap_or(&maps[0]);
-        let at = place_one([p[0][i], p[1][i], p[2][i], p[3][i]], map, clip_z);
-        [out.x[i], out.y[i]] = at.0;
-        (out.z[i], out.w[i], out.codes[i]) = (at.1, at.2, at.3);
+        let at = place([&[p[0][i]], &[p[1][i]], &[p[2][i]], &[p[3][i]]], map, clip_z);
+        (out.x[i], out.y[i], out.z[i], out.w[i], out.codes[i]) =
+            (at.x[0], at.y[0], at.z[0], at.w[0], at.codes[0]);
     }
 }

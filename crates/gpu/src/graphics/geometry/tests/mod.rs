@@ -10,6 +10,7 @@ use crate::buffer::Buffer;
 use crate::device::Device;
 use crate::format::info;
 use crate::graphics::draw::{IndexBuffer, VertexBuffer, What};
+use crate::graphics::prim::{Plane, Prim};
 use crate::graphics::state::*;
 use crate::host::DeviceHost;
 use crate::memory::{Bound, DeviceMemory};

@@ -265,22 +265,36 @@ fn crowd(n: usize) -> Vec<[f32; 5]> {
 
 #[test]
 fn the_same_at_any_thread_count() {
-    let v = crowd(9000);
-    let mut s = Scene::new(T::TRIANGLE_LIST, &v);
-    let one = s.run();
-    s.threads = 4;
-    let four = s.run();
-    assert_eq!(one.statistics, four.statistics);
-    assert_eq!(one.prims.len(), four.prims.len());
-    for (a, b) in one.prims.iter().zip(&four.prims) {
-        assert_eq!(
-            (a.edges, a.bounds, a.z, a.w, a.planes, a.id),
-            (b.edges, b.bounds, b.z, b.w, b.planes, b.id)
-        );
-    }
-    assert_eq!(one.planes, four.planes);
-    assert_eq!(one.statistics.input_vertices, 27000);
-    assert_eq!(one.statistics.vertex_invocations, 27000);
+    let same = |s: &mut Scene| {
+        let one = s.run();
+        s.threads = 4;
+        let four = s.run();
+        s.threads = 1;
+        assert_eq!(one.statistics, four.statistics);
+        assert_eq!(one.prims.len(), four.prims.len());
+        let all = |p: &Prim| (p.edges, p.bounds, p.z, p.w, p.planes, p.id, p.pixels);
+        assert!(one.prims.iter().map(all).eq(four.prims.iter().map(all)));
+        assert_eq!(one.planes, four.planes);
+        assert_eq!(one.pixels, four.pixels);
+        one
+    };
+    let mut s = Scene::new(T::TRIANGLE_LIST, &crowd(9000));
+    let b = same(&mut s);
+    assert_eq!((b.statistics.input_vertices, b.statistics.vertex_invocations), (27000, 27000));
+    // Clipping makes more triangles than there were: more than room was made for.
+    s.vertex_buffers = Scene::new(
+        T::TRIANGLE_LIST,
+        &crowd(9000)
+            .into_iter()
+            .map(|v| [v[0] * 3.0, v[1] * 3.0, 0.5 * v[3], v[3], v[4]])
+            .collect::<Vec<_>>(),
+    )
+    .vertex_buffers;
+    s.state.viewports[0].x = 0.25;
+    assert!(same(&mut s).prims.len() > 9000);
+    s.state.topology = T::LINE_LIST;
+    s.state.raster.line_mode = vk::LineRasterizationModeEXT::BRESENHAM;
+    assert!(!same(&mut s).pixels.is_empty());
 }
 
 #[test]
