@@ -227,7 +227,8 @@ struct Placed<const N: usize> {
     codes: [u32; N],
 }
 
-/// Loops without branches, so that the compiler makes vectors of them.
+/// Loops without branches over several arrays, so that the compiler makes vectors of them.
+#[allow(clippy::needless_range_loop)]
 #[inline(always)]
 fn place<const N: usize>([x, y, z, w]: [&[f32; N]; 4], map: &Map, clip_z: ClipZ) -> Placed<N> {
     let mut out = Placed { x: [0; N], y: [0; N], z: [0.0; N], w: [0.0; N], codes: [0; N] };
