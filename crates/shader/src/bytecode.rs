@@ -205,6 +205,8 @@ impl Code {
     pub const REDUCE64: Code = Code(72);
 
     /// Superinstructions a peephole may form; see their kernels.
+    /// Of those that compare and split or park, bits 9 to 11 of e are a [`Before`]: what stands for the right operand
+    /// is computed from b, c and d by that op; with bit 12 it is the left one, and a the right one.
     /// Compare and split: as SPLIT with cond = Bin(e)(a, b) of 32 bits; masks in the ext word [yes, no, ..].
     pub const CMP_SPLIT: Code = Code(80);
     /// Compare and park: as PARK_IF with the condition Bin(e & 0xFF)(a, b), negated if e bit 8; ext word [target mask].
@@ -213,6 +215,9 @@ impl Code {
     pub const CMP_JMP: Code = Code(82);
     /// As SPLIT_RARE with the condition Bin(e & 0xFF)(a, b) of 32 bits, negated if e bit 8; ext word [yes, no, ..].
     pub const CMP_SPLIT_RARE: Code = Code(83);
+    /// The end of a counting loop: d = a + b (uniform, 32 bits), then as LOOP; at op imm there is a CMP_JMP, which is
+    /// done at once.
+    pub const LOOP_NEXT: Code = Code(84);
 
     const UN: u16 = 256;
     const BIN: u16 = 512;
@@ -224,6 +229,38 @@ impl Code {
     pub const UNPAIRED: usize = 1024;
     /// Codes are below this.
     pub const COUNT: usize = 2048;
+
+    /// Codes from here on are CMP_SPLIT, CMP_PARK and CMP_SPLIT_RARE with the condition in the code, 64 each.
+    const FUSED: u16 = 1536;
+
+    /// One of the three comparing codes for the condition in `e`, which stays there too; itself if there is none.
+    pub fn fused(self, e: u16) -> Code {
+        let kind = match self {
+            Code::CMP_SPLIT => 0,
+            Code::CMP_PARK => 1,
+            Code::CMP_SPLIT_RARE => 2,
+            _ => return self,
+        };
+        use Bin::*;
+        let list = [FLt, FLe, FEq, FNe, IEq, INe, SLt, SLe, ULt, ULe];
+        let Some(c) = list.iter().position(|b| *b as u16 == e & 0xFF) else { return self };
+        let c = c as u16;
+        let i = match Before::of(e) {
+            Before::Nothing => c,
+            before if c < 2 => 12 + before as u16 * 4 + c * 2 + (e & BEFORE_LEFT != 0) as u16,
+            _ => return self,
+        };
+        Code(Self::FUSED + kind * 64 + i)
+    }
+    /// The code that [`Code::fused`] was called on.
+    pub fn unfused(self) -> Code {
+        match self.0.checked_sub(Self::FUSED).map(|i| i / 64) {
+            Some(0) => Code::CMP_SPLIT,
+            Some(1) => Code::CMP_PARK,
+            Some(2) => Code::CMP_SPLIT_RARE,
+            _ => self,
+        }
+    }
 
     /// The code of the pair of this number.
     pub const fn pair(i: usize) -> Code {
@@ -247,6 +284,32 @@ impl Code {
         Code(Self::TRI + (op as u16) * 4 + w)
     }
 }
+
+/// What a fused comparison computes first.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u16)]
+pub enum Before {
+    Nothing,
+    FAdd,
+    FSub,
+    FMul,
+    Fma,
+}
+
+impl Before {
+    /// From and to `e` of a fused comparison.
+    pub fn of(e: u16) -> Before {
+        [Before::Nothing, Before::FAdd, Before::FSub, Before::FMul, Before::Fma]
+            .get(e as usize >> 9 & 7)
+            .copied()
+            .unwrap_or(Before::Nothing)
+    }
+    pub fn bits(self, swapped: bool) -> u16 {
+        (self as u16) << 9 | (swapped as u16) << 12
+    }
+}
+/// Bit of `e`: the computed operand is the left one.
+pub const BEFORE_LEFT: u16 = 1 << 12;
 
 /// `e` of memory ops: bits 0..4 [`Mem`], bits 3..8 n − 1.
 #[inline(always)]

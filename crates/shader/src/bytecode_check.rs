@@ -56,6 +56,11 @@ pub fn check(program: &Program) -> Result<()> {
         if jumps(op.code) && !(op.imm as usize <= n && starts[op.imm as usize]) {
             return Err(bad(pc, "jump target"));
         }
+        if op.code == Code::LOOP_NEXT
+            && program.code.get(op.imm as usize).map(|t| t.code) != Some(Code::CMP_JMP)
+        {
+            return Err(bad(pc, "loop head"));
+        }
         pc += 1 + extension_words(op);
     }
     if program.prologue as usize > n || !starts[program.prologue as usize] {

@@ -1,6 +1,6 @@
 //! Readable bytecode: one op a line, for blame and for tests.
 
-use crate::bytecode::{Code, Op, Program, Reg, SHAPE_RUN, SHAPE_SAME, mem_of, n_of};
+use crate::bytecode::{BEFORE_LEFT, Before, Code, Op, Program, Reg, SHAPE_RUN, SHAPE_SAME, mem_of, n_of};
 use crate::ir::{Bin, Mem, Tri, Ty, Un};
 use std::collections::HashMap;
 use std::fmt::{self, Write};
@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 
 /// Ops of a code that carry extension words: how many.
 pub fn extension_words(op: &Op) -> usize {
-    match op.code {
+    match op.code.unfused() {
         Code::LD_BUF
         | Code::LD_GLOBAL
         | Code::LD_SHARED
@@ -33,7 +33,7 @@ pub fn extension_words(op: &Op) -> usize {
 /// The op jumps to `imm`.
 pub fn jumps(code: Code) -> bool {
     matches!(
-        code,
+        code.unfused(),
         Code::JMP
             | Code::JMP_UNLESS
             | Code::JMP_IF
@@ -44,6 +44,7 @@ pub fn jumps(code: Code) -> bool {
             | Code::PARK
             | Code::PARK_IF
             | Code::LOOP
+            | Code::LOOP_NEXT
             | Code::CMP_SPLIT
             | Code::CMP_SPLIT_RARE
             | Code::CMP_PARK
@@ -64,7 +65,7 @@ fn names() -> &'static HashMap<u16, String> {
             MOVM32 MOVM64 MOVMB MOVIF32 MOVIF64 MOVIFB FENCE JOIN JMP_IF SPLIT_RARE NARROW DEMOTE HELPER LD_BUF LD_GLOBAL LD_SHARED
             LD_SCRATCH LD_PUSH ST_BUF ST_GLOBAL ST_SHARED ST_SCRATCH AT_BUF AT_GLOBAL AT_SHARED AT_SCRATCH DESC
             BUF_SIZE IMAGE CLOCK BALLOT FIRST32 FIRST64 SHUFFLE32 SHUFFLE64 QUAD32 QUAD64 REDUCE32 REDUCE64
-            CMP_SPLIT CMP_PARK CMP_JMP CMP_SPLIT_RARE);
+            LOOP_NEXT CMP_SPLIT CMP_PARK CMP_JMP CMP_SPLIT_RARE);
         let mut add = |code: Code, name: String| {
             map.entry(code.0).or_insert(name);
         };
@@ -89,7 +90,7 @@ fn reg(r: Reg) -> String {
 fn line(program: &Program, pc: usize, out: &mut String) -> fmt::Result {
     let op = &program.code[pc];
     let unknown = format!("op{}", op.code.0);
-    write!(out, "{pc:5}  {:<14}", names().get(&op.code.0).unwrap_or(&unknown))?;
+    write!(out, "{pc:5}  {:<14}", names().get(&op.code.unfused().0).unwrap_or(&unknown))?;
     let pair = crate::pairs::of(op.code).is_some();
     let more = if pair { [Reg(op.e), Reg(op.imm as u16)] } else { [Reg::NONE; 2] };
     let fields = [op.d, op.a, op.b, op.c, more[0], more[1]];
@@ -97,11 +98,15 @@ fn line(program: &Program, pc: usize, out: &mut String) -> fmt::Result {
     let list: Vec<String> = fields[..last].iter().map(|r| reg(*r)).collect();
     write!(out, " {}", list.join(" "))?;
     let words = extension_words(op);
-    match op.code {
+    match op.code.unfused() {
         Code::CMP_SPLIT | Code::CMP_PARK | Code::CMP_JMP | Code::CMP_SPLIT_RARE => {
             let not = if op.e & 0x100 != 0 { "!" } else { "" };
             let name = Bin::from_number(op.e & 0xFF);
             write!(out, " {not}{:?}", name.unwrap_or(Bin::IEq))?;
+            if Before::of(op.e) != Before::Nothing {
+                let side = if op.e & BEFORE_LEFT != 0 { "left" } else { "right" };
+                write!(out, " {side} {:?}", Before::of(op.e))?;
+            }
         }
         Code::DESC => write!(out, " table {} +{}", op.e, op.imm)?,
         Code::IMAGE => write!(out, " {:?}", program.images.get(op.imm as usize))?,

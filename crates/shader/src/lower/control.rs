@@ -349,7 +349,7 @@ impl Control {
         let end = blocks.blocks.len();
         // A compare of two uniform registers would lack a kernel.
         let fused = fused.filter(|(_, x, y)| !lower.uniform_at(*x, b) || !lower.uniform_at(*y, b));
-        let operands = fused.map(|(cmp, x, y)| (cmp as u16, lower.at(x, b), lower.at(y, b)));
+        let operands = fused.map(|(cmp, x, y)| lower.compare_op(cmp, x, y, b));
         if fused.is_none() && lower.fused_compare(b as usize, cond).is_some() {
             // The compare was left to the branch: emit it after all.
             let Inst::Bin(cmp, x, y) = lower.shader.data(cond).inst else { unreachable!() };
@@ -376,8 +376,8 @@ impl Control {
             let lanes =
                 if self.pre_park[p] != NONE { self.wait[self.pre_park[p] as usize] } else { self.dump };
             match operands {
-                Some((cmp, x, y)) => {
-                    let op = Op::new(Code::CMP_SPLIT, EXT_DEF | LABEL).a(x).b(y).e(cmp).imm(next);
+                Some(cmp) => {
+                    let op = Op { code: Code::CMP_SPLIT, flags: EXT_DEF | LABEL, imm: next, ..cmp };
                     self.push_masks(lower, op, &[lanes, mask], live);
                 }
                 None => {
@@ -391,9 +391,10 @@ impl Control {
             return self.jump(lower, blocks, p, near_k);
         }
         match operands {
-            Some((cmp, x, y)) => {
-                let e = cmp | (far_is_no as u16) << 8;
-                let op = Op::new(Code::CMP_PARK, EXT_DEF | EXT_USE | LABEL).a(x).b(y).e(e).imm(next);
+            Some(cmp) => {
+                let e = cmp.e | (far_is_no as u16) << 8;
+                let flags = EXT_DEF | EXT_USE | LABEL;
+                let op = Op { code: Code::CMP_PARK, flags, e, imm: next, ..cmp };
                 self.push_masks(lower, op, &[mask], live);
             }
             None => {
@@ -411,7 +412,7 @@ impl Control {
         blocks: &LBlocks,
         p: usize,
         cond: Value,
-        operands: Option<(u16, V, V)>,
+        operands: Option<Op>,
         [yes, no]: [usize; 2],
     ) {
         let live = blocks.blocks[p].live_loop;
@@ -421,9 +422,9 @@ impl Control {
         let mask = self.wait[stay];
         let next = body(stay);
         match operands {
-            Some((cmp, x, y)) => {
-                let e = cmp | (negate as u16) << 8;
-                let op = Op::new(Code::CMP_SPLIT_RARE, EXT_DEF | LABEL).a(x).b(y).e(e).imm(next);
+            Some(cmp) => {
+                let e = cmp.e | (negate as u16) << 8;
+                let op = Op { code: Code::CMP_SPLIT_RARE, flags: EXT_DEF | LABEL, e, imm: next, ..cmp };
                 self.push_masks(lower, op, &[self.dump, mask], live);
             }
             None => {

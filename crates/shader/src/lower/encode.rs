@@ -3,6 +3,7 @@
 use super::alloc::{Allocation, Place, small};
 use super::lir::{COPIES, Inst, Lir, NONE, V, flag::*};
 use crate::bytecode::{BlockRange, Code, ImageCode, MAX_UNITS, Op, Program, Reg};
+use crate::bytecode_print::extension_words;
 use crate::ir::{self, Bin, Shader, Ty, Un};
 use crate::options::{Error, Result};
 
@@ -54,6 +55,7 @@ pub fn encode(
         let label = it.code[j].imm as usize;
         it.code[j].imm = start[lir.labels[label] as usize];
     }
+    join_loop_ends(&mut it.code);
     let mut blocks =
         vec![BlockRange { first_op: 0, origin: lir.origins.first().map_or_else(Default::default, |o| o.1) }];
     for (at, origin) in &lir.origins {
@@ -95,6 +97,24 @@ pub fn encode(
     })
 }
 
+/// Counting loops: the addition, the jump back and the comparison there become one op. The jump stays where it is, for
+/// who comes to it from elsewhere.
+fn join_loop_ends(code: &mut [Op]) {
+    let mut i = 0;
+    while i + 1 < code.len() {
+        let (add, jump) = (code[i], code[i + 1]);
+        if add.code == Code::bin(Bin::IAdd, Ty::B32)
+            && add.d.is_uniform()
+            && jump.code == Code::LOOP
+            && jump.a.is_none()
+            && code[jump.imm as usize].code == Code::CMP_JMP
+        {
+            code[i] = Op { code: Code::LOOP_NEXT, imm: jump.imm, ..add };
+        }
+        i += 1 + extension_words(&add);
+    }
+}
+
 /// Ops whose register fields are masks, for which the uniform bit means nothing.
 fn mask_op(code: Code) -> bool {
     (Code::JMP_UNLESS..=Code::MASK_CLEAR).contains(&code)
@@ -124,7 +144,7 @@ impl Encoder<'_> {
         if op.code == Code::IMAGE {
             return self.image(op);
         }
-        let mut out = Op::new(op.code);
+        let mut out = Op::new(op.code.fused(op.e));
         let fix = |r: Reg| if mask_op(op.code) && !r.is_none() { Reg::varying(r.unit() as u16) } else { r };
         out.d = if op.flags & D_DEF != 0 { fix(self.target(op.d)) } else { fix(self.reg(op.d)) };
         out.a = fix(self.reg(op.a));

@@ -2,8 +2,8 @@
 
 use super::Lowering;
 use super::lir::{Inst as Op, NONE, V, flag::*};
-use crate::bytecode::Code;
-use crate::ir::{Inst, Tri, Ty, Value};
+use crate::bytecode::{Before, Code};
+use crate::ir::{Bin, Inst, Term, Tri, Ty, Value};
 use crate::pairs;
 
 /// How many instructions an op may move down: its operands are held that much longer.
@@ -17,6 +17,16 @@ fn lane_wise(inst: &Inst) -> Option<(Code, [Option<Value>; 3])> {
         Inst::Tri(op, a, b, c) if op != Tri::Select => {
             Some((Code::tri(op, Ty::B32), [Some(a), Some(b), Some(c)]))
         }
+        _ => None,
+    }
+}
+
+fn before(inst: &Inst) -> Option<(Before, [Option<Value>; 3])> {
+    match *inst {
+        Inst::Bin(Bin::FAdd, a, b) => Some((Before::FAdd, [Some(a), Some(b), None])),
+        Inst::Bin(Bin::FSub, a, b) => Some((Before::FSub, [Some(a), Some(b), None])),
+        Inst::Bin(Bin::FMul, a, b) => Some((Before::FMul, [Some(a), Some(b), None])),
+        Inst::Tri(Tri::Fma, a, b, c) => Some((Before::Fma, [Some(a), Some(b), Some(c)])),
         _ => None,
     }
 }
@@ -54,12 +64,44 @@ impl Lowering<'_> {
                     }
                 }
             }
+            if let Term::Branch { cond, yes, no } = block.term
+                && yes != no
+                && let Some((Bin::FLt | Bin::FLe, x, y)) = self.fused_compare(b, cond)
+                && let Some(o) = [y, x].into_iter().find(|o| self.computed_before(*o, b as u32))
+            {
+                self.absorbed[o.0 as usize] = true;
+            }
         }
     }
 
     fn pairable(&self, v: Value) -> bool {
         let i = v.0 as usize;
         self.needed[i] && self.u.varying[i] && !self.u.prologue[i] && self.shader.ty(v) == Ty::B32
+    }
+
+    /// `o` is computed by the comparison at the end of block `b` that alone reads it.
+    fn computed_before(&self, o: Value, b: u32) -> bool {
+        let j = o.0 as usize;
+        self.uses[j] == 1
+            && self.u.def_block[j] == b
+            && self.pair[j].is_none()
+            && self.pairable(o)
+            && before(&self.shader.data(o).inst).is_some()
+    }
+
+    /// A comparison of `x` and `y` at the end of block `b` by the op that branches: operands and `e`.
+    pub(super) fn compare_op(&self, cmp: Bin, x: Value, y: Value, b: u32) -> Op {
+        let op = Op::new(Code::CMP_SPLIT, 0).e(cmp as u16);
+        for (one, other, swapped) in [(y, x, false), (x, y, true)] {
+            if self.absorbed[one.0 as usize]
+                && let Some((before, operands)) = before(&self.shader.data(one).inst)
+            {
+                let r = operands.map(|o| o.map_or(NONE, |o| self.at(o, b)));
+                let e = op.e | before.bits(swapped);
+                return op.a(self.at(other, b)).b(r[0]).c(r[1]).d(r[2]).e(e);
+            }
+        }
+        op.a(self.at(x, b)).b(self.at(y, b))
     }
 
     /// Emits `v` with its operand `at` in one op.

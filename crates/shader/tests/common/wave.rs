@@ -251,7 +251,17 @@ impl<'a> Wave<'a> {
 
     fn compare(&self, op: &Op, l: usize) -> bool {
         let cmp = BINS.iter().find(|b| **b as u16 == op.e & 0xFF).unwrap();
-        let x = eval::bin(*cmp, Ty::B32, self.get(op.a, Ty::B32, l), self.get(op.b, Ty::B32, l)).unwrap();
+        let get = |r: Reg| self.get(r, Ty::B32, l);
+        let a = get(op.a);
+        let b = match Before::of(op.e) {
+            Before::Nothing => get(op.b),
+            Before::FAdd => eval::bin(Bin::FAdd, Ty::B32, get(op.b), get(op.c)).unwrap(),
+            Before::FSub => eval::bin(Bin::FSub, Ty::B32, get(op.b), get(op.c)).unwrap(),
+            Before::FMul => eval::bin(Bin::FMul, Ty::B32, get(op.b), get(op.c)).unwrap(),
+            Before::Fma => eval::tri(Tri::Fma, Ty::B32, get(op.b), get(op.c), get(op.d)).unwrap(),
+        };
+        let (a, b) = if op.e & BEFORE_LEFT != 0 { (b, a) } else { (a, b) };
+        let x = eval::bin(*cmp, Ty::B32, a, b).unwrap();
         (x == 1) != (op.e & 0x100 != 0)
     }
 
@@ -295,11 +305,19 @@ impl<'a> Wave<'a> {
             let and = |a: &Mask, b: &Mask| -> Mask { a.iter().zip(b).map(|(x, y)| *x && *y).collect() };
             let andn = |a: &Mask, b: &Mask| -> Mask { a.iter().zip(b).map(|(x, y)| *x && !*y).collect() };
             let or = |a: &Mask, b: &Mask| -> Mask { a.iter().zip(b).map(|(x, y)| *x || *y).collect() };
-            match op.code {
+            match op.code.unfused() {
                 Code::END => return,
                 Code::JMP => pc = target,
                 Code::LOOP => {
                     assert!(op.a.is_none());
+                    pc = target;
+                }
+                Code::LOOP_NEXT => {
+                    assert!(op.d.is_uniform() && op.a.is_uniform() && op.b.is_uniform());
+                    let x = self.get(op.a, Ty::B32, 0) as u32;
+                    let x = x.wrapping_add(self.get(op.b, Ty::B32, 0) as u32);
+                    self.write(op.d, Ty::B32, |_, _| x as u64);
+                    assert_eq!(code[target].code, Code::CMP_JMP);
                     pc = target;
                 }
                 Code::JMP_UNLESS | Code::JMP_IF | Code::CMP_JMP => {
@@ -316,7 +334,7 @@ impl<'a> Wave<'a> {
                     }
                 }
                 Code::SPLIT | Code::CMP_SPLIT | Code::SPLIT_RARE | Code::CMP_SPLIT_RARE => {
-                    let fused = op.code == Code::CMP_SPLIT || op.code == Code::CMP_SPLIT_RARE;
+                    let fused = matches!(op.code.unfused(), Code::CMP_SPLIT | Code::CMP_SPLIT_RARE);
                     let (cond, d, b): (Mask, Reg, Reg) = if fused {
                         let ext = code[pc].regs();
                         pc += 1;
@@ -326,7 +344,7 @@ impl<'a> Wave<'a> {
                     };
                     let (yes, no) = (and(&exec, &cond), andn(&exec, &cond));
                     let none = !yes.contains(&true);
-                    let rare = op.code == Code::SPLIT_RARE || op.code == Code::CMP_SPLIT_RARE;
+                    let rare = matches!(op.code.unfused(), Code::SPLIT_RARE | Code::CMP_SPLIT_RARE);
                     if !(none && rare) {
                         self.set_mask(d, &yes);
                         self.set_mask(b, &no);
@@ -337,7 +355,7 @@ impl<'a> Wave<'a> {
                     }
                 }
                 Code::PARK_IF | Code::CMP_PARK => {
-                    let (cond, b): (Mask, Reg) = if op.code == Code::CMP_PARK {
+                    let (cond, b): (Mask, Reg) = if op.code.unfused() == Code::CMP_PARK {
                         let ext = code[pc].regs();
                         pc += 1;
                         ((0..self.lanes).map(|l| self.compare(&op, l)).collect(), ext[0])

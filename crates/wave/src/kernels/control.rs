@@ -2,7 +2,7 @@
 
 use super::levels::{Compare, Steps, compare, kernel_forms};
 use super::mask::{self, Masks};
-use super::regs::src32;
+use super::regs::{dst32, src32};
 use crate::state::{Fault, State, Status};
 use shader::bytecode::{Op, Reg};
 use shader::ir::Bin;
@@ -13,7 +13,7 @@ pub const PATIENCE: u32 = 4096;
 
 /// The op at absolute index `i`.
 #[inline(always)]
-unsafe fn at(st: &State, i: u32) -> *const Op {
+pub(super) unsafe fn at(st: &State, i: u32) -> *const Op {
     st.code.add(i as usize)
 }
 
@@ -41,7 +41,14 @@ unsafe fn jmp_unless<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
 
 /// Splits exec into `yes` and `no` lanes by `cond`.
 #[inline(always)]
-unsafe fn split_by(st: &mut State, cond: Masks, yes: Reg, no: Reg, imm: u32, next: *const Op) -> *const Op {
+pub(super) unsafe fn split_by(
+    st: &mut State,
+    cond: Masks,
+    yes: Reg,
+    no: Reg,
+    imm: u32,
+    next: *const Op,
+) -> *const Op {
     let e = mask::exec(st);
     let y = mask::and(e, cond);
     if !yes.is_none() {
@@ -55,7 +62,7 @@ unsafe fn split_by(st: &mut State, cond: Masks, yes: Reg, no: Reg, imm: u32, nex
 
 /// Moves the lanes of exec in `cond` to the waiting mask `to`.
 #[inline(always)]
-unsafe fn park_by(st: &mut State, cond: Masks, to: Reg, imm: u32, next: *const Op) -> *const Op {
+pub(super) unsafe fn park_by(st: &mut State, cond: Masks, to: Reg, imm: u32, next: *const Op) -> *const Op {
     let e = mask::exec(st);
     if !to.is_none() {
         mask::store(st, to, mask::or(mask::load(st, to), mask::and(e, cond)));
@@ -180,7 +187,7 @@ unsafe fn fence_<L: Steps>(_st: &mut State, op: *const Op) -> *const Op {
 }
 
 /// Masks as four words of 64 bits: stored one by one they could not be loaded as a vector without a stall.
-type Words = [u64; 4];
+pub(super) type Words = [u64; 4];
 
 /// Lanes of groups of four warps; only groups with live warps are computed, dead warps' bits are any.
 #[inline(always)]
@@ -221,14 +228,14 @@ unsafe fn comparison<L: Steps>(st: &State, bin: u16, a: Reg, b: Reg) -> Words {
 
 /// A vector made in registers.
 #[inline(always)]
-fn masks(w: Words) -> Masks {
+pub(super) fn masks(w: Words) -> Masks {
     // SAFETY: 32 bytes each; lane order is that of little-endian machines (see regs.rs).
     unsafe { std::mem::transmute(w) }
 }
 
 /// Whether any lane of exec is in `w`.
 #[inline(always)]
-fn any(st: &State, w: &Words) -> bool {
+pub(super) fn any(st: &State, w: &Words) -> bool {
     // SAFETY: exec is 64 bytes, aligned to 64.
     let e = unsafe { *(st.exec.as_ptr() as *const Words) };
     (e[0] & w[0]) | (e[1] & w[1]) | (e[2] & w[2]) | (e[3] & w[3]) != 0
@@ -299,7 +306,20 @@ unsafe fn helper<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
     op.add(1)
 }
 
+#[inline(always)]
+unsafe fn loop_next<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
+    let o = *op;
+    let next = (*src32(st, o.a).0).wrapping_add(*src32(st, o.b).0);
+    L::splat32(dst32(st, o.d, 0), next);
+    st.patience = st.patience.wrapping_sub(1);
+    if st.patience == 0 && out_of_patience(st) {
+        return stop(st, Status::Fault(Fault::Watchdog));
+    }
+    cmp_jmp::<L>(st, at(st, o.imm))
+}
+
 kernel_forms! {
+    LOOP_NEXT = loop_next;
     END = end;
     JMP = jmp;
     JMP_UNLESS = jmp_unless;

@@ -14,6 +14,7 @@ mod cmp;
 pub mod control;
 mod convert;
 pub mod desc;
+mod fused;
 pub mod image;
 pub mod levels;
 pub mod map;
@@ -130,6 +131,7 @@ fn register(r: &mut Registry) {
     wide::register(r);
     math::register(r);
     pair::register(r);
+    fused::register(r);
 }
 
 /// Control flow, memory, subgroups, images: everything that is not lane-wise arithmetic.

@@ -128,7 +128,7 @@ unsafe fn high_words(even: __m256i, odd: __m256i) -> __m256i {
 
 impl Simd for Avx2 {
     const LEVEL: Level = Level::Avx2;
-    const UNROLL: u32 = 2;
+    const UNROLL: u32 = 4;
     type F = [__m256; 2];
     type I = [__m256i; 2];
     type D = [__m256d; 4];
