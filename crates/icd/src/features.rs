@@ -26,7 +26,7 @@ pub(crate) const FEATURES: &[&str] = &[
     "largePoints", "alphaToOne", "multiViewport", "occlusionQueryPrecise", "vertexPipelineStoresAndAtomics",
     "fragmentStoresAndAtomics", "shaderClipDistance", "shaderCullDistance", "variableMultisampleRate",
     // Vulkan 1.1
-    "storageBuffer16BitAccess", "uniformAndStorageBuffer16BitAccess", "storagePushConstant16", "multiview",
+    "storageBuffer16BitAccess", "uniformAndStorageBuffer16BitAccess", "storagePushConstant16", "storageInputOutput16", "multiview",
     "variablePointersStorageBuffer", "variablePointers", "shaderDrawParameters",
     // Vulkan 1.2
     "samplerMirrorClampToEdge", "drawIndirectCount", "storageBuffer8BitAccess", "uniformAndStorageBuffer8BitAccess",

@@ -326,6 +326,36 @@ fn killed_lanes_end() {
 }
 
 #[test]
+fn a_value_outlives_a_loop_that_does_not_read_it() {
+    everywhere(include_bytes!("../../shader/tests/spirv/leave.frag.spv"), Stage::Fragment, |p, worker| {
+        for (serial, [n, m]) in [[4u32, 90], [9, 2], [0, 0], [5, 20]].into_iter().enumerate() {
+            let lane = |_: Input, l: usize| l as u32;
+            let out = wave(worker, 1 + serial as u64, p, &[n, m], &lane, &|_| true, &|_| true).unwrap();
+            for l in 0..p.lanes as usize {
+                let (mut sum, mut all) = (0i32, 0i32);
+                for j in 0..3 {
+                    let mut i = 0;
+                    let result = loop {
+                        if i >= n as i32 {
+                            break j * 3 + 1;
+                        }
+                        let k = i * 7 + j;
+                        let h = k * k + i;
+                        sum += if l as i32 > h { k } else { -h };
+                        if k > m as i32 {
+                            break sum;
+                        }
+                        i += 1;
+                    };
+                    all = all * 5 + result;
+                }
+                assert_eq!([out.bits(0, l) as i32, out.bits(1, l) as i32], [all, sum], "lane {l}, {n} {m}");
+            }
+        }
+    });
+}
+
+#[test]
 fn kinds_and_built_ins() {
     everywhere(include_bytes!("../../shader/tests/spirv/kinds.frag.spv"), Stage::Fragment, |p, worker| {
         let i = &p.interface;

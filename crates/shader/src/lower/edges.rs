@@ -29,6 +29,9 @@ pub struct LBlock {
     pub copies: (u32, u32),
     /// Loop that liveness should see: a split edge out of a loop that all lanes leave at once is no part of it.
     pub live_loop: u32,
+    /// Loop from which the block's copies read: a value from before the loop, read only on the way out of it, must
+    /// still be there in later iterations, whose code comes after a split edge.
+    pub copy_loop: u32,
 }
 
 pub struct LBlocks {
@@ -234,7 +237,12 @@ impl Lowering<'_> {
             for (i, &(_, k)) in extra.iter().enumerate() {
                 ends[k] = at[p] + 1 + i as u32;
             }
-            blocks.push(LBlock { source: p as u32, copies: own, live_loop: self.cfg.loop_of[p] });
+            blocks.push(LBlock {
+                source: p as u32,
+                copies: own,
+                live_loop: self.cfg.loop_of[p],
+                copy_loop: self.cfg.loop_of[p],
+            });
             succ.push(ends);
             cond.push(match self.shader.blocks[p].term {
                 Term::Branch { cond, yes, no } if yes != no => Some(cond),
@@ -250,7 +258,12 @@ impl Lowering<'_> {
                         None => self.cfg.loop_of[t as usize],
                     };
                 }
-                blocks.push(LBlock { source: NONE, copies: range(p, k), live_loop });
+                blocks.push(LBlock {
+                    source: NONE,
+                    copies: range(p, k),
+                    live_loop,
+                    copy_loop: self.cfg.loop_of[p],
+                });
                 succ.push([at[t as usize], NONE]);
                 cond.push(None);
                 mask.push(false);

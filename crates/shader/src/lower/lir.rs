@@ -21,7 +21,7 @@ pub mod flag {
     pub const LABEL: u16 = 128;
 }
 
-/// Not real ops: a group of parallel copies (ext: dst, src, masked), an image operation (`imm` indexes
+/// Not real ops: a group of parallel copies (ext: dst, src, masked; `imm`: the loop that they read from), an image operation (`imm` indexes
 /// [`Lir::images`]), a descriptor address (`ext` indexes [`Lir::raw`]).
 pub const COPIES: Code = Code(0xFFFF);
 

@@ -116,7 +116,8 @@ impl Intervals<'_> {
     }
 
     fn touch(&mut self, v: V, p: u32, def: bool, copy: bool) {
-        let l = self.lir.loop_at[p as usize];
+        let reads = copy && !def;
+        let l = if reads { self.lir.insts[p as usize].imm } else { self.lir.loop_at[p as usize] };
         let vreg = self.lir.vregs[v as usize];
         let mut extent = self.extent(p, l, vreg.home);
         if vreg.header_of != NONE {

@@ -62,7 +62,7 @@ impl Lowering<'_> {
             if from != to {
                 let group = &blocks.copies[from as usize..to as usize];
                 let ext: Vec<V> = group.iter().flat_map(|c| [c.dst, c.src, c.masked as V]).collect();
-                self.push_ext(Op::new(lir::COPIES, 0), ext, lb.live_loop);
+                self.push_ext(Op::new(lir::COPIES, 0).imm(lb.copy_loop), ext, lb.live_loop);
             }
             control.leave(self, blocks, p);
         }
