@@ -2,7 +2,8 @@
 //!
 //! `shaders/` has their GLSL and, beside it, the SPIR-V that `glslangValidator -V --target-env vulkan1.2` made of it.
 //! The `compute-child` binary runs them on the driver that its environment shows; `tests/` starts it on Tuff for every
-//! SIMD level and several thread counts, and wants the right answers and the same bits from all.
+//! SIMD level and several thread counts, and wants the right answers and the same bits from all. Pictures are the same
+//! in [`scenes`] and `scene-child`.
 
 mod arithmetic;
 mod benchmarks;
@@ -10,6 +11,7 @@ mod data;
 mod invocations;
 pub mod pictures;
 mod programs;
+pub mod scenes;
 
 use client::compute::KernelInfo;
 use client::{Buffer, Context, Kernel};

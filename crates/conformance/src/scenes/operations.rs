@@ -1,0 +1,193 @@
+//! What happens to fragments: culling, discard, depth, stencil, blending.
+
+use super::list::{EXACT, colour, triangles, vertex};
+use super::{Draw, Expect, Program, Scene, State, Vertex};
+use ash::vk;
+use client::graphics::opaque;
+use client::kernels::Sequence;
+
+pub fn scenes() -> Vec<Scene> {
+    vec![
+        Scene::new("culling", culling(), EXACT),
+        Scene::new("discard", discard(), EXACT),
+        Scene { samples: 4, ..Scene::new("discard_4_samples", discard(), EXACT) },
+        Scene::new("depth", depth(), near_ties()),
+        Scene { samples: 4, ..Scene::new("depth_4_samples", depth(), near_ties()) },
+        Scene::new("stencil", stencil(), EXACT),
+        Scene { samples: 8, ..Scene::new("stencil_8_samples", stencil(), EXACT) },
+        Scene { clear: [0.3, 0.6, 0.2, 0.7], ..Scene::new("blending", blending(), two_steps()) },
+        Scene { samples: 4, ..Scene::new("blending_4_samples", blending(), two_steps()) },
+    ]
+}
+
+/// Depths that are all but equal may be ordered either way.
+fn near_ties() -> Expect {
+    Expect::Reference { tolerance: 1.0, per_mille: 1 }
+}
+
+/// Blending rounds after every one of up to three layers.
+fn two_steps() -> Expect {
+    Expect::Reference { tolerance: 2.0, per_mille: 0 }
+}
+
+fn culling() -> Vec<Draw> {
+    let mut draws = Vec::new();
+    for (i, cull) in [vk::CullModeFlags::FRONT, vk::CullModeFlags::BACK, vk::CullModeFlags::FRONT_AND_BACK]
+        .into_iter()
+        .enumerate()
+    {
+        for front_face in [vk::FrontFace::CLOCKWISE, vk::FrontFace::COUNTER_CLOCKWISE] {
+            let state = State { cull, front_face, ..State::default() };
+            draws.push(Draw::list(Program::Colour, triangles(20 + i as u32, 40, false), state));
+        }
+    }
+    draws
+}
+
+fn discard() -> Vec<Draw> {
+    let state = State { depth: Some((vk::CompareOp::LESS, true)), ..State::default() };
+    vec![
+        Draw::list(Program::Discard, triangles(31, 40, false), state),
+        Draw::list(Program::Colour, triangles(32, 40, false), state),
+    ]
+}
+
+/// Triangles through one another, under every comparison.
+fn depth() -> Vec<Draw> {
+    let list = [
+        (vk::CompareOp::LESS, true),
+        (vk::CompareOp::GREATER, false),
+        (vk::CompareOp::GREATER_OR_EQUAL, true),
+        (vk::CompareOp::LESS_OR_EQUAL, true),
+        (vk::CompareOp::NOT_EQUAL, false),
+        (vk::CompareOp::NEVER, true),
+        (vk::CompareOp::ALWAYS, true),
+        (vk::CompareOp::LESS, true),
+    ];
+    let draw = |(i, depth)| {
+        let state = State { depth: Some(depth), ..State::default() };
+        Draw::list(Program::Colour, triangles(40 + i, 30, true), state)
+    };
+    (0u32..).zip(list).map(draw).collect()
+}
+
+/// Both faces count in several ways, then colours show what has been counted.
+fn stencil() -> Vec<Draw> {
+    let face = |compare_op, pass_op, depth_fail_op, fail_op, reference, compare_mask, write_mask| {
+        vk::StencilOpState {
+            fail_op,
+            pass_op,
+            depth_fail_op,
+            compare_op,
+            compare_mask,
+            write_mask,
+            reference,
+        }
+    };
+    use vk::{CompareOp as C, StencilOp as S};
+    let rounds = [
+        [
+            face(C::ALWAYS, S::INCREMENT_AND_CLAMP, S::INVERT, S::KEEP, 0, 255, 255),
+            face(C::ALWAYS, S::DECREMENT_AND_WRAP, S::ZERO, S::KEEP, 0, 255, 255),
+        ],
+        [
+            face(C::LESS, S::REPLACE, S::INCREMENT_AND_WRAP, S::DECREMENT_AND_CLAMP, 2, 7, 0x3f),
+            face(C::NOT_EQUAL, S::INVERT, S::KEEP, S::REPLACE, 5, 255, 0x0f),
+        ],
+        [
+            face(C::GREATER_OR_EQUAL, S::ZERO, S::REPLACE, S::INCREMENT_AND_WRAP, 0x85, 255, 255),
+            face(C::EQUAL, S::INCREMENT_AND_WRAP, S::DECREMENT_AND_CLAMP, S::INVERT, 3, 3, 255),
+        ],
+    ];
+    let hidden = opaque().color_write_mask(vk::ColorComponentFlags::empty());
+    let mut draws = Vec::new();
+    for (i, faces) in (0..).zip(rounds) {
+        // All at depth one half: the comparison fails where the last round wrote.
+        let depth = Some((vk::CompareOp::LESS, i == 0));
+        let state = State { stencil: Some(faces), depth, blend: hidden, ..State::default() };
+        draws.push(Draw::list(Program::Colour, triangles(60 + i, 25, false), state));
+    }
+    let mut random = Sequence::new();
+    for (compare_op, reference, compare_mask) in [
+        (C::EQUAL, 1, 255),
+        (C::LESS, 3, 0x7f),
+        (C::EQUAL, 0x80, 0x80),
+        (C::EQUAL, 2, 2),
+        (C::NOT_EQUAL, 0, 12),
+    ] {
+        let keep = face(compare_op, S::KEEP, S::KEEP, S::KEEP, reference, compare_mask, 0);
+        // Each adds its colour to what others have left.
+        let sum = opaque()
+            .blend_enable(true)
+            .src_color_blend_factor(vk::BlendFactor::ONE)
+            .dst_color_blend_factor(vk::BlendFactor::ONE);
+        let state = State { stencil: Some([keep; 2]), blend: sum, ..State::default() };
+        let shade = colour(&mut random).map(|c| c * 0.3);
+        draws.push(Draw::list(Program::Colour, rectangle([0.0, 0.0], [256.0, 256.0], shade), state));
+    }
+    draws
+}
+
+/// Two triangles over a rectangle of pixels.
+fn rectangle(from: [f32; 2], to: [f32; 2], colour: [f32; 4]) -> Vec<Vertex> {
+    let corner = |x, y| vertex([x, y], 0.25, colour);
+    let (a, b, c, d) =
+        (corner(from[0], from[1]), corner(to[0], from[1]), corner(from[0], to[1]), corner(to[0], to[1]));
+    vec![a, b, c, c, b, d]
+}
+
+/// A row of stripes for every factor, and for every operation; channel masks.
+fn blending() -> Vec<Draw> {
+    use vk::{BlendFactor as F, BlendOp as O};
+    let factors = [
+        (F::ZERO, F::ONE),
+        (F::ONE, F::ZERO),
+        (F::SRC_COLOR, F::DST_COLOR),
+        (F::ONE_MINUS_SRC_COLOR, F::ONE_MINUS_DST_COLOR),
+        (F::DST_COLOR, F::SRC_COLOR),
+        (F::SRC_ALPHA, F::ONE_MINUS_SRC_ALPHA),
+        (F::DST_ALPHA, F::ONE_MINUS_DST_ALPHA),
+        (F::ONE_MINUS_DST_ALPHA, F::DST_ALPHA),
+        (F::CONSTANT_COLOR, F::ONE_MINUS_CONSTANT_COLOR),
+        (F::CONSTANT_ALPHA, F::ONE_MINUS_CONSTANT_ALPHA),
+        (F::SRC_ALPHA_SATURATE, F::ONE),
+        (F::ONE, F::ONE),
+    ];
+    let operations = [O::ADD, O::SUBTRACT, O::REVERSE_SUBTRACT, O::MIN, O::MAX];
+    let mut cells: Vec<vk::PipelineColorBlendAttachmentState> = Vec::new();
+    let state = |(from, to), op| {
+        opaque()
+            .blend_enable(true)
+            .src_color_blend_factor(from)
+            .dst_color_blend_factor(to)
+            .color_blend_op(op)
+            .src_alpha_blend_factor(to)
+            .dst_alpha_blend_factor(from)
+            .alpha_blend_op(op)
+    };
+    cells.extend(factors.map(|f| state(f, O::ADD)));
+    for op in operations {
+        cells.extend([factors[5], factors[11], factors[8]].map(|f| state(f, op)));
+    }
+    for mask in [1, 2, 4, 8, 5, 10] {
+        let mask = vk::ColorComponentFlags::from_raw(mask);
+        cells.push(state(factors[5], O::ADD).color_write_mask(mask));
+        cells.push(opaque().color_write_mask(mask));
+    }
+    let mut random = Sequence::new();
+    let mut draws = Vec::new();
+    for (i, blend) in cells.into_iter().enumerate() {
+        let [x, y] = [(i % 8) as f32 * 32.0, (i / 8) as f32 * 50.0];
+        let mut vertices = Vec::new();
+        for layer in 0..3 {
+            let shade = [random.unit(), random.unit(), random.unit(), random.unit()];
+            let inset = 2.0 + 4.25 * layer as f32;
+            let mut shape = rectangle([x + inset, y + inset], [x + 31.0, y + 47.0 - inset], shade);
+            shape[5].colour = [random.unit(), random.unit(), random.unit(), random.unit()];
+            vertices.extend(shape);
+        }
+        let state = State { blend, blend_constants: [0.25, 0.5, 0.75, 0.4], ..State::default() };
+        draws.push(Draw::list(Program::Colour, vertices, state));
+    }
+    draws
+}
