@@ -1,0 +1,57 @@
+//! Children on Tuff at every SIMD level and thread count.
+
+use client::drivers::{Driver, Threads, library_of, name_of, tuff_icd};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::process::Command;
+
+/// Tuff, or what `CONFORMANCE_ICD` names.
+pub fn driver() -> Driver {
+    let icd = std::env::var_os("CONFORMANCE_ICD").map_or_else(tuff_icd, PathBuf::from);
+    let library = library_of(&icd).unwrap();
+    // A bare file name is for the dynamic loader to find.
+    let built = library.exists() || library.components().count() == 1;
+    assert!(built, "{} is not built: cargo build --release -p icd", library.display());
+    Driver { name: name_of(&icd), icd }
+}
+
+pub fn levels() -> Vec<&'static str> {
+    let mut list = vec!["portable"];
+    #[cfg(target_arch = "x86_64")]
+    {
+        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+            list.push("avx2");
+        }
+        if is_x86_feature_detected!("avx512f") {
+            list.push("avx512");
+        }
+    }
+    list
+}
+
+/// Hashes by name, of one child, which must say a good one for each of `names`.
+pub fn run(
+    program: &str,
+    names: &[&str],
+    level: &str,
+    threads: usize,
+    without_loader: bool,
+) -> Result<BTreeMap<String, String>, String> {
+    let mut child = Command::new(program);
+    driver().prepare(&mut child, Threads::Count(threads));
+    child.env("TUFF_SIMD", level);
+    if without_loader {
+        child.env("TUFF_NO_LOADER", "1");
+    }
+    let output = child.output().map_err(|e| e.to_string())?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let wrong: Vec<_> = text.lines().filter(|l| l.starts_with("WRONG")).collect();
+    if !output.status.success() || !wrong.is_empty() {
+        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+        return Err(format!("{level}, {threads} threads: {}\n{}\n{errors}", output.status, wrong.join("\n")));
+    }
+    let hashes: BTreeMap<String, String> =
+        text.lines().filter_map(|l| l.split_once(' ')).map(|(n, h)| (n.into(), h.into())).collect();
+    let missing: Vec<_> = names.iter().copied().filter(|n| !hashes.contains_key(*n)).collect();
+    if missing.is_empty() { Ok(hashes) } else { Err(format!("no result of {}", missing.join(", "))) }
+}

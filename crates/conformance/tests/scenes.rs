@@ -1,0 +1,48 @@
+//! Every scene on Tuff: right by a reference that is not Tuff, and the bits of one golden hash a scene on every SIMD level
+//! and thread count. `CONFORMANCE_BLESS=1` writes `goldens.txt` anew, from scenes that pass their checks.
+
+mod common;
+
+use std::collections::BTreeMap;
+
+const GOLDENS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/goldens.txt");
+
+fn goldens() -> BTreeMap<String, String> {
+    let text = std::fs::read_to_string(GOLDENS).unwrap_or_else(|e| panic!("{GOLDENS}: {e}"));
+    let lines = text.lines().filter(|l| !l.starts_with('#'));
+    lines.filter_map(|l| l.split_once(' ')).map(|(n, h)| (n.into(), h.into())).collect()
+}
+
+fn bless(hashes: &BTreeMap<String, String>) {
+    let head = "# One hash a scene: the same bits on every SIMD level and thread count. Written by CONFORMANCE_BLESS=1.\n";
+    let lines: String = hashes.iter().map(|(name, hash)| format!("{name} {hash}\n")).collect();
+    std::fs::write(GOLDENS, head.to_string() + &lines).unwrap();
+}
+
+#[test]
+fn right_pictures_and_one_golden_on_every_level_and_thread_count() {
+    let scenes = conformance::scenes::scenes();
+    let names: Vec<_> = scenes.iter().map(|s| s.name).collect();
+    let run = |level, threads| common::run(env!("CARGO_BIN_EXE_scene-child"), &names, level, threads, false);
+    if std::env::var_os("CONFORMANCE_BLESS").is_some() {
+        bless(&run("portable", 1).unwrap_or_else(|e| panic!("{e}")));
+    }
+    let goldens = goldens();
+    let listed: Vec<_> = goldens.keys().map(String::as_str).collect();
+    let mut sorted = names.clone();
+    sorted.sort_unstable();
+    assert_eq!(listed, sorted, "a golden for every scene, and no other");
+    let mut wrong = Vec::new();
+    for (level, threads) in common::levels().into_iter().flat_map(|l| [1, 2].map(|t| (l, t))) {
+        match run(level, threads) {
+            Ok(hashes) => wrong.extend(
+                hashes
+                    .iter()
+                    .filter(|(name, hash)| goldens[*name] != **hash)
+                    .map(|(name, _)| format!("{name} has other bits with {level} on {threads} threads")),
+            ),
+            Err(e) => wrong.push(e),
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
