@@ -29,7 +29,7 @@ pub fn scenes() -> Vec<Scene> {
 
 fn shade(level: u32) -> [u8; 4] {
     let l = level as u8;
-    [255 - 40 * l, 30 * l, if l % 2 == 0 { 200 } else { 20 }, 255]
+    [255 - 40 * l, 30 * l, if l.is_multiple_of(2) { 200 } else { 20 }, 255]
 }
 
 /// A texture whose levels have one colour each.
@@ -91,7 +91,7 @@ fn anisotropic(name: &'static str, most: f32) -> Scene {
     let texture = coloured_levels(vk::Filter::LINEAR, vk::SamplerMipmapMode::NEAREST, most);
     let steps = |k: u32, half: u32| {
         let [a, b] = [[1.0, 8.0], [2.0, 4.0]][half as usize];
-        if k % 2 == 0 { [a, b] } else { [b, a] }
+        if k.is_multiple_of(2) { [a, b] } else { [b, a] }
     };
     let level = move |_, half: u32| [8.0 / f64::from(most).min(8.0), 2.0][half as usize].log2();
     rows(name, texture, steps, level)
@@ -144,7 +144,7 @@ fn cube() -> Scene {
         let (a, b, c, d) = (corner(0, -1.0), corner(1, -1.0), corner(0, 1.0), corner(1, 1.0));
         vertices.extend([a, b, c, c, b, d]);
     }
-    let face = |f: u32| [40 * f as u8 + 15, 255 - 40 * f as u8, if f % 2 == 0 { 0 } else { 255 }, 255];
+    let face = |f: u32| [40 * f as u8 + 15, 255 - 40 * f as u8, if f.is_multiple_of(2) { 0 } else { 255 }, 255];
     let formula = move |x: u32, y: u32| {
         let t = (f64::from(x) + 0.5) / 64.0;
         let (k, part) = (t.floor() as usize, t.fract());

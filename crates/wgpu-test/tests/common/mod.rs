@@ -1,0 +1,67 @@
+//! The device, and words in and out of it.
+#![allow(dead_code, reason = "each test uses a part")]
+
+use wgpu::util::DeviceExt;
+
+pub struct Gpu {
+    pub device: wgpu::Device,
+    pub queue: wgpu::Queue,
+}
+
+/// Tuff by wgpu. The test that calls it must be alone in its process: it sets the environment that the loader reads.
+pub fn open() -> Gpu {
+    let icd = client::drivers::tuff_icd();
+    // SAFETY: this test is alone in its process, and no other thread runs yet that reads the environment.
+    unsafe {
+        std::env::set_var("VK_ICD_FILENAMES", &icd);
+        std::env::set_var("VK_DRIVER_FILES", &icd);
+        std::env::set_var("NODEVICE_SELECT", "1");
+    }
+    let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
+    descriptor.backends = wgpu::Backends::VULKAN;
+    // Tuff has not been through the conformance process, and wgpu hides a device that says so.
+    descriptor.flags = wgpu::InstanceFlags::ALLOW_UNDERLYING_NONCOMPLIANT_ADAPTER;
+    let instance = wgpu::Instance::new(descriptor);
+    let adapters = pollster::block_on(instance.enumerate_adapters(wgpu::Backends::VULKAN));
+    let [adapter] = &adapters[..] else { panic!("{} adapters from {}", adapters.len(), icd.display()) };
+    let info = adapter.get_info();
+    println!("{} ({} {})", info.name, info.driver, info.driver_info);
+    assert_eq!(info.device_type, wgpu::DeviceType::Cpu);
+    if std::env::var_os("TUFF_ICD").is_none() {
+        assert!(info.name.contains("Tuff"), "{}", info.name);
+    }
+    let wanted = wgpu::DeviceDescriptor { required_limits: wgpu::Limits::default(), ..Default::default() };
+    let (device, queue) =
+        pollster::block_on(adapter.request_device(&wanted)).expect("WebGPU's default limits");
+    Gpu { device, queue }
+}
+
+impl Gpu {
+    /// A buffer with these contents, which can be copied out of.
+    pub fn buffer(&self, words: &[u32], usage: wgpu::BufferUsages) -> wgpu::Buffer {
+        let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
+        self.device.create_buffer_init(&wgpu::util::BufferInitDescriptor {
+            label: None,
+            contents: &bytes,
+            usage: usage | wgpu::BufferUsages::COPY_SRC,
+        })
+    }
+
+    /// Submits what `record` records and then copies `from` out.
+    pub fn run(&self, from: &wgpu::Buffer, record: impl FnOnce(&mut wgpu::CommandEncoder)) -> Vec<u32> {
+        let read = self.device.create_buffer(&wgpu::BufferDescriptor {
+            label: None,
+            size: from.size(),
+            usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
+            mapped_at_creation: false,
+        });
+        let mut encoder = self.device.create_command_encoder(&Default::default());
+        record(&mut encoder);
+        encoder.copy_buffer_to_buffer(from, 0, &read, 0, from.size());
+        self.queue.submit([encoder.finish()]);
+        read.map_async(wgpu::MapMode::Read, .., |r| r.expect("mapped"));
+        self.device.poll(wgpu::PollType::wait_indefinitely()).expect("the device works");
+        let bytes = read.get_mapped_range(..).expect("mapped").to_vec();
+        bytes.chunks_exact(4).map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]])).collect()
+    }
+}
