@@ -307,7 +307,7 @@ fn depth(painter: &Painter) {
 fn texture(painter: &Painter) {
     let device = &painter.gpu.device;
     let size = wgpu::Extent3d { width: 8, height: 8, depth_or_array_layers: 1 };
-    let light = |x: u32, y: u32| if (x + y) % 2 == 0 { 240u8 } else { 16 };
+    let light = |x: u32, y: u32| if (x + y).is_multiple_of(2) { 240u8 } else { 16 };
     let mut texels: Vec<u8> = (0..64).flat_map(|i| [light(i % 8, i / 8), 100, 0, 255]).collect();
     texels.extend((0..16).flat_map(|_| [128, 200, 0, 255]));
     let info = wgpu::TextureDescriptor {

@@ -144,7 +144,8 @@ fn cube() -> Scene {
         let (a, b, c, d) = (corner(0, -1.0), corner(1, -1.0), corner(0, 1.0), corner(1, 1.0));
         vertices.extend([a, b, c, c, b, d]);
     }
-    let face = |f: u32| [40 * f as u8 + 15, 255 - 40 * f as u8, if f.is_multiple_of(2) { 0 } else { 255 }, 255];
+    let face =
+        |f: u32| [40 * f as u8 + 15, 255 - 40 * f as u8, if f.is_multiple_of(2) { 0 } else { 255 }, 255];
     let formula = move |x: u32, y: u32| {
         let t = (f64::from(x) + 0.5) / 64.0;
         let (k, part) = (t.floor() as usize, t.fract());
