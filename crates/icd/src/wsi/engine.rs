@@ -31,8 +31,9 @@ pub(crate) struct Frame {
     pub mode: vk::PresentModeKHR,
     /// Of VK_KHR_present_id; 0 for none.
     pub id: u64,
-    /// Of VK_EXT_swapchain_maintenance1: signalled when the presentation is done with.
-    pub fence: Option<Arc<Fence>>,
+    /// Of VK_EXT_swapchain_maintenance1: signalled when the presentation is done with, in the order of presentation.
+    /// A frame that takes the place of another (mailbox) has that one's as well.
+    pub fences: Vec<Arc<Fence>>,
 }
 
 pub(crate) struct State {
@@ -62,7 +63,7 @@ impl State {
     fn end(&mut self, frame: &Frame) {
         self.under_way -= 1;
         self.release(frame.image);
-        if let Some(f) = &frame.fence {
+        for f in &frame.fences {
             f.signaled.store(true, std::sync::atomic::Ordering::SeqCst);
         }
     }
@@ -153,15 +154,20 @@ impl Engine {
     }
 
     /// A frame's waits are over: called by the queue's thread, in the order of presentation.
-    pub fn arrive(&self, frame: Frame) {
+    pub fn arrive(&self, mut frame: Frame) {
         self.change(|s| {
             if s.closed {
                 return s.end(&frame);
             }
             if frame.mode == vk::PresentModeKHR::MAILBOX {
-                while s.pending.back().is_some_and(|f| f.mode == vk::PresentModeKHR::MAILBOX) {
-                    let stale = s.pending.pop_back();
-                    stale.iter().for_each(|f| s.end(f));
+                let is_mailbox = |f: &Frame| f.mode == vk::PresentModeKHR::MAILBOX;
+                if s.pending.back().is_some_and(is_mailbox)
+                    && let Some(mut stale) = s.pending.pop_back()
+                {
+                    let mut fences = std::mem::take(&mut stale.fences);
+                    s.end(&stale);
+                    fences.append(&mut frame.fences);
+                    frame.fences = fences;
                 }
             }
             s.pending.push_back(frame);
@@ -265,7 +271,7 @@ enum Screen<'a> {
 impl Screen<'_> {
     fn refresh(&self) -> Option<Duration> {
         match self {
-            Screen::New(w) => Some(w.refresh()),
+            Screen::New(w) => w.refresh(),
             _ => None,
         }
     }

@@ -48,7 +48,7 @@ impl<'a> Chains<'a> {
             image,
             mode: self.modes.get(i).copied().unwrap_or(mode),
             id: self.ids.get(i).copied().unwrap_or(0),
-            fence,
+            fences: fence.into_iter().collect(),
         }
     }
 }

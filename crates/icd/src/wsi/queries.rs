@@ -120,35 +120,46 @@ pub(crate) unsafe fn get_physical_device_surface_capabilities2_khr(
             let asked = chain::find::<vk::SurfacePresentModeEXT>((*info).p_next).map(|a| a.present_mode);
             let others = PRESENT_MODES.into_iter().filter(|m| Some(*m) != asked);
             let modes: Vec<Mode> = asked.into_iter().chain(others).collect();
-            return match chain::fill(&modes, &mut m.present_mode_count, m.p_present_modes) {
-                vk::Result::SUCCESS => Ok(()),
-                incomplete => Err(incomplete),
-            };
+            // As many as there is room for: this query has no way to say that it is not all.
+            let _ = chain::fill(&modes, &mut m.present_mode_count, m.p_present_modes);
         }
         Ok(())
     }))
 }
 
-fn formats() -> [vk::SurfaceFormatKHR; FORMATS.len()] {
-    FORMATS.map(|format| vk::SurfaceFormatKHR { format, color_space: vk::ColorSpaceKHR::SRGB_NONLINEAR })
+/// Whether images are shown that way: always as they are, which is to say as sRGB.
+pub(crate) fn has_color_space(space: vk::ColorSpaceKHR) -> bool {
+    [vk::ColorSpaceKHR::SRGB_NONLINEAR, vk::ColorSpaceKHR::PASS_THROUGH_EXT].contains(&space)
+}
+
+/// Only who has enabled VK_EXT_swapchain_colorspace knows of more than one space.
+fn formats(device: &PhysicalDevice) -> Vec<vk::SurfaceFormatKHR> {
+    let of =
+        |color_space| FORMATS.into_iter().map(move |format| vk::SurfaceFormatKHR { format, color_space });
+    let more = device.instance.extensions.has(c"VK_EXT_swapchain_colorspace");
+    let mut all: Vec<_> = of(vk::ColorSpaceKHR::SRGB_NONLINEAR).collect();
+    if more {
+        all.extend(of(vk::ColorSpaceKHR::PASS_THROUGH_EXT));
+    }
+    all
 }
 
 pub(crate) unsafe fn get_physical_device_surface_formats_khr(
-    _: &PhysicalDevice,
+    device: &PhysicalDevice,
     surface: vk::SurfaceKHR,
     count: *mut u32,
     out: *mut vk::SurfaceFormatKHR,
 ) -> vk::Result {
-    on(surface, |_| Ok(chain::fill(&formats(), count, out))).unwrap_or_else(|e| e)
+    on(surface, |_| Ok(chain::fill(&formats(device), count, out))).unwrap_or_else(|e| e)
 }
 
 pub(crate) unsafe fn get_physical_device_surface_formats2_khr(
-    _: &PhysicalDevice,
+    device: &PhysicalDevice,
     info: *const vk::PhysicalDeviceSurfaceInfo2KHR,
     count: *mut u32,
     out: *mut vk::SurfaceFormat2KHR,
 ) -> vk::Result {
-    let all = formats();
+    let all = formats(device);
     on((*info).surface, |_| Ok(chain::fill_with(all.len(), count, out, |f, i| f.surface_format = all[i])))
         .unwrap_or_else(|e| e)
 }

@@ -2,7 +2,7 @@
 
 use super::engine::Engine;
 use super::pixels::FORMATS;
-use super::queries::{COMPOSITE, MIN_IMAGES, PRESENT_MODES, USAGE};
+use super::queries::{COMPOSITE, MIN_IMAGES, PRESENT_MODES, USAGE, has_color_space};
 use super::surface::{MAX_EXTENT, Surface};
 use crate::answer::{Answer, created, invalid};
 use crate::chain;
@@ -66,7 +66,7 @@ fn image_info<'a>(info: &vk::SwapchainCreateInfoKHR<'a>) -> vk::ImageCreateInfo<
 /// What an application may not ask for; a line about the first such thing.
 fn check(info: &vk::SwapchainCreateInfoKHR) -> Result<(), String> {
     let e = info.image_extent;
-    if !FORMATS.contains(&info.image_format) || info.image_color_space != vk::ColorSpaceKHR::SRGB_NONLINEAR {
+    if !FORMATS.contains(&info.image_format) || !has_color_space(info.image_color_space) {
         return Err(format!("{:?} in {:?}", info.image_format, info.image_color_space));
     }
     if e.width == 0 || e.height == 0 || e.width > MAX_EXTENT.width || e.height > MAX_EXTENT.height {

@@ -15,7 +15,7 @@ pub(crate) struct Window {
     server: Server,
     id: u32,
     pixels: OnceLock<Answer<Pixels>>,
-    refresh: OnceLock<Duration>,
+    refresh: OnceLock<Option<Duration>>,
 }
 
 #[derive(Clone, Copy)]
@@ -62,20 +62,26 @@ impl Window {
         self.pixels().is_ok_and(|p| p.layout.spare_bits() >= 8)
     }
 
-    /// The time between two pictures of the window's screen.
-    pub fn refresh(&self) -> Duration {
-        *self.refresh.get_or_init(|| {
-            let c = &self.server.connection;
-            let there = c.extension_information(x11rb::protocol::randr::X11_EXTENSION_NAME);
-            if !matches!(there, Ok(Some(_))) {
-                return REFRESH;
-            }
-            let rate = c.randr_get_screen_info(self.id).ok().and_then(|r| r.reply().ok()).map(|r| r.rate);
-            match rate {
-                Some(hz @ 20..=1000) => Duration::from_secs(1) / u32::from(hz),
-                _ => REFRESH,
-            }
+    /// The time between two pictures of the window's screen; `None` where nobody is to wait (`TUFF_REFRESH=0`).
+    pub fn refresh(&self) -> Option<Duration> {
+        *self.refresh.get_or_init(|| match std::env::var("TUFF_REFRESH").ok().and_then(|v| v.parse().ok()) {
+            Some(0) => None,
+            Some(hz) => Some(Duration::from_secs(1) / hz),
+            None => Some(self.screen_refresh()),
         })
+    }
+
+    fn screen_refresh(&self) -> Duration {
+        let c = &self.server.connection;
+        let there = c.extension_information(x11rb::protocol::randr::X11_EXTENSION_NAME);
+        if !matches!(there, Ok(Some(_))) {
+            return REFRESH;
+        }
+        let rate = c.randr_get_screen_info(self.id).ok().and_then(|r| r.reply().ok()).map(|r| r.rate);
+        match rate {
+            Some(hz @ 20..=1000) => Duration::from_secs(1) / u32::from(hz),
+            _ => REFRESH,
+        }
     }
 
     fn pixels(&self) -> Answer<Pixels> {
