@@ -37,7 +37,7 @@ fn last_frame(icd: &Path, layers: Option<&str>) -> (Vec<[u8; 3]>, String) {
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
     if let Some(layers) = layers {
-        command.env("VK_INSTANCE_LAYERS", layers);
+        command.env("VK_INSTANCE_LAYERS", layers).env("VK_LOADER_DEBUG", "layer");
     }
     let mut child = command.spawn().expect("vkcube (Debian's vulkan-tools) is installed");
     // The window's pixels outlive the window.
@@ -70,7 +70,10 @@ fn its_last_frame_is_the_right_one() {
 #[test]
 fn it_runs_clean_under_validation() {
     let (_, said) = last_frame(&tuff_icd(), Some("VK_LAYER_KHRONOS_validation"));
-    assert!(said.contains("VK_LAYER_KHRONOS_validation"), "the validation layer is not installed");
+    assert!(
+        said.contains("Insert instance layer \"VK_LAYER_KHRONOS_validation\""),
+        "the validation layer is not installed"
+    );
     let bad: Vec<_> = said
         .lines()
         .filter(|l| ["Validation Error", "Validation Warning", "VUID-"].iter().any(|b| l.contains(b)))
