@@ -221,8 +221,8 @@ impl PassRun {
         let targets = &self.targets;
         targets.load(tile, layer, origin, self.first);
         let host = TileHost { device, targets, tile, layer, origin };
-        let avx2 = shared.level != wave::Level::Portable;
-        let mut task = Task::new(targets, worker, &mut scratch.packer, &host, tile, layer, origin, avx2);
+        let mut task =
+            Task::new(targets, worker, &mut scratch.packer, &host, tile, layer, origin, shared.level);
         let mut at = 0;
         let all = self.rendering.subpasses.len().max(1);
         for s in done.start.min(all)..all {
@@ -233,7 +233,7 @@ impl PassRun {
             if sub.is_some_and(|s| s.view_mask != 0 && s.view_mask >> layer & 1 == 0) {
                 continue;
             }
-            let hidden = hidden::find(mine, layer, tx as u32, ty as u32, origin);
+            let hidden = hidden::find(shared.level, mine, layer, tx as u32, ty as u32, origin);
             for (i, (_, _, op)) in mine.iter().enumerate() {
                 match op {
                     Op::Draw(item) => {

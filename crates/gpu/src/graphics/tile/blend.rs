@@ -4,10 +4,10 @@ use crate::format::kernels::{self, GatherFn, ScatterFn};
 use crate::format::{ChannelClass, FormatInfo, NumClass};
 use crate::graphics::state::{Blend, BlendAttachment};
 use ash::vk;
+use wave::Simd;
 
 /// Sixteen lanes of four channels, raw bits.
 pub type Colors = [[u32; 16]; 4];
-type Floats = [[f32; 16]; 4];
 
 /// How one colour attachment is written; chosen once a draw.
 #[derive(Clone)]
@@ -121,63 +121,88 @@ impl Writer {
     /// Writes the lanes of `mask` to sixteen consecutive pixels.
     ///
     /// # Safety
-    /// `px` points to sixteen pixels of the format.
+    /// `px` points to sixteen pixels of the format; in a function compiled for the level of `S`.
     #[inline(always)]
-    pub unsafe fn write(&self, px: *mut u8, src: &Colors, src1: &Colors, mask: u16) {
+    pub unsafe fn write<S: Simd>(&self, px: *mut u8, src: &[S::I; 4], src1: Option<&[S::I; 4]>, mask: u16) {
         match self.kind {
             Kind::None => {}
-            Kind::Bytes { swap, blend } => self.bytes4(px, src, src1, mask, swap, blend),
-            Kind::Generic => self.generic(px, src, src1, mask),
+            Kind::Bytes { swap, blend } => self.bytes4::<S>(px, src, src1, mask, swap, blend),
+            Kind::Generic => {
+                let store = |c: &[S::I; 4]| -> Colors {
+                    let mut out = [[0; 16]; 4];
+                    out.iter_mut().zip(c).for_each(|(o, c)| S::istoreu(o.as_mut_ptr().cast(), *c));
+                    out
+                };
+                let second = src1.map(store);
+                self.generic(px, &store(src), second.as_ref().unwrap_or(&[[0; 16]; 4]), mask)
+            }
         }
     }
 
     #[inline(always)]
-    unsafe fn bytes4(&self, px: *mut u8, src: &Colors, src1: &Colors, mask: u16, swap: bool, blend: bool) {
-        let p = px.cast::<[u32; 16]>();
-        let old = p.read_unaligned();
-        let mut s = floats(src);
+    unsafe fn bytes4<S: Simd>(
+        &self,
+        px: *mut u8,
+        src: &[S::I; 4],
+        src1: Option<&[S::I; 4]>,
+        mask: u16,
+        swap: bool,
+        blend: bool,
+    ) {
+        let shift = |c: usize| S::isplat(8 * if swap && c < 3 { 2 - c } else { c } as u32);
+        let mut s = [S::fsplat(0.0); 4];
+        for c in 0..4 {
+            s[c] = S::from_bits(src[c]);
+        }
         if blend {
-            let d: Floats = std::array::from_fn(|c| {
-                let shift = 8 * if swap && c < 3 { 2 - c } else { c };
-                std::array::from_fn(|l| ((old[l] >> shift) & 0xFF) as f32 / 255.0)
-            });
-            self.clamp(&mut s);
-            let mut s1 = floats(src1);
-            self.clamp(&mut s1);
-            s = self.blended(&s, &d, &s1);
-        }
-        // As `num::f32_to_unorm`; NaN becomes 0.
-        let code: Colors = std::array::from_fn(|c| {
-            std::array::from_fn(|l| {
-                let v = s[c][l];
-                let v = if v > 0.0 { v } else { 0.0 };
-                let v = if v < 1.0 { v } else { 1.0 };
-                // SAFETY: 0.5 to 255.5.
-                (v * 255.0 + 0.5).to_int_unchecked::<i32>() as u32
-            })
-        });
-        let (r, b) = if swap { (2, 0) } else { (0, 2) };
-        let mut new = [0u32; 16];
-        for l in 0..16 {
-            new[l] = code[r][l] | code[1][l] << 8 | code[b][l] << 16 | code[3][l] << 24;
-        }
-        if mask != 0xFFFF {
-            for l in 0..16 {
-                new[l] = if mask >> l & 1 != 0 { new[l] } else { old[l] };
+            let old = S::iloadu(px);
+            let mut d = s;
+            let mut s1 = s;
+            for c in 0..4 {
+                // The reciprocal is a hair off the exact quotient, far less than a code.
+                let code = S::iand(S::ishr(old, shift(c)), S::isplat(0xFF));
+                d[c] = S::fmul(S::s_to_f(code), S::fsplat(1.0 / 255.0));
+                s[c] = unit::<S>(s[c]);
+                if let Some(src1) = src1 {
+                    s1[c] = unit::<S>(S::from_bits(src1[c]));
+                }
             }
+            s = self.blended::<S>(&s, &d, &s1);
         }
-        p.write_unaligned(new);
+        let mut new = S::isplat(0);
+        for c in 0..4 {
+            // As `num::f32_to_unorm`; NaN becomes 0.
+            let v = S::fadd(S::fmul(unit::<S>(s[c]), S::fsplat(255.0)), S::fsplat(0.5));
+            new = S::ior(new, S::ishl(S::f_to_s_raw(v), shift(c)));
+        }
+        if mask == 0xFFFF {
+            S::istoreu(px, new);
+        } else {
+            S::istore_mask(px, S::mask(mask), new);
+        }
     }
 
+    #[inline(never)]
     unsafe fn generic(&self, px: *mut u8, src: &Colors, src1: &Colors, mask: u16) {
         let mut out = *src;
         if self.blend.enable {
             let mut d: Colors = [[0; 16]; 4];
             (self.gather)(self.format, px, &self.offsets, &mut d);
-            let (mut s, mut s1) = (floats(src), floats(src1));
-            self.clamp(&mut s);
-            self.clamp(&mut s1);
-            out = self.blended(&s, &floats(&d), &s1).map(|c| c.map(f32::to_bits));
+            let range = self.range;
+            type P = wave::simd::Portable;
+            let vectors = |c: &Colors, clamp: bool| {
+                c.map(|c| {
+                    let v = P::from_bits(P::iloadu(c.as_ptr().cast()));
+                    match range.filter(|_| clamp) {
+                        Some([lo, hi]) => P::fmin_raw(P::fmax_raw(v, P::fsplat(lo)), P::fsplat(hi)),
+                        None => v,
+                    }
+                })
+            };
+            let blended = self.blended::<P>(&vectors(src, true), &vectors(&d, false), &vectors(src1, true));
+            for (o, v) in out.iter_mut().zip(blended) {
+                P::istoreu(o.as_mut_ptr().cast(), P::bits(v));
+            }
         }
         if self.keep.is_none() && self.logic.is_none() {
             return (self.scatter)(self.format, px, &self.offsets, mask, &out);
@@ -195,23 +220,11 @@ impl Writer {
         }
     }
 
-    #[inline(always)]
-    fn clamp(&self, c: &mut Floats) {
-        if let Some([lo, hi]) = self.range {
-            for c in c {
-                c.iter_mut().for_each(|v| {
-                    let x = if *v > lo { *v } else { lo };
-                    *v = if x < hi { x } else { hi };
-                });
-            }
-        }
-    }
-
     /// The blend equation (§ Blending), colour and alpha.
     #[inline(always)]
-    fn blended(&self, s: &Floats, d: &Floats, s1: &Floats) -> Floats {
+    unsafe fn blended<S: Simd>(&self, s: &[S::F; 4], d: &[S::F; 4], s1: &[S::F; 4]) -> [S::F; 4] {
         let b = &self.blend;
-        let mut out = [[0.0; 16]; 4];
+        let mut out = *s;
         for c in 0..4 {
             let (sf, df, op) = if c < 3 {
                 (b.src_color, b.dst_color, b.color_op)
@@ -219,14 +232,15 @@ impl Writer {
                 (b.src_alpha, b.dst_alpha, b.alpha_op)
             };
             out[c] = match op {
-                vk::BlendOp::MIN => std::array::from_fn(|l| s[c][l].min(d[c][l])),
-                vk::BlendOp::MAX => std::array::from_fn(|l| s[c][l].max(d[c][l])),
+                vk::BlendOp::MIN => S::fmin_raw(s[c], d[c]),
+                vk::BlendOp::MAX => S::fmax_raw(s[c], d[c]),
                 _ => {
-                    let (x, y) = (self.times(sf, c, &s[c], s, d, s1), self.times(df, c, &d[c], s, d, s1));
+                    let x = self.times::<S>(sf, c, s[c], s, d, s1);
+                    let y = self.times::<S>(df, c, d[c], s, d, s1);
                     match op {
-                        vk::BlendOp::SUBTRACT => std::array::from_fn(|l| x[l] - y[l]),
-                        vk::BlendOp::REVERSE_SUBTRACT => std::array::from_fn(|l| y[l] - x[l]),
-                        _ => std::array::from_fn(|l| x[l] + y[l]),
+                        vk::BlendOp::SUBTRACT => S::fsub(x, y),
+                        vk::BlendOp::REVERSE_SUBTRACT => S::fsub(y, x),
+                        _ => S::fadd(x, y),
                     }
                 }
             };
@@ -236,53 +250,46 @@ impl Writer {
 
     /// `v` times its factor.
     #[inline(always)]
-    fn times(
+    unsafe fn times<S: Simd>(
         &self,
         f: vk::BlendFactor,
         c: usize,
-        v: &[f32; 16],
-        s: &Floats,
-        d: &Floats,
-        s1: &Floats,
-    ) -> [f32; 16] {
+        v: S::F,
+        s: &[S::F; 4],
+        d: &[S::F; 4],
+        s1: &[S::F; 4],
+    ) -> S::F {
         use vk::BlendFactor as F;
-        #[inline(always)]
-        fn by(v: &[f32; 16], k: &[f32; 16], inverse: bool) -> [f32; 16] {
-            if inverse {
-                std::array::from_fn(|l| v[l] * (1.0 - k[l]))
-            } else {
-                std::array::from_fn(|l| v[l] * k[l])
-            }
-        }
-        let constant = |k: f32, inverse: bool| by(v, &[k; 16], inverse);
-        match f {
-            F::ZERO => [0.0; 16],
-            F::SRC_COLOR => by(v, &s[c], false),
-            F::ONE_MINUS_SRC_COLOR => by(v, &s[c], true),
-            F::DST_COLOR => by(v, &d[c], false),
-            F::ONE_MINUS_DST_COLOR => by(v, &d[c], true),
-            F::SRC_ALPHA => by(v, &s[3], false),
-            F::ONE_MINUS_SRC_ALPHA => by(v, &s[3], true),
-            F::DST_ALPHA => by(v, &d[3], false),
-            F::ONE_MINUS_DST_ALPHA => by(v, &d[3], true),
-            F::CONSTANT_COLOR => constant(self.constants[c], false),
-            F::ONE_MINUS_CONSTANT_COLOR => constant(self.constants[c], true),
-            F::CONSTANT_ALPHA => constant(self.constants[3], false),
-            F::ONE_MINUS_CONSTANT_ALPHA => constant(self.constants[3], true),
-            F::SRC_ALPHA_SATURATE if c == 3 => *v,
-            F::SRC_ALPHA_SATURATE => std::array::from_fn(|l| v[l] * s[3][l].min(1.0 - d[3][l])),
-            F::SRC1_COLOR => by(v, &s1[c], false),
-            F::ONE_MINUS_SRC1_COLOR => by(v, &s1[c], true),
-            F::SRC1_ALPHA => by(v, &s1[3], false),
-            F::ONE_MINUS_SRC1_ALPHA => by(v, &s1[3], true),
-            _ => *v,
-        }
+        let one = S::fsplat(1.0);
+        let (k, inverse) = match f {
+            F::ZERO => return S::fsplat(0.0),
+            F::SRC_COLOR => (s[c], false),
+            F::ONE_MINUS_SRC_COLOR => (s[c], true),
+            F::DST_COLOR => (d[c], false),
+            F::ONE_MINUS_DST_COLOR => (d[c], true),
+            F::SRC_ALPHA => (s[3], false),
+            F::ONE_MINUS_SRC_ALPHA => (s[3], true),
+            F::DST_ALPHA => (d[3], false),
+            F::ONE_MINUS_DST_ALPHA => (d[3], true),
+            F::CONSTANT_COLOR => (S::fsplat(self.constants[c]), false),
+            F::ONE_MINUS_CONSTANT_COLOR => (S::fsplat(self.constants[c]), true),
+            F::CONSTANT_ALPHA => (S::fsplat(self.constants[3]), false),
+            F::ONE_MINUS_CONSTANT_ALPHA => (S::fsplat(self.constants[3]), true),
+            F::SRC_ALPHA_SATURATE if c < 3 => (S::fmin_raw(s[3], S::fsub(one, d[3])), false),
+            F::SRC1_COLOR => (s1[c], false),
+            F::ONE_MINUS_SRC1_COLOR => (s1[c], true),
+            F::SRC1_ALPHA => (s1[3], false),
+            F::ONE_MINUS_SRC1_ALPHA => (s1[3], true),
+            _ => return v,
+        };
+        S::fmul(v, if inverse { S::fsub(one, k) } else { k })
     }
 }
 
+/// Clamped to 0 … 1; NaN gives 0.
 #[inline(always)]
-fn floats(c: &Colors) -> Floats {
-    c.map(|c| c.map(f32::from_bits))
+unsafe fn unit<S: Simd>(v: S::F) -> S::F {
+    S::fmin_raw(S::fmax_raw(v, S::fsplat(0.0)), S::fsplat(1.0))
 }
 
 fn logic(op: vk::LogicOp, s: u8, d: u8) -> u8 {
@@ -325,7 +332,7 @@ pub unsafe fn resolve(
     }
     let offsets = std::array::from_fn(|i| i as u64 * b as u64);
     let gather = kernels::gather_fn(format);
-    let mut sum: Floats = [[0.0; 16]; 4];
+    let mut sum = [[0f32; 16]; 4];
     for s in 0..samples as usize {
         let mut t: Colors = [[0; 16]; 4];
         gather(format, from.add(s * step), &offsets, &mut t);

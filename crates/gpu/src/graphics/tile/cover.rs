@@ -1,8 +1,11 @@
 //! Coverage: which pixels and samples of a tile's blocks lie inside a primitive (§ Polygon Rasterization).
 
 use super::layout::{LANE_X, LANE_Y, TILE, window};
+use super::level::by_level;
+use super::task::Blocks;
 use crate::graphics::prim::Prim;
 use crate::graphics::state::Rect;
+use wave::Simd;
 
 /// The most samples a pixel has.
 pub const MAX_SAMPLES: usize = 16;
@@ -27,24 +30,6 @@ pub struct Cover {
     samples: usize,
     /// Bounds in tile coordinates.
     bounds: Rect,
-}
-
-/// Sign bits of sixteen integers.
-#[inline(always)]
-fn signs(v: &[i32; 16]) -> u16 {
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: SSE2 is part of x86-64.
-    unsafe {
-        use std::arch::x86_64::*;
-        let p = v.as_ptr().cast::<__m128i>();
-        let l = |i| _mm_loadu_si128(p.add(i));
-        let (a, b) = (_mm_packs_epi32(l(0), l(1)), _mm_packs_epi32(l(2), l(3)));
-        _mm_movemask_epi8(_mm_packs_epi16(a, b)) as u16
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    {
-        v.iter().enumerate().fold(0, |m, (i, x)| m | ((*x < 0) as u16) << i)
-    }
 }
 
 impl Cover {
@@ -122,14 +107,20 @@ impl Cover {
     }
 
     /// Calls `block(index, masks)` for each block with a covered sample: one mask of lanes a sample.
+    ///
+    /// # Safety
+    /// In a function compiled for the level of `S`.
     #[inline(always)]
-    pub fn blocks(&self, mut block: impl FnMut(usize, &[u16; MAX_SAMPLES])) {
+    pub unsafe fn blocks<S: Simd>(&self, mut block: impl FnMut(usize, &[u16; MAX_SAMPLES])) {
         let b = &self.bounds;
         let mut masks = [0u16; MAX_SAMPLES];
+        let (bx0, bx1) = (b.x0 >> 2, (b.x1 + 3) >> 2);
         for by in b.y0 >> 2..(b.y1 + 3) >> 2 {
-            for bx in b.x0 >> 2..(b.x1 + 3) >> 2 {
-                let (x, y) = (bx * 4, by * 4);
-                let cut = b.x0 > x || b.y0 > y || b.x1 < x + 4 || b.y1 < y + 4;
+            let y = by * 4;
+            let cut_row = b.y0 > y || b.y1 < y + 4;
+            for bx in bx0..bx1 {
+                let x = bx * 4;
+                let cut = cut_row || b.x0 > x || b.x1 < x + 4;
                 let seen = if cut { window(b.x0 - x, b.y0 - y, b.x1 - x, b.y1 - y) } else { 0xFFFF };
                 let mut any = 0;
                 for s in 0..self.samples {
@@ -144,8 +135,8 @@ impl Cover {
                             mask = 0;
                             break;
                         }
-                        let v: [i32; 16] = std::array::from_fn(|i| self.offsets[n][i].wrapping_add(e));
-                        mask &= !signs(&v);
+                        let v = S::iadd(S::iloadu(self.offsets[n].as_ptr().cast()), S::isplat(e as u32));
+                        mask &= !S::mbits(S::sgt(S::isplat(0), v));
                     }
                     masks[s] = mask;
                     any |= mask;
@@ -157,6 +148,24 @@ impl Cover {
         }
     }
 }
+
+impl Cover {
+    /// Adds the blocks all of whose pixels are covered (one sample).
+    pub fn full_blocks(&self, level: wave::Level, out: &mut Blocks) {
+        if self.count == 0
+            && (self.bounds.x0, self.bounds.y0, self.bounds.x1, self.bounds.y1) == (0, 0, TILE, TILE)
+        {
+            return out.fill(!0);
+        }
+        full_blocks(level, self, out);
+    }
+}
+
+#[inline(always)]
+unsafe fn full<S: Simd>(c: &Cover, out: &mut Blocks) {
+    c.blocks::<S>(|b, masks| out[b / 64] |= ((masks[0] == 0xFFFF) as u64) << (b % 64));
+}
+by_level!(fn full_blocks = full, (c: &Cover, out: &mut Blocks));
 
 #[cfg(test)]
 mod tests {
@@ -177,14 +186,16 @@ mod tests {
             let locations = sample_locations(samples);
             let mut got = vec![[false; 16]; 4096];
             if let Some(c) = Cover::new(&prim, origin, false, locations, samples == 1) {
-                c.blocks(|b, masks| {
+                let mark = |b: usize, masks: &[u16; MAX_SAMPLES]| {
                     for s in 0..samples as usize {
                         for l in 0..16 {
                             let (x, y) = (b % 16 * 4 + lane_x(l), b / 16 * 4 + lane_y(l));
                             got[y * 64 + x][s] |= masks[s] >> l & 1 != 0;
                         }
                     }
-                });
+                };
+                // SAFETY: portable code.
+                unsafe { c.blocks::<wave::simd::Portable>(mark) };
             }
             for y in 0..64i64 {
                 for x in 0..64i64 {

@@ -1,8 +1,8 @@
 //! Depth bounds, stencil and depth tests of a warp's samples (§ Fragment Operations).
 
-use super::target::quantise;
 use crate::graphics::state::{State, StencilFace};
 use ash::vk;
+use wave::Simd;
 
 /// The tests of a draw against its depth and stencil attachments.
 #[derive(Clone, Copy)]
@@ -17,27 +17,19 @@ pub struct Tests {
     clamp: bool,
 }
 
+/// Lanes where `a op b` holds.
 #[inline(always)]
-fn mask16(f: impl Fn(usize) -> bool) -> u16 {
-    let mut m = 0;
-    for l in 0..16 {
-        m |= (f(l) as u16) << l;
-    }
-    m
-}
-
-#[inline(always)]
-fn compare(op: vk::CompareOp, a: &[f32; 16], b: &[f32; 16]) -> u16 {
-    match op {
-        vk::CompareOp::NEVER => 0,
-        vk::CompareOp::LESS => mask16(|l| a[l] < b[l]),
-        vk::CompareOp::EQUAL => mask16(|l| a[l] == b[l]),
-        vk::CompareOp::LESS_OR_EQUAL => mask16(|l| a[l] <= b[l]),
-        vk::CompareOp::GREATER => mask16(|l| a[l] > b[l]),
-        vk::CompareOp::NOT_EQUAL => mask16(|l| a[l] != b[l]),
-        vk::CompareOp::GREATER_OR_EQUAL => mask16(|l| a[l] >= b[l]),
-        _ => 0xFFFF,
-    }
+unsafe fn compare<S: Simd>(op: vk::CompareOp, a: S::F, b: S::F) -> u16 {
+    S::mbits(match op {
+        vk::CompareOp::NEVER => return 0,
+        vk::CompareOp::LESS => S::flt(a, b),
+        vk::CompareOp::EQUAL => S::feq(a, b),
+        vk::CompareOp::LESS_OR_EQUAL => S::fle(a, b),
+        vk::CompareOp::GREATER => S::flt(b, a),
+        vk::CompareOp::NOT_EQUAL => S::fne(a, b),
+        vk::CompareOp::GREATER_OR_EQUAL => S::fle(b, a),
+        _ => return 0xFFFF,
+    })
 }
 
 fn compare_stencil(op: vk::CompareOp, a: u32, b: u32) -> bool {
@@ -101,45 +93,58 @@ impl Tests {
     }
 
     /// Depth as the tile holds it, from what rasterisation or the shader gives.
+    ///
+    /// # Safety
+    /// In a function compiled for the level of `S`.
     #[inline(always)]
-    pub fn value(&self, z: &[f32; 16], range: [f32; 2]) -> [f32; 16] {
-        let mut z = *z;
+    pub unsafe fn value<S: Simd>(&self, mut z: S::F, range: [f32; 2]) -> S::F {
         if self.clamp {
             let (lo, hi) = (range[0].min(range[1]), range[0].max(range[1]));
-            z.iter_mut().for_each(|z| *z = z.max(lo).min(hi));
+            z = S::fmin_raw(S::fmax_raw(z, S::fsplat(lo)), S::fsplat(hi));
         }
         if self.scale != 0.0 {
-            z.iter_mut().for_each(|z| *z = quantise(*z, self.scale));
+            // As `quantise`: in double precision, to the nearest.
+            let unit = S::fmin_raw(S::fmax_raw(z, S::fsplat(0.0)), S::fsplat(1.0));
+            let v = S::dadd(S::dmul(S::f_to_d(unit), S::dsplat(self.scale as f64)), S::dsplat(0.5));
+            z = S::s_to_f(S::d_to_s_raw(v));
         }
         z
     }
 
     /// Tests the samples of `mask`; updates depth (with `write`) and stencil; gives those that passed. `zs`, `st`: the
-    /// attachments' values; `reference` replaces the state's (a shader's stencil reference).
+    /// attachments' sixteen values; `reference` replaces the state's (a shader's stencil reference).
+    ///
+    /// # Safety
+    /// As [`Tests::value`]; the pointers are good for sixteen values (`st` only where there is a stencil test).
     #[inline(always)]
     #[allow(clippy::too_many_arguments)]
-    pub fn run(
+    pub unsafe fn run<S: Simd>(
         &self,
         mask: u16,
-        z: &[f32; 16],
-        zs: &mut [f32; 16],
-        st: &mut [u8; 16],
+        z: S::F,
+        zs: *mut f32,
+        st: *mut u8,
         front: u16,
         write: bool,
         reference: Option<&[u32; 16]>,
     ) -> u16 {
         let mut live = mask;
+        let old = S::from_bits(S::iloadu(zs.cast()));
         if let Some([lo, hi]) = self.bounds {
             let k = if self.scale == 0.0 { 1.0 } else { self.scale };
-            live &= mask16(|l| zs[l] >= lo * k && zs[l] <= hi * k);
+            live &= S::mbits(S::fle(S::fsplat(lo * k), old)) & S::mbits(S::fle(old, S::fsplat(hi * k)));
         }
         let mut passed = live;
-        let depth_pass = if self.test { compare(self.compare, z, zs) } else { 0xFFFF };
+        let depth_pass = if self.test { compare::<S>(self.compare, z, old) } else { 0xFFFF };
         if let Some(faces) = &self.stencil {
-            for l in (0..16).filter(|l| live >> l & 1 != 0) {
+            for l in 0..16 {
+                if live >> l & 1 == 0 {
+                    continue;
+                }
+                let st = &mut *st.add(l);
                 let f = &faces[(front >> l & 1 == 0) as usize];
                 let r = reference.map_or(f.reference, |r| r[l]) & 0xFF;
-                let ok = compare_stencil(f.compare, r & f.compare_mask, st[l] as u32 & f.compare_mask);
+                let ok = compare_stencil(f.compare, r & f.compare_mask, *st as u32 & f.compare_mask);
                 let op = match (ok, depth_pass >> l & 1 != 0) {
                     (false, _) => f.fail,
                     (true, false) => f.depth_fail,
@@ -150,15 +155,13 @@ impl Tests {
                 }
                 if write {
                     let keep = !f.write_mask as u8;
-                    st[l] = st[l] & keep | apply(op, st[l], r) & !keep;
+                    *st = *st & keep | apply(op, *st, r) & !keep;
                 }
             }
         }
         passed &= depth_pass;
-        if self.write && write {
-            for l in 0..16 {
-                zs[l] = if passed >> l & 1 != 0 { z[l] } else { zs[l] };
-            }
+        if self.write && write && passed != 0 {
+            S::istoreu(zs.cast(), S::bits(S::fsel(S::mask(passed), z, old)));
         }
         passed
     }
@@ -195,7 +198,11 @@ mod tests {
         let mut z = [0.4; 16];
         z[1] = 0.6;
         // Lane 0 passes; 1 fails depth; 2 fails stencil (5 < 5); 3 is out of bounds; 4 is a back face: 15 < 6 fails.
-        let passed = t.run(0b11111, &z, &mut zs, &mut st, 0b01111, true, None);
+        // SAFETY: portable code, arrays of sixteen.
+        let passed = unsafe {
+            let z = wave::simd::ops::f_from::<wave::simd::Portable>(z);
+            t.run::<wave::simd::Portable>(0b11111, z, zs.as_mut_ptr(), st.as_mut_ptr(), 0b01111, true, None)
+        };
         assert_eq!(passed, 1);
         assert_eq!(st[..6], [0x85, 0xF7, 0x7A, 0xF6, 0x89, 0xF6]);
         assert_eq!(zs[..5], [0.4, 0.5, 0.5, 0.2, 0.5]);

@@ -1,9 +1,12 @@
 //! Inputs of fragment waves: interpolation (§ Interpolation) and built-ins, a warp at a time.
 
+use super::cover::MAX_SAMPLES;
 use crate::graphics::prim::{Plane, Prim};
 use shader::bytecode::Program;
 use shader::interface::At;
 use shader::ir::Input;
+use wave::Simd;
+use wave::simd::ops;
 
 /// What one input of a fragment program is filled with.
 #[derive(Clone, Copy, Debug)]
@@ -88,15 +91,15 @@ impl Fill {
 }
 
 /// One warp of fragments: four quads, each of a primitive of its own.
-pub struct Warp<'a> {
+pub struct Warp<'a, S: Simd> {
     pub prims: [&'a Prim; 4],
     /// All four quads are of one primitive.
     pub same: bool,
     /// Pixels' corners.
-    pub x: [f32; 16],
-    pub y: [f32; 16],
+    pub x: S::F,
+    pub y: S::F,
     /// Covered lanes by sample.
-    pub masks: [u16; super::cover::MAX_SAMPLES],
+    pub masks: &'a [u16; MAX_SAMPLES],
     /// Any sample covered.
     pub covered: u16,
     pub samples: usize,
@@ -109,30 +112,58 @@ pub struct Warp<'a> {
 
 /// Places relative to the primitives' origins.
 #[derive(Clone, Copy)]
-pub struct Places {
-    x: [f32; 16],
-    y: [f32; 16],
+pub struct Places<S: Simd> {
+    x: S::F,
+    y: S::F,
 }
 
-impl Warp<'_> {
+/// Four values, one a quad, as sixteen lanes.
+#[inline(always)]
+unsafe fn quads<S: Simd>(v: [f32; 4]) -> S::F {
+    let mut out = [0f32; 16];
+    for l in 0..16 {
+        out[l] = v[l / 4];
+    }
+    ops::f_from::<S>(out)
+}
+
+// SAFETY (all methods): in functions compiled for the level of `S`.
+impl<'a, S: Simd> Warp<'a, S> {
     /// Where the fragment is evaluated: the pixel's centre, or the sample that is shaded.
     #[inline(always)]
-    pub fn center(&self) -> [f32; 2] {
+    fn center(&self) -> [f32; 2] {
         match self.sample {
             Some(s) => self.locations[s as usize].map(|v| v as f32 / 16.0),
             None => [0.5, 0.5],
         }
     }
+
+    /// A value of each quad's primitive.
+    #[inline(always)]
+    unsafe fn each(&self, f: impl Fn(&Prim) -> f32) -> S::F {
+        if self.same {
+            return S::fsplat(f(self.prims[0]));
+        }
+        quads::<S>([f(self.prims[0]), f(self.prims[1]), f(self.prims[2]), f(self.prims[3])])
+    }
+    #[inline(always)]
+    unsafe fn each_bits(&self, f: impl Fn(&Prim) -> u32) -> S::I {
+        S::bits(self.each(|p| f32::from_bits(f(p))))
+    }
+
     /// The same offset from the pixels' corners for all lanes.
     #[inline(always)]
-    pub fn places(&self, o: [f32; 2]) -> Places {
+    pub unsafe fn places(&self, o: [f32; 2]) -> Places<S> {
+        let (ox, oy) = (self.each(|p| p.origin[0]), self.each(|p| p.origin[1]));
         Places {
-            x: std::array::from_fn(|l| self.x[l] + o[0] - self.prims[l / 4].origin[0]),
-            y: std::array::from_fn(|l| self.y[l] + o[1] - self.prims[l / 4].origin[1]),
+            x: S::fsub(S::fadd(self.x, S::fsplat(o[0])), ox),
+            y: S::fsub(S::fadd(self.y, S::fsplat(o[1])), oy),
         }
     }
+
     /// Offsets from the pixels' corners to where centroid inputs are evaluated: the centre when all samples are
     /// covered (or none: a helper), else the first covered sample.
+    #[inline(never)]
     fn centroid(&self) -> [[f32; 16]; 2] {
         let center = self.center();
         let mut o = [[center[0]; 16], [center[1]; 16]];
@@ -148,113 +179,167 @@ impl Warp<'_> {
         }
         o
     }
-    fn centroid_places(&self) -> Places {
+    #[inline(always)]
+    unsafe fn centroid_places(&self) -> Places<S> {
         let o = self.centroid();
+        let (ox, oy) = (self.each(|p| p.origin[0]), self.each(|p| p.origin[1]));
         Places {
-            x: std::array::from_fn(|l| self.x[l] + o[0][l] - self.prims[l / 4].origin[0]),
-            y: std::array::from_fn(|l| self.y[l] + o[1][l] - self.prims[l / 4].origin[1]),
+            x: S::fsub(S::fadd(self.x, ops::f_from::<S>(o[0])), ox),
+            y: S::fsub(S::fadd(self.y, ops::f_from::<S>(o[1])), oy),
         }
     }
 
+    /// A plane of each quad's primitive at the places.
     #[inline(always)]
-    pub fn eval(&self, p: &Places, plane: impl Fn(&Prim) -> Plane) -> [f32; 16] {
+    pub unsafe fn eval(&self, p: &Places<S>, plane: impl Fn(&Prim) -> Plane) -> S::F {
+        let (at, dx, dy);
         if self.same {
             let k = plane(self.prims[0]);
-            return std::array::from_fn(|l| k.at + (k.dx * p.x[l] + k.dy * p.y[l]));
+            (at, dx, dy) = (S::fsplat(k.at), S::fsplat(k.dx), S::fsplat(k.dy));
+        } else {
+            let k = [plane(self.prims[0]), plane(self.prims[1]), plane(self.prims[2]), plane(self.prims[3])];
+            at = quads::<S>([k[0].at, k[1].at, k[2].at, k[3].at]);
+            dx = quads::<S>([k[0].dx, k[1].dx, k[2].dx, k[3].dx]);
+            dy = quads::<S>([k[0].dy, k[1].dy, k[2].dy, k[3].dy]);
         }
-        let k: [Plane; 4] = std::array::from_fn(|q| plane(self.prims[q]));
-        std::array::from_fn(|l| k[l / 4].at + (k[l / 4].dx * p.x[l] + k[l / 4].dy * p.y[l]))
-    }
-
-    fn each(&self, f: impl Fn(&Prim) -> u32) -> [u32; 16] {
-        let q = self.prims.map(f);
-        std::array::from_fn(|l| q[l / 4])
+        // No fused operations: `cover` and early tests evaluate depth in the same way.
+        S::fadd(at, S::fadd(S::fmul(dx, p.x), S::fmul(dy, p.y)))
     }
 }
 
 /// What several inputs of one warp share.
-#[derive(Default)]
-pub struct Shared {
-    places: [Option<Places>; 2],
+pub struct Shared<S: Simd> {
+    places: [Option<Places<S>>; 2],
     /// w, by where.
-    w: [Option<[f32; 16]>; 2],
+    w: [Option<S::F>; 2],
 }
 
-/// The values of one input for one warp; masks for Bool inputs are in the low 16 bits of element 0.
+impl<S: Simd> Shared<S> {
+    pub fn new() -> Shared<S> {
+        Shared { places: [None; 2], w: [None; 2] }
+    }
+    #[inline(always)]
+    unsafe fn place(&mut self, warp: &Warp<S>, which: usize) -> Places<S> {
+        match self.places[which] {
+            Some(p) => p,
+            None => {
+                let p = if which == 1 { warp.centroid_places() } else { warp.places(warp.center()) };
+                self.places[which] = Some(p);
+                p
+            }
+        }
+    }
+    #[inline(always)]
+    unsafe fn w(&mut self, warp: &Warp<S>, which: usize) -> S::F {
+        match self.w[which] {
+            Some(w) => w,
+            None => {
+                let places = self.place(warp, which);
+                let w = S::fdiv(S::fsplat(1.0), warp.eval(&places, |p| p.w));
+                self.w[which] = Some(w);
+                w
+            }
+        }
+    }
+}
+
+/// The values of one input for one warp. Not for Bool inputs: see [`mask`].
+///
+/// # Safety
+/// In a function compiled for the level of `S`.
 #[inline(always)]
-pub fn value(fill: Fill, warp: &Warp, shared: &mut Shared) -> [u32; 16] {
-    let bits = |v: [f32; 16]| v.map(f32::to_bits);
-    let plane = |i: u32| move |p: &Prim| warp.planes[(p.planes + i) as usize];
+pub unsafe fn value<S: Simd>(fill: Fill, warp: &Warp<S>, shared: &mut Shared<S>) -> S::I {
     match fill {
         Fill::Varying { plane: i, perspective, at } => {
             let k = (at == At::Centroid) as usize;
-            let places = *shared.places[k].get_or_insert_with(|| place(warp, k));
-            let v = warp.eval(&places, plane(i));
-            if !perspective {
-                return bits(v);
-            }
-            let w = *shared.w[k].get_or_insert_with(|| warp.eval(&places, |p| p.w).map(|w| 1.0 / w));
-            bits(std::array::from_fn(|l| v[l] * w[l]))
+            let places = shared.place(warp, k);
+            let v = warp.eval(&places, |p| warp.planes[(p.planes + i) as usize]);
+            S::bits(if perspective { S::fmul(v, shared.w(warp, k)) } else { v })
         }
-        Fill::Flat(i) => warp.each(|p| warp.planes[(p.planes + i) as usize].at.to_bits()),
+        Fill::Flat(i) => warp.each_bits(|p| warp.planes[(p.planes + i) as usize].at.to_bits()),
         Fill::FragCoord(c) => {
             let o = warp.center();
-            match c {
-                0 => bits(warp.x.map(|x| x + o[0])),
-                1 => bits(warp.y.map(|y| y + o[1])),
+            S::bits(match c {
+                0 => S::fadd(warp.x, S::fsplat(o[0])),
+                1 => S::fadd(warp.y, S::fsplat(o[1])),
                 _ => {
-                    let places = *shared.places[0].get_or_insert_with(|| place(warp, 0));
-                    bits(warp.eval(&places, |p| if c == 2 { p.z } else { p.w }))
+                    let places = shared.place(warp, 0);
+                    warp.eval(&places, |p| if c == 2 { p.z } else { p.w })
+                }
+            })
+        }
+        _ => rare::<S>(fill, warp, shared),
+    }
+}
+
+/// Inputs that few shaders have.
+#[inline(always)]
+unsafe fn rare<S: Simd>(fill: Fill, warp: &Warp<S>, shared: &mut Shared<S>) -> S::I {
+    match fill {
+        Fill::PointCoord(c) => {
+            let places = shared.place(warp, 0);
+            S::bits(warp.eval(&places, |p| p.point[c as usize & 1]))
+        }
+        Fill::SampleId => S::isplat(warp.sample.unwrap_or(0) as u32),
+        Fill::SamplePosition(a) => S::isplat(warp.center()[a as usize & 1].to_bits()),
+        Fill::SampleMask => {
+            let mut m = [0u32; 16];
+            for (l, m) in m.iter_mut().enumerate() {
+                for s in 0..warp.samples {
+                    *m |= (warp.masks[s] as u32 >> l & 1) << s;
                 }
             }
+            ops::i_from::<S>(m)
         }
-        Fill::FrontFacing => {
-            let mut m = 0;
-            (0..4).for_each(|q| m |= if warp.prims[q].front { 0xF << (q * 4) } else { 0 });
-            [m; 16]
-        }
-        Fill::PointCoord(c) => {
-            let places = *shared.places[0].get_or_insert_with(|| place(warp, 0));
-            bits(warp.eval(&places, |p| p.point[c as usize & 1]))
-        }
-        Fill::SampleId => [warp.sample.unwrap_or(0) as u32; 16],
-        Fill::SamplePosition(a) => [warp.center()[a as usize & 1].to_bits(); 16],
-        Fill::SampleMask => std::array::from_fn(|l| match warp.sample {
-            Some(s) => (warp.masks[s as usize] as u32 >> l & 1) << s,
-            None => (0..warp.samples).fold(0, |m, s| m | (warp.masks[s] as u32 >> l & 1) << s),
-        }),
-        Fill::Helper => [!warp.covered as u32 & 0xFFFF; 16],
-        Fill::PrimitiveId => warp.each(|p| p.id),
-        Fill::Layer => warp.each(|p| p.layer),
-        Fill::Viewport => warp.each(|p| p.viewport as u32),
-        Fill::View => [warp.view; 16],
-        Fill::Lane => std::array::from_fn(|l| l as u32),
+        Fill::PrimitiveId => warp.each_bits(|p| p.id),
+        Fill::Layer => warp.each_bits(|p| p.layer),
+        Fill::Viewport => warp.each_bits(|p| p.viewport as u32),
+        Fill::View => S::isplat(warp.view),
+        Fill::Lane => ops::i_from::<S>([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]),
         Fill::Coefficient { plane: i, k } => {
             if k == 0 {
                 let places = warp.places([0.5, 0.5]);
-                return bits(warp.eval(&places, plane(i)));
+                return S::bits(warp.eval(&places, |p| warp.planes[(p.planes + i) as usize]));
             }
-            warp.each(|p| {
+            S::bits(warp.each(|p| {
                 let c = warp.planes[(p.planes + i) as usize];
-                if k == 1 { c.dx } else { c.dy }.to_bits()
-            })
+                if k == 1 { c.dx } else { c.dy }
+            }))
         }
         Fill::InvW(k) => {
             if k == 0 {
                 let places = warp.places([0.5, 0.5]);
-                return bits(warp.eval(&places, |p| p.w));
+                return S::bits(warp.eval(&places, |p| p.w));
             }
-            warp.each(|p| if k == 1 { p.w.dx } else { p.w.dy }.to_bits())
+            S::bits(warp.each(|p| if k == 1 { p.w.dx } else { p.w.dy }))
         }
-        Fill::Centroid(a) => bits(warp.centroid()[a as usize & 1].map(|v| v - 0.5)),
+        Fill::Centroid(a) => {
+            let o = warp.centroid();
+            S::bits(S::fsub(ops::f_from::<S>(o[a as usize & 1]), S::fsplat(0.5)))
+        }
         Fill::SampleOffset(i) => {
             let l = warp.locations.get(i as usize / 2).copied().unwrap_or([8, 8]);
-            [(l[i as usize & 1] as f32 / 16.0 - 0.5).to_bits(); 16]
+            S::isplat((l[i as usize & 1] as f32 / 16.0 - 0.5).to_bits())
         }
-        Fill::Zero => [0; 16],
+        _ => S::isplat(0),
     }
 }
 
-fn place(warp: &Warp, which: usize) -> Places {
-    if which == 1 { warp.centroid_places() } else { warp.places(warp.center()) }
+/// A Bool input's lanes; `None` for the others.
+#[inline(always)]
+pub fn mask<S: Simd>(fill: Fill, warp: &Warp<S>) -> Option<u16> {
+    match fill {
+        Fill::FrontFacing => Some(front(&warp.prims)),
+        Fill::Helper => Some(!warp.covered),
+        _ => None,
+    }
+}
+
+/// Lanes of front-facing primitives.
+pub fn front(prims: &[&Prim; 4]) -> u16 {
+    let mut m = 0;
+    for (q, p) in prims.iter().enumerate() {
+        m |= if p.front { 0xF << (q * 4) } else { 0 };
+    }
+    m
 }

@@ -1,6 +1,6 @@
 //! Fragments that later, opaque ones cover anyway (forward pixel kill), found by blocks before a tile is drawn.
 
-use super::cover::{Cover, MAX_SAMPLES};
+use super::cover::Cover;
 use super::layout::BLOCKS;
 use super::task::Blocks;
 use crate::graphics::geometry::bin::COVERS;
@@ -26,7 +26,14 @@ impl Hidden {
 const MOST: usize = 512;
 
 /// `None` when nothing can be hidden: the usual case costs one pass over the ops.
-pub fn find(ops: &[(usize, usize, Op)], layer: u32, tx: u32, ty: u32, origin: [i32; 2]) -> Option<Hidden> {
+pub fn find(
+    level: wave::Level,
+    ops: &[(usize, usize, Op)],
+    layer: u32,
+    tx: u32,
+    ty: u32,
+    origin: [i32; 2],
+) -> Option<Hidden> {
     let draws = ops.iter().map(|(.., op)| match op {
         Op::Draw(i) => (Some(i), i.bins.list(layer, tx, ty)),
         Op::Clear(_) => (None, &[][..]),
@@ -65,9 +72,8 @@ pub fn find(ops: &[(usize, usize, Op)], layer: u32, tx: u32, ty: u32, origin: [i
                 continue;
             }
             if let Some(c) = Cover::new(prim, origin, e & COVERS != 0, item.plan.locations, true) {
-                c.blocks(|b, masks: &[u16; MAX_SAMPLES]| {
-                    covered[b / 64] |= ((masks[0] == 0xFFFF) as u64) << (b % 64);
-                });
+                // Indirect by level: this is one call a primitive and tile.
+                c.full_blocks(level, &mut covered);
             }
         }
         h.sets[first..].reverse();

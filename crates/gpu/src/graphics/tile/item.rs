@@ -60,6 +60,10 @@ pub struct Plan {
     pub per_sample: bool,
     pub needs_quads: bool,
     pub reads_tile: bool,
+    /// Coverage changes after shading: sample mask, alpha to coverage, late tests.
+    pub late: bool,
+    /// Alpha is not what the shader gives: alpha to one, smooth lines.
+    pub alters_alpha: bool,
     /// Samples are counted before shading (early fragment tests).
     pub counts_early: bool,
     /// Indices into the program's outputs.
@@ -172,6 +176,9 @@ impl Plan {
             needs_quads: none.needs_quads,
             reads_tile: none.reads_tile,
             counts_early: none.early_tests,
+            late: late || alpha || none.writes_sample_mask,
+            alters_alpha: s.samples.alpha_to_one
+                || s.raster.line_mode == ash::vk::LineRasterizationModeEXT::RECTANGULAR_SMOOTH,
             frag_depth: output(FRAG_DEPTH).filter(|_| none.depth != DepthMode::Unwritten),
             stencil_ref: output(STENCIL_REF),
             mask_out: output(SAMPLE_MASK),

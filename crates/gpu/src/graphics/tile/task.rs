@@ -4,6 +4,7 @@ use super::cover::{Cover, MAX_SAMPLES};
 use super::depth::Tests;
 use super::fill::{self, Warp};
 use super::item::{Item, When};
+use super::late::after;
 use super::layout::{BLOCKS, LANE_X, LANE_Y, SIDE, TILE, sample_locations};
 use super::packer::{Packer, Slot};
 use super::target::{Plane, Targets};
@@ -11,7 +12,7 @@ use crate::graphics::prim::{Prim, Shape};
 use shader::bytecode::Program;
 use std::sync::atomic::Ordering::Relaxed;
 use wave::graphics::Job;
-use wave::{Fault, Host, Worker};
+use wave::{Fault, Host, Level, Simd, Worker};
 
 /// A set of blocks.
 pub type Blocks = [u64; BLOCKS / 64];
@@ -27,7 +28,7 @@ pub struct Task<'a> {
     pub layer: u32,
     /// Pixels.
     pub origin: [i32; 2],
-    pub avx2: bool,
+    pub level: Level,
     /// Counted here and added once an item.
     passed: u64,
     invocations: u64,
@@ -35,21 +36,28 @@ pub struct Task<'a> {
     coverage: [u8; 16],
 }
 
-/// Compiles a body for AVX2 too; both give the same bits.
+/// A method `$name` that runs `$body::<S>` as compiled for the task's level; all levels give the same bits.
 macro_rules! dispatched {
-    ($name:ident, $avx2:ident, ($($a:ident: $t:ty),*) -> $r:ty, $body:ident) => {
+    ($name:ident, $avx2:ident, $avx512:ident, ($($a:ident: $t:ty),*) -> $r:ty, $body:ident) => {
         #[inline(never)]
         unsafe fn $name(&mut self, $($a: $t),*) -> $r {
             #[cfg(target_arch = "x86_64")]
-            if self.avx2 {
-                return self.$avx2($($a),*);
+            match self.level {
+                Level::Avx512 => return self.$avx512($($a),*),
+                Level::Avx2 => return self.$avx2($($a),*),
+                Level::Portable => {}
             }
-            self.$body($($a),*)
+            self.$body::<wave::simd::Portable>($($a),*)
         }
         #[cfg(target_arch = "x86_64")]
-        #[target_feature(enable = "avx2")]
+        #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
         unsafe fn $avx2(&mut self, $($a: $t),*) -> $r {
-            self.$body($($a),*)
+            self.$body::<wave::simd::Avx2>($($a),*)
+        }
+        #[cfg(target_arch = "x86_64")]
+        #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
+        unsafe fn $avx512(&mut self, $($a: $t),*) -> $r {
+            self.$body::<wave::simd::Avx512>($($a),*)
         }
     };
 }
@@ -64,7 +72,7 @@ impl<'a> Task<'a> {
         tile: *mut u8,
         layer: u32,
         origin: [i32; 2],
-        avx2: bool,
+        level: Level,
     ) -> Task<'a> {
         Task {
             targets,
@@ -74,7 +82,7 @@ impl<'a> Task<'a> {
             tile,
             layer,
             origin,
-            avx2,
+            level,
             passed: 0,
             invocations: 0,
             coverage: [16; 16],
@@ -95,10 +103,15 @@ impl<'a> Task<'a> {
         r
     }
 
-    dispatched!(draw_, draw_avx2, (item: &Item, entries: &[u32], hidden: &[Blocks]) -> Result<(), Fault>, draw_body);
+    dispatched!(draw_, draw_avx2, draw_avx512, (item: &Item, entries: &[u32], hidden: &[Blocks]) -> Result<(), Fault>, draw_body);
 
     #[inline(always)]
-    unsafe fn draw_body(&mut self, item: &Item, entries: &[u32], hidden: &[Blocks]) -> Result<(), Fault> {
+    unsafe fn draw_body<S: Simd>(
+        &mut self,
+        item: &Item,
+        entries: &[u32],
+        hidden: &[Blocks],
+    ) -> Result<(), Fault> {
         use crate::graphics::geometry::bin::COVERS;
         let plan = &item.plan;
         let single = plan.samples == 1;
@@ -110,15 +123,15 @@ impl<'a> Task<'a> {
             let hidden = hidden.get(i);
             let mut block = |b: usize, masks: &[u16; MAX_SAMPLES]| {
                 if fault.is_none() && hidden.is_none_or(|h| h[b / 64] >> (b % 64) & 1 == 0) {
-                    fault = self.block(item, prim, index, b, masks).err();
+                    fault = self.block::<S>(item, prim, index, b, masks).err();
                 }
             };
             if prim.shape == Shape::Pixels {
                 pixels(item, prim, origin, &mut block);
             } else if prim.shape == Shape::Smooth {
-                fault = self.smooth(item, prim, index).err();
+                fault = self.smooth::<S>(item, prim, index).err();
             } else if let Some(c) = Cover::new(prim, origin, e & COVERS != 0, plan.locations, single) {
-                c.blocks(block);
+                c.blocks::<S>(block);
             }
             if let Some(f) = fault {
                 return Err(f);
@@ -129,12 +142,12 @@ impl<'a> Task<'a> {
 
     /// A smooth line: pixels of which any of sixteen samples is covered, with their share of them
     /// (§ Smooth Lines leaves the filter open).
-    unsafe fn smooth(&mut self, item: &Item, prim: &Prim, index: u32) -> Result<(), Fault> {
+    unsafe fn smooth<S: Simd>(&mut self, item: &Item, prim: &Prim, index: u32) -> Result<(), Fault> {
         let Some(c) = Cover::new(prim, self.origin, false, sample_locations(16), false) else {
             return Ok(());
         };
         let mut result = Ok(());
-        c.blocks(|b, sixteen| {
+        c.blocks::<S>(|b, sixteen| {
             if result.is_err() {
                 return;
             }
@@ -143,7 +156,7 @@ impl<'a> Task<'a> {
             masks[..item.plan.samples].fill(any);
             self.coverage =
                 std::array::from_fn(|l| sixteen.iter().filter(|m| **m >> l & 1 != 0).count() as u8);
-            result = self.block(item, prim, index, b, &masks);
+            result = self.block::<S>(item, prim, index, b, &masks);
         });
         self.coverage = [16; 16];
         result
@@ -151,7 +164,7 @@ impl<'a> Task<'a> {
 
     /// A block of a primitive: early tests, then into the wave.
     #[inline(always)]
-    unsafe fn block(
+    unsafe fn block<S: Simd>(
         &mut self,
         item: &Item,
         prim: &Prim,
@@ -173,17 +186,23 @@ impl<'a> Task<'a> {
             let front = if prim.front { 0xFFFF } else { 0 };
             let range = item.depth_range(prim);
             let write = plan.when == When::Early;
+            let k = &prim.z;
             for (s, m) in masks[..plan.samples].iter_mut().enumerate() {
                 if *m == 0 {
                     continue;
                 }
                 let [sx, sy] = plan.locations[s].map(|v| v as f32 / 16.0);
-                let x0 = (self.origin[0] + (block % SIDE) as i32 * 4) as f32 + sx - prim.origin[0];
-                let y0 = (self.origin[1] + (block / SIDE) as i32 * 4) as f32 + sy - prim.origin[1];
-                let k = &prim.z;
-                let z = std::array::from_fn(|l| k.at + (k.dx * (LANE_X[l] + x0) + k.dy * (LANE_Y[l] + y0)));
-                let z = plan.tests.value(&z, range);
-                *m = self.test_block(item, &plan.tests, *m, &z, s, block, front, write);
+                let x0 = (self.origin[0] + (block % SIDE) as i32 * 4) as f32;
+                let y0 = (self.origin[1] + (block / SIDE) as i32 * 4) as f32;
+                // In the order of `fill::Warp::places`, so that early and late tests see the same depth.
+                let at = |c: f32, o: f32, lanes: &[f32; 16], origin: f32| {
+                    let corner = S::fadd(S::fsplat(c), S::from_bits(S::iloadu(lanes.as_ptr().cast())));
+                    S::fsub(S::fadd(corner, S::fsplat(o)), S::fsplat(origin))
+                };
+                let (x, y) = (at(x0, sx, &LANE_X, prim.origin[0]), at(y0, sy, &LANE_Y, prim.origin[1]));
+                let slope = S::fadd(S::fmul(S::fsplat(k.dx), x), S::fmul(S::fsplat(k.dy), y));
+                let z = plan.tests.value::<S>(S::fadd(S::fsplat(k.at), slope), range);
+                *m = self.test_block::<S>(item, &plan.tests, *m, z, s, block, front, write);
                 any |= *m;
             }
         }
@@ -226,30 +245,28 @@ impl<'a> Task<'a> {
     /// Tests one sample of a whole block in place.
     #[inline(always)]
     #[allow(clippy::too_many_arguments)]
-    unsafe fn test_block(
+    unsafe fn test_block<S: Simd>(
         &self,
         item: &Item,
         tests: &Tests,
         mask: u16,
-        z: &[f32; 16],
+        z: S::F,
         s: usize,
         block: usize,
         front: u16,
         write: bool,
     ) -> u16 {
-        let mut no_depth = [0.0; 16];
-        let mut no_stencil = [0; 16];
+        let mut no_depth = [0f32; 16];
+        let mut no_stencil = [0u8; 16];
         let zs = match self.plane(item.plan.depth, |t| &t.depth) {
-            Some(p) => &mut *p.sample(self.tile, sample_of(p, s)).cast::<[f32; 16]>().add(block),
-            None => &mut no_depth,
+            Some(p) => p.sample(self.tile, sample_of(p, s)).cast::<f32>().add(block * 16),
+            None => no_depth.as_mut_ptr(),
         };
         let st = match self.plane(item.plan.stencil, |t| &t.stencil) {
-            Some(p) if tests.has_stencil() => {
-                &mut *p.sample(self.tile, sample_of(p, s)).cast::<[u8; 16]>().add(block)
-            }
-            _ => &mut no_stencil,
+            Some(p) if tests.has_stencil() => p.sample(self.tile, sample_of(p, s)).add(block * 16),
+            _ => no_stencil.as_mut_ptr(),
         };
-        tests.run(mask, z, zs, st, front, write, None)
+        tests.run::<S>(mask, z, zs, st, front, write, None)
     }
 
     #[inline(always)]
@@ -261,11 +278,11 @@ impl<'a> Task<'a> {
         pick(self.targets.list.get(attachment? as usize)?).as_ref()
     }
 
-    dispatched!(shade, shade_avx2, (item: &Item) -> Result<(), Fault>, shade_body);
+    dispatched!(shade, shade_avx2, shade_avx512, (item: &Item) -> Result<(), Fault>, shade_body);
 
     /// Shades what is packed, and writes it.
     #[inline(always)]
-    unsafe fn shade_body(&mut self, item: &Item) -> Result<(), Fault> {
+    unsafe fn shade_body<S: Simd>(&mut self, item: &Item) -> Result<(), Fault> {
         let count = self.packer.count;
         let Some(program) = item.pipeline.fragment.as_deref().filter(|_| count > 0) else { return Ok(()) };
         let plan = &item.plan;
@@ -279,121 +296,118 @@ impl<'a> Task<'a> {
         };
         let mut lanes = self.worker.open(&job)?;
         let mut covered = [0u16; 16];
+        let mut exec = [0u16; 16];
         for w in 0..count {
             let slot = &self.packer.warps[w];
-            let warp = warp(item, slot, self.origin);
+            let warp = warp::<S>(item, slot, self.origin);
             covered[w] = warp.covered;
-            let mut shared = fill::Shared::default();
-            for (i, f) in plan.fills.iter().enumerate() {
-                let v = fill::value(*f, &warp, &mut shared);
-                if matches!(f, fill::Fill::FrontFacing | fill::Fill::Helper) {
-                    lanes.input_mask(i)[w] = v[0] as u16;
-                } else if let Some(row) = lanes.input(i).get_mut(w) {
-                    *row = v;
+            exec[w] = warp.covered;
+            if plan.needs_quads {
+                exec[w] = 0;
+                for q in 0..4 {
+                    exec[w] |= if slot.quads >> q & 1 != 0 { 0xF << (q * 4) } else { 0 };
                 }
             }
             self.invocations += warp.covered.count_ones() as u64;
-        }
-        {
-            let exec = lanes.exec();
-            exec.fill(0);
-            for w in 0..count {
-                let quads = self.packer.warps[w].quads;
-                exec[w] = if plan.needs_quads {
-                    (0..4).fold(0, |m, q| m | if quads >> q & 1 != 0 { 0xF << (q * 4) } else { 0 })
-                } else {
-                    covered[w]
-                };
+            let mut shared = fill::Shared::new();
+            for (i, f) in plan.fills.iter().enumerate() {
+                if let Some(m) = fill::mask(*f, &warp) {
+                    lanes.input_mask(i)[w] = m;
+                    continue;
+                }
+                if let Some(row) = lanes.input(i).get_mut(w) {
+                    S::istoreu(row.as_mut_ptr().cast(), fill::value(*f, &warp, &mut shared));
+                }
             }
         }
-        {
-            let alive = lanes.alive();
-            alive.fill(0);
-            alive[..count].copy_from_slice(&covered[..count]);
-        }
+        lanes.exec()[..16].copy_from_slice(&exec);
+        lanes.alive()[..16].copy_from_slice(&covered);
         lanes.run()?;
         let mut alive = [0u16; 16];
-        alive[..count].copy_from_slice(&lanes.alive()[..count]);
-        let row = |i: usize, w: usize| -> [u32; 16] {
+        alive.copy_from_slice(&lanes.alive()[..16]);
+        // Rows of the outputs that colours need, found once.
+        let row = |i: usize, w: usize| -> *const u8 {
             let rows = lanes.output(i);
-            rows[if rows.len() == 1 { 0 } else { w }]
+            rows[if rows.len() == 1 { 0 } else { w }].as_ptr().cast()
         };
+        let words = |i: usize, w: usize| -> [u32; 16] { row(i, w).cast::<[u32; 16]>().read_unaligned() };
         for w in 0..count {
-            let slot = &self.packer.warps[w];
-            let mut masks = slot.masks;
-            masks[..plan.samples].iter_mut().for_each(|m| *m &= alive[w]);
-            if let Some(i) = plan.mask_out {
-                let m = row(i, w);
-                for (s, mask) in masks[..plan.samples].iter_mut().enumerate() {
-                    (0..16).for_each(|l| *mask &= !(((m[l] >> s & 1 == 0) as u16) << l));
-                }
-            }
-            if let Some(i) = plan.coverage_alpha {
-                let a = row(i, w);
-                for l in 0..16 {
-                    let n = (f32::from_bits(a[l]).clamp(0.0, 1.0) * plan.samples as f32 + 0.5) as usize;
-                    (n..plan.samples).for_each(|s| masks[s] &= !(1 << l));
-                }
-            }
-            if matches!(plan.when, When::Both | When::Late) {
-                let warp = warp(item, slot, self.origin);
-                let z = plan.frag_depth.map(|i| row(i, w).map(f32::from_bits));
-                let reference = plan.stencil_ref.map(|i| row(i, w));
-                Self::late(self.targets, self.tile, item, slot, &warp, &mut masks, z, reference);
-            }
+            let slot = &mut self.packer.warps[w];
+            let masks = &mut slot.masks;
             let mut any = 0;
-            for m in &masks[..plan.samples] {
-                self.passed += if plan.counts_early { 0 } else { m.count_ones() as u64 };
-                any |= m;
+            for m in &mut masks[..plan.samples] {
+                *m &= alive[w];
+                any |= *m;
             }
             if any == 0 {
                 continue;
             }
+            if plan.late {
+                let (targets, tile, origin) = (self.targets, self.tile, self.origin);
+                let slot = &mut self.packer.warps[w];
+                let (left, passed) = after(targets, tile, origin, item, slot, &|i| words(i, w));
+                (any, self.passed) = (left, self.passed + passed);
+                if any == 0 {
+                    continue;
+                }
+            } else if !plan.counts_early {
+                masks[..plan.samples].iter().for_each(|m| self.passed += m.count_ones() as u64);
+            }
+            let slot = &self.packer.warps[w];
             for c in &plan.colors {
                 let Some(p) = self.targets.list[c.attachment as usize].color.as_ref() else { continue };
-                let mut src = [[0u32; 16]; 4];
-                for (k, o) in c.outputs.iter().enumerate() {
-                    if let Some(o) = o {
-                        src[k] = row(*o, w);
+                let mut src = [S::isplat(0); 4];
+                for k in 0..4 {
+                    if let Some(o) = c.outputs[k] {
+                        src[k] = S::iloadu(row(o, w));
                     }
                 }
-                let mut src1 = [[0u32; 16]; 4];
-                if let Some(second) = &c.second {
-                    for (k, o) in second.iter().enumerate() {
-                        if let Some(o) = o {
-                            src1[k] = row(*o, w);
+                let mut second = None;
+                if let Some(outputs) = &c.second {
+                    let mut s1 = [S::isplat(0); 4];
+                    for k in 0..4 {
+                        if let Some(o) = outputs[k] {
+                            s1[k] = S::iloadu(row(o, w));
                         }
                     }
+                    second = Some(s1);
                 }
-                if item.smooth() {
-                    for l in 0..16 {
-                        let k = slot.coverage[l] as f32 / 16.0;
-                        src[3][l] = (f32::from_bits(src[3][l]) * k).to_bits();
+                if plan.alters_alpha {
+                    if item.smooth() {
+                        let mut k = [0f32; 16];
+                        for l in 0..16 {
+                            k[l] = slot.coverage[l] as f32 / 16.0;
+                        }
+                        src[3] = S::bits(S::fmul(S::from_bits(src[3]), wave::simd::ops::f_from::<S>(k)));
+                    }
+                    if item.state.samples.alpha_to_one {
+                        src[3] = S::bits(S::fsplat(1.0));
+                        second.iter_mut().for_each(|s1| s1[3] = src[3]);
                     }
                 }
-                if item.state.samples.alpha_to_one {
-                    src[3] = [1f32.to_bits(); 16];
-                    src1[3] = src[3];
-                }
-                for (s, &mask) in masks[..plan.samples].iter().enumerate() {
+                for s in 0..plan.samples {
+                    let mask = slot.masks[s];
                     if mask == 0 || (s > 0 && p.samples as usize <= s) {
                         continue;
                     }
                     let base = p.sample(self.tile, sample_of(p, s));
                     let bytes = c.writer.bytes();
                     if slot.dense {
-                        c.writer.write(base.add(slot.pixels[0] as usize * bytes), &src, &src1, mask);
+                        let px = base.add(slot.pixels[0] as usize * bytes);
+                        c.writer.write::<S>(px, &src, second.as_ref(), mask);
                         continue;
                     }
                     let mut px = [0u8; 256];
                     for q in 0..4 {
                         let at = base.add(slot.pixels[q] as usize * bytes);
-                        px.as_mut_ptr().add(q * 4 * bytes).copy_from_nonoverlapping(at, 4 * bytes);
+                        copy_quad(at, px.as_mut_ptr().add(q * 4 * bytes), bytes);
                     }
-                    c.writer.write(px.as_mut_ptr(), &src, &src1, mask);
-                    for q in (0..4).filter(|q| mask >> (q * 4) & 0xF != 0) {
-                        let at = base.add(slot.pixels[q] as usize * bytes);
-                        at.copy_from_nonoverlapping(px.as_ptr().add(q * 4 * bytes), 4 * bytes);
+                    c.writer.write::<S>(px.as_mut_ptr(), &src, second.as_ref(), mask);
+                    for q in 0..4 {
+                        if mask >> (q * 4) & 0xF != 0 {
+                            let at = base.add(slot.pixels[q] as usize * bytes);
+                            copy_quad(px.as_ptr().add(q * 4 * bytes), at, bytes);
+                        }
                     }
                 }
             }
@@ -401,89 +415,57 @@ impl<'a> Task<'a> {
         self.packer.clear();
         Ok(())
     }
+}
 
-    /// Depth and stencil tests after shading.
-    #[allow(clippy::too_many_arguments)]
-    unsafe fn late(
-        targets: &Targets,
-        tile: *mut u8,
-        item: &Item,
-        slot: &Slot,
-        warp: &Warp,
-        masks: &mut [u16; MAX_SAMPLES],
-        written: Option<[f32; 16]>,
-        reference: Option<[u32; 16]>,
-    ) {
-        let plan = &item.plan;
-        let front = (0..4).fold(0, |m, q| m | if warp.prims[q].front { 0xF << (q * 4) } else { 0 });
-        let target = |a: Option<u32>| a.and_then(|a| targets.list.get(a as usize));
-        let depth = target(plan.depth).and_then(|t| t.depth.as_ref());
-        let stencil = target(plan.stencil).and_then(|t| t.stencil.as_ref());
-        for (s, m) in masks[..plan.samples].iter_mut().enumerate() {
-            if *m == 0 {
-                continue;
-            }
-            let z = written.unwrap_or_else(|| {
-                let places = warp.places(plan.locations[s].map(|v| v as f32 / 16.0));
-                warp.eval(&places, |p| p.z)
-            });
-            let mut value = [0.0; 16];
-            for q in 0..4 {
-                let v = plan.tests.value(&z, item.depth_range(warp.prims[q]));
-                value[q * 4..q * 4 + 4].copy_from_slice(&v[q * 4..q * 4 + 4]);
-            }
-            let mut zs = [0.0; 16];
-            let mut st = [0u8; 16];
-            let zp = depth.map(|p| p.sample(tile, sample_of(p, s)).cast::<f32>());
-            let sp = stencil.map(|p| p.sample(tile, sample_of(p, s)));
-            for q in 0..4 {
-                let at = slot.pixels[q] as usize;
-                if let Some(p) = zp {
-                    zs.as_mut_ptr().add(q * 4).copy_from_nonoverlapping(p.add(at), 4);
-                }
-                if let Some(p) = sp {
-                    st.as_mut_ptr().add(q * 4).copy_from_nonoverlapping(p.add(at), 4);
-                }
-            }
-            let tested = *m;
-            *m = plan.tests.run(tested, &value, &mut zs, &mut st, front, true, reference.as_ref());
-            for q in (0..4).filter(|q| tested >> (q * 4) & 0xF != 0) {
-                let at = slot.pixels[q] as usize;
-                if let Some(p) = zp {
-                    p.add(at).copy_from_nonoverlapping(zs.as_ptr().add(q * 4), 4);
-                }
-                if let Some(p) = sp {
-                    p.add(at).copy_from_nonoverlapping(st.as_ptr().add(q * 4), 4);
-                }
-            }
-        }
+/// Copies a quad's four pixels.
+#[inline(always)]
+unsafe fn copy_quad(from: *const u8, to: *mut u8, bytes: usize) {
+    match bytes {
+        4 => to.copy_from_nonoverlapping(from, 16),
+        8 => to.copy_from_nonoverlapping(from, 32),
+        _ => to.copy_from_nonoverlapping(from, 4 * bytes),
     }
 }
 
 /// The sample of a plane that holds sample `s` (attachments with one sample hold all).
 #[inline(always)]
-fn sample_of(p: &Plane, s: usize) -> u32 {
+pub fn sample_of(p: &Plane, s: usize) -> u32 {
     (s as u32).min(p.samples - 1)
 }
 
 /// The warp a slot describes.
 #[inline(always)]
-fn warp<'a>(item: &'a Item, slot: &Slot, origin: [i32; 2]) -> Warp<'a> {
-    let prims = slot.prims.map(|p| &item.batch.prims[p as usize]);
-    let mut corner = [[0.0f32; 4]; 2];
-    for q in 0..4 {
-        let at = slot.pixels[q] as usize;
-        let (block, quad) = (at / 16, at / 4 % 4);
-        corner[0][q] = (origin[0] + (block % SIDE * 4 + (quad & 1) * 2) as i32) as f32;
-        corner[1][q] = (origin[1] + (block / SIDE * 4 + (quad >> 1) * 2) as i32) as f32;
+pub unsafe fn warp<'a, S: Simd>(item: &'a Item, slot: &'a Slot, origin: [i32; 2]) -> Warp<'a, S> {
+    let prim = |q: usize| &item.batch.prims[slot.prims[q] as usize];
+    let prims = [prim(0), prim(1), prim(2), prim(3)];
+    let (x, y);
+    if slot.dense {
+        let block = slot.pixels[0] as usize / 16;
+        let at = |c: usize, lanes: &[f32; 16], o: i32| {
+            S::fadd(S::fsplat((o + c as i32 * 4) as f32), S::from_bits(S::iloadu(lanes.as_ptr().cast())))
+        };
+        (x, y) = (at(block % SIDE, &LANE_X, origin[0]), at(block / SIDE, &LANE_Y, origin[1]));
+    } else {
+        let mut corner = [[0f32; 16]; 2];
+        for l in 0..16 {
+            let at = slot.pixels[l / 4] as usize;
+            let (block, quad) = (at / 16, at / 4 % 4);
+            corner[0][l] = (origin[0] + (block % SIDE * 4 + (quad & 1) * 2 + (l & 1)) as i32) as f32;
+            corner[1][l] = (origin[1] + (block / SIDE * 4 + (quad >> 1) * 2 + (l >> 1 & 1)) as i32) as f32;
+        }
+        (x, y) = (wave::simd::ops::f_from::<S>(corner[0]), wave::simd::ops::f_from::<S>(corner[1]));
     }
-    let covered = slot.masks[..item.plan.samples].iter().fold(0, |a, b| a | b);
+    let mut covered = 0;
+    for m in &slot.masks[..item.plan.samples] {
+        covered |= m;
+    }
+    let [a, b, c, d] = slot.prims;
     Warp {
         prims,
-        same: slot.prims[1..].iter().all(|p| *p == slot.prims[0]),
-        x: std::array::from_fn(|l| corner[0][l / 4] + (l & 1) as f32),
-        y: std::array::from_fn(|l| corner[1][l / 4] + (l >> 1 & 1) as f32),
-        masks: slot.masks,
+        same: a == b && a == c && a == d,
+        x,
+        y,
+        masks: &slot.masks,
         covered,
         samples: item.plan.samples,
         locations: item.plan.locations,
@@ -512,7 +494,7 @@ fn pixels(item: &Item, prim: &Prim, origin: [i32; 2], block: &mut impl FnMut(usi
 
 impl Item {
     /// Depth range of the viewport a primitive went through.
-    fn depth_range(&self, p: &Prim) -> [f32; 2] {
+    pub fn depth_range(&self, p: &Prim) -> [f32; 2] {
         self.state.viewports.get(p.viewport as usize).map_or([0.0, 1.0], |v| [v.min_depth, v.max_depth])
     }
     /// May hold smooth lines.
