@@ -6,6 +6,7 @@ use super::geometry::{self, Batch, GeometryContext};
 use super::pass::Rendering;
 use super::statistics::{Epochs, Statistics};
 use super::tile::clear::Clear;
+use super::tile::hiz::Hiz;
 use super::tile::host::TileHost;
 use super::tile::item::{Item, Plan};
 use super::tile::layout::TILE;
@@ -220,9 +221,23 @@ impl PassRun {
         let tile = scratch.tile.ptr();
         let targets = &self.targets;
         targets.load(tile, layer, origin, self.first);
+        let mut hiz = Hiz::new();
+        if let Some((a, z)) = targets.cleared_depth(layer).filter(|_| self.first) {
+            hiz.reset(Some(a), z, z);
+        }
         let host = TileHost { device, targets, tile, layer, origin };
-        let mut task =
-            Task::new(targets, worker, &mut scratch.packer, &host, tile, layer, origin, shared.level);
+        let mut task = Task::new(
+            targets,
+            worker,
+            &mut scratch.packer,
+            &mut scratch.covered,
+            &mut hiz,
+            &host,
+            tile,
+            layer,
+            origin,
+            shared.level,
+        );
         let mut at = 0;
         let all = self.rendering.subpasses.len().max(1);
         for s in done.start.min(all)..all {
@@ -233,7 +248,7 @@ impl PassRun {
             if sub.is_some_and(|s| s.view_mask != 0 && s.view_mask >> layer & 1 == 0) {
                 continue;
             }
-            let hidden = hidden::find(shared.level, mine, layer, tx as u32, ty as u32, origin);
+            let hidden = hidden::find(shared.level, task.covered, mine, layer, tx as u32, ty as u32, origin);
             for (i, (_, _, op)) in mine.iter().enumerate() {
                 match op {
                     Op::Draw(item) => {
@@ -247,6 +262,7 @@ impl PassRun {
                     Op::Clear(c) => {
                         if let Some(sub) = sub {
                             c.run(targets, sub, tile, layer, origin, sub.view_mask == 0);
+                            task.hiz.forget(None);
                         }
                     }
                 }

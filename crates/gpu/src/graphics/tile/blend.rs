@@ -37,6 +37,10 @@ enum Kind {
         swap: bool,
         blend: bool,
     },
+    /// Four unorm bytes, blended by addition with factors that don't depend on the destination.
+    Fixed {
+        swap: bool,
+    },
     Generic,
 }
 
@@ -80,6 +84,7 @@ impl Writer {
         };
         let kind = match swap {
             _ if write == 0 => Kind::None,
+            Some(swap) if keep.is_none() && logic.is_none() && b.enable && simple(&b) => Kind::Fixed { swap },
             Some(swap) if keep.is_none() && logic.is_none() => Kind::Bytes { swap, blend: b.enable },
             _ => Kind::Generic,
         };
@@ -127,6 +132,7 @@ impl Writer {
         match self.kind {
             Kind::None => {}
             Kind::Bytes { swap, blend } => self.bytes4::<S>(px, src, src1, mask, swap, blend),
+            Kind::Fixed { swap } => self.fixed::<S>(px, src, src1, mask, swap),
             Kind::Generic => {
                 let store = |c: &[S::I; 4]| -> Colors {
                     let mut out = [[0; 16]; 4];
@@ -180,6 +186,40 @@ impl Writer {
         } else {
             S::istore_mask(px, S::mask(mask), new);
         }
+    }
+
+    #[inline(always)]
+    unsafe fn fixed<S: Simd>(
+        &self,
+        px: *mut u8,
+        src: &[S::I; 4],
+        src1: Option<&[S::I; 4]>,
+        mask: u16,
+        swap: bool,
+    ) {
+        let b = &self.blend;
+        let mut s = [S::fsplat(0.0); 4];
+        for c in 0..4 {
+            s[c] = unit::<S>(S::from_bits(src[c]));
+        }
+        let mut s1 = s;
+        if let Some(src1) = src1 {
+            for c in 0..4 {
+                s1[c] = unit::<S>(S::from_bits(src1[c]));
+            }
+        }
+        let (one, half) = (S::fsplat(1.0), S::fsplat(0.5));
+        let mut term = *src;
+        let mut factor = *src;
+        for c in 0..4 {
+            let (sf, df) = if c < 3 { (b.src_color, b.dst_color) } else { (b.src_alpha, b.dst_alpha) };
+            let t = self.times::<S>(sf, c, s[c], &s, &s, &s1);
+            let k = self.times::<S>(df, c, one, &s, &s, &s1);
+            let at = if swap && c < 3 { 2 - c } else { c };
+            term[at] = S::f_to_s_raw(S::fadd(S::fmul(t, S::fsplat(255.0 * 128.0)), half));
+            factor[at] = S::f_to_s_raw(S::fadd(S::fmul(k, S::fsplat(32767.0)), half));
+        }
+        super::blend8::blend::<S>(px, &term, &factor, mask);
     }
 
     #[inline(never)]
@@ -284,6 +324,23 @@ impl Writer {
         };
         S::fmul(v, if inverse { S::fsub(one, k) } else { k })
     }
+}
+
+/// Addition, with factors that are the same whatever the destination is.
+fn simple(b: &BlendAttachment) -> bool {
+    use vk::BlendFactor as F;
+    let of_source = |f| {
+        !matches!(
+            f,
+            F::DST_COLOR
+                | F::DST_ALPHA
+                | F::ONE_MINUS_DST_COLOR
+                | F::ONE_MINUS_DST_ALPHA
+                | F::SRC_ALPHA_SATURATE
+        )
+    };
+    (b.color_op, b.alpha_op) == (vk::BlendOp::ADD, vk::BlendOp::ADD)
+        && [b.src_color, b.dst_color, b.src_alpha, b.dst_alpha].into_iter().all(of_source)
 }
 
 /// Clamped to 0 … 1; NaN gives 0.

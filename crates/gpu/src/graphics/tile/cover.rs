@@ -1,6 +1,6 @@
 //! Coverage: which pixels and samples of a tile's blocks lie inside a primitive (§ Polygon Rasterization).
 
-use super::layout::{LANE_X, LANE_Y, TILE, window};
+use super::layout::{BLOCKS, LANE_X, LANE_Y, TILE, window};
 use super::level::by_level;
 use super::task::Blocks;
 use crate::graphics::prim::Prim;
@@ -106,15 +106,15 @@ impl Cover {
         Some(c)
     }
 
-    /// Calls `block(index, masks)` for each block with a covered sample: one mask of lanes a sample.
+    /// Lists the blocks with a covered sample.
     ///
     /// # Safety
     /// In a function compiled for the level of `S`.
     #[inline(always)]
-    pub unsafe fn blocks<S: Simd>(&self, mut block: impl FnMut(usize, &[u16; MAX_SAMPLES])) {
+    pub unsafe fn list<S: Simd>(&self, out: &mut Covered) {
         let b = &self.bounds;
-        let mut masks = [0u16; MAX_SAMPLES];
         let (bx0, bx1) = (b.x0 >> 2, (b.x1 + 3) >> 2);
+        let mut count = 0;
         for by in b.y0 >> 2..(b.y1 + 3) >> 2 {
             let y = by * 4;
             let cut_row = b.y0 > y || b.y1 < y + 4;
@@ -123,6 +123,7 @@ impl Cover {
                 let cut = cut_row || b.x0 > x || b.x1 < x + 4;
                 let seen = if cut { window(b.x0 - x, b.y0 - y, b.x1 - x, b.y1 - y) } else { 0xFFFF };
                 let mut any = 0;
+                let masks = &mut out.masks[count];
                 for s in 0..self.samples {
                     let mut mask = seen;
                     for n in 0..self.count {
@@ -141,31 +142,51 @@ impl Cover {
                     masks[s] = mask;
                     any |= mask;
                 }
-                if any != 0 {
-                    block((by * 16 + bx) as usize, &masks);
-                }
+                out.blocks[count] = (by * 16 + bx) as u8;
+                count += (any != 0) as usize;
             }
         }
+        out.count = count;
+    }
+
+    /// No edge crosses the tile, and no bound.
+    pub fn whole(&self) -> bool {
+        let b = &self.bounds;
+        self.count == 0 && (b.x0, b.y0, b.x1, b.y1) == (0, 0, TILE, TILE)
+    }
+}
+
+/// Covered blocks of a tile: lane masks by sample.
+pub struct Covered {
+    pub count: usize,
+    pub blocks: [u8; BLOCKS + 1],
+    pub masks: [[u16; MAX_SAMPLES]; BLOCKS + 1],
+}
+
+impl Covered {
+    pub fn new() -> Box<Covered> {
+        Box::new(Covered { count: 0, blocks: [0; BLOCKS + 1], masks: [[0; MAX_SAMPLES]; BLOCKS + 1] })
     }
 }
 
 impl Cover {
     /// Adds the blocks all of whose pixels are covered (one sample).
-    pub fn full_blocks(&self, level: wave::Level, out: &mut Blocks) {
-        if self.count == 0
-            && (self.bounds.x0, self.bounds.y0, self.bounds.x1, self.bounds.y1) == (0, 0, TILE, TILE)
-        {
+    pub fn full_blocks(&self, level: wave::Level, room: &mut Covered, out: &mut Blocks) {
+        if self.whole() {
             return out.fill(!0);
         }
-        full_blocks(level, self, out);
+        list(level, self, room);
+        for (b, m) in room.blocks.iter().zip(&room.masks).take(room.count) {
+            out[*b as usize / 64] |= ((m[0] == 0xFFFF) as u64) << (b % 64);
+        }
     }
 }
 
 #[inline(always)]
-unsafe fn full<S: Simd>(c: &Cover, out: &mut Blocks) {
-    c.blocks::<S>(|b, masks| out[b / 64] |= ((masks[0] == 0xFFFF) as u64) << (b % 64));
+unsafe fn list_body<S: Simd>(c: &Cover, out: &mut Covered) {
+    c.list::<S>(out);
 }
-by_level!(fn full_blocks = full, (c: &Cover, out: &mut Blocks));
+by_level!(fn list = list_body, (c: &Cover, out: &mut Covered));
 
 #[cfg(test)]
 mod tests {
@@ -186,16 +207,16 @@ mod tests {
             let locations = sample_locations(samples);
             let mut got = vec![[false; 16]; 4096];
             if let Some(c) = Cover::new(&prim, origin, false, locations, samples == 1) {
-                let mark = |b: usize, masks: &[u16; MAX_SAMPLES]| {
+                let mut room = Covered::new();
+                list(wave::Level::best(), &c, &mut room);
+                for (b, masks) in room.blocks.iter().map(|b| *b as usize).zip(&room.masks).take(room.count) {
                     for s in 0..samples as usize {
                         for l in 0..16 {
                             let (x, y) = (b % 16 * 4 + lane_x(l), b / 16 * 4 + lane_y(l));
                             got[y * 64 + x][s] |= masks[s] >> l & 1 != 0;
                         }
                     }
-                };
-                // SAFETY: portable code.
-                unsafe { c.blocks::<wave::simd::Portable>(mark) };
+                }
             }
             for y in 0..64i64 {
                 for x in 0..64i64 {

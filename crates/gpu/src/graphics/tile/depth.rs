@@ -1,5 +1,6 @@
 //! Depth bounds, stencil and depth tests of a warp's samples (§ Fragment Operations).
 
+use super::target::quantise;
 use crate::graphics::state::{State, StencilFace};
 use ash::vk;
 use wave::Simd;
@@ -70,6 +71,21 @@ impl Tests {
             scale,
             clamp: s.raster.depth_clamp,
         }
+    }
+
+    #[cfg(test)]
+    pub fn plain(compare: vk::CompareOp) -> Tests {
+        Tests { test: true, write: true, compare, bounds: None, stencil: None, scale: 0.0, clamp: false }
+    }
+
+    /// Only depth is compared: a failed test has no effect at all.
+    pub fn only_depth(&self) -> bool {
+        self.test && self.bounds.is_none() && self.stencil.is_none()
+    }
+    /// [`Tests::value`] of one number.
+    pub fn bound(&self, z: f32, range: [f32; 2]) -> f32 {
+        let z = if self.clamp { z.max(range[0].min(range[1])).min(range[0].max(range[1])) } else { z };
+        quantise(z, self.scale)
     }
 
     /// True when nothing is tested or written.

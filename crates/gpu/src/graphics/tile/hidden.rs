@@ -1,6 +1,6 @@
 //! Fragments that later, opaque ones cover anyway (forward pixel kill), found by blocks before a tile is drawn.
 
-use super::cover::Cover;
+use super::cover::{Cover, Covered};
 use super::layout::BLOCKS;
 use super::task::Blocks;
 use crate::graphics::geometry::bin::COVERS;
@@ -28,6 +28,7 @@ const MOST: usize = 512;
 /// `None` when nothing can be hidden: the usual case costs one pass over the ops.
 pub fn find(
     level: wave::Level,
+    room: &mut Covered,
     ops: &[(usize, usize, Op)],
     layer: u32,
     tx: u32,
@@ -73,7 +74,7 @@ pub fn find(
             }
             if let Some(c) = Cover::new(prim, origin, e & COVERS != 0, item.plan.locations, true) {
                 // Indirect by level: this is one call a primitive and tile.
-                c.full_blocks(level, &mut covered);
+                c.full_blocks(level, room, &mut covered);
             }
         }
         h.sets[first..].reverse();

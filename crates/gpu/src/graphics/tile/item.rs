@@ -60,6 +60,8 @@ pub struct Plan {
     pub per_sample: bool,
     pub needs_quads: bool,
     pub reads_tile: bool,
+    /// Hierarchical Z may reject blocks, and must be kept.
+    pub hiz: bool,
     /// Coverage changes after shading: sample mask, alpha to coverage, late tests.
     pub late: bool,
     /// Alpha is not what the shader gives: alpha to one, smooth lines.
@@ -175,6 +177,7 @@ impl Plan {
             per_sample,
             needs_quads: none.needs_quads,
             reads_tile: none.reads_tile,
+            hiz: tests.only_depth() && matches!(when, When::Early | When::Both),
             counts_early: none.early_tests,
             late: late || alpha || none.writes_sample_mask,
             alters_alpha: s.samples.alpha_to_one

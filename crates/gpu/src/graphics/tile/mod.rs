@@ -2,11 +2,13 @@
 //! load and store.
 
 pub mod blend;
+mod blend8;
 pub mod clear;
 pub mod cover;
 pub mod depth;
 pub mod fill;
 pub mod hidden;
+pub mod hiz;
 pub mod host;
 pub mod item;
 pub mod late;
@@ -17,6 +19,7 @@ pub mod resolve;
 pub mod target;
 pub mod task;
 
+use cover::Covered;
 use packer::Packer;
 use parking_lot::Mutex;
 use wave::memory::Aligned;
@@ -25,6 +28,7 @@ use wave::memory::Aligned;
 pub struct Scratch {
     pub packer: Box<Packer>,
     pub tile: Aligned,
+    pub covered: Box<cover::Covered>,
 }
 
 /// Idle scratches.
@@ -33,7 +37,11 @@ pub struct Scratches(Mutex<Vec<Scratch>>);
 
 impl Scratches {
     pub fn take(&self) -> Scratch {
-        self.0.lock().pop().unwrap_or_else(|| Scratch { packer: Packer::new(), tile: Aligned::new() })
+        self.0.lock().pop().unwrap_or_else(|| Scratch {
+            packer: Packer::new(),
+            tile: Aligned::new(),
+            covered: Covered::new(),
+        })
     }
     pub fn give(&self, s: Scratch) {
         self.0.lock().push(s);

@@ -141,6 +141,16 @@ impl Targets {
         }
     }
 
+    /// The depth attachment that a pass starts by clearing, and its value as the tile holds it.
+    pub fn cleared_depth(&self, layer: u32) -> Option<(u32, f32)> {
+        let cleared = |p: &&Plane| p.load == vk::AttachmentLoadOp::CLEAR && layer < p.layers;
+        self.list.iter().enumerate().find_map(|(i, t)| {
+            let p = t.depth.as_ref().filter(cleared)?;
+            let [a, b, c, d, ..] = p.clear;
+            Some((i as u32, f32::from_le_bytes([a, b, c, d])))
+        })
+    }
+
     /// Writes the tile back at the end of a pass (`last`: by the store operations) or before more of it comes.
     ///
     /// # Safety

@@ -1,8 +1,8 @@
 //! One tile of one layer: load, all draws of all subpasses, resolve, store.
 
-use super::cover::{Cover, MAX_SAMPLES};
-use super::depth::Tests;
+use super::cover::{Cover, Covered, MAX_SAMPLES};
 use super::fill::{self, Warp};
+use super::hiz::Hiz;
 use super::item::{Item, When};
 use super::late::after;
 use super::layout::{BLOCKS, LANE_X, LANE_Y, SIDE, TILE, sample_locations};
@@ -14,6 +14,9 @@ use std::sync::atomic::Ordering::Relaxed;
 use wave::graphics::Job;
 use wave::{Fault, Host, Level, Simd, Worker};
 
+/// Scalars that a fragment program may write: eight attachments and a second source, depth, stencil and mask.
+const OUTPUTS: usize = 48;
+
 /// A set of blocks.
 pub type Blocks = [u64; BLOCKS / 64];
 
@@ -22,6 +25,8 @@ pub struct Task<'a> {
     pub targets: &'a Targets,
     pub worker: &'a mut Worker,
     pub packer: &'a mut Packer,
+    pub covered: &'a mut Covered,
+    pub hiz: &'a mut Hiz,
     pub host: &'a dyn Host,
     /// The tile buffer.
     pub tile: *mut u8,
@@ -68,6 +73,8 @@ impl<'a> Task<'a> {
         targets: &'a Targets,
         worker: &'a mut Worker,
         packer: &'a mut Packer,
+        covered: &'a mut Covered,
+        hiz: &'a mut Hiz,
         host: &'a dyn Host,
         tile: *mut u8,
         layer: u32,
@@ -78,6 +85,8 @@ impl<'a> Task<'a> {
             targets,
             worker,
             packer,
+            covered,
+            hiz,
             host,
             tile,
             layer,
@@ -96,6 +105,13 @@ impl<'a> Task<'a> {
     /// The tile buffer is laid out by `targets`, and nobody else uses it or this tile's pixels.
     pub unsafe fn draw(&mut self, item: &Item, entries: &[u32], hidden: &[Blocks]) -> Result<(), Fault> {
         self.packer.clear();
+        let plan = &item.plan;
+        if plan.depth.is_some() && self.hiz.of != plan.depth {
+            self.hiz.forget(plan.depth);
+        }
+        if plan.tests.write && (plan.when != When::Early || !plan.hiz) {
+            self.hiz.written_late(&plan.tests);
+        }
         let r = self.draw_(item, entries, hidden);
         let r = r.and_then(|_| self.shade(item));
         item.passed.fetch_add(std::mem::take(&mut self.passed), Relaxed);
@@ -119,22 +135,29 @@ impl<'a> Task<'a> {
         for (i, &e) in entries.iter().enumerate() {
             let index = e & !COVERS;
             let prim = &item.batch.prims[index as usize];
-            let mut fault = None;
-            let hidden = hidden.get(i);
-            let mut block = |b: usize, masks: &[u16; MAX_SAMPLES]| {
-                if fault.is_none() && hidden.is_none_or(|h| h[b / 64] >> (b % 64) & 1 == 0) {
-                    fault = self.block::<S>(item, prim, index, b, masks).err();
-                }
-            };
             if prim.shape == Shape::Pixels {
-                pixels(item, prim, origin, &mut block);
-            } else if prim.shape == Shape::Smooth {
-                fault = self.smooth::<S>(item, prim, index).err();
-            } else if let Some(c) = Cover::new(prim, origin, e & COVERS != 0, plan.locations, single) {
-                c.blocks::<S>(block);
+                self.pixels::<S>(item, prim, index)?;
+                continue;
             }
-            if let Some(f) = fault {
-                return Err(f);
+            if prim.shape == Shape::Smooth {
+                self.smooth::<S>(item, prim, index)?;
+                continue;
+            }
+            let hidden = hidden.get(i);
+            if hidden.is_some_and(|h| h.iter().all(|w| *w == !0)) {
+                continue;
+            }
+            let Some(c) = Cover::new(prim, origin, e & COVERS != 0, plan.locations, single) else { continue };
+            if plan.hiz && c.whole() && self.hiz.tile_fails(&plan.tests, item.depths(prim, origin, TILE)) {
+                continue;
+            }
+            c.list::<S>(self.covered);
+            for k in 0..self.covered.count {
+                let b = self.covered.blocks[k] as usize;
+                if hidden.is_none_or(|h| h[b / 64] >> (b % 64) & 1 == 0) {
+                    let masks = self.covered.masks[k];
+                    self.block::<S>(item, prim, index, b, &masks)?;
+                }
             }
         }
         Ok(())
@@ -146,20 +169,36 @@ impl<'a> Task<'a> {
         let Some(c) = Cover::new(prim, self.origin, false, sample_locations(16), false) else {
             return Ok(());
         };
-        let mut result = Ok(());
-        c.blocks::<S>(|b, sixteen| {
-            if result.is_err() {
-                return;
-            }
+        c.list::<S>(self.covered);
+        for k in 0..self.covered.count {
+            let (b, sixteen) = (self.covered.blocks[k] as usize, self.covered.masks[k]);
             let any = sixteen.iter().fold(0, |a, m| a | m);
             let mut masks = [0; MAX_SAMPLES];
             masks[..item.plan.samples].fill(any);
-            self.coverage =
-                std::array::from_fn(|l| sixteen.iter().filter(|m| **m >> l & 1 != 0).count() as u8);
-            result = self.block::<S>(item, prim, index, b, &masks);
-        });
+            for l in 0..16 {
+                self.coverage[l] = sixteen.iter().filter(|m| **m >> l & 1 != 0).count() as u8;
+            }
+            self.block::<S>(item, prim, index, b, &masks)?;
+        }
         self.coverage = [16; 16];
-        result
+        Ok(())
+    }
+
+    /// A primitive that covers listed pixels.
+    unsafe fn pixels<S: Simd>(&mut self, item: &Item, prim: &Prim, index: u32) -> Result<(), Fault> {
+        let (first, count) = (prim.pixels.0 as usize, prim.pixels.1 as usize);
+        for &[x, y] in &item.batch.pixels[first..first + count] {
+            let b = &prim.bounds;
+            let (tx, ty) = (x - self.origin[0], y - self.origin[1]);
+            let inside = x >= b.x0 && x < b.x1 && y >= b.y0 && y < b.y1;
+            if inside && (0..TILE).contains(&tx) && (0..TILE).contains(&ty) {
+                let p = super::layout::pixel(tx as usize, ty as usize);
+                let mut masks = [0; MAX_SAMPLES];
+                masks[..item.plan.samples].fill(1 << (p % 16));
+                self.block::<S>(item, prim, index, p / 16, &masks)?;
+            }
+        }
+        Ok(())
     }
 
     /// A block of a primitive: early tests, then into the wave.
@@ -182,28 +221,23 @@ impl<'a> Task<'a> {
             any |= *m;
         }
         if matches!(plan.when, When::Early | When::Both) && any != 0 {
+            let corner =
+                [self.origin[0] + (block % SIDE) as i32 * 4, self.origin[1] + (block / SIDE) as i32 * 4];
+            let range = if plan.hiz { item.depths(prim, corner, 4) } else { [0.0; 2] };
+            if plan.hiz && self.hiz.block_fails(&plan.tests, block, range) {
+                return Ok(());
+            }
             any = 0;
-            let front = if prim.front { 0xFFFF } else { 0 };
-            let range = item.depth_range(prim);
-            let write = plan.when == When::Early;
-            let k = &prim.z;
-            for (s, m) in masks[..plan.samples].iter_mut().enumerate() {
-                if *m == 0 {
-                    continue;
+            let mut every = 0xFFFF;
+            for s in 0..plan.samples {
+                if masks[s] != 0 {
+                    masks[s] = self.early::<S>(item, prim, masks[s], s, block, corner);
+                    any |= masks[s];
                 }
-                let [sx, sy] = plan.locations[s].map(|v| v as f32 / 16.0);
-                let x0 = (self.origin[0] + (block % SIDE) as i32 * 4) as f32;
-                let y0 = (self.origin[1] + (block / SIDE) as i32 * 4) as f32;
-                // In the order of `fill::Warp::places`, so that early and late tests see the same depth.
-                let at = |c: f32, o: f32, lanes: &[f32; 16], origin: f32| {
-                    let corner = S::fadd(S::fsplat(c), S::from_bits(S::iloadu(lanes.as_ptr().cast())));
-                    S::fsub(S::fadd(corner, S::fsplat(o)), S::fsplat(origin))
-                };
-                let (x, y) = (at(x0, sx, &LANE_X, prim.origin[0]), at(y0, sy, &LANE_Y, prim.origin[1]));
-                let slope = S::fadd(S::fmul(S::fsplat(k.dx), x), S::fmul(S::fsplat(k.dy), y));
-                let z = plan.tests.value::<S>(S::fadd(S::fsplat(k.at), slope), range);
-                *m = self.test_block::<S>(item, &plan.tests, *m, z, s, block, front, write);
-                any |= *m;
+                every &= masks[s];
+            }
+            if plan.hiz && plan.when == When::Early && plan.tests.write && any != 0 {
+                self.hiz.wrote(block, range, every == 0xFFFF);
             }
         }
         if any == 0 {
@@ -242,31 +276,39 @@ impl<'a> Task<'a> {
         Ok(())
     }
 
-    /// Tests one sample of a whole block in place.
+    /// Tests one sample of a whole block in place; the lanes that pass.
     #[inline(always)]
-    #[allow(clippy::too_many_arguments)]
-    unsafe fn test_block<S: Simd>(
+    unsafe fn early<S: Simd>(
         &self,
         item: &Item,
-        tests: &Tests,
+        prim: &Prim,
         mask: u16,
-        z: S::F,
         s: usize,
         block: usize,
-        front: u16,
-        write: bool,
+        corner: [i32; 2],
     ) -> u16 {
+        let plan = &item.plan;
+        let [sx, sy] = plan.locations[s];
+        // In the order of `fill::Warp::places`, so that early and late tests see the same depth.
+        let x = S::fadd(S::fsplat(corner[0] as f32), S::from_bits(S::iloadu(LANE_X.as_ptr().cast())));
+        let y = S::fadd(S::fsplat(corner[1] as f32), S::from_bits(S::iloadu(LANE_Y.as_ptr().cast())));
+        let x = S::fsub(S::fadd(x, S::fsplat(sx as f32 / 16.0)), S::fsplat(prim.origin[0]));
+        let y = S::fsub(S::fadd(y, S::fsplat(sy as f32 / 16.0)), S::fsplat(prim.origin[1]));
+        let k = &prim.z;
+        let slope = S::fadd(S::fmul(S::fsplat(k.dx), x), S::fmul(S::fsplat(k.dy), y));
+        let z = plan.tests.value::<S>(S::fadd(S::fsplat(k.at), slope), item.depth_range(prim));
         let mut no_depth = [0f32; 16];
         let mut no_stencil = [0u8; 16];
-        let zs = match self.plane(item.plan.depth, |t| &t.depth) {
+        let zs = match self.plane(plan.depth, |t| &t.depth) {
             Some(p) => p.sample(self.tile, sample_of(p, s)).cast::<f32>().add(block * 16),
             None => no_depth.as_mut_ptr(),
         };
-        let st = match self.plane(item.plan.stencil, |t| &t.stencil) {
-            Some(p) if tests.has_stencil() => p.sample(self.tile, sample_of(p, s)).add(block * 16),
+        let st = match self.plane(plan.stencil, |t| &t.stencil) {
+            Some(p) if plan.tests.has_stencil() => p.sample(self.tile, sample_of(p, s)).add(block * 16),
             _ => no_stencil.as_mut_ptr(),
         };
-        tests.run::<S>(mask, z, zs, st, front, write, None)
+        let front = if prim.front { 0xFFFF } else { 0 };
+        plan.tests.run::<S>(mask, z, zs, st, front, plan.when == When::Early, None)
     }
 
     #[inline(always)]
@@ -325,11 +367,13 @@ impl<'a> Task<'a> {
         lanes.run()?;
         let mut alive = [0u16; 16];
         alive.copy_from_slice(&lanes.alive()[..16]);
-        // Rows of the outputs that colours need, found once.
-        let row = |i: usize, w: usize| -> *const u8 {
-            let rows = lanes.output(i);
-            rows[if rows.len() == 1 { 0 } else { w }].as_ptr().cast()
-        };
+        // Where each output's rows are, and bytes from one warp's to the next's.
+        let mut rows = [(std::ptr::null::<u8>(), 0usize); OUTPUTS];
+        for (i, r) in rows.iter_mut().enumerate().take(program.outputs.len()) {
+            let all = lanes.output(i);
+            *r = (all.as_ptr().cast(), if all.len() == 1 { 0 } else { 64 });
+        }
+        let row = |i: usize, w: usize| -> *const u8 { rows[i].0.add(rows[i].1 * w) };
         let words = |i: usize, w: usize| -> [u32; 16] { row(i, w).cast::<[u32; 16]>().read_unaligned() };
         for w in 0..count {
             let slot = &mut self.packer.warps[w];
@@ -441,10 +485,10 @@ pub unsafe fn warp<'a, S: Simd>(item: &'a Item, slot: &'a Slot, origin: [i32; 2]
     let (x, y);
     if slot.dense {
         let block = slot.pixels[0] as usize / 16;
-        let at = |c: usize, lanes: &[f32; 16], o: i32| {
-            S::fadd(S::fsplat((o + c as i32 * 4) as f32), S::from_bits(S::iloadu(lanes.as_ptr().cast())))
-        };
-        (x, y) = (at(block % SIDE, &LANE_X, origin[0]), at(block / SIDE, &LANE_Y, origin[1]));
+        let left = S::fsplat((origin[0] + (block % SIDE) as i32 * 4) as f32);
+        let top = S::fsplat((origin[1] + (block / SIDE) as i32 * 4) as f32);
+        x = S::fadd(left, S::from_bits(S::iloadu(LANE_X.as_ptr().cast())));
+        y = S::fadd(top, S::from_bits(S::iloadu(LANE_Y.as_ptr().cast())));
     } else {
         let mut corner = [[0f32; 16]; 2];
         for l in 0..16 {
@@ -475,24 +519,25 @@ pub unsafe fn warp<'a, S: Simd>(item: &'a Item, slot: &'a Slot, origin: [i32; 2]
     }
 }
 
-/// Blocks of a primitive that covers listed pixels.
-fn pixels(item: &Item, prim: &Prim, origin: [i32; 2], block: &mut impl FnMut(usize, &[u16; MAX_SAMPLES])) {
-    let (first, count) = (prim.pixels.0 as usize, prim.pixels.1 as usize);
-    let list = &item.batch.pixels[first..first + count];
-    for &[x, y] in list {
-        let b = &prim.bounds;
-        let (tx, ty) = (x - origin[0], y - origin[1]);
-        let inside = x >= b.x0 && x < b.x1 && y >= b.y0 && y < b.y1;
-        if inside && (0..TILE).contains(&tx) && (0..TILE).contains(&ty) {
-            let p = super::layout::pixel(tx as usize, ty as usize);
-            let mut masks = [0; MAX_SAMPLES];
-            masks[..item.plan.samples].fill(1 << (p % 16));
-            block(p / 16, &masks);
-        }
-    }
-}
-
 impl Item {
+    /// Bounds of a primitive's depth over a square of `side` pixels, as the tile holds it.
+    #[inline(always)]
+    fn depths(&self, p: &Prim, corner: [i32; 2], side: i32) -> [f32; 2] {
+        // Each step rounds monotonically, so the corners' values bound all others. One sample a pixel is at the centre.
+        let inset = if self.plan.samples == 1 { 0.5 } else { 0.0 };
+        let k = &p.z;
+        let (mut low, mut high) = (f32::INFINITY, f32::NEG_INFINITY);
+        let x = [corner[0] as f32 + inset - p.origin[0], (corner[0] + side) as f32 - inset - p.origin[0]];
+        let y = [corner[1] as f32 + inset - p.origin[1], (corner[1] + side) as f32 - inset - p.origin[1]];
+        for x in x {
+            for y in y {
+                let z = k.at + (k.dx * x + k.dy * y);
+                (low, high) = (low.min(z), high.max(z));
+            }
+        }
+        let range = self.depth_range(p);
+        [self.plan.tests.bound(low, range), self.plan.tests.bound(high, range)]
+    }
     /// Depth range of the viewport a primitive went through.
     pub fn depth_range(&self, p: &Prim) -> [f32; 2] {
         self.state.viewports.get(p.viewport as usize).map_or([0.0, 1.0], |v| [v.min_depth, v.max_depth])
