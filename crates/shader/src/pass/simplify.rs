@@ -180,6 +180,14 @@ fn bin(shader: &Shader, gvn: &mut Gvn, op: Bin, a: Value, b: Value) -> Option<Be
             let by = gvn.constant_of(Ty::B32, sum)?;
             Some(Better::Inst(Inst::Bin(op, *x, by)))
         }
+        // There and back: what has been shifted out is gone.
+        (Shl, Inst::Bin(LShr, x, y)) | (LShr, Inst::Bin(Shl, x, y))
+            if shader.as_const(*y)? % width == c % width =>
+        {
+            let kept = if op == Shl { ones << (c % width) } else { ones >> (c % width) };
+            let mask = gvn.constant_of(ty, kept & ones)?;
+            Some(Better::Inst(Inst::Bin(And, *x, mask)))
+        }
         (INe, Inst::Un(Un::BoolToInt, x)) if c == 0 => value(*x),
         (IEq, Inst::Un(Un::BoolToInt, x)) if c == 1 => value(*x),
         (IEq, Inst::Un(Un::BoolToInt, x)) if c == 0 => Some(Better::Inst(Inst::Un(Un::BNot, *x))),
