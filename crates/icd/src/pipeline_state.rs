@@ -124,9 +124,7 @@ pub(crate) unsafe fn depth_bias_form(p_next: *const std::ffi::c_void, bias: &mut
     }
 }
 
-pub(crate) unsafe fn geometry(info: &vk::GraphicsPipelineCreateInfo, on: Dynamic) -> Geometry {
-    let mut out = Geometry::default();
-    let Some(r) = info.p_rasterization_state.as_ref() else { return out };
+unsafe fn raster(r: &vk::PipelineRasterizationStateCreateInfo, out: &mut Geometry) {
     out.discard = r.rasterizer_discard_enable != 0;
     out.depth_clamp = r.depth_clamp_enable != 0;
     out.polygon_mode = r.polygon_mode;
@@ -148,6 +146,14 @@ pub(crate) unsafe fn geometry(info: &vk::GraphicsPipelineCreateInfo, on: Dynamic
     }
     if let Some(p) = chain::find::<vk::PipelineRasterizationProvokingVertexStateCreateInfoEXT>(r.p_next) {
         out.provoking_last = p.provoking_vertex_mode == vk::ProvokingVertexModeEXT::LAST_VERTEX;
+    }
+}
+
+pub(crate) unsafe fn geometry(info: &vk::GraphicsPipelineCreateInfo, on: Dynamic) -> Geometry {
+    let mut out = Geometry::default();
+    // Null where all of it is dynamic.
+    if let Some(r) = info.p_rasterization_state.as_ref() {
+        raster(r, &mut out);
     }
     if !rasterises(&out, on) {
         return out;
