@@ -35,7 +35,13 @@ pub(crate) unsafe fn create_image_view(
 ) -> vk::Result {
     let min_lod = chain::find::<vk::ImageViewMinLodCreateInfoEXT>((*info).p_next).map_or(0.0, |m| m.min_lod);
     let made = match image::get((*info).image) {
-        Some(i) => gpu::sample::ImageView::new(i, &*info, min_lod).map(|v| ImageView { gpu: Arc::new(v) }),
+        Some(i) => gpu::sample::ImageView::new(i, &*info, min_lod).map(|v| {
+            let v = match chain::find::<vk::ImageViewSlicedCreateInfoEXT>((*info).p_next) {
+                Some(s) => v.sliced(s.slice_offset, s.slice_count),
+                None => v,
+            };
+            ImageView { gpu: Arc::new(v) }
+        }),
         None => Err(vk::Result::ERROR_UNKNOWN),
     };
     created(out, made)

@@ -155,6 +155,20 @@ impl ImageView {
         })
     }
 
+    /// The same view of a 3D image with only `count` depth slices from `first` on (VK_EXT_image_sliced_view_of_3d);
+    /// `VK_REMAINING_3D_SLICES_EXT`: all that follow.
+    pub fn sliced(mut self, first: u32, count: u32) -> ImageView {
+        if self.dims == 3 {
+            for l in &mut self.levels {
+                let first = first.min(l.size[2].saturating_sub(1));
+                l.size[2] = count.min(l.size[2] - first);
+                // SAFETY: the slice exists.
+                l.base = unsafe { l.base.add((first as u64 * l.slice_pitch) as usize) };
+            }
+        }
+        self
+    }
+
     /// Address of a texel of an uncompressed view.
     ///
     /// # Safety
