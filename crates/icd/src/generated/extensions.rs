@@ -16,6 +16,7 @@ pub(crate) static EXTENSIONS: &[Extension] = &[
     Extension { name: c"VK_EXT_depth_bias_control", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_depth_clip_control", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_depth_clip_enable", spec_version: 1, instance: false },
+    Extension { name: c"VK_EXT_depth_range_unrestricted", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_descriptor_indexing", spec_version: 2, instance: false },
     Extension { name: c"VK_EXT_dynamic_rendering_unused_attachments", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_extended_dynamic_state", spec_version: 1, instance: false },
@@ -30,6 +31,7 @@ pub(crate) static EXTENSIONS: &[Extension] = &[
     Extension { name: c"VK_EXT_host_query_reset", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_image_2d_view_of_3d", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_image_robustness", spec_version: 1, instance: false },
+    Extension { name: c"VK_EXT_image_sliced_view_of_3d", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_index_type_uint8", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_inline_uniform_block", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_legacy_vertex_attributes", spec_version: 1, instance: false },
@@ -65,7 +67,6 @@ pub(crate) static EXTENSIONS: &[Extension] = &[
     Extension { name: c"VK_EXT_shader_viewport_index_layer", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_subgroup_size_control", spec_version: 2, instance: false },
     Extension { name: c"VK_EXT_surface_maintenance1", spec_version: 1, instance: true },
-    Extension { name: c"VK_EXT_swapchain_colorspace", spec_version: 5, instance: true },
     Extension { name: c"VK_EXT_swapchain_maintenance1", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_texel_buffer_alignment", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_tooling_info", spec_version: 1, instance: false },
@@ -203,6 +204,7 @@ pub(crate) static REQUIRED_FEATURES: &[(&str, &[&str])] = &[
     ("VK_EXT_host_query_reset", &["hostQueryReset"]),
     ("VK_EXT_image_2d_view_of_3d", &["image2DViewOf3D"]),
     ("VK_EXT_image_robustness", &["robustImageAccess"]),
+    ("VK_EXT_image_sliced_view_of_3d", &["imageSlicedViewOf3D"]),
     ("VK_EXT_index_type_uint8", &["indexTypeUint8"]),
     ("VK_EXT_inline_uniform_block", &["inlineUniformBlock"]),
     ("VK_EXT_legacy_vertex_attributes", &["legacyVertexAttributes"]),
@@ -336,150 +338,151 @@ pub(crate) mod id {
     pub(crate) const VK_EXT_DEPTH_BIAS_CONTROL: usize = 9;
     pub(crate) const VK_EXT_DEPTH_CLIP_CONTROL: usize = 10;
     pub(crate) const VK_EXT_DEPTH_CLIP_ENABLE: usize = 11;
-    pub(crate) const VK_EXT_DESCRIPTOR_INDEXING: usize = 12;
-    pub(crate) const VK_EXT_DYNAMIC_RENDERING_UNUSED_ATTACHMENTS: usize = 13;
-    pub(crate) const VK_EXT_EXTENDED_DYNAMIC_STATE: usize = 14;
-    pub(crate) const VK_EXT_EXTENDED_DYNAMIC_STATE2: usize = 15;
-    pub(crate) const VK_EXT_EXTENDED_DYNAMIC_STATE3: usize = 16;
-    pub(crate) const VK_EXT_EXTERNAL_MEMORY_HOST: usize = 17;
-    pub(crate) const VK_EXT_GLOBAL_PRIORITY: usize = 18;
-    pub(crate) const VK_EXT_GLOBAL_PRIORITY_QUERY: usize = 19;
-    pub(crate) const VK_EXT_GRAPHICS_PIPELINE_LIBRARY: usize = 20;
-    pub(crate) const VK_EXT_HEADLESS_SURFACE: usize = 21;
-    pub(crate) const VK_EXT_HOST_IMAGE_COPY: usize = 22;
-    pub(crate) const VK_EXT_HOST_QUERY_RESET: usize = 23;
-    pub(crate) const VK_EXT_IMAGE_2D_VIEW_OF_3D: usize = 24;
-    pub(crate) const VK_EXT_IMAGE_ROBUSTNESS: usize = 25;
-    pub(crate) const VK_EXT_INDEX_TYPE_UINT8: usize = 26;
-    pub(crate) const VK_EXT_INLINE_UNIFORM_BLOCK: usize = 27;
-    pub(crate) const VK_EXT_LEGACY_VERTEX_ATTRIBUTES: usize = 28;
-    pub(crate) const VK_EXT_LINE_RASTERIZATION: usize = 29;
-    pub(crate) const VK_EXT_LOAD_STORE_OP_NONE: usize = 30;
-    pub(crate) const VK_EXT_MEMORY_BUDGET: usize = 31;
-    pub(crate) const VK_EXT_MEMORY_PRIORITY: usize = 32;
-    pub(crate) const VK_EXT_MULTI_DRAW: usize = 33;
-    pub(crate) const VK_EXT_MUTABLE_DESCRIPTOR_TYPE: usize = 34;
-    pub(crate) const VK_EXT_NESTED_COMMAND_BUFFER: usize = 35;
-    pub(crate) const VK_EXT_PAGEABLE_DEVICE_LOCAL_MEMORY: usize = 36;
-    pub(crate) const VK_EXT_PIPELINE_CREATION_CACHE_CONTROL: usize = 37;
-    pub(crate) const VK_EXT_PIPELINE_CREATION_FEEDBACK: usize = 38;
-    pub(crate) const VK_EXT_PIPELINE_PROTECTED_ACCESS: usize = 39;
-    pub(crate) const VK_EXT_PIPELINE_ROBUSTNESS: usize = 40;
-    pub(crate) const VK_EXT_POST_DEPTH_COVERAGE: usize = 41;
-    pub(crate) const VK_EXT_PRIMITIVE_TOPOLOGY_LIST_RESTART: usize = 42;
-    pub(crate) const VK_EXT_PRIVATE_DATA: usize = 43;
-    pub(crate) const VK_EXT_PROVOKING_VERTEX: usize = 44;
-    pub(crate) const VK_EXT_QUEUE_FAMILY_FOREIGN: usize = 45;
-    pub(crate) const VK_EXT_RASTERIZATION_ORDER_ATTACHMENT_ACCESS: usize = 46;
-    pub(crate) const VK_EXT_ROBUSTNESS2: usize = 47;
-    pub(crate) const VK_EXT_SAMPLER_FILTER_MINMAX: usize = 48;
-    pub(crate) const VK_EXT_SCALAR_BLOCK_LAYOUT: usize = 49;
-    pub(crate) const VK_EXT_SEPARATE_STENCIL_USAGE: usize = 50;
-    pub(crate) const VK_EXT_SHADER_ATOMIC_FLOAT: usize = 51;
-    pub(crate) const VK_EXT_SHADER_ATOMIC_FLOAT2: usize = 52;
-    pub(crate) const VK_EXT_SHADER_DEMOTE_TO_HELPER_INVOCATION: usize = 53;
-    pub(crate) const VK_EXT_SHADER_IMAGE_ATOMIC_INT64: usize = 54;
-    pub(crate) const VK_EXT_SHADER_STENCIL_EXPORT: usize = 55;
-    pub(crate) const VK_EXT_SHADER_SUBGROUP_BALLOT: usize = 56;
-    pub(crate) const VK_EXT_SHADER_SUBGROUP_VOTE: usize = 57;
-    pub(crate) const VK_EXT_SHADER_VIEWPORT_INDEX_LAYER: usize = 58;
-    pub(crate) const VK_EXT_SUBGROUP_SIZE_CONTROL: usize = 59;
-    pub(crate) const VK_EXT_SURFACE_MAINTENANCE1: usize = 60;
-    pub(crate) const VK_EXT_SWAPCHAIN_COLORSPACE: usize = 61;
-    pub(crate) const VK_EXT_SWAPCHAIN_MAINTENANCE1: usize = 62;
-    pub(crate) const VK_EXT_TEXEL_BUFFER_ALIGNMENT: usize = 63;
-    pub(crate) const VK_EXT_TOOLING_INFO: usize = 64;
-    pub(crate) const VK_EXT_VERTEX_ATTRIBUTE_DIVISOR: usize = 65;
-    pub(crate) const VK_EXT_VERTEX_INPUT_DYNAMIC_STATE: usize = 66;
-    pub(crate) const VK_GOOGLE_DECORATE_STRING: usize = 67;
-    pub(crate) const VK_GOOGLE_HLSL_FUNCTIONALITY1: usize = 68;
-    pub(crate) const VK_GOOGLE_USER_TYPE: usize = 69;
-    pub(crate) const VK_KHR_16BIT_STORAGE: usize = 70;
-    pub(crate) const VK_KHR_8BIT_STORAGE: usize = 71;
-    pub(crate) const VK_KHR_BIND_MEMORY2: usize = 72;
-    pub(crate) const VK_KHR_BUFFER_DEVICE_ADDRESS: usize = 73;
-    pub(crate) const VK_KHR_CALIBRATED_TIMESTAMPS: usize = 74;
-    pub(crate) const VK_KHR_COMPUTE_SHADER_DERIVATIVES: usize = 75;
-    pub(crate) const VK_KHR_COPY_COMMANDS2: usize = 76;
-    pub(crate) const VK_KHR_CREATE_RENDERPASS2: usize = 77;
-    pub(crate) const VK_KHR_DEDICATED_ALLOCATION: usize = 78;
-    pub(crate) const VK_KHR_DEPTH_STENCIL_RESOLVE: usize = 79;
-    pub(crate) const VK_KHR_DESCRIPTOR_UPDATE_TEMPLATE: usize = 80;
-    pub(crate) const VK_KHR_DEVICE_GROUP: usize = 81;
-    pub(crate) const VK_KHR_DEVICE_GROUP_CREATION: usize = 82;
-    pub(crate) const VK_KHR_DRAW_INDIRECT_COUNT: usize = 83;
-    pub(crate) const VK_KHR_DRIVER_PROPERTIES: usize = 84;
-    pub(crate) const VK_KHR_DYNAMIC_RENDERING: usize = 85;
-    pub(crate) const VK_KHR_DYNAMIC_RENDERING_LOCAL_READ: usize = 86;
-    pub(crate) const VK_KHR_EXTERNAL_FENCE: usize = 87;
-    pub(crate) const VK_KHR_EXTERNAL_FENCE_CAPABILITIES: usize = 88;
-    pub(crate) const VK_KHR_EXTERNAL_MEMORY: usize = 89;
-    pub(crate) const VK_KHR_EXTERNAL_MEMORY_CAPABILITIES: usize = 90;
-    pub(crate) const VK_KHR_EXTERNAL_MEMORY_FD: usize = 91;
-    pub(crate) const VK_KHR_EXTERNAL_SEMAPHORE: usize = 92;
-    pub(crate) const VK_KHR_EXTERNAL_SEMAPHORE_CAPABILITIES: usize = 93;
-    pub(crate) const VK_KHR_FORMAT_FEATURE_FLAGS2: usize = 94;
-    pub(crate) const VK_KHR_GET_MEMORY_REQUIREMENTS2: usize = 95;
-    pub(crate) const VK_KHR_GET_PHYSICAL_DEVICE_PROPERTIES2: usize = 96;
-    pub(crate) const VK_KHR_GET_SURFACE_CAPABILITIES2: usize = 97;
-    pub(crate) const VK_KHR_GLOBAL_PRIORITY: usize = 98;
-    pub(crate) const VK_KHR_IMAGE_FORMAT_LIST: usize = 99;
-    pub(crate) const VK_KHR_IMAGELESS_FRAMEBUFFER: usize = 100;
-    pub(crate) const VK_KHR_INCREMENTAL_PRESENT: usize = 101;
-    pub(crate) const VK_KHR_INDEX_TYPE_UINT8: usize = 102;
-    pub(crate) const VK_KHR_LINE_RASTERIZATION: usize = 103;
-    pub(crate) const VK_KHR_LOAD_STORE_OP_NONE: usize = 104;
-    pub(crate) const VK_KHR_MAINTENANCE1: usize = 105;
-    pub(crate) const VK_KHR_MAINTENANCE2: usize = 106;
-    pub(crate) const VK_KHR_MAINTENANCE3: usize = 107;
-    pub(crate) const VK_KHR_MAINTENANCE4: usize = 108;
-    pub(crate) const VK_KHR_MAINTENANCE5: usize = 109;
-    pub(crate) const VK_KHR_MAINTENANCE6: usize = 110;
-    pub(crate) const VK_KHR_MAINTENANCE7: usize = 111;
-    pub(crate) const VK_KHR_MAP_MEMORY2: usize = 112;
-    pub(crate) const VK_KHR_MULTIVIEW: usize = 113;
-    pub(crate) const VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES: usize = 114;
-    pub(crate) const VK_KHR_PIPELINE_LIBRARY: usize = 115;
-    pub(crate) const VK_KHR_PRESENT_ID: usize = 116;
-    pub(crate) const VK_KHR_PRESENT_WAIT: usize = 117;
-    pub(crate) const VK_KHR_PUSH_DESCRIPTOR: usize = 118;
-    pub(crate) const VK_KHR_RELAXED_BLOCK_LAYOUT: usize = 119;
-    pub(crate) const VK_KHR_ROBUSTNESS2: usize = 120;
-    pub(crate) const VK_KHR_SAMPLER_MIRROR_CLAMP_TO_EDGE: usize = 121;
-    pub(crate) const VK_KHR_SEPARATE_DEPTH_STENCIL_LAYOUTS: usize = 122;
-    pub(crate) const VK_KHR_SHADER_ATOMIC_INT64: usize = 123;
-    pub(crate) const VK_KHR_SHADER_CLOCK: usize = 124;
-    pub(crate) const VK_KHR_SHADER_DRAW_PARAMETERS: usize = 125;
-    pub(crate) const VK_KHR_SHADER_EXPECT_ASSUME: usize = 126;
-    pub(crate) const VK_KHR_SHADER_FLOAT16_INT8: usize = 127;
-    pub(crate) const VK_KHR_SHADER_FLOAT_CONTROLS: usize = 128;
-    pub(crate) const VK_KHR_SHADER_FLOAT_CONTROLS2: usize = 129;
-    pub(crate) const VK_KHR_SHADER_INTEGER_DOT_PRODUCT: usize = 130;
-    pub(crate) const VK_KHR_SHADER_MAXIMAL_RECONVERGENCE: usize = 131;
-    pub(crate) const VK_KHR_SHADER_NON_SEMANTIC_INFO: usize = 132;
-    pub(crate) const VK_KHR_SHADER_RELAXED_EXTENDED_INSTRUCTION: usize = 133;
-    pub(crate) const VK_KHR_SHADER_SUBGROUP_EXTENDED_TYPES: usize = 134;
-    pub(crate) const VK_KHR_SHADER_SUBGROUP_ROTATE: usize = 135;
-    pub(crate) const VK_KHR_SHADER_SUBGROUP_UNIFORM_CONTROL_FLOW: usize = 136;
-    pub(crate) const VK_KHR_SHADER_TERMINATE_INVOCATION: usize = 137;
-    pub(crate) const VK_KHR_SPIRV_1_4: usize = 138;
-    pub(crate) const VK_KHR_STORAGE_BUFFER_STORAGE_CLASS: usize = 139;
-    pub(crate) const VK_KHR_SURFACE: usize = 140;
-    pub(crate) const VK_KHR_SURFACE_MAINTENANCE1: usize = 141;
-    pub(crate) const VK_KHR_SURFACE_PROTECTED_CAPABILITIES: usize = 142;
-    pub(crate) const VK_KHR_SWAPCHAIN: usize = 143;
-    pub(crate) const VK_KHR_SWAPCHAIN_MAINTENANCE1: usize = 144;
-    pub(crate) const VK_KHR_SWAPCHAIN_MUTABLE_FORMAT: usize = 145;
-    pub(crate) const VK_KHR_SYNCHRONIZATION2: usize = 146;
-    pub(crate) const VK_KHR_TIMELINE_SEMAPHORE: usize = 147;
-    pub(crate) const VK_KHR_UNIFORM_BUFFER_STANDARD_LAYOUT: usize = 148;
-    pub(crate) const VK_KHR_VARIABLE_POINTERS: usize = 149;
-    pub(crate) const VK_KHR_VERTEX_ATTRIBUTE_DIVISOR: usize = 150;
-    pub(crate) const VK_KHR_VULKAN_MEMORY_MODEL: usize = 151;
-    pub(crate) const VK_KHR_WORKGROUP_MEMORY_EXPLICIT_LAYOUT: usize = 152;
-    pub(crate) const VK_KHR_XCB_SURFACE: usize = 153;
-    pub(crate) const VK_KHR_XLIB_SURFACE: usize = 154;
-    pub(crate) const VK_KHR_ZERO_INITIALIZE_WORKGROUP_MEMORY: usize = 155;
+    pub(crate) const VK_EXT_DEPTH_RANGE_UNRESTRICTED: usize = 12;
+    pub(crate) const VK_EXT_DESCRIPTOR_INDEXING: usize = 13;
+    pub(crate) const VK_EXT_DYNAMIC_RENDERING_UNUSED_ATTACHMENTS: usize = 14;
+    pub(crate) const VK_EXT_EXTENDED_DYNAMIC_STATE: usize = 15;
+    pub(crate) const VK_EXT_EXTENDED_DYNAMIC_STATE2: usize = 16;
+    pub(crate) const VK_EXT_EXTENDED_DYNAMIC_STATE3: usize = 17;
+    pub(crate) const VK_EXT_EXTERNAL_MEMORY_HOST: usize = 18;
+    pub(crate) const VK_EXT_GLOBAL_PRIORITY: usize = 19;
+    pub(crate) const VK_EXT_GLOBAL_PRIORITY_QUERY: usize = 20;
+    pub(crate) const VK_EXT_GRAPHICS_PIPELINE_LIBRARY: usize = 21;
+    pub(crate) const VK_EXT_HEADLESS_SURFACE: usize = 22;
+    pub(crate) const VK_EXT_HOST_IMAGE_COPY: usize = 23;
+    pub(crate) const VK_EXT_HOST_QUERY_RESET: usize = 24;
+    pub(crate) const VK_EXT_IMAGE_2D_VIEW_OF_3D: usize = 25;
+    pub(crate) const VK_EXT_IMAGE_ROBUSTNESS: usize = 26;
+    pub(crate) const VK_EXT_IMAGE_SLICED_VIEW_OF_3D: usize = 27;
+    pub(crate) const VK_EXT_INDEX_TYPE_UINT8: usize = 28;
+    pub(crate) const VK_EXT_INLINE_UNIFORM_BLOCK: usize = 29;
+    pub(crate) const VK_EXT_LEGACY_VERTEX_ATTRIBUTES: usize = 30;
+    pub(crate) const VK_EXT_LINE_RASTERIZATION: usize = 31;
+    pub(crate) const VK_EXT_LOAD_STORE_OP_NONE: usize = 32;
+    pub(crate) const VK_EXT_MEMORY_BUDGET: usize = 33;
+    pub(crate) const VK_EXT_MEMORY_PRIORITY: usize = 34;
+    pub(crate) const VK_EXT_MULTI_DRAW: usize = 35;
+    pub(crate) const VK_EXT_MUTABLE_DESCRIPTOR_TYPE: usize = 36;
+    pub(crate) const VK_EXT_NESTED_COMMAND_BUFFER: usize = 37;
+    pub(crate) const VK_EXT_PAGEABLE_DEVICE_LOCAL_MEMORY: usize = 38;
+    pub(crate) const VK_EXT_PIPELINE_CREATION_CACHE_CONTROL: usize = 39;
+    pub(crate) const VK_EXT_PIPELINE_CREATION_FEEDBACK: usize = 40;
+    pub(crate) const VK_EXT_PIPELINE_PROTECTED_ACCESS: usize = 41;
+    pub(crate) const VK_EXT_PIPELINE_ROBUSTNESS: usize = 42;
+    pub(crate) const VK_EXT_POST_DEPTH_COVERAGE: usize = 43;
+    pub(crate) const VK_EXT_PRIMITIVE_TOPOLOGY_LIST_RESTART: usize = 44;
+    pub(crate) const VK_EXT_PRIVATE_DATA: usize = 45;
+    pub(crate) const VK_EXT_PROVOKING_VERTEX: usize = 46;
+    pub(crate) const VK_EXT_QUEUE_FAMILY_FOREIGN: usize = 47;
+    pub(crate) const VK_EXT_RASTERIZATION_ORDER_ATTACHMENT_ACCESS: usize = 48;
+    pub(crate) const VK_EXT_ROBUSTNESS2: usize = 49;
+    pub(crate) const VK_EXT_SAMPLER_FILTER_MINMAX: usize = 50;
+    pub(crate) const VK_EXT_SCALAR_BLOCK_LAYOUT: usize = 51;
+    pub(crate) const VK_EXT_SEPARATE_STENCIL_USAGE: usize = 52;
+    pub(crate) const VK_EXT_SHADER_ATOMIC_FLOAT: usize = 53;
+    pub(crate) const VK_EXT_SHADER_ATOMIC_FLOAT2: usize = 54;
+    pub(crate) const VK_EXT_SHADER_DEMOTE_TO_HELPER_INVOCATION: usize = 55;
+    pub(crate) const VK_EXT_SHADER_IMAGE_ATOMIC_INT64: usize = 56;
+    pub(crate) const VK_EXT_SHADER_STENCIL_EXPORT: usize = 57;
+    pub(crate) const VK_EXT_SHADER_SUBGROUP_BALLOT: usize = 58;
+    pub(crate) const VK_EXT_SHADER_SUBGROUP_VOTE: usize = 59;
+    pub(crate) const VK_EXT_SHADER_VIEWPORT_INDEX_LAYER: usize = 60;
+    pub(crate) const VK_EXT_SUBGROUP_SIZE_CONTROL: usize = 61;
+    pub(crate) const VK_EXT_SURFACE_MAINTENANCE1: usize = 62;
+    pub(crate) const VK_EXT_SWAPCHAIN_MAINTENANCE1: usize = 63;
+    pub(crate) const VK_EXT_TEXEL_BUFFER_ALIGNMENT: usize = 64;
+    pub(crate) const VK_EXT_TOOLING_INFO: usize = 65;
+    pub(crate) const VK_EXT_VERTEX_ATTRIBUTE_DIVISOR: usize = 66;
+    pub(crate) const VK_EXT_VERTEX_INPUT_DYNAMIC_STATE: usize = 67;
+    pub(crate) const VK_GOOGLE_DECORATE_STRING: usize = 68;
+    pub(crate) const VK_GOOGLE_HLSL_FUNCTIONALITY1: usize = 69;
+    pub(crate) const VK_GOOGLE_USER_TYPE: usize = 70;
+    pub(crate) const VK_KHR_16BIT_STORAGE: usize = 71;
+    pub(crate) const VK_KHR_8BIT_STORAGE: usize = 72;
+    pub(crate) const VK_KHR_BIND_MEMORY2: usize = 73;
+    pub(crate) const VK_KHR_BUFFER_DEVICE_ADDRESS: usize = 74;
+    pub(crate) const VK_KHR_CALIBRATED_TIMESTAMPS: usize = 75;
+    pub(crate) const VK_KHR_COMPUTE_SHADER_DERIVATIVES: usize = 76;
+    pub(crate) const VK_KHR_COPY_COMMANDS2: usize = 77;
+    pub(crate) const VK_KHR_CREATE_RENDERPASS2: usize = 78;
+    pub(crate) const VK_KHR_DEDICATED_ALLOCATION: usize = 79;
+    pub(crate) const VK_KHR_DEPTH_STENCIL_RESOLVE: usize = 80;
+    pub(crate) const VK_KHR_DESCRIPTOR_UPDATE_TEMPLATE: usize = 81;
+    pub(crate) const VK_KHR_DEVICE_GROUP: usize = 82;
+    pub(crate) const VK_KHR_DEVICE_GROUP_CREATION: usize = 83;
+    pub(crate) const VK_KHR_DRAW_INDIRECT_COUNT: usize = 84;
+    pub(crate) const VK_KHR_DRIVER_PROPERTIES: usize = 85;
+    pub(crate) const VK_KHR_DYNAMIC_RENDERING: usize = 86;
+    pub(crate) const VK_KHR_DYNAMIC_RENDERING_LOCAL_READ: usize = 87;
+    pub(crate) const VK_KHR_EXTERNAL_FENCE: usize = 88;
+    pub(crate) const VK_KHR_EXTERNAL_FENCE_CAPABILITIES: usize = 89;
+    pub(crate) const VK_KHR_EXTERNAL_MEMORY: usize = 90;
+    pub(crate) const VK_KHR_EXTERNAL_MEMORY_CAPABILITIES: usize = 91;
+    pub(crate) const VK_KHR_EXTERNAL_MEMORY_FD: usize = 92;
+    pub(crate) const VK_KHR_EXTERNAL_SEMAPHORE: usize = 93;
+    pub(crate) const VK_KHR_EXTERNAL_SEMAPHORE_CAPABILITIES: usize = 94;
+    pub(crate) const VK_KHR_FORMAT_FEATURE_FLAGS2: usize = 95;
+    pub(crate) const VK_KHR_GET_MEMORY_REQUIREMENTS2: usize = 96;
+    pub(crate) const VK_KHR_GET_PHYSICAL_DEVICE_PROPERTIES2: usize = 97;
+    pub(crate) const VK_KHR_GET_SURFACE_CAPABILITIES2: usize = 98;
+    pub(crate) const VK_KHR_GLOBAL_PRIORITY: usize = 99;
+    pub(crate) const VK_KHR_IMAGE_FORMAT_LIST: usize = 100;
+    pub(crate) const VK_KHR_IMAGELESS_FRAMEBUFFER: usize = 101;
+    pub(crate) const VK_KHR_INCREMENTAL_PRESENT: usize = 102;
+    pub(crate) const VK_KHR_INDEX_TYPE_UINT8: usize = 103;
+    pub(crate) const VK_KHR_LINE_RASTERIZATION: usize = 104;
+    pub(crate) const VK_KHR_LOAD_STORE_OP_NONE: usize = 105;
+    pub(crate) const VK_KHR_MAINTENANCE1: usize = 106;
+    pub(crate) const VK_KHR_MAINTENANCE2: usize = 107;
+    pub(crate) const VK_KHR_MAINTENANCE3: usize = 108;
+    pub(crate) const VK_KHR_MAINTENANCE4: usize = 109;
+    pub(crate) const VK_KHR_MAINTENANCE5: usize = 110;
+    pub(crate) const VK_KHR_MAINTENANCE6: usize = 111;
+    pub(crate) const VK_KHR_MAINTENANCE7: usize = 112;
+    pub(crate) const VK_KHR_MAP_MEMORY2: usize = 113;
+    pub(crate) const VK_KHR_MULTIVIEW: usize = 114;
+    pub(crate) const VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES: usize = 115;
+    pub(crate) const VK_KHR_PIPELINE_LIBRARY: usize = 116;
+    pub(crate) const VK_KHR_PRESENT_ID: usize = 117;
+    pub(crate) const VK_KHR_PRESENT_WAIT: usize = 118;
+    pub(crate) const VK_KHR_PUSH_DESCRIPTOR: usize = 119;
+    pub(crate) const VK_KHR_RELAXED_BLOCK_LAYOUT: usize = 120;
+    pub(crate) const VK_KHR_ROBUSTNESS2: usize = 121;
+    pub(crate) const VK_KHR_SAMPLER_MIRROR_CLAMP_TO_EDGE: usize = 122;
+    pub(crate) const VK_KHR_SEPARATE_DEPTH_STENCIL_LAYOUTS: usize = 123;
+    pub(crate) const VK_KHR_SHADER_ATOMIC_INT64: usize = 124;
+    pub(crate) const VK_KHR_SHADER_CLOCK: usize = 125;
+    pub(crate) const VK_KHR_SHADER_DRAW_PARAMETERS: usize = 126;
+    pub(crate) const VK_KHR_SHADER_EXPECT_ASSUME: usize = 127;
+    pub(crate) const VK_KHR_SHADER_FLOAT16_INT8: usize = 128;
+    pub(crate) const VK_KHR_SHADER_FLOAT_CONTROLS: usize = 129;
+    pub(crate) const VK_KHR_SHADER_FLOAT_CONTROLS2: usize = 130;
+    pub(crate) const VK_KHR_SHADER_INTEGER_DOT_PRODUCT: usize = 131;
+    pub(crate) const VK_KHR_SHADER_MAXIMAL_RECONVERGENCE: usize = 132;
+    pub(crate) const VK_KHR_SHADER_NON_SEMANTIC_INFO: usize = 133;
+    pub(crate) const VK_KHR_SHADER_RELAXED_EXTENDED_INSTRUCTION: usize = 134;
+    pub(crate) const VK_KHR_SHADER_SUBGROUP_EXTENDED_TYPES: usize = 135;
+    pub(crate) const VK_KHR_SHADER_SUBGROUP_ROTATE: usize = 136;
+    pub(crate) const VK_KHR_SHADER_SUBGROUP_UNIFORM_CONTROL_FLOW: usize = 137;
+    pub(crate) const VK_KHR_SHADER_TERMINATE_INVOCATION: usize = 138;
+    pub(crate) const VK_KHR_SPIRV_1_4: usize = 139;
+    pub(crate) const VK_KHR_STORAGE_BUFFER_STORAGE_CLASS: usize = 140;
+    pub(crate) const VK_KHR_SURFACE: usize = 141;
+    pub(crate) const VK_KHR_SURFACE_MAINTENANCE1: usize = 142;
+    pub(crate) const VK_KHR_SURFACE_PROTECTED_CAPABILITIES: usize = 143;
+    pub(crate) const VK_KHR_SWAPCHAIN: usize = 144;
+    pub(crate) const VK_KHR_SWAPCHAIN_MAINTENANCE1: usize = 145;
+    pub(crate) const VK_KHR_SWAPCHAIN_MUTABLE_FORMAT: usize = 146;
+    pub(crate) const VK_KHR_SYNCHRONIZATION2: usize = 147;
+    pub(crate) const VK_KHR_TIMELINE_SEMAPHORE: usize = 148;
+    pub(crate) const VK_KHR_UNIFORM_BUFFER_STANDARD_LAYOUT: usize = 149;
+    pub(crate) const VK_KHR_VARIABLE_POINTERS: usize = 150;
+    pub(crate) const VK_KHR_VERTEX_ATTRIBUTE_DIVISOR: usize = 151;
+    pub(crate) const VK_KHR_VULKAN_MEMORY_MODEL: usize = 152;
+    pub(crate) const VK_KHR_WORKGROUP_MEMORY_EXPLICIT_LAYOUT: usize = 153;
+    pub(crate) const VK_KHR_XCB_SURFACE: usize = 154;
+    pub(crate) const VK_KHR_XLIB_SURFACE: usize = 155;
+    pub(crate) const VK_KHR_ZERO_INITIALIZE_WORKGROUP_MEMORY: usize = 156;
 }
 
 /// Extensions promoted to core 1.1, 1.2 and 1.3: a 1.3 device can have them all.
