@@ -75,6 +75,14 @@ unsafe fn view(v: vk::ImageView) -> u64 {
     if v == vk::ImageView::null() { 0 } else { object::get::<ImageView>(v).map_or(0, |v| v.address()) }
 }
 
+unsafe fn storage_view(v: vk::ImageView) -> u64 {
+    if v == vk::ImageView::null() {
+        0
+    } else {
+        object::get::<ImageView>(v).map_or(0, |v| v.storage_address())
+    }
+}
+
 unsafe fn sampler(s: vk::Sampler) -> u64 {
     if s == vk::Sampler::null() { 0 } else { object::get::<Sampler>(s).map_or(0, |s| s.address()) }
 }
@@ -133,6 +141,9 @@ pub(crate) unsafe fn put(
                     Type::SAMPLER => Descriptor { sampler: sampled(), ..Descriptor::NULL },
                     Type::COMBINED_IMAGE_SAMPLER => {
                         Descriptor { view: view(info.image_view), sampler: sampled(), ..Descriptor::NULL }
+                    }
+                    Type::STORAGE_IMAGE => {
+                        Descriptor { view: storage_view(info.image_view), ..Descriptor::NULL }
                     }
                     _ => Descriptor { view: view(info.image_view), ..Descriptor::NULL },
                 }

@@ -1,6 +1,6 @@
 //! VkImageView.
 
-use crate::answer::created;
+use crate::answer::{Answer, created};
 use crate::chain;
 use crate::device::Device;
 use crate::image;
@@ -10,6 +10,8 @@ use std::sync::Arc;
 /// The view in a form that sampling reads; descriptors hold its address.
 pub struct ImageView {
     gpu: Arc<gpu::sample::ImageView>,
+    /// What storage images see: some slices of a 3D image (VK_EXT_image_sliced_view_of_3d).
+    sliced: Option<Arc<gpu::sample::ImageView>>,
 }
 
 impl Object for ImageView {
@@ -20,11 +22,28 @@ impl ImageView {
     pub(crate) fn address(&self) -> u64 {
         Arc::as_ptr(&self.gpu) as u64
     }
+    /// For a storage image.
+    pub(crate) fn storage_address(&self) -> u64 {
+        self.sliced.as_ref().map_or(self.address(), |s| Arc::as_ptr(s) as u64)
+    }
 }
 
 /// The view behind a handle; `None` for the null handle too.
 pub(crate) unsafe fn get(view: vk::ImageView) -> Option<Arc<gpu::sample::ImageView>> {
     if view == vk::ImageView::null() { None } else { Some(object::get::<ImageView>(view)?.gpu.clone()) }
+}
+
+unsafe fn new(
+    image: &Arc<gpu::image::Image>,
+    info: &vk::ImageViewCreateInfo,
+    min_lod: f32,
+) -> Answer<ImageView> {
+    let view = || gpu::sample::ImageView::new(image.clone(), info, min_lod);
+    let sliced = match chain::find::<vk::ImageViewSlicedCreateInfoEXT>(info.p_next) {
+        Some(s) => Some(Arc::new(view()?.sliced(s.slice_offset, s.slice_count))),
+        None => None,
+    };
+    Ok(ImageView { gpu: Arc::new(view()?), sliced })
 }
 
 pub(crate) unsafe fn create_image_view(
@@ -35,13 +54,7 @@ pub(crate) unsafe fn create_image_view(
 ) -> vk::Result {
     let min_lod = chain::find::<vk::ImageViewMinLodCreateInfoEXT>((*info).p_next).map_or(0.0, |m| m.min_lod);
     let made = match image::get((*info).image) {
-        Some(i) => gpu::sample::ImageView::new(i, &*info, min_lod).map(|v| {
-            let v = match chain::find::<vk::ImageViewSlicedCreateInfoEXT>((*info).p_next) {
-                Some(s) => v.sliced(s.slice_offset, s.slice_count),
-                None => v,
-            };
-            ImageView { gpu: Arc::new(v) }
-        }),
+        Some(i) => new(&i, &*info, min_lod),
         None => Err(vk::Result::ERROR_UNKNOWN),
     };
     created(out, made)
@@ -53,6 +66,6 @@ pub(crate) unsafe fn destroy_image_view(
     _: *const vk::AllocationCallbacks,
 ) {
     if let Some(v) = object::destroy::<ImageView>(view) {
-        device.quarantine.keep(Box::new(v.gpu), &device.gpu);
+        device.quarantine.keep(Box::new((v.gpu, v.sliced)), &device.gpu);
     }
 }
