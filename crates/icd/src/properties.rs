@@ -155,7 +155,7 @@ pub(crate) static PROPERTIES: &[(&str, Value)] = &[
     ("earlyFragmentMultisampleCoverageAfterSampleCounting", Bool(true)),
     ("earlyFragmentSampleMaskTestBeforeSampleCounting", Bool(true)),
     ("depthStencilSwizzleOneSupport", Bool(true)),
-    ("polygonModePointSize", Bool(false)),
+    ("polygonModePointSize", Bool(true)),
     ("nonStrictSinglePixelWideLinesUseParallelogram", Bool(false)),
     ("nonStrictWideLinesUseParallelogram", Bool(false)),
     ("blockTexelViewCompatibleMultipleLayers", Bool(true)),
