@@ -6457,13 +6457,6 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[ext::VK_EXT_SWAPCHAIN_MAINTENANCE1],
     },
     Entry {
-        name: c"vkReleaseSwapchainImagesKHR",
-        function: vkReleaseSwapchainImagesKHR as *const (),
-        level: Level::Device,
-        core: 0,
-        extensions: &[ext::VK_KHR_SWAPCHAIN_MAINTENANCE1],
-    },
-    Entry {
         name: c"vkResetCommandBuffer",
         function: vkResetCommandBuffer as *const (),
         level: Level::Device,

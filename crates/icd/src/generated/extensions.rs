@@ -147,10 +147,8 @@ pub(crate) static EXTENSIONS: &[Extension] = &[
     Extension { name: c"VK_KHR_spirv_1_4", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_storage_buffer_storage_class", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_surface", spec_version: 25, instance: true },
-    Extension { name: c"VK_KHR_surface_maintenance1", spec_version: 1, instance: true },
     Extension { name: c"VK_KHR_surface_protected_capabilities", spec_version: 1, instance: true },
     Extension { name: c"VK_KHR_swapchain", spec_version: 70, instance: false },
-    Extension { name: c"VK_KHR_swapchain_maintenance1", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_swapchain_mutable_format", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_synchronization2", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_timeline_semaphore", spec_version: 2, instance: false },
@@ -313,7 +311,6 @@ pub(crate) static REQUIRED_FEATURES: &[(&str, &[&str])] = &[
     ("VK_KHR_shader_subgroup_rotate", &["shaderSubgroupRotate"]),
     ("VK_KHR_shader_subgroup_uniform_control_flow", &["shaderSubgroupUniformControlFlow"]),
     ("VK_KHR_shader_terminate_invocation", &["shaderTerminateInvocation"]),
-    ("VK_KHR_swapchain_maintenance1", &["swapchainMaintenance1"]),
     ("VK_KHR_synchronization2", &["synchronization2"]),
     ("VK_KHR_timeline_semaphore", &["timelineSemaphore"]),
     ("VK_KHR_uniform_buffer_standard_layout", &["uniformBufferStandardLayout"]),
@@ -470,21 +467,19 @@ pub(crate) mod id {
     pub(crate) const VK_KHR_SPIRV_1_4: usize = 140;
     pub(crate) const VK_KHR_STORAGE_BUFFER_STORAGE_CLASS: usize = 141;
     pub(crate) const VK_KHR_SURFACE: usize = 142;
-    pub(crate) const VK_KHR_SURFACE_MAINTENANCE1: usize = 143;
-    pub(crate) const VK_KHR_SURFACE_PROTECTED_CAPABILITIES: usize = 144;
-    pub(crate) const VK_KHR_SWAPCHAIN: usize = 145;
-    pub(crate) const VK_KHR_SWAPCHAIN_MAINTENANCE1: usize = 146;
-    pub(crate) const VK_KHR_SWAPCHAIN_MUTABLE_FORMAT: usize = 147;
-    pub(crate) const VK_KHR_SYNCHRONIZATION2: usize = 148;
-    pub(crate) const VK_KHR_TIMELINE_SEMAPHORE: usize = 149;
-    pub(crate) const VK_KHR_UNIFORM_BUFFER_STANDARD_LAYOUT: usize = 150;
-    pub(crate) const VK_KHR_VARIABLE_POINTERS: usize = 151;
-    pub(crate) const VK_KHR_VERTEX_ATTRIBUTE_DIVISOR: usize = 152;
-    pub(crate) const VK_KHR_VULKAN_MEMORY_MODEL: usize = 153;
-    pub(crate) const VK_KHR_WORKGROUP_MEMORY_EXPLICIT_LAYOUT: usize = 154;
-    pub(crate) const VK_KHR_XCB_SURFACE: usize = 155;
-    pub(crate) const VK_KHR_XLIB_SURFACE: usize = 156;
-    pub(crate) const VK_KHR_ZERO_INITIALIZE_WORKGROUP_MEMORY: usize = 157;
+    pub(crate) const VK_KHR_SURFACE_PROTECTED_CAPABILITIES: usize = 143;
+    pub(crate) const VK_KHR_SWAPCHAIN: usize = 144;
+    pub(crate) const VK_KHR_SWAPCHAIN_MUTABLE_FORMAT: usize = 145;
+    pub(crate) const VK_KHR_SYNCHRONIZATION2: usize = 146;
+    pub(crate) const VK_KHR_TIMELINE_SEMAPHORE: usize = 147;
+    pub(crate) const VK_KHR_UNIFORM_BUFFER_STANDARD_LAYOUT: usize = 148;
+    pub(crate) const VK_KHR_VARIABLE_POINTERS: usize = 149;
+    pub(crate) const VK_KHR_VERTEX_ATTRIBUTE_DIVISOR: usize = 150;
+    pub(crate) const VK_KHR_VULKAN_MEMORY_MODEL: usize = 151;
+    pub(crate) const VK_KHR_WORKGROUP_MEMORY_EXPLICIT_LAYOUT: usize = 152;
+    pub(crate) const VK_KHR_XCB_SURFACE: usize = 153;
+    pub(crate) const VK_KHR_XLIB_SURFACE: usize = 154;
+    pub(crate) const VK_KHR_ZERO_INITIALIZE_WORKGROUP_MEMORY: usize = 155;
 }
 
 /// Extensions promoted to core 1.1, 1.2 and 1.3: a 1.3 device can have them all.
