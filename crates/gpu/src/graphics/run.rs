@@ -230,6 +230,7 @@ impl PassRun {
             targets,
             worker,
             &mut scratch.packer,
+            &mut scratch.cover,
             &mut scratch.covered,
             &mut hiz,
             &host,
@@ -248,7 +249,16 @@ impl PassRun {
             if sub.is_some_and(|s| s.view_mask != 0 && s.view_mask >> layer & 1 == 0) {
                 continue;
             }
-            let hidden = hidden::find(shared.level, task.covered, mine, layer, tx as u32, ty as u32, origin);
+            let hidden = hidden::find(
+                shared.level,
+                task.cover,
+                task.covered,
+                mine,
+                layer,
+                tx as u32,
+                ty as u32,
+                origin,
+            );
             for (i, (_, _, op)) in mine.iter().enumerate() {
                 match op {
                     Op::Draw(item) => {

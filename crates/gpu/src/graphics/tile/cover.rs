@@ -33,55 +33,61 @@ pub struct Cover {
 }
 
 impl Cover {
-    /// `None` if the primitive misses the tile at `origin` (pixels). `inside`: all of the tile is known to lie inside
+    pub fn empty() -> Cover {
+        Cover {
+            lines: [[Line::default(); 4]; MAX_SAMPLES],
+            offsets: [[0; 16]; 4],
+            count: 0,
+            samples: 1,
+            bounds: Rect::default(),
+        }
+    }
+
+    /// Takes a primitive. False if it misses the tile at `origin` (pixels). `inside`: all of the tile is known to lie inside
     /// the edges. `locations`: sample positions in 1/16 pixels.
-    pub fn new(
+    pub fn set(
+        &mut self,
         p: &Prim,
         origin: [i32; 2],
         inside: bool,
         locations: &[[u8; 2]],
         single: bool,
-    ) -> Option<Cover> {
+    ) -> bool {
+        let c = self;
         let b = &p.bounds;
-        let bounds = Rect {
+        c.bounds = Rect {
             x0: (b.x0 - origin[0]).max(0),
             y0: (b.y0 - origin[1]).max(0),
             x1: (b.x1 - origin[0]).min(TILE),
             y1: (b.y1 - origin[1]).min(TILE),
         };
-        if bounds.is_empty() {
-            return None;
+        c.count = 0;
+        if c.bounds.is_empty() {
+            return false;
         }
         let samples = if single { 1 } else { locations.len() };
-        let mut c = Cover {
-            lines: [[Line::default(); 4]; MAX_SAMPLES],
-            offsets: [[0; 16]; 4],
-            count: 0,
-            samples,
-            bounds,
-        };
+        c.samples = samples;
         if inside {
-            return Some(c);
+            return true;
         }
         for e in &p.edges[..p.edge_count as usize] {
             let (a, b) = (e.a as i64, e.b as i64);
+            let far = TILE as i64 - 1;
+            let (rise, fall) = (far * (a.max(0) + b.max(0)), far * (a.min(0) + b.min(0)));
             // The value at each sample of the tile's first pixel, in whole pixels' steps: a · dx + b · dy changes by
             // whole numbers from pixel to pixel, so that the fraction can go (rounding down keeps the sign).
-            let at = |s: usize| {
+            let mut values = [0i64; MAX_SAMPLES];
+            let (mut least, mut most) = (i64::MAX, i64::MIN);
+            for s in 0..samples {
                 let [sx, sy] = if single { [8, 8] } else { locations[s] };
                 let (x, y) =
                     (origin[0] as i64 * 256 + sx as i64 * 16, origin[1] as i64 * 256 + sy as i64 * 16);
-                (a * x + b * y + e.c) >> 8
-            };
-            let far = TILE as i64 - 1;
-            let (rise, fall) = (far * (a.max(0) + b.max(0)), far * (a.min(0) + b.min(0)));
-            let values: [i64; MAX_SAMPLES] = std::array::from_fn(|s| if s < samples { at(s) } else { 0 });
-            let (mut least, mut most) = (i64::MAX, i64::MIN);
-            for v in &values[..samples] {
-                (least, most) = (least.min(*v), most.max(*v));
+                let v = (a * x + b * y + e.c) >> 8;
+                values[s] = v;
+                (least, most) = (least.min(v), most.max(v));
             }
             if most + rise < 0 {
-                return None;
+                return false;
             }
             if least + fall >= 0 {
                 continue;
@@ -103,7 +109,7 @@ impl Cover {
             }
             c.count += 1;
         }
-        Some(c)
+        true
     }
 
     /// Lists the blocks with a covered sample.
@@ -206,7 +212,8 @@ mod tests {
         for (origin, samples) in [([0, 0], 1), ([0, 0], 4), ([0, 0], 8), ([64, 0], 4), ([0, -64], 2)] {
             let locations = sample_locations(samples);
             let mut got = vec![[false; 16]; 4096];
-            if let Some(c) = Cover::new(&prim, origin, false, locations, samples == 1) {
+            let mut c = Cover::empty();
+            if c.set(&prim, origin, false, locations, samples == 1) {
                 let mut room = Covered::new();
                 list(wave::Level::best(), &c, &mut room);
                 for (b, masks) in room.blocks.iter().map(|b| *b as usize).zip(&room.masks).take(room.count) {

@@ -22,12 +22,16 @@ impl Hidden {
     }
 }
 
+/// Pixels across that a primitive has at least, to hide others.
+const LEAST: i32 = 16;
+
 /// Entries to look at: a tile with more of them holds small triangles, which hide little.
 const MOST: usize = 512;
 
 /// `None` when nothing can be hidden: the usual case costs one pass over the ops.
 pub fn find(
     level: wave::Level,
+    cover: &mut Cover,
     room: &mut Covered,
     ops: &[(usize, usize, Op)],
     layer: u32,
@@ -69,12 +73,15 @@ pub fn find(
         for &e in list.iter().rev() {
             let prim = &item.batch.prims[(e & !COVERS) as usize];
             h.sets.push(if item.plan.hideable { covered } else { [0; BLOCKS / 64] });
-            if !item.plan.opaque || prim.shape != Shape::Polygon {
+            let b = &prim.bounds;
+            // Small ones hide too little to be looked at.
+            let small = b.x1 - b.x0 < LEAST || b.y1 - b.y0 < LEAST;
+            if small || !item.plan.opaque || prim.shape != Shape::Polygon {
                 continue;
             }
-            if let Some(c) = Cover::new(prim, origin, e & COVERS != 0, item.plan.locations, true) {
+            if cover.set(prim, origin, e & COVERS != 0, item.plan.locations, true) {
                 // Indirect by level: this is one call a primitive and tile.
-                c.full_blocks(level, room, &mut covered);
+                cover.full_blocks(level, room, &mut covered);
             }
         }
         h.sets[first..].reverse();

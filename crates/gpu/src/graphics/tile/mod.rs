@@ -19,7 +19,7 @@ pub mod resolve;
 pub mod target;
 pub mod task;
 
-use cover::Covered;
+use cover::{Cover, Covered};
 use packer::Packer;
 use parking_lot::Mutex;
 use wave::memory::Aligned;
@@ -28,7 +28,8 @@ use wave::memory::Aligned;
 pub struct Scratch {
     pub packer: Box<Packer>,
     pub tile: Aligned,
-    pub covered: Box<cover::Covered>,
+    pub cover: Box<Cover>,
+    pub covered: Box<Covered>,
 }
 
 /// Idle scratches.
@@ -40,6 +41,7 @@ impl Scratches {
         self.0.lock().pop().unwrap_or_else(|| Scratch {
             packer: Packer::new(),
             tile: Aligned::new(),
+            cover: Box::new(Cover::empty()),
             covered: Covered::new(),
         })
     }

@@ -25,6 +25,7 @@ pub struct Task<'a> {
     pub targets: &'a Targets,
     pub worker: &'a mut Worker,
     pub packer: &'a mut Packer,
+    pub cover: &'a mut Cover,
     pub covered: &'a mut Covered,
     pub hiz: &'a mut Hiz,
     pub host: &'a dyn Host,
@@ -73,6 +74,7 @@ impl<'a> Task<'a> {
         targets: &'a Targets,
         worker: &'a mut Worker,
         packer: &'a mut Packer,
+        cover: &'a mut Cover,
         covered: &'a mut Covered,
         hiz: &'a mut Hiz,
         host: &'a dyn Host,
@@ -85,6 +87,7 @@ impl<'a> Task<'a> {
             targets,
             worker,
             packer,
+            cover,
             covered,
             hiz,
             host,
@@ -147,11 +150,16 @@ impl<'a> Task<'a> {
             if hidden.is_some_and(|h| h.iter().all(|w| *w == !0)) {
                 continue;
             }
-            let Some(c) = Cover::new(prim, origin, e & COVERS != 0, plan.locations, single) else { continue };
-            if plan.hiz && c.whole() && self.hiz.tile_fails(&plan.tests, item.depths(prim, origin, TILE)) {
+            if !self.cover.set(prim, origin, e & COVERS != 0, plan.locations, single) {
                 continue;
             }
-            c.list::<S>(self.covered);
+            if plan.hiz
+                && self.cover.whole()
+                && self.hiz.tile_fails(&plan.tests, item.depths(prim, origin, TILE))
+            {
+                continue;
+            }
+            self.cover.list::<S>(self.covered);
             for k in 0..self.covered.count {
                 let b = self.covered.blocks[k] as usize;
                 if hidden.is_none_or(|h| h[b / 64] >> (b % 64) & 1 == 0) {
@@ -166,10 +174,10 @@ impl<'a> Task<'a> {
     /// A smooth line: pixels of which any of sixteen samples is covered, with their share of them
     /// (§ Smooth Lines leaves the filter open).
     unsafe fn smooth<S: Simd>(&mut self, item: &Item, prim: &Prim, index: u32) -> Result<(), Fault> {
-        let Some(c) = Cover::new(prim, self.origin, false, sample_locations(16), false) else {
+        if !self.cover.set(prim, self.origin, false, sample_locations(16), false) {
             return Ok(());
-        };
-        c.list::<S>(self.covered);
+        }
+        self.cover.list::<S>(self.covered);
         for k in 0..self.covered.count {
             let (b, sixteen) = (self.covered.blocks[k] as usize, self.covered.masks[k]);
             let any = sixteen.iter().fold(0, |a, m| a | m);
