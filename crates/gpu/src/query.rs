@@ -133,7 +133,7 @@ impl Queries {
 
     pub fn begin(&mut self, pass: Option<&mut PassRun>, pool: &Arc<QueryPool>, query: u32) {
         let (began, views) = match pass {
-            Some(p) => (Began::InPass(p.epochs.next()), p.views()),
+            Some(p) => (Began::InPass(p.epochs.advance()), p.views()),
             None => (Began::At(self.total), 1),
         };
         self.active.push(Active { pool: pool.clone(), query, began, views });
@@ -145,7 +145,7 @@ impl Queries {
         };
         let a = self.active.swap_remove(i);
         match pass {
-            Some(p) => self.ended.push((a, p.epochs.next())),
+            Some(p) => self.ended.push((a, p.epochs.advance())),
             None => self.finish(hub, &a, &self.total, None),
         }
     }

@@ -221,7 +221,7 @@ impl PassRun {
         let tile = scratch.tile.ptr();
         let targets = &self.targets;
         targets.load(tile, layer, origin, self.first);
-        let mut hiz = Hiz::new();
+        let mut hiz = Hiz::default();
         if let Some((a, z)) = targets.cleared_depth(layer).filter(|_| self.first) {
             hiz.reset(Some(a), z, z);
         }

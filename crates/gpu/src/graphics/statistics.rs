@@ -62,7 +62,7 @@ impl Epochs {
         self.0.len() - 1
     }
     /// A query begins or ends: what follows is counted apart. The new epoch's number.
-    pub fn next(&mut self) -> usize {
+    pub fn advance(&mut self) -> usize {
         self.0.push(Statistics::default());
         self.now()
     }

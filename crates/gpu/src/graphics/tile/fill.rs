@@ -214,10 +214,13 @@ pub struct Shared<S: Simd> {
     w: [Option<S::F>; 2],
 }
 
-impl<S: Simd> Shared<S> {
-    pub fn new() -> Shared<S> {
+impl<S: Simd> Default for Shared<S> {
+    fn default() -> Self {
         Shared { places: [None; 2], w: [None; 2] }
     }
+}
+
+impl<S: Simd> Shared<S> {
     #[inline(always)]
     unsafe fn place(&mut self, warp: &Warp<S>, which: usize) -> Places<S> {
         match self.places[which] {

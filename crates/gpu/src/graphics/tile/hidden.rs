@@ -55,7 +55,7 @@ pub fn find(
             entries += list.len();
         }
     }
-    if opaque == 0 || entries < 2 || entries > MOST {
+    if opaque == 0 || !(2..=MOST).contains(&entries) {
         return None;
     }
     let mut h = Hidden { spans: vec![(0, 0); ops.len()], sets: Vec::new() };

@@ -30,13 +30,15 @@ fn fails(op: C, z: [f32; 2], low: f32, high: f32) -> bool {
     }
 }
 
-impl Hiz {
-    pub fn new() -> Hiz {
-        let mut h = Hiz { low: [0.0; BLOCKS], high: [0.0; BLOCKS], all: [0.0; 2], stale: false, of: None };
-        h.forget(None);
-        h
+impl Default for Hiz {
+    /// Nothing is known.
+    fn default() -> Self {
+        let all = [f32::NEG_INFINITY, f32::INFINITY];
+        Hiz { low: [all[0]; BLOCKS], high: [all[1]; BLOCKS], all, stale: false, of: None }
     }
+}
 
+impl Hiz {
     /// Nothing is known of attachment `of`.
     pub fn forget(&mut self, of: Option<u32>) {
         self.reset(of, f32::NEG_INFINITY, f32::INFINITY);
@@ -96,7 +98,7 @@ mod tests {
     #[test]
     fn bounds_follow_writes() {
         let less = Tests::plain(C::LESS);
-        let mut h = Hiz::new();
+        let mut h = Hiz::default();
         h.reset(None, 1.0, 1.0);
         assert!(!h.tile_fails(&less, [0.2, 0.3]) && h.tile_fails(&less, [1.0, 1.5]));
         (0..BLOCKS).for_each(|b| h.wrote(b, [0.2, 0.3], b != 7));

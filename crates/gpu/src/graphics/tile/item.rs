@@ -158,8 +158,7 @@ impl Plan {
             When::Late
         };
         let late = matches!(when, When::Both | When::Late);
-        let shades = p.fragment.is_some()
-            && (!colors.is_empty() || none.writes_memory || changes && (late || counted) || late || counted);
+        let shades = p.fragment.is_some() && (!colors.is_empty() || none.writes_memory || late || counted);
         let samples = (s.samples.count as usize).clamp(1, MAX_SAMPLES);
         let per_sample = samples > 1
             && (none.per_sample || s.samples.min_shading.is_some_and(|m| m * samples as f32 > 1.0));

@@ -34,7 +34,7 @@ pub unsafe fn after(
     }
     if matches!(plan.when, When::Both | When::Late) {
         let z = plan.frag_depth.map(|i| words(i).map(f32::from_bits));
-        let reference = plan.stencil_ref.map(|i| words(i));
+        let reference = plan.stencil_ref.map(words);
         let mut masks = slot.masks;
         late(targets, tile, origin, item, slot, &mut masks, z, reference);
         slot.masks = masks;

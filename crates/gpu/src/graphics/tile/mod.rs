@@ -1,6 +1,9 @@
 //! Tiles: from primitives to pixels, 64 × 64 of them at a time, in parallel. Attachments live in a tile buffer between
 //! load and store.
 
+// Lanes and samples number several arrays at once.
+#![allow(clippy::needless_range_loop)]
+
 pub mod blend;
 mod blend8;
 pub mod clear;

@@ -359,7 +359,7 @@ impl<'a> Task<'a> {
                 }
             }
             self.invocations += warp.covered.count_ones() as u64;
-            let mut shared = fill::Shared::new();
+            let mut shared = fill::Shared::default();
             for (i, f) in plan.fills.iter().enumerate() {
                 if let Some(m) = fill::mask(*f, &warp) {
                     lanes.input_mask(i)[w] = m;
