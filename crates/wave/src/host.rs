@@ -23,11 +23,6 @@ impl Table {
 /// Only the entries that the op has are filled; the rest is stale.
 #[repr(C, align(64))]
 pub struct ImageWarp {
-    /// Active lanes (never 0). Results of other lanes are ignored, but implicit derivatives read all lanes of a quad.
-    pub mask: u16,
-    /// Words 2 and 3 of the image descriptor and word 3 of the sampler's descriptor (0: null descriptor).
-    pub view: u64,
-    pub sampler: u64,
     pub coords: [[u32; 16]; 4],
     pub dref: [u32; 16],
     pub lod: [u32; 16],
@@ -42,6 +37,11 @@ pub struct ImageWarp {
     pub data_hi: [[u32; 16]; 4],
     pub out: [[u32; 16]; 4],
     pub out_hi: [[u32; 16]; 4],
+    /// Active lanes (never 0). Results of other lanes are ignored, but implicit derivatives read all lanes of a quad.
+    pub mask: u16,
+    /// Words 2 and 3 of the image descriptor and word 3 of the sampler's descriptor (0: null descriptor).
+    pub view: u64,
+    pub sampler: u64,
 }
 
 /// The machine around a wave.

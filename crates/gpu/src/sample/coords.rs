@@ -22,6 +22,16 @@ pub fn wrap(mode: Wrap, i: i32, size: u32) -> Option<u32> {
     })
 }
 
+/// Texel coordinates are cut to ± this: farther out they have no fraction, and the steps to integers and around the
+/// image stay exact.
+pub const LIMIT: f32 = 16777216.0;
+
+/// A texel coordinate within ± [`LIMIT`]; NaN gives the lower end.
+#[inline(always)]
+pub fn limit(u: f32) -> f32 {
+    u.max(-LIMIT).min(LIMIT)
+}
+
 /// `f32` to the integer below, saturating; NaN gives 0.
 #[inline]
 pub fn floor(x: f32) -> i32 {

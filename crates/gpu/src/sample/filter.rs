@@ -1,6 +1,7 @@
 //! Filtered samples and gathers, any format and view type, one lane after another.
 
-use super::coords::{cube_edge, face, floor, layer, wrap};
+use super::coords::{cube_edge, face, floor, layer, limit, wrap};
+use super::fast::{self, scale};
 use super::lod;
 use super::sampler::{Reduction, Sampler, compare};
 use super::view::{ImageView, Level};
@@ -101,9 +102,9 @@ impl<'a> Lane<'a> {
     #[inline]
     fn scaled(&self, l: &Level, p: Place) -> [f32; 3] {
         if self.sampler.unnormalized {
-            return [0, 1, 2].map(|k| p.st[k] + self.offset[k] as f32);
+            return [0, 1, 2].map(|k| limit(p.st[k] + self.offset[k] as f32));
         }
-        [0, 1, 2].map(|k| p.st[k] * l.size[k] as f32 + self.offset[k] as f32)
+        [0, 1, 2].map(|k| limit(p.st[k] * l.size[k] as f32 + self.offset[k] as f32))
     }
 
     /// The 2×2 texels around a place: (i0 j0), (i1 j0), (i0 j1), (i1 j1). A cube's corner becomes the mean of the
@@ -162,17 +163,19 @@ impl<'a> Lane<'a> {
         let alpha = w[0];
         let beta = if self.view.dims > 1 { w[1] } else { 0.0 };
         let gamma = if deep { w[2] } else { 0.0 };
+        // Where bytes have kernels (`fast`), they are filtered as numbers up to 255.
+        let bytes = self.view.fast.as_ref().is_some_and(|f| f.bytes);
         match self.sampler.reduction {
             Reduction::Average => {
                 let channel = |k: usize| {
-                    let v = |n: usize| f(texels[n][k]);
+                    let v = |n: usize| if bytes { f(texels[n][k]) * 255.0 } else { f(texels[n][k]) };
                     let plane = |n: usize| {
                         let top = mix(v(n), v(n + 1), alpha);
                         if self.view.dims > 1 { mix(top, mix(v(n + 2), v(n + 3), alpha), beta) } else { top }
                     };
                     if deep { mix(plane(0), plane(4), gamma) } else { plane(0) }
                 };
-                std::array::from_fn(|k| channel(k).to_bits())
+                std::array::from_fn(|k| if bytes { scale(channel(k)) } else { channel(k) }.to_bits())
             }
             reduction => {
                 let used = (0..if deep { 8 } else { 4 }).filter(|n| {
@@ -251,7 +254,7 @@ pub fn sample_warp(view: &ImageView, sampler: &Sampler, args: &SampleArgs, mask:
     if view.levels.is_empty() {
         return zero(mask, out);
     }
-    if super::wide::sample(view, sampler, args, mask, out) {
+    if fast::sample(view, sampler, args, mask, out) || super::wide::sample(view, sampler, args, mask, out) {
         return;
     }
     // One level and one filter: λ decides nothing.

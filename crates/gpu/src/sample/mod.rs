@@ -9,6 +9,7 @@
 #![allow(clippy::needless_range_loop)]
 
 mod coords;
+mod fast;
 mod filter;
 mod lod;
 mod sampler;

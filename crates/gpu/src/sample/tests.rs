@@ -339,6 +339,9 @@ fn kernels_agree_with_the_general_path() {
     let wraps =
         [M::REPEAT, M::MIRRORED_REPEAT, M::CLAMP_TO_EDGE, M::MIRROR_CLAMP_TO_EDGE, M::CLAMP_TO_BORDER];
     let flat = |f| info_2d(f, 7, 4).mip_levels(3).array_layers(2);
+    let power = info_2d(vk::Format::B8G8R8A8_SRGB, 8, 16).mip_levels(4);
+    let depth = info_2d(vk::Format::D16_UNORM, 8, 5);
+    let deep = info_2d(vk::Format::D32_SFLOAT, 6, 4).mip_levels(2);
     let solid = vk::ImageCreateInfo {
         image_type: vk::ImageType::TYPE_3D,
         extent: vk::Extent3D { width: 5, height: 8, depth: 3 },
@@ -352,6 +355,12 @@ fn kernels_agree_with_the_general_path() {
         (flat(vk::Format::R8G8B8A8_UNORM), vk::ImageViewType::TYPE_2D_ARRAY),
         (flat(vk::Format::B8G8R8A8_SRGB), vk::ImageViewType::TYPE_2D_ARRAY),
         (flat(vk::Format::R8_SNORM), vk::ImageViewType::TYPE_2D_ARRAY),
+        (flat(vk::Format::R8_UNORM), vk::ImageViewType::TYPE_2D_ARRAY),
+        (flat(vk::Format::R8G8_UNORM), vk::ImageViewType::TYPE_2D_ARRAY),
+        (flat(vk::Format::R16G16B16A16_SFLOAT), vk::ImageViewType::TYPE_2D_ARRAY),
+        (power, vk::ImageViewType::TYPE_2D),
+        (depth, vk::ImageViewType::TYPE_2D),
+        (deep, vk::ImageViewType::TYPE_2D),
         (flat(vk::Format::R16_UINT), vk::ImageViewType::TYPE_2D_ARRAY),
         (solid, vk::ImageViewType::TYPE_3D),
         (row, vk::ImageViewType::TYPE_1D),
@@ -360,18 +369,22 @@ fn kernels_agree_with_the_general_path() {
         let image = bound_image(&info);
         for mip in 0..image.mips {
             for layer in 0..image.layers {
-                let s = image.surface(vk::ImageAspectFlags::COLOR, mip).unwrap();
+                let aspects = vk::ImageAspectFlags::COLOR | vk::ImageAspectFlags::DEPTH;
+                let s = image.surface(aspects, mip).unwrap();
                 let n = s.blocks.iter().product::<u32>() * s.format.block_bytes;
                 // No infinities in half floats.
                 let data: Vec<u8> = (0..n).map(|_| random() as u8 & 0x7b).collect();
                 fill(&image, mip, layer, &data);
             }
         }
-        let swizzle = vk::ComponentMapping { r: vk::ComponentSwizzle::B, ..Default::default() };
-        let wide = view(&image, t, swizzle);
+        let compares = image.format.has_depth();
+        let r = if compares { vk::ComponentSwizzle::R } else { vk::ComponentSwizzle::B };
+        let swizzle = vk::ComponentMapping { r, ..Default::default() };
+        let mut wide = view(&image, t, swizzle);
         assert!(wide.wide);
         let mut general = view(&image, t, swizzle);
         general.wide = false;
+        general.fast.iter_mut().for_each(|f| f.off = true);
         for case in 0..400u32 {
             let wrap = |k: u32| wraps[(case / [1, 5, 3][k as usize] % 5) as usize];
             let filter =
@@ -385,6 +398,10 @@ fn kernels_agree_with_the_general_path() {
                     .address_mode_v(wrap(1))
                     .address_mode_w(wrap(2))
                     .max_lod(10.0)
+                    .anisotropy_enable(case % 9 == 0 && !compares)
+                    .max_anisotropy(5.0)
+                    .compare_enable(compares && case % 2 == 1)
+                    .compare_op(vk::CompareOp::from_raw((case / 2 % 8) as i32))
                     .border_color(vk::BorderColor::FLOAT_OPAQUE_WHITE),
             );
             let mut c = [[0u32; 16]; 3];
@@ -395,7 +412,16 @@ fn kernels_agree_with_the_general_path() {
             c[1][7] = 1e30f32.to_bits();
             let lod = std::array::from_fn(|_| ((random() % 64) as f32 / 16.0 - 1.0).to_bits());
             let offsets = [[case % 5; 16], [(case % 7).wrapping_sub(3); 16], [1; 16]];
+            let dref = std::array::from_fn(|_| (random() as f32 / (1 << 24) as f32).to_bits());
+            let bias = std::array::from_fn(|_| ((random() % 9) as f32 - 4.0).to_bits());
+            let grad = std::array::from_fn(|_| {
+                std::array::from_fn(|_| (random() as f32 / (1 << 25) as f32 - 0.25).to_bits())
+            });
             let args = SampleArgs {
+                dref: compares.then_some(&dref),
+                bias: (case & 40 == 32).then_some(&bias),
+                grad: (case & 72 == 64).then_some(&grad),
+                min_lod: (case & 128 != 0).then_some(&lod),
                 dims: wide.dims,
                 arrayed: wide.arrayed,
                 coords: &c,
@@ -405,9 +431,14 @@ fn kernels_agree_with_the_general_path() {
             };
             let (mut a, mut b) = ([[0; 16]; 4], [[0; 16]; 4]);
             let mask = random() as u16;
-            sample_warp(&wide, &s, &args, mask, &mut a);
             sample_warp(&general, &s, &args, mask, &mut b);
-            assert_eq!(a, b, "{} {case}", image.format.name);
+            for machine in wave::Level::ALL.into_iter().filter(|m| m.available()) {
+                if let Some(f) = &wide.fast {
+                    wide.fast = Some(f.on(image.format.kind, machine));
+                }
+                sample_warp(&wide, &s, &args, mask, &mut a);
+                assert_eq!(a, b, "{} {case} {machine:?}", image.format.name);
+            }
         }
     }
 }

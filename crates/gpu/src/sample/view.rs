@@ -1,5 +1,6 @@
 //! Image views and texel buffer views.
 
+use super::fast::Fast;
 use crate::buffer::Buffer;
 use crate::format::kernels::{self, GatherFn, LoadFn, ScatterFn, StoreFn};
 use crate::format::{self, ChannelClass, FormatInfo, block};
@@ -48,6 +49,8 @@ pub struct ImageView {
     pub identity: bool,
     /// The view's class has whole-warp kernels (see `wide.rs`).
     pub(super) wide: bool,
+    /// The view's class has kernels over vectors (see `fast`).
+    pub(super) fast: Option<Box<Fast>>,
     swizzle: [u8; 4],
     load: LoadFn,
     pub(super) gather: GatherFn,
@@ -130,6 +133,8 @@ impl ImageView {
             vk::ComponentSwizzle::A => 3,
             _ => own,
         };
+        let flat = dims == 2 && !is_cube && image.samples == 1;
+        let fast = if flat { Fast::new(format, &views, layers.end - layers.start) } else { None };
         let swizzle = [pick(c.r, 0), pick(c.g, 1), pick(c.b, 2), pick(c.a, 3)];
         Ok(ImageView {
             view_type: t,
@@ -146,6 +151,7 @@ impl ImageView {
             channels: format.channel_class(),
             identity: swizzle == [0, 1, 2, 3],
             wide: !is_cube && !format.compressed() && !format.is_64bit() && image.samples == 1,
+            fast,
             swizzle,
             load: kernels::load_fn(format),
             gather: kernels::gather_fn(format),
@@ -230,6 +236,18 @@ impl ImageView {
             ONE => [self.channels.one(); 16],
             s => t[s as usize],
         }
+    }
+
+    /// Which channel of the texel result `k` is; none for a [constant](ImageView::constant).
+    #[inline(always)]
+    pub(super) fn channel(&self, k: usize) -> Option<usize> {
+        (self.swizzle[k] < ZERO).then_some(self.swizzle[k] as usize)
+    }
+
+    /// Bits of result `k` where the swizzle gives zero or one.
+    #[inline(always)]
+    pub(super) fn constant(&self, k: usize) -> u32 {
+        if self.swizzle[k] == ONE { self.channels.one() } else { 0 }
     }
 
     /// One channel of the swizzled texel.

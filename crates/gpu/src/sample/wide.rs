@@ -1,11 +1,11 @@
-//! Whole-warp kernels: 1D, 2D and 3D images of any uncompressed format, nearest, linear and trilinear, any wrap mode,
+//! Whole-warp kernels for what `fast` does not have: 1D, 2D and 3D images of any uncompressed format, nearest, linear and trilinear, any wrap mode,
 //! without comparison, reduction or anisotropy. All sixteen lanes go through each step together; the texels come from
 //! the format's warp loader. The bits are those of the general path (`filter.rs`), which the tests compare.
 //!
 //! Everything here is `inline(always)` and plain loops: closures that are not inlined would be compiled without the
 //! features of the function around them.
 
-use super::coords::{layer, wrap};
+use super::coords::{layer, limit, wrap};
 use super::filter::{border, mix};
 use super::sampler::{Reduction, Sampler, Wrap};
 use super::view::{ImageView, Level};
@@ -15,6 +15,7 @@ use crate::format::{ChannelClass, kernels};
 /// Samples if view, sampler and operands are of a class that has a kernel; false if not.
 pub(super) fn sample(view: &ImageView, s: &Sampler, args: &SampleArgs, mask: u16, out: &mut Warp4) -> bool {
     let eligible = view.wide
+        && view.fast.is_none()
         && args.dims == view.dims
         && args.coords.len() >= args.dims + args.arrayed as usize
         && args.dref.is_none()
@@ -224,6 +225,9 @@ fn one_level(view: &ImageView, s: &Sampler, l: &Level, w: &Warp, linear: bool, m
             for lane in 0..16 {
                 u[k][lane] += o[k][lane];
             }
+        }
+        for u in &mut u[k] {
+            *u = limit(*u);
         }
     }
     if !linear || view.channels != ChannelClass::Float {

@@ -15,6 +15,7 @@ unsafe fn fill(st: &State, r: Reg, w: usize, to: &mut [u32; 16]) {
         *to = *(p.add(w * s) as *const [u32; 16]);
     }
 }
+#[inline(always)]
 unsafe fn fill_all(st: &State, r: &[Reg], w: usize, to: &mut [[u32; 16]]) {
     for (r, to) in r.iter().zip(to) {
         fill(st, *r, w, to);
@@ -28,6 +29,26 @@ unsafe fn addresses(st: &State, r: Reg, w: usize) -> [u64; 16] {
     *(p.add(w * s) as *const [u64; 16])
 }
 
+/// The same descriptor for all lanes: by the register's kind.
+#[inline(always)]
+fn uniform(r: Reg) -> bool {
+    r.is_none() || r.is_uniform()
+}
+
+/// A uniform descriptor's address.
+#[inline(always)]
+unsafe fn address(st: &State, r: Reg) -> u64 {
+    if r.is_none() { super::desc::null() } else { *src64(st, r).0 }
+}
+
+/// Takes the view and the sampler from their descriptors.
+#[inline(always)]
+unsafe fn name(x: &mut ImageWarp, image: u64, sampler: u64) {
+    x.view = *(image as *const u64).add(2);
+    x.sampler = *(sampler as *const u64).add(3);
+}
+
+#[inline(always)]
 unsafe fn gather(st: &State, c: &ImageCode, wide: bool, w: usize, x: &mut ImageWarp) {
     fill_all(st, &c.coords, w, &mut x.coords);
     fill(st, c.dref, w, &mut x.dref);
@@ -53,6 +74,7 @@ unsafe fn gather(st: &State, c: &ImageCode, wide: bool, w: usize, x: &mut ImageW
     }
 }
 
+#[inline(always)]
 unsafe fn scatter(st: &State, c: &ImageCode, wide: bool, w: usize, x: &ImageWarp) {
     for (i, &r) in c.results.iter().take(4).enumerate() {
         if r.is_none() {
@@ -95,23 +117,35 @@ unsafe fn image<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
     let once = c.results.iter().any(|r| !r.is_none() && r.is_uniform());
     // SAFETY: the worker's own, used by nobody else while the kernel runs.
     let x = &mut *st.image_warp;
+    let uniform = uniform(c.image) && uniform(c.sampler);
+    if uniform {
+        name(x, address(st, c.image), address(st, c.sampler));
+    }
     for w in Bits(st.live) {
-        let image = addresses(st, c.image, w);
-        let sampler = addresses(st, c.sampler, w);
         gather(st, c, wide, w, x);
-        let mut left = st.exec[w];
-        while left != 0 {
-            let f = left.trailing_zeros() as usize;
-            let mut mask = 0;
-            for l in Bits(left as u32) {
-                mask |= ((image[l] == image[f] && sampler[l] == sampler[f]) as u16) << l;
+        if uniform {
+            if st.exec[w] != 0 {
+                x.mask = st.exec[w];
+                (*st.host).image(c, x);
+                scatter(st, c, wide, w, x);
             }
-            left &= !mask;
-            x.mask = mask;
-            x.view = *(image[f] as *const u64).add(2);
-            x.sampler = *(sampler[f] as *const u64).add(3);
-            (*st.host).image(c, x);
-            scatter(st, c, wide, w, x);
+        } else {
+            let image = addresses(st, c.image, w);
+            let sampler = addresses(st, c.sampler, w);
+            let mut left = st.exec[w];
+            while left != 0 {
+                let f = left.trailing_zeros() as usize;
+                let mut mask = 0;
+                for l in 0..16 {
+                    mask |= ((image[l] == image[f] && sampler[l] == sampler[f]) as u16) << l;
+                }
+                mask &= left;
+                left &= !mask;
+                x.mask = mask;
+                name(x, image[f], sampler[f]);
+                (*st.host).image(c, x);
+                scatter(st, c, wide, w, x);
+            }
         }
         if once {
             break;

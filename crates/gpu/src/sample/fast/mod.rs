@@ -1,0 +1,335 @@
+//! Samples of 2D images of the common formats over the wave engine's vectors: all sixteen lanes go through each step
+//! together, on any mixture of levels, with any wrap mode, offsets, depth comparison and anisotropy. The bits are those
+//! of the general path (`filter.rs`), which the tests compare, on every SIMD level.
+//!
+//! Everything here is `inline(always)`, generic over [`Simd`], and plain loops: closures and array adaptors are not
+//! inlined into functions with CPU features of their own.
+
+mod lod;
+mod place;
+mod texels;
+
+use super::filter::border;
+use super::sampler::{Reduction, Sampler};
+use super::view::{ImageView, Level};
+use super::{SampleArgs, Warp4};
+use crate::format::{FormatInfo, NumClass, TexelKind};
+use lod::{Lods, lods};
+use place::{Place, at_level, bordered};
+pub(super) use texels::scale;
+use texels::{Bytes, Float, Half, Srgb, Texels, Unorm16};
+use wave::{Level as Machine, Simd};
+
+/// Levels that a table holds: one vector's lanes.
+const LEVELS: usize = 16;
+
+type Run = unsafe fn(&Fast, &ImageView, &Sampler, &SampleArgs, u16, &mut Warp4);
+
+/// What the kernels need of a view: per level one lane of each vector.
+#[derive(Clone)]
+#[repr(C, align(64))]
+pub struct Fast {
+    /// Width and height, as floats and as integers.
+    size: [[f32; 16]; 2],
+    texels: [[u32; 16]; 2],
+    /// Bytes.
+    row_pitch: [u32; 16],
+    layer_pitch: [u32; 16],
+    /// First texel, bytes from the base level's.
+    start: [u32; 16],
+    base: *const u8,
+    /// Both sizes of every level are powers of two.
+    pow2: [bool; 2],
+    count: usize,
+    /// Channels are filtered as numbers 0..=255; see [`scale`].
+    pub(super) bytes: bool,
+    /// The depth comparison has kernels.
+    compares: bool,
+    run: Run,
+    /// The general path instead, to compare with.
+    #[cfg(test)]
+    pub(super) off: bool,
+}
+
+impl Fast {
+    /// The kernels for 2D levels of a format; none for formats without, and for images of 4 GiB and more.
+    pub fn new(format: &FormatInfo, levels: &[Level], layers: u32) -> Option<Box<Fast>> {
+        let first = levels.first().filter(|l| (l.base as usize).is_multiple_of(4))?;
+        if levels.len() > LEVELS {
+            return None;
+        }
+        let (run, bytes) = pick(format.kind)?;
+        let mut f = Fast {
+            size: [[1.0; 16]; 2],
+            texels: [[1; 16]; 2],
+            row_pitch: [0; 16],
+            layer_pitch: [0; 16],
+            start: [0; 16],
+            base: first.base,
+            pow2: [true; 2],
+            count: levels.len(),
+            bytes,
+            compares: matches!(format.kind, TexelKind::R32Sfloat | TexelKind::R16Unorm),
+            run,
+            #[cfg(test)]
+            off: false,
+        };
+        for (i, l) in levels.iter().enumerate() {
+            let start = (l.base as usize).checked_sub(first.base as usize)? as u64;
+            let [w, h, _] = l.size;
+            let end = start
+                .checked_add(l.layer_pitch.checked_mul(layers as u64)?)?
+                .checked_add(l.row_pitch.checked_mul(h as u64)?)?;
+            if end > u32::MAX as u64 {
+                return None;
+            }
+            for (k, n) in [w, h].into_iter().enumerate() {
+                f.size[k][i] = n as f32;
+                f.texels[k][i] = n;
+                f.pow2[k] &= n.is_power_of_two();
+            }
+            f.row_pitch[i] = l.row_pitch as u32;
+            f.layer_pitch[i] = l.layer_pitch as u32;
+            f.start[i] = start as u32;
+        }
+        Some(Box::new(f))
+    }
+}
+
+/// Samples if view, sampler and operands are of a class that has a kernel; false if not.
+#[inline]
+pub(super) fn sample(view: &ImageView, s: &Sampler, args: &SampleArgs, mask: u16, out: &mut Warp4) -> bool {
+    let Some(f) = &view.fast else { return false };
+    #[cfg(test)]
+    if f.off {
+        return false;
+    }
+    let eligible = args.dims == 2
+        && args.coords.len() >= 2 + args.arrayed as usize
+        && (args.dref.is_none() || f.compares)
+        && args.offsets.is_none_or(|o| o.len() == 2)
+        && s.reduction == Reduction::Average;
+    if eligible {
+        // SAFETY: the kernel was picked for this machine and format.
+        unsafe { (f.run)(f, view, s, args, mask, out) };
+    }
+    eligible
+}
+
+/// The kernel of a format for this machine, and whether it filters bytes.
+fn pick(kind: TexelKind) -> Option<(Run, bool)> {
+    use TexelKind as K;
+    let best = Machine::best();
+    Some(match kind {
+        K::R8Unorm => (form::<Bytes<1, false>>(best), true),
+        K::Rg8Unorm => (form::<Bytes<2, false>>(best), true),
+        K::Rgba8Unorm => (form::<Bytes<4, false>>(best), true),
+        K::Bgra8Unorm => (form::<Bytes<4, true>>(best), true),
+        K::Rgba8Srgb => (form::<Srgb<false>>(best), false),
+        K::Bgra8Srgb => (form::<Srgb<true>>(best), false),
+        K::R16Unorm => (form::<Unorm16>(best), false),
+        K::R16Sfloat => (form::<Half<1>>(best), false),
+        K::Rg16Sfloat => (form::<Half<2>>(best), false),
+        K::Rgba16Sfloat => (form::<Half<4>>(best), false),
+        K::R32Sfloat => (form::<Float<1>>(best), false),
+        K::Rg32Sfloat => (form::<Float<2>>(best), false),
+        K::Rgba32Sfloat => (form::<Float<4>>(best), false),
+        _ => return None,
+    })
+}
+
+fn form<T: Texels>(machine: Machine) -> Run {
+    #[cfg(target_arch = "x86_64")]
+    {
+        #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
+        unsafe fn avx2<T: Texels>(
+            f: &Fast,
+            view: &ImageView,
+            s: &Sampler,
+            args: &SampleArgs,
+            mask: u16,
+            out: &mut Warp4,
+        ) {
+            body::<wave::simd::Avx2, T>(f, view, s, args, mask, out)
+        }
+        #[target_feature(
+            enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c"
+        )]
+        unsafe fn avx512<T: Texels>(
+            f: &Fast,
+            view: &ImageView,
+            s: &Sampler,
+            args: &SampleArgs,
+            mask: u16,
+            out: &mut Warp4,
+        ) {
+            body::<wave::simd::Avx512, T>(f, view, s, args, mask, out)
+        }
+        match machine {
+            Machine::Avx512 => return avx512::<T>,
+            Machine::Avx2 => return avx2::<T>,
+            Machine::Portable => {}
+        }
+    }
+    let _ = machine;
+    unsafe fn portable<T: Texels>(
+        f: &Fast,
+        view: &ImageView,
+        s: &Sampler,
+        args: &SampleArgs,
+        mask: u16,
+        out: &mut Warp4,
+    ) {
+        body::<wave::simd::Portable, T>(f, view, s, args, mask, out)
+    }
+    portable::<T>
+}
+
+#[cfg(test)]
+impl Fast {
+    /// The same kernels for another machine.
+    pub(super) fn on(&self, kind: TexelKind, machine: Machine) -> Box<Fast> {
+        use TexelKind as K;
+        let run = match kind {
+            K::Rgba8Unorm => form::<Bytes<4, false>>(machine),
+            K::Bgra8Srgb => form::<Srgb<true>>(machine),
+            K::R8Unorm => form::<Bytes<1, false>>(machine),
+            K::Rg8Unorm => form::<Bytes<2, false>>(machine),
+            K::Rgba16Sfloat => form::<Half<4>>(machine),
+            K::R32Sfloat => form::<Float<1>>(machine),
+            K::R16Unorm => form::<Unorm16>(machine),
+            _ => self.run,
+        };
+        Box::new(Fast { run, ..self.clone() })
+    }
+}
+
+/// `f32` bits of a warp's operand.
+#[inline(always)]
+unsafe fn floats<S: Simd>(a: &[u32; 16]) -> S::F {
+    S::from_bits(S::iloadu(a.as_ptr().cast()))
+}
+
+#[inline(always)]
+unsafe fn body<S: Simd, T: Texels>(
+    f: &Fast,
+    view: &ImageView,
+    s: &Sampler,
+    args: &SampleArgs,
+    mask: u16,
+    out: &mut Warp4,
+) {
+    let zero = S::fsplat(0.0);
+    let st = [floats::<S>(&args.coords[0]), floats::<S>(&args.coords[1])];
+    let mut place = Place::<S> {
+        st,
+        offset: [zero; 2],
+        layer: S::isplat(0),
+        dref: zero,
+        border: if bordered(s) { border(view, s) } else { [0; 4] },
+        op: None,
+    };
+    if let Some(o) = args.offsets {
+        for k in 0..2 {
+            place.offset[k] = S::s_to_f(S::iloadu(o[k].as_ptr().cast()));
+        }
+    }
+    if args.arrayed {
+        let a = S::fround_even(floats::<S>(&args.coords[2]));
+        // NaN gives the first layer.
+        let a = S::fmin_raw(S::fmax_raw(a, zero), S::fsplat((view.layers - 1) as f32));
+        place.layer = S::f_to_s_raw(a);
+    }
+    if let (Some(d), Some(op)) = (args.dref, s.compare) {
+        place.op = Some(op);
+        place.dref = floats::<S>(d);
+        if view.format.class == NumClass::Unorm {
+            place.dref = S::fmin_raw(S::fmax_raw(place.dref, zero), S::fsplat(1.0));
+        }
+    }
+
+    let plain = f.count == 1 && s.mag_linear == s.min_linear && s.anisotropy <= 1.0;
+    let mut color = [zero; 4];
+    if plain {
+        at_level::<S, T>(f, s, &place, S::isplat(0), s.mag_linear, !s.mag_linear, S::mask(0), &mut color);
+    } else {
+        let l = lods::<S>(f, view, s, args);
+        several::<S, T>(f, s, &mut place, &l, &mut color);
+    }
+
+    let m = S::mask(mask);
+    for k in 0..4 {
+        let v = match view.channel(k) {
+            Some(c) => {
+                if c < T::N {
+                    S::bits(color[c])
+                } else {
+                    S::isplat(if c == 3 { 1f32.to_bits() } else { 0 })
+                }
+            }
+            None => S::isplat(view.constant(k)),
+        };
+        let p = out[k].as_mut_ptr().cast::<u8>();
+        let v = if mask == 0xffff { v } else { S::isel(m, v, S::iloadu(p)) };
+        S::istoreu(p, v);
+    }
+}
+
+/// All taps and both levels of each.
+#[inline(always)]
+unsafe fn several<S: Simd, T: Texels>(
+    f: &Fast,
+    s: &Sampler,
+    place: &mut Place<S>,
+    l: &Lods<S>,
+    color: &mut [S::F; 4],
+) {
+    let zero = S::fsplat(0.0);
+    let one = S::fsplat(1.0);
+    let (any_linear, any_nearest) = if s.mag_linear == s.min_linear {
+        (s.mag_linear, !s.mag_linear)
+    } else {
+        let magnified = S::mbits(l.magnified);
+        let linear = if s.mag_linear { magnified } else { !magnified };
+        (linear != 0, linear != 0xffff)
+    };
+    let nearest = if s.mag_linear { S::mnot(l.magnified) } else { l.magnified };
+    let passes = if S::many(l.blended) { 2 } else { 1 };
+    let st = place.st;
+    for tap in 0..l.most {
+        if l.most > 1 {
+            // The taps of a lane that has fewer lie somewhere; they do not count.
+            let t = S::fdiv(S::fsplat((tap + 1) as f32), S::fadd(l.taps, one));
+            let t = S::fsub(t, S::fsplat(0.5));
+            for k in 0..2 {
+                place.st[k] = S::fadd(st[k], S::fmul(l.axis[k], t));
+            }
+        }
+        let mut r = [zero; 4];
+        for pass in 0..passes {
+            let level = if pass == 0 { l.fine } else { l.coarse };
+            let mut t = [zero; 4];
+            at_level::<S, T>(f, s, place, level, any_linear, any_nearest, nearest, &mut t);
+            for k in 0..T::N {
+                r[k] = if pass == 0 { t[k] } else { S::fsel(l.blended, mix::<S>(r[k], t[k], l.weight), r[k]) };
+            }
+        }
+        if l.most == 1 {
+            *color = r;
+            return;
+        }
+        let counts = S::flt(S::fsplat(tap as f32), l.taps);
+        for k in 0..T::N {
+            color[k] = S::fsel(counts, S::fadd(color[k], r[k]), color[k]);
+        }
+    }
+    for c in color.iter_mut().take(T::N) {
+        *c = S::fdiv(*c, l.taps);
+    }
+}
+
+/// As the general path's: a product and a sum, each rounded.
+#[inline(always)]
+unsafe fn mix<S: Simd>(a: S::F, b: S::F, w: S::F) -> S::F {
+    S::fadd(a, S::fmul(S::fsub(b, a), w))
+}

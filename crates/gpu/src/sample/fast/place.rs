@@ -1,0 +1,226 @@
+//! One level (of each lane) filtered: coordinates, wrapping, texels, weights.
+
+use super::super::coords::LIMIT;
+use super::super::sampler::{Sampler, Wrap};
+use super::{Fast, Texels, mix};
+use ash::vk::CompareOp;
+use wave::Simd;
+use wave::simd::ops;
+
+/// Where the lanes sample, and what they compare with.
+pub struct Place<S: Simd> {
+    pub st: [S::F; 2],
+    pub offset: [S::F; 2],
+    pub layer: S::I,
+    /// Raw bits.
+    pub border: [u32; 4],
+    pub dref: S::F,
+    pub op: Option<CompareOp>,
+}
+
+/// Levels' properties, a lane each.
+struct Levels<S: Simd> {
+    size: [S::F; 2],
+    texels: [S::I; 2],
+    row_pitch: S::I,
+    /// First texel of the layer.
+    start: S::I,
+}
+
+#[inline(always)]
+unsafe fn levels<S: Simd>(f: &Fast, level: S::I, layer: S::I) -> Levels<S> {
+    if f.count == 1 {
+        let start = S::imul(layer, S::isplat(f.layer_pitch[0]));
+        return Levels {
+            size: [S::fsplat(f.size[0][0]), S::fsplat(f.size[1][0])],
+            texels: [S::isplat(f.texels[0][0]), S::isplat(f.texels[1][0])],
+            row_pitch: S::isplat(f.row_pitch[0]),
+            start,
+        };
+    }
+    let w = pick::<S>(&f.texels[0], level);
+    let h = pick::<S>(&f.texels[1], level);
+    let start = S::imul(layer, pick::<S>(&f.layer_pitch, level));
+    Levels {
+        size: [S::s_to_f(w), S::s_to_f(h)],
+        texels: [w, h],
+        row_pitch: pick::<S>(&f.row_pitch, level),
+        start: S::iadd(start, pick::<S>(&f.start, level)),
+    }
+}
+
+#[inline(always)]
+unsafe fn pick<S: Simd>(table: &[u32; 16], level: S::I) -> S::I {
+    S::ishuffle(S::iloadu(table.as_ptr().cast()), level)
+}
+
+/// Texel numbers along an axis brought inside; lanes of the border are set in `outside`, and 0.
+#[inline(always)]
+unsafe fn wrapped<S: Simd>(mode: Wrap, i: S::I, n: S::I, pow2: bool, outside: &mut S::M) -> S::I {
+    let zero = S::isplat(0);
+    let last = S::isub(n, S::isplat(1));
+    match mode {
+        Wrap::Edge => S::smin(S::smax(i, zero), last),
+        Wrap::Repeat if pow2 => S::iand(i, last),
+        Wrap::MirrorEdge => S::smin(S::ixor(i, ops::sar::<S>(i, 31)), last),
+        Wrap::Border => {
+            // Negative numbers are large as unsigned ones.
+            let out = S::ugt(i, last);
+            *outside = S::mor(*outside, out);
+            S::isel(out, zero, i)
+        }
+        Wrap::Repeat | Wrap::Mirror => {
+            let mirror = matches!(mode, Wrap::Mirror);
+            let period = if mirror { S::iadd(n, n) } else { n };
+            // |i| ≤ 2^24 + 1, so that the quotient is at most one off.
+            let q = S::f_to_s_raw(S::ffloor(S::fdiv(S::s_to_f(i), S::s_to_f(period))));
+            let r = S::isub(i, S::imul(q, period));
+            let r = S::isel(S::sgt(zero, r), S::iadd(r, period), r);
+            let r = S::isel(S::sgt(period, r), r, S::isub(r, period));
+            if !mirror {
+                return r;
+            }
+            let back = S::isub(S::isub(period, S::isplat(1)), r);
+            S::isel(S::sgt(n, r), r, back)
+        }
+    }
+}
+
+/// Reads texels, replaces the border's if there are some, compares. `done`: channels as results, not as they are
+/// filtered.
+#[allow(clippy::too_many_arguments)]
+#[inline(always)]
+unsafe fn read<S: Simd, T: Texels>(
+    f: &Fast,
+    p: &Place<S>,
+    at: S::I,
+    border: bool,
+    outside: S::M,
+    done: bool,
+    out: &mut [S::F; 4],
+) {
+    T::load::<S>(f.base, at, out);
+    if done {
+        T::finish::<S>(out);
+    }
+    if border {
+        for k in 0..T::N {
+            let b = f32::from_bits(p.border[k]);
+            let b = if T::BYTES && !done { b * 255.0 } else { b };
+            out[k] = S::fsel(outside, S::fsplat(b), out[k]);
+        }
+    }
+    if T::N == 1
+        && let Some(op) = p.op
+    {
+        out[0] = compared::<S>(op, p.dref, out[0]);
+    }
+}
+
+/// 1 where the comparison of the reference with the texel holds, 0 elsewhere.
+#[inline(always)]
+unsafe fn compared<S: Simd>(op: CompareOp, d: S::F, t: S::F) -> S::F {
+    let m = match op {
+        CompareOp::LESS => S::flt(d, t),
+        CompareOp::EQUAL => S::feq(d, t),
+        CompareOp::LESS_OR_EQUAL => S::fle(d, t),
+        CompareOp::GREATER => S::flt(t, d),
+        CompareOp::NOT_EQUAL => S::fne(d, t),
+        CompareOp::GREATER_OR_EQUAL => S::fle(t, d),
+        CompareOp::ALWAYS => S::mask(0xffff),
+        _ => S::mask(0),
+    };
+    S::fsel(m, S::fsplat(1.0), S::fsplat(0.0))
+}
+
+/// The lanes' places on their levels, filtered linearly or not; lanes of `nearest` take the nearest texel where both
+/// kinds occur.
+#[allow(clippy::too_many_arguments)]
+#[inline(always)]
+pub unsafe fn at_level<S: Simd, T: Texels>(
+    f: &Fast,
+    s: &Sampler,
+    p: &Place<S>,
+    level: S::I,
+    any_linear: bool,
+    any_nearest: bool,
+    nearest: S::M,
+    out: &mut [S::F; 4],
+) {
+    let l = levels::<S>(f, level, p.layer);
+    let mut u = [S::fsplat(0.0); 2];
+    for k in 0..2 {
+        let scaled = if s.unnormalized { p.st[k] } else { S::fmul(p.st[k], l.size[k]) };
+        let v = S::fadd(scaled, p.offset[k]);
+        // NaN gives the lower end.
+        u[k] = S::fmin_raw(S::fmax_raw(v, S::fsplat(-LIMIT)), S::fsplat(LIMIT));
+    }
+    if any_linear {
+        linear::<S, T>(f, s, p, &l, &u, out);
+    }
+    if any_nearest {
+        let mut outside = S::mask(0);
+        let mut at = l.start;
+        for k in 0..2 {
+            let i = S::f_to_s_raw(S::ffloor(u[k]));
+            let i = wrapped::<S>(s.wrap[k], i, l.texels[k], f.pow2[k], &mut outside);
+            let step = if k == 0 { ops::shl::<S>(i, T::SHIFT) } else { S::imul(i, l.row_pitch) };
+            at = S::iadd(at, step);
+        }
+        let mut t = [S::fsplat(0.0); 4];
+        read::<S, T>(f, p, at, bordered(s), outside, true, &mut t);
+        for k in 0..T::N {
+            out[k] = if any_linear { S::fsel(nearest, t[k], out[k]) } else { t[k] };
+        }
+    }
+}
+
+/// Coordinates outside may meet the border's colour.
+#[inline(always)]
+pub fn bordered(s: &Sampler) -> bool {
+    matches!(s.wrap[0], Wrap::Border) || matches!(s.wrap[1], Wrap::Border)
+}
+
+/// The 2×2 texels around each place, weighted.
+#[inline(always)]
+unsafe fn linear<S: Simd, T: Texels>(
+    f: &Fast,
+    s: &Sampler,
+    p: &Place<S>,
+    l: &Levels<S>,
+    u: &[S::F; 2],
+    out: &mut [S::F; 4],
+) {
+    let half = S::fsplat(0.5);
+    let mut weight = [half; 2];
+    let mut steps = [[l.start; 2]; 2];
+    let mut outside = [[S::mask(0); 2]; 2];
+    for k in 0..2 {
+        let v = S::fsub(u[k], half);
+        let base = S::ffloor(v);
+        weight[k] = S::fsub(v, base);
+        let i = S::f_to_s_raw(base);
+        for side in 0..2 {
+            let i = if side == 1 { S::iadd(i, S::isplat(1)) } else { i };
+            let i = wrapped::<S>(s.wrap[k], i, l.texels[k], f.pow2[k], &mut outside[k][side]);
+            steps[k][side] = if k == 0 {
+                ops::shl::<S>(i, T::SHIFT)
+            } else {
+                S::iadd(S::imul(i, l.row_pitch), l.start)
+            };
+        }
+    }
+    let border = bordered(s);
+    for y in 0..2 {
+        let (mut a, mut b) = ([half; 4], [half; 4]);
+        let m = S::mor(outside[0][0], outside[1][y]);
+        read::<S, T>(f, p, S::iadd(steps[0][0], steps[1][y]), border, m, false, &mut a);
+        let m = S::mor(outside[0][1], outside[1][y]);
+        read::<S, T>(f, p, S::iadd(steps[0][1], steps[1][y]), border, m, false, &mut b);
+        for k in 0..T::N {
+            let row = mix::<S>(a[k], b[k], weight[0]);
+            out[k] = if y == 0 { row } else { mix::<S>(out[k], row, weight[1]) };
+        }
+    }
+    T::finish::<S>(out);
+}
