@@ -359,6 +359,8 @@ fn kernels_agree_with_the_general_path() {
         (flat(vk::Format::R8G8_UNORM), vk::ImageViewType::TYPE_2D_ARRAY),
         (flat(vk::Format::R16G16B16A16_SFLOAT), vk::ImageViewType::TYPE_2D_ARRAY),
         (power, vk::ImageViewType::TYPE_2D),
+        (info_2d(vk::Format::R8G8B8A8_UNORM, 8, 4), vk::ImageViewType::TYPE_2D),
+        (info_2d(vk::Format::B8G8R8A8_SRGB, 7, 5), vk::ImageViewType::TYPE_2D),
         (depth, vk::ImageViewType::TYPE_2D),
         (deep, vk::ImageViewType::TYPE_2D),
         (flat(vk::Format::R16_UINT), vk::ImageViewType::TYPE_2D_ARRAY),

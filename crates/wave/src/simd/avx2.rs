@@ -183,6 +183,18 @@ impl Simd for Avx2 {
         ]
     }
     #[inline(always)]
+    unsafe fn lgather(base: *const u8, off: Self::I) -> Self::L {
+        let mid = base.wrapping_add(1 << 31).cast::<i64>();
+        let flip = _mm256_set1_epi32(i32::MIN);
+        let (a, b) = (_mm256_xor_si256(off[0], flip), _mm256_xor_si256(off[1], flip));
+        [
+            _mm256_i32gather_epi64::<1>(mid, _mm256_castsi256_si128(a)),
+            _mm256_i32gather_epi64::<1>(mid, _mm256_extracti128_si256::<1>(a)),
+            _mm256_i32gather_epi64::<1>(mid, _mm256_castsi256_si128(b)),
+            _mm256_i32gather_epi64::<1>(mid, _mm256_extracti128_si256::<1>(b)),
+        ]
+    }
+    #[inline(always)]
     unsafe fn dload(p: *const u8) -> Self::D {
         let p = p.cast::<f64>();
         [_mm256_load_pd(p), _mm256_load_pd(p.add(4)), _mm256_load_pd(p.add(8)), _mm256_load_pd(p.add(12))]

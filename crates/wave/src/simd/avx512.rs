@@ -140,6 +140,15 @@ impl Simd for Avx512 {
         _mm512_mask_i32gather_epi32::<1>(_mm512_setzero_si512(), m, off, mid.cast())
     }
     #[inline(always)]
+    unsafe fn lgather(base: *const u8, off: Self::I) -> Self::L {
+        let mid = base.wrapping_add(1 << 31).cast::<i64>();
+        let off = _mm512_xor_si512(off, _mm512_set1_epi32(i32::MIN));
+        [
+            _mm512_i32gather_epi64::<1>(_mm512_castsi512_si256(off), mid),
+            _mm512_i32gather_epi64::<1>(_mm512_extracti64x4_epi64::<1>(off), mid),
+        ]
+    }
+    #[inline(always)]
     unsafe fn dload(p: *const u8) -> Self::D {
         [_mm512_load_pd(p.cast()), _mm512_load_pd(p.add(64).cast())]
     }

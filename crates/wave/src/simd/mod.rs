@@ -47,6 +47,8 @@ pub trait Simd: Copy + 'static {
     unsafe fn istore_mask(p: *mut u8, m: Self::M, a: Self::I);
     /// 32 bits at base + off (unsigned bytes) of each lane in `m`; 0 elsewhere.
     unsafe fn igather(base: *const u8, off: Self::I, m: Self::M) -> Self::I;
+    /// 64 bits at base + off (unsigned bytes, any alignment) of every lane.
+    unsafe fn lgather(base: *const u8, off: Self::I) -> Self::L;
     unsafe fn dload(p: *const u8) -> Self::D;
     unsafe fn dstore(p: *mut u8, a: Self::D);
     unsafe fn lload(p: *const u8) -> Self::L;

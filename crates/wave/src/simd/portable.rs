@@ -98,6 +98,11 @@ impl Simd for Portable {
     }
 
     #[inline(always)]
+    unsafe fn lgather(base: *const u8, off: Self::I) -> Self::L {
+        each!(i => base.add(off[i] as usize).cast::<u64>().read_unaligned())
+    }
+
+    #[inline(always)]
     unsafe fn fsplat(x: f32) -> Self::F {
         [x; 16]
     }

@@ -152,9 +152,7 @@ fn form<T: Texels>(machine: Machine) -> Run {
         ) {
             body::<wave::simd::Avx2, T>(f, view, s, args, mask, out)
         }
-        #[target_feature(
-            enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c"
-        )]
+        #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
         unsafe fn avx512<T: Texels>(
             f: &Fast,
             view: &ImageView,
@@ -221,6 +219,19 @@ unsafe fn body<S: Simd, T: Texels>(
 ) {
     let zero = S::fsplat(0.0);
     let st = [floats::<S>(&args.coords[0]), floats::<S>(&args.coords[1])];
+    let mut color = [zero; 4];
+    let plain = f.count == 1 && s.mag_linear == s.min_linear && s.anisotropy <= 1.0;
+    let simple = T::WORD
+        && plain
+        && s.mag_linear
+        && args.offsets.is_none()
+        && !args.arrayed
+        && !s.unnormalized
+        && !bordered(s);
+    if simple {
+        place::simple::<S, T>(f, s, &st, &mut color);
+        return finish::<S, T>(view, &color, mask, out);
+    }
     let mut place = Place::<S> {
         st,
         offset: [zero; 2],
@@ -248,15 +259,24 @@ unsafe fn body<S: Simd, T: Texels>(
         }
     }
 
-    let plain = f.count == 1 && s.mag_linear == s.min_linear && s.anisotropy <= 1.0;
-    let mut color = [zero; 4];
     if plain {
         at_level::<S, T>(f, s, &place, S::isplat(0), s.mag_linear, !s.mag_linear, S::mask(0), &mut color);
     } else {
         let l = lods::<S>(f, view, s, args);
         several::<S, T>(f, s, &mut place, &l, &mut color);
     }
+    finish::<S, T>(view, &color, mask, out);
+}
 
+/// Swizzles, and stores the active lanes.
+#[inline(always)]
+unsafe fn finish<S: Simd, T: Texels>(view: &ImageView, color: &[S::F; 4], mask: u16, out: &mut Warp4) {
+    if view.identity && T::N == 4 && mask == 0xffff {
+        for k in 0..4 {
+            S::istoreu(out[k].as_mut_ptr().cast(), S::bits(color[k]));
+        }
+        return;
+    }
     let m = S::mask(mask);
     for k in 0..4 {
         let v = match view.channel(k) {
@@ -311,7 +331,8 @@ unsafe fn several<S: Simd, T: Texels>(
             let mut t = [zero; 4];
             at_level::<S, T>(f, s, place, level, any_linear, any_nearest, nearest, &mut t);
             for k in 0..T::N {
-                r[k] = if pass == 0 { t[k] } else { S::fsel(l.blended, mix::<S>(r[k], t[k], l.weight), r[k]) };
+                r[k] =
+                    if pass == 0 { t[k] } else { S::fsel(l.blended, mix::<S>(r[k], t[k], l.weight), r[k]) };
             }
         }
         if l.most == 1 {

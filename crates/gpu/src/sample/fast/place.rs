@@ -2,6 +2,7 @@
 
 use super::super::coords::LIMIT;
 use super::super::sampler::{Sampler, Wrap};
+use super::texels::words;
 use super::{Fast, Texels, mix};
 use ash::vk::CompareOp;
 use wave::Simd;
@@ -181,6 +182,51 @@ pub fn bordered(s: &Sampler) -> bool {
     matches!(s.wrap[0], Wrap::Border) || matches!(s.wrap[1], Wrap::Border)
 }
 
+/// [`linear`] for texels of one word each on one level without layers, offsets, borders and comparison: few enough
+/// values that they stay in registers.
+#[inline(always)]
+pub unsafe fn simple<S: Simd, T: Texels>(f: &Fast, s: &Sampler, st: &[S::F; 2], out: &mut [S::F; 4]) {
+    let half = S::fsplat(0.5);
+    let one = S::isplat(1);
+    let mut weight = [half; 2];
+    let mut i = [[one; 2]; 2];
+    let mut none = S::mask(0);
+    for k in 0..2 {
+        let u = S::fmul(st[k], S::fsplat(f.size[k][0]));
+        let v = S::fsub(S::fmin_raw(S::fmax_raw(u, S::fsplat(-LIMIT)), S::fsplat(LIMIT)), half);
+        let base = S::ffloor(v);
+        weight[k] = S::fsub(v, base);
+        let n = S::isplat(f.texels[k][0]);
+        let a = S::f_to_s_raw(base);
+        i[k][0] = wrapped::<S>(s.wrap[k], a, n, f.pow2[k], &mut none);
+        i[k][1] = wrapped::<S>(s.wrap[k], S::iadd(a, one), n, f.pow2[k], &mut none);
+    }
+    let pairs = S::mbits(S::ieq(S::iadd(i[0][0], one), i[0][1])) == 0xffff;
+    let x = [ops::shl::<S>(i[0][0], 2), ops::shl::<S>(i[0][1], 2)];
+    let pitch = S::isplat(f.row_pitch[0]);
+    // All words are on their way before the first is used.
+    let mut w = [[one; 2]; 2];
+    for y in 0..2 {
+        let row = S::imul(i[1][y], pitch);
+        if pairs {
+            let both = S::lgather(f.base, S::iadd(row, x[0]));
+            w[y] = [S::lo(both), S::hi(both)];
+        } else {
+            w[y] = [words::<S>(f.base, S::iadd(row, x[0])), words::<S>(f.base, S::iadd(row, x[1]))];
+        }
+    }
+    for y in 0..2 {
+        let (mut a, mut b) = ([half; 4], [half; 4]);
+        T::unpack::<S>(w[y][0], &mut a);
+        T::unpack::<S>(w[y][1], &mut b);
+        for k in 0..T::N {
+            let row = mix::<S>(a[k], b[k], weight[0]);
+            out[k] = if y == 0 { row } else { mix::<S>(out[k], row, weight[1]) };
+        }
+    }
+    T::finish::<S>(out);
+}
+
 /// The 2×2 texels around each place, weighted.
 #[inline(always)]
 unsafe fn linear<S: Simd, T: Texels>(
@@ -203,11 +249,8 @@ unsafe fn linear<S: Simd, T: Texels>(
         for side in 0..2 {
             let i = if side == 1 { S::iadd(i, S::isplat(1)) } else { i };
             let i = wrapped::<S>(s.wrap[k], i, l.texels[k], f.pow2[k], &mut outside[k][side]);
-            steps[k][side] = if k == 0 {
-                ops::shl::<S>(i, T::SHIFT)
-            } else {
-                S::iadd(S::imul(i, l.row_pitch), l.start)
-            };
+            steps[k][side] =
+                if k == 0 { ops::shl::<S>(i, T::SHIFT) } else { S::iadd(S::imul(i, l.row_pitch), l.start) };
         }
     }
     let border = bordered(s);

@@ -27,6 +27,10 @@ pub trait Texels: 'static {
     /// # Safety
     /// All offsets are those of texels; `base` is aligned to 4.
     unsafe fn load<S: Simd>(base: *const u8, at: S::I, out: &mut [S::F; 4]);
+    /// Channels of texels of one word each; only where `SHIFT` is 2 and `WORD` is set.
+    #[inline(always)]
+    unsafe fn unpack<S: Simd>(_: S::I, _: &mut [S::F; 4]) {}
+    const WORD: bool = false;
     /// Filtered channels to the result.
     #[inline(always)]
     unsafe fn finish<S: Simd>(t: &mut [S::F; 4]) {
@@ -38,8 +42,9 @@ pub trait Texels: 'static {
     }
 }
 
+/// One word at each offset.
 #[inline(always)]
-unsafe fn words<S: Simd>(base: *const u8, at: S::I) -> S::I {
+pub unsafe fn words<S: Simd>(base: *const u8, at: S::I) -> S::I {
     S::igather(base, at, S::mask(0xffff))
 }
 
@@ -64,7 +69,11 @@ impl<const N: usize, const BGR: bool> Texels for Bytes<N, BGR> {
     const BYTES: bool = true;
     #[inline(always)]
     unsafe fn load<S: Simd>(base: *const u8, at: S::I, out: &mut [S::F; 4]) {
-        let w = if N == 4 { words::<S>(base, at) } else { narrow::<S>(base, at) };
+        Self::unpack::<S>(if N == 4 { words::<S>(base, at) } else { narrow::<S>(base, at) }, out);
+    }
+    const WORD: bool = N == 4;
+    #[inline(always)]
+    unsafe fn unpack<S: Simd>(w: S::I, out: &mut [S::F; 4]) {
         for i in 0..N {
             let k = if BGR && i != 3 { 2 - i } else { i };
             out[k] = S::s_to_f(byte::<S>(w, i as u32));
@@ -80,7 +89,11 @@ impl<const BGR: bool> Texels for Srgb<BGR> {
     const SHIFT: u32 = 2;
     #[inline(always)]
     unsafe fn load<S: Simd>(base: *const u8, at: S::I, out: &mut [S::F; 4]) {
-        let w = words::<S>(base, at);
+        Self::unpack::<S>(words::<S>(base, at), out);
+    }
+    const WORD: bool = true;
+    #[inline(always)]
+    unsafe fn unpack<S: Simd>(w: S::I, out: &mut [S::F; 4]) {
         let table = srgb8_table().as_ptr().cast::<u8>();
         for i in 0..3 {
             let k = if BGR { 2 - i } else { i };
