@@ -118,6 +118,7 @@ pub(crate) static EXTENSIONS: &[Extension] = &[
     Extension { name: c"VK_KHR_maintenance5", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_maintenance6", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_maintenance7", spec_version: 1, instance: false },
+    Extension { name: c"VK_KHR_maintenance8", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_map_memory2", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_multiview", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_pipeline_executable_properties", spec_version: 1, instance: false },
@@ -293,6 +294,7 @@ pub(crate) static REQUIRED_FEATURES: &[(&str, &[&str])] = &[
     ("VK_KHR_maintenance5", &["maintenance5"]),
     ("VK_KHR_maintenance6", &["maintenance6"]),
     ("VK_KHR_maintenance7", &["maintenance7"]),
+    ("VK_KHR_maintenance8", &["maintenance8"]),
     ("VK_KHR_multiview", &["multiview"]),
     ("VK_KHR_pipeline_executable_properties", &["pipelineExecutableInfo"]),
     ("VK_KHR_present_id", &["presentId"]),
@@ -438,48 +440,49 @@ pub(crate) mod id {
     pub(crate) const VK_KHR_MAINTENANCE5: usize = 111;
     pub(crate) const VK_KHR_MAINTENANCE6: usize = 112;
     pub(crate) const VK_KHR_MAINTENANCE7: usize = 113;
-    pub(crate) const VK_KHR_MAP_MEMORY2: usize = 114;
-    pub(crate) const VK_KHR_MULTIVIEW: usize = 115;
-    pub(crate) const VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES: usize = 116;
-    pub(crate) const VK_KHR_PIPELINE_LIBRARY: usize = 117;
-    pub(crate) const VK_KHR_PRESENT_ID: usize = 118;
-    pub(crate) const VK_KHR_PRESENT_WAIT: usize = 119;
-    pub(crate) const VK_KHR_PUSH_DESCRIPTOR: usize = 120;
-    pub(crate) const VK_KHR_RELAXED_BLOCK_LAYOUT: usize = 121;
-    pub(crate) const VK_KHR_ROBUSTNESS2: usize = 122;
-    pub(crate) const VK_KHR_SAMPLER_MIRROR_CLAMP_TO_EDGE: usize = 123;
-    pub(crate) const VK_KHR_SEPARATE_DEPTH_STENCIL_LAYOUTS: usize = 124;
-    pub(crate) const VK_KHR_SHADER_ATOMIC_INT64: usize = 125;
-    pub(crate) const VK_KHR_SHADER_CLOCK: usize = 126;
-    pub(crate) const VK_KHR_SHADER_DRAW_PARAMETERS: usize = 127;
-    pub(crate) const VK_KHR_SHADER_EXPECT_ASSUME: usize = 128;
-    pub(crate) const VK_KHR_SHADER_FLOAT16_INT8: usize = 129;
-    pub(crate) const VK_KHR_SHADER_FLOAT_CONTROLS: usize = 130;
-    pub(crate) const VK_KHR_SHADER_FLOAT_CONTROLS2: usize = 131;
-    pub(crate) const VK_KHR_SHADER_INTEGER_DOT_PRODUCT: usize = 132;
-    pub(crate) const VK_KHR_SHADER_MAXIMAL_RECONVERGENCE: usize = 133;
-    pub(crate) const VK_KHR_SHADER_NON_SEMANTIC_INFO: usize = 134;
-    pub(crate) const VK_KHR_SHADER_RELAXED_EXTENDED_INSTRUCTION: usize = 135;
-    pub(crate) const VK_KHR_SHADER_SUBGROUP_EXTENDED_TYPES: usize = 136;
-    pub(crate) const VK_KHR_SHADER_SUBGROUP_ROTATE: usize = 137;
-    pub(crate) const VK_KHR_SHADER_SUBGROUP_UNIFORM_CONTROL_FLOW: usize = 138;
-    pub(crate) const VK_KHR_SHADER_TERMINATE_INVOCATION: usize = 139;
-    pub(crate) const VK_KHR_SPIRV_1_4: usize = 140;
-    pub(crate) const VK_KHR_STORAGE_BUFFER_STORAGE_CLASS: usize = 141;
-    pub(crate) const VK_KHR_SURFACE: usize = 142;
-    pub(crate) const VK_KHR_SURFACE_PROTECTED_CAPABILITIES: usize = 143;
-    pub(crate) const VK_KHR_SWAPCHAIN: usize = 144;
-    pub(crate) const VK_KHR_SWAPCHAIN_MUTABLE_FORMAT: usize = 145;
-    pub(crate) const VK_KHR_SYNCHRONIZATION2: usize = 146;
-    pub(crate) const VK_KHR_TIMELINE_SEMAPHORE: usize = 147;
-    pub(crate) const VK_KHR_UNIFORM_BUFFER_STANDARD_LAYOUT: usize = 148;
-    pub(crate) const VK_KHR_VARIABLE_POINTERS: usize = 149;
-    pub(crate) const VK_KHR_VERTEX_ATTRIBUTE_DIVISOR: usize = 150;
-    pub(crate) const VK_KHR_VULKAN_MEMORY_MODEL: usize = 151;
-    pub(crate) const VK_KHR_WORKGROUP_MEMORY_EXPLICIT_LAYOUT: usize = 152;
-    pub(crate) const VK_KHR_XCB_SURFACE: usize = 153;
-    pub(crate) const VK_KHR_XLIB_SURFACE: usize = 154;
-    pub(crate) const VK_KHR_ZERO_INITIALIZE_WORKGROUP_MEMORY: usize = 155;
+    pub(crate) const VK_KHR_MAINTENANCE8: usize = 114;
+    pub(crate) const VK_KHR_MAP_MEMORY2: usize = 115;
+    pub(crate) const VK_KHR_MULTIVIEW: usize = 116;
+    pub(crate) const VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES: usize = 117;
+    pub(crate) const VK_KHR_PIPELINE_LIBRARY: usize = 118;
+    pub(crate) const VK_KHR_PRESENT_ID: usize = 119;
+    pub(crate) const VK_KHR_PRESENT_WAIT: usize = 120;
+    pub(crate) const VK_KHR_PUSH_DESCRIPTOR: usize = 121;
+    pub(crate) const VK_KHR_RELAXED_BLOCK_LAYOUT: usize = 122;
+    pub(crate) const VK_KHR_ROBUSTNESS2: usize = 123;
+    pub(crate) const VK_KHR_SAMPLER_MIRROR_CLAMP_TO_EDGE: usize = 124;
+    pub(crate) const VK_KHR_SEPARATE_DEPTH_STENCIL_LAYOUTS: usize = 125;
+    pub(crate) const VK_KHR_SHADER_ATOMIC_INT64: usize = 126;
+    pub(crate) const VK_KHR_SHADER_CLOCK: usize = 127;
+    pub(crate) const VK_KHR_SHADER_DRAW_PARAMETERS: usize = 128;
+    pub(crate) const VK_KHR_SHADER_EXPECT_ASSUME: usize = 129;
+    pub(crate) const VK_KHR_SHADER_FLOAT16_INT8: usize = 130;
+    pub(crate) const VK_KHR_SHADER_FLOAT_CONTROLS: usize = 131;
+    pub(crate) const VK_KHR_SHADER_FLOAT_CONTROLS2: usize = 132;
+    pub(crate) const VK_KHR_SHADER_INTEGER_DOT_PRODUCT: usize = 133;
+    pub(crate) const VK_KHR_SHADER_MAXIMAL_RECONVERGENCE: usize = 134;
+    pub(crate) const VK_KHR_SHADER_NON_SEMANTIC_INFO: usize = 135;
+    pub(crate) const VK_KHR_SHADER_RELAXED_EXTENDED_INSTRUCTION: usize = 136;
+    pub(crate) const VK_KHR_SHADER_SUBGROUP_EXTENDED_TYPES: usize = 137;
+    pub(crate) const VK_KHR_SHADER_SUBGROUP_ROTATE: usize = 138;
+    pub(crate) const VK_KHR_SHADER_SUBGROUP_UNIFORM_CONTROL_FLOW: usize = 139;
+    pub(crate) const VK_KHR_SHADER_TERMINATE_INVOCATION: usize = 140;
+    pub(crate) const VK_KHR_SPIRV_1_4: usize = 141;
+    pub(crate) const VK_KHR_STORAGE_BUFFER_STORAGE_CLASS: usize = 142;
+    pub(crate) const VK_KHR_SURFACE: usize = 143;
+    pub(crate) const VK_KHR_SURFACE_PROTECTED_CAPABILITIES: usize = 144;
+    pub(crate) const VK_KHR_SWAPCHAIN: usize = 145;
+    pub(crate) const VK_KHR_SWAPCHAIN_MUTABLE_FORMAT: usize = 146;
+    pub(crate) const VK_KHR_SYNCHRONIZATION2: usize = 147;
+    pub(crate) const VK_KHR_TIMELINE_SEMAPHORE: usize = 148;
+    pub(crate) const VK_KHR_UNIFORM_BUFFER_STANDARD_LAYOUT: usize = 149;
+    pub(crate) const VK_KHR_VARIABLE_POINTERS: usize = 150;
+    pub(crate) const VK_KHR_VERTEX_ATTRIBUTE_DIVISOR: usize = 151;
+    pub(crate) const VK_KHR_VULKAN_MEMORY_MODEL: usize = 152;
+    pub(crate) const VK_KHR_WORKGROUP_MEMORY_EXPLICIT_LAYOUT: usize = 153;
+    pub(crate) const VK_KHR_XCB_SURFACE: usize = 154;
+    pub(crate) const VK_KHR_XLIB_SURFACE: usize = 155;
+    pub(crate) const VK_KHR_ZERO_INITIALIZE_WORKGROUP_MEMORY: usize = 156;
 }
 
 /// Extensions promoted to core 1.1, 1.2 and 1.3: a 1.3 device can have them all.
