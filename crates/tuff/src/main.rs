@@ -1,5 +1,6 @@
 //! `tuff`: what the driver is, and programs run on it.
 
+mod city;
 mod demo;
 mod info;
 mod picture;
@@ -16,7 +17,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Task {
-    /// Run a compute workload that makes a picture; print and draw what it measured.
+    /// Draw a city and march a ball; write the pictures, print what was measured.
     Demo(demo::Args),
     /// What the driver reports, in short.
     Info,
@@ -33,7 +34,10 @@ enum Task {
 
 fn main() -> ExitCode {
     let result = match Cli::parse().task {
-        Task::Child => return client::session::serve(),
+        Task::Child => {
+            let mut memory = city::Memory::default();
+            return client::session::serve_with(|context, ask| memory.answer(context, ask));
+        }
         Task::Demo(args) => demo::run(&args),
         Task::Info => info::run(),
         Task::Run { program } => run(&program),

@@ -1,30 +1,14 @@
-//! `tuff demo`: the march kernel draws a noisy ball by ray marching, on Tuff and on the installed peers. Every driver
-//! runs in a child process of its own, through the Vulkan loader, or without one by loading the driver itself.
+//! The march kernel draws a noisy ball by ray marching.
 
+use super::{Args, ask, device, draw_bars, voice};
 use crate::picture::Picture;
 use client::drivers::{self, Driver, Threads};
 use client::kernels::{self, MARCH_SIDE};
 use client::measure::min;
-use client::session::{Answer, Request, Voice};
+use client::session::{Answer, Request};
 use std::io::IsTerminal;
-use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::time::Duration;
 
 const KERNEL: &str = "march";
-
-#[derive(clap::Args)]
-pub struct Args {
-    /// Where the picture goes; default: tuff-demo.png in the target folder.
-    #[arg(long)]
-    out: Option<PathBuf>,
-    /// Rounds of each timing; the best one counts.
-    #[arg(long, default_value_t = 5)]
-    rounds: usize,
-    /// Width of the thumbnail in characters; 0 for none.
-    #[arg(long, default_value_t = 64)]
-    columns: usize,
-}
 
 /// Best times of one driver in seconds.
 struct Figures {
@@ -40,9 +24,6 @@ pub fn run(args: &Args) -> client::Result<()> {
     let (drivers, absent) = drivers::all();
     let side = MARCH_SIDE as usize;
     println!("A noisy ball, ray marched by a compute shader at {side}×{side}.\n");
-    if client::Library::loader().is_err() {
-        println!("No Vulkan loader on this machine: each driver's library is loaded directly.\n");
-    }
     println!("{:12} {:>20} {:>16} {:>18}", "", "create + first", "run, 1 thread", "run, all threads");
     println!("{:12} {:>20} {:>16} {:>18}", "", "dispatch, ms (CPU)", "ms (CPU)", "ms (wall)");
     let mut own: Option<Figures> = None;
@@ -80,7 +61,7 @@ pub fn run(args: &Args) -> client::Result<()> {
     let rgba = words.iter().flat_map(|w| w.to_le_bytes()).collect();
     // The shader's y grows upwards.
     let picture = Picture { width: side, height: side, rgba }.flipped();
-    let path = args.out.clone().unwrap_or_else(default_path);
+    let path = args.path("-march");
     picture.write_png(&path).map_err(client::Error)?;
     if args.columns > 0 {
         let colours = std::io::stdout().is_terminal();
@@ -88,17 +69,6 @@ pub fn run(args: &Args) -> client::Result<()> {
     }
     println!("The picture: {}", path.display());
     Ok(())
-}
-
-/// A bar a driver, the longest time the whole width.
-fn draw_bars<'a>(title: &str, times: impl Iterator<Item = (&'a String, f64)> + Clone) {
-    const WIDTH: f64 = 50.0;
-    let longest = times.clone().map(|(_, t)| t).fold(0.0, f64::max);
-    println!("\n{title}");
-    for (name, time) in times {
-        let length = (time / longest * WIDTH).round().max(1.0) as usize;
-        println!("  {name:12} {} {:.2} ms", "█".repeat(length), time * 1e3);
-    }
 }
 
 fn agreement(driver: &Driver, own: &[u32], peer: &[u32]) -> String {
@@ -109,10 +79,7 @@ fn agreement(driver: &Driver, own: &[u32], peer: &[u32]) -> String {
 }
 
 fn measure(driver: &Driver, rounds: usize) -> client::Result<Figures> {
-    let device = match ask(driver, Threads::All, &Request::Hello)? {
-        Answer::Hello { device, driver } => format!("{device} ({driver})"),
-        other => return Err(client::Error(format!("unexpected answer {other:?}"))),
-    };
+    let device = device(driver)?;
     let create = Request::Create { kernel: KERNEL.into() };
     let mut creates = Vec::new();
     for _ in 0..rounds.min(3) {
@@ -134,28 +101,10 @@ fn measure(driver: &Driver, rounds: usize) -> client::Result<Figures> {
     Ok(Figures { device, create: min(&creates), one: min(&ones), all: min(&alls), words })
 }
 
-fn voice(driver: &Driver, threads: Threads) -> client::Result<Voice> {
-    let this = std::env::current_exe().map_err(|e| client::Error(format!("own path: {e}")))?;
-    let mut command = Command::new(this);
-    command.arg("child");
-    Voice::start(command, driver, threads, Duration::from_secs(120))
-}
-
-/// Asks a fresh child one thing.
-fn ask(driver: &Driver, threads: Threads, request: &Request) -> client::Result<Answer> {
-    voice(driver, threads)?.ask(request).map_err(client::Error)
-}
-
 /// Wall and CPU seconds of an answer.
 fn span(answer: Answer) -> client::Result<(f64, f64)> {
     match answer {
         Answer::Span { wall, cpu } => Ok((wall, cpu)),
         other => Err(client::Error(format!("unexpected answer {other:?}"))),
     }
-}
-
-/// Beside the profile's folder that this program lies in.
-fn default_path() -> PathBuf {
-    let exe = std::env::current_exe().unwrap_or_default();
-    exe.ancestors().nth(2).unwrap_or(Path::new(".")).join("tuff-demo.png")
 }

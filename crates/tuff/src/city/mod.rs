@@ -1,0 +1,241 @@
+//! A city by the sea, made of triangles: a shadow pass, then a pass with 4 samples a pixel, lit, textured and shadowed,
+//! through the public Vulkan API.
+
+mod child;
+mod math;
+mod mesh;
+mod texels;
+
+pub use child::{Answer, Ask, Memory};
+
+use ash::vk;
+use client::graphics::{
+    Attachment, Bindings, Image, ImageInfo, Load, Pass, Pipeline, PipelineInfo, Resource, Sampler, barrier,
+};
+use client::{Buffer, Context, Result};
+use std::rc::Rc;
+
+/// Width and height of the picture in pixels.
+pub const SIZE: [u32; 2] = [1280, 720];
+/// Side of a tile of the heat map in pixels.
+pub const TILE: u32 = 64;
+const SHADOW: u32 = 2048;
+const SAMPLES: u32 = 4;
+const COLOUR: vk::Format = vk::Format::R8G8B8A8_UNORM;
+const DEPTH: vk::Format = vk::Format::D32_SFLOAT;
+
+macro_rules! spirv {
+    ($name:literal) => {
+        include_bytes!(concat!("../../shaders/", $name, ".spv"))
+    };
+}
+
+/// Tiles of the heat map, across and down.
+pub fn tiles() -> [u32; 2] {
+    SIZE.map(|s| s.div_ceil(TILE))
+}
+
+/// What stays from frame to frame.
+pub struct City {
+    context: Rc<Context>,
+    vertices: Buffer,
+    indices: Buffer,
+    count: u32,
+    counts: Buffer,
+    shadow: Image,
+    colour: Image,
+    depth: Image,
+    picture: Image,
+    bindings: Bindings,
+    // Named by the bindings.
+    _frame: Buffer,
+    _detail: (Image, Sampler),
+    _compare: Sampler,
+}
+
+/// The pipelines of a frame.
+pub struct Pipelines {
+    shadow: Pipeline,
+    city: Pipeline,
+    sky: Pipeline,
+}
+
+/// Matrices, eye, sun, and the rays of the picture's corners, as the shaders' uniform block has them.
+fn frame() -> Vec<u8> {
+    let (eye, target) = ([-13.5, 6.2, 27.0], [2.0, 1.6, -4.0]);
+    let sun = math::normalized([-0.62, 0.5, 0.42]);
+    let half = 0.46;
+    let aspect = SIZE[0] as f32 / SIZE[1] as f32;
+    let view = math::product(&math::perspective(half, aspect, 0.5, 260.0), &math::looking(eye, target));
+    let from = sun.map(|s| s * 70.0);
+    let light = math::product(&math::parallel(44.0, 140.0), &math::looking(from, [0.0, 0.0, 0.0]));
+    let [right, down, forward] = math::axes(eye, target);
+    let wide = |a: math::Vec3, by: f32| [a[0] * by, a[1] * by, a[2] * by, 0.0];
+    let rays = [wide(right, half * aspect), wide(down, half), wide(forward, 1.0), [0.0; 4]];
+    let vectors = [[eye[0], eye[1], eye[2], 1.0], [sun[0], sun[1], sun[2], 0.0]];
+    let floats = view.into_iter().chain(light).chain(vectors).chain(rays).flatten();
+    floats.flat_map(f32::to_le_bytes).collect()
+}
+
+impl City {
+    pub fn new(context: &Rc<Context>) -> Result<Self> {
+        let mesh = mesh::build();
+        let indices: Vec<u8> = mesh.indices.iter().flat_map(|i| i.to_le_bytes()).collect();
+        let mut info = ImageInfo::texture(COLOUR, [texels::SIDE; 2]);
+        (info.layers, info.mips) = (texels::LAYERS, texels::MIPS);
+        let detail = Image::with_texels(context, info, &texels::build())?;
+        let linear = Sampler::new(
+            context,
+            &vk::SamplerCreateInfo::default()
+                .mag_filter(vk::Filter::LINEAR)
+                .min_filter(vk::Filter::LINEAR)
+                .mipmap_mode(vk::SamplerMipmapMode::LINEAR)
+                .max_lod(vk::LOD_CLAMP_NONE),
+        )?;
+        let compare = Sampler::new(
+            context,
+            &vk::SamplerCreateInfo::default()
+                .mag_filter(vk::Filter::LINEAR)
+                .min_filter(vk::Filter::LINEAR)
+                .address_mode_u(vk::SamplerAddressMode::CLAMP_TO_BORDER)
+                .address_mode_v(vk::SamplerAddressMode::CLAMP_TO_BORDER)
+                .border_color(vk::BorderColor::FLOAT_OPAQUE_WHITE)
+                .compare_enable(true)
+                .compare_op(vk::CompareOp::LESS_OR_EQUAL),
+        )?;
+        let shadow = Image::new(context, ImageInfo::depth(DEPTH, [SHADOW; 2]))?;
+        let many = |mut info: ImageInfo| {
+            info.samples = SAMPLES;
+            Image::new(context, info.transient())
+        };
+        let frame = Buffer::with(context, &frame())?;
+        let [across, down] = tiles();
+        let counts = Buffer::with(context, &vec![0; (across * down * 4) as usize])?;
+        let bindings = Bindings::new(
+            context,
+            &[
+                Resource::Uniform(&frame),
+                Resource::Texture(&detail, &linear),
+                Resource::Texture(&shadow, &compare),
+                Resource::Storage(&counts),
+            ],
+        )?;
+        Ok(Self {
+            context: context.clone(),
+            vertices: Buffer::with(context, &mesh.vertices)?,
+            indices: Buffer::with(context, &indices)?,
+            count: mesh.indices.len() as u32,
+            counts,
+            shadow,
+            colour: many(ImageInfo::colour(COLOUR, SIZE))?,
+            depth: many(ImageInfo::depth(DEPTH, SIZE))?,
+            picture: Image::new(context, ImageInfo::colour(COLOUR, SIZE))?,
+            bindings,
+            _frame: frame,
+            _detail: (detail, linear),
+            _compare: compare,
+        })
+    }
+
+    pub fn triangles(&self) -> u32 {
+        self.count / 3
+    }
+
+    fn info(&self, vertex: &'static [u8], fragment: &'static [u8]) -> PipelineInfo<'static> {
+        let mut info = PipelineInfo::new(vertex, fragment, COLOUR);
+        info.samples = SAMPLES;
+        info.depth_format = DEPTH;
+        info.depth = Some((vk::CompareOp::LESS_OR_EQUAL, true));
+        info
+    }
+
+    fn with_vertices(info: PipelineInfo<'static>) -> PipelineInfo<'static> {
+        let vec3 = (vk::Format::R32G32B32_SFLOAT, 12);
+        info.interleaved(&[vec3, vec3, vec3, (vk::Format::R8G8B8A8_UNORM, 4)])
+    }
+
+    pub fn pipelines(&self) -> Result<Pipelines> {
+        let make = |info: &PipelineInfo| Pipeline::new(&self.context, info, Some(&self.bindings));
+        let city = Self::with_vertices(self.info(spirv!("city.vert"), spirv!("city.frag")));
+        let mut shadow = city.clone();
+        shadow.vertex = spirv!("shadow.vert");
+        shadow.fragment = None;
+        shadow.colours.clear();
+        shadow.samples = 1;
+        shadow.depth_bias = Some([1.5, 0.0, 2.0]);
+        shadow.attributes.truncate(1);
+        let sky = self.info(spirv!("sky.vert"), spirv!("sky.frag"));
+        Ok(Pipelines { shadow: make(&shadow)?, city: make(&city)?, sky: make(&sky)? })
+    }
+
+    fn draw(&self, device: &ash::Device, commands: vk::CommandBuffer, pipeline: &Pipeline, push: &[u8]) {
+        pipeline.bind(commands, Some(&self.bindings), push);
+        // SAFETY: recording inside a pass, with live handles.
+        unsafe {
+            device.cmd_bind_vertex_buffers(commands, 0, &[self.vertices.handle], &[0]);
+            device.cmd_bind_index_buffer(commands, self.indices.handle, 0, vk::IndexType::UINT32);
+            device.cmd_draw_indexed(commands, self.count, 1, 0, 0, 0);
+        }
+    }
+
+    /// The main pass: into the samples, which only the picture survives.
+    fn main_pass(&self) -> Pass<'_> {
+        let transient = |image, load| Attachment { image, resolve: None, load, store: false };
+        let colour = transient(&self.colour, Load::colour([0.0, 0.0, 0.0, 1.0]));
+        Pass {
+            colours: vec![Attachment { resolve: Some(&self.picture), ..colour }],
+            depth: Some(transient(&self.depth, Load::depth(1.0, 0))),
+            size: SIZE,
+            ..Default::default()
+        }
+    }
+
+    /// Records a frame: shadows, then the picture.
+    pub fn record(&self, pipelines: &Pipelines) -> Result<vk::CommandBuffer> {
+        let shadows = Pass {
+            depth: Some(Attachment::new(&self.shadow, Load::depth(1.0, 0))),
+            size: [SHADOW; 2],
+            ..Default::default()
+        };
+        self.context.record(|device, commands| {
+            shadows.record(device, commands, |device, commands| {
+                self.draw(device, commands, &pipelines.shadow, &[])
+            });
+            barrier(device, commands);
+            self.main_pass().record(device, commands, |device, commands| {
+                self.draw(device, commands, &pipelines.city, &[]);
+                pipelines.sky.bind(commands, Some(&self.bindings), &[]);
+                // SAFETY: recording inside a pass.
+                unsafe { device.cmd_draw(commands, 3, 1, 0, 0) };
+            });
+            barrier(device, commands);
+        })
+    }
+
+    /// RGBA8, rows from the top.
+    pub fn picture(&self) -> Result<Vec<u8>> {
+        self.picture.read(vk::ImageAspectFlags::COLOR, 4)
+    }
+
+    /// Fragments that the main pass shades in each tile, row by row: the same draws, with a fragment shader that counts.
+    pub fn heat(&mut self) -> Result<Vec<u32>> {
+        let mut info = Self::with_vertices(self.info(spirv!("city.vert"), spirv!("count.frag")));
+        info.push_size = 4;
+        let city = Pipeline::new(&self.context, &info, Some(&self.bindings))?;
+        let mut info = self.info(spirv!("sky.vert"), spirv!("count.frag"));
+        info.push_size = 4;
+        let sky = Pipeline::new(&self.context, &info, Some(&self.bindings))?;
+        let push = tiles()[0].to_le_bytes();
+        self.counts.words_mut().fill(0);
+        self.context.run(|device, commands| {
+            self.main_pass().record(device, commands, |device, commands| {
+                self.draw(device, commands, &city, &push);
+                sky.bind(commands, Some(&self.bindings), &push);
+                // SAFETY: recording inside a pass.
+                unsafe { device.cmd_draw(commands, 3, 1, 0, 0) };
+            });
+            barrier(device, commands);
+        })?;
+        Ok(self.counts.words().to_vec())
+    }
+}
