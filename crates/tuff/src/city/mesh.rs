@@ -191,7 +191,7 @@ impl Mesh {
             let [x, z] = [(); 2].map(|()| (random.unit() * 2.0 - 1.0) * 46.0);
             let y = height(x, z);
             let steep = (height(x + 0.5, z) - y).abs() + (height(x, z + 0.5) - y).abs();
-            if (x * x + z * z).sqrt() < 19.0 || y < 0.0 || y > 6.0 || steep > 0.6 {
+            if (x * x + z * z).sqrt() < 19.0 || !(0.0..=6.0).contains(&y) || steep > 0.6 {
                 continue;
             }
             let size = 0.5 + 0.6 * random.unit();
