@@ -27,6 +27,8 @@ pub fn wrap(mode: Wrap, i: i32, size: u32) -> Option<u32> {
 pub const LIMIT: f32 = 16777216.0;
 
 /// A texel coordinate within ± [`LIMIT`]; NaN gives the lower end.
+// `clamp` would keep NaN.
+#[allow(clippy::manual_clamp)]
 #[inline(always)]
 pub fn limit(u: f32) -> f32 {
     u.max(-LIMIT).min(LIMIT)
