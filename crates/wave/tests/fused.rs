@@ -28,7 +28,7 @@ fn sample(rng: &mut Rng) -> u32 {
 type Outcome = (usize, u32, Vec<u16>, Vec<u8>);
 
 fn outcome(level: Level, b: &mut Bench, op: Op, exec: &[u16; 32]) -> Outcome {
-    let masks = MASKS.map(|m| Reg::varying(m));
+    let masks = MASKS.map(Reg::varying);
     let rest = [Reg::NONE; 6];
     let ext = Op::ext([masks[0], masks[1], rest[0], rest[1], rest[2], rest[3], rest[4], rest[5]]);
     let code = [op, ext, Op::new(Code::END), Op::new(Code::END)];

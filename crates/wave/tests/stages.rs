@@ -435,7 +435,7 @@ fn vertex_built_ins_and_stores() {
             if !runs(l) {
                 continue;
             }
-            assert_eq!([out.bits(LAYER, l), out.bits(VIEWPORT_INDEX, l)], [l as u32 % 5 & 3, 3]);
+            assert_eq!([out.bits(LAYER, l), out.bits(VIEWPORT_INDEX, l)], [(l as u32 % 5) & 3, 3]);
             assert_eq!([out.float(POINT_SIZE, l), out.float(CULL_DISTANCE + 1, l)], [4.0, -1.0]);
             let warp = || (l & !15..l | 15).chain([l | 15]).filter(|&k| runs(k));
             let ballot = warp().filter(|k| k % 5 > 2).fold(0, |m, k| m | 1 << (k % 16));

@@ -213,9 +213,9 @@ mod tests {
         let mut out = [0u8; 4];
         let rgb565 = PixelLayout { bytes: 2, masks: [0xF800, 0x7E0, 0x1F], depth: 16, big_endian: false };
         p.convert(0..1, &rgb565, &mut out, 4);
-        assert_eq!(u16::from_le_bytes([out[0], out[1]]), 0b11000_010000_11111);
+        assert_eq!(u16::from_le_bytes([out[0], out[1]]), 24 << 11 | 16 << 5 | 31);
         p.convert(0..1, &PixelLayout { big_endian: true, ..rgb565 }, &mut out, 4);
-        assert_eq!(u16::from_be_bytes([out[0], out[1]]), 0b11000_010000_11111);
+        assert_eq!(u16::from_be_bytes([out[0], out[1]]), 24 << 11 | 16 << 5 | 31);
         p.convert(0..1, &PixelLayout { big_endian: true, ..RGB24 }, &mut out, 4);
         assert_eq!(out, [0, 0xC0, 0x40, 0xFF]);
         p.convert(0..1, &PixelLayout { bytes: 3, ..RGB24 }, &mut out, 3);

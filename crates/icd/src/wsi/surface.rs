@@ -14,7 +14,7 @@ use std::sync::{Arc, Weak};
 /// Where pictures are shown.
 pub(crate) enum Place {
     Headless,
-    Window(Window),
+    Window(Box<Window>),
 }
 
 /// What a surface's swapchains hold of it.
@@ -36,7 +36,7 @@ impl Object for Surface {
 pub(crate) const MAX_EXTENT: vk::Extent2D = vk::Extent2D { width: MAX_IMAGE_2D, height: MAX_IMAGE_2D };
 
 impl Target {
-    fn new(place: Place) -> Answer<Surface> {
+    fn surface(place: Place) -> Answer<Surface> {
         Ok(Surface { target: Arc::new(Target { place, swapchain: Mutex::default() }) })
     }
 
@@ -63,7 +63,7 @@ pub(crate) unsafe fn create_headless_surface_ext(
     _: *const vk::AllocationCallbacks,
     out: *mut vk::SurfaceKHR,
 ) -> vk::Result {
-    created(out, Target::new(Place::Headless))
+    created(out, Target::surface(Place::Headless))
 }
 
 pub(crate) unsafe fn create_xcb_surface_khr(
@@ -74,7 +74,7 @@ pub(crate) unsafe fn create_xcb_surface_khr(
 ) -> vk::Result {
     let i = &*info;
     let window = xlib::of_xcb(i.connection.cast()).and_then(|c| Window::new(c, i.window));
-    created(out, window.and_then(|w| Target::new(Place::Window(w))))
+    created(out, window.and_then(|w| Target::surface(Place::Window(Box::new(w)))))
 }
 
 pub(crate) unsafe fn create_xlib_surface_khr(
@@ -86,7 +86,7 @@ pub(crate) unsafe fn create_xlib_surface_khr(
     let i = &*info;
     // An XID has 29 bits; Xlib keeps it in a long.
     let window = xlib::of_xlib(i.dpy.cast()).and_then(|c| Window::new(c, i.window as u32));
-    created(out, window.and_then(|w| Target::new(Place::Window(w))))
+    created(out, window.and_then(|w| Target::surface(Place::Window(Box::new(w)))))
 }
 
 pub(crate) unsafe fn destroy_surface_khr(
@@ -113,6 +113,6 @@ pub(crate) unsafe fn get_physical_device_xlib_presentation_support_khr(
     display: *mut vk::Display,
     visual: vk::VisualID,
 ) -> vk::Bool32 {
-    let shows = family == 0 && xlib::of_xlib(display.cast()).is_ok_and(|c| c.shows(visual as u32));
+    let shows = family == 0 && xlib::of_xlib(display.cast()).is_ok_and(|c| c.shows(visual));
     shows.into()
 }

@@ -160,7 +160,7 @@ impl<'a> Canvas<'a> {
         let (layout, depth, gc, window) = (self.pixels.layout, self.pixels.depth, self.gc, self.window.id);
         if let Some(segment) = &mut self.segment {
             picture.convert(0..h, &layout, segment.memory(bytes), pitch);
-            if pitch % layout.bytes == 0 {
+            if pitch.is_multiple_of(layout.bytes) {
                 return segment
                     .put(window, gc, depth, ((pitch / layout.bytes) as u16, w as u16, h as u16))
                     .map_err(lost);

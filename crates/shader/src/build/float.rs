@@ -381,11 +381,11 @@ mod tests {
                         f64::from_bits((next() & !(0x7FF << 52)) | e << 52)
                     }
                     Sk::F32 => {
-                        let e = if r % 3 == 0 { r / 3 % 255 } else { 110 + r / 3 % 40 };
+                        let e = if r.is_multiple_of(3) { r / 3 % 255 } else { 110 + r / 3 % 40 };
                         f32::from_bits((next() as u32 & !(0xFF << 23)) | (e as u32) << 23) as f64
                     }
                     _ => {
-                        let bits = eval::un(Un::BitsToF16, Ty::B32, r & 0x83FF | (r >> 16) % 31 << 10);
+                        let bits = eval::un(Un::BitsToF16, Ty::B32, r & 0x83FF | ((r >> 16) % 31) << 10);
                         f32::from_bits(bits.expect("exact") as u32) as f64
                     }
                 }
