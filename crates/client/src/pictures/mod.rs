@@ -45,6 +45,8 @@ pub struct Spec {
     depth: bool,
     /// Depth of the nearest layer: of the first one by quad.vert, of the last one by quadb.vert.
     nearest: f32,
+    /// Without a depth attachment.
+    bare: bool,
     /// Small triangles from a vertex buffer instead of layers.
     triangles: bool,
 }
@@ -57,18 +59,21 @@ const FLAT: Spec = Spec {
     texture: false,
     depth: false,
     nearest: 1.0 / 32.0,
+    bare: false,
     triangles: false,
 };
 const TEX: Spec = Spec { name: "tex", fragment: spirv!("tex.frag"), texture: true, ..FLAT };
 
 /// All of them, in the order of the tables.
-pub const PICTURES: [Spec; 7] = [
+pub const PICTURES: [Spec; 9] = [
     FLAT,
     Spec { name: "blend", blend: true, ..FLAT },
     TEX,
     Spec { name: "tex+blend", blend: true, ..TEX },
     Spec { name: "front", depth: true, ..FLAT },
     Spec { name: "back", depth: true, nearest: 16.0 / 32.0, vertex: spirv!("quadb.vert"), ..FLAT },
+    Spec { name: "flat-bare", bare: true, ..FLAT },
+    Spec { name: "tex-bare", bare: true, ..TEX },
     Spec { name: "tri", vertex: spirv!("tri.vert"), fragment: spirv!("tri.frag"), triangles: true, ..FLAT },
 ];
 
@@ -160,7 +165,7 @@ impl Ready {
         if spec.blend {
             info.blend = over();
         }
-        info.depth_format = format;
+        info.depth_format = if spec.bare { vk::Format::UNDEFINED } else { format };
         if spec.depth {
             info.depth = Some((vk::CompareOp::LESS, true));
         }
@@ -173,7 +178,8 @@ impl Ready {
         let pipeline = Pipeline::new(context, &info, bindings.as_ref())?;
         let pass = Pass {
             colours: vec![Attachment::new(&colour, Load::colour([0.0; 4]))],
-            depth: Some(Attachment { store: spec.depth, ..Attachment::new(&depth, Load::depth(1.0, 0)) }),
+            depth: (!spec.bare)
+                .then(|| Attachment { store: spec.depth, ..Attachment::new(&depth, Load::depth(1.0, 0)) }),
             size: SIZE,
             ..Default::default()
         };
