@@ -70,6 +70,8 @@ mod tests {
         while start.elapsed().cpu < 0.01 {
             x = std::hint::black_box(x.wrapping_mul(3));
         }
-        assert!(start.elapsed().wall >= 0.009);
+        // Other tests of this process may be busy on the other CPUs at the same time.
+        let cpus = std::thread::available_parallelism().map_or(1, |n| n.get()) as f64;
+        assert!(start.elapsed().wall * cpus >= 0.009);
     }
 }

@@ -1,6 +1,6 @@
 //! Vertex and fragment waves: lanes that the caller fills, runs and reads back, one wave at a time.
 //!
-//! ```ignore
+//! ```text
 //! let mut lanes = worker.open(&job)?;                 // once a draw and tile: cheap when the serial is known
 //! for i in 0..program.inputs.len() {
 //!     lanes.input(i)…                                 // every input before every run, uniform ones too
