@@ -3,10 +3,9 @@
 use crate::device::Shared;
 use crate::graphics::prim::{Edge, Prim, Shape};
 use crate::graphics::state::Rect;
+use crate::graphics::tile::layout::TILE;
 
-/// Pixels of a tile's side, and its logarithm.
-pub const TILE: i32 = 64;
-const SHIFT: u32 = 6;
+const SHIFT: u32 = TILE.trailing_zeros();
 /// In an entry: all of the tile that lies in the render area is inside the primitive (its edges and bounds).
 pub const COVERS: u32 = 1 << 31;
 

@@ -36,7 +36,7 @@ use raster::Rasterizer;
 use vertex::{Outputs, Vertices};
 use viewport::Map;
 use wave::graphics::{Job, Lanes};
-use wave::{Fault, Host, Table, Worker};
+use wave::{Fault, Host, Worker};
 
 /// What a draw is drawn in.
 pub struct GeometryContext<'a> {
@@ -157,15 +157,7 @@ pub fn run(
     let chunks = assembly.chunks();
     let work = Work { assembly, fetch, raster, outputs: &outputs };
 
-    let mut tables = [Table::NONE; 33];
-    for (t, s) in tables.iter_mut().zip(&draw.bindings.sets) {
-        if let Some(s) = s {
-            *t = Table { ptr: s.ptr(), size: s.size() as u64 };
-        }
-    }
-    if let Some(s) = &draw.bindings.dynamic {
-        tables[32] = Table { ptr: s.ptr(), size: s.size() as u64 };
-    }
+    let tables = draw.bindings.tables();
     let job = Job {
         serial: ctx.serial,
         program: &pipeline.vertex,

@@ -57,7 +57,6 @@ impl Writer {
             write: vk::ColorComponentFlags::empty(),
         };
         let mut b = blend.attachments.get(index).copied().unwrap_or(off);
-        let fixed = matches!(format.class, NumClass::Unorm | NumClass::Snorm | NumClass::Srgb);
         // Logic operations replace blending; on formats that have none they do nothing (§ Logical Operations).
         let logical = format.is_integer() || matches!(format.class, NumClass::Unorm | NumClass::Snorm);
         let logic = blend.logic_op.filter(|_| logical);
@@ -94,7 +93,7 @@ impl Writer {
             _ => None,
         };
         let mut constants = blend.constants;
-        if let Some([lo, hi]) = range.filter(|_| fixed) {
+        if let Some([lo, hi]) = range {
             constants.iter_mut().for_each(|c| *c = c.clamp(lo, hi));
         }
         Writer {

@@ -177,15 +177,13 @@ fn target(a: &Attachment, at: &mut usize) -> Target {
     };
     let mut place = |mut p: Plane| {
         p.at = *at;
+        p.clear = p.encode_clear(a.clear.color, a.clear.depth, a.clear.stencil);
         *at += p.size();
         Some(p)
     };
     if !info.is_depth_stencil() {
         let Some(l) = view.levels.first() else { return t };
-        let mut clear = [0; 16];
         if view.format.block_bytes <= 16 && !view.format.compressed() {
-            // SAFETY: room for a texel.
-            unsafe { kernels::encode_row(view.format, &[a.clear.color], clear.as_mut_ptr()) };
             t.color = place(Plane {
                 base: l.base,
                 row_pitch: l.row_pitch,
@@ -201,7 +199,7 @@ fn target(a: &Attachment, at: &mut usize) -> Target {
                 kind: Kind::Color,
                 load: a.load,
                 store: a.store,
-                clear,
+                clear: [0; 16],
             });
         }
         return t;
@@ -215,12 +213,6 @@ fn target(a: &Attachment, at: &mut usize) -> Target {
             vk::Format::X8_D24_UNORM_PACK32 => Kind::Depth24,
             _ => Kind::Depth32,
         };
-        let mut clear = [0; 16];
-        if stencil {
-            clear[0] = a.clear.stencil as u8;
-        } else {
-            clear[..4].copy_from_slice(&quantise(a.clear.depth, depth_scale(kind)).to_le_bytes());
-        }
         let plane = place(Plane {
             // SAFETY: the view's first layer exists.
             base: unsafe { s.base.add((s.layer_pitch * r.base_array_layer as u64) as usize) },
@@ -237,7 +229,7 @@ fn target(a: &Attachment, at: &mut usize) -> Target {
             kind,
             load: if stencil { a.stencil_load } else { a.load },
             store: if stencil { a.stencil_store } else { a.store },
-            clear,
+            clear: [0; 16],
         });
         if stencil {
             t.stencil = plane;
