@@ -1,0 +1,433 @@
+//! What the engine counts: raw facts, exact, each counted in one place.
+//!
+//! A render pass or dispatch (a *workload*) has one [`Counts`], and so has each 64 × 64 task of a render pass. Sums of
+//! counts are exact and do not depend on the order, so every interface reads the same numbers on any thread count.
+//! Work that shader cores do in every phase is told apart by [`Phase`]: vertex work counts under `Binning`, compute
+//! under `Compute`, fragment work under `Main`.
+
+use std::ops::{Index, IndexMut};
+
+macro_rules! names {
+    ($(#[$of:meta])* $enum:ident { $($(#[doc = $doc:literal])+ $name:ident,)+ }) => {
+        $(#[$of])*
+        #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+        #[repr(usize)]
+        pub enum $enum { $($(#[doc = $doc])+ $name,)+ }
+
+        impl $enum {
+            pub const ALL: &[$enum] = &[$($enum::$name,)+];
+            pub const COUNT: usize = $enum::ALL.len();
+            pub fn name(self) -> &'static str {
+                match self { $($enum::$name => stringify!($name),)+ }
+            }
+            /// What exactly is counted, in which unit.
+            pub fn doc(self) -> &'static str {
+                match self { $($enum::$name => concat!($($doc),+).trim_ascii(),)+ }
+            }
+            pub fn from_name(name: &str) -> Option<$enum> {
+                $enum::ALL.iter().copied().find(|e| e.name() == name)
+            }
+        }
+    };
+}
+
+names! {
+    /// Facts that belong to one phase anyway.
+    Event {
+        /// Vertices assembled into primitives (VkQueryPipelineStatisticFlagBits; so are the next seven).
+        InputVertices,
+        /// Primitives that primitive assembly made, restarts left out.
+        InputPrimitives,
+        /// Vertex shader invocations.
+        VertexInvocations,
+        /// Primitives that reached clipping.
+        ClippingInvocations,
+        /// Primitives that clipping passed on.
+        ClippingPrimitives,
+        /// Fragment shader invocations that cover a sample (helpers are not counted).
+        FragmentInvocations,
+        /// Compute shader invocations.
+        ComputeInvocations,
+        /// Samples that passed all tests (occlusion queries).
+        SamplesPassed,
+
+        /// Input triangles, before culling and clipping.
+        Triangles,
+        /// Input lines, before culling and clipping.
+        Lines,
+        /// Input points, before culling and clipping.
+        Points,
+        /// Visible triangles that face the front.
+        PrimsFrontVisible,
+        /// Visible triangles that face the back.
+        PrimsBackVisible,
+        /// Primitives that survive every test of the tiler; every input primitive is visible or culled by one test.
+        PrimsVisible,
+        /// Primitives culled because of their facing, or without area.
+        PrimsFaceCulled,
+        /// Primitives culled because they lie outside the view volume.
+        PrimsFrustumCulled,
+        /// Primitives culled because they lie outside scissor and render area.
+        PrimsScissorCulled,
+        /// Primitives culled because they cover no sample point.
+        PrimsSampleCulled,
+        /// Primitive references that the tiler wrote into the lists of 64 × 64 tasks.
+        BinEntries,
+        /// Requests for position shading, of up to four vertices each.
+        PositionTasks,
+        /// Requests for the shading of the other outputs of visible primitives' vertices, of up to four vertices each.
+        VaryingTasks,
+        /// Index references whose position was shaded before.
+        PositionCacheHits,
+        /// References of visible primitives to vertices whose other outputs were there already.
+        VaryingCacheHits,
+        /// References of visible primitives to vertices whose other outputs had to be shaded.
+        VaryingCacheMisses,
+
+        /// Render passes that were binned.
+        BinningJobs,
+        /// Dispatches.
+        ComputeJobs,
+        /// Render passes whose tiles were drawn.
+        MainJobs,
+        /// Chunks of primitives, shaded and binned as one.
+        BinningTasks,
+        /// Workgroups.
+        ComputeTasks,
+        /// Regions of 64 × 64 pixels drawn, by layer.
+        MainTasks,
+
+        /// Tiles of 32 × 32 pixels drawn, by layer.
+        Tiles,
+        /// Tiles of 32 × 32 pixels that were not written because memory holds these pixels already.
+        TilesKilled,
+        /// Primitives that entered the rasteriser, by 64 × 64 task.
+        PrimsRasterised,
+        /// Quads of 2 × 2 pixels with at least one sample covered.
+        QuadsRasterised,
+        /// Of these, quads with a sample that is not covered.
+        QuadsPartial,
+        /// Quads of 2 × 2 fragment threads: as many as rasterised quads, times the samples when shading by sample.
+        CoarseQuads,
+        /// Quads tested for depth or stencil before shading.
+        QuadsEzsTested,
+        /// Of these, quads that could update the depth or stencil attachment before shading.
+        QuadsEzsUpdated,
+        /// Quads that early tests killed whole.
+        QuadsEzsKilled,
+        /// Quads tested for depth or stencil after shading.
+        QuadsLzsTested,
+        /// Quads that late tests killed whole.
+        QuadsLzsKilled,
+        /// Quads that may hide earlier ones: opaque, and resolved before shading.
+        QuadsOccluding,
+        /// Quads that passed early tests and were not shaded because a later opaque one covers them.
+        QuadsFpkKilled,
+        /// Quads shaded.
+        QuadsShaded,
+        /// Quads blended or written into the tile buffer, by colour attachment and sample.
+        BlendQuads,
+        /// Pixels written from the tile buffer to memory, by attachment.
+        TilePixelsWritten,
+
+        /// Beats of 16 bytes the tiler reads (indices, vertex positions).
+        TilerReadBeats,
+        /// Beats of 16 bytes the fragment front end reads from the L2 (primitive lists, attachments loaded).
+        FfeL2ReadBeats,
+        /// Of these, beats that missed the L2.
+        FfeExtReadBeats,
+        /// Beats of 16 bytes that tiles are written with.
+        TileWriteBeats,
+
+        /// Cycles with binning work in its queue (time model; so are all that follow).
+        BinningQueuedCycles,
+        /// Cycles with binning work running.
+        BinningActiveCycles,
+        /// Cycles with binning work ready but not running.
+        BinningBlockedCycles,
+        /// Cycles with compute work in its queue.
+        ComputeQueuedCycles,
+        /// Cycles with compute work running.
+        ComputeActiveCycles,
+        /// Cycles with compute work ready but not running.
+        ComputeBlockedCycles,
+        /// Cycles with main-phase work in its queue.
+        MainQueuedCycles,
+        /// Cycles with main-phase work running.
+        MainActiveCycles,
+        /// Cycles with main-phase work ready but not running.
+        MainBlockedCycles,
+        /// Cycles with any work on the GPU.
+        GpuActiveCycles,
+        /// Cycles with work in any of the three queues.
+        AnyQueueActive,
+        /// Cycles that shader cores work on the main phase, summed over cores.
+        CoreMainCycles,
+        /// Cycles that shader cores work on binning or compute, summed over cores.
+        CoreNonMainCycles,
+        /// Cycles that shader cores work on anything, summed over cores.
+        CoreAnyCycles,
+        /// Cycles that shader cores run at least one warp, summed over cores.
+        CoreExecCycles,
+    }
+}
+
+names! {
+    /// Work of the shader cores, counted apart for each [`Phase`].
+    Unit {
+        /// Warps of 16 threads started.
+        Warps,
+        /// Thread slots of the quads or warps that hold a thread, helpers included.
+        Threads,
+        /// Warps all of whose 16 thread slots are allotted.
+        FullWarps,
+        /// Warps of programs with more than 32 work registers.
+        AllRegsWarps,
+
+        /// Warp-instructions of the FMA pipe.
+        Fma,
+        /// Warp-instructions of the CVT pipe.
+        Cvt,
+        /// Warp-instructions of the SFU pipe.
+        Sfu,
+        /// Of these three, warp-instructions on 16 bits or fewer.
+        Narrow,
+        /// Of the first three, warp-instructions with some of the warp's threads masked off by control flow.
+        Diverged,
+
+        /// Load issues: a 64-byte line read by one warp, of which it needs all 64 bytes.
+        LsReadFull,
+        /// Load issues: a 64-byte line read by one warp, of which it needs less.
+        LsReadPartial,
+        /// Store issues that write a 64-byte line whole.
+        LsWriteFull,
+        /// Store issues that write less of a line.
+        LsWritePartial,
+        /// Atomic issues, one a thread.
+        LsAtomic,
+        /// Warp-instructions that fetch a vertex attribute.
+        AttributeInstr,
+        /// Warp-instructions that interpolate an input.
+        VaryingInstr,
+        /// Interpolation slots of 32 bits: one component of a quad.
+        VaryingSlots32,
+        /// Interpolation slots of 16 bits: two components of a quad.
+        VaryingSlots16,
+
+        /// Warp-instructions of the texture unit.
+        TexInstr,
+        /// Messages of the texture unit: quads with a texture instruction, two to a message where a warp has two.
+        TexMessages,
+        /// Of these, messages of one quad.
+        TexSingleQuadMessages,
+        /// Texture samples taken without filtering, and texel fetches, by thread.
+        TexNearest,
+        /// Texture samples filtered in one level of a 1D or 2D image, by thread.
+        TexBilinear,
+        /// Texture samples filtered between two levels, by thread.
+        TexTrilinear,
+        /// Texture samples filtered in a 3D image, by thread.
+        Tex3d,
+        /// Texture samples filtered along an axis of anisotropy, by thread.
+        TexAniso,
+        /// Bilinear operations that these samples cost: one a thread, doubled by each of trilinear and 3D filtering and
+        /// by texels wider than 32 bits, times the taps of anisotropic filtering.
+        TexFilterOps,
+        /// Lookups of 64-byte lines in the L1 texture cache: the lines that each message touches.
+        TexLookups,
+        /// Of these, lookups that missed.
+        TexL1Misses,
+
+        /// Beats of 16 bytes that the load/store unit reads from the L2.
+        LsL2ReadBeats,
+        /// Of these, beats that missed the L2.
+        LsExtReadBeats,
+        /// Beats of 16 bytes that the load/store unit writes back.
+        LsWriteBackBeats,
+        /// Beats of 16 bytes that it writes for other reasons: atomics, done at the L2.
+        LsOtherWriteBeats,
+        /// Beats of 16 bytes that the texture unit reads from the L2.
+        TexL2ReadBeats,
+        /// Of these, beats that missed the L2.
+        TexExtReadBeats,
+        /// Beats of 16 bytes that other units of the core read from the L2 (descriptors, uniforms).
+        OtherL2ReadBeats,
+
+        /// Reads of 64-byte lines looked up in the L2.
+        L2ReadLookups,
+        /// Writes of 64-byte lines looked up in the L2.
+        L2WriteLookups,
+        /// Lines of 64 bytes read from external memory.
+        ExtReads,
+        /// Lines of 64 bytes written to external memory.
+        ExtWrites,
+    }
+}
+
+names! {
+    /// The three queues, and whose work it is.
+    Phase {
+        /// Vertex shading and tiling.
+        Binning,
+        /// Dispatches.
+        Compute,
+        /// Fragments and tiles.
+        Main,
+    }
+}
+
+impl Event {
+    /// Whether a 64 × 64 task has a value of its own for it.
+    pub fn by_task(self) -> bool {
+        use Event::*;
+        let i = self as usize;
+        matches!(self, FragmentInvocations | SamplesPassed | MainTasks | FfeL2ReadBeats | FfeExtReadBeats)
+            || matches!(self, TileWriteBeats | CoreMainCycles | CoreAnyCycles | CoreExecCycles)
+            || (Tiles as usize..=TilePixelsWritten as usize).contains(&i)
+    }
+}
+
+/// A value for every event, and for every unit's event in every phase.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Counts(pub [u64; Counts::LEN]);
+
+/// The unit events of one phase: what running a shader counts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct UnitCounts(pub [u64; Unit::COUNT]);
+
+impl Counts {
+    pub const LEN: usize = Event::COUNT + Phase::COUNT * Unit::COUNT;
+
+    pub fn add(&mut self, o: &Counts) {
+        self.0.iter_mut().zip(&o.0).for_each(|(a, b)| *a = a.wrapping_add(*b));
+    }
+    /// What has been counted since `began`.
+    pub fn since(&self, began: &Counts) -> Counts {
+        Counts(std::array::from_fn(|i| self.0[i].wrapping_sub(began.0[i])))
+    }
+    pub fn add_units(&mut self, phase: Phase, units: &UnitCounts) {
+        let at = unit_base(phase);
+        self.0[at..at + Unit::COUNT].iter_mut().zip(&units.0).for_each(|(a, b)| *a = a.wrapping_add(*b));
+    }
+    pub fn units(&self, phase: Phase) -> UnitCounts {
+        UnitCounts(std::array::from_fn(|i| self.0[unit_base(phase) + i]))
+    }
+    /// Over all phases.
+    pub fn total(&self, unit: Unit) -> u64 {
+        Phase::ALL.iter().map(|&p| self[(p, unit)]).sum()
+    }
+    pub fn is_zero(&self) -> bool {
+        self.0.iter().all(|&v| v == 0)
+    }
+}
+
+fn unit_base(phase: Phase) -> usize {
+    Event::COUNT + phase as usize * Unit::COUNT
+}
+
+impl UnitCounts {
+    pub fn add(&mut self, o: &UnitCounts) {
+        self.0.iter_mut().zip(&o.0).for_each(|(a, b)| *a = a.wrapping_add(*b));
+    }
+}
+
+impl Default for Counts {
+    fn default() -> Counts {
+        Counts([0; Counts::LEN])
+    }
+}
+impl Default for UnitCounts {
+    fn default() -> UnitCounts {
+        UnitCounts([0; Unit::COUNT])
+    }
+}
+
+impl Index<Event> for Counts {
+    type Output = u64;
+    fn index(&self, e: Event) -> &u64 {
+        &self.0[e as usize]
+    }
+}
+impl IndexMut<Event> for Counts {
+    fn index_mut(&mut self, e: Event) -> &mut u64 {
+        &mut self.0[e as usize]
+    }
+}
+impl Index<(Phase, Unit)> for Counts {
+    type Output = u64;
+    fn index(&self, (p, u): (Phase, Unit)) -> &u64 {
+        &self.0[unit_base(p) + u as usize]
+    }
+}
+impl IndexMut<(Phase, Unit)> for Counts {
+    fn index_mut(&mut self, (p, u): (Phase, Unit)) -> &mut u64 {
+        &mut self.0[unit_base(p) + u as usize]
+    }
+}
+impl Index<Unit> for UnitCounts {
+    type Output = u64;
+    fn index(&self, u: Unit) -> &u64 {
+        &self.0[u as usize]
+    }
+}
+impl IndexMut<Unit> for UnitCounts {
+    fn index_mut(&mut self, u: Unit) -> &mut u64 {
+        &mut self.0[u as usize]
+    }
+}
+
+/// Only what is not zero, by name.
+impl std::fmt::Debug for Counts {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        let mut map = f.debug_map();
+        map.entries(Event::ALL.iter().filter(|&&e| self[e] != 0).map(|&e| (e.name(), self[e])));
+        for &p in Phase::ALL {
+            let units = Unit::ALL.iter().filter(|&&u| self[(p, u)] != 0);
+            map.entries(units.map(|&u| (format!("{}.{}", p.name(), u.name()), self[(p, u)])));
+        }
+        map.finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_slot_has_its_own_place() {
+        let mut c = Counts::default();
+        let mut n = 0;
+        for &e in Event::ALL {
+            n += 1;
+            c[e] = n;
+        }
+        for &p in Phase::ALL {
+            for &u in Unit::ALL {
+                n += 1;
+                c[(p, u)] = n;
+            }
+        }
+        assert_eq!(n as usize, Counts::LEN);
+        assert_eq!(c.0, std::array::from_fn(|i| i as u64 + 1));
+    }
+
+    #[test]
+    fn sums_and_differences() {
+        let mut a = Counts::default();
+        a[Event::Triangles] = 5;
+        a[(Phase::Main, Unit::Fma)] = 7;
+        let began = a;
+        let mut u = UnitCounts::default();
+        u[Unit::Fma] = 3;
+        a.add_units(Phase::Main, &u);
+        a.add_units(Phase::Binning, &u);
+        a[Event::Triangles] += 1;
+        let d = a.since(&began);
+        assert_eq!((d[Event::Triangles], d[(Phase::Main, Unit::Fma)], d.total(Unit::Fma)), (1, 3, 6));
+        assert_eq!(a.total(Unit::Fma), 13);
+        assert_eq!(a.units(Phase::Main)[Unit::Fma], 10);
+        let mut sum = began;
+        sum.add(&d);
+        assert!(sum == a && !sum.is_zero() && Counts::default().is_zero());
+    }
+}

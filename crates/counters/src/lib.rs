@@ -1,0 +1,20 @@
+//! The one catalogue of counters, and the model that gives them.
+//!
+//! - [`event`]: the facts the engine counts while it executes, exactly, once. [`event::Counts`] is a workload's.
+//! - [`model`]: the GPU that is modelled, a data file chosen by `TUFF_GPU`.
+//! - [`cost`]: cycles of a workload, from its counts and the model.
+//! - [`formula`], [`catalogue`]: counters as tools know them, each a formula over events and the model's constants;
+//!   what the model does not give is not reported.
+//! - [`docs`]: `docs/counters.md`, generated from the catalogue.
+
+pub mod catalogue;
+pub mod cost;
+pub mod docs;
+pub mod event;
+pub mod formula;
+pub mod model;
+
+pub use catalogue::{Block, Counter, Measure, Storage, Value};
+pub use cost::Cost;
+pub use event::{Counts, Event, Phase, Unit, UnitCounts};
+pub use model::Model;

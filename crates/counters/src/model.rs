@@ -1,0 +1,234 @@
+//! The GPU that is modelled: a data file with what differs between GPUs. `TUFF_GPU` names one of the files of this
+//! crate (`g720`, the default; `small`; `big`) or the path of another.
+
+use serde::Deserialize;
+
+/// What the model files say. All rates are per cycle of the GPU's one clock.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Model {
+    pub name: String,
+    /// Shader cores.
+    pub cores: u64,
+    pub clock_mhz: u64,
+    /// Counters that one pass of a performance query can hold; 0: all of them.
+    pub counter_slots: u32,
+    pub core: Core,
+    pub tiler: Tiler,
+    pub memory: Memory,
+    pub overhead: Overhead,
+}
+
+/// One shader core.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Core {
+    /// Warps that are resident at once.
+    pub warps: u64,
+    /// Lanes a cycle: all arithmetic together, CVT and SFU together, SFU.
+    pub fma_lanes: u64,
+    pub cvt_lanes: u64,
+    pub sfu_lanes: u64,
+    /// Interpolation slots.
+    pub varying_slots: u64,
+    /// Load and store issues.
+    pub ls_issues: u64,
+    /// Bilinear operations.
+    pub texels: u64,
+    /// Pixels blended or written.
+    pub pixels: u64,
+    /// Quads rasterised.
+    pub raster_quads: u64,
+    /// Bytes between core and L2, each way.
+    pub l2_bytes: u64,
+    /// Load/store cache.
+    pub l1_kib: u64,
+    /// Texture cache.
+    pub texture_l1_kib: u64,
+}
+
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tiler {
+    /// Primitives through assembly and culling.
+    pub primitives: u64,
+    /// Primitive references into the lists of tasks.
+    pub bin_entries: u64,
+}
+
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Memory {
+    pub l2_kib: u64,
+    pub l2_slices: u64,
+    /// Bytes of one beat of the external bus.
+    pub bus_bytes: u64,
+    /// What external memory sustains, reads and writes together.
+    pub external_bytes_per_cycle: u64,
+}
+
+/// Cycles that the front end adds to each job, and a core to each task.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Overhead {
+    pub binning_job: u64,
+    pub compute_job: u64,
+    pub main_job: u64,
+    pub binning_task: u64,
+    pub compute_task: u64,
+    pub main_task: u64,
+}
+
+/// Threads of a warp.
+pub const WARP: u64 = 16;
+/// Side of a tile in pixels.
+pub const TILE: u64 = 32;
+/// Side of a main-phase task, and of a region of VK_ARM_performance_counters_by_region, in pixels.
+pub const TASK: u64 = 64;
+/// Bytes of a cache line.
+pub const LINE: u64 = 64;
+/// Bytes of a beat between core and L2, as the counters count them.
+pub const BEAT: u64 = 16;
+
+/// The model files of this crate by name.
+pub const BUILT_IN: &[(&str, &str)] = &[
+    ("g720", include_str!("../models/g720.toml")),
+    ("small", include_str!("../models/small.toml")),
+    ("big", include_str!("../models/big.toml")),
+];
+
+impl Model {
+    /// # Errors
+    /// One line that says what is wrong.
+    pub fn parse(text: &str) -> Result<Model, String> {
+        let m: Model = toml::from_str(text).map_err(|e| {
+            let line = e.span().map_or(0, |s| text[..s.start].lines().count().max(1));
+            format!("line {line}: {}", e.message().replace('\n', " "))
+        })?;
+        let c = &m.core;
+        let rates = [
+            ("cores", m.cores),
+            ("clock_mhz", m.clock_mhz),
+            ("core.warps", c.warps),
+            ("core.fma_lanes", c.fma_lanes),
+            ("core.cvt_lanes", c.cvt_lanes),
+            ("core.sfu_lanes", c.sfu_lanes),
+            ("core.varying_slots", c.varying_slots),
+            ("core.ls_issues", c.ls_issues),
+            ("core.texels", c.texels),
+            ("core.pixels", c.pixels),
+            ("core.raster_quads", c.raster_quads),
+            ("core.l2_bytes", c.l2_bytes),
+            ("core.l1_kib", c.l1_kib),
+            ("core.texture_l1_kib", c.texture_l1_kib),
+            ("tiler.primitives", m.tiler.primitives),
+            ("tiler.bin_entries", m.tiler.bin_entries),
+            ("memory.l2_kib", m.memory.l2_kib),
+            ("memory.l2_slices", m.memory.l2_slices),
+            ("memory.bus_bytes", m.memory.bus_bytes),
+            ("memory.external_bytes_per_cycle", m.memory.external_bytes_per_cycle),
+        ];
+        for (name, value) in rates {
+            if !(1..=1 << 20).contains(&value) {
+                return Err(format!("{name} = {value}: must be between 1 and {}", 1 << 20));
+            }
+        }
+        let o = &m.overhead;
+        let jobs = [o.binning_job, o.compute_job, o.main_job, o.binning_task, o.compute_task, o.main_task];
+        if jobs.iter().any(|&c| c > 1 << 30) {
+            return Err(format!("overhead: more than {} cycles", 1 << 30));
+        }
+        Ok(m)
+    }
+
+    /// The model that `which` names: a built-in one, or a file's path; the default without it.
+    ///
+    /// # Errors
+    /// One line: no such file, or what is wrong in it.
+    pub fn load(which: Option<&str>) -> Result<Model, String> {
+        let which = which.unwrap_or("g720");
+        if let Some((_, text)) = BUILT_IN.iter().find(|(name, _)| *name == which) {
+            return Model::parse(text);
+        }
+        let text = std::fs::read_to_string(which).map_err(|e| {
+            let names: Vec<_> = BUILT_IN.iter().map(|(n, _)| *n).collect();
+            format!("TUFF_GPU={which}: neither one of {} nor a file: {e}", names.join(", "))
+        })?;
+        Model::parse(&text).map_err(|e| format!("TUFF_GPU={which}: {e}"))
+    }
+
+    /// The model `TUFF_GPU` names, or the default one and what is wrong with the other.
+    pub fn from_env() -> (Model, Option<String>) {
+        let which = std::env::var("TUFF_GPU").ok().filter(|w| !w.is_empty());
+        match Model::load(which.as_deref()) {
+            Ok(m) => (m, None),
+            Err(e) => (Model::default(), Some(e)),
+        }
+    }
+
+    /// Nanoseconds of so many cycles, rounded up.
+    pub fn nanoseconds(&self, cycles: u64) -> u64 {
+        (cycles as u128 * 1000).div_ceil(self.clock_mhz as u128) as u64
+    }
+
+    /// A constant that formulas name.
+    pub fn constant(&self, name: &str) -> Option<f64> {
+        Some(match name {
+            "$cores" => self.cores as f64,
+            "$l2_slices" => self.memory.l2_slices as f64,
+            "$bus_bytes" => self.memory.bus_bytes as f64,
+            "$clock_hz" => self.clock_mhz as f64 * 1e6,
+            "$varying_slots" => self.core.varying_slots as f64,
+            "$texels" => self.core.texels as f64,
+            _ => return None,
+        })
+    }
+}
+
+impl Default for Model {
+    fn default() -> Model {
+        Model::load(None).expect("the default model file is checked by a test")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn built_in_models_are_whole() {
+        for (name, text) in BUILT_IN {
+            Model::parse(text).unwrap_or_else(|e| panic!("{name}: {e}"));
+        }
+        let m = Model::default();
+        assert_eq!((m.cores, m.core.fma_lanes, m.core.pixels, m.core.texels), (10, 128, 4, 8));
+        assert_eq!(m.counter_slots, 0);
+        assert_ne!(Model::load(Some("small")).unwrap().counter_slots, 0);
+    }
+
+    #[test]
+    fn a_bad_file_is_one_line() {
+        let text = BUILT_IN[0].1;
+        let zero = text.replace("cores = 10", "cores = 0");
+        assert_eq!(Model::parse(&zero).unwrap_err(), "cores = 0: must be between 1 and 1048576");
+        for bad in [
+            text.replace("cores = 10", "cores = \"ten\""),
+            text.replace("cores = 10", ""),
+            text.replace("cores = 10", "corse = 10"),
+            "[".into(),
+        ] {
+            let e = Model::parse(&bad).unwrap_err();
+            assert!(!e.contains('\n') && e.starts_with("line "), "{e}");
+        }
+        let e = Model::load(Some("/no/such/file")).unwrap_err();
+        assert!(e.contains("g720, small, big") && !e.contains('\n'), "{e}");
+    }
+
+    #[test]
+    fn nanoseconds_by_the_clock() {
+        let m = Model { clock_mhz: 1300, ..Model::default() };
+        assert_eq!(m.nanoseconds(1300), 1000);
+        assert_eq!(m.nanoseconds(1), 1);
+        assert_eq!(m.nanoseconds(13), 10);
+    }
+}
