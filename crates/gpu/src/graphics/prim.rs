@@ -33,11 +33,12 @@ pub enum Shape {
     Smooth,
 }
 
-/// A primitive ready for tiles.
+/// A primitive ready for tiles: two lines of cache.
 #[derive(Clone, Debug)]
+#[repr(align(64))]
 pub struct Prim {
     pub shape: Shape,
-    /// 3 or 4 used.
+    /// 3 or 4 used; none where the bounds say it all.
     pub edges: [Edge; 4],
     pub edge_count: u8,
     pub front: bool,
@@ -51,13 +52,25 @@ pub struct Prim {
     pub w: Plane,
     /// First of the primitive's planes in its batch's list: one per varying of the fragment program, in order.
     /// Flat: `at` holds the raw bits. Perspective: planes of value/w. Otherwise planes of the value.
+    /// If `point` is set, PointCoord's two follow them.
     pub planes: u32,
-    pub layer: u32,
+    pub point: bool,
+    pub layer: u16,
     pub id: u32,
-    /// PointCoord: (s, t) at the origin and per pixel, for points; unused else.
-    pub point: [Plane; 2],
-    /// First and count in the batch's list of pixels (Shape::Pixels): (x, y) each.
-    pub pixels: (u32, u32),
+}
+
+const _: () = assert!(size_of::<Prim>() == 128);
+
+impl Prim {
+    /// First and count in the batch's list of pixels, (x, y) each ([`Shape::Pixels`], which has no edges: they are where
+    /// others have the first one).
+    #[inline(always)]
+    pub fn pixels(&self) -> (u32, u32) {
+        (self.edges[0].a as u32, self.edges[0].b as u32)
+    }
+    pub fn set_pixels(&mut self, (first, count): (u32, u32)) {
+        (self.edges[0].a, self.edges[0].b) = (first as i32, count as i32);
+    }
 }
 
 #[cfg(test)]
@@ -81,8 +94,7 @@ pub(crate) mod tests {
             planes: 0,
             layer: 0,
             id: 0,
-            point: [Plane::default(); 2],
-            pixels: (0, 0),
+            point: false,
         }
     }
 }

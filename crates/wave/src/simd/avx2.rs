@@ -337,6 +337,28 @@ impl Simd for Avx2 {
         })
     }
     #[inline(always)]
+    unsafe fn fquads(v: [f32; 4]) -> Self::F {
+        let v = _mm256_castps128_ps256(_mm_loadu_ps(v.as_ptr()));
+        [
+            _mm256_permutevar8x32_ps(v, _mm256_setr_epi32(0, 0, 0, 0, 1, 1, 1, 1)),
+            _mm256_permutevar8x32_ps(v, _mm256_setr_epi32(2, 2, 2, 2, 3, 3, 3, 3)),
+        ]
+    }
+    #[inline(always)]
+    unsafe fn fquads3(p: [*const f32; 4]) -> [Self::F; 3] {
+        // Masked: a fourth number need not be there.
+        let three = _mm_setr_epi32(-1, -1, -1, 0);
+        let v = two!(I => {
+            let low = _mm256_castps128_ps256(_mm_maskload_ps(p[I * 2], three));
+            _mm256_insertf128_ps::<1>(low, _mm_maskload_ps(p[I * 2 + 1], three))
+        });
+        [
+            two!(I => _mm256_permute_ps::<0x00>(v[I])),
+            two!(I => _mm256_permute_ps::<0x55>(v[I])),
+            two!(I => _mm256_permute_ps::<0xAA>(v[I])),
+        ]
+    }
+    #[inline(always)]
     unsafe fn u_to_f(a: Self::I) -> Self::F {
         // Both halves are exact; the fused sum rounds once.
         two!(I => {

@@ -236,6 +236,21 @@ impl Simd for Avx512 {
         isel(M, I, I) -> I = blend_int;
     }
     #[inline(always)]
+    unsafe fn fquads(v: [f32; 4]) -> Self::F {
+        let idx = _mm512_setr_epi32(0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3);
+        _mm512_permutexvar_ps(idx, _mm512_castps128_ps512(_mm_loadu_ps(v.as_ptr())))
+    }
+    #[inline(always)]
+    unsafe fn fquads3(p: [*const f32; 4]) -> [Self::F; 3] {
+        // Masked: a fourth number need not be there.
+        let three = _mm_setr_epi32(-1, -1, -1, 0);
+        let v = _mm512_castps128_ps512(_mm_maskload_ps(p[0], three));
+        let v = _mm512_insertf32x4::<1>(v, _mm_maskload_ps(p[1], three));
+        let v = _mm512_insertf32x4::<2>(v, _mm_maskload_ps(p[2], three));
+        let v = _mm512_insertf32x4::<3>(v, _mm_maskload_ps(p[3], three));
+        [_mm512_permute_ps::<0x00>(v), _mm512_permute_ps::<0x55>(v), _mm512_permute_ps::<0xAA>(v)]
+    }
+    #[inline(always)]
     unsafe fn umul_hi(a: Self::I, b: Self::I) -> Self::I {
         let even = _mm512_mul_epu32(a, b);
         let odd = _mm512_mul_epu32(_mm512_srli_epi64::<32>(a), _mm512_srli_epi64::<32>(b));

@@ -117,6 +117,10 @@ pub trait Simd: Copy + 'static {
     unsafe fn isel(m: Self::M, a: Self::I, b: Self::I) -> Self::I;
     /// Lane i = a[idx[i] mod 16].
     unsafe fn ishuffle(a: Self::I, idx: Self::I) -> Self::I;
+    /// Lane i = v[i / 4]: a number a quad.
+    unsafe fn fquads(v: [f32; 4]) -> Self::F;
+    /// Three numbers a quad: lane i of the k-th result = p[i / 4][k]. The pointers are good for three numbers each.
+    unsafe fn fquads3(p: [*const f32; 4]) -> [Self::F; 3];
 
     // conversions of 32 bits
     unsafe fn s_to_f(a: Self::I) -> Self::F;
@@ -184,4 +188,39 @@ pub trait Simd: Copy + 'static {
     unsafe fn d_to_s_raw(a: Self::D) -> Self::I;
     unsafe fn f_to_d(a: Self::F) -> Self::D;
     unsafe fn d_to_f(a: Self::D) -> Self::F;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    unsafe fn quads_body<S: Simd>() {
+        // The last three end where memory that may be read does.
+        let v: Vec<f32> = (0..12).map(|i| i as f32 * 1.5 - 4.0).collect();
+        let p = [3, 0, 9, 6].map(|i| v[i..].as_ptr());
+        let lanes = |f: S::F| ops::f_lanes::<S>(f);
+        for (k, got) in S::fquads3(p).into_iter().enumerate() {
+            let want: [f32; 16] = std::array::from_fn(|i| v[[3, 0, 9, 6][i / 4] + k]);
+            assert_eq!(lanes(got), want);
+        }
+        let want: [f32; 16] = std::array::from_fn(|i| [0.5, -2.0, 7.0, 9.0][i / 4]);
+        assert_eq!(lanes(S::fquads([0.5, -2.0, 7.0, 9.0])), want);
+    }
+
+    #[test]
+    fn numbers_of_quads() {
+        // SAFETY: the levels that the CPU has.
+        unsafe {
+            quads_body::<Portable>();
+            #[cfg(target_arch = "x86_64")]
+            {
+                if Level::best() != Level::Portable {
+                    quads_body::<Avx2>();
+                }
+                if Level::best() == Level::Avx512 {
+                    quads_body::<Avx512>();
+                }
+            }
+        }
+    }
 }

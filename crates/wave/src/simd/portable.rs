@@ -219,6 +219,14 @@ impl Simd for Portable {
         each!(i => a[(idx[i] & 15) as usize])
     }
     #[inline(always)]
+    unsafe fn fquads(v: [f32; 4]) -> Self::F {
+        each!(i => v[i / 4])
+    }
+    #[inline(always)]
+    unsafe fn fquads3(p: [*const f32; 4]) -> [Self::F; 3] {
+        [each!(i => *p[i / 4]), each!(i => *p[i / 4].add(1)), each!(i => *p[i / 4].add(2))]
+    }
+    #[inline(always)]
     unsafe fn mask(bits: u16) -> Self::M {
         each!(i => m(bits >> i & 1 != 0))
     }

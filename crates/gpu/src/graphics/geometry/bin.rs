@@ -8,6 +8,16 @@ use crate::graphics::tile::layout::TILE;
 const SHIFT: u32 = TILE.trailing_zeros();
 /// In an entry: all of the tile that lies in the render area is inside the primitive (its edges and bounds).
 pub const COVERS: u32 = 1 << 31;
+/// In an entry: the primitive's bounds are large enough to hide others ([`LARGE_SIDE`] each way).
+pub const LARGE: u32 = 1 << 30;
+/// Pixels.
+const LARGE_SIDE: i32 = 16;
+
+/// The primitive of an entry.
+#[inline(always)]
+pub fn index(entry: u32) -> u32 {
+    entry & !(COVERS | LARGE)
+}
 
 /// Which primitives each tile may see.
 #[derive(Default, Debug)]
@@ -27,7 +37,8 @@ pub struct Bins {
 type Pairs = Vec<(u32, u32)>;
 
 impl Bins {
-    /// Entries of a tile in order: the primitive's index in its batch, with [`COVERS`]. `x`, `y`: tile coordinates.
+    /// Entries of a tile in order: the primitive's index in its batch, with [`COVERS`] and
+    /// [`LARGE`]. `x`, `y`: tile coordinates.
     pub fn list(&self, layer: u32, x: u32, y: u32) -> &[u32] {
         let t = ((layer * self.height + y - self.y0) * self.width + x - self.x0) as usize;
         &self.entries[self.starts[t] as usize..self.starts[t + 1] as usize]
@@ -124,19 +135,22 @@ impl Bins {
     #[inline(always)]
     fn touch(&self, p: &Prim, index: u32, pixels: &[[i32; 2]], area: Rect, mut f: impl FnMut(u32, u32)) {
         let b = p.bounds.intersect(&area);
-        if b.is_empty() || p.layer >= self.layers {
+        if b.is_empty() || p.layer as u32 >= self.layers {
             return;
         }
-        let base = p.layer * self.height;
+        let base = p.layer as u32 * self.height;
         let tile = |x: i32, y: i32| (base + y as u32 - self.y0) * self.width + x as u32 - self.x0;
         let (x0, x1) = (b.x0 >> SHIFT, (b.x1 - 1) >> SHIFT);
         let (y0, y1) = (b.y0 >> SHIFT, (b.y1 - 1) >> SHIFT);
+        let large = b.x1 - b.x0 >= LARGE_SIDE && b.y1 - b.y0 >= LARGE_SIDE;
+        let index = index | if large { LARGE } else { 0 };
         // Small ones: one tile, that they hardly ever cover.
         if x0 == x1 && y0 == y1 && (b.x1 - b.x0) * (b.y1 - b.y0) < TILE * TILE / 2 {
             return f(tile(x0, y0), index);
         }
         if p.shape == Shape::Pixels {
-            let own = &pixels[p.pixels.0 as usize..(p.pixels.0 + p.pixels.1) as usize];
+            let (first, count) = p.pixels();
+            let own = &pixels[first as usize..(first + count) as usize];
             let mut seen: Vec<u32> = own
                 .iter()
                 .filter(|[x, y]| inside(&b, *x, *y))

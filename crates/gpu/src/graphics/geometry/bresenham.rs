@@ -104,8 +104,9 @@ impl Rasterizer<'_> {
         });
         let count = out.pixels.len() - first;
         if count > 0 {
-            let pixels = (first as u32, count as u32);
-            out.prims.push(Prim { shape: Shape::Pixels, edge_count: 0, bounds, pixels, ..blank });
+            let mut prim = Prim { shape: Shape::Pixels, edge_count: 0, bounds, ..blank };
+            prim.set_pixels((first as u32, count as u32));
+            out.prims.push(prim);
         }
     }
 }

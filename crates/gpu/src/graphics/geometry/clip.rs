@@ -6,6 +6,7 @@
 
 use super::vertex::{ClipZ, Outputs, Vertices, code};
 use super::viewport::{GUARD, MARGIN, Map};
+use std::mem::MaybeUninit;
 
 /// Positive, and small enough to be nobody's w; 1/w is still far from infinity.
 pub const LEAST_W: f64 = 1e-15;
@@ -66,32 +67,40 @@ impl Plane {
 const MOST_CORNERS: usize = 24;
 
 /// A convex polygon, or the two ends of a line.
-#[derive(Clone)]
 pub struct Polygon {
-    corners: [Corner; MOST_CORNERS],
+    /// The first `len` are there; to write all of them would cost more than clipping does.
+    corners: [MaybeUninit<Corner>; MOST_CORNERS],
     len: usize,
 }
 
 impl Polygon {
     /// The primitive of these vertices, three or two.
     pub fn new(v: &Vertices, o: &Outputs, vertices: &[u32]) -> Polygon {
-        let none =
-            Corner { position: [0.0; 4], weights: [0.0; 3], distances: [0.0; 8], own: None, edge: true };
-        let mut p = Polygon { corners: [none; MOST_CORNERS], len: vertices.len() };
+        let mut p = Polygon::empty();
         for (i, &n) in vertices.iter().enumerate() {
-            let c = &mut p.corners[i];
-            c.position = v.position(o, n as usize).map(|c| c as f64);
+            let mut c = Corner {
+                position: v.position(o, n as usize).map(|c| c as f64),
+                weights: [0.0; 3],
+                distances: [0.0; 8],
+                own: Some(i as u8),
+                edge: true,
+            };
             c.weights[i] = 1.0;
-            c.own = Some(i as u8);
             for (d, &k) in c.distances.iter_mut().zip(&o.clip) {
                 *d = v.float(k, n as usize) as f64;
             }
+            p.push(c);
         }
         p
     }
 
+    fn empty() -> Polygon {
+        Polygon { corners: [MaybeUninit::uninit(); MOST_CORNERS], len: 0 }
+    }
+
     pub fn corners(&self) -> &[Corner] {
-        &self.corners[..self.len]
+        // SAFETY: `push` has written them.
+        unsafe { self.corners[..self.len].assume_init_ref() }
     }
 
     /// Cuts the polygon to everything that `codes`, all vertices' bits together, says it may lie outside of.
@@ -156,41 +165,41 @@ impl Polygon {
         if !outside {
             return;
         }
-        let old = self.clone();
-        let n = self.len;
-        self.len = 0;
-        for i in 0..n {
-            let j = (i + 1) % n;
-            let (a, b) = (&old.corners[i], &old.corners[j]);
+        let mut new = Polygon::empty();
+        let old = self.corners();
+        for i in 0..old.len() {
+            let j = (i + 1) % old.len();
+            let (a, b) = (&old[i], &old[j]);
             let (da, db) = (at[i], at[j]);
             if da >= 0.0 {
-                self.push(*a);
+                new.push(*a);
                 if db < 0.0 || db.is_nan() {
-                    self.push(Corner::between(a, b, da / (da - db), false));
+                    new.push(Corner::between(a, b, da / (da - db), false));
                 }
             } else if db >= 0.0 {
-                self.push(Corner::between(b, a, db / (db - da), a.edge));
+                new.push(Corner::between(b, a, db / (db - da), a.edge));
             }
         }
+        *self = new;
         if self.len < 3 {
             self.len = 0;
         }
     }
 
     fn cut_line(&mut self, plane: Plane) {
-        let [a, b] = [self.corners[0], self.corners[1]];
+        let &[a, b] = self.corners() else { return };
         let (da, db) = (plane.of(&a), plane.of(&b));
         match (da >= 0.0, db >= 0.0) {
             (true, true) => {}
-            (true, false) => self.corners[1] = Corner::between(&a, &b, da / (da - db), true),
-            (false, true) => self.corners[0] = Corner::between(&b, &a, db / (db - da), true),
+            (true, false) => self.corners[1] = MaybeUninit::new(Corner::between(&a, &b, da / (da - db), true)),
+            (false, true) => self.corners[0] = MaybeUninit::new(Corner::between(&b, &a, db / (db - da), true)),
             (false, false) => self.len = 0,
         }
     }
 
     fn push(&mut self, c: Corner) {
         if self.len < MOST_CORNERS {
-            self.corners[self.len] = c;
+            self.corners[self.len] = MaybeUninit::new(c);
             self.len += 1;
         }
     }

@@ -163,28 +163,35 @@ impl Rasterizer<'_> {
         if bounds.is_empty() {
             return;
         }
-        let [x0, y0] = low;
-        let [x1, y1] = high;
-        let corners = [[x0, y0], [x1, y0], [x1, y1], [x0, y1]];
         let g = Gradients::point(p);
-        let coordinate = |k: usize| {
-            let slope = 1.0 / size;
-            let at = 0.5 + (g.origin[k] as f64 - p.window[k] as f64) / size as f64;
-            let (dx, dy) = if k == 0 { (slope, 0.0) } else { (0.0, slope) };
-            Plane { at: at as f32, dx, dy }
-        };
+        // Pixels whose centres lie in the square are the bounds; of other samples the edges tell.
+        let mut edges = [Edge::default(); 4];
+        if !self.single {
+            let ([x0, y0], [x1, y1]) = (low, high);
+            let corners = [[x0, y0], [x1, y0], [x1, y1], [x0, y1]];
+            edges = std::array::from_fn(|i| edge(corners[i], corners[(i + 1) % 4]));
+        }
         out.prims.push(Prim {
-            edges: std::array::from_fn(|i| edge(corners[i], corners[(i + 1) % 4])),
+            edges,
+            edge_count: if self.single { 0 } else { 4 },
             front,
             bounds,
             origin: g.origin,
             z: g.plane([p.window[2] as f64 + bias; 3]),
             w: g.plane([p.w; 3]),
             planes: out.planes.len() as u32,
-            point: [coordinate(0), coordinate(1)],
+            point: self.outputs.point_coord,
             ..self.blank(source)
         });
         varyings(self.outputs, v, source.vertices, source.provoking, [p; 3], &g, &mut out.planes);
+        if self.outputs.point_coord {
+            out.planes.extend([0, 1].map(|k| {
+                let slope = 1.0 / size;
+                let at = 0.5 + (g.origin[k] as f64 - p.window[k] as f64) / size as f64;
+                let (dx, dy) = if k == 0 { (slope, 0.0) } else { (0.0, slope) };
+                Plane { at: at as f32, dx, dy }
+            }));
+        }
     }
 
     /// The primitive's own vertex that a corner is.

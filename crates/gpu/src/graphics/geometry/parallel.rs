@@ -6,7 +6,7 @@
 use super::line::Stipple;
 use super::{Batch, Work, with_scratch, with_worker};
 use crate::device::Shared;
-use crate::graphics::prim::{Plane, Prim};
+use crate::graphics::prim::{Plane, Prim, Shape};
 use parking_lot::Mutex;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -77,8 +77,9 @@ impl Room {
 fn moved(prim: &Prim, p: &Piece, at: Counts) -> Prim {
     let mut prim = prim.clone();
     prim.planes = prim.planes.wrapping_add((at[1] as u32).wrapping_sub(p.planes.start as u32));
-    if prim.pixels.1 > 0 {
-        prim.pixels.0 = prim.pixels.0.wrapping_add((at[2] as u32).wrapping_sub(p.pixels.start as u32));
+    if prim.shape == Shape::Pixels {
+        let (first, count) = prim.pixels();
+        prim.set_pixels((first.wrapping_add((at[2] as u32).wrapping_sub(p.pixels.start as u32)), count));
     }
     prim
 }
@@ -90,7 +91,7 @@ pub fn run(shared: &Shared, threads: usize, work: &Work, job: &Job, out: &mut Ba
     let expected = work.assembly.total.min(MOST) as usize;
     // Without room, everything is appended in the end.
     let _ = out.prims.try_reserve(expected);
-    let _ = out.planes.try_reserve(expected * work.outputs.varyings.len());
+    let _ = out.planes.try_reserve(expected * work.outputs.planes());
     let room = Room {
         prims: out.prims.as_mut_ptr(),
         planes: out.planes.as_mut_ptr(),

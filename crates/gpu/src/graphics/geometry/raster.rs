@@ -125,6 +125,19 @@ impl<'a> Rasterizer<'a> {
         Some(Placed { x: snap(window[0]), y: snap(window[1]), window, w, weights: c.weights, linear })
     }
 
+    /// The primitive's own vertex `k` in the framebuffer: as [`Self::place`] of its corner.
+    fn place_own(&self, s: &Source, v: &Vertices, k: usize) -> Option<Placed> {
+        let clip = v.position(self.outputs, s.vertices[k] as usize);
+        let window = self.maps[s.viewport as usize].window(clip);
+        if !window.iter().all(|c| c.is_finite()) {
+            return None;
+        }
+        let mut weights = [0.0; 3];
+        weights[k] = 1.0;
+        let (x, y) = (snap(window[0]), snap(window[1]));
+        Some(Placed { x, y, window, w: 1.0 / clip[3] as f64, weights, linear: weights })
+    }
+
     /// A triangle that needs more than the quick way: clipping, another viewport, or edges or corners drawn.
     pub fn triangle(
         &self,
@@ -271,10 +284,9 @@ impl<'a> Rasterizer<'a> {
             z: Plane::default(),
             w: Plane::default(),
             planes: 0,
-            layer: s.layer,
+            point: false,
+            layer: s.layer as u16,
             id: s.id,
-            point: [Plane::default(); 2],
-            pixels: (0, 0),
         }
     }
 
@@ -286,17 +298,21 @@ impl<'a> Rasterizer<'a> {
             return;
         }
         let Some(source) = self.source(v, vertices, id) else { return };
-        let mut ends = Polygon::new(v, self.outputs, &vertices[..2]);
         let guard = if self.outputs.viewport > 0 { code::GUARD } else { 0 };
+        let placed;
         if (any | guard) & self.cut != 0 {
+            let mut ends = Polygon::new(v, self.outputs, &vertices[..2]);
             ends.clip(any | guard, self.clip_z, &self.maps[source.viewport as usize]);
+            let [a, b] = ends.corners() else { return };
+            placed = [a, b].map(|c| self.place(&source, v, c));
+        } else {
+            placed = [0, 1].map(|k| self.place_own(&source, v, k));
         }
-        let [a, b] = ends.corners() else { return };
         out.statistics.clipping_primitives += 1;
         if self.state.raster.discard {
             return;
         }
-        let (Some(a), Some(b)) = (self.place(&source, v, a), self.place(&source, v, b)) else { return };
+        let [Some(a), Some(b)] = placed else { return };
         self.segment(v, &source, [&a, &b], true, 0.0, stipple, out);
     }
 
@@ -311,8 +327,7 @@ impl<'a> Rasterizer<'a> {
         if self.state.raster.discard {
             return;
         }
-        let at = Polygon::new(v, self.outputs, &vertices[..1]);
-        if let Some(p) = self.place(&source, v, &at.corners()[0]) {
+        if let Some(p) = self.place_own(&source, v, 0) {
             self.square(v, &source, &p, true, 0.0, out);
         }
     }

@@ -310,10 +310,9 @@ fn flush(r: &Rasterizer, v: &Vertices, chunk: &Assembled, group: &mut Group, out
             z: Plane { at: zp.at[i], dx: zp.dx[i], dy: zp.dy[i] },
             w: Plane { at: wp.at[i], dx: wp.dx[i], dy: wp.dy[i] },
             planes: (first_plane + i * count) as u32,
-            layer,
+            point: false,
+            layer: layer as u16,
             id: chunk.ids[group.triangles[i] as usize],
-            point: [Plane::default(); 2],
-            pixels: (0, 0),
         });
     }
 }

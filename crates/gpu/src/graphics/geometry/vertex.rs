@@ -7,6 +7,7 @@ use super::level::by_level;
 use super::viewport::{Map, in_guard, snap};
 use shader::bytecode::Program;
 use shader::interface as slot;
+use shader::ir::Input;
 use wave::Fault;
 use wave::graphics::Lanes;
 
@@ -31,6 +32,8 @@ pub struct Outputs {
     pub clip: Vec<usize>,
     pub cull: Vec<usize>,
     pub varyings: Vec<Varying>,
+    /// The fragment program reads PointCoord.
+    pub point_coord: bool,
 }
 
 impl Outputs {
@@ -54,7 +57,14 @@ impl Outputs {
             let column = o.column(vertex, v.slot);
             o.varyings.push(Varying { column, flat: v.flat, no_perspective: v.no_perspective });
         }
+        o.point_coord =
+            fragment.is_some_and(|f| f.inputs.iter().any(|(i, _)| matches!(i, Input::PointCoord(_))));
         o
+    }
+
+    /// Planes of a primitive, at most.
+    pub fn planes(&self) -> usize {
+        self.varyings.len() + if self.point_coord { 2 } else { 0 }
     }
 
     /// The column of a slot; 0 if the program doesn't write it.

@@ -20,7 +20,8 @@ pub enum Fill {
     /// Component 0 to 3.
     FragCoord(u8),
     FrontFacing,
-    PointCoord(u8),
+    /// The plane, if the primitive is a point.
+    PointCoord(u32),
     SampleId,
     SamplePosition(u8),
     SampleMask,
@@ -75,7 +76,9 @@ impl Fill {
                 Input::SamplePosition(a) => Fill::SamplePosition(a),
                 Input::FragCoord(c) => Fill::FragCoord(c),
                 Input::FrontFacing => Fill::FrontFacing,
-                Input::PointCoord(c) => Fill::PointCoord(c),
+                Input::PointCoord(c) => {
+                    Fill::PointCoord(p.interface.varyings.len() as u32 + (c as u32 & 1))
+                }
                 Input::SampleId => Fill::SampleId,
                 Input::SampleMask => Fill::SampleMask,
                 Input::HelperInvocation => Fill::Helper,
@@ -117,16 +120,6 @@ pub struct Places<S: Simd> {
     y: S::F,
 }
 
-/// Four values, one a quad, as sixteen lanes.
-#[inline(always)]
-unsafe fn quads<S: Simd>(v: [f32; 4]) -> S::F {
-    let mut out = [0f32; 16];
-    for l in 0..16 {
-        out[l] = v[l / 4];
-    }
-    ops::f_from::<S>(out)
-}
-
 // SAFETY (all methods): in functions compiled for the level of `S`.
 impl<'a, S: Simd> Warp<'a, S> {
     /// Where the fragment is evaluated: the pixel's centre, or the sample that is shaded.
@@ -144,7 +137,7 @@ impl<'a, S: Simd> Warp<'a, S> {
         if self.same {
             return S::fsplat(f(self.prims[0]));
         }
-        quads::<S>([f(self.prims[0]), f(self.prims[1]), f(self.prims[2]), f(self.prims[3])])
+        S::fquads([f(self.prims[0]), f(self.prims[1]), f(self.prims[2]), f(self.prims[3])])
     }
     #[inline(always)]
     unsafe fn each_bits(&self, f: impl Fn(&Prim) -> u32) -> S::I {
@@ -191,16 +184,13 @@ impl<'a, S: Simd> Warp<'a, S> {
 
     /// A plane of each quad's primitive at the places.
     #[inline(always)]
-    pub unsafe fn eval(&self, p: &Places<S>, plane: impl Fn(&Prim) -> Plane) -> S::F {
+    pub unsafe fn eval<'p>(&self, p: &Places<S>, plane: impl Fn(&'a Prim) -> &'p Plane) -> S::F {
         let (at, dx, dy);
         if self.same {
             let k = plane(self.prims[0]);
             (at, dx, dy) = (S::fsplat(k.at), S::fsplat(k.dx), S::fsplat(k.dy));
         } else {
-            let k = [plane(self.prims[0]), plane(self.prims[1]), plane(self.prims[2]), plane(self.prims[3])];
-            at = quads::<S>([k[0].at, k[1].at, k[2].at, k[3].at]);
-            dx = quads::<S>([k[0].dx, k[1].dx, k[2].dx, k[3].dx]);
-            dy = quads::<S>([k[0].dy, k[1].dy, k[2].dy, k[3].dy]);
+            [at, dx, dy] = S::fquads3(self.prims.map(|p| std::ptr::from_ref(plane(p)).cast()));
         }
         // No fused operations: `cover` and early tests evaluate depth in the same way.
         S::fadd(at, S::fadd(S::fmul(dx, p.x), S::fmul(dy, p.y)))
@@ -238,7 +228,7 @@ impl<S: Simd> Shared<S> {
             Some(w) => w,
             None => {
                 let places = self.place(warp, which);
-                let w = S::fdiv(S::fsplat(1.0), warp.eval(&places, |p| p.w));
+                let w = S::fdiv(S::fsplat(1.0), warp.eval(&places, |p| &p.w));
                 self.w[which] = Some(w);
                 w
             }
@@ -256,7 +246,7 @@ pub unsafe fn value<S: Simd>(fill: Fill, warp: &Warp<S>, shared: &mut Shared<S>)
         Fill::Varying { plane: i, perspective, at } => {
             let k = (at == At::Centroid) as usize;
             let places = shared.place(warp, k);
-            let v = warp.eval(&places, |p| warp.planes[(p.planes + i) as usize]);
+            let v = warp.eval(&places, |p| &warp.planes[(p.planes + i) as usize]);
             S::bits(if perspective { S::fmul(v, shared.w(warp, k)) } else { v })
         }
         Fill::Flat(i) => warp.each_bits(|p| warp.planes[(p.planes + i) as usize].at.to_bits()),
@@ -267,7 +257,7 @@ pub unsafe fn value<S: Simd>(fill: Fill, warp: &Warp<S>, shared: &mut Shared<S>)
                 1 => S::fadd(warp.y, S::fsplat(o[1])),
                 _ => {
                     let places = shared.place(warp, 0);
-                    warp.eval(&places, |p| if c == 2 { p.z } else { p.w })
+                    warp.eval(&places, |p| if c == 2 { &p.z } else { &p.w })
                 }
             })
         }
@@ -279,9 +269,11 @@ pub unsafe fn value<S: Simd>(fill: Fill, warp: &Warp<S>, shared: &mut Shared<S>)
 #[inline(always)]
 unsafe fn rare<S: Simd>(fill: Fill, warp: &Warp<S>, shared: &mut Shared<S>) -> S::I {
     match fill {
-        Fill::PointCoord(c) => {
+        Fill::PointCoord(i) => {
             let places = shared.place(warp, 0);
-            S::bits(warp.eval(&places, |p| p.point[c as usize & 1]))
+            let none = Plane::default();
+            let of = |p: &Prim| if p.point { &warp.planes[(p.planes + i) as usize] } else { &none };
+            S::bits(warp.eval(&places, of))
         }
         Fill::SampleId => S::isplat(warp.sample.unwrap_or(0) as u32),
         Fill::SamplePosition(a) => S::isplat(warp.center()[a as usize & 1].to_bits()),
@@ -295,14 +287,14 @@ unsafe fn rare<S: Simd>(fill: Fill, warp: &Warp<S>, shared: &mut Shared<S>) -> S
             ops::i_from::<S>(m)
         }
         Fill::PrimitiveId => warp.each_bits(|p| p.id),
-        Fill::Layer => warp.each_bits(|p| p.layer),
+        Fill::Layer => warp.each_bits(|p| p.layer as u32),
         Fill::Viewport => warp.each_bits(|p| p.viewport as u32),
         Fill::View => S::isplat(warp.view),
         Fill::Lane => ops::i_from::<S>([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]),
         Fill::Coefficient { plane: i, k } => {
             if k == 0 {
                 let places = warp.places([0.5, 0.5]);
-                return S::bits(warp.eval(&places, |p| warp.planes[(p.planes + i) as usize]));
+                return S::bits(warp.eval(&places, |p| &warp.planes[(p.planes + i) as usize]));
             }
             S::bits(warp.each(|p| {
                 let c = warp.planes[(p.planes + i) as usize];
@@ -312,7 +304,7 @@ unsafe fn rare<S: Simd>(fill: Fill, warp: &Warp<S>, shared: &mut Shared<S>) -> S
         Fill::InvW(k) => {
             if k == 0 {
                 let places = warp.places([0.5, 0.5]);
-                return S::bits(warp.eval(&places, |p| p.w));
+                return S::bits(warp.eval(&places, |p| &p.w));
             }
             S::bits(warp.each(|p| if k == 1 { p.w.dx } else { p.w.dy }))
         }

@@ -3,7 +3,7 @@
 use super::cover::{Cover, Covered};
 use super::layout::BLOCKS;
 use super::task::Blocks;
-use crate::graphics::geometry::bin::COVERS;
+use crate::graphics::geometry::bin::{COVERS, LARGE, index};
 use crate::graphics::prim::Shape;
 use crate::graphics::run::Op;
 
@@ -21,9 +21,6 @@ impl Hidden {
         &self.sets[first..first + n]
     }
 }
-
-/// Pixels across that a primitive has at least, to hide others.
-const LEAST: i32 = 16;
 
 /// Entries to look at: a tile with more of them holds small triangles, which hide little.
 const MOST: usize = 512;
@@ -51,7 +48,9 @@ pub fn find(
             }
             // The first entry can be hidden only by what comes after it.
             hideable += i.plan.hideable as usize;
-            opaque += (i.plan.opaque && (hideable > 1 || list.len() > 1)) as usize;
+            // The small ones hide too little to be looked at.
+            let any = i.plan.opaque && (hideable > 1 || list.len() > 1) && list.iter().any(|e| e & LARGE != 0);
+            opaque += any as usize;
             entries += list.len();
         }
     }
@@ -71,12 +70,12 @@ pub fn find(
         }
         let first = h.sets.len();
         for &e in list.iter().rev() {
-            let prim = &item.batch.prims[(e & !COVERS) as usize];
             h.sets.push(if item.plan.hideable { covered } else { [0; BLOCKS / 64] });
-            let b = &prim.bounds;
-            // Small ones hide too little to be looked at.
-            let small = b.x1 - b.x0 < LEAST || b.y1 - b.y0 < LEAST;
-            if small || !item.plan.opaque || prim.shape != Shape::Polygon {
+            if e & LARGE == 0 || !item.plan.opaque {
+                continue;
+            }
+            let prim = &item.batch.prims[index(e) as usize];
+            if prim.shape != Shape::Polygon {
                 continue;
             }
             if cover.set(prim, origin, e & COVERS != 0, item.plan.locations, true) {

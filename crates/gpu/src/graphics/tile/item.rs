@@ -5,6 +5,7 @@ use super::cover::MAX_SAMPLES;
 use super::depth::Tests;
 use super::fill::Fill;
 use super::layout::sample_locations;
+use super::packer::WARPS;
 use super::target::Targets;
 use crate::command::Bindings;
 use crate::graphics::geometry::{Batch, bin::Bins};
@@ -54,6 +55,10 @@ pub struct Plan {
     /// The fragment program runs (it exists, and something it does shows).
     pub shades: bool,
     pub fills: Vec<Fill>,
+    /// Planes of a primitive.
+    pub varyings: usize,
+    /// Warps of a fragment wave.
+    pub warps: usize,
     pub samples: usize,
     pub locations: &'static [[u8; 2]],
     pub sample_mask: u32,
@@ -62,6 +67,8 @@ pub struct Plan {
     pub reads_tile: bool,
     /// Hierarchical Z may reject blocks, and must be kept.
     pub hiz: bool,
+    /// One sample, nothing to test or count before shading.
+    pub simple: bool,
     /// Coverage changes after shading: sample mask, alpha to coverage, late tests.
     pub late: bool,
     /// Alpha is not what the shader gives: alpha to one, smooth lines.
@@ -169,7 +176,9 @@ impl Plan {
             depth: sub.depth,
             stencil: sub.stencil,
             shades,
+            varyings: p.fragment.as_ref().map_or(0, |f| f.interface.varyings.len()),
             fills: p.fragment.as_ref().map_or(Vec::new(), |f| Fill::plan(f)),
+            warps: p.fragment.as_deref().map_or(1, |f| (f.lanes as usize / 16).min(WARPS)),
             samples,
             locations: sample_locations(samples as u32),
             sample_mask: s.samples.mask,
@@ -177,6 +186,13 @@ impl Plan {
             needs_quads: none.needs_quads,
             reads_tile: none.reads_tile,
             hiz: tests.only_depth() && matches!(when, When::Early | When::Both),
+            simple: samples == 1
+                && when == When::Never
+                && shades
+                && !none.early_tests
+                && !none.reads_tile
+                && s.samples.mask & 1 != 0
+                && s.raster.line_mode != ash::vk::LineRasterizationModeEXT::RECTANGULAR_SMOOTH,
             counts_early: none.early_tests,
             late: late || alpha || none.writes_sample_mask,
             alters_alpha: s.samples.alpha_to_one

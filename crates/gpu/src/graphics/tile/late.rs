@@ -74,7 +74,7 @@ unsafe fn late(
             Some(z) => wave::simd::ops::f_from::<P>(z),
             None => {
                 let places = warp.places(plan.locations[s].map(|v| v as f32 / 16.0));
-                warp.eval(&places, |p| p.z)
+                warp.eval(&places, |p| &p.z)
             }
         };
         let mut value = [0.0; 16];

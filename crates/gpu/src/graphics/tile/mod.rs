@@ -19,6 +19,7 @@ pub mod layout;
 mod level;
 pub mod packer;
 pub mod resolve;
+mod small;
 pub mod target;
 pub mod task;
 

@@ -68,8 +68,9 @@ impl Packer {
         (0..4).any(|q| quads >> q & 1 != 0 && self.last[block * 4 + q] != 0)
     }
 
-    /// Adds a block's covered quads. False when the wave must be shaded first (nothing has been added then).
-    #[inline]
+    /// Adds a block's covered quads; `masks` by sample. False when the wave must be shaded first (nothing has been added
+    /// then).
+    #[inline(always)]
     #[allow(clippy::too_many_arguments)]
     pub fn add(
         &mut self,
@@ -77,11 +78,12 @@ impl Packer {
         prim: u32,
         block: usize,
         quads: u8,
-        masks: &[u16; MAX_SAMPLES],
+        masks: &[u16],
         sample: Option<u8>,
-        coverage: &[u8; 16],
+        coverage: Option<&[u8; 16]>,
     ) -> bool {
         self.touched = true;
+        let last = &mut self.last[block * 4..block * 4 + 4];
         if quads.count_ones() >= 3 || sample.is_some() {
             if self.count == capacity {
                 return false;
@@ -89,58 +91,50 @@ impl Packer {
             let w = self.count;
             self.count += 1;
             let base = block as u16 * 16;
-            self.warps[w] = Slot {
-                prims: [prim; 4],
-                pixels: [base, base + 4, base + 8, base + 12],
-                quads,
-                dense: true,
-                sample,
-                masks: *masks,
-                coverage: *coverage,
-            };
-            for q in 0..4 {
+            let s = &mut self.warps[w];
+            (s.prims, s.pixels) = ([prim; 4], [base, base + 4, base + 8, base + 12]);
+            (s.quads, s.dense, s.sample) = (quads, true, sample);
+            s.masks[..masks.len()].copy_from_slice(masks);
+            if let Some(c) = coverage {
+                s.coverage = *c;
+            }
+            for (q, last) in last.iter_mut().enumerate() {
                 if quads >> q & 1 != 0 {
-                    self.last[block * 4 + q] = w as u8 + 1;
+                    *last = w as u8 + 1;
                 }
             }
             return true;
         }
-        // All or nothing: the quads may need two more warps at most, when pixels overlap.
-        let mine = (0..4).filter(|q| quads >> q & 1 != 0);
-        let joins = |p: &Packer, w: usize, n: usize| {
-            n + quads.count_ones() as usize <= 4
-                && (0..4).all(|q| quads >> q & 1 == 0 || p.last[block * 4 + q] < w as u8 + 1)
-        };
-        let (w, mut n) = match self.open {
-            Some((w, n)) if joins(self, w, n) => (w, n),
-            _ => {
-                if self.count == capacity {
-                    return false;
-                }
-                let w = self.count;
+        // All or nothing: two quads need one more warp at most.
+        let mut left = quads;
+        let (mut w, mut n) = self.open.unwrap_or((0, 4));
+        let crowded = n + quads.count_ones() as usize > 4
+            || (0..4).any(|q| quads >> q & 1 != 0 && last[q] > w as u8);
+        if crowded && self.count == capacity {
+            return false;
+        }
+        while left != 0 {
+            let q = left.trailing_zeros() as usize;
+            if n == 4 || last[q] > w as u8 {
+                (w, n) = (self.count, 0);
                 self.count += 1;
-                self.warps[w] = Slot {
-                    prims: [prim; 4],
-                    pixels: [block as u16 * 16; 4],
-                    quads: 0,
-                    dense: false,
-                    sample: None,
-                    masks: [0; MAX_SAMPLES],
-                    coverage: [16; 16],
-                };
-                (w, 0)
+                let s = &mut self.warps[w];
+                (s.prims, s.pixels) = ([prim; 4], [block as u16 * 16; 4]);
+                (s.quads, s.dense, s.sample) = (0, false, None);
+                s.masks[..masks.len()].fill(0);
             }
-        };
-        let s = &mut self.warps[w];
-        for q in mine {
+            left &= left - 1;
+            let s = &mut self.warps[w];
             s.prims[n] = prim;
             s.pixels[n] = (block * 16 + q * 4) as u16;
             s.quads |= 1 << n;
-            s.coverage[n * 4..n * 4 + 4].copy_from_slice(&coverage[q * 4..q * 4 + 4]);
+            if let Some(c) = coverage {
+                s.coverage[n * 4..n * 4 + 4].copy_from_slice(&c[q * 4..q * 4 + 4]);
+            }
             for (to, from) in s.masks.iter_mut().zip(masks) {
                 *to |= (from >> (q * 4) & 0xF) << (n * 4);
             }
-            self.last[block * 4 + q] = w as u8 + 1;
+            last[q] = w as u8 + 1;
             n += 1;
         }
         self.open = Some((w, n));
@@ -155,22 +149,18 @@ mod tests {
     #[test]
     fn order_of_overlapping_quads_is_kept() {
         let mut p = Packer::new();
-        let m = |v: u16| {
-            let mut a = [0; MAX_SAMPLES];
-            a[0] = v;
-            a
-        };
-        assert!(p.add(4, 1, 7, 0b0001, &m(0x000F), None, &[16; 16]));
+        let m = |v: u16| [v];
+        assert!(p.add(4, 1, 7, 0b0001, &m(0x000F), None, None));
         // The block as a whole goes to warp 1; its quad 0 then may not join warp 0 again.
-        assert!(p.add(4, 2, 7, 0b1111, &m(0xFFFF), None, &[16; 16]));
-        assert!(p.add(4, 3, 7, 0b0001, &m(0x0003), None, &[16; 16]));
-        assert!(p.add(4, 4, 8, 0b0100, &m(0x0400), None, &[16; 16]));
+        assert!(p.add(4, 2, 7, 0b1111, &m(0xFFFF), None, None));
+        assert!(p.add(4, 3, 7, 0b0001, &m(0x0003), None, None));
+        assert!(p.add(4, 4, 8, 0b0100, &m(0x0400), None, None));
         assert_eq!(p.count, 3);
         assert_eq!((p.warps[2].prims, p.warps[2].pixels), ([3, 4, 3, 3], [112, 136, 112, 112]));
         assert_eq!((p.warps[2].quads, p.warps[2].masks[0]), (0b11, 0x0043));
-        assert!(p.add(4, 5, 9, 0b1110, &m(0xFFF0), None, &[16; 16]));
-        assert!(!p.add(4, 6, 9, 0b1000, &m(0xF000), None, &[16; 16]));
+        assert!(p.add(4, 5, 9, 0b1110, &m(0xFFF0), None, None));
+        assert!(!p.add(4, 6, 9, 0b1000, &m(0xF000), None, None));
         p.clear();
-        assert!(p.add(4, 6, 9, 0b1000, &m(0xF000), None, &[16; 16]) && p.count == 1);
+        assert!(p.add(4, 6, 9, 0b1000, &m(0xF000), None, None) && p.count == 1);
     }
 }

@@ -5,11 +5,11 @@ use super::fill::{self, Warp};
 use super::hiz::Hiz;
 use super::item::{Item, When};
 use super::late::after;
-use super::layout::{BLOCKS, LANE_X, LANE_Y, SIDE, TILE, sample_locations};
+use super::layout::{BLOCKS, LANE_X, LANE_Y, QUAD_X, QUAD_Y, SIDE, TILE, sample_locations};
 use super::packer::{Packer, Slot};
+use super::small;
 use super::target::{Plane, Targets};
 use crate::graphics::prim::{Prim, Shape};
-use shader::bytecode::Program;
 use std::sync::atomic::Ordering::Relaxed;
 use wave::graphics::Job;
 use wave::{Fault, Host, Level, Simd, Worker};
@@ -131,40 +131,48 @@ impl<'a> Task<'a> {
         entries: &[u32],
         hidden: &[Blocks],
     ) -> Result<(), Fault> {
-        use crate::graphics::geometry::bin::COVERS;
+        use crate::graphics::geometry::bin::{COVERS, index};
         let plan = &item.plan;
         let single = plan.samples == 1;
         let origin = self.origin;
         for (i, &e) in entries.iter().enumerate() {
-            let index = e & !COVERS;
-            let prim = &item.batch.prims[index as usize];
+            let number = index(e);
+            let prim = &item.batch.prims[number as usize];
+            // A tile's primitives lie anywhere: they are on their way before they are looked at, and so are the planes
+            // that shading will want.
+            if let Some(next) = entries.get(i + AHEAD) {
+                prefetch(item.batch.prims.as_ptr().wrapping_add(index(*next) as usize), 1);
+            }
+            prefetch(item.batch.planes.as_ptr().wrapping_add(prim.planes as usize), plan.varyings);
             if prim.shape == Shape::Pixels {
-                self.pixels::<S>(item, prim, index)?;
+                self.pixels::<S>(item, prim, number)?;
                 continue;
             }
             if prim.shape == Shape::Smooth {
-                self.smooth::<S>(item, prim, index)?;
+                self.smooth::<S>(item, prim, number)?;
                 continue;
             }
             let hidden = hidden.get(i);
             if hidden.is_some_and(|h| h.iter().all(|w| *w == !0)) {
                 continue;
             }
-            if !self.cover.set(prim, origin, e & COVERS != 0, plan.locations, single) {
-                continue;
+            if !small::list::<S>(prim, origin, plan.locations, plan.samples, self.covered) {
+                if !self.cover.set(prim, origin, e & COVERS != 0, plan.locations, single) {
+                    continue;
+                }
+                if plan.hiz
+                    && self.cover.whole()
+                    && self.hiz.tile_fails(&plan.tests, item.depths(prim, origin, TILE))
+                {
+                    continue;
+                }
+                self.cover.list::<S>(self.covered);
             }
-            if plan.hiz
-                && self.cover.whole()
-                && self.hiz.tile_fails(&plan.tests, item.depths(prim, origin, TILE))
-            {
-                continue;
-            }
-            self.cover.list::<S>(self.covered);
             for k in 0..self.covered.count {
                 let b = self.covered.blocks[k] as usize;
                 if hidden.is_none_or(|h| h[b / 64] >> (b % 64) & 1 == 0) {
                     let masks = self.covered.masks[k];
-                    self.block::<S>(item, prim, index, b, &masks)?;
+                    self.block::<S>(item, prim, number, b, &masks)?;
                 }
             }
         }
@@ -194,8 +202,8 @@ impl<'a> Task<'a> {
 
     /// A primitive that covers listed pixels.
     unsafe fn pixels<S: Simd>(&mut self, item: &Item, prim: &Prim, index: u32) -> Result<(), Fault> {
-        let (first, count) = (prim.pixels.0 as usize, prim.pixels.1 as usize);
-        for &[x, y] in &item.batch.pixels[first..first + count] {
+        let (first, count) = prim.pixels();
+        for &[x, y] in &item.batch.pixels[first as usize..(first + count) as usize] {
             let b = &prim.bounds;
             let (tx, ty) = (x - self.origin[0], y - self.origin[1]);
             let inside = x >= b.x0 && x < b.x1 && y >= b.y0 && y < b.y1;
@@ -220,6 +228,14 @@ impl<'a> Task<'a> {
         covered: &[u16; MAX_SAMPLES],
     ) -> Result<(), Fault> {
         let plan = &item.plan;
+        if plan.simple {
+            let (quads, mask) = (quads(covered[0]), &covered[..1]);
+            if !self.packer.add(plan.warps, index, block, quads, mask, None, None) {
+                self.shade(item)?;
+                self.packer.add(plan.warps, index, block, quads, mask, None, None);
+            }
+            return Ok(());
+        }
         let mut masks = *covered;
         let mut any = 0;
         for (s, m) in masks[..plan.samples].iter_mut().enumerate() {
@@ -257,15 +273,15 @@ impl<'a> Task<'a> {
         if !plan.shades {
             return Ok(());
         }
-        let quads = |m: u16| (0..4).fold(0u8, |q, i| q | ((m >> (i * 4) & 0xF != 0) as u8) << i);
-        let capacity = item.warps();
+        let smooth = item.smooth().then_some(self.coverage);
         if plan.reads_tile && self.packer.overlaps(block, quads(any)) {
             self.shade(item)?;
         }
         if !plan.per_sample {
-            if !self.packer.add(capacity, index, block, quads(any), &masks, None, &self.coverage) {
+            let masks = &masks[..plan.samples];
+            if !self.packer.add(plan.warps, index, block, quads(any), masks, None, smooth.as_ref()) {
                 self.shade(item)?;
-                self.packer.add(capacity, index, block, quads(any), &masks, None, &self.coverage);
+                self.packer.add(plan.warps, index, block, quads(any), masks, None, smooth.as_ref());
             }
             return Ok(());
         }
@@ -275,10 +291,11 @@ impl<'a> Task<'a> {
             }
             let mut one = [0; MAX_SAMPLES];
             one[s] = masks[s];
-            if !self.packer.add(capacity, index, block, quads(masks[s]), &one, Some(s as u8), &self.coverage)
-            {
+            let one = &one[..plan.samples];
+            let (q, sample) = (quads(masks[s]), Some(s as u8));
+            if !self.packer.add(plan.warps, index, block, q, one, sample, smooth.as_ref()) {
                 self.shade(item)?;
-                self.packer.add(capacity, index, block, quads(masks[s]), &one, Some(s as u8), &self.coverage);
+                self.packer.add(plan.warps, index, block, q, one, sample, smooth.as_ref());
             }
         }
         Ok(())
@@ -469,6 +486,33 @@ impl<'a> Task<'a> {
     }
 }
 
+/// Primitives between the one that is looked at and the one that is fetched.
+const AHEAD: usize = 8;
+/// Bytes that are fetched at once.
+const LINE: usize = 64;
+
+/// Asks for `n` things from memory.
+#[inline(always)]
+fn prefetch<T>(p: *const T, n: usize) {
+    let first = p.cast::<i8>();
+    let lines = (first as usize % LINE + n * size_of::<T>()).div_ceil(LINE);
+    for i in 0..lines {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: a hint; any address will do.
+        unsafe {
+            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+            _mm_prefetch::<_MM_HINT_T0>(first.wrapping_add(i * LINE));
+        }
+    }
+}
+
+/// Quads of a block with a lane in `m`.
+#[inline(always)]
+fn quads(m: u16) -> u8 {
+    let m = (m | m >> 1 | m >> 2 | m >> 3) & 0x1111;
+    ((m | m >> 3 | m >> 6 | m >> 9) & 0xF) as u8
+}
+
 /// Copies a quad's four pixels.
 #[inline(always)]
 unsafe fn copy_quad(from: *const u8, to: *mut u8, bytes: usize) {
@@ -498,14 +542,15 @@ pub unsafe fn warp<'a, S: Simd>(item: &'a Item, slot: &'a Slot, origin: [i32; 2]
         x = S::fadd(left, S::from_bits(S::iloadu(LANE_X.as_ptr().cast())));
         y = S::fadd(top, S::from_bits(S::iloadu(LANE_Y.as_ptr().cast())));
     } else {
-        let mut corner = [[0f32; 16]; 2];
-        for l in 0..16 {
-            let at = slot.pixels[l / 4] as usize;
-            let (block, quad) = (at / 16, at / 4 % 4);
-            corner[0][l] = (origin[0] + (block % SIDE * 4 + (quad & 1) * 2 + (l & 1)) as i32) as f32;
-            corner[1][l] = (origin[1] + (block / SIDE * 4 + (quad >> 1) * 2 + (l >> 1 & 1)) as i32) as f32;
+        let mut corner = [[0f32; 4]; 2];
+        for q in 0..4 {
+            let quad = slot.pixels[q] as usize / 4;
+            let (block, quad) = (quad / 4, quad % 4);
+            corner[0][q] = (origin[0] + (block % SIDE * 4 + (quad & 1) * 2) as i32) as f32;
+            corner[1][q] = (origin[1] + (block / SIDE * 4 + (quad >> 1) * 2) as i32) as f32;
         }
-        (x, y) = (wave::simd::ops::f_from::<S>(corner[0]), wave::simd::ops::f_from::<S>(corner[1]));
+        x = S::fadd(S::fquads(corner[0]), S::from_bits(S::iloadu(QUAD_X.as_ptr().cast())));
+        y = S::fadd(S::fquads(corner[1]), S::from_bits(S::iloadu(QUAD_Y.as_ptr().cast())));
     }
     let mut covered = 0;
     for m in &slot.masks[..item.plan.samples] {
@@ -553,10 +598,5 @@ impl Item {
     /// May hold smooth lines.
     fn smooth(&self) -> bool {
         self.state.raster.line_mode == ash::vk::LineRasterizationModeEXT::RECTANGULAR_SMOOTH
-    }
-    /// Warps of a fragment wave.
-    fn warps(&self) -> usize {
-        let lanes = |p: &Program| (p.lanes as usize / 16).min(super::packer::WARPS);
-        self.pipeline.fragment.as_deref().map_or(1, lanes)
     }
 }

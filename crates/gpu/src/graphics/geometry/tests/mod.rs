@@ -69,6 +69,8 @@ struct Scene {
     /// Outputs of the vertex program and where they come from.
     slots: Vec<(Input, u16)>,
     varyings: Vec<interface::Varying>,
+    /// The fragment program reads PointCoord.
+    point_coord: bool,
     call: Call,
     depth: vk::Format,
     layers: u32,
@@ -137,6 +139,7 @@ impl Scene {
             index_buffer: None,
             slots: slots.chain([(Input::Varying(4), 0)]).collect(),
             varyings: vec![varying(0)],
+            point_coord: false,
             call: Call {
                 indexed: false,
                 first: 0,
@@ -172,10 +175,11 @@ impl Scene {
     }
 
     fn run_on(&self, device: &Device) -> Batch {
+        let reads: &[_] = if self.point_coord { &[(Input::PointCoord(0), 0)] } else { &[] };
         let draw = Draw {
             pipeline: Arc::new(GraphicsPipeline {
                 vertex: Arc::new(program(Stage::Vertex, &self.slots, vec![])),
-                fragment: Some(Arc::new(program(Stage::Fragment, &[], self.varyings.clone()))),
+                fragment: Some(Arc::new(program(Stage::Fragment, reads, self.varyings.clone()))),
                 name: "test".into(),
             }),
             state: Arc::new(self.state.clone()),
@@ -219,7 +223,8 @@ fn covers(b: &Batch, p: &Prim, x: i32, y: i32) -> bool {
         return false;
     }
     if p.shape == Shape::Pixels {
-        return b.pixels[p.pixels.0 as usize..][..p.pixels.1 as usize].contains(&[x, y]);
+        let (first, count) = p.pixels();
+        return b.pixels[first as usize..][..count as usize].contains(&[x, y]);
     }
     let (x, y) = ((x * 256 + 128) as i64, (y * 256 + 128) as i64);
     p.edges[..p.edge_count as usize].iter().all(|e| e.a as i64 * x + e.b as i64 * y + e.c >= 0)

@@ -272,7 +272,7 @@ fn the_same_at_any_thread_count() {
         s.threads = 1;
         assert_eq!(one.statistics, four.statistics);
         assert_eq!(one.prims.len(), four.prims.len());
-        let all = |p: &Prim| (p.edges, p.bounds, p.z, p.w, p.planes, p.id, p.pixels);
+        let all = |p: &Prim| (p.edges, p.bounds, p.z, p.w, p.planes, p.id, p.pixels());
         assert!(one.prims.iter().map(all).eq(four.prims.iter().map(all)));
         assert_eq!(one.planes, four.planes);
         assert_eq!(one.pixels, four.pixels);
@@ -326,7 +326,7 @@ fn bins_list_what_tiles_see() {
     for ty in 0..4 {
         for tx in 0..4 {
             let list = bins.list(0, tx, ty);
-            assert!(list.windows(2).all(|w| w[0] & !COVERS < w[1] & !COVERS));
+            assert!(list.windows(2).all(|w| bin::index(w[0]) < bin::index(w[1])));
             for (i, p) in b.prims.iter().enumerate() {
                 let mut seen = 0;
                 let mut all = true;
@@ -337,7 +337,7 @@ fn bins_list_what_tiles_see() {
                         all &= c;
                     }
                 }
-                let entry = list.iter().find(|e| (*e & !COVERS) as usize == i);
+                let entry = list.iter().find(|e| bin::index(**e) as usize == i);
                 assert!(seen == 0 || entry.is_some());
                 let covered = entry.is_some_and(|e| e & COVERS != 0);
                 assert!(!covered || all);

@@ -142,9 +142,15 @@ fn points() {
     // 8.5 to 12.5: left and top sides run through centres that are in.
     assert_eq!(p.bounds, Rect { x0: 8, y0: 18, x1: 12, y1: 22 });
     assert_eq!(pixels_of(&b).len(), 16);
-    assert_eq!(value(p, &p.point[0], 8.5, 20.5), 0.0);
-    assert_eq!(value(p, &p.point[1], 10.5, 21.5), 0.75);
+    assert!(!p.point);
     assert_eq!(b.planes, [Plane { at: 4.0, dx: 0.0, dy: 0.0 }]);
+    // PointCoord's planes come after them, for programs that read it.
+    s.point_coord = true;
+    let b = s.run();
+    let p = &b.prims[0];
+    assert!(p.point && b.planes.len() == 3);
+    assert_eq!(value(p, &b.planes[1], 8.5, 20.5), 0.0);
+    assert_eq!(value(p, &b.planes[2], 10.5, 21.5), 0.75);
     // Half outside but its centre inside: whole; centre outside: gone.
     let v = [at(0.0, 20.5, 0.25, 4.0), at(-0.5, 30.5, 0.25, 4.0)];
     s.vertex_buffers = Scene::new(T::POINT_LIST, &v).vertex_buffers;
