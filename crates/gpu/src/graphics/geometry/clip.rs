@@ -191,8 +191,12 @@ impl Polygon {
         let (da, db) = (plane.of(&a), plane.of(&b));
         match (da >= 0.0, db >= 0.0) {
             (true, true) => {}
-            (true, false) => self.corners[1] = MaybeUninit::new(Corner::between(&a, &b, da / (da - db), true)),
-            (false, true) => self.corners[0] = MaybeUninit::new(Corner::between(&b, &a, db / (db - da), true)),
+            (true, false) => {
+                self.corners[1] = MaybeUninit::new(Corner::between(&a, &b, da / (da - db), true))
+            }
+            (false, true) => {
+                self.corners[0] = MaybeUninit::new(Corner::between(&b, &a, db / (db - da), true))
+            }
             (false, false) => self.len = 0,
         }
     }

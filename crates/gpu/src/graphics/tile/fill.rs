@@ -76,9 +76,7 @@ impl Fill {
                 Input::SamplePosition(a) => Fill::SamplePosition(a),
                 Input::FragCoord(c) => Fill::FragCoord(c),
                 Input::FrontFacing => Fill::FrontFacing,
-                Input::PointCoord(c) => {
-                    Fill::PointCoord(p.interface.varyings.len() as u32 + (c as u32 & 1))
-                }
+                Input::PointCoord(c) => Fill::PointCoord(p.interface.varyings.len() as u32 + (c as u32 & 1)),
                 Input::SampleId => Fill::SampleId,
                 Input::SampleMask => Fill::SampleMask,
                 Input::HelperInvocation => Fill::Helper,

@@ -49,7 +49,8 @@ pub fn find(
             // The first entry can be hidden only by what comes after it.
             hideable += i.plan.hideable as usize;
             // The small ones hide too little to be looked at.
-            let any = i.plan.opaque && (hideable > 1 || list.len() > 1) && list.iter().any(|e| e & LARGE != 0);
+            let any =
+                i.plan.opaque && (hideable > 1 || list.len() > 1) && list.iter().any(|e| e & LARGE != 0);
             opaque += any as usize;
             entries += list.len();
         }

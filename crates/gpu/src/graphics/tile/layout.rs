@@ -29,8 +29,10 @@ const fn table(y: bool) -> [f32; 16] {
 pub const LANE_X: [f32; 16] = table(false);
 pub const LANE_Y: [f32; 16] = table(true);
 /// Columns and rows of lanes within their quad.
-pub const QUAD_X: [f32; 16] = [0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 0.0, 1.0];
-pub const QUAD_Y: [f32; 16] = [0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 1.0, 1.0];
+pub const QUAD_X: [f32; 16] =
+    [0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 0.0, 1.0];
+pub const QUAD_Y: [f32; 16] =
+    [0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 1.0, 1.0];
 /// Columns and rows of lanes.
 pub const LANES: [[u32; 16]; 2] = {
     let mut t = [[0; 16]; 2];

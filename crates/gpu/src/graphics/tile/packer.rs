@@ -108,8 +108,8 @@ impl Packer {
         // All or nothing: two quads need one more warp at most.
         let mut left = quads;
         let (mut w, mut n) = self.open.unwrap_or((0, 4));
-        let crowded = n + quads.count_ones() as usize > 4
-            || (0..4).any(|q| quads >> q & 1 != 0 && last[q] > w as u8);
+        let crowded =
+            n + quads.count_ones() as usize > 4 || (0..4).any(|q| quads >> q & 1 != 0 && last[q] > w as u8);
         if crowded && self.count == capacity {
             return false;
         }
