@@ -299,15 +299,14 @@ impl<'a> Rasterizer<'a> {
         }
         let Some(source) = self.source(v, vertices, id) else { return };
         let guard = if self.outputs.viewport > 0 { code::GUARD } else { 0 };
-        let placed;
-        if (any | guard) & self.cut != 0 {
+        let placed = if (any | guard) & self.cut != 0 {
             let mut ends = Polygon::new(v, self.outputs, &vertices[..2]);
             ends.clip(any | guard, self.clip_z, &self.maps[source.viewport as usize]);
             let [a, b] = ends.corners() else { return };
-            placed = [a, b].map(|c| self.place(&source, v, c));
+            [a, b].map(|c| self.place(&source, v, c))
         } else {
-            placed = [0, 1].map(|k| self.place_own(&source, v, k));
-        }
+            [0, 1].map(|k| self.place_own(&source, v, k))
+        };
         out.statistics.clipping_primitives += 1;
         if self.state.raster.discard {
             return;
