@@ -12,6 +12,7 @@ mod invocations;
 pub mod pictures;
 mod programs;
 pub mod scenes;
+pub mod trips;
 
 use client::compute::KernelInfo;
 use client::{Buffer, Context, Kernel};

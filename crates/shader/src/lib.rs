@@ -11,6 +11,7 @@ pub mod bytecode_check;
 pub mod bytecode_print;
 pub mod cfg;
 pub mod eval;
+pub mod instrument;
 pub mod interface;
 pub mod ir;
 pub mod ir_ops;

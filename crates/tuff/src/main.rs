@@ -1,8 +1,10 @@
 //! `tuff`: what the driver is, and programs run on it.
 
+mod annotate;
 mod city;
 mod demo;
 mod info;
+mod instrument;
 mod picture;
 
 use clap::{Parser, Subcommand};
@@ -27,6 +29,10 @@ enum Task {
         #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
         program: Vec<String>,
     },
+    /// Mark every basic block of a SPIR-V module: with marks that Tuff counts, or with atomics for any driver.
+    Instrument(instrument::Args),
+    /// Print a module's SPIR-V, and its source where it has lines, with what each basic block cost.
+    Annotate(annotate::Args),
     /// Answer a parent's requests with the one driver that the environment shows.
     #[command(hide = true)]
     Child,
@@ -40,6 +46,8 @@ fn main() -> ExitCode {
         }
         Task::Demo(args) => demo::run(&args),
         Task::Info => info::run(),
+        Task::Instrument(args) => instrument::run(&args),
+        Task::Annotate(args) => annotate::run(&args),
         Task::Run { program } => run(&program),
     };
     match result {

@@ -11,11 +11,12 @@ struct Need {
     here: fn() -> bool,
 }
 
-const NEEDS: [Need; 5] = [
+const NEEDS: [Need; 6] = [
     Need { what: "the Vulkan loader", package: "libvulkan1", here: has_loader },
     Need { what: "vulkaninfo", package: "vulkan-tools", here: || has_program("vulkaninfo") },
     Need { what: "VK_LAYER_KHRONOS_validation", package: "vulkan-validationlayers", here: has_validation },
     Need { what: "Xvfb", package: "xvfb", here: || has_program("Xvfb") },
+    Need { what: "spirv-val", package: "spirv-tools", here: || has_program("spirv-val") },
     Need { what: "readelf", package: "binutils", here: || has_program("readelf") },
 ];
 

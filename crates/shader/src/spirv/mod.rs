@@ -69,6 +69,7 @@ pub struct Module {
     flags: Vec<u8>,
     pub(crate) capabilities: Vec<u32>,
     pub(crate) addressing: u32,
+    pub(crate) memory: u32,
     pub(crate) entries: Vec<u32>,
     pub(crate) modes: Vec<u32>,
     /// Types, constants, global variables in order.

@@ -26,6 +26,7 @@ pub(super) fn parse(input: &[u32]) -> Result<Module> {
         flags: vec![0; bound as usize],
         capabilities: Vec::new(),
         addressing: 0,
+        memory: 0,
         entries: Vec::new(),
         modes: Vec::new(),
         globals: Vec::new(),
@@ -68,7 +69,7 @@ pub(super) fn parse(input: &[u32]) -> Result<Module> {
         }
         match op {
             Op::Capability => m.capabilities.push(i.w[1]),
-            Op::MemoryModel => m.addressing = i.w[1],
+            Op::MemoryModel => (m.addressing, m.memory) = (i.w[1], i.w[2]),
             Op::ExtInstImport => {
                 let set = match i.string(2)?.0.as_str() {
                     "GLSL.std.450" => ExtSet::Glsl450,

@@ -1,0 +1,34 @@
+//! Blocks counted by atomics: on Tuff and on lavapipe as often as the source says that they run.
+
+#[allow(dead_code)]
+mod common;
+
+use client::drivers::{Driver, Threads, find};
+use std::process::Command;
+
+fn check(driver: &Driver) {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_atomics-child"));
+    driver.prepare(&mut child, Threads::Count(2));
+    let output = child.output().expect("the child starts");
+    let text = String::from_utf8_lossy(&output.stdout);
+    let want = format!("{0:?}\n{0:?}\n", conformance::trips::counts());
+    assert_eq!(text, want, "{}: {}", driver.name, String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn counts_on_tuff_are_the_sources() {
+    let counts = conformance::trips::counts();
+    // By hand: 1024 invocations enter, and every one of them calls `twist` at least once.
+    assert_eq!((counts[0], counts[7]), (1024, 1024));
+    assert_eq!(counts[8], 1024 + counts[6]);
+    check(&common::driver());
+}
+
+/// Where Debian's mesa-vulkan-drivers is installed.
+#[test]
+fn counts_on_lavapipe_are_the_sources() {
+    match find("lavapipe") {
+        Some(lavapipe) => check(&lavapipe),
+        None => eprintln!("lavapipe is not installed: nothing was compared"),
+    }
+}

@@ -1,0 +1,75 @@
+//! `tuff instrument`: the instrumenting pass on a file.
+
+use client::{Error, Result};
+use shader::Module;
+use shader::instrument::{Counters, Entry, Form, instrument, json};
+use std::path::{Path, PathBuf};
+
+#[derive(clap::Args)]
+pub struct Args {
+    /// The SPIR-V module.
+    input: PathBuf,
+    /// Where the instrumented module goes.
+    #[arg(short, long)]
+    output: PathBuf,
+    /// Only the functions that this entry point calls; all functions without it.
+    #[arg(long)]
+    entry: Option<String>,
+    /// Count with atomics in a storage buffer: element i is how many invocations ran block i.
+    #[arg(long, requires = "binding")]
+    atomics: bool,
+    /// Descriptor set of the buffer.
+    #[arg(long, default_value_t = 0, requires = "atomics")]
+    set: u32,
+    /// Binding of the buffer.
+    #[arg(long, requires = "atomics")]
+    binding: Option<u32>,
+    /// Counts of 64 bits: two words each, the low one first.
+    #[arg(long, requires = "atomics")]
+    wide: bool,
+    /// Write the table of blocks (function, label, source line) as JSON.
+    #[arg(long)]
+    table: Option<PathBuf>,
+}
+
+/// The module in a file.
+pub fn module(path: &Path) -> Result<Module> {
+    let failed = |e: &dyn std::fmt::Display| Error(format!("{}: {e}", path.display()));
+    let bytes = std::fs::read(path).map_err(|e| failed(&e))?;
+    if bytes.len() % 4 != 0 {
+        return Err(failed(&"not SPIR-V: its size is no multiple of 4"));
+    }
+    let words: Vec<u32> =
+        bytes.chunks_exact(4).map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]])).collect();
+    Module::parse(&words).map_err(|e| failed(&e))
+}
+
+/// Which functions an `--entry` means.
+pub fn entry(name: &Option<String>) -> Entry<'_> {
+    name.as_deref().map_or(Entry::All, |n| Entry::Named(n, None))
+}
+
+fn write(path: &Path, bytes: &[u8]) -> Result<()> {
+    std::fs::write(path, bytes).map_err(|e| Error(format!("{}: {e}", path.display())))
+}
+
+pub fn run(args: &Args) -> Result<()> {
+    let m = module(&args.input)?;
+    let form = match args.binding {
+        Some(binding) if args.atomics => Form::Atomics(Counters { set: args.set, binding, wide: args.wide }),
+        _ => Form::Marks,
+    };
+    let made = instrument(&m, entry(&args.entry), form)
+        .map_err(|e| Error(format!("{}: {e}", args.input.display())))?;
+    let bytes: Vec<u8> = made.words.iter().flat_map(|w| w.to_le_bytes()).collect();
+    write(&args.output, &bytes)?;
+    if let Some(table) = &args.table {
+        write(table, json(&made.blocks).as_bytes())?;
+    }
+    println!("{}: {} blocks", args.output.display(), made.blocks.len());
+    if let Form::Atomics(c) = form {
+        let size = made.blocks.len() * if c.wide { 8 } else { 4 };
+        println!("counters: set {}, binding {}, {size} bytes, zeroed before the first run", c.set, c.binding);
+    }
+    Ok(())
+}
