@@ -142,6 +142,7 @@ fn main() {
         vertex_buffers: [VertexBuffer { buffer: Some(buffer), offset: 0, size: vk::WHOLE_SIZE }].into(),
         index_buffer: None,
         what: What::Direct(vec![call]),
+        instrumentation: None,
     };
 
     let device = gpu::device::Device::new(0, Arc::new(|m| eprintln!("{m}"))).expect("a device");

@@ -5,6 +5,7 @@ use crate::descriptor::SetMemory;
 use crate::graphics::draw::Draw;
 use crate::graphics::pass::Rendering;
 use crate::image::Image;
+use crate::instrumentation::Active;
 use crate::pipeline::ComputePipeline;
 use crate::query::QueryPool;
 use crate::sync::Event;
@@ -42,6 +43,8 @@ pub struct Dispatch {
     pub pipeline: Arc<ComputePipeline>,
     pub bindings: Bindings,
     pub base: [u32; 3],
+    /// Where an instrumented shader's metrics go.
+    pub instrumentation: Option<Active>,
 }
 
 #[derive(Clone, Copy)]

@@ -13,6 +13,7 @@ pub mod graphics;
 pub mod host;
 pub mod image;
 mod image_op;
+pub mod instrumentation;
 pub mod memory;
 pub mod pipeline;
 pub mod query;

@@ -8,6 +8,7 @@ use crate::record::bind::BindPoint;
 use crate::record::draw::Graphics;
 use crate::record::pass::Within;
 use gpu::command::{Command, CommandList};
+use gpu::instrumentation::{Active, Instrumentation};
 use parking_lot::{Mutex, MutexGuard};
 use std::sync::Arc;
 
@@ -41,6 +42,8 @@ pub(crate) struct Recorder {
     pub push: Arc<[u8]>,
     pub draw: Graphics,
     pub within: Within,
+    /// The active shader instrumentation object.
+    pub instrumentation: Option<Arc<Instrumentation>>,
     frozen: Option<Arc<CommandList>>,
 }
 
@@ -55,6 +58,7 @@ impl Default for Recorder {
             push: Arc::new([]),
             draw: Default::default(),
             within: Default::default(),
+            instrumentation: None,
             frozen: None,
         }
     }
@@ -63,6 +67,12 @@ impl Default for Recorder {
 impl Recorder {
     pub fn push(&mut self, c: Command) {
         self.commands.push(c);
+    }
+
+    /// What a draw or dispatch that is recorded now writes its metrics to. Each one takes an index, instrumented or
+    /// not.
+    pub fn instrumented(&self) -> Option<Active> {
+        self.instrumentation.as_ref().map(|i| (i.clone(), i.take_index()))
     }
 
     /// Sets and pipeline of a bind point.
@@ -167,6 +177,11 @@ pub(crate) unsafe fn end_command_buffer(buffer: &CommandBuffer) -> vk::Result {
     let mut r = buffer.lock();
     if r.phase != Phase::Recording {
         return crate::answer::invalid("vkEndCommandBuffer: the command buffer is not recording");
+    }
+    if r.instrumentation.take().is_some() {
+        crate::debug::log_error(
+            "vkEndCommandBuffer while shader instrumentation is active (VUID 12372): it ends here",
+        );
     }
     let commands = std::mem::take(&mut r.commands);
     r.frozen = Some(Arc::new(CommandList { commands }));

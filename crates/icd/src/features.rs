@@ -94,6 +94,8 @@ pub(crate) const FEATURES: &[&str] = &[
     "shaderSubgroupUniformControlFlow", "workgroupMemoryExplicitLayout",
     "workgroupMemoryExplicitLayoutScalarBlockLayout", "workgroupMemoryExplicitLayout8BitAccess",
     "workgroupMemoryExplicitLayout16BitAccess",
+    // measuring
+    "shaderInstrumentation",
 ];
 
 /// Whether the device has the feature of this name.

@@ -26,6 +26,7 @@ pub(crate) mod host_copy;
 pub(crate) mod image;
 pub(crate) mod image_view;
 pub(crate) mod instance;
+mod instrumentation;
 pub(crate) mod legacy;
 pub(crate) mod limits;
 pub(crate) mod memory;

@@ -5,6 +5,7 @@ use crate::answer::{Answer, invalid};
 use crate::chain;
 use crate::device::Device;
 use crate::hash::Hasher128;
+use crate::instrumentation::INSTRUMENT_SHADERS;
 use crate::limits::SUBGROUP_SIZE;
 use crate::object::{self, Object};
 use crate::pipeline_cache::{self, PipelineCache};
@@ -13,6 +14,7 @@ use crate::pipeline_layout::Layout;
 use crate::shader_module::{self, Code};
 use gpu::pipeline::ComputePipeline;
 use shader::bytecode::Program;
+use shader::instrument::{self, Block, Entry, Form};
 use shader::ir::Stage;
 use shader::options::Options;
 use std::ffi::c_void;
@@ -45,6 +47,8 @@ pub(crate) struct Executable {
     pub compiled: Arc<Compiled>,
     /// Key of the compilation, for messages and statistics.
     pub key: u128,
+    /// Of an instrumented one: what the basic block indices of its metrics mean.
+    pub blocks: Option<Arc<[Block]>>,
 }
 
 /// What caches hold.
@@ -79,6 +83,8 @@ pub(crate) struct Source {
     entry: String,
     /// (id, little-endian value zero-extended to 64 bits)
     spec: Vec<(u32, u64)>,
+    /// Created with VK_PIPELINE_CREATE_2_INSTRUMENT_SHADERS_BIT_ARM.
+    instrumented: bool,
 }
 
 unsafe fn specialisation(stage: &vk::PipelineShaderStageCreateInfo) -> Vec<(u32, u64)> {
@@ -97,7 +103,7 @@ unsafe fn specialisation(stage: &vk::PipelineShaderStageCreateInfo) -> Vec<(u32,
 }
 
 /// What a stage says, or an error for a subgroup size that there is not.
-pub(crate) unsafe fn source(stage: &vk::PipelineShaderStageCreateInfo) -> Answer<Source> {
+pub(crate) unsafe fn source(stage: &vk::PipelineShaderStageCreateInfo, flags: Flags2) -> Answer<Source> {
     if let Some(size) = chain::find::<vk::PipelineShaderStageRequiredSubgroupSizeCreateInfo>(stage.p_next)
         && size.required_subgroup_size != SUBGROUP_SIZE
     {
@@ -111,6 +117,7 @@ pub(crate) unsafe fn source(stage: &vk::PipelineShaderStageCreateInfo) -> Answer
         code: shader_module::of_stage(stage)?,
         entry: chain::str(stage.p_name).to_string_lossy().into_owned(),
         spec: specialisation(stage),
+        instrumented: flags.contains(INSTRUMENT_SHADERS),
     })
 }
 
@@ -118,7 +125,7 @@ impl Source {
     /// Everything that a compilation depends on.
     fn key(&self, layout: &Layout) -> u128 {
         let mut h = Hasher128::default();
-        (self.code.hash, &self.entry, &self.spec, self.stage.as_raw()).hash(&mut h);
+        (self.code.hash, &self.entry, &self.spec, self.stage.as_raw(), self.instrumented).hash(&mut h);
         layout.hash(&mut h);
         h.word(env!("CARGO_PKG_VERSION").len() as u64);
         h.write(env!("CARGO_PKG_VERSION").as_bytes());
@@ -133,7 +140,8 @@ impl Source {
         must_have: bool,
     ) -> Answer<(Executable, bool)> {
         let key = self.key(layout);
-        let done = |compiled| Executable { stage: self.stage, compiled, key };
+        let blocks = self.blocks()?;
+        let done = |compiled| Executable { stage: self.stage, compiled, key, blocks };
         if let Some(c) = cache.and_then(|c| c.get(key)) {
             return Ok((done(c), true));
         }
@@ -149,13 +157,32 @@ impl Source {
         Ok((done(compiled), false))
     }
 
-    fn run_compiler(&self, layout: &Layout, key: u128) -> Answer<Arc<Compiled>> {
-        let stage = match self.stage {
-            vk::ShaderStageFlags::VERTEX => Stage::Vertex,
-            vk::ShaderStageFlags::FRAGMENT => Stage::Fragment,
-            vk::ShaderStageFlags::COMPUTE => Stage::Compute,
+    /// This stage's functions.
+    fn entry(&self) -> Answer<(Stage, Entry<'_>)> {
+        let (stage, model) = match self.stage {
+            vk::ShaderStageFlags::VERTEX => (Stage::Vertex, 0),
+            vk::ShaderStageFlags::FRAGMENT => (Stage::Fragment, 4),
+            vk::ShaderStageFlags::COMPUTE => (Stage::Compute, 5),
             other => return Err(invalid(&format!("there are no shaders for the stage {other:?}"))),
         };
+        Ok((stage, Entry::Named(&self.entry, Some(model))))
+    }
+
+    fn failed(&self, e: &shader::options::Error) -> vk::Result {
+        shader_module::failed(&format!("{:?} shader '{}'", self.stage, self.entry), e)
+    }
+
+    /// The table of blocks, if this is instrumented.
+    fn blocks(&self) -> Answer<Option<Arc<[Block]>>> {
+        if !self.instrumented {
+            return Ok(None);
+        }
+        let blocks = instrument::blocks(&self.code.module, self.entry()?.1).map_err(|e| self.failed(&e))?;
+        Ok(Some(blocks.into()))
+    }
+
+    fn run_compiler(&self, layout: &Layout, key: u128) -> Answer<Arc<Compiled>> {
+        let (stage, entry) = self.entry()?;
         let options = Options {
             stage,
             entry: &self.entry,
@@ -165,8 +192,16 @@ impl Source {
             lanes: None,
             optimise: true,
         };
-        let program = shader::compile(&self.code.module, &options)
-            .map_err(|e| shader_module::failed(&format!("{stage:?} shader '{}'", self.entry), &e))?;
+        let marked = match self.instrumented {
+            true => {
+                let made = instrument::instrument(&self.code.module, entry, Form::Marks);
+                let words = made.map_err(|e| self.failed(&e))?.words;
+                Some(shader::Module::parse(&words).map_err(|e| self.failed(&e))?)
+            }
+            false => None,
+        };
+        let module = marked.as_ref().unwrap_or(&self.code.module);
+        let program = shader::compile(module, &options).map_err(|e| self.failed(&e))?;
         let made = Compiled { program: Arc::new(program), name: self.entry.clone() };
         Ok(pipeline_cache::remember(key, Arc::new(made)))
     }

@@ -18,7 +18,7 @@ fn flags(info: &vk::ComputePipelineCreateInfo) -> vk::PipelineCreateFlags2 {
 
 unsafe fn compute(cache: Option<&PipelineCache>, info: &vk::ComputePipelineCreateInfo) -> Answer<Pipeline> {
     let began = Instant::now();
-    let source = pipeline::source(&info.stage)?;
+    let source = pipeline::source(&info.stage, flags(info))?;
     let layout = pipeline_layout::get(info.layout).ok_or(vk::Result::ERROR_UNKNOWN)?;
     let must =
         flags(info).contains(pipeline::wide(vk::PipelineCreateFlags::FAIL_ON_PIPELINE_COMPILE_REQUIRED));

@@ -3,7 +3,7 @@
 use crate::chain;
 use crate::device::Device;
 use crate::object;
-use crate::pipeline::Pipeline;
+use crate::pipeline::{Executable, Pipeline};
 use shader::bytecode::Program;
 use std::fmt::Write;
 use vk::PipelineExecutableStatisticFormatKHR as Format;
@@ -32,9 +32,8 @@ pub(crate) unsafe fn get_pipeline_executable_properties_khr(
 }
 
 /// The executable that is asked about.
-unsafe fn program<'a>(info: &vk::PipelineExecutableInfoKHR) -> Option<&'a Program> {
-    let p = object::get::<Pipeline>(info.pipeline)?;
-    Some(&p.shared().stages.get(info.executable_index as usize)?.compiled.program)
+unsafe fn executable<'a>(info: &vk::PipelineExecutableInfoKHR) -> Option<&'a Executable> {
+    object::get::<Pipeline>(info.pipeline)?.shared().stages.get(info.executable_index as usize)
 }
 
 fn statistics(p: &Program) -> [(&'static str, &'static str, u64); 7] {
@@ -55,8 +54,8 @@ pub(crate) unsafe fn get_pipeline_executable_statistics_khr(
     count: *mut u32,
     out: *mut vk::PipelineExecutableStatisticKHR,
 ) -> vk::Result {
-    let Some(p) = program(&*info) else { return vk::Result::ERROR_UNKNOWN };
-    let all = statistics(p);
+    let Some(e) = executable(&*info) else { return vk::Result::ERROR_UNKNOWN };
+    let all = statistics(&e.compiled.program);
     chain::fill_with(all.len(), count, out, |o, i| {
         let (name, what, value) = all[i];
         chain::write_str(&mut o.name, name);
@@ -78,19 +77,32 @@ fn disassembly(p: &Program) -> String {
     text
 }
 
+/// The texts that an executable has: name, description, text.
+fn representations(e: &Executable) -> Vec<(&'static str, &'static str, String)> {
+    let what = "The bytecode that the wave engine runs";
+    let mut all = vec![("Wave program", what, disassembly(&e.compiled.program))];
+    if let Some(blocks) = &e.blocks {
+        let what = "What each basicBlockIndex of VK_ARM_shader_instrumentation is: function, label, source line (JSON)";
+        all.push(("Basic blocks", what, shader::instrument::json(blocks)));
+    }
+    all
+}
+
 pub(crate) unsafe fn get_pipeline_executable_internal_representations_khr(
     _: &Device,
     info: *const vk::PipelineExecutableInfoKHR,
     count: *mut u32,
     out: *mut vk::PipelineExecutableInternalRepresentationKHR,
 ) -> vk::Result {
-    let Some(p) = program(&*info) else { return vk::Result::ERROR_UNKNOWN };
+    let Some(e) = executable(&*info) else { return vk::Result::ERROR_UNKNOWN };
+    let all = representations(e);
     let mut cut = false;
-    let result = chain::fill_with(1, count, out, |o, _| {
-        chain::write_str(&mut o.name, "Wave program");
-        chain::write_str(&mut o.description, "The bytecode that the wave engine runs");
+    let result = chain::fill_with(all.len(), count, out, |o, i| {
+        let (name, what, text) = &all[i];
+        chain::write_str(&mut o.name, name);
+        chain::write_str(&mut o.description, what);
         o.is_text = vk::TRUE;
-        let mut text = disassembly(p).into_bytes();
+        let mut text = text.clone().into_bytes();
         text.push(0);
         if o.p_data.is_null() {
             o.data_size = text.len();

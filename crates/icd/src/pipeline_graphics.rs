@@ -156,7 +156,7 @@ impl Build {
                 continue;
             }
             let layout = layout.clone().ok_or(vk::Result::ERROR_UNKNOWN)?;
-            let source = pipeline::source(s)?;
+            let source = pipeline::source(s, flags(info))?;
             let (made, hit) = source.compile(cache, &layout, must_have)?;
             self.hits.push(hit);
             self.stages.push(Stage { source, layout, made });

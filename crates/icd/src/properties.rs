@@ -194,6 +194,8 @@ pub(crate) static PROPERTIES: &[(&str, Value)] = &[
     ("provokingVertexModePerPipeline", Bool(true)),
     ("transformFeedbackPreservesTriangleFanProvokingVertex", Bool(false)),
     ("dynamicPrimitiveTopologyUnrestricted", Bool(true)),
+    ("numMetrics", U32(gpu::instrumentation::METRICS as u32)),
+    ("perBasicBlockGranularity", Bool(true)),
     ("graphicsPipelineLibraryFastLinking", Bool(true)),
     ("graphicsPipelineLibraryIndependentInterpolationDecoration", Bool(true)),
 ];

@@ -172,18 +172,17 @@ fn every_block_of_every_module_has_its_mark_and_nothing_else_changes() {
             assert_eq!(import.is_some(), form == "marks", "{name} {form}");
             let set = import.map(|i| i[1]);
             let step = if form == "wide" { 2 } else { 1 };
-            let mut seen = 0;
-            for (k, i) in all.iter().enumerate().filter(|(_, i)| op(i) == Op::Label) {
+            let heads = all.iter().enumerate().filter(|(_, i)| op(i) == Op::Label);
+            for (seen, (k, i)) in heads.enumerate() {
                 let mut at = k + 1;
-                while mark_at(&all[at..], set, &constant) != Some(seen * step) {
+                while mark_at(&all[at..], set, &constant) != Some(seen as u32 * step) {
                     let o = op(all[at]);
                     let stays = matches!(o, Op::Phi | Op::Variable | Op::Line | Op::NoLine | Op::ExtInst);
                     assert!(stays, "{name} {form}: {o:?} comes before the mark of block {seen}");
                     at += 1;
                 }
-                assert_eq!(made.blocks[seen as usize].label, i[1], "{name} {form}");
-                assert_eq!(made.blocks[seen as usize].index, seen);
-                seen += 1;
+                assert_eq!(made.blocks[seen].label, i[1], "{name} {form}");
+                assert_eq!(made.blocks[seen].index, seen as u32);
             }
         }
     }

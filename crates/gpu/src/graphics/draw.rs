@@ -3,6 +3,7 @@
 use super::state::{GraphicsPipeline, State};
 use crate::buffer::Buffer;
 use crate::command::Bindings;
+use crate::instrumentation::Active;
 use ash::vk;
 use std::sync::Arc;
 
@@ -16,6 +17,8 @@ pub struct Draw {
     /// Indexed draws without one (or with a null buffer) read index 0.
     pub index_buffer: Option<IndexBuffer>,
     pub what: What,
+    /// Where instrumented shaders' metrics go.
+    pub instrumentation: Option<Active>,
 }
 
 #[derive(Clone, Default)]

@@ -126,6 +126,14 @@ pub unsafe extern "system" fn vkBindImageMemory2(
         crate::image::bind_image_memory2(this, bind_info_count, p_bind_infos)
     })
 }
+pub unsafe extern "system" fn vkClearShaderInstrumentationMetricsARM(
+    device: vk::Device,
+    instrumentation: vk::ShaderInstrumentationARM,
+) {
+    guard::on::<crate::device::Device, _>(c"vkClearShaderInstrumentationMetricsARM", device, (), |this| {
+        crate::instrumentation::clear_shader_instrumentation_metrics_arm(this, instrumentation)
+    })
+}
 pub unsafe extern "system" fn vkCmdBeginDebugUtilsLabelEXT(
     command_buffer: vk::CommandBuffer,
     p_label_info: *const vk::DebugUtilsLabelEXT<'_>,
@@ -178,6 +186,17 @@ pub unsafe extern "system" fn vkCmdBeginRendering(
     guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdBeginRendering", command_buffer, (), |this| {
         crate::record::pass::cmd_begin_rendering(this, p_rendering_info)
     })
+}
+pub unsafe extern "system" fn vkCmdBeginShaderInstrumentationARM(
+    command_buffer: vk::CommandBuffer,
+    instrumentation: vk::ShaderInstrumentationARM,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(
+        c"vkCmdBeginShaderInstrumentationARM",
+        command_buffer,
+        (),
+        |this| crate::instrumentation::cmd_begin_shader_instrumentation_arm(this, instrumentation),
+    )
 }
 pub unsafe extern "system" fn vkCmdBindDescriptorSets(
     command_buffer: vk::CommandBuffer,
@@ -778,6 +797,14 @@ pub unsafe extern "system" fn vkCmdEndRendering(command_buffer: vk::CommandBuffe
     guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdEndRendering", command_buffer, (), |this| {
         crate::record::pass::cmd_end_rendering(this)
     })
+}
+pub unsafe extern "system" fn vkCmdEndShaderInstrumentationARM(command_buffer: vk::CommandBuffer) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(
+        c"vkCmdEndShaderInstrumentationARM",
+        command_buffer,
+        (),
+        |this| crate::instrumentation::cmd_end_shader_instrumentation_arm(this),
+    )
 }
 pub unsafe extern "system" fn vkCmdExecuteCommands(
     command_buffer: vk::CommandBuffer,
@@ -2089,6 +2116,26 @@ pub unsafe extern "system" fn vkCreateSemaphore(
         crate::semaphore::create_semaphore(this, p_create_info, p_allocator, p_semaphore)
     })
 }
+pub unsafe extern "system" fn vkCreateShaderInstrumentationARM(
+    device: vk::Device,
+    p_create_info: *const vk::ShaderInstrumentationCreateInfoARM<'_>,
+    p_allocator: *const vk::AllocationCallbacks<'_>,
+    p_instrumentation: *mut vk::ShaderInstrumentationARM,
+) -> vk::Result {
+    guard::on::<crate::device::Device, _>(
+        c"vkCreateShaderInstrumentationARM",
+        device,
+        vk::Result::ERROR_UNKNOWN,
+        |this| {
+            crate::instrumentation::create_shader_instrumentation_arm(
+                this,
+                p_create_info,
+                p_allocator,
+                p_instrumentation,
+            )
+        },
+    )
+}
 pub unsafe extern "system" fn vkCreateShaderModule(
     device: vk::Device,
     p_create_info: *const vk::ShaderModuleCreateInfo<'_>,
@@ -2378,6 +2425,15 @@ pub unsafe extern "system" fn vkDestroySemaphore(
         crate::semaphore::destroy_semaphore(this, semaphore, p_allocator)
     })
 }
+pub unsafe extern "system" fn vkDestroyShaderInstrumentationARM(
+    device: vk::Device,
+    instrumentation: vk::ShaderInstrumentationARM,
+    p_allocator: *const vk::AllocationCallbacks<'_>,
+) {
+    guard::on::<crate::device::Device, _>(c"vkDestroyShaderInstrumentationARM", device, (), |this| {
+        crate::instrumentation::destroy_shader_instrumentation_arm(this, instrumentation, p_allocator)
+    })
+}
 pub unsafe extern "system" fn vkDestroyShaderModule(
     device: vk::Device,
     shader_module: vk::ShaderModule,
@@ -2491,6 +2547,24 @@ pub unsafe extern "system" fn vkEnumeratePhysicalDeviceGroups(
                 this,
                 p_physical_device_group_count,
                 p_physical_device_group_properties,
+            )
+        },
+    )
+}
+pub unsafe extern "system" fn vkEnumeratePhysicalDeviceShaderInstrumentationMetricsARM(
+    physical_device: vk::PhysicalDevice,
+    p_description_count: *mut u32,
+    p_descriptions: *mut vk::ShaderInstrumentationMetricDescriptionARM<'_>,
+) -> vk::Result {
+    guard::on::<crate::physical_device::PhysicalDevice, _>(
+        c"vkEnumeratePhysicalDeviceShaderInstrumentationMetricsARM",
+        physical_device,
+        vk::Result::ERROR_UNKNOWN,
+        |this| {
+            crate::instrumentation::enumerate_physical_device_shader_instrumentation_metrics_arm(
+                this,
+                p_description_count,
+                p_descriptions,
             )
         },
     )
@@ -3504,6 +3578,28 @@ pub unsafe extern "system" fn vkGetSemaphoreCounterValue(
         |this| crate::semaphore::get_semaphore_counter_value(this, semaphore, p_value),
     )
 }
+pub unsafe extern "system" fn vkGetShaderInstrumentationValuesARM(
+    device: vk::Device,
+    instrumentation: vk::ShaderInstrumentationARM,
+    p_metric_block_count: *mut u32,
+    p_metric_values: *mut c_void,
+    flags: vk::ShaderInstrumentationValuesFlagsARM,
+) -> vk::Result {
+    guard::on::<crate::device::Device, _>(
+        c"vkGetShaderInstrumentationValuesARM",
+        device,
+        vk::Result::ERROR_UNKNOWN,
+        |this| {
+            crate::instrumentation::get_shader_instrumentation_values_arm(
+                this,
+                instrumentation,
+                p_metric_block_count,
+                p_metric_values,
+                flags,
+            )
+        },
+    )
+}
 pub unsafe extern "system" fn vkGetSwapchainImagesKHR(
     device: vk::Device,
     swapchain: vk::SwapchainKHR,
@@ -3951,6 +4047,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[ext::VK_KHR_BIND_MEMORY2],
     },
     Entry {
+        name: c"vkClearShaderInstrumentationMetricsARM",
+        function: vkClearShaderInstrumentationMetricsARM as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_ARM_SHADER_INSTRUMENTATION],
+    },
+    Entry {
         name: c"vkCmdBeginDebugUtilsLabelEXT",
         function: vkCmdBeginDebugUtilsLabelEXT as *const (),
         level: Level::Device,
@@ -3998,6 +4101,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Device,
         core: 0,
         extensions: &[ext::VK_KHR_DYNAMIC_RENDERING],
+    },
+    Entry {
+        name: c"vkCmdBeginShaderInstrumentationARM",
+        function: vkCmdBeginShaderInstrumentationARM as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_ARM_SHADER_INSTRUMENTATION],
     },
     Entry {
         name: c"vkCmdBindDescriptorSets",
@@ -4348,6 +4458,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Device,
         core: 0,
         extensions: &[ext::VK_KHR_DYNAMIC_RENDERING],
+    },
+    Entry {
+        name: c"vkCmdEndShaderInstrumentationARM",
+        function: vkCmdEndShaderInstrumentationARM as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_ARM_SHADER_INSTRUMENTATION],
     },
     Entry {
         name: c"vkCmdExecuteCommands",
@@ -5330,6 +5447,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[],
     },
     Entry {
+        name: c"vkCreateShaderInstrumentationARM",
+        function: vkCreateShaderInstrumentationARM as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_ARM_SHADER_INSTRUMENTATION],
+    },
+    Entry {
         name: c"vkCreateShaderModule",
         function: vkCreateShaderModule as *const (),
         level: Level::Device,
@@ -5547,6 +5671,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[],
     },
     Entry {
+        name: c"vkDestroyShaderInstrumentationARM",
+        function: vkDestroyShaderInstrumentationARM as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_ARM_SHADER_INSTRUMENTATION],
+    },
+    Entry {
         name: c"vkDestroyShaderModule",
         function: vkDestroyShaderModule as *const (),
         level: Level::Device,
@@ -5629,6 +5760,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Instance,
         core: 0,
         extensions: &[ext::VK_KHR_DEVICE_GROUP_CREATION],
+    },
+    Entry {
+        name: c"vkEnumeratePhysicalDeviceShaderInstrumentationMetricsARM",
+        function: vkEnumeratePhysicalDeviceShaderInstrumentationMetricsARM as *const (),
+        level: Level::PhysicalDevice,
+        core: 0,
+        extensions: &[ext::VK_ARM_SHADER_INSTRUMENTATION],
     },
     Entry {
         name: c"vkEnumeratePhysicalDevices",
@@ -6343,6 +6481,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Device,
         core: 0,
         extensions: &[ext::VK_KHR_TIMELINE_SEMAPHORE],
+    },
+    Entry {
+        name: c"vkGetShaderInstrumentationValuesARM",
+        function: vkGetShaderInstrumentationValuesARM as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_ARM_SHADER_INSTRUMENTATION],
     },
     Entry {
         name: c"vkGetSwapchainImagesKHR",

@@ -6,6 +6,7 @@ use gpu::command::{Command, Dispatch};
 
 /// The bound compute pipeline with everything bound to it.
 fn prepare(r: &mut Recorder, base: [u32; 3]) -> Option<Box<Dispatch>> {
+    let instrumentation = r.instrumented();
     let Some(pipeline) = r.compute.pipeline.clone() else {
         crate::debug::log_error("vkCmdDispatch without a bound compute pipeline");
         return None;
@@ -15,7 +16,7 @@ fn prepare(r: &mut Recorder, base: [u32; 3]) -> Option<Box<Dispatch>> {
         return None;
     };
     let bindings = r.compute.bindings(&pipeline.layout, &r.push);
-    Some(Box::new(Dispatch { pipeline: shader.clone(), bindings, base }))
+    Some(Box::new(Dispatch { pipeline: shader.clone(), bindings, base, instrumentation }))
 }
 
 pub(crate) unsafe fn cmd_dispatch_base(

@@ -75,6 +75,7 @@ impl DerefMut for Changing<'_> {
 
 /// Records a draw with everything bound.
 fn draw(r: &mut Recorder, what: What) {
+    let instrumentation = r.instrumented();
     let Some(pipeline) = r.graphics.pipeline.clone() else {
         crate::debug::log_error("a draw without a bound graphics pipeline");
         return;
@@ -95,6 +96,7 @@ fn draw(r: &mut Recorder, what: What) {
         vertex_buffers: r.draw.buffers(),
         index_buffer: r.draw.index.clone(),
         what,
+        instrumentation,
     };
     r.push(Command::Draw(Box::new(draw)));
 }

@@ -11,6 +11,10 @@ pub(crate) unsafe fn cmd_execute_commands(b: &CommandBuffer, count: u32, buffers
         .filter_map(|&s| object::get::<CommandBuffer>(s)?.execute())
         .collect();
     let Some(mut r) = b.recording() else { return };
+    if r.instrumentation.is_some() {
+        // Secondary command buffers have their own objects: this one goes on behind them.
+        crate::debug::log_error("vkCmdExecuteCommands while shader instrumentation is active (VUID 12373)");
+    }
     r.push(Command::Execute(lists));
     // Bound state is undefined after executing a secondary buffer (§ Secondary Command Buffer Execution).
     r.compute = Default::default();

@@ -186,6 +186,7 @@ impl Scene {
             bindings: Default::default(),
             vertex_buffers: self.vertex_buffers.clone().into(),
             index_buffer: self.index_buffer.clone(),
+            instrumentation: None,
             what: What::Direct(vec![self.call]),
         };
         let host = DeviceHost::new(&device.shared);
