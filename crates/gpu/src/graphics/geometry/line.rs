@@ -14,6 +14,17 @@ use ash::vk;
 pub const POINT_SIZES: [f32; 2] = [1.0, 1024.0];
 pub const LINE_WIDTHS: [f32; 2] = [1.0, 64.0];
 
+/// PointCoord's planes of a point: from 0 to 1 over its square.
+#[inline(always)]
+pub fn coordinates(origin: [f64; 2], window: [f32; 3], size: f32) -> [Plane; 2] {
+    [0, 1].map(|k| {
+        let slope = 1.0 / size;
+        let at = 0.5 + (origin[k] as f32 as f64 - window[k] as f64) / size as f64;
+        let (dx, dy) = if k == 0 { (slope, 0.0) } else { (0.0, slope) };
+        Plane { at: at as f32, dx, dy }
+    })
+}
+
 /// How far along its strip a stippled line is.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Stipple {
@@ -185,12 +196,7 @@ impl Rasterizer<'_> {
         });
         varyings(self.outputs, v, source.vertices, source.provoking, [p; 3], &g, &mut out.planes);
         if self.outputs.point_coord {
-            out.planes.extend([0, 1].map(|k| {
-                let slope = 1.0 / size;
-                let at = 0.5 + (g.origin[k] as f64 - p.window[k] as f64) / size as f64;
-                let (dx, dy) = if k == 0 { (slope, 0.0) } else { (0.0, slope) };
-                Plane { at: at as f32, dx, dy }
-            }));
+            out.planes.extend(coordinates(g.origin.map(|c| c as f64), p.window, size));
         }
     }
 

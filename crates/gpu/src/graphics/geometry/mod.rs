@@ -2,8 +2,8 @@
 //!
 //! A draw's primitives are cut into chunks of about a thousand, the same at any thread count. For each chunk a thread
 //! assembles ([`assembly`]: which vertices, each once), fetches and shades ([`fetch`], [`vertex`]: waves whose outputs
-//! become columns), culls, clips ([`clip`]) and sets up ([`setup`] for sixteen filled triangles at a time, [`raster`],
-//! [`line`], [`bresenham`] for what is rarer). What chunks made is appended in their order. [`bin`] then sorts
+//! become columns), culls, clips ([`clip`]) and sets up ([`setup`] for sixteen filled triangles at a time, [`points`],
+//! [`raster`], [`line`], [`bresenham`] for what is rarer). What chunks made is appended in their order. [`bin`] then sorts
 //! primitives into tiles.
 
 pub mod assembly;
@@ -16,6 +16,7 @@ mod level;
 pub mod line;
 mod parallel;
 pub mod plane;
+mod points;
 pub mod raster;
 pub mod setup;
 #[cfg(test)]

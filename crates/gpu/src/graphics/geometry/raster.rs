@@ -81,6 +81,9 @@ impl<'a> Rasterizer<'a> {
                 }
             }
             Kind::Point => {
+                if super::points::points(self, v, chunk, out) {
+                    return;
+                }
                 for i in 0..n {
                     let a = chunk.v[0][i];
                     self.point(v, [a; 3], chunk.ids[i], out);

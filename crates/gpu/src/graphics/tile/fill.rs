@@ -188,7 +188,10 @@ impl<'a, S: Simd> Warp<'a, S> {
             let k = plane(self.prims[0]);
             (at, dx, dy) = (S::fsplat(k.at), S::fsplat(k.dx), S::fsplat(k.dy));
         } else {
-            [at, dx, dy] = S::fquads3(self.prims.map(|p| std::ptr::from_ref(plane(p)).cast()));
+            let [a, b, c, d] = self.prims;
+            let [a, b, c, d] = [plane(a), plane(b), plane(c), plane(d)];
+            let first = |p: &Plane| std::ptr::from_ref(p).cast();
+            [at, dx, dy] = S::fquads3([first(a), first(b), first(c), first(d)]);
         }
         // No fused operations: `cover` and early tests evaluate depth in the same way.
         S::fadd(at, S::fadd(S::fmul(dx, p.x), S::fmul(dy, p.y)))

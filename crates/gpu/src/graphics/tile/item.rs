@@ -69,6 +69,9 @@ pub struct Plan {
     pub hiz: bool,
     /// One sample, nothing to test or count before shading.
     pub simple: bool,
+    /// What is drawn replaces pixels whatever was there, and shading has no other effect: the last primitive may come
+    /// first, and each pixel be shaded once.
+    pub last_first: bool,
     /// Coverage changes after shading: sample mask, alpha to coverage, late tests.
     pub late: bool,
     /// Alpha is not what the shader gives: alpha to one, smooth lines.
@@ -170,6 +173,16 @@ impl Plan {
         let per_sample = samples > 1
             && (none.per_sample || s.samples.min_shading.is_some_and(|m| m * samples as f32 > 1.0));
         let side_effects = none.writes_memory || counted;
+        let smooth = s.raster.line_mode == ash::vk::LineRasterizationModeEXT::RECTANGULAR_SMOOTH;
+        let single = samples == 1 && s.samples.mask & 1 != 0 && !none.reads_tile;
+        let simple = single && when == When::Never && shades && !none.early_tests && !smooth;
+        let opaque = !bare
+            && tests.idle()
+            && !changes
+            && !colors.is_empty()
+            && single
+            && sub.colors.iter().filter(|a| a.is_some()).count() == colors.len();
+        let hideable = !side_effects && tests.idle() && samples == 1;
         Plan {
             tests,
             when,
@@ -186,30 +199,17 @@ impl Plan {
             needs_quads: none.needs_quads,
             reads_tile: none.reads_tile,
             hiz: tests.only_depth() && matches!(when, When::Early | When::Both),
-            simple: samples == 1
-                && when == When::Never
-                && shades
-                && !none.early_tests
-                && !none.reads_tile
-                && s.samples.mask & 1 != 0
-                && s.raster.line_mode != ash::vk::LineRasterizationModeEXT::RECTANGULAR_SMOOTH,
+            simple,
+            last_first: simple && opaque && hideable,
             counts_early: none.early_tests,
             late: late || alpha || none.writes_sample_mask,
-            alters_alpha: s.samples.alpha_to_one
-                || s.raster.line_mode == ash::vk::LineRasterizationModeEXT::RECTANGULAR_SMOOTH,
+            alters_alpha: s.samples.alpha_to_one || smooth,
             frag_depth: output(FRAG_DEPTH).filter(|_| none.depth != DepthMode::Unwritten),
             stencil_ref: output(STENCIL_REF),
             mask_out: output(SAMPLE_MASK),
             coverage_alpha: alpha.then(|| output(3)).flatten(),
-            opaque: !bare
-                && tests.idle()
-                && !changes
-                && !none.reads_tile
-                && !colors.is_empty()
-                && samples == 1
-                && s.samples.mask & 1 != 0
-                && sub.colors.iter().filter(|a| a.is_some()).count() == colors.len(),
-            hideable: !side_effects && tests.idle() && samples == 1,
+            opaque,
+            hideable,
             colors,
         }
     }

@@ -5,7 +5,7 @@ use super::fill::{self, Warp};
 use super::hiz::Hiz;
 use super::item::{Item, When};
 use super::late::after;
-use super::layout::{BLOCKS, LANE_X, LANE_Y, QUAD_X, QUAD_Y, SIDE, TILE, sample_locations};
+use super::layout::{BLOCKS, LANE_X, LANE_Y, QUAD_X, QUAD_Y, SIDE, TILE, pixel, sample_locations};
 use super::packer::{Packer, Slot};
 use super::small;
 use super::target::{Plane, Targets};
@@ -38,6 +38,8 @@ pub struct Task<'a> {
     /// Counted here and added once an item.
     passed: u64,
     invocations: u64,
+    /// Pixels that have what they show already, by block ([`Plan::last_first`]).
+    done: [u16; BLOCKS],
     /// Covered sixteenths of the block's pixels (smooth lines; else 16).
     coverage: [u8; 16],
 }
@@ -97,6 +99,7 @@ impl<'a> Task<'a> {
             level,
             passed: 0,
             invocations: 0,
+            done: [0; BLOCKS],
             coverage: [16; 16],
         }
     }
@@ -135,21 +138,40 @@ impl<'a> Task<'a> {
         let plan = &item.plan;
         let single = plan.samples == 1;
         let origin = self.origin;
-        for (i, &e) in entries.iter().enumerate() {
+        // Pixels that are replaced whatever was there: the last primitive comes first, and each pixel is shaded once.
+        self.done = [0; BLOCKS];
+        for n in 0..entries.len() {
+            let (i, ahead) = match plan.last_first {
+                true => (entries.len() - 1 - n, (entries.len() - 1 - n).wrapping_sub(AHEAD)),
+                false => (n, n + AHEAD),
+            };
+            let e = entries[i];
             let number = index(e);
             let prim = &item.batch.prims[number as usize];
             // A tile's primitives lie anywhere: they are on their way before they are looked at, and so are the planes
             // that shading will want.
-            if let Some(next) = entries.get(i + AHEAD) {
-                prefetch(item.batch.prims.as_ptr().wrapping_add(index(*next) as usize), 1);
+            if let Some(next) = entries.get(ahead) {
+                prefetch(item.batch.prims.as_ptr().wrapping_add(index(*next) as usize));
             }
-            prefetch(item.batch.planes.as_ptr().wrapping_add(prim.planes as usize), plan.varyings);
+            let planes = item.batch.planes.as_ptr().wrapping_add(prim.planes as usize);
+            prefetch(planes);
+            prefetch(planes.wrapping_add(plan.varyings.saturating_sub(1)));
             if prim.shape == Shape::Pixels {
                 self.pixels::<S>(item, prim, number)?;
                 continue;
             }
             if prim.shape == Shape::Smooth {
                 self.smooth::<S>(item, prim, number)?;
+                continue;
+            }
+            let b = &prim.bounds;
+            if prim.edge_count == 0 && b.x1 - b.x0 == 1 && b.y1 - b.y0 == 1 {
+                // One pixel: a point.
+                let (x, y) = (b.x0 - origin[0], b.y0 - origin[1]);
+                let p = pixel(x as usize % TILE as usize, y as usize % TILE as usize);
+                let mut masks = [0; MAX_SAMPLES];
+                masks[..plan.samples].fill(1 << (p % 16));
+                self.block::<S>(item, prim, number, p / 16, &masks)?;
                 continue;
             }
             let hidden = hidden.get(i);
@@ -208,7 +230,7 @@ impl<'a> Task<'a> {
             let (tx, ty) = (x - self.origin[0], y - self.origin[1]);
             let inside = x >= b.x0 && x < b.x1 && y >= b.y0 && y < b.y1;
             if inside && (0..TILE).contains(&tx) && (0..TILE).contains(&ty) {
-                let p = super::layout::pixel(tx as usize, ty as usize);
+                let p = pixel(tx as usize, ty as usize);
                 let mut masks = [0; MAX_SAMPLES];
                 masks[..item.plan.samples].fill(1 << (p % 16));
                 self.block::<S>(item, prim, index, p / 16, &masks)?;
@@ -229,7 +251,14 @@ impl<'a> Task<'a> {
     ) -> Result<(), Fault> {
         let plan = &item.plan;
         if plan.simple {
-            let (quads, mask) = (quads(covered[0]), &covered[..1]);
+            let mask = [covered[0] & !self.done[block]];
+            if plan.last_first {
+                self.done[block] |= mask[0];
+            }
+            let (quads, mask) = (quads(mask[0]), &mask[..]);
+            if quads == 0 {
+                return Ok(());
+            }
             if !self.packer.add(plan.warps, index, block, quads, mask, None, None) {
                 self.shade(item)?;
                 self.packer.add(plan.warps, index, block, quads, mask, None, None);
@@ -487,21 +516,18 @@ impl<'a> Task<'a> {
 }
 
 /// Primitives between the one that is looked at and the one that is fetched.
-const AHEAD: usize = 8;
-/// Bytes that are fetched at once.
-const LINE: usize = 64;
+const AHEAD: usize = 16;
 
-/// Asks for `n` things from memory.
+/// Asks for a thing from memory, up to two lines of it.
 #[inline(always)]
-fn prefetch<T>(p: *const T, n: usize) {
-    let first = p.cast::<i8>();
-    let lines = (first as usize % LINE + n * size_of::<T>()).div_ceil(LINE);
-    for i in 0..lines {
-        #[cfg(target_arch = "x86_64")]
-        // SAFETY: a hint; any address will do.
-        unsafe {
-            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-            _mm_prefetch::<_MM_HINT_T0>(first.wrapping_add(i * LINE));
+fn prefetch<T>(p: *const T) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a hint; any address will do.
+    unsafe {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T0>(p.cast());
+        if size_of::<T>() > 64 {
+            _mm_prefetch::<_MM_HINT_T0>(p.cast::<i8>().wrapping_add(64));
         }
     }
 }
