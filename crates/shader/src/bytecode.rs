@@ -227,6 +227,8 @@ impl Code {
     const BOOL: u16 = 2;
     /// Codes from here on are [`crate::pairs`]: operands in a, b, c, e, low half of imm.
     pub const UNPAIRED: usize = 1024;
+    /// Codes from here on are [`crate::twins`]: results in d and b; operands in a, c, e, low and high half of imm.
+    pub const TWINS: usize = 1792;
     /// Codes are below this.
     pub const COUNT: usize = 2048;
 
@@ -267,6 +269,11 @@ impl Code {
         Code((Self::UNPAIRED + i) as u16)
     }
 
+    /// The code of the twin of this number.
+    pub const fn twin(i: usize) -> Code {
+        Code((Self::TWINS + i) as u16)
+    }
+
     /// `ty`: the operand's width.
     pub const fn un(op: Un, ty: Ty) -> Code {
         Code(Self::UN + (op as u16) * 2 + matches!(ty, Ty::B64) as u16 * Self::WIDE)
@@ -294,12 +301,14 @@ pub enum Before {
     FSub,
     FMul,
     Fma,
+    FSumSquares,
 }
 
 impl Before {
     /// From and to `e` of a fused comparison.
     pub fn of(e: u16) -> Before {
-        [Before::Nothing, Before::FAdd, Before::FSub, Before::FMul, Before::Fma]
+        use Before::*;
+        [Nothing, FAdd, FSub, FMul, Fma, FSumSquares]
             .get(e as usize >> 9 & 7)
             .copied()
             .unwrap_or(Before::Nothing)

@@ -31,6 +31,11 @@ pub fn check(program: &Program) -> Result<()> {
         if crate::pairs::of(op.code).is_some() && !(fits(Reg(op.e)) && fits(Reg(op.imm as u16))) {
             return Err(bad(pc, "register of a pair"));
         }
+        if crate::twins::of(op.code).is_some()
+            && ![op.e, op.imm as u16, (op.imm >> 16) as u16].iter().all(|r| fits(Reg(*r)))
+        {
+            return Err(bad(pc, "register of a twin"));
+        }
         let words = extension_words(op);
         if pc + words >= n {
             return Err(bad(pc, "extension words or end missing"));

@@ -75,6 +75,10 @@ fn names() -> &'static HashMap<u16, String> {
             Tri::ALL.iter().for_each(|op| add(Code::tri(*op, ty), format!("{op:?}{suffix}")));
         }
         crate::pairs::PAIRS.iter().enumerate().for_each(|(i, p)| add(Code::pair(i), p.name.to_string()));
+        for (i, t) in crate::twins::TWINS.iter().enumerate() {
+            let [a, b] = t.codes().map(|c| map.get(&c.0).cloned().unwrap_or_default());
+            map.insert(Code::twin(i).0, format!("{a}&{b}"));
+        }
         map
     })
 }
@@ -92,8 +96,13 @@ fn line(program: &Program, pc: usize, out: &mut String) -> fmt::Result {
     let unknown = format!("op{}", op.code.0);
     write!(out, "{pc:5}  {:<14}", names().get(&op.code.unfused().0).unwrap_or(&unknown))?;
     let pair = crate::pairs::of(op.code).is_some();
-    let more = if pair { [Reg(op.e), Reg(op.imm as u16)] } else { [Reg::NONE; 2] };
-    let fields = [op.d, op.a, op.b, op.c, more[0], more[1]];
+    let twin = crate::twins::of(op.code).is_some();
+    let more = [Reg(op.e), Reg(op.imm as u16), Reg((op.imm >> 16) as u16)];
+    let fields = match (pair, twin) {
+        (true, _) => [op.d, op.a, op.b, op.c, more[0], more[1], Reg::NONE],
+        (_, true) => [op.d, op.b, op.a, op.c, more[0], more[1], more[2]],
+        _ => [op.d, op.a, op.b, op.c, Reg::NONE, Reg::NONE, Reg::NONE],
+    };
     let last = fields.iter().rposition(|r| !r.is_none()).map_or(0, |i| i + 1);
     let list: Vec<String> = fields[..last].iter().map(|r| reg(*r)).collect();
     write!(out, " {}", list.join(" "))?;
@@ -123,7 +132,7 @@ fn line(program: &Program, pc: usize, out: &mut String) -> fmt::Result {
                 out.push_str(" run");
             }
         }
-        _ if op.e != 0 && !pair => write!(out, " e={:#x}", op.e)?,
+        _ if op.e != 0 && !pair && !twin => write!(out, " e={:#x}", op.e)?,
         _ => {}
     }
     if words > 0 && op.code != Code::DESC {

@@ -303,6 +303,8 @@ fn bin32(op: Bin, a: u32, b: u32) -> Option<u64> {
         Bin::FAdd | Bin::FAddCanon => of_f32(x + y),
         Bin::FSub | Bin::FSubCanon => of_f32(x - y),
         Bin::FMul | Bin::FMulCanon => of_f32(x * y),
+        Bin::FSumSquares => of_f32(x * x + y * y),
+        Bin::FDiffSquares => of_f32(x * x - y * y),
         Bin::FDiv => of_f32(x / y),
         Bin::FMin => of_f32(min_max!(x, y, false)),
         Bin::FMax => of_f32(min_max!(x, y, true)),

@@ -193,6 +193,9 @@ ops! {
         FAddCanon,
         FSubCanon,
         FMulCanon,
+        /// a·a + b·b and a·a − b·b, each product rounded; 32 bits only. [`crate::pass::squares`] makes them.
+        FSumSquares,
+        FDiffSquares,
         FDiv,
         /// GLSL.std.450 FMin/FMax are the N forms: a NaN operand gives the other one; −0 < +0.
         FMin,

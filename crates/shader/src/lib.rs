@@ -22,6 +22,7 @@ pub mod pairs;
 pub mod pass;
 mod serial;
 mod spirv;
+pub mod twins;
 pub mod verify;
 pub mod visit;
 

@@ -62,6 +62,10 @@ macro_rules! pairs {
             bin And > bin LShr 0; bin And > un U32ToF32 0; bin And > un S32ToF32 0;
             bin Xor > bin IMul 0; bin Xor > bin And 0; bin Xor > bin Xor 0; bin Xor > bin IAdd 0;
             bin Or > bin Or 0;
+            bin FSumSquares > bin FAdd 0; bin FSumSquares > bin FSub 0; bin FSumSquares > bin FMul 0;
+            bin FSumSquares > un FSqrt 0; bin FSumSquares > un FRsqrt 0; bin FSumSquares > tri Fma 2;
+            bin FDiffSquares > bin FAdd 0; bin FDiffSquares > bin FSub 0; bin FDiffSquares > bin FMul 0;
+            bin FDiffSquares > tri Fma 2;
         }
     };
 }

@@ -113,6 +113,18 @@ fn small_modules_print_as_recorded() {
     }
 }
 
+/// The loop of z = z² + c: no square is kept, and both parts are one op that needs no copy.
+#[test]
+fn complex_squares_are_one_op() {
+    let (_, words) = modules().into_iter().find(|m| m.0 == "mandel").expect("mandel");
+    let program =
+        compile(&Module::parse(&words).expect("parses"), &options("mandel", &[])).expect("compiles");
+    let twins = program.code.iter().filter(|op| shader::twins::of(op.code).is_some()).count();
+    let text = shader::bytecode_print::print(&program);
+    assert_eq!(twins, 1, "{text}");
+    assert!(text.contains("FSumSquares") && !text.contains(" FMul "), "{text}");
+}
+
 #[test]
 fn a_binding_outside_the_layout_is_an_error() {
     let (_, words) = modules().into_iter().find(|m| m.0 == "saxpy").expect("saxpy");

@@ -88,6 +88,7 @@ fn bin_ops() -> Vec<Sig> {
         add(ty, ty, Bool, false, &[FEq, FNe, FLt, FLe, IEq, INe, SLt, SLe, ULt, ULe]);
     }
     add(B32, B32, B32, false, &[BitMask, FAddCanon, FSubCanon, FMulCanon]);
+    add(B32, B32, B32, true, &[FSumSquares, FDiffSquares]);
     add(B32, B32, B64, false, &[Pack64]);
     add(Bool, Bool, Bool, false, &[BAnd, BOr, BXor]);
     v

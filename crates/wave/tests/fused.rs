@@ -94,6 +94,7 @@ fn run(level: Level, kind: Code, e: u16, lanes: usize, rng: &mut Rng) {
             Before::FAdd => Code::bin(Bin::FAdd, Ty::B32),
             Before::FSub => Code::bin(Bin::FSub, Ty::B32),
             Before::FMul => Code::bin(Bin::FMul, Ty::B32),
+            Before::FSumSquares => Code::bin(Bin::FSumSquares, Ty::B32),
             _ => Code::tri(Tri::Fma, Ty::B32),
         });
         (first.d, first.a, first.b, first.c) = (Reg::varying(COMPUTED), reg(1), reg(2), reg(3));
@@ -115,8 +116,9 @@ fn conditions_in_the_code() {
     for level in levels() {
         for kind in [Code::CMP_SPLIT, Code::CMP_PARK, Code::CMP_SPLIT_RARE] {
             let plain = BINS.iter().map(|b| *b as u16);
-            let computed =
-                [Before::FAdd, Before::FSub, Before::FMul, Before::Fma].into_iter().flat_map(|p| {
+            let computed = [Before::FAdd, Before::FSub, Before::FMul, Before::Fma, Before::FSumSquares]
+                .into_iter()
+                .flat_map(|p| {
                     [Bin::FLt, Bin::FLe]
                         .into_iter()
                         .flat_map(move |b| [b as u16 | p.bits(false), b as u16 | p.bits(true)])

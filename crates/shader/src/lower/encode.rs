@@ -148,7 +148,7 @@ impl Encoder<'_> {
         let fix = |r: Reg| if mask_op(op.code) && !r.is_none() { Reg::varying(r.unit() as u16) } else { r };
         out.d = if op.flags & D_DEF != 0 { fix(self.target(op.d)) } else { fix(self.reg(op.d)) };
         out.a = fix(self.reg(op.a));
-        out.b = fix(self.reg(op.b));
+        out.b = if op.flags & B_DEF != 0 { fix(self.target(op.b)) } else { fix(self.reg(op.b)) };
         out.c = fix(self.reg(op.c));
         out.e = op.e;
         out.imm = op.imm;
@@ -157,7 +157,14 @@ impl Encoder<'_> {
             // The registers it names are the outputs: read after the end.
             return;
         }
-        if let Some(pair) = crate::pairs::of(op.code) {
+        if crate::twins::of(op.code).is_some() {
+            let more: [u16; 3] = std::array::from_fn(|i| match i < op.ext_len as usize {
+                true => self.reg(self.lir.ext[op.ext as usize + i]).0,
+                false => Reg::NONE.0,
+            });
+            let out = self.code.last_mut().unwrap();
+            (out.e, out.imm) = (more[0], more[1] as u32 | (more[2] as u32) << 16);
+        } else if let Some(pair) = crate::pairs::of(op.code) {
             let more = |i: u32| {
                 let at = (op.ext + i) as usize;
                 if i < op.ext_len { self.reg(self.lir.ext[at]) } else { Reg::NONE }
@@ -184,6 +191,9 @@ impl Encoder<'_> {
         }
         if op.flags & D_DEF != 0 {
             self.move_temporary(op.d);
+        }
+        if op.flags & B_DEF != 0 {
+            self.move_temporary(op.b);
         }
         if op.flags & EXT_DEF != 0 {
             for i in op.ext..op.ext + op.ext_len {

@@ -3,7 +3,7 @@
 //! 1. [`uniform`]: which values and branches are the same for all lanes; [`park`]: where lanes wait.
 //! 2. [`address`]: memory operands are taken apart into register + uniform register + constant.
 //! 3. [`edges`]: copies for phis and for values that leave loops, placed in blocks or on split edges.
-//! 4. [`pair`]: which ops are done by the op that reads their result.
+//! 4. [`pair`]: which ops are done by the op that reads their result; [`twin`]: which two are done at once.
 //! 5. [`ops`] and [`control`]: ops in their final order over virtual registers ([`lir`]).
 //! 6. [`live`] and [`alloc`]: intervals over that order, coalescing, registers.
 //! 7. Bytes: [`encode`].
@@ -23,6 +23,7 @@ mod ops;
 mod pair;
 pub mod park;
 mod shape;
+mod twin;
 pub mod uniform;
 
 use crate::bytecode::Program;
@@ -62,6 +63,8 @@ struct Lowering<'a> {
     /// Operand of each value's op that is computed by the same op, and the values so computed.
     pair: Vec<Option<u8>>,
     absorbed: Vec<bool>,
+    /// Ops done at once with an earlier one, which is absorbed: by the later one's number.
+    twin_of: Vec<(Value, twin::Twin)>,
     lir: Lir,
 }
 
@@ -126,6 +129,7 @@ impl<'a> Lowering<'a> {
             shared_base: NONE,
             pair: vec![None; n],
             absorbed: vec![false; n],
+            twin_of: vec![],
             lir: Lir::default(),
         };
         lower.fold_addresses();
@@ -133,6 +137,7 @@ impl<'a> Lowering<'a> {
         lower.make_registers();
         lower.find_escapes();
         lower.find_pairs();
+        lower.find_twins();
         let blocks = lower.split_edges()?;
         lower.emit(&blocks)?;
         Ok(lower.lir)

@@ -117,13 +117,16 @@ impl Lowering<'_> {
     }
 
     fn plain_op(&mut self, v: Value, b: u32, live_loop: u32) -> Result<()> {
+        if self.twin_op(v, b, live_loop) {
+            return Ok(());
+        }
         let shader: &Shader = self.shader;
         let data = shader.data(v);
         let d = self.alias[v.0 as usize];
         let at = |o: Value| self.at(o, b);
         let ty = |o: Value| shader.ty(o);
-        if let Some(at) = self.pair[v.0 as usize] {
-            self.pair_op(v, at, b, live_loop);
+        if self.pair[v.0 as usize].is_some() {
+            self.pair_op(v, b, live_loop);
             return Ok(());
         }
         let op = match &data.inst {

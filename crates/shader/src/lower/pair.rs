@@ -26,12 +26,56 @@ fn before(inst: &Inst) -> Option<(Before, [Option<Value>; 3])> {
         Inst::Bin(Bin::FAdd, a, b) => Some((Before::FAdd, [Some(a), Some(b), None])),
         Inst::Bin(Bin::FSub, a, b) => Some((Before::FSub, [Some(a), Some(b), None])),
         Inst::Bin(Bin::FMul, a, b) => Some((Before::FMul, [Some(a), Some(b), None])),
+        Inst::Bin(Bin::FSumSquares, a, b) => Some((Before::FSumSquares, [Some(a), Some(b), None])),
         Inst::Tri(Tri::Fma, a, b, c) => Some((Before::Fma, [Some(a), Some(b), Some(c)])),
         _ => None,
     }
 }
 
+/// An op or a pair as it is written: code and operands.
+pub(super) struct Tree {
+    pub code: Code,
+    operands: [Option<Value>; 5],
+    /// Operands n and n + 1 may be swapped, for the set bits n.
+    swaps: u8,
+}
+
+impl Tree {
+    /// The operands in all orders that give the same.
+    pub fn orders(&self) -> impl Iterator<Item = [Option<Value>; 5]> {
+        (0..16u8).filter(|k| k & !self.swaps == 0).map(|k| {
+            let mut o = self.operands;
+            (0..4).filter(|n| k >> n & 1 != 0).for_each(|n| o.swap(n, n + 1));
+            o
+        })
+    }
+}
+
 impl Lowering<'_> {
+    /// What `v` computes, with the op that it absorbs.
+    pub(super) fn tree(&self, v: Value) -> Option<Tree> {
+        let (second, mut others) = lane_wise(&self.shader.data(v).inst)?;
+        let list = |it: &mut dyn Iterator<Item = Value>| {
+            let mut operands = [None; 5];
+            operands.iter_mut().zip(it).for_each(|(o, v)| *o = Some(v));
+            operands
+        };
+        let Some(at) = self.pair[v.0 as usize] else {
+            let operands = list(&mut others.into_iter().flatten());
+            return Some(Tree { code: second, operands, swaps: pairs::swaps(second) as u8 });
+        };
+        let mut at = at as usize;
+        if at == 1 && pairs::swaps(second) {
+            others.swap(0, 1);
+            at = 0;
+        }
+        let (first, own) = lane_wise(&self.shader.data(others[at].take()?).inst)?;
+        let (code, pair) = pairs::find(first, second, at)?;
+        let swaps = pairs::swaps(first) as u8 | ((at == 2 && pairs::swaps(second)) as u8) << pair.split;
+        let operands = list(&mut own.into_iter().chain(others).flatten());
+        Some(Tree { code, operands, swaps })
+    }
+
     pub(super) fn find_pairs(&mut self) {
         // Place of each value within its block.
         let mut place = vec![0u32; self.shader.values.len()];
@@ -74,7 +118,7 @@ impl Lowering<'_> {
         }
     }
 
-    fn pairable(&self, v: Value) -> bool {
+    pub(super) fn pairable(&self, v: Value) -> bool {
         let i = v.0 as usize;
         self.needed[i] && self.u.varying[i] && !self.u.prologue[i] && self.shader.ty(v) == Ty::B32
     }
@@ -104,23 +148,12 @@ impl Lowering<'_> {
         op.a(self.at(x, b)).b(self.at(y, b))
     }
 
-    /// Emits `v` with its operand `at` in one op.
-    pub(super) fn pair_op(&mut self, v: Value, at: u8, b: u32, live_loop: u32) {
-        let read = |v: Value| lane_wise(&self.shader.data(v).inst).expect("only these are paired");
-        let (second, mut others) = read(v);
-        let mut at = at as usize;
-        if at == 1 && pairs::swaps(second) {
-            others.swap(0, 1);
-            at = 0;
-        }
-        let (first, own) = read(others[at].take().expect("the operand that was found"));
-        let (code, _) = pairs::find(first, second, at).expect("found before");
-        let mut regs: [V; 5] = [NONE; 5];
-        for (r, o) in regs.iter_mut().zip(own.into_iter().chain(others).flatten()) {
-            *r = self.at(o, b);
-        }
+    /// Emits `v` and the operand that it computes in one op.
+    pub(super) fn pair_op(&mut self, v: Value, b: u32, live_loop: u32) {
+        let tree = self.tree(v).expect("found before");
+        let regs: [V; 5] = tree.operands.map(|o| o.map_or(NONE, |o| self.at(o, b)));
         let d = self.alias[v.0 as usize];
-        let op = Op::new(code, D_DEF | ELEM).d(d).a(regs[0]).b(regs[1]).c(regs[2]);
+        let op = Op::new(tree.code, D_DEF | ELEM).d(d).a(regs[0]).b(regs[1]).c(regs[2]);
         if regs[3] == NONE {
             self.push(op, live_loop);
         } else {

@@ -10,6 +10,7 @@ pub mod preheader;
 pub mod prune;
 pub mod select;
 mod simplify;
+pub mod squares;
 
 use crate::bytecode::Program;
 use crate::ir::{Shader, Stage};
@@ -23,6 +24,9 @@ pub fn optimise(shader: &mut Shader, options: &Options) -> Result<()> {
         improve(shader, options)?;
     }
     nan::settle(shader);
+    if options.optimise {
+        squares::join(shader);
+    }
     Ok(())
 }
 

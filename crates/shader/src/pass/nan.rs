@@ -1,7 +1,7 @@
 //! Which NaN an application sees. Arithmetic may give any NaN: the CPU takes the sign and payload of one operand or
 //! makes up its own, and which one depends on the machine and on how the compiler ordered the operands. So wherever
 //! the translation lets a float become bits (stores, atomics, texels, outputs, OpBitcast, packing) it puts
-//! [`Un::FCanon`], and this pass, the last one, settles where that is needed:
+//! [`Un::FCanon`], and this pass, after all that look for arithmetic, settles where that is needed:
 //!
 //! - A value that no arithmetic made keeps its bits: loads, constants, integers and what merely chooses among them.
 //! - Arithmetic in the same block does it itself ([`Tri::FmaCanon`] and its like); its other readers cannot tell.
@@ -176,7 +176,21 @@ fn is_float_un(op: Un) -> bool {
 
 fn is_float_bin(op: Bin) -> bool {
     use Bin::*;
-    matches!(op, FAdd | FSub | FMul | FDiv | FMin | FMax | FRem | FMod | FPow | FAtan2 | FLdexp)
+    matches!(
+        op,
+        FAdd | FSub
+            | FMul
+            | FSumSquares
+            | FDiffSquares
+            | FDiv
+            | FMin
+            | FMax
+            | FRem
+            | FMod
+            | FPow
+            | FAtan2
+            | FLdexp
+    )
 }
 
 /// Results that are the same for every NaN.

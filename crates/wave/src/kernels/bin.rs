@@ -54,6 +54,8 @@ ops2! { S;
     FAddCanon light (a: F, b: F) -> F = ops::canon::<S>(S::fadd(a, b));
     FSubCanon light (a: F, b: F) -> F = ops::canon::<S>(S::fsub(a, b));
     FMulCanon light (a: F, b: F) -> F = ops::canon::<S>(S::fmul(a, b));
+    FSumSquares light (a: F, b: F) -> F = S::fadd(S::fmul(a, a), S::fmul(b, b));
+    FDiffSquares light (a: F, b: F) -> F = S::fsub(S::fmul(a, a), S::fmul(b, b));
     FDiv light (a: F, b: F) -> F = S::fdiv(a, b);
     FMin light (a: F, b: F) -> F = ops::fmin::<S>(a, b);
     FMax light (a: F, b: F) -> F = ops::fmax::<S>(a, b);
@@ -110,5 +112,6 @@ ops2! { S;
 pub fn register(r: &mut Registry) {
     register2!(r, B32: FAdd FSub FMul FAddCanon FSubCanon FMulCanon FDiv FMin FMax FRem FMod FStep FLdexp);
     register2!(r, B32: IAdd ISub IMul UMulHi SMulHi UDiv URem SDiv SRem SMod);
+    register2!(r, B32: FSumSquares FDiffSquares);
     register2!(r, B32: And Or Xor Shl LShr AShr SMin SMax UMin UMax BitMask);
 }

@@ -270,7 +270,7 @@ unsafe fn cmp_park<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
 
 #[inline(always)]
 unsafe fn cmp_jmp<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
-    let o = *op;
+    let o = &*op;
     let (x, y) = (*src32(st, o.a).0, *src32(st, o.b).0);
     macro_rules! pick {
         ($($n:ident),*) => {
@@ -308,7 +308,8 @@ unsafe fn helper<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
 
 #[inline(always)]
 unsafe fn loop_next<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
-    let o = *op;
+    // A copy would be taken apart from a vector register.
+    let o = &*op;
     let next = (*src32(st, o.a).0).wrapping_add(*src32(st, o.b).0);
     L::splat32(dst32(st, o.d, 0), next);
     st.patience = st.patience.wrapping_sub(1);

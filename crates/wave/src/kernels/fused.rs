@@ -13,11 +13,14 @@ use std::marker::PhantomData;
 /// What is done with the lanes for which the condition holds.
 trait Kind: 'static {
     const CODE: Code;
+    /// Nothing is done when the condition holds for no lane.
+    const RARE: bool;
     unsafe fn go(st: &mut State, op: *const Op, w: Words) -> *const Op;
 }
 struct Split;
 impl Kind for Split {
     const CODE: Code = Code::CMP_SPLIT;
+    const RARE: bool = false;
     #[inline(always)]
     unsafe fn go(st: &mut State, op: *const Op, w: Words) -> *const Op {
         let r = (*op.add(1)).regs();
@@ -27,6 +30,7 @@ impl Kind for Split {
 struct Rare;
 impl Kind for Rare {
     const CODE: Code = Code::CMP_SPLIT_RARE;
+    const RARE: bool = true;
     #[inline(always)]
     unsafe fn go(st: &mut State, op: *const Op, w: Words) -> *const Op {
         if !any(st, &w) {
@@ -38,6 +42,7 @@ impl Kind for Rare {
 struct Park;
 impl Kind for Park {
     const CODE: Code = Code::CMP_PARK;
+    const RARE: bool = true;
     #[inline(always)]
     unsafe fn go(st: &mut State, op: *const Op, w: Words) -> *const Op {
         if !any(st, &w) {
@@ -78,6 +83,14 @@ where
         let (a, b) = if LEFT { (v, x[0]) } else { (x[0], v) };
         C::f::<S>(C::A::of::<S>(a), C::B::of::<S>(b))
     }
+}
+
+/// All of 256 lanes execute.
+#[inline(always)]
+fn executes_whole(st: &State) -> bool {
+    // SAFETY: exec is 64 bytes, aligned to 64.
+    let e = unsafe { *(st.exec.as_ptr() as *const Words) };
+    e[0] & e[1] & e[2] & e[3] == !0
 }
 
 struct Fused<K, C>(PhantomData<(K, C)>);
@@ -129,6 +142,28 @@ impl<K: Kind, C: Condition> Fused<K, C> {
         ]
     }
 
+    /// Whether the condition (negated if `FLIP`) holds for no lane of a full wave of `n` warps. Without masks it takes
+    /// half the time; who asks has all lanes executing, for lanes that have left are where it goes on to hold.
+    #[inline(always)]
+    unsafe fn nobody<S: Simd, const U: u8, const FLIP: bool>(
+        held: &[S::I; 4],
+        mut p: [*const u8; 4],
+        mut n: u32,
+    ) -> bool {
+        let mut all = Self::warp::<S, U>(held, p, [64; 4], 0);
+        loop {
+            for w in 0..2 {
+                let m = Self::warp::<S, U>(held, p, [64; 4], w);
+                all = if FLIP { S::mand(all, m) } else { S::mor(all, m) };
+            }
+            p = [p[0].add(128), p[1].add(128), p[2].add(128), p[3].add(128)];
+            n = n.wrapping_sub(2);
+            if n == 0 {
+                return !S::many(if FLIP { S::mnot(all) } else { all });
+            }
+        }
+    }
+
     /// Lanes of groups of four warps; only groups with live warps are computed, dead warps' bits are any.
     #[inline(always)]
     unsafe fn some<S: Simd>(live: u32, held: &[S::I; 4], p: [*const u8; 4], step: [usize; 4]) -> Words {
@@ -163,13 +198,28 @@ impl<K: Kind, C: Condition> Run for Fused<K, C> {
             }
         }
         let whole = st.live == st.all && st.warps == 16 && S::UNROLL > 1;
+        let flip = o.e & 0x100 != 0;
+        if K::RARE && whole && executes_whole(st) {
+            let nobody = match (uniform, flip) {
+                (0, false) => Self::nobody::<S, 0, false>(&held, p, st.warps),
+                (1, false) => Self::nobody::<S, 1, false>(&held, p, st.warps),
+                (2, false) => Self::nobody::<S, 2, false>(&held, p, st.warps),
+                (0, true) => Self::nobody::<S, 0, true>(&held, p, st.warps),
+                (1, true) => Self::nobody::<S, 1, true>(&held, p, st.warps),
+                (2, true) => Self::nobody::<S, 2, true>(&held, p, st.warps),
+                _ => false,
+            };
+            if nobody {
+                return K::go(st, op, [0; 4]);
+            }
+        }
         let mut w = match (whole, uniform) {
             (true, 0) => Self::full::<S, 0>(&held, p),
             (true, 1) => Self::full::<S, 1>(&held, p),
             (true, 2) => Self::full::<S, 2>(&held, p),
             _ => Self::some::<S>(st.live, &held, p, step),
         };
-        let flip = if o.e & 0x100 != 0 { !0 } else { 0 };
+        let flip = if flip { !0 } else { 0 };
         w = [w[0] ^ flip, w[1] ^ flip, w[2] ^ flip, w[3] ^ flip];
         K::go(st, op, w)
     }
@@ -189,6 +239,7 @@ fn add<K: Kind>(r: &mut Registry) {
     }
     after! {
         FLt FAdd P2<bin::FAdd>; FLt FSub P2<bin::FSub>; FLt FMul P2<bin::FMul>; FLt Fma P3<tri::Fma>;
+        FLt FSumSquares P2<bin::FSumSquares>; FLe FSumSquares P2<bin::FSumSquares>;
         FLe FAdd P2<bin::FAdd>; FLe FSub P2<bin::FSub>; FLe FMul P2<bin::FMul>; FLe Fma P3<tri::Fma>;
     }
 }

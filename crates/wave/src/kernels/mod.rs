@@ -26,6 +26,7 @@ mod pair;
 pub mod regs;
 pub mod subgroup;
 mod tri;
+mod twin;
 mod un;
 mod wide;
 
@@ -131,6 +132,7 @@ fn register(r: &mut Registry) {
     wide::register(r);
     math::register(r);
     pair::register(r);
+    twin::register(r);
     fused::register(r);
 }
 

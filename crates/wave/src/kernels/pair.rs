@@ -95,7 +95,7 @@ impl<A: Part, B: Part, const AT: usize> Pair<A, B, AT> {
     const N: usize = A::N + B::N - 1;
 
     #[inline(always)]
-    unsafe fn f<S: Simd>(x: [S::I; 5]) -> S::I {
+    pub unsafe fn both<S: Simd>(x: [S::I; 5]) -> S::I {
         let t = A::f::<S>(x[0], x[1], x[2]);
         let a = if AT == 0 { t } else { x[const { place(A::N, AT, 0) }] };
         let b = if AT == 1 { t } else { x[const { place(A::N, AT, 1) }] };
@@ -123,7 +123,7 @@ impl<A: Part, B: Part, const AT: usize> Pair<A, B, AT> {
         if Self::N > 4 && U & 16 == 0 {
             x[4] = S::iload(p[4].add(o[4]));
         }
-        Self::f::<S>(x)
+        Self::both::<S>(x)
     }
 
     /// All warps of a full wave; the operands in `U` are uniform, the others are not.

@@ -1,0 +1,70 @@
+//! Sums and differences of two squares become one op each ([`Bin::FSumSquares`], [`Bin::FDiffSquares`]).
+//!
+//! `x·x ± y·y` whose products are read once are an FMA by the fixed rule; what comes here are products that must be
+//! rounded because several ops read them (|z|² and z² of a complex number) or because they are exact. A register that
+//! holds a square costs a store and its readers a load each, which is more than computing it again: an op that reads
+//! the root loads as much. So when all that read a square are such sums, none is kept. The bits are the same.
+
+use super::dce;
+use crate::ir::{Bin, Inst, Shader, Ty, Value};
+use crate::visit::operands;
+
+pub fn join(shader: &mut Shader) {
+    let root = |shader: &Shader, v: Value| match shader.data(v).inst {
+        Inst::Bin(Bin::FMul, a, b) if a == b && shader.ty(v) == Ty::B32 => Some(a),
+        _ => None,
+    };
+    let (uses, live) = dce::live(shader);
+    let values = || (0..shader.values.len() as u32).map(Value);
+    let mut square: Vec<bool> = values().map(|v| live[v.0 as usize] && root(shader, v).is_some()).collect();
+    if square.iter().filter(|s| **s).count() == 0 {
+        return;
+    }
+    // Drop squares with another reader until none is left to drop.
+    loop {
+        let mut reads = vec![0u32; square.len()];
+        for block in &shader.blocks {
+            for &v in block.insts.iter().filter(|v| live[v.0 as usize]) {
+                let Some((_, x, y)) = sum(shader, v) else { continue };
+                if square[x.0 as usize] && square[y.0 as usize] {
+                    operands(&shader.data(v).inst, |o| reads[o.0 as usize] += 1);
+                }
+            }
+        }
+        let mut changed = false;
+        for (i, s) in square.iter_mut().enumerate() {
+            if *s && reads[i] != uses[i] {
+                *s = false;
+                changed = true;
+            }
+        }
+        if !changed {
+            break;
+        }
+    }
+    let mut found = false;
+    for b in 0..shader.blocks.len() {
+        for i in 0..shader.blocks[b].insts.len() {
+            let v = shader.blocks[b].insts[i];
+            let Some((op, x, y)) = sum(shader, v).filter(|_| live[v.0 as usize]) else { continue };
+            if square[x.0 as usize]
+                && square[y.0 as usize]
+                && let (Some(x), Some(y)) = (root(shader, x), root(shader, y))
+            {
+                shader.values[v.0 as usize].inst = Inst::Bin(op, x, y);
+                found = true;
+            }
+        }
+    }
+    if found {
+        dce::dce(shader);
+    }
+}
+
+fn sum(shader: &Shader, v: Value) -> Option<(Bin, Value, Value)> {
+    match shader.data(v).inst {
+        Inst::Bin(Bin::FAdd, x, y) => Some((Bin::FSumSquares, x, y)),
+        Inst::Bin(Bin::FSub, x, y) => Some((Bin::FDiffSquares, x, y)),
+        _ => None,
+    }
+}

@@ -1,0 +1,116 @@
+//! Every twin at every level against its two ops one after the other: random and special values, uniform and varying
+//! operands, dead warps, results in the places of operands.
+
+mod one_op;
+
+use one_op::*;
+use shader::bytecode::{Code, Op, Reg};
+use shader::ir::Ty;
+use shader::twins::{TWINS, Twin};
+use wave::Level;
+
+const SPECIAL: [u32; 12] = [
+    0,
+    0x8000_0000,
+    1,
+    0x8080_0000,
+    0x3F80_0000,
+    0xBF80_0000,
+    0x7F7F_FFFF,
+    0x7F80_0000,
+    0xFF80_0000,
+    0x7FC0_0000,
+    31,
+    0xFFFF_FFFF,
+];
+
+fn sample(rng: &mut Rng) -> u32 {
+    match rng.below(6) {
+        0 => SPECIAL[rng.below(12) as usize],
+        1 => rng.below(70) as u32,
+        2 | 3 => ((rng.below(2000) as f32 - 1000.0) * 0.25).to_bits(),
+        4 => (100 + rng.below(50) as u32) << 23 | rng.next() as u32 >> 9 | (rng.next() as u32) << 31,
+        _ => rng.next() as u32,
+    }
+}
+
+/// Operands at units 0, 16, 32, 48, 64; the two ops' results at 80 and 96.
+const STEP: u16 = 16;
+const ALONE: [u16; 2] = [80, 96];
+
+fn run(level: Level, code: Code, twin: &Twin, lanes: usize, uniform: u32, live: u32, rng: &mut Rng) {
+    let mut b = Bench::new(lanes);
+    b.live = live;
+    let n = twin.operands();
+    let uni = |i: usize| uniform >> i & 1 != 0;
+    for i in 0..n {
+        for lane in 0..if uni(i) { 16 } else { lanes } {
+            let v =
+                if uni(i) && lane > 0 { b.get(Ty::B32, i * STEP as usize, 0) } else { sample(rng) as u64 };
+            b.set(Ty::B32, i * STEP as usize, lane, v);
+        }
+    }
+    let regs: Vec<Reg> = (0..n).map(|i| operand(i as u16 * STEP, uni(i))).collect();
+    let at = |list: &[Reg], i: usize| list.get(i).copied().unwrap_or(Reg::NONE);
+    for ((code, reads), d) in twin.codes().into_iter().zip(twin.reads).zip(ALONE) {
+        let list: Vec<Reg> = reads.iter().map(|k| regs[*k as usize]).collect();
+        let mut op = Op::new(code);
+        op.d = Reg::varying(d);
+        (op.a, op.b, op.c) = (at(&list, 0), at(&list, 1), at(&list, 2));
+        if shader::pairs::of(code).is_some() {
+            (op.e, op.imm) = (at(&list, 3).0, at(&list, 4).0 as u32);
+        }
+        b.run(level, &op);
+    }
+    // Results in the places of two varying operands, if there are that many, either way round.
+    let mut places: Vec<u16> = (0..n).filter(|i| !uni(*i)).map(|i| i as u16 * STEP).collect();
+    if rng.below(2) == 0 {
+        places.reverse();
+    }
+    places.push(112);
+    let results = if places.len() > 2 { [places[0], places[1]] } else { [112, places[0]] };
+    let mut op = Op::new(code);
+    (op.d, op.b) = (Reg::varying(results[0]), Reg::varying(results[1]));
+    (op.a, op.c, op.e) = (at(&regs, 0), at(&regs, 1), at(&regs, 2).0);
+    op.imm = at(&regs, 3).0 as u32 | (at(&regs, 4).0 as u32) << 16;
+    if results[0] == results[1] {
+        return;
+    }
+    let before = b.regs.clone();
+    b.run(level, &op);
+    for k in 0..2 {
+        for lane in 0..lanes {
+            if live >> (lane / 16) & 1 == 0 {
+                let unit = results[k] as usize + lane / 16;
+                assert_eq!(b.regs[unit].0, before[unit].0, "{level:?} {twin:?}: a dead warp was written");
+                continue;
+            }
+            let got = b.get(Ty::B32, results[k] as usize, lane) as u32;
+            let want = b.get(Ty::B32, ALONE[k] as usize, lane) as u32;
+            let nan = f32::from_bits(got).is_nan() && f32::from_bits(want).is_nan();
+            assert!(got == want || nan, "{level:?} {twin:?} part {k} lane {lane}: {got:#x}, not {want:#x}");
+        }
+    }
+}
+
+#[test]
+fn twins_are_their_two_ops() {
+    let mut rng = Rng(0xFEDC_BA98_7654_3211);
+    for level in levels() {
+        for (i, twin) in TWINS.iter().enumerate() {
+            for lanes in [64, 128, 256] {
+                let all = ((1u64 << (lanes / 16)) - 1) as u32;
+                let n = twin.operands();
+                for uniform in 0..(1 << n) - 1 {
+                    // An op whose operands are all uniform is none of a whole wave's.
+                    if twin.reads.iter().any(|r| r.iter().all(|k| uniform >> k & 1 != 0)) {
+                        continue;
+                    }
+                    for live in [all, rng.next() as u32 & all] {
+                        run(level, Code::twin(i), twin, lanes, uniform, live, &mut rng);
+                    }
+                }
+            }
+        }
+    }
+}
