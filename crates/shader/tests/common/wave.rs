@@ -221,11 +221,8 @@ impl<'a> Wave<'a> {
         });
     }
 
-    /// Two ops as one: the first's result is an operand of the second.
-    fn pair(&mut self, op: &Op, pair: &shader::pairs::Pair) {
-        let (first, second) = (alu(pair.first).unwrap(), alu(pair.second).unwrap());
-        let regs = [op.a, op.b, op.c, Reg(op.e), Reg(op.imm as u16)];
-        assert!(!op.d.is_uniform(), "{op:?}");
+    /// Several ops as one, with their results.
+    fn joined(&mut self, op: &Op, operands: &[Reg], results: &[(Reg, &dyn Fn(&[u64]) -> u64)]) {
         let this = Wave {
             program: self.program,
             file: self.file.clone(),
@@ -234,19 +231,28 @@ impl<'a> Wave<'a> {
             lanes: self.lanes,
             ops: 0,
         };
-        let one = |alu: Alu, x: &[u64]| match alu {
-            Alu::Un(op, ty) => eval::un(op, ty, x[0]).unwrap(),
-            Alu::Bin(op, ty) => eval::bin(op, ty, x[0], x[1]).unwrap(),
-            Alu::Tri(op, ty) => eval::tri(op, ty, x[0], x[1], x[2]).unwrap(),
+        for (d, f) in results {
+            assert!(!d.is_uniform(), "{op:?}");
+            self.write(*d, Ty::B32, |_, l| {
+                let x: Vec<u64> = operands.iter().map(|r| this.get(*r, Ty::B32, l)).collect();
+                f(&x)
+            });
+        }
+    }
+
+    fn pair(&mut self, op: &Op, pair: &shader::pairs::Pair) {
+        let regs = [op.a, op.b, op.c, Reg(op.e), Reg(op.imm as u16)];
+        self.joined(op, &regs[..pair.operands as usize], &[(op.d, &|x| value(op.code, x))]);
+    }
+
+    fn twin(&mut self, op: &Op, twin: &shader::twins::Twin) {
+        let regs = [op.a, op.c, Reg(op.e), Reg(op.imm as u16), Reg((op.imm >> 16) as u16)];
+        let part = |k: usize, x: &[u64]| {
+            let x: Vec<u64> = twin.reads[k].iter().map(|i| x[*i as usize]).collect();
+            value(twin.codes()[k], &x)
         };
-        self.write(op.d, Ty::B32, |_, l| {
-            let x: Vec<u64> =
-                regs[..pair.operands as usize].iter().map(|r| this.get(*r, Ty::B32, l)).collect();
-            let (own, rest) = x.split_at(pair.split as usize);
-            let mut all = rest.to_vec();
-            all.insert(pair.at as usize, one(first, own));
-            one(second, &all)
-        });
+        let results: [(Reg, &dyn Fn(&[u64]) -> u64); 2] = [(op.d, &|x| part(0, x)), (op.b, &|x| part(1, x))];
+        self.joined(op, &regs[..twin.operands()], &results);
     }
 
     fn compare(&self, op: &Op, l: usize) -> bool {
@@ -258,6 +264,7 @@ impl<'a> Wave<'a> {
             Before::FAdd => eval::bin(Bin::FAdd, Ty::B32, get(op.b), get(op.c)).unwrap(),
             Before::FSub => eval::bin(Bin::FSub, Ty::B32, get(op.b), get(op.c)).unwrap(),
             Before::FMul => eval::bin(Bin::FMul, Ty::B32, get(op.b), get(op.c)).unwrap(),
+            Before::FSumSquares => eval::bin(Bin::FSumSquares, Ty::B32, get(op.b), get(op.c)).unwrap(),
             Before::Fma => eval::tri(Tri::Fma, Ty::B32, get(op.b), get(op.c), get(op.d)).unwrap(),
         };
         let (a, b) = if op.e & BEFORE_LEFT != 0 { (b, a) } else { (a, b) };
@@ -442,12 +449,30 @@ impl<'a> Wave<'a> {
                 other if shader::pairs::of(other).is_some() => {
                     self.pair(&op, shader::pairs::of(other).unwrap());
                 }
+                other if shader::twins::of(other).is_some() => {
+                    self.twin(&op, shader::twins::of(other).unwrap());
+                }
                 other => match alu(other) {
                     Some(a) => self.alu(&op, a),
                     None => panic!("op {op:?}"),
                 },
             }
         }
+    }
+}
+
+/// Result of an op of 32 bits or a pair: of a pair the first op's result is an operand of the second.
+fn value(code: Code, x: &[u64]) -> u64 {
+    if let Some(pair) = shader::pairs::of(code) {
+        let (own, rest) = x.split_at(pair.split as usize);
+        let mut all = rest.to_vec();
+        all.insert(pair.at as usize, value(pair.first, own));
+        return value(pair.second, &all);
+    }
+    match alu(code).unwrap() {
+        Alu::Un(op, ty) => eval::un(op, ty, x[0]).unwrap(),
+        Alu::Bin(op, ty) => eval::bin(op, ty, x[0], x[1]).unwrap(),
+        Alu::Tri(op, ty) => eval::tri(op, ty, x[0], x[1], x[2]).unwrap(),
     }
 }
 
