@@ -160,6 +160,10 @@ impl Code {
     /// Fragment: d = !alive.
     pub const HELPER: Code = Code(25);
 
+    /// What passes here is counted: live warps, and those with fewer lanes than their wave began with, at row imm of
+    /// the wave's tally; lanes too when e is 1.
+    pub const TALLY: Code = Code(26);
+
     /// Memory. Fields: d = register loaded or stored (n = 1) else NONE and ext words follow with n registers;
     /// a = byte offset B32 (address B64 for GLOBAL; word index for SCRATCH), uniform or varying;
     /// b = descriptor B64 (BUF only); c = second addend, uniform B32 or NONE (SHARED: the SharedBase register,
@@ -423,4 +427,5 @@ pub struct Program {
     pub quad_derivatives: bool,
     pub blocks: Vec<BlockRange>,
     pub files: Vec<String>,
+    pub profile: crate::cost::Profile,
 }

@@ -100,6 +100,7 @@ mod tests {
             quad_derivatives: false,
             blocks: vec![],
             files: vec![],
+            profile: Default::default(),
         }
     }
 

@@ -588,6 +588,8 @@ pub enum Inst {
     Demote,
     /// Fragment: the lane is a helper now (Bool).
     IsHelper,
+    /// Instrumented modules: a basic block of the application's begins here; its index. Counts what passes.
+    Mark(u32),
     /// Interface output component: a slot of [`crate::interface`]. Only in the one block that ends the entry point.
     Output {
         slot: u16,

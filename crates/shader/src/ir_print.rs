@@ -124,6 +124,7 @@ fn inst(s: &Shader, i: &Inst) -> String {
         Inst::MemoryBarrier => "memory barrier".into(),
         Inst::Clock => "clock".into(),
         Inst::Demote => "demote".into(),
+        Inst::Mark(n) => format!("mark {n}"),
         Inst::IsHelper => "is-helper".into(),
         Inst::Const(_) | Inst::Input(_) => format!("{i:?}"),
     }

@@ -10,6 +10,7 @@ pub mod bytecode;
 pub mod bytecode_check;
 pub mod bytecode_print;
 pub mod cfg;
+pub mod cost;
 pub mod eval;
 pub mod instrument;
 pub mod interface;

@@ -3,6 +3,7 @@
 //! sense.
 
 use crate::bytecode::{BlockRange, Code, ImageCode, Op, Program, Reg};
+use crate::cost::{Cost, MarkUse, Profile};
 use crate::interface::{At, DepthMode, Interface, Varying};
 use crate::ir::{AtomicOp, Dim, ImageOp, Input, Origin, Stage, TexelType, Ty};
 
@@ -63,6 +64,18 @@ impl Part for String {
     }
     fn take(i: &mut In) -> Option<String> {
         String::from_utf8(Vec::take(i)?).ok()
+    }
+}
+
+impl<T: Part> Part for Option<T> {
+    fn put(&self, o: &mut Out) {
+        self.is_some().put(o);
+        if let Some(x) = self {
+            x.put(o);
+        }
+    }
+    fn take(i: &mut In) -> Option<Option<T>> {
+        Some(if bool::take(i)? { Some(T::take(i)?) } else { None })
     }
 }
 
@@ -140,8 +153,11 @@ structs! {
     }
     Program {
         stage, interface, outputs, lanes, workgroup, code, images, units, consts, inputs, prologue, shared_bytes, zero_shared, scratch_words,
-        packed, multi_wave, quad_derivatives, blocks, files,
+        packed, multi_wave, quad_derivatives, blocks, files, profile,
     }
+    Cost { fma, cvt, sfu, ls, tex, narrow }
+    MarkUse { counter, mark, entry, cost }
+    Profile { counters, marks, mark_count, registers, total, shortest, longest }
 }
 
 /// Enums by the order told here; variants may carry one part.
@@ -267,6 +283,12 @@ mod tests {
                 origin: Origin { function: 4, label: 5, file: 0, line: 77 },
             }],
             files: vec!["späte.comp".into()],
+            profile: Profile {
+                counters: vec![Cost { sfu: 3, ..Cost::FREE }],
+                marks: vec![MarkUse { counter: 1, mark: 2, entry: true, cost: Cost::FREE }],
+                longest: Some(Cost { tex: 9, ..Cost::FREE }),
+                ..Profile::default()
+            },
         }
     }
 

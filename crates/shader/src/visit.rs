@@ -11,6 +11,7 @@ pub fn operands(inst: &Inst, mut f: impl FnMut(Value)) {
         | Inst::MemoryBarrier
         | Inst::Clock
         | Inst::Demote
+        | Inst::Mark(_)
         | Inst::IsHelper => {}
         Inst::Un(_, a)
         | Inst::Part(a, _)
@@ -72,6 +73,7 @@ pub fn operands_mut(inst: &mut Inst, mut f: impl FnMut(&mut Value)) {
         | Inst::MemoryBarrier
         | Inst::Clock
         | Inst::Demote
+        | Inst::Mark(_)
         | Inst::IsHelper => {}
         Inst::Un(_, a)
         | Inst::Part(a, _)
@@ -140,6 +142,7 @@ pub fn has_effect(inst: &Inst) -> bool {
         | Inst::Barrier
         | Inst::MemoryBarrier
         | Inst::Demote
+        | Inst::Mark(_)
         | Inst::Output { .. } => true,
         // An address outside memory is a fault that the application may count on seeing.
         Inst::Load { flags, .. } => flags.volatile,

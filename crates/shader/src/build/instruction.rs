@@ -114,9 +114,18 @@ impl<'m> Builder<'m> {
                 Ok(())
             }
             Some(ExtSet::NonSemantic) => Ok(()),
+            Some(ExtSet::Marks) => self.mark(&i),
             Some(ExtSet::Unknown) => Err(unsupported("an extended instruction set")),
             None => Err(i.bad(format!("id {set} is no extended instruction set"))),
         }
+    }
+
+    /// A basic block of the application's begins.
+    fn mark(&mut self, i: &Code) -> Result<()> {
+        let (_, at, _) = self.value(i.word(5)?, i.at)?;
+        let index = self.e.as_const(self.pool[at]).ok_or_else(|| i.bad("a mark without a constant"))?;
+        self.e.push(Inst::Mark(index as u32), Ty::Void);
+        Ok(())
     }
 
     fn array_length(&mut self, i: &Code) -> Result<()> {

@@ -67,6 +67,9 @@ pub fn encode(
             blocks.push(BlockRange { first_op, origin: *origin });
         }
     }
+    let mut profile = lir.profile.clone();
+    // Without the registers that hold the same for all lanes, which a machine keeps apart.
+    profile.registers = allocation.varying_slots;
     let consts = allocation.consts.iter().map(|(v, ty, bits)| (it.reg(*v), *ty, *bits)).collect();
     let inputs: Vec<(ir::Input, Reg)> = lir
         .inputs
@@ -94,6 +97,7 @@ pub fn encode(
         quad_derivatives: shader.quad_derivatives,
         blocks,
         files: shader.files.clone(),
+        profile,
     })
 }
 

@@ -114,6 +114,7 @@ pub struct Lir {
     pub outputs: Vec<(u16, V)>,
     /// Instructions that run once a dispatch.
     pub prologue: u32,
+    pub profile: crate::cost::Profile,
 }
 
 impl Lir {

@@ -14,6 +14,7 @@
 mod address;
 mod alloc;
 mod control;
+mod count;
 mod edges;
 mod encode;
 mod interface;

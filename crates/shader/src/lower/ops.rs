@@ -43,6 +43,7 @@ impl Lowering<'_> {
             }
         }
         self.lir.prologue = self.lir.insts.len() as u32;
+        let counts = self.plan_counts();
         let mut control = super::control::Control::new(self, blocks)?;
         for p in 0..blocks.blocks.len() {
             let lb = blocks.blocks[p];
@@ -51,7 +52,14 @@ impl Lowering<'_> {
                 let origin = self.shader.blocks[lb.source as usize].origin;
                 self.lir.origins.push((self.lir.insts.len() as u32, origin));
                 let fused = blocks.cond[p].filter(|c| self.fused_compare(lb.source as usize, *c).is_some());
+                if counts.block[lb.source as usize] != 0 {
+                    self.tally(counts.block[lb.source as usize], false, lb.live_loop);
+                }
                 for &v in &self.shader.blocks[lb.source as usize].insts {
+                    if let Inst::Mark(_) = self.shader.data(v).inst {
+                        self.tally(counts.at_mark(v), true, lb.live_loop);
+                        continue;
+                    }
                     let i = v.0 as usize;
                     if self.needed[i] && !self.u.prologue[i] && Some(v) != fused && !self.absorbed[i] {
                         self.op(v, lb.source, lb.live_loop)?;
@@ -68,6 +76,10 @@ impl Lowering<'_> {
         }
         control.finish(self, blocks);
         Ok(())
+    }
+
+    fn tally(&mut self, counter: u32, lanes: bool, live_loop: u32) {
+        self.push(Op::new(Code::TALLY, 0).imm(counter).e(lanes as u16), live_loop);
     }
 
     fn place(&self, v: Value, place: &Place, b: u32, codes: [Code; 5]) -> Result<(Op, V)> {
@@ -130,7 +142,7 @@ impl Lowering<'_> {
             return Ok(());
         }
         let op = match &data.inst {
-            Inst::Const(_) | Inst::Input(_) | Inst::Phi(_) | Inst::Part(..) => return Ok(()),
+            Inst::Const(_) | Inst::Input(_) | Inst::Phi(_) | Inst::Part(..) | Inst::Mark(_) => return Ok(()),
             Inst::Un(op, a) => Op::new(Code::un(*op, ty(*a)), D_DEF | ELEM).d(d).a(at(*a)),
             Inst::Bin(op, a, c) => Op::new(Code::bin(*op, ty(*a)), D_DEF | ELEM).d(d).a(at(*a)).b(at(*c)),
             Inst::Tri(op, x, y, z) => {

@@ -29,6 +29,8 @@ pub(crate) enum ExtSet {
     Glsl450,
     /// NonSemantic.Shader.DebugInfo.100: lines and sources are read, the rest ignored.
     ShaderDebugInfo,
+    /// [`crate::instrument`]'s own: instruction 1 marks the basic block of the index in its operand, a constant.
+    Marks,
     /// Any other NonSemantic set.
     NonSemantic,
     Unknown,

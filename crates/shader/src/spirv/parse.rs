@@ -74,6 +74,7 @@ pub(super) fn parse(input: &[u32]) -> Result<Module> {
                 let set = match i.string(2)?.0.as_str() {
                     "GLSL.std.450" => ExtSet::Glsl450,
                     "NonSemantic.Shader.DebugInfo.100" => ExtSet::ShaderDebugInfo,
+                    "NonSemantic.Tuff.Marks" => ExtSet::Marks,
                     s if s.starts_with("NonSemantic.") => ExtSet::NonSemantic,
                     _ => ExtSet::Unknown,
                 };

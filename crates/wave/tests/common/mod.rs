@@ -40,6 +40,7 @@ impl Asm {
                 quad_derivatives: false,
                 blocks: vec![],
                 files: vec![],
+                profile: Default::default(),
             },
         }
     }

@@ -1,0 +1,171 @@
+//! What instructions cost on the modelled GPU: warp-instructions by pipe, counted per block.
+//!
+//! The pipes are those of a Valhall-class core: FMA (floating-point multiply and add), CVT (conversions, integer
+//! addition, logic, comparisons, selects), SFU (reciprocals, transcendentals, integer multiplication), load/store and
+//! texture. An instruction of the IR stands for one of the machine's, or for the sequence that a compiler would emit
+//! for it; 64-bit arithmetic costs twice. Modifiers (negation, absolute value, saturation), copies and what the engine
+//! does for its own sake (NaN canonicalisation, flushes) are free. What depends on constants and bindings alone runs
+//! once a draw (as a Mali's uniform preamble does) and is not counted. 16-bit floats are counted as 32-bit ones.
+
+use crate::ir::{Bin, ImageOp, Inst, Place, Tri, Ty, Un};
+
+/// Warp-instructions by pipe for one execution of some code by one warp.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Cost {
+    pub fma: u32,
+    pub cvt: u32,
+    pub sfu: u32,
+    /// Load/store instructions (the cycles depend on the lines that they touch).
+    pub ls: u32,
+    /// Texture messages.
+    pub tex: u32,
+    /// Of the arithmetic ones, those on 8- and 16-bit values.
+    pub narrow: u32,
+}
+
+impl Cost {
+    pub const FREE: Cost = Cost { fma: 0, cvt: 0, sfu: 0, ls: 0, tex: 0, narrow: 0 };
+
+    const fn alu(fma: u32, cvt: u32, sfu: u32) -> Cost {
+        Cost { fma, cvt, sfu, ls: 0, tex: 0, narrow: 0 }
+    }
+    /// All instructions.
+    pub fn instructions(&self) -> u32 {
+        self.fma + self.cvt + self.sfu + self.ls + self.tex
+    }
+    pub fn is_free(&self) -> bool {
+        self.instructions() == 0
+    }
+    pub fn add(&mut self, o: &Cost) {
+        self.fma = self.fma.saturating_add(o.fma);
+        self.cvt = self.cvt.saturating_add(o.cvt);
+        self.sfu = self.sfu.saturating_add(o.sfu);
+        self.ls = self.ls.saturating_add(o.ls);
+        self.tex = self.tex.saturating_add(o.tex);
+        self.narrow = self.narrow.saturating_add(o.narrow);
+    }
+    fn times(self, n: u32) -> Cost {
+        Cost {
+            fma: self.fma * n,
+            cvt: self.cvt * n,
+            sfu: self.sfu * n,
+            ls: self.ls * n,
+            tex: self.tex * n,
+            narrow: self.narrow * n,
+        }
+    }
+
+    /// Of one instruction. `operand`: type of the first operand (of the result where there is none).
+    pub fn of(inst: &Inst, operand: Ty) -> Cost {
+        let wide = if operand == Ty::B64 { 2 } else { 1 };
+        match inst {
+            Inst::Un(op, _) => un(*op).times(wide),
+            Inst::Bin(op, _, _) => bin(*op).times(wide),
+            Inst::Tri(op, ..) => tri(*op).times(wide),
+            Inst::Load { place: Place::Push { .. }, .. } => Cost::FREE,
+            // The unit moves up to 16 bytes a lane at once.
+            Inst::Load { mem, n, .. } => {
+                Cost { ls: (*n as u32 * mem.bytes()).div_ceil(16).max(1), ..Cost::FREE }
+            }
+            Inst::Store { mem, values, .. } => {
+                Cost { ls: (values.len() as u32 * mem.bytes()).div_ceil(16).max(1), ..Cost::FREE }
+            }
+            Inst::Atomic { .. } => Cost { ls: 1, ..Cost::FREE },
+            Inst::Image(i) => match i.op {
+                ImageOp::Write | ImageOp::Atomic(_) => Cost { ls: 1, ..Cost::FREE },
+                ImageOp::QuerySize | ImageOp::QueryLevels | ImageOp::QuerySamples => Cost::alu(0, 1, 0),
+                _ => Cost { tex: 1, ..Cost::FREE },
+            },
+            Inst::Ballot(_) | Inst::First(_) | Inst::Shuffle(..) | Inst::Quad(..) => Cost::alu(0, 1, 0),
+            // Four steps of exchange and operation.
+            Inst::Reduce { .. } => Cost::alu(0, 8, 0).times(wide),
+            Inst::Clock | Inst::IsHelper => Cost::alu(0, 1, 0),
+            _ => Cost::FREE,
+        }
+    }
+}
+
+fn un(op: Un) -> Cost {
+    use Un::*;
+    let (fma, cvt, sfu) = match op {
+        Mov | FNeg | FAbs | FSaturate | FlushDenorm | FCanon | Lo32 | Hi32 | BNot => (0, 0, 0),
+        // Values of 8 and 16 bits are kept extended by the engine; the machine reads parts of registers.
+        SExt8 | SExt16 | ZExt8 | ZExt16 | F16Round | F16RoundRtz => {
+            return Cost { narrow: 1, ..Cost::FREE };
+        }
+        FSqrt => (1, 0, 1),
+        FRsqrt | FRcp => (0, 0, 1),
+        FFract => (1, 1, 0),
+        FSign | ISign => (0, 2, 0),
+        FExp2 => (0, 1, 1),
+        FLog2 => (1, 0, 1),
+        FExp => (1, 1, 1),
+        FLog => (2, 0, 1),
+        FSin | FCos => (2, 0, 1),
+        FTan => (5, 0, 3),
+        FAsin | FAcos => (6, 1, 1),
+        FAtan => (8, 2, 1),
+        FSinh | FCosh => (3, 2, 2),
+        FTanh => (4, 2, 3),
+        FAsinh | FAcosh => (4, 0, 2),
+        FAtanh => (4, 0, 2),
+        _ => (0, 1, 0),
+    };
+    Cost::alu(fma, cvt, sfu)
+}
+
+fn bin(op: Bin) -> Cost {
+    use Bin::*;
+    let (fma, cvt, sfu) = match op {
+        FAdd | FSub | FMul | FAddCanon | FSubCanon | FMulCanon => (1, 0, 0),
+        FDiv => (1, 0, 1),
+        FRem | FMod => (2, 1, 1),
+        FPow => (1, 1, 2),
+        FAtan2 => (10, 3, 1),
+        IMul | UMulHi | SMulHi => (0, 0, 1),
+        // By the reciprocal in floating point, with a correction.
+        UDiv | URem | SDiv | SRem | SMod => (4, 6, 3),
+        BitMask => (0, 2, 0),
+        Pack64 => (0, 0, 0),
+        _ => (0, 1, 0),
+    };
+    Cost::alu(fma, cvt, sfu)
+}
+
+fn tri(op: Tri) -> Cost {
+    match op {
+        Tri::Fma | Tri::FmaCanon => Cost::alu(1, 0, 0),
+        Tri::FMix => Cost::alu(2, 0, 0),
+        Tri::Select | Tri::BitSelect => Cost::alu(0, 1, 0),
+        Tri::UBfe | Tri::SBfe | Tri::FClamp => Cost::alu(0, 2, 0),
+    }
+}
+
+/// What a program counts while it runs, and what the counts mean.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Profile {
+    /// By the number of a [`crate::bytecode::Code::COUNT`] op (0 is none's): what one warp that passes it costs, in all
+    /// blocks whose executions that count stands for.
+    pub counters: Vec<Cost>,
+    /// Instrumented programs: what each counter says of the application's own basic blocks.
+    pub marks: Vec<MarkUse>,
+    /// Basic blocks of the instrumented module.
+    pub mark_count: u32,
+    /// 32-bit registers an invocation needs, as far as a machine with one file for all would.
+    pub registers: u32,
+    /// Of the whole program once through: every block; the cheapest way; the dearest (`None`: it has loops).
+    pub total: Cost,
+    pub shortest: Cost,
+    pub longest: Option<Cost>,
+}
+
+/// A counter of an instrumented program belongs to a block of the application's.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct MarkUse {
+    pub counter: u32,
+    /// Index of the basic block, as [`crate::ir::Inst::Mark`] names it.
+    pub mark: u32,
+    /// The counter stands at the block's entry: its counts are the block's executions. Else only the cost counts.
+    pub entry: bool,
+    pub cost: Cost,
+}

@@ -1,0 +1,244 @@
+//! Where executions are counted.
+//!
+//! A block needs no count of its own when another tells it: blocks of which each is always followed by the other run
+//! with the same lanes, and a loop's header runs once for each arrival at it, from before and from its end. What one
+//! count stands for is added up beforehand, so that totals are counts times constants.
+//! In an instrumented module every mark counts, and so does every other block that costs something, for the mark
+//! of the block that it came from.
+
+use super::Lowering;
+use crate::cfg::{Cfg, NONE};
+use crate::cost::{Cost, MarkUse, Profile};
+use crate::ir::{Inst, Shader, Term, Value};
+
+/// Counters by place.
+pub struct Plan {
+    /// Counter at the start of each block; 0 for none.
+    pub block: Vec<u32>,
+    /// Counters of marks, by value; sorted.
+    pub mark: Vec<(Value, u32)>,
+}
+
+impl Plan {
+    pub fn at_mark(&self, v: Value) -> u32 {
+        self.mark.binary_search_by_key(&v, |m| m.0).map_or(0, |i| self.mark[i].1)
+    }
+}
+
+impl Lowering<'_> {
+    fn cost(&self, v: Value) -> Cost {
+        let i = v.0 as usize;
+        if !self.needed[i] || self.u.prologue[i] {
+            return Cost::FREE;
+        }
+        let data = self.shader.data(v);
+        let mut operand = None;
+        if matches!(data.inst, Inst::Un(..) | Inst::Bin(..) | Inst::Tri(..) | Inst::Reduce { .. }) {
+            crate::visit::operands(&data.inst, |o| operand = operand.or(Some(self.shader.ty(o))));
+        }
+        Cost::of(&data.inst, operand.unwrap_or(data.ty))
+    }
+
+    /// Decides what is counted where, and leaves what it means in the profile.
+    pub(super) fn plan_counts(&mut self) -> Plan {
+        let shader: &Shader = self.shader;
+        let costs: Vec<Cost> = shader
+            .blocks
+            .iter()
+            .map(|b| {
+                let mut sum = Cost::FREE;
+                b.insts.iter().for_each(|v| sum.add(&self.cost(*v)));
+                sum
+            })
+            .collect();
+        let mut profile = paths(shader, self.cfg, &costs);
+        let marked = shader.values.iter().any(|v| matches!(v.inst, Inst::Mark(_)));
+        let plan = if marked { self.count_marks(&mut profile) } else { self.count_blocks(&costs, &mut profile) };
+        self.lir.profile = profile;
+        plan
+    }
+
+    fn count_marks(&self, profile: &mut Profile) -> Plan {
+        let shader: &Shader = self.shader;
+        let mut plan = Plan { block: vec![0; shader.blocks.len()], mark: vec![] };
+        profile.counters.push(Cost::FREE);
+        // The mark of each block of the application's.
+        let mut of_origin = vec![];
+        for block in &shader.blocks {
+            for v in &block.insts {
+                if let Inst::Mark(m) = shader.data(*v).inst {
+                    profile.mark_count = profile.mark_count.max(m.saturating_add(1));
+                    of_origin.push(((block.origin.function, block.origin.label), m));
+                }
+            }
+        }
+        of_origin.sort();
+        for (b, block) in shader.blocks.iter().enumerate() {
+            let origin = (block.origin.function, block.origin.label);
+            let at = of_origin.partition_point(|o| o.0 < origin);
+            let home = of_origin.get(at).filter(|o| o.0 == origin).map(|o| o.1);
+            // What stands before the block's first mark.
+            let mut open: Option<usize> = None;
+            for &v in &block.insts {
+                if let Inst::Mark(mark) = shader.data(v).inst {
+                    let counter = profile.counters.len() as u32;
+                    plan.mark.push((v, counter));
+                    profile.counters.push(Cost::FREE);
+                    profile.marks.push(MarkUse { counter, mark, entry: true, cost: Cost::FREE });
+                    open = Some(profile.marks.len() - 1);
+                    continue;
+                }
+                let cost = self.cost(v);
+                if cost == Cost::FREE {
+                    continue;
+                }
+                let at = match open {
+                    Some(at) => at,
+                    None => {
+                        let counter = profile.counters.len() as u32;
+                        plan.block[b] = counter;
+                        profile.counters.push(Cost::FREE);
+                        let mark = home.unwrap_or(0);
+                        profile.marks.push(MarkUse { counter, mark, entry: false, cost: Cost::FREE });
+                        open = Some(profile.marks.len() - 1);
+                        profile.marks.len() - 1
+                    }
+                };
+                profile.marks[at].cost.add(&cost);
+                let counter = profile.marks[at].counter as usize;
+                profile.counters[counter].add(&cost);
+            }
+        }
+        plan.mark.sort();
+        plan
+    }
+
+    fn count_blocks(&self, costs: &[Cost], profile: &mut Profile) -> Plan {
+        let cfg = self.cfg;
+        let n = costs.len();
+        // A wave whose lanes are all demoted ends where it is: then no block tells of another.
+        let ends = self.shader.values.iter().any(|v| matches!(v.inst, Inst::Demote));
+        let first: Vec<u32> = if ends { (0..n as u32).collect() } else { classes(cfg, n) };
+        let mut sums = vec![Cost::FREE; n];
+        for (b, cost) in costs.iter().enumerate() {
+            sums[first[b] as usize].add(cost);
+        }
+        // Whose counts each class's count is the sum of: itself, or those from whom its loop's header is reached.
+        let arrivals = |c: u32| -> Option<Vec<u32>> {
+            if ends || cfg.heads(c).is_none() {
+                return None;
+            }
+            let from: Vec<u32> = cfg.preds(c).iter().map(|p| first[*p as usize]).collect();
+            let single = cfg.preds(c).iter().all(|p| cfg.succ[*p as usize][1] == NONE);
+            (single && !from.contains(&c)).then_some(from)
+        };
+        let mut plan = Plan { block: vec![0; n], mark: vec![] };
+        profile.counters.push(Cost::FREE);
+        for c in 0..n as u32 {
+            let cost = sums[c as usize];
+            if cost == Cost::FREE || !cfg.reachable(c) {
+                continue;
+            }
+            let mut left = vec![c];
+            while let Some(c) = left.pop() {
+                if let Some(from) = arrivals(c) {
+                    left.extend(from);
+                    continue;
+                }
+                let at = &mut plan.block[c as usize];
+                if *at == 0 {
+                    *at = profile.counters.len() as u32;
+                    profile.counters.push(Cost::FREE);
+                }
+                profile.counters[*at as usize].add(&cost);
+            }
+        }
+        plan
+    }
+}
+
+/// The first block of those that always run together with each.
+fn classes(cfg: &Cfg, n: usize) -> Vec<u32> {
+    let after = postdominators(cfg);
+    let mut first: Vec<u32> = (0..n as u32).collect();
+    for b in 1..n {
+        let home = cfg.loop_of[b];
+        let start = if home == NONE { 0 } else { cfg.loops[home as usize].first };
+        let mut a = cfg.idom[b];
+        while a != NONE && a >= start && cfg.loop_of[a as usize] != home {
+            a = cfg.idom[a as usize];
+        }
+        if a == NONE || a < start {
+            continue;
+        }
+        let mut z = after[a as usize];
+        while (z as usize) < b && cfg.loop_of[z as usize] != home {
+            z = after[z as usize];
+        }
+        if z as usize == b {
+            first[b] = first[a as usize];
+        }
+    }
+    first
+}
+
+/// The nearest block that follows each block whatever happens; a loop's end is taken to lead to what is behind the
+/// loop.
+fn postdominators(cfg: &Cfg) -> Vec<u32> {
+    let n = cfg.len();
+    let mut after = vec![n as u32 - 1; n];
+    for b in (0..n - 1).rev() {
+        let mut z = NONE;
+        for s in cfg.succ[b].iter().filter(|s| **s != NONE) {
+            let s = match cfg.heads(*s) {
+                Some(l) if *s as usize <= b => cfg.loops[l as usize].last + 1,
+                _ => *s,
+            };
+            if z == NONE {
+                z = s;
+                continue;
+            }
+            let (mut x, mut y) = (z, s);
+            while x != y {
+                if x < y {
+                    x = after[x as usize];
+                } else {
+                    y = after[y as usize];
+                }
+            }
+            z = x;
+        }
+        if z != NONE {
+            after[b] = z;
+        }
+    }
+    after
+}
+
+/// Costs of the whole code and of its cheapest and dearest way.
+fn paths(shader: &Shader, cfg: &Cfg, costs: &[Cost]) -> Profile {
+    let mut profile = Profile::default();
+    let n = costs.len();
+    let mut short: Vec<Option<Cost>> = vec![None; n + 1];
+    let mut long = vec![Cost::FREE; n + 1];
+    short[n] = Some(Cost::FREE);
+    for b in (0..n).rev() {
+        profile.total.add(&costs[b]);
+        let mut next: Vec<usize> = vec![];
+        match shader.blocks[b].term {
+            Term::Return => next.push(n),
+            term => term.each_successor(|s| next.push(s.0 as usize)),
+        }
+        next.retain(|s| *s > b);
+        let with = |c: &Cost| {
+            let mut sum = costs[b];
+            sum.add(c);
+            sum
+        };
+        short[b] = next.iter().filter_map(|s| short[*s]).min_by_key(Cost::instructions).map(|c| with(&c));
+        long[b] = next.iter().map(|s| long[*s]).max_by_key(Cost::instructions).map_or(costs[b], |c| with(&c));
+    }
+    profile.shortest = short[0].unwrap_or_default();
+    profile.longest = cfg.loops.is_empty().then_some(long[0]);
+    profile
+}
