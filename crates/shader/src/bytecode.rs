@@ -130,6 +130,7 @@ impl Code {
     pub const PARK_IF: Code = Code(8);
     /// Loop end: exec = a; a = ∅; if exec is not empty, pc = imm. Counts for the watchdog. When control falls
     /// through, exec is empty and a SETEXEC follows. Without `a` (NONE): exec is unchanged and pc = imm always.
+    /// Counts first, as TALLY does, at row e unless that is 0.
     pub const LOOP: Code = Code(9);
     /// d = a & !b (masks).
     pub const MASK_ANDN: Code = Code(10);

@@ -88,7 +88,14 @@ impl Worker {
         // A file of this serial is as large already.
         file.regs.reserve((p.units as usize + 1) * UNIT_BYTES);
         let warps = p.lanes / 16;
+        let rows = self.tally.rows(p);
+        let cache = if self.tally.tracing { &mut *self.tally.cache } else { std::ptr::null_mut() };
         let state = State {
+            began: [0; 32],
+            rows,
+            row: rows,
+            cache,
+            exact: !cache.is_null() || p.profile.mark_count > 0,
             exec: [0; 32],
             alive: [0; 32],
             regs: file.regs.ptr(),
@@ -278,6 +285,8 @@ impl Lanes<'_> {
             live |= ((st.exec[w] != 0) as u32) << w;
         }
         st.live = live;
+        st.began = st.exec;
+        st.row = st.rows;
         if live == 0 {
             return Ok(());
         }

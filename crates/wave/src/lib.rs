@@ -10,10 +10,12 @@ pub mod memory;
 pub mod packing;
 pub mod simd;
 pub mod state;
+pub mod tally;
 pub mod worker;
 
 pub use graphics::{Job, Lanes};
 pub use host::{Host, ImageWarp, Table};
 pub use simd::{Level, Simd};
 pub use state::{Fault, Kernel, State, Status};
+pub use tally::{BlockRow, Usage};
 pub use worker::{Dispatch, Worker};

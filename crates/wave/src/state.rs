@@ -37,6 +37,8 @@ pub struct State {
     pub exec: [u16; 32],
     /// Fragment shaders: lanes that are no helpers; side effects are theirs alone.
     pub alive: [u16; 32],
+    /// Lanes with which the wave began.
+    pub began: [u16; 32],
     /// 64-byte aligned register file.
     pub regs: *mut u8,
     /// Warps with any lane in `exec`; `all` = every warp of the wave has its bit.
@@ -59,6 +61,13 @@ pub struct State {
     pub scratch_words: u32,
     /// Range of addresses in which device memory lives.
     pub arena: (u64, u64),
+    /// The worker's tally: its rows, the one of the counter passed last, and the cache to follow accesses through or
+    /// null.
+    pub rows: *mut crate::tally::Row,
+    pub row: *mut crate::tally::Row,
+    pub cache: *mut crate::tally::Cache,
+    /// The lines of every access are to be counted, not only where that is cheap.
+    pub exact: bool,
     pub images: *const ImageCode,
     pub host: *const dyn Host,
     /// Loop iterations until the host is asked whether to go on.

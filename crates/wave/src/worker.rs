@@ -45,6 +45,8 @@ pub struct Worker {
     masks: Vec<([u16; 32], u32)>,
     /// The program has control barriers that waves of one workgroup must meet at.
     meets: bool,
+    /// Counts since somebody took them; of one program at a time.
+    pub tally: crate::tally::Tally,
     /// Register files of graphics programs.
     pub(crate) files: crate::graphics::Files,
 }
@@ -85,6 +87,7 @@ impl Worker {
             inputs: Vec::new(),
             masks: Vec::new(),
             meets: false,
+            tally: Default::default(),
             files: Default::default(),
         }
     }
@@ -217,6 +220,8 @@ impl Worker {
     /// Makes wave `i`'s registers and state ready for the dispatch: constants and prologue.
     fn prepare(&mut self, d: &Dispatch, k: &Packing, i: usize) -> Result<(), Fault> {
         let p = d.program;
+        let rows = self.tally.rows(p);
+        let cache = if self.tally.tracing { &mut *self.tally.cache } else { std::ptr::null_mut() };
         let w = &mut self.waves[i];
         let kept = w.regs.reserve((p.units as usize + 1) * UNIT_BYTES);
         w.scratch.reserve(p.scratch_words as usize * p.lanes as usize * 4 + 64);
@@ -224,6 +229,11 @@ impl Worker {
         w.state = Some(Box::new(State {
             exec: [0; 32],
             alive: [!0; 32],
+            began: [0; 32],
+            rows,
+            row: rows,
+            cache,
+            exact: !cache.is_null() || p.profile.mark_count > 0,
             regs: w.regs.ptr(),
             live: 0,
             all,
@@ -300,6 +310,8 @@ impl Worker {
             Some(m) if n == k.groups => *m,
             _ => masks(k, wave, n),
         };
+        st.began = st.exec;
+        st.row = st.rows;
         // SAFETY: prologue is at most the code's length.
         st.pc = unsafe { st.code.add(d.program.prologue as usize) };
         for f in &self.inputs {

@@ -30,6 +30,7 @@ pub struct Control {
     /// The split at this block is rare: its first arm is a split edge out of a loop.
     rare: Vec<bool>,
     dump: V,
+    pub(super) counts: super::count::Plan,
 }
 
 /// Label of a block's entry, and of the place after its mask work (loops come back there).
@@ -50,6 +51,7 @@ impl Control {
         if parks.mask != blocks.mask {
             return Err(Error::TooLarge("control flow that splitting edges changed".to_string()));
         }
+        let counts = lower.plan_counts();
         let lir = &mut lower.lir;
         lir.labels = vec![0; 2 * n + 2];
         lir.loops = vec![(0, 0); cfg.loops.len()];
@@ -62,6 +64,7 @@ impl Control {
             parked_before: vec![false; n],
             rare: vec![false; n],
             dump: NONE,
+            counts,
             parks,
         };
         for t in 0..n {
@@ -290,7 +293,9 @@ impl Control {
         let t = blocks.cfg.succ[p][k] as usize;
         let end = blocks.blocks.len();
         if t <= p {
-            lower.push(Op::new(Code::LOOP, LABEL).imm(body(t)), live);
+            let source = blocks.blocks[p].source;
+            let counter = if source == NONE { 0 } else { self.counts.jump[source as usize] };
+            lower.push(Op::new(Code::LOOP, LABEL).imm(body(t)).e(counter as u16), live);
         } else if self.parks.parked[p][k] {
             let next = entry(self.parks.next_waiting(p));
             let mask = self.mask_of(t, end);

@@ -15,6 +15,8 @@ use crate::ir::{Inst, Shader, Term, Value};
 pub struct Plan {
     /// Counter at the start of each block; 0 for none.
     pub block: Vec<u32>,
+    /// Counter that each block's jump back to a loop's header counts at; 0 for none.
+    pub jump: Vec<u32>,
     /// Counters of marks, by value; sorted.
     pub mark: Vec<(Value, u32)>,
 }
@@ -60,7 +62,7 @@ impl Lowering<'_> {
 
     fn count_marks(&self, profile: &mut Profile) -> Plan {
         let shader: &Shader = self.shader;
-        let mut plan = Plan { block: vec![0; shader.blocks.len()], mark: vec![] };
+        let mut plan = Plan { block: vec![0; shader.blocks.len()], jump: vec![0; shader.blocks.len()], mark: vec![] };
         profile.counters.push(Cost::FREE);
         // The mark of each block of the application's.
         let mut of_origin = vec![];
@@ -132,7 +134,16 @@ impl Lowering<'_> {
             let single = cfg.preds(c).iter().all(|p| cfg.succ[*p as usize][1] == NONE);
             (single && !from.contains(&c)).then_some(from)
         };
-        let mut plan = Plan { block: vec![0; n], mark: vec![] };
+        let mut plan = Plan { block: vec![0; n], jump: vec![0; n], mark: vec![] };
+        // The jump back of a loop counts in passing.
+        let mut last = vec![NONE; n];
+        for b in 0..n {
+            if let Term::Jump(t) = self.shader.blocks[b].term
+                && t.0 as usize <= b
+            {
+                last[first[b] as usize] = b as u32;
+            }
+        }
         profile.counters.push(Cost::FREE);
         for c in 0..n as u32 {
             let cost = sums[c as usize];
@@ -145,7 +156,10 @@ impl Lowering<'_> {
                     left.extend(from);
                     continue;
                 }
-                let at = &mut plan.block[c as usize];
+                let at = match last[c as usize] {
+                    b if b != NONE && profile.counters.len() < 1 << 16 => &mut plan.jump[b as usize],
+                    _ => &mut plan.block[c as usize],
+                };
                 if *at == 0 {
                     *at = profile.counters.len() as u32;
                     profile.counters.push(Cost::FREE);

@@ -113,7 +113,7 @@ fn join_loop_ends(code: &mut [Op]) {
             && jump.a.is_none()
             && code[jump.imm as usize].code == Code::CMP_JMP
         {
-            code[i] = Op { code: Code::LOOP_NEXT, imm: jump.imm, ..add };
+            code[i] = Op { code: Code::LOOP_NEXT, imm: jump.imm, e: jump.e, ..add };
         }
         i += 1 + extension_words(&add);
     }

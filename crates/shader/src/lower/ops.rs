@@ -43,7 +43,6 @@ impl Lowering<'_> {
             }
         }
         self.lir.prologue = self.lir.insts.len() as u32;
-        let counts = self.plan_counts();
         let mut control = super::control::Control::new(self, blocks)?;
         for p in 0..blocks.blocks.len() {
             let lb = blocks.blocks[p];
@@ -52,12 +51,12 @@ impl Lowering<'_> {
                 let origin = self.shader.blocks[lb.source as usize].origin;
                 self.lir.origins.push((self.lir.insts.len() as u32, origin));
                 let fused = blocks.cond[p].filter(|c| self.fused_compare(lb.source as usize, *c).is_some());
-                if counts.block[lb.source as usize] != 0 {
-                    self.tally(counts.block[lb.source as usize], false, lb.live_loop);
+                if control.counts.block[lb.source as usize] != 0 {
+                    self.tally(control.counts.block[lb.source as usize], false, lb.live_loop);
                 }
                 for &v in &self.shader.blocks[lb.source as usize].insts {
                     if let Inst::Mark(_) = self.shader.data(v).inst {
-                        self.tally(counts.at_mark(v), true, lb.live_loop);
+                        self.tally(control.counts.at_mark(v), true, lb.live_loop);
                         continue;
                     }
                     let i = v.0 as usize;

@@ -237,6 +237,7 @@ fn place(r: Region, o: u32, bytes: u32) -> u64 {
 
 #[inline(always)]
 unsafe fn at_buf<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
+    super::count::touch(st, op);
     let off = Offsets::new(st, &*op);
     let (d, s) = src64(st, (*op).b);
     run(
@@ -255,6 +256,7 @@ unsafe fn at_buf<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
 
 #[inline(always)]
 unsafe fn at_shared<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
+    super::count::touch(st, op);
     let off = Offsets::new(st, &*op);
     run(
         st,
@@ -272,6 +274,7 @@ unsafe fn at_shared<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
 
 #[inline(always)]
 unsafe fn at_global<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
+    super::count::touch(st, op);
     let (p, s) = src64(st, (*op).a);
     let k = addend(st, op);
     run(
@@ -293,6 +296,7 @@ unsafe fn at_global<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
 /// Private words; a 64-bit value's words lie apart, so the value is put together and taken apart.
 #[inline(always)]
 unsafe fn at_scratch<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
+    super::count::touch(st, op);
     let o = *op;
     let ext = (*op.add(1)).regs();
     let (mem, at) = (mem_of(o.e), op_of(o.e));

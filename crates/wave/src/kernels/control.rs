@@ -149,6 +149,9 @@ unsafe fn loop_<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
     if st.patience == 0 && out_of_patience(st) {
         return stop(st, Status::Fault(Fault::Watchdog));
     }
+    if (*op).e != 0 {
+        super::count::count(st, (*op).e as usize);
+    }
     if a.is_none() {
         return at(st, (*op).imm);
     }
@@ -315,6 +318,9 @@ unsafe fn loop_next<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
     st.patience = st.patience.wrapping_sub(1);
     if st.patience == 0 && out_of_patience(st) {
         return stop(st, Status::Fault(Fault::Watchdog));
+    }
+    if o.e != 0 {
+        super::count::count(st, o.e as usize);
     }
     cmp_jmp::<L>(st, at(st, o.imm))
 }

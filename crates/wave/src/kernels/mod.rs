@@ -12,6 +12,7 @@ mod bin;
 mod bools;
 mod cmp;
 pub mod control;
+pub mod count;
 mod convert;
 pub mod desc;
 mod fused;
@@ -139,6 +140,7 @@ fn register(r: &mut Registry) {
 /// Control flow, memory, subgroups, images: everything that is not lane-wise arithmetic.
 fn engine(level: Level, t: &mut Table) {
     control::register(level, t);
+    count::register(level, t);
     moves::register(level, t);
     memory::register(level, t);
     atomic::register(level, t);

@@ -108,7 +108,13 @@ impl Lab {
         // SAFETY: everything the state points at outlives it.
         unsafe {
             let host: *const (dyn Host + '_) = host;
+            let mut rows = [wave::tally::Row::default(); 4];
             let mut st = State {
+                began: exec,
+                rows: rows.as_mut_ptr(),
+                row: rows.as_mut_ptr(),
+                cache: std::ptr::null_mut(),
+                exact: true,
                 alive: [!0; 32],
                 exec,
                 regs: self.regs.as_mut_ptr() as *mut u8,

@@ -108,7 +108,13 @@ impl Bench {
 
 pub fn with_state<R>(b: &mut Bench, f: impl FnOnce(&mut State) -> R) -> R {
     let warps = (b.lanes / 16) as u32;
+    let mut row = wave::tally::Row::default();
     let mut st = State {
+        began: [0; 32],
+        rows: &mut row,
+        row: &mut row,
+        cache: std::ptr::null_mut(),
+        exact: true,
         alive: [!0; 32],
         exec: [0; 32],
         regs: b.regs.as_mut_ptr().cast(),

@@ -4,10 +4,12 @@
 use super::cell::C32;
 use super::linear::{buffer, shared};
 use super::warp::{Region, load32_full, store32_full};
+use crate::kernels::count;
 use crate::kernels::levels::{General, Steps};
 use crate::kernels::mask::{Bits, is_full};
 use crate::kernels::regs::src32;
 use crate::state::State;
+use crate::tally::{Access, Kind};
 use shader::bytecode::{Op, SHAPE_RUN, SHAPE_SAME, mem_bits};
 use shader::ir::Mem;
 
@@ -29,23 +31,34 @@ unsafe fn load<L: Steps>(st: &State, o: &Op, r: Region, p: *const u32, k: u32) {
     let d = st.regs.add(o.d.unit() * 64) as *mut u32;
     match o.e >> 8 << 8 {
         SHAPE_RUN => {
+            // Results that take the offsets' register leave nothing to count odd offsets by.
+            if o.d == o.a {
+                count::run(st, p, k, Access::ReadFull);
+            }
+            let mut off = 0;
             for w in Bits(st.live) {
                 let (d, p) = (d.add(w * 16), p.add(w * 16));
                 let at = (*p).wrapping_add(k);
+                off |= at;
                 if r.holds_run(at, 4, 4) {
                     L::copy64(d as *mut u8, r.ptr.add(at as usize));
                 } else {
                     load32_full::<L>(r, d, p, k);
                 }
             }
+            if o.d != o.a {
+                count::run_known(st, p, k, Access::ReadFull, off);
+            }
         }
         SHAPE_SAME => {
+            count::same(st, Access::ReadPartial);
             for w in Bits(st.live) {
                 let at = (*p.add(w * 16)).wrapping_add(k);
                 L::splat32(d.add(w * 16), r.read::<C32>(at as u64));
             }
         }
         _ => {
+            count::unknown(st, Kind::Read);
             for w in Bits(st.live) {
                 load32_full::<L>(r, d.add(w * 16), p.add(w * 16), k);
             }
@@ -57,20 +70,30 @@ unsafe fn load<L: Steps>(st: &State, o: &Op, r: Region, p: *const u32, k: u32) {
 unsafe fn store<L: Steps>(st: &State, o: &Op, r: Region, p: *const u32, k: u32) {
     let (v, s) = src32(st, o.d);
     if o.e >> 8 << 8 == SHAPE_RUN {
+        let mut off = 0;
         for w in Bits(st.live) {
             let (v, p) = (v.add(w * s), p.add(w * 16));
             let at = (*p).wrapping_add(k);
+            off |= at;
             if r.holds_run(at, 4, 4) {
                 L::copy64(r.ptr.add(at as usize), v as *const u8);
             } else {
                 store32_full::<L>(r, v, p, k);
             }
         }
+        count::run_known(st, p, k, Access::WriteFull, off);
         return;
     }
+    count::unknown(st, Kind::Write);
     for w in Bits(st.live) {
         store32_full::<L>(r, v.add(w * s), p.add(w * 16), k);
     }
+}
+
+/// Lines are counted where that is cheap, and offsets tell how lines lie.
+#[inline(always)]
+fn simple(st: &State, r: &Region) -> bool {
+    !st.exact && r.ptr as usize & 63 == 0
 }
 
 #[inline(always)]
@@ -79,8 +102,11 @@ pub unsafe fn ld_buf<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
     if o.b.is_uniform()
         && let Some((p, k)) = usual(st, o)
     {
-        load::<L>(st, o, buffer(*(st.regs.add(o.b.unit() * 64) as *const u64)), p, k);
-        return op.add(1);
+        let r = buffer(*(st.regs.add(o.b.unit() * 64) as *const u64));
+        if simple(st, &r) {
+            load::<L>(st, o, r, p, k);
+            return op.add(1);
+        }
     }
     L::call(General::LdBuf, st, op)
 }
@@ -91,8 +117,11 @@ pub unsafe fn st_buf<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
     if o.b.is_uniform()
         && let Some((p, k)) = usual(st, o)
     {
-        store::<L>(st, o, buffer(*(st.regs.add(o.b.unit() * 64) as *const u64)), p, k);
-        return op.add(1);
+        let r = buffer(*(st.regs.add(o.b.unit() * 64) as *const u64));
+        if simple(st, &r) {
+            store::<L>(st, o, r, p, k);
+            return op.add(1);
+        }
     }
     L::call(General::StBuf, st, op)
 }
@@ -100,7 +129,9 @@ pub unsafe fn st_buf<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
 #[inline(always)]
 pub unsafe fn ld_shared<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
     let o = &*op;
-    if let Some((p, k)) = usual(st, o) {
+    if let Some((p, k)) = usual(st, o)
+        && simple(st, &shared(st))
+    {
         load::<L>(st, o, shared(st), p, k);
         return op.add(1);
     }
@@ -110,7 +141,9 @@ pub unsafe fn ld_shared<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
 #[inline(always)]
 pub unsafe fn st_shared<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
     let o = &*op;
-    if let Some((p, k)) = usual(st, o) {
+    if let Some((p, k)) = usual(st, o)
+        && simple(st, &shared(st))
+    {
         store::<L>(st, o, shared(st), p, k);
         return op.add(1);
     }

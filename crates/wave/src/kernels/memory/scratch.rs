@@ -26,6 +26,7 @@ fn words(mem: Mem) -> u32 {
 
 #[inline(always)]
 pub unsafe fn ld_scratch<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
+    crate::kernels::count::touch(st, op);
     let (mem, n) = (mem_of((*op).e), n_of((*op).e));
     let words = words(mem);
     let pitch = st.warps as usize * 16;
@@ -79,6 +80,7 @@ unsafe fn pair(q: *const u32, pitch: usize) -> u64 {
 
 #[inline(always)]
 pub unsafe fn st_scratch<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
+    crate::kernels::count::touch(st, op);
     let (mem, n) = (mem_of((*op).e), n_of((*op).e));
     let words = words(mem);
     let pitch = st.warps as usize * 16;

@@ -1,0 +1,234 @@
+//! Counting what passes, and the cache lines that accesses touch.
+
+use super::levels::{Steps, kernel_forms};
+use super::mask::{self, Bits};
+use super::memory::linear::{buffer, shared};
+use super::memory::offsets::Offsets;
+use super::memory::warp::Region;
+use super::regs::src64;
+use crate::state::State;
+use crate::tally::{Access, Kind, Row};
+use shader::bytecode::{Code, Op, SHAPE_RUN, SHAPE_SAME, mem_of, n_of};
+
+#[inline(always)]
+unsafe fn tally<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
+    let row = count(st, (*op).imm as usize);
+    if (*op).e != 0 {
+        let words = *(st.exec.as_ptr() as *const [u64; 4]);
+        (*row).threads += words.iter().map(|w| w.count_ones() as u64).sum::<u64>();
+    }
+    op.add(1)
+}
+
+/// Counts live warps at row `i`, which memory and texture work then goes to.
+#[inline(always)]
+pub unsafe fn count(st: &mut State, i: usize) -> *mut Row {
+    let at = st.rows.add(i);
+    st.row = at;
+    let row = &mut *at;
+    row.warps += st.live.count_ones() as u64;
+    let e = mask::exec(st);
+    let mut changed = [0u16; 16];
+    for i in 0..16 {
+        changed[i] = e[i] ^ st.began[i];
+    }
+    row.diverged += (mask::non_empty(&changed) & st.live).count_ones() as u64;
+    at
+}
+
+kernel_forms! {
+    TALLY = tally;
+}
+
+/// What an op's accesses are: full ones, others, and their kind.
+#[inline(always)]
+fn access(op: &Op) -> (Access, Access, Kind) {
+    match op.code {
+        Code::LD_BUF | Code::LD_GLOBAL | Code::LD_SHARED | Code::LD_SCRATCH | Code::LD_PUSH => {
+            (Access::ReadFull, Access::ReadPartial, Kind::Read)
+        }
+        Code::ST_BUF | Code::ST_GLOBAL | Code::ST_SHARED | Code::ST_SCRATCH => {
+            (Access::WriteFull, Access::WritePartial, Kind::Write)
+        }
+        _ => (Access::Atomic, Access::Atomic, Kind::Atomic),
+    }
+}
+
+#[inline(always)]
+unsafe fn add(st: &State, kind: Access, lines: u64) {
+    (*st.row).lines[kind as usize] += lines;
+}
+
+/// Each live warp accesses an aligned word that all its lanes share.
+#[inline(always)]
+pub unsafe fn same(st: &State, partial: Access) {
+    add(st, partial, st.live.count_ones() as u64);
+}
+
+/// Each live warp, all lanes active, accesses words that follow each other from offset `p[16 w] + k`, in a region that
+/// begins with a line.
+#[inline(always)]
+pub unsafe fn run(st: &State, p: *const u32, k: u32, full: Access) {
+    let off = Bits(st.live).fold(0, |off, w| off | (*p.add(w * 16)).wrapping_add(k));
+    run_known(st, p, k, full, off);
+}
+
+/// As [`run`]; `off`: all the offsets' bits.
+#[inline(always)]
+pub unsafe fn run_known(st: &State, p: *const u32, k: u32, full: Access, off: u32) {
+    let warps = st.live.count_ones() as u64;
+    if off & 63 == 0 {
+        return add(st, full, warps);
+    }
+    let odd = Bits(st.live).filter(|w| (*p.add(w * 16)).wrapping_add(k) & 63 != 0).count();
+    add(st, full, warps - odd as u64);
+    // Two lines for 64 bytes.
+    (*st.row).lines[full as usize + 1] += 2 * odd as u64;
+}
+
+/// Accesses of which it would take long to tell the lines: counted where tracing is on.
+#[inline(always)]
+pub unsafe fn unknown(st: &State, kind: Kind) {
+    (*st.row).unknown[kind as usize] += st.live.count_ones() as u64;
+}
+
+/// Distinct lines among the addresses of a warp's lanes `ex`, each of `bytes` bytes from its address on.
+#[inline(always)]
+fn each_line(a: &[u64; 16], ex: u16, bytes: u64, mut f: impl FnMut(u64)) {
+    let first = (a[ex.trailing_zeros() as usize & 15] >> 6).wrapping_sub(32);
+    let mut near = 0u64;
+    let mut far = [0u64; 32];
+    let mut far_count = 0;
+    for l in Bits(ex as u32) {
+        for line in a[l] >> 6..=(a[l] + bytes - 1) >> 6 {
+            let at = line.wrapping_sub(first);
+            if at < 64 {
+                near |= 1 << at;
+            } else if far_count < 32 && !far[..far_count].contains(&line) {
+                far[far_count] = line;
+                far_count += 1;
+            }
+        }
+    }
+    while near != 0 {
+        f(first.wrapping_add(near.trailing_zeros() as u64));
+        near &= near - 1;
+    }
+    far[..far_count].iter().for_each(|l| f(*l));
+}
+
+/// Counts the lines of one warp.
+unsafe fn warp(st: &mut State, op: &Op, a: &[u64; 16], ex: u16, bytes: u64) {
+    let (full, partial, kind) = access(op);
+    let mut n = 0u64;
+    let cache = st.cache;
+    let mut line = |line| {
+        n += 1;
+        if !cache.is_null() {
+            (*cache).access(line);
+        }
+    };
+    let all = ex == 0xFFFF;
+    let shape = if all { op.e & (SHAPE_RUN | SHAPE_SAME) } else { 0 };
+    let whole = match shape {
+        _ if kind == Kind::Atomic => {
+            each_line(a, ex, bytes, line);
+            false
+        }
+        SHAPE_RUN => {
+            (a[0] >> 6..=(a[15] + bytes - 1) >> 6).for_each(line);
+            true
+        }
+        SHAPE_SAME => {
+            (a[0] >> 6..=(a[0] + bytes - 1) >> 6).for_each(line);
+            false
+        }
+        _ => {
+            each_line(a, ex, bytes, &mut line);
+            all && a.iter().any(|x| *x != a[0])
+        }
+    };
+    let row = &mut *st.row;
+    row.lines[if whole && 16 * bytes >= 64 * n { full } else { partial } as usize] += n;
+    if shape == 0 || kind == Kind::Atomic {
+        row.sampled[kind as usize] += 1;
+        row.sampled_lines[kind as usize] += n;
+    }
+}
+
+/// Counts the lines that a load, store or atomic touches. Before the op is executed, for its result may take its
+/// operands' registers. Accesses out of bounds count as others do.
+///
+/// # Safety
+/// As for the op's kernel.
+#[inline(never)]
+pub unsafe fn touch(st: &mut State, op: *const Op) {
+    let o = &*op;
+    let (full, partial, kind) = access(o);
+    let n = if kind == Kind::Atomic { 1 } else { n_of(o.e) as u64 };
+    let bytes = mem_of(o.e).bytes() as u64 * n;
+    let warps = st.live.count_ones() as u64;
+    match o.code {
+        Code::LD_GLOBAL | Code::ST_GLOBAL | Code::AT_GLOBAL => {
+            if !st.exact {
+                return unknown(st, kind);
+            }
+            let (p, s) = src64(st, o.a);
+            let k = super::memory::global::addend(st, op);
+            for w in Bits(st.live) {
+                let mut a = *(p.add(w * s) as *const [u64; 16]);
+                // An address that leads to a fault counts for no more than itself.
+                a.iter_mut().for_each(|x| *x = x.wrapping_add(k).min(u64::MAX - 4096));
+                warp(st, o, &a, st.exec[w], bytes);
+            }
+            return;
+        }
+        // A word of all lanes lies together: a line a warp and word.
+        Code::LD_SCRATCH | Code::ST_SCRATCH | Code::AT_SCRATCH => {
+            let all = Bits(st.live).filter(|w| st.exec[*w] == 0xFFFF).count() as u64;
+            add(st, full, all * bytes.div_ceil(4));
+            add(st, partial, (warps - all) * bytes.div_ceil(4));
+            return;
+        }
+        _ => {}
+    }
+    let off = Offsets::new(st, o);
+    let is_shared = matches!(o.code, Code::LD_SHARED | Code::ST_SHARED | Code::AT_SHARED);
+    let (d, s) = if is_shared { (std::ptr::null(), 0) } else { src64(st, o.b) };
+    if off.is_uniform() && s == 0 {
+        // All lanes at one place.
+        let one = if is_shared { shared(st) } else { buffer(*d) };
+        let at = one.ptr as u64 + off.k as u64;
+        let n = ((at + bytes - 1) >> 6) - (at >> 6) + 1;
+        add(st, partial, n * warps);
+        if !st.cache.is_null() {
+            for _ in 0..warps {
+                (0..n).for_each(|i| (*st.cache).access((at >> 6) + i));
+            }
+        }
+        return;
+    }
+    if !st.exact {
+        return unknown(st, kind);
+    }
+    for w in Bits(st.live) {
+        let mut tmp = [0; 16];
+        let mut a = [off.k as u64; 16];
+        if !off.is_uniform() {
+            let p = off.lanes(w, &mut tmp);
+            for (i, a) in a.iter_mut().enumerate() {
+                *a = (*p.add(i)).wrapping_add(off.k) as u64;
+            }
+        }
+        for (l, a) in a.iter_mut().enumerate() {
+            let r = match (is_shared, s) {
+                (true, _) => shared(st),
+                (_, 0) => buffer(*d),
+                _ if st.exec[w] >> l & 1 == 0 => Region::EMPTY,
+                _ => buffer(*d.add(w * s + l)),
+            };
+            *a += r.ptr as u64;
+        }
+        warp(st, o, &a, st.exec[w], bytes);
+    }
+}

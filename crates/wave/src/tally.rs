@@ -1,0 +1,239 @@
+//! What a worker counts while programs run: a row for each counter of the program ([`shader::cost::Profile`]).
+
+use shader::bytecode::Program;
+use shader::cost::Cost;
+
+/// One counter's row. Memory and texture work is counted at the row of the counter that was passed last.
+#[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
+#[repr(C, align(128))]
+pub struct Row {
+    /// Warps that passed, and of those, warps with fewer lanes than they began with.
+    pub warps: u64,
+    pub diverged: u64,
+    /// Lanes that passed (instrumented programs only).
+    pub threads: u64,
+    /// Cache lines of 64 bytes that warps' accesses touched, one cycle each, by [`Access`].
+    pub lines: [u64; Access::COUNT],
+    /// Warps' accesses, by [`Kind`], of which the lines were not told; and of the same sort, those of which they were,
+    /// with the lines.
+    pub unknown: [u64; 3],
+    pub sampled: [u64; 3],
+    pub sampled_lines: [u64; 3],
+    /// Texture messages (one a warp and instruction), those with one active quad, cycles of the filter unit, and cache
+    /// lines of texels (counted where [`crate::ImageWarp::traced`] asks for it).
+    pub tex_messages: u64,
+    pub tex_single: u64,
+    pub tex_cycles: u64,
+    pub tex_lines: u64,
+}
+
+/// Kinds of accesses by the load/store unit. A warp's access is full when all its lanes take part, at more than one
+/// place, and they ask for as many bytes as the lines have.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Access {
+    ReadFull,
+    ReadPartial,
+    WriteFull,
+    WritePartial,
+    Atomic,
+}
+
+impl Access {
+    pub const COUNT: usize = 5;
+}
+
+/// What an access does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    Read,
+    Write,
+    Atomic,
+}
+
+/// Sums over a program's counters.
+#[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
+pub struct Usage {
+    /// Warp-instructions by pipe.
+    pub fma: u64,
+    pub cvt: u64,
+    pub sfu: u64,
+    pub ls: u64,
+    pub tex: u64,
+    pub narrow: u64,
+    /// All of them that diverged warps executed.
+    pub diverged: u64,
+    pub lines: [u64; Access::COUNT],
+    pub unknown: [u64; 3],
+    pub sampled: [u64; 3],
+    pub sampled_lines: [u64; 3],
+    pub tex_messages: u64,
+    pub tex_single: u64,
+    pub tex_cycles: u64,
+    pub tex_lines: u64,
+    /// Of the stretches that were traced: lines looked up in the L1 of load/store and missed there; the same for the
+    /// texture unit's.
+    pub traced: [u64; 2],
+    pub missed: [u64; 2],
+}
+
+/// Numbers of one basic block in an instrumented program, in the order in which the driver enumerates them: warps,
+/// threads, diverged warps, cycles of FMA, CVT, SFU, load/store, texture and varyings, cache lines.
+pub type BlockRow = [u64; 10];
+
+impl Usage {
+    pub fn add(&mut self, o: &Usage) {
+        self.fma += o.fma;
+        self.cvt += o.cvt;
+        self.sfu += o.sfu;
+        self.ls += o.ls;
+        self.tex += o.tex;
+        self.narrow += o.narrow;
+        self.diverged += o.diverged;
+        self.lines.iter_mut().zip(o.lines).for_each(|(a, b)| *a += b);
+        for k in 0..3 {
+            self.unknown[k] += o.unknown[k];
+            self.sampled[k] += o.sampled[k];
+            self.sampled_lines[k] += o.sampled_lines[k];
+        }
+        self.tex_messages += o.tex_messages;
+        self.tex_single += o.tex_single;
+        self.tex_cycles += o.tex_cycles;
+        self.tex_lines += o.tex_lines;
+        for k in 0..2 {
+            self.traced[k] += o.traced[k];
+            self.missed[k] += o.missed[k];
+        }
+    }
+    /// Lines by [`Access`] in all: those of accesses that were not told are taken to be as many each as those of the same
+    /// kind that were.
+    pub fn all_lines(&self) -> [u64; Access::COUNT] {
+        let mut all = self.lines;
+        for (k, partial) in [Access::ReadPartial, Access::WritePartial, Access::Atomic].into_iter().enumerate() {
+            let more = self.unknown[k] as u128 * self.sampled_lines[k] as u128;
+            all[partial as usize] += match self.sampled[k] {
+                0 => self.unknown[k],
+                n => (more / n as u128) as u64,
+            };
+        }
+        all
+    }
+    fn cost(&mut self, times: u64, diverged: u64, c: &Cost) {
+        self.fma += times * c.fma as u64;
+        self.cvt += times * c.cvt as u64;
+        self.sfu += times * c.sfu as u64;
+        self.ls += times * c.ls as u64;
+        self.tex += times * c.tex as u64;
+        self.narrow += times * c.narrow as u64;
+        self.diverged += diverged * c.instructions() as u64;
+    }
+}
+
+/// Rows of the program that a worker runs, until somebody takes them.
+#[derive(Default)]
+pub struct Tally {
+    rows: Vec<Row>,
+    /// The L1 of load/store as it was modelled since the tracing began.
+    pub cache: Box<Cache>,
+    pub tracing: bool,
+}
+
+impl Tally {
+    /// Where rows are: as many as the program has counters, and one at least.
+    pub fn rows(&mut self, p: &Program) -> *mut Row {
+        let n = p.profile.counters.len().max(1);
+        if self.rows.len() < n {
+            self.rows.resize(n, Row::default());
+        }
+        self.rows.as_mut_ptr()
+    }
+
+    /// What has been counted since the last call, of program `p` alone. `blocks`: for instrumented programs, numbers
+    /// by basic block are added to it (it grows as needed).
+    pub fn take(&mut self, p: &Program, blocks: Option<&mut Vec<BlockRow>>) -> Usage {
+        let mut sum = Usage::default();
+        let profile = &p.profile;
+        if let Some(blocks) = blocks {
+            if blocks.len() < profile.mark_count as usize {
+                blocks.resize(profile.mark_count as usize, BlockRow::default());
+            }
+            for m in &profile.marks {
+                let (Some(r), Some(b)) =
+                    (self.rows.get(m.counter as usize), blocks.get_mut(m.mark as usize))
+                else {
+                    continue;
+                };
+                if m.entry {
+                    b[0] += r.warps;
+                    b[1] += r.threads;
+                    b[2] += r.diverged;
+                }
+                b[3] += r.warps * m.cost.fma as u64;
+                b[4] += r.warps * m.cost.cvt as u64;
+                // The unit is a quarter as wide as a warp.
+                b[5] += r.warps * m.cost.sfu as u64 * 4;
+                let lines = r.lines.iter().sum::<u64>();
+                b[6] += lines;
+                b[7] += r.tex_cycles;
+                b[9] += lines + r.tex_lines;
+            }
+        }
+        let n = profile.counters.len().max(1).min(self.rows.len());
+        for (i, r) in self.rows[..n].iter_mut().enumerate() {
+            if let Some(c) = profile.counters.get(i) {
+                sum.cost(r.warps, r.diverged, c);
+            }
+            sum.lines.iter_mut().zip(r.lines).for_each(|(a, b)| *a += b);
+            for k in 0..3 {
+                sum.unknown[k] += r.unknown[k];
+                sum.sampled[k] += r.sampled[k];
+                sum.sampled_lines[k] += r.sampled_lines[k];
+            }
+            sum.tex_messages += r.tex_messages;
+            sum.tex_single += r.tex_single;
+            sum.tex_cycles += r.tex_cycles;
+            sum.tex_lines += r.tex_lines;
+            *r = Row::default();
+        }
+        sum.traced[0] = std::mem::take(&mut self.cache.lookups);
+        sum.missed[0] = std::mem::take(&mut self.cache.misses);
+        sum
+    }
+
+    /// Begins or ends following accesses through a modelled cache, which begins empty.
+    pub fn trace(&mut self, on: bool) {
+        self.tracing = on;
+        if on {
+            self.cache.clear();
+        }
+    }
+}
+
+/// A first-level cache of 16 KiB: lines of 64 bytes, 64 sets of four ways, the one not used for longest replaced.
+/// Writes look up as reads do.
+pub struct Cache {
+    tags: [[u64; 4]; 64],
+    pub lookups: u64,
+    pub misses: u64,
+}
+
+impl Default for Cache {
+    fn default() -> Cache {
+        Cache { tags: [[u64::MAX; 4]; 64], lookups: 0, misses: 0 }
+    }
+}
+
+impl Cache {
+    pub fn clear(&mut self) {
+        self.tags = [[u64::MAX; 4]; 64];
+    }
+    /// `line`: address / 64.
+    pub fn access(&mut self, line: u64) {
+        self.lookups += 1;
+        let set = &mut self.tags[line as usize % 64];
+        // Most recent first.
+        let at = set.iter().position(|t| *t == line);
+        self.misses += at.is_none() as u64;
+        set[..=at.unwrap_or(3)].rotate_right(1);
+        set[0] = line;
+    }
+}
