@@ -201,6 +201,8 @@ pub struct Submission {
     pub lists: Vec<Arc<CommandList>>,
     pub signals: Vec<SemaphoreOp>,
     pub fence: Option<Arc<crate::sync::Fence>>,
+    /// Modelled time that the host had seen when it submitted.
+    pub floor: u64,
     /// Called on the queue's thread when the lists are done, before signals (frees one-time state).
     pub done: Option<Box<dyn FnOnce() + Send>>,
 }

@@ -21,6 +21,9 @@ pub struct Shared {
     pub level: wave::Level,
     pub workers: crate::executor::Workers,
     pub scratches: crate::graphics::tile::Scratches,
+    pub clock: crate::time::Clock,
+    /// The GPU that is modelled.
+    pub model: counters::Model,
     /// Host time after which a running shader loses the device.
     pub watchdog: Duration,
 }
@@ -58,6 +61,8 @@ struct Inner {
     /// Submissions made and finished: idle when equal.
     submitted: AtomicU64,
     finished: AtomicU64,
+    /// Modelled end of what has finished.
+    latest: AtomicU64,
     wake: parking_lot::Condvar,
 }
 
@@ -86,6 +91,10 @@ impl Device {
             .build()
             .map_err(|_| ash::vk::Result::ERROR_OUT_OF_HOST_MEMORY)?;
         let level = wave::Level::best();
+        let (model, wrong) = counters::Model::from_env();
+        if let Some(wrong) = wrong {
+            report(&wrong);
+        }
         let shared = Arc::new(Shared {
             hub: Hub::default(),
             report,
@@ -94,6 +103,8 @@ impl Device {
             level,
             workers: Default::default(),
             scratches: Default::default(),
+            clock: Default::default(),
+            model,
             watchdog: watchdog(),
         });
         let queues = (0..queue_count)
@@ -103,6 +114,7 @@ impl Device {
                     work: Default::default(),
                     submitted: AtomicU64::new(0),
                     finished: AtomicU64::new(0),
+                    latest: AtomicU64::new(1),
                     wake: Default::default(),
                 }),
                 thread: Default::default(),
@@ -121,6 +133,7 @@ impl Device {
         for q in &self.queues {
             q.wait_idle();
         }
+        self.shared.clock.all_seen();
     }
     /// True when no queue has work left.
     pub fn is_idle(&self) -> bool {
@@ -142,7 +155,9 @@ impl Queue {
         }
         let mut work = self.inner.work.lock();
         self.inner.submitted.fetch_add(submissions.len() as u64, SeqCst);
-        work.extend(submissions.into_iter().map(Some));
+        let floor = self.inner.shared.clock.floor();
+        let submissions = submissions.into_iter().map(|s| Submission { floor, ..s });
+        work.extend(submissions.map(Some));
         drop(work);
         self.inner.wake.notify_one();
     }
@@ -150,6 +165,7 @@ impl Queue {
     pub fn wait_idle(&self) {
         let target = self.inner.submitted.load(SeqCst);
         self.inner.shared.hub.wait(u64::MAX, || self.inner.finished.load(SeqCst) >= target);
+        self.inner.shared.clock.seen(self.inner.latest.load(SeqCst));
     }
 }
 
@@ -178,6 +194,7 @@ impl Inner {
 
     fn execute(&self, executor: &mut Executor, s: Submission) {
         let hub = &self.shared.hub;
+        executor.line.floor(s.floor);
         for w in &s.waits {
             hub.wait(u64::MAX, || {
                 let ready = w.semaphore.ready(w.value);
@@ -186,6 +203,7 @@ impl Inner {
                 }
                 ready
             });
+            executor.line.wait(w.semaphore.time.load(SeqCst), w.stages);
         }
         if !hub.is_lost() {
             for list in &s.lists {
@@ -196,11 +214,16 @@ impl Inner {
         if let Some(done) = s.done {
             done();
         }
+        let line = &executor.line;
+        self.shared.clock.reached(line.latest());
+        self.latest.store(line.latest(), SeqCst);
         hub.change(|| {
             for sig in &s.signals {
+                sig.semaphore.time.fetch_max(line.done(sig.stages), SeqCst);
                 sig.semaphore.signal(sig.value);
             }
             if let Some(f) = &s.fence {
+                f.time.store(line.latest(), SeqCst);
                 f.signaled.store(true, SeqCst);
             }
             self.finished.fetch_add(1, SeqCst);

@@ -1,12 +1,15 @@
 //! Runs recorded commands in order on a queue's thread; shading goes to the device's pool.
 
 use crate::command::{Command, CommandList, Dispatch};
+use crate::count;
 use crate::device::Shared;
 use crate::graphics::run::{Blame, PassRun};
 use crate::host::DeviceHost;
 use crate::query::Queries;
+use crate::time::Line;
 use crate::transfer;
 use ash::vk;
+use counters::{Counts, Event, Phase};
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
@@ -29,11 +32,13 @@ pub struct Executor {
     shared: Arc<Shared>,
     pass: Option<PassRun>,
     queries: Queries,
+    /// Where this queue's work lies in modelled time.
+    pub line: Line,
 }
 
 impl Executor {
     pub fn new(shared: Arc<Shared>) -> Executor {
-        Executor { shared, pass: None, queries: Queries::default() }
+        Executor { queries: Queries::new(shared.clone()), shared, pass: None, line: Line::default() }
     }
 
     pub fn run(&mut self, list: &CommandList) {
@@ -57,10 +62,14 @@ impl Executor {
                 }
             }
             Command::BeginRendering(r) => self.pass = Some(PassRun::new(r)),
-            Command::NextSubpass => self.in_pass(|p, shared| p.next_subpass(shared)),
+            Command::NextSubpass => {
+                let line = self.line.clone();
+                self.in_pass(|p, shared| p.next_subpass(shared, &line));
+            }
             Command::Draw(d) => {
                 let counted = self.queries.any();
-                self.in_pass(|p, shared| p.draw(shared, d, counted));
+                let line = self.line.clone();
+                self.in_pass(|p, shared| p.draw(shared, d, counted, &line));
             }
             Command::ClearAttachments { attachments, rects } => self.in_pass(|p, _| {
                 p.clear(attachments, rects);
@@ -68,8 +77,12 @@ impl Executor {
             }),
             Command::EndRendering => {
                 if let Some(p) = self.pass.take() {
-                    let (result, epochs) = p.end(&self.shared);
-                    self.queries.pass_ended(&self.shared.hub, &epochs);
+                    let (result, mut epochs) = p.end(&self.shared, &self.line);
+                    epochs.current()[Event::MainJobs] += 1;
+                    let all = epochs.all();
+                    let [binning, _, main] = count::ticks(&all, &self.shared.model);
+                    let spans = self.line.pass(binning, main);
+                    self.queries.pass_ended(&epochs, &spans);
                     if let Err(b) = result {
                         self.blame(b);
                     }
@@ -116,17 +129,30 @@ impl Executor {
             Command::ClearDepthStencilImage { dst, value, ranges } => {
                 ranges.iter().for_each(|r| transfer::clear_depth_stencil_image(dst, *value, r))
             }
-            // Commands run one after the other: every dependency within the queue is met already.
-            Command::Barrier(_) => {}
-            Command::SetEvent { event, .. } => self.shared.hub.change(|| event.set.store(true, SeqCst)),
-            Command::ResetEvent { event, .. } => self.shared.hub.change(|| event.set.store(false, SeqCst)),
-            Command::WaitEvents { events, .. } => {
-                self.shared.hub.wait(u64::MAX, || events.iter().all(|e| e.set.load(SeqCst)));
+            // Commands run one after the other: every dependency within the queue is met already, but in modelled time.
+            Command::Barrier(d) => {
+                if self.pass.is_none() {
+                    self.line.barrier(d.src_stages, d.dst_stages);
+                }
             }
-            Command::WriteTimestamp { pool, query, .. } => pool.finish(*query, &[crate::host::clock_ns()]),
+            Command::SetEvent { event, stages } => {
+                event.time.store(self.line.done(*stages), SeqCst);
+                self.shared.hub.change(|| event.set.store(true, SeqCst));
+            }
+            Command::ResetEvent { event, .. } => self.shared.hub.change(|| event.set.store(false, SeqCst)),
+            Command::WaitEvents { events, dependency } => {
+                self.shared.clock.reached(self.line.latest());
+                self.shared.hub.wait(u64::MAX, || events.iter().all(|e| e.set.load(SeqCst)));
+                for e in events {
+                    self.line.wait(e.time.load(SeqCst), dependency.dst_stages);
+                }
+            }
+            Command::WriteTimestamp { pool, query, stages } => {
+                self.queries.stamp(self.pass.as_mut(), &self.line, pool, *query, *stages)
+            }
             Command::BeginQuery { pool, query, .. } => self.queries.begin(self.pass.as_mut(), pool, *query),
             Command::EndQuery { pool, query } => {
-                self.queries.end(&self.shared.hub, self.pass.as_mut(), pool, *query)
+                self.queries.end(self.pass.as_mut(), pool, *query)
             }
             Command::ResetQueryPool { pool, first, count } => {
                 self.shared.hub.change(|| pool.reset(*first, *count))
@@ -160,11 +186,9 @@ impl Executor {
         }
         let program = &d.pipeline.program;
         let size = program.workgroup.iter().map(|&n| n as u64).product::<u64>();
-        self.queries.add_compute(total * size);
-
         let tables = d.bindings.tables();
         let shared = &*self.shared;
-        let host = DeviceHost::new(shared);
+        let host = DeviceHost::at(shared, self.line.dispatch_begins());
         static SERIAL: AtomicU64 = AtomicU64::new(1);
         let job = wave::Dispatch {
             serial: SERIAL.fetch_add(1, Relaxed),
@@ -179,10 +203,12 @@ impl Executor {
         // Chunks are whole waves' worth of workgroups, small enough to balance, large enough to amortise.
         let per_wave = (program.lanes as u64 / (size.div_ceil(16) * 16)).max(1);
         let waves = total.div_ceil(per_wave);
-        let chunk = per_wave * (waves / (shared.threads as u64 * 16)).clamp(1, 64);
+        // The same on any number of threads, for chunks decide what is traced.
+        let chunk = per_wave * (waves / 256).clamp(1, 64);
         let chunks = total.div_ceil(chunk);
         let fault: Mutex<Option<wave::Fault>> = Mutex::new(None);
         let next = AtomicU64::new(0);
+        let usage = Mutex::new(wave::Usage::default());
         let work = || {
             let mut worker = shared.workers.take(shared.level);
             loop {
@@ -191,18 +217,35 @@ impl Executor {
                     break;
                 }
                 let first = c * chunk;
+                worker.tally.trace(chunks <= count::SMALL || c % count::TRACED == 0);
                 if let Err(f) = worker.run(&job, first, chunk.min(total - first)) {
                     fault.lock().get_or_insert(f);
                     next.store(chunks, Relaxed);
                     break;
                 }
             }
+            usage.lock().add(&worker.tally.take(program, None));
             shared.workers.give(worker);
         };
         shared.run_parallel(chunks, &work);
+        let mut units = count::units(&usage.into_inner());
+        count::launch(&mut units, program, total * size.div_ceil(16), total * size, total * (size / 16));
+        let mut counts = Counts::default();
+        counts.add_units(Phase::Compute, &units);
+        counts[Event::ComputeInvocations] = total * size;
+        counts[Event::ComputeJobs] = 1;
+        counts[Event::ComputeTasks] = total;
+        self.workload(&counts);
         if let Some(f) = fault.into_inner() {
             self.blame((f, "compute", d.pipeline.name.clone()));
         }
+    }
+
+    /// Something ran on the compute queue.
+    fn workload(&mut self, counts: &Counts) {
+        let [_, ticks, _] = count::ticks(counts, &self.shared.model);
+        self.line.dispatch(ticks);
+        self.queries.add(counts);
     }
 
     /// Reports a fault, which loses the device.

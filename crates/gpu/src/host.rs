@@ -16,11 +16,14 @@ pub fn clock_ns() -> u64 {
 pub struct DeviceHost<'a> {
     shared: &'a Shared,
     began: Instant,
+    /// Modelled time at which the workload begins.
+    clock: u64,
 }
 
 impl<'a> DeviceHost<'a> {
-    pub fn new(shared: &'a Shared) -> DeviceHost<'a> {
-        DeviceHost { shared, began: Instant::now() }
+    /// `clock`: modelled time at which what runs begins.
+    pub fn at(shared: &'a Shared, clock: u64) -> DeviceHost<'a> {
+        DeviceHost { shared, began: Instant::now(), clock }
     }
 }
 
@@ -32,7 +35,7 @@ impl Host for DeviceHost<'_> {
         crate::memory::is_foreign(addr, bytes)
     }
     fn clock(&self) -> u64 {
-        clock_ns()
+        self.clock
     }
     fn expired(&self) -> bool {
         self.shared.hub.is_lost() || self.began.elapsed() > self.shared.watchdog

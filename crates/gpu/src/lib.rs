@@ -5,6 +5,7 @@
 
 pub mod buffer;
 pub mod command;
+pub mod count;
 pub mod descriptor;
 pub mod device;
 pub mod executor;
@@ -19,4 +20,5 @@ pub mod pipeline;
 pub mod query;
 pub mod sample;
 pub mod sync;
+pub mod time;
 pub mod transfer;

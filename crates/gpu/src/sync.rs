@@ -59,26 +59,32 @@ impl Hub {
 #[derive(Default)]
 pub struct Fence {
     pub signaled: AtomicBool,
+    /// Modelled time of the signal.
+    pub time: AtomicU64,
 }
 
 /// VkEvent.
 #[derive(Default)]
 pub struct Event {
     pub set: AtomicBool,
+    /// Modelled time of the last signal by the device.
+    pub time: AtomicU64,
 }
 
 /// VkSemaphore. Binary: `value` is 0 or 1 and a wait takes it back to 0.
 pub struct Semaphore {
     pub timeline: bool,
     pub value: AtomicU64,
+    /// Modelled time of the last signal by the device.
+    pub time: AtomicU64,
 }
 
 impl Semaphore {
     pub fn binary() -> Arc<Semaphore> {
-        Arc::new(Semaphore { timeline: false, value: AtomicU64::new(0) })
+        Arc::new(Semaphore { timeline: false, value: AtomicU64::new(0), time: AtomicU64::new(0) })
     }
     pub fn timeline(initial: u64) -> Arc<Semaphore> {
-        Arc::new(Semaphore { timeline: true, value: AtomicU64::new(initial) })
+        Arc::new(Semaphore { timeline: true, value: AtomicU64::new(initial), time: AtomicU64::new(0) })
     }
     /// Under the hub's lock.
     pub fn ready(&self, value: u64) -> bool {

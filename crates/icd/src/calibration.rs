@@ -15,7 +15,7 @@ fn host_clock(id: libc::clockid_t) -> u64 {
 }
 
 pub(crate) unsafe fn get_calibrated_timestamps_khr(
-    _: &Device,
+    device: &Device,
     count: u32,
     infos: *const vk::CalibratedTimestampInfoKHR,
     timestamps: *mut u64,
@@ -26,7 +26,7 @@ pub(crate) unsafe fn get_calibrated_timestamps_khr(
         *timestamps.add(i) = match info.time_domain {
             vk::TimeDomainKHR::CLOCK_MONOTONIC => host_clock(libc::CLOCK_MONOTONIC),
             vk::TimeDomainKHR::CLOCK_MONOTONIC_RAW => host_clock(libc::CLOCK_MONOTONIC_RAW),
-            _ => gpu::host::clock_ns(),
+            _ => device.clock().now(),
         };
     }
     // All were read between two readings of one clock; a tick of 1 ns on top.

@@ -44,6 +44,10 @@ impl Deref for Device {
 }
 
 impl Inner {
+    /// Modelled time.
+    pub fn clock(&self) -> &gpu::time::Clock {
+        &self.gpu.shared.clock
+    }
     pub fn hub(&self) -> &Hub {
         self.gpu.hub()
     }

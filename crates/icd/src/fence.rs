@@ -44,7 +44,10 @@ pub(crate) unsafe fn reset_fences(device: &Device, count: u32, fences: *const vk
 pub(crate) unsafe fn get_fence_status(device: &Device, fence: vk::Fence) -> vk::Result {
     match object::get::<Fence>(fence) {
         None => vk::Result::ERROR_VALIDATION_FAILED_EXT,
-        Some(f) if f.gpu.signaled.load(SeqCst) => vk::Result::SUCCESS,
+        Some(f) if f.gpu.signaled.load(SeqCst) => {
+            device.clock().seen(f.gpu.time.load(SeqCst));
+            vk::Result::SUCCESS
+        }
         _ if device.hub().is_lost() => vk::Result::ERROR_DEVICE_LOST,
         _ => vk::Result::NOT_READY,
     }
@@ -62,8 +65,13 @@ pub(crate) unsafe fn wait_for_fences(
         let mut signaled = fences.iter().map(|f| f.signaled.load(SeqCst));
         if wait_all != 0 { signaled.all(|s| s) } else { signaled.any(|s| s) }
     };
-    if ready() {
-        return vk::Result::SUCCESS;
+    let result = if ready() {
+        vk::Result::SUCCESS
+    } else {
+        device.waited(device.hub().wait(timeout, ready), ready)
+    };
+    for f in fences.iter().filter(|f| f.signaled.load(SeqCst)) {
+        device.clock().seen(f.time.load(SeqCst));
     }
-    device.waited(device.hub().wait(timeout, ready), ready)
+    result
 }

@@ -94,6 +94,8 @@ impl Worker {
             began: [0; 32],
             rows,
             row: rows,
+            row_count: p.profile.counters.len(),
+            clock: None,
             cache,
             exact: !cache.is_null() || p.profile.mark_count > 0,
             exec: [0; 32],
@@ -287,6 +289,7 @@ impl Lanes<'_> {
         st.live = live;
         st.began = st.exec;
         st.row = st.rows;
+        st.clock = None;
         if live == 0 {
             return Ok(());
         }

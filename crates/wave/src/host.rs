@@ -55,7 +55,7 @@ pub trait Host: Sync {
     /// True when `addr .. addr + bytes` lies in live memory outside the device arena (imported host memory).
     fn foreign(&self, addr: u64, bytes: u64) -> bool;
 
-    /// Device clock (ns ticks).
+    /// Device clock at which the workload begins (ns ticks).
     fn clock(&self) -> u64;
 
     /// True when the device is lost or the watchdog's time is up: the wave stops. Asked every some thousand loop

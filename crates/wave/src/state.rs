@@ -65,6 +65,9 @@ pub struct State {
     /// null.
     pub rows: *mut crate::tally::Row,
     pub row: *mut crate::tally::Row,
+    pub row_count: usize,
+    /// Once the wave has read the clock: what its rows had counted then, and how often it has.
+    pub clock: Option<(u64, u64)>,
     pub cache: *mut crate::tally::Cache,
     /// The lines of every access are to be counted, not only where that is cheap.
     pub exact: bool,

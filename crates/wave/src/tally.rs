@@ -16,18 +16,49 @@ pub struct Row {
     pub lines: [u64; Access::COUNT],
     /// Warps' accesses, by [`Kind`], of which the lines were not told; and of the same sort, those of which they were,
     /// with the lines.
-    pub unknown: [u64; 3],
-    pub sampled: [u64; 3],
-    pub sampled_lines: [u64; 3],
-    /// Texture messages (one a warp and instruction), those with one active quad, cycles of the filter unit, and cache
-    /// lines of texels (counted where [`crate::ImageWarp::traced`] asks for it).
-    pub tex_messages: u64,
-    pub tex_single: u64,
-    pub tex_cycles: u64,
-    pub tex_lines: u64,
+    pub unknown: [u64; 2],
+    pub sampled: [u64; 2],
+    pub sampled_lines: [u64; 2],
+    pub texture: Texture,
 }
 
-/// Kinds of accesses by the load/store unit. A warp's access is full when all its lanes take part, at more than one
+/// What the texture unit does.
+#[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub struct Texture {
+    /// Messages of up to two quads, and those of one.
+    pub messages: u64,
+    pub single: u64,
+    /// Samples by filter, one a thread.
+    pub nearest: u64,
+    pub bilinear: u64,
+    pub trilinear: u64,
+    pub volume: u64,
+    pub aniso: u64,
+    /// Bilinear operations that they cost.
+    pub operations: u64,
+    /// Cache lines of texels, by warp; where every access is to be counted exactly.
+    pub lines: u64,
+}
+
+impl Texture {
+    pub fn add(&mut self, o: &Texture) {
+        self.messages += o.messages;
+        self.single += o.single;
+        self.nearest += o.nearest;
+        self.bilinear += o.bilinear;
+        self.trilinear += o.trilinear;
+        self.volume += o.volume;
+        self.aniso += o.aniso;
+        self.operations += o.operations;
+        self.lines += o.lines;
+    }
+}
+
+/// Bilinear operations that the texture unit does in a cycle.
+const TEXELS: u64 = 8;
+
+/// Kinds of accesses by the load/store unit: lines that a warp's loads and stores touch; atomics by thread. A warp's access is full when all its lanes take part, at more than one
 /// place, and they ask for as many bytes as the lines have.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Access {
@@ -60,20 +91,17 @@ pub struct Usage {
     pub ls: u64,
     pub tex: u64,
     pub narrow: u64,
-    /// All of them that diverged warps executed.
+    /// Of the arithmetic ones, those that diverged warps executed.
     pub diverged: u64,
     pub lines: [u64; Access::COUNT],
-    pub unknown: [u64; 3],
-    pub sampled: [u64; 3],
-    pub sampled_lines: [u64; 3],
-    pub tex_messages: u64,
-    pub tex_single: u64,
-    pub tex_cycles: u64,
-    pub tex_lines: u64,
-    /// Of the stretches that were traced: lines looked up in the L1 of load/store and missed there; the same for the
-    /// texture unit's.
-    pub traced: [u64; 2],
-    pub missed: [u64; 2],
+    pub unknown: [u64; 2],
+    pub sampled: [u64; 2],
+    pub sampled_lines: [u64; 2],
+    pub texture: Texture,
+    /// Of the stretches that were traced: lines looked up in the L1 of load/store, missed there, and missed in the L2.
+    pub traced: u64,
+    pub missed: u64,
+    pub far: u64,
 }
 
 /// Numbers of one basic block in an instrumented program, in the order in which the driver enumerates them: warps,
@@ -90,25 +118,21 @@ impl Usage {
         self.narrow += o.narrow;
         self.diverged += o.diverged;
         self.lines.iter_mut().zip(o.lines).for_each(|(a, b)| *a += b);
-        for k in 0..3 {
+        for k in 0..2 {
             self.unknown[k] += o.unknown[k];
             self.sampled[k] += o.sampled[k];
             self.sampled_lines[k] += o.sampled_lines[k];
         }
-        self.tex_messages += o.tex_messages;
-        self.tex_single += o.tex_single;
-        self.tex_cycles += o.tex_cycles;
-        self.tex_lines += o.tex_lines;
-        for k in 0..2 {
-            self.traced[k] += o.traced[k];
-            self.missed[k] += o.missed[k];
-        }
+        self.texture.add(&o.texture);
+        self.traced += o.traced;
+        self.missed += o.missed;
+        self.far += o.far;
     }
     /// Lines by [`Access`] in all: those of accesses that were not told are taken to be as many each as those of the same
     /// kind that were.
     pub fn all_lines(&self) -> [u64; Access::COUNT] {
         let mut all = self.lines;
-        for (k, partial) in [Access::ReadPartial, Access::WritePartial, Access::Atomic].into_iter().enumerate() {
+        for (k, partial) in [Access::ReadPartial, Access::WritePartial].into_iter().enumerate() {
             let more = self.unknown[k] as u128 * self.sampled_lines[k] as u128;
             all[partial as usize] += match self.sampled[k] {
                 0 => self.unknown[k],
@@ -124,7 +148,7 @@ impl Usage {
         self.ls += times * c.ls as u64;
         self.tex += times * c.tex as u64;
         self.narrow += times * c.narrow as u64;
-        self.diverged += diverged * c.instructions() as u64;
+        self.diverged += diverged * (c.fma + c.cvt + c.sfu) as u64;
     }
 }
 
@@ -173,8 +197,8 @@ impl Tally {
                 b[5] += r.warps * m.cost.sfu as u64 * 4;
                 let lines = r.lines.iter().sum::<u64>();
                 b[6] += lines;
-                b[7] += r.tex_cycles;
-                b[9] += lines + r.tex_lines;
+                b[7] += r.texture.operations.div_ceil(TEXELS);
+                b[9] += lines + r.texture.lines;
             }
         }
         let n = profile.counters.len().max(1).min(self.rows.len());
@@ -183,19 +207,17 @@ impl Tally {
                 sum.cost(r.warps, r.diverged, c);
             }
             sum.lines.iter_mut().zip(r.lines).for_each(|(a, b)| *a += b);
-            for k in 0..3 {
+            for k in 0..2 {
                 sum.unknown[k] += r.unknown[k];
                 sum.sampled[k] += r.sampled[k];
                 sum.sampled_lines[k] += r.sampled_lines[k];
             }
-            sum.tex_messages += r.tex_messages;
-            sum.tex_single += r.tex_single;
-            sum.tex_cycles += r.tex_cycles;
-            sum.tex_lines += r.tex_lines;
+            sum.texture.add(&r.texture);
             *r = Row::default();
         }
-        sum.traced[0] = std::mem::take(&mut self.cache.lookups);
-        sum.missed[0] = std::mem::take(&mut self.cache.misses);
+        sum.traced = std::mem::take(&mut self.cache.lookups);
+        sum.missed = std::mem::take(&mut self.cache.misses);
+        sum.far = std::mem::take(&mut self.cache.far);
         sum
     }
 
@@ -208,32 +230,49 @@ impl Tally {
     }
 }
 
-/// A first-level cache of 16 KiB: lines of 64 bytes, 64 sets of four ways, the one not used for longest replaced.
-/// Writes look up as reads do.
+/// Caches that a stretch of work goes through: an L1 of 16 KiB (64 sets of four lines) and behind it an L2 of 2 MiB (8192
+/// sets of four), lines of 64 bytes, the one not used for longest replaced; both empty at the stretch's begin. Writes
+/// look up as reads do.
 pub struct Cache {
     tags: [[u64; 4]; 64],
+    second: Vec<[u64; 4]>,
     pub lookups: u64,
     pub misses: u64,
+    /// Missed in both.
+    pub far: u64,
 }
+
+const SETS: usize = 8192;
 
 impl Default for Cache {
     fn default() -> Cache {
-        Cache { tags: [[u64::MAX; 4]; 64], lookups: 0, misses: 0 }
+        Cache { tags: [[u64::MAX; 4]; 64], second: Vec::new(), lookups: 0, misses: 0, far: 0 }
     }
+}
+
+/// True on a hit. Most recent first.
+fn look_up(set: &mut [u64; 4], line: u64) -> bool {
+    let at = set.iter().position(|t| *t == line);
+    set[..=at.unwrap_or(3)].rotate_right(1);
+    set[0] = line;
+    at.is_some()
 }
 
 impl Cache {
     pub fn clear(&mut self) {
         self.tags = [[u64::MAX; 4]; 64];
+        self.second.clear();
+        self.second.resize(SETS, [u64::MAX; 4]);
     }
     /// `line`: address / 64.
     pub fn access(&mut self, line: u64) {
         self.lookups += 1;
-        let set = &mut self.tags[line as usize % 64];
-        // Most recent first.
-        let at = set.iter().position(|t| *t == line);
-        self.misses += at.is_none() as u64;
-        set[..=at.unwrap_or(3)].rotate_right(1);
-        set[0] = line;
+        if look_up(&mut self.tags[line as usize % 64], line) {
+            return;
+        }
+        self.misses += 1;
+        if let Some(set) = self.second.get_mut(line as usize % SETS) {
+            self.far += !look_up(set, line) as u64;
+        }
     }
 }

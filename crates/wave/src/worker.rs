@@ -232,6 +232,8 @@ impl Worker {
             began: [0; 32],
             rows,
             row: rows,
+            row_count: p.profile.counters.len(),
+            clock: None,
             cache,
             exact: !cache.is_null() || p.profile.mark_count > 0,
             regs: w.regs.ptr(),
@@ -312,6 +314,7 @@ impl Worker {
         };
         st.began = st.exec;
         st.row = st.rows;
+        st.clock = None;
         // SAFETY: prologue is at most the code's length.
         st.pc = unsafe { st.code.add(d.program.prologue as usize) };
         for f in &self.inputs {

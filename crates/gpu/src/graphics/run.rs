@@ -4,7 +4,7 @@ use super::draw::{Call, Draw, What};
 use super::geometry::bin::Bins;
 use super::geometry::{self, Batch, GeometryContext};
 use super::pass::Rendering;
-use super::statistics::{Epochs, Statistics};
+use super::statistics::Epochs;
 use super::tile::clear::Clear;
 use super::tile::hiz::Hiz;
 use super::tile::host::TileHost;
@@ -13,9 +13,12 @@ use super::tile::layout::TILE;
 use super::tile::target::Targets;
 use super::tile::task::Task;
 use super::tile::{hidden, resolve};
+use crate::count;
 use crate::device::Shared;
 use crate::host::DeviceHost;
+use crate::time::Line;
 use ash::vk;
+use counters::Phase;
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -70,9 +73,9 @@ impl PassRun {
     }
 
     /// Geometry of a recorded draw. `counted`: a query is active.
-    pub fn draw(&mut self, shared: &Shared, d: &Draw, counted: bool) -> Result<(), Blame> {
+    pub fn draw(&mut self, shared: &Shared, d: &Draw, counted: bool, line: &Line) -> Result<(), Blame> {
         let Some(sub) = self.rendering.subpasses.get(self.subpass).cloned() else { return Ok(()) };
-        let host = DeviceHost::new(shared);
+        let host = DeviceHost::at(shared, line.pass_begins(0)[0]);
         let serial = super::serial();
         for (index, call) in calls(&d.what) {
             if call.count == 0 || call.instances == 0 {
@@ -100,7 +103,7 @@ impl PassRun {
                 let mut batch = Batch::recycled();
                 geometry::run(&ctx, d, &call, index, view, &mut batch)
                     .map_err(|f| (f, "vertex", d.pipeline.name.clone()))?;
-                self.epochs.add(&Statistics::geometry(&batch.statistics));
+                self.epochs.current().add(&batch.counts);
                 if batch.prims.is_empty() || d.state.raster.discard {
                     continue;
                 }
@@ -112,7 +115,7 @@ impl PassRun {
                 self.ops.push((self.subpass, self.epochs.now(), Op::Draw(Box::new(item))));
             }
             if self.primitives > MANY {
-                self.flush(shared, false)?;
+                self.flush(shared, line, false)?;
             }
         }
         Ok(())
@@ -123,22 +126,22 @@ impl PassRun {
         self.ops.push((self.subpass, self.epochs.now(), Op::Clear(clear)));
     }
 
-    pub fn next_subpass(&mut self, shared: &Shared) -> Result<(), Blame> {
+    pub fn next_subpass(&mut self, shared: &Shared, line: &Line) -> Result<(), Blame> {
         self.subpass += 1;
         match self.rendering.subpasses.get(self.subpass) {
-            Some(s) if s.flush => self.flush(shared, false),
+            Some(s) if s.flush => self.flush(shared, line, false),
             _ => Ok(()),
         }
     }
 
-    pub fn end(mut self, shared: &Shared) -> (Result<(), Blame>, Epochs) {
+    pub fn end(mut self, shared: &Shared, line: &Line) -> (Result<(), Blame>, Epochs) {
         self.subpass = self.rendering.subpasses.len();
-        let r = self.flush(shared, true);
+        let r = self.flush(shared, line, true);
         (r, self.epochs)
     }
 
     /// Draws all tiles with what has been gathered.
-    fn flush(&mut self, shared: &Shared, last: bool) -> Result<(), Blame> {
+    fn flush(&mut self, shared: &Shared, line: &Line, last: bool) -> Result<(), Blame> {
         let area = self.targets.area;
         let ops = std::mem::take(&mut self.ops);
         self.primitives = 0;
@@ -153,7 +156,8 @@ impl PassRun {
         let tasks = per_layer * layers as u64;
         let next = AtomicU64::new(0);
         let fault: Mutex<Option<Blame>> = Mutex::new(None);
-        let device = DeviceHost::new(shared);
+        let binning = count::ticks(&self.epochs.all(), &shared.model)[Phase::Binning as usize];
+        let device = DeviceHost::at(shared, line.pass_begins(binning)[1]);
         let (this, ops_ref, device) = (&*self, &ops, &device);
         let work = || {
             let mut worker = shared.workers.take(shared.level);

@@ -1,59 +1,27 @@
-//! What queries count: pipeline statistics and samples passed, by the stretches between queries' begins and ends.
+//! What a render pass counts, by the stretches between queries' begins and ends.
 
-use super::tile::item::Item;
-use ash::vk;
-use std::sync::atomic::Ordering::Relaxed;
+use counters::{Counts, Event};
 
-/// Counters by bit number of VkQueryPipelineStatisticFlagBits; the last is samples passed.
-#[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
-pub struct Statistics(pub [u64; Statistics::COUNT]);
-
-impl Statistics {
-    const COUNT: usize = 16;
-    pub const SAMPLES: usize = 15;
-    const FRAGMENTS: usize = 7;
-    pub const COMPUTE: usize = 10;
-
-    pub fn geometry(g: &super::geometry::Statistics) -> Statistics {
-        let mut s = Statistics::default();
-        s.0[0] = g.input_vertices;
-        s.0[1] = g.input_primitives;
-        s.0[2] = g.vertex_invocations;
-        s.0[5] = g.clipping_invocations;
-        s.0[6] = g.clipping_primitives;
-        s
-    }
-    pub fn fragments(i: &Item) -> Statistics {
-        let mut s = Statistics::default();
-        s.0[Self::FRAGMENTS] = i.invocations.load(Relaxed);
-        s.0[Self::SAMPLES] = i.passed.load(Relaxed);
-        s
-    }
-    pub fn add(&mut self, o: &Statistics) {
-        self.0.iter_mut().zip(&o.0).for_each(|(a, b)| *a += b);
-    }
-    /// What has been counted since `began`.
-    pub fn since(&self, began: &Statistics) -> Statistics {
-        Statistics(std::array::from_fn(|i| self.0[i].wrapping_sub(began.0[i])))
-    }
-    /// The words of a query's result, in the order of the bits asked for.
-    pub fn words(&self, kind: vk::QueryType, bits: vk::QueryPipelineStatisticFlags) -> Vec<u64> {
-        match kind {
-            vk::QueryType::OCCLUSION => vec![self.0[Self::SAMPLES]],
-            vk::QueryType::PIPELINE_STATISTICS => {
-                (0..Self::SAMPLES).filter(|b| bits.as_raw() >> b & 1 != 0).map(|b| self.0[b]).collect()
-            }
-            _ => vec![0],
-        }
-    }
+/// The event that a bit of VkQueryPipelineStatisticFlagBits asks for; `None` for stages that there are not.
+pub fn statistic(bit: u32) -> Option<Event> {
+    Some(match bit {
+        0 => Event::InputVertices,
+        1 => Event::InputPrimitives,
+        2 => Event::VertexInvocations,
+        5 => Event::ClippingInvocations,
+        6 => Event::ClippingPrimitives,
+        7 => Event::FragmentInvocations,
+        10 => Event::ComputeInvocations,
+        _ => return None,
+    })
 }
 
-/// Counts of a render pass, apart by the begins and ends of queries in it.
-pub struct Epochs(Vec<Statistics>);
+/// Counts of a render pass, apart by the begins and ends of queries and by the timestamps in it.
+pub struct Epochs(Vec<Counts>);
 
 impl Default for Epochs {
     fn default() -> Self {
-        Epochs(vec![Statistics::default()])
+        Epochs(vec![Counts::default()])
     }
 }
 
@@ -63,24 +31,25 @@ impl Epochs {
     }
     /// A query begins or ends: what follows is counted apart. The new epoch's number.
     pub fn advance(&mut self) -> usize {
-        self.0.push(Statistics::default());
+        self.0.push(Counts::default());
         self.now()
     }
-    pub fn add(&mut self, s: &Statistics) {
+    /// The counts of what happens now.
+    pub fn current(&mut self) -> &mut Counts {
         let now = self.now();
-        self.0[now].add(s);
+        &mut self.0[now]
     }
-    pub fn add_at(&mut self, epoch: usize, s: &Statistics) {
-        self.0[epoch].add(s);
+    pub fn add_at(&mut self, epoch: usize, c: &Counts) {
+        self.0[epoch].add(c);
     }
     /// Everything before epoch `n`.
-    pub fn before(&self, n: usize) -> Statistics {
-        self.0[..n].iter().fold(Statistics::default(), |mut a, s| {
+    pub fn before(&self, n: usize) -> Counts {
+        self.0[..n].iter().fold(Counts::default(), |mut a, s| {
             a.add(s);
             a
         })
     }
-    pub fn all(&self) -> Statistics {
+    pub fn all(&self) -> Counts {
         self.before(self.0.len())
     }
 }

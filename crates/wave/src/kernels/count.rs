@@ -149,8 +149,12 @@ unsafe fn warp(st: &mut State, op: &Op, a: &[u64; 16], ex: u16, bytes: u64) {
         }
     };
     let row = &mut *st.row;
+    if kind == Kind::Atomic {
+        row.lines[full as usize] += ex.count_ones() as u64;
+        return;
+    }
     row.lines[if whole && 16 * bytes >= 64 * n { full } else { partial } as usize] += n;
-    if shape == 0 || kind == Kind::Atomic {
+    if shape == 0 {
         row.sampled[kind as usize] += 1;
         row.sampled_lines[kind as usize] += n;
     }
@@ -168,6 +172,10 @@ pub unsafe fn touch(st: &mut State, op: *const Op) {
     let n = if kind == Kind::Atomic { 1 } else { n_of(o.e) as u64 };
     let bytes = mem_of(o.e).bytes() as u64 * n;
     let warps = st.live.count_ones() as u64;
+    if kind == Kind::Atomic && !st.exact {
+        let lanes = Bits(st.live).map(|w| st.exec[w].count_ones() as u64).sum();
+        return add(st, full, lanes);
+    }
     match o.code {
         Code::LD_GLOBAL | Code::ST_GLOBAL | Code::AT_GLOBAL => {
             if !st.exact {
@@ -185,6 +193,9 @@ pub unsafe fn touch(st: &mut State, op: *const Op) {
         }
         // A word of all lanes lies together: a line a warp and word.
         Code::LD_SCRATCH | Code::ST_SCRATCH | Code::AT_SCRATCH => {
+            if kind == Kind::Atomic {
+                return add(st, full, Bits(st.live).map(|w| st.exec[w].count_ones() as u64).sum());
+            }
             let all = Bits(st.live).filter(|w| st.exec[*w] == 0xFFFF).count() as u64;
             add(st, full, all * bytes.div_ceil(4));
             add(st, partial, (warps - all) * bytes.div_ceil(4));
@@ -195,7 +206,7 @@ pub unsafe fn touch(st: &mut State, op: *const Op) {
     let off = Offsets::new(st, o);
     let is_shared = matches!(o.code, Code::LD_SHARED | Code::ST_SHARED | Code::AT_SHARED);
     let (d, s) = if is_shared { (std::ptr::null(), 0) } else { src64(st, o.b) };
-    if off.is_uniform() && s == 0 {
+    if off.is_uniform() && s == 0 && kind != Kind::Atomic {
         // All lanes at one place.
         let one = if is_shared { shared(st) } else { buffer(*d) };
         let at = one.ptr as u64 + off.k as u64;

@@ -113,6 +113,8 @@ impl Lab {
                 began: exec,
                 rows: rows.as_mut_ptr(),
                 row: rows.as_mut_ptr(),
+                row_count: 4,
+                clock: None,
                 cache: std::ptr::null_mut(),
                 exact: true,
                 alive: [!0; 32],

@@ -113,6 +113,8 @@ pub fn with_state<R>(b: &mut Bench, f: impl FnOnce(&mut State) -> R) -> R {
         began: [0; 32],
         rows: &mut row,
         row: &mut row,
+        row_count: 1,
+        clock: None,
         cache: std::ptr::null_mut(),
         exact: true,
         alive: [!0; 32],

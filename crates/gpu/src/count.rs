@@ -1,0 +1,94 @@
+//! From what workers count to the catalogue's events, and from those to ticks.
+
+use counters::{Cost, Counts, Event, Model, Phase, Unit, UnitCounts};
+use shader::bytecode::Program;
+use wave::Usage;
+use wave::tally::Access;
+
+/// One of this many chunks of a large workload goes through the modelled caches; what was not is taken to be like it.
+pub const TRACED: u64 = 128;
+/// Workloads of so few chunks go through them whole.
+pub const SMALL: u64 = 4;
+
+/// Events of running a shader.
+pub fn units(u: &Usage) -> UnitCounts {
+    let mut c = UnitCounts::default();
+    c[Unit::Fma] = u.fma;
+    c[Unit::Cvt] = u.cvt;
+    c[Unit::Sfu] = u.sfu;
+    c[Unit::Narrow] = u.narrow;
+    c[Unit::Diverged] = u.diverged;
+    let lines = u.all_lines();
+    let access = |a: Access| lines[a as usize];
+    c[Unit::LsReadFull] = access(Access::ReadFull);
+    c[Unit::LsReadPartial] = access(Access::ReadPartial);
+    c[Unit::LsWriteFull] = access(Access::WriteFull);
+    c[Unit::LsWritePartial] = access(Access::WritePartial);
+    c[Unit::LsAtomic] = access(Access::Atomic);
+    let part = |n: u64, of: u64, all: u64| if all == 0 { 0 } else { (n as u128 * of as u128 / all as u128) as u64 };
+    let missed = |lines: u64| part(lines, u.missed, u.traced);
+    let far = |lines: u64| part(lines, u.far, u.traced);
+    let reads = access(Access::ReadFull) + access(Access::ReadPartial);
+    let writes = access(Access::WriteFull) + access(Access::WritePartial);
+    let atomics = access(Access::Atomic);
+    // A line of 64 bytes is four beats; an atomic one.
+    c[Unit::LsL2ReadBeats] = missed(reads) * 4;
+    c[Unit::LsExtReadBeats] = far(reads) * 4;
+    c[Unit::LsWriteBackBeats] = missed(writes) * 4;
+    c[Unit::LsOtherWriteBeats] = atomics;
+    c[Unit::L2ReadLookups] = missed(reads);
+    c[Unit::L2WriteLookups] = missed(writes) + atomics;
+    c[Unit::ExtReads] = far(reads);
+    c[Unit::ExtWrites] = far(writes);
+    c[Unit::TexInstr] = u.tex;
+    c[Unit::TexMessages] = u.texture.messages;
+    c[Unit::TexSingleQuadMessages] = u.texture.single;
+    c[Unit::TexNearest] = u.texture.nearest;
+    c[Unit::TexBilinear] = u.texture.bilinear;
+    c[Unit::TexTrilinear] = u.texture.trilinear;
+    c[Unit::Tex3d] = u.texture.volume;
+    c[Unit::TexAniso] = u.texture.aniso;
+    c[Unit::TexFilterOps] = u.texture.operations;
+    c
+}
+
+/// Events of launching `warps` warps of `program` with `threads` thread slots, `full` of them with all sixteen.
+pub fn launch(c: &mut UnitCounts, program: &Program, warps: u64, threads: u64, full: u64) {
+    c[Unit::Warps] += warps;
+    c[Unit::Threads] += threads;
+    c[Unit::FullWarps] += full;
+    if program.profile.registers > 32 {
+        c[Unit::AllRegsWarps] += warps;
+    }
+}
+
+/// A copy, fill or clear by the compute queue, of so many bytes.
+pub fn transfer(read: u64, written: u64) -> Counts {
+    let mut c = Counts::default();
+    c[Event::ComputeJobs] = 1;
+    // A task moves 64 KiB.
+    c[Event::ComputeTasks] = read.max(written).div_ceil(1 << 16).max(1);
+    let mut u = UnitCounts::default();
+    let (reads, writes) = (read.div_ceil(64), written.div_ceil(64));
+    u[Unit::LsReadFull] = reads;
+    u[Unit::LsWriteFull] = writes;
+    u[Unit::LsL2ReadBeats] = reads * 4;
+    u[Unit::LsExtReadBeats] = reads * 4;
+    u[Unit::LsWriteBackBeats] = writes * 4;
+    u[Unit::L2ReadLookups] = reads;
+    u[Unit::L2WriteLookups] = writes;
+    u[Unit::ExtReads] = reads;
+    u[Unit::ExtWrites] = writes;
+    c.add_units(Phase::Compute, &u);
+    c
+}
+
+/// Ticks that a workload takes on each queue.
+pub fn ticks(c: &Counts, m: &Model) -> [u64; Phase::COUNT] {
+    Cost::of(c, m).queue.map(|cycles| m.nanoseconds(cycles))
+}
+
+/// Adds the cycles that a workload takes, for whoever counts around it.
+pub fn add_cycles(c: &mut Counts, m: &Model) {
+    Cost::of(c, m).add_alone(c);
+}
