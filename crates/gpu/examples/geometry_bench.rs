@@ -39,6 +39,7 @@ fn program(stage: Stage, slots: &[(u16, u16)], varyings: Vec<Varying>) -> Progra
         quad_derivatives: false,
         blocks: Vec::new(),
         files: Vec::new(),
+        profile: Default::default(),
     }
 }
 
@@ -146,7 +147,7 @@ fn main() {
     };
 
     let device = gpu::device::Device::new(0, Arc::new(|m| eprintln!("{m}"))).expect("a device");
-    let host = gpu::host::DeviceHost::new(&device.shared);
+    let host = gpu::host::DeviceHost::at(&device.shared, 0);
     let mut batch = Batch::default();
     let mut bins = Bins::default();
     let (mut geometry, mut binning) = (f64::MAX, f64::MAX);

@@ -25,7 +25,8 @@ pub fn units(u: &Usage) -> UnitCounts {
     c[Unit::LsWriteFull] = access(Access::WriteFull);
     c[Unit::LsWritePartial] = access(Access::WritePartial);
     c[Unit::LsAtomic] = access(Access::Atomic);
-    let part = |n: u64, of: u64, all: u64| if all == 0 { 0 } else { (n as u128 * of as u128 / all as u128) as u64 };
+    let part =
+        |n: u64, of: u64, all: u64| if all == 0 { 0 } else { (n as u128 * of as u128 / all as u128) as u64 };
     let missed = |lines: u64| part(lines, u.missed, u.traced);
     let far = |lines: u64| part(lines, u.far, u.traced);
     let reads = access(Access::ReadFull) + access(Access::ReadPartial);

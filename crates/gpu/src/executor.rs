@@ -151,9 +151,7 @@ impl Executor {
                 self.queries.stamp(self.pass.as_mut(), &self.line, pool, *query, *stages)
             }
             Command::BeginQuery { pool, query, .. } => self.queries.begin(self.pass.as_mut(), pool, *query),
-            Command::EndQuery { pool, query } => {
-                self.queries.end(self.pass.as_mut(), pool, *query)
-            }
+            Command::EndQuery { pool, query } => self.queries.end(self.pass.as_mut(), pool, *query),
             Command::ResetQueryPool { pool, first, count } => {
                 self.shared.hub.change(|| pool.reset(*first, *count))
             }

@@ -65,11 +65,8 @@ pub(crate) unsafe fn wait_for_fences(
         let mut signaled = fences.iter().map(|f| f.signaled.load(SeqCst));
         if wait_all != 0 { signaled.all(|s| s) } else { signaled.any(|s| s) }
     };
-    let result = if ready() {
-        vk::Result::SUCCESS
-    } else {
-        device.waited(device.hub().wait(timeout, ready), ready)
-    };
+    let result =
+        if ready() { vk::Result::SUCCESS } else { device.waited(device.hub().wait(timeout, ready), ready) };
     for f in fences.iter().filter(|f| f.signaled.load(SeqCst)) {
         device.clock().seen(f.time.load(SeqCst));
     }

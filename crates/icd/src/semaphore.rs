@@ -74,11 +74,8 @@ pub(crate) unsafe fn wait_semaphores(
         let mut each = waits.iter().map(|(s, v)| s.ready(*v));
         if any { each.any(|r| r) } else { each.all(|r| r) }
     };
-    let result = if ready() {
-        vk::Result::SUCCESS
-    } else {
-        device.waited(device.hub().wait(timeout, ready), ready)
-    };
+    let result =
+        if ready() { vk::Result::SUCCESS } else { device.waited(device.hub().wait(timeout, ready), ready) };
     for (s, _) in waits.iter().filter(|(s, v)| s.ready(*v)) {
         device.clock().seen(s.time.load(SeqCst));
     }

@@ -181,8 +181,7 @@ impl Tally {
                 blocks.resize(profile.mark_count as usize, BlockRow::default());
             }
             for m in &profile.marks {
-                let (Some(r), Some(b)) =
-                    (self.rows.get(m.counter as usize), blocks.get_mut(m.mark as usize))
+                let (Some(r), Some(b)) = (self.rows.get(m.counter as usize), blocks.get_mut(m.mark as usize))
                 else {
                     continue;
                 };

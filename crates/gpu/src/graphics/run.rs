@@ -18,7 +18,7 @@ use crate::device::Shared;
 use crate::host::DeviceHost;
 use crate::time::Line;
 use ash::vk;
-use counters::Phase;
+use counters::{Counts, Event, Phase};
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -103,7 +103,8 @@ impl PassRun {
                 let mut batch = Batch::recycled();
                 geometry::run(&ctx, d, &call, index, view, &mut batch)
                     .map_err(|f| (f, "vertex", d.pipeline.name.clone()))?;
-                self.epochs.current().add(&batch.counts);
+                let counts = batch.statistics.counts(&d.pipeline.vertex);
+                self.epochs.current().add(&counts);
                 if batch.prims.is_empty() || d.state.raster.discard {
                     continue;
                 }
@@ -200,7 +201,10 @@ impl PassRun {
         shared.run_parallel(tasks, &work);
         for (_, epoch, op) in &ops {
             if let Op::Draw(i) = op {
-                self.epochs.add_at(*epoch, &Statistics::fragments(i));
+                let mut c = Counts::default();
+                c[Event::FragmentInvocations] = i.invocations.load(Relaxed);
+                c[Event::SamplesPassed] = i.passed.load(Relaxed);
+                self.epochs.add_at(*epoch, &c);
             }
         }
         self.first = false;

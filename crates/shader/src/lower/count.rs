@@ -55,14 +55,16 @@ impl Lowering<'_> {
             .collect();
         let mut profile = paths(shader, self.cfg, &costs);
         let marked = shader.values.iter().any(|v| matches!(v.inst, Inst::Mark(_)));
-        let plan = if marked { self.count_marks(&mut profile) } else { self.count_blocks(&costs, &mut profile) };
+        let plan =
+            if marked { self.count_marks(&mut profile) } else { self.count_blocks(&costs, &mut profile) };
         self.lir.profile = profile;
         plan
     }
 
     fn count_marks(&self, profile: &mut Profile) -> Plan {
         let shader: &Shader = self.shader;
-        let mut plan = Plan { block: vec![0; shader.blocks.len()], jump: vec![0; shader.blocks.len()], mark: vec![] };
+        let mut plan =
+            Plan { block: vec![0; shader.blocks.len()], jump: vec![0; shader.blocks.len()], mark: vec![] };
         profile.counters.push(Cost::FREE);
         // The mark of each block of the application's.
         let mut of_origin = vec![];

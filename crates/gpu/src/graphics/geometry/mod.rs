@@ -24,16 +24,20 @@ mod tests;
 pub mod vertex;
 pub mod viewport;
 
+use crate::count;
 use crate::device::Shared;
 use crate::format::FormatInfo;
 use crate::graphics::draw::{Call, Draw};
 use crate::graphics::state::Rect;
 use assembly::{Assembled, Assembly, Kind};
 pub use batch::Batch;
+use counters::{Counts, Event, Phase, Unit};
 use fetch::Fetch;
 use line::Stipple;
 use plane::Bias;
 use raster::Rasterizer;
+use shader::bytecode::Program;
+use shader::ir::Input;
 use vertex::{Outputs, Vertices};
 use viewport::Map;
 use wave::graphics::{Job, Lanes};
@@ -53,7 +57,7 @@ pub struct GeometryContext<'a> {
     pub depth: Option<&'static FormatInfo>,
 }
 
-/// Counts of vertex pipeline statistics (Vulkan specification, "Pipeline Statistics Queries").
+/// What geometry counts.
 #[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
 pub struct Statistics {
     pub input_vertices: u64,
@@ -61,6 +65,28 @@ pub struct Statistics {
     pub vertex_invocations: u64,
     pub clipping_invocations: u64,
     pub clipping_primitives: u64,
+    /// Points, lines and triangles that came in.
+    pub kinds: [u64; 3],
+    pub fates: Fates,
+    /// Chunks of primitives.
+    pub tasks: u64,
+    /// Vertex warps, and those with all lanes.
+    pub warps: u64,
+    pub full_warps: u64,
+    pub usage: wave::Usage,
+}
+
+/// What becomes of input primitives: each is counted once.
+#[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
+pub struct Fates {
+    pub front: u64,
+    pub back: u64,
+    /// Lines and points, which have no facing.
+    pub thin: u64,
+    pub face: u64,
+    pub frustum: u64,
+    pub scissor: u64,
+    pub sample: u64,
 }
 
 impl Statistics {
@@ -70,6 +96,57 @@ impl Statistics {
         self.vertex_invocations += o.vertex_invocations;
         self.clipping_invocations += o.clipping_invocations;
         self.clipping_primitives += o.clipping_primitives;
+        self.kinds.iter_mut().zip(o.kinds).for_each(|(a, b)| *a += b);
+        let (f, g) = (&mut self.fates, &o.fates);
+        f.front += g.front;
+        f.back += g.back;
+        f.thin += g.thin;
+        f.face += g.face;
+        f.frustum += g.frustum;
+        f.scissor += g.scissor;
+        f.sample += g.sample;
+        self.tasks += o.tasks;
+        self.warps += o.warps;
+        self.full_warps += o.full_warps;
+        self.usage.add(&o.usage);
+    }
+
+    /// As events. `program`: the vertex program.
+    pub fn counts(&self, program: &Program) -> Counts {
+        let mut c = Counts::default();
+        c[Event::InputVertices] = self.input_vertices;
+        c[Event::InputPrimitives] = self.input_primitives;
+        c[Event::VertexInvocations] = self.vertex_invocations;
+        c[Event::ClippingInvocations] = self.clipping_invocations;
+        c[Event::ClippingPrimitives] = self.clipping_primitives;
+        [c[Event::Points], c[Event::Lines], c[Event::Triangles]] = self.kinds;
+        let f = &self.fates;
+        c[Event::PrimsFrontVisible] = f.front;
+        c[Event::PrimsBackVisible] = f.back;
+        c[Event::PrimsVisible] = f.front + f.back + f.thin;
+        c[Event::PrimsFaceCulled] = f.face;
+        c[Event::PrimsFrustumCulled] = f.frustum;
+        c[Event::PrimsScissorCulled] = f.scissor;
+        c[Event::PrimsSampleCulled] = f.sample;
+        c[Event::BinningTasks] = self.tasks;
+        // Vertices are shaded whole: positions and the rest at once, for each reference that assembly did not merge.
+        c[Event::PositionTasks] = self.vertex_invocations.div_ceil(4);
+        c[Event::PositionCacheHits] = self.input_vertices.saturating_sub(self.vertex_invocations);
+        let mut u = count::units(&self.usage);
+        count::launch(&mut u, program, self.warps, self.vertex_invocations, self.full_warps);
+        // One instruction fetches an attribute: up to four components, which are four slots.
+        let mut locations: Vec<u16> = program
+            .inputs
+            .iter()
+            .filter_map(|(i, _)| if let Input::Varying(slot) = i { Some(slot / 4) } else { None })
+            .collect();
+        locations.sort_unstable();
+        locations.dedup();
+        u[Unit::AttributeInstr] = self.warps * locations.len() as u64;
+        c.add_units(Phase::Binning, &u);
+        // A vertex's position is 16 bytes, a beat, for the tiler.
+        c[Event::TilerReadBeats] = self.vertex_invocations;
+        c
     }
 }
 
@@ -111,7 +188,12 @@ impl Work<'_> {
         out: &mut Batch,
     ) -> Result<(), Fault> {
         self.assembly.assemble(c, &mut s.chunk);
-        out.statistics.vertex_invocations += s.chunk.index.len() as u64;
+        let vertices = s.chunk.index.len() as u64;
+        let st = &mut out.statistics;
+        st.vertex_invocations += vertices;
+        st.tasks += 1;
+        st.warps += vertices.div_ceil(16);
+        st.full_warps += vertices / 16;
         s.vertices.shade(self.outputs, &self.fetch, &s.chunk, lanes)?;
         if !self.raster.maps.is_empty() {
             s.vertices.place(self.raster.level, self.outputs, &self.raster.maps, self.raster.clip_z);
@@ -136,6 +218,7 @@ pub fn run(
     let assembly = Assembly::new(draw, call);
     out.statistics.input_vertices += assembly.vertices * call.instances as u64;
     out.statistics.input_primitives += assembly.total;
+    out.statistics.kinds[assembly.kind as usize] += assembly.total;
     if assembly.total == 0 {
         return Ok(());
     }
@@ -174,14 +257,29 @@ pub fn run(
     if threads <= 1 || strips {
         return with_worker(shared, |worker| {
             with_scratch(|scratch| {
-                let mut lanes = worker.open(&job)?;
                 let mut stipple = Stipple::default();
-                (0..chunks).try_for_each(|c| work.chunk(c, scratch, &mut lanes, &mut stipple, out))
+                let mut counted = Ok(());
+                for c in 0..chunks {
+                    worker.tally.trace(traced(c, chunks));
+                    counted = worker
+                        .open(&job)
+                        .and_then(|mut lanes| work.chunk(c, scratch, &mut lanes, &mut stipple, out));
+                    if counted.is_err() {
+                        break;
+                    }
+                }
+                out.statistics.usage.add(&worker.tally.take(job.program, None));
+                counted
             })
         });
     }
 
     parallel::run(shared, threads, &work, &job, out)
+}
+
+/// Whether chunk `c` goes through the modelled caches.
+fn traced(c: u64, chunks: u64) -> bool {
+    chunks <= count::SMALL || c.is_multiple_of(count::TRACED)
 }
 
 fn with_worker<R>(shared: &Shared, f: impl FnOnce(&mut Worker) -> R) -> R {

@@ -4,7 +4,7 @@
 //! it moves them there while they are still in its cache.
 
 use super::line::Stipple;
-use super::{Batch, Work, with_scratch, with_worker};
+use super::{Batch, Work, traced, with_scratch, with_worker};
 use crate::device::Shared;
 use crate::graphics::prim::{Plane, Prim, Shape};
 use parking_lot::Mutex;
@@ -109,12 +109,14 @@ pub fn run(shared: &Shared, threads: usize, work: &Work, job: &Job, out: &mut Ba
         let mut starts = Vec::new();
         let result = with_worker(shared, |worker| {
             with_scratch(|scratch| {
-                let mut lanes = worker.open(job)?;
                 loop {
                     let chunk = next.fetch_add(1, Relaxed);
                     if chunk >= chunks {
+                        batch.statistics.usage.add(&worker.tally.take(job.program, None));
                         return Ok(());
                     }
+                    worker.tally.trace(traced(chunk, chunks));
+                    let mut lanes = worker.open(job)?;
                     let from = (batch.prims.len(), batch.planes.len(), batch.pixels.len());
                     work.chunk(chunk, scratch, &mut lanes, &mut Stipple::default(), &mut batch)?;
                     let piece = Piece {

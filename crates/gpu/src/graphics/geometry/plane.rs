@@ -13,7 +13,7 @@ use ash::vk;
 pub const FURTHEST: f64 = 16384.0;
 
 /// A vertex of what is rasterised: one of the primitive's own, or one that clipping made.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Placed {
     /// Sub-pixels.
     pub x: i32,

@@ -152,10 +152,15 @@ impl<'a> Rasterizer<'a> {
     ) {
         let codes = vertices.map(|i| v.codes[i as usize]);
         let any = codes[0] | codes[1] | codes[2];
+        let fates = &mut out.statistics.fates;
         if codes[0] & codes[1] & codes[2] & code::REJECT != 0 || any & code::NAN != 0 {
+            fates.frustum += 1;
             return;
         }
-        let Some(source) = self.source(v, vertices, id) else { return };
+        let Some(source) = self.source(v, vertices, id) else {
+            fates.scissor += 1;
+            return;
+        };
         let map = &self.maps[source.viewport as usize];
         let mut polygon = Polygon::new(v, self.outputs, &vertices);
         // The vertices may have been placed in another viewport: be prepared for anything.
@@ -165,18 +170,23 @@ impl<'a> Rasterizer<'a> {
         }
         let corners = polygon.corners();
         if corners.is_empty() {
+            fates.frustum += 1;
             return;
         }
         out.statistics.clipping_primitives += 1;
         if self.state.raster.discard {
             return;
         }
-        let Some(first) = self.place(&source, v, &corners[0]) else { return };
-        let mut placed = [first; 24];
+        let fates = &mut out.statistics.fates;
+        let first = self.place(&source, v, &corners[0]);
+        let mut placed = [first.unwrap_or_default(); 24];
         for (p, c) in placed.iter_mut().zip(corners) {
             match self.place(&source, v, c) {
                 Some(at) => *p = at,
-                None => return,
+                None => {
+                    fates.frustum += 1;
+                    return;
+                }
             }
         }
         let placed = &placed[..corners.len()];
@@ -190,8 +200,13 @@ impl<'a> Rasterizer<'a> {
             }
         }
         let front = self.is_front(area);
-        if self.culls(front) {
+        let fill = self.state.raster.polygon_mode == vk::PolygonMode::FILL;
+        if self.culls(front) || fill && largest == 0 {
+            fates.face += 1;
             return;
+        }
+        if !fill {
+            *if front { &mut fates.front } else { &mut fates.back } += 1;
         }
         let base = [&placed[0], &placed[planes_of], &placed[planes_of + 1]];
         let g = if largest > 0 { Gradients::triangle(base) } else { Gradients::point(&placed[0]) };
@@ -214,9 +229,6 @@ impl<'a> Rasterizer<'a> {
                 }
             }
             _ => {
-                if largest == 0 {
-                    return;
-                }
                 let mut zp = g.plane(z);
                 zp.at = (zp.at as f64 + bias) as f32;
                 let planes = out.planes.len() as u32;
@@ -239,8 +251,20 @@ impl<'a> Rasterizer<'a> {
                     };
                     out.prims.push(prim);
                 }
-                if out.prims.len() == before {
+                let fates = &mut out.statistics.fates;
+                if out.prims.len() > before {
+                    *if front { &mut fates.front } else { &mut fates.back } += 1;
+                } else {
                     out.planes.truncate(planes as usize);
+                    let xy = |k: usize, f: fn(i32, i32) -> i32| {
+                        placed.iter().map(|p| if k == 0 { p.x } else { p.y }).reduce(f).unwrap_or(0)
+                    };
+                    let all = pixels(
+                        [xy(0, i32::min), xy(1, i32::min)],
+                        [xy(0, i32::max), xy(1, i32::max)],
+                        self.single,
+                    );
+                    *if all.is_empty() { &mut fates.sample } else { &mut fates.scissor } += 1;
                 }
             }
         }
@@ -297,15 +321,23 @@ impl<'a> Rasterizer<'a> {
     fn line(&self, v: &Vertices, vertices: [u32; 3], id: u32, stipple: &mut Stipple, out: &mut Batch) {
         let codes = [v.codes[vertices[0] as usize], v.codes[vertices[1] as usize]];
         let any = codes[0] | codes[1];
+        let fates = &mut out.statistics.fates;
         if codes[0] & codes[1] & code::REJECT != 0 || any & code::NAN != 0 {
+            fates.frustum += 1;
             return;
         }
-        let Some(source) = self.source(v, vertices, id) else { return };
+        let Some(source) = self.source(v, vertices, id) else {
+            fates.scissor += 1;
+            return;
+        };
         let guard = if self.outputs.viewport > 0 { code::GUARD } else { 0 };
         let placed = if (any | guard) & self.cut != 0 {
             let mut ends = Polygon::new(v, self.outputs, &vertices[..2]);
             ends.clip(any | guard, self.clip_z, &self.maps[source.viewport as usize]);
-            let [a, b] = ends.corners() else { return };
+            let [a, b] = ends.corners() else {
+                fates.frustum += 1;
+                return;
+            };
             [a, b].map(|c| self.place(&source, v, c))
         } else {
             [0, 1].map(|k| self.place_own(&source, v, k))
@@ -314,25 +346,41 @@ impl<'a> Rasterizer<'a> {
         if self.state.raster.discard {
             return;
         }
-        let [Some(a), Some(b)] = placed else { return };
-        self.segment(v, &source, [&a, &b], true, 0.0, stipple, out);
+        let before = out.prims.len();
+        if let [Some(a), Some(b)] = placed {
+            self.segment(v, &source, [&a, &b], true, 0.0, stipple, out);
+        }
+        seen(out, before);
     }
 
     /// A point primitive: drawn whole if its centre is inside the clip volume.
     fn point(&self, v: &Vertices, vertices: [u32; 3], id: u32, out: &mut Batch) {
         let codes = v.codes[vertices[0] as usize];
+        let fates = &mut out.statistics.fates;
         if codes & (code::REJECT | code::NAN | code::GUARD) != 0 {
+            fates.frustum += 1;
             return;
         }
-        let Some(source) = self.source(v, vertices, id) else { return };
+        let Some(source) = self.source(v, vertices, id) else {
+            fates.scissor += 1;
+            return;
+        };
         out.statistics.clipping_primitives += 1;
         if self.state.raster.discard {
             return;
         }
+        let before = out.prims.len();
         if let Some(p) = self.place_own(&source, v, 0) {
             self.square(v, &source, &p, true, 0.0, out);
         }
+        seen(out, before);
     }
+}
+
+/// A line or point that left something to draw is visible; else it lies outside scissor and area.
+fn seen(out: &mut Batch, before: usize) {
+    let fates = &mut out.statistics.fates;
+    *if out.prims.len() > before { &mut fates.thin } else { &mut fates.scissor } += 1;
 }
 
 /// Twice the signed area in sub-pixels.

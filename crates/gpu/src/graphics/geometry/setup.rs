@@ -49,6 +49,8 @@ fn body(r: &Rasterizer, v: &Vertices, chunk: &Assembled, out: &mut Batch) {
     let mut stipple = Stipple::default();
     let mut group = Group { len: 0, triangles: [0; LANES] };
     let mut clipped = 0;
+    // By number, as below; 0: outside the view volume.
+    let mut fates = [0u64; 8];
     let mut from = 0;
     while from < n {
         let m = (n - from).min(LANES);
@@ -73,6 +75,7 @@ fn body(r: &Rasterizer, v: &Vertices, chunk: &Assembled, out: &mut Batch) {
         }
         // Bounds and area of all of them.
         let mut keep = [0u8; LANES];
+        let mut fate = [0u8; LANES];
         for i in 0..LANES {
             let [ax, bx, cx] = [px[0][i], px[1][i], px[2][i]];
             let [ay, by, cy] = [py[0][i], py[1][i], py[2][i]];
@@ -87,10 +90,21 @@ fn body(r: &Rasterizer, v: &Vertices, chunk: &Assembled, out: &mut Batch) {
                 (b.x0.max(inside.x0) < b.x1.min(inside.x1)) & (b.y0.max(inside.y0) < b.y1.min(inside.y1));
             let front = (area > 0) == clockwise;
             let culled = (front & cull_front) | (!front & cull_back);
-            keep[i] = (seen & (area != 0) & !culled) as u8;
+            let faces = (area != 0) & !culled;
+            keep[i] = (seen & faces) as u8;
+            // 1 sample, 2 scissor, 3 facing, 4 visible and facing back, 5 front.
+            let some = (b.x0 < b.x1) & (b.y0 < b.y1);
+            fate[i] = if !faces {
+                3
+            } else if seen {
+                4 + front as u8
+            } else {
+                1 + some as u8
+            };
         }
         for i in 0..m {
             if all[i] & code::REJECT != 0 {
+                fates[0] += 1;
                 continue;
             }
             if !quick || any[i] & r.cut != 0 {
@@ -100,6 +114,7 @@ fn body(r: &Rasterizer, v: &Vertices, chunk: &Assembled, out: &mut Batch) {
                 continue;
             }
             clipped += 1;
+            fates[fate[i] as usize & 7] += 1;
             if keep[i] != 0 {
                 group.triangles[group.len] = (from + i) as u32;
                 group.len += 1;
@@ -112,6 +127,13 @@ fn body(r: &Rasterizer, v: &Vertices, chunk: &Assembled, out: &mut Batch) {
     }
     flush(r, v, chunk, &mut group, out);
     out.statistics.clipping_primitives += clipped;
+    let f = &mut out.statistics.fates;
+    f.frustum += fates[0];
+    f.sample += fates[1];
+    f.scissor += fates[2];
+    f.face += fates[3];
+    f.back += fates[4];
+    f.front += fates[5];
 }
 
 /// A value's plane for every triangle of a group.

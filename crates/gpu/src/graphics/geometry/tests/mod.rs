@@ -49,6 +49,7 @@ fn program(stage: Stage, slots: &[(Input, u16)], varyings: Vec<interface::Varyin
         quad_derivatives: false,
         blocks: Vec::new(),
         files: Vec::new(),
+        profile: Default::default(),
     }
 }
 
@@ -189,7 +190,7 @@ impl Scene {
             instrumentation: None,
             what: What::Direct(vec![self.call]),
         };
-        let host = DeviceHost::new(&device.shared);
+        let host = DeviceHost::at(&device.shared, 0);
         let ctx = GeometryContext {
             shared: &device.shared,
             host: &host,
