@@ -148,7 +148,7 @@ impl Executor {
                 }
             }
             Command::WriteTimestamp { pool, query, stages } => {
-                self.queries.stamp(self.pass.as_mut(), &self.line, pool, *query, *stages)
+                self.queries.stamp(self.pass.as_mut(), &mut self.line, pool, *query, *stages)
             }
             Command::BeginQuery { pool, query, .. } => self.queries.begin(self.pass.as_mut(), pool, *query),
             Command::EndQuery { pool, query } => self.queries.end(self.pass.as_mut(), pool, *query),

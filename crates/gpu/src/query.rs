@@ -184,7 +184,7 @@ impl Queries {
     pub fn stamp(
         &mut self,
         pass: Option<&mut PassRun>,
-        line: &Line,
+        line: &mut Line,
         pool: &Arc<QueryPool>,
         query: u32,
         stages: vk::PipelineStageFlags2,
@@ -194,7 +194,10 @@ impl Queries {
                 let (epoch, views) = (p.epochs.advance(), p.views());
                 self.stamps.push(Stamp { pool: pool.clone(), query, stages, epoch, views });
             }
-            None => self.shared.hub.change(|| pool.finish(query, &[line.at(stages)])),
+            None => {
+                let t = line.stamp(stages);
+                self.shared.hub.change(|| pool.finish(query, &[t]));
+            }
         }
     }
 

@@ -31,11 +31,13 @@ pub struct Line {
     ready: [u64; CLASSES],
     /// The last workload, or wait of everything, began: how far the front end has come.
     front: u64,
+    /// The last timestamps: of the front end, and of work.
+    stamps: [u64; 2],
 }
 
 impl Default for Line {
     fn default() -> Line {
-        Line { free: [1; 3], done: [1; CLASSES], ready: [1; CLASSES], front: 1 }
+        Line { free: [1; 3], done: [1; CLASSES], ready: [1; CLASSES], front: 1, stamps: [0; 2] }
     }
 }
 
@@ -91,10 +93,14 @@ impl Line {
         self.front = self.front.max(t);
     }
 
-    /// When everything so far that `stages` take in has ended; for none, how far the front end has come.
-    pub fn at(&self, stages: Stages) -> u64 {
+    /// A timestamp: when everything so far that `stages` take in has ended; for none, how far the front end has come.
+    /// To write one takes a tick, so no two of a kind are the same.
+    pub fn stamp(&mut self, stages: Stages) -> u64 {
         let scope = Scope::of(stages, true);
-        scope.each().map(|c| self.done[c]).fold(self.front, u64::max)
+        let t = scope.each().map(|c| self.done[c]).fold(self.front, u64::max);
+        let last = &mut self.stamps[scope.each().next().is_some() as usize];
+        *last = t.max(*last + 1);
+        *last
     }
 
     /// When work of the first scope `stages` ends.
@@ -172,14 +178,14 @@ mod tests {
         let mut t = [0; 2];
         for pass in 0..3 {
             if pass == 1 {
-                t[0] = l.at(Stages::TOP_OF_PIPE);
+                t[0] = l.stamp(Stages::TOP_OF_PIPE);
             }
             l.pass(10, 100);
             if serial {
                 l.barrier(ALL, ALL);
             }
             if pass == 1 {
-                t[1] = l.at(Stages::BOTTOM_OF_PIPE);
+                t[1] = l.stamp(Stages::BOTTOM_OF_PIPE);
             }
         }
         l.dispatch(30);
