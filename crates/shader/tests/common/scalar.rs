@@ -11,7 +11,8 @@ pub struct Invocation {
 }
 
 /// Memory of the invocation itself: its bytes of the output buffer, starting at `base`.
-pub fn run(shader: &Shader, at: &Invocation, base: u32, memory: &mut [u8]) {
+/// `marks`: the marks passed are counted there, by index.
+pub fn run(shader: &Shader, at: &Invocation, base: u32, memory: &mut [u8], marks: &mut [u64]) {
     assert_eq!(memory.len(), LANE_BYTES as usize);
     let mut values = vec![0u64; shader.values.len()];
     for (i, v) in shader.values.iter().enumerate() {
@@ -46,6 +47,10 @@ pub fn run(shader: &Shader, at: &Invocation, base: u32, memory: &mut [u8]) {
             let get = |o: Value| values[o.0 as usize];
             let result = match &d.inst {
                 Inst::Const(_) | Inst::Input(_) | Inst::Phi(_) => continue,
+                Inst::Mark(m) => {
+                    marks[*m as usize] += 1;
+                    continue;
+                }
                 Inst::Un(op, a) => eval::un(*op, shader.ty(*a), get(*a)).unwrap(),
                 Inst::Bin(op, a, b) => eval::bin(*op, shader.ty(*a), get(*a), get(*b)).unwrap(),
                 Inst::Tri(op, a, b, c) => {

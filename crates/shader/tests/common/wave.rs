@@ -118,6 +118,8 @@ pub struct Wave<'a> {
     rng: Rng,
     lanes: usize,
     pub ops: u64,
+    /// Warps and lanes that passed each counter.
+    pub tally: Vec<[u64; 2]>,
 }
 
 type Mask = Vec<bool>;
@@ -127,7 +129,15 @@ impl<'a> Wave<'a> {
         let mut rng = Rng(seed);
         let file = (0..program.units as usize * UNIT_BYTES).map(|_| rng.next() as u8).collect();
         let lanes = program.lanes as usize;
-        Wave { program, file, exec: vec![false; lanes], rng, lanes, ops: 0 }
+        Wave {
+            program,
+            file,
+            exec: vec![false; lanes],
+            rng,
+            lanes,
+            ops: 0,
+            tally: vec![[0; 2]; program.profile.counters.len()],
+        }
     }
 
     fn at(&self, r: Reg, ty: Ty, lane: usize) -> usize {
@@ -209,8 +219,15 @@ impl<'a> Wave<'a> {
             }
         }
         // Kernels go warp by warp; sources as they were before the op unless in place, which is the same lane.
-        let this =
-            Wave { program: self.program, file: old, exec: vec![], rng: Rng(0), lanes: self.lanes, ops: 0 };
+        let this = Wave {
+            program: self.program,
+            file: old,
+            exec: vec![],
+            rng: Rng(0),
+            lanes: self.lanes,
+            ops: 0,
+            tally: vec![],
+        };
         self.write(op.d, to, |_, l| {
             let x: Vec<u64> = regs.iter().zip(&from).map(|(r, ty)| this.get(*r, *ty, l)).collect();
             match alu {
@@ -230,6 +247,7 @@ impl<'a> Wave<'a> {
             rng: Rng(0),
             lanes: self.lanes,
             ops: 0,
+            tally: vec![],
         };
         for (d, f) in results {
             assert!(!d.is_uniform(), "{op:?}");
@@ -296,6 +314,14 @@ impl<'a> Wave<'a> {
         self.go(self.program.prologue as usize, usize::MAX, memory);
     }
 
+    fn count(&mut self, counter: usize) {
+        if counter != 0 {
+            let t = &mut self.tally[counter];
+            t[0] += self.exec.chunks(16).filter(|w| w.contains(&true)).count() as u64;
+            t[1] += self.exec.iter().filter(|l| **l).count() as u64;
+        }
+    }
+
     fn go(&mut self, mut pc: usize, stop: usize, memory: &mut [u8]) {
         let code = &self.program.code;
         while pc != stop {
@@ -315,8 +341,10 @@ impl<'a> Wave<'a> {
             match op.code.unfused() {
                 Code::END => return,
                 Code::JMP => pc = target,
+                Code::TALLY => self.count(op.imm as usize),
                 Code::LOOP => {
                     assert!(op.a.is_none());
+                    self.count(op.e as usize);
                     pc = target;
                 }
                 Code::LOOP_NEXT => {
@@ -325,6 +353,7 @@ impl<'a> Wave<'a> {
                     let x = x.wrapping_add(self.get(op.b, Ty::B32, 0) as u32);
                     self.write(op.d, Ty::B32, |_, _| x as u64);
                     assert_eq!(code[target].code, Code::CMP_JMP);
+                    self.count(op.e as usize);
                     pc = target;
                 }
                 Code::JMP_UNLESS | Code::JMP_IF | Code::CMP_JMP => {
@@ -418,6 +447,7 @@ impl<'a> Wave<'a> {
                         rng: Rng(0),
                         lanes: self.lanes,
                         ops: 0,
+                        tally: vec![],
                     };
                     for (k, d) in d.into_iter().enumerate() {
                         self.write(d, Ty::B32, |_, l| {
@@ -476,14 +506,18 @@ fn value(code: Code, x: &[u64]) -> u64 {
     }
 }
 
-/// Runs whole workgroups and gives the output buffer.
-pub fn run_groups(program: &Program, groups: u32, seed: u64) -> (Vec<u8>, u64) {
+/// What [`run_groups`] gives: the output buffer, ops executed, and counts by counter.
+pub type Ran = (Vec<u8>, u64, Vec<[u64; 2]>);
+
+/// Runs whole workgroups.
+pub fn run_groups(program: &Program, groups: u32, seed: u64) -> Ran {
     let size: u32 = program.workgroup.iter().product();
     let warps = size.div_ceil(16);
     let mut memory = vec![0u8; (groups * size * LANE_BYTES) as usize];
     let per_wave = if program.packed { program.lanes / 16 / warps } else { 1 };
     let waves = if program.multi_wave { (warps * 16).div_ceil(program.lanes) } else { 1 };
     let mut ops = 0;
+    let mut tally = vec![[0; 2]; program.profile.counters.len()];
     let mut first = 0;
     while first < groups {
         for wave in 0..waves {
@@ -514,8 +548,9 @@ pub fn run_groups(program: &Program, groups: u32, seed: u64) -> (Vec<u8>, u64) {
             };
             w.run(&active, input, &mut memory);
             ops += w.ops;
+            tally.iter_mut().zip(&w.tally).for_each(|(a, b)| (0..2).for_each(|k| a[k] += b[k]));
         }
         first += per_wave;
     }
-    (memory, ops)
+    (memory, ops, tally)
 }
