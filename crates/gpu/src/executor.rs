@@ -184,6 +184,7 @@ impl Executor {
         }
         let program = &d.pipeline.program;
         let size = program.workgroup.iter().map(|&n| n as u64).product::<u64>();
+        let instrumented = d.instrumentation.as_ref().filter(|_| program.profile.mark_count > 0);
         let tables = d.bindings.tables();
         let shared = &*self.shared;
         let host = DeviceHost::at(shared, self.line.dispatch_begins());
@@ -206,7 +207,7 @@ impl Executor {
         let chunks = total.div_ceil(chunk);
         let fault: Mutex<Option<wave::Fault>> = Mutex::new(None);
         let next = AtomicU64::new(0);
-        let usage = Mutex::new(wave::Usage::default());
+        let usage = Mutex::new((wave::Usage::default(), Vec::new()));
         let work = || {
             let mut worker = shared.workers.take(shared.level);
             loop {
@@ -222,11 +223,16 @@ impl Executor {
                     break;
                 }
             }
-            usage.lock().add(&worker.tally.take(program, None));
+            let (usage, blocks) = &mut *usage.lock();
+            usage.add(&worker.tally.take(program, instrumented.map(|_| blocks)));
             shared.workers.give(worker);
         };
         shared.run_parallel(chunks, &work);
-        let mut units = count::units(&usage.into_inner());
+        let (usage, blocks) = usage.into_inner();
+        if let Some((object, index)) = instrumented {
+            object.add(*index, 0, vk::ShaderStageFlags::COMPUTE, &blocks);
+        }
+        let mut units = count::units(&usage);
         count::launch(&mut units, program, total * size.div_ceil(16), total * size, total * (size / 16));
         let mut counts = Counts::default();
         counts.add_units(Phase::Compute, &units);

@@ -14,8 +14,9 @@ use shader::bytecode::{Code, Op, SHAPE_RUN, SHAPE_SAME, mem_of, n_of};
 unsafe fn tally<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
     let row = count(st, (*op).imm as usize);
     if (*op).e != 0 {
-        let words = *(st.exec.as_ptr() as *const [u64; 4]);
-        (*row).threads += words.iter().map(|w| w.count_ones() as u64).sum::<u64>();
+        // Helpers are nobody's threads.
+        let lanes = mask::and(mask::exec(st), *(st.alive.as_ptr() as *const [u16; 16]));
+        (*row).threads += lanes.iter().map(|w| w.count_ones() as u64).sum::<u64>();
     }
     op.add(1)
 }

@@ -29,6 +29,7 @@ use crate::device::Shared;
 use crate::format::FormatInfo;
 use crate::graphics::draw::{Call, Draw};
 use crate::graphics::state::Rect;
+use crate::instrumentation::Active;
 use assembly::{Assembled, Assembly, Kind};
 pub use batch::Batch;
 use counters::{Counts, Event, Phase, Unit};
@@ -176,6 +177,10 @@ struct Work<'a> {
     fetch: Fetch,
     raster: Rasterizer<'a>,
     outputs: &'a Outputs,
+    program: &'a Program,
+    instrumented: Option<&'a Active>,
+    /// The draw's number among those of one command.
+    sub_index: u32,
 }
 
 impl Work<'_> {
@@ -239,7 +244,10 @@ pub fn run(
     let fetch = Fetch::new(draw, call, &pipeline.vertex, draw_index, view);
     let strips = assembly.kind == Kind::Line && state.raster.stipple.is_some();
     let chunks = assembly.chunks();
-    let work = Work { assembly, fetch, raster, outputs: &outputs };
+    let program = &*pipeline.vertex;
+    let instrumented = draw.instrumentation.as_ref().filter(|_| program.profile.mark_count > 0);
+    let work =
+        Work { assembly, fetch, raster, outputs: &outputs, program, instrumented, sub_index: draw_index };
 
     let tables = draw.bindings.tables();
     let job = Job {
@@ -268,13 +276,23 @@ pub fn run(
                         break;
                     }
                 }
-                out.statistics.usage.add(&worker.tally.take(job.program, None));
+                take(worker, &work, out);
                 counted
             })
         });
     }
 
     parallel::run(shared, threads, &work, &job, out)
+}
+
+/// Adds what the worker has counted.
+fn take(worker: &mut Worker, work: &Work, out: &mut Batch) {
+    let mut blocks = Vec::new();
+    let wanted = work.instrumented.is_some().then_some(&mut blocks);
+    out.statistics.usage.add(&worker.tally.take(work.program, wanted));
+    if let Some((object, index)) = work.instrumented {
+        object.add(*index, work.sub_index, ash::vk::ShaderStageFlags::VERTEX, &blocks);
+    }
 }
 
 /// Whether chunk `c` goes through the modelled caches.

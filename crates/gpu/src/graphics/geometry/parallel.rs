@@ -4,7 +4,7 @@
 //! it moves them there while they are still in its cache.
 
 use super::line::Stipple;
-use super::{Batch, Work, traced, with_scratch, with_worker};
+use super::{Batch, Work, take, traced, with_scratch, with_worker};
 use crate::device::Shared;
 use crate::graphics::prim::{Plane, Prim, Shape};
 use parking_lot::Mutex;
@@ -112,7 +112,7 @@ pub fn run(shared: &Shared, threads: usize, work: &Work, job: &Job, out: &mut Ba
                 loop {
                     let chunk = next.fetch_add(1, Relaxed);
                     if chunk >= chunks {
-                        batch.statistics.usage.add(&worker.tally.take(job.program, None));
+                        take(worker, work, &mut batch);
                         return Ok(());
                     }
                     worker.tally.trace(traced(chunk, chunks));
