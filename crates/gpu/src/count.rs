@@ -6,9 +6,14 @@ use wave::Usage;
 use wave::tally::Access;
 
 /// One of this many chunks of a large workload goes through the modelled caches; what was not is taken to be like it.
-pub const TRACED: u64 = 128;
+const TRACED: u64 = 128;
 /// Workloads of so few chunks go through them whole.
-pub const SMALL: u64 = 4;
+const SMALL: u64 = 4;
+
+/// Whether chunk `c` goes through the modelled caches.
+pub fn traced(c: u64, chunks: u64) -> bool {
+    chunks <= SMALL || c.is_multiple_of(TRACED)
+}
 
 /// Events of running a shader.
 pub fn units(u: &Usage) -> UnitCounts {

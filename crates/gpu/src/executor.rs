@@ -216,7 +216,7 @@ impl Executor {
                     break;
                 }
                 let first = c * chunk;
-                worker.tally.trace(chunks <= count::SMALL || c % count::TRACED == 0);
+                worker.tally.trace(count::traced(c, chunks));
                 if let Err(f) = worker.run(&job, first, chunk.min(total - first)) {
                     fault.lock().get_or_insert(f);
                     next.store(chunks, Relaxed);

@@ -268,7 +268,7 @@ pub fn run(
                 let mut stipple = Stipple::default();
                 let mut counted = Ok(());
                 for c in 0..chunks {
-                    worker.tally.trace(traced(c, chunks));
+                    worker.tally.trace(count::traced(c, chunks));
                     counted = worker
                         .open(&job)
                         .and_then(|mut lanes| work.chunk(c, scratch, &mut lanes, &mut stipple, out));
@@ -293,11 +293,6 @@ fn take(worker: &mut Worker, work: &Work, out: &mut Batch) {
     if let Some((object, index)) = work.instrumented {
         object.add(*index, work.sub_index, ash::vk::ShaderStageFlags::VERTEX, &blocks);
     }
-}
-
-/// Whether chunk `c` goes through the modelled caches.
-fn traced(c: u64, chunks: u64) -> bool {
-    chunks <= count::SMALL || c.is_multiple_of(count::TRACED)
 }
 
 fn with_worker<R>(shared: &Shared, f: impl FnOnce(&mut Worker) -> R) -> R {

@@ -4,7 +4,8 @@
 //! it moves them there while they are still in its cache.
 
 use super::line::Stipple;
-use super::{Batch, Work, take, traced, with_scratch, with_worker};
+use super::{Batch, Work, take, with_scratch, with_worker};
+use crate::count;
 use crate::device::Shared;
 use crate::graphics::prim::{Plane, Prim, Shape};
 use parking_lot::Mutex;
@@ -115,7 +116,7 @@ pub fn run(shared: &Shared, threads: usize, work: &Work, job: &Job, out: &mut Ba
                         take(worker, work, &mut batch);
                         return Ok(());
                     }
-                    worker.tally.trace(traced(chunk, chunks));
+                    worker.tally.trace(count::traced(chunk, chunks));
                     let mut lanes = worker.open(job)?;
                     let from = (batch.prims.len(), batch.planes.len(), batch.pixels.len());
                     work.chunk(chunk, scratch, &mut lanes, &mut Stipple::default(), &mut batch)?;

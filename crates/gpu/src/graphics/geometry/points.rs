@@ -34,9 +34,11 @@ fn body(r: &Rasterizer, v: &Vertices, chunk: &Assembled, out: &mut Batch) {
     let count = o.planes();
     out.prims.reserve(chunk.ids.len());
     out.planes.reserve(chunk.ids.len() * count);
+    let (before, mut outside) = (out.prims.len(), 0);
     for (&a, &id) in chunk.v[0].iter().zip(&chunk.ids) {
         let a = a as usize;
         if v.codes[a] & (code::REJECT | code::NAN | code::GUARD) != 0 {
+            outside += 1;
             continue;
         }
         let layer = r.view.unwrap_or(layers[a]);
@@ -92,6 +94,11 @@ fn body(r: &Rasterizer, v: &Vertices, chunk: &Assembled, out: &mut Batch) {
             out.planes.extend(super::line::coordinates(origin, window, size));
         }
     }
+    let fates = &mut out.statistics.fates;
+    let seen = (out.prims.len() - before) as u64;
+    fates.frustum += outside;
+    fates.thin += seen;
+    fates.scissor += chunk.ids.len() as u64 - outside - seen;
 }
 
 #[inline(always)]
