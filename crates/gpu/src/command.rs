@@ -201,6 +201,8 @@ pub struct Submission {
     pub lists: Vec<Arc<CommandList>>,
     pub signals: Vec<SemaphoreOp>,
     pub fence: Option<Arc<crate::sync::Fence>>,
+    /// Which pass of performance queries it measures.
+    pub performance_pass: u32,
     /// Called on the queue's thread when the lists are done, before signals (frees one-time state).
     pub done: Option<Box<dyn FnOnce() + Send>>,
 }

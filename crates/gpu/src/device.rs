@@ -188,6 +188,7 @@ impl Inner {
             });
         }
         if !hub.is_lost() {
+            executor.performance_pass(s.performance_pass);
             for list in &s.lists {
                 executor.run(list);
             }

@@ -36,6 +36,11 @@ impl Executor {
         Executor { shared, pass: None, queries: Queries::default() }
     }
 
+    /// Performance queries in what follows measure this pass.
+    pub fn performance_pass(&mut self, pass: u32) {
+        self.queries.performance_pass = pass;
+    }
+
     pub fn run(&mut self, list: &CommandList) {
         for c in &list.commands {
             if self.shared.hub.is_lost() {
@@ -133,10 +138,7 @@ impl Executor {
             }
             Command::CopyQueryResults { pool, first, count, dst, offset, stride, flags } => {
                 let (p, n) = dst.range(*offset, vk::WHOLE_SIZE);
-                let word = if flags.contains(vk::QueryResultFlags::TYPE_64) { 8 } else { 4 };
-                let words =
-                    pool.words as u64 + flags.contains(vk::QueryResultFlags::WITH_AVAILABILITY) as u64;
-                if *count > 0 && (*count as u64 - 1) * stride + words * word <= n {
+                if *count > 0 && (*count as u64 - 1) * stride + pool.result_size(*flags) <= n {
                     unsafe { pool.write(*first, *count, p, *stride, *flags) };
                 }
             }

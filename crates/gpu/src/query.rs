@@ -1,40 +1,69 @@
 //! Query pools: results as 64-bit words with an availability mark a query.
 
 use crate::graphics::run::PassRun;
-use crate::graphics::statistics::{Epochs, Statistics};
+use crate::graphics::statistics::{self, Epochs};
 use crate::sync::Hub;
 use ash::vk;
+use counters::{Counter, Counts, Event, Value};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
 pub struct QueryPool {
-    pub kind: vk::QueryType,
-    pub statistics: vk::QueryPipelineStatisticFlags,
+    pub kind: Kind,
     /// Values a query (without availability).
     pub words: u32,
     pub count: u32,
     values: Vec<AtomicU64>,
+    /// A bit for each pass of each query that has its values; other kinds have one pass.
     available: Vec<AtomicU64>,
+    passes: u32,
+}
+
+pub enum Kind {
+    Occlusion,
+    Statistics(vk::QueryPipelineStatisticFlags),
+    Timestamp,
+    /// Counters in the order in which results have them, of which a pass measures so many (VK_KHR_performance_query).
+    Performance {
+        counters: Vec<&'static Counter>,
+        per_pass: u32,
+    },
+}
+
+/// Passes that so many counters take on a GPU that counts `slots` at once (0: all).
+pub fn performance_passes(counters: usize, slots: u32) -> u32 {
+    if slots == 0 { 1 } else { (counters as u32).div_ceil(slots).max(1) }
 }
 
 impl QueryPool {
-    pub fn new(kind: vk::QueryType, count: u32, statistics: vk::QueryPipelineStatisticFlags) -> QueryPool {
-        let words =
-            if kind == vk::QueryType::PIPELINE_STATISTICS { statistics.as_raw().count_ones() } else { 1 };
-        let zeros = |n: usize| (0..n).map(|_| AtomicU64::new(0)).collect();
+    pub fn new(kind: Kind, count: u32) -> QueryPool {
+        let (words, passes) = match &kind {
+            Kind::Occlusion | Kind::Timestamp => (1, 1),
+            Kind::Statistics(bits) => (bits.as_raw().count_ones(), 1),
+            Kind::Performance { counters, per_pass } => {
+                (counters.len() as u32, performance_passes(counters.len(), *per_pass))
+            }
+        };
+        let zeros = |n: u64| (0..n).map(|_| AtomicU64::new(0)).collect();
         QueryPool {
             kind,
-            statistics,
             words,
             count,
-            values: zeros((words * count) as usize),
-            available: zeros(count as usize),
+            values: zeros(words as u64 * count as u64),
+            available: zeros(count as u64 * (passes as u64).div_ceil(64)),
+            passes,
         }
+    }
+
+    /// The marks of a query's passes.
+    fn marks(&self, query: u32) -> &[AtomicU64] {
+        let n = self.passes.div_ceil(64) as usize;
+        &self.available[query as usize * n..][..n]
     }
 
     pub fn reset(&self, first: u32, count: u32) {
         for q in first..first.saturating_add(count).min(self.count) {
-            self.available[q as usize].store(0, SeqCst);
+            self.marks(q).iter().for_each(|m| m.store(0, SeqCst));
             for w in 0..self.words {
                 self.values[(q * self.words + w) as usize].store(0, SeqCst);
             }
@@ -43,17 +72,63 @@ impl QueryPool {
 
     /// Stores a query's words and makes it available.
     pub fn finish(&self, query: u32, words: &[u64]) {
-        if query >= self.count {
+        self.finish_pass(query, 0, 0, words);
+    }
+
+    /// Stores words from `first` on, and that this pass of the query is done.
+    fn finish_pass(&self, query: u32, pass: u32, first: usize, words: &[u64]) {
+        if query >= self.count || pass >= self.passes {
             return;
         }
-        for (w, &v) in words.iter().enumerate().take(self.words as usize) {
-            self.values[query as usize * self.words as usize + w].store(v, SeqCst);
+        let base = query as usize * self.words as usize;
+        for (w, &v) in (first..self.words as usize).zip(words) {
+            self.values[base + w].store(v, SeqCst);
         }
-        self.available[query as usize].store(1, SeqCst);
+        self.marks(query)[pass as usize / 64].fetch_or(1 << (pass % 64), SeqCst);
+    }
+
+    /// What was counted between a query's begin and end, in this pass of a performance query, becomes its result.
+    fn finish_counts(&self, query: u32, pass: u32, c: &Counts) {
+        match &self.kind {
+            Kind::Occlusion => self.finish(query, &[c[Event::SamplesPassed]]),
+            Kind::Statistics(bits) => self.finish(query, &statistics::words(c, *bits)),
+            Kind::Timestamp => {}
+            Kind::Performance { counters, per_pass } => {
+                let n = if *per_pass == 0 { counters.len() } else { *per_pass as usize };
+                let first = pass as usize * n;
+                let group = counters.get(first..(first + n).min(counters.len())).unwrap_or_default();
+                let model = counters::model::current();
+                let bits = |c: &&Counter, counts| match c.value(counts, model) {
+                    Value::Uint64(v) => v,
+                    Value::Float64(v) => v.to_bits(),
+                };
+                let words: Vec<u64> = group.iter().map(|k| bits(k, c)).collect();
+                self.finish_pass(query, pass, first, &words);
+            }
+        }
     }
 
     pub fn is_available(&self, query: u32) -> bool {
-        query < self.count && self.available[query as usize].load(SeqCst) != 0
+        query < self.count
+            && self.marks(query).iter().map(|m| m.load(SeqCst).count_ones()).sum::<u32>() == self.passes
+    }
+
+    /// Whether results are 64-bit words, and whether availability follows them. Performance queries have words of
+    /// 8 bytes, whatever the flags say, and never that mark (§ Performance Queries).
+    fn layout(&self, flags: vk::QueryResultFlags) -> (bool, bool) {
+        if matches!(self.kind, Kind::Performance { .. }) {
+            return (true, false);
+        }
+        (
+            flags.contains(vk::QueryResultFlags::TYPE_64),
+            flags.contains(vk::QueryResultFlags::WITH_AVAILABILITY),
+        )
+    }
+
+    /// Bytes of one query's result.
+    pub fn result_size(&self, flags: vk::QueryResultFlags) -> u64 {
+        let (wide, mark) = self.layout(flags);
+        (self.words as u64 + mark as u64) * if wide { 8 } else { 4 }
     }
 
     /// Writes queries `first..first + count` at `out + i · stride` as vkGetQueryPoolResults does (§ Copying query
@@ -69,7 +144,7 @@ impl QueryPool {
         stride: u64,
         flags: vk::QueryResultFlags,
     ) -> bool {
-        let wide = flags.contains(vk::QueryResultFlags::TYPE_64);
+        let (wide, mark) = self.layout(flags);
         let put = |at: *mut u8, i: usize, v: u64| {
             if wide {
                 at.cast::<u64>().add(i).write_unaligned(v)
@@ -91,7 +166,7 @@ impl QueryPool {
                     put(at, w, self.values[q as usize * self.words as usize + w].load(SeqCst));
                 }
             }
-            if flags.contains(vk::QueryResultFlags::WITH_AVAILABILITY) {
+            if mark {
                 put(at, self.words as usize, ready as u64);
             }
         }
@@ -103,10 +178,12 @@ impl QueryPool {
 #[derive(Default)]
 pub struct Queries {
     /// Everything counted before the pass that is under way.
-    total: Statistics,
+    total: Counts,
     active: Vec<Active>,
     /// Ended within the pass under way, with their epochs: their values are known when its tiles are drawn.
     ended: Vec<(Active, usize)>,
+    /// Pass of performance queries that the submission under way is for (VkPerformanceQuerySubmitInfoKHR).
+    pub performance_pass: u32,
 }
 
 struct Active {
@@ -115,10 +192,12 @@ struct Active {
     began: Began,
     /// Queries it takes: the views of a multiview subpass. All but the first give 0 (§ Multiview and queries).
     views: u32,
+    /// Pass of a performance query.
+    pass: u32,
 }
 
 enum Began {
-    At(Statistics),
+    At(Box<Counts>),
     /// In this epoch of the pass under way.
     InPass(usize),
 }
@@ -128,15 +207,15 @@ impl Queries {
         !self.active.is_empty()
     }
     pub fn add_compute(&mut self, invocations: u64) {
-        self.total.0[Statistics::COMPUTE] += invocations;
+        self.total[Event::ComputeInvocations] += invocations;
     }
 
     pub fn begin(&mut self, pass: Option<&mut PassRun>, pool: &Arc<QueryPool>, query: u32) {
         let (began, views) = match pass {
             Some(p) => (Began::InPass(p.epochs.advance()), p.views()),
-            None => (Began::At(self.total), 1),
+            None => (Began::At(Box::new(self.total)), 1),
         };
-        self.active.push(Active { pool: pool.clone(), query, began, views });
+        self.active.push(Active { pool: pool.clone(), query, began, views, pass: self.performance_pass });
     }
 
     pub fn end(&mut self, hub: &Hub, pass: Option<&mut PassRun>, pool: &Arc<QueryPool>, query: u32) {
@@ -151,20 +230,20 @@ impl Queries {
     }
 
     /// `epochs`: those of the pass that has just ended, for queries that began in it.
-    fn finish(&self, hub: &Hub, a: &Active, now: &Statistics, epochs: Option<&Epochs>) {
+    fn finish(&self, hub: &Hub, a: &Active, now: &Counts, epochs: Option<&Epochs>) {
         let began = match (&a.began, epochs) {
-            (Began::At(s), _) => *s,
+            (Began::At(s), _) => **s,
             (Began::InPass(e), Some(epochs)) => self.at(epochs, *e),
             (Began::InPass(_), None) => *now,
         };
-        let words = now.since(&began).words(a.pool.kind, a.pool.statistics);
+        let counted = now.since(&began);
         hub.change(|| {
-            a.pool.finish(a.query, &words);
-            (1..a.views).for_each(|v| a.pool.finish(a.query + v, &vec![0; words.len()]));
+            a.pool.finish_counts(a.query, a.pass, &counted);
+            (1..a.views).for_each(|v| a.pool.finish_counts(a.query + v, a.pass, &Counts::default()));
         });
     }
 
-    fn at(&self, epochs: &Epochs, epoch: usize) -> Statistics {
+    fn at(&self, epochs: &Epochs, epoch: usize) -> Counts {
         let mut s = self.total;
         s.add(&epochs.before(epoch));
         s
@@ -177,7 +256,7 @@ impl Queries {
         }
         for i in 0..self.active.len() {
             if let Began::InPass(e) = self.active[i].began {
-                self.active[i].began = Began::At(self.at(epochs, e));
+                self.active[i].began = Began::At(Box::new(self.at(epochs, e)));
             }
         }
         self.total.add(&epochs.all());

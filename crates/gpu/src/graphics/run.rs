@@ -4,7 +4,7 @@ use super::draw::{Call, Draw, What};
 use super::geometry::bin::Bins;
 use super::geometry::{self, Batch, GeometryContext};
 use super::pass::Rendering;
-use super::statistics::{Epochs, Statistics};
+use super::statistics::{self, Epochs};
 use super::tile::clear::Clear;
 use super::tile::hiz::Hiz;
 use super::tile::host::TileHost;
@@ -100,7 +100,7 @@ impl PassRun {
                 let mut batch = Batch::recycled();
                 geometry::run(&ctx, d, &call, index, view, &mut batch)
                     .map_err(|f| (f, "vertex", d.pipeline.name.clone()))?;
-                self.epochs.add(&Statistics::geometry(&batch.statistics));
+                self.epochs.add(&statistics::geometry(&batch.statistics));
                 if batch.prims.is_empty() || d.state.raster.discard {
                     continue;
                 }
@@ -196,7 +196,7 @@ impl PassRun {
         shared.run_parallel(tasks, &work);
         for (_, epoch, op) in &ops {
             if let Op::Draw(i) = op {
-                self.epochs.add_at(*epoch, &Statistics::fragments(i));
+                self.epochs.add_at(*epoch, &statistics::fragments(i));
             }
         }
         self.first = false;

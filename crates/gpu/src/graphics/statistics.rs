@@ -2,58 +2,53 @@
 
 use super::tile::item::Item;
 use ash::vk;
+use counters::{Counts, Event};
 use std::sync::atomic::Ordering::Relaxed;
 
-/// Counters by bit number of VkQueryPipelineStatisticFlagBits; the last is samples passed.
-#[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
-pub struct Statistics(pub [u64; Statistics::COUNT]);
+/// What each bit of VkQueryPipelineStatisticFlagBits counts; those of stages the device lacks count nothing.
+const STATISTICS: [Option<Event>; 11] = [
+    Some(Event::InputVertices),
+    Some(Event::InputPrimitives),
+    Some(Event::VertexInvocations),
+    None,
+    None,
+    Some(Event::ClippingInvocations),
+    Some(Event::ClippingPrimitives),
+    Some(Event::FragmentInvocations),
+    None,
+    None,
+    Some(Event::ComputeInvocations),
+];
 
-impl Statistics {
-    const COUNT: usize = 16;
-    pub const SAMPLES: usize = 15;
-    const FRAGMENTS: usize = 7;
-    pub const COMPUTE: usize = 10;
+pub fn geometry(g: &super::geometry::Statistics) -> Counts {
+    let mut c = Counts::default();
+    c[Event::InputVertices] = g.input_vertices;
+    c[Event::InputPrimitives] = g.input_primitives;
+    c[Event::VertexInvocations] = g.vertex_invocations;
+    c[Event::ClippingInvocations] = g.clipping_invocations;
+    c[Event::ClippingPrimitives] = g.clipping_primitives;
+    c
+}
 
-    pub fn geometry(g: &super::geometry::Statistics) -> Statistics {
-        let mut s = Statistics::default();
-        s.0[0] = g.input_vertices;
-        s.0[1] = g.input_primitives;
-        s.0[2] = g.vertex_invocations;
-        s.0[5] = g.clipping_invocations;
-        s.0[6] = g.clipping_primitives;
-        s
-    }
-    pub fn fragments(i: &Item) -> Statistics {
-        let mut s = Statistics::default();
-        s.0[Self::FRAGMENTS] = i.invocations.load(Relaxed);
-        s.0[Self::SAMPLES] = i.passed.load(Relaxed);
-        s
-    }
-    pub fn add(&mut self, o: &Statistics) {
-        self.0.iter_mut().zip(&o.0).for_each(|(a, b)| *a += b);
-    }
-    /// What has been counted since `began`.
-    pub fn since(&self, began: &Statistics) -> Statistics {
-        Statistics(std::array::from_fn(|i| self.0[i].wrapping_sub(began.0[i])))
-    }
-    /// The words of a query's result, in the order of the bits asked for.
-    pub fn words(&self, kind: vk::QueryType, bits: vk::QueryPipelineStatisticFlags) -> Vec<u64> {
-        match kind {
-            vk::QueryType::OCCLUSION => vec![self.0[Self::SAMPLES]],
-            vk::QueryType::PIPELINE_STATISTICS => {
-                (0..Self::SAMPLES).filter(|b| bits.as_raw() >> b & 1 != 0).map(|b| self.0[b]).collect()
-            }
-            _ => vec![0],
-        }
-    }
+pub fn fragments(i: &Item) -> Counts {
+    let mut c = Counts::default();
+    c[Event::FragmentInvocations] = i.invocations.load(Relaxed);
+    c[Event::SamplesPassed] = i.passed.load(Relaxed);
+    c
+}
+
+/// The values of a pipeline statistics query, in the order of the bits asked for.
+pub fn words(c: &Counts, bits: vk::QueryPipelineStatisticFlags) -> Vec<u64> {
+    let set = |b: &usize| bits.as_raw() >> b & 1 != 0;
+    (0..32).filter(set).map(|b| STATISTICS.get(b).copied().flatten().map_or(0, |e| c[e])).collect()
 }
 
 /// Counts of a render pass, apart by the begins and ends of queries in it.
-pub struct Epochs(Vec<Statistics>);
+pub struct Epochs(Vec<Counts>);
 
 impl Default for Epochs {
     fn default() -> Self {
-        Epochs(vec![Statistics::default()])
+        Epochs(vec![Counts::default()])
     }
 }
 
@@ -63,24 +58,24 @@ impl Epochs {
     }
     /// A query begins or ends: what follows is counted apart. The new epoch's number.
     pub fn advance(&mut self) -> usize {
-        self.0.push(Statistics::default());
+        self.0.push(Counts::default());
         self.now()
     }
-    pub fn add(&mut self, s: &Statistics) {
+    pub fn add(&mut self, s: &Counts) {
         let now = self.now();
         self.0[now].add(s);
     }
-    pub fn add_at(&mut self, epoch: usize, s: &Statistics) {
+    pub fn add_at(&mut self, epoch: usize, s: &Counts) {
         self.0[epoch].add(s);
     }
     /// Everything before epoch `n`.
-    pub fn before(&self, n: usize) -> Statistics {
-        self.0[..n].iter().fold(Statistics::default(), |mut a, s| {
+    pub fn before(&self, n: usize) -> Counts {
+        self.0[..n].iter().fold(Counts::default(), |mut a, s| {
             a.add(s);
             a
         })
     }
-    pub fn all(&self) -> Statistics {
+    pub fn all(&self) -> Counts {
         self.before(self.0.len())
     }
 }
