@@ -48,11 +48,13 @@ impl Performance {
     ) -> HashMap<String, (u32, vk::PerformanceCounterStorageKHR, vk::PerformanceCounterUnitKHR)> {
         let enumerate =
             self.instance.fp().enumerate_physical_device_queue_family_performance_query_counters_khr;
-        let null = std::ptr::null_mut;
         // SAFETY (here and below): handles are alive, structures outlive the calls.
         unsafe {
             let mut n = 0;
-            assert_eq!(enumerate(self.physical, 0, &mut n, null(), null()), vk::Result::SUCCESS);
+            assert_eq!(
+                enumerate(self.physical, 0, &mut n, std::ptr::null_mut(), std::ptr::null_mut()),
+                vk::Result::SUCCESS
+            );
             let mut counters = vec![vk::PerformanceCounterKHR::default(); n as usize];
             let mut texts = vec![vk::PerformanceCounterDescriptionKHR::default(); n as usize];
             let mut few = n - 1;

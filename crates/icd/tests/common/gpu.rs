@@ -17,6 +17,7 @@ pub struct Mapped {
     pub words: &'static mut [u32],
 }
 
+#[allow(dead_code)] // no test uses all of it
 impl Gpu {
     pub fn new() -> Gpu {
         Gpu::with(&[], &mut vk::PhysicalDeviceVulkan11Features::default())
