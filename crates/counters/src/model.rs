@@ -2,6 +2,19 @@
 //! crate (`g720`, the default; `small`; `big`) or the path of another.
 
 use serde::Deserialize;
+use std::sync::LazyLock;
+
+static CURRENT: LazyLock<(Model, Option<String>)> = LazyLock::new(Model::from_env);
+
+/// The model of this process: the one that `TUFF_GPU` names, or the default.
+pub fn current() -> &'static Model {
+    &CURRENT.0
+}
+
+/// What is wrong with the model that `TUFF_GPU` names.
+pub fn problem() -> Option<&'static str> {
+    CURRENT.1.as_deref()
+}
 
 /// What the model files say. All rates are per cycle of the GPU's one clock.
 #[derive(Clone, Debug, PartialEq, Deserialize)]

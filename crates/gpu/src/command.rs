@@ -203,6 +203,8 @@ pub struct Submission {
     pub fence: Option<Arc<crate::sync::Fence>>,
     /// Modelled time that the host had seen when it submitted.
     pub floor: u64,
+    /// Which pass of performance queries it measures.
+    pub performance_pass: u32,
     /// Called on the queue's thread when the lists are done, before signals (frees one-time state).
     pub done: Option<Box<dyn FnOnce() + Send>>,
 }

@@ -23,7 +23,7 @@ pub struct Shared {
     pub scratches: crate::graphics::tile::Scratches,
     pub clock: crate::time::Clock,
     /// The GPU that is modelled.
-    pub model: counters::Model,
+    pub model: &'static counters::Model,
     /// Host time after which a running shader loses the device.
     pub watchdog: Duration,
 }
@@ -91,10 +91,6 @@ impl Device {
             .build()
             .map_err(|_| ash::vk::Result::ERROR_OUT_OF_HOST_MEMORY)?;
         let level = wave::Level::best();
-        let (model, wrong) = counters::Model::from_env();
-        if let Some(wrong) = wrong {
-            report(&wrong);
-        }
         let shared = Arc::new(Shared {
             hub: Hub::default(),
             report,
@@ -104,7 +100,7 @@ impl Device {
             workers: Default::default(),
             scratches: Default::default(),
             clock: Default::default(),
-            model,
+            model: counters::model::current(),
             watchdog: watchdog(),
         });
         let queues = (0..queue_count)
@@ -206,6 +202,7 @@ impl Inner {
             executor.line.wait(w.semaphore.time.load(SeqCst), w.stages);
         }
         if !hub.is_lost() {
+            executor.performance_pass(s.performance_pass);
             for list in &s.lists {
                 executor.run(list);
             }

@@ -41,6 +41,11 @@ impl Executor {
         Executor { queries: Queries::new(shared.clone()), shared, pass: None, line: Line::default() }
     }
 
+    /// Performance queries in what follows measure this pass.
+    pub fn performance_pass(&mut self, pass: u32) {
+        self.queries.performance_pass = pass;
+    }
+
     pub fn run(&mut self, list: &CommandList) {
         for c in &list.commands {
             if self.shared.hub.is_lost() {
@@ -80,7 +85,7 @@ impl Executor {
                     let (result, mut epochs) = p.end(&self.shared, &self.line);
                     epochs.current()[Event::MainJobs] += 1;
                     let all = epochs.all();
-                    let [binning, _, main] = count::ticks(&all, &self.shared.model);
+                    let [binning, _, main] = count::ticks(&all, self.shared.model);
                     let spans = self.line.pass(binning, main);
                     self.queries.pass_ended(&epochs, &spans);
                     if let Err(b) = result {
@@ -157,10 +162,7 @@ impl Executor {
             }
             Command::CopyQueryResults { pool, first, count, dst, offset, stride, flags } => {
                 let (p, n) = dst.range(*offset, vk::WHOLE_SIZE);
-                let word = if flags.contains(vk::QueryResultFlags::TYPE_64) { 8 } else { 4 };
-                let words =
-                    pool.words as u64 + flags.contains(vk::QueryResultFlags::WITH_AVAILABILITY) as u64;
-                if *count > 0 && (*count as u64 - 1) * stride + words * word <= n {
+                if *count > 0 && (*count as u64 - 1) * stride + pool.result_size(*flags) <= n {
                     unsafe { pool.write(*first, *count, p, *stride, *flags) };
                 }
             }
@@ -247,7 +249,7 @@ impl Executor {
 
     /// Something ran on the compute queue.
     fn workload(&mut self, counts: &Counts) {
-        let [_, ticks, _] = count::ticks(counts, &self.shared.model);
+        let [_, ticks, _] = count::ticks(counts, self.shared.model);
         self.line.dispatch(ticks);
         self.queries.add(counts);
     }

@@ -3,72 +3,136 @@
 use crate::count;
 use crate::device::Shared;
 use crate::graphics::run::PassRun;
-use crate::graphics::statistics::{Epochs, statistic};
+use crate::graphics::statistics::{self, Epochs};
 use crate::time::{Line, Span};
 use ash::vk;
-use counters::{Counts, Event, Model, Phase};
+use counters::{Counter, Counts, Event, Phase, Value};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
 pub struct QueryPool {
-    pub kind: vk::QueryType,
-    pub statistics: vk::QueryPipelineStatisticFlags,
+    pub kind: Kind,
     /// Values a query (without availability).
     pub words: u32,
     pub count: u32,
     values: Vec<AtomicU64>,
+    /// A bit for each pass of each query that has its values; other kinds have one pass.
     available: Vec<AtomicU64>,
+    passes: u32,
+}
+
+pub enum Kind {
+    Occlusion,
+    Statistics(vk::QueryPipelineStatisticFlags),
+    Timestamp,
+    /// Counters in the order in which results have them, of which a pass measures so many (VK_KHR_performance_query).
+    Performance {
+        counters: Vec<&'static Counter>,
+        per_pass: u32,
+    },
+}
+
+/// Passes that so many counters take on a GPU that counts `slots` at once (0: all).
+pub fn performance_passes(counters: usize, slots: u32) -> u32 {
+    if slots == 0 { 1 } else { (counters as u32).div_ceil(slots).max(1) }
 }
 
 impl QueryPool {
-    pub fn new(kind: vk::QueryType, count: u32, statistics: vk::QueryPipelineStatisticFlags) -> QueryPool {
-        let words =
-            if kind == vk::QueryType::PIPELINE_STATISTICS { statistics.as_raw().count_ones() } else { 1 };
-        let zeros = |n: usize| (0..n).map(|_| AtomicU64::new(0)).collect();
+    pub fn new(kind: Kind, count: u32) -> QueryPool {
+        let (words, passes) = match &kind {
+            Kind::Occlusion | Kind::Timestamp => (1, 1),
+            Kind::Statistics(bits) => (bits.as_raw().count_ones(), 1),
+            Kind::Performance { counters, per_pass } => {
+                (counters.len() as u32, performance_passes(counters.len(), *per_pass))
+            }
+        };
+        let zeros = |n: u64| (0..n).map(|_| AtomicU64::new(0)).collect();
         QueryPool {
             kind,
-            statistics,
             words,
             count,
-            values: zeros((words * count) as usize),
-            available: zeros(count as usize),
+            values: zeros(words as u64 * count as u64),
+            available: zeros(count as u64 * (passes as u64).div_ceil(64)),
+            passes,
         }
+    }
+
+    /// The marks of a query's passes.
+    fn marks(&self, query: u32) -> &[AtomicU64] {
+        let n = self.passes.div_ceil(64) as usize;
+        &self.available[query as usize * n..][..n]
     }
 
     pub fn reset(&self, first: u32, count: u32) {
         for q in first..first.saturating_add(count).min(self.count) {
-            self.available[q as usize].store(0, SeqCst);
+            self.marks(q).iter().for_each(|m| m.store(0, SeqCst));
             for w in 0..self.words {
                 self.values[(q * self.words + w) as usize].store(0, SeqCst);
             }
         }
     }
 
-    /// The words of a query's result, from what was counted between its begin and its end.
-    pub fn evaluate(&self, c: &Counts, _model: &Model) -> Vec<u64> {
-        match self.kind {
-            vk::QueryType::OCCLUSION => vec![c[Event::SamplesPassed]],
-            vk::QueryType::PIPELINE_STATISTICS => (0..32)
-                .filter(|b| self.statistics.as_raw() >> b & 1 != 0)
-                .map(|b| statistic(b).map_or(0, |e| c[e]))
-                .collect(),
-            _ => vec![0],
-        }
-    }
-
     /// Stores a query's words and makes it available.
     pub fn finish(&self, query: u32, words: &[u64]) {
-        if query >= self.count {
+        self.finish_pass(query, 0, 0, words);
+    }
+
+    /// Stores words from `first` on, and that this pass of the query is done.
+    fn finish_pass(&self, query: u32, pass: u32, first: usize, words: &[u64]) {
+        if query >= self.count || pass >= self.passes {
             return;
         }
-        for (w, &v) in words.iter().enumerate().take(self.words as usize) {
-            self.values[query as usize * self.words as usize + w].store(v, SeqCst);
+        let base = query as usize * self.words as usize;
+        for (w, &v) in (first..self.words as usize).zip(words) {
+            self.values[base + w].store(v, SeqCst);
         }
-        self.available[query as usize].store(1, SeqCst);
+        self.marks(query)[pass as usize / 64].fetch_or(1 << (pass % 64), SeqCst);
+    }
+
+    /// What was counted between a query's begin and end, in this pass of a performance query, becomes its result.
+    fn finish_counts(&self, query: u32, pass: u32, c: &Counts) {
+        match &self.kind {
+            Kind::Occlusion => self.finish(query, &[c[Event::SamplesPassed]]),
+            Kind::Statistics(bits) => self.finish(query, &statistics::words(c, *bits)),
+            Kind::Timestamp => {}
+            Kind::Performance { counters, per_pass } => {
+                let n = if *per_pass == 0 { counters.len() } else { *per_pass as usize };
+                let first = pass as usize * n;
+                let group = counters.get(first..(first + n).min(counters.len())).unwrap_or_default();
+                let model = counters::model::current();
+                let mut c = *c;
+                count::add_cycles(&mut c, model);
+                let bits = |c: &&Counter, counts| match c.value(counts, model) {
+                    Value::Uint64(v) => v,
+                    Value::Float64(v) => v.to_bits(),
+                };
+                let words: Vec<u64> = group.iter().map(|k| bits(k, &c)).collect();
+                self.finish_pass(query, pass, first, &words);
+            }
+        }
     }
 
     pub fn is_available(&self, query: u32) -> bool {
-        query < self.count && self.available[query as usize].load(SeqCst) != 0
+        query < self.count
+            && self.marks(query).iter().map(|m| m.load(SeqCst).count_ones()).sum::<u32>() == self.passes
+    }
+
+    /// Whether results are 64-bit words, and whether availability follows them. Performance queries have words of
+    /// 8 bytes, whatever the flags say, and never that mark (§ Performance Queries).
+    fn layout(&self, flags: vk::QueryResultFlags) -> (bool, bool) {
+        if matches!(self.kind, Kind::Performance { .. }) {
+            return (true, false);
+        }
+        (
+            flags.contains(vk::QueryResultFlags::TYPE_64),
+            flags.contains(vk::QueryResultFlags::WITH_AVAILABILITY),
+        )
+    }
+
+    /// Bytes of one query's result.
+    pub fn result_size(&self, flags: vk::QueryResultFlags) -> u64 {
+        let (wide, mark) = self.layout(flags);
+        (self.words as u64 + mark as u64) * if wide { 8 } else { 4 }
     }
 
     /// Writes queries `first..first + count` at `out + i · stride` as vkGetQueryPoolResults does (§ Copying query
@@ -84,7 +148,7 @@ impl QueryPool {
         stride: u64,
         flags: vk::QueryResultFlags,
     ) -> bool {
-        let wide = flags.contains(vk::QueryResultFlags::TYPE_64);
+        let (wide, mark) = self.layout(flags);
         let put = |at: *mut u8, i: usize, v: u64| {
             if wide {
                 at.cast::<u64>().add(i).write_unaligned(v)
@@ -106,7 +170,7 @@ impl QueryPool {
                     put(at, w, self.values[q as usize * self.words as usize + w].load(SeqCst));
                 }
             }
-            if flags.contains(vk::QueryResultFlags::WITH_AVAILABILITY) {
+            if mark {
                 put(at, self.words as usize, ready as u64);
             }
         }
@@ -124,14 +188,8 @@ pub struct Queries {
     ended: Vec<(Active, usize)>,
     /// Timestamps within the pass under way, likewise.
     stamps: Vec<Stamp>,
-}
-
-struct Active {
-    pool: Arc<QueryPool>,
-    query: u32,
-    began: Began,
-    /// Queries it takes: the views of a multiview subpass. All but the first give 0 (§ Multiview and queries).
-    views: u32,
+    /// Pass of performance queries that the submission under way is for (VkPerformanceQuerySubmitInfoKHR).
+    pub performance_pass: u32,
 }
 
 struct Stamp {
@@ -142,6 +200,16 @@ struct Stamp {
     views: u32,
 }
 
+struct Active {
+    pool: Arc<QueryPool>,
+    query: u32,
+    began: Began,
+    /// Queries it takes: the views of a multiview subpass. All but the first give 0 (§ Multiview and queries).
+    views: u32,
+    /// Pass of a performance query.
+    pass: u32,
+}
+
 enum Began {
     At(Box<Counts>),
     /// In this epoch of the pass under way.
@@ -150,7 +218,14 @@ enum Began {
 
 impl Queries {
     pub fn new(shared: Arc<Shared>) -> Queries {
-        Queries { shared, total: Counts::default(), active: vec![], ended: vec![], stamps: vec![] }
+        Queries {
+            shared,
+            total: Counts::default(),
+            active: vec![],
+            ended: vec![],
+            stamps: vec![],
+            performance_pass: 0,
+        }
     }
     pub fn any(&self) -> bool {
         !self.active.is_empty()
@@ -165,7 +240,7 @@ impl Queries {
             Some(p) => (Began::InPass(p.epochs.advance()), p.views()),
             None => (Began::At(Box::new(self.total)), 1),
         };
-        self.active.push(Active { pool: pool.clone(), query, began, views });
+        self.active.push(Active { pool: pool.clone(), query, began, views, pass: self.performance_pass });
     }
 
     pub fn end(&mut self, pass: Option<&mut PassRun>, pool: &Arc<QueryPool>, query: u32) {
@@ -208,10 +283,10 @@ impl Queries {
             (Began::InPass(e), Some(epochs)) => self.at(epochs, *e),
             (Began::InPass(_), None) => *now,
         };
-        let words = a.pool.evaluate(&now.since(&began), &self.shared.model);
+        let counted = now.since(&began);
         self.shared.hub.change(|| {
-            a.pool.finish(a.query, &words);
-            (1..a.views).for_each(|v| a.pool.finish(a.query + v, &vec![0; words.len()]));
+            a.pool.finish_counts(a.query, a.pass, &counted);
+            (1..a.views).for_each(|v| a.pool.finish_counts(a.query + v, a.pass, &Counts::default()));
         });
     }
 
@@ -232,9 +307,9 @@ impl Queries {
             }
         }
         self.total.add(&epochs.all());
-        let whole = count::ticks(&epochs.all(), &self.shared.model);
+        let whole = count::ticks(&epochs.all(), self.shared.model);
         for s in std::mem::take(&mut self.stamps) {
-            let part = count::ticks(&epochs.before(s.epoch), &self.shared.model);
+            let part = count::ticks(&epochs.before(s.epoch), self.shared.model);
             let within = |phase: usize, span: &Span| span.begin + part[phase].min(whole[phase]);
             let early = vk::PipelineStageFlags2::TOP_OF_PIPE
                 | vk::PipelineStageFlags2::DRAW_INDIRECT

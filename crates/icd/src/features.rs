@@ -79,6 +79,8 @@ pub(crate) const FEATURES: &[&str] = &[
     "customBorderColorWithoutFormat", "image2DViewOf3D", "sampler2DViewOf3D", "imageSlicedViewOf3D", "mutableDescriptorType",
     "nestedCommandBuffer", "nestedCommandBufferRendering", "nestedCommandBufferSimultaneousUse", "robustBufferAccess2", "robustImageAccess2",
     "nullDescriptor", "pipelineExecutableInfo",
+    // counters
+    "performanceCounterQueryPools", "performanceCounterMultipleQueryPools",
     // presentation
     "presentId", "presentWait", "swapchainMaintenance1",
     // shaders

@@ -31,6 +31,7 @@ pub(crate) mod legacy;
 pub(crate) mod limits;
 pub(crate) mod memory;
 pub(crate) mod object;
+pub(crate) mod performance;
 pub(crate) mod physical_device;
 pub(crate) mod pipeline;
 pub(crate) mod pipeline_cache;

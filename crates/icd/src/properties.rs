@@ -196,6 +196,7 @@ pub(crate) static PROPERTIES: &[(&str, Value)] = &[
     ("dynamicPrimitiveTopologyUnrestricted", Bool(true)),
     ("numMetrics", U32(gpu::instrumentation::METRICS as u32)),
     ("perBasicBlockGranularity", Bool(true)),
+    ("allowCommandBufferQueryCopies", Bool(true)),
     ("graphicsPipelineLibraryFastLinking", Bool(true)),
     ("graphicsPipelineLibraryIndependentInterpolationDecoration", Bool(true)),
 ];

@@ -1,8 +1,9 @@
-//! VkQueryPool: occlusion, pipeline statistics, timestamps.
+//! VkQueryPool: occlusion, pipeline statistics, timestamps, performance counters.
 
 use crate::answer::{created, invalid};
 use crate::device::Device;
 use crate::object::{self, Object};
+use gpu::query::Kind;
 use std::ffi::c_void;
 use std::sync::Arc;
 
@@ -21,14 +22,14 @@ pub(crate) unsafe fn create_query_pool(
     out: *mut vk::QueryPool,
 ) -> vk::Result {
     let i = &*info;
-    let made = match i.query_type {
-        vk::QueryType::OCCLUSION | vk::QueryType::PIPELINE_STATISTICS | vk::QueryType::TIMESTAMP => {
-            let pool = gpu::query::QueryPool::new(i.query_type, i.query_count, i.pipeline_statistics);
-            Ok(QueryPool { gpu: Arc::new(pool) })
-        }
+    let kind = match i.query_type {
+        vk::QueryType::OCCLUSION => Ok(Kind::Occlusion),
+        vk::QueryType::PIPELINE_STATISTICS => Ok(Kind::Statistics(i.pipeline_statistics)),
+        vk::QueryType::TIMESTAMP => Ok(Kind::Timestamp),
+        vk::QueryType::PERFORMANCE_QUERY_KHR => crate::performance::kind(i),
         other => Err(invalid(&format!("vkCreateQueryPool: queries of type {other:?} are not supported"))),
     };
-    created(out, made)
+    created(out, kind.map(|k| QueryPool { gpu: Arc::new(gpu::query::QueryPool::new(k, i.query_count)) }))
 }
 
 pub(crate) unsafe fn destroy_query_pool(_: &Device, pool: vk::QueryPool, _: *const vk::AllocationCallbacks) {
@@ -56,9 +57,7 @@ pub(crate) unsafe fn get_query_pool_results(
     if count == 0 {
         return vk::Result::SUCCESS;
     }
-    let word = if flags.contains(vk::QueryResultFlags::TYPE_64) { 8 } else { 4 };
-    let words = p.words as u64 + flags.contains(vk::QueryResultFlags::WITH_AVAILABILITY) as u64;
-    let end = (count as u64 - 1).checked_mul(stride).and_then(|n| n.checked_add(words * word));
+    let end = (count as u64 - 1).checked_mul(stride).and_then(|n| n.checked_add(p.result_size(flags)));
     if first as u64 + count as u64 > p.count as u64 || end.is_none_or(|n| n > data_size as u64) {
         return invalid(&format!(
             "vkGetQueryPoolResults: queries {first} + {count} of {} do not fit {data_size} bytes at stride {stride}",

@@ -47,6 +47,8 @@ pub(crate) unsafe fn queue_submit2(
                 .filter_map(|c| object::get::<CommandBuffer>(c.command_buffer)?.submit())
                 .collect(),
             signals: operations(s.p_signal_semaphore_infos, s.signal_semaphore_info_count),
+            performance_pass: chain::find::<vk::PerformanceQuerySubmitInfoKHR>(s.p_next)
+                .map_or(0, |p| p.counter_pass_index),
             ..Default::default()
         })
         .collect();

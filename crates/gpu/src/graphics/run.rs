@@ -157,7 +157,7 @@ impl PassRun {
         let tasks = per_layer * layers as u64;
         let next = AtomicU64::new(0);
         let fault: Mutex<Option<Blame>> = Mutex::new(None);
-        let binning = count::ticks(&self.epochs.all(), &shared.model)[Phase::Binning as usize];
+        let binning = count::ticks(&self.epochs.all(), shared.model)[Phase::Binning as usize];
         let device = DeviceHost::at(shared, line.pass_begins(binning)[1]);
         let (this, ops_ref, device) = (&*self, &ops, &device);
         let work = || {

@@ -1,22 +1,30 @@
 //! What a render pass counts, by the stretches between queries' begins and ends.
 
+use ash::vk;
 use counters::{Counts, Event};
 
-/// The event that a bit of VkQueryPipelineStatisticFlagBits asks for; `None` for stages that there are not.
-pub fn statistic(bit: u32) -> Option<Event> {
-    Some(match bit {
-        0 => Event::InputVertices,
-        1 => Event::InputPrimitives,
-        2 => Event::VertexInvocations,
-        5 => Event::ClippingInvocations,
-        6 => Event::ClippingPrimitives,
-        7 => Event::FragmentInvocations,
-        10 => Event::ComputeInvocations,
-        _ => return None,
-    })
+/// What each bit of VkQueryPipelineStatisticFlagBits counts; those of stages the device lacks count nothing.
+const STATISTICS: [Option<Event>; 11] = [
+    Some(Event::InputVertices),
+    Some(Event::InputPrimitives),
+    Some(Event::VertexInvocations),
+    None,
+    None,
+    Some(Event::ClippingInvocations),
+    Some(Event::ClippingPrimitives),
+    Some(Event::FragmentInvocations),
+    None,
+    None,
+    Some(Event::ComputeInvocations),
+];
+
+/// The values of a pipeline statistics query, in the order of the bits asked for.
+pub fn words(c: &Counts, bits: vk::QueryPipelineStatisticFlags) -> Vec<u64> {
+    let set = |b: &usize| bits.as_raw() >> b & 1 != 0;
+    (0..32).filter(set).map(|b| STATISTICS.get(b).copied().flatten().map_or(0, |e| c[e])).collect()
 }
 
-/// Counts of a render pass, apart by the begins and ends of queries and by the timestamps in it.
+/// Counts of a render pass, apart by the begins and ends of queries in it.
 pub struct Epochs(Vec<Counts>);
 
 impl Default for Epochs {
@@ -39,8 +47,8 @@ impl Epochs {
         let now = self.now();
         &mut self.0[now]
     }
-    pub fn add_at(&mut self, epoch: usize, c: &Counts) {
-        self.0[epoch].add(c);
+    pub fn add_at(&mut self, epoch: usize, s: &Counts) {
+        self.0[epoch].add(s);
     }
     /// Everything before epoch `n`.
     pub fn before(&self, n: usize) -> Counts {

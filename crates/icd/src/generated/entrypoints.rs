@@ -43,6 +43,17 @@ pub unsafe extern "system" fn vkAcquireNextImageKHR(
         },
     )
 }
+pub unsafe extern "system" fn vkAcquireProfilingLockKHR(
+    device: vk::Device,
+    p_info: *const vk::AcquireProfilingLockInfoKHR<'_>,
+) -> vk::Result {
+    guard::on::<crate::device::Device, _>(
+        c"vkAcquireProfilingLockKHR",
+        device,
+        vk::Result::ERROR_UNKNOWN,
+        |this| crate::performance::acquire_profiling_lock_khr(this, p_info),
+    )
+}
 pub unsafe extern "system" fn vkAllocateCommandBuffers(
     device: vk::Device,
     p_allocate_info: *const vk::CommandBufferAllocateInfo<'_>,
@@ -2551,6 +2562,28 @@ pub unsafe extern "system" fn vkEnumeratePhysicalDeviceGroups(
         },
     )
 }
+pub unsafe extern "system" fn vkEnumeratePhysicalDeviceQueueFamilyPerformanceQueryCountersKHR(
+    physical_device: vk::PhysicalDevice,
+    queue_family_index: u32,
+    p_counter_count: *mut u32,
+    p_counters: *mut vk::PerformanceCounterKHR<'_>,
+    p_counter_descriptions: *mut vk::PerformanceCounterDescriptionKHR<'_>,
+) -> vk::Result {
+    guard::on::<crate::physical_device::PhysicalDevice, _>(
+        c"vkEnumeratePhysicalDeviceQueueFamilyPerformanceQueryCountersKHR",
+        physical_device,
+        vk::Result::ERROR_UNKNOWN,
+        |this| {
+            crate::performance::enumerate_physical_device_queue_family_performance_query_counters_khr(
+                this,
+                queue_family_index,
+                p_counter_count,
+                p_counters,
+                p_counter_descriptions,
+            )
+        },
+    )
+}
 pub unsafe extern "system" fn vkEnumeratePhysicalDeviceShaderInstrumentationMetricsARM(
     physical_device: vk::PhysicalDevice,
     p_description_count: *mut u32,
@@ -3186,6 +3219,24 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceProperties2(
         |this| crate::physical_device::get_physical_device_properties2(this, p_properties),
     )
 }
+pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyPerformanceQueryPassesKHR(
+    physical_device: vk::PhysicalDevice,
+    p_performance_query_create_info: *const vk::QueryPoolPerformanceCreateInfoKHR<'_>,
+    p_num_passes: *mut u32,
+) {
+    guard::on::<crate::physical_device::PhysicalDevice, _>(
+        c"vkGetPhysicalDeviceQueueFamilyPerformanceQueryPassesKHR",
+        physical_device,
+        (),
+        |this| {
+            crate::performance::get_physical_device_queue_family_performance_query_passes_khr(
+                this,
+                p_performance_query_create_info,
+                p_num_passes,
+            )
+        },
+    )
+}
 pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyProperties(
     physical_device: vk::PhysicalDevice,
     p_queue_family_property_count: *mut u32,
@@ -3725,6 +3776,11 @@ pub unsafe extern "system" fn vkQueueWaitIdle(queue: vk::Queue) -> vk::Result {
         crate::queue::queue_wait_idle(this)
     })
 }
+pub unsafe extern "system" fn vkReleaseProfilingLockKHR(device: vk::Device) {
+    guard::on::<crate::device::Device, _>(c"vkReleaseProfilingLockKHR", device, (), |this| {
+        crate::performance::release_profiling_lock_khr(this)
+    })
+}
 pub unsafe extern "system" fn vkReleaseSwapchainImagesKHR(
     device: vk::Device,
     p_release_info: *const vk::ReleaseSwapchainImagesInfoKHR<'_>,
@@ -3975,6 +4031,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Device,
         core: 0,
         extensions: &[ext::VK_KHR_SWAPCHAIN],
+    },
+    Entry {
+        name: c"vkAcquireProfilingLockKHR",
+        function: vkAcquireProfilingLockKHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_PERFORMANCE_QUERY],
     },
     Entry {
         name: c"vkAllocateCommandBuffers",
@@ -5762,6 +5825,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[ext::VK_KHR_DEVICE_GROUP_CREATION],
     },
     Entry {
+        name: c"vkEnumeratePhysicalDeviceQueueFamilyPerformanceQueryCountersKHR",
+        function: vkEnumeratePhysicalDeviceQueueFamilyPerformanceQueryCountersKHR as *const (),
+        level: Level::PhysicalDevice,
+        core: 0,
+        extensions: &[ext::VK_KHR_PERFORMANCE_QUERY],
+    },
+    Entry {
         name: c"vkEnumeratePhysicalDeviceShaderInstrumentationMetricsARM",
         function: vkEnumeratePhysicalDeviceShaderInstrumentationMetricsARM as *const (),
         level: Level::PhysicalDevice,
@@ -6287,6 +6357,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[ext::VK_KHR_GET_PHYSICAL_DEVICE_PROPERTIES2],
     },
     Entry {
+        name: c"vkGetPhysicalDeviceQueueFamilyPerformanceQueryPassesKHR",
+        function: vkGetPhysicalDeviceQueueFamilyPerformanceQueryPassesKHR as *const (),
+        level: Level::PhysicalDevice,
+        core: 0,
+        extensions: &[ext::VK_KHR_PERFORMANCE_QUERY],
+    },
+    Entry {
         name: c"vkGetPhysicalDeviceQueueFamilyProperties",
         function: vkGetPhysicalDeviceQueueFamilyProperties as *const (),
         level: Level::PhysicalDevice,
@@ -6593,6 +6670,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Device,
         core: 100,
         extensions: &[],
+    },
+    Entry {
+        name: c"vkReleaseProfilingLockKHR",
+        function: vkReleaseProfilingLockKHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_PERFORMANCE_QUERY],
     },
     Entry {
         name: c"vkReleaseSwapchainImagesEXT",

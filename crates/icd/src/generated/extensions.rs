@@ -122,6 +122,7 @@ pub(crate) static EXTENSIONS: &[Extension] = &[
     Extension { name: c"VK_KHR_maintenance8", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_map_memory2", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_multiview", spec_version: 1, instance: false },
+    Extension { name: c"VK_KHR_performance_query", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_pipeline_executable_properties", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_pipeline_library", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_present_id", spec_version: 1, instance: false },
@@ -298,6 +299,7 @@ pub(crate) static REQUIRED_FEATURES: &[(&str, &[&str])] = &[
     ("VK_KHR_maintenance7", &["maintenance7"]),
     ("VK_KHR_maintenance8", &["maintenance8"]),
     ("VK_KHR_multiview", &["multiview"]),
+    ("VK_KHR_performance_query", &["performanceCounterQueryPools"]),
     ("VK_KHR_pipeline_executable_properties", &["pipelineExecutableInfo"]),
     ("VK_KHR_present_id", &["presentId"]),
     ("VK_KHR_present_wait", &["presentWait"]),
@@ -446,46 +448,47 @@ pub(crate) mod id {
     pub(crate) const VK_KHR_MAINTENANCE8: usize = 115;
     pub(crate) const VK_KHR_MAP_MEMORY2: usize = 116;
     pub(crate) const VK_KHR_MULTIVIEW: usize = 117;
-    pub(crate) const VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES: usize = 118;
-    pub(crate) const VK_KHR_PIPELINE_LIBRARY: usize = 119;
-    pub(crate) const VK_KHR_PRESENT_ID: usize = 120;
-    pub(crate) const VK_KHR_PRESENT_WAIT: usize = 121;
-    pub(crate) const VK_KHR_PUSH_DESCRIPTOR: usize = 122;
-    pub(crate) const VK_KHR_RELAXED_BLOCK_LAYOUT: usize = 123;
-    pub(crate) const VK_KHR_ROBUSTNESS2: usize = 124;
-    pub(crate) const VK_KHR_SAMPLER_MIRROR_CLAMP_TO_EDGE: usize = 125;
-    pub(crate) const VK_KHR_SEPARATE_DEPTH_STENCIL_LAYOUTS: usize = 126;
-    pub(crate) const VK_KHR_SHADER_ATOMIC_INT64: usize = 127;
-    pub(crate) const VK_KHR_SHADER_CLOCK: usize = 128;
-    pub(crate) const VK_KHR_SHADER_DRAW_PARAMETERS: usize = 129;
-    pub(crate) const VK_KHR_SHADER_EXPECT_ASSUME: usize = 130;
-    pub(crate) const VK_KHR_SHADER_FLOAT16_INT8: usize = 131;
-    pub(crate) const VK_KHR_SHADER_FLOAT_CONTROLS: usize = 132;
-    pub(crate) const VK_KHR_SHADER_FLOAT_CONTROLS2: usize = 133;
-    pub(crate) const VK_KHR_SHADER_INTEGER_DOT_PRODUCT: usize = 134;
-    pub(crate) const VK_KHR_SHADER_MAXIMAL_RECONVERGENCE: usize = 135;
-    pub(crate) const VK_KHR_SHADER_NON_SEMANTIC_INFO: usize = 136;
-    pub(crate) const VK_KHR_SHADER_RELAXED_EXTENDED_INSTRUCTION: usize = 137;
-    pub(crate) const VK_KHR_SHADER_SUBGROUP_EXTENDED_TYPES: usize = 138;
-    pub(crate) const VK_KHR_SHADER_SUBGROUP_ROTATE: usize = 139;
-    pub(crate) const VK_KHR_SHADER_SUBGROUP_UNIFORM_CONTROL_FLOW: usize = 140;
-    pub(crate) const VK_KHR_SHADER_TERMINATE_INVOCATION: usize = 141;
-    pub(crate) const VK_KHR_SPIRV_1_4: usize = 142;
-    pub(crate) const VK_KHR_STORAGE_BUFFER_STORAGE_CLASS: usize = 143;
-    pub(crate) const VK_KHR_SURFACE: usize = 144;
-    pub(crate) const VK_KHR_SURFACE_PROTECTED_CAPABILITIES: usize = 145;
-    pub(crate) const VK_KHR_SWAPCHAIN: usize = 146;
-    pub(crate) const VK_KHR_SWAPCHAIN_MUTABLE_FORMAT: usize = 147;
-    pub(crate) const VK_KHR_SYNCHRONIZATION2: usize = 148;
-    pub(crate) const VK_KHR_TIMELINE_SEMAPHORE: usize = 149;
-    pub(crate) const VK_KHR_UNIFORM_BUFFER_STANDARD_LAYOUT: usize = 150;
-    pub(crate) const VK_KHR_VARIABLE_POINTERS: usize = 151;
-    pub(crate) const VK_KHR_VERTEX_ATTRIBUTE_DIVISOR: usize = 152;
-    pub(crate) const VK_KHR_VULKAN_MEMORY_MODEL: usize = 153;
-    pub(crate) const VK_KHR_WORKGROUP_MEMORY_EXPLICIT_LAYOUT: usize = 154;
-    pub(crate) const VK_KHR_XCB_SURFACE: usize = 155;
-    pub(crate) const VK_KHR_XLIB_SURFACE: usize = 156;
-    pub(crate) const VK_KHR_ZERO_INITIALIZE_WORKGROUP_MEMORY: usize = 157;
+    pub(crate) const VK_KHR_PERFORMANCE_QUERY: usize = 118;
+    pub(crate) const VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES: usize = 119;
+    pub(crate) const VK_KHR_PIPELINE_LIBRARY: usize = 120;
+    pub(crate) const VK_KHR_PRESENT_ID: usize = 121;
+    pub(crate) const VK_KHR_PRESENT_WAIT: usize = 122;
+    pub(crate) const VK_KHR_PUSH_DESCRIPTOR: usize = 123;
+    pub(crate) const VK_KHR_RELAXED_BLOCK_LAYOUT: usize = 124;
+    pub(crate) const VK_KHR_ROBUSTNESS2: usize = 125;
+    pub(crate) const VK_KHR_SAMPLER_MIRROR_CLAMP_TO_EDGE: usize = 126;
+    pub(crate) const VK_KHR_SEPARATE_DEPTH_STENCIL_LAYOUTS: usize = 127;
+    pub(crate) const VK_KHR_SHADER_ATOMIC_INT64: usize = 128;
+    pub(crate) const VK_KHR_SHADER_CLOCK: usize = 129;
+    pub(crate) const VK_KHR_SHADER_DRAW_PARAMETERS: usize = 130;
+    pub(crate) const VK_KHR_SHADER_EXPECT_ASSUME: usize = 131;
+    pub(crate) const VK_KHR_SHADER_FLOAT16_INT8: usize = 132;
+    pub(crate) const VK_KHR_SHADER_FLOAT_CONTROLS: usize = 133;
+    pub(crate) const VK_KHR_SHADER_FLOAT_CONTROLS2: usize = 134;
+    pub(crate) const VK_KHR_SHADER_INTEGER_DOT_PRODUCT: usize = 135;
+    pub(crate) const VK_KHR_SHADER_MAXIMAL_RECONVERGENCE: usize = 136;
+    pub(crate) const VK_KHR_SHADER_NON_SEMANTIC_INFO: usize = 137;
+    pub(crate) const VK_KHR_SHADER_RELAXED_EXTENDED_INSTRUCTION: usize = 138;
+    pub(crate) const VK_KHR_SHADER_SUBGROUP_EXTENDED_TYPES: usize = 139;
+    pub(crate) const VK_KHR_SHADER_SUBGROUP_ROTATE: usize = 140;
+    pub(crate) const VK_KHR_SHADER_SUBGROUP_UNIFORM_CONTROL_FLOW: usize = 141;
+    pub(crate) const VK_KHR_SHADER_TERMINATE_INVOCATION: usize = 142;
+    pub(crate) const VK_KHR_SPIRV_1_4: usize = 143;
+    pub(crate) const VK_KHR_STORAGE_BUFFER_STORAGE_CLASS: usize = 144;
+    pub(crate) const VK_KHR_SURFACE: usize = 145;
+    pub(crate) const VK_KHR_SURFACE_PROTECTED_CAPABILITIES: usize = 146;
+    pub(crate) const VK_KHR_SWAPCHAIN: usize = 147;
+    pub(crate) const VK_KHR_SWAPCHAIN_MUTABLE_FORMAT: usize = 148;
+    pub(crate) const VK_KHR_SYNCHRONIZATION2: usize = 149;
+    pub(crate) const VK_KHR_TIMELINE_SEMAPHORE: usize = 150;
+    pub(crate) const VK_KHR_UNIFORM_BUFFER_STANDARD_LAYOUT: usize = 151;
+    pub(crate) const VK_KHR_VARIABLE_POINTERS: usize = 152;
+    pub(crate) const VK_KHR_VERTEX_ATTRIBUTE_DIVISOR: usize = 153;
+    pub(crate) const VK_KHR_VULKAN_MEMORY_MODEL: usize = 154;
+    pub(crate) const VK_KHR_WORKGROUP_MEMORY_EXPLICIT_LAYOUT: usize = 155;
+    pub(crate) const VK_KHR_XCB_SURFACE: usize = 156;
+    pub(crate) const VK_KHR_XLIB_SURFACE: usize = 157;
+    pub(crate) const VK_KHR_ZERO_INITIALIZE_WORKGROUP_MEMORY: usize = 158;
 }
 
 /// Extensions promoted to core 1.1, 1.2 and 1.3: a 1.3 device can have them all.

@@ -10,6 +10,7 @@ struct Submit {
     commands: Vec<vk::CommandBufferSubmitInfo<'static>>,
     signals: Vec<vk::SemaphoreSubmitInfo<'static>>,
     flags: vk::SubmitFlags,
+    performance: vk::PerformanceQuerySubmitInfoKHR<'static>,
 }
 
 impl Submit {
@@ -65,6 +66,9 @@ impl Submit {
                 })
                 .collect(),
             flags: if protected { vk::SubmitFlags::PROTECTED } else { vk::SubmitFlags::empty() },
+            performance: vk::PerformanceQuerySubmitInfoKHR::default().counter_pass_index(
+                find::<vk::PerformanceQuerySubmitInfoKHR>(s.p_next).map_or(0, |p| p.counter_pass_index),
+            ),
         }
     }
 }
@@ -80,9 +84,10 @@ pub(crate) unsafe fn queue_submit(
         submits.push(Submit::read(s));
     }
     let infos: Vec<_> = submits
-        .iter()
+        .iter_mut()
         .map(|s| {
             vk::SubmitInfo2::default()
+                .push_next(&mut s.performance)
                 .flags(s.flags)
                 .wait_semaphore_infos(&s.waits)
                 .command_buffer_infos(&s.commands)

@@ -17,8 +17,15 @@ pub struct Mapped {
     pub words: &'static mut [u32],
 }
 
+#[allow(dead_code)] // no test uses all of it
 impl Gpu {
     pub fn new() -> Gpu {
+        Gpu::with(&[], &mut vk::PhysicalDeviceVulkan11Features::default())
+    }
+
+    /// With these extensions and features besides.
+    pub fn with(extensions: &[&std::ffi::CStr], features: &mut impl vk::ExtendsDeviceCreateInfo) -> Gpu {
+        let names: Vec<_> = extensions.iter().map(|e| e.as_ptr()).collect();
         let instance = instance(&[]);
         let physical = physical_device(&instance);
         let priorities = [1.0];
@@ -29,6 +36,8 @@ impl Gpu {
             vk::PhysicalDeviceVulkan13Features::default().synchronization2(true).dynamic_rendering(true);
         let info = vk::DeviceCreateInfo::default()
             .queue_create_infos(&queues)
+            .enabled_extension_names(&names)
+            .push_next(features)
             .push_next(&mut v12)
             .push_next(&mut v13);
         // SAFETY (here and below): handles are alive, structures outlive the calls.
