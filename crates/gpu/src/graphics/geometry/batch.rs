@@ -35,11 +35,34 @@ impl Batch {
         self.statistics = Statistics::default();
     }
 
+    /// Makes room for so many more primitives and planes, in large pages where there are any: tiles read primitives
+    /// from all over it. Without memory for that, nothing happens.
+    pub fn make_room(&mut self, prims: usize, planes: usize) {
+        let _ = self.prims.try_reserve_exact(prims);
+        let _ = self.planes.try_reserve_exact(planes);
+        large_pages(&self.prims);
+        large_pages(&self.planes);
+    }
+
     /// Bytes of memory held.
     fn bytes(&self) -> usize {
         self.prims.capacity() * size_of::<Prim>()
             + self.planes.capacity() * size_of::<Plane>()
             + self.pixels.capacity() * size_of::<[i32; 2]>()
+    }
+}
+
+/// Asks for large pages where memory has not been touched yet.
+fn large_pages<T>(v: &Vec<T>) {
+    const PAGE: usize = 2 << 20;
+    let first = (v.as_ptr() as usize + v.len() * size_of::<T>()).next_multiple_of(PAGE);
+    let end = (v.as_ptr() as usize + v.capacity() * size_of::<T>()) / PAGE * PAGE;
+    if first < end {
+        // SAFETY: advice on pages that are the vector's; contents stay. Where it isn't taken nothing is lost.
+        #[cfg(target_os = "linux")]
+        unsafe {
+            libc::madvise(first as *mut _, end - first, libc::MADV_HUGEPAGE);
+        }
     }
 }
 

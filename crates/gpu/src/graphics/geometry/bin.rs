@@ -134,7 +134,7 @@ impl Bins {
     /// Calls `f(tile, entry)` for each tile that a primitive may touch.
     #[inline(always)]
     fn touch(&self, p: &Prim, index: u32, pixels: &[[i32; 2]], area: Rect, mut f: impl FnMut(u32, u32)) {
-        let b = p.bounds.intersect(&area);
+        let b = p.bounds.rect().intersect(&area);
         if b.is_empty() || p.layer as u32 >= self.layers {
             return;
         }

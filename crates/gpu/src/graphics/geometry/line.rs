@@ -6,7 +6,7 @@ use super::Batch;
 use super::plane::{Gradients, Placed, varyings};
 use super::raster::{Rasterizer, Source, edge, pixels, top_left};
 use super::vertex::Vertices;
-use crate::graphics::prim::{Edge, Plane, Prim, Shape};
+use crate::graphics::prim::{Bounds, Edge, Plane, Prim, Shape};
 use crate::graphics::state::Rect;
 use ash::vk;
 
@@ -128,7 +128,7 @@ impl Rasterizer<'_> {
                 out.prims.push(Prim {
                     shape,
                     edges: [sides[0], start, sides[1], end],
-                    bounds,
+                    bounds: Bounds::new(bounds),
                     ..blank.clone()
                 });
             }
@@ -186,7 +186,7 @@ impl Rasterizer<'_> {
             edges,
             edge_count: if self.single { 0 } else { 4 },
             front,
-            bounds,
+            bounds: Bounds::new(bounds),
             origin: g.origin,
             z: g.plane([p.window[2] as f64 + bias; 3]),
             w: g.plane([p.w; 3]),

@@ -171,6 +171,9 @@ fn with_scratch<R>(f: impl FnOnce(&mut Scratch) -> R) -> R {
     result
 }
 
+/// Primitives for which room is made beforehand.
+const MOST: u64 = 1 << 22;
+
 /// One call of a draw, ready to be run chunk by chunk.
 struct Work<'a> {
     assembly: Assembly,
@@ -263,6 +266,8 @@ pub fn run(
     let threads = (shared.threads as u64).min(chunks) as usize;
     // A stipple pattern goes on from chunk to chunk.
     if threads <= 1 || strips {
+        let expected = work.assembly.total.min(MOST) as usize;
+        out.make_room(expected, expected * outputs.planes());
         return with_worker(shared, |worker| {
             with_scratch(|scratch| {
                 let mut stipple = Stipple::default();

@@ -14,9 +14,6 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use wave::Fault;
 use wave::graphics::Job;
 
-/// Primitives for which room is made beforehand.
-const MOST: u64 = 1 << 22;
-
 /// Numbers of primitives, planes and pixels.
 type Counts = [usize; 3];
 
@@ -89,10 +86,9 @@ fn moved(prim: &Prim, p: &Piece, at: Counts) -> Prim {
 pub fn run(shared: &Shared, threads: usize, work: &Work, job: &Job, out: &mut Batch) -> Result<(), Fault> {
     let chunks = work.assembly.chunks();
     let first: Counts = [out.prims.len(), out.planes.len(), out.pixels.len()];
-    let expected = work.assembly.total.min(MOST) as usize;
+    let expected = work.assembly.total.min(super::MOST) as usize;
     // Without room, everything is appended in the end.
-    let _ = out.prims.try_reserve(expected);
-    let _ = out.planes.try_reserve(expected * work.outputs.planes());
+    out.make_room(expected, expected * work.outputs.planes());
     let room = Room {
         prims: out.prims.as_mut_ptr(),
         planes: out.planes.as_mut_ptr(),

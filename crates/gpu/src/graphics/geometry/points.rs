@@ -7,7 +7,7 @@ use super::line::POINT_SIZES;
 use super::plane::FURTHEST;
 use super::raster::{Rasterizer, pixels};
 use super::vertex::{Vertices, code};
-use crate::graphics::prim::{Edge, Plane, Prim, Shape};
+use crate::graphics::prim::{Bounds, Edge, Plane, Prim, Shape};
 
 by_level! {
     /// Points of a chunk, in order.
@@ -75,7 +75,7 @@ fn body(r: &Rasterizer, v: &Vertices, chunk: &Assembled, out: &mut Batch) {
             edge_count: 0,
             front: true,
             viewport: 0,
-            bounds,
+            bounds: Bounds::new(bounds),
             origin: [origin[0] as f32, origin[1] as f32],
             z: constant(window[2]),
             w: constant(w as f32),

@@ -7,7 +7,7 @@ use super::line::Stipple;
 use super::plane::{Bias, Gradients, Placed, varyings};
 use super::vertex::{ClipZ, Outputs, Vertices, code};
 use super::viewport::{Map, snap};
-use crate::graphics::prim::{Edge, Plane, Prim, Shape};
+use crate::graphics::prim::{Bounds, Edge, Plane, Prim, Shape};
 use crate::graphics::state::{Rect, State};
 use ash::vk;
 
@@ -242,7 +242,7 @@ impl<'a> Rasterizer<'a> {
                         edges,
                         edge_count: 3,
                         front,
-                        bounds,
+                        bounds: Bounds::new(bounds),
                         origin: g.origin,
                         z: zp,
                         w: g.plane(base.map(|p| p.w)),
@@ -306,7 +306,7 @@ impl<'a> Rasterizer<'a> {
             edge_count: 4,
             front: true,
             viewport: s.viewport as u8,
-            bounds: Rect::default(),
+            bounds: Bounds::default(),
             origin: [0.0; 2],
             z: Plane::default(),
             w: Plane::default(),

@@ -13,7 +13,7 @@ use super::line::Stipple;
 use super::plane::FURTHEST;
 use super::raster::{Rasterizer, pixels};
 use super::vertex::{Vertices, code};
-use crate::graphics::prim::{Edge, Plane, Prim, Shape};
+use crate::graphics::prim::{Bounds, Edge, Plane, Prim, Shape};
 use crate::graphics::state::Rect;
 use ash::vk;
 
@@ -327,7 +327,7 @@ fn flush(r: &Rasterizer, v: &Vertices, chunk: &Assembled, group: &mut Group, out
             edge_count: 3,
             front: positive[i] == clockwise,
             viewport: 0,
-            bounds: Rect { x0: box0[0][i], y0: box0[1][i], x1: box1[0][i], y1: box1[1][i] },
+            bounds: Bounds::new(Rect { x0: box0[0][i], y0: box0[1][i], x1: box1[0][i], y1: box1[1][i] }),
             origin: [origin[0][i], origin[1][i]],
             z: Plane { at: zp.at[i], dx: zp.dx[i], dy: zp.dy[i] },
             w: Plane { at: wp.at[i], dx: wp.dx[i], dy: wp.dy[i] },

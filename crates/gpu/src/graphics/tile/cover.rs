@@ -54,7 +54,7 @@ impl Cover {
         single: bool,
     ) -> bool {
         let c = self;
-        let b = &p.bounds;
+        let b = &p.bounds.rect();
         c.bounds = Rect {
             x0: (b.x0 - origin[0]).max(0),
             y0: (b.y0 - origin[1]).max(0),

@@ -25,11 +25,12 @@ pub unsafe fn list<S: Simd>(
     samples: usize,
     out: &mut Covered,
 ) -> bool {
+    let b = p.bounds.rect();
     let b = Rect {
-        x0: (p.bounds.x0 - origin[0]).max(0),
-        y0: (p.bounds.y0 - origin[1]).max(0),
-        x1: (p.bounds.x1 - origin[0]).min(TILE),
-        y1: (p.bounds.y1 - origin[1]).min(TILE),
+        x0: (b.x0 - origin[0]).max(0),
+        y0: (b.y0 - origin[1]).max(0),
+        x1: (b.x1 - origin[0]).min(TILE),
+        y1: (b.y1 - origin[1]).min(TILE),
     };
     if b.x1 - b.x0 > MOST || b.y1 - b.y0 > MOST {
         return false;

@@ -148,14 +148,10 @@ impl<'a> Task<'a> {
             let e = entries[i];
             let number = index(e);
             let prim = &item.batch.prims[number as usize];
-            // A tile's primitives lie anywhere: they are on their way before they are looked at, and so are the planes
-            // that shading will want.
+            // A tile's primitives lie anywhere: what coverage wants of them is on its way before they are looked at.
             if let Some(next) = entries.get(ahead) {
-                prefetch(item.batch.prims.as_ptr().wrapping_add(index(*next) as usize));
+                prefetch(item.batch.prims.as_ptr().wrapping_add(index(*next) as usize).cast::<Line>());
             }
-            let planes = item.batch.planes.as_ptr().wrapping_add(prim.planes as usize);
-            prefetch(planes);
-            prefetch(planes.wrapping_add(plan.varyings.saturating_sub(1)));
             if prim.shape == Shape::Pixels {
                 self.pixels::<S>(item, prim, number)?;
                 continue;
@@ -164,7 +160,7 @@ impl<'a> Task<'a> {
                 self.smooth::<S>(item, prim, number)?;
                 continue;
             }
-            let b = &prim.bounds;
+            let b = &prim.bounds.rect();
             if prim.edge_count == 0 && b.x1 - b.x0 == 1 && b.y1 - b.y0 == 1 {
                 // One pixel: a point.
                 let (x, y) = (b.x0 - origin[0], b.y0 - origin[1]);
@@ -226,7 +222,7 @@ impl<'a> Task<'a> {
     unsafe fn pixels<S: Simd>(&mut self, item: &Item, prim: &Prim, index: u32) -> Result<(), Fault> {
         let (first, count) = prim.pixels();
         for &[x, y] in &item.batch.pixels[first as usize..(first + count) as usize] {
-            let b = &prim.bounds;
+            let b = &prim.bounds.rect();
             let (tx, ty) = (x - self.origin[0], y - self.origin[1]);
             let inside = x >= b.x0 && x < b.x1 && y >= b.y0 && y < b.y1;
             if inside && (0..TILE).contains(&tx) && (0..TILE).contains(&ty) {
@@ -259,6 +255,7 @@ impl<'a> Task<'a> {
             if quads == 0 {
                 return Ok(());
             }
+            item.soon(prim);
             if !self.packer.add(plan.warps, index, block, quads, mask, None, None) {
                 self.shade(item)?;
                 self.packer.add(plan.warps, index, block, quads, mask, None, None);
@@ -302,6 +299,7 @@ impl<'a> Task<'a> {
         if !plan.shades {
             return Ok(());
         }
+        item.soon(prim);
         let smooth = item.smooth().then_some(self.coverage);
         if plan.reads_tile && self.packer.overlaps(block, quads(any)) {
             self.shade(item)?;
@@ -518,18 +516,20 @@ impl<'a> Task<'a> {
 /// Primitives between the one that is looked at and the one that is fetched.
 const AHEAD: usize = 16;
 
-/// Asks for a thing from memory, up to two lines of it.
+/// A line of cache.
+type Line = [u8; 64];
+
+/// Asks for a line from memory.
 #[inline(always)]
-fn prefetch<T>(p: *const T) {
+fn prefetch(p: *const Line) {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: a hint; any address will do.
     unsafe {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         _mm_prefetch::<_MM_HINT_T0>(p.cast());
-        if size_of::<T>() > 64 {
-            _mm_prefetch::<_MM_HINT_T0>(p.cast::<i8>().wrapping_add(64));
-        }
     }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = p;
 }
 
 /// Quads of a block with a lane in `m`.
@@ -599,6 +599,14 @@ pub unsafe fn warp<'a, S: Simd>(item: &'a Item, slot: &'a Slot, origin: [i32; 2]
 }
 
 impl Item {
+    /// Asks for what shading will want of a primitive.
+    #[inline(always)]
+    fn soon(&self, p: &Prim) {
+        prefetch(std::ptr::from_ref(p).cast::<Line>().wrapping_add(1));
+        let planes = self.batch.planes.as_ptr().wrapping_add(p.planes as usize);
+        prefetch(planes.cast());
+        prefetch(planes.wrapping_add(self.plan.varyings.saturating_sub(1)).cast());
+    }
     /// Bounds of a primitive's depth over a square of `side` pixels, as the tile holds it.
     #[inline(always)]
     fn depths(&self, p: &Prim, corner: [i32; 2], side: i32) -> [f32; 2] {

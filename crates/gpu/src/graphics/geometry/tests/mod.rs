@@ -220,7 +220,7 @@ fn at(x: f32, y: f32, z: f32, value: f32) -> [f32; 5] {
 /// Whether a pixel's centre is covered.
 fn covers(b: &Batch, p: &Prim, x: i32, y: i32) -> bool {
     use crate::graphics::prim::Shape;
-    let r = p.bounds;
+    let r = p.bounds.rect();
     if x < r.x0 || x >= r.x1 || y < r.y0 || y >= r.y1 {
         return false;
     }

@@ -62,7 +62,7 @@ fn culling_and_facing() {
     s.state.viewports[0].height = -256.0;
     let b = s.run();
     assert!(b.prims[0].front);
-    assert_eq!(b.prims[0].bounds, Rect { x0: 10, y0: 236, x1: 20, y1: 246 });
+    assert_eq!(b.prims[0].bounds.rect(), Rect { x0: 10, y0: 236, x1: 20, y1: 246 });
     // No area, nothing to see.
     let flat = [at(10.0, 10.0, 0.0, 0.0), at(20.0, 20.0, 0.0, 0.0), at(30.0, 30.0, 0.0, 0.0)];
     assert_eq!(Scene::new(T::TRIANGLE_LIST, &flat).run().prims.len(), 0);
@@ -135,7 +135,7 @@ fn vertices_behind_the_eye() {
     let b = s.run();
     assert!(!b.prims.is_empty());
     for p in &b.prims {
-        assert!(p.bounds.y0 >= 127 && p.bounds.x0 >= 127, "{:?}", p.bounds);
+        assert!(p.bounds.rect().y0 >= 127 && p.bounds.rect().x0 >= 127, "{:?}", p.bounds);
         for e in &p.edges[..3] {
             assert!(e.a.abs() <= 1 << 23 && e.b.abs() <= 1 << 23);
         }
@@ -246,7 +246,7 @@ fn layers_and_viewports_of_the_provoking_vertex() {
     s.state.viewports.push(second);
     s.state.scissors.push(AREA);
     let b = s.run();
-    assert_eq!((b.prims[0].viewport, b.prims[0].bounds), (1, Rect { x0: 128, y0: 0, x1: 192, y1: 64 }));
+    assert_eq!((b.prims[0].viewport, b.prims[0].bounds.rect()), (1, Rect { x0: 128, y0: 0, x1: 192, y1: 64 }));
 }
 
 /// Many triangles, some of them clipped, most overlapping several tiles.

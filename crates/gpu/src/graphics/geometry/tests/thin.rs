@@ -140,7 +140,7 @@ fn points() {
     let b = s.run();
     let p = &b.prims[0];
     // 8.5 to 12.5: left and top sides run through centres that are in.
-    assert_eq!(p.bounds, Rect { x0: 8, y0: 18, x1: 12, y1: 22 });
+    assert_eq!(p.bounds.rect(), Rect { x0: 8, y0: 18, x1: 12, y1: 22 });
     assert_eq!(pixels_of(&b).len(), 16);
     assert!(!p.point);
     assert_eq!(b.planes, [Plane { at: 4.0, dx: 0.0, dy: 0.0 }]);
