@@ -246,7 +246,10 @@ fn layers_and_viewports_of_the_provoking_vertex() {
     s.state.viewports.push(second);
     s.state.scissors.push(AREA);
     let b = s.run();
-    assert_eq!((b.prims[0].viewport, b.prims[0].bounds.rect()), (1, Rect { x0: 128, y0: 0, x1: 192, y1: 64 }));
+    assert_eq!(
+        (b.prims[0].viewport, b.prims[0].bounds.rect()),
+        (1, Rect { x0: 128, y0: 0, x1: 192, y1: 64 })
+    );
 }
 
 /// Many triangles, some of them clipped, most overlapping several tiles.
