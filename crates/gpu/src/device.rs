@@ -63,6 +63,8 @@ struct Inner {
     finished: AtomicU64,
     /// Modelled end of what has finished.
     latest: AtomicU64,
+    /// For the thread, once it starts.
+    ledger: parking_lot::Mutex<Option<crate::ledger::Ledger>>,
     wake: parking_lot::Condvar,
 }
 
@@ -103,14 +105,16 @@ impl Device {
             model: counters::model::current(),
             watchdog: watchdog(),
         });
-        let queues = (0..queue_count)
-            .map(|_| Queue {
+        let queues = crate::ledger::open(queue_count)
+            .into_iter()
+            .map(|ledger| Queue {
                 inner: Arc::new(Inner {
                     shared: shared.clone(),
                     work: Default::default(),
                     submitted: AtomicU64::new(0),
                     finished: AtomicU64::new(0),
                     latest: AtomicU64::new(1),
+                    ledger: parking_lot::Mutex::new(ledger),
                     wake: Default::default(),
                 }),
                 thread: Default::default(),
@@ -167,7 +171,7 @@ impl Queue {
 
 impl Inner {
     fn run(self: Arc<Self>) {
-        let mut executor = Executor::new(self.shared.clone());
+        let mut executor = Executor::new(self.shared.clone(), self.ledger.lock().take());
         loop {
             let next = {
                 let mut work = self.work.lock();

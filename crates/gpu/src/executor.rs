@@ -5,6 +5,7 @@ use crate::count;
 use crate::device::Shared;
 use crate::graphics::run::{Blame, PassRun};
 use crate::host::DeviceHost;
+use crate::ledger::Ledger;
 use crate::query::Queries;
 use crate::time::Line;
 use crate::transfer;
@@ -34,11 +35,12 @@ pub struct Executor {
     queries: Queries,
     /// Where this queue's work lies in modelled time.
     pub line: Line,
+    ledger: Option<Ledger>,
 }
 
 impl Executor {
-    pub fn new(shared: Arc<Shared>) -> Executor {
-        Executor { queries: Queries::new(shared.clone()), shared, pass: None, line: Line::default() }
+    pub fn new(shared: Arc<Shared>, ledger: Option<Ledger>) -> Executor {
+        Executor { queries: Queries::new(shared.clone()), shared, pass: None, line: Line::default(), ledger }
     }
 
     /// Performance queries in what follows measure this pass.
@@ -82,12 +84,16 @@ impl Executor {
             }),
             Command::EndRendering => {
                 if let Some(p) = self.pass.take() {
+                    let name = p.name();
                     let (result, mut epochs) = p.end(&self.shared, &self.line);
                     epochs.current()[Event::MainJobs] += 1;
                     let all = epochs.all();
                     let [binning, _, main] = count::ticks(&all, self.shared.model);
                     let spans = self.line.pass(binning, main);
                     self.queries.pass_ended(&epochs, &spans);
+                    if let Some(l) = &mut self.ledger {
+                        l.add("render pass", name, &all);
+                    }
                     if let Err(b) = result {
                         self.blame(b);
                     }
@@ -167,7 +173,8 @@ impl Executor {
                 }
             }
             Command::Execute(lists) => lists.iter().for_each(|l| self.run(l)),
-            Command::BeginLabel(_) | Command::EndLabel => {}
+            Command::BeginLabel(name) => self.ledger.iter_mut().for_each(|l| l.begin_label(name)),
+            Command::EndLabel => self.ledger.iter_mut().for_each(Ledger::end_label),
         }
     }
 
@@ -242,6 +249,10 @@ impl Executor {
         counts[Event::ComputeJobs] = 1;
         counts[Event::ComputeTasks] = total;
         self.workload(&counts);
+        if let Some(l) = &mut self.ledger {
+            let [x, y, z] = groups;
+            l.add("dispatch", format!("{} {x}x{y}x{z}", d.pipeline.name), &counts);
+        }
         if let Some(f) = fault.into_inner() {
             self.blame((f, "compute", d.pipeline.name.clone()));
         }

@@ -15,6 +15,7 @@ pub mod host;
 pub mod image;
 mod image_op;
 pub mod instrumentation;
+pub mod ledger;
 pub mod memory;
 pub mod pipeline;
 pub mod query;

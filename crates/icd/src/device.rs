@@ -145,6 +145,7 @@ pub(crate) unsafe fn destroy_device(device: vk::Device, _: *const vk::Allocation
         for q in &d.queues {
             object::destroy::<Queue>(q.handle);
         }
+        gpu::ledger::write();
     }
 }
 

@@ -3,6 +3,7 @@
 mod annotate;
 mod city;
 mod demo;
+mod diff;
 mod info;
 mod instrument;
 mod picture;
@@ -25,10 +26,15 @@ enum Task {
     Info,
     /// Run a program on Tuff: sets VK_DRIVER_FILES and VK_ICD_FILENAMES for it.
     Run {
+        /// Write what every workload cost to this file (JSON, the same on every run).
+        #[arg(long)]
+        counters: Option<std::path::PathBuf>,
         /// The program and its arguments.
         #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
         program: Vec<String>,
     },
+    /// Compare two files of `run --counters`; fails when something got dearer than allowed.
+    Diff(diff::Args),
     /// Mark every basic block of a SPIR-V module: with marks that Tuff counts, or with atomics for any driver.
     Instrument(instrument::Args),
     /// Print a module's SPIR-V, and its source where it has lines, with what each basic block cost.
@@ -48,7 +54,8 @@ fn main() -> ExitCode {
         Task::Info => info::run(),
         Task::Instrument(args) => instrument::run(&args),
         Task::Annotate(args) => annotate::run(&args),
-        Task::Run { program } => run(&program),
+        Task::Diff(args) => diff::run(&args),
+        Task::Run { program, counters } => run(&program, counters),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
@@ -60,7 +67,7 @@ fn main() -> ExitCode {
 }
 
 /// Becomes the program; returns only if that is impossible.
-fn run(program: &[String]) -> client::Result<()> {
+fn run(program: &[String], counters: Option<std::path::PathBuf>) -> client::Result<()> {
     use std::os::unix::process::CommandExt;
     let icd = client::drivers::tuff_icd();
     let library = client::drivers::library_of(&icd)?;
@@ -68,10 +75,14 @@ fn run(program: &[String]) -> client::Result<()> {
         let line = format!("{} is not built: cargo build --release -p icd", library.display());
         return Err(client::Error(line));
     }
-    let error = std::process::Command::new(&program[0])
-        .args(&program[1..])
-        .env("VK_DRIVER_FILES", &icd)
-        .env("VK_ICD_FILENAMES", &icd)
-        .exec();
+    let mut command = std::process::Command::new(&program[0]);
+    command.args(&program[1..]).env("VK_DRIVER_FILES", &icd).env("VK_ICD_FILENAMES", &icd);
+    if let Some(file) = counters {
+        // The program may change its directory.
+        let file =
+            std::path::absolute(&file).map_err(|e| client::Error(format!("{}: {e}", file.display())))?;
+        command.env("TUFF_COUNTERS", file);
+    }
+    let error = command.exec();
     Err(client::Error(format!("{}: {error}", program[0])))
 }

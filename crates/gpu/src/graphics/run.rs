@@ -67,6 +67,12 @@ impl PassRun {
     fn view_mask(&self) -> u32 {
         self.rendering.subpasses.get(self.subpass).map_or(0, |s| s.view_mask)
     }
+    /// For people: size, layers and attachments.
+    pub fn name(&self) -> String {
+        let r = &self.rendering;
+        let (w, h) = (r.area.x1 - r.area.x0, r.area.y1 - r.area.y0);
+        format!("{w}x{h}x{} of {} attachments", r.layers, r.attachments.len())
+    }
     /// Views of the current subpass: queries take as many.
     pub fn views(&self) -> u32 {
         self.view_mask().count_ones().max(1)

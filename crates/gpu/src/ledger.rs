@@ -1,0 +1,178 @@
+//! What a whole program cost, workload by workload, for `tuff run --counters`: the driver writes it to the file that
+//! `TUFF_COUNTERS` names when devices are destroyed and when the process ends.
+//!
+//! Equal workloads (kind, labels around them, name) are added up, in the order of their first appearance. Nothing in
+//! the file depends on the host's clock or threads.
+
+use counters::{Counts, Value};
+use parking_lot::Mutex;
+use std::collections::HashMap;
+use std::fmt::Write;
+use std::path::PathBuf;
+use std::sync::{LazyLock, Once};
+
+/// What a workload is.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Key {
+    /// `dispatch`, `render pass` or `transfer`.
+    pub kind: &'static str,
+    /// VK_EXT_debug_utils labels of the command buffer, outermost first, with `/` between them.
+    pub label: String,
+    /// Entry point and workgroups, or size and attachments.
+    pub name: String,
+}
+
+#[derive(Default)]
+struct Queue {
+    rows: Vec<(Key, u64, Counts)>,
+    index: HashMap<Key, usize>,
+}
+
+/// By device, in order of creation, and queue.
+static DEVICES: Mutex<Vec<Vec<Queue>>> = Mutex::new(Vec::new());
+static FILE: LazyLock<Option<PathBuf>> =
+    LazyLock::new(|| std::env::var_os("TUFF_COUNTERS").filter(|f| !f.is_empty()).map(PathBuf::from));
+
+/// Where a queue writes what it did.
+pub struct Ledger {
+    device: usize,
+    queue: usize,
+    labels: Vec<String>,
+}
+
+/// Ledgers of a new device's queues; `None` when nobody asked for them.
+pub fn open(queues: usize) -> Vec<Option<Ledger>> {
+    if FILE.is_none() {
+        return (0..queues).map(|_| None).collect();
+    }
+    static AT_EXIT: Once = Once::new();
+    extern "C" fn at_exit() {
+        write();
+    }
+    // SAFETY: the function needs nothing that is gone when a process ends.
+    AT_EXIT.call_once(|| unsafe {
+        libc::atexit(at_exit);
+    });
+    let mut devices = DEVICES.lock();
+    devices.push((0..queues).map(|_| Queue::default()).collect());
+    let device = devices.len() - 1;
+    (0..queues).map(|queue| Some(Ledger { device, queue, labels: vec![] })).collect()
+}
+
+impl Ledger {
+    pub fn begin_label(&mut self, name: &str) {
+        self.labels.push(name.to_string());
+    }
+    pub fn end_label(&mut self) {
+        self.labels.pop();
+    }
+    pub fn add(&mut self, kind: &'static str, name: String, counts: &Counts) {
+        let key = Key { kind, label: self.labels.join("/"), name };
+        let mut devices = DEVICES.lock();
+        let q = &mut devices[self.device][self.queue];
+        let at = *q.index.entry(key.clone()).or_insert_with(|| {
+            q.rows.push((key, 0, Counts::default()));
+            q.rows.len() - 1
+        });
+        q.rows[at].1 += 1;
+        q.rows[at].2.add(counts);
+    }
+}
+
+/// Writes the file, if one is wanted.
+pub fn write() {
+    let Some(file) = &*FILE else { return };
+    let text = json(&DEVICES.lock());
+    if let Err(e) = std::fs::write(file, text) {
+        eprintln!("tuff: TUFF_COUNTERS={}: {e}", file.display());
+    }
+}
+
+fn json(devices: &[Vec<Queue>]) -> String {
+    let mut total = Counts::default();
+    devices.iter().flatten().flat_map(|q| &q.rows).for_each(|r| total.add(&r.2));
+    let mut s = String::new();
+    let _ = write!(s, "{{\n  \"gpu\": {},\n  \"total\": ", quoted(&counters::model::current().name));
+    values(&mut s, &total, true);
+    s.push_str(",\n  \"workloads\": [");
+    let mut first = true;
+    for (d, device) in devices.iter().enumerate() {
+        for (q, queue) in device.iter().enumerate() {
+            for (key, times, counts) in &queue.rows {
+                s.push_str(if first { "\n" } else { ",\n" });
+                first = false;
+                let _ = write!(
+                    s,
+                    "    {{\"device\": {d}, \"queue\": {q}, \"kind\": {}, \"label\": {}, \"name\": {}, \"times\": \
+                     {times}, \"counters\": ",
+                    quoted(key.kind),
+                    quoted(&key.label),
+                    quoted(&key.name)
+                );
+                values(&mut s, counts, false);
+                s.push('}');
+            }
+        }
+    }
+    s.push_str("\n  ]\n}\n");
+    s
+}
+
+/// All counters that are reported, with the cycles they would take alone; without `zeros` only those that are not 0.
+fn values(s: &mut String, counts: &Counts, zeros: bool) {
+    let model = counters::model::current();
+    let mut c = *counts;
+    crate::count::add_cycles(&mut c, model);
+    s.push('{');
+    let mut first = true;
+    for k in counters::catalogue::reported() {
+        let v = k.value(&c, model);
+        let zero = matches!(v, Value::Uint64(0)) || v == Value::Float64(0.0);
+        if zero && !zeros {
+            continue;
+        }
+        s.push_str(if first { "" } else { ", " });
+        first = false;
+        let _ = match v {
+            Value::Uint64(v) => write!(s, "\"{}\": {v}", k.machine),
+            Value::Float64(v) if v.is_finite() => write!(s, "\"{}\": {v}", k.machine),
+            Value::Float64(_) => write!(s, "\"{}\": null", k.machine),
+        };
+    }
+    s.push('}');
+}
+
+fn quoted(text: &str) -> String {
+    let mut s = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => s.extend(['\\', c]),
+            c if (c as u32) < 0x20 => {
+                let _ = write!(s, "\\u{:04x}", c as u32);
+            }
+            c => s.push(c),
+        }
+    }
+    s.push('"');
+    s
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use counters::Event;
+
+    #[test]
+    fn equal_workloads_are_added_up_and_strings_are_quoted() {
+        let mut c = Counts::default();
+        c[Event::InputVertices] = 3;
+        let key = Key { kind: "dispatch", label: "a\"\n".into(), name: String::new() };
+        let q = Queue { rows: vec![(key, 2, c)], index: HashMap::new() };
+        let text = json(&[vec![q]]);
+        assert!(
+            text.contains(r#""kind": "dispatch", "label": "a\"\u000a", "name": "", "times": 2"#),
+            "{text}"
+        );
+        assert!(text.contains(r#""TuffInputVertices": 3"#), "{text}");
+    }
+}
