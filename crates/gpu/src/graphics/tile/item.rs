@@ -85,6 +85,10 @@ pub struct Plan {
     pub opaque: bool,
     /// Draws behind it that show nothing need not run: no side effects, no counts, no depth.
     pub hideable: bool,
+    /// Blocks that are covered wholly go the way of `run`: one sample, nothing between shading and blending.
+    pub plain: bool,
+    /// An input is interpolated with perspective.
+    pub perspective: bool,
 }
 
 /// One colour attachment of a draw.
@@ -169,6 +173,10 @@ impl Plan {
         let samples = (s.samples.count as usize).clamp(1, MAX_SAMPLES);
         let per_sample = samples > 1
             && (none.per_sample || s.samples.min_shading.is_some_and(|m| m * samples as f32 > 1.0));
+        let fills = p.fragment.as_ref().map_or(Vec::new(), |f| Fill::plan(f));
+        let alters_alpha = s.samples.alpha_to_one
+            || s.raster.line_mode == ash::vk::LineRasterizationModeEXT::RECTANGULAR_SMOOTH;
+        let late = late || alpha || none.writes_sample_mask;
         let side_effects = none.writes_memory || counted;
         Plan {
             tests,
@@ -177,8 +185,6 @@ impl Plan {
             stencil: sub.stencil,
             shades,
             varyings: p.fragment.as_ref().map_or(0, |f| f.interface.varyings.len()),
-            fills: p.fragment.as_ref().map_or(Vec::new(), |f| Fill::plan(f)),
-            warps: p.fragment.as_deref().map_or(1, |f| (f.lanes as usize / 16).min(WARPS)),
             samples,
             locations: sample_locations(samples as u32),
             sample_mask: s.samples.mask,
@@ -194,9 +200,8 @@ impl Plan {
                 && s.samples.mask & 1 != 0
                 && s.raster.line_mode != ash::vk::LineRasterizationModeEXT::RECTANGULAR_SMOOTH,
             counts_early: none.early_tests,
-            late: late || alpha || none.writes_sample_mask,
-            alters_alpha: s.samples.alpha_to_one
-                || s.raster.line_mode == ash::vk::LineRasterizationModeEXT::RECTANGULAR_SMOOTH,
+            late,
+            alters_alpha,
             frag_depth: output(FRAG_DEPTH).filter(|_| none.depth != DepthMode::Unwritten),
             stencil_ref: output(STENCIL_REF),
             mask_out: output(SAMPLE_MASK),
@@ -210,6 +215,10 @@ impl Plan {
                 && s.samples.mask & 1 != 0
                 && sub.colors.iter().filter(|a| a.is_some()).count() == colors.len(),
             hideable: !side_effects && tests.idle() && samples == 1,
+            plain: samples == 1 && !late && !alters_alpha && !none.reads_tile,
+            perspective: fills.iter().any(|f| matches!(f, Fill::Varying { perspective: true, .. })),
+            warps: p.fragment.as_deref().map_or(1, |f| (f.lanes as usize / 16).min(WARPS)),
+            fills,
             colors,
         }
     }

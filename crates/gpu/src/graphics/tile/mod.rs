@@ -6,6 +6,7 @@
 
 pub mod blend;
 mod blend8;
+mod by_alpha;
 pub mod clear;
 pub mod cover;
 pub mod depth;
@@ -19,6 +20,7 @@ pub mod layout;
 mod level;
 pub mod packer;
 pub mod resolve;
+pub mod run;
 mod small;
 pub mod target;
 pub mod task;

@@ -1,5 +1,6 @@
 //! One tile of one layer: load, all draws of all subpasses, resolve, store.
 
+use super::blend::Row;
 use super::cover::{Cover, Covered, MAX_SAMPLES};
 use super::fill::{self, Warp};
 use super::hiz::Hiz;
@@ -7,9 +8,11 @@ use super::item::{Item, When};
 use super::late::after;
 use super::layout::{BLOCKS, LANE_X, LANE_Y, QUAD_X, QUAD_Y, SIDE, TILE, sample_locations};
 use super::packer::{Packer, Slot};
+use super::run;
 use super::small;
 use super::target::{Plane, Targets};
 use crate::graphics::prim::{Prim, Shape};
+use std::mem::MaybeUninit;
 use std::sync::atomic::Ordering::Relaxed;
 use wave::graphics::Job;
 use wave::{Fault, Host, Level, Simd, Worker};
@@ -166,6 +169,10 @@ impl<'a> Task<'a> {
                 {
                     continue;
                 }
+                if plan.plain && plan.simple && self.cover.whole() {
+                    self.whole(item, number, hidden)?;
+                    continue;
+                }
                 self.cover.list::<S>(self.covered);
             }
             for k in 0..self.covered.count {
@@ -175,6 +182,40 @@ impl<'a> Task<'a> {
                     self.block::<S>(item, prim, number, b, &masks)?;
                 }
             }
+        }
+        Ok(())
+    }
+
+    /// A primitive that covers the whole tile and is not tested.
+    unsafe fn whole(&mut self, item: &Item, index: u32, hidden: Option<&Blocks>) -> Result<(), Fault> {
+        if let Some(h) = hidden {
+            for b in (0..BLOCKS).filter(|b| h[b / 64] >> (b % 64) & 1 == 0) {
+                self.full(item, index, b)?;
+            }
+            return Ok(());
+        }
+        self.passed += if item.plan.counts_early { 16 * BLOCKS as u64 } else { 0 };
+        let mut b = 0;
+        while b < BLOCKS {
+            let n = self.packer.add_stretch(item.plan.warps, index, b, BLOCKS - b);
+            if n == 0 {
+                self.shade(item)?;
+            }
+            b += n;
+        }
+        Ok(())
+    }
+
+    /// A block all of whose pixels are left, of a plain draw: into the wave.
+    #[inline(always)]
+    unsafe fn full(&mut self, item: &Item, index: u32, block: usize) -> Result<(), Fault> {
+        let plan = &item.plan;
+        if plan.counts_early {
+            self.passed += 16;
+        }
+        if !self.packer.add_full(plan.warps, index, block) {
+            self.shade(item)?;
+            self.packer.add_full(plan.warps, index, block);
         }
         Ok(())
     }
@@ -229,6 +270,9 @@ impl<'a> Task<'a> {
     ) -> Result<(), Fault> {
         let plan = &item.plan;
         if plan.simple {
+            if plan.plain && covered[0] == 0xFFFF {
+                return self.full(item, index, block);
+            }
             let (quads, mask) = (quads(covered[0]), &covered[..1]);
             if !self.packer.add(plan.warps, index, block, quads, mask, None, None) {
                 self.shade(item)?;
@@ -266,6 +310,9 @@ impl<'a> Task<'a> {
         }
         if any == 0 {
             return Ok(());
+        }
+        if any == 0xFFFF && plan.plain && plan.shades {
+            return self.full(item, index, block);
         }
         if !plan.shades || plan.counts_early {
             masks[..plan.samples].iter().for_each(|m| self.passed += m.count_ones() as u64);
@@ -364,7 +411,19 @@ impl<'a> Task<'a> {
         let mut lanes = self.worker.open(&job)?;
         let mut covered = [0u16; 16];
         let mut exec = [0u16; 16];
-        for w in 0..count {
+        let full = self.packer.full;
+        run::fill::<S>(item, self.packer, self.origin, &mut lanes);
+        if full != 0 {
+            for w in 0..count {
+                covered[w] = ((full >> w & 1) as u16).wrapping_neg();
+                exec[w] = covered[w];
+            }
+            self.invocations += 16 * full.count_ones() as u64;
+        }
+        let mut others = ((1u32 << count) - 1) & !(full as u32);
+        while others != 0 {
+            let w = others.trailing_zeros() as usize;
+            others &= others - 1;
             let slot = &self.packer.warps[w];
             let warp = warp::<S>(item, slot, self.origin);
             covered[w] = warp.covered;
@@ -392,97 +451,124 @@ impl<'a> Task<'a> {
         lanes.run()?;
         let mut alive = [0u16; 16];
         alive.copy_from_slice(&lanes.alive()[..16]);
-        // Where each output's rows are, and bytes from one warp's to the next's.
-        let mut rows = [(std::ptr::null::<u8>(), 0usize); OUTPUTS];
-        for (i, r) in rows.iter_mut().enumerate().take(program.outputs.len()) {
-            let all = lanes.output(i);
-            *r = (all.as_ptr().cast(), if all.len() == 1 { 0 } else { 64 });
+        let mut room = [const { MaybeUninit::<Row>::uninit() }; OUTPUTS];
+        let outputs = program.outputs.len().min(OUTPUTS);
+        for (i, r) in room[..outputs].iter_mut().enumerate() {
+            r.write(Row::new(lanes.output(i)));
         }
-        let row = |i: usize, w: usize| -> *const u8 { rows[i].0.add(rows[i].1 * w) };
-        let words = |i: usize, w: usize| -> [u32; 16] { row(i, w).cast::<[u32; 16]>().read_unaligned() };
-        for w in 0..count {
-            let slot = &mut self.packer.warps[w];
-            let masks = &mut slot.masks;
-            let mut any = 0;
-            for m in &mut masks[..plan.samples] {
-                *m &= alive[w];
-                any |= *m;
-            }
-            if any == 0 {
+        // SAFETY: as many were written.
+        let rows = std::slice::from_raw_parts(room.as_ptr().cast::<Row>(), outputs);
+        let channels = |o: &[Option<usize>; 4]| -> [Row; 4] {
+            let row = |k: usize| o[k].map_or(Row::zero(), |o| rows[o]);
+            [row(0), row(1), row(2), row(3)]
+        };
+        let mut w = 0;
+        while w < count {
+            if full >> w & 1 != 0 {
+                let end = w + (!(full >> w)).trailing_zeros() as usize;
+                if !plan.counts_early {
+                    alive[w..end].iter().for_each(|m| self.passed += m.count_ones() as u64);
+                }
+                for c in &plan.colors {
+                    let Some(p) = self.targets.list[c.attachment as usize].color.as_ref() else { continue };
+                    let (base, blocks) = (p.sample(self.tile, 0), &self.packer.blocks[w..end]);
+                    let second = c.second.as_ref().map(channels);
+                    let first = channels(&c.outputs);
+                    c.writer.write_blocks::<S>(base, blocks, w, &first, second.as_ref(), &alive[w..end]);
+                }
+                w = end;
                 continue;
             }
-            if plan.late {
-                let (targets, tile, origin) = (self.targets, self.tile, self.origin);
-                let slot = &mut self.packer.warps[w];
-                let (left, passed) = after(targets, tile, origin, item, slot, &|i| words(i, w));
-                (any, self.passed) = (left, self.passed + passed);
-                if any == 0 {
-                    continue;
-                }
-            } else if !plan.counts_early {
-                masks[..plan.samples].iter().for_each(|m| self.passed += m.count_ones() as u64);
-            }
-            let slot = &self.packer.warps[w];
-            for c in &plan.colors {
-                let Some(p) = self.targets.list[c.attachment as usize].color.as_ref() else { continue };
-                let mut src = [S::isplat(0); 4];
-                for k in 0..4 {
-                    if let Some(o) = c.outputs[k] {
-                        src[k] = S::iloadu(row(o, w));
-                    }
-                }
-                let mut second = None;
-                if let Some(outputs) = &c.second {
-                    let mut s1 = [S::isplat(0); 4];
-                    for k in 0..4 {
-                        if let Some(o) = outputs[k] {
-                            s1[k] = S::iloadu(row(o, w));
-                        }
-                    }
-                    second = Some(s1);
-                }
-                if plan.alters_alpha {
-                    if item.smooth() {
-                        let mut k = [0f32; 16];
-                        for l in 0..16 {
-                            k[l] = slot.coverage[l] as f32 / 16.0;
-                        }
-                        src[3] = S::bits(S::fmul(S::from_bits(src[3]), wave::simd::ops::f_from::<S>(k)));
-                    }
-                    if item.state.samples.alpha_to_one {
-                        src[3] = S::bits(S::fsplat(1.0));
-                        second.iter_mut().for_each(|s1| s1[3] = src[3]);
-                    }
-                }
-                for s in 0..plan.samples {
-                    let mask = slot.masks[s];
-                    if mask == 0 || (s > 0 && p.samples as usize <= s) {
-                        continue;
-                    }
-                    let base = p.sample(self.tile, sample_of(p, s));
-                    let bytes = c.writer.bytes();
-                    if slot.dense {
-                        let px = base.add(slot.pixels[0] as usize * bytes);
-                        c.writer.write::<S>(px, &src, second.as_ref(), mask);
-                        continue;
-                    }
-                    let mut px = [0u8; 256];
-                    for q in 0..4 {
-                        let at = base.add(slot.pixels[q] as usize * bytes);
-                        copy_quad(at, px.as_mut_ptr().add(q * 4 * bytes), bytes);
-                    }
-                    c.writer.write::<S>(px.as_mut_ptr(), &src, second.as_ref(), mask);
-                    for q in 0..4 {
-                        if mask >> (q * 4) & 0xF != 0 {
-                            let at = base.add(slot.pixels[q] as usize * bytes);
-                            copy_quad(px.as_ptr().add(q * 4 * bytes), at, bytes);
-                        }
-                    }
-                }
-            }
+            self.write_quads::<S>(item, w, alive[w], rows);
+            w += 1;
         }
         self.packer.clear();
         Ok(())
+    }
+
+    /// Writes a warp of the packer's that is not full, after what tests are left.
+    #[inline(always)]
+    unsafe fn write_quads<S: Simd>(&mut self, item: &Item, w: usize, alive: u16, rows: &[Row]) {
+        let plan = &item.plan;
+        let slot = &mut self.packer.warps[w];
+        let masks = &mut slot.masks;
+        let mut any = 0;
+        for m in &mut masks[..plan.samples] {
+            *m &= alive;
+            any |= *m;
+        }
+        if any == 0 {
+            return;
+        }
+        if plan.late {
+            let (targets, tile, origin) = (self.targets, self.tile, self.origin);
+            let slot = &mut self.packer.warps[w];
+            let (left, passed) = after(targets, tile, origin, item, slot, &|i| rows[i].array(w));
+            (any, self.passed) = (left, self.passed + passed);
+            if any == 0 {
+                return;
+            }
+        } else if !plan.counts_early {
+            masks[..plan.samples].iter().for_each(|m| self.passed += m.count_ones() as u64);
+        }
+        let slot = &self.packer.warps[w];
+        for c in &plan.colors {
+            let Some(p) = self.targets.list[c.attachment as usize].color.as_ref() else { continue };
+            let mut src = [S::isplat(0); 4];
+            for k in 0..4 {
+                if let Some(o) = c.outputs[k] {
+                    src[k] = rows[o].words::<S>(w);
+                }
+            }
+            let mut second = None;
+            if let Some(outputs) = &c.second {
+                let mut s1 = [S::isplat(0); 4];
+                for k in 0..4 {
+                    if let Some(o) = outputs[k] {
+                        s1[k] = rows[o].words::<S>(w);
+                    }
+                }
+                second = Some(s1);
+            }
+            if plan.alters_alpha {
+                if item.smooth() {
+                    let mut k = [0f32; 16];
+                    for l in 0..16 {
+                        k[l] = slot.coverage[l] as f32 / 16.0;
+                    }
+                    src[3] = S::bits(S::fmul(S::from_bits(src[3]), wave::simd::ops::f_from::<S>(k)));
+                }
+                if item.state.samples.alpha_to_one {
+                    src[3] = S::bits(S::fsplat(1.0));
+                    second.iter_mut().for_each(|s1| s1[3] = src[3]);
+                }
+            }
+            for s in 0..plan.samples {
+                let mask = slot.masks[s];
+                if mask == 0 || (s > 0 && p.samples as usize <= s) {
+                    continue;
+                }
+                let base = p.sample(self.tile, sample_of(p, s));
+                let bytes = c.writer.bytes();
+                if slot.dense {
+                    let px = base.add(slot.pixels[0] as usize * bytes);
+                    c.writer.write::<S>(px, &src, second.as_ref(), mask);
+                    continue;
+                }
+                let mut px = [0u8; 256];
+                for q in 0..4 {
+                    let at = base.add(slot.pixels[q] as usize * bytes);
+                    copy_quad(at, px.as_mut_ptr().add(q * 4 * bytes), bytes);
+                }
+                c.writer.write::<S>(px.as_mut_ptr(), &src, second.as_ref(), mask);
+                for q in 0..4 {
+                    if mask >> (q * 4) & 0xF != 0 {
+                        let at = base.add(slot.pixels[q] as usize * bytes);
+                        copy_quad(px.as_ptr().add(q * 4 * bytes), at, bytes);
+                    }
+                }
+            }
+        }
     }
 }
 
