@@ -74,7 +74,7 @@ impl Executor {
                 self.in_pass(|p, shared| p.next_subpass(shared, &line));
             }
             Command::Draw(d) => {
-                let counted = self.queries.any();
+                let counted = self.queries.need_all();
                 let line = self.line.clone();
                 self.in_pass(|p, shared| p.draw(shared, d, counted, &line));
             }
@@ -87,6 +87,8 @@ impl Executor {
                     let name = p.name();
                     let (result, mut epochs) = p.end(&self.shared, &self.line);
                     epochs.current()[Event::MainJobs] += 1;
+                    // A pass without primitives has nothing to bin.
+                    epochs.current()[Event::BinningJobs] += (epochs.all()[Event::InputPrimitives] > 0) as u64;
                     let all = epochs.all();
                     let [binning, _, main] = count::ticks(&all, self.shared.model);
                     let spans = self.line.pass(binning, main);

@@ -4,7 +4,7 @@ use crate::device::Shared;
 use shader::bytecode::ImageCode;
 use std::sync::LazyLock;
 use std::time::Instant;
-use wave::{Host, ImageWarp};
+use wave::{Host, ImageWarp, ImageWave};
 
 static EPOCH: LazyLock<Instant> = LazyLock::new(Instant::now);
 
@@ -30,6 +30,9 @@ impl<'a> DeviceHost<'a> {
 impl Host for DeviceHost<'_> {
     unsafe fn image(&self, code: &ImageCode, warp: &mut ImageWarp) {
         crate::image_op::run(code, warp)
+    }
+    unsafe fn image_wave(&self, code: &ImageCode, wave: &ImageWave) -> bool {
+        crate::image_op::run_wave(code, wave)
     }
     fn foreign(&self, addr: u64, bytes: u64) -> bool {
         crate::memory::is_foreign(addr, bytes)

@@ -4,8 +4,8 @@ use crate::sample::*;
 use shader::bytecode::ImageCode;
 use shader::ir::{AtomicOp, Dim, ImageOp, Mem, TexelType};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::SeqCst};
-use wave::ImageWarp;
 use wave::kernels::atomic::apply;
+use wave::{ImageWarp, ImageWave};
 
 /// Runs `code` for the warp's active lanes. Null descriptors read as zero and drop writes (robustness2).
 ///
@@ -23,6 +23,23 @@ pub unsafe fn run(code: &ImageCode, warp: &mut ImageWarp) {
     } else {
         image(code, &*(warp.view as *const ImageView), warp)
     }
+}
+
+/// Samples for all warps of a wave at once; false if view and sampler are of no class with a kernel for that.
+///
+/// # Safety
+/// As [`run`]; rows and results are those of a wave.
+pub unsafe fn run_wave(code: &ImageCode, wave: &ImageWave) -> bool {
+    let operands = 2 + code.arrayed as usize;
+    if code.dim != Dim::D2
+        || code.coords.len() != operands
+        || code.multisampled
+        || wave.view == 0
+        || wave.sampler == 0
+    {
+        return false;
+    }
+    sample_wave(&*(wave.view as *const ImageView), &*(wave.sampler as *const Sampler), code.arrayed, wave)
 }
 
 unsafe fn buffer(code: &ImageCode, view: &BufferView, w: &mut ImageWarp) {

@@ -227,8 +227,10 @@ impl Queries {
             performance_pass: 0,
         }
     }
-    pub fn any(&self) -> bool {
-        !self.active.is_empty()
+    /// A query is active that counts fragments or samples which hidden surface removal would spare. Performance queries
+    /// are none: they tell what is done.
+    pub fn need_all(&self) -> bool {
+        self.active.iter().any(|a| !matches!(a.pool.kind, Kind::Performance { .. }))
     }
     /// A workload outside render passes.
     pub fn add(&mut self, c: &Counts) {

@@ -220,6 +220,7 @@ impl Lanes<'_> {
     ///
     /// # Panics
     /// If there is no such input.
+    #[inline]
     pub fn input(&mut self, i: usize) -> &mut [[u32; 16]] {
         let (at, n) = self.rows(self.program.inputs[i].1);
         // SAFETY: the rows lie within the register file, which `self` borrows exclusively.
@@ -241,6 +242,7 @@ impl Lanes<'_> {
     ///
     /// # Panics
     /// If there is no such output.
+    #[inline]
     pub fn output(&self, i: usize) -> &[[u32; 16]] {
         let (at, n) = self.rows(self.program.outputs[i].1);
         // SAFETY: as in `input`.
@@ -248,6 +250,7 @@ impl Lanes<'_> {
     }
 
     /// First unit and number of units of a 32-bit register. Programs are checked to keep within their units.
+    #[inline]
     fn rows(&self, r: Reg) -> (*mut [u32; 16], usize) {
         let n = if r.is_uniform() { 1 } else { self.program.lanes as usize / 16 };
         assert!(r.unit() + n <= self.program.units as usize + 1, "a register outside the file");
@@ -278,12 +281,12 @@ impl Lanes<'_> {
         }
         let prologue = self.program.prologue as usize;
         let st = self.state();
+        st.exec[(st.warps as usize).min(32)..].fill(0);
         let mut live = 0;
         for w in 0..32 {
-            if w >= st.warps as usize {
-                st.exec[w] = 0;
-            }
             st.alive[w] &= st.exec[w];
+        }
+        for w in 0..(st.warps as usize).min(32) {
             live |= ((st.exec[w] != 0) as u32) << w;
         }
         st.live = live;

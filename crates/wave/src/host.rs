@@ -44,6 +44,36 @@ pub struct ImageWarp {
     pub sampler: u64,
 }
 
+/// A 32-bit operand of a wave: sixteen lanes a warp.
+#[derive(Clone, Copy)]
+pub struct Rows {
+    pub at: *const u8,
+    /// Bytes from one warp's to the next's; 0 when all have the same.
+    pub step: usize,
+}
+
+impl Rows {
+    /// Lanes of warp `w`.
+    #[inline(always)]
+    pub fn warp(&self, w: usize) -> *const u8 {
+        self.at.wrapping_add(self.step * w)
+    }
+}
+
+/// A sample of all warps of a wave, of one image with one sampler; no operands but coordinates and level.
+pub struct ImageWave<'a> {
+    /// As in [`ImageWarp`].
+    pub view: u64,
+    pub sampler: u64,
+    /// Warps, a bit each, and their active lanes.
+    pub live: u32,
+    pub exec: &'a [u16; 32],
+    pub coords: [Rows; 4],
+    pub lod: Option<Rows>,
+    /// Where the first warp's results go, 64 bytes a warp; null: not wanted. May be where operands of the same warp are.
+    pub out: [*mut u8; 4],
+}
+
 /// The machine around a wave.
 pub trait Host: Sync {
     /// Runs one image operation for one warp; `warp.view` and `warp.sampler` are the same for its lanes.
@@ -51,6 +81,14 @@ pub trait Host: Sync {
     /// # Safety
     /// `warp.view` and `warp.sampler` are null or what the descriptor's writer put there.
     unsafe fn image(&self, code: &ImageCode, warp: &mut ImageWarp);
+
+    /// Samples for all warps at once, if it has a way to; false: nothing was done.
+    ///
+    /// # Safety
+    /// As [`Self::image`]; rows and results are those of a wave.
+    unsafe fn image_wave(&self, _code: &ImageCode, _wave: &ImageWave) -> bool {
+        false
+    }
 
     /// True when `addr .. addr + bytes` lies in live memory outside the device arena (imported host memory).
     fn foreign(&self, addr: u64, bytes: u64) -> bool;

@@ -4,13 +4,14 @@ use super::draw::{Call, Draw, What};
 use super::geometry::bin::Bins;
 use super::geometry::{self, Batch, GeometryContext};
 use super::pass::Rendering;
+use super::state::Rect;
 use super::statistics::Epochs;
 use super::tile::clear::Clear;
 use super::tile::hiz::Hiz;
 use super::tile::host::TileHost;
 use super::tile::item::{Item, Plan};
 use super::tile::layout::TILE;
-use super::tile::target::Targets;
+use super::tile::target::{Targets, Traffic};
 use super::tile::task::Task;
 use super::tile::{hidden, resolve};
 use crate::count;
@@ -18,7 +19,7 @@ use crate::device::Shared;
 use crate::host::DeviceHost;
 use crate::time::Line;
 use ash::vk;
-use counters::{Counts, Event, Phase};
+use counters::{Counts, Event, Phase, Unit};
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -117,8 +118,11 @@ impl PassRun {
                 let bins = Bins::new(shared, &batch.prims, &batch.pixels, self.targets.area, layers);
                 self.primitives += batch.prims.len();
                 let plan = Plan::new(&d.pipeline, &d.state, &sub, &self.targets, counted);
-                let item =
+                let mut item =
                     Item::new(&d.pipeline, &d.state, &d.bindings, batch, bins, view.unwrap_or(0), plan);
+                item.instrumentation = d.instrumentation.clone();
+                item.sub_index = index;
+                self.epochs.current()[Event::BinEntries] += item.bins.entries() as u64;
                 self.ops.push((self.subpass, self.epochs.now(), Op::Draw(Box::new(item))));
             }
             if self.primitives > MANY {
@@ -166,10 +170,14 @@ impl PassRun {
         let binning = count::ticks(&self.epochs.all(), shared.model)[Phase::Binning as usize];
         let device = DeviceHost::at(shared, line.pass_begins(binning)[1]);
         let (this, ops_ref, device) = (&*self, &ops, &device);
+        let epochs = self.epochs.now() + 1;
+        let counted = Mutex::new(vec![Counts::default(); epochs]);
         let work = || {
             let mut worker = shared.workers.take(shared.level);
             let mut scratch = shared.scratches.take();
             scratch.tile.reserve(this.targets.bytes + 64);
+            // By epoch.
+            let mut counts = vec![Counts::default(); epochs];
             loop {
                 let n = next.fetch_add(1, Relaxed);
                 if n >= tasks || shared.hub.is_lost() {
@@ -179,6 +187,7 @@ impl PassRun {
                 if views != 0 && views >> layer & 1 == 0 {
                     continue;
                 }
+                worker.tally.trace(count::traced(n, tasks));
                 let t = n % per_layer;
                 let (tx, ty) = (tx0 + (t % w) as i32, ty0 + (t / w) as i32);
                 // SAFETY: the scratch has room for a tile; every tile of a layer is one task's.
@@ -193,6 +202,7 @@ impl PassRun {
                         [tx, ty],
                         done.clone(),
                         last,
+                        &mut counts,
                     )
                 };
                 if let Err(blame) = r {
@@ -203,15 +213,11 @@ impl PassRun {
             }
             shared.scratches.give(scratch);
             shared.workers.give(worker);
+            counted.lock().iter_mut().zip(&counts).for_each(|(all, c)| all.add(c));
         };
         shared.run_parallel(tasks, &work);
-        for (_, epoch, op) in &ops {
-            if let Op::Draw(i) = op {
-                let mut c = Counts::default();
-                c[Event::FragmentInvocations] = i.invocations.load(Relaxed);
-                c[Event::SamplesPassed] = i.passed.load(Relaxed);
-                self.epochs.add_at(*epoch, &c);
-            }
+        for (epoch, c) in counted.into_inner().iter().enumerate() {
+            self.epochs.add_at(epoch, c);
         }
         self.first = false;
         self.resolved = self.subpass;
@@ -230,11 +236,12 @@ impl PassRun {
         [tx, ty]: [i32; 2],
         done: std::ops::Range<usize>,
         last: bool,
+        counts: &mut [Counts],
     ) -> Result<(), Blame> {
         let origin = [tx * TILE, ty * TILE];
         let tile = scratch.tile.ptr();
         let targets = &self.targets;
-        targets.load(tile, layer, origin, self.first);
+        let loaded = targets.load(tile, layer, origin, self.first);
         let mut hiz = Hiz::default();
         if let Some((a, z)) = targets.cleared_depth(layer).filter(|_| self.first) {
             hiz.reset(Some(a), z, z);
@@ -273,13 +280,13 @@ impl PassRun {
                 ty as u32,
                 origin,
             );
-            for (i, (_, _, op)) in mine.iter().enumerate() {
+            for (i, (_, epoch, op)) in mine.iter().enumerate() {
                 match op {
                     Op::Draw(item) => {
                         let entries = item.bins.list(layer, tx as u32, ty as u32);
                         if !entries.is_empty() {
                             let h = hidden.as_ref().map_or(&[][..], |h| h.of(i));
-                            task.draw(item, entries, h)
+                            task.draw(item, entries, h, &mut counts[*epoch])
                                 .map_err(|f| (f, "fragment", item.pipeline.name.clone()))?;
                         }
                     }
@@ -295,8 +302,33 @@ impl PassRun {
                 resolve::run(targets, sub, tile);
             }
         }
-        targets.store(tile, layer, origin, last);
+        let stored = targets.store(tile, layer, origin, last);
+        if let Some(c) = counts.last_mut() {
+            self.count_tile(c, origin, &loaded, &stored);
+        }
         Ok(())
+    }
+}
+
+impl PassRun {
+    /// What a tile costs whatever is drawn in it.
+    fn count_tile(&self, c: &mut Counts, origin: [i32; 2], loaded: &Traffic, stored: &Traffic) {
+        let here = Rect { x0: origin[0], y0: origin[1], x1: origin[0] + TILE, y1: origin[1] + TILE };
+        let r = self.targets.area.intersect(&here);
+        let sides = |from: i32, to: i32| ((to + 31).div_euclid(32) - from.div_euclid(32)).max(0) as u64;
+        c[Event::MainTasks] += 1;
+        c[Event::Tiles] += sides(r.x0, r.x1) * sides(r.y0, r.y1);
+        c[Event::TilesKilled] += stored.unchanged();
+        c[Event::TilePixelsWritten] += stored.pixels;
+        c[Event::TileWriteBeats] += stored.bytes.div_ceil(16);
+        // Attachments come from external memory and go there.
+        c[Event::FfeL2ReadBeats] += loaded.bytes.div_ceil(16);
+        c[Event::FfeExtReadBeats] += loaded.bytes.div_ceil(16);
+        let (read, written) = (loaded.bytes.div_ceil(64), stored.bytes.div_ceil(64));
+        c[(Phase::Main, Unit::L2ReadLookups)] += read;
+        c[(Phase::Main, Unit::L2WriteLookups)] += written;
+        c[(Phase::Main, Unit::ExtReads)] += read;
+        c[(Phase::Main, Unit::ExtWrites)] += written;
     }
 }
 

@@ -19,6 +19,7 @@ mod texel;
 mod view;
 mod wide;
 
+pub use fast::sample_wave;
 pub use filter::{gather_warp, sample_warp};
 pub use lod::query_lod_warp;
 pub use sampler::{MAX_ANISOTROPY, MAX_LOD_BIAS, Sampler};

@@ -3,7 +3,7 @@
 use super::levels::{Steps, kernel_forms};
 use super::mask::Bits;
 use super::regs::{dst32, dst64, src32, src64};
-use crate::host::ImageWarp;
+use crate::host::{ImageWarp, ImageWave, Rows};
 use crate::state::State;
 use shader::bytecode::{ImageCode, Op, Reg};
 use shader::ir::{ImageOp, TexelType};
@@ -106,6 +106,40 @@ unsafe fn scatter(st: &State, c: &ImageCode, wide: bool, w: usize, x: &ImageWarp
     }
 }
 
+/// A plain sample of one image for all warps; false if it is another op, or the host has no way to.
+#[inline(always)]
+unsafe fn together(st: &State, c: &ImageCode, view: u64, sampler: u64) -> bool {
+    let plain = c.op == ImageOp::Sample
+        && c.dref.is_none()
+        && c.bias.is_none()
+        && c.grad.is_empty()
+        && c.offsets.is_empty()
+        && c.min_lod.is_none()
+        && c.residency.is_none()
+        && c.coords.len() <= 4
+        && c.results.iter().all(|r| r.is_none() || !r.is_uniform());
+    if !plain {
+        return false;
+    }
+    let rows = |r: Reg| {
+        let (at, words) = src32(st, r);
+        Rows { at: at.cast(), step: words * 4 }
+    };
+    let mut coords = [Rows { at: std::ptr::null(), step: 0 }; 4];
+    for (to, r) in coords.iter_mut().zip(&c.coords) {
+        *to = rows(*r);
+    }
+    let mut out = [std::ptr::null_mut(); 4];
+    for (to, r) in out.iter_mut().zip(&c.results) {
+        if !r.is_none() {
+            *to = dst32(st, *r, 0).cast();
+        }
+    }
+    let lod = (!c.lod.is_none()).then(|| rows(c.lod));
+    let wave = ImageWave { view, sampler, live: st.live, exec: &st.exec, coords, lod, out };
+    (*st.host).image_wave(c, &wave)
+}
+
 #[inline(always)]
 unsafe fn image<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
     let c = &*st.images.add((*op).imm as usize);
@@ -120,6 +154,9 @@ unsafe fn image<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
     let uniform = uniform(c.image) && uniform(c.sampler);
     if uniform {
         name(x, address(st, c.image), address(st, c.sampler));
+        if !wide && together(st, c, x.view, x.sampler) {
+            return op.add(1);
+        }
     }
     for w in Bits(st.live) {
         gather(st, c, wide, w, x);

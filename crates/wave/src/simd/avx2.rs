@@ -195,6 +195,21 @@ impl Simd for Avx2 {
         ]
     }
     #[inline(always)]
+    unsafe fn igather2(base: *const u8, off: Self::I) -> [Self::I; 2] {
+        // Lanes 0 1 4 5 and 2 3 6 7, so that one shuffle in the halves of a vector puts words in order.
+        let mid = base.wrapping_add(1 << 31).cast::<i64>();
+        let flip = _mm256_set1_epi32(i32::MIN);
+        let mut words = [off; 2];
+        for h in 0..2 {
+            let at = _mm256_permute4x64_epi64::<0xD8>(_mm256_xor_si256(off[h], flip));
+            let a = ps(_mm256_i32gather_epi64::<1>(mid, _mm256_castsi256_si128(at)));
+            let b = ps(_mm256_i32gather_epi64::<1>(mid, _mm256_extracti128_si256::<1>(at)));
+            words[0][h] = si(_mm256_shuffle_ps::<0x88>(a, b));
+            words[1][h] = si(_mm256_shuffle_ps::<0xDD>(a, b));
+        }
+        words
+    }
+    #[inline(always)]
     unsafe fn dload(p: *const u8) -> Self::D {
         let p = p.cast::<f64>();
         [_mm256_load_pd(p), _mm256_load_pd(p.add(4)), _mm256_load_pd(p.add(8)), _mm256_load_pd(p.add(12))]

@@ -49,6 +49,12 @@ pub trait Simd: Copy + 'static {
     unsafe fn igather(base: *const u8, off: Self::I, m: Self::M) -> Self::I;
     /// 64 bits at base + off (unsigned bytes, any alignment) of every lane.
     unsafe fn lgather(base: *const u8, off: Self::I) -> Self::L;
+    /// The low and the high words of [`Self::lgather`].
+    #[inline(always)]
+    unsafe fn igather2(base: *const u8, off: Self::I) -> [Self::I; 2] {
+        let both = Self::lgather(base, off);
+        [Self::lo(both), Self::hi(both)]
+    }
     unsafe fn dload(p: *const u8) -> Self::D;
     unsafe fn dstore(p: *mut u8, a: Self::D);
     unsafe fn lload(p: *const u8) -> Self::L;

@@ -44,6 +44,11 @@ impl Bins {
         &self.entries[self.starts[t] as usize..self.starts[t + 1] as usize]
     }
 
+    /// Entries of all tiles.
+    pub fn entries(&self) -> usize {
+        self.entries.len()
+    }
+
     /// Tiles of all layers.
     pub fn tiles(&self) -> usize {
         (self.width * self.height * self.layers) as usize

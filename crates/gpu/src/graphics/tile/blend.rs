@@ -1,5 +1,6 @@
 //! Blending, logic operations and writes of sixteen pixels into a tile (§ The Framebuffer).
 
+use super::by_alpha::{self, ByAlpha};
 use crate::format::kernels::{self, GatherFn, ScatterFn};
 use crate::format::{ChannelClass, FormatInfo, NumClass};
 use crate::graphics::state::{Blend, BlendAttachment};
@@ -8,6 +9,49 @@ use wave::Simd;
 
 /// Sixteen lanes of four channels, raw bits.
 pub type Colors = [[u32; 16]; 4];
+
+/// A channel as a wave gives it: a row of sixteen lanes a warp, or one row for all.
+#[derive(Clone, Copy)]
+pub struct Row {
+    at: *const u8,
+    /// Bytes from one warp's to the next's.
+    step: usize,
+}
+
+impl Row {
+    /// Rows of a program's output.
+    #[inline]
+    pub fn new(rows: &[[u32; 16]]) -> Row {
+        Row { at: rows.as_ptr().cast(), step: if rows.len() == 1 { 0 } else { 64 } }
+    }
+    /// Zero in all lanes.
+    #[inline]
+    pub fn zero() -> Row {
+        static ZERO: [u32; 16] = [0; 16];
+        Row { at: ZERO.as_ptr().cast(), step: 0 }
+    }
+    /// The same in all warps.
+    #[inline]
+    pub fn same(&self) -> bool {
+        self.step == 0
+    }
+    /// Lanes of warp `w`.
+    ///
+    /// # Safety
+    /// There is such a warp, and nobody writes the rows.
+    #[inline(always)]
+    pub unsafe fn words<S: Simd>(&self, w: usize) -> S::I {
+        S::iloadu(self.at.add(self.step * w))
+    }
+    #[inline(always)]
+    pub unsafe fn float<S: Simd>(&self, w: usize) -> S::F {
+        S::from_bits(self.words::<S>(w))
+    }
+    /// Words of warp `w`, as [`Self::words`].
+    pub unsafe fn array(&self, w: usize) -> [u32; 16] {
+        self.at.add(self.step * w).cast::<[u32; 16]>().read_unaligned()
+    }
+}
 
 /// How one colour attachment is written; chosen once a draw.
 #[derive(Clone)]
@@ -28,7 +72,7 @@ pub struct Writer {
     offsets: [u64; 16],
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 enum Kind {
     /// Nothing is written.
     None,
@@ -40,6 +84,11 @@ enum Kind {
     /// Four unorm bytes, blended by addition with factors that don't depend on the destination.
     Fixed {
         swap: bool,
+    },
+    /// The same, with factors that depend on nothing but the source's alpha.
+    ByAlpha {
+        swap: bool,
+        factors: ByAlpha,
     },
     Generic,
 }
@@ -83,7 +132,12 @@ impl Writer {
         };
         let kind = match swap {
             _ if write == 0 => Kind::None,
-            Some(swap) if keep.is_none() && logic.is_none() && b.enable && simple(&b) => Kind::Fixed { swap },
+            Some(swap) if keep.is_none() && logic.is_none() && b.enable && simple(&b) => {
+                match ByAlpha::new(&b, &blend.constants.map(|c| c.clamp(0.0, 1.0))) {
+                    Some(factors) => Kind::ByAlpha { swap, factors },
+                    None => Kind::Fixed { swap },
+                }
+            }
             Some(swap) if keep.is_none() && logic.is_none() => Kind::Bytes { swap, blend: b.enable },
             _ => Kind::Generic,
         };
@@ -132,6 +186,15 @@ impl Writer {
             Kind::None => {}
             Kind::Bytes { swap, blend } => self.bytes4::<S>(px, src, src1, mask, swap, blend),
             Kind::Fixed { swap } => self.fixed::<S>(px, src, src1, mask, swap),
+            Kind::ByAlpha { swap, factors } => {
+                let mut rows = [[0u32; 16]; 4];
+                for c in 0..4 {
+                    S::istoreu(rows[c].as_mut_ptr().cast(), src[c]);
+                }
+                let row = |c: usize| Row { at: rows[c].as_ptr().cast(), step: 0 };
+                let rows = [row(0), row(1), row(2), row(3)];
+                by_alpha::run::<S>(&factors, swap, px, &[0], 0, &rows, &[mask]);
+            }
             Kind::Generic => {
                 let store = |c: &[S::I; 4]| -> Colors {
                     let mut out = [[0; 16]; 4];
@@ -140,6 +203,46 @@ impl Writer {
                 };
                 let second = src1.map(store);
                 self.generic(px, &store(src), second.as_ref().unwrap_or(&[[0; 16]; 4]), mask)
+            }
+        }
+    }
+
+    /// Writes the warps `first..first + blocks.len()` of a wave to blocks of sixteen pixels; `masks`: lanes of each.
+    ///
+    /// # Safety
+    /// `base` points to the tile's pixels of the format, the rows hold these warps; in a function compiled for the
+    /// level of `S`.
+    #[inline(always)]
+    #[allow(clippy::too_many_arguments)]
+    pub unsafe fn write_blocks<S: Simd>(
+        &self,
+        base: *mut u8,
+        blocks: &[u8],
+        first: usize,
+        src: &[Row; 4],
+        src1: Option<&[Row; 4]>,
+        masks: &[u16],
+    ) {
+        if let Kind::ByAlpha { swap, factors } = &self.kind {
+            return by_alpha::run::<S>(factors, *swap, base, blocks, first, src, masks);
+        }
+        for (i, b) in blocks.iter().enumerate() {
+            let px = base.add(*b as usize * 16 * self.bytes);
+            let w = first + i;
+            let s = [src[0].words::<S>(w), src[1].words::<S>(w), src[2].words::<S>(w), src[3].words::<S>(w)];
+            match self.kind {
+                Kind::Bytes { swap: false, blend: false } => {
+                    self.bytes4::<S>(px, &s, None, masks[i], false, false)
+                }
+                _ => {
+                    let mut second = s;
+                    if let Some(src1) = src1 {
+                        for c in 0..4 {
+                            second[c] = src1[c].words::<S>(w);
+                        }
+                    }
+                    self.write::<S>(px, &s, src1.map(|_| &second), masks[i])
+                }
             }
         }
     }

@@ -11,12 +11,7 @@ use wave::{Level, Simd};
 pub unsafe fn blend<S: Simd>(px: *mut u8, term: &[S::I; 4], factor: &[S::I; 4], mask: u16) {
     #[cfg(target_arch = "x86_64")]
     if S::LEVEL != Level::Portable {
-        let mut t = Rows([[0; 16]; 8]);
-        for c in 0..4 {
-            S::istore(t.0[c].as_mut_ptr().cast(), term[c]);
-            S::istore(t.0[c + 4].as_mut_ptr().cast(), factor[c]);
-        }
-        return avx2::<S>(px, &t, mask);
+        return avx2::<S>(px, term, factor, mask);
     }
     let mut t = Rows([[0; 16]; 8]);
     for c in 0..4 {
@@ -38,28 +33,30 @@ pub unsafe fn blend<S: Simd>(px: *mut u8, term: &[S::I; 4], factor: &[S::I; 4], 
 #[repr(C, align(64))]
 struct Rows([[i32; 16]; 8]);
 
+/// A vector's halves: on the levels with vectors of their own its sixteen words lie as in memory.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
-unsafe fn avx2<S: Simd>(px: *mut u8, t: &Rows, mask: u16) {
+unsafe fn halves<S: Simd>(v: &S::I) -> [std::arch::x86_64::__m256i; 2] {
+    const { assert!(size_of::<S::I>() == 64) };
+    std::mem::transmute_copy(v)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+unsafe fn avx2<S: Simd>(px: *mut u8, term: &[S::I; 4], factor: &[S::I; 4], mask: u16) {
     use std::arch::x86_64::*;
+    let t = [halves::<S>(&term[0]), halves::<S>(&term[1]), halves::<S>(&term[2]), halves::<S>(&term[3])];
+    let k =
+        [halves::<S>(&factor[0]), halves::<S>(&factor[1]), halves::<S>(&factor[2]), halves::<S>(&factor[3])];
     let zero = _mm256_setzero_si256();
     let round = _mm256_set1_epi16(64);
-    let mut out = zero;
-    let mut low = zero;
+    let mut out = [zero; 2];
     for h in 0..2 {
-        let r0 = _mm256_load_si256(t.0[0].as_ptr().cast::<__m256i>().add(h));
-        let r1 = _mm256_load_si256(t.0[1].as_ptr().cast::<__m256i>().add(h));
-        let r2 = _mm256_load_si256(t.0[2].as_ptr().cast::<__m256i>().add(h));
-        let r3 = _mm256_load_si256(t.0[3].as_ptr().cast::<__m256i>().add(h));
-        let k0 = _mm256_load_si256(t.0[4].as_ptr().cast::<__m256i>().add(h));
-        let k1 = _mm256_load_si256(t.0[5].as_ptr().cast::<__m256i>().add(h));
-        let k2 = _mm256_load_si256(t.0[6].as_ptr().cast::<__m256i>().add(h));
-        let k3 = _mm256_load_si256(t.0[7].as_ptr().cast::<__m256i>().add(h));
         // Two channels in the halves of a word; then pixels of four.
-        let (t01, t23) =
-            (_mm256_or_si256(r0, _mm256_slli_epi32(r1, 16)), _mm256_or_si256(r2, _mm256_slli_epi32(r3, 16)));
-        let (k01, k23) =
-            (_mm256_or_si256(k0, _mm256_slli_epi32(k1, 16)), _mm256_or_si256(k2, _mm256_slli_epi32(k3, 16)));
+        let t01 = _mm256_or_si256(t[0][h], _mm256_slli_epi32(t[1][h], 16));
+        let t23 = _mm256_or_si256(t[2][h], _mm256_slli_epi32(t[3][h], 16));
+        let k01 = _mm256_or_si256(k[0][h], _mm256_slli_epi32(k[1][h], 16));
+        let k23 = _mm256_or_si256(k[2][h], _mm256_slli_epi32(k[3][h], 16));
         let p = _mm256_loadu_si256(px.cast::<__m256i>().add(h));
         let dl = _mm256_slli_epi16(_mm256_unpacklo_epi8(p, zero), 7);
         let dh = _mm256_slli_epi16(_mm256_unpackhi_epi8(p, zero), 7);
@@ -69,19 +66,13 @@ unsafe fn avx2<S: Simd>(px: *mut u8, t: &Rows, mask: u16) {
         let sh = _mm256_adds_epi16(mh, _mm256_unpackhi_epi32(t01, t23));
         let cl = _mm256_srai_epi16(_mm256_adds_epi16(sl, round), 7);
         let ch = _mm256_srai_epi16(_mm256_adds_epi16(sh, round), 7);
-        out = _mm256_packus_epi16(cl, ch);
-        if h == 0 {
-            low = out;
-        }
+        out[h] = _mm256_packus_epi16(cl, ch);
     }
+    let new: S::I = std::mem::transmute_copy(&out);
     if mask == 0xFFFF {
-        _mm256_storeu_si256(px.cast(), low);
-        _mm256_storeu_si256(px.cast::<__m256i>().add(1), out);
+        S::istoreu(px, new);
     } else {
-        let mut new = Rows([[0; 16]; 8]);
-        _mm256_store_si256(new.0[0].as_mut_ptr().cast(), low);
-        _mm256_store_si256(new.0[0].as_mut_ptr().cast::<__m256i>().add(1), out);
-        S::istore_mask(px, S::mask(mask), S::iload(new.0[0].as_ptr().cast()));
+        S::istore_mask(px, S::mask(mask), new);
     }
 }
 

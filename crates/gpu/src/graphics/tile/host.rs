@@ -8,7 +8,7 @@ use crate::sample::ImageView;
 use ash::vk;
 use shader::bytecode::ImageCode;
 use shader::ir::{Dim, ImageOp};
-use wave::{Host, ImageWarp};
+use wave::{Host, ImageWarp, ImageWave};
 
 pub struct TileHost<'a> {
     pub device: &'a DeviceHost<'a>,
@@ -32,6 +32,9 @@ impl Host for TileHost<'_> {
             return;
         }
         self.device.image(code, warp)
+    }
+    unsafe fn image_wave(&self, code: &ImageCode, wave: &ImageWave) -> bool {
+        self.device.image_wave(code, wave)
     }
     fn foreign(&self, addr: u64, bytes: u64) -> bool {
         self.device.foreign(addr, bytes)

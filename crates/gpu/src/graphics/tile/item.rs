@@ -11,9 +11,9 @@ use crate::command::Bindings;
 use crate::graphics::geometry::{Batch, bin::Bins};
 use crate::graphics::pass::Subpass;
 use crate::graphics::state::{GraphicsPipeline, State};
+use crate::instrumentation::Active;
 use shader::interface::{DepthMode, FRAG_DEPTH, Interface, SAMPLE_MASK, SECOND_SOURCE, STENCIL_REF};
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 use wave::Table;
 
 /// When a fragment's depth and stencil are tested.
@@ -40,9 +40,9 @@ pub struct Item {
     pub serial: u64,
     pub view: u32,
     pub plan: Plan,
-    /// Samples that passed all tests, and fragment shader invocations.
-    pub passed: AtomicU64,
-    pub invocations: AtomicU64,
+    /// Where an instrumented fragment shader's metrics go, and the draw's number among those of its command.
+    pub instrumentation: Option<Active>,
+    pub sub_index: u32,
 }
 
 /// What follows from state, program and attachments.
@@ -88,6 +88,10 @@ pub struct Plan {
     pub opaque: bool,
     /// Draws behind it that show nothing need not run: no side effects, no counts, no depth.
     pub hideable: bool,
+    /// Blocks that are covered wholly go the way of `run`: one sample, nothing between shading and blending.
+    pub plain: bool,
+    /// An input is interpolated with perspective.
+    pub perspective: bool,
 }
 
 /// One colour attachment of a draw.
@@ -120,8 +124,8 @@ impl Item {
             serial: crate::graphics::serial(),
             view,
             plan,
-            passed: AtomicU64::new(0),
-            invocations: AtomicU64::new(0),
+            instrumentation: None,
+            sub_index: 0,
         }
     }
 }
@@ -172,6 +176,10 @@ impl Plan {
         let samples = (s.samples.count as usize).clamp(1, MAX_SAMPLES);
         let per_sample = samples > 1
             && (none.per_sample || s.samples.min_shading.is_some_and(|m| m * samples as f32 > 1.0));
+        let fills = p.fragment.as_ref().map_or(Vec::new(), |f| Fill::plan(f));
+        let alters_alpha = s.samples.alpha_to_one
+            || s.raster.line_mode == ash::vk::LineRasterizationModeEXT::RECTANGULAR_SMOOTH;
+        let late = late || alpha || none.writes_sample_mask;
         let side_effects = none.writes_memory || counted;
         let smooth = s.raster.line_mode == ash::vk::LineRasterizationModeEXT::RECTANGULAR_SMOOTH;
         let single = samples == 1 && s.samples.mask & 1 != 0 && !none.reads_tile;
@@ -190,8 +198,6 @@ impl Plan {
             stencil: sub.stencil,
             shades,
             varyings: p.fragment.as_ref().map_or(0, |f| f.interface.varyings.len()),
-            fills: p.fragment.as_ref().map_or(Vec::new(), |f| Fill::plan(f)),
-            warps: p.fragment.as_deref().map_or(1, |f| (f.lanes as usize / 16).min(WARPS)),
             samples,
             locations: sample_locations(samples as u32),
             sample_mask: s.samples.mask,
@@ -202,14 +208,18 @@ impl Plan {
             simple,
             last_first: simple && opaque && hideable,
             counts_early: none.early_tests,
-            late: late || alpha || none.writes_sample_mask,
-            alters_alpha: s.samples.alpha_to_one || smooth,
+            late,
+            alters_alpha,
             frag_depth: output(FRAG_DEPTH).filter(|_| none.depth != DepthMode::Unwritten),
             stencil_ref: output(STENCIL_REF),
             mask_out: output(SAMPLE_MASK),
             coverage_alpha: alpha.then(|| output(3)).flatten(),
             opaque,
             hideable,
+            plain: samples == 1 && !late && !alters_alpha && !none.reads_tile,
+            perspective: fills.iter().any(|f| matches!(f, Fill::Varying { perspective: true, .. })),
+            warps: p.fragment.as_deref().map_or(1, |f| (f.lanes as usize / 16).min(WARPS)),
+            fills,
             colors,
         }
     }

@@ -6,7 +6,9 @@
 
 pub mod blend;
 mod blend8;
+mod by_alpha;
 pub mod clear;
+pub mod counts;
 pub mod cover;
 pub mod depth;
 pub mod fill;
@@ -19,6 +21,7 @@ pub mod layout;
 mod level;
 pub mod packer;
 pub mod resolve;
+pub mod run;
 mod small;
 pub mod target;
 pub mod task;

@@ -5,14 +5,29 @@
 
 use super::cover::MAX_SAMPLES;
 use super::layout::PIXELS;
+use super::run::Places;
 
 /// The most warps of a wave.
 pub const WARPS: usize = 16;
 
+/// Masks of a block whose pixels' only sample is covered.
+pub const FULL: [u16; MAX_SAMPLES] = {
+    let mut m = [0; MAX_SAMPLES];
+    m[0] = 0xFFFF;
+    m
+};
+
 /// Quads waiting to be shaded.
 pub struct Packer {
     pub count: usize,
+    /// Warps that are not full.
     pub warps: [Slot; WARPS],
+    /// Warps that are blocks wholly covered by one primitive, one sample a pixel (a bit each): primitive and block. Their
+    /// slots are not used.
+    pub full: u16,
+    pub prims: [u32; WARPS],
+    pub blocks: [u8; WARPS],
+    pub places: Places,
     /// Warp (counted from 1) that last took each quad of the tile; 0: none in this wave.
     last: [u8; PIXELS / 4],
     /// The warp that takes single quads, and how many it has.
@@ -49,6 +64,10 @@ impl Packer {
                 masks: [0; MAX_SAMPLES],
                 coverage: [16; 16],
             }; WARPS],
+            full: 0,
+            prims: [0; WARPS],
+            blocks: [0; WARPS],
+            places: Places::EMPTY,
             last: [0; PIXELS / 4],
             open: None,
             touched: false,
@@ -57,6 +76,7 @@ impl Packer {
 
     pub fn clear(&mut self) {
         self.count = 0;
+        self.full = 0;
         self.open = None;
         if std::mem::take(&mut self.touched) {
             self.last.fill(0);
@@ -66,6 +86,33 @@ impl Packer {
     /// True when one of the block's quads is in this wave already.
     pub fn overlaps(&self, block: usize, quads: u8) -> bool {
         (0..4).any(|q| quads >> q & 1 != 0 && self.last[block * 4 + q] != 0)
+    }
+
+    /// Adds a block that is covered wholly, one sample a pixel. False when the wave must be shaded first.
+    #[inline]
+    pub fn add_full(&mut self, capacity: usize, prim: u32, block: usize) -> bool {
+        let w = self.count;
+        if w >= capacity {
+            return false;
+        }
+        self.touched = true;
+        self.count = w + 1;
+        self.full |= 1 << w;
+        self.prims[w] = prim;
+        self.blocks[w] = block as u8;
+        self.last[block * 4..block * 4 + 4].fill(w as u8 + 1);
+        true
+    }
+
+    /// Adds blocks from `block` on, each as [`Self::add_full`]; how many of `most` there was room for.
+    #[inline]
+    pub fn add_stretch(&mut self, capacity: usize, prim: u32, block: usize, most: usize) -> usize {
+        let first = self.count;
+        let n = capacity.saturating_sub(first).min(most);
+        for i in 0..n {
+            self.add_full(capacity, prim, block + i);
+        }
+        n
     }
 
     /// Adds a block's covered quads; `masks` by sample. False when the wave must be shaded first (nothing has been added

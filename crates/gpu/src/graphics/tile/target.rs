@@ -130,15 +130,19 @@ impl Targets {
     ///
     /// # Safety
     /// `tile` has [`Targets::bytes`] bytes; no other thread draws this tile.
-    pub unsafe fn load(&self, tile: *mut u8, layer: u32, origin: [i32; 2], first: bool) {
+    pub unsafe fn load(&self, tile: *mut u8, layer: u32, origin: [i32; 2], first: bool) -> Traffic {
+        let mut traffic = Traffic::default();
         for p in self.list.iter().flat_map(Target::planes).filter(|p| layer < p.layers) {
             let op = if first { p.load } else { vk::AttachmentLoadOp::LOAD };
             match op {
                 vk::AttachmentLoadOp::CLEAR => p.fill(tile),
-                vk::AttachmentLoadOp::LOAD => p.transfer(tile, layer, origin, &self.area, true),
+                vk::AttachmentLoadOp::LOAD => {
+                    traffic.add(&p.transfer(tile, layer, origin, &self.area, true));
+                }
                 _ => {}
             }
         }
+        traffic
     }
 
     /// The depth attachment that a pass starts by clearing, and its value as the tile holds it.
@@ -155,12 +159,39 @@ impl Targets {
     ///
     /// # Safety
     /// As [`Targets::load`].
-    pub unsafe fn store(&self, tile: *mut u8, layer: u32, origin: [i32; 2], last: bool) {
+    pub unsafe fn store(&self, tile: *mut u8, layer: u32, origin: [i32; 2], last: bool) -> Traffic {
+        let mut traffic = Traffic::default();
         for p in self.list.iter().flat_map(Target::planes).filter(|p| layer < p.layers) {
             if !last || p.store == vk::AttachmentStoreOp::STORE {
-                p.transfer(tile, layer, origin, &self.area, false);
+                traffic.add(&p.transfer(tile, layer, origin, &self.area, false));
             }
         }
+        traffic
+    }
+}
+
+/// What goes between a tile and memory.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Traffic {
+    /// By attachment and sample.
+    pub pixels: u64,
+    pub bytes: u64,
+    /// Quarters of the tile, 32 × 32 pixels, that differ from what memory holds, and those that were looked at (a bit
+    /// each: right 1, below 2).
+    changed: u8,
+    seen: u8,
+}
+
+impl Traffic {
+    fn add(&mut self, o: &Traffic) {
+        self.pixels += o.pixels;
+        self.bytes += o.bytes;
+        self.changed |= o.changed;
+        self.seen |= o.seen;
+    }
+    /// Quarters that were not written, for memory holds the same already.
+    pub fn unchanged(&self) -> u64 {
+        (self.seen & !self.changed).count_ones() as u64
     }
 }
 
@@ -294,14 +325,24 @@ impl Plane {
     }
 
     /// Copies the tile's part of the area from memory (`load`) or to it.
-    unsafe fn transfer(&self, tile: *mut u8, layer: u32, origin: [i32; 2], area: &Rect, load: bool) {
+    unsafe fn transfer(
+        &self,
+        tile: *mut u8,
+        layer: u32,
+        origin: [i32; 2],
+        area: &Rect,
+        load: bool,
+    ) -> Traffic {
+        let mut traffic = Traffic::default();
         let edge = Rect { x0: 0, y0: 0, x1: self.width, y1: self.height };
         let here = Rect { x0: origin[0], y0: origin[1], x1: origin[0] + TILE, y1: origin[1] + TILE };
         let r = area.intersect(&here).intersect(&edge);
         if r.is_empty() {
-            return;
+            return traffic;
         }
         let stored = self.format.block_bytes as usize;
+        traffic.pixels = (r.x1 - r.x0) as u64 * (r.y1 - r.y0) as u64 * self.samples as u64;
+        traffic.bytes = traffic.pixels * stored as u64;
         for s in 0..self.samples {
             let t = self.sample(tile, s);
             let m = self.base.add((layer as u64 * self.layer_pitch + s as u64 * self.sample_pitch) as usize);
@@ -311,6 +352,24 @@ impl Plane {
                 let row = row.add(origin[0] as usize * stored);
                 let y = (y - origin[1]) as usize;
                 let (x0, x1) = (x0 as usize, x1 as usize);
+                if !load && self.kind == Kind::Color {
+                    let changed = match self.bytes {
+                        4 => store_row::<4>(t, row, x0, x1, y),
+                        1 => store_row::<1>(t, row, x0, x1, y),
+                        2 => store_row::<2>(t, row, x0, x1, y),
+                        8 => store_row::<8>(t, row, x0, x1, y),
+                        16 => store_row::<16>(t, row, x0, x1, y),
+                        b => {
+                            (x0..x1).for_each(|x| row.add(x * b).copy_from(t.add(pixel(x, y) * b), b));
+                            3
+                        }
+                    };
+                    let below = if y >= 32 { 2 } else { 0 };
+                    let looked = (x0 < 32) as u8 | ((x1 > 32) as u8) << 1;
+                    traffic.changed |= (changed & looked) << below;
+                    traffic.seen |= looked << below;
+                    continue;
+                }
                 match (self.kind, self.bytes) {
                     (Kind::Color, 4) | (Kind::Depth32, _) => copy_row::<4>(t, row, x0, x1, y, load),
                     (Kind::Color, 1) | (Kind::Stencil, _) => copy_row::<1>(t, row, x0, x1, y, load),
@@ -338,7 +397,27 @@ impl Plane {
                 }
             }
         }
+        traffic
     }
+}
+
+/// Writes pixels `x0..x1` of row `y` to memory where they differ from what is there; which half of the row does (a bit
+/// each).
+#[inline(always)]
+unsafe fn store_row<const B: usize>(tile: *mut u8, row: *mut u8, x0: usize, x1: usize, y: usize) -> u8 {
+    let mut new = [std::mem::MaybeUninit::<[u8; B]>::uninit(); TILE as usize];
+    let new = new.as_mut_ptr().cast::<u8>();
+    copy_row::<B>(tile, new, x0, x1, y, false);
+    let mut changed = 0;
+    for (half, (from, to)) in [(x0.min(32), x1.min(32)), (x0.max(32), x1.max(32))].into_iter().enumerate() {
+        let n = (to - from) * B;
+        let (a, b) = (new.add(from * B), row.add(from * B));
+        if n > 0 && std::slice::from_raw_parts(a, n) != std::slice::from_raw_parts(b, n) {
+            b.copy_from_nonoverlapping(a, n);
+            changed |= 1 << half;
+        }
+    }
+    changed
 }
 
 /// Pixels `x0..x1` of row `y` between the tile and a row in memory; two neighbours in a quad's row go together.

@@ -1,5 +1,7 @@
 //! One tile of one layer: load, all draws of all subpasses, resolve, store.
 
+use super::blend::Row;
+use super::counts::{self, TileCounts, any_quads};
 use super::cover::{Cover, Covered, MAX_SAMPLES};
 use super::fill::{self, Warp};
 use super::hiz::Hiz;
@@ -7,15 +9,20 @@ use super::item::{Item, When};
 use super::late::after;
 use super::layout::{BLOCKS, LANE_X, LANE_Y, QUAD_X, QUAD_Y, SIDE, TILE, pixel, sample_locations};
 use super::packer::{Packer, Slot};
+use super::run;
 use super::small;
 use super::target::{Plane, Targets};
 use crate::graphics::prim::{Prim, Shape};
-use std::sync::atomic::Ordering::Relaxed;
+use counters::Counts;
+use std::mem::MaybeUninit;
 use wave::graphics::Job;
-use wave::{Fault, Host, Level, Simd, Worker};
+use wave::{Fault, Host, Level, Simd, Usage, Worker};
 
 /// Scalars that a fragment program may write: eight attachments and a second source, depth, stencil and mask.
 const OUTPUTS: usize = 48;
+
+/// Quads of a tile.
+const QUADS: u64 = 4 * BLOCKS as u64;
 
 /// A set of blocks.
 pub type Blocks = [u64; BLOCKS / 64];
@@ -36,8 +43,7 @@ pub struct Task<'a> {
     pub origin: [i32; 2],
     pub level: Level,
     /// Counted here and added once an item.
-    passed: u64,
-    invocations: u64,
+    counts: TileCounts,
     /// Pixels that have what they show already, by block ([`Plan::last_first`]).
     done: [u16; BLOCKS],
     /// Covered sixteenths of the block's pixels (smooth lines; else 16).
@@ -97,8 +103,7 @@ impl<'a> Task<'a> {
             layer,
             origin,
             level,
-            passed: 0,
-            invocations: 0,
+            counts: TileCounts::default(),
             done: [0; BLOCKS],
             coverage: [16; 16],
         }
@@ -109,7 +114,13 @@ impl<'a> Task<'a> {
     ///
     /// # Safety
     /// The tile buffer is laid out by `targets`, and nobody else uses it or this tile's pixels.
-    pub unsafe fn draw(&mut self, item: &Item, entries: &[u32], hidden: &[Blocks]) -> Result<(), Fault> {
+    pub unsafe fn draw(
+        &mut self,
+        item: &Item,
+        entries: &[u32],
+        hidden: &[Blocks],
+        counts: &mut Counts,
+    ) -> Result<(), Fault> {
         self.packer.clear();
         let plan = &item.plan;
         if plan.depth.is_some() && self.hiz.of != plan.depth {
@@ -120,8 +131,17 @@ impl<'a> Task<'a> {
         }
         let r = self.draw_(item, entries, hidden);
         let r = r.and_then(|_| self.shade(item));
-        item.passed.fetch_add(std::mem::take(&mut self.passed), Relaxed);
-        item.invocations.fetch_add(std::mem::take(&mut self.invocations), Relaxed);
+        let program = item.pipeline.fragment.as_deref();
+        let usage = program.map_or_else(Usage::default, |p| {
+            let mut blocks = Vec::new();
+            let instrumented = item.instrumentation.as_ref().filter(|_| p.profile.mark_count > 0);
+            let usage = self.worker.tally.take(p, instrumented.map(|_| &mut blocks));
+            if let Some((object, index)) = instrumented {
+                object.add(*index, item.sub_index, ash::vk::ShaderStageFlags::FRAGMENT, &blocks);
+            }
+            usage
+        });
+        std::mem::take(&mut self.counts).add_to(counts, item, program, &usage);
         r
     }
 
@@ -145,6 +165,7 @@ impl<'a> Task<'a> {
                 true => (entries.len() - 1 - n, (entries.len() - 1 - n).wrapping_sub(AHEAD)),
                 false => (n, n + AHEAD),
             };
+            self.counts.primitives += 1;
             let e = entries[i];
             let number = index(e);
             let prim = &item.batch.prims[number as usize];
@@ -171,7 +192,9 @@ impl<'a> Task<'a> {
                 continue;
             }
             let hidden = hidden.get(i);
-            if hidden.is_some_and(|h| h.iter().all(|w| *w == !0)) {
+            if e & COVERS != 0 && hidden.is_some_and(|h| h.iter().all(|w| *w == !0)) {
+                let c = &mut self.counts;
+                (c.quads, c.hidden) = (c.quads + QUADS, c.hidden + QUADS);
                 continue;
             }
             if !small::list::<S>(prim, origin, plan.locations, plan.samples, self.covered) {
@@ -182,17 +205,68 @@ impl<'a> Task<'a> {
                     && self.cover.whole()
                     && self.hiz.tile_fails(&plan.tests, item.depths(prim, origin, TILE))
                 {
+                    let c = &mut self.counts;
+                    c.quads += QUADS;
+                    c.early_tested += QUADS;
+                    c.early_killed += QUADS;
+                    continue;
+                }
+                let untouched = !plan.last_first || self.done == [0; BLOCKS];
+                if plan.plain && plan.simple && untouched && self.cover.whole() {
+                    self.whole(item, number, hidden)?;
+                    if plan.last_first {
+                        self.done = [0xFFFF; BLOCKS];
+                    }
                     continue;
                 }
                 self.cover.list::<S>(self.covered);
             }
             for k in 0..self.covered.count {
                 let b = self.covered.blocks[k] as usize;
+                let masks = self.covered.masks[k];
                 if hidden.is_none_or(|h| h[b / 64] >> (b % 64) & 1 == 0) {
-                    let masks = self.covered.masks[k];
                     self.block::<S>(item, prim, number, b, &masks)?;
+                } else {
+                    self.counts.rasterised(&masks[..plan.samples]);
+                    self.counts.hidden += any_quads(&masks[..plan.samples]);
                 }
             }
+        }
+        Ok(())
+    }
+
+    /// A primitive that covers the whole tile and is not tested.
+    unsafe fn whole(&mut self, item: &Item, index: u32, hidden: Option<&Blocks>) -> Result<(), Fault> {
+        self.counts.quads += QUADS;
+        if let Some(h) = hidden {
+            self.counts.hidden += h.iter().map(|w| 4 * w.count_ones() as u64).sum::<u64>();
+            for b in (0..BLOCKS).filter(|b| h[b / 64] >> (b % 64) & 1 == 0) {
+                self.full(item, index, b)?;
+            }
+            return Ok(());
+        }
+        self.counts.passed += if item.plan.counts_early { 16 * BLOCKS as u64 } else { 0 };
+        let mut b = 0;
+        while b < BLOCKS {
+            let n = self.packer.add_stretch(item.plan.warps, index, b, BLOCKS - b);
+            if n == 0 {
+                self.shade(item)?;
+            }
+            b += n;
+        }
+        Ok(())
+    }
+
+    /// A block all of whose pixels are left, of a plain draw: into the wave.
+    #[inline(always)]
+    unsafe fn full(&mut self, item: &Item, index: u32, block: usize) -> Result<(), Fault> {
+        let plan = &item.plan;
+        if plan.counts_early {
+            self.counts.passed += 16;
+        }
+        if !self.packer.add_full(plan.warps, index, block) {
+            self.shade(item)?;
+            self.packer.add_full(plan.warps, index, block);
         }
         Ok(())
     }
@@ -248,8 +322,13 @@ impl<'a> Task<'a> {
         let plan = &item.plan;
         if plan.simple {
             let mask = [covered[0] & !self.done[block]];
+            self.counts.rasterised(&covered[..1]);
             if plan.last_first {
                 self.done[block] |= mask[0];
+                self.counts.hidden += counts::quads(covered[0]) - counts::quads(mask[0]);
+            }
+            if plan.plain && mask[0] == 0xFFFF {
+                return self.full(item, index, block);
             }
             let (quads, mask) = (quads(mask[0]), &mask[..]);
             if quads == 0 {
@@ -270,11 +349,15 @@ impl<'a> Task<'a> {
             }
             any |= *m;
         }
+        self.counts.rasterised(&masks[..plan.samples]);
         if matches!(plan.when, When::Early | When::Both) && any != 0 {
+            let tested = counts::quads(any);
+            self.counts.early_tested += tested;
             let corner =
                 [self.origin[0] + (block % SIDE) as i32 * 4, self.origin[1] + (block / SIDE) as i32 * 4];
             let range = if plan.hiz { item.depths(prim, corner, 4) } else { [0.0; 2] };
             if plan.hiz && self.hiz.block_fails(&plan.tests, block, range) {
+                self.counts.early_killed += tested;
                 return Ok(());
             }
             any = 0;
@@ -286,6 +369,9 @@ impl<'a> Task<'a> {
                 }
                 every &= masks[s];
             }
+            let left = counts::quads(any);
+            self.counts.early_killed += tested - left;
+            self.counts.early_updated += if plan.when == When::Early && plan.tests.write { left } else { 0 };
             if plan.hiz && plan.when == When::Early && plan.tests.write && any != 0 {
                 self.hiz.wrote(block, range, every == 0xFFFF);
             }
@@ -293,8 +379,11 @@ impl<'a> Task<'a> {
         if any == 0 {
             return Ok(());
         }
+        if any == 0xFFFF && plan.plain && plan.shades {
+            return self.full(item, index, block);
+        }
         if !plan.shades || plan.counts_early {
-            masks[..plan.samples].iter().for_each(|m| self.passed += m.count_ones() as u64);
+            masks[..plan.samples].iter().for_each(|m| self.counts.passed += m.count_ones() as u64);
         }
         if !plan.shades {
             return Ok(());
@@ -388,10 +477,27 @@ impl<'a> Task<'a> {
             host: self.host,
             arena: crate::memory::arena(),
         };
+        self.counts.warps += count as u64;
         let mut lanes = self.worker.open(&job)?;
         let mut covered = [0u16; 16];
         let mut exec = [0u16; 16];
-        for w in 0..count {
+        let full = self.packer.full;
+        run::fill::<S>(item, self.packer, self.origin, &mut lanes);
+        if full != 0 {
+            for w in 0..count {
+                covered[w] = ((full >> w & 1) as u16).wrapping_neg();
+                exec[w] = covered[w];
+            }
+            let n = full.count_ones() as u64;
+            let c = &mut self.counts;
+            c.invocations += 16 * n;
+            c.full_warps += n;
+            c.shaded += 4 * n;
+        }
+        let mut others = ((1u32 << count) - 1) & !(full as u32);
+        while others != 0 {
+            let w = others.trailing_zeros() as usize;
+            others &= others - 1;
             let slot = &self.packer.warps[w];
             let warp = warp::<S>(item, slot, self.origin);
             covered[w] = warp.covered;
@@ -402,7 +508,10 @@ impl<'a> Task<'a> {
                     exec[w] |= if slot.quads >> q & 1 != 0 { 0xF << (q * 4) } else { 0 };
                 }
             }
-            self.invocations += warp.covered.count_ones() as u64;
+            let c = &mut self.counts;
+            c.invocations += warp.covered.count_ones() as u64;
+            c.shaded += slot.quads.count_ones() as u64;
+            c.full_warps += (slot.quads == 0xF) as u64;
             let mut shared = fill::Shared::default();
             for (i, f) in plan.fills.iter().enumerate() {
                 if let Some(m) = fill::mask(*f, &warp) {
@@ -419,97 +528,130 @@ impl<'a> Task<'a> {
         lanes.run()?;
         let mut alive = [0u16; 16];
         alive.copy_from_slice(&lanes.alive()[..16]);
-        // Where each output's rows are, and bytes from one warp's to the next's.
-        let mut rows = [(std::ptr::null::<u8>(), 0usize); OUTPUTS];
-        for (i, r) in rows.iter_mut().enumerate().take(program.outputs.len()) {
-            let all = lanes.output(i);
-            *r = (all.as_ptr().cast(), if all.len() == 1 { 0 } else { 64 });
+        let mut room = [const { MaybeUninit::<Row>::uninit() }; OUTPUTS];
+        let outputs = program.outputs.len().min(OUTPUTS);
+        for (i, r) in room[..outputs].iter_mut().enumerate() {
+            r.write(Row::new(lanes.output(i)));
         }
-        let row = |i: usize, w: usize| -> *const u8 { rows[i].0.add(rows[i].1 * w) };
-        let words = |i: usize, w: usize| -> [u32; 16] { row(i, w).cast::<[u32; 16]>().read_unaligned() };
-        for w in 0..count {
-            let slot = &mut self.packer.warps[w];
-            let masks = &mut slot.masks;
-            let mut any = 0;
-            for m in &mut masks[..plan.samples] {
-                *m &= alive[w];
-                any |= *m;
-            }
-            if any == 0 {
+        // SAFETY: as many were written.
+        let rows = std::slice::from_raw_parts(room.as_ptr().cast::<Row>(), outputs);
+        let channels = |o: &[Option<usize>; 4]| -> [Row; 4] {
+            let row = |k: usize| o[k].map_or(Row::zero(), |o| rows[o]);
+            [row(0), row(1), row(2), row(3)]
+        };
+        let mut w = 0;
+        while w < count {
+            if full >> w & 1 != 0 {
+                let end = w + (!(full >> w)).trailing_zeros() as usize;
+                if !plan.counts_early {
+                    alive[w..end].iter().for_each(|m| self.counts.passed += m.count_ones() as u64);
+                }
+                for c in &plan.colors {
+                    let Some(p) = self.targets.list[c.attachment as usize].color.as_ref() else { continue };
+                    self.counts.blended += alive[w..end].iter().map(|m| counts::quads(*m)).sum::<u64>();
+                    let (base, blocks) = (p.sample(self.tile, 0), &self.packer.blocks[w..end]);
+                    let second = c.second.as_ref().map(channels);
+                    let first = channels(&c.outputs);
+                    c.writer.write_blocks::<S>(base, blocks, w, &first, second.as_ref(), &alive[w..end]);
+                }
+                w = end;
                 continue;
             }
-            if plan.late {
-                let (targets, tile, origin) = (self.targets, self.tile, self.origin);
-                let slot = &mut self.packer.warps[w];
-                let (left, passed) = after(targets, tile, origin, item, slot, &|i| words(i, w));
-                (any, self.passed) = (left, self.passed + passed);
-                if any == 0 {
-                    continue;
-                }
-            } else if !plan.counts_early {
-                masks[..plan.samples].iter().for_each(|m| self.passed += m.count_ones() as u64);
-            }
-            let slot = &self.packer.warps[w];
-            for c in &plan.colors {
-                let Some(p) = self.targets.list[c.attachment as usize].color.as_ref() else { continue };
-                let mut src = [S::isplat(0); 4];
-                for k in 0..4 {
-                    if let Some(o) = c.outputs[k] {
-                        src[k] = S::iloadu(row(o, w));
-                    }
-                }
-                let mut second = None;
-                if let Some(outputs) = &c.second {
-                    let mut s1 = [S::isplat(0); 4];
-                    for k in 0..4 {
-                        if let Some(o) = outputs[k] {
-                            s1[k] = S::iloadu(row(o, w));
-                        }
-                    }
-                    second = Some(s1);
-                }
-                if plan.alters_alpha {
-                    if item.smooth() {
-                        let mut k = [0f32; 16];
-                        for l in 0..16 {
-                            k[l] = slot.coverage[l] as f32 / 16.0;
-                        }
-                        src[3] = S::bits(S::fmul(S::from_bits(src[3]), wave::simd::ops::f_from::<S>(k)));
-                    }
-                    if item.state.samples.alpha_to_one {
-                        src[3] = S::bits(S::fsplat(1.0));
-                        second.iter_mut().for_each(|s1| s1[3] = src[3]);
-                    }
-                }
-                for s in 0..plan.samples {
-                    let mask = slot.masks[s];
-                    if mask == 0 || (s > 0 && p.samples as usize <= s) {
-                        continue;
-                    }
-                    let base = p.sample(self.tile, sample_of(p, s));
-                    let bytes = c.writer.bytes();
-                    if slot.dense {
-                        let px = base.add(slot.pixels[0] as usize * bytes);
-                        c.writer.write::<S>(px, &src, second.as_ref(), mask);
-                        continue;
-                    }
-                    let mut px = [0u8; 256];
-                    for q in 0..4 {
-                        let at = base.add(slot.pixels[q] as usize * bytes);
-                        copy_quad(at, px.as_mut_ptr().add(q * 4 * bytes), bytes);
-                    }
-                    c.writer.write::<S>(px.as_mut_ptr(), &src, second.as_ref(), mask);
-                    for q in 0..4 {
-                        if mask >> (q * 4) & 0xF != 0 {
-                            let at = base.add(slot.pixels[q] as usize * bytes);
-                            copy_quad(px.as_ptr().add(q * 4 * bytes), at, bytes);
-                        }
-                    }
-                }
-            }
+            self.write_quads::<S>(item, w, alive[w], rows);
+            w += 1;
         }
         self.packer.clear();
         Ok(())
+    }
+
+    /// Writes a warp of the packer's that is not full, after what tests are left.
+    #[inline(always)]
+    unsafe fn write_quads<S: Simd>(&mut self, item: &Item, w: usize, alive: u16, rows: &[Row]) {
+        let plan = &item.plan;
+        let slot = &mut self.packer.warps[w];
+        let masks = &mut slot.masks;
+        let mut any = 0;
+        for m in &mut masks[..plan.samples] {
+            *m &= alive;
+            any |= *m;
+        }
+        if any == 0 {
+            return;
+        }
+        if plan.late {
+            let (targets, tile, origin) = (self.targets, self.tile, self.origin);
+            let slot = &mut self.packer.warps[w];
+            let tested = if plan.tests.idle() { 0 } else { any_quads(&slot.masks[..plan.samples]) };
+            self.counts.late_tested += tested;
+            let (left, passed) = after(targets, tile, origin, item, slot, &|i| rows[i].array(w));
+            any = left;
+            self.counts.passed += passed;
+            self.counts.late_killed += tested.saturating_sub(any_quads(&slot.masks[..plan.samples]));
+            if any == 0 {
+                return;
+            }
+        } else if !plan.counts_early {
+            masks[..plan.samples].iter().for_each(|m| self.counts.passed += m.count_ones() as u64);
+        }
+        let slot = &self.packer.warps[w];
+        for c in &plan.colors {
+            let Some(p) = self.targets.list[c.attachment as usize].color.as_ref() else { continue };
+            let mut src = [S::isplat(0); 4];
+            for k in 0..4 {
+                if let Some(o) = c.outputs[k] {
+                    src[k] = rows[o].words::<S>(w);
+                }
+            }
+            let mut second = None;
+            if let Some(outputs) = &c.second {
+                let mut s1 = [S::isplat(0); 4];
+                for k in 0..4 {
+                    if let Some(o) = outputs[k] {
+                        s1[k] = rows[o].words::<S>(w);
+                    }
+                }
+                second = Some(s1);
+            }
+            if plan.alters_alpha {
+                if item.smooth() {
+                    let mut k = [0f32; 16];
+                    for l in 0..16 {
+                        k[l] = slot.coverage[l] as f32 / 16.0;
+                    }
+                    src[3] = S::bits(S::fmul(S::from_bits(src[3]), wave::simd::ops::f_from::<S>(k)));
+                }
+                if item.state.samples.alpha_to_one {
+                    src[3] = S::bits(S::fsplat(1.0));
+                    second.iter_mut().for_each(|s1| s1[3] = src[3]);
+                }
+            }
+            for s in 0..plan.samples {
+                let mask = slot.masks[s];
+                if mask == 0 || (s > 0 && p.samples as usize <= s) {
+                    continue;
+                }
+                self.counts.blended += counts::quads(mask);
+                let base = p.sample(self.tile, sample_of(p, s));
+                let bytes = c.writer.bytes();
+                if slot.dense {
+                    let px = base.add(slot.pixels[0] as usize * bytes);
+                    c.writer.write::<S>(px, &src, second.as_ref(), mask);
+                    continue;
+                }
+                let mut px = [0u8; 256];
+                for q in 0..4 {
+                    let at = base.add(slot.pixels[q] as usize * bytes);
+                    copy_quad(at, px.as_mut_ptr().add(q * 4 * bytes), bytes);
+                }
+                c.writer.write::<S>(px.as_mut_ptr(), &src, second.as_ref(), mask);
+                for q in 0..4 {
+                    if mask >> (q * 4) & 0xF != 0 {
+                        let at = base.add(slot.pixels[q] as usize * bytes);
+                        copy_quad(px.as_ptr().add(q * 4 * bytes), at, bytes);
+                    }
+                }
+            }
+        }
     }
 }
 

@@ -10,20 +10,28 @@ mod place;
 mod texels;
 
 use super::filter::border;
-use super::sampler::{Reduction, Sampler};
+use super::sampler::{Reduction, Sampler, Wrap};
 use super::view::{ImageView, Level};
 use super::{SampleArgs, Warp4};
 use crate::format::{FormatInfo, NumClass, TexelKind};
 use lod::{Lods, lods};
-use place::{Place, at_level, bordered};
+use place::{ANY, EDGE, Place, REPEAT, at_level, bordered};
 pub(super) use texels::scale;
 use texels::{Bytes, Float, Half, Srgb, Texels, Unorm16};
-use wave::{Level as Machine, Simd};
+use wave::{ImageWave, Level as Machine, Simd};
 
 /// Levels that a table holds: one vector's lanes.
 const LEVELS: usize = 16;
 
 type Run = unsafe fn(&Fast, &ImageView, &Sampler, &SampleArgs, u16, &mut Warp4);
+type RunWave = unsafe fn(&Fast, &ImageView, &Sampler, bool, &ImageWave);
+
+/// The kernels of a format for a machine: one warp, and a wave of them.
+#[derive(Clone, Copy)]
+struct Runs {
+    warp: Run,
+    wave: RunWave,
+}
 
 /// What the kernels need of a view: per level one lane of each vector.
 #[derive(Clone)]
@@ -45,7 +53,7 @@ pub struct Fast {
     pub(super) bytes: bool,
     /// The depth comparison has kernels.
     compares: bool,
-    run: Run,
+    runs: Runs,
     /// The general path instead, to compare with.
     #[cfg(test)]
     pub(super) off: bool,
@@ -58,7 +66,7 @@ impl Fast {
         if levels.len() > LEVELS {
             return None;
         }
-        let (run, bytes) = pick(format.kind)?;
+        let (runs, bytes) = pick(format.kind)?;
         let mut f = Fast {
             size: [[1.0; 16]; 2],
             texels: [[1; 16]; 2],
@@ -70,7 +78,7 @@ impl Fast {
             count: levels.len(),
             bytes,
             compares: matches!(format.kind, TexelKind::R32Sfloat | TexelKind::R16Unorm),
-            run,
+            runs,
             #[cfg(test)]
             off: false,
         };
@@ -111,13 +119,30 @@ pub(super) fn sample(view: &ImageView, s: &Sampler, args: &SampleArgs, mask: u16
         && s.reduction == Reduction::Average;
     if eligible {
         // SAFETY: the kernel was picked for this machine and format.
-        unsafe { (f.run)(f, view, s, args, mask, out) };
+        unsafe { (f.runs.warp)(f, view, s, args, mask, out) };
     }
     eligible
 }
 
-/// The kernel of a format for this machine, and whether it filters bytes.
-fn pick(kind: TexelKind) -> Option<(Run, bool)> {
+/// Samples for all warps of a wave, if view and sampler are of a class that has a kernel; false if not.
+///
+/// # Safety
+/// Rows and results are those of a wave.
+pub unsafe fn sample_wave(view: &ImageView, s: &Sampler, arrayed: bool, wave: &ImageWave) -> bool {
+    let Some(f) = &view.fast else { return false };
+    #[cfg(test)]
+    if f.off {
+        return false;
+    }
+    if view.levels.is_empty() || s.reduction != Reduction::Average {
+        return false;
+    }
+    (f.runs.wave)(f, view, s, arrayed, wave);
+    true
+}
+
+/// The kernels of a format for this machine, and whether it filters bytes.
+fn pick(kind: TexelKind) -> Option<(Runs, bool)> {
     use TexelKind as K;
     let best = Machine::best();
     Some(match kind {
@@ -138,49 +163,44 @@ fn pick(kind: TexelKind) -> Option<(Run, bool)> {
     })
 }
 
-fn form<T: Texels>(machine: Machine) -> Run {
+fn form<T: Texels>(machine: Machine) -> Runs {
+    /// Both kernels as compiled with the features.
+    macro_rules! runs {
+        ($simd:ident $(, $features:literal)?) => {{
+            $(#[target_feature(enable = $features)])?
+            unsafe fn warp<T: Texels>(
+                f: &Fast,
+                view: &ImageView,
+                s: &Sampler,
+                args: &SampleArgs,
+                mask: u16,
+                out: &mut Warp4,
+            ) {
+                body::<wave::simd::$simd, T>(f, view, s, args, mask, out)
+            }
+            $(#[target_feature(enable = $features)])?
+            unsafe fn wave<T: Texels>(
+                f: &Fast,
+                view: &ImageView,
+                s: &Sampler,
+                arrayed: bool,
+                w: &ImageWave,
+            ) {
+                warps::<wave::simd::$simd, T>(f, view, s, arrayed, w)
+            }
+            Runs { warp: warp::<T>, wave: wave::<T> }
+        }};
+    }
     #[cfg(target_arch = "x86_64")]
-    {
-        #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
-        unsafe fn avx2<T: Texels>(
-            f: &Fast,
-            view: &ImageView,
-            s: &Sampler,
-            args: &SampleArgs,
-            mask: u16,
-            out: &mut Warp4,
-        ) {
-            body::<wave::simd::Avx2, T>(f, view, s, args, mask, out)
+    match machine {
+        Machine::Avx512 => {
+            return runs!(Avx512, "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c");
         }
-        #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
-        unsafe fn avx512<T: Texels>(
-            f: &Fast,
-            view: &ImageView,
-            s: &Sampler,
-            args: &SampleArgs,
-            mask: u16,
-            out: &mut Warp4,
-        ) {
-            body::<wave::simd::Avx512, T>(f, view, s, args, mask, out)
-        }
-        match machine {
-            Machine::Avx512 => return avx512::<T>,
-            Machine::Avx2 => return avx2::<T>,
-            Machine::Portable => {}
-        }
+        Machine::Avx2 => return runs!(Avx2, "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c"),
+        Machine::Portable => {}
     }
     let _ = machine;
-    unsafe fn portable<T: Texels>(
-        f: &Fast,
-        view: &ImageView,
-        s: &Sampler,
-        args: &SampleArgs,
-        mask: u16,
-        out: &mut Warp4,
-    ) {
-        body::<wave::simd::Portable, T>(f, view, s, args, mask, out)
-    }
-    portable::<T>
+    runs!(Portable)
 }
 
 #[cfg(test)]
@@ -188,7 +208,7 @@ impl Fast {
     /// The same kernels for another machine.
     pub(super) fn on(&self, kind: TexelKind, machine: Machine) -> Box<Fast> {
         use TexelKind as K;
-        let run = match kind {
+        let runs = match kind {
             K::Rgba8Unorm => form::<Bytes<4, false>>(machine),
             K::Bgra8Srgb => form::<Srgb<true>>(machine),
             K::R8Unorm => form::<Bytes<1, false>>(machine),
@@ -196,9 +216,9 @@ impl Fast {
             K::Rgba16Sfloat => form::<Half<4>>(machine),
             K::R32Sfloat => form::<Float<1>>(machine),
             K::R16Unorm => form::<Unorm16>(machine),
-            _ => self.run,
+            _ => self.runs,
         };
-        Box::new(Fast { run, ..self.clone() })
+        Box::new(Fast { runs, ..self.clone() })
     }
 }
 
@@ -206,6 +226,105 @@ impl Fast {
 #[inline(always)]
 unsafe fn floats<S: Simd>(a: &[u32; 16]) -> S::F {
     S::from_bits(S::iloadu(a.as_ptr().cast()))
+}
+
+/// One level and one filter.
+#[inline(always)]
+fn plain(f: &Fast, s: &Sampler) -> bool {
+    f.count == 1 && s.mag_linear == s.min_linear && s.anisotropy <= 1.0
+}
+
+/// What [`place::simple`] does, but for offsets.
+#[inline(always)]
+fn simple<T: Texels>(f: &Fast, s: &Sampler, arrayed: bool) -> bool {
+    T::WORD && plain(f, s) && s.mag_linear && !arrayed && !s.unnormalized && !bordered(s)
+}
+
+/// Warps of a wave one after the other.
+#[inline(always)]
+unsafe fn warps<S: Simd, T: Texels>(
+    f: &Fast,
+    view: &ImageView,
+    s: &Sampler,
+    arrayed: bool,
+    wave: &ImageWave,
+) {
+    if simple::<T>(f, s, arrayed) {
+        return match (s.wrap[0], s.wrap[1]) {
+            (Wrap::Repeat, Wrap::Repeat) if f.pow2 == [true; 2] => {
+                simple_warps::<S, T, REPEAT>(f, view, s, wave)
+            }
+            (Wrap::Edge, Wrap::Edge) => simple_warps::<S, T, EDGE>(f, view, s, wave),
+            _ => simple_warps::<S, T, ANY>(f, view, s, wave),
+        };
+    }
+    let mut live = wave.live;
+    while live != 0 {
+        let w = live.trailing_zeros() as usize;
+        live &= live - 1;
+        let mask = wave.exec[w & 31];
+        if mask == 0 {
+            continue;
+        }
+        let mut coords = [[0u32; 16]; 3];
+        for k in 0..2 + arrayed as usize {
+            S::istoreu(coords[k].as_mut_ptr().cast(), S::iloadu(wave.coords[k].warp(w)));
+        }
+        let mut lod = [0u32; 16];
+        if let Some(l) = wave.lod {
+            S::istoreu(lod.as_mut_ptr().cast(), S::iloadu(l.warp(w)));
+        }
+        let args = SampleArgs {
+            dims: 2,
+            arrayed,
+            coords: &coords[..2 + arrayed as usize],
+            lod: wave.lod.map(|_| &lod),
+            ..SampleArgs::default()
+        };
+        let mut out = [[0u32; 16]; 4];
+        body::<S, T>(f, view, s, &args, mask, &mut out);
+        for k in 0..4 {
+            store::<S>(wave.out[k], w, S::iloadu(out[k].as_ptr().cast()), mask);
+        }
+    }
+}
+
+/// Stores the active lanes of a warp's result, if it is wanted.
+#[inline(always)]
+unsafe fn store<S: Simd>(out: *mut u8, w: usize, v: S::I, mask: u16) {
+    if out.is_null() {
+        return;
+    }
+    let p = out.add(w * 64);
+    S::istoreu(p, if mask == 0xffff { v } else { S::isel(S::mask(mask), v, S::iloadu(p)) });
+}
+
+#[inline(always)]
+unsafe fn simple_warps<S: Simd, T: Texels, const MODE: u8>(
+    f: &Fast,
+    view: &ImageView,
+    s: &Sampler,
+    wave: &ImageWave,
+) {
+    let mut live = wave.live;
+    while live != 0 {
+        let w = live.trailing_zeros() as usize;
+        live &= live - 1;
+        let mask = wave.exec[w & 31];
+        if mask == 0 {
+            continue;
+        }
+        let st = [
+            S::from_bits(S::iloadu(wave.coords[0].warp(w))),
+            S::from_bits(S::iloadu(wave.coords[1].warp(w))),
+        ];
+        let mut color = [st[0]; 4];
+        place::simple::<S, T, MODE>(f, s, &st, &mut color);
+        for k in 0..4 {
+            let v = if view.identity { S::bits(color[k]) } else { swizzled::<S, T>(view, &color, k) };
+            store::<S>(wave.out[k], w, v, mask);
+        }
+    }
 }
 
 #[inline(always)]
@@ -220,16 +339,9 @@ unsafe fn body<S: Simd, T: Texels>(
     let zero = S::fsplat(0.0);
     let st = [floats::<S>(&args.coords[0]), floats::<S>(&args.coords[1])];
     let mut color = [zero; 4];
-    let plain = f.count == 1 && s.mag_linear == s.min_linear && s.anisotropy <= 1.0;
-    let simple = T::WORD
-        && plain
-        && s.mag_linear
-        && args.offsets.is_none()
-        && !args.arrayed
-        && !s.unnormalized
-        && !bordered(s);
-    if simple {
-        place::simple::<S, T>(f, s, &st, &mut color);
+    let plain = plain(f, s);
+    if args.offsets.is_none() && simple::<T>(f, s, args.arrayed) {
+        place::simple::<S, T, ANY>(f, s, &st, &mut color);
         return finish::<S, T>(view, &color, mask, out);
     }
     let mut place = Place::<S> {
@@ -268,6 +380,21 @@ unsafe fn body<S: Simd, T: Texels>(
     finish::<S, T>(view, &color, mask, out);
 }
 
+/// Result `k`.
+#[inline(always)]
+unsafe fn swizzled<S: Simd, T: Texels>(view: &ImageView, color: &[S::F; 4], k: usize) -> S::I {
+    match view.channel(k) {
+        Some(c) => {
+            if c < T::N {
+                S::bits(color[c])
+            } else {
+                S::isplat(if c == 3 { 1f32.to_bits() } else { 0 })
+            }
+        }
+        None => S::isplat(view.constant(k)),
+    }
+}
+
 /// Swizzles, and stores the active lanes.
 #[inline(always)]
 unsafe fn finish<S: Simd, T: Texels>(view: &ImageView, color: &[S::F; 4], mask: u16, out: &mut Warp4) {
@@ -279,16 +406,7 @@ unsafe fn finish<S: Simd, T: Texels>(view: &ImageView, color: &[S::F; 4], mask: 
     }
     let m = S::mask(mask);
     for k in 0..4 {
-        let v = match view.channel(k) {
-            Some(c) => {
-                if c < T::N {
-                    S::bits(color[c])
-                } else {
-                    S::isplat(if c == 3 { 1f32.to_bits() } else { 0 })
-                }
-            }
-            None => S::isplat(view.constant(k)),
-        };
+        let v = swizzled::<S, T>(view, color, k);
         let p = out[k].as_mut_ptr().cast::<u8>();
         let v = if mask == 0xffff { v } else { S::isel(m, v, S::iloadu(p)) };
         S::istoreu(p, v);

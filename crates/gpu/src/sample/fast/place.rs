@@ -182,10 +182,20 @@ pub fn bordered(s: &Sampler) -> bool {
     matches!(s.wrap[0], Wrap::Border) || matches!(s.wrap[1], Wrap::Border)
 }
 
+/// How [`simple`] wraps: as the sampler says; both axes repeat sizes that are powers of two; both clamp to the edge.
+pub const ANY: u8 = 0;
+pub const REPEAT: u8 = 1;
+pub const EDGE: u8 = 2;
+
 /// [`linear`] for texels of one word each on one level without layers, offsets, borders and comparison: few enough
 /// values that they stay in registers.
 #[inline(always)]
-pub unsafe fn simple<S: Simd, T: Texels>(f: &Fast, s: &Sampler, st: &[S::F; 2], out: &mut [S::F; 4]) {
+pub unsafe fn simple<S: Simd, T: Texels, const MODE: u8>(
+    f: &Fast,
+    s: &Sampler,
+    st: &[S::F; 2],
+    out: &mut [S::F; 4],
+) {
     let half = S::fsplat(0.5);
     let one = S::isplat(1);
     let mut weight = [half; 2];
@@ -198,8 +208,13 @@ pub unsafe fn simple<S: Simd, T: Texels>(f: &Fast, s: &Sampler, st: &[S::F; 2], 
         weight[k] = S::fsub(v, base);
         let n = S::isplat(f.texels[k][0]);
         let a = S::f_to_s_raw(base);
-        i[k][0] = wrapped::<S>(s.wrap[k], a, n, f.pow2[k], &mut none);
-        i[k][1] = wrapped::<S>(s.wrap[k], S::iadd(a, one), n, f.pow2[k], &mut none);
+        let (mode, pow2) = match MODE {
+            REPEAT => (Wrap::Repeat, true),
+            EDGE => (Wrap::Edge, false),
+            _ => (s.wrap[k], f.pow2[k]),
+        };
+        i[k][0] = wrapped::<S>(mode, a, n, pow2, &mut none);
+        i[k][1] = wrapped::<S>(mode, S::iadd(a, one), n, pow2, &mut none);
     }
     let pairs = S::mbits(S::ieq(S::iadd(i[0][0], one), i[0][1])) == 0xffff;
     let x = [ops::shl::<S>(i[0][0], 2), ops::shl::<S>(i[0][1], 2)];
@@ -209,8 +224,7 @@ pub unsafe fn simple<S: Simd, T: Texels>(f: &Fast, s: &Sampler, st: &[S::F; 2], 
     for y in 0..2 {
         let row = S::imul(i[1][y], pitch);
         if pairs {
-            let both = S::lgather(f.base, S::iadd(row, x[0]));
-            w[y] = [S::lo(both), S::hi(both)];
+            w[y] = S::igather2(f.base, S::iadd(row, x[0]));
         } else {
             w[y] = [words::<S>(f.base, S::iadd(row, x[0])), words::<S>(f.base, S::iadd(row, x[1]))];
         }

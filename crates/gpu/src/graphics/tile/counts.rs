@@ -1,0 +1,83 @@
+//! What a tile counts while a draw is drawn in it.
+
+use super::fill::Fill;
+use super::item::Item;
+use counters::{Counts, Event, Phase, Unit};
+use shader::bytecode::Program;
+use wave::Usage;
+
+/// Plain numbers, for the hot paths; names are the events' ([`Event`], [`Unit`]).
+#[derive(Clone, Copy, Default, Debug)]
+pub struct TileCounts {
+    pub primitives: u64,
+    pub quads: u64,
+    pub partial: u64,
+    pub early_tested: u64,
+    pub early_updated: u64,
+    pub early_killed: u64,
+    pub late_tested: u64,
+    pub late_killed: u64,
+    pub hidden: u64,
+    pub passed: u64,
+    pub invocations: u64,
+    pub warps: u64,
+    pub full_warps: u64,
+    pub shaded: u64,
+    pub blended: u64,
+}
+
+/// Quads with a lane in `m`.
+#[inline(always)]
+pub fn quads(m: u16) -> u64 {
+    ((m | m >> 1 | m >> 2 | m >> 3) & 0x1111).count_ones() as u64
+}
+/// Quads all of whose lanes are in `m`.
+#[inline(always)]
+fn whole_quads(m: u16) -> u64 {
+    (m & m >> 1 & m >> 2 & m >> 3 & 0x1111).count_ones() as u64
+}
+/// Quads with a lane in one of the samples' masks.
+#[inline(always)]
+pub fn any_quads(masks: &[u16]) -> u64 {
+    quads(masks.iter().fold(0, |a, m| a | m))
+}
+
+impl TileCounts {
+    /// A block's quads come out of the rasteriser; `masks` by sample.
+    #[inline(always)]
+    pub fn rasterised(&mut self, masks: &[u16]) {
+        let n = any_quads(masks);
+        self.quads += n;
+        self.partial += n - whole_quads(masks.iter().fold(!0, |a, m| a & m));
+    }
+
+    /// Adds what was counted of `item`, and what its fragment program did. `samples`: passes of shading by sample.
+    pub fn add_to(&self, c: &mut Counts, item: &Item, program: Option<&Program>, usage: &Usage) {
+        c[Event::PrimsRasterised] += self.primitives;
+        c[Event::QuadsRasterised] += self.quads;
+        c[Event::QuadsPartial] += self.partial;
+        c[Event::CoarseQuads] += self.quads * if item.plan.per_sample { item.plan.samples as u64 } else { 1 };
+        c[Event::QuadsEzsTested] += self.early_tested;
+        c[Event::QuadsEzsUpdated] += self.early_updated;
+        c[Event::QuadsEzsKilled] += self.early_killed;
+        c[Event::QuadsLzsTested] += self.late_tested;
+        c[Event::QuadsLzsKilled] += self.late_killed;
+        c[Event::QuadsFpkKilled] += self.hidden;
+        if item.plan.opaque {
+            c[Event::QuadsOccluding] += self.shaded;
+        }
+        c[Event::QuadsShaded] += self.shaded;
+        c[Event::BlendQuads] += self.blended;
+        c[Event::SamplesPassed] += self.passed;
+        c[Event::FragmentInvocations] += self.invocations;
+        let Some(program) = program else { return };
+        let mut u = crate::count::units(usage);
+        crate::count::launch(&mut u, program, self.warps, self.shaded * 4, self.full_warps);
+        let varying = |f: &&Fill| matches!(f, Fill::Varying { .. });
+        let varyings = item.plan.fills.iter().filter(varying).count() as u64;
+        // An instruction interpolates up to four components of a location.
+        u[Unit::VaryingInstr] = self.warps * varyings.div_ceil(4);
+        u[Unit::VaryingSlots32] = self.shaded * varyings;
+        c.add_units(Phase::Main, &u);
+    }
+}
