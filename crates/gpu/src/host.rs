@@ -1,10 +1,11 @@
 //! The device as a wave sees it: images, clock, watchdog.
 
 use crate::device::Shared;
+use crate::sample::cost;
 use shader::bytecode::ImageCode;
 use std::sync::LazyLock;
 use std::time::Instant;
-use wave::{Host, ImageWarp, ImageWave};
+use wave::{Filtering, Host, ImageWarp, ImageWave};
 
 static EPOCH: LazyLock<Instant> = LazyLock::new(Instant::now);
 
@@ -33,6 +34,12 @@ impl Host for DeviceHost<'_> {
     }
     unsafe fn image_wave(&self, code: &ImageCode, wave: &ImageWave) -> bool {
         crate::image_op::run_wave(code, wave)
+    }
+    unsafe fn texture(&self, code: &ImageCode, view: u64, sampler: u64) -> Filtering {
+        cost::filtering(code, view, sampler)
+    }
+    unsafe fn texel_lines(&self, code: &ImageCode, warp: &ImageWarp) -> u64 {
+        cost::lines(code, warp)
     }
     fn foreign(&self, addr: u64, bytes: u64) -> bool {
         crate::memory::is_foreign(addr, bytes)

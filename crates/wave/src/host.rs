@@ -74,6 +74,25 @@ pub struct ImageWave<'a> {
     pub out: [*mut u8; 4],
 }
 
+/// How texels are filtered.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Filter {
+    #[default]
+    Nearest,
+    Bilinear,
+    Trilinear,
+    Volume,
+    Aniso,
+}
+
+/// What one sample of a lane costs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Filtering {
+    pub filter: Filter,
+    /// Bilinear operations; 0 for what the texture unit has no part in.
+    pub operations: u32,
+}
+
 /// The machine around a wave.
 pub trait Host: Sync {
     /// Runs one image operation for one warp; `warp.view` and `warp.sampler` are the same for its lanes.
@@ -88,6 +107,22 @@ pub trait Host: Sync {
     /// As [`Self::image`]; rows and results are those of a wave.
     unsafe fn image_wave(&self, _code: &ImageCode, _wave: &ImageWave) -> bool {
         false
+    }
+
+    /// What the modelled texture unit does for one lane of an operation on these descriptors.
+    ///
+    /// # Safety
+    /// As [`Self::image`].
+    unsafe fn texture(&self, _code: &ImageCode, _view: u64, _sampler: u64) -> Filtering {
+        Filtering::default()
+    }
+
+    /// Cache lines of texels that one warp's operation touches, as far as that is modelled.
+    ///
+    /// # Safety
+    /// As [`Self::image`].
+    unsafe fn texel_lines(&self, _code: &ImageCode, _warp: &ImageWarp) -> u64 {
+        0
     }
 
     /// True when `addr .. addr + bytes` lies in live memory outside the device arena (imported host memory).

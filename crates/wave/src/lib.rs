@@ -14,7 +14,7 @@ pub mod tally;
 pub mod worker;
 
 pub use graphics::{Job, Lanes};
-pub use host::{Host, ImageWarp, ImageWave, Rows, Table};
+pub use host::{Filter, Filtering, Host, ImageWarp, ImageWave, Rows, Table};
 pub use simd::{Level, Simd};
 pub use state::{Fault, Kernel, State, Status};
 pub use tally::{BlockRow, Usage};

@@ -9,6 +9,7 @@
 #![allow(clippy::needless_range_loop)]
 
 mod coords;
+pub mod cost;
 mod fast;
 mod filter;
 mod lod;

@@ -6,6 +6,7 @@ use super::memory::linear::{buffer, shared};
 use super::memory::offsets::Offsets;
 use super::memory::warp::Region;
 use super::regs::src64;
+use crate::host::{Filter, Filtering};
 use crate::state::State;
 use crate::tally::{Access, Kind, Row};
 use shader::bytecode::{Code, Op, SHAPE_RUN, SHAPE_SAME, mem_of, n_of};
@@ -91,6 +92,28 @@ pub unsafe fn run_known(st: &State, p: *const u32, k: u32, full: Access, off: u3
 #[inline(always)]
 pub unsafe fn unknown(st: &State, kind: Kind) {
     (*st.row).unknown[kind as usize] += st.live.count_ones() as u64;
+}
+
+/// Counts what the texture unit does for a warp's lanes `ex`.
+#[inline(always)]
+pub unsafe fn texture(st: &State, f: Filtering, ex: u16) {
+    if f.operations == 0 || ex == 0 {
+        return;
+    }
+    let t = &mut (*st.row).texture;
+    let lanes = ex.count_ones() as u64;
+    // Two quads go in a message.
+    let quads = ((ex | ex >> 1 | ex >> 2 | ex >> 3) & 0x1111).count_ones() as u64;
+    t.messages += quads.div_ceil(2);
+    t.single += quads & 1;
+    t.operations += lanes * f.operations as u64;
+    *match f.filter {
+        Filter::Nearest => &mut t.nearest,
+        Filter::Bilinear => &mut t.bilinear,
+        Filter::Trilinear => &mut t.trilinear,
+        Filter::Volume => &mut t.volume,
+        Filter::Aniso => &mut t.aniso,
+    } += lanes;
 }
 
 /// Distinct lines among the addresses of a warp's lanes `ex`, each of `bytes` bytes from its address on.

@@ -154,7 +154,14 @@ unsafe fn image<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
     let uniform = uniform(c.image) && uniform(c.sampler);
     if uniform {
         name(x, address(st, c.image), address(st, c.sampler));
-        if !wide && together(st, c, x.view, x.sampler) {
+        let filtering = (*st.host).texture(c, x.view, x.sampler);
+        for w in Bits(st.live) {
+            super::count::texture(st, filtering, st.exec[w]);
+            if once {
+                break;
+            }
+        }
+        if !wide && !st.exact && together(st, c, x.view, x.sampler) {
             return op.add(1);
         }
     }
@@ -163,6 +170,9 @@ unsafe fn image<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
         if uniform {
             if st.exec[w] != 0 {
                 x.mask = st.exec[w];
+                if st.exact {
+                    (*st.row).texture.lines += (*st.host).texel_lines(c, x);
+                }
                 (*st.host).image(c, x);
                 scatter(st, c, wide, w, x);
             }
@@ -180,6 +190,10 @@ unsafe fn image<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
                 left &= !mask;
                 x.mask = mask;
                 name(x, image[f], sampler[f]);
+                super::count::texture(st, (*st.host).texture(c, x.view, x.sampler), mask);
+                if st.exact {
+                    (*st.row).texture.lines += (*st.host).texel_lines(c, x);
+                }
                 (*st.host).image(c, x);
                 scatter(st, c, wide, w, x);
             }

@@ -8,7 +8,7 @@ use crate::sample::ImageView;
 use ash::vk;
 use shader::bytecode::ImageCode;
 use shader::ir::{Dim, ImageOp};
-use wave::{Host, ImageWarp, ImageWave};
+use wave::{Filtering, Host, ImageWarp, ImageWave};
 
 pub struct TileHost<'a> {
     pub device: &'a DeviceHost<'a>,
@@ -35,6 +35,17 @@ impl Host for TileHost<'_> {
     }
     unsafe fn image_wave(&self, code: &ImageCode, wave: &ImageWave) -> bool {
         self.device.image_wave(code, wave)
+    }
+    unsafe fn texture(&self, code: &ImageCode, view: u64, sampler: u64) -> Filtering {
+        // Input attachments come from the tile.
+        if code.dim == Dim::SubpassData {
+            Filtering::default()
+        } else {
+            self.device.texture(code, view, sampler)
+        }
+    }
+    unsafe fn texel_lines(&self, code: &ImageCode, warp: &ImageWarp) -> u64 {
+        self.device.texel_lines(code, warp)
     }
     fn foreign(&self, addr: u64, bytes: u64) -> bool {
         self.device.foreign(addr, bytes)
