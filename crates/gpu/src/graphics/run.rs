@@ -111,8 +111,9 @@ impl PassRun {
                 let bins = Bins::new(shared, &batch.prims, &batch.pixels, self.targets.area, layers);
                 self.primitives += batch.prims.len();
                 let plan = Plan::new(&d.pipeline, &d.state, &sub, &self.targets, counted);
-                let item =
+                let mut item =
                     Item::new(&d.pipeline, &d.state, &d.bindings, batch, bins, view.unwrap_or(0), plan);
+                item.instrument(d.instrumentation.as_ref(), index);
                 self.ops.push((self.subpass, self.epochs.now(), Op::Draw(Box::new(item))));
             }
             if self.primitives > MANY {
@@ -201,6 +202,7 @@ impl PassRun {
         shared.run_parallel(tasks, &work);
         for (_, epoch, op) in &ops {
             if let Op::Draw(i) = op {
+                i.tell_blocks();
                 let mut c = Counts::default();
                 c[Event::FragmentInvocations] = i.invocations.load(Relaxed);
                 c[Event::SamplesPassed] = i.passed.load(Relaxed);

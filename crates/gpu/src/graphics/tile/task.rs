@@ -120,6 +120,8 @@ impl<'a> Task<'a> {
         }
         let r = self.draw_(item, entries, hidden);
         let r = r.and_then(|_| self.shade(item));
+        // Rows are a program's: the next draw has another.
+        item.take_usage(self.worker);
         item.passed.fetch_add(std::mem::take(&mut self.passed), Relaxed);
         item.invocations.fetch_add(std::mem::take(&mut self.invocations), Relaxed);
         r
