@@ -101,7 +101,7 @@ pub struct Kernel {
     layout: vk::PipelineLayout,
     pool: vk::DescriptorPool,
     set: vk::DescriptorSet,
-    pipeline: vk::Pipeline,
+    pub pipeline: vk::Pipeline,
     push_size: u32,
 }
 
@@ -117,6 +117,15 @@ pub struct KernelInfo<'a> {
 
 impl Kernel {
     pub fn new(context: &Rc<Context>, info: &KernelInfo) -> Result<Self> {
+        Self::with_flags(context, info, vk::PipelineCreateFlags2KHR::empty())
+    }
+
+    /// As [`Kernel::new`], with flags that only VK_KHR_maintenance5 can say.
+    pub fn with_flags(
+        context: &Rc<Context>,
+        info: &KernelInfo,
+        flags: vk::PipelineCreateFlags2KHR,
+    ) -> Result<Self> {
         let device = &context.device;
         let code: Vec<u32> =
             info.spirv.chunks_exact(4).map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]])).collect();
@@ -156,10 +165,15 @@ impl Kernel {
                 .stage(vk::ShaderStageFlags::COMPUTE)
                 .module(module)
                 .name(c"main");
-            let create = [vk::ComputePipelineCreateInfo::default()
-                .flags(vk::PipelineCreateFlags::DISPATCH_BASE)
-                .stage(stage)
-                .layout(layout)];
+            let dispatch_base = vk::PipelineCreateFlags::DISPATCH_BASE;
+            let wide = vk::PipelineCreateFlags2KHR::from_raw(dispatch_base.as_raw().into()) | flags;
+            let mut wide = vk::PipelineCreateFlags2CreateInfoKHR::default().flags(wide);
+            let mut create =
+                vk::ComputePipelineCreateInfo::default().flags(dispatch_base).stage(stage).layout(layout);
+            if !flags.is_empty() {
+                create = create.push_next(&mut wide);
+            }
+            let create = [create];
             let pipeline = device
                 .create_compute_pipelines(vk::PipelineCache::null(), &create, None)
                 .map_err(|(_, r)| Error(format!("vkCreateComputePipelines: {r:?}")))?[0];
@@ -200,22 +214,11 @@ impl Kernel {
         groups: &[([u32; 3], [u32; 3])],
     ) -> Result<vk::CommandBuffer> {
         assert_eq!(push.len(), self.push_size as usize, "push constants of the kernel's size");
-        self.bind(buffers);
+        self.set(buffers);
         self.context.record(|device, commands| {
+            self.bind(commands, push);
             // SAFETY: recording into a command buffer that has begun, with live handles.
             unsafe {
-                device.cmd_bind_pipeline(commands, vk::PipelineBindPoint::COMPUTE, self.pipeline);
-                device.cmd_bind_descriptor_sets(
-                    commands,
-                    vk::PipelineBindPoint::COMPUTE,
-                    self.layout,
-                    0,
-                    &[self.set],
-                    &[],
-                );
-                if !push.is_empty() {
-                    device.cmd_push_constants(commands, self.layout, vk::ShaderStageFlags::COMPUTE, 0, push);
-                }
                 for (base, size) in groups {
                     if *base == [0; 3] {
                         device.cmd_dispatch(commands, size[0], size[1], size[2]);
@@ -249,7 +252,22 @@ impl Kernel {
         result
     }
 
-    fn bind(&self, buffers: &[&Buffer]) {
+    /// Records the binding of pipeline, buffers (as [`Kernel::set`] says) and push constants.
+    pub fn bind(&self, commands: vk::CommandBuffer, push: &[u8]) {
+        let device = &self.context.device;
+        let point = vk::PipelineBindPoint::COMPUTE;
+        // SAFETY: recording into a command buffer that has begun, with live handles.
+        unsafe {
+            device.cmd_bind_pipeline(commands, point, self.pipeline);
+            device.cmd_bind_descriptor_sets(commands, point, self.layout, 0, &[self.set], &[]);
+            if !push.is_empty() {
+                device.cmd_push_constants(commands, self.layout, vk::ShaderStageFlags::COMPUTE, 0, push);
+            }
+        }
+    }
+
+    /// Makes these the buffers at bindings 0, 1, ….
+    pub fn set(&self, buffers: &[&Buffer]) {
         for (binding, buffer) in buffers.iter().enumerate() {
             let info = [vk::DescriptorBufferInfo { buffer: buffer.handle, offset: 0, range: vk::WHOLE_SIZE }];
             let write = [vk::WriteDescriptorSet::default()

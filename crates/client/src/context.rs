@@ -30,6 +30,17 @@ impl Context {
 
     /// Opens the first device of `library`, enabling every core feature up to Vulkan 1.3 that it reports.
     pub fn with(library: Library) -> Result<Rc<Self>> {
+        Self::extended(library, &[], std::ptr::null_mut())
+    }
+
+    /// As [`Context::with`], with device extensions and their features: `features` is null or a structure of
+    /// VkDeviceCreateInfo's chain (with more behind it).
+    pub fn extended(
+        library: Library,
+        extensions: &[&std::ffi::CStr],
+        features: *mut vk::BaseOutStructure<'_>,
+    ) -> Result<Rc<Self>> {
+        let more = features;
         let application =
             vk::ApplicationInfo::default().application_name(c"tuff-client").api_version(vk::API_VERSION_1_3);
         let info = vk::InstanceCreateInfo::default().application_info(&application);
@@ -66,7 +77,19 @@ impl Context {
             instance.get_physical_device_features2(physical, &mut features);
             let queues =
                 [vk::DeviceQueueCreateInfo::default().queue_family_index(family).queue_priorities(&[1.0])];
-            let create = vk::DeviceCreateInfo::default().queue_create_infos(&queues).push_next(&mut features);
+            let names: Vec<_> = extensions.iter().map(|e| e.as_ptr()).collect();
+            let mut create = vk::DeviceCreateInfo::default()
+                .queue_create_infos(&queues)
+                .enabled_extension_names(&names)
+                .push_next(&mut features);
+            if !more.is_null() {
+                let mut last = more;
+                while !(*last).p_next.is_null() {
+                    last = (*last).p_next;
+                }
+                (*last).p_next = create.p_next.cast_mut().cast();
+                create.p_next = more.cast();
+            }
             let device =
                 instance.create_device(physical, &create, None).map_err(Error::vk("vkCreateDevice"))?;
             let queue = device.get_device_queue(family, 0);
@@ -102,6 +125,12 @@ impl Context {
     /// The device's name as programs see it.
     pub fn device_name(&self) -> String {
         name(&self.properties.device_name)
+    }
+
+    /// An instance's command by its name, for extensions that ash does not know.
+    pub fn instance_function(&self, name: &std::ffi::CStr) -> vk::PFN_vkVoidFunction {
+        // SAFETY: a live instance; the name is terminated.
+        unsafe { self._library.entry.get_instance_proc_addr(self.instance.handle(), name.as_ptr()) }
     }
 
     /// Device extensions by name.

@@ -8,6 +8,7 @@
 mod arithmetic;
 mod benchmarks;
 mod data;
+pub mod instrumentation;
 mod invocations;
 pub mod pictures;
 mod programs;

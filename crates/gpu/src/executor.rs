@@ -5,6 +5,7 @@ use crate::count;
 use crate::device::Shared;
 use crate::graphics::run::{Blame, PassRun};
 use crate::host::DeviceHost;
+use crate::instrumentation::Blocks;
 use crate::ledger::Ledger;
 use crate::query::Queries;
 use crate::time::Line;
@@ -218,7 +219,8 @@ impl Executor {
         let chunks = total.div_ceil(chunk);
         let fault: Mutex<Option<wave::Fault>> = Mutex::new(None);
         let next = AtomicU64::new(0);
-        let usage = Mutex::new((wave::Usage::default(), Vec::new()));
+        let usage = Mutex::new(wave::Usage::default());
+        let blocks = Blocks::default();
         let work = || {
             let mut worker = shared.workers.take(shared.level);
             loop {
@@ -234,16 +236,12 @@ impl Executor {
                     break;
                 }
             }
-            let (usage, blocks) = &mut *usage.lock();
-            usage.add(&worker.tally.take(program, instrumented.map(|_| blocks)));
+            usage.lock().add(&blocks.take(&mut worker, program, instrumented.is_some()));
             shared.workers.give(worker);
         };
         shared.run_parallel(chunks, &work);
-        let (usage, blocks) = usage.into_inner();
-        if let Some((object, index)) = instrumented {
-            object.add(*index, 0, vk::ShaderStageFlags::COMPUTE, &blocks);
-        }
-        let mut units = count::units(&usage);
+        blocks.add_to(instrumented, 0, vk::ShaderStageFlags::COMPUTE);
+        let mut units = count::units(&usage.into_inner());
         count::launch(&mut units, program, total * size.div_ceil(16), total * size, total * (size / 16));
         let mut counts = Counts::default();
         counts.add_units(Phase::Compute, &units);

@@ -2,8 +2,10 @@
 
 use ash::vk;
 use parking_lot::Mutex;
+use shader::bytecode::Program;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use wave::{BlockRow, Usage, Worker};
 
 /// Values of a block, in the order of [`METRIC`].
 pub const METRICS: usize = 10;
@@ -12,7 +14,7 @@ pub const METRICS: usize = 10;
 pub static METRIC: [(&str, &str); METRICS] = [
     ("Executed warps", "Warps that ran the block with at least one thread, each time they ran it"),
     ("Executed threads", "Threads that ran the block, each time they ran it; helper invocations left out"),
-    ("Diverged warps", "Executed warps with a live thread that did not run the block at the same time"),
+    ("Diverged warps", "Executed warps in which fewer threads ran the block than the warp began with"),
     ("FMA cycles", "Cycles of the block's instructions in the FMA pipe (add, multiply, compare)"),
     ("CVT cycles", "Cycles of the block's instructions in the CVT pipe (convert, integer, logic)"),
     ("SFU cycles", "Cycles of the block's instructions in the SFU pipe (reciprocal, root, logarithm, sine)"),
@@ -87,6 +89,26 @@ impl Instrumentation {
     pub fn values(&self, most: usize) -> (Vec<(Key, [u64; METRICS])>, bool) {
         let all = self.rows.lock();
         (all.iter().take(most).map(|(k, v)| (*k, *v)).collect(), all.len() <= most)
+    }
+}
+
+/// What a stage's blocks cost in one draw or dispatch, while threads add to it. Sums: the order does not matter.
+#[derive(Default)]
+pub struct Blocks(Mutex<Vec<BlockRow>>);
+
+impl Blocks {
+    /// Takes what a worker counted for `program`; its blocks' part is kept here if that is `wanted`.
+    pub fn take(&self, worker: &mut Worker, program: &Program, wanted: bool) -> Usage {
+        worker.tally.take(program, wanted.then(|| self.0.lock()).as_deref_mut())
+    }
+
+    /// Adds it all to the object, if there is one.
+    pub fn add_to(&self, active: Option<&Active>, sub: u32, stage: vk::ShaderStageFlags) {
+        let mut rows = std::mem::take(&mut *self.0.lock());
+        rows.iter_mut().for_each(wave::tally::finish);
+        if let Some((object, result)) = active {
+            object.add(*result, sub, stage, &rows);
+        }
     }
 }
 

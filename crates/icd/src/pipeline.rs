@@ -181,6 +181,15 @@ impl Source {
         Ok(Some(blocks.into()))
     }
 
+    /// Compiles the module with a mark in each block.
+    fn compile_marked(&self, entry: Entry, options: &Options) -> shader::options::Result<Program> {
+        let made = instrument::instrument(&self.code.module, entry, Form::Marks)?;
+        let mut program = shader::compile(&shader::Module::parse(&made.words)?, options)?;
+        // Blocks that the compiler dropped (their conditions are constant) are reported as well.
+        program.profile.mark_count = made.blocks.len() as u32;
+        Ok(program)
+    }
+
     fn run_compiler(&self, layout: &Layout, key: u128) -> Answer<Arc<Compiled>> {
         let (stage, entry) = self.entry()?;
         let options = Options {
@@ -192,16 +201,11 @@ impl Source {
             lanes: None,
             optimise: true,
         };
-        let marked = match self.instrumented {
-            true => {
-                let made = instrument::instrument(&self.code.module, entry, Form::Marks);
-                let words = made.map_err(|e| self.failed(&e))?.words;
-                Some(shader::Module::parse(&words).map_err(|e| self.failed(&e))?)
-            }
-            false => None,
+        let program = match self.instrumented {
+            true => self.compile_marked(entry, &options),
+            false => shader::compile(&self.code.module, &options),
         };
-        let module = marked.as_ref().unwrap_or(&self.code.module);
-        let program = shader::compile(module, &options).map_err(|e| self.failed(&e))?;
+        let program = program.map_err(|e| self.failed(&e))?;
         let made = Compiled { program: Arc::new(program), name: self.entry.clone() };
         Ok(pipeline_cache::remember(key, Arc::new(made)))
     }

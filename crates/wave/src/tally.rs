@@ -108,6 +108,11 @@ pub struct Usage {
 /// threads, diverged warps, cycles of FMA, CVT, SFU, load/store, texture and varyings, cache lines.
 pub type BlockRow = [u64; 10];
 
+/// Makes a row that sums are complete of what it is to be: the texture unit does several operations a cycle.
+pub fn finish(row: &mut BlockRow) {
+    row[7] = row[7].div_ceil(TEXELS);
+}
+
 impl Usage {
     pub fn add(&mut self, o: &Usage) {
         self.fma += o.fma;
@@ -196,7 +201,7 @@ impl Tally {
                 b[5] += r.warps * m.cost.sfu as u64 * 4;
                 let lines = r.lines.iter().sum::<u64>();
                 b[6] += lines;
-                b[7] += r.texture.operations.div_ceil(TEXELS);
+                b[7] += r.texture.operations;
                 b[9] += lines + r.texture.lines;
             }
         }

@@ -38,6 +38,8 @@ pub struct PipelineInfo<'a> {
     pub view_mask: u32,
     /// Bytes of push constants, for all graphics stages.
     pub push_size: u32,
+    /// Flags that only VK_KHR_maintenance5 can say.
+    pub flags2: vk::PipelineCreateFlags2KHR,
 }
 
 /// No blending, all channels.
@@ -81,6 +83,7 @@ impl<'a> PipelineInfo<'a> {
             depth_bias: None,
             view_mask: 0,
             push_size: 0,
+            flags2: vk::PipelineCreateFlags2KHR::empty(),
         }
     }
 
@@ -222,7 +225,8 @@ fn create(
         .color_attachment_formats(&info.colours)
         .depth_attachment_format(info.depth_format)
         .stencil_attachment_format(info.stencil_format);
-    let create = [vk::GraphicsPipelineCreateInfo::default()
+    let mut flags2 = vk::PipelineCreateFlags2CreateInfoKHR::default().flags(info.flags2);
+    let mut create = vk::GraphicsPipelineCreateInfo::default()
         .stages(stages)
         .vertex_input_state(&input)
         .input_assembly_state(&assembly)
@@ -233,7 +237,11 @@ fn create(
         .color_blend_state(&blend)
         .dynamic_state(&dynamic)
         .layout(layout)
-        .push_next(&mut rendering)];
+        .push_next(&mut rendering);
+    if !info.flags2.is_empty() {
+        create = create.push_next(&mut flags2);
+    }
+    let create = [create];
     // SAFETY: a plain Vulkan call with structs that outlive it.
     let made = unsafe { context.device.create_graphics_pipelines(vk::PipelineCache::null(), &create, None) };
     made.map(|list| list[0]).map_err(|(_, r)| Error(format!("vkCreateGraphicsPipelines: {r:?}")))

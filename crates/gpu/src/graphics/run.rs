@@ -120,8 +120,7 @@ impl PassRun {
                 let plan = Plan::new(&d.pipeline, &d.state, &sub, &self.targets, counted);
                 let mut item =
                     Item::new(&d.pipeline, &d.state, &d.bindings, batch, bins, view.unwrap_or(0), plan);
-                item.instrumentation = d.instrumentation.clone();
-                item.sub_index = index;
+                item.instrument(d.instrumentation.as_ref(), index);
                 self.epochs.current()[Event::BinEntries] += item.bins.entries() as u64;
                 self.ops.push((self.subpass, self.epochs.now(), Op::Draw(Box::new(item))));
             }
@@ -216,6 +215,11 @@ impl PassRun {
             counted.lock().iter_mut().zip(&counts).for_each(|(all, c)| all.add(c));
         };
         shared.run_parallel(tasks, &work);
+        for (_, _, op) in &ops {
+            if let Op::Draw(i) = op {
+                i.tell_blocks();
+            }
+        }
         for (epoch, c) in counted.into_inner().iter().enumerate() {
             self.epochs.add_at(epoch, c);
         }

@@ -29,7 +29,7 @@ use crate::device::Shared;
 use crate::format::FormatInfo;
 use crate::graphics::draw::{Call, Draw};
 use crate::graphics::state::Rect;
-use crate::instrumentation::Active;
+use crate::instrumentation::Blocks;
 use assembly::{Assembled, Assembly, Kind};
 pub use batch::Batch;
 use counters::{Counts, Event, Phase, Unit};
@@ -181,9 +181,9 @@ struct Work<'a> {
     raster: Rasterizer<'a>,
     outputs: &'a Outputs,
     program: &'a Program,
-    instrumented: Option<&'a Active>,
-    /// The draw's number among those of one command.
-    sub_index: u32,
+    /// Its basic blocks' numbers are wanted, and what they are so far.
+    instrumented: bool,
+    blocks: Blocks,
 }
 
 impl Work<'_> {
@@ -248,9 +248,9 @@ pub fn run(
     let strips = assembly.kind == Kind::Line && state.raster.stipple.is_some();
     let chunks = assembly.chunks();
     let program = &*pipeline.vertex;
-    let instrumented = draw.instrumentation.as_ref().filter(|_| program.profile.mark_count > 0);
-    let work =
-        Work { assembly, fetch, raster, outputs: &outputs, program, instrumented, sub_index: draw_index };
+    let active = draw.instrumentation.as_ref().filter(|_| program.profile.mark_count > 0);
+    let (instrumented, blocks) = (active.is_some(), Blocks::default());
+    let work = Work { assembly, fetch, raster, outputs: &outputs, program, instrumented, blocks };
 
     let tables = draw.bindings.tables();
     let job = Job {
@@ -265,10 +265,10 @@ pub fn run(
     let shared = ctx.shared;
     let threads = (shared.threads as u64).min(chunks) as usize;
     // A stipple pattern goes on from chunk to chunk.
-    if threads <= 1 || strips {
+    let result = if threads <= 1 || strips {
         let expected = work.assembly.total.min(MOST) as usize;
         out.make_room(expected, expected * outputs.planes());
-        return with_worker(shared, |worker| {
+        with_worker(shared, |worker| {
             with_scratch(|scratch| {
                 let mut stipple = Stipple::default();
                 let mut counted = Ok(());
@@ -284,20 +284,17 @@ pub fn run(
                 take(worker, &work, out);
                 counted
             })
-        });
-    }
-
-    parallel::run(shared, threads, &work, &job, out)
+        })
+    } else {
+        parallel::run(shared, threads, &work, &job, out)
+    };
+    work.blocks.add_to(active, draw_index, ash::vk::ShaderStageFlags::VERTEX);
+    result
 }
 
 /// Adds what the worker has counted.
 fn take(worker: &mut Worker, work: &Work, out: &mut Batch) {
-    let mut blocks = Vec::new();
-    let wanted = work.instrumented.is_some().then_some(&mut blocks);
-    out.statistics.usage.add(&worker.tally.take(work.program, wanted));
-    if let Some((object, index)) = work.instrumented {
-        object.add(*index, work.sub_index, ash::vk::ShaderStageFlags::VERTEX, &blocks);
-    }
+    out.statistics.usage.add(&work.blocks.take(worker, work.program, work.instrumented));
 }
 
 fn with_worker<R>(shared: &Shared, f: impl FnOnce(&mut Worker) -> R) -> R {

@@ -11,10 +11,11 @@ use crate::command::Bindings;
 use crate::graphics::geometry::{Batch, bin::Bins};
 use crate::graphics::pass::Subpass;
 use crate::graphics::state::{GraphicsPipeline, State};
-use crate::instrumentation::Active;
+use crate::instrumentation::{Active, Blocks};
+use ash::vk;
 use shader::interface::{DepthMode, FRAG_DEPTH, Interface, SAMPLE_MASK, SECOND_SOURCE, STENCIL_REF};
 use std::sync::Arc;
-use wave::Table;
+use wave::{Table, Usage, Worker};
 
 /// When a fragment's depth and stencil are tested.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -40,9 +41,8 @@ pub struct Item {
     pub serial: u64,
     pub view: u32,
     pub plan: Plan,
-    /// Where an instrumented fragment shader's metrics go, and the draw's number among those of its command.
-    pub instrumentation: Option<Active>,
-    pub sub_index: u32,
+    /// Of an instrumented fragment shader: where its blocks' metrics go, the draw's index, and what they are so far.
+    pub instrumentation: Option<(Active, u32, Blocks)>,
 }
 
 /// What follows from state, program and attachments.
@@ -125,7 +125,28 @@ impl Item {
             view,
             plan,
             instrumentation: None,
-            sub_index: 0,
+        }
+    }
+
+    /// Makes an instrumented fragment shader's metrics go to `active`, as those of draw `index` of its command.
+    pub fn instrument(&mut self, active: Option<&Active>, index: u32) {
+        let fragment = self.pipeline.fragment.as_ref().is_some_and(|p| p.profile.mark_count > 0);
+        self.instrumentation = active.filter(|_| fragment).map(|a| (a.clone(), index, Blocks::default()));
+    }
+
+    /// Takes what a worker counted for the fragment shader.
+    pub fn take_usage(&self, worker: &mut Worker) -> Usage {
+        match (&self.instrumentation, &self.pipeline.fragment) {
+            (Some((.., blocks)), Some(p)) => blocks.take(worker, p, true),
+            (None, Some(p)) => worker.tally.take(p, None),
+            _ => Usage::default(),
+        }
+    }
+
+    /// Tells the object what all tiles cost.
+    pub fn tell_blocks(&self) {
+        if let Some((active, index, blocks)) = &self.instrumentation {
+            blocks.add_to(Some(active), *index, vk::ShaderStageFlags::FRAGMENT);
         }
     }
 }

@@ -16,7 +16,7 @@ use crate::graphics::prim::{Prim, Shape};
 use counters::Counts;
 use std::mem::MaybeUninit;
 use wave::graphics::Job;
-use wave::{Fault, Host, Level, Simd, Usage, Worker};
+use wave::{Fault, Host, Level, Simd, Worker};
 
 /// Scalars that a fragment program may write: eight attachments and a second source, depth, stencil and mask.
 const OUTPUTS: usize = 48;
@@ -131,16 +131,8 @@ impl<'a> Task<'a> {
         }
         let r = self.draw_(item, entries, hidden);
         let r = r.and_then(|_| self.shade(item));
+        let usage = item.take_usage(self.worker);
         let program = item.pipeline.fragment.as_deref();
-        let usage = program.map_or_else(Usage::default, |p| {
-            let mut blocks = Vec::new();
-            let instrumented = item.instrumentation.as_ref().filter(|_| p.profile.mark_count > 0);
-            let usage = self.worker.tally.take(p, instrumented.map(|_| &mut blocks));
-            if let Some((object, index)) = instrumented {
-                object.add(*index, item.sub_index, ash::vk::ShaderStageFlags::FRAGMENT, &blocks);
-            }
-            usage
-        });
         std::mem::take(&mut self.counts).add_to(counts, item, program, &usage);
         r
     }

@@ -1,0 +1,237 @@
+//! Counts of draws, worked out from geometry and shaders.
+
+use super::rig::{DIVERGED, LINES, SIDE, TEXTURE, THREADS, WARPS, digest, of};
+use super::{Check, Found, Rig, Row, holds, same};
+use client::graphics::{Attachment, Bindings, Image, ImageInfo, Load, Pass, Resource, Sampler, over};
+use vk::ShaderStageFlags as Stage;
+
+pub fn checks() -> Vec<Check> {
+    vec![
+        Check { name: "one_triangle", run: one_triangle },
+        Check { name: "triangle_pair", run: triangle_pair },
+        Check { name: "early_depth", run: early_depth },
+        Check { name: "fragment_loops_and_discard", run: loops },
+        Check { name: "texture_fetch", run: fetch },
+        Check { name: "multiview_is_summed", run: multiview },
+        Check { name: "indirect_draws", run: indirect },
+        Check { name: "multi_draws", run: multi },
+        Check { name: "instances", run: instances },
+    ]
+}
+
+const LOOPS: &[u8] = include_bytes!("../../shaders/instrumentation/loops.frag.spv");
+const FETCH: &[u8] = include_bytes!("../../shaders/instrumentation/fetch.frag.spv");
+/// Of `plain.frag`.
+pub const PLAIN_LINE: u32 = 5;
+/// Vertices of the pair of triangles: how many, and the first.
+pub const PAIR: (u32, u32) = (6, 3);
+/// Pixels of a target, and its blocks of 4 × 4.
+const PIXELS: u64 = SIDE as u64 * SIDE as u64;
+const BLOCKS: u64 = PIXELS / 16;
+
+/// `fill.vert`'s push constants.
+pub fn push(depth: f32, right: f32) -> Vec<u8> {
+    [depth, right].iter().flat_map(|f| f.to_le_bytes()).collect()
+}
+
+/// Draws into a new target with the object active: the rows.
+fn draw(
+    rig: &Rig,
+    pipeline: &client::graphics::Pipeline,
+    bindings: Option<&Bindings>,
+    record: impl FnOnce(&ash::Device, vk::CommandBuffer),
+) -> Result<Vec<Row>, String> {
+    let target = rig.target()?;
+    let object = rig.object()?;
+    rig.run(|_, c| {
+        rig.pass(&target, c, |d, c| {
+            pipeline.bind(c, bindings, &push(0.5, 1.0));
+            object.around(c, || record(d, c));
+        });
+    })?;
+    object.rows()
+}
+
+/// Warps, threads and diverged warps of a fragment shader's block with this line.
+fn runs(rig: &Rig, rows: &[Row], pipeline: vk::Pipeline, line: u32) -> Result<[u64; 3], String> {
+    let r = of(rows, 0, Stage::FRAGMENT, rig.table(pipeline, 1)?.line(line)?)?;
+    Ok([r[WARPS], r[THREADS], r[DIVERGED]])
+}
+
+/// A triangle larger than the target: three vertices in a warp; every block of 4 × 4 pixels a full warp.
+fn one_triangle(rig: &Rig) -> Found {
+    let p = rig.pipeline(|_| ())?;
+    // SAFETY (all draws here): recording with everything bound.
+    let rows = draw(rig, &p, None, |d, c| unsafe { d.cmd_draw(c, 3, 1, 0, 0) })?;
+    let v = of(&rows, 0, Stage::VERTEX, 0)?;
+    same(
+        "warps, threads, diverged warps of the vertex shader",
+        [v[WARPS], v[THREADS], v[DIVERGED]],
+        [1, 3, 0],
+    )?;
+    same("of the fragment shader", runs(rig, &rows, p.handle, PLAIN_LINE)?, [BLOCKS, PIXELS, 0])?;
+    Ok(digest(&rows))
+}
+
+/// Two triangles that share a diagonal: each pixel once, the helpers along the diagonal not counted as threads. The 16
+/// blocks on the diagonal have quads of both triangles, so there are up to 16 warps more.
+fn triangle_pair(rig: &Rig) -> Found {
+    let p = rig.pipeline(|_| ())?;
+    let rows = draw(rig, &p, None, |d, c| unsafe { d.cmd_draw(c, PAIR.0, 1, PAIR.1, 0) })?;
+    let v = of(&rows, 0, Stage::VERTEX, 0)?;
+    same("warps, threads of the vertex shader", [v[WARPS], v[THREADS]], [1, 6])?;
+    let [warps, threads, _] = runs(rig, &rows, p.handle, PLAIN_LINE)?;
+    same("fragments", threads, PIXELS)?;
+    holds(&format!("{warps} warps"), (BLOCKS..=BLOCKS + 16).contains(&warps))?;
+    Ok(digest(&rows))
+}
+
+/// What is nearer covers the left half: early tests kill exactly half of what is drawn behind it.
+fn early_depth(rig: &Rig) -> Found {
+    let change = |i: &mut client::graphics::PipelineInfo| {
+        i.depth_format = vk::Format::D32_SFLOAT;
+        i.depth = Some((vk::CompareOp::LESS, true));
+    };
+    let p = rig.pipeline(change)?;
+    let target = rig.target()?;
+    let depth = rig.image(ImageInfo::depth(vk::Format::D32_SFLOAT, [SIDE; 2]))?;
+    let object = rig.object()?;
+    let pass = Pass {
+        colours: vec![Attachment::new(&target, Load::colour([0.0; 4]))],
+        depth: Some(Attachment::new(&depth, Load::depth(1.0, 0))),
+        size: [SIDE; 2],
+        ..Default::default()
+    };
+    rig.run(|d, c| {
+        pass.record(d, c, |d, c| {
+            object.around(c, || unsafe {
+                p.bind(c, None, &push(0.25, 0.0));
+                d.cmd_draw(c, PAIR.0, 1, PAIR.1, 0);
+                p.bind(c, None, &push(0.5, 1.0));
+                d.cmd_draw(c, 3, 1, 0, 0);
+                // As far as what is there: nothing passes.
+                d.cmd_draw(c, 3, 1, 0, 0);
+            });
+        });
+    })?;
+    let rows = object.rows()?;
+    let block = rig.table(p.handle, 1)?.line(PLAIN_LINE)?;
+    let near = of(&rows, 0, Stage::FRAGMENT, block)?;
+    same("fragments of the nearer half", near[THREADS], PIXELS / 2)?;
+    let far = of(&rows, 1, Stage::FRAGMENT, block)?;
+    let got = [far[WARPS], far[THREADS], far[DIVERGED]];
+    same("warps, threads, diverged warps behind it", got, [BLOCKS / 2, PIXELS / 2, 0])?;
+    // A stage that never ran has no rows, or rows of zeros.
+    for r in rows.iter().filter(|r| r.result == 2 && r.stages == Stage::FRAGMENT) {
+        same("values of a draw that is hidden", r.values.clone(), vec![0; rig.metrics])?;
+    }
+    Ok(digest(&rows))
+}
+
+/// `loops.frag`: a block of 4 × 4 pixels has columns with 0, 1, 2 and 3 trips.
+fn loops(rig: &Rig) -> Found {
+    let p = rig.pipeline_with(LOOPS, None, |_| ())?;
+    let rows = draw(rig, &p, None, |d, c| unsafe { d.cmd_draw(c, 3, 1, 0, 0) })?;
+    let table = rig.table(p.handle, 1)?;
+    let r = of(&rows, 0, Stage::FRAGMENT, table.loop_header()?)?;
+    let got = [r[WARPS], r[THREADS], r[DIVERGED]];
+    // Arrivals of 16, 12, 8 and 4 lanes.
+    same("the loop's header", got, [BLOCKS * 4, BLOCKS * 40, BLOCKS * 3])?;
+    same("the loop's body", runs(rig, &rows, p.handle, 9)?, [BLOCKS * 3, BLOCKS * 24, BLOCKS * 3])?;
+    // 16 of 64 rows are discarded.
+    same("what is discarded", runs(rig, &rows, p.handle, 11)?, [BLOCKS / 4, PIXELS / 4, 0])?;
+    let rest = runs(rig, &rows, p.handle, 12)?;
+    same("what is left", rest, [BLOCKS / 4 * 3, PIXELS / 4 * 3, 0])?;
+    Ok(digest(&rows))
+}
+
+/// `fetch.frag`: the upper half fetches a texel each. The unit filters eight texels a cycle. Images lie row by row on
+/// Tuff, four bytes a texel, 64 texels a row: a block of 4 × 4 touches a line in each of its four rows.
+fn fetch(rig: &Rig) -> Found {
+    let text = |e: client::Error| e.to_string();
+    let info = ImageInfo::texture(vk::Format::R8G8B8A8_UNORM, [SIDE; 2]);
+    let texels = vec![0x40; PIXELS as usize * 4];
+    let image = Image::with_texels(&rig.context, info, &texels).map_err(text)?;
+    let sampler = Sampler::linear(&rig.context).map_err(text)?;
+    let bindings = Bindings::new(&rig.context, &[Resource::Texture(&image, &sampler)]).map_err(text)?;
+    let p = rig.pipeline_with(FETCH, Some(&bindings), |_| ())?;
+    let rows = draw(rig, &p, Some(&bindings), |d, c| unsafe { d.cmd_draw(c, 3, 1, 0, 0) })?;
+    let table = rig.table(p.handle, 1)?;
+    let r = of(&rows, 0, Stage::FRAGMENT, table.line(8)?)?;
+    let got = [r[WARPS], r[THREADS]];
+    same("warps, threads", got, [BLOCKS / 2, PIXELS / 2])?;
+    let other = of(&rows, 0, Stage::FRAGMENT, table.line(10)?)?;
+    let got = [other[WARPS], other[THREADS], other[TEXTURE], other[LINES]];
+    same("of the lower half", got, [BLOCKS / 2, PIXELS / 2, 0, 0])?;
+    Ok(digest(&rows))
+}
+
+fn multiview(rig: &Rig) -> Found {
+    let p = rig.pipeline(|i| i.view_mask = 0b11)?;
+    let target =
+        rig.image(ImageInfo { layers: 2, ..ImageInfo::colour(vk::Format::R8G8B8A8_UNORM, [SIDE; 2]) })?;
+    let object = rig.object()?;
+    let colours = vec![Attachment::new(&target, Load::colour([0.0; 4]))];
+    let pass = Pass { colours, size: [SIDE; 2], view_mask: 0b11, ..Default::default() };
+    rig.run(|d, c| {
+        pass.record(d, c, |d, c| {
+            p.bind(c, None, &push(0.5, 1.0));
+            object.around(c, || unsafe { d.cmd_draw(c, 3, 1, 0, 0) });
+        });
+    })?;
+    let rows = object.rows()?;
+    holds("views are told apart", rows.iter().all(|r| (r.result, r.sub) == (0, 0)))?;
+    same("of both views", runs(rig, &rows, p.handle, PLAIN_LINE)?, [2 * BLOCKS, 2 * PIXELS, 0])?;
+    Ok(digest(&rows))
+}
+
+/// That a command of several draws has one resultIndex, and in all `draws` times a triangle's cost. Sub-indices, if
+/// there are any, tell single draws apart.
+fn several(rig: &Rig, rows: &[Row], p: vk::Pipeline, draws: u64) -> Result<(), String> {
+    holds("more than one resultIndex", rows.iter().all(|r| r.result == 0))?;
+    same("of all draws", runs(rig, rows, p, PLAIN_LINE)?, [draws * BLOCKS, draws * PIXELS, 0])?;
+    let v = of(rows, 0, Stage::VERTEX, 0)?;
+    same("vertices of all draws", v[THREADS], draws * 3)?;
+    let last = rows.iter().map(|r| u64::from(r.sub)).max().unwrap_or(0);
+    holds(&format!("resultSubIndex {last}"), last == 0 || last == draws - 1)?;
+    if last > 0 {
+        for r in rows.iter().filter(|r| r.stages == Stage::FRAGMENT && r.block == 0) {
+            same("fragments of one draw", r.values[THREADS], PIXELS)?;
+        }
+    }
+    Ok(())
+}
+
+fn indirect(rig: &Rig) -> Found {
+    let p = rig.pipeline(|i| i.blend = over())?;
+    let commands = rig.buffer(&[3, 1, 0, 0].repeat(3))?;
+    let rows = draw(rig, &p, None, |d, c| unsafe { d.cmd_draw_indirect(c, commands.handle, 0, 3, 16) })?;
+    several(rig, &rows, p.handle, 3)?;
+    // A count in a buffer says two.
+    let count = rig.buffer(&[2])?;
+    let counted = draw(rig, &p, None, |d, c| unsafe {
+        d.cmd_draw_indirect_count(c, commands.handle, 0, count.handle, 0, 3, 16);
+    })?;
+    several(rig, &counted, p.handle, 2)?;
+    Ok([digest(&rows), digest(&counted)].concat())
+}
+
+fn multi(rig: &Rig) -> Found {
+    let p = rig.pipeline(|i| i.blend = over())?;
+    let draws = [vk::MultiDrawInfoEXT { first_vertex: 0, vertex_count: 3 }; 4];
+    let rows = draw(rig, &p, None, |_, c| unsafe {
+        (rig.multi_draw.fp().cmd_draw_multi_ext)(c, 4, draws.as_ptr(), 1, 0, 8);
+    })?;
+    several(rig, &rows, p.handle, 4)?;
+    Ok(digest(&rows))
+}
+
+/// Instances are one draw.
+fn instances(rig: &Rig) -> Found {
+    let p = rig.pipeline(|i| i.blend = over())?;
+    let rows = draw(rig, &p, None, |d, c| unsafe { d.cmd_draw(c, 3, 5, 0, 0) })?;
+    holds("instances are told apart", rows.iter().all(|r| (r.result, r.sub) == (0, 0)))?;
+    same("of five instances", runs(rig, &rows, p.handle, PLAIN_LINE)?, [5 * BLOCKS, 5 * PIXELS, 0])?;
+    same("their vertices", of(&rows, 0, Stage::VERTEX, 0)?[THREADS], 15)?;
+    Ok(digest(&rows))
+}
