@@ -67,8 +67,8 @@ pub unsafe fn same(st: &State, partial: Access) {
     add(st, partial, st.live.count_ones() as u64);
 }
 
-/// Each live warp, all lanes active, accesses words that follow each other from offset `p[16 w] + k`, in a region that
-/// begins with a line.
+/// Each live warp, all lanes active, accesses words that follow each other from `p[16 w] + k`, k with what the
+/// region's begin lies behind a line's.
 #[inline(always)]
 pub unsafe fn run(st: &State, p: *const u32, k: u32, full: Access) {
     let off = Bits(st.live).fold(0, |off, w| off | (*p.add(w * 16)).wrapping_add(k));

@@ -19,7 +19,8 @@ const WORD: u16 = mem_bits(Mem::B32, 1);
 #[inline(always)]
 unsafe fn usual(st: &State, o: &Op) -> Option<(*const u32, u32)> {
     // A varying `a` that is not NONE, and `c` uniform or NONE.
-    if o.e & 0xFF != WORD || o.a.is_uniform() || !(o.c.is_uniform()) || !is_full(st) {
+    // Where every line is to be counted, the general form does it.
+    if o.e & 0xFF != WORD || o.a.is_uniform() || !(o.c.is_uniform()) || st.exact || !is_full(st) {
         return None;
     }
     let k = if o.c.is_none() { 0 } else { *src32(st, o.c).0 };
@@ -29,17 +30,19 @@ unsafe fn usual(st: &State, o: &Op) -> Option<(*const u32, u32)> {
 #[inline(always)]
 unsafe fn load<L: Steps>(st: &State, o: &Op, r: Region, p: *const u32, k: u32) {
     let d = st.regs.add(o.d.unit() * 64) as *mut u32;
+    // Where offset 0 lies in its line.
+    let lead = r.ptr as u32 & 63;
     match o.e >> 8 << 8 {
         SHAPE_RUN => {
             // Results that take the offsets' register leave nothing to count odd offsets by.
             if o.d == o.a {
-                count::run(st, p, k, Access::ReadFull);
+                count::run(st, p, k.wrapping_add(lead), Access::ReadFull);
             }
             let mut off = 0;
             for w in Bits(st.live) {
                 let (d, p) = (d.add(w * 16), p.add(w * 16));
                 let at = (*p).wrapping_add(k);
-                off |= at;
+                off |= at.wrapping_add(lead);
                 if r.holds_run(at, 4, 4) {
                     L::copy64(d as *mut u8, r.ptr.add(at as usize));
                 } else {
@@ -47,7 +50,7 @@ unsafe fn load<L: Steps>(st: &State, o: &Op, r: Region, p: *const u32, k: u32) {
                 }
             }
             if o.d != o.a {
-                count::run_known(st, p, k, Access::ReadFull, off);
+                count::run_known(st, p, k.wrapping_add(lead), Access::ReadFull, off);
             }
         }
         SHAPE_SAME => {
@@ -70,18 +73,19 @@ unsafe fn load<L: Steps>(st: &State, o: &Op, r: Region, p: *const u32, k: u32) {
 unsafe fn store<L: Steps>(st: &State, o: &Op, r: Region, p: *const u32, k: u32) {
     let (v, s) = src32(st, o.d);
     if o.e >> 8 << 8 == SHAPE_RUN {
+        let lead = r.ptr as u32 & 63;
         let mut off = 0;
         for w in Bits(st.live) {
             let (v, p) = (v.add(w * s), p.add(w * 16));
             let at = (*p).wrapping_add(k);
-            off |= at;
+            off |= at.wrapping_add(lead);
             if r.holds_run(at, 4, 4) {
                 L::copy64(r.ptr.add(at as usize), v as *const u8);
             } else {
                 store32_full::<L>(r, v, p, k);
             }
         }
-        count::run_known(st, p, k, Access::WriteFull, off);
+        count::run_known(st, p, k.wrapping_add(lead), Access::WriteFull, off);
         return;
     }
     count::unknown(st, Kind::Write);
@@ -90,23 +94,14 @@ unsafe fn store<L: Steps>(st: &State, o: &Op, r: Region, p: *const u32, k: u32) 
     }
 }
 
-/// Lines are counted where that is cheap, and offsets tell how lines lie.
-#[inline(always)]
-fn simple(st: &State, r: &Region) -> bool {
-    !st.exact && r.ptr as usize & 63 == 0
-}
-
 #[inline(always)]
 pub unsafe fn ld_buf<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
     let o = &*op;
     if o.b.is_uniform()
         && let Some((p, k)) = usual(st, o)
     {
-        let r = buffer(*(st.regs.add(o.b.unit() * 64) as *const u64));
-        if simple(st, &r) {
-            load::<L>(st, o, r, p, k);
-            return op.add(1);
-        }
+        load::<L>(st, o, buffer(*(st.regs.add(o.b.unit() * 64) as *const u64)), p, k);
+        return op.add(1);
     }
     L::call(General::LdBuf, st, op)
 }
@@ -117,11 +112,8 @@ pub unsafe fn st_buf<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
     if o.b.is_uniform()
         && let Some((p, k)) = usual(st, o)
     {
-        let r = buffer(*(st.regs.add(o.b.unit() * 64) as *const u64));
-        if simple(st, &r) {
-            store::<L>(st, o, r, p, k);
-            return op.add(1);
-        }
+        store::<L>(st, o, buffer(*(st.regs.add(o.b.unit() * 64) as *const u64)), p, k);
+        return op.add(1);
     }
     L::call(General::StBuf, st, op)
 }
@@ -129,9 +121,7 @@ pub unsafe fn st_buf<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
 #[inline(always)]
 pub unsafe fn ld_shared<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
     let o = &*op;
-    if let Some((p, k)) = usual(st, o)
-        && simple(st, &shared(st))
-    {
+    if let Some((p, k)) = usual(st, o) {
         load::<L>(st, o, shared(st), p, k);
         return op.add(1);
     }
@@ -141,9 +131,7 @@ pub unsafe fn ld_shared<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
 #[inline(always)]
 pub unsafe fn st_shared<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
     let o = &*op;
-    if let Some((p, k)) = usual(st, o)
-        && simple(st, &shared(st))
-    {
+    if let Some((p, k)) = usual(st, o) {
         store::<L>(st, o, shared(st), p, k);
         return op.add(1);
     }
