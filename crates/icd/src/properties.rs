@@ -9,6 +9,7 @@ use crate::limits::*;
 use crate::physical_device::API_VERSION;
 use crate::structs::PropertyStruct;
 use crate::structs::Value::{self, *};
+use gpu::graphics::regions;
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
@@ -197,6 +198,11 @@ pub(crate) static PROPERTIES: &[(&str, Value)] = &[
     ("numMetrics", U32(gpu::instrumentation::METRICS as u32)),
     ("perBasicBlockGranularity", Bool(true)),
     ("allowCommandBufferQueryCopies", Bool(true)),
+    ("maxPerRegionPerformanceCounters", U32(regions::MAX_COUNTERS)),
+    ("performanceCounterRegionSize", U32s(&[regions::REGION; 2])),
+    ("rowStrideAlignment", U32(regions::ROW_ALIGNMENT)),
+    ("regionAlignment", U32(regions::REGION_ALIGNMENT)),
+    ("identityTransformOrder", Bool(true)),
     ("graphicsPipelineLibraryFastLinking", Bool(true)),
     ("graphicsPipelineLibraryIndependentInterpolationDecoration", Bool(true)),
 ];
