@@ -25,7 +25,8 @@ pub struct Regions {
     pub addresses: Vec<u64>,
     /// `None`: no such counter; its values are 0.
     pub counters: Vec<Option<&'static Counter>>,
-    /// One region after the other.
+    /// One region after the other. Each region's counts are its own either way, and no other device's work counts in:
+    /// every device is a GPU of its own.
     pub serialize: bool,
 }
 
