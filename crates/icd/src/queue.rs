@@ -26,7 +26,7 @@ unsafe fn stripes(buffers: &[vk::CommandBufferSubmitInfo]) -> Vec<SemaphoreOp> {
         chain::find::<vk::RenderPassStripeSubmitInfoARM>(b.p_next)
             .map(|s| operations(s.p_stripe_semaphore_infos, s.stripe_semaphore_info_count))
     };
-    buffers.iter().filter_map(|b| stripes(b)).flatten().collect()
+    buffers.iter().filter_map(stripes).flatten().collect()
 }
 
 unsafe fn operations(infos: *const vk::SemaphoreSubmitInfo, count: u32) -> Vec<SemaphoreOp> {

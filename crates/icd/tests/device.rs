@@ -296,7 +296,7 @@ fn stripes_signal_their_semaphores() {
         g.device.wait_for_fences(&[fence], true, 10_000_000_000).expect("the semaphores are signalled");
         assert_eq!(a.words, [2; 16]);
         g.device.destroy_fence(fence, None);
-        s.map(|s| g.device.destroy_semaphore(s, None));
+        s.iter().for_each(|&s| g.device.destroy_semaphore(s, None));
     }
     g.free(a);
 }
