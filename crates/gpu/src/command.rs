@@ -188,6 +188,7 @@ pub struct CommandList {
 unsafe impl Send for CommandList {}
 unsafe impl Sync for CommandList {}
 
+#[derive(Clone)]
 pub struct SemaphoreOp {
     pub semaphore: Arc<crate::sync::Semaphore>,
     pub value: u64,

@@ -80,7 +80,7 @@ pub(crate) const FEATURES: &[&str] = &[
     "nestedCommandBuffer", "nestedCommandBufferRendering", "nestedCommandBufferSimultaneousUse", "robustBufferAccess2", "robustImageAccess2",
     "nullDescriptor", "pipelineExecutableInfo",
     // counters
-    "performanceCounterQueryPools", "performanceCounterMultipleQueryPools",
+    "performanceCounterQueryPools", "performanceCounterMultipleQueryPools", "performanceCountersByRegion", "renderPassStriped", "frameBoundary",
     // presentation
     "presentId", "presentWait", "swapchainMaintenance1",
     // shaders

@@ -1,11 +1,15 @@
 //! VK_KHR_performance_query: the catalogue's counters, all of command scope and 8 bytes; the profiling lock.
+//! VK_ARM_performance_counters_by_region: those of them that every 64 × 64 task has, by their stable ids.
 
 use crate::answer::{Answer, invalid};
 use crate::chain;
+use crate::debug::log_error;
 use crate::device::Device;
 use crate::physical_device::PhysicalDevice;
 use counters::{Counter, Measure, Storage};
+use gpu::graphics::regions::{MAX_COUNTERS, Regions};
 use gpu::query::{Kind, performance_passes};
+use std::ffi::c_void;
 
 fn unit(m: Measure) -> vk::PerformanceCounterUnitKHR {
     match m {
@@ -88,6 +92,55 @@ pub(crate) unsafe fn kind(info: &vk::QueryPoolCreateInfo<'_>) -> Answer<Kind> {
             all.len()
         ))),
     }
+}
+
+/// Applications are known to give other structure types: these are not looked at.
+pub(crate) unsafe fn enumerate_physical_device_queue_family_performance_counters_by_region_arm(
+    _: &PhysicalDevice,
+    family: u32,
+    count: *mut u32,
+    counters: *mut vk::PerformanceCounterARM<'_>,
+    descriptions: *mut vk::PerformanceCounterDescriptionARM<'_>,
+) -> vk::Result {
+    let all: &[&Counter] = if family == 0 { counters::catalogue::by_task() } else { &[] };
+    let asked = *count;
+    let mut result = chain::fill_with(all.len(), count, counters, |out, i| out.counter_id = all[i].id);
+    if !descriptions.is_null() {
+        *count = asked;
+        result = chain::fill_with(all.len(), count, descriptions, |out, i| {
+            out.flags = vk::PerformanceCounterDescriptionFlagsARM::empty();
+            chain::write_str(&mut out.name, all[i].human);
+        });
+    }
+    result
+}
+
+/// What a render pass instance asks to be written for each region.
+///
+/// # Safety
+/// The chain is valid.
+pub(crate) unsafe fn regions(p_next: *const c_void) -> Option<Regions> {
+    let info = chain::find::<vk::RenderPassPerformanceCountersByRegionBeginInfoARM>(p_next)?;
+    if info.counter_index_count > MAX_COUNTERS {
+        log_error(&format!(
+            "{} counters by region; the device has {MAX_COUNTERS} at a time",
+            info.counter_index_count
+        ));
+        return None;
+    }
+    let all = counters::catalogue::by_task();
+    let find = |&id: &u32| {
+        let found = all.iter().copied().find(|c| c.id == id);
+        if found.is_none() {
+            log_error(&format!("no counter by region has the id {id}: its values are 0"));
+        }
+        found
+    };
+    Some(Regions {
+        addresses: chain::slice(info.p_counter_addresses, info.counter_address_count).to_vec(),
+        counters: chain::slice(info.p_counter_indices, info.counter_index_count).iter().map(find).collect(),
+        serialize: info.serialize_regions != vk::FALSE,
+    })
 }
 
 /// Counting is always on and each queue's counts are its own, so any number of actors may hold the lock at once.

@@ -9,6 +9,7 @@ use crate::limits::*;
 use crate::physical_device::API_VERSION;
 use crate::structs::PropertyStruct;
 use crate::structs::Value::{self, *};
+use gpu::graphics::regions;
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
@@ -197,6 +198,13 @@ pub(crate) static PROPERTIES: &[(&str, Value)] = &[
     ("numMetrics", U32(gpu::instrumentation::METRICS as u32)),
     ("perBasicBlockGranularity", Bool(true)),
     ("allowCommandBufferQueryCopies", Bool(true)),
+    ("maxPerRegionPerformanceCounters", U32(regions::MAX_COUNTERS)),
+    ("performanceCounterRegionSize", U32s(&[regions::REGION; 2])),
+    ("rowStrideAlignment", U32(regions::ROW_ALIGNMENT)),
+    ("regionAlignment", U32(regions::REGION_ALIGNMENT)),
+    ("identityTransformOrder", Bool(true)),
+    ("renderPassStripeGranularity", U32s(&[regions::REGION; 2])),
+    ("maxRenderPassStripes", U32(64)),
     ("graphicsPipelineLibraryFastLinking", Bool(true)),
     ("graphicsPipelineLibraryIndependentInterpolationDecoration", Bool(true)),
 ];
@@ -209,7 +217,22 @@ const LISTS: [&str; 2] = ["copySrcLayoutCount", "copyDstLayoutCount"];
 pub(crate) fn value(name: &str) -> Option<Value> {
     static MAP: OnceLock<HashMap<&'static str, Value>> = OnceLock::new();
     let map = MAP.get_or_init(|| LIMITS.iter().chain(PROPERTIES).copied().collect());
-    map.get(name).copied().or_else(|| name.starts_with("integerDotProduct").then_some(Bool(false)))
+    map.get(name)
+        .copied()
+        .or_else(|| modelled(name))
+        .or_else(|| name.starts_with("integerDotProduct").then_some(Bool(false)))
+}
+
+/// What the modelled GPU says of itself (VK_ARM_shader_core_properties): rates of one core and cycle.
+fn modelled(name: &str) -> Option<Value> {
+    let core = &counters::model::current().core;
+    let rate = match name {
+        "pixelRate" => core.pixels,
+        "texelRate" => core.texels,
+        "fmaRate" => core.fma_lanes,
+        _ => return None,
+    };
+    Some(U32(rate as u32))
 }
 
 fn structure(s_type: vk::StructureType) -> Option<&'static PropertyStruct> {

@@ -19,6 +19,16 @@ impl Object for Queue {
     type Handle = vk::Queue;
 }
 
+/// Semaphores of the stripes of a command buffer's render passes (VK_ARM_render_pass_striped). They are signalled with
+/// the batch: a pass is drawn as a whole.
+unsafe fn stripes(buffers: &[vk::CommandBufferSubmitInfo]) -> Vec<SemaphoreOp> {
+    let stripes = |b: &vk::CommandBufferSubmitInfo| {
+        chain::find::<vk::RenderPassStripeSubmitInfoARM>(b.p_next)
+            .map(|s| operations(s.p_stripe_semaphore_infos, s.stripe_semaphore_info_count))
+    };
+    buffers.iter().filter_map(stripes).flatten().collect()
+}
+
 unsafe fn operations(infos: *const vk::SemaphoreSubmitInfo, count: u32) -> Vec<SemaphoreOp> {
     chain::slice(infos, count)
         .iter()
@@ -40,13 +50,18 @@ pub(crate) unsafe fn queue_submit2(
     }
     let mut batch: Vec<Submission> = chain::slice(infos, count)
         .iter()
-        .map(|s| Submission {
+        .map(|s| (s, chain::slice(s.p_command_buffer_infos, s.command_buffer_info_count)))
+        .map(|(s, buffers)| Submission {
             waits: operations(s.p_wait_semaphore_infos, s.wait_semaphore_info_count),
-            lists: chain::slice(s.p_command_buffer_infos, s.command_buffer_info_count)
+            lists: buffers
                 .iter()
                 .filter_map(|c| object::get::<CommandBuffer>(c.command_buffer)?.submit())
                 .collect(),
-            signals: operations(s.p_signal_semaphore_infos, s.signal_semaphore_info_count),
+            signals: [
+                operations(s.p_signal_semaphore_infos, s.signal_semaphore_info_count),
+                stripes(buffers),
+            ]
+            .concat(),
             performance_pass: chain::find::<vk::PerformanceQuerySubmitInfoKHR>(s.p_next)
                 .map_or(0, |p| p.counter_pass_index),
             ..Default::default()

@@ -4,6 +4,7 @@
 use crate::chain;
 use crate::framebuffer;
 use crate::image_view;
+use crate::performance;
 use crate::render_pass::{self, Pass};
 use crate::settings::{self, MAX_COLORS};
 use gpu::graphics::pass::{Attachment, ClearValue, Rendering, Subpass};
@@ -47,6 +48,7 @@ pub(crate) unsafe fn of_render_pass(info: &vk::RenderPassBeginInfo) -> Option<Re
         layers: frame.layers,
         attachments: attachments(&pass, &views, clears),
         subpasses: pass.gpu.clone(),
+        regions: performance::regions(info.p_next),
     })
 }
 
@@ -91,6 +93,7 @@ pub(crate) unsafe fn of_rendering(info: &vk::RenderingInfo) -> Rendering {
         layers: info.layer_count.max(1),
         attachments: b.attachments,
         subpasses: vec![s],
+        regions: performance::regions(info.p_next),
     }
 }
 

@@ -273,3 +273,30 @@ fn an_empty_cache_is_a_header_and_damaged_blobs_are_ignored() {
         g.device.destroy_pipeline_cache(cache, None);
     }
 }
+
+#[test]
+fn stripes_signal_their_semaphores() {
+    let mut features = vk::PhysicalDeviceRenderPassStripedFeaturesARM::default().render_pass_striped(true);
+    let g = Gpu::with(&[vk::ARM_RENDER_PASS_STRIPED_NAME], &mut features);
+    let a = g.buffer(16);
+    let fill = |value| g.record(|d, c| unsafe { d.cmd_fill_buffer(c, a.buffer, 0, vk::WHOLE_SIZE, value) });
+    let (first, second) = (fill(1), fill(2));
+    unsafe {
+        let s = [0, 1].map(|_| g.device.create_semaphore(&Default::default(), None).unwrap());
+        let stage = vk::PipelineStageFlags2::ALL_COMMANDS;
+        let info = s.map(|s| vk::SemaphoreSubmitInfo::default().semaphore(s).stage_mask(stage));
+        let mut stripes = vk::RenderPassStripeSubmitInfoARM::default().stripe_semaphore_infos(&info);
+        let buffers = [vk::CommandBufferSubmitInfo::default().command_buffer(first).push_next(&mut stripes)];
+        let submits = [vk::SubmitInfo2::default().command_buffer_infos(&buffers)];
+        let waiting = [vk::CommandBufferSubmitInfo::default().command_buffer(second)];
+        let waits = [vk::SubmitInfo2::default().command_buffer_infos(&waiting).wait_semaphore_infos(&info)];
+        g.device.queue_submit2(g.queue, &submits, vk::Fence::null()).unwrap();
+        let fence = g.device.create_fence(&Default::default(), None).unwrap();
+        g.device.queue_submit2(g.queue, &waits, fence).unwrap();
+        g.device.wait_for_fences(&[fence], true, 10_000_000_000).expect("the semaphores are signalled");
+        assert_eq!(a.words, [2; 16]);
+        g.device.destroy_fence(fence, None);
+        s.iter().for_each(|&s| g.device.destroy_semaphore(s, None));
+    }
+    g.free(a);
+}

@@ -185,3 +185,17 @@ fn a_dispatch_counted_in_two_passes() {
     }
     p.g.free(copied);
 }
+
+#[test]
+fn what_the_model_says_of_itself() {
+    let p = Performance::new();
+    let mut core = vk::PhysicalDeviceShaderCorePropertiesARM::default();
+    let mut striped = vk::PhysicalDeviceRenderPassStripedPropertiesARM::default();
+    let mut all = vk::PhysicalDeviceProperties2::default().push_next(&mut core).push_next(&mut striped);
+    unsafe { p.g.instance.get_physical_device_properties2(p.physical, &mut all) };
+    // crates/counters/models/small.toml
+    assert_eq!((core.pixel_rate, core.texel_rate, core.fma_rate), (2, 4, 64));
+    let stripe = striped.render_pass_stripe_granularity;
+    assert_eq!((stripe.width, stripe.height), (64, 64));
+    assert!(striped.max_render_pass_stripes >= 32);
+}

@@ -7,6 +7,7 @@ pub mod draw;
 pub mod geometry;
 pub mod pass;
 pub mod prim;
+pub mod regions;
 pub mod run;
 pub mod state;
 pub mod statistics;

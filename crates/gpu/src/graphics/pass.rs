@@ -1,5 +1,6 @@
 //! What a render pass draws to. Both kinds of render passes and dynamic rendering come in this form.
 
+use super::regions::Regions;
 use super::state::Rect;
 use crate::sample::ImageView;
 use ash::vk;
@@ -14,6 +15,8 @@ pub struct Rendering {
     pub attachments: Vec<Attachment>,
     /// Dynamic rendering has one.
     pub subpasses: Vec<Subpass>,
+    /// Counters to write for each region.
+    pub regions: Option<Regions>,
 }
 
 /// An image that subpasses use. The load operations take place before its first use, the stores after its last.

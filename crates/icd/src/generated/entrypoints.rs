@@ -2562,6 +2562,28 @@ pub unsafe extern "system" fn vkEnumeratePhysicalDeviceGroups(
         },
     )
 }
+pub unsafe extern "system" fn vkEnumeratePhysicalDeviceQueueFamilyPerformanceCountersByRegionARM(
+    physical_device: vk::PhysicalDevice,
+    queue_family_index: u32,
+    p_counter_count: *mut u32,
+    p_counters: *mut vk::PerformanceCounterARM<'_>,
+    p_counter_descriptions: *mut vk::PerformanceCounterDescriptionARM<'_>,
+) -> vk::Result {
+    guard::on::<crate::physical_device::PhysicalDevice, _>(
+        c"vkEnumeratePhysicalDeviceQueueFamilyPerformanceCountersByRegionARM",
+        physical_device,
+        vk::Result::ERROR_UNKNOWN,
+        |this| {
+            crate::performance::enumerate_physical_device_queue_family_performance_counters_by_region_arm(
+                this,
+                queue_family_index,
+                p_counter_count,
+                p_counters,
+                p_counter_descriptions,
+            )
+        },
+    )
+}
 pub unsafe extern "system" fn vkEnumeratePhysicalDeviceQueueFamilyPerformanceQueryCountersKHR(
     physical_device: vk::PhysicalDevice,
     queue_family_index: u32,
@@ -5823,6 +5845,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Instance,
         core: 0,
         extensions: &[ext::VK_KHR_DEVICE_GROUP_CREATION],
+    },
+    Entry {
+        name: c"vkEnumeratePhysicalDeviceQueueFamilyPerformanceCountersByRegionARM",
+        function: vkEnumeratePhysicalDeviceQueueFamilyPerformanceCountersByRegionARM as *const (),
+        level: Level::PhysicalDevice,
+        core: 0,
+        extensions: &[ext::VK_ARM_PERFORMANCE_COUNTERS_BY_REGION],
     },
     Entry {
         name: c"vkEnumeratePhysicalDeviceQueueFamilyPerformanceQueryCountersKHR",

@@ -4,6 +4,9 @@ use crate::extensions::Extension;
 
 /// The extensions reported, sorted by name: a place in this table is an extension's id.
 pub(crate) static EXTENSIONS: &[Extension] = &[
+    Extension { name: c"VK_ARM_performance_counters_by_region", spec_version: 1, instance: false },
+    Extension { name: c"VK_ARM_render_pass_striped", spec_version: 1, instance: false },
+    Extension { name: c"VK_ARM_shader_core_properties", spec_version: 1, instance: false },
     Extension { name: c"VK_ARM_shader_instrumentation", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_4444_formats", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_attachment_feedback_loop_dynamic_state", spec_version: 1, instance: false },
@@ -24,6 +27,7 @@ pub(crate) static EXTENSIONS: &[Extension] = &[
     Extension { name: c"VK_EXT_extended_dynamic_state2", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_extended_dynamic_state3", spec_version: 2, instance: false },
     Extension { name: c"VK_EXT_external_memory_host", spec_version: 1, instance: false },
+    Extension { name: c"VK_EXT_frame_boundary", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_global_priority", spec_version: 2, instance: false },
     Extension { name: c"VK_EXT_global_priority_query", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_graphics_pipeline_library", spec_version: 1, instance: false },
@@ -168,6 +172,8 @@ pub(crate) static EXTENSIONS: &[Extension] = &[
 /// Features that an extension requires to be on.
 #[cfg(test)]
 pub(crate) static REQUIRED_FEATURES: &[(&str, &[&str])] = &[
+    ("VK_ARM_performance_counters_by_region", &["performanceCountersByRegion"]),
+    ("VK_ARM_render_pass_striped", &["renderPassStriped"]),
     ("VK_ARM_shader_instrumentation", &["shaderInstrumentation"]),
     ("VK_EXT_4444_formats", &["formatA4R4G4B4"]),
     ("VK_EXT_attachment_feedback_loop_dynamic_state", &["attachmentFeedbackLoopDynamicState"]),
@@ -201,6 +207,7 @@ pub(crate) static REQUIRED_FEATURES: &[(&str, &[&str])] = &[
     ("VK_EXT_dynamic_rendering_unused_attachments", &["dynamicRenderingUnusedAttachments"]),
     ("VK_EXT_extended_dynamic_state", &["extendedDynamicState"]),
     ("VK_EXT_extended_dynamic_state2", &["extendedDynamicState2"]),
+    ("VK_EXT_frame_boundary", &["frameBoundary"]),
     ("VK_EXT_global_priority_query", &["globalPriorityQuery"]),
     ("VK_EXT_graphics_pipeline_library", &["graphicsPipelineLibrary"]),
     ("VK_EXT_host_image_copy", &["hostImageCopy"]),
@@ -330,165 +337,169 @@ pub(crate) static REQUIRED_FEATURES: &[(&str, &[&str])] = &[
 /// Each extension's place in the table.
 #[allow(dead_code)]
 pub(crate) mod id {
-    pub(crate) const VK_ARM_SHADER_INSTRUMENTATION: usize = 0;
-    pub(crate) const VK_EXT_4444_FORMATS: usize = 1;
-    pub(crate) const VK_EXT_ATTACHMENT_FEEDBACK_LOOP_DYNAMIC_STATE: usize = 2;
-    pub(crate) const VK_EXT_ATTACHMENT_FEEDBACK_LOOP_LAYOUT: usize = 3;
-    pub(crate) const VK_EXT_BORDER_COLOR_SWIZZLE: usize = 4;
-    pub(crate) const VK_EXT_CALIBRATED_TIMESTAMPS: usize = 5;
-    pub(crate) const VK_EXT_COLOR_WRITE_ENABLE: usize = 6;
-    pub(crate) const VK_EXT_CUSTOM_BORDER_COLOR: usize = 7;
-    pub(crate) const VK_EXT_DEBUG_REPORT: usize = 8;
-    pub(crate) const VK_EXT_DEBUG_UTILS: usize = 9;
-    pub(crate) const VK_EXT_DEPTH_BIAS_CONTROL: usize = 10;
-    pub(crate) const VK_EXT_DEPTH_CLIP_CONTROL: usize = 11;
-    pub(crate) const VK_EXT_DEPTH_CLIP_ENABLE: usize = 12;
-    pub(crate) const VK_EXT_DEPTH_RANGE_UNRESTRICTED: usize = 13;
-    pub(crate) const VK_EXT_DESCRIPTOR_INDEXING: usize = 14;
-    pub(crate) const VK_EXT_DYNAMIC_RENDERING_UNUSED_ATTACHMENTS: usize = 15;
-    pub(crate) const VK_EXT_EXTENDED_DYNAMIC_STATE: usize = 16;
-    pub(crate) const VK_EXT_EXTENDED_DYNAMIC_STATE2: usize = 17;
-    pub(crate) const VK_EXT_EXTENDED_DYNAMIC_STATE3: usize = 18;
-    pub(crate) const VK_EXT_EXTERNAL_MEMORY_HOST: usize = 19;
-    pub(crate) const VK_EXT_GLOBAL_PRIORITY: usize = 20;
-    pub(crate) const VK_EXT_GLOBAL_PRIORITY_QUERY: usize = 21;
-    pub(crate) const VK_EXT_GRAPHICS_PIPELINE_LIBRARY: usize = 22;
-    pub(crate) const VK_EXT_HEADLESS_SURFACE: usize = 23;
-    pub(crate) const VK_EXT_HOST_IMAGE_COPY: usize = 24;
-    pub(crate) const VK_EXT_HOST_QUERY_RESET: usize = 25;
-    pub(crate) const VK_EXT_IMAGE_2D_VIEW_OF_3D: usize = 26;
-    pub(crate) const VK_EXT_IMAGE_ROBUSTNESS: usize = 27;
-    pub(crate) const VK_EXT_IMAGE_SLICED_VIEW_OF_3D: usize = 28;
-    pub(crate) const VK_EXT_INDEX_TYPE_UINT8: usize = 29;
-    pub(crate) const VK_EXT_INLINE_UNIFORM_BLOCK: usize = 30;
-    pub(crate) const VK_EXT_LEGACY_VERTEX_ATTRIBUTES: usize = 31;
-    pub(crate) const VK_EXT_LINE_RASTERIZATION: usize = 32;
-    pub(crate) const VK_EXT_LOAD_STORE_OP_NONE: usize = 33;
-    pub(crate) const VK_EXT_MEMORY_BUDGET: usize = 34;
-    pub(crate) const VK_EXT_MEMORY_PRIORITY: usize = 35;
-    pub(crate) const VK_EXT_MULTI_DRAW: usize = 36;
-    pub(crate) const VK_EXT_MUTABLE_DESCRIPTOR_TYPE: usize = 37;
-    pub(crate) const VK_EXT_NESTED_COMMAND_BUFFER: usize = 38;
-    pub(crate) const VK_EXT_PAGEABLE_DEVICE_LOCAL_MEMORY: usize = 39;
-    pub(crate) const VK_EXT_PIPELINE_CREATION_CACHE_CONTROL: usize = 40;
-    pub(crate) const VK_EXT_PIPELINE_CREATION_FEEDBACK: usize = 41;
-    pub(crate) const VK_EXT_PIPELINE_PROTECTED_ACCESS: usize = 42;
-    pub(crate) const VK_EXT_PIPELINE_ROBUSTNESS: usize = 43;
-    pub(crate) const VK_EXT_POST_DEPTH_COVERAGE: usize = 44;
-    pub(crate) const VK_EXT_PRIMITIVE_TOPOLOGY_LIST_RESTART: usize = 45;
-    pub(crate) const VK_EXT_PRIVATE_DATA: usize = 46;
-    pub(crate) const VK_EXT_PROVOKING_VERTEX: usize = 47;
-    pub(crate) const VK_EXT_QUEUE_FAMILY_FOREIGN: usize = 48;
-    pub(crate) const VK_EXT_RASTERIZATION_ORDER_ATTACHMENT_ACCESS: usize = 49;
-    pub(crate) const VK_EXT_ROBUSTNESS2: usize = 50;
-    pub(crate) const VK_EXT_SAMPLER_FILTER_MINMAX: usize = 51;
-    pub(crate) const VK_EXT_SCALAR_BLOCK_LAYOUT: usize = 52;
-    pub(crate) const VK_EXT_SEPARATE_STENCIL_USAGE: usize = 53;
-    pub(crate) const VK_EXT_SHADER_ATOMIC_FLOAT: usize = 54;
-    pub(crate) const VK_EXT_SHADER_ATOMIC_FLOAT2: usize = 55;
-    pub(crate) const VK_EXT_SHADER_DEMOTE_TO_HELPER_INVOCATION: usize = 56;
-    pub(crate) const VK_EXT_SHADER_IMAGE_ATOMIC_INT64: usize = 57;
-    pub(crate) const VK_EXT_SHADER_STENCIL_EXPORT: usize = 58;
-    pub(crate) const VK_EXT_SHADER_SUBGROUP_BALLOT: usize = 59;
-    pub(crate) const VK_EXT_SHADER_SUBGROUP_VOTE: usize = 60;
-    pub(crate) const VK_EXT_SHADER_VIEWPORT_INDEX_LAYER: usize = 61;
-    pub(crate) const VK_EXT_SUBGROUP_SIZE_CONTROL: usize = 62;
-    pub(crate) const VK_EXT_SURFACE_MAINTENANCE1: usize = 63;
-    pub(crate) const VK_EXT_SWAPCHAIN_COLORSPACE: usize = 64;
-    pub(crate) const VK_EXT_SWAPCHAIN_MAINTENANCE1: usize = 65;
-    pub(crate) const VK_EXT_TEXEL_BUFFER_ALIGNMENT: usize = 66;
-    pub(crate) const VK_EXT_TOOLING_INFO: usize = 67;
-    pub(crate) const VK_EXT_VERTEX_ATTRIBUTE_DIVISOR: usize = 68;
-    pub(crate) const VK_EXT_VERTEX_INPUT_DYNAMIC_STATE: usize = 69;
-    pub(crate) const VK_GOOGLE_DECORATE_STRING: usize = 70;
-    pub(crate) const VK_GOOGLE_HLSL_FUNCTIONALITY1: usize = 71;
-    pub(crate) const VK_GOOGLE_USER_TYPE: usize = 72;
-    pub(crate) const VK_KHR_16BIT_STORAGE: usize = 73;
-    pub(crate) const VK_KHR_8BIT_STORAGE: usize = 74;
-    pub(crate) const VK_KHR_BIND_MEMORY2: usize = 75;
-    pub(crate) const VK_KHR_BUFFER_DEVICE_ADDRESS: usize = 76;
-    pub(crate) const VK_KHR_CALIBRATED_TIMESTAMPS: usize = 77;
-    pub(crate) const VK_KHR_COMPUTE_SHADER_DERIVATIVES: usize = 78;
-    pub(crate) const VK_KHR_COPY_COMMANDS2: usize = 79;
-    pub(crate) const VK_KHR_CREATE_RENDERPASS2: usize = 80;
-    pub(crate) const VK_KHR_DEDICATED_ALLOCATION: usize = 81;
-    pub(crate) const VK_KHR_DEPTH_STENCIL_RESOLVE: usize = 82;
-    pub(crate) const VK_KHR_DESCRIPTOR_UPDATE_TEMPLATE: usize = 83;
-    pub(crate) const VK_KHR_DEVICE_GROUP: usize = 84;
-    pub(crate) const VK_KHR_DEVICE_GROUP_CREATION: usize = 85;
-    pub(crate) const VK_KHR_DRAW_INDIRECT_COUNT: usize = 86;
-    pub(crate) const VK_KHR_DRIVER_PROPERTIES: usize = 87;
-    pub(crate) const VK_KHR_DYNAMIC_RENDERING: usize = 88;
-    pub(crate) const VK_KHR_DYNAMIC_RENDERING_LOCAL_READ: usize = 89;
-    pub(crate) const VK_KHR_EXTERNAL_FENCE: usize = 90;
-    pub(crate) const VK_KHR_EXTERNAL_FENCE_CAPABILITIES: usize = 91;
-    pub(crate) const VK_KHR_EXTERNAL_MEMORY: usize = 92;
-    pub(crate) const VK_KHR_EXTERNAL_MEMORY_CAPABILITIES: usize = 93;
-    pub(crate) const VK_KHR_EXTERNAL_MEMORY_FD: usize = 94;
-    pub(crate) const VK_KHR_EXTERNAL_SEMAPHORE: usize = 95;
-    pub(crate) const VK_KHR_EXTERNAL_SEMAPHORE_CAPABILITIES: usize = 96;
-    pub(crate) const VK_KHR_FORMAT_FEATURE_FLAGS2: usize = 97;
-    pub(crate) const VK_KHR_GET_MEMORY_REQUIREMENTS2: usize = 98;
-    pub(crate) const VK_KHR_GET_PHYSICAL_DEVICE_PROPERTIES2: usize = 99;
-    pub(crate) const VK_KHR_GET_SURFACE_CAPABILITIES2: usize = 100;
-    pub(crate) const VK_KHR_GLOBAL_PRIORITY: usize = 101;
-    pub(crate) const VK_KHR_IMAGE_FORMAT_LIST: usize = 102;
-    pub(crate) const VK_KHR_IMAGELESS_FRAMEBUFFER: usize = 103;
-    pub(crate) const VK_KHR_INCREMENTAL_PRESENT: usize = 104;
-    pub(crate) const VK_KHR_INDEX_TYPE_UINT8: usize = 105;
-    pub(crate) const VK_KHR_LINE_RASTERIZATION: usize = 106;
-    pub(crate) const VK_KHR_LOAD_STORE_OP_NONE: usize = 107;
-    pub(crate) const VK_KHR_MAINTENANCE1: usize = 108;
-    pub(crate) const VK_KHR_MAINTENANCE2: usize = 109;
-    pub(crate) const VK_KHR_MAINTENANCE3: usize = 110;
-    pub(crate) const VK_KHR_MAINTENANCE4: usize = 111;
-    pub(crate) const VK_KHR_MAINTENANCE5: usize = 112;
-    pub(crate) const VK_KHR_MAINTENANCE6: usize = 113;
-    pub(crate) const VK_KHR_MAINTENANCE7: usize = 114;
-    pub(crate) const VK_KHR_MAINTENANCE8: usize = 115;
-    pub(crate) const VK_KHR_MAP_MEMORY2: usize = 116;
-    pub(crate) const VK_KHR_MULTIVIEW: usize = 117;
-    pub(crate) const VK_KHR_PERFORMANCE_QUERY: usize = 118;
-    pub(crate) const VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES: usize = 119;
-    pub(crate) const VK_KHR_PIPELINE_LIBRARY: usize = 120;
-    pub(crate) const VK_KHR_PRESENT_ID: usize = 121;
-    pub(crate) const VK_KHR_PRESENT_WAIT: usize = 122;
-    pub(crate) const VK_KHR_PUSH_DESCRIPTOR: usize = 123;
-    pub(crate) const VK_KHR_RELAXED_BLOCK_LAYOUT: usize = 124;
-    pub(crate) const VK_KHR_ROBUSTNESS2: usize = 125;
-    pub(crate) const VK_KHR_SAMPLER_MIRROR_CLAMP_TO_EDGE: usize = 126;
-    pub(crate) const VK_KHR_SEPARATE_DEPTH_STENCIL_LAYOUTS: usize = 127;
-    pub(crate) const VK_KHR_SHADER_ATOMIC_INT64: usize = 128;
-    pub(crate) const VK_KHR_SHADER_CLOCK: usize = 129;
-    pub(crate) const VK_KHR_SHADER_DRAW_PARAMETERS: usize = 130;
-    pub(crate) const VK_KHR_SHADER_EXPECT_ASSUME: usize = 131;
-    pub(crate) const VK_KHR_SHADER_FLOAT16_INT8: usize = 132;
-    pub(crate) const VK_KHR_SHADER_FLOAT_CONTROLS: usize = 133;
-    pub(crate) const VK_KHR_SHADER_FLOAT_CONTROLS2: usize = 134;
-    pub(crate) const VK_KHR_SHADER_INTEGER_DOT_PRODUCT: usize = 135;
-    pub(crate) const VK_KHR_SHADER_MAXIMAL_RECONVERGENCE: usize = 136;
-    pub(crate) const VK_KHR_SHADER_NON_SEMANTIC_INFO: usize = 137;
-    pub(crate) const VK_KHR_SHADER_RELAXED_EXTENDED_INSTRUCTION: usize = 138;
-    pub(crate) const VK_KHR_SHADER_SUBGROUP_EXTENDED_TYPES: usize = 139;
-    pub(crate) const VK_KHR_SHADER_SUBGROUP_ROTATE: usize = 140;
-    pub(crate) const VK_KHR_SHADER_SUBGROUP_UNIFORM_CONTROL_FLOW: usize = 141;
-    pub(crate) const VK_KHR_SHADER_TERMINATE_INVOCATION: usize = 142;
-    pub(crate) const VK_KHR_SPIRV_1_4: usize = 143;
-    pub(crate) const VK_KHR_STORAGE_BUFFER_STORAGE_CLASS: usize = 144;
-    pub(crate) const VK_KHR_SURFACE: usize = 145;
-    pub(crate) const VK_KHR_SURFACE_PROTECTED_CAPABILITIES: usize = 146;
-    pub(crate) const VK_KHR_SWAPCHAIN: usize = 147;
-    pub(crate) const VK_KHR_SWAPCHAIN_MUTABLE_FORMAT: usize = 148;
-    pub(crate) const VK_KHR_SYNCHRONIZATION2: usize = 149;
-    pub(crate) const VK_KHR_TIMELINE_SEMAPHORE: usize = 150;
-    pub(crate) const VK_KHR_UNIFORM_BUFFER_STANDARD_LAYOUT: usize = 151;
-    pub(crate) const VK_KHR_VARIABLE_POINTERS: usize = 152;
-    pub(crate) const VK_KHR_VERTEX_ATTRIBUTE_DIVISOR: usize = 153;
-    pub(crate) const VK_KHR_VULKAN_MEMORY_MODEL: usize = 154;
-    pub(crate) const VK_KHR_WORKGROUP_MEMORY_EXPLICIT_LAYOUT: usize = 155;
-    pub(crate) const VK_KHR_XCB_SURFACE: usize = 156;
-    pub(crate) const VK_KHR_XLIB_SURFACE: usize = 157;
-    pub(crate) const VK_KHR_ZERO_INITIALIZE_WORKGROUP_MEMORY: usize = 158;
+    pub(crate) const VK_ARM_PERFORMANCE_COUNTERS_BY_REGION: usize = 0;
+    pub(crate) const VK_ARM_RENDER_PASS_STRIPED: usize = 1;
+    pub(crate) const VK_ARM_SHADER_CORE_PROPERTIES: usize = 2;
+    pub(crate) const VK_ARM_SHADER_INSTRUMENTATION: usize = 3;
+    pub(crate) const VK_EXT_4444_FORMATS: usize = 4;
+    pub(crate) const VK_EXT_ATTACHMENT_FEEDBACK_LOOP_DYNAMIC_STATE: usize = 5;
+    pub(crate) const VK_EXT_ATTACHMENT_FEEDBACK_LOOP_LAYOUT: usize = 6;
+    pub(crate) const VK_EXT_BORDER_COLOR_SWIZZLE: usize = 7;
+    pub(crate) const VK_EXT_CALIBRATED_TIMESTAMPS: usize = 8;
+    pub(crate) const VK_EXT_COLOR_WRITE_ENABLE: usize = 9;
+    pub(crate) const VK_EXT_CUSTOM_BORDER_COLOR: usize = 10;
+    pub(crate) const VK_EXT_DEBUG_REPORT: usize = 11;
+    pub(crate) const VK_EXT_DEBUG_UTILS: usize = 12;
+    pub(crate) const VK_EXT_DEPTH_BIAS_CONTROL: usize = 13;
+    pub(crate) const VK_EXT_DEPTH_CLIP_CONTROL: usize = 14;
+    pub(crate) const VK_EXT_DEPTH_CLIP_ENABLE: usize = 15;
+    pub(crate) const VK_EXT_DEPTH_RANGE_UNRESTRICTED: usize = 16;
+    pub(crate) const VK_EXT_DESCRIPTOR_INDEXING: usize = 17;
+    pub(crate) const VK_EXT_DYNAMIC_RENDERING_UNUSED_ATTACHMENTS: usize = 18;
+    pub(crate) const VK_EXT_EXTENDED_DYNAMIC_STATE: usize = 19;
+    pub(crate) const VK_EXT_EXTENDED_DYNAMIC_STATE2: usize = 20;
+    pub(crate) const VK_EXT_EXTENDED_DYNAMIC_STATE3: usize = 21;
+    pub(crate) const VK_EXT_EXTERNAL_MEMORY_HOST: usize = 22;
+    pub(crate) const VK_EXT_FRAME_BOUNDARY: usize = 23;
+    pub(crate) const VK_EXT_GLOBAL_PRIORITY: usize = 24;
+    pub(crate) const VK_EXT_GLOBAL_PRIORITY_QUERY: usize = 25;
+    pub(crate) const VK_EXT_GRAPHICS_PIPELINE_LIBRARY: usize = 26;
+    pub(crate) const VK_EXT_HEADLESS_SURFACE: usize = 27;
+    pub(crate) const VK_EXT_HOST_IMAGE_COPY: usize = 28;
+    pub(crate) const VK_EXT_HOST_QUERY_RESET: usize = 29;
+    pub(crate) const VK_EXT_IMAGE_2D_VIEW_OF_3D: usize = 30;
+    pub(crate) const VK_EXT_IMAGE_ROBUSTNESS: usize = 31;
+    pub(crate) const VK_EXT_IMAGE_SLICED_VIEW_OF_3D: usize = 32;
+    pub(crate) const VK_EXT_INDEX_TYPE_UINT8: usize = 33;
+    pub(crate) const VK_EXT_INLINE_UNIFORM_BLOCK: usize = 34;
+    pub(crate) const VK_EXT_LEGACY_VERTEX_ATTRIBUTES: usize = 35;
+    pub(crate) const VK_EXT_LINE_RASTERIZATION: usize = 36;
+    pub(crate) const VK_EXT_LOAD_STORE_OP_NONE: usize = 37;
+    pub(crate) const VK_EXT_MEMORY_BUDGET: usize = 38;
+    pub(crate) const VK_EXT_MEMORY_PRIORITY: usize = 39;
+    pub(crate) const VK_EXT_MULTI_DRAW: usize = 40;
+    pub(crate) const VK_EXT_MUTABLE_DESCRIPTOR_TYPE: usize = 41;
+    pub(crate) const VK_EXT_NESTED_COMMAND_BUFFER: usize = 42;
+    pub(crate) const VK_EXT_PAGEABLE_DEVICE_LOCAL_MEMORY: usize = 43;
+    pub(crate) const VK_EXT_PIPELINE_CREATION_CACHE_CONTROL: usize = 44;
+    pub(crate) const VK_EXT_PIPELINE_CREATION_FEEDBACK: usize = 45;
+    pub(crate) const VK_EXT_PIPELINE_PROTECTED_ACCESS: usize = 46;
+    pub(crate) const VK_EXT_PIPELINE_ROBUSTNESS: usize = 47;
+    pub(crate) const VK_EXT_POST_DEPTH_COVERAGE: usize = 48;
+    pub(crate) const VK_EXT_PRIMITIVE_TOPOLOGY_LIST_RESTART: usize = 49;
+    pub(crate) const VK_EXT_PRIVATE_DATA: usize = 50;
+    pub(crate) const VK_EXT_PROVOKING_VERTEX: usize = 51;
+    pub(crate) const VK_EXT_QUEUE_FAMILY_FOREIGN: usize = 52;
+    pub(crate) const VK_EXT_RASTERIZATION_ORDER_ATTACHMENT_ACCESS: usize = 53;
+    pub(crate) const VK_EXT_ROBUSTNESS2: usize = 54;
+    pub(crate) const VK_EXT_SAMPLER_FILTER_MINMAX: usize = 55;
+    pub(crate) const VK_EXT_SCALAR_BLOCK_LAYOUT: usize = 56;
+    pub(crate) const VK_EXT_SEPARATE_STENCIL_USAGE: usize = 57;
+    pub(crate) const VK_EXT_SHADER_ATOMIC_FLOAT: usize = 58;
+    pub(crate) const VK_EXT_SHADER_ATOMIC_FLOAT2: usize = 59;
+    pub(crate) const VK_EXT_SHADER_DEMOTE_TO_HELPER_INVOCATION: usize = 60;
+    pub(crate) const VK_EXT_SHADER_IMAGE_ATOMIC_INT64: usize = 61;
+    pub(crate) const VK_EXT_SHADER_STENCIL_EXPORT: usize = 62;
+    pub(crate) const VK_EXT_SHADER_SUBGROUP_BALLOT: usize = 63;
+    pub(crate) const VK_EXT_SHADER_SUBGROUP_VOTE: usize = 64;
+    pub(crate) const VK_EXT_SHADER_VIEWPORT_INDEX_LAYER: usize = 65;
+    pub(crate) const VK_EXT_SUBGROUP_SIZE_CONTROL: usize = 66;
+    pub(crate) const VK_EXT_SURFACE_MAINTENANCE1: usize = 67;
+    pub(crate) const VK_EXT_SWAPCHAIN_COLORSPACE: usize = 68;
+    pub(crate) const VK_EXT_SWAPCHAIN_MAINTENANCE1: usize = 69;
+    pub(crate) const VK_EXT_TEXEL_BUFFER_ALIGNMENT: usize = 70;
+    pub(crate) const VK_EXT_TOOLING_INFO: usize = 71;
+    pub(crate) const VK_EXT_VERTEX_ATTRIBUTE_DIVISOR: usize = 72;
+    pub(crate) const VK_EXT_VERTEX_INPUT_DYNAMIC_STATE: usize = 73;
+    pub(crate) const VK_GOOGLE_DECORATE_STRING: usize = 74;
+    pub(crate) const VK_GOOGLE_HLSL_FUNCTIONALITY1: usize = 75;
+    pub(crate) const VK_GOOGLE_USER_TYPE: usize = 76;
+    pub(crate) const VK_KHR_16BIT_STORAGE: usize = 77;
+    pub(crate) const VK_KHR_8BIT_STORAGE: usize = 78;
+    pub(crate) const VK_KHR_BIND_MEMORY2: usize = 79;
+    pub(crate) const VK_KHR_BUFFER_DEVICE_ADDRESS: usize = 80;
+    pub(crate) const VK_KHR_CALIBRATED_TIMESTAMPS: usize = 81;
+    pub(crate) const VK_KHR_COMPUTE_SHADER_DERIVATIVES: usize = 82;
+    pub(crate) const VK_KHR_COPY_COMMANDS2: usize = 83;
+    pub(crate) const VK_KHR_CREATE_RENDERPASS2: usize = 84;
+    pub(crate) const VK_KHR_DEDICATED_ALLOCATION: usize = 85;
+    pub(crate) const VK_KHR_DEPTH_STENCIL_RESOLVE: usize = 86;
+    pub(crate) const VK_KHR_DESCRIPTOR_UPDATE_TEMPLATE: usize = 87;
+    pub(crate) const VK_KHR_DEVICE_GROUP: usize = 88;
+    pub(crate) const VK_KHR_DEVICE_GROUP_CREATION: usize = 89;
+    pub(crate) const VK_KHR_DRAW_INDIRECT_COUNT: usize = 90;
+    pub(crate) const VK_KHR_DRIVER_PROPERTIES: usize = 91;
+    pub(crate) const VK_KHR_DYNAMIC_RENDERING: usize = 92;
+    pub(crate) const VK_KHR_DYNAMIC_RENDERING_LOCAL_READ: usize = 93;
+    pub(crate) const VK_KHR_EXTERNAL_FENCE: usize = 94;
+    pub(crate) const VK_KHR_EXTERNAL_FENCE_CAPABILITIES: usize = 95;
+    pub(crate) const VK_KHR_EXTERNAL_MEMORY: usize = 96;
+    pub(crate) const VK_KHR_EXTERNAL_MEMORY_CAPABILITIES: usize = 97;
+    pub(crate) const VK_KHR_EXTERNAL_MEMORY_FD: usize = 98;
+    pub(crate) const VK_KHR_EXTERNAL_SEMAPHORE: usize = 99;
+    pub(crate) const VK_KHR_EXTERNAL_SEMAPHORE_CAPABILITIES: usize = 100;
+    pub(crate) const VK_KHR_FORMAT_FEATURE_FLAGS2: usize = 101;
+    pub(crate) const VK_KHR_GET_MEMORY_REQUIREMENTS2: usize = 102;
+    pub(crate) const VK_KHR_GET_PHYSICAL_DEVICE_PROPERTIES2: usize = 103;
+    pub(crate) const VK_KHR_GET_SURFACE_CAPABILITIES2: usize = 104;
+    pub(crate) const VK_KHR_GLOBAL_PRIORITY: usize = 105;
+    pub(crate) const VK_KHR_IMAGE_FORMAT_LIST: usize = 106;
+    pub(crate) const VK_KHR_IMAGELESS_FRAMEBUFFER: usize = 107;
+    pub(crate) const VK_KHR_INCREMENTAL_PRESENT: usize = 108;
+    pub(crate) const VK_KHR_INDEX_TYPE_UINT8: usize = 109;
+    pub(crate) const VK_KHR_LINE_RASTERIZATION: usize = 110;
+    pub(crate) const VK_KHR_LOAD_STORE_OP_NONE: usize = 111;
+    pub(crate) const VK_KHR_MAINTENANCE1: usize = 112;
+    pub(crate) const VK_KHR_MAINTENANCE2: usize = 113;
+    pub(crate) const VK_KHR_MAINTENANCE3: usize = 114;
+    pub(crate) const VK_KHR_MAINTENANCE4: usize = 115;
+    pub(crate) const VK_KHR_MAINTENANCE5: usize = 116;
+    pub(crate) const VK_KHR_MAINTENANCE6: usize = 117;
+    pub(crate) const VK_KHR_MAINTENANCE7: usize = 118;
+    pub(crate) const VK_KHR_MAINTENANCE8: usize = 119;
+    pub(crate) const VK_KHR_MAP_MEMORY2: usize = 120;
+    pub(crate) const VK_KHR_MULTIVIEW: usize = 121;
+    pub(crate) const VK_KHR_PERFORMANCE_QUERY: usize = 122;
+    pub(crate) const VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES: usize = 123;
+    pub(crate) const VK_KHR_PIPELINE_LIBRARY: usize = 124;
+    pub(crate) const VK_KHR_PRESENT_ID: usize = 125;
+    pub(crate) const VK_KHR_PRESENT_WAIT: usize = 126;
+    pub(crate) const VK_KHR_PUSH_DESCRIPTOR: usize = 127;
+    pub(crate) const VK_KHR_RELAXED_BLOCK_LAYOUT: usize = 128;
+    pub(crate) const VK_KHR_ROBUSTNESS2: usize = 129;
+    pub(crate) const VK_KHR_SAMPLER_MIRROR_CLAMP_TO_EDGE: usize = 130;
+    pub(crate) const VK_KHR_SEPARATE_DEPTH_STENCIL_LAYOUTS: usize = 131;
+    pub(crate) const VK_KHR_SHADER_ATOMIC_INT64: usize = 132;
+    pub(crate) const VK_KHR_SHADER_CLOCK: usize = 133;
+    pub(crate) const VK_KHR_SHADER_DRAW_PARAMETERS: usize = 134;
+    pub(crate) const VK_KHR_SHADER_EXPECT_ASSUME: usize = 135;
+    pub(crate) const VK_KHR_SHADER_FLOAT16_INT8: usize = 136;
+    pub(crate) const VK_KHR_SHADER_FLOAT_CONTROLS: usize = 137;
+    pub(crate) const VK_KHR_SHADER_FLOAT_CONTROLS2: usize = 138;
+    pub(crate) const VK_KHR_SHADER_INTEGER_DOT_PRODUCT: usize = 139;
+    pub(crate) const VK_KHR_SHADER_MAXIMAL_RECONVERGENCE: usize = 140;
+    pub(crate) const VK_KHR_SHADER_NON_SEMANTIC_INFO: usize = 141;
+    pub(crate) const VK_KHR_SHADER_RELAXED_EXTENDED_INSTRUCTION: usize = 142;
+    pub(crate) const VK_KHR_SHADER_SUBGROUP_EXTENDED_TYPES: usize = 143;
+    pub(crate) const VK_KHR_SHADER_SUBGROUP_ROTATE: usize = 144;
+    pub(crate) const VK_KHR_SHADER_SUBGROUP_UNIFORM_CONTROL_FLOW: usize = 145;
+    pub(crate) const VK_KHR_SHADER_TERMINATE_INVOCATION: usize = 146;
+    pub(crate) const VK_KHR_SPIRV_1_4: usize = 147;
+    pub(crate) const VK_KHR_STORAGE_BUFFER_STORAGE_CLASS: usize = 148;
+    pub(crate) const VK_KHR_SURFACE: usize = 149;
+    pub(crate) const VK_KHR_SURFACE_PROTECTED_CAPABILITIES: usize = 150;
+    pub(crate) const VK_KHR_SWAPCHAIN: usize = 151;
+    pub(crate) const VK_KHR_SWAPCHAIN_MUTABLE_FORMAT: usize = 152;
+    pub(crate) const VK_KHR_SYNCHRONIZATION2: usize = 153;
+    pub(crate) const VK_KHR_TIMELINE_SEMAPHORE: usize = 154;
+    pub(crate) const VK_KHR_UNIFORM_BUFFER_STANDARD_LAYOUT: usize = 155;
+    pub(crate) const VK_KHR_VARIABLE_POINTERS: usize = 156;
+    pub(crate) const VK_KHR_VERTEX_ATTRIBUTE_DIVISOR: usize = 157;
+    pub(crate) const VK_KHR_VULKAN_MEMORY_MODEL: usize = 158;
+    pub(crate) const VK_KHR_WORKGROUP_MEMORY_EXPLICIT_LAYOUT: usize = 159;
+    pub(crate) const VK_KHR_XCB_SURFACE: usize = 160;
+    pub(crate) const VK_KHR_XLIB_SURFACE: usize = 161;
+    pub(crate) const VK_KHR_ZERO_INITIALIZE_WORKGROUP_MEMORY: usize = 162;
 }
 
 /// Extensions promoted to core 1.1, 1.2 and 1.3: a 1.3 device can have them all.

@@ -113,6 +113,7 @@ pub(crate) use crate::memory::set_device_memory_priority_ext;
 pub(crate) use crate::memory::unmap_memory;
 pub(crate) use crate::memory::unmap_memory2;
 pub(crate) use crate::performance::acquire_profiling_lock_khr;
+pub(crate) use crate::performance::enumerate_physical_device_queue_family_performance_counters_by_region_arm;
 pub(crate) use crate::performance::enumerate_physical_device_queue_family_performance_query_counters_khr;
 pub(crate) use crate::performance::get_physical_device_queue_family_performance_query_passes_khr;
 pub(crate) use crate::performance::release_profiling_lock_khr;
