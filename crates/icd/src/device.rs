@@ -142,6 +142,7 @@ unsafe fn new(physical: &PhysicalDevice, info: &vk::DeviceCreateInfo) -> Answer<
 pub(crate) unsafe fn destroy_device(device: vk::Device, _: *const vk::AllocationCallbacks) {
     if let Some(d) = object::destroy::<Device>(device) {
         d.gpu.wait_idle();
+        crate::measured::write();
         for q in &d.queues {
             object::destroy::<Queue>(q.handle);
         }

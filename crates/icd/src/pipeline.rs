@@ -7,11 +7,13 @@ use crate::device::Device;
 use crate::hash::Hasher128;
 use crate::instrumentation::INSTRUMENT_SHADERS;
 use crate::limits::SUBGROUP_SIZE;
+use crate::measured;
 use crate::object::{self, Object};
 use crate::pipeline_cache::{self, PipelineCache};
 use crate::pipeline_graphics::Graphics;
 use crate::pipeline_layout::Layout;
 use crate::shader_module::{self, Code};
+use gpu::instrumentation::Active;
 use gpu::pipeline::ComputePipeline;
 use shader::bytecode::Program;
 use shader::instrument::{self, Block, Entry, Form};
@@ -33,6 +35,8 @@ pub(crate) struct Shared {
     pub kind: Kind,
     /// Its programs in the order of the stages.
     pub stages: Vec<Executable>,
+    /// Where metrics go while the application has no object active.
+    pub measured: Option<Active>,
 }
 
 pub(crate) enum Kind {
@@ -49,6 +53,8 @@ pub(crate) struct Executable {
     pub key: u128,
     /// Of an instrumented one: what the basic block indices of its metrics mean.
     pub blocks: Option<Arc<[Block]>>,
+    /// Of one that `TUFF_INSTRUMENT` gathers: its module.
+    pub code: Option<Arc<Code>>,
 }
 
 /// What caches hold.
@@ -63,8 +69,14 @@ impl Object for Pipeline {
 }
 
 impl Pipeline {
-    pub(crate) fn new(shared: Shared) -> Pipeline {
-        Pipeline { shared: Arc::new(shared) }
+    pub(crate) fn new(layout: Arc<Layout>, kind: Kind, stages: Vec<Executable>) -> Pipeline {
+        let gathered = |e: &Executable| {
+            let (entry, code) = (e.compiled.name.clone(), e.code.clone()?);
+            Some(measured::Stage { stage: e.stage, entry, code })
+        };
+        let gathered: Vec<_> = stages.iter().filter_map(gathered).collect();
+        let measured = measured::gather(&gathered);
+        Pipeline { shared: Arc::new(Shared { layout, kind, stages, measured }) }
     }
     pub(crate) fn share(&self) -> Arc<Shared> {
         self.shared.clone()
@@ -117,7 +129,7 @@ pub(crate) unsafe fn source(stage: &vk::PipelineShaderStageCreateInfo, flags: Fl
         code: shader_module::of_stage(stage)?,
         entry: chain::str(stage.p_name).to_string_lossy().into_owned(),
         spec: specialisation(stage),
-        instrumented: flags.contains(INSTRUMENT_SHADERS),
+        instrumented: flags.contains(INSTRUMENT_SHADERS) || measured::wanted(),
     })
 }
 
@@ -141,7 +153,8 @@ impl Source {
     ) -> Answer<(Executable, bool)> {
         let key = self.key(layout);
         let blocks = self.blocks()?;
-        let done = |compiled| Executable { stage: self.stage, compiled, key, blocks };
+        let code = measured::wanted().then(|| self.code.clone());
+        let done = |compiled| Executable { stage: self.stage, compiled, key, blocks, code };
         if let Some(c) = cache.and_then(|c| c.get(key)) {
             return Ok((done(c), true));
         }

@@ -3,7 +3,7 @@
 use crate::answer::Answer;
 use crate::chain;
 use crate::device::Device;
-use crate::pipeline::{self, Kind, Pipeline, Shared};
+use crate::pipeline::{self, Kind, Pipeline};
 use crate::pipeline_cache::PipelineCache;
 use crate::pipeline_layout;
 use gpu::pipeline::ComputePipeline;
@@ -30,7 +30,7 @@ unsafe fn compute(cache: Option<&PipelineCache>, info: &vk::ComputePipelineCreat
         id: NEXT.fetch_add(1, Relaxed),
         name: made.compiled.name.clone(),
     };
-    Ok(Pipeline::new(Shared { layout, kind: Kind::Compute(Arc::new(gpu)), stages: vec![made] }))
+    Ok(Pipeline::new(layout, Kind::Compute(Arc::new(gpu)), vec![made]))
 }
 
 pub(crate) unsafe fn create_compute_pipelines(

@@ -209,7 +209,7 @@ unsafe fn graphics(cache: Option<&PipelineCache>, info: &vk::GraphicsPipelineCre
     let made = if is_library { None } else { Some(Arc::new(assemble(&b, &stages)?)) };
     let library = is_library.then_some(Library { parts: b.parts, stages: b.stages, layouts: b.layouts });
     let g = Graphics { pipeline: made, settings: b.settings, dynamic: b.dynamic, library };
-    Ok(Pipeline::new(Shared { layout, kind: Kind::Graphics(Box::new(g)), stages }))
+    Ok(Pipeline::new(layout, Kind::Graphics(Box::new(g)), stages))
 }
 
 /// The pipeline for the GPU.

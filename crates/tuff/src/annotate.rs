@@ -32,13 +32,15 @@ pub struct Args {
 struct Measured {
     metrics: Vec<String>,
     values: BTreeMap<u32, Vec<u64>>,
+    /// The entry point whose blocks these are, if the file says so.
+    entry: Option<String>,
 }
 
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum File {
     Plain(Vec<u64>),
-    Full { metrics: Vec<String>, blocks: Vec<Row> },
+    Full { entry: Option<String>, metrics: Vec<String>, blocks: Vec<Row> },
 }
 
 #[derive(Deserialize)]
@@ -53,8 +55,9 @@ fn read(text: &str) -> std::result::Result<Measured, String> {
         File::Plain(counts) => Ok(Measured {
             metrics: vec!["threads".into()],
             values: counts.into_iter().enumerate().map(|(i, c)| (i as u32, vec![c])).collect(),
+            entry: None,
         }),
-        File::Full { metrics, blocks } => {
+        File::Full { entry, metrics, blocks } => {
             let mut values: BTreeMap<u32, Vec<u64>> = BTreeMap::new();
             for b in blocks {
                 if b.values.len() != metrics.len() {
@@ -68,12 +71,21 @@ fn read(text: &str) -> std::result::Result<Measured, String> {
                 let sum = values.entry(b.index).or_insert_with(|| vec![0; metrics.len()]);
                 sum.iter_mut().zip(&b.values).for_each(|(s, v)| *s = s.saturating_add(*v));
             }
-            Ok(Measured { metrics, values })
+            Ok(Measured { metrics, values, entry }.without_zeros())
         }
     }
 }
 
 impl Measured {
+    /// Without the metrics that are zero everywhere.
+    fn without_zeros(mut self) -> Measured {
+        let used = |k: usize| self.values.values().any(|v| v.get(k).is_some_and(|n| *n != 0));
+        let keep: Vec<usize> = (0..self.metrics.len()).filter(|&k| used(k)).collect();
+        self.metrics = keep.iter().map(|&k| std::mem::take(&mut self.metrics[k])).collect();
+        self.values.values_mut().for_each(|v| *v = keep.iter().map(|&k| v[k]).collect());
+        self
+    }
+
     /// The numbers of one row, in columns under `head`.
     fn columns(&self, values: &[u64], widths: &[usize]) -> String {
         let mut out = String::new();
@@ -156,7 +168,7 @@ fn source(s: &Source, table: &[Block], measured: &Measured) -> String {
         }
         let at = lines.entry(b.line).or_default();
         at.1.resize(values.len().saturating_sub(1), 0);
-        at.1.iter_mut().zip(&values[1..]).for_each(|(s, v)| *s = s.saturating_add(*v));
+        at.1.iter_mut().zip(values.iter().skip(1)).for_each(|(s, v)| *s = s.saturating_add(*v));
         at.2.push(b.index);
     }
     let widths = measured.widths();
@@ -187,10 +199,11 @@ fn texts(m: &Module, input: &Path, given: &[PathBuf]) -> Vec<Source> {
 pub fn run(args: &Args) -> Result<()> {
     let m = module(&args.input)?;
     let in_input = |e: String| Error(format!("{}: {e}", args.input.display()));
-    let table = blocks(&m, entry(&args.entry)).map_err(|e| in_input(e.to_string()))?;
     let in_counts = |e: String| Error(format!("{}: {e}", args.counts.display()));
     let counts = std::fs::read_to_string(&args.counts).map_err(|e| in_counts(e.to_string()))?;
     let measured = read(&counts).map_err(in_counts)?;
+    let of = args.entry.clone().or_else(|| measured.entry.clone());
+    let table = blocks(&m, entry(&of)).map_err(|e| in_input(e.to_string()))?;
     if let Some((last, _)) = measured.values.last_key_value()
         && *last as usize >= table.len()
     {

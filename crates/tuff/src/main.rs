@@ -29,6 +29,10 @@ enum Task {
         /// Write what every workload cost to this file (JSON, the same on every run).
         #[arg(long)]
         counters: Option<std::path::PathBuf>,
+        /// Instrument every shader, and leave here what each basic block cost: pairs of `.spv` and `.json` files for
+        /// `tuff annotate`.
+        #[arg(long)]
+        shaders: Option<std::path::PathBuf>,
         /// The program and its arguments.
         #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
         program: Vec<String>,
@@ -55,7 +59,9 @@ fn main() -> ExitCode {
         Task::Instrument(args) => instrument::run(&args),
         Task::Annotate(args) => annotate::run(&args),
         Task::Diff(args) => diff::run(&args),
-        Task::Run { program, counters } => run(&program, counters),
+        Task::Run { program, counters, shaders } => {
+            run(&program, &[("TUFF_COUNTERS", counters), ("TUFF_INSTRUMENT", shaders)])
+        }
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
@@ -67,7 +73,7 @@ fn main() -> ExitCode {
 }
 
 /// Becomes the program; returns only if that is impossible.
-fn run(program: &[String], counters: Option<std::path::PathBuf>) -> client::Result<()> {
+fn run(program: &[String], paths: &[(&str, Option<std::path::PathBuf>)]) -> client::Result<()> {
     use std::os::unix::process::CommandExt;
     let icd = client::drivers::tuff_icd();
     let library = client::drivers::library_of(&icd)?;
@@ -77,11 +83,12 @@ fn run(program: &[String], counters: Option<std::path::PathBuf>) -> client::Resu
     }
     let mut command = std::process::Command::new(&program[0]);
     command.args(&program[1..]).env("VK_DRIVER_FILES", &icd).env("VK_ICD_FILENAMES", &icd);
-    if let Some(file) = counters {
+    for (variable, path) in paths {
+        let Some(path) = path else { continue };
         // The program may change its directory.
-        let file =
-            std::path::absolute(&file).map_err(|e| client::Error(format!("{}: {e}", file.display())))?;
-        command.env("TUFF_COUNTERS", file);
+        let path =
+            std::path::absolute(path).map_err(|e| client::Error(format!("{}: {e}", path.display())))?;
+        command.env(variable, path);
     }
     let error = command.exec();
     Err(client::Error(format!("{}: {error}", program[0])))

@@ -16,11 +16,13 @@ pub fn checks() -> Vec<Check> {
         Check { name: "indirect_draws", run: indirect },
         Check { name: "multi_draws", run: multi },
         Check { name: "instances", run: instances },
+        Check { name: "helpers_are_no_threads", run: helpers },
     ]
 }
 
 const LOOPS: &[u8] = include_bytes!("../../shaders/instrumentation/loops.frag.spv");
 const FETCH: &[u8] = include_bytes!("../../shaders/instrumentation/fetch.frag.spv");
+const HELPERS: &[u8] = include_bytes!("../../shaders/instrumentation/helpers.frag.spv");
 /// Of `plain.frag`.
 pub const PLAIN_LINE: u32 = 5;
 /// Vertices of the pair of triangles: how many, and the first.
@@ -163,6 +165,16 @@ fn fetch(rig: &Rig) -> Found {
     let other = of(&rows, 0, Stage::FRAGMENT, table.line(10)?)?;
     let got = [other[WARPS], other[THREADS], other[TEXTURE], other[LINES]];
     same("of the lower half", got, [BLOCKS / 2, PIXELS / 2, 0, 0])?;
+    Ok(digest(&rows))
+}
+
+/// Derivatives need whole quads along the diagonal of the pair; what is added to them counts for nothing.
+fn helpers(rig: &Rig) -> Found {
+    let p = rig.pipeline_with(HELPERS, None, |_| ())?;
+    let rows = draw(rig, &p, None, |d, c| unsafe { d.cmd_draw(c, PAIR.0, 1, PAIR.1, 0) })?;
+    let [warps, threads, _] = runs(rig, &rows, p.handle, 5)?;
+    same("fragments", threads, PIXELS)?;
+    holds(&format!("{warps} warps"), (BLOCKS..=BLOCKS + 16).contains(&warps))?;
     Ok(digest(&rows))
 }
 

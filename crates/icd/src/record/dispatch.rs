@@ -16,7 +16,12 @@ fn prepare(r: &mut Recorder, base: [u32; 3]) -> Option<Box<Dispatch>> {
         return None;
     };
     let bindings = r.compute.bindings(&pipeline.layout, &r.push);
-    Some(Box::new(Dispatch { pipeline: shader.clone(), bindings, base, instrumentation }))
+    Some(Box::new(Dispatch {
+        pipeline: shader.clone(),
+        bindings,
+        base,
+        instrumentation: instrumentation.or_else(|| pipeline.measured.clone()),
+    }))
 }
 
 pub(crate) unsafe fn cmd_dispatch_base(

@@ -96,7 +96,7 @@ fn draw(r: &mut Recorder, what: What) {
         vertex_buffers: r.draw.buffers(),
         index_buffer: r.draw.index.clone(),
         what,
-        instrumentation,
+        instrumentation: instrumentation.or_else(|| shared.measured.clone()),
     };
     r.push(Command::Draw(Box::new(draw)));
 }

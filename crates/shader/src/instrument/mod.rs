@@ -28,7 +28,7 @@ use crate::options::Error;
 use crate::options::Result;
 use crate::spirv::*;
 pub use lines::{Source, sources};
-pub use table::{Block, json};
+pub use table::{Block, json, quoted};
 
 /// The instruction set that a mark belongs to, and the number of the mark in it.
 pub const MARKS_SET: &str = "NonSemantic.Tuff.Marks";

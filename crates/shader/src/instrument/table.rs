@@ -138,7 +138,7 @@ fn function_name(m: &Module, id: u32) -> Result<String> {
 }
 
 /// A JSON string of `s`.
-fn quoted(s: &str) -> String {
+pub fn quoted(s: &str) -> String {
     let mut out = String::from("\"");
     for c in s.chars() {
         match c {
