@@ -282,7 +282,8 @@ unsafe fn warps<S: Simd, T: Texels>(
             ..SampleArgs::default()
         };
         let mut out = [[0u32; 16]; 4];
-        body::<S, T>(f, view, s, &args, mask, &mut out);
+        // Not inlined a second time: these are the largest functions of the library.
+        (f.runs.warp)(f, view, s, &args, mask, &mut out);
         for k in 0..4 {
             store::<S>(wave.out[k], w, S::iloadu(out[k].as_ptr().cast()), mask);
         }
