@@ -2,6 +2,7 @@
 
 use super::Image;
 use ash::vk;
+use std::ffi::c_void;
 
 /// What an attachment holds when the pass begins.
 #[derive(Clone, Copy)]
@@ -62,7 +63,6 @@ impl<'a> Attachment<'a> {
 }
 
 /// A rendering pass over whole images.
-#[derive(Default)]
 pub struct Pass<'a> {
     pub colours: Vec<Attachment<'a>>,
     pub depth: Option<Attachment<'a>>,
@@ -70,6 +70,21 @@ pub struct Pass<'a> {
     pub size: [u32; 2],
     /// Views, a bit each; 0 for one view.
     pub view_mask: u32,
+    /// Further structures for VkRenderingInfo.
+    pub chain: *const c_void,
+}
+
+impl Default for Pass<'_> {
+    fn default() -> Self {
+        Pass {
+            colours: Vec::new(),
+            depth: None,
+            stencil: None,
+            size: [0; 2],
+            view_mask: 0,
+            chain: std::ptr::null(),
+        }
+    }
 }
 
 impl Pass<'_> {
@@ -90,6 +105,7 @@ impl Pass<'_> {
             .layer_count(1)
             .view_mask(self.view_mask)
             .color_attachments(&colours);
+        info.p_next = self.chain;
         if let Some(d) = &depth {
             info = info.depth_attachment(d);
         }

@@ -1,5 +1,5 @@
-//! VK_ARM_shader_instrumentation through the loader: the extension's rules, and counts that are worked out from the
-//! shaders' sources.
+//! VK_ARM_shader_instrumentation and VK_ARM_performance_counters_by_region through the loader: the extensions' rules,
+//! and counts that are worked out from the shaders' sources and from geometry.
 //!
 //! `shaders/instrumentation` has the GLSL and what `glslangValidator -V --target-env vulkan1.2 -gVS` made of it: with
 //! lines, so that a block is named by the line that it holds. What is expected is computed here from what the source
@@ -7,6 +7,7 @@
 
 mod compute;
 mod graphics;
+mod regions;
 mod rig;
 mod rules;
 
@@ -24,6 +25,7 @@ pub fn checks() -> Vec<Check> {
     let mut all = rules::checks();
     all.extend(compute::checks());
     all.extend(graphics::checks());
+    all.extend(regions::checks());
     all
 }
 

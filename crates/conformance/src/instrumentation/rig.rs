@@ -74,14 +74,20 @@ impl Rig {
             shader_instrumentation: vk::TRUE,
             ..Default::default()
         };
+        let mut regions = vk::PhysicalDevicePerformanceCountersByRegionFeaturesARM {
+            p_next: (&raw mut instrumentation).cast(),
+            performance_counters_by_region: vk::TRUE,
+            ..Default::default()
+        };
         let names = [
+            c"VK_ARM_performance_counters_by_region",
             c"VK_ARM_shader_instrumentation",
             ash::khr::maintenance5::NAME,
             ash::khr::pipeline_executable_properties::NAME,
             ash::ext::multi_draw::NAME,
         ];
         let library = Library::any().map_err(text)?;
-        let context = Context::extended(library, &names, (&raw mut instrumentation).cast()).map_err(text)?;
+        let context = Context::extended(library, &names, (&raw mut regions).cast()).map_err(text)?;
         let device = &context.device;
         let load = |name: &CStr| {
             // SAFETY: live handles; the name is terminated.

@@ -67,6 +67,7 @@ impl Scene {
             stencil: Some(depth_attachment),
             size: self.size,
             view_mask: if self.views > 1 { (1 << self.views) - 1 } else { 0 },
+            ..Default::default()
         };
         let queries = draws.len() as u32 * self.views;
         let info =

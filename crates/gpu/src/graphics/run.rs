@@ -4,6 +4,7 @@ use super::draw::{Call, Draw, What};
 use super::geometry::bin::Bins;
 use super::geometry::{self, Batch, GeometryContext};
 use super::pass::Rendering;
+use super::regions::{self, Collected};
 use super::state::Rect;
 use super::statistics::Epochs;
 use super::tile::clear::Clear;
@@ -49,12 +50,25 @@ pub struct PassRun {
     /// No tile has been drawn yet.
     first: bool,
     pub epochs: Epochs,
+    /// What each task counted, if the application asks for that.
+    regions: Option<Collected>,
+}
+
+/// Layers, or views up to the last one, that a pass draws to.
+fn layers(r: &Rendering) -> u32 {
+    match r.subpasses.iter().fold(0, |m, s| m | s.view_mask) {
+        0 => r.layers,
+        views => 32 - views.leading_zeros(),
+    }
 }
 
 impl PassRun {
     pub fn new(rendering: &Arc<Rendering>) -> PassRun {
+        let targets = Targets::new(rendering);
+        let regions = rendering.regions.as_ref().map(|r| Collected::new(r, targets.area, layers(rendering)));
         PassRun {
-            targets: Targets::new(rendering),
+            targets,
+            regions,
             rendering: rendering.clone(),
             subpass: 0,
             ops: Vec::new(),
@@ -146,7 +160,12 @@ impl PassRun {
 
     pub fn end(mut self, shared: &Shared, line: &Line) -> (Result<(), Blame>, Epochs) {
         self.subpass = self.rendering.subpasses.len();
-        let r = self.flush(shared, line, true);
+        let mut r = self.flush(shared, line, true);
+        if let (Some(asked), Some(counted)) = (&self.rendering.regions, &self.regions)
+            && let Err(address) = counted.write(asked, shared.model)
+        {
+            r = r.and(Err((Fault::Address(address), "fragment", "counters by region".into())));
+        }
         (r, self.epochs)
     }
 
@@ -158,7 +177,8 @@ impl PassRun {
         // Subpasses whose ops are all here.
         let done = self.resolved..self.subpass;
         let views = self.rendering.subpasses.iter().fold(0, |m, s| m | s.view_mask);
-        let layers = if views != 0 { 32 - views.leading_zeros() } else { self.rendering.layers };
+        let layers = layers(&self.rendering);
+        let physical = regions::physical(&self.rendering.subpasses, self.resolved);
         let (tx0, ty0) = (area.x0.div_euclid(TILE), area.y0.div_euclid(TILE));
         let (tx1, ty1) = ((area.x1 + TILE - 1).div_euclid(TILE), (area.y1 + TILE - 1).div_euclid(TILE));
         let (w, h) = ((tx1 - tx0).max(0) as u64, (ty1 - ty0).max(0) as u64);
@@ -175,8 +195,12 @@ impl PassRun {
             let mut worker = shared.workers.take(shared.level);
             let mut scratch = shared.scratches.take();
             scratch.tile.reserve(this.targets.bytes + 64);
-            // By epoch.
+            // By epoch; with regions, those of one task.
             let mut counts = vec![Counts::default(); epochs];
+            let mut sum = vec![Counts::default(); epochs];
+            let add = |sum: &mut [Counts], counts: &[Counts]| {
+                sum.iter_mut().zip(counts).for_each(|(all, c)| all.add(c));
+            };
             loop {
                 let n = next.fetch_add(1, Relaxed);
                 if n >= tasks || shared.hub.is_lost() {
@@ -186,7 +210,8 @@ impl PassRun {
                 if views != 0 && views >> layer & 1 == 0 {
                     continue;
                 }
-                worker.tally.trace(count::traced(n, tasks));
+                // A region's own traffic can't be taken from its neighbours.
+                worker.tally.trace(this.regions.is_some() || count::traced(n, tasks));
                 let t = n % per_layer;
                 let (tx, ty) = (tx0 + (t % w) as i32, ty0 + (t / w) as i32);
                 // SAFETY: the scratch has room for a tile; every tile of a layer is one task's.
@@ -204,6 +229,11 @@ impl PassRun {
                         &mut counts,
                     )
                 };
+                if let Some(regions) = &this.regions {
+                    counts.iter().for_each(|c| regions.add(physical, layer, [tx, ty], c));
+                    add(&mut sum, &counts);
+                    counts.fill(Counts::default());
+                }
                 if let Err(blame) = r {
                     fault.lock().get_or_insert(blame);
                     next.store(tasks, Relaxed);
@@ -212,7 +242,8 @@ impl PassRun {
             }
             shared.scratches.give(scratch);
             shared.workers.give(worker);
-            counted.lock().iter_mut().zip(&counts).for_each(|(all, c)| all.add(c));
+            add(&mut sum, &counts);
+            add(&mut counted.lock(), &sum);
         };
         shared.run_parallel(tasks, &work);
         for (_, _, op) in &ops {

@@ -25,7 +25,7 @@ pub unsafe fn filtering(code: &ImageCode, view: u64, sampler: u64) -> Filtering 
         return nearest;
     }
     let (v, s) = (&*(view as *const ImageView), &*(sampler as *const Sampler));
-    let wide = (v.format.block_bytes as u32 / if v.format.compressed() { 8 } else { 4 }).max(1);
+    let wide = (v.format.block_bytes / if v.format.compressed() { 8 } else { 4 }).max(1);
     if code.op == ImageOp::Gather || !(s.mag_linear || s.min_linear) {
         return Filtering { operations: wide, ..nearest };
     }

@@ -64,7 +64,7 @@ impl TileCounts {
         c[Event::QuadsLzsKilled] += self.late_killed;
         c[Event::QuadsFpkKilled] += self.hidden;
         if item.plan.opaque {
-            c[Event::QuadsOccluding] += self.shaded;
+            c[Event::QuadsOccluding] += self.shaded + self.hidden;
         }
         c[Event::QuadsShaded] += self.shaded;
         c[Event::BlendQuads] += self.blended;
