@@ -18,7 +18,7 @@ pub struct Batch {
 /// Batches that have been dropped, whose memory is warm: fresh pages cost as much as the primitives on them.
 static POOL: Mutex<Vec<Batch>> = Mutex::new(Vec::new());
 /// Bytes that the pool keeps at most, and of a batch that is worth keeping.
-const KEPT: usize = 128 << 20;
+const KEPT: usize = 192 << 20;
 const WORTH: usize = 64 << 10;
 
 impl Batch {

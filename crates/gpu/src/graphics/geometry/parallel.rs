@@ -14,6 +14,9 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use wave::Fault;
 use wave::graphics::Job;
 
+/// Primitives that a thread has room for beforehand.
+const WAITING: usize = 1 << 16;
+
 /// Numbers of primitives, planes and pixels.
 type Counts = [usize; 3];
 
@@ -102,6 +105,9 @@ pub fn run(shared: &Shared, threads: usize, work: &Work, job: &Job, out: &mut Ba
 
     let thread = || {
         let mut batch = Batch::recycled();
+        // Chunks wait here for those before them: to grow then would be to copy.
+        let waiting = expected.min(WAITING);
+        batch.make_room(waiting, waiting * work.outputs.planes());
         let mut pieces: Vec<Piece> = Vec::new();
         let mut starts = Vec::new();
         let result = with_worker(shared, |worker| {
