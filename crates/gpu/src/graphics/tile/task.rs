@@ -477,7 +477,7 @@ impl<'a> Task<'a> {
         run::fill::<S>(item, self.packer, self.origin, &mut lanes);
         if full != 0 {
             for w in 0..count {
-                covered[w] = ((full >> w & 1) as u16).wrapping_neg();
+                covered[w] = (full >> w & 1).wrapping_neg();
                 exec[w] = covered[w];
             }
             let n = full.count_ones() as u64;
