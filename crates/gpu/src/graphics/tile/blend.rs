@@ -503,3 +503,82 @@ pub unsafe fn resolve(
     let out = sum.map(|c| c.map(|v| (v * k).to_bits()));
     kernels::scatter_fn(format)(format, to, &offsets, 0xFFFF, &out);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graphics::tile::level::by_level;
+    use wave::Level;
+
+    type Four = [[u32; 16]; 4];
+
+    #[inline(always)]
+    unsafe fn body<S: Simd>(w: &Writer, px: &mut [u8; 256], src: &[Row; 4], blocks: &[u8], masks: &[u16]) {
+        w.write_blocks::<S>(px.as_mut_ptr(), blocks, 1, src, None, masks);
+    }
+    by_level!(fn run = body, (w: &Writer, px: &mut [u8; 256], src: &[Row; 4], blocks: &[u8], masks: &[u16]));
+
+    /// Factors by alpha against the general way with the same factors, on every level of this machine.
+    #[test]
+    fn factors_by_alpha_are_the_general_ones() {
+        use vk::BlendFactor as F;
+        let list = [
+            F::ZERO,
+            F::ONE,
+            F::SRC_ALPHA,
+            F::ONE_MINUS_SRC_ALPHA,
+            F::CONSTANT_ALPHA,
+            F::ONE_MINUS_CONSTANT_ALPHA,
+            F::SRC_COLOR,
+        ];
+        let mut seed = 1u32;
+        let mut next = || {
+            seed = seed.wrapping_mul(1664525).wrapping_add(1013904223);
+            seed >> 8
+        };
+        let formats = [vk::Format::R8G8B8A8_UNORM, vk::Format::B8G8R8A8_UNORM];
+        let mut seen = 0;
+        for n in 0..list.len().pow(4) {
+            let pick = |k: u32| list[n / list.len().pow(k) % list.len()];
+            let attachment = BlendAttachment {
+                enable: true,
+                src_color: pick(0),
+                dst_color: pick(1),
+                color_op: vk::BlendOp::ADD,
+                src_alpha: pick(2),
+                dst_alpha: pick(3),
+                alpha_op: vk::BlendOp::ADD,
+                write: vk::ColorComponentFlags::RGBA,
+            };
+            let blend = Blend {
+                logic_op: None,
+                constants: [0.3, 0.2, 0.9, 0.7],
+                attachments: vec![attachment],
+                locations: Vec::new(),
+            };
+            let w = Writer::new(crate::format::info(formats[n % 2]).unwrap(), &blend, 0);
+            let Kind::ByAlpha { swap, .. } = w.kind else { continue };
+            seen += 1;
+            let general = Writer { kind: Kind::Fixed { swap }, ..w.clone() };
+            let mut value = |_| (next() as f32 / (1 << 23) as f32 - 0.5).to_bits();
+            // Warps 1 and 2 of three; alpha of each lane, or the same of all.
+            let mut rows: [Four; 3] = std::array::from_fn(|_| [0; 4].map(|_| [0; 16].map(&mut value)));
+            rows[1][0][3] = f32::NAN.to_bits();
+            let same = n % 3 == 0;
+            let channels: [Vec<[u32; 16]>; 4] = std::array::from_fn(|c| {
+                if same && c == 3 { vec![rows[0][3]] } else { rows.iter().map(|r| r[c]).collect() }
+            });
+            let src: [Row; 4] = std::array::from_fn(|c| Row::new(&channels[c]));
+            let start: [u8; 256] = std::array::from_fn(|_| next() as u8);
+            let masks = [if n % 2 == 0 { 0xFFFF } else { next() as u16 }, next() as u16];
+            let mut want = start;
+            run(Level::Portable, &general, &mut want, &src, &[3, 1], &masks);
+            for level in Level::ALL.into_iter().filter(|l| l.available()) {
+                let mut got = start;
+                run(level, &w, &mut got, &src, &[3, 1], &masks);
+                assert_eq!(got, want, "{attachment:?} on {level:?}");
+            }
+        }
+        assert!(seen > 500, "{seen}");
+    }
+}
