@@ -23,7 +23,7 @@ pub static METRIC: [(&str, &str); METRICS] = [
         "Cycles of the block's instructions in the load/store unit, one for each cache line",
     ),
     ("Texture cycles", "Cycles of the block's instructions in the texture unit"),
-    ("Varying cycles", "Cycles of the block's interpolated inputs in the varying unit"),
+    ("Varying cycles", "Cycles of the varying unit; not attributed to blocks yet: zero"),
     (
         "Cache lines",
         "Cache lines of 64 bytes that the block's loads, stores and atomics touched, warp by warp",

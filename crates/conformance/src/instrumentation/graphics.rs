@@ -160,8 +160,9 @@ fn fetch(rig: &Rig) -> Found {
     let rows = draw(rig, &p, Some(&bindings), |d, c| unsafe { d.cmd_draw(c, 3, 1, 0, 0) })?;
     let table = rig.table(p.handle, 1)?;
     let r = of(&rows, 0, Stage::FRAGMENT, table.line(8)?)?;
-    let got = [r[WARPS], r[THREADS]];
-    same("warps, threads", got, [BLOCKS / 2, PIXELS / 2])?;
+    let got = [r[WARPS], r[THREADS], r[TEXTURE], r[LINES]];
+    let want = [BLOCKS / 2, PIXELS / 2, PIXELS / 2 / 8, BLOCKS / 2 * 4];
+    same("warps, threads, texture cycles, cache lines", got, want)?;
     let other = of(&rows, 0, Stage::FRAGMENT, table.line(10)?)?;
     let got = [other[WARPS], other[THREADS], other[TEXTURE], other[LINES]];
     same("of the lower half", got, [BLOCKS / 2, PIXELS / 2, 0, 0])?;
