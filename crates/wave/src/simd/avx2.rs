@@ -126,6 +126,17 @@ unsafe fn high_words(even: __m256i, odd: __m256i) -> __m256i {
     _mm256_blend_epi32::<0xAA>(_mm256_srli_epi64::<32>(even), odd)
 }
 
+/// 64 bits at each of four offsets.
+#[inline(always)]
+unsafe fn four(base: *const u8, a: u32, b: u32, c: u32, d: u32) -> __m256 {
+    #[inline(always)]
+    unsafe fn pair(base: *const u8, a: u32, b: u32) -> __m128 {
+        let low = _mm_castsi128_pd(_mm_loadl_epi64(base.add(a as usize).cast()));
+        _mm_castpd_ps(_mm_loadh_pd(low, base.add(b as usize).cast()))
+    }
+    _mm256_set_m128(pair(base, c, d), pair(base, a, b))
+}
+
 impl Simd for Avx2 {
     const LEVEL: Level = Level::Avx2;
     const UNROLL: u32 = 4;
@@ -196,14 +207,17 @@ impl Simd for Avx2 {
     }
     #[inline(always)]
     unsafe fn igather2(base: *const u8, off: Self::I) -> [Self::I; 2] {
-        // Lanes 0 1 4 5 and 2 3 6 7, so that one shuffle in the halves of a vector puts words in order.
-        let mid = base.wrapping_add(1 << 31).cast::<i64>();
-        let flip = _mm256_set1_epi32(i32::MIN);
+        // Loads of their own: gathers take half as long again on Zen 3. Lanes 0 1 4 5 and 2 3 6 7 go together, so that one
+        // shuffle in the halves of a vector puts words in order.
+        #[repr(align(32))]
+        struct Offsets([u32; 16]);
+        let mut at = Offsets([0; 16]);
+        _mm256_store_si256(at.0.as_mut_ptr().cast(), off[0]);
+        _mm256_store_si256(at.0.as_mut_ptr().cast::<__m256i>().add(1), off[1]);
         let mut words = [off; 2];
         for h in 0..2 {
-            let at = _mm256_permute4x64_epi64::<0xD8>(_mm256_xor_si256(off[h], flip));
-            let a = ps(_mm256_i32gather_epi64::<1>(mid, _mm256_castsi256_si128(at)));
-            let b = ps(_mm256_i32gather_epi64::<1>(mid, _mm256_extracti128_si256::<1>(at)));
+            let a = four(base, at.0[8 * h], at.0[8 * h + 1], at.0[8 * h + 4], at.0[8 * h + 5]);
+            let b = four(base, at.0[8 * h + 2], at.0[8 * h + 3], at.0[8 * h + 6], at.0[8 * h + 7]);
             words[0][h] = si(_mm256_shuffle_ps::<0x88>(a, b));
             words[1][h] = si(_mm256_shuffle_ps::<0xDD>(a, b));
         }
