@@ -54,6 +54,11 @@ impl Lowering<'_> {
             })
             .collect();
         let mut profile = paths(shader, self.cfg, &costs);
+        if cfg!(feature = "uncounted") {
+            let n = shader.blocks.len();
+            self.lir.profile = profile;
+            return Plan { block: vec![0; n], jump: vec![0; n], mark: vec![] };
+        }
         let marked = shader.values.iter().any(|v| matches!(v.inst, Inst::Mark(_)));
         let plan =
             if marked { self.count_marks(&mut profile) } else { self.count_blocks(&costs, &mut profile) };

@@ -58,6 +58,9 @@ fn access(op: &Op) -> (Access, Access, Kind) {
 
 #[inline(always)]
 unsafe fn add(st: &State, kind: Access, lines: u64) {
+    if cfg!(feature = "uncounted") {
+        return;
+    }
     (*st.row).lines[kind as usize] += lines;
 }
 
@@ -91,12 +94,18 @@ pub unsafe fn run_known(st: &State, p: *const u32, k: u32, full: Access, off: u3
 /// Accesses of which it would take long to tell the lines: counted where tracing is on.
 #[inline(always)]
 pub unsafe fn unknown(st: &State, kind: Kind) {
+    if cfg!(feature = "uncounted") {
+        return;
+    }
     (*st.row).unknown[kind as usize] += st.live.count_ones() as u64;
 }
 
 /// Counts what the texture unit does for a warp's lanes `ex`.
 #[inline(always)]
 pub unsafe fn texture(st: &State, f: Filtering, ex: u16) {
+    if cfg!(feature = "uncounted") {
+        return;
+    }
     if f.operations == 0 || ex == 0 {
         return;
     }
@@ -191,6 +200,9 @@ unsafe fn warp(st: &mut State, op: &Op, a: &[u64; 16], ex: u16, bytes: u64) {
 /// As for the op's kernel.
 #[inline(never)]
 pub unsafe fn touch(st: &mut State, op: *const Op) {
+    if cfg!(feature = "uncounted") {
+        return;
+    }
     let o = &*op;
     let (full, partial, kind) = access(o);
     let n = if kind == Kind::Atomic { 1 } else { n_of(o.e) as u64 };
