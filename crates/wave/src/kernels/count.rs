@@ -8,7 +8,7 @@ use super::memory::warp::Region;
 use super::regs::src64;
 use crate::host::{Filter, Filtering};
 use crate::state::State;
-use crate::tally::{Access, Kind, Row};
+use crate::tally::{Access, Kind, Row, Texture};
 use shader::bytecode::{Code, Op, SHAPE_RUN, SHAPE_SAME, mem_of, n_of};
 
 #[inline(always)]
@@ -30,11 +30,10 @@ pub unsafe fn count(st: &mut State, i: usize) -> *mut Row {
     let row = &mut *at;
     row.warps += st.live.count_ones() as u64;
     let e = mask::exec(st);
-    let mut changed = [0u16; 16];
-    for i in 0..16 {
-        changed[i] = e[i] ^ st.began[i];
+    let began = *(st.began.as_ptr() as *const mask::Masks);
+    if e != began {
+        row.diverged += (mask::non_empty(&mask::map2(e, began, |x, y| x ^ y)) & st.live).count_ones() as u64;
     }
-    row.diverged += (mask::non_empty(&changed) & st.live).count_ones() as u64;
     at
 }
 
@@ -78,7 +77,7 @@ pub unsafe fn run(st: &State, p: *const u32, k: u32, full: Access) {
     run_known(st, p, k, full, off);
 }
 
-/// As [`run`]; `off`: all the offsets' bits.
+/// As [`run`]; `off`: bits of which the lowest six are 0 only if those of all places are.
 #[inline(always)]
 pub unsafe fn run_known(st: &State, p: *const u32, k: u32, full: Access, off: u32) {
     let warps = st.live.count_ones() as u64;
@@ -100,6 +99,34 @@ pub unsafe fn unknown(st: &State, kind: Kind) {
     (*st.row).unknown[kind as usize] += st.live.count_ones() as u64;
 }
 
+/// Counts what the texture unit does for all live warps.
+#[inline(always)]
+pub unsafe fn texture_wave(st: &State, f: Filtering) {
+    if !mask::is_full(st) {
+        return Bits(st.live).for_each(|w| texture(st, f, st.exec[w]));
+    }
+    if f.operations == 0 || cfg!(feature = "uncounted") {
+        return;
+    }
+    let t = &mut (*st.row).texture;
+    let warps = st.live.count_ones() as u64;
+    t.messages += 2 * warps;
+    t.operations += 16 * warps * f.operations as u64;
+    *of_filter(t, f.filter) += 16 * warps;
+}
+
+/// Samples by filter.
+#[inline(always)]
+fn of_filter(t: &mut Texture, f: Filter) -> &mut u64 {
+    match f {
+        Filter::Nearest => &mut t.nearest,
+        Filter::Bilinear => &mut t.bilinear,
+        Filter::Trilinear => &mut t.trilinear,
+        Filter::Volume => &mut t.volume,
+        Filter::Aniso => &mut t.aniso,
+    }
+}
+
 /// Counts what the texture unit does for a warp's lanes `ex`.
 #[inline(always)]
 pub unsafe fn texture(st: &State, f: Filtering, ex: u16) {
@@ -116,13 +143,7 @@ pub unsafe fn texture(st: &State, f: Filtering, ex: u16) {
     t.messages += quads.div_ceil(2);
     t.single += quads & 1;
     t.operations += lanes * f.operations as u64;
-    *match f.filter {
-        Filter::Nearest => &mut t.nearest,
-        Filter::Bilinear => &mut t.bilinear,
-        Filter::Trilinear => &mut t.trilinear,
-        Filter::Volume => &mut t.volume,
-        Filter::Aniso => &mut t.aniso,
-    } += lanes;
+    *of_filter(t, f.filter) += lanes;
 }
 
 /// Distinct lines among the addresses of a warp's lanes `ex`, each of `bytes` bytes from its address on.

@@ -155,11 +155,10 @@ unsafe fn image<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
     if uniform {
         name(x, address(st, c.image), address(st, c.sampler));
         let filtering = (*st.host).texture(c, x.view, x.sampler);
-        for w in Bits(st.live) {
-            super::count::texture(st, filtering, st.exec[w]);
-            if once {
-                break;
-            }
+        if once {
+            super::count::texture(st, filtering, st.exec[st.live.trailing_zeros() as usize & 31]);
+        } else {
+            super::count::texture_wave(st, filtering);
         }
         if !wide && !st.exact && together(st, c, x.view, x.sampler) {
             return op.add(1);

@@ -43,7 +43,7 @@ unsafe fn load<L: Steps>(st: &State, o: &Op, r: Region, p: *const u32, k: u32) {
             for w in Bits(st.live) {
                 let (d, p) = (d.add(w * 16), p.add(w * 16));
                 let at = (*p).wrapping_add(k);
-                off |= at.wrapping_add(lead);
+                off |= at;
                 if r.holds_run(at, 4, 4) {
                     L::copy64(d as *mut u8, r.ptr.add(at as usize));
                 } else {
@@ -51,7 +51,7 @@ unsafe fn load<L: Steps>(st: &State, o: &Op, r: Region, p: *const u32, k: u32) {
                 }
             }
             if o.d != o.a {
-                count::run_known(st, p, k.wrapping_add(lead), Access::ReadFull, off);
+                count::run_known(st, p, k.wrapping_add(lead), Access::ReadFull, off | lead);
             }
         }
         SHAPE_SAME => {
@@ -79,14 +79,14 @@ unsafe fn store<L: Steps>(st: &State, o: &Op, r: Region, p: *const u32, k: u32) 
         for w in Bits(st.live) {
             let (v, p) = (v.add(w * s), p.add(w * 16));
             let at = (*p).wrapping_add(k);
-            off |= at.wrapping_add(lead);
+            off |= at;
             if r.holds_run(at, 4, 4) {
                 L::copy64(r.ptr.add(at as usize), v as *const u8);
             } else {
                 store32_full::<L>(r, v, p, k);
             }
         }
-        count::run_known(st, p, k.wrapping_add(lead), Access::WriteFull, off);
+        count::run_known(st, p, k.wrapping_add(lead), Access::WriteFull, off | lead);
         return;
     }
     count::unknown(st, Kind::Write);
