@@ -5,14 +5,17 @@ use shader::bytecode::Program;
 use wave::Usage;
 use wave::tally::Access;
 
-/// One of this many chunks of a large workload goes through the modelled caches; what was not is taken to be like it.
-const TRACED: u64 = 128;
+/// One of this many chunks of a large dispatch or draw, and of a render pass's tiles, goes through the modelled caches;
+/// what was not is taken to be like it.
+pub const TRACED: u64 = 512;
+pub const TRACED_TILES: u64 = 128;
 /// Workloads of so few chunks go through them whole.
 const SMALL: u64 = 4;
 
-/// Whether chunk `c` goes through the modelled caches.
-pub fn traced(c: u64, chunks: u64) -> bool {
-    chunks <= SMALL || c.is_multiple_of(TRACED)
+/// Whether chunk `c` is one of every `n`th that go through the modelled caches: the one in the middle, for the first is
+/// rarely like the others.
+pub fn traced(c: u64, chunks: u64, n: u64) -> bool {
+    chunks <= SMALL || c % n == chunks.min(n) / 2
 }
 
 /// Events of running a shader.

@@ -229,7 +229,7 @@ impl Executor {
                     break;
                 }
                 let first = c * chunk;
-                worker.tally.trace(count::traced(c, chunks));
+                worker.tally.trace(count::traced(c, chunks, count::TRACED));
                 if let Err(f) = worker.run(&job, first, chunk.min(total - first)) {
                     fault.lock().get_or_insert(f);
                     next.store(chunks, Relaxed);

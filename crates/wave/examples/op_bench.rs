@@ -73,6 +73,7 @@ fn main() {
                 clock: None,
                 cache: std::ptr::null_mut(),
                 exact: false,
+                texels: false,
                 alive: [!0; 32],
                 exec: exec32,
                 regs: regs.as_mut_ptr() as *mut u8,

@@ -98,6 +98,7 @@ impl Worker {
             clock: None,
             cache,
             exact: !cache.is_null() || p.profile.mark_count > 0,
+            texels: p.profile.mark_count > 0,
             exec: [0; 32],
             alive: [0; 32],
             regs: file.regs.ptr(),

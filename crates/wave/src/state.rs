@@ -71,6 +71,8 @@ pub struct State {
     pub cache: *mut crate::tally::Cache,
     /// The lines of every access are to be counted, not only where that is cheap.
     pub exact: bool,
+    /// Lines of texels are to be counted (instrumented programs).
+    pub texels: bool,
     pub images: *const ImageCode,
     pub host: *const dyn Host,
     /// Loop iterations until the host is asked whether to go on.

@@ -37,7 +37,7 @@ pub struct Texture {
     pub aniso: u64,
     /// Bilinear operations that they cost.
     pub operations: u64,
-    /// Cache lines of texels, by warp; where every access is to be counted exactly.
+    /// Cache lines of texels, by warp (instrumented programs only).
     pub lines: u64,
 }
 

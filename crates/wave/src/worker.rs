@@ -236,6 +236,7 @@ impl Worker {
             clock: None,
             cache,
             exact: !cache.is_null() || p.profile.mark_count > 0,
+            texels: p.profile.mark_count > 0,
             regs: w.regs.ptr(),
             live: 0,
             all,

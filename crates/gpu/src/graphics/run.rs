@@ -211,7 +211,7 @@ impl PassRun {
                     continue;
                 }
                 // A region's own traffic can't be taken from its neighbours.
-                worker.tally.trace(this.regions.is_some() || count::traced(n, tasks));
+                worker.tally.trace(this.regions.is_some() || count::traced(n, tasks, count::TRACED_TILES));
                 let t = n % per_layer;
                 let (tx, ty) = (tx0 + (t % w) as i32, ty0 + (t / w) as i32);
                 // SAFETY: the scratch has room for a tile; every tile of a layer is one task's.

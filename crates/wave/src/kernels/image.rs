@@ -160,7 +160,7 @@ unsafe fn image<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
         } else {
             super::count::texture_wave(st, filtering);
         }
-        if !wide && !st.exact && together(st, c, x.view, x.sampler) {
+        if !wide && !st.texels && together(st, c, x.view, x.sampler) {
             return op.add(1);
         }
     }
@@ -169,7 +169,7 @@ unsafe fn image<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
         if uniform {
             if st.exec[w] != 0 {
                 x.mask = st.exec[w];
-                if st.exact {
+                if st.texels {
                     (*st.row).texture.lines += (*st.host).texel_lines(c, x);
                 }
                 (*st.host).image(c, x);
@@ -190,7 +190,7 @@ unsafe fn image<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
                 x.mask = mask;
                 name(x, image[f], sampler[f]);
                 super::count::texture(st, (*st.host).texture(c, x.view, x.sampler), mask);
-                if st.exact {
+                if st.texels {
                     (*st.row).texture.lines += (*st.host).texel_lines(c, x);
                 }
                 (*st.host).image(c, x);

@@ -117,6 +117,7 @@ impl Lab {
                 clock: None,
                 cache: std::ptr::null_mut(),
                 exact: true,
+                texels: false,
                 alive: [!0; 32],
                 exec,
                 regs: self.regs.as_mut_ptr() as *mut u8,

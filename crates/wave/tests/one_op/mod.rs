@@ -117,6 +117,7 @@ pub fn with_state<R>(b: &mut Bench, f: impl FnOnce(&mut State) -> R) -> R {
         clock: None,
         cache: std::ptr::null_mut(),
         exact: true,
+        texels: false,
         alive: [!0; 32],
         exec: [0; 32],
         regs: b.regs.as_mut_ptr().cast(),

@@ -273,7 +273,7 @@ pub fn run(
                 let mut stipple = Stipple::default();
                 let mut counted = Ok(());
                 for c in 0..chunks {
-                    worker.tally.trace(count::traced(c, chunks));
+                    worker.tally.trace(count::traced(c, chunks, count::TRACED));
                     counted = worker
                         .open(&job)
                         .and_then(|mut lanes| work.chunk(c, scratch, &mut lanes, &mut stipple, out));

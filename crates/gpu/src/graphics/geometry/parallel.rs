@@ -118,7 +118,7 @@ pub fn run(shared: &Shared, threads: usize, work: &Work, job: &Job, out: &mut Ba
                         take(worker, work, &mut batch);
                         return Ok(());
                     }
-                    worker.tally.trace(count::traced(chunk, chunks));
+                    worker.tally.trace(count::traced(chunk, chunks, count::TRACED));
                     let mut lanes = worker.open(job)?;
                     let from = (batch.prims.len(), batch.planes.len(), batch.pixels.len());
                     work.chunk(chunk, scratch, &mut lanes, &mut Stipple::default(), &mut batch)?;
