@@ -76,7 +76,7 @@ pub(crate) const FEATURES: &[&str] = &[
     "vertexInputDynamicState", "legacyVertexAttributes",
     // memory, descriptors, images, pipelines
     "memoryPriority", "pageableDeviceLocalMemory", "borderColorSwizzle", "borderColorSwizzleFromImage", "customBorderColors",
-    "customBorderColorWithoutFormat", "image2DViewOf3D", "sampler2DViewOf3D", "imageSlicedViewOf3D", "mutableDescriptorType",
+    "customBorderColorWithoutFormat", "nonSeamlessCubeMap", "image2DViewOf3D", "sampler2DViewOf3D", "imageSlicedViewOf3D", "mutableDescriptorType",
     "nestedCommandBuffer", "nestedCommandBufferRendering", "nestedCommandBufferSimultaneousUse", "robustBufferAccess2", "robustImageAccess2",
     "nullDescriptor", "pipelineExecutableInfo",
     // counters

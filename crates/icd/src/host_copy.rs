@@ -8,8 +8,10 @@ use gpu::transfer;
 use vk::ImageLayout as L;
 
 /// Layouts in which images can be copied from and to.
-pub(crate) const LAYOUTS: [L; 17] = [
+pub(crate) const LAYOUTS: [L; 19] = [
     L::GENERAL,
+    L::PREINITIALIZED,
+    L::PRESENT_SRC_KHR,
     L::COLOR_ATTACHMENT_OPTIMAL,
     L::DEPTH_STENCIL_ATTACHMENT_OPTIMAL,
     L::DEPTH_STENCIL_READ_ONLY_OPTIMAL,
