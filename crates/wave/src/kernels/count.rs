@@ -146,6 +146,27 @@ pub unsafe fn texture(st: &State, f: Filtering, ex: u16) {
     *of_filter(t, f.filter) += lanes;
 }
 
+/// Where a region begins, for lines and caches: device memory by its address, anything else (workgroup memory, inline
+/// uniform blocks) at the beginning of a line, for where the host keeps it must not show.
+#[inline(always)]
+pub fn begin(st: &State, r: &Region) -> u64 {
+    let p = r.ptr as u64;
+    if p >= st.arena.0 && p < st.arena.1 { p } else { 0 }
+}
+
+/// Sends a line through the caches, if it is of device memory; anything else is as near as the first of them.
+#[inline(always)]
+unsafe fn follow(st: &State, line: u64) {
+    if st.cache.is_null() {
+        return;
+    }
+    if line << 6 >= st.arena.0 && line << 6 < st.arena.1 {
+        (*st.cache).access(line);
+    } else {
+        (*st.cache).lookups += 1;
+    }
+}
+
 /// Distinct lines among the addresses of a warp's lanes `ex`, each of `bytes` bytes from its address on.
 #[inline(always)]
 fn each_line(a: &[u64; 16], ex: u16, bytes: u64, mut f: impl FnMut(u64)) {
@@ -175,12 +196,9 @@ fn each_line(a: &[u64; 16], ex: u16, bytes: u64, mut f: impl FnMut(u64)) {
 unsafe fn warp(st: &mut State, op: &Op, a: &[u64; 16], ex: u16, bytes: u64) {
     let (full, partial, kind) = access(op);
     let mut n = 0u64;
-    let cache = st.cache;
     let mut line = |line| {
         n += 1;
-        if !cache.is_null() {
-            (*cache).access(line);
-        }
+        follow(st, line);
     };
     let all = ex == 0xFFFF;
     let shape = if all { op.e & (SHAPE_RUN | SHAPE_SAME) } else { 0 };
@@ -266,12 +284,12 @@ pub unsafe fn touch(st: &mut State, op: *const Op) {
     if off.is_uniform() && s == 0 && kind != Kind::Atomic {
         // All lanes at one place.
         let one = if is_shared { shared(st) } else { buffer(*d) };
-        let at = one.ptr as u64 + off.k as u64;
+        let at = begin(st, &one) + off.k as u64;
         let n = ((at + bytes - 1) >> 6) - (at >> 6) + 1;
         add(st, partial, n * warps);
         if !st.cache.is_null() {
             for _ in 0..warps {
-                (0..n).for_each(|i| (*st.cache).access((at >> 6) + i));
+                (0..n).for_each(|i| follow(st, (at >> 6) + i));
             }
         }
         return;
@@ -295,7 +313,7 @@ pub unsafe fn touch(st: &mut State, op: *const Op) {
                 _ if st.exec[w] >> l & 1 == 0 => Region::EMPTY,
                 _ => buffer(*d.add(w * s + l)),
             };
-            *a += r.ptr as u64;
+            *a += begin(st, &r);
         }
         warp(st, o, &a, st.exec[w], bytes);
     }

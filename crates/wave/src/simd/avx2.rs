@@ -215,6 +215,7 @@ impl Simd for Avx2 {
         _mm256_store_si256(at.0.as_mut_ptr().cast(), off[0]);
         _mm256_store_si256(at.0.as_mut_ptr().cast::<__m256i>().add(1), off[1]);
         let mut words = [off; 2];
+        #[allow(clippy::needless_range_loop)]
         for h in 0..2 {
             let a = four(base, at.0[8 * h], at.0[8 * h + 1], at.0[8 * h + 4], at.0[8 * h + 5]);
             let b = four(base, at.0[8 * h + 2], at.0[8 * h + 3], at.0[8 * h + 6], at.0[8 * h + 7]);

@@ -32,7 +32,7 @@ unsafe fn usual(st: &State, o: &Op) -> Option<(*const u32, u32)> {
 unsafe fn load<L: Steps>(st: &State, o: &Op, r: Region, p: *const u32, k: u32) {
     let d = st.regs.add(o.d.unit() * 64) as *mut u32;
     // Where offset 0 lies in its line.
-    let lead = r.ptr as u32 & 63;
+    let lead = count::begin(st, &r) as u32 & 63;
     match o.e >> 8 << 8 {
         SHAPE_RUN => {
             // Results that take the offsets' register leave nothing to count odd offsets by.
@@ -74,7 +74,7 @@ unsafe fn load<L: Steps>(st: &State, o: &Op, r: Region, p: *const u32, k: u32) {
 unsafe fn store<L: Steps>(st: &State, o: &Op, r: Region, p: *const u32, k: u32) {
     let (v, s) = src32(st, o.d);
     if o.e >> 8 << 8 == SHAPE_RUN {
-        let lead = r.ptr as u32 & 63;
+        let lead = count::begin(st, &r) as u32 & 63;
         let mut off = 0;
         for w in Bits(st.live) {
             let (v, p) = (v.add(w * s), p.add(w * 16));
