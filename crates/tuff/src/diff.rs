@@ -91,7 +91,8 @@ fn growth(a: f64, b: f64) -> f64 {
     match (a, b) {
         (a, b) if a == b => 0.0,
         (0.0, _) => f64::INFINITY,
-        _ => (b / a - 1.0) * 100.0,
+        // In this order whole percents of whole numbers come out exact.
+        _ => (b - a) * 100.0 / a,
     }
 }
 
