@@ -69,15 +69,11 @@ impl Executor {
                     self.dispatch(dispatch, groups);
                 }
             }
-            Command::BeginRendering(r) => self.pass = Some(PassRun::new(r)),
-            Command::NextSubpass => {
-                let line = self.line.clone();
-                self.in_pass(|p, shared| p.next_subpass(shared, &line));
-            }
+            Command::BeginRendering(r) => self.pass = Some(PassRun::new(r, &self.line)),
+            Command::NextSubpass => self.in_pass(|p, shared| p.next_subpass(shared)),
             Command::Draw(d) => {
                 let counted = self.queries.need_all();
-                let line = self.line.clone();
-                self.in_pass(|p, shared| p.draw(shared, d, counted, &line));
+                self.in_pass(|p, shared| p.draw(shared, d, counted));
             }
             Command::ClearAttachments { attachments, rects } => self.in_pass(|p, _| {
                 p.clear(attachments, rects);
@@ -86,63 +82,33 @@ impl Executor {
             Command::EndRendering => {
                 if let Some(p) = self.pass.take() {
                     let name = p.name();
-                    let (result, mut epochs) = p.end(&self.shared, &self.line);
-                    epochs.current()[Event::MainJobs] += 1;
+                    let (result, mut epochs) = p.end(&self.shared);
                     // A pass without primitives has nothing to bin.
-                    epochs.current()[Event::BinningJobs] += (epochs.all()[Event::InputPrimitives] > 0) as u64;
-                    let all = epochs.all();
-                    let [binning, _, main] = count::ticks(&all, self.shared.model);
-                    let spans = self.line.pass(binning, main);
-                    self.queries.pass_ended(&epochs, &spans);
+                    let bins = epochs.sums().all()[Event::InputPrimitives] > 0;
+                    epochs.current()[Event::MainJobs] += 1;
+                    epochs.current()[Event::BinningJobs] += bins as u64;
+                    let sums = epochs.sums();
+                    let ticks = count::ticks(sums.all(), self.shared.model);
+                    let spans = self.line.pass(ticks[Phase::Binning as usize], ticks[Phase::Main as usize]);
+                    self.queries.pass_ended(&sums, &spans, &ticks);
                     if let Some(l) = &mut self.ledger {
-                        l.add("render pass", name, &all);
+                        l.add("render pass", name, sums.all());
                     }
                     if let Err(b) = result {
                         self.blame(b);
                     }
                 }
             }
-            // SAFETY (all transfers): regions are cut to the resources by the functions themselves.
-            Command::CopyBuffer { src, dst, regions } => {
-                for r in regions {
-                    let (s, sn) = src.range(r.src_offset, r.size);
-                    let (d, dn) = dst.range(r.dst_offset, r.size);
-                    unsafe { std::ptr::copy(s, d, sn.min(dn) as usize) }
-                }
-            }
-            Command::UpdateBuffer { dst, offset, data } => {
-                let (d, n) = dst.range(*offset, data.len() as u64);
-                unsafe { std::ptr::copy_nonoverlapping(data.as_ptr(), d, n as usize) }
-            }
-            Command::FillBuffer { dst, offset, size, value } => {
-                let (d, n) = dst.range(*offset, *size);
-                for i in 0..n as usize / 4 {
-                    unsafe { d.cast::<u32>().add(i).write_unaligned(*value) }
-                }
-            }
-            Command::CopyImage { src, dst, regions } => {
-                regions.iter().for_each(|r| transfer::copy_image(src, dst, r))
-            }
-            Command::CopyBufferToImage { src, dst, regions } => {
-                let (p, n) = src.range(0, vk::WHOLE_SIZE);
-                regions.iter().for_each(|r| unsafe { transfer::copy_buffer_to_image(p, n, dst, r) })
-            }
-            Command::CopyImageToBuffer { src, dst, regions } => {
-                let (p, n) = dst.range(0, vk::WHOLE_SIZE);
-                regions.iter().for_each(|r| unsafe { transfer::copy_image_to_buffer(src, p, n, r) })
-            }
-            Command::BlitImage { src, dst, regions, filter } => {
-                regions.iter().for_each(|r| transfer::blit_image(src, dst, r, *filter))
-            }
-            Command::ResolveImage { src, dst, regions } => {
-                regions.iter().for_each(|r| transfer::resolve_image(src, dst, r))
-            }
-            Command::ClearColorImage { dst, value, ranges } => {
-                ranges.iter().for_each(|r| transfer::clear_color_image(dst, value, r))
-            }
-            Command::ClearDepthStencilImage { dst, value, ranges } => {
-                ranges.iter().for_each(|r| transfer::clear_depth_stencil_image(dst, *value, r))
-            }
+            Command::CopyBuffer { .. }
+            | Command::UpdateBuffer { .. }
+            | Command::FillBuffer { .. }
+            | Command::CopyImage { .. }
+            | Command::CopyBufferToImage { .. }
+            | Command::CopyImageToBuffer { .. }
+            | Command::BlitImage { .. }
+            | Command::ResolveImage { .. }
+            | Command::ClearColorImage { .. }
+            | Command::ClearDepthStencilImage { .. } => self.transfer(c),
             // Commands run one after the other: every dependency within the queue is met already, but in modelled time.
             Command::Barrier(d) => {
                 if self.pass.is_none() {
@@ -248,7 +214,8 @@ impl Executor {
         counts[Event::ComputeInvocations] = total * size;
         counts[Event::ComputeJobs] = 1;
         counts[Event::ComputeTasks] = total;
-        self.workload(&counts);
+        self.line.dispatch(count::compute_ticks(&counts, self.shared.model));
+        self.queries.add(&counts);
         if let Some(l) = &mut self.ledger {
             let [x, y, z] = groups;
             l.add("dispatch", format!("{} {x}x{y}x{z}", d.pipeline.name), &counts);
@@ -258,11 +225,15 @@ impl Executor {
         }
     }
 
-    /// Something ran on the compute queue.
-    fn workload(&mut self, counts: &Counts) {
-        let [_, ticks, _] = count::ticks(counts, self.shared.model);
-        self.line.dispatch(ticks);
-        self.queries.add(counts);
+    /// A copy, blit, resolve, fill or clear outside render passes: the compute queue's work.
+    fn transfer(&mut self, c: &Command) {
+        let Some((name, moved)) = transfer::run(c) else { return };
+        let counts = count::transfer(moved);
+        self.line.transfer(count::compute_ticks(&counts, self.shared.model));
+        self.queries.add(&counts);
+        if let Some(l) = &mut self.ledger {
+            l.add("transfer", name.into(), &counts);
+        }
     }
 
     /// Reports a fault, which loses the device.

@@ -38,8 +38,8 @@ impl Host for DeviceHost<'_> {
     unsafe fn texture(&self, code: &ImageCode, view: u64, sampler: u64) -> Filtering {
         cost::filtering(code, view, sampler)
     }
-    unsafe fn texel_lines(&self, code: &ImageCode, warp: &ImageWarp) -> u64 {
-        cost::lines(code, warp)
+    unsafe fn texel_lines(&self, code: &ImageCode, warp: &ImageWarp, lines: &mut Vec<u64>) {
+        crate::image_op::lines(code, warp, lines)
     }
     fn foreign(&self, addr: u64, bytes: u64) -> bool {
         crate::memory::is_foreign(addr, bytes)

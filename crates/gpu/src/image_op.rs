@@ -58,6 +58,73 @@ unsafe fn buffer(code: &ImageCode, view: &BufferView, w: &mut ImageWarp) {
     }
 }
 
+/// [`SampleArgs`] of a warp; a macro, for results are written into the same warp.
+macro_rules! sample_args {
+    ($code:ident, $w:ident) => {{
+        let dims = match $code.dim {
+            Dim::D1 => 1,
+            Dim::D2 | Dim::SubpassData | Dim::Buffer => 2,
+            Dim::D3 | Dim::Cube => 3,
+        };
+        SampleArgs {
+            dims,
+            arrayed: $code.arrayed,
+            coords: &$w.coords[..(dims + $code.arrayed as usize).min(4)],
+            dref: (!$code.dref.is_none()).then_some(&$w.dref),
+            lod: (!$code.lod.is_none()).then_some(&$w.lod),
+            bias: (!$code.bias.is_none()).then_some(&$w.bias),
+            grad: (!$code.grad.is_empty()).then_some(&$w.grad),
+            offsets: (!$code.offsets.is_empty()).then(|| &$w.offsets[..$code.offsets.len().min(8)]),
+            min_lod: (!$code.min_lod.is_none()).then_some(&$w.min_lod),
+            component: $code.component,
+        }
+    }};
+}
+
+/// Coordinates of a fetch with its offsets added.
+fn fetch_coords(code: &ImageCode, w: &ImageWarp) -> [[u32; 16]; 4] {
+    let mut coords = w.coords;
+    for (c, o) in coords.iter_mut().zip(&w.offsets[..code.offsets.len().min(3)]) {
+        c.iter_mut().zip(o).for_each(|(c, o)| *c = c.wrapping_add(*o));
+    }
+    coords
+}
+
+/// Adds the cache lines of the texels that `code` touches for the warp's active lanes.
+///
+/// # Safety
+/// As [`run`].
+pub unsafe fn lines(code: &ImageCode, w: &ImageWarp, lines: &mut Vec<u64>) {
+    if w.view == 0 {
+        return;
+    }
+    let touched = Touched::new(std::mem::take(lines));
+    if code.dim == Dim::Buffer {
+        touched.buffer(&*(w.view as *const BufferView), &w.coords[0], w.mask);
+    } else {
+        let view = &*(w.view as *const ImageView);
+        let sample = code.multisampled.then_some(&w.sample);
+        match code.op {
+            ImageOp::Sample | ImageOp::Gather if w.sampler == 0 => {}
+            ImageOp::Sample => {
+                touched.sample(view, &*(w.sampler as *const Sampler), &sample_args!(code, w), w.mask)
+            }
+            ImageOp::Gather => {
+                touched.gather(view, &*(w.sampler as *const Sampler), &sample_args!(code, w), w.mask)
+            }
+            ImageOp::Fetch => {
+                let lod = (!code.lod.is_none()).then_some(&w.lod);
+                touched.fetch(view, &fetch_coords(code, w), lod, sample, w.mask)
+            }
+            ImageOp::Read | ImageOp::Write | ImageOp::Atomic(_) => {
+                touched.fetch(view, &w.coords, None, sample, w.mask)
+            }
+            _ => {}
+        }
+    }
+    *lines = touched.into_lines();
+}
+
 unsafe fn image(code: &ImageCode, view: &ImageView, w: &mut ImageWarp) {
     let sample = code.multisampled.then_some(&w.sample);
     match code.op {
@@ -67,23 +134,7 @@ unsafe fn image(code: &ImageCode, view: &ImageView, w: &mut ImageWarp) {
                 return;
             }
             let sampler = &*(w.sampler as *const Sampler);
-            let dims = match code.dim {
-                Dim::D1 => 1,
-                Dim::D2 | Dim::SubpassData | Dim::Buffer => 2,
-                Dim::D3 | Dim::Cube => 3,
-            };
-            let args = SampleArgs {
-                dims,
-                arrayed: code.arrayed,
-                coords: &w.coords[..(dims + code.arrayed as usize).min(4)],
-                dref: (!code.dref.is_none()).then_some(&w.dref),
-                lod: (!code.lod.is_none()).then_some(&w.lod),
-                bias: (!code.bias.is_none()).then_some(&w.bias),
-                grad: (!code.grad.is_empty()).then_some(&w.grad),
-                offsets: (!code.offsets.is_empty()).then(|| &w.offsets[..code.offsets.len().min(8)]),
-                min_lod: (!code.min_lod.is_none()).then_some(&w.min_lod),
-                component: code.component,
-            };
+            let args = sample_args!(code, w);
             match code.op {
                 ImageOp::Sample => sample_warp(view, sampler, &args, w.mask, &mut w.out),
                 ImageOp::Gather => gather_warp(view, sampler, &args, w.mask, &mut w.out),
@@ -91,10 +142,7 @@ unsafe fn image(code: &ImageCode, view: &ImageView, w: &mut ImageWarp) {
             }
         }
         ImageOp::Fetch => {
-            let mut coords = w.coords;
-            for (c, o) in coords.iter_mut().zip(&w.offsets[..code.offsets.len().min(3)]) {
-                c.iter_mut().zip(o).for_each(|(c, o)| *c = c.wrapping_add(*o));
-            }
+            let coords = fetch_coords(code, w);
             let lod = (!code.lod.is_none()).then_some(&w.lod);
             let mut out = TexelData { lo: &mut w.out, hi: &mut w.out_hi };
             fetch_warp(view, &coords, lod, sample, w.mask, &mut out)

@@ -6,6 +6,7 @@
 
 use counters::{Counts, Value};
 use parking_lot::Mutex;
+use shader::instrument::quoted;
 use std::collections::HashMap;
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -18,7 +19,7 @@ pub struct Key {
     pub kind: &'static str,
     /// VK_EXT_debug_utils labels of the command buffer, outermost first, with `/` between them.
     pub label: String,
-    /// Entry point and workgroups, or size and attachments.
+    /// Entry point and workgroups; size and attachments; kind of transfer.
     pub name: String,
 }
 
@@ -47,7 +48,8 @@ pub fn open(queues: usize) -> Vec<Option<Ledger>> {
     }
     static AT_EXIT: Once = Once::new();
     extern "C" fn at_exit() {
-        write();
+        // No panic may cross into C.
+        let _ = std::panic::catch_unwind(write);
     }
     // SAFETY: the function needs nothing that is gone when a process ends.
     AT_EXIT.call_once(|| unsafe {
@@ -140,21 +142,6 @@ fn values(s: &mut String, counts: &Counts, zeros: bool) {
         };
     }
     s.push('}');
-}
-
-fn quoted(text: &str) -> String {
-    let mut s = String::from("\"");
-    for c in text.chars() {
-        match c {
-            '"' | '\\' => s.extend(['\\', c]),
-            c if (c as u32) < 0x20 => {
-                let _ = write!(s, "\\u{:04x}", c as u32);
-            }
-            c => s.push(c),
-        }
-    }
-    s.push('"');
-    s
 }
 
 #[cfg(test)]

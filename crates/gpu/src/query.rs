@@ -3,7 +3,7 @@
 use crate::count;
 use crate::device::Shared;
 use crate::graphics::run::PassRun;
-use crate::graphics::statistics::{self, Epochs};
+use crate::graphics::statistics::{self, Sums};
 use crate::time::{Line, Span};
 use ash::vk;
 use counters::{Counter, Counts, Event, Phase, Value};
@@ -278,11 +278,11 @@ impl Queries {
         }
     }
 
-    /// `epochs`: those of the pass that has just ended, for queries that began in it.
-    fn finish(&self, a: &Active, now: &Counts, epochs: Option<&Epochs>) {
-        let began = match (&a.began, epochs) {
+    /// `sums`: those of the pass that has just ended, for queries that began in it.
+    fn finish(&self, a: &Active, now: &Counts, sums: Option<&Sums>) {
+        let began = match (&a.began, sums) {
             (Began::At(s), _) => **s,
-            (Began::InPass(e), Some(epochs)) => self.at(epochs, *e),
+            (Began::InPass(e), Some(sums)) => self.at(sums, *e),
             (Began::InPass(_), None) => *now,
         };
         let counted = now.since(&began);
@@ -292,26 +292,25 @@ impl Queries {
         });
     }
 
-    fn at(&self, epochs: &Epochs, epoch: usize) -> Counts {
+    fn at(&self, sums: &Sums, epoch: usize) -> Counts {
         let mut s = self.total;
-        s.add(&epochs.before(epoch));
+        s.add(sums.before(epoch));
         s
     }
 
-    /// The pass's tiles are drawn; its binning and main phases lie at `spans`.
-    pub fn pass_ended(&mut self, epochs: &Epochs, spans: &[Span; 2]) {
+    /// The pass's tiles are drawn; its binning and main phases lie at `spans` and take `whole` ticks.
+    pub fn pass_ended(&mut self, sums: &Sums, spans: &[Span; 2], whole: &[u64; Phase::COUNT]) {
         for (a, epoch) in std::mem::take(&mut self.ended) {
-            self.finish(&a, &self.at(epochs, epoch), Some(epochs));
+            self.finish(&a, &self.at(sums, epoch), Some(sums));
         }
         for i in 0..self.active.len() {
             if let Began::InPass(e) = self.active[i].began {
-                self.active[i].began = Began::At(Box::new(self.at(epochs, e)));
+                self.active[i].began = Began::At(Box::new(self.at(sums, e)));
             }
         }
-        self.total.add(&epochs.all());
-        let whole = count::ticks(&epochs.all(), self.shared.model);
+        self.total.add(sums.all());
         for s in std::mem::take(&mut self.stamps) {
-            let part = count::ticks(&epochs.before(s.epoch), self.shared.model);
+            let part = count::ticks(sums.before(s.epoch), self.shared.model);
             let within = |phase: usize, span: &Span| span.begin + part[phase].min(whole[phase]);
             let early = vk::PipelineStageFlags2::TOP_OF_PIPE
                 | vk::PipelineStageFlags2::DRAW_INDIRECT

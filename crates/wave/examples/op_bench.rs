@@ -64,16 +64,9 @@ fn main() {
         // SAFETY: plain numbers; all that the state points at outlives it.
         unsafe {
             let mut warp: Box<ImageWarp> = Box::new(std::mem::zeroed());
-            let mut row = wave::tally::Row::default();
+            let mut rows = [wave::tally::Row::default()];
             let mut st = State {
-                began: [0; 32],
-                rows: &mut row,
-                row: &mut row,
-                row_count: 1,
-                clock: None,
-                cache: std::ptr::null_mut(),
-                exact: false,
-                texels: false,
+                count: wave::tally::Counting { exact: false, ..wave::tally::Counting::at(&mut rows) },
                 alive: [!0; 32],
                 exec: exec32,
                 regs: regs.as_mut_ptr() as *mut u8,

@@ -88,17 +88,8 @@ impl Worker {
         // A file of this serial is as large already.
         file.regs.reserve((p.units as usize + 1) * UNIT_BYTES);
         let warps = p.lanes / 16;
-        let rows = self.tally.rows(p);
-        let cache = if self.tally.tracing { &mut *self.tally.cache } else { std::ptr::null_mut() };
+        let count = self.tally.counting(p);
         let state = State {
-            began: [0; 32],
-            rows,
-            row: rows,
-            row_count: p.profile.counters.len(),
-            clock: None,
-            cache,
-            exact: !cache.is_null() || p.profile.mark_count > 0,
-            texels: p.profile.mark_count > 0,
             exec: [0; 32],
             alive: [0; 32],
             regs: file.regs.ptr(),
@@ -125,6 +116,7 @@ impl Worker {
             yields: false,
             inline_descs: &mut file.inline_descs,
             image_warp: &mut *self.image_warp,
+            count,
         };
         match &mut file.state {
             Some(s) => **s = state,
@@ -291,9 +283,7 @@ impl Lanes<'_> {
             live |= ((st.exec[w] != 0) as u32) << w;
         }
         st.live = live;
-        st.began = st.exec;
-        st.row = st.rows;
-        st.clock = None;
+        st.count.begin(st.exec);
         if live == 0 {
             return Ok(());
         }

@@ -117,13 +117,12 @@ pub trait Host: Sync {
         Filtering::default()
     }
 
-    /// Cache lines of texels that one warp's operation touches, as far as that is modelled.
+    /// Adds the cache lines (address / 64) of the texels that an operation of the lanes in `warp.mask` touches, those
+    /// of a texel for each time it is touched.
     ///
     /// # Safety
     /// As [`Self::image`].
-    unsafe fn texel_lines(&self, _code: &ImageCode, _warp: &ImageWarp) -> u64 {
-        0
-    }
+    unsafe fn texel_lines(&self, _code: &ImageCode, _warp: &ImageWarp, _lines: &mut Vec<u64>) {}
 
     /// True when `addr .. addr + bytes` lies in live memory outside the device arena (imported host memory).
     fn foreign(&self, addr: u64, bytes: u64) -> bool;

@@ -1,6 +1,7 @@
 //! What a kernel sees: the register file, the masks, memory.
 
 use crate::host::{Host, Table};
+use crate::tally::Counting;
 use shader::bytecode::{ImageCode, Op};
 
 /// One op's code: executes `op` and returns the next op to run.
@@ -37,8 +38,6 @@ pub struct State {
     pub exec: [u16; 32],
     /// Fragment shaders: lanes that are no helpers; side effects are theirs alone.
     pub alive: [u16; 32],
-    /// Lanes with which the wave began.
-    pub began: [u16; 32],
     /// 64-byte aligned register file.
     pub regs: *mut u8,
     /// Warps with any lane in `exec`; `all` = every warp of the wave has its bit.
@@ -61,18 +60,6 @@ pub struct State {
     pub scratch_words: u32,
     /// Range of addresses in which device memory lives.
     pub arena: (u64, u64),
-    /// The worker's tally: its rows, the one of the counter passed last, and the cache to follow accesses through or
-    /// null.
-    pub rows: *mut crate::tally::Row,
-    pub row: *mut crate::tally::Row,
-    pub row_count: usize,
-    /// Once the wave has read the clock: what its rows had counted then, and how often it has.
-    pub clock: Option<(u64, u64)>,
-    pub cache: *mut crate::tally::Cache,
-    /// The lines of every access are to be counted, not only where that is cheap.
-    pub exact: bool,
-    /// Lines of texels are to be counted (instrumented programs).
-    pub texels: bool,
     pub images: *const ImageCode,
     pub host: *const dyn Host,
     /// Loop iterations until the host is asked whether to go on.
@@ -85,4 +72,5 @@ pub struct State {
     pub inline_descs: *mut Vec<Box<[u64; 4]>>,
     /// Room for one image operation's operands; the worker's.
     pub image_warp: *mut crate::host::ImageWarp,
+    pub count: Counting,
 }

@@ -37,7 +37,7 @@ pub struct Texture {
     pub aniso: u64,
     /// Bilinear operations that they cost.
     pub operations: u64,
-    /// Cache lines of texels, by warp (instrumented programs only).
+    /// Cache lines of texels, by warp (instrumented programs, and where tracing is on).
     pub lines: u64,
 }
 
@@ -102,6 +102,26 @@ pub struct Usage {
     pub traced: u64,
     pub missed: u64,
     pub far: u64,
+    pub texels: TexelTrace,
+}
+
+/// What the messages of the texture unit that were traced did in the caches.
+#[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
+pub struct TexelTrace {
+    pub messages: u64,
+    /// Lines looked up in the texture L1, missed there, and missed in the L2.
+    pub lookups: u64,
+    pub missed: u64,
+    pub far: u64,
+}
+
+impl TexelTrace {
+    fn add(&mut self, o: &TexelTrace) {
+        self.messages += o.messages;
+        self.lookups += o.lookups;
+        self.missed += o.missed;
+        self.far += o.far;
+    }
 }
 
 /// Numbers of one basic block in an instrumented program, in the order in which the driver enumerates them: warps,
@@ -132,6 +152,7 @@ impl Usage {
         self.traced += o.traced;
         self.missed += o.missed;
         self.far += o.far;
+        self.texels.add(&o.texels);
     }
     /// Lines by [`Access`] in all: those of accesses that were not told are taken to be as many each as those of the same
     /// kind that were.
@@ -157,6 +178,44 @@ impl Usage {
     }
 }
 
+/// What a wave's state holds for counting.
+pub struct Counting {
+    /// Lanes with which the wave began.
+    pub began: [u16; 32],
+    /// The worker's rows, and the one of the counter passed last.
+    pub rows: *mut Row,
+    pub row: *mut Row,
+    pub row_count: usize,
+    /// Once the wave has read the clock: what its rows had counted then, and how often it has.
+    pub clock: Option<(u64, u64)>,
+    /// The cache to follow accesses through, or null.
+    pub cache: *mut Cache,
+    /// The lines of every access and texel are to be counted, not only where that is cheap.
+    pub exact: bool,
+}
+
+impl Counting {
+    /// Counts at `rows`, all lines exactly.
+    pub fn at(rows: &mut [Row]) -> Counting {
+        Counting {
+            began: [0; 32],
+            rows: rows.as_mut_ptr(),
+            row: rows.as_mut_ptr(),
+            row_count: rows.len(),
+            clock: None,
+            cache: std::ptr::null_mut(),
+            exact: true,
+        }
+    }
+    /// A wave begins with the lanes of `exec`.
+    #[inline(always)]
+    pub fn begin(&mut self, exec: [u16; 32]) {
+        self.began = exec;
+        self.row = self.rows;
+        self.clock = None;
+    }
+}
+
 /// Rows of the program that a worker runs, until somebody takes them.
 #[derive(Default)]
 pub struct Tally {
@@ -167,13 +226,18 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Where rows are: as many as the program has counters, and one at least.
-    pub fn rows(&mut self, p: &Program) -> *mut Row {
-        let n = p.profile.counters.len().max(1);
-        if self.rows.len() < n {
-            self.rows.resize(n, Row::default());
+    /// For a wave of `p`: rows as many as the program has counters, and one at least.
+    pub fn counting(&mut self, p: &Program) -> Counting {
+        let counters = p.profile.counters.len();
+        if self.rows.len() < counters.max(1) {
+            self.rows.resize(counters.max(1), Row::default());
         }
-        self.rows.as_mut_ptr()
+        Counting {
+            row_count: counters,
+            cache: if self.tracing { &mut *self.cache } else { std::ptr::null_mut() },
+            exact: self.tracing || p.profile.mark_count > 0,
+            ..Counting::at(&mut self.rows)
+        }
     }
 
     /// What has been counted since the last call, of program `p` alone. `blocks`: for instrumented programs, numbers
@@ -222,6 +286,7 @@ impl Tally {
         sum.traced = std::mem::take(&mut self.cache.lookups);
         sum.missed = std::mem::take(&mut self.cache.misses);
         sum.far = std::mem::take(&mut self.cache.far);
+        sum.texels = std::mem::take(&mut self.cache.texels);
         sum
     }
 
@@ -234,23 +299,33 @@ impl Tally {
     }
 }
 
-/// Caches that a stretch of work goes through: an L1 of 16 KiB (64 sets of four lines) and behind it an L2 of 2 MiB (8192
-/// sets of four), lines of 64 bytes, the one not used for longest replaced; both empty at the stretch's begin. Writes
-/// look up as reads do.
+/// Caches that a stretch of work goes through: an L1 of 16 KiB (64 sets of four lines) for load/store, one of 32 KiB (128
+/// sets) for texels, and behind them an L2 of 2 MiB (8192 sets), lines of 64 bytes, the one not used for longest
+/// replaced; all empty at the stretch's begin. Writes look up as reads do.
 pub struct Cache {
     tags: [[u64; 4]; 64],
+    texel_tags: [[u64; 4]; 128],
     second: Vec<[u64; 4]>,
     pub lookups: u64,
     pub misses: u64,
     /// Missed in both.
     pub far: u64,
+    pub texels: TexelTrace,
 }
 
 const SETS: usize = 8192;
 
 impl Default for Cache {
     fn default() -> Cache {
-        Cache { tags: [[u64::MAX; 4]; 64], second: Vec::new(), lookups: 0, misses: 0, far: 0 }
+        Cache {
+            tags: [[u64::MAX; 4]; 64],
+            texel_tags: [[u64::MAX; 4]; 128],
+            second: Vec::new(),
+            lookups: 0,
+            misses: 0,
+            far: 0,
+            texels: TexelTrace::default(),
+        }
     }
 }
 
@@ -265,18 +340,52 @@ fn look_up(set: &mut [u64; 4], line: u64) -> bool {
 impl Cache {
     pub fn clear(&mut self) {
         self.tags = [[u64::MAX; 4]; 64];
+        self.texel_tags = [[u64::MAX; 4]; 128];
         self.second.clear();
         self.second.resize(SETS, [u64::MAX; 4]);
+    }
+    /// Whether the L2 lacks a line.
+    fn beyond(&mut self, line: u64) -> u64 {
+        self.second.get_mut(line as usize % SETS).map_or(0, |set| !look_up(set, line) as u64)
     }
     /// `line`: address / 64.
     pub fn access(&mut self, line: u64) {
         self.lookups += 1;
-        if look_up(&mut self.tags[line as usize % 64], line) {
-            return;
+        if !look_up(&mut self.tags[line as usize % 64], line) {
+            self.misses += 1;
+            self.far += self.beyond(line);
         }
-        self.misses += 1;
-        if let Some(set) = self.second.get_mut(line as usize % SETS) {
-            self.far += !look_up(set, line) as u64;
+    }
+    /// A message of the texture unit, and the lines that it touches.
+    pub fn sample(&mut self, lines: &[u64]) {
+        self.texels.messages += 1;
+        for &line in lines {
+            self.texels.lookups += 1;
+            if !look_up(&mut self.texel_tags[line as usize % 128], line) {
+                self.texels.missed += 1;
+                self.texels.far += self.beyond(line);
+            }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texels_have_an_l1_of_their_own_before_the_same_l2() {
+        let mut c = Cache::default();
+        c.clear();
+        c.access(7);
+        assert_eq!((c.lookups, c.misses, c.far), (1, 1, 1));
+        // The L2 holds line 7 since; 8 is nowhere.
+        c.sample(&[7, 8]);
+        assert_eq!(c.texels, TexelTrace { messages: 1, lookups: 2, missed: 2, far: 1 });
+        c.sample(&[7, 8]);
+        // Four more lines in the set of 8 drive it out of the L1, not out of the L2.
+        c.sample(&[8 + 128, 8 + 256, 8 + 384, 8 + 512]);
+        c.sample(&[8]);
+        assert_eq!(c.texels, TexelTrace { messages: 4, lookups: 9, missed: 7, far: 5 });
     }
 }

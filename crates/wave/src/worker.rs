@@ -220,8 +220,7 @@ impl Worker {
     /// Makes wave `i`'s registers and state ready for the dispatch: constants and prologue.
     fn prepare(&mut self, d: &Dispatch, k: &Packing, i: usize) -> Result<(), Fault> {
         let p = d.program;
-        let rows = self.tally.rows(p);
-        let cache = if self.tally.tracing { &mut *self.tally.cache } else { std::ptr::null_mut() };
+        let count = self.tally.counting(p);
         let w = &mut self.waves[i];
         let kept = w.regs.reserve((p.units as usize + 1) * UNIT_BYTES);
         w.scratch.reserve(p.scratch_words as usize * p.lanes as usize * 4 + 64);
@@ -229,14 +228,6 @@ impl Worker {
         w.state = Some(Box::new(State {
             exec: [0; 32],
             alive: [!0; 32],
-            began: [0; 32],
-            rows,
-            row: rows,
-            row_count: p.profile.counters.len(),
-            clock: None,
-            cache,
-            exact: !cache.is_null() || p.profile.mark_count > 0,
-            texels: p.profile.mark_count > 0,
             regs: w.regs.ptr(),
             live: 0,
             all,
@@ -260,6 +251,7 @@ impl Worker {
             yields: self.meets,
             inline_descs: &mut self.inline_descs,
             image_warp: &mut *self.image_warp,
+            count,
         }));
         if kept && d.serial != 0 && w.serial == d.serial {
             return Ok(());
@@ -313,9 +305,7 @@ impl Worker {
             Some(m) if n == k.groups => *m,
             _ => masks(k, wave, n),
         };
-        st.began = st.exec;
-        st.row = st.rows;
-        st.clock = None;
+        st.count.begin(st.exec);
         // SAFETY: prologue is at most the code's length.
         st.pc = unsafe { st.code.add(d.program.prologue as usize) };
         for f in &self.inputs {

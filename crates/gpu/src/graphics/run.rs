@@ -8,6 +8,7 @@ use super::regions::{self, Collected};
 use super::state::Rect;
 use super::statistics::Epochs;
 use super::tile::clear::Clear;
+use super::tile::counts::DrawCounts;
 use super::tile::hiz::Hiz;
 use super::tile::host::TileHost;
 use super::tile::item::{Item, Plan};
@@ -52,6 +53,8 @@ pub struct PassRun {
     pub epochs: Epochs,
     /// What each task counted, if the application asks for that.
     regions: Option<Collected>,
+    /// Modelled time as the pass begins.
+    line: Line,
 }
 
 /// Layers, or views up to the last one, that a pass draws to.
@@ -63,7 +66,7 @@ fn layers(r: &Rendering) -> u32 {
 }
 
 impl PassRun {
-    pub fn new(rendering: &Arc<Rendering>) -> PassRun {
+    pub fn new(rendering: &Arc<Rendering>, line: &Line) -> PassRun {
         let targets = Targets::new(rendering);
         let regions = rendering.regions.as_ref().map(|r| Collected::new(r, targets.area, layers(rendering)));
         PassRun {
@@ -76,6 +79,7 @@ impl PassRun {
             primitives: 0,
             first: true,
             epochs: Epochs::default(),
+            line: line.clone(),
         }
     }
 
@@ -94,9 +98,9 @@ impl PassRun {
     }
 
     /// Geometry of a recorded draw. `counted`: a query is active.
-    pub fn draw(&mut self, shared: &Shared, d: &Draw, counted: bool, line: &Line) -> Result<(), Blame> {
+    pub fn draw(&mut self, shared: &Shared, d: &Draw, counted: bool) -> Result<(), Blame> {
         let Some(sub) = self.rendering.subpasses.get(self.subpass).cloned() else { return Ok(()) };
-        let host = DeviceHost::at(shared, line.pass_begins(0)[0]);
+        let host = DeviceHost::at(shared, self.line.pass_begins(0)[0]);
         let serial = super::serial();
         for (index, call) in calls(&d.what) {
             if call.count == 0 || call.instances == 0 {
@@ -139,7 +143,7 @@ impl PassRun {
                 self.ops.push((self.subpass, self.epochs.now(), Op::Draw(Box::new(item))));
             }
             if self.primitives > MANY {
-                self.flush(shared, line, false)?;
+                self.flush(shared, false)?;
             }
         }
         Ok(())
@@ -150,17 +154,17 @@ impl PassRun {
         self.ops.push((self.subpass, self.epochs.now(), Op::Clear(clear)));
     }
 
-    pub fn next_subpass(&mut self, shared: &Shared, line: &Line) -> Result<(), Blame> {
+    pub fn next_subpass(&mut self, shared: &Shared) -> Result<(), Blame> {
         self.subpass += 1;
         match self.rendering.subpasses.get(self.subpass) {
-            Some(s) if s.flush => self.flush(shared, line, false),
+            Some(s) if s.flush => self.flush(shared, false),
             _ => Ok(()),
         }
     }
 
-    pub fn end(mut self, shared: &Shared, line: &Line) -> (Result<(), Blame>, Epochs) {
+    pub fn end(mut self, shared: &Shared) -> (Result<(), Blame>, Epochs) {
         self.subpass = self.rendering.subpasses.len();
-        let mut r = self.flush(shared, line, true);
+        let mut r = self.flush(shared, true);
         if let (Some(asked), Some(counted)) = (&self.rendering.regions, &self.regions)
             && let Err(address) = counted.write(asked, shared.model)
         {
@@ -170,7 +174,7 @@ impl PassRun {
     }
 
     /// Draws all tiles with what has been gathered.
-    fn flush(&mut self, shared: &Shared, line: &Line, last: bool) -> Result<(), Blame> {
+    fn flush(&mut self, shared: &Shared, last: bool) -> Result<(), Blame> {
         let area = self.targets.area;
         let ops = std::mem::take(&mut self.ops);
         self.primitives = 0;
@@ -186,21 +190,18 @@ impl PassRun {
         let tasks = per_layer * layers as u64;
         let next = AtomicU64::new(0);
         let fault: Mutex<Option<Blame>> = Mutex::new(None);
-        let binning = count::ticks(&self.epochs.all(), shared.model)[Phase::Binning as usize];
-        let device = DeviceHost::at(shared, line.pass_begins(binning)[1]);
+        let binning = count::ticks(self.epochs.sums().all(), shared.model)[Phase::Binning as usize];
+        let device = DeviceHost::at(shared, self.line.pass_begins(binning)[1]);
         let (this, ops_ref, device) = (&*self, &ops, &device);
         let epochs = self.epochs.now() + 1;
-        let counted = Mutex::new(vec![Counts::default(); epochs]);
+        // Of tiles, and by op.
+        let counted = Mutex::new((vec![Counts::default(); epochs], vec![DrawCounts::default(); ops.len()]));
         let work = || {
             let mut worker = shared.workers.take(shared.level);
             let mut scratch = shared.scratches.take();
             scratch.tile.reserve(this.targets.bytes + 64);
-            // By epoch; with regions, those of one task.
-            let mut counts = vec![Counts::default(); epochs];
             let mut sum = vec![Counts::default(); epochs];
-            let add = |sum: &mut [Counts], counts: &[Counts]| {
-                sum.iter_mut().zip(counts).for_each(|(all, c)| all.add(c));
-            };
+            let mut draws = vec![DrawCounts::default(); ops_ref.len()];
             loop {
                 let n = next.fetch_add(1, Relaxed);
                 if n >= tasks || shared.hub.is_lost() {
@@ -214,6 +215,7 @@ impl PassRun {
                 worker.tally.trace(this.regions.is_some() || count::traced(n, tasks, count::TRACED_TILES));
                 let t = n % per_layer;
                 let (tx, ty) = (tx0 + (t % w) as i32, ty0 + (t / w) as i32);
+                let mut fixed = Counts::default();
                 // SAFETY: the scratch has room for a tile; every tile of a layer is one task's.
                 let r = unsafe {
                     this.tile(
@@ -226,13 +228,22 @@ impl PassRun {
                         [tx, ty],
                         done.clone(),
                         last,
-                        &mut counts,
+                        &mut draws,
+                        &mut fixed,
                     )
                 };
+                sum[epochs - 1].add(&fixed);
                 if let Some(regions) = &this.regions {
-                    counts.iter().for_each(|c| regions.add(physical, layer, [tx, ty], c));
-                    add(&mut sum, &counts);
-                    counts.fill(Counts::default());
+                    // A region's own: what its draws counted in it.
+                    for (d, (_, epoch, op)) in draws.iter_mut().zip(ops_ref) {
+                        if let Op::Draw(item) = op {
+                            let mut c = Counts::default();
+                            d.take_to(&mut c, item);
+                            sum[*epoch].add(&c);
+                            fixed.add(&c);
+                        }
+                    }
+                    regions.add(physical, layer, [tx, ty], &fixed);
                 }
                 if let Err(blame) = r {
                     fault.lock().get_or_insert(blame);
@@ -242,18 +253,19 @@ impl PassRun {
             }
             shared.scratches.give(scratch);
             shared.workers.give(worker);
-            add(&mut sum, &counts);
-            add(&mut counted.lock(), &sum);
+            let mut all = counted.lock();
+            all.0.iter_mut().zip(&sum).for_each(|(all, c)| all.add(c));
+            all.1.iter_mut().zip(&draws).for_each(|(all, d)| all.add(d));
         };
         shared.run_parallel(tasks, &work);
-        for (_, _, op) in &ops {
+        let (mut counts, mut draws) = counted.into_inner();
+        for ((_, epoch, op), d) in ops.iter().zip(&mut draws) {
             if let Op::Draw(i) = op {
+                d.take_to(&mut counts[*epoch], i);
                 i.tell_blocks();
             }
         }
-        for (epoch, c) in counted.into_inner().iter().enumerate() {
-            self.epochs.add_at(epoch, c);
-        }
+        counts.iter().enumerate().for_each(|(epoch, c)| self.epochs.add_at(epoch, c));
         self.first = false;
         self.resolved = self.subpass;
         fault.into_inner().map_or(Ok(()), Err)
@@ -271,7 +283,8 @@ impl PassRun {
         [tx, ty]: [i32; 2],
         done: std::ops::Range<usize>,
         last: bool,
-        counts: &mut [Counts],
+        draws: &mut [DrawCounts],
+        fixed: &mut Counts,
     ) -> Result<(), Blame> {
         let origin = [tx * TILE, ty * TILE];
         let tile = scratch.tile.ptr();
@@ -299,7 +312,7 @@ impl PassRun {
         let all = self.rendering.subpasses.len().max(1);
         for s in done.start.min(all)..all {
             let end = at + ops[at..].iter().take_while(|(n, ..)| *n == s).count();
-            let mine = &ops[at..end];
+            let (mine, mine_draws) = (&ops[at..end], &mut draws[at..end]);
             at = end;
             let sub = self.rendering.subpasses.get(s);
             if sub.is_some_and(|s| s.view_mask != 0 && s.view_mask >> layer & 1 == 0) {
@@ -315,13 +328,13 @@ impl PassRun {
                 ty as u32,
                 origin,
             );
-            for (i, (_, epoch, op)) in mine.iter().enumerate() {
+            for (i, (.., op)) in mine.iter().enumerate() {
                 match op {
                     Op::Draw(item) => {
                         let entries = item.bins.list(layer, tx as u32, ty as u32);
                         if !entries.is_empty() {
                             let h = hidden.as_ref().map_or(&[][..], |h| h.of(i));
-                            task.draw(item, entries, h, &mut counts[*epoch])
+                            task.draw(item, entries, h, &mut mine_draws[i])
                                 .map_err(|f| (f, "fragment", item.pipeline.name.clone()))?;
                         }
                     }
@@ -338,9 +351,7 @@ impl PassRun {
             }
         }
         let stored = targets.store(tile, layer, origin, last);
-        if let Some(c) = counts.last_mut() {
-            self.count_tile(c, origin, &loaded, &stored);
-        }
+        self.count_tile(fixed, origin, &loaded, &stored);
         Ok(())
     }
 }

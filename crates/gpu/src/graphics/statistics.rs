@@ -50,14 +50,27 @@ impl Epochs {
     pub fn add_at(&mut self, epoch: usize, s: &Counts) {
         self.0[epoch].add(s);
     }
-    /// Everything before epoch `n`.
-    pub fn before(&self, n: usize) -> Counts {
-        self.0[..n].iter().fold(Counts::default(), |mut a, s| {
-            a.add(s);
-            a
-        })
+    /// Of an ended pass: sums up to each epoch.
+    pub fn sums(&self) -> Sums {
+        let mut sum = Counts::default();
+        let mut sums = vec![sum];
+        for c in &self.0 {
+            sum.add(c);
+            sums.push(sum);
+        }
+        Sums(sums)
     }
-    pub fn all(&self) -> Counts {
-        self.before(self.0.len())
+}
+
+/// What a render pass has counted before each of its epochs, and in all.
+pub struct Sums(Vec<Counts>);
+
+impl Sums {
+    /// Everything before epoch `n`.
+    pub fn before(&self, n: usize) -> &Counts {
+        &self.0[n]
+    }
+    pub fn all(&self) -> &Counts {
+        &self.0[self.0.len() - 1]
     }
 }

@@ -4,6 +4,7 @@ use super::coords::{cube_edge, face, floor, layer, limit, wrap};
 use super::fast::{self, scale};
 use super::lod;
 use super::sampler::{Reduction, Sampler, compare};
+use super::touched::Touched;
 use super::view::{ImageView, Level};
 use super::{SampleArgs, Warp4, lanes};
 use crate::format::{ChannelClass, NumClass};
@@ -13,7 +14,7 @@ fn f(v: u32) -> f32 {
 }
 
 /// What stays the same for all texels of one lane.
-struct Lane<'a> {
+pub(super) struct Lane<'a> {
     view: &'a ImageView,
     sampler: &'a Sampler,
     /// Reference of the comparison.
@@ -23,22 +24,25 @@ struct Lane<'a> {
     border: [u32; 4],
     /// Texel offset.
     offset: [i32; 3],
+    /// Where texels are reported that are read.
+    touched: Option<&'a Touched>,
 }
 
 /// Coordinates within a layer: normalised (or not, as the sampler says); the face of a cube.
 #[derive(Clone, Copy)]
-struct Place {
+pub(super) struct Place {
     st: [f32; 3],
     face: u32,
 }
 
 impl<'a> Lane<'a> {
-    fn new(
+    pub(super) fn new(
         view: &'a ImageView,
         sampler: &'a Sampler,
         args: &SampleArgs,
         border: [u32; 4],
         lane: usize,
+        touched: Option<&'a Touched>,
     ) -> (Lane<'a>, Place) {
         let c = |k: usize| args.coords.get(k).map_or(0.0, |c| f(c[lane]));
         let a = if args.arrayed { c(args.dims) } else { 0.0 };
@@ -64,7 +68,7 @@ impl<'a> Lane<'a> {
             NumClass::Unorm => d.clamp(0.0, 1.0),
             _ => d,
         });
-        (Lane { view, sampler, dref, layer, border, offset }, place)
+        (Lane { view, sampler, dref, layer, border, offset, touched }, place)
     }
 
     /// Compares the texel's depth with the reference, if there is one.
@@ -76,6 +80,16 @@ impl<'a> Lane<'a> {
         }
     }
 
+    /// # Safety
+    /// The texel exists.
+    unsafe fn read(&self, l: &Level, at: [u32; 4]) -> [u32; 4] {
+        if let Some(t) = self.touched {
+            t.texel(self.view, l, at, 0);
+        }
+        let [x, y, z, layer] = at;
+        self.view.read(l, x, y, z, layer, 0)
+    }
+
     /// A texel by integer coordinates, wrapped; `None` for the corner of a cube, which three faces share.
     fn texel(&self, l: &Level, i: [i32; 3], face: u32) -> Option<[u32; 4]> {
         let v = self.view;
@@ -83,7 +97,7 @@ impl<'a> Lane<'a> {
             let (g, x, y) = cube_edge(face, i[0], i[1], l.size[0])?;
             let layer = (self.layer * 6 + g).min(v.layers - 1);
             // SAFETY: wrapped into the level; the layer was clamped.
-            unsafe { v.read(l, x.min(l.size[0] - 1), y.min(l.size[1] - 1), 0, layer, 0) }
+            unsafe { self.read(l, [x.min(l.size[0] - 1), y.min(l.size[1] - 1), 0, layer]) }
         } else {
             let w = &self.sampler.wrap;
             let y = if v.dims > 1 { wrap(w[1], i[1], l.size[1]) } else { Some(0) };
@@ -91,7 +105,7 @@ impl<'a> Lane<'a> {
             let layer = if v.is_cube { (self.layer * 6 + face).min(v.layers - 1) } else { self.layer };
             match (wrap(w[0], i[0], l.size[0]), y, z) {
                 // SAFETY: wrapped into the level; the layer was clamped.
-                (Some(x), Some(y), Some(z)) => unsafe { v.read(l, x, y, z, layer, 0) },
+                (Some(x), Some(y), Some(z)) => unsafe { self.read(l, [x, y, z, layer]) },
                 _ => self.border,
             }
         };
@@ -201,6 +215,27 @@ impl<'a> Lane<'a> {
         }
     }
 
+    /// The four texels of a gather, in its order.
+    pub(super) fn gather(
+        &self,
+        l: &Level,
+        place: Place,
+        offsets: Option<&[[u32; 16]]>,
+        lane: usize,
+    ) -> [[u32; 4]; 4] {
+        let i = self.scaled(l, place).map(|u| floor(u - 0.5));
+        match offsets.filter(|o| o.len() >= 8) {
+            Some(o) => std::array::from_fn(|n| {
+                let at = |k: usize| i[k].saturating_add(o[2 * n + k][lane] as i32);
+                self.texel(l, [at(0), at(1), i[2]], place.face).unwrap_or_default()
+            }),
+            None => {
+                let [t00, t10, t01, t11] = self.square(l, i, place.face);
+                [t01, t11, t10, t00]
+            }
+        }
+    }
+
     /// Several isotropic samples along the footprint's major axis.
     fn anisotropic(&self, lambda: f32, taps: u32, axis: [f32; 3], p: Place) -> [u32; 4] {
         if taps <= 1 || self.view.channels != ChannelClass::Float {
@@ -257,19 +292,30 @@ pub fn sample_warp(view: &ImageView, sampler: &Sampler, args: &SampleArgs, mask:
     if fast::sample(view, sampler, args, mask, out) || super::wide::sample(view, sampler, args, mask, out) {
         return;
     }
+    lanes_sampled(view, sampler, args, mask, None, |lane, t| (0..4).for_each(|k| out[k][lane] = t[k]));
+}
+
+/// The same lane by lane, for any format and view type; the view has a level.
+pub(super) fn lanes_sampled(
+    view: &ImageView,
+    sampler: &Sampler,
+    args: &SampleArgs,
+    mask: u16,
+    touched: Option<&Touched>,
+    mut each: impl FnMut(usize, [u32; 4]),
+) {
     // One level and one filter: λ decides nothing.
     let plain =
         view.levels.len() == 1 && sampler.mag_linear == sampler.min_linear && sampler.anisotropy <= 1.0;
     let lods = (!plain).then(|| lod::lods(view, sampler, args));
     let border = border(view, sampler);
     for lane in lanes(mask) {
-        let (ctx, place) = Lane::new(view, sampler, args, border, lane);
+        let (ctx, place) = Lane::new(view, sampler, args, border, lane, touched);
         let t = match &lods {
             None => ctx.level(&view.levels[0], place, sampler.mag_linear),
             Some(l) => ctx.anisotropic(l.lambda[lane], l.taps[lane], l.axis[lane], place),
         };
-        let t = view.swizzled(t);
-        (0..4).for_each(|k| out[k][lane] = t[k]);
+        each(lane, view.swizzled(t));
     }
 }
 
@@ -279,18 +325,8 @@ pub fn gather_warp(view: &ImageView, sampler: &Sampler, args: &SampleArgs, mask:
     let Some(l) = view.levels.first().filter(|_| view.min_lod < 1.0) else { return zero(mask, out) };
     let border = border(view, sampler);
     for lane in lanes(mask) {
-        let (ctx, place) = Lane::new(view, sampler, args, border, lane);
-        let i = ctx.scaled(l, place).map(|u| floor(u - 0.5));
-        let texels = match args.offsets.filter(|o| o.len() >= 8) {
-            Some(o) => std::array::from_fn(|n| {
-                let at = |k: usize| i[k].saturating_add(o[2 * n + k][lane] as i32);
-                ctx.texel(l, [at(0), at(1), i[2]], place.face).unwrap_or_default()
-            }),
-            None => {
-                let [t00, t10, t01, t11] = ctx.square(l, i, place.face);
-                [t01, t11, t10, t00]
-            }
-        };
+        let (ctx, place) = Lane::new(view, sampler, args, border, lane, None);
+        let texels = ctx.gather(l, place, args.offsets, lane);
         for (k, t) in texels.into_iter().enumerate() {
             let compares = args.dref.is_some();
             out[k][lane] = if compares { t[0] } else { view.swizzled_channel(t, args.component) };

@@ -17,6 +17,7 @@ mod sampler;
 #[cfg(test)]
 mod tests;
 mod texel;
+mod touched;
 mod view;
 mod wide;
 
@@ -27,6 +28,7 @@ pub use sampler::{MAX_ANISOTROPY, MAX_LOD_BIAS, Sampler};
 pub use texel::{
     TexelData, buffer_load_warp, buffer_store_warp, fetch_warp, load_warp, store_warp, texel_pointers,
 };
+pub use touched::Touched;
 pub use view::{BufferView, ImageView, Level};
 
 /// Raw bits of up to four channels for 16 lanes.

@@ -30,6 +30,22 @@ fn place(view: &ImageView, l: &Level, coords: &[[u32; 16]], lane: usize) -> Opti
     inside.then_some(p)
 }
 
+/// Level, place and sample of a lane's texel, if it exists; `lod` is relative to the view.
+#[inline]
+pub(super) fn found<'a>(
+    view: &'a ImageView,
+    coords: &[[u32; 16]],
+    lod: Option<&[u32; 16]>,
+    sample: Option<&[u32; 16]>,
+    lane: usize,
+) -> Option<(&'a Level, [u32; 4], u32)> {
+    let level = lod.map_or(0, |l| l[lane]) as usize;
+    let n = sample.map_or(0, |s| s[lane]);
+    let l = view.levels.get(level)?;
+    let exists = n < view.samples && level as f32 + 1.0 > view.min_lod;
+    Some((l, place(view, l, coords, lane).filter(|_| exists)?, n))
+}
+
 fn put(d: &mut TexelData, lane: usize, t: [u32; 4]) {
     (0..4).for_each(|k| d.lo[k][lane] = t[k]);
 }
@@ -57,20 +73,15 @@ pub fn fetch_warp(
     out: &mut TexelData,
 ) {
     for lane in lanes(mask) {
-        let level = lod.map_or(0, |l| l[lane]) as usize;
-        let n = sample.map_or(0, |s| s[lane]);
-        let found = view
-            .levels
-            .get(level)
-            .filter(|_| n < view.samples && level as f32 + 1.0 > view.min_lod)
-            .and_then(|l| place(view, l, coords, lane).map(|p| (l, p)));
+        let found = found(view, coords, lod, sample, lane);
         // SAFETY: the place was checked against the view.
         unsafe {
             if view.format.is_64bit() {
-                let p = found.map(|(l, [x, y, z, a])| view.address(l, x, y, z, a, n).cast_const());
+                let p = found.map(|(l, [x, y, z, a], n)| view.address(l, x, y, z, a, n).cast_const());
                 put64(out, lane, view.format, p);
             } else {
-                let t = found.map_or_else(|| view.outside(), |(l, [x, y, z, a])| view.read(l, x, y, z, a, n));
+                let t =
+                    found.map_or_else(|| view.outside(), |(l, [x, y, z, a], n)| view.read(l, x, y, z, a, n));
                 put(out, lane, view.swizzled(t));
             }
         }

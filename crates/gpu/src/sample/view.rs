@@ -192,6 +192,23 @@ impl ImageView {
         l.base.add(at as usize)
     }
 
+    /// Address of the block that holds a texel: of the texel itself, if the view is not compressed.
+    ///
+    /// # Safety
+    /// The texel must exist.
+    #[inline]
+    pub unsafe fn block(&self, l: &Level, x: u32, y: u32, z: u32, layer: u32, sample: u32) -> *mut u8 {
+        if !self.format.compressed() {
+            return self.address(l, x, y, z, layer, sample);
+        }
+        let [bw, bh, _] = self.format.block_extent;
+        let at = (x / bw) as u64 * self.format.block_bytes as u64
+            + (y / bh) as u64 * l.row_pitch
+            + z as u64 * l.slice_pitch
+            + layer as u64 * l.layer_pitch;
+        l.base.add(at as usize)
+    }
+
     /// The raw texel at a place, before swizzle.
     ///
     /// # Safety
@@ -200,11 +217,8 @@ impl ImageView {
     pub unsafe fn read(&self, l: &Level, x: u32, y: u32, z: u32, layer: u32, sample: u32) -> [u32; 4] {
         if self.format.compressed() {
             let [bw, bh, _] = self.format.block_extent;
-            let at = (x / bw) as u64 * self.format.block_bytes as u64
-                + (y / bh) as u64 * l.row_pitch
-                + z as u64 * l.slice_pitch
-                + layer as u64 * l.layer_pitch;
-            let bytes = std::slice::from_raw_parts(l.base.add(at as usize), self.format.block_bytes as usize);
+            let at = self.block(l, x, y, z, layer, sample);
+            let bytes = std::slice::from_raw_parts(at, self.format.block_bytes as usize);
             return block::texel(self.format, bytes, x % bw, y % bh);
         }
         (self.load)(self.format, self.address(l, x, y, z, layer, sample))

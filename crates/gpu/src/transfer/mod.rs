@@ -7,6 +7,7 @@ mod clear;
 mod copy;
 mod resolve;
 mod rows;
+mod run;
 
 pub use blit::blit_image;
 pub use clear::{clear_color_image, clear_depth_stencil_image};
@@ -14,6 +15,7 @@ pub use copy::{copy_buffer_to_image, copy_image, copy_image_to_buffer};
 pub use copy::{copy_image_to_memory, copy_memory_to_image, host_memcpy_size};
 pub use resolve::resolve_image;
 pub use rows::{RowReader, write_row};
+pub use run::{Moved, run};
 
 use crate::image::{Image, Surface};
 use ash::vk;

@@ -6,10 +6,11 @@ use super::memory::linear::{buffer, shared};
 use super::memory::offsets::Offsets;
 use super::memory::warp::Region;
 use super::regs::src64;
-use crate::host::{Filter, Filtering};
+use crate::host::{Filter, Filtering, ImageWarp};
 use crate::state::State;
 use crate::tally::{Access, Kind, Row, Texture};
-use shader::bytecode::{Code, Op, SHAPE_RUN, SHAPE_SAME, mem_of, n_of};
+use shader::bytecode::{Code, ImageCode, Op, SHAPE_RUN, SHAPE_SAME, mem_of, n_of};
+use shader::ir::ImageOp;
 
 #[inline(always)]
 unsafe fn tally<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
@@ -25,12 +26,12 @@ unsafe fn tally<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
 /// Counts live warps at row `i`, which memory and texture work then goes to.
 #[inline(always)]
 pub unsafe fn count(st: &mut State, i: usize) -> *mut Row {
-    let at = st.rows.add(i);
-    st.row = at;
+    let at = st.count.rows.add(i);
+    st.count.row = at;
     let row = &mut *at;
     row.warps += st.live.count_ones() as u64;
     let e = mask::exec(st);
-    let began = *(st.began.as_ptr() as *const mask::Masks);
+    let began = *(st.count.began.as_ptr() as *const mask::Masks);
     if e != began {
         row.diverged += (mask::non_empty(&mask::map2(e, began, |x, y| x ^ y)) & st.live).count_ones() as u64;
     }
@@ -60,7 +61,7 @@ unsafe fn add(st: &State, kind: Access, lines: u64) {
     if cfg!(feature = "uncounted") {
         return;
     }
-    (*st.row).lines[kind as usize] += lines;
+    (*st.count.row).lines[kind as usize] += lines;
 }
 
 /// Each live warp accesses an aligned word that all its lanes share.
@@ -87,7 +88,7 @@ pub unsafe fn run_known(st: &State, p: *const u32, k: u32, full: Access, off: u3
     let odd = Bits(st.live).filter(|w| (*p.add(w * 16)).wrapping_add(k) & 63 != 0).count();
     add(st, full, warps - odd as u64);
     // Two lines for 64 bytes.
-    (*st.row).lines[full as usize + 1] += 2 * odd as u64;
+    (*st.count.row).lines[full as usize + 1] += 2 * odd as u64;
 }
 
 /// Accesses of which it would take long to tell the lines: counted where tracing is on.
@@ -96,7 +97,7 @@ pub unsafe fn unknown(st: &State, kind: Kind) {
     if cfg!(feature = "uncounted") {
         return;
     }
-    (*st.row).unknown[kind as usize] += st.live.count_ones() as u64;
+    (*st.count.row).unknown[kind as usize] += st.live.count_ones() as u64;
 }
 
 /// Counts what the texture unit does for all live warps.
@@ -108,7 +109,7 @@ pub unsafe fn texture_wave(st: &State, f: Filtering) {
     if f.operations == 0 || cfg!(feature = "uncounted") {
         return;
     }
-    let t = &mut (*st.row).texture;
+    let t = &mut (*st.count.row).texture;
     let warps = st.live.count_ones() as u64;
     t.messages += 2 * warps;
     t.operations += 16 * warps * f.operations as u64;
@@ -136,7 +137,7 @@ pub unsafe fn texture(st: &State, f: Filtering, ex: u16) {
     if f.operations == 0 || ex == 0 {
         return;
     }
-    let t = &mut (*st.row).texture;
+    let t = &mut (*st.count.row).texture;
     let lanes = ex.count_ones() as u64;
     // Two quads go in a message.
     let quads = ((ex | ex >> 1 | ex >> 2 | ex >> 3) & 0x1111).count_ones() as u64;
@@ -144,6 +145,72 @@ pub unsafe fn texture(st: &State, f: Filtering, ex: u16) {
     t.single += quads & 1;
     t.operations += lanes * f.operations as u64;
     *of_filter(t, f.filter) += lanes;
+}
+
+/// Counts the lines of texels that an operation of a warp touches, and sends them through the caches: message by message
+/// (two quads) where the texture unit does it, by warp where load/store does.
+///
+/// # Safety
+/// As for the op's kernel; `x` holds the warp's operands.
+#[inline(never)]
+pub unsafe fn texels(st: &mut State, c: &ImageCode, x: &mut ImageWarp) {
+    if cfg!(feature = "uncounted") {
+        return;
+    }
+    let mut lines = Vec::new();
+    let kind = match c.op {
+        ImageOp::Write => Some(Kind::Write),
+        ImageOp::Atomic(_) => Some(Kind::Atomic),
+        _ => None,
+    };
+    if let Some(kind) = kind {
+        (*st.host).texel_lines(c, x, &mut lines);
+        lines.sort_unstable();
+        lines.dedup();
+        lines.iter().for_each(|l| follow(st, *l));
+        let row = &mut *st.count.row;
+        if kind == Kind::Write {
+            row.lines[Access::WritePartial as usize] += lines.len() as u64;
+            row.sampled[kind as usize] += 1;
+            row.sampled_lines[kind as usize] += lines.len() as u64;
+        }
+        return;
+    }
+    let mask = x.mask;
+    let mut quads = (0..4).map(|q| 0xF << (4 * q)).filter(|q| q & mask != 0);
+    let mut all = Vec::new();
+    while let Some(first) = quads.next() {
+        x.mask = mask & (first | quads.next().unwrap_or(0));
+        lines.clear();
+        (*st.host).texel_lines(c, x, &mut lines);
+        lines.sort_unstable();
+        lines.dedup();
+        all.extend_from_slice(&lines);
+        if !st.count.cache.is_null() {
+            // What is no device memory is as near as the L1, as in `follow`.
+            let before = lines.len();
+            lines.retain(|l| l << 6 >= st.arena.0 && l << 6 < st.arena.1);
+            (*st.count.cache).texels.lookups += (before - lines.len()) as u64;
+            (*st.count.cache).sample(&lines);
+        }
+    }
+    x.mask = mask;
+    all.sort_unstable();
+    all.dedup();
+    (*st.count.row).texture.lines += all.len() as u64;
+}
+
+/// Counts stores to and atomics on images by `warps` warps with `lanes` lanes, whose lines were not told.
+#[inline(always)]
+pub unsafe fn image_access(st: &State, c: &ImageCode, warps: u64, lanes: u64) {
+    if cfg!(feature = "uncounted") {
+        return;
+    }
+    match c.op {
+        ImageOp::Write if !st.count.exact => (*st.count.row).unknown[Kind::Write as usize] += warps,
+        ImageOp::Atomic(_) => add(st, Access::Atomic, lanes),
+        _ => {}
+    }
 }
 
 /// Where a region begins, for lines and caches: device memory by its address, anything else (workgroup memory, inline
@@ -157,13 +224,13 @@ pub fn begin(st: &State, r: &Region) -> u64 {
 /// Sends a line through the caches, if it is of device memory; anything else is as near as the first of them.
 #[inline(always)]
 unsafe fn follow(st: &State, line: u64) {
-    if st.cache.is_null() {
+    if st.count.cache.is_null() {
         return;
     }
     if line << 6 >= st.arena.0 && line << 6 < st.arena.1 {
-        (*st.cache).access(line);
+        (*st.count.cache).access(line);
     } else {
-        (*st.cache).lookups += 1;
+        (*st.count.cache).lookups += 1;
     }
 }
 
@@ -220,7 +287,7 @@ unsafe fn warp(st: &mut State, op: &Op, a: &[u64; 16], ex: u16, bytes: u64) {
             all && a.iter().any(|x| *x != a[0])
         }
     };
-    let row = &mut *st.row;
+    let row = &mut *st.count.row;
     if kind == Kind::Atomic {
         row.lines[full as usize] += ex.count_ones() as u64;
         return;
@@ -247,13 +314,13 @@ pub unsafe fn touch(st: &mut State, op: *const Op) {
     let n = if kind == Kind::Atomic { 1 } else { n_of(o.e) as u64 };
     let bytes = mem_of(o.e).bytes() as u64 * n;
     let warps = st.live.count_ones() as u64;
-    if kind == Kind::Atomic && !st.exact {
+    if kind == Kind::Atomic && !st.count.exact {
         let lanes = Bits(st.live).map(|w| st.exec[w].count_ones() as u64).sum();
         return add(st, full, lanes);
     }
     match o.code {
         Code::LD_GLOBAL | Code::ST_GLOBAL | Code::AT_GLOBAL => {
-            if !st.exact {
+            if !st.count.exact {
                 return unknown(st, kind);
             }
             let (p, s) = src64(st, o.a);
@@ -287,14 +354,14 @@ pub unsafe fn touch(st: &mut State, op: *const Op) {
         let at = begin(st, &one) + off.k as u64;
         let n = ((at + bytes - 1) >> 6) - (at >> 6) + 1;
         add(st, partial, n * warps);
-        if !st.cache.is_null() {
+        if !st.count.cache.is_null() {
             for _ in 0..warps {
                 (0..n).for_each(|i| follow(st, (at >> 6) + i));
             }
         }
         return;
     }
-    if !st.exact {
+    if !st.count.exact {
         return unknown(st, kind);
     }
     for w in Bits(st.live) {

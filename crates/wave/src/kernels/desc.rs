@@ -89,8 +89,8 @@ unsafe fn buf_size<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
 #[inline(always)]
 unsafe fn clock<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
     // Time goes on within a wave by the blocks that its warps run, and by the readings.
-    let blocks: u64 = (0..st.row_count).map(|i| (*st.rows.add(i)).warps).sum();
-    let (began, readings) = st.clock.get_or_insert((blocks, 0));
+    let blocks: u64 = (0..st.count.row_count).map(|i| (*st.count.rows.add(i)).warps).sum();
+    let (began, readings) = st.count.clock.get_or_insert((blocks, 0));
     *readings += 1;
     let t = (*st.host).clock() + (blocks - *began) + *readings;
     splat64(st, (*op).d, t);

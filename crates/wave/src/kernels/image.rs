@@ -152,15 +152,19 @@ unsafe fn image<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
     // SAFETY: the worker's own, used by nobody else while the kernel runs.
     let x = &mut *st.image_warp;
     let uniform = uniform(c.image) && uniform(c.sampler);
+    // Does something in memory by itself: input attachments lie in the tile.
+    let stores = matches!(c.op, ImageOp::Write | ImageOp::Atomic(_));
+    let mut traced = stores;
     if uniform {
         name(x, address(st, c.image), address(st, c.sampler));
         let filtering = (*st.host).texture(c, x.view, x.sampler);
+        traced |= filtering.operations > 0;
         if once {
             super::count::texture(st, filtering, st.exec[st.live.trailing_zeros() as usize & 31]);
         } else {
             super::count::texture_wave(st, filtering);
         }
-        if !wide && !st.texels && together(st, c, x.view, x.sampler) {
+        if !wide && !st.count.exact && together(st, c, x.view, x.sampler) {
             return op.add(1);
         }
     }
@@ -169,8 +173,9 @@ unsafe fn image<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
         if uniform {
             if st.exec[w] != 0 {
                 x.mask = st.exec[w];
-                if st.texels {
-                    (*st.row).texture.lines += (*st.host).texel_lines(c, x);
+                super::count::image_access(st, c, 1, x.mask.count_ones() as u64);
+                if st.count.exact && traced {
+                    super::count::texels(st, c, x);
                 }
                 (*st.host).image(c, x);
                 scatter(st, c, wide, w, x);
@@ -189,9 +194,11 @@ unsafe fn image<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
                 left &= !mask;
                 x.mask = mask;
                 name(x, image[f], sampler[f]);
-                super::count::texture(st, (*st.host).texture(c, x.view, x.sampler), mask);
-                if st.texels {
-                    (*st.row).texture.lines += (*st.host).texel_lines(c, x);
+                let filtering = (*st.host).texture(c, x.view, x.sampler);
+                super::count::texture(st, filtering, mask);
+                super::count::image_access(st, c, 1, mask.count_ones() as u64);
+                if st.count.exact && (stores || filtering.operations > 0) {
+                    super::count::texels(st, c, x);
                 }
                 (*st.host).image(c, x);
                 scatter(st, c, wide, w, x);

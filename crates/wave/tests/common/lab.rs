@@ -110,14 +110,7 @@ impl Lab {
             let host: *const (dyn Host + '_) = host;
             let mut rows = [wave::tally::Row::default(); 4];
             let mut st = State {
-                began: exec,
-                rows: rows.as_mut_ptr(),
-                row: rows.as_mut_ptr(),
-                row_count: 4,
-                clock: None,
-                cache: std::ptr::null_mut(),
-                exact: true,
-                texels: false,
+                count: wave::tally::Counting::at(&mut rows),
                 alive: [!0; 32],
                 exec,
                 regs: self.regs.as_mut_ptr() as *mut u8,

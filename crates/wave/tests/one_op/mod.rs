@@ -108,16 +108,9 @@ impl Bench {
 
 pub fn with_state<R>(b: &mut Bench, f: impl FnOnce(&mut State) -> R) -> R {
     let warps = (b.lanes / 16) as u32;
-    let mut row = wave::tally::Row::default();
+    let mut rows = [wave::tally::Row::default()];
     let mut st = State {
-        began: [0; 32],
-        rows: &mut row,
-        row: &mut row,
-        row_count: 1,
-        clock: None,
-        cache: std::ptr::null_mut(),
-        exact: true,
-        texels: false,
+        count: wave::tally::Counting::at(&mut rows),
         alive: [!0; 32],
         exec: [0; 32],
         regs: b.regs.as_mut_ptr().cast(),

@@ -1,9 +1,8 @@
-//! What a tile counts while a draw is drawn in it.
+//! What tiles count while a draw is drawn in them.
 
 use super::fill::Fill;
 use super::item::Item;
 use counters::{Counts, Event, Phase, Unit};
-use shader::bytecode::Program;
 use wave::Usage;
 
 /// Plain numbers, for the hot paths; names are the events' ([`Event`], [`Unit`]).
@@ -24,6 +23,36 @@ pub struct TileCounts {
     pub full_warps: u64,
     pub shaded: u64,
     pub blended: u64,
+}
+
+/// What a draw counts in some tiles: sums, which become events once, for shares of caches are taken of the whole.
+#[derive(Clone, Default, Debug)]
+pub struct DrawCounts {
+    tile: TileCounts,
+    usage: Usage,
+    /// Tiles it was drawn in.
+    tiles: u64,
+}
+
+impl DrawCounts {
+    /// Adds what one more tile counted.
+    pub fn add_tile(&mut self, tile: &TileCounts, usage: &Usage) {
+        self.tiles += 1;
+        self.tile.add(tile);
+        self.usage.add(usage);
+    }
+    pub fn add(&mut self, o: &DrawCounts) {
+        self.tiles += o.tiles;
+        self.tile.add(&o.tile);
+        self.usage.add(&o.usage);
+    }
+    /// Takes it all, as events of `item`.
+    pub fn take_to(&mut self, c: &mut Counts, item: &Item) {
+        if self.tiles > 0 {
+            self.tile.add_to(c, item, &self.usage);
+            *self = DrawCounts::default();
+        }
+    }
 }
 
 /// Quads with a lane in `m`.
@@ -54,8 +83,26 @@ impl TileCounts {
         self.partial += n - whole_quads(masks.iter().fold(!0, |a, m| a & m));
     }
 
-    /// Adds what was counted of `item`, and what its fragment program did. `samples`: passes of shading by sample.
-    pub fn add_to(&self, c: &mut Counts, item: &Item, program: Option<&Program>, usage: &Usage) {
+    fn add(&mut self, o: &TileCounts) {
+        self.primitives += o.primitives;
+        self.quads += o.quads;
+        self.partial += o.partial;
+        self.early_tested += o.early_tested;
+        self.early_updated += o.early_updated;
+        self.early_killed += o.early_killed;
+        self.late_tested += o.late_tested;
+        self.late_killed += o.late_killed;
+        self.hidden += o.hidden;
+        self.passed += o.passed;
+        self.invocations += o.invocations;
+        self.warps += o.warps;
+        self.full_warps += o.full_warps;
+        self.shaded += o.shaded;
+        self.blended += o.blended;
+    }
+
+    /// Adds what was counted of `item`, and what its fragment program did.
+    fn add_to(&self, c: &mut Counts, item: &Item, usage: &Usage) {
         c[Event::PrimsRasterised] += self.primitives;
         c[Event::QuadsRasterised] += self.quads;
         c[Event::QuadsPartial] += self.partial;
@@ -73,7 +120,8 @@ impl TileCounts {
         c[Event::BlendQuads] += self.blended;
         c[Event::SamplesPassed] += self.passed;
         c[Event::FragmentInvocations] += self.invocations;
-        let Some(program) = program.filter(|_| !cfg!(feature = "uncounted")) else { return };
+        let program = item.pipeline.fragment.as_deref().filter(|_| !cfg!(feature = "uncounted"));
+        let Some(program) = program else { return };
         let mut u = crate::count::units(usage);
         crate::count::launch(&mut u, program, self.warps, self.shaded * 4, self.full_warps);
         let varying = |f: &&Fill| matches!(f, Fill::Varying { .. });

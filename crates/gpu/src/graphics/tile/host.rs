@@ -44,8 +44,8 @@ impl Host for TileHost<'_> {
             self.device.texture(code, view, sampler)
         }
     }
-    unsafe fn texel_lines(&self, code: &ImageCode, warp: &ImageWarp) -> u64 {
-        self.device.texel_lines(code, warp)
+    unsafe fn texel_lines(&self, code: &ImageCode, warp: &ImageWarp, lines: &mut Vec<u64>) {
+        self.device.texel_lines(code, warp, lines)
     }
     fn foreign(&self, addr: u64, bytes: u64) -> bool {
         self.device.foreign(addr, bytes)

@@ -10,6 +10,7 @@ use super::target::Targets;
 use crate::command::Bindings;
 use crate::graphics::geometry::{Batch, bin::Bins};
 use crate::graphics::pass::Subpass;
+use crate::graphics::prim::Prim;
 use crate::graphics::state::{GraphicsPipeline, State};
 use crate::instrumentation::{Active, Blocks};
 use ash::vk;
@@ -244,4 +245,57 @@ impl Plan {
             colors,
         }
     }
+}
+
+impl Item {
+    /// Asks for what shading will want of a primitive.
+    #[inline(always)]
+    pub(super) fn soon(&self, p: &Prim) {
+        prefetch(std::ptr::from_ref(p).cast::<Line>().wrapping_add(1));
+        let planes = self.batch.planes.as_ptr().wrapping_add(p.planes as usize);
+        prefetch(planes.cast());
+        prefetch(planes.wrapping_add(self.plan.varyings.saturating_sub(1)).cast());
+    }
+    /// Bounds of a primitive's depth over a square of `side` pixels, as the tile holds it.
+    #[inline(always)]
+    pub(super) fn depths(&self, p: &Prim, corner: [i32; 2], side: i32) -> [f32; 2] {
+        // Each step rounds monotonically, so the corners' values bound all others. One sample a pixel is at the centre.
+        let inset = if self.plan.samples == 1 { 0.5 } else { 0.0 };
+        let k = &p.z;
+        let (mut low, mut high) = (f32::INFINITY, f32::NEG_INFINITY);
+        let x = [corner[0] as f32 + inset - p.origin[0], (corner[0] + side) as f32 - inset - p.origin[0]];
+        let y = [corner[1] as f32 + inset - p.origin[1], (corner[1] + side) as f32 - inset - p.origin[1]];
+        for x in x {
+            for y in y {
+                let z = k.at + (k.dx * x + k.dy * y);
+                (low, high) = (low.min(z), high.max(z));
+            }
+        }
+        let range = self.depth_range(p);
+        [self.plan.tests.bound(low, range), self.plan.tests.bound(high, range)]
+    }
+    /// Depth range of the viewport a primitive went through.
+    pub fn depth_range(&self, p: &Prim) -> [f32; 2] {
+        self.state.viewports.get(p.viewport as usize).map_or([0.0, 1.0], |v| [v.min_depth, v.max_depth])
+    }
+    /// May hold smooth lines.
+    pub(super) fn smooth(&self) -> bool {
+        self.state.raster.line_mode == ash::vk::LineRasterizationModeEXT::RECTANGULAR_SMOOTH
+    }
+}
+
+/// A line of cache.
+pub(super) type Line = [u8; 64];
+
+/// Asks for a line from memory.
+#[inline(always)]
+pub(super) fn prefetch(p: *const Line) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a hint; any address will do.
+    unsafe {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T0>(p.cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = p;
 }

@@ -4,8 +4,8 @@ use super::cover::MAX_SAMPLES;
 use super::fill;
 use super::item::{Item, When};
 use super::packer::Slot;
+use super::shade::{sample_of, warp};
 use super::target::Targets;
-use super::task::{sample_of, warp};
 
 /// What happens to a warp's coverage after shading: sample mask, alpha to coverage, late tests, counting. The
 /// lanes of which a sample is left, and the samples to count.

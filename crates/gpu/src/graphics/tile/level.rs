@@ -34,3 +34,30 @@ macro_rules! by_level {
     };
 }
 pub(super) use by_level;
+
+/// A method `$name` that runs `$body::<S>` as compiled for the task's level; all levels give the same bits.
+macro_rules! dispatched {
+    ($vis:vis $name:ident, $avx2:ident, $avx512:ident, ($($a:ident: $t:ty),*) -> $r:ty, $body:ident) => {
+        #[inline(never)]
+        $vis unsafe fn $name(&mut self, $($a: $t),*) -> $r {
+            #[cfg(target_arch = "x86_64")]
+            match self.level {
+                wave::Level::Avx512 => return self.$avx512($($a),*),
+                wave::Level::Avx2 => return self.$avx2($($a),*),
+                wave::Level::Portable => {}
+            }
+            self.$body::<wave::simd::Portable>($($a),*)
+        }
+        #[cfg(target_arch = "x86_64")]
+        #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
+        unsafe fn $avx2(&mut self, $($a: $t),*) -> $r {
+            self.$body::<wave::simd::Avx2>($($a),*)
+        }
+        #[cfg(target_arch = "x86_64")]
+        #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
+        unsafe fn $avx512(&mut self, $($a: $t),*) -> $r {
+            self.$body::<wave::simd::Avx512>($($a),*)
+        }
+    };
+}
+pub(super) use dispatched;

@@ -22,6 +22,7 @@ mod level;
 pub mod packer;
 pub mod resolve;
 pub mod run;
+mod shade;
 mod small;
 pub mod target;
 pub mod task;

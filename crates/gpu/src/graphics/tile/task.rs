@@ -1,25 +1,17 @@
 //! One tile of one layer: load, all draws of all subpasses, resolve, store.
 
-use super::blend::Row;
-use super::counts::{self, TileCounts, any_quads};
+use super::counts::{self, DrawCounts, TileCounts, any_quads};
 use super::cover::{Cover, Covered, MAX_SAMPLES};
-use super::fill::{self, Warp};
 use super::hiz::Hiz;
-use super::item::{Item, When};
-use super::late::after;
-use super::layout::{BLOCKS, LANE_X, LANE_Y, QUAD_X, QUAD_Y, SIDE, TILE, pixel, sample_locations};
-use super::packer::{Packer, Slot};
-use super::run;
+use super::item::{Item, Line, When, prefetch};
+use super::layout::{BLOCKS, LANE_X, LANE_Y, SIDE, TILE, pixel, sample_locations};
+use super::level::dispatched;
+use super::packer::Packer;
+use super::shade::sample_of;
 use super::small;
 use super::target::{Plane, Targets};
 use crate::graphics::prim::{Prim, Shape};
-use counters::Counts;
-use std::mem::MaybeUninit;
-use wave::graphics::Job;
 use wave::{Fault, Host, Level, Simd, Worker};
-
-/// Scalars that a fragment program may write: eight attachments and a second source, depth, stencil and mask.
-const OUTPUTS: usize = 48;
 
 /// Quads of a tile.
 const QUADS: u64 = 4 * BLOCKS as u64;
@@ -43,37 +35,11 @@ pub struct Task<'a> {
     pub origin: [i32; 2],
     pub level: Level,
     /// Counted here and added once an item.
-    counts: TileCounts,
+    pub(super) counts: TileCounts,
     /// Pixels that have what they show already, by block ([`Plan::last_first`]).
     done: [u16; BLOCKS],
     /// Covered sixteenths of the block's pixels (smooth lines; else 16).
     coverage: [u8; 16],
-}
-
-/// A method `$name` that runs `$body::<S>` as compiled for the task's level; all levels give the same bits.
-macro_rules! dispatched {
-    ($name:ident, $avx2:ident, $avx512:ident, ($($a:ident: $t:ty),*) -> $r:ty, $body:ident) => {
-        #[inline(never)]
-        unsafe fn $name(&mut self, $($a: $t),*) -> $r {
-            #[cfg(target_arch = "x86_64")]
-            match self.level {
-                Level::Avx512 => return self.$avx512($($a),*),
-                Level::Avx2 => return self.$avx2($($a),*),
-                Level::Portable => {}
-            }
-            self.$body::<wave::simd::Portable>($($a),*)
-        }
-        #[cfg(target_arch = "x86_64")]
-        #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
-        unsafe fn $avx2(&mut self, $($a: $t),*) -> $r {
-            self.$body::<wave::simd::Avx2>($($a),*)
-        }
-        #[cfg(target_arch = "x86_64")]
-        #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
-        unsafe fn $avx512(&mut self, $($a: $t),*) -> $r {
-            self.$body::<wave::simd::Avx512>($($a),*)
-        }
-    };
 }
 
 impl<'a> Task<'a> {
@@ -119,7 +85,7 @@ impl<'a> Task<'a> {
         item: &Item,
         entries: &[u32],
         hidden: &[Blocks],
-        counts: &mut Counts,
+        counts: &mut DrawCounts,
     ) -> Result<(), Fault> {
         self.packer.clear();
         let plan = &item.plan;
@@ -132,8 +98,7 @@ impl<'a> Task<'a> {
         let r = self.draw_(item, entries, hidden);
         let r = r.and_then(|_| self.shade(item));
         let usage = item.take_usage(self.worker);
-        let program = item.pipeline.fragment.as_deref();
-        std::mem::take(&mut self.counts).add_to(counts, item, program, &usage);
+        counts.add_tile(&std::mem::take(&mut self.counts), &usage);
         r
     }
 
@@ -452,319 +417,14 @@ impl<'a> Task<'a> {
     ) -> Option<&'a Plane> {
         pick(self.targets.list.get(attachment? as usize)?).as_ref()
     }
-
-    dispatched!(shade, shade_avx2, shade_avx512, (item: &Item) -> Result<(), Fault>, shade_body);
-
-    /// Shades what is packed, and writes it.
-    #[inline(always)]
-    unsafe fn shade_body<S: Simd>(&mut self, item: &Item) -> Result<(), Fault> {
-        let count = self.packer.count;
-        let Some(program) = item.pipeline.fragment.as_deref().filter(|_| count > 0) else { return Ok(()) };
-        let plan = &item.plan;
-        let job = Job {
-            serial: item.serial,
-            program,
-            tables: &item.tables,
-            push: &item.bindings.push,
-            host: self.host,
-            arena: crate::memory::arena(),
-        };
-        self.counts.warps += count as u64;
-        let mut lanes = self.worker.open(&job)?;
-        let mut covered = [0u16; 16];
-        let mut exec = [0u16; 16];
-        let full = self.packer.full;
-        run::fill::<S>(item, self.packer, self.origin, &mut lanes);
-        if full != 0 {
-            for w in 0..count {
-                covered[w] = (full >> w & 1).wrapping_neg();
-                exec[w] = covered[w];
-            }
-            let n = full.count_ones() as u64;
-            let c = &mut self.counts;
-            c.invocations += 16 * n;
-            c.full_warps += n;
-            c.shaded += 4 * n;
-        }
-        let mut others = ((1u32 << count) - 1) & !(full as u32);
-        while others != 0 {
-            let w = others.trailing_zeros() as usize;
-            others &= others - 1;
-            let slot = &self.packer.warps[w];
-            let warp = warp::<S>(item, slot, self.origin);
-            covered[w] = warp.covered;
-            exec[w] = warp.covered;
-            if plan.needs_quads {
-                exec[w] = 0;
-                for q in 0..4 {
-                    exec[w] |= if slot.quads >> q & 1 != 0 { 0xF << (q * 4) } else { 0 };
-                }
-            }
-            let c = &mut self.counts;
-            c.invocations += warp.covered.count_ones() as u64;
-            c.shaded += slot.quads.count_ones() as u64;
-            c.full_warps += (slot.quads == 0xF) as u64;
-            let mut shared = fill::Shared::default();
-            for (i, f) in plan.fills.iter().enumerate() {
-                if let Some(m) = fill::mask(*f, &warp) {
-                    lanes.input_mask(i)[w] = m;
-                    continue;
-                }
-                if let Some(row) = lanes.input(i).get_mut(w) {
-                    S::istoreu(row.as_mut_ptr().cast(), fill::value(*f, &warp, &mut shared));
-                }
-            }
-        }
-        lanes.exec()[..16].copy_from_slice(&exec);
-        lanes.alive()[..16].copy_from_slice(&covered);
-        lanes.run()?;
-        let mut alive = [0u16; 16];
-        alive.copy_from_slice(&lanes.alive()[..16]);
-        let mut room = [const { MaybeUninit::<Row>::uninit() }; OUTPUTS];
-        let outputs = program.outputs.len().min(OUTPUTS);
-        for (i, r) in room[..outputs].iter_mut().enumerate() {
-            r.write(Row::new(lanes.output(i)));
-        }
-        // SAFETY: as many were written.
-        let rows = std::slice::from_raw_parts(room.as_ptr().cast::<Row>(), outputs);
-        let channels = |o: &[Option<usize>; 4]| -> [Row; 4] {
-            let row = |k: usize| o[k].map_or(Row::zero(), |o| rows[o]);
-            [row(0), row(1), row(2), row(3)]
-        };
-        let mut w = 0;
-        while w < count {
-            if full >> w & 1 != 0 {
-                let end = w + (!(full >> w)).trailing_zeros() as usize;
-                if !plan.counts_early {
-                    alive[w..end].iter().for_each(|m| self.counts.passed += m.count_ones() as u64);
-                }
-                for c in &plan.colors {
-                    let Some(p) = self.targets.list[c.attachment as usize].color.as_ref() else { continue };
-                    self.counts.blended += alive[w..end].iter().map(|m| counts::quads(*m)).sum::<u64>();
-                    let (base, blocks) = (p.sample(self.tile, 0), &self.packer.blocks[w..end]);
-                    let second = c.second.as_ref().map(channels);
-                    let first = channels(&c.outputs);
-                    c.writer.write_blocks::<S>(base, blocks, w, &first, second.as_ref(), &alive[w..end]);
-                }
-                w = end;
-                continue;
-            }
-            self.write_quads::<S>(item, w, alive[w], rows);
-            w += 1;
-        }
-        self.packer.clear();
-        Ok(())
-    }
-
-    /// Writes a warp of the packer's that is not full, after what tests are left.
-    #[inline(always)]
-    unsafe fn write_quads<S: Simd>(&mut self, item: &Item, w: usize, alive: u16, rows: &[Row]) {
-        let plan = &item.plan;
-        let slot = &mut self.packer.warps[w];
-        let masks = &mut slot.masks;
-        let mut any = 0;
-        for m in &mut masks[..plan.samples] {
-            *m &= alive;
-            any |= *m;
-        }
-        if any == 0 {
-            return;
-        }
-        if plan.late {
-            let (targets, tile, origin) = (self.targets, self.tile, self.origin);
-            let slot = &mut self.packer.warps[w];
-            let tested = if plan.tests.idle() { 0 } else { any_quads(&slot.masks[..plan.samples]) };
-            self.counts.late_tested += tested;
-            let (left, passed) = after(targets, tile, origin, item, slot, &|i| rows[i].array(w));
-            any = left;
-            self.counts.passed += passed;
-            self.counts.late_killed += tested.saturating_sub(any_quads(&slot.masks[..plan.samples]));
-            if any == 0 {
-                return;
-            }
-        } else if !plan.counts_early {
-            masks[..plan.samples].iter().for_each(|m| self.counts.passed += m.count_ones() as u64);
-        }
-        let slot = &self.packer.warps[w];
-        for c in &plan.colors {
-            let Some(p) = self.targets.list[c.attachment as usize].color.as_ref() else { continue };
-            let mut src = [S::isplat(0); 4];
-            for k in 0..4 {
-                if let Some(o) = c.outputs[k] {
-                    src[k] = rows[o].words::<S>(w);
-                }
-            }
-            let mut second = None;
-            if let Some(outputs) = &c.second {
-                let mut s1 = [S::isplat(0); 4];
-                for k in 0..4 {
-                    if let Some(o) = outputs[k] {
-                        s1[k] = rows[o].words::<S>(w);
-                    }
-                }
-                second = Some(s1);
-            }
-            if plan.alters_alpha {
-                if item.smooth() {
-                    let mut k = [0f32; 16];
-                    for l in 0..16 {
-                        k[l] = slot.coverage[l] as f32 / 16.0;
-                    }
-                    src[3] = S::bits(S::fmul(S::from_bits(src[3]), wave::simd::ops::f_from::<S>(k)));
-                }
-                if item.state.samples.alpha_to_one {
-                    src[3] = S::bits(S::fsplat(1.0));
-                    second.iter_mut().for_each(|s1| s1[3] = src[3]);
-                }
-            }
-            for s in 0..plan.samples {
-                let mask = slot.masks[s];
-                if mask == 0 || (s > 0 && p.samples as usize <= s) {
-                    continue;
-                }
-                self.counts.blended += counts::quads(mask);
-                let base = p.sample(self.tile, sample_of(p, s));
-                let bytes = c.writer.bytes();
-                if slot.dense {
-                    let px = base.add(slot.pixels[0] as usize * bytes);
-                    c.writer.write::<S>(px, &src, second.as_ref(), mask);
-                    continue;
-                }
-                let mut px = [0u8; 256];
-                for q in 0..4 {
-                    let at = base.add(slot.pixels[q] as usize * bytes);
-                    copy_quad(at, px.as_mut_ptr().add(q * 4 * bytes), bytes);
-                }
-                c.writer.write::<S>(px.as_mut_ptr(), &src, second.as_ref(), mask);
-                for q in 0..4 {
-                    if mask >> (q * 4) & 0xF != 0 {
-                        let at = base.add(slot.pixels[q] as usize * bytes);
-                        copy_quad(px.as_ptr().add(q * 4 * bytes), at, bytes);
-                    }
-                }
-            }
-        }
-    }
 }
 
 /// Primitives between the one that is looked at and the one that is fetched.
 const AHEAD: usize = 16;
-
-/// A line of cache.
-type Line = [u8; 64];
-
-/// Asks for a line from memory.
-#[inline(always)]
-fn prefetch(p: *const Line) {
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: a hint; any address will do.
-    unsafe {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        _mm_prefetch::<_MM_HINT_T0>(p.cast());
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = p;
-}
 
 /// Quads of a block with a lane in `m`.
 #[inline(always)]
 fn quads(m: u16) -> u8 {
     let m = (m | m >> 1 | m >> 2 | m >> 3) & 0x1111;
     ((m | m >> 3 | m >> 6 | m >> 9) & 0xF) as u8
-}
-
-/// Copies a quad's four pixels.
-#[inline(always)]
-unsafe fn copy_quad(from: *const u8, to: *mut u8, bytes: usize) {
-    match bytes {
-        4 => to.copy_from_nonoverlapping(from, 16),
-        8 => to.copy_from_nonoverlapping(from, 32),
-        _ => to.copy_from_nonoverlapping(from, 4 * bytes),
-    }
-}
-
-/// The sample of a plane that holds sample `s` (attachments with one sample hold all).
-#[inline(always)]
-pub fn sample_of(p: &Plane, s: usize) -> u32 {
-    (s as u32).min(p.samples - 1)
-}
-
-/// The warp a slot describes.
-#[inline(always)]
-pub unsafe fn warp<'a, S: Simd>(item: &'a Item, slot: &'a Slot, origin: [i32; 2]) -> Warp<'a, S> {
-    let prim = |q: usize| &item.batch.prims[slot.prims[q] as usize];
-    let prims = [prim(0), prim(1), prim(2), prim(3)];
-    let (x, y);
-    if slot.dense {
-        let block = slot.pixels[0] as usize / 16;
-        let left = S::fsplat((origin[0] + (block % SIDE) as i32 * 4) as f32);
-        let top = S::fsplat((origin[1] + (block / SIDE) as i32 * 4) as f32);
-        x = S::fadd(left, S::from_bits(S::iloadu(LANE_X.as_ptr().cast())));
-        y = S::fadd(top, S::from_bits(S::iloadu(LANE_Y.as_ptr().cast())));
-    } else {
-        let mut corner = [[0f32; 4]; 2];
-        for q in 0..4 {
-            let quad = slot.pixels[q] as usize / 4;
-            let (block, quad) = (quad / 4, quad % 4);
-            corner[0][q] = (origin[0] + (block % SIDE * 4 + (quad & 1) * 2) as i32) as f32;
-            corner[1][q] = (origin[1] + (block / SIDE * 4 + (quad >> 1) * 2) as i32) as f32;
-        }
-        x = S::fadd(S::fquads(corner[0]), S::from_bits(S::iloadu(QUAD_X.as_ptr().cast())));
-        y = S::fadd(S::fquads(corner[1]), S::from_bits(S::iloadu(QUAD_Y.as_ptr().cast())));
-    }
-    let mut covered = 0;
-    for m in &slot.masks[..item.plan.samples] {
-        covered |= m;
-    }
-    let [a, b, c, d] = slot.prims;
-    Warp {
-        prims,
-        same: a == b && a == c && a == d,
-        x,
-        y,
-        masks: &slot.masks,
-        covered,
-        samples: item.plan.samples,
-        locations: item.plan.locations,
-        sample: slot.sample,
-        planes: &item.batch.planes,
-        view: item.view,
-    }
-}
-
-impl Item {
-    /// Asks for what shading will want of a primitive.
-    #[inline(always)]
-    fn soon(&self, p: &Prim) {
-        prefetch(std::ptr::from_ref(p).cast::<Line>().wrapping_add(1));
-        let planes = self.batch.planes.as_ptr().wrapping_add(p.planes as usize);
-        prefetch(planes.cast());
-        prefetch(planes.wrapping_add(self.plan.varyings.saturating_sub(1)).cast());
-    }
-    /// Bounds of a primitive's depth over a square of `side` pixels, as the tile holds it.
-    #[inline(always)]
-    fn depths(&self, p: &Prim, corner: [i32; 2], side: i32) -> [f32; 2] {
-        // Each step rounds monotonically, so the corners' values bound all others. One sample a pixel is at the centre.
-        let inset = if self.plan.samples == 1 { 0.5 } else { 0.0 };
-        let k = &p.z;
-        let (mut low, mut high) = (f32::INFINITY, f32::NEG_INFINITY);
-        let x = [corner[0] as f32 + inset - p.origin[0], (corner[0] + side) as f32 - inset - p.origin[0]];
-        let y = [corner[1] as f32 + inset - p.origin[1], (corner[1] + side) as f32 - inset - p.origin[1]];
-        for x in x {
-            for y in y {
-                let z = k.at + (k.dx * x + k.dy * y);
-                (low, high) = (low.min(z), high.max(z));
-            }
-        }
-        let range = self.depth_range(p);
-        [self.plan.tests.bound(low, range), self.plan.tests.bound(high, range)]
-    }
-    /// Depth range of the viewport a primitive went through.
-    pub fn depth_range(&self, p: &Prim) -> [f32; 2] {
-        self.state.viewports.get(p.viewport as usize).map_or([0.0, 1.0], |v| [v.min_depth, v.max_depth])
-    }
-    /// May hold smooth lines.
-    fn smooth(&self) -> bool {
-        self.state.raster.line_mode == ash::vk::LineRasterizationModeEXT::RECTANGULAR_SMOOTH
-    }
 }

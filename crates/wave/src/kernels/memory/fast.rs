@@ -20,7 +20,7 @@ const WORD: u16 = mem_bits(Mem::B32, 1);
 unsafe fn usual(st: &State, o: &Op) -> Option<(*const u32, u32)> {
     // A varying `a` that is not NONE, and `c` uniform or NONE.
     // Where every line is to be counted, the general form does it, unless the shape tells of them.
-    let slow = st.exact && (!st.cache.is_null() || o.e & (SHAPE_RUN | SHAPE_SAME) == 0);
+    let slow = st.count.exact && (!st.count.cache.is_null() || o.e & (SHAPE_RUN | SHAPE_SAME) == 0);
     if o.e & 0xFF != WORD || o.a.is_uniform() || !(o.c.is_uniform()) || slow || !is_full(st) {
         return None;
     }
