@@ -4,6 +4,7 @@ use crate::command::{Command, CommandList, Dispatch};
 use crate::count;
 use crate::device::Shared;
 use crate::graphics::run::{Blame, PassRun};
+use crate::graphics::tile::expand::Aside;
 use crate::host::DeviceHost;
 use crate::instrumentation::Blocks;
 use crate::ledger::Ledger;
@@ -33,6 +34,8 @@ impl Workers {
 pub struct Executor {
     shared: Arc<Shared>,
     pass: Option<PassRun>,
+    /// What the render pass before left for one that resumes it.
+    suspended: Option<Arc<Aside>>,
     queries: Queries,
     /// Where this queue's work lies in modelled time.
     pub line: Line,
@@ -41,7 +44,14 @@ pub struct Executor {
 
 impl Executor {
     pub fn new(shared: Arc<Shared>, ledger: Option<Ledger>) -> Executor {
-        Executor { queries: Queries::new(shared.clone()), shared, pass: None, line: Line::default(), ledger }
+        Executor {
+            queries: Queries::new(shared.clone()),
+            shared,
+            pass: None,
+            suspended: None,
+            line: Line::default(),
+            ledger,
+        }
     }
 
     /// Performance queries in what follows measure this pass.
@@ -69,7 +79,9 @@ impl Executor {
                     self.dispatch(dispatch, groups);
                 }
             }
-            Command::BeginRendering(r) => self.pass = Some(PassRun::new(r, &self.line)),
+            Command::BeginRendering(r) => {
+                self.pass = Some(PassRun::new(r, &self.line, self.suspended.take()));
+            }
             Command::NextSubpass => self.in_pass(|p, shared| p.next_subpass(shared)),
             Command::Draw(d) => {
                 let counted = self.queries.need_all();
@@ -82,7 +94,8 @@ impl Executor {
             Command::EndRendering => {
                 if let Some(p) = self.pass.take() {
                     let name = p.name();
-                    let (result, mut epochs) = p.end(&self.shared);
+                    let (result, mut epochs, suspended) = p.end(&self.shared);
+                    self.suspended = suspended;
                     // A pass without primitives has nothing to bin.
                     let bins = epochs.sums().all()[Event::InputPrimitives] > 0;
                     epochs.current()[Event::MainJobs] += 1;

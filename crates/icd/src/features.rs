@@ -70,7 +70,7 @@ pub(crate) const FEATURES: &[&str] = &[
     "extendedDynamicState3ColorBlendEquation", "extendedDynamicState3ColorWriteMask",
     "extendedDynamicState3DepthClipEnable", "extendedDynamicState3ProvokingVertexMode",
     "extendedDynamicState3LineRasterizationMode", "extendedDynamicState3LineStippleEnable",
-    "extendedDynamicState3DepthClipNegativeOneToOne", "graphicsPipelineLibrary", "multiDraw",
+    "extendedDynamicState3DepthClipNegativeOneToOne", "graphicsPipelineLibrary", "multiDraw", "multisampledRenderToSingleSampled",
     "primitiveTopologyListRestart", "provokingVertexLast", "rasterizationOrderColorAttachmentAccess",
     "rasterizationOrderDepthAttachmentAccess", "rasterizationOrderStencilAttachmentAccess",
     "vertexInputDynamicState", "legacyVertexAttributes",

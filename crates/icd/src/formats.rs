@@ -75,6 +75,10 @@ pub(crate) unsafe fn get_physical_device_format_properties2(
         p3.optimal_tiling_features = optimal;
         p3.buffer_features = buffer;
     }
+    // Tiles resolve every format before they are stored.
+    if let Some(q) = chain::find_mut::<vk::SubpassResolvePerformanceQueryEXT>(out.p_next) {
+        q.optimal = vk::TRUE;
+    }
 }
 
 /// Whether images whose format has `features` can have `usage`.
@@ -124,7 +128,8 @@ pub(crate) fn image_properties(
         | C::BLOCK_TEXEL_VIEW_COMPATIBLE
         | C::EXTENDED_USAGE
         | C::SPLIT_INSTANCE_BIND_REGIONS
-        | C::TYPE_2D_VIEW_COMPATIBLE_EXT;
+        | C::TYPE_2D_VIEW_COMPATIBLE_EXT
+        | C::MULTISAMPLED_RENDER_TO_SINGLE_SAMPLED_EXT;
     if features.is_empty() || !known_usage.contains(usage) || !known_flags.contains(flags) {
         return no;
     }

@@ -39,6 +39,8 @@ pub(crate) struct Subpass {
     pub resolves: Vec<Reference>,
     pub depth: Option<Reference>,
     pub depth_resolve: Option<DepthResolve>,
+    /// Attachments of one sample are drawn to with this many; 0: as they are.
+    pub expand: u32,
 }
 
 #[derive(Clone, Debug)]
@@ -88,9 +90,13 @@ unsafe fn references(r: *const vk::AttachmentReference2, count: u32) -> Vec<Refe
 }
 
 unsafe fn subpass(s: &vk::SubpassDescription2) -> Subpass {
+    let expand = expand(s.p_next);
     let depth_resolve = chain::find::<vk::SubpassDescriptionDepthStencilResolve>(s.p_next).and_then(|d| {
+        let to = d.p_depth_stencil_resolve_attachment.as_ref().map(reference);
+        // Where single samples are expanded the modes count without a target as well.
+        let none = (expand != 0).then_some(Reference { attachment: None });
         Some(DepthResolve {
-            to: reference(d.p_depth_stencil_resolve_attachment.as_ref()?),
+            to: to.or(none)?,
             depth_mode: d.depth_resolve_mode,
             stencil_mode: d.stencil_resolve_mode,
         })
@@ -102,8 +108,24 @@ unsafe fn subpass(s: &vk::SubpassDescription2) -> Subpass {
         resolves: references(s.p_resolve_attachments, s.color_attachment_count),
         depth: s.p_depth_stencil_attachment.as_ref().map(reference),
         depth_resolve,
+        expand,
     }
 }
+
+/// The samples that a subpass or dynamic rendering gives attachments of one sample
+/// (VkMultisampledRenderToSingleSampledInfoEXT); 0: they stay as they are.
+///
+/// # Safety
+/// `p_next` is a valid chain.
+pub(crate) unsafe fn expand(p_next: *const std::ffi::c_void) -> u32 {
+    chain::find::<vk::MultisampledRenderToSingleSampledInfoEXT>(p_next)
+        .filter(|m| m.multisampled_render_to_single_sampled_enable != 0)
+        .map_or(0, |m| crate::settings::samples(m.rasterization_samples))
+        .min(MAX_EXPANDED)
+}
+
+/// The most samples of an attachment that there are.
+const MAX_EXPANDED: u32 = 8;
 
 unsafe fn dependency(d: &vk::SubpassDependency2) -> SubpassDependency {
     let known = |s| (s != vk::SUBPASS_EXTERNAL).then_some(s);
@@ -155,14 +177,30 @@ impl Pass {
         let with = |a: Option<u32>, has: fn(&gpu::format::FormatInfo) -> bool| {
             a.filter(|&a| format(a).is_some_and(has))
         };
+        // What is expanded for the subpass resolves to itself.
+        let expanded =
+            |a: u32| s.expand > 1 && self.attachments[a as usize].samples == vk::SampleCountFlags::TYPE_1;
         let resolve = |has: fn(&gpu::format::FormatInfo) -> bool,
                        mode: fn(&DepthResolve) -> vk::ResolveModeFlags| {
             let d = s.depth_resolve.as_ref()?;
             let mode = mode(d);
-            Some((with(d.to.attachment, has)?, mode)).filter(|_| !mode.is_empty())
+            let to = depth.filter(|&a| expanded(a)).or(d.to.attachment);
+            Some((with(to, has)?, mode)).filter(|_| !mode.is_empty())
         };
-        let resolves = s.resolves.iter().map(|r| Some((r.attachment?, average(format(r.attachment?)))));
-        let used = s.colors.iter().chain(&s.depth).find_map(|r| r.attachment);
+        let resolves: Vec<_> = s
+            .colors
+            .iter()
+            .enumerate()
+            .map(|(i, c)| {
+                let itself = c.attachment.filter(|&a| expanded(a));
+                let a = itself.or_else(|| s.resolves.get(i)?.attachment)?;
+                Some((a, average(format(a))))
+            })
+            .collect();
+        let samples = || {
+            let used = s.colors.iter().chain(&s.depth).find_map(|r| r.attachment)?;
+            Some(crate::settings::samples(self.attachments[used as usize].samples))
+        };
         let flush = self.dependencies.iter().any(|d| {
             d.dst == Some(index as u32)
                 && d.src.is_some_and(|src| src != index as u32)
@@ -172,13 +210,14 @@ impl Pass {
         gpu::graphics::pass::Subpass {
             view_mask: s.view_mask,
             colors: indices(&s.colors),
-            resolves: if s.resolves.is_empty() { Vec::new() } else { resolves.collect() },
+            resolves: if resolves.iter().all(Option::is_none) { Vec::new() } else { resolves },
             depth: with(depth, |f| f.has_depth()),
             stencil: with(depth, |f| f.has_stencil()),
             depth_resolve: resolve(|f| f.has_depth(), |d| d.depth_mode),
             stencil_resolve: resolve(|f| f.has_stencil(), |d| d.stencil_mode),
             inputs: indices(&s.inputs),
-            samples: used.map_or(0, |a| crate::settings::samples(self.attachments[a as usize].samples)),
+            samples: if s.expand > 1 { s.expand } else { samples().unwrap_or(0) },
+            expand: s.expand,
             flush,
         }
     }

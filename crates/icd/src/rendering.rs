@@ -49,6 +49,8 @@ pub(crate) unsafe fn of_render_pass(info: &vk::RenderPassBeginInfo) -> Option<Re
         attachments: attachments(&pass, &views, clears),
         subpasses: pass.gpu.clone(),
         regions: performance::regions(info.p_next),
+        resuming: false,
+        suspending: false,
     })
 }
 
@@ -72,9 +74,10 @@ pub(crate) unsafe fn of_rendering(info: &vk::RenderingInfo) -> Rendering {
     let mut b = Build {
         resuming: info.flags.contains(RenderingFlags::RESUMING),
         suspending: info.flags.contains(RenderingFlags::SUSPENDING),
+        expand: render_pass::expand(info.p_next),
         attachments: Vec::new(),
     };
-    let mut s = Subpass { view_mask: info.view_mask, ..Default::default() };
+    let mut s = Subpass { view_mask: info.view_mask, expand: b.expand, ..Default::default() };
     let colors = chain::slice(info.p_color_attachments, info.color_attachment_count);
     for c in colors.iter().take(MAX_COLORS) {
         let (index, resolve) = b.add(c);
@@ -88,18 +91,23 @@ pub(crate) unsafe fn of_rendering(info: &vk::RenderingInfo) -> Rendering {
     s.inputs = s.colors.clone();
     let used = s.colors.iter().flatten().chain(&s.depth).chain(&s.stencil).next();
     s.samples = used.and_then(|&a| b.attachments[a as usize].view.as_ref()).map_or(0, |v| v.image.samples);
+    s.samples = s.samples.max(s.expand);
     Rendering {
         area: settings::rect(&info.render_area),
         layers: info.layer_count.max(1),
         attachments: b.attachments,
         subpasses: vec![s],
         regions: performance::regions(info.p_next),
+        resuming: b.resuming,
+        suspending: b.suspending,
     }
 }
 
 struct Build {
     resuming: bool,
     suspending: bool,
+    /// Samples of attachments of one; 0: just that.
+    expand: u32,
     attachments: Vec<Attachment>,
 }
 
@@ -120,10 +128,14 @@ impl Build {
         self.attachments.len() as u32 - 1
     }
 
-    /// The target of a resolve.
-    unsafe fn resolve(&mut self, info: &vk::RenderingAttachmentInfo) -> Resolve {
+    /// The target of the resolve of attachment `of`: itself where its one sample is expanded.
+    unsafe fn resolve(&mut self, info: &vk::RenderingAttachmentInfo, of: u32) -> Resolve {
         if info.resolve_mode.is_empty() || self.suspending {
             return None;
+        }
+        let samples = self.attachments[of as usize].view.as_ref().map(|v| v.samples);
+        if self.expand > 1 && samples == Some(1) {
+            return Some((of, info.resolve_mode));
         }
         let view = image_view::get(info.resolve_image_view)?;
         let to = self.push(Attachment {
@@ -149,7 +161,7 @@ impl Build {
             stencil_store: Store::DONT_CARE,
             clear: clear(&info.clear_value),
         });
-        (Some(index), self.resolve(info))
+        (Some(index), self.resolve(info, index))
     }
 
     /// Depth and stencil are one attachment where both are given: they have the same view. An aspect that is not
@@ -184,12 +196,13 @@ impl Build {
         s.depth = depth.as_ref().map(|_| at);
         s.stencil = stencil.as_ref().map(|_| at);
         let to = |b: &mut Build, a: &Option<(&vk::RenderingAttachmentInfo, Arc<ImageView>)>| {
-            a.as_ref().and_then(|(a, _)| b.resolve(a))
+            a.as_ref().and_then(|(a, _)| b.resolve(a, at))
         };
         s.depth_resolve = to(self, &depth);
         s.stencil_resolve = to(self, &stencil);
         // One image as the target of both is one attachment.
         if let (Some((d, _)), Some((t, mode))) = (s.depth_resolve, s.stencil_resolve)
+            && d != t
             && self.same_view(d, t)
         {
             self.attachments.truncate(t as usize);
@@ -198,10 +211,11 @@ impl Build {
         // An aspect that is not resolved keeps what it holds.
         for (resolve, of_depth) in [(s.depth_resolve, true), (s.stencil_resolve, false)] {
             let other = if of_depth { s.stencil_resolve } else { s.depth_resolve };
-            if let Some((at, _)) = resolve
-                && other.is_none_or(|(o, _)| o != at)
+            if let Some((to, _)) = resolve
+                && to != at
+                && other.is_none_or(|(o, _)| o != to)
             {
-                let a = &mut self.attachments[at as usize];
+                let a = &mut self.attachments[to as usize];
                 let (l, st) = if of_depth {
                     (&mut a.stencil_load, &mut a.stencil_store)
                 } else {

@@ -42,6 +42,8 @@ pub enum Resource<'a> {
     Uniform(&'a Buffer),
     Storage(&'a Buffer),
     Texture(&'a Image, &'a Sampler),
+    /// An input attachment, for fragment shaders alone.
+    Input(&'a Image),
 }
 
 impl Resource<'_> {
@@ -50,11 +52,19 @@ impl Resource<'_> {
             Resource::Uniform(_) => vk::DescriptorType::UNIFORM_BUFFER,
             Resource::Storage(_) => vk::DescriptorType::STORAGE_BUFFER,
             Resource::Texture(..) => vk::DescriptorType::COMBINED_IMAGE_SAMPLER,
+            Resource::Input(_) => vk::DescriptorType::INPUT_ATTACHMENT,
+        }
+    }
+
+    fn stages(&self) -> vk::ShaderStageFlags {
+        match self {
+            Resource::Input(_) => vk::ShaderStageFlags::FRAGMENT,
+            _ => vk::ShaderStageFlags::ALL_GRAPHICS,
         }
     }
 }
 
-/// A descriptor set and its layout, visible to all graphics stages.
+/// A descriptor set and its layout, visible to all graphics stages that can read it.
 pub struct Bindings {
     context: Rc<Context>,
     pub layout: vk::DescriptorSetLayout,
@@ -72,7 +82,7 @@ impl Bindings {
                     .binding(b)
                     .descriptor_type(r.kind())
                     .descriptor_count(1)
-                    .stage_flags(vk::ShaderStageFlags::ALL_GRAPHICS)
+                    .stage_flags(r.stages())
             })
             .collect();
         let mut sizes: Vec<_> =
@@ -116,6 +126,14 @@ impl Bindings {
                     Resource::Texture(i, s) => {
                         image = [vk::DescriptorImageInfo {
                             sampler: s.handle,
+                            image_view: i.view,
+                            image_layout: vk::ImageLayout::GENERAL,
+                        }];
+                        write = write.image_info(&image);
+                    }
+                    Resource::Input(i) => {
+                        image = [vk::DescriptorImageInfo {
+                            sampler: vk::Sampler::null(),
                             image_view: i.view,
                             image_layout: vk::ImageLayout::GENERAL,
                         }];

@@ -18,11 +18,13 @@ pub struct ImageInfo {
     pub usage: vk::ImageUsageFlags,
     /// Six layers seen as a cube.
     pub cube: bool,
+    /// Further flags of the image.
+    pub flags: vk::ImageCreateFlags,
 }
 
 impl ImageInfo {
     fn with(format: vk::Format, size: [u32; 2], usage: vk::ImageUsageFlags) -> Self {
-        Self { format, size, layers: 1, mips: 1, samples: 1, usage, cube: false }
+        Self { format, size, layers: 1, mips: 1, samples: 1, usage, cube: false, flags: Default::default() }
     }
 
     /// A colour attachment that can be copied out and sampled.
@@ -90,7 +92,8 @@ impl Image {
     pub fn new(context: &Rc<Context>, info: ImageInfo) -> Result<Self> {
         let device = &context.device;
         let flags =
-            if info.cube { vk::ImageCreateFlags::CUBE_COMPATIBLE } else { vk::ImageCreateFlags::empty() };
+            if info.cube { vk::ImageCreateFlags::CUBE_COMPATIBLE } else { vk::ImageCreateFlags::empty() }
+                | info.flags;
         let create = vk::ImageCreateInfo::default()
             .flags(flags)
             .image_type(vk::ImageType::TYPE_2D)

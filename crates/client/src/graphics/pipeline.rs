@@ -40,6 +40,8 @@ pub struct PipelineInfo<'a> {
     pub push_size: u32,
     /// Flags that only VK_KHR_maintenance5 can say.
     pub flags2: vk::PipelineCreateFlags2KHR,
+    /// A render pass and its subpass, rather than dynamic rendering to the formats above.
+    pub render_pass: Option<(vk::RenderPass, u32)>,
 }
 
 /// No blending, all channels.
@@ -84,6 +86,7 @@ impl<'a> PipelineInfo<'a> {
             view_mask: 0,
             push_size: 0,
             flags2: vk::PipelineCreateFlags2KHR::empty(),
+            render_pass: None,
         }
     }
 
@@ -238,6 +241,9 @@ fn create(
         .dynamic_state(&dynamic)
         .layout(layout)
         .push_next(&mut rendering);
+    if let Some((pass, subpass)) = info.render_pass {
+        create = create.render_pass(pass).subpass(subpass);
+    }
     if !info.flags2.is_empty() {
         create = create.push_next(&mut flags2);
     }

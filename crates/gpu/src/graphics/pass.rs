@@ -17,6 +17,10 @@ pub struct Rendering {
     pub subpasses: Vec<Subpass>,
     /// Counters to write for each region.
     pub regions: Option<Regions>,
+    /// Continues the pass that was suspended before it (samples that only tiles hold go on from there).
+    pub resuming: bool,
+    /// Another pass will resume this one.
+    pub suspending: bool,
 }
 
 /// An image that subpasses use. The load operations take place before its first use, the stores after its last.
@@ -55,6 +59,9 @@ pub struct Subpass {
     pub inputs: Vec<Option<u32>>,
     /// Samples of its attachments; 0 where it has none (the pipelines say).
     pub samples: u32,
+    /// Samples that colour and depth/stencil attachments of one sample have while this subpass draws to them
+    /// (VkMultisampledRenderToSingleSampledInfoEXT); 0: the one they have. Such an attachment resolves to itself.
+    pub expand: u32,
     /// A dependency into this subpass that is not by region, or reaches stages before the fragment's: what came
     /// before must be in memory first.
     pub flush: bool,

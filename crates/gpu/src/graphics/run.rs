@@ -9,6 +9,7 @@ use super::state::Rect;
 use super::statistics::Epochs;
 use super::tile::clear::Clear;
 use super::tile::counts::DrawCounts;
+use super::tile::expand::Aside;
 use super::tile::hiz::Hiz;
 use super::tile::host::TileHost;
 use super::tile::item::{Item, Plan};
@@ -23,6 +24,7 @@ use crate::time::Line;
 use ash::vk;
 use counters::{Counts, Event, Phase, Unit};
 use parking_lot::Mutex;
+use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use wave::Fault;
@@ -47,6 +49,10 @@ pub struct PassRun {
     ops: Vec<(usize, usize, Op)>,
     /// Subpasses whose resolves are done.
     resolved: usize,
+    /// The first subpass that is not resolved has been drawn to.
+    begun: bool,
+    /// Its samples that memory has no room for.
+    aside: Arc<Aside>,
     primitives: usize,
     /// No tile has been drawn yet.
     first: bool,
@@ -66,7 +72,8 @@ fn layers(r: &Rendering) -> u32 {
 }
 
 impl PassRun {
-    pub fn new(rendering: &Arc<Rendering>, line: &Line) -> PassRun {
+    /// `suspended`: what [`PassRun::end`] gave of the pass that this one may resume.
+    pub fn new(rendering: &Arc<Rendering>, line: &Line, suspended: Option<Arc<Aside>>) -> PassRun {
         let targets = Targets::new(rendering);
         let regions = rendering.regions.as_ref().map(|r| Collected::new(r, targets.area, layers(rendering)));
         PassRun {
@@ -76,6 +83,8 @@ impl PassRun {
             subpass: 0,
             ops: Vec::new(),
             resolved: 0,
+            begun: rendering.resuming,
+            aside: suspended.filter(|_| rendering.resuming).unwrap_or_default(),
             primitives: 0,
             first: true,
             epochs: Epochs::default(),
@@ -99,7 +108,7 @@ impl PassRun {
 
     /// Geometry of a recorded draw. `counted`: a query is active.
     pub fn draw(&mut self, shared: &Shared, d: &Draw, counted: bool) -> Result<(), Blame> {
-        let Some(sub) = self.rendering.subpasses.get(self.subpass).cloned() else { return Ok(()) };
+        let Some(sub) = self.targets.subpasses.get(self.subpass).cloned() else { return Ok(()) };
         let host = DeviceHost::at(shared, self.line.pass_begins(0)[0]);
         let serial = super::serial();
         for (index, call) in calls(&d.what) {
@@ -162,7 +171,8 @@ impl PassRun {
         }
     }
 
-    pub fn end(mut self, shared: &Shared) -> (Result<(), Blame>, Epochs) {
+    /// The pass is over; also what one that resumes it goes on from.
+    pub fn end(mut self, shared: &Shared) -> (Result<(), Blame>, Epochs, Option<Arc<Aside>>) {
         self.subpass = self.rendering.subpasses.len();
         let mut r = self.flush(shared, true);
         if let (Some(asked), Some(counted)) = (&self.rendering.regions, &self.regions)
@@ -170,7 +180,7 @@ impl PassRun {
         {
             r = r.and(Err((Fault::Address(address), "fragment", "counters by region".into())));
         }
-        (r, self.epochs)
+        (r, self.epochs, self.rendering.suspending.then_some(self.aside))
     }
 
     /// Draws all tiles with what has been gathered.
@@ -180,6 +190,8 @@ impl PassRun {
         self.primitives = 0;
         // Subpasses whose ops are all here.
         let done = self.resolved..self.subpass;
+        let begun =
+            ops.iter().any(|(s, ..)| *s == self.subpass) || (self.begun && self.resolved == self.subpass);
         let views = self.rendering.subpasses.iter().fold(0, |m, s| m | s.view_mask);
         let layers = layers(&self.rendering);
         let physical = regions::physical(&self.rendering.subpasses, self.resolved);
@@ -268,6 +280,7 @@ impl PassRun {
         counts.iter().enumerate().for_each(|(epoch, c)| self.epochs.add_at(epoch, c));
         self.first = false;
         self.resolved = self.subpass;
+        self.begun = begun;
         fault.into_inner().map_or(Ok(()), Err)
     }
 
@@ -294,7 +307,7 @@ impl PassRun {
         if let Some((a, z)) = targets.cleared_depth(layer).filter(|_| self.first) {
             hiz.reset(Some(a), z, z);
         }
-        let host = TileHost { device, targets, tile, layer, origin };
+        let host = TileHost { device, targets, tile, layer, origin, subpass: Cell::new(0) };
         let mut task = Task::new(
             targets,
             worker,
@@ -314,9 +327,20 @@ impl PassRun {
             let end = at + ops[at..].iter().take_while(|(n, ..)| *n == s).count();
             let (mine, mine_draws) = (&ops[at..end], &mut draws[at..end]);
             at = end;
-            let sub = self.rendering.subpasses.get(s);
+            let sub = targets.subpasses.get(s);
             if sub.is_some_and(|s| s.view_mask != 0 && s.view_mask >> layer & 1 == 0) {
                 continue;
+            }
+            host.subpass.set(s);
+            let expanded = targets.expanded.get(s).filter(|e| !e.pairs.is_empty());
+            // Of what subpasses to come will draw to, nothing is known yet.
+            let expanded = expanded.filter(|_| done.contains(&s) || !mine.is_empty());
+            if let Some(e) = expanded {
+                let under_way = s == done.start && self.begun;
+                if !(under_way && self.aside.restore(e, tile, layer, [tx, ty])) {
+                    e.spread(targets, tile);
+                    task.hiz.of = task.hiz.of.map(|a| e.stand_in(a).unwrap_or(a));
+                }
             }
             let hidden = hidden::find(
                 shared.level,
@@ -348,6 +372,9 @@ impl PassRun {
             }
             if let Some(sub) = sub.filter(|_| done.contains(&s)) {
                 resolve::run(targets, sub, tile);
+            }
+            if let Some(e) = expanded.filter(|_| !done.contains(&s) || self.rendering.suspending) {
+                self.aside.save(e, tile, layer, [tx, ty]);
             }
         }
         let stored = targets.store(tile, layer, origin, last);

@@ -491,16 +491,23 @@ pub unsafe fn resolve(
     }
     let offsets = std::array::from_fn(|i| i as u64 * b as u64);
     let gather = kernels::gather_fn(format);
-    let mut sum = [[0f32; 16]; 4];
+    // Added by pairs, and pairs by pairs: doubling is exact, so that samples of one colour have that colour's mean.
+    // Sum n is of 2^n samples; there are 16 at most.
+    let mut sums = [[[0f32; 16]; 4]; 5];
     for s in 0..samples as usize {
         let mut t: Colors = [[0; 16]; 4];
         gather(format, from.add(s * step), &offsets, &mut t);
-        for (a, t) in sum.iter_mut().zip(&t) {
-            a.iter_mut().zip(t).for_each(|(a, t)| *a += f32::from_bits(*t));
+        let mut sum = t.map(|c| c.map(f32::from_bits));
+        let pairs = s.trailing_ones() as usize;
+        for low in &sums[..pairs] {
+            for (a, b) in sum.iter_mut().flatten().zip(low.iter().flatten()) {
+                *a += *b;
+            }
         }
+        sums[pairs] = sum;
     }
     let k = 1.0 / samples as f32;
-    let out = sum.map(|c| c.map(|v| (v * k).to_bits()));
+    let out = sums[samples.ilog2() as usize].map(|c| c.map(|v| (v * k).to_bits()));
     kernels::scatter_fn(format)(format, to, &offsets, 0xFFFF, &out);
 }
 

@@ -8,6 +8,7 @@ use crate::sample::ImageView;
 use ash::vk;
 use shader::bytecode::ImageCode;
 use shader::ir::{Dim, ImageOp};
+use std::cell::Cell;
 use wave::{Filtering, Host, ImageWarp, ImageWave};
 
 pub struct TileHost<'a> {
@@ -16,6 +17,8 @@ pub struct TileHost<'a> {
     pub tile: *mut u8,
     pub layer: u32,
     pub origin: [i32; 2],
+    /// The subpass whose draws are shaded.
+    pub subpass: Cell<usize>,
 }
 
 // SAFETY: one thread works on a tile; the pointer is to its tile buffer.
@@ -63,11 +66,13 @@ impl TileHost<'_> {
     unsafe fn input(&self, code: &ImageCode, w: &mut ImageWarp) -> bool {
         let view = &*(w.view as *const ImageView);
         let image: *const _ = &*view.image;
-        let Some(t) = self.targets.list.iter().find(|t| {
+        let own = &self.targets.list[..self.targets.own];
+        let Some(i) = own.iter().position(|t| {
             t.image == image && t.mip == view.range.base_mip_level && t.layer == view.range.base_array_layer
         }) else {
             return false;
         };
+        let t = self.targets.stand_in(self.subpass.get(), i as u32).unwrap_or(&own[i]);
         let stencil = view.range.aspect_mask.contains(vk::ImageAspectFlags::STENCIL)
             && !view.range.aspect_mask.contains(vk::ImageAspectFlags::DEPTH);
         let plane = if stencil { &t.stencil } else { t.depth.as_ref().map_or(&t.color, |_| &t.depth) };

@@ -11,6 +11,7 @@ pub mod clear;
 pub mod counts;
 pub mod cover;
 pub mod depth;
+pub mod expand;
 pub mod fill;
 pub mod hidden;
 pub mod hiz;

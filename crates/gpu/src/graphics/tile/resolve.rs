@@ -46,21 +46,24 @@ pub unsafe fn run(targets: &Targets, sub: &Subpass, tile: *mut u8) {
 unsafe fn depth(f: &Plane, t: &Plane, tile: *mut u8, mode: Mode) {
     let plane = |s: u32| std::slice::from_raw_parts(f.sample(tile, s).cast::<f32>(), PIXELS);
     let out = std::slice::from_raw_parts_mut(t.sample(tile, 0).cast::<f32>(), PIXELS);
+    if mode == Mode::AVERAGE {
+        // In f64 the sum is exact, so that samples of one depth have that depth's mean.
+        let fixed = f.depth_scale() != 0.0;
+        for (i, o) in out.iter_mut().enumerate() {
+            let mean = (0..f.samples).map(|s| plane(s)[i] as f64).sum::<f64>() / f.samples as f64;
+            *o = if fixed { (mean + 0.5).floor() } else { mean } as f32;
+        }
+        return;
+    }
     out.copy_from_slice(plane(0));
     for s in 1..f.samples {
         for (o, v) in out.iter_mut().zip(plane(s)) {
             match mode {
                 Mode::MIN => *o = o.min(*v),
                 Mode::MAX => *o = o.max(*v),
-                Mode::AVERAGE => *o += *v,
                 _ => {}
             }
         }
-    }
-    if mode == Mode::AVERAGE {
-        let k = 1.0 / f.samples as f32;
-        let fixed = f.depth_scale() != 0.0;
-        out.iter_mut().for_each(|o| *o = if fixed { (*o * k + 0.5).floor() } else { *o * k });
     }
 }
 

@@ -2,7 +2,8 @@
 
 use super::layout::{PIXELS, SIDE, TILE, pixel};
 use crate::format::{FormatInfo, kernels};
-use crate::graphics::pass::{Attachment, Rendering};
+use super::expand::{self, Expanded};
+use crate::graphics::pass::{Attachment, Rendering, Subpass};
 use crate::graphics::state::Rect;
 use crate::image::Image;
 use ash::vk;
@@ -56,8 +57,14 @@ impl Plane {
         depth_scale(self.kind)
     }
     /// Bytes in the tile buffer.
-    fn size(&self) -> usize {
+    pub fn size(&self) -> usize {
         PIXELS * self.bytes * self.samples as usize
+    }
+    /// A plane of `samples` samples in place of this one, which memory has no room for: it lives at `at` in the tile
+    /// buffer and nowhere else.
+    pub fn expanded(&self, samples: u32, at: usize) -> Plane {
+        let none = (vk::AttachmentLoadOp::DONT_CARE, vk::AttachmentStoreOp::DONT_CARE);
+        Plane { samples, at, load: none.0, store: none.1, ..*self }
     }
     /// Pixels of one sample.
     ///
@@ -107,7 +114,14 @@ impl Target {
 
 /// All attachments of a pass and the size of a tile buffer for them.
 pub struct Targets {
+    /// The attachments, then those that stand in for some of them ([`expand`]).
     pub list: Vec<Target>,
+    /// How many are the pass's own.
+    pub own: usize,
+    /// The pass's subpasses, drawing to those that stand in.
+    pub subpasses: Vec<Subpass>,
+    /// What stands in for what, by subpass.
+    pub expanded: Vec<Expanded>,
     pub bytes: usize,
     pub area: Rect,
 }
@@ -118,10 +132,17 @@ impl Targets {
         // What no subpass uses is neither loaded nor stored (§ Render Pass Creation, VkAttachmentDescription).
         let uses = |i: usize| r.subpasses.iter().any(|s| s.uses(i as u32));
         let one = |(i, a): (usize, &Attachment)| if uses(i) { target(a, &mut at) } else { Target::default() };
-        let list = r.attachments.iter().enumerate().map(one).collect();
+        let mut list: Vec<Target> = r.attachments.iter().enumerate().map(one).collect();
+        let own = list.len();
+        let mut subpasses = r.subpasses.clone();
+        let expanded: Vec<Expanded> =
+            subpasses.iter_mut().map(|s| expand::plan(s, &mut list, own, at)).collect();
         Targets {
             list,
-            bytes: at,
+            own,
+            subpasses,
+            bytes: expanded.iter().map(|e| e.bytes.end).fold(at, usize::max),
+            expanded,
             area: r.area.intersect(&Rect { x0: 0, y0: 0, x1: MAX_SIDE, y1: MAX_SIDE }),
         }
     }
@@ -132,7 +153,7 @@ impl Targets {
     /// `tile` has [`Targets::bytes`] bytes; no other thread draws this tile.
     pub unsafe fn load(&self, tile: *mut u8, layer: u32, origin: [i32; 2], first: bool) -> Traffic {
         let mut traffic = Traffic::default();
-        for p in self.list.iter().flat_map(Target::planes).filter(|p| layer < p.layers) {
+        for p in self.list[..self.own].iter().flat_map(Target::planes).filter(|p| layer < p.layers) {
             let op = if first { p.load } else { vk::AttachmentLoadOp::LOAD };
             match op {
                 vk::AttachmentLoadOp::CLEAR => p.fill(tile),
@@ -161,7 +182,7 @@ impl Targets {
     /// As [`Targets::load`].
     pub unsafe fn store(&self, tile: *mut u8, layer: u32, origin: [i32; 2], last: bool) -> Traffic {
         let mut traffic = Traffic::default();
-        for p in self.list.iter().flat_map(Target::planes).filter(|p| layer < p.layers) {
+        for p in self.list[..self.own].iter().flat_map(Target::planes).filter(|p| layer < p.layers) {
             if !last || p.store == vk::AttachmentStoreOp::STORE {
                 traffic.add(&p.transfer(tile, layer, origin, &self.area, false));
             }

@@ -1,0 +1,37 @@
+//! Device extensions through the loader: what the specification says of each, with values worked out by hand.
+//!
+//! A check belongs to an extension and is left out on a driver that does not report it (a peer, for comparison); Tuff
+//! reports all of them, which the test demands. `shaders/extensions` has the GLSL and what
+//! `glslangValidator -V --target-env vulkan1.2` made of it.
+
+mod rig;
+mod single_sampled;
+mod single_sampled_pass;
+
+pub use rig::Rig;
+
+/// What a check found: every value it read, for comparison between runs.
+pub type Found = Result<Vec<u64>, String>;
+
+pub struct Check {
+    pub name: &'static str,
+    /// The extension.
+    pub of: &'static std::ffi::CStr,
+    pub run: fn(&Rig) -> Found,
+}
+
+pub fn checks() -> Vec<Check> {
+    let mut all = single_sampled::checks();
+    all.extend(single_sampled_pass::checks());
+    all
+}
+
+/// An error unless the two are equal.
+pub(crate) fn same<T: PartialEq + std::fmt::Debug>(what: &str, got: T, want: T) -> Result<(), String> {
+    if got == want { Ok(()) } else { Err(format!("{what}: {got:?}, not {want:?}")) }
+}
+
+/// An error with `what` unless it holds.
+pub(crate) fn holds(what: &str, condition: bool) -> Result<(), String> {
+    if condition { Ok(()) } else { Err(what.to_string()) }
+}

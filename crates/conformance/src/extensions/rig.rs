@@ -1,0 +1,157 @@
+//! A device with the extensions, and what checks draw with: rectangles of one colour and depth.
+
+use client::graphics::{Bindings, Image, ImageInfo, Pipeline, PipelineInfo};
+use client::{Context, Library};
+use std::ffi::{CStr, c_void};
+use std::rc::Rc;
+
+pub const BOX: &[u8] = include_bytes!("../../shaders/extensions/box.vert.spv");
+pub const COLOUR: &[u8] = include_bytes!("../../shaders/extensions/box.frag.spv");
+pub const RGBA8: vk::Format = vk::Format::R8G8B8A8_UNORM;
+/// Pixels of a side of most targets.
+pub const SIDE: u32 = 8;
+
+pub struct Rig {
+    pub context: Rc<Context>,
+}
+
+pub fn text(e: client::Error) -> String {
+    e.to_string()
+}
+
+/// A structure of a chain, with the extension that it needs.
+type Link = (&'static CStr, *mut vk::BaseOutStructure<'static>);
+
+/// Chains the features of the extensions that are there.
+fn chained(links: &[Link], there: impl Fn(&CStr) -> bool) -> *mut vk::BaseOutStructure<'static> {
+    let mut first = std::ptr::null_mut();
+    for (name, s) in links {
+        if there(name) {
+            // SAFETY: each structure lives until the device is made, and is in the chain once.
+            unsafe { (**s).p_next = first };
+            first = *s;
+        }
+    }
+    first
+}
+
+impl Rig {
+    /// On the first device that the environment shows.
+    pub fn open() -> Result<Rig, String> {
+        let reported = Context::with(Library::any().map_err(text)?).map_err(text)?.extensions();
+        let there = |name: &CStr| reported.iter().any(|r| r.as_bytes() == name.to_bytes());
+        let mut single = vk::PhysicalDeviceMultisampledRenderToSingleSampledFeaturesEXT::default()
+            .multisampled_render_to_single_sampled(true);
+        let links: [Link; 1] =
+            [(ash::ext::multisampled_render_to_single_sampled::NAME, (&raw mut single).cast())];
+        let chain = chained(&links, there);
+        let names: Vec<_> = links.iter().map(|(name, _)| *name).filter(|n| there(n)).collect();
+        let library = Library::any().map_err(text)?;
+        Ok(Rig { context: Context::extended(library, &names, chain).map_err(text)? })
+    }
+
+    /// Whether the device reports an extension.
+    pub fn reports(&self, name: &CStr) -> bool {
+        self.context.extensions().iter().any(|e| e.as_bytes() == name.to_bytes())
+    }
+
+    pub fn image(&self, info: ImageInfo) -> Result<Image, String> {
+        Image::new(&self.context, info).map_err(text)
+    }
+
+    /// Records, submits and waits.
+    pub fn run(&self, record: impl FnOnce(&ash::Device, vk::CommandBuffer)) -> Result<(), String> {
+        self.context.run(record).map_err(text)
+    }
+
+    /// A pipeline that draws [`Rectangle`]s into RGBA8.
+    pub fn boxes(&self, change: impl FnOnce(&mut PipelineInfo)) -> Result<Pipeline, String> {
+        self.boxes_with(None, change)
+    }
+
+    pub fn boxes_with(
+        &self,
+        bindings: Option<&Bindings>,
+        change: impl FnOnce(&mut PipelineInfo),
+    ) -> Result<Pipeline, String> {
+        let mut info = PipelineInfo::new(BOX, COLOUR, RGBA8);
+        info.push_size = PUSH;
+        change(&mut info);
+        Pipeline::new(&self.context, &info, bindings).map_err(text)
+    }
+
+    /// Red of the pixels of the first row of each layer.
+    pub fn reds(&self, image: &Image) -> Result<Vec<u8>, String> {
+        let [w, h] = image.info.size;
+        let bytes = image.read(vk::ImageAspectFlags::COLOR, 4).map_err(text)?;
+        let rows = bytes.chunks((w * h * 4) as usize).map(|layer| &layer[..w as usize * 4]);
+        Ok(rows.flat_map(|row| row.chunks(4).map(|p| p[0])).collect())
+    }
+}
+
+/// Bytes of [`Rectangle::push`].
+pub const PUSH: u32 = 36;
+
+/// A rectangle from column to column, over all rows of a target of [`SIDE`] pixels.
+#[derive(Clone, Copy)]
+pub struct Rectangle {
+    /// Pixels.
+    pub from: f32,
+    pub to: f32,
+    /// 255ths, in all channels.
+    pub value: u8,
+    pub depth: f32,
+}
+
+impl Rectangle {
+    pub fn push(&self) -> Vec<u8> {
+        let clip = |x: f32| x / SIDE as f32 * 2.0 - 1.0;
+        let c = f32::from(self.value) / 255.0;
+        let words = [clip(self.from), -1.0, clip(self.to), 1.0, c, c, c, c, self.depth];
+        words.iter().flat_map(|w| w.to_le_bytes()).collect()
+    }
+
+    /// Records its drawing, `instances` times.
+    pub fn draw(&self, d: &ash::Device, c: vk::CommandBuffer, p: &Pipeline, instances: u32) {
+        p.bind(c, None, &self.push());
+        // SAFETY: recording with everything bound.
+        unsafe { d.cmd_draw(c, 6, instances, 0, 0) }
+    }
+}
+
+/// The whole of a target of [`SIDE`] pixels.
+pub fn area() -> vk::Rect2D {
+    vk::Rect2D { offset: vk::Offset2D::default(), extent: vk::Extent2D { width: SIDE, height: SIDE } }
+}
+
+/// Sets viewport and scissor to the whole of a target of [`SIDE`] pixels.
+pub fn whole(d: &ash::Device, c: vk::CommandBuffer) {
+    let side = SIDE as f32;
+    let viewport = vk::Viewport { x: 0.0, y: 0.0, width: side, height: side, min_depth: 0.0, max_depth: 1.0 };
+    // SAFETY: recording into a command buffer that has begun.
+    unsafe {
+        d.cmd_set_viewport(c, 0, &[viewport]);
+        d.cmd_set_scissor(c, 0, &[area()]);
+    }
+}
+
+/// A clear of an image in `GENERAL` layout.
+pub fn fill(d: &ash::Device, c: vk::CommandBuffer, image: &Image, value: u8) {
+    let v = f32::from(value) / 255.0;
+    let range = vk::ImageSubresourceRange {
+        aspect_mask: vk::ImageAspectFlags::COLOR,
+        base_mip_level: 0,
+        level_count: vk::REMAINING_MIP_LEVELS,
+        base_array_layer: 0,
+        layer_count: vk::REMAINING_ARRAY_LAYERS,
+    };
+    let colour = vk::ClearColorValue { float32: [v; 4] };
+    // SAFETY: recording into a command buffer that has begun, with live handles.
+    unsafe { d.cmd_clear_color_image(c, image.handle, vk::ImageLayout::GENERAL, &colour, &[range]) }
+    client::graphics::barrier(d, c);
+}
+
+/// As a chain's head.
+pub fn chain<T>(s: &T) -> *const c_void {
+    (s as *const T).cast()
+}

@@ -1,0 +1,30 @@
+//! Extensions through the loader, with values worked out from the specification; the same on every SIMD level and thread
+//! count.
+
+#[allow(dead_code, reason = "other tests use the rest")]
+mod common;
+
+use std::collections::BTreeMap;
+
+fn run(level: &str, threads: usize) -> Result<BTreeMap<String, String>, String> {
+    let names: Vec<_> = conformance::extensions::checks().iter().map(|c| c.name).collect();
+    common::run(env!("CARGO_BIN_EXE_extensions-child"), &names, level, threads, false)
+}
+
+#[test]
+fn rules_hold_alike_on_every_level_and_thread_count() {
+    let reference = run("portable", 1).unwrap_or_else(|e| panic!("{e}"));
+    let mut wrong = Vec::new();
+    for (level, threads) in common::levels().into_iter().flat_map(|l| [1, 2].map(|t| (l, t))) {
+        match run(level, threads) {
+            Ok(found) => wrong.extend(
+                found
+                    .iter()
+                    .filter(|(name, hash)| reference[*name] != **hash)
+                    .map(|(name, _)| format!("{name} has other values with {level} on {threads} threads")),
+            ),
+            Err(e) => wrong.push(e),
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
