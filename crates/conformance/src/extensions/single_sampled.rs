@@ -99,7 +99,12 @@ fn colour_pass(
     draws: impl FnOnce(),
 ) {
     let list = [a];
-    pass(d, c, |r| (r.color_attachment_count, r.p_color_attachments, r.flags) = (1, list.as_ptr(), flags), draws);
+    pass(
+        d,
+        c,
+        |r| (r.color_attachment_count, r.p_color_attachments, r.flags) = (1, list.as_ptr(), flags),
+        draws,
+    );
 }
 
 fn boxes(rig: &Rig) -> Result<Pipeline, String> {
@@ -138,7 +143,10 @@ fn reported(rig: &Rig) -> Found {
         // SAFETY: as above.
         let r = unsafe { instance.get_physical_device_image_format_properties2(physical, &ask, &mut p) };
         same("images with the flag", r, Ok(()))?;
-        holds("four samples", p.image_format_properties.sample_counts.contains(vk::SampleCountFlags::TYPE_4))?;
+        holds(
+            "four samples",
+            p.image_format_properties.sample_counts.contains(vk::SampleCountFlags::TYPE_4),
+        )?;
     }
     Ok(Vec::new())
 }
@@ -201,12 +209,8 @@ fn depths(rig: &Rig) -> Found {
     let mut all = Vec::new();
     for (half, covered) in HALVES {
         let samples = covered.map(|c| if c { 0.25f32 } else { 0.75 });
-        let modes = [
-            (Mode::SAMPLE_ZERO, samples[0]),
-            (Mode::MIN, 0.25),
-            (Mode::MAX, 0.75),
-            (Mode::AVERAGE, 0.5),
-        ];
+        let modes =
+            [(Mode::SAMPLE_ZERO, samples[0]), (Mode::MIN, 0.25), (Mode::MAX, 0.75), (Mode::AVERAGE, 0.5)];
         let supported = depth_modes(rig).supported_depth_resolve_modes;
         for (mode, want) in modes.into_iter().filter(|(m, _)| supported.contains(*m)) {
             rig.run(|d, c| {
@@ -215,11 +219,16 @@ fn depths(rig: &Rig) -> Found {
                     let mut value = vk::ClearValue::default();
                     value.depth_stencil = vk::ClearDepthStencilValue { depth: 0.75, stencil: 0 };
                     let a = attachment(&image, load, mode).clear_value(value);
-                    pass(d, c, |r| r.p_depth_attachment = &a, || {
-                        if draw {
-                            half(0).draw(d, c, &p, 1);
-                        }
-                    });
+                    pass(
+                        d,
+                        c,
+                        |r| r.p_depth_attachment = &a,
+                        || {
+                            if draw {
+                                half(0).draw(d, c, &p, 1);
+                            }
+                        },
+                    );
                 }
             })?;
             let bytes = image.read(vk::ImageAspectFlags::DEPTH, 4).map_err(text)?;
@@ -276,11 +285,16 @@ fn stencils(rig: &Rig) -> Found {
                     value.depth_stencil = vk::ClearDepthStencilValue { depth: 0.75, stencil: 50 };
                     let a = attachment(&image, load, depth_mode).clear_value(value);
                     let b = attachment(&image, load, mode).clear_value(value);
-                    pass(d, c, |r| (r.p_depth_attachment, r.p_stencil_attachment) = (&a, &b), || {
-                        if draw {
-                            half(0).draw(d, c, &p, 1);
-                        }
-                    });
+                    pass(
+                        d,
+                        c,
+                        |r| (r.p_depth_attachment, r.p_stencil_attachment) = (&a, &b),
+                        || {
+                            if draw {
+                                half(0).draw(d, c, &p, 1);
+                            }
+                        },
+                    );
                 }
             })?;
             let bytes = image.read(vk::ImageAspectFlags::STENCIL, 1).map_err(text)?;

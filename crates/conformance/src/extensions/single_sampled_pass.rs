@@ -71,7 +71,8 @@ impl<'r> Frame<'r> {
         let mut dependencies: Vec<_> = (0..last).map(|s| dependency(s, s + 1)).collect();
         if last == 0 {
             // Its own input.
-            dependencies.push(dependency(0, 0).src_stage_mask(vk::PipelineStageFlags::COLOR_ATTACHMENT_OUTPUT));
+            dependencies
+                .push(dependency(0, 0).src_stage_mask(vk::PipelineStageFlags::COLOR_ATTACHMENT_OUTPUT));
         }
         let info = vk::RenderPassCreateInfo2::default()
             .attachments(&attachments)

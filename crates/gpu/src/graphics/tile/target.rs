@@ -1,8 +1,8 @@
 //! Attachments as tiles see them: where each lies in memory and in a thread's tile buffer; loads, clears and stores.
 
+use super::expand::{self, Expanded};
 use super::layout::{PIXELS, SIDE, TILE, pixel};
 use crate::format::{FormatInfo, kernels};
-use super::expand::{self, Expanded};
 use crate::graphics::pass::{Attachment, Rendering, Subpass};
 use crate::graphics::state::Rect;
 use crate::image::Image;
