@@ -16,6 +16,15 @@ pub struct Buffer {
 impl Buffer {
     /// `size` in bytes, more than zero.
     pub fn new(context: &Rc<Context>, size: usize) -> Result<Self> {
+        Self::of(context, size, vk::BufferUsageFlags::empty())
+    }
+
+    /// As [`Buffer::new`], with an address and `more` usages, for devices with bufferDeviceAddress.
+    pub fn addressed(context: &Rc<Context>, size: usize, more: vk::BufferUsageFlags) -> Result<Self> {
+        Self::of(context, size, more | vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS)
+    }
+
+    fn of(context: &Rc<Context>, size: usize, more: vk::BufferUsageFlags) -> Result<Self> {
         let device = &context.device;
         // SAFETY: plain Vulkan calls; the memory is mapped whole and stays mapped.
         unsafe {
@@ -28,21 +37,23 @@ impl Buffer {
                             | vk::BufferUsageFlags::INDEX_BUFFER
                             | vk::BufferUsageFlags::INDIRECT_BUFFER
                             | vk::BufferUsageFlags::TRANSFER_SRC
-                            | vk::BufferUsageFlags::TRANSFER_DST,
+                            | vk::BufferUsageFlags::TRANSFER_DST
+                            | more,
                     ),
                     None,
                 )
                 .map_err(Error::vk("vkCreateBuffer"))?;
             let needs = device.get_buffer_memory_requirements(handle);
             let flags = vk::MemoryPropertyFlags::HOST_VISIBLE | vk::MemoryPropertyFlags::HOST_COHERENT;
-            let memory = device
-                .allocate_memory(
-                    &vk::MemoryAllocateInfo::default()
-                        .allocation_size(needs.size)
-                        .memory_type_index(context.memory_type(needs.memory_type_bits, flags)?),
-                    None,
-                )
-                .map_err(Error::vk("vkAllocateMemory"))?;
+            let mut addressed =
+                vk::MemoryAllocateFlagsInfo::default().flags(vk::MemoryAllocateFlags::DEVICE_ADDRESS);
+            let mut allocate = vk::MemoryAllocateInfo::default()
+                .allocation_size(needs.size)
+                .memory_type_index(context.memory_type(needs.memory_type_bits, flags)?);
+            if more.contains(vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS) {
+                allocate = allocate.push_next(&mut addressed);
+            }
+            let memory = device.allocate_memory(&allocate, None).map_err(Error::vk("vkAllocateMemory"))?;
             device.bind_buffer_memory(handle, memory, 0).map_err(Error::vk("vkBindBufferMemory"))?;
             let pointer = device
                 .map_memory(memory, 0, vk::WHOLE_SIZE, vk::MemoryMapFlags::empty())
@@ -57,6 +68,13 @@ impl Buffer {
         let mut buffer = Self::new(context, contents.len())?;
         buffer.bytes_mut().copy_from_slice(contents);
         Ok(buffer)
+    }
+
+    /// Its device address, if it was made by [`Buffer::addressed`].
+    pub fn address(&self) -> vk::DeviceAddress {
+        let info = vk::BufferDeviceAddressInfo::default().buffer(self.handle);
+        // SAFETY: a live buffer.
+        unsafe { self.context.device.get_buffer_device_address(&info) }
     }
 
     /// The contents. Every submission is waited for before this crate returns, so the device is not writing.

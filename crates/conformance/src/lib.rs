@@ -8,6 +8,7 @@
 mod arithmetic;
 mod benchmarks;
 mod data;
+pub mod descriptor_buffers;
 pub mod extensions;
 pub mod instrumentation;
 mod invocations;

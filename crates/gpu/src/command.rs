@@ -2,6 +2,7 @@
 
 use crate::buffer::Buffer;
 use crate::descriptor::SetMemory;
+use crate::descriptor_memory::MAX_DESCRIPTOR_BUFFER_RANGE;
 use crate::graphics::draw::Draw;
 use crate::graphics::pass::Rendering;
 use crate::image::Image;
@@ -17,6 +18,8 @@ use std::sync::Arc;
 pub struct Bindings {
     /// Index = set number. Update-after-bind writes are seen because the memory is shared.
     pub sets: Vec<Option<Arc<SetMemory>>>,
+    /// Device addresses of the sets that lie in descriptor buffers, by set number; 0 for any other.
+    pub addresses: Option<Arc<[u64]>>,
     /// Descriptors of dynamic buffers with their offsets added, laid out as the pipeline layout says.
     pub dynamic: Option<Arc<SetMemory>>,
     pub push: Arc<[u8]>,
@@ -29,6 +32,11 @@ impl Bindings {
         for (t, s) in tables.iter_mut().zip(&self.sets) {
             if let Some(s) = s {
                 *t = wave::Table { ptr: s.ptr(), size: s.size() as u64 };
+            }
+        }
+        for (t, &a) in tables.iter_mut().zip(self.addresses.iter().flat_map(|a| a.iter())) {
+            if a != 0 {
+                *t = wave::Table { ptr: a as *const u8, size: MAX_DESCRIPTOR_BUFFER_RANGE };
             }
         }
         if let Some(s) = &self.dynamic {

@@ -22,6 +22,8 @@ pub struct Shared {
     pub workers: crate::executor::Workers,
     pub scratches: crate::graphics::tile::Scratches,
     pub clock: crate::time::Clock,
+    /// Views and samplers that descriptors in buffers name.
+    pub names: crate::descriptor_memory::Names,
     /// The GPU that is modelled.
     pub model: &'static counters::Model,
     /// Host time after which a running shader loses the device.
@@ -102,6 +104,7 @@ impl Device {
             workers: Default::default(),
             scratches: Default::default(),
             clock: Default::default(),
+            names: Default::default(),
             model: counters::model::current(),
             watchdog: watchdog(),
         });

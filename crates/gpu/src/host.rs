@@ -5,7 +5,7 @@ use crate::sample::cost;
 use shader::bytecode::ImageCode;
 use std::sync::LazyLock;
 use std::time::Instant;
-use wave::{Filtering, Host, ImageWarp, ImageWave};
+use wave::{Filtering, Host, ImageWarp, ImageWave, Meaning};
 
 static EPOCH: LazyLock<Instant> = LazyLock::new(Instant::now);
 
@@ -40,6 +40,9 @@ impl Host for DeviceHost<'_> {
     }
     unsafe fn texel_lines(&self, code: &ImageCode, warp: &ImageWarp, lines: &mut Vec<u64>) {
         crate::image_op::lines(code, warp, lines)
+    }
+    fn descriptor(&self, raw: &[u64; 4], texels: bool) -> Meaning {
+        crate::descriptor_memory::meaning(&self.shared.names, raw, texels)
     }
     fn foreign(&self, addr: u64, bytes: u64) -> bool {
         crate::memory::is_foreign(addr, bytes)

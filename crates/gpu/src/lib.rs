@@ -7,6 +7,7 @@ pub mod buffer;
 pub mod command;
 pub mod count;
 pub mod descriptor;
+pub mod descriptor_memory;
 pub mod device;
 pub mod executor;
 pub mod format;

@@ -3,6 +3,7 @@
 //! Ending a recording freezes it into an immutable, shared list; submissions and primaries hold that list, so that
 //! resetting, re-recording or freeing the buffer never touches work under way.
 
+use crate::limits::MAX_DESCRIPTOR_BUFFERS;
 use crate::object::Object;
 use crate::record::bind::BindPoint;
 use crate::record::draw::Graphics;
@@ -38,6 +39,8 @@ pub(crate) struct Recorder {
     pub commands: Vec<Command>,
     pub compute: BindPoint,
     pub graphics: BindPoint,
+    /// Addresses of the descriptor buffers; 0: none.
+    pub descriptor_buffers: [u64; MAX_DESCRIPTOR_BUFFERS as usize],
     /// Push constants as pushed so far, shared with recorded dispatches.
     pub push: Arc<[u8]>,
     pub draw: Graphics,
@@ -55,6 +58,7 @@ impl Default for Recorder {
             commands: Vec::new(),
             compute: Default::default(),
             graphics: Default::default(),
+            descriptor_buffers: Default::default(),
             push: Arc::new([]),
             draw: Default::default(),
             within: Default::default(),

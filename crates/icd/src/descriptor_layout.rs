@@ -57,6 +57,8 @@ pub(crate) struct SetLayout {
     /// By rising number; bindings without descriptors are kept.
     pub bindings: Vec<Binding>,
     pub dynamic_count: u32,
+    /// Sets lie in descriptor buffers; those of push descriptors and of embedded samplers do not.
+    pub in_memory: bool,
     size: u32,
 }
 
@@ -71,6 +73,11 @@ impl Object for DescriptorSetLayout {
 impl SetLayout {
     pub fn index(&self, number: u32) -> Option<usize> {
         self.bindings.binary_search_by_key(&number, |b| b.number).ok()
+    }
+
+    /// Bytes of a set with as many elements in a variable-sized binding as there may be.
+    pub fn size(&self) -> u32 {
+        self.size
     }
 
     /// Memory for a set, immutable samplers in place; `variable` elements in a variable-sized last binding.
@@ -135,7 +142,12 @@ impl SetLayout {
                 dynamic += b.count;
             }
         }
-        Ok(SetLayout { bindings, dynamic_count: dynamic, size: at as u32 })
+        let in_memory = info.flags.contains(vk::DescriptorSetLayoutCreateFlags::DESCRIPTOR_BUFFER_EXT)
+            && !info.flags.intersects(
+                vk::DescriptorSetLayoutCreateFlags::PUSH_DESCRIPTOR_KHR
+                    | vk::DescriptorSetLayoutCreateFlags::EMBEDDED_IMMUTABLE_SAMPLERS_EXT,
+            );
+        Ok(SetLayout { bindings, dynamic_count: dynamic, in_memory, size: at as u32 })
     }
 }
 

@@ -48,6 +48,10 @@ impl Inner {
     pub fn clock(&self) -> &gpu::time::Clock {
         &self.gpu.shared.clock
     }
+    /// What descriptors in buffers name.
+    pub fn names(&self) -> &gpu::descriptor_memory::Names {
+        &self.gpu.shared.names
+    }
     pub fn hub(&self) -> &Hub {
         self.gpu.hub()
     }

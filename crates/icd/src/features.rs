@@ -77,6 +77,7 @@ pub(crate) const FEATURES: &[&str] = &[
     // memory, descriptors, images, pipelines
     "memoryPriority", "pageableDeviceLocalMemory", "borderColorSwizzle", "borderColorSwizzleFromImage", "customBorderColors",
     "customBorderColorWithoutFormat", "nonSeamlessCubeMap", "image2DViewOf3D", "sampler2DViewOf3D", "imageSlicedViewOf3D", "mutableDescriptorType",
+    "descriptorBuffer", "descriptorBufferImageLayoutIgnored", "descriptorBufferPushDescriptors",
     "nestedCommandBuffer", "nestedCommandBufferRendering", "nestedCommandBufferSimultaneousUse", "robustBufferAccess2", "robustImageAccess2",
     "nullDescriptor", "pipelineExecutableInfo",
     // counters

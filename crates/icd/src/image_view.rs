@@ -5,13 +5,16 @@ use crate::chain;
 use crate::device::Device;
 use crate::image;
 use crate::object::{self, Object};
-use std::sync::Arc;
+use gpu::descriptor_memory::Named;
+use std::sync::{Arc, OnceLock};
 
 /// The view in a form that sampling reads; descriptors hold its address.
 pub struct ImageView {
     gpu: Arc<gpu::sample::ImageView>,
     /// What storage images see: some slices of a 3D image (VK_EXT_image_sliced_view_of_3d).
     sliced: Option<Arc<gpu::sample::ImageView>>,
+    /// Its name in descriptor buffers, once it was wanted there.
+    name: OnceLock<u64>,
 }
 
 impl Object for ImageView {
@@ -21,6 +24,13 @@ impl Object for ImageView {
 impl ImageView {
     pub(crate) fn address(&self) -> u64 {
         Arc::as_ptr(&self.gpu) as u64
+    }
+    /// What descriptors in buffers call it.
+    pub(crate) fn name(&self, device: &Device) -> u64 {
+        *self.name.get_or_init(|| {
+            let storage = self.sliced.as_ref().unwrap_or(&self.gpu).clone();
+            device.names().add(Named::View { sampled: self.gpu.clone(), storage })
+        })
     }
     /// For a storage image.
     pub(crate) fn storage_address(&self) -> u64 {
@@ -43,7 +53,7 @@ unsafe fn new(
         Some(s) => Some(Arc::new(view()?.sliced(s.slice_offset, s.slice_count))),
         None => None,
     };
-    Ok(ImageView { gpu: Arc::new(view()?), sliced })
+    Ok(ImageView { gpu: Arc::new(view()?), sliced, name: OnceLock::new() })
 }
 
 pub(crate) unsafe fn create_image_view(
@@ -66,6 +76,9 @@ pub(crate) unsafe fn destroy_image_view(
     _: *const vk::AllocationCallbacks,
 ) {
     if let Some(v) = object::destroy::<ImageView>(view) {
+        if let Some(&name) = v.name.get() {
+            device.names().remove(name);
+        }
         device.quarantine.keep(Box::new((v.gpu, v.sliced)), &device.gpu);
     }
 }

@@ -9,6 +9,7 @@ pub(crate) mod chain;
 pub(crate) mod command_buffer;
 pub(crate) mod command_pool;
 pub(crate) mod debug;
+mod descriptor_buffer;
 pub(crate) mod descriptor_layout;
 pub(crate) mod descriptor_pool;
 pub(crate) mod descriptor_set;

@@ -9,6 +9,7 @@ pub(crate) const MAX_BOUND_DESCRIPTOR_SETS: u32 = 32;
 /// Uniform, and as many storage, buffers of one set whose offset is given at binding.
 pub(crate) const MAX_DYNAMIC_BUFFERS: u32 = 256;
 pub(crate) const MAX_PUSH_DESCRIPTORS: u32 = 32;
+pub(crate) const MAX_DESCRIPTOR_BUFFERS: u32 = 32;
 pub(crate) const MAX_INLINE_UNIFORM_BLOCK: u32 = 4096;
 pub(crate) const MAX_IMAGE_2D: u32 = 16384;
 pub(crate) const MAX_IMAGE_3D: u32 = 4096;

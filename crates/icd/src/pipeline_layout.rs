@@ -22,6 +22,8 @@ pub(crate) struct Layout {
     pub dynamic_base: Vec<u32>,
     pub dynamic_count: u32,
     pub push_bytes: u32,
+    /// A set lies in a descriptor buffer.
+    pub in_memory: bool,
 }
 
 pub struct PipelineLayout {
@@ -43,7 +45,8 @@ impl Layout {
                 first
             })
             .collect();
-        Layout { sets, dynamic_base, dynamic_count: count, push_bytes }
+        let in_memory = sets.iter().flatten().any(|s| s.in_memory);
+        Layout { sets, dynamic_base, dynamic_count: count, push_bytes, in_memory }
     }
 
     /// Where a shader finds a binding.
@@ -56,12 +59,14 @@ impl Layout {
             stride: DESCRIPTOR_BYTES,
             count: b.count,
             inline_data: false,
+            in_memory: false,
         };
         if b.is_dynamic() {
             at.table = DYNAMIC_TABLE;
             at.offset = (self.dynamic_base[set as usize] + b.dynamic) * DESCRIPTOR_BYTES;
-        } else if b.is_inline() {
-            at.inline_data = true;
+        } else {
+            at.inline_data = b.is_inline();
+            at.in_memory = layout.in_memory;
         }
         Some(at)
     }
@@ -90,7 +95,7 @@ impl Layout {
         for (s, set) in self.sets.iter().enumerate() {
             for b in set.iter().flat_map(|set| &set.bindings) {
                 if let Some(at) = self.binding(s as u32, b.number) {
-                    (s, b.number, at.table, at.offset, at.count, at.inline_data).hash(h);
+                    (s, b.number, at.table, at.offset, at.count, at.inline_data, at.in_memory).hash(h);
                 }
             }
         }

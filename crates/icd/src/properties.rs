@@ -9,6 +9,8 @@ use crate::limits::*;
 use crate::physical_device::API_VERSION;
 use crate::structs::PropertyStruct;
 use crate::structs::Value::{self, *};
+use gpu::descriptor::DESCRIPTOR_BYTES;
+use gpu::descriptor_memory::MAX_DESCRIPTOR_BUFFER_RANGE;
 use gpu::graphics::regions;
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -47,7 +49,7 @@ const RESOLVE_STENCIL: u32 = vk::ResolveModeFlags::SAMPLE_ZERO.as_raw()
     | vk::ResolveModeFlags::MIN.as_raw()
     | vk::ResolveModeFlags::MAX.as_raw();
 const RESOLVE_DEPTH: u32 = RESOLVE_STENCIL | vk::ResolveModeFlags::AVERAGE.as_raw();
-const INLINE_BLOCKS: u32 = 16;
+const INLINE_BLOCKS: u32 = 256;
 
 /// Every other member of the property structures of core 1.3 and the extensions reported, by its name.
 pub(crate) static PROPERTIES: &[(&str, Value)] = &[
@@ -173,6 +175,40 @@ pub(crate) static PROPERTIES: &[(&str, Value)] = &[
     ("layeredApiCount", U32(0)),
     // other extensions
     ("maxPushDescriptors", U32(MAX_PUSH_DESCRIPTORS)),
+    ("combinedImageSamplerDescriptorSingleArray", Bool(true)),
+    ("bufferlessPushDescriptors", Bool(true)),
+    ("allowSamplerImageViewPostSubmitCreation", Bool(true)),
+    ("descriptorBufferOffsetAlignment", U64(MIN_BUFFER_OFFSET_ALIGNMENT)),
+    ("maxDescriptorBufferBindings", U32(MAX_DESCRIPTOR_BUFFERS)),
+    ("maxResourceDescriptorBufferBindings", U32(MAX_DESCRIPTOR_BUFFERS)),
+    ("maxSamplerDescriptorBufferBindings", U32(MAX_DESCRIPTOR_BUFFERS)),
+    ("maxEmbeddedImmutableSamplerBindings", U32(MAX_DESCRIPTOR_BUFFERS)),
+    ("maxEmbeddedImmutableSamplers", U32(2032)),
+    ("combinedImageSamplerDensityMapDescriptorSize", U64(0)),
+    ("samplerDescriptorSize", U64(DESCRIPTOR_BYTES as u64)),
+    ("combinedImageSamplerDescriptorSize", U64(DESCRIPTOR_BYTES as u64)),
+    ("sampledImageDescriptorSize", U64(DESCRIPTOR_BYTES as u64)),
+    ("storageImageDescriptorSize", U64(DESCRIPTOR_BYTES as u64)),
+    ("uniformTexelBufferDescriptorSize", U64(DESCRIPTOR_BYTES as u64)),
+    ("robustUniformTexelBufferDescriptorSize", U64(DESCRIPTOR_BYTES as u64)),
+    ("storageTexelBufferDescriptorSize", U64(DESCRIPTOR_BYTES as u64)),
+    ("robustStorageTexelBufferDescriptorSize", U64(DESCRIPTOR_BYTES as u64)),
+    ("uniformBufferDescriptorSize", U64(DESCRIPTOR_BYTES as u64)),
+    ("robustUniformBufferDescriptorSize", U64(DESCRIPTOR_BYTES as u64)),
+    ("storageBufferDescriptorSize", U64(DESCRIPTOR_BYTES as u64)),
+    ("robustStorageBufferDescriptorSize", U64(DESCRIPTOR_BYTES as u64)),
+    ("inputAttachmentDescriptorSize", U64(DESCRIPTOR_BYTES as u64)),
+    ("accelerationStructureDescriptorSize", U64(DESCRIPTOR_BYTES as u64)),
+    ("maxSamplerDescriptorBufferRange", U64(MAX_DESCRIPTOR_BUFFER_RANGE)),
+    ("maxResourceDescriptorBufferRange", U64(MAX_DESCRIPTOR_BUFFER_RANGE)),
+    ("samplerDescriptorBufferAddressSpaceSize", U64(MAX_DESCRIPTOR_BUFFER_RANGE)),
+    ("resourceDescriptorBufferAddressSpaceSize", U64(MAX_DESCRIPTOR_BUFFER_RANGE)),
+    ("descriptorBufferAddressSpaceSize", U64(MAX_DESCRIPTOR_BUFFER_RANGE)),
+    ("bufferCaptureReplayDescriptorDataSize", U64(0)),
+    ("imageCaptureReplayDescriptorDataSize", U64(0)),
+    ("imageViewCaptureReplayDescriptorDataSize", U64(0)),
+    ("samplerCaptureReplayDescriptorDataSize", U64(0)),
+    ("accelerationStructureCaptureReplayDescriptorDataSize", U64(0)),
     ("defaultRobustnessStorageBuffers", U32(ROBUST_BUFFERS)),
     ("defaultRobustnessUniformBuffers", U32(ROBUST_BUFFERS)),
     ("defaultRobustnessVertexInputs", U32(ROBUST_BUFFERS)),

@@ -4,11 +4,14 @@ use crate::answer::created;
 use crate::chain;
 use crate::device::Device;
 use crate::object::{self, Object};
-use std::sync::Arc;
+use gpu::descriptor_memory::Named;
+use std::sync::{Arc, OnceLock};
 
 /// The sampler in a form that sampling reads; descriptors hold its address.
 pub struct Sampler {
     pub(crate) gpu: Arc<gpu::sample::Sampler>,
+    /// Its name in descriptor buffers, once it was wanted there.
+    name: OnceLock<u64>,
 }
 
 impl Object for Sampler {
@@ -18,6 +21,10 @@ impl Object for Sampler {
 impl Sampler {
     pub(crate) fn address(&self) -> u64 {
         Arc::as_ptr(&self.gpu) as u64
+    }
+    /// What descriptors in buffers call it.
+    pub(crate) fn name(&self, device: &Device) -> u64 {
+        *self.name.get_or_init(|| device.names().add(Named::Sampler(self.gpu.clone())))
     }
 }
 
@@ -35,7 +42,8 @@ pub(crate) unsafe fn create_sampler(
         .map(|b| b.custom_border_color.uint32);
     let reduction = chain::find::<vk::SamplerReductionModeCreateInfo>(i.p_next)
         .map_or(vk::SamplerReductionMode::WEIGHTED_AVERAGE, |r| r.reduction_mode);
-    created(out, Ok(Sampler { gpu: Arc::new(gpu::sample::Sampler::new(i, border, reduction)) }))
+    let gpu = Arc::new(gpu::sample::Sampler::new(i, border, reduction));
+    created(out, Ok(Sampler { gpu, name: OnceLock::new() }))
 }
 
 pub(crate) unsafe fn destroy_sampler(
@@ -44,6 +52,9 @@ pub(crate) unsafe fn destroy_sampler(
     _: *const vk::AllocationCallbacks,
 ) {
     if let Some(s) = object::destroy::<Sampler>(sampler) {
+        if let Some(&name) = s.name.get() {
+            device.names().remove(name);
+        }
         device.quarantine.keep(Box::new(s.gpu), &device.gpu);
     }
 }

@@ -68,7 +68,14 @@ fn compile(words: &[u32], optimise: bool) -> Vec<(String, bool)> {
         Err(e) => return vec![(e.to_string(), false)],
     };
     let binding = |_, b: u32| {
-        Some(Binding { table: 0, offset: b % 64 * 32, stride: 32, count: 64, inline_data: false })
+        Some(Binding {
+            table: 0,
+            offset: b % 64 * 32,
+            stride: 32,
+            count: 64,
+            inline_data: false,
+            in_memory: false,
+        })
     };
     let mut out = vec![];
     for (entry, model) in module.entry_points() {

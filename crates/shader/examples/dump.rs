@@ -21,8 +21,16 @@ fn main() {
     let bytes = std::fs::read(&path).expect("a readable file");
     let words: Vec<u32> =
         bytes.chunks_exact(4).map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]])).collect();
-    let binding =
-        |_, b| Some(Binding { table: 0, offset: 32 * b, stride: 32, count: 64, inline_data: false });
+    let binding = |_, b| {
+        Some(Binding {
+            table: 0,
+            offset: 32 * b,
+            stride: 32,
+            count: 64,
+            inline_data: false,
+            in_memory: false,
+        })
+    };
     let mut best = (f64::MAX, f64::MAX);
     let mut shader = None;
     let mut program = None;

@@ -187,8 +187,9 @@ impl Code {
     pub const AT_SHARED: Code = Code(43);
     pub const AT_SCRATCH: Code = Code(44);
     /// d (B64) = address of a descriptor: table e, byte offset imm + index a (B32) · stride; ext word as four u32
-    /// (its bytes): [stride, count, inline flag, 0]. Outside the table, or index ≥ count: the null descriptor's
-    /// address. With the inline flag: d = address of a descriptor {data address, count bytes} that the engine keeps.
+    /// (its bytes): [stride, count, `DESC_…` bits, 0]. Outside the table, or index ≥ count: the null descriptor's
+    /// address. With [`DESC_INLINE`]: d = address of a descriptor {data address, count bytes} that the engine keeps.
+    /// With [`DESC_IN_MEMORY`]: of what the host says the table's bytes mean, which the engine keeps too.
     pub const DESC: Code = Code(45);
     /// d (B32) = size in bytes of buffer descriptor b, saturated to 32 bits.
     pub const BUF_SIZE: Code = Code(46);
@@ -324,6 +325,13 @@ impl Before {
 }
 /// Bit of `e`: the computed operand is the left one.
 pub const BEFORE_LEFT: u16 = 1 << 12;
+
+/// A binding's form in [`Code::DESC`]: the table holds the data of an inline uniform block.
+pub const DESC_INLINE: u32 = 1;
+/// The table lies in memory that the application writes.
+pub const DESC_IN_MEMORY: u32 = 2;
+/// A texel buffer's, in such memory.
+pub const DESC_TEXELS: u32 = 4;
 
 /// `e` of memory ops: bits 0..4 [`Mem`], bits 3..8 n − 1.
 #[inline(always)]

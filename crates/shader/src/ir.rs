@@ -528,10 +528,12 @@ pub enum Inst {
     /// Result `i` of a tuple.
     Part(Value, u32),
     /// Address of a descriptor (B64). `index`: array element (B32), checked at run time against the table's size.
+    /// `texels`: of a texel buffer.
     Descriptor {
         set: u32,
         binding: u32,
         index: Value,
+        texels: bool,
     },
     /// `n` consecutive scalars (1 to 16) of type `mem`. Result: `mem.ty()` when n is 1, else Tuple.
     Load {

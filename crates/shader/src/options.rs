@@ -15,6 +15,9 @@ pub struct Binding {
     pub count: u32,
     /// Set for an inline uniform block: the table's bytes at `offset` are the data itself (`count` bytes).
     pub inline_data: bool,
+    /// The table lies in memory that the application writes (a descriptor buffer): descriptors have a form of the
+    /// host's, which is asked what each one means when it is used.
+    pub in_memory: bool,
 }
 
 pub const DYNAMIC_TABLE: u32 = 32;

@@ -24,7 +24,14 @@ fn modules() -> Vec<(String, Vec<u32>)> {
 }
 
 fn binding(_: u32, b: u32) -> Option<Binding> {
-    Some(Binding { table: 0, offset: 32 * b.min(1000), stride: 32, count: 4, inline_data: false })
+    Some(Binding {
+        table: 0,
+        offset: 32 * b.min(1000),
+        stride: 32,
+        count: 4,
+        inline_data: false,
+        in_memory: false,
+    })
 }
 
 /// Of a module by its name: `x.vert`, `x.frag`, or of the compute stage.

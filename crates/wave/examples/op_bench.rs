@@ -60,7 +60,7 @@ fn main() {
         }
         let mut exec32 = [0; 32];
         exec32[..16].copy_from_slice(&[exec; 16]);
-        let mut inline_descs = vec![];
+        let mut made = wave::MadeUp::default();
         // SAFETY: plain numbers; all that the state points at outlives it.
         unsafe {
             let mut warp: Box<ImageWarp> = Box::new(std::mem::zeroed());
@@ -89,7 +89,7 @@ fn main() {
                 patience: PATIENCE,
                 status: Status::Running,
                 yields: false,
-                inline_descs: &mut inline_descs,
+                made: &mut made,
                 image_warp: &mut *warp,
             };
             let k = table(level)[ops[0].code.0 as usize];

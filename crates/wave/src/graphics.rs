@@ -16,6 +16,7 @@
 
 use crate::host::{Host, Table};
 use crate::kernels::{self, control::PATIENCE};
+use crate::made::MadeUp;
 use crate::memory::Aligned;
 use crate::state::{Fault, State, Status};
 use crate::worker::{Worker, splat};
@@ -54,9 +55,7 @@ struct File {
     /// Inputs that are filled here.
     lane_numbers: Vec<Reg>,
     zeros: Vec<Reg>,
-    /// Boxed: registers hold their addresses.
-    #[allow(clippy::vec_box)]
-    inline_descs: Vec<Box<[u64; 4]>>,
+    made: MadeUp,
 }
 
 /// A wave of a job.
@@ -114,7 +113,7 @@ impl Worker {
             patience: PATIENCE,
             status: Status::Done,
             yields: false,
-            inline_descs: &mut file.inline_descs,
+            made: &mut file.made,
             image_warp: &mut *self.image_warp,
             count,
         };
@@ -142,7 +141,7 @@ impl Files {
                 state: None,
                 lane_numbers: Vec::new(),
                 zeros: Vec::new(),
-                inline_descs: Vec::new(),
+                made: MadeUp::default(),
             });
             return self.list.len() - 1;
         }
@@ -161,7 +160,7 @@ impl Lanes<'_> {
     fn adopt(&mut self) -> Result<(), Fault> {
         let p = self.program;
         let file = &mut *self.file;
-        file.inline_descs.clear();
+        file.made.clear();
         let of = |wanted: Input| p.inputs.iter().filter(move |i| i.0 == wanted).map(|i| i.1);
         file.lane_numbers = of(Input::SubgroupLane).collect();
         file.zeros = of(Input::DeviceIndex).collect();

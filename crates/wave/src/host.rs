@@ -1,5 +1,6 @@
 //! What a wave asks of the machine around it.
 
+use crate::made::Meaning;
 use shader::bytecode::ImageCode;
 
 /// One table of descriptors (a bound set, or the dynamic buffers). `ptr` null: nothing bound.
@@ -123,6 +124,12 @@ pub trait Host: Sync {
     /// # Safety
     /// As [`Self::image`].
     unsafe fn texel_lines(&self, _code: &ImageCode, _warp: &ImageWarp, _lines: &mut Vec<u64>) {}
+
+    /// What a descriptor in memory that the application writes means: any bytes may come. `texels`: the shader takes
+    /// it for a texel buffer's, else for any other.
+    fn descriptor(&self, _raw: &[u64; 4], _texels: bool) -> Meaning {
+        Meaning::default()
+    }
 
     /// True when `addr .. addr + bytes` lies in live memory outside the device arena (imported host memory).
     fn foreign(&self, addr: u64, bytes: u64) -> bool;

@@ -6,6 +6,7 @@
 pub mod graphics;
 pub mod host;
 pub mod kernels;
+pub mod made;
 pub mod memory;
 pub mod packing;
 pub mod simd;
@@ -15,6 +16,7 @@ pub mod worker;
 
 pub use graphics::{Job, Lanes};
 pub use host::{Filter, Filtering, Host, ImageWarp, ImageWave, Rows, Table};
+pub use made::{MadeUp, Meaning};
 pub use simd::{Level, Simd};
 pub use state::{Fault, Kernel, State, Status};
 pub use tally::{BlockRow, Usage};

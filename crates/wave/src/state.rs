@@ -67,9 +67,8 @@ pub struct State {
     pub status: Status,
     /// Control barriers suspend the wave (the workgroup has other waves).
     pub yields: bool,
-    /// Buffer descriptors made up for inline uniform blocks: [address, size, 0, 0]. The worker's; emptied between
-    /// dispatches.
-    pub inline_descs: *mut Vec<Box<[u64; 4]>>,
+    /// Descriptors that are in no table. The worker's; emptied between dispatches.
+    pub made: *mut crate::made::MadeUp,
     /// Room for one image operation's operands; the worker's.
     pub image_warp: *mut crate::host::ImageWarp,
     pub count: Counting,

@@ -2,6 +2,7 @@
 
 use crate::host::{Host, ImageWarp, Table};
 use crate::kernels::{self, control::PATIENCE};
+use crate::made::MadeUp;
 use crate::memory::Aligned;
 use crate::packing::{Packing, pattern};
 use crate::simd::Level;
@@ -33,9 +34,7 @@ pub struct Worker {
     pub(crate) kernels: &'static kernels::Table,
     waves: Vec<Wave>,
     shared: Aligned,
-    /// Boxed: programs hold their addresses.
-    #[allow(clippy::vec_box)]
-    inline_descs: Vec<Box<[u64; 4]>>,
+    made: MadeUp,
     pub(crate) image_warp: Box<ImageWarp>,
     /// Serial of the dispatch that the members below belong to; 0 for none.
     serial: u64,
@@ -79,7 +78,7 @@ impl Worker {
             kernels: kernels::table(level),
             waves: Vec::new(),
             shared: Aligned::new(),
-            inline_descs: Vec::new(),
+            made: MadeUp::default(),
             // SAFETY: plain numbers, for which zero is a value.
             image_warp: unsafe { Box::new(std::mem::zeroed()) },
             serial: 0,
@@ -123,7 +122,7 @@ impl Worker {
     fn adopt(&mut self, d: &Dispatch) {
         let p = d.program;
         let k = Packing::new(p);
-        self.inline_descs.clear();
+        self.made.clear();
         self.meets = k.waves > 1 && p.code.iter().any(|o| o.code == Code::BARRIER);
         for w in &mut self.waves {
             w.serial = 0;
@@ -249,7 +248,7 @@ impl Worker {
             patience: PATIENCE,
             status: Status::Done,
             yields: self.meets,
-            inline_descs: &mut self.inline_descs,
+            made: &mut self.made,
             image_warp: &mut *self.image_warp,
             count,
         }));

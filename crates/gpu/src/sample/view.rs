@@ -300,7 +300,8 @@ pub(super) fn outside(format: &FormatInfo) -> [u32; 4] {
 
 /// A view of a buffer's bytes as texels.
 pub struct BufferView {
-    pub buffer: Arc<Buffer>,
+    /// Keeps the memory; none if it is known by its address alone.
+    pub buffer: Option<Arc<Buffer>>,
     pub format: &'static FormatInfo,
     /// First texel; null if the buffer has no memory.
     pub base: *mut u8,
@@ -325,19 +326,34 @@ impl BufferView {
         offset: u64,
         range: u64,
     ) -> Result<BufferView, vk::Result> {
-        let format = format::info(format)
-            .filter(|f| f.uniform_texel_buffer() || f.storage_texel_buffer())
-            .ok_or(vk::Result::ERROR_FORMAT_NOT_SUPPORTED)?;
+        let format = Self::format(format).ok_or(vk::Result::ERROR_FORMAT_NOT_SUPPORTED)?;
         let (base, bytes) = buffer.range(offset, range);
+        Ok(Self::of(Some(buffer), format, base, bytes))
+    }
+
+    /// A view of `bytes` bytes of live memory, which somebody else keeps; none for a format without texel buffers
+    /// and for an address that is no multiple of a texel's size (of sizes that are powers of two).
+    pub fn at(base: *mut u8, bytes: u64, format: vk::Format) -> Option<BufferView> {
+        let format = Self::format(format)?;
+        let texel = format.block_bytes as usize;
+        let aligned = !texel.is_power_of_two() || (base as usize).is_multiple_of(texel);
+        aligned.then(|| Self::of(None, format, base, bytes))
+    }
+
+    fn format(format: vk::Format) -> Option<&'static FormatInfo> {
+        format::info(format).filter(|f| f.uniform_texel_buffer() || f.storage_texel_buffer())
+    }
+
+    fn of(buffer: Option<Arc<Buffer>>, format: &'static FormatInfo, base: *mut u8, bytes: u64) -> BufferView {
         let len = (bytes / format.block_bytes as u64).min(u32::MAX as u64) as u32;
-        Ok(BufferView {
+        BufferView {
             format,
             base,
             len: if base.is_null() { 0 } else { len },
             load: kernels::load_fn(format),
             store: kernels::store_fn(format),
             buffer,
-        })
+        }
     }
 
     /// Address of texel `i`, `None` outside.

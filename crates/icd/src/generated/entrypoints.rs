@@ -209,6 +209,62 @@ pub unsafe extern "system" fn vkCmdBeginShaderInstrumentationARM(
         |this| crate::instrumentation::cmd_begin_shader_instrumentation_arm(this, instrumentation),
     )
 }
+pub unsafe extern "system" fn vkCmdBindDescriptorBufferEmbeddedSamplers2EXT(
+    command_buffer: vk::CommandBuffer,
+    p_bind_descriptor_buffer_embedded_samplers_info: *const vk::BindDescriptorBufferEmbeddedSamplersInfoEXT<
+        '_,
+    >,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(
+        c"vkCmdBindDescriptorBufferEmbeddedSamplers2EXT",
+        command_buffer,
+        (),
+        |this| {
+            crate::record::descriptor_buffers::cmd_bind_descriptor_buffer_embedded_samplers2_ext(
+                this,
+                p_bind_descriptor_buffer_embedded_samplers_info,
+            )
+        },
+    )
+}
+pub unsafe extern "system" fn vkCmdBindDescriptorBufferEmbeddedSamplersEXT(
+    command_buffer: vk::CommandBuffer,
+    pipeline_bind_point: vk::PipelineBindPoint,
+    layout: vk::PipelineLayout,
+    set: u32,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(
+        c"vkCmdBindDescriptorBufferEmbeddedSamplersEXT",
+        command_buffer,
+        (),
+        |this| {
+            crate::record::descriptor_buffers::cmd_bind_descriptor_buffer_embedded_samplers_ext(
+                this,
+                pipeline_bind_point,
+                layout,
+                set,
+            )
+        },
+    )
+}
+pub unsafe extern "system" fn vkCmdBindDescriptorBuffersEXT(
+    command_buffer: vk::CommandBuffer,
+    buffer_count: u32,
+    p_binding_infos: *const vk::DescriptorBufferBindingInfoEXT<'_>,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(
+        c"vkCmdBindDescriptorBuffersEXT",
+        command_buffer,
+        (),
+        |this| {
+            crate::record::descriptor_buffers::cmd_bind_descriptor_buffers_ext(
+                this,
+                buffer_count,
+                p_binding_infos,
+            )
+        },
+    )
+}
 pub unsafe extern "system" fn vkCmdBindDescriptorSets(
     command_buffer: vk::CommandBuffer,
     pipeline_bind_point: vk::PipelineBindPoint,
@@ -1319,6 +1375,48 @@ pub unsafe extern "system" fn vkCmdSetDepthWriteEnable(
         command_buffer,
         (),
         |this| crate::record::dynamic_state::cmd_set_depth_write_enable(this, depth_write_enable),
+    )
+}
+pub unsafe extern "system" fn vkCmdSetDescriptorBufferOffsets2EXT(
+    command_buffer: vk::CommandBuffer,
+    p_set_descriptor_buffer_offsets_info: *const vk::SetDescriptorBufferOffsetsInfoEXT<'_>,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(
+        c"vkCmdSetDescriptorBufferOffsets2EXT",
+        command_buffer,
+        (),
+        |this| {
+            crate::record::descriptor_buffers::cmd_set_descriptor_buffer_offsets2_ext(
+                this,
+                p_set_descriptor_buffer_offsets_info,
+            )
+        },
+    )
+}
+pub unsafe extern "system" fn vkCmdSetDescriptorBufferOffsetsEXT(
+    command_buffer: vk::CommandBuffer,
+    pipeline_bind_point: vk::PipelineBindPoint,
+    layout: vk::PipelineLayout,
+    first_set: u32,
+    set_count: u32,
+    p_buffer_indices: *const u32,
+    p_offsets: *const vk::DeviceSize,
+) {
+    guard::on::<crate::command_buffer::CommandBuffer, _>(
+        c"vkCmdSetDescriptorBufferOffsetsEXT",
+        command_buffer,
+        (),
+        |this| {
+            crate::record::descriptor_buffers::cmd_set_descriptor_buffer_offsets_ext(
+                this,
+                pipeline_bind_point,
+                layout,
+                first_set,
+                set_count,
+                p_buffer_indices,
+                p_offsets,
+            )
+        },
     )
 }
 pub unsafe extern "system" fn vkCmdSetDeviceMask(command_buffer: vk::CommandBuffer, device_mask: u32) {
@@ -2724,6 +2822,18 @@ pub unsafe extern "system" fn vkGetBufferOpaqueCaptureAddress(
         |this| crate::buffer::get_buffer_opaque_capture_address(this, p_info),
     )
 }
+pub unsafe extern "system" fn vkGetBufferOpaqueCaptureDescriptorDataEXT(
+    device: vk::Device,
+    p_info: *const vk::BufferCaptureDescriptorDataInfoEXT<'_>,
+    p_data: *mut c_void,
+) -> vk::Result {
+    guard::on::<crate::device::Device, _>(
+        c"vkGetBufferOpaqueCaptureDescriptorDataEXT",
+        device,
+        vk::Result::ERROR_UNKNOWN,
+        |this| crate::descriptor_buffer::get_buffer_opaque_capture_descriptor_data_ext(this, p_info, p_data),
+    )
+}
 pub unsafe extern "system" fn vkGetCalibratedTimestampsKHR(
     device: vk::Device,
     timestamp_count: u32,
@@ -2745,6 +2855,37 @@ pub unsafe extern "system" fn vkGetCalibratedTimestampsKHR(
             )
         },
     )
+}
+pub unsafe extern "system" fn vkGetDescriptorEXT(
+    device: vk::Device,
+    p_descriptor_info: *const vk::DescriptorGetInfoEXT<'_>,
+    data_size: usize,
+    p_descriptor: *mut c_void,
+) {
+    guard::on::<crate::device::Device, _>(c"vkGetDescriptorEXT", device, (), |this| {
+        crate::descriptor_buffer::get_descriptor_ext(this, p_descriptor_info, data_size, p_descriptor)
+    })
+}
+pub unsafe extern "system" fn vkGetDescriptorSetLayoutBindingOffsetEXT(
+    device: vk::Device,
+    layout: vk::DescriptorSetLayout,
+    binding: u32,
+    p_offset: *mut vk::DeviceSize,
+) {
+    guard::on::<crate::device::Device, _>(c"vkGetDescriptorSetLayoutBindingOffsetEXT", device, (), |this| {
+        crate::descriptor_buffer::get_descriptor_set_layout_binding_offset_ext(
+            this, layout, binding, p_offset,
+        )
+    })
+}
+pub unsafe extern "system" fn vkGetDescriptorSetLayoutSizeEXT(
+    device: vk::Device,
+    layout: vk::DescriptorSetLayout,
+    p_layout_size_in_bytes: *mut vk::DeviceSize,
+) {
+    guard::on::<crate::device::Device, _>(c"vkGetDescriptorSetLayoutSizeEXT", device, (), |this| {
+        crate::descriptor_buffer::get_descriptor_set_layout_size_ext(this, layout, p_layout_size_in_bytes)
+    })
 }
 pub unsafe extern "system" fn vkGetDescriptorSetLayoutSupport(
     device: vk::Device,
@@ -2920,6 +3061,18 @@ pub unsafe extern "system" fn vkGetImageMemoryRequirements2(
         crate::image::get_image_memory_requirements2(this, p_info, p_memory_requirements)
     })
 }
+pub unsafe extern "system" fn vkGetImageOpaqueCaptureDescriptorDataEXT(
+    device: vk::Device,
+    p_info: *const vk::ImageCaptureDescriptorDataInfoEXT<'_>,
+    p_data: *mut c_void,
+) -> vk::Result {
+    guard::on::<crate::device::Device, _>(
+        c"vkGetImageOpaqueCaptureDescriptorDataEXT",
+        device,
+        vk::Result::ERROR_UNKNOWN,
+        |this| crate::descriptor_buffer::get_image_opaque_capture_descriptor_data_ext(this, p_info, p_data),
+    )
+}
 pub unsafe extern "system" fn vkGetImageSparseMemoryRequirements(
     device: vk::Device,
     image: vk::Image,
@@ -2969,6 +3122,20 @@ pub unsafe extern "system" fn vkGetImageSubresourceLayout2(
     guard::on::<crate::device::Device, _>(c"vkGetImageSubresourceLayout2", device, (), |this| {
         crate::image::get_image_subresource_layout2(this, image, p_subresource, p_layout)
     })
+}
+pub unsafe extern "system" fn vkGetImageViewOpaqueCaptureDescriptorDataEXT(
+    device: vk::Device,
+    p_info: *const vk::ImageViewCaptureDescriptorDataInfoEXT<'_>,
+    p_data: *mut c_void,
+) -> vk::Result {
+    guard::on::<crate::device::Device, _>(
+        c"vkGetImageViewOpaqueCaptureDescriptorDataEXT",
+        device,
+        vk::Result::ERROR_UNKNOWN,
+        |this| {
+            crate::descriptor_buffer::get_image_view_opaque_capture_descriptor_data_ext(this, p_info, p_data)
+        },
+    )
 }
 pub unsafe extern "system" fn vkGetInstanceProcAddr(
     instance: vk::Instance,
@@ -3639,6 +3806,18 @@ pub unsafe extern "system" fn vkGetRenderingAreaGranularity(
         crate::render_pass::get_rendering_area_granularity(this, p_rendering_area_info, p_granularity)
     })
 }
+pub unsafe extern "system" fn vkGetSamplerOpaqueCaptureDescriptorDataEXT(
+    device: vk::Device,
+    p_info: *const vk::SamplerCaptureDescriptorDataInfoEXT<'_>,
+    p_data: *mut c_void,
+) -> vk::Result {
+    guard::on::<crate::device::Device, _>(
+        c"vkGetSamplerOpaqueCaptureDescriptorDataEXT",
+        device,
+        vk::Result::ERROR_UNKNOWN,
+        |this| crate::descriptor_buffer::get_sampler_opaque_capture_descriptor_data_ext(this, p_info, p_data),
+    )
+}
 pub unsafe extern "system" fn vkGetSemaphoreCounterValue(
     device: vk::Device,
     semaphore: vk::Semaphore,
@@ -4193,6 +4372,27 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Device,
         core: 0,
         extensions: &[ext::VK_ARM_SHADER_INSTRUMENTATION],
+    },
+    Entry {
+        name: c"vkCmdBindDescriptorBufferEmbeddedSamplers2EXT",
+        function: vkCmdBindDescriptorBufferEmbeddedSamplers2EXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_MAINTENANCE6],
+    },
+    Entry {
+        name: c"vkCmdBindDescriptorBufferEmbeddedSamplersEXT",
+        function: vkCmdBindDescriptorBufferEmbeddedSamplersEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_DESCRIPTOR_BUFFER],
+    },
+    Entry {
+        name: c"vkCmdBindDescriptorBuffersEXT",
+        function: vkCmdBindDescriptorBuffersEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_DESCRIPTOR_BUFFER],
     },
     Entry {
         name: c"vkCmdBindDescriptorSets",
@@ -4921,6 +5121,20 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Device,
         core: 0,
         extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE],
+    },
+    Entry {
+        name: c"vkCmdSetDescriptorBufferOffsets2EXT",
+        function: vkCmdSetDescriptorBufferOffsets2EXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_MAINTENANCE6],
+    },
+    Entry {
+        name: c"vkCmdSetDescriptorBufferOffsetsEXT",
+        function: vkCmdSetDescriptorBufferOffsetsEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_DESCRIPTOR_BUFFER],
     },
     Entry {
         name: c"vkCmdSetDeviceMask",
@@ -5952,6 +6166,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[ext::VK_KHR_BUFFER_DEVICE_ADDRESS],
     },
     Entry {
+        name: c"vkGetBufferOpaqueCaptureDescriptorDataEXT",
+        function: vkGetBufferOpaqueCaptureDescriptorDataEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_DESCRIPTOR_BUFFER],
+    },
+    Entry {
         name: c"vkGetCalibratedTimestampsEXT",
         function: vkGetCalibratedTimestampsKHR as *const (),
         level: Level::Device,
@@ -5964,6 +6185,27 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Device,
         core: 0,
         extensions: &[ext::VK_KHR_CALIBRATED_TIMESTAMPS],
+    },
+    Entry {
+        name: c"vkGetDescriptorEXT",
+        function: vkGetDescriptorEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_DESCRIPTOR_BUFFER],
+    },
+    Entry {
+        name: c"vkGetDescriptorSetLayoutBindingOffsetEXT",
+        function: vkGetDescriptorSetLayoutBindingOffsetEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_DESCRIPTOR_BUFFER],
+    },
+    Entry {
+        name: c"vkGetDescriptorSetLayoutSizeEXT",
+        function: vkGetDescriptorSetLayoutSizeEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_DESCRIPTOR_BUFFER],
     },
     Entry {
         name: c"vkGetDescriptorSetLayoutSupport",
@@ -6141,6 +6383,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[ext::VK_KHR_GET_MEMORY_REQUIREMENTS2],
     },
     Entry {
+        name: c"vkGetImageOpaqueCaptureDescriptorDataEXT",
+        function: vkGetImageOpaqueCaptureDescriptorDataEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_DESCRIPTOR_BUFFER],
+    },
+    Entry {
         name: c"vkGetImageSparseMemoryRequirements",
         function: vkGetImageSparseMemoryRequirements as *const (),
         level: Level::Device,
@@ -6188,6 +6437,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Device,
         core: 0,
         extensions: &[ext::VK_KHR_MAINTENANCE5],
+    },
+    Entry {
+        name: c"vkGetImageViewOpaqueCaptureDescriptorDataEXT",
+        function: vkGetImageViewOpaqueCaptureDescriptorDataEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_DESCRIPTOR_BUFFER],
     },
     Entry {
         name: c"vkGetInstanceProcAddr",
@@ -6573,6 +6829,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Device,
         core: 0,
         extensions: &[ext::VK_KHR_MAINTENANCE5],
+    },
+    Entry {
+        name: c"vkGetSamplerOpaqueCaptureDescriptorDataEXT",
+        function: vkGetSamplerOpaqueCaptureDescriptorDataEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_DESCRIPTOR_BUFFER],
     },
     Entry {
         name: c"vkGetSemaphoreCounterValue",

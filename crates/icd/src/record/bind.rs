@@ -21,6 +21,8 @@ pub(crate) struct BoundSet {
 pub(crate) struct BindPoint {
     pub pipeline: Option<Arc<Pipeline>>,
     pub sets: Vec<Option<BoundSet>>,
+    /// Device addresses of sets in descriptor buffers; 0: none. Which of the two a set is, is the layout's to say.
+    addresses: Vec<u64>,
     /// The snapshot of the last dispatch, until something is bound.
     snapshot: Option<Bindings>,
 }
@@ -39,6 +41,15 @@ impl BindPoint {
         self.sets[set] = bound;
     }
 
+    /// Set `set` lies in a descriptor buffer.
+    pub fn locate(&mut self, set: usize, address: u64) {
+        self.touch();
+        if self.addresses.len() <= set {
+            self.addresses.resize(set + 1, 0);
+        }
+        self.addresses[set] = address;
+    }
+
     /// Sets, displaced dynamic buffers and push constants as they are now, for a shader compiled with `layout`.
     pub fn bindings(&mut self, layout: &Layout, push: &Arc<[u8]>) -> Bindings {
         if let Some(b) = &self.snapshot
@@ -48,9 +59,25 @@ impl BindPoint {
         }
         let sets: Vec<_> =
             (0..layout.sets.len()).map(|i| Some(self.sets.get(i)?.as_ref()?.memory.clone())).collect();
-        let b = Bindings { sets, dynamic: self.dynamic(layout).map(Arc::new), push: push.clone() };
+        let dynamic = self.dynamic(layout).map(Arc::new);
+        let mut b = Bindings { sets, addresses: None, dynamic, push: push.clone() };
+        if layout.in_memory {
+            self.in_memory(layout, &mut b);
+        }
         self.snapshot = Some(b.clone());
         b
+    }
+
+    /// Puts the addresses of sets that the layout has in descriptor buffers in the place of what else is bound there.
+    fn in_memory(&self, layout: &Layout, b: &mut Bindings) {
+        let mut addresses = vec![0; layout.sets.len()];
+        for (i, set) in layout.sets.iter().enumerate() {
+            if set.as_ref().is_some_and(|s| s.in_memory) {
+                b.sets[i] = None;
+                addresses[i] = self.addresses.get(i).copied().unwrap_or(0);
+            }
+        }
+        b.addresses = Some(addresses.into());
     }
 
     fn dynamic(&self, layout: &Layout) -> Option<SetMemory> {

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use vk::PipelineBindPoint as Point;
 
 /// The bind points that shader stages belong to.
-fn points(stages: vk::ShaderStageFlags) -> impl Iterator<Item = Point> {
+pub(super) fn points(stages: vk::ShaderStageFlags) -> impl Iterator<Item = Point> {
     let compute = stages.contains(vk::ShaderStageFlags::COMPUTE);
     let graphics = stages.intersects(vk::ShaderStageFlags::ALL_GRAPHICS);
     [(compute, Point::COMPUTE), (graphics, Point::GRAPHICS)].into_iter().filter(|p| p.0).map(|p| p.1)
@@ -118,10 +118,10 @@ fn push(
     point.bind(index as usize, Some(bound));
 }
 
-unsafe fn set_layout(layout: vk::PipelineLayout, set: u32) -> Option<Arc<SetLayout>> {
+pub(super) unsafe fn set_layout(layout: vk::PipelineLayout, set: u32) -> Option<Arc<SetLayout>> {
     let found = pipeline_layout::get(layout)?.sets.get(set as usize).cloned().flatten();
     if found.is_none() {
-        crate::debug::log_error(&format!("vkCmdPushDescriptorSet: the layout has no set {set}"));
+        crate::debug::log_error(&format!("the pipeline layout has no set {set}"));
     }
     found
 }

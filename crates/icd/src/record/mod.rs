@@ -2,6 +2,7 @@
 
 pub(crate) mod barrier;
 pub(crate) mod bind;
+pub(crate) mod descriptor_buffers;
 pub(crate) mod descriptors;
 pub(crate) mod dispatch;
 pub(crate) mod draw;

@@ -1,5 +1,6 @@
 //! Pointers at translation time, and access chains over them.
 
+use super::atomics::dim_of;
 use super::types::{Kind, pointer_scalars};
 use super::{Builder, PTR, Slot};
 use crate::ir::*;
@@ -309,8 +310,13 @@ impl<'m> Builder<'m> {
             }
             self.bindings_used.push((set, binding));
         }
+        let image = match self.types.kind(p.ty) {
+            Kind::SampledImage(image) => self.types.kind(image),
+            kind => kind,
+        };
+        let texels = matches!(image, Kind::Image(i) if matches!(dim_of(i.dim), Ok(Dim::Buffer)));
         let index = self.whole_addr(p);
-        Ok(self.e.descriptor(set, binding, index))
+        Ok(self.e.descriptor(set, binding, index, texels))
     }
 
     /// Adds bytes known now.

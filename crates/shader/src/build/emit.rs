@@ -350,14 +350,14 @@ impl Emit {
         v
     }
     /// Address of a descriptor; in the entry block when the index is constant.
-    pub fn descriptor(&mut self, set: u32, binding: u32, index: Value) -> Value {
+    pub fn descriptor(&mut self, set: u32, binding: u32, index: Value, texels: bool) -> Value {
         let saved = (self.to_prelude, self.exact);
         self.exact = false;
         if self.as_const(index).is_some() {
             self.to_prelude = true;
         }
-        let inst = Inst::Descriptor { set, binding, index };
-        let v = self.pure(Key([7 << 16, set, binding, index.0, 0]), Ty::B64, || inst);
+        let inst = Inst::Descriptor { set, binding, index, texels };
+        let v = self.pure(Key([7 << 16, set, binding, index.0, texels as u32]), Ty::B64, || inst);
         (self.to_prelude, self.exact) = saved;
         v
     }

@@ -148,14 +148,18 @@ impl Lowering<'_> {
                 let of = if *op == crate::ir::Tri::Select { data.ty } else { ty(*x) };
                 Op::new(Code::tri(*op, of), D_DEF | ELEM).d(d).a(at(*x)).b(at(*y)).c(at(*z))
             }
-            Inst::Descriptor { set, binding, index } => {
+            Inst::Descriptor { set, binding, index, texels } => {
                 let place = (self.options.binding)(*set, *binding).ok_or_else(|| {
                     Error::Unsupported(format!("set {set} binding {binding} is not in the pipeline layout"))
                 })?;
                 let mut op =
                     Op::new(Code::DESC, D_DEF).d(d).a(at(*index)).e(place.table as u16).imm(place.offset);
                 op.ext = self.lir.raw.len() as u32;
-                self.lir.raw.push([place.stride, place.count, place.inline_data as u32, 0]);
+                let mut form = place.inline_data as u32 * bc::DESC_INLINE;
+                if place.in_memory {
+                    form |= bc::DESC_IN_MEMORY | if *texels { bc::DESC_TEXELS } else { 0 };
+                }
+                self.lir.raw.push([place.stride, place.count, form, 0]);
                 op
             }
             Inst::Load { place, mem, n, .. } => {

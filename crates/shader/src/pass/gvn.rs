@@ -49,7 +49,7 @@ fn hash(inst: &Inst, ty: Ty, flags: ValueFlags) -> u64 {
         Inst::Tri(op, a, b, c) => {
             mix(mix(mix(h, 0x300 + *op as u64), (a.0 as u64) << 32 | b.0 as u64), c.0 as u64)
         }
-        Inst::Descriptor { set, binding, index } => {
+        Inst::Descriptor { set, binding, index, .. } => {
             mix(mix(mix(h, 3), (*set as u64) << 32 | *binding as u64), index.0 as u64)
         }
         Inst::BufferSize { desc } => mix(mix(h, 4), desc.0 as u64),

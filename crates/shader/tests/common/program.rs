@@ -460,8 +460,9 @@ impl Generator {
         self.local = self.value(Ty::B32, Inst::Input(Input::LocalIndex));
         self.group = self.value(Ty::B32, Inst::Input(Input::WorkgroupId(0)));
         let zero = self.int(0);
-        self.out = self.value(Ty::B64, Inst::Descriptor { set: 0, binding: 0, index: zero });
-        self.table = self.value(Ty::B64, Inst::Descriptor { set: 0, binding: TABLE_BINDING, index: zero });
+        self.out = self.value(Ty::B64, Inst::Descriptor { set: 0, binding: 0, index: zero, texels: false });
+        self.table = self
+            .value(Ty::B64, Inst::Descriptor { set: 0, binding: TABLE_BINDING, index: zero, texels: false });
         let size: u32 = self.shader.workgroup.iter().product();
         let size = self.int(size);
         let first = self.bin(Bin::IMul, self.group, size);

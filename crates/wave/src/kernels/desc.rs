@@ -6,7 +6,7 @@ use super::memory::linear::buffer;
 use super::regs::{dst32, dst64, splat32, splat64, src32, src64};
 use crate::host::Table;
 use crate::state::State;
-use shader::bytecode::Op;
+use shader::bytecode::{DESC_IN_MEMORY, DESC_INLINE, DESC_TEXELS, Op};
 use shader::options::DESCRIPTOR_BYTES;
 
 /// What unbound and out-of-range descriptors are.
@@ -33,24 +33,82 @@ unsafe fn inline(st: &mut State, t: &Table, k: u32, bytes: u32) -> u64 {
     if t.ptr.is_null() || k as u64 > t.size {
         return null();
     }
-    let bytes = (bytes as u64).min(t.size - k as u64);
-    let want = [t.ptr as u64 + k as u64, bytes, 0, 0];
-    let kept = &mut *st.inline_descs;
-    if let Some(d) = kept.iter().find(|d| ***d == want) {
-        return d.as_ptr() as u64;
+    (*st.made).buffer(t.ptr as u64 + k as u64, (bytes as u64).min(t.size - k as u64))
+}
+
+/// Bytes of device memory from `at` on, `most` at most; 0 for an address that is none.
+unsafe fn live(st: &State, at: u64, most: u64) -> u64 {
+    let (start, end) = st.arena;
+    if at >= start && at < end {
+        most.min(end - at)
+    } else if (*st.host).foreign(at, most) {
+        most
+    } else {
+        0
     }
-    kept.push(Box::new(want));
-    kept[kept.len() - 1].as_ptr() as u64
+}
+
+/// Where array element `index` is, of a table that the application writes: what the host says of its bytes.
+unsafe fn element_in_memory(st: &State, t: &Table, k: u32, index: u32, form: [u32; 3]) -> u64 {
+    let [stride, count, form] = form;
+    let o = k as u64 + index as u64 * stride as u64;
+    let at = (t.ptr as u64).wrapping_add(o);
+    let bytes = DESCRIPTOR_BYTES as u64;
+    if index >= count || t.ptr.is_null() || o + bytes > t.size || live(st, at, bytes) < bytes {
+        return null();
+    }
+    // Never taken for more than bytes: the application may write them at any time.
+    let raw = (at as *const [u64; 4]).read_unaligned();
+    if raw == [0; 4] {
+        return null();
+    }
+    let texels = form & DESC_TEXELS != 0;
+    (*st.made).meaning(raw, texels, || (*st.host).descriptor(&raw, texels))
+}
+
+/// A descriptor of a table that is no plain one.
+#[cold]
+#[inline(never)]
+unsafe fn special(st: &mut State, op: *const Op, t: &Table, form: [u32; 3]) {
+    let o = *op;
+    let [_, count, kind] = form;
+    if kind & DESC_INLINE != 0 {
+        let a = if kind & DESC_IN_MEMORY == 0 {
+            inline(st, t, o.imm, count)
+        } else {
+            let at = (t.ptr as u64).wrapping_add(o.imm as u64);
+            let bytes = if t.ptr.is_null() { 0 } else { live(st, at, count as u64) };
+            if bytes == 0 { null() } else { (*st.made).buffer(at, bytes) }
+        };
+        splat64(st, o.d, a);
+        return;
+    }
+    if o.a.is_none() || o.a.is_uniform() {
+        let i = if o.a.is_none() { 0 } else { *src32(st, o.a).0 };
+        let a = element_in_memory(st, t, o.imm, i, form);
+        splat64(st, o.d, a);
+        return;
+    }
+    let (p, s) = src32(st, o.a);
+    for w in Bits(st.live) {
+        let index = *(p.add(w * s) as *const [u32; 16]);
+        let mut last = (index[0], element_in_memory(st, t, o.imm, index[0], form));
+        for (i, &x) in index.iter().enumerate() {
+            if x != last.0 {
+                last = (x, element_in_memory(st, t, o.imm, x, form));
+            }
+            *dst64(st, o.d, w).add(i) = last.1;
+        }
+    }
 }
 
 #[inline(always)]
 unsafe fn desc<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
     let o = *op;
-    let [stride, count, is_inline, _] = *(op.add(1) as *const [u32; 4]);
+    let [stride, count, form, _] = *(op.add(1) as *const [u32; 4]);
     let t = if (o.e as u32) < st.table_count { *st.tables.add(o.e as usize) } else { Table::NONE };
-    if is_inline != 0 {
-        let a = inline(st, &t, o.imm, count);
-        splat64(st, o.d, a);
+    if form != 0 {
+        special(st, op, &t, [stride, count, form]);
         return op.add(2);
     }
     if o.a.is_none() || o.a.is_uniform() {

@@ -100,7 +100,7 @@ impl Lab {
         let mut exec = [0; 32];
         exec[..16].copy_from_slice(&self.exec);
         let live = (0..16).fold(0, |l, w| l | ((self.exec[w] != 0) as u32) << w);
-        let mut inline_descs = vec![];
+        let mut made = wave::MadeUp::default();
         // SAFETY: plain numbers.
         let mut warp: Box<ImageWarp> = unsafe { Box::new(std::mem::zeroed()) };
         let mut code = ops.to_vec();
@@ -133,7 +133,7 @@ impl Lab {
                 patience: PATIENCE,
                 status: Status::Running,
                 yields: false,
-                inline_descs: &mut inline_descs,
+                made: &mut made,
                 image_warp: &mut *warp,
             };
             let next = table(level)[ops[0].code.0 as usize](&mut st, code.as_ptr());

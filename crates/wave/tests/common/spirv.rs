@@ -20,6 +20,7 @@ pub fn compile(words: &[u32], lanes: Option<u32>) -> shader::options::Result<Pro
             stride: DESCRIPTOR_BYTES,
             count: 1,
             inline_data: false,
+            in_memory: false,
         })
     };
     shader::compile(

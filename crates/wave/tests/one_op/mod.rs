@@ -133,7 +133,7 @@ pub fn with_state<R>(b: &mut Bench, f: impl FnOnce(&mut State) -> R) -> R {
         patience: 0,
         status: Status::Running,
         yields: false,
-        inline_descs: std::ptr::null_mut(),
+        made: std::ptr::null_mut(),
         image_warp: std::ptr::null_mut(),
     };
     for w in 0..warps as usize {

@@ -9,7 +9,7 @@ use ash::vk;
 use shader::bytecode::ImageCode;
 use shader::ir::{Dim, ImageOp};
 use std::cell::Cell;
-use wave::{Filtering, Host, ImageWarp, ImageWave};
+use wave::{Filtering, Host, ImageWarp, ImageWave, Meaning};
 
 pub struct TileHost<'a> {
     pub device: &'a DeviceHost<'a>,
@@ -49,6 +49,9 @@ impl Host for TileHost<'_> {
     }
     unsafe fn texel_lines(&self, code: &ImageCode, warp: &ImageWarp, lines: &mut Vec<u64>) {
         self.device.texel_lines(code, warp, lines)
+    }
+    fn descriptor(&self, raw: &[u64; 4], texels: bool) -> Meaning {
+        self.device.descriptor(raw, texels)
     }
     fn foreign(&self, addr: u64, bytes: u64) -> bool {
         self.device.foreign(addr, bytes)

@@ -1,0 +1,35 @@
+//! Descriptor buffers on Tuff, on every SIMD level, and those for others on lavapipe.
+
+#[allow(dead_code)]
+mod common;
+
+use client::drivers::{Driver, Threads, find};
+use conformance::descriptor_buffers::CASES;
+use std::process::Command;
+
+fn check(driver: &Driver, own: bool, level: &str, threads: usize) {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_descriptor-buffers-child"));
+    driver.prepare(&mut child, Threads::Count(threads));
+    child.env("TUFF_SIMD", level).args(own.then_some("own"));
+    let output = child.output().expect("the child starts");
+    let text = String::from_utf8_lossy(&output.stdout);
+    let want: String = CASES.iter().filter(|c| own || !c.own).map(|c| format!("{} good\n", c.name)).collect();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && text == want, "{}, {level}: {text}\n{errors}", driver.name);
+}
+
+#[test]
+fn on_tuff() {
+    for level in common::levels() {
+        check(&common::driver(), true, level, 2);
+    }
+}
+
+/// Where Debian's mesa-vulkan-drivers is installed: the expectations are not ours alone.
+#[test]
+fn on_lavapipe() {
+    match find("lavapipe") {
+        Some(lavapipe) => check(&lavapipe, false, "portable", 2),
+        None => eprintln!("lavapipe is not installed: nothing was compared"),
+    }
+}
