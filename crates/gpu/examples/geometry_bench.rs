@@ -137,6 +137,7 @@ fn main() {
             vertex: Arc::new(program(Stage::Vertex, &slots, Vec::new())),
             fragment: Some(Arc::new(program(Stage::Fragment, &[], varyings))),
             name: "bench".into(),
+            feedback: false,
         }),
         state: Arc::new(state),
         bindings: Default::default(),

@@ -124,7 +124,9 @@ impl Executor {
             | Command::ClearDepthStencilImage { .. } => self.transfer(c),
             // Commands run one after the other: every dependency within the queue is met already, but in modelled time.
             Command::Barrier(d) => {
-                if self.pass.is_none() {
+                if let Some(p) = &mut self.pass {
+                    p.barrier();
+                } else {
                     self.line.barrier(d.src_stages, d.dst_stages);
                 }
             }

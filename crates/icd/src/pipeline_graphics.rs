@@ -35,6 +35,7 @@ struct Library {
     parts: Parts,
     stages: Vec<Stage>,
     layouts: Vec<Arc<Layout>>,
+    feedback: bool,
 }
 
 /// A stage, compiled for a layout.
@@ -48,6 +49,18 @@ struct Stage {
 fn flags(info: &vk::GraphicsPipelineCreateInfo) -> vk::PipelineCreateFlags2 {
     // SAFETY: the application's chain.
     unsafe { pipeline::flags(info.p_next, info.flags) }
+}
+
+/// Whether fragments may read attachments as images (§ Feedback Loop): by a flag, or as dynamic state says, which is
+/// taken to say so.
+unsafe fn feedback(info: &vk::GraphicsPipelineCreateInfo) -> bool {
+    let loops =
+        wide(Flags::COLOR_ATTACHMENT_FEEDBACK_LOOP_EXT | Flags::DEPTH_STENCIL_ATTACHMENT_FEEDBACK_LOOP_EXT);
+    let dynamic = info
+        .p_dynamic_state
+        .as_ref()
+        .map_or(&[][..], |d| chain::slice(d.p_dynamic_states, d.dynamic_state_count));
+    flags(info).intersects(loops) || dynamic.contains(&vk::DynamicState::ATTACHMENT_FEEDBACK_LOOP_ENABLE_EXT)
 }
 
 /// The libraries that a pipeline is linked from.
@@ -82,6 +95,7 @@ struct Build {
     dynamic: Dynamic,
     stages: Vec<Stage>,
     layouts: Vec<Arc<Layout>>,
+    feedback: bool,
     /// Per stage of the creation itself: whether the application's cache had it.
     hits: Vec<bool>,
 }
@@ -102,6 +116,7 @@ impl Build {
             self.settings.output = g.settings.output.clone();
         }
         self.parts |= library.parts;
+        self.feedback |= library.feedback;
         self.dynamic.insert(g.dynamic);
         self.stages.extend_from_slice(&library.stages);
         self.layouts.extend_from_slice(&library.layouts);
@@ -186,7 +201,7 @@ unsafe fn graphics(cache: Option<&PipelineCache>, info: &vk::GraphicsPipelineCre
     let is_library = flags.contains(wide(Flags::LIBRARY_KHR));
     let linked = libraries(info)?;
     let parts = own_parts(info, is_library, !linked.is_empty());
-    let mut b = Build::default();
+    let mut b = Build { feedback: feedback(info), ..Default::default() };
     for shared in &linked {
         if let Kind::Graphics(g) = &shared.kind
             && let Some(l) = &g.library
@@ -207,7 +222,12 @@ unsafe fn graphics(cache: Option<&PipelineCache>, info: &vk::GraphicsPipelineCre
     b.stages.sort_by_key(|s| s.made.stage.as_raw());
     let stages: Vec<Executable> = b.stages.iter().map(|s| s.made.clone()).collect();
     let made = if is_library { None } else { Some(Arc::new(assemble(&b, &stages)?)) };
-    let library = is_library.then_some(Library { parts: b.parts, stages: b.stages, layouts: b.layouts });
+    let library = is_library.then_some(Library {
+        parts: b.parts,
+        stages: b.stages,
+        layouts: b.layouts,
+        feedback: b.feedback,
+    });
     let g = Graphics { pipeline: made, settings: b.settings, dynamic: b.dynamic, library };
     Ok(Pipeline::new(layout, Kind::Graphics(Box::new(g)), stages))
 }
@@ -228,6 +248,7 @@ fn assemble(b: &Build, stages: &[Executable]) -> Answer<GraphicsPipeline> {
         vertex: vertex.compiled.program.clone(),
         fragment: fragment.map(|f| f.compiled.program.clone()),
         name,
+        feedback: b.feedback,
     })
 }
 

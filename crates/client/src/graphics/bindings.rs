@@ -42,6 +42,8 @@ pub enum Resource<'a> {
     Uniform(&'a Buffer),
     Storage(&'a Buffer),
     Texture(&'a Image, &'a Sampler),
+    /// A texture that is an attachment of the same pass (VK_EXT_attachment_feedback_loop_layout).
+    Loop(&'a Image, &'a Sampler),
     /// An input attachment, for fragment shaders alone.
     Input(&'a Image),
 }
@@ -51,7 +53,7 @@ impl Resource<'_> {
         match self {
             Resource::Uniform(_) => vk::DescriptorType::UNIFORM_BUFFER,
             Resource::Storage(_) => vk::DescriptorType::STORAGE_BUFFER,
-            Resource::Texture(..) => vk::DescriptorType::COMBINED_IMAGE_SAMPLER,
+            Resource::Texture(..) | Resource::Loop(..) => vk::DescriptorType::COMBINED_IMAGE_SAMPLER,
             Resource::Input(_) => vk::DescriptorType::INPUT_ATTACHMENT,
         }
     }
@@ -123,12 +125,13 @@ impl Bindings {
                             [vk::DescriptorBufferInfo { buffer: b.handle, offset: 0, range: vk::WHOLE_SIZE }];
                         write = write.buffer_info(&buffer);
                     }
-                    Resource::Texture(i, s) => {
-                        image = [vk::DescriptorImageInfo {
-                            sampler: s.handle,
-                            image_view: i.view,
-                            image_layout: vk::ImageLayout::GENERAL,
-                        }];
+                    Resource::Texture(i, s) | Resource::Loop(i, s) => {
+                        let image_layout = match resource {
+                            Resource::Loop(..) => vk::ImageLayout::ATTACHMENT_FEEDBACK_LOOP_OPTIMAL_EXT,
+                            _ => vk::ImageLayout::GENERAL,
+                        };
+                        image =
+                            [vk::DescriptorImageInfo { sampler: s.handle, image_view: i.view, image_layout }];
                         write = write.image_info(&image);
                     }
                     Resource::Input(i) => {

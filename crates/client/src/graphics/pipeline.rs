@@ -38,6 +38,9 @@ pub struct PipelineInfo<'a> {
     pub view_mask: u32,
     /// Bytes of push constants, for all graphics stages.
     pub push_size: u32,
+    pub flags: vk::PipelineCreateFlags,
+    /// States that are dynamic besides viewport and scissor.
+    pub dynamic: Vec<vk::DynamicState>,
     /// Flags that only VK_KHR_maintenance5 can say.
     pub flags2: vk::PipelineCreateFlags2KHR,
     /// A render pass and its subpass, rather than dynamic rendering to the formats above.
@@ -85,6 +88,8 @@ impl<'a> PipelineInfo<'a> {
             depth_bias: None,
             view_mask: 0,
             push_size: 0,
+            flags: vk::PipelineCreateFlags::empty(),
+            dynamic: vec![],
             flags2: vk::PipelineCreateFlags2KHR::empty(),
             render_pass: None,
         }
@@ -221,7 +226,8 @@ fn create(
     if let Some(op) = info.logic_op {
         blend = blend.logic_op_enable(true).logic_op(op);
     }
-    let dynamic = [vk::DynamicState::VIEWPORT, vk::DynamicState::SCISSOR];
+    let mut dynamic = vec![vk::DynamicState::VIEWPORT, vk::DynamicState::SCISSOR];
+    dynamic.extend(&info.dynamic);
     let dynamic = vk::PipelineDynamicStateCreateInfo::default().dynamic_states(&dynamic);
     let mut rendering = vk::PipelineRenderingCreateInfo::default()
         .view_mask(info.view_mask)
@@ -230,6 +236,7 @@ fn create(
         .stencil_attachment_format(info.stencil_format);
     let mut flags2 = vk::PipelineCreateFlags2CreateInfoKHR::default().flags(info.flags2);
     let mut create = vk::GraphicsPipelineCreateInfo::default()
+        .flags(info.flags)
         .stages(stages)
         .vertex_input_state(&input)
         .input_assembly_state(&assembly)

@@ -4,6 +4,12 @@
 //! reports all of them, which the test demands. `shaders/extensions` has the GLSL and what
 //! `glslangValidator -V --target-env vulkan1.2` made of it.
 
+mod bias;
+mod coverage;
+mod frame;
+mod host_copy;
+mod loops;
+mod maintenance8;
 mod rig;
 mod single_sampled;
 mod single_sampled_pass;
@@ -23,6 +29,11 @@ pub struct Check {
 pub fn checks() -> Vec<Check> {
     let mut all = single_sampled::checks();
     all.extend(single_sampled_pass::checks());
+    all.extend(loops::checks());
+    all.extend(coverage::checks());
+    all.extend(bias::checks());
+    all.extend(host_copy::checks());
+    all.extend(maintenance8::checks());
     all
 }
 

@@ -42,10 +42,28 @@ impl Rig {
         let there = |name: &CStr| reported.iter().any(|r| r.as_bytes() == name.to_bytes());
         let mut single = vk::PhysicalDeviceMultisampledRenderToSingleSampledFeaturesEXT::default()
             .multisampled_render_to_single_sampled(true);
-        let links: [Link; 1] =
-            [(ash::ext::multisampled_render_to_single_sampled::NAME, (&raw mut single).cast())];
+        let mut loops = vk::PhysicalDeviceAttachmentFeedbackLoopLayoutFeaturesEXT::default()
+            .attachment_feedback_loop_layout(true);
+        let mut bias = vk::PhysicalDeviceDepthBiasControlFeaturesEXT::default()
+            .depth_bias_control(true)
+            .least_representable_value_force_unorm_representation(true)
+            .float_representation(true)
+            .depth_bias_exact(true);
+        let mut host = vk::PhysicalDeviceHostImageCopyFeaturesEXT::default().host_image_copy(true);
+        let mut maintenance8 =
+            vk::PhysicalDeviceMaintenance8FeaturesKHR { maintenance8: vk::TRUE, ..Default::default() };
+        let links: [Link; 5] = [
+            (ash::ext::multisampled_render_to_single_sampled::NAME, (&raw mut single).cast()),
+            (ash::ext::attachment_feedback_loop_layout::NAME, (&raw mut loops).cast()),
+            (ash::ext::depth_bias_control::NAME, (&raw mut bias).cast()),
+            (ash::ext::host_image_copy::NAME, (&raw mut host).cast()),
+            (c"VK_KHR_maintenance8", (&raw mut maintenance8).cast()),
+        ];
         let chain = chained(&links, there);
-        let names: Vec<_> = links.iter().map(|(name, _)| *name).filter(|n| there(n)).collect();
+        // Promoted ones that host copies need before Vulkan 1.3 are core; post-depth coverage has no feature.
+        let more = [ash::ext::post_depth_coverage::NAME];
+        let all = links.iter().map(|(name, _)| *name).chain(more);
+        let names: Vec<_> = all.filter(|n| there(n)).collect();
         let library = Library::any().map_err(text)?;
         Ok(Rig { context: Context::extended(library, &names, chain).map_err(text)? })
     }

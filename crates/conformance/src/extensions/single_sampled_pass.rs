@@ -1,144 +1,17 @@
 //! VK_EXT_multisampled_render_to_single_sampled in render passes with subpasses.
 
-use super::rig::{RGBA8, Rectangle, Rig, SIDE, area, chain, fill, text, whole};
+use super::frame::{Frame, Use, after, colour, next, reference, seen};
+use super::rig::{RGBA8, Rectangle, Rig, SIDE, chain, fill, text};
 use super::single_sampled::{FLAG, NAME, info, left, right, target};
 use super::{Check, Found, same};
-use client::graphics::{Bindings, Image, ImageInfo, PipelineInfo, Resource, barrier};
+use client::graphics::{Bindings, ImageInfo, Resource};
 use vk::AttachmentLoadOp as Load;
+use vk::DependencyFlags as Flags;
 use vk::ResolveModeFlags as Mode;
 
 pub fn checks() -> Vec<Check> {
     let check = |name, run| Check { name, of: NAME, run };
     vec![check("single_sampled_subpasses", subpasses), check("single_sampled_input_of_itself", itself)]
-}
-
-fn description(image: &Image, load: Load) -> vk::AttachmentDescription2<'static> {
-    vk::AttachmentDescription2::default()
-        .format(image.info.format)
-        .samples(vk::SampleCountFlags::TYPE_1)
-        .load_op(load)
-        .store_op(vk::AttachmentStoreOp::STORE)
-        .stencil_load_op(Load::DONT_CARE)
-        .stencil_store_op(vk::AttachmentStoreOp::DONT_CARE)
-        .initial_layout(vk::ImageLayout::GENERAL)
-        .final_layout(vk::ImageLayout::GENERAL)
-}
-
-fn reference(attachment: u32, aspect: vk::ImageAspectFlags) -> vk::AttachmentReference2<'static> {
-    vk::AttachmentReference2::default()
-        .attachment(attachment)
-        .layout(vk::ImageLayout::GENERAL)
-        .aspect_mask(aspect)
-}
-
-fn colour(attachment: u32) -> [vk::AttachmentReference2<'static>; 1] {
-    [reference(attachment, vk::ImageAspectFlags::COLOR)]
-}
-
-/// A render pass and a framebuffer of these images.
-struct Frame<'r> {
-    rig: &'r Rig,
-    pass: vk::RenderPass,
-    frame: vk::Framebuffer,
-}
-
-impl<'r> Frame<'r> {
-    fn new(
-        rig: &'r Rig,
-        images: &[(&Image, Load)],
-        subpasses: &[vk::SubpassDescription2],
-        by_region: bool,
-    ) -> Result<Frame<'r>, String> {
-        let d = &rig.context.device;
-        let attachments: Vec<_> = images.iter().map(|(i, load)| description(i, *load)).collect();
-        let (written, read) = (
-            vk::AccessFlags::COLOR_ATTACHMENT_WRITE | vk::AccessFlags::DEPTH_STENCIL_ATTACHMENT_WRITE,
-            vk::AccessFlags::INPUT_ATTACHMENT_READ | vk::AccessFlags::COLOR_ATTACHMENT_READ,
-        );
-        let stages = vk::PipelineStageFlags::ALL_GRAPHICS;
-        let flags = if by_region { vk::DependencyFlags::BY_REGION } else { vk::DependencyFlags::empty() };
-        let dependency = |src, dst| {
-            vk::SubpassDependency2::default()
-                .src_subpass(src)
-                .dst_subpass(dst)
-                .src_stage_mask(stages)
-                .dst_stage_mask(if by_region { vk::PipelineStageFlags::FRAGMENT_SHADER } else { stages })
-                .src_access_mask(written)
-                .dst_access_mask(read)
-                .dependency_flags(flags)
-        };
-        let last = subpasses.len() as u32 - 1;
-        let mut dependencies: Vec<_> = (0..last).map(|s| dependency(s, s + 1)).collect();
-        if last == 0 {
-            // Its own input.
-            dependencies
-                .push(dependency(0, 0).src_stage_mask(vk::PipelineStageFlags::COLOR_ATTACHMENT_OUTPUT));
-        }
-        let info = vk::RenderPassCreateInfo2::default()
-            .attachments(&attachments)
-            .subpasses(subpasses)
-            .dependencies(&dependencies);
-        let views: Vec<_> = images.iter().map(|(i, _)| i.view).collect();
-        // SAFETY: plain Vulkan calls with structs that outlive them.
-        unsafe {
-            let pass = d.create_render_pass2(&info, None).map_err(|e| format!("vkCreateRenderPass2: {e}"))?;
-            let info = vk::FramebufferCreateInfo::default()
-                .render_pass(pass)
-                .attachments(&views)
-                .width(SIDE)
-                .height(SIDE)
-                .layers(1);
-            let frame = d.create_framebuffer(&info, None).map_err(|e| format!("vkCreateFramebuffer: {e}"))?;
-            Ok(Frame { rig, pass, frame })
-        }
-    }
-
-    /// Records the pass; `draws` finds viewport and scissor set.
-    fn record(&self, d: &ash::Device, c: vk::CommandBuffer, clears: &[vk::ClearValue], draws: impl FnOnce()) {
-        let begin = vk::RenderPassBeginInfo::default()
-            .render_pass(self.pass)
-            .framebuffer(self.frame)
-            .render_area(area())
-            .clear_values(clears);
-        let inline = vk::SubpassBeginInfo::default().contents(vk::SubpassContents::INLINE);
-        // SAFETY: recording into a command buffer that has begun, with live handles.
-        unsafe {
-            d.cmd_begin_render_pass2(c, &begin, &inline);
-            whole(d, c);
-            draws();
-            d.cmd_end_render_pass2(c, &vk::SubpassEndInfo::default());
-        }
-        barrier(d, c);
-    }
-
-    fn pipeline(
-        &self,
-        subpass: u32,
-        samples: u32,
-        bindings: Option<&Bindings>,
-        change: impl FnOnce(&mut PipelineInfo),
-    ) -> Result<client::graphics::Pipeline, String> {
-        self.rig.boxes_with(bindings, |i| {
-            (i.samples, i.render_pass) = (samples, Some((self.pass, subpass)));
-            change(i);
-        })
-    }
-}
-
-impl Drop for Frame<'_> {
-    fn drop(&mut self) {
-        // SAFETY: every submission has been waited for.
-        unsafe {
-            self.rig.context.device.destroy_framebuffer(self.frame, None);
-            self.rig.context.device.destroy_render_pass(self.pass, None);
-        }
-    }
-}
-
-fn next(d: &ash::Device, c: vk::CommandBuffer) {
-    let inline = vk::SubpassBeginInfo::default().contents(vk::SubpassContents::INLINE);
-    // SAFETY: recording within a render pass that has a further subpass.
-    unsafe { d.cmd_next_subpass2(c, &inline, &vk::SubpassEndInfo::default()) }
 }
 
 const INPUT: &[u8] = include_bytes!("../../shaders/extensions/input.frag.spv");
@@ -166,9 +39,9 @@ fn subpasses(rig: &Rig) -> Found {
     list[1].p_next = chain(&eight);
     let input = Bindings::new(&rig.context, &[Resource::Input(&a)]).map_err(text)?;
     let mut all = Vec::new();
-    for by_region in [false, true] {
-        let images = [(&a, Load::LOAD), (&b, Load::CLEAR), (&z, Load::CLEAR)];
-        let f = Frame::new(rig, &images, &list, by_region)?;
+    for flags in [Flags::empty(), Flags::BY_REGION] {
+        let images = [Use::new(&a, Load::LOAD), Use::new(&b, Load::CLEAR), Use::new(&z, Load::CLEAR)];
+        let f = Frame::new(rig, &images, &list, &[after(0, 1, flags), after(1, 2, flags)])?;
         let first = f.pipeline(0, 4, None, |i| i.depth = Some((vk::CompareOp::LESS, true)))?;
         let second = f.pipeline(1, 8, Some(&input), |i| i.fragment = Some(INPUT))?;
         let third = f.pipeline(2, 1, None, |_| ())?;
@@ -212,7 +85,7 @@ fn itself(rig: &Rig) -> Found {
     let four = info(4);
     let mut list = [vk::SubpassDescription2::default().color_attachments(&of_a).input_attachments(&of_a)];
     list[0].p_next = chain(&four);
-    let f = Frame::new(rig, &[(&a, Load::LOAD)], &list, true)?;
+    let f = Frame::new(rig, &[Use::new(&a, Load::LOAD)], &list, &[after(0, 0, Flags::BY_REGION)])?;
     let input = Bindings::new(&rig.context, &[Resource::Input(&a)]).map_err(text)?;
     let first = f.pipeline(0, 4, None, |_| ())?;
     let second = f.pipeline(0, 4, Some(&input), |i| i.fragment = Some(INPUT))?;
@@ -220,20 +93,9 @@ fn itself(rig: &Rig) -> Found {
         fill(d, c, &a, 40);
         f.record(d, c, &[], || {
             left(160).draw(d, c, &first, 1);
-            let seen = [vk::MemoryBarrier::default()
-                .src_access_mask(vk::AccessFlags::COLOR_ATTACHMENT_WRITE)
-                .dst_access_mask(vk::AccessFlags::INPUT_ATTACHMENT_READ)];
-            // SAFETY: recording within the pass, with its subpass's dependency on itself; everything is bound.
+            seen(d, c, Flags::BY_REGION);
+            // SAFETY: recording within the pass, with everything bound.
             unsafe {
-                d.cmd_pipeline_barrier(
-                    c,
-                    vk::PipelineStageFlags::COLOR_ATTACHMENT_OUTPUT,
-                    vk::PipelineStageFlags::FRAGMENT_SHADER,
-                    vk::DependencyFlags::BY_REGION,
-                    &seen,
-                    &[],
-                    &[],
-                );
                 second.bind(c, Some(&input), &Rectangle { from: 0.0, ..right(0) }.push());
                 d.cmd_draw(c, 6, 1, 0, 0);
             }

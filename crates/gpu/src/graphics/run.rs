@@ -25,6 +25,7 @@ use ash::vk;
 use counters::{Counts, Event, Phase, Unit};
 use parking_lot::Mutex;
 use std::cell::Cell;
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use wave::Fault;
@@ -56,6 +57,10 @@ pub struct PassRun {
     primitives: usize,
     /// No tile has been drawn yet.
     first: bool,
+    /// By attachment: tiles have been drawn with it.
+    loaded: Vec<bool>,
+    /// What was drawn before is to be seen by fragment shaders that read attachments as images.
+    barrier: bool,
     pub epochs: Epochs,
     /// What each task counted, if the application asks for that.
     regions: Option<Collected>,
@@ -77,6 +82,8 @@ impl PassRun {
         let targets = Targets::new(rendering);
         let regions = rendering.regions.as_ref().map(|r| Collected::new(r, targets.area, layers(rendering)));
         PassRun {
+            loaded: vec![false; targets.own],
+            barrier: true,
             targets,
             regions,
             rendering: rendering.clone(),
@@ -109,6 +116,9 @@ impl PassRun {
     /// Geometry of a recorded draw. `counted`: a query is active.
     pub fn draw(&mut self, shared: &Shared, d: &Draw, counted: bool) -> Result<(), Blame> {
         let Some(sub) = self.targets.subpasses.get(self.subpass).cloned() else { return Ok(()) };
+        if d.pipeline.feedback && std::mem::take(&mut self.barrier) {
+            self.to_memory(shared)?;
+        }
         let host = DeviceHost::at(shared, self.line.pass_begins(0)[0]);
         let serial = super::serial();
         for (index, call) in calls(&d.what) {
@@ -152,7 +162,7 @@ impl PassRun {
                 self.ops.push((self.subpass, self.epochs.now(), Op::Draw(Box::new(item))));
             }
             if self.primitives > MANY {
-                self.flush(shared, false)?;
+                self.flush(shared, true)?;
             }
         }
         Ok(())
@@ -163,10 +173,23 @@ impl PassRun {
         self.ops.push((self.subpass, self.epochs.now(), Op::Clear(clear)));
     }
 
+    /// A dependency within the pass.
+    pub fn barrier(&mut self) {
+        self.barrier = true;
+    }
+
+    /// Brings what has been drawn or cleared to memory, for a fragment shader that reads an attachment as an image
+    /// (§ Feedback Loop): reads of input attachments need none of this.
+    fn to_memory(&mut self, shared: &Shared) -> Result<(), Blame> {
+        let clears = self.first && self.targets.clears();
+        if clears || !self.ops.is_empty() { self.flush(shared, true) } else { Ok(()) }
+    }
+
     pub fn next_subpass(&mut self, shared: &Shared) -> Result<(), Blame> {
         self.subpass += 1;
+        self.barrier = true;
         match self.rendering.subpasses.get(self.subpass) {
-            Some(s) if s.flush => self.flush(shared, false),
+            Some(s) if s.flush || self.targets.aliased => self.flush(shared, false),
             _ => Ok(()),
         }
     }
@@ -174,7 +197,7 @@ impl PassRun {
     /// The pass is over; also what one that resumes it goes on from.
     pub fn end(mut self, shared: &Shared) -> (Result<(), Blame>, Epochs, Option<Arc<Aside>>) {
         self.subpass = self.rendering.subpasses.len();
-        let mut r = self.flush(shared, true);
+        let mut r = self.flush(shared, false);
         if let (Some(asked), Some(counted)) = (&self.rendering.regions, &self.regions)
             && let Err(address) = counted.write(asked, shared.model)
         {
@@ -183,13 +206,14 @@ impl PassRun {
         (r, self.epochs, self.rendering.suspending.then_some(self.aside))
     }
 
-    /// Draws all tiles with what has been gathered.
-    fn flush(&mut self, shared: &Shared, last: bool) -> Result<(), Blame> {
+    /// Draws all tiles with what has been gathered; `here`: of the current subpass too.
+    fn flush(&mut self, shared: &Shared, here: bool) -> Result<(), Blame> {
         let area = self.targets.area;
         let ops = std::mem::take(&mut self.ops);
         self.primitives = 0;
-        // Subpasses whose ops are all here.
+        // Subpasses whose ops are all here, and all that are drawn now.
         let done = self.resolved..self.subpass;
+        let drawn = self.resolved..self.subpass + here as usize;
         let begun =
             ops.iter().any(|(s, ..)| *s == self.subpass) || (self.begun && self.resolved == self.subpass);
         let views = self.rendering.subpasses.iter().fold(0, |m, s| m | s.view_mask);
@@ -239,7 +263,7 @@ impl PassRun {
                         layer,
                         [tx, ty],
                         done.clone(),
-                        last,
+                        &drawn,
                         &mut draws,
                         &mut fixed,
                     )
@@ -279,6 +303,7 @@ impl PassRun {
         }
         counts.iter().enumerate().for_each(|(epoch, c)| self.epochs.add_at(epoch, c));
         self.first = false;
+        self.targets.have_loaded(&drawn, &mut self.loaded);
         self.resolved = self.subpass;
         self.begun = begun;
         fault.into_inner().map_or(Ok(()), Err)
@@ -294,17 +319,17 @@ impl PassRun {
         scratch: &mut super::tile::Scratch,
         layer: u32,
         [tx, ty]: [i32; 2],
-        done: std::ops::Range<usize>,
-        last: bool,
+        done: Range<usize>,
+        drawn: &Range<usize>,
         draws: &mut [DrawCounts],
         fixed: &mut Counts,
     ) -> Result<(), Blame> {
         let origin = [tx * TILE, ty * TILE];
         let tile = scratch.tile.ptr();
         let targets = &self.targets;
-        let loaded = targets.load(tile, layer, origin, self.first);
+        let loaded = targets.load(tile, layer, origin, drawn, &self.loaded);
         let mut hiz = Hiz::default();
-        if let Some((a, z)) = targets.cleared_depth(layer).filter(|_| self.first) {
+        if let Some((a, z)) = targets.cleared_depth(layer).filter(|_| self.first && !targets.aliased) {
             hiz.reset(Some(a), z, z);
         }
         let host = TileHost { device, targets, tile, layer, origin, subpass: Cell::new(0) };
@@ -377,7 +402,7 @@ impl PassRun {
                 self.aside.save(e, tile, layer, [tx, ty]);
             }
         }
-        let stored = targets.store(tile, layer, origin, last);
+        let stored = targets.store(tile, layer, origin, drawn, done.end);
         self.count_tile(fixed, origin, &loaded, &stored);
         Ok(())
     }

@@ -12,6 +12,8 @@ pub struct GraphicsPipeline {
     pub fragment: Option<Arc<Program>>,
     /// For messages: the entry points.
     pub name: String,
+    /// Its fragments may read attachments of the pass as images.
+    pub feedback: bool,
 }
 
 /// State as it is when a draw is recorded; shared by the draws between two changes.

@@ -156,7 +156,8 @@ pub(crate) unsafe fn cmd_set_rendering_input_attachment_indices(
     b.recording();
 }
 
-/// Attachments that are sampled as well are read from memory like any other image.
+/// Attachments that are sampled as well are read from memory like any other image, where the GPU brings them for
+/// pipelines with this state ([`gpu::graphics::state::GraphicsPipeline::feedback`]).
 pub(crate) unsafe fn cmd_set_attachment_feedback_loop_enable_ext(b: &CommandBuffer, _: vk::ImageAspectFlags) {
     b.recording();
 }

@@ -99,8 +99,9 @@ pub struct Warp<'a, S: Simd> {
     /// Pixels' corners.
     pub x: S::F,
     pub y: S::F,
-    /// Covered lanes by sample.
+    /// Covered lanes by sample; the program's SampleMask shows those from `shown` on.
     pub masks: &'a [u16; MAX_SAMPLES],
+    pub shown: usize,
     /// Any sample covered.
     pub covered: u16,
     pub samples: usize,
@@ -282,7 +283,7 @@ unsafe fn rare<S: Simd>(fill: Fill, warp: &Warp<S>, shared: &mut Shared<S>) -> S
             let mut m = [0u32; 16];
             for (l, m) in m.iter_mut().enumerate() {
                 for s in 0..warp.samples {
-                    *m |= (warp.masks[s] as u32 >> l & 1) << s;
+                    *m |= (warp.masks[warp.shown + s] as u32 >> l & 1) << s;
                 }
             }
             ops::i_from::<S>(m)

@@ -1,7 +1,7 @@
 //! The machine as a fragment sees it: input attachments are read from the tile.
 
 use super::layout::{PIXELS, TILE, pixel};
-use super::target::Targets;
+use super::target::{Target, Targets};
 use crate::format::kernels;
 use crate::host::DeviceHost;
 use crate::sample::ImageView;
@@ -70,11 +70,13 @@ impl TileHost<'_> {
         let view = &*(w.view as *const ImageView);
         let image: *const _ = &*view.image;
         let own = &self.targets.list[..self.targets.own];
-        let Some(i) = own.iter().position(|t| {
+        let of_view = |t: &Target| {
             t.image == image && t.mip == view.range.base_mip_level && t.layer == view.range.base_array_layer
-        }) else {
-            return false;
         };
+        // Several attachments may be of one image; the one that the subpass uses counts.
+        let used = |&i: &usize| self.targets.uses(self.subpass.get(), i as u32);
+        let found = || own.iter().enumerate().filter(|(_, t)| of_view(t)).map(|(i, _)| i);
+        let Some(i) = found().find(used).or_else(|| found().next()) else { return false };
         let t = self.targets.stand_in(self.subpass.get(), i as u32).unwrap_or(&own[i]);
         let stencil = view.range.aspect_mask.contains(vk::ImageAspectFlags::STENCIL)
             && !view.range.aspect_mask.contains(vk::ImageAspectFlags::DEPTH);

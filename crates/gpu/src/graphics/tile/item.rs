@@ -83,6 +83,9 @@ pub struct Plan {
     pub frag_depth: Option<usize>,
     pub stencil_ref: Option<usize>,
     pub mask_out: Option<usize>,
+    /// The program reads which samples were covered before the early tests: their masks follow those that the tests
+    /// left (§ PostDepthCoverage).
+    pub before_tests: bool,
     /// The output that alpha to coverage reads.
     pub coverage_alpha: Option<usize>,
     /// Covers whatever lay below: no test, no discard, all of every attachment written.
@@ -198,6 +201,7 @@ impl Plan {
         let samples = (s.samples.count as usize).clamp(1, MAX_SAMPLES);
         let per_sample = samples > 1
             && (none.per_sample || s.samples.min_shading.is_some_and(|m| m * samples as f32 > 1.0));
+        let late_only = matches!(when, When::Never | When::Late);
         let fills = p.fragment.as_ref().map_or(Vec::new(), |f| Fill::plan(f));
         let alters_alpha = s.samples.alpha_to_one
             || s.raster.line_mode == ash::vk::LineRasterizationModeEXT::RECTANGULAR_SMOOTH;
@@ -235,6 +239,10 @@ impl Plan {
             frag_depth: output(FRAG_DEPTH).filter(|_| none.depth != DepthMode::Unwritten),
             stencil_ref: output(STENCIL_REF),
             mask_out: output(SAMPLE_MASK),
+            before_tests: !late_only
+                && !none.post_depth_coverage
+                && fills.iter().any(|f| matches!(f, Fill::SampleMask))
+                && 2 * samples <= MAX_SAMPLES,
             coverage_alpha: alpha.then(|| output(3)).flatten(),
             opaque,
             hideable,

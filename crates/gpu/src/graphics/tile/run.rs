@@ -153,6 +153,7 @@ unsafe fn other<S: Simd>(
             x,
             y,
             masks: &FULL,
+            shown: 0,
             covered: 0xFFFF,
             samples: 1,
             locations: item.plan.locations,

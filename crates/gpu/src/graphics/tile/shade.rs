@@ -263,6 +263,7 @@ pub unsafe fn warp<'a, S: Simd>(item: &'a Item, slot: &'a Slot, origin: [i32; 2]
         x,
         y,
         masks: &slot.masks,
+        shown: if item.plan.before_tests { item.plan.samples } else { 0 },
         covered,
         samples: item.plan.samples,
         locations: item.plan.locations,

@@ -7,6 +7,7 @@ use crate::graphics::pass::{Attachment, Rendering, Subpass};
 use crate::graphics::state::Rect;
 use crate::image::Image;
 use ash::vk;
+use std::ops::Range;
 
 /// No framebuffer is larger (pixels).
 const MAX_SIDE: i32 = 16384;
@@ -55,6 +56,16 @@ impl Plane {
     /// The largest fixed-point depth, or 0 where depth is floating point.
     pub fn depth_scale(&self) -> f32 {
         depth_scale(self.kind)
+    }
+    /// Whether the two share memory, or may.
+    fn memory_meets(&self, o: &Plane) -> bool {
+        let bytes = |p: &Plane| {
+            let rows = p.row_pitch * p.height.max(0) as u64;
+            let samples = p.sample_pitch * (p.samples as u64 - 1);
+            rows + samples + p.layer_pitch * (p.layers.max(1) as u64 - 1)
+        };
+        let (a, b) = (self.base as u64, o.base as u64);
+        a < b + bytes(o) && b < a + bytes(self)
     }
     /// Bytes in the tile buffer.
     pub fn size(&self) -> usize {
@@ -122,6 +133,11 @@ pub struct Targets {
     pub subpasses: Vec<Subpass>,
     /// What stands in for what, by subpass.
     pub expanded: Vec<Expanded>,
+    /// Subpasses between which the tile buffer holds each of the pass's own. All of them, but for attachments that share
+    /// memory with others: from the first that uses it to the last.
+    spans: Vec<Range<usize>>,
+    /// Some attachments share memory: tiles are drawn subpass by subpass.
+    pub aliased: bool,
     pub bytes: usize,
     pub area: Rect,
 }
@@ -135,35 +151,68 @@ impl Targets {
         let mut list: Vec<Target> = r.attachments.iter().enumerate().map(one).collect();
         let own = list.len();
         let mut subpasses = r.subpasses.clone();
+        let spans: Vec<_> = (0..own).map(|i| span(r, &list, i)).collect();
+        let all = 0..r.subpasses.len();
         let expanded: Vec<Expanded> =
             subpasses.iter_mut().map(|s| expand::plan(s, &mut list, own, at)).collect();
         Targets {
             list,
             own,
             subpasses,
+            aliased: spans.iter().any(|s| *s != all),
+            spans,
             bytes: expanded.iter().map(|e| e.bytes.end).fold(at, usize::max),
             expanded,
             area: r.area.intersect(&Rect { x0: 0, y0: 0, x1: MAX_SIDE, y1: MAX_SIDE }),
         }
     }
 
-    /// Fills the tile buffer at the start of a pass (`first`) or after a flush in its middle.
+    /// The planes of attachment `i` that have this layer.
+    fn planes(&self, i: usize, layer: u32) -> impl Iterator<Item = &Plane> {
+        self.list[i].planes().filter(move |p| layer < p.layers)
+    }
+
+    /// The attachments that subpasses of `drawn` use, of those that the tile buffer holds now and then.
+    fn held(&self, drawn: &Range<usize>) -> impl Iterator<Item = usize> {
+        let meets = |s: &Range<usize>| !self.aliased || (s.start < drawn.end && drawn.start < s.end);
+        (0..self.own).filter(move |&i| meets(&self.spans[i]))
+    }
+
+    /// Fills the tile buffer before subpasses `drawn` are; `loaded`: by attachment, whether that has been before.
     ///
     /// # Safety
     /// `tile` has [`Targets::bytes`] bytes; no other thread draws this tile.
-    pub unsafe fn load(&self, tile: *mut u8, layer: u32, origin: [i32; 2], first: bool) -> Traffic {
+    pub unsafe fn load(
+        &self,
+        tile: *mut u8,
+        layer: u32,
+        origin: [i32; 2],
+        drawn: &Range<usize>,
+        loaded: &[bool],
+    ) -> Traffic {
         let mut traffic = Traffic::default();
-        for p in self.list[..self.own].iter().flat_map(Target::planes).filter(|p| layer < p.layers) {
-            let op = if first { p.load } else { vk::AttachmentLoadOp::LOAD };
-            match op {
-                vk::AttachmentLoadOp::CLEAR => p.fill(tile),
-                vk::AttachmentLoadOp::LOAD => {
-                    traffic.add(&p.transfer(tile, layer, origin, &self.area, true));
+        for i in self.held(drawn) {
+            for p in self.planes(i, layer) {
+                match if loaded[i] { vk::AttachmentLoadOp::LOAD } else { p.load } {
+                    vk::AttachmentLoadOp::CLEAR => p.fill(tile),
+                    vk::AttachmentLoadOp::LOAD => {
+                        traffic.add(&p.transfer(tile, layer, origin, &self.area, true));
+                    }
+                    _ => {}
                 }
-                _ => {}
             }
         }
         traffic
+    }
+
+    /// Says of the attachments that [`Self::load`] filled that it did.
+    pub fn have_loaded(&self, drawn: &Range<usize>, loaded: &mut [bool]) {
+        self.held(drawn).for_each(|i| loaded[i] = true);
+    }
+
+    /// Whether the pass clears anything as it begins.
+    pub fn clears(&self) -> bool {
+        self.list[..self.own].iter().flat_map(Target::planes).any(|p| p.load == vk::AttachmentLoadOp::CLEAR)
     }
 
     /// The depth attachment that a pass starts by clearing, and its value as the tile holds it.
@@ -176,14 +225,23 @@ impl Targets {
         })
     }
 
-    /// Writes the tile back at the end of a pass (`last`: by the store operations) or before more of it comes.
+    /// Writes the tile back after subpasses `drawn`: by the store operations what none after the first `done` subpasses
+    /// uses, and all else for them to go on from.
     ///
     /// # Safety
     /// As [`Targets::load`].
-    pub unsafe fn store(&self, tile: *mut u8, layer: u32, origin: [i32; 2], last: bool) -> Traffic {
+    pub unsafe fn store(
+        &self,
+        tile: *mut u8,
+        layer: u32,
+        origin: [i32; 2],
+        drawn: &Range<usize>,
+        done: usize,
+    ) -> Traffic {
         let mut traffic = Traffic::default();
-        for p in self.list[..self.own].iter().flat_map(Target::planes).filter(|p| layer < p.layers) {
-            if !last || p.store == vk::AttachmentStoreOp::STORE {
+        for i in self.held(drawn) {
+            let last = self.spans[i].end <= done;
+            for p in self.planes(i, layer).filter(|p| !last || p.store == vk::AttachmentStoreOp::STORE) {
                 traffic.add(&p.transfer(tile, layer, origin, &self.area, false));
             }
         }
@@ -213,6 +271,21 @@ impl Traffic {
     /// Quarters that were not written, for memory holds the same already.
     pub fn unchanged(&self) -> u64 {
         (self.seen & !self.changed).count_ones() as u64
+    }
+}
+
+/// [`Targets::spans`] of attachment `i`.
+fn span(r: &Rendering, list: &[Target], i: usize) -> Range<usize> {
+    let all = 0..r.subpasses.len();
+    let shares =
+        |(k, t): (usize, &Target)| k != i && t.planes().any(|a| list[i].planes().any(|b| a.memory_meets(b)));
+    if r.subpasses.len() < 2 || !list.iter().enumerate().any(shares) {
+        return all;
+    }
+    let uses = |s: &usize| r.subpasses[*s].uses(i as u32);
+    match (all.clone().find(uses), all.clone().rev().find(uses)) {
+        (Some(first), Some(last)) => first..last + 1,
+        _ => all,
     }
 }
 

@@ -307,6 +307,9 @@ impl<'a> Task<'a> {
             any |= *m;
         }
         self.counts.rasterised(&masks[..plan.samples]);
+        if plan.before_tests {
+            masks.copy_within(..plan.samples, plan.samples);
+        }
         if matches!(plan.when, When::Early | When::Both) && any != 0 {
             let tested = counts::quads(any);
             self.counts.early_tested += tested;
@@ -351,7 +354,7 @@ impl<'a> Task<'a> {
             self.shade(item)?;
         }
         if !plan.per_sample {
-            let masks = &masks[..plan.samples];
+            let masks = &masks[..if plan.before_tests { 2 * plan.samples } else { plan.samples }];
             if !self.packer.add(plan.warps, index, block, quads(any), masks, None, smooth.as_ref()) {
                 self.shade(item)?;
                 self.packer.add(plan.warps, index, block, quads(any), masks, None, smooth.as_ref());
@@ -364,7 +367,10 @@ impl<'a> Task<'a> {
             }
             let mut one = [0; MAX_SAMPLES];
             one[s] = masks[s];
-            let one = &one[..plan.samples];
+            if plan.before_tests {
+                one[plan.samples + s] = masks[s];
+            }
+            let one = &one[..if plan.before_tests { 2 * plan.samples } else { plan.samples }];
             let (q, sample) = (quads(masks[s]), Some(s as u8));
             if !self.packer.add(plan.warps, index, block, q, one, sample, smooth.as_ref()) {
                 self.shade(item)?;

@@ -182,6 +182,7 @@ impl Scene {
                 vertex: Arc::new(program(Stage::Vertex, &self.slots, vec![])),
                 fragment: Some(Arc::new(program(Stage::Fragment, reads, self.varyings.clone()))),
                 name: "test".into(),
+                feedback: false,
             }),
             state: Arc::new(self.state.clone()),
             bindings: Default::default(),
