@@ -117,7 +117,7 @@ impl PassRun {
     pub fn draw(&mut self, shared: &Shared, d: &Draw, counted: bool) -> Result<(), Blame> {
         let Some(sub) = self.targets.subpasses.get(self.subpass).cloned() else { return Ok(()) };
         if d.pipeline.feedback && std::mem::take(&mut self.barrier) {
-            self.to_memory(shared)?;
+            self.reach_memory(shared)?;
         }
         let host = DeviceHost::at(shared, self.line.pass_begins(0)[0]);
         let serial = super::serial();
@@ -180,7 +180,7 @@ impl PassRun {
 
     /// Brings what has been drawn or cleared to memory, for a fragment shader that reads an attachment as an image
     /// (§ Feedback Loop): reads of input attachments need none of this.
-    fn to_memory(&mut self, shared: &Shared) -> Result<(), Blame> {
+    fn reach_memory(&mut self, shared: &Shared) -> Result<(), Blame> {
         let clears = self.first && self.targets.clears();
         if clears || !self.ops.is_empty() { self.flush(shared, true) } else { Ok(()) }
     }
