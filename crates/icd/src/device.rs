@@ -122,6 +122,8 @@ unsafe fn new(physical: &PhysicalDevice, info: &vk::DeviceCreateInfo) -> Answer<
     let instance = physical.instance.clone();
     let report: gpu::device::Report = Arc::new(move |line: &str| debug::error(&*instance, line));
     let gpu = gpu::device::Device::new(count as usize, report)?;
+    let (threads, level) = (gpu.shared.threads, gpu.shared.level);
+    debug::say(physical, debug::Level::Info, &format!("a device of {threads} threads, kernels {level:?}"));
     let inner = Arc::new(Inner {
         instance: physical.instance.clone(),
         extensions,

@@ -349,6 +349,10 @@ fn run(level: Level, sig: &Sig, lanes: usize, uniform: u32, live: u32, rng: &mut
             })
             .collect();
         let Some(want) = reference(sig.op, &v) else { continue };
+        if matches!(sig.op, Any::Un(Un::U32ToF32, _)) && level == Level::Avx512 && emulator_errs(v[0] as u32)
+        {
+            continue;
+        }
         let got = b.get(sig.result, RESULT as usize, lane);
         let half_nan = |v: u64| v & 0x7FFF > 0x7C00;
         let nan_code = matches!(sig.op, Any::Un(Un::F16ToBits, _)) && half_nan(got) && half_nan(want);
@@ -370,6 +374,29 @@ fn run(level: Level, sig: &Sig, lanes: usize, uniform: u32, live: u32, rng: &mut
         if !(RESULT as usize..end).contains(&u) {
             assert!(x.0 == y.0, "{:?} at {level:?} wrote unit {u}", sig.op);
         }
+    }
+}
+
+/// Bochs before 3.0 drops the lowest bit of unsigned numbers from 2³¹ on before it rounds them (VCVTUDQ2PS), so that
+/// some that lie past the middle between two floats go down. Asks the machine's own instruction: no hardware does it.
+fn emulator_errs(x: u32) -> bool {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::*;
+        #[target_feature(enable = "avx512f")]
+        fn convert(x: u32) -> u32 {
+            let all = _mm512_set1_epi32(std::hint::black_box(x as i32));
+            _mm_cvtsi128_si32(_mm_castps_si128(_mm512_castps512_ps128(_mm512_cvtepu32_ps(all)))) as u32
+        }
+        // SAFETY: asked on the AVX-512 level alone.
+        let cut = |x: u32| unsafe { convert(x) } == ((x & !1) as f32).to_bits();
+        // Past the middle by one: 0x4F5B_5127, and 0x4F5B_5126 where the one is lost.
+        x >> 31 == 1 && x & 1 == 1 && cut(0xDB51_2681) && cut(x)
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    {
+        let _ = x;
+        false
     }
 }
 

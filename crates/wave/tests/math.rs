@@ -51,11 +51,14 @@ enum Limit {
 fn measure(name: &str, op: Op, ranges: &[Range; 2], exact: fn(f64, f64) -> f64, limit: Limit) {
     const BLOCKS: usize = 4400;
     let two = !op.b.is_none();
-    let levels = levels();
+    // A level that is named is alone in the other tests, and may be an emulator's: slow. Here the others' bits are needed.
+    let named = std::env::var_os("TUFF_TEST_SIMD").is_some();
+    let widest = levels().pop().expect("a level");
+    let levels: Vec<Level> = Level::ALL.into_iter().filter(|l| *l <= widest && l.available()).collect();
     let mut rng = Rng(0x9E37_79B9_7F4A_7C15);
     let (mut worst, mut at, mut over) = (0f64, (0f32, 0f32), 0f64);
     let mut b = Bench::new(256);
-    for block in 0..BLOCKS {
+    for block in (0..BLOCKS).step_by(if named { 8 } else { 1 }) {
         let mut x = [0f32; 256];
         let mut y = [0f32; 256];
         for i in 0..256 {

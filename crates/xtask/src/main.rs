@@ -1,8 +1,10 @@
 //! The project's own tasks: `cargo xtask <task>`. One module per task.
 
+mod avx512;
 mod cargo;
 mod codegen;
 mod demo;
+mod needs;
 mod test;
 
 use clap::{Parser, Subcommand};
@@ -17,6 +19,8 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Task {
+    /// Run the kernels' tests and the conformance scenes on the AVX-512 kernels, in an emulated machine that has them.
+    Avx512(avx512::Args),
     /// Write the files generated from vk.xml (or, with --check, compare them with a fresh run).
     Codegen(codegen::Args),
     /// Build the driver, run the main job on it, print and draw what it measured.
@@ -27,6 +31,7 @@ enum Task {
 
 fn main() -> ExitCode {
     let result = match Cli::parse().task {
+        Task::Avx512(args) => avx512::run(&args),
         Task::Codegen(args) => codegen::run(&args),
         Task::Demo(args) => demo::run(&args),
         Task::Test => test::run(),

@@ -1,15 +1,8 @@
 //! `cargo xtask test`: everything that must pass, from a clean checkout.
 
 use crate::cargo::{call, cargo, own};
+use crate::needs::{Need, has_program, provide};
 use std::path::Path;
-use std::process::Command;
-
-/// A thing of the system that tests need, and the Debian package that brings it.
-struct Need {
-    what: &'static str,
-    package: &'static str,
-    here: fn() -> bool,
-}
 
 const NEEDS: [Need; 6] = [
     Need { what: "the Vulkan loader", package: "libvulkan1", here: has_loader },
@@ -19,11 +12,6 @@ const NEEDS: [Need; 6] = [
     Need { what: "spirv-val", package: "spirv-tools", here: || has_program("spirv-val") },
     Need { what: "readelf", package: "binutils", here: || has_program("readelf") },
 ];
-
-fn has_program(name: &str) -> bool {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path).any(|folder| folder.join(name).is_file())
-}
 
 fn has_loader() -> bool {
     let folders = ["/lib", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/usr/lib/x86_64-linux-gnu"];
@@ -36,38 +24,9 @@ fn has_validation() -> bool {
         .any(|f| Path::new(f).join("vulkan/explicit_layer.d/VkLayer_khronos_validation.json").exists())
 }
 
-/// Installs what is missing where that is possible; otherwise says what is missing.
-fn provide() -> Result<(), String> {
-    let missing = || NEEDS.iter().filter(|n| !(n.here)()).collect::<Vec<_>>();
-    let absent = missing();
-    if absent.is_empty() {
-        return Ok(());
-    }
-    // SAFETY: geteuid has no preconditions.
-    let root = unsafe { libc::geteuid() } == 0;
-    if root && has_program("apt-get") {
-        let mut update = Command::new("apt-get");
-        update.args(["update", "-q"]);
-        call(update)?;
-        let mut install = Command::new("apt-get");
-        install
-            .env("DEBIAN_FRONTEND", "noninteractive")
-            .args(["install", "-q", "-y", "--no-install-recommends"])
-            .args(absent.iter().map(|n| n.package));
-        call(install)?;
-    }
-    match missing()[..] {
-        [] => Ok(()),
-        ref left => {
-            let list: Vec<_> = left.iter().map(|n| format!("{} (Debian's {})", n.what, n.package)).collect();
-            Err(format!("the tests need {}", list.join(", ")))
-        }
-    }
-}
-
 /// Runs every step, also after one has failed, and says in the end which ones did.
 pub fn run() -> Result<(), String> {
-    provide()?;
+    provide("the tests", &NEEDS)?;
     let steps: [(&str, &dyn Fn() -> Result<(), String>); 5] = [
         ("format", &|| call(cargo(&["fmt", "--all", "--check"]))),
         ("generated files", &|| call(own(&["codegen", "--check"])?)),

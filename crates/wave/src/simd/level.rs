@@ -43,6 +43,21 @@ impl Level {
         }
     }
 
+    /// What tests compare: every level of this CPU, or the one that `TUFF_TEST_SIMD` (portable, avx2, avx512) names.
+    ///
+    /// # Panics
+    /// If it names none, or one that this CPU lacks: a test must not pass by running nothing.
+    #[doc(hidden)]
+    pub fn tested() -> Vec<Level> {
+        let Ok(name) = std::env::var("TUFF_TEST_SIMD") else {
+            return Level::ALL.into_iter().filter(|l| l.available()).collect();
+        };
+        let one = Level::ALL.into_iter().find(|l| format!("{l:?}").eq_ignore_ascii_case(&name));
+        let one = one.unwrap_or_else(|| panic!("TUFF_TEST_SIMD={name} is no level"));
+        assert!(one.available(), "TUFF_TEST_SIMD={name}: this CPU lacks it");
+        vec![one]
+    }
+
     /// The widest level of this CPU, or a lower one if `TUFF_SIMD` (portable, avx2, avx512) names it.
     pub fn best() -> Level {
         static BEST: OnceLock<Level> = OnceLock::new();

@@ -30,7 +30,7 @@ pub const UNITS: usize = 128;
 pub const RESULT: u16 = 96;
 
 pub fn levels() -> Vec<Level> {
-    Level::ALL.into_iter().filter(|l| l.available()).collect()
+    Level::tested()
 }
 
 /// xorshift64*

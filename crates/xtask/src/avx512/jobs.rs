@@ -1,0 +1,184 @@
+//! What runs in the emulated machine, and how to tell that it was right.
+
+use crate::cargo::{call, cargo, root, target_folder};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// One program's run.
+pub struct Job {
+    pub name: String,
+    /// Settings (`NAME=value`), the program's path in the machine, its arguments.
+    pub words: Vec<String>,
+    /// The program, and what else is to be there in `/jobs`.
+    pub files: Vec<PathBuf>,
+    want: Want,
+}
+
+enum Want {
+    /// A test program's closing line, with a test that passed.
+    Tests,
+    /// These lines, from a driver that says that it runs AVX-512 kernels.
+    Driver(Vec<String>),
+    /// An end without an error.
+    End,
+}
+
+impl Job {
+    fn new(name: String, program: &Path, settings: &[&str], arguments: &[&str], want: Want) -> Job {
+        let file = program.file_name().unwrap_or_default().to_string_lossy();
+        let mut words: Vec<String> = settings.iter().map(|s| s.to_string()).collect();
+        words.push(format!("/jobs/{file}"));
+        words.extend(arguments.iter().map(|a| a.to_string()));
+        Job { name, words, files: vec![program.into()], want }
+    }
+
+    /// What was not as it should be, by the lines of the console.
+    pub fn wrong(&self, console: &[String]) -> Vec<String> {
+        let begin = format!("== run {}", self.name);
+        let end = format!("== end {} ", self.name);
+        let Some(from) = console.iter().position(|l| *l == begin) else {
+            return vec!["did not start".into()];
+        };
+        let said = &console[from..];
+        let Some(to) = said.iter().position(|l| l.starts_with(&end)) else {
+            return vec!["did not end".into()];
+        };
+        let (said, code) = (&said[..to], &said[to][end.len()..]);
+        let mut wrong = Vec::new();
+        if code != "0" {
+            wrong.push(format!("ended with {code}"));
+        }
+        match &self.want {
+            Want::End => {}
+            Want::Tests => {
+                let good =
+                    |l: &String| l.starts_with("test result: ok. ") && !l.starts_with("test result: ok. 0 ");
+                if !said.iter().any(good) {
+                    wrong.push("no test passed".into());
+                }
+            }
+            Want::Driver(lines) => {
+                if !said.iter().any(|l| l.contains("kernels Avx512")) {
+                    wrong.push("the driver does not run AVX-512 kernels".into());
+                }
+                let absent = lines.iter().filter(|l| !said.contains(l));
+                wrong.extend(absent.map(|l| format!("did not say {l}")));
+            }
+        }
+        wrong
+    }
+}
+
+/// Runs cargo, and gives the programs it has made: package, target, path.
+fn programs(arguments: &[&str]) -> Result<Vec<(String, String, PathBuf)>, String> {
+    let mut command = cargo(arguments);
+    command.arg("--message-format=json-render-diagnostics").stdout(Stdio::piped());
+    println!("xtask: cargo {}", arguments.join(" "));
+    let output = command.output().map_err(|e| format!("cargo: {e}"))?;
+    if !output.status.success() {
+        return Err(format!(
+            "cargo {}: {}\n{}",
+            arguments.join(" "),
+            output.status,
+            String::from_utf8_lossy(&output.stderr)
+        ));
+    }
+    let mut list = Vec::new();
+    for line in String::from_utf8_lossy(&output.stdout).lines() {
+        let Ok(m) = serde_json::from_str::<serde_json::Value>(line) else { continue };
+        if let (Some(path), Some(target)) = (m["executable"].as_str(), m["target"]["name"].as_str()) {
+            // path+file:///…/crates/wave#0.1.0
+            let id = m["package_id"].as_str().unwrap_or_default();
+            let package = id.split('#').next().unwrap_or_default().rsplit('/').next().unwrap_or_default();
+            list.push((package.to_string(), target.to_string(), path.into()));
+        }
+    }
+    Ok(list)
+}
+
+/// The test programs of `wave` and `gpu`, then what runs on the driver as clients see it: all that `only` may name.
+pub fn tests(only: &[String]) -> Result<Vec<Job>, String> {
+    let groups = ["wave", "gpu", "driver"];
+    let wanted = |group: &str| {
+        let other = |o: &str| groups.iter().any(|g| *g != group && o.starts_with(g));
+        only.is_empty() || only.iter().any(|o| !other(o))
+    };
+    let mut jobs = Vec::new();
+    for package in groups[..2].iter().filter(|g| wanted(g)) {
+        for (_, target, path) in
+            programs(&["test", "--no-run", "--profile", "quick", "--lib", "--tests", "-p", package])?
+        {
+            let name = if target == *package { target } else { format!("{package}/{target}") };
+            let settings = ["TUFF_SIMD=avx512", "TUFF_TEST_SIMD=avx512"];
+            jobs.push(Job::new(name, &path, &settings, &["--test-threads=1", "--color=never"], Want::Tests));
+        }
+    }
+    if wanted("driver") {
+        jobs.extend(clients()?);
+    }
+    Ok(jobs)
+}
+
+/// The conformance programs, with the driver as it is released.
+fn clients() -> Result<Vec<Job>, String> {
+    call(cargo(&["build", "--release", "-p", "icd"]))?;
+    let library = target_folder().join("release/libvulkan_tuff.so");
+    let icd = target_folder().join("avx512/icd.json");
+    std::fs::create_dir_all(target_folder().join("avx512"))
+        .and_then(|()| std::fs::write(&icd, icd_file(&library)))
+        .map_err(|e| format!("{}: {e}", icd.display()))?;
+    let mut jobs = Vec::new();
+    for (_, target, path) in programs(&["build", "--profile", "quick", "--bins", "-p", "conformance"])? {
+        let lines = match target.as_str() {
+            "scene-child" => goldens()?,
+            "compute-child" | "instrumentation-child" => portable(&path, &icd)?,
+            _ => continue,
+        };
+        let name = format!("driver/{}", target.trim_end_matches("-child"));
+        let mut job = Job::new(name, &path, &["TUFF_SIMD=avx512"], &[], Want::Driver(lines));
+        job.files.push(library.clone());
+        jobs.push(job);
+    }
+    Ok(jobs)
+}
+
+/// An ICD file that names the library.
+pub fn icd_file(library: &Path) -> String {
+    let library = library.display();
+    format!(
+        "{{\"file_format_version\": \"1.0.1\", \"ICD\": {{\"library_path\": \"{library}\", \"api_version\": \"1.3.0\"}}}}"
+    )
+}
+
+/// The scenes' one hash for all levels.
+fn goldens() -> Result<Vec<String>, String> {
+    let file = root().join("crates/conformance/goldens.txt");
+    let text = std::fs::read_to_string(&file).map_err(|e| format!("{}: {e}", file.display()))?;
+    Ok(text.lines().filter(|l| !l.starts_with('#') && !l.is_empty()).map(str::to_string).collect())
+}
+
+/// What a program says here, on portable kernels.
+fn portable(program: &Path, icd: &Path) -> Result<Vec<String>, String> {
+    let mut command = Command::new(program);
+    command.env("TUFF_SIMD", "portable").env("TUFF_NO_LOADER", "1");
+    command.env("VK_DRIVER_FILES", icd).env("VK_ICD_FILENAMES", icd);
+    let output = command.output().map_err(|e| format!("{}: {e}", program.display()))?;
+    let lines: Vec<_> = String::from_utf8_lossy(&output.stdout).lines().map(str::to_string).collect();
+    let good = output.status.success() && !lines.is_empty();
+    if good {
+        Ok(lines)
+    } else {
+        Err(format!("{} on portable kernels: {}", program.display(), lines.join("\n")))
+    }
+}
+
+/// Benchmark shaders on both levels. The machine's time goes by instructions.
+pub fn counts() -> Result<Vec<Job>, String> {
+    let made = programs(&["build", "--profile", "quick", "--example", "kernel_bench", "-p", "wave"])?;
+    let (_, _, bench) = made.first().ok_or("no kernel_bench")?;
+    let job = |level: &str| {
+        let arguments = ["--times", "1", "--level", level, "mandel", "sgemm", "march"];
+        Job::new(format!("count/{level}"), bench, &[], &arguments, Want::End)
+    };
+    Ok(vec![job("avx2"), job("avx512")])
+}

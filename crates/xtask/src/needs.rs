@@ -1,0 +1,45 @@
+//! Things of the system that a task needs: Debian's packages, installed where that is possible.
+
+use crate::cargo::call;
+use std::process::Command;
+
+/// A thing of the system, and the Debian package that brings it.
+pub struct Need {
+    pub what: &'static str,
+    pub package: &'static str,
+    pub here: fn() -> bool,
+}
+
+pub fn has_program(name: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|folder| folder.join(name).is_file())
+}
+
+/// Installs what is missing where that is possible; otherwise says what is missing for `whom`.
+pub fn provide(whom: &str, needs: &[Need]) -> Result<(), String> {
+    let missing = || needs.iter().filter(|n| !(n.here)()).collect::<Vec<_>>();
+    let absent = missing();
+    if absent.is_empty() {
+        return Ok(());
+    }
+    // SAFETY: geteuid has no preconditions.
+    let root = unsafe { libc::geteuid() } == 0;
+    if root && has_program("apt-get") {
+        let mut update = Command::new("apt-get");
+        update.args(["update", "-q"]);
+        call(update)?;
+        let mut install = Command::new("apt-get");
+        install
+            .env("DEBIAN_FRONTEND", "noninteractive")
+            .args(["install", "-q", "-y", "--no-install-recommends"])
+            .args(absent.iter().map(|n| n.package));
+        call(install)?;
+    }
+    match missing()[..] {
+        [] => Ok(()),
+        ref left => {
+            let list: Vec<_> = left.iter().map(|n| format!("{} (Debian's {})", n.what, n.package)).collect();
+            Err(format!("{whom} need {}", list.join(", ")))
+        }
+    }
+}
