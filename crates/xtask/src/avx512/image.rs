@@ -97,12 +97,14 @@ fn script(jobs: &[Job]) -> String {
          export TMPDIR=/tmp RUST_BACKTRACE=0 TUFF_THREADS=1 TUFF_WATCHDOG_MS=0 TUFF_LOG=info TUFF_NO_LOADER=1\n\
          export TUFF_ICD=/jobs/icd.json VK_DRIVER_FILES=/jobs/icd.json\n\
          run() {\n\
-         name=$1; shift\necho \"== run $name\"\n\"$@\" 2>&1 </dev/null\necho \"== end $name $?\"\n}\n",
+         name=$1; shift\necho \"== run $name\"\n\"$@\" 2>&1 </dev/null\nr=$?\n\
+         [ $r -lt 128 ] || /bin/busybox dmesg | /bin/busybox tail -n 2\necho \"== end $name $r\"\n}\n",
     );
     for job in jobs {
         text += &format!("run {} /bin/busybox env {}\n", job.name, job.words.join(" "));
     }
-    text + "echo == all\n/bin/busybox poweroff -f\n"
+    // The line takes its time to say what it was given.
+    text + "echo == all\n/bin/busybox sleep 2\n/bin/busybox poweroff -f\n"
 }
 
 /// Writes the disc's image, and says where.

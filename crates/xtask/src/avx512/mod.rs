@@ -16,6 +16,9 @@ pub struct Args {
     /// Only the jobs whose names contain one of these.
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
+    /// Only the tests whose names contain this.
+    #[arg(long)]
+    test: Option<String>,
     /// Say what would run, and stop.
     #[arg(long)]
     list: bool,
@@ -25,6 +28,9 @@ pub struct Args {
     /// Which of Bochs's CPUs (`bochs --help cpu`).
     #[arg(long, default_value = "corei7_skylake_x")]
     cpu: String,
+    /// A Bochs instead of Debian's: with AVX-512, without its debugger, with the display `nogui`.
+    #[arg(long)]
+    bochs: Option<PathBuf>,
     /// Minutes without a line from the machine after which it counts as hung.
     #[arg(long, default_value_t = 30)]
     patience: u64,
@@ -50,6 +56,9 @@ pub fn run(args: &Args) -> Result<(), String> {
     if !args.only.is_empty() {
         jobs.retain(|j| args.only.iter().any(|o| j.name.contains(o.as_str())));
     }
+    if let Some(test) = &args.test {
+        jobs.iter_mut().for_each(|j| j.words.push(test.clone()));
+    }
     if jobs.is_empty() {
         return Err("no job has such a name".into());
     }
@@ -62,8 +71,12 @@ pub fn run(args: &Args) -> Result<(), String> {
     std::fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
     let kernel = kernel(&folder)?;
     let disc = image::make(&folder, &kernel, &jobs)?;
+    let bochs = match &args.bochs {
+        Some(program) => machine::Bochs::Own(program.clone()),
+        None => machine::Bochs::debian(&folder)?,
+    };
     let console =
-        machine::run(&folder, &disc, &args.cpu, Duration::from_secs(args.patience * 60), jobs.len())?;
+        machine::run(&bochs, &folder, &disc, &args.cpu, Duration::from_secs(args.patience * 60), jobs.len())?;
     if args.count {
         count(&console);
     }
