@@ -194,11 +194,19 @@ fn corrupt(rig: &mut Rig) -> client::Result<Check> {
         seed
     };
     let local = [0u64; 64];
+    let odd = rig.odd();
     for round in 0..400 {
         rig.fill();
         rig.write_all();
+        if round % 5 == 4 {
+            for (binding, kind) in KINDS.iter().enumerate() {
+                (0..kind.count).for_each(|e| rig.put(binding, e, &odd[random() as usize % odd.len()]));
+            }
+            rig.dispatch(round & 3)?;
+            continue;
+        }
         let heap = rig.heap.bytes_mut();
-        match round % 4 {
+        match round % 5 {
             // A few bits.
             0 => (0..8).for_each(|_| heap[random() as usize % heap.len()] ^= 1 << (random() & 7)),
             // Bytes of anything.

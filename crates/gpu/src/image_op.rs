@@ -1,5 +1,6 @@
 //! Image operations of a shader, one warp at a time: from the wave engine's registers to [`crate::sample`].
 
+use crate::format::FormatInfo;
 use crate::sample::*;
 use shader::bytecode::ImageCode;
 use shader::ir::{AtomicOp, Dim, ImageOp, Mem, TexelType};
@@ -51,7 +52,7 @@ unsafe fn buffer(code: &ImageCode, view: &BufferView, w: &mut ImageWarp) {
         ImageOp::Write => buffer_store_warp(view, &w.coords[0], w.mask, &w.data, &w.data_hi),
         ImageOp::Atomic(op) => {
             let texels = view.texel_pointers(&w.coords[0], w.mask);
-            atomic(op, code.texel, &texels, w)
+            atomic(op, code.texel, view.format, &texels, w)
         }
         ImageOp::QuerySize => w.out[0] = [view.len; 16],
         _ => w.out = [[0; 16]; 4],
@@ -154,7 +155,7 @@ unsafe fn image(code: &ImageCode, view: &ImageView, w: &mut ImageWarp) {
         ImageOp::Write => store_warp(view, &w.coords, sample, w.mask, &w.data, &w.data_hi),
         ImageOp::Atomic(op) => {
             let texels = texel_pointers(view, &w.coords, sample, w.mask);
-            atomic(op, code.texel, &texels, w)
+            atomic(op, code.texel, view.format, &texels, w)
         }
         ImageOp::QuerySize => {
             for lane in 0..16 {
@@ -168,17 +169,25 @@ unsafe fn image(code: &ImageCode, view: &ImageView, w: &mut ImageWarp) {
     }
 }
 
-/// Atomics in lane order; lanes without a texel get 0.
-unsafe fn atomic(op: AtomicOp, texel: TexelType, texels: &[*mut u8; 16], w: &mut ImageWarp) {
+/// Atomics in lane order; lanes without a texel get 0, and all of them if texels have not the bits of the atomic.
+unsafe fn atomic(
+    op: AtomicOp,
+    texel: TexelType,
+    format: &FormatInfo,
+    texels: &[*mut u8; 16],
+    w: &mut ImageWarp,
+) {
+    let wide = matches!(texel, TexelType::S64 | TexelType::U64);
+    let fits = format.block_bytes == if wide { 8 } else { 4 };
     // `Err` holds the old value too: nothing was written.
     let either = |r| match r {
         Ok(old) | Err(old) => old,
     };
     for lane in (0..16).filter(|l| w.mask >> l & 1 != 0) {
         let p = texels[lane];
-        let old = if p.is_null() {
+        let old = if p.is_null() || !fits {
             0
-        } else if matches!(texel, TexelType::S64 | TexelType::U64) {
+        } else if wide {
             let word = |k: usize| w.data[k][lane] as u64 | (w.data_hi[k][lane] as u64) << 32;
             let (a, b) = (word(0), word(1));
             let cell = AtomicU64::from_ptr(p.cast());

@@ -68,6 +68,8 @@ pub struct Rig {
     pub out: Buffer,
     pub textures: [Image; 2],
     storage: Image,
+    /// A cube and an array, which nothing here is meant for.
+    others: [Image; 2],
     context: Rc<Context>,
 }
 
@@ -75,6 +77,12 @@ fn texture(context: &Rc<Context>, t: usize) -> Result<Image> {
     let texels = (0..64).flat_map(|i| [texel(t, i, 0), texel(t, i, 1)]);
     let bytes: Vec<u8> = texels.flat_map(f32::to_le_bytes).collect();
     Image::with_texels(context, ImageInfo::texture(vk::Format::R32G32_SFLOAT, [8, 8]), &bytes)
+}
+
+/// Several layers that are sampled and stored to.
+fn several(format: vk::Format, layers: u32) -> ImageInfo {
+    let usage = vk::ImageUsageFlags::SAMPLED | vk::ImageUsageFlags::STORAGE;
+    ImageInfo { layers, usage, ..ImageInfo::texture(format, [5, 5]) }
 }
 
 /// Channel `c` of texel `i` of texture `t`.
@@ -164,6 +172,10 @@ impl Rig {
             out: addressed(INVOCATIONS * WORDS * 4)?,
             textures: [texture(&context, 0)?, texture(&context, 1)?],
             storage: Image::new(&context, image)?,
+            others: [
+                Image::new(&context, ImageInfo { cube: true, ..several(vk::Format::R8G8B8A8_UNORM, 6) })?,
+                Image::new(&context, several(vk::Format::R16_SFLOAT, 3))?,
+            ],
             api,
             properties: vk::PhysicalDeviceDescriptorBufferPropertiesEXT {
                 p_next: std::ptr::null_mut(),
@@ -224,6 +236,20 @@ impl Rig {
             .image_view(self.textures[texture].view)
             .image_layout(vk::ImageLayout::GENERAL);
         self.descriptor(T::SAMPLED_IMAGE, vk::DescriptorDataEXT { p_sampled_image: &image })
+    }
+
+    /// Images where others are wanted: cubes and arrays, sampled and as storage.
+    pub fn odd(&self) -> Vec<Vec<u8>> {
+        let images = self.others.iter().map(|i| i.view);
+        let info = |v| vk::DescriptorImageInfo::default().image_view(v).sampler(self.sampler);
+        images
+            .flat_map(|v| {
+                let i = info(v).image_layout(vk::ImageLayout::GENERAL);
+                let both = vk::DescriptorDataEXT { p_combined_image_sampler: &i };
+                let stored = vk::DescriptorDataEXT { p_storage_image: &i };
+                [self.descriptor(T::COMBINED_IMAGE_SAMPLER, both), self.descriptor(T::STORAGE_IMAGE, stored)]
+            })
+            .collect()
     }
 
     /// A buffer's, of `bytes` bytes from `offset` on.
