@@ -246,11 +246,11 @@ fn create(
         .depth_stencil_state(&depth)
         .color_blend_state(&blend)
         .dynamic_state(&dynamic)
-        .layout(layout)
-        .push_next(&mut rendering);
-    if let Some((pass, subpass)) = info.render_pass {
-        create = create.render_pass(pass).subpass(subpass);
-    }
+        .layout(layout);
+    create = match info.render_pass {
+        Some((pass, subpass)) => create.render_pass(pass).subpass(subpass),
+        None => create.push_next(&mut rendering),
+    };
     if !info.flags2.is_empty() {
         create = create.push_next(&mut flags2);
     }

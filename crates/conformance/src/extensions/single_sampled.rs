@@ -50,6 +50,7 @@ fn attachment(image: &Image, load: Load, mode: Mode) -> vk::RenderingAttachmentI
         .load_op(load)
         .store_op(vk::AttachmentStoreOp::STORE)
         .resolve_mode(mode)
+        .resolve_image_layout(vk::ImageLayout::GENERAL)
 }
 
 fn colour(image: &Image, load: Load) -> vk::RenderingAttachmentInfo<'static> {
@@ -327,10 +328,7 @@ fn mixed(rig: &Rig) -> Found {
         fill(d, c, &single, 51);
         let a = [
             colour(&single, Load::LOAD),
-            colour(&several, Load::CLEAR)
-                .clear_value(cleared(255))
-                .resolve_image_view(resolved.view)
-                .resolve_image_layout(vk::ImageLayout::GENERAL),
+            colour(&several, Load::CLEAR).clear_value(cleared(255)).resolve_image_view(resolved.view),
         ];
         let mut far = vk::ClearValue::default();
         far.depth_stencil = vk::ClearDepthStencilValue { depth: 0.5, stencil: 0 };
