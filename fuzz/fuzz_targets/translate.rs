@@ -18,6 +18,7 @@ fuzz_target!(|bytes: &[u8]| {
             binding: &binding,
             push_bytes: 256,
             lanes: None,
+            machine: Default::default(),
             optimise: true,
         };
         if let Ok(shader) = shader::build::build(&module, &options) {

@@ -63,6 +63,7 @@ fn program(lanes: u32) -> Program {
         binding: &binding,
         push_bytes: 8,
         lanes: Some(lanes),
+        machine: Default::default(),
         optimise: true,
     };
     shader::compile(&shader::Module::parse(&words).expect("parses"), &options).expect("compiles")

@@ -23,7 +23,10 @@ pub static METRIC: [(&str, &str); METRICS] = [
         "Cycles of the block's instructions in the load/store unit, one for each cache line",
     ),
     ("Texture cycles", "Cycles of the block's instructions in the texture unit"),
-    ("Varying cycles", "Cycles of the varying unit; not attributed to blocks yet: zero"),
+    (
+        "Varying cycles",
+        "Cycles of the varying unit, one for each component; at the block that loads an input first",
+    ),
     (
         "Cache lines",
         "Cache lines of 64 bytes that the block's loads, stores and atomics touched, warp by warp",

@@ -81,7 +81,7 @@ pub(crate) const FEATURES: &[&str] = &[
     "nestedCommandBuffer", "nestedCommandBufferRendering", "nestedCommandBufferSimultaneousUse", "robustBufferAccess2", "robustImageAccess2",
     "nullDescriptor", "pipelineExecutableInfo",
     // counters
-    "performanceCounterQueryPools", "performanceCounterMultipleQueryPools", "performanceCountersByRegion", "renderPassStriped", "frameBoundary",
+    "performanceCounterQueryPools", "performanceCounterMultipleQueryPools", "performanceCountersByRegion", "renderPassStriped", "shaderCoreBuiltins", "frameBoundary",
     // presentation
     "presentId", "presentWait", "swapchainMaintenance1",
     // shaders

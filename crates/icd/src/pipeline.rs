@@ -139,6 +139,7 @@ impl Source {
         let mut h = Hasher128::default();
         (self.code.hash, &self.entry, &self.spec, self.stage.as_raw(), self.instrumented).hash(&mut h);
         layout.hash(&mut h);
+        machine().hash(&mut h);
         h.word(env!("CARGO_PKG_VERSION").len() as u64);
         h.write(env!("CARGO_PKG_VERSION").as_bytes());
         h.done()
@@ -212,6 +213,7 @@ impl Source {
             binding: &|set, binding| layout.binding(set, binding),
             push_bytes: layout.push_bytes,
             lanes: None,
+            machine: machine(),
             optimise: true,
         };
         let program = match self.instrumented {
@@ -222,6 +224,12 @@ impl Source {
         let made = Compiled { program: Arc::new(program), name: self.entry.clone() };
         Ok(pipeline_cache::remember(key, Arc::new(made)))
     }
+}
+
+/// What shaders can ask of the modelled GPU.
+fn machine() -> shader::options::Machine {
+    let m = counters::model::current();
+    shader::options::Machine { cores: m.cores as u32, warps: m.core.warps as u32 }
 }
 
 /// The flags of a creation: the wide ones of its chain if there are any.

@@ -36,8 +36,17 @@ unsafe fn executable<'a>(info: &vk::PipelineExecutableInfoKHR) -> Option<&'a Exe
     object::get::<Pipeline>(info.pipeline)?.shared().stages.get(info.executable_index as usize)
 }
 
-fn statistics(p: &Program) -> [(&'static str, &'static str, u64); 7] {
-    [
+/// A statistic: name, description, value.
+type Statistic = (String, String, Number);
+
+enum Number {
+    Whole(u64),
+    Real(f64),
+}
+
+/// What the engine's program is like, and what an offline compiler would say of the shader on the modelled GPU.
+fn statistics(p: &Program) -> Vec<Statistic> {
+    let engine: [(&str, &str, u64); 7] = [
         ("Instructions", "Ops of the wave program", p.code.len() as u64),
         ("Registers", "Units of 64 bytes in a wave's register file", p.units as u64),
         ("Lanes", "Lanes of a wave", p.lanes as u64),
@@ -45,7 +54,66 @@ fn statistics(p: &Program) -> [(&'static str, &'static str, u64); 7] {
         ("Constants", "Constants in registers", p.consts.len() as u64),
         ("Scratch", "Private words of a lane", p.scratch_words as u64),
         ("Shared", "Bytes of workgroup memory", p.shared_bytes as u64),
-    ]
+    ];
+    let mut all: Vec<Statistic> =
+        engine.into_iter().map(|(n, d, v)| (n.into(), d.into(), Number::Whole(v))).collect();
+    let profile = &p.profile;
+    let mut add = |n: &str, d: &str, v| all.push((n.into(), d.into(), v));
+    add(
+        "Work registers",
+        "32-bit registers that an invocation needs on the modelled GPU",
+        Number::Whole(profile.registers as u64),
+    );
+    let occupancy = if profile.registers > 32 { 50 } else { 100 };
+    add(
+        "Thread occupancy",
+        "Percent of a core's warps that can be resident: half with more than 32 work registers",
+        Number::Whole(occupancy),
+    );
+    add(
+        "Stack bytes",
+        "Bytes of memory for an invocation's private arrays",
+        Number::Whole(p.scratch_words as u64 * 4),
+    );
+    let t = &profile.total;
+    let arithmetic = t.fma + t.cvt + t.sfu;
+    let share = if arithmetic == 0 { 0.0 } else { 100.0 * t.narrow as f64 / arithmetic as f64 };
+    add(
+        "16-bit arithmetic",
+        "Percent of the arithmetic instructions that work on 16 bits or fewer",
+        Number::Real(share),
+    );
+    cycles(&mut all, "Total", "all of the code once", t);
+    cycles(&mut all, "Shortest path", "the way with the fewest instructions", &profile.shortest);
+    // Nobody knows the longest way through a loop.
+    if let Some(longest) = &profile.longest {
+        cycles(&mut all, "Longest path", "the way with the most instructions", longest);
+    }
+    all
+}
+
+/// A core's cycles for one warp, pipe by pipe, at the model's rates; the largest is what bounds the shader.
+fn cycles(all: &mut Vec<Statistic>, path: &str, what: &str, c: &shader::cost::Cost) {
+    let rates = &counters::model::current().core;
+    let per = |n: u32, slots: u64, rate: u64| n as f64 * slots as f64 / rate as f64;
+    let (fma, cvt, sfu) =
+        (per(c.fma, 16, rates.fma_lanes), per(c.cvt, 16, rates.cvt_lanes), per(c.sfu, 16, rates.sfu_lanes));
+    let both =
+        per(c.fma + c.cvt + c.sfu, 16, rates.fma_lanes).max(per(c.cvt + c.sfu, 16, rates.cvt_lanes)).max(sfu);
+    let pipes = [
+        ("arithmetic", "of all arithmetic, by the issue rule", both),
+        ("FMA", "of the FMA pipe", fma),
+        ("CVT", "of the CVT pipe", cvt),
+        ("SFU", "of the SFU pipe", sfu),
+        ("load/store", "of the load/store unit, a line an instruction", per(c.ls, 1, rates.ls_issues)),
+        // A component of a warp is four quads'.
+        ("varying", "of the varying unit", per(c.varying, 4, rates.varying_slots)),
+        ("texture", "of the texture unit, a bilinear sample an instruction", per(c.tex, 16, rates.texels)),
+    ];
+    for (pipe, of, v) in pipes {
+        let text = format!("Cycles a warp takes of a core, {of}: {what}");
+        all.push((format!("{path} {pipe} cycles"), text, Number::Real(v)));
+    }
 }
 
 pub(crate) unsafe fn get_pipeline_executable_statistics_khr(
@@ -57,11 +125,13 @@ pub(crate) unsafe fn get_pipeline_executable_statistics_khr(
     let Some(e) = executable(&*info) else { return vk::Result::ERROR_UNKNOWN };
     let all = statistics(&e.compiled.program);
     chain::fill_with(all.len(), count, out, |o, i| {
-        let (name, what, value) = all[i];
+        let (name, what, value) = &all[i];
         chain::write_str(&mut o.name, name);
         chain::write_str(&mut o.description, what);
-        o.format = Format::UINT64;
-        o.value = vk::PipelineExecutableStatisticValueKHR { u64: value };
+        (o.format, o.value) = match *value {
+            Number::Whole(v) => (Format::UINT64, vk::PipelineExecutableStatisticValueKHR { u64: v }),
+            Number::Real(v) => (Format::FLOAT64, vk::PipelineExecutableStatisticValueKHR { f64: v }),
+        };
     })
 }
 

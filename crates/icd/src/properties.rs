@@ -13,7 +13,7 @@ use gpu::descriptor::DESCRIPTOR_BYTES;
 use gpu::descriptor_memory::MAX_DESCRIPTOR_BUFFER_RANGE;
 use gpu::graphics::regions;
 use std::collections::HashMap;
-use std::sync::OnceLock;
+use std::sync::{LazyLock, OnceLock};
 
 /// A vendor id in the manner of PCI's ("tu"): Khronos has registered none for us.
 pub(crate) const VENDOR_ID: u32 = 0x7475;
@@ -59,7 +59,6 @@ pub(crate) static PROPERTIES: &[(&str, Value)] = &[
     ("vendorID", U32(VENDOR_ID)),
     ("deviceID", U32(DEVICE_ID)),
     ("deviceType", U32(vk::PhysicalDeviceType::CPU.as_raw() as u32)),
-    ("deviceName", Str("Tuff (software GPU, G720 class)")),
     ("pipelineCacheUUID", Bytes(&CACHE_UUID)),
     ("residencyStandard2DBlockShape", Bool(false)),
     ("residencyStandard2DMultisampleBlockShape", Bool(false)),
@@ -259,16 +258,28 @@ pub(crate) fn value(name: &str) -> Option<Value> {
         .or_else(|| name.starts_with("integerDotProduct").then_some(Bool(false)))
 }
 
-/// What the modelled GPU says of itself (VK_ARM_shader_core_properties): rates of one core and cycle.
+/// With the modelled class: the model's name up to its comma.
+static DEVICE_NAME: LazyLock<String> = LazyLock::new(|| {
+    let name = &counters::model::current().name;
+    format!("Tuff (software GPU, {})", name.split(',').next().unwrap_or(name))
+});
+
+/// What the modelled GPU says of itself (VK_ARM_shader_core_properties, _builtins): rates of one core and
+/// cycle, cores and warps.
 fn modelled(name: &str) -> Option<Value> {
-    let core = &counters::model::current().core;
-    let rate = match name {
+    let model = counters::model::current();
+    let core = &model.core;
+    let v = match name {
         "pixelRate" => core.pixels,
         "texelRate" => core.texels,
         "fmaRate" => core.fma_lanes,
+        "shaderCoreCount" => model.cores,
+        "shaderWarpsPerCore" => core.warps,
+        "deviceName" => return Some(Str(&DEVICE_NAME)),
+        "shaderCoreMask" => return Some(U64((1 << model.cores) - 1)),
         _ => return None,
     };
-    Some(U32(rate as u32))
+    Some(U32(v as u32))
 }
 
 fn structure(s_type: vk::StructureType) -> Option<&'static PropertyStruct> {

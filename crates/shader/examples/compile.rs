@@ -92,6 +92,7 @@ fn compile(words: &[u32], optimise: bool) -> Vec<(String, bool)> {
             binding: &binding,
             push_bytes: 256,
             lanes: None,
+            machine: Default::default(),
             optimise,
         };
         let built = shader::build::build(&module, &options).and_then(|mut s| {

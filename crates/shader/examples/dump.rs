@@ -57,6 +57,7 @@ fn main() {
             binding: &binding,
             push_bytes: 256,
             lanes: None,
+            machine: Default::default(),
             optimise: true,
         };
         let t = Instant::now();

@@ -21,13 +21,15 @@ pub struct Cost {
     pub tex: u32,
     /// Of the arithmetic ones, those on 8- and 16-bit values.
     pub narrow: u32,
+    /// Components of inputs interpolated.
+    pub varying: u32,
 }
 
 impl Cost {
-    pub const FREE: Cost = Cost { fma: 0, cvt: 0, sfu: 0, ls: 0, tex: 0, narrow: 0 };
+    pub const FREE: Cost = Cost { fma: 0, cvt: 0, sfu: 0, ls: 0, tex: 0, narrow: 0, varying: 0 };
 
     const fn alu(fma: u32, cvt: u32, sfu: u32) -> Cost {
-        Cost { fma, cvt, sfu, ls: 0, tex: 0, narrow: 0 }
+        Cost { fma, cvt, sfu, ..Cost::FREE }
     }
     /// All instructions.
     pub fn instructions(&self) -> u32 {
@@ -43,6 +45,7 @@ impl Cost {
         self.ls = self.ls.saturating_add(o.ls);
         self.tex = self.tex.saturating_add(o.tex);
         self.narrow = self.narrow.saturating_add(o.narrow);
+        self.varying = self.varying.saturating_add(o.varying);
     }
     fn times(self, n: u32) -> Cost {
         Cost {
@@ -52,6 +55,7 @@ impl Cost {
             ls: self.ls * n,
             tex: self.tex * n,
             narrow: self.narrow * n,
+            varying: self.varying * n,
         }
     }
 

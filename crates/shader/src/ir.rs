@@ -682,6 +682,8 @@ pub struct Shader {
     pub quad_derivatives: bool,
     /// Local size must be a multiple…: RequireFullSubgroups semantics are always met; kept for queries.
     pub bindings_used: Vec<(u32, u32)>,
+    /// Fragment: slots of inputs, and function and label of the block that loads each first.
+    pub varying_loads: Vec<(u16, (u32, u32))>,
 }
 
 impl Shader {

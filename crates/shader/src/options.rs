@@ -38,8 +38,23 @@ pub struct Options<'a> {
     pub push_bytes: u32,
     /// Forces the wave's lanes (64, 128 or 256); `None` chooses by register need.
     pub lanes: Option<u32>,
+    /// What the machine says of itself to VK_ARM_shader_core_builtins.
+    pub machine: Machine,
     /// A switch to look at the code as translated (for tests and for blame).
     pub optimise: bool,
+}
+
+/// Shader cores of the modelled GPU, and warps that one holds.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Machine {
+    pub cores: u32,
+    pub warps: u32,
+}
+
+impl Default for Machine {
+    fn default() -> Machine {
+        Machine { cores: 1, warps: 1 }
+    }
 }
 
 #[derive(Debug, thiserror::Error)]

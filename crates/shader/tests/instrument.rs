@@ -315,6 +315,7 @@ fn atomics_compile() {
                 binding: &binding,
                 push_bytes: 0,
                 lanes: None,
+                machine: Default::default(),
                 optimise: true,
             };
             shader::compile(&m, &o).unwrap_or_else(|e| panic!("{name} {form}: {e}"));

@@ -51,6 +51,7 @@ fn options<'a>(name: &str, spec: &'a [(u32, u64)]) -> Options<'a> {
         binding: &binding,
         push_bytes: 256,
         lanes: None,
+        machine: Default::default(),
         optimise: true,
     }
 }

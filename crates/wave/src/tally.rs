@@ -223,12 +223,15 @@ pub struct Tally {
     /// The L1 of load/store as it was modelled since the tracing began.
     pub cache: Box<Cache>,
     pub tracing: bool,
+    /// A wave has begun since somebody took the rows.
+    used: bool,
 }
 
 impl Tally {
     /// For a wave of `p`: rows as many as the program has counters, and one at least.
     pub fn counting(&mut self, p: &Program) -> Counting {
         let counters = p.profile.counters.len();
+        self.used = true;
         if self.rows.len() < counters.max(1) {
             self.rows.resize(counters.max(1), Row::default());
         }
@@ -240,9 +243,16 @@ impl Tally {
         }
     }
 
+    /// No wave has begun since the rows were taken: there is nothing to take, but of an instrumented program the names
+    /// of its blocks.
+    pub fn is_idle(&self) -> bool {
+        !self.used
+    }
+
     /// What has been counted since the last call, of program `p` alone. `blocks`: for instrumented programs, numbers
     /// by basic block are added to it (it grows as needed).
     pub fn take(&mut self, p: &Program, blocks: Option<&mut Vec<BlockRow>>) -> Usage {
+        self.used = false;
         let mut sum = Usage::default();
         let profile = &p.profile;
         if let Some(blocks) = blocks {
@@ -266,6 +276,8 @@ impl Tally {
                 let lines = r.lines.iter().sum::<u64>();
                 b[6] += lines;
                 b[7] += r.texture.operations;
+                // A warp's component is four slots, which the unit does in a cycle.
+                b[8] += r.warps * m.cost.varying as u64;
                 b[9] += lines + r.texture.lines;
             }
         }

@@ -21,6 +21,7 @@ fn compile(spirv: &[u8], stage: Stage, lanes: u32, optimise: bool) -> Program {
         binding: &binding,
         push_bytes: 0,
         lanes: Some(lanes),
+        machine: Default::default(),
         optimise,
     };
     shader::compile(&shader::Module::parse(&to_words(spirv)).unwrap(), &options).unwrap()

@@ -1,6 +1,6 @@
 //! Counts of draws, worked out from geometry and shaders.
 
-use super::rig::{DIVERGED, LINES, SIDE, TEXTURE, THREADS, WARPS, digest, of};
+use super::rig::{DIVERGED, LINES, SIDE, TEXTURE, THREADS, VARYING, WARPS, digest, of};
 use super::{Check, Found, Rig, Row, holds, same};
 use client::graphics::{Attachment, Bindings, Image, ImageInfo, Load, Pass, Resource, Sampler, over};
 use vk::ShaderStageFlags as Stage;
@@ -12,6 +12,8 @@ pub fn checks() -> Vec<Check> {
         Check { name: "early_depth", run: early_depth },
         Check { name: "fragment_loops_and_discard", run: loops },
         Check { name: "texture_fetch", run: fetch },
+        Check { name: "trilinear_sample", run: trilinear },
+        Check { name: "varyings", run: varyings },
         Check { name: "multiview_is_summed", run: multiview },
         Check { name: "indirect_draws", run: indirect },
         Check { name: "multi_draws", run: multi },
@@ -22,6 +24,9 @@ pub fn checks() -> Vec<Check> {
 
 const LOOPS: &[u8] = include_bytes!("../../shaders/instrumentation/loops.frag.spv");
 const FETCH: &[u8] = include_bytes!("../../shaders/instrumentation/fetch.frag.spv");
+const TRILINEAR: &[u8] = include_bytes!("../../shaders/instrumentation/trilinear.frag.spv");
+const VARYING_VERT: &[u8] = include_bytes!("../../shaders/instrumentation/varying.vert.spv");
+const VARYING_FRAG: &[u8] = include_bytes!("../../shaders/instrumentation/varying.frag.spv");
 const HELPERS: &[u8] = include_bytes!("../../shaders/instrumentation/helpers.frag.spv");
 /// Of `plain.frag`.
 pub const PLAIN_LINE: u32 = 5;
@@ -166,6 +171,55 @@ fn fetch(rig: &Rig) -> Found {
     let other = of(&rows, 0, Stage::FRAGMENT, table.line(10)?)?;
     let got = [other[WARPS], other[THREADS], other[TEXTURE], other[LINES]];
     same("of the lower half", got, [BLOCKS / 2, PIXELS / 2, 0, 0])?;
+    Ok(digest(&rows))
+}
+
+/// `trilinear.frag`: a sample a pixel at the centre of a texel of level 0, between levels 0 and 1, clamped. Two bilinear
+/// operations each, eight a cycle.
+/// Level 0: a block of 4 × 4 pixels touches five columns (those at the right edge four) and five rows (at the lower
+/// edge four), sixteen texels a line: 13 blocks of a row touch one line in each of their rows, 3 touch two; 15 blocks of a
+/// column have five rows, one four: (13 + 6) · (75 + 4) = 1501. Level 1, 32 texels a row: columns from 2b − 1 to 2b + 2;
+/// blocks 7 and 8 touch both lines; three rows at both edges, four elsewhere: (14 + 4) · (56 + 6) = 1116.
+fn trilinear(rig: &Rig) -> Found {
+    let text = |e: client::Error| e.to_string();
+    let info = ImageInfo { mips: 2, ..ImageInfo::texture(vk::Format::R8G8B8A8_UNORM, [SIDE; 2]) };
+    let texels = vec![0x40; (64 * 64 + 32 * 32) * 4];
+    let image = Image::with_texels(&rig.context, info, &texels).map_err(text)?;
+    let edge = vk::SamplerAddressMode::CLAMP_TO_EDGE;
+    let sampler = vk::SamplerCreateInfo::default()
+        .mag_filter(vk::Filter::LINEAR)
+        .min_filter(vk::Filter::LINEAR)
+        .mipmap_mode(vk::SamplerMipmapMode::LINEAR)
+        .address_mode_u(edge)
+        .address_mode_v(edge)
+        .max_lod(vk::LOD_CLAMP_NONE);
+    let sampler = Sampler::new(&rig.context, &sampler).map_err(text)?;
+    let bindings = Bindings::new(&rig.context, &[Resource::Texture(&image, &sampler)]).map_err(text)?;
+    let p = rig.pipeline_with(TRILINEAR, Some(&bindings), |_| ())?;
+    let rows = draw(rig, &p, Some(&bindings), |d, c| unsafe { d.cmd_draw(c, 3, 1, 0, 0) })?;
+    let r = of(&rows, 0, Stage::FRAGMENT, rig.table(p.handle, 1)?.line(7)?)?;
+    let got = [r[WARPS], r[THREADS], r[TEXTURE], r[LINES]];
+    let want = [BLOCKS, PIXELS, PIXELS * 2 / 8, 1501 + 1116];
+    same("warps, threads, texture cycles, cache lines", got, want)?;
+    Ok(digest(&rows))
+}
+
+/// `varying.frag`: a cycle a component and warp, where the input is loaded.
+fn varyings(rig: &Rig) -> Found {
+    let mut info =
+        client::graphics::PipelineInfo::new(VARYING_VERT, VARYING_FRAG, vk::Format::R8G8B8A8_UNORM);
+    info.push_size = 8;
+    info.flags2 = super::rig::INSTRUMENT;
+    let p = client::graphics::Pipeline::new(&rig.context, &info, None).map_err(|e| e.to_string())?;
+    let rows = draw(rig, &p, None, |d, c| unsafe { d.cmd_draw(c, 3, 1, 0, 0) })?;
+    let table = rig.table(p.handle, 1)?;
+    for (line, components) in [(10, 4), (12, 2)] {
+        let r = of(&rows, 0, Stage::FRAGMENT, table.line(line)?)?;
+        let got = [r[WARPS], r[VARYING]];
+        same(&format!("warps, varying cycles of line {line}"), got, [BLOCKS / 2, BLOCKS / 2 * components])?;
+    }
+    let all: u64 = rows.iter().map(|r| r.values[VARYING]).sum();
+    same("varying cycles of all blocks", all, BLOCKS / 2 * 6)?;
     Ok(digest(&rows))
 }
 

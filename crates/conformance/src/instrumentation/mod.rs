@@ -1,5 +1,5 @@
 //! VK_ARM_shader_instrumentation and VK_ARM_performance_counters_by_region through the loader: the extensions' rules,
-//! and counts that are worked out from the shaders' sources and from geometry.
+//! and counts that are worked out from the shaders' sources and from geometry; modelled time, by the model's figures.
 //!
 //! `shaders/instrumentation` has the GLSL and what `glslangValidator -V --target-env vulkan1.2 -gVS` made of it: with
 //! lines, so that a block is named by the line that it holds. What is expected is computed here from what the source
@@ -10,6 +10,7 @@ mod graphics;
 mod regions;
 mod rig;
 mod rules;
+mod time;
 
 pub use rig::{Rig, Row};
 
@@ -26,6 +27,7 @@ pub fn checks() -> Vec<Check> {
     all.extend(compute::checks());
     all.extend(graphics::checks());
     all.extend(regions::checks());
+    all.extend(time::checks());
     all
 }
 

@@ -74,13 +74,19 @@ impl Rig {
             shader_instrumentation: vk::TRUE,
             ..Default::default()
         };
-        let mut regions = vk::PhysicalDevicePerformanceCountersByRegionFeaturesARM {
+        let mut cores = vk::PhysicalDeviceShaderCoreBuiltinsFeaturesARM {
             p_next: (&raw mut instrumentation).cast(),
+            shader_core_builtins: vk::TRUE,
+            ..Default::default()
+        };
+        let mut regions = vk::PhysicalDevicePerformanceCountersByRegionFeaturesARM {
+            p_next: (&raw mut cores).cast(),
             performance_counters_by_region: vk::TRUE,
             ..Default::default()
         };
         let names = [
             c"VK_ARM_performance_counters_by_region",
+            c"VK_ARM_shader_core_builtins",
             c"VK_ARM_shader_instrumentation",
             ash::khr::maintenance5::NAME,
             ash::khr::pipeline_executable_properties::NAME,
@@ -296,6 +302,7 @@ pub const CVT: usize = 4;
 pub const SFU: usize = 5;
 pub const LOAD_STORE: usize = 6;
 pub const TEXTURE: usize = 7;
+pub const VARYING: usize = 8;
 pub const LINES: usize = 9;
 
 /// An instrumentation object with its life.

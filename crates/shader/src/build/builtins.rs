@@ -4,7 +4,7 @@ use super::Builder;
 use super::interface::{Place, Scalar};
 use super::types::Sk;
 use crate::interface::{CLIP_DISTANCE, CULL_DISTANCE};
-use crate::ir::{Bin, Input, Stage, Ty, Un, Value};
+use crate::ir::{Bin, Input, Inst, Stage, Ty, Un, Value};
 use crate::options::Result;
 use crate::spirv::*;
 
@@ -178,9 +178,83 @@ impl<'m> Builder<'m> {
             BuiltIn::PrimitiveId => one(out, self.e.input(Input::PrimitiveId, Ty::B32)),
             BuiltIn::Layer => one(out, self.e.input(Input::Layer, Ty::B32)),
             BuiltIn::ViewportIndex => one(out, self.e.input(Input::ViewportIndex, Ty::B32)),
+            BuiltIn::CoreCountARM => one(out, self.e.u32(self.opt.machine.cores)),
+            BuiltIn::CoreMaxIDARM => one(out, self.e.u32(self.opt.machine.cores.max(1) - 1)),
+            BuiltIn::WarpMaxIDARM => one(out, self.e.u32(self.opt.machine.warps.max(1) - 1)),
+            BuiltIn::CoreIDARM => {
+                let v = self.core_and_warp()[0];
+                one(out, v);
+            }
+            BuiltIn::WarpIDARM => {
+                let v = self.core_and_warp()[1];
+                one(out, v);
+            }
             _ => return Err(unsupported(format!("built-in {b:?}"))),
         }
         Ok(())
+    }
+
+    /// Core and warp slot that a warp of the modelled GPU runs in (SPV_ARM_core_builtins): workgroups, tiles of 64 × 64
+    /// pixels and vertices are dealt to the cores in turn, the same on every run; a core deals warps to its slots so.
+    fn core_and_warp(&mut self) -> [Value; 2] {
+        let (cores, warps) =
+            (self.e.u32(self.opt.machine.cores.max(1)), self.e.u32(self.opt.machine.warps.max(1)));
+        let mul_add = |b: &mut Self, a: Value, k: Value, c: Value| {
+            let product = b.e.bin(Bin::IMul, a, k);
+            b.e.add(product, c)
+        };
+        // The number of the task, and of the warp in it.
+        let (task, in_task, per_task) = match self.opt.stage {
+            Stage::Compute => {
+                let id: [Value; 3] = [0, 1, 2].map(|k| self.e.input(Input::WorkgroupId(k), Ty::B32));
+                let n: [Value; 2] = [0, 1].map(|k| self.e.input(Input::NumWorkgroups(k), Ty::B32));
+                let row = mul_add(self, id[2], n[1], id[1]);
+                let group = mul_add(self, row, n[0], id[0]);
+                self.uses_subgroups = true;
+                let [x, y, z] = self.workgroup;
+                let per_group = (x * y * z).div_ceil(SUBGROUP);
+                let warp = match per_group {
+                    1 => self.e.u32(0),
+                    _ => self.e.input(Input::SubgroupId, Ty::B32),
+                };
+                (group, warp, per_group)
+            }
+            Stage::Fragment => {
+                let at = [0, 1].map(|k| {
+                    let f = self.e.input(Input::FragCoord(k), Ty::B32);
+                    self.e.un(Un::F32ToU32, f)
+                });
+                let shr = |b: &mut Self, v: Value, n: u32| {
+                    let n = b.e.u32(n);
+                    b.e.bin(Bin::LShr, v, n)
+                };
+                let tile = at.map(|v| shr(self, v, 6));
+                // Neighbours on all sides lie on different cores.
+                let three = self.e.u32(3);
+                let task = mul_add(self, tile[1], three, tile[0]);
+                // Blocks of 4 × 4 pixels; a warp of several blocks' quads is where its first quad is.
+                let block = at.map(|v| {
+                    let b = shr(self, v, 2);
+                    let low = self.e.u32(15);
+                    self.e.bin(Bin::And, b, low)
+                });
+                let side = self.e.u32(16);
+                let block = mul_add(self, block[1], side, block[0]);
+                (task, self.e.push(Inst::First(block), Ty::B32), 256)
+            }
+            Stage::Vertex => {
+                let vertex = self.e.input(Input::VertexIndex, Ty::B32);
+                let first = self.e.push(Inst::First(vertex), Ty::B32);
+                let four = self.e.u32(4);
+                let task = self.e.bin(Bin::LShr, first, four);
+                (task, self.e.u32(0), 1)
+            }
+        };
+        let core = self.e.bin(Bin::URem, task, cores);
+        let round = self.e.bin(Bin::UDiv, task, cores);
+        let per_task = self.e.u32(per_task);
+        let warp = mul_add(self, round, per_task, in_task);
+        [core, self.e.bin(Bin::URem, warp, warps)]
     }
 
     fn local_id(&mut self, k: u8) -> Value {

@@ -26,6 +26,7 @@ fn supported(c: Capability) -> bool {
         c,
         Matrix
             | Shader
+            | CoreBuiltinsARM
             | Float16
             | Float64
             | Int8

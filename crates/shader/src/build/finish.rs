@@ -92,6 +92,7 @@ impl Builder<'_> {
             uses_subgroups: self.uses_subgroups,
             quad_derivatives: self.quad_derivatives,
             bindings_used: std::mem::take(&mut self.bindings_used),
+            varying_loads: std::mem::take(&mut self.varying_loads),
         };
         if cfg!(debug_assertions)
             && let Err(e) = crate::verify::verify(&shader)

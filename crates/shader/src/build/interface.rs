@@ -228,6 +228,25 @@ impl Builder<'_> {
         }
     }
 
+    /// Scalars from `from` on of the input at `first` are loaded in the current block: the varying unit's work there, if
+    /// no block before has loaded them.
+    pub(crate) fn note_varying_load(&mut self, first: u32, from: u32, count: u32) {
+        let Some(scalars) = self.inputs.get(&first).filter(|_| self.opt.stage == Stage::Fragment) else {
+            return;
+        };
+        let origin = self.e.blocks[self.e.cur as usize].origin;
+        for s in scalars.iter().skip(from as usize).take(count as usize) {
+            let Place::Slot(slot) = s.place else { continue };
+            for slot in
+                [Some(slot), matches!(s.kind, Sk::I64 | Sk::F64).then_some(slot + 1)].into_iter().flatten()
+            {
+                if !self.varying_loads.iter().any(|l| l.0 == slot) {
+                    self.varying_loads.push((slot, (origin.function, origin.label)));
+                }
+            }
+        }
+    }
+
     fn note_varying(&mut self, s: &Scalar, slot: u16) {
         // As a member of a block the module's look at variables did not see it.
         self.interface.per_sample |= self.opt.stage == Stage::Fragment && s.at == At::Sample;

@@ -129,6 +129,7 @@ impl<'m> Builder<'m> {
                 Ok(start)
             }
             Base::Values(first) => {
+                self.note_varying_load(first, p.offset, if p.n_steps == 0 { n } else { u32::MAX });
                 if p.n_steps != 0 {
                     return self.load_select(p, n, |b, k| b.pool[(first + k) as usize]);
                 }

@@ -85,6 +85,7 @@ pub(crate) struct Builder<'m> {
     scratch_words: u32,
     scratch_of: hash::FxMap<u32, u32>,
     bindings_used: Vec<(u32, u32)>,
+    varying_loads: Vec<(u16, (u32, u32))>,
     /// IR blocks that are merge blocks of live loops.
     loop_merges: Vec<u32>,
     uses_barrier: bool,
@@ -133,6 +134,7 @@ pub fn build(module: &Module, options: &Options) -> Result<Shader> {
         scratch_words: 0,
         scratch_of: Default::default(),
         bindings_used: Vec::new(),
+        varying_loads: Vec::new(),
         loop_merges: Vec::new(),
         uses_barrier: false,
         uses_subgroups: false,

@@ -9,7 +9,8 @@
 use super::Lowering;
 use crate::cfg::{Cfg, NONE};
 use crate::cost::{Cost, MarkUse, Profile};
-use crate::ir::{Inst, Shader, Term, Value};
+use crate::interface::Varying;
+use crate::ir::{Input, Inst, Shader, Term, Value};
 
 /// Counters by place.
 pub struct Plan {
@@ -54,6 +55,10 @@ impl Lowering<'_> {
             })
             .collect();
         let mut profile = paths(shader, self.cfg, &costs);
+        let varying = self.varyings();
+        for c in [&mut profile.total, &mut profile.shortest].into_iter().chain(&mut profile.longest) {
+            c.varying = varying;
+        }
         if cfg!(feature = "uncounted") {
             let n = shader.blocks.len();
             self.lir.profile = profile;
@@ -118,8 +123,35 @@ impl Lowering<'_> {
                 profile.counters[counter].add(&cost);
             }
         }
+        for (slot, origin) in &shader.varying_loads {
+            let read = |(i, v): (usize, &crate::ir::ValueData)| {
+                self.needed[i] && v.inst == Inst::Input(Input::Varying(*slot))
+            };
+            let flat = |v: &Varying| v.slot == *slot && v.flat;
+            if shader.interface.varyings.iter().any(flat) || !shader.values.iter().enumerate().any(read) {
+                continue;
+            }
+            let at = of_origin.partition_point(|o| o.0 < *origin);
+            let home = of_origin.get(at).filter(|o| o.0 == *origin).map(|o| o.1);
+            let block = home.and_then(|m| profile.marks.iter_mut().find(|u| u.entry && u.mark == m));
+            if let Some(u) = block {
+                u.cost.varying += 1;
+            }
+        }
         plan.mark.sort();
         plan
+    }
+
+    /// Components that the varying unit interpolates.
+    fn varyings(&self) -> u32 {
+        let shader: &Shader = self.shader;
+        let read = |slot: u16| {
+            let is = |(i, v): (usize, &crate::ir::ValueData)| {
+                self.needed[i] && v.inst == Inst::Input(Input::Varying(slot))
+            };
+            shader.values.iter().enumerate().any(is)
+        };
+        shader.interface.varyings.iter().filter(|v| !v.flat && read(v.slot)).count() as u32
     }
 
     fn count_blocks(&self, costs: &[Cost], profile: &mut Profile) -> Plan {

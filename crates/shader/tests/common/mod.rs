@@ -35,6 +35,7 @@ pub fn options(lanes: u32, optimise: bool) -> Options<'static> {
         binding: &binding,
         push_bytes: 128,
         lanes: Some(lanes),
+        machine: Default::default(),
         optimise,
     }
 }

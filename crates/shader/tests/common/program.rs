@@ -49,6 +49,7 @@ impl Generator {
             uses_subgroups: false,
             quad_derivatives: false,
             bindings_used: vec![],
+            varying_loads: vec![],
         };
         let none = Value(0);
         Generator {

@@ -32,6 +32,7 @@ pub fn compile(words: &[u32], lanes: Option<u32>) -> shader::options::Result<Pro
             binding: &binding,
             push_bytes: 128,
             lanes,
+            machine: Default::default(),
             optimise: true,
         },
     )

@@ -35,11 +35,13 @@ pub struct DrawCounts {
 }
 
 impl DrawCounts {
-    /// Adds what one more tile counted.
-    pub fn add_tile(&mut self, tile: &TileCounts, usage: &Usage) {
+    /// Adds what one more tile counted; `usage`: of the fragment shader, if it ran.
+    pub fn add_tile(&mut self, tile: &TileCounts, usage: Option<&Usage>) {
         self.tiles += 1;
         self.tile.add(tile);
-        self.usage.add(usage);
+        if let Some(u) = usage {
+            self.usage.add(u);
+        }
     }
     pub fn add(&mut self, o: &DrawCounts) {
         self.tiles += o.tiles;

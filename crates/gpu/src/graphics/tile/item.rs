@@ -138,12 +138,12 @@ impl Item {
         self.instrumentation = active.filter(|_| fragment).map(|a| (a.clone(), index, Blocks::default()));
     }
 
-    /// Takes what a worker counted for the fragment shader.
-    pub fn take_usage(&self, worker: &mut Worker) -> Usage {
+    /// Takes what a worker counted for the fragment shader, if it ran.
+    pub fn take_usage(&self, worker: &mut Worker) -> Option<Usage> {
         match (&self.instrumentation, &self.pipeline.fragment) {
-            (Some((.., blocks)), Some(p)) => blocks.take(worker, p, true),
-            (None, Some(p)) => worker.tally.take(p, None),
-            _ => Usage::default(),
+            (Some((.., blocks)), Some(p)) => Some(blocks.take(worker, p, true)),
+            (None, Some(p)) if !worker.tally.is_idle() => Some(worker.tally.take(p, None)),
+            _ => None,
         }
     }
 

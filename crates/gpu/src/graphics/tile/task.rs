@@ -98,7 +98,7 @@ impl<'a> Task<'a> {
         let r = self.draw_(item, entries, hidden);
         let r = r.and_then(|_| self.shade(item));
         let usage = item.take_usage(self.worker);
-        counts.add_tile(&std::mem::take(&mut self.counts), &usage);
+        counts.add_tile(&std::mem::take(&mut self.counts), usage.as_ref());
         r
     }
 
