@@ -15,7 +15,7 @@
 //! [`Input::SubgroupLane`] and [`Input::DeviceIndex`] are filled here; the caller may leave them.
 
 use crate::host::{Host, Table};
-use crate::kernels::{self, control::PATIENCE};
+use crate::kernels::{self, control::PATIENCE, count};
 use crate::made::MadeUp;
 use crate::memory::Aligned;
 use crate::state::{Fault, State, Status};
@@ -287,7 +287,7 @@ impl Lanes<'_> {
             return Ok(());
         }
         // SAFETY: the prologue is within the code.
-        let from = unsafe { st.code.add(prologue) };
+        let from = unsafe { count::enter(st, st.code.add(prologue)) };
         let r = self.execute(from, std::ptr::null());
         if r.is_err() {
             // A wave that was cut short leaves its registers in any state.

@@ -1,7 +1,7 @@
 //! Runs workgroups of a dispatch on one thread.
 
 use crate::host::{Host, ImageWarp, Table};
-use crate::kernels::{self, control::PATIENCE};
+use crate::kernels::{self, control::PATIENCE, count};
 use crate::made::MadeUp;
 use crate::memory::Aligned;
 use crate::packing::{Packing, pattern};
@@ -305,8 +305,8 @@ impl Worker {
             _ => masks(k, wave, n),
         };
         st.count.begin(st.exec);
-        // SAFETY: prologue is at most the code's length.
-        st.pc = unsafe { st.code.add(d.program.prologue as usize) };
+        // SAFETY: the prologue is within the code.
+        st.pc = unsafe { count::enter(st, st.code.add(d.program.prologue as usize)) };
         for f in &self.inputs {
             // SAFETY: registers lie within the file.
             unsafe {

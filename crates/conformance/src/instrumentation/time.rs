@@ -104,7 +104,8 @@ fn timer(rig: &Rig) -> Found {
         let (bin, draw) = (ticks(BINNING), ticks(DRAWING));
         if serial {
             same("the second pass alone", end - begin, bin + draw)?;
-            same("the third bins after it", binned - end, bin)?;
+            // After it come the third pass and its barrier.
+            same("the third pass follows", binned - end, bin + draw)?;
         } else {
             same("with the first pass's drawing", end - begin, bin + 2 * draw)?;
             same("three passes' binning lies within", binned - begin, 3 * bin)?;

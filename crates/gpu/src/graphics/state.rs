@@ -90,6 +90,11 @@ impl Rect {
     pub fn is_empty(&self) -> bool {
         self.x0 >= self.x1 || self.y0 >= self.y1
     }
+    /// Every pixel of `o` is in this one.
+    #[inline(always)]
+    pub fn contains(&self, o: &Rect) -> bool {
+        self.x0 <= o.x0 && self.y0 <= o.y0 && self.x1 >= o.x1 && self.y1 >= o.y1
+    }
     #[inline(always)]
     pub fn intersect(&self, o: &Rect) -> Rect {
         Rect { x0: self.x0.max(o.x0), y0: self.y0.max(o.y0), x1: self.x1.min(o.x1), y1: self.y1.min(o.y1) }

@@ -31,13 +31,13 @@ pub struct Line {
     ready: [u64; CLASSES],
     /// The last workload, or wait of everything, began: how far the front end has come.
     front: u64,
-    /// The last timestamps: of the front end, and of work.
-    stamps: [u64; 2],
+    /// The last timestamps, by the classes of work that they tell of (a bit each; none: the front end).
+    stamps: [u64; 1 << CLASSES],
 }
 
 impl Default for Line {
     fn default() -> Line {
-        Line { free: [1; 3], done: [1; CLASSES], ready: [1; CLASSES], front: 1, stamps: [0; 2] }
+        Line { free: [1; 3], done: [1; CLASSES], ready: [1; CLASSES], front: 1, stamps: [0; 1 << CLASSES] }
     }
 }
 
@@ -94,11 +94,11 @@ impl Line {
     }
 
     /// A timestamp: when everything so far that `stages` take in has ended; for none, how far the front end has come.
-    /// To write one takes a tick, so no two of a kind are the same.
+    /// To write one takes a tick, so no two that tell of the same are the same.
     pub fn stamp(&mut self, stages: Stages) -> u64 {
         let scope = Scope::of(stages, true);
         let t = scope.each().map(|c| self.done[c]).fold(self.front, u64::max);
-        let last = &mut self.stamps[scope.each().next().is_some() as usize];
+        let last = &mut self.stamps[scope.each().map(|c| 1 << c).sum::<usize>()];
         *last = t.max(*last + 1);
         *last
     }

@@ -38,6 +38,21 @@ pub unsafe fn count(st: &mut State, i: usize) -> *mut Row {
     at
 }
 
+/// A wave is at its first op: if that counts, it is done here, for all the wave's lanes are in it. Where to go on.
+///
+/// # Safety
+/// As for the op's kernel; the wave has begun.
+#[inline(always)]
+pub unsafe fn enter(st: &mut State, op: *const Op) -> *const Op {
+    if (*op).code != Code::TALLY || (*op).e != 0 {
+        return op;
+    }
+    let row = st.count.rows.add((*op).imm as usize);
+    st.count.row = row;
+    (*row).warps += st.live.count_ones() as u64;
+    op.add(1)
+}
+
 kernel_forms! {
     TALLY = tally;
 }

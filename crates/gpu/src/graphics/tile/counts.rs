@@ -2,6 +2,7 @@
 
 use super::fill::Fill;
 use super::item::Item;
+use crate::graphics::state::Rect;
 use counters::{Counts, Event, Phase, Unit};
 use wave::Usage;
 
@@ -85,6 +86,16 @@ impl TileCounts {
         self.partial += n - whole_quads(masks.iter().fold(!0, |a, m| a & m));
     }
 
+    /// All pixels of a rectangle are covered, one sample each, and hidden.
+    pub fn gone(&mut self, r: &Rect) {
+        let side =
+            |from: i32, to: i32| (((to + 1) / 2 - from / 2) as u64, (to / 2 - (from + 1) / 2).max(0) as u64);
+        let ((w, whole_w), (h, whole_h)) = (side(r.x0, r.x1), side(r.y0, r.y1));
+        self.quads += w * h;
+        self.partial += w * h - whole_w * whole_h;
+        self.hidden += w * h;
+    }
+
     fn add(&mut self, o: &TileCounts) {
         self.primitives += o.primitives;
         self.quads += o.quads;
@@ -132,5 +143,25 @@ impl TileCounts {
         u[Unit::VaryingInstr] = self.warps * varyings.div_ceil(4);
         u[Unit::VaryingSlots32] = self.shaded * varyings;
         c.add_units(Phase::Main, &u);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quads_of_a_rectangle() {
+        let gone = |x0, y0, x1, y1| {
+            let mut c = TileCounts::default();
+            c.gone(&Rect { x0, y0, x1, y1 });
+            (c.quads, c.partial, c.hidden)
+        };
+        assert_eq!(gone(0, 0, 64, 64), (1024, 0, 1024));
+        // One pixel; a row of three, which touches two quads.
+        assert_eq!(gone(5, 7, 6, 8), (1, 1, 1));
+        assert_eq!(gone(0, 0, 3, 1), (2, 2, 2));
+        // 1 to 6 by 2 to 6: quads 0 to 2 by 1 to 2, of which columns 1 and 2 are whole.
+        assert_eq!(gone(1, 2, 6, 6), (6, 2, 6));
     }
 }

@@ -112,6 +112,11 @@ impl Cover {
         true
     }
 
+    /// What is covered, if no edge crosses it: all pixels of a rectangle, in tile coordinates.
+    pub fn rect(&self) -> Option<Rect> {
+        (self.count == 0).then_some(self.bounds)
+    }
+
     /// Lists the blocks with a covered sample.
     ///
     /// # Safety

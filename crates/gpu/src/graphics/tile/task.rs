@@ -11,10 +11,12 @@ use super::shade::sample_of;
 use super::small;
 use super::target::{Plane, Targets};
 use crate::graphics::prim::{Prim, Shape};
+use crate::graphics::state::Rect;
 use wave::{Fault, Host, Level, Simd, Worker};
 
 /// Quads of a tile.
 const QUADS: u64 = 4 * BLOCKS as u64;
+const WHOLE: Rect = Rect { x0: 0, y0: 0, x1: TILE, y1: TILE };
 
 /// A set of blocks.
 pub type Blocks = [u64; BLOCKS / 64];
@@ -117,6 +119,8 @@ impl<'a> Task<'a> {
         let origin = self.origin;
         // Pixels that are replaced whatever was there: the last primitive comes first, and each pixel is shaded once.
         self.done = [0; BLOCKS];
+        // A rectangle of the tile all of whose pixels are done.
+        let mut done = Rect::default();
         for n in 0..entries.len() {
             let (i, ahead) = match plan.last_first {
                 true => (entries.len() - 1 - n, (entries.len() - 1 - n).wrapping_sub(AHEAD)),
@@ -150,8 +154,7 @@ impl<'a> Task<'a> {
             }
             let hidden = hidden.get(i);
             if e & COVERS != 0 && hidden.is_some_and(|h| h.iter().all(|w| *w == !0)) {
-                let c = &mut self.counts;
-                (c.quads, c.hidden) = (c.quads + QUADS, c.hidden + QUADS);
+                self.counts.gone(&WHOLE);
                 continue;
             }
             if !small::list::<S>(prim, origin, plan.locations, plan.samples, self.covered) {
@@ -173,8 +176,16 @@ impl<'a> Task<'a> {
                     self.whole(item, number, hidden)?;
                     if plan.last_first {
                         self.done = [0xFFFF; BLOCKS];
+                        done = WHOLE;
                     }
                     continue;
+                }
+                if let Some(r) = self.cover.rect().filter(|_| plan.last_first && plan.simple) {
+                    if done.contains(&r) {
+                        self.counts.gone(&r);
+                        continue;
+                    }
+                    done = r;
                 }
                 self.cover.list::<S>(self.covered);
             }
