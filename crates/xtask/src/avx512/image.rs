@@ -150,7 +150,7 @@ pub fn make(folder: &Path, kernel: &Path, jobs: &[Job]) -> Result<PathBuf, Strin
     std::fs::write(iso.join("initrd"), archive.finish()).map_err(at)?;
     // What a machine with one CPU, no disk and no enemies can do without. Bochs 2.7 tells a wrong size of compacted
     // XSAVE areas, and without a right one the kernel goes without AVX.
-    let options = "console=ttyS0,115200 loglevel=4 nosmp mitigations=off tsc=reliable clearcpuid=xsavec,xsaves audit=0 \
+    let options = "console=ttyS0,115200 loglevel=4 nosmp mitigations=off tsc=reliable tsc_early_khz=100000 clearcpuid=xsavec,xsaves audit=0 \
         apparmor=0 ipv6.disable=1 nowatchdog rcupdate.rcu_cpu_stall_suppress=1 panic=1";
     let config = format!(
         "default tests\nprompt 0\ntimeout 0\nlabel tests\n  kernel /vmlinuz\n  initrd /initrd\n  append {options}\n"
