@@ -182,3 +182,37 @@ pub fn counts() -> Result<Vec<Job>, String> {
     };
     Ok(vec![job("avx2"), job("avx512")])
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wrong(want: Want, console: &str) -> Vec<String> {
+        let job = Job::new("a".into(), Path::new("/x/a"), &[], &[], want);
+        job.wrong(&console.lines().map(str::to_string).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn only_what_ran_to_its_good_end_passes() {
+        let passed = "== run a\ntest result: ok. 3 passed; 0 failed\n== end a 0";
+        assert!(wrong(Want::Tests, passed).is_empty());
+        assert_eq!(wrong(Want::Tests, ""), ["did not start"]);
+        assert_eq!(wrong(Want::Tests, "== run a\ntest result: ok. 3 passed"), ["did not end"]);
+        assert_eq!(wrong(Want::Tests, &passed.replace("a 0", "a 101")), ["ended with 101"]);
+        assert_eq!(wrong(Want::Tests, &passed.replace("ok. 3", "ok. 0")), ["no test passed"]);
+        // Another job's lines do not count.
+        assert_eq!(
+            wrong(Want::Tests, &format!("== run a\n== end a 0\n{passed}").replace("run a\nt", "run b\nt")),
+            ["no test passed"]
+        );
+    }
+
+    #[test]
+    fn a_driver_names_the_level_and_says_every_line() {
+        let want = || Want::Driver(vec!["x 1".into(), "y 2".into()]);
+        let good = "== run a\ntuff: a device of 1 threads, kernels Avx512\ny 2\nx 1\n== end a 0";
+        assert!(wrong(want(), good).is_empty());
+        assert_eq!(wrong(want(), &good.replace("512", "2")), ["the driver does not run AVX-512 kernels"]);
+        assert_eq!(wrong(want(), &good.replace("x 1", "x 3")), ["did not say x 1"]);
+    }
+}
