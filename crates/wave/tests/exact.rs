@@ -355,7 +355,6 @@ fn run(level: Level, sig: &Sig, lanes: usize, uniform: u32, live: u32, rng: &mut
         let same = got == want
             || nan_code
             || sig.float && eval::is_nan(sig.result, got) && eval::is_nan(sig.result, want);
-        let same = same || emulator_errs(sig.op, level, v[0] as u32, got, want);
         assert!(same, "{:?} at {level:?}: {v:x?} gave {got:x}, not {want:x}", sig.op);
     }
     // Nothing outside the result's own units changed.
@@ -372,46 +371,6 @@ fn run(level: Level, sig: &Sig, lanes: usize, uniform: u32, live: u32, rng: &mut
             assert!(x.0 == y.0, "{:?} at {level:?} wrote unit {u}", sig.op);
         }
     }
-}
-
-/// Faults of an emulator (Bochs 2.7), which no hardware has: it drops the lowest bit of unsigned numbers from 2³¹ on
-/// before it rounds them (VCVTUDQ2PS), and rounds halves to 16 bits away from zero (VCVTPS2PH). True where the machine's
-/// own instruction is wrong about a number whose result is known, and the kernel no more so: as that, or by one half.
-#[cfg(target_arch = "x86_64")]
-fn emulator_errs(op: Any, level: Level, x: u32, got: u64, want: u64) -> bool {
-    use std::arch::x86_64::*;
-    #[target_feature(enable = "avx512f")]
-    fn to_float(x: u32) -> u64 {
-        let all = _mm512_set1_epi32(std::hint::black_box(x as i32));
-        _mm_cvtsi128_si32(_mm_castps_si128(_mm512_castps512_ps128(_mm512_cvtepu32_ps(all)))) as u32 as u64
-    }
-    #[target_feature(enable = "avx512f")]
-    fn to_half(x: u32) -> u64 {
-        let all = _mm512_castsi512_ps(_mm512_set1_epi32(std::hint::black_box(x as i32)));
-        let halves = _mm512_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(all);
-        _mm_cvtsi128_si32(_mm256_castsi256_si128(halves)) as u16 as u64
-    }
-    if level != Level::Avx512 {
-        return false;
-    }
-    let halves_err = || {
-        let (a, b) = (f32::from_bits(got as u32), f32::from_bits(want as u32));
-        // SAFETY: as below.
-        (unsafe { to_half(0xC41F_1000) } != 0xE0F8) && (a - b).abs() <= (b.abs() / 1024.0).max(2f32.powi(-24))
-    };
-    // SAFETY: on this level the CPU has AVX-512 F.
-    unsafe {
-        match op {
-            Any::Un(Un::U32ToF32, _) => to_float(0xDB51_2681) != 0x4F5B_5127 && to_float(x) == got,
-            Any::Un(Un::F16ToBits, _) => to_half(0xC41F_1000) != 0xE0F8 && to_half(x) == got,
-            Any::Un(Un::F16Round | Un::F16RoundRtz | Un::F16Quantize | Un::F64ToF16, _) => halves_err(),
-            _ => false,
-        }
-    }
-}
-#[cfg(not(target_arch = "x86_64"))]
-fn emulator_errs(_: Any, _: Level, _: u32, _: u64, _: u64) -> bool {
-    false
 }
 
 fn all(sigs: Vec<Sig>) {
