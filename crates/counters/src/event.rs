@@ -86,13 +86,13 @@ names! {
 
         /// Render passes that were binned.
         BinningJobs,
-        /// Dispatches.
+        /// Dispatches, and transfers outside render passes.
         ComputeJobs,
         /// Render passes whose tiles were drawn.
         MainJobs,
         /// Chunks of primitives, shaded and binned as one.
         BinningTasks,
-        /// Workgroups.
+        /// Workgroups, and stretches of 64 KiB of transfers.
         ComputeTasks,
         /// Regions of 64 × 64 pixels drawn, by layer.
         MainTasks,

@@ -203,6 +203,13 @@ pub struct SemaphoreOp {
     pub stages: vk::PipelineStageFlags2,
 }
 
+/// The frame that a batch belongs to (VK_EXT_frame_boundary), and whether it is its last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Frame {
+    pub id: u64,
+    pub ends: bool,
+}
+
 /// One VkSubmitInfo2; the fence of a batch goes with its last one.
 #[derive(Default)]
 pub struct Submission {
@@ -214,6 +221,9 @@ pub struct Submission {
     pub floor: u64,
     /// Which pass of performance queries it measures.
     pub performance_pass: u32,
+    pub frame: Option<Frame>,
+    /// It presents: the end of a frame, for applications that never say where frames end.
+    pub presents: bool,
     /// Called on the queue's thread when the lists are done, before signals (frees one-time state).
     pub done: Option<Box<dyn FnOnce() + Send>>,
 }

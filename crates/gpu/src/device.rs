@@ -213,6 +213,7 @@ impl Inner {
             for list in &s.lists {
                 executor.run(list);
             }
+            executor.frame(s.frame, s.presents);
         }
         drop(s.lists);
         if let Some(done) = s.done {

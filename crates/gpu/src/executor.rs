@@ -1,8 +1,9 @@
 //! Runs recorded commands in order on a queue's thread; shading goes to the device's pool.
 
-use crate::command::{Command, CommandList, Dispatch};
+use crate::command::{Command, CommandList, Dispatch, Frame};
 use crate::count;
 use crate::device::Shared;
+use crate::exclusive::{self, Turn};
 use crate::graphics::run::{Blame, PassRun};
 use crate::graphics::tile::expand::Aside;
 use crate::host::DeviceHost;
@@ -59,6 +60,13 @@ impl Executor {
         self.queries.performance_pass = pass;
     }
 
+    /// A batch of this frame has run.
+    pub fn frame(&mut self, frame: Option<Frame>, presents: bool) {
+        if let Some(l) = &mut self.ledger {
+            l.batch(frame, presents);
+        }
+    }
+
     pub fn run(&mut self, list: &CommandList) {
         for c in &list.commands {
             if self.shared.hub.is_lost() {
@@ -92,8 +100,10 @@ impl Executor {
                 Ok(())
             }),
             Command::EndRendering => {
-                if let Some(p) = self.pass.take() {
+                if let Some(mut p) = self.pass.take() {
+                    let _turn = self.turn(Some(&mut p));
                     let name = p.name();
+                    let alone = p.by_region();
                     let (result, mut epochs, suspended) = p.end(&self.shared);
                     self.suspended = suspended;
                     // A pass without primitives has nothing to bin.
@@ -104,6 +114,9 @@ impl Executor {
                     let ticks = count::ticks(sums.all(), self.shared.model);
                     let spans = self.line.pass(ticks[Phase::Binning as usize], ticks[Phase::Main as usize]);
                     self.queries.pass_ended(&sums, &spans, &ticks);
+                    if alone {
+                        exclusive::ended(spans[1].end);
+                    }
                     if let Some(l) = &mut self.ledger {
                         l.add("render pass", name, sums.all());
                     }
@@ -163,11 +176,23 @@ impl Executor {
     }
 
     fn in_pass(&mut self, f: impl FnOnce(&mut PassRun, &Shared) -> Result<(), Blame>) {
-        if let Some(p) = &mut self.pass
-            && let Err(b) = f(p, &self.shared)
-        {
+        let Some(mut p) = self.pass.take() else { return };
+        let turn = self.turn(Some(&mut p));
+        let r = f(&mut p, &self.shared);
+        drop(turn);
+        self.pass = Some(p);
+        if let Err(b) = r {
             self.blame(b);
         }
+    }
+
+    /// Waits until this device may work: alone, where the pass under way counts by region.
+    fn turn(&mut self, pass: Option<&mut PassRun>) -> Turn {
+        let Some(p) = pass.filter(|p| p.by_region()) else { return exclusive::shared() };
+        let (turn, from) = exclusive::alone();
+        self.line.floor(from);
+        p.begins(&self.line);
+        turn
     }
 
     fn dispatch(&mut self, d: &Dispatch, groups: [u32; 3]) {
@@ -175,6 +200,7 @@ impl Executor {
         if total == 0 {
             return;
         }
+        let _turn = exclusive::shared();
         let program = &d.pipeline.program;
         let size = program.workgroup.iter().map(|&n| n as u64).product::<u64>();
         let instrumented = d.instrumentation.as_ref().filter(|_| program.profile.mark_count > 0);
@@ -242,6 +268,7 @@ impl Executor {
 
     /// A copy, blit, resolve, fill or clear outside render passes: the compute queue's work.
     fn transfer(&mut self, c: &Command) {
+        let _turn = exclusive::shared();
         let Some((name, moved)) = transfer::run(c) else { return };
         let counts = count::transfer(moved);
         self.line.transfer(count::compute_ticks(&counts, self.shared.model));

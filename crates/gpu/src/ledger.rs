@@ -4,6 +4,7 @@
 //! Equal workloads (kind, labels around them, name) are added up, in the order of their first appearance. Nothing in
 //! the file depends on the host's clock or threads.
 
+use crate::command::Frame;
 use counters::{Counts, Value};
 use parking_lot::Mutex;
 use shader::instrument::quoted;
@@ -27,7 +28,13 @@ pub struct Key {
 struct Queue {
     rows: Vec<(Key, u64, Counts)>,
     index: HashMap<Key, usize>,
+    /// Frames that have ended, by the application's numbers, and what was done since.
+    frames: Vec<(u64, Counts)>,
+    frame: Counts,
 }
+
+/// Frames that are kept apart; later ones are in the totals alone.
+const MAX_FRAMES: usize = 10_000;
 
 /// By device, in order of creation, and queue.
 static DEVICES: Mutex<Vec<Vec<Queue>>> = Mutex::new(Vec::new());
@@ -39,6 +46,8 @@ pub struct Ledger {
     device: usize,
     queue: usize,
     labels: Vec<String>,
+    /// The application says where frames end (VK_EXT_frame_boundary). Else they end where it presents.
+    told: bool,
 }
 
 /// Ledgers of a new device's queues; `None` when nobody asked for them.
@@ -58,7 +67,7 @@ pub fn open(queues: usize) -> Vec<Option<Ledger>> {
     let mut devices = DEVICES.lock();
     devices.push((0..queues).map(|_| Queue::default()).collect());
     let device = devices.len() - 1;
-    (0..queues).map(|queue| Some(Ledger { device, queue, labels: vec![] })).collect()
+    (0..queues).map(|queue| Some(Ledger { device, queue, labels: vec![], told: false })).collect()
 }
 
 impl Ledger {
@@ -78,6 +87,23 @@ impl Ledger {
         });
         q.rows[at].1 += 1;
         q.rows[at].2.add(counts);
+        q.frame.add(counts);
+    }
+
+    /// A batch has run, of this frame.
+    pub fn batch(&mut self, frame: Option<Frame>, presents: bool) {
+        self.told |= frame.is_some();
+        let mut devices = DEVICES.lock();
+        let q = &mut devices[self.device][self.queue];
+        let id = match frame {
+            Some(f) if f.ends => f.id,
+            None if presents && !self.told => q.frames.len() as u64,
+            _ => return,
+        };
+        let counts = std::mem::take(&mut q.frame);
+        if q.frames.len() < MAX_FRAMES {
+            q.frames.push((id, counts));
+        }
     }
 }
 
@@ -116,7 +142,20 @@ fn json(devices: &[Vec<Queue>]) -> String {
             }
         }
     }
-    s.push_str("\n  ]\n}\n");
+    s.push_str("\n  ],\n  \"frames\": [");
+    let mut first = true;
+    for (d, device) in devices.iter().enumerate() {
+        for (q, queue) in device.iter().enumerate() {
+            for (id, counts) in &queue.frames {
+                s.push_str(if first { "\n" } else { ",\n" });
+                first = false;
+                let _ = write!(s, "    {{\"device\": {d}, \"queue\": {q}, \"frame\": {id}, \"counters\": ");
+                values(&mut s, counts, false);
+                s.push('}');
+            }
+        }
+    }
+    s.push_str(if first { "]\n}\n" } else { "\n  ]\n}\n" });
     s
 }
 
@@ -150,16 +189,46 @@ mod tests {
     use counters::Event;
 
     #[test]
+    fn frames_end_where_the_application_says_or_presents() {
+        let c = |n| {
+            let mut c = Counts::default();
+            c[Event::Triangles] = n;
+            c
+        };
+        DEVICES.lock().push(vec![Queue::default()]);
+        let device = DEVICES.lock().len() - 1;
+        let mut l = Ledger { device, queue: 0, labels: vec![], told: false };
+        let mut work = |n, frame, presents| {
+            l.add("render pass", String::new(), &c(n));
+            l.batch(frame, presents);
+        };
+        work(1, None, false);
+        work(2, None, true);
+        work(4, Some(Frame { id: 9, ends: false }), true);
+        // Told once, presenting ends nothing by itself.
+        work(8, None, true);
+        work(16, Some(Frame { id: 9, ends: true }), false);
+        let devices = DEVICES.lock();
+        let frames: Vec<_> = devices[device][0].frames.iter().map(|f| (f.0, f.1[Event::Triangles])).collect();
+        assert_eq!(frames, [(0, 3), (9, 28)]);
+    }
+
+    #[test]
     fn equal_workloads_are_added_up_and_strings_are_quoted() {
         let mut c = Counts::default();
         c[Event::InputVertices] = 3;
         let key = Key { kind: "dispatch", label: "a\"\n".into(), name: String::new() };
-        let q = Queue { rows: vec![(key, 2, c)], index: HashMap::new() };
+        let q = Queue { rows: vec![(key, 2, c)], frames: vec![(77, c)], ..Queue::default() };
         let text = json(&[vec![q]]);
         assert!(
             text.contains(r#""kind": "dispatch", "label": "a\"\u000a", "name": "", "times": 2"#),
             "{text}"
         );
         assert!(text.contains(r#""TuffInputVertices": 3"#), "{text}");
+        assert!(
+            text.contains(r#"{"device": 0, "queue": 0, "frame": 77, "counters": {"#)
+                && text.ends_with("]\n}\n"),
+            "{text}"
+        );
     }
 }

@@ -9,6 +9,7 @@ pub mod count;
 pub mod descriptor;
 pub mod descriptor_memory;
 pub mod device;
+pub mod exclusive;
 pub mod executor;
 pub mod format;
 pub mod graphics;

@@ -136,6 +136,7 @@ pub(crate) unsafe fn regions(p_next: *const c_void) -> Option<Regions> {
         }
         found
     };
+    gpu::exclusive::expect();
     Some(Regions {
         addresses: chain::slice(info.p_counter_addresses, info.counter_address_count).to_vec(),
         counters: chain::slice(info.p_counter_indices, info.counter_index_count).iter().map(find).collect(),

@@ -6,7 +6,7 @@ use crate::device::Inner;
 use crate::fence::Fence;
 use crate::object::{self, Object};
 use crate::semaphore::Semaphore;
-use gpu::command::{SemaphoreOp, Submission};
+use gpu::command::{Frame, SemaphoreOp, Submission};
 use std::sync::Arc;
 
 pub struct Queue {
@@ -39,6 +39,12 @@ unsafe fn operations(infos: *const vk::SemaphoreSubmitInfo, count: u32) -> Vec<S
         .collect()
 }
 
+/// The frame that a chain names (VK_EXT_frame_boundary).
+pub(crate) unsafe fn frame(p_next: *const std::ffi::c_void) -> Option<Frame> {
+    let f = chain::find::<vk::FrameBoundaryEXT>(p_next)?;
+    Some(Frame { id: f.frame_id, ends: f.flags.contains(vk::FrameBoundaryFlagsEXT::FRAME_END) })
+}
+
 pub(crate) unsafe fn queue_submit2(
     queue: &Queue,
     count: u32,
@@ -64,6 +70,7 @@ pub(crate) unsafe fn queue_submit2(
             .concat(),
             performance_pass: chain::find::<vk::PerformanceQuerySubmitInfoKHR>(s.p_next)
                 .map_or(0, |p| p.counter_pass_index),
+            frame: frame(s.p_next),
             ..Default::default()
         })
         .collect();

@@ -99,6 +99,15 @@ impl PassRun {
         }
     }
 
+    /// Counts by region: is to have the machine alone.
+    pub fn by_region(&self) -> bool {
+        self.regions.is_some()
+    }
+    /// It begins at this place in modelled time.
+    pub fn begins(&mut self, line: &Line) {
+        self.line = line.clone();
+    }
+
     fn view_mask(&self) -> u32 {
         self.rendering.subpasses.get(self.subpass).map_or(0, |s| s.view_mask)
     }

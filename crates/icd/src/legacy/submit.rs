@@ -11,11 +11,14 @@ struct Submit {
     signals: Vec<vk::SemaphoreSubmitInfo<'static>>,
     flags: vk::SubmitFlags,
     performance: vk::PerformanceQuerySubmitInfoKHR<'static>,
+    frame: vk::FrameBoundaryEXT<'static>,
+    framed: bool,
 }
 
 impl Submit {
     unsafe fn read(s: &vk::SubmitInfo<'_>) -> Submit {
         let timeline = find::<vk::TimelineSemaphoreSubmitInfo>(s.p_next);
+        let frame = find::<vk::FrameBoundaryEXT>(s.p_next);
         let group = find::<vk::DeviceGroupSubmitInfo>(s.p_next);
         let protected =
             find::<vk::ProtectedSubmitInfo>(s.p_next).is_some_and(|p| p.protected_submit != vk::FALSE);
@@ -69,6 +72,10 @@ impl Submit {
             performance: vk::PerformanceQuerySubmitInfoKHR::default().counter_pass_index(
                 find::<vk::PerformanceQuerySubmitInfoKHR>(s.p_next).map_or(0, |p| p.counter_pass_index),
             ),
+            frame: frame.map_or_else(Default::default, |f| {
+                vk::FrameBoundaryEXT::default().flags(f.flags).frame_id(f.frame_id)
+            }),
+            framed: frame.is_some(),
         }
     }
 }
@@ -86,9 +93,9 @@ pub(crate) unsafe fn queue_submit(
     let infos: Vec<_> = submits
         .iter_mut()
         .map(|s| {
-            vk::SubmitInfo2::default()
-                .push_next(&mut s.performance)
-                .flags(s.flags)
+            let info = vk::SubmitInfo2::default().push_next(&mut s.performance);
+            let info = if s.framed { info.push_next(&mut s.frame) } else { info };
+            info.flags(s.flags)
                 .wait_semaphore_infos(&s.waits)
                 .command_buffer_infos(&s.commands)
                 .signal_semaphore_infos(&s.signals)

@@ -94,6 +94,8 @@ pub(crate) unsafe fn queue_present_khr(queue: &Queue, info: *const vk::PresentIn
     queue.device.gpu.queue(queue.index).submit(vec![Submission {
         waits,
         done: Some(done),
+        frame: crate::queue::frame(i.p_next),
+        presents: true,
         ..Default::default()
     }]);
     worst
