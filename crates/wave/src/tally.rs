@@ -192,6 +192,8 @@ pub struct Counting {
     pub cache: *mut Cache,
     /// The lines of every access and texel are to be counted, not only where that is cheap.
     pub exact: bool,
+    /// The program is instrumented: lines of all texels are wanted.
+    pub marked: bool,
 }
 
 impl Counting {
@@ -205,7 +207,14 @@ impl Counting {
             clock: None,
             cache: std::ptr::null_mut(),
             exact: true,
+            marked: false,
         }
+    }
+    /// Whether texels of the next operation are to be followed.
+    #[inline(always)]
+    pub fn follows_texels(&self) -> bool {
+        // SAFETY: the worker's own cache.
+        self.exact && (self.marked || self.cache.is_null() || unsafe { (*self.cache).left > 0 })
     }
     /// A wave begins with the lanes of `exec`.
     #[inline(always)]
@@ -239,6 +248,7 @@ impl Tally {
             row_count: counters,
             cache: if self.tracing { &mut *self.cache } else { std::ptr::null_mut() },
             exact: self.tracing || p.profile.mark_count > 0,
+            marked: p.profile.mark_count > 0,
             ..Counting::at(&mut self.rows)
         }
     }
@@ -323,8 +333,12 @@ pub struct Cache {
     /// Missed in both.
     pub far: u64,
     pub texels: TexelTrace,
+    /// Messages of the texture unit that this stretch still follows: the first ones speak for all.
+    left: u32,
 }
 
+/// A stretch follows so many: those of a task's pixels once.
+const MESSAGES: u32 = 512;
 const SETS: usize = 8192;
 
 impl Default for Cache {
@@ -337,6 +351,7 @@ impl Default for Cache {
             misses: 0,
             far: 0,
             texels: TexelTrace::default(),
+            left: MESSAGES,
         }
     }
 }
@@ -351,6 +366,7 @@ fn look_up(set: &mut [u64; 4], line: u64) -> bool {
 
 impl Cache {
     pub fn clear(&mut self) {
+        self.left = MESSAGES;
         self.tags = [[u64::MAX; 4]; 64];
         self.texel_tags = [[u64::MAX; 4]; 128];
         self.second.clear();
@@ -371,6 +387,7 @@ impl Cache {
     /// A message of the texture unit, and the lines that it touches.
     pub fn sample(&mut self, lines: &[u64]) {
         self.texels.messages += 1;
+        self.left = self.left.saturating_sub(1);
         for &line in lines {
             self.texels.lookups += 1;
             if !look_up(&mut self.texel_tags[line as usize % 128], line) {

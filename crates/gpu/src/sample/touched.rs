@@ -27,7 +27,12 @@ impl Touched {
     }
 
     fn bytes(&self, at: u64, n: u64) {
-        self.0.borrow_mut().extend(at >> 6..=(at + n - 1) >> 6);
+        let mut lines = self.0.borrow_mut();
+        for line in at >> 6..=(at + n - 1) >> 6 {
+            if lines.last() != Some(&line) {
+                lines.push(line);
+            }
+        }
     }
 
     /// Texels of filtered samples.

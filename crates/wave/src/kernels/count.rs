@@ -162,6 +162,14 @@ pub unsafe fn texture(st: &State, f: Filtering, ex: u16) {
     *of_filter(t, f.filter) += lanes;
 }
 
+/// Leaves each line once, in ascending order.
+fn distinct(lines: &mut Vec<u64>) {
+    // Neighbours' texels mostly share lines: far fewer are left to sort.
+    lines.dedup();
+    lines.sort_unstable();
+    lines.dedup();
+}
+
 /// Counts the lines of texels that an operation of a warp touches, and sends them through the caches: message by message
 /// (two quads) where the texture unit does it, by warp where load/store does.
 ///
@@ -180,11 +188,12 @@ pub unsafe fn texels(st: &mut State, c: &ImageCode, x: &mut ImageWarp) {
     };
     if let Some(kind) = kind {
         (*st.host).texel_lines(c, x, &mut lines);
-        lines.sort_unstable();
-        lines.dedup();
+        distinct(&mut lines);
         lines.iter().for_each(|l| follow(st, *l));
         let row = &mut *st.count.row;
-        if kind == Kind::Write {
+        if kind == Kind::Atomic {
+            row.lines[Access::Atomic as usize] += x.mask.count_ones() as u64;
+        } else {
             row.lines[Access::WritePartial as usize] += lines.len() as u64;
             row.sampled[kind as usize] += 1;
             row.sampled_lines[kind as usize] += lines.len() as u64;
@@ -198,8 +207,7 @@ pub unsafe fn texels(st: &mut State, c: &ImageCode, x: &mut ImageWarp) {
         x.mask = mask & (first | quads.next().unwrap_or(0));
         lines.clear();
         (*st.host).texel_lines(c, x, &mut lines);
-        lines.sort_unstable();
-        lines.dedup();
+        distinct(&mut lines);
         all.extend_from_slice(&lines);
         if !st.count.cache.is_null() {
             // What is no device memory is as near as the L1, as in `follow`.
@@ -210,21 +218,15 @@ pub unsafe fn texels(st: &mut State, c: &ImageCode, x: &mut ImageWarp) {
         }
     }
     x.mask = mask;
-    all.sort_unstable();
-    all.dedup();
+    distinct(&mut all);
     (*st.count.row).texture.lines += all.len() as u64;
 }
 
-/// Counts stores to and atomics on images by `warps` warps with `lanes` lanes, whose lines were not told.
+/// Counts a warp's store to an image of which the lines are not told.
 #[inline(always)]
-pub unsafe fn image_access(st: &State, c: &ImageCode, warps: u64, lanes: u64) {
-    if cfg!(feature = "uncounted") {
-        return;
-    }
-    match c.op {
-        ImageOp::Write if !st.count.exact => (*st.count.row).unknown[Kind::Write as usize] += warps,
-        ImageOp::Atomic(_) => add(st, Access::Atomic, lanes),
-        _ => {}
+pub unsafe fn image_store(st: &State, c: &ImageCode) {
+    if c.op == ImageOp::Write && !cfg!(feature = "uncounted") {
+        (*st.count.row).unknown[Kind::Write as usize] += 1;
     }
 }
 

@@ -164,7 +164,7 @@ unsafe fn image<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
         } else {
             super::count::texture_wave(st, filtering);
         }
-        if !wide && !st.count.exact && together(st, c, x.view, x.sampler) {
+        if !(wide || traced && st.count.follows_texels()) && together(st, c, x.view, x.sampler) {
             return op.add(1);
         }
     }
@@ -173,9 +173,10 @@ unsafe fn image<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
         if uniform {
             if st.exec[w] != 0 {
                 x.mask = st.exec[w];
-                super::count::image_access(st, c, 1, x.mask.count_ones() as u64);
-                if st.count.exact && traced {
+                if traced && st.count.follows_texels() {
                     super::count::texels(st, c, x);
+                } else {
+                    super::count::image_store(st, c);
                 }
                 (*st.host).image(c, x);
                 scatter(st, c, wide, w, x);
@@ -196,9 +197,10 @@ unsafe fn image<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
                 name(x, image[f], sampler[f]);
                 let filtering = (*st.host).texture(c, x.view, x.sampler);
                 super::count::texture(st, filtering, mask);
-                super::count::image_access(st, c, 1, mask.count_ones() as u64);
-                if st.count.exact && (stores || filtering.operations > 0) {
+                if st.count.follows_texels() && (stores || filtering.operations > 0) {
                     super::count::texels(st, c, x);
+                } else {
+                    super::count::image_store(st, c);
                 }
                 (*st.host).image(c, x);
                 scatter(st, c, wide, w, x);
