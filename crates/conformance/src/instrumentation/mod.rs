@@ -12,10 +12,9 @@ mod rig;
 mod rules;
 mod time;
 
+pub use crate::check::Found;
+pub(crate) use crate::check::{holds, same};
 pub use rig::{Rig, Row};
-
-/// What a check found: every value it read, for comparison between runs.
-pub type Found = Result<Vec<u64>, String>;
 
 pub struct Check {
     pub name: &'static str,
@@ -29,14 +28,4 @@ pub fn checks() -> Vec<Check> {
     all.extend(regions::checks());
     all.extend(time::checks());
     all
-}
-
-/// An error unless the two are equal.
-pub(crate) fn same<T: PartialEq + std::fmt::Debug>(what: &str, got: T, want: T) -> Result<(), String> {
-    if got == want { Ok(()) } else { Err(format!("{what}: {got:?}, not {want:?}")) }
-}
-
-/// An error with `what` unless it holds.
-pub(crate) fn holds(what: &str, condition: bool) -> Result<(), String> {
-    if condition { Ok(()) } else { Err(what.to_string()) }
 }
