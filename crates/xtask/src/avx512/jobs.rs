@@ -32,6 +32,16 @@ impl Job {
         Job { name, words, files: vec![program.into()], want }
     }
 
+    /// Leaves out what fails on a machine that converts between kinds of numbers wrongly: Debian's Bochs.
+    pub fn without_conversions(&mut self) {
+        if self.name == "wave/exact" {
+            self.words.extend(["--skip", "one_operand"].map(String::from));
+        }
+        if let Want::Driver(lines) = &mut self.want {
+            lines.retain(|l| !["nans ", "small_types "].iter().any(|case| l.starts_with(case)));
+        }
+    }
+
     /// What was not as it should be, by the lines of the console.
     pub fn wrong(&self, console: &[String]) -> Vec<String> {
         let begin = format!("== run {}", self.name);
