@@ -1,0 +1,82 @@
+//! Instructions on images: sampling, texels, queries.
+
+use super::{AtomicOp, Value};
+
+/// SPIR-V's Dim, as far as Vulkan has it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[repr(u8)]
+pub enum Dim {
+    D1,
+    D2,
+    D3,
+    Cube,
+    Buffer,
+    SubpassData,
+}
+
+/// What is done to an image.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[repr(u8)]
+pub enum ImageOp {
+    /// Filtered sample; lod by `lod` (explicit), `grad`, or implicit (+ `bias`) from quad derivatives.
+    Sample,
+    /// Four texels of one component.
+    Gather,
+    /// Unfiltered texel read from a sampled image (texelFetch) with `lod` or `sample`.
+    Fetch,
+    /// Storage image (or subpass input) read and write.
+    Read,
+    Write,
+    /// Atomic on a texel.
+    Atomic(AtomicOp),
+    /// Results: width, height, depth or layers (as the dimensionality has them).
+    QuerySize,
+    QueryLevels,
+    QuerySamples,
+    /// Results: (mip level accessed, computed lod).
+    QueryLod,
+}
+
+/// What numbers a texel gives or takes in registers.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[repr(u8)]
+pub enum TexelType {
+    F32,
+    S32,
+    U32,
+    /// Registers are B64.
+    S64,
+    U64,
+}
+
+/// An [`super::Inst::Image`] with its operands; those the op does not have are `None` or empty.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ImageInst {
+    pub op: ImageOp,
+    pub dim: Dim,
+    pub arrayed: bool,
+    pub multisampled: bool,
+    pub texel: TexelType,
+    /// SPIR-V ImageFormat operand (0 = Unknown) of a storage image.
+    pub format: u32,
+    /// Descriptor address of the image (B64) and of the sampler.
+    pub image: Value,
+    pub sampler: Option<Value>,
+    /// Coordinates, layer last when arrayed: f32 for Sample/Gather/QueryLod, i32 else. Projection is done.
+    pub coords: Vec<Value>,
+    pub dref: Option<Value>,
+    pub lod: Option<Value>,
+    pub bias: Option<Value>,
+    /// d/dx then d/dy, one value per dimension each.
+    pub grad: Vec<Value>,
+    /// Texel offsets, one per dimension; for Gather with four offsets: x0 y0 x1 y1 …
+    pub offsets: Vec<Value>,
+    pub sample: Option<Value>,
+    pub min_lod: Option<Value>,
+    /// Gather's component.
+    pub component: u32,
+    /// Texel to write (4), or the atomic's value (and comparator second).
+    pub data: Vec<Value>,
+    /// A residency code is the result after the texel (always 0, resident: for Sparse opcodes).
+    pub sparse: bool,
+}

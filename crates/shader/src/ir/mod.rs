@@ -1,0 +1,263 @@
+//! The IR: scalar SSA over a structured control-flow graph, one function a shader (calls are inlined).
+//!
+//! Types are widths only. How SPIR-V types map on them:
+//! - `bool` → [`Ty::Bool`] (one bit a lane).
+//! - 32-bit int and float → [`Ty::B32`]; 64-bit → [`Ty::B64`].
+//! - 8- and 16-bit ints → [`Ty::B32`], always kept **zero-extended**; signed operations extend first
+//!   ([`Un::SExt8`], [`Un::SExt16`]) and results are cut back ([`Un::ZExt8`], [`Un::ZExt16`]).
+//! - 16-bit floats → [`Ty::B32`] holding the *f32 of the same value*; each arithmetic result is rounded with
+//!   [`Un::F16Round`]. Memory and bit casts convert ([`Un::F16ToBits`], [`Un::BitsToF16`]).
+//! - Pointers: Buffer = (descriptor address `B64`, byte offset `B32`); Global = address `B64`; Shared = byte offset
+//!   `B32`; Scratch = word index `B32` (one 32-bit word per scalar of 32 bits or less, two for 64).
+//! - Samplers, images → the descriptor's address (`B64`).
+//!
+//! Block order is significant: forward edges go to later blocks; a loop's blocks are contiguous from its header to
+//! the block with the back edge; a construct's merge block follows all of the construct. There is one back edge a
+//! loop. Divergent code reconverges at merge blocks by that order alone.
+//! The translation ends every loop with a block that only jumps to the header, and keeps a live loop's merge block
+//! even when nothing branches to it.
+
+mod image;
+mod input;
+mod op;
+mod place;
+
+use std::fmt;
+
+pub use image::{Dim, ImageInst, ImageOp, TexelType};
+pub use input::Input;
+pub use op::{AtomicOp, Bin, Quad, ReduceOp, Scan, Tri, Un};
+pub use place::{Mem, MemFlags, Place};
+
+/// An instruction's result: an index into [`Shader::values`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Value(pub u32);
+/// An index into [`Shader::blocks`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Block(pub u32);
+
+impl fmt::Debug for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "%{}", self.0)
+    }
+}
+impl fmt::Debug for Block {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "b{}", self.0)
+    }
+}
+
+/// The width of a value; what it means is up to the op that reads it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Ty {
+    /// No result.
+    Void,
+    Bool,
+    B32,
+    B64,
+    /// Several results; taken apart with [`Inst::Part`].
+    Tuple,
+}
+
+/// The stage that an entry point is of.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Stage {
+    Vertex,
+    Fragment,
+    Compute,
+}
+
+/// One instruction. Its operands dominate it; phis' operands the ends of their predecessors.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Inst {
+    /// Bits; Bool is 0 or 1. `ty` says the width.
+    Const(u64),
+    Input(Input),
+    Un(Un, Value),
+    Bin(Bin, Value, Value),
+    Tri(Tri, Value, Value, Value),
+    /// One entry a predecessor. First in the block.
+    Phi(Vec<(Block, Value)>),
+    /// Result `i` of a tuple.
+    Part(Value, u32),
+    /// Address of a descriptor (B64). `index`: array element (B32), checked at run time against the table's size.
+    /// `texels`: of a texel buffer.
+    Descriptor {
+        set: u32,
+        binding: u32,
+        index: Value,
+        texels: bool,
+    },
+    /// `n` consecutive scalars (1 to 16) of type `mem`. Result: `mem.ty()` when n is 1, else Tuple.
+    Load {
+        place: Place,
+        offset: u32,
+        mem: Mem,
+        n: u8,
+        flags: MemFlags,
+    },
+    Store {
+        place: Place,
+        offset: u32,
+        mem: Mem,
+        values: Vec<Value>,
+        flags: MemFlags,
+    },
+    /// Old value. `b` is the comparator of CompareExchange. Float forms by `mem` (F16, B32, B64).
+    Atomic {
+        place: Place,
+        offset: u32,
+        mem: Mem,
+        op: AtomicOp,
+        a: Value,
+        b: Option<Value>,
+    },
+    /// Bytes in the buffer (OpArrayLength): its descriptor's size (B32).
+    BufferSize {
+        desc: Value,
+    },
+    /// Reading operations and queries give a Tuple (its parts: [`ImageInst::parts`], the residency code last); an
+    /// atomic one value of the texel's width; writes nothing. Coordinates of storage cubes are (x, y, face + 6 · layer).
+    Image(Box<ImageInst>),
+    // subgroup; all see only the active lanes
+    /// Mask of active lanes whose Bool is true (B32, 16 bits).
+    Ballot(Value),
+    /// Value of the lowest active lane.
+    First(Value),
+    /// Value of lane `b` (taken modulo 16) of the warp; undefined if inactive.
+    Shuffle(Value, Value),
+    Reduce {
+        op: ReduceOp,
+        scan: Scan,
+        cluster: u32,
+        value: Value,
+    },
+    Quad(Quad, Value),
+    /// Control barrier among the workgroup's invocations.
+    Barrier,
+    /// Orders memory within the workgroup or device; the engine runs lanes in order, so only caches would care.
+    MemoryBarrier,
+    /// OpReadClockKHR, B64.
+    Clock,
+    /// Fragment: the lane becomes a helper.
+    Demote,
+    /// Fragment: the lane is a helper now (Bool).
+    IsHelper,
+    /// Instrumented modules: a basic block of the application's begins here; its index. Counts what passes.
+    Mark(u32),
+    /// Interface output component: a slot of [`crate::interface`]. Only in the one block that ends the entry point.
+    Output {
+        slot: u16,
+        value: Value,
+    },
+}
+
+/// Flags of one value.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct ValueFlags {
+    /// NoContraction, or float controls that forbid rewriting.
+    pub exact: bool,
+}
+
+/// An instruction with the type of its result.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ValueData {
+    pub inst: Inst,
+    pub ty: Ty,
+    pub flags: ValueFlags,
+}
+
+/// How a block ends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Term {
+    Jump(Block),
+    Branch {
+        cond: Value,
+        yes: Block,
+        no: Block,
+    },
+    /// The invocation ends.
+    Return,
+}
+
+/// What construct a block heads (OpSelectionMerge, OpLoopMerge).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Merge {
+    #[default]
+    None,
+    /// This block heads a selection that reconverges at the block.
+    Selection(Block),
+    /// This block heads a loop; all iterations reconverge at `cont`, all exits at `merge`.
+    Loop { merge: Block, cont: Block },
+}
+
+/// Where a block comes from in the application's SPIR-V, for counters per basic block.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Origin {
+    /// Result ids of the OpFunction and of the OpLabel.
+    pub function: u32,
+    pub label: u32,
+    /// Index into [`Shader::files`] and the line; 0 where no OpLine or DebugLine says.
+    pub file: u32,
+    pub line: u32,
+}
+
+/// A basic block: phis first, then the rest in order.
+#[derive(Clone, PartialEq, Debug)]
+pub struct BlockData {
+    pub insts: Vec<Value>,
+    pub term: Term,
+    pub merge: Merge,
+    pub origin: Origin,
+}
+
+/// One entry point, inlined.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Shader {
+    pub stage: Stage,
+    /// Vertex and fragment: what the declarations say. [`crate::lower`] keeps the varyings that are read and adds
+    /// what the code does.
+    pub interface: crate::interface::Interface,
+    /// Compute: invocations per dimension after specialisation.
+    pub workgroup: [u32; 3],
+    /// Bytes of workgroup memory, and whether it must start as zero.
+    pub shared_bytes: u32,
+    pub zero_shared: bool,
+    /// Private words (32 bits) an invocation.
+    pub scratch_words: u32,
+    pub values: Vec<ValueData>,
+    /// `blocks[0]` is the entry; see the module's text on order.
+    pub blocks: Vec<BlockData>,
+    /// Names of source files for [`Origin::file`]; entry 0 is empty.
+    pub files: Vec<String>,
+    /// f32/f64/f16 operations may not be fused or reassociated anywhere (SignedZeroInfNanPreserve keeps signs).
+    pub signed_zero_inf_nan: bool,
+    /// Uses barriers, subgroup operations or quads: packing and lane order matter.
+    pub uses_barrier: bool,
+    pub uses_subgroups: bool,
+    /// DerivativeGroupQuadsKHR: lanes are laid out in 2×2 quads of the workgroup.
+    pub quad_derivatives: bool,
+    /// Local size must be a multiple…: RequireFullSubgroups semantics are always met; kept for queries.
+    pub bindings_used: Vec<(u32, u32)>,
+    /// Fragment: slots of inputs, and function and label of the block that loads each first.
+    pub varying_loads: Vec<(u16, (u32, u32))>,
+}
+
+impl Shader {
+    pub fn data(&self, v: Value) -> &ValueData {
+        &self.values[v.0 as usize]
+    }
+    pub fn ty(&self, v: Value) -> Ty {
+        self.values[v.0 as usize].ty
+    }
+    pub fn block(&self, b: Block) -> &BlockData {
+        &self.blocks[b.0 as usize]
+    }
+    /// The constant's bits, if `v` is one.
+    pub fn as_const(&self, v: Value) -> Option<u64> {
+        match self.data(v).inst {
+            Inst::Const(c) => Some(c),
+            _ => None,
+        }
+    }
+}
