@@ -17,6 +17,8 @@ pub struct Cost {
     pub sfu: u32,
     /// Load/store instructions (the cycles depend on the lines that they touch).
     pub ls: u32,
+    /// Of these, loads that touch one line whatever happens: of a word that all of the warp's lanes share.
+    pub single: u32,
     /// Texture messages.
     pub tex: u32,
     /// Of the arithmetic ones, those on 8- and 16-bit values.
@@ -26,7 +28,7 @@ pub struct Cost {
 }
 
 impl Cost {
-    pub const FREE: Cost = Cost { fma: 0, cvt: 0, sfu: 0, ls: 0, tex: 0, narrow: 0, varying: 0 };
+    pub const FREE: Cost = Cost { fma: 0, cvt: 0, sfu: 0, ls: 0, single: 0, tex: 0, narrow: 0, varying: 0 };
 
     const fn alu(fma: u32, cvt: u32, sfu: u32) -> Cost {
         Cost { fma, cvt, sfu, ..Cost::FREE }
@@ -43,6 +45,7 @@ impl Cost {
         self.cvt = self.cvt.saturating_add(o.cvt);
         self.sfu = self.sfu.saturating_add(o.sfu);
         self.ls = self.ls.saturating_add(o.ls);
+        self.single = self.single.saturating_add(o.single);
         self.tex = self.tex.saturating_add(o.tex);
         self.narrow = self.narrow.saturating_add(o.narrow);
         self.varying = self.varying.saturating_add(o.varying);
@@ -53,6 +56,7 @@ impl Cost {
             cvt: self.cvt * n,
             sfu: self.sfu * n,
             ls: self.ls * n,
+            single: self.single * n,
             tex: self.tex * n,
             narrow: self.narrow * n,
             varying: self.varying * n,

@@ -155,7 +155,7 @@ structs! {
         stage, interface, outputs, lanes, workgroup, code, images, units, consts, inputs, prologue, shared_bytes, zero_shared, scratch_words,
         packed, multi_wave, quad_derivatives, blocks, files, profile,
     }
-    Cost { fma, cvt, sfu, ls, tex, narrow, varying }
+    Cost { fma, cvt, sfu, ls, single, tex, narrow, varying }
     MarkUse { counter, mark, entry, cost }
     Profile { counters, marks, mark_count, registers, total, shortest, longest }
 }

@@ -172,6 +172,7 @@ impl Usage {
         self.cvt += times * c.cvt as u64;
         self.sfu += times * c.sfu as u64;
         self.ls += times * c.ls as u64;
+        self.lines[Access::ReadPartial as usize] += times * c.single as u64;
         self.tex += times * c.tex as u64;
         self.narrow += times * c.narrow as u64;
         self.diverged += diverged * (c.fma + c.cvt + c.sfu) as u64;
@@ -283,7 +284,7 @@ impl Tally {
                 b[4] += r.warps * m.cost.cvt as u64;
                 // The unit is a quarter as wide as a warp.
                 b[5] += r.warps * m.cost.sfu as u64 * 4;
-                let lines = r.lines.iter().sum::<u64>();
+                let lines = r.lines.iter().sum::<u64>() + r.warps * m.cost.single as u64;
                 b[6] += lines;
                 b[7] += r.texture.operations;
                 // A warp's component is four slots, which the unit does in a cycle.

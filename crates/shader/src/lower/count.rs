@@ -29,7 +29,7 @@ impl Plan {
 }
 
 impl Lowering<'_> {
-    fn cost(&self, v: Value) -> Cost {
+    fn cost(&self, v: Value, b: usize) -> Cost {
         let i = v.0 as usize;
         if !self.needed[i] || self.u.prologue[i] {
             return Cost::FREE;
@@ -39,7 +39,8 @@ impl Lowering<'_> {
         if matches!(data.inst, Inst::Un(..) | Inst::Bin(..) | Inst::Tri(..) | Inst::Reduce { .. }) {
             crate::visit::operands(&data.inst, |o| operand = operand.or(Some(self.shader.ty(o))));
         }
-        Cost::of(&data.inst, operand.unwrap_or(data.ty))
+        let single = self.is_single(v, b as u32) as u32;
+        Cost { single, ..Cost::of(&data.inst, operand.unwrap_or(data.ty)) }
     }
 
     /// Decides what is counted where, and leaves what it means in the profile.
@@ -48,9 +49,10 @@ impl Lowering<'_> {
         let costs: Vec<Cost> = shader
             .blocks
             .iter()
-            .map(|b| {
+            .enumerate()
+            .map(|(i, b)| {
                 let mut sum = Cost::FREE;
-                b.insts.iter().for_each(|v| sum.add(&self.cost(*v)));
+                b.insts.iter().for_each(|v| sum.add(&self.cost(*v, i)));
                 sum
             })
             .collect();
@@ -102,7 +104,7 @@ impl Lowering<'_> {
                     open = Some(profile.marks.len() - 1);
                     continue;
                 }
-                let cost = self.cost(v);
+                let cost = self.cost(v, b);
                 if cost == Cost::FREE {
                     continue;
                 }

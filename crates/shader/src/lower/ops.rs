@@ -5,7 +5,7 @@ use super::edges::LBlocks;
 use super::interface::writes_memory;
 use super::lir::{self, Inst as Op, NONE, V, flag::*};
 use crate::bytecode::{self as bc, Code};
-use crate::ir::{Bin, Inst, Place, Shader, Stage, Ty, Value};
+use crate::ir::{Bin, Inst, Mem, Place, Shader, Stage, Ty, Value};
 use crate::options::{Error, Result};
 
 impl Lowering<'_> {
@@ -99,10 +99,28 @@ impl Lowering<'_> {
         Ok((Op::new(code, 0).a(reg(fold.a)).c(c).imm(fold.imm), desc))
     }
 
+    /// Whether `v` loads an aligned word of one buffer, not all of the wave's lanes the same. If then the lanes of a
+    /// warp do ([`bc::SHAPE_SAME`]), the warp touches one line.
+    fn loads_single(&self, v: Value, b: u32) -> bool {
+        let Inst::Load { place: Place::Buffer { desc, .. }, mem: Mem::B32, n: 1, .. } =
+            self.shader.data(v).inst
+        else {
+            return false;
+        };
+        let fold = &self.folds[self.fold_of[v.0 as usize] as usize];
+        self.uniform_at(desc, b) && fold.a.is_some_and(|a| !self.uniform_at(a, b))
+    }
+
+    /// Whether a warp that executes `v` touches one line: its count is its block's.
+    pub(super) fn is_single(&self, v: Value, b: u32) -> bool {
+        self.loads_single(v, b) && self.shape(v, b, 4) & bc::SHAPE_SINGLE != 0
+    }
+
     /// What is known of the lanes' addresses of memory instruction `v`; a lane takes `bytes`.
     fn shape(&self, v: Value, b: u32, bytes: u32) -> u16 {
         let fold = &self.folds[self.fold_of[v.0 as usize] as usize];
         match fold.a.and_then(|a| self.step(a, b)) {
+            Some(0) if self.loads_single(v, b) => bc::SHAPE_SAME | bc::SHAPE_SINGLE,
             Some(0) => bc::SHAPE_SAME,
             Some(s) if s == bytes => bc::SHAPE_RUN,
             _ => 0,

@@ -9,7 +9,7 @@ use super::regs::src64;
 use crate::host::{Filter, Filtering, ImageWarp};
 use crate::state::State;
 use crate::tally::{Access, Kind, Row, Texture};
-use shader::bytecode::{Code, ImageCode, Op, SHAPE_RUN, SHAPE_SAME, mem_of, n_of};
+use shader::bytecode::{Code, ImageCode, Op, SHAPE_RUN, SHAPE_SAME, SHAPE_SINGLE, mem_of, n_of};
 use shader::ir::ImageOp;
 
 #[inline(always)]
@@ -304,6 +304,9 @@ unsafe fn warp(st: &mut State, op: &Op, a: &[u64; 16], ex: u16, bytes: u64) {
             all && a.iter().any(|x| *x != a[0])
         }
     };
+    if op.e & SHAPE_SINGLE != 0 {
+        return;
+    }
     let row = &mut *st.count.row;
     if kind == Kind::Atomic {
         row.lines[full as usize] += ex.count_ones() as u64;
@@ -362,6 +365,9 @@ pub unsafe fn touch(st: &mut State, op: *const Op) {
         }
         _ => {}
     }
+    if o.e & SHAPE_SINGLE != 0 && st.count.cache.is_null() {
+        return;
+    }
     let off = Offsets::new(st, o);
     let is_shared = matches!(o.code, Code::LD_SHARED | Code::ST_SHARED | Code::AT_SHARED);
     let (d, s) = if is_shared { (std::ptr::null(), 0) } else { src64(st, o.b) };
@@ -370,7 +376,9 @@ pub unsafe fn touch(st: &mut State, op: *const Op) {
         let one = if is_shared { shared(st) } else { buffer(*d) };
         let at = begin(st, &one) + off.k as u64;
         let n = ((at + bytes - 1) >> 6) - (at >> 6) + 1;
-        add(st, partial, n * warps);
+        if o.e & SHAPE_SINGLE == 0 {
+            add(st, partial, n * warps);
+        }
         if !st.count.cache.is_null() {
             for _ in 0..warps {
                 (0..n).for_each(|i| follow(st, (at >> 6) + i));

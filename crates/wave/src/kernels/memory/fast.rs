@@ -10,7 +10,7 @@ use crate::kernels::mask::{Bits, is_full};
 use crate::kernels::regs::src32;
 use crate::state::State;
 use crate::tally::{Access, Kind};
-use shader::bytecode::{Op, SHAPE_RUN, SHAPE_SAME, mem_bits};
+use shader::bytecode::{Op, SHAPE_RUN, SHAPE_SAME, SHAPE_SINGLE, mem_bits};
 use shader::ir::Mem;
 
 const WORD: u16 = mem_bits(Mem::B32, 1);
@@ -28,6 +28,19 @@ unsafe fn usual(st: &State, o: &Op) -> Option<(*const u32, u32)> {
     Some((src32(st, o.a).0, o.imm.wrapping_add(k)))
 }
 
+/// Each live warp, lowest first; the first so many without a search for the next. No closure: one that stays a function
+/// of its own has not the level's instructions.
+macro_rules! each {
+    ($live:expr, |$w:ident| $body:block) => {{
+        let live = $live;
+        if live & live.wrapping_add(1) == 0 {
+            for $w in 0..live.count_ones() as usize $body
+        } else {
+            for $w in Bits(live) $body
+        }
+    }};
+}
+
 #[inline(always)]
 unsafe fn load<L: Steps>(st: &State, o: &Op, r: Region, p: *const u32, k: u32) {
     let d = st.regs.add(o.d.unit() * 64) as *mut u32;
@@ -40,26 +53,35 @@ unsafe fn load<L: Steps>(st: &State, o: &Op, r: Region, p: *const u32, k: u32) {
                 count::run(st, p, k.wrapping_add(lead), Access::ReadFull);
             }
             let mut off = 0;
-            for w in Bits(st.live) {
+            let end = r.run_end(64);
+            each!(st.live, |w| {
                 let (d, p) = (d.add(w * 16), p.add(w * 16));
                 let at = (*p).wrapping_add(k);
                 off |= at;
-                if r.holds_run(at, 4, 4) {
+                if (at as u64) < end {
                     L::copy64(d as *mut u8, r.ptr.add(at as usize));
                 } else {
                     load32_full::<L>(r, d, p, k);
                 }
-            }
+            });
             if o.d != o.a {
                 count::run_known(st, p, k.wrapping_add(lead), Access::ReadFull, off | lead);
             }
         }
-        SHAPE_SAME => {
-            count::same(st, Access::ReadPartial);
-            for w in Bits(st.live) {
-                let at = (*p.add(w * 16)).wrapping_add(k);
-                L::splat32(d.add(w * 16), r.read::<C32>(at as u64));
+        shape if shape & SHAPE_SAME != 0 => {
+            if shape & SHAPE_SINGLE == 0 {
+                count::same(st, Access::ReadPartial);
             }
+            let end = r.run_end(4);
+            each!(st.live, |w| {
+                let at = (*p.add(w * 16)).wrapping_add(k);
+                let d = d.add(w * 16);
+                if (at as u64) < end {
+                    L::splat32(d, (r.ptr.add(at as usize) as *const u32).read_unaligned());
+                } else {
+                    L::splat32(d, r.read::<C32>(at as u64));
+                }
+            });
         }
         _ => {
             count::unknown(st, Kind::Read);
@@ -76,16 +98,17 @@ unsafe fn store<L: Steps>(st: &State, o: &Op, r: Region, p: *const u32, k: u32) 
     if o.e >> 8 << 8 == SHAPE_RUN {
         let lead = count::begin(st, &r) as u32 & 63;
         let mut off = 0;
-        for w in Bits(st.live) {
+        let end = r.run_end(64);
+        each!(st.live, |w| {
             let (v, p) = (v.add(w * s), p.add(w * 16));
             let at = (*p).wrapping_add(k);
             off |= at;
-            if r.holds_run(at, 4, 4) {
+            if (at as u64) < end {
                 L::copy64(r.ptr.add(at as usize), v as *const u8);
             } else {
                 store32_full::<L>(r, v, p, k);
             }
-        }
+        });
         count::run_known(st, p, k.wrapping_add(lead), Access::WriteFull, off | lead);
         return;
     }

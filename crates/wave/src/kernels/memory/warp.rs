@@ -31,6 +31,11 @@ impl Region {
         let end = o as u64 + 15 * step as u64;
         end < 1 << 32 && end + bytes as u64 <= self.size
     }
+    /// Offsets below this have `bytes` after them, and do not wrap around 2^32 before the last word of these.
+    #[inline(always)]
+    pub fn run_end(&self, bytes: u32) -> u64 {
+        (self.size + 1).saturating_sub(bytes as u64).min((1 << 32) + 4 - bytes as u64)
+    }
     /// Reads one scalar; 0 out of bounds.
     ///
     /// # Safety
