@@ -1,20 +1,42 @@
-//! Any words through the parser, the translation and the lowering: results or errors, never a panic or a hang.
+//! Any words through the parser, the translation, the lowering and the instrumenting pass: results or errors, never a
+//! panic or a hang.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
+use shader::bytecode::Program;
+use shader::instrument::{Entry, Form, instrument};
 use shader::ir::Stage;
 use shader::options::{Binding, Options};
+
+/// Entry points that are looked at: a module can name one function many times.
+const ENTRIES: usize = 4;
+
+fn binding(_: u32, b: u32) -> Option<Binding> {
+    // Of every kind that a layout can have; one binding is missing from it.
+    let of = |inline_data, in_memory| Binding {
+        table: 0,
+        offset: 32 * (b & 255),
+        stride: 32,
+        count: 4,
+        inline_data,
+        in_memory,
+    };
+    (b != 77).then(|| of(b == 70, b == 71))
+}
 
 fuzz_target!(|bytes: &[u8]| {
     let words: Vec<u32> = bytes.chunks_exact(4).map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]])).collect();
     let Ok(module) = shader::Module::parse(&words) else { return };
-    let binding =
-        |_, b: u32| Some(Binding { table: 0, offset: 32 * (b & 255), stride: 32, count: 4, inline_data: false });
-    for (entry, _) in module.entry_points() {
+    for (entry, model) in module.entry_points().into_iter().take(ENTRIES) {
+        let stage = match model {
+            0 => Stage::Vertex,
+            4 => Stage::Fragment,
+            _ => Stage::Compute,
+        };
         let options = Options {
-            stage: Stage::Compute,
+            stage,
             entry: &entry,
-            spec: &[],
+            spec: &[(0, 3)],
             binding: &binding,
             push_bytes: 256,
             lanes: None,
@@ -24,6 +46,14 @@ fuzz_target!(|bytes: &[u8]| {
         if let Ok(shader) = shader::build::build(&module, &options) {
             shader::verify::verify(&shader).expect("the IR keeps its rules");
         }
-        let _ = shader::compile(&module, &options);
+        if let Ok(program) = shader::compile(&module, &options) {
+            let again = Program::from_bytes(&program.to_bytes()).expect("its own bytes");
+            assert!(again == program, "a program is what its bytes say");
+        }
+        if let Ok(marked) = instrument(&module, Entry::Named(&entry, Some(model)), Form::Marks) {
+            // What the pass makes is a module, whether or not it compiles.
+            let marked = shader::Module::parse(&marked.words).expect("an instrumented module parses");
+            let _ = shader::compile(&marked, &options);
+        }
     }
 });

@@ -3,6 +3,7 @@
 use crate::library::name;
 use crate::{Error, Library, Result};
 use ash::vk;
+use std::ffi::CStr;
 use std::rc::Rc;
 
 /// One device of the first (or a chosen) driver, with a queue that draws (where the driver has one) and computes.
@@ -19,7 +20,7 @@ pub struct Context {
     pub instance: ash::Instance,
     pub(crate) pool: vk::CommandPool,
     pub(crate) fence: vk::Fence,
-    _library: Library,
+    library: Library,
 }
 
 impl Context {
@@ -37,13 +38,25 @@ impl Context {
     /// VkDeviceCreateInfo's chain (with more behind it).
     pub fn extended(
         library: Library,
-        extensions: &[&std::ffi::CStr],
+        extensions: &[&CStr],
+        features: *mut vk::BaseOutStructure<'_>,
+    ) -> Result<Rc<Self>> {
+        Self::of_instance(library, &[], extensions, features)
+    }
+
+    /// As [`Context::extended`], with extensions of the instance.
+    pub fn of_instance(
+        library: Library,
+        instance_extensions: &[&CStr],
+        extensions: &[&CStr],
         features: *mut vk::BaseOutStructure<'_>,
     ) -> Result<Rc<Self>> {
         let more = features;
         let application =
             vk::ApplicationInfo::default().application_name(c"tuff-client").api_version(vk::API_VERSION_1_3);
-        let info = vk::InstanceCreateInfo::default().application_info(&application);
+        let names: Vec<_> = instance_extensions.iter().map(|e| e.as_ptr()).collect();
+        let info =
+            vk::InstanceCreateInfo::default().application_info(&application).enabled_extension_names(&names);
         // SAFETY: plain Vulkan calls in the order that the specification asks for, with structs that outlive them.
         unsafe {
             let instance =
@@ -117,7 +130,7 @@ impl Context {
                 instance,
                 pool,
                 fence,
-                _library: library,
+                library,
             }))
         }
     }
@@ -127,10 +140,15 @@ impl Context {
         name(&self.properties.device_name)
     }
 
+    /// The library's global commands, for instance extensions.
+    pub fn entry(&self) -> &ash::Entry {
+        &self.library.entry
+    }
+
     /// An instance's command by its name, for extensions that ash does not know.
-    pub fn instance_function(&self, name: &std::ffi::CStr) -> vk::PFN_vkVoidFunction {
+    pub fn instance_function(&self, name: &CStr) -> vk::PFN_vkVoidFunction {
         // SAFETY: a live instance; the name is terminated.
-        unsafe { self._library.entry.get_instance_proc_addr(self.instance.handle(), name.as_ptr()) }
+        unsafe { self.library.entry.get_instance_proc_addr(self.instance.handle(), name.as_ptr()) }
     }
 
     /// Device extensions by name.

@@ -11,6 +11,7 @@ pub mod check;
 mod data;
 pub mod descriptor_buffers;
 pub mod extensions;
+pub mod frames;
 pub mod instrumentation;
 mod invocations;
 pub mod pictures;

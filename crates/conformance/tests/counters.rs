@@ -21,6 +21,22 @@ fn counters(program: &str, names: &[&str], level: &str, threads: usize) -> Strin
     text
 }
 
+/// Of each line of the "frames", its number and the counters named (0: absent).
+fn frames(text: &str, names: &[&str]) -> Vec<(u64, Vec<u64>)> {
+    let json: serde_json::Value = serde_json::from_str(text).unwrap();
+    let frame = |f: &serde_json::Value| {
+        assert_eq!((f["device"].as_u64(), f["queue"].as_u64()), (Some(0), Some(0)), "{f}");
+        let of = |n: &&str| f["counters"].get(n).map_or(0, |v| v.as_u64().unwrap());
+        (f["frame"].as_u64().unwrap(), names.iter().map(of).collect())
+    };
+    json["frames"].as_array().unwrap().iter().map(frame).collect()
+}
+
+fn total(text: &str, name: &str) -> u64 {
+    let json: serde_json::Value = serde_json::from_str(text).unwrap();
+    json["total"][name].as_u64().unwrap()
+}
+
 fn same_everywhere(program: &str, names: &[&str], must: &[&str]) {
     let first = counters(program, names, "portable", 1);
     for name in must {
@@ -52,4 +68,49 @@ fn dispatches_cost_the_same_on_every_run() {
 fn pictures_cost_the_same_on_every_run() {
     let must = ["MaliFragWarp", "TuffQuadsShaded", "MaliMainQueueTask"];
     same_everywhere(env!("CARGO_BIN_EXE_scene-child"), &[], &must);
+}
+
+const FRAMES: &str = env!("CARGO_BIN_EXE_frames-child");
+
+/// The file of one thread, after a look at those of others.
+fn frames_file(kind: &str) -> String {
+    let first = counters(FRAMES, &[kind], "portable", 1);
+    for level in common::levels() {
+        for threads in [1, 2] {
+            assert!(first == counters(FRAMES, &[kind], level, threads), "{level}, {threads} threads");
+        }
+    }
+    first
+}
+
+/// `frames::TOLD`, by hand. A workgroup is a warp of eight multiply–adds. Frame 7 has 5 + 6 of them. Frame 9 has 2, and
+/// two passes: a triangle of 3 vertices, and two triangles of 6 vertices; each pass shades 64 × 64 pixels once.
+#[test]
+fn frames_that_the_application_numbers() {
+    let text = frames_file("told");
+    let names = [
+        "TuffComputeWarps",
+        "TuffComputeFmaInstr",
+        "TuffInputPrimitives",
+        "TuffInputVertices",
+        "TuffFragmentInvocations",
+    ];
+    let want =
+        [(100, vec![3, 3 * 8, 0, 0, 0]), (7, vec![11, 11 * 8, 0, 0, 0]), (9, vec![2, 2 * 8, 3, 9, 2 * 4096])];
+    assert_eq!(frames(&text, &names), want);
+    // With the one workgroup before the frames, and the one behind them.
+    assert_eq!(total(&text, "TuffComputeWarps"), 3 + 11 + 2 + 1 + 1);
+    assert_eq!(total(&text, "TuffInputPrimitives"), 3);
+}
+
+#[test]
+fn frames_that_end_where_the_application_presents() {
+    let names = ["TuffComputeWarps", "TuffComputeFmaInstr"];
+    for (kind, first) in [("presented", 0), ("numbered", conformance::frames::FIRST)] {
+        let text = frames_file(kind);
+        let want = [2, 4, 7].map(|groups| vec![groups, 8 * groups]);
+        let want: Vec<_> = (first..).zip(want).collect();
+        assert_eq!(frames(&text, &names), want, "{kind}");
+        assert_eq!(total(&text, "TuffComputeWarps"), 2 + 4 + 7 + 1, "{kind}");
+    }
 }

@@ -28,9 +28,14 @@ pub struct Key {
 struct Queue {
     rows: Vec<(Key, u64, Counts)>,
     index: HashMap<Key, usize>,
-    /// Frames that have ended, by the application's numbers, and what was done since.
+    /// Frames in the order in which they began, by the application's numbers (or counted, where it presents).
     frames: Vec<(u64, Counts)>,
-    frame: Counts,
+    /// Where in `frames` those are that have not ended.
+    open: HashMap<u64, usize>,
+    /// What the batch that runs has cost.
+    batch: Counts,
+    /// What was done since the application has presented.
+    since: Counts,
 }
 
 /// Frames that are kept apart; later ones are in the totals alone.
@@ -46,7 +51,7 @@ pub struct Ledger {
     device: usize,
     queue: usize,
     labels: Vec<String>,
-    /// The application says where frames end (VK_EXT_frame_boundary). Else they end where it presents.
+    /// The application says which frame a batch is of (VK_EXT_frame_boundary). Else a frame ends where it presents.
     told: bool,
 }
 
@@ -87,22 +92,44 @@ impl Ledger {
         });
         q.rows[at].1 += 1;
         q.rows[at].2.add(counts);
-        q.frame.add(counts);
+        q.batch.add(counts);
     }
 
-    /// A batch has run, of this frame.
+    /// A batch has run, of this frame. Frames may overlap: the numbers tell whose a batch is. On other queues the same
+    /// number has a line of its own, whether or not that is where the frame ends. Batches without a number are of no
+    /// frame, once there are numbers.
     pub fn batch(&mut self, frame: Option<Frame>, presents: bool) {
         self.told |= frame.is_some();
         let mut devices = DEVICES.lock();
         let q = &mut devices[self.device][self.queue];
-        let id = match frame {
-            Some(f) if f.ends => f.id,
-            None if presents && !self.told => q.frames.len() as u64,
-            _ => return,
-        };
-        let counts = std::mem::take(&mut q.frame);
-        if q.frames.len() < MAX_FRAMES {
-            q.frames.push((id, counts));
+        let counts = std::mem::take(&mut q.batch);
+        match frame {
+            Some(f) => {
+                let at = *q.open.entry(f.id).or_insert_with(|| {
+                    if q.frames.len() < MAX_FRAMES {
+                        q.frames.push((f.id, Counts::default()));
+                        q.frames.len() - 1
+                    } else {
+                        MAX_FRAMES
+                    }
+                });
+                if let Some(row) = q.frames.get_mut(at) {
+                    row.1.add(&counts);
+                }
+                if f.ends {
+                    q.open.remove(&f.id);
+                }
+            }
+            None if !self.told => {
+                q.since.add(&counts);
+                if presents {
+                    let counts = std::mem::take(&mut q.since);
+                    if q.frames.len() < MAX_FRAMES {
+                        q.frames.push((q.frames.len() as u64, counts));
+                    }
+                }
+            }
+            None => {}
         }
     }
 }
@@ -189,7 +216,7 @@ mod tests {
     use counters::Event;
 
     #[test]
-    fn frames_end_where_the_application_says_or_presents() {
+    fn batches_belong_to_the_frames_that_the_application_says_or_presents() {
         let c = |n| {
             let mut c = Counts::default();
             c[Event::Triangles] = n;
@@ -205,12 +232,17 @@ mod tests {
         work(1, None, false);
         work(2, None, true);
         work(4, Some(Frame { id: 9, ends: false }), true);
-        // Told once, presenting ends nothing by itself.
+        // Told once, what has no number is of no frame, and presenting ends none.
         work(8, None, true);
-        work(16, Some(Frame { id: 9, ends: true }), false);
+        // The next frame begins before frame 9 has ended.
+        work(16, Some(Frame { id: 10, ends: false }), false);
+        work(32, Some(Frame { id: 9, ends: true }), false);
+        work(64, Some(Frame { id: 10, ends: true }), false);
+        // A number again is another frame; this one has not ended yet.
+        work(128, Some(Frame { id: 9, ends: false }), false);
         let devices = DEVICES.lock();
         let frames: Vec<_> = devices[device][0].frames.iter().map(|f| (f.0, f.1[Event::Triangles])).collect();
-        assert_eq!(frames, [(0, 3), (9, 28)]);
+        assert_eq!(frames, [(0, 3), (9, 36), (10, 80), (9, 128)]);
     }
 
     #[test]

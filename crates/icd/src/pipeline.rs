@@ -32,6 +32,7 @@ pub struct Pipeline {
 /// What command buffers hold of a pipeline.
 pub(crate) struct Shared {
     pub layout: Arc<Layout>,
+    pub flags: Flags2,
     pub kind: Kind,
     /// Its programs in the order of the stages.
     pub stages: Vec<Executable>,
@@ -69,14 +70,14 @@ impl Object for Pipeline {
 }
 
 impl Pipeline {
-    pub(crate) fn new(layout: Arc<Layout>, kind: Kind, stages: Vec<Executable>) -> Pipeline {
+    pub(crate) fn new(layout: Arc<Layout>, flags: Flags2, kind: Kind, stages: Vec<Executable>) -> Pipeline {
         let gathered = |e: &Executable| {
             let (entry, code) = (e.compiled.name.clone(), e.code.clone()?);
             Some(measured::Stage { stage: e.stage, entry, code })
         };
         let gathered: Vec<_> = stages.iter().filter_map(gathered).collect();
         let measured = measured::gather(&gathered);
-        Pipeline { shared: Arc::new(Shared { layout, kind, stages, measured }) }
+        Pipeline { shared: Arc::new(Shared { layout, flags, kind, stages, measured }) }
     }
     pub(crate) fn share(&self) -> Arc<Shared> {
         self.shared.clone()

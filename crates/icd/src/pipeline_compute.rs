@@ -30,7 +30,7 @@ unsafe fn compute(cache: Option<&PipelineCache>, info: &vk::ComputePipelineCreat
         id: NEXT.fetch_add(1, Relaxed),
         name: made.compiled.name.clone(),
     };
-    Ok(Pipeline::new(layout, Kind::Compute(Arc::new(gpu)), vec![made]))
+    Ok(Pipeline::new(layout, flags(info), Kind::Compute(Arc::new(gpu)), vec![made]))
 }
 
 pub(crate) unsafe fn create_compute_pipelines(

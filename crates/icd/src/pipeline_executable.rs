@@ -1,11 +1,13 @@
 //! VK_KHR_pipeline_executable_properties: a pipeline's programs, their sizes, their disassembly.
 
+use crate::answer::{Answer, invalid};
 use crate::chain;
 use crate::device::Device;
 use crate::object;
-use crate::pipeline::{Executable, Pipeline};
+use crate::pipeline::{Executable, Pipeline, wide};
 use shader::bytecode::Program;
 use std::fmt::Write;
+use vk::PipelineCreateFlags as Flags;
 use vk::PipelineExecutableStatisticFormatKHR as Format;
 
 pub(crate) unsafe fn get_pipeline_executable_properties_khr(
@@ -31,9 +33,23 @@ pub(crate) unsafe fn get_pipeline_executable_properties_khr(
     })
 }
 
-/// The executable that is asked about.
-unsafe fn executable<'a>(info: &vk::PipelineExecutableInfoKHR) -> Option<&'a Executable> {
-    object::get::<Pipeline>(info.pipeline)?.shared().stages.get(info.executable_index as usize)
+/// The executable that is asked about, if its pipeline was created with `flag` (or is of such as `command` answers
+/// all the same). An error is VUID-…-executableIndex-03275, or -pipeline-03274 and -03278.
+unsafe fn executable<'a>(
+    info: &vk::PipelineExecutableInfoKHR,
+    command: &str,
+    flag: Flags,
+    or: impl Fn(&Executable) -> bool,
+) -> Answer<&'a Executable> {
+    let p = object::get::<Pipeline>(info.pipeline).ok_or(vk::Result::ERROR_UNKNOWN)?.shared();
+    let (i, n) = (info.executable_index, p.stages.len());
+    let Some(e) = p.stages.get(i as usize) else {
+        return Err(invalid(&format!("{command}: executable {i} of a pipeline that has {n}")));
+    };
+    if !p.flags.contains(wide(flag)) && !or(e) {
+        return Err(invalid(&format!("{command}: the pipeline was not created with {flag:?}")));
+    }
+    Ok(e)
 }
 
 /// A statistic: name, description, value.
@@ -122,7 +138,11 @@ pub(crate) unsafe fn get_pipeline_executable_statistics_khr(
     count: *mut u32,
     out: *mut vk::PipelineExecutableStatisticKHR,
 ) -> vk::Result {
-    let Some(e) = executable(&*info) else { return vk::Result::ERROR_UNKNOWN };
+    let command = "vkGetPipelineExecutableStatisticsKHR";
+    let e = match executable(&*info, command, Flags::CAPTURE_STATISTICS_KHR, |_| false) {
+        Ok(e) => e,
+        Err(e) => return e,
+    };
     let all = statistics(&e.compiled.program);
     chain::fill_with(all.len(), count, out, |o, i| {
         let (name, what, value) = &all[i];
@@ -164,7 +184,13 @@ pub(crate) unsafe fn get_pipeline_executable_internal_representations_khr(
     count: *mut u32,
     out: *mut vk::PipelineExecutableInternalRepresentationKHR,
 ) -> vk::Result {
-    let Some(e) = executable(&*info) else { return vk::Result::ERROR_UNKNOWN };
+    let command = "vkGetPipelineExecutableInternalRepresentationsKHR";
+    // The table of blocks is how an instrumented pipeline's metrics are read: it needs no flag of its own.
+    let instrumented = |e: &Executable| e.blocks.is_some();
+    let e = match executable(&*info, command, Flags::CAPTURE_INTERNAL_REPRESENTATIONS_KHR, instrumented) {
+        Ok(e) => e,
+        Err(e) => return e,
+    };
     let all = representations(e);
     let mut cut = false;
     let result = chain::fill_with(all.len(), count, out, |o, i| {

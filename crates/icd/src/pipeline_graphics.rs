@@ -229,7 +229,7 @@ unsafe fn graphics(cache: Option<&PipelineCache>, info: &vk::GraphicsPipelineCre
         feedback: b.feedback,
     });
     let g = Graphics { pipeline: made, settings: b.settings, dynamic: b.dynamic, library };
-    Ok(Pipeline::new(layout, Kind::Graphics(Box::new(g)), stages))
+    Ok(Pipeline::new(layout, flags, Kind::Graphics(Box::new(g)), stages))
 }
 
 /// The pipeline for the GPU.

@@ -6,6 +6,7 @@
 //! says, for warps of 16 consecutive invocations, or of 4 × 4 pixels; nothing expected was read off a driver.
 
 mod compute;
+mod executables;
 mod graphics;
 mod regions;
 mod rig;
@@ -24,6 +25,7 @@ pub struct Check {
 pub fn checks() -> Vec<Check> {
     let mut all = rules::checks();
     all.extend(compute::checks());
+    all.extend(executables::checks());
     all.extend(graphics::checks());
     all.extend(regions::checks());
     all.extend(time::checks());

@@ -45,7 +45,7 @@ pub struct Rig {
     pub end: End,
     pub get: Get,
     clear: Clear,
-    executable: ash::khr::pipeline_executable_properties::Device,
+    pub executable: ash::khr::pipeline_executable_properties::Device,
     pub multi_draw: ash::ext::multi_draw::Device,
     /// Values of a block.
     pub metrics: usize,
