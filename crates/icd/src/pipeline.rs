@@ -12,6 +12,7 @@ use crate::object::{self, Object};
 use crate::pipeline_cache::{self, PipelineCache};
 use crate::pipeline_graphics::Graphics;
 use crate::pipeline_layout::Layout;
+use crate::properties::CACHE_UUID;
 use crate::shader_module::{self, Code};
 use gpu::instrumentation::Active;
 use gpu::pipeline::ComputePipeline;
@@ -141,8 +142,7 @@ impl Source {
         (self.code.hash, &self.entry, &self.spec, self.stage.as_raw(), self.instrumented).hash(&mut h);
         layout.hash(&mut h);
         machine().hash(&mut h);
-        h.word(env!("CARGO_PKG_VERSION").len() as u64);
-        h.write(env!("CARGO_PKG_VERSION").as_bytes());
+        h.write(&CACHE_UUID);
         h.done()
     }
 

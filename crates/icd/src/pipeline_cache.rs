@@ -1,7 +1,8 @@
 //! VkPipelineCache: compiled programs by key, and their blobs.
 //!
 //! A blob is the header of § Pipeline Cache Header (version one), a hash of what follows, and entries: key, length,
-//! name and program. A blob that is foreign or damaged is an empty one.
+//! name and program. Its UUID is of one build of the driver (`build.rs`), for a program's bytes mean nothing to another.
+//! A blob that is foreign or damaged is an empty one.
 
 use crate::answer::{Answer, created};
 use crate::chain;

@@ -22,8 +22,11 @@ pub(crate) const DEVICE_ID: u32 = 0x6666;
 const DRIVER_ID: u32 = VENDOR_ID;
 /// This release as a Vulkan version.
 const DRIVER_VERSION: u32 = vk::make_api_version(0, 0, 1, 0);
-/// Same driver, same data in pipeline caches and opaque memory.
-pub(crate) static CACHE_UUID: [u8; 16] = *b"tuff-pipelines01";
+/// Same build, same data in pipeline caches: what `build.rs` made of the sources.
+pub(crate) static CACHE_UUID: [u8; 16] = match u128::from_str_radix(env!("TUFF_BUILD"), 16) {
+    Ok(key) => key.to_be_bytes(),
+    Err(_) => panic!("build.rs writes hexadecimal digits"),
+};
 /// Same value, same order of bytes in images.
 static LAYOUT_UUID: [u8; 16] = *b"tuff-layouts-001";
 static DEVICE_UUID: [u8; 16] = *b"tuff-device-0001";

@@ -1,0 +1,42 @@
+//! The build's key: a hash of the sources that say what a compiled program is and means. Blobs of pipeline caches belong
+//! to one key (pipelineCacheUUID), so those of another build are not taken. Same sources, same key: no clock, no paths
+//! of this machine.
+
+use std::hash::Hasher;
+use std::path::{Path, PathBuf};
+
+#[allow(dead_code, reason = "the driver uses the rest")]
+#[path = "src/hash.rs"]
+mod hash;
+
+/// Compiler, engine, GPU and driver. The lock file has the versions of what they depend on.
+const PARTS: [&str; 5] = ["../shader/src", "../wave/src", "../gpu/src", "src", "../../Cargo.lock"];
+
+fn files(at: &Path, found: &mut Vec<PathBuf>) {
+    if at.is_dir() {
+        let entries = std::fs::read_dir(at).unwrap_or_else(|e| panic!("{}: {e}", at.display()));
+        entries.for_each(|e| files(&e.expect("an entry").path(), found));
+    } else if at.extension().is_some_and(|e| e == "rs" || e == "lock") {
+        // Not what an editor leaves there.
+        found.push(at.to_path_buf());
+    }
+}
+
+fn main() {
+    let mut all = vec![];
+    for part in PARTS {
+        println!("cargo::rerun-if-changed={part}");
+        files(Path::new(part), &mut all);
+    }
+    // The order of a directory's entries is the system's, and so is the separator.
+    let mut named: Vec<(String, PathBuf)> =
+        all.into_iter().map(|p| (p.to_string_lossy().replace('\\', "/"), p)).collect();
+    named.sort();
+    let mut h = hash::Hasher128::default();
+    for (name, path) in &named {
+        h.write(name.as_bytes());
+        h.write(&std::fs::read(path).unwrap_or_else(|e| panic!("{name}: {e}")));
+    }
+    h.write(if std::env::var_os("CARGO_FEATURE_UNCOUNTED").is_some() { b"uncounted" } else { b"" });
+    println!("cargo::rustc-env=TUFF_BUILD={:032x}", h.done());
+}
