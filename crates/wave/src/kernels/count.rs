@@ -17,8 +17,13 @@ unsafe fn tally<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
     let row = count(st, (*op).imm as usize);
     if (*op).e != 0 {
         // Helpers are nobody's threads.
-        let lanes = mask::and(mask::exec(st), *(st.alive.as_ptr() as *const [u16; 16]));
-        (*row).threads += lanes.iter().map(|w| w.count_ones() as u64).sum::<u64>();
+        // Four warps at a time, and in a loop of its own: only within the kernel are there instructions to count bits.
+        let (e, a) = (st.exec.as_ptr() as *const [u64; 4], st.alive.as_ptr() as *const [u64; 4]);
+        let mut threads = 0;
+        for i in 0..4 {
+            threads += ((*e)[i] & (*a)[i]).count_ones();
+        }
+        (*row).threads += threads as u64;
     }
     op.add(1)
 }
@@ -59,7 +64,7 @@ kernel_forms! {
 
 /// What an op's accesses are: full ones, others, and their kind.
 #[inline(always)]
-fn access(op: &Op) -> (Access, Access, Kind) {
+pub fn access(op: &Op) -> (Access, Access, Kind) {
     match op.code {
         Code::LD_BUF | Code::LD_GLOBAL | Code::LD_SHARED | Code::LD_SCRATCH | Code::LD_PUSH => {
             (Access::ReadFull, Access::ReadPartial, Kind::Read)
@@ -253,17 +258,17 @@ unsafe fn follow(st: &State, line: u64) {
 
 /// Distinct lines among the addresses of a warp's lanes `ex`, each of `bytes` bytes from its address on.
 #[inline(always)]
-fn each_line(a: &[u64; 16], ex: u16, bytes: u64, mut f: impl FnMut(u64)) {
+pub fn each_line(a: &[u64; 16], ex: u16, bytes: u64, mut f: impl FnMut(u64)) {
     let first = (a[ex.trailing_zeros() as usize & 15] >> 6).wrapping_sub(32);
     let mut near = 0u64;
-    let mut far = [0u64; 32];
+    let mut far = [0u64; 48];
     let mut far_count = 0;
     for l in Bits(ex as u32) {
         for line in a[l] >> 6..=(a[l] + bytes - 1) >> 6 {
             let at = line.wrapping_sub(first);
             if at < 64 {
                 near |= 1 << at;
-            } else if far_count < 32 && !far[..far_count].contains(&line) {
+            } else if far_count < 48 && !far[..far_count].contains(&line) {
                 far[far_count] = line;
                 far_count += 1;
             }
@@ -274,6 +279,12 @@ fn each_line(a: &[u64; 16], ex: u16, bytes: u64, mut f: impl FnMut(u64)) {
         near &= near - 1;
     }
     far[..far_count].iter().for_each(|l| f(*l));
+}
+
+/// Where an access by address counts: one that leads to a fault counts for no more than itself.
+#[inline(always)]
+pub fn address(p: u64, k: u64) -> u64 {
+    p.wrapping_add(k).min(u64::MAX - 4096)
 }
 
 /// Counts the lines of one warp.
@@ -334,7 +345,7 @@ pub unsafe fn touch(st: &mut State, op: *const Op) {
     let n = if kind == Kind::Atomic { 1 } else { n_of(o.e) as u64 };
     let bytes = mem_of(o.e).bytes() as u64 * n;
     let warps = st.live.count_ones() as u64;
-    if kind == Kind::Atomic && !st.count.exact {
+    if kind == Kind::Atomic && st.count.cache.is_null() {
         let lanes = Bits(st.live).map(|w| st.exec[w].count_ones() as u64).sum();
         return add(st, full, lanes);
     }
@@ -347,8 +358,7 @@ pub unsafe fn touch(st: &mut State, op: *const Op) {
             let k = super::memory::global::addend(st, op);
             for w in Bits(st.live) {
                 let mut a = *(p.add(w * s) as *const [u64; 16]);
-                // An address that leads to a fault counts for no more than itself.
-                a.iter_mut().for_each(|x| *x = x.wrapping_add(k).min(u64::MAX - 4096));
+                a.iter_mut().for_each(|x| *x = address(*x, k));
                 warp(st, o, &a, st.exec[w], bytes);
             }
             return;

@@ -11,6 +11,8 @@ pub enum General {
     StBuf,
     LdShared,
     StShared,
+    /// [`crate::kernels::lines::touch`]; returns its op.
+    Touch,
 }
 
 macro_rules! call_general {
@@ -23,6 +25,7 @@ macro_rules! call_general {
                 General::StBuf => m::st_buf(st, op),
                 General::LdShared => m::ld_shared(st, op),
                 General::StShared => m::st_shared(st, op),
+                General::Touch => m::touch(st, op),
             }
         }
     };
@@ -32,7 +35,7 @@ macro_rules! call_general {
 ///
 /// # Safety
 /// Pointers are valid for 16 lanes; the CPU has the level's instructions.
-pub trait Steps: Copy {
+pub trait Steps: super::lines::Lines {
     /// Runs a general kernel of this level.
     unsafe fn call(g: General, st: &mut State, op: *const Op) -> *const Op;
     /// Lanes whose offset is `t + lane · s` (mod 2^32).

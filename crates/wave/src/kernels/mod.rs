@@ -18,6 +18,7 @@ pub mod desc;
 mod fused;
 pub mod image;
 pub mod levels;
+pub mod lines;
 pub mod map;
 pub mod mask;
 mod math;

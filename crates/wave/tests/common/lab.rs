@@ -51,6 +51,8 @@ pub struct Lab {
     pub push: Vec<u8>,
     pub arena: (u64, u64),
     pub images: Vec<ImageCode>,
+    /// What the last run counted.
+    pub row: wave::tally::Row,
 }
 
 impl Lab {
@@ -64,6 +66,7 @@ impl Lab {
             push: vec![],
             arena: (0x1000, 0x1000),
             images: vec![],
+            row: Default::default(),
         }
     }
     pub fn set(&mut self, r: Reg, lane: usize, v: u32) {
@@ -137,6 +140,7 @@ impl Lab {
                 image_warp: &mut *warp,
             };
             let next = table(level)[ops[0].code.0 as usize](&mut st, code.as_ptr());
+            self.row = rows[0];
             let n = if next.is_null() { 0 } else { next.offset_from(code.as_ptr()) as usize };
             (st.status, n)
         }

@@ -3,8 +3,8 @@
 use super::linear::{load_one, load_uniform, load_warp, store_one, store_warp};
 use super::warp::Region;
 use crate::kernels::control::stop;
-use crate::kernels::count;
 use crate::kernels::levels::Steps;
+use crate::kernels::lines;
 use crate::kernels::mask::Bits;
 use crate::kernels::regs::{after, last_lane, src32, src64, value_reg};
 use crate::state::{Fault, State, Status};
@@ -92,7 +92,7 @@ fn exactly(addr: u64, bytes: u32) -> Region {
 
 #[inline(always)]
 pub unsafe fn ld_global<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
-    count::touch(st, op);
+    lines::count::<L>(st, op);
     let (mem, n) = (mem_of((*op).e), n_of((*op).e));
     let bytes = mem.bytes() * n as u32;
     let (p, s) = src64(st, (*op).a);
@@ -131,7 +131,7 @@ pub unsafe fn ld_global<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
 
 #[inline(always)]
 pub unsafe fn st_global<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
-    count::touch(st, op);
+    lines::count::<L>(st, op);
     let (mem, n) = (mem_of((*op).e), n_of((*op).e));
     let bytes = mem.bytes() * n as u32;
     let (p, s) = src64(st, (*op).a);

@@ -3,8 +3,8 @@
 use super::cell::{C8, C16, C32, C64, CF16};
 use super::offsets::Offsets;
 use super::warp::{self, Region};
-use crate::kernels::count;
 use crate::kernels::levels::Steps;
+use crate::kernels::lines;
 use crate::kernels::mask::{Bits, is_full};
 use crate::kernels::regs::{after, dst32, dst64, last_lane, splat32, splat64, src32, src64, value_reg};
 use crate::state::State;
@@ -272,8 +272,11 @@ pub unsafe fn load_one(st: &State, r: Region, mem: Mem, x: Reg, w: usize, lane: 
 
 #[inline(always)]
 pub unsafe fn ld_buf<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
-    count::touch(st, op);
     let (d, s) = src64(st, (*op).b);
+    if s == 0 && lines::takes(st, &*op) {
+        return lines::load::<L>(st, op, buffer(*d));
+    }
+    lines::count::<L>(st, op);
     if s == 0 {
         let r = buffer(*d);
         return load_region::<L>(st, op, r);
@@ -293,8 +296,11 @@ pub unsafe fn ld_buf<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
 
 #[inline(always)]
 pub unsafe fn st_buf<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
-    count::touch(st, op);
     let (d, s) = src64(st, (*op).b);
+    if s == 0 && lines::takes(st, &*op) {
+        return lines::store::<L>(st, op, buffer(*d));
+    }
+    lines::count::<L>(st, op);
     if s == 0 {
         let r = buffer(*d);
         return store_region::<L>(st, op, r);
@@ -333,14 +339,20 @@ pub unsafe fn each_lane(st: &State, op: *const Op, mut f: impl FnMut(Region, usi
 
 #[inline(always)]
 pub unsafe fn ld_shared<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
-    count::touch(st, op);
     let r = shared(st);
+    if lines::takes(st, &*op) {
+        return lines::load::<L>(st, op, r);
+    }
+    lines::count::<L>(st, op);
     load_region::<L>(st, op, r)
 }
 #[inline(always)]
 pub unsafe fn st_shared<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
-    count::touch(st, op);
     let r = shared(st);
+    if lines::takes(st, &*op) {
+        return lines::store::<L>(st, op, r);
+    }
+    lines::count::<L>(st, op);
     store_region::<L>(st, op, r)
 }
 #[inline(always)]

@@ -1,0 +1,243 @@
+//! Cache lines that an instrumented program's loads and stores touch, lane by lane, against sets of lines.
+// Lanes are indices of several arrays.
+#![allow(clippy::needless_range_loop)]
+mod common;
+use common::lab::{Lab, Rng};
+use common::{TestHost, levels};
+use shader::bytecode::*;
+use shader::ir::Mem;
+use std::collections::BTreeSet;
+use wave::tally::{Access, Row};
+
+const N: Reg = Reg::NONE;
+/// Registers: offsets or addresses, second addend (varying, uniform), descriptor, data (32 units a component).
+const A: Reg = Reg(0);
+const C: Reg = Reg(32);
+const UC: Reg = Reg(48 | Reg::UNIFORM);
+const UB: Reg = Reg(50 | Reg::UNIFORM);
+fn data(i: usize) -> Reg {
+    Reg(64 + i as u16 * 32)
+}
+
+fn ops(code: Code, b: Reg, c: Reg, mem: Mem, n: usize, imm: u32, shape: u16) -> Vec<Op> {
+    let d = if n == 1 { data(0) } else { N };
+    let mut v = vec![Op { code, d, a: A, b, c, e: mem_bits(mem, n as u8) | shape, imm }];
+    if n > 1 {
+        let r: Vec<Reg> = (0..n).map(data).collect();
+        for c in r.chunks(8) {
+            let mut x = [N; 8];
+            x[..c.len()].copy_from_slice(c);
+            v.push(Op::ext(x));
+        }
+    }
+    v
+}
+
+/// What the row is to hold after one op: `at[lane]` are the places, counted from a line's begin.
+fn model(load: bool, exec: &[u16; 16], at: &[u64], bytes: u64, shape: u16) -> Row {
+    let mut row = Row::default();
+    let (full, partial, kind) = match load {
+        true => (Access::ReadFull, Access::ReadPartial, 0),
+        false => (Access::WriteFull, Access::WritePartial, 1),
+    };
+    for w in 0..16 {
+        let lanes: Vec<u64> = (0..16).filter(|l| exec[w] >> l & 1 != 0).map(|l| at[w * 16 + l]).collect();
+        let lines: BTreeSet<u64> = lanes.iter().flat_map(|a| a / 64..=(a + bytes - 1) / 64).collect();
+        if lanes.is_empty() {
+            continue;
+        }
+        let n = lines.len() as u64;
+        let told = lanes.len() == 16 && shape != 0;
+        let many = lanes.iter().any(|a| *a != lanes[0]) || (told && shape == SHAPE_RUN);
+        let whole = lanes.len() == 16 && many && 16 * bytes >= 64 * n;
+        row.lines[if whole { full } else { partial } as usize] += n;
+        if !told {
+            row.sampled[kind] += 1;
+            row.sampled_lines[kind] += n;
+        }
+    }
+    row
+}
+
+/// Offsets of one warp, near `base`: what the kernels have paths for, and their edges.
+fn spread(r: &mut Rng, base: u32, step: u32) -> [u32; 16] {
+    let lane = r.below(16) as usize;
+    let mut o = match r.below(9) {
+        0 => [base; 16],
+        // 64 lines of which the first and the last are touched, one more, one less.
+        1 => {
+            let span = 62 + r.below(4);
+            std::array::from_fn(|i| base.wrapping_add(if i == lane { span * 64 } else { i as u32 % 3 * 64 }))
+        }
+        2 => std::array::from_fn(|_| r.below(4096)),
+        3 => std::array::from_fn(|_| base.wrapping_add(r.below(4096))),
+        4 => std::array::from_fn(|_| base.wrapping_sub(2048).wrapping_add(r.below(4096))),
+        // Few lines, anywhere.
+        5 => {
+            let few: [u32; 5] = std::array::from_fn(|_| r.u32());
+            std::array::from_fn(|_| few[r.below(5) as usize].wrapping_add(r.below(64)))
+        }
+        6 => std::array::from_fn(|i| base.wrapping_add(i as u32 * 64 * (1 + lane as u32 * 37))),
+        7 => std::array::from_fn(|i| base.wrapping_add(i as u32 * step)),
+        _ => std::array::from_fn(|_| r.u32()),
+    };
+    // Mostly aligned, as programs' are.
+    if r.below(4) != 0 {
+        o.iter_mut().for_each(|x| *x &= !(step.min(4) - 1));
+    }
+    // The wrap-around at 2^32, and the middle of the range, among others.
+    if r.below(4) == 0 {
+        o[r.below(16) as usize] =
+            [0, 60, 63, u32::MAX, u32::MAX - 3, u32::MAX - 63, 1 << 31][r.below(7) as usize];
+    }
+    o
+}
+
+fn base(r: &mut Rng) -> u32 {
+    match r.below(5) {
+        0 => r.below(1 << 16),
+        1 => 0u32.wrapping_sub(r.below(8192)),
+        2 => r.below(128),
+        _ => r.u32(),
+    }
+}
+
+fn mask(r: &mut Rng) -> [u16; 16] {
+    if r.below(3) == 0 { [0xFFFF; 16] } else { r.exec() }
+}
+
+const KINDS: [(Mem, usize); 10] = [
+    (Mem::B32, 1),
+    (Mem::B32, 1),
+    (Mem::U8, 1),
+    (Mem::U16, 1),
+    (Mem::F16, 1),
+    (Mem::B64, 1),
+    (Mem::B32, 3),
+    (Mem::B32, 4),
+    (Mem::B32, 16),
+    (Mem::B64, 16),
+];
+
+#[test]
+fn lines_of_offsets() {
+    let host = TestHost::default();
+    for level in levels() {
+        let mut r = Rng(0x11E5_0FF5);
+        let mut memory = vec![0u8; 1 << 13];
+        for turn in 0..4000 {
+            let (mem, n) = KINDS[r.below(KINDS.len() as u32) as usize];
+            let bytes = mem.bytes() as u64 * n as u64;
+            let code = [Code::LD_BUF, Code::ST_BUF, Code::LD_SHARED, Code::ST_SHARED][r.below(4) as usize];
+            let is_buffer = matches!(code, Code::LD_BUF | Code::ST_BUF);
+            let exec = mask(&mut r);
+            let mut lab = Lab::new(64 + n * 32, exec);
+            // A region that begins anywhere in its line; in device memory that shows.
+            let begin = memory.as_mut_ptr() as u64 + r.below(128) as u64 / [1, 4][r.below(2) as usize] * 4;
+            let region = [begin, 4096];
+            let seen = r.below(4) != 0;
+            lab.arena = if seen { (begin - 128, begin + (1 << 13)) } else { (0x1000, 0x1000) };
+            let counted = if seen && is_buffer { begin } else { 0 };
+            lab.shared = vec![0; 512];
+            lab.set_u64(UB, region.as_ptr() as u64);
+            let (imm, uniform) = match r.below(3) {
+                0 => (0, 0),
+                1 => (r.below(256) * 4, r.below(256) * 4),
+                _ => (r.u32() & !3, r.u32() & !3),
+            };
+            let c = [N, UC, C][r.below(3) as usize];
+            lab.set_u(UC, uniform);
+            let k = imm.wrapping_add(if c == UC { uniform } else { 0 });
+            let around = base(&mut r);
+            let mut at = vec![0; 256];
+            for w in 0..16 {
+                let o = spread(&mut r, around, bytes.min(64) as u32);
+                for l in 0..16 {
+                    let second = if c == C { r.below(64) * 4 } else { 0 };
+                    lab.set(C, w * 16 + l, second);
+                    lab.set(A, w * 16 + l, o[l].wrapping_sub(k));
+                    at[w * 16 + l] = counted + o[l].wrapping_add(second) as u64;
+                }
+            }
+            let load = matches!(code, Code::LD_BUF | Code::LD_SHARED);
+            let b = if is_buffer { UB } else { N };
+            lab.run(level, &ops(code, b, c, mem, n, imm, 0), &host);
+            assert_eq!(
+                lab.row,
+                model(load, &exec, &at, bytes, 0),
+                "{level:?} {turn} {code:?} {mem:?}×{n} {exec:x?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn lines_of_runs() {
+    let host = TestHost::default();
+    for level in levels() {
+        let mut r = Rng(0x5EED);
+        for turn in 0..1000 {
+            let (mem, n) = KINDS[r.below(9) as usize];
+            let bytes = mem.bytes() * n as u32;
+            let exec = mask(&mut r);
+            let mut lab = Lab::new(64 + n * 32, exec);
+            lab.shared = vec![0; 2048];
+            let shape = [SHAPE_RUN, SHAPE_SAME][r.below(2) as usize];
+            let step = if shape == SHAPE_RUN { bytes } else { 0 };
+            let mut at = vec![0; 256];
+            for w in 0..16 {
+                let base = r.below(1024) * 4;
+                for l in 0..16 {
+                    // The shape speaks of full warps only.
+                    let o = if exec[w] == 0xFFFF { base + l as u32 * step } else { base + r.below(512) };
+                    lab.set(A, w * 16 + l, o);
+                    at[w * 16 + l] = o as u64;
+                }
+            }
+            lab.run(level, &ops(Code::LD_SHARED, N, N, mem, n, 0, shape), &host);
+            let row = model(true, &exec, &at, bytes as u64, shape);
+            assert_eq!(lab.row, row, "{level:?} {turn} {mem:?}×{n} {shape:x} {exec:x?}");
+        }
+    }
+}
+
+#[test]
+fn lines_of_addresses() {
+    let host = TestHost::default();
+    for level in levels() {
+        let mut r = Rng(0xADD);
+        let mut memory = vec![0u8; 1 << 20];
+        let begin = memory.as_mut_ptr() as u64 + 4096;
+        let room = (1 << 20) - 8192;
+        for turn in 0..2000 {
+            let (mem, n) = KINDS[r.below(KINDS.len() as u32) as usize];
+            let bytes = mem.bytes() as u64 * n as u64;
+            let code = [Code::LD_GLOBAL, Code::ST_GLOBAL][r.below(2) as usize];
+            let exec = mask(&mut r);
+            let mut lab = Lab::new(64 + n * 32, exec);
+            lab.arena = (begin, begin + room);
+            let imm = r.below(2) * 1000;
+            let mut at = vec![0; 256];
+            for w in 0..16 {
+                let around = r.below(room as u32);
+                let o = spread(&mut r, around, bytes.min(64) as u32);
+                for l in 0..16 {
+                    // Lanes that are not active may be anywhere; so may others, of whom the first that faults ends it.
+                    let a = match r.below(if exec[w] >> l & 1 == 0 { 2 } else { 400 }) {
+                        0 => r.next(),
+                        _ => begin + o[l] as u64 % (room - 1024),
+                    };
+                    lab.set64(A, w * 16 + l, a.wrapping_sub(imm as u64));
+                    at[w * 16 + l] = a.min(u64::MAX - 4096);
+                }
+            }
+            lab.run(level, &ops(code, N, N, mem, n, imm, 0), &host);
+            let load = code == Code::LD_GLOBAL;
+            assert_eq!(
+                lab.row,
+                model(load, &exec, &at, bytes, 0),
+                "{level:?} {turn} {code:?} {mem:?}×{n} {exec:x?}"
+            );
+        }
+    }
+}
