@@ -332,8 +332,8 @@ unsafe fn add<L: Steps>(
     let all = ex == 0xFFFF;
     let shape = if all { o.e & (SHAPE_RUN | SHAPE_SAME) } else { 0 };
     let (n, whole) = match shape {
-        SHAPE_RUN => (((ends[1] + bytes - 1 >> 6) + 1).saturating_sub(ends[0] >> 6), true),
-        SHAPE_SAME => ((ends[0] + bytes - 1 >> 6) - (ends[0] >> 6) + 1, false),
+        SHAPE_RUN => ((((ends[1] + bytes - 1) >> 6) + 1).saturating_sub(ends[0] >> 6), true),
+        SHAPE_SAME => (((ends[0] + bytes - 1) >> 6) - (ends[0] >> 6) + 1, false),
         _ => match x {
             Places::Near(p, k, lead) => {
                 // Lanes that are not active count where an active one does.
