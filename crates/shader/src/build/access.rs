@@ -301,14 +301,8 @@ impl<'m> Builder<'m> {
     }
 
     pub(crate) fn descriptor(&mut self, set: u32, binding: u32, p: &Pointer, at: usize) -> Result<Value> {
-        if !self.bindings_used.contains(&(set, binding)) {
-            if (self.opt.binding)(set, binding).is_none() {
-                return Err(invalid(
-                    at,
-                    format!("set {set} binding {binding} is not in the pipeline layout"),
-                ));
-            }
-            self.bindings_used.push((set, binding));
+        if (self.opt.binding)(set, binding).is_none() {
+            return Err(invalid(at, format!("set {set} binding {binding} is not in the pipeline layout")));
         }
         let image = match self.types.kind(p.ty) {
             Kind::SampledImage(image) => self.types.kind(image),

@@ -105,12 +105,10 @@ impl<'m> Builder<'m> {
             BuiltIn::SubgroupSize => one(out, self.e.u32(SUBGROUP)),
             BuiltIn::SubgroupLocalInvocationId => one(out, self.e.input(Input::SubgroupLane, Ty::B32)),
             BuiltIn::SubgroupId => {
-                self.uses_subgroups = true;
                 let v = if warps == 1 { self.e.u32(0) } else { self.e.input(Input::SubgroupId, Ty::B32) };
                 one(out, v);
             }
             BuiltIn::NumSubgroups => {
-                self.uses_subgroups = true;
                 one(out, self.e.u32(warps));
             }
             BuiltIn::SubgroupEqMask
@@ -210,7 +208,6 @@ impl<'m> Builder<'m> {
                 let n: [Value; 2] = [0, 1].map(|k| self.e.input(Input::NumWorkgroups(k), Ty::B32));
                 let row = mul_add(self, id[2], n[1], id[1]);
                 let group = mul_add(self, row, n[0], id[0]);
-                self.uses_subgroups = true;
                 let [x, y, z] = self.workgroup;
                 let per_group = (x * y * z).div_ceil(SUBGROUP);
                 let warp = match per_group {

@@ -17,7 +17,6 @@ impl Builder<'_> {
             Op::FwidthCoarse => (true, true, true),
             _ => return Ok(false),
         };
-        self.uses_subgroups = true;
         let (to_x, to_y) = if coarse {
             ((Quad::Broadcast0, Quad::Broadcast1), (Quad::Broadcast0, Quad::Broadcast2))
         } else {

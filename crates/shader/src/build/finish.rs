@@ -88,10 +88,7 @@ impl Builder<'_> {
             blocks,
             files: std::mem::take(&mut self.debug.files),
             signed_zero_inf_nan: self.signed_zero_inf_nan,
-            uses_barrier: self.uses_barrier,
-            uses_subgroups: self.uses_subgroups,
             quad_derivatives: self.quad_derivatives,
-            bindings_used: std::mem::take(&mut self.bindings_used),
             varying_loads: std::mem::take(&mut self.varying_loads),
         };
         if cfg!(debug_assertions)

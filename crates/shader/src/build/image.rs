@@ -127,7 +127,6 @@ impl<'m> Builder<'m> {
                 inst.coords = coords;
                 inst.sampler = sampler;
                 inst.arrayed = false;
-                self.uses_subgroups = true;
                 self.query(i, inst, Ty::B32)?;
             }
             Op::ImageSparseTexelsResident => {
@@ -187,10 +186,6 @@ impl<'m> Builder<'m> {
             dref = dref.map(|d| self.e.bin(Bin::FDiv, d, q));
         }
         let o = self.operands(i, w, true)?;
-        if o.lod.is_none() && o.grad.is_empty() && !form.gather {
-            // Levels of detail come from differences within the quad.
-            self.uses_subgroups = true;
-        }
         let op = if form.gather { ImageOp::Gather } else { ImageOp::Sample };
         let mut inst = self.image_inst(op, &t, image, o)?;
         inst.sampler = Some(sampler);

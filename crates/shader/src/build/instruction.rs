@@ -36,7 +36,6 @@ impl<'m> Builder<'m> {
             Op::ControlBarrier => {
                 let scope = self.const_u32(i.word(1)?, i.at)?;
                 if (scope <= SCOPE_WORKGROUP || scope == 5) && self.opt.stage == Stage::Compute {
-                    self.uses_barrier = true;
                     self.e.push(Inst::Barrier, Ty::Void);
                 } else {
                     self.e.push(Inst::MemoryBarrier, Ty::Void);

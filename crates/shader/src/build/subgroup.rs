@@ -158,7 +158,6 @@ impl<'m> Builder<'m> {
                 None => return Ok(false),
             },
         }
-        self.uses_subgroups = true;
         Ok(true)
     }
 

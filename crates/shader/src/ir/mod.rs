@@ -232,13 +232,8 @@ pub struct Shader {
     pub files: Vec<String>,
     /// f32/f64/f16 operations may not be fused or reassociated anywhere (SignedZeroInfNanPreserve keeps signs).
     pub signed_zero_inf_nan: bool,
-    /// Uses barriers, subgroup operations or quads: packing and lane order matter.
-    pub uses_barrier: bool,
-    pub uses_subgroups: bool,
     /// DerivativeGroupQuadsKHR: lanes are laid out in 2×2 quads of the workgroup.
     pub quad_derivatives: bool,
-    /// Local size must be a multiple…: RequireFullSubgroups semantics are always met; kept for queries.
-    pub bindings_used: Vec<(u32, u32)>,
     /// Fragment: slots of inputs, and function and label of the block that loads each first.
     pub varying_loads: Vec<(u16, (u32, u32))>,
 }

@@ -45,10 +45,7 @@ impl Generator {
             blocks: vec![],
             files: vec![String::new()],
             signed_zero_inf_nan: false,
-            uses_barrier: false,
-            uses_subgroups: false,
             quad_derivatives: false,
-            bindings_used: vec![],
             varying_loads: vec![],
         };
         let none = Value(0);
