@@ -6,9 +6,10 @@ use shader::bytecode::Program;
 use wave::Usage;
 use wave::tally::Access;
 
-/// One of this many chunks of a large dispatch or draw, and of a render pass's tiles, goes through the modelled caches;
-/// what was not is taken to be like it.
+/// One of this many chunks of a large dispatch or draw goes through the modelled caches; what was not is taken to be
+/// like it.
 pub const TRACED: u64 = 512;
+/// The same of a render pass's tiles.
 pub const TRACED_TILES: u64 = 128;
 /// Workloads of so few chunks go through them whole.
 const SMALL: u64 = 4;

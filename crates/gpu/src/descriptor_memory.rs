@@ -121,21 +121,12 @@ impl Names {
     }
 }
 
-/// True when all of it is device memory.
-fn is_live(address: u64, bytes: u64) -> bool {
-    let (start, end) = memory::arena();
-    match address.checked_add(bytes) {
-        Some(last) => address >= start && last <= end || memory::is_foreign(address, bytes),
-        None => false,
-    }
-}
-
 /// What the words of a descriptor mean to a shader that takes it for a texel buffer's (`as_texels`) or for any other.
 pub fn meaning(names: &Names, raw: &[u64; 4], as_texels: bool) -> Meaning {
     let [tag, a, b, _] = *raw;
     let words = match tag as u32 {
-        BUFFER if !as_texels && is_live(a, b) => [a, b, 0, 0],
-        TEXELS if as_texels && is_live(a, b) => {
+        BUFFER if !as_texels && memory::is_live(a, b) => [a, b, 0, 0],
+        TEXELS if as_texels && memory::is_live(a, b) => {
             let format = vk::Format::from_raw((tag >> 32) as i32);
             let Some(view) = BufferView::at(a as *mut u8, b, format) else { return Meaning::default() };
             let view = Box::new(view);

@@ -107,7 +107,7 @@ impl Executor {
                     let (result, mut epochs, suspended) = p.end(&self.shared);
                     self.suspended = suspended;
                     // A pass without primitives has nothing to bin.
-                    let bins = epochs.sums().all()[Event::InputPrimitives] > 0;
+                    let bins = epochs.all()[Event::InputPrimitives] > 0;
                     epochs.current()[Event::MainJobs] += 1;
                     epochs.current()[Event::BinningJobs] += bins as u64;
                     let sums = epochs.sums();

@@ -94,6 +94,15 @@ pub fn arena() -> (u64, u64) {
     (ARENA.base, ARENA.base + ARENA.size)
 }
 
+/// True when all the bytes are device memory, or host memory that stands for some.
+pub fn is_live(address: u64, bytes: u64) -> bool {
+    let (start, end) = arena();
+    match address.checked_add(bytes) {
+        Some(last) => address >= start && last <= end || is_foreign(address, bytes),
+        None => false,
+    }
+}
+
 /// True when the bytes lie in host memory that a live allocation imported.
 pub fn is_foreign(address: u64, bytes: u64) -> bool {
     ARENA.foreign.lock().iter().any(|&(a, n)| address >= a && address.saturating_add(bytes) <= a + n)

@@ -44,9 +44,7 @@ impl MadeUp {
     /// Forgets them all: the program that held their addresses has ended.
     pub fn clear(&mut self) {
         self.inline.clear();
-        if !self.read.is_empty() {
-            self.read.clear();
-        }
+        self.read.clear();
     }
 }
 

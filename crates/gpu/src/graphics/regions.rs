@@ -105,12 +105,10 @@ impl Collected {
 
     /// Writes all values. `Err`: an address that is not device memory, at which nothing was written.
     pub fn write(&self, regions: &Regions, model: &Model) -> Result<(), u64> {
-        let (start, end) = crate::memory::arena();
         let Layout { width, stride, row_stride, .. } = self.layout;
         for (&address, plane) in regions.addresses.iter().zip(&self.planes).filter(|(_, p)| !p.is_empty()) {
             let bytes = self.layout.bytes();
-            let ours = address >= start && address.saturating_add(bytes) <= end;
-            if address % 4 != 0 || !(ours || crate::memory::is_foreign(address, bytes)) {
+            if address % 4 != 0 || !crate::memory::is_live(address, bytes) {
                 return Err(address);
             }
             for (n, cell) in plane.iter().enumerate() {

@@ -68,9 +68,14 @@ pub struct PassRun {
     line: Line,
 }
 
+/// The views of all subpasses; 0: a pass of layers.
+fn views(r: &Rendering) -> u32 {
+    r.subpasses.iter().fold(0, |m, s| m | s.view_mask)
+}
+
 /// Layers, or views up to the last one, that a pass draws to.
 fn layers(r: &Rendering) -> u32 {
-    match r.subpasses.iter().fold(0, |m, s| m | s.view_mask) {
+    match views(r) {
         0 => r.layers,
         views => 32 - views.leading_zeros(),
     }
@@ -225,7 +230,7 @@ impl PassRun {
         let drawn = self.resolved..self.subpass + here as usize;
         let begun =
             ops.iter().any(|(s, ..)| *s == self.subpass) || (self.begun && self.resolved == self.subpass);
-        let views = self.rendering.subpasses.iter().fold(0, |m, s| m | s.view_mask);
+        let views = views(&self.rendering);
         let layers = layers(&self.rendering);
         let physical = regions::physical(&self.rendering.subpasses, self.resolved);
         let (tx0, ty0) = (area.x0.div_euclid(TILE), area.y0.div_euclid(TILE));
@@ -235,7 +240,7 @@ impl PassRun {
         let tasks = per_layer * layers as u64;
         let next = AtomicU64::new(0);
         let fault: Mutex<Option<Blame>> = Mutex::new(None);
-        let binning = count::ticks(self.epochs.sums().all(), shared.model)[Phase::Binning as usize];
+        let binning = count::ticks(&self.epochs.all(), shared.model)[Phase::Binning as usize];
         let device = DeviceHost::at(shared, self.line.pass_begins(binning)[1]);
         let (this, ops_ref, device) = (&*self, &ops, &device);
         let epochs = self.epochs.now() + 1;
@@ -281,9 +286,9 @@ impl PassRun {
                 if let Some(regions) = &this.regions {
                     // A region's own: what its draws counted in it.
                     for (d, (_, epoch, op)) in draws.iter_mut().zip(ops_ref) {
-                        if let Op::Draw(item) = op {
-                            let mut c = Counts::default();
-                            d.take_to(&mut c, item);
+                        if let Op::Draw(item) = op
+                            && let Some(c) = d.take(item)
+                        {
                             sum[*epoch].add(&c);
                             fixed.add(&c);
                         }
@@ -306,7 +311,9 @@ impl PassRun {
         let (mut counts, mut draws) = counted.into_inner();
         for ((_, epoch, op), d) in ops.iter().zip(&mut draws) {
             if let Op::Draw(i) = op {
-                d.take_to(&mut counts[*epoch], i);
+                if let Some(c) = d.take(i) {
+                    counts[*epoch].add(&c);
+                }
                 i.tell_blocks();
             }
         }

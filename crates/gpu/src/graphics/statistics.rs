@@ -50,6 +50,12 @@ impl Epochs {
     pub fn add_at(&mut self, epoch: usize, s: &Counts) {
         self.0[epoch].add(s);
     }
+    /// All of them together.
+    pub fn all(&self) -> Counts {
+        let mut all = Counts::default();
+        self.0.iter().for_each(|c| all.add(c));
+        all
+    }
     /// Of an ended pass: sums up to each epoch.
     pub fn sums(&self) -> Sums {
         let mut sum = Counts::default();

@@ -140,6 +140,16 @@ unsafe fn together(st: &State, c: &ImageCode, view: u64, sampler: u64) -> bool {
     (*st.host).image_wave(c, &wave)
 }
 
+/// Counts the lines of a warp's operation; `touches`: it is one that has any.
+#[inline(always)]
+unsafe fn lines(st: &mut State, c: &ImageCode, x: &mut ImageWarp, touches: bool) {
+    if touches && st.count.follows_texels() {
+        super::count::texels(st, c, x);
+    } else {
+        super::count::image_store(st, c);
+    }
+}
+
 #[inline(always)]
 unsafe fn image<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
     let c = &*st.images.add((*op).imm as usize);
@@ -152,19 +162,20 @@ unsafe fn image<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
     // SAFETY: the worker's own, used by nobody else while the kernel runs.
     let x = &mut *st.image_warp;
     let uniform = uniform(c.image) && uniform(c.sampler);
-    // Does something in memory by itself: input attachments lie in the tile.
     let stores = matches!(c.op, ImageOp::Write | ImageOp::Atomic(_));
-    let mut traced = stores;
+    // Whether it touches lines of memory: stores do, and what the texture unit does something for; input attachments lie
+    // in the tile.
+    let mut touches = stores;
     if uniform {
         name(x, address(st, c.image), address(st, c.sampler));
         let filtering = (*st.host).texture(c, x.view, x.sampler);
-        traced |= filtering.operations > 0;
+        touches |= filtering.operations > 0;
         if once {
             super::count::texture(st, filtering, st.exec[st.live.trailing_zeros() as usize & 31]);
         } else {
             super::count::texture_wave(st, filtering);
         }
-        if !(wide || traced && st.count.follows_texels()) && together(st, c, x.view, x.sampler) {
+        if !(wide || touches && st.count.follows_texels()) && together(st, c, x.view, x.sampler) {
             return op.add(1);
         }
     }
@@ -173,11 +184,7 @@ unsafe fn image<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
         if uniform {
             if st.exec[w] != 0 {
                 x.mask = st.exec[w];
-                if traced && st.count.follows_texels() {
-                    super::count::texels(st, c, x);
-                } else {
-                    super::count::image_store(st, c);
-                }
+                lines(st, c, x, touches);
                 (*st.host).image(c, x);
                 scatter(st, c, wide, w, x);
             }
@@ -197,11 +204,7 @@ unsafe fn image<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
                 name(x, image[f], sampler[f]);
                 let filtering = (*st.host).texture(c, x.view, x.sampler);
                 super::count::texture(st, filtering, mask);
-                if st.count.follows_texels() && (stores || filtering.operations > 0) {
-                    super::count::texels(st, c, x);
-                } else {
-                    super::count::image_store(st, c);
-                }
+                lines(st, c, x, stores || filtering.operations > 0);
                 (*st.host).image(c, x);
                 scatter(st, c, wide, w, x);
             }

@@ -2,7 +2,7 @@
 
 use super::by_alpha::{self, ByAlpha};
 use crate::format::kernels::{self, GatherFn, ScatterFn};
-use crate::format::{ChannelClass, FormatInfo, NumClass};
+use crate::format::{FormatInfo, NumClass};
 use crate::graphics::state::{Blend, BlendAttachment};
 use ash::vk;
 use wave::Simd;
@@ -473,49 +473,6 @@ fn logic(op: vk::LogicOp, s: u8, d: u8) -> u8 {
     }
 }
 
-/// The mean of the samples, or sample 0 of integers, of sixteen pixels (resolve).
-///
-/// # Safety
-/// `from` points to sample 0's sixteen pixels, `step` bytes from one sample to the next; `to` to sixteen pixels.
-pub unsafe fn resolve(
-    format: &'static FormatInfo,
-    from: *const u8,
-    step: usize,
-    samples: u32,
-    mean: bool,
-    to: *mut u8,
-) {
-    let b = format.block_bytes as usize;
-    if samples <= 1 || !mean || format.channel_class() != ChannelClass::Float {
-        return to.copy_from(from, 16 * b);
-    }
-    let offsets = std::array::from_fn(|i| i as u64 * b as u64);
-    let gather = kernels::gather_fn(format);
-    // Channels of 32 bits are added by pairs, and pairs by pairs: doubling is exact, so that samples of one colour have
-    // that colour's mean (narrower channels have it in any order). Sum n is of 2^n samples then; there are 16 at most.
-    let wide = format.components().iter().any(|c| c.bits == 32);
-    let mut sums = [[[0f32; 16]; 4]; 5];
-    for s in 0..samples as usize {
-        let mut t: Colors = [[0; 16]; 4];
-        gather(format, from.add(s * step), &offsets, &mut t);
-        let mut sum = t.map(|c| c.map(f32::from_bits));
-        let (added, at) = if wide {
-            (s.trailing_ones() as usize, s.trailing_ones() as usize)
-        } else {
-            ((s > 0) as usize, 0)
-        };
-        for low in &sums[..added] {
-            for (a, b) in sum.iter_mut().flatten().zip(low.iter().flatten()) {
-                *a += *b;
-            }
-        }
-        sums[at] = sum;
-    }
-    let k = 1.0 / samples as f32;
-    let out = sums[if wide { samples.ilog2() as usize } else { 0 }].map(|c| c.map(|v| (v * k).to_bits()));
-    kernels::scatter_fn(format)(format, to, &offsets, 0xFFFF, &out);
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -529,24 +486,6 @@ mod tests {
         w.write_blocks::<S>(px.as_mut_ptr(), blocks, 1, src, None, masks);
     }
     by_level!(fn run = body, (w: &Writer, px: &mut [u8; 256], src: &[Row; 4], blocks: &[u8], masks: &[u16]));
-
-    /// Samples of one value have that mean to the bit; different ones the mean.
-    #[test]
-    fn means_of_samples() {
-        let format = crate::format::info(vk::Format::R32_SFLOAT).unwrap();
-        for samples in [1, 4, 8] {
-            for value in [0.1f32, 1e-30, 3.0e38 / 8.0, -7.7] {
-                let from = [value; 8 * 16];
-                let mut to = [0f32; 16];
-                unsafe { resolve(format, from.as_ptr().cast(), 64, samples, true, to.as_mut_ptr().cast()) };
-                assert_eq!(to, [value; 16], "{samples} samples");
-            }
-        }
-        let bytes = crate::format::info(vk::Format::R8_UNORM).unwrap();
-        let (from, mut to) = ([[10u8; 16], [20; 16], [30; 16], [40; 16]], [0u8; 16]);
-        unsafe { resolve(bytes, from.as_ptr().cast(), 16, 4, true, to.as_mut_ptr()) };
-        assert_eq!(to, [25; 16]);
-    }
 
     /// Factors by alpha against the general way with the same factors, on every level of this machine.
     #[test]

@@ -49,12 +49,15 @@ impl DrawCounts {
         self.tile.add(&o.tile);
         self.usage.add(&o.usage);
     }
-    /// Takes it all, as events of `item`.
-    pub fn take_to(&mut self, c: &mut Counts, item: &Item) {
-        if self.tiles > 0 {
-            self.tile.add_to(c, item, &self.usage);
-            *self = DrawCounts::default();
+    /// Takes it all, as events of `item`; `None` if it was drawn in no tile.
+    pub fn take(&mut self, item: &Item) -> Option<Counts> {
+        if self.tiles == 0 {
+            return None;
         }
+        let mut c = Counts::default();
+        self.tile.add_to(&mut c, item, &self.usage);
+        *self = DrawCounts::default();
+        Some(c)
     }
 }
 

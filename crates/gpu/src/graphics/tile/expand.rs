@@ -125,12 +125,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_attachments_of_one_sample_have_stand_ins() {
+    fn attachments_without_images_have_no_stand_ins() {
         let one = || Target { samples: 1, ..Target::default() };
         let mut list = vec![one(), one()];
         let mut sub =
             Subpass { colors: vec![Some(0), None, Some(7)], depth: Some(1), expand: 4, ..Default::default() };
-        // Without images there is nothing to hold samples of.
         let e = plan(&mut sub, &mut list, 2, 64);
         assert_eq!((e.pairs.len(), e.bytes, list.len()), (0, 64..64, 2));
         assert_eq!((sub.colors, sub.depth), (vec![Some(0), None, Some(7)], Some(1)));
