@@ -47,14 +47,7 @@ fn program(lanes: u32) -> Program {
         bytes.chunks_exact(4).map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]])).collect();
     let binding = |_: u32, b: u32| {
         let count = *COUNTS.get(b as usize)?;
-        Some(Binding {
-            table: 0,
-            offset: offset(b),
-            stride: DESCRIPTOR_BYTES,
-            count,
-            inline_data: false,
-            in_memory: false,
-        })
+        Some(Binding::new(0, offset(b), count))
     };
     let options = Options {
         stage: Stage::Compute,

@@ -2,6 +2,7 @@
 //! cost: for each stage that ran, `STAGE-ENTRY-HASH.spv` (the application's module) and `.json` (what `tuff annotate`
 //! reads). What an application instruments and captures itself goes to its own objects instead.
 
+use crate::pipeline_executable::stage_name;
 use crate::shader_module::Code;
 use gpu::instrumentation::{Active, Instrumentation, METRIC, METRICS};
 use parking_lot::Mutex;
@@ -53,14 +54,6 @@ pub(crate) fn gather(stages: &[Stage]) -> Option<Active> {
     Some((object, 0))
 }
 
-fn name_of(stage: vk::ShaderStageFlags) -> &'static str {
-    match stage {
-        vk::ShaderStageFlags::VERTEX => "vertex",
-        vk::ShaderStageFlags::FRAGMENT => "fragment",
-        _ => "compute",
-    }
-}
-
 /// Metrics by block.
 type Sums = BTreeMap<u32, [u64; METRICS]>;
 
@@ -77,21 +70,22 @@ pub(crate) fn write() {
             sum.iter_mut().zip(values).for_each(|(s, v)| *s = s.saturating_add(v));
         }
     }
-    if shaders.is_empty() {
-        return;
+    let failed = |at: &Path, e| crate::debug::log_error(&format!("TUFF_INSTRUMENT: {}: {e}", at.display()));
+    if !shaders.is_empty()
+        && let Err(e) = std::fs::create_dir_all(folder)
+    {
+        return failed(folder, e);
     }
     for ((stage, hash, entry), (code, sums)) in shaders {
-        let stage = name_of(vk::ShaderStageFlags::from_raw(stage));
+        let stage = stage_name(vk::ShaderStageFlags::from_raw(stage));
         let safe: String =
             entry.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).take(40).collect();
         let file = folder.join(format!("{stage}-{safe}-{:016x}", (hash >> 64) as u64));
         let words: Vec<u8> = code.module.words().iter().flat_map(|w| w.to_le_bytes()).collect();
-        let done = std::fs::create_dir_all(folder)
-            .and_then(|()| std::fs::write(file.with_extension("spv"), words))
+        let done = std::fs::write(file.with_extension("spv"), words)
             .and_then(|()| std::fs::write(file.with_extension("json"), json(stage, &entry, &sums)));
         if let Err(e) = done {
-            crate::debug::log_error(&format!("TUFF_INSTRUMENT: {}: {e}", file.display()));
-            return;
+            return failed(&file, e);
         }
     }
 }

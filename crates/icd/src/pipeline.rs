@@ -73,8 +73,8 @@ impl Object for Pipeline {
 impl Pipeline {
     pub(crate) fn new(layout: Arc<Layout>, flags: Flags2, kind: Kind, stages: Vec<Executable>) -> Pipeline {
         let gathered = |e: &Executable| {
-            let (entry, code) = (e.compiled.name.clone(), e.code.clone()?);
-            Some(measured::Stage { stage: e.stage, entry, code })
+            let code = e.code.clone()?;
+            Some(measured::Stage { stage: e.stage, entry: e.compiled.name.clone(), code })
         };
         let gathered: Vec<_> = stages.iter().filter_map(gathered).collect();
         let measured = measured::gather(&gathered);

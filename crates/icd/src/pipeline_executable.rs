@@ -3,6 +3,7 @@
 use crate::answer::{Answer, invalid};
 use crate::chain;
 use crate::device::Device;
+use crate::limits::SUBGROUP_SIZE;
 use crate::object;
 use crate::pipeline::{Executable, Pipeline, wide};
 use shader::bytecode::Program;
@@ -21,16 +22,19 @@ pub(crate) unsafe fn get_pipeline_executable_properties_khr(
     chain::fill_with(stages.len(), count, out, |o, i| {
         let e = &stages[i];
         o.stages = e.stage;
-        let name = match e.stage {
-            vk::ShaderStageFlags::VERTEX => "vertex",
-            vk::ShaderStageFlags::FRAGMENT => "fragment",
-            _ => "compute",
-        };
-        chain::write_str(&mut o.name, &format!("{name} shader {}", e.compiled.name));
+        chain::write_str(&mut o.name, &format!("{} shader {}", stage_name(e.stage), e.compiled.name));
         let text = format!("Tuff wave program {:032x}, {} lanes a wave", e.key, e.compiled.program.lanes);
         chain::write_str(&mut o.description, &text);
-        o.subgroup_size = crate::limits::SUBGROUP_SIZE;
+        o.subgroup_size = SUBGROUP_SIZE;
     })
+}
+
+pub(crate) fn stage_name(stage: vk::ShaderStageFlags) -> &'static str {
+    match stage {
+        vk::ShaderStageFlags::VERTEX => "vertex",
+        vk::ShaderStageFlags::FRAGMENT => "fragment",
+        _ => "compute",
+    }
 }
 
 /// The executable that is asked about, if its pipeline was created with `flag` (or is of such as `command` answers
@@ -111,20 +115,22 @@ fn statistics(p: &Program) -> Vec<Statistic> {
 /// A core's cycles for one warp, pipe by pipe, at the model's rates; the largest is what bounds the shader.
 fn cycles(all: &mut Vec<Statistic>, path: &str, what: &str, c: &shader::cost::Cost) {
     let rates = &counters::model::current().core;
-    let per = |n: u32, slots: u64, rate: u64| n as f64 * slots as f64 / rate as f64;
-    let (fma, cvt, sfu) =
-        (per(c.fma, 16, rates.fma_lanes), per(c.cvt, 16, rates.cvt_lanes), per(c.sfu, 16, rates.sfu_lanes));
-    let both =
-        per(c.fma + c.cvt + c.sfu, 16, rates.fma_lanes).max(per(c.cvt + c.sfu, 16, rates.cvt_lanes)).max(sfu);
+    const WARP: u32 = SUBGROUP_SIZE;
+    let per = |n: u32, slots: u32, rate: u64| n as f64 * slots as f64 / rate as f64;
+    let sfu = per(c.sfu, WARP, rates.sfu_lanes);
+    // The same rule as `counters::Cost` has for what was executed.
+    let both = per(c.fma + c.cvt + c.sfu, WARP, rates.fma_lanes)
+        .max(per(c.cvt + c.sfu, WARP, rates.cvt_lanes))
+        .max(sfu);
     let pipes = [
         ("arithmetic", "of all arithmetic, by the issue rule", both),
-        ("FMA", "of the FMA pipe", fma),
-        ("CVT", "of the CVT pipe", cvt),
+        ("FMA", "of the FMA pipe", per(c.fma, WARP, rates.fma_lanes)),
+        ("CVT", "of the CVT pipe", per(c.cvt, WARP, rates.cvt_lanes)),
         ("SFU", "of the SFU pipe", sfu),
         ("load/store", "of the load/store unit, a line an instruction", per(c.ls, 1, rates.ls_issues)),
         // A component of a warp is four quads'.
         ("varying", "of the varying unit", per(c.varying, 4, rates.varying_slots)),
-        ("texture", "of the texture unit, a bilinear sample an instruction", per(c.tex, 16, rates.texels)),
+        ("texture", "of the texture unit, a bilinear sample an instruction", per(c.tex, WARP, rates.texels)),
     ];
     for (pipe, of, v) in pipes {
         let text = format!("Cycles a warp takes of a core, {of}: {what}");

@@ -279,7 +279,8 @@ fn modelled(name: &str) -> Option<Value> {
         "shaderCoreCount" => model.cores,
         "shaderWarpsPerCore" => core.warps,
         "deviceName" => return Some(Str(&DEVICE_NAME)),
-        "shaderCoreMask" => return Some(U64((1 << model.cores) - 1)),
+        // A bit each, as far as there are bits; a model has a core at least.
+        "shaderCoreMask" => return Some(U64(u64::MAX >> (64 - model.cores.clamp(1, 64)))),
         _ => return None,
     };
     Some(U32(v as u32))

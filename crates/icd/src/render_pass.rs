@@ -112,6 +112,9 @@ unsafe fn subpass(s: &vk::SubpassDescription2) -> Subpass {
     }
 }
 
+/// The most samples of an attachment that there are.
+const MAX_EXPANDED: u32 = 8;
+
 /// The samples that a subpass or dynamic rendering gives attachments of one sample
 /// (VkMultisampledRenderToSingleSampledInfoEXT); 0: they stay as they are.
 ///
@@ -123,9 +126,6 @@ pub(crate) unsafe fn expand(p_next: *const std::ffi::c_void) -> u32 {
         .map_or(0, |m| crate::settings::samples(m.rasterization_samples))
         .min(MAX_EXPANDED)
 }
-
-/// The most samples of an attachment that there are.
-const MAX_EXPANDED: u32 = 8;
 
 unsafe fn dependency(d: &vk::SubpassDependency2) -> SubpassDependency {
     let known = |s| (s != vk::SUBPASS_EXTERNAL).then_some(s);

@@ -67,16 +67,7 @@ fn compile(words: &[u32], optimise: bool) -> Vec<(String, bool)> {
         Ok(m) => m,
         Err(e) => return vec![(e.to_string(), false)],
     };
-    let binding = |_, b: u32| {
-        Some(Binding {
-            table: 0,
-            offset: b % 64 * 32,
-            stride: 32,
-            count: 64,
-            inline_data: false,
-            in_memory: false,
-        })
-    };
+    let binding = |_, b: u32| Some(Binding::new(0, b % 64 * 32, 64));
     let mut out = vec![];
     for (entry, model) in module.entry_points() {
         let stage = match model {

@@ -21,16 +21,7 @@ fn main() {
     let bytes = std::fs::read(&path).expect("a readable file");
     let words: Vec<u32> =
         bytes.chunks_exact(4).map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]])).collect();
-    let binding = |_, b| {
-        Some(Binding {
-            table: 0,
-            offset: 32 * b,
-            stride: 32,
-            count: 64,
-            inline_data: false,
-            in_memory: false,
-        })
-    };
+    let binding = |_, b| Some(Binding::new(0, 32 * b, 64));
     let mut best = (f64::MAX, f64::MAX);
     let mut shader = None;
     let mut program = None;

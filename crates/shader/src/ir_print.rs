@@ -99,8 +99,9 @@ fn inst(s: &Shader, i: &Inst) -> String {
             format!("phi {}", each.join(", "))
         }
         Inst::Part(t, k) => format!("part {t:?}.{k}"),
-        Inst::Descriptor { set, binding, index, .. } => {
-            format!("descriptor {set}.{binding}[{}]", val(s, *index))
+        Inst::Descriptor { set, binding, index, texels } => {
+            let of = if *texels { " texels" } else { "" };
+            format!("descriptor {set}.{binding}[{}]{of}", val(s, *index))
         }
         Inst::Load { place: p, offset, mem, n, flags: f } => {
             format!("load {n}×{mem:?} {}{}", place(s, p, *offset), flags(f))

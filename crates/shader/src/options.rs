@@ -20,6 +20,13 @@ pub struct Binding {
     pub in_memory: bool,
 }
 
+impl Binding {
+    /// `count` descriptors from byte `offset` on of a table of the host's.
+    pub fn new(table: u32, offset: u32, count: u32) -> Binding {
+        Binding { table, offset, stride: DESCRIPTOR_BYTES, count, inline_data: false, in_memory: false }
+    }
+}
+
 pub const DYNAMIC_TABLE: u32 = 32;
 /// Bytes of one descriptor: four 64-bit words.
 /// Buffers: `[0]` host address, `[1]` size in bytes. Images: `[2]` address of the host's view object, `[3]` of its

@@ -301,9 +301,7 @@ fn a_taken_binding_is_an_error() {
 #[test]
 fn atomics_compile() {
     use shader::options::{Binding, Options};
-    let binding = |_, b| {
-        Some(Binding { table: 0, offset: 32 * b, stride: 32, count: 4, inline_data: false, in_memory: false })
-    };
+    let binding = |_, b| Some(Binding::new(0, 32 * b, 4));
     for name in ["trips.1.0.spv", "trips.1.6.spv", "trips.debug.spv"] {
         for (form, f) in FORMS {
             let made = make(name, f);

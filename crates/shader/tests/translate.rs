@@ -24,14 +24,7 @@ fn modules() -> Vec<(String, Vec<u32>)> {
 }
 
 fn binding(_: u32, b: u32) -> Option<Binding> {
-    Some(Binding {
-        table: 0,
-        offset: 32 * b.min(1000),
-        stride: 32,
-        count: 4,
-        inline_data: false,
-        in_memory: false,
-    })
+    Some(Binding::new(0, 32 * b.min(1000), 4))
 }
 
 /// Of a module by its name: `x.vert`, `x.frag`, or of the compute stage.

@@ -11,9 +11,7 @@ use shader::options::{Binding, Options};
 use wave::{Fault, Job, Level, Table, Worker};
 
 fn compile(spirv: &[u8], stage: Stage, lanes: u32, optimise: bool) -> Program {
-    let binding = |_, b| {
-        Some(Binding { table: 0, offset: 32 * b, stride: 32, count: 1, inline_data: false, in_memory: false })
-    };
+    let binding = |_, b| Some(Binding::new(0, 32 * b, 1));
     let options = Options {
         stage,
         entry: "main",

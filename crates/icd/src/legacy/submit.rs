@@ -11,14 +11,12 @@ struct Submit {
     signals: Vec<vk::SemaphoreSubmitInfo<'static>>,
     flags: vk::SubmitFlags,
     performance: vk::PerformanceQuerySubmitInfoKHR<'static>,
-    frame: vk::FrameBoundaryEXT<'static>,
-    framed: bool,
+    frame: Option<vk::FrameBoundaryEXT<'static>>,
 }
 
 impl Submit {
     unsafe fn read(s: &vk::SubmitInfo<'_>) -> Submit {
         let timeline = find::<vk::TimelineSemaphoreSubmitInfo>(s.p_next);
-        let frame = find::<vk::FrameBoundaryEXT>(s.p_next);
         let group = find::<vk::DeviceGroupSubmitInfo>(s.p_next);
         let protected =
             find::<vk::ProtectedSubmitInfo>(s.p_next).is_some_and(|p| p.protected_submit != vk::FALSE);
@@ -72,10 +70,8 @@ impl Submit {
             performance: vk::PerformanceQuerySubmitInfoKHR::default().counter_pass_index(
                 find::<vk::PerformanceQuerySubmitInfoKHR>(s.p_next).map_or(0, |p| p.counter_pass_index),
             ),
-            frame: frame.map_or_else(Default::default, |f| {
-                vk::FrameBoundaryEXT::default().flags(f.flags).frame_id(f.frame_id)
-            }),
-            framed: frame.is_some(),
+            frame: find::<vk::FrameBoundaryEXT>(s.p_next)
+                .map(|f| vk::FrameBoundaryEXT::default().flags(f.flags).frame_id(f.frame_id)),
         }
     }
 }
@@ -93,8 +89,10 @@ pub(crate) unsafe fn queue_submit(
     let infos: Vec<_> = submits
         .iter_mut()
         .map(|s| {
-            let info = vk::SubmitInfo2::default().push_next(&mut s.performance);
-            let info = if s.framed { info.push_next(&mut s.frame) } else { info };
+            let mut info = vk::SubmitInfo2::default().push_next(&mut s.performance);
+            if let Some(frame) = &mut s.frame {
+                info = info.push_next(frame);
+            }
             info.flags(s.flags)
                 .wait_semaphore_infos(&s.waits)
                 .command_buffer_infos(&s.commands)

@@ -26,7 +26,7 @@ pub(crate) unsafe fn cmd_bind_descriptor_buffers_ext(
     }
 }
 
-unsafe fn set_offsets(
+fn set_offsets(
     point: &mut BindPoint,
     buffers: &[u64],
     first: u32,
@@ -40,7 +40,7 @@ unsafe fn set_offsets(
         }
         let buffer = buffers.get(index as usize).filter(|&&b| b != 0);
         if buffer.is_none() {
-            log_error(&format!("vkCmdSetDescriptorBufferOffsetsEXT: no descriptor buffer {index} is bound"));
+            log_error(&format!("a set's offset: no descriptor buffer {index} is bound"));
         }
         point.locate(set, buffer.map_or(0, |b| b.wrapping_add(offset)));
     }

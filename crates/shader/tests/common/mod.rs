@@ -17,14 +17,7 @@ pub fn table_word(i: u32) -> u32 {
 }
 
 fn binding(_set: u32, binding: u32) -> Option<Binding> {
-    Some(Binding {
-        table: 0,
-        offset: binding * 32,
-        stride: 32,
-        count: 1,
-        inline_data: false,
-        in_memory: false,
-    })
+    Some(Binding::new(0, binding * 32, 1))
 }
 
 pub fn options(lanes: u32, optimise: bool) -> Options<'static> {

@@ -13,16 +13,8 @@ pub fn load(path: &str) -> Vec<u32> {
 
 pub fn compile(words: &[u32], lanes: Option<u32>) -> shader::options::Result<Program> {
     let module = shader::Module::parse(words)?;
-    let binding = |set: u32, binding: u32| {
-        (set == 0).then_some(Binding {
-            table: 0,
-            offset: binding * DESCRIPTOR_BYTES,
-            stride: DESCRIPTOR_BYTES,
-            count: 1,
-            inline_data: false,
-            in_memory: false,
-        })
-    };
+    let binding =
+        |set: u32, binding: u32| (set == 0).then_some(Binding::new(0, binding * DESCRIPTOR_BYTES, 1));
     shader::compile(
         &module,
         &Options {
