@@ -145,8 +145,7 @@ impl Kernel {
         flags: vk::PipelineCreateFlags2KHR,
     ) -> Result<Self> {
         let device = &context.device;
-        let code: Vec<u32> =
-            info.spirv.chunks_exact(4).map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]])).collect();
+        let code = crate::words(info.spirv);
         // SAFETY: plain Vulkan calls with structs that outlive them. On an error what was made before is left to
         // the device's end: a client that cannot make its pipeline is about to stop.
         unsafe {

@@ -39,4 +39,9 @@ impl Error {
     }
 }
 
+/// The words of a SPIR-V module, as files have them: little endian; what is left of a last word is left out.
+pub fn words(spirv: &[u8]) -> Vec<u32> {
+    spirv.as_chunks::<4>().0.iter().map(|c| u32::from_le_bytes(*c)).collect()
+}
+
 pub type Result<T> = std::result::Result<T, Error>;

@@ -16,6 +16,16 @@ pub(crate) fn holds(what: &str, condition: bool) -> Result<(), String> {
     if condition { Ok(()) } else { Err(what.to_string()) }
 }
 
+/// An error as the line that a check gives.
+pub(crate) fn text(e: impl std::fmt::Display) -> String {
+    e.to_string()
+}
+
+/// What a check found, if it is bytes.
+pub(crate) fn found(bytes: &[u8]) -> Found {
+    Ok(bytes.iter().map(|&b| b.into()).collect())
+}
+
 /// Takes a switch out of a program's arguments.
 pub fn switch(arguments: &mut Vec<String>, name: &str) -> bool {
     arguments.iter().position(|a| a == name).map(|at| arguments.remove(at)).is_some()

@@ -8,6 +8,7 @@
 mod mixed;
 mod rig;
 
+use crate::check::{Found, text};
 use ash::vk;
 use rig::{KINDS, Rig, WORDS};
 
@@ -18,37 +19,28 @@ type Check = Result<(), String>;
 pub struct Case {
     pub name: &'static str,
     pub own: bool,
-    run: fn(&mut Rig) -> client::Result<Check>,
+    test: fn(&mut Rig) -> client::Result<Check>,
 }
 
 /// All of them.
 pub const CASES: &[Case] = &[
-    Case { name: "layouts", own: false, run: layouts },
-    Case { name: "every_kind", own: false, run: every_kind },
-    Case { name: "null", own: false, run: null },
-    Case { name: "rewritten_by_the_host", own: false, run: rewritten_by_the_host },
-    Case { name: "rewritten_by_a_copy", own: false, run: rewritten_by_a_copy },
+    Case { name: "layouts", own: false, test: layouts },
+    Case { name: "every_kind", own: false, test: every_kind },
+    Case { name: "null", own: false, test: null },
+    Case { name: "rewritten_by_the_host", own: false, test: rewritten_by_the_host },
+    Case { name: "rewritten_by_a_copy", own: false, test: rewritten_by_a_copy },
     // lavapipe 25.0.7 crashes in the code that it compiles.
-    Case { name: "push_and_embedded", own: true, run: mixed::push_and_embedded },
-    Case { name: "of_the_wrong_kind", own: true, run: of_the_wrong_kind },
-    Case { name: "corrupt", own: true, run: corrupt },
+    Case { name: "push_and_embedded", own: true, test: mixed::push_and_embedded },
+    Case { name: "of_the_wrong_kind", own: true, test: of_the_wrong_kind },
+    Case { name: "corrupt", own: true, test: corrupt },
 ];
 
-/// Runs the cases on the driver that the environment shows: a line with a case's name for each good one, one that
-/// begins with WRONG for each other one. The answer is whether all were good.
-pub fn run_all(own: bool) -> bool {
-    let mut good = true;
-    for case in CASES.iter().filter(|c| own || !c.own) {
-        let result = Rig::new().and_then(|mut rig| (case.run)(&mut rig));
-        match result.unwrap_or_else(|e| Err(e.to_string())) {
-            Ok(()) => println!("{} good", case.name),
-            Err(e) => {
-                println!("WRONG {}: {e}", case.name);
-                good = false;
-            }
-        }
+impl Case {
+    /// On a device of its own.
+    pub fn run(&self) -> Found {
+        Rig::new().and_then(|mut rig| (self.test)(&mut rig)).map_err(text)??;
+        Ok(Vec::new())
     }
-    good
 }
 
 /// Every offset lies within the size, and no binding's descriptors lie in another's.

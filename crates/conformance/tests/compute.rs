@@ -16,21 +16,7 @@ fn run(level: &str, threads: usize, without_loader: bool) -> Result<BTreeMap<Str
 #[test]
 fn right_answers_and_the_same_bits_on_every_level_and_thread_count() {
     let reference = run("portable", 1, false).unwrap_or_else(|e| panic!("{e}"));
-    let mut wrong = Vec::new();
-    for level in common::levels() {
-        for threads in [1, 2, 5] {
-            match run(level, threads, false) {
-                Ok(hashes) => wrong.extend(
-                    hashes
-                        .iter()
-                        .filter(|(name, hash)| reference[*name] != **hash)
-                        .map(|(name, _)| format!("{name} has other bits with {level} on {threads} threads")),
-                ),
-                Err(e) => wrong.push(e),
-            }
-        }
-    }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    common::same_everywhere(&reference, &[1, 2, 5], |level, threads| run(level, threads, false));
 }
 
 #[test]

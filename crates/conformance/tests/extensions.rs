@@ -14,17 +14,5 @@ fn run(level: &str, threads: usize) -> Result<BTreeMap<String, String>, String> 
 #[test]
 fn rules_hold_alike_on_every_level_and_thread_count() {
     let reference = run("portable", 1).unwrap_or_else(|e| panic!("{e}"));
-    let mut wrong = Vec::new();
-    for (level, threads) in common::levels().into_iter().flat_map(|l| [1, 2].map(|t| (l, t))) {
-        match run(level, threads) {
-            Ok(found) => wrong.extend(
-                found
-                    .iter()
-                    .filter(|(name, hash)| reference[*name] != **hash)
-                    .map(|(name, _)| format!("{name} has other values with {level} on {threads} threads")),
-            ),
-            Err(e) => wrong.push(e),
-        }
-    }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    common::same_everywhere(&reference, &[1, 2], run);
 }

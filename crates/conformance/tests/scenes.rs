@@ -23,7 +23,8 @@ fn bless(hashes: &BTreeMap<String, String>) {
 fn right_pictures_and_one_golden_on_every_level_and_thread_count() {
     let scenes = conformance::scenes::scenes();
     let names: Vec<_> = scenes.iter().map(|s| s.name).collect();
-    let run = |level, threads| common::run(env!("CARGO_BIN_EXE_scene-child"), &names, level, threads, false);
+    let run =
+        |level: &str, threads| common::run(env!("CARGO_BIN_EXE_scene-child"), &names, level, threads, false);
     if std::env::var_os("CONFORMANCE_BLESS").is_some() {
         bless(&run("portable", 1).unwrap_or_else(|e| panic!("{e}")));
     }
@@ -32,17 +33,5 @@ fn right_pictures_and_one_golden_on_every_level_and_thread_count() {
     let mut sorted = names.clone();
     sorted.sort_unstable();
     assert_eq!(listed, sorted, "a golden for every scene, and no other");
-    let mut wrong = Vec::new();
-    for (level, threads) in common::levels().into_iter().flat_map(|l| [1, 2].map(|t| (l, t))) {
-        match run(level, threads) {
-            Ok(hashes) => wrong.extend(
-                hashes
-                    .iter()
-                    .filter(|(name, hash)| goldens[*name] != **hash)
-                    .map(|(name, _)| format!("{name} has other bits with {level} on {threads} threads")),
-            ),
-            Err(e) => wrong.push(e),
-        }
-    }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    common::same_everywhere(&goldens, &[1, 2], run);
 }

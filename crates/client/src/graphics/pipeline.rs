@@ -147,8 +147,7 @@ impl Pipeline {
         ];
         for (stage, spirv) in code {
             let Some(spirv) = spirv else { continue };
-            let words: Vec<u32> =
-                spirv.chunks_exact(4).map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]])).collect();
+            let words = crate::words(spirv);
             // SAFETY: a plain Vulkan call.
             let module = unsafe {
                 device.create_shader_module(&vk::ShaderModuleCreateInfo::default().code(&words), None)

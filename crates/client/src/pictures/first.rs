@@ -66,8 +66,7 @@ fn varied(spirv: &[u8], seed: u64) -> Vec<u8> {
     const HEADER: usize = 5;
     const TYPE_FLOAT: u32 = 22;
     const CONSTANT: u32 = 43;
-    let mut words: Vec<u32> =
-        spirv.chunks_exact(4).map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]])).collect();
+    let mut words = crate::words(spirv);
     let mut state = seed;
     let mut float = None;
     let mut at = HEADER;

@@ -9,10 +9,7 @@ use shader::instrument::{Counters, Entry, Form, instrument};
 
 fn counts(wide: bool) -> Result<Vec<u64>> {
     let context = Context::open()?;
-    let words: Vec<u32> = conformance::trips::SPIRV
-        .chunks_exact(4)
-        .map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]]))
-        .collect();
+    let words = client::words(conformance::trips::SPIRV);
     let failed = |e: shader::options::Error| client::Error(e.to_string());
     let module = Module::parse(&words).map_err(failed)?;
     let form = Form::Atomics(Counters { set: 0, binding: 2, wide });

@@ -1,8 +1,9 @@
 //! Push descriptors and embedded samplers in a pipeline with a descriptor buffer, by the commands of both ages.
 
 use super::Check;
-use super::rig::{Rig, binding, everything, pipeline, texel};
+use super::rig::{Rig, binding, pipeline, texel};
 use ash::vk;
+use client::graphics::barrier;
 use client::{Buffer, Error, Result};
 use vk::DescriptorType as T;
 
@@ -114,7 +115,7 @@ impl Mixed {
                 }
                 device.cmd_dispatch(c, 1, 1, 1);
             }
-            everything(device, c);
+            barrier(device, c);
         })
     }
 }

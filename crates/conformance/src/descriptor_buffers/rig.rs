@@ -1,7 +1,7 @@
 //! A device with the extension, a pipeline whose sets lie in descriptor buffers, and the resources they name.
 
 use ash::vk;
-use client::graphics::{Image, ImageInfo};
+use client::graphics::{Image, ImageInfo, barrier};
 use client::{Buffer, Context, Error, Library, Result};
 use std::rc::Rc;
 use vk::DescriptorType as T;
@@ -88,10 +88,6 @@ fn several(format: vk::Format, layers: u32) -> ImageInfo {
 /// Channel `c` of texel `i` of texture `t`.
 pub fn texel(t: usize, i: usize, c: usize) -> f32 {
     (t * 1000 + i) as f32 + c as f32 * 0.5
-}
-
-pub fn words(spirv: &[u8]) -> Vec<u32> {
-    spirv.as_chunks::<4>().0.iter().map(|c| u32::from_le_bytes(*c)).collect()
 }
 
 impl Rig {
@@ -373,7 +369,7 @@ impl Rig {
         unsafe {
             let general = vk::ImageLayout::GENERAL;
             device.cmd_clear_color_image(c, self.storage.handle, general, &seven, &[range]);
-            everything(device, c);
+            barrier(device, c);
             device.cmd_bind_pipeline(c, point, self.pipeline);
             self.api.cmd_bind_descriptor_buffers(c, &bound);
             let offsets = [0, OUT_AT as u64];
@@ -382,7 +378,7 @@ impl Rig {
             device.cmd_push_constants(c, self.layout, stage, 0, &pick.to_le_bytes());
             device.cmd_dispatch(c, 1, 1, 1);
         }
-        everything(device, c);
+        barrier(device, c);
     }
 
     /// Copies other descriptors over those of set 0.
@@ -390,7 +386,7 @@ impl Rig {
         let region = [vk::BufferCopy::default().size(self.heap_bytes)];
         // SAFETY: recording into a command buffer that has begun; both buffers have the bytes.
         unsafe { self.context.device.cmd_copy_buffer(c, from.handle, self.heap.handle, &region) };
-        everything(&self.context.device, c);
+        barrier(&self.context.device, c);
     }
 
     /// What an invocation's results are. Textures and images come from their descriptors' data alone.
@@ -494,7 +490,7 @@ pub fn pipeline(
         let layout =
             device.create_pipeline_layout(&info, None).map_err(Error::vk("vkCreatePipelineLayout"))?;
         let module = device
-            .create_shader_module(&vk::ShaderModuleCreateInfo::default().code(&words(spirv)), None)
+            .create_shader_module(&vk::ShaderModuleCreateInfo::default().code(&client::words(spirv)), None)
             .map_err(Error::vk("vkCreateShaderModule"))?;
         let stage = vk::PipelineShaderStageCreateInfo::default()
             .stage(vk::ShaderStageFlags::COMPUTE)
@@ -510,19 +506,4 @@ pub fn pipeline(
         device.destroy_shader_module(module, None);
         Ok((layout, made[0]))
     }
-}
-
-/// A barrier between everything and everything else, descriptors' reads too.
-pub fn everything(device: &ash::Device, c: vk::CommandBuffer) {
-    let all = [vk::MemoryBarrier2::default()
-        .src_stage_mask(vk::PipelineStageFlags2::ALL_COMMANDS)
-        .src_access_mask(vk::AccessFlags2::MEMORY_WRITE)
-        .dst_stage_mask(vk::PipelineStageFlags2::ALL_COMMANDS | vk::PipelineStageFlags2::HOST)
-        .dst_access_mask(
-            vk::AccessFlags2::MEMORY_READ
-                | vk::AccessFlags2::MEMORY_WRITE
-                | vk::AccessFlags2::DESCRIPTOR_BUFFER_READ_EXT,
-        )];
-    // SAFETY: recording into a command buffer that has begun.
-    unsafe { device.cmd_pipeline_barrier2(c, &vk::DependencyInfo::default().memory_barriers(&all)) };
 }

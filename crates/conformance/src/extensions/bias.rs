@@ -1,7 +1,7 @@
 //! VK_EXT_depth_bias_control: what a constant factor is a multiple of, exactly (§ Depth Bias, depthBiasExact).
 
-use super::rig::{Rectangle, Rig, SIDE, chain, text};
-use super::{Check, Found, same};
+use super::rig::{Rectangle, Rig, SIDE, chain};
+use super::{Check, Found, same, text};
 use client::graphics::{Attachment, ImageInfo, Load, Pass};
 use vk::DepthBiasRepresentationEXT as Form;
 

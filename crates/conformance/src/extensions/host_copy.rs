@@ -1,9 +1,9 @@
 //! VK_EXT_host_image_copy: copies on the host, compared with what the device copies out, and the other way round.
 
-use super::rig::{Rig, text};
-use super::{Check, Found, holds, same};
+use super::owned::Owned;
+use super::rig::{Rig, layers as layers_of};
+use super::{Check, Found, found, holds, same, text};
 use ash::ext::host_image_copy;
-use client::Buffer;
 use vk::ImageAspectFlags as Aspect;
 use vk::ImageLayout as Layout;
 
@@ -22,16 +22,10 @@ pub fn checks() -> Vec<Check> {
     ]
 }
 
-/// An image with its memory, which only the host has brought into a layout.
+/// An image that only the host has brought into a layout.
 struct Raw<'r> {
-    rig: &'r Rig,
+    image: Owned<'r>,
     f: host_image_copy::Device,
-    handle: vk::Image,
-    memory: vk::DeviceMemory,
-}
-
-fn fail(e: vk::Result) -> String {
-    e.to_string()
 }
 
 fn info(
@@ -55,15 +49,6 @@ fn info(
 
 fn flat(format: vk::Format, width: u32, height: u32) -> vk::ImageCreateInfo<'static> {
     info(vk::ImageType::TYPE_2D, format, [width, height, 1])
-}
-
-fn sub(
-    aspect_mask: Aspect,
-    mip_level: u32,
-    base_array_layer: u32,
-    layer_count: u32,
-) -> vk::ImageSubresourceLayers {
-    vk::ImageSubresourceLayers { aspect_mask, mip_level, base_array_layer, layer_count }
 }
 
 const COLOUR: vk::ImageSubresourceLayers = vk::ImageSubresourceLayers {
@@ -95,36 +80,50 @@ impl Part {
     fn whole(sub: vk::ImageSubresourceLayers, size: [u32; 3]) -> Part {
         Part { sub, at: [0; 3], size, row: 0, rows: 0 }
     }
+
+    /// The same for copies by the device, packed.
+    fn region(&self) -> vk::BufferImageCopy {
+        vk::BufferImageCopy::default()
+            .image_subresource(self.sub)
+            .image_offset(offset(self.at))
+            .image_extent(extent(self.size))
+    }
+}
+
+/// The region of a part for copies by the host: the structures of both directions have the same members.
+macro_rules! host_region {
+    ($of:ident, $part:ident, $memory:expr) => {
+        vk::$of {
+            p_host_pointer: $memory,
+            memory_row_length: $part.row,
+            memory_image_height: $part.rows,
+            image_subresource: $part.sub,
+            image_offset: offset($part.at),
+            image_extent: extent($part.size),
+            ..Default::default()
+        }
+    };
 }
 
 impl<'r> Raw<'r> {
     fn new(rig: &'r Rig, info: &vk::ImageCreateInfo, aspects: Aspect) -> Result<Raw<'r>, String> {
-        let d = &rig.context.device;
-        let f = host_image_copy::Device::new(&rig.context.instance, d);
-        // SAFETY: plain Vulkan calls with structs that outlive them.
-        unsafe {
-            let handle = d.create_image(info, None).map_err(fail)?;
-            let needs = d.get_image_memory_requirements(handle);
-            let host = vk::MemoryPropertyFlags::HOST_VISIBLE | vk::MemoryPropertyFlags::HOST_COHERENT;
-            let kind = rig.context.memory_type(needs.memory_type_bits, host).map_err(text)?;
-            let allocate =
-                vk::MemoryAllocateInfo::default().allocation_size(needs.size).memory_type_index(kind);
-            let memory = d.allocate_memory(&allocate, None).map_err(fail)?;
-            d.bind_image_memory(handle, memory, 0).map_err(fail)?;
-            let change = vk::HostImageLayoutTransitionInfoEXT::default()
-                .image(handle)
-                .old_layout(Layout::UNDEFINED)
-                .new_layout(Layout::GENERAL)
-                .subresource_range(vk::ImageSubresourceRange {
-                    aspect_mask: aspects,
-                    base_mip_level: 0,
-                    level_count: vk::REMAINING_MIP_LEVELS,
-                    base_array_layer: 0,
-                    layer_count: vk::REMAINING_ARRAY_LAYERS,
-                });
-            f.transition_image_layout(&[change]).map_err(fail)?;
-            Ok(Raw { rig, f, handle, memory })
-        }
+        let host = vk::MemoryPropertyFlags::HOST_VISIBLE | vk::MemoryPropertyFlags::HOST_COHERENT;
+        let image = Owned::new(rig, info, host)?;
+        let f = host_image_copy::Device::new(&rig.context.instance, &rig.context.device);
+        let change = vk::HostImageLayoutTransitionInfoEXT::default()
+            .image(image.handle)
+            .old_layout(Layout::UNDEFINED)
+            .new_layout(Layout::GENERAL)
+            .subresource_range(vk::ImageSubresourceRange {
+                aspect_mask: aspects,
+                base_mip_level: 0,
+                level_count: vk::REMAINING_MIP_LEVELS,
+                base_array_layer: 0,
+                layer_count: vk::REMAINING_ARRAY_LAYERS,
+            });
+        // SAFETY: a live image that nothing else uses.
+        unsafe { f.transition_image_layout(&[change]) }.map_err(text)?;
+        Ok(Raw { image, f })
     }
 
     fn colour(rig: &'r Rig, info: &vk::ImageCreateInfo) -> Result<Raw<'r>, String> {
@@ -133,87 +132,38 @@ impl<'r> Raw<'r> {
 
     /// Memory to image, on the host.
     fn write(&self, p: Part, bytes: &[u8], flags: vk::HostImageCopyFlagsEXT) -> Result<(), String> {
-        let region = [vk::MemoryToImageCopyEXT {
-            p_host_pointer: bytes.as_ptr().cast(),
-            memory_row_length: p.row,
-            memory_image_height: p.rows,
-            image_subresource: p.sub,
-            image_offset: offset(p.at),
-            image_extent: extent(p.size),
-            ..Default::default()
-        }];
+        let region = [host_region!(MemoryToImageCopyEXT, p, bytes.as_ptr().cast())];
         let copy = vk::CopyMemoryToImageInfoEXT::default()
             .flags(flags)
-            .dst_image(self.handle)
+            .dst_image(self.image.handle)
             .dst_image_layout(Layout::GENERAL)
             .regions(&region);
         // SAFETY: the bytes are as many as the region takes.
-        unsafe { self.f.copy_memory_to_image(&copy) }.map_err(fail)
+        unsafe { self.f.copy_memory_to_image(&copy) }.map_err(text)
     }
 
     /// Image to memory, on the host; memory holds 0xee before.
     fn read(&self, p: Part, bytes: usize, flags: vk::HostImageCopyFlagsEXT) -> Result<Vec<u8>, String> {
         let mut out = vec![0xee; bytes];
-        let region = [vk::ImageToMemoryCopyEXT {
-            p_host_pointer: out.as_mut_ptr().cast(),
-            memory_row_length: p.row,
-            memory_image_height: p.rows,
-            image_subresource: p.sub,
-            image_offset: offset(p.at),
-            image_extent: extent(p.size),
-            ..Default::default()
-        }];
+        let region = [host_region!(ImageToMemoryCopyEXT, p, out.as_mut_ptr().cast())];
         let copy = vk::CopyImageToMemoryInfoEXT::default()
             .flags(flags)
-            .src_image(self.handle)
+            .src_image(self.image.handle)
             .src_image_layout(Layout::GENERAL)
             .regions(&region);
         // SAFETY: the bytes are as many as the region takes.
-        unsafe { self.f.copy_image_to_memory(&copy) }.map_err(fail)?;
+        unsafe { self.f.copy_image_to_memory(&copy) }.map_err(text)?;
         Ok(out)
-    }
-
-    fn region(p: &Part) -> vk::BufferImageCopy {
-        vk::BufferImageCopy::default()
-            .image_subresource(p.sub)
-            .image_offset(offset(p.at))
-            .image_extent(extent(p.size))
     }
 
     /// Image to memory, on the device.
     fn device_read(&self, p: Part, bytes: usize) -> Result<Vec<u8>, String> {
-        let out = Buffer::new(&self.rig.context, bytes).map_err(text)?;
-        self.rig.run(|d, c| {
-            client::graphics::barrier(d, c);
-            // SAFETY: recording; the buffer has room for the region.
-            unsafe {
-                d.cmd_copy_image_to_buffer(c, self.handle, Layout::GENERAL, out.handle, &[Self::region(&p)]);
-            }
-            client::graphics::barrier(d, c);
-        })?;
-        Ok(out.bytes()[..bytes].to_vec())
+        self.image.download(p.region(), bytes)
     }
 
     /// Memory to image, on the device.
     fn device_write(&self, p: Part, bytes: &[u8]) -> Result<(), String> {
-        let from = Buffer::with(&self.rig.context, bytes).map_err(text)?;
-        self.rig.run(|d, c| {
-            // SAFETY: recording; the buffer holds the region.
-            unsafe {
-                d.cmd_copy_buffer_to_image(c, from.handle, self.handle, Layout::GENERAL, &[Self::region(&p)]);
-            }
-            client::graphics::barrier(d, c);
-        })
-    }
-}
-
-impl Drop for Raw<'_> {
-    fn drop(&mut self) {
-        // SAFETY: every submission has been waited for.
-        unsafe {
-            self.rig.context.device.destroy_image(self.handle, None);
-            self.rig.context.device.free_memory(self.memory, None);
-        }
+        self.image.upload(p.region(), bytes)
     }
 }
 
@@ -222,10 +172,6 @@ const MEMCPY: vk::HostImageCopyFlagsEXT = vk::HostImageCopyFlagsEXT::MEMCPY;
 
 fn count(n: usize) -> Vec<u8> {
     (0..n).map(|i| i as u8).collect()
-}
-
-fn found(bytes: &[u8]) -> Found {
-    Ok(bytes.iter().map(|&b| b.into()).collect())
 }
 
 /// 2 × 2 texels at (1, 2), from rows of five; read back to rows of three, with what lies between left alone.
@@ -246,14 +192,14 @@ fn pitches(rig: &Rig) -> Found {
 /// Layers 1 and 2 of level 1, two rows of memory between layers left out.
 fn layers(rig: &Rig) -> Found {
     let image = Raw::colour(rig, &flat(vk::Format::R8_UINT, 4, 4).mip_levels(2).array_layers(3))?;
-    let level = |base, n| Part::whole(sub(Aspect::COLOR, 1, base, n), [2, 2, 1]);
+    let level = |base, n| Part::whole(layers_of(Aspect::COLOR, 1, base, n), [2, 2, 1]);
     image.write(level(0, 3), &[9; 12], NONE)?;
-    image.write(Part::whole(sub(Aspect::COLOR, 0, 0, 3), [4, 4, 1]), &[8; 48], NONE)?;
+    image.write(Part::whole(layers_of(Aspect::COLOR, 0, 0, 3), [4, 4, 1]), &[8; 48], NONE)?;
     image.write(Part { rows: 4, ..level(1, 2) }, &count(12), NONE)?;
     let want = vec![9, 9, 9, 9, 0, 1, 2, 3, 8, 9, 10, 11];
     same("on the device", image.device_read(level(0, 3), 12)?, want.clone())?;
     same("on the host", image.read(level(0, 3), 12, NONE)?, want)?;
-    let base = Part::whole(sub(Aspect::COLOR, 0, 1, 1), [4, 4, 1]);
+    let base = Part::whole(layers_of(Aspect::COLOR, 0, 1, 1), [4, 4, 1]);
     same("level 0", image.device_read(base, 16)?, vec![8; 16])?;
     let got = image.read(Part { rows: 3, ..level(1, 2) }, 12, NONE)?;
     same("with a row between", got.clone(), vec![0, 1, 2, 3, 0xee, 0xee, 8, 9, 10, 11, 0xee, 0xee])?;
@@ -293,7 +239,7 @@ fn aspects(rig: &Rig) -> Found {
     let mut i = flat(vk::Format::D32_SFLOAT_S8_UINT, 2, 1);
     i.usage |= vk::ImageUsageFlags::DEPTH_STENCIL_ATTACHMENT;
     let image = Raw::new(rig, &i, both)?;
-    let part = |a| Part::whole(sub(a, 0, 0, 1), [2, 1, 1]);
+    let part = |a| Part::whole(layers_of(a, 0, 0, 1), [2, 1, 1]);
     let depths: Vec<u8> = [0.25f32, 0.75].iter().flat_map(|v| v.to_le_bytes()).collect();
     image.write(part(Aspect::DEPTH), &depths, NONE)?;
     image.write(part(Aspect::STENCIL), &[17, 200], NONE)?;
@@ -309,7 +255,7 @@ fn aspects(rig: &Rig) -> Found {
 fn memcpy(rig: &Rig) -> Found {
     let kind = flat(vk::Format::R8G8B8A8_UNORM, 7, 5).mip_levels(2).array_layers(2);
     let (a, b) = (Raw::colour(rig, &kind)?, Raw::colour(rig, &kind)?);
-    let whole = |layer| Part::whole(sub(Aspect::COLOR, 1, layer, 1), [3, 2, 1]);
+    let whole = |layer| Part::whole(layers_of(Aspect::COLOR, 1, layer, 1), [3, 2, 1]);
     let mut all = Vec::new();
     for layer in 0..2 {
         let texels: Vec<u8> = count(24).iter().map(|v| v + 100 * layer as u8).collect();
@@ -328,7 +274,7 @@ fn memcpy(rig: &Rig) -> Found {
         // SAFETY: valid chains.
         unsafe {
             let f = a.f.fp().get_image_subresource_layout2_ext;
-            f(rig.context.device.handle(), a.handle, &of, &mut told);
+            f(rig.context.device.handle(), a.image.handle, &of, &mut told);
         }
         let size = size.size as usize;
         holds("no less than the texels", size >= 24)?;
@@ -346,23 +292,23 @@ fn memcpy(rig: &Rig) -> Found {
 fn between(rig: &Rig) -> Found {
     let kind = flat(vk::Format::R8_UINT, 4, 4).array_layers(2);
     let (a, b) = (Raw::colour(rig, &kind)?, Raw::colour(rig, &kind)?);
-    let both = Part::whole(sub(Aspect::COLOR, 0, 0, 2), [4, 4, 1]);
+    let both = Part::whole(layers_of(Aspect::COLOR, 0, 0, 2), [4, 4, 1]);
     a.write(both, &count(32), NONE)?;
     b.device_write(both, &[99; 32])?;
     let copy = |flags, region: vk::ImageCopy2| {
         let regions = [region];
         let info = vk::CopyImageToImageInfoEXT::default()
             .flags(flags)
-            .src_image(a.handle)
+            .src_image(a.image.handle)
             .src_image_layout(Layout::GENERAL)
-            .dst_image(b.handle)
+            .dst_image(b.image.handle)
             .dst_image_layout(Layout::GENERAL)
             .regions(&regions);
         // SAFETY: live images and regions within them.
-        unsafe { a.f.copy_image_to_image(&info) }.map_err(fail)
+        unsafe { a.f.copy_image_to_image(&info) }.map_err(text)
     };
     let part = vk::ImageCopy2::default()
-        .src_subresource(sub(Aspect::COLOR, 0, 1, 1))
+        .src_subresource(layers_of(Aspect::COLOR, 0, 1, 1))
         .src_offset(offset([2, 1, 0]))
         .dst_subresource(COLOUR)
         .dst_offset(offset([0, 3, 0]))
@@ -373,7 +319,7 @@ fn between(rig: &Rig) -> Found {
     same("a part", b.device_read(both, 32)?, want.clone())?;
     let whole = vk::ImageCopy2::default()
         .src_subresource(COLOUR)
-        .dst_subresource(sub(Aspect::COLOR, 0, 1, 1))
+        .dst_subresource(layers_of(Aspect::COLOR, 0, 1, 1))
         .extent(extent([4, 4, 1]));
     copy(MEMCPY, whole)?;
     want[16..].copy_from_slice(&count(16));
@@ -391,17 +337,17 @@ fn linear(rig: &Rig) -> Found {
     let d = &rig.context.device;
     // SAFETY: a linear image in memory that the host sees; rows lie where the device says.
     unsafe {
-        let l = d.get_image_subresource_layout(image.handle, of);
+        let l = d.get_image_subresource_layout(image.image.handle, of);
         holds("rows are no shorter than their texels", l.row_pitch >= 6)?;
         holds("the size holds both rows", l.size >= l.row_pitch + 6)?;
         let at = d
-            .map_memory(image.memory, 0, vk::WHOLE_SIZE, vk::MemoryMapFlags::empty())
-            .map_err(fail)?
+            .map_memory(image.image.memory, 0, vk::WHOLE_SIZE, vk::MemoryMapFlags::empty())
+            .map_err(text)?
             .cast::<u8>()
             .add(l.offset as usize);
         let row = |y: u64| std::slice::from_raw_parts(at.add((y * l.row_pitch) as usize), 6).to_vec();
         let got = [row(0), row(1)].concat();
-        d.unmap_memory(image.memory);
+        d.unmap_memory(image.image.memory);
         same("texels in memory", got.clone(), count(12))?;
         found(&got)
     }

@@ -2,8 +2,8 @@
 //! an attachment as an image, and attachments that share memory (VK_ATTACHMENT_DESCRIPTION_MAY_ALIAS_BIT, core).
 
 use super::frame::{Frame, Use, after, colour, next, reference, seen};
-use super::rig::{Rectangle, Rig, SIDE, fill, text};
-use super::{Check, Found, same};
+use super::rig::{Rectangle, Rig, SIDE, cleared, fill};
+use super::{Check, Found, found, same, text};
 use client::graphics::{Bindings, Image, ImageInfo, Resource, Sampler};
 use vk::AttachmentLoadOp as Load;
 use vk::DependencyFlags as Flags;
@@ -23,16 +23,8 @@ const LOOP: &[u8] = include_bytes!("../../shaders/extensions/loop.frag.spv");
 const READ: &[u8] = include_bytes!("../../shaders/extensions/read.frag.spv");
 const BOTH: Flags = Flags::from_raw(Flags::BY_REGION.as_raw() | Flags::FEEDBACK_LOOP_EXT.as_raw());
 
-fn cleared(value: u8) -> vk::ClearValue {
-    vk::ClearValue { color: vk::ClearColorValue { float32: [f32::from(value) / 255.0; 4] } }
-}
-
 fn columns(from: f32, to: f32, value: u8, depth: f32) -> Rectangle {
     Rectangle { from, to, value, depth }
-}
-
-fn found(values: &[u8]) -> Found {
-    Ok(values.iter().map(|&v| v.into()).collect())
 }
 
 fn target(rig: &Rig) -> Result<Image, String> {
@@ -66,9 +58,7 @@ fn colours(rig: &Rig) -> Found {
             f.record(d, c, &[cleared(51)], || {
                 for (from, to) in [(0.0, 4.0), (2.0, 8.0), (3.0, 4.0)] {
                     seen(d, c, BOTH);
-                    p.bind(c, Some(&bindings), &columns(from, to, 51, 0.5).push());
-                    // SAFETY: recording with everything bound.
-                    unsafe { d.cmd_draw(c, 6, 1, 0, 0) }
+                    columns(from, to, 51, 0.5).draw_with(d, c, &p, &bindings);
                 }
             });
         })?;
@@ -103,15 +93,8 @@ fn depths(rig: &Rig) -> Found {
             columns(0.0, 4.0, 255, 0.2).draw(d, c, &write, 1);
             seen(d, c, BOTH);
             // In front of what was cleared, and behind what was drawn but in column 3, where it is in front.
-            for (from, depth) in [(2.0, 0.4), (3.0, 0.1)] {
-                read.bind(
-                    c,
-                    Some(&bindings),
-                    &columns(from, if from == 3.0 { 4.0 } else { 8.0 }, 0, depth).push(),
-                );
-                // SAFETY: recording with everything bound.
-                unsafe { d.cmd_draw(c, 6, 1, 0, 0) }
-            }
+            columns(2.0, 8.0, 0, 0.4).draw_with(d, c, &read, &bindings);
+            columns(3.0, 4.0, 0, 0.1).draw_with(d, c, &read, &bindings);
         });
     })?;
     let got = rig.reds(&a)?;
@@ -174,15 +157,11 @@ fn inputs(rig: &Rig) -> Found {
             f.record(d, c, &[cleared(0), cleared(204), cleared(7)], || {
                 columns(0.0, 2.0, 102, 0.5).draw(d, c, &draws[0], 1);
                 next(d, c);
-                reads[0].bind(c, Some(&input), &columns(0.0, 4.0, 0, 0.5).push());
-                // SAFETY: recording with everything bound.
-                unsafe { d.cmd_draw(c, 6, 1, 0, 0) }
+                columns(0.0, 4.0, 0, 0.5).draw_with(d, c, &reads[0], &input);
                 next(d, c);
                 columns(7.0, 8.0, 153, 0.5).draw(d, c, &draws[1], 1);
                 next(d, c);
-                reads[1].bind(c, Some(&input), &columns(5.0, 8.0, 0, 0.5).push());
-                // SAFETY: as above.
-                unsafe { d.cmd_draw(c, 6, 1, 0, 0) }
+                columns(5.0, 8.0, 0, 0.5).draw_with(d, c, &reads[1], &input);
             });
         })?;
         let got = rig.reds(&b)?;

@@ -1,8 +1,9 @@
 //! VK_KHR_maintenance8: copies between depth or stencil and colours of their size, blits between slices and layers,
 //! offsets that are no constants, remainders of negative numbers, and its flags.
 
-use super::rig::{RGBA8, Rig, SIDE, text};
-use super::{Check, Found, same};
+use super::owned::{self, Owned};
+use super::rig::{RGBA8, Rig, SIDE, layers};
+use super::{Check, Found, found, same, text};
 use client::compute::KernelInfo;
 use client::graphics::{Attachment, Bindings, Image, ImageInfo, Load, Pass, Resource, Sampler, barrier};
 use client::{Buffer, Kernel};
@@ -20,8 +21,9 @@ pub fn checks() -> Vec<Check> {
     ]
 }
 
-fn layers(aspect_mask: Aspect, base_array_layer: u32, layer_count: u32) -> vk::ImageSubresourceLayers {
-    vk::ImageSubresourceLayers { aspect_mask, mip_level: 0, base_array_layer, layer_count }
+/// Layers of level 0.
+fn base(aspect: Aspect, first: u32, count: u32) -> vk::ImageSubresourceLayers {
+    layers(aspect, 0, first, count)
 }
 
 fn image(rig: &Rig, format: vk::Format, size: [u32; 2]) -> Result<Image, String> {
@@ -32,16 +34,11 @@ fn image(rig: &Rig, format: vk::Format, size: [u32; 2]) -> Result<Image, String>
 
 /// Writes texels of one aspect by a buffer.
 fn upload(rig: &Rig, image: &Image, aspect: Aspect, bytes: &[u8]) -> Result<(), String> {
-    let from = Buffer::with(&rig.context, bytes).map_err(text)?;
     let [width, height] = image.info.size;
     let region = vk::BufferImageCopy::default()
-        .image_subresource(layers(aspect, 0, 1))
+        .image_subresource(base(aspect, 0, 1))
         .image_extent(vk::Extent3D { width, height, depth: 1 });
-    rig.run(|d, c| {
-        // SAFETY: recording; the buffer holds the region.
-        unsafe { d.cmd_copy_buffer_to_image(c, from.handle, image.handle, Layout::GENERAL, &[region]) }
-        barrier(d, c);
-    })
+    owned::upload(rig, image.handle, region, bytes)
 }
 
 /// Bits are the same on the other side, depths' and colours' alike; the other aspect is not touched.
@@ -72,8 +69,8 @@ fn copies(rig: &Rig) -> Found {
         upload(rig, &z, aspect, &texels)?;
         let copy = |from: &Image, a, to: &Image, b| {
             let region = vk::ImageCopy {
-                src_subresource: layers(a, 0, 1),
-                dst_subresource: layers(b, 0, 1),
+                src_subresource: base(a, 0, 1),
+                dst_subresource: base(b, 0, 1),
                 extent: vk::Extent3D { width: 2, height: 2, depth: 1 },
                 ..Default::default()
             };
@@ -102,17 +99,13 @@ fn copies(rig: &Rig) -> Found {
 
 /// An image of one byte a texel, with `layers` layers or slices of 2 × 2.
 struct Solid<'r> {
-    rig: &'r Rig,
-    handle: vk::Image,
-    memory: vk::DeviceMemory,
+    image: Owned<'r>,
     solid: bool,
     count: u32,
 }
 
 impl<'r> Solid<'r> {
     fn new(rig: &'r Rig, solid: bool, count: u32) -> Result<Solid<'r>, String> {
-        let d = &rig.context.device;
-        let fail = |e: vk::Result| e.to_string();
         let info = vk::ImageCreateInfo::default()
             .image_type(if solid { vk::ImageType::TYPE_3D } else { vk::ImageType::TYPE_2D })
             .format(vk::Format::R8_UNORM)
@@ -121,79 +114,50 @@ impl<'r> Solid<'r> {
             .array_layers(if solid { 1 } else { count })
             .samples(vk::SampleCountFlags::TYPE_1)
             .usage(vk::ImageUsageFlags::TRANSFER_SRC | vk::ImageUsageFlags::TRANSFER_DST);
-        // SAFETY: plain Vulkan calls with structs that outlive them.
-        unsafe {
-            let handle = d.create_image(&info, None).map_err(fail)?;
-            let needs = d.get_image_memory_requirements(handle);
-            let local = vk::MemoryPropertyFlags::DEVICE_LOCAL;
-            let kind = rig.context.memory_type(needs.memory_type_bits, local).map_err(text)?;
-            let allocate =
-                vk::MemoryAllocateInfo::default().allocation_size(needs.size).memory_type_index(kind);
-            let memory = d.allocate_memory(&allocate, None).map_err(fail)?;
-            d.bind_image_memory(handle, memory, 0).map_err(fail)?;
-            let made = Solid { rig, handle, memory, solid, count };
-            let change = vk::ImageMemoryBarrier::default()
-                .new_layout(Layout::GENERAL)
-                .src_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
-                .dst_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
-                .image(handle)
-                .subresource_range(vk::ImageSubresourceRange {
-                    aspect_mask: Aspect::COLOR,
-                    level_count: 1,
-                    layer_count: vk::REMAINING_ARRAY_LAYERS,
-                    ..Default::default()
-                });
-            let all = vk::PipelineStageFlags::ALL_COMMANDS;
-            rig.run(|d, c| d.cmd_pipeline_barrier(c, all, all, Default::default(), &[], &[], &[change]))?;
-            Ok(made)
-        }
+        let image = Owned::new(rig, &info, vk::MemoryPropertyFlags::DEVICE_LOCAL)?;
+        let change = vk::ImageMemoryBarrier::default()
+            .new_layout(Layout::GENERAL)
+            .src_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
+            .dst_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
+            .image(image.handle)
+            .subresource_range(vk::ImageSubresourceRange {
+                aspect_mask: Aspect::COLOR,
+                level_count: 1,
+                layer_count: vk::REMAINING_ARRAY_LAYERS,
+                ..Default::default()
+            });
+        let all = vk::PipelineStageFlags::ALL_COMMANDS;
+        // SAFETY: recording with a live image.
+        rig.run(|d, c| unsafe {
+            d.cmd_pipeline_barrier(c, all, all, Default::default(), &[], &[], &[change])
+        })?;
+        Ok(Solid { image, solid, count })
     }
 
     fn region(&self) -> vk::BufferImageCopy {
         let (slices, layer_count) = if self.solid { (self.count, 1) } else { (1, self.count) };
         vk::BufferImageCopy::default()
-            .image_subresource(layers(Aspect::COLOR, 0, layer_count))
+            .image_subresource(base(Aspect::COLOR, 0, layer_count))
             .image_extent(vk::Extent3D { width: 2, height: 2, depth: slices })
     }
 
     fn write(&self, bytes: &[u8]) -> Result<(), String> {
-        let from = Buffer::with(&self.rig.context, bytes).map_err(text)?;
-        self.rig.run(|d, c| {
-            let regions = [self.region()];
-            // SAFETY: recording; the buffer holds the region.
-            unsafe { d.cmd_copy_buffer_to_image(c, from.handle, self.handle, Layout::GENERAL, &regions) }
-            barrier(d, c);
-        })
+        self.image.upload(self.region(), bytes)
     }
 
     fn read(&self) -> Result<Vec<u8>, String> {
-        let out = Buffer::new(&self.rig.context, self.count as usize * 4).map_err(text)?;
-        self.rig.run(|d, c| {
-            let regions = [self.region()];
-            // SAFETY: recording; the buffer has room for the region.
-            unsafe { d.cmd_copy_image_to_buffer(c, self.handle, Layout::GENERAL, out.handle, &regions) }
-            barrier(d, c);
-        })?;
-        Ok(out.bytes()[..self.count as usize * 4].to_vec())
+        self.image.download(self.region(), self.count as usize * 4)
     }
 
     fn blit(&self, to: &Solid, region: vk::ImageBlit) -> Result<(), String> {
         let g = Layout::GENERAL;
-        self.rig.run(|d, c| {
+        self.image.rig.run(|d, c| {
             // SAFETY: recording; both images hold the region.
-            unsafe { d.cmd_blit_image(c, self.handle, g, to.handle, g, &[region], vk::Filter::NEAREST) }
+            unsafe {
+                d.cmd_blit_image(c, self.image.handle, g, to.image.handle, g, &[region], vk::Filter::NEAREST)
+            }
             barrier(d, c);
         })
-    }
-}
-
-impl Drop for Solid<'_> {
-    fn drop(&mut self) {
-        // SAFETY: every submission has been waited for.
-        unsafe {
-            self.rig.context.device.destroy_image(self.handle, None);
-            self.rig.context.device.free_memory(self.memory, None);
-        }
     }
 }
 
@@ -206,23 +170,23 @@ fn blits(rig: &Rig) -> Found {
     array.write(&[99; 12])?;
     let at = |x, y, z| vk::Offset3D { x, y, z };
     let into_layer = vk::ImageBlit {
-        src_subresource: layers(Aspect::COLOR, 0, 1),
+        src_subresource: base(Aspect::COLOR, 0, 1),
         src_offsets: [at(0, 0, 2), at(2, 2, 3)],
-        dst_subresource: layers(Aspect::COLOR, 1, 1),
+        dst_subresource: base(Aspect::COLOR, 1, 1),
         dst_offsets: [at(2, 0, 0), at(0, 2, 1)],
     };
     solid.blit(&array, into_layer)?;
     let got = array.read()?;
     same("a slice as a layer", got.clone(), vec![99, 99, 99, 99, 10, 9, 12, 11, 99, 99, 99, 99])?;
     let into_slice = vk::ImageBlit {
-        src_subresource: layers(Aspect::COLOR, 1, 1),
+        src_subresource: base(Aspect::COLOR, 1, 1),
         src_offsets: [at(0, 0, 0), at(2, 2, 1)],
-        dst_subresource: layers(Aspect::COLOR, 0, 1),
+        dst_subresource: base(Aspect::COLOR, 0, 1),
         dst_offsets: [at(0, 0, 0), at(2, 2, 1)],
     };
     array.blit(&solid, into_slice)?;
     same("a layer as a slice", solid.read()?, vec![10, 9, 12, 11, 5, 6, 7, 8, 9, 10, 11, 12])?;
-    Ok(got.iter().map(|&b| u64::from(b)).collect())
+    found(&got)
 }
 
 const OFFSET: &[u8] = include_bytes!("../../shaders/extensions/offset.frag.spv");
@@ -294,7 +258,6 @@ fn remainders(rig: &Rig) -> Found {
 /// A pipeline cache that is merged into without synchronisation, and barriers whose ownership transfers have stages.
 fn flags(rig: &Rig) -> Found {
     let d = &rig.context.device;
-    let fail = |e: vk::Result| e.to_string();
     // VK_PIPELINE_CACHE_CREATE_INTERNALLY_SYNCHRONIZED_MERGE_BIT_KHR
     let merged = vk::PipelineCacheCreateInfo::default().flags(vk::PipelineCacheCreateFlags::from_raw(8));
     // VK_DEPENDENCY_QUEUE_FAMILY_OWNERSHIP_TRANSFER_USE_ALL_STAGES_BIT_KHR
@@ -302,13 +265,13 @@ fn flags(rig: &Rig) -> Found {
     // SAFETY: plain Vulkan calls with live handles.
     unsafe {
         let (into, from) = (
-            d.create_pipeline_cache(&merged, None).map_err(fail)?,
-            d.create_pipeline_cache(&vk::PipelineCacheCreateInfo::default(), None).map_err(fail)?,
+            d.create_pipeline_cache(&merged, None).map_err(text)?,
+            d.create_pipeline_cache(&vk::PipelineCacheCreateInfo::default(), None).map_err(text)?,
         );
         let merged = d.merge_pipeline_caches(into, &[from]);
         d.destroy_pipeline_cache(into, None);
         d.destroy_pipeline_cache(from, None);
-        merged.map_err(fail)?;
+        merged.map_err(text)?;
     }
     let a = image(rig, vk::Format::R8_UINT, [2, 2])?;
     upload(rig, &a, Aspect::COLOR, &[1, 2, 3, 4])?;
@@ -335,5 +298,5 @@ fn flags(rig: &Rig) -> Found {
     })?;
     let got = a.read(Aspect::COLOR, 1).map_err(text)?;
     same("contents stay", got.clone(), vec![1, 2, 3, 4])?;
-    Ok(got.iter().map(|&b| u64::from(b)).collect())
+    found(&got)
 }

@@ -10,12 +10,13 @@ mod frame;
 mod host_copy;
 mod loops;
 mod maintenance8;
+mod owned;
 mod rig;
 mod single_sampled;
 mod single_sampled_pass;
 
 pub use crate::check::Found;
-pub(crate) use crate::check::{holds, same};
+pub(crate) use crate::check::{found, holds, same, text};
 pub use rig::Rig;
 
 pub struct Check {

@@ -1,5 +1,6 @@
 //! A device with the extensions, and what checks draw with: rectangles of one colour and depth.
 
+use super::text;
 use client::graphics::{Bindings, Image, ImageInfo, Pipeline, PipelineInfo};
 use client::{Context, Library};
 use std::ffi::{CStr, c_void};
@@ -13,10 +14,6 @@ pub const SIDE: u32 = 8;
 
 pub struct Rig {
     pub context: Rc<Context>,
-}
-
-pub fn text(e: client::Error) -> String {
-    e.to_string()
 }
 
 /// A structure of a chain, with the extension that it needs.
@@ -135,6 +132,13 @@ impl Rectangle {
         // SAFETY: recording with everything bound.
         unsafe { d.cmd_draw(c, 6, instances, 0, 0) }
     }
+
+    /// Records its drawing by a pipeline that reads something.
+    pub fn draw_with(&self, d: &ash::Device, c: vk::CommandBuffer, p: &Pipeline, bindings: &Bindings) {
+        p.bind(c, Some(bindings), &self.push());
+        // SAFETY: as above.
+        unsafe { d.cmd_draw(c, 6, 1, 0, 0) }
+    }
 }
 
 /// The whole of a target of [`SIDE`] pixels.
@@ -167,6 +171,25 @@ pub fn fill(d: &ash::Device, c: vk::CommandBuffer, image: &Image, value: u8) {
     // SAFETY: recording into a command buffer that has begun, with live handles.
     unsafe { d.cmd_clear_color_image(c, image.handle, vk::ImageLayout::GENERAL, &colour, &[range]) }
     client::graphics::barrier(d, c);
+}
+
+/// A value of 255ths to clear to.
+pub fn cleared(value: u8) -> vk::ClearValue {
+    vk::ClearValue { color: vk::ClearColorValue { float32: [f32::from(value) / 255.0; 4] } }
+}
+
+pub fn layers(
+    aspect_mask: vk::ImageAspectFlags,
+    mip_level: u32,
+    base_array_layer: u32,
+    layer_count: u32,
+) -> vk::ImageSubresourceLayers {
+    vk::ImageSubresourceLayers { aspect_mask, mip_level, base_array_layer, layer_count }
+}
+
+/// The first row of an image of 32-bit floats that is [`SIDE`] pixels wide.
+pub fn floats(bytes: &[u8]) -> Vec<f32> {
+    bytes.as_chunks::<4>().0[..SIDE as usize].iter().map(|b| f32::from_le_bytes(*b)).collect()
 }
 
 /// As a chain's head.

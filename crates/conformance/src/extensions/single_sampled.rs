@@ -4,8 +4,8 @@
 //! lie left of its middle, 1 and 3 right of it. A loaded pixel's value is that of all its samples, and what is stored
 //! is the samples' mean, or what the resolve mode says.
 
-use super::rig::{RGBA8, Rectangle, Rig, SIDE, area, chain, fill, text, whole};
-use super::{Check, Found, holds, same};
+use super::rig::{RGBA8, Rectangle, Rig, SIDE, area, chain, cleared, fill, floats, whole};
+use super::{Check, Found, found, holds, same, text};
 use client::graphics::{Image, ImageInfo, Pipeline, barrier};
 use std::ffi::CStr;
 use vk::AttachmentLoadOp as Load;
@@ -57,11 +57,6 @@ fn colour(image: &Image, load: Load) -> vk::RenderingAttachmentInfo<'static> {
     attachment(image, load, Mode::AVERAGE)
 }
 
-/// A value of 255ths to clear to.
-fn cleared(value: u8) -> vk::ClearValue {
-    vk::ClearValue { color: vk::ClearColorValue { float32: [f32::from(value) / 255.0; 4] } }
-}
-
 pub fn info(samples: u32) -> vk::MultisampledRenderToSingleSampledInfoEXT<'static> {
     vk::MultisampledRenderToSingleSampledInfoEXT::default()
         .multisampled_render_to_single_sampled_enable(true)
@@ -110,10 +105,6 @@ fn colour_pass(
 
 fn boxes(rig: &Rig) -> Result<Pipeline, String> {
     rig.boxes(|i| i.samples = 4)
-}
-
-fn found(values: &[u8]) -> Found {
-    Ok(values.iter().map(|&v| v.into()).collect())
 }
 
 /// The format query is filled, images can have the flag, and formats that can be drawn to say their sample counts.
@@ -233,8 +224,7 @@ fn depths(rig: &Rig) -> Found {
                 }
             })?;
             let bytes = image.read(vk::ImageAspectFlags::DEPTH, 4).map_err(text)?;
-            let row: Vec<f32> =
-                bytes[..32].chunks(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect();
+            let row = floats(&bytes);
             let drawn = |x: usize| if (x < 2) == covered[0] { 0.25 } else { 0.75 };
             let want: Vec<f32> = (0..8).map(|x| if x == 2 { want } else { drawn(x) }).collect();
             same(&format!("{mode:?}, samples {covered:?}"), row.clone(), want)?;
@@ -304,8 +294,7 @@ fn stencils(rig: &Rig) -> Found {
             same(&format!("{mode:?}, samples {covered:?}"), bytes[..8].to_vec(), row)?;
             let bytes = image.read(vk::ImageAspectFlags::DEPTH, 4).map_err(text)?;
             if independent {
-                let z = f32::from_le_bytes([bytes[8], bytes[9], bytes[10], bytes[11]]);
-                same("depth of sample 0", z, if covered[0] { 0.25 } else { 0.75 })?;
+                same("depth of sample 0", floats(&bytes)[2], if covered[0] { 0.25 } else { 0.75 })?;
             }
             all.extend(bytes.iter().map(|&b| u64::from(b)));
         }
@@ -388,19 +377,18 @@ fn secondary(rig: &Rig) -> Found {
     let begin = vk::CommandBufferBeginInfo::default()
         .flags(vk::CommandBufferUsageFlags::RENDER_PASS_CONTINUE)
         .inheritance_info(&inherited);
-    let fail = |e: vk::Result| e.to_string();
     // SAFETY: plain Vulkan calls with structs that outlive them; the pool goes when nothing is pending.
     unsafe {
-        let pool = d.create_command_pool(&vk::CommandPoolCreateInfo::default(), None).map_err(fail)?;
+        let pool = d.create_command_pool(&vk::CommandPoolCreateInfo::default(), None).map_err(text)?;
         let allocate = vk::CommandBufferAllocateInfo::default()
             .command_pool(pool)
             .level(vk::CommandBufferLevel::SECONDARY)
             .command_buffer_count(1);
-        let s = d.allocate_command_buffers(&allocate).map_err(fail)?;
-        d.begin_command_buffer(s[0], &begin).map_err(fail)?;
+        let s = d.allocate_command_buffers(&allocate).map_err(text)?;
+        d.begin_command_buffer(s[0], &begin).map_err(text)?;
         whole(d, s[0]);
         left(153).draw(d, s[0], &p, 1);
-        d.end_command_buffer(s[0]).map_err(fail)?;
+        d.end_command_buffer(s[0]).map_err(text)?;
         let run = rig.run(|d, c| {
             fill(d, c, &image, 51);
             let flags = vk::RenderingFlags::CONTENTS_SECONDARY_COMMAND_BUFFERS;

@@ -1,9 +1,9 @@
 //! VK_EXT_multisampled_render_to_single_sampled in render passes with subpasses.
 
 use super::frame::{Frame, Use, after, colour, next, reference, seen};
-use super::rig::{RGBA8, Rectangle, Rig, SIDE, chain, fill, text};
+use super::rig::{Rectangle, Rig, SIDE, chain, fill, floats};
 use super::single_sampled::{FLAG, NAME, info, left, right, target};
-use super::{Check, Found, same};
+use super::{Check, Found, found, holds, same, text};
 use client::graphics::{Bindings, ImageInfo, Resource};
 use vk::AttachmentLoadOp as Load;
 use vk::DependencyFlags as Flags;
@@ -52,9 +52,7 @@ fn subpasses(rig: &Rig) -> Found {
             f.record(d, c, &clears, || {
                 right(204).draw(d, c, &first, 1);
                 next(d, c);
-                second.bind(c, Some(&input), &Rectangle { to: 6.0, ..left(0) }.push());
-                // SAFETY: recording with everything bound.
-                unsafe { d.cmd_draw(c, 6, 1, 0, 0) }
+                Rectangle { to: 6.0, ..left(0) }.draw_with(d, c, &second, &input);
                 next(d, c);
                 Rectangle { from: 0.0, to: 1.0, value: 255, depth: 0.5 }.draw(d, c, &third, 1);
             });
@@ -62,16 +60,14 @@ fn subpasses(rig: &Rig) -> Found {
         // Pixel 2 was (51 + 204) / 2 = 127.5, which rounds to either side.
         let first = rig.reds(&a)?;
         let half = first[2];
-        super::holds("half a pixel", half == 127 || half == 128)?;
+        holds("half a pixel", half == 127 || half == 128)?;
         same("drawn with one sample", first.clone(), vec![255, 51, half, 204, 204, 204, 204, 204])?;
         // Seven samples of the value and one of its half: 7.5 / 8 of 51, 127.5 and 204, in columns that were drawn.
         let second = rig.reds(&b)?;
-        super::holds("an eighth less of half a pixel", (119..=120).contains(&second[2]))?;
+        holds("an eighth less of half a pixel", (119..=120).contains(&second[2]))?;
         same("read as samples", second.clone(), vec![48, 48, second[2], 191, 191, 191, 0, 0])?;
         let bytes = z.read(vk::ImageAspectFlags::DEPTH, 4).map_err(text)?;
-        let depth: Vec<f32> =
-            bytes[..32].chunks(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect();
-        same("depth of sample 0", depth, vec![0.75, 0.75, 0.75, 0.25, 0.25, 0.25, 0.25, 0.25])?;
+        same("depth of sample 0", floats(&bytes), vec![0.75, 0.75, 0.75, 0.25, 0.25, 0.25, 0.25, 0.25])?;
         all.extend(first.iter().chain(&second).map(|&v| u64::from(v)));
     }
     Ok(all)
@@ -94,16 +90,11 @@ fn itself(rig: &Rig) -> Found {
         f.record(d, c, &[], || {
             left(160).draw(d, c, &first, 1);
             seen(d, c, Flags::BY_REGION);
-            // SAFETY: recording within the pass, with everything bound.
-            unsafe {
-                second.bind(c, Some(&input), &Rectangle { from: 0.0, ..right(0) }.push());
-                d.cmd_draw(c, 6, 1, 0, 0);
-            }
+            Rectangle { from: 0.0, ..right(0) }.draw_with(d, c, &second, &input);
         });
     })?;
     let got = rig.reds(&a)?;
     // Whole pixels: (3 · 160 + 80) / 4 and (3 · 40 + 20) / 4; pixel 2: samples 160, 20, 160, 40.
     same("every sample's own", got.clone(), vec![140, 140, 95, 35, 35, 35, 35, 35])?;
-    super::holds("RGBA8", a.info.format == RGBA8)?;
-    Ok(got.iter().map(|&v| u64::from(v)).collect())
+    found(&got)
 }

@@ -4,7 +4,8 @@
 //! pixels has ⌈w/4⌉ · ⌈h/4⌉ of them. Values lie 32 bytes from region to region (up to eight counters), rows aligned to
 //! what the device says.
 
-use super::{Check, Found, Rig, holds, same};
+use super::{Check, Found, Rig, holds, same, text};
+use client::Buffer;
 use client::graphics::{Attachment, ImageInfo, Load, Pass, over};
 use std::ffi::{CStr, c_char};
 
@@ -72,52 +73,11 @@ fn listed(rig: &Rig) -> Found {
     Ok(ids.iter().map(|&i| i.into()).collect())
 }
 
-/// A mapped buffer with a device address.
-struct Target<'r> {
-    rig: &'r Rig,
-    buffer: vk::Buffer,
-    memory: vk::DeviceMemory,
-    address: u64,
-    words: &'static [u32],
-}
-
-impl<'r> Target<'r> {
-    fn new(rig: &'r Rig, words: usize) -> Result<Target<'r>, String> {
-        let (d, text) = (&rig.context.device, |e: vk::Result| e.to_string());
-        // SAFETY: plain Vulkan calls; the memory is mapped for as long as the target lives.
-        unsafe {
-            let usage = vk::BufferUsageFlags::STORAGE_BUFFER | vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS;
-            let info = vk::BufferCreateInfo::default().size(words as u64 * 4).usage(usage);
-            let buffer = d.create_buffer(&info, None).map_err(text)?;
-            let needs = d.get_buffer_memory_requirements(buffer);
-            let host = vk::MemoryPropertyFlags::HOST_VISIBLE | vk::MemoryPropertyFlags::HOST_COHERENT;
-            let kind = rig.context.memory_type(needs.memory_type_bits, host).map_err(|e| e.to_string())?;
-            let mut flags =
-                vk::MemoryAllocateFlagsInfo::default().flags(vk::MemoryAllocateFlags::DEVICE_ADDRESS);
-            let info = vk::MemoryAllocateInfo::default()
-                .allocation_size(needs.size)
-                .memory_type_index(kind)
-                .push_next(&mut flags);
-            let memory = d.allocate_memory(&info, None).map_err(text)?;
-            d.bind_buffer_memory(buffer, memory, 0).map_err(text)?;
-            let at = d.map_memory(memory, 0, vk::WHOLE_SIZE, Default::default()).map_err(text)?.cast::<u32>();
-            for i in 0..words {
-                at.add(i).write(FREE);
-            }
-            let address = d.get_buffer_device_address(&vk::BufferDeviceAddressInfo::default().buffer(buffer));
-            Ok(Target { rig, buffer, memory, address, words: std::slice::from_raw_parts(at, words) })
-        }
-    }
-}
-
-impl Drop for Target<'_> {
-    fn drop(&mut self) {
-        // SAFETY: every submission has been waited for.
-        unsafe {
-            self.rig.context.device.destroy_buffer(self.buffer, None);
-            self.rig.context.device.free_memory(self.memory, None);
-        }
-    }
+/// A buffer with a device address, of so many words that are none of the values.
+fn values(rig: &Rig, words: usize) -> Result<Buffer, String> {
+    let mut out = Buffer::addressed(&rig.context, words * 4, Default::default()).map_err(text)?;
+    out.words_mut().fill(FREE);
+    Ok(out)
 }
 
 /// Words from row to row of regions.
@@ -152,10 +112,10 @@ fn ask<'a>(
 /// written.
 fn triangle(rig: &Rig) -> Found {
     let pitch = row(rig, 3)?;
-    let out = Target::new(rig, 2 * pitch + 16)?;
+    let out = values(rig, 2 * pitch + 16)?;
     let target = rig.image(ImageInfo::colour(FORMAT, [160, 100]))?;
     let p = rig.pipeline(|i| i.flags2 = Default::default())?;
-    let (addresses, mut ids) = ([out.address], [THREADS, WARPS, PRIMITIVES, QUADS]);
+    let (addresses, mut ids) = ([out.address()], [THREADS, WARPS, PRIMITIVES, QUADS]);
     let asked = ask(&addresses, &mut ids);
     let colours = vec![Attachment::new(&target, Load::colour([0.0; 4]))];
     let pass = Pass { colours, size: [160, 100], chain: (&raw const asked).cast(), ..Default::default() };
@@ -168,26 +128,26 @@ fn triangle(rig: &Rig) -> Found {
     })?;
     for (y, h) in [64, 36].into_iter().enumerate() {
         for (x, w) in [64u32, 64, 32].into_iter().enumerate() {
-            let got = &out.words[y * pitch + x * 8..][..8];
+            let got = &out.words()[y * pitch + x * 8..][..8];
             let want = [w * h, w * h / 16, 1, w * h / 4, FREE, FREE, FREE, FREE];
             same(&format!("region {x}, {y}"), got, &want)?;
         }
     }
-    holds("nothing behind the rows", out.words[2 * pitch..].iter().all(|&w| w == FREE))?;
-    Ok(out.words.iter().map(|&w| w.into()).collect())
+    holds("nothing behind the rows", out.words()[2 * pitch..].iter().all(|&w| w == FREE))?;
+    Ok(out.words().iter().map(|&w| w.into()).collect())
 }
 
 /// 128 × 64 pixels; a second opaque draw over the right region hides what the first drew there, a blended one over the
 /// left does not.
 fn overdraw(rig: &Rig) -> Found {
-    let out = Target::new(rig, 32)?;
+    let out = values(rig, 32)?;
     let target = rig.image(ImageInfo::colour(FORMAT, [128, 64]))?;
     let opaque = rig.pipeline(|i| i.flags2 = Default::default())?;
     let blended = rig.pipeline(|i| {
         i.flags2 = Default::default();
         i.blend = over();
     })?;
-    let (addresses, mut ids) = ([out.address], [WARPS, QUADS, SHADED, HIDDEN, OCCLUDING, PRIMITIVES]);
+    let (addresses, mut ids) = ([out.address()], [WARPS, QUADS, SHADED, HIDDEN, OCCLUDING, PRIMITIVES]);
     let asked = ask(&addresses, &mut ids);
     let colours = vec![Attachment::new(&target, Load::colour([0.0; 4]))];
     let pass = Pass { colours, size: [128, 64], chain: (&raw const asked).cast(), ..Default::default() };
@@ -207,20 +167,20 @@ fn overdraw(rig: &Rig) -> Found {
     })?;
     // 1024 quads cover a region. Left: an opaque draw and a blended one, both shaded. Right: two opaque ones, of which
     // only the later is.
-    same("left", &out.words[..6], &[512, 2048, 2048, 0, 1024, 2])?;
-    same("right", &out.words[8..14], &[256, 2048, 1024, 1024, 2048, 2])?;
-    Ok(out.words.iter().map(|&w| w.into()).collect())
+    same("left", &out.words()[..6], &[512, 2048, 2048, 0, 1024, 2])?;
+    same("right", &out.words()[8..14], &[256, 2048, 1024, 1024, 2048, 2])?;
+    Ok(out.words().iter().map(|&w| w.into()).collect())
 }
 
 /// Views 0 and 2 of three, the address between them 0; view 2's lies behind view 0's in one buffer.
 fn views(rig: &Rig) -> Found {
-    let out = Target::new(rig, 64)?;
+    let out = values(rig, 64)?;
     let target = rig.image(ImageInfo { layers: 3, ..ImageInfo::colour(FORMAT, [64, 64]) })?;
     let p = rig.pipeline(|i| {
         i.flags2 = Default::default();
         i.view_mask = 0b101;
     })?;
-    let (addresses, mut ids) = ([out.address, 0, out.address + 64], [WARPS]);
+    let (addresses, mut ids) = ([out.address(), 0, out.address() + 64], [WARPS]);
     let asked = ask(&addresses, &mut ids);
     let colours = vec![Attachment::new(&target, Load::colour([0.0; 4]))];
     let chain = (&raw const asked).cast();
@@ -234,6 +194,6 @@ fn views(rig: &Rig) -> Found {
     })?;
     let mut want = vec![FREE; 64];
     (want[0], want[16]) = (256, 256);
-    same("both views", out.words, &want[..])?;
+    same("both views", out.words(), &want[..])?;
     Ok(vec![256, 256])
 }

@@ -55,3 +55,24 @@ pub fn run(
     let missing: Vec<_> = names.iter().copied().filter(|n| !hashes.contains_key(*n)).collect();
     if missing.is_empty() { Ok(hashes) } else { Err(format!("no result of {}", missing.join(", "))) }
 }
+
+/// Runs on every SIMD level and these numbers of threads give what `reference` has.
+pub fn same_everywhere(
+    reference: &BTreeMap<String, String>,
+    threads: &[usize],
+    run: impl Fn(&str, usize) -> Result<BTreeMap<String, String>, String>,
+) {
+    let mut wrong = Vec::new();
+    for (level, &threads) in levels().into_iter().flat_map(|l| threads.iter().map(move |t| (l, t))) {
+        match run(level, threads) {
+            Ok(hashes) => wrong.extend(
+                hashes
+                    .iter()
+                    .filter(|(name, hash)| reference[*name] != **hash)
+                    .map(|(name, _)| format!("{name} has other values with {level} on {threads} threads")),
+            ),
+            Err(e) => wrong.push(e),
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
