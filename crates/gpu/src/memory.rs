@@ -94,7 +94,7 @@ pub fn arena() -> (u64, u64) {
     (ARENA.base, ARENA.base + ARENA.size)
 }
 
-/// True when all the bytes are device memory, or host memory that stands for some.
+/// True when all the bytes lie where device memory lives: in the arena, or in host memory that was imported.
 pub fn is_live(address: u64, bytes: u64) -> bool {
     let (start, end) = arena();
     match address.checked_add(bytes) {

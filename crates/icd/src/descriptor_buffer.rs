@@ -77,40 +77,23 @@ pub(crate) unsafe fn get_descriptor_ext(
     std::ptr::copy_nonoverlapping(words.as_ptr().cast::<u8>(), out.cast::<u8>(), bytes);
 }
 
-/// Capture and replay, whose feature there is not: nothing is captured.
-fn no_capture(command: &str) -> vk::Result {
-    debug::log_error(&format!("{command}: the feature descriptorBufferCaptureReplay is not supported"));
-    vk::Result::ERROR_FEATURE_NOT_PRESENT
+/// Commands of capture and replay, whose feature there is not: nothing is captured.
+macro_rules! no_capture {
+    ($($name:ident($info:ident): $command:literal,)*) => {$(
+        pub(crate) unsafe fn $name(_: &Device, _: *const vk::$info, _: *mut c_void) -> vk::Result {
+            debug::log_error(concat!($command, ": the feature descriptorBufferCaptureReplay is not supported"));
+            vk::Result::ERROR_FEATURE_NOT_PRESENT
+        }
+    )*};
 }
 
-pub(crate) unsafe fn get_buffer_opaque_capture_descriptor_data_ext(
-    _: &Device,
-    _: *const vk::BufferCaptureDescriptorDataInfoEXT,
-    _: *mut c_void,
-) -> vk::Result {
-    no_capture("vkGetBufferOpaqueCaptureDescriptorDataEXT")
-}
-
-pub(crate) unsafe fn get_image_opaque_capture_descriptor_data_ext(
-    _: &Device,
-    _: *const vk::ImageCaptureDescriptorDataInfoEXT,
-    _: *mut c_void,
-) -> vk::Result {
-    no_capture("vkGetImageOpaqueCaptureDescriptorDataEXT")
-}
-
-pub(crate) unsafe fn get_image_view_opaque_capture_descriptor_data_ext(
-    _: &Device,
-    _: *const vk::ImageViewCaptureDescriptorDataInfoEXT,
-    _: *mut c_void,
-) -> vk::Result {
-    no_capture("vkGetImageViewOpaqueCaptureDescriptorDataEXT")
-}
-
-pub(crate) unsafe fn get_sampler_opaque_capture_descriptor_data_ext(
-    _: &Device,
-    _: *const vk::SamplerCaptureDescriptorDataInfoEXT,
-    _: *mut c_void,
-) -> vk::Result {
-    no_capture("vkGetSamplerOpaqueCaptureDescriptorDataEXT")
+no_capture! {
+    get_buffer_opaque_capture_descriptor_data_ext(BufferCaptureDescriptorDataInfoEXT):
+        "vkGetBufferOpaqueCaptureDescriptorDataEXT",
+    get_image_opaque_capture_descriptor_data_ext(ImageCaptureDescriptorDataInfoEXT):
+        "vkGetImageOpaqueCaptureDescriptorDataEXT",
+    get_image_view_opaque_capture_descriptor_data_ext(ImageViewCaptureDescriptorDataInfoEXT):
+        "vkGetImageViewOpaqueCaptureDescriptorDataEXT",
+    get_sampler_opaque_capture_descriptor_data_ext(SamplerCaptureDescriptorDataInfoEXT):
+        "vkGetSamplerOpaqueCaptureDescriptorDataEXT",
 }

@@ -169,22 +169,19 @@ fn blits(rig: &Rig) -> Found {
     solid.write(&texels)?;
     array.write(&[99; 12])?;
     let at = |x, y, z| vk::Offset3D { x, y, z };
-    let into_layer = vk::ImageBlit {
-        src_subresource: base(Aspect::COLOR, 0, 1),
-        src_offsets: [at(0, 0, 2), at(2, 2, 3)],
-        dst_subresource: base(Aspect::COLOR, 1, 1),
-        dst_offsets: [at(2, 0, 0), at(0, 2, 1)],
+    // A layer and the corners of a box in it, of each side.
+    let region = |(from, src_offsets), (to, dst_offsets)| vk::ImageBlit {
+        src_subresource: base(Aspect::COLOR, from, 1),
+        src_offsets,
+        dst_subresource: base(Aspect::COLOR, to, 1),
+        dst_offsets,
     };
+    let first = [at(0, 0, 0), at(2, 2, 1)];
+    let into_layer = region((0, [at(0, 0, 2), at(2, 2, 3)]), (1, [at(2, 0, 0), at(0, 2, 1)]));
     solid.blit(&array, into_layer)?;
     let got = array.read()?;
     same("a slice as a layer", got.clone(), vec![99, 99, 99, 99, 10, 9, 12, 11, 99, 99, 99, 99])?;
-    let into_slice = vk::ImageBlit {
-        src_subresource: base(Aspect::COLOR, 1, 1),
-        src_offsets: [at(0, 0, 0), at(2, 2, 1)],
-        dst_subresource: base(Aspect::COLOR, 0, 1),
-        dst_offsets: [at(0, 0, 0), at(2, 2, 1)],
-    };
-    array.blit(&solid, into_slice)?;
+    array.blit(&solid, region((1, first), (0, first)))?;
     same("a layer as a slice", solid.read()?, vec![10, 9, 12, 11, 5, 6, 7, 8, 9, 10, 11, 12])?;
     found(&got)
 }
