@@ -13,15 +13,8 @@ const ENTRIES: usize = 4;
 
 fn binding(_: u32, b: u32) -> Option<Binding> {
     // Of every kind that a layout can have; one binding is missing from it.
-    let of = |inline_data, in_memory| Binding {
-        table: 0,
-        offset: 32 * (b & 255),
-        stride: 32,
-        count: 4,
-        inline_data,
-        in_memory,
-    };
-    (b != 77).then(|| of(b == 70, b == 71))
+    let plain = Binding::new(0, 32 * (b & 255), 4);
+    (b != 77).then_some(Binding { inline_data: b == 70, in_memory: b == 71, ..plain })
 }
 
 fuzz_target!(|bytes: &[u8]| {
