@@ -5,7 +5,8 @@
 //! texture. An instruction of the IR stands for one of the machine's, or for the sequence that a compiler would emit
 //! for it; 64-bit arithmetic costs twice. Modifiers (negation, absolute value, saturation), copies and what the engine
 //! does for its own sake (NaN canonicalisation, flushes) are free. What depends on constants and bindings alone runs
-//! once a draw (as a Mali's uniform preamble does) and is not counted. 16-bit floats are counted as 32-bit ones.
+//! once a draw (as a Mali's uniform preamble does) and is not counted. Arithmetic on 16- and 8-bit values works on two or
+//! four of them at once, where a block has as many of one kind.
 
 use crate::ir::{Bin, ImageOp, Inst, Place, Tri, Ty, Un};
 

@@ -25,6 +25,7 @@ pub fn checks() -> Vec<Check> {
         Check { name: "static_cost_of_sides", run: sides },
         Check { name: "static_cost_of_a_loop", run: a_loop },
         Check { name: "static_cost_of_widths", run: widths },
+        Check { name: "static_cost_of_packed_values", run: packed },
         Check { name: "static_cost_of_stages", run: stages },
         Check { name: "occupancy", run: occupancy },
     ]
@@ -224,6 +225,16 @@ fn widths(rig: &Rig) -> Found {
     path(&s, "Total", [1.375, 0.75, 1.0, 1.0, 6.0, 0.0, 0.0])?;
     // z * z and + 5, of 11 instructions.
     same("16-bit arithmetic", s["16-bit arithmetic"], 200.0 / 11.0)?;
+    found(&s)
+}
+
+fn packed(rig: &Rig) -> Found {
+    let s = rig.measured(shader!("halves.comp"), 3, 0)?;
+    // Registers hold two halves, so four products and four sums are 2 FMA each; the three products that need each other
+    // one each. Four sums of bytes are 1 CVT, i << 3, i << 2 and i << 1 three. Five accesses.
+    path(&s, "Total", [1.375, 0.875, 1.0, 0.0, 5.0, 0.0, 0.0])?;
+    // Of 11 instructions, 8.
+    same("16-bit arithmetic", s["16-bit arithmetic"], 800.0 / 11.0)?;
     found(&s)
 }
 

@@ -31,7 +31,7 @@ impl Plan {
 impl Lowering<'_> {
     fn cost(&self, v: Value, b: usize) -> Cost {
         let i = v.0 as usize;
-        if !self.needed[i] || self.u.prologue[i] {
+        if !self.needed[i] || self.u.prologue[i] || self.rides.get(i) == Some(&true) {
             return Cost::FREE;
         }
         let data = self.shader.data(v);
@@ -45,6 +45,7 @@ impl Lowering<'_> {
 
     /// Decides what is counted where, and leaves what it means in the profile.
     pub(super) fn plan_counts(&mut self) -> Plan {
+        self.rides = self.find_packed();
         let shader: &Shader = self.shader;
         let costs: Vec<Cost> = shader
             .blocks

@@ -20,6 +20,7 @@ mod encode;
 mod interface;
 mod lir;
 mod live;
+mod narrow;
 mod ops;
 mod pair;
 pub mod park;
@@ -52,6 +53,8 @@ struct Lowering<'a> {
     fold_of: Vec<u32>,
     /// Values that something reads or that have an effect, and how many read them.
     needed: Vec<bool>,
+    /// Values that cost nothing, for an earlier one of their kind has room ([`narrow`]); empty: none.
+    rides: Vec<bool>,
     uses: Vec<u32>,
     /// Register of each value: its own number but for parts of tuples.
     alias: Vec<V>,
@@ -122,6 +125,7 @@ impl<'a> Lowering<'a> {
             folds: vec![],
             fold_of: vec![NONE; n],
             needed: vec![false; n],
+            rides: vec![],
             uses: vec![0; n],
             alias: (0..n as u32).collect(),
             tuple: vec![NONE; n],

@@ -1,0 +1,144 @@
+//! Which 16- and 8-bit operations share an instruction of the modelled machine.
+//!
+//! A register holds two values of 16 bits or four of 8, and an instruction works on all of them. What a compiler would
+//! put together is taken to be: operations of one kind in one block, none needing another's result, no memory written
+//! between them. Minima, comparisons, selections and logic on such values are counted one by one.
+
+use super::Lowering;
+use crate::cost::Cost;
+use crate::ir::{Bin, Inst, Mem, Tri, Ty, Un, Value};
+
+/// How deep an operand's width is looked for.
+const DEPTH: u32 = 6;
+/// Instructions looked at for a dependence; more are taken to have one.
+const REACH: usize = 64;
+
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    Un(Un),
+    Bin(Bin),
+    Tri(Tri),
+}
+
+/// An instruction with room for more operations.
+struct Open {
+    kind: Kind,
+    room: usize,
+    members: Vec<Value>,
+}
+
+/// Operations per instruction when `round` brings results to their width.
+fn room(round: Un) -> Option<usize> {
+    match round {
+        Un::F16Round | Un::F16RoundRtz | Un::SExt16 | Un::ZExt16 => Some(2),
+        Un::SExt8 | Un::ZExt8 => Some(4),
+        _ => None,
+    }
+}
+
+impl Lowering<'_> {
+    /// By value: whether it goes with an earlier one's instruction, and costs nothing of its own. Empty: none does.
+    pub(super) fn find_packed(&self) -> Vec<bool> {
+        let shader = self.shader;
+        let mut packed = vec![];
+        if !shader.values.iter().any(|v| matches!(v.inst, Inst::Un(op, _) if room(op).is_some())) {
+            return packed;
+        }
+        packed.resize(shader.values.len(), false);
+        let mut place = vec![u32::MAX; shader.values.len()];
+        for block in &shader.blocks {
+            let mut open: Vec<Open> = vec![];
+            for (i, &v) in block.insts.iter().enumerate() {
+                place[v.0 as usize] = i as u32;
+                let inst = &shader.data(v).inst;
+                if matches!(inst, Inst::Mark(_)) || crate::visit::has_effect(inst) {
+                    open.clear();
+                    continue;
+                }
+                let Inst::Un(round, x) = *inst else { continue };
+                let (Some(room), Some(kind)) = (room(round), self.narrow_kind(x)) else { continue };
+                let here = place[x.0 as usize] != u32::MAX;
+                if !here || !self.needed[v.0 as usize] || self.u.prologue[v.0 as usize] {
+                    continue;
+                }
+                let alike = open.iter_mut().find(|o| o.kind == kind && o.room == room);
+                if let Some(o) = alike {
+                    if !o.members.iter().any(|m| self.depends(x, *m, &place)) {
+                        o.members.push(v);
+                        packed[x.0 as usize] = true;
+                        packed[v.0 as usize] = true;
+                        if o.members.len() < room {
+                            continue;
+                        }
+                    }
+                    let full = o.members.len() == room;
+                    open.retain(|o| o.kind != kind || o.room != room);
+                    if full {
+                        continue;
+                    }
+                }
+                open.push(Open { kind, room, members: vec![v] });
+            }
+            block.insts.iter().for_each(|v| place[v.0 as usize] = u32::MAX);
+        }
+        packed
+    }
+
+    /// What operation `x` is, if it is one on narrow values that packed registers are for.
+    fn narrow_kind(&self, x: Value) -> Option<Kind> {
+        let data = self.shader.data(x);
+        let kind = match data.inst {
+            Inst::Un(op, _) => Kind::Un(op),
+            Inst::Bin(op, ..) => Kind::Bin(op),
+            Inst::Tri(op, ..) => Kind::Tri(op),
+            _ => return None,
+        };
+        let cost = Cost::of(&data.inst, data.ty);
+        let mut narrow = data.ty == Ty::B32 && cost.sfu == 0 && cost.fma + cost.cvt != 0;
+        crate::visit::operands(&data.inst, |o| narrow = narrow && self.is_narrow(o, DEPTH));
+        narrow.then_some(kind)
+    }
+
+    /// Whether `v` has 16 bits at most.
+    fn is_narrow(&self, v: Value, depth: u32) -> bool {
+        use Un::*;
+        // A way round a loop ends here.
+        let Some(depth) = depth.checked_sub(1) else { return true };
+        let of = |x: &Value| self.is_narrow(*x, depth);
+        match &self.shader.data(v).inst {
+            Inst::Un(
+                F16Round | F16RoundRtz | F16Quantize | BitsToF16 | SExt8 | SExt16 | ZExt8 | ZExt16,
+                _,
+            ) => true,
+            Inst::Un(FNeg | FAbs | FSaturate | FCanon | FlushDenorm, a) => of(a),
+            // As a half or as an integer.
+            Inst::Const(c) => c & 0x1FFF == 0 || (-0x8000..=0xFFFF).contains(&(*c as u32 as i32)),
+            Inst::Load { mem, .. } => matches!(mem, Mem::F16 | Mem::U16 | Mem::U8),
+            Inst::Bin(Bin::FMin | Bin::FMax | Bin::And | Bin::Or | Bin::Xor, a, b) => of(a) && of(b),
+            Inst::Tri(Tri::Select, _, a, b) => of(a) && of(b),
+            Inst::Part(a, _) | Inst::Shuffle(a, _) | Inst::Quad(_, a) | Inst::First(a) => of(a),
+            Inst::Phi(sources) => sources.iter().all(|s| of(&s.1)),
+            _ => false,
+        }
+    }
+
+    /// Whether `x` needs `on`, both in the block of which `place` tells the order.
+    fn depends(&self, x: Value, on: Value, place: &[u32]) -> bool {
+        let from = place[on.0 as usize];
+        let mut seen = vec![x];
+        let mut next = 0;
+        while let Some(&v) = seen.get(next) {
+            next += 1;
+            if v == on || next > REACH {
+                return true;
+            }
+            crate::visit::operands(&self.shader.data(v).inst, |o| {
+                let at = place[o.0 as usize];
+                if at != u32::MAX && at >= from && !seen.contains(&o) {
+                    seen.push(o);
+                }
+            });
+        }
+        false
+    }
+}
