@@ -174,7 +174,9 @@ pub struct MarkUse {
     pub counter: u32,
     /// Index of the basic block, as [`crate::ir::Inst::Mark`] names it.
     pub mark: u32,
-    /// The counter stands at the block's entry: its counts are the block's executions. Else only the cost counts.
+    /// The counter's counts are executions of the block (of several such, their sum is). Else only the cost counts.
     pub entry: bool,
+    /// The memory and texture work at the counter's row is the block's.
+    pub work: bool,
     pub cost: Cost,
 }

@@ -156,7 +156,7 @@ structs! {
         packed, multi_wave, quad_derivatives, blocks, files, profile,
     }
     Cost { fma, cvt, sfu, ls, single, tex, narrow, varying }
-    MarkUse { counter, mark, entry, cost }
+    MarkUse { counter, mark, entry, work, cost }
     Profile { counters, marks, mark_count, registers, total, shortest, longest }
 }
 
@@ -285,7 +285,7 @@ mod tests {
             files: vec!["späte.comp".into()],
             profile: Profile {
                 counters: vec![Cost { sfu: 3, ..Cost::FREE }],
-                marks: vec![MarkUse { counter: 1, mark: 2, entry: true, cost: Cost::FREE }],
+                marks: vec![MarkUse { counter: 1, mark: 2, entry: true, work: true, cost: Cost::FREE }],
                 longest: Some(Cost { tex: 9, ..Cost::FREE }),
                 ..Profile::default()
             },

@@ -284,12 +284,17 @@ impl Tally {
                 b[4] += r.warps * m.cost.cvt as u64;
                 // The unit is a quarter as wide as a warp.
                 b[5] += r.warps * m.cost.sfu as u64 * 4;
-                let lines = r.lines.iter().sum::<u64>() + r.warps * m.cost.single as u64;
-                b[6] += lines;
-                b[7] += r.texture.operations;
+                let single = r.warps * m.cost.single as u64;
+                b[6] += single;
                 // A warp's component is four slots, which the unit does in a cycle.
                 b[8] += r.warps * m.cost.varying as u64;
-                b[9] += lines + r.texture.lines;
+                b[9] += single;
+                if m.work {
+                    let lines = r.lines.iter().sum::<u64>();
+                    b[6] += lines;
+                    b[7] += r.texture.operations;
+                    b[9] += lines + r.texture.lines;
+                }
             }
         }
         let n = profile.counters.len().max(1).min(self.rows.len());

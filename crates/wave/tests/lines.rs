@@ -194,8 +194,10 @@ fn lines_of_runs() {
                     at[w * 16 + l] = o as u64;
                 }
             }
-            lab.run(level, &ops(Code::LD_SHARED, N, N, mem, n, 0, shape), &host);
-            let row = model(true, &exec, &at, bytes as u64, shape);
+            // A load that is counted with its block counts nothing here.
+            let single = if shape == SHAPE_SAME && r.below(3) == 0 { SHAPE_SINGLE } else { 0 };
+            lab.run(level, &ops(Code::LD_SHARED, N, N, mem, n, 0, shape | single), &host);
+            let row = if single != 0 { Row::default() } else { model(true, &exec, &at, bytes as u64, shape) };
             assert_eq!(lab.row, row, "{level:?} {turn} {mem:?}×{n} {shape:x} {exec:x?}");
         }
     }

@@ -3,8 +3,9 @@
 //! A block needs no count of its own when another tells it: blocks of which each is always followed by the other run
 //! with the same lanes, and a loop's header runs once for each arrival at it, from before and from its end. What one
 //! count stands for is added up beforehand, so that totals are counts times constants.
-//! In an instrumented module every mark counts, and so does every other block that costs something, for the mark
-//! of the block that it came from.
+//! In an instrumented module this goes for marks (and for every other block that costs something, for the mark of the
+//! block that it came from): those behind which memory or images are accessed count themselves, and so does one of each
+//! class that no others tell of.
 
 use super::Lowering;
 use crate::cfg::{Cfg, NONE};
@@ -76,8 +77,7 @@ impl Lowering<'_> {
 
     fn count_marks(&self, profile: &mut Profile) -> Plan {
         let shader: &Shader = self.shader;
-        let mut plan =
-            Plan { block: vec![0; shader.blocks.len()], jump: vec![0; shader.blocks.len()], mark: vec![] };
+        let n = shader.blocks.len();
         profile.counters.push(Cost::FREE);
         // The mark of each block of the application's.
         let mut of_origin = vec![];
@@ -90,42 +90,38 @@ impl Lowering<'_> {
             }
         }
         of_origin.sort();
-        for (b, block) in shader.blocks.iter().enumerate() {
-            let origin = (block.origin.function, block.origin.label);
-            let at = of_origin.partition_point(|o| o.0 < origin);
-            let home = of_origin.get(at).filter(|o| o.0 == origin).map(|o| o.1);
-            // What stands before the block's first mark.
-            let mut open: Option<usize> = None;
-            for &v in &block.insts {
-                if let Inst::Mark(mark) = shader.data(v).inst {
-                    let counter = profile.counters.len() as u32;
-                    plan.mark.push((v, counter));
-                    profile.counters.push(Cost::FREE);
-                    profile.marks.push(MarkUse { counter, mark, entry: true, cost: Cost::FREE });
-                    open = Some(profile.marks.len() - 1);
-                    continue;
+        let stretches = self.stretches(&of_origin);
+        // Optimised, few counters tell of all; else every stretch has its own.
+        let runs = Runs::new(shader, self.cfg, self.options.optimise);
+        let mut m = Marks {
+            runs: &runs,
+            stretches: &stretches,
+            plan: Plan { block: vec![0; n], jump: vec![0; n], mark: vec![] },
+            profile,
+            first: vec![None; n],
+            counter: vec![0; n],
+        };
+        for (i, s) in stretches.iter().enumerate() {
+            let class = runs.first[s.block as usize] as usize;
+            if s.mark.is_some() && m.first[class].is_none() {
+                m.first[class] = Some(i);
+            }
+            if s.works || !runs.shared {
+                let counter = m.place(i);
+                m.tells(i, counter, true);
+                if s.mark.is_some() && m.counter[class] == 0 {
+                    m.counter[class] = counter;
                 }
-                let cost = self.cost(v, b);
-                if cost == Cost::FREE {
-                    continue;
-                }
-                let at = match open {
-                    Some(at) => at,
-                    None => {
-                        let counter = profile.counters.len() as u32;
-                        plan.block[b] = counter;
-                        profile.counters.push(Cost::FREE);
-                        let mark = home.unwrap_or(0);
-                        profile.marks.push(MarkUse { counter, mark, entry: false, cost: Cost::FREE });
-                        open = Some(profile.marks.len() - 1);
-                        profile.marks.len() - 1
-                    }
-                };
-                profile.marks[at].cost.add(&cost);
-                let counter = profile.marks[at].counter as usize;
-                profile.counters[counter].add(&cost);
             }
         }
+        for (i, s) in stretches.iter().enumerate().filter(|(_, s)| !s.works && runs.shared) {
+            let mut of = vec![];
+            if !m.resolve(runs.first[s.block as usize], &mut of) {
+                of = vec![m.place(i)];
+            }
+            of.into_iter().for_each(|c| m.tells(i, c, false));
+        }
+        let mut plan = m.plan;
         for (slot, origin) in &shader.varying_loads {
             let read = |(i, v): (usize, &crate::ir::ValueData)| {
                 self.needed[i] && v.inst == Inst::Input(Input::Varying(*slot))
@@ -136,13 +132,49 @@ impl Lowering<'_> {
             }
             let at = of_origin.partition_point(|o| o.0 < *origin);
             let home = of_origin.get(at).filter(|o| o.0 == *origin).map(|o| o.1);
-            let block = home.and_then(|m| profile.marks.iter_mut().find(|u| u.entry && u.mark == m));
-            if let Some(u) = block {
-                u.cost.varying += 1;
-            }
+            let Some(home) = home else { continue };
+            profile.marks.iter_mut().filter(|u| u.entry && u.mark == home).for_each(|u| u.cost.varying += 1);
         }
         plan.mark.sort();
         plan
+    }
+
+    /// What each mark begins, and what costs something before a block's first mark.
+    fn stretches(&self, of_origin: &[((u32, u32), u32)]) -> Vec<Stretch> {
+        let shader: &Shader = self.shader;
+        let mut all: Vec<Stretch> = vec![];
+        for (b, block) in shader.blocks.iter().enumerate() {
+            let origin = (block.origin.function, block.origin.label);
+            let at = of_origin.partition_point(|o| o.0 < origin);
+            let home = of_origin.get(at).filter(|o| o.0 == origin).map_or(0, |o| o.1);
+            let begins = |mark, of| Stretch { block: b as u32, mark, of, cost: Cost::FREE, works: false };
+            let mut open = false;
+            for &v in &block.insts {
+                let inst = &shader.data(v).inst;
+                if let Inst::Mark(m) = inst {
+                    all.push(begins(Some(v), *m));
+                    open = true;
+                    continue;
+                }
+                let cost = self.cost(v, b);
+                if cost == Cost::FREE {
+                    continue;
+                }
+                if !open {
+                    all.push(begins(None, home));
+                    open = true;
+                }
+                if let Some(s) = all.last_mut() {
+                    s.cost.add(&cost);
+                    s.works |= cost.single == 0
+                        && matches!(
+                            inst,
+                            Inst::Load { .. } | Inst::Store { .. } | Inst::Atomic { .. } | Inst::Image(_)
+                        );
+                }
+            }
+        }
+        all
     }
 
     /// Components that the varying unit interpolates.
@@ -160,22 +192,12 @@ impl Lowering<'_> {
     fn count_blocks(&self, costs: &[Cost], profile: &mut Profile) -> Plan {
         let cfg = self.cfg;
         let n = costs.len();
-        // A wave whose lanes are all demoted ends where it is: then no block tells of another.
-        let ends = self.shader.values.iter().any(|v| matches!(v.inst, Inst::Demote));
-        let first: Vec<u32> = if ends { (0..n as u32).collect() } else { classes(cfg, n) };
+        let runs = Runs::new(self.shader, cfg, true);
+        let first = &runs.first;
         let mut sums = vec![Cost::FREE; n];
         for (b, cost) in costs.iter().enumerate() {
             sums[first[b] as usize].add(cost);
         }
-        // Whose counts each class's count is the sum of: itself, or those from whom its loop's header is reached.
-        let arrivals = |c: u32| -> Option<Vec<u32>> {
-            if ends || cfg.heads(c).is_none() {
-                return None;
-            }
-            let from: Vec<u32> = cfg.preds(c).iter().map(|p| first[*p as usize]).collect();
-            let single = cfg.preds(c).iter().all(|p| cfg.succ[*p as usize][1] == NONE);
-            (single && !from.contains(&c)).then_some(from)
-        };
         let mut plan = Plan { block: vec![0; n], jump: vec![0; n], mark: vec![] };
         // The jump back of a loop counts in passing.
         let mut last = vec![NONE; n];
@@ -194,7 +216,7 @@ impl Lowering<'_> {
             }
             let mut left = vec![c];
             while let Some(c) = left.pop() {
-                if let Some(from) = arrivals(c) {
+                if let Some(from) = runs.arrivals(c) {
                     left.extend(from);
                     continue;
                 }
@@ -210,6 +232,99 @@ impl Lowering<'_> {
             }
         }
         plan
+    }
+}
+
+/// Part of a block of an instrumented program: what one mark begins, or what comes before the first.
+struct Stretch {
+    block: u32,
+    mark: Option<Value>,
+    /// The mark whose cost it is.
+    of: u32,
+    cost: Cost,
+    /// It has accesses to memory or images, which are counted at a row of its own.
+    works: bool,
+}
+
+/// Counters of an instrumented program, being placed.
+struct Marks<'a> {
+    runs: &'a Runs<'a>,
+    stretches: &'a [Stretch],
+    plan: Plan,
+    profile: &'a mut Profile,
+    /// The first stretch of each class that a mark begins, and the counter at such a one; 0 if there is none yet.
+    first: Vec<Option<usize>>,
+    counter: Vec<u32>,
+}
+
+impl Marks<'_> {
+    /// A counter at the begin of a stretch.
+    fn place(&mut self, stretch: usize) -> u32 {
+        let s = &self.stretches[stretch];
+        let counter = self.profile.counters.len() as u32;
+        self.profile.counters.push(Cost::FREE);
+        match s.mark {
+            Some(v) => self.plan.mark.push((v, counter)),
+            None => self.plan.block[s.block as usize] = counter,
+        }
+        counter
+    }
+    /// What a counter says of a stretch.
+    fn tells(&mut self, stretch: usize, counter: u32, work: bool) {
+        let s = &self.stretches[stretch];
+        if !work && s.mark.is_none() && s.cost == Cost::FREE {
+            return;
+        }
+        self.profile.counters[counter as usize].add(&s.cost);
+        self.profile.marks.push(MarkUse { counter, mark: s.of, entry: s.mark.is_some(), work, cost: s.cost });
+    }
+    /// Whether marks tell how often a class runs.
+    fn tell(&self, class: u32) -> bool {
+        self.first[class as usize].is_some()
+            || self.runs.arrivals(class).is_some_and(|from| from.iter().all(|c| self.tell(*c)))
+    }
+    /// Counters at marks whose sum is a class's count; false if there are none.
+    fn resolve(&mut self, class: u32, out: &mut Vec<u32>) -> bool {
+        let c = class as usize;
+        if self.counter[c] == 0 {
+            if let Some(from) = self.runs.arrivals(class)
+                && from.iter().all(|f| self.tell(*f))
+            {
+                return from.into_iter().all(|f| self.resolve(f, out));
+            }
+            let Some(first) = self.first[c] else { return false };
+            self.counter[c] = self.place(first);
+        }
+        out.push(self.counter[c]);
+        true
+    }
+}
+
+/// Which blocks' counts tell of which.
+struct Runs<'a> {
+    cfg: &'a Cfg,
+    shared: bool,
+    /// The first block of each one's class: those that always run together.
+    first: Vec<u32>,
+}
+
+impl Runs<'_> {
+    /// Not `shared`: no block tells of another.
+    fn new<'a>(shader: &Shader, cfg: &'a Cfg, shared: bool) -> Runs<'a> {
+        // A wave whose lanes are all demoted ends where it is: then no block tells of another.
+        let shared = shared && !shader.values.iter().any(|v| matches!(v.inst, Inst::Demote));
+        let n = shader.blocks.len();
+        Runs { cfg, shared, first: if shared { classes(cfg, n) } else { (0..n as u32).collect() } }
+    }
+    /// Whose counts each class's count is the sum of, if not its own: those from whom its loop's header is reached.
+    fn arrivals(&self, c: u32) -> Option<Vec<u32>> {
+        if !self.shared || self.cfg.heads(c).is_none() {
+            return None;
+        }
+        let preds = self.cfg.preds(c);
+        let from: Vec<u32> = preds.iter().map(|p| self.first[*p as usize]).collect();
+        let single = preds.iter().all(|p| self.cfg.succ[*p as usize][1] == NONE);
+        (single && !from.contains(&c)).then_some(from)
     }
 }
 

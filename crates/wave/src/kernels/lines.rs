@@ -10,7 +10,7 @@ use super::memory::warp::{Region, load32_full, store32_full};
 use super::regs::{src32, src64};
 use crate::state::State;
 use crate::tally::{Access, Kind};
-use shader::bytecode::{Code, Op, SHAPE_RUN, SHAPE_SAME, mem_bits, mem_of, n_of};
+use shader::bytecode::{Code, Op, SHAPE_RUN, SHAPE_SAME, SHAPE_SINGLE, mem_bits, mem_of, n_of};
 use shader::ir::Mem;
 
 /// Bytes of the 64 lines that [`Lines::near`] tells apart.
@@ -387,6 +387,10 @@ unsafe fn near_addresses(a: &[u64; 16], ex: u16, o: &mut [u32; 16]) -> Option<()
 pub unsafe fn touch<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
     let o = &*op;
     let bytes = mem_of(o.e).bytes() as u64 * n_of(o.e) as u64;
+    // Counted with its block.
+    if o.e & SHAPE_SINGLE != 0 && st.count.cache.is_null() {
+        return op;
+    }
     let told = st.count.exact && st.count.cache.is_null() && bytes <= MOST;
     if !told || cfg!(feature = "uncounted") {
         count::touch(st, op);
