@@ -214,7 +214,8 @@ pub struct Frame {
 #[derive(Default)]
 pub struct Submission {
     pub waits: Vec<SemaphoreOp>,
-    pub lists: Vec<Arc<CommandList>>,
+    /// Command buffers, and semaphores of the stripes of their passes.
+    pub lists: Vec<(Arc<CommandList>, Vec<SemaphoreOp>)>,
     pub signals: Vec<SemaphoreOp>,
     pub fence: Option<Arc<crate::sync::Fence>>,
     /// Modelled time that the host had seen when it submitted.

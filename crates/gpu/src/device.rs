@@ -195,7 +195,7 @@ impl Inner {
         }
     }
 
-    fn execute(&self, executor: &mut Executor, s: Submission) {
+    fn execute(&self, executor: &mut Executor, mut s: Submission) {
         let hub = &self.shared.hub;
         executor.line.floor(s.floor);
         for w in &s.waits {
@@ -210,8 +210,10 @@ impl Inner {
         }
         if !hub.is_lost() {
             executor.performance_pass(s.performance_pass);
-            for list in &s.lists {
+            for (list, stripes) in &s.lists {
+                executor.stripes.list(stripes);
                 executor.run(list);
+                s.signals.extend(executor.stripes.rest());
             }
             executor.frame(s.frame, s.presents);
         }

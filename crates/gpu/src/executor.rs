@@ -10,6 +10,7 @@ use crate::host::DeviceHost;
 use crate::instrumentation::Blocks;
 use crate::ledger::Ledger;
 use crate::query::Queries;
+use crate::stripes::Stripes;
 use crate::time::Line;
 use crate::transfer;
 use ash::vk;
@@ -40,6 +41,7 @@ pub struct Executor {
     queries: Queries,
     /// Where this queue's work lies in modelled time.
     pub line: Line,
+    pub stripes: Stripes,
     ledger: Option<Ledger>,
 }
 
@@ -51,6 +53,7 @@ impl Executor {
             pass: None,
             suspended: None,
             line: Line::default(),
+            stripes: Stripes::default(),
             ledger,
         }
     }
@@ -88,6 +91,7 @@ impl Executor {
                 }
             }
             Command::BeginRendering(r) => {
+                self.stripes.begin(r);
                 self.pass = Some(PassRun::new(r, &self.line, self.suspended.take()));
             }
             Command::NextSubpass => self.in_pass(|p, shared| p.next_subpass(shared)),
@@ -120,8 +124,10 @@ impl Executor {
                     if let Some(l) = &mut self.ledger {
                         l.add("render pass", name, sums.all());
                     }
-                    if let Err(b) = result {
-                        self.blame(b);
+                    match result {
+                        Err(b) => self.blame(b),
+                        Ok(()) if self.suspended.is_none() => self.stripes.end(&self.shared.hub, spans[1]),
+                        Ok(()) => {}
                     }
                 }
             }

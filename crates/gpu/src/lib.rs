@@ -22,6 +22,7 @@ pub mod memory;
 pub mod pipeline;
 pub mod query;
 pub mod sample;
+pub mod stripes;
 pub mod sync;
 pub mod time;
 pub mod transfer;

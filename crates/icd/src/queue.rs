@@ -19,14 +19,10 @@ impl Object for Queue {
     type Handle = vk::Queue;
 }
 
-/// Semaphores of the stripes of a command buffer's render passes (VK_ARM_render_pass_striped). They are signalled with
-/// the batch: a pass is drawn as a whole.
-unsafe fn stripes(buffers: &[vk::CommandBufferSubmitInfo]) -> Vec<SemaphoreOp> {
-    let stripes = |b: &vk::CommandBufferSubmitInfo| {
-        chain::find::<vk::RenderPassStripeSubmitInfoARM>(b.p_next)
-            .map(|s| operations(s.p_stripe_semaphore_infos, s.stripe_semaphore_info_count))
-    };
-    buffers.iter().filter_map(stripes).flatten().collect()
+/// Semaphores of the stripes of a command buffer's render passes (VK_ARM_render_pass_striped).
+unsafe fn stripes(buffer: &vk::CommandBufferSubmitInfo) -> Vec<SemaphoreOp> {
+    chain::find::<vk::RenderPassStripeSubmitInfoARM>(buffer.p_next)
+        .map_or(vec![], |s| operations(s.p_stripe_semaphore_infos, s.stripe_semaphore_info_count))
 }
 
 unsafe fn operations(infos: *const vk::SemaphoreSubmitInfo, count: u32) -> Vec<SemaphoreOp> {
@@ -61,13 +57,9 @@ pub(crate) unsafe fn queue_submit2(
             waits: operations(s.p_wait_semaphore_infos, s.wait_semaphore_info_count),
             lists: buffers
                 .iter()
-                .filter_map(|c| object::get::<CommandBuffer>(c.command_buffer)?.submit())
+                .filter_map(|c| Some((object::get::<CommandBuffer>(c.command_buffer)?.submit()?, stripes(c))))
                 .collect(),
-            signals: [
-                operations(s.p_signal_semaphore_infos, s.signal_semaphore_info_count),
-                stripes(buffers),
-            ]
-            .concat(),
+            signals: operations(s.p_signal_semaphore_infos, s.signal_semaphore_info_count),
             performance_pass: chain::find::<vk::PerformanceQuerySubmitInfoKHR>(s.p_next)
                 .map_or(0, |p| p.counter_pass_index),
             frame: frame(s.p_next),

@@ -49,9 +49,19 @@ pub(crate) unsafe fn of_render_pass(info: &vk::RenderPassBeginInfo) -> Option<Re
         attachments: attachments(&pass, &views, clears),
         subpasses: pass.gpu.clone(),
         regions: performance::regions(info.p_next),
+        stripes: stripes(info.p_next),
         resuming: false,
         suspending: false,
     })
+}
+
+/// Pixels of the stripes that a chain describes (VK_ARM_render_pass_striped).
+unsafe fn stripes(p_next: *const std::ffi::c_void) -> Vec<u64> {
+    let info = chain::find::<vk::RenderPassStripeBeginInfoARM>(p_next);
+    let pixels = |s: &vk::RenderPassStripeInfoARM| {
+        u64::from(s.stripe_area.extent.width) * u64::from(s.stripe_area.extent.height)
+    };
+    info.map_or(vec![], |i| chain::slice(i.p_stripe_infos, i.stripe_info_count).iter().map(pixels).collect())
 }
 
 fn attachments(pass: &Pass, views: &[Option<Arc<ImageView>>], clears: &[vk::ClearValue]) -> Vec<Attachment> {
@@ -98,6 +108,7 @@ pub(crate) unsafe fn of_rendering(info: &vk::RenderingInfo) -> Rendering {
         attachments: b.attachments,
         subpasses: vec![s],
         regions: performance::regions(info.p_next),
+        stripes: stripes(info.p_next),
         resuming: b.resuming,
         suspending: b.suspending,
     }

@@ -17,6 +17,8 @@ pub struct Rendering {
     pub subpasses: Vec<Subpass>,
     /// Counters to write for each region.
     pub regions: Option<Regions>,
+    /// Pixels of each stripe (VK_ARM_render_pass_striped).
+    pub stripes: Vec<u64>,
     /// Continues the pass that was suspended before it (samples that only tiles hold go on from there).
     pub resuming: bool,
     /// Another pass will resume this one.

@@ -28,7 +28,7 @@ impl Gpu {
         let names: Vec<_> = extensions.iter().map(|e| e.as_ptr()).collect();
         let instance = instance(&[]);
         let physical = physical_device(&instance);
-        let priorities = [1.0];
+        let priorities = [1.0; 2];
         let queues = [vk::DeviceQueueCreateInfo::default().queue_priorities(&priorities)];
         let mut v12 =
             vk::PhysicalDeviceVulkan12Features::default().timeline_semaphore(true).host_query_reset(true);
