@@ -2,7 +2,9 @@
 //! panic or a hang.
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
+mod words;
+
+use libfuzzer_sys::{fuzz_mutator, fuzz_target, fuzzer_mutate};
 use shader::bytecode::Program;
 use shader::instrument::{Entry, Form, instrument};
 use shader::ir::Stage;
@@ -18,7 +20,8 @@ fn binding(_: u32, b: u32) -> Option<Binding> {
 }
 
 fuzz_target!(|bytes: &[u8]| {
-    let words: Vec<u32> = bytes.chunks_exact(4).map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]])).collect();
+    let words: Vec<u32> =
+        bytes.chunks_exact(4).map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]])).collect();
     let Ok(module) = shader::Module::parse(&words) else { return };
     for (entry, model) in module.entry_points().into_iter().take(ENTRIES) {
         let stage = match model {
@@ -49,4 +52,17 @@ fuzz_target!(|bytes: &[u8]| {
             let _ = shader::compile(&marked, &options);
         }
     }
+});
+
+fuzz_mutator!(|data: &mut [u8], size: usize, max_size: usize, seed: u32| {
+    let mut words: Vec<u32> =
+        data[..size].chunks_exact(4).map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]])).collect();
+    // One in eight is changed by bytes, as any other input would be.
+    if seed % 8 == 0 || !words::mutate(&mut words, max_size / 4, seed.into()) {
+        return fuzzer_mutate(data, size, max_size);
+    }
+    for (to, word) in data.chunks_exact_mut(4).zip(&words) {
+        to.copy_from_slice(&word.to_le_bytes());
+    }
+    4 * words.len()
 });

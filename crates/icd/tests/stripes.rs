@@ -2,6 +2,7 @@
 
 mod common;
 #[path = "common/gpu.rs"]
+#[allow(dead_code, reason = "other tests use the rest")]
 mod gpu;
 
 use ash::vk;
