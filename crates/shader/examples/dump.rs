@@ -1,6 +1,6 @@
 //! Prints the IR and the bytecode of a SPIR-V file's first entry point (of a stage), and how long parsing and
-//! translation took.
-//! `cargo run --release -p shader --example dump -- FILE.spv [quiet] [--stage vertex|fragment|compute]`
+//! translation took. With `--marks`: of the instrumented module.
+//! `cargo run --release -p shader --example dump -- FILE.spv [quiet] [--marks] [--stage vertex|fragment|compute]`
 
 use shader::ir::Stage;
 use shader::options::{Binding, Options};
@@ -16,11 +16,20 @@ fn main() {
             _ => (Stage::Compute, 5),
         }
     });
+    let marked = args.iter().position(|a| a == "--marks").map(|at| args.remove(at)).is_some();
     let path = args.first().expect("a .spv file").clone();
     let quiet = args.len() > 1;
     let bytes = std::fs::read(&path).expect("a readable file");
-    let words: Vec<u32> =
+    let mut words: Vec<u32> =
         bytes.chunks_exact(4).map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]])).collect();
+    if marked {
+        use shader::instrument::{Entry, Form, instrument};
+        let with = shader::Module::parse(&words).and_then(|m| instrument(&m, Entry::All, Form::Marks));
+        match with {
+            Ok(with) => words = with.words,
+            Err(e) => return println!("{path}: {e}"),
+        }
+    }
     let binding = |_, b| Some(Binding::new(0, 32 * b, 64));
     let mut best = (f64::MAX, f64::MAX);
     let mut shader = None;
@@ -71,6 +80,7 @@ fn main() {
         if let Some(p) = &program {
             print!("{}", shader::bytecode_print::print(p));
             println!("{:?}", p.interface);
+            p.profile.marks.iter().for_each(|m| println!("{m:?}"));
         }
     }
     println!(

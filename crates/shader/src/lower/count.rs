@@ -19,7 +19,7 @@ pub struct Plan {
     pub block: Vec<u32>,
     /// Counter that each block's jump back to a loop's header counts at; 0 for none.
     pub jump: Vec<u32>,
-    /// Counters of marks, by value; sorted.
+    /// Counters of marks that have one, by value; sorted.
     pub mark: Vec<(Value, u32)>,
 }
 

@@ -56,7 +56,9 @@ impl Lowering<'_> {
                 }
                 for &v in &self.shader.blocks[lb.source as usize].insts {
                     if let Inst::Mark(_) = self.shader.data(v).inst {
-                        self.tally(control.counts.at_mark(v), true, lb.live_loop);
+                        if control.counts.at_mark(v) != 0 {
+                            self.tally(control.counts.at_mark(v), true, lb.live_loop);
+                        }
                         continue;
                     }
                     let i = v.0 as usize;
