@@ -1,6 +1,7 @@
 //! A program of frames whose work is known, for what `tuff run --counters` says of each: frames that the application
 //! numbers (VK_EXT_frame_boundary), and frames that end where it presents.
 
+use crate::check::text;
 use client::compute::KernelInfo;
 use client::graphics::{Attachment, Image, ImageInfo, Load, Pass, Pipeline, PipelineInfo};
 use client::{Buffer, Context, Kernel, Library};
@@ -47,10 +48,6 @@ pub const TOLD: &[Submit] = &[
 pub const PRESENTED: [u32; 4] = [2, 4, 7, 1];
 /// The number of the first frame that [`presented`] numbers.
 pub const FIRST: u64 = 40;
-
-fn text(e: impl std::fmt::Display) -> String {
-    e.to_string()
-}
 
 struct Client {
     context: Rc<Context>,

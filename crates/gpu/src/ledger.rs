@@ -105,16 +105,12 @@ impl Ledger {
         let counts = std::mem::take(&mut q.batch);
         match frame {
             Some(f) => {
-                let at = *q.open.entry(f.id).or_insert_with(|| {
-                    if q.frames.len() < MAX_FRAMES {
-                        q.frames.push((f.id, Counts::default()));
-                        q.frames.len() - 1
-                    } else {
-                        MAX_FRAMES
-                    }
-                });
-                if let Some(row) = q.frames.get_mut(at) {
-                    row.1.add(&counts);
+                if !q.open.contains_key(&f.id) && q.frames.len() < MAX_FRAMES {
+                    q.open.insert(f.id, q.frames.len());
+                    q.frames.push((f.id, Counts::default()));
+                }
+                if let Some(&at) = q.open.get(&f.id) {
+                    q.frames[at].1.add(&counts);
                 }
                 if f.ends {
                     q.open.remove(&f.id);

@@ -10,7 +10,7 @@
 //! sample is 16 bilinear operations of which 8 are done a cycle; an interpolated component is 4 slots of 4 a cycle.
 
 use super::rig::INSTRUMENT;
-use super::{Check, Found, Rig, holds, same};
+use super::{Check, Found, Rig, holds, same, text};
 use client::Kernel;
 use client::compute::KernelInfo;
 use client::graphics::{Bindings, ImageInfo, PipelineInfo, Resource, Sampler};
@@ -85,7 +85,7 @@ impl Rig {
     fn measured(&self, spirv: &[u8], bindings: u32, push_size: u32) -> Result<Statistics, String> {
         let kernel = |flags| {
             let info = KernelInfo { spirv, bindings, push_size };
-            Kernel::with_flags(&self.context, &info, flags).map_err(|e| e.to_string())
+            Kernel::with_flags(&self.context, &info, flags).map_err(text)
         };
         let plain = self.statistics(kernel(STATISTICS)?.pipeline, 0)?;
         // Marks cost nothing: an instrumented shader is told the same.
@@ -118,7 +118,7 @@ fn found(s: &Statistics) -> Found {
 /// behind it.
 fn count_then_fetch(rig: &Rig) -> Found {
     let info = KernelInfo { spirv: shader!("straight.comp"), bindings: 2, push_size: 4 };
-    let kernel = Kernel::with_flags(&rig.context, &info, STATISTICS).map_err(|e| e.to_string())?;
+    let kernel = Kernel::with_flags(&rig.context, &info, STATISTICS).map_err(text)?;
     let (result, all, _) = rig.ask(kernel.pipeline, 0, None);
     same("the count", result, vk::Result::SUCCESS)?;
     holds("there are too few statistics", all > 21)?;
@@ -149,7 +149,7 @@ fn count_then_fetch(rig: &Rig) -> Found {
 /// index: refused, and nothing is written. (The application's fault, so the layers must be off.)
 fn need_their_flag(rig: &Rig) -> Found {
     let info = KernelInfo { spirv: shader!("straight.comp"), bindings: 2, push_size: 4 };
-    let kernel = |flags| Kernel::with_flags(&rig.context, &info, flags).map_err(|e| e.to_string());
+    let kernel = |flags| Kernel::with_flags(&rig.context, &info, flags).map_err(text);
     let (statistics, texts, neither) = (kernel(STATISTICS)?, kernel(TEXTS)?, kernel(INSTRUMENT)?);
     let representations = |p: vk::Pipeline, executable| {
         let info = vk::PipelineExecutableInfoKHR::default().pipeline(p).executable_index(executable);
@@ -241,9 +241,9 @@ fn packed(rig: &Rig) -> Found {
 /// A vertex and a fragment shader of one pipeline, each told by itself.
 fn stages(rig: &Rig) -> Found {
     let texture = rig.image(ImageInfo::texture(vk::Format::R8G8B8A8_UNORM, [4; 2]))?;
-    let sampler = Sampler::linear(&rig.context).map_err(|e| e.to_string())?;
+    let sampler = Sampler::linear(&rig.context).map_err(text)?;
     let bindings = Bindings::new(&rig.context, &[Resource::Texture(&texture, &sampler)]);
-    let bindings = bindings.map_err(|e| e.to_string())?;
+    let bindings = bindings.map_err(text)?;
     let change = |i: &mut PipelineInfo| {
         i.vertex = shader!("sample.vert");
         i.flags2 = STATISTICS;

@@ -1,7 +1,7 @@
 //! Counts of draws, worked out from geometry and shaders.
 
 use super::rig::{DIVERGED, LINES, SIDE, TEXTURE, THREADS, VARYING, WARPS, digest, of};
-use super::{Check, Found, Rig, Row, holds, same};
+use super::{Check, Found, Rig, Row, holds, same, text};
 use client::graphics::{Attachment, Bindings, Image, ImageInfo, Load, Pass, Resource, Sampler, over};
 use vk::ShaderStageFlags as Stage;
 
@@ -155,7 +155,6 @@ fn loops(rig: &Rig) -> Found {
 /// `fetch.frag`: the upper half fetches a texel each. The unit filters eight texels a cycle. Images lie row by row on
 /// Tuff, four bytes a texel, 64 texels a row: a block of 4 × 4 touches a line in each of its four rows.
 fn fetch(rig: &Rig) -> Found {
-    let text = |e: client::Error| e.to_string();
     let info = ImageInfo::texture(vk::Format::R8G8B8A8_UNORM, [SIDE; 2]);
     let texels = vec![0x40; PIXELS as usize * 4];
     let image = Image::with_texels(&rig.context, info, &texels).map_err(text)?;
@@ -181,7 +180,6 @@ fn fetch(rig: &Rig) -> Found {
 /// column have five rows, one four: (13 + 6) · (75 + 4) = 1501. Level 1, 32 texels a row: columns from 2b − 1 to 2b + 2;
 /// blocks 7 and 8 touch both lines; three rows at both edges, four elsewhere: (14 + 4) · (56 + 6) = 1116.
 fn trilinear(rig: &Rig) -> Found {
-    let text = |e: client::Error| e.to_string();
     let info = ImageInfo { mips: 2, ..ImageInfo::texture(vk::Format::R8G8B8A8_UNORM, [SIDE; 2]) };
     let texels = vec![0x40; (64 * 64 + 32 * 32) * 4];
     let image = Image::with_texels(&rig.context, info, &texels).map_err(text)?;
@@ -210,7 +208,7 @@ fn varyings(rig: &Rig) -> Found {
         client::graphics::PipelineInfo::new(VARYING_VERT, VARYING_FRAG, vk::Format::R8G8B8A8_UNORM);
     info.push_size = 8;
     info.flags2 = super::rig::INSTRUMENT;
-    let p = client::graphics::Pipeline::new(&rig.context, &info, None).map_err(|e| e.to_string())?;
+    let p = client::graphics::Pipeline::new(&rig.context, &info, None).map_err(text)?;
     let rows = draw(rig, &p, None, |d, c| unsafe { d.cmd_draw(c, 3, 1, 0, 0) })?;
     let table = rig.table(p.handle, 1)?;
     for (line, components) in [(10, 4), (12, 2)] {

@@ -1,5 +1,6 @@
 //! A device with the extension, its entry points, objects, and their values.
 
+use super::text;
 use client::compute::KernelInfo;
 use client::graphics::{Attachment, Image, Load, Pass, Pipeline, PipelineInfo};
 use client::{Buffer, Context, Kernel, Library};
@@ -49,10 +50,6 @@ pub struct Rig {
     pub multi_draw: ash::ext::multi_draw::Device,
     /// Values of a block.
     pub metrics: usize,
-}
-
-fn text(e: client::Error) -> String {
-    e.to_string()
 }
 
 impl Rig {
@@ -232,9 +229,9 @@ impl Rig {
                 return Err(format!("vkGetPipelineExecutableInternalRepresentationsKHR: {result:?}"));
             }
             let found = list.iter().position(|r| client::library::name(&r.name) == "Basic blocks");
-            let text = found.map(|i| texts.swap_remove(i)).ok_or("no table of basic blocks")?;
-            let text = text.strip_suffix(&[0]).ok_or("the table is not terminated")?;
-            let json: serde_json::Value = serde_json::from_slice(text).map_err(|e| e.to_string())?;
+            let table = found.map(|i| texts.swap_remove(i)).ok_or("no table of basic blocks")?;
+            let table = table.strip_suffix(&[0]).ok_or("the table is not terminated")?;
+            let json: serde_json::Value = serde_json::from_slice(table).map_err(text)?;
             Table::read(&json).ok_or_else(|| format!("not a table of blocks: {json}"))
         }
     }

@@ -3,7 +3,7 @@
 use super::compute::{WAYS, Ways};
 use super::graphics::{PAIR, push};
 use super::rig::{THREADS, decode, digest, of, string};
-use super::{Check, Found, Rig, holds, same};
+use super::{Check, Found, Rig, holds, same, text};
 use vk::ShaderStageFlags as Stage;
 
 pub fn checks() -> Vec<Check> {
@@ -131,7 +131,6 @@ fn not_instrumented(rig: &Rig) -> Found {
 fn resubmission_adds_up(rig: &Rig) -> Found {
     let ways = Ways::new(rig)?;
     let object = rig.object()?;
-    let text = |e: client::Error| e.to_string();
     let commands =
         rig.context.record(|d, c| object.around(c, || ways.dispatch(d, c, &ways.kernel))).map_err(text)?;
     for times in 1..=3 {
@@ -283,14 +282,13 @@ impl<'a> Secondaries<'a> {
         let device = &rig.context.device;
         // SAFETY: plain Vulkan calls; the context's queue is of family 0, as every driver here has one that draws.
         unsafe {
-            let pool = device
-                .create_command_pool(&vk::CommandPoolCreateInfo::default(), None)
-                .map_err(|e| e.to_string())?;
+            let pool =
+                device.create_command_pool(&vk::CommandPoolCreateInfo::default(), None).map_err(text)?;
             let info = vk::CommandBufferAllocateInfo::default()
                 .command_pool(pool)
                 .level(vk::CommandBufferLevel::SECONDARY)
                 .command_buffer_count(count);
-            let buffers = device.allocate_command_buffers(&info).map_err(|e| e.to_string())?;
+            let buffers = device.allocate_command_buffers(&info).map_err(text)?;
             Ok(Self { rig, pool, buffers })
         }
     }
@@ -315,9 +313,9 @@ impl<'a> Secondaries<'a> {
         let info = vk::CommandBufferBeginInfo::default().flags(flags).inheritance_info(&inheritance);
         // SAFETY: a buffer that is not in use.
         unsafe {
-            device.begin_command_buffer(self.buffers[at], &info).map_err(|e| e.to_string())?;
+            device.begin_command_buffer(self.buffers[at], &info).map_err(text)?;
             record(device, self.buffers[at]);
-            device.end_command_buffer(self.buffers[at]).map_err(|e| e.to_string())
+            device.end_command_buffer(self.buffers[at]).map_err(text)
         }
     }
 }
@@ -392,7 +390,6 @@ fn misuse(rig: &Rig) -> Found {
         same("the last result", rows.last().map(|r| r.result), Some(0))?;
     }
     // Destroyed between recording and execution: the values are lost, nothing else.
-    let text = |e: client::Error| e.to_string();
     let lost = rig.object()?;
     let commands =
         rig.context.record(|d, c| lost.around(c, || ways.dispatch(d, c, &ways.kernel))).map_err(text)?;

@@ -1,7 +1,7 @@
 //! Modelled time and the modelled cores, through the loader: figures worked out from the model's file
 //! (`crates/counters/models/g720.toml`) and the rules that docs/counters.md gives.
 
-use super::{Check, Found, Rig, same};
+use super::{Check, Found, Rig, same, text};
 use client::graphics::{Attachment, ImageInfo, Load, Pass, barrier};
 
 pub fn checks() -> Vec<Check> {
@@ -25,7 +25,7 @@ impl<'a> Stamps<'a> {
     fn new(rig: &'a Rig, count: u32) -> Result<Self, String> {
         let info = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TIMESTAMP).query_count(count);
         // SAFETY: a plain Vulkan call.
-        let pool = unsafe { rig.context.device.create_query_pool(&info, None) }.map_err(|e| e.to_string())?;
+        let pool = unsafe { rig.context.device.create_query_pool(&info, None) }.map_err(text)?;
         Ok(Stamps { rig, pool, count })
     }
     fn reset(&self, c: vk::CommandBuffer) {
@@ -41,7 +41,7 @@ impl<'a> Stamps<'a> {
         let flags = vk::QueryResultFlags::TYPE_64 | vk::QueryResultFlags::WAIT;
         // SAFETY: the submission has been waited for.
         unsafe { self.rig.context.device.get_query_pool_results(self.pool, 0, &mut values, flags) }
-            .map_err(|e| e.to_string())?;
+            .map_err(text)?;
         Ok(values)
     }
 }
