@@ -4,8 +4,7 @@ use crate::command::{Command, CommandList, Dispatch, Frame};
 use crate::count;
 use crate::device::Shared;
 use crate::exclusive::{self, Turn};
-use crate::graphics::run::{Blame, PassRun};
-use crate::graphics::tile::expand::Aside;
+use crate::graphics::run::{Blame, PassRun, Suspended};
 use crate::host::DeviceHost;
 use crate::instrumentation::Blocks;
 use crate::ledger::Ledger;
@@ -37,7 +36,7 @@ pub struct Executor {
     shared: Arc<Shared>,
     pass: Option<PassRun>,
     /// What the render pass before left for one that resumes it.
-    suspended: Option<Arc<Aside>>,
+    suspended: Option<Suspended>,
     queries: Queries,
     /// Where this queue's work lies in modelled time.
     pub line: Line,

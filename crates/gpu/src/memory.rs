@@ -18,6 +18,8 @@ struct Arena {
     size: u64,
     /// Free ranges by offset, coalesced.
     free: Mutex<BTreeMap<u64, u64>>,
+    /// Live allocations: address and size.
+    live: Mutex<BTreeMap<u64, u64>>,
     /// Imported host memory: (address, size).
     foreign: Mutex<Vec<(u64, u64)>>,
 }
@@ -34,12 +36,19 @@ static ARENA: LazyLock<Arena> = LazyLock::new(|| {
                 base: p as u64,
                 size,
                 free: Mutex::new(BTreeMap::from([(0, size)])),
+                live: Mutex::default(),
                 foreign: Mutex::default(),
             };
         }
         size /= 2;
         if size < GRANULE {
-            return Arena { base: 0, size: 0, free: Mutex::default(), foreign: Mutex::default() };
+            return Arena {
+                base: 0,
+                size: 0,
+                free: Mutex::default(),
+                live: Mutex::default(),
+                foreign: Mutex::default(),
+            };
         }
     }
 });
@@ -108,6 +117,12 @@ pub fn is_foreign(address: u64, bytes: u64) -> bool {
     ARENA.foreign.lock().iter().any(|&(a, n)| address >= a && address.saturating_add(bytes) <= a + n)
 }
 
+/// True when all the bytes lie in one live allocation. Slower than a compare with [`arena`], for what is written seldom.
+pub fn holds(address: u64, bytes: u64) -> bool {
+    let inside = |(&a, &n): (&u64, &u64)| address - a <= n && bytes <= n - (address - a);
+    ARENA.live.lock().range(..=address).next_back().is_some_and(inside) || is_foreign(address, bytes)
+}
+
 enum Backing {
     Anonymous,
     Fd(OwnedFd),
@@ -145,6 +160,7 @@ impl DeviceMemory {
         } else {
             Backing::Anonymous
         };
+        ARENA.live.lock().insert(ptr as u64, size);
         Ok(Arc::new(DeviceMemory { ptr, size, reserved, backing, type_index }))
     }
 
@@ -163,6 +179,7 @@ impl DeviceMemory {
         }
         // SAFETY: the specification passes ownership of the descriptor on success.
         let fd = unsafe { OwnedFd::from_raw_fd(fd) };
+        ARENA.live.lock().insert(ptr as u64, size);
         Ok(Arc::new(DeviceMemory { ptr, size, reserved, backing: Backing::Fd(fd), type_index }))
     }
 
@@ -212,6 +229,7 @@ impl Drop for DeviceMemory {
             // The range stays mapped and reads as zero: a stale address is harmless. Large ranges are mapped anew,
             // small ones only emptied.
             _ => {
+                ARENA.live.lock().remove(&(self.ptr as u64));
                 if map(self.ptr, self.reserved, -1, libc::MAP_FIXED).is_some() {
                     ARENA.give(self.ptr as u64, self.reserved);
                 }
@@ -247,6 +265,8 @@ mod tests {
             *m.ptr() = 7;
         }
         let at = m.ptr();
+        assert!(holds(at as u64 + 5, (64 << 30) - 5), "to the last byte");
+        assert!(!holds(at as u64 + 5, (64 << 30) - 4), "and none more");
         drop(m);
         let m = DeviceMemory::allocate(64 << 30, 0, false).unwrap();
         // First fit; other tests may have taken a little of it.

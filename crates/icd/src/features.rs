@@ -81,7 +81,8 @@ pub(crate) const FEATURES: &[&str] = &[
     "nestedCommandBuffer", "nestedCommandBufferRendering", "nestedCommandBufferSimultaneousUse", "robustBufferAccess2", "robustImageAccess2",
     "nullDescriptor", "pipelineExecutableInfo",
     // counters
-    "performanceCounterQueryPools", "performanceCounterMultipleQueryPools", "performanceCountersByRegion", "renderPassStriped", "shaderCoreBuiltins", "frameBoundary",
+    "performanceCounterQueryPools", "performanceCounterMultipleQueryPools", "performanceCountersByRegion", "renderPassStriped", "subpassMergeFeedback",
+    "shaderCoreBuiltins", "frameBoundary",
     // presentation
     "presentId", "presentWait", "swapchainMaintenance1",
     // shaders

@@ -7,6 +7,7 @@ use crate::debug::log_error;
 use crate::device::Device;
 use crate::physical_device::PhysicalDevice;
 use counters::{Counter, Measure, Storage};
+use gpu::graphics::pass::Subpass;
 use gpu::graphics::regions::{MAX_COUNTERS, Regions};
 use gpu::query::{Kind, performance_passes};
 use std::ffi::c_void;
@@ -115,11 +116,12 @@ pub(crate) unsafe fn enumerate_physical_device_queue_family_performance_counters
     result
 }
 
-/// What a render pass instance asks to be written for each region.
+/// What a render pass instance of these subpasses and layers asks to be written for each region. Misuse gets a line in
+/// the log; nothing is written for more counters than there are at a time, or behind the last subpass.
 ///
 /// # Safety
 /// The chain is valid.
-pub(crate) unsafe fn regions(p_next: *const c_void) -> Option<Regions> {
+pub(crate) unsafe fn regions(p_next: *const c_void, subpasses: &[Subpass], layers: u32) -> Option<Regions> {
     let info = chain::find::<vk::RenderPassPerformanceCountersByRegionBeginInfoARM>(p_next)?;
     if info.counter_index_count > MAX_COUNTERS {
         log_error(&format!(
@@ -136,9 +138,19 @@ pub(crate) unsafe fn regions(p_next: *const c_void) -> Option<Regions> {
         }
         found
     };
+    let addresses = chain::slice(info.p_counter_addresses, info.counter_address_count);
+    let layers = gpu::graphics::regions::layers(subpasses, layers) as usize;
+    let wanted = subpasses.len() * layers;
+    if addresses.len() != wanted {
+        log_error(&format!(
+            "{} addresses of counters by region for {} subpasses of {layers} layers or views",
+            addresses.len(),
+            subpasses.len(),
+        ));
+    }
     gpu::exclusive::expect();
     Some(Regions {
-        addresses: chain::slice(info.p_counter_addresses, info.counter_address_count).to_vec(),
+        addresses: addresses[..addresses.len().min(wanted)].to_vec(),
         counters: chain::slice(info.p_counter_indices, info.counter_index_count).iter().map(find).collect(),
         serialize: info.serialize_regions != vk::FALSE,
     })

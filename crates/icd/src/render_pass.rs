@@ -4,7 +4,9 @@ use crate::answer::{Answer, created, invalid};
 use crate::chain;
 use crate::device::Device;
 use crate::object::{self, Object};
+use gpu::graphics::regions::physical;
 use std::sync::Arc;
+use vk::SubpassMergeStatusEXT as Status;
 
 /// One attachment. Layouts are the same for every use.
 #[derive(Clone, Debug)]
@@ -41,6 +43,8 @@ pub(crate) struct Subpass {
     pub depth_resolve: Option<DepthResolve>,
     /// Attachments of one sample are drawn to with this many; 0: as they are.
     pub expand: u32,
+    /// Not to be merged with the subpass before it (VkRenderPassCreationControlEXT).
+    pub alone: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -109,6 +113,7 @@ unsafe fn subpass(s: &vk::SubpassDescription2) -> Subpass {
         depth: s.p_depth_stencil_attachment.as_ref().map(reference),
         depth_resolve,
         expand,
+        alone: alone(s.p_next),
     }
 }
 
@@ -168,6 +173,16 @@ impl Pass {
         Ok(())
     }
 
+    /// Whether a dependency into a subpass is not by region, or reaches stages before the fragment's.
+    fn waits(&self, index: usize) -> bool {
+        self.dependencies.iter().any(|d| {
+            d.dst == Some(index as u32)
+                && d.src.is_some_and(|src| src != index as u32)
+                && (!d.flags.contains(vk::DependencyFlags::BY_REGION)
+                    || !FRAGMENT_STAGES.contains(d.dst_stages))
+        })
+    }
+
     /// A subpass for the GPU.
     fn subpass(&self, index: usize) -> gpu::graphics::pass::Subpass {
         let s = &self.subpasses[index];
@@ -201,12 +216,7 @@ impl Pass {
             let used = s.colors.iter().chain(&s.depth).find_map(|r| r.attachment)?;
             Some(crate::settings::samples(self.attachments[used as usize].samples))
         };
-        let flush = self.dependencies.iter().any(|d| {
-            d.dst == Some(index as u32)
-                && d.src.is_some_and(|src| src != index as u32)
-                && (!d.flags.contains(vk::DependencyFlags::BY_REGION)
-                    || !FRAGMENT_STAGES.contains(d.dst_stages))
-        });
+        let flush = (s.alone && index > 0) || self.waits(index);
         gpu::graphics::pass::Subpass {
             view_mask: s.view_mask,
             colors: indices(&s.colors),
@@ -219,6 +229,42 @@ impl Pass {
             samples: if s.expand > 1 { s.expand } else { samples().unwrap_or(0) },
             expand: s.expand,
             flush,
+        }
+    }
+}
+
+/// Whether merging is disallowed.
+unsafe fn alone(p_next: *const std::ffi::c_void) -> bool {
+    chain::find::<vk::RenderPassCreationControlEXT>(p_next).is_some_and(|c| c.disallow_merging != 0)
+}
+
+impl Pass {
+    /// Tells how subpasses merged (VK_EXT_subpass_merge_feedback).
+    unsafe fn tell(&self, i: &vk::RenderPassCreateInfo2) {
+        let last = self.gpu.len().saturating_sub(1);
+        if let Some(f) = chain::find::<vk::RenderPassCreationFeedbackCreateInfoEXT>(i.p_next)
+            && let Some(out) = f.p_render_pass_feedback.as_mut()
+        {
+            out.post_merge_subpass_count = physical(&self.gpu, last) + 1;
+        }
+        let all = alone(i.p_next);
+        for (n, s) in chain::slice(i.p_subpasses, i.subpass_count).iter().enumerate() {
+            if let Some(f) = chain::find::<vk::RenderPassSubpassFeedbackCreateInfoEXT>(s.p_next)
+                && let Some(out) = f.p_subpass_feedback.as_mut()
+            {
+                let (status, why) = match n {
+                    _ if all || self.subpasses[n].alone => (Status::DISALLOWED, "disallowed"),
+                    _ if last == 0 => (Status::NOT_MERGED_SINGLE_SUBPASS, "the only subpass"),
+                    0 => (Status::NOT_MERGED_UNSPECIFIED, "the first subpass"),
+                    _ if self.gpu[n].flush => {
+                        (Status::NOT_MERGED_DEPENDENCIES, "what came before must be in memory first")
+                    }
+                    _ => (Status::MERGED, "drawn tile by tile with the subpass before it"),
+                };
+                out.subpass_merge_status = status;
+                out.post_merge_index = physical(&self.gpu, n);
+                chain::write_str(&mut out.description, why);
+            }
         }
     }
 }
@@ -242,8 +288,12 @@ unsafe fn new(i: &vk::RenderPassCreateInfo2) -> Answer<RenderPass> {
             .collect(),
         gpu: Vec::new(),
     };
+    if alone(i.p_next) {
+        pass.subpasses.iter_mut().for_each(|s| s.alone = true);
+    }
     pass.check()?;
     pass.gpu = (0..pass.subpasses.len()).map(|s| pass.subpass(s)).collect();
+    pass.tell(i);
     Ok(RenderPass { shared: Arc::new(pass) })
 }
 

@@ -48,7 +48,7 @@ pub(crate) unsafe fn of_render_pass(info: &vk::RenderPassBeginInfo) -> Option<Re
         layers: frame.layers,
         attachments: attachments(&pass, &views, clears),
         subpasses: pass.gpu.clone(),
-        regions: performance::regions(info.p_next),
+        regions: performance::regions(info.p_next, &pass.gpu, frame.layers),
         stripes: stripes(info.p_next),
         resuming: false,
         suspending: false,
@@ -102,12 +102,13 @@ pub(crate) unsafe fn of_rendering(info: &vk::RenderingInfo) -> Rendering {
     let used = s.colors.iter().flatten().chain(&s.depth).chain(&s.stencil).next();
     s.samples = used.and_then(|&a| b.attachments[a as usize].view.as_ref()).map_or(0, |v| v.image.samples);
     s.samples = s.samples.max(s.expand);
+    let (subpasses, layers) = (vec![s], info.layer_count.max(1));
     Rendering {
         area: settings::rect(&info.render_area),
-        layers: info.layer_count.max(1),
+        layers,
         attachments: b.attachments,
-        subpasses: vec![s],
-        regions: performance::regions(info.p_next),
+        regions: performance::regions(info.p_next, &subpasses, layers),
+        subpasses,
         stripes: stripes(info.p_next),
         resuming: b.resuming,
         suspending: b.suspending,

@@ -68,6 +68,11 @@ pub struct Pass<'a> {
     pub depth: Option<Attachment<'a>>,
     pub stencil: Option<Attachment<'a>>,
     pub size: [u32; 2],
+    /// What is rendered of it; `None`: all.
+    pub area: Option<vk::Rect2D>,
+    /// Layers; 0 for one.
+    pub layers: u32,
+    pub flags: vk::RenderingFlags,
     /// Views, a bit each; 0 for one view.
     pub view_mask: u32,
     /// Further structures for VkRenderingInfo.
@@ -81,6 +86,9 @@ impl Default for Pass<'_> {
             depth: None,
             stencil: None,
             size: [0; 2],
+            area: None,
+            layers: 0,
+            flags: vk::RenderingFlags::empty(),
             view_mask: 0,
             chain: std::ptr::null(),
         }
@@ -101,8 +109,9 @@ impl Pass<'_> {
         let depth = self.depth.as_ref().map(Attachment::info);
         let stencil = self.stencil.as_ref().map(Attachment::info);
         let mut info = vk::RenderingInfo::default()
-            .render_area(area)
-            .layer_count(1)
+            .flags(self.flags)
+            .render_area(self.area.unwrap_or(area))
+            .layer_count(self.layers.max(1))
             .view_mask(self.view_mask)
             .color_attachments(&colours);
         info.p_next = self.chain;

@@ -1,7 +1,9 @@
 //! Render passes with subpasses, and a framebuffer for them.
 
-use super::rig::{Rig, SIDE, area, whole};
+use super::rig::{Rig, SIDE, whole_of};
+use client::Context;
 use client::graphics::{Bindings, Image, Pipeline, PipelineInfo, barrier};
+use std::ffi::c_void;
 use vk::DependencyFlags as Flags;
 
 /// An image as an attachment: loaded as said, stored, in `GENERAL` layout before and after.
@@ -95,11 +97,121 @@ pub fn next(d: &ash::Device, c: vk::CommandBuffer) {
     unsafe { d.cmd_next_subpass2(c, &inline, &vk::SubpassEndInfo::default()) }
 }
 
+/// A render pass and a framebuffer.
+pub struct Surface<'r> {
+    context: &'r Context,
+    pub pass: vk::RenderPass,
+    frame: vk::Framebuffer,
+    size: [u32; 2],
+}
+
+impl<'r> Surface<'r> {
+    pub fn new(
+        context: &'r Context,
+        images: &[Use],
+        subpasses: &[vk::SubpassDescription2],
+        dependencies: &[vk::SubpassDependency2],
+        size: [u32; 2],
+        layers: u32,
+    ) -> Result<Surface<'r>, String> {
+        Surface::chained(context, images, subpasses, dependencies, size, layers, std::ptr::null())
+    }
+
+    /// With further structures for VkRenderPassCreateInfo2.
+    pub fn chained(
+        context: &'r Context,
+        images: &[Use],
+        subpasses: &[vk::SubpassDescription2],
+        dependencies: &[vk::SubpassDependency2],
+        size: [u32; 2],
+        layers: u32,
+        chain: *const c_void,
+    ) -> Result<Surface<'r>, String> {
+        let attachments: Vec<_> = images.iter().map(Use::description).collect();
+        let mut info = vk::RenderPassCreateInfo2::default()
+            .attachments(&attachments)
+            .subpasses(subpasses)
+            .dependencies(dependencies);
+        info.p_next = chain;
+        // SAFETY: a plain Vulkan call with structs that outlive it.
+        let pass = unsafe { context.device.create_render_pass2(&info, None) };
+        let pass = pass.map_err(|e| format!("vkCreateRenderPass2: {e}"))?;
+        Surface::of(context, pass, images, size, layers)
+    }
+
+    /// With a render pass that is this surface's from now on.
+    pub fn of(
+        context: &'r Context,
+        pass: vk::RenderPass,
+        images: &[Use],
+        size: [u32; 2],
+        layers: u32,
+    ) -> Result<Surface<'r>, String> {
+        let views: Vec<_> = images.iter().map(|u| u.image.view).collect();
+        let info = vk::FramebufferCreateInfo::default()
+            .render_pass(pass)
+            .attachments(&views)
+            .width(size[0])
+            .height(size[1])
+            .layers(layers);
+        // SAFETY: a plain Vulkan call with structs that outlive it.
+        let frame = unsafe { context.device.create_framebuffer(&info, None) };
+        let frame = frame.map_err(|e| format!("vkCreateFramebuffer: {e}"))?;
+        Ok(Surface { context, pass, frame, size })
+    }
+
+    /// How the pass begins, over all of the framebuffer.
+    pub fn begin<'a>(&self, clears: &'a [vk::ClearValue]) -> vk::RenderPassBeginInfo<'a> {
+        let [width, height] = self.size;
+        vk::RenderPassBeginInfo::default()
+            .render_pass(self.pass)
+            .framebuffer(self.frame)
+            .render_area(vk::Rect2D {
+                offset: vk::Offset2D::default(),
+                extent: vk::Extent2D { width, height },
+            })
+            .clear_values(clears)
+    }
+
+    /// Records the pass; `draws` finds viewport and scissor set to the whole.
+    pub fn record(
+        &self,
+        d: &ash::Device,
+        c: vk::CommandBuffer,
+        begin: &vk::RenderPassBeginInfo,
+        draws: impl FnOnce(),
+    ) {
+        let inline = vk::SubpassBeginInfo::default().contents(vk::SubpassContents::INLINE);
+        // SAFETY: recording into a command buffer that has begun, with live handles.
+        unsafe {
+            d.cmd_begin_render_pass2(c, begin, &inline);
+            self.whole(d, c);
+            draws();
+            d.cmd_end_render_pass2(c, &vk::SubpassEndInfo::default());
+        }
+        barrier(d, c);
+    }
+
+    /// Sets viewport and scissor to the whole framebuffer.
+    pub fn whole(&self, d: &ash::Device, c: vk::CommandBuffer) {
+        whole_of(d, c, self.size);
+    }
+}
+
+impl Drop for Surface<'_> {
+    fn drop(&mut self) {
+        // SAFETY: every submission has been waited for.
+        unsafe {
+            self.context.device.destroy_framebuffer(self.frame, None);
+            self.context.device.destroy_render_pass(self.pass, None);
+        }
+    }
+}
+
 /// A render pass and a framebuffer of [`SIDE`] pixels.
 pub struct Frame<'r> {
     rig: &'r Rig,
-    pass: vk::RenderPass,
-    frame: vk::Framebuffer,
+    surface: Surface<'r>,
 }
 
 impl<'r> Frame<'r> {
@@ -109,25 +221,8 @@ impl<'r> Frame<'r> {
         subpasses: &[vk::SubpassDescription2],
         dependencies: &[vk::SubpassDependency2],
     ) -> Result<Frame<'r>, String> {
-        let d = &rig.context.device;
-        let attachments: Vec<_> = images.iter().map(Use::description).collect();
-        let info = vk::RenderPassCreateInfo2::default()
-            .attachments(&attachments)
-            .subpasses(subpasses)
-            .dependencies(dependencies);
-        let views: Vec<_> = images.iter().map(|u| u.image.view).collect();
-        // SAFETY: plain Vulkan calls with structs that outlive them.
-        unsafe {
-            let pass = d.create_render_pass2(&info, None).map_err(|e| format!("vkCreateRenderPass2: {e}"))?;
-            let info = vk::FramebufferCreateInfo::default()
-                .render_pass(pass)
-                .attachments(&views)
-                .width(SIDE)
-                .height(SIDE)
-                .layers(1);
-            let frame = d.create_framebuffer(&info, None).map_err(|e| format!("vkCreateFramebuffer: {e}"))?;
-            Ok(Frame { rig, pass, frame })
-        }
+        let surface = Surface::new(&rig.context, images, subpasses, dependencies, [SIDE; 2], 1)?;
+        Ok(Frame { rig, surface })
     }
 
     /// Records the pass; `draws` finds viewport and scissor set.
@@ -138,20 +233,7 @@ impl<'r> Frame<'r> {
         clears: &[vk::ClearValue],
         draws: impl FnOnce(),
     ) {
-        let begin = vk::RenderPassBeginInfo::default()
-            .render_pass(self.pass)
-            .framebuffer(self.frame)
-            .render_area(area())
-            .clear_values(clears);
-        let inline = vk::SubpassBeginInfo::default().contents(vk::SubpassContents::INLINE);
-        // SAFETY: recording into a command buffer that has begun, with live handles.
-        unsafe {
-            d.cmd_begin_render_pass2(c, &begin, &inline);
-            whole(d, c);
-            draws();
-            d.cmd_end_render_pass2(c, &vk::SubpassEndInfo::default());
-        }
-        barrier(d, c);
+        self.surface.record(d, c, &self.surface.begin(clears), draws);
     }
 
     pub fn pipeline(
@@ -162,18 +244,8 @@ impl<'r> Frame<'r> {
         change: impl FnOnce(&mut PipelineInfo),
     ) -> Result<Pipeline, String> {
         self.rig.boxes_with(bindings, |i| {
-            (i.samples, i.render_pass) = (samples, Some((self.pass, subpass)));
+            (i.samples, i.render_pass) = (samples, Some((self.surface.pass, subpass)));
             change(i);
         })
-    }
-}
-
-impl Drop for Frame<'_> {
-    fn drop(&mut self) {
-        // SAFETY: every submission has been waited for.
-        unsafe {
-            self.rig.context.device.destroy_framebuffer(self.frame, None);
-            self.rig.context.device.destroy_render_pass(self.pass, None);
-        }
     }
 }

@@ -6,7 +6,7 @@
 
 mod bias;
 mod coverage;
-mod frame;
+pub(crate) mod frame;
 mod host_copy;
 mod loops;
 mod maintenance8;

@@ -141,19 +141,24 @@ impl Rectangle {
     }
 }
 
-/// The whole of a target of [`SIDE`] pixels.
 pub fn area() -> vk::Rect2D {
     vk::Rect2D { offset: vk::Offset2D::default(), extent: vk::Extent2D { width: SIDE, height: SIDE } }
 }
 
 /// Sets viewport and scissor to the whole of a target of [`SIDE`] pixels.
 pub fn whole(d: &ash::Device, c: vk::CommandBuffer) {
-    let side = SIDE as f32;
-    let viewport = vk::Viewport { x: 0.0, y: 0.0, width: side, height: side, min_depth: 0.0, max_depth: 1.0 };
+    whole_of(d, c, [SIDE; 2]);
+}
+
+/// Sets viewport and scissor to the whole of a target.
+pub fn whole_of(d: &ash::Device, c: vk::CommandBuffer, [width, height]: [u32; 2]) {
+    let (w, h) = (width as f32, height as f32);
+    let viewport = vk::Viewport { x: 0.0, y: 0.0, width: w, height: h, min_depth: 0.0, max_depth: 1.0 };
+    let all = vk::Rect2D { offset: vk::Offset2D::default(), extent: vk::Extent2D { width, height } };
     // SAFETY: recording into a command buffer that has begun.
     unsafe {
         d.cmd_set_viewport(c, 0, &[viewport]);
-        d.cmd_set_scissor(c, 0, &[area()]);
+        d.cmd_set_scissor(c, 0, &[all]);
     }
 }
 

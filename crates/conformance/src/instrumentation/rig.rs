@@ -81,6 +81,11 @@ impl Rig {
             performance_counters_by_region: vk::TRUE,
             ..Default::default()
         };
+        let mut merging = vk::PhysicalDeviceSubpassMergeFeedbackFeaturesEXT {
+            p_next: (&raw mut regions).cast(),
+            subpass_merge_feedback: vk::TRUE,
+            ..Default::default()
+        };
         let names = [
             c"VK_ARM_performance_counters_by_region",
             c"VK_ARM_shader_core_builtins",
@@ -88,9 +93,10 @@ impl Rig {
             ash::khr::maintenance5::NAME,
             ash::khr::pipeline_executable_properties::NAME,
             ash::ext::multi_draw::NAME,
+            ash::ext::subpass_merge_feedback::NAME,
         ];
         let library = Library::any().map_err(text)?;
-        let context = Context::extended(library, &names, (&raw mut regions).cast()).map_err(text)?;
+        let context = Context::extended(library, &names, (&raw mut merging).cast()).map_err(text)?;
         let device = &context.device;
         let load = |name: &CStr| {
             // SAFETY: live handles; the name is terminated.

@@ -3,7 +3,8 @@
 //!
 //! Regions are the tasks of the main phase, in the framebuffer's rows. A render area that does not begin at a task's
 //! corner touches a task more than the rows the application has room for; that one counts in with its neighbour.
-//! Subpasses that are drawn together, tile by tile, are one physical subpass.
+//! Subpasses that are drawn together, tile by tile, are one physical subpass; addresses behind those of the last one get
+//! zeros.
 
 use super::pass::Subpass;
 use super::state::Rect;
@@ -61,6 +62,19 @@ impl Layout {
 
 type Cell = Mutex<Option<Box<Counts>>>;
 
+/// The views of all subpasses; 0: a pass of layers.
+pub fn views(subpasses: &[Subpass]) -> u32 {
+    subpasses.iter().fold(0, |m, s| m | s.view_mask)
+}
+
+/// Layers, or views up to the last one that any subpass has: addresses of a physical subpass.
+pub fn layers(subpasses: &[Subpass], layers: u32) -> u32 {
+    match views(subpasses) {
+        0 => layers,
+        views => 32 - views.leading_zeros(),
+    }
+}
+
 /// The counts of a render pass under way, by physical subpass, layer and region.
 pub struct Collected {
     layout: Layout,
@@ -103,12 +117,11 @@ impl Collected {
         }
     }
 
-    /// Writes all values. `Err`: an address that is not device memory, at which nothing was written.
+    /// Writes all values. `Err`: an address that has not as many bytes of one allocation, where nothing was written.
     pub fn write(&self, regions: &Regions, model: &Model) -> Result<(), u64> {
         let Layout { width, stride, row_stride, .. } = self.layout;
         for (&address, plane) in regions.addresses.iter().zip(&self.planes).filter(|(_, p)| !p.is_empty()) {
-            let bytes = self.layout.bytes();
-            if address % 4 != 0 || !crate::memory::is_live(address, bytes) {
+            if !crate::memory::holds(address, self.layout.bytes()) {
                 return Err(address);
             }
             for (n, cell) in plane.iter().enumerate() {
@@ -121,8 +134,8 @@ impl Collected {
                         Value::Uint64(v) => v.min(u32::MAX as u64) as u32,
                         Value::Float64(v) => v as u32,
                     };
-                    // SAFETY: within `bytes` from the address, which is live device memory.
-                    unsafe { (at as *mut u32).add(i).write(value) }
+                    // SAFETY: within the layout's bytes from the address, which is live device memory of any alignment.
+                    unsafe { (at as *mut u32).add(i).write_unaligned(value) }
                 }
             }
         }
@@ -191,7 +204,9 @@ mod tests {
         // Outside of device memory, nothing is touched.
         let wild = Regions { addresses: vec![64], ..regions.clone() };
         assert_eq!(collected.write(&wild, &model), Err(64));
-        let end = Regions { addresses: vec![crate::memory::arena().1 - 8], ..regions };
+        let last = Regions { addresses: vec![base + 4096 - 64], ..regions.clone() };
+        assert_eq!(collected.write(&last, &model), Ok(()));
+        let end = Regions { addresses: vec![base + 4096 - 63], ..regions };
         assert!(collected.write(&end, &model).is_err());
     }
 

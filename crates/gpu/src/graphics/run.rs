@@ -70,22 +70,29 @@ pub struct PassRun {
 
 /// The views of all subpasses; 0: a pass of layers.
 fn views(r: &Rendering) -> u32 {
-    r.subpasses.iter().fold(0, |m, s| m | s.view_mask)
+    regions::views(&r.subpasses)
+}
+
+/// What a suspended pass leaves to the one that resumes it.
+pub struct Suspended {
+    aside: Arc<Aside>,
+    /// The render pass instance goes on, so its values come when it ends.
+    regions: Option<Collected>,
 }
 
 /// Layers, or views up to the last one, that a pass draws to.
 fn layers(r: &Rendering) -> u32 {
-    match views(r) {
-        0 => r.layers,
-        views => 32 - views.leading_zeros(),
-    }
+    regions::layers(&r.subpasses, r.layers)
 }
 
 impl PassRun {
     /// `suspended`: what [`PassRun::end`] gave of the pass that this one may resume.
-    pub fn new(rendering: &Arc<Rendering>, line: &Line, suspended: Option<Arc<Aside>>) -> PassRun {
+    pub fn new(rendering: &Arc<Rendering>, line: &Line, suspended: Option<Suspended>) -> PassRun {
         let targets = Targets::new(rendering);
-        let regions = rendering.regions.as_ref().map(|r| Collected::new(r, targets.area, layers(rendering)));
+        let before = suspended.filter(|_| rendering.resuming);
+        let (aside, counted) = before.map_or_else(Default::default, |s| (s.aside, s.regions));
+        let new = |r| Collected::new(r, targets.area, layers(rendering));
+        let regions = rendering.regions.as_ref().map(|r| counted.unwrap_or_else(|| new(r)));
         PassRun {
             loaded: vec![false; targets.own],
             barrier: true,
@@ -96,7 +103,7 @@ impl PassRun {
             ops: Vec::new(),
             resolved: 0,
             begun: rendering.resuming,
-            aside: suspended.filter(|_| rendering.resuming).unwrap_or_default(),
+            aside,
             primitives: 0,
             first: true,
             epochs: Epochs::default(),
@@ -209,15 +216,19 @@ impl PassRun {
     }
 
     /// The pass is over; also what one that resumes it goes on from.
-    pub fn end(mut self, shared: &Shared) -> (Result<(), Blame>, Epochs, Option<Arc<Aside>>) {
+    pub fn end(mut self, shared: &Shared) -> (Result<(), Blame>, Epochs, Option<Suspended>) {
         self.subpass = self.rendering.subpasses.len();
         let mut r = self.flush(shared, false);
+        if self.rendering.suspending {
+            let left = Suspended { aside: self.aside, regions: self.regions };
+            return (r, self.epochs, Some(left));
+        }
         if let (Some(asked), Some(counted)) = (&self.rendering.regions, &self.regions)
             && let Err(address) = counted.write(asked, shared.model)
         {
             r = r.and(Err((Fault::Address(address), "fragment", "counters by region".into())));
         }
-        (r, self.epochs, self.rendering.suspending.then_some(self.aside))
+        (r, self.epochs, None)
     }
 
     /// Draws all tiles with what has been gathered; `here`: of the current subpass too.
