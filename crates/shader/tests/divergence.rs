@@ -158,3 +158,9 @@ fn packed_workgroups() {
 fn several_waves_a_workgroup() {
     check_all(20_000, [10, 10, 1], 64);
 }
+
+/// A value that lanes leaving a loop by a uniform jump read, and whose successor was once computed in its place.
+#[test]
+fn what_failed_before() {
+    check(29_730, [10, 10, 1], 64).unwrap_or_else(|e| panic!("{e}"));
+}

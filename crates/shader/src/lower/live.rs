@@ -10,9 +10,10 @@
 //! hold the same value. Then a copy at the end of an arm, of a value into a register in which other lanes already
 //! wait for the merge block, is moved up to where the value is computed: from there on the executing lanes have no
 //! use for the register's old value, so the write need only be masked. That keeps an arm from holding two registers
-//! for each variable it changes.
+//! for each variable it changes. Nobody may leave by a uniform jump in between.
 
 use super::lir::{COPIES, Inst, Lir, NONE, V, flag::*};
+use crate::bytecode::Code;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Segment {
@@ -68,7 +69,7 @@ pub fn fields(lir: &Lir, op: &Inst, mut f: impl FnMut(V, bool)) {
             field(lir.ext[i as usize], op.flags & EXT_DEF != 0);
         }
     }
-    if op.code == crate::bytecode::Code::IMAGE {
+    if op.code == Code::IMAGE {
         let image = &lir.images[op.imm as usize];
         image.uses.iter().for_each(|v| field(*v, false));
         image.results.iter().for_each(|v| field(*v, true));
@@ -330,6 +331,13 @@ fn move_up(lir: &Lir, flags: &[u32], a: &Set, b: &Set, c: &Copy) -> Option<Chang
             return None;
         }
     }
+    // Who leaves a loop before the copy may still read the register's old value.
+    let leaves = |op: &Inst| {
+        matches!(op.code, Code::JMP | Code::JMP_UNLESS | Code::CMP_JMP) && lir.labels[op.imm as usize] > c.p
+    };
+    if lir.insts[lo as usize..c.p as usize].iter().any(leaves) {
+        return None;
+    }
     let mut change = Change::default();
     if flags[c.flag as usize] == 0 {
         return Some(change);
@@ -344,7 +352,7 @@ fn move_up(lir: &Lir, flags: &[u32], a: &Set, b: &Set, c: &Copy) -> Option<Chang
             let group = op.ext..op.ext + op.ext_len;
             let flags = group.step_by(3).filter(|i| lir.ext[*i as usize] == o.v).map(|i| i + 2);
             change.masked_copies.extend(flags);
-        } else if op.code == crate::bytecode::Code::IMAGE || op.flags & (D_DEF | EXT_DEF) == 0 {
+        } else if op.code == Code::IMAGE || op.flags & (D_DEF | EXT_DEF) == 0 {
             return None;
         } else {
             change.masked_defs.push((o.at, o.v));
