@@ -10,6 +10,9 @@
 
 use crate::ir::{Bin, ImageOp, Inst, Place, Tri, Ty, Un};
 
+/// False in builds that count nothing, by which counting's own cost is measured.
+pub const COUNTED: bool = !cfg!(feature = "uncounted");
+
 /// Warp-instructions by pipe for one execution of some code by one warp.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Cost {

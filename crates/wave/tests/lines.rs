@@ -2,10 +2,10 @@
 // Lanes are indices of several arrays.
 #![allow(clippy::needless_range_loop)]
 mod common;
-use common::lab::{Lab, Rng};
+use common::lab::{Lab, Rng, memory_ops};
 use common::{TestHost, levels};
 use shader::bytecode::*;
-use shader::ir::Mem;
+use shader::ir::{AtomicOp, Mem};
 use std::collections::BTreeSet;
 use wave::tally::{Access, Row};
 
@@ -20,17 +20,7 @@ fn data(i: usize) -> Reg {
 }
 
 fn ops(code: Code, b: Reg, c: Reg, mem: Mem, n: usize, imm: u32, shape: u16) -> Vec<Op> {
-    let d = if n == 1 { data(0) } else { N };
-    let mut v = vec![Op { code, d, a: A, b, c, e: mem_bits(mem, n as u8) | shape, imm }];
-    if n > 1 {
-        let r: Vec<Reg> = (0..n).map(data).collect();
-        for c in r.chunks(8) {
-            let mut x = [N; 8];
-            x[..c.len()].copy_from_slice(c);
-            v.push(Op::ext(x));
-        }
-    }
-    v
+    memory_ops(Op { code, d: N, a: A, b, c, e: mem_bits(mem, n as u8) | shape, imm }, (0..n).map(data))
 }
 
 /// What the row is to hold after one op: `at[lane]` are the places, counted from a line's begin.
@@ -161,10 +151,13 @@ fn lines_of_offsets() {
             }
             let load = matches!(code, Code::LD_BUF | Code::LD_SHARED);
             let b = if is_buffer { UB } else { N };
+            lab.traced = r.below(2) == 0;
+            let row = model(load, &exec, &at, bytes, 0);
+            let lines = row.lines.iter().sum::<u64>() * lab.traced as u64;
             lab.run(level, &ops(code, b, c, mem, n, imm, 0), &host);
             assert_eq!(
-                lab.row,
-                model(load, &exec, &at, bytes, 0),
+                (lab.row, lab.looked_up.0),
+                (row, lines),
                 "{level:?} {turn} {code:?} {mem:?}×{n} {exec:x?}"
             );
         }
@@ -196,9 +189,16 @@ fn lines_of_runs() {
             }
             // A load that is counted with its block counts nothing here.
             let single = if shape == SHAPE_SAME && r.below(3) == 0 { SHAPE_SINGLE } else { 0 };
+            lab.traced = r.below(2) == 0;
             lab.run(level, &ops(Code::LD_SHARED, N, N, mem, n, 0, shape | single), &host);
-            let row = if single != 0 { Row::default() } else { model(true, &exec, &at, bytes as u64, shape) };
-            assert_eq!(lab.row, row, "{level:?} {turn} {mem:?}×{n} {shape:x} {exec:x?}");
+            let row = model(true, &exec, &at, bytes as u64, shape);
+            let lines = row.lines.iter().sum::<u64>() * lab.traced as u64;
+            let row = if single != 0 { Row::default() } else { row };
+            assert_eq!(
+                (lab.row, lab.looked_up.0),
+                (row, lines),
+                "{level:?} {turn} {mem:?}×{n} {shape:x} {exec:x?}"
+            );
         }
     }
 }
@@ -233,13 +233,69 @@ fn lines_of_addresses() {
                     at[w * 16 + l] = a.min(u64::MAX - 4096);
                 }
             }
+            lab.traced = r.below(2) == 0;
+            let row = model(code == Code::LD_GLOBAL, &exec, &at, bytes, 0);
+            let lines = row.lines.iter().sum::<u64>() * lab.traced as u64;
             lab.run(level, &ops(code, N, N, mem, n, imm, 0), &host);
-            let load = code == Code::LD_GLOBAL;
             assert_eq!(
-                lab.row,
-                model(load, &exec, &at, bytes, 0),
+                (lab.row, lab.looked_up.0),
+                (row, lines),
                 "{level:?} {turn} {code:?} {mem:?}×{n} {exec:x?}"
             );
+        }
+    }
+}
+
+/// Each thread of an atomic counts, whichever it is; the caches see each line of a warp once.
+#[test]
+fn lines_of_atomics() {
+    let host = TestHost::default();
+    for level in levels() {
+        let mut r = Rng(0xA70);
+        for at in AtomicOp::ALL {
+            for code in [Code::AT_BUF, Code::AT_SHARED, Code::AT_GLOBAL] {
+                for traced in [false, true] {
+                    let mut memory = vec![0u64; 300];
+                    // Device memory begins with a line, buffers anywhere.
+                    let begin = memory.as_mut_ptr() as u64 + 24;
+                    let exec = mask(&mut r);
+                    let mut lab = Lab::new(128, exec);
+                    lab.traced = traced;
+                    lab.arena = (begin & !63, begin + 2048);
+                    lab.shared = vec![0; 2048];
+                    let region = [begin, 2048];
+                    lab.set_u64(UB, region.as_ptr() as u64);
+                    let base = if code == Code::AT_SHARED { 0 } else { begin };
+                    let (mut lines, mut all) = (0, BTreeSet::new());
+                    for w in 0..16 {
+                        let mut own = BTreeSet::new();
+                        for l in 0..16 {
+                            let o = r.below(512) * 4;
+                            match code {
+                                Code::AT_GLOBAL => lab.set64(A, w * 16 + l, begin + o as u64),
+                                _ => lab.set(A, w * 16 + l, o),
+                            }
+                            if exec[w] >> l & 1 != 0 {
+                                own.insert((base + o as u64) / 64);
+                            }
+                        }
+                        lines += own.len() as u64;
+                        all.extend(own);
+                    }
+                    let e = atomic_bits(Mem::B32, *at);
+                    let ops = [
+                        Op { code, d: data(0), a: A, b: UB, c: N, e, imm: 0 },
+                        Op::ext([data(1), data(1), N, N, N, N, N, N]),
+                    ];
+                    lab.run(level, &ops, &host);
+                    let mut row = Row::default();
+                    row.lines[Access::Atomic as usize] = lab.active().len() as u64;
+                    // 2 KiB fit in the first cache; what is no device memory is nearer still.
+                    let missed = if code == Code::AT_SHARED { 0 } else { all.len() as u64 };
+                    let looked_up = if traced { (lines, missed) } else { (0, 0) };
+                    assert_eq!((lab.row, lab.looked_up), (row, looked_up), "{level:?} {at:?} {code:?}");
+                }
+            }
         }
     }
 }

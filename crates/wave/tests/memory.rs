@@ -2,7 +2,7 @@
 // Lanes are indices of several arrays.
 #![allow(clippy::needless_range_loop)]
 mod common;
-use common::lab::{Lab, Rng};
+use common::lab::{Lab, Rng, memory_ops};
 use common::{TestHost, levels};
 use half::f16;
 use shader::bytecode::*;
@@ -25,17 +25,7 @@ fn data(i: usize) -> Reg {
 }
 
 fn ops(code: Code, a: Reg, b: Reg, c: Reg, mem: Mem, n: usize, imm: u32) -> Vec<Op> {
-    let d = if n == 1 { data(0) } else { N };
-    let mut v = vec![Op { code, d, a, b, c, e: mem_bits(mem, n as u8), imm }];
-    if n > 1 {
-        let r: Vec<Reg> = (0..n).map(data).collect();
-        for c in r.chunks(8) {
-            let mut x = [N; 8];
-            x[..c.len()].copy_from_slice(c);
-            v.push(Op::ext(x));
-        }
-    }
-    v
+    memory_ops(Op { code, d: N, a, b, c, e: mem_bits(mem, n as u8), imm }, (0..n).map(data))
 }
 
 /// What lies in memory at `o` as a register has it; 0 out of bounds.

@@ -9,9 +9,10 @@
 
 use super::Lowering;
 use crate::cfg::{Cfg, NONE};
-use crate::cost::{Cost, MarkUse, Profile};
+use crate::cost::{COUNTED, Cost, MarkUse, Profile};
 use crate::interface::Varying;
-use crate::ir::{Input, Inst, Shader, Term, Value};
+use crate::ir::{Input, Inst, Shader, Term, Value, ValueData};
+use std::collections::HashSet;
 
 /// Counters by place.
 pub struct Plan {
@@ -63,7 +64,7 @@ impl Lowering<'_> {
         for c in [&mut profile.total, &mut profile.shortest].into_iter().chain(&mut profile.longest) {
             c.varying = varying;
         }
-        if cfg!(feature = "uncounted") {
+        if !COUNTED {
             let n = shader.blocks.len();
             self.lir.profile = profile;
             return Plan { block: vec![0; n], jump: vec![0; n], mark: vec![] };
@@ -122,17 +123,13 @@ impl Lowering<'_> {
             of.into_iter().for_each(|c| m.tells(i, c, false));
         }
         let mut plan = m.plan;
+        let read = self.varyings_read();
         for (slot, origin) in &shader.varying_loads {
-            let read = |(i, v): (usize, &crate::ir::ValueData)| {
-                self.needed[i] && v.inst == Inst::Input(Input::Varying(*slot))
-            };
             let flat = |v: &Varying| v.slot == *slot && v.flat;
-            if shader.interface.varyings.iter().any(flat) || !shader.values.iter().enumerate().any(read) {
+            if shader.interface.varyings.iter().any(flat) || !read.contains(slot) {
                 continue;
             }
-            let at = of_origin.partition_point(|o| o.0 < *origin);
-            let home = of_origin.get(at).filter(|o| o.0 == *origin).map(|o| o.1);
-            let Some(home) = home else { continue };
+            let Some(home) = home_of(&of_origin, *origin) else { continue };
             profile.marks.iter_mut().filter(|u| u.entry && u.mark == home).for_each(|u| u.cost.varying += 1);
         }
         plan.mark.sort();
@@ -145,8 +142,7 @@ impl Lowering<'_> {
         let mut all: Vec<Stretch> = vec![];
         for (b, block) in shader.blocks.iter().enumerate() {
             let origin = (block.origin.function, block.origin.label);
-            let at = of_origin.partition_point(|o| o.0 < origin);
-            let home = of_origin.get(at).filter(|o| o.0 == origin).map_or(0, |o| o.1);
+            let home = home_of(of_origin, origin).unwrap_or(0);
             let begins = |mark, of| Stretch { block: b as u32, mark, of, cost: Cost::FREE, works: false };
             let mut open = false;
             for &v in &block.insts {
@@ -177,16 +173,20 @@ impl Lowering<'_> {
         all
     }
 
+    /// Slots of the varyings that are read.
+    fn varyings_read(&self) -> HashSet<u16> {
+        let read = |(i, v): (usize, &ValueData)| match v.inst {
+            Inst::Input(Input::Varying(slot)) if self.needed[i] => Some(slot),
+            _ => None,
+        };
+        self.shader.values.iter().enumerate().filter_map(read).collect()
+    }
+
     /// Components that the varying unit interpolates.
     fn varyings(&self) -> u32 {
-        let shader: &Shader = self.shader;
-        let read = |slot: u16| {
-            let is = |(i, v): (usize, &crate::ir::ValueData)| {
-                self.needed[i] && v.inst == Inst::Input(Input::Varying(slot))
-            };
-            shader.values.iter().enumerate().any(is)
-        };
-        shader.interface.varyings.iter().filter(|v| !v.flat && read(v.slot)).count() as u32
+        let read = self.varyings_read();
+        let interpolated = |v: &&Varying| !v.flat && read.contains(&v.slot);
+        self.shader.interface.varyings.iter().filter(interpolated).count() as u32
     }
 
     fn count_blocks(&self, costs: &[Cost], profile: &mut Profile) -> Plan {
@@ -233,6 +233,11 @@ impl Lowering<'_> {
         }
         plan
     }
+}
+
+/// The mark of one of the application's blocks, among the marks of all, by block.
+fn home_of(of_origin: &[((u32, u32), u32)], origin: (u32, u32)) -> Option<u32> {
+    of_origin.binary_search_by_key(&origin, |o| o.0).ok().map(|i| of_origin[i].1)
 }
 
 /// Part of a block of an instrumented program: what one mark begins, or what comes before the first.

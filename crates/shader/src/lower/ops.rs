@@ -115,13 +115,17 @@ impl Lowering<'_> {
 
     /// Whether a warp that executes `v` touches one line: its count is its block's.
     pub(super) fn is_single(&self, v: Value, b: u32) -> bool {
-        self.loads_single(v, b) && self.shape(v, b, 4) & bc::SHAPE_SINGLE != 0
+        self.loads_single(v, b) && self.address_step(v, b) == Some(0)
+    }
+
+    /// From one lane's address of memory instruction `v` to the next one's, if that is known.
+    fn address_step(&self, v: Value, b: u32) -> Option<u32> {
+        self.folds[self.fold_of[v.0 as usize] as usize].a.and_then(|a| self.step(a, b))
     }
 
     /// What is known of the lanes' addresses of memory instruction `v`; a lane takes `bytes`.
     fn shape(&self, v: Value, b: u32, bytes: u32) -> u16 {
-        let fold = &self.folds[self.fold_of[v.0 as usize] as usize];
-        match fold.a.and_then(|a| self.step(a, b)) {
+        match self.address_step(v, b) {
             Some(0) if self.loads_single(v, b) => bc::SHAPE_SAME | bc::SHAPE_SINGLE,
             Some(0) => bc::SHAPE_SAME,
             Some(s) if s == bytes => bc::SHAPE_RUN,

@@ -10,7 +10,9 @@ use crate::host::{Filter, Filtering, ImageWarp};
 use crate::state::State;
 use crate::tally::{Access, Kind, Row, Texture};
 use shader::bytecode::{Code, ImageCode, Op, SHAPE_RUN, SHAPE_SAME, SHAPE_SINGLE, mem_of, n_of};
+use shader::cost::COUNTED;
 use shader::ir::ImageOp;
+use std::ops::Range;
 
 #[inline(always)]
 unsafe fn tally<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
@@ -78,7 +80,7 @@ pub fn access(op: &Op) -> (Access, Access, Kind) {
 
 #[inline(always)]
 unsafe fn add(st: &State, kind: Access, lines: u64) {
-    if cfg!(feature = "uncounted") {
+    if !COUNTED {
         return;
     }
     (*st.count.row).lines[kind as usize] += lines;
@@ -114,7 +116,7 @@ pub unsafe fn run_known(st: &State, p: *const u32, k: u32, full: Access, off: u3
 /// Accesses of which it would take long to tell the lines: counted where tracing is on.
 #[inline(always)]
 pub unsafe fn unknown(st: &State, kind: Kind) {
-    if cfg!(feature = "uncounted") {
+    if !COUNTED {
         return;
     }
     (*st.count.row).unknown[kind as usize] += st.live.count_ones() as u64;
@@ -126,7 +128,7 @@ pub unsafe fn texture_wave(st: &State, f: Filtering) {
     if !mask::is_full(st) {
         return Bits(st.live).for_each(|w| texture(st, f, st.exec[w]));
     }
-    if f.operations == 0 || cfg!(feature = "uncounted") {
+    if f.operations == 0 || !COUNTED {
         return;
     }
     let t = &mut (*st.count.row).texture;
@@ -151,7 +153,7 @@ fn of_filter(t: &mut Texture, f: Filter) -> &mut u64 {
 /// Counts what the texture unit does for a warp's lanes `ex`.
 #[inline(always)]
 pub unsafe fn texture(st: &State, f: Filtering, ex: u16) {
-    if cfg!(feature = "uncounted") {
+    if !COUNTED {
         return;
     }
     if f.operations == 0 || ex == 0 {
@@ -182,7 +184,7 @@ fn distinct(lines: &mut Vec<u64>) {
 /// As for the op's kernel; `x` holds the warp's operands.
 #[inline(never)]
 pub unsafe fn texels(st: &mut State, c: &ImageCode, x: &mut ImageWarp) {
-    if cfg!(feature = "uncounted") {
+    if !COUNTED {
         return;
     }
     let mut lines = Vec::new();
@@ -217,7 +219,7 @@ pub unsafe fn texels(st: &mut State, c: &ImageCode, x: &mut ImageWarp) {
         if !st.count.cache.is_null() {
             // What is no device memory is as near as the L1, as in `follow`.
             let before = lines.len();
-            lines.retain(|l| l << 6 >= st.arena.0 && l << 6 < st.arena.1);
+            lines.retain(|l| is_device(st, l << 6));
             (*st.count.cache).texels.lookups += (before - lines.len()) as u64;
             (*st.count.cache).sample(&lines);
         }
@@ -230,9 +232,14 @@ pub unsafe fn texels(st: &mut State, c: &ImageCode, x: &mut ImageWarp) {
 /// Counts a warp's store to an image of which the lines are not told.
 #[inline(always)]
 pub unsafe fn image_store(st: &State, c: &ImageCode) {
-    if c.op == ImageOp::Write && !cfg!(feature = "uncounted") {
+    if c.op == ImageOp::Write && COUNTED {
         (*st.count.row).unknown[Kind::Write as usize] += 1;
     }
+}
+
+#[inline(always)]
+fn is_device(st: &State, p: u64) -> bool {
+    p >= st.arena.0 && p < st.arena.1
 }
 
 /// Where a region begins, for lines and caches: device memory by its address, anything else (workgroup memory, inline
@@ -240,7 +247,7 @@ pub unsafe fn image_store(st: &State, c: &ImageCode) {
 #[inline(always)]
 pub fn begin(st: &State, r: &Region) -> u64 {
     let p = r.ptr as u64;
-    if p >= st.arena.0 && p < st.arena.1 { p } else { 0 }
+    if is_device(st, p) { p } else { 0 }
 }
 
 /// Sends a line through the caches, if it is of device memory; anything else is as near as the first of them.
@@ -249,7 +256,7 @@ unsafe fn follow(st: &State, line: u64) {
     if st.count.cache.is_null() {
         return;
     }
-    if line << 6 >= st.arena.0 && line << 6 < st.arena.1 {
+    if is_device(st, line << 6) {
         (*st.count.cache).access(line);
     } else {
         (*st.count.cache).lookups += 1;
@@ -287,47 +294,50 @@ pub fn address(p: u64, k: u64) -> u64 {
     p.wrapping_add(k).min(u64::MAX - 4096)
 }
 
-/// Counts the lines of one warp.
-unsafe fn warp(st: &mut State, op: &Op, a: &[u64; 16], ex: u16, bytes: u64) {
-    let (full, partial, kind) = access(op);
-    let mut n = 0u64;
-    let mut line = |line| {
+/// The lines of a full warp that the op's shape tells: `first`, `last` are the addresses of its lanes 0 and 15.
+#[inline(always)]
+pub fn told(shape: u16, first: u64, last: u64, bytes: u64) -> Range<u64> {
+    let last = if shape == SHAPE_RUN { last } else { first };
+    first >> 6..((last + bytes - 1) >> 6) + 1
+}
+
+/// Counts the lines of one full warp that the op's shape tells, as [`told`].
+unsafe fn shaped(st: &mut State, op: &Op, first: u64, last: u64, bytes: u64) {
+    let shape = op.e & (SHAPE_RUN | SHAPE_SAME);
+    let mut n = 0;
+    for line in told(shape, first, last, bytes) {
         n += 1;
         follow(st, line);
-    };
-    let all = ex == 0xFFFF;
-    let shape = if all { op.e & (SHAPE_RUN | SHAPE_SAME) } else { 0 };
-    let whole = match shape {
-        _ if kind == Kind::Atomic => {
-            each_line(a, ex, bytes, line);
-            false
-        }
-        SHAPE_RUN => {
-            (a[0] >> 6..=(a[15] + bytes - 1) >> 6).for_each(line);
-            true
-        }
-        SHAPE_SAME => {
-            (a[0] >> 6..=(a[0] + bytes - 1) >> 6).for_each(line);
-            false
-        }
-        _ => {
-            each_line(a, ex, bytes, &mut line);
-            all && a.iter().any(|x| *x != a[0])
-        }
-    };
-    if op.e & SHAPE_SINGLE != 0 {
-        return;
     }
+    // Counted with its block.
+    if op.e & SHAPE_SINGLE == 0 {
+        let (full, partial, _) = access(op);
+        let whole = shape == SHAPE_RUN && 16 * bytes >= 64 * n;
+        (*st.count.row).lines[if whole { full } else { partial } as usize] += n;
+    }
+}
+
+/// Counts the lines of one warp's lanes `ex`.
+unsafe fn warp(st: &mut State, op: &Op, a: &[u64; 16], ex: u16, bytes: u64) {
+    let (full, partial, kind) = access(op);
+    let mut n = 0;
+    each_line(a, ex, bytes, |line| {
+        n += 1;
+        follow(st, line);
+    });
     let row = &mut *st.count.row;
     if kind == Kind::Atomic {
         row.lines[full as usize] += ex.count_ones() as u64;
         return;
     }
-    row.lines[if whole && 16 * bytes >= 64 * n { full } else { partial } as usize] += n;
-    if shape == 0 {
-        row.sampled[kind as usize] += 1;
-        row.sampled_lines[kind as usize] += n;
+    // Counted with its block.
+    if op.e & SHAPE_SINGLE != 0 {
+        return;
     }
+    let whole = ex == 0xFFFF && a.iter().any(|x| *x != a[0]);
+    row.lines[if whole && 16 * bytes >= 64 * n { full } else { partial } as usize] += n;
+    row.sampled[kind as usize] += 1;
+    row.sampled_lines[kind as usize] += n;
 }
 
 /// Counts the lines that a load, store or atomic touches. Before the op is executed, for its result may take its
@@ -337,15 +347,17 @@ unsafe fn warp(st: &mut State, op: &Op, a: &[u64; 16], ex: u16, bytes: u64) {
 /// As for the op's kernel.
 #[inline(never)]
 pub unsafe fn touch(st: &mut State, op: *const Op) {
-    if cfg!(feature = "uncounted") {
+    if !COUNTED {
         return;
     }
     let o = &*op;
     let (full, partial, kind) = access(o);
-    let n = if kind == Kind::Atomic { 1 } else { n_of(o.e) as u64 };
-    let bytes = mem_of(o.e).bytes() as u64 * n;
+    let is_atomic = kind == Kind::Atomic;
+    // What an atomic's bits say besides is which one it is.
+    let shape = if is_atomic { 0 } else { o.e & (SHAPE_RUN | SHAPE_SAME) };
+    let bytes = mem_of(o.e).bytes() as u64 * if is_atomic { 1 } else { n_of(o.e) as u64 };
     let warps = st.live.count_ones() as u64;
-    if kind == Kind::Atomic && st.count.cache.is_null() {
+    if is_atomic && st.count.cache.is_null() {
         let lanes = Bits(st.live).map(|w| st.exec[w].count_ones() as u64).sum();
         return add(st, full, lanes);
     }
@@ -357,7 +369,12 @@ pub unsafe fn touch(st: &mut State, op: *const Op) {
             let (p, s) = src64(st, o.a);
             let k = super::memory::global::addend(st, op);
             for w in Bits(st.live) {
-                let mut a = *(p.add(w * s) as *const [u64; 16]);
+                let p = p.add(w * s);
+                if shape != 0 && st.exec[w] == 0xFFFF {
+                    shaped(st, o, address(*p, k), address(*p.add(15), k), bytes);
+                    continue;
+                }
+                let mut a = *(p as *const [u64; 16]);
                 a.iter_mut().for_each(|x| *x = address(*x, k));
                 warp(st, o, &a, st.exec[w], bytes);
             }
@@ -365,7 +382,7 @@ pub unsafe fn touch(st: &mut State, op: *const Op) {
         }
         // A word of all lanes lies together: a line a warp and word.
         Code::LD_SCRATCH | Code::ST_SCRATCH | Code::AT_SCRATCH => {
-            if kind == Kind::Atomic {
+            if is_atomic {
                 return add(st, full, Bits(st.live).map(|w| st.exec[w].count_ones() as u64).sum());
             }
             let all = Bits(st.live).filter(|w| st.exec[*w] == 0xFFFF).count() as u64;
@@ -375,23 +392,27 @@ pub unsafe fn touch(st: &mut State, op: *const Op) {
         }
         _ => {}
     }
-    if o.e & SHAPE_SINGLE != 0 && st.count.cache.is_null() {
-        return;
-    }
     let off = Offsets::new(st, o);
     let is_shared = matches!(o.code, Code::LD_SHARED | Code::ST_SHARED | Code::AT_SHARED);
     let (d, s) = if is_shared { (std::ptr::null(), 0) } else { src64(st, o.b) };
-    if off.is_uniform() && s == 0 && kind != Kind::Atomic {
+    // The region's begin, where all lanes have the same one.
+    let common = match (is_shared, s) {
+        (true, _) => Some(begin(st, &shared(st))),
+        (_, 0) => Some(begin(st, &buffer(*d))),
+        _ => None,
+    };
+    if let Some(from) = common
+        && off.is_uniform()
+        && !is_atomic
+    {
         // All lanes at one place.
-        let one = if is_shared { shared(st) } else { buffer(*d) };
-        let at = begin(st, &one) + off.k as u64;
-        let n = ((at + bytes - 1) >> 6) - (at >> 6) + 1;
+        let lines = told(SHAPE_SAME, from + off.k as u64, 0, bytes);
         if o.e & SHAPE_SINGLE == 0 {
-            add(st, partial, n * warps);
+            add(st, partial, lines.clone().count() as u64 * warps);
         }
         if !st.count.cache.is_null() {
             for _ in 0..warps {
-                (0..n).for_each(|i| follow(st, (at >> 6) + i));
+                lines.clone().for_each(|l| follow(st, l));
             }
         }
         return;
@@ -401,22 +422,25 @@ pub unsafe fn touch(st: &mut State, op: *const Op) {
     }
     for w in Bits(st.live) {
         let mut tmp = [0; 16];
-        let mut a = [off.k as u64; 16];
-        if !off.is_uniform() {
-            let p = off.lanes(w, &mut tmp);
-            for (i, a) in a.iter_mut().enumerate() {
-                *a = (*p.add(i)).wrapping_add(off.k) as u64;
-            }
+        let p = if off.is_uniform() { tmp.as_ptr() } else { off.lanes(w, &mut tmp) };
+        let at = |l: usize| (*p.add(l)).wrapping_add(off.k) as u64;
+        let ex = st.exec[w];
+        if let Some(from) = common
+            && shape != 0
+            && ex == 0xFFFF
+        {
+            shaped(st, o, from + at(0), from + at(15), bytes);
+            continue;
         }
+        let mut a = [0; 16];
         for (l, a) in a.iter_mut().enumerate() {
-            let r = match (is_shared, s) {
-                (true, _) => shared(st),
-                (_, 0) => buffer(*d),
-                _ if st.exec[w] >> l & 1 == 0 => Region::EMPTY,
-                _ => buffer(*d.add(w * s + l)),
-            };
-            *a += begin(st, &r);
+            *a = at(l)
+                + match common {
+                    Some(from) => from,
+                    _ if ex >> l & 1 == 0 => 0,
+                    _ => begin(st, &buffer(*d.add(w * s + l))),
+                };
         }
-        warp(st, o, &a, st.exec[w], bytes);
+        warp(st, o, &a, ex, bytes);
     }
 }

@@ -1,23 +1,22 @@
 //! Accesses of instrumented programs: how many cache lines each warp's touches. Where lines are not followed through
 //! caches only their number matters, and a warp's sixteen lanes are told apart by vectors.
 
-use super::count::{self, access, each_line};
+use super::count::{self, access, each_line, told};
 use super::levels::{General, Steps};
-use super::mask::{Bits, is_full};
+use super::mask::Bits;
 use super::memory::linear::{buffer, shared};
-use super::memory::offsets::Offsets;
+use super::memory::offsets::{Offsets, WORD, Words};
 use super::memory::warp::{Region, load32_full, store32_full};
 use super::regs::{src32, src64};
 use crate::state::State;
 use crate::tally::{Access, Kind};
-use shader::bytecode::{Code, Op, SHAPE_RUN, SHAPE_SAME, SHAPE_SINGLE, mem_bits, mem_of, n_of};
-use shader::ir::Mem;
+use shader::bytecode::{Code, Op, SHAPE_RUN, SHAPE_SAME, SHAPE_SINGLE, mem_of, n_of};
+use shader::cost::COUNTED;
 
 /// Bytes of the 64 lines that [`Lines::near`] tells apart.
 const WINDOW: u32 = 4096;
 /// Bytes of a lane's access up to which it touches two lines at most.
 const MOST: u64 = 64;
-const WORD: u16 = mem_bits(Mem::B32, 1);
 
 /// The steps over a warp's 16 offsets that need hand-picked instructions.
 ///
@@ -255,33 +254,28 @@ impl Sum {
     }
 }
 
-/// Whether [`load`] and [`store`] take an op: the usual kind of which the shape tells nothing, in a program of which
-/// all lines are counted and not followed.
+/// All lines are counted, and not followed.
 #[inline(always)]
-pub fn takes(st: &State, o: &Op) -> bool {
-    st.count.exact
-        && st.count.cache.is_null()
-        && o.e & (0xFF | SHAPE_RUN | SHAPE_SAME) == WORD
-        && !o.a.is_uniform()
-        && o.c.is_uniform()
-        && is_full(st)
-        && !cfg!(feature = "uncounted")
+fn is_told(st: &State) -> bool {
+    COUNTED && st.count.exact && st.count.cache.is_null()
 }
 
-/// The offsets of an op that [`takes`] says yes to, and what is added to them.
+/// What [`load`] and [`store`] take: the usual ops, where all lines are counted and the shape tells none.
+///
+/// # Safety
+/// As for the op's kernel.
 #[inline(always)]
-unsafe fn offsets(st: &State, o: &Op) -> (*const u32, u32) {
-    let k = if o.c.is_none() { 0 } else { *src32(st, o.c).0 };
-    (src32(st, o.a).0, o.imm.wrapping_add(k))
+pub unsafe fn takes(st: &State, o: &Op) -> Option<Words> {
+    if is_told(st) && o.e & (SHAPE_RUN | SHAPE_SAME) == 0 { Words::of(st, o) } else { None }
 }
 
 /// Counts and loads, warp by warp: one's vectors go along with another's loads.
 ///
 /// # Safety
-/// As for the op's kernel; [`takes`] is true, `r` is the region of all lanes.
+/// As for the op's kernel; `x` is what [`takes`] said, `r` the region of all lanes.
 #[inline(always)]
-pub unsafe fn load<L: Steps>(st: &mut State, op: *const Op, r: Region) -> *const Op {
-    let (p, k) = offsets(st, &*op);
+pub unsafe fn load<L: Steps>(st: &mut State, op: *const Op, r: Region, x: Words) -> *const Op {
+    let Words { p, k } = x;
     let d = st.regs.add((*op).d.unit() * 64) as *mut u32;
     let lead = count::begin(st, &r) as u32 & 63;
     let (mut sum, mut at) = (Sum::default(), Place::default());
@@ -298,8 +292,8 @@ pub unsafe fn load<L: Steps>(st: &mut State, op: *const Op, r: Region) -> *const
 /// # Safety
 /// As [`load`].
 #[inline(always)]
-pub unsafe fn store<L: Steps>(st: &mut State, op: *const Op, r: Region) -> *const Op {
-    let (p, k) = offsets(st, &*op);
+pub unsafe fn store<L: Steps>(st: &mut State, op: *const Op, r: Region, x: Words) -> *const Op {
+    let Words { p, k } = x;
     let (v, s) = src32(st, (*op).d);
     let lead = count::begin(st, &r) as u32 & 63;
     let (mut sum, mut at) = (Sum::default(), Place::default());
@@ -333,8 +327,7 @@ unsafe fn add<L: Steps>(
     let all = ex == 0xFFFF;
     let shape = if all { o.e & (SHAPE_RUN | SHAPE_SAME) } else { 0 };
     let (n, whole) = match shape {
-        SHAPE_RUN => ((((ends[1] + bytes - 1) >> 6) + 1).saturating_sub(ends[0] >> 6), true),
-        SHAPE_SAME => (((ends[0] + bytes - 1) >> 6) - (ends[0] >> 6) + 1, false),
+        SHAPE_RUN | SHAPE_SAME => (told(shape, ends[0], ends[1], bytes).count() as u64, shape == SHAPE_RUN),
         _ => match x {
             Places::Near(p, k, lead) => {
                 // Lanes that are not active count where an active one does.
@@ -392,8 +385,7 @@ pub unsafe fn touch<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
     if o.e & SHAPE_SINGLE != 0 && st.count.cache.is_null() {
         return op;
     }
-    let told = st.count.exact && st.count.cache.is_null() && bytes <= MOST;
-    if !told || cfg!(feature = "uncounted") {
+    if !is_told(st) || bytes > MOST {
         count::touch(st, op);
         return op;
     }

@@ -51,8 +51,12 @@ pub struct Lab {
     pub push: Vec<u8>,
     pub arena: (u64, u64),
     pub images: Vec<ImageCode>,
+    /// Accesses are followed through the modelled caches, which begin empty.
+    pub traced: bool,
     /// What the last run counted.
     pub row: wave::tally::Row,
+    /// Lines looked up, and missed in the first cache.
+    pub looked_up: (u64, u64),
 }
 
 impl Lab {
@@ -66,7 +70,9 @@ impl Lab {
             push: vec![],
             arena: (0x1000, 0x1000),
             images: vec![],
+            traced: false,
             row: Default::default(),
+            looked_up: (0, 0),
         }
     }
     pub fn set(&mut self, r: Reg, lane: usize, v: u32) {
@@ -106,14 +112,20 @@ impl Lab {
         let mut made = wave::MadeUp::default();
         // SAFETY: plain numbers.
         let mut warp: Box<ImageWarp> = unsafe { Box::new(std::mem::zeroed()) };
+        let mut cache = Box::<wave::tally::Cache>::default();
+        cache.clear();
         let mut code = ops.to_vec();
         code.push(Op::new(shader::bytecode::Code::END));
         // SAFETY: everything the state points at outlives it.
         unsafe {
             let host: *const (dyn Host + '_) = host;
             let mut rows = [wave::tally::Row::default(); 4];
+            let mut count = wave::tally::Counting::at(&mut rows);
+            if self.traced {
+                count.cache = &mut *cache;
+            }
             let mut st = State {
-                count: wave::tally::Counting::at(&mut rows),
+                count,
                 alive: [!0; 32],
                 exec,
                 regs: self.regs.as_mut_ptr() as *mut u8,
@@ -141,8 +153,24 @@ impl Lab {
             };
             let next = table(level)[ops[0].code.0 as usize](&mut st, code.as_ptr());
             self.row = rows[0];
+            self.looked_up = (cache.lookups, cache.misses);
             let n = if next.is_null() { 0 } else { next.offset_from(code.as_ptr()) as usize };
             (st.status, n)
         }
     }
+}
+
+/// A load or store and its ext words: one component in each of `data`.
+pub fn memory_ops(op: Op, data: impl IntoIterator<Item = Reg>) -> Vec<Op> {
+    let data: Vec<Reg> = data.into_iter().collect();
+    if let [one] = data[..] {
+        return vec![Op { d: one, ..op }];
+    }
+    let mut v = vec![Op { d: Reg::NONE, ..op }];
+    for c in data.chunks(8) {
+        let mut x = [Reg::NONE; 8];
+        x[..c.len()].copy_from_slice(c);
+        v.push(Op::ext(x));
+    }
+    v
 }

@@ -4,6 +4,7 @@ use super::fill::Fill;
 use super::item::Item;
 use crate::graphics::state::Rect;
 use counters::{Counts, Event, Phase, Unit};
+use shader::cost::COUNTED;
 use wave::Usage;
 
 /// Plain numbers, for the hot paths; names are the events' ([`Event`], [`Unit`]).
@@ -81,7 +82,7 @@ impl TileCounts {
     /// A block's quads come out of the rasteriser; `masks` by sample.
     #[inline(always)]
     pub fn rasterised(&mut self, masks: &[u16]) {
-        if cfg!(feature = "uncounted") {
+        if !COUNTED {
             return;
         }
         let n = any_quads(masks);
@@ -136,7 +137,7 @@ impl TileCounts {
         c[Event::BlendQuads] += self.blended;
         c[Event::SamplesPassed] += self.passed;
         c[Event::FragmentInvocations] += self.invocations;
-        let program = item.pipeline.fragment.as_deref().filter(|_| !cfg!(feature = "uncounted"));
+        let program = item.pipeline.fragment.as_deref().filter(|_| COUNTED);
         let Some(program) = program else { return };
         let mut u = crate::count::units(usage);
         crate::count::launch(&mut u, program, self.warps, self.shaded * 4, self.full_warps);

@@ -1,31 +1,23 @@
 //! The usual loads and stores, in tight loops: one 32-bit word a lane of one region, all lanes of the live warps active.
 //! Anything else goes to the general form.
 
-use super::cell::C32;
 use super::linear::{buffer, shared};
+use super::offsets::Words;
 use super::warp::{Region, load32_full, store32_full};
 use crate::kernels::count;
 use crate::kernels::levels::{General, Steps};
-use crate::kernels::mask::{Bits, is_full};
+use crate::kernels::mask::Bits;
 use crate::kernels::regs::src32;
 use crate::state::State;
 use crate::tally::{Access, Kind};
-use shader::bytecode::{Op, SHAPE_RUN, SHAPE_SAME, SHAPE_SINGLE, mem_bits};
-use shader::ir::Mem;
+use shader::bytecode::{Op, SHAPE_RUN, SHAPE_SAME, SHAPE_SINGLE};
 
-const WORD: u16 = mem_bits(Mem::B32, 1);
-
-/// Pointer to varying offsets and the constant added, when the op is of the usual kind.
+/// What an op is to do, when it is of the usual kind.
 #[inline(always)]
-unsafe fn usual(st: &State, o: &Op) -> Option<(*const u32, u32)> {
-    // A varying `a` that is not NONE, and `c` uniform or NONE.
+unsafe fn usual(st: &State, o: &Op) -> Option<Words> {
     // Where every line is to be counted, the general form does it, unless the shape tells of them.
     let slow = st.count.exact && (!st.count.cache.is_null() || o.e & (SHAPE_RUN | SHAPE_SAME) == 0);
-    if o.e & 0xFF != WORD || o.a.is_uniform() || !(o.c.is_uniform()) || slow || !is_full(st) {
-        return None;
-    }
-    let k = if o.c.is_none() { 0 } else { *src32(st, o.c).0 };
-    Some((src32(st, o.a).0, o.imm.wrapping_add(k)))
+    if slow { None } else { Words::of(st, o) }
 }
 
 /// Each live warp, lowest first; the first so many without a search for the next. No closure: one that stays a function
@@ -41,13 +33,21 @@ macro_rules! each {
     }};
 }
 
+/// What a warp reads out of bounds. Apart, so that a word in bounds goes from memory to the lanes at once.
+#[cold]
+#[inline(never)]
+unsafe fn zero(d: *mut u32) {
+    *(d as *mut [u32; 16]) = [0; 16];
+}
+
 #[inline(always)]
-unsafe fn load<L: Steps>(st: &State, o: &Op, r: Region, p: *const u32, k: u32) {
+unsafe fn load<L: Steps>(st: &State, o: &Op, r: Region, x: Words) {
+    let Words { p, k } = x;
     let d = st.regs.add(o.d.unit() * 64) as *mut u32;
-    // Where offset 0 lies in its line.
-    let lead = count::begin(st, &r) as u32 & 63;
     match o.e >> 8 << 8 {
         SHAPE_RUN => {
+            // Where offset 0 lies in its line.
+            let lead = count::begin(st, &r) as u32 & 63;
             // Results that take the offsets' register leave nothing to count odd offsets by.
             if o.d == o.a {
                 count::run(st, p, k.wrapping_add(lead), Access::ReadFull);
@@ -79,7 +79,7 @@ unsafe fn load<L: Steps>(st: &State, o: &Op, r: Region, p: *const u32, k: u32) {
                 if (at as u64) < end {
                     L::splat32(d, (r.ptr.add(at as usize) as *const u32).read_unaligned());
                 } else {
-                    L::splat32(d, r.read::<C32>(at as u64));
+                    zero(d);
                 }
             });
         }
@@ -93,7 +93,8 @@ unsafe fn load<L: Steps>(st: &State, o: &Op, r: Region, p: *const u32, k: u32) {
 }
 
 #[inline(always)]
-unsafe fn store<L: Steps>(st: &State, o: &Op, r: Region, p: *const u32, k: u32) {
+unsafe fn store<L: Steps>(st: &State, o: &Op, r: Region, x: Words) {
+    let Words { p, k } = x;
     let (v, s) = src32(st, o.d);
     if o.e >> 8 << 8 == SHAPE_RUN {
         let lead = count::begin(st, &r) as u32 & 63;
@@ -122,9 +123,9 @@ unsafe fn store<L: Steps>(st: &State, o: &Op, r: Region, p: *const u32, k: u32) 
 pub unsafe fn ld_buf<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
     let o = &*op;
     if o.b.is_uniform()
-        && let Some((p, k)) = usual(st, o)
+        && let Some(x) = usual(st, o)
     {
-        load::<L>(st, o, buffer(*(st.regs.add(o.b.unit() * 64) as *const u64)), p, k);
+        load::<L>(st, o, buffer(*(st.regs.add(o.b.unit() * 64) as *const u64)), x);
         return op.add(1);
     }
     L::call(General::LdBuf, st, op)
@@ -134,9 +135,9 @@ pub unsafe fn ld_buf<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
 pub unsafe fn st_buf<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
     let o = &*op;
     if o.b.is_uniform()
-        && let Some((p, k)) = usual(st, o)
+        && let Some(x) = usual(st, o)
     {
-        store::<L>(st, o, buffer(*(st.regs.add(o.b.unit() * 64) as *const u64)), p, k);
+        store::<L>(st, o, buffer(*(st.regs.add(o.b.unit() * 64) as *const u64)), x);
         return op.add(1);
     }
     L::call(General::StBuf, st, op)
@@ -145,8 +146,8 @@ pub unsafe fn st_buf<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
 #[inline(always)]
 pub unsafe fn ld_shared<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
     let o = &*op;
-    if let Some((p, k)) = usual(st, o) {
-        load::<L>(st, o, shared(st), p, k);
+    if let Some(x) = usual(st, o) {
+        load::<L>(st, o, shared(st), x);
         return op.add(1);
     }
     L::call(General::LdShared, st, op)
@@ -155,8 +156,8 @@ pub unsafe fn ld_shared<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
 #[inline(always)]
 pub unsafe fn st_shared<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
     let o = &*op;
-    if let Some((p, k)) = usual(st, o) {
-        store::<L>(st, o, shared(st), p, k);
+    if let Some(x) = usual(st, o) {
+        store::<L>(st, o, shared(st), x);
         return op.add(1);
     }
     L::call(General::StShared, st, op)

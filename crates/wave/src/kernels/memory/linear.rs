@@ -273,8 +273,10 @@ pub unsafe fn load_one(st: &State, r: Region, mem: Mem, x: Reg, w: usize, lane: 
 #[inline(always)]
 pub unsafe fn ld_buf<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
     let (d, s) = src64(st, (*op).b);
-    if s == 0 && lines::takes(st, &*op) {
-        return lines::load::<L>(st, op, buffer(*d));
+    if s == 0
+        && let Some(x) = lines::takes(st, &*op)
+    {
+        return lines::load::<L>(st, op, buffer(*d), x);
     }
     lines::count::<L>(st, op);
     if s == 0 {
@@ -297,8 +299,10 @@ pub unsafe fn ld_buf<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
 #[inline(always)]
 pub unsafe fn st_buf<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
     let (d, s) = src64(st, (*op).b);
-    if s == 0 && lines::takes(st, &*op) {
-        return lines::store::<L>(st, op, buffer(*d));
+    if s == 0
+        && let Some(x) = lines::takes(st, &*op)
+    {
+        return lines::store::<L>(st, op, buffer(*d), x);
     }
     lines::count::<L>(st, op);
     if s == 0 {
@@ -340,8 +344,8 @@ pub unsafe fn each_lane(st: &State, op: *const Op, mut f: impl FnMut(Region, usi
 #[inline(always)]
 pub unsafe fn ld_shared<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
     let r = shared(st);
-    if lines::takes(st, &*op) {
-        return lines::load::<L>(st, op, r);
+    if let Some(x) = lines::takes(st, &*op) {
+        return lines::load::<L>(st, op, r, x);
     }
     lines::count::<L>(st, op);
     load_region::<L>(st, op, r)
@@ -349,8 +353,8 @@ pub unsafe fn ld_shared<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
 #[inline(always)]
 pub unsafe fn st_shared<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
     let r = shared(st);
-    if lines::takes(st, &*op) {
-        return lines::store::<L>(st, op, r);
+    if let Some(x) = lines::takes(st, &*op) {
+        return lines::store::<L>(st, op, r, x);
     }
     lines::count::<L>(st, op);
     store_region::<L>(st, op, r)

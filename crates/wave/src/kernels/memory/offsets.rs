@@ -1,8 +1,35 @@
 //! Byte offsets of a memory op: a + c + imm.
 
+use crate::kernels::mask::is_full;
 use crate::kernels::regs::src32;
 use crate::state::State;
-use shader::bytecode::{Op, Reg};
+use shader::bytecode::{Op, Reg, mem_bits};
+use shader::ir::Mem;
+
+/// One 32-bit word a lane.
+pub const WORD: u16 = mem_bits(Mem::B32, 1);
+
+/// Offsets of the usual loads and stores, of a word each and with all lanes of the live warps active: per lane
+/// `p[lane] + k` (mod 2^32).
+#[derive(Clone, Copy)]
+pub struct Words {
+    pub p: *const u32,
+    pub k: u32,
+}
+
+impl Words {
+    /// # Safety
+    /// The op's registers lie within the register file.
+    #[inline(always)]
+    pub unsafe fn of(st: &State, o: &Op) -> Option<Words> {
+        // A varying `a` that is not NONE, and `c` uniform or NONE.
+        if o.e & 0xFF != WORD || o.a.is_uniform() || !o.c.is_uniform() || !is_full(st) {
+            return None;
+        }
+        let k = if o.c.is_none() { 0 } else { *src32(st, o.c).0 };
+        Some(Words { p: src32(st, o.a).0, k: o.imm.wrapping_add(k) })
+    }
+}
 
 /// Per lane `base[lane] + second[lane] + k` (mod 2^32); null parts are absent.
 #[derive(Clone, Copy)]
