@@ -101,9 +101,9 @@ impl Performance {
     }
 }
 
-fn pipeline(g: &Gpu) -> (vk::ShaderModule, vk::PipelineLayout, vk::Pipeline) {
+fn pipeline(g: &Gpu, code: &[u32]) -> (vk::ShaderModule, vk::PipelineLayout, vk::Pipeline) {
     unsafe {
-        let info = vk::ShaderModuleCreateInfo::default().code(&EMPTY);
+        let info = vk::ShaderModuleCreateInfo::default().code(code);
         let module = g.device.create_shader_module(&info, None).unwrap();
         let layout = g.device.create_pipeline_layout(&Default::default(), None).unwrap();
         let stage = vk::PipelineShaderStageCreateInfo::default()
@@ -143,7 +143,7 @@ fn a_dispatch_counted_in_two_passes() {
     let i = invocations.0;
     let indices = [i, cores, prims, prims, prims, prims, prims, prims, i];
     let pool = p.pool(&indices).unwrap();
-    let (module, layout, pipe) = pipeline(&p.g);
+    let (module, layout, pipe) = pipeline(&p.g, &EMPTY);
     let copied = p.g.buffer(18);
     unsafe {
         let lock = vk::AcquireProfilingLockInfoKHR::default().timeout(0);
@@ -184,6 +184,35 @@ fn a_dispatch_counted_in_two_passes() {
         d.destroy_shader_module(module, None);
     }
     p.g.free(copied);
+}
+
+/// A thread's atomic is an issue of the load/store unit, whichever it is (`MaliLSAtomic`, docs/counters.md).
+#[test]
+fn atomics_of_every_kind() {
+    let p = Performance::new();
+    let d = &p.g.device;
+    let pool = p.pool(&[p.counters()["Load/store unit atomic issues"].0]).unwrap();
+    let code = ash::util::read_spv(&mut std::io::Cursor::new(include_bytes!("shaders/atomics.comp.spv")));
+    let (module, layout, pipe) = pipeline(&p.g, &code.unwrap());
+    unsafe {
+        p.device.acquire_profiling_lock(&Default::default()).unwrap();
+        d.reset_query_pool(pool, 0, 1);
+        let counted = p.g.record(|d, c| {
+            d.cmd_bind_pipeline(c, vk::PipelineBindPoint::COMPUTE, pipe);
+            d.cmd_begin_query(c, pool, 0, Default::default());
+            d.cmd_dispatch(c, 3, 1, 1);
+            d.cmd_end_query(c, pool, 0);
+        });
+        p.submit(counted, 0);
+        let mut issues = [0u64];
+        d.get_query_pool_results(pool, 0, &mut issues, vk::QueryResultFlags::empty()).unwrap();
+        assert_eq!(issues, [3 * 40 * 11]);
+        p.device.release_profiling_lock();
+        d.destroy_query_pool(pool, None);
+        d.destroy_pipeline(pipe, None);
+        d.destroy_pipeline_layout(layout, None);
+        d.destroy_shader_module(module, None);
+    }
 }
 
 #[test]

@@ -331,9 +331,9 @@ impl Tally {
 /// sets) for texels, and behind them an L2 of 2 MiB (8192 sets), lines of 64 bytes, the one not used for longest
 /// replaced; all empty at the stretch's begin. Writes look up as reads do.
 pub struct Cache {
-    tags: [[u64; 4]; 64],
-    texel_tags: [[u64; 4]; 128],
-    second: Vec<[u64; 4]>,
+    tags: [Set; SETS],
+    texel_tags: [Set; TEXEL_SETS],
+    second: Vec<Set>,
     pub lookups: u64,
     pub misses: u64,
     /// Missed in both.
@@ -345,13 +345,20 @@ pub struct Cache {
 
 /// A stretch follows so many: those of a task's pixels once.
 const MESSAGES: u32 = 512;
-const SETS: usize = 8192;
+/// Sets of the two L1s and of the L2.
+const SETS: usize = 64;
+const TEXEL_SETS: usize = 128;
+const SECOND_SETS: usize = 8192;
+
+/// Tags of four lines, the one used last first.
+type Set = [u64; 4];
+const EMPTY: Set = [u64::MAX; 4];
 
 impl Default for Cache {
     fn default() -> Cache {
         Cache {
-            tags: [[u64::MAX; 4]; 64],
-            texel_tags: [[u64::MAX; 4]; 128],
+            tags: [EMPTY; SETS],
+            texel_tags: [EMPTY; TEXEL_SETS],
             second: Vec::new(),
             lookups: 0,
             misses: 0,
@@ -363,7 +370,7 @@ impl Default for Cache {
 }
 
 /// True on a hit. Most recent first.
-fn look_up(set: &mut [u64; 4], line: u64) -> bool {
+fn look_up(set: &mut Set, line: u64) -> bool {
     let at = set.iter().position(|t| *t == line);
     set[..=at.unwrap_or(3)].rotate_right(1);
     set[0] = line;
@@ -373,19 +380,19 @@ fn look_up(set: &mut [u64; 4], line: u64) -> bool {
 impl Cache {
     pub fn clear(&mut self) {
         self.left = MESSAGES;
-        self.tags = [[u64::MAX; 4]; 64];
-        self.texel_tags = [[u64::MAX; 4]; 128];
+        self.tags = [EMPTY; SETS];
+        self.texel_tags = [EMPTY; TEXEL_SETS];
         self.second.clear();
-        self.second.resize(SETS, [u64::MAX; 4]);
+        self.second.resize(SECOND_SETS, EMPTY);
     }
     /// Whether the L2 lacks a line.
     fn beyond(&mut self, line: u64) -> u64 {
-        self.second.get_mut(line as usize % SETS).map_or(0, |set| !look_up(set, line) as u64)
+        self.second.get_mut(line as usize % SECOND_SETS).map_or(0, |set| !look_up(set, line) as u64)
     }
     /// `line`: address / 64.
     pub fn access(&mut self, line: u64) {
         self.lookups += 1;
-        if !look_up(&mut self.tags[line as usize % 64], line) {
+        if !look_up(&mut self.tags[line as usize % SETS], line) {
             self.misses += 1;
             self.far += self.beyond(line);
         }
@@ -396,7 +403,7 @@ impl Cache {
         self.left = self.left.saturating_sub(1);
         for &line in lines {
             self.texels.lookups += 1;
-            if !look_up(&mut self.texel_tags[line as usize % 128], line) {
+            if !look_up(&mut self.texel_tags[line as usize % TEXEL_SETS], line) {
                 self.texels.missed += 1;
                 self.texels.far += self.beyond(line);
             }
