@@ -62,16 +62,16 @@ impl Layout {
 
 type Cell = Mutex<Option<Box<Counts>>>;
 
-/// The views of all subpasses; 0: a pass of layers.
-pub fn views(subpasses: &[Subpass]) -> u32 {
+/// The views of all subpasses, a bit each; 0: a pass of layers.
+pub fn view_mask(subpasses: &[Subpass]) -> u32 {
     subpasses.iter().fold(0, |m, s| m | s.view_mask)
 }
 
 /// Layers, or views up to the last one that any subpass has: addresses of a physical subpass.
 pub fn layers(subpasses: &[Subpass], layers: u32) -> u32 {
-    match views(subpasses) {
+    match view_mask(subpasses) {
         0 => layers,
-        views => 32 - views.leading_zeros(),
+        mask => 32 - mask.leading_zeros(),
     }
 }
 

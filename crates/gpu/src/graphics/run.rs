@@ -68,21 +68,11 @@ pub struct PassRun {
     line: Line,
 }
 
-/// The views of all subpasses; 0: a pass of layers.
-fn views(r: &Rendering) -> u32 {
-    regions::views(&r.subpasses)
-}
-
 /// What a suspended pass leaves to the one that resumes it.
 pub struct Suspended {
     aside: Arc<Aside>,
     /// The render pass instance goes on, so its values come when it ends.
     regions: Option<Collected>,
-}
-
-/// Layers, or views up to the last one, that a pass draws to.
-fn layers(r: &Rendering) -> u32 {
-    regions::layers(&r.subpasses, r.layers)
 }
 
 impl PassRun {
@@ -91,7 +81,8 @@ impl PassRun {
         let targets = Targets::new(rendering);
         let before = suspended.filter(|_| rendering.resuming);
         let (aside, counted) = before.map_or_else(Default::default, |s| (s.aside, s.regions));
-        let new = |r| Collected::new(r, targets.area, layers(rendering));
+        let new =
+            |r| Collected::new(r, targets.area, regions::layers(&rendering.subpasses, rendering.layers));
         let regions = rendering.regions.as_ref().map(|r| counted.unwrap_or_else(|| new(r)));
         PassRun {
             loaded: vec![false; targets.own],
@@ -241,8 +232,8 @@ impl PassRun {
         let drawn = self.resolved..self.subpass + here as usize;
         let begun =
             ops.iter().any(|(s, ..)| *s == self.subpass) || (self.begun && self.resolved == self.subpass);
-        let views = views(&self.rendering);
-        let layers = layers(&self.rendering);
+        let mask = regions::view_mask(&self.rendering.subpasses);
+        let layers = regions::layers(&self.rendering.subpasses, self.rendering.layers);
         let physical = regions::physical(&self.rendering.subpasses, self.resolved);
         let (tx0, ty0) = (area.x0.div_euclid(TILE), area.y0.div_euclid(TILE));
         let (tx1, ty1) = ((area.x1 + TILE - 1).div_euclid(TILE), (area.y1 + TILE - 1).div_euclid(TILE));
@@ -269,7 +260,7 @@ impl PassRun {
                     break;
                 }
                 let layer = (n / per_layer) as u32;
-                if views != 0 && views >> layer & 1 == 0 {
+                if mask != 0 && mask >> layer & 1 == 0 {
                     continue;
                 }
                 // A region's own traffic can't be taken from its neighbours.

@@ -33,6 +33,7 @@ mod interface;
 mod interpolate;
 mod matrix;
 mod memory;
+mod phi;
 mod simplify;
 mod ssa;
 mod subgroup;

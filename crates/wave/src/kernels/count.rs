@@ -30,17 +30,26 @@ unsafe fn tally<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
     op.add(1)
 }
 
+#[inline(always)]
+unsafe fn began(st: &State) -> &mask::Masks {
+    &*(st.count.began.as_ptr() as *const mask::Masks)
+}
+
+/// Counts the live warps that have fewer lanes than they began with.
+#[inline(always)]
+unsafe fn diverged(st: &mut State) {
+    let fewer = mask::map2(mask::exec(st), *began(st), |x, y| x ^ y);
+    (*st.count.row).diverged += (mask::non_empty(&fewer) & st.live).count_ones() as u64;
+}
+
 /// Counts live warps at row `i`, which memory and texture work then goes to.
 #[inline(always)]
 pub unsafe fn count(st: &mut State, i: usize) -> *mut Row {
     let at = st.count.rows.add(i);
     st.count.row = at;
-    let row = &mut *at;
-    row.warps += st.live.count_ones() as u64;
-    let e = mask::exec(st);
-    let began = *(st.count.began.as_ptr() as *const mask::Masks);
-    if e != began {
-        row.diverged += (mask::non_empty(&mask::map2(e, began, |x, y| x ^ y)) & st.live).count_ones() as u64;
+    (*at).warps += st.live.count_ones() as u64;
+    if mask::exec(st) != *began(st) {
+        diverged(st);
     }
     at
 }
