@@ -41,6 +41,9 @@ impl Host for DeviceHost<'_> {
     unsafe fn texel_lines(&self, code: &ImageCode, warp: &ImageWarp, lines: &mut Vec<u64>) {
         crate::image_op::lines(code, warp, lines)
     }
+    unsafe fn texel_line_count(&self, code: &ImageCode, warp: &ImageWarp) -> u64 {
+        crate::image_op::line_count(code, warp)
+    }
     fn descriptor(&self, raw: &[u64; 4], texels: bool) -> Meaning {
         crate::descriptor_memory::meaning(&self.shared.names, raw, texels)
     }

@@ -4,8 +4,10 @@ use crate::format::FormatInfo;
 use crate::sample::*;
 use shader::bytecode::ImageCode;
 use shader::ir::{AtomicOp, Dim, ImageOp, Mem, TexelType};
+use std::cell::RefCell;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::SeqCst};
 use wave::kernels::atomic::apply;
+use wave::kernels::count::distinct;
 use wave::{ImageWarp, ImageWave};
 
 /// Runs `code` for the warp's active lanes. Null descriptors read as zero and drop writes (robustness2).
@@ -124,6 +126,30 @@ pub unsafe fn lines(code: &ImageCode, w: &ImageWarp, lines: &mut Vec<u64>) {
         }
     }
     *lines = touched.into_lines();
+}
+
+thread_local! {
+    /// For [`line_count`].
+    static LINES: RefCell<Vec<u64>> = const { RefCell::new(Vec::new()) };
+}
+
+/// How many different lines [`lines`] gives.
+///
+/// # Safety
+/// As [`run`].
+pub unsafe fn line_count(code: &ImageCode, w: &ImageWarp) -> u64 {
+    if code.op == ImageOp::Sample && code.dim == Dim::D2 && w.view != 0 && w.sampler != 0 {
+        let (view, sampler) = (&*(w.view as *const ImageView), &*(w.sampler as *const Sampler));
+        if let Some(n) = sample_lines(view, sampler, &sample_args!(code, w), w.mask) {
+            return n as u64;
+        }
+    }
+    LINES.with_borrow_mut(|all| {
+        all.clear();
+        lines(code, w, all);
+        distinct(all);
+        all.len() as u64
+    })
 }
 
 unsafe fn image(code: &ImageCode, view: &ImageView, w: &mut ImageWarp) {

@@ -2,6 +2,7 @@
 
 use crate::made::Meaning;
 use shader::bytecode::ImageCode;
+use std::cell::Cell;
 
 /// One table of descriptors (a bound set, or the dynamic buffers). `ptr` null: nothing bound.
 #[derive(Clone, Copy, Debug)]
@@ -73,6 +74,8 @@ pub struct ImageWave<'a> {
     pub lod: Option<Rows>,
     /// Where the first warp's results go, 64 bytes a warp; null: not wanted. May be where operands of the same warp are.
     pub out: [*mut u8; 4],
+    /// The cache lines of texels that each warp touches are added here, if they are to be counted.
+    pub lines: Option<&'a Cell<u64>>,
 }
 
 /// How texels are filtered.
@@ -124,6 +127,14 @@ pub trait Host: Sync {
     /// # Safety
     /// As [`Self::image`].
     unsafe fn texel_lines(&self, _code: &ImageCode, _warp: &ImageWarp, _lines: &mut Vec<u64>) {}
+
+    /// How many different ones [`Self::texel_lines`] gives.
+    ///
+    /// # Safety
+    /// As [`Self::image`].
+    unsafe fn texel_line_count(&self, _code: &ImageCode, _warp: &ImageWarp) -> u64 {
+        0
+    }
 
     /// What a descriptor in memory that the application writes means: any bytes may come. `texels`: the shader takes
     /// it for a texel buffer's, else for any other.

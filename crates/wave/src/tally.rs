@@ -1,7 +1,7 @@
 //! What a worker counts while programs run: a row for each counter of the program ([`shader::cost::Profile`]).
 
 use shader::bytecode::Program;
-use shader::cost::Cost;
+use shader::cost::{COUNTED, Cost};
 
 /// One counter's row. Memory and texture work is counted at the row of the counter that was passed last.
 #[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
@@ -211,11 +211,16 @@ impl Counting {
             marked: false,
         }
     }
-    /// Whether texels of the next operation are to be followed.
+    /// Whether the next message of the texture unit is to be followed through the caches.
     #[inline(always)]
     pub fn follows_texels(&self) -> bool {
         // SAFETY: the worker's own cache.
-        self.exact && (self.marked || self.cache.is_null() || unsafe { (*self.cache).left > 0 })
+        !self.cache.is_null() && unsafe { (*self.cache).left > 0 }
+    }
+    /// Whether lines of the next operation's texels are to be counted.
+    #[inline(always)]
+    pub fn counts_texels(&self) -> bool {
+        COUNTED && self.exact && (self.marked || self.cache.is_null() || self.follows_texels())
     }
     /// A wave begins with the lanes of `exec`.
     #[inline(always)]

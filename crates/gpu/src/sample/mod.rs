@@ -21,7 +21,7 @@ mod touched;
 mod view;
 mod wide;
 
-pub use fast::sample_wave;
+pub use fast::{sample_lines, sample_wave};
 pub use filter::{gather_warp, sample_warp};
 pub use lod::query_lod_warp;
 pub use sampler::{MAX_ANISOTROPY, MAX_LOD_BIAS, Sampler};

@@ -4,6 +4,8 @@ use super::*;
 use crate::image::Image;
 use crate::image::tests::{bound_image, image_2d, info_2d};
 use ash::vk;
+use std::cell::Cell;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 fn fill(image: &Image, mip: u32, layer: u32, data: &[u8]) {
@@ -435,13 +437,21 @@ fn kernels_agree_with_the_general_path() {
             let (mut a, mut b) = ([[0; 16]; 4], [[0; 16]; 4]);
             let mask = random() as u16;
             sample_warp(&general, &s, &args, mask, &mut b);
+            let touched = Touched::default();
+            touched.sample(&general, &s, &args, mask);
+            let lines: BTreeSet<u64> = touched.into_lines().into_iter().collect();
             for machine in wave::Level::tested() {
                 if let Some(f) = &wide.fast {
                     wide.fast = Some(f.on(image.format.kind, machine));
                 }
                 sample_warp(&wide, &s, &args, mask, &mut a);
                 assert_eq!(a, b, "{} {case} {machine:?}", image.format.name);
-                waves += wave_agrees(&wide, &s, &args, mask, &b) as u32;
+                let counted = sample_lines(&wide, &s, &args, mask);
+                assert_eq!(counted.is_some(), wide.fast.is_some(), "{} {case}", image.format.name);
+                if let Some(n) = counted {
+                    assert_eq!(n as usize, lines.len(), "{} {case} {machine:?}", image.format.name);
+                }
+                waves += wave_agrees(&wide, &s, &args, mask, &b, lines.len() as u64) as u32;
             }
         }
         assert_eq!(
@@ -455,7 +465,7 @@ fn kernels_agree_with_the_general_path() {
 
 /// The same sample as warp 2 of a wave whose warp 1 is another, in place of the operands. False where waves have no
 /// kernel.
-fn wave_agrees(v: &ImageView, s: &Sampler, args: &SampleArgs, mask: u16, want: &Warp4) -> bool {
+fn wave_agrees(v: &ImageView, s: &Sampler, args: &SampleArgs, mask: u16, want: &Warp4, lines: u64) -> bool {
     let more = args.dref.is_some() || args.bias.is_some() || args.grad.is_some() || args.min_lod.is_some();
     if more || args.offsets.is_some() || args.dims != 2 {
         return false;
@@ -468,6 +478,19 @@ fn wave_agrees(v: &ImageView, s: &Sampler, args: &SampleArgs, mask: u16, want: &
     let mut exec = [0xFFFF; 32];
     exec[2] = mask;
     let at: [*mut u8; 4] = std::array::from_fn(|k| rows[k].as_mut_ptr().cast());
+    let counted = Cell::new(1000);
+    // Warp 1 samples at one place: where, the same as a warp of its own.
+    let one = rows.map(|r| r[1]);
+    let alone = SampleArgs {
+        coords: &one[..args.coords.len()],
+        lod: args.lod,
+        dims: 2,
+        arrayed: args.arrayed,
+        ..Default::default()
+    };
+    let touched = Touched::default();
+    touched.sample(v, s, &alone, 0xFFFF);
+    let first: BTreeSet<u64> = touched.into_lines().into_iter().collect();
     let wave = wave::ImageWave {
         view: 0,
         sampler: 0,
@@ -476,11 +499,13 @@ fn wave_agrees(v: &ImageView, s: &Sampler, args: &SampleArgs, mask: u16, want: &
         coords: at.map(|at| wave::Rows { at, step: 64 }),
         lod: args.lod.map(|l| wave::Rows { at: l.as_ptr().cast(), step: 0 }),
         out: at,
+        lines: Some(&counted),
     };
     // SAFETY: rows of three warps.
     if !unsafe { sample_wave(v, s, args.arrayed, &wave) } {
         return false;
     }
+    assert_eq!(counted.get(), 1000 + first.len() as u64 + lines, "{} lines of a wave", v.format.name);
     for k in 0..4 {
         for l in 0..16 {
             let want = if mask >> l & 1 != 0 { want[k][l] } else { before[k][l] };
@@ -488,6 +513,49 @@ fn wave_agrees(v: &ImageView, s: &Sampler, args: &SampleArgs, mask: u16, want: &
         }
     }
     true
+}
+
+/// Rows far apart, a warp's places near each other or not: the numbers of lines are those of sets of them.
+#[test]
+fn lines_of_large_images() {
+    let mut x = 7u32;
+    let mut unit = move || {
+        x = x.wrapping_mul(1664525).wrapping_add(1013904223);
+        (x >> 8) as f32 / (1 << 24) as f32
+    };
+    for format in [vk::Format::R8G8B8A8_UNORM, vk::Format::R32G32B32A32_SFLOAT, vk::Format::R8_UNORM] {
+        let image = bound_image(&info_2d(format, 1000, 300).mip_levels(4).array_layers(3));
+        let mut v = plain(&image, vk::ImageViewType::TYPE_2D_ARRAY);
+        for case in 0..300 {
+            let filter = [vk::Filter::LINEAR, vk::Filter::NEAREST][case & 1];
+            let wrap =
+                [vk::SamplerAddressMode::REPEAT, vk::SamplerAddressMode::CLAMP_TO_BORDER][case >> 1 & 1];
+            let s = make(
+                sampler(filter, wrap)
+                    .mipmap_mode(vk::SamplerMipmapMode::LINEAR)
+                    .anisotropy_enable(case & 4 != 0)
+                    .max_anisotropy(16.0),
+            );
+            let size = [1.0, 0.1, 0.01, 0.001][case / 8 % 4];
+            let (cx, cy) = (unit(), unit());
+            let mut c = [[0u32; 16]; 3];
+            for lane in 0..16 {
+                c[0][lane] = (cx + size * unit()).to_bits();
+                c[1][lane] = (cy + size * unit()).to_bits();
+                c[2][lane] = (3.0 * unit() * (case & 64) as f32).to_bits();
+            }
+            let args = SampleArgs { dims: 2, arrayed: true, coords: &c, ..Default::default() };
+            let mask = (unit() * 65536.0) as u16;
+            let touched = Touched::default();
+            touched.sample(&v, &s, &args, mask);
+            let lines: BTreeSet<u64> = touched.into_lines().into_iter().collect();
+            for machine in wave::Level::tested() {
+                v.fast = v.fast.map(|f| f.on(image.format.kind, machine));
+                let n = sample_lines(&v, &s, &args, mask);
+                assert_eq!(n, Some(lines.len() as u32), "{format:?} {case} {machine:?}");
+            }
+        }
+    }
 }
 
 #[test]

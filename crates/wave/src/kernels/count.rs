@@ -179,15 +179,14 @@ pub unsafe fn texture(st: &State, f: Filtering, ex: u16) {
 }
 
 /// Leaves each line once, in ascending order.
-fn distinct(lines: &mut Vec<u64>) {
+pub fn distinct(lines: &mut Vec<u64>) {
     // Neighbours' texels mostly share lines: far fewer are left to sort.
     lines.dedup();
     lines.sort_unstable();
     lines.dedup();
 }
 
-/// Counts the lines of texels that an operation of a warp touches, and sends them through the caches: message by message
-/// (two quads) where the texture unit does it, by warp where load/store does.
+/// Counts the lines of texels that an operation of a warp touches.
 ///
 /// # Safety
 /// As for the op's kernel; `x` holds the warp's operands.
@@ -196,25 +195,30 @@ pub unsafe fn texels(st: &mut State, c: &ImageCode, x: &mut ImageWarp) {
     if !COUNTED {
         return;
     }
+    let stores = matches!(c.op, ImageOp::Write | ImageOp::Atomic(_));
+    let follows = if stores { !st.count.cache.is_null() } else { st.count.follows_texels() };
+    let lines = if follows { follow_texels(st, c, x) } else { (*st.host).texel_line_count(c, x) };
+    let row = &mut *st.count.row;
+    match c.op {
+        ImageOp::Write => {
+            row.lines[Access::WritePartial as usize] += lines;
+            row.sampled[Kind::Write as usize] += 1;
+            row.sampled_lines[Kind::Write as usize] += lines;
+        }
+        ImageOp::Atomic(_) => row.lines[Access::Atomic as usize] += x.mask.count_ones() as u64,
+        _ => row.texture.lines += lines,
+    }
+}
+
+/// Sends the lines of texels that an operation of a warp touches through the caches: message by message (two quads)
+/// where the texture unit does it, by warp where load/store does. How many there are in all.
+unsafe fn follow_texels(st: &mut State, c: &ImageCode, x: &mut ImageWarp) -> u64 {
     let mut lines = Vec::new();
-    let kind = match c.op {
-        ImageOp::Write => Some(Kind::Write),
-        ImageOp::Atomic(_) => Some(Kind::Atomic),
-        _ => None,
-    };
-    if let Some(kind) = kind {
+    if matches!(c.op, ImageOp::Write | ImageOp::Atomic(_)) {
         (*st.host).texel_lines(c, x, &mut lines);
         distinct(&mut lines);
         lines.iter().for_each(|l| follow(st, *l));
-        let row = &mut *st.count.row;
-        if kind == Kind::Atomic {
-            row.lines[Access::Atomic as usize] += x.mask.count_ones() as u64;
-        } else {
-            row.lines[Access::WritePartial as usize] += lines.len() as u64;
-            row.sampled[kind as usize] += 1;
-            row.sampled_lines[kind as usize] += lines.len() as u64;
-        }
-        return;
+        return lines.len() as u64;
     }
     let mask = x.mask;
     let mut quads = (0..4).map(|q| 0xF << (4 * q)).filter(|q| q & mask != 0);
@@ -225,17 +229,15 @@ pub unsafe fn texels(st: &mut State, c: &ImageCode, x: &mut ImageWarp) {
         (*st.host).texel_lines(c, x, &mut lines);
         distinct(&mut lines);
         all.extend_from_slice(&lines);
-        if !st.count.cache.is_null() {
-            // What is no device memory is as near as the L1, as in `follow`.
-            let before = lines.len();
-            lines.retain(|l| is_device(st, l << 6));
-            (*st.count.cache).texels.lookups += (before - lines.len()) as u64;
-            (*st.count.cache).sample(&lines);
-        }
+        // What is no device memory is as near as the L1, as in `follow`.
+        let before = lines.len();
+        lines.retain(|l| is_device(st, l << 6));
+        (*st.count.cache).texels.lookups += (before - lines.len()) as u64;
+        (*st.count.cache).sample(&lines);
     }
     x.mask = mask;
     distinct(&mut all);
-    (*st.count.row).texture.lines += all.len() as u64;
+    all.len() as u64
 }
 
 /// Counts a warp's store to an image of which the lines are not told.

@@ -7,6 +7,7 @@ use crate::host::{ImageWarp, ImageWave, Rows};
 use crate::state::State;
 use shader::bytecode::{ImageCode, Op, Reg};
 use shader::ir::{ImageOp, TexelType};
+use std::cell::Cell;
 
 #[inline(always)]
 unsafe fn fill(st: &State, r: Reg, w: usize, to: &mut [u32; 16]) {
@@ -106,9 +107,10 @@ unsafe fn scatter(st: &State, c: &ImageCode, wide: bool, w: usize, x: &ImageWarp
     }
 }
 
-/// A plain sample of one image for all warps; false if it is another op, or the host has no way to.
+/// A plain sample of one image for all warps; false if it is another op, or the host has no way to. `counts`: with the
+/// lines that it touches.
 #[inline(always)]
-unsafe fn together(st: &State, c: &ImageCode, view: u64, sampler: u64) -> bool {
+unsafe fn together(st: &State, c: &ImageCode, view: u64, sampler: u64, counts: bool) -> bool {
     let plain = c.op == ImageOp::Sample
         && c.dref.is_none()
         && c.bias.is_none()
@@ -136,14 +138,28 @@ unsafe fn together(st: &State, c: &ImageCode, view: u64, sampler: u64) -> bool {
         }
     }
     let lod = (!c.lod.is_none()).then(|| rows(c.lod));
-    let wave = ImageWave { view, sampler, live: st.live, exec: &st.exec, coords, lod, out };
-    (*st.host).image_wave(c, &wave)
+    let lines = Cell::new(0);
+    let wave = ImageWave {
+        view,
+        sampler,
+        live: st.live,
+        exec: &st.exec,
+        coords,
+        lod,
+        out,
+        lines: counts.then_some(&lines),
+    };
+    let done = (*st.host).image_wave(c, &wave);
+    if done {
+        (*st.count.row).texture.lines += lines.get();
+    }
+    done
 }
 
 /// Counts the lines of a warp's operation; `touches`: it is one that has any.
 #[inline(always)]
 unsafe fn lines(st: &mut State, c: &ImageCode, x: &mut ImageWarp, touches: bool) {
-    if touches && st.count.follows_texels() {
+    if touches && st.count.counts_texels() {
         super::count::texels(st, c, x);
     } else {
         super::count::image_store(st, c);
@@ -175,7 +191,8 @@ unsafe fn image<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
         } else {
             super::count::texture_wave(st, filtering);
         }
-        if !(wide || touches && st.count.follows_texels()) && together(st, c, x.view, x.sampler) {
+        let counts = touches && st.count.counts_texels();
+        if !(wide || counts && st.count.follows_texels()) && together(st, c, x.view, x.sampler, counts) {
             return op.add(1);
         }
     }

@@ -50,6 +50,9 @@ impl Host for TileHost<'_> {
     unsafe fn texel_lines(&self, code: &ImageCode, warp: &ImageWarp, lines: &mut Vec<u64>) {
         self.device.texel_lines(code, warp, lines)
     }
+    unsafe fn texel_line_count(&self, code: &ImageCode, warp: &ImageWarp) -> u64 {
+        self.device.texel_line_count(code, warp)
+    }
     fn descriptor(&self, raw: &[u64; 4], texels: bool) -> Meaning {
         self.device.descriptor(raw, texels)
     }

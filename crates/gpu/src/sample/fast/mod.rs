@@ -8,6 +8,7 @@
 mod lod;
 mod place;
 mod texels;
+mod touch;
 
 use super::filter::border;
 use super::sampler::{Reduction, Sampler, Wrap};
@@ -22,15 +23,19 @@ use wave::{ImageWave, Level as Machine, Simd};
 
 /// Levels that a table holds: one vector's lanes.
 const LEVELS: usize = 16;
+/// Bytes of a cache line.
+const LINE: usize = 64;
 
 type Run = unsafe fn(&Fast, &ImageView, &Sampler, &SampleArgs, u16, &mut Warp4);
 type RunWave = unsafe fn(&Fast, &ImageView, &Sampler, bool, &ImageWave);
+type Count = unsafe fn(&Fast, &ImageView, &Sampler, &SampleArgs, u16) -> u32;
 
-/// The kernels of a format for a machine: one warp, and a wave of them.
+/// The kernels of a format for a machine: one warp, and a wave of them; and one that counts the lines that a warp touches.
 #[derive(Clone, Copy)]
 struct Runs {
     warp: Run,
     wave: RunWave,
+    lines: Count,
 }
 
 /// What the kernels need of a view: per level one lane of each vector.
@@ -46,6 +51,10 @@ pub struct Fast {
     /// First texel, bytes from the base level's.
     start: [u32; 16],
     base: *const u8,
+    /// log2 of a texel's bytes.
+    shift: u32,
+    /// Every row begins with a cache line.
+    aligned: bool,
     /// Both sizes of every level are powers of two.
     pow2: [bool; 2],
     count: usize,
@@ -74,6 +83,8 @@ impl Fast {
             layer_pitch: [0; 16],
             start: [0; 16],
             base: first.base,
+            shift: format.block_bytes.trailing_zeros(),
+            aligned: (first.base as usize).is_multiple_of(LINE),
             pow2: [true; 2],
             count: levels.len(),
             bytes,
@@ -96,6 +107,7 @@ impl Fast {
                 f.texels[k][i] = n;
                 f.pow2[k] &= n.is_power_of_two();
             }
+            f.aligned &= (start | l.row_pitch | l.layer_pitch).is_multiple_of(LINE as u64);
             f.row_pitch[i] = l.row_pitch as u32;
             f.layer_pitch[i] = l.layer_pitch as u32;
             f.start[i] = start as u32;
@@ -112,16 +124,30 @@ pub(super) fn sample(view: &ImageView, s: &Sampler, args: &SampleArgs, mask: u16
     if f.off {
         return false;
     }
-    let eligible = args.dims == 2
-        && args.coords.len() >= 2 + args.arrayed as usize
-        && (args.dref.is_none() || f.compares)
-        && args.offsets.is_none_or(|o| o.len() == 2)
-        && s.reduction == Reduction::Average;
+    let eligible = is_flat(args) && (args.dref.is_none() || f.compares) && s.reduction == Reduction::Average;
     if eligible {
         // SAFETY: the kernel was picked for this machine and format.
         unsafe { (f.runs.warp)(f, view, s, args, mask, out) };
     }
     eligible
+}
+
+/// Operands of a sample of a 2D image.
+fn is_flat(args: &SampleArgs) -> bool {
+    args.dims == 2
+        && args.coords.len() >= 2 + args.arrayed as usize
+        && args.offsets.is_none_or(|o| o.len() == 2)
+}
+
+/// How many cache lines a warp's sample touches, if that is of a class that has a kernel.
+pub fn sample_lines(view: &ImageView, s: &Sampler, args: &SampleArgs, mask: u16) -> Option<u32> {
+    let f = view.fast.as_ref().filter(|f| f.aligned && is_flat(args) && !view.levels.is_empty())?;
+    #[cfg(test)]
+    if f.off {
+        return None;
+    }
+    // SAFETY: the kernel was picked for this machine.
+    Some(unsafe { (f.runs.lines)(f, view, s, args, mask) })
 }
 
 /// Samples for all warps of a wave, if view and sampler are of a class that has a kernel; false if not.
@@ -135,6 +161,9 @@ pub unsafe fn sample_wave(view: &ImageView, s: &Sampler, arrayed: bool, wave: &I
         return false;
     }
     if view.levels.is_empty() || s.reduction != Reduction::Average {
+        return false;
+    }
+    if wave.lines.is_some() && !f.aligned {
         return false;
     }
     (f.runs.wave)(f, view, s, arrayed, wave);
@@ -188,7 +217,11 @@ fn form<T: Texels>(machine: Machine) -> Runs {
             ) {
                 warps::<wave::simd::$simd, T>(f, view, s, arrayed, w)
             }
-            Runs { warp: warp::<T>, wave: wave::<T> }
+            $(#[target_feature(enable = $features)])?
+            unsafe fn lines(f: &Fast, view: &ImageView, s: &Sampler, args: &SampleArgs, mask: u16) -> u32 {
+                touch::lines::<wave::simd::$simd>(f, view, s, args, mask)
+            }
+            Runs { warp: warp::<T>, wave: wave::<T>, lines }
         }};
     }
     #[cfg(target_arch = "x86_64")]
@@ -234,10 +267,46 @@ fn plain(f: &Fast, s: &Sampler) -> bool {
     f.count == 1 && s.mag_linear == s.min_linear && s.anisotropy <= 1.0
 }
 
+/// [`plain`], and what [`place::corners`] takes but for offsets.
+#[inline(always)]
+fn filters_plainly(f: &Fast, s: &Sampler, arrayed: bool) -> bool {
+    plain(f, s) && s.mag_linear && !arrayed && !s.unnormalized && !bordered(s)
+}
+
 /// What [`place::simple`] does, but for offsets.
 #[inline(always)]
 fn simple<T: Texels>(f: &Fast, s: &Sampler, arrayed: bool) -> bool {
-    T::WORD && plain(f, s) && s.mag_linear && !arrayed && !s.unnormalized && !bordered(s)
+    T::WORD && filters_plainly(f, s, arrayed)
+}
+
+/// One warp's operands of a wave's.
+struct Operands {
+    coords: [[u32; 16]; 3],
+    lod: [u32; 16],
+}
+
+impl Operands {
+    #[inline(always)]
+    unsafe fn of<S: Simd>(arrayed: bool, wave: &ImageWave, w: usize) -> Operands {
+        let mut own = Operands { coords: [[0; 16]; 3], lod: [0; 16] };
+        for k in 0..2 + arrayed as usize {
+            S::istoreu(own.coords[k].as_mut_ptr().cast(), S::iloadu(wave.coords[k].warp(w)));
+        }
+        if let Some(l) = wave.lod {
+            S::istoreu(own.lod.as_mut_ptr().cast(), S::iloadu(l.warp(w)));
+        }
+        own
+    }
+    #[inline(always)]
+    fn args(&self, arrayed: bool, wave: &ImageWave) -> SampleArgs<'_> {
+        SampleArgs {
+            dims: 2,
+            arrayed,
+            coords: &self.coords[..2 + arrayed as usize],
+            lod: if wave.lod.is_some() { Some(&self.lod) } else { None },
+            ..SampleArgs::default()
+        }
+    }
 }
 
 /// Warps of a wave one after the other.
@@ -266,21 +335,11 @@ unsafe fn warps<S: Simd, T: Texels>(
         if mask == 0 {
             continue;
         }
-        let mut coords = [[0u32; 16]; 3];
-        for k in 0..2 + arrayed as usize {
-            S::istoreu(coords[k].as_mut_ptr().cast(), S::iloadu(wave.coords[k].warp(w)));
+        let own = Operands::of::<S>(arrayed, wave, w);
+        let args = own.args(arrayed, wave);
+        if let Some(lines) = wave.lines {
+            lines.set(lines.get() + (f.runs.lines)(f, view, s, &args, mask) as u64);
         }
-        let mut lod = [0u32; 16];
-        if let Some(l) = wave.lod {
-            S::istoreu(lod.as_mut_ptr().cast(), S::iloadu(l.warp(w)));
-        }
-        let args = SampleArgs {
-            dims: 2,
-            arrayed,
-            coords: &coords[..2 + arrayed as usize],
-            lod: wave.lod.map(|_| &lod),
-            ..SampleArgs::default()
-        };
         let mut out = [[0u32; 16]; 4];
         // Not inlined a second time: these are the largest functions of the library.
         (f.runs.warp)(f, view, s, &args, mask, &mut out);
@@ -319,8 +378,18 @@ unsafe fn simple_warps<S: Simd, T: Texels, const MODE: u8>(
             S::from_bits(S::iloadu(wave.coords[0].warp(w))),
             S::from_bits(S::iloadu(wave.coords[1].warp(w))),
         ];
+        let at = place::corners::<S, MODE>(f, s, &st);
+        if let Some(lines) = wave.lines {
+            let n = match touch::near_corners::<S>(f, &at.0, mask) {
+                Some(n) => n,
+                None => {
+                    (f.runs.lines)(f, view, s, &Operands::of::<S>(false, wave, w).args(false, wave), mask)
+                }
+            };
+            lines.set(lines.get() + n as u64);
+        }
         let mut color = [st[0]; 4];
-        place::simple::<S, T, MODE>(f, s, &st, &mut color);
+        place::simple::<S, T>(f, at, &mut color);
         for k in 0..4 {
             let v = if view.identity { S::bits(color[k]) } else { swizzled::<S, T>(view, &color, k) };
             store::<S>(wave.out[k], w, v, mask);
@@ -328,25 +397,12 @@ unsafe fn simple_warps<S: Simd, T: Texels, const MODE: u8>(
     }
 }
 
+/// Where a warp's lanes sample.
 #[inline(always)]
-unsafe fn body<S: Simd, T: Texels>(
-    f: &Fast,
-    view: &ImageView,
-    s: &Sampler,
-    args: &SampleArgs,
-    mask: u16,
-    out: &mut Warp4,
-) {
+unsafe fn placed<S: Simd>(view: &ImageView, s: &Sampler, args: &SampleArgs) -> Place<S> {
     let zero = S::fsplat(0.0);
-    let st = [floats::<S>(&args.coords[0]), floats::<S>(&args.coords[1])];
-    let mut color = [zero; 4];
-    let plain = plain(f, s);
-    if args.offsets.is_none() && simple::<T>(f, s, args.arrayed) {
-        place::simple::<S, T, ANY>(f, s, &st, &mut color);
-        return finish::<S, T>(view, &color, mask, out);
-    }
     let mut place = Place::<S> {
-        st,
+        st: [floats::<S>(&args.coords[0]), floats::<S>(&args.coords[1])],
         offset: [zero; 2],
         layer: S::isplat(0),
         dref: zero,
@@ -371,7 +427,27 @@ unsafe fn body<S: Simd, T: Texels>(
             place.dref = S::fmin_raw(S::fmax_raw(place.dref, zero), S::fsplat(1.0));
         }
     }
+    place
+}
 
+#[inline(always)]
+unsafe fn body<S: Simd, T: Texels>(
+    f: &Fast,
+    view: &ImageView,
+    s: &Sampler,
+    args: &SampleArgs,
+    mask: u16,
+    out: &mut Warp4,
+) {
+    let zero = S::fsplat(0.0);
+    let st = [floats::<S>(&args.coords[0]), floats::<S>(&args.coords[1])];
+    let mut color = [zero; 4];
+    let plain = plain(f, s);
+    if args.offsets.is_none() && simple::<T>(f, s, args.arrayed) {
+        place::simple::<S, T>(f, place::corners::<S, ANY>(f, s, &st), &mut color);
+        return finish::<S, T>(view, &color, mask, out);
+    }
+    let mut place = placed::<S>(view, s, args);
     if plain {
         at_level::<S, T>(f, s, &place, S::isplat(0), s.mag_linear, !s.mag_linear, S::mask(0), &mut color);
     } else {
@@ -414,6 +490,26 @@ unsafe fn finish<S: Simd, T: Texels>(view: &ImageView, color: &[S::F; 4], mask: 
     }
 }
 
+/// Whether some lanes filter linearly, whether some take the nearest texel, and those.
+#[inline(always)]
+unsafe fn filters<S: Simd>(s: &Sampler, l: &Lods<S>) -> (bool, bool, S::M) {
+    let nearest = if s.mag_linear { S::mnot(l.magnified) } else { l.magnified };
+    if s.mag_linear == s.min_linear {
+        return (s.mag_linear, !s.mag_linear, nearest);
+    }
+    let magnified = S::mbits(l.magnified);
+    let linear = if s.mag_linear { magnified } else { !magnified };
+    (linear != 0, linear != 0xffff, nearest)
+}
+
+/// The place of tap `tap` of several. The taps of a lane that has fewer lie somewhere; they do not count.
+#[inline(always)]
+unsafe fn tapped<S: Simd>(st: &[S::F; 2], l: &Lods<S>, tap: u32) -> [S::F; 2] {
+    let t = S::fdiv(S::fsplat((tap + 1) as f32), S::fadd(l.taps, S::fsplat(1.0)));
+    let t = S::fsub(t, S::fsplat(0.5));
+    [S::fadd(st[0], S::fmul(l.axis[0], t)), S::fadd(st[1], S::fmul(l.axis[1], t))]
+}
+
 /// All taps and both levels of each.
 #[inline(always)]
 unsafe fn several<S: Simd, T: Texels>(
@@ -424,25 +520,12 @@ unsafe fn several<S: Simd, T: Texels>(
     color: &mut [S::F; 4],
 ) {
     let zero = S::fsplat(0.0);
-    let one = S::fsplat(1.0);
-    let (any_linear, any_nearest) = if s.mag_linear == s.min_linear {
-        (s.mag_linear, !s.mag_linear)
-    } else {
-        let magnified = S::mbits(l.magnified);
-        let linear = if s.mag_linear { magnified } else { !magnified };
-        (linear != 0, linear != 0xffff)
-    };
-    let nearest = if s.mag_linear { S::mnot(l.magnified) } else { l.magnified };
+    let (any_linear, any_nearest, nearest) = filters::<S>(s, l);
     let passes = if S::many(l.blended) { 2 } else { 1 };
     let st = place.st;
     for tap in 0..l.most {
         if l.most > 1 {
-            // The taps of a lane that has fewer lie somewhere; they do not count.
-            let t = S::fdiv(S::fsplat((tap + 1) as f32), S::fadd(l.taps, one));
-            let t = S::fsub(t, S::fsplat(0.5));
-            for k in 0..2 {
-                place.st[k] = S::fadd(st[k], S::fmul(l.axis[k], t));
-            }
+            place.st = tapped::<S>(&st, l, tap);
         }
         let mut r = [zero; 4];
         for pass in 0..passes {

@@ -20,16 +20,16 @@ pub struct Place<S: Simd> {
 }
 
 /// Levels' properties, a lane each.
-struct Levels<S: Simd> {
-    size: [S::F; 2],
-    texels: [S::I; 2],
-    row_pitch: S::I,
+pub struct Levels<S: Simd> {
+    pub size: [S::F; 2],
+    pub texels: [S::I; 2],
+    pub row_pitch: S::I,
     /// First texel of the layer.
-    start: S::I,
+    pub start: S::I,
 }
 
 #[inline(always)]
-unsafe fn levels<S: Simd>(f: &Fast, level: S::I, layer: S::I) -> Levels<S> {
+pub unsafe fn levels<S: Simd>(f: &Fast, level: S::I, layer: S::I) -> Levels<S> {
     if f.count == 1 {
         let start = S::imul(layer, S::isplat(f.layer_pitch[0]));
         return Levels {
@@ -134,6 +134,66 @@ unsafe fn compared<S: Simd>(op: CompareOp, d: S::F, t: S::F) -> S::F {
     S::fsel(m, S::fsplat(1.0), S::fsplat(0.0))
 }
 
+/// Unnormalised coordinates on the lanes' levels.
+#[inline(always)]
+pub unsafe fn scaled<S: Simd>(s: &Sampler, p: &Place<S>, l: &Levels<S>) -> [S::F; 2] {
+    let mut u = [S::fsplat(0.0); 2];
+    for k in 0..2 {
+        let scaled = if s.unnormalized { p.st[k] } else { S::fmul(p.st[k], l.size[k]) };
+        let v = S::fadd(scaled, p.offset[k]);
+        // NaN gives the lower end.
+        u[k] = S::fmin_raw(S::fmax_raw(v, S::fsplat(-LIMIT)), S::fsplat(LIMIT));
+    }
+    u
+}
+
+/// Offset of the nearest texels; lanes of the border are set in `outside`.
+#[inline(always)]
+pub unsafe fn nearest_at<S: Simd>(
+    f: &Fast,
+    s: &Sampler,
+    l: &Levels<S>,
+    u: &[S::F; 2],
+    shift: u32,
+    outside: &mut S::M,
+) -> S::I {
+    let mut at = l.start;
+    for k in 0..2 {
+        let i = S::f_to_s_raw(S::ffloor(u[k]));
+        let i = wrapped::<S>(s.wrap[k], i, l.texels[k], f.pow2[k], outside);
+        let step = if k == 0 { ops::shl::<S>(i, shift) } else { S::imul(i, l.row_pitch) };
+        at = S::iadd(at, step);
+    }
+    at
+}
+
+/// The 2×2 texels around places: offsets by column and by row, to be added.
+pub struct Square<S: Simd> {
+    pub weight: [S::F; 2],
+    pub steps: [[S::I; 2]; 2],
+    /// Lanes of the border, by axis and side.
+    pub outside: [[S::M; 2]; 2],
+}
+
+#[inline(always)]
+pub unsafe fn square<S: Simd>(f: &Fast, s: &Sampler, l: &Levels<S>, u: &[S::F; 2], shift: u32) -> Square<S> {
+    let half = S::fsplat(0.5);
+    let mut q = Square { weight: [half; 2], steps: [[l.start; 2]; 2], outside: [[S::mask(0); 2]; 2] };
+    for k in 0..2 {
+        let v = S::fsub(u[k], half);
+        let base = S::ffloor(v);
+        q.weight[k] = S::fsub(v, base);
+        let i = S::f_to_s_raw(base);
+        for side in 0..2 {
+            let i = if side == 1 { S::iadd(i, S::isplat(1)) } else { i };
+            let i = wrapped::<S>(s.wrap[k], i, l.texels[k], f.pow2[k], &mut q.outside[k][side]);
+            q.steps[k][side] =
+                if k == 0 { ops::shl::<S>(i, shift) } else { S::iadd(S::imul(i, l.row_pitch), l.start) };
+        }
+    }
+    q
+}
+
 /// The lanes' places on their levels, filtered linearly or not; lanes of `nearest` take the nearest texel where both
 /// kinds occur.
 #[allow(clippy::too_many_arguments)]
@@ -149,25 +209,13 @@ pub unsafe fn at_level<S: Simd, T: Texels>(
     out: &mut [S::F; 4],
 ) {
     let l = levels::<S>(f, level, p.layer);
-    let mut u = [S::fsplat(0.0); 2];
-    for k in 0..2 {
-        let scaled = if s.unnormalized { p.st[k] } else { S::fmul(p.st[k], l.size[k]) };
-        let v = S::fadd(scaled, p.offset[k]);
-        // NaN gives the lower end.
-        u[k] = S::fmin_raw(S::fmax_raw(v, S::fsplat(-LIMIT)), S::fsplat(LIMIT));
-    }
+    let u = scaled::<S>(s, p, &l);
     if any_linear {
         linear::<S, T>(f, s, p, &l, &u, out);
     }
     if any_nearest {
         let mut outside = S::mask(0);
-        let mut at = l.start;
-        for k in 0..2 {
-            let i = S::f_to_s_raw(S::ffloor(u[k]));
-            let i = wrapped::<S>(s.wrap[k], i, l.texels[k], f.pow2[k], &mut outside);
-            let step = if k == 0 { ops::shl::<S>(i, T::SHIFT) } else { S::imul(i, l.row_pitch) };
-            at = S::iadd(at, step);
-        }
+        let at = nearest_at::<S>(f, s, &l, &u, T::SHIFT, &mut outside);
         let mut t = [S::fsplat(0.0); 4];
         read::<S, T>(f, p, at, bordered(s), outside, true, &mut t);
         for k in 0..T::N {
@@ -187,15 +235,13 @@ pub const ANY: u8 = 0;
 pub const REPEAT: u8 = 1;
 pub const EDGE: u8 = 2;
 
-/// [`linear`] for texels of one word each on one level without layers, offsets, borders and comparison: few enough
-/// values that they stay in registers.
+/// Columns and rows of the 2×2 texels around places on the only level, and how far they lie between them.
 #[inline(always)]
-pub unsafe fn simple<S: Simd, T: Texels, const MODE: u8>(
+pub unsafe fn corners<S: Simd, const MODE: u8>(
     f: &Fast,
     s: &Sampler,
     st: &[S::F; 2],
-    out: &mut [S::F; 4],
-) {
+) -> ([[S::I; 2]; 2], [S::F; 2]) {
     let half = S::fsplat(0.5);
     let one = S::isplat(1);
     let mut weight = [half; 2];
@@ -216,6 +262,19 @@ pub unsafe fn simple<S: Simd, T: Texels, const MODE: u8>(
         i[k][0] = wrapped::<S>(mode, a, n, pow2, &mut none);
         i[k][1] = wrapped::<S>(mode, S::iadd(a, one), n, pow2, &mut none);
     }
+    (i, weight)
+}
+
+/// [`linear`] for texels of one word each on one level without layers, offsets, borders and comparison, whose
+/// [`corners`] these are: few enough values that they stay in registers.
+#[inline(always)]
+pub unsafe fn simple<S: Simd, T: Texels>(
+    f: &Fast,
+    (i, weight): ([[S::I; 2]; 2], [S::F; 2]),
+    out: &mut [S::F; 4],
+) {
+    let half = S::fsplat(0.5);
+    let one = S::isplat(1);
     let pairs = S::mbits(S::ieq(S::iadd(i[0][0], one), i[0][1])) == 0xffff;
     let x = [ops::shl::<S>(i[0][0], 2), ops::shl::<S>(i[0][1], 2)];
     let pitch = S::isplat(f.row_pitch[0]);
@@ -252,21 +311,7 @@ unsafe fn linear<S: Simd, T: Texels>(
     out: &mut [S::F; 4],
 ) {
     let half = S::fsplat(0.5);
-    let mut weight = [half; 2];
-    let mut steps = [[l.start; 2]; 2];
-    let mut outside = [[S::mask(0); 2]; 2];
-    for k in 0..2 {
-        let v = S::fsub(u[k], half);
-        let base = S::ffloor(v);
-        weight[k] = S::fsub(v, base);
-        let i = S::f_to_s_raw(base);
-        for side in 0..2 {
-            let i = if side == 1 { S::iadd(i, S::isplat(1)) } else { i };
-            let i = wrapped::<S>(s.wrap[k], i, l.texels[k], f.pow2[k], &mut outside[k][side]);
-            steps[k][side] =
-                if k == 0 { ops::shl::<S>(i, T::SHIFT) } else { S::iadd(S::imul(i, l.row_pitch), l.start) };
-        }
-    }
+    let Square { weight, steps, outside } = square::<S>(f, s, l, u, T::SHIFT);
     let border = bordered(s);
     for y in 0..2 {
         let (mut a, mut b) = ([half; 4], [half; 4]);

@@ -1,0 +1,252 @@
+//! How many cache lines samples touch: where the kernels read texels, without the texels. Every row of every level
+//! begins with a line, so that a texel's line is its row's and its column's added.
+
+use super::lod::{Lods, lods};
+use super::place::{ANY, Levels, Place, bordered, corners, levels, nearest_at, scaled, square};
+use super::{Fast, filters, filters_plainly, placed, plain, tapped};
+use crate::sample::SampleArgs;
+use crate::sample::sampler::{MAX_ANISOTROPY, Sampler};
+use crate::sample::view::ImageView;
+use std::mem::MaybeUninit;
+use wave::Simd;
+use wave::simd::ops;
+
+/// Vectors of lines that a warp has at most: taps, two levels, four texels filtered and one that is the nearest.
+const MOST: usize = MAX_ANISOTROPY as usize * 2 * 5;
+/// No line: more than any (images here have less than 4 GiB).
+const NONE: u32 = i32::MAX as u32;
+
+#[repr(C, align(64))]
+struct Lines {
+    n: usize,
+    at: [MaybeUninit<[u32; 16]>; MOST],
+}
+
+impl Default for Lines {
+    #[inline(always)]
+    fn default() -> Lines {
+        Lines { n: 0, at: [MaybeUninit::uninit(); MOST] }
+    }
+}
+
+impl Lines {
+    #[inline(always)]
+    unsafe fn add<S: Simd>(&mut self, line: S::I, lanes: S::M) {
+        S::istoreu(self.at[self.n].as_mut_ptr().cast(), S::isel(lanes, line, S::isplat(NONE)));
+        self.n += 1;
+    }
+
+    /// How many different lines there are. Window by window of 64, from the lowest line that is left.
+    #[inline(always)]
+    unsafe fn distinct<S: Simd>(&mut self) -> u32 {
+        let mut lowest = S::isplat(NONE);
+        for v in &self.at[..self.n] {
+            lowest = S::smin(lowest, S::iloadu(v.as_ptr().cast()));
+        }
+        let (one, none) = (S::isplat(1), S::isplat(NONE));
+        let mut count = 0;
+        loop {
+            let first = least::<S>(lowest);
+            if first == NONE {
+                return count;
+            }
+            let (first, next) = (S::isplat(first), S::isplat(first + 32));
+            let (mut low, mut high) = (S::isplat(0), S::isplat(0));
+            lowest = none;
+            for v in &mut self.at[..self.n] {
+                let p = v.as_mut_ptr().cast::<u8>();
+                let line = S::iloadu(p);
+                let (t, u) = (S::isub(line, first), S::isub(line, next));
+                // Shifts by 32 and more, or by less than 0, leave nothing.
+                low = S::ior(low, S::ishl(one, t));
+                high = S::ior(high, S::ishl(one, u));
+                let left = S::isel(S::sgt(u, S::isplat(31)), line, none);
+                S::istoreu(p, left);
+                lowest = S::smin(lowest, left);
+            }
+            count += any::<S>(low).count_ones() + any::<S>(high).count_ones();
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn least<S: Simd>(v: S::I) -> u32 {
+    let v = ops::i_lanes::<S>(v);
+    let mut low = v[0];
+    for x in v {
+        low = if x < low { x } else { low };
+    }
+    low
+}
+
+/// Bits of any lane.
+#[inline(always)]
+unsafe fn any<S: Simd>(v: S::I) -> u32 {
+    let mut all = 0;
+    for x in ops::i_lanes::<S>(v) {
+        all |= x;
+    }
+    all
+}
+
+/// Lines of the lanes' places on their levels, as [`super::place::at_level`] reads them.
+#[allow(clippy::too_many_arguments)]
+#[inline(always)]
+unsafe fn at_level<S: Simd>(
+    f: &Fast,
+    s: &Sampler,
+    p: &Place<S>,
+    level: S::I,
+    any_linear: bool,
+    any_nearest: bool,
+    nearest: S::M,
+    lanes: S::M,
+    out: &mut Lines,
+) {
+    let l = levels::<S>(f, level, p.layer);
+    let u = scaled::<S>(s, p, &l);
+    if any_linear {
+        let lanes = if any_nearest { S::mand(lanes, S::mnot(nearest)) } else { lanes };
+        let q = square::<S>(f, s, &l, &u, f.shift);
+        for y in 0..2 {
+            let row = ops::shr::<S>(q.steps[1][y], 6);
+            for x in 0..2 {
+                let inside = S::mnot(S::mor(q.outside[0][x], q.outside[1][y]));
+                let line = S::iadd(row, ops::shr::<S>(q.steps[0][x], 6));
+                out.add::<S>(line, S::mand(lanes, inside));
+            }
+        }
+    }
+    if any_nearest {
+        let lanes = if any_linear { S::mand(lanes, nearest) } else { lanes };
+        let mut outside = S::mask(0);
+        let at = nearest_at::<S>(f, s, &l, &u, f.shift, &mut outside);
+        out.add::<S>(ops::shr::<S>(at, 6), S::mand(lanes, S::mnot(outside)));
+    }
+}
+
+/// The number of different lines among those of two columns and two rows a lane, if all lie around the first lane's: a
+/// bit each of four columns and of eight rows, or sixteen if `WIDE`.
+#[inline(always)]
+unsafe fn window<S: Simd, const WIDE: bool>(columns: [S::I; 2], rows: [S::I; 2], mask: u16) -> Option<u32> {
+    // So many before the first lane's: a warp is four pixels high.
+    let (before, last) = if WIDE { (8, 15) } else { (3, 7) };
+    let (zero, one, lanes) = (S::isplat(0), S::isplat(1), S::mask(mask));
+    let lane = S::isplat(mask.trailing_zeros() & 15);
+    let from = S::isub(S::ishuffle(columns[0], lane), one);
+    let (a, b) = (S::isub(columns[0], from), S::isub(columns[1], from));
+    let from = S::isub(S::ishuffle(rows[0], lane), S::isplat(before));
+    let (c, d) = (S::isub(rows[0], from), S::isub(rows[1], from));
+    // Numbers of windows' sizes, which are powers of two, stay below them.
+    let far = S::mor(S::ugt(S::ior(a, b), S::isplat(3)), S::ugt(S::ior(c, d), S::isplat(last)));
+    let is_full = mask == 0xffff;
+    if S::many(if is_full { far } else { S::mand(lanes, far) }) {
+        return None;
+    }
+    let bits = S::ior(S::ishl(one, a), S::ishl(one, b));
+    let bits = if is_full { bits } else { S::isel(lanes, bits, zero) };
+    let (c, d) = (ops::shl::<S>(c, 2), ops::shl::<S>(d, 2));
+    let mut n = any::<S>(S::ior(S::ishl(bits, c), S::ishl(bits, d))).count_ones();
+    if WIDE {
+        let half = S::isplat(32);
+        let high = S::ior(S::ishl(bits, S::isub(c, half)), S::ishl(bits, S::isub(d, half)));
+        n += any::<S>(high).count_ones();
+    }
+    Some(n)
+}
+
+/// The number of lines of filtered reads of one level of the first layer, if [`window`] tells it.
+#[inline(always)]
+unsafe fn near<S: Simd>(f: &Fast, s: &Sampler, p: &Place<S>, level: S::I, mask: u16) -> Option<u32> {
+    // Rows by number.
+    let l = Levels { start: S::isplat(0), row_pitch: S::isplat(1), ..levels::<S>(f, level, S::isplat(0)) };
+    let [columns, rows] = square::<S>(f, s, &l, &scaled::<S>(s, p, &l), f.shift).steps;
+    window::<S, true>([ops::shr::<S>(columns[0], 6), ops::shr::<S>(columns[1], 6)], rows, mask)
+}
+
+/// The same of the columns and rows of the only level ([`super::place::corners`]).
+#[inline(always)]
+pub unsafe fn near_corners<S: Simd>(f: &Fast, [columns, rows]: &[[S::I; 2]; 2], mask: u16) -> Option<u32> {
+    let texels = 6 - f.shift;
+    let columns = [ops::shr::<S>(columns[0], texels), ops::shr::<S>(columns[1], texels)];
+    match window::<S, false>(columns, *rows, mask) {
+        None => window::<S, true>(columns, *rows, mask),
+        n => n,
+    }
+}
+
+/// [`near`] of all lanes' levels, where they have the same ones.
+#[inline(always)]
+unsafe fn near_levels<S: Simd>(f: &Fast, s: &Sampler, p: &Place<S>, l: &Lods<S>, mask: u16) -> Option<u32> {
+    let lanes = S::mask(mask);
+    let (_, any_nearest, _) = filters::<S>(s, l);
+    if any_nearest || l.most > 1 {
+        return None;
+    }
+    let fine = S::isplat(least::<S>(S::isel(lanes, l.fine, S::isplat(NONE))));
+    if S::many(S::mand(lanes, S::mnot(S::ieq(l.fine, fine)))) {
+        return None;
+    }
+    let n = near::<S>(f, s, p, fine, mask)?;
+    let blended = S::mand(lanes, l.blended);
+    if !S::many(blended) {
+        return Some(n);
+    }
+    // The next level, no line of which is the other's.
+    Some(n + near::<S>(f, s, p, S::iadd(fine, S::isplat(1)), S::mbits(blended))?)
+}
+
+/// As [`super::several`] goes through levels and taps.
+#[inline(always)]
+unsafe fn several<S: Simd>(
+    f: &Fast,
+    s: &Sampler,
+    place: &mut Place<S>,
+    l: &Lods<S>,
+    lanes: S::M,
+    out: &mut Lines,
+) {
+    let (any_linear, any_nearest, nearest) = filters::<S>(s, l);
+    let st = place.st;
+    for tap in 0..l.most {
+        let mut lanes = lanes;
+        if l.most > 1 {
+            place.st = tapped::<S>(&st, l, tap);
+            lanes = S::mand(lanes, S::flt(S::fsplat(tap as f32), l.taps));
+        }
+        at_level::<S>(f, s, place, l.fine, any_linear, any_nearest, nearest, lanes, out);
+        if S::many(l.blended) {
+            let lanes = S::mand(lanes, l.blended);
+            at_level::<S>(f, s, place, l.coarse, any_linear, any_nearest, nearest, lanes, out);
+        }
+    }
+}
+
+/// The number of lines that a warp's lanes `mask` touch.
+#[inline(always)]
+pub unsafe fn lines<S: Simd>(f: &Fast, view: &ImageView, s: &Sampler, args: &SampleArgs, mask: u16) -> u32 {
+    let mut place = placed::<S>(view, s, args);
+    let lanes = S::mask(mask);
+    if args.offsets.is_none()
+        && filters_plainly(f, s, args.arrayed)
+        && let Some(n) = near_corners::<S>(f, &corners::<S, ANY>(f, s, &place.st).0, mask)
+    {
+        return n;
+    }
+    if plain(f, s) {
+        let (level, linear, none) = (S::isplat(0), s.mag_linear, S::mask(0));
+        let mut out = Lines::default();
+        at_level::<S>(f, s, &place, level, linear, !linear, none, lanes, &mut out);
+        return out.distinct::<S>();
+    }
+    let l = lods::<S>(f, view, s, args);
+    if !args.arrayed
+        && !bordered(s)
+        && let Some(n) = near_levels::<S>(f, s, &place, &l, mask)
+    {
+        return n;
+    }
+    let mut out = Lines::default();
+    several::<S>(f, s, &mut place, &l, lanes, &mut out);
+    out.distinct::<S>()
+}
