@@ -2,8 +2,8 @@
 //! begins with a line, so that a texel's line is its row's and its column's added.
 
 use super::lod::{Lods, lods};
-use super::place::{ANY, Levels, Place, bordered, corners, levels, nearest_at, scaled, square};
-use super::{Fast, filters, filters_plainly, placed, plain, tapped};
+use super::place::{Levels, Place, bordered, levels, nearest_at, scaled, square};
+use super::{Fast, filters, placed, plain, tapped};
 use crate::sample::SampleArgs;
 use crate::sample::sampler::{MAX_ANISOTROPY, Sampler};
 use crate::sample::view::ImageView;
@@ -132,10 +132,9 @@ unsafe fn window<S: Simd, const WIDE: bool>(columns: [S::I; 2], rows: [S::I; 2],
     // So many before the first lane's: a warp is four pixels high.
     let (before, last) = if WIDE { (8, 15) } else { (3, 7) };
     let (zero, one, lanes) = (S::isplat(0), S::isplat(1), S::mask(mask));
-    let lane = S::isplat(mask.trailing_zeros() & 15);
-    let from = S::isub(S::ishuffle(columns[0], lane), one);
+    let from = S::isub(shared::<S>(columns[0], mask), one);
     let (a, b) = (S::isub(columns[0], from), S::isub(columns[1], from));
-    let from = S::isub(S::ishuffle(rows[0], lane), S::isplat(before));
+    let from = S::isub(shared::<S>(rows[0], mask), S::isplat(before));
     let (c, d) = (S::isub(rows[0], from), S::isub(rows[1], from));
     // Numbers of windows' sizes, which are powers of two, stay below them.
     let far = S::mor(S::ugt(S::ior(a, b), S::isplat(3)), S::ugt(S::ior(c, d), S::isplat(last)));
@@ -155,12 +154,20 @@ unsafe fn window<S: Simd, const WIDE: bool>(columns: [S::I; 2], rows: [S::I; 2],
     Some(n)
 }
 
-/// The number of lines of filtered reads of one level of the first layer, if [`window`] tells it.
+/// The number of lines of filtered reads of one level of one layer, if [`window`] tells it.
 #[inline(always)]
 unsafe fn near<S: Simd>(f: &Fast, s: &Sampler, p: &Place<S>, level: S::I, mask: u16) -> Option<u32> {
     // Rows by number.
-    let l = Levels { start: S::isplat(0), row_pitch: S::isplat(1), ..levels::<S>(f, level, S::isplat(0)) };
-    let [columns, rows] = square::<S>(f, s, &l, &scaled::<S>(s, p, &l), f.shift).steps;
+    let l = Levels { start: S::isplat(0), row_pitch: S::isplat(1), ..levels::<S>(f, level, p.layer) };
+    let q = square::<S>(f, s, &l, &scaled::<S>(s, p, &l), f.shift);
+    if bordered(s) {
+        let [[a, b], [c, d]] = q.outside;
+        let outside = S::mor(S::mor(a, b), S::mor(c, d));
+        if S::many(S::mand(S::mask(mask), outside)) {
+            return None;
+        }
+    }
+    let [columns, rows] = q.steps;
     window::<S, true>([ops::shr::<S>(columns[0], 6), ops::shr::<S>(columns[1], 6)], rows, mask)
 }
 
@@ -175,25 +182,31 @@ pub unsafe fn near_corners<S: Simd>(f: &Fast, [columns, rows]: &[[S::I; 2]; 2], 
     }
 }
 
-/// [`near`] of all lanes' levels, where they have the same ones.
+/// [`near`] of each of the lanes' levels: no two of them share a line.
 #[inline(always)]
 unsafe fn near_levels<S: Simd>(f: &Fast, s: &Sampler, p: &Place<S>, l: &Lods<S>, mask: u16) -> Option<u32> {
-    let lanes = S::mask(mask);
     let (_, any_nearest, _) = filters::<S>(s, l);
     if any_nearest || l.most > 1 {
         return None;
     }
-    let fine = S::isplat(least::<S>(S::isel(lanes, l.fine, S::isplat(NONE))));
-    if S::many(S::mand(lanes, S::mnot(S::ieq(l.fine, fine)))) {
-        return None;
+    // A lane reads a level once.
+    let (mut fine, mut coarse) = (mask, mask & S::mbits(l.blended));
+    let mut n = 0;
+    while fine | coarse != 0 {
+        let level = if fine != 0 { shared::<S>(l.fine, fine) } else { shared::<S>(l.coarse, coarse) };
+        let a = S::mbits(S::ieq(l.fine, level)) & fine;
+        let b = S::mbits(S::ieq(l.coarse, level)) & coarse;
+        n += near::<S>(f, s, p, level, a | b)?;
+        fine &= !a;
+        coarse &= !b;
     }
-    let n = near::<S>(f, s, p, fine, mask)?;
-    let blended = S::mand(lanes, l.blended);
-    if !S::many(blended) {
-        return Some(n);
-    }
-    // The next level, no line of which is the other's.
-    Some(n + near::<S>(f, s, p, S::iadd(fine, S::isplat(1)), S::mbits(blended))?)
+    Some(n)
+}
+
+/// The first lane's number, in all lanes.
+#[inline(always)]
+unsafe fn shared<S: Simd>(v: S::I, mask: u16) -> S::I {
+    S::ishuffle(v, S::isplat(mask.trailing_zeros() & 15))
 }
 
 /// As [`super::several`] goes through levels and taps.
@@ -227,23 +240,21 @@ unsafe fn several<S: Simd>(
 pub unsafe fn lines<S: Simd>(f: &Fast, view: &ImageView, s: &Sampler, args: &SampleArgs, mask: u16) -> u32 {
     let mut place = placed::<S>(view, s, args);
     let lanes = S::mask(mask);
-    if args.offsets.is_none()
-        && filters_plainly(f, s, args.arrayed)
-        && let Some(n) = near_corners::<S>(f, &corners::<S, ANY>(f, s, &place.st).0, mask)
-    {
-        return n;
-    }
+    let one_layer = S::mbits(S::ieq(place.layer, shared::<S>(place.layer, mask))) & mask == mask;
     if plain(f, s) {
         let (level, linear, none) = (S::isplat(0), s.mag_linear, S::mask(0));
+        if one_layer
+            && linear
+            && let Some(n) = near::<S>(f, s, &place, level, mask)
+        {
+            return n;
+        }
         let mut out = Lines::default();
         at_level::<S>(f, s, &place, level, linear, !linear, none, lanes, &mut out);
         return out.distinct::<S>();
     }
     let l = lods::<S>(f, view, s, args);
-    if !args.arrayed
-        && !bordered(s)
-        && let Some(n) = near_levels::<S>(f, s, &place, &l, mask)
-    {
+    if one_layer && let Some(n) = near_levels::<S>(f, s, &place, &l, mask) {
         return n;
     }
     let mut out = Lines::default();
