@@ -147,7 +147,7 @@ pub unsafe fn scaled<S: Simd>(s: &Sampler, p: &Place<S>, l: &Levels<S>) -> [S::F
     u
 }
 
-/// Offset of the nearest texels; lanes of the border are set in `outside`.
+/// The nearest texels: offsets by column and by row, to be added; lanes of the border are set in `outside`.
 #[inline(always)]
 pub unsafe fn nearest_at<S: Simd>(
     f: &Fast,
@@ -156,15 +156,14 @@ pub unsafe fn nearest_at<S: Simd>(
     u: &[S::F; 2],
     shift: u32,
     outside: &mut S::M,
-) -> S::I {
-    let mut at = l.start;
+) -> [S::I; 2] {
+    let mut steps = [l.start; 2];
     for k in 0..2 {
         let i = S::f_to_s_raw(S::ffloor(u[k]));
         let i = wrapped::<S>(s.wrap[k], i, l.texels[k], f.pow2[k], outside);
-        let step = if k == 0 { ops::shl::<S>(i, shift) } else { S::imul(i, l.row_pitch) };
-        at = S::iadd(at, step);
+        steps[k] = if k == 0 { ops::shl::<S>(i, shift) } else { S::iadd(S::imul(i, l.row_pitch), l.start) };
     }
-    at
+    steps
 }
 
 /// The 2×2 texels around places: offsets by column and by row, to be added.
@@ -215,7 +214,8 @@ pub unsafe fn at_level<S: Simd, T: Texels>(
     }
     if any_nearest {
         let mut outside = S::mask(0);
-        let at = nearest_at::<S>(f, s, &l, &u, T::SHIFT, &mut outside);
+        let [x, y] = nearest_at::<S>(f, s, &l, &u, T::SHIFT, &mut outside);
+        let at = S::iadd(x, y);
         let mut t = [S::fsplat(0.0); 4];
         read::<S, T>(f, p, at, bordered(s), outside, true, &mut t);
         for k in 0..T::N {

@@ -16,57 +16,79 @@ const MOST: usize = MAX_ANISOTROPY as usize * 2 * 5;
 /// No line: more than any (images here have less than 4 GiB).
 const NONE: u32 = i32::MAX as u32;
 
+/// Lines that lanes touch, by blocks of sixteen rows of four: the line with which its block begins, and which of the
+/// block's 64 it is.
 #[repr(C, align(64))]
 struct Lines {
     n: usize,
-    at: [MaybeUninit<[u32; 16]>; MOST],
+    blocks: [MaybeUninit<[u32; 16]>; MOST],
+    bits: [MaybeUninit<[u32; 16]>; MOST],
 }
 
 impl Default for Lines {
     #[inline(always)]
     fn default() -> Lines {
-        Lines { n: 0, at: [MaybeUninit::uninit(); MOST] }
+        Lines { n: 0, blocks: [MaybeUninit::uninit(); MOST], bits: [MaybeUninit::uninit(); MOST] }
     }
 }
 
 impl Lines {
     #[inline(always)]
-    unsafe fn add<S: Simd>(&mut self, line: S::I, lanes: S::M) {
-        S::istoreu(self.at[self.n].as_mut_ptr().cast(), S::isel(lanes, line, S::isplat(NONE)));
+    unsafe fn add<S: Simd>(&mut self, column: [S::I; 2], row: [S::I; 2], lanes: S::M) {
+        let block = S::isel(lanes, S::iadd(column[0], row[0]), S::isplat(NONE));
+        S::istoreu(self.blocks[self.n].as_mut_ptr().cast(), block);
+        S::istoreu(self.bits[self.n].as_mut_ptr().cast(), S::iadd(column[1], row[1]));
         self.n += 1;
     }
 
-    /// How many different lines there are. Window by window of 64, from the lowest line that is left.
+    /// How many different lines there are, block by block.
     #[inline(always)]
     unsafe fn distinct<S: Simd>(&mut self) -> u32 {
-        let mut lowest = S::isplat(NONE);
-        for v in &self.at[..self.n] {
+        let (zero, one, none) = (S::isplat(0), S::isplat(1), S::isplat(NONE));
+        let mut lowest = none;
+        for v in &self.blocks[..self.n] {
             lowest = S::smin(lowest, S::iloadu(v.as_ptr().cast()));
         }
-        let (one, none) = (S::isplat(1), S::isplat(NONE));
         let mut count = 0;
         loop {
             let first = least::<S>(lowest);
             if first == NONE {
                 return count;
             }
-            let (first, next) = (S::isplat(first), S::isplat(first + 32));
-            let (mut low, mut high) = (S::isplat(0), S::isplat(0));
+            let first = S::isplat(first);
+            let (mut low, mut high) = (zero, zero);
             lowest = none;
-            for v in &mut self.at[..self.n] {
-                let p = v.as_mut_ptr().cast::<u8>();
-                let line = S::iloadu(p);
-                let (t, u) = (S::isub(line, first), S::isub(line, next));
+            for i in 0..self.n {
+                let p = self.blocks[i].as_mut_ptr().cast::<u8>();
+                let block = S::iloadu(p);
+                let here = S::ieq(block, first);
+                let bit = S::iloadu(self.bits[i].as_ptr().cast());
                 // Shifts by 32 and more, or by less than 0, leave nothing.
-                low = S::ior(low, S::ishl(one, t));
-                high = S::ior(high, S::ishl(one, u));
-                let left = S::isel(S::sgt(u, S::isplat(31)), line, none);
+                low = S::ior(low, S::isel(here, S::ishl(one, bit), zero));
+                high = S::ior(high, S::isel(here, S::ishl(one, S::isub(bit, S::isplat(32))), zero));
+                let left = S::isel(here, none, block);
                 S::istoreu(p, left);
                 lowest = S::smin(lowest, left);
             }
             count += any::<S>(low).count_ones() + any::<S>(high).count_ones();
         }
     }
+}
+
+/// A column's share of its line's block and bit. `at`: bytes.
+#[inline(always)]
+unsafe fn column<S: Simd>(at: S::I) -> [S::I; 2] {
+    let line = ops::shr::<S>(at, 6);
+    let bit = S::iand(line, S::isplat(3));
+    [S::isub(line, bit), bit]
+}
+
+/// A row's share, by its number. `l`: of its level.
+#[inline(always)]
+unsafe fn row<S: Simd>(l: &Levels<S>, row: S::I) -> [S::I; 2] {
+    let bit = S::iand(row, S::isplat(15));
+    let first = S::imul(S::isub(row, bit), ops::shr::<S>(l.row_pitch, 6));
+    [S::iadd(first, ops::shr::<S>(l.start, 6)), ops::shl::<S>(bit, 2)]
 }
 
 #[inline(always)]
@@ -104,25 +126,31 @@ unsafe fn at_level<S: Simd>(
     out: &mut Lines,
 ) {
     let l = levels::<S>(f, level, p.layer);
+    let numbers = numbered(&l);
     let u = scaled::<S>(s, p, &l);
     if any_linear {
         let lanes = if any_nearest { S::mand(lanes, S::mnot(nearest)) } else { lanes };
-        let q = square::<S>(f, s, &l, &u, f.shift);
+        let q = square::<S>(f, s, &numbers, &u, f.shift);
         for y in 0..2 {
-            let row = ops::shr::<S>(q.steps[1][y], 6);
+            let row = row::<S>(&l, q.steps[1][y]);
             for x in 0..2 {
                 let inside = S::mnot(S::mor(q.outside[0][x], q.outside[1][y]));
-                let line = S::iadd(row, ops::shr::<S>(q.steps[0][x], 6));
-                out.add::<S>(line, S::mand(lanes, inside));
+                out.add::<S>(column::<S>(q.steps[0][x]), row, S::mand(lanes, inside));
             }
         }
     }
     if any_nearest {
         let lanes = if any_linear { S::mand(lanes, nearest) } else { lanes };
         let mut outside = S::mask(0);
-        let at = nearest_at::<S>(f, s, &l, &u, f.shift, &mut outside);
-        out.add::<S>(ops::shr::<S>(at, 6), S::mand(lanes, S::mnot(outside)));
+        let [x, y] = nearest_at::<S>(f, s, &numbers, &u, f.shift, &mut outside);
+        out.add::<S>(column::<S>(x), row::<S>(&l, y), S::mand(lanes, S::mnot(outside)));
     }
+}
+
+/// As if rows lay one byte apart: their offsets are their numbers.
+#[inline(always)]
+unsafe fn numbered<S: Simd>(l: &Levels<S>) -> Levels<S> {
+    Levels { start: S::isplat(0), row_pitch: S::isplat(1), ..*l }
 }
 
 /// The number of different lines among those of two columns and two rows a lane, if all lie around the first lane's: a
@@ -157,8 +185,7 @@ unsafe fn window<S: Simd, const WIDE: bool>(columns: [S::I; 2], rows: [S::I; 2],
 /// The number of lines of filtered reads of one level of one layer, if [`window`] tells it.
 #[inline(always)]
 unsafe fn near<S: Simd>(f: &Fast, s: &Sampler, p: &Place<S>, level: S::I, mask: u16) -> Option<u32> {
-    // Rows by number.
-    let l = Levels { start: S::isplat(0), row_pitch: S::isplat(1), ..levels::<S>(f, level, p.layer) };
+    let l = numbered(&levels::<S>(f, level, p.layer));
     let q = square::<S>(f, s, &l, &scaled::<S>(s, p, &l), f.shift);
     if bordered(s) {
         let [[a, b], [c, d]] = q.outside;
