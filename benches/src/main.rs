@@ -33,7 +33,8 @@ pub struct Args {
     /// Thread counts, comma-separated: numbers or `all`.
     #[arg(long, value_delimiter = ',', default_value = "1,all")]
     threads: Vec<String>,
-    /// Drivers as `name=icd.json` instead of the ones found; a bare name means the installed one.
+    /// Drivers as `name=icd.json` instead of the ones found; a bare name means the installed one; `instrumented` is Tuff
+    /// with every shader instrumented.
     #[arg(long, value_delimiter = ',')]
     drivers: Vec<String>,
     /// TUFF_SIMD for Tuff: portable, avx2 or avx512.
@@ -127,7 +128,9 @@ fn chosen_drivers(wanted: &[String]) -> client::Result<(Vec<Driver>, Vec<String>
                 let icd = icd.canonicalize().map_err(|e| client::Error(format!("{}: {e}", icd.display())))?;
                 here.push(Driver { name: name.into(), icd });
             }
-            None if w == "tuff" => here.push(Driver { name: w.clone(), icd: drivers::tuff_icd() }),
+            None if w == "tuff" || w == drivers::INSTRUMENTED => {
+                here.push(Driver { name: w.clone(), icd: drivers::tuff_icd() })
+            }
             None => match drivers::find(w) {
                 Some(d) => here.push(d),
                 None => absent.push(w.clone()),

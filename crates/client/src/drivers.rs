@@ -56,6 +56,9 @@ fn beside_this_program() -> Option<PathBuf> {
     Some(icd)
 }
 
+/// The name of Tuff as it is when every pipeline is instrumented.
+pub const INSTRUMENTED: &str = "instrumented";
+
 /// The driver's file name.
 pub const LIBRARY: &str = "libvulkan_tuff.so";
 
@@ -125,10 +128,14 @@ impl Driver {
             .env("VK_ICD_FILENAMES", &self.icd)
             .env("VK_DRIVER_FILES", &self.icd)
             .env("VK_LOADER_LAYERS_DISABLE", "~all~")
-            .env("MESA_SHADER_CACHE_DISABLE", "true");
+            .env("MESA_SHADER_CACHE_DISABLE", "true")
+            .env_remove("TUFF_INSTRUMENT");
+        if self.name == INSTRUMENTED {
+            command.env("TUFF_INSTRUMENT", std::env::temp_dir().join("tuff-instrumented"));
+        }
         let Threads::Count(n) = threads else { return };
         match self.name.as_str() {
-            "tuff" => drop(command.env("TUFF_THREADS", n.to_string())),
+            "tuff" | "uncounted" | INSTRUMENTED => drop(command.env("TUFF_THREADS", n.to_string())),
             "lavapipe" => drop(command.env("LP_NUM_THREADS", n.to_string())),
             // SwiftShader reads SwiftShader.ini in the working folder, and counts the CPUs of the affinity mask.
             "swiftshader" => {
