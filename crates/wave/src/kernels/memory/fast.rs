@@ -26,6 +26,9 @@ macro_rules! each {
     ($live:expr, |$w:ident| $body:block) => {{
         let live = $live;
         if live & live.wrapping_add(1) == 0 {
+            // Where such a short loop begins in its line of code makes six percent of a matrix product.
+            #[cfg(target_arch = "x86_64")]
+            std::arch::asm!(".p2align 6", options(nomem, nostack, preserves_flags));
             for $w in 0..live.count_ones() as usize $body
         } else {
             for $w in Bits(live) $body
