@@ -92,9 +92,9 @@ fn script(jobs: &[Job]) -> String {
         "#!/bin/busybox sh\n\
          /bin/busybox mount -t proc proc /proc\n\
          /bin/busybox mount -t devtmpfs dev /dev\n\
-         /bin/busybox mount -t tmpfs tmp /tmp\n\
+         /bin/busybox mount -t tmpfs tmp /scratch\n\
          /bin/busybox grep -m1 ^flags /proc/cpuinfo\n\
-         export TMPDIR=/tmp RUST_BACKTRACE=0 TUFF_THREADS=1 TUFF_WATCHDOG_MS=0 TUFF_LOG=info TUFF_NO_LOADER=1\n\
+         export TMPDIR=/scratch RUST_BACKTRACE=0 TUFF_THREADS=1 TUFF_WATCHDOG_MS=0 TUFF_LOG=info TUFF_NO_LOADER=1\n\
          export TUFF_ICD=/jobs/icd.json VK_DRIVER_FILES=/jobs/icd.json\n\
          run() {\n\
          name=$1; shift\necho \"== run $name\"\n\"$@\" 2>&1 </dev/null\nr=$?\n\
@@ -110,7 +110,7 @@ fn script(jobs: &[Job]) -> String {
 /// Writes the disc's image, and says where.
 pub fn make(folder: &Path, kernel: &Path, jobs: &[Job]) -> Result<PathBuf, String> {
     let mut archive = Archive::default();
-    for folder in ["/proc", "/dev", "/tmp", "/sys"] {
+    for folder in ["/proc", "/dev", "/scratch", "/sys"] {
         archive.folder(Path::new(folder));
     }
     archive.copy(busybox().ok_or("no busybox")?, Path::new("/bin/busybox"))?;
