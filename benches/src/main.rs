@@ -3,8 +3,9 @@
 //!
 //! A driver lives in a child process of its own, which sees that driver alone (`VK_ICD_FILENAMES`). The children of a
 //! comparison take turns, round by round (A B A B), so that a busy machine is busy for all of them. One thread is
-//! measured in CPU time of the whole child, more in wall time.
+//! measured in CPU time of the whole child, more in wall time. With `--clients` they are real programs ([`clients`]).
 
+mod clients;
 mod parent;
 mod pictures;
 mod table;
@@ -21,6 +22,16 @@ pub struct Args {
     /// new pipelines), `memory` (the peak of a large multisampled pass).
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
+    /// Run real programs instead (benches/clients/clients.toml), on the first driver and its peers; `--only` names some
+    /// of them.
+    #[arg(long)]
+    clients: bool,
+    /// Not these clients (comma-separated).
+    #[arg(long, value_delimiter = ',', requires = "clients")]
+    without: Vec<String>,
+    /// The Python that has the clients' modules.
+    #[arg(long, default_value = "python3")]
+    python: PathBuf,
     /// Rounds of each timing.
     #[arg(long, default_value_t = 5)]
     rounds: usize,
@@ -74,20 +85,30 @@ fn main() -> ExitCode {
 fn run(args: &Args) -> client::Result<bool> {
     let (drivers, absent) = chosen_drivers(&args.drivers)?;
     let threads = args.threads.iter().map(|t| parse_threads(t)).collect::<client::Result<Vec<_>>>()?;
-    let chosen = Chosen::new(&args.only)?;
+    let chosen = if args.clients { Chosen::default() } else { Chosen::new(&args.only)? };
     for name in &absent {
         println!("{name}: not installed (no ICD file in the usual folders)");
     }
     let bench = parent::Bench { args, drivers, chosen };
-    let report = bench.run(&threads);
-    if let Some(path) = &args.json {
-        let text = serde_json::to_string_pretty(&report).expect("a report is plain data");
-        std::fs::write(path, text).map_err(|e| client::Error(format!("{}: {e}", path.display())))?;
+    if args.clients {
+        let report = clients::run(&bench, &threads)?;
+        write(args, &report)?;
+        return Ok(report.good());
     }
+    let report = bench.run(&threads);
+    write(args, &report)?;
     Ok(report.good())
 }
 
+/// Writes a report where the arguments want it.
+fn write(args: &Args, report: &impl serde::Serialize) -> client::Result<()> {
+    let Some(path) = &args.json else { return Ok(()) };
+    let text = serde_json::to_string_pretty(report).expect("a report is plain data");
+    std::fs::write(path, text).map_err(|e| client::Error(format!("{}: {e}", path.display())))
+}
+
 /// What is to be measured.
+#[derive(Default)]
 pub struct Chosen {
     pub kernels: Vec<&'static client::kernels::Spec>,
     pub pictures: Vec<&'static client::pictures::Spec>,

@@ -108,11 +108,9 @@ impl Bench<'_> {
     pub fn run(&self, threads: &[Threads]) -> Report {
         let mut report = Report::default();
         for d in &self.drivers {
-            let who = self.once(d, Threads::All, &Request::Hello);
-            let who = match who {
-                Ok(Answer::Hello { device, driver }) => format!("{device}; {driver}"),
-                Ok(other) => format!("unexpected answer {other:?}"),
-                Err(e) => format!("does not open: {e}"),
+            let who = match self.who(d) {
+                Ok((device, driver)) => format!("{device}; {driver}"),
+                Err(e) => e,
             };
             println!("{}: {who} ({})", d.name, d.icd.display());
             report.drivers.insert(d.name.clone(), who);
@@ -149,6 +147,15 @@ impl Bench<'_> {
 
     pub fn names(&self) -> Vec<String> {
         self.drivers.iter().map(|d| d.name.clone()).collect()
+    }
+
+    /// A driver's device, and what it says of itself.
+    pub fn who(&self, driver: &Driver) -> Result<(String, String), String> {
+        match self.once(driver, Threads::All, &Request::Hello) {
+            Ok(Answer::Hello { device, driver, .. }) => Ok((device, driver)),
+            Ok(other) => Err(format!("unexpected answer {other:?}")),
+            Err(e) => Err(format!("does not open: {e}")),
+        }
     }
 
     fn voice(&self, driver: &Driver, threads: Threads) -> client::Result<Voice> {

@@ -39,4 +39,13 @@ fn main() {
     }
     h.write(if std::env::var_os("CARGO_FEATURE_UNCOUNTED").is_some() { b"uncounted" } else { b"" });
     println!("cargo::rustc-env=TUFF_BUILD={:032x}", h.done());
+    // OUT_DIR is <target>/<profile>/build/<crate>/out; the library lies in <target>/<profile>.
+    let out = std::env::var_os("OUT_DIR").map(PathBuf::from);
+    if let Some(folder) = out.as_deref().and_then(|o| o.ancestors().nth(3)) {
+        // The release library is stripped: its symbols are in a file of their own (src/panics.rs reads it).
+        println!(
+            "cargo::rustc-cdylib-link-arg=-Wl,--no-demangle,-Map={}",
+            folder.join("libvulkan_tuff.map").display()
+        );
+    }
 }

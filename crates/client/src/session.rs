@@ -45,6 +45,10 @@ pub enum Answer {
     Hello {
         device: String,
         driver: String,
+        /// The version of Vulkan that the device has: major, minor.
+        vulkan: (u32, u32),
+        /// Its extensions.
+        extensions: Vec<String>,
     },
     /// Seconds per dispatch (Time, Empty), per picture net of clear (Picture), or for the whole (Create, FirstFrame).
     Span {
@@ -117,6 +121,11 @@ fn answer(context: &Rc<Context>, state: &mut State, request: Request) -> crate::
         Request::Hello => Ok(Answer::Hello {
             device: context.device_name(),
             driver: format!("{} {}", context.driver_name, context.driver_info).trim().to_string(),
+            vulkan: {
+                let version = context.properties.api_version;
+                (ash::vk::api_version_major(version), ash::vk::api_version_minor(version))
+            },
+            extensions: context.extensions(),
         }),
         Request::Time { kernel, budget_ms } => {
             let spec = spec(&kernel)?;

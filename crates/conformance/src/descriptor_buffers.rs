@@ -10,6 +10,7 @@ mod rig;
 
 use crate::check::{Found, text};
 use ash::vk;
+pub use rig::EXTENSIONS;
 use rig::{KINDS, Rig, WORDS};
 
 type Check = Result<(), String>;

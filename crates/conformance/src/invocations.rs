@@ -17,6 +17,22 @@ pub fn cases() -> Vec<Case> {
             check: reduce,
         },
         Case {
+            name: "stray",
+            spirv: include_bytes!("../shaders/stray.spv"),
+            groups: [64, 1, 1],
+            push: vec![],
+            inputs: vec![vec![0; 64 * 32 * 4], vec![32; 64 * 32]],
+            check: stray,
+        },
+        Case {
+            name: "stray_words",
+            spirv: include_bytes!("../shaders/stray_words.spv"),
+            groups: [61, 1, 1],
+            push: vec![],
+            inputs: vec![vec![0; 61 * 20 * 4], vec![20; 61 * 20]],
+            check: stray_words,
+        },
+        Case {
             name: "wide",
             spirv: include_bytes!("../shaders/wide.spv"),
             groups: [11, 1, 1],
@@ -41,6 +57,32 @@ pub fn cases() -> Vec<Case> {
             check: subgroups,
         },
     ]
+}
+
+/// Workgroups of 32 whose lanes store past the end of their 39 vectors: no other workgroup sees it, nor do they themselves.
+fn stray(run: &Run) -> Result<(), String> {
+    for (i, o) in run.output.chunks(4).enumerate() {
+        let (g, l) = (i as u32 / 32, i as u32 % 32);
+        let inside = l < 7;
+        equal(i, "own vector", o[0], g << 16 | l)?;
+        equal(i, "vector past the lanes'", o[1], if inside { g << 16 | l } else { 0 })?;
+        equal(i, "its last component", o[2], if inside { 4 } else { 0 })?;
+        equal(i, "vector 52 of 39", o[3], 0)?;
+    }
+    Ok(())
+}
+
+/// Workgroups of 20 (two warps, the second partly empty) with 25 words: stray words, atomics, and stores of one lane.
+fn stray_words(run: &Run) -> Result<(), String> {
+    for (i, o) in run.output.chunks(4).enumerate() {
+        let (g, l) = (i as u32 / 20, i as u32 % 20);
+        let inside = l < 5;
+        equal(i, "own word", o[0], g * 100 + l)?;
+        equal(i, "word before an atomic", o[1], if inside { g } else { 0 })?;
+        equal(i, "word after it", o[2], if inside { g + 7 } else { 0 })?;
+        equal(i, "words 35 and 39 of 25", o[3], 0)?;
+    }
+    Ok(())
 }
 
 fn reduce(run: &Run) -> Result<(), String> {

@@ -2,8 +2,12 @@
 
 #[allow(dead_code)]
 mod common;
+#[allow(dead_code, reason = "other tests use the rest")]
+#[path = "common/peers.rs"]
+mod peers;
 
-use client::drivers::{Driver, Threads, find};
+use client::drivers::{Driver, Threads};
+use peers::{Need, peer};
 use std::process::Command;
 
 fn check(driver: &Driver) {
@@ -24,11 +28,11 @@ fn counts_on_tuff_are_the_sources() {
     check(&common::driver());
 }
 
-/// Where Debian's mesa-vulkan-drivers is installed.
 #[test]
 fn counts_on_lavapipe_are_the_sources() {
-    match find("lavapipe") {
-        Some(lavapipe) => check(&lavapipe),
-        None => eprintln!("lavapipe is not installed: nothing was compared"),
+    let needs = [Need::Vulkan(1, 3), Need::Extension("VK_KHR_shader_atomic_int64")];
+    let test = "conformance::atomics::counts_on_lavapipe_are_the_sources";
+    if let Some(lavapipe) = peer(test, "lavapipe", &needs) {
+        check(&lavapipe);
     }
 }

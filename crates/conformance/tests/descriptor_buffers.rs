@@ -2,9 +2,13 @@
 
 #[allow(dead_code)]
 mod common;
+#[allow(dead_code, reason = "other tests use the rest")]
+#[path = "common/peers.rs"]
+mod peers;
 
-use client::drivers::{Driver, Threads, find};
-use conformance::descriptor_buffers::CASES;
+use client::drivers::{Driver, Threads};
+use conformance::descriptor_buffers::{CASES, EXTENSIONS};
+use peers::{Need, peer};
 use std::process::Command;
 
 fn check(driver: &Driver, own: bool, level: &str, threads: usize) {
@@ -26,11 +30,11 @@ fn on_tuff() {
     }
 }
 
-/// Where Debian's mesa-vulkan-drivers is installed: the expectations are not ours alone.
+/// The expectations are not ours alone.
 #[test]
 fn on_lavapipe() {
-    match find("lavapipe") {
-        Some(lavapipe) => check(&lavapipe, false, "portable", 2),
-        None => eprintln!("lavapipe is not installed: nothing was compared"),
+    let needs = EXTENSIONS.map(|e| Need::Extension(e.to_str().expect("ASCII")));
+    if let Some(lavapipe) = peer("conformance::descriptor_buffers::on_lavapipe", "lavapipe", &needs) {
+        check(&lavapipe, false, "portable", 2);
     }
 }

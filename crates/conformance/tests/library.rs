@@ -49,3 +49,22 @@ fn it_exports_the_loader_interface() {
         assert!(symbols.lines().any(|l| defined(&l)), "{name} is not exported");
     }
 }
+
+/// The library is stripped; `libvulkan_tuff.map` beside it says where its functions are, for the driver's own messages.
+#[test]
+fn the_map_beside_it_tells_where_functions_are() {
+    let path = library().with_extension("map");
+    let map = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    let name = "vk_icdGetInstanceProcAddr";
+    let symbols = readelf(&["--dyn-syms", "-W"]);
+    let row = symbols.lines().find(|l| l.split_whitespace().last() == Some(name)).expect("it is exported");
+    let at = u64::from_str_radix(row.split_whitespace().nth(1).unwrap(), 16).unwrap();
+    let told = |l: &str| {
+        let words: Vec<_> = l.split_whitespace().collect();
+        words.len() == 5 && words[4] == name && u64::from_str_radix(words[0], 16) == Ok(at)
+    };
+    assert!(map.lines().any(told), "{name} is at {at:#x}");
+    assert!(map.lines().filter(|l| l.contains(" _ZN") || l.contains(" _R")).count() > 1000);
+    let sections = readelf(&["-S", "-W"]);
+    assert!(!sections.contains(".symtab"), "not stripped:\n{sections}");
+}

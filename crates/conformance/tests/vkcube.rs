@@ -1,10 +1,6 @@
 //! Debian's vkcube on Tuff, in a window of a real X server: the last of its frames is the one that lavapipe 25 draws
 //! (`pictures/vkcube.png`), and the validation layers say nothing.
 
-#[allow(dead_code)]
-#[path = "../../icd/tests/common/xserver.rs"]
-mod xserver;
-
 use client::drivers::tuff_icd;
 use conformance::pictures;
 use std::path::Path;

@@ -1,9 +1,5 @@
 //! Debian's vulkaninfo on Tuff, under the Khronos validation layers.
 
-#[allow(dead_code)]
-#[path = "../../icd/tests/common/xserver.rs"]
-mod xserver;
-
 use client::drivers::tuff_icd;
 use std::process::{Command, Output};
 

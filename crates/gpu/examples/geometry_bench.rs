@@ -32,7 +32,6 @@ fn program(stage: Stage, slots: &[(u16, u16)], varyings: Vec<Varying>) -> Progra
         inputs: slots.iter().enumerate().map(|(i, s)| (Input::Varying(s.0), reg(i))).collect(),
         prologue: 0,
         shared_bytes: 0,
-        zero_shared: false,
         scratch_words: 0,
         packed: false,
         multi_wave: false,
@@ -136,7 +135,7 @@ fn main() {
         pipeline: Arc::new(GraphicsPipeline {
             vertex: Arc::new(program(Stage::Vertex, &slots, Vec::new())),
             fragment: Some(Arc::new(program(Stage::Fragment, &[], varyings))),
-            name: "bench".into(),
+            title: Default::default(),
             feedback: false,
         }),
         state: Arc::new(state),

@@ -189,6 +189,8 @@ pub enum Command {
 /// A recorded command buffer, shared by every submission of it.
 #[derive(Clone, Default)]
 pub struct CommandList {
+    /// For messages: its name or handle.
+    pub name: Arc<str>,
     pub commands: Vec<Command>,
 }
 

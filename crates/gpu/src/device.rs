@@ -188,7 +188,8 @@ impl Inner {
             let Some(submission) = next else { return };
             let run = std::panic::AssertUnwindSafe(|| self.execute(&mut executor, submission));
             if std::panic::catch_unwind(run).is_err() {
-                (self.shared.report)("internal error on a queue's thread: the device is lost");
+                let place = std::mem::take(&mut executor.place);
+                (self.shared.report)(&format!("internal error: {place}; the device is lost"));
                 self.shared.hub.lose();
                 self.shared.hub.change(|| self.finished.fetch_add(1, SeqCst));
             }

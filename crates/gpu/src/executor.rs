@@ -4,10 +4,11 @@ use crate::command::{Command, CommandList, Dispatch, Frame};
 use crate::count;
 use crate::device::Shared;
 use crate::exclusive::{self, Turn};
-use crate::graphics::run::{Blame, PassRun, Suspended};
+use crate::graphics::run::{PassRun, Suspended};
 use crate::host::DeviceHost;
 use crate::instrumentation::Blocks;
 use crate::ledger::Ledger;
+use crate::lost::{Blame, Place};
 use crate::query::Queries;
 use crate::stripes::Stripes;
 use crate::time::Line;
@@ -42,6 +43,8 @@ pub struct Executor {
     pub line: Line,
     pub stripes: Stripes,
     ledger: Option<Ledger>,
+    /// The command under way.
+    pub place: Place,
 }
 
 impl Executor {
@@ -54,6 +57,7 @@ impl Executor {
             line: Line::default(),
             stripes: Stripes::default(),
             ledger,
+            place: Place::default(),
         }
     }
 
@@ -70,12 +74,15 @@ impl Executor {
     }
 
     pub fn run(&mut self, list: &CommandList) {
-        for c in &list.commands {
+        self.place.enter(&list.name);
+        for (i, c) in list.commands.iter().enumerate() {
             if self.shared.hub.is_lost() {
-                return;
+                break;
             }
+            self.place.at(i, c);
             self.command(c);
         }
+        self.place.leave();
     }
 
     fn command(&mut self, c: &Command) {
@@ -93,12 +100,12 @@ impl Executor {
                 self.stripes.begin(r);
                 self.pass = Some(PassRun::new(r, &self.line, self.suspended.take()));
             }
-            Command::NextSubpass => self.in_pass(|p, shared| p.next_subpass(shared)),
+            Command::NextSubpass => self.in_pass(|p, shared, _| p.next_subpass(shared)),
             Command::Draw(d) => {
                 let counted = self.queries.need_all();
-                self.in_pass(|p, shared| p.draw(shared, d, counted));
+                self.in_pass(|p, shared, place| p.draw(shared, d, place, counted));
             }
-            Command::ClearAttachments { attachments, rects } => self.in_pass(|p, _| {
+            Command::ClearAttachments { attachments, rects } => self.in_pass(|p, _, _| {
                 p.clear(attachments, rects);
                 Ok(())
             }),
@@ -121,7 +128,7 @@ impl Executor {
                         exclusive::ended(spans[1].end);
                     }
                     if let Some(l) = &mut self.ledger {
-                        l.add("render pass", name, sums.all());
+                        l.add("render pass", self.place.labels(), name, sums.all());
                     }
                     match result {
                         Err(b) => self.blame(b),
@@ -175,15 +182,15 @@ impl Executor {
                 }
             }
             Command::Execute(lists) => lists.iter().for_each(|l| self.run(l)),
-            Command::BeginLabel(name) => self.ledger.iter_mut().for_each(|l| l.begin_label(name)),
-            Command::EndLabel => self.ledger.iter_mut().for_each(Ledger::end_label),
+            Command::BeginLabel(name) => self.place.begin_label(name),
+            Command::EndLabel => self.place.end_label(),
         }
     }
 
-    fn in_pass(&mut self, f: impl FnOnce(&mut PassRun, &Shared) -> Result<(), Blame>) {
+    fn in_pass(&mut self, f: impl FnOnce(&mut PassRun, &Shared, &Place) -> Result<(), Blame>) {
         let Some(mut p) = self.pass.take() else { return };
         let turn = self.turn(Some(&mut p));
-        let r = f(&mut p, &self.shared);
+        let r = f(&mut p, &self.shared, &self.place);
         drop(turn);
         self.pass = Some(p);
         if let Err(b) = r {
@@ -229,7 +236,7 @@ impl Executor {
         // The same on any number of threads, for chunks decide what is traced.
         let chunk = per_wave * (waves / 256).clamp(1, 64);
         let chunks = total.div_ceil(chunk);
-        let fault: Mutex<Option<wave::Fault>> = Mutex::new(None);
+        let fault: Mutex<Option<wave::Stop>> = Mutex::new(None);
         let next = AtomicU64::new(0);
         let usage = Mutex::new(wave::Usage::default());
         let blocks = Blocks::default();
@@ -264,10 +271,11 @@ impl Executor {
         self.queries.add(&counts);
         if let Some(l) = &mut self.ledger {
             let [x, y, z] = groups;
-            l.add("dispatch", format!("{} {x}x{y}x{z}", d.pipeline.name), &counts);
+            let name = format!("{} {x}x{y}x{z}", d.pipeline.title.entries());
+            l.add("dispatch", self.place.labels(), name, &counts);
         }
         if let Some(f) = fault.into_inner() {
-            self.blame((f, "compute", d.pipeline.name.clone()));
+            self.blame(Blame::new(f, "compute", program, &d.pipeline.title));
         }
     }
 
@@ -279,27 +287,13 @@ impl Executor {
         self.line.transfer(count::compute_ticks(&counts, self.shared.model));
         self.queries.add(&counts);
         if let Some(l) = &mut self.ledger {
-            l.add("transfer", name.into(), &counts);
+            l.add("transfer", self.place.labels(), name.into(), &counts);
         }
     }
 
     /// Reports a fault, which loses the device.
-    fn blame(&self, (fault, stage, name): Blame) {
-        let shared = &self.shared;
-        (shared.report)(&match fault {
-            wave::Fault::Address(a) => format!(
-                "device fault: {stage} shader '{name}' accessed {a:#x}, which is not device memory; the device is lost"
-            ),
-            wave::Fault::Code(c) => {
-                format!("internal error: {stage} shader '{name}' has an unknown op {c}; the device is lost")
-            }
-            wave::Fault::Watchdog => {
-                format!(
-                    "{stage} shader '{name}' did not end within {:?}; the device is lost",
-                    shared.watchdog
-                )
-            }
-        });
-        shared.hub.lose();
+    fn blame(&self, blame: Blame) {
+        (self.shared.report)(&blame.line(&self.place, self.shared.watchdog));
+        self.shared.hub.lose();
     }
 }

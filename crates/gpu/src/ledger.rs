@@ -50,7 +50,6 @@ static FILE: LazyLock<Option<PathBuf>> =
 pub struct Ledger {
     device: usize,
     queue: usize,
-    labels: Vec<String>,
     /// The application says which frame a batch is of (VK_EXT_frame_boundary). Else a frame ends where it presents.
     told: bool,
 }
@@ -72,18 +71,13 @@ pub fn open(queues: usize) -> Vec<Option<Ledger>> {
     let mut devices = DEVICES.lock();
     devices.push((0..queues).map(|_| Queue::default()).collect());
     let device = devices.len() - 1;
-    (0..queues).map(|queue| Some(Ledger { device, queue, labels: vec![], told: false })).collect()
+    (0..queues).map(|queue| Some(Ledger { device, queue, told: false })).collect()
 }
 
 impl Ledger {
-    pub fn begin_label(&mut self, name: &str) {
-        self.labels.push(name.to_string());
-    }
-    pub fn end_label(&mut self) {
-        self.labels.pop();
-    }
-    pub fn add(&mut self, kind: &'static str, name: String, counts: &Counts) {
-        let key = Key { kind, label: self.labels.join("/"), name };
+    /// `label`: the labels around it.
+    pub fn add(&mut self, kind: &'static str, label: String, name: String, counts: &Counts) {
+        let key = Key { kind, label, name };
         let mut devices = DEVICES.lock();
         let q = &mut devices[self.device][self.queue];
         let at = *q.index.entry(key.clone()).or_insert_with(|| {
@@ -220,9 +214,9 @@ mod tests {
         };
         DEVICES.lock().push(vec![Queue::default()]);
         let device = DEVICES.lock().len() - 1;
-        let mut l = Ledger { device, queue: 0, labels: vec![], told: false };
+        let mut l = Ledger { device, queue: 0, told: false };
         let mut work = |n, frame, presents| {
-            l.add("render pass", String::new(), &c(n));
+            l.add("render pass", String::new(), String::new(), &c(n));
             l.batch(frame, presents);
         };
         work(1, None, false);

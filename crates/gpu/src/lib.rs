@@ -18,6 +18,7 @@ pub mod image;
 mod image_op;
 pub mod instrumentation;
 pub mod ledger;
+pub mod lost;
 pub mod memory;
 pub mod pipeline;
 pub mod query;

@@ -1,5 +1,6 @@
 //! Compiled pipelines.
 
+use crate::lost::Title;
 use shader::bytecode::Program;
 use std::sync::Arc;
 
@@ -7,6 +8,5 @@ pub struct ComputePipeline {
     pub program: Arc<Program>,
     /// Index of a push-constant-free identity used to skip needless set-up between dispatches.
     pub id: u64,
-    /// Name for messages: entry point.
-    pub name: String,
+    pub title: Arc<Title>,
 }

@@ -11,11 +11,13 @@ use crate::record::pass::Within;
 use gpu::command::{Command, CommandList};
 use gpu::instrumentation::{Active, Instrumentation};
 use parking_lot::{Mutex, MutexGuard};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 pub struct CommandBuffer {
     pool_flags: vk::CommandPoolCreateFlags,
     level: vk::CommandBufferLevel,
+    /// Its handle, for messages.
+    pub raw: OnceLock<u64>,
     state: Mutex<Recorder>,
 }
 
@@ -90,7 +92,7 @@ impl CommandBuffer {
         pool_flags: vk::CommandPoolCreateFlags,
         level: vk::CommandBufferLevel,
     ) -> CommandBuffer {
-        CommandBuffer { pool_flags, level, state: Mutex::default() }
+        CommandBuffer { pool_flags, level, raw: OnceLock::new(), state: Mutex::default() }
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, Recorder> {
@@ -188,7 +190,10 @@ pub(crate) unsafe fn end_command_buffer(buffer: &CommandBuffer) -> vk::Result {
         );
     }
     let commands = std::mem::take(&mut r.commands);
-    r.frozen = Some(Arc::new(CommandList { commands }));
+    r.frozen = Some(Arc::new(CommandList {
+        name: crate::debug::called(buffer.raw.get().copied().unwrap_or(0)).into(),
+        commands,
+    }));
     r.phase = Phase::Executable;
     // Bound objects are not needed any more.
     r.compute = Default::default();

@@ -6,6 +6,7 @@ use crate::command_buffer::CommandBuffer;
 use crate::device::Device;
 use crate::object::{self, Object};
 use parking_lot::Mutex;
+use vk::Handle;
 
 pub struct CommandPool {
     /// `RESET_COMMAND_BUFFER`: buffers may be reset one by one.
@@ -71,6 +72,9 @@ pub(crate) unsafe fn allocate_command_buffers(
     let mut buffers = pool.buffers.lock();
     for slot in out.iter_mut() {
         *slot = object::create(CommandBuffer::new(pool.flags, i.level));
+        if let Some(b) = object::get::<CommandBuffer>(*slot) {
+            b.raw.get_or_init(|| slot.as_raw());
+        }
     }
     buffers.extend_from_slice(out);
     vk::Result::SUCCESS

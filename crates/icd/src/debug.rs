@@ -224,6 +224,11 @@ pub(crate) fn name(raw: u64) -> Option<CString> {
     NAMES.lock().as_ref()?.get(&raw).cloned()
 }
 
+/// For messages: the name that the application gave to an object, or its handle.
+pub(crate) fn called(raw: u64) -> String {
+    name(raw).map_or_else(|| format!("{raw:#x}"), |n| format!("'{}'", n.to_string_lossy()))
+}
+
 /// Forgets what is known about the object of a handle that is no more.
 pub(crate) fn forget(raw: u64) {
     if ANY_NAMES.load(Ordering::Relaxed)

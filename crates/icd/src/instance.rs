@@ -46,6 +46,7 @@ pub(crate) unsafe fn create_instance(
     p_instance: *mut vk::Instance,
 ) -> vk::Result {
     let info = &*p_create_info;
+    crate::panics::install();
     let creation = debug::listeners_of_chain(info.p_next);
     let sink = Sink::default();
     sink.set_creation(&creation);

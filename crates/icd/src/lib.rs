@@ -33,6 +33,7 @@ pub(crate) mod limits;
 pub(crate) mod measured;
 mod memory;
 pub(crate) mod object;
+mod panics;
 pub(crate) mod performance;
 pub(crate) mod physical_device;
 pub(crate) mod pipeline;

@@ -3,6 +3,7 @@
 
 use crate::answer::{Answer, invalid};
 use crate::chain;
+use crate::debug;
 use crate::device::Device;
 use crate::hash::Hasher128;
 use crate::instrumentation::INSTRUMENT_SHADERS;
@@ -15,6 +16,7 @@ use crate::pipeline_layout::Layout;
 use crate::properties::CACHE_UUID;
 use crate::shader_module::{self, Code};
 use gpu::instrumentation::Active;
+use gpu::lost::Title;
 use gpu::pipeline::ComputePipeline;
 use shader::bytecode::Program;
 use shader::instrument::{self, Block, Entry, Form};
@@ -24,6 +26,7 @@ use std::ffi::c_void;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use std::time::Instant;
+use vk::Handle;
 use vk::{PipelineCreateFlags as Flags, PipelineCreateFlags2 as Flags2};
 
 pub struct Pipeline {
@@ -85,6 +88,20 @@ impl Pipeline {
     }
     pub(crate) fn shared(&self) -> &Shared {
         &self.shared
+    }
+    /// What messages call it; a library has none.
+    fn title(&self) -> Option<&Arc<Title>> {
+        match &self.shared.kind {
+            Kind::Compute(p) => Some(&p.title),
+            Kind::Graphics(g) => Some(&g.pipeline.as_ref()?.title),
+        }
+    }
+}
+
+/// The application names a pipeline.
+pub(crate) unsafe fn named(pipeline: vk::Pipeline) {
+    if let Some(title) = object::get::<Pipeline>(pipeline).and_then(Pipeline::title) {
+        title.call(debug::called(pipeline.as_raw()));
     }
 }
 
@@ -288,7 +305,10 @@ pub(crate) unsafe fn create_all<T>(
     let mut result = vk::Result::SUCCESS;
     for (slot, info) in out.iter_mut().zip(infos) {
         match make(cache, info) {
-            Ok(p) => *slot = object::create(p),
+            Ok(p) => {
+                *slot = object::create(p);
+                named(*slot);
+            }
             Err(e) => {
                 // An error outranks PIPELINE_COMPILE_REQUIRED, which is none.
                 if result.as_raw() >= 0 {

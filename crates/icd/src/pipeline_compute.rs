@@ -6,6 +6,7 @@ use crate::device::Device;
 use crate::pipeline::{self, Kind, Pipeline};
 use crate::pipeline_cache::PipelineCache;
 use crate::pipeline_layout;
+use gpu::lost::Title;
 use gpu::pipeline::ComputePipeline;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -28,7 +29,7 @@ unsafe fn compute(cache: Option<&PipelineCache>, info: &vk::ComputePipelineCreat
     let gpu = ComputePipeline {
         program: made.compiled.program.clone(),
         id: NEXT.fetch_add(1, Relaxed),
-        name: made.compiled.name.clone(),
+        title: Title::new(made.compiled.name.clone()),
     };
     Ok(Pipeline::new(layout, flags(info), Kind::Compute(Arc::new(gpu)), vec![made]))
 }

@@ -10,6 +10,7 @@ use crate::pipeline_layout::{self, Layout};
 use crate::pipeline_state::{self as state, Targets};
 use crate::settings::{Dynamic, Settings};
 use gpu::graphics::state::GraphicsPipeline;
+use gpu::lost::Title;
 use std::sync::Arc;
 use std::time::Instant;
 use vk::GraphicsPipelineLibraryFlagsEXT as Parts;
@@ -247,7 +248,7 @@ fn assemble(b: &Build, stages: &[Executable]) -> Answer<GraphicsPipeline> {
     Ok(GraphicsPipeline {
         vertex: vertex.compiled.program.clone(),
         fragment: fragment.map(|f| f.compiled.program.clone()),
-        name,
+        title: Title::new(name),
         feedback: b.feedback,
     })
 }

@@ -1,37 +1,13 @@
 //! Wrong use gives an error and a clear line, not a crash.
 
 mod common;
+#[path = "common/listen.rs"]
+mod listen;
 
 use ash::vk::{self, Handle};
-use common::{entry, instance, physical_device};
-use std::ffi::{CStr, c_char, c_void};
-use std::sync::Mutex;
-
-type Heard = Mutex<Vec<String>>;
-
-unsafe extern "system" fn listen(
-    _severity: vk::DebugUtilsMessageSeverityFlagsEXT,
-    _kinds: vk::DebugUtilsMessageTypeFlagsEXT,
-    data: *const vk::DebugUtilsMessengerCallbackDataEXT<'_>,
-    user: *mut c_void,
-) -> vk::Bool32 {
-    let text = unsafe { CStr::from_ptr((*data).p_message) }.to_string_lossy().into_owned();
-    unsafe { &*user.cast::<Heard>() }.lock().expect("no panic").push(text);
-    vk::FALSE
-}
-
-/// An instance whose errors go to `heard`.
-fn listening(heard: &Heard) -> (ash::Instance, ash::ext::debug_utils::Instance, vk::DebugUtilsMessengerEXT) {
-    let i = instance(&[ash::ext::debug_utils::NAME]);
-    let debug = ash::ext::debug_utils::Instance::new(entry(), &i);
-    let info = vk::DebugUtilsMessengerCreateInfoEXT::default()
-        .message_severity(vk::DebugUtilsMessageSeverityFlagsEXT::ERROR)
-        .message_type(vk::DebugUtilsMessageTypeFlagsEXT::GENERAL)
-        .pfn_user_callback(Some(listen))
-        .user_data((&raw const *heard).cast_mut().cast());
-    let m = unsafe { debug.create_debug_utils_messenger(&info, None) }.expect("a messenger");
-    (i, debug, m)
-}
+use common::{instance, physical_device};
+use listen::{Heard, listening};
+use std::ffi::{CStr, c_char};
 
 fn create_device(
     i: &ash::Instance,

@@ -5,9 +5,6 @@ mod common;
 #[allow(dead_code)]
 #[path = "common/show.rs"]
 mod show;
-#[allow(dead_code)]
-#[path = "common/xserver.rs"]
-mod xserver;
 
 use ash::vk;
 use show::{Chain, Show};

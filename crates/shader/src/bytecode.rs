@@ -167,8 +167,7 @@ impl Code {
 
     /// Memory. Fields: d = register loaded or stored (n = 1) else NONE and ext words follow with n registers;
     /// a = byte offset B32 (address B64 for GLOBAL; word index for SCRATCH), uniform or varying;
-    /// b = descriptor B64 (BUF only); c = second addend, uniform B32 or NONE (SHARED: the SharedBase register,
-    /// uniform or varying, or NONE); e = [`mem_bits`]; imm = constant addend (bytes; words for SCRATCH).
+    /// b = descriptor B64 (BUF only); c = second addend, uniform B32 or NONE; e = [`mem_bits`]; imm = constant addend (bytes; words for SCRATCH).
     /// The offset is (a + c + imm) mod 2^32 for BUF, SHARED, SCRATCH, PUSH. `a` may be NONE (0).
     /// Component i is at + i · mem bytes (words of its size for SCRATCH).
     pub const LD_BUF: Code = Code(32);
@@ -428,8 +427,8 @@ pub struct Program {
     /// Ops `0..prologue` depend on nothing but push constants and descriptors: run once per thread and dispatch (with
     /// exec full), the rest once a wave. They write uniform registers that nobody else writes.
     pub prologue: u32,
+    /// Bytes of workgroup memory, which starts as zero.
     pub shared_bytes: u32,
-    pub zero_shared: bool,
     pub scratch_words: u32,
     /// True when several workgroups may be packed into one wave: then WorkgroupId is varying.
     pub packed: bool,

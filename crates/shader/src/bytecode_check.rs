@@ -93,7 +93,6 @@ mod tests {
             inputs: vec![],
             prologue: 0,
             shared_bytes: 0,
-            zero_shared: false,
             scratch_words: 0,
             packed: false,
             multi_wave: false,

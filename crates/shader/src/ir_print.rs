@@ -8,8 +8,7 @@ pub fn print(s: &Shader) -> String {
     let mut o = String::new();
     let _ = writeln!(o, "{:?} {:?}", s.stage, s.workgroup);
     if s.shared_bytes != 0 || s.scratch_words != 0 {
-        let zero = if s.zero_shared { " (zeroed)" } else { "" };
-        let _ = writeln!(o, "shared {} bytes{zero}, scratch {} words", s.shared_bytes, s.scratch_words);
+        let _ = writeln!(o, "shared {} bytes, scratch {} words", s.shared_bytes, s.scratch_words);
     }
     for (k, b) in s.blocks.iter().enumerate() {
         let _ = write!(o, "b{k}:");

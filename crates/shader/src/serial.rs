@@ -152,7 +152,7 @@ structs! {
         reads_tile, post_depth_coverage, needs_quads,
     }
     Program {
-        stage, interface, outputs, lanes, workgroup, code, images, units, consts, inputs, prologue, shared_bytes, zero_shared, scratch_words,
+        stage, interface, outputs, lanes, workgroup, code, images, units, consts, inputs, prologue, shared_bytes, scratch_words,
         packed, multi_wave, quad_derivatives, blocks, files, profile,
     }
     Cost { fma, cvt, sfu, ls, single, tex, narrow, varying }
@@ -205,7 +205,7 @@ enums! {
         Load, Store, Exchange, CompareExchange, IAdd, ISub, SMin, UMin, SMax, UMax, And, Or, Xor, FAdd, FMin, FMax,
     }
     Input {
-        LocalId(x), WorkgroupId(x), NumWorkgroups(x), SubgroupLane, SubgroupId, NumSubgroups, SharedBase,
+        LocalId(x), WorkgroupId(x), NumWorkgroups(x), SubgroupLane, SubgroupId, NumSubgroups,
         LocalIndex, DeviceIndex, VertexIndex, InstanceIndex, BaseVertex, BaseInstance, DrawIndex, ViewIndex,
         Varying(x), FragCoord(x), FrontFacing, PointCoord(x), SampleId, SampleMask, HelperInvocation, PrimitiveId,
         Layer, ViewportIndex, SamplePosition(x), PlaneAt(x), PlaneDx(x), PlaneDy(x), InvW(x), CentroidOffset(x),
@@ -270,10 +270,9 @@ mod tests {
             }],
             units: 99,
             consts: vec![(Reg::uniform(1), Ty::B64, u64::MAX)],
-            inputs: vec![(Input::LocalId(2), reg), (Input::SharedBase, reg), (Input::ViewportIndex, reg)],
+            inputs: vec![(Input::LocalId(2), reg), (Input::LocalIndex, reg), (Input::ViewportIndex, reg)],
             prologue: 1,
             shared_bytes: 4096,
-            zero_shared: true,
             scratch_words: 12,
             packed: false,
             multi_wave: true,

@@ -18,7 +18,7 @@ use crate::host::{Host, Table};
 use crate::kernels::{self, control::PATIENCE, count};
 use crate::made::MadeUp;
 use crate::memory::Aligned;
-use crate::state::{Fault, State, Status};
+use crate::state::{State, Status, Stop};
 use crate::worker::{Worker, splat};
 use shader::bytecode::{Code, Op, Program, Reg, UNIT_BYTES};
 use shader::ir::Input;
@@ -70,7 +70,7 @@ impl Worker {
     ///
     /// # Errors
     /// The fault of the prologue.
-    pub fn open<'w>(&'w mut self, job: &Job<'w>) -> Result<Lanes<'w>, Fault> {
+    pub fn open<'w>(&'w mut self, job: &Job<'w>) -> Result<Lanes<'w>, Stop> {
         let p = job.program;
         let files = &mut self.files;
         files.clock += 1;
@@ -103,6 +103,8 @@ impl Worker {
             push_bytes: job.push.len() as u32,
             shared: std::ptr::null_mut(),
             shared_bytes: 0,
+            packed: false,
+            shared_at: [0; 16],
             scratch,
             scratch_words: p.scratch_words,
             arena: job.arena,
@@ -157,7 +159,7 @@ impl Lanes<'_> {
     }
 
     /// Constants and prologue.
-    fn adopt(&mut self) -> Result<(), Fault> {
+    fn adopt(&mut self) -> Result<(), Stop> {
         let p = self.program;
         let file = &mut *self.file;
         file.made.clear();
@@ -185,7 +187,7 @@ impl Lanes<'_> {
     }
 
     /// Runs ops from `op` until `end` or the program's end.
-    fn execute(&mut self, mut op: *const Op, end: *const Op) -> Result<(), Fault> {
+    fn execute(&mut self, mut op: *const Op, end: *const Op) -> Result<(), Stop> {
         let kernels = self.kernels;
         let st = self.state();
         st.status = Status::Running;
@@ -197,10 +199,7 @@ impl Lanes<'_> {
                 op = kernel(st, op);
             }
         }
-        match st.status {
-            Status::Fault(f) => Err(f),
-            _ => Ok(()),
-        }
+        st.fault()
     }
 
     /// Lanes of the wave: 64, 128 or 256.
@@ -264,7 +263,7 @@ impl Lanes<'_> {
     ///
     /// # Errors
     /// The fault that ended the wave; outputs are any then. The worker stays usable.
-    pub fn run(&mut self) -> Result<(), Fault> {
+    pub fn run(&mut self) -> Result<(), Stop> {
         for k in 0..self.file.lane_numbers.len() {
             self.fill(self.file.lane_numbers[k], std::array::from_fn(|l| l as u32));
         }

@@ -18,6 +18,6 @@ pub use graphics::{Job, Lanes};
 pub use host::{Filter, Filtering, Host, ImageWarp, ImageWave, Rows, Table};
 pub use made::{MadeUp, Meaning};
 pub use simd::{Level, Simd};
-pub use state::{Fault, Kernel, State, Status};
+pub use state::{Fault, Kernel, State, Status, Stop};
 pub use tally::{BlockRow, Usage};
 pub use worker::{Dispatch, Worker};

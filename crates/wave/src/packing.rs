@@ -26,10 +26,7 @@ impl Packing {
         let group_warps = invocations.div_ceil(16);
         let wave_warps = p.lanes / 16;
         // A uniform register cannot hold the ids of several workgroups.
-        let uniform_ids = p
-            .inputs
-            .iter()
-            .any(|(i, r)| r.is_uniform() && matches!(i, Input::WorkgroupId(_) | Input::SharedBase));
+        let uniform_ids = p.inputs.iter().any(|(i, r)| r.is_uniform() && matches!(i, Input::WorkgroupId(_)));
         let groups = if p.packed && !uniform_ids { (wave_warps / group_warps).max(1) } else { 1 };
         Packing {
             invocations,
@@ -37,7 +34,7 @@ impl Packing {
             wave_warps,
             groups,
             waves: group_warps.div_ceil(wave_warps),
-            shared_step: p.shared_bytes.next_multiple_of(16),
+            shared_step: p.shared_bytes.next_multiple_of(64),
         }
     }
 
@@ -76,7 +73,7 @@ pub fn local_id(size: [u32; 3], index: u32, quads: bool) -> [u32; 3] {
 
 /// The value of a constant-pattern input at a lane; `None` for inputs that depend on the workgroup's id.
 pub fn pattern(p: &Program, k: &Packing, input: Input, wave: u32, w: u32, lane: u32) -> Option<u32> {
-    let (group, warp) = k.place(wave, w).unwrap_or((0, 0));
+    let (_, warp) = k.place(wave, w).unwrap_or((0, 0));
     // Lanes past the workgroup's end never run; any id in range will do.
     let index = (warp * 16 + lane).min(k.invocations - 1);
     let id = || local_id(p.workgroup, index, p.quad_derivatives);
@@ -89,7 +86,6 @@ pub fn pattern(p: &Program, k: &Packing, input: Input, wave: u32, w: u32, lane: 
         Input::SubgroupLane => lane,
         Input::SubgroupId => warp,
         Input::NumSubgroups => k.group_warps,
-        Input::SharedBase => group * k.shared_step,
         Input::WorkgroupId(_) | Input::NumWorkgroups(_) => return None,
         // Graphics inputs have no meaning in a compute dispatch; one device, draw and view: 0.
         _ => 0,

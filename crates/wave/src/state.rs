@@ -31,6 +31,14 @@ pub enum Fault {
     Code(u16),
 }
 
+/// A fault, and which op of the program led to it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Stop {
+    pub fault: Fault,
+    /// Index into the program's code.
+    pub op: u32,
+}
+
 /// One wave's state. The register file and the masks are all of it: a wave can be put aside at a barrier.
 #[repr(C, align(64))]
 pub struct State {
@@ -52,9 +60,12 @@ pub struct State {
     pub table_count: u32,
     pub push: *const u8,
     pub push_bytes: u32,
-    /// Workgroup memory of all workgroups in the wave, and its bytes.
+    /// Workgroup memory of the wave's first workgroup, and the bytes of each one's: offsets are within these.
     pub shared: *mut u8,
     pub shared_bytes: u32,
+    /// Several workgroups share the wave: warp w's memory begins `shared_at[w]` bytes on.
+    pub packed: bool,
+    pub shared_at: [u32; 16],
     /// Private words: word i of lane l at `scratch + (i · lanes + l) · 4`.
     pub scratch: *mut u8,
     pub scratch_words: u32,
@@ -72,4 +83,18 @@ pub struct State {
     /// Room for one image operation's operands; the worker's.
     pub image_warp: *mut crate::host::ImageWarp,
     pub count: Counting,
+}
+
+impl State {
+    /// The wave's fault, if that is why it stopped.
+    pub fn fault(&self) -> Result<(), Stop> {
+        match self.status {
+            // Both point into the program's code.
+            Status::Fault(fault) => {
+                let op = (self.pc as usize).saturating_sub(self.code as usize) / size_of::<Op>();
+                Err(Stop { fault, op: op as u32 })
+            }
+            _ => Ok(()),
+        }
+    }
 }

@@ -6,7 +6,7 @@ use crate::made::MadeUp;
 use crate::memory::Aligned;
 use crate::packing::{Packing, pattern};
 use crate::simd::Level;
-use crate::state::{Fault, State, Status};
+use crate::state::{State, Status, Stop};
 use shader::bytecode::{Code, Program, Reg, UNIT_BYTES};
 use shader::ir::{Input, Ty};
 
@@ -95,7 +95,7 @@ impl Worker {
     ///
     /// # Errors
     /// The fault that ended a wave; workgroups after it have not run.
-    pub fn run(&mut self, d: &Dispatch, first: u64, count: u64) -> Result<(), Fault> {
+    pub fn run(&mut self, d: &Dispatch, first: u64, count: u64) -> Result<(), Stop> {
         let total = d.groups.iter().map(|&g| g as u64).product::<u64>();
         let last = first.saturating_add(count).min(total);
         if first >= last {
@@ -145,7 +145,7 @@ impl Worker {
         self.serial = d.serial;
     }
 
-    fn groups(&mut self, d: &Dispatch, k: &Packing, first: u64, last: u64) -> Result<(), Fault> {
+    fn groups(&mut self, d: &Dispatch, k: &Packing, first: u64, last: u64) -> Result<(), Stop> {
         // Shared memory and all register files first: their places do not change afterwards.
         self.shared.reserve((k.shared_step * k.groups) as usize + 64);
         let files = if self.meets { k.waves as usize } else { 1 };
@@ -158,20 +158,14 @@ impl Worker {
         let mut g = first;
         while g < last {
             let n = (k.groups as u64).min(last - g) as u32;
-            if d.program.zero_shared {
-                // SAFETY: reserved above.
-                unsafe {
-                    std::ptr::write_bytes(self.shared.ptr(), 0, (k.shared_step * k.groups) as usize);
-                }
-            }
+            // What earlier workgroups left must not show: which ones ran on this thread is chance.
+            // SAFETY: reserved above.
+            unsafe { std::ptr::write_bytes(self.shared.ptr(), 0, (k.shared_step * k.groups) as usize) };
             for wave in 0..k.waves {
                 self.start(d, k, wave, g, n);
                 if !self.meets {
-                    match self.resume(0) {
-                        Status::Fault(f) => return Err(f),
-                        // Only waves that meet others stop at barriers.
-                        _ => continue,
-                    }
+                    // Only waves that meet others stop at barriers.
+                    self.resume(0)?;
                 }
             }
             if self.meets {
@@ -184,26 +178,22 @@ impl Worker {
 
     /// Runs the waves of one workgroup, each to its next barrier, in turn until all have ended. Waves that end earlier
     /// than others wait at barriers are not waited for.
-    fn together(&mut self, waves: usize) -> Result<(), Fault> {
+    fn together(&mut self, waves: usize) -> Result<(), Stop> {
         let mut done = vec![false; waves];
         while done.iter().any(|d| !d) {
             for (i, done) in done.iter_mut().enumerate() {
                 if *done {
                     continue;
                 }
-                match self.resume(i) {
-                    Status::Fault(f) => return Err(f),
-                    Status::Barrier => {}
-                    _ => *done = true,
-                }
+                *done = self.resume(i)? != Status::Barrier;
             }
         }
         Ok(())
     }
 
     /// Runs wave `i` from its pc until it stops.
-    fn resume(&mut self, i: usize) -> Status {
-        let Some(st) = self.waves[i].state.as_deref_mut() else { return Status::Done };
+    fn resume(&mut self, i: usize) -> Result<Status, Stop> {
+        let Some(st) = self.waves[i].state.as_deref_mut() else { return Ok(Status::Done) };
         st.status = Status::Running;
         let mut op = st.pc;
         // SAFETY: the state describes a register file of the program's size; the program's ops are what lowering made.
@@ -213,11 +203,12 @@ impl Worker {
                 op = kernel(st, op);
             }
         }
-        st.status
+        st.fault()?;
+        Ok(st.status)
     }
 
     /// Makes wave `i`'s registers and state ready for the dispatch: constants and prologue.
-    fn prepare(&mut self, d: &Dispatch, k: &Packing, i: usize) -> Result<(), Fault> {
+    fn prepare(&mut self, d: &Dispatch, k: &Packing, i: usize) -> Result<(), Stop> {
         let p = d.program;
         let count = self.tally.counting(p);
         let w = &mut self.waves[i];
@@ -238,7 +229,11 @@ impl Worker {
             push: d.push.as_ptr(),
             push_bytes: d.push.len() as u32,
             shared: self.shared.ptr(),
-            shared_bytes: k.shared_step * k.groups,
+            shared_bytes: p.shared_bytes,
+            packed: k.groups > 1,
+            shared_at: std::array::from_fn(|w| {
+                k.place(0, w as u32).map_or(0, |(group, _)| group * k.shared_step)
+            }),
             scratch: w.scratch.ptr(),
             scratch_words: p.scratch_words,
             arena: d.arena,
@@ -274,7 +269,7 @@ impl Worker {
     }
 
     /// Runs the ops before `prologue`, with all lanes.
-    fn prologue(&mut self, p: &Program, i: usize) -> Result<(), Fault> {
+    fn prologue(&mut self, p: &Program, i: usize) -> Result<(), Stop> {
         let Some(st) = self.waves[i].state.as_deref_mut() else { return Ok(()) };
         for w in 0..st.warps as usize {
             st.exec[w] = 0xFFFF;
@@ -290,10 +285,7 @@ impl Worker {
                 op = kernel(st, op);
             }
         }
-        match st.status {
-            Status::Fault(f) => Err(f),
-            _ => Ok(()),
-        }
+        st.fault()
     }
 
     /// Sets up wave `wave` of workgroups `g .. g + n`: masks, inputs, pc.

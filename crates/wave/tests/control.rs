@@ -4,8 +4,8 @@
 mod common;
 use common::*;
 use shader::bytecode::*;
-use shader::ir::{Bin, Input, Mem};
-use wave::{Fault, Level, Worker};
+use shader::ir::{Bin, Input, Mem, Ty};
+use wave::{Fault, Level, Stop, Worker};
 
 const N: Reg = Reg::NONE;
 const B32: u16 = Mem::B32 as u16;
@@ -171,7 +171,7 @@ fn packed_workgroups() {
     let mut a = Asm::new(128, [5, 4, 1]);
     a.p.packed = true;
     a.p.shared_bytes = 100;
-    let (ids, base) = (a.input(Input::LocalIndex), a.input(Input::SharedBase));
+    let ids = a.input(Input::LocalIndex);
     let (gx, gy) = (a.input(Input::WorkgroupId(0)), a.input(Input::WorkgroupId(1)));
     let (lx, ly) = (a.input(Input::LocalId(0)), a.input(Input::LocalId(1)));
     let (lane, sub) = (a.input(Input::SubgroupLane), a.input(Input::SubgroupId));
@@ -185,24 +185,24 @@ fn packed_workgroups() {
     a.op(Code::LD_BUF, x8, gx, t, N, mem_bits(Mem::U8, 1), 64);
     // address = base(gy) · 7 + base(gx) by atomics on a word of workgroup memory: add both, read back
     let zero = a.c(0);
-    a.op(Code::ST_SHARED, zero, N, N, base, B32, 80);
+    a.op(Code::ST_SHARED, zero, N, N, N, B32, 80);
     a.op(Code::BARRIER, N, N, N, N, 0, 0);
     // lane 0 of the workgroup adds
     let (yes, no) = (a.m(), a.m());
     let s = a.op(Code::CMP_SPLIT, N, ids, zero, N, Bin::IEq as u16, 0);
     a.ext(&[yes, no]);
-    a.op(Code::AT_SHARED, N, N, N, base, atomic_bits(Mem::B32, shader::ir::AtomicOp::IAdd), 80);
+    a.op(Code::AT_SHARED, N, N, N, N, atomic_bits(Mem::B32, shader::ir::AtomicOp::IAdd), 80);
     a.ext(&[row, N]);
-    a.op(Code::AT_SHARED, N, N, N, base, atomic_bits(Mem::B32, shader::ir::AtomicOp::IAdd), 80);
+    a.op(Code::AT_SHARED, N, N, N, N, atomic_bits(Mem::B32, shader::ir::AtomicOp::IAdd), 80);
     a.ext(&[x8, N]);
     a.land(s);
     let j = a.op(Code::JOIN, N, no, N, N, 0, 0);
     a.land(j);
-    a.op(Code::LD_SHARED, sum, N, N, base, B32, 80);
+    a.op(Code::LD_SHARED, sum, N, N, N, B32, 80);
     // shared byte [ids] = ids; then read the workgroup's byte 19 − ids is ids' own partner
-    a.op(Code::ST_SHARED, ids, ids, N, base, mem_bits(Mem::U8, 1), 0);
+    a.op(Code::ST_SHARED, ids, ids, N, N, mem_bits(Mem::U8, 1), 0);
     a.op(Code::LD_BUF, o, ids, t, N, mem_bits(Mem::U8, 1), 128);
-    a.op(Code::LD_SHARED, seen, o, N, base, mem_bits(Mem::U8, 1), 0);
+    a.op(Code::LD_SHARED, seen, o, N, N, mem_bits(Mem::U8, 1), 0);
     // out[sum · 256 + field · 20 + ids] as bytes; sum·256 by a table of words
     let (word, at) = (a.v(), a.v());
     a.op(Code::LD_BUF, word, sum, t, N, mem_bits(Mem::U8, 1), 192);
@@ -278,25 +278,28 @@ fn barrier_of_1024_invocations() {
         let (out, t) = (a.desc(0, 0), a.desc(0, 1));
         let (o2, o, r, x) = (a.v(), a.v(), a.v(), a.v());
         let k = a.v();
-        // o = 4·i by a table of u16: offset 2i = i + i (two addends); LocalIndex is both
-        a.op(Code::ST_SHARED, i, i, N, i, mem_bits(Mem::U16, 1), 0);
+        // A 16-bit cell an invocation.
+        let (i2, o2x) = (a.v(), a.v());
+        a.op(Code::bin(Bin::IAdd, Ty::B32), i2, i, i, N, 0, 0);
+        a.op(Code::ST_SHARED, i, i2, N, N, mem_bits(Mem::U16, 1), 0);
         a.op(Code::BARRIER, N, N, N, N, 0, 0);
-        a.op(Code::LD_SHARED, k, i, N, i, mem_bits(Mem::U16, 1), 0);
+        a.op(Code::LD_SHARED, k, i2, N, N, mem_bits(Mem::U16, 1), 0);
         a.op(Code::BARRIER, N, N, N, N, 0, 0);
         // each byte address: x = table16 at … through push-free loads
-        a.op(Code::ST_SHARED, i, i, N, i, mem_bits(Mem::U16, 1), 1024);
+        a.op(Code::ST_SHARED, i, i2, N, N, mem_bits(Mem::U16, 1), 1024);
         let z = a.c(0);
         a.op(Code::LD_BUF, o2, k, t, N, mem_bits(Mem::U8, 1), 0);
         let _ = (z, o2);
         a.op(Code::BARRIER, N, N, N, N, 0, 0);
-        // partner 1023 − i: words of the table at 1024 + 4·i, read with three addends in two steps
-        a.op(Code::LD_SHARED, x, i, N, i, mem_bits(Mem::U16, 1), 1024);
+        // partner 1023 − i: words of the table at 1024 + 4·i
+        a.op(Code::LD_SHARED, x, i2, N, N, mem_bits(Mem::U16, 1), 1024);
         // o = 2·x from a u16 table: buffer 2 is indexed by LocalIndex bytes … stored as words by descriptor stride
         let dv = a.v64();
         a.op(Code::DESC, dv, x, N, N, 0, 96);
         a.words([32, 1024, 0, 0]);
         a.op(Code::LD_BUF, o, N, dv, N, B32, 0);
-        a.op(Code::LD_SHARED, r, o, N, o, mem_bits(Mem::U16, 1), 1024);
+        a.op(Code::bin(Bin::IAdd, Ty::B32), o2x, o, o, N, 0, 0);
+        a.op(Code::LD_SHARED, r, o2x, N, N, mem_bits(Mem::U16, 1), 1024);
         a.op(Code::ST_BUF, r, N, dv, N, B32, 4);
         let _ = out;
         a.end();
@@ -356,7 +359,7 @@ fn endless_loops_are_ended() {
     for level in levels() {
         let mut r = Run::new(&a.p, vec![]);
         r.host.stop_after = 3;
-        assert_eq!(r.go(level), Err(Fault::Watchdog));
+        assert_eq!(r.go(level), Err(Stop { fault: Fault::Watchdog, op: head + 1 }));
     }
 }
 
@@ -365,7 +368,7 @@ fn unknown_code_is_a_fault() {
     let mut a = Asm::new(64, [1, 1, 1]);
     a.op(Code(1000), N, N, N, N, 0, 0);
     a.end();
-    assert_eq!(Run::new(&a.p, vec![]).go(Level::Portable), Err(Fault::Code(1000)));
+    assert_eq!(Run::new(&a.p, vec![]).go(Level::Portable), Err(Stop { fault: Fault::Code(1000), op: 0 }));
 }
 
 /// The prologue's registers stay valid over waves and runs; push constants reach it.

@@ -12,7 +12,6 @@ use wave::tally::{Access, Row};
 const N: Reg = Reg::NONE;
 /// Registers: offsets or addresses, second addend (varying, uniform), descriptor, data (32 units a component).
 const A: Reg = Reg(0);
-const C: Reg = Reg(32);
 const UC: Reg = Reg(48 | Reg::UNIFORM);
 const UB: Reg = Reg(50 | Reg::UNIFORM);
 fn data(i: usize) -> Reg {
@@ -126,7 +125,9 @@ fn lines_of_offsets() {
             let begin = memory.as_mut_ptr() as u64 + r.below(128) as u64 / [1, 4][r.below(2) as usize] * 4;
             let region = [begin, 4096];
             let seen = r.below(4) != 0;
-            lab.arena = if seen { (begin - 128, begin + (1 << 13)) } else { (0x1000, 0x1000) };
+            // No more than the memory, or what is allocated beside it would be taken for the device's.
+            let all = memory.as_ptr() as u64;
+            lab.arena = if seen { (all, all + (1 << 13)) } else { (0x1000, 0x1000) };
             let counted = if seen && is_buffer { begin } else { 0 };
             lab.shared = vec![0; 512];
             lab.set_u64(UB, region.as_ptr() as u64);
@@ -135,7 +136,7 @@ fn lines_of_offsets() {
                 1 => (r.below(256) * 4, r.below(256) * 4),
                 _ => (r.u32() & !3, r.u32() & !3),
             };
-            let c = [N, UC, C][r.below(3) as usize];
+            let c = [N, UC][r.below(2) as usize];
             lab.set_u(UC, uniform);
             let k = imm.wrapping_add(if c == UC { uniform } else { 0 });
             let around = base(&mut r);
@@ -143,10 +144,8 @@ fn lines_of_offsets() {
             for w in 0..16 {
                 let o = spread(&mut r, around, bytes.min(64) as u32);
                 for l in 0..16 {
-                    let second = if c == C { r.below(64) * 4 } else { 0 };
-                    lab.set(C, w * 16 + l, second);
                     lab.set(A, w * 16 + l, o[l].wrapping_sub(k));
-                    at[w * 16 + l] = counted + o[l].wrapping_add(second) as u64;
+                    at[w * 16 + l] = counted + o[l] as u64;
                 }
             }
             let load = matches!(code, Code::LD_BUF | Code::LD_SHARED);

@@ -12,9 +12,8 @@ use wave::{Fault, Status};
 const N: Reg = Reg::NONE;
 const MEMS: [Mem; 5] = [Mem::U8, Mem::U16, Mem::F16, Mem::B32, Mem::B64];
 
-/// Registers: offsets, second addend, descriptor (varying), data from unit 128 on (32 units a component).
+/// Registers: offsets, descriptor (varying), data from unit 128 on (32 units a component).
 const A: Reg = Reg(0);
-const C: Reg = Reg(16);
 const B: Reg = Reg(32);
 const A64: Reg = Reg(64);
 const UC: Reg = Reg(96 | Reg::UNIFORM);
@@ -114,14 +113,16 @@ fn one(r: &mut Rng, class: Class, store: bool, mem: Mem, n: usize) {
     let size = 600 + r.below(3000);
     let memory = random_bytes(r, size as usize);
     let mut lab = Lab::new(128 + 16 * 32 + 32, r.exec());
+    if class == Class::Shared {
+        lab.groups = 1 << r.below(5);
+    }
     let step = n as u32 * mem.bytes();
     let host = TestHost::default();
-    // addends: k = imm + uniform c, or c varying for shared
+    // addends: k = imm + uniform c
     let imm = if r.below(2) == 0 { 0 } else { r.below(64) };
-    let c_kind = r.below(3);
+    let c_kind = r.below(2);
     let uc = if c_kind == 1 { r.below(50) } else { 0 };
     lab.set_u(UC, uc);
-    let varying_c = c_kind == 2 && class == Class::Shared;
     let uniform_a = r.below(6) == 0;
     let mut off = vec![];
     let ua = r.below(size);
@@ -129,16 +130,13 @@ fn one(r: &mut Rng, class: Class, store: bool, mem: Mem, n: usize) {
         let s = if uniform_a { [ua; 16] } else { shape(r, size, step) };
         for (i, &s) in s.iter().enumerate() {
             let l = w * 16 + i;
-            let second = if varying_c { r.below(3) * 100 } else { 0 };
             lab.set(A, l, s.wrapping_sub(imm));
-            lab.set(C, l, second);
-            off.push(s.wrapping_add(second).wrapping_add(uc));
+            off.push(s.wrapping_add(uc));
         }
     }
     lab.set_u(UA, ua.wrapping_sub(imm));
     let c = match c_kind {
         1 => UC,
-        2 if varying_c => C,
         _ => N,
     };
     let (ld, st) = match class {
@@ -168,13 +166,26 @@ fn one(r: &mut Rng, class: Class, store: bool, mem: Mem, n: usize) {
         other.iter_mut().for_each(|b| *b ^= 0x11);
         let descs =
             [[m.as_mut_ptr() as u64, size as u64, 0, 0], [other.as_mut_ptr() as u64, 50, 0, 0], [0; 4]];
-        let which = |l: usize| if class == Class::BufVarying { l / 3 % 3 } else { 0 };
+        let groups = lab.groups;
+        let which = |l: usize| match class {
+            Class::BufVarying => l / 3 % 3,
+            Class::Shared => l / 16 * groups / 16,
+            _ => 0,
+        };
+        // What each region holds before.
+        let mut expect: Vec<Vec<u8>> = match class {
+            Class::Shared => (0..lab.groups)
+                .map(|g| memory.iter().map(|b| b ^ ((g as u8).wrapping_mul(37) & 0x7B)).collect())
+                .collect(),
+            _ => vec![memory.clone(), other.clone(), vec![]],
+        };
         lab.set_u64(UB, descs[0].as_ptr() as u64);
         for l in 0..256 {
-            lab.set64(B, l, descs[which(l)].as_ptr() as u64);
+            let d = if class == Class::BufVarying { which(l) } else { 0 };
+            lab.set64(B, l, descs[d].as_ptr() as u64);
         }
         match class {
-            Class::Shared => lab.shared = m.clone(),
+            Class::Shared => lab.shared = expect.concat(),
             Class::Push => lab.push = m.clone(),
             Class::Global => {
                 lab.arena = (m.as_ptr() as u64, m.as_ptr() as u64 + size as u64);
@@ -195,17 +206,16 @@ fn one(r: &mut Rng, class: Class, store: bool, mem: Mem, n: usize) {
             continue;
         }
         assert_eq!((status, took), (Status::Running, op.len()), "{what}");
-        let mut expect = [memory.clone(), memory.iter().map(|b| b ^ 0x11).collect(), vec![]];
-        let sizes = [size as u64, 50, 0];
         for l in lab.active() {
             for i in 0..n {
                 let o = off[l] as u64 + i as u64 * mem.bytes() as u64;
                 let d = which(l);
+                let size = if class == Class::BufVarying { [size as u64, 50, 0][d] } else { size as u64 };
                 if store {
                     let v = value(&lab, mem, i, l);
-                    model_write(&mut expect[d], sizes[d], o, mem, v);
+                    model_write(&mut expect[d], size, o, mem, v);
                 } else {
-                    let want = model_read(&expect[d], sizes[d], o, mem);
+                    let want = model_read(&expect[d], size, o, mem);
                     assert_eq!(
                         value(&lab, mem, i, l),
                         want,
@@ -214,10 +224,10 @@ fn one(r: &mut Rng, class: Class, store: bool, mem: Mem, n: usize) {
                 }
             }
         }
-        if class == Class::Shared {
-            m = lab.shared.clone();
+        match class {
+            Class::Shared => assert!(lab.shared == expect.concat(), "{what}: memory"),
+            _ => assert!(m == expect[0] && other == expect[1], "{what}: memory"),
         }
-        assert!(m == expect[0] && other == expect[1], "{what}: memory");
         // Dead warps are left alone.
         if !store {
             for w in (0..16).filter(|&w| lab.exec[w] == 0) {

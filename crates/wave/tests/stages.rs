@@ -8,7 +8,7 @@ use shader::bytecode::Program;
 use shader::interface::*;
 use shader::ir::{Input, Stage};
 use shader::options::{Binding, Options};
-use wave::{Fault, Job, Level, Table, Worker};
+use wave::{Job, Level, Stop, Table, Worker};
 
 fn compile(spirv: &[u8], stage: Stage, lanes: u32, optimise: bool) -> Program {
     let binding = |_, b| Some(Binding::new(0, 32 * b, 1));
@@ -63,7 +63,7 @@ fn wave(
     lane: &dyn Fn(Input, usize) -> u32,
     runs: &dyn Fn(usize) -> bool,
     lives: &dyn Fn(usize) -> bool,
-) -> Result<Out, Fault> {
+) -> Result<Out, Stop> {
     let mut bytes = words(buffer);
     let table = [[bytes.as_mut_ptr() as u64, bytes.len() as u64, 0, 0]];
     let tables = [Table { ptr: table.as_ptr() as *const u8, size: 32 }];

@@ -1,7 +1,7 @@
 //! Calling cargo and other programs: with one line of what and how long.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Child, Command};
 use std::time::Instant;
 
 /// The checkout.
@@ -26,7 +26,15 @@ pub fn cargo(arguments: &[&str]) -> Command {
 }
 
 /// Runs `command` to its end; anything but success is an error that names it.
-pub fn call(mut command: Command) -> Result<(), String> {
+pub fn call(command: Command) -> Result<(), String> {
+    call_with(command, |_| Ok(()))
+}
+
+/// As [`call`]; `meanwhile` has the process while it runs, for what it prints.
+pub fn call_with(
+    mut command: Command,
+    meanwhile: impl FnOnce(&mut Child) -> Result<(), String>,
+) -> Result<(), String> {
     let words: Vec<_> = std::iter::once(command.get_program())
         .chain(command.get_args())
         .map(|w| w.to_string_lossy().into_owned())
@@ -34,9 +42,11 @@ pub fn call(mut command: Command) -> Result<(), String> {
     let line = words.join(" ");
     println!("xtask: {line}");
     let start = Instant::now();
-    let status = command.status().map_err(|e| format!("{line}: {e}"))?;
+    let mut child = command.spawn().map_err(|e| format!("{line}: {e}"))?;
+    let seen = meanwhile(&mut child);
+    let status = child.wait().map_err(|e| format!("{line}: {e}"))?;
     println!("xtask: {:.0} s", start.elapsed().as_secs_f64());
-    if status.success() { Ok(()) } else { Err(format!("{line}: {status}")) }
+    if status.success() { seen } else { Err(format!("{line}: {status}")) }
 }
 
 /// Another task of this program.

@@ -2,8 +2,10 @@
 
 mod avx512;
 mod cargo;
+mod clients;
 mod codegen;
 mod demo;
+mod fresh;
 mod needs;
 mod test;
 
@@ -21,10 +23,14 @@ struct Cli {
 enum Task {
     /// Run the kernels' tests and the conformance scenes on the AVX-512 kernels, in an emulated machine that has them.
     Avx512(avx512::Args),
+    /// Install real programs (where that is possible) and run them on Tuff and lavapipe, side by side.
+    Clients(clients::Args),
     /// Write the files generated from vk.xml (or, with --check, compare them with a fresh run).
     Codegen(codegen::Args),
     /// Build the driver, run the main job on it, print and draw what it measured.
     Demo(demo::Args),
+    /// Run the README's commands in a bare Debian 12 with a Rust toolchain, made for it in a chroot; needs root.
+    Fresh(fresh::Args),
     /// Install what the tests need (where that is possible) and run all of them.
     Test,
 }
@@ -32,8 +38,10 @@ enum Task {
 fn main() -> ExitCode {
     let result = match Cli::parse().task {
         Task::Avx512(args) => avx512::run(&args),
+        Task::Clients(args) => clients::run(&args),
         Task::Codegen(args) => codegen::run(&args),
         Task::Demo(args) => demo::run(&args),
+        Task::Fresh(args) => fresh::run(&args),
         Task::Test => test::run(),
     };
     match result {

@@ -1,23 +1,19 @@
 //! Things of the system that a task needs: Debian's packages, installed where that is possible.
 
 use crate::cargo::call;
+pub use not_run::has_program;
 use std::process::Command;
 
-/// A thing of the system, and the Debian package that brings it.
-pub struct Need {
-    pub what: &'static str,
-    pub package: &'static str,
-    pub here: fn() -> bool,
-}
-
-pub fn has_program(name: &str) -> bool {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path).any(|folder| folder.join(name).is_file())
+/// A thing of the system, the Debian package that brings it, and whether it is here, by its name.
+pub struct Need<'a> {
+    pub what: &'a str,
+    pub package: &'a str,
+    pub here: fn(&str) -> bool,
 }
 
 /// Installs what is missing where that is possible; otherwise says what is missing for `whom`.
 pub fn provide(whom: &str, needs: &[Need]) -> Result<(), String> {
-    let missing = || needs.iter().filter(|n| !(n.here)()).collect::<Vec<_>>();
+    let missing = || needs.iter().filter(|n| !(n.here)(n.what)).collect::<Vec<_>>();
     let absent = missing();
     if absent.is_empty() {
         return Ok(());

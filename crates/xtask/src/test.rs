@@ -1,16 +1,23 @@
-//! `cargo xtask test`: everything that must pass, from a clean checkout.
+//! `cargo xtask test`: everything that must pass, from a clean checkout; and what could not be run there.
 
-use crate::cargo::{call, cargo, own};
+use crate::cargo::{call, call_with, cargo, own, target_folder};
 use crate::needs::{Need, has_program, provide};
+use std::collections::BTreeSet;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
+use std::process::Stdio;
 
 const NEEDS: [Need; 6] = [
-    Need { what: "the Vulkan loader", package: "libvulkan1", here: has_loader },
-    Need { what: "vulkaninfo", package: "vulkan-tools", here: || has_program("vulkaninfo") },
-    Need { what: "VK_LAYER_KHRONOS_validation", package: "vulkan-validationlayers", here: has_validation },
-    Need { what: "Xvfb", package: "xvfb", here: || has_program("Xvfb") },
-    Need { what: "spirv-val", package: "spirv-tools", here: || has_program("spirv-val") },
-    Need { what: "readelf", package: "binutils", here: || has_program("readelf") },
+    Need { what: "the Vulkan loader", package: "libvulkan1", here: |_| has_loader() },
+    Need { what: "vulkaninfo", package: "vulkan-tools", here: has_program },
+    Need {
+        what: "VK_LAYER_KHRONOS_validation",
+        package: "vulkan-validationlayers",
+        here: |_| has_validation(),
+    },
+    Need { what: "Xvfb", package: "xvfb", here: has_program },
+    Need { what: "spirv-val", package: "spirv-tools", here: has_program },
+    Need { what: "readelf", package: "binutils", here: has_program },
 ];
 
 fn has_loader() -> bool {
@@ -24,16 +31,71 @@ fn has_validation() -> bool {
         .any(|f| Path::new(f).join("vulkan/explicit_layer.d/VkLayer_khronos_validation.json").exists())
 }
 
-/// Runs every step, also after one has failed, and says in the end which ones did.
+/// What became of the tests.
+#[derive(Default, Debug, PartialEq)]
+struct Tally {
+    passed: u64,
+    failed: u64,
+    /// What was not run and what it needs, a line each.
+    not_run: BTreeSet<String>,
+}
+
+impl Tally {
+    /// Takes in a line of what test programs print.
+    fn read(&mut self, line: &str) {
+        if let Some(counts) = line.strip_prefix("test result: ") {
+            let count = |what| {
+                let part = counts.split([';', '.']).map(str::trim).find_map(|p| p.strip_suffix(what));
+                part.and_then(|n| n.trim().parse::<u64>().ok()).unwrap_or(0)
+            };
+            self.passed += count("passed");
+            self.failed += count("failed");
+        } else if let Some((test, why)) =
+            line.strip_prefix("test ").and_then(|l| l.split_once(" ... ignored"))
+        {
+            let why = why.trim_start_matches(", ");
+            self.not_run.insert(format!("not run: {test}: needs to be asked for ({why})"));
+        }
+    }
+
+    /// The reasons, and the closing line.
+    fn show(&self) {
+        self.not_run.iter().for_each(|line| println!("{line}"));
+        println!("{} passed, {} failed, {} not run", self.passed, self.failed, self.not_run.len());
+    }
+}
+
+/// Runs `cargo test`, and counts what it prints.
+fn tests(tally: &mut Tally) -> Result<(), String> {
+    let mut command = cargo(&["test", "--workspace", "--no-fail-fast"]);
+    command.stdout(Stdio::piped());
+    call_with(command, |child| {
+        let stdout = child.stdout.take().ok_or("cargo test has no output")?;
+        for line in BufReader::new(stdout).split(b'\n').map_while(Result::ok) {
+            let line = String::from_utf8_lossy(&line);
+            println!("{line}");
+            tally.read(&line);
+        }
+        Ok(())
+    })
+}
+
+/// Runs every step, also after one has failed, and says in the end which ones did, and what could not be run.
 pub fn run() -> Result<(), String> {
     provide("the tests", &NEEDS)?;
-    let steps: [(&str, &dyn Fn() -> Result<(), String>); 5] = [
-        ("format", &|| call(cargo(&["fmt", "--all", "--check"]))),
-        ("generated files", &|| call(own(&["codegen", "--check"])?)),
-        ("release driver", &|| call(cargo(&["build", "--release", "-p", "icd"]))),
-        ("clippy", &|| call(cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))),
-        ("tests", &|| call(cargo(&["test", "--workspace", "--no-fail-fast"]))),
+    let said = target_folder().join("not-run.txt");
+    std::fs::create_dir_all(target_folder()).map_err(|e| format!("{}: {e}", target_folder().display()))?;
+    std::fs::write(&said, "").map_err(|e| format!("{}: {e}", said.display()))?;
+    let mut tally = Tally::default();
+    let steps: [(&str, &mut dyn FnMut() -> Result<(), String>); 5] = [
+        ("format", &mut || call(cargo(&["fmt", "--all", "--check"]))),
+        ("generated files", &mut || call(own(&["codegen", "--check"])?)),
+        ("release driver", &mut || call(cargo(&["build", "--release", "-p", "icd"]))),
+        ("clippy", &mut || call(cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))),
+        ("tests", &mut || tests(&mut tally)),
     ];
+    // SAFETY: no other thread runs.
+    unsafe { std::env::set_var(not_run::FILE, &said) };
     let mut failed = Vec::new();
     for (name, step) in steps {
         if let Err(e) = step() {
@@ -41,5 +103,29 @@ pub fn run() -> Result<(), String> {
             failed.push(name);
         }
     }
+    let lines = std::fs::read_to_string(&said).map_err(|e| format!("{}: {e}", said.display()))?;
+    tally.not_run.extend(lines.lines().map(String::from));
+    tally.show();
     if failed.is_empty() { Ok(()) } else { Err(format!("failed: {}", failed.join(", "))) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Tally;
+
+    #[test]
+    fn results_of_several_programs_are_added_up() {
+        let mut tally = Tally::default();
+        for line in [
+            "running 3 tests",
+            "test a::b ... ok",
+            "test c ... ignored, takes a day",
+            "test result: ok. 12 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.52s",
+            "test result: FAILED. 3 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out; finished in 1.00s",
+        ] {
+            tally.read(line);
+        }
+        let not_run = ["not run: c: needs to be asked for (takes a day)".to_string()].into();
+        assert_eq!(tally, Tally { passed: 15, failed: 2, not_run });
+    }
 }

@@ -11,6 +11,8 @@ pub struct ImageInfo {
     pub format: vk::Format,
     /// Width and height in pixels.
     pub size: [u32; 2],
+    /// Slices of a three-dimensional image; 0 if it is a flat one.
+    pub depth: u32,
     pub layers: u32,
     pub mips: u32,
     /// Samples a pixel: 1, 2, 4, 8 or 16.
@@ -24,7 +26,8 @@ pub struct ImageInfo {
 
 impl ImageInfo {
     fn with(format: vk::Format, size: [u32; 2], usage: vk::ImageUsageFlags) -> Self {
-        Self { format, size, layers: 1, mips: 1, samples: 1, usage, cube: false, flags: Default::default() }
+        let flags = Default::default();
+        Self { format, size, depth: 0, layers: 1, mips: 1, samples: 1, usage, cube: false, flags }
     }
 
     /// A colour attachment that can be copied out and sampled.
@@ -46,6 +49,11 @@ impl ImageInfo {
     /// A texture filled by [`Image::upload`].
     pub fn texture(format: vk::Format, size: [u32; 2]) -> Self {
         Self::with(format, size, vk::ImageUsageFlags::TRANSFER_DST | vk::ImageUsageFlags::SAMPLED)
+    }
+
+    /// A three-dimensional texture of one level.
+    pub fn volume(format: vk::Format, [width, height, depth]: [u32; 3]) -> Self {
+        Self { depth, ..Self::texture(format, [width, height]) }
     }
 
     /// An attachment whose contents need never leave the tile: lazily allocated where the driver has such memory.
@@ -96,9 +104,9 @@ impl Image {
                 | info.flags;
         let create = vk::ImageCreateInfo::default()
             .flags(flags)
-            .image_type(vk::ImageType::TYPE_2D)
+            .image_type(if info.depth > 0 { vk::ImageType::TYPE_3D } else { vk::ImageType::TYPE_2D })
             .format(info.format)
-            .extent(vk::Extent3D { width: info.size[0], height: info.size[1], depth: 1 })
+            .extent(vk::Extent3D { width: info.size[0], height: info.size[1], depth: info.depth.max(1) })
             .mip_levels(info.mips)
             .array_layers(info.layers)
             .samples(vk::SampleCountFlags::from_raw(info.samples))
@@ -106,6 +114,7 @@ impl Image {
             .usage(info.usage)
             .initial_layout(vk::ImageLayout::UNDEFINED);
         let kind = match (info.cube, info.layers) {
+            _ if info.depth > 0 => vk::ImageViewType::TYPE_3D,
             (true, _) => vk::ImageViewType::CUBE,
             (false, 1) => vk::ImageViewType::TYPE_2D,
             _ => vk::ImageViewType::TYPE_2D_ARRAY,
@@ -172,20 +181,21 @@ impl Image {
         }
     }
 
-    /// A texture made of `bytes`: the mip levels one after the other, each with all its layers, tightly packed.
+    /// A texture made of `bytes`: the mip levels one after the other, each with all its layers or slices, tightly packed.
     pub fn with_texels(context: &Rc<Context>, info: ImageInfo, bytes: &[u8]) -> Result<Self> {
         let image = Self::new(context, info)?;
         let mut staging = Buffer::new(context, bytes.len())?;
         staging.bytes_mut().copy_from_slice(bytes);
         let texels: u64 =
             (0..info.mips).map(|m| info.level(m).iter().map(|s| u64::from(*s)).product::<u64>()).sum();
-        let texel = bytes.len() as u64 / (texels * u64::from(info.layers));
+        let slices = u64::from(info.layers.max(info.depth));
+        let texel = bytes.len() as u64 / (texels * slices);
         let mut offset = 0;
         let mut regions = Vec::new();
         for mip in 0..info.mips {
             let [width, height] = info.level(mip);
             regions.push(image.region(info.aspects(), mip, 0, info.layers).buffer_offset(offset));
-            offset += u64::from(width) * u64::from(height) * u64::from(info.layers) * texel;
+            offset += u64::from(width) * u64::from(height) * slices * texel;
         }
         assert_eq!(offset, bytes.len() as u64, "texels for every level and layer");
         context.run(|device, commands| {
@@ -213,7 +223,7 @@ impl Image {
                 base_array_layer: layer,
                 layer_count: layers,
             })
-            .image_extent(vk::Extent3D { width, height, depth: 1 })
+            .image_extent(vk::Extent3D { width, height, depth: self.info.depth.max(1) })
     }
 
     /// Mip level 0 of all layers, tightly packed: `texel` is the size of a texel of `aspect` in bytes.

@@ -31,6 +31,8 @@ pub struct PipelineInfo<'a> {
     pub stencil_format: vk::Format,
     /// The comparison, and whether depth is written.
     pub depth: Option<(vk::CompareOp, bool)>,
+    /// The least and the greatest stored depth that passes.
+    pub depth_bounds: Option<[f32; 2]>,
     /// Front and back.
     pub stencil: Option<[vk::StencilOpState; 2]>,
     /// Constant factor, clamp, slope factor.
@@ -84,6 +86,7 @@ impl<'a> PipelineInfo<'a> {
             depth_format: vk::Format::UNDEFINED,
             stencil_format: vk::Format::UNDEFINED,
             depth: None,
+            depth_bounds: None,
             stencil: None,
             depth_bias: None,
             view_mask: 0,
@@ -214,6 +217,9 @@ fn create(
     let mut depth = vk::PipelineDepthStencilStateCreateInfo::default();
     if let Some((op, write)) = info.depth {
         depth = depth.depth_test_enable(true).depth_compare_op(op).depth_write_enable(write);
+    }
+    if let Some([least, most]) = info.depth_bounds {
+        depth = depth.depth_bounds_test_enable(true).min_depth_bounds(least).max_depth_bounds(most);
     }
     if let Some([front, back]) = info.stencil {
         depth = depth.stencil_test_enable(true).front(front).back(back);

@@ -3,6 +3,7 @@
 use ash::vk;
 use client::graphics::{Image, ImageInfo, barrier};
 use client::{Buffer, Context, Error, Library, Result};
+use std::ffi::CStr;
 use std::rc::Rc;
 use vk::DescriptorType as T;
 
@@ -90,6 +91,10 @@ pub fn texel(t: usize, i: usize, c: usize) -> f32 {
     (t * 1000 + i) as f32 + c as f32 * 0.5
 }
 
+/// What the cases need of a device.
+pub const EXTENSIONS: [&CStr; 4] =
+    [c"VK_EXT_descriptor_buffer", c"VK_EXT_robustness2", c"VK_KHR_maintenance6", c"VK_KHR_push_descriptor"];
+
 impl Rig {
     pub fn new() -> Result<Rig> {
         let mut buffers = vk::PhysicalDeviceDescriptorBufferFeaturesEXT::default()
@@ -102,13 +107,7 @@ impl Rig {
         robust.p_next = std::ptr::from_mut(&mut buffers).cast();
         let mut more = vk::PhysicalDeviceMaintenance6FeaturesKHR::default().maintenance6(true);
         more.p_next = std::ptr::from_mut(&mut robust).cast();
-        let names = [
-            c"VK_EXT_descriptor_buffer",
-            c"VK_EXT_robustness2",
-            c"VK_KHR_maintenance6",
-            c"VK_KHR_push_descriptor",
-        ];
-        let context = Context::extended(Library::any()?, &names, std::ptr::from_mut(&mut more).cast())?;
+        let context = Context::extended(Library::any()?, &EXTENSIONS, std::ptr::from_mut(&mut more).cast())?;
         let mut properties = vk::PhysicalDeviceDescriptorBufferPropertiesEXT::default();
         let mut all = vk::PhysicalDeviceProperties2::default().push_next(&mut properties);
         // SAFETY: a live physical device.

@@ -1,10 +1,11 @@
-//! Device extensions through the loader: what the specification says of each, with values worked out by hand.
+//! Device extensions, and rules of the core, through the loader: what the specification says of each, with values worked out by hand.
 //!
 //! A check belongs to an extension and is left out on a driver that does not report it (a peer, for comparison); Tuff
 //! reports all of them, which the test demands. `shaders/extensions` has the GLSL and what
 //! `glslangValidator -V --target-env vulkan1.2` made of it.
 
 mod bias;
+mod bounds;
 mod coverage;
 pub(crate) mod frame;
 mod host_copy;
@@ -14,6 +15,7 @@ mod owned;
 mod rig;
 mod single_sampled;
 mod single_sampled_pass;
+mod weights;
 
 pub use crate::check::Found;
 pub(crate) use crate::check::{found, holds, same, text};
@@ -21,7 +23,7 @@ pub use rig::Rig;
 
 pub struct Check {
     pub name: &'static str,
-    /// The extension.
+    /// The extension; empty for the core.
     pub of: &'static std::ffi::CStr,
     pub run: fn(&Rig) -> Found,
 }
@@ -34,5 +36,7 @@ pub fn checks() -> Vec<Check> {
     all.extend(bias::checks());
     all.extend(host_copy::checks());
     all.extend(maintenance8::checks());
+    all.extend(weights::checks());
+    all.extend(bounds::checks());
     all
 }

@@ -65,9 +65,9 @@ impl Rig {
         Ok(Rig { context: Context::extended(library, &names, chain).map_err(text)? })
     }
 
-    /// Whether the device reports an extension.
+    /// Whether the device reports an extension; the core (no name) is always there.
     pub fn reports(&self, name: &CStr) -> bool {
-        self.context.extensions().iter().any(|e| e.as_bytes() == name.to_bytes())
+        name.is_empty() || self.context.extensions().iter().any(|e| e.as_bytes() == name.to_bytes())
     }
 
     pub fn image(&self, info: ImageInfo) -> Result<Image, String> {

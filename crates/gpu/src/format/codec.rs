@@ -3,6 +3,7 @@
 //! [`Codec`] is implemented by zero-sized types for the formats programs really use, so that loops over rows and lanes
 //! compile to straight code; [`Generic`] reads the component list of the format table and serves all others.
 
+use super::warp::words;
 use super::{ChannelClass, FormatInfo, NumClass, block::BlockKind, num};
 use ash::vk;
 use std::marker::PhantomData;
@@ -85,22 +86,6 @@ elems! {
     I32: u32, 1, |v| v, |v| v;
     /// Eight bits through the sRGB curve.
     Srgb8: u8, ONE_F, |v| num::srgb8_to_f32(v).to_bits(), |v| num::f32_to_srgb8(f32::from_bits(v));
-}
-
-/// One word of each of sixteen texels: the `bytes` (1, 2 or 4) at `at` in each. A loop of its own, so that what
-/// follows works on whole vectors.
-#[inline(always)]
-unsafe fn words(base: *const u8, offsets: &[u64; 16], at: usize, bytes: usize) -> [u32; 16] {
-    let mut w = [0u32; 16];
-    for (w, o) in w.iter_mut().zip(offsets) {
-        let p = base.add(*o as usize + at);
-        *w = match bytes {
-            1 => *p as u32,
-            2 => p.cast::<u16>().read_unaligned() as u32,
-            _ => p.cast::<u32>().read_unaligned(),
-        };
-    }
-    w
 }
 
 /// `N` like components in order R, G, B, A.

@@ -3,6 +3,7 @@
 //! - [`info`] answers from one declarative table (`table.rs`).
 //! - [`Codec`] turns a texel's bytes into four raw 32-bit channels and back; loops over texels are monomorphised for
 //!   the common formats with `with_codec!`, the rest take [`codec::Generic`].
+//! - `warp` packs and unpacks sixteen texels at once, of any format; [`kernels`] chooses its form for the machine.
 //! - `block` decodes compressed blocks.
 //!
 //! A *raw texel* is `[u32; 4]` in RGBA order. What the bits mean follows from [`FormatInfo::channel_class`]: `f32` bits
@@ -14,6 +15,7 @@ pub mod codec;
 pub mod kernels;
 pub mod num;
 mod table;
+mod warp;
 
 pub use codec::{Codec, TexelKind};
 

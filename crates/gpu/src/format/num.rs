@@ -50,15 +50,29 @@ fn srgb_eotf(c: f64) -> f64 {
     if c <= 0.04045 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) }
 }
 
+/// Below this sRGB's code is 0, and from [`SRGB_MOST`] on 255.
+pub const SRGB_LEAST: f32 = 1.0 / 8192.0;
+pub const SRGB_MOST: f32 = 1.0 - 1.0 / (1 << 24) as f32;
+/// Parts of the range between, by the upper half of a number's bits: 128 of each power of two.
+const SRGB_PARTS: usize = 13 * 128;
+
 struct SrgbTables {
     decode: [f32; 256],
-    /// `steps[k]` is the smallest linear value that encodes to more than `k`.
-    steps: [f32; 255],
+    /// By part: the code of its least number << 20 | the least lower half of a number of the next code, of which a part
+    /// has one step at most; 0x10000 where it has none.
+    steps: [u32; SRGB_PARTS],
 }
 
 static SRGB: LazyLock<SrgbTables> = LazyLock::new(|| SrgbTables {
     decode: std::array::from_fn(|i| srgb_eotf(i as f64 / 255.0) as f32),
-    steps: std::array::from_fn(|i| srgb_eotf((i as f64 + 0.5) / 255.0) as f32),
+    steps: std::array::from_fn(|i| {
+        let low = SRGB_LEAST.to_bits() + ((i as u32) << 16);
+        // The smallest number that encodes to more than k.
+        let step = |k: u32| srgb_eotf((k as f64 + 0.5) / 255.0) as f32;
+        let code = (0..255).take_while(|&k| step(k).to_bits() <= low).count() as u32;
+        let next = if code < 255 { step(code).to_bits() - low } else { 0x1_0000 };
+        code << 20 | next.min(0x1_0000)
+    }),
 });
 
 /// Eight-bit sRGB code to linear.
@@ -75,18 +89,19 @@ pub fn srgb8_table() -> &'static [f32; 256] {
 /// Linear to the nearest eight-bit sRGB code (nearest among the encoded values); NaN gives 0.
 #[inline]
 pub fn f32_to_srgb8(x: f32) -> u8 {
-    let steps = &SRGB.steps;
-    let (mut lo, mut step) = (0usize, 128usize);
-    while step > 0 {
-        if x >= steps[lo + step - 1] {
-            lo += step;
-        }
-        step >>= 1;
-    }
-    lo as u8
+    let x = if x > SRGB_LEAST { x.min(SRGB_MOST) } else { SRGB_LEAST };
+    let bits = x.to_bits();
+    let step = SRGB.steps[(bits >> 16) as usize - (SRGB_LEAST.to_bits() >> 16) as usize];
+    ((step >> 20) + (bits & 0xffff >= step & 0xf_ffff) as u32) as u8
 }
 
-/// Half precision to single: exact, without branches (loops over it become vector code), NaN stays NaN.
+/// The encoding table, for loops.
+pub fn srgb8_steps() -> &'static [u32; SRGB_PARTS] {
+    &SRGB.steps
+}
+
+/// Half precision to single: exact, without branches (loops over it become vector code); NaN is made quiet and keeps
+/// sign and payload, as CPUs do it.
 #[inline(always)]
 pub fn f16_to_f32(v: u16) -> f32 {
     let v = v as u32;
@@ -94,7 +109,8 @@ pub fn f16_to_f32(v: u16) -> f32 {
     let bias = if exponent == 0x7c00 { (255 - 31) << 23 } else { (127 - 15) << 23 };
     let normal = shifted + bias;
     let denormal = ((v & 0x3ff) as f32 * (1.0 / (1 << 24) as f32)).to_bits();
-    f32::from_bits(if exponent == 0 { denormal } else { normal } | (v & 0x8000) << 16)
+    let quiet = if v & 0x7fff > 0x7c00 { 0x40_0000 } else { 0 };
+    f32::from_bits(if exponent == 0 { denormal } else { normal } | quiet | (v & 0x8000) << 16)
 }
 
 /// To half precision, to nearest even; too large values become infinity.
@@ -201,6 +217,15 @@ mod tests {
         for v in 0..=255 {
             assert_eq!(f32_to_srgb8(srgb8_to_f32(v)), v);
         }
+        // To either side of each step, and of each part of the table.
+        let nearest = |x: f32| (0..255).filter(|&k| x >= srgb_eotf((k as f64 + 0.5) / 255.0) as f32).count();
+        let steps = (0..255).map(|k| (srgb_eotf((k as f64 + 0.5) / 255.0) as f32).to_bits());
+        for at in steps.chain((0x3880_0000u32..=0x3f81_0000).step_by(0x1_0000)) {
+            for bits in at - 2..=at + 2 {
+                let x = f32::from_bits(bits);
+                assert_eq!(f32_to_srgb8(x) as usize, nearest(x), "{x}");
+            }
+        }
     }
 
     #[test]
@@ -222,7 +247,7 @@ mod tests {
     fn half_floats() {
         for v in 0..=u16::MAX {
             let (got, want) = (f16_to_f32(v), f16::from_bits(v).to_f32());
-            assert!(got.to_bits() == want.to_bits() || (got.is_nan() && want.is_nan()), "{v:#x}");
+            assert_eq!(got.to_bits(), want.to_bits(), "{v:#x}");
         }
         assert_eq!(f32_to_f16(65519.9), 0x7bff);
         assert_eq!(f32_to_f16(65520.0), 0x7c00);

@@ -21,9 +21,11 @@ macro_rules! rows {
     };
 }
 
+pub(super) static TABLE: [FormatInfo; 194] = ROWS;
+
 /// Core formats 1..=184 in order of value, then those of extensions and later versions, ascending too.
 #[rustfmt::skip]
-pub(super) static TABLE: [FormatInfo; 194] = rows! {
+pub(super) const ROWS: [FormatInfo; 194] = rows! {
     R4G4_UNORM_PACK8,                   1,  1,1,   Unorm,   "g4r4",              "SLRWCB";
     R4G4B4A4_UNORM_PACK16,              2,  1,1,   Unorm,   "a4b4g4r4",          "SLRWCB";
     B4G4R4A4_UNORM_PACK16,              2,  1,1,   Unorm,   "a4r4g4b4",          "SLRWCBUV";

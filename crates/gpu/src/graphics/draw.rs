@@ -55,6 +55,18 @@ pub enum What {
     },
 }
 
+impl What {
+    /// The call that recorded it.
+    pub fn call(&self) -> &'static str {
+        match self {
+            What::Direct(calls) if calls.first().is_some_and(|c| c.indexed) => "vkCmdDrawIndexed",
+            What::Direct(_) => "vkCmdDraw",
+            What::Indirect { indexed: true, .. } => "vkCmdDrawIndexedIndirect",
+            What::Indirect { .. } => "vkCmdDrawIndirect",
+        }
+    }
+}
+
 /// One draw.
 #[derive(Clone, Copy, Debug)]
 pub struct Call {

@@ -20,6 +20,7 @@ use super::tile::{hidden, resolve};
 use crate::count;
 use crate::device::Shared;
 use crate::host::DeviceHost;
+use crate::lost::{Blame, Place};
 use crate::time::Line;
 use ash::vk;
 use counters::{Counts, Event, Phase, Unit};
@@ -38,9 +39,6 @@ pub enum Op {
     Draw(Box<Item>),
     Clear(Clear),
 }
-
-/// A fault and the shader it was in.
-pub type Blame = (Fault, &'static str, String);
 
 pub struct PassRun {
     rendering: Arc<Rendering>,
@@ -125,8 +123,8 @@ impl PassRun {
         self.view_mask().count_ones().max(1)
     }
 
-    /// Geometry of a recorded draw. `counted`: a query is active.
-    pub fn draw(&mut self, shared: &Shared, d: &Draw, counted: bool) -> Result<(), Blame> {
+    /// Geometry of a draw recorded at `place`. `counted`: a query is active.
+    pub fn draw(&mut self, shared: &Shared, d: &Draw, place: &Place, counted: bool) -> Result<(), Blame> {
         let Some(sub) = self.targets.subpasses.get(self.subpass).cloned() else { return Ok(()) };
         if d.pipeline.feedback && std::mem::take(&mut self.barrier) {
             self.reach_memory(shared)?;
@@ -158,7 +156,7 @@ impl PassRun {
                 };
                 let mut batch = Batch::recycled();
                 geometry::run(&ctx, d, &call, index, view, &mut batch)
-                    .map_err(|f| (f, "vertex", d.pipeline.name.clone()))?;
+                    .map_err(|s| Blame::new(s, "vertex", &d.pipeline.vertex, &d.pipeline.title))?;
                 let counts = batch.statistics.counts(&d.pipeline.vertex);
                 self.epochs.current().add(&counts);
                 if batch.prims.is_empty() || d.state.raster.discard {
@@ -167,8 +165,8 @@ impl PassRun {
                 let bins = Bins::new(shared, &batch.prims, &batch.pixels, self.targets.area, layers);
                 self.primitives += batch.prims.len();
                 let plan = Plan::new(&d.pipeline, &d.state, &sub, &self.targets, counted);
-                let mut item =
-                    Item::new(&d.pipeline, &d.state, &d.bindings, batch, bins, view.unwrap_or(0), plan);
+                let view = view.unwrap_or(0);
+                let mut item = Item::new(&d.pipeline, &d.state, &d.bindings, batch, bins, view, plan, place);
                 item.instrument(d.instrumentation.as_ref(), index);
                 self.epochs.current()[Event::BinEntries] += item.bins.entries() as u64;
                 self.ops.push((self.subpass, self.epochs.now(), Op::Draw(Box::new(item))));
@@ -217,7 +215,7 @@ impl PassRun {
         if let (Some(asked), Some(counted)) = (&self.rendering.regions, &self.regions)
             && let Err(address) = counted.write(asked, shared.model)
         {
-            r = r.and(Err((Fault::Address(address), "fragment", "counters by region".into())));
+            r = r.and(Err(Blame::of(Fault::Address(address), "counters by region")));
         }
         (r, self.epochs, None)
     }
@@ -401,8 +399,7 @@ impl PassRun {
                         let entries = item.bins.list(layer, tx as u32, ty as u32);
                         if !entries.is_empty() {
                             let h = hidden.as_ref().map_or(&[][..], |h| h.of(i));
-                            task.draw(item, entries, h, &mut mine_draws[i])
-                                .map_err(|f| (f, "fragment", item.pipeline.name.clone()))?;
+                            task.draw(item, entries, h, &mut mine_draws[i]).map_err(|s| item.blame(s))?;
                         }
                     }
                     Op::Clear(c) => {

@@ -1,6 +1,7 @@
 //! The state of a draw, complete: what pipelines and dynamic state say together.
 
 use crate::format::FormatInfo;
+use crate::lost::Title;
 use ash::vk;
 use shader::bytecode::Program;
 use std::sync::Arc;
@@ -10,8 +11,7 @@ pub struct GraphicsPipeline {
     pub vertex: Arc<Program>,
     /// `None`: depth and stencil only, or rasterisation is discarded.
     pub fragment: Option<Arc<Program>>,
-    /// For messages: the entry points.
-    pub name: String,
+    pub title: Arc<Title>,
     /// Its fragments may read attachments of the pass as images.
     pub feedback: bool,
 }

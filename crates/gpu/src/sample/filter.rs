@@ -168,13 +168,16 @@ impl<'a> Lane<'a> {
             return self.texel(l, i, p.face).unwrap_or_default();
         }
         let base = uvw.map(|u| (u - 0.5).floor());
-        let w = [0, 1, 2].map(|k| uvw[k] - 0.5 - base[k]);
+        let mut w = [0, 1, 2].map(|k| uvw[k] - 0.5 - base[k]);
         let i = base.map(|b| b as i32);
         let mut texels = [[0u32; 4]; 8];
         texels[..4].copy_from_slice(&self.square(l, i, p.face));
         let deep = self.view.dims > 2;
         if deep {
             texels[4..].copy_from_slice(&self.square(l, [i[0], i[1], i[2].saturating_add(1)], p.face));
+        }
+        if self.view.floats || self.sampler.reduction != Reduction::Average {
+            settle(&mut texels, &mut w);
         }
         let alpha = w[0];
         let beta = if self.view.dims > 1 { w[1] } else { 0.0 };
@@ -262,10 +265,24 @@ impl<'a> Lane<'a> {
     }
 }
 
-/// `a` where the weight is 0, exactly `a` where both are equal.
+/// `a` where the weight is 0, whatever `b` is; exactly `a` where both are equal and finite.
 #[inline(always)]
 pub(super) fn mix(a: f32, b: f32, w: f32) -> f32 {
-    a + (b - a) * w
+    let d = b - a;
+    // 0 times infinity or NaN would not be 0. The sign stays that of the product of finite texels.
+    let d = if w == 0.0 { 0f32.copysign(d) } else { d };
+    a + d * w
+}
+
+/// Just below the centre of the first texel a weight rounds to 1: then the texels before it have none, and add nothing.
+fn settle(texels: &mut [[u32; 4]; 8], w: &mut [f32; 3]) {
+    for (k, w) in w.iter_mut().enumerate().filter(|(_, w)| **w == 1.0) {
+        let next = 1 << k;
+        for n in (0..8).filter(|n| n & next == 0) {
+            texels[n] = texels[n | next];
+        }
+        *w = 0.0;
+    }
 }
 
 fn reduce(r: Reduction, a: [u32; 4], b: [u32; 4]) -> [u32; 4] {
@@ -282,6 +299,14 @@ pub(super) fn border(view: &ImageView, sampler: &Sampler) -> [u32; 4] {
             t[k] = sampler.border[k];
         }
     }
+    if view.channels == ChannelClass::Float && !view.floats {
+        // Fixed-point texels are finite, which their kernels rely on.
+        t = t.map(|v| match f(v) {
+            x if x.is_nan() => 0,
+            x if x.is_infinite() => x.signum().to_bits(),
+            _ => v,
+        });
+    }
     t
 }
 
@@ -291,10 +316,18 @@ pub fn sample_warp(view: &ImageView, sampler: &Sampler, args: &SampleArgs, mask:
     if view.levels.is_empty() {
         return zero(mask, out);
     }
-    if fast::sample(view, sampler, args, mask, out) || super::wide::sample(view, sampler, args, mask, out) {
+    if !(super::few(mask) && is_plain(view, sampler))
+        && (fast::sample(view, sampler, args, mask, out)
+            || super::wide::sample(view, sampler, args, mask, out))
+    {
         return;
     }
     lanes_sampled(view, sampler, args, mask, None, |lane, t| (0..4).for_each(|k| out[k][lane] = t[k]));
+}
+
+/// One level and one filter: λ decides nothing.
+fn is_plain(view: &ImageView, sampler: &Sampler) -> bool {
+    view.levels.len() == 1 && sampler.mag_linear == sampler.min_linear && sampler.anisotropy <= 1.0
 }
 
 /// The same lane by lane, for any format and view type; the view has a level.
@@ -306,10 +339,7 @@ pub(super) fn lanes_sampled(
     touched: Option<&Touched>,
     mut each: impl FnMut(usize, [u32; 4]),
 ) {
-    // One level and one filter: λ decides nothing.
-    let plain =
-        view.levels.len() == 1 && sampler.mag_linear == sampler.min_linear && sampler.anisotropy <= 1.0;
-    let lods = (!plain).then(|| lod::lods(view, sampler, args));
+    let lods = (!is_plain(view, sampler)).then(|| lod::lods(view, sampler, args));
     let border = border(view, sampler);
     for lane in lanes(mask) {
         let (ctx, place) = Lane::new(view, sampler, args, border, lane, touched);

@@ -19,6 +19,8 @@ mod tests;
 mod texel;
 mod touched;
 mod view;
+#[cfg(test)]
+mod weight_tests;
 mod wide;
 
 pub use fast::{sample_lines, sample_wave};
@@ -54,6 +56,13 @@ pub struct SampleArgs<'a> {
     pub min_lod: Option<&'a [u32; 16]>,
     /// Component that a gather takes.
     pub component: u32,
+}
+
+/// Whether so few lanes are active (those of a descriptor of their own, mostly) that they cost less one by one than by
+/// kernels for a warp.
+#[inline]
+pub(crate) fn few(mask: u16) -> bool {
+    mask.count_ones() <= 2
 }
 
 /// Active lanes of a mask, in order.

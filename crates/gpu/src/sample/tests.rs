@@ -8,7 +8,7 @@ use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-fn fill(image: &Image, mip: u32, layer: u32, data: &[u8]) {
+pub(super) fn fill(image: &Image, mip: u32, layer: u32, data: &[u8]) {
     let s = image.surface(vk::ImageAspectFlags::COLOR | vk::ImageAspectFlags::DEPTH, mip).unwrap();
     let row = (s.blocks[0] * s.format.block_bytes) as usize;
     for (i, r) in data.chunks(row).enumerate() {
@@ -17,7 +17,7 @@ fn fill(image: &Image, mip: u32, layer: u32, data: &[u8]) {
     }
 }
 
-fn view(image: &Arc<Image>, t: vk::ImageViewType, swizzle: vk::ComponentMapping) -> ImageView {
+pub(super) fn view(image: &Arc<Image>, t: vk::ImageViewType, swizzle: vk::ComponentMapping) -> ImageView {
     let aspect =
         if image.format.has_depth() { vk::ImageAspectFlags::DEPTH } else { vk::ImageAspectFlags::COLOR };
     let info = vk::ImageViewCreateInfo::default()
@@ -34,11 +34,11 @@ fn view(image: &Arc<Image>, t: vk::ImageViewType, swizzle: vk::ComponentMapping)
     ImageView::new(image.clone(), &info, 0.0).unwrap()
 }
 
-fn plain(image: &Arc<Image>, t: vk::ImageViewType) -> ImageView {
+pub(super) fn plain(image: &Arc<Image>, t: vk::ImageViewType) -> ImageView {
     view(image, t, vk::ComponentMapping::default())
 }
 
-fn sampler(filter: vk::Filter, wrap: vk::SamplerAddressMode) -> vk::SamplerCreateInfo<'static> {
+pub(super) fn sampler(filter: vk::Filter, wrap: vk::SamplerAddressMode) -> vk::SamplerCreateInfo<'static> {
     vk::SamplerCreateInfo::default()
         .mag_filter(filter)
         .min_filter(filter)
@@ -48,7 +48,7 @@ fn sampler(filter: vk::Filter, wrap: vk::SamplerAddressMode) -> vk::SamplerCreat
         .max_lod(vk::LOD_CLAMP_NONE)
 }
 
-fn make(info: vk::SamplerCreateInfo) -> Sampler {
+pub(super) fn make(info: vk::SamplerCreateInfo) -> Sampler {
     Sampler::new(&info, None, vk::SamplerReductionMode::WEIGHTED_AVERAGE)
 }
 
@@ -57,11 +57,11 @@ fn coords(c: &[f32]) -> Vec<[u32; 16]> {
     c.iter().map(|v| [v.to_bits(); 16]).collect()
 }
 
-fn at(v: &ImageView, s: &Sampler, c: &[f32]) -> [f32; 4] {
+pub(super) fn at(v: &ImageView, s: &Sampler, c: &[f32]) -> [f32; 4] {
     with(v, s, c, |_| {})
 }
 
-fn with(v: &ImageView, s: &Sampler, c: &[f32], edit: impl FnOnce(&mut SampleArgs)) -> [f32; 4] {
+pub(super) fn with(v: &ImageView, s: &Sampler, c: &[f32], edit: impl FnOnce(&mut SampleArgs)) -> [f32; 4] {
     let c = coords(c);
     let dims = if v.is_cube { 3 } else { v.dims };
     let mut args = SampleArgs { dims, arrayed: v.arrayed, coords: &c, ..Default::default() };
@@ -74,11 +74,11 @@ fn with(v: &ImageView, s: &Sampler, c: &[f32], edit: impl FnOnce(&mut SampleArgs
 }
 
 /// Operands that outlive the test.
-fn keep<T>(v: T) -> &'static T {
+pub(super) fn keep<T>(v: T) -> &'static T {
     Box::leak(Box::new(v))
 }
 
-fn floats(v: &[f32]) -> Vec<u8> {
+pub(super) fn floats(v: &[f32]) -> Vec<u8> {
     v.iter().flat_map(|f| f.to_le_bytes()).collect()
 }
 
@@ -439,7 +439,11 @@ fn kernels_agree_with_the_general_path() {
             sample_warp(&general, &s, &args, mask, &mut b);
             let touched = Touched::default();
             touched.sample(&general, &s, &args, mask);
-            let lines: BTreeSet<u64> = touched.into_lines().into_iter().collect();
+            let order = touched.into_lines();
+            let touched = Touched::default();
+            touched.sample(&wide, &s, &args, mask);
+            assert_eq!(touched.into_lines(), order, "{} {case}", image.format.name);
+            let lines: BTreeSet<u64> = order.into_iter().collect();
             for machine in wave::Level::tested() {
                 if let Some(f) = &wide.fast {
                     wide.fast = Some(f.on(image.format.kind, machine));

@@ -1,7 +1,7 @@
 //! Unfiltered access by integer coordinates: fetches, storage image loads and stores, texel buffers, atomics' addresses.
 
 use super::view::{BufferView, ImageView, Level, outside};
-use super::{Warp4, lanes};
+use super::{Warp4, few, lanes};
 use crate::format::codec::{load64, store64};
 use ash::vk;
 
@@ -72,6 +72,25 @@ pub fn fetch_warp(
     mask: u16,
     out: &mut TexelData,
 ) {
+    if let Some(l) = one_level(view, lod, mask) {
+        let (at, inside) = offsets(view, l, coords, sample);
+        let mut t = [[0; 16]; 4];
+        // SAFETY: every offset is that of a texel of the level, the first one where there is none.
+        unsafe { (view.gather)(view.format, l.base, &at, &mut t) };
+        if mask & !inside != 0 {
+            let none = view.outside();
+            for lane in lanes(mask & !inside) {
+                (0..4).for_each(|k| t[k][lane] = none[k]);
+            }
+        }
+        for k in 0..4 {
+            let v = view.swizzled_warp(&t, k);
+            for lane in 0..16 {
+                out.lo[k][lane] = if mask >> lane & 1 == 1 { v[lane] } else { out.lo[k][lane] };
+            }
+        }
+        return;
+    }
     for lane in lanes(mask) {
         let found = found(view, coords, lod, sample, lane);
         // SAFETY: the place was checked against the view.
@@ -88,7 +107,24 @@ pub fn fetch_warp(
     }
 }
 
-/// Offsets in level 0 of the texels of a warp, and the lanes whose texel exists; 0 for the others.
+/// The level that all lanes of the mask read, where the format's texels can be loaded by warps.
+#[inline]
+fn one_level<'a>(view: &'a ImageView, lod: Option<&[u32; 16]>, mask: u16) -> Option<&'a Level> {
+    if view.format.compressed() || view.format.is_64bit() || few(mask) {
+        return None;
+    }
+    let level = lod.map_or(0, |l| l[mask.trailing_zeros() as usize]);
+    let mut same = true;
+    if let Some(l) = lod {
+        for lane in 0..16 {
+            same &= l[lane] == level || mask >> lane & 1 == 0;
+        }
+    }
+    let exists = level as f32 + 1.0 > view.min_lod;
+    view.levels.get(level as usize).filter(|_| same && exists)
+}
+
+/// Offsets in a level of the texels of a warp, and the lanes whose texel exists; 0 for the others.
 #[inline(always)]
 fn offsets(
     view: &ImageView,
@@ -219,36 +255,63 @@ fn aligned(p: *mut u8, f: &crate::format::FormatInfo) -> *mut u8 {
     if (p as usize).is_multiple_of(f.block_bytes as usize) { p } else { std::ptr::null_mut() }
 }
 
+/// Offsets of the texels of a warp in a buffer, and the lanes whose texel exists; 0 for the others.
+#[inline(always)]
+fn buffer_offsets(view: &BufferView, index: &[u32; 16]) -> ([u64; 16], u16) {
+    let bytes = view.format.block_bytes as u64;
+    let (mut at, mut inside) = ([0u64; 16], 0);
+    for lane in 0..16 {
+        let there = index[lane] < view.len;
+        at[lane] = if there { index[lane] as u64 * bytes } else { 0 };
+        inside |= (there as u16) << lane;
+    }
+    (at, inside)
+}
+
 /// Fetch or load from a texel buffer.
 pub fn buffer_load_warp(view: &BufferView, index: &[u32; 16], mask: u16, out: &mut TexelData) {
-    for lane in lanes(mask) {
-        let p = view.address(index[lane]);
-        // SAFETY: the address is that of a whole texel.
-        unsafe {
-            if view.format.is_64bit() {
-                put64(out, lane, view.format, p.map(|p| p.cast_const()));
-            } else {
-                put(out, lane, p.map_or_else(|| outside(view.format), |p| (view.load)(view.format, p)));
-            }
+    if view.format.is_64bit() {
+        for lane in lanes(mask) {
+            let p = view.address(index[lane]);
+            // SAFETY: the address is that of a whole texel.
+            unsafe { put64(out, lane, view.format, p.map(|p| p.cast_const())) }
+        }
+        return;
+    }
+    if few(mask) {
+        for lane in lanes(mask) {
+            // SAFETY: as above.
+            let t = view.address(index[lane]).map(|p| unsafe { (view.load)(view.format, p) });
+            put(out, lane, t.unwrap_or_else(|| outside(view.format)));
+        }
+        return;
+    }
+    let (at, inside) = buffer_offsets(view, index);
+    let mut t = [[0; 16]; 4];
+    if mask & inside != 0 {
+        // SAFETY: every offset is that of a whole texel, the first one where there is none; there is one.
+        unsafe { (view.gather)(view.format, view.base, &at, &mut t) };
+    }
+    let none = outside(view.format);
+    for k in 0..4 {
+        for lane in 0..16 {
+            let v = if inside >> lane & 1 == 1 { t[k][lane] } else { none[k] };
+            out.lo[k][lane] = if mask >> lane & 1 == 1 { v } else { out.lo[k][lane] };
         }
     }
 }
 
 /// Store to a texel buffer; texels outside are dropped.
 pub fn buffer_store_warp(view: &BufferView, index: &[u32; 16], mask: u16, lo: &Warp4, hi: &Warp4) {
-    for lane in lanes(mask) {
-        let Some(p) = view.address(index[lane]) else { continue };
-        // SAFETY: the address is that of a whole texel.
-        unsafe {
-            if view.format.is_64bit() {
-                store64(
-                    view.format,
-                    p,
-                    std::array::from_fn(|k| lo[k][lane] as u64 | (hi[k][lane] as u64) << 32),
-                )
-            } else {
-                (view.store)(view.format, p, std::array::from_fn(|k| lo[k][lane]))
-            }
+    let (at, inside) = buffer_offsets(view, index);
+    // SAFETY: the offsets of `inside` are those of whole texels.
+    unsafe {
+        if !view.format.is_64bit() {
+            return (view.scatter)(view.format, view.base, &at, mask & inside, lo);
+        }
+        for lane in lanes(mask & inside) {
+            let v = std::array::from_fn(|k| lo[k][lane] as u64 | (hi[k][lane] as u64) << 32);
+            store64(view.format, view.base.add(at[lane] as usize), v)
         }
     }
 }

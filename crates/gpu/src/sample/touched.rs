@@ -1,5 +1,6 @@
 //! The cache lines of texels that an operation touches.
 
+use super::fast;
 use super::filter::{self, Lane};
 use super::view::{ImageView, Level};
 use super::{BufferView, SampleArgs, Sampler, lanes, texel};
@@ -37,7 +38,16 @@ impl Touched {
 
     /// Texels of filtered samples.
     pub fn sample(&self, view: &ImageView, sampler: &Sampler, args: &SampleArgs, mask: u16) {
-        if !view.levels.is_empty() {
+        if view.levels.is_empty() {
+            return;
+        }
+        if let Some((base, at)) = fast::corner_offsets(view, sampler, args) {
+            for lane in lanes(mask) {
+                for at in &at {
+                    self.bytes(base as u64 + at[lane] as u64, view.format.block_bytes as u64);
+                }
+            }
+        } else {
             filter::lanes_sampled(view, sampler, args, mask, Some(self), |_, _| {});
         }
     }

@@ -2,8 +2,8 @@
 
 use super::fast::Fast;
 use crate::buffer::Buffer;
-use crate::format::kernels::{self, GatherFn, LoadFn, ScatterFn, StoreFn};
-use crate::format::{self, ChannelClass, FormatInfo, block};
+use crate::format::kernels::{self, GatherFn, LoadFn, ScatterFn};
+use crate::format::{self, ChannelClass, FormatInfo, NumClass, block};
 use crate::image::Image;
 use ash::vk;
 use std::sync::Arc;
@@ -46,13 +46,15 @@ pub struct ImageView {
     /// Least level of the image that may be read (`VkImageViewMinLodCreateInfoEXT`), relative to the base level.
     pub min_lod: f32,
     pub channels: ChannelClass,
+    /// Texels may be infinite or NaN.
+    pub(super) floats: bool,
     pub identity: bool,
     /// The view's class has whole-warp kernels (see `wide.rs`).
     pub(super) wide: bool,
     /// The view's class has kernels over vectors (see `fast`).
     pub(super) fast: Option<Box<Fast>>,
     swizzle: [u8; 4],
-    load: LoadFn,
+    pub(crate) load: LoadFn,
     pub(super) gather: GatherFn,
     pub(super) scatter: ScatterFn,
 }
@@ -149,6 +151,7 @@ impl ImageView {
             samples: image.samples,
             min_lod: (min_lod - r.base_mip_level as f32).max(0.0),
             channels: format.channel_class(),
+            floats: matches!(format.class, NumClass::Sfloat | NumClass::Ufloat),
             identity: swizzle == [0, 1, 2, 3],
             wide: !is_cube && !format.compressed() && !format.is_64bit() && image.samples == 1,
             fast,
@@ -308,7 +311,8 @@ pub struct BufferView {
     /// Texels.
     pub len: u32,
     pub(super) load: LoadFn,
-    pub(super) store: StoreFn,
+    pub(super) gather: GatherFn,
+    pub(super) scatter: ScatterFn,
 }
 
 // SAFETY: the address is that of the buffer's memory, which the buffer keeps.
@@ -351,7 +355,8 @@ impl BufferView {
             base,
             len: if base.is_null() { 0 } else { len },
             load: kernels::load_fn(format),
-            store: kernels::store_fn(format),
+            gather: kernels::gather_fn(format),
+            scatter: kernels::scatter_fn(format),
             buffer,
         }
     }

@@ -242,6 +242,8 @@ fn one_level(view: &ImageView, s: &Sampler, l: &Level, w: &Warp, linear: bool, m
         return texels(view, l, w, [&axis[0], &axis[1], &axis[2]], mask, out);
     }
     let mut weight = [[0.0f32; 16]; 3];
+    // Of the bits of texels' differences: all, or the sign where the weight is 0, as `filter::mix` does it.
+    let mut kept = [[!0u32; 16]; 3];
     let mut axes = [[none; 2]; 3];
     for k in 0..view.dims {
         let (mut i, mut j) = ([0; 16], [0; 16]);
@@ -250,6 +252,15 @@ fn one_level(view: &ImageView, s: &Sampler, l: &Level, w: &Warp, linear: bool, m
             weight[k][lane] = u[k][lane] - 0.5 - base;
             i[lane] = base as i32;
             j[lane] = i[lane].saturating_add(1);
+        }
+        if view.floats {
+            // As `filter::settle`: a weight that has rounded to 1 leaves none to the texels before.
+            for lane in 0..16 {
+                let all = weight[k][lane] == 1.0;
+                i[lane] = if all { j[lane] } else { i[lane] };
+                weight[k][lane] = if all { 0.0 } else { weight[k][lane] };
+                kept[k][lane] = if weight[k][lane] == 0.0 { 1 << 31 } else { !0 };
+            }
         }
         axes[k][0] = steps(&wrap_warp(s.wrap[k], &i, l.size[k]), pitch[k]);
         axes[k][1] = steps(&wrap_warp(s.wrap[k], &j, l.size[k]), pitch[k]);
@@ -263,18 +274,20 @@ fn one_level(view: &ImageView, s: &Sampler, l: &Level, w: &Warp, linear: bool, m
             let (mut a, mut b) = ([[0u32; 16]; 4], [[0u32; 16]; 4]);
             texels(view, l, w, [&axes[0][0], &axes[1][y], &axes[2][z]], mask, &mut a);
             texels(view, l, w, [&axes[0][1], &axes[1][y], &axes[2][z]], mask, &mut b);
-            blend(&mut a, &b, &weight[0]);
-            if y == 0 { plane = a } else { blend(&mut plane, &a, &weight[1]) }
+            blend(&mut a, &b, (&weight[0], &kept[0]));
+            if y == 0 { plane = a } else { blend(&mut plane, &a, (&weight[1], &kept[1])) }
         }
-        if z == 0 { *out = plane } else { blend(out, &plane, &weight[2]) }
+        if z == 0 { *out = plane } else { blend(out, &plane, (&weight[2], &kept[2])) }
     }
 }
 
 #[inline(always)]
-fn blend(a: &mut Warp4, b: &Warp4, w: &[f32; 16]) {
+fn blend(a: &mut Warp4, b: &Warp4, (w, kept): (&[f32; 16], &[u32; 16])) {
     for k in 0..4 {
         for lane in 0..16 {
-            a[k][lane] = mix(f32::from_bits(a[k][lane]), f32::from_bits(b[k][lane]), w[lane]).to_bits();
+            let (x, y) = (f32::from_bits(a[k][lane]), f32::from_bits(b[k][lane]));
+            let d = f32::from_bits((y - x).to_bits() & kept[lane]);
+            a[k][lane] = (x + d * w[lane]).to_bits();
         }
     }
 }

@@ -27,7 +27,11 @@ impl Axis {
             let u = (i as f64 + 0.5 - dst[0] as f64) * scale + src[0] as f64;
             if linear {
                 let base = (u - 0.5).floor();
-                (clamp(base), clamp(base + 1.0), ((u - 0.5) - base) as f32)
+                match ((u - 0.5) - base) as f32 {
+                    // Rounded up: the texel before has no weight, and adds nothing.
+                    1.0 => (clamp(base + 1.0), clamp(base + 2.0), 0.0),
+                    w => (clamp(base), clamp(base + 1.0), w),
+                }
             } else {
                 let i = clamp(u.floor());
                 (i, i, 0.0)

@@ -88,6 +88,9 @@ pub(crate) unsafe fn set_debug_utils_object_name_ext(
         return vk::Result::ERROR_UNKNOWN;
     }
     set_name(info.object_handle, chain::str(info.p_object_name));
+    if info.object_type == vk::ObjectType::PIPELINE {
+        crate::pipeline::named(vk::Handle::from_raw(info.object_handle));
+    }
     vk::Result::SUCCESS
 }
 

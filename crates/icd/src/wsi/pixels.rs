@@ -79,6 +79,7 @@ impl Picture {
         let spare = to.spare();
         let plain = to.bytes == 4 && !to.big_endian && to.masks == [0xFF_0000, 0xFF00, 0xFF];
         let fill = if self.opaque { spare } else { 0 };
+        let alpha = |t: u32| fill | ((t >> 30) * 0x5500_0000) & spare;
         for (row, out) in rows.zip(out.chunks_mut(pitch.max(1))) {
             let width = (self.width as usize).min(out.len() / to.bytes);
             if row >= self.surface.blocks[1] as usize || width > self.surface.blocks[0] as usize {
@@ -99,6 +100,13 @@ impl Picture {
                 }
                 vk::Format::R8G8B8A8_UNORM | vk::Format::R8G8B8A8_SRGB if plain => {
                     each(texels, out, |t| t & 0xFF00_FF00 | t >> 16 & 0xFF | (t & 0xFF) << 16 | fill);
+                }
+                // The upper eight of ten bits; two of alpha as often as they fit.
+                vk::Format::A2B10G10R10_UNORM_PACK32 if plain => {
+                    each(texels, out, |t| t << 14 & 0xFF_0000 | t >> 4 & 0xFF00 | t >> 22 & 0xFF | alpha(t))
+                }
+                vk::Format::A2R10G10B10_UNORM_PACK32 if plain => {
+                    each(texels, out, |t| t >> 6 & 0xFF_0000 | t >> 4 & 0xFF00 | t >> 2 & 0xFF | alpha(t))
                 }
                 _ => {
                     for (t, out) in texels.iter().zip(out.chunks_exact_mut(to.bytes)) {

@@ -11,6 +11,7 @@ pub struct Gpu {
 }
 
 /// A buffer with mapped memory of its own.
+#[allow(dead_code)] // no test uses all of it
 pub struct Mapped {
     pub buffer: vk::Buffer,
     pub memory: vk::DeviceMemory,
@@ -25,13 +26,23 @@ impl Gpu {
 
     /// With these extensions and features besides.
     pub fn with(extensions: &[&std::ffi::CStr], features: &mut impl vk::ExtendsDeviceCreateInfo) -> Gpu {
+        Gpu::of(instance(&[]), extensions, features)
+    }
+
+    /// As [`Gpu::with`], of this instance, which goes with it.
+    pub fn of(
+        instance: ash::Instance,
+        extensions: &[&std::ffi::CStr],
+        features: &mut impl vk::ExtendsDeviceCreateInfo,
+    ) -> Gpu {
         let names: Vec<_> = extensions.iter().map(|e| e.as_ptr()).collect();
-        let instance = instance(&[]);
         let physical = physical_device(&instance);
         let priorities = [1.0; 2];
         let queues = [vk::DeviceQueueCreateInfo::default().queue_priorities(&priorities)];
-        let mut v12 =
-            vk::PhysicalDeviceVulkan12Features::default().timeline_semaphore(true).host_query_reset(true);
+        let mut v12 = vk::PhysicalDeviceVulkan12Features::default()
+            .timeline_semaphore(true)
+            .host_query_reset(true)
+            .buffer_device_address(true);
         let mut v13 =
             vk::PhysicalDeviceVulkan13Features::default().synchronization2(true).dynamic_rendering(true);
         let info = vk::DeviceCreateInfo::default()

@@ -319,7 +319,6 @@ impl Emit {
             Input::SubgroupLane => 1,
             Input::SubgroupId => 2,
             Input::NumSubgroups => 3,
-            Input::SharedBase => 4,
             Input::LocalIndex => 5,
             Input::DeviceIndex => 6,
             Input::VertexIndex => 7,

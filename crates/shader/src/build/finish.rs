@@ -82,7 +82,6 @@ impl Builder<'_> {
             interface,
             workgroup: self.workgroup,
             shared_bytes: self.shared_bytes,
-            zero_shared: self.zero_shared,
             scratch_words: self.scratch_words,
             values,
             blocks,

@@ -80,7 +80,6 @@ pub(crate) struct Builder<'m> {
     work: u32,
     workgroup: [u32; 3],
     shared_bytes: u32,
-    zero_shared: bool,
     /// Workgroup variables have explicit layout.
     explicit_shared: bool,
     scratch_words: u32,
@@ -127,7 +126,6 @@ pub fn build(module: &Module, options: &Options) -> Result<Shader> {
         work: 0,
         workgroup: [1; 3],
         shared_bytes: 0,
-        zero_shared: false,
         explicit_shared: false,
         scratch_words: 0,
         scratch_of: Default::default(),

@@ -54,8 +54,6 @@ impl<'m> Builder<'m> {
             let id = i.word(2)?;
             // All workgroup variables of a module have explicit layout or none.
             self.explicit_shared |= class == StorageClass::Workgroup && self.explicit_workgroup(ty);
-            // Even a block that nobody names may lie under one that somebody reads (Aliased).
-            self.zero_shared |= class == StorageClass::Workgroup && i.len() > 4;
             let initialised = class == StorageClass::Output && i.len() > 4 && self.in_interface(id);
             if !self.uses.has(id, USED) && !initialised {
                 continue;
@@ -72,7 +70,8 @@ impl<'m> Builder<'m> {
                 _ => {}
             }
         }
-        let mut at = aliased.saturating_add(15) & !15;
+        // Nothing follows the last one: where it ends, accesses are out of bounds.
+        let mut at = aliased;
         for id in own {
             let i = self.m.def(id, 0)?;
             let (pty, class, ty) = self.variable_type(&i)?;
@@ -80,8 +79,8 @@ impl<'m> Builder<'m> {
             let size = if explicit { self.explicit_size(ty) } else { self.types.get(ty).size };
             let mut p = Pointer::new(Base::Shared, class, ty);
             p.explicit = explicit;
-            p.offset = at;
-            at = at.saturating_add(size).saturating_add(15) & !15;
+            p.offset = at.saturating_add(15) & !15;
+            at = p.offset.saturating_add(size);
             self.define_global(id, pty, p);
         }
         if at > MAX_SHARED_BYTES {
@@ -153,8 +152,8 @@ impl<'m> Builder<'m> {
                 p.explicit = self.explicit_workgroup(ty);
                 let size = if p.explicit { self.explicit_size(ty) } else { self.types.get(ty).size };
                 if !self.m.has(id, Decoration::Aliased) || !p.explicit {
-                    p.offset = self.shared_bytes;
-                    self.shared_bytes = self.shared_bytes.saturating_add(size).saturating_add(15) & !15;
+                    p.offset = self.shared_bytes.saturating_add(15) & !15;
+                    self.shared_bytes = p.offset.saturating_add(size);
                     if self.shared_bytes > MAX_SHARED_BYTES {
                         return Err(Error::TooLarge("workgroup memory".into()));
                     }

@@ -11,8 +11,6 @@ pub enum Input {
     /// Warp within the workgroup (SubgroupId), and the workgroup's warps.
     SubgroupId,
     NumSubgroups,
-    /// Bytes to add to shared offsets: the lane's workgroup when several share a wave.
-    SharedBase,
     /// Index within the local workgroup (LocalInvocationIndex).
     LocalIndex,
     DeviceIndex,

@@ -220,9 +220,8 @@ pub struct Shader {
     pub interface: crate::interface::Interface,
     /// Compute: invocations per dimension after specialisation.
     pub workgroup: [u32; 3],
-    /// Bytes of workgroup memory, and whether it must start as zero.
+    /// Bytes of workgroup memory, which starts as zero.
     pub shared_bytes: u32,
-    pub zero_shared: bool,
     /// Private words (32 bits) an invocation.
     pub scratch_words: u32,
     pub values: Vec<ValueData>,

@@ -38,7 +38,7 @@ pub enum Place {
     Buffer { desc: Value, addr: Value },
     /// `addr`: byte address (B64). Outside device memory: a device fault.
     Global { addr: Value },
-    /// `addr`: byte offset (B32), without [`super::Input::SharedBase`] (lowering adds it).
+    /// `addr`: byte offset (B32) into the memory of the lane's workgroup. Out of bounds: as buffers.
     Shared { addr: Value },
     /// `addr`: word index (B32) into the invocation's private words.
     Scratch { addr: Value },

@@ -25,10 +25,10 @@ impl Lowering<'_> {
                 };
                 let fold = match *place {
                     Place::Global { addr } => self.fold_global(addr, offset),
-                    Place::Shared { addr } => self.fold_address(addr, offset, b as u32, !self.packed),
-                    Place::Buffer { addr, .. } | Place::Scratch { addr } | Place::Push { addr } => {
-                        self.fold_address(addr, offset, b as u32, true)
-                    }
+                    Place::Shared { addr }
+                    | Place::Buffer { addr, .. }
+                    | Place::Scratch { addr }
+                    | Place::Push { addr } => self.fold_address(addr, offset, b as u32),
                 };
                 self.fold_of[v.0 as usize] = self.folds.len() as u32;
                 self.folds.push(fold);
@@ -36,8 +36,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// `pair`: a second, uniform addend may be used.
-    fn fold_address(&self, address: Value, offset: u32, b: u32, pair: bool) -> Fold {
+    fn fold_address(&self, address: Value, offset: u32, b: u32) -> Fold {
         let mut fold = Fold { address: Some(address), a: None, c: None, imm: offset };
         let mut rest = Some(address);
         while let Some(v) = rest {
@@ -52,10 +51,10 @@ impl Lowering<'_> {
                     } else if let Some(c) = self.shader.as_const(x) {
                         fold.imm = fold.imm.wrapping_add(c as u32);
                         rest = Some(y);
-                    } else if pair && fold.c.is_none() && self.uniform_at(y, b) {
+                    } else if fold.c.is_none() && self.uniform_at(y, b) {
                         fold.c = Some(y);
                         rest = Some(x);
-                    } else if pair && fold.c.is_none() && self.uniform_at(x, b) {
+                    } else if fold.c.is_none() && self.uniform_at(x, b) {
                         fold.c = Some(x);
                         rest = Some(y);
                     } else {

@@ -12,7 +12,7 @@ use super::edges::LBlocks;
 use super::lir::{Inst as Op, NONE, V, flag::*};
 use super::park::Parks;
 use crate::bytecode::Code;
-use crate::ir::{Bin, Input, Inst, Ty, Un, Value};
+use crate::ir::{Bin, Inst, Ty, Un, Value};
 use crate::options::{Error, Result};
 
 pub struct Control {
@@ -77,17 +77,6 @@ impl Control {
             lir.vregs[control.dump as usize].pinned = true;
         }
         control.plan_masks(blocks);
-        if lower.packed {
-            let input = lower.shader.values.iter().position(|v| v.inst == Inst::Input(Input::SharedBase));
-            lower.shared_base = match input {
-                Some(i) => i as V,
-                None => {
-                    let v = lower.lir.new_vreg(Ty::B32, false, NONE);
-                    lower.lir.inputs.push((Input::SharedBase, v));
-                    v
-                }
-            };
-        }
         Ok(control)
     }
 

@@ -90,7 +90,6 @@ pub fn encode(
         inputs,
         prologue: start[lir.prologue as usize],
         shared_bytes: shader.shared_bytes,
-        zero_shared: shader.zero_shared,
         scratch_words: shader.scratch_words,
         packed,
         multi_wave,

@@ -47,7 +47,6 @@ struct Lowering<'a> {
     options: &'a Options<'a>,
     cfg: &'a Cfg,
     u: Uniformity,
-    packed: bool,
     /// Address operands by memory instruction.
     folds: Vec<address::Fold>,
     fold_of: Vec<u32>,
@@ -63,7 +62,6 @@ struct Lowering<'a> {
     /// Loop at whose exits the value is copied for readers outside, and the register of the copy.
     escape_loop: Vec<u32>,
     escape: Vec<V>,
-    shared_base: V,
     /// Operand of each value's op that is computed by the same op, and the values so computed.
     pair: Vec<Option<u8>>,
     absorbed: Vec<bool>,
@@ -121,7 +119,6 @@ impl<'a> Lowering<'a> {
             options,
             cfg,
             u,
-            packed,
             folds: vec![],
             fold_of: vec![NONE; n],
             needed: vec![false; n],
@@ -131,7 +128,6 @@ impl<'a> Lowering<'a> {
             tuple: vec![NONE; n],
             escape_loop: vec![NONE; n],
             escape: vec![NONE; n],
-            shared_base: NONE,
             pair: vec![None; n],
             absorbed: vec![false; n],
             twin_of: vec![],

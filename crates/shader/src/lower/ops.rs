@@ -96,9 +96,7 @@ impl Lowering<'_> {
         if code == Code::END {
             return Err(Error::Unsupported("a write to push constants".to_string()));
         }
-        let c =
-            if matches!(place, Place::Shared { .. }) && self.packed { self.shared_base } else { reg(fold.c) };
-        Ok((Op::new(code, 0).a(reg(fold.a)).c(c).imm(fold.imm), desc))
+        Ok((Op::new(code, 0).a(reg(fold.a)).c(reg(fold.c)).imm(fold.imm), desc))
     }
 
     /// Whether `v` loads an aligned word of one buffer, not all of the wave's lanes the same. If then the lanes of a

@@ -68,7 +68,7 @@ impl Lowering<'_> {
             return None;
         }
         match input {
-            Input::WorkgroupId(_) | Input::SubgroupId | Input::SharedBase => Some(0),
+            Input::WorkgroupId(_) | Input::SubgroupId => Some(0),
             Input::SubgroupLane | Input::LocalIndex => Some(1),
             Input::LocalId(0) if x % 16 == 0 => Some(1),
             Input::LocalId(1) if x % 16 == 0 => Some(0),

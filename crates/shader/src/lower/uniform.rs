@@ -27,7 +27,7 @@ pub struct Uniformity {
 /// Whether an input differs between lanes.
 pub fn input_varies(input: Input, packed: bool) -> bool {
     match input {
-        Input::WorkgroupId(_) | Input::SharedBase => packed,
+        Input::WorkgroupId(_) => packed,
         Input::NumWorkgroups(_)
         | Input::NumSubgroups
         | Input::DeviceIndex

@@ -39,7 +39,6 @@ impl Generator {
             interface: Default::default(),
             workgroup,
             shared_bytes: 0,
-            zero_shared: false,
             scratch_words: 0,
             values: vec![],
             blocks: vec![],

@@ -80,7 +80,7 @@ fn ask(driver: &Driver, threads: Threads, request: &Request) -> client::Result<A
 /// The device and its driver, in words.
 fn device(driver: &Driver) -> client::Result<String> {
     match ask(driver, Threads::All, &Request::Hello)? {
-        Answer::Hello { device, driver } => Ok(format!("{device} ({driver})")),
+        Answer::Hello { device, driver, .. } => Ok(format!("{device} ({driver})")),
         other => Err(client::Error(format!("unexpected answer {other:?}"))),
     }
 }

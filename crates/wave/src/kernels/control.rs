@@ -17,6 +17,13 @@ pub(super) unsafe fn at(st: &State, i: u32) -> *const Op {
     st.code.add(i as usize)
 }
 
+/// Stops the wave at `op`, which led to a fault.
+#[cold]
+pub fn fault(st: &mut State, op: *const Op, fault: Fault) -> *const Op {
+    st.pc = op;
+    stop(st, Status::Fault(fault))
+}
+
 /// Stops the wave: the main loop ends at a null op.
 #[inline(always)]
 pub fn stop(st: &mut State, status: Status) -> *const Op {
@@ -147,7 +154,7 @@ unsafe fn loop_<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
     let a = (*op).a;
     st.patience = st.patience.wrapping_sub(1);
     if st.patience == 0 && out_of_patience(st) {
-        return stop(st, Status::Fault(Fault::Watchdog));
+        return fault(st, op, Fault::Watchdog);
     }
     if (*op).e != 0 {
         super::count::count(st, (*op).e as usize);
@@ -317,7 +324,7 @@ unsafe fn loop_next<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
     L::splat32(dst32(st, o.d, 0), next);
     st.patience = st.patience.wrapping_sub(1);
     if st.patience == 0 && out_of_patience(st) {
-        return stop(st, Status::Fault(Fault::Watchdog));
+        return fault(st, op, Fault::Watchdog);
     }
     if o.e != 0 {
         super::count::count(st, o.e as usize);

@@ -432,8 +432,7 @@ pub unsafe fn touch(st: &mut State, op: *const Op) {
         return unknown(st, kind);
     }
     for w in Bits(st.live) {
-        let mut tmp = [0; 16];
-        let p = if off.is_uniform() { tmp.as_ptr() } else { off.lanes(w, &mut tmp) };
+        let p = off.lanes(w);
         let at = |l: usize| (*p.add(l)).wrapping_add(off.k) as u64;
         let ex = st.exec[w];
         if let Some(from) = common

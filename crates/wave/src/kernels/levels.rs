@@ -123,6 +123,16 @@ pub trait Steps: super::lines::Lines {
         }
         m
     }
+    /// Lane i of each quad becomes that quad's lane `FROM >> 2 i & 3`.
+    #[inline(always)]
+    unsafe fn quads32<const FROM: i32>(d: *mut u32, s: *const u32) {
+        let v = *(s as *const [u32; 16]);
+        let mut r = v;
+        for i in 0..16 {
+            r[i] = v[i & !3 | (FROM >> (2 * (i & 3)) & 3) as usize];
+        }
+        *(d as *mut [u32; 16]) = r;
+    }
     #[inline(always)]
     unsafe fn copy64(d: *mut u8, s: *const u8) {
         std::ptr::copy_nonoverlapping(s, d, 64);
@@ -262,6 +272,12 @@ mod avx2 {
             let e = _mm256_add_epi32(_mm256_set1_epi32(t as i32), _mm256_mullo_epi32(i, sv));
             let f = _mm256_add_epi32(e, _mm256_slli_epi32::<3>(sv));
             bits(_mm256_cmpeq_epi32(a, e), _mm256_cmpeq_epi32(b, f))
+        }
+        #[inline(always)]
+        unsafe fn quads32<const FROM: i32>(d: *mut u32, s: *const u32) {
+            let (a, b) = load(s);
+            _mm256_storeu_si256(d as *mut __m256i, _mm256_shuffle_epi32::<FROM>(a));
+            _mm256_storeu_si256(d.add(8) as *mut __m256i, _mm256_shuffle_epi32::<FROM>(b));
         }
         #[inline(always)]
         unsafe fn compare<C: Compare>(a: *const u32, b: *const u32) -> u16 {

@@ -424,8 +424,7 @@ pub unsafe fn touch<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
     }
     let begin = count::begin(st, &r);
     for w in Bits(st.live) {
-        let mut tmp = [0; 16];
-        let p = off.lanes(w, &mut tmp);
+        let p = off.lanes(w);
         let at = |i: usize| begin + (*p.add(i)).wrapping_add(off.k) as u64;
         let x = Places::Near(p, off.k, begin as u32 & 63);
         add::<L>(&mut sum, &mut place, o, st.exec[w], bytes, x, [at(0), at(15)]);

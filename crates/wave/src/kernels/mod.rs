@@ -77,6 +77,7 @@ unsafe fn avx512<K: Run>(st: &mut State, op: *const Op) -> *const Op {
 
 /// Stands in for codes without a kernel: the wave ends with a fault.
 unsafe fn unknown(st: &mut State, op: *const Op) -> *const Op {
+    st.pc = op;
     st.status = Status::Fault(Fault::Code((*op).code.0));
     std::ptr::null()
 }

@@ -70,31 +70,40 @@ unsafe fn shuffle<T: Word>(st: &mut State, op: *const Op) -> *const Op {
     op.add(1)
 }
 
-/// Source lane of a quad operation ([`shader::ir::Quad`] by number).
+/// Where the four lanes of a quad come from, two bits each, by quad operation ([`shader::ir::Quad`] by number): one lane
+/// for all, the neighbour in x, in y, in both, the left, the right, the upper and the lower ones.
+const FROM: [i32; 11] = [0x00, 0x55, 0xAA, 0xFF, 0xB1, 0x4E, 0x1B, 0xA0, 0xF5, 0x44, 0xEE];
+
 #[inline(always)]
-fn quad_lane(q: u16, i: usize) -> usize {
-    match q {
-        0..=3 => i & !3 | q as usize,
-        4 => i ^ 1,
-        5 => i ^ 2,
-        6 => i ^ 3,
-        7 => i & !1,
-        8 => i | 1,
-        9 => i & !2,
-        _ => i | 2,
+unsafe fn quad32<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
+    let o = *op;
+    let (p, s) = src32(st, o.a);
+    // Where the lanes come from must be known to the compiler for a shuffle.
+    macro_rules! go {
+        ($($q:literal)*) => {
+            match o.e {
+                $($q => for w in Bits(st.live) {
+                    L::quads32::<{ FROM[$q] }>(dst32(st, o.d, w), p.add(w * s));
+                },)*
+                _ => {}
+            }
+        };
     }
+    go!(0 1 2 3 4 5 6 7 8 9 10);
+    op.add(1)
 }
 
 #[inline(always)]
-unsafe fn quad<T: Word>(st: &mut State, op: *const Op) -> *const Op {
+unsafe fn quad64<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
     let o = *op;
+    let from = FROM[(o.e as usize).min(FROM.len() - 1)];
     for w in Bits(st.live) {
-        let v = T::read(st, o.a, w);
+        let v = u64::read(st, o.a, w);
         let mut r = v;
         for i in 0..16 {
-            r[i] = v[quad_lane(o.e, i)];
+            r[i] = v[i & !3 | (from >> (2 * (i & 3)) & 3) as usize];
         }
-        T::write(st, o.d, w, r);
+        u64::write(st, o.d, w, r);
     }
     op.add(1)
 }
@@ -229,8 +238,6 @@ widths! {
     first64 = first::<u64>;
     shuffle32 = shuffle::<u32>;
     shuffle64 = shuffle::<u64>;
-    quad32 = quad::<u32>;
-    quad64 = quad::<u64>;
 }
 
 kernel_forms! {

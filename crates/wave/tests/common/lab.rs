@@ -45,7 +45,9 @@ pub struct Unit(pub [u32; 16]);
 pub struct Lab {
     pub regs: Vec<Unit>,
     pub exec: [u16; 16],
+    /// Workgroup memory: one piece after the other for each of `groups` workgroups of as many warps.
     pub shared: Vec<u8>,
+    pub groups: usize,
     pub scratch: Vec<u8>,
     pub scratch_words: u32,
     pub push: Vec<u8>,
@@ -65,6 +67,7 @@ impl Lab {
             regs: vec![Unit([0xDEAD_BEEF; 16]); units],
             exec,
             shared: vec![],
+            groups: 1,
             scratch: vec![],
             scratch_words: 0,
             push: vec![],
@@ -101,6 +104,10 @@ impl Lab {
     pub fn set_u64(&mut self, r: Reg, v: u64) {
         (0..16).for_each(|l| self.set64(r, l, v));
     }
+    /// The workgroup of warp `w`.
+    pub fn group_of(&self, w: usize) -> usize {
+        w * self.groups / 16
+    }
     pub fn active(&self) -> Vec<usize> {
         (0..256).filter(|l| self.exec[l / 16] >> (l % 16) & 1 != 0).collect()
     }
@@ -116,8 +123,12 @@ impl Lab {
         cache.clear();
         let mut code = ops.to_vec();
         code.push(Op::new(shader::bytecode::Code::END));
-        // SAFETY: everything the state points at outlives it.
+        // It begins a line, as the worker's does: lines are counted by address.
+        let mut lines = vec![Unit([0; 16]); self.shared.len().div_ceil(64)];
+        let shared: *mut u8 = lines.as_mut_ptr().cast();
+        // SAFETY: everything the state points at outlives it; the aligned memory is as large as the test's.
         unsafe {
+            shared.copy_from_nonoverlapping(self.shared.as_ptr(), self.shared.len());
             let host: *const (dyn Host + '_) = host;
             let mut rows = [wave::tally::Row::default(); 4];
             let mut count = wave::tally::Counting::at(&mut rows);
@@ -138,8 +149,12 @@ impl Lab {
                 table_count: 0,
                 push: self.push.as_ptr(),
                 push_bytes: self.push.len() as u32,
-                shared: self.shared.as_mut_ptr(),
-                shared_bytes: self.shared.len() as u32,
+                shared,
+                shared_bytes: (self.shared.len() / self.groups) as u32,
+                packed: self.groups > 1,
+                shared_at: std::array::from_fn(|w| {
+                    (self.shared.len() / self.groups * self.group_of(w)) as u32
+                }),
                 scratch: self.scratch.as_mut_ptr(),
                 scratch_words: self.scratch_words,
                 arena: self.arena,
@@ -152,6 +167,7 @@ impl Lab {
                 image_warp: &mut *warp,
             };
             let next = table(level)[ops[0].code.0 as usize](&mut st, code.as_ptr());
+            self.shared.as_mut_ptr().copy_from_nonoverlapping(shared, self.shared.len());
             self.row = rows[0];
             self.looked_up = (cache.lookups, cache.misses);
             let n = if next.is_null() { 0 } else { next.offset_from(code.as_ptr()) as usize };

@@ -6,7 +6,7 @@ pub mod lab;
 use shader::bytecode::*;
 use shader::ir::{Input, Ty};
 use std::sync::atomic::{AtomicU64, Ordering};
-use wave::{Dispatch, Fault, Host, ImageWarp, Level, Table, Worker};
+use wave::{Dispatch, Host, ImageWarp, Level, Stop, Table, Worker};
 
 pub fn levels() -> Vec<Level> {
     Level::tested()
@@ -33,7 +33,6 @@ impl Asm {
                 inputs: vec![],
                 prologue: 0,
                 shared_bytes: 0,
-                zero_shared: false,
                 scratch_words: 0,
                 packed: false,
                 multi_wave: workgroup.iter().product::<u32>() > lanes,
@@ -195,7 +194,7 @@ impl<'a> Run<'a> {
         }
     }
     /// Runs on a new worker of `level`, in two parts with one serial; returns the buffers.
-    pub fn go(&self, level: Level) -> Result<Vec<Vec<u8>>, Fault> {
+    pub fn go(&self, level: Level) -> Result<Vec<Vec<u8>>, Stop> {
         let mut buffers = self.buffers.clone();
         let table: Vec<[u64; 4]> = buffers
             .iter_mut()

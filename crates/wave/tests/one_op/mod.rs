@@ -125,6 +125,8 @@ pub fn with_state<R>(b: &mut Bench, f: impl FnOnce(&mut State) -> R) -> R {
         push_bytes: 0,
         shared: std::ptr::null_mut(),
         shared_bytes: 0,
+        packed: false,
+        shared_at: [0; 16],
         scratch: std::ptr::null_mut(),
         scratch_words: 0,
         arena: (0, 0),

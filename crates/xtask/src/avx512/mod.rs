@@ -37,18 +37,18 @@ pub struct Args {
 }
 
 const NEEDS: [Need; 8] = [
-    Need { what: "Bochs", package: "bochs", here: || has_program("bochs") },
+    Need { what: "Bochs", package: "bochs", here: |_| has_program("bochs") },
     Need {
         what: "Bochs's text display",
         package: "bochs-term",
-        here: || Path::new("/usr/lib/x86_64-linux-gnu/bochs/plugins/libbx_term_gui.so").exists(),
+        here: |_| Path::new("/usr/lib/x86_64-linux-gnu/bochs/plugins/libbx_term_gui.so").exists(),
     },
-    Need { what: "Bochs's BIOS", package: "bochsbios", here: || Path::new(machine::BIOS).exists() },
-    Need { what: "a VGA BIOS", package: "vgabios", here: || Path::new(machine::VGA).exists() },
-    Need { what: "isolinux.bin", package: "isolinux", here: || Path::new(image::ISOLINUX).exists() },
-    Need { what: "ldlinux.c32", package: "syslinux-common", here: || Path::new(image::LDLINUX).exists() },
-    Need { what: "xorriso", package: "xorriso", here: || has_program("xorriso") },
-    Need { what: "a busybox of one file", package: "busybox-static", here: image::has_busybox },
+    Need { what: "Bochs's BIOS", package: "bochsbios", here: |_| Path::new(machine::BIOS).exists() },
+    Need { what: "a VGA BIOS", package: "vgabios", here: |_| Path::new(machine::VGA).exists() },
+    Need { what: "isolinux.bin", package: "isolinux", here: |_| Path::new(image::ISOLINUX).exists() },
+    Need { what: "ldlinux.c32", package: "syslinux-common", here: |_| Path::new(image::LDLINUX).exists() },
+    Need { what: "xorriso", package: "xorriso", here: has_program },
+    Need { what: "a busybox of one file", package: "busybox-static", here: |_| image::has_busybox() },
 ];
 
 pub fn run(args: &Args) -> Result<(), String> {

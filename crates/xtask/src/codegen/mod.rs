@@ -127,9 +127,9 @@ pub fn run(args: &Args) -> Result<(), String> {
     let text = match std::fs::read_to_string(&vk_xml) {
         Ok(text) => text,
         Err(_) if args.check => {
-            println!(
-                "codegen --check: no vk.xml at {}; what comes from it is not compared",
-                vk_xml.display()
+            not_run::say(
+                "codegen --check of what vk.xml gives",
+                &format!("{} (--vk-xml)", args.vk_xml.display()),
             );
             return up_to_date(&stale);
         }

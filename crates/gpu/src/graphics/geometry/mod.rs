@@ -42,7 +42,7 @@ use shader::ir::Input;
 use vertex::{Outputs, Vertices};
 use viewport::Map;
 use wave::graphics::{Job, Lanes};
-use wave::{Fault, Host, Worker};
+use wave::{Host, Stop, Worker};
 
 /// What a draw is drawn in.
 pub struct GeometryContext<'a> {
@@ -194,7 +194,7 @@ impl Work<'_> {
         lanes: &mut Lanes,
         stipple: &mut Stipple,
         out: &mut Batch,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), Stop> {
         self.assembly.assemble(c, &mut s.chunk);
         let vertices = s.chunk.index.len() as u64;
         let st = &mut out.statistics;
@@ -222,7 +222,7 @@ pub fn run(
     draw_index: u32,
     view: Option<u32>,
     out: &mut Batch,
-) -> Result<(), Fault> {
+) -> Result<(), Stop> {
     let assembly = Assembly::new(draw, call);
     out.statistics.input_vertices += assembly.vertices * call.instances as u64;
     out.statistics.input_primitives += assembly.total;

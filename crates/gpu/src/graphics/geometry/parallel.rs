@@ -11,7 +11,7 @@ use crate::graphics::prim::{Plane, Prim, Shape};
 use parking_lot::Mutex;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use wave::Fault;
+use wave::Stop;
 use wave::graphics::Job;
 
 /// Primitives that a thread has room for beforehand.
@@ -86,7 +86,7 @@ fn moved(prim: &Prim, p: &Piece, at: Counts) -> Prim {
 }
 
 /// Runs all chunks and appends what they make.
-pub fn run(shared: &Shared, threads: usize, work: &Work, job: &Job, out: &mut Batch) -> Result<(), Fault> {
+pub fn run(shared: &Shared, threads: usize, work: &Work, job: &Job, out: &mut Batch) -> Result<(), Stop> {
     let chunks = work.assembly.chunks();
     let first: Counts = [out.prims.len(), out.planes.len(), out.pixels.len()];
     let expected = work.assembly.total.min(super::MOST) as usize;
@@ -100,7 +100,7 @@ pub fn run(shared: &Shared, threads: usize, work: &Work, job: &Job, out: &mut Ba
     };
     let order = Mutex::new(Order { done: vec![None; chunks as usize], starts: vec![first] });
     let next = AtomicU64::new(0);
-    let fault: Mutex<Option<Fault>> = Mutex::new(None);
+    let fault: Mutex<Option<Stop>> = Mutex::new(None);
     let left: Mutex<Vec<(Batch, Vec<Piece>)>> = Mutex::default();
 
     let thread = || {

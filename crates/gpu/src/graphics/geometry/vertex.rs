@@ -8,7 +8,7 @@ use super::viewport::{Map, in_guard, snap};
 use shader::bytecode::Program;
 use shader::interface as slot;
 use shader::ir::Input;
-use wave::Fault;
+use wave::Stop;
 use wave::graphics::Lanes;
 
 /// A fragment input and the column that it is made of.
@@ -132,7 +132,7 @@ impl Vertices {
         fetch: &Fetch,
         chunk: &Assembled,
         lanes: &mut Lanes,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), Stop> {
         let wave = lanes.count();
         self.count = chunk.index.len();
         // Column 0 is never written, so it stays zero from draw to draw.

@@ -4,6 +4,7 @@ use super::by_alpha::{self, ByAlpha};
 use crate::format::kernels::{self, GatherFn, ScatterFn};
 use crate::format::{FormatInfo, NumClass};
 use crate::graphics::state::{Blend, BlendAttachment};
+use crate::graphics::tile::level::by_level;
 use ash::vk;
 use wave::Simd;
 
@@ -202,7 +203,7 @@ impl Writer {
                     out
                 };
                 let second = src1.map(store);
-                self.generic(px, &store(src), second.as_ref().unwrap_or(&[[0; 16]; 4]), mask)
+                generic_at(S::LEVEL, self, px, &store(src), second.as_ref().unwrap_or(&[[0; 16]; 4]), mask)
             }
         }
     }
@@ -324,26 +325,21 @@ impl Writer {
         super::blend8::blend::<S>(px, &term, &factor, mask);
     }
 
-    #[inline(never)]
-    unsafe fn generic(&self, px: *mut u8, src: &Colors, src1: &Colors, mask: u16) {
+    #[inline(always)]
+    unsafe fn generic<S: Simd>(&self, px: *mut u8, src: &Colors, src1: &Colors, mask: u16) {
         let mut out = *src;
         if self.blend.enable {
-            let mut d: Colors = [[0; 16]; 4];
-            (self.gather)(self.format, px, &self.offsets, &mut d);
-            let range = self.range;
-            type P = wave::simd::Portable;
-            let vectors = |c: &Colors, clamp: bool| {
-                c.map(|c| {
-                    let v = P::from_bits(P::iloadu(c.as_ptr().cast()));
-                    match range.filter(|_| clamp) {
-                        Some([lo, hi]) => P::fmin_raw(P::fmax_raw(v, P::fsplat(lo)), P::fsplat(hi)),
-                        None => v,
-                    }
-                })
-            };
-            let blended = self.blended::<P>(&vectors(src, true), &vectors(&d, false), &vectors(src1, true));
-            for (o, v) in out.iter_mut().zip(blended) {
-                P::istoreu(o.as_mut_ptr().cast(), P::bits(v));
+            let mut below: Colors = [[0; 16]; 4];
+            (self.gather)(self.format, px, &self.offsets, &mut below);
+            let [mut s, mut d, mut s1] = [[S::fsplat(0.0); 4]; 3];
+            for c in 0..4 {
+                d[c] = S::from_bits(S::iloadu(below[c].as_ptr().cast()));
+                s[c] = self.operand::<S>(&src[c]);
+                s1[c] = self.operand::<S>(&src1[c]);
+            }
+            let blended = self.blended::<S>(&s, &d, &s1);
+            for c in 0..4 {
+                S::istoreu(out[c].as_mut_ptr().cast(), S::bits(blended[c]));
             }
         }
         if self.keep.is_none() && self.logic.is_none() {
@@ -359,6 +355,16 @@ impl Writer {
                 let v = self.logic.map_or(new[at], |op| logic(op, new[at], old));
                 *px.add(at) = v & keep[i] | old & !keep[i];
             }
+        }
+    }
+
+    /// A channel as an operand of blending.
+    #[inline(always)]
+    unsafe fn operand<S: Simd>(&self, v: &[u32; 16]) -> S::F {
+        let v = S::from_bits(S::iloadu(v.as_ptr().cast()));
+        match self.range {
+            Some([lo, hi]) => S::fmin_raw(S::fmax_raw(v, S::fsplat(lo)), S::fsplat(hi)),
+            None => v,
         }
     }
 
@@ -428,6 +434,12 @@ impl Writer {
     }
 }
 
+#[inline(always)]
+unsafe fn generic<S: Simd>(w: &Writer, px: *mut u8, src: &Colors, src1: &Colors, mask: u16) {
+    w.generic::<S>(px, src, src1, mask);
+}
+by_level!(fn generic_at = generic, (w: &Writer, px: *mut u8, src: &Colors, src1: &Colors, mask: u16));
+
 /// Addition, with factors that are the same whatever the destination is.
 fn simple(b: &BlendAttachment) -> bool {
     use vk::BlendFactor as F;
@@ -476,7 +488,6 @@ fn logic(op: vk::LogicOp, s: u8, d: u8) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::graphics::tile::level::by_level;
     use wave::Level;
 
     type Four = [[u32; 16]; 4];

@@ -11,6 +11,7 @@ pub struct Tests {
     pub test: bool,
     pub write: bool,
     pub compare: vk::CompareOp,
+    /// As the tile holds depths: the test compares them with what is stored (§ Depth Bounds Test).
     bounds: Option<[f32; 2]>,
     stencil: Option<[StencilFace; 2]>,
     /// See [`super::target::Plane::depth_scale`].
@@ -66,7 +67,7 @@ impl Tests {
             test: depth && s.depth.test,
             write: depth && s.depth.test && s.depth.write,
             compare: s.depth.compare,
-            bounds: s.depth.bounds.filter(|_| depth),
+            bounds: s.depth.bounds.filter(|_| depth).map(|b| b.map(|z| quantise(z, scale))),
             stencil: s.stencil.filter(|_| stencil),
             scale,
             clamp: s.raster.depth_clamp,
@@ -147,8 +148,7 @@ impl Tests {
         let mut live = mask;
         let old = S::from_bits(S::iloadu(zs.cast()));
         if let Some([lo, hi]) = self.bounds {
-            let k = if self.scale == 0.0 { 1.0 } else { self.scale };
-            live &= S::mbits(S::fle(S::fsplat(lo * k), old)) & S::mbits(S::fle(old, S::fsplat(hi * k)));
+            live &= S::mbits(S::fle(S::fsplat(lo), old)) & S::mbits(S::fle(old, S::fsplat(hi)));
         }
         let mut passed = live;
         let depth_pass = if self.test { compare::<S>(self.compare, z, old) } else { 0xFFFF };

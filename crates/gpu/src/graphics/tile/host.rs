@@ -2,7 +2,6 @@
 
 use super::layout::{PIXELS, TILE, pixel};
 use super::target::{Target, Targets};
-use crate::format::kernels;
 use crate::host::DeviceHost;
 use crate::sample::ImageView;
 use ash::vk;
@@ -85,7 +84,6 @@ impl TileHost<'_> {
             && !view.range.aspect_mask.contains(vk::ImageAspectFlags::DEPTH);
         let plane = if stencil { &t.stencil } else { t.depth.as_ref().map_or(&t.color, |_| &t.depth) };
         let Some(p) = plane else { return false };
-        let load = kernels::load_fn(view.format);
         for l in (0..16).filter(|l| w.mask >> l & 1 != 0) {
             let (x, y) = (w.coords[0][l] as i32 - self.origin[0], w.coords[1][l] as i32 - self.origin[1]);
             let mut texel = [0; 4];
@@ -101,7 +99,7 @@ impl TileHost<'_> {
                     let z = if scale == 0.0 { z } else { (z as f64 / scale as f64) as f32 };
                     [z.to_bits(), 0, 0, 1f32.to_bits()]
                 } else {
-                    view.swizzled(load(view.format, at))
+                    view.swizzled((view.load)(view.format, at))
                 };
             }
             (0..4).for_each(|k| w.out[k][l] = texel[k]);

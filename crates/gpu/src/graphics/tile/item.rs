@@ -13,10 +13,11 @@ use crate::graphics::pass::Subpass;
 use crate::graphics::prim::Prim;
 use crate::graphics::state::{GraphicsPipeline, State};
 use crate::instrumentation::{Active, Blocks};
+use crate::lost::{Blame, Place};
 use ash::vk;
 use shader::interface::{DepthMode, FRAG_DEPTH, Interface, SAMPLE_MASK, SECOND_SOURCE, STENCIL_REF};
 use std::sync::Arc;
-use wave::{Table, Usage, Worker};
+use wave::{Stop, Table, Usage, Worker};
 
 /// When a fragment's depth and stencil are tested.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -42,6 +43,8 @@ pub struct Item {
     pub serial: u64,
     pub view: u32,
     pub plan: Plan,
+    /// The command that drew it.
+    pub place: Place,
     /// Of an instrumented fragment shader: where its blocks' metrics go, the draw's index, and what they are so far.
     pub instrumentation: Option<(Active, u32, Blocks)>,
 }
@@ -117,6 +120,7 @@ impl Item {
         bins: Bins,
         view: u32,
         plan: Plan,
+        place: &Place,
     ) -> Item {
         Item {
             pipeline: pipeline.clone(),
@@ -128,6 +132,7 @@ impl Item {
             serial: crate::graphics::serial(),
             view,
             plan,
+            place: place.clone(),
             instrumentation: None,
         }
     }
@@ -136,6 +141,13 @@ impl Item {
     pub fn instrument(&mut self, active: Option<&Active>, index: u32) {
         let fragment = self.pipeline.fragment.as_ref().is_some_and(|p| p.profile.mark_count > 0);
         self.instrumentation = active.filter(|_| fragment).map(|a| (a.clone(), index, Blocks::default()));
+    }
+
+    /// Who is to blame for a fault in its tiles.
+    pub fn blame(&self, stop: Stop) -> Blame {
+        let p = &self.pipeline;
+        // Without a fragment shader there is none to stop.
+        Blame::new(stop, "fragment", p.fragment.as_ref().unwrap_or(&p.vertex), &p.title).at(&self.place)
     }
 
     /// Takes what a worker counted for the fragment shader, if it ran.

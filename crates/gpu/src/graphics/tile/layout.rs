@@ -46,6 +46,7 @@ pub const LANES: [[u32; 16]; 2] = {
 };
 
 /// Index of a pixel of the tile.
+#[inline(always)]
 pub const fn pixel(x: usize, y: usize) -> usize {
     let block = (y / 4) * SIDE + x / 4;
     block * 16 + ((y >> 1 & 1) * 2 + (x >> 1 & 1)) * 4 + (y & 1) * 2 + (x & 1)

@@ -13,17 +13,17 @@ use super::target::Plane;
 use super::task::Task;
 use std::mem::MaybeUninit;
 use wave::graphics::Job;
-use wave::{Fault, Simd};
+use wave::{Simd, Stop};
 
 /// Scalars that a fragment program may write: eight attachments and a second source, depth, stencil and mask.
 const OUTPUTS: usize = 48;
 
 impl Task<'_> {
-    dispatched!(pub(super) shade, shade_avx2, shade_avx512, (item: &Item) -> Result<(), Fault>, shade_body);
+    dispatched!(pub(super) shade, shade_avx2, shade_avx512, (item: &Item) -> Result<(), Stop>, shade_body);
 
     /// Shades what is packed, and writes it.
     #[inline(always)]
-    unsafe fn shade_body<S: Simd>(&mut self, item: &Item) -> Result<(), Fault> {
+    unsafe fn shade_body<S: Simd>(&mut self, item: &Item) -> Result<(), Stop> {
         let count = self.packer.count;
         let Some(program) = item.pipeline.fragment.as_deref().filter(|_| count > 0) else { return Ok(()) };
         let plan = &item.plan;

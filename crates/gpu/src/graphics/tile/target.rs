@@ -7,6 +7,7 @@ use crate::graphics::pass::{Attachment, Rendering, Subpass};
 use crate::graphics::state::Rect;
 use crate::image::Image;
 use ash::vk;
+use std::mem::MaybeUninit;
 use std::ops::Range;
 
 /// No framebuffer is larger (pixels).
@@ -448,11 +449,11 @@ impl Plane {
                 let (x0, x1) = (x0 as usize, x1 as usize);
                 if !load && self.kind == Kind::Color {
                     let changed = match self.bytes {
-                        4 => store_row::<4>(t, row, x0, x1, y),
-                        1 => store_row::<1>(t, row, x0, x1, y),
-                        2 => store_row::<2>(t, row, x0, x1, y),
-                        8 => store_row::<8>(t, row, x0, x1, y),
-                        16 => store_row::<16>(t, row, x0, x1, y),
+                        4 => store_row::<4, u64>(t, row, x0, x1, y),
+                        1 => store_row::<1, u16>(t, row, x0, x1, y),
+                        2 => store_row::<2, u32>(t, row, x0, x1, y),
+                        8 => store_row::<8, u128>(t, row, x0, x1, y),
+                        16 => store_row::<16, [u128; 2]>(t, row, x0, x1, y),
                         b => {
                             (x0..x1).for_each(|x| row.add(x * b).copy_from(t.add(pixel(x, y) * b), b));
                             3
@@ -477,16 +478,11 @@ impl Plane {
                         }
                     }
                     (Kind::Depth16, _) => {
-                        for x in x0..x1 {
-                            let (a, b) = (t.cast::<f32>().add(pixel(x, y)), row.cast::<u16>().add(x));
-                            if load { *a = *b as f32 } else { *b = *a as u16 }
-                        }
+                        depth_row::<u16>(t, row, x0, x1, y, load, |z| z as f32, |z| z as u16)
                     }
                     (Kind::Depth24, _) => {
-                        for x in x0..x1 {
-                            let (a, b) = (t.cast::<f32>().add(pixel(x, y)), row.cast::<u32>().add(x));
-                            if load { *a = (*b & 0xFF_FFFF) as f32 } else { *b = *a as u32 }
-                        }
+                        let read = |z: u32| (z & DEPTH24) as f32;
+                        depth_row::<u32>(t, row, x0, x1, y, load, read, |z| z as u32)
                     }
                 }
             }
@@ -495,23 +491,118 @@ impl Plane {
     }
 }
 
-/// Writes pixels `x0..x1` of row `y` to memory where they differ from what is there; which half of the row does (a bit
-/// each).
+const DEPTH24: u32 = 0xFF_FFFF;
+
+/// Stores the row of a block's left and right quad that begins at `t`, whole numbers below 2^24.
+#[cfg(target_arch = "x86_64")]
 #[inline(always)]
-unsafe fn store_row<const B: usize>(tile: *mut u8, row: *mut u8, x0: usize, x1: usize, y: usize) -> u8 {
-    let mut new = [std::mem::MaybeUninit::<[u8; B]>::uninit(); TILE as usize];
-    let new = new.as_mut_ptr().cast::<u8>();
-    copy_row::<B>(tile, new, x0, x1, y, false);
+unsafe fn store_depth24(t: *const f32, to: *mut u32) {
+    use std::arch::x86_64::*;
+    // SSE2 is part of x86-64. What is no number becomes 0, as in a conversion of one.
+    let z = _mm_castpd_ps(_mm_loadh_pd(_mm_load_sd(t.cast()), t.add(4).cast()));
+    let z = _mm_and_si128(_mm_cvttps_epi32(z), _mm_set1_epi32(DEPTH24 as i32));
+    _mm_storeu_si128(to.cast(), z);
+}
+#[cfg(not(target_arch = "x86_64"))]
+#[inline(always)]
+unsafe fn store_depth24(t: *const f32, to: *mut u32) {
+    for (i, at) in [0, 1, 4, 5].into_iter().enumerate() {
+        to.add(i).write_unaligned(*t.add(at) as u32 & DEPTH24);
+    }
+}
+
+/// Copies depths `x0..x1` of row `y` from memory (`load`) or to it, four neighbours at a time.
+#[inline(always)]
+unsafe fn depth_row<T: Copy>(
+    tile: *mut u8,
+    row: *mut u8,
+    x0: usize,
+    x1: usize,
+    y: usize,
+    load: bool,
+    read: impl Fn(T) -> f32,
+    write: impl Fn(f32) -> T,
+) {
+    let row = row.cast::<T>();
+    let mut x = x0;
+    while x < x1 {
+        // A block's row: two pixels of its left quad, two of its right one.
+        let (at, n) = if x.is_multiple_of(4) && x + 4 <= x1 { ([0, 1, 4, 5], 4) } else { ([0; 4], 1) };
+        let t = tile.cast::<f32>().add(pixel(x, y));
+        if !load && n == 4 && size_of::<T>() == 4 {
+            store_depth24(t, row.add(x).cast());
+            x += n;
+            continue;
+        }
+        for (i, at) in at[..n].iter().enumerate() {
+            if load {
+                *t.add(*at) = read(row.add(x + i).read_unaligned());
+            } else {
+                row.add(x + i).write_unaligned(write(*t.add(*at)));
+            }
+        }
+        x += n;
+    }
+}
+
+/// Writes pixels `x0..x1` of row `y` to memory where they differ from what is there; which half of the row does (a bit
+/// each). `P`: as large as two pixels.
+#[inline(always)]
+unsafe fn store_row<const B: usize, P: Copy>(
+    tile: *mut u8,
+    row: *mut u8,
+    x0: usize,
+    x1: usize,
+    y: usize,
+) -> u8 {
+    debug_assert_eq!(size_of::<P>(), 2 * B);
     let mut changed = 0;
     for (half, (from, to)) in [(x0.min(32), x1.min(32)), (x0.max(32), x1.max(32))].into_iter().enumerate() {
-        let n = (to - from) * B;
-        let (a, b) = (new.add(from * B), row.add(from * B));
-        if n > 0 && std::slice::from_raw_parts(a, n) != std::slice::from_raw_parts(b, n) {
-            b.copy_from_nonoverlapping(a, n);
-            changed |= 1 << half;
-        }
+        let differs = match to - from {
+            0 => false,
+            HALF => store_half::<B, P>(tile, row, from, y),
+            _ => {
+                let mut new = [MaybeUninit::<[u8; B]>::uninit(); TILE as usize];
+                let new = new.as_mut_ptr().cast::<u8>();
+                copy_row::<B>(tile, new, from, to, y, false);
+                let (a, b, n) = (new.add(from * B), row.add(from * B), (to - from) * B);
+                let differs = std::slice::from_raw_parts(a, n) != std::slice::from_raw_parts(b, n);
+                if differs {
+                    b.copy_from_nonoverlapping(a, n);
+                }
+                differs
+            }
+        };
+        changed |= (differs as u8) << half;
     }
     changed
+}
+
+/// Pixels of half a tile's row.
+const HALF: usize = TILE as usize / 2;
+
+/// [`store_row`] of a whole half from pixel `from` on, by pairs of neighbours in a quad.
+#[inline(always)]
+unsafe fn store_half<const B: usize, P: Copy>(tile: *mut u8, row: *mut u8, from: usize, y: usize) -> bool {
+    let pairs = tile.add(pixel(from, y) * B).cast::<P>();
+    let row = row.add(from * B);
+    let mut new = [MaybeUninit::<P>::uninit(); HALF / 2];
+    for block in 0..HALF / 4 {
+        // Eight pairs a block; a quad's two lower pixels follow its upper ones, the right quad the left one.
+        for right in 0..2 {
+            new[block * 2 + right].write(pairs.add(block * 8 + right * 2).read_unaligned());
+        }
+    }
+    // By words of 64 bits, without an end before the last: that becomes vector code.
+    let (a, b) = (new.as_ptr().cast::<u64>(), row.cast::<u64>());
+    let mut differs = 0;
+    for i in 0..HALF * B / 8 {
+        differs |= a.add(i).read_unaligned() ^ b.add(i).read_unaligned();
+    }
+    if differs != 0 {
+        row.copy_from_nonoverlapping(new.as_ptr().cast(), HALF * B);
+    }
+    differs != 0
 }
 
 /// Pixels `x0..x1` of row `y` between the tile and a row in memory; two neighbours in a quad's row go together.

@@ -12,7 +12,7 @@ use super::small;
 use super::target::{Plane, Targets};
 use crate::graphics::prim::{Prim, Shape};
 use crate::graphics::state::Rect;
-use wave::{Fault, Host, Level, Simd, Worker};
+use wave::{Host, Level, Simd, Stop, Worker};
 
 /// Quads of a tile.
 const QUADS: u64 = 4 * BLOCKS as u64;
@@ -88,7 +88,7 @@ impl<'a> Task<'a> {
         entries: &[u32],
         hidden: &[Blocks],
         counts: &mut DrawCounts,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), Stop> {
         self.packer.clear();
         let plan = &item.plan;
         if plan.depth.is_some() && self.hiz.of != plan.depth {
@@ -104,7 +104,7 @@ impl<'a> Task<'a> {
         r
     }
 
-    dispatched!(draw_, draw_avx2, draw_avx512, (item: &Item, entries: &[u32], hidden: &[Blocks]) -> Result<(), Fault>, draw_body);
+    dispatched!(draw_, draw_avx2, draw_avx512, (item: &Item, entries: &[u32], hidden: &[Blocks]) -> Result<(), Stop>, draw_body);
 
     #[inline(always)]
     unsafe fn draw_body<S: Simd>(
@@ -112,7 +112,7 @@ impl<'a> Task<'a> {
         item: &Item,
         entries: &[u32],
         hidden: &[Blocks],
-    ) -> Result<(), Fault> {
+    ) -> Result<(), Stop> {
         use crate::graphics::geometry::bin::{COVERS, index};
         let plan = &item.plan;
         let single = plan.samples == 1;
@@ -204,7 +204,7 @@ impl<'a> Task<'a> {
     }
 
     /// A primitive that covers the whole tile and is not tested.
-    unsafe fn whole(&mut self, item: &Item, index: u32, hidden: Option<&Blocks>) -> Result<(), Fault> {
+    unsafe fn whole(&mut self, item: &Item, index: u32, hidden: Option<&Blocks>) -> Result<(), Stop> {
         self.counts.quads += QUADS;
         if let Some(h) = hidden {
             self.counts.hidden += h.iter().map(|w| 4 * w.count_ones() as u64).sum::<u64>();
@@ -227,7 +227,7 @@ impl<'a> Task<'a> {
 
     /// A block all of whose pixels are left, of a plain draw: into the wave.
     #[inline(always)]
-    unsafe fn full(&mut self, item: &Item, index: u32, block: usize) -> Result<(), Fault> {
+    unsafe fn full(&mut self, item: &Item, index: u32, block: usize) -> Result<(), Stop> {
         let plan = &item.plan;
         if plan.counts_early {
             self.counts.passed += 16;
@@ -241,7 +241,7 @@ impl<'a> Task<'a> {
 
     /// A smooth line: pixels of which any of sixteen samples is covered, with their share of them
     /// (§ Smooth Lines leaves the filter open).
-    unsafe fn smooth<S: Simd>(&mut self, item: &Item, prim: &Prim, index: u32) -> Result<(), Fault> {
+    unsafe fn smooth<S: Simd>(&mut self, item: &Item, prim: &Prim, index: u32) -> Result<(), Stop> {
         if !self.cover.set(prim, self.origin, false, sample_locations(16), false) {
             return Ok(());
         }
@@ -261,7 +261,7 @@ impl<'a> Task<'a> {
     }
 
     /// A primitive that covers listed pixels.
-    unsafe fn pixels<S: Simd>(&mut self, item: &Item, prim: &Prim, index: u32) -> Result<(), Fault> {
+    unsafe fn pixels<S: Simd>(&mut self, item: &Item, prim: &Prim, index: u32) -> Result<(), Stop> {
         let (first, count) = prim.pixels();
         for &[x, y] in &item.batch.pixels[first as usize..(first + count) as usize] {
             let b = &prim.bounds.rect();
@@ -286,7 +286,7 @@ impl<'a> Task<'a> {
         index: u32,
         block: usize,
         covered: &[u16; MAX_SAMPLES],
-    ) -> Result<(), Fault> {
+    ) -> Result<(), Stop> {
         let plan = &item.plan;
         if plan.simple {
             let mask = [covered[0] & !self.done[block]];

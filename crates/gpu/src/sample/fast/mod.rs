@@ -19,6 +19,7 @@ use lod::{Lods, lods};
 use place::{ANY, EDGE, Place, REPEAT, at_level, bordered};
 pub(super) use texels::scale;
 use texels::{Bytes, Float, Half, Srgb, Texels, Unorm16};
+pub(super) use touch::corner_offsets;
 use wave::{ImageWave, Level as Machine, Simd};
 
 /// Levels that a table holds: one vector's lanes.
@@ -30,12 +31,19 @@ type Run = unsafe fn(&Fast, &ImageView, &Sampler, &SampleArgs, u16, &mut Warp4);
 type RunWave = unsafe fn(&Fast, &ImageView, &Sampler, bool, &ImageWave);
 type Count = unsafe fn(&Fast, &ImageView, &Sampler, &SampleArgs, u16) -> u32;
 
+/// Offsets of the 2×2 texels of each lane, row by row.
+type Corners = unsafe fn(&Fast, &Sampler, &SampleArgs, &mut [[u32; 16]; 4]);
+/// Lines of the columns and rows of the 2×2 texels of each lane, where they are few.
+type Near = unsafe fn(&Fast, &[[[u32; 16]; 2]; 2], u16) -> Option<u32>;
+
 /// The kernels of a format for a machine: one warp, and a wave of them; and one that counts the lines that a warp touches.
 #[derive(Clone, Copy)]
 struct Runs {
     warp: Run,
     wave: RunWave,
     lines: Count,
+    near: Near,
+    corners: Corners,
 }
 
 /// What the kernels need of a view: per level one lane of each vector.
@@ -51,6 +59,8 @@ pub struct Fast {
     /// First texel, bytes from the base level's.
     start: [u32; 16],
     base: *const u8,
+    /// Where the last four bytes of the base level's first layer begin, if it has as many.
+    last: Option<u32>,
     /// log2 of a texel's bytes.
     shift: u32,
     /// Every row begins with a cache line.
@@ -83,6 +93,11 @@ impl Fast {
             layer_pitch: [0; 16],
             start: [0; 16],
             base: first.base,
+            last: {
+                let [w, h, _] = first.size;
+                let bytes = (h as u64 - 1) * first.row_pitch + w as u64 * format.block_bytes as u64;
+                bytes.checked_sub(4).map(|b| b as u32)
+            },
             shift: format.block_bytes.trailing_zeros(),
             aligned: (first.base as usize).is_multiple_of(LINE),
             pow2: [true; 2],
@@ -221,7 +236,15 @@ fn form<T: Texels>(machine: Machine) -> Runs {
             unsafe fn lines(f: &Fast, view: &ImageView, s: &Sampler, args: &SampleArgs, mask: u16) -> u32 {
                 touch::lines::<wave::simd::$simd>(f, view, s, args, mask)
             }
-            Runs { warp: warp::<T>, wave: wave::<T>, lines }
+            $(#[target_feature(enable = $features)])?
+            unsafe fn near(f: &Fast, i: &[[[u32; 16]; 2]; 2], mask: u16) -> Option<u32> {
+                touch::near_stored::<wave::simd::$simd>(f, i, mask)
+            }
+            $(#[target_feature(enable = $features)])?
+            unsafe fn corners(f: &Fast, s: &Sampler, args: &SampleArgs, out: &mut [[u32; 16]; 4]) {
+                touch::offsets::<wave::simd::$simd>(f, s, args, out)
+            }
+            Runs { warp: warp::<T>, wave: wave::<T>, lines, near, corners }
         }};
     }
     #[cfg(target_arch = "x86_64")]
@@ -248,6 +271,7 @@ impl Fast {
             K::Rg8Unorm => form::<Bytes<2, false>>(machine),
             K::Rgba16Sfloat => form::<Half<4>>(machine),
             K::R32Sfloat => form::<Float<1>>(machine),
+            K::Rgba32Sfloat => form::<Float<4>>(machine),
             K::R16Unorm => form::<Unorm16>(machine),
             _ => self.runs,
         };
@@ -271,12 +295,6 @@ fn plain(f: &Fast, s: &Sampler) -> bool {
 #[inline(always)]
 fn filters_plainly(f: &Fast, s: &Sampler, arrayed: bool) -> bool {
     plain(f, s) && s.mag_linear && !arrayed && !s.unnormalized && !bordered(s)
-}
-
-/// What [`place::simple`] does, but for offsets.
-#[inline(always)]
-fn simple<T: Texels>(f: &Fast, s: &Sampler, arrayed: bool) -> bool {
-    T::WORD && filters_plainly(f, s, arrayed)
 }
 
 /// One warp's operands of a wave's.
@@ -318,7 +336,11 @@ unsafe fn warps<S: Simd, T: Texels>(
     arrayed: bool,
     wave: &ImageWave,
 ) {
-    if simple::<T>(f, s, arrayed) {
+    // Portable code of that is large, and for where nothing else runs.
+    if !T::WORD && S::LEVEL != Machine::Portable && filters_plainly(f, s, arrayed) {
+        return simple_warps::<S, T, ANY>(f, view, s, wave);
+    }
+    if T::WORD && filters_plainly(f, s, arrayed) {
         return match (s.wrap[0], s.wrap[1]) {
             (Wrap::Repeat, Wrap::Repeat) if f.pow2 == [true; 2] => {
                 simple_warps::<S, T, REPEAT>(f, view, s, wave)
@@ -380,7 +402,19 @@ unsafe fn simple_warps<S: Simd, T: Texels, const MODE: u8>(
         ];
         let at = place::corners::<S, MODE>(f, s, &st);
         if let Some(lines) = wave.lines {
-            let n = match touch::near_corners::<S>(f, &at.0, mask) {
+            // One function for all formats, but for those whose code is short.
+            let near = if T::WORD {
+                touch::near_corners::<S>(f, &at.0, mask)
+            } else {
+                let mut i = [[[0u32; 16]; 2]; 2];
+                for k in 0..2 {
+                    for side in 0..2 {
+                        S::istoreu(i[k][side].as_mut_ptr().cast(), at.0[k][side]);
+                    }
+                }
+                (f.runs.near)(f, &i, mask)
+            };
+            let n = match near {
                 Some(n) => n,
                 None => {
                     (f.runs.lines)(f, view, s, &Operands::of::<S>(false, wave, w).args(false, wave), mask)
@@ -443,7 +477,7 @@ unsafe fn body<S: Simd, T: Texels>(
     let st = [floats::<S>(&args.coords[0]), floats::<S>(&args.coords[1])];
     let mut color = [zero; 4];
     let plain = plain(f, s);
-    if args.offsets.is_none() && simple::<T>(f, s, args.arrayed) {
+    if T::WORD && args.offsets.is_none() && filters_plainly(f, s, args.arrayed) {
         place::simple::<S, T>(f, place::corners::<S, ANY>(f, s, &st), &mut color);
         return finish::<S, T>(view, &color, mask, out);
     }
@@ -551,7 +585,7 @@ unsafe fn several<S: Simd, T: Texels>(
     }
 }
 
-/// As the general path's: a product and a sum, each rounded.
+/// As the general path's of finite numbers, or of weights other than 0: a product and a sum, each rounded.
 #[inline(always)]
 unsafe fn mix<S: Simd>(a: S::F, b: S::F, w: S::F) -> S::F {
     S::fadd(a, S::fmul(S::fsub(b, a), w))

@@ -265,14 +265,17 @@ pub unsafe fn corners<S: Simd, const MODE: u8>(
     (i, weight)
 }
 
-/// [`linear`] for texels of one word each on one level without layers, offsets, borders and comparison, whose
-/// [`corners`] these are: few enough values that they stay in registers.
+/// [`linear`] for texels on one level without layers, offsets, borders and comparison, whose [`corners`] these are: few
+/// enough values that those of one word stay in registers.
 #[inline(always)]
 pub unsafe fn simple<S: Simd, T: Texels>(
     f: &Fast,
     (i, weight): ([[S::I; 2]; 2], [S::F; 2]),
     out: &mut [S::F; 4],
 ) {
+    if !T::WORD {
+        return apart::<S, T>(f, i, weight, out);
+    }
     let half = S::fsplat(0.5);
     let one = S::isplat(1);
     let pairs = S::mbits(S::ieq(S::iadd(i[0][0], one), i[0][1])) == 0xffff;
@@ -300,6 +303,76 @@ pub unsafe fn simple<S: Simd, T: Texels>(
     T::finish::<S>(out);
 }
 
+/// [`mix`] of texels, of which those of weight 0 add nothing; `kept`: of the difference's bits, all or (where the weight
+/// is 0) the sign, as the general path does it.
+#[inline(always)]
+unsafe fn weighted<S: Simd, T: Texels>(a: S::F, b: S::F, w: S::F, kept: S::I) -> S::F {
+    if !T::FLOATS {
+        return mix::<S>(a, b, w);
+    }
+    let d = S::from_bits(S::iand(S::bits(S::fsub(b, a)), kept));
+    S::fadd(a, S::fmul(d, w))
+}
+
+/// Bits for [`weighted`].
+#[inline(always)]
+unsafe fn kept<S: Simd>(w: S::F) -> S::I {
+    S::isel(S::feq(w, S::fsplat(0.0)), S::isplat(0x8000_0000), S::isplat(!0))
+}
+
+/// [`simple`] for texels of other sizes.
+#[inline(always)]
+unsafe fn apart<S: Simd, T: Texels>(
+    f: &Fast,
+    mut i: [[S::I; 2]; 2],
+    mut weight: [S::F; 2],
+    out: &mut [S::F; 4],
+) {
+    let half = S::fsplat(0.5);
+    let mut kept = [S::isplat(!0); 2];
+    if T::FLOATS {
+        // As `settle`.
+        for k in 0..2 {
+            let all = S::feq(weight[k], S::fsplat(1.0));
+            weight[k] = S::fsel(all, S::fsplat(0.0), weight[k]);
+            i[k][0] = S::isel(all, i[k][1], i[k][0]);
+            kept[k] = self::kept::<S>(weight[k]);
+        }
+    }
+    let x = [ops::shl::<S>(i[0][0], T::SHIFT), ops::shl::<S>(i[0][1], T::SHIFT)];
+    let right = S::ieq(S::iadd(i[0][0], S::isplat(1)), i[0][1]);
+    let pairs = T::PAIRS && f.last.is_some() && S::mbits(right) == 0xffff;
+    let last = S::isplat(f.last.unwrap_or(0));
+    for y in 0..2 {
+        let row = S::imul(i[1][y], S::isplat(f.row_pitch[0]));
+        let (mut a, mut b) = ([half; 4], [half; 4]);
+        if pairs {
+            T::pair::<S>(f.base, S::iadd(row, x[0]), last, &mut a, &mut b);
+        } else {
+            T::load::<S>(f.base, S::iadd(row, x[0]), &mut a);
+            T::load::<S>(f.base, S::iadd(row, x[1]), &mut b);
+        }
+        for k in 0..T::N {
+            let row = weighted::<S, T>(a[k], b[k], weight[0], kept[0]);
+            out[k] = if y == 0 { row } else { weighted::<S, T>(out[k], row, weight[1], kept[1]) };
+        }
+    }
+    T::finish::<S>(out);
+}
+
+/// Where a weight has rounded to 1, just below the centre of the first texel, the texels before it have none: the next
+/// ones stand in for them.
+#[inline(always)]
+unsafe fn settle<S: Simd>(q: &mut Square<S>) {
+    for k in 0..2 {
+        let all = S::feq(q.weight[k], S::fsplat(1.0));
+        q.weight[k] = S::fsel(all, S::fsplat(0.0), q.weight[k]);
+        q.steps[k][0] = S::isel(all, q.steps[k][1], q.steps[k][0]);
+        let [a, b] = q.outside[k];
+        q.outside[k][0] = S::mor(S::mand(all, b), S::mand(S::mnot(all), a));
+    }
+}
+
 /// The 2×2 texels around each place, weighted.
 #[inline(always)]
 unsafe fn linear<S: Simd, T: Texels>(
@@ -311,7 +384,13 @@ unsafe fn linear<S: Simd, T: Texels>(
     out: &mut [S::F; 4],
 ) {
     let half = S::fsplat(0.5);
-    let Square { weight, steps, outside } = square::<S>(f, s, l, u, T::SHIFT);
+    let mut q = square::<S>(f, s, l, u, T::SHIFT);
+    let mut kept = [S::isplat(!0); 2];
+    if T::FLOATS {
+        settle::<S>(&mut q);
+        kept = [self::kept::<S>(q.weight[0]), self::kept::<S>(q.weight[1])];
+    }
+    let Square { weight, steps, outside } = q;
     let border = bordered(s);
     for y in 0..2 {
         let (mut a, mut b) = ([half; 4], [half; 4]);
@@ -320,8 +399,8 @@ unsafe fn linear<S: Simd, T: Texels>(
         let m = S::mor(outside[0][1], outside[1][y]);
         read::<S, T>(f, p, S::iadd(steps[0][1], steps[1][y]), border, m, false, &mut b);
         for k in 0..T::N {
-            let row = mix::<S>(a[k], b[k], weight[0]);
-            out[k] = if y == 0 { row } else { mix::<S>(out[k], row, weight[1]) };
+            let row = weighted::<S, T>(a[k], b[k], weight[0], kept[0]);
+            out[k] = if y == 0 { row } else { weighted::<S, T>(out[k], row, weight[1], kept[1]) };
         }
     }
     T::finish::<S>(out);

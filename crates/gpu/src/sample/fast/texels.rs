@@ -22,6 +22,8 @@ pub trait Texels: 'static {
     const SHIFT: u32;
     /// Channels are bytes until [`Texels::finish`].
     const BYTES: bool = false;
+    /// Channels may be infinite or NaN.
+    const FLOATS: bool = false;
     /// Channels at `base + at`.
     ///
     /// # Safety
@@ -31,6 +33,14 @@ pub trait Texels: 'static {
     #[inline(always)]
     unsafe fn unpack<S: Simd>(_: S::I, _: &mut [S::F; 4]) {}
     const WORD: bool = false;
+    /// [`Texels::pair`] is there: two neighbours in a row are read together.
+    const PAIRS: bool = false;
+    /// Channels of the texels at `base + at` and right of them; `last`: where the last four bytes of the level begin.
+    ///
+    /// # Safety
+    /// As [`Texels::load`], of both texels.
+    #[inline(always)]
+    unsafe fn pair<S: Simd>(_: *const u8, _: S::I, _: S::I, _: &mut [S::F; 4], _: &mut [S::F; 4]) {}
     /// Filtered channels to the result.
     #[inline(always)]
     unsafe fn finish<S: Simd>(t: &mut [S::F; 4]) {
@@ -72,6 +82,21 @@ impl<const N: usize, const BGR: bool> Texels for Bytes<N, BGR> {
         Self::unpack::<S>(if N == 4 { words::<S>(base, at) } else { narrow::<S>(base, at) }, out);
     }
     const WORD: bool = N == 4;
+    const PAIRS: bool = N < 4;
+    #[inline(always)]
+    unsafe fn pair<S: Simd>(base: *const u8, at: S::I, last: S::I, a: &mut [S::F; 4], b: &mut [S::F; 4]) {
+        let w = if N == 1 {
+            // Not beyond the level: single bytes may be its last.
+            let from = S::umin(at, last);
+            S::ishr(words::<S>(base, from), ops::shl::<S>(S::isub(at, from), 3))
+        } else {
+            words::<S>(base, at)
+        };
+        for i in 0..N {
+            a[i] = S::s_to_f(byte::<S>(w, i as u32));
+            b[i] = S::s_to_f(byte::<S>(w, (N + i) as u32));
+        }
+    }
     #[inline(always)]
     unsafe fn unpack<S: Simd>(w: S::I, out: &mut [S::F; 4]) {
         for i in 0..N {
@@ -115,6 +140,13 @@ impl Texels for Unorm16 {
         let v = S::iand(narrow::<S>(base, at), S::isplat(0xffff));
         out[0] = S::fdiv(S::s_to_f(v), S::fsplat(65535.0));
     }
+    const PAIRS: bool = true;
+    #[inline(always)]
+    unsafe fn pair<S: Simd>(base: *const u8, at: S::I, _: S::I, a: &mut [S::F; 4], b: &mut [S::F; 4]) {
+        let w = words::<S>(base, at);
+        a[0] = S::fdiv(S::s_to_f(S::iand(w, S::isplat(0xffff))), S::fsplat(65535.0));
+        b[0] = S::fdiv(S::s_to_f(ops::shr::<S>(w, 16)), S::fsplat(65535.0));
+    }
 }
 
 /// `N` half floats.
@@ -122,6 +154,7 @@ pub struct Half<const N: usize>;
 
 impl<const N: usize> Texels for Half<N> {
     const N: usize = N;
+    const FLOATS: bool = true;
     const SHIFT: u32 = 1 + N.trailing_zeros();
     #[inline(always)]
     unsafe fn load<S: Simd>(base: *const u8, at: S::I, out: &mut [S::F; 4]) {
@@ -129,11 +162,23 @@ impl<const N: usize> Texels for Half<N> {
             out[0] = S::f16_to_f(narrow::<S>(base, at));
             return;
         }
+        let w = if N == 4 { S::igather2(base, at) } else { [words::<S>(base, at); 2] };
         for i in 0..N / 2 {
-            let w = words::<S>(base.add(4 * i), at);
-            out[2 * i] = S::f16_to_f(w);
-            out[2 * i + 1] = S::f16_to_f(ops::shr::<S>(w, 16));
+            out[2 * i] = S::f16_to_f(w[i]);
+            out[2 * i + 1] = S::f16_to_f(ops::shr::<S>(w[i], 16));
         }
+    }
+    const PAIRS: bool = N < 4;
+    #[inline(always)]
+    unsafe fn pair<S: Simd>(base: *const u8, at: S::I, _: S::I, a: &mut [S::F; 4], b: &mut [S::F; 4]) {
+        if N == 1 {
+            let w = words::<S>(base, at);
+            (a[0], b[0]) = (S::f16_to_f(w), S::f16_to_f(ops::shr::<S>(w, 16)));
+            return;
+        }
+        let [l, r] = S::igather2(base, at);
+        (a[0], a[1]) = (S::f16_to_f(l), S::f16_to_f(ops::shr::<S>(l, 16)));
+        (b[0], b[1]) = (S::f16_to_f(r), S::f16_to_f(ops::shr::<S>(r, 16)));
     }
 }
 
@@ -142,12 +187,25 @@ pub struct Float<const N: usize>;
 
 impl<const N: usize> Texels for Float<N> {
     const N: usize = N;
+    const FLOATS: bool = true;
     const SHIFT: u32 = 2 + N.trailing_zeros();
     #[inline(always)]
     unsafe fn load<S: Simd>(base: *const u8, at: S::I, out: &mut [S::F; 4]) {
-        for i in 0..N {
-            out[i] = S::from_bits(words::<S>(base.add(4 * i), at));
+        if N == 1 {
+            out[0] = S::from_bits(words::<S>(base, at));
+            return;
         }
+        for i in 0..N / 2 {
+            let [a, b] = S::igather2(base.add(8 * i), at);
+            out[2 * i] = S::from_bits(a);
+            out[2 * i + 1] = S::from_bits(b);
+        }
+    }
+    const PAIRS: bool = N == 1;
+    #[inline(always)]
+    unsafe fn pair<S: Simd>(base: *const u8, at: S::I, _: S::I, a: &mut [S::F; 4], b: &mut [S::F; 4]) {
+        let [l, r] = S::igather2(base, at);
+        (a[0], b[0]) = (S::from_bits(l), S::from_bits(r));
     }
 }
 

@@ -2,8 +2,8 @@
 //! begins with a line, so that a texel's line is its row's and its column's added.
 
 use super::lod::{Lods, lods};
-use super::place::{Levels, Place, bordered, levels, nearest_at, scaled, square};
-use super::{Fast, filters, placed, plain, tapped};
+use super::place::{ANY, Levels, Place, bordered, corners, levels, nearest_at, scaled, square};
+use super::{Fast, filters, filters_plainly, floats, is_flat, placed, plain, tapped};
 use crate::sample::SampleArgs;
 use crate::sample::sampler::{MAX_ANISOTROPY, Sampler};
 use crate::sample::view::ImageView;
@@ -207,6 +207,51 @@ pub unsafe fn near_corners<S: Simd>(f: &Fast, [columns, rows]: &[[S::I; 2]; 2], 
         None => window::<S, true>(columns, *rows, mask),
         n => n,
     }
+}
+
+/// Offsets from the base of the 2×2 texels of each lane, row by row, where they are all that a sample reads: one level,
+/// filtered, without border.
+pub fn corner_offsets(
+    view: &ImageView,
+    s: &Sampler,
+    args: &SampleArgs,
+) -> Option<(*const u8, [[u32; 16]; 4])> {
+    let f = view.fast.as_ref().filter(|_| is_flat(args) && args.offsets.is_none())?;
+    #[cfg(test)]
+    if f.off {
+        return None;
+    }
+    if !filters_plainly(f, s, args.arrayed) {
+        return None;
+    }
+    let mut out = [[0; 16]; 4];
+    // SAFETY: the kernel was picked for this machine.
+    unsafe { (f.runs.corners)(f, s, args, &mut out) };
+    Some((f.base, out))
+}
+
+/// [`corner_offsets`] as the machine finds them.
+#[inline(always)]
+pub unsafe fn offsets<S: Simd>(f: &Fast, s: &Sampler, args: &SampleArgs, out: &mut [[u32; 16]; 4]) {
+    let st = [floats::<S>(&args.coords[0]), floats::<S>(&args.coords[1])];
+    let (i, _) = corners::<S, ANY>(f, s, &st);
+    for n in 0..4 {
+        let row = S::imul(i[1][n >> 1], S::isplat(f.row_pitch[0]));
+        let at = S::iadd(row, ops::shl::<S>(i[0][n & 1], f.shift));
+        S::istoreu(out[n].as_mut_ptr().cast(), at);
+    }
+}
+
+/// [`near_corners`] of columns and rows in memory.
+#[inline(always)]
+pub unsafe fn near_stored<S: Simd>(f: &Fast, i: &[[[u32; 16]; 2]; 2], mask: u16) -> Option<u32> {
+    let mut at = [[S::isplat(0); 2]; 2];
+    for k in 0..2 {
+        for side in 0..2 {
+            at[k][side] = S::iloadu(i[k][side].as_ptr().cast());
+        }
+    }
+    near_corners::<S>(f, &at, mask)
 }
 
 /// [`near`] of each of the lanes' levels: no two of them share a line.

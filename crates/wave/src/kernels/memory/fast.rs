@@ -149,7 +149,9 @@ pub unsafe fn st_buf<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
 #[inline(always)]
 pub unsafe fn ld_shared<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
     let o = &*op;
-    if let Some(x) = usual(st, o) {
+    if !st.packed
+        && let Some(x) = usual(st, o)
+    {
         load::<L>(st, o, shared(st), x);
         return op.add(1);
     }
@@ -159,7 +161,9 @@ pub unsafe fn ld_shared<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
 #[inline(always)]
 pub unsafe fn st_shared<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
     let o = &*op;
-    if let Some(x) = usual(st, o) {
+    if !st.packed
+        && let Some(x) = usual(st, o)
+    {
         store::<L>(st, o, shared(st), x);
         return op.add(1);
     }

@@ -2,12 +2,12 @@
 
 use super::linear::{load_one, load_uniform, load_warp, store_one, store_warp};
 use super::warp::Region;
-use crate::kernels::control::stop;
+use crate::kernels::control::fault;
 use crate::kernels::levels::Steps;
 use crate::kernels::lines;
 use crate::kernels::mask::Bits;
 use crate::kernels::regs::{after, last_lane, src32, src64, value_reg};
-use crate::state::{Fault, State, Status};
+use crate::state::{Fault, State};
 use shader::bytecode::{Op, mem_of, n_of};
 
 /// The part of device memory around `near` (which lies within it) that 32-bit offsets reach, half of them on either
@@ -80,10 +80,6 @@ unsafe fn plan(st: &State, p: *const u64, k: u64, ex: u16, bytes: u32, out: &mut
     Path::Lanes
 }
 
-fn fault(st: &mut State, addr: u64) -> *const Op {
-    stop(st, Status::Fault(Fault::Address(addr)))
-}
-
 /// One scalar's place as a region of its own.
 #[inline(always)]
 fn exactly(addr: u64, bytes: u32) -> Region {
@@ -100,7 +96,7 @@ pub unsafe fn ld_global<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
     if s == 0 {
         let a = (*p).wrapping_add(k);
         if !allowed(st, a, bytes) {
-            return fault(st, a);
+            return fault(st, op, Fault::Address(a));
         }
         load_uniform(st, op, exactly(a, bytes), 0);
         return after(op, n);
@@ -123,7 +119,7 @@ pub unsafe fn ld_global<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
                     }
                 }
             }
-            Path::Fault(a) => return fault(st, a),
+            Path::Fault(a) => return fault(st, op, Fault::Address(a)),
         }
     }
     after(op, n)
@@ -139,7 +135,7 @@ pub unsafe fn st_global<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
     if s == 0 {
         let a = (*p).wrapping_add(k);
         if !allowed(st, a, bytes) {
-            return fault(st, a);
+            return fault(st, op, Fault::Address(a));
         }
         let (w, lane) = last_lane(st);
         for i in 0..n {
@@ -163,7 +159,7 @@ pub unsafe fn st_global<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
                     }
                 }
             }
-            Path::Fault(a) => return fault(st, a),
+            Path::Fault(a) => return fault(st, op, Fault::Address(a)),
         }
     }
     after(op, n)

@@ -20,9 +20,40 @@ pub unsafe fn buffer(desc: u64) -> Region {
     let d = desc as *const u64;
     Region { ptr: *d as *mut u8, size: *d.add(1) }
 }
+/// Workgroup memory, where the wave is of one workgroup.
 #[inline(always)]
 pub fn shared(st: &State) -> Region {
     Region { ptr: st.shared, size: st.shared_bytes as u64 }
+}
+/// Workgroup memory of warp `w`'s workgroup.
+#[inline(always)]
+pub fn shared_of(st: &State, w: usize) -> Region {
+    // Within what the worker reserved for all of them.
+    Region { ptr: st.shared.wrapping_add(st.shared_at[w & 15] as usize), size: st.shared_bytes as u64 }
+}
+
+/// What an op's offsets are within.
+pub trait Regions: Copy {
+    /// The same region for every warp.
+    const ONE: bool;
+    fn of(&self, st: &State, w: usize) -> Region;
+}
+impl Regions for Region {
+    const ONE: bool = true;
+    #[inline(always)]
+    fn of(&self, _: &State, _: usize) -> Region {
+        *self
+    }
+}
+/// Each warp's workgroup's memory.
+#[derive(Clone, Copy)]
+pub struct Packed;
+impl Regions for Packed {
+    const ONE: bool = false;
+    #[inline(always)]
+    fn of(&self, st: &State, w: usize) -> Region {
+        shared_of(st, w)
+    }
 }
 #[inline(always)]
 pub fn push(st: &State) -> Region {
@@ -189,44 +220,42 @@ unsafe fn store_warp_other<L: Steps>(
     }
 }
 
-/// A whole load op on one region.
+/// A whole load op.
 #[inline(always)]
-pub unsafe fn load_region<L: Steps>(st: &mut State, op: *const Op, r: Region) -> *const Op {
+pub unsafe fn load_region<L: Steps, R: Regions>(st: &mut State, op: *const Op, r: R) -> *const Op {
     let n = n_of((*op).e);
     let off = Offsets::new(st, &*op);
-    if off.is_uniform() {
-        load_uniform(st, op, r, off.k);
+    if R::ONE && off.is_uniform() {
+        load_uniform(st, op, r.of(st, 0), off.k);
         return after(op, n);
     }
-    let mut tmp = [0; 16];
     if (*op).e & 0xFF == mem_bits(Mem::B32, 1) && is_full(st) {
         let d = st.regs.add((*op).d.unit() * 64) as *mut u32;
         for w in Bits(st.live) {
-            let p = off.lanes(w, &mut tmp);
-            warp::load32_full::<L>(r, d.add(w * 16), p, off.k);
+            let p = off.lanes(w);
+            warp::load32_full::<L>(r.of(st, w), d.add(w * 16), p, off.k);
         }
         return after(op, n);
     }
     for w in Bits(st.live) {
-        let p = off.lanes(w, &mut tmp);
-        load_warp::<L>(st, op, r, w, p, off.k, st.exec[w]);
+        let p = off.lanes(w);
+        load_warp::<L>(st, op, r.of(st, w), w, p, off.k, st.exec[w]);
     }
     after(op, n)
 }
 
-/// A whole store op on one region.
+/// A whole store op.
 #[inline(always)]
-pub unsafe fn store_region<L: Steps>(st: &mut State, op: *const Op, r: Region) -> *const Op {
+pub unsafe fn store_region<L: Steps, R: Regions>(st: &mut State, op: *const Op, r: R) -> *const Op {
     let n = n_of((*op).e);
     let off = Offsets::new(st, &*op);
-    let mut tmp = [0; 16];
-    if off.is_uniform() {
-        store_same(st, op, r, off.k);
+    if R::ONE && off.is_uniform() {
+        store_same(st, op, r.of(st, 0), off.k);
         return after(op, n);
     }
     for w in Bits(st.live) {
-        let p = off.lanes(w, &mut tmp);
-        store_warp::<L>(st, op, r, w, p, off.k, st.exec[w]);
+        let p = off.lanes(w);
+        store_warp::<L>(st, op, r.of(st, w), w, p, off.k, st.exec[w]);
     }
     after(op, n)
 }
@@ -281,7 +310,7 @@ pub unsafe fn ld_buf<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
     lines::count::<L>(st, op);
     if s == 0 {
         let r = buffer(*d);
-        return load_region::<L>(st, op, r);
+        return load_region::<L, _>(st, op, r);
     }
     let n = n_of((*op).e);
     each_lane(st, op, |r, w, lane, o| {
@@ -307,7 +336,7 @@ pub unsafe fn st_buf<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
     lines::count::<L>(st, op);
     if s == 0 {
         let r = buffer(*d);
-        return store_region::<L>(st, op, r);
+        return store_region::<L, _>(st, op, r);
     }
     let n = n_of((*op).e);
     each_lane(st, op, |r, w, lane, o| {
@@ -326,14 +355,7 @@ pub unsafe fn each_lane(st: &State, op: *const Op, mut f: impl FnMut(Region, usi
     let (d, s) = src64(st, (*op).b);
     let off = Offsets::new(st, &*op);
     for w in Bits(st.live) {
-        let mut tmp = [0; 16];
-        let mut offsets = [off.k; 16];
-        if !off.is_uniform() {
-            let p = off.lanes(w, &mut tmp);
-            for (i, o) in offsets.iter_mut().enumerate() {
-                *o = (*p.add(i)).wrapping_add(off.k);
-            }
-        }
+        let offsets = off.whole(w);
         let desc = *(d.add(w * s) as *const [u64; 16]);
         for lane in Bits(st.exec[w] as u32) {
             f(buffer(desc[lane]), w, lane, offsets[lane]);
@@ -343,24 +365,32 @@ pub unsafe fn each_lane(st: &State, op: *const Op, mut f: impl FnMut(Region, usi
 
 #[inline(always)]
 pub unsafe fn ld_shared<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
+    if st.packed {
+        lines::count::<L>(st, op);
+        return load_region::<L, _>(st, op, Packed);
+    }
     let r = shared(st);
     if let Some(x) = lines::takes(st, &*op) {
         return lines::load::<L>(st, op, r, x);
     }
     lines::count::<L>(st, op);
-    load_region::<L>(st, op, r)
+    load_region::<L, _>(st, op, r)
 }
 #[inline(always)]
 pub unsafe fn st_shared<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
+    if st.packed {
+        lines::count::<L>(st, op);
+        return store_region::<L, _>(st, op, Packed);
+    }
     let r = shared(st);
     if let Some(x) = lines::takes(st, &*op) {
         return lines::store::<L>(st, op, r, x);
     }
     lines::count::<L>(st, op);
-    store_region::<L>(st, op, r)
+    store_region::<L, _>(st, op, r)
 }
 #[inline(always)]
 pub unsafe fn ld_push<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
     let r = push(st);
-    load_region::<L>(st, op, r)
+    load_region::<L, _>(st, op, r)
 }

@@ -31,20 +31,22 @@ impl Words {
     }
 }
 
-/// Per lane `base[lane] + second[lane] + k` (mod 2^32); null parts are absent.
+/// Per lane `base[lane] + k` (mod 2^32); no `base`, the same for all lanes.
 #[derive(Clone, Copy)]
 pub struct Offsets {
     base: *const u32,
-    second: *const u32,
     pub k: u32,
 }
+
+/// What a uniform offset adds to `k`.
+static NOTHING: [u32; 16] = [0; 16];
 
 impl Offsets {
     /// # Safety
     /// The op's registers lie within the register file.
     #[inline(always)]
     pub unsafe fn new(st: &State, o: &Op) -> Offsets {
-        let mut r = Offsets { base: std::ptr::null(), second: std::ptr::null(), k: o.imm };
+        let mut r = Offsets { base: std::ptr::null(), k: o.imm };
         r.add(st, o.a);
         r.add(st, o.c);
         r
@@ -57,10 +59,8 @@ impl Offsets {
         let (p, s) = src32(st, r);
         if s == 0 {
             self.k = self.k.wrapping_add(*p);
-        } else if self.base.is_null() {
-            self.base = p;
         } else {
-            self.second = p;
+            self.base = p;
         }
     }
     /// The same for all lanes: `k`.
@@ -68,20 +68,24 @@ impl Offsets {
     pub fn is_uniform(&self) -> bool {
         self.base.is_null()
     }
-    /// The 16 offsets of warp `w`, without `k`. Not for uniform offsets.
+    /// The 16 offsets of warp `w`, without `k`.
     ///
     /// # Safety
-    /// As [`Offsets::new`]; `tmp` outlives the result.
+    /// As [`Offsets::new`].
     #[inline(always)]
-    pub unsafe fn lanes(&self, w: usize, tmp: &mut [u32; 16]) -> *const u32 {
-        let p = self.base.add(w * 16);
-        if self.second.is_null() {
-            return p;
+    pub unsafe fn lanes(&self, w: usize) -> *const u32 {
+        if self.is_uniform() { NOTHING.as_ptr() } else { self.base.add(w * 16) }
+    }
+    /// The 16 offsets of warp `w`.
+    ///
+    /// # Safety
+    /// As [`Offsets::new`].
+    #[inline(always)]
+    pub unsafe fn whole(&self, w: usize) -> [u32; 16] {
+        let mut o = *(self.lanes(w) as *const [u32; 16]);
+        for o in &mut o {
+            *o = o.wrapping_add(self.k);
         }
-        let q = self.second.add(w * 16);
-        for i in 0..16 {
-            tmp[i] = (*p.add(i)).wrapping_add(*q.add(i));
-        }
-        tmp.as_ptr()
+        o
     }
 }

@@ -31,15 +31,8 @@ pub unsafe fn ld_scratch<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
     let words = words(mem);
     let pitch = st.warps as usize * 16;
     let off = Offsets::new(st, &*op);
-    let mut tmp = [0; 16];
     for w in Bits(st.live) {
-        let mut index = [off.k; 16];
-        if !off.is_uniform() {
-            let p = off.lanes(w, &mut tmp);
-            for (i, x) in index.iter_mut().enumerate() {
-                *x = (*p.add(i)).wrapping_add(off.k);
-            }
-        }
+        let index = off.whole(w);
         for i in 0..n {
             let x = value_reg(op, n, i);
             if x.is_none() {
@@ -85,10 +78,9 @@ pub unsafe fn st_scratch<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
     let words = words(mem);
     let pitch = st.warps as usize * 16;
     let off = Offsets::new(st, &*op);
-    let mut tmp = [0; 16];
     for w in Bits(st.live) {
         let ex = st.exec[w];
-        let p = if off.is_uniform() { tmp.as_ptr() } else { off.lanes(w, &mut tmp) };
+        let p = off.lanes(w);
         for i in 0..n {
             let x = value_reg(op, n, i);
             let add = off.k.wrapping_add(i as u32 * words);

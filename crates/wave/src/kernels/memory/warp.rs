@@ -21,7 +21,7 @@ impl Region {
     }
     /// The largest 32-bit offset at which `bytes` lie within.
     #[inline(always)]
-    fn limit(&self, bytes: u32) -> Option<u32> {
+    pub fn limit(&self, bytes: u32) -> Option<u32> {
         (self.size >= bytes as u64).then(|| (self.size - bytes as u64).min(u32::MAX as u64) as u32)
     }
     /// Whether 16 lanes from offset `o`, each `step` after the last, and `bytes` of the last lie within, without

@@ -42,7 +42,6 @@ fn program(stage: Stage, slots: &[(Input, u16)], varyings: Vec<interface::Varyin
             .collect(),
         prologue: 0,
         shared_bytes: 0,
-        zero_shared: false,
         scratch_words: 0,
         packed: false,
         multi_wave: false,
@@ -181,7 +180,7 @@ impl Scene {
             pipeline: Arc::new(GraphicsPipeline {
                 vertex: Arc::new(program(Stage::Vertex, &self.slots, vec![])),
                 fragment: Some(Arc::new(program(Stage::Fragment, reads, self.varyings.clone()))),
-                name: "test".into(),
+                title: Default::default(),
                 feedback: false,
             }),
             state: Arc::new(self.state.clone()),

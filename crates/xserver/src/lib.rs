@@ -1,4 +1,5 @@
-//! An X server without a screen (Debian's xvfb), and a window of it.
+//! An X server without a screen (Debian's xvfb), and its windows: for tests and benches. What goes wrong panics, with what is
+//! needed.
 
 use std::io::{BufRead, BufReader, IoSlice};
 use std::process::{Child, Command, Stdio};

@@ -1,0 +1,362 @@
+//! Atomics: active lanes one after another, in lane order; those on one word, of a warp or of several, as one atomic
+//! that leaves the same. Buffers and device addresses use the host's atomics; workgroup and private memory belong to the
+//! thread, plain accesses do.
+
+mod apply;
+mod memory;
+
+pub use apply::apply;
+use apply::float32;
+use memory::{Device, Memory, Own};
+
+use super::control::fault;
+use super::levels::{Steps, kernel_forms};
+use super::mask::Bits;
+use super::memory::cell::{f16_to_f32, f32_to_f16};
+use super::memory::global::{addend, allowed};
+use super::memory::linear::{buffer, shared_of};
+use super::memory::offsets::Offsets;
+use super::memory::warp::Region;
+use super::regs::{dst32, dst64, src32, src64};
+use crate::state::{Fault, State};
+use shader::bytecode::{Op, Reg, mem_of};
+use shader::ir::{AtomicOp, Mem};
+
+fn op_of(e: u16) -> AtomicOp {
+    AtomicOp::ALL[(e >> 8) as usize & 15]
+}
+
+/// Memory bits of 16 lanes of a register; NONE gives zeros.
+unsafe fn operands(st: &State, r: Reg, mem: Mem, w: usize) -> [u64; 16] {
+    let mut v = [0; 16];
+    if r.is_none() {
+        return v;
+    }
+    if mem == Mem::B64 {
+        let (p, s) = src64(st, r);
+        return *(p.add(w * s) as *const [u64; 16]);
+    }
+    let (p, s) = src32(st, r);
+    for (i, v) in v.iter_mut().enumerate() {
+        let x = *p.add(w * s + i);
+        *v = if mem == Mem::F16 { f32_to_f16(x) as u64 } else { x as u64 };
+    }
+    v
+}
+
+/// Old memory bits into the result register's active lanes.
+unsafe fn results(st: &State, d: Reg, mem: Mem, w: usize, old: &[u64; 16], ex: u16) {
+    if d.is_none() {
+        return;
+    }
+    for i in Bits(ex as u32) {
+        if mem == Mem::B64 {
+            *dst64(st, d, w).add(i) = old[i];
+        } else if mem == Mem::F16 {
+            *dst32(st, d, w).add(i) = f16_to_f32(old[i] as u16);
+        } else {
+            *dst32(st, d, w).add(i) = old[i] as u32;
+        }
+    }
+}
+
+/// Atomics of several warps on one word: one atomic for all of them.
+struct Batch {
+    place: u64,
+    /// Warps and their active lanes.
+    n: usize,
+    warps: [(usize, u16); 16],
+    a: [[u64; 16]; 16],
+    b: [[u64; 16]; 16],
+}
+
+/// What an operation's operands come to before they meet memory, and what that leaves as it is; `None` for operations
+/// that must be done one after another.
+fn gathers(at: AtomicOp, mem: Mem) -> Option<(AtomicOp, u64)> {
+    let all = u64::MAX >> (64 - mem.bytes() * 8);
+    Some(match at {
+        _ if mem == Mem::F16 => return None,
+        AtomicOp::IAdd | AtomicOp::ISub => (AtomicOp::IAdd, 0),
+        AtomicOp::SMin => (at, all >> 1),
+        AtomicOp::SMax => (at, all >> 1 ^ all),
+        AtomicOp::UMin | AtomicOp::And => (at, all),
+        AtomicOp::UMax | AtomicOp::Or | AtomicOp::Xor => (at, 0),
+        _ => return None,
+    })
+}
+
+impl Batch {
+    /// Does what was gathered, lane after lane as far as anyone can tell. `old`: whether anybody reads what was there
+    /// before; it takes the place of `a`.
+    #[inline(always)]
+    unsafe fn run<M: Memory>(&mut self, at: AtomicOp, mem: Mem, old: bool) {
+        let p = self.place as *mut u8;
+        let warps = &self.warps[..self.n];
+        if at == AtomicOp::Load {
+            let v = M::one(p, at, mem, 0, 0);
+            self.a[..self.n].fill([v; 16]);
+        } else if let Some((gather, nothing)) = gathers(at, mem) {
+            let mut sum = nothing;
+            for (&(_, ex), a) in warps.iter().zip(&mut self.a) {
+                for i in Bits(ex as u32) {
+                    let before = sum;
+                    sum = apply(gather, mem, sum, a[i], 0).unwrap_or(sum);
+                    a[i] = before;
+                }
+            }
+            let before = M::one(p, at, mem, sum, 0);
+            for a in self.a[..self.n].iter_mut().filter(|_| old).flatten() {
+                *a = apply(at, mem, before, *a, 0).unwrap_or(before);
+            }
+        } else {
+            let mut seen = [[0; 16]; 16];
+            M::change(p, mem, |before| {
+                let mut now = before;
+                for (((_, ex), seen), (a, b)) in warps.iter().zip(&mut seen).zip(self.a.iter().zip(&self.b)) {
+                    for i in Bits(*ex as u32) {
+                        seen[i] = now;
+                        now = if (at, mem) == (AtomicOp::FAdd, Mem::B32) {
+                            add32(now, a[i])
+                        } else {
+                            apply(at, mem, now, a[i], b[i]).unwrap_or(now)
+                        };
+                    }
+                }
+                now
+            });
+            self.a = seen;
+        }
+    }
+}
+
+#[inline(always)]
+fn add32(old: u64, a: u64) -> u64 {
+    float32(old, a, |x, y| x + y)
+}
+
+/// Lanes of `left` whose place is that of lane `i`, which is one of them.
+#[inline(always)]
+unsafe fn alike<L: Steps>(p: &[u64; 16], low: &[u32; 16], left: u16, i: usize) -> u16 {
+    let m = L::same_mask(low.as_ptr(), low[i]) & left;
+    let mut all = m;
+    for l in Bits(m as u32) {
+        if p[l] != p[i] {
+            all &= !(1 << l);
+        }
+    }
+    all
+}
+
+/// One warp's atomics on several words, `ok` lanes; a word's lanes together.
+#[inline(always)]
+unsafe fn lanes<L: Steps, M: Memory>(
+    p: &[u64; 16],
+    at: AtomicOp,
+    mem: Mem,
+    a: &[u64; 16],
+    b: &[u64; 16],
+    ok: u16,
+) -> [u64; 16] {
+    let mut old = [0; 16];
+    if (at, mem) != (AtomicOp::FAdd, Mem::B32) {
+        for i in Bits(ok as u32) {
+            old[i] = M::one(p[i] as *mut u8, at, mem, a[i], b[i]);
+        }
+        return old;
+    }
+    let mut low = [0; 16];
+    for (l, p) in low.iter_mut().zip(p) {
+        *l = *p as u32;
+    }
+    let mut left = ok;
+    while left != 0 {
+        let i = left.trailing_zeros() as usize;
+        let m = alike::<L>(p, &low, left, i);
+        left &= !m;
+        M::change(p[i] as *mut u8, Mem::B32, |before| {
+            let mut now = before;
+            for l in Bits(m as u32) {
+                old[l] = now;
+                now = add32(now, a[l]);
+            }
+            now
+        });
+    }
+    old
+}
+
+/// Runs one op over the live warps. `places` gives the addresses of a warp's lanes, and which of the active ones are in
+/// bounds; an address of none that is a fault.
+#[inline(always)]
+unsafe fn run<L: Steps, M: Memory>(
+    st: &mut State,
+    op: *const Op,
+    places: impl Fn(&State, usize, u16, u32, &mut [u64; 16]) -> Result<u16, u64>,
+) -> *const Op {
+    let o = *op;
+    let ext = (*op.add(1)).regs();
+    let (mem, at) = (mem_of(o.e), op_of(o.e));
+    let mut batch = Batch { place: 0, n: 0, warps: [(0, 0); 16], a: [[0; 16]; 16], b: [[0; 16]; 16] };
+    macro_rules! flush {
+        () => {
+            if batch.n > 0 {
+                batch.run::<M>(at, mem, !o.d.is_none());
+                for (&(w, ex), old) in batch.warps[..batch.n].iter().zip(&batch.a) {
+                    results(st, o.d, mem, w, old, ex);
+                }
+            }
+        };
+    }
+    for w in Bits(st.live) {
+        let ex = st.exec[w];
+        let mut p = [0u64; 16];
+        let ok = match places(st, w, ex, mem.bytes(), &mut p) {
+            Ok(ok) => ok,
+            Err(a) => return fault(st, op, Fault::Address(a)),
+        };
+        let (a, b) = (operands(st, ext[0], mem, w), operands(st, ext[1], mem, w));
+        let first = p[ex.trailing_zeros() as usize & 15];
+        if ok == ex && same(&p, first) | !ex == 0xFFFF {
+            if batch.n == 16 || batch.n > 0 && batch.place != first {
+                flush!();
+                batch.n = 0;
+            }
+            batch.place = first;
+            let n = batch.n & 15;
+            (batch.warps[n], batch.a[n], batch.b[n]) = ((w, ex), a, b);
+            batch.n += 1;
+        } else {
+            // In the order of lanes, the earlier warps' first.
+            flush!();
+            batch.n = 0;
+            let old = lanes::<L, M>(&p, at, mem, &a, &b, ok);
+            results(st, o.d, mem, w, &old, ex);
+        }
+    }
+    flush!();
+    op.add(2)
+}
+
+/// Lanes whose place is `first`.
+#[inline(always)]
+fn same(p: &[u64; 16], first: u64) -> u16 {
+    let mut m = 0;
+    for (i, p) in p.iter().enumerate() {
+        m |= ((*p == first) as u16) << i;
+    }
+    m
+}
+
+/// Addresses at one warp's offsets within a region, and which lanes of `ex` are in bounds.
+#[inline(always)]
+unsafe fn within<L: Steps>(
+    r: Region,
+    off: &Offsets,
+    w: usize,
+    ex: u16,
+    bytes: u32,
+    out: &mut [u64; 16],
+) -> u16 {
+    let Some(limit) = r.limit(bytes) else { return 0 };
+    let o = off.whole(w);
+    for (out, o) in out.iter_mut().zip(o) {
+        *out = (r.ptr as u64).wrapping_add(o as u64);
+    }
+    L::bound_mask(o.as_ptr(), 0, limit) & ex
+}
+
+#[inline(always)]
+unsafe fn at_buf<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
+    super::count::touch(st, op);
+    let off = Offsets::new(st, &*op);
+    let (d, s) = src64(st, (*op).b);
+    let one = (s == 0).then(|| buffer(*d));
+    run::<L, Device>(st, op, |_, w, ex, bytes, out| {
+        if let Some(r) = one {
+            return Ok(within::<L>(r, &off, w, ex, bytes, out));
+        }
+        let o = off.whole(w);
+        let mut ok = 0;
+        for i in Bits(ex as u32) {
+            let r = buffer(*d.add(w * s + i));
+            out[i] = (r.ptr as u64).wrapping_add(o[i] as u64);
+            ok |= (r.holds(o[i] as u64, bytes) as u16) << i;
+        }
+        Ok(ok)
+    })
+}
+
+#[inline(always)]
+unsafe fn at_shared<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
+    super::count::touch(st, op);
+    let off = Offsets::new(st, &*op);
+    run::<L, Own>(st, op, |st, w, ex, bytes, out| Ok(within::<L>(shared_of(st, w), &off, w, ex, bytes, out)))
+}
+
+#[inline(always)]
+unsafe fn at_global<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
+    super::count::touch(st, op);
+    let (p, s) = src64(st, (*op).a);
+    let k = addend(st, op);
+    run::<L, Device>(st, op, |st, w, ex, bytes, out| {
+        for i in Bits(ex as u32) {
+            out[i] = (*p.add(w * s + i)).wrapping_add(k);
+            if !allowed(st, out[i], bytes) {
+                return Err(out[i]);
+            }
+        }
+        Ok(ex)
+    })
+}
+
+/// Private words; a 64-bit value's words lie apart, so the value is put together and taken apart.
+#[inline(always)]
+unsafe fn at_scratch<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
+    super::count::touch(st, op);
+    let o = *op;
+    let ext = (*op.add(1)).regs();
+    let (mem, at) = (mem_of(o.e), op_of(o.e));
+    let off = Offsets::new(st, &*op);
+    let words = if mem == Mem::B64 { 2 } else { 1 };
+    let pitch = st.warps as usize * 16;
+    for w in Bits(st.live) {
+        let ex = st.exec[w];
+        let index = off.whole(w);
+        let a = operands(st, ext[0], mem, w);
+        let b = operands(st, ext[1], mem, w);
+        let mut old = [0u64; 16];
+        for i in Bits(ex as u32) {
+            if index[i] as u64 + words > st.scratch_words as u64 {
+                continue;
+            }
+            let p = (st.scratch as *mut u32).add(index[i] as usize * pitch + w * 16 + i);
+            let mut v = *p as u64;
+            if words == 2 {
+                v |= (*p.add(pitch) as u64) << 32;
+            }
+            // Scalars of 16 bits lie in scratch as in registers.
+            if mem == Mem::F16 {
+                v = f32_to_f16(v as u32) as u64;
+            }
+            old[i] = v;
+            if let Some(mut n) = apply(at, mem, v, a[i], b[i]) {
+                if mem == Mem::F16 {
+                    n = f16_to_f32(n as u16) as u64;
+                }
+                *p = n as u32;
+                if words == 2 {
+                    *p.add(pitch) = (n >> 32) as u32;
+                }
+            }
+        }
+        results(st, o.d, mem, w, &old, ex);
+    }
+    op.add(2)
+}
+
+kernel_forms! {
+    AT_BUF = at_buf;
+    AT_GLOBAL = at_global;
+    AT_SHARED = at_shared;
+    AT_SCRATCH = at_scratch;
+}
