@@ -7,7 +7,6 @@ use serde::Deserialize;
 #[derive(Deserialize, Debug, Clone, Copy)]
 #[serde(rename_all = "snake_case")]
 pub enum Check {
-    Equal,
     Near(f64),
     Window(f64),
     Numbers(f64),
@@ -18,7 +17,6 @@ impl Check {
     /// What is wrong with a run's output beside a peer's; nothing if it is right. `plain` pictures are one colour.
     pub fn wrong(self, own: &Run, peer: &Run, plain: bool) -> Option<String> {
         match self {
-            Check::Equal => equal(&own.output, &peer.output),
             Check::Near(limit) => near(&own.output, &peer.output, limit, plain),
             Check::Window(limit) => near(&own.picture, &peer.picture, limit, plain),
             Check::Numbers(limit) => {
@@ -28,15 +26,6 @@ impl Check {
             Check::Within(limit) => within(&String::from_utf8_lossy(&own.output), limit),
         }
     }
-}
-
-fn equal(own: &[u8], peer: &[u8]) -> Option<String> {
-    if own.is_empty() || peer.is_empty() {
-        return Some("no output".into());
-    }
-    let lines = |bytes| <[u8]>::split(bytes, |b| *b == b'\n');
-    let different = lines(own).zip(lines(peer)).filter(|(a, b)| a != b).count();
-    (own != peer).then(|| format!("{different} of {} lines differ", lines(peer).count()))
 }
 
 /// Bytes of pictures.
@@ -82,14 +71,6 @@ fn numbers(own: &str, peer: &str, limit: f64) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn equal_means_every_byte() {
-        assert_eq!(equal(b"a\nb\n", b"a\nb\n"), None);
-        assert_eq!(equal(b"a\nc\n", b"a\nb\n").unwrap(), "1 of 3 lines differ");
-        assert!(equal(b"a\n", b"a\nb\n").is_some());
-        assert!(equal(b"", b"").is_some());
-    }
 
     #[test]
     fn near_means_the_mean_and_not_one_colour() {

@@ -226,6 +226,11 @@ impl Inner {
         self.shared.clock.reached(line.latest());
         self.latest.store(line.latest(), SeqCst);
         hub.change(|| {
+            self.finished.fetch_add(1, SeqCst);
+            // Work that a lost device left undone signals nothing: who waits for it hears of the loss, every time.
+            if hub.is_lost() {
+                return;
+            }
             for sig in &s.signals {
                 sig.semaphore.time.fetch_max(line.done(sig.stages), SeqCst);
                 sig.semaphore.signal(sig.value);
@@ -234,7 +239,6 @@ impl Inner {
                 f.time.store(line.latest(), SeqCst);
                 f.signaled.store(true, SeqCst);
             }
-            self.finished.fetch_add(1, SeqCst);
         });
     }
 }

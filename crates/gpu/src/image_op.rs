@@ -33,16 +33,25 @@ pub unsafe fn run(code: &ImageCode, warp: &mut ImageWarp) {
 /// # Safety
 /// As [`run`]; rows and results are those of a wave.
 pub unsafe fn run_wave(code: &ImageCode, wave: &ImageWave) -> bool {
-    let operands = 2 + code.arrayed as usize;
-    if code.dim != Dim::D2
-        || code.coords.len() != operands
+    let dims = match code.dim {
+        Dim::D1 => 1,
+        Dim::D2 => 2,
+        _ => return false,
+    };
+    if code.coords.len() != dims + code.arrayed as usize
         || code.multisampled
         || wave.view == 0
         || wave.sampler == 0
     {
         return false;
     }
-    sample_wave(&*(wave.view as *const ImageView), &*(wave.sampler as *const Sampler), code.arrayed, wave)
+    sample_wave(
+        &*(wave.view as *const ImageView),
+        &*(wave.sampler as *const Sampler),
+        dims,
+        code.arrayed,
+        wave,
+    )
 }
 
 unsafe fn buffer(code: &ImageCode, view: &BufferView, w: &mut ImageWarp) {
@@ -138,7 +147,7 @@ thread_local! {
 /// # Safety
 /// As [`run`].
 pub unsafe fn line_count(code: &ImageCode, w: &ImageWarp) -> u64 {
-    if code.op == ImageOp::Sample && code.dim == Dim::D2 && w.view != 0 && w.sampler != 0 {
+    if code.op == ImageOp::Sample && matches!(code.dim, Dim::D1 | Dim::D2) && w.view != 0 && w.sampler != 0 {
         let (view, sampler) = (&*(w.view as *const ImageView), &*(w.sampler as *const Sampler));
         if let Some(n) = sample_lines(view, sampler, &sample_args!(code, w), w.mask) {
             return n as u64;

@@ -36,11 +36,11 @@ impl fmt::Display for Title {
 
 /// A fault and the shader it was in.
 pub struct Blame {
-    pub fault: Fault,
+    fault: Fault,
     shader: String,
     /// Where the command is that the shader ran for, if that is not the one under way: draws are shaded when their pass
     /// ends.
-    pub place: Option<Place>,
+    place: Option<Place>,
 }
 
 impl Blame {
@@ -130,7 +130,13 @@ pub struct Place {
     lists: Vec<(Arc<str>, u32, &'static str)>,
     /// VK_EXT_debug_utils labels, outermost first.
     labels: Vec<Arc<str>>,
+    /// Labels below those, which have no names: a queue's stay open over submissions, and nothing ends them but the
+    /// application.
+    deeper: u64,
 }
+
+/// Labels that are known by name.
+const MAX_LABELS: usize = 64;
 
 impl Place {
     pub fn enter(&mut self, list: &Arc<str>) {
@@ -145,10 +151,16 @@ impl Place {
         }
     }
     pub fn begin_label(&mut self, name: &str) {
-        self.labels.push(name.into());
+        match self.labels.len() < MAX_LABELS {
+            true => self.labels.push(name.into()),
+            false => self.deeper += 1,
+        }
     }
     pub fn end_label(&mut self) {
-        self.labels.pop();
+        match self.deeper {
+            0 => drop(self.labels.pop()),
+            _ => self.deeper -= 1,
+        }
     }
     /// The labels, `/` between them.
     pub fn labels(&self) -> String {

@@ -330,6 +330,10 @@ fn compressed_and_srgb_images_sample() {
     assert_eq!(at(&v, &s, &[0.4, 0.7]), [1.0, want, 0.0, 1.0]);
 }
 
+fn info_1d(format: vk::Format, w: u32) -> vk::ImageCreateInfo<'static> {
+    vk::ImageCreateInfo { image_type: vk::ImageType::TYPE_1D, ..info_2d(format, w, 1) }
+}
+
 #[test]
 fn kernels_agree_with_the_general_path() {
     let mut x = 1u32;
@@ -349,11 +353,13 @@ fn kernels_agree_with_the_general_path() {
         extent: vk::Extent3D { width: 5, height: 8, depth: 3 },
         ..info_2d(vk::Format::R16G16_SFLOAT, 5, 8).mip_levels(2)
     };
-    let row = vk::ImageCreateInfo {
-        image_type: vk::ImageType::TYPE_1D,
-        ..info_2d(vk::Format::R10X6_UNORM_PACK16, 9, 1).mip_levels(4)
-    };
+    let row = info_1d(vk::Format::R10X6_UNORM_PACK16, 9).mip_levels(4);
+    let line = |f| info_1d(f, 11).mip_levels(3).array_layers(2);
     let cases = [
+        (line(vk::Format::R32_SFLOAT), vk::ImageViewType::TYPE_1D_ARRAY),
+        (line(vk::Format::R8G8B8A8_UNORM), vk::ImageViewType::TYPE_1D_ARRAY),
+        (info_1d(vk::Format::R16G16B16A16_SFLOAT, 16), vk::ImageViewType::TYPE_1D),
+        (info_1d(vk::Format::R16_UNORM, 7), vk::ImageViewType::TYPE_1D),
         (flat(vk::Format::R8G8B8A8_UNORM), vk::ImageViewType::TYPE_2D_ARRAY),
         (flat(vk::Format::B8G8R8A8_SRGB), vk::ImageViewType::TYPE_2D_ARRAY),
         (flat(vk::Format::R8_SNORM), vk::ImageViewType::TYPE_2D_ARRAY),
@@ -471,7 +477,7 @@ fn kernels_agree_with_the_general_path() {
 /// kernel.
 fn wave_agrees(v: &ImageView, s: &Sampler, args: &SampleArgs, mask: u16, want: &Warp4, lines: u64) -> bool {
     let more = args.dref.is_some() || args.bias.is_some() || args.grad.is_some() || args.min_lod.is_some();
-    if more || args.offsets.is_some() || args.dims != 2 {
+    if more || args.offsets.is_some() || args.dims > 2 {
         return false;
     }
     let mut rows = [[[0u32; 16]; 3]; 4];
@@ -488,7 +494,7 @@ fn wave_agrees(v: &ImageView, s: &Sampler, args: &SampleArgs, mask: u16, want: &
     let alone = SampleArgs {
         coords: &one[..args.coords.len()],
         lod: args.lod,
-        dims: 2,
+        dims: args.dims,
         arrayed: args.arrayed,
         ..Default::default()
     };
@@ -506,7 +512,7 @@ fn wave_agrees(v: &ImageView, s: &Sampler, args: &SampleArgs, mask: u16, want: &
         lines: Some(&counted),
     };
     // SAFETY: rows of three warps.
-    if !unsafe { sample_wave(v, s, args.arrayed, &wave) } {
+    if !unsafe { sample_wave(v, s, args.dims, args.arrayed, &wave) } {
         return false;
     }
     assert_eq!(counted.get(), 1000 + first.len() as u64 + lines, "{} lines of a wave", v.format.name);

@@ -135,8 +135,8 @@ impl ImageView {
             vk::ComponentSwizzle::A => 3,
             _ => own,
         };
-        let flat = dims == 2 && !is_cube && image.samples == 1;
-        let fast = if flat { Fast::new(format, &views, layers.end - layers.start) } else { None };
+        let flat = dims <= 2 && !is_cube && image.samples == 1;
+        let fast = if flat { Fast::new(format, dims, &views, layers.end - layers.start) } else { None };
         let swizzle = [pick(c.r, 0), pick(c.g, 1), pick(c.b, 2), pick(c.a, 3)];
         Ok(ImageView {
             view_type: t,

@@ -22,6 +22,7 @@ pub mod layout;
 mod level;
 pub mod packer;
 pub mod resolve;
+mod rows;
 pub mod run;
 mod shade;
 mod small;

@@ -1,13 +1,13 @@
 //! Attachments as tiles see them: where each lies in memory and in a thread's tile buffer; loads, clears and stores.
 
 use super::expand::{self, Expanded};
-use super::layout::{PIXELS, SIDE, TILE, pixel};
+use super::layout::{PIXELS, TILE, pixel};
+use super::rows::{copy_row, depth_row, store_row};
 use crate::format::{FormatInfo, kernels};
 use crate::graphics::pass::{Attachment, Rendering, Subpass};
 use crate::graphics::state::Rect;
 use crate::image::Image;
 use ash::vk;
-use std::mem::MaybeUninit;
 use std::ops::Range;
 
 /// No framebuffer is larger (pixels).
@@ -477,158 +477,11 @@ impl Plane {
                             if load { a.copy_from(b2, b) } else { b2.copy_from(a, b) }
                         }
                     }
-                    (Kind::Depth16, _) => {
-                        depth_row::<u16>(t, row, x0, x1, y, load, |z| z as f32, |z| z as u16)
-                    }
-                    (Kind::Depth24, _) => {
-                        let read = |z: u32| (z & DEPTH24) as f32;
-                        depth_row::<u32>(t, row, x0, x1, y, load, read, |z| z as u32)
-                    }
+                    (Kind::Depth16, _) => depth_row::<u16>(t, row, x0, x1, y, load),
+                    (Kind::Depth24, _) => depth_row::<u32>(t, row, x0, x1, y, load),
                 }
             }
         }
         traffic
-    }
-}
-
-const DEPTH24: u32 = 0xFF_FFFF;
-
-/// Stores the row of a block's left and right quad that begins at `t`, whole numbers below 2^24.
-#[cfg(target_arch = "x86_64")]
-#[inline(always)]
-unsafe fn store_depth24(t: *const f32, to: *mut u32) {
-    use std::arch::x86_64::*;
-    // SSE2 is part of x86-64. What is no number becomes 0, as in a conversion of one.
-    let z = _mm_castpd_ps(_mm_loadh_pd(_mm_load_sd(t.cast()), t.add(4).cast()));
-    let z = _mm_and_si128(_mm_cvttps_epi32(z), _mm_set1_epi32(DEPTH24 as i32));
-    _mm_storeu_si128(to.cast(), z);
-}
-#[cfg(not(target_arch = "x86_64"))]
-#[inline(always)]
-unsafe fn store_depth24(t: *const f32, to: *mut u32) {
-    for (i, at) in [0, 1, 4, 5].into_iter().enumerate() {
-        to.add(i).write_unaligned(*t.add(at) as u32 & DEPTH24);
-    }
-}
-
-/// Copies depths `x0..x1` of row `y` from memory (`load`) or to it, four neighbours at a time.
-#[inline(always)]
-unsafe fn depth_row<T: Copy>(
-    tile: *mut u8,
-    row: *mut u8,
-    x0: usize,
-    x1: usize,
-    y: usize,
-    load: bool,
-    read: impl Fn(T) -> f32,
-    write: impl Fn(f32) -> T,
-) {
-    let row = row.cast::<T>();
-    let mut x = x0;
-    while x < x1 {
-        // A block's row: two pixels of its left quad, two of its right one.
-        let (at, n) = if x.is_multiple_of(4) && x + 4 <= x1 { ([0, 1, 4, 5], 4) } else { ([0; 4], 1) };
-        let t = tile.cast::<f32>().add(pixel(x, y));
-        if !load && n == 4 && size_of::<T>() == 4 {
-            store_depth24(t, row.add(x).cast());
-            x += n;
-            continue;
-        }
-        for (i, at) in at[..n].iter().enumerate() {
-            if load {
-                *t.add(*at) = read(row.add(x + i).read_unaligned());
-            } else {
-                row.add(x + i).write_unaligned(write(*t.add(*at)));
-            }
-        }
-        x += n;
-    }
-}
-
-/// Writes pixels `x0..x1` of row `y` to memory where they differ from what is there; which half of the row does (a bit
-/// each). `P`: as large as two pixels.
-#[inline(always)]
-unsafe fn store_row<const B: usize, P: Copy>(
-    tile: *mut u8,
-    row: *mut u8,
-    x0: usize,
-    x1: usize,
-    y: usize,
-) -> u8 {
-    debug_assert_eq!(size_of::<P>(), 2 * B);
-    let mut changed = 0;
-    for (half, (from, to)) in [(x0.min(32), x1.min(32)), (x0.max(32), x1.max(32))].into_iter().enumerate() {
-        let differs = match to - from {
-            0 => false,
-            HALF => store_half::<B, P>(tile, row, from, y),
-            _ => {
-                let mut new = [MaybeUninit::<[u8; B]>::uninit(); TILE as usize];
-                let new = new.as_mut_ptr().cast::<u8>();
-                copy_row::<B>(tile, new, from, to, y, false);
-                let (a, b, n) = (new.add(from * B), row.add(from * B), (to - from) * B);
-                let differs = std::slice::from_raw_parts(a, n) != std::slice::from_raw_parts(b, n);
-                if differs {
-                    b.copy_from_nonoverlapping(a, n);
-                }
-                differs
-            }
-        };
-        changed |= (differs as u8) << half;
-    }
-    changed
-}
-
-/// Pixels of half a tile's row.
-const HALF: usize = TILE as usize / 2;
-
-/// [`store_row`] of a whole half from pixel `from` on, by pairs of neighbours in a quad.
-#[inline(always)]
-unsafe fn store_half<const B: usize, P: Copy>(tile: *mut u8, row: *mut u8, from: usize, y: usize) -> bool {
-    let pairs = tile.add(pixel(from, y) * B).cast::<P>();
-    let row = row.add(from * B);
-    let mut new = [MaybeUninit::<P>::uninit(); HALF / 2];
-    for block in 0..HALF / 4 {
-        // Eight pairs a block; a quad's two lower pixels follow its upper ones, the right quad the left one.
-        for right in 0..2 {
-            new[block * 2 + right].write(pairs.add(block * 8 + right * 2).read_unaligned());
-        }
-    }
-    // By words of 64 bits, without an end before the last: that becomes vector code.
-    let (a, b) = (new.as_ptr().cast::<u64>(), row.cast::<u64>());
-    let mut differs = 0;
-    for i in 0..HALF * B / 8 {
-        differs |= a.add(i).read_unaligned() ^ b.add(i).read_unaligned();
-    }
-    if differs != 0 {
-        row.copy_from_nonoverlapping(new.as_ptr().cast(), HALF * B);
-    }
-    differs != 0
-}
-
-/// Pixels `x0..x1` of row `y` between the tile and a row in memory; two neighbours in a quad's row go together.
-#[inline(always)]
-unsafe fn copy_row<const B: usize>(tile: *mut u8, row: *mut u8, x0: usize, x1: usize, y: usize, load: bool) {
-    let base = (y / 4) * SIDE * 16 + (y >> 1 & 1) * 8 + (y & 1) * 2;
-    let place = |x: usize| tile.add((base + (x / 4) * 16 + (x >> 1 & 1) * 4 + (x & 1)) * B);
-    let one = |x: usize| {
-        let (t, m) = (place(x), row.add(x * B));
-        if load { t.copy_from_nonoverlapping(m, B) } else { m.copy_from_nonoverlapping(t, B) }
-    };
-    let mut x = x0;
-    if x & 1 == 1 && x < x1 {
-        one(x);
-        x += 1;
-    }
-    while x + 1 < x1 {
-        let (t, m) = (place(x), row.add(x * B));
-        if load {
-            t.copy_from_nonoverlapping(m, 2 * B)
-        } else {
-            m.copy_from_nonoverlapping(t, 2 * B)
-        }
-        x += 2;
-    }
-    if x < x1 {
-        one(x);
     }
 }

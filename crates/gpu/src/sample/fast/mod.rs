@@ -1,4 +1,4 @@
-//! Samples of 2D images of the common formats over the wave engine's vectors: all sixteen lanes go through each step
+//! Samples of 1D and 2D images of the common formats over the wave engine's vectors: all sixteen lanes go through each step
 //! together, on any mixture of levels, with any wrap mode, offsets, depth comparison and anisotropy. The bits are those
 //! of the general path (`filter.rs`), which the tests compare, on every SIMD level.
 //!
@@ -20,7 +20,7 @@ use place::{ANY, EDGE, Place, REPEAT, at_level, bordered};
 pub(super) use texels::scale;
 use texels::{Bytes, Float, Half, Srgb, Texels, Unorm16};
 pub(super) use touch::corner_offsets;
-use wave::{ImageWave, Level as Machine, Simd};
+use wave::{ImageWave, Level as Machine, Rows, Simd};
 
 /// Levels that a table holds: one vector's lanes.
 const LEVELS: usize = 16;
@@ -46,7 +46,7 @@ struct Runs {
     corners: Corners,
 }
 
-/// What the kernels need of a view: per level one lane of each vector.
+/// What the kernels need of a view: per level one lane of each vector. A 1D image has one row.
 #[derive(Clone)]
 #[repr(C, align(64))]
 pub struct Fast {
@@ -68,6 +68,8 @@ pub struct Fast {
     /// Both sizes of every level are powers of two.
     pow2: [bool; 2],
     count: usize,
+    /// The view is one-dimensional.
+    line: bool,
     /// Channels are filtered as numbers 0..=255; see [`scale`].
     pub(super) bytes: bool,
     /// The depth comparison has kernels.
@@ -79,8 +81,9 @@ pub struct Fast {
 }
 
 impl Fast {
-    /// The kernels for 2D levels of a format; none for formats without, and for images of 4 GiB and more.
-    pub fn new(format: &FormatInfo, levels: &[Level], layers: u32) -> Option<Box<Fast>> {
+    /// The kernels for levels of one or two dimensions of a format; none for formats without, and for images of 4 GiB and
+    /// more.
+    pub fn new(format: &FormatInfo, dims: usize, levels: &[Level], layers: u32) -> Option<Box<Fast>> {
         let first = levels.first().filter(|l| (l.base as usize).is_multiple_of(4))?;
         if levels.len() > LEVELS {
             return None;
@@ -102,6 +105,7 @@ impl Fast {
             aligned: (first.base as usize).is_multiple_of(LINE),
             pow2: [true; 2],
             count: levels.len(),
+            line: dims == 1,
             bytes,
             compares: matches!(format.kind, TexelKind::R32Sfloat | TexelKind::R16Unorm),
             runs,
@@ -139,28 +143,61 @@ pub(super) fn sample(view: &ImageView, s: &Sampler, args: &SampleArgs, mask: u16
     if f.off {
         return false;
     }
-    let eligible = is_flat(args) && (args.dref.is_none() || f.compares) && s.reduction == Reduction::Average;
+    let mut row = Row::default();
+    let Some(args) = flat(f, args, &mut row) else { return false };
+    let eligible = (args.dref.is_none() || f.compares) && s.reduction == Reduction::Average;
     if eligible {
         // SAFETY: the kernel was picked for this machine and format.
-        unsafe { (f.runs.warp)(f, view, s, args, mask, out) };
+        unsafe { (f.runs.warp)(f, view, s, &args, mask, out) };
     }
     eligible
 }
 
-/// Operands of a sample of a 2D image.
-fn is_flat(args: &SampleArgs) -> bool {
-    args.dims == 2
-        && args.coords.len() >= 2 + args.arrayed as usize
-        && args.offsets.is_none_or(|o| o.len() == 2)
+/// Operands of a 1D image's sample as those of the only row of a 2D one.
+#[derive(Default)]
+struct Row {
+    coords: [[u32; 16]; 3],
+    offsets: Option<[[u32; 16]; 2]>,
+    grad: Option<[[u32; 16]; 6]>,
+}
+
+/// The middle of the only row: a filter gives no other one weight.
+static MIDDLE: [u32; 16] = [0.5f32.to_bits(); 16];
+
+/// Operands as of a sample of a 2D image, if they are of a sample of such a view.
+#[inline]
+fn flat<'a>(f: &Fast, args: &SampleArgs<'a>, row: &'a mut Row) -> Option<SampleArgs<'a>> {
+    let dims = if f.line { 1 } else { 2 };
+    let fits = args.dims == dims
+        && args.coords.len() >= dims + args.arrayed as usize
+        && args.offsets.is_none_or(|o| o.len() == dims);
+    if !fits {
+        return None;
+    }
+    if !f.line {
+        return Some(*args);
+    }
+    row.coords = [args.coords[0], MIDDLE, if args.arrayed { args.coords[1] } else { [0; 16] }];
+    row.offsets = args.offsets.map(|o| [o[0], [0; 16]]);
+    row.grad = args.grad.map(|g| [g[0], [0; 16], [0; 16], g[3], [0; 16], [0; 16]]);
+    Some(SampleArgs {
+        dims: 2,
+        coords: &row.coords[..2 + args.arrayed as usize],
+        offsets: row.offsets.as_ref().map(|o| &o[..]),
+        grad: row.grad.as_ref(),
+        ..*args
+    })
 }
 
 /// How many cache lines a warp's sample touches, if that is of a class that has a kernel.
 pub fn sample_lines(view: &ImageView, s: &Sampler, args: &SampleArgs, mask: u16) -> Option<u32> {
-    let f = view.fast.as_ref().filter(|f| f.aligned && is_flat(args) && !view.levels.is_empty())?;
+    let f = view.fast.as_ref().filter(|f| f.aligned && !view.levels.is_empty())?;
     #[cfg(test)]
     if f.off {
         return None;
     }
+    let mut row = Row::default();
+    let args = &flat(f, args, &mut row)?;
     // SAFETY: the kernel was picked for this machine.
     Some(unsafe { (f.runs.lines)(f, view, s, args, mask) })
 }
@@ -169,8 +206,15 @@ pub fn sample_lines(view: &ImageView, s: &Sampler, args: &SampleArgs, mask: u16)
 ///
 /// # Safety
 /// Rows and results are those of a wave.
-pub unsafe fn sample_wave(view: &ImageView, s: &Sampler, arrayed: bool, wave: &ImageWave) -> bool {
-    let Some(f) = &view.fast else { return false };
+pub unsafe fn sample_wave(
+    view: &ImageView,
+    s: &Sampler,
+    dims: usize,
+    arrayed: bool,
+    wave: &ImageWave,
+) -> bool {
+    // A descriptor may name a view of another kind than the shader says.
+    let Some(f) = view.fast.as_ref().filter(|f| f.line == (dims == 1)) else { return false };
     #[cfg(test)]
     if f.off {
         return false;
@@ -181,7 +225,13 @@ pub unsafe fn sample_wave(view: &ImageView, s: &Sampler, arrayed: bool, wave: &I
     if wave.lines.is_some() && !f.aligned {
         return false;
     }
-    (f.runs.wave)(f, view, s, arrayed, wave);
+    if f.line {
+        let middle = Rows { at: MIDDLE.as_ptr().cast(), step: 0 };
+        let coords = [wave.coords[0], middle, wave.coords[1], wave.coords[2]];
+        (f.runs.wave)(f, view, s, arrayed, &ImageWave { coords, ..*wave });
+    } else {
+        (f.runs.wave)(f, view, s, arrayed, wave);
+    }
     true
 }
 

@@ -344,6 +344,9 @@ unsafe fn apart<S: Simd, T: Texels>(
     let pairs = T::PAIRS && f.last.is_some() && S::mbits(right) == 0xffff;
     let last = S::isplat(f.last.unwrap_or(0));
     for y in 0..2 {
+        if y == 1 && f.line {
+            break;
+        }
         let row = S::imul(i[1][y], S::isplat(f.row_pitch[0]));
         let (mut a, mut b) = ([half; 4], [half; 4]);
         if pairs {
@@ -393,6 +396,9 @@ unsafe fn linear<S: Simd, T: Texels>(
     let Square { weight, steps, outside } = q;
     let border = bordered(s);
     for y in 0..2 {
+        if y == 1 && f.line {
+            break;
+        }
         let (mut a, mut b) = ([half; 4], [half; 4]);
         let m = S::mor(outside[0][0], outside[1][y]);
         read::<S, T>(f, p, S::iadd(steps[0][0], steps[1][y]), border, m, false, &mut a);

@@ -3,7 +3,7 @@
 
 use super::lod::{Lods, lods};
 use super::place::{ANY, Levels, Place, bordered, corners, levels, nearest_at, scaled, square};
-use super::{Fast, filters, filters_plainly, floats, is_flat, placed, plain, tapped};
+use super::{Fast, Row, filters, filters_plainly, flat, floats, placed, plain, tapped};
 use crate::sample::SampleArgs;
 use crate::sample::sampler::{MAX_ANISOTROPY, Sampler};
 use crate::sample::view::ImageView;
@@ -210,17 +210,19 @@ pub unsafe fn near_corners<S: Simd>(f: &Fast, [columns, rows]: &[[S::I; 2]; 2], 
 }
 
 /// Offsets from the base of the 2×2 texels of each lane, row by row, where they are all that a sample reads: one level,
-/// filtered, without border.
+/// filtered, without border; of 2D views.
 pub fn corner_offsets(
     view: &ImageView,
     s: &Sampler,
     args: &SampleArgs,
 ) -> Option<(*const u8, [[u32; 16]; 4])> {
-    let f = view.fast.as_ref().filter(|_| is_flat(args) && args.offsets.is_none())?;
+    let f = view.fast.as_ref().filter(|f| !f.line && args.offsets.is_none())?;
     #[cfg(test)]
     if f.off {
         return None;
     }
+    let mut row = Row::default();
+    let args = &flat(f, args, &mut row)?;
     if !filters_plainly(f, s, args.arrayed) {
         return None;
     }
