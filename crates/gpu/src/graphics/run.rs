@@ -14,8 +14,9 @@ use super::tile::hiz::Hiz;
 use super::tile::host::TileHost;
 use super::tile::item::{Item, Plan};
 use super::tile::layout::TILE;
-use super::tile::target::{Targets, Traffic};
+use super::tile::target::Targets;
 use super::tile::task::Task;
+use super::tile::transfer::Traffic;
 use super::tile::{hidden, resolve};
 use crate::count;
 use crate::device::Shared;
@@ -38,6 +39,16 @@ const MANY: usize = 1 << 20;
 pub enum Op {
     Draw(Box<Item>),
     Clear(Clear),
+}
+
+impl Op {
+    /// It does nothing in a tile.
+    fn misses(&self, layer: u32, tx: i32, ty: i32) -> bool {
+        match self {
+            Op::Draw(item) => item.bins.list(layer, tx as u32, ty as u32).is_empty(),
+            Op::Clear(_) => false,
+        }
+    }
 }
 
 pub struct PassRun {
@@ -230,6 +241,9 @@ impl PassRun {
         let drawn = self.resolved..self.subpass + here as usize;
         let begun =
             ops.iter().any(|(s, ..)| *s == self.subpass) || (self.begun && self.resolved == self.subpass);
+        let whole = self.first && done == (0..self.rendering.subpasses.len()) && drawn == done;
+        let parts = self.rendering.suspending || self.rendering.resuming;
+        let passes_over = whole && !parts && self.targets.may_pass_over();
         let mask = regions::view_mask(&self.rendering.subpasses);
         let layers = regions::layers(&self.rendering.subpasses, self.rendering.layers);
         let physical = regions::physical(&self.rendering.subpasses, self.resolved);
@@ -278,6 +292,7 @@ impl PassRun {
                         [tx, ty],
                         done.clone(),
                         &drawn,
+                        passes_over,
                         &mut draws,
                         &mut fixed,
                     )
@@ -337,13 +352,19 @@ impl PassRun {
         [tx, ty]: [i32; 2],
         done: Range<usize>,
         drawn: &Range<usize>,
+        passes_over: bool,
         draws: &mut [DrawCounts],
         fixed: &mut Counts,
     ) -> Result<(), Blame> {
         let origin = [tx * TILE, ty * TILE];
         let tile = scratch.tile.ptr();
         let targets = &self.targets;
-        let loaded = targets.load(tile, layer, origin, drawn, &self.loaded);
+        if passes_over && ops.iter().all(|(.., op)| op.misses(layer, tx, ty)) {
+            let [loaded, stored] = targets.pass_over(shared.level, tile, layer, origin);
+            self.count_tile(fixed, origin, &loaded, &stored);
+            return Ok(());
+        }
+        let loaded = targets.load(shared.level, tile, layer, origin, drawn, &self.loaded);
         let mut hiz = Hiz::default();
         if let Some((a, z)) = targets.cleared_depth(layer).filter(|_| self.first && !targets.aliased) {
             hiz.reset(Some(a), z, z);
@@ -417,7 +438,7 @@ impl PassRun {
                 self.aside.save(e, tile, layer, [tx, ty]);
             }
         }
-        let stored = targets.store(tile, layer, origin, drawn, done.end);
+        let stored = targets.store(shared.level, tile, layer, origin, drawn, done.end);
         self.count_tile(fixed, origin, &loaded, &stored);
         Ok(())
     }

@@ -369,13 +369,16 @@ fn kernels_agree_with_the_general_path() {
         (power, vk::ImageViewType::TYPE_2D),
         (info_2d(vk::Format::R8G8B8A8_UNORM, 8, 4), vk::ImageViewType::TYPE_2D),
         (info_2d(vk::Format::B8G8R8A8_SRGB, 7, 5), vk::ImageViewType::TYPE_2D),
+        (info_2d(vk::Format::R8_UNORM, 7, 5), vk::ImageViewType::TYPE_2D),
+        (info_2d(vk::Format::R16G16_SFLOAT, 8, 4), vk::ImageViewType::TYPE_2D),
         (depth, vk::ImageViewType::TYPE_2D),
         (deep, vk::ImageViewType::TYPE_2D),
         (flat(vk::Format::R16_UINT), vk::ImageViewType::TYPE_2D_ARRAY),
         (solid, vk::ImageViewType::TYPE_3D),
         (row, vk::ImageViewType::TYPE_1D),
     ];
-    for (info, t) in cases {
+    use vk::ComponentSwizzle as C;
+    for ((info, t), r) in cases.into_iter().flat_map(|c| [(c, C::R), (c, C::B)]) {
         let image = bound_image(&info);
         for mip in 0..image.mips {
             for layer in 0..image.layers {
@@ -388,7 +391,7 @@ fn kernels_agree_with_the_general_path() {
             }
         }
         let compares = image.format.has_depth();
-        let r = if compares { vk::ComponentSwizzle::R } else { vk::ComponentSwizzle::B };
+        let r = if compares { C::R } else { r };
         let swizzle = vk::ComponentMapping { r, ..Default::default() };
         let mut wide = view(&image, t, swizzle);
         assert!(wide.wide);

@@ -358,6 +358,15 @@ impl Simd for Avx2 {
         [_mm256_cvtph_ps(_mm256_castsi256_si128(p)), _mm256_cvtph_ps(_mm256_extracti128_si256::<1>(p))]
     }
     #[inline(always)]
+    unsafe fn iload4(p: [*mut u8; 4]) -> Self::I {
+        two!(I => _mm256_loadu2_m128i(p[2 * I + 1].cast(), p[2 * I].cast()))
+    }
+    #[inline(always)]
+    unsafe fn istore4(p: [*mut u8; 4], a: Self::I) {
+        _mm256_storeu2_m128i(p[1].cast(), p[0].cast(), a[0]);
+        _mm256_storeu2_m128i(p[3].cast(), p[2].cast(), a[1]);
+    }
+    #[inline(always)]
     unsafe fn ishuffle(a: Self::I, idx: Self::I) -> Self::I {
         two!(I => {
             let lo = _mm256_permutevar8x32_epi32(a[0], idx[I]);

@@ -117,6 +117,19 @@ impl Simd for Avx512 {
         _mm512_store_si512(p.cast(), a)
     }
     #[inline(always)]
+    unsafe fn iload4(p: [*mut u8; 4]) -> Self::I {
+        let low = _mm256_loadu2_m128i(p[1].cast(), p[0].cast());
+        let high = _mm256_loadu2_m128i(p[3].cast(), p[2].cast());
+        _mm512_inserti64x4::<1>(_mm512_castsi256_si512(low), high)
+    }
+    #[inline(always)]
+    unsafe fn istore4(p: [*mut u8; 4], a: Self::I) {
+        _mm_storeu_si128(p[0].cast(), _mm512_castsi512_si128(a));
+        _mm_storeu_si128(p[1].cast(), _mm512_extracti32x4_epi32::<1>(a));
+        _mm_storeu_si128(p[2].cast(), _mm512_extracti32x4_epi32::<2>(a));
+        _mm_storeu_si128(p[3].cast(), _mm512_extracti32x4_epi32::<3>(a));
+    }
+    #[inline(always)]
     unsafe fn iloadu(p: *const u8) -> Self::I {
         _mm512_loadu_si512(p.cast())
     }

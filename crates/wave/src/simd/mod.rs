@@ -61,6 +61,9 @@ pub trait Simd: Copy + 'static {
     unsafe fn lstore(p: *mut u8, a: Self::L);
 
     unsafe fn fsplat(x: f32) -> Self::F;
+    /// Four words from each of four places, of any alignment: lanes `4 · k` and on are `p[k]`'s.
+    unsafe fn iload4(p: [*mut u8; 4]) -> Self::I;
+    unsafe fn istore4(p: [*mut u8; 4], a: Self::I);
     unsafe fn isplat(x: u32) -> Self::I;
     unsafe fn dsplat(x: f64) -> Self::D;
     unsafe fn lsplat(x: u64) -> Self::L;

@@ -215,6 +215,16 @@ impl Simd for Portable {
         lsel(m: M, a: L, b: L) -> L = if m != 0 { a } else { b };
     }
     #[inline(always)]
+    unsafe fn iload4(p: [*mut u8; 4]) -> Self::I {
+        each!(i => p[i / 4].cast::<u32>().add(i % 4).read_unaligned())
+    }
+    #[inline(always)]
+    unsafe fn istore4(p: [*mut u8; 4], a: Self::I) {
+        for (p, a) in p.iter().zip(a.chunks_exact(4)) {
+            p.copy_from_nonoverlapping(a.as_ptr().cast(), 16);
+        }
+    }
+    #[inline(always)]
     unsafe fn ishuffle(a: Self::I, idx: Self::I) -> Self::I {
         each!(i => a[(idx[i] & 15) as usize])
     }

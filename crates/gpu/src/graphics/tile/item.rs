@@ -279,18 +279,16 @@ impl Item {
     /// Bounds of a primitive's depth over a square of `side` pixels, as the tile holds it.
     #[inline(always)]
     pub(super) fn depths(&self, p: &Prim, corner: [i32; 2], side: i32) -> [f32; 2] {
-        // Each step rounds monotonically, so the corners' values bound all others. One sample a pixel is at the centre.
+        // Each step rounds monotonically, so that two corners' values bound all others. One sample a pixel is at the centre.
         let inset = if self.plan.samples == 1 { 0.5 } else { 0.0 };
         let k = &p.z;
-        let (mut low, mut high) = (f32::INFINITY, f32::NEG_INFINITY);
-        let x = [corner[0] as f32 + inset - p.origin[0], (corner[0] + side) as f32 - inset - p.origin[0]];
-        let y = [corner[1] as f32 + inset - p.origin[1], (corner[1] + side) as f32 - inset - p.origin[1]];
-        for x in x {
-            for y in y {
-                let z = k.at + (k.dx * x + k.dy * y);
-                (low, high) = (low.min(z), high.max(z));
-            }
-        }
+        let ends = |axis: usize, slope: f32| {
+            let from = corner[axis] as f32 + inset - p.origin[axis];
+            let to = (corner[axis] + side) as f32 - inset - p.origin[axis];
+            if slope < 0.0 { [slope * to, slope * from] } else { [slope * from, slope * to] }
+        };
+        let (x, y) = (ends(0, k.dx), ends(1, k.dy));
+        let [low, high] = [k.at + (x[0] + y[0]), k.at + (x[1] + y[1])];
         let range = self.depth_range(p);
         [self.plan.tests.bound(low, range), self.plan.tests.bound(high, range)]
     }

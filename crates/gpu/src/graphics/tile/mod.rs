@@ -22,12 +22,13 @@ pub mod layout;
 mod level;
 pub mod packer;
 pub mod resolve;
-mod rows;
 pub mod run;
 mod shade;
 mod small;
+mod strip;
 pub mod target;
 pub mod task;
+pub mod transfer;
 
 use cover::{Cover, Covered};
 use packer::Packer;

@@ -2,13 +2,14 @@
 
 use super::expand::{self, Expanded};
 use super::layout::{PIXELS, TILE, pixel};
-use super::rows::{copy_row, depth_row, store_row};
+use super::transfer::{Traffic, Way};
 use crate::format::{FormatInfo, kernels};
 use crate::graphics::pass::{Attachment, Rendering, Subpass};
 use crate::graphics::state::Rect;
 use crate::image::Image;
 use ash::vk;
 use std::ops::Range;
+use wave::Level;
 
 /// No framebuffer is larger (pixels).
 const MAX_SIDE: i32 = 16384;
@@ -17,29 +18,29 @@ const MAX_SIDE: i32 = 16384;
 #[derive(Clone, Copy)]
 pub struct Plane {
     /// First byte of layer 0, sample 0, in memory.
-    base: *mut u8,
-    row_pitch: u64,
-    sample_pitch: u64,
-    layer_pitch: u64,
+    pub(super) base: *mut u8,
+    pub(super) row_pitch: u64,
+    pub(super) sample_pitch: u64,
+    pub(super) layer_pitch: u64,
     layers: u32,
     /// Texels of the level.
-    width: i32,
-    height: i32,
+    pub(super) width: i32,
+    pub(super) height: i32,
     pub format: &'static FormatInfo,
     /// Bytes of a pixel in the tile: the format's for colour, 4 (an f32) for depth, 1 for stencil.
     pub bytes: usize,
     /// Where sample 0's pixels start in the tile buffer; each sample's [`PIXELS`] follow those of the one before.
     pub at: usize,
     pub samples: u32,
-    kind: Kind,
+    pub(super) kind: Kind,
     load: vk::AttachmentLoadOp,
     store: vk::AttachmentStoreOp,
     /// A pixel of the clear value, as the tile holds it.
-    clear: [u8; 16],
+    pub(super) clear: [u8; 16],
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Kind {
+pub(super) enum Kind {
     /// Bytes as in memory.
     Color,
     /// f32 in the tile; memory holds an f32, a u16 or the low 24 bits of a u32. Fixed-point values stay integers.
@@ -98,7 +99,13 @@ fn depth_scale(kind: Kind) -> f32 {
 /// Depth as the tile holds it: clamped and rounded to the nearest integer for fixed-point formats (scale not 0).
 #[inline(always)]
 pub fn quantise(z: f32, scale: f32) -> f32 {
-    if scale == 0.0 { z } else { (z.clamp(0.0, 1.0) as f64 * scale as f64 + 0.5).floor() as f32 }
+    if scale == 0.0 {
+        return z;
+    }
+    // What is no number becomes 0, as `Tests::value` has it.
+    let unit = z.max(0.0).min(1.0);
+    // SAFETY: at most 2^24.
+    unsafe { (unit as f64 * scale as f64 + 0.5).to_int_unchecked::<i32>() as f32 }
 }
 
 /// An attachment; planes are absent where its format lacks them or it has no image.
@@ -185,6 +192,7 @@ impl Targets {
     /// `tile` has [`Targets::bytes`] bytes; no other thread draws this tile.
     pub unsafe fn load(
         &self,
+        level: Level,
         tile: *mut u8,
         layer: u32,
         origin: [i32; 2],
@@ -197,8 +205,10 @@ impl Targets {
                 match if loaded[i] { vk::AttachmentLoadOp::LOAD } else { p.load } {
                     vk::AttachmentLoadOp::CLEAR => p.fill(tile),
                     vk::AttachmentLoadOp::LOAD => {
-                        traffic.add(&p.transfer(tile, layer, origin, &self.area, true));
+                        traffic.add(&p.transfer(level, tile, layer, origin, &self.area, Way::Load));
                     }
+                    // What the last tile left would go to memory otherwise.
+                    _ if p.store == vk::AttachmentStoreOp::STORE => p.fill_with(tile, &[0; 16]),
                     _ => {}
                 }
             }
@@ -233,6 +243,7 @@ impl Targets {
     /// As [`Targets::load`].
     pub unsafe fn store(
         &self,
+        level: Level,
         tile: *mut u8,
         layer: u32,
         origin: [i32; 2],
@@ -243,35 +254,46 @@ impl Targets {
         for i in self.held(drawn) {
             let last = self.spans[i].end <= done;
             for p in self.planes(i, layer).filter(|p| !last || p.store == vk::AttachmentStoreOp::STORE) {
-                traffic.add(&p.transfer(tile, layer, origin, &self.area, false));
+                traffic.add(&p.transfer(level, tile, layer, origin, &self.area, Way::Store));
             }
         }
         traffic
     }
-}
 
-/// What goes between a tile and memory.
-#[derive(Clone, Copy, Default, Debug)]
-pub struct Traffic {
-    /// By attachment and sample.
-    pub pixels: u64,
-    pub bytes: u64,
-    /// Quarters of the tile, 32 × 32 pixels, that differ from what memory holds, and those that were looked at (a bit
-    /// each: right 1, below 2).
-    changed: u8,
-    seen: u8,
-}
-
-impl Traffic {
-    fn add(&mut self, o: &Traffic) {
-        self.pixels += o.pixels;
-        self.bytes += o.bytes;
-        self.changed |= o.changed;
-        self.seen |= o.seen;
+    /// Whether a tile that nothing is drawn in needs no tile buffer, if the pass is drawn at once.
+    pub fn may_pass_over(&self) -> bool {
+        let resolves = |s: &Subpass| {
+            s.resolves.iter().any(Option::is_some) || s.depth_resolve.is_some() || s.stencil_resolve.is_some()
+        };
+        !self.aliased
+            && self.expanded.iter().all(|e| e.pairs.is_empty())
+            && !self.subpasses.iter().any(resolves)
     }
-    /// Quarters that were not written, for memory holds the same already.
-    pub fn unchanged(&self) -> u64 {
-        (self.seen & !self.changed).count_ones() as u64
+
+    /// A tile that nothing is drawn in, of a pass that is drawn at once: what [`Self::load`] and [`Self::store`] give, but
+    /// clears go to memory as they are, and what would be loaded and stored again stays.
+    ///
+    /// # Safety
+    /// As [`Targets::load`]; [`Self::may_pass_over`].
+    pub unsafe fn pass_over(
+        &self,
+        level: Level,
+        tile: *mut u8,
+        layer: u32,
+        origin: [i32; 2],
+    ) -> [Traffic; 2] {
+        let [mut loaded, mut stored] = [Traffic::default(); 2];
+        for p in (0..self.own).flat_map(|i| self.planes(i, layer)) {
+            let moved = |way| p.transfer(level, tile, layer, origin, &self.area, way);
+            if p.load == vk::AttachmentLoadOp::LOAD {
+                loaded.add(&moved(Way::Keep));
+            }
+            if p.store == vk::AttachmentStoreOp::STORE {
+                let cleared = p.load == vk::AttachmentLoadOp::CLEAR;
+                stored.add(&moved(if cleared { Way::Clear } else { Way::Keep }));
+            }
+        }
+        [loaded, stored]
     }
 }
 
@@ -417,71 +439,5 @@ impl Plane {
                 }
             }
         }
-    }
-
-    /// Copies the tile's part of the area from memory (`load`) or to it.
-    unsafe fn transfer(
-        &self,
-        tile: *mut u8,
-        layer: u32,
-        origin: [i32; 2],
-        area: &Rect,
-        load: bool,
-    ) -> Traffic {
-        let mut traffic = Traffic::default();
-        let edge = Rect { x0: 0, y0: 0, x1: self.width, y1: self.height };
-        let here = Rect { x0: origin[0], y0: origin[1], x1: origin[0] + TILE, y1: origin[1] + TILE };
-        let r = area.intersect(&here).intersect(&edge);
-        if r.is_empty() {
-            return traffic;
-        }
-        let stored = self.format.block_bytes as usize;
-        traffic.pixels = (r.x1 - r.x0) as u64 * (r.y1 - r.y0) as u64 * self.samples as u64;
-        traffic.bytes = traffic.pixels * stored as u64;
-        for s in 0..self.samples {
-            let t = self.sample(tile, s);
-            let m = self.base.add((layer as u64 * self.layer_pitch + s as u64 * self.sample_pitch) as usize);
-            for y in r.y0..r.y1 {
-                let row = m.add(y as usize * self.row_pitch as usize);
-                let (x0, x1) = (r.x0 - origin[0], r.x1 - origin[0]);
-                let row = row.add(origin[0] as usize * stored);
-                let y = (y - origin[1]) as usize;
-                let (x0, x1) = (x0 as usize, x1 as usize);
-                if !load && self.kind == Kind::Color {
-                    let changed = match self.bytes {
-                        4 => store_row::<4, u64>(t, row, x0, x1, y),
-                        1 => store_row::<1, u16>(t, row, x0, x1, y),
-                        2 => store_row::<2, u32>(t, row, x0, x1, y),
-                        8 => store_row::<8, u128>(t, row, x0, x1, y),
-                        16 => store_row::<16, [u128; 2]>(t, row, x0, x1, y),
-                        b => {
-                            (x0..x1).for_each(|x| row.add(x * b).copy_from(t.add(pixel(x, y) * b), b));
-                            3
-                        }
-                    };
-                    let below = if y >= 32 { 2 } else { 0 };
-                    let looked = (x0 < 32) as u8 | ((x1 > 32) as u8) << 1;
-                    traffic.changed |= (changed & looked) << below;
-                    traffic.seen |= looked << below;
-                    continue;
-                }
-                match (self.kind, self.bytes) {
-                    (Kind::Color, 4) | (Kind::Depth32, _) => copy_row::<4>(t, row, x0, x1, y, load),
-                    (Kind::Color, 1) | (Kind::Stencil, _) => copy_row::<1>(t, row, x0, x1, y, load),
-                    (Kind::Color, 2) => copy_row::<2>(t, row, x0, x1, y, load),
-                    (Kind::Color, 8) => copy_row::<8>(t, row, x0, x1, y, load),
-                    (Kind::Color, 16) => copy_row::<16>(t, row, x0, x1, y, load),
-                    (Kind::Color, b) => {
-                        for x in x0..x1 {
-                            let (a, b2) = (t.add(pixel(x, y) * b), row.add(x * b));
-                            if load { a.copy_from(b2, b) } else { b2.copy_from(a, b) }
-                        }
-                    }
-                    (Kind::Depth16, _) => depth_row::<u16>(t, row, x0, x1, y, load),
-                    (Kind::Depth24, _) => depth_row::<u32>(t, row, x0, x1, y, load),
-                }
-            }
-        }
-        traffic
     }
 }

@@ -399,6 +399,9 @@ unsafe fn warps<S: Simd, T: Texels>(
             _ => simple_warps::<S, T, ANY>(f, view, s, wave),
         };
     }
+    if plain(f, s) && !s.mag_linear && !arrayed && !bordered(s) {
+        return nearest_warps::<S, T>(f, view, s, wave);
+    }
     let mut live = wave.live;
     while live != 0 {
         let w = live.trailing_zeros() as usize;
@@ -475,7 +478,43 @@ unsafe fn simple_warps<S: Simd, T: Texels, const MODE: u8>(
         let mut color = [st[0]; 4];
         place::simple::<S, T>(f, at, &mut color);
         for k in 0..4 {
-            let v = if view.identity { S::bits(color[k]) } else { swizzled::<S, T>(view, &color, k) };
+            let v = if view.identity && T::N == 4 {
+                S::bits(color[k])
+            } else {
+                swizzled::<S, T>(view, &color, k)
+            };
+            store::<S>(wave.out[k], w, v, mask);
+        }
+    }
+}
+
+/// The nearest texels of the only level.
+#[inline(always)]
+unsafe fn nearest_warps<S: Simd, T: Texels>(f: &Fast, view: &ImageView, s: &Sampler, wave: &ImageWave) {
+    let mut live = wave.live;
+    while live != 0 {
+        let w = live.trailing_zeros() as usize;
+        live &= live - 1;
+        let mask = wave.exec[w & 31];
+        if mask == 0 {
+            continue;
+        }
+        if let Some(lines) = wave.lines {
+            let own = Operands::of::<S>(false, wave, w);
+            lines.set(lines.get() + (f.runs.lines)(f, view, s, &own.args(false, wave), mask) as u64);
+        }
+        let st = [
+            S::from_bits(S::iloadu(wave.coords[0].warp(w))),
+            S::from_bits(S::iloadu(wave.coords[1].warp(w))),
+        ];
+        let mut color = [st[0]; 4];
+        place::nearest::<S, T>(f, s, &st, &mut color);
+        for k in 0..4 {
+            let v = if view.identity && T::N == 4 {
+                S::bits(color[k])
+            } else {
+                swizzled::<S, T>(view, &color, k)
+            };
             store::<S>(wave.out[k], w, v, mask);
         }
     }

@@ -166,6 +166,20 @@ pub unsafe fn nearest_at<S: Simd>(
     steps
 }
 
+/// The nearest texels of the only level, without layers, offsets, borders and comparison: results.
+#[inline(always)]
+pub unsafe fn nearest<S: Simd, T: Texels>(f: &Fast, s: &Sampler, st: &[S::F; 2], out: &mut [S::F; 4]) {
+    let mut u = *st;
+    for k in 0..2 {
+        let scaled = if s.unnormalized { st[k] } else { S::fmul(st[k], S::fsplat(f.size[k][0])) };
+        u[k] = S::fmin_raw(S::fmax_raw(scaled, S::fsplat(-LIMIT)), S::fsplat(LIMIT));
+    }
+    let l = levels::<S>(f, S::isplat(0), S::isplat(0));
+    let [x, y] = nearest_at::<S>(f, s, &l, &u, T::SHIFT, &mut S::mask(0));
+    T::load::<S>(f.base, S::iadd(x, y), out);
+    T::finish::<S>(out);
+}
+
 /// The 2×2 texels around places: offsets by column and by row, to be added.
 pub struct Square<S: Simd> {
     pub weight: [S::F; 2],
