@@ -70,6 +70,10 @@ pub struct Subpass {
 }
 
 impl Subpass {
+    /// Whether it is drawn in a layer: one of its views, if it has any.
+    pub fn has_view(&self, layer: u32) -> bool {
+        self.view_mask == 0 || self.view_mask >> layer & 1 != 0
+    }
     /// Whether the subpass names attachment `a` for anything.
     pub fn uses(&self, a: u32) -> bool {
         let resolves = self.resolves.iter().chain([&self.depth_resolve, &self.stencil_resolve]);

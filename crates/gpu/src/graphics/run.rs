@@ -359,7 +359,8 @@ impl PassRun {
         let origin = [tx * TILE, ty * TILE];
         let tile = scratch.tile.ptr();
         let targets = &self.targets;
-        if passes_over && ops.iter().all(|(.., op)| op.misses(layer, tx, ty)) {
+        let seen = |s: &usize| targets.subpasses.get(*s).is_none_or(|s| s.has_view(layer));
+        if passes_over && ops.iter().all(|(s, _, op)| !seen(s) || op.misses(layer, tx, ty)) {
             let [loaded, stored] = targets.pass_over(shared.level, tile, layer, origin);
             self.count_tile(fixed, origin, &loaded, &stored);
             return Ok(());
@@ -390,7 +391,7 @@ impl PassRun {
             let (mine, mine_draws) = (&ops[at..end], &mut draws[at..end]);
             at = end;
             let sub = targets.subpasses.get(s);
-            if sub.is_some_and(|s| s.view_mask != 0 && s.view_mask >> layer & 1 == 0) {
+            if sub.is_some_and(|s| !s.has_view(layer)) {
                 continue;
             }
             host.subpass.set(s);

@@ -1,6 +1,6 @@
 //! Coverage: which pixels and samples of a tile's blocks lie inside a primitive (§ Polygon Rasterization).
 
-use super::layout::{BLOCKS, LANE_X, LANE_Y, TILE, window};
+use super::layout::{BLOCKS, LANE_X, LANE_Y, SIDE, TILE, window};
 use super::level::by_level;
 use super::task::Blocks;
 use crate::graphics::prim::Prim;
@@ -20,6 +20,11 @@ struct Line {
     up: i32,
     down: i32,
 }
+
+/// First pixels of a row's blocks.
+#[repr(C, align(64))]
+struct Columns([u32; SIDE]);
+static COLUMNS: Columns = Columns([0, 4, 8, 12, 16, 20, 24, 28, 32, 36, 40, 44, 48, 52, 56, 60]);
 
 /// A primitive's edges within one tile.
 pub struct Cover {
@@ -125,36 +130,55 @@ impl Cover {
     pub unsafe fn list<S: Simd>(&self, out: &mut Covered) {
         let b = &self.bounds;
         let (bx0, bx1) = (b.x0 >> 2, (b.x1 + 3) >> 2);
+        let asked = ((1u32 << bx1) - (1 << bx0)) as u16;
+        // Columns of blocks that a bound cuts.
+        let mut cut_columns = if b.x0 & 3 != 0 { 1u16 << bx0 } else { 0 };
+        cut_columns |= if b.x1 & 3 != 0 { 1 << (bx1 - 1) } else { 0 };
+        let zero = S::isplat(0);
+        let columns = S::iload(COLUMNS.0.as_ptr().cast());
         let mut count = 0;
         for by in b.y0 >> 2..(b.y1 + 3) >> 2 {
             let y = by * 4;
-            let cut_row = b.y0 > y || b.y1 < y + 4;
-            for bx in bx0..bx1 {
+            let cut_bounds = if b.y0 > y || b.y1 < y + 4 { 0xFFFF } else { cut_columns };
+            // Of the row's blocks, a bit each: those outside an edge, and those that each edge cuts, by sample.
+            let (mut live, mut cut) = ([0u16; MAX_SAMPLES], [[0u16; 4]; MAX_SAMPLES]);
+            let mut any = 0;
+            for s in 0..self.samples {
+                let mut out = 0;
+                for n in 0..self.count {
+                    let l = &self.lines[s][n];
+                    let first = S::isplat(l.e.wrapping_add(l.dy.wrapping_mul(y)) as u32);
+                    let e = S::iadd(first, S::imul(columns, S::isplat(l.dx as u32)));
+                    out |= S::mbits(S::sgt(zero, S::iadd(e, S::isplat(l.up as u32))));
+                    cut[s][n] = S::mbits(S::sgt(zero, S::iadd(e, S::isplat(l.down as u32))));
+                }
+                live[s] = asked & !out;
+                any |= live[s];
+            }
+            while any != 0 {
+                let bx = any.trailing_zeros() as i32;
+                any &= any - 1;
                 let x = bx * 4;
-                let cut = cut_row || b.x0 > x || b.x1 < x + 4;
-                let seen = if cut { window(b.x0 - x, b.y0 - y, b.x1 - x, b.y1 - y) } else { 0xFFFF };
-                let mut any = 0;
+                let cut_here = cut_bounds >> bx & 1 != 0;
+                let seen = if cut_here { window(b.x0 - x, b.y0 - y, b.x1 - x, b.y1 - y) } else { 0xFFFF };
+                let mut some = 0;
                 let masks = &mut out.masks[count];
                 for s in 0..self.samples {
-                    let mut mask = seen;
+                    let mut mask = if live[s] >> bx & 1 != 0 { seen } else { 0 };
                     for n in 0..self.count {
-                        let l = &self.lines[s][n];
-                        let e = l.e.wrapping_add(l.dx.wrapping_mul(x)).wrapping_add(l.dy.wrapping_mul(y));
-                        if e.wrapping_add(l.down) >= 0 {
+                        if cut[s][n] >> bx & 1 == 0 {
                             continue;
                         }
-                        if e.wrapping_add(l.up) < 0 {
-                            mask = 0;
-                            break;
-                        }
+                        let l = &self.lines[s][n];
+                        let e = l.e.wrapping_add(l.dx.wrapping_mul(x)).wrapping_add(l.dy.wrapping_mul(y));
                         let v = S::iadd(S::iloadu(self.offsets[n].as_ptr().cast()), S::isplat(e as u32));
-                        mask &= !S::mbits(S::sgt(S::isplat(0), v));
+                        mask &= !S::mbits(S::sgt(zero, v));
                     }
                     masks[s] = mask;
-                    any |= mask;
+                    some |= mask;
                 }
                 out.blocks[count] = (by * 16 + bx) as u8;
-                count += (any != 0) as usize;
+                count += (some != 0) as usize;
             }
         }
         out.count = count;

@@ -84,6 +84,7 @@ impl Tests {
         self.test && self.bounds.is_none() && self.stencil.is_none()
     }
     /// [`Tests::value`] of one number.
+    #[inline]
     pub fn bound(&self, z: f32, range: [f32; 2]) -> f32 {
         let z = if self.clamp { z.max(range[0].min(range[1])).min(range[0].max(range[1])) } else { z };
         quantise(z, self.scale)

@@ -293,6 +293,7 @@ impl Item {
         [self.plan.tests.bound(low, range), self.plan.tests.bound(high, range)]
     }
     /// Depth range of the viewport a primitive went through.
+    #[inline]
     pub fn depth_range(&self, p: &Prim) -> [f32; 2] {
         self.state.viewports.get(p.viewport as usize).map_or([0.0, 1.0], |v| [v.min_depth, v.max_depth])
     }

@@ -83,6 +83,7 @@ impl Plane {
     ///
     /// # Safety
     /// `tile` is a tile buffer laid out for this plane.
+    #[inline]
     pub unsafe fn sample(&self, tile: *mut u8, s: u32) -> *mut u8 {
         tile.add(self.at + s as usize * PIXELS * self.bytes)
     }
