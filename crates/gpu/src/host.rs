@@ -5,7 +5,7 @@ use crate::sample::cost;
 use shader::bytecode::ImageCode;
 use std::sync::LazyLock;
 use std::time::Instant;
-use wave::{Filtering, Host, ImageWarp, ImageWave, Meaning};
+use wave::{Filtering, Host, ImageWarp, ImageWave, Meaning, Own};
 
 static EPOCH: LazyLock<Instant> = LazyLock::new(Instant::now);
 
@@ -31,6 +31,15 @@ impl<'a> DeviceHost<'a> {
 impl Host for DeviceHost<'_> {
     unsafe fn image(&self, code: &ImageCode, warp: &mut ImageWarp) {
         crate::image_op::run(code, warp)
+    }
+    unsafe fn image_each(
+        &self,
+        code: &ImageCode,
+        warp: &mut ImageWarp,
+        own: &Own,
+        each: &mut dyn FnMut(Filtering, u16),
+    ) {
+        crate::image_op::run_each(code, warp, own, each)
     }
     unsafe fn image_wave(&self, code: &ImageCode, wave: &ImageWave) -> bool {
         crate::image_op::run_wave(code, wave)

@@ -8,7 +8,31 @@ use std::cell::RefCell;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::SeqCst};
 use wave::kernels::atomic::apply;
 use wave::kernels::count::distinct;
-use wave::{ImageWarp, ImageWave};
+use wave::{Filtering, ImageWarp, ImageWave, Own};
+
+/// [`SampleArgs`] of a warp; a macro, for results are written into the same warp.
+macro_rules! sample_args {
+    ($code:ident, $w:ident) => {{
+        let dims = match $code.dim {
+            Dim::D1 => 1,
+            Dim::D2 | Dim::SubpassData | Dim::Buffer => 2,
+            Dim::D3 | Dim::Cube => 3,
+        };
+        SampleArgs {
+            dims,
+            arrayed: $code.arrayed,
+            coords: &$w.coords[..(dims + $code.arrayed as usize).min(4)],
+            dref: (!$code.dref.is_none()).then_some(&$w.dref),
+            lod: (!$code.lod.is_none()).then_some(&$w.lod),
+            bias: (!$code.bias.is_none()).then_some(&$w.bias),
+            grad: (!$code.grad.is_empty()).then_some(&$w.grad),
+            offsets: (!$code.offsets.is_empty()).then(|| &$w.offsets[..$code.offsets.len().min(8)]),
+            min_lod: (!$code.min_lod.is_none()).then_some(&$w.min_lod),
+            shift: None,
+            component: $code.component,
+        }
+    }};
+}
 
 /// Runs `code` for the warp's active lanes. Null descriptors read as zero and drop writes (robustness2).
 ///
@@ -17,14 +41,63 @@ use wave::{ImageWarp, ImageWave};
 /// [`BufferView`] for [`Dim::Buffer`]) and a [`Sampler`].
 pub unsafe fn run(code: &ImageCode, warp: &mut ImageWarp) {
     if warp.view == 0 {
-        warp.out = [[0; 16]; 4];
-        warp.out_hi = [[0; 16]; 4];
-        return;
+        return give(warp, [0; 4]);
     }
     if code.dim == Dim::Buffer {
         buffer(code, &*(warp.view as *const BufferView), warp)
     } else {
         image(code, &*(warp.view as *const ImageView), warp)
+    }
+}
+
+/// Runs `code` for lanes with views and samplers of their own; `each`: as [`wave::Host::image_each`].
+///
+/// # Safety
+/// As [`run`], of each active lane's view and sampler.
+pub unsafe fn run_each(
+    code: &ImageCode,
+    warp: &mut ImageWarp,
+    own: &Own,
+    each: &mut dyn FnMut(Filtering, u16),
+) {
+    let samples = code.op == ImageOp::Sample && code.dim != Dim::Buffer;
+    let mut alike: Option<Alike> = None;
+    for group in own.groups(warp.mask) {
+        each(cost::filtering(code, group.view, group.sampler), group.mask);
+        if !samples || group.view == 0 || group.sampler == 0 {
+            (warp.view, warp.sampler, warp.mask) = (group.view, group.sampler, group.mask);
+            run(code, warp);
+            continue;
+        }
+        let (view, sampler) = (&*(group.view as *const ImageView), &*(group.sampler as *const Sampler));
+        if !alike.as_mut().is_some_and(|a| a.add(view, sampler, group.mask))
+            && let Some(a) = alike.replace(Alike::new(view, sampler, group.mask))
+        {
+            sample_alike(code, warp, own, &a);
+        }
+    }
+    if let Some(a) = alike {
+        sample_alike(code, warp, own, &a);
+    }
+}
+
+/// Samples at once, or view by view.
+unsafe fn sample_alike(code: &ImageCode, w: &mut ImageWarp, own: &Own, alike: &Alike) {
+    if alike.sample(&sample_args!(code, w), &mut w.out) {
+        return;
+    }
+    for group in own.groups(alike.mask()) {
+        (w.view, w.sampler, w.mask) = (group.view, group.sampler, group.mask);
+        run(code, w);
+    }
+}
+
+/// The same texel for all active lanes.
+fn give(w: &mut ImageWarp, texel: [u32; 4]) {
+    for lane in (0..16).filter(|l| w.mask >> l & 1 != 0) {
+        for (k, t) in texel.into_iter().enumerate() {
+            (w.out[k][lane], w.out_hi[k][lane]) = (t, 0);
+        }
     }
 }
 
@@ -65,32 +138,9 @@ unsafe fn buffer(code: &ImageCode, view: &BufferView, w: &mut ImageWarp) {
             let texels = view.texel_pointers(&w.coords[0], w.mask);
             atomic(op, code.texel, view.format, &texels, w)
         }
-        ImageOp::QuerySize => w.out[0] = [view.len; 16],
-        _ => w.out = [[0; 16]; 4],
+        ImageOp::QuerySize => give(w, [view.len, 0, 0, 0]),
+        _ => give(w, [0; 4]),
     }
-}
-
-/// [`SampleArgs`] of a warp; a macro, for results are written into the same warp.
-macro_rules! sample_args {
-    ($code:ident, $w:ident) => {{
-        let dims = match $code.dim {
-            Dim::D1 => 1,
-            Dim::D2 | Dim::SubpassData | Dim::Buffer => 2,
-            Dim::D3 | Dim::Cube => 3,
-        };
-        SampleArgs {
-            dims,
-            arrayed: $code.arrayed,
-            coords: &$w.coords[..(dims + $code.arrayed as usize).min(4)],
-            dref: (!$code.dref.is_none()).then_some(&$w.dref),
-            lod: (!$code.lod.is_none()).then_some(&$w.lod),
-            bias: (!$code.bias.is_none()).then_some(&$w.bias),
-            grad: (!$code.grad.is_empty()).then_some(&$w.grad),
-            offsets: (!$code.offsets.is_empty()).then(|| &$w.offsets[..$code.offsets.len().min(8)]),
-            min_lod: (!$code.min_lod.is_none()).then_some(&$w.min_lod),
-            component: $code.component,
-        }
-    }};
 }
 
 /// Coordinates of a fetch with its offsets added.
@@ -166,8 +216,7 @@ unsafe fn image(code: &ImageCode, view: &ImageView, w: &mut ImageWarp) {
     match code.op {
         ImageOp::Sample | ImageOp::Gather | ImageOp::QueryLod => {
             if w.sampler == 0 {
-                w.out = [[0; 16]; 4];
-                return;
+                return give(w, [0; 4]);
             }
             let sampler = &*(w.sampler as *const Sampler);
             let args = sample_args!(code, w);
@@ -193,14 +242,14 @@ unsafe fn image(code: &ImageCode, view: &ImageView, w: &mut ImageWarp) {
             atomic(op, code.texel, view.format, &texels, w)
         }
         ImageOp::QuerySize => {
-            for lane in 0..16 {
+            for lane in (0..16).filter(|l| w.mask >> l & 1 != 0) {
                 let lod = if code.lod.is_none() { 0 } else { w.lod[lane] };
                 let size = view.query_size(lod);
                 (0..4).for_each(|k| w.out[k][lane] = size[k]);
             }
         }
-        ImageOp::QueryLevels => w.out[0] = [view.query_levels(); 16],
-        ImageOp::QuerySamples => w.out[0] = [view.query_samples(); 16],
+        ImageOp::QueryLevels => give(w, [view.query_levels(), 0, 0, 0]),
+        ImageOp::QuerySamples => give(w, [view.query_samples(), 0, 0, 0]),
     }
 }
 

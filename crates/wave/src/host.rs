@@ -39,11 +39,46 @@ pub struct ImageWarp {
     pub data_hi: [[u32; 16]; 4],
     pub out: [[u32; 16]; 4],
     pub out_hi: [[u32; 16]; 4],
-    /// Active lanes (never 0). Results of other lanes are ignored, but implicit derivatives read all lanes of a quad.
+    /// Active lanes (never 0). Results of other lanes stay as they are, but implicit derivatives read all lanes of a quad.
     pub mask: u16,
     /// Words 2 and 3 of the image descriptor and word 3 of the sampler's descriptor (0: null descriptor).
     pub view: u64,
     pub sampler: u64,
+}
+
+/// A view and a sampler of each lane, as in [`ImageWarp`]; those of inactive lanes are anything.
+pub struct Own {
+    pub views: [u64; 16],
+    pub samplers: [u64; 16],
+}
+
+/// Lanes with the same view and sampler.
+#[derive(Clone, Copy)]
+pub struct Group {
+    pub view: u64,
+    pub sampler: u64,
+    pub mask: u16,
+}
+
+impl Own {
+    /// The groups of the lanes of `left`, by their first lanes.
+    #[inline(always)]
+    pub fn groups(&self, mut left: u16) -> impl Iterator<Item = Group> {
+        std::iter::from_fn(move || {
+            if left == 0 {
+                return None;
+            }
+            let first = left.trailing_zeros() as usize;
+            let (view, sampler) = (self.views[first], self.samplers[first]);
+            let mut mask = 0;
+            for l in 0..16 {
+                mask |= ((self.views[l] == view && self.samplers[l] == sampler) as u16) << l;
+            }
+            mask &= left;
+            left &= !mask;
+            Some(Group { view, sampler, mask })
+        })
+    }
 }
 
 /// A 32-bit operand of a wave: sixteen lanes a warp.
@@ -104,6 +139,25 @@ pub trait Host: Sync {
     /// # Safety
     /// `warp.view` and `warp.sampler` are null or what the descriptor's writer put there.
     unsafe fn image(&self, code: &ImageCode, warp: &mut ImageWarp);
+
+    /// Runs one image operation for a warp whose lanes name views and samplers of their own, in place of the warp's;
+    /// `each` hears what the texture unit does ([`Self::texture`]) for the lanes of one view and sampler.
+    ///
+    /// # Safety
+    /// As [`Self::image`], of the active lanes' views and samplers.
+    unsafe fn image_each(
+        &self,
+        code: &ImageCode,
+        warp: &mut ImageWarp,
+        own: &Own,
+        each: &mut dyn FnMut(Filtering, u16),
+    ) {
+        for group in own.groups(warp.mask) {
+            (warp.view, warp.sampler, warp.mask) = (group.view, group.sampler, group.mask);
+            each(self.texture(code, group.view, group.sampler), group.mask);
+            self.image(code, warp);
+        }
+    }
 
     /// Samples for all warps at once, if it has a way to; false: nothing was done.
     ///

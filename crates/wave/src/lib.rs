@@ -15,7 +15,7 @@ pub mod tally;
 pub mod worker;
 
 pub use graphics::{Job, Lanes};
-pub use host::{Filter, Filtering, Host, ImageWarp, ImageWave, Rows, Table};
+pub use host::{Filter, Filtering, Group, Host, ImageWarp, ImageWave, Own, Rows, Table};
 pub use made::{MadeUp, Meaning};
 pub use simd::{Level, Simd};
 pub use state::{Fault, Kernel, State, Status, Stop};

@@ -3,7 +3,7 @@
 use super::coords::{cube_edge, face, floor, layer, limit, wrap};
 use super::fast::{self, scale};
 use super::lod;
-use super::sampler::{Reduction, Sampler, compare};
+use super::sampler::{Reduction, Sampler, Wrap, compare};
 use super::touched::Touched;
 use super::view::{ImageView, Level};
 use super::{SampleArgs, Warp4, lanes};
@@ -292,13 +292,11 @@ fn reduce(r: Reduction, a: [u32; 4], b: [u32; 4]) -> [u32; 4] {
 
 /// "Border Replacement": the colour's components that the format has; the others read as ever.
 pub(super) fn border(view: &ImageView, sampler: &Sampler) -> [u32; 4] {
-    let mut t = [0, 0, 0, view.channels.one()];
-    for c in view.format.components() {
-        let k = c.channel();
-        if c.name != b'e' && (c.name != b's' || !view.format.has_depth()) {
-            t[k] = sampler.border[k];
-        }
+    let none = [0, 0, 0, view.channels.one()];
+    if !sampler.wrap.iter().any(|w| matches!(w, Wrap::Border)) {
+        return none;
     }
+    let mut t: [u32; 4] = std::array::from_fn(|k| if view.has[k] { sampler.border[k] } else { none[k] });
     if view.channels == ChannelClass::Float && !view.floats {
         // Fixed-point texels are finite, which their kernels rely on.
         t = t.map(|v| match f(v) {

@@ -8,6 +8,7 @@
 // Loops over lanes index several arrays at once.
 #![allow(clippy::needless_range_loop)]
 
+mod alike;
 mod coords;
 pub mod cost;
 mod fast;
@@ -23,6 +24,7 @@ mod view;
 mod weight_tests;
 mod wide;
 
+pub use alike::Alike;
 pub use fast::{sample_lines, sample_wave};
 pub use filter::{gather_warp, sample_warp};
 pub use lod::query_lod_warp;
@@ -54,6 +56,8 @@ pub struct SampleArgs<'a> {
     /// One array a dimension, `i32` bits; for gathers with four offsets x0 y0 x1 y1 … (eight arrays).
     pub offsets: Option<&'a [[u32; 16]]>,
     pub min_lod: Option<&'a [u32; 16]>,
+    /// Bytes from the view's texels to each lane's own: views that are alike ([`Alike`]).
+    pub shift: Option<&'a [u32; 16]>,
     /// Component that a gather takes.
     pub component: u32,
 }

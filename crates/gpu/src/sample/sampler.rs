@@ -26,7 +26,7 @@ pub enum Reduction {
 }
 
 /// A sampler.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Sampler {
     pub mag_linear: bool,
     pub min_linear: bool,

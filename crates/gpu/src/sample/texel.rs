@@ -180,6 +180,16 @@ pub fn load_warp(
     let Some(l) = view.levels.first().filter(|_| !view.format.compressed() && !view.format.is_64bit()) else {
         return fetch_warp(view, coords, None, sample, mask, out);
     };
+    if few(mask) {
+        for lane in lanes(mask) {
+            let n = sample.map_or(0, |s| s[lane]);
+            let found = place(view, l, coords, lane).filter(|_| n < view.samples);
+            // SAFETY: the place was checked against the view.
+            let t = found.map(|[x, y, z, a]| unsafe { view.read(l, x, y, z, a, n) });
+            put(out, lane, t.unwrap_or_else(|| view.outside()));
+        }
+        return;
+    }
     let (at, inside) = offsets(view, l, coords, sample);
     if mask == 0xffff && inside == 0xffff {
         // SAFETY: every texel was checked against the view.
@@ -284,6 +294,18 @@ pub fn buffer_load_warp(view: &BufferView, index: &[u32; 16], mask: u16, out: &m
             let t = view.address(index[lane]).map(|p| unsafe { (view.load)(view.format, p) });
             put(out, lane, t.unwrap_or_else(|| outside(view.format)));
         }
+        return;
+    }
+    let first = index[mask.trailing_zeros() as usize & 15];
+    let mut others = 0;
+    for lane in 0..16 {
+        others |= if mask >> lane & 1 == 1 { index[lane] ^ first } else { 0 };
+    }
+    if others == 0 {
+        // SAFETY: as above.
+        let t = view.address(first).map(|p| unsafe { (view.load)(view.format, p) });
+        let t = t.unwrap_or_else(|| outside(view.format));
+        lanes(mask).for_each(|lane| put(out, lane, t));
         return;
     }
     let (at, inside) = buffer_offsets(view, index);

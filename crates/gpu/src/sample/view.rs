@@ -3,7 +3,7 @@
 use super::fast::Fast;
 use crate::buffer::Buffer;
 use crate::format::kernels::{self, GatherFn, LoadFn, ScatterFn};
-use crate::format::{self, ChannelClass, FormatInfo, NumClass, block};
+use crate::format::{self, ChannelClass, Component, FormatInfo, NumClass, block};
 use crate::image::Image;
 use ash::vk;
 use std::sync::Arc;
@@ -49,13 +49,15 @@ pub struct ImageView {
     /// Texels may be infinite or NaN.
     pub(super) floats: bool,
     pub identity: bool,
+    /// Channels that the format has.
+    pub(super) has: [bool; 4],
     /// The view's class has whole-warp kernels (see `wide.rs`).
     pub(super) wide: bool,
     /// The view's class has kernels over vectors (see `fast`).
     pub(super) fast: Option<Box<Fast>>,
-    swizzle: [u8; 4],
+    pub(super) swizzle: [u8; 4],
     pub(crate) load: LoadFn,
-    pub(super) gather: GatherFn,
+    pub(crate) gather: GatherFn,
     pub(super) scatter: ScatterFn,
 }
 
@@ -153,6 +155,12 @@ impl ImageView {
             channels: format.channel_class(),
             floats: matches!(format.class, NumClass::Sfloat | NumClass::Ufloat),
             identity: swizzle == [0, 1, 2, 3],
+            has: std::array::from_fn(|k| {
+                let here = |c: &Component| {
+                    c.channel() == k && c.name != b'e' && (c.name != b's' || !format.has_depth())
+                };
+                format.components().iter().any(here)
+            }),
             wide: !is_cube && !format.compressed() && !format.is_64bit() && image.samples == 1,
             fast,
             swizzle,
@@ -247,7 +255,7 @@ impl ImageView {
 
     /// [`ImageView::swizzled`] for a whole warp.
     #[inline(always)]
-    pub(super) fn swizzled_warp(&self, t: &super::Warp4, k: usize) -> [u32; 16] {
+    pub(crate) fn swizzled_warp(&self, t: &super::Warp4, k: usize) -> [u32; 16] {
         match self.swizzle[k] {
             ZERO => [0; 16],
             ONE => [self.channels.one(); 16],
@@ -311,7 +319,7 @@ pub struct BufferView {
     /// Texels.
     pub len: u32,
     pub(super) load: LoadFn,
-    pub(super) gather: GatherFn,
+    pub(crate) gather: GatherFn,
     pub(super) scatter: ScatterFn,
 }
 

@@ -3,7 +3,7 @@
 use super::levels::{Steps, kernel_forms};
 use super::mask::Bits;
 use super::regs::{dst32, dst64, src32, src64};
-use crate::host::{ImageWarp, ImageWave, Rows};
+use crate::host::{ImageWarp, ImageWave, Own, Rows};
 use crate::state::State;
 use shader::bytecode::{ImageCode, Op, Reg};
 use shader::ir::{ImageOp, TexelType};
@@ -166,6 +166,66 @@ unsafe fn lines(st: &mut State, c: &ImageCode, x: &mut ImageWarp, touches: bool)
     }
 }
 
+/// The descriptors' addresses of the image and the sampler, if all active lanes of the wave have the same: the index of
+/// an array may be dynamically uniform though nothing says so.
+#[inline(always)]
+unsafe fn agreed(st: &State, c: &ImageCode) -> Option<(u64, u64)> {
+    let mut found = [super::desc::null(); 2];
+    for (found, r) in found.iter_mut().zip([c.image, c.sampler]) {
+        if uniform(r) {
+            *found = address(st, r);
+            continue;
+        }
+        let (p, words) = src64(st, r);
+        let first = st.live.trailing_zeros() as usize & 15;
+        *found = *p.add(first * words + (st.exec[first].trailing_zeros() as usize & 15));
+        for w in Bits(st.live) {
+            let (lanes, exec) = (p.add(w * words), st.exec[w]);
+            let mut other = 0;
+            for l in 0..16 {
+                let differs = *lanes.add(l) ^ *found;
+                other |= if exec >> l & 1 != 0 { differs } else { 0 };
+            }
+            if other != 0 {
+                return None;
+            }
+        }
+    }
+    Some((found[0], found[1]))
+}
+
+/// The views and samplers of a warp's lanes `exec`.
+#[inline(always)]
+unsafe fn named(st: &State, c: &ImageCode, w: usize, exec: u16) -> Own {
+    let (images, samplers) = (addresses(st, c.image, w), addresses(st, c.sampler, w));
+    let mut own = Own { views: [0; 16], samplers: [0; 16] };
+    for l in Bits(exec as u32) {
+        own.views[l] = *(images[l] as *const u64).add(2);
+        own.samplers[l] = *(samplers[l] as *const u64).add(3);
+    }
+    own
+}
+
+/// A warp whose lanes have descriptors of their own.
+#[inline(always)]
+unsafe fn each(st: &mut State, c: &ImageCode, x: &mut ImageWarp, own: &Own, stores: bool) {
+    if !st.count.counts_texels() {
+        let host = st.host;
+        (*host).image_each(c, x, own, &mut |filtering, mask| {
+            super::count::texture(st, filtering, mask);
+            super::count::image_store(st, c);
+        });
+        return;
+    }
+    for group in own.groups(x.mask) {
+        (x.view, x.sampler, x.mask) = (group.view, group.sampler, group.mask);
+        let filtering = (*st.host).texture(c, x.view, x.sampler);
+        super::count::texture(st, filtering, group.mask);
+        lines(st, c, x, stores || filtering.operations > 0);
+        (*st.host).image(c, x);
+    }
+}
+
 #[inline(always)]
 unsafe fn image<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
     let c = &*st.images.add((*op).imm as usize);
@@ -177,13 +237,17 @@ unsafe fn image<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
     let once = c.results.iter().any(|r| !r.is_none() && r.is_uniform());
     // SAFETY: the worker's own, used by nobody else while the kernel runs.
     let x = &mut *st.image_warp;
-    let uniform = uniform(c.image) && uniform(c.sampler);
+    let same = if uniform(c.image) && uniform(c.sampler) {
+        Some((address(st, c.image), address(st, c.sampler)))
+    } else {
+        agreed(st, c)
+    };
     let stores = matches!(c.op, ImageOp::Write | ImageOp::Atomic(_));
     // Whether it touches lines of memory: stores do, and what the texture unit does something for; input attachments lie
     // in the tile.
     let mut touches = stores;
-    if uniform {
-        name(x, address(st, c.image), address(st, c.sampler));
+    if let Some((image, sampler)) = same {
+        name(x, image, sampler);
         let filtering = (*st.host).texture(c, x.view, x.sampler);
         touches |= filtering.operations > 0;
         if once {
@@ -198,7 +262,7 @@ unsafe fn image<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
     }
     for w in Bits(st.live) {
         gather(st, c, wide, w, x);
-        if uniform {
+        if same.is_some() {
             if st.exec[w] != 0 {
                 x.mask = st.exec[w];
                 lines(st, c, x, touches);
@@ -206,23 +270,11 @@ unsafe fn image<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
                 scatter(st, c, wide, w, x);
             }
         } else {
-            let image = addresses(st, c.image, w);
-            let sampler = addresses(st, c.sampler, w);
-            let mut left = st.exec[w];
-            while left != 0 {
-                let f = left.trailing_zeros() as usize;
-                let mut mask = 0;
-                for l in 0..16 {
-                    mask |= ((image[l] == image[f] && sampler[l] == sampler[f]) as u16) << l;
-                }
-                mask &= left;
-                left &= !mask;
-                x.mask = mask;
-                name(x, image[f], sampler[f]);
-                let filtering = (*st.host).texture(c, x.view, x.sampler);
-                super::count::texture(st, filtering, mask);
-                lines(st, c, x, stores || filtering.operations > 0);
-                (*st.host).image(c, x);
+            let exec = st.exec[w];
+            if exec != 0 {
+                x.mask = exec;
+                each(st, c, x, &named(st, c, w, exec), stores);
+                x.mask = exec;
                 scatter(st, c, wide, w, x);
             }
         }

@@ -60,11 +60,6 @@ pub fn plan(sub: &mut Subpass, list: &mut Vec<Target>, own: usize, at: usize) ->
 }
 
 impl Targets {
-    /// Whether subpass `s` names attachment `a`, be it drawn to in its own place or not.
-    pub fn uses(&self, s: usize, a: u32) -> bool {
-        self.subpasses.get(s).is_some_and(|s| s.uses(a)) || self.stand_in(s, a).is_some()
-    }
-
     /// What subpass `s` draws to instead of attachment `a`, if anything.
     pub fn stand_in(&self, s: usize, a: u32) -> Option<&Target> {
         self.list.get(self.expanded.get(s)?.stand_in(a)? as usize)

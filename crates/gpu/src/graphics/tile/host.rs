@@ -1,14 +1,14 @@
 //! The machine as a fragment sees it: input attachments are read from the tile.
 
 use super::layout::{PIXELS, TILE, pixel};
-use super::target::{Target, Targets};
+use super::target::{Plane, Targets};
 use crate::host::DeviceHost;
-use crate::sample::ImageView;
+use crate::sample::{ImageView, few};
 use ash::vk;
 use shader::bytecode::ImageCode;
 use shader::ir::{Dim, ImageOp};
 use std::cell::Cell;
-use wave::{Filtering, Host, ImageWarp, ImageWave, Meaning};
+use wave::{Filtering, Host, ImageWarp, ImageWave, Meaning, Own};
 
 pub struct TileHost<'a> {
     pub device: &'a DeviceHost<'a>,
@@ -34,6 +34,21 @@ impl Host for TileHost<'_> {
             return;
         }
         self.device.image(code, warp)
+    }
+    unsafe fn image_each(
+        &self,
+        code: &ImageCode,
+        warp: &mut ImageWarp,
+        own: &Own,
+        each: &mut dyn FnMut(Filtering, u16),
+    ) {
+        if code.dim != Dim::SubpassData {
+            return self.device.image_each(code, warp, own, each);
+        }
+        for group in own.groups(warp.mask) {
+            (warp.view, warp.mask) = (group.view, group.mask);
+            self.image(code, warp);
+        }
     }
     unsafe fn image_wave(&self, code: &ImageCode, wave: &ImageWave) -> bool {
         self.device.image_wave(code, wave)
@@ -70,20 +85,19 @@ impl TileHost<'_> {
     /// Reads an input attachment that lives in the tile; false if the view is of something else.
     unsafe fn input(&self, code: &ImageCode, w: &mut ImageWarp) -> bool {
         let view = &*(w.view as *const ImageView);
-        let image: *const _ = &*view.image;
-        let own = &self.targets.list[..self.targets.own];
-        let of_view = |t: &Target| {
-            t.image == image && t.mip == view.range.base_mip_level && t.layer == view.range.base_array_layer
-        };
-        // Several attachments may be of one image; the one that the subpass uses counts.
-        let used = |&i: &usize| self.targets.uses(self.subpass.get(), i as u32);
-        let found = || own.iter().enumerate().filter(|(_, t)| of_view(t)).map(|(i, _)| i);
-        let Some(i) = found().find(used).or_else(|| found().next()) else { return false };
-        let t = self.targets.stand_in(self.subpass.get(), i as u32).unwrap_or(&own[i]);
+        let (mip, layer) = (view.range.base_mip_level, view.range.base_array_layer);
+        let s = self.subpass.get();
+        let Some(i) = self.targets.input(s, &*view.image, mip, layer) else { return false };
+        let own = &self.targets.list;
+        let t = self.targets.stand_in(s, i as u32).unwrap_or(&own[i]);
         let stencil = view.range.aspect_mask.contains(vk::ImageAspectFlags::STENCIL)
             && !view.range.aspect_mask.contains(vk::ImageAspectFlags::DEPTH);
         let plane = if stencil { &t.stencil } else { t.depth.as_ref().map_or(&t.color, |_| &t.depth) };
         let Some(p) = plane else { return false };
+        if t.depth.is_none() && !stencil && !code.multisampled && !few(w.mask) {
+            self.colors(p, view, w);
+            return true;
+        }
         for l in (0..16).filter(|l| w.mask >> l & 1 != 0) {
             let (x, y) = (w.coords[0][l] as i32 - self.origin[0], w.coords[1][l] as i32 - self.origin[1]);
             let mut texel = [0; 4];
@@ -104,7 +118,26 @@ impl TileHost<'_> {
             }
             (0..4).for_each(|k| w.out[k][l] = texel[k]);
         }
-        w.out_hi = [[0; 16]; 4];
         true
+    }
+
+    /// The same of colours by whole warps.
+    unsafe fn colors(&self, p: &Plane, view: &ImageView, w: &mut ImageWarp) {
+        let (mut at, mut inside) = ([p.at as u64; 16], 0u16);
+        for l in 0..16 {
+            let (x, y) = (w.coords[0][l] as i32 - self.origin[0], w.coords[1][l] as i32 - self.origin[1]);
+            if (0..TILE).contains(&x) && (0..TILE).contains(&y) {
+                at[l] += (pixel(x as usize, y as usize) * p.bytes) as u64;
+                inside |= 1 << l;
+            }
+        }
+        let mut t = [[0; 16]; 4];
+        (view.gather)(view.format, self.tile, &at, &mut t);
+        for k in 0..4 {
+            let v = view.swizzled_warp(&t, k);
+            for l in (0..16).filter(|l| w.mask >> l & 1 != 0) {
+                w.out[k][l] = if inside >> l & 1 != 0 { v[l] } else { 0 };
+            }
+        }
     }
 }

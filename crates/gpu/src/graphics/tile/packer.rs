@@ -1,7 +1,9 @@
 //! Packs covered quads, of several primitives, into one wave of fragments.
 //!
-//! Warps are blended in their order, so a quad may join the open warp only if no later warp holds the same pixels
-//! already. A block most of whose quads are covered takes a warp of its own, whose pixels lie one after the other.
+//! Warps are blended in their order, so a quad may join a warp only if neither it nor a later one holds the same pixels
+//! already. A few warps are open to quads at a time: neighbours in a mesh share quads, and those of the second go to
+//! another warp than the first's. A block most of whose quads are covered takes a warp of its own, whose pixels lie one
+//! after the other.
 
 use super::cover::MAX_SAMPLES;
 use super::layout::PIXELS;
@@ -9,6 +11,9 @@ use super::run::Places;
 
 /// The most warps of a wave.
 pub const WARPS: usize = 16;
+
+/// Warps that take single quads at a time.
+const OPEN: usize = 4;
 
 /// Masks of a block whose pixels' only sample is covered.
 pub const FULL: [u16; MAX_SAMPLES] = {
@@ -30,8 +35,9 @@ pub struct Packer {
     pub places: Places,
     /// Warp (counted from 1) that last took each quad of the tile; 0: none in this wave.
     last: [u8; PIXELS / 4],
-    /// The warp that takes single quads, and how many it has.
-    open: Option<(usize, usize)>,
+    /// Warps that take single quads, in their order, and how many each has.
+    open: [(u8, u8); OPEN],
+    opened: usize,
     touched: bool,
 }
 
@@ -69,7 +75,8 @@ impl Packer {
             blocks: [0; WARPS],
             places: Places::EMPTY,
             last: [0; PIXELS / 4],
-            open: None,
+            open: [(0, 0); OPEN],
+            opened: 0,
             touched: false,
         })
     }
@@ -77,7 +84,7 @@ impl Packer {
     pub fn clear(&mut self) {
         self.count = 0;
         self.full = 0;
-        self.open = None;
+        self.opened = 0;
         if std::mem::take(&mut self.touched) {
             self.last.fill(0);
         }
@@ -153,24 +160,22 @@ impl Packer {
             return true;
         }
         // All or nothing: two quads need one more warp at most.
-        let mut left = quads;
-        let (mut w, mut n) = self.open.unwrap_or((0, 4));
-        let crowded =
-            n + quads.count_ones() as usize > 4 || (0..4).any(|q| quads >> q & 1 != 0 && last[q] > w as u8);
+        let last: [u8; 4] = std::array::from_fn(|q| last[q]);
+        let crowded = (0..4).any(|q| quads >> q & 1 != 0 && self.room(last[q]).is_none())
+            || (quads.count_ones() == 2 && self.one_place(quads, &last));
         if crowded && self.count == capacity {
             return false;
         }
+        let mut left = quads;
         while left != 0 {
             let q = left.trailing_zeros() as usize;
-            if n == 4 || last[q] > w as u8 {
-                (w, n) = (self.count, 0);
-                self.count += 1;
-                let s = &mut self.warps[w];
-                (s.prims, s.pixels) = ([prim; 4], [block as u16 * 16; 4]);
-                (s.quads, s.dense, s.sample) = (0, false, None);
-                s.masks[..masks.len()].fill(0);
-            }
             left &= left - 1;
+            let i = match self.room(last[q]) {
+                Some(i) => i,
+                None => self.open_one(block, prim, masks.len()),
+            };
+            let (w, n) = (self.open[i].0 as usize, self.open[i].1 as usize);
+            self.open[i].1 += 1;
             let s = &mut self.warps[w];
             s.prims[n] = prim;
             s.pixels[n] = (block * 16 + q * 4) as u16;
@@ -181,11 +186,48 @@ impl Packer {
             for (to, from) in s.masks.iter_mut().zip(masks) {
                 *to |= (from >> (q * 4) & 0xF) << (n * 4);
             }
-            last[q] = w as u8 + 1;
-            n += 1;
+            self.last[block * 4 + q] = w as u8 + 1;
         }
-        self.open = Some((w, n));
         true
+    }
+
+    /// The first open warp with room that comes after those before `after`.
+    #[inline(always)]
+    fn room(&self, after: u8) -> Option<usize> {
+        self.open[..self.opened].iter().position(|&(w, n)| n < 4 && w >= after)
+    }
+
+    /// Whether two quads, each of which has room, have but one place between them.
+    #[inline(always)]
+    fn one_place(&self, quads: u8, last: &[u8; 4]) -> bool {
+        let (a, b) = (quads.trailing_zeros() as usize, 7 - quads.leading_zeros() as usize);
+        match (self.room(last[a]), self.room(last[b])) {
+            (Some(i), Some(k)) if i == k => {
+                let next = self.open[i + 1..self.opened].iter().any(|o| o.1 < 4);
+                self.open[i].1 == 3 && !next
+            }
+            _ => false,
+        }
+    }
+
+    /// Opens a warp in place of the first open one, if there are as many as may be.
+    #[inline(always)]
+    fn open_one(&mut self, block: usize, prim: u32, samples: usize) -> usize {
+        let w = self.count;
+        self.count += 1;
+        let s = &mut self.warps[w];
+        (s.prims, s.pixels) = ([prim; 4], [block as u16 * 16; 4]);
+        (s.quads, s.dense, s.sample) = (0, false, None);
+        s.masks[..samples].fill(0);
+        // Full ones make room first.
+        let gone = self.open[..self.opened].iter().position(|o| o.1 == 4);
+        if let Some(i) = gone.or((self.opened == OPEN).then_some(0)) {
+            self.open.copy_within(i + 1..self.opened, i);
+            self.opened -= 1;
+        }
+        self.open[self.opened] = (w as u8, 0);
+        self.opened += 1;
+        self.opened - 1
     }
 }
 
@@ -203,10 +245,28 @@ mod tests {
         assert!(p.add(4, 3, 7, 0b0001, &m(0x0003), None, None));
         assert!(p.add(4, 4, 8, 0b0100, &m(0x0400), None, None));
         assert_eq!(p.count, 3);
-        assert_eq!((p.warps[2].prims, p.warps[2].pixels), ([3, 4, 3, 3], [112, 136, 112, 112]));
-        assert_eq!((p.warps[2].quads, p.warps[2].masks[0]), (0b11, 0x0043));
+        // Another block's quad finds room in warp 0.
+        assert_eq!((p.warps[0].prims, p.warps[0].pixels), ([1, 4, 1, 1], [112, 136, 112, 112]));
+        assert_eq!((p.warps[0].quads, p.warps[0].masks[0]), (0b11, 0x004F));
+        assert_eq!((p.warps[2].prims, p.warps[2].quads, p.warps[2].masks[0]), ([3; 4], 1, 3));
         assert!(p.add(4, 5, 9, 0b1110, &m(0xFFF0), None, None));
         assert!(!p.add(4, 6, 9, 0b1000, &m(0xF000), None, None));
+        p.clear();
+        // Primitives that share quads one after the other fill two warps, not one each.
+        for i in 0..8 {
+            assert!(p.add(4, i, 3 + i as usize / 2, 1, &m(1 << (i & 1)), None, None));
+        }
+        assert_eq!((p.count, p.warps[0].prims, p.warps[1].prims), (2, [0, 2, 4, 6], [1, 3, 5, 7]));
+        // Two quads with one place between them open a warp, or have none.
+        p.clear();
+        assert!(p.add(1, 1, 1, 0b0111, &m(0x0FFF), None, None) && !p.add(1, 1, 2, 1, &m(1), None, None));
+        p.clear();
+        for i in 0..3 {
+            assert!(p.add(1, i, i as usize, 1, &m(1), None, None));
+        }
+        assert!(!p.add(1, 3, 9, 0b0011, &m(0x11), None, None) && p.warps[0].quads == 0b111);
+        assert!(p.add(2, 3, 9, 0b0011, &m(0x11), None, None));
+        assert_eq!((p.count, p.warps[0].prims, p.warps[1].prims), (2, [0, 1, 2, 3], [3; 4]));
         p.clear();
         assert!(p.add(4, 6, 9, 0b1000, &m(0xF000), None, None) && p.count == 1);
     }

@@ -116,15 +116,7 @@ pub struct Target {
     pub depth: Option<Plane>,
     pub stencil: Option<Plane>,
     pub samples: u32,
-    /// For input attachments: which image, level and first layer.
-    pub image: *const Image,
-    pub mip: u32,
-    pub layer: u32,
 }
-
-// SAFETY: the image's address is only compared.
-unsafe impl Send for Target {}
-unsafe impl Sync for Target {}
 
 impl Target {
     pub fn planes(&self) -> impl Iterator<Item = &Plane> {
@@ -132,12 +124,23 @@ impl Target {
     }
 }
 
+/// What an attachment is of, for input attachments: image, level and first layer.
+#[derive(Clone, Copy, PartialEq)]
+struct Source(*const Image, u32, u32);
+
+// SAFETY: the image's address is only compared.
+unsafe impl Send for Source {}
+unsafe impl Sync for Source {}
+
 /// All attachments of a pass and the size of a tile buffer for them.
 pub struct Targets {
     /// The attachments, then those that stand in for some of them ([`expand`]).
     pub list: Vec<Target>,
     /// How many are the pass's own.
     pub own: usize,
+    /// What those are of, and by subpass whether it names them, be they drawn to in their own place or not.
+    sources: Vec<Source>,
+    uses: Vec<Vec<bool>>,
     /// The pass's subpasses, drawing to those that stand in.
     pub subpasses: Vec<Subpass>,
     /// What stands in for what, by subpass.
@@ -164,7 +167,12 @@ impl Targets {
         let all = 0..r.subpasses.len();
         let expanded: Vec<Expanded> =
             subpasses.iter_mut().map(|s| expand::plan(s, &mut list, own, at)).collect();
+        let names =
+            |s: usize, i: usize| subpasses[s].uses(i as u32) || expanded[s].stand_in(i as u32).is_some();
+        let uses = (0..subpasses.len()).map(|s| (0..own).map(|i| names(s, i)).collect()).collect();
         Targets {
+            sources: r.attachments.iter().map(source).collect(),
+            uses,
             list,
             own,
             subpasses,
@@ -174,6 +182,20 @@ impl Targets {
             expanded,
             area: r.area.intersect(&Rect { x0: 0, y0: 0, x1: MAX_SIDE, y1: MAX_SIDE }),
         }
+    }
+
+    /// The attachment that is of this image, level and first layer; if several are, the one that subpass `s` names.
+    pub fn input(&self, s: usize, image: *const Image, mip: u32, layer: u32) -> Option<usize> {
+        let all = Source(image, mip, layer);
+        let used = self.uses.get(s);
+        let mut found = None;
+        for (i, _) in self.sources.iter().enumerate().filter(|(_, s)| **s == all) {
+            if used.is_some_and(|u| u[i]) {
+                return Some(i);
+            }
+            found = found.or(Some(i));
+        }
+        found
     }
 
     /// The planes of attachment `i` that have this layer.
@@ -313,17 +335,16 @@ fn span(r: &Rendering, list: &[Target], i: usize) -> Range<usize> {
     }
 }
 
+fn source(a: &Attachment) -> Source {
+    let Some(view) = &a.view else { return Source(std::ptr::null(), 0, 0) };
+    Source(std::sync::Arc::as_ptr(&view.image), view.range.base_mip_level, view.range.base_array_layer)
+}
+
 fn target(a: &Attachment, at: &mut usize) -> Target {
     let Some(view) = &a.view else { return Target { samples: 1, ..Target::default() } };
     let info = view.image.format;
     let r = &view.range;
-    let mut t = Target {
-        samples: view.samples,
-        image: std::sync::Arc::as_ptr(&view.image),
-        mip: r.base_mip_level,
-        layer: r.base_array_layer,
-        ..Target::default()
-    };
+    let mut t = Target { samples: view.samples, ..Target::default() };
     let mut place = |mut p: Plane| {
         p.at = *at;
         p.clear = p.encode_clear(a.clear.color, a.clear.depth, a.clear.stencil);

@@ -59,6 +59,8 @@ pub struct Fast {
     /// First texel, bytes from the base level's.
     start: [u32; 16],
     base: *const u8,
+    /// Bytes from there to the end of the last level.
+    bytes_in_all: u32,
     /// Where the last four bytes of the base level's first layer begin, if it has as many.
     last: Option<u32>,
     /// log2 of a texel's bytes.
@@ -96,6 +98,7 @@ impl Fast {
             layer_pitch: [0; 16],
             start: [0; 16],
             base: first.base,
+            bytes_in_all: 0,
             last: {
                 let [w, h, _] = first.size;
                 let bytes = (h as u64 - 1) * first.row_pitch + w as u64 * format.block_bytes as u64;
@@ -121,6 +124,7 @@ impl Fast {
             if end > u32::MAX as u64 {
                 return None;
             }
+            f.bytes_in_all = f.bytes_in_all.max(end as u32);
             for (k, n) in [w, h].into_iter().enumerate() {
                 f.size[k][i] = n as f32;
                 f.texels[k][i] = n;
@@ -132,6 +136,19 @@ impl Fast {
             f.start[i] = start as u32;
         }
         Some(Box::new(f))
+    }
+
+    /// Whether the two differ in nothing but their place; formats are compared elsewhere.
+    pub(super) fn is_like(&self, o: &Fast) -> bool {
+        let n = self.count;
+        // Most have one level.
+        let same = |a: &[u32; 16], b: &[u32; 16]| a[0] == b[0] && (n == 1 || a[..n] == b[..n]);
+        n == o.count
+            && self.line == o.line
+            && (0..2).all(|k| same(&self.texels[k], &o.texels[k]))
+            && same(&self.row_pitch, &o.row_pitch)
+            && same(&self.layer_pitch, &o.layer_pitch)
+            && same(&self.start, &o.start)
     }
 }
 
@@ -145,7 +162,9 @@ pub(super) fn sample(view: &ImageView, s: &Sampler, args: &SampleArgs, mask: u16
     }
     let mut row = Row::default();
     let Some(args) = flat(f, args, &mut row) else { return false };
-    let eligible = (args.dref.is_none() || f.compares) && s.reduction == Reduction::Average;
+    // Offsets have 32 bits.
+    let reaches = args.shift.is_none_or(|s| s.iter().all(|s| s.checked_add(f.bytes_in_all).is_some()));
+    let eligible = (args.dref.is_none() || f.compares) && s.reduction == Reduction::Average && reaches;
     if eligible {
         // SAFETY: the kernel was picked for this machine and format.
         unsafe { (f.runs.warp)(f, view, s, &args, mask, out) };
@@ -528,6 +547,7 @@ unsafe fn placed<S: Simd>(view: &ImageView, s: &Sampler, args: &SampleArgs) -> P
         st: [floats::<S>(&args.coords[0]), floats::<S>(&args.coords[1])],
         offset: [zero; 2],
         layer: S::isplat(0),
+        shift: S::isplat(0),
         dref: zero,
         border: if bordered(s) { border(view, s) } else { [0; 4] },
         op: None,
@@ -542,6 +562,9 @@ unsafe fn placed<S: Simd>(view: &ImageView, s: &Sampler, args: &SampleArgs) -> P
         // NaN gives the first layer.
         let a = S::fmin_raw(S::fmax_raw(a, zero), S::fsplat((view.layers - 1) as f32));
         place.layer = S::f_to_s_raw(a);
+    }
+    if let Some(shift) = args.shift {
+        place.shift = S::iloadu(shift.as_ptr().cast());
     }
     if let (Some(d), Some(op)) = (args.dref, s.compare) {
         place.op = Some(op);
@@ -566,7 +589,8 @@ unsafe fn body<S: Simd, T: Texels>(
     let st = [floats::<S>(&args.coords[0]), floats::<S>(&args.coords[1])];
     let mut color = [zero; 4];
     let plain = plain(f, s);
-    if T::WORD && args.offsets.is_none() && filters_plainly(f, s, args.arrayed) {
+    let unmoved = args.offsets.is_none() && args.shift.is_none();
+    if T::WORD && unmoved && filters_plainly(f, s, args.arrayed) {
         place::simple::<S, T>(f, place::corners::<S, ANY>(f, s, &st), &mut color);
         return finish::<S, T>(view, &color, mask, out);
     }

@@ -13,6 +13,8 @@ pub struct Place<S: Simd> {
     pub st: [S::F; 2],
     pub offset: [S::F; 2],
     pub layer: S::I,
+    /// Bytes from the view's texels to each lane's.
+    pub shift: S::I,
     /// Raw bits.
     pub border: [u32; 4],
     pub dref: S::F,
@@ -221,7 +223,8 @@ pub unsafe fn at_level<S: Simd, T: Texels>(
     nearest: S::M,
     out: &mut [S::F; 4],
 ) {
-    let l = levels::<S>(f, level, p.layer);
+    let mut l = levels::<S>(f, level, p.layer);
+    l.start = S::iadd(l.start, p.shift);
     let u = scaled::<S>(s, p, &l);
     if any_linear {
         linear::<S, T>(f, s, p, &l, &u, out);
