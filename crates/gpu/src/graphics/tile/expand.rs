@@ -45,13 +45,8 @@ pub fn plan(sub: &mut Subpass, list: &mut Vec<Target>, own: usize, at: usize) ->
             e.bytes.end += p.size();
             Some(p)
         };
-        let many = Target {
-            color: place(&t.color),
-            depth: place(&t.depth),
-            stencil: place(&t.stencil),
-            samples,
-            ..Target::default()
-        };
+        let many =
+            Target { color: place(&t.color), depth: place(&t.depth), stencil: place(&t.stencil), samples };
         *a = Some(list.len() as u32);
         e.pairs.push((i, list.len() as u32));
         list.push(many);

@@ -104,7 +104,7 @@ pub fn quantise(z: f32, scale: f32) -> f32 {
         return z;
     }
     // What is no number becomes 0, as `Tests::value` has it.
-    let unit = z.max(0.0).min(1.0);
+    let unit = if z > 0.0 { z.min(1.0) } else { 0.0 };
     // SAFETY: at most 2^24.
     unsafe { (unit as f64 * scale as f64 + 0.5).to_int_unchecked::<i32>() as f32 }
 }

@@ -69,7 +69,8 @@ impl Place {
     fn quarters(&self) -> u8 {
         let side = |from: usize, to: usize| (from < 32) as u8 | ((to > 32) as u8) << 1;
         let (x, y) = (side(self.x0, self.x1), side(self.y0, self.y1));
-        x * (y & 1) | x * (y & 2) << 1
+        let below = if y & 2 != 0 { x << 2 } else { 0 };
+        if y & 1 != 0 { x | below } else { below }
     }
 }
 

@@ -9,18 +9,20 @@ mod lod;
 mod place;
 mod texels;
 mod touch;
+mod waves;
 
 use super::filter::border;
-use super::sampler::{Reduction, Sampler, Wrap};
+use super::sampler::{Reduction, Sampler};
 use super::view::{ImageView, Level};
 use super::{SampleArgs, Warp4};
 use crate::format::{FormatInfo, NumClass, TexelKind};
 use lod::{Lods, lods};
-use place::{ANY, EDGE, Place, REPEAT, at_level, bordered};
+use place::{ANY, Place, at_level, bordered};
 pub(super) use texels::scale;
 use texels::{Bytes, Float, Half, Srgb, Texels, Unorm16};
 pub(super) use touch::corner_offsets;
 use wave::{ImageWave, Level as Machine, Rows, Simd};
+use waves::warps;
 
 /// Levels that a table holds: one vector's lanes.
 const LEVELS: usize = 16;
@@ -364,179 +366,6 @@ fn plain(f: &Fast, s: &Sampler) -> bool {
 #[inline(always)]
 fn filters_plainly(f: &Fast, s: &Sampler, arrayed: bool) -> bool {
     plain(f, s) && s.mag_linear && !arrayed && !s.unnormalized && !bordered(s)
-}
-
-/// One warp's operands of a wave's.
-struct Operands {
-    coords: [[u32; 16]; 3],
-    lod: [u32; 16],
-}
-
-impl Operands {
-    #[inline(always)]
-    unsafe fn of<S: Simd>(arrayed: bool, wave: &ImageWave, w: usize) -> Operands {
-        let mut own = Operands { coords: [[0; 16]; 3], lod: [0; 16] };
-        for k in 0..2 + arrayed as usize {
-            S::istoreu(own.coords[k].as_mut_ptr().cast(), S::iloadu(wave.coords[k].warp(w)));
-        }
-        if let Some(l) = wave.lod {
-            S::istoreu(own.lod.as_mut_ptr().cast(), S::iloadu(l.warp(w)));
-        }
-        own
-    }
-    #[inline(always)]
-    fn args(&self, arrayed: bool, wave: &ImageWave) -> SampleArgs<'_> {
-        SampleArgs {
-            dims: 2,
-            arrayed,
-            coords: &self.coords[..2 + arrayed as usize],
-            lod: if wave.lod.is_some() { Some(&self.lod) } else { None },
-            ..SampleArgs::default()
-        }
-    }
-}
-
-/// Warps of a wave one after the other.
-#[inline(always)]
-unsafe fn warps<S: Simd, T: Texels>(
-    f: &Fast,
-    view: &ImageView,
-    s: &Sampler,
-    arrayed: bool,
-    wave: &ImageWave,
-) {
-    // Portable code of that is large, and for where nothing else runs.
-    if !T::WORD && S::LEVEL != Machine::Portable && filters_plainly(f, s, arrayed) {
-        return simple_warps::<S, T, ANY>(f, view, s, wave);
-    }
-    if T::WORD && filters_plainly(f, s, arrayed) {
-        return match (s.wrap[0], s.wrap[1]) {
-            (Wrap::Repeat, Wrap::Repeat) if f.pow2 == [true; 2] => {
-                simple_warps::<S, T, REPEAT>(f, view, s, wave)
-            }
-            (Wrap::Edge, Wrap::Edge) => simple_warps::<S, T, EDGE>(f, view, s, wave),
-            _ => simple_warps::<S, T, ANY>(f, view, s, wave),
-        };
-    }
-    if plain(f, s) && !s.mag_linear && !arrayed && !bordered(s) {
-        return nearest_warps::<S, T>(f, view, s, wave);
-    }
-    let mut live = wave.live;
-    while live != 0 {
-        let w = live.trailing_zeros() as usize;
-        live &= live - 1;
-        let mask = wave.exec[w & 31];
-        if mask == 0 {
-            continue;
-        }
-        let own = Operands::of::<S>(arrayed, wave, w);
-        let args = own.args(arrayed, wave);
-        if let Some(lines) = wave.lines {
-            lines.set(lines.get() + (f.runs.lines)(f, view, s, &args, mask) as u64);
-        }
-        let mut out = [[0u32; 16]; 4];
-        // Not inlined a second time: these are the largest functions of the library.
-        (f.runs.warp)(f, view, s, &args, mask, &mut out);
-        for k in 0..4 {
-            store::<S>(wave.out[k], w, S::iloadu(out[k].as_ptr().cast()), mask);
-        }
-    }
-}
-
-/// Stores the active lanes of a warp's result, if it is wanted.
-#[inline(always)]
-unsafe fn store<S: Simd>(out: *mut u8, w: usize, v: S::I, mask: u16) {
-    if out.is_null() {
-        return;
-    }
-    let p = out.add(w * 64);
-    S::istoreu(p, if mask == 0xffff { v } else { S::isel(S::mask(mask), v, S::iloadu(p)) });
-}
-
-#[inline(always)]
-unsafe fn simple_warps<S: Simd, T: Texels, const MODE: u8>(
-    f: &Fast,
-    view: &ImageView,
-    s: &Sampler,
-    wave: &ImageWave,
-) {
-    let mut live = wave.live;
-    while live != 0 {
-        let w = live.trailing_zeros() as usize;
-        live &= live - 1;
-        let mask = wave.exec[w & 31];
-        if mask == 0 {
-            continue;
-        }
-        let st = [
-            S::from_bits(S::iloadu(wave.coords[0].warp(w))),
-            S::from_bits(S::iloadu(wave.coords[1].warp(w))),
-        ];
-        let at = place::corners::<S, MODE>(f, s, &st);
-        if let Some(lines) = wave.lines {
-            // One function for all formats, but for those whose code is short.
-            let near = if T::WORD {
-                touch::near_corners::<S>(f, &at.0, mask)
-            } else {
-                let mut i = [[[0u32; 16]; 2]; 2];
-                for k in 0..2 {
-                    for side in 0..2 {
-                        S::istoreu(i[k][side].as_mut_ptr().cast(), at.0[k][side]);
-                    }
-                }
-                (f.runs.near)(f, &i, mask)
-            };
-            let n = match near {
-                Some(n) => n,
-                None => {
-                    (f.runs.lines)(f, view, s, &Operands::of::<S>(false, wave, w).args(false, wave), mask)
-                }
-            };
-            lines.set(lines.get() + n as u64);
-        }
-        let mut color = [st[0]; 4];
-        place::simple::<S, T>(f, at, &mut color);
-        for k in 0..4 {
-            let v = if view.identity && T::N == 4 {
-                S::bits(color[k])
-            } else {
-                swizzled::<S, T>(view, &color, k)
-            };
-            store::<S>(wave.out[k], w, v, mask);
-        }
-    }
-}
-
-/// The nearest texels of the only level.
-#[inline(always)]
-unsafe fn nearest_warps<S: Simd, T: Texels>(f: &Fast, view: &ImageView, s: &Sampler, wave: &ImageWave) {
-    let mut live = wave.live;
-    while live != 0 {
-        let w = live.trailing_zeros() as usize;
-        live &= live - 1;
-        let mask = wave.exec[w & 31];
-        if mask == 0 {
-            continue;
-        }
-        if let Some(lines) = wave.lines {
-            let own = Operands::of::<S>(false, wave, w);
-            lines.set(lines.get() + (f.runs.lines)(f, view, s, &own.args(false, wave), mask) as u64);
-        }
-        let st = [
-            S::from_bits(S::iloadu(wave.coords[0].warp(w))),
-            S::from_bits(S::iloadu(wave.coords[1].warp(w))),
-        ];
-        let mut color = [st[0]; 4];
-        place::nearest::<S, T>(f, s, &st, &mut color);
-        for k in 0..4 {
-            let v = if view.identity && T::N == 4 {
-                S::bits(color[k])
-            } else {
-                swizzled::<S, T>(view, &color, k)
-            };
-            store::<S>(wave.out[k], w, v, mask);
-        }
-    }
 }
 
 /// Where a warp's lanes sample.

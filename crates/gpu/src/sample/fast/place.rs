@@ -412,10 +412,9 @@ unsafe fn linear<S: Simd, T: Texels>(
     }
     let Square { weight, steps, outside } = q;
     let border = bordered(s);
+    // The row of a 1D image blends with no other.
+    let alone = S::mask(if f.line { 0xFFFF } else { 0 });
     for y in 0..2 {
-        if y == 1 && f.line {
-            break;
-        }
         let (mut a, mut b) = ([half; 4], [half; 4]);
         let m = S::mor(outside[0][0], outside[1][y]);
         read::<S, T>(f, p, S::iadd(steps[0][0], steps[1][y]), border, m, false, &mut a);
@@ -423,7 +422,13 @@ unsafe fn linear<S: Simd, T: Texels>(
         read::<S, T>(f, p, S::iadd(steps[0][1], steps[1][y]), border, m, false, &mut b);
         for k in 0..T::N {
             let row = weighted::<S, T>(a[k], b[k], weight[0], kept[0]);
-            out[k] = if y == 0 { row } else { weighted::<S, T>(out[k], row, weight[1], kept[1]) };
+            out[k] = if y == 0 {
+                row
+            } else if T::FLOATS {
+                S::fsel(alone, out[k], weighted::<S, T>(out[k], row, weight[1], kept[1]))
+            } else {
+                weighted::<S, T>(out[k], row, weight[1], kept[1])
+            };
         }
     }
     T::finish::<S>(out);
