@@ -9,6 +9,8 @@
 #![allow(clippy::needless_range_loop)]
 
 mod alike;
+#[cfg(test)]
+mod alike_tests;
 mod coords;
 pub mod cost;
 mod fast;
