@@ -135,11 +135,11 @@ impl<'a> Task<'a> {
                 prefetch(item.batch.prims.as_ptr().wrapping_add(index(*next) as usize).cast::<Line>());
             }
             if prim.shape == Shape::Pixels {
-                self.pixels::<S>(item, prim, number)?;
+                self.pixels(item, prim, number)?;
                 continue;
             }
             if prim.shape == Shape::Smooth {
-                self.smooth::<S>(item, prim, number)?;
+                self.smooth(item, prim, number)?;
                 continue;
             }
             let b = &prim.bounds.rect();
@@ -239,9 +239,14 @@ impl<'a> Task<'a> {
         Ok(())
     }
 
+    // Functions of their own: coverage as most primitives have it stays short.
+    dispatched!(smooth, smooth_avx2, smooth_avx512, (item: &Item, prim: &Prim, index: u32) -> Result<(), Stop>, smooth_body);
+    dispatched!(pixels, pixels_avx2, pixels_avx512, (item: &Item, prim: &Prim, index: u32) -> Result<(), Stop>, pixels_body);
+
     /// A smooth line: pixels of which any of sixteen samples is covered, with their share of them
     /// (§ Smooth Lines leaves the filter open).
-    unsafe fn smooth<S: Simd>(&mut self, item: &Item, prim: &Prim, index: u32) -> Result<(), Stop> {
+    #[inline(always)]
+    unsafe fn smooth_body<S: Simd>(&mut self, item: &Item, prim: &Prim, index: u32) -> Result<(), Stop> {
         if !self.cover.set(prim, self.origin, false, sample_locations(16), false) {
             return Ok(());
         }
@@ -261,7 +266,8 @@ impl<'a> Task<'a> {
     }
 
     /// A primitive that covers listed pixels.
-    unsafe fn pixels<S: Simd>(&mut self, item: &Item, prim: &Prim, index: u32) -> Result<(), Stop> {
+    #[inline(always)]
+    unsafe fn pixels_body<S: Simd>(&mut self, item: &Item, prim: &Prim, index: u32) -> Result<(), Stop> {
         let (first, count) = prim.pixels();
         for &[x, y] in &item.batch.pixels[first as usize..(first + count) as usize] {
             let b = &prim.bounds.rect();
