@@ -101,6 +101,7 @@ impl Bout<'_> {
     fn row(&self, part: &str) -> Row {
         let mut times = vec![Times::default(); self.devices.len()];
         let mut wrong = None;
+        let mut rounds = Vec::new();
         for _ in 0..self.bench.args.rounds {
             let mut runs = Vec::new();
             for (i, times) in times.iter_mut().enumerate().filter(|(_, t)| t.error.is_none()) {
@@ -112,14 +113,17 @@ impl Bout<'_> {
                     Err(e) => times.error = Some(e),
                 }
             }
-            if self.client.check_command.is_empty() {
-                wrong = wrong.or(self.compare(&runs, part));
+            if runs.len() == self.devices.len() {
+                rounds.push(runs);
             }
+        }
+        if self.client.check_command.is_empty() {
+            wrong = self.compare(&rounds, part);
         }
         if !self.client.check_command.is_empty() {
             let runs = (0..self.devices.len()).map(|i| self.once(i, &self.client.check_command, part));
             wrong = match runs.collect::<Result<Vec<_>, _>>() {
-                Ok(runs) => self.compare(&runs, part),
+                Ok(runs) => self.compare(&[runs], part),
                 Err(e) => Some(e),
             };
         }
@@ -135,11 +139,21 @@ impl Bout<'_> {
         row
     }
 
-    /// What is wrong with the first driver's output beside each other one's.
-    fn compare(&self, runs: &[Run], part: &str) -> Option<String> {
-        let [own, peers @ ..] = runs else { return None };
+    /// What is wrong with the first driver's outputs beside those of each other one. A peer's may differ from run to run
+    /// (lavapipe's of mpv's gpu-hq do): one of them has to agree with each.
+    fn compare(&self, rounds: &[Vec<Run>], part: &str) -> Option<String> {
         let plain = self.client.is_plain(part);
-        peers.iter().find_map(|peer| self.client.check.wrong(own, peer, plain))
+        let of = |driver: usize| rounds.iter().filter_map(move |runs| runs.get(driver));
+        let beside = |own: &Run, driver: usize| {
+            let mut first = None;
+            for peer in of(driver) {
+                // Nothing wrong: it agrees.
+                let wrong = self.client.check.wrong(own, peer, plain)?;
+                first.get_or_insert(wrong);
+            }
+            first
+        };
+        (1..self.devices.len()).find_map(|driver| of(0).find_map(|own| beside(own, driver)))
     }
 }
 
