@@ -100,33 +100,20 @@ impl Bout<'_> {
     /// The rounds of one part.
     fn row(&self, part: &str) -> Row {
         let mut times = vec![Times::default(); self.devices.len()];
-        let mut wrong = None;
-        let mut rounds = Vec::new();
+        // By driver.
+        let mut outputs: Vec<Vec<Run>> = self.devices.iter().map(|_| Vec::new()).collect();
         for _ in 0..self.bench.args.rounds {
-            let mut runs = Vec::new();
             for (i, times) in times.iter_mut().enumerate().filter(|(_, t)| t.error.is_none()) {
                 match self.once(i, &self.client.command, part) {
                     Ok(run) => {
                         times.add(Ok(Answer::Span { wall: run.wall, cpu: run.cpu }));
-                        runs.push(run);
+                        outputs[i].push(run);
                     }
                     Err(e) => times.error = Some(e),
                 }
             }
-            if runs.len() == self.devices.len() {
-                rounds.push(runs);
-            }
         }
-        if self.client.check_command.is_empty() {
-            wrong = self.compare(&rounds, part);
-        }
-        if !self.client.check_command.is_empty() {
-            let runs = (0..self.devices.len()).map(|i| self.once(i, &self.client.check_command, part));
-            wrong = match runs.collect::<Result<Vec<_>, _>>() {
-                Ok(runs) => self.compare(&[runs], part),
-                Err(e) => Some(e),
-            };
-        }
+        let wrong = self.checked(outputs, part).unwrap_or_else(Some);
         let names = self.bench.names().into_iter();
         let row = Row {
             client: self.client.name.clone(),
@@ -139,23 +126,48 @@ impl Bout<'_> {
         row
     }
 
-    /// What is wrong with the first driver's outputs beside those of each other one. A peer's may differ from run to run
-    /// (lavapipe's of mpv's gpu-hq do): one of them has to agree with each.
-    fn compare(&self, rounds: &[Vec<Run>], part: &str) -> Option<String> {
+    /// What is wrong with the first driver's outputs, of the rounds or of the client's command for that.
+    fn checked(&self, mut outputs: Vec<Vec<Run>>, part: &str) -> Result<Option<String>, String> {
+        let own = &self.client.check_command;
+        let words = if own.is_empty() { &self.client.command } else { own };
+        if !own.is_empty() {
+            let runs = (0..self.devices.len()).map(|i| Ok(vec![self.once(i, words, part)?]));
+            outputs = runs.collect::<Result<_, String>>()?;
+        }
+        // A driver that has none has said why.
+        let fails = outputs.iter().any(Vec::is_empty);
+        for _ in 0..PEERS_TRIES {
+            match self.compare(&outputs, part) {
+                Some(_) if !fails => {}
+                wrong => return Ok(wrong),
+            }
+            for (i, runs) in outputs.iter_mut().enumerate().skip(1) {
+                runs.push(self.once(i, words, part)?);
+            }
+        }
+        Ok(self.compare(&outputs, part))
+    }
+
+    /// What is wrong with the first driver's outputs beside those of each other one, of which one has to agree.
+    fn compare(&self, outputs: &[Vec<Run>], part: &str) -> Option<String> {
         let plain = self.client.is_plain(part);
-        let of = |driver: usize| rounds.iter().filter_map(move |runs| runs.get(driver));
-        let beside = |own: &Run, driver: usize| {
+        let beside = |own: &Run, peers: &[Run]| {
             let mut first = None;
-            for peer in of(driver) {
+            for peer in peers {
                 // Nothing wrong: it agrees.
                 let wrong = self.client.check.wrong(own, peer, plain)?;
                 first.get_or_insert(wrong);
             }
             first
         };
-        (1..self.devices.len()).find_map(|driver| of(0).find_map(|own| beside(own, driver)))
+        let [own, peers @ ..] = outputs else { return None };
+        peers.iter().find_map(|peers| own.iter().find_map(|own| beside(own, peers)))
     }
 }
+
+/// How often peers may try again: their pictures may differ from run to run (lavapipe's of mpv's gpu-hq are black in
+/// four of nine).
+const PEERS_TRIES: u32 = 6;
 
 fn header(names: &[String]) {
     print!("\n{:26}{:24}", "client", "CPU s, best (median)");
