@@ -2,7 +2,9 @@
 
 use super::view::{BufferView, ImageView, Level, outside};
 use super::{Warp4, few, lanes};
+use crate::format::FormatInfo;
 use crate::format::codec::{load64, store64};
+use crate::format::kernels::ScatterFn;
 use ash::vk;
 
 /// Texels of a warp: low words (or all, for components of 32 bits), and high words of 64-bit components.
@@ -51,7 +53,7 @@ fn put(d: &mut TexelData, lane: usize, t: [u32; 4]) {
 }
 
 /// Both halves of 64-bit texels; alpha of a format without one is 1.
-unsafe fn put64(d: &mut TexelData, lane: usize, info: &crate::format::FormatInfo, p: Option<*const u8>) {
+unsafe fn put64(d: &mut TexelData, lane: usize, info: &FormatInfo, p: Option<*const u8>) {
     let mut t = p.map_or([0; 4], |p| load64(info, p));
     if !info.has_component(b'a') {
         t[3] = 1;
@@ -218,14 +220,28 @@ pub fn store_warp(
     let Some(l) = view.levels.first().filter(|_| !view.format.compressed()) else { return };
     let (at, inside) = offsets(view, l, coords, sample);
     // SAFETY: the texels of `inside` were checked against the view.
-    unsafe {
-        if !view.format.is_64bit() {
-            return (view.scatter)(view.format, l.base, &at, mask & inside, lo);
-        }
-        for lane in lanes(mask & inside) {
-            let v = std::array::from_fn(|k| lo[k][lane] as u64 | (hi[k][lane] as u64) << 32);
-            store64(view.format, l.base.add(at[lane] as usize), v)
-        }
+    unsafe { store_at(view.format, view.scatter, l.base, &at, mask & inside, lo, hi) }
+}
+
+/// Stores texels of any uncompressed format.
+///
+/// # Safety
+/// `base + at` are texels of the lanes of `mask`, in memory of the format that `scatter` is of.
+unsafe fn store_at(
+    format: &'static FormatInfo,
+    scatter: ScatterFn,
+    base: *mut u8,
+    at: &[u64; 16],
+    mask: u16,
+    lo: &Warp4,
+    hi: &Warp4,
+) {
+    if !format.is_64bit() {
+        return scatter(format, base, at, mask, lo);
+    }
+    for lane in lanes(mask) {
+        let v = std::array::from_fn(|k| lo[k][lane] as u64 | (hi[k][lane] as u64) << 32);
+        store64(format, base.add(at[lane] as usize), v)
     }
 }
 
@@ -249,7 +265,7 @@ pub fn texel_pointers(
 }
 
 /// Formats whose texel is one whole number of 32 or 64 bits.
-fn atomic(f: &crate::format::FormatInfo) -> bool {
+fn atomic(f: &FormatInfo) -> bool {
     matches!(
         f.format,
         vk::Format::R32_UINT
@@ -261,7 +277,7 @@ fn atomic(f: &crate::format::FormatInfo) -> bool {
 }
 
 /// Atomics need their natural alignment, which a view at an invalid offset may lack.
-fn aligned(p: *mut u8, f: &crate::format::FormatInfo) -> *mut u8 {
+fn aligned(p: *mut u8, f: &FormatInfo) -> *mut u8 {
     if (p as usize).is_multiple_of(f.block_bytes as usize) { p } else { std::ptr::null_mut() }
 }
 
@@ -327,15 +343,7 @@ pub fn buffer_load_warp(view: &BufferView, index: &[u32; 16], mask: u16, out: &m
 pub fn buffer_store_warp(view: &BufferView, index: &[u32; 16], mask: u16, lo: &Warp4, hi: &Warp4) {
     let (at, inside) = buffer_offsets(view, index);
     // SAFETY: the offsets of `inside` are those of whole texels.
-    unsafe {
-        if !view.format.is_64bit() {
-            return (view.scatter)(view.format, view.base, &at, mask & inside, lo);
-        }
-        for lane in lanes(mask & inside) {
-            let v = std::array::from_fn(|k| lo[k][lane] as u64 | (hi[k][lane] as u64) << 32);
-            store64(view.format, view.base.add(at[lane] as usize), v)
-        }
-    }
+    unsafe { store_at(view.format, view.scatter, view.base, &at, mask & inside, lo, hi) }
 }
 
 impl BufferView {

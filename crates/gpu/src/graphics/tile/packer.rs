@@ -161,9 +161,7 @@ impl Packer {
         }
         // All or nothing: two quads need one more warp at most.
         let last: [u8; 4] = std::array::from_fn(|q| last[q]);
-        let crowded = (0..4).any(|q| quads >> q & 1 != 0 && self.room(last[q]).is_none())
-            || (quads.count_ones() == 2 && self.one_place(quads, &last));
-        if crowded && self.count == capacity {
+        if self.count == capacity && self.needs_warp(quads, &last) {
             return false;
         }
         let mut left = quads;
@@ -197,17 +195,14 @@ impl Packer {
         self.open[..self.opened].iter().position(|&(w, n)| n < 4 && w >= after)
     }
 
-    /// Whether two quads, each of which has room, have but one place between them.
+    /// Whether a block's quads, two at most, do not all find a place in open warps.
     #[inline(always)]
-    fn one_place(&self, quads: u8, last: &[u8; 4]) -> bool {
-        let (a, b) = (quads.trailing_zeros() as usize, 7 - quads.leading_zeros() as usize);
-        match (self.room(last[a]), self.room(last[b])) {
-            (Some(i), Some(k)) if i == k => {
-                let next = self.open[i + 1..self.opened].iter().any(|o| o.1 < 4);
-                self.open[i].1 == 3 && !next
-            }
-            _ => false,
-        }
+    fn needs_warp(&self, quads: u8, last: &[u8; 4]) -> bool {
+        let mut open = self.open;
+        (0..4).filter(|q| quads >> q & 1 != 0).any(|q| {
+            let room = open[..self.opened].iter_mut().find(|o| o.1 < 4 && o.0 >= last[q]);
+            room.map(|o| o.1 += 1).is_none()
+        })
     }
 
     /// Opens a warp in place of the first open one, if there are as many as may be.

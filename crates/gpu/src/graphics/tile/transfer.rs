@@ -172,10 +172,7 @@ unsafe fn moved_body<S: Simd>(plane: &Plane, p: &Place, load: bool) -> u8 {
         }
     }
 }
-by_level!(fn moved_at = moved_body, (plane: &Plane, p: &Place, load: bool) -> u8);
-unsafe fn moved(level: Level, plane: &Plane, p: &Place, load: bool) -> u8 {
-    moved_at(level, plane, p, load)
-}
+by_level!(fn moved = moved_body, (plane: &Plane, p: &Place, load: bool) -> u8);
 
 #[inline(always)]
 unsafe fn strips<S: Simd, T: Strip>(p: &Place, load: bool) -> u8 {
@@ -185,7 +182,11 @@ unsafe fn strips<S: Simd, T: Strip>(p: &Place, load: bool) -> u8 {
     let mut y = p.y0;
     while y < p.y1 {
         if y.is_multiple_of(4) && y + 4 <= p.y1 && from < to {
-            differs |= if load { load4::<S, T>(p, from, to, y) } else { store4::<S, T>(p, from, to, y) };
+            if load {
+                load4::<S, T>(p, from, to, y);
+            } else {
+                differs |= store4::<S, T>(p, from, to, y);
+            }
             for y in y..y + 4 {
                 differs |= pixels::<T>(p, p.x0, from, y, load) | pixels::<T>(p, to, p.x1, y, load);
             }
@@ -210,7 +211,7 @@ unsafe fn quarters<T: Strip>(p: &Place, v: usize, x: usize, y: usize) -> [*mut u
 }
 
 #[inline(always)]
-unsafe fn load4<S: Simd, T: Strip>(p: &Place, from: usize, to: usize, y: usize) -> u8 {
+unsafe fn load4<S: Simd, T: Strip>(p: &Place, from: usize, to: usize, y: usize) {
     let mut x = from;
     while x < to {
         let mut v = [S::isplat(0); 4];
@@ -220,7 +221,6 @@ unsafe fn load4<S: Simd, T: Strip>(p: &Place, from: usize, to: usize, y: usize) 
         T::to_tile::<S>(p.tile.add(pixel(x, y) * T::TILE), &v);
         x += 4 * T::BLOCKS;
     }
-    0
 }
 
 /// What memory holds already is not written again.

@@ -177,7 +177,7 @@ pub(super) fn sample(view: &ImageView, s: &Sampler, args: &SampleArgs, mask: u16
 /// Operands of a 1D image's sample as those of the only row of a 2D one.
 #[derive(Default)]
 struct Row {
-    coords: [[u32; 16]; 3],
+    coords: Option<[[u32; 16]; 3]>,
     offsets: Option<[[u32; 16]; 2]>,
     grad: Option<[[u32; 16]; 6]>,
 }
@@ -198,12 +198,13 @@ fn flat<'a>(f: &Fast, args: &SampleArgs<'a>, row: &'a mut Row) -> Option<SampleA
     if !f.line {
         return Some(*args);
     }
-    row.coords = [args.coords[0], MIDDLE, if args.arrayed { args.coords[1] } else { [0; 16] }];
+    let layer = if args.arrayed { args.coords[1] } else { [0; 16] };
+    let coords = row.coords.insert([args.coords[0], MIDDLE, layer]);
     row.offsets = args.offsets.map(|o| [o[0], [0; 16]]);
     row.grad = args.grad.map(|g| [g[0], [0; 16], [0; 16], g[3], [0; 16], [0; 16]]);
     Some(SampleArgs {
         dims: 2,
-        coords: &row.coords[..2 + args.arrayed as usize],
+        coords: &coords[..2 + args.arrayed as usize],
         offsets: row.offsets.as_ref().map(|o| &o[..]),
         grad: row.grad.as_ref(),
         ..*args

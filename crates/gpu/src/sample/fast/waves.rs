@@ -115,6 +115,27 @@ unsafe fn store<S: Simd>(out: *mut u8, w: usize, v: S::I, mask: u16) {
     S::istoreu(p, if mask == 0xffff { v } else { S::isel(S::mask(mask), v, S::iloadu(p)) });
 }
 
+/// Where a warp's lanes sample a view without layers.
+#[inline(always)]
+unsafe fn coordinates<S: Simd>(wave: &ImageWave, w: usize) -> [S::F; 2] {
+    [S::from_bits(S::iloadu(wave.coords[0].warp(w))), S::from_bits(S::iloadu(wave.coords[1].warp(w)))]
+}
+
+/// Swizzles a warp's result and stores it.
+#[inline(always)]
+unsafe fn give<S: Simd, T: Texels>(
+    view: &ImageView,
+    wave: &ImageWave,
+    w: usize,
+    mask: u16,
+    color: &[S::F; 4],
+) {
+    for k in 0..4 {
+        let v = if view.identity && T::N == 4 { S::bits(color[k]) } else { swizzled::<S, T>(view, color, k) };
+        store::<S>(wave.out[k], w, v, mask);
+    }
+}
+
 #[inline(always)]
 unsafe fn simple_warps<S: Simd, T: Texels, const MODE: u8>(
     f: &Fast,
@@ -123,10 +144,7 @@ unsafe fn simple_warps<S: Simd, T: Texels, const MODE: u8>(
     wave: &ImageWave,
 ) {
     for (w, mask) in Warps::of(wave) {
-        let st = [
-            S::from_bits(S::iloadu(wave.coords[0].warp(w))),
-            S::from_bits(S::iloadu(wave.coords[1].warp(w))),
-        ];
+        let st = coordinates::<S>(wave, w);
         let at = place::corners::<S, MODE>(f, s, &st);
         if let Some(lines) = wave.lines {
             // One function for all formats, but for those whose code is short.
@@ -151,14 +169,7 @@ unsafe fn simple_warps<S: Simd, T: Texels, const MODE: u8>(
         }
         let mut color = [st[0]; 4];
         place::simple::<S, T>(f, at, &mut color);
-        for k in 0..4 {
-            let v = if view.identity && T::N == 4 {
-                S::bits(color[k])
-            } else {
-                swizzled::<S, T>(view, &color, k)
-            };
-            store::<S>(wave.out[k], w, v, mask);
-        }
+        give::<S, T>(view, wave, w, mask, &color);
     }
 }
 
@@ -170,19 +181,9 @@ unsafe fn nearest_warps<S: Simd, T: Texels>(f: &Fast, view: &ImageView, s: &Samp
             let own = Operands::of::<S>(false, wave, w);
             lines.set(lines.get() + (f.runs.lines)(f, view, s, &own.args(false, wave), mask) as u64);
         }
-        let st = [
-            S::from_bits(S::iloadu(wave.coords[0].warp(w))),
-            S::from_bits(S::iloadu(wave.coords[1].warp(w))),
-        ];
+        let st = coordinates::<S>(wave, w);
         let mut color = [st[0]; 4];
         place::nearest::<S, T>(f, s, &st, &mut color);
-        for k in 0..4 {
-            let v = if view.identity && T::N == 4 {
-                S::bits(color[k])
-            } else {
-                swizzled::<S, T>(view, &color, k)
-            };
-            store::<S>(wave.out[k], w, v, mask);
-        }
+        give::<S, T>(view, wave, w, mask, &color);
     }
 }
