@@ -1,5 +1,6 @@
 //! Runs recorded commands in order on a queue's thread; shading goes to the device's pool.
 
+use crate::chunks::Chunks;
 use crate::command::{Command, CommandList, Dispatch, Frame};
 use crate::count;
 use crate::device::Shared;
@@ -237,21 +238,21 @@ impl Executor {
         let chunk = per_wave * (waves / 256).clamp(1, 64);
         let chunks = total.div_ceil(chunk);
         let fault: Mutex<Option<wave::Stop>> = Mutex::new(None);
-        let next = AtomicU64::new(0);
+        let deal = Chunks::new(chunks, shared.threads.min(chunks as usize));
         let usage = Mutex::new(wave::Usage::default());
         let blocks = Blocks::default();
         let work = || {
             let mut worker = shared.workers.take(shared.level);
-            loop {
-                let c = next.fetch_add(1, Relaxed);
-                if c >= chunks || shared.hub.is_lost() {
+            let thread = deal.join();
+            while let Some(c) = deal.take(thread) {
+                if shared.hub.is_lost() {
                     break;
                 }
                 let first = c * chunk;
                 worker.tally.trace(count::traced(c, chunks, count::TRACED));
                 if let Err(f) = worker.run(&job, first, chunk.min(total - first)) {
                     fault.lock().get_or_insert(f);
-                    next.store(chunks, Relaxed);
+                    deal.stop();
                     break;
                 }
             }

@@ -5,8 +5,7 @@ use crate::sample::*;
 use shader::bytecode::ImageCode;
 use shader::ir::{AtomicOp, Dim, ImageOp, Mem, TexelType};
 use std::cell::RefCell;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::SeqCst};
-use wave::kernels::atomic::apply;
+use wave::kernels::atomic::{Device, Memory};
 use wave::kernels::count::distinct;
 use wave::{Filtering, ImageWarp, ImageWave, Own};
 
@@ -263,27 +262,26 @@ unsafe fn atomic(
 ) {
     let wide = matches!(texel, TexelType::S64 | TexelType::U64);
     let fits = format.block_bytes == if wide { 8 } else { 4 };
-    // `Err` holds the old value too: nothing was written.
-    let either = |r| match r {
-        Ok(old) | Err(old) => old,
-    };
-    for lane in (0..16).filter(|l| w.mask >> l & 1 != 0) {
-        let p = texels[lane];
-        let old = if p.is_null() || !fits {
-            0
-        } else if wide {
-            let word = |k: usize| w.data[k][lane] as u64 | (w.data_hi[k][lane] as u64) << 32;
-            let (a, b) = (word(0), word(1));
-            let cell = AtomicU64::from_ptr(p.cast());
-            either(cell.fetch_update(SeqCst, SeqCst, |old| apply(op, Mem::B64, old, a, b)))
-        } else {
-            let (a, b) = (w.data[0][lane] as u64, w.data[1][lane] as u64);
-            let cell = AtomicU32::from_ptr(p.cast());
-            let next = |old| apply(op, Mem::B32, old as u64, a, b).map(|n| n as u32);
-            either(cell.fetch_update(SeqCst, SeqCst, next).map(u64::from).map_err(u64::from))
+    let mem = if wide { Mem::B64 } else { Mem::B32 };
+    // With what is known at compilation, one atomic is one instruction.
+    macro_rules! each {
+        ($op:expr, $mem:expr) => {
+            for lane in lanes(w.mask) {
+                let high = |k: usize| if $mem == Mem::B64 { (w.data_hi[k][lane] as u64) << 32 } else { 0 };
+                let word = |k: usize| w.data[k][lane] as u64 | high(k);
+                let p = texels[lane];
+                let there = fits && !p.is_null();
+                let old = if there { Device::one(p, $op, $mem, word(0), word(1)) } else { 0 };
+                w.out[0][lane] = old as u32;
+                w.out_hi[0][lane] = (old >> 32) as u32;
+            }
         };
-        w.out[0][lane] = old as u32;
-        w.out_hi[0][lane] = (old >> 32) as u32;
+    }
+    match (op, mem) {
+        (AtomicOp::Load, Mem::B32) => each!(AtomicOp::Load, Mem::B32),
+        (AtomicOp::Store, Mem::B32) => each!(AtomicOp::Store, Mem::B32),
+        (AtomicOp::IAdd, Mem::B32) => each!(AtomicOp::IAdd, Mem::B32),
+        _ => each!(op, mem),
     }
 }
 

@@ -21,12 +21,14 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Memory for the driver's own images, counted as the application's is.
+    /// Memory for the driver's own images, counted as the application's is; `shown`: an X server may read it.
     ///
     /// # Errors
     /// `ERROR_OUT_OF_DEVICE_MEMORY` when so many bytes can't be had.
-    pub(crate) fn new(bytes: u64) -> Answer<Memory> {
-        let memory = Memory { gpu: DeviceMemory::allocate(bytes, 0, false)?, counted: bytes };
+    pub(crate) fn new(bytes: u64, shown: bool) -> Answer<Memory> {
+        let shared = if shown { DeviceMemory::allocate(bytes, 0, true).ok() } else { None };
+        let gpu = shared.map_or_else(|| DeviceMemory::allocate(bytes, 0, false), Ok)?;
+        let memory = Memory { gpu, counted: bytes };
         let before = HEAP_USED.fetch_add(bytes, SeqCst);
         if before.saturating_add(bytes) > heap_size() {
             return Err(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY); // dropping it takes the bytes off again

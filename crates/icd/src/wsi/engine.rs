@@ -241,7 +241,10 @@ impl Engine {
                 continue;
             };
             let shown = match self.picture(&frame) {
-                Some(p) if !closed => screen.show(&p),
+                Some(p) if !closed => {
+                    let i = frame.image as usize;
+                    screen.show(&p, i, self.images[i].bound())
+                }
                 _ => Ok(()),
             };
             last = Some(Instant::now());
@@ -276,12 +279,13 @@ impl Screen<'_> {
         }
     }
 
-    fn show(&mut self, picture: &Picture) -> Answer {
+    /// As [`Canvas::show`].
+    fn show(&mut self, picture: &Picture, image: usize, memory: Option<&Bound>) -> Answer {
         if let Screen::New(w) = *self {
             *self = Screen::Ready(Canvas::new(w)?);
         }
         match self {
-            Screen::Ready(canvas) => canvas.show(picture),
+            Screen::Ready(canvas) => canvas.show(picture, image, memory),
             _ => Ok(()),
         }
     }

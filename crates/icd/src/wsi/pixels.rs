@@ -44,6 +44,11 @@ impl PixelLayout {
         all & !(self.masks[0] | self.masks[1] | self.masks[2])
     }
 
+    /// Eight bits of each colour, in the order of B8G8R8A8.
+    fn is_plain(&self) -> bool {
+        self.bytes == 4 && !self.big_endian && self.masks == [0xFF_0000, 0xFF00, 0xFF]
+    }
+
     pub fn spare_bits(&self) -> u32 {
         self.spare().count_ones()
     }
@@ -73,11 +78,17 @@ fn rescale(v: u32, from: u32, to: u32) -> u32 {
 }
 
 impl Picture {
+    /// Whether texels are such pixels already.
+    pub fn is_shown_as_it_is(&self, to: &PixelLayout) -> bool {
+        let bgra = matches!(self.format, vk::Format::B8G8R8A8_UNORM | vk::Format::B8G8R8A8_SRGB);
+        bgra && to.is_plain() && !(self.opaque && to.spare() != 0)
+    }
+
     /// Writes rows of the picture as a window's pixels, one row each `pitch` bytes of `out`.
     pub fn convert(&self, rows: Range<usize>, to: &PixelLayout, out: &mut [u8], pitch: usize) {
         let from = texel(self.format);
         let spare = to.spare();
-        let plain = to.bytes == 4 && !to.big_endian && to.masks == [0xFF_0000, 0xFF00, 0xFF];
+        let plain = to.is_plain();
         let fill = if self.opaque { spare } else { 0 };
         let alpha = |t: u32| fill | ((t >> 30) * 0x5500_0000) & spare;
         for (row, out) in rows.zip(out.chunks_mut(pitch.max(1))) {
@@ -92,7 +103,7 @@ impl Picture {
                 std::slice::from_raw_parts(at.cast::<[u8; 4]>(), width)
             };
             match self.format {
-                vk::Format::B8G8R8A8_UNORM | vk::Format::B8G8R8A8_SRGB if plain && fill == 0 => {
+                _ if self.is_shown_as_it_is(to) => {
                     out[..width * 4].copy_from_slice(texels.as_flattened());
                 }
                 vk::Format::B8G8R8A8_UNORM | vk::Format::B8G8R8A8_SRGB if plain => {

@@ -8,12 +8,17 @@ use x11rb::protocol::xproto::{Gcontext, ImageFormat};
 use x11rb::utils::RawFdContainer;
 use x11rb::xcb_ffi::XCBConnection;
 
-pub(crate) struct Segment<'a> {
+/// Memory that the server reads.
+pub(crate) struct Attached<'a> {
     connection: &'a XCBConnection,
-    /// 0 until the server has it.
     id: shm::Seg,
-    at: *mut u8,
     bytes: usize,
+}
+
+/// Memory of our own that the server reads.
+pub(crate) struct Segment<'a> {
+    attached: Attached<'a>,
+    at: *mut u8,
 }
 
 /// Whether the server is on this machine: a descriptor sent over anything but a local socket ends the connection.
@@ -27,9 +32,9 @@ fn local(connection: &XCBConnection) -> bool {
     }
 }
 
-impl<'a> Segment<'a> {
-    /// So many zeroed bytes, shared; `None` where that can't be. The wire is left then.
-    pub fn new(connection: &'a XCBConnection, bytes: usize) -> Option<Segment<'a>> {
+impl<'a> Attached<'a> {
+    /// Shows the server the `bytes` bytes behind a descriptor; `None` where that can't be. The wire is left then.
+    pub fn new(connection: &'a XCBConnection, fd: OwnedFd, bytes: usize) -> Option<Attached<'a>> {
         if !local(connection) {
             return None;
         }
@@ -40,6 +45,45 @@ impl<'a> Segment<'a> {
         if (version.major_version, version.minor_version) < (1, 2) {
             return None;
         }
+        let id = connection.generate_id().ok()?;
+        connection.shm_attach_fd(id, RawFdContainer::from(fd), true).ok()?.check().ok()?;
+        Some(Attached { connection, id, bytes })
+    }
+
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Has the server copy the picture from `offset` on to a window, and waits until it has.
+    /// `size` in pixels: from row to row, width, height.
+    pub fn put(
+        &self,
+        window: u32,
+        gc: Gcontext,
+        depth: u8,
+        (pitch, width, height): (u16, u16, u16),
+        offset: u32,
+    ) -> Result<(), ReplyError> {
+        let format = u8::from(ImageFormat::Z_PIXMAP);
+        self.connection
+            .shm_put_image(
+                window, gc, pitch, height, 0, 0, width, height, 0, 0, depth, format, false, self.id, offset,
+            )?
+            .check()
+    }
+}
+
+impl Drop for Attached<'_> {
+    fn drop(&mut self) {
+        if let Ok(c) = self.connection.shm_detach(self.id) {
+            c.ignore_error();
+        }
+    }
+}
+
+impl<'a> Segment<'a> {
+    /// So many zeroed bytes, shared; `None` where that can't be.
+    pub fn new(connection: &'a XCBConnection, bytes: usize) -> Option<Segment<'a>> {
         // SAFETY: a fresh descriptor, and a fresh mapping of all of it that the segment unmaps.
         let (fd, at) = unsafe {
             let fd = libc::memfd_create(c"tuff-wsi".as_ptr(), libc::MFD_CLOEXEC);
@@ -57,49 +101,28 @@ impl<'a> Segment<'a> {
             }
             (fd, at.cast::<u8>())
         };
-        let mut segment = Segment { connection, id: 0, at, bytes };
-        let id = connection.generate_id().ok()?;
-        connection.shm_attach_fd(id, RawFdContainer::from(fd), true).ok()?.check().ok()?;
-        segment.id = id;
-        Some(segment)
+        let Some(attached) = Attached::new(connection, fd, bytes) else {
+            // SAFETY: mapped above, and nobody has a slice of it.
+            unsafe { libc::munmap(at.cast(), bytes) };
+            return None;
+        };
+        Some(Segment { attached, at })
     }
 
-    pub fn bytes(&self) -> usize {
-        self.bytes
+    pub fn attached(&self) -> &Attached<'a> {
+        &self.attached
     }
 
     /// The first `bytes` bytes.
     pub fn memory(&mut self, bytes: usize) -> &mut [u8] {
-        // SAFETY: mapped for as long as `self`; the server reads only within `put`, which borrows `self` too.
-        unsafe { std::slice::from_raw_parts_mut(self.at, bytes.min(self.bytes)) }
-    }
-
-    /// Has the server copy the picture at the segment's start to a window, and waits until it has.
-    /// `size` in pixels: from row to row, width, height.
-    pub fn put(
-        &mut self,
-        window: u32,
-        gc: Gcontext,
-        depth: u8,
-        (pitch, width, height): (u16, u16, u16),
-    ) -> Result<(), ReplyError> {
-        let format = u8::from(ImageFormat::Z_PIXMAP);
-        self.connection
-            .shm_put_image(
-                window, gc, pitch, height, 0, 0, width, height, 0, 0, depth, format, false, self.id, 0,
-            )?
-            .check()
+        // SAFETY: mapped for as long as `self`; the server reads only within `put`, when nobody has the slice.
+        unsafe { std::slice::from_raw_parts_mut(self.at, bytes.min(self.attached.bytes)) }
     }
 }
 
 impl Drop for Segment<'_> {
     fn drop(&mut self) {
-        if self.id != 0
-            && let Ok(c) = self.connection.shm_detach(self.id)
-        {
-            c.ignore_error();
-        }
         // SAFETY: mapped in `new`, and nobody has the slice any more.
-        unsafe { libc::munmap(self.at.cast(), self.bytes) };
+        unsafe { libc::munmap(self.at.cast(), self.attached.bytes) };
     }
 }

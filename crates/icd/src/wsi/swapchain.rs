@@ -3,7 +3,7 @@
 use super::engine::Engine;
 use super::pixels::FORMATS;
 use super::queries::{COMPOSITE, MIN_IMAGES, PRESENT_MODES, USAGE, has_color_space};
-use super::surface::{MAX_EXTENT, Surface};
+use super::surface::{MAX_EXTENT, Place, Surface};
 use crate::answer::{Answer, created, invalid};
 use crate::chain;
 use crate::device::Device;
@@ -127,11 +127,12 @@ unsafe fn new(device: &Device, info: &vk::SwapchainCreateInfoKHR) -> Answer<Swap
         return Err(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY);
     }
     let image_info = image_info(info);
+    let windowed = matches!(target.place, Place::Window(_));
     let mut images = Vec::new();
     let mut memory = Vec::new();
     for _ in 0..count {
         let image = gpu::image::Image::new(&image_info)?;
-        let m = Memory::new(image.size())?;
+        let m = Memory::new(image.size(), windowed)?;
         if !image.bind(Bound { memory: m.gpu.clone(), offset: 0 }) {
             return Err(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY);
         }

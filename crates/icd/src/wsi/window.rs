@@ -1,9 +1,12 @@
 //! A window of an X server: its size, its pixels' layout, putting a picture into it.
 
 use super::pixels::{self, PixelLayout};
-use super::shm::Segment;
+use super::shm::{Attached, Segment};
 use super::xlib::Server;
 use crate::answer::Answer;
+use gpu::memory::Bound;
+use std::collections::HashMap;
+use std::os::fd::{FromRawFd, OwnedFd};
 use std::sync::OnceLock;
 use std::time::Duration;
 use x11rb::connection::{Connection as _, RequestConnection as _};
@@ -121,6 +124,8 @@ pub(crate) struct Canvas<'a> {
     window: &'a Window,
     pixels: Pixels,
     gc: Gcontext,
+    /// Memory of the swapchain's images by number, where the server could be shown it.
+    images: HashMap<usize, Option<Attached<'a>>>,
     /// Shared with the server, where that is possible.
     segment: Option<Segment<'a>>,
     /// Rows that go over the wire.
@@ -137,21 +142,25 @@ impl<'a> Canvas<'a> {
         // Without exposures: the application's event queue is no place for our business.
         let aux = CreateGCAux::new().graphics_exposures(0);
         c.create_gc(gc, window.id, &aux).map_err(lost)?.check().map_err(lost)?;
-        Ok(Canvas { window, pixels, gc, segment: None, rows: Vec::new(), refused: 0 })
+        Ok(Canvas { window, pixels, gc, images: HashMap::new(), segment: None, rows: Vec::new(), refused: 0 })
     }
 
     /// Copies a picture to the window's upper left corner. It may be used again when this returns.
+    /// `image`, `memory`: which of the swapchain's it is, and where it lies.
     ///
     /// # Errors
     /// `ERROR_SURFACE_LOST_KHR` when there is no window.
-    pub fn show(&mut self, picture: &pixels::Picture) -> Answer {
+    pub fn show(&mut self, picture: &pixels::Picture, image: usize, memory: Option<&Bound>) -> Answer {
+        if let Some(shown) = memory.and_then(|m| self.show_itself(picture, image, m)) {
+            return shown;
+        }
         let (w, h) = (picture.width as usize, picture.height as usize);
         let pitch = (w * self.pixels.layout.bytes).next_multiple_of(self.pixels.pad.max(1));
         let bytes = pitch * h;
         if bytes == 0 {
             return Ok(());
         }
-        if self.segment.as_ref().is_none_or(|s| s.bytes() < bytes) && self.refused != bytes {
+        if self.segment.as_ref().is_none_or(|s| s.attached().bytes() < bytes) && self.refused != bytes {
             self.segment = Segment::new(&self.window.server.connection, bytes);
             if self.segment.is_none() {
                 self.refused = bytes;
@@ -161,12 +170,35 @@ impl<'a> Canvas<'a> {
         if let Some(segment) = &mut self.segment {
             picture.convert(0..h, &layout, segment.memory(bytes), pitch);
             if pitch.is_multiple_of(layout.bytes) {
-                return segment
-                    .put(window, gc, depth, ((pitch / layout.bytes) as u16, w as u16, h as u16))
-                    .map_err(lost);
+                let size = ((pitch / layout.bytes) as u16, w as u16, h as u16);
+                return segment.attached().put(window, gc, depth, size, 0).map_err(lost);
             }
         }
         self.send(picture, pitch).map_err(lost)
+    }
+
+    /// Has the server copy an image from its own memory; `None` where it can't.
+    fn show_itself(&mut self, picture: &pixels::Picture, image: usize, memory: &Bound) -> Option<Answer> {
+        let s = &picture.surface;
+        let pitch = u16::try_from(s.row_pitch / 4).ok()?;
+        let rows_fit = s.row_pitch.is_multiple_of(self.pixels.pad.max(4) as u64);
+        if !picture.is_shown_as_it_is(&self.pixels.layout) || !rows_fit {
+            return None;
+        }
+        let attached = self.images.entry(image).or_insert_with(|| {
+            // SAFETY: a new descriptor, of nobody else.
+            let fd = memory.memory.export().map(|fd| unsafe { OwnedFd::from_raw_fd(fd) })?;
+            Attached::new(&self.window.server.connection, fd, memory.memory.size() as usize)
+        });
+        let attached = attached.as_ref()?;
+        let offset = (s.base as u64).checked_sub(memory.memory.ptr() as u64)?;
+        let end = s.row_pitch.checked_mul(picture.height.into())?.checked_add(offset)?;
+        if end > attached.bytes() as u64 {
+            return None;
+        }
+        let size = (pitch, picture.width as u16, picture.height as u16);
+        let (window, gc, depth) = (self.window.id, self.gc, self.pixels.depth);
+        Some(attached.put(window, gc, depth, size, offset.try_into().ok()?).map_err(lost))
     }
 
     /// Sends a picture over the wire, as many rows at a time as a request may carry.

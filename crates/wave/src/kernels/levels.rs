@@ -50,6 +50,15 @@ pub trait Steps: super::lines::Lines {
     unsafe fn is_run(p: *const u32, s: u32) -> bool {
         Self::stride_mask(p, *p, s) == 0xFFFF
     }
+    /// Lanes whose offset some other lane has too.
+    #[inline(always)]
+    unsafe fn repeated(p: *const u32) -> u16 {
+        let mut m = 0;
+        for i in 0..16 {
+            m |= Self::same_mask(p, *p.add(i)) & !(1 << i);
+        }
+        m
+    }
     /// Two words at each offset of `o` from `q`, no checks.
     #[inline(always)]
     unsafe fn words2(q: *const u8, o: &[u32; 16], a: *mut u32, b: *mut u32) {
@@ -399,6 +408,24 @@ mod avx2 {
             let (a, b) = load(p);
             let e = _mm256_set1_epi32(v as i32);
             bits(_mm256_cmpeq_epi32(a, e), _mm256_cmpeq_epi32(b, e))
+        }
+        #[inline(always)]
+        unsafe fn repeated(p: *const u32) -> u16 {
+            let (a, b) = load(p);
+            let next = _mm256_setr_epi32(1, 2, 3, 4, 5, 6, 7, 0);
+            // Each half beside the other, and both beside themselves and each other turned by one to seven lanes.
+            let mut x = _mm256_cmpeq_epi32(a, b);
+            let mut y = x;
+            let (mut ra, mut rb) = (a, b);
+            for _ in 0..7 {
+                ra = _mm256_permutevar8x32_epi32(ra, next);
+                rb = _mm256_permutevar8x32_epi32(rb, next);
+                let own = _mm256_or_si256(_mm256_cmpeq_epi32(a, ra), _mm256_cmpeq_epi32(a, rb));
+                x = _mm256_or_si256(x, own);
+                let own = _mm256_or_si256(_mm256_cmpeq_epi32(b, ra), _mm256_cmpeq_epi32(b, rb));
+                y = _mm256_or_si256(y, own);
+            }
+            bits(x, y)
         }
         #[inline(always)]
         unsafe fn bound_mask(p: *const u32, k: u32, limit: u32) -> u16 {

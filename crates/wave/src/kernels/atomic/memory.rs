@@ -2,11 +2,12 @@
 
 use super::apply::apply;
 use shader::ir::{AtomicOp, Mem};
-use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering::SeqCst};
+use std::sync::atomic::Ordering::{Acquire, Release, SeqCst};
+use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64};
 
 /// Where atomics act. Addresses are those of whole words of the widths asked for, of any alignment.
 pub trait Memory {
-    /// One atomic; the memory bits before it.
+    /// One atomic; the memory bits before it (of a store: anything).
     ///
     /// # Safety
     /// `p` is live memory.
@@ -90,13 +91,22 @@ impl Memory for Device {
             ($at:ty, $t:ty) => {{
                 let q = <$at>::from_ptr(p as *mut $t);
                 match op {
-                    AtomicOp::Load => q.load(SeqCst) as u64,
-                    AtomicOp::Store | AtomicOp::Exchange => q.swap(a as $t, SeqCst) as u64,
+                    AtomicOp::Load => q.load(Acquire) as u64,
+                    // Nobody asks what a store found. Sequential consistency is not part of the memory model
+                    // (§ Vulkan Memory Model, Availability and Visibility Semantics).
+                    AtomicOp::Store => {
+                        q.store(a as $t, Release);
+                        0
+                    }
+                    AtomicOp::Exchange => q.swap(a as $t, SeqCst) as u64,
                     AtomicOp::CompareExchange => match q.compare_exchange(b as $t, a as $t, SeqCst, SeqCst) {
                         Ok(o) | Err(o) => o as u64,
                     },
                     AtomicOp::IAdd => q.fetch_add(a as $t, SeqCst) as u64,
                     AtomicOp::ISub => q.fetch_sub(a as $t, SeqCst) as u64,
+                    AtomicOp::And => q.fetch_and(a as $t, SeqCst) as u64,
+                    AtomicOp::Or => q.fetch_or(a as $t, SeqCst) as u64,
+                    AtomicOp::Xor => q.fetch_xor(a as $t, SeqCst) as u64,
                     _ => match q
                         .fetch_update(SeqCst, SeqCst, |old| apply(op, mem, old as u64, a, b).map(|n| n as $t))
                     {

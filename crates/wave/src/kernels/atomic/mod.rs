@@ -7,7 +7,8 @@ mod memory;
 
 pub use apply::apply;
 use apply::float32;
-use memory::{Device, Memory, Own};
+use memory::Own;
+pub use memory::{Device, Memory};
 
 use super::control::fault;
 use super::levels::{Steps, kernel_forms};
@@ -27,6 +28,7 @@ fn op_of(e: u16) -> AtomicOp {
 }
 
 /// Memory bits of 16 lanes of a register; NONE gives zeros.
+#[inline(always)]
 unsafe fn operands(st: &State, r: Reg, mem: Mem, w: usize) -> [u64; 16] {
     let mut v = [0; 16];
     if r.is_none() {
@@ -37,16 +39,24 @@ unsafe fn operands(st: &State, r: Reg, mem: Mem, w: usize) -> [u64; 16] {
         return *(p.add(w * s) as *const [u64; 16]);
     }
     let (p, s) = src32(st, r);
-    for (i, v) in v.iter_mut().enumerate() {
-        let x = *p.add(w * s + i);
-        *v = if mem == Mem::F16 { f32_to_f16(x) as u64 } else { x as u64 };
+    let own = *(p.add(w * s) as *const [u32; 16]);
+    for i in 0..16 {
+        v[i] = if mem == Mem::F16 { f32_to_f16(own[i]) as u64 } else { own[i] as u64 };
     }
     v
 }
 
 /// Old memory bits into the result register's active lanes.
+#[inline(always)]
 unsafe fn results(st: &State, d: Reg, mem: Mem, w: usize, old: &[u64; 16], ex: u16) {
     if d.is_none() {
+        return;
+    }
+    if mem == Mem::B32 && ex == 0xFFFF {
+        let d = dst32(st, d, w);
+        for i in 0..16 {
+            *d.add(i) = old[i] as u32;
+        }
         return;
     }
     for i in Bits(ex as u32) {
@@ -158,17 +168,41 @@ unsafe fn lanes<L: Steps, M: Memory>(
     ok: u16,
 ) -> [u64; 16] {
     let mut old = [0; 16];
-    if (at, mem) != (AtomicOp::FAdd, Mem::B32) {
-        for i in Bits(ok as u32) {
-            old[i] = M::one(p[i] as *mut u8, at, mem, a[i], b[i]);
-        }
-        return old;
+    // With what is known at compilation, one atomic is one instruction.
+    macro_rules! each {
+        ($at:expr, $mem:expr) => {
+            for i in Bits(ok as u32) {
+                old[i] = M::one(p[i] as *mut u8, $at, $mem, a[i], b[i]);
+            }
+        };
     }
+    match (at, mem) {
+        (AtomicOp::Load, Mem::B32) => each!(AtomicOp::Load, Mem::B32),
+        (AtomicOp::Load, Mem::B64) => each!(AtomicOp::Load, Mem::B64),
+        (AtomicOp::Store, Mem::B32) => each!(AtomicOp::Store, Mem::B32),
+        (AtomicOp::Store, Mem::B64) => each!(AtomicOp::Store, Mem::B64),
+        (AtomicOp::IAdd, Mem::B32) => each!(AtomicOp::IAdd, Mem::B32),
+        (AtomicOp::FAdd, Mem::B32) => return add_lanes::<L, M>(p, a, ok),
+        _ => each!(at, mem),
+    }
+    old
+}
+
+/// As [`lanes`] for FAdd: those of one word as one atomic.
+#[inline(always)]
+unsafe fn add_lanes<L: Steps, M: Memory>(p: &[u64; 16], a: &[u64; 16], ok: u16) -> [u64; 16] {
+    let mut old = [0; 16];
     let mut low = [0; 16];
-    for (l, p) in low.iter_mut().zip(p) {
-        *l = *p as u32;
+    for i in 0..16 {
+        low[i] = p[i] as u32;
     }
-    let mut left = ok;
+    let mut left = ok & L::repeated(low.as_ptr());
+    for l in Bits((ok & !left) as u32) {
+        M::change(p[l] as *mut u8, Mem::B32, |before| {
+            old[l] = before;
+            add32(before, a[l])
+        });
+    }
     while left != 0 {
         let i = left.trailing_zeros() as usize;
         let m = alike::<L>(p, &low, left, i);
