@@ -27,7 +27,6 @@ fn work(rig: &Rig) -> Result<Vec<u64>, String> {
     let (query, stamps) = (rig.counters()?, rig.stamps(6)?);
     let (top, end) = (vk::PipelineStageFlags::TOP_OF_PIPE, vk::PipelineStageFlags::ALL_COMMANDS);
     rig.run(|d, c| {
-        query.reset(c);
         stamps.reset(c);
         stamps.stamp(c, top, 0);
         rig.fill(c, 0x3F00_0000);
