@@ -5,6 +5,7 @@
 
 pub mod buffer;
 mod chunks;
+pub mod channel;
 pub mod command;
 pub mod count;
 pub mod descriptor;
