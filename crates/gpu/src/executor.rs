@@ -1,12 +1,8 @@
 //! Runs recorded commands in order on a queue's thread; shading goes to the device's pool.
 
-<<<<<<< HEAD
-use crate::chunks::Chunks;
-use crate::command::{Command, CommandList, Dispatch, Frame};
-=======
 use crate::channel::{Done, Kind, Mark, Publisher};
+use crate::chunks::Chunks;
 use crate::command::{Command, CommandList, Dispatch};
->>>>>>> channel
 use crate::count;
 use crate::device::Shared;
 use crate::exclusive::{self, Turn};

@@ -4,8 +4,8 @@
 //! out of these types, records [`command::Command`]s and submits them.
 
 pub mod buffer;
-mod chunks;
 pub mod channel;
+mod chunks;
 pub mod command;
 pub mod count;
 pub mod descriptor;

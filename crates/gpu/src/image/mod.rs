@@ -1,7 +1,9 @@
 //! Images: description, layout, and the memory they are bound to.
 
+mod blank;
 pub mod layout;
 
+pub use blank::Blank;
 pub use layout::{IMAGE_ALIGN, Layout, Mip, Plane, mip_size};
 
 use crate::format::{self, FormatInfo};
@@ -23,6 +25,8 @@ pub struct Image {
     pub usage: vk::ImageUsageFlags,
     pub layout: Layout,
     bound: OnceLock<Bound>,
+    /// What is known of its tiles ([`Image::watch`]).
+    pub blank: Option<Blank>,
 }
 
 /// One mip level of one aspect of an image, ready for addressing. Coordinates are in blocks; nothing outside
@@ -137,7 +141,19 @@ impl Image {
             usage: info.usage,
             layout,
             bound: OnceLock::new(),
+            blank: None,
         })
+    }
+
+    /// Remembers which tiles of `side` pixels hold one texel, if render passes alone write the image: its usage says so,
+    /// and the caller that nobody maps its memory.
+    pub fn watch(&mut self, side: u32) {
+        use vk::ImageUsageFlags as Usage;
+        let passes = Usage::COLOR_ATTACHMENT | Usage::INPUT_ATTACHMENT | Usage::SAMPLED | Usage::TRANSFER_SRC;
+        let plain = self.mips == 1 && self.layers == 1 && self.samples == 1 && self.format.block_bytes == 4;
+        if plain && passes.contains(self.usage) {
+            self.blank = Some(Blank::new(self.extent, side));
+        }
     }
 
     /// Bytes of memory the image needs.

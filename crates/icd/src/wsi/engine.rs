@@ -125,7 +125,9 @@ impl Engine {
 
     /// Memory of an image, for another that is to be bound to it.
     pub fn memory(&self, image: u32) -> Option<Bound> {
-        self.images.get(image as usize)?.bound().cloned()
+        let image = self.images.get(image as usize)?;
+        image.blank.iter().for_each(|b| b.give_up());
+        image.bound().cloned()
     }
 
     /// Looks at the surface, and says what it is to this swapchain.

@@ -131,7 +131,8 @@ unsafe fn new(device: &Device, info: &vk::SwapchainCreateInfoKHR) -> Answer<Swap
     let mut images = Vec::new();
     let mut memory = Vec::new();
     for _ in 0..count {
-        let image = gpu::image::Image::new(&image_info)?;
+        let mut image = gpu::image::Image::new(&image_info)?;
+        image.watch(gpu::graphics::tile::layout::TILE as u32);
         let m = Memory::new(image.size(), windowed)?;
         if !image.bind(Bound { memory: m.gpu.clone(), offset: 0 }) {
             return Err(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY);

@@ -6,7 +6,7 @@ use super::transfer::{Traffic, Way};
 use crate::format::{FormatInfo, kernels};
 use crate::graphics::pass::{Attachment, Rendering, Subpass};
 use crate::graphics::state::Rect;
-use crate::image::Image;
+use crate::image::{Blank, Image};
 use ash::vk;
 use std::ops::Range;
 use wave::Level;
@@ -37,6 +37,8 @@ pub struct Plane {
     store: vk::AttachmentStoreOp,
     /// A pixel of the clear value, as the tile holds it.
     pub(super) clear: [u8; 16],
+    /// What is known of the image's tiles, or null; the image lasts as long as the pass.
+    pub(super) blank: *const Blank,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -370,6 +372,7 @@ fn target(a: &Attachment, at: &mut usize) -> Target {
                 load: a.load,
                 store: a.store,
                 clear: [0; 16],
+                blank: view.image.blank.as_ref().map_or(std::ptr::null(), |b| b),
             });
         }
         return t;
@@ -400,6 +403,7 @@ fn target(a: &Attachment, at: &mut usize) -> Target {
             load: if stencil { a.stencil_load } else { a.load },
             store: if stencil { a.stencil_store } else { a.store },
             clear: [0; 16],
+            blank: std::ptr::null(),
         });
         if stencil {
             t.stencil = plane;

@@ -112,8 +112,14 @@ impl Plane {
             };
             let differs = match way {
                 Way::Keep => 0,
-                Way::Clear => self.clear_memory(&p),
-                Way::Load | Way::Store => moved(level, self, &p, way == Way::Load),
+                Way::Clear => self.clear_tile(&p, origin),
+                Way::Load => moved(level, self, &p, true),
+                Way::Store => {
+                    if let Some(b) = self.blank.as_ref() {
+                        b.becomes(origin, None);
+                    }
+                    moved(level, self, &p, false)
+                }
             };
             if way != Way::Load && self.kind == Kind::Color {
                 traffic.seen |= p.quarters();
@@ -121,6 +127,20 @@ impl Plane {
             }
         }
         traffic
+    }
+
+    /// As [`Self::clear_memory`], but a tile that holds nothing else is not looked at.
+    unsafe fn clear_tile(&self, p: &Place, origin: [i32; 2]) -> u8 {
+        let Some(blank) = self.blank.as_ref() else { return self.clear_memory(p) };
+        let texel = u32::from_le_bytes([self.clear[0], self.clear[1], self.clear[2], self.clear[3]]);
+        if blank.holds(origin, texel) {
+            return 0;
+        }
+        let ends = [(p.x1, self.width - origin[0]), (p.y1, self.height - origin[1])];
+        let whole = p.x0 == 0 && p.y0 == 0 && ends.iter().all(|&(end, edge)| end as i32 == edge.min(TILE));
+        let differs = self.clear_memory(p);
+        blank.becomes(origin, whole.then_some(texel));
+        differs
     }
 
     /// Writes the clear value to memory; quarters that differed.
