@@ -1,0 +1,49 @@
+//! Tiles of an image that hold one texel everywhere: to clear them to it again costs nothing.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+
+/// Set where a texel is known, above its 32 bits.
+const KNOWN: u64 = 1 << 32;
+
+/// Kept for images of 4-byte texels that nothing but render passes writes.
+pub struct Blank {
+    /// Pixels of a tile's side.
+    side: u32,
+    across: u32,
+    tiles: Vec<AtomicU64>,
+    /// Others may write the memory.
+    off: AtomicBool,
+}
+
+impl Blank {
+    /// `extent`: texels.
+    pub(super) fn new(extent: [u32; 3], side: u32) -> Blank {
+        let [across, down] = [extent[0].div_ceil(side), extent[1].div_ceil(side)];
+        let tiles = (0..across as u64 * down as u64).map(|_| AtomicU64::new(0)).collect();
+        Blank { side, across, tiles, off: AtomicBool::new(false) }
+    }
+
+    /// Nothing is known any more: another image has been bound to the memory.
+    pub fn give_up(&self) {
+        self.off.store(true, Relaxed);
+    }
+
+    /// The tile whose first pixel is `origin`, if one begins there.
+    fn tile(&self, origin: [i32; 2]) -> Option<&AtomicU64> {
+        let [x, y] = origin.map(|o| u32::try_from(o).ok().filter(|o| o.is_multiple_of(self.side)));
+        let (x, y) = (x? / self.side, y? / self.side);
+        self.tiles.get((y as usize) * self.across as usize + x as usize).filter(|_| x < self.across)
+    }
+
+    /// Whether all of a tile is this texel.
+    pub fn holds(&self, origin: [i32; 2], texel: u32) -> bool {
+        !self.off.load(Relaxed) && self.tile(origin).is_some_and(|t| t.load(Relaxed) == KNOWN | texel as u64)
+    }
+
+    /// All of a tile is this texel now, or (`None`) anything.
+    pub fn becomes(&self, origin: [i32; 2], texel: Option<u32>) {
+        if let Some(t) = self.tile(origin) {
+            t.store(texel.map_or(0, |t| KNOWN | t as u64), Relaxed);
+        }
+    }
+}
