@@ -166,6 +166,7 @@ fn secondary(rig: &Rig) -> Found {
     })?;
     let mut found = drawn(rig, &got, &query, &stamps)?;
 
+    let query = rig.counters()?;
     let computing = secondary_of(rig, false, |_, c| {
         mark(rig, c, "a");
         query.begin(c);
