@@ -47,3 +47,31 @@ impl Blank {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tile_holds_what_it_was_cleared_to_until_something_else_is_written() {
+        let b = Blank::new([130, 70, 1], 64);
+        // Three tiles across, two down.
+        assert!(!b.holds([128, 64], 7));
+        b.becomes([128, 64], Some(7));
+        assert!(b.holds([128, 64], 7) && !b.holds([128, 64], 8) && !b.holds([64, 64], 7));
+        b.becomes([128, 64], None);
+        assert!(!b.holds([128, 64], 7) && !b.holds([128, 64], 0));
+    }
+
+    #[test]
+    fn nothing_is_known_beside_tiles_or_of_memory_that_others_write() {
+        let b = Blank::new([130, 70, 1], 64);
+        for outside in [[192, 0], [0, 128], [32, 0], [0, -64], [i32::MAX - 63, 0]] {
+            b.becomes(outside, Some(7));
+            assert!(!b.holds(outside, 7), "{outside:?}");
+        }
+        b.becomes([0, 0], Some(7));
+        b.give_up();
+        assert!(!b.holds([0, 0], 7));
+    }
+}

@@ -135,24 +135,28 @@ fn offsets(
     sample: Option<&[u32; 16]>,
 ) -> ([u64; 16], u16) {
     let (mut at, mut inside) = ([0u64; 16], [true; 16]);
-    let mut axis = |k: usize, limit: u32, pitch: u64| {
-        if let Some(c) = coords.get(k) {
-            for lane in 0..16 {
-                // Negative coordinates are huge as unsigned ones.
-                inside[lane] &= c[lane] < limit;
-                at[lane] = at[lane].wrapping_add(c[lane] as u64 * pitch);
+    // A macro, for a closure would be called.
+    macro_rules! axis {
+        ($k:expr, $limit:expr, $pitch:expr) => {
+            if let Some(c) = coords.get($k) {
+                let (limit, pitch) = ($limit, $pitch);
+                for lane in 0..16 {
+                    // Negative coordinates are huge as unsigned ones.
+                    inside[lane] &= c[lane] < limit;
+                    at[lane] = at[lane].wrapping_add(c[lane] as u64 * pitch);
+                }
             }
-        }
-    };
-    axis(0, l.size[0], view.format.block_bytes as u64);
+        };
+    }
+    axis!(0, l.size[0], view.format.block_bytes as u64);
     if view.dims > 1 {
-        axis(1, l.size[1], l.row_pitch);
+        axis!(1, l.size[1], l.row_pitch);
     }
     if view.dims > 2 {
-        axis(2, l.size[2], l.slice_pitch);
+        axis!(2, l.size[2], l.slice_pitch);
     }
     if view.arrayed || view.is_cube {
-        axis(view.dims, view.layers, l.layer_pitch);
+        axis!(view.dims, view.layers, l.layer_pitch);
     }
     if let Some(n) = sample {
         for lane in 0..16 {
@@ -254,12 +258,9 @@ pub fn texel_pointers(
 ) -> [*mut u8; 16] {
     let mut out = [std::ptr::null_mut(); 16];
     let Some(l) = view.levels.first().filter(|_| atomic(view.format)) else { return out };
-    for lane in lanes(mask) {
-        let n = sample.map_or(0, |s| s[lane]);
-        if let Some([x, y, z, a]) = place(view, l, coords, lane).filter(|_| n < view.samples) {
-            // SAFETY: the place was checked against the view.
-            out[lane] = aligned(unsafe { view.address(l, x, y, z, a, n) }, view.format);
-        }
+    let (at, inside) = offsets(view, l, coords, sample);
+    for lane in lanes(mask & inside) {
+        out[lane] = aligned(l.base.wrapping_add(at[lane] as usize), view.format);
     }
     out
 }
