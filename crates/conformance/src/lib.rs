@@ -7,6 +7,7 @@
 
 mod arithmetic;
 mod benchmarks;
+pub mod channel;
 pub mod check;
 mod data;
 pub mod descriptor_buffers;

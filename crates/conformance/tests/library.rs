@@ -38,12 +38,13 @@ fn it_needs_only_the_c_library() {
 }
 
 #[test]
-fn it_exports_the_loader_interface() {
+fn it_exports_the_loader_interface_and_the_channel() {
     let symbols = readelf(&["--dyn-syms", "-W"]);
     for name in [
         "vk_icdNegotiateLoaderICDInterfaceVersion",
         "vk_icdGetInstanceProcAddr",
         "vk_icdGetPhysicalDeviceProcAddr",
+        "tuff_channel",
     ] {
         let defined = |l: &&str| l.split_whitespace().last() == Some(name) && !l.contains(" UND ");
         assert!(symbols.lines().any(|l| defined(&l)), "{name} is not exported");

@@ -146,7 +146,7 @@ fn main() {
         instrumentation: None,
     };
 
-    let device = gpu::device::Device::new(0, Arc::new(|m| eprintln!("{m}"))).expect("a device");
+    let device = gpu::device::Device::new(0, false, Arc::new(|m| eprintln!("{m}"))).expect("a device");
     let host = gpu::host::DeviceHost::at(&device.shared, 0);
     let mut batch = Batch::default();
     let mut bins = Bins::default();

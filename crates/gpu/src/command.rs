@@ -184,6 +184,8 @@ pub enum Command {
     Execute(Vec<Arc<CommandList>>),
     BeginLabel(String),
     EndLabel,
+    /// A label that is a mark ([`crate::channel::mark_name`]).
+    Mark(Arc<str>),
 }
 
 /// A recorded command buffer, shared by every submission of it.
@@ -224,6 +226,8 @@ pub struct Submission {
     pub floor: u64,
     /// Which pass of performance queries it measures.
     pub performance_pass: u32,
+    /// It is a VkSubmitInfo2, and not the driver's own carrier of a fence or a present.
+    pub submitted: bool,
     pub frame: Option<Frame>,
     /// It presents: the end of a frame, for applications that never say where frames end.
     pub presents: bool,

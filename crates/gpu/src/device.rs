@@ -1,5 +1,6 @@
 //! The device: its queues' threads and its pool of shading threads.
 
+use crate::channel;
 use crate::command::Submission;
 use crate::executor::Executor;
 use crate::sync::Hub;
@@ -48,6 +49,8 @@ impl Shared {
 
 pub struct Device {
     pub shared: Arc<Shared>,
+    /// In order of creation, among all of the process.
+    pub number: u32,
     queues: Vec<Queue>,
 }
 
@@ -66,7 +69,7 @@ struct Inner {
     /// Modelled end of what has finished.
     latest: AtomicU64,
     /// For the thread, once it starts.
-    ledger: parking_lot::Mutex<Option<crate::ledger::Ledger>>,
+    publisher: parking_lot::Mutex<Option<channel::Publisher>>,
     wake: parking_lot::Condvar,
 }
 
@@ -87,7 +90,8 @@ fn watchdog() -> Duration {
 }
 
 impl Device {
-    pub fn new(queue_count: usize, report: Report) -> Result<Device, ash::vk::Result> {
+    /// `presents`: the application may present with it.
+    pub fn new(queue_count: usize, presents: bool, report: Report) -> Result<Device, ash::vk::Result> {
         let threads = thread_count();
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(threads)
@@ -108,22 +112,24 @@ impl Device {
             model: counters::model::current(),
             watchdog: watchdog(),
         });
-        let queues = crate::ledger::open(queue_count)
+        crate::ledger::open();
+        let (number, publishers) = channel::open(queue_count, presents);
+        let queues = publishers
             .into_iter()
-            .map(|ledger| Queue {
+            .map(|publisher| Queue {
                 inner: Arc::new(Inner {
                     shared: shared.clone(),
                     work: Default::default(),
                     submitted: AtomicU64::new(0),
                     finished: AtomicU64::new(0),
                     latest: AtomicU64::new(1),
-                    ledger: parking_lot::Mutex::new(ledger),
+                    publisher: parking_lot::Mutex::new(Some(publisher)),
                     wake: Default::default(),
                 }),
                 thread: Default::default(),
             })
             .collect();
-        Ok(Device { shared, queues })
+        Ok(Device { shared, number, queues })
     }
 
     pub fn queue(&self, index: usize) -> &Queue {
@@ -174,7 +180,8 @@ impl Queue {
 
 impl Inner {
     fn run(self: Arc<Self>) {
-        let mut executor = Executor::new(self.shared.clone(), self.ledger.lock().take());
+        let Some(publisher) = self.publisher.lock().take() else { return };
+        let mut executor = Executor::new(self.shared.clone(), publisher);
         loop {
             let next = {
                 let mut work = self.work.lock();
@@ -211,12 +218,13 @@ impl Inner {
         }
         if !hub.is_lost() {
             executor.performance_pass(s.performance_pass);
+            executor.publisher.begin_batch(s.frame, s.submitted);
             for (list, stripes) in &s.lists {
                 executor.stripes.list(stripes);
                 executor.run(list);
                 s.signals.extend(executor.stripes.rest());
             }
-            executor.frame(s.frame, s.presents);
+            executor.publisher.end_batch(s.presents);
         }
         drop(s.lists);
         if let Some(done) = s.done {

@@ -1,17 +1,17 @@
 //! Runs recorded commands in order on a queue's thread; shading goes to the device's pool.
 
-use crate::command::{Command, CommandList, Dispatch, Frame};
+use crate::channel::{Done, Kind, Mark, Publisher};
+use crate::command::{Command, CommandList, Dispatch};
 use crate::count;
 use crate::device::Shared;
 use crate::exclusive::{self, Turn};
 use crate::graphics::run::{PassRun, Suspended};
 use crate::host::DeviceHost;
 use crate::instrumentation::Blocks;
-use crate::ledger::Ledger;
 use crate::lost::{Blame, Place};
 use crate::query::Queries;
 use crate::stripes::Stripes;
-use crate::time::Line;
+use crate::time::{Line, Span};
 use crate::transfer;
 use ash::vk;
 use counters::{Counts, Event, Phase};
@@ -42,13 +42,15 @@ pub struct Executor {
     /// Where this queue's work lies in modelled time.
     pub line: Line,
     pub stripes: Stripes,
-    ledger: Option<Ledger>,
+    pub publisher: Publisher,
+    /// Marks in the pass under way, with their epochs.
+    marks: Vec<(usize, Mark)>,
     /// The command under way.
     pub place: Place,
 }
 
 impl Executor {
-    pub fn new(shared: Arc<Shared>, ledger: Option<Ledger>) -> Executor {
+    pub fn new(shared: Arc<Shared>, publisher: Publisher) -> Executor {
         Executor {
             queries: Queries::new(shared.clone()),
             shared,
@@ -56,7 +58,8 @@ impl Executor {
             suspended: None,
             line: Line::default(),
             stripes: Stripes::default(),
-            ledger,
+            publisher,
+            marks: vec![],
             place: Place::default(),
         }
     }
@@ -64,13 +67,6 @@ impl Executor {
     /// Performance queries in what follows measure this pass.
     pub fn performance_pass(&mut self, pass: u32) {
         self.queries.performance_pass = pass;
-    }
-
-    /// A batch of this frame has run.
-    pub fn frame(&mut self, frame: Option<Frame>, presents: bool) {
-        if let Some(l) = &mut self.ledger {
-            l.batch(frame, presents);
-        }
     }
 
     pub fn run(&mut self, list: &CommandList) {
@@ -98,6 +94,7 @@ impl Executor {
             }
             Command::BeginRendering(r) => {
                 self.stripes.begin(r);
+                self.marks.clear();
                 self.pass = Some(PassRun::new(r, &self.line, self.suspended.take()));
             }
             Command::NextSubpass => self.in_pass(|p, shared, _| p.next_subpass(shared)),
@@ -112,7 +109,7 @@ impl Executor {
             Command::EndRendering => {
                 if let Some(mut p) = self.pass.take() {
                     let _turn = self.turn(Some(&mut p));
-                    let name = p.name();
+                    let (name, views) = (p.name(), p.all_views());
                     let alone = p.by_region();
                     let (result, mut epochs, suspended) = p.end(&self.shared);
                     self.suspended = suspended;
@@ -123,13 +120,17 @@ impl Executor {
                     let sums = epochs.sums();
                     let ticks = count::ticks(sums.all(), self.shared.model);
                     let spans = self.line.pass(ticks[Phase::Binning as usize], ticks[Phase::Main as usize]);
+                    for (epoch, mark) in std::mem::take(&mut self.marks) {
+                        let [_, main] = self.queries.times(&sums, epoch, &spans, &ticks);
+                        self.publisher.publish_mark(mark, self.queries.at(&sums, epoch), main);
+                    }
                     self.queries.pass_ended(&sums, &spans, &ticks);
                     if alone {
                         exclusive::ended(spans[1].end);
                     }
-                    if let Some(l) = &mut self.ledger {
-                        l.add("render pass", self.place.labels(), name, sums.all());
-                    }
+                    let (kind, phases, counts) = (Kind::RenderPass, Some(spans), sums.all());
+                    let done = Done { kind, views, span: Span::default(), phases, counts };
+                    self.publisher.publish(&self.place, &done, || name);
                     match result {
                         Err(b) => self.blame(b),
                         Ok(()) if self.suspended.is_none() => self.stripes.end(&self.shared.hub, spans[1]),
@@ -184,6 +185,14 @@ impl Executor {
             Command::Execute(lists) => lists.iter().for_each(|l| self.run(l)),
             Command::BeginLabel(name) => self.place.begin_label(name),
             Command::EndLabel => self.place.end_label(),
+            Command::Mark(name) => {
+                // While nobody listens no epoch is begun for it: epochs cost memory, a tile pass some time.
+                let Some(mark) = self.publisher.mark(&self.place, name) else { return };
+                match &mut self.pass {
+                    Some(p) => self.marks.push((p.epochs.advance(), mark)),
+                    None => self.publisher.publish_mark(mark, *self.queries.total(), self.line.latest()),
+                }
+            }
         }
     }
 
@@ -267,13 +276,12 @@ impl Executor {
         counts[Event::ComputeInvocations] = total * size;
         counts[Event::ComputeJobs] = 1;
         counts[Event::ComputeTasks] = total;
-        self.line.dispatch(count::compute_ticks(&counts, self.shared.model));
+        let span = self.line.dispatch(count::compute_ticks(&counts, self.shared.model));
         self.queries.add(&counts);
-        if let Some(l) = &mut self.ledger {
-            let [x, y, z] = groups;
-            let name = format!("{} {x}x{y}x{z}", d.pipeline.title.entries());
-            l.add("dispatch", self.place.labels(), name, &counts);
-        }
+        let done = Done { kind: Kind::Dispatch, views: 1, span, phases: None, counts: &counts };
+        let [x, y, z] = groups;
+        let name = || format!("{} {x}x{y}x{z}", d.pipeline.title.entries());
+        self.publisher.publish(&self.place, &done, name);
         if let Some(f) = fault.into_inner() {
             self.blame(Blame::new(f, "compute", program, &d.pipeline.title));
         }
@@ -284,11 +292,10 @@ impl Executor {
         let _turn = exclusive::shared();
         let Some((name, moved)) = transfer::run(c) else { return };
         let counts = count::transfer(moved);
-        self.line.transfer(count::compute_ticks(&counts, self.shared.model));
+        let span = self.line.transfer(count::compute_ticks(&counts, self.shared.model));
         self.queries.add(&counts);
-        if let Some(l) = &mut self.ledger {
-            l.add("transfer", self.place.labels(), name.into(), &counts);
-        }
+        let done = Done { kind: Kind::Transfer, views: 1, span, phases: None, counts: &counts };
+        self.publisher.publish(&self.place, &done, || name.into());
     }
 
     /// Reports a fault, which loses the device.

@@ -4,24 +4,21 @@
 //! Equal workloads (kind, labels around them, name) are added up, in the order of their first appearance. Nothing in
 //! the file depends on the host's clock or threads.
 
-use crate::command::Frame;
+use crate::channel::{self, Batch, Kind, Listener, Record, text};
 use counters::{Counts, Value};
 use parking_lot::Mutex;
 use shader::instrument::quoted;
 use std::collections::HashMap;
 use std::fmt::Write;
 use std::path::PathBuf;
-use std::sync::{LazyLock, Once};
+use std::sync::{Arc, LazyLock};
 
 /// What a workload is.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct Key {
-    /// `dispatch`, `render pass` or `transfer`.
-    pub kind: &'static str,
-    /// VK_EXT_debug_utils labels of the command buffer, outermost first, with `/` between them.
-    pub label: String,
-    /// Entry point and workgroups; size and attachments; kind of transfer.
-    pub name: String,
+struct Key {
+    kind: Kind,
+    label: String,
+    name: String,
 }
 
 #[derive(Default)]
@@ -41,95 +38,108 @@ struct Queue {
 /// Frames that are kept apart; later ones are in the totals alone.
 const MAX_FRAMES: usize = 10_000;
 
-/// By device, in order of creation, and queue.
-static DEVICES: Mutex<Vec<Vec<Queue>>> = Mutex::new(Vec::new());
+/// What listens to the channel, from the first device on: queues by device and number.
+#[derive(Default)]
+struct Ledger(Mutex<Vec<Vec<Queue>>>);
+
 static FILE: LazyLock<Option<PathBuf>> =
     LazyLock::new(|| std::env::var_os("TUFF_COUNTERS").filter(|f| !f.is_empty()).map(PathBuf::from));
 
-/// Where a queue writes what it did.
-pub struct Ledger {
-    device: usize,
-    queue: usize,
-    /// The application says which frame a batch is of (VK_EXT_frame_boundary). Else a frame ends where it presents.
-    told: bool,
-}
-
-/// Ledgers of a new device's queues; `None` when nobody asked for them.
-pub fn open(queues: usize) -> Vec<Option<Ledger>> {
-    if FILE.is_none() {
-        return (0..queues).map(|_| None).collect();
-    }
-    static AT_EXIT: Once = Once::new();
+static LEDGER: LazyLock<Option<Arc<Ledger>>> = LazyLock::new(|| {
+    FILE.as_ref()?;
     extern "C" fn at_exit() {
         // No panic may cross into C.
         let _ = std::panic::catch_unwind(write);
     }
     // SAFETY: the function needs nothing that is gone when a process ends.
-    AT_EXIT.call_once(|| unsafe {
-        libc::atexit(at_exit);
-    });
-    let mut devices = DEVICES.lock();
-    devices.push((0..queues).map(|_| Queue::default()).collect());
-    let device = devices.len() - 1;
-    (0..queues).map(|queue| Some(Ledger { device, queue, told: false })).collect()
+    unsafe { libc::atexit(at_exit) };
+    let ledger = Arc::new(Ledger::default());
+    channel::listen(ledger.clone());
+    Some(ledger)
+});
+
+/// Listens from now on, if a file is wanted.
+pub fn open() {
+    LazyLock::force(&LEDGER);
 }
 
 impl Ledger {
-    /// `label`: the labels around it.
-    pub fn add(&mut self, kind: &'static str, label: String, name: String, counts: &Counts) {
-        let key = Key { kind, label, name };
-        let mut devices = DEVICES.lock();
-        let q = &mut devices[self.device][self.queue];
-        let at = *q.index.entry(key.clone()).or_insert_with(|| {
-            q.rows.push((key, 0, Counts::default()));
-            q.rows.len() - 1
+    fn with(&self, device: u32, queue: u32, f: impl FnOnce(&mut Queue)) {
+        let mut devices = self.0.lock();
+        let (device, queue) = (device as usize, queue as usize);
+        if devices.len() <= device {
+            devices.resize_with(device + 1, Vec::new);
+        }
+        let queues = &mut devices[device];
+        if queues.len() <= queue {
+            queues.resize_with(queue + 1, Queue::default);
+        }
+        f(&mut queues[queue]);
+    }
+}
+
+impl Listener for Ledger {
+    fn record(&self, r: &Arc<Record>) {
+        if r.kind == Kind::Mark {
+            return;
+        }
+        self.with(r.device, r.queue, |q| {
+            let key = Key { kind: r.kind, label: text(&r.label).into(), name: text(&r.name).into() };
+            let at = *q.index.entry(key.clone()).or_insert_with(|| {
+                q.rows.push((key, 0, Counts::default()));
+                q.rows.len() - 1
+            });
+            q.rows[at].1 += 1;
+            q.rows[at].2.add(&r.counts);
+            q.batch.add(&r.counts);
         });
-        q.rows[at].1 += 1;
-        q.rows[at].2.add(counts);
-        q.batch.add(counts);
     }
 
-    /// A batch has run, of this frame. Frames may overlap: the numbers tell whose a batch is. On other queues the same
-    /// number has a line of its own, whether or not that is where the frame ends. Batches without a number are of no
-    /// frame, once there are numbers.
-    pub fn batch(&mut self, frame: Option<Frame>, presents: bool) {
-        self.told |= frame.is_some();
-        let mut devices = DEVICES.lock();
-        let q = &mut devices[self.device][self.queue];
-        let counts = std::mem::take(&mut q.batch);
-        match frame {
-            Some(f) => {
-                if !q.open.contains_key(&f.id) && q.frames.len() < MAX_FRAMES {
-                    q.open.insert(f.id, q.frames.len());
-                    q.frames.push((f.id, Counts::default()));
-                }
-                if let Some(&at) = q.open.get(&f.id) {
-                    q.frames[at].1.add(&counts);
-                }
-                if f.ends {
-                    q.open.remove(&f.id);
-                }
-            }
-            None if !self.told => {
+    /// Frames may overlap: the numbers tell whose a batch is. On other queues the same number has a line of its own,
+    /// whether or not that is where the frame ends. A frame that presents count has a line when it ends.
+    fn batch(&self, b: &Batch) {
+        self.with(b.device, b.queue, |q| {
+            let counts = std::mem::take(&mut q.batch);
+            let Some(frame) = b.frame else { return };
+            if b.counted {
                 q.since.add(&counts);
-                if presents {
+                if b.ends {
                     let counts = std::mem::take(&mut q.since);
                     if q.frames.len() < MAX_FRAMES {
-                        q.frames.push((q.frames.len() as u64, counts));
+                        q.frames.push((frame, counts));
                     }
                 }
+                return;
             }
-            None => {}
-        }
+            if !q.open.contains_key(&frame) && q.frames.len() < MAX_FRAMES {
+                q.open.insert(frame, q.frames.len());
+                q.frames.push((frame, Counts::default()));
+            }
+            if let Some(&at) = q.open.get(&frame) {
+                q.frames[at].1.add(&counts);
+            }
+            if b.ends {
+                q.open.remove(&frame);
+            }
+        });
     }
 }
 
 /// Writes the file, if one is wanted.
 pub fn write() {
-    let Some(file) = &*FILE else { return };
-    let text = json(&DEVICES.lock());
+    let (Some(file), Some(ledger)) = (&*FILE, &*LEDGER) else { return };
+    let text = json(&ledger.0.lock());
     if let Err(e) = std::fs::write(file, text) {
         eprintln!("tuff: TUFF_COUNTERS={}: {e}", file.display());
+    }
+}
+
+fn kind(k: Kind) -> &'static str {
+    match k {
+        Kind::Dispatch => "dispatch",
+        Kind::RenderPass => "render pass",
+        Kind::Transfer => "transfer",
+        Kind::Mark => "mark",
     }
 }
 
@@ -150,7 +160,7 @@ fn json(devices: &[Vec<Queue>]) -> String {
                     s,
                     "    {{\"device\": {d}, \"queue\": {q}, \"kind\": {}, \"label\": {}, \"name\": {}, \"times\": \
                      {times}, \"counters\": ",
-                    quoted(key.kind),
+                    quoted(kind(key.kind)),
                     quoted(&key.label),
                     quoted(&key.name)
                 );
@@ -203,35 +213,52 @@ fn values(s: &mut String, counts: &Counts, zeros: bool) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::time::Span;
     use counters::Event;
 
     #[test]
     fn batches_belong_to_the_frames_that_the_application_says_or_presents() {
-        let c = |n| {
-            let mut c = Counts::default();
-            c[Event::Triangles] = n;
-            c
+        let ledger = Ledger::default();
+        let record = |n| {
+            let mut counts = Counts::default();
+            counts[Event::Triangles] = n;
+            let number = channel::Number { order: 0, queue_order: 0, submission: 0 };
+            let (kind, none) = (Kind::RenderPass, Span::default());
+            let (label, name) = Default::default();
+            let (span, binning, main) = (none, none, none);
+            let (device, queue, views, frame) = (1, 1, 1, None);
+            Arc::new(Record {
+                number,
+                device,
+                queue,
+                kind,
+                views,
+                frame,
+                span,
+                binning,
+                main,
+                label,
+                name,
+                counts,
+            })
         };
-        DEVICES.lock().push(vec![Queue::default()]);
-        let device = DEVICES.lock().len() - 1;
-        let mut l = Ledger { device, queue: 0, told: false };
-        let mut work = |n, frame, presents| {
-            l.add("render pass", String::new(), String::new(), &c(n));
-            l.batch(frame, presents);
+        let work = |n, frame, counted, ends| {
+            ledger.record(&record(n));
+            ledger.batch(&Batch { device: 1, queue: 1, frame, counted, ends });
         };
-        work(1, None, false);
-        work(2, None, true);
-        work(4, Some(Frame { id: 9, ends: false }), true);
-        // Told once, what has no number is of no frame, and presenting ends none.
-        work(8, None, true);
+        work(1, Some(0), true, false);
+        work(2, Some(0), true, true);
+        work(4, Some(9), false, false);
+        // Told once, what has no number is of no frame.
+        work(8, None, false, true);
         // The next frame begins before frame 9 has ended.
-        work(16, Some(Frame { id: 10, ends: false }), false);
-        work(32, Some(Frame { id: 9, ends: true }), false);
-        work(64, Some(Frame { id: 10, ends: true }), false);
+        work(16, Some(10), false, false);
+        work(32, Some(9), false, true);
+        work(64, Some(10), false, true);
         // A number again is another frame; this one has not ended yet.
-        work(128, Some(Frame { id: 9, ends: false }), false);
-        let devices = DEVICES.lock();
-        let frames: Vec<_> = devices[device][0].frames.iter().map(|f| (f.0, f.1[Event::Triangles])).collect();
+        work(128, Some(9), false, false);
+        let devices = ledger.0.lock();
+        let frames: Vec<_> = devices[1][1].frames.iter().map(|f| (f.0, f.1[Event::Triangles])).collect();
         assert_eq!(frames, [(0, 3), (9, 36), (10, 80), (9, 128)]);
     }
 
@@ -239,7 +266,7 @@ mod tests {
     fn equal_workloads_are_added_up_and_strings_are_quoted() {
         let mut c = Counts::default();
         c[Event::InputVertices] = 3;
-        let key = Key { kind: "dispatch", label: "a\"\n".into(), name: String::new() };
+        let key = Key { kind: Kind::Dispatch, label: "a\"\n".into(), name: String::new() };
         let q = Queue { rows: vec![(key, 2, c)], frames: vec![(77, c)], ..Queue::default() };
         let text = json(&[vec![q]]);
         assert!(

@@ -4,6 +4,7 @@
 //! out of these types, records [`command::Command`]s and submits them.
 
 pub mod buffer;
+pub mod channel;
 pub mod command;
 pub mod count;
 pub mod descriptor;

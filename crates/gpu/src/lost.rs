@@ -120,6 +120,7 @@ fn call(c: &Command) -> &'static str {
         Command::Execute(_) => "vkCmdExecuteCommands",
         Command::BeginLabel(_) => "vkCmdBeginDebugUtilsLabelEXT",
         Command::EndLabel => "vkCmdEndDebugUtilsLabelEXT",
+        Command::Mark(_) => "vkCmdInsertDebugUtilsLabelEXT",
     }
 }
 

@@ -292,10 +292,30 @@ impl Queries {
         });
     }
 
-    fn at(&self, sums: &Sums, epoch: usize) -> Counts {
+    /// Everything counted so far, but what a pass under way has.
+    pub fn total(&self) -> &Counts {
+        &self.total
+    }
+
+    /// Everything counted up to this epoch of the pass that has just ended.
+    pub fn at(&self, sums: &Sums, epoch: usize) -> Counts {
         let mut s = self.total;
         s.add(sums.before(epoch));
         s
+    }
+
+    /// When the work before this epoch would have ended in a pass's binning and main phases, had its draws been drawn
+    /// one after another; `spans` and `whole` as for [`Queries::pass_ended`].
+    pub fn times(
+        &self,
+        sums: &Sums,
+        epoch: usize,
+        spans: &[Span; 2],
+        whole: &[u64; Phase::COUNT],
+    ) -> [u64; 2] {
+        let part = count::ticks(sums.before(epoch), self.shared.model);
+        let within = |phase: Phase, span: &Span| span.begin + part[phase as usize].min(whole[phase as usize]);
+        [within(Phase::Binning, &spans[0]), within(Phase::Main, &spans[1])]
     }
 
     /// The pass's tiles are drawn; its binning and main phases lie at `spans` and take `whole` ticks.
@@ -310,17 +330,12 @@ impl Queries {
         }
         self.total.add(sums.all());
         for s in std::mem::take(&mut self.stamps) {
-            let part = count::ticks(sums.before(s.epoch), self.shared.model);
-            let within = |phase: usize, span: &Span| span.begin + part[phase].min(whole[phase]);
+            let [binning, main] = self.times(sums, s.epoch, spans, whole);
             let early = vk::PipelineStageFlags2::TOP_OF_PIPE
                 | vk::PipelineStageFlags2::DRAW_INDIRECT
                 | vk::PipelineStageFlags2::VERTEX_INPUT
                 | vk::PipelineStageFlags2::VERTEX_SHADER;
-            let t = if early.contains(s.stages) {
-                within(Phase::Binning as usize, &spans[0])
-            } else {
-                within(Phase::Main as usize, &spans[1])
-            };
+            let t = if early.contains(s.stages) { binning } else { main };
             self.shared.hub.change(|| (0..s.views).for_each(|v| s.pool.finish(s.query + v, &[t])));
         }
     }

@@ -121,7 +121,8 @@ unsafe fn new(physical: &PhysicalDevice, info: &vk::DeviceCreateInfo) -> Answer<
     let count: u32 = asked.iter().map(|q| q.queue_count).sum::<u32>().min(QUEUES);
     let instance = physical.instance.clone();
     let report: gpu::device::Report = Arc::new(move |line: &str| debug::error(&*instance, line));
-    let gpu = gpu::device::Device::new(count as usize, report)?;
+    let presents = extensions.has(c"VK_KHR_swapchain");
+    let gpu = gpu::device::Device::new(count as usize, presents, report)?;
     let (threads, level) = (gpu.shared.threads, gpu.shared.level);
     debug::say(physical, debug::Level::Info, &format!("a device of {threads} threads, kernels {level:?}"));
     let inner = Arc::new(Inner {

@@ -6,6 +6,7 @@ pub(crate) mod buffer;
 pub(crate) mod buffer_view;
 pub(crate) mod calibration;
 pub(crate) mod chain;
+mod channel;
 pub(crate) mod command_buffer;
 pub(crate) mod command_pool;
 pub(crate) mod debug;

@@ -112,17 +112,23 @@ pub fn create<T: Object>(value: T) -> T::Handle {
 /// # Safety
 /// Nobody destroys the object while the reference is in use.
 pub unsafe fn get<'a, T: Object>(handle: T::Handle) -> Option<&'a T> {
+    let found = find::<T>(handle);
     let raw = vk::Handle::as_raw(handle);
-    if let Some(h) = header(raw)
-        && h.alive.load(Ordering::Acquire) == ALIVE
-        && h.tag.load(Ordering::Relaxed) == tag::<T>()
-    {
-        return Some(&*h.value.load(Ordering::Relaxed).cast::<T>());
-    }
-    if raw != 0 {
+    if found.is_none() && raw != 0 {
         bad::<T>(raw);
     }
-    None
+    found
+}
+
+/// As [`get`], without a word in the log.
+///
+/// # Safety
+/// As [`get`].
+#[inline]
+pub unsafe fn find<'a, T: Object>(handle: T::Handle) -> Option<&'a T> {
+    let h = header(vk::Handle::as_raw(handle))?;
+    let live = h.alive.load(Ordering::Acquire) == ALIVE && h.tag.load(Ordering::Relaxed) == tag::<T>();
+    live.then(|| &*h.value.load(Ordering::Relaxed).cast::<T>())
 }
 
 #[cold]

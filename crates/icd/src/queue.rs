@@ -62,6 +62,7 @@ pub(crate) unsafe fn queue_submit2(
             signals: operations(s.p_signal_semaphore_infos, s.signal_semaphore_info_count),
             performance_pass: chain::find::<vk::PerformanceQuerySubmitInfoKHR>(s.p_next)
                 .map_or(0, |p| p.counter_pass_index),
+            submitted: true,
             frame: frame(s.p_next),
             ..Default::default()
         })

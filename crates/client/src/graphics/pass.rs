@@ -96,7 +96,8 @@ impl Default for Pass<'_> {
 }
 
 impl Pass<'_> {
-    /// Records the pass; `draws` finds viewport and scissor set to the whole.
+    /// Records the pass; `draws` finds viewport and scissor set to the whole, unless all is drawn by secondary command
+    /// buffers.
     pub fn record(
         &self,
         device: &ash::Device,
@@ -132,8 +133,10 @@ impl Pass<'_> {
         // SAFETY: recording into a command buffer that has begun, with live handles.
         unsafe {
             device.cmd_begin_rendering(commands, &info);
-            device.cmd_set_viewport(commands, 0, &[viewport]);
-            device.cmd_set_scissor(commands, 0, &[area]);
+            if !self.flags.contains(vk::RenderingFlags::CONTENTS_SECONDARY_COMMAND_BUFFERS) {
+                device.cmd_set_viewport(commands, 0, &[viewport]);
+                device.cmd_set_scissor(commands, 0, &[area]);
+            }
             draws(device, commands);
             device.cmd_end_rendering(commands);
         }

@@ -134,6 +134,11 @@ impl PassRun {
         self.view_mask().count_ones().max(1)
     }
 
+    /// Views of all its subpasses.
+    pub fn all_views(&self) -> u32 {
+        regions::view_mask(&self.rendering.subpasses).count_ones().max(1)
+    }
+
     /// Geometry of a draw recorded at `place`. `counted`: a query is active.
     pub fn draw(&mut self, shared: &Shared, d: &Draw, place: &Place, counted: bool) -> Result<(), Blame> {
         let Some(sub) = self.targets.subpasses.get(self.subpass).cloned() else { return Ok(()) };

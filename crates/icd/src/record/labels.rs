@@ -1,4 +1,5 @@
-//! Debug labels: begun and ended ones are recorded, for tools and messages; inserted ones mark a point only.
+//! Debug labels: begun and ended ones are recorded, for tools and messages; inserted ones where they are the channel's
+//! marks.
 
 use crate::chain;
 use crate::command_buffer::CommandBuffer;
@@ -21,9 +22,10 @@ pub(crate) unsafe fn cmd_insert_debug_utils_label_ext(
     b: &CommandBuffer,
     info: *const vk::DebugUtilsLabelEXT,
 ) {
-    let name = chain::str((*info).p_label_name).to_string_lossy().into_owned();
-    if let Some(mut r) = b.recording() {
-        r.push(Command::BeginLabel(name));
-        r.push(Command::EndLabel);
+    let label = chain::str((*info).p_label_name).to_string_lossy();
+    if let Some(mut r) = b.recording()
+        && let Some(name) = gpu::channel::mark_name(&label)
+    {
+        r.push(Command::Mark(name.into()));
     }
 }

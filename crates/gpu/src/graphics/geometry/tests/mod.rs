@@ -167,7 +167,7 @@ impl Scene {
     }
 
     fn run(&self) -> Batch {
-        let mut device = Device::new(0, Arc::new(|m: &str| panic!("{m}"))).unwrap();
+        let mut device = Device::new(0, false, Arc::new(|m: &str| panic!("{m}"))).unwrap();
         let shared = Arc::get_mut(&mut device.shared).unwrap();
         shared.threads = self.threads;
         shared.pool = rayon::ThreadPoolBuilder::new().num_threads(self.threads).build().unwrap();

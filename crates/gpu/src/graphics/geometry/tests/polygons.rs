@@ -304,7 +304,7 @@ fn the_same_at_any_thread_count() {
 fn every_simd_level_gives_the_same_bits() {
     let s = Scene::new(T::TRIANGLE_LIST, &crowd(500));
     let run = |level: wave::Level| {
-        let mut device = Device::new(0, Arc::new(|m: &str| panic!("{m}"))).unwrap();
+        let mut device = Device::new(0, false, Arc::new(|m: &str| panic!("{m}"))).unwrap();
         Arc::get_mut(&mut device.shared).unwrap().level = level;
         s.run_on(&device)
     };
@@ -321,7 +321,7 @@ fn every_simd_level_gives_the_same_bits() {
 fn bins_list_what_tiles_see() {
     let s = Scene::new(T::TRIANGLE_LIST, &crowd(300));
     let b = s.run();
-    let device = Device::new(0, Arc::new(|_: &str| {})).unwrap();
+    let device = Device::new(0, false, Arc::new(|_: &str| {})).unwrap();
     let area = Rect { x0: 0, y0: 0, x1: 250, y1: 256 };
     let bins = Bins::new(&device.shared, &b.prims, &b.pixels, area, 1);
     assert_eq!((bins.width, bins.height), (4, 4));

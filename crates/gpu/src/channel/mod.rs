@@ -1,0 +1,292 @@
+//! The channel: every finished workload is published once, as one [`Record`], to whoever listens: the ledger, and
+//! readers in this process (`include/tuff_channel.h`, which the driver answers out of [`Reader`] and [`totals`]).
+//!
+//! Each queue's thread has a [`Publisher`]. While nobody listens, publishing costs the numbering, the totals, which are
+//! always kept, and a test of one atomic. Nothing here is seen by what is executed: no count, no modelled time.
+
+mod reader;
+
+pub use reader::{Read, Reader};
+
+use crate::command::Frame;
+use crate::lost::Place;
+use crate::time::Span;
+use counters::Counts;
+use parking_lot::{Mutex, RwLock};
+use std::ffi::{CStr, CString};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed, Ordering::SeqCst};
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Kind {
+    Dispatch,
+    RenderPass,
+    /// A copy, blit, resolve, fill or clear outside render passes.
+    Transfer,
+    /// A place in a command buffer ([`MARK_PREFIX`]).
+    Mark,
+}
+
+/// Inserted labels whose names begin so are marks.
+pub const MARK_PREFIX: &str = "tuff.mark:";
+/// Bytes of a mark's name that are kept.
+pub const MAX_MARK: usize = 256;
+
+/// Where a record stands among the others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Number {
+    /// Among the process's records; in order within each queue.
+    pub order: u64,
+    /// Among its queue's.
+    pub queue_order: u64,
+    /// The queue's how manieth VkSubmitInfo2 it was in.
+    pub submission: u64,
+}
+
+/// A workload that has finished, or a mark.
+pub struct Record {
+    pub number: Number,
+    pub device: u32,
+    pub queue: u32,
+    pub kind: Kind,
+    /// Of a multiview render pass; else 1.
+    pub views: u32,
+    /// The application's number, or how often the queue had presented; `None`: of no frame.
+    pub frame: Option<u64>,
+    /// First begin and last end; of a mark twice its time.
+    pub span: Span,
+    /// Phases of a render pass; else zeros.
+    pub binning: Span,
+    pub main: Span,
+    /// VK_EXT_debug_utils labels of the command buffer, outermost first, with `/` between them.
+    pub label: CString,
+    /// Entry point and workgroups; size and attachments; kind of transfer; the mark's name.
+    pub name: CString,
+    /// What it counted; of a mark, what its queue has counted up to it.
+    pub counts: Counts,
+}
+
+/// A batch has run, or something was presented.
+pub struct Batch {
+    pub device: u32,
+    pub queue: u32,
+    /// As in [`Record::frame`].
+    pub frame: Option<u64>,
+    /// The frame's number is counted by presents, not the application's.
+    pub counted: bool,
+    /// It was the frame's last.
+    pub ends: bool,
+}
+
+/// Who is told of everything, on the queues' threads: what it does should be short.
+pub trait Listener: Send + Sync {
+    fn record(&self, record: &Arc<Record>);
+    fn batch(&self, _: &Batch) {}
+}
+
+static LISTENERS: RwLock<Vec<Arc<dyn Listener>>> = RwLock::new(Vec::new());
+/// As many as [`LISTENERS`] has.
+static LISTENING: AtomicUsize = AtomicUsize::new(0);
+static ORDER: AtomicU64 = AtomicU64::new(0);
+/// What each device has done, in order of creation; also of those that are destroyed.
+static DEVICES: RwLock<Vec<Arc<Mutex<Counts>>>> = RwLock::new(Vec::new());
+
+/// It hears of all that finishes from now on.
+pub fn listen(listener: Arc<dyn Listener>) {
+    let mut all = LISTENERS.write();
+    all.push(listener);
+    LISTENING.store(all.len(), SeqCst);
+}
+
+/// It hears nothing more once this returns.
+fn forget(listener: *const Reader) {
+    let mut all = LISTENERS.write();
+    all.retain(|l| !std::ptr::addr_eq(Arc::as_ptr(l), listener));
+    LISTENING.store(all.len(), SeqCst);
+}
+
+fn tell(f: impl Fn(&dyn Listener)) {
+    LISTENERS.read().iter().for_each(|l| f(&**l));
+}
+
+/// Everything that a device, or (`None`) all of them, has finished; `None` where there is no such device.
+pub fn totals(device: Option<u32>) -> Option<Counts> {
+    let devices = DEVICES.read();
+    match device {
+        Some(n) => devices.get(n as usize).map(|d| *d.lock()),
+        None => {
+            let mut sum = Counts::default();
+            devices.iter().for_each(|d| sum.add(&d.lock()));
+            Some(sum)
+        }
+    }
+}
+
+/// Publishers of a new device's queues, and its number. `presents`: the application may present with it.
+pub fn open(queues: usize, presents: bool) -> (u32, Vec<Publisher>) {
+    let mut devices = DEVICES.write();
+    let device = devices.len() as u32;
+    let total = Arc::new(Mutex::new(Counts::default()));
+    devices.push(total.clone());
+    let publisher = |queue| Publisher {
+        device,
+        queue: queue as u32,
+        total: total.clone(),
+        next: 0,
+        begun: 0,
+        frame: None,
+        told: false,
+        presented: presents.then_some(0),
+    };
+    (device, (0..queues).map(publisher).collect())
+}
+
+/// What has finished, for [`Publisher::publish`].
+pub struct Done<'a> {
+    pub kind: Kind,
+    pub views: u32,
+    /// Of a dispatch or transfer.
+    pub span: Span,
+    /// Binning and main phase of a render pass.
+    pub phases: Option<[Span; 2]>,
+    pub counts: &'a Counts,
+}
+
+/// A mark in a render pass, until its counts are known.
+pub struct Mark {
+    number: Number,
+    label: String,
+    name: Arc<str>,
+}
+
+/// Where a queue's thread says what it did.
+pub struct Publisher {
+    device: u32,
+    queue: u32,
+    total: Arc<Mutex<Counts>>,
+    /// The next record's place.
+    next: u64,
+    /// VkSubmitInfo2s so far, the one under way included.
+    begun: u64,
+    /// The frame of the batch under way, if the application says.
+    frame: Option<Frame>,
+    /// The application has said which frame a batch is of. What has no number then is of no frame; before, frames end
+    /// where it presents.
+    told: bool,
+    /// Presents so far; `None` where there can be none.
+    presented: Option<u64>,
+}
+
+impl Publisher {
+    /// A batch begins, of this frame if the application says; it is a VkSubmitInfo2 or something of the driver's own.
+    pub fn begin_batch(&mut self, frame: Option<Frame>, submitted: bool) {
+        self.begun += submitted as u64;
+        self.told |= frame.is_some();
+        self.frame = frame;
+    }
+
+    /// The batch has run; `presents`: it was a present.
+    pub fn end_batch(&mut self, presents: bool) {
+        if listening() {
+            let ends = self.frame.map_or(presents, |f| f.ends);
+            let (device, queue) = (self.device, self.queue);
+            let batch = Batch { device, queue, frame: self.frame(), counted: !self.told, ends };
+            tell(|l| l.batch(&batch));
+        }
+        if presents && let Some(n) = &mut self.presented {
+            *n += 1;
+        }
+    }
+
+    fn frame(&self) -> Option<u64> {
+        match self.told {
+            true => self.frame.map(|f| f.id),
+            false => self.presented,
+        }
+    }
+
+    fn number(&mut self) -> Number {
+        let queue_order = self.next;
+        self.next += 1;
+        Number { order: ORDER.fetch_add(1, Relaxed), queue_order, submission: self.begun.saturating_sub(1) }
+    }
+
+    /// A workload has finished. `names` gives its name; it is called if anybody wants to know.
+    pub fn publish(&mut self, place: &Place, done: &Done, name: impl FnOnce() -> String) {
+        self.total.lock().add(done.counts);
+        let number = self.number();
+        if !listening() {
+            return;
+        }
+        let [binning, main] = done.phases.unwrap_or_default();
+        let span = done.phases.map_or(done.span, |_| Span { begin: binning.begin, end: main.end });
+        self.tell(Record {
+            number,
+            device: self.device,
+            queue: self.queue,
+            kind: done.kind,
+            views: done.views,
+            frame: self.frame(),
+            span,
+            binning,
+            main,
+            label: c_string(place.labels()),
+            name: c_string(name()),
+            counts: *done.counts,
+        });
+    }
+
+    /// A mark is reached; `None` when nobody listens. [`Publisher::publish_mark`] takes it when its counts are known.
+    pub fn mark(&mut self, place: &Place, name: &Arc<str>) -> Option<Mark> {
+        let number = self.number();
+        listening().then(|| Mark { number, label: place.labels(), name: name.clone() })
+    }
+
+    /// `counts`: what the queue has counted up to the mark; `time`: when that has ended.
+    pub fn publish_mark(&self, mark: Mark, counts: Counts, time: u64) {
+        self.tell(Record {
+            number: mark.number,
+            device: self.device,
+            queue: self.queue,
+            kind: Kind::Mark,
+            views: 1,
+            frame: self.frame(),
+            span: Span { begin: time, end: time },
+            binning: Span::default(),
+            main: Span::default(),
+            label: c_string(mark.label),
+            name: c_string(mark.name.to_string()),
+            counts,
+        });
+    }
+
+    fn tell(&self, record: Record) {
+        let record = Arc::new(record);
+        tell(|l| l.record(&record));
+    }
+}
+
+fn listening() -> bool {
+    LISTENING.load(Relaxed) != 0
+}
+
+/// Texts come from C strings, so nothing is lost.
+fn c_string(text: String) -> CString {
+    CString::new(text).unwrap_or_default()
+}
+
+/// A record's text in Rust.
+pub fn text(s: &CStr) -> &str {
+    s.to_str().unwrap_or_default()
+}
+
+/// The name of the mark that an inserted label is, if it is one: whole characters of at most [`MAX_MARK`] bytes.
+pub fn mark_name(label: &str) -> Option<&str> {
+    label.starts_with(MARK_PREFIX).then(|| {
+        let end = (0..=label.len().min(MAX_MARK)).rev().find(|&i| label.is_char_boundary(i)).unwrap_or(0);
+        &label[..end]
+    })
+}
+
+#[cfg(test)]
+mod tests;
