@@ -5,7 +5,7 @@ use crate::chain::{self, Chain};
 use crate::counters::Counters;
 use crate::frames::Frames;
 use crate::instance::{self, Instance};
-use crate::interface::{self, CreateInfo, DeviceLink, SetDeviceLoaderData};
+use crate::interface::{self, DeviceLink, SetDeviceLoaderData};
 use crate::line::Line;
 use crate::names::Names;
 use crate::output::Output;

@@ -62,6 +62,8 @@ pub(crate) struct Queue {
     pub number: u32,
     family: u32,
     labels: Vec<Arc<str>>,
+    /// A label that was inserted: the next command buffer's.
+    inserted: Option<Arc<str>>,
     /// Where its command buffers come from, once there are some.
     pool: vk::CommandPool,
     free: Vec<vk::CommandBuffer>,
@@ -92,6 +94,7 @@ impl Queue {
             number,
             family,
             labels: vec![],
+            inserted: None,
             pool: vk::CommandPool::null(),
             free: vec![],
             results: Arena::default(),
@@ -108,6 +111,10 @@ impl Queue {
 
     pub fn end_label(&mut self) {
         self.labels.pop();
+    }
+
+    pub fn insert_label(&mut self, name: Arc<str>) {
+        self.inserted = Some(name);
     }
 
     /// A batch of the layer's own goes to the driver.
@@ -136,7 +143,7 @@ impl Queue {
         // Executions that have run by this place, but are not copied.
         let mut waiting = 0;
         for (i, (handle, r)) in app.buffers.iter().zip(recorded).enumerate() {
-            let outer = self.labels.clone();
+            let outer: Vec<_> = self.labels.iter().cloned().chain(self.inserted.take()).collect();
             if let Some(r) = r {
                 self.labels = r.labels.within(&self.labels);
                 if chosen && !r.items.is_empty() {
@@ -331,11 +338,14 @@ impl Queue {
             if let (Some(line), false) = (&d.line, b.signals.is_empty()) {
                 line.lock().signals(&b.signals);
             }
-            crate::rows::write(d, self.number, &b);
+            crate::rows::write(d, (self.number, self.handle), &b);
             self.recycle(b);
         }
         if idle {
             self.blocked = None;
+        }
+        if let Some(counters) = d.counters.as_ref().filter(|_| self.batches.is_empty()) {
+            counters.lock().forget(self.handle, self.submitted);
         }
     }
 
@@ -345,7 +355,7 @@ impl Queue {
             if !b.ended() {
                 b.entries.iter_mut().for_each(|e| e.lost = Some("the device was lost"));
             }
-            crate::rows::write(d, self.number, &b);
+            crate::rows::write(d, (self.number, self.handle), &b);
             self.recycle(b);
         }
     }

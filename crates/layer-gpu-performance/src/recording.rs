@@ -5,7 +5,7 @@
 //! render pass, but the timestamps of a multiview pass's views.
 
 use crate::arena::Region;
-use crate::device::{Device, PassInfo, PoolInfo};
+use crate::device::{Device, PoolInfo};
 use crate::recorded::{Item, Kind, Labels, PoolUse, Recorded, Results, STAMP, Views, Work};
 use crate::settings::Mode;
 use crate::slots::{POOL, Slot};
@@ -35,6 +35,8 @@ pub(crate) struct Recording {
     labels: Labels,
     /// `labels` as the last workload shares it.
     shared: Option<Arc<Labels>>,
+    /// A label that was inserted: the next workload's.
+    inserted: Option<Arc<str>>,
     pass: Option<Pass>,
     suspended: bool,
     /// The compute pipeline that is bound.
@@ -58,6 +60,7 @@ impl Recording {
             items: vec![],
             labels: Labels::default(),
             shared: None,
+            inserted: None,
             pass: None,
             suspended: false,
             pipeline: vk::Pipeline::null(),
@@ -107,6 +110,23 @@ impl Recording {
     pub fn end_label(&mut self) {
         self.labels.end();
         self.shared = None;
+    }
+
+    pub fn insert_label(&mut self, name: Arc<str>) {
+        self.inserted = Some(name);
+    }
+
+    /// Labels of the next workload.
+    fn current(&mut self) -> Arc<Labels> {
+        let shared = self.shared.get_or_insert_with(|| Arc::new(self.labels.clone()));
+        match self.inserted.take() {
+            None => shared.clone(),
+            Some(name) => {
+                let mut labels = Labels::clone(shared);
+                labels.begin(name);
+                Arc::new(labels)
+            }
+        }
     }
 
     /// `n` consecutive queries. A pool is reset where its first are taken: outside passes alone.
@@ -160,7 +180,7 @@ impl Recording {
         views: u32,
         (resumes, suspends): (bool, bool),
     ) -> usize {
-        let labels = self.shared.get_or_insert_with(|| Arc::new(self.labels.clone())).clone();
+        let labels = self.current();
         let tag = crate::device::next_tag();
         let reason = self.pool.unmeasured.map(String::from);
         let mut w = Work {
@@ -309,7 +329,7 @@ impl Recording {
         for (handle, recorded) in list {
             if let Some(r) = recorded.as_ref().filter(|r| !r.items.is_empty()) {
                 self.put_aside(d, r);
-                let labels = self.shared.get_or_insert_with(|| Arc::new(self.labels.clone())).clone();
+                let labels = self.current();
                 self.items.push(Item::Secondary { recorded: r.clone(), labels, results: Results::Pools });
             }
             next!(d, cmd_execute_commands(self.handle, 1, handle));
@@ -353,9 +373,4 @@ pub(crate) unsafe fn memory_barrier(d: &Device, to: vk::CommandBuffer, stages: [
     let none = vk::DependencyFlags::empty();
     let (p, q) = (std::ptr::null(), std::ptr::null());
     next!(d, cmd_pipeline_barrier(to, stages[0], stages[1], none, 1, &b, 0, p, 0, q));
-}
-
-/// Views of a pass object's subpasses: as many as each has, or 0 where they differ.
-pub(crate) fn views(info: Option<&PassInfo>) -> u32 {
-    info.map_or(1, |i| i.views)
 }

@@ -4,6 +4,7 @@ use crate::device::Device;
 use crate::output::Row;
 use crate::queue::{Batch, Entry};
 use crate::recorded::{Item, Recorded, Results, Work};
+use ash::vk;
 use std::sync::Arc;
 
 /// The first part of a suspended pass.
@@ -17,6 +18,7 @@ struct Part {
 struct Reader<'a> {
     device: &'a Device,
     queue: u32,
+    handle: vk::Queue,
     batch: &'a Batch,
     entry: &'a Entry,
     part: Option<Part>,
@@ -24,9 +26,9 @@ struct Reader<'a> {
 }
 
 /// Writes the rows of a batch that has ended.
-pub(crate) fn write(device: &Device, queue: u32, batch: &Batch) {
+pub(crate) fn write(device: &Device, (queue, handle): (u32, vk::Queue), batch: &Batch) {
     let Some(entry) = batch.entries.first() else { return };
-    let mut r = Reader { device, queue, batch, entry, part: None, rows: vec![] };
+    let mut r = Reader { device, queue, handle, batch, entry, part: None, rows: vec![] };
     for entry in &batch.entries {
         r.entry = entry;
         let recorded = entry.recorded.clone();
@@ -101,7 +103,7 @@ impl Reader<'_> {
         });
         let labels: Vec<String> = w.labels.within(outer).iter().map(|l| l.to_string()).collect();
         let (counters, missing) = match &d.counters {
-            Some(c) if !w.empty => c.lock().take(self.batch.number, self.queue, tag),
+            Some(c) if !w.empty => c.lock().take(self.handle, self.batch.number, tag, parts),
             _ => (vec![], None),
         };
         self.rows.push(Row {
