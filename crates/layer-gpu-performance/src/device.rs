@@ -103,7 +103,7 @@ unsafe fn wanted(instance: &Instance, physical: vk::PhysicalDevice) -> Result<Wa
     let properties = instance.properties(physical);
     let version = properties.api_version.min(instance.api_version);
     if version < vk::API_VERSION_1_1 {
-        return Err("the program or the driver is of Vulkan 1.0");
+        return Err("the driver is of Vulkan 1.0");
     }
     let extension = version < vk::API_VERSION_1_2;
     if extension && !instance.has_extension(physical, ash::khr::timeline_semaphore::NAME) {
@@ -382,7 +382,7 @@ pub(crate) unsafe extern "system" fn destroy_device(
         match d.seen(result) {
             R::SUCCESS => d.collect(true),
             _ => {
-                d.seen(R::ERROR_DEVICE_LOST);
+                let _ = d.seen(R::ERROR_DEVICE_LOST);
             }
         }
         for q in d.queues.read().values() {

@@ -14,7 +14,7 @@ pub(crate) struct Instance {
     pub handle: vk::Instance,
     pub get: vk::PFN_vkGetInstanceProcAddr,
     pub settings: Arc<Settings>,
-    /// What the program says that it uses.
+    /// What the program says that it uses; 1.1 at least.
     pub api_version: u32,
     destroy: Option<vk::PFN_vkDestroyInstance>,
     get_properties: Option<vk::PFN_vkGetPhysicalDeviceProperties>,
@@ -78,17 +78,21 @@ pub(crate) unsafe extern "system" fn create_instance(
         patched.enabled_extension_count = names.len() as u32;
         patched.pp_enabled_extension_names = names.as_ptr();
     }
+    // Timeline semaphores need Vulkan 1.1. A program of 1.0 is told to the driver as one of 1.1, which changes nothing of
+    // what it may do.
+    let mut application = (*info).p_application_info.as_ref().map_or_else(Default::default, |a| *a);
+    application.api_version = application.api_version.max(vk::API_VERSION_1_1);
+    patched.p_application_info = &application;
     let result = create(&patched, allocator, instance);
     if result != R::SUCCESS {
         return result;
     }
     let handle = *instance;
-    let version = (*info).p_application_info.as_ref().map_or(0, |a| a.api_version);
     let i = Instance {
         handle,
         get,
         settings: Arc::new(settings),
-        api_version: version.max(vk::API_VERSION_1_0),
+        api_version: application.api_version,
         destroy: load!(get, handle, PFN_vkDestroyInstance, c"vkDestroyInstance"),
         get_properties: load!(
             get,

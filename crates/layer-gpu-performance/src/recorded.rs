@@ -130,7 +130,6 @@ pub(crate) struct LastUse {
 
 #[derive(Debug)]
 pub(crate) struct Recorded {
-    pub buffer: vk::CommandBuffer,
     pub works: Vec<Work>,
     pub items: Vec<Item>,
     pub pools: Vec<PoolUse>,
@@ -168,14 +167,6 @@ impl Recorded {
     /// Where a slot lies among its own timestamps.
     pub fn place(&self, slot: Slot) -> usize {
         (self.pools[slot.pool as usize].base + slot.query) as usize
-    }
-
-    pub fn starts_resumed(&self) -> bool {
-        match self.items.first() {
-            Some(Item::Work(w)) => self.works[*w].resumes,
-            Some(Item::Secondary { recorded, .. }) => recorded.starts_resumed(),
-            None => false,
-        }
     }
 
     /// Records the copies of its own timestamps, in the order of their slots.

@@ -87,7 +87,6 @@ impl Recording {
         let items = std::mem::take(&mut self.items);
         let secondary = |i: &Item| matches!(i, Item::Secondary { recorded, .. } if recorded.simultaneous);
         self.done = Some(Arc::new(Recorded {
-            buffer: self.handle,
             simultaneous: self.simultaneous || items.iter().any(secondary),
             works: std::mem::take(&mut self.works),
             items,
