@@ -48,7 +48,6 @@ fn mark(rig: &Rig, c: vk::CommandBuffer, name: &str) {
 fn dispatch(rig: &Rig) -> Found {
     let query = rig.counters()?;
     let got = rig.read_run(|d, c| {
-        query.reset(c);
         rig.dispatch(c, 100);
         mark(rig, c, "a");
         query.begin(c);
@@ -106,7 +105,6 @@ fn drawn(
 fn within(rig: &Rig) -> Found {
     let (query, stamps) = (rig.counters()?, rig.stamps(2)?);
     let got = rig.read_run(|d, c| {
-        query.reset(c);
         stamps.reset(c);
         rig.pass().record(d, c, |_, c| draws(rig, c, &query, &stamps));
     })?;
@@ -160,7 +158,6 @@ fn secondary(rig: &Rig) -> Found {
         draws(rig, c, &query, &stamps);
     })?;
     let got = rig.read_run(|d, c| {
-        query.reset(c);
         stamps.reset(c);
         let mut pass = rig.pass();
         pass.flags = vk::RenderingFlags::CONTENTS_SECONDARY_COMMAND_BUFFERS;
@@ -169,6 +166,7 @@ fn secondary(rig: &Rig) -> Found {
     })?;
     let mut found = drawn(rig, &got, &query, &stamps)?;
 
+    let query = rig.counters()?;
     let computing = secondary_of(rig, false, |_, c| {
         mark(rig, c, "a");
         query.begin(c);
@@ -177,7 +175,6 @@ fn secondary(rig: &Rig) -> Found {
         mark(rig, c, "b");
     })?;
     let got = rig.read_run(|d, c| {
-        query.reset(c);
         // SAFETY: as above.
         unsafe { d.cmd_execute_commands(c, &[computing]) }
     })?;
@@ -190,7 +187,6 @@ fn secondary(rig: &Rig) -> Found {
 fn across(rig: &Rig) -> Found {
     let query = rig.counters()?;
     let got = rig.read_run(|d, c| {
-        query.reset(c);
         mark(rig, c, "a");
         query.begin(c);
         rig.fill(c, 1);

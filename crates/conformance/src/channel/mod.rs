@@ -1,6 +1,7 @@
 //! The driver's own channel (docs/channel.md), read in the process of a program that uses the driver through the
 //! loader. What is expected is worked out by hand, or comes from VK_KHR_performance_query and timestamps.
 
+pub mod example;
 mod marks;
 mod readers;
 mod rig;

@@ -195,13 +195,16 @@ impl Rig {
         self.queries(&info.query_type(vk::QueryType::TIMESTAMP).query_count(count))
     }
 
-    /// One performance query of all counters.
+    /// One performance query of all counters, which the host has reset: the command buffer that begins it must not.
     pub fn counters(&self) -> Result<Queries<'_>, String> {
         let all: Vec<u32> = (0..self.channel.counters().len() as u32).collect();
         let mut counters = vk::QueryPoolPerformanceCreateInfoKHR::default().counter_indices(&all);
         let info = vk::QueryPoolCreateInfo::default();
         let info = info.query_type(vk::QueryType::PERFORMANCE_QUERY_KHR).query_count(1);
-        self.queries(&info.push_next(&mut counters))
+        let query = self.queries(&info.push_next(&mut counters))?;
+        // SAFETY: a new pool, which no command buffer knows yet.
+        unsafe { self.context.device.reset_query_pool(query.pool, 0, 1) }
+        Ok(query)
     }
 
     /// The place of an event in records.
