@@ -14,6 +14,7 @@ pub mod descriptor_buffers;
 pub mod extensions;
 pub mod frames;
 pub mod instrumentation;
+pub mod layer;
 mod invocations;
 pub mod pictures;
 mod programs;

@@ -42,6 +42,7 @@ pub(crate) struct Device {
     pub handle: vk::Device,
     /// Among the process's devices, in the order of creation.
     pub number: u32,
+    name: String,
     pub table: Table,
     pub get: vk::PFN_vkGetDeviceProcAddr,
     pub settings: Arc<Settings>,
@@ -227,6 +228,7 @@ impl Device {
         let mut d = Device {
             handle,
             number,
+            name: name.clone(),
             table,
             get,
             output: crate::output::open(&settings, &names),
@@ -388,12 +390,13 @@ pub(crate) unsafe extern "system" fn destroy_device(
         for q in d.queues.read().values() {
             q.lock().destroy(&d);
         }
+        let pools = d.pools.counts();
         d.pools.destroy(handle, &d.table);
         d.aside.destroy(&d);
         if let Some(line) = &d.line {
             next!(d, destroy_semaphore(handle, line.lock().semaphore, std::ptr::null()));
         }
-        d.output.close();
+        d.output.close(d.number, &d.name, pools);
     });
     next!(d, destroy_device(handle, allocator));
 }

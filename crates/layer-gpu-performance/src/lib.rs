@@ -4,7 +4,7 @@
 //! The way of a workload: `commands` and `passes` put timestamps around it while it is recorded ([`recording`]); at
 //! vkEndCommandBuffer that is fixed ([`recorded`]). At a submission ([`submit`]) the queue ([`queue`]) gives the batch
 //! its place in the line ([`line`]) and a command buffer that copies the timestamps to memory of this submission's own
-//! ([`arena`]), so a command buffer may be submitted again at any time. When the memory says that they are there, they
+//! ([`arena`]), so a command buffer may be submitted again at any time. When a timeline semaphore says that the batch has ended, they
 //! become rows ([`rows`]) of the output ([`output`]).
 //!
 //! What the program passes is never changed: chains are copied ([`chain`]). Locks are taken in the order queue, line,

@@ -76,6 +76,8 @@ struct Files {
     order: Vec<Key>,
     sums: HashMap<Key, Sum>,
     unmeasured: BTreeMap<String, u64>,
+    /// Devices that are gone: number, name, query pools, free ones of these.
+    devices: Vec<(u32, String, usize, usize)>,
     rows: u64,
 }
 
@@ -145,6 +147,7 @@ impl Output {
             order: vec![],
             sums: HashMap::new(),
             unmeasured: BTreeMap::new(),
+            devices: vec![],
             rows: 0,
         };
         Output { settings: settings.clone(), files: Mutex::new(files), devices: AtomicUsize::new(0) }
@@ -166,8 +169,9 @@ impl Output {
         }
     }
 
-    /// A device is gone. The last one's table is printed.
-    pub fn close(&self) {
+    /// A device is gone, that had so many query pools and as many free ones. The last one's table is printed.
+    pub fn close(&self, number: u32, name: &str, (pools, free): (usize, usize)) {
+        self.files.lock().devices.push((number, name.into(), pools, free));
         self.flush(self.devices.fetch_sub(1, SeqCst) == 1);
     }
 
@@ -285,7 +289,13 @@ impl Files {
             format!("\n    {{\"reason\": {}, \"times\": {n}}}", quoted(why))
         });
         let list = list.collect::<Vec<_>>().join(",");
-        let end = format!("\n  ],\n  \"not_measured\": [{list}{}]\n}}\n", if list.is_empty() { "" } else { "\n  " });
+        let devices = self.devices.iter().map(|(number, name, pools, free)| {
+            let name = quoted(name);
+            format!("{{\"device\": {number}, \"name\": {name}, \"query_pools\": {pools}, \"query_pools_free\": {free}}}")
+        });
+        let devices = devices.collect::<Vec<_>>().join(", ");
+        let close = if list.is_empty() { "" } else { "\n  " };
+        let end = format!("\n  ],\n  \"not_measured\": [{list}{close}],\n  \"devices\": [{devices}]\n}}\n");
         let written = j.file.write_all(end.as_bytes()).and_then(|()| j.file.flush());
         let length = j.at + end.len() as u64;
         let cut = written.and_then(|()| j.file.get_ref().set_len(length));
@@ -400,7 +410,7 @@ mod tests {
         assert_eq!(lines[4], "0,0,,0,copy,e,,,,,,1,lost,,,");
         let text = std::fs::read_to_string(&json).unwrap();
         assert_eq!(text.matches('{').count(), text.matches('}').count());
-        assert!(text.contains("\"not_measured\": \"lost\"") && text.ends_with("  ]\n}\n"), "{text}");
+        assert!(text.contains("\"not_measured\": \"lost\"") && text.ends_with("]\n}\n"), "{text}");
         let text = std::fs::read_to_string(folder.join("a.txt")).unwrap();
         let second = text.lines().nth(2).unwrap();
         assert!(second.contains("4.0000") && second.ends_with("copy: d"), "{text}");

@@ -3,7 +3,7 @@
 use crate::arena::{Arena, Region};
 use crate::device::Device;
 use crate::line::{Line, Operation};
-use crate::recorded::{LastUse, Recorded, Results, STAMP};
+use crate::recorded::{LastUse, Recorded, STAMP};
 use crate::recording::memory_barrier;
 use crate::table::next;
 use ash::vk;
@@ -52,6 +52,8 @@ pub(crate) struct Batch {
     pub beside: Option<&'static str>,
     pub entries: Vec<Entry>,
     injected: Vec<vk::CommandBuffer>,
+    /// What it signals when it has ended.
+    end: Option<Operation>,
     /// What it signals of the program's, if it stands outside of the line.
     signals: Vec<Operation>,
 }
@@ -71,7 +73,7 @@ pub(crate) struct Queue {
     batches: VecDeque<Batch>,
     /// Batches so far.
     submitted: u64,
-    /// What batches outside of the line signal, where others may have to wait for them.
+    /// What batches outside of the line signal, where their end must be known.
     lane: Option<Operation>,
     /// The batch outside of the line that what follows must not overtake.
     blocked: Option<u64>,
@@ -134,11 +136,13 @@ impl Queue {
             beside: None,
             entries: vec![],
             injected: vec![],
+            end: None,
             signals: vec![],
         };
         self.submitted += 1;
-        self.place(d, line, &app, &recorded, &mut change, &mut batch);
         let chosen = d.settings.frames.has(app.frame);
+        let read = chosen && recorded.iter().flatten().any(|r| !r.items.is_empty());
+        self.place(d, line, &app, &recorded, read, &mut change, &mut batch);
         let mut list = vec![];
         // Executions that have run by this place, but are not copied.
         let mut waiting = 0;
@@ -170,13 +174,14 @@ impl Queue {
         plan.batches.push(batch);
     }
 
-    /// Its place in the line, or beside it.
+    /// Its place in the line, or beside it. `read`: something of it will be read, so its end must be told.
     unsafe fn place(
         &mut self,
         d: &Device,
         line: Option<&mut Line>,
         app: &App,
         recorded: &[Option<Arc<Recorded>>],
+        read: bool,
         change: &mut Change,
         batch: &mut Batch,
     ) {
@@ -198,9 +203,12 @@ impl Queue {
                 Some(_) => batch.signals.clone_from(&app.signals),
             }
         }
+        let mut many = recorded.iter().flatten().filter(|r| r.simultaneous).flat_map(|r| r.all()).peekable();
+        if signal.is_none() && (read || batch.beside.is_some() || many.peek().is_some()) {
+            signal = self.lane_signal(d);
+        }
         // The same command buffer at the same time on two queues would write the same queries: the second waits.
-        let many = || recorded.iter().flatten().filter(|r| r.simultaneous).flat_map(|r| r.all());
-        for r in many() {
+        for r in many {
             let mut last = r.last_use.lock();
             if let Some(l) = last.filter(|l| l.queue != self.handle && !change.waits.contains(&l.signal)) {
                 change.waits.push(l.signal);
@@ -208,11 +216,9 @@ impl Queue {
                     crate::say("a command buffer is pending on two queues at once: the second waits for the first");
                 });
             }
-            if signal.is_none() {
-                signal = self.lane_signal(d);
-            }
             *last = signal.map(|signal| LastUse { queue: self.handle, signal });
         }
+        batch.end = signal;
         change.signals.extend(signal);
     }
 
@@ -318,17 +324,30 @@ impl Queue {
         b.entries.iter().filter_map(|e| e.region.as_ref()).for_each(|r| self.results.give_back(r));
     }
 
+    /// What the semaphores are at that tell when batches have ended.
+    fn reached(&self, d: &Device) -> Vec<Operation> {
+        let mut all: Vec<Operation> = vec![];
+        for (s, _) in self.batches.iter().filter_map(|b| b.end) {
+            if !all.iter().any(|a| a.0 == s) {
+                let mut value = 0;
+                // SAFETY: a live semaphore of the layer's own. Of a lost device's, nothing is known.
+                let result = unsafe {
+                    let missing = vk::Result::ERROR_INITIALIZATION_FAILED;
+                    next!(d, get_semaphore_counter_value(d.handle, s, &mut value), else missing)
+                };
+                all.push((s, if result == vk::Result::SUCCESS { value } else { 0 }));
+            }
+        }
+        all
+    }
+
     /// Reads what has ended. `idle`: all has.
     pub fn collect(&mut self, d: &Device, idle: bool) {
+        // No wait, and no fence: what the host waits for is an event of its own in Tuff's modelled time.
+        let reached = self.reached(d);
         loop {
             let Some(b) = self.batches.front() else { break };
-            // One without timestamps has ended when a later one has.
-            let silent = |b: &Batch| b.entries.iter().all(|e| e.region.is_none());
-            let ended = match silent(b) {
-                false => b.ended(),
-                true => self.batches.iter().find(|b| !silent(b)).is_some_and(Batch::ended),
-            };
-            if !ended && !idle {
+            if !idle && !b.ended(&reached) {
                 break;
             }
             let Some(b) = self.batches.pop_front() else { break };
@@ -351,8 +370,9 @@ impl Queue {
 
     /// The device is lost: what ran is read, the rest is listed.
     pub fn lose(&mut self, d: &Device) {
+        let reached = self.reached(d);
         for mut b in std::mem::take(&mut self.batches) {
-            if !b.ended() {
+            if !b.ended(&reached) {
                 b.entries.iter_mut().for_each(|e| e.lost = Some("the device was lost"));
             }
             crate::rows::write(d, (self.number, self.handle), &b);
@@ -372,19 +392,7 @@ impl Queue {
 }
 
 impl Batch {
-    /// All of its timestamps are there. Memory tells, not a semaphore: to ask for one's value may be an event of its own
-    /// for the driver (in Tuff's modelled time it is what the host knows).
-    fn ended(&self) -> bool {
-        self.entries.iter().rev().all(|e| {
-            let Some(region) = e.region else { return true };
-            let there = |range: std::ops::Range<usize>| range.rev().all(|i| region.word(2 * i + 1) != 0);
-            let mut at = e.recorded.own() as usize;
-            there(0..at)
-                && e.recorded.secondaries().all(|(s, results)| {
-                    let range = at..at + s.own() as usize;
-                    at = range.end;
-                    matches!(results, Results::Lost(_)) || there(range)
-                })
-        })
+    fn ended(&self, reached: &[Operation]) -> bool {
+        self.end.is_some_and(|(s, value)| reached.iter().any(|r| r.0 == s && r.1 >= value))
     }
 }

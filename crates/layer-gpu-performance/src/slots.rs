@@ -41,7 +41,6 @@ impl Pools {
     }
 
     /// How many there are, and how many of them are free.
-    #[cfg(test)]
     pub fn counts(&self) -> (usize, usize) {
         (self.all.lock().len(), self.free.lock().len())
     }

@@ -51,6 +51,8 @@ table! {
     create_semaphore: PFN_vkCreateSemaphore = c"vkCreateSemaphore";
     destroy_semaphore: PFN_vkDestroySemaphore = c"vkDestroySemaphore";
     signal_semaphore: PFN_vkSignalSemaphore = c"vkSignalSemaphore" | c"vkSignalSemaphoreKHR";
+    get_semaphore_counter_value: PFN_vkGetSemaphoreCounterValue =
+        c"vkGetSemaphoreCounterValue" | c"vkGetSemaphoreCounterValueKHR";
     create_render_pass: PFN_vkCreateRenderPass = c"vkCreateRenderPass";
     create_render_pass2: PFN_vkCreateRenderPass2 = c"vkCreateRenderPass2" | c"vkCreateRenderPass2KHR";
     destroy_render_pass: PFN_vkDestroyRenderPass = c"vkDestroyRenderPass";

@@ -1,5 +1,6 @@
 //! Programs whose workloads are known, for what VK_LAYER_TUFF_gpu_performance says of them (`tests/layer.rs`).
 
+mod bare;
 mod buffers;
 mod passes;
 mod queues;
