@@ -82,7 +82,8 @@ pub fn layer_folder() -> Result<PathBuf> {
     let missing = || Error(format!("{LAYER} is not built: cargo build --release -p layer-gpu-performance"));
     let release = beside(LAYER_LIBRARY).ok_or_else(missing)?;
     let original = root.join("crates/layer-gpu-performance").join(LAYER_MANIFEST);
-    let text = std::fs::read_to_string(&original).map_err(|e| Error(format!("{}: {e}", original.display())))?;
+    let text =
+        std::fs::read_to_string(&original).map_err(|e| Error(format!("{}: {e}", original.display())))?;
     let folder = release.join("layers");
     let written = std::fs::create_dir_all(&folder)
         .and_then(|()| put(&folder, LAYER_MANIFEST, &text.replace("../../target/release/", "../")));

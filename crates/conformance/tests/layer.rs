@@ -25,12 +25,13 @@ struct Run<'a> {
     /// The layer's settings by its variables' last words.
     settings: &'a [(&'a str, &'a str)],
     variables: &'a [(&'a str, &'a str)],
-    layers: String,
+    /// The upper layer first: both, or one alone.
+    layers: Vec<&'a str>,
 }
 
 impl<'a> Run<'a> {
     fn new(driver: &'a Driver, program: &'a str) -> Run<'a> {
-        Run { driver, program, settings: &[], variables: &[], layers: format!("{LAYER}:{VALIDATION}") }
+        Run { driver, program, settings: &[], variables: &[], layers: vec![LAYER, VALIDATION] }
     }
 
     /// What the program and the layers print, if nobody complains; nothing where the driver lacks what the program
@@ -39,18 +40,23 @@ impl<'a> Run<'a> {
         let mut command = Command::new(executable);
         self.driver.prepare(&mut command, Threads::Count(2));
         let ours = layer_folder().unwrap_or_else(|e| panic!("{e}"));
-        let path = format!("{}:/usr/share/vulkan/explicit_layer.d", ours.display());
+        // Loaders order layers by the variable's names; older ones by the folders in which they find them.
+        let ours = ours.to_string_lossy().into_owned();
+        let folder =
+            |l: &&str| if *l == LAYER { ours.clone() } else { "/usr/share/vulkan/explicit_layer.d".into() };
+        let path: Vec<String> = self.layers.iter().map(folder).collect();
         command
             .arg(self.program)
             .env("VK_LOADER_LAYERS_DISABLE", "~implicit~")
-            .env("VK_LAYER_PATH", path)
-            .env("VK_INSTANCE_LAYERS", &self.layers);
+            .env("VK_LAYER_PATH", path.join(":"))
+            .env("VK_INSTANCE_LAYERS", self.layers.join(":"));
         for (name, value) in self.settings {
             command.env(format!("TUFF_PERFORMANCE_{}", name.to_uppercase()), value);
         }
         command.envs(self.variables.iter().copied());
         let output = command.output().unwrap();
-        let text = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+        let text =
+            String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
         let name = &self.driver.name;
         if let Some(at) = text.find("needs: ") {
             let what = text[at + 7..].lines().next().unwrap_or_default();
@@ -60,6 +66,8 @@ impl<'a> Run<'a> {
         assert!(output.status.success(), "{} on {name}: {text}", self.program);
         let bad: Vec<_> = text
             .lines()
+            // VK_EXT_frame_boundary's structures are newer than Debian 12's validation layers.
+            .filter(|l| !l.contains("unknown VkStructureType (1000375"))
             .filter(|l| ["Validation", "VUID", "UNASSIGNED", "a fault"].iter().any(|b| l.contains(b)))
             .collect();
         assert!(bad.is_empty(), "{} on {name}: {}", self.program, bad.join("\n"));
@@ -69,7 +77,8 @@ impl<'a> Run<'a> {
     fn json(&self, executable: &str) -> Option<Value> {
         let path = file("json");
         let text = path.to_string_lossy().into_owned();
-        let settings: Vec<_> = [("json", &*text), ("table", "off")].iter().chain(self.settings).copied().collect();
+        let settings: Vec<_> =
+            [("json", &*text), ("table", "off")].iter().chain(self.settings).copied().collect();
         Run { settings: &settings, layers: self.layers.clone(), ..*self }.output(executable)?;
         let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
         let _ = std::fs::remove_file(&path);
@@ -88,6 +97,10 @@ impl<'a> Run<'a> {
     }
 }
 
+/// Programs that submit a command buffer again while it is pending. Debian 12's validation layers (1.3.239) come to a
+/// deadlock of their own where such a one has queries, so these run without.
+const PENDING_AGAIN: [&str; 2] = ["simultaneous", "both queues"];
+
 const CHILD: &str = env!("CARGO_BIN_EXE_layer-child");
 
 fn tuff() -> Driver {
@@ -96,7 +109,8 @@ fn tuff() -> Driver {
 
 /// Tuff, and lavapipe where it is.
 fn drivers(test: &str) -> Vec<Driver> {
-    let validation = std::path::Path::new("/usr/share/vulkan/explicit_layer.d/VkLayer_khronos_validation.json");
+    let validation =
+        std::path::Path::new("/usr/share/vulkan/explicit_layer.d/VkLayer_khronos_validation.json");
     assert!(validation.exists(), "{VALIDATION} (Debian's vulkan-validationlayers) is installed");
     let peer = find("lavapipe");
     if peer.is_none() {
@@ -110,7 +124,10 @@ fn each(test: &str, program: &str, check: impl Fn(&Driver, bool, &[Value])) {
     for driver in drivers(test) {
         for serialise in ["1", "0"] {
             let settings = [("serialise", serialise)];
-            let run = Run { settings: &settings, ..Run::new(&driver, program) };
+            let mut run = Run { settings: &settings, ..Run::new(&driver, program) };
+            if PENDING_AGAIN.contains(&program) {
+                run.layers = vec![LAYER];
+            }
             if let Some(rows) = run.rows() {
                 check(&driver, serialise == "1", &rows);
             }
@@ -134,6 +151,12 @@ fn begin(r: &Value) -> f64 {
     r["begin_ns"].as_f64().unwrap()
 }
 
+/// Numbers of batches, from the first that has rows.
+fn submissions(rows: &[Value]) -> Vec<u64> {
+    let all: Vec<_> = rows.iter().map(|r| r["submission"].as_u64().unwrap()).collect();
+    all.iter().map(|n| n - all[0]).collect()
+}
+
 /// On a line of time, one after the other.
 fn in_turn(rows: &[Value]) {
     for w in rows.windows(2) {
@@ -147,7 +170,10 @@ fn the_diagram_serialised_gives_each_its_own_cost_and_else_what_overlaps() {
     let costs = |serialise| {
         let settings = [("serialise", serialise)];
         let rows = Run { settings: &settings, ..Run::new(&driver, "diagram") }.rows().unwrap();
-        assert_eq!(rows.iter().map(|r| text(r, "labels")).collect::<Vec<_>>(), ["pass 0", "pass 1", "pass 2", "dispatch"]);
+        assert_eq!(
+            rows.iter().map(|r| text(r, "labels")).collect::<Vec<_>>(),
+            ["pass 0", "pass 1", "pass 2", "dispatch"]
+        );
         rows
     };
     let (alone, beside) = (costs("1"), costs("0"));
@@ -171,18 +197,25 @@ fn the_diagram_serialised_gives_each_its_own_cost_and_else_what_overlaps() {
 #[test]
 fn counters_are_the_ledgers_and_times_the_models() {
     let driver = tuff();
-    for (program, serialise) in [("diagram", "1"), ("diagram", "0"), ("secondaries", "1"), ("transfers", "1")] {
+    for (program, serialise) in [("diagram", "1"), ("diagram", "0"), ("secondaries", "1"), ("transfers", "1")]
+    {
         let ledger = file("ledger");
         let ledger_text = ledger.to_string_lossy().into_owned();
         let settings = [("mode", "counters"), ("serialise", serialise)];
         let variables = [("TUFF_COUNTERS", &*ledger_text)];
-        let rows = Run { settings: &settings, variables: &variables, ..Run::new(&driver, program) }.rows().unwrap();
+        let rows =
+            Run { settings: &settings, variables: &variables, ..Run::new(&driver, program) }.rows().unwrap();
         let json: Value = serde_json::from_str(&std::fs::read_to_string(&ledger).unwrap()).unwrap();
         let _ = std::fs::remove_file(&ledger);
-        let tagged: Vec<_> = json["workloads"].as_array().unwrap().iter().filter(|w| {
-            let last = text(w, "label").rsplit('/').next().unwrap_or_default().to_string();
-            last.strip_prefix('t').is_some_and(|t| t.parse::<u32>().is_ok())
-        }).collect();
+        let tagged: Vec<_> = json["workloads"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(|w| {
+                let last = text(w, "label").rsplit('/').next().unwrap_or_default().to_string();
+                last.strip_prefix('t').is_some_and(|t| t.parse::<u32>().is_ok())
+            })
+            .collect();
         // The ledger adds up executions of one recorded workload: tags tell those apart that only look alike.
         let times: u64 = tagged.iter().map(|w| w["times"].as_u64().unwrap()).sum();
         let counted: Vec<_> = rows.iter().filter(|r| r["counters"].is_object()).collect();
@@ -191,7 +224,6 @@ fn counters_are_the_ledgers_and_times_the_models() {
         for w in &tagged {
             // Alike in the ledger are those with the labels outside of the tag and the times of this.
             let label = text(w, "label").rsplit_once('/').map_or("", |l| l.0);
-            let sums = |name: &str, of: &[&Value]| of.iter().map(|r| r["counters"][name].as_u64().unwrap()).sum::<u64>();
             let mut alike = counted.iter().filter(|r| text(r, "labels") == label);
             if program == "diagram" {
                 let row = alike.next().unwrap();
@@ -199,10 +231,13 @@ fn counters_are_the_ledgers_and_times_the_models() {
                 for (name, value) in counters {
                     assert_eq!(&row["counters"][name], value, "{name} of {row}");
                 }
-                let zeros = row["counters"].as_object().unwrap().iter().filter(|c| !counters.contains_key(*c.0));
+                let zeros = row["counters"]
+                    .as_object()
+                    .unwrap()
+                    .iter()
+                    .filter(|c| !counters.contains_key(c.0.as_str()));
                 assert!(zeros.clone().all(|c| c.1.as_f64() == Some(0.0)), "{:?}", zeros.collect::<Vec<_>>());
             }
-            let _ = sums;
         }
         let total = |name: &str| counted.iter().map(|r| r["counters"][name].as_u64().unwrap()).sum::<u64>();
         for name in ["TuffFmaInstr", "TuffComputeWarps", "MaliFragWarp"] {
@@ -275,8 +310,8 @@ fn transfers_and_dispatches_of_all_kinds() {
     each("transfers", "transfers", |_, serialise, rows| {
         let kinds: Vec<_> = rows.iter().map(|r| text(r, "kind")).collect();
         let want = [
-            "fill", "update", "copy", "clear", "clear", "clear", "copy", "copy", "copy", "blit", "resolve", "copy",
-            "dispatch", "dispatch", "dispatch", "dispatch",
+            "fill", "update", "copy", "clear", "clear", "clear", "copy", "copy", "copy", "blit", "resolve",
+            "copy", "dispatch", "dispatch", "dispatch", "dispatch",
         ];
         assert_eq!(kinds, want);
         assert_eq!(names(rows)[2], "vkCmdCopyBuffer 4096 bytes");
@@ -292,8 +327,7 @@ fn a_command_buffer_that_is_submitted_again_has_rows_for_each_time() {
     each("resubmission", "resubmitted", |driver, serialise, rows| {
         let want = ["vkCmdDispatch 100x1x1", "vkCmdDispatch 200x1x1"].repeat(5);
         assert_eq!(names(rows), want);
-        let submissions: Vec<_> = rows.iter().map(|r| r["submission"].as_u64().unwrap()).collect();
-        assert_eq!(submissions, [0, 0, 1, 1, 2, 2, 3, 3, 4, 4]);
+        assert_eq!(submissions(rows), [0, 0, 1, 1, 2, 2, 3, 3, 4, 4]);
         if driver.name == "tuff" && serialise {
             in_turn(rows);
             for r in rows.chunks(2) {
@@ -305,9 +339,12 @@ fn a_command_buffer_that_is_submitted_again_has_rows_for_each_time() {
 
 #[test]
 fn simultaneous_use_is_told_apart() {
+    not_run::say(
+        "layer: a command buffer that is pending twice, under validation",
+        "validation layers newer than 1.3.239",
+    );
     each("simultaneous use", "simultaneous", |driver, _, rows| {
-        let submissions: Vec<_> = rows.iter().map(|r| r["submission"].as_u64().unwrap()).collect();
-        assert_eq!(submissions, [0, 0, 1, 1, 2, 3]);
+        assert_eq!(submissions(rows), [0, 0, 1, 1, 2, 3]);
         in_turn(rows);
         if driver.name == "tuff" {
             assert!(rows.windows(2).all(|w| elapsed(&w[0]) == elapsed(&w[1])), "{rows:?}");
@@ -423,9 +460,12 @@ fn programs_without_timeline_semaphores_get_them() {
 fn settings_of_the_program_and_of_the_environment() {
     for driver in drivers("settings") {
         let (own, other) = (file("own.json"), file("other.json"));
-        let (own_text, other_text) = (own.to_string_lossy().into_owned(), other.to_string_lossy().into_owned());
-        let variables = [("TUFF_TEST_JSON", &*own_text)];
-        let run = Run { variables: &variables, ..Run::new(&driver, "settings") };
+        let (own_text, other_text) =
+            (own.to_string_lossy().into_owned(), other.to_string_lossy().into_owned());
+        // Loaders older than VK_EXT_layer_settings take its name only so.
+        let variables = [("TUFF_TEST_JSON", &*own_text), ("VK_LOADER_DISABLE_INST_EXT_FILTER", "1")];
+        // Debian 12's validation layers do not know the extension's structure.
+        let run = Run { variables: &variables, layers: vec![LAYER], ..Run::new(&driver, "settings") };
         let text = run.output(CHILD).unwrap();
         assert!(!text.contains("milliseconds"), "the table is off: {text}");
         let read = |path: &PathBuf| -> Value {
@@ -453,7 +493,7 @@ fn a_program_that_destroys_nothing_is_written_all_the_same() {
 fn it_works_below_the_validation_layer_too() {
     for driver in drivers("the other order of layers") {
         for program in ["suspended", "semaphores", "secondaries"] {
-            let run = Run { layers: format!("{VALIDATION}:{LAYER}"), ..Run::new(&driver, program) };
+            let run = Run { layers: vec![VALIDATION, LAYER], ..Run::new(&driver, program) };
             assert!(!run.rows().unwrap().is_empty());
         }
     }

@@ -112,12 +112,14 @@ impl Chunk {
             next!(device, get_buffer_memory_requirements(device.handle, c.buffer, &mut needs));
             let ty = device.host_memory(needs.memory_type_bits).ok_or(R::ERROR_OUT_OF_HOST_MEMORY)?;
             let info = vk::MemoryAllocateInfo::default().allocation_size(needs.size).memory_type_index(ty);
-            next!(device, allocate_memory(device.handle, &info, none, &mut c.memory), else missing).result()?;
+            next!(device, allocate_memory(device.handle, &info, none, &mut c.memory), else missing)
+                .result()?;
             next!(device, bind_buffer_memory(device.handle, c.buffer, c.memory, 0), else missing).result()?;
             let mut at = std::ptr::null_mut();
             let flags = vk::MemoryMapFlags::empty();
             let whole = vk::WHOLE_SIZE;
-            next!(device, map_memory(device.handle, c.memory, 0, whole, flags, &mut at), else missing).result()?;
+            next!(device, map_memory(device.handle, c.memory, 0, whole, flags, &mut at), else missing)
+                .result()?;
             c.at = at.cast();
             Ok(())
         })();

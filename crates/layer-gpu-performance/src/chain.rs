@@ -9,7 +9,9 @@ use vk::TaggedStructure;
 ///
 /// # Safety
 /// `p_next` is null or the head of a valid chain that outlives the iterator.
-pub(crate) unsafe fn iter(p_next: *const c_void) -> impl Iterator<Item = *const vk::BaseInStructure<'static>> {
+pub(crate) unsafe fn iter(
+    p_next: *const c_void,
+) -> impl Iterator<Item = *const vk::BaseInStructure<'static>> {
     let mut at = p_next.cast::<vk::BaseInStructure<'static>>();
     std::iter::from_fn(move || {
         let here = (!at.is_null()).then_some(at)?;
@@ -113,7 +115,10 @@ mod tests {
     #[test]
     fn sizes_are_those_of_the_bindings() {
         let sizes = [
-            (vk::PhysicalDeviceVulkan12Features::STRUCTURE_TYPE, size_of::<vk::PhysicalDeviceVulkan12Features>()),
+            (
+                vk::PhysicalDeviceVulkan12Features::STRUCTURE_TYPE,
+                size_of::<vk::PhysicalDeviceVulkan12Features>(),
+            ),
             (vk::TimelineSemaphoreSubmitInfo::STRUCTURE_TYPE, size_of::<vk::TimelineSemaphoreSubmitInfo>()),
             (vk::DeviceGroupSubmitInfo::STRUCTURE_TYPE, size_of::<vk::DeviceGroupSubmitInfo>()),
             (vk::FrameBoundaryEXT::STRUCTURE_TYPE, size_of::<vk::FrameBoundaryEXT>()),
@@ -146,7 +151,8 @@ mod tests {
     #[test]
     fn what_lies_behind_an_unknown_structure_is_the_programs_own() {
         let mut timeline = vk::PhysicalDeviceTimelineSemaphoreFeatures::default();
-        let mut strange = vk::BaseOutStructure { s_type: vk::StructureType::from_raw(77), ..Default::default() };
+        let mut strange =
+            vk::BaseOutStructure { s_type: vk::StructureType::from_raw(77), ..Default::default() };
         strange.p_next = (&raw mut timeline).cast();
         // SAFETY: a valid chain.
         let mut chain = unsafe { Chain::copy((&raw const strange).cast()) };

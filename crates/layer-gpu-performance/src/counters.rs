@@ -53,7 +53,8 @@ impl Counters {
     fn drain(&mut self) {
         while let channel::Read::Record(r) = self.reader.read(Some(Duration::ZERO)) {
             // The tag is the innermost label.
-            let tag = r.label.rsplit('/').next().and_then(|l| l.strip_prefix('t')).and_then(|t| t.parse().ok());
+            let tag =
+                r.label.rsplit('/').next().and_then(|l| l.strip_prefix('t')).and_then(|t| t.parse().ok());
             if let Some(tag) = tag.filter(|_| r.device == self.device && r.kind != channel::Kind::Mark) {
                 let key = (r.queue, r.submission, tag);
                 self.pending.entry(key).or_default().push_back(r.events.to_vec());

@@ -124,17 +124,21 @@ pub(crate) unsafe extern "system" fn create_device(
 ) -> R {
     let s_type = vk::StructureType::LOADER_DEVICE_CREATE_INFO;
     let failed = R::ERROR_INITIALIZATION_FAILED;
-    let Some(link) = interface::find::<DeviceLink>((*info).p_next, s_type, interface::LINK) else { return failed };
+    let Some(link) = interface::find::<DeviceLink>((*info).p_next, s_type, interface::LINK) else {
+        return failed;
+    };
     let here = &*link.link;
     let (get_instance, get) = (here.get_instance_proc_addr, here.get_device_proc_addr);
     link.link = here.next;
     let Some(instance) = instance::of(physical) else { return failed };
     let create = get_instance(instance.handle, c"vkCreateDevice".as_ptr());
-    let Some(create) = create.map(|f| std::mem::transmute::<unsafe extern "system" fn(), vk::PFN_vkCreateDevice>(f))
+    let Some(create) =
+        create.map(|f| std::mem::transmute::<unsafe extern "system" fn(), vk::PFN_vkCreateDevice>(f))
     else {
         return failed;
     };
-    let patched = crate::guard::caught(|| patched(&instance, physical, info)).unwrap_or(Err("a fault".into()));
+    let patched =
+        crate::guard::caught(|| patched(&instance, physical, info)).unwrap_or(Err("a fault".into()));
     let result = match &patched {
         Ok(p) => create(physical, &p.info, allocator, device),
         Err(_) => create(physical, info, allocator, device),
@@ -144,9 +148,12 @@ pub(crate) unsafe extern "system" fn create_device(
     }
     let data = interface::find::<std::ffi::c_void>((*info).p_next, s_type, interface::LOADER_DATA);
     // SAFETY: the callback's function has this type (VkLayerDeviceCreateInfo).
-    let set_loader_data = data.map(|d| std::mem::transmute::<*mut std::ffi::c_void, SetDeviceLoaderData>(d.link));
+    let set_loader_data =
+        data.map(|d| std::mem::transmute::<*mut std::ffi::c_void, SetDeviceLoaderData>(d.link));
     let measured = patched.as_ref().map(|_| ()).map_err(Clone::clone);
-    crate::guard::caught(|| Device::new(&instance, physical, &*info, *device, get, set_loader_data, measured));
+    crate::guard::caught(|| {
+        Device::new(&instance, physical, &*info, *device, get, set_loader_data, measured)
+    });
     R::SUCCESS
 }
 
@@ -167,7 +174,8 @@ unsafe fn patched<'a>(
     let wanted = wanted(instance, physical)?;
     let mut info = *info;
     let mut chain = Chain::copy(info.p_next);
-    let unknown = |s: vk::StructureType| format!("VkDeviceCreateInfo's chain has a structure unknown here ({s:?})");
+    let unknown =
+        |s: vk::StructureType| format!("VkDeviceCreateInfo's chain has a structure unknown here ({s:?})");
     let mut feature =
         Box::new(vk::PhysicalDeviceTimelineSemaphoreFeatures::default().timeline_semaphore(true));
     if let Some(f) = chain.find::<vk::PhysicalDeviceVulkan12Features>().map_err(unknown)? {
@@ -204,7 +212,9 @@ impl Device {
         let name = properties.device_name_as_c_str().unwrap_or(c"?").to_string_lossy().into_owned();
         let why = match measured {
             Err(why) => Some(why),
-            Ok(()) if properties.limits.timestamp_period <= 0.0 => Some("the driver has no timestamps".into()),
+            Ok(()) if properties.limits.timestamp_period <= 0.0 => {
+                Some("the driver has no timestamps".into())
+            }
             Ok(()) => None,
         };
         if let Some(why) = why {

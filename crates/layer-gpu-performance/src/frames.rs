@@ -31,7 +31,11 @@ impl Choice {
                     Some((first, last)) => (number(first)?, number(last)?),
                 },
             };
-            if last < first { Err(format!("'{range}' ends before it begins")) } else { Ok((first, last, period)) }
+            if last < first {
+                Err(format!("'{range}' ends before it begins"))
+            } else {
+                Ok((first, last, period))
+            }
         };
         Ok(Choice { parts: text.split(',').map(part).collect::<Result<_, _>>()? })
     }

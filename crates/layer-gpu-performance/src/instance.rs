@@ -26,7 +26,8 @@ pub(crate) struct Instance {
 
 static INSTANCES: LazyLock<RwLock<HashMap<usize, Arc<Instance>>>> = LazyLock::new(RwLock::default);
 /// Devices that are not measured: the next layer's functions.
-static SKIPPED: LazyLock<RwLock<HashMap<usize, vk::PFN_vkGetDeviceProcAddr>>> = LazyLock::new(RwLock::default);
+static SKIPPED: LazyLock<RwLock<HashMap<usize, vk::PFN_vkGetDeviceProcAddr>>> =
+    LazyLock::new(RwLock::default);
 
 /// The instance of an instance or a physical device.
 pub(crate) fn of<H: Handle>(handle: H) -> Option<Arc<Instance>> {
@@ -70,7 +71,8 @@ pub(crate) unsafe extern "system" fn create_instance(
     };
     let settings = crate::guard::caught(|| Settings::read((*info).p_next)).unwrap_or_default();
     let mut patched = *info;
-    let mut names = chain::slice(patched.pp_enabled_extension_names, patched.enabled_extension_count).to_vec();
+    let mut names =
+        chain::slice(patched.pp_enabled_extension_names, patched.enabled_extension_count).to_vec();
     let labels = ash::ext::debug_utils::NAME;
     // The tags of counter mode are labels.
     if settings.mode == Mode::Counters && !names.iter().any(|n| CStr::from_ptr(*n) == labels) {

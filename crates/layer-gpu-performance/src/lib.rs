@@ -53,7 +53,9 @@ fn say(line: &str) {
 /// # Safety
 /// `about` is null or the loader's structure.
 #[unsafe(no_mangle)]
-pub unsafe extern "system" fn vkNegotiateLoaderLayerInterfaceVersion(about: *mut NegotiateInterface) -> vk::Result {
+pub unsafe extern "system" fn vkNegotiateLoaderLayerInterfaceVersion(
+    about: *mut NegotiateInterface,
+) -> vk::Result {
     let Some(about) = about.as_mut().filter(|a| a.s_type == interface::NEGOTIATE) else {
         return vk::Result::ERROR_INITIALIZATION_FAILED;
     };

@@ -285,9 +285,10 @@ impl Files {
             let _ = f.flush();
         }
         let Some(j) = &mut self.json else { return };
-        let list = self.unmeasured.iter().map(|(why, n)| {
-            format!("\n    {{\"reason\": {}, \"times\": {n}}}", quoted(why))
-        });
+        let list = self
+            .unmeasured
+            .iter()
+            .map(|(why, n)| format!("\n    {{\"reason\": {}, \"times\": {n}}}", quoted(why)));
         let list = list.collect::<Vec<_>>().join(",");
         let devices = self.devices.iter().map(|(number, name, pools, free)| {
             let name = quoted(name);

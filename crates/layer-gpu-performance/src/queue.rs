@@ -213,7 +213,9 @@ impl Queue {
             if let Some(l) = last.filter(|l| l.queue != self.handle && !change.waits.contains(&l.signal)) {
                 change.waits.push(l.signal);
                 d.held.call_once(|| {
-                    crate::say("a command buffer is pending on two queues at once: the second waits for the first");
+                    crate::say(
+                        "a command buffer is pending on two queues at once: the second waits for the first",
+                    );
                 });
             }
             *last = signal.map(|signal| LastUse { queue: self.handle, signal });
@@ -261,8 +263,8 @@ impl Queue {
         let commands = self.commands(d)?;
         let recorded = (|| {
             let missing = vk::Result::ERROR_INITIALIZATION_FAILED;
-            let info = vk::CommandBufferBeginInfo::default()
-                .flags(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT);
+            let info =
+                vk::CommandBufferBeginInfo::default().flags(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT);
             next!(d, begin_command_buffer(commands, &info), else missing).result()?;
             if entries.iter().any(|e| e.recorded.has_aside()) {
                 let access = [Access::TRANSFER_WRITE, Access::TRANSFER_READ];

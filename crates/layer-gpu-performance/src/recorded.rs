@@ -68,7 +68,7 @@ pub(crate) struct Views {
     pub begin: Slot,
     pub end: Slot,
     pub count: u32,
-    /// They are inside the pass. Else there was no place for one, and the queries are only filled.
+    /// They are written. Else there was no place for one inside the pass.
     pub told: bool,
 }
 
@@ -107,7 +107,11 @@ pub(crate) enum Results {
 pub(crate) enum Item {
     /// How manieth of the workloads.
     Work(usize),
-    Secondary { recorded: Arc<Recorded>, labels: Arc<Labels>, results: Results },
+    Secondary {
+        recorded: Arc<Recorded>,
+        labels: Arc<Labels>,
+        results: Results,
+    },
 }
 
 /// A query pool of a command buffer.
@@ -118,6 +122,8 @@ pub(crate) struct PoolUse {
     pub used: u32,
     /// Stamps of the pools before it.
     pub base: u32,
+    /// It holds the timestamps of views, some of which may not be written.
+    pub views: bool,
 }
 
 /// The last submission of a command buffer that may be pending several times.
@@ -172,13 +178,15 @@ impl Recorded {
     /// Records the copies of its own timestamps, in the order of their slots.
     pub unsafe fn copy_own(&self, d: &Device, to: vk::CommandBuffer, buffer: vk::Buffer, offset: u64) {
         // The results are there when this is reached, for what writes them comes before it; without WAIT the copy need
-        // not be ordered behind that (§ Copying Query Results).
-        let flags = vk::QueryResultFlags::TYPE_64
-            | vk::QueryResultFlags::WAIT
-            | vk::QueryResultFlags::WITH_AVAILABILITY;
-        for p in self.pools.iter().filter(|p| p.used > 0) {
-            let at = offset + u64::from(p.base) * STAMP;
-            next!(d, cmd_copy_query_pool_results(to, p.pool, 0, p.used, buffer, at, STAMP, flags));
+        // not be ordered behind that (§ Copying Query Results). Views have that order from the end of their pass: for
+        // what was not written nothing may wait, and validation layers know only the first view's (1.3.239).
+        let all = vk::QueryResultFlags::TYPE_64 | vk::QueryResultFlags::WITH_AVAILABILITY;
+        for views in [false, true] {
+            let flags = if views { all } else { all | vk::QueryResultFlags::WAIT };
+            for p in self.pools.iter().filter(|p| p.used > 0 && p.views == views) {
+                let at = offset + u64::from(p.base) * STAMP;
+                next!(d, cmd_copy_query_pool_results(to, p.pool, 0, p.used, buffer, at, STAMP, flags));
+            }
         }
     }
 

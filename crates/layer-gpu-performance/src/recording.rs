@@ -85,6 +85,11 @@ impl Recording {
     /// What it holds is fixed now.
     pub fn end(&mut self) {
         let items = std::mem::take(&mut self.items);
+        let mut base = 0;
+        for p in &mut self.pools {
+            p.base = base;
+            base += p.used;
+        }
         let secondary = |i: &Item| matches!(i, Item::Secondary { recorded, .. } if recorded.simultaneous);
         self.done = Some(Arc::new(Recorded {
             simultaneous: self.simultaneous || items.iter().any(secondary),
@@ -128,15 +133,19 @@ impl Recording {
         }
     }
 
-    /// `n` consecutive queries. A pool is reset where its first are taken: outside passes alone.
-    unsafe fn take(&mut self, d: &Device, n: u32) -> Result<Slot, vk::Result> {
-        if self.pools.last().is_none_or(|p| p.used + n > POOL) {
-            let pool = d.pools.take(d)?;
-            next!(d, cmd_reset_query_pool(self.handle, pool, 0, POOL));
-            let base = self.pools.last().map_or(0, |p| p.base + p.used);
-            self.pools.push(PoolUse { pool, used: 0, base });
-        }
-        let at = self.pools.len() - 1;
+    /// `n` consecutive queries, of pools for views or of others. A pool is reset where its first are taken: outside
+    /// passes alone.
+    unsafe fn take(&mut self, d: &Device, n: u32, views: bool) -> Result<Slot, vk::Result> {
+        let last = self.pools.iter().rposition(|p| p.views == views);
+        let at = match last.filter(|at| self.pools[*at].used + n <= POOL) {
+            Some(at) => at,
+            None => {
+                let pool = d.pools.take(d)?;
+                next!(d, cmd_reset_query_pool(self.handle, pool, 0, POOL));
+                self.pools.push(PoolUse { pool, used: 0, base: 0, views });
+                self.pools.len() - 1
+            }
+        };
         let query = self.pools[at].used;
         self.pools[at].used += n;
         Ok(Slot { pool: at as u32, query })
@@ -213,13 +222,13 @@ impl Recording {
 
     /// Takes all that the workload needs while no pass is under way.
     unsafe fn slots(&mut self, d: &Device, w: &mut Work, views: u32) -> Result<(), vk::Result> {
-        w.begin = Some(self.take(d, 1)?);
+        w.begin = Some(self.take(d, 1, false)?);
         if w.suspends {
             return Ok(());
         }
-        w.end = Some(self.take(d, 1)?);
+        w.end = Some(self.take(d, 1, false)?);
         if views > 1 && views <= MAX_VIEWS {
-            let (begin, end) = (self.take(d, views)?, self.take(d, views)?);
+            let (begin, end) = (self.take(d, views, true)?, self.take(d, views, true)?);
             w.views = Some(Views { begin, end, count: views, told: false });
         }
         Ok(())
@@ -228,7 +237,7 @@ impl Recording {
     /// A workload ends.
     pub unsafe fn close(&mut self, d: &Device, at: usize) {
         if self.works[at].resumes && !self.works[at].suspends && self.works[at].reason.is_none() {
-            match self.take(d, 1) {
+            match self.take(d, 1, false) {
                 Ok(slot) => self.works[at].end = Some(slot),
                 Err(e) => self.works[at].reason = Some(format!("no query pool: {e:?}")),
             }
@@ -240,12 +249,6 @@ impl Recording {
         }
         if let Some(slot) = w.end {
             self.stamp(d, Stages::BOTTOM_OF_PIPE, slot);
-        }
-        if let Some(v) = w.views.filter(|v| !v.told) {
-            // The copy of a query that nothing writes would never end.
-            for (slot, i) in [v.begin, v.end].iter().flat_map(|s| (0..v.count).map(move |i| (s, i))) {
-                self.stamp(d, Stages::BOTTOM_OF_PIPE, Slot { query: slot.query + i, ..*slot });
-            }
         }
         if d.settings.mode == Mode::Counters {
             next!(d, cmd_end_label(self.handle));
@@ -298,18 +301,6 @@ impl Recording {
     /// The pass has ended.
     pub unsafe fn close_pass(&mut self, d: &Device) {
         let Some(p) = self.pass.take() else { return };
-        if let Some(v) = self.works[p.work].views.as_mut()
-            && v.told
-            && !p.inline
-        {
-            // Its last subpass has secondaries: the ends are filled here.
-            v.told = false;
-            let v = *v;
-            for i in 0..v.count {
-                self.stamp(d, Stages::BOTTOM_OF_PIPE, Slot { query: v.end.query + i, ..v.end });
-            }
-            self.works[p.work].views = None;
-        }
         self.suspended = p.suspends;
         self.close(d, p.work);
     }
@@ -321,7 +312,11 @@ impl Recording {
 
     /// Secondaries are executed, one by one where they have workloads of their own. `false`: nothing was recorded, for
     /// they are a pass's.
-    pub unsafe fn execute(&mut self, d: &Device, list: &[(vk::CommandBuffer, Option<Arc<Recorded>>)]) -> bool {
+    pub unsafe fn execute(
+        &mut self,
+        d: &Device,
+        list: &[(vk::CommandBuffer, Option<Arc<Recorded>>)],
+    ) -> bool {
         if self.in_pass || self.pass.is_some() {
             return false;
         }
@@ -367,7 +362,12 @@ impl Recording {
 }
 
 /// Records a memory barrier: stages and accesses of the first and second scope.
-pub(crate) unsafe fn memory_barrier(d: &Device, to: vk::CommandBuffer, stages: [Stages; 2], access: [Access; 2]) {
+pub(crate) unsafe fn memory_barrier(
+    d: &Device,
+    to: vk::CommandBuffer,
+    stages: [Stages; 2],
+    access: [Access; 2],
+) {
     let b = vk::MemoryBarrier::default().src_access_mask(access[0]).dst_access_mask(access[1]);
     let none = vk::DependencyFlags::empty();
     let (p, q) = (std::ptr::null(), std::ptr::null());

@@ -93,7 +93,8 @@ impl Reader<'_> {
             reason = Some("the driver gave no timestamps".into());
         }
         let views = w.views.filter(|v| v.told).map_or(vec![], |v| {
-            let at = |slot: crate::slots::Slot, i| stamp(crate::slots::Slot { query: slot.query + i, ..slot });
+            let at =
+                |slot: crate::slots::Slot, i| stamp(crate::slots::Slot { query: slot.query + i, ..slot });
             // A driver may tell the first view's alone, with zeros for the others (§ Timestamp Queries).
             let elapsed = |i| match (at(v.begin, i)?, at(v.end, i)?) {
                 (_, 0) => None,

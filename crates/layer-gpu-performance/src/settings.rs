@@ -117,7 +117,8 @@ impl Settings {
 /// The program's settings for this layer, as text: several values of one setting are joined by commas.
 unsafe fn from_chain(p_next: *const c_void) -> Vec<(String, String)> {
     let mut all = vec![];
-    let infos = chain::iter(p_next).filter(|s| (**s).s_type == vk::StructureType::LAYER_SETTINGS_CREATE_INFO_EXT);
+    let infos =
+        chain::iter(p_next).filter(|s| (**s).s_type == vk::StructureType::LAYER_SETTINGS_CREATE_INFO_EXT);
     for info in infos {
         let info = &*info.cast::<vk::LayerSettingsCreateInfoEXT>();
         for s in chain::slice(info.p_settings, info.setting_count) {
@@ -171,7 +172,8 @@ mod tests {
         let info = vk::LayerSettingsCreateInfoEXT::default().settings(&list);
         // SAFETY: a valid chain.
         let s = unsafe { Settings::read((&raw const info).cast()) };
-        let want = Settings { serialise: false, frames: Choice::parse("1,4-6").unwrap(), ..Default::default() };
+        let want =
+            Settings { serialise: false, frames: Choice::parse("1,4-6").unwrap(), ..Default::default() };
         assert_eq!(s, want);
     }
 

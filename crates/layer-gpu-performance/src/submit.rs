@@ -16,7 +16,11 @@ const ALL: vk::PipelineStageFlags = vk::PipelineStageFlags::ALL_COMMANDS;
 
 /// Plans these batches, makes the call with what is changed of them, and keeps or drops the plan by its result. `call`
 /// gets nothing where the batches are to go as they are.
-unsafe fn submit(queue: vk::Queue, batches: impl FnOnce(&Device) -> Vec<App>, call: impl FnOnce(&Device, &[Change]) -> R) -> R {
+unsafe fn submit(
+    queue: vk::Queue,
+    batches: impl FnOnce(&Device) -> Vec<App>,
+    call: impl FnOnce(&Device, &[Change]) -> R,
+) -> R {
     let Some(d) = device::of(queue) else { return FAILED };
     let Some(q) = d.queue(queue) else { return d.seen(call(&d, &[])) };
     let result = {
@@ -352,7 +356,10 @@ unsafe fn stand_in(d: &Device, queue: vk::Queue, own: &[vk::Semaphore]) -> Optio
     Some(result)
 }
 
-pub(crate) unsafe extern "system" fn queue_present(queue: vk::Queue, info: *const vk::PresentInfoKHR<'_>) -> R {
+pub(crate) unsafe extern "system" fn queue_present(
+    queue: vk::Queue,
+    info: *const vk::PresentInfoKHR<'_>,
+) -> R {
     let Some(d) = device::of(queue) else { return FAILED };
     let own = slice((*info).p_wait_semaphores, (*info).wait_semaphore_count);
     let stood = caught(|| stand_in(&d, queue, own)).flatten();

@@ -6,6 +6,7 @@ mod demo;
 mod diff;
 mod info;
 mod instrument;
+mod overhead;
 mod picture;
 
 use clap::{Parser, Subcommand};
@@ -47,6 +48,8 @@ enum Task {
     Instrument(instrument::Args),
     /// Print a module's SPIR-V, and its source where it has lines, with what each basic block cost.
     Annotate(annotate::Args),
+    /// Measure what the GPU Performance layer costs a program, in CPU time of the city's frames; fails above the limit.
+    Overhead(overhead::Args),
     /// Answer a parent's requests with the one driver that the environment shows.
     #[command(hide = true)]
     Child,
@@ -63,6 +66,7 @@ fn main() -> ExitCode {
         Task::Instrument(args) => instrument::run(&args),
         Task::Annotate(args) => annotate::run(&args),
         Task::Diff(args) => diff::run(&args),
+        Task::Overhead(args) => overhead::run(&args),
         Task::Run { program, counters, shaders, workloads } => {
             let is_json = workloads.as_ref().is_some_and(|w| w.extension().is_some_and(|e| e == "json"));
             let file = if is_json { "TUFF_PERFORMANCE_JSON" } else { "TUFF_PERFORMANCE_CSV" };

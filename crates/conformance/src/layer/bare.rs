@@ -59,8 +59,7 @@ impl Bare {
             let buffer = device.create_buffer(&info, None).map_err(text)?;
             let needs = device.get_buffer_memory_requirements(buffer);
             let ty = needs.memory_type_bits.trailing_zeros();
-            let info =
-                vk::MemoryAllocateInfo::default().allocation_size(needs.size).memory_type_index(ty);
+            let info = vk::MemoryAllocateInfo::default().allocation_size(needs.size).memory_type_index(ty);
             let memory = device.allocate_memory(&info, None).map_err(text)?;
             device.bind_buffer_memory(buffer, memory, 0).map_err(text)?;
             let pool = device.create_command_pool(&Default::default(), None).map_err(text)?;
@@ -69,10 +68,13 @@ impl Bare {
     }
 
     /// Records fills of these sizes, a barrier behind each.
-    pub fn fills(&self, flags: vk::CommandBufferUsageFlags, sizes: &[u64]) -> Result<vk::CommandBuffer, String> {
+    pub fn fills(
+        &self,
+        flags: vk::CommandBufferUsageFlags,
+        sizes: &[u64],
+    ) -> Result<vk::CommandBuffer, String> {
         let d = &self.device;
-        let info =
-            vk::CommandBufferAllocateInfo::default().command_pool(self.pool).command_buffer_count(1);
+        let info = vk::CommandBufferAllocateInfo::default().command_pool(self.pool).command_buffer_count(1);
         // SAFETY: plain Vulkan calls.
         unsafe {
             let c = d.allocate_command_buffers(&info).map_err(text)?[0];

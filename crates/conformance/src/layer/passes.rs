@@ -111,10 +111,8 @@ fn drawn(rig: &Rig, target: &Image, subpasses: usize, mask: u32, new: bool) -> D
                 Pipeline::new(&rig.context, &info, None).map_err(text)
             })
             .collect::<Result<Vec<_>, _>>()?;
-        let area = vk::Rect2D {
-            offset: Default::default(),
-            extent: vk::Extent2D { width: SIDE, height: SIDE },
-        };
+        let area =
+            vk::Rect2D { offset: Default::default(), extent: vk::Extent2D { width: SIDE, height: SIDE } };
         let viewport = vk::Viewport {
             x: 0.0,
             y: 0.0,

@@ -46,7 +46,8 @@ impl Rig {
         let spirv = include_bytes!("../../shaders/static/straight.comp.spv");
         let kernel = Kernel::new(&context, &KernelInfo { spirv, bindings: 2, push_size: 4 }).map_err(text)?;
         let size = 1 << 20;
-        let buffers = [Buffer::new(&context, size).map_err(text)?, Buffer::new(&context, size).map_err(text)?];
+        let buffers =
+            [Buffer::new(&context, size).map_err(text)?, Buffer::new(&context, size).map_err(text)?];
         kernel.set(&[&buffers[0], &buffers[1]]);
         let pipeline = Pipeline::new(&context, &Rig::drawn(), None).map_err(text)?;
         let target = Image::new(&context, ImageInfo::colour(COLOUR, [SIDE; 2])).map_err(text)?;
@@ -99,8 +100,10 @@ impl Rig {
     /// Command buffers of a pool of their own.
     pub fn pool(&self, flags: vk::CommandPoolCreateFlags) -> Result<vk::CommandPool, String> {
         // SAFETY: a plain Vulkan call; the context's queue is of family 0 on all drivers that are tested.
-        unsafe { self.context.device.create_command_pool(&vk::CommandPoolCreateInfo::default().flags(flags), None) }
-            .map_err(text)
+        unsafe {
+            self.context.device.create_command_pool(&vk::CommandPoolCreateInfo::default().flags(flags), None)
+        }
+        .map_err(text)
     }
 
     pub fn allocate(

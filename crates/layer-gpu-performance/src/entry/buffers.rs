@@ -1,11 +1,11 @@
 //! Command pools and command buffers.
 
 use super::{Function, function, functions};
+use crate::chain;
 use crate::device::{self, Device, PoolInfo};
 use crate::guard::caught;
 use crate::recording::Recording;
 use crate::table::next;
-use crate::chain;
 use ash::vk;
 use parking_lot::Mutex;
 use std::ffi::CStr;
@@ -146,7 +146,10 @@ unsafe extern "system" fn end_command_buffer(c: vk::CommandBuffer) -> R {
     result
 }
 
-unsafe extern "system" fn reset_command_buffer(c: vk::CommandBuffer, flags: vk::CommandBufferResetFlags) -> R {
+unsafe extern "system" fn reset_command_buffer(
+    c: vk::CommandBuffer,
+    flags: vk::CommandBufferResetFlags,
+) -> R {
     let Some(d) = device::of(c) else { return FAILED };
     let result = d.seen(next!(d, reset_command_buffer(c, flags), else FAILED));
     if result == R::SUCCESS

@@ -108,7 +108,10 @@ unsafe extern "system" fn destroy_semaphore(
     next!(d, destroy_semaphore(handle, semaphore, allocator));
 }
 
-unsafe extern "system" fn signal_semaphore(handle: vk::Device, info: *const vk::SemaphoreSignalInfo<'_>) -> R {
+unsafe extern "system" fn signal_semaphore(
+    handle: vk::Device,
+    info: *const vk::SemaphoreSignalInfo<'_>,
+) -> R {
     let Some(d) = device::of(handle) else { return FAILED };
     let result = d.seen(next!(d, signal_semaphore(handle, info), else FAILED));
     if let (R::SUCCESS, Some(line)) = (result, &d.line) {

@@ -27,7 +27,12 @@ functions! {
 
 const FAILED: R = R::ERROR_INITIALIZATION_FAILED;
 
-unsafe extern "system" fn get_device_queue(handle: vk::Device, family: u32, index: u32, queue: *mut vk::Queue) {
+unsafe extern "system" fn get_device_queue(
+    handle: vk::Device,
+    family: u32,
+    index: u32,
+    queue: *mut vk::Queue,
+) {
     let Some(d) = device::of(handle) else { return };
     next!(d, get_device_queue(handle, family, index, queue));
     if *queue != vk::Queue::null() {

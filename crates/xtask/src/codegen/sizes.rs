@@ -23,10 +23,18 @@ fn base(r: &Registry, c: &str) -> Option<(usize, usize)> {
         "char" | "uint8_t" | "int8_t" => (1, 1),
         "uint16_t" | "int16_t" => (2, 2),
         "uint32_t" | "int32_t" | "float" | "int" | "VkBool32" | "VkFlags" | "VkSampleMask" => (4, 4),
-        "uint64_t" | "int64_t" | "double" | "size_t" | "VkDeviceSize" | "VkFlags64" | "VkDeviceAddress" => (8, 8),
+        "uint64_t" | "int64_t" | "double" | "size_t" | "VkDeviceSize" | "VkFlags64" | "VkDeviceAddress" => {
+            (8, 8)
+        }
         _ => match &r.types.get(r.canonical_type(c))?.kind {
             Kind::Enum => (4, 4),
-            Kind::Bitmask { wide, .. } => if *wide { (8, 8) } else { (4, 4) },
+            Kind::Bitmask { wide, .. } => {
+                if *wide {
+                    (8, 8)
+                } else {
+                    (4, 4)
+                }
+            }
             Kind::Handle { .. } | Kind::FuncPointer => (8, 8),
             Kind::Struct { members, .. } => whole(r, members)?,
             Kind::Union { members } => {
