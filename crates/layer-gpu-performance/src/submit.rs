@@ -373,3 +373,49 @@ pub(crate) unsafe extern "system" fn queue_present(
     });
     d.seen(result)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use vk::Handle;
+
+    #[test]
+    fn values_and_masks_grow_with_what_is_added_and_the_programs_stay() {
+        let (own, line) = (vk::Semaphore::from_raw(7), vk::Semaphore::from_raw(9));
+        let buffer = vk::CommandBuffer::from_raw;
+        // The program's: a binary wait without a value, a timeline signal of 5, a mask for its command buffer.
+        let mut timeline = vk::TimelineSemaphoreSubmitInfo::default().signal_semaphore_values(&[5]);
+        let group = vk::DeviceGroupSubmitInfo::default().command_buffer_device_masks(&[2]);
+        timeline.p_next = (&raw const group).cast();
+        let change = Change {
+            buffers: Some(vec![(buffer(1), Some(0)), (buffer(2), None)]),
+            waits: vec![(line, 3)],
+            signals: vec![(line, 4)],
+        };
+        // SAFETY: a valid chain.
+        unsafe {
+            let p = (&raw const timeline).cast();
+            let b = Batch::new(p, &[own], &[ALL], &[buffer(1)], &[own], &change).ok().unwrap();
+            assert_eq!((b.waits.len(), b.stages.len(), b.signals.len(), b.buffers.len()), (2, 2, 2, 2));
+            let (waits, signals) = values(b.chain.head());
+            assert_eq!((waits, signals), (&[0, 3][..], &[5, 4][..]));
+            let g = chain::find::<vk::DeviceGroupSubmitInfo>(b.chain.head()).unwrap();
+            let masks = slice(g.p_command_buffer_device_masks, g.command_buffer_count);
+            assert_eq!((masks, g.wait_semaphore_count), (&[2, 1][..], 0));
+        }
+        assert_eq!((timeline.signal_semaphore_value_count, group.command_buffer_count), (1, 1));
+    }
+
+    /// As a sparse binding has it: no stages, no command buffers, no chain of its own.
+    #[test]
+    fn values_are_given_where_the_program_gave_none() {
+        let (own, line) = (vk::Semaphore::from_raw(7), vk::Semaphore::from_raw(9));
+        let change = Change { buffers: None, waits: vec![], signals: vec![(line, 1)] };
+        // SAFETY: no chain.
+        unsafe {
+            let b = Batch::new(std::ptr::null(), &[own], &[], &[], &[], &change).ok().unwrap();
+            assert_eq!(b.signals, [line]);
+            assert_eq!(values(b.chain.head()), (&[0][..], &[1][..]));
+        }
+    }
+}
