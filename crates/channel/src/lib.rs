@@ -159,12 +159,14 @@ impl Channel {
     }
 
     /// The number of a VkDevice, as the driver gave it out.
+    #[expect(clippy::not_unsafe_ptr_arg_deref, reason = "the driver follows none but its own handles")]
     pub fn device_number(&self, vk_device: *const c_void) -> Option<u32> {
         // SAFETY: the driver looks whether it is one of its own.
         Some(unsafe { (self.table.device_number)(vk_device) }).filter(|&n| n != raw::NONE)
     }
 
     /// The number of a VkQueue, as the driver gave it out, within its device.
+    #[expect(clippy::not_unsafe_ptr_arg_deref, reason = "the driver follows none but its own handles")]
     pub fn queue_number(&self, vk_queue: *const c_void) -> Option<u32> {
         // SAFETY: as above.
         Some(unsafe { (self.table.queue_number)(vk_queue) }).filter(|&n| n != raw::NONE)
