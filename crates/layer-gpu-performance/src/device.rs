@@ -152,7 +152,7 @@ pub(crate) unsafe extern "system" fn create_device(
         data.map(|d| std::mem::transmute::<*mut std::ffi::c_void, SetDeviceLoaderData>(d.link));
     let measured = patched.as_ref().map(|_| ()).map_err(Clone::clone);
     crate::guard::caught(|| {
-        Device::new(&instance, physical, &*info, *device, get, set_loader_data, measured)
+        Device::enter(&instance, physical, &*info, *device, get, set_loader_data, measured)
     });
     R::SUCCESS
 }
@@ -197,7 +197,8 @@ unsafe fn patched<'a>(
 }
 
 impl Device {
-    unsafe fn new(
+    /// Takes up a device that was created, or says why it is left alone.
+    unsafe fn enter(
         instance: &Arc<Instance>,
         physical: vk::PhysicalDevice,
         info: &vk::DeviceCreateInfo<'_>,

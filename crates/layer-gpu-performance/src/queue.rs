@@ -347,11 +347,7 @@ impl Queue {
     pub fn collect(&mut self, d: &Device, idle: bool) {
         // No wait, and no fence: what the host waits for is an event of its own in Tuff's modelled time.
         let reached = self.reached(d);
-        loop {
-            let Some(b) = self.batches.front() else { break };
-            if !idle && !b.ended(&reached) {
-                break;
-            }
+        while self.batches.front().is_some_and(|b| idle || b.ended(&reached)) {
             let Some(b) = self.batches.pop_front() else { break };
             if self.blocked == Some(b.order) {
                 self.blocked = None;

@@ -4,7 +4,7 @@
 use crate::frames::Choice;
 use crate::{NAME, chain};
 use ash::vk;
-use std::ffi::{CStr, c_void};
+use std::ffi::{CStr, c_char, c_void};
 use std::path::PathBuf;
 
 /// Prefix of the environment's variables: a setting's name in capitals follows.
@@ -122,7 +122,7 @@ unsafe fn from_chain(p_next: *const c_void) -> Vec<(String, String)> {
     for info in infos {
         let info = &*info.cast::<vk::LayerSettingsCreateInfoEXT>();
         for s in chain::slice(info.p_settings, info.setting_count) {
-            let text = |p| if std::ptr::null() == p { c"" } else { CStr::from_ptr(p) };
+            let text = |p: *const c_char| if p.is_null() { c"" } else { CStr::from_ptr(p) };
             if text(s.p_layer_name) != NAME || s.p_values.is_null() {
                 continue;
             }
@@ -144,7 +144,7 @@ unsafe fn value(s: &vk::LayerSettingEXT, i: usize) -> String {
         Type::FLOAT32 => p.cast::<f32>().add(i).read().to_string(),
         Type::FLOAT64 => p.cast::<f64>().add(i).read().to_string(),
         Type::STRING => {
-            let text = p.cast::<*const std::ffi::c_char>().add(i).read();
+            let text = p.cast::<*const c_char>().add(i).read();
             if text.is_null() { String::new() } else { CStr::from_ptr(text).to_string_lossy().into_owned() }
         }
         _ => String::new(),
