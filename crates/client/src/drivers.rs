@@ -38,22 +38,57 @@ pub fn tuff_icd() -> PathBuf {
     beside_this_program().unwrap_or(checkout)
 }
 
-/// `.../release/tuff` and `.../debug/deps/test-123` both have `.../release/libvulkan_tuff.so` two folders up or nearer.
-fn beside_this_program() -> Option<PathBuf> {
+/// `.../release/tuff` and `.../debug/deps/test-123` both have `.../release` with this library two folders up or nearer.
+fn beside(library: &str) -> Option<PathBuf> {
     let exe = std::env::current_exe().ok()?;
-    let folder =
-        exe.ancestors().skip(2).take(2).map(|f| f.join("release")).find(|f| f.join(LIBRARY).exists())?;
-    let icd = folder.join("tuff_icd.json");
+    exe.ancestors().skip(2).take(2).map(|f| f.join("release")).find(|f| f.join(library).exists())
+}
+
+/// Writes a file where it differs: renamed into place, for another process may be reading it.
+fn put(folder: &Path, name: &str, text: &str) -> std::io::Result<()> {
+    let file = folder.join(name);
+    if std::fs::read_to_string(&file).is_ok_and(|t| t == text) {
+        return Ok(());
+    }
+    let draft = folder.join(format!("{name}.{}", std::process::id()));
+    std::fs::write(&draft, text).and_then(|()| std::fs::rename(&draft, &file))
+}
+
+fn beside_this_program() -> Option<PathBuf> {
+    let folder = beside(LIBRARY)?;
     let text = format!(
         "{{\"file_format_version\": \"1.0.1\", \"ICD\": {{\"library_path\": \"./{LIBRARY}\", \"api_version\": \"1.3.0\"}}}}\n"
     );
-    if std::fs::read_to_string(&icd).is_ok_and(|t| t == text) {
-        return Some(icd);
+    put(&folder, "tuff_icd.json", &text).ok()?;
+    Some(folder.join("tuff_icd.json"))
+}
+
+/// The name of the GPU Performance layer, of its library and its manifest.
+pub const LAYER: &str = "VK_LAYER_TUFF_gpu_performance";
+const LAYER_LIBRARY: &str = "libVkLayer_TUFF_gpu_performance.so";
+const LAYER_MANIFEST: &str = "VkLayer_TUFF_gpu_performance.json";
+
+/// The folder with the manifest of the GPU Performance layer, for VK_LAYER_PATH: `TUFF_LAYER`, or the checkout's where
+/// its library has been built, or else one beside a library that lies where this program was built to.
+pub fn layer_folder() -> Result<PathBuf> {
+    if let Some(folder) = std::env::var_os("TUFF_LAYER") {
+        return Ok(folder.into());
     }
-    // Renamed into place, for another process may be reading it.
-    let draft = folder.join(format!("tuff_icd.json.{}", std::process::id()));
-    std::fs::write(&draft, text).and_then(|()| std::fs::rename(&draft, &icd)).ok()?;
-    Some(icd)
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let root = root.canonicalize().unwrap_or(root);
+    if root.join("target/release").join(LAYER_LIBRARY).exists() {
+        return Ok(root.join("crates/layer-gpu-performance"));
+    }
+    let missing = || Error(format!("{LAYER} is not built: cargo build --release -p layer-gpu-performance"));
+    let release = beside(LAYER_LIBRARY).ok_or_else(missing)?;
+    let original = root.join("crates/layer-gpu-performance").join(LAYER_MANIFEST);
+    let text =
+        std::fs::read_to_string(&original).map_err(|e| Error(format!("{}: {e}", original.display())))?;
+    let folder = release.join("layers");
+    let written = std::fs::create_dir_all(&folder)
+        .and_then(|()| put(&folder, LAYER_MANIFEST, &text.replace("../../target/release/", "../")));
+    written.map_err(|e| Error(format!("{}: {e}", folder.display())))?;
+    Ok(folder)
 }
 
 /// The name of Tuff as it is when every pipeline is instrumented.

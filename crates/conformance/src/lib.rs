@@ -15,6 +15,7 @@ pub mod extensions;
 pub mod frames;
 pub mod instrumentation;
 mod invocations;
+pub mod layer;
 pub mod pictures;
 mod programs;
 pub mod scenes;

@@ -6,6 +6,7 @@ mod demo;
 mod diff;
 mod info;
 mod instrument;
+mod overhead;
 mod picture;
 
 use clap::{Parser, Subcommand};
@@ -33,6 +34,10 @@ enum Task {
         /// `tuff annotate`.
         #[arg(long)]
         shaders: Option<std::path::PathBuf>,
+        /// Write how long every workload took, and its counters, to this file (.json, or else CSV), by the GPU Performance
+        /// layer: docs/gpu-performance-layer.md. Its other settings are the environment's.
+        #[arg(long)]
+        workloads: Option<std::path::PathBuf>,
         /// The program and its arguments.
         #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
         program: Vec<String>,
@@ -43,6 +48,8 @@ enum Task {
     Instrument(instrument::Args),
     /// Print a module's SPIR-V, and its source where it has lines, with what each basic block cost.
     Annotate(annotate::Args),
+    /// Measure what the GPU Performance layer costs a program, in CPU time of the city's frames; fails above the limit.
+    Overhead(overhead::Args),
     /// Answer a parent's requests with the one driver that the environment shows.
     #[command(hide = true)]
     Child,
@@ -59,8 +66,12 @@ fn main() -> ExitCode {
         Task::Instrument(args) => instrument::run(&args),
         Task::Annotate(args) => annotate::run(&args),
         Task::Diff(args) => diff::run(&args),
-        Task::Run { program, counters, shaders } => {
-            run(&program, &[("TUFF_COUNTERS", counters), ("TUFF_INSTRUMENT", shaders)])
+        Task::Overhead(args) => overhead::run(&args),
+        Task::Run { program, counters, shaders, workloads } => {
+            let is_json = workloads.as_ref().is_some_and(|w| w.extension().is_some_and(|e| e == "json"));
+            let file = if is_json { "TUFF_PERFORMANCE_JSON" } else { "TUFF_PERFORMANCE_CSV" };
+            let paths = [("TUFF_COUNTERS", counters), ("TUFF_INSTRUMENT", shaders), (file, workloads)];
+            run(&program, &paths)
         }
     };
     match result {
@@ -90,6 +101,31 @@ fn run(program: &[String], paths: &[(&str, Option<std::path::PathBuf>)]) -> clie
             std::path::absolute(path).map_err(|e| client::Error(format!("{}: {e}", path.display())))?;
         command.env(variable, path);
     }
+    if paths.iter().any(|(v, path)| v.starts_with("TUFF_PERFORMANCE") && path.is_some()) {
+        measured(&mut command)?;
+    }
     let error = command.exec();
     Err(client::Error(format!("{}: {error}", program[0])))
+}
+
+/// Puts the GPU Performance layer in front of what the environment has, in counter mode unless it says otherwise.
+fn measured(command: &mut std::process::Command) -> client::Result<()> {
+    let before = |variable: &str, first: std::ffi::OsString| {
+        let rest = std::env::var_os(variable).filter(|v| !v.is_empty());
+        rest.map_or(first.clone(), |rest| [first, rest].join(std::ffi::OsStr::new(":")))
+    };
+    let folder = client::drivers::layer_folder()?;
+    // VK_LAYER_PATH replaces the system's folders; VK_ADD_LAYER_PATH, which adds to them, is unknown to older loaders.
+    let system = ["/etc/vulkan/explicit_layer.d", "/usr/share/vulkan/explicit_layer.d"];
+    let mut path = before("VK_LAYER_PATH", folder.into_os_string());
+    for folder in system {
+        path = [path, folder.into()].join(std::ffi::OsStr::new(":"));
+    }
+    command
+        .env("VK_LAYER_PATH", path)
+        .env("VK_INSTANCE_LAYERS", before("VK_INSTANCE_LAYERS", client::drivers::LAYER.into()));
+    if std::env::var_os("TUFF_PERFORMANCE_MODE").is_none() {
+        command.env("TUFF_PERFORMANCE_MODE", "counters");
+    }
+    Ok(())
 }

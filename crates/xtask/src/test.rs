@@ -90,7 +90,9 @@ pub fn run() -> Result<(), String> {
     let steps: [(&str, &mut dyn FnMut() -> Result<(), String>); 5] = [
         ("format", &mut || call(cargo(&["fmt", "--all", "--check"]))),
         ("generated files", &mut || call(own(&["codegen", "--check"])?)),
-        ("release driver", &mut || call(cargo(&["build", "--release", "-p", "icd"]))),
+        ("release driver and layer", &mut || {
+            call(cargo(&["build", "--release", "-p", "icd", "-p", "layer-gpu-performance"]))
+        }),
         ("clippy", &mut || call(cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))),
         ("tests", &mut || tests(&mut tally)),
     ];

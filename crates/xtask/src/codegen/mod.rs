@@ -7,6 +7,7 @@ mod entrypoints;
 mod legacy;
 mod names;
 mod registry;
+mod sizes;
 mod structs;
 #[cfg(test)]
 mod tests;
@@ -147,6 +148,7 @@ pub fn run(args: &Args) -> Result<(), String> {
         ("crates/icd/src/generated/imp.rs", thunks.imp),
         ("crates/icd/src/generated/structs.rs", structs::generate(&names)?),
         ("crates/icd/src/generated/extensions.rs", structs::extensions(&names, &tables)?),
+        ("crates/layer-gpu-performance/src/generated/sizes.rs", sizes::generate(&registry)),
     ];
     for (name, text) in files {
         put(&root, name, rustfmt(&root, &text)?, args.check, &mut stale)?;

@@ -1,0 +1,413 @@
+//! A device of the program's: its creation, what the layer knows of it, its end.
+
+use crate::arena::Arena;
+use crate::chain::{self, Chain};
+use crate::counters::Counters;
+use crate::frames::Frames;
+use crate::instance::{self, Instance};
+use crate::interface::{self, DeviceLink, SetDeviceLoaderData};
+use crate::line::Line;
+use crate::names::Names;
+use crate::output::Output;
+use crate::queue::Queue;
+use crate::recorded::Recorded;
+use crate::recording::Recording;
+use crate::settings::{Mode, Settings};
+use crate::slots::Pools;
+use crate::table::{Table, next};
+use ash::vk;
+use parking_lot::{Mutex, RwLock};
+use std::collections::HashMap;
+use std::ffi::{CStr, c_char};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::SeqCst};
+use std::sync::{Arc, LazyLock, Once};
+use vk::{Handle, Result as R};
+
+/// A command pool's facts, which its buffers share.
+pub(crate) struct PoolInfo {
+    pub pool: vk::CommandPool,
+    /// Why workloads of its buffers have no time.
+    pub unmeasured: Option<&'static str>,
+}
+
+/// A render pass object's facts.
+pub(crate) struct PassInfo {
+    /// Views of every subpass (1 without multiview), or 0 where they differ.
+    pub views: u32,
+    pub attachments: u32,
+    pub subpasses: u32,
+}
+
+pub(crate) struct Device {
+    pub handle: vk::Device,
+    /// Among the process's devices, in the order of creation.
+    pub number: u32,
+    name: String,
+    pub table: Table,
+    pub get: vk::PFN_vkGetDeviceProcAddr,
+    pub settings: Arc<Settings>,
+    pub output: Arc<Output>,
+    pub names: Names,
+    pub pools: Pools,
+    pub aside: Arena,
+    pub frames: Frames,
+    /// With serialisation.
+    pub line: Option<Mutex<Line>>,
+    /// In counter mode, where the driver has a channel.
+    pub counters: Option<Mutex<Counters>>,
+    /// To be said once.
+    pub held: Once,
+    pub buffers: RwLock<HashMap<vk::CommandBuffer, Arc<Mutex<Recording>>>>,
+    pub command_pools: RwLock<HashMap<vk::CommandPool, Arc<PoolInfo>>>,
+    pub passes: RwLock<HashMap<vk::RenderPass, Arc<PassInfo>>>,
+    pub queues: RwLock<HashMap<vk::Queue, Arc<Mutex<Queue>>>>,
+    /// Of the creation: family, flags and queues, in order.
+    families_used: Vec<(u32, vk::DeviceQueueCreateFlags, u32)>,
+    families: Vec<vk::QueueFamilyProperties>,
+    memory: vk::PhysicalDeviceMemoryProperties,
+    /// Nanoseconds of a tick.
+    period: f64,
+    /// The bits of a timestamp that all queues have.
+    mask: u64,
+    set_loader_data: Option<SetDeviceLoaderData>,
+    orders: AtomicU64,
+    lost: AtomicBool,
+}
+
+static DEVICES: LazyLock<RwLock<HashMap<usize, Arc<Device>>>> = LazyLock::new(RwLock::default);
+
+/// The tag of the next recorded workload.
+pub(crate) fn next_tag() -> u32 {
+    static TAGS: AtomicU32 = AtomicU32::new(0);
+    TAGS.fetch_add(1, SeqCst)
+}
+
+/// What the loader puts first into every dispatchable object: the same for a device, its queues and command buffers.
+pub(crate) fn key<H: Handle>(handle: H) -> usize {
+    let at = handle.as_raw() as *const usize;
+    // SAFETY: a dispatchable handle is a pointer to the loader's pointer.
+    if at.is_null() { 0 } else { unsafe { at.read() } }
+}
+
+/// The device of a dispatchable object, if it is measured.
+pub(crate) fn of<H: Handle>(handle: H) -> Option<Arc<Device>> {
+    DEVICES.read().get(&key(handle)).cloned()
+}
+
+/// What a device must be able to do, or why it is left alone.
+struct Wanted {
+    /// Enable VK_KHR_timeline_semaphore: the version that the program uses has no timeline semaphores.
+    extension: bool,
+}
+
+unsafe fn wanted(instance: &Instance, physical: vk::PhysicalDevice) -> Result<Wanted, &'static str> {
+    let properties = instance.properties(physical);
+    let version = properties.api_version.min(instance.api_version);
+    if version < vk::API_VERSION_1_1 {
+        return Err("the driver is of Vulkan 1.0");
+    }
+    let extension = version < vk::API_VERSION_1_2;
+    if extension && !instance.has_extension(physical, ash::khr::timeline_semaphore::NAME) {
+        return Err("the driver has no timeline semaphores");
+    }
+    if !instance.has_timeline_feature(physical) {
+        return Err("the driver has no timeline semaphores");
+    }
+    Ok(Wanted { extension })
+}
+
+pub(crate) unsafe extern "system" fn create_device(
+    physical: vk::PhysicalDevice,
+    info: *const vk::DeviceCreateInfo<'_>,
+    allocator: *const vk::AllocationCallbacks<'_>,
+    device: *mut vk::Device,
+) -> R {
+    let s_type = vk::StructureType::LOADER_DEVICE_CREATE_INFO;
+    let failed = R::ERROR_INITIALIZATION_FAILED;
+    let Some(link) = interface::find::<DeviceLink>((*info).p_next, s_type, interface::LINK) else {
+        return failed;
+    };
+    let here = &*link.link;
+    let (get_instance, get) = (here.get_instance_proc_addr, here.get_device_proc_addr);
+    link.link = here.next;
+    let Some(instance) = instance::of(physical) else { return failed };
+    let create = get_instance(instance.handle, c"vkCreateDevice".as_ptr());
+    let Some(create) =
+        create.map(|f| std::mem::transmute::<unsafe extern "system" fn(), vk::PFN_vkCreateDevice>(f))
+    else {
+        return failed;
+    };
+    let patched =
+        crate::guard::caught(|| patched(&instance, physical, info)).unwrap_or(Err("a fault".into()));
+    let result = match &patched {
+        Ok(p) => create(physical, &p.info, allocator, device),
+        Err(_) => create(physical, info, allocator, device),
+    };
+    if result != R::SUCCESS {
+        return result;
+    }
+    let data = interface::find::<std::ffi::c_void>((*info).p_next, s_type, interface::LOADER_DATA);
+    // SAFETY: the callback's function has this type (VkLayerDeviceCreateInfo).
+    let set_loader_data =
+        data.map(|d| std::mem::transmute::<*mut std::ffi::c_void, SetDeviceLoaderData>(d.link));
+    let measured = patched.as_ref().map(|_| ()).map_err(Clone::clone);
+    crate::guard::caught(|| {
+        Device::enter(&instance, physical, &*info, *device, get, set_loader_data, measured)
+    });
+    R::SUCCESS
+}
+
+/// VkDeviceCreateInfo with timeline semaphores enabled.
+struct Patched<'a> {
+    info: vk::DeviceCreateInfo<'a>,
+    // What `info` points to.
+    _chain: Chain,
+    _feature: Box<vk::PhysicalDeviceTimelineSemaphoreFeatures<'static>>,
+    _names: Vec<*const c_char>,
+}
+
+unsafe fn patched<'a>(
+    instance: &Instance,
+    physical: vk::PhysicalDevice,
+    info: *const vk::DeviceCreateInfo<'a>,
+) -> Result<Patched<'a>, String> {
+    let wanted = wanted(instance, physical)?;
+    let mut info = *info;
+    let mut chain = Chain::copy(info.p_next);
+    let unknown =
+        |s: vk::StructureType| format!("VkDeviceCreateInfo's chain has a structure unknown here ({s:?})");
+    let mut feature =
+        Box::new(vk::PhysicalDeviceTimelineSemaphoreFeatures::default().timeline_semaphore(true));
+    if let Some(f) = chain.find::<vk::PhysicalDeviceVulkan12Features>().map_err(unknown)? {
+        f.timeline_semaphore = vk::TRUE;
+    } else if let Some(f) = chain.find::<vk::PhysicalDeviceTimelineSemaphoreFeatures>().map_err(unknown)? {
+        f.timeline_semaphore = vk::TRUE;
+    } else {
+        chain.push(&mut *feature);
+    }
+    info.p_next = chain.head();
+    let mut names = chain::slice(info.pp_enabled_extension_names, info.enabled_extension_count).to_vec();
+    let name = ash::khr::timeline_semaphore::NAME;
+    if wanted.extension && !names.iter().any(|n| CStr::from_ptr(*n) == name) {
+        names.push(name.as_ptr());
+        info.enabled_extension_count = names.len() as u32;
+        info.pp_enabled_extension_names = names.as_ptr();
+    }
+    Ok(Patched { info, _chain: chain, _feature: feature, _names: names })
+}
+
+impl Device {
+    /// Takes up a device that was created, or says why it is left alone.
+    unsafe fn enter(
+        instance: &Arc<Instance>,
+        physical: vk::PhysicalDevice,
+        info: &vk::DeviceCreateInfo<'_>,
+        handle: vk::Device,
+        get: vk::PFN_vkGetDeviceProcAddr,
+        set_loader_data: Option<SetDeviceLoaderData>,
+        measured: Result<(), String>,
+    ) {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let number = COUNT.fetch_add(1, SeqCst);
+        let properties = instance.properties(physical);
+        let name = properties.device_name_as_c_str().unwrap_or(c"?").to_string_lossy().into_owned();
+        let why = match measured {
+            Err(why) => Some(why),
+            Ok(()) if properties.limits.timestamp_period <= 0.0 => {
+                Some("the driver has no timestamps".into())
+            }
+            Ok(()) => None,
+        };
+        if let Some(why) = why {
+            crate::say(&format!("{name} is not measured: {why}"));
+            instance::skip(handle, get);
+            return;
+        }
+        let table = Table::load(|name| get(handle, name.as_ptr()));
+        let families = instance.families(physical);
+        let created = chain::slice(info.p_queue_create_infos, info.queue_create_info_count);
+        let bits = |f: &u32| families.get(*f as usize).map_or(0, |f| f.timestamp_valid_bits);
+        let bits = created.iter().map(|q| q.queue_family_index).map(|f| bits(&f)).filter(|b| *b > 0).min();
+        let settings = instance.settings.clone();
+        let counters = match settings.mode {
+            Mode::Time => None,
+            Mode::Counters => Counters::open(handle, &settings.counters)
+                .inspect_err(|why| crate::say(&format!("{name}: {why}; time alone is measured")))
+                .ok(),
+        };
+        let names: Vec<String> = counters.as_ref().map_or(vec![], |c| c.names().to_vec());
+        let mut d = Device {
+            handle,
+            number,
+            name: name.clone(),
+            table,
+            get,
+            output: crate::output::open(&settings, &names),
+            settings,
+            names: Names::default(),
+            pools: Pools::default(),
+            aside: Arena::default(),
+            frames: Frames::default(),
+            line: None,
+            counters: counters.map(Mutex::new),
+            held: Once::new(),
+            buffers: RwLock::default(),
+            command_pools: RwLock::default(),
+            passes: RwLock::default(),
+            queues: RwLock::default(),
+            families_used: created.iter().map(|q| (q.queue_family_index, q.flags, q.queue_count)).collect(),
+            families,
+            memory: instance.memory(physical),
+            period: f64::from(properties.limits.timestamp_period),
+            mask: bits.map_or(u64::MAX, |b| u64::MAX >> (64 - b.min(64))),
+            set_loader_data,
+            orders: AtomicU64::new(0),
+            lost: AtomicBool::new(false),
+        };
+        if d.settings.serialise {
+            match d.timeline() {
+                Ok(s) => d.line = Some(Mutex::new(Line::new(s))),
+                Err(e) => crate::say(&format!("{name} is not serialised: vkCreateSemaphore: {e:?}")),
+            }
+        }
+        DEVICES.write().insert(key(handle), Arc::new(d));
+    }
+
+    /// A timeline semaphore at 0.
+    pub unsafe fn timeline(&self) -> Result<vk::Semaphore, R> {
+        let mut ty = vk::SemaphoreTypeCreateInfo::default().semaphore_type(vk::SemaphoreType::TIMELINE);
+        let info = vk::SemaphoreCreateInfo::default().push_next(&mut ty);
+        let mut s = vk::Semaphore::null();
+        let missing = R::ERROR_INITIALIZATION_FAILED;
+        next!(self, create_semaphore(self.handle, &info, std::ptr::null(), &mut s), else missing).result()?;
+        Ok(s)
+    }
+
+    /// Memory that the host reads without flushes, cached where there is such.
+    pub fn host_memory(&self, bits: u32) -> Option<u32> {
+        use vk::MemoryPropertyFlags as F;
+        let least = F::HOST_VISIBLE | F::HOST_COHERENT;
+        let of = |flags: F| {
+            let types = self.memory.memory_types_as_slice();
+            let fits = |i: &u32| bits >> i & 1 != 0 && types[*i as usize].property_flags.contains(flags);
+            (0..types.len() as u32).find(fits)
+        };
+        of(least | F::HOST_CACHED).or_else(|| of(least))
+    }
+
+    /// Makes a command buffer of the layer's own one that the layers below know.
+    pub unsafe fn adopt(&self, c: vk::CommandBuffer) {
+        let object = c.as_raw() as *mut std::ffi::c_void;
+        match self.set_loader_data {
+            Some(f) => drop(f(self.handle, object)),
+            None => object.cast::<usize>().write(key(self.handle)),
+        }
+    }
+
+    pub fn next_order(&self) -> u64 {
+        self.orders.fetch_add(1, SeqCst)
+    }
+
+    pub fn recording(&self, c: vk::CommandBuffer) -> Option<Arc<Mutex<Recording>>> {
+        self.buffers.read().get(&c).cloned()
+    }
+
+    pub fn recorded(&self, c: vk::CommandBuffer) -> Option<Arc<Recorded>> {
+        self.recording(c)?.lock().done()
+    }
+
+    pub fn queue(&self, queue: vk::Queue) -> Option<Arc<Mutex<Queue>>> {
+        self.queues.read().get(&queue).cloned()
+    }
+
+    /// The program has got a queue.
+    pub fn found_queue(&self, queue: vk::Queue, family: u32, flags: vk::DeviceQueueCreateFlags, index: u32) {
+        let before = self.families_used.iter().take_while(|q| (q.0, q.1) != (family, flags));
+        let number = before.map(|q| q.2).sum::<u32>() + index;
+        let mut queues = self.queues.write();
+        queues.entry(queue).or_insert_with(|| Arc::new(Mutex::new(Queue::new(queue, number, family))));
+    }
+
+    /// Why workloads of a command pool have no time.
+    pub fn unmeasured(&self, family: u32, flags: vk::CommandPoolCreateFlags) -> Option<&'static str> {
+        use vk::QueueFlags as Q;
+        let Some(f) = self.families.get(family as usize) else { return Some("no such queue family") };
+        if f.timestamp_valid_bits == 0 {
+            Some("the queue family has no timestamps")
+        } else if !f.queue_flags.intersects(Q::GRAPHICS | Q::COMPUTE) {
+            // vkCmdResetQueryPool and vkCmdCopyQueryPoolResults are for graphics and compute queues.
+            Some("the queue family cannot reset queries")
+        } else if flags.contains(vk::CommandPoolCreateFlags::PROTECTED) {
+            Some("the results of protected command buffers cannot be copied")
+        } else {
+            None
+        }
+    }
+
+    pub fn nanoseconds(&self, ticks: u64) -> f64 {
+        ticks as f64 * self.period
+    }
+
+    /// Nanoseconds from one timestamp to another; the counter may have wrapped.
+    pub fn ticks_between(&self, begin: u64, end: u64) -> f64 {
+        self.nanoseconds(end.wrapping_sub(begin) & self.mask)
+    }
+
+    /// Reads what has ended on all queues. `idle`: all has.
+    pub fn collect(&self, idle: bool) {
+        let queues: Vec<_> = self.queues.read().values().cloned().collect();
+        queues.iter().for_each(|q| q.lock().collect(self, idle));
+    }
+
+    /// Passes a result on; a lost device's queries are given back, and what it did not finish is listed.
+    pub fn seen(&self, result: R) -> R {
+        if result == R::ERROR_DEVICE_LOST && !self.lost.swap(true, SeqCst) {
+            let queues: Vec<_> = self.queues.read().values().cloned().collect();
+            queues.iter().for_each(|q| q.lock().lose(self));
+            let buffers: Vec<_> = self.buffers.read().values().cloned().collect();
+            buffers.iter().for_each(|b| b.lock().reset(self));
+        }
+        result
+    }
+}
+
+pub(crate) unsafe extern "system" fn destroy_device(
+    handle: vk::Device,
+    allocator: *const vk::AllocationCallbacks<'_>,
+) {
+    if handle == vk::Device::null() {
+        return;
+    }
+    if let Some(get) = instance::skipped(handle) {
+        // SAFETY: vkDestroyDevice has this type.
+        if let Some(f) = get(handle, c"vkDestroyDevice".as_ptr())
+            .map(|f| std::mem::transmute::<unsafe extern "system" fn(), vk::PFN_vkDestroyDevice>(f))
+        {
+            instance::unskip(handle);
+            f(handle, allocator);
+        }
+        return;
+    }
+    let Some(d) = DEVICES.write().remove(&key(handle)) else { return };
+    crate::guard::caught(|| {
+        // The program has waited for its own work; this is for the copies behind it.
+        let result = next!(d, device_wait_idle(handle), else R::SUCCESS);
+        match d.seen(result) {
+            R::SUCCESS => d.collect(true),
+            _ => {
+                let _ = d.seen(R::ERROR_DEVICE_LOST);
+            }
+        }
+        for q in d.queues.read().values() {
+            q.lock().destroy(&d);
+        }
+        let pools = d.pools.counts();
+        d.pools.destroy(handle, &d.table);
+        d.aside.destroy(&d);
+        if let Some(line) = &d.line {
+            next!(d, destroy_semaphore(handle, line.lock().semaphore, std::ptr::null()));
+        }
+        d.output.close(d.number, &d.name, pools);
+    });
+    next!(d, destroy_device(handle, allocator));
+}

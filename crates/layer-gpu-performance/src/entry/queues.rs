@@ -1,0 +1,111 @@
+//! Queues: getting them, waiting, labels. What is submitted: `submit`.
+
+use super::buffers::label;
+use super::{Function, function, functions};
+use crate::device;
+use crate::guard::caught;
+use crate::submit;
+use crate::table::next;
+use ash::vk;
+use vk::Result as R;
+
+functions! {
+    pub(super) fn lookup;
+    b"vkGetDeviceQueue" => get_device_queue, PFN_vkGetDeviceQueue;
+    b"vkGetDeviceQueue2" => get_device_queue2, PFN_vkGetDeviceQueue2;
+    b"vkQueueSubmit" => submit::queue_submit, PFN_vkQueueSubmit;
+    b"vkQueueSubmit2" | b"vkQueueSubmit2KHR" => submit::queue_submit2, PFN_vkQueueSubmit2;
+    b"vkQueueBindSparse" => submit::queue_bind_sparse, PFN_vkQueueBindSparse;
+    b"vkQueuePresentKHR" => submit::queue_present, PFN_vkQueuePresentKHR;
+    b"vkQueueWaitIdle" => queue_wait_idle, PFN_vkQueueWaitIdle;
+    b"vkDeviceWaitIdle" => device_wait_idle, PFN_vkDeviceWaitIdle;
+    b"vkWaitForFences" => wait_for_fences, PFN_vkWaitForFences;
+    b"vkQueueBeginDebugUtilsLabelEXT" => begin_label, PFN_vkQueueBeginDebugUtilsLabelEXT;
+    b"vkQueueEndDebugUtilsLabelEXT" => end_label, PFN_vkQueueEndDebugUtilsLabelEXT;
+    b"vkQueueInsertDebugUtilsLabelEXT" => insert_label, PFN_vkQueueInsertDebugUtilsLabelEXT;
+}
+
+const FAILED: R = R::ERROR_INITIALIZATION_FAILED;
+
+unsafe extern "system" fn get_device_queue(
+    handle: vk::Device,
+    family: u32,
+    index: u32,
+    queue: *mut vk::Queue,
+) {
+    let Some(d) = device::of(handle) else { return };
+    next!(d, get_device_queue(handle, family, index, queue));
+    if *queue != vk::Queue::null() {
+        caught(|| d.found_queue(*queue, family, vk::DeviceQueueCreateFlags::empty(), index));
+    }
+}
+
+unsafe extern "system" fn get_device_queue2(
+    handle: vk::Device,
+    info: *const vk::DeviceQueueInfo2<'_>,
+    queue: *mut vk::Queue,
+) {
+    let Some(d) = device::of(handle) else { return };
+    next!(d, get_device_queue2(handle, info, queue));
+    if *queue != vk::Queue::null() {
+        let i = &*info;
+        caught(|| d.found_queue(*queue, i.queue_family_index, i.flags, i.queue_index));
+    }
+}
+
+unsafe extern "system" fn queue_wait_idle(queue: vk::Queue) -> R {
+    let Some(d) = device::of(queue) else { return FAILED };
+    let result = d.seen(next!(d, queue_wait_idle(queue), else FAILED));
+    if let (R::SUCCESS, Some(q)) = (result, d.queue(queue)) {
+        caught(|| q.lock().collect(&d, true));
+    }
+    result
+}
+
+unsafe extern "system" fn device_wait_idle(handle: vk::Device) -> R {
+    let Some(d) = device::of(handle) else { return FAILED };
+    let result = d.seen(next!(d, device_wait_idle(handle), else FAILED));
+    if result == R::SUCCESS {
+        caught(|| d.collect(true));
+    }
+    result
+}
+
+unsafe extern "system" fn wait_for_fences(
+    handle: vk::Device,
+    count: u32,
+    fences: *const vk::Fence,
+    all: vk::Bool32,
+    timeout: u64,
+) -> R {
+    let Some(d) = device::of(handle) else { return FAILED };
+    let result = d.seen(next!(d, wait_for_fences(handle, count, fences, all, timeout), else FAILED));
+    if result == R::SUCCESS {
+        caught(|| d.collect(false));
+    }
+    result
+}
+
+unsafe extern "system" fn begin_label(queue: vk::Queue, info: *const vk::DebugUtilsLabelEXT<'_>) {
+    let Some(d) = device::of(queue) else { return };
+    if let Some(q) = d.queue(queue) {
+        caught(|| q.lock().begin_label(label(info)));
+    }
+    next!(d, queue_begin_label(queue, info));
+}
+
+unsafe extern "system" fn end_label(queue: vk::Queue) {
+    let Some(d) = device::of(queue) else { return };
+    if let Some(q) = d.queue(queue) {
+        caught(|| q.lock().end_label());
+    }
+    next!(d, queue_end_label(queue));
+}
+
+unsafe extern "system" fn insert_label(queue: vk::Queue, info: *const vk::DebugUtilsLabelEXT<'_>) {
+    let Some(d) = device::of(queue) else { return };
+    if let Some(q) = d.queue(queue) {
+        caught(|| q.lock().insert_label(label(info)));
+    }
+    next!(d, queue_insert_label(queue, info));
+}

@@ -1,0 +1,3 @@
+//! Made by `cargo xtask codegen`.
+
+pub(crate) mod sizes;

@@ -1,0 +1,237 @@
+//! What a command buffer holds once it is recorded: its workloads, and where their timestamps are.
+
+use crate::device::Device;
+use crate::slots::Slot;
+use crate::table::next;
+use ash::vk;
+use parking_lot::Mutex;
+use std::sync::Arc;
+
+/// Bytes of a timestamp in memory: the value, and whether it is there.
+pub(crate) const STAMP: u64 = 16;
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub(crate) enum Kind {
+    Dispatch,
+    RenderPass,
+    Copy,
+    Blit,
+    Clear,
+    Fill,
+    Update,
+    Resolve,
+}
+
+impl Kind {
+    pub fn text(self) -> &'static str {
+        match self {
+            Kind::Dispatch => "dispatch",
+            Kind::RenderPass => "render pass",
+            Kind::Copy => "copy",
+            Kind::Blit => "blit",
+            Kind::Clear => "clear",
+            Kind::Fill => "fill",
+            Kind::Update => "update",
+            Kind::Resolve => "resolve",
+        }
+    }
+}
+
+/// Labels at a place of a command buffer.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Labels {
+    /// Labels of the queue, or of the primary, that the command buffer has ended.
+    pub popped: usize,
+    /// Its own that are open, outermost first.
+    pub open: Vec<Arc<str>>,
+}
+
+impl Labels {
+    pub fn begin(&mut self, name: Arc<str>) {
+        self.open.push(name);
+    }
+    pub fn end(&mut self) {
+        if self.open.pop().is_none() {
+            self.popped += 1;
+        }
+    }
+    /// What is open inside `outer`.
+    pub fn within(&self, outer: &[Arc<str>]) -> Vec<Arc<str>> {
+        let kept = outer.len().saturating_sub(self.popped);
+        outer[..kept].iter().chain(&self.open).cloned().collect()
+    }
+}
+
+/// Timestamps inside a multiview pass: as many queries from each slot on as it has views.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Views {
+    pub begin: Slot,
+    pub end: Slot,
+    pub count: u32,
+    /// They are written. Else there was no place for one inside the pass.
+    pub told: bool,
+}
+
+/// A workload.
+#[derive(Debug)]
+pub(crate) struct Work {
+    /// The number of its label `t<tag>`: one for each recorded workload of the process.
+    pub tag: u32,
+    pub kind: Kind,
+    pub name: String,
+    pub labels: Arc<Labels>,
+    /// The first part of a suspended pass has a beginning alone, the last an end.
+    pub begin: Option<Slot>,
+    pub end: Option<Slot>,
+    pub views: Option<Views>,
+    pub resumes: bool,
+    pub suspends: bool,
+    /// Direct dispatches of no workgroups do nothing: the driver has no record of them.
+    pub empty: bool,
+    /// Why its time is not measured.
+    pub reason: Option<String>,
+}
+
+/// Where the timestamps of an executed secondary are when the primary has ended.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Results {
+    /// In its own query pools.
+    Pools,
+    /// Put aside before it was executed again: buffer and offset.
+    Aside(vk::Buffer, u64),
+    /// Gone.
+    Lost(&'static str),
+}
+
+#[derive(Debug)]
+pub(crate) enum Item {
+    /// How manieth of the workloads.
+    Work(usize),
+    Secondary {
+        recorded: Arc<Recorded>,
+        labels: Arc<Labels>,
+        results: Results,
+    },
+}
+
+/// A query pool of a command buffer.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PoolUse {
+    pub pool: vk::QueryPool,
+    /// Its first so many queries are written.
+    pub used: u32,
+    /// Stamps of the pools before it.
+    pub base: u32,
+    /// It holds the timestamps of views, some of which may not be written.
+    pub views: bool,
+}
+
+/// The last submission of a command buffer that may be pending several times.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LastUse {
+    pub queue: vk::Queue,
+    /// What the submission signals when it has ended.
+    pub signal: (vk::Semaphore, u64),
+}
+
+#[derive(Debug)]
+pub(crate) struct Recorded {
+    pub works: Vec<Work>,
+    pub items: Vec<Item>,
+    pub pools: Vec<PoolUse>,
+    /// VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT, or a secondary has it.
+    pub simultaneous: bool,
+    pub ends_suspended: bool,
+    /// Labels that it leaves.
+    pub labels: Labels,
+    pub last_use: Mutex<Option<LastUse>>,
+}
+
+impl Recorded {
+    /// Its own timestamps.
+    pub fn own(&self) -> u32 {
+        self.pools.iter().map(|p| p.used).sum()
+    }
+
+    pub fn secondaries(&self) -> impl Iterator<Item = (&Arc<Recorded>, Results)> {
+        self.items.iter().filter_map(|i| match i {
+            Item::Secondary { recorded, results, .. } => Some((recorded, *results)),
+            Item::Work(_) => None,
+        })
+    }
+
+    /// Timestamps of one execution, with those of its secondaries.
+    pub fn total(&self) -> u32 {
+        self.own() + self.secondaries().map(|(s, _)| s.own()).sum::<u32>()
+    }
+
+    /// It, and what it executes.
+    pub fn all(self: &Arc<Recorded>) -> impl Iterator<Item = &Arc<Recorded>> {
+        std::iter::once(self).chain(self.secondaries().map(|(s, _)| s))
+    }
+
+    /// Where a slot lies among its own timestamps.
+    pub fn place(&self, slot: Slot) -> usize {
+        (self.pools[slot.pool as usize].base + slot.query) as usize
+    }
+
+    /// Records the copies of its own timestamps, in the order of their slots.
+    pub unsafe fn copy_own(&self, d: &Device, to: vk::CommandBuffer, buffer: vk::Buffer, offset: u64) {
+        // The results are there when this is reached, for what writes them comes before it; without WAIT the copy need
+        // not be ordered behind that (§ Copying Query Results). Views have that order from the end of their pass: for
+        // what was not written nothing may wait, and validation layers know only the first view's (1.3.239).
+        let all = vk::QueryResultFlags::TYPE_64 | vk::QueryResultFlags::WITH_AVAILABILITY;
+        for views in [false, true] {
+            let flags = if views { all } else { all | vk::QueryResultFlags::WAIT };
+            for p in self.pools.iter().filter(|p| p.used > 0 && p.views == views) {
+                let at = offset + u64::from(p.base) * STAMP;
+                next!(d, cmd_copy_query_pool_results(to, p.pool, 0, p.used, buffer, at, STAMP, flags));
+            }
+        }
+    }
+
+    /// Records the copies of all its timestamps: its own, then those of each secondary as it was executed.
+    pub unsafe fn copy_all(&self, d: &Device, to: vk::CommandBuffer, buffer: vk::Buffer, offset: u64) {
+        self.copy_own(d, to, buffer, offset);
+        let mut at = offset + u64::from(self.own()) * STAMP;
+        for (s, results) in self.secondaries() {
+            match results {
+                Results::Pools => s.copy_own(d, to, buffer, at),
+                Results::Aside(from, place) if s.own() > 0 => {
+                    let size = u64::from(s.own()) * STAMP;
+                    let region = vk::BufferCopy { src_offset: place, dst_offset: at, size };
+                    next!(d, cmd_copy_buffer(to, from, buffer, 1, &region));
+                }
+                Results::Aside(..) | Results::Lost(_) => {}
+            }
+            at += u64::from(s.own()) * STAMP;
+        }
+    }
+
+    /// Some timestamps were put aside.
+    pub fn has_aside(&self) -> bool {
+        self.secondaries().any(|(_, r)| matches!(r, Results::Aside(..)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_reach_over_command_buffers() {
+        let outer: Vec<Arc<str>> = ["a", "b"].map(Arc::from).to_vec();
+        let mut l = Labels::default();
+        l.begin("c".into());
+        assert_eq!(l.within(&outer).join("/"), "a/b/c");
+        l.end();
+        l.end();
+        l.begin("d".into());
+        assert_eq!(l.within(&outer).join("/"), "a/d");
+        l.end();
+        l.end();
+        // One more than there are.
+        l.end();
+        assert_eq!(l.within(&outer).len(), 0);
+    }
+}

@@ -1,0 +1,375 @@
+//! A command buffer while it is recorded: what the layer puts around each workload.
+//!
+//! In front of a workload: with serialisation a full barrier, in counter mode a label `t<tag>`, a timestamp of
+//! TOP_OF_PIPE. Behind it: a timestamp of BOTTOM_OF_PIPE, the label's end, a full barrier. Nothing of this stands in a
+//! render pass, but the timestamps of a multiview pass's views.
+
+use crate::arena::Region;
+use crate::device::{Device, PoolInfo};
+use crate::recorded::{Item, Kind, Labels, PoolUse, Recorded, Results, STAMP, Views, Work};
+use crate::settings::Mode;
+use crate::slots::{POOL, Slot};
+use crate::table::next;
+use ash::vk;
+use parking_lot::Mutex;
+use std::sync::Arc;
+use vk::{AccessFlags as Access, PipelineStageFlags as Stages};
+
+/// A pass between its begin and end.
+pub(crate) struct Pass {
+    work: usize,
+    suspends: bool,
+    /// Commands, not secondaries, are recorded in the subpass under way.
+    pub inline: bool,
+}
+
+pub(crate) struct Recording {
+    handle: vk::CommandBuffer,
+    pub pool: Arc<PoolInfo>,
+    simultaneous: bool,
+    /// A secondary that lies in a pass of its primary: part of that.
+    in_pass: bool,
+    pools: Vec<PoolUse>,
+    works: Vec<Work>,
+    items: Vec<Item>,
+    labels: Labels,
+    /// `labels` as the last workload shares it.
+    shared: Option<Arc<Labels>>,
+    /// A label that was inserted: the next workload's.
+    inserted: Option<Arc<str>>,
+    pass: Option<Pass>,
+    suspended: bool,
+    /// The compute pipeline that is bound.
+    pub pipeline: vk::Pipeline,
+    aside: Vec<Region>,
+    done: Option<Arc<Recorded>>,
+}
+
+/// A view's timestamps need this many queries in one pool.
+const MAX_VIEWS: u32 = POOL / 2;
+
+impl Recording {
+    pub fn new(handle: vk::CommandBuffer, pool: Arc<PoolInfo>) -> Recording {
+        Recording {
+            handle,
+            pool,
+            simultaneous: false,
+            in_pass: false,
+            pools: vec![],
+            works: vec![],
+            items: vec![],
+            labels: Labels::default(),
+            shared: None,
+            inserted: None,
+            pass: None,
+            suspended: false,
+            pipeline: vk::Pipeline::null(),
+            aside: vec![],
+            done: None,
+        }
+    }
+
+    /// Gives everything back that it has of the device, and forgets what was recorded.
+    pub fn reset(&mut self, d: &Device) {
+        d.pools.give_back(self.pools.drain(..).map(|p| p.pool));
+        self.aside.drain(..).for_each(|r| d.aside.give_back(&r));
+        *self = Recording::new(self.handle, self.pool.clone());
+    }
+
+    pub fn begin(&mut self, d: &Device, flags: vk::CommandBufferUsageFlags) {
+        self.reset(d);
+        self.simultaneous = flags.contains(vk::CommandBufferUsageFlags::SIMULTANEOUS_USE);
+        self.in_pass = flags.contains(vk::CommandBufferUsageFlags::RENDER_PASS_CONTINUE);
+    }
+
+    /// What it holds is fixed now.
+    pub fn end(&mut self) {
+        let items = std::mem::take(&mut self.items);
+        let mut base = 0;
+        for p in &mut self.pools {
+            p.base = base;
+            base += p.used;
+        }
+        let secondary = |i: &Item| matches!(i, Item::Secondary { recorded, .. } if recorded.simultaneous);
+        self.done = Some(Arc::new(Recorded {
+            simultaneous: self.simultaneous || items.iter().any(secondary),
+            works: std::mem::take(&mut self.works),
+            items,
+            pools: self.pools.clone(),
+            ends_suspended: self.suspended,
+            labels: std::mem::take(&mut self.labels),
+            last_use: Mutex::default(),
+        }));
+    }
+
+    pub fn done(&self) -> Option<Arc<Recorded>> {
+        self.done.clone()
+    }
+
+    pub fn begin_label(&mut self, name: Arc<str>) {
+        self.labels.begin(name);
+        self.shared = None;
+    }
+
+    pub fn end_label(&mut self) {
+        self.labels.end();
+        self.shared = None;
+    }
+
+    pub fn insert_label(&mut self, name: Arc<str>) {
+        self.inserted = Some(name);
+    }
+
+    /// Labels of the next workload.
+    fn current(&mut self) -> Arc<Labels> {
+        let shared = self.shared.get_or_insert_with(|| Arc::new(self.labels.clone()));
+        match self.inserted.take() {
+            None => shared.clone(),
+            Some(name) => {
+                let mut labels = Labels::clone(shared);
+                labels.begin(name);
+                Arc::new(labels)
+            }
+        }
+    }
+
+    /// `n` consecutive queries, of pools for views or of others. A pool is reset where its first are taken: outside
+    /// passes alone.
+    unsafe fn take(&mut self, d: &Device, n: u32, views: bool) -> Result<Slot, vk::Result> {
+        let last = self.pools.iter().rposition(|p| p.views == views);
+        let at = match last.filter(|at| self.pools[*at].used + n <= POOL) {
+            Some(at) => at,
+            None => {
+                let pool = d.pools.take(d)?;
+                next!(d, cmd_reset_query_pool(self.handle, pool, 0, POOL));
+                self.pools.push(PoolUse { pool, used: 0, base: 0, views });
+                self.pools.len() - 1
+            }
+        };
+        let query = self.pools[at].used;
+        self.pools[at].used += n;
+        Ok(Slot { pool: at as u32, query })
+    }
+
+    unsafe fn stamp(&self, d: &Device, stage: Stages, slot: Slot) {
+        let pool = self.pools[slot.pool as usize].pool;
+        next!(d, cmd_write_timestamp(self.handle, stage, pool, slot.query));
+    }
+
+    /// Everything before is done, and seen, before anything behind begins.
+    unsafe fn barrier(&self, d: &Device) {
+        if d.settings.serialise {
+            let all = Access::MEMORY_READ | Access::MEMORY_WRITE;
+            memory_barrier(d, self.handle, [Stages::ALL_COMMANDS, Stages::ALL_COMMANDS], [all, all]);
+        }
+    }
+
+    unsafe fn begin_tag(&self, d: &Device, tag: u32) {
+        if d.settings.mode == Mode::Counters {
+            let name = std::ffi::CString::new(format!("t{tag}")).unwrap_or_default();
+            let label = vk::DebugUtilsLabelEXT::default().label_name(&name);
+            next!(d, cmd_begin_label(self.handle, &label));
+        }
+    }
+
+    /// A workload begins: its place among the works. `None` inside of passes, whose part it is.
+    pub unsafe fn open(&mut self, d: &Device, kind: Kind, name: String) -> Option<usize> {
+        if self.in_pass || self.pass.is_some() {
+            return None;
+        }
+        Some(self.open_part(d, kind, name, 0, (false, false)))
+    }
+
+    unsafe fn open_part(
+        &mut self,
+        d: &Device,
+        kind: Kind,
+        name: String,
+        views: u32,
+        (resumes, suspends): (bool, bool),
+    ) -> usize {
+        let labels = self.current();
+        let tag = crate::device::next_tag();
+        let reason = self.pool.unmeasured.map(String::from);
+        let mut w = Work {
+            tag,
+            kind,
+            name,
+            labels,
+            begin: None,
+            end: None,
+            views: None,
+            resumes,
+            suspends,
+            empty: false,
+            reason,
+        };
+        if !resumes {
+            self.barrier(d);
+            if w.reason.is_none()
+                && let Err(e) = self.slots(d, &mut w, views)
+            {
+                w.reason = Some(format!("no query pool: {e:?}"));
+            }
+            self.begin_tag(d, tag);
+            if let Some(slot) = w.begin {
+                self.stamp(d, Stages::TOP_OF_PIPE, slot);
+            }
+        }
+        self.works.push(w);
+        self.works.len() - 1
+    }
+
+    /// Takes all that the workload needs while no pass is under way.
+    unsafe fn slots(&mut self, d: &Device, w: &mut Work, views: u32) -> Result<(), vk::Result> {
+        w.begin = Some(self.take(d, 1, false)?);
+        if w.suspends {
+            return Ok(());
+        }
+        w.end = Some(self.take(d, 1, false)?);
+        if views > 1 && views <= MAX_VIEWS {
+            let (begin, end) = (self.take(d, views, true)?, self.take(d, views, true)?);
+            w.views = Some(Views { begin, end, count: views, told: false });
+        }
+        Ok(())
+    }
+
+    /// A workload ends.
+    pub unsafe fn close(&mut self, d: &Device, at: usize) {
+        if self.works[at].resumes && !self.works[at].suspends && self.works[at].reason.is_none() {
+            match self.take(d, 1, false) {
+                Ok(slot) => self.works[at].end = Some(slot),
+                Err(e) => self.works[at].reason = Some(format!("no query pool: {e:?}")),
+            }
+        }
+        self.items.push(Item::Work(at));
+        let w = &self.works[at];
+        if w.suspends {
+            return;
+        }
+        if let Some(slot) = w.end {
+            self.stamp(d, Stages::BOTTOM_OF_PIPE, slot);
+        }
+        if d.settings.mode == Mode::Counters {
+            next!(d, cmd_end_label(self.handle));
+        }
+        self.barrier(d);
+    }
+
+    /// Marks a direct dispatch of no workgroups.
+    pub fn empty(&mut self, at: usize) {
+        self.works[at].empty = true;
+    }
+
+    /// A pass is about to begin. `views`: 1 without multiview, 0 where subpasses differ.
+    pub unsafe fn open_pass(&mut self, d: &Device, name: String, views: u32, flags: vk::RenderingFlags) {
+        if self.in_pass || self.pass.is_some() {
+            return;
+        }
+        let resumes = flags.contains(vk::RenderingFlags::RESUMING);
+        let suspends = flags.contains(vk::RenderingFlags::SUSPENDING);
+        let work = self.open_part(d, Kind::RenderPass, name, views, (resumes, suspends));
+        self.pass = Some(Pass { work, suspends, inline: false });
+    }
+
+    /// The pass has begun: views' beginnings.
+    pub unsafe fn begun_pass(&mut self, d: &Device, inline: bool) {
+        let Some(p) = &mut self.pass else { return };
+        p.inline = inline;
+        let w = &mut self.works[p.work];
+        let Some(v) = w.views.as_mut().filter(|_| inline) else { return };
+        v.told = true;
+        let slot = v.begin;
+        self.stamp(d, Stages::BOTTOM_OF_PIPE, slot);
+    }
+
+    pub fn next_subpass(&mut self, inline: bool) {
+        if let Some(p) = &mut self.pass {
+            p.inline = inline;
+        }
+    }
+
+    /// The pass is about to end: views' ends.
+    pub unsafe fn closing_pass(&mut self, d: &Device) {
+        let Some(p) = &self.pass else { return };
+        let Some(v) = self.works[p.work].views.filter(|v| v.told) else { return };
+        if p.inline {
+            self.stamp(d, Stages::BOTTOM_OF_PIPE, v.end);
+        }
+    }
+
+    /// The pass has ended.
+    pub unsafe fn close_pass(&mut self, d: &Device) {
+        let Some(p) = self.pass.take() else { return };
+        self.suspended = p.suspends;
+        self.close(d, p.work);
+    }
+
+    /// Inside a pass, or between the parts of a suspended one, where nothing may be recorded.
+    fn closed(&self) -> bool {
+        self.in_pass || self.pass.is_some() || self.suspended
+    }
+
+    /// Secondaries are executed, one by one where they have workloads of their own. `false`: nothing was recorded, for
+    /// they are a pass's.
+    pub unsafe fn execute(
+        &mut self,
+        d: &Device,
+        list: &[(vk::CommandBuffer, Option<Arc<Recorded>>)],
+    ) -> bool {
+        if self.in_pass || self.pass.is_some() {
+            return false;
+        }
+        for (handle, recorded) in list {
+            if let Some(r) = recorded.as_ref().filter(|r| !r.items.is_empty()) {
+                self.put_aside(d, r);
+                let labels = self.current();
+                self.items.push(Item::Secondary { recorded: r.clone(), labels, results: Results::Pools });
+            }
+            next!(d, cmd_execute_commands(self.handle, 1, handle));
+            if let Some(r) = recorded.as_ref().filter(|r| !r.items.is_empty()) {
+                self.suspended = r.ends_suspended;
+            }
+        }
+        true
+    }
+
+    /// What this secondary measured is about to be overwritten, if it was executed before: copies it.
+    unsafe fn put_aside(&mut self, d: &Device, again: &Arc<Recorded>) {
+        let closed = self.closed();
+        let handle = self.handle;
+        for item in self.items.iter_mut().rev() {
+            let Item::Secondary { recorded, results: results @ Results::Pools, .. } = item else { continue };
+            if !Arc::ptr_eq(recorded, again) || again.own() == 0 {
+                continue;
+            }
+            if closed {
+                *results = Results::Lost("executed again inside of a suspended pass");
+                continue;
+            }
+            let Ok(region) = d.aside.take(d, u64::from(again.own()) * STAMP) else {
+                *results = Results::Lost("no memory to put its timestamps aside");
+                continue;
+            };
+            // An earlier submission of this command buffer may still be read from there.
+            let stages = [Stages::TRANSFER, Stages::TRANSFER];
+            memory_barrier(d, handle, stages, [Access::TRANSFER_READ, Access::TRANSFER_WRITE]);
+            again.copy_own(d, handle, region.buffer, region.offset);
+            *results = Results::Aside(region.buffer, region.offset);
+            self.aside.push(region);
+        }
+    }
+}
+
+/// Records a memory barrier: stages and accesses of the first and second scope.
+pub(crate) unsafe fn memory_barrier(
+    d: &Device,
+    to: vk::CommandBuffer,
+    stages: [Stages; 2],
+    access: [Access; 2],
+) {
+    let b = vk::MemoryBarrier::default().src_access_mask(access[0]).dst_access_mask(access[1]);
+    let none = vk::DependencyFlags::empty();
+    let (p, q) = (std::ptr::null(), std::ptr::null());
+    next!(d, cmd_pipeline_barrier(to, stages[0], stages[1], none, 1, &b, 0, p, 0, q));
+}

@@ -1,0 +1,192 @@
+//! What is to be measured and where it goes: VK_EXT_layer_settings, and the environment, which comes first because it
+//! is who runs the program that sets it.
+
+use crate::frames::Choice;
+use crate::{NAME, chain};
+use ash::vk;
+use std::ffi::{CStr, c_char, c_void};
+use std::path::PathBuf;
+
+/// Prefix of the environment's variables: a setting's name in capitals follows.
+const PREFIX: &str = "TUFF_PERFORMANCE_";
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mode {
+    Time,
+    /// And the driver's counters.
+    Counters,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Table {
+    Off,
+    Stderr,
+    File(PathBuf),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Settings {
+    pub mode: Mode,
+    /// Workloads run one at a time.
+    pub serialise: bool,
+    pub frames: Choice,
+    pub csv: Option<PathBuf>,
+    pub json: Option<PathBuf>,
+    pub table: Table,
+    /// Machine names of the counters that are written; none: all.
+    pub counters: Vec<String>,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings {
+            mode: Mode::Time,
+            serialise: true,
+            frames: Choice::default(),
+            csv: None,
+            json: None,
+            table: Table::Stderr,
+            counters: vec![],
+        }
+    }
+}
+
+const NAMES: [&str; 7] = ["mode", "serialise", "frames", "csv", "json", "table", "counters"];
+
+impl Settings {
+    /// # Safety
+    /// `p_next` is VkInstanceCreateInfo's chain.
+    pub unsafe fn read(p_next: *const c_void) -> Settings {
+        let mut s = Settings::default();
+        for (name, value) in from_chain(p_next) {
+            s.take(&name, &value);
+        }
+        for name in NAMES {
+            if let Some(value) = std::env::var_os(format!("{PREFIX}{}", name.to_uppercase())) {
+                s.take(name, &value.to_string_lossy());
+            }
+        }
+        s
+    }
+
+    /// Sets one; what is wrong with it is said, and it stays as it was.
+    fn take(&mut self, name: &str, value: &str) {
+        if let Err(why) = self.set(name, value) {
+            crate::say(&format!("setting '{name}': {why}"));
+        }
+    }
+
+    fn set(&mut self, name: &str, value: &str) -> Result<(), String> {
+        let value = value.trim();
+        let path = || (!value.is_empty()).then(|| PathBuf::from(value));
+        match name {
+            "mode" => {
+                self.mode = match value {
+                    "time" => Mode::Time,
+                    "counters" => Mode::Counters,
+                    _ => return Err(format!("'{value}' is neither time nor counters")),
+                }
+            }
+            "serialise" => {
+                self.serialise = match value {
+                    "1" | "true" | "on" => true,
+                    "0" | "false" | "off" => false,
+                    _ => return Err(format!("'{value}' is neither 1 nor 0")),
+                }
+            }
+            "frames" => self.frames = Choice::parse(value)?,
+            "csv" => self.csv = path(),
+            "json" => self.json = path(),
+            "table" => {
+                self.table = match value {
+                    "off" | "" => Table::Off,
+                    "stderr" => Table::Stderr,
+                    path => Table::File(path.into()),
+                }
+            }
+            "counters" => {
+                let names = value.split(',').map(|n| n.trim().to_string());
+                self.counters = names.filter(|n| !n.is_empty() && n != "all").collect();
+            }
+            _ => return Err(format!("there is none of that name; there are {}", NAMES.join(", "))),
+        }
+        Ok(())
+    }
+}
+
+/// The program's settings for this layer, as text: several values of one setting are joined by commas.
+unsafe fn from_chain(p_next: *const c_void) -> Vec<(String, String)> {
+    let mut all = vec![];
+    let infos =
+        chain::iter(p_next).filter(|s| (**s).s_type == vk::StructureType::LAYER_SETTINGS_CREATE_INFO_EXT);
+    for info in infos {
+        let info = &*info.cast::<vk::LayerSettingsCreateInfoEXT>();
+        for s in chain::slice(info.p_settings, info.setting_count) {
+            let text = |p: *const c_char| if p.is_null() { c"" } else { CStr::from_ptr(p) };
+            if text(s.p_layer_name) != NAME || s.p_values.is_null() {
+                continue;
+            }
+            let values: Vec<String> = (0..s.value_count as usize).map(|i| value(s, i)).collect();
+            all.push((text(s.p_setting_name).to_string_lossy().into_owned(), values.join(",")));
+        }
+    }
+    all
+}
+
+unsafe fn value(s: &vk::LayerSettingEXT, i: usize) -> String {
+    use vk::LayerSettingTypeEXT as Type;
+    let p = s.p_values;
+    match s.ty {
+        Type::BOOL32 | Type::UINT32 => p.cast::<u32>().add(i).read().to_string(),
+        Type::INT32 => p.cast::<i32>().add(i).read().to_string(),
+        Type::INT64 => p.cast::<i64>().add(i).read().to_string(),
+        Type::UINT64 => p.cast::<u64>().add(i).read().to_string(),
+        Type::FLOAT32 => p.cast::<f32>().add(i).read().to_string(),
+        Type::FLOAT64 => p.cast::<f64>().add(i).read().to_string(),
+        Type::STRING => {
+            let text = p.cast::<*const c_char>().add(i).read();
+            if text.is_null() { String::new() } else { CStr::from_ptr(text).to_string_lossy().into_owned() }
+        }
+        _ => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_programs_settings_are_read_and_others_layers_are_not() {
+        let off = [vk::FALSE];
+        let frames = [c"1".as_ptr(), c"4-6".as_ptr()];
+        let setting = |name, setting, ty, count, values: *const c_void| {
+            let mut s = vk::LayerSettingEXT::default().layer_name(name).setting_name(setting).ty(ty);
+            (s.value_count, s.p_values) = (count, values);
+            s
+        };
+        let list = [
+            setting(NAME, c"serialise", vk::LayerSettingTypeEXT::BOOL32, 1, off.as_ptr().cast()),
+            setting(NAME, c"frames", vk::LayerSettingTypeEXT::STRING, 2, frames.as_ptr().cast()),
+            setting(c"VK_LAYER_OTHER", c"mode", vk::LayerSettingTypeEXT::STRING, 2, frames.as_ptr().cast()),
+        ];
+        let info = vk::LayerSettingsCreateInfoEXT::default().settings(&list);
+        // SAFETY: a valid chain.
+        let s = unsafe { Settings::read((&raw const info).cast()) };
+        let want =
+            Settings { serialise: false, frames: Choice::parse("1,4-6").unwrap(), ..Default::default() };
+        assert_eq!(s, want);
+    }
+
+    #[test]
+    fn wrong_values_are_told_and_change_nothing() {
+        let mut s = Settings::default();
+        for (name, value) in [("mode", "x"), ("serialise", "2"), ("frames", "a"), ("other", "1")] {
+            assert!(s.set(name, value).is_err(), "{name}");
+        }
+        assert_eq!(s, Settings::default());
+        s.set("counters", "a, b").unwrap();
+        assert_eq!(s.counters, ["a", "b"]);
+        s.set("table", "off").unwrap();
+        assert_eq!(s.table, Table::Off);
+    }
+}
