@@ -327,7 +327,8 @@ pub unsafe extern "C" fn glGetPerfMonitorCounterDataAMD(
                 taken.flatten().unwrap_or_default()
             }
         };
-        let count = bytes.len().min(room);
+        // Numbers are written whole or not at all.
+        let count = bytes.len().min(room / 4 * 4);
         std::ptr::copy_nonoverlapping(bytes.as_ptr(), data.cast::<u8>(), count);
         set(bytes_written, count as gl::Sizei);
     });

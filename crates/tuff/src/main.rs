@@ -4,6 +4,7 @@ mod annotate;
 mod city;
 mod demo;
 mod diff;
+mod gl;
 mod info;
 mod instrument;
 mod picture;
@@ -37,6 +38,15 @@ enum Task {
         #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
         program: Vec<String>,
     },
+    /// Run an OpenGL program on Tuff, through Mesa's zink, with GL_AMD_performance_monitor.
+    Gl {
+        /// Write what every workload cost to this file (JSON, the same on every run).
+        #[arg(long)]
+        counters: Option<std::path::PathBuf>,
+        /// The program and its arguments.
+        #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+        program: Vec<String>,
+    },
     /// Compare two files of `run --counters`; fails when something got dearer than allowed.
     Diff(diff::Args),
     /// Mark every basic block of a SPIR-V module: with marks that Tuff counts, or with atomics for any driver.
@@ -60,7 +70,10 @@ fn main() -> ExitCode {
         Task::Annotate(args) => annotate::run(&args),
         Task::Diff(args) => diff::run(&args),
         Task::Run { program, counters, shaders } => {
-            run(&program, &[("TUFF_COUNTERS", counters), ("TUFF_INSTRUMENT", shaders)])
+            run(&program, &[("TUFF_COUNTERS", counters), ("TUFF_INSTRUMENT", shaders)], vec![])
+        }
+        Task::Gl { program, counters } => {
+            gl::environment().and_then(|more| run(&program, &[("TUFF_COUNTERS", counters)], more))
         }
     };
     match result {
@@ -73,7 +86,11 @@ fn main() -> ExitCode {
 }
 
 /// Becomes the program; returns only if that is impossible.
-fn run(program: &[String], paths: &[(&str, Option<std::path::PathBuf>)]) -> client::Result<()> {
+fn run(
+    program: &[String],
+    paths: &[(&str, Option<std::path::PathBuf>)],
+    more: Vec<(&'static str, std::ffi::OsString)>,
+) -> client::Result<()> {
     use std::os::unix::process::CommandExt;
     let icd = client::drivers::tuff_icd();
     let library = client::drivers::library_of(&icd)?;
@@ -82,7 +99,7 @@ fn run(program: &[String], paths: &[(&str, Option<std::path::PathBuf>)]) -> clie
         return Err(client::Error(line));
     }
     let mut command = std::process::Command::new(&program[0]);
-    command.args(&program[1..]).env("VK_DRIVER_FILES", &icd).env("VK_ICD_FILENAMES", &icd);
+    command.args(&program[1..]).env("VK_DRIVER_FILES", &icd).env("VK_ICD_FILENAMES", &icd).envs(more);
     for (variable, path) in paths {
         let Some(path) = path else { continue };
         // The program may change its directory.
