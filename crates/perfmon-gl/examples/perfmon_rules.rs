@@ -155,7 +155,9 @@ const ERRORS: &[(&str, u32, Call)] = &[
     }),
     ("as many counters as can be active", NONE, |s| {
         let id = s.monitor();
-        s.groups.iter().for_each(|(group, counters, active)| s.select(id, true, *group, &counters[..*active]));
+        s.groups
+            .iter()
+            .for_each(|(group, counters, active)| s.select(id, true, *group, &counters[..*active]));
         s.begin(id);
         s.end(id);
     }),
@@ -184,7 +186,10 @@ const RULES: &[(&str, Rule)] = &[
             let mut sorted = counters.clone();
             sorted.sort_unstable();
             sorted.dedup();
-            that(&format!("group {group}"), sorted.len() == counters.len() && *active >= 1 && *active <= counters.len())?;
+            that(
+                &format!("group {group}"),
+                sorted.len() == counters.len() && *active >= 1 && *active <= counters.len(),
+            )?;
         }
         that("a limit", s.large().2 < s.large().1.len())
     }),
@@ -280,7 +285,10 @@ const RULES: &[(&str, Rule)] = &[
         is("size", size, if ty == UNSIGNED_INT64 { 16 } else { 12 })?;
         let (words, written) = s.data(id, RESULT, 256);
         is("written", written as u32, size)?;
-        that(&format!("{words:x?}"), words[..2] == [0, counter] && words[2] > 0 && words[size as usize / 4] == UNTOUCHED)
+        that(
+            &format!("{words:x?}"),
+            words[..2] == [0, counter] && words[2] > 0 && words[size as usize / 4] == UNTOUCHED,
+        )
     }),
     ("results are asked for as often as one likes", |s| {
         let id = s.measured();

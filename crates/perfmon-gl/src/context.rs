@@ -74,7 +74,11 @@ fn dialect() -> Dialect {
                 // SAFETY: one number, which contexts of 3.2 and newer have.
                 unsafe { get(gl::CONTEXT_PROFILE_MASK, &mut mask) };
             }
-            if mask & gl::CONTEXT_COMPATIBILITY_PROFILE_BIT != 0 { Dialect::Compatibility } else { Dialect::Core }
+            if mask & gl::CONTEXT_COMPATIBILITY_PROFILE_BIT != 0 {
+                Dialect::Compatibility
+            } else {
+                Dialect::Core
+            }
         }
     }
 }

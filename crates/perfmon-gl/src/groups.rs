@@ -113,12 +113,7 @@ impl Groups {
                 all.push(Group { name: counter.block, members: vec![] });
                 all.len() - 1
             });
-            all[at].members.push(Member {
-                id: counter.id,
-                name: counter.name,
-                ty: Type::of(counter),
-                place,
-            });
+            all[at].members.push(Member { id: counter.id, name: counter.name, ty: Type::of(counter), place });
         }
         all
     }

@@ -66,7 +66,9 @@ pub fn listen(groups: &'static Groups) -> bool {
                 match reader.read(None) {
                     Read::Record(r) if r.kind == Kind::Mark => {
                         let id = own(r.name);
-                        told = id.map(|id| (id, Reached { queue: (r.device, r.queue), events: r.events.to_vec() }));
+                        told = id.map(|id| {
+                            (id, Reached { queue: (r.device, r.queue), events: r.events.to_vec() })
+                        });
                     }
                     Read::Record(_) | Read::Nothing => {}
                     Read::Ended => return,

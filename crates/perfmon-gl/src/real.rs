@@ -26,8 +26,14 @@ pub fn dlsym() -> Option<Dlsym> {
 }
 
 /// Where GL, EGL and GLX live, with glvnd and without.
-const LIBRARIES: [&CStr; 6] =
-    [c"libGL.so.1", c"libOpenGL.so.0", c"libGLESv2.so.2", c"libGLESv1_CM.so.1", c"libEGL.so.1", c"libGLX.so.0"];
+const LIBRARIES: [&CStr; 6] = [
+    c"libGL.so.1",
+    c"libOpenGL.so.0",
+    c"libGLESv2.so.2",
+    c"libGLESv1_CM.so.1",
+    c"libEGL.so.1",
+    c"libGLX.so.0",
+];
 
 /// A symbol of the libraries that are loaded already: loading one would change the program.
 fn exported(name: &CStr) -> usize {

@@ -38,8 +38,13 @@ fn piglits_programs_pass_on_each_window_system() {
             let output = command.output().unwrap_or_else(|e| panic!("{command:?}: {e}"));
             let text = String::from_utf8_lossy(&output.stdout).into_owned();
             let passed = text.matches(": \"pass\"").count();
-            let other = [": \"fail\"", ": \"warn\"", ": \"skip\"", ": \"crash\""].iter().any(|o| text.contains(o));
-            assert!(!other && passed >= parts, "{platform}, {program}: {text}{}", String::from_utf8_lossy(&output.stderr));
+            let other =
+                [": \"fail\"", ": \"warn\"", ": \"skip\"", ": \"crash\""].iter().any(|o| text.contains(o));
+            assert!(
+                !other && passed >= parts,
+                "{platform}, {program}: {text}{}",
+                String::from_utf8_lossy(&output.stderr)
+            );
         }
     }
 }
@@ -71,13 +76,18 @@ fn apitrace_prints_our_counters() {
     }
     for (option, row) in [("pframes", "frame\t"), ("pdrawcalls", "call\t")] {
         // More counters of one group than a session has: several passes.
-        let many: Vec<String> =
-            list.split("Group #3").nth(1).into_iter().flat_map(|g| g.split("Group #").next()).flat_map(str::lines)
-                .filter_map(|l| l.trim().strip_prefix("Metric #")?.split(':').next())
-                .map(|id| format!("[3,{id}]"))
-                .collect();
+        let many: Vec<String> = list
+            .split("Group #3")
+            .nth(1)
+            .into_iter()
+            .flat_map(|g| g.split("Group #").next())
+            .flat_map(str::lines)
+            .filter_map(|l| l.trim().strip_prefix("Metric #")?.split(':').next())
+            .map(|id| format!("[3,{id}]"))
+            .collect();
         assert!(many.len() > 32, "{list}");
-        let text = replay(&format!("--{option}=GL_AMD_performance_monitor: [0,6],[3,214],{}", many.join(",")));
+        let text =
+            replay(&format!("--{option}=GL_AMD_performance_monitor: [0,6],[3,214],{}", many.join(",")));
         let counted = |l: &&str| {
             let cells: Vec<&str> = l.split('\t').collect();
             l.starts_with(row)

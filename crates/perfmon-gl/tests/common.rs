@@ -12,7 +12,8 @@ fn folder() -> PathBuf {
 
 fn library() -> PathBuf {
     let file = "libtuff_perfmon.so";
-    let places = [folder().join(file), folder().join("deps").join(file), folder().join("../release").join(file)];
+    let places =
+        [folder().join(file), folder().join("deps").join(file), folder().join("../release").join(file)];
     let found = places.into_iter().find(|p| p.exists());
     found.expect("cargo build -p perfmon-gl")
 }
@@ -27,7 +28,8 @@ pub fn example(name: &str) -> PathBuf {
 pub fn has_zink(test: &str) -> bool {
     let here = std::process::Command::new("ldconfig").arg("-p").output();
     let here = here.is_ok_and(|o| String::from_utf8_lossy(&o.stdout).contains("libEGL.so.1"));
-    let drivers = ["/usr/lib/x86_64-linux-gnu/dri", "/usr/lib/aarch64-linux-gnu/dri", "/usr/lib/dri", "/usr/lib64/dri"];
+    let drivers =
+        ["/usr/lib/x86_64-linux-gnu/dri", "/usr/lib/aarch64-linux-gnu/dri", "/usr/lib/dri", "/usr/lib64/dri"];
     let zink = drivers.iter().any(|d| Path::new(d).join("zink_dri.so").exists());
     if !(here && zink) {
         not_run::say(test, "Mesa's zink (Debian's libegl1, libgles2 and libgl1-mesa-dri)");

@@ -44,9 +44,12 @@ fn values_are_the_ledgers() {
     for dialect in ["gl", "es"] {
         let mut seen = 0;
         for chunk in 0.. {
-            let file = std::env::temp_dir().join(format!("tuff-perfmon-{}-{dialect}-{chunk}", std::process::id()));
+            let file =
+                std::env::temp_dir().join(format!("tuff-perfmon-{}-{dialect}-{chunk}", std::process::id()));
             let text = printed(
-                command(example("perfmon_frame")).args([dialect, &chunk.to_string()]).env("TUFF_COUNTERS", &file),
+                command(example("perfmon_frame"))
+                    .args([dialect, &chunk.to_string()])
+                    .env("TUFF_COUNTERS", &file),
             );
             let ledger = std::fs::read_to_string(&file).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
             let _ = std::fs::remove_file(&file);
@@ -54,8 +57,12 @@ fn values_are_the_ledgers() {
                 break;
             }
             let ledger: serde_json::Value = serde_json::from_str(&ledger).expect("JSON");
-            let passes: Vec<_> =
-                ledger["workloads"].as_array().into_iter().flatten().filter(|w| w["kind"] == "render pass").collect();
+            let passes: Vec<_> = ledger["workloads"]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .filter(|w| w["kind"] == "render pass")
+                .collect();
             assert!(passes.len() == 1 && passes[0]["times"] == 1, "one pass: {passes:?}");
             for line in text.lines() {
                 let [_, id, value, name] = line.split('\t').collect::<Vec<_>>()[..] else { panic!("{line}") };

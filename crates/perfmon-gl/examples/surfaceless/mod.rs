@@ -1,6 +1,8 @@
 //! A GL context without a window or screen, and the functions that the examples use, found as a program without headers
 //! finds them: libEGL is opened, its eglGetProcAddress tells the rest.
 
+#![allow(dead_code, reason = "each example uses some")]
+
 use std::ffi::{CStr, CString, c_char, c_void};
 
 pub const COLOR_BUFFER_BIT: u32 = 0x4000;
@@ -32,7 +34,8 @@ macro_rules! functions {
             /// A context of OpenGL (or ES 2) that is current, with a surface of 256 × 256 pixels.
             pub fn new(es: bool) -> Result<Gl, String> {
                 let egl = Egl::new(es)?;
-                Ok(Gl { $($field: egl.find($name)?,)* egl })
+                // SAFETY: the registry's types of these names.
+                Ok(unsafe { Gl { $($field: egl.find($name)?,)* egl } })
             }
         }
     };
@@ -100,8 +103,13 @@ impl Egl {
             }
             let bind: unsafe extern "C" fn(u32) -> u32 = egl.find(c"eglBindAPI")?;
             bind(if es { EGL_OPENGL_ES_API } else { EGL_OPENGL_API });
-            let choose: unsafe extern "C" fn(*mut c_void, *const i32, *mut *mut c_void, i32, *mut i32) -> u32 =
-                egl.find(c"eglChooseConfig")?;
+            let choose: unsafe extern "C" fn(
+                *mut c_void,
+                *const i32,
+                *mut *mut c_void,
+                i32,
+                *mut i32,
+            ) -> u32 = egl.find(c"eglChooseConfig")?;
             // Pbuffers; OpenGL or ES 2.
             let wanted = [0x3033, 1, 0x3040, if es { 4 } else { 8 }, 0x3038];
             let mut count = 0;
@@ -140,7 +148,6 @@ impl Egl {
     }
 }
 
-#[allow(dead_code, reason = "each example uses some")]
 impl Gl {
     /// Runs `f` with another context current, which shares with the first and is destroyed afterwards.
     pub fn in_another_context(&self, f: impl FnOnce()) -> Result<(), String> {
@@ -161,7 +168,8 @@ impl Gl {
     pub fn swap(&self) -> Result<(), String> {
         // SAFETY: EGL's function with what it gave out.
         unsafe {
-            let swap: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 = self.egl.find(c"eglSwapBuffers")?;
+            let swap: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 =
+                self.egl.find(c"eglSwapBuffers")?;
             swap(self.egl.display, self.egl.surface);
         }
         Ok(())
@@ -175,7 +183,8 @@ impl Gl {
     /// Clears the picture and draws a triangle over half of it.
     pub fn draw(&self) {
         const VERTEX: &str = "attribute vec4 p; void main() { gl_Position = p; }";
-        const FRAGMENT: &str = "void main() { gl_FragColor = vec4(0.5, 0.25, 1.0, 1.0); }";
+        const FRAGMENT: &str = "#ifdef GL_ES\nprecision mediump float;\n#endif\n\
+            void main() { gl_FragColor = vec4(0.5, 0.25, 1.0, 1.0); }";
         const CORNERS: [f32; 6] = [-1.0, -1.0, 1.0, -1.0, -1.0, 1.0];
         // SAFETY: GL's functions; the corners last.
         unsafe {
@@ -244,7 +253,12 @@ impl Gl {
                 (UNSIGNED_INT, _) => value.to_string(),
                 (UNSIGNED_INT64, [high, after @ ..]) => {
                     words = after;
-                    all.push((*group, *counter, name, (u64::from(*high) << 32 | u64::from(*value)).to_string()));
+                    all.push((
+                        *group,
+                        *counter,
+                        name,
+                        (u64::from(*high) << 32 | u64::from(*value)).to_string(),
+                    ));
                     continue;
                 }
                 _ => f32::from_bits(*value).to_string(),
