@@ -45,7 +45,8 @@ impl Type {
         match self {
             Type::UnsignedInt => [0, u32::MAX].iter().flat_map(|v| v.to_ne_bytes()).collect(),
             Type::UnsignedInt64 => [0, u64::MAX].iter().flat_map(|v| v.to_ne_bytes()).collect(),
-            Type::Float => [0.0, f32::MAX].iter().flat_map(|v| v.to_ne_bytes()).collect(),
+            // What is left of one count by another can be below 0.
+            Type::Float => [f32::MIN, f32::MAX].iter().flat_map(|v| v.to_ne_bytes()).collect(),
             Type::Percentage => [0.0f32, 100.0].iter().flat_map(|v| v.to_ne_bytes()).collect(),
         }
     }
@@ -59,7 +60,7 @@ impl Type {
         match self {
             Type::UnsignedInt => u32::try_from(whole).unwrap_or(u32::MAX).to_ne_bytes().to_vec(),
             Type::UnsignedInt64 => whole.to_ne_bytes().to_vec(),
-            Type::Float => (float as f32).clamp(0.0, f32::MAX).to_ne_bytes().to_vec(),
+            Type::Float => (float as f32).to_ne_bytes().to_vec(),
             Type::Percentage => (float as f32).clamp(0.0, 100.0).to_ne_bytes().to_vec(),
         }
     }

@@ -2,14 +2,16 @@
 
 use crate::groups::Groups;
 use crate::{gl, lock, real};
-use channel::{Kind, MARK_PREFIX, Read};
+use channel::{Kind, MARK_PREFIX, Read, Reader};
 use std::collections::HashMap;
 use std::ffi::CString;
-use std::sync::{Condvar, Mutex, OnceLock};
+use std::sync::{LazyLock, Mutex};
 use std::time::{Duration, Instant};
 
-/// Records that the channel keeps for us; a thread reads them as they come.
-const ROOM: u32 = 1 << 16;
+/// Records that the channel keeps for us until they are read.
+const ROOM: u32 = 1 << 14;
+/// How often they are read when nobody asks: long before so many workloads are done.
+const OFTEN: Duration = Duration::from_millis(20);
 /// Our debug messages' id: what a program sees of them is switched off by it.
 const MESSAGE: gl::Uint = 0x7475_6666;
 
@@ -43,55 +45,56 @@ struct Marks {
     slots: HashMap<u64, Slot>,
 }
 
-struct Shared {
-    marks: Mutex<Marks>,
-    came: Condvar,
+static MARKS: LazyLock<Mutex<Marks>> = LazyLock::new(Mutex::default);
+
+/// The channel's reader, and how many records it had lost when it was last read.
+struct Ear {
+    reader: Reader,
+    lost: u64,
 }
 
-fn shared() -> &'static Shared {
-    static SHARED: OnceLock<Shared> = OnceLock::new();
-    SHARED.get_or_init(|| Shared { marks: Mutex::default(), came: Condvar::new() })
-}
+/// Read by whoever asks, so that what the GPU had done by then is known; and by a thread, so that it never gets full.
+static EAR: Mutex<Option<Ear>> = Mutex::new(None);
 
 /// Begins to read the channel, once; false where that is impossible.
 pub fn listen(groups: &'static Groups) -> bool {
-    static LISTENING: OnceLock<bool> = OnceLock::new();
-    *LISTENING.get_or_init(|| {
-        let Some(mut reader) = groups.channel.reader(ROOM) else { return false };
-        reader.start();
-        let read = move || {
-            let mut lost = 0;
-            loop {
-                let mut told = None;
-                match reader.read(None) {
-                    Read::Record(r) if r.kind == Kind::Mark => {
-                        let id = own(r.name);
-                        told = id.map(|id| {
-                            (id, Reached { queue: (r.device, r.queue), events: r.events.to_vec() })
-                        });
-                    }
-                    Read::Record(_) | Read::Nothing => {}
-                    Read::Ended => return,
-                }
-                let now = reader.lost();
-                if told.is_none() && now == lost {
-                    continue;
-                }
-                let mut marks = lock(&shared().marks);
-                if now != lost {
-                    lost = now;
-                    marks.slots.values_mut().filter(|s| **s == Slot::Waiting).for_each(|s| *s = Slot::Lost);
-                }
-                if let Some((id, reached)) = told
-                    && let Some(slot) = marks.slots.get_mut(&id)
-                {
-                    *slot = Slot::Came(reached);
-                }
-                shared().came.notify_all();
-            }
-        };
-        std::thread::Builder::new().name("tuff-perfmon".into()).spawn(read).is_ok()
-    })
+    let mut ear = lock(&EAR);
+    if ear.is_some() {
+        return true;
+    }
+    let Some(reader) = groups.channel.reader(ROOM) else { return false };
+    let empty = || {
+        loop {
+            std::thread::sleep(OFTEN);
+            crate::guard(|| hear(Duration::ZERO));
+        }
+    };
+    if std::thread::Builder::new().name("tuff-perfmon".into()).spawn(empty).is_err() {
+        return false;
+    }
+    reader.start();
+    *ear = Some(Ear { reader, lost: 0 });
+    true
+}
+
+/// Takes in what the GPU has got to; waits for the first record so long.
+fn hear(mut patience: Duration) {
+    let mut ear = lock(&EAR);
+    let Some(Ear { reader, lost }) = &mut *ear else { return };
+    while let Read::Record(r) = reader.read(Some(patience)) {
+        patience = Duration::ZERO;
+        if let (Kind::Mark, Some(id)) = (r.kind, own(r.name))
+            && let Some(slot) = lock(&MARKS).slots.get_mut(&id)
+        {
+            *slot = Slot::Came(Reached { queue: (r.device, r.queue), events: r.events.to_vec() });
+        }
+    }
+    let now = reader.lost();
+    if now != *lost {
+        *lost = now;
+        let mut marks = lock(&MARKS);
+        marks.slots.values_mut().filter(|s| **s == Slot::Waiting).for_each(|s| *s = Slot::Lost);
+    }
 }
 
 fn name(id: u64) -> String {
@@ -105,7 +108,7 @@ fn own(name: &str) -> Option<u64> {
 
 /// A mark that will be waited for.
 pub fn new() -> u64 {
-    let mut marks = lock(&shared().marks);
+    let mut marks = lock(&MARKS);
     let id = marks.next;
     marks.next += 1;
     marks.slots.insert(id, Slot::Waiting);
@@ -114,7 +117,7 @@ pub fn new() -> u64 {
 
 /// Nobody wants to know any more.
 pub fn forget(ids: &[u64]) {
-    let mut marks = lock(&shared().marks);
+    let mut marks = lock(&MARKS);
     for id in ids {
         marks.slots.remove(id);
     }
@@ -129,21 +132,19 @@ fn look(marks: &Marks, begin: u64, end: u64) -> Pair {
 }
 
 pub fn poll(begin: u64, end: u64) -> Pair {
-    look(&lock(&shared().marks), begin, end)
+    hear(Duration::ZERO);
+    look(&lock(&MARKS), begin, end)
 }
 
 /// Waits for both, but not longer than this.
 pub fn wait(begin: u64, end: u64, at_most: Duration) -> Pair {
     let until = Instant::now() + at_most;
-    let mut marks = lock(&shared().marks);
     loop {
-        let pair = look(&marks, begin, end);
-        let left = until.saturating_duration_since(Instant::now());
-        if !matches!(pair, Pair::Waiting) || left.is_zero() {
+        let pair = poll(begin, end);
+        if !matches!(pair, Pair::Waiting) || Instant::now() >= until {
             return pair;
         }
-        let waited = shared().came.wait_timeout(marks, left);
-        marks = waited.unwrap_or_else(std::sync::PoisonError::into_inner).0;
+        hear(Duration::from_millis(1));
     }
 }
 

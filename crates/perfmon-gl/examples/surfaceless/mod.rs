@@ -5,6 +5,8 @@
 
 use std::ffi::{CStr, CString, c_char, c_void};
 
+const ARRAY_BUFFER: u32 = 0x8892;
+const STATIC_DRAW: u32 = 0x88E4;
 pub const COLOR_BUFFER_BIT: u32 = 0x4000;
 pub const INVALID_ENUM: u32 = 0x0500;
 pub const INVALID_VALUE: u32 = 0x0501;
@@ -55,6 +57,9 @@ functions! {
     attach_shader = c"glAttachShader": (u32, u32);
     link_program = c"glLinkProgram": (u32);
     use_program = c"glUseProgram": (u32);
+    gen_buffers = c"glGenBuffers": (i32, *mut u32);
+    bind_buffer = c"glBindBuffer": (u32, u32);
+    buffer_data = c"glBufferData": (u32, isize, *const c_void, u32);
     vertex_attrib_pointer = c"glVertexAttribPointer": (u32, i32, u32, u8, i32, *const c_void);
     enable_vertex_attrib_array = c"glEnableVertexAttribArray": (u32);
     draw_arrays = c"glDrawArrays": (u32, i32, i32);
@@ -200,7 +205,17 @@ impl Gl {
             (self.use_program)(program);
             (self.clear_color)(0.0, 0.0, 0.0, 1.0);
             (self.clear)(COLOR_BUFFER_BIT);
-            (self.vertex_attrib_pointer)(0, 2, FLOAT, 0, 0, CORNERS.as_ptr().cast());
+            // Not from the program's memory: Mesa 22.3 refuses that in ES where it calls zink from a thread of its own.
+            let mut buffer = 0;
+            (self.gen_buffers)(1, &mut buffer);
+            (self.bind_buffer)(ARRAY_BUFFER, buffer);
+            (self.buffer_data)(
+                ARRAY_BUFFER,
+                size_of_val(&CORNERS) as isize,
+                CORNERS.as_ptr().cast(),
+                STATIC_DRAW,
+            );
+            (self.vertex_attrib_pointer)(0, 2, FLOAT, 0, 0, std::ptr::null());
             (self.enable_vertex_attrib_array)(0);
             (self.draw_arrays)(4, 0, 3);
         }
