@@ -12,8 +12,8 @@ fn folder() -> PathBuf {
 
 fn library() -> PathBuf {
     let file = "libtuff_perfmon.so";
-    let places =
-        [folder().join(file), folder().join("deps").join(file), folder().join("../release").join(file)];
+    // Both builds leave it in the first.
+    let places = [folder().join("deps").join(file), folder().join(file)];
     let found = places.into_iter().find(|p| p.exists());
     found.expect("cargo build -p perfmon-gl")
 }
