@@ -4,6 +4,7 @@ mod annotate;
 mod city;
 mod demo;
 mod diff;
+mod gl;
 mod info;
 mod instrument;
 mod overhead;
@@ -42,6 +43,18 @@ enum Task {
         #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
         program: Vec<String>,
     },
+    /// Run an OpenGL program on Tuff, through Mesa's zink, with GL_AMD_performance_monitor.
+    Gl {
+        /// Write what every workload cost to this file (JSON, the same on every run).
+        #[arg(long)]
+        counters: Option<std::path::PathBuf>,
+        /// As with `run`: its workloads are zink's.
+        #[arg(long)]
+        workloads: Option<std::path::PathBuf>,
+        /// The program and its arguments.
+        #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+        program: Vec<String>,
+    },
     /// Compare two files of `run --counters`; fails when something got dearer than allowed.
     Diff(diff::Args),
     /// Mark every basic block of a SPIR-V module: with marks that Tuff counts, or with atomics for any driver.
@@ -68,11 +81,14 @@ fn main() -> ExitCode {
         Task::Diff(args) => diff::run(&args),
         Task::Overhead(args) => overhead::run(&args),
         Task::Run { program, counters, shaders, workloads } => {
-            let is_json = workloads.as_ref().is_some_and(|w| w.extension().is_some_and(|e| e == "json"));
-            let file = if is_json { "TUFF_PERFORMANCE_JSON" } else { "TUFF_PERFORMANCE_CSV" };
+            let file = rows_of(&workloads);
             let paths = [("TUFF_COUNTERS", counters), ("TUFF_INSTRUMENT", shaders), (file, workloads)];
-            run(&program, &paths)
+            run(&program, &paths, vec![])
         }
+        Task::Gl { program, counters, workloads } => gl::environment().and_then(|more| {
+            let paths = [("TUFF_COUNTERS", counters), (rows_of(&workloads), workloads)];
+            run(&program, &paths, more)
+        }),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
@@ -83,8 +99,18 @@ fn main() -> ExitCode {
     }
 }
 
+/// The layer's variable for a file of rows: JSON or CSV, by its extension.
+fn rows_of(file: &Option<std::path::PathBuf>) -> &'static str {
+    let is_json = file.as_ref().is_some_and(|f| f.extension().is_some_and(|e| e == "json"));
+    if is_json { "TUFF_PERFORMANCE_JSON" } else { "TUFF_PERFORMANCE_CSV" }
+}
+
 /// Becomes the program; returns only if that is impossible.
-fn run(program: &[String], paths: &[(&str, Option<std::path::PathBuf>)]) -> client::Result<()> {
+fn run(
+    program: &[String],
+    paths: &[(&str, Option<std::path::PathBuf>)],
+    more: Vec<(&'static str, std::ffi::OsString)>,
+) -> client::Result<()> {
     use std::os::unix::process::CommandExt;
     let icd = client::drivers::tuff_icd();
     let library = client::drivers::library_of(&icd)?;
@@ -93,7 +119,7 @@ fn run(program: &[String], paths: &[(&str, Option<std::path::PathBuf>)]) -> clie
         return Err(client::Error(line));
     }
     let mut command = std::process::Command::new(&program[0]);
-    command.args(&program[1..]).env("VK_DRIVER_FILES", &icd).env("VK_ICD_FILENAMES", &icd);
+    command.args(&program[1..]).env("VK_DRIVER_FILES", &icd).env("VK_ICD_FILENAMES", &icd).envs(more);
     for (variable, path) in paths {
         let Some(path) = path else { continue };
         // The program may change its directory.

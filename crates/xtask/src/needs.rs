@@ -11,6 +11,10 @@ pub struct Need<'a> {
     pub here: fn(&str) -> bool,
 }
 
+/// Files of packages that nothing here needs: piglit's shaders, two gigabytes of small files.
+const LEFT_OUT: [&str; 2] =
+    ["/usr/lib/x86_64-linux-gnu/piglit/generated_tests/*", "/usr/lib/x86_64-linux-gnu/piglit/tests/*"];
+
 /// Installs what is missing where that is possible; otherwise says what is missing for `whom`.
 pub fn provide(whom: &str, needs: &[Need]) -> Result<(), String> {
     let missing = || needs.iter().filter(|n| !(n.here)(n.what)).collect::<Vec<_>>();
@@ -28,6 +32,7 @@ pub fn provide(whom: &str, needs: &[Need]) -> Result<(), String> {
         install
             .env("DEBIAN_FRONTEND", "noninteractive")
             .args(["install", "-q", "-y", "--no-install-recommends"])
+            .args(LEFT_OUT.map(|path| format!("-oDPkg::Options::=--path-exclude={path}")))
             .args(absent.iter().map(|n| n.package));
         call(install)?;
     }

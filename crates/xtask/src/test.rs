@@ -20,9 +20,31 @@ const NEEDS: [Need; 6] = [
     Need { what: "readelf", package: "binutils", here: has_program },
 ];
 
+/// What single tests need, which say so where it is missing.
+const WANTS: [Need; 4] = [
+    Need { what: "Mesa's zink", package: "libgl1-mesa-dri", here: |_| has_zink() },
+    Need { what: "libEGL.so.1", package: "libegl1", here: has_library },
+    Need {
+        what: "piglit's amd_performance_monitor_api",
+        package: "piglit",
+        here: |_| Path::new("/usr/lib/x86_64-linux-gnu/piglit/bin/amd_performance_monitor_api").exists(),
+    },
+    Need { what: "eglretrace", package: "apitrace", here: has_program },
+];
+
+const LIBRARIES: [&str; 5] =
+    ["/lib", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/usr/lib/x86_64-linux-gnu"];
+
+fn has_library(name: &str) -> bool {
+    LIBRARIES.iter().any(|f| Path::new(f).join(name).exists())
+}
+
 fn has_loader() -> bool {
-    let folders = ["/lib", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/usr/lib/x86_64-linux-gnu"];
-    folders.iter().any(|f| Path::new(f).join("libvulkan.so.1").exists())
+    has_library("libvulkan.so.1")
+}
+
+fn has_zink() -> bool {
+    LIBRARIES.iter().any(|f| Path::new(f).join("dri/zink_dri.so").exists())
 }
 
 fn has_validation() -> bool {
@@ -83,6 +105,9 @@ fn tests(tally: &mut Tally) -> Result<(), String> {
 /// Runs every step, also after one has failed, and says in the end which ones did, and what could not be run.
 pub fn run() -> Result<(), String> {
     provide("the tests", &NEEDS)?;
+    if let Err(e) = provide("some tests", &WANTS) {
+        println!("{e}");
+    }
     let said = target_folder().join("not-run.txt");
     std::fs::create_dir_all(target_folder()).map_err(|e| format!("{}: {e}", target_folder().display()))?;
     std::fs::write(&said, "").map_err(|e| format!("{}: {e}", said.display()))?;
@@ -90,8 +115,9 @@ pub fn run() -> Result<(), String> {
     let steps: [(&str, &mut dyn FnMut() -> Result<(), String>); 5] = [
         ("format", &mut || call(cargo(&["fmt", "--all", "--check"]))),
         ("generated files", &mut || call(own(&["codegen", "--check"])?)),
-        ("release driver and layer", &mut || {
-            call(cargo(&["build", "--release", "-p", "icd", "-p", "layer-gpu-performance"]))
+        ("release driver, layer and GL library", &mut || {
+            let made = ["-p", "icd", "-p", "layer-gpu-performance", "-p", "perfmon-gl"];
+            call(cargo(&[&["build", "--release"][..], &made].concat()))
         }),
         ("clippy", &mut || call(cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))),
         ("tests", &mut || tests(&mut tally)),
