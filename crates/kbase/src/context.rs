@@ -109,8 +109,9 @@ impl Context {
     /// There are no command stream groups, for none can be submitted here; so nothing goes to the caller's lists.
     fn cs_get_glb_iface(&self, argument: u64) -> Result<i32> {
         let _: abi::GlbIfaceIn = user::read(argument)?;
-        let prfcnt_size = (VALUES * 8 * (0..BLOCKS.len()).map(|b| self.shape.instances(b) as usize).sum::<usize>())
-            .min(0xFFFF) as u32;
+        let prfcnt_size =
+            (VALUES * 8 * (0..BLOCKS.len()).map(|b| self.shape.instances(b) as usize).sum::<usize>())
+                .min(0xFFFF) as u32;
         let out = abi::GlbIfaceOut {
             glb_version: GLB_VERSION,
             features: 0,
@@ -180,10 +181,8 @@ impl Context {
         {
             return err(libc::EINVAL);
         }
-        let bytes = user::read_bytes(
-            asked.requests_ptr,
-            asked.request_item_count as usize * abi::REQUEST_ITEM,
-        )?;
+        let bytes =
+            user::read_bytes(asked.requests_ptr, asked.request_item_count as usize * abi::REQUEST_ITEM)?;
         let items: Vec<RequestItem> =
             bytes.chunks_exact(abi::REQUEST_ITEM).map(bytemuck::pod_read_unaligned).collect();
         let layout = Layout::new(self.shape, enabled(&items)?);

@@ -116,7 +116,10 @@ impl Layout {
                 ..Default::default()
             }));
         }
-        bytes.extend(bytemuck::bytes_of(&SampleMetadata { header: Header::of(ITEM_NONE), ..Default::default() }));
+        bytes.extend(bytemuck::bytes_of(&SampleMetadata {
+            header: Header::of(ITEM_NONE),
+            ..Default::default()
+        }));
         for (block, instance) in self.blocks() {
             for value in self.values(block, instance, readings) {
                 bytes.extend(value.to_le_bytes());
@@ -145,8 +148,7 @@ impl Layout {
 /// Cycles that the sample stands for: those with anything on the GPU, for the model's clock stands still otherwise.
 fn active_cycles(readings: &[Reading]) -> u64 {
     let active = counters::catalogue::by_machine("MaliGPUActiveCy");
-    let found = readings
-        .iter()
-        .find(|r| active.is_some_and(|c| (c.block, c.index) == (r.block, Some(r.index))));
+    let found =
+        readings.iter().find(|r| active.is_some_and(|c| (c.block, c.index) == (r.block, Some(r.index))));
     found.map_or(0, |r| r.value)
 }
