@@ -39,7 +39,7 @@ enum Setup {
 pub enum Answer {
     Value(i32),
     /// A new descriptor, for a session.
-    Session(Session, OwnedFd),
+    Session(Arc<Session>, OwnedFd),
 }
 
 impl Context {
@@ -192,7 +192,7 @@ impl Context {
             prfcnt_mmap_size_bytes: session.ring_bytes() as u32,
         };
         user::write(argument, &out)?;
-        Ok(Answer::Session(session, fd))
+        Ok(Answer::Session(Arc::new(session), fd))
     }
 }
 

@@ -83,7 +83,7 @@ pub fn ioctl(fd: i32, request: u32, argument: u64) -> Result<i32> {
         Open::Session(session) => session.ioctl(request, argument),
         Open::Device(context) => match context.ioctl(request, argument)? {
             Answer::Value(value) => Ok(value),
-            Answer::Session(session, fd) => insert(fd.into_raw_fd(), Open::Session(Arc::new(session))),
+            Answer::Session(session, fd) => insert(fd.into_raw_fd(), Open::Session(session)),
         },
     }
 }

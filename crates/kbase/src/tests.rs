@@ -206,7 +206,7 @@ fn enable(what: u8, mask: [u64; 2]) -> RequestItem {
 }
 const ALL: [u64; 2] = [u64::MAX; 2];
 
-fn setup(context: &Context, items: &[RequestItem]) -> Result<(Session, OwnedFd, SetupOut)> {
+fn setup(context: &Context, items: &[RequestItem]) -> Result<(Arc<Session>, OwnedFd, SetupOut)> {
     let mut asked = SetupIn {
         request_item_count: items.len() as u32,
         request_item_size: 32,
@@ -257,7 +257,7 @@ fn requests_are_looked_at() {
 }
 
 struct Reader {
-    session: Session,
+    session: Arc<Session>,
     fd: OwnedFd,
     map: *const u8,
     size: usize,
