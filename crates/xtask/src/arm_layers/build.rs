@@ -45,14 +45,21 @@ pub fn source(folder: &Path) -> Result<PathBuf, String> {
     }
 }
 
-pub fn layers(source: &Path, folder: &Path) -> Result<Layers, String> {
+/// Builds the layers, or looks for what was built before.
+pub fn layers(source: &Path, folder: &Path, ready: bool) -> Result<Layers, String> {
     let profile = "VK_LAYER_LGL_gpu_profile";
     let built = |name, part, build: &str, options: &[&str]| {
         let library = match part {
             "layer_gpu_profile" => "libVkLayerGPUProfile.so",
             _ => "libVkLayerGPUTimeline.so",
         };
-        layer(&source.join(part), folder, build, library, options).map(|folder| Layer { name, folder })
+        let out = folder.join("build").join(build);
+        if !ready {
+            compile(&source.join(part), &out, options)?;
+        }
+        let folder = folder.join("layers").join(build);
+        install(&[&out.join("source").join(library), &source.join(part).join("manifest.json")], &folder)?;
+        Ok::<_, String>(Layer { name, folder })
     };
     Ok(Layers {
         profile: built(profile, "layer_gpu_profile", "profile", &[])?,
@@ -66,31 +73,24 @@ pub fn layers(source: &Path, folder: &Path) -> Result<Layers, String> {
     })
 }
 
-/// Builds a layer, and puts its library beside its manifest, as its documentation says.
-fn layer(
-    source: &Path,
-    folder: &Path,
-    build: &str,
-    library: &str,
-    options: &[&str],
-) -> Result<PathBuf, String> {
-    let out = folder.join("build").join(build);
+fn compile(source: &Path, out: &Path, options: &[&str]) -> Result<(), String> {
     let mut configure = Command::new("cmake");
-    configure.arg("-S").arg(source).arg("-B").arg(&out).args(["-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release"]);
+    configure.arg("-S").arg(source).arg("-B").arg(out).args(["-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release"]);
     configure.args(options);
     call(configure)?;
     let mut ninja = Command::new("ninja");
-    ninja.arg("-C").arg(&out);
-    call(ninja)?;
-    let ready = folder.join("layers").join(build);
-    let copy = |from: &Path, name: &str| {
-        std::fs::create_dir_all(&ready)
-            .and_then(|()| std::fs::copy(from, ready.join(name)))
-            .map_err(|e| format!("{}: {e}", from.display()))
-    };
-    copy(&out.join("source").join(library), library)?;
-    copy(&source.join("manifest.json"), "manifest.json")?;
-    Ok(ready)
+    ninja.arg("-C").arg(out);
+    call(ninja)
+}
+
+/// Puts files into a folder: a layer's library beside its manifest, as its documentation says.
+fn install(files: &[&Path], folder: &Path) -> Result<(), String> {
+    for file in files {
+        let failed = |e: std::io::Error| format!("{}: {e}", file.display());
+        std::fs::create_dir_all(folder).map_err(failed)?;
+        std::fs::copy(file, folder.join(file.file_name().unwrap_or_default())).map_err(failed)?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]

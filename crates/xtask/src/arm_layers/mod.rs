@@ -15,6 +15,9 @@ pub struct Args {
     /// A clone of https://github.com/ARM-software/libGPULayers with its submodules.
     #[arg(long)]
     source: PathBuf,
+    /// Take the layers as they were built before.
+    #[arg(long)]
+    no_build: bool,
 }
 
 const NEEDS: [Need; 6] = [
@@ -44,7 +47,7 @@ pub fn run(args: &Args) -> Result<(), String> {
     let folder = target_folder().join("arm-layers");
     let python = python(&folder.join("venv"))?;
     let driver = own_programs()?;
-    let layers = build::layers(&source, &folder)?;
+    let layers = build::layers(&source, &folder, args.no_build)?;
     let compared = runs::all(&runs::Setting { source, folder, python, driver, layers })?;
     let mut different = Vec::new();
     for c in &compared {
