@@ -3,7 +3,9 @@
 use crate::legacy::LegacyPass;
 use ash::vk;
 use client::compute::KernelInfo;
-use client::graphics::{Attachment, Image, ImageInfo, Load, Pass, Pipeline, PipelineInfo, barrier};
+use client::graphics::{
+    Attachment, Bindings, Image, ImageInfo, Load, Pass, Pipeline, PipelineInfo, Resource, Sampler, barrier,
+};
 use client::{Buffer, Context, Error, Kernel, Library, Result};
 use std::ffi::CString;
 use std::rc::Rc;
@@ -33,6 +35,10 @@ pub struct Scene {
     target: Image,
     copy: Image,
     legacy: LegacyPass,
+    textured: Pipeline,
+    texture: Bindings,
+    // Named by the bindings.
+    _sampler: Sampler,
 }
 
 /// How a batch ends its frame.
@@ -57,6 +63,16 @@ impl Scene {
         let mut second = ImageInfo::colour(FORMAT, [SIDE; 2]);
         second.usage |= vk::ImageUsageFlags::TRANSFER_DST;
         let copy = Image::new(context, second)?;
+        let linear = vk::SamplerCreateInfo::default();
+        let sampler =
+            Sampler::new(context, &linear.mag_filter(vk::Filter::LINEAR).min_filter(vk::Filter::LINEAR))?;
+        let texture = Bindings::new(context, &[Resource::Texture(&copy, &sampler)])?;
+        let mut sampled = PipelineInfo::new(
+            include_bytes!("../../conformance/shaders/static/sample.vert.spv"),
+            include_bytes!("../../conformance/shaders/static/sample.frag.spv"),
+            FORMAT,
+        );
+        sampled.push_size = 8;
         Ok(Scene {
             labels: ash::ext::debug_utils::Device::new(&context.instance, &context.device),
             kernel,
@@ -64,6 +80,9 @@ impl Scene {
             pipeline: Pipeline::new(context, &info, None)?,
             target: Image::new(context, ImageInfo::colour(FORMAT, [SIDE; 2]))?,
             legacy: LegacyPass::new(context, &copy)?,
+            textured: Pipeline::new(context, &sampled, Some(&texture))?,
+            texture,
+            _sampler: sampler,
             copy,
             context: context.clone(),
         })
@@ -81,6 +100,7 @@ impl Scene {
                     self.labelled(c, "pairs", || self.pass(c, 6, 3, n as u32 + 2));
                 });
                 self.labelled(c, "copies", || self.copies(d, c));
+                self.labelled(c, "textured", || self.textured(c));
                 self.labelled(c, "legacy", || self.legacy.record(d, c));
                 barrier(d, c);
             });
@@ -111,10 +131,9 @@ impl Scene {
         barrier(d, c);
     }
 
+    /// A pass over the target of `draws` draws.
     fn pass(&self, c: vk::CommandBuffer, vertices: u32, first: u32, draws: u32) {
-        let colours = vec![Attachment::new(&self.target, Load::colour([0.1, 0.2, 0.3, 1.0]))];
-        let pass = Pass { colours, size: [SIDE; 2], ..Default::default() };
-        pass.record(&self.context.device, c, |d, c| {
+        self.over_target(c, |d, c| {
             for i in 0..draws {
                 let right = if first == 0 { 1.0 } else { 1.0 / (i + 1) as f32 };
                 let push: Vec<u8> = [0.5f32, right].iter().flat_map(|f| f.to_le_bytes()).collect();
@@ -123,6 +142,21 @@ impl Scene {
                 unsafe { d.cmd_draw(c, vertices, 1, first, 0) }
             }
         });
+    }
+
+    /// A pass that samples what was copied.
+    fn textured(&self, c: vk::CommandBuffer) {
+        let push: Vec<u8> = [0.25f32, 0.5].iter().flat_map(|f| f.to_le_bytes()).collect();
+        self.over_target(c, |d, c| {
+            self.textured.bind(c, Some(&self.texture), &push);
+            // SAFETY: recording with everything bound.
+            unsafe { d.cmd_draw(c, 3, 1, 0, 0) }
+        });
+    }
+
+    fn over_target(&self, c: vk::CommandBuffer, draws: impl FnOnce(&ash::Device, vk::CommandBuffer)) {
+        let colours = vec![Attachment::new(&self.target, Load::colour([0.1, 0.2, 0.3, 1.0]))];
+        Pass { colours, size: [SIDE; 2], ..Default::default() }.record(&self.context.device, c, draws);
         barrier(&self.context.device, c);
     }
 

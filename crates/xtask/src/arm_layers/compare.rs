@@ -205,31 +205,90 @@ pub fn frames(title: &str, ours: &[Workload], folder: &Path) -> Result<Compared,
     Ok(c)
 }
 
-/// The metadata of layer_gpu_timeline: the tag of each of its workloads is the innermost label of one of ours, the others
-/// are the program's.
-pub fn timeline(title: &str, ours: &[Workload], file: &Path) -> Result<Compared, String> {
+/// The metadata of layer_gpu_timeline. The tag of each of its workloads is the label of one of ours, for the layer puts its
+/// tags in the place of the program's labels; those it sends as metadata: `plain` has them, from a run without it.
+pub fn timeline(title: &str, ours: &[Workload], plain: &[Workload], file: &Path) -> Result<Compared, String> {
     let text = std::fs::read(file).map_err(|e| format!("{}: {e}", file.display()))?;
     let frames: Value = serde_json::from_slice(&text).map_err(|e| format!("{}: {e}", file.display()))?;
     let list = |v: &Value, name: &str| v[name].as_array().cloned().unwrap_or_default();
-    let frames = frames.as_array().cloned().unwrap_or_default();
-    let submits = frames.iter().flat_map(|f| list(f, "submits"));
-    let theirs: Vec<Value> = submits.flat_map(|s| list(&s, "workloads")).collect();
+    let mut theirs = Vec::new();
+    for frame in frames.as_array().into_iter().flatten() {
+        let workloads = list(frame, "submits").into_iter().flat_map(|s| list(&s, "workloads"));
+        theirs.extend(workloads.map(|w| (frame["frame"].as_u64(), w)));
+    }
     // A frame that has not ended is not written.
-    let ours: Vec<_> = ours.iter().filter(|w| w.frame.is_some()).collect();
+    let ours: Vec<_> = ours.iter().zip(plain).filter(|(w, _)| w.frame.is_some()).collect();
     let mut c = Compared::new(title);
     c.cell("metadata", "workloads", theirs.len() == ours.len(), || {
         format!("the layer has {}, the channel {}", theirs.len(), ours.len())
     });
     let mut tags = HashSet::new();
-    for (t, w) in theirs.iter().zip(&ours) {
+    for (i, ((frame, t), (w, plain))) in theirs.iter().zip(&ours).enumerate() {
         let tag = format!("t{}", t["tid"]);
-        let labels = list(t, "label");
-        let labels = labels.iter().filter_map(Value::as_str).chain([&*tag]).collect::<Vec<_>>().join("/");
-        let row = format!("{}: {}", w.label, w.name);
-        c.cell(&row, "tag and labels", labels == w.label, || format!("the layer has {labels}"));
+        let row = format!("{i} {tag} {}: {}", plain.label, plain.name);
+        c.cell(&row, "tag", tag == w.label, || format!("the layer has {tag}, the channel {}", w.label));
         c.cell(&row, "tag is its own", tags.insert(tag.clone()), || format!("{tag} is there twice"));
+        let labels = list(t, "label");
+        let labels = labels.iter().filter_map(Value::as_str).collect::<Vec<_>>().join("/");
+        c.cell(&row, "the program's labels", labels == plain.label, || format!("the layer has {labels}"));
         let theirs = kind(t["type"].as_str().unwrap_or_default());
         c.cell(&row, "kind", theirs == w.kind, || format!("the layer has {theirs}, the channel {}", w.kind));
+        c.cell(&row, "frame", *frame == w.frame, || format!("the layer has {frame:?}"));
     }
     Ok(c)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(kind: &str, label: &str, value: f64) -> Workload {
+        let counters = [("MaliFragThread".to_string(), value)].into();
+        Workload { kind: kind.into(), label: label.into(), name: "n".into(), frame: Some(0), counters }
+    }
+
+    fn folder(name: &str, file: &str, text: &str) -> std::path::PathBuf {
+        let folder = std::env::temp_dir().join(format!("arm-layers-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join(file), text).unwrap();
+        folder
+    }
+
+    #[test]
+    fn a_line_is_a_workload() {
+        let text = "Index,Workload type,Fragment threads,Label\n0,render_pass,12.00,a|b\n1,compute,0.00,\n";
+        let folder = folder("workloads", "frame_00000.csv", text);
+        let compare = |list: &[Workload]| workloads("", list, &folder).unwrap();
+        let same = compare(&[of("render pass", "a/b", 12.0), of("dispatch", "", 0.0)]);
+        assert!(same.same(), "{:?}", same.differences);
+        assert_eq!(same.cells.len(), 7);
+        let other = compare(&[of("render pass", "a/c", 12.01), of("transfer", "", 0.0)]);
+        assert_eq!(other.differences.len(), 3, "{:?}", other.differences);
+        assert!(!compare(&[of("render pass", "a/b", 12.0)]).same());
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn a_column_that_is_not_known_differs() {
+        let folder = folder("columns", "capture.csv", "Frame ID,Fragment threads,Surprises\n0,5.00,1.00\n");
+        let c = frames("", &[of("", "", 5.0)], &folder).unwrap();
+        assert_eq!((c.cells.len(), c.differences.len()), (4, 1));
+        assert!(c.summary().ends_with("3 of 4 equal"));
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn tags_are_labels_one_to_one() {
+        let text = r#"[{"frame": 0, "submits": [{"workloads": [
+            {"type": "dispatch", "tid": 1, "label": ["a", "b"]}, {"type": "renderpass", "tid": 2, "label": []}]}]}]"#;
+        let folder = folder("timeline", "t.json", text);
+        let plain = [of("dispatch", "a/b", 0.0), of("render pass", "", 0.0)];
+        let compare = |tags: [&str; 2]| {
+            let ours = [of("dispatch", tags[0], 0.0), of("render pass", tags[1], 0.0)];
+            timeline("", &ours, &plain, &folder.join("t.json")).unwrap()
+        };
+        assert!(compare(["t1", "t2"]).same());
+        assert_eq!(compare(["t2", "t1"]).differences.len(), 2);
+        std::fs::remove_dir_all(folder).unwrap();
+    }
 }

@@ -49,7 +49,12 @@ pub fn all(setting: &Setting) -> Result<Vec<Compared>, String> {
     }
     let run = setting.scene("timeline", Some(&setting.layers.timeline), &[], "")?;
     let title = "layer_gpu_timeline";
-    compared.push(compare::timeline(title, &run.workloads, &run.folder.join("host/timeline.json"))?);
+    compared.push(compare::timeline(
+        title,
+        &run.workloads,
+        &plain.workloads,
+        &run.folder.join("host/timeline.json"),
+    )?);
     compared.push(run.like(&plain, title));
     Ok(compared)
 }
