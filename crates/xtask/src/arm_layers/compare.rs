@@ -37,6 +37,9 @@ const COLUMNS: [(&str, &str); 19] = [
     ("Load/store unit cycles", "MaliLSIssueCy"),
 ];
 
+/// libGPUCounters' equation of MaliTexIssueCy for this GPU makes a percentage of it, of the cores' active cycles.
+const SHARES: [(&str, &str); 1] = [("MaliTexIssueCy", "MaliCoreActiveCy")];
+
 /// The CSV has two places behind the point.
 const ROUNDING: f64 = 0.005 + 1e-9;
 
@@ -142,14 +145,26 @@ fn kind(theirs: &str) -> &str {
     }
 }
 
+/// What a column of the layer has for this workload.
+fn expected(column: &str, ours: &Workload) -> Option<f64> {
+    let (_, machine) = COLUMNS.iter().find(|(name, _)| *name == column)?;
+    let value = *ours.counters.get(*machine)?;
+    match SHARES.iter().find(|(of, _)| of == machine) {
+        None => Some(value),
+        Some((_, whole)) => match *ours.counters.get(*whole)? {
+            0.0 => Some(0.0),
+            whole => Some(value / whole * 100.0),
+        },
+    }
+}
+
 /// Compares a line's counters.
 fn counters(c: &mut Compared, row: &str, head: &[String], line: &[String], ours: &Workload) {
     for (column, value) in head.iter().zip(line) {
         if matches!(&**column, "Index" | "Workload type" | "Label" | "Frame ID") {
             continue;
         }
-        let machine = COLUMNS.iter().find(|(name, _)| name == column).map(|(_, machine)| *machine);
-        let ours = machine.and_then(|m| ours.counters.get(m));
+        let ours = expected(column, ours);
         let theirs = value.parse::<f64>();
         let same = matches!((ours, &theirs), (Some(a), Ok(b)) if (a - b).abs() <= ROUNDING);
         c.cell(row, column, same, || match ours {
