@@ -212,7 +212,7 @@ impl Scene {
         };
         let mut boundary = vk::FrameBoundaryEXT::default().flags(flags).frame_id(frame);
         let (device, queue) = (&self.context.device, self.context.queue);
-        // Both forms of the call: the first for an old submission, the other for what is new.
+        // Layers see two forms of the call: here work comes by the old one, a frame's end by the new one.
         // SAFETY: live handles; structures outlive the calls; the queue is waited for before anything is freed.
         unsafe {
             if commands.is_empty() {

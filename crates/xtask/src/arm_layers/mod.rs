@@ -70,7 +70,7 @@ fn own_programs() -> Result<PathBuf, String> {
     }
     packages.extend(["-p", "icd"]);
     call(cargo(&packages))?;
-    // Written here, for the checkout's own names a library of the checkout's target folder.
+    // The checkout's ICD file names the library in the checkout's own target folder; this one is wherever that is.
     let library = target_folder().join("release/libvulkan_tuff.so");
     let icd = target_folder().join("arm-layers/tuff_icd.json");
     let text = serde_json::json!({

@@ -125,7 +125,8 @@ impl Setting {
         scene.env("LD_LIBRARY_PATH", libraries);
         let host = layer.map(|_| self.host(&folder.join("host"))).transpose()?;
         println!("xtask: arm-scene, {name}");
-        let ended = wait(scene.spawn().map_err(|e| format!("arm-scene: {e}"))?, PATIENCE);
+        let mut child = scene.spawn().map_err(|e| format!("arm-scene: {e}"))?;
+        let ended = wait_for(&mut child, PATIENCE);
         let host = host.map_or(Ok(()), Host::end);
         if let Err(e) = ended.and(host) {
             let log = String::from_utf8_lossy(&read(&folder.join("log.txt"))?).into_owned();
@@ -177,10 +178,6 @@ impl Drop for Host {
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
-}
-
-fn wait(mut child: Child, patience: Duration) -> Result<(), String> {
-    wait_for(&mut child, patience)
 }
 
 /// Ends a child that does not end by itself.
