@@ -108,6 +108,8 @@ impl Setting {
         let mut scene = Command::new(target_folder().join("release/arm-scene"));
         scene.arg(&folder).current_dir(&folder);
         scene.env("VK_DRIVER_FILES", &self.driver).env("VK_ICD_FILENAMES", &self.driver);
+        // libGPUCounters' equations have this GPU's rates in them.
+        scene.env("TUFF_GPU", "g720");
         scene.stdout(log.try_clone().map_err(failed)?).stderr(log);
         let mut libraries: Vec<PathBuf> = Vec::new();
         if let Some(layer) = layer {
