@@ -87,6 +87,8 @@ pub struct Counter {
     pub block: Block,
     /// Place in the block's sample.
     pub index: Option<u32>,
+    /// What one in the block's sample stands for; 1 where there is no place.
+    pub scale: u64,
     /// Unit in words: `quads`.
     pub unit: &'static str,
     pub storage: Storage,
@@ -189,7 +191,7 @@ impl Catalogue {
         }
         let mut all = vec![];
         for row in rows(include_str!("../data/mali_g720.tsv")) {
-            let [machine, human, id, source, block, index, _scale, unit, _list] = row[..] else {
+            let [machine, human, id, source, block, index, scale, unit, _list] = row[..] else {
                 return Err(format!("mali_g720.tsv: {row:?}"));
             };
             let (formula, description) =
@@ -201,6 +203,7 @@ impl Catalogue {
                 source: if source == "-" { "" } else { source },
                 block: block_of(block)?,
                 index: index.parse().ok(),
+                scale: scale.parse().ok().filter(|&s| s > 0).unwrap_or(1),
                 unit,
                 storage: Storage::Uint64,
                 description,
@@ -222,6 +225,7 @@ impl Catalogue {
                 source: "",
                 block: block_of(block)?,
                 index: None,
+                scale: 1,
                 unit,
                 storage: Storage::Uint64,
                 description,

@@ -1,5 +1,6 @@
 //! The project's own tasks: `cargo xtask <task>`. One module per task.
 
+mod arm_layers;
 mod avx512;
 mod cargo;
 mod clients;
@@ -21,6 +22,8 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Task {
+    /// Build Arm's libGPULayers outside the checkout, run its layers on Tuff and compare what they say with the channel.
+    ArmLayers(arm_layers::Args),
     /// Run the kernels' tests and the conformance scenes on the AVX-512 kernels, in an emulated machine that has them.
     Avx512(avx512::Args),
     /// Install real programs (where that is possible) and run them on Tuff and lavapipe, side by side.
@@ -37,6 +40,7 @@ enum Task {
 
 fn main() -> ExitCode {
     let result = match Cli::parse().task {
+        Task::ArmLayers(args) => arm_layers::run(&args),
         Task::Avx512(args) => avx512::run(&args),
         Task::Clients(args) => clients::run(&args),
         Task::Codegen(args) => codegen::run(&args),

@@ -1,0 +1,135 @@
+//! A library for LD_PRELOAD that answers for `/dev/mali0` (see the crate `kbase`), so that programs with an unmodified
+//! libGPUCounters find it. Every other call goes on to the C library.
+//!
+//! `munmap`, `poll` and `fstat` stay the C library's: memory and descriptors are real.
+
+use kbase::{c_answer, c_result};
+use libc::{c_char, c_int, c_long, c_uint, c_ulong, c_void, size_t};
+use std::ffi::CStr;
+use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
+
+/// A function of this name behind this library: the C library's.
+struct Next {
+    name: &'static CStr,
+    found: AtomicPtr<c_void>,
+}
+
+impl Next {
+    const fn new(name: &'static CStr) -> Next {
+        Next { name, found: AtomicPtr::new(std::ptr::null_mut()) }
+    }
+
+    /// Its address. Without one the process ends, as it would where a program is linked to a function that is not there.
+    fn get(&self) -> *mut c_void {
+        let mut at = self.found.load(Relaxed);
+        if at.is_null() {
+            // SAFETY: a name that ends in 0.
+            at = unsafe { libc::dlsym(libc::RTLD_NEXT, self.name.as_ptr()) };
+            if at.is_null() {
+                std::process::abort();
+            }
+            self.found.store(at, Relaxed);
+        }
+        at
+    }
+}
+
+type OpenFn = unsafe extern "C" fn(*const c_char, c_int, ...) -> c_int;
+type Open2Fn = unsafe extern "C" fn(*const c_char, c_int) -> c_int;
+type IoctlFn = unsafe extern "C" fn(c_int, c_ulong, ...) -> c_int;
+type MapFn = unsafe extern "C" fn(*mut c_void, size_t, c_int, c_int, c_int, i64) -> *mut c_void;
+type CloseFn = unsafe extern "C" fn(c_int) -> c_int;
+
+unsafe fn is_device(path: *const c_char) -> bool {
+    !path.is_null() && CStr::from_ptr(path) == kbase::DEVICE
+}
+
+/// The C declarations of `open` and `ioctl` are variadic; on x86-64 and AArch64 Linux the argument after the last named
+/// one comes in the next register, and is whatever that holds where the caller gives none: it is only handed on.
+unsafe fn open_by(next: &Next, path: *const c_char, flags: c_int, mode: c_uint) -> c_int {
+    if is_device(path) {
+        return c_result(|| kbase::open(flags));
+    }
+    std::mem::transmute::<*mut c_void, OpenFn>(next.get())(path, flags, mode)
+}
+
+/// # Safety
+/// As the C library's, here and below.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn open(path: *const c_char, flags: c_int, mode: c_uint) -> c_int {
+    static NEXT: Next = Next::new(c"open");
+    open_by(&NEXT, path, flags, mode)
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn open64(path: *const c_char, flags: c_int, mode: c_uint) -> c_int {
+    static NEXT: Next = Next::new(c"open64");
+    open_by(&NEXT, path, flags, mode)
+}
+
+/// What `open` without a mode becomes in programs that are built with _FORTIFY_SOURCE.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __open_2(path: *const c_char, flags: c_int) -> c_int {
+    static NEXT: Next = Next::new(c"__open_2");
+    if is_device(path) {
+        return c_result(|| kbase::open(flags));
+    }
+    std::mem::transmute::<*mut c_void, Open2Fn>(NEXT.get())(path, flags)
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ioctl(fd: c_int, request: c_ulong, argument: c_long) -> c_int {
+    static NEXT: Next = Next::new(c"ioctl");
+    if kbase::is_ours(fd) {
+        // The kernel looks at 32 bits of it, too.
+        return c_result(|| kbase::ioctl(fd, request as u32, argument as u64));
+    }
+    std::mem::transmute::<*mut c_void, IoctlFn>(NEXT.get())(fd, request, argument)
+}
+
+unsafe fn map_by(
+    next: &Next,
+    (address, size, protection, flags): (*mut c_void, size_t, c_int, c_int),
+    (fd, offset): (c_int, i64),
+) -> *mut c_void {
+    if kbase::is_ours(fd) {
+        return c_answer(libc::MAP_FAILED, || kbase::map(fd, address, size, protection, flags, offset));
+    }
+    let next = std::mem::transmute::<*mut c_void, MapFn>(next.get());
+    next(address, size, protection, flags, fd, offset)
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mmap(
+    address: *mut c_void,
+    size: size_t,
+    protection: c_int,
+    flags: c_int,
+    fd: c_int,
+    offset: i64,
+) -> *mut c_void {
+    static NEXT: Next = Next::new(c"mmap");
+    map_by(&NEXT, (address, size, protection, flags), (fd, offset))
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mmap64(
+    address: *mut c_void,
+    size: size_t,
+    protection: c_int,
+    flags: c_int,
+    fd: c_int,
+    offset: i64,
+) -> *mut c_void {
+    static NEXT: Next = Next::new(c"mmap64");
+    map_by(&NEXT, (address, size, protection, flags), (fd, offset))
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn close(fd: c_int) -> c_int {
+    static NEXT: Next = Next::new(c"close");
+    if kbase::is_ours(fd) {
+        return c_result(|| kbase::close(fd));
+    }
+    std::mem::transmute::<*mut c_void, CloseFn>(NEXT.get())(fd)
+}

@@ -1,0 +1,103 @@
+//! Building the layers, in the target folder; the source folder is only read.
+
+use crate::cargo::call;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A layer's build.
+pub struct Layer {
+    /// `VK_LAYER_LGL_gpu_profile`.
+    pub name: &'static str,
+    /// Where its manifest and its library are.
+    pub folder: PathBuf,
+}
+
+pub struct Layers {
+    /// Its libGPUCounters asks the kernel device.
+    pub profile: Layer,
+    /// Its libGPUCounters asks `libmali.so`.
+    pub profile_libmali: Layer,
+    pub timeline: Layer,
+}
+
+/// The parts that a clone with its submodules has.
+const PARTS: [&str; 8] = [
+    "layer_gpu_profile/CMakeLists.txt",
+    "layer_gpu_timeline/CMakeLists.txt",
+    "lglpy/comms/server.py",
+    "lglpy/comms/service_gpu_profile.py",
+    "source_third_party/khronos/vulkan/include/vulkan/vulkan.h",
+    "source_third_party/khronos/vulkan-utilities/include/vulkan/utility/vk_struct_helper.hpp",
+    "source_third_party/libGPUCounters/CMakeLists.txt",
+    "source_third_party/protopuf/CMakeLists.txt",
+];
+
+/// The folder, if everything is there.
+pub fn source(folder: &Path) -> Result<PathBuf, String> {
+    let absolute = std::path::absolute(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+    match PARTS.iter().find(|p| !absolute.join(p).exists()) {
+        None => Ok(absolute),
+        Some(part) => Err(format!(
+            "{} is no clone of libGPULayers with its submodules, for it lacks {part}: \
+             git clone --recursive https://github.com/ARM-software/libGPULayers",
+            folder.display()
+        )),
+    }
+}
+
+/// Builds the layers, or looks for what was built before.
+pub fn layers(source: &Path, folder: &Path, ready: bool) -> Result<Layers, String> {
+    let profile = "VK_LAYER_LGL_gpu_profile";
+    let built = |name, part, build: &str, options: &[&str]| {
+        let library = match part {
+            "layer_gpu_profile" => "libVkLayerGPUProfile.so",
+            _ => "libVkLayerGPUTimeline.so",
+        };
+        let out = folder.join("build").join(build);
+        if !ready {
+            compile(&source.join(part), &out, options)?;
+        }
+        let folder = folder.join("layers").join(build);
+        install(&[&out.join("source").join(library), &source.join(part).join("manifest.json")], &folder)?;
+        Ok::<_, String>(Layer { name, folder })
+    };
+    Ok(Layers {
+        profile: built(profile, "layer_gpu_profile", "profile", &[])?,
+        profile_libmali: built(
+            profile,
+            "layer_gpu_profile",
+            "profile-libmali",
+            &["-DHWCPIPE_SYSCALL_LIBMALI=ON"],
+        )?,
+        timeline: built("VK_LAYER_LGL_gpu_timeline", "layer_gpu_timeline", "timeline", &[])?,
+    })
+}
+
+fn compile(source: &Path, out: &Path, options: &[&str]) -> Result<(), String> {
+    let mut configure = Command::new("cmake");
+    configure.arg("-S").arg(source).arg("-B").arg(out).args(["-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release"]);
+    configure.args(options);
+    call(configure)?;
+    let mut ninja = Command::new("ninja");
+    ninja.arg("-C").arg(out);
+    call(ninja)
+}
+
+/// Puts files into a folder: a layer's library beside its manifest, as its documentation says.
+fn install(files: &[&Path], folder: &Path) -> Result<(), String> {
+    for file in files {
+        let failed = |e: std::io::Error| format!("{}: {e}", file.display());
+        std::fs::create_dir_all(folder).map_err(failed)?;
+        std::fs::copy(file, folder.join(file.file_name().unwrap_or_default())).map_err(failed)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn a_folder_without_submodules_is_named() {
+        let error = super::source(std::path::Path::new("/nowhere")).unwrap_err();
+        assert!(error.contains("/nowhere") && error.contains("--recursive"), "{error}");
+    }
+}

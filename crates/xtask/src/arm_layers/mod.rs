@@ -1,0 +1,101 @@
+//! `cargo xtask arm-layers`: ARM-software/libGPULayers, built outside the checkout and run on Tuff, unmodified. What its
+//! layers say of a scene is compared with what the channel says of it (docs/arm-layers.md).
+
+mod build;
+mod compare;
+mod runs;
+
+use crate::cargo::{call, cargo, target_folder};
+use crate::needs::{Need, has_program, provide};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+#[derive(clap::Args)]
+pub struct Args {
+    /// A clone of https://github.com/ARM-software/libGPULayers with its submodules.
+    #[arg(long)]
+    source: PathBuf,
+    /// Take the layers as they were built before.
+    #[arg(long)]
+    no_build: bool,
+}
+
+const NEEDS: [Need; 6] = [
+    Need { what: "cmake", package: "cmake", here: has_program },
+    Need { what: "ninja", package: "ninja-build", here: has_program },
+    Need { what: "g++", package: "g++", here: has_program },
+    Need { what: "python3", package: "python3", here: has_program },
+    Need { what: "Python's venv", package: "python3-venv", here: |_| has_venv() },
+    Need { what: "the Vulkan loader", package: "libvulkan1", here: |_| has_loader() },
+];
+
+/// What the generated code of lglpy needs.
+const PROTOBUF: &str = "protobuf==7.36.2";
+
+fn has_venv() -> bool {
+    Command::new("python3").args(["-c", "import venv, ensurepip"]).status().is_ok_and(|s| s.success())
+}
+
+fn has_loader() -> bool {
+    let folders = ["/lib", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/usr/lib/x86_64-linux-gnu"];
+    folders.iter().any(|f| Path::new(f).join("libvulkan.so.1").exists())
+}
+
+pub fn run(args: &Args) -> Result<(), String> {
+    let source = build::source(&args.source)?;
+    provide("Arm's layers", &NEEDS)?;
+    let folder = target_folder().join("arm-layers");
+    let python = python(&folder.join("venv"))?;
+    let driver = own_programs()?;
+    let layers = build::layers(&source, &folder, args.no_build)?;
+    let compared = runs::all(&runs::Setting { source, folder, python, driver, layers })?;
+    let mut different = Vec::new();
+    for c in &compared {
+        c.print();
+        if !c.same() {
+            different.push(c.title.clone());
+        }
+    }
+    println!();
+    compared.iter().for_each(|c| println!("{}", c.summary()));
+    if different.is_empty() { Ok(()) } else { Err(format!("not equal: {}", different.join(", "))) }
+}
+
+/// Builds what of Tuff takes part, and gives the driver's ICD file. A driver that TUFF_ICD names is taken as it is.
+fn own_programs() -> Result<PathBuf, String> {
+    let mut packages = vec!["build", "--release", "-p", "libmali", "-p", "kbase-preload", "-p", "arm-scene"];
+    if let Some(icd) = std::env::var_os("TUFF_ICD") {
+        call(cargo(&packages))?;
+        return std::path::absolute(&icd).map_err(|e| format!("TUFF_ICD: {e}"));
+    }
+    packages.extend(["-p", "icd"]);
+    call(cargo(&packages))?;
+    // The checkout's ICD file names the library in the checkout's own target folder; this one is wherever that is.
+    let library = target_folder().join("release/libvulkan_tuff.so");
+    let icd = target_folder().join("arm-layers/tuff_icd.json");
+    let text = serde_json::json!({
+        "file_format_version": "1.0.1", "ICD": { "library_path": library, "api_version": "1.3.0" }
+    });
+    std::fs::create_dir_all(target_folder().join("arm-layers"))
+        .and_then(|()| std::fs::write(&icd, text.to_string()))
+        .map_err(|e| format!("{}: {e}", icd.display()))?;
+    Ok(icd)
+}
+
+/// A Python that has what lglpy imports.
+fn python(venv: &Path) -> Result<PathBuf, String> {
+    let python = venv.join("bin/python");
+    if !python.exists() {
+        let mut make = Command::new("python3");
+        make.args(["-m", "venv"]).arg(venv);
+        call(make)?;
+    }
+    let mut has = Command::new(&python);
+    has.args(["-c", "import google.protobuf"]).stderr(std::process::Stdio::null());
+    if !has.status().is_ok_and(|s| s.success()) {
+        let mut pip = Command::new(&python);
+        pip.args(["-m", "pip", "install", "-q", PROTOBUF]);
+        call(pip)?;
+    }
+    Ok(python)
+}

@@ -1,0 +1,200 @@
+//! The scene, with each layer and without one.
+
+use super::build::{Layer, Layers};
+use super::compare::{self, Compared, Workload};
+use crate::cargo::target_folder;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+pub struct Setting {
+    pub source: PathBuf,
+    pub folder: PathBuf,
+    pub python: PathBuf,
+    /// The driver's ICD file.
+    pub driver: PathBuf,
+    pub layers: Layers,
+}
+
+/// How long the scene may take; it takes a second.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+pub fn all(setting: &Setting) -> Result<Vec<Compared>, String> {
+    let release = target_folder().join("release");
+    let preload = release.join("libkbase_preload.so");
+    let plain = setting.scene("plain", None, &[], "")?;
+    let mut compared = Vec::new();
+    let ways: [(&str, &Layer, &str, &Path); 2] = [
+        ("preloaded library", &setting.layers.profile, "LD_PRELOAD", &preload),
+        ("libmali.so", &setting.layers.profile_libmali, "LD_LIBRARY_PATH", &release),
+    ];
+    for (way, layer, variable, value) in ways {
+        for mode in ["workload", "frame"] {
+            let name =
+                format!("profile-{}-{mode}", if variable == "LD_PRELOAD" { "preload" } else { "libmali" });
+            let config = serde_json::json!({
+                "layer": layer.name, "frame_mode": "periodic", "sample_mode": mode, "periodic_min_frame": 0,
+                "periodic_frame": 1, "frame_list": [], "frame_serialization": true,
+            });
+            let run = setting.scene(&name, Some(layer), &[(variable, value)], &config.to_string())?;
+            let title = format!("layer_gpu_profile by {way}, {mode}s");
+            let csv = run.folder.join("host/profile");
+            compared.push(match mode {
+                "workload" => compare::workloads(&title, &run.workloads, &csv)?,
+                _ => compare::frames(&title, &run.frames, &csv)?,
+            });
+            compared.push(run.like(&plain, &title));
+        }
+    }
+    let run = setting.scene("timeline", Some(&setting.layers.timeline), &[], "")?;
+    let title = "layer_gpu_timeline";
+    compared.push(compare::timeline(
+        title,
+        &run.workloads,
+        &plain.workloads,
+        &run.folder.join("host/timeline.json"),
+    )?);
+    compared.push(run.like(&plain, title));
+    Ok(compared)
+}
+
+/// What a run left.
+struct Run {
+    folder: PathBuf,
+    workloads: Vec<Workload>,
+    frames: Vec<Workload>,
+    picture: Vec<u8>,
+}
+
+impl Run {
+    /// Whether the program did and drew what it does and draws without a layer.
+    fn like(&self, plain: &Run, title: &str) -> Compared {
+        let mut c = Compared::new(&format!("{title}: the program as without it"));
+        c.cell("picture", "bytes", plain.picture == self.picture, || "another picture".into());
+        for (i, (p, w)) in plain.workloads.iter().zip(&self.workloads).enumerate() {
+            let (wants, has) = (&p.counters, &w.counters);
+            c.cell(&format!("{i} {}", p.name), "all counters", wants == has, || {
+                let name = wants.iter().find(|(k, v)| has.get(*k) != Some(v)).map_or("", |(k, _)| k);
+                format!("{name}: {} without the layer, {} with it", wants[name], has[name])
+            });
+        }
+        let (a, b) = (plain.workloads.len(), self.workloads.len());
+        c.cell("workloads", "number", a == b, || format!("{a} without the layer, {b} with it"));
+        c
+    }
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, String> {
+    std::fs::read(path).map_err(|e| format!("{}: {e}", path.display()))
+}
+
+impl Setting {
+    /// Runs the scene in a folder of its own, with the host's side of the layer.
+    fn scene(
+        &self,
+        name: &str,
+        layer: Option<&Layer>,
+        variables: &[(&str, &Path)],
+        config: &str,
+    ) -> Result<Run, String> {
+        let folder = self.folder.join("runs").join(name);
+        let failed = |e: std::io::Error| format!("{}: {e}", folder.display());
+        if folder.exists() {
+            std::fs::remove_dir_all(&folder).map_err(failed)?;
+        }
+        std::fs::create_dir_all(folder.join("host")).map_err(failed)?;
+        let log = std::fs::File::create(folder.join("log.txt")).map_err(failed)?;
+        let mut scene = Command::new(target_folder().join("release/arm-scene"));
+        scene.arg(&folder).current_dir(&folder);
+        scene.env("VK_DRIVER_FILES", &self.driver).env("VK_ICD_FILENAMES", &self.driver);
+        // libGPUCounters' equations have this GPU's rates in them.
+        scene.env("TUFF_GPU", "g720");
+        scene.stdout(log.try_clone().map_err(failed)?).stderr(log);
+        let mut libraries: Vec<PathBuf> = Vec::new();
+        if let Some(layer) = layer {
+            scene.env("VK_LAYER_PATH", &layer.folder).env("VK_INSTANCE_LAYERS", layer.name);
+            std::fs::write(folder.join(format!("{}.json", layer.name)), config).map_err(failed)?;
+            libraries.push(layer.folder.clone());
+        }
+        for (variable, value) in variables {
+            match *variable {
+                "LD_LIBRARY_PATH" => libraries.push(value.to_path_buf()),
+                _ => drop(scene.env(variable, value)),
+            }
+        }
+        let libraries = std::env::join_paths(&libraries).map_err(|e| e.to_string())?;
+        scene.env("LD_LIBRARY_PATH", libraries);
+        let host = layer.map(|_| self.host(&folder.join("host"))).transpose()?;
+        println!("xtask: arm-scene, {name}");
+        let mut child = scene.spawn().map_err(|e| format!("arm-scene: {e}"))?;
+        let ended = wait_for(&mut child, PATIENCE);
+        let host = host.map_or(Ok(()), Host::end);
+        if let Err(e) = ended.and(host) {
+            let log = String::from_utf8_lossy(&read(&folder.join("log.txt"))?).into_owned();
+            return Err(format!("{name}: {e}\n{log}"));
+        }
+        let records = read(&folder.join("records.json"))?;
+        let (workloads, frames) = compare::records(&records)?;
+        Ok(Run { workloads, frames, picture: read(&folder.join("picture.rgba"))?, folder })
+    }
+
+    fn host(&self, folder: &Path) -> Result<Host, String> {
+        let script = self.folder.join("host.py");
+        std::fs::write(&script, include_str!("host.py")).map_err(|e| format!("{}: {e}", script.display()))?;
+        let mut command = Command::new(&self.python);
+        command.arg("-B").arg(&script).arg(&self.source).arg(folder);
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .map_err(|e| format!("{}: {e}", self.python.display()))?;
+        let mut line = String::new();
+        if let Some(out) = child.stdout.take() {
+            let mut out = BufReader::new(out);
+            let _ = out.read_line(&mut line);
+            // What it says later is of no interest, but it must not block.
+            std::thread::spawn(move || std::io::copy(&mut out, &mut std::io::sink()));
+        }
+        let host = Host(child);
+        if line.trim() == "ready" {
+            Ok(host)
+        } else {
+            Err("the host's side of the layers did not start".into())
+        }
+    }
+}
+
+/// lglpy's server, until its input ends.
+struct Host(Child);
+
+impl Host {
+    fn end(mut self) -> Result<(), String> {
+        drop(self.0.stdin.take());
+        wait_for(&mut self.0, PATIENCE).map_err(|e| format!("the host's side: {e}"))
+    }
+}
+
+impl Drop for Host {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Ends a child that does not end by itself.
+fn wait_for(child: &mut Child, patience: Duration) -> Result<(), String> {
+    let start = Instant::now();
+    loop {
+        match child.try_wait().map_err(|e| e.to_string())? {
+            Some(status) if status.success() => return Ok(()),
+            Some(status) => return Err(status.to_string()),
+            None if start.elapsed() > patience => {
+                let _ = child.kill();
+                let _ = child.wait();
+                return Err(format!("did not end within {} s", patience.as_secs()));
+            }
+            None => std::thread::sleep(Duration::from_millis(10)),
+        }
+    }
+}
