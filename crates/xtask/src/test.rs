@@ -21,7 +21,8 @@ const NEEDS: [Need; 6] = [
 ];
 
 /// What single tests need, which say so where it is missing.
-const WANTS: [Need; 4] = [
+const WANTS: [Need; 5] = [
+    Need { what: "lavapipe", package: "mesa-vulkan-drivers", here: |_| has_lavapipe() },
     Need { what: "Mesa's zink", package: "libgl1-mesa-dri", here: |_| has_zink() },
     Need { what: "libEGL.so.1", package: "libegl1", here: has_library },
     Need {
@@ -41,6 +42,11 @@ fn has_library(name: &str) -> bool {
 
 fn has_loader() -> bool {
     has_library("libvulkan.so.1")
+}
+
+fn has_lavapipe() -> bool {
+    let drivers = std::fs::read_dir("/usr/share/vulkan/icd.d").into_iter().flatten().flatten();
+    drivers.into_iter().any(|d| d.file_name().to_string_lossy().starts_with("lvp_icd"))
 }
 
 fn has_zink() -> bool {
