@@ -247,7 +247,7 @@ impl Executor {
         let chunk = per_wave * (waves / 256).clamp(1, 64);
         let chunks = total.div_ceil(chunk);
         let fault: Mutex<Option<wave::Stop>> = Mutex::new(None);
-        let deal = Chunks::new(chunks, shared.threads.min(chunks as usize));
+        let deal = Chunks::new(chunks, shared.threads);
         let usage = Mutex::new(wave::Usage::default());
         let blocks = Blocks::default();
         let work = || {

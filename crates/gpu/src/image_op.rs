@@ -5,7 +5,7 @@ use crate::sample::*;
 use shader::bytecode::ImageCode;
 use shader::ir::{AtomicOp, Dim, ImageOp, Mem, TexelType};
 use std::cell::RefCell;
-use wave::kernels::atomic::{Device, Memory};
+use wave::kernels::atomic::{Device, each};
 use wave::kernels::count::distinct;
 use wave::{Filtering, ImageWarp, ImageWave, Own};
 
@@ -263,25 +263,18 @@ unsafe fn atomic(
     let wide = matches!(texel, TexelType::S64 | TexelType::U64);
     let fits = format.block_bytes == if wide { 8 } else { 4 };
     let mem = if wide { Mem::B64 } else { Mem::B32 };
-    // With what is known at compilation, one atomic is one instruction.
-    macro_rules! each {
-        ($op:expr, $mem:expr) => {
-            for lane in lanes(w.mask) {
-                let high = |k: usize| if $mem == Mem::B64 { (w.data_hi[k][lane] as u64) << 32 } else { 0 };
-                let word = |k: usize| w.data[k][lane] as u64 | high(k);
-                let p = texels[lane];
-                let there = fits && !p.is_null();
-                let old = if there { Device::one(p, $op, $mem, word(0), word(1)) } else { 0 };
-                w.out[0][lane] = old as u32;
-                w.out_hi[0][lane] = (old >> 32) as u32;
-            }
-        };
+    let [mut places, mut a, mut b] = [[0; 16]; 3];
+    let mut there = 0;
+    for lane in lanes(w.mask) {
+        let high = |k: usize| if wide { (w.data_hi[k][lane] as u64) << 32 } else { 0 };
+        let word = |k: usize| w.data[k][lane] as u64 | high(k);
+        (places[lane], a[lane], b[lane]) = (texels[lane] as u64, word(0), word(1));
+        there |= ((fits && !texels[lane].is_null()) as u16) << lane;
     }
-    match (op, mem) {
-        (AtomicOp::Load, Mem::B32) => each!(AtomicOp::Load, Mem::B32),
-        (AtomicOp::Store, Mem::B32) => each!(AtomicOp::Store, Mem::B32),
-        (AtomicOp::IAdd, Mem::B32) => each!(AtomicOp::IAdd, Mem::B32),
-        _ => each!(op, mem),
+    let old = each::<Device>(&places, op, mem, &a, &b, there);
+    for lane in lanes(w.mask) {
+        w.out[0][lane] = old[lane] as u32;
+        w.out_hi[0][lane] = (old[lane] >> 32) as u32;
     }
 }
 

@@ -15,16 +15,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
-const _: () = {
-    let (ours, theirs) = (gpu::channel::MARK_PREFIX.as_bytes(), raw::MARK_PREFIX.as_bytes());
-    assert!(ours.len() == theirs.len());
-    let mut i = 0;
-    while i < ours.len() {
-        assert!(ours[i] == theirs[i]);
-        i += 1;
-    }
-};
-
 /// The table and what it points to.
 struct Everything {
     table: raw::Channel,

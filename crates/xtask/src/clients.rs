@@ -2,7 +2,7 @@
 //! `benches --clients`, which skips none in silence.
 
 use crate::cargo::{call, cargo, root, target_folder};
-use crate::needs::{Need, has_program, provide};
+use crate::needs::{LAVAPIPE, Need, has_program, provide};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -21,15 +21,10 @@ pub struct Args {
 
 /// Besides what the clients' table names.
 const NEEDS: [Need; 3] = [
-    Need { what: "lavapipe", package: "mesa-vulkan-drivers", here: |_| has_lavapipe() },
+    LAVAPIPE,
     Need { what: "python3", package: "python3", here: has_program },
     Need { what: "Python's venv", package: "python3-venv", here: |_| has_venv() },
 ];
-
-fn has_lavapipe() -> bool {
-    let files = std::fs::read_dir("/usr/share/vulkan/icd.d").into_iter().flatten().flatten();
-    files.into_iter().any(|f| f.file_name().to_string_lossy().starts_with("lvp_icd"))
-}
 
 fn has_venv() -> bool {
     Command::new("python3").args(["-c", "import venv, ensurepip"]).status().is_ok_and(|s| s.success())

@@ -11,6 +11,15 @@ pub struct Need<'a> {
     pub here: fn(&str) -> bool,
 }
 
+/// The peer.
+pub const LAVAPIPE: Need<'static> =
+    Need { what: "lavapipe", package: "mesa-vulkan-drivers", here: |_| has_lavapipe() };
+
+fn has_lavapipe() -> bool {
+    let files = std::fs::read_dir("/usr/share/vulkan/icd.d").into_iter().flatten().flatten();
+    files.into_iter().any(|f| f.file_name().to_string_lossy().starts_with("lvp_icd"))
+}
+
 /// Files of packages that nothing here needs: piglit's shaders, two gigabytes of small files.
 const LEFT_OUT: [&str; 2] =
     ["/usr/lib/x86_64-linux-gnu/piglit/generated_tests/*", "/usr/lib/x86_64-linux-gnu/piglit/tests/*"];

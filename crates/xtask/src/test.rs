@@ -1,7 +1,7 @@
 //! `cargo xtask test`: everything that must pass, from a clean checkout; and what could not be run there.
 
 use crate::cargo::{call, call_with, cargo, own, target_folder};
-use crate::needs::{Need, has_program, provide};
+use crate::needs::{LAVAPIPE, Need, has_program, provide};
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -22,7 +22,7 @@ const NEEDS: [Need; 6] = [
 
 /// What single tests need, which say so where it is missing.
 const WANTS: [Need; 5] = [
-    Need { what: "lavapipe", package: "mesa-vulkan-drivers", here: |_| has_lavapipe() },
+    LAVAPIPE,
     Need { what: "Mesa's zink", package: "libgl1-mesa-dri", here: |_| has_zink() },
     Need { what: "libEGL.so.1", package: "libegl1", here: has_library },
     Need {
@@ -42,11 +42,6 @@ fn has_library(name: &str) -> bool {
 
 fn has_loader() -> bool {
     has_library("libvulkan.so.1")
-}
-
-fn has_lavapipe() -> bool {
-    let drivers = std::fs::read_dir("/usr/share/vulkan/icd.d").into_iter().flatten().flatten();
-    drivers.into_iter().any(|d| d.file_name().to_string_lossy().starts_with("lvp_icd"))
 }
 
 fn has_zink() -> bool {

@@ -6,6 +6,8 @@
 
 mod reader;
 
+/// Inserted labels whose names begin so are marks.
+pub use ::channel::MARK_PREFIX;
 pub use reader::{Read, Reader};
 
 use crate::command::Frame;
@@ -27,8 +29,6 @@ pub enum Kind {
     Mark,
 }
 
-/// Inserted labels whose names begin so are marks.
-pub const MARK_PREFIX: &str = "tuff.mark:";
 /// Bytes of a mark's name that are kept.
 pub const MAX_MARK: usize = 256;
 

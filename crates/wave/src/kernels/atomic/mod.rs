@@ -157,9 +157,12 @@ unsafe fn alike<L: Steps>(p: &[u64; 16], low: &[u32; 16], left: u16, i: usize) -
     all
 }
 
-/// One warp's atomics on several words, `ok` lanes; a word's lanes together.
+/// One warp's atomics, lane after lane of `ok`: what was there before each (of a store: anything), 0 for other lanes.
+///
+/// # Safety
+/// Places of `ok` are live memory.
 #[inline(always)]
-unsafe fn lanes<L: Steps, M: Memory>(
+pub unsafe fn each<M: Memory>(
     p: &[u64; 16],
     at: AtomicOp,
     mem: Mem,
@@ -182,13 +185,12 @@ unsafe fn lanes<L: Steps, M: Memory>(
         (AtomicOp::Store, Mem::B32) => each!(AtomicOp::Store, Mem::B32),
         (AtomicOp::Store, Mem::B64) => each!(AtomicOp::Store, Mem::B64),
         (AtomicOp::IAdd, Mem::B32) => each!(AtomicOp::IAdd, Mem::B32),
-        (AtomicOp::FAdd, Mem::B32) => return add_lanes::<L, M>(p, a, ok),
         _ => each!(at, mem),
     }
     old
 }
 
-/// As [`lanes`] for FAdd: those of one word as one atomic.
+/// One warp's FAdds on several words, `ok` lanes; a word's lanes as one atomic.
 #[inline(always)]
 unsafe fn add_lanes<L: Steps, M: Memory>(p: &[u64; 16], a: &[u64; 16], ok: u16) -> [u64; 16] {
     let mut old = [0; 16];
@@ -263,7 +265,11 @@ unsafe fn run<L: Steps, M: Memory>(
             // In the order of lanes, the earlier warps' first.
             flush!();
             batch.n = 0;
-            let old = lanes::<L, M>(&p, at, mem, &a, &b, ok);
+            let old = if (at, mem) == (AtomicOp::FAdd, Mem::B32) {
+                add_lanes::<L, M>(&p, &a, ok)
+            } else {
+                each::<M>(&p, at, mem, &a, &b, ok)
+            };
             results(st, o.d, mem, w, &old, ex);
         }
     }
