@@ -1,49 +1,108 @@
 //! Fences, semaphores and events, and the one place where everybody waits.
 //!
-//! All state changes of one device happen under one lock with one condition variable ([`Hub`]): waiting for any or
-//! all of several objects, from the host or from a queue, is then the same loop. Signals are rare next to the work
-//! between them.
+//! All state changes of one device happen under one lock ([`Hub`]): waiting for any or all of several objects, from the
+//! host or from a queue, is then the same. Who changes something looks whether that is what somebody waits for, and
+//! wakes only those: a thread that is woken to find that it has to wait on costs more than the look.
 
-use parking_lot::{Condvar, Mutex};
+use parking_lot::Mutex;
+use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
+use std::thread::Thread;
 use std::time::{Duration, Instant};
 
 #[derive(Default)]
 pub struct Hub {
-    lock: Mutex<()>,
-    changed: Condvar,
+    /// The one lock, and those who wait, the longest first.
+    waiting: Mutex<Vec<Place>>,
     pub lost: AtomicBool,
 }
 
+/// A wait that has not ended, on the stack of its thread.
+struct Waiter<'a> {
+    /// Called under the lock, by whoever changed something.
+    ready: &'a mut (dyn FnMut() -> bool + Send),
+    ended: AtomicBool,
+    thread: Thread,
+}
+
+/// A waiter while it is in the list: its thread does not leave [`Hub::wait`] before it is taken out, under the lock.
+struct Place(NonNull<Waiter<'static>>);
+// SAFETY: what is behind it is used under the lock alone, and may be sent: the closure is `Send`.
+unsafe impl Send for Place {}
+
+impl Place {
+    /// Ends the wait, if it is over: the thread to wake.
+    ///
+    /// # Safety
+    /// Under the lock, and in the list; when a thread is given, it is to leave the list before the lock is.
+    unsafe fn end(&self, lost: bool) -> Option<Thread> {
+        let waiter = self.0.as_ptr();
+        if !((*waiter).ready)() && !lost {
+            return None;
+        }
+        let thread = (*waiter).thread.clone();
+        // The last look at it: its thread may be gone at once.
+        (*waiter).ended.store(true, SeqCst);
+        Some(thread)
+    }
+}
+
 impl Hub {
-    /// Runs `change` under the lock and wakes every waiter.
+    /// Runs `change` under the lock, and wakes those whose waits are over.
     pub fn change<R>(&self, change: impl FnOnce() -> R) -> R {
-        let _held = self.lock.lock();
+        let mut waiting = self.waiting.lock();
         let r = change();
-        self.changed.notify_all();
+        let lost = self.is_lost();
+        let mut woken = Vec::new();
+        waiting.retain(|place| {
+            // SAFETY: under the lock, in the list, and out of it if it has ended.
+            let ended = unsafe { place.end(lost) };
+            let stays = ended.is_none();
+            woken.extend(ended);
+            stays
+        });
+        // They need no lock any more, and none that is held.
+        drop(waiting);
+        woken.iter().for_each(Thread::unpark);
         r
     }
 
-    /// Waits until `ready` (evaluated under the lock, may take the signal) or the timeout in ns; false on timeout.
-    /// `u64::MAX` waits for ever. A lost device ends every wait with true: callers look at [`Hub::lost`].
-    pub fn wait(&self, timeout_ns: u64, mut ready: impl FnMut() -> bool) -> bool {
-        let end = Instant::now().checked_add(Duration::from_nanos(timeout_ns.min(1 << 60)));
-        let mut held = self.lock.lock();
-        loop {
-            if ready() || self.lost.load(SeqCst) {
-                return true;
-            }
-            match end {
-                _ if timeout_ns == u64::MAX => self.changed.wait(&mut held),
-                Some(end) => {
-                    if self.changed.wait_until(&mut held, end).timed_out() {
-                        return ready() || self.lost.load(SeqCst);
-                    }
-                }
-                None => self.changed.wait(&mut held),
-            }
+    /// Waits until `ready` (evaluated under the lock, by any thread; may take the signal: it is not called again once
+    /// true) or the timeout in ns; false on timeout. `u64::MAX` waits for ever. A lost device ends every wait with
+    /// true: callers look at [`Hub::lost`].
+    pub fn wait(&self, timeout_ns: u64, mut ready: impl FnMut() -> bool + Send) -> bool {
+        let mut waiting = self.waiting.lock();
+        if ready() || self.is_lost() {
+            return true;
         }
+        if timeout_ns == 0 {
+            return false;
+        }
+        // An end too far away to be told is none.
+        let end =
+            Instant::now().checked_add(Duration::from_nanos(timeout_ns)).filter(|_| timeout_ns != u64::MAX);
+        let mut waiter =
+            Waiter { ready: &mut ready, ended: AtomicBool::new(false), thread: std::thread::current() };
+        let place = NonNull::from(&mut waiter).cast();
+        waiting.push(Place(place));
+        drop(waiting);
+        // SAFETY: `waiter` lives here; `ended` is atomic.
+        let ended = || unsafe { (*place.cast::<Waiter>().as_ptr()).ended.load(SeqCst) };
+        while !ended() {
+            let Some(end) = end else {
+                std::thread::park();
+                continue;
+            };
+            let left = end.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                let mut waiting = self.waiting.lock();
+                waiting.retain(|p| p.0 != place);
+                return ended();
+            }
+            std::thread::park_timeout(left);
+        }
+        true
     }
 
     /// Marks the device lost; every wait ends.
@@ -103,5 +162,58 @@ impl Semaphore {
         } else {
             self.value.store(1, SeqCst);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::AtomicU32;
+
+    /// What a change made true ends its wait, and only its; what a wait takes, no other gets.
+    #[test]
+    fn a_signal_that_is_taken_ends_one_wait() {
+        let (hub, signals, ended) = (Hub::default(), AtomicU64::new(0), AtomicU32::new(0));
+        std::thread::scope(|s| {
+            for _ in 0..8 {
+                s.spawn(|| {
+                    let take = || signals.load(SeqCst) > 0 && signals.fetch_sub(1, SeqCst) > 0;
+                    assert!(hub.wait(u64::MAX, take));
+                    hub.change(|| ended.fetch_add(1, SeqCst));
+                });
+            }
+            for n in 1..=8 {
+                hub.change(|| signals.fetch_add(1, SeqCst));
+                assert!(hub.wait(60_000_000_000, || ended.load(SeqCst) == n));
+                assert_eq!(signals.load(SeqCst), 0);
+            }
+        });
+        assert!(hub.waiting.lock().is_empty());
+    }
+
+    #[test]
+    fn a_wait_ends_in_time_or_with_the_device() {
+        let hub = Hub::default();
+        assert!(!hub.wait(0, || false) && !hub.wait(1_000_000, || false));
+        assert!(hub.waiting.lock().is_empty());
+        // A change that is not what is waited for does not end it.
+        let looks = AtomicU32::new(0);
+        std::thread::scope(|s| {
+            let waiter = s.spawn(|| {
+                hub.wait(u64::MAX - 1, || {
+                    looks.fetch_add(1, SeqCst);
+                    false
+                })
+            });
+            while hub.waiting.lock().is_empty() {
+                std::thread::yield_now();
+            }
+            hub.change(|| ());
+            assert_eq!(looks.load(SeqCst), 2);
+            assert!(!waiter.is_finished());
+            hub.lose();
+            assert!(waiter.join().unwrap());
+        });
+        assert!(hub.wait(u64::MAX, || false), "what is lost is waited for no more");
     }
 }

@@ -59,7 +59,7 @@ pub(crate) unsafe fn acquire_next_image2_khr(
                     f.signaled.store(true, SeqCst);
                 }
             });
-            swapchain.engine.look(|s| s.status)
+            swapchain.engine.status()
         }
         Some(Err(e)) => e,
         None if device.hub().is_lost() => vk::Result::ERROR_DEVICE_LOST,
@@ -112,7 +112,7 @@ pub(crate) unsafe fn wait_for_present_khr(
     let engine = &swapchain.engine;
     let shown = || engine.look(|s| s.shown >= id);
     let ended = engine.wait(timeout, |s| s.shown >= id || s.status.as_raw() < 0);
-    match engine.look(|s| s.status) {
+    match engine.status() {
         e if e.as_raw() < 0 && !shown() => e,
         _ => device.waited(ended, shown),
     }

@@ -119,7 +119,7 @@ impl Engine {
     }
 
     /// Waits for `ready` as [`Hub::wait`] does.
-    pub fn wait(&self, timeout: u64, mut ready: impl FnMut(&mut State) -> bool) -> bool {
+    pub fn wait(&self, timeout: u64, mut ready: impl FnMut(&mut State) -> bool + Send) -> bool {
         self.hub().wait(timeout, || ready(&mut self.state.lock()))
     }
 
@@ -130,18 +130,18 @@ impl Engine {
         image.bound().cloned()
     }
 
-    /// Looks at the surface, and says what it is to this swapchain.
-    pub fn check(&self) -> vk::Result {
-        let status = match self.target.extent() {
-            Err(e) => e,
-            Ok(Some(e)) if self.exact && e != self.extent => vk::Result::SUBOPTIMAL_KHR,
-            Ok(_) => vk::Result::SUCCESS,
-        };
-        let mut state = self.state.lock();
-        if state.status.as_raw() >= 0 {
-            state.status = status;
+    /// What the surface was to this swapchain when a frame was last shown: nobody asks a server each time that
+    /// something is presented, and waits for its answer.
+    pub fn status(&self) -> vk::Result {
+        self.look(|s| s.status)
+    }
+
+    /// What a surface of these pixels is to this swapchain; `None` where it takes any.
+    fn fits(&self, surface: Option<vk::Extent2D>) -> vk::Result {
+        match surface {
+            Some(e) if self.exact && e != self.extent => vk::Result::SUBOPTIMAL_KHR,
+            _ => vk::Result::SUCCESS,
         }
-        state.status
     }
 
     /// Takes an acquired image from the application; false if it is not the application's.
@@ -247,14 +247,16 @@ impl Engine {
                     let i = frame.image as usize;
                     screen.show(&p, i, self.images[i].bound())
                 }
-                _ => Ok(()),
+                _ => Ok(None),
             };
             last = Some(Instant::now());
             self.change(|s| {
                 s.end(&frame);
-                s.shown = s.shown.max(frame.id);
-                if let Err(e) = shown {
-                    s.status = e;
+                if shown.is_ok() {
+                    s.shown = s.shown.max(frame.id);
+                }
+                if s.status.as_raw() >= 0 {
+                    s.status = shown.map_or_else(|e| e, |extent| self.fits(extent));
                 }
             });
         }
@@ -282,13 +284,18 @@ impl Screen<'_> {
     }
 
     /// As [`Canvas::show`].
-    fn show(&mut self, picture: &Picture, image: usize, memory: Option<&Bound>) -> Answer {
+    fn show(
+        &mut self,
+        picture: &Picture,
+        image: usize,
+        memory: Option<&Bound>,
+    ) -> Answer<Option<vk::Extent2D>> {
         if let Screen::New(w) = *self {
             *self = Screen::Ready(Canvas::new(w)?);
         }
         match self {
-            Screen::Ready(canvas) => canvas.show(picture, image, memory),
-            _ => Ok(()),
+            Screen::Ready(canvas) => canvas.show(picture, image, memory).map(Some),
+            _ => Ok(None),
         }
     }
 }

@@ -78,7 +78,7 @@ pub(crate) unsafe fn queue_present_khr(queue: &Queue, info: *const vk::PresentIn
             Some(s) => {
                 // An image goes back to its swapchain even if there is no surface left to show it on.
                 frames.push((s.engine.clone(), chains.frame(n, image, s.mode)));
-                s.engine.check()
+                s.engine.status()
             }
         };
         worst = worse(worst, result);

@@ -2,11 +2,15 @@
 
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use x11rb::connection::{Connection as _, RequestConnection as _};
-use x11rb::errors::ReplyError;
+use x11rb::cookie::VoidCookie;
+use x11rb::errors::ConnectionError;
 use x11rb::protocol::shm::{self, ConnectionExt as _};
 use x11rb::protocol::xproto::{Gcontext, ImageFormat};
 use x11rb::utils::RawFdContainer;
 use x11rb::xcb_ffi::XCBConnection;
+
+/// A request that the server has not answered yet.
+pub(crate) type Sent<'a> = VoidCookie<'a, XCBConnection>;
 
 /// Memory that the server reads.
 pub(crate) struct Attached<'a> {
@@ -54,7 +58,7 @@ impl<'a> Attached<'a> {
         self.bytes
     }
 
-    /// Has the server copy the picture from `offset` on to a window, and waits until it has.
+    /// Has the server copy the picture from `offset` on to a window; it has when the cookie says so.
     /// `size` in pixels: from row to row, width, height.
     pub fn put(
         &self,
@@ -63,13 +67,11 @@ impl<'a> Attached<'a> {
         depth: u8,
         (pitch, width, height): (u16, u16, u16),
         offset: u32,
-    ) -> Result<(), ReplyError> {
+    ) -> Result<Sent<'a>, ConnectionError> {
         let format = u8::from(ImageFormat::Z_PIXMAP);
-        self.connection
-            .shm_put_image(
-                window, gc, pitch, height, 0, 0, width, height, 0, 0, depth, format, false, self.id, offset,
-            )?
-            .check()
+        self.connection.shm_put_image(
+            window, gc, pitch, height, 0, 0, width, height, 0, 0, depth, format, false, self.id, offset,
+        )
     }
 }
 
@@ -115,7 +117,8 @@ impl<'a> Segment<'a> {
 
     /// The first `bytes` bytes.
     pub fn memory(&mut self, bytes: usize) -> &mut [u8] {
-        // SAFETY: mapped for as long as `self`; the server reads only within `put`, when nobody has the slice.
+        // SAFETY: mapped for as long as `self`; the server reads only what `Canvas::show` waits for, when nobody has the
+        // slice.
         unsafe { std::slice::from_raw_parts_mut(self.at, bytes.min(self.attached.bytes)) }
     }
 }

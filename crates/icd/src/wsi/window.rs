@@ -1,7 +1,7 @@
 //! A window of an X server: its size, its pixels' layout, putting a picture into it.
 
 use super::pixels::{self, PixelLayout};
-use super::shm::{Attached, Segment};
+use super::shm::{Attached, Segment, Sent};
 use super::xlib::Server;
 use crate::answer::Answer;
 use gpu::memory::Bound;
@@ -10,9 +10,13 @@ use std::os::fd::{FromRawFd, OwnedFd};
 use std::sync::OnceLock;
 use std::time::Duration;
 use x11rb::connection::{Connection as _, RequestConnection as _};
-use x11rb::errors::ReplyError;
+use x11rb::cookie::Cookie;
+use x11rb::errors::{ConnectionError, ReplyError};
 use x11rb::protocol::randr::ConnectionExt as _;
-use x11rb::protocol::xproto::{ConnectionExt as _, CreateGCAux, Gcontext, ImageFormat, ImageOrder};
+use x11rb::protocol::xproto::{
+    ConnectionExt as _, CreateGCAux, Gcontext, GetGeometryReply, ImageFormat, ImageOrder,
+};
+use x11rb::xcb_ffi::XCBConnection;
 
 pub(crate) struct Window {
     server: Server,
@@ -36,6 +40,10 @@ fn lost<E>(_: E) -> vk::Result {
     LOST
 }
 
+fn extent(g: GetGeometryReply) -> vk::Extent2D {
+    vk::Extent2D { width: g.width.into(), height: g.height.into() }
+}
+
 /// The time between two pictures of a screen that tells none.
 const REFRESH: Duration = Duration::from_nanos(1_000_000_000 / 60);
 
@@ -50,9 +58,11 @@ impl Window {
     /// # Errors
     /// `ERROR_SURFACE_LOST_KHR` when there is no such window any more.
     pub fn extent(&self) -> Answer<vk::Extent2D> {
-        let asked = self.server.connection.get_geometry(self.id).map_err(lost)?;
-        let g = asked.reply().map_err(lost)?;
-        Ok(vk::Extent2D { width: g.width.into(), height: g.height.into() })
+        self.ask_extent().map_err(lost)?.reply().map(extent).map_err(lost)
+    }
+
+    fn ask_extent(&self) -> Result<Cookie<'_, XCBConnection, GetGeometryReply>, ConnectionError> {
+        self.server.connection.get_geometry(self.id)
     }
 
     /// Whether the window's pixels are colours.
@@ -145,20 +155,35 @@ impl<'a> Canvas<'a> {
         Ok(Canvas { window, pixels, gc, images: HashMap::new(), segment: None, rows: Vec::new(), refused: 0 })
     }
 
-    /// Copies a picture to the window's upper left corner. It may be used again when this returns.
-    /// `image`, `memory`: which of the swapchain's it is, and where it lies.
+    /// Copies a picture to the window's upper left corner. It may be used again when this returns, with what the window
+    /// is now. `image`, `memory`: which of the swapchain's it is, and where it lies.
     ///
     /// # Errors
     /// `ERROR_SURFACE_LOST_KHR` when there is no window.
-    pub fn show(&mut self, picture: &pixels::Picture, image: usize, memory: Option<&Bound>) -> Answer {
-        if let Some(shown) = memory.and_then(|m| self.show_itself(picture, image, m)) {
-            return shown;
-        }
+    pub fn show(
+        &mut self,
+        picture: &pixels::Picture,
+        image: usize,
+        memory: Option<&Bound>,
+    ) -> Answer<vk::Extent2D> {
+        let sent = match memory.and_then(|m| self.put_itself(picture, image, m)) {
+            Some(sent) => Some(sent.map_err(lost)?),
+            None => self.put(picture).map_err(lost)?,
+        };
+        // Asked before the other is answered: one way to the server and back does for both.
+        let asked = self.window.ask_extent().map_err(lost)?;
+        let now = asked.reply().map(extent).map_err(lost)?;
+        sent.map_or(Ok(()), |s| s.check()).map_err(lost)?;
+        Ok(now)
+    }
+
+    /// Sends a picture the ways that need a copy of it: through shared memory, or over the wire.
+    fn put(&mut self, picture: &pixels::Picture) -> Result<Option<Sent<'a>>, ReplyError> {
         let (w, h) = (picture.width as usize, picture.height as usize);
         let pitch = (w * self.pixels.layout.bytes).next_multiple_of(self.pixels.pad.max(1));
         let bytes = pitch * h;
         if bytes == 0 {
-            return Ok(());
+            return Ok(None);
         }
         if self.segment.as_ref().is_none_or(|s| s.attached().bytes() < bytes) && self.refused != bytes {
             self.segment = Segment::new(&self.window.server.connection, bytes);
@@ -171,14 +196,19 @@ impl<'a> Canvas<'a> {
             picture.convert(0..h, &layout, segment.memory(bytes), pitch);
             if pitch.is_multiple_of(layout.bytes) {
                 let size = ((pitch / layout.bytes) as u16, w as u16, h as u16);
-                return segment.attached().put(window, gc, depth, size, 0).map_err(lost);
+                return Ok(Some(segment.attached().put(window, gc, depth, size, 0)?));
             }
         }
-        self.send(picture, pitch).map_err(lost)
+        self.send(picture, pitch)
     }
 
     /// Has the server copy an image from its own memory; `None` where it can't.
-    fn show_itself(&mut self, picture: &pixels::Picture, image: usize, memory: &Bound) -> Option<Answer> {
+    fn put_itself(
+        &mut self,
+        picture: &pixels::Picture,
+        image: usize,
+        memory: &Bound,
+    ) -> Option<Result<Sent<'a>, ConnectionError>> {
         let s = &picture.surface;
         let pitch = u16::try_from(s.row_pitch / 4).ok()?;
         let rows_fit = s.row_pitch.is_multiple_of(self.pixels.pad.max(4) as u64);
@@ -197,12 +227,11 @@ impl<'a> Canvas<'a> {
             return None;
         }
         let size = (pitch, picture.width as u16, picture.height as u16);
-        let (window, gc, depth) = (self.window.id, self.gc, self.pixels.depth);
-        Some(attached.put(window, gc, depth, size, offset.try_into().ok()?).map_err(lost))
+        Some(attached.put(self.window.id, self.gc, self.pixels.depth, size, offset.try_into().ok()?))
     }
 
-    /// Sends a picture over the wire, as many rows at a time as a request may carry.
-    fn send(&mut self, picture: &pixels::Picture, pitch: usize) -> Result<(), ReplyError> {
+    /// Sends a picture over the wire, as many rows at a time as a request may carry; the last request.
+    fn send(&mut self, picture: &pixels::Picture, pitch: usize) -> Result<Option<Sent<'a>>, ReplyError> {
         /// Bytes of a PutImage request before its pixels, with the longer length field.
         const HEAD: usize = 28;
         let c = &self.window.server.connection;
@@ -226,11 +255,11 @@ impl<'a> Canvas<'a> {
                 &self.rows,
             )?;
             if let Some(earlier) = last.replace(sent) {
-                let earlier: x11rb::cookie::VoidCookie<'_, _> = earlier;
+                let earlier: Sent<'a> = earlier;
                 earlier.check()?;
             }
         }
-        last.map_or(Ok(()), |l| l.check())
+        Ok(last)
     }
 }
 

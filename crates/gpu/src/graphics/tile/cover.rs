@@ -23,8 +23,8 @@ struct Line {
 
 /// First pixels of a row's blocks.
 #[repr(C, align(64))]
-struct Columns([u32; SIDE]);
-static COLUMNS: Columns = Columns([0, 4, 8, 12, 16, 20, 24, 28, 32, 36, 40, 44, 48, 52, 56, 60]);
+pub(super) struct Columns(pub [u32; SIDE]);
+pub(super) static COLUMNS: Columns = Columns([0, 4, 8, 12, 16, 20, 24, 28, 32, 36, 40, 44, 48, 52, 56, 60]);
 
 /// A primitive's edges within one tile.
 pub struct Cover {

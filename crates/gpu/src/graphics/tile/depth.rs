@@ -5,6 +5,9 @@ use crate::graphics::state::{State, StencilFace};
 use ash::vk;
 use wave::Simd;
 
+/// From here to twice that an f32 is an integer.
+const WHOLE: f32 = 8_388_608.0;
+
 /// The tests of a draw against its depth and stencil attachments.
 #[derive(Clone, Copy)]
 pub struct Tests {
@@ -121,12 +124,26 @@ impl Tests {
             z = S::fmin_raw(S::fmax_raw(z, S::fsplat(lo)), S::fsplat(hi));
         }
         if self.scale != 0.0 {
-            // As `quantise`: in double precision, to the nearest.
+            // The nearest integer, as `quantise` has it. Numbers from 2^23 to 2^24 have no fraction: so a multiplication
+            // into them rounds once, to an integer. A tie has an even neighbour above (z = 0.5 alone makes one).
             let unit = S::fmin_raw(S::fmax_raw(z, S::fsplat(0.0)), S::fsplat(1.0));
-            let v = S::dadd(S::dmul(S::f_to_d(unit), S::dsplat(self.scale as f64)), S::dsplat(0.5));
-            z = S::s_to_f(S::d_to_s_raw(v));
+            let (scale, whole) = (S::fsplat(self.scale), S::fsplat(WHOLE));
+            z = S::fsub(S::fma(unit, scale, whole), whole);
+            if self.scale > WHOLE {
+                let large = S::fmul(unit, scale);
+                z = S::fsel(S::fle(whole, large), large, z);
+            }
         }
         z
+    }
+
+    /// Lanes whose depth passes the test against what the attachment holds.
+    ///
+    /// # Safety
+    /// As [`Tests::value`].
+    #[inline(always)]
+    pub unsafe fn passes<S: Simd>(&self, z: S::F, old: S::F) -> u16 {
+        compare::<S>(self.compare, z, old)
     }
 
     /// Tests the samples of `mask`; updates depth (with `write`) and stencil; gives those that passed. `zs`, `st`: the
@@ -152,7 +169,7 @@ impl Tests {
             live &= S::mbits(S::fle(S::fsplat(lo), old)) & S::mbits(S::fle(old, S::fsplat(hi)));
         }
         let mut passed = live;
-        let depth_pass = if self.test { compare::<S>(self.compare, z, old) } else { 0xFFFF };
+        let depth_pass = if self.test { self.passes::<S>(z, old) } else { 0xFFFF };
         if let Some(faces) = &self.stencil {
             for l in 0..16 {
                 if live >> l & 1 == 0 {
@@ -187,6 +204,44 @@ impl Tests {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Depths of fixed-point formats are the nearest integers, on every SIMD level: around each tie, around powers of two.
+    #[test]
+    fn depths_are_rounded_to_the_nearest() {
+        for scale in [65535.0f32, 16777215.0] {
+            let t = Tests { scale, ..Tests::plain(vk::CompareOp::LESS) };
+            let around = |z: f32| (-8i32..8).map(move |d| f32::from_bits(z.to_bits().wrapping_add_signed(d)));
+            let ties = (0..200_000u32).map(|i| ((i as f64 * 83.7).floor() + 0.5) / scale as f64);
+            let mut all: Vec<f32> = ties.flat_map(|z| around(z as f32)).collect();
+            all.extend((0..30).flat_map(|e| around(1.0 / (1u32 << e) as f32)));
+            all.extend([0.0, -0.0, -1.0, 2.0, f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 1e-45]);
+            while all.len() % 16 != 0 {
+                all.push(0.5);
+            }
+            for level in [wave::Level::Portable, wave::Level::Avx2, wave::Level::Avx512]
+                .into_iter()
+                .filter(|l| l.available())
+            {
+                let got = rounded(level, &t, &all);
+                for (z, got) in all.iter().zip(got) {
+                    let want = (*z as f64).clamp(0.0, 1.0) * scale as f64;
+                    let want = if z.is_nan() { 0.0 } else { (want + 0.5).floor() };
+                    assert_eq!(got as f64, want, "{z:e} by {scale} at {level:?}");
+                    assert_eq!(got, quantise(*z, scale));
+                }
+            }
+        }
+    }
+
+    unsafe fn rounded_body<S: Simd>(t: &Tests, all: &[f32]) -> Vec<f32> {
+        let mut out = vec![0.0; all.len()];
+        for (from, to) in all.chunks_exact(16).zip(out.chunks_exact_mut(16)) {
+            let z = S::from_bits(S::iloadu(from.as_ptr().cast()));
+            S::istoreu(to.as_mut_ptr().cast(), S::bits(t.value::<S>(z, [0.0, 1.0])));
+        }
+        out
+    }
+    crate::graphics::tile::level::by_level!(fn rounded = rounded_body, (t: &Tests, all: &[f32]) -> Vec<f32>);
 
     #[test]
     fn stencil_and_depth_in_order() {

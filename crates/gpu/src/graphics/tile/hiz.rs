@@ -2,8 +2,9 @@
 //! without a look at their pixels.
 
 use super::depth::Tests;
-use super::layout::BLOCKS;
+use super::layout::{BLOCKS, SIDE};
 use ash::vk::CompareOp as C;
+use wave::Simd;
 
 /// Bounds of what is stored: every sample of block b lies in `low[b] ..= high[b]`.
 pub struct Hiz {
@@ -77,6 +78,25 @@ impl Hiz {
         fails(t.compare, z, self.low[block], self.high[block])
     }
 
+    /// [`Self::block_fails`] of each block of a row, with bounds for each.
+    ///
+    /// # Safety
+    /// In a function compiled for the level of `S`.
+    #[inline(always)]
+    pub unsafe fn row_fails<S: Simd>(&self, t: &Tests, row: usize, low: S::F, high: S::F) -> u16 {
+        let of = |all: &[f32; BLOCKS]| S::from_bits(S::iloadu(all[row * SIDE..][..SIDE].as_ptr().cast()));
+        let (below, above) = (of(&self.low), of(&self.high));
+        S::mbits(match t.compare {
+            C::NEVER => return 0xFFFF,
+            C::LESS => S::fle(above, low),
+            C::LESS_OR_EQUAL => S::flt(above, low),
+            C::GREATER => S::fle(high, below),
+            C::GREATER_OR_EQUAL => S::flt(high, below),
+            C::EQUAL => S::mor(S::flt(above, low), S::flt(high, below)),
+            _ => return 0,
+        })
+    }
+
     /// Depths between the two were written to some samples of a block, or to all of them.
     #[inline(always)]
     pub fn wrote(&mut self, block: usize, z: [f32; 2], all: bool) {
@@ -111,5 +131,34 @@ mod tests {
         assert!(h.tile_fails(&greater, [0.0, 0.2]) && !h.tile_fails(&greater, [0.0, 0.21]));
         h.written_late(&less);
         assert!(h.tile_fails(&less, [0.3, 0.95]) && !h.tile_fails(&greater, [0.0, 0.2]));
+    }
+
+    /// A row at once says what each block says.
+    #[test]
+    fn a_row_fails_as_its_blocks_do() {
+        type P = wave::simd::Portable;
+        let mut h = Hiz::default();
+        let step = |i: usize, n: usize| (i * n % 7) as f32 / 4.0 - 0.5;
+        (0..BLOCKS).for_each(|b| h.wrote(b, [step(b, 3), step(b, 3) + step(b, 2).abs()], true));
+        let low: [f32; SIDE] = std::array::from_fn(|i| step(i, 5));
+        let high: [f32; SIDE] =
+            std::array::from_fn(|i| if i == 9 { f32::NAN } else { low[i] + step(i, 4).abs() });
+        let mut seen = [false; 2];
+        for op in (0..8).map(C::from_raw) {
+            let t = Tests::plain(op);
+            for row in 0..SIDE {
+                // SAFETY: portable code.
+                let got = unsafe {
+                    use wave::simd::ops::f_from;
+                    h.row_fails::<P>(&t, row, f_from::<P>(low), f_from::<P>(high))
+                };
+                for i in 0..SIDE {
+                    let want = h.block_fails(&t, row * SIDE + i, [low[i], high[i]]);
+                    assert_eq!(got >> i & 1 != 0, want, "{op:?}, block {i} of row {row}");
+                    seen[want as usize] = true;
+                }
+            }
+        }
+        assert_eq!(seen, [true; 2]);
     }
 }

@@ -71,6 +71,8 @@ pub struct Plan {
     pub reads_tile: bool,
     /// Hierarchical Z may reject blocks, and must be kept.
     pub hiz: bool,
+    /// One sample, which depth alone is tested for, before shading ([`super::tested`]).
+    pub depth_alone: bool,
     /// One sample, nothing to test or count before shading.
     pub simple: bool,
     /// What is drawn replaces pixels whatever was there, and shading has no other effect: the last primitive may come
@@ -229,6 +231,11 @@ impl Plan {
             && single
             && sub.colors.iter().filter(|a| a.is_some()).count() == colors.len();
         let hideable = !side_effects && tests.idle() && samples == 1;
+        let before_tests = !late_only
+            && !none.post_depth_coverage
+            && fills.iter().any(|f| matches!(f, Fill::SampleMask))
+            && 2 * samples <= MAX_SAMPLES;
+        let hiz = tests.only_depth() && matches!(when, When::Early | When::Both);
         Plan {
             tests,
             when,
@@ -242,7 +249,8 @@ impl Plan {
             per_sample,
             needs_quads: none.needs_quads,
             reads_tile: none.reads_tile,
-            hiz: tests.only_depth() && matches!(when, When::Early | When::Both),
+            hiz,
+            depth_alone: hiz && single && !before_tests && !smooth,
             simple,
             last_first: simple && opaque && hideable,
             counts_early: none.early_tests,
@@ -251,10 +259,7 @@ impl Plan {
             frag_depth: output(FRAG_DEPTH).filter(|_| none.depth != DepthMode::Unwritten),
             stencil_ref: output(STENCIL_REF),
             mask_out: output(SAMPLE_MASK),
-            before_tests: !late_only
-                && !none.post_depth_coverage
-                && fills.iter().any(|f| matches!(f, Fill::SampleMask))
-                && 2 * samples <= MAX_SAMPLES,
+            before_tests,
             coverage_alpha: alpha.then(|| output(3)).flatten(),
             opaque,
             hideable,

@@ -28,6 +28,7 @@ mod small;
 mod strip;
 pub mod target;
 pub mod task;
+mod tested;
 pub mod transfer;
 
 use cover::{Cover, Covered};

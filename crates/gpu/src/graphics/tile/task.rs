@@ -189,6 +189,10 @@ impl<'a> Task<'a> {
                 }
                 self.cover.list::<S>(self.covered);
             }
+            if plan.depth_alone {
+                self.tested::<S>(item, prim, number, hidden)?;
+                continue;
+            }
             for k in 0..self.covered.count {
                 let b = self.covered.blocks[k] as usize;
                 let masks = self.covered.masks[k];
@@ -227,7 +231,7 @@ impl<'a> Task<'a> {
 
     /// A block all of whose pixels are left, of a plain draw: into the wave.
     #[inline(always)]
-    unsafe fn full(&mut self, item: &Item, index: u32, block: usize) -> Result<(), Stop> {
+    pub(super) unsafe fn full(&mut self, item: &Item, index: u32, block: usize) -> Result<(), Stop> {
         let plan = &item.plan;
         if plan.counts_early {
             self.counts.passed += 16;
@@ -433,7 +437,7 @@ impl<'a> Task<'a> {
     }
 
     #[inline(always)]
-    fn plane(
+    pub(super) fn plane(
         &self,
         attachment: Option<u32>,
         pick: impl Fn(&'a super::target::Target) -> &'a Option<Plane>,
@@ -447,7 +451,7 @@ const AHEAD: usize = 16;
 
 /// Quads of a block with a lane in `m`.
 #[inline(always)]
-fn quads(m: u16) -> u8 {
+pub(super) fn quads(m: u16) -> u8 {
     let m = (m | m >> 1 | m >> 2 | m >> 3) & 0x1111;
     ((m | m >> 3 | m >> 6 | m >> 9) & 0xF) as u8
 }
