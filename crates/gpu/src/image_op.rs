@@ -263,15 +263,25 @@ unsafe fn atomic(
     let wide = matches!(texel, TexelType::S64 | TexelType::U64);
     let fits = format.block_bytes == if wide { 8 } else { 4 };
     let mem = if wide { Mem::B64 } else { Mem::B32 };
-    let [mut places, mut a, mut b] = [[0; 16]; 3];
-    let mut there = 0;
-    for lane in lanes(w.mask) {
-        let high = |k: usize| if wide { (w.data_hi[k][lane] as u64) << 32 } else { 0 };
-        let word = |k: usize| w.data[k][lane] as u64 | high(k);
-        (places[lane], a[lane], b[lane]) = (texels[lane] as u64, word(0), word(1));
-        there |= ((fits && !texels[lane].is_null()) as u16) << lane;
-    }
+    // All lanes, for vectors' sake: those that take no part are not looked at.
+    let words = |k: usize| -> [u64; 16] {
+        let (low, high) = (&w.data[k], &w.data_hi[k]);
+        match wide {
+            true => std::array::from_fn(|l| low[l] as u64 | (high[l] as u64) << 32),
+            false => std::array::from_fn(|l| low[l] as u64),
+        }
+    };
+    let (a, b) = (words(0), words(1));
+    let places: [u64; 16] = std::array::from_fn(|l| texels[l] as u64);
+    let exist = places.iter().enumerate().fold(0, |m, (l, p)| m | ((*p != 0) as u16) << l);
+    let there = if fits { w.mask & exist } else { 0 };
     let old = each::<Device>(&places, op, mem, &a, &b, there);
+    if w.mask == 0xFFFF {
+        w.out[0] = old.map(|o| o as u32);
+        w.out_hi[0] = old.map(|o| (o >> 32) as u32);
+        return;
+    }
+    // Other lanes may have what other images gave them.
     for lane in lanes(w.mask) {
         w.out[0][lane] = old[lane] as u32;
         w.out_hi[0][lane] = (old[lane] >> 32) as u32;

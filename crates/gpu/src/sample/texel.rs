@@ -279,7 +279,8 @@ fn atomic(f: &FormatInfo) -> bool {
 
 /// Atomics need their natural alignment, which a view at an invalid offset may lack.
 fn aligned(p: *mut u8, f: &FormatInfo) -> *mut u8 {
-    if (p as usize).is_multiple_of(f.block_bytes as usize) { p } else { std::ptr::null_mut() }
+    // Sizes of such texels are powers of two, which the compiler can't know: no division.
+    if p as usize & (f.block_bytes as usize - 1) == 0 { p } else { std::ptr::null_mut() }
 }
 
 /// Offsets of the texels of a warp in a buffer, and the lanes whose texel exists; 0 for the others.

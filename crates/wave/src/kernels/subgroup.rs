@@ -78,12 +78,22 @@ const FROM: [i32; 11] = [0x00, 0x55, 0xAA, 0xFF, 0xB1, 0x4E, 0x1B, 0xA0, 0xF5, 0
 unsafe fn quad32<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
     let o = *op;
     let (p, s) = src32(st, o.a);
+    let d = dst32(st, o.d, 0);
+    let step = if o.d.is_uniform() { 0 } else { 16 };
+    // Most waves' live warps are the first ones.
+    let first = st.live.trailing_ones() as usize;
+    let others = st.live & !((1u64 << first) - 1) as u32;
     // Where the lanes come from must be known to the compiler for a shuffle.
     macro_rules! go {
         ($($q:literal)*) => {
             match o.e {
-                $($q => for w in Bits(st.live) {
-                    L::quads32::<{ FROM[$q] }>(dst32(st, o.d, w), p.add(w * s));
+                $($q => {
+                    for w in 0..first {
+                        L::quads32::<{ FROM[$q] }>(d.add(w * step), p.add(w * s));
+                    }
+                    for w in Bits(others) {
+                        L::quads32::<{ FROM[$q] }>(d.add(w * step), p.add(w * s));
+                    }
                 },)*
                 _ => {}
             }
