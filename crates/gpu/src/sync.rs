@@ -191,6 +191,29 @@ mod tests {
         assert!(hub.waiting.lock().is_empty());
     }
 
+    /// Waits that end by time and by signal at the same moment: no signal is lost, none is taken twice, nobody stays.
+    #[test]
+    fn ends_by_time_and_by_signal_race() {
+        let (hub, signals, taken) = (Hub::default(), AtomicU64::new(0), AtomicU64::new(0));
+        std::thread::scope(|s| {
+            for thread in 0..6u64 {
+                let (hub, signals, taken) = (&hub, &signals, &taken);
+                s.spawn(move || {
+                    for i in 0..5000 {
+                        let take = || signals.load(SeqCst) > 0 && signals.fetch_sub(1, SeqCst) > 0;
+                        let got = hub.wait((i * 7 + thread) % 13 * 400, take);
+                        taken.fetch_add(got as u64, SeqCst);
+                    }
+                });
+            }
+            for _ in 0..2 {
+                s.spawn(|| (0..10_000).for_each(|_| hub.change(|| _ = signals.fetch_add(1, SeqCst))));
+            }
+        });
+        assert_eq!(taken.load(SeqCst) + signals.load(SeqCst), 20_000);
+        assert!(hub.waiting.lock().is_empty());
+    }
+
     #[test]
     fn a_wait_ends_in_time_or_with_the_device() {
         let hub = Hub::default();
