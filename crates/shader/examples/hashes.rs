@@ -85,8 +85,7 @@ fn all(words: &[u32], code: &mut DefaultHasher, text: &mut DefaultHasher) -> u32
                 if marked && !optimise {
                     continue;
                 }
-                let binding =
-                    |_, b: u32| Some(Binding { in_memory, ..Binding::new(0, b % 64 * 32, 64) });
+                let binding = |_, b: u32| Some(Binding { in_memory, ..Binding::new(0, b % 64 * 32, 64) });
                 let options = Options {
                     stage,
                     entry: &entry,

@@ -15,8 +15,8 @@ pub mod eval;
 pub mod instrument;
 pub mod interface;
 pub mod ir;
-pub mod ir_ops;
 pub mod ir_print;
+pub mod isa;
 pub mod lower;
 pub mod options;
 pub mod pairs;
@@ -25,7 +25,6 @@ mod serial;
 mod spirv;
 pub mod twins;
 pub mod verify;
-pub mod visit;
 
 pub use spirv::Module;
 

@@ -91,7 +91,7 @@ impl Emit {
         {
             return self.constant(op.result(ty), r);
         }
-        if op.is_commutative() && (ca.is_some() || (cb.is_none() && b < a)) {
+        if op.facts().commutes && (ca.is_some() || (cb.is_none() && b < a)) {
             std::mem::swap(&mut a, &mut b);
             std::mem::swap(&mut ca, &mut cb);
         }

@@ -291,14 +291,14 @@ impl Lowering<'_> {
         let data = self.shader.data(v);
         let Inst::Image(image) = &data.inst else { return };
         let mut uses = vec![];
-        crate::visit::operands(&data.inst, |o| uses.push(self.at(o, b)));
+        crate::isa::operands(&data.inst, |o| uses.push(self.at(o, b)));
         let (mut results, mut residency) = (vec![], NONE);
         if data.ty == Ty::Tuple {
             let first = self.tuple[i];
-            let parts = super::image_parts(image);
-            results = (first..first + parts).collect();
+            let n = image.results();
+            results = (first..first + n).collect();
             if image.sparse {
-                residency = first + parts;
+                residency = first + n;
             }
         } else if data.ty != Ty::Void && self.uses[i] > 0 {
             results = vec![v.0];

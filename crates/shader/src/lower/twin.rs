@@ -5,8 +5,8 @@ use super::lir::{Inst as Op, NONE, V, flag::*};
 use super::pair::Tree;
 use crate::bytecode::Code;
 use crate::ir::Value;
+use crate::isa;
 use crate::twins::{self, TWINS};
-use crate::visit;
 
 /// Among how many ops before it an op looks for its twin; the first's operands are held that much longer.
 const NEAR: usize = 6;
@@ -31,7 +31,7 @@ impl Lowering<'_> {
                 }
                 // What reads an op's result is not to come before it.
                 let inst = &self.shader.data(v).inst;
-                visit::operands(inst, |o| recent.retain(|(r, _)| *r != o));
+                isa::operands(inst, |o| recent.retain(|(r, _)| *r != o));
                 if !self.pairable(v) || self.absorbed[i] {
                     continue;
                 }

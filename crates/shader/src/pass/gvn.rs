@@ -7,8 +7,8 @@
 use super::simplify::{Better, commutes, simplify};
 use crate::cfg::Cfg;
 use crate::ir::{Inst, Place, Shader, Term, Ty, Value, ValueData, ValueFlags};
+use crate::isa::{is_movable, operands_mut};
 use crate::options::Result;
-use crate::visit::{is_movable, operands_mut};
 
 const EMPTY: u32 = u32::MAX;
 /// Block of what is available everywhere.

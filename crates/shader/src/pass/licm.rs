@@ -5,9 +5,9 @@
 
 use crate::cfg::{Cfg, NONE};
 use crate::ir::{Bin, Inst, Shader, Ty, Un};
+use crate::isa::{is_movable, operands};
 use crate::lower::uniform::Uniformity;
 use crate::options::Result;
-use crate::visit::{is_movable, operands};
 
 /// Varying values a loop may receive.
 const VARYING: u32 = 12;

@@ -73,29 +73,7 @@ fn un(shader: &Shader, op: Un, a: Value) -> Option<Better> {
 }
 
 pub fn commutes(op: Bin) -> bool {
-    use Bin::*;
-    matches!(
-        op,
-        FAdd | FMul
-            | FEq
-            | FNe
-            | IAdd
-            | IMul
-            | UMulHi
-            | SMulHi
-            | And
-            | Or
-            | Xor
-            | SMin
-            | SMax
-            | UMin
-            | UMax
-            | IEq
-            | INe
-            | BAnd
-            | BOr
-            | BXor
-    )
+    op.facts().commutes
 }
 
 fn bin(shader: &Shader, gvn: &mut Gvn, op: Bin, a: Value, b: Value) -> Option<Better> {
