@@ -12,6 +12,7 @@
 mod across;
 mod alu;
 
+pub mod code;
 mod exact;
 mod inst;
 

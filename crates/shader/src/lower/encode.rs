@@ -3,8 +3,8 @@
 use super::alloc::{Allocation, Place, small};
 use super::lir::{COPIES, Inst, Lir, NONE, V, flag::*};
 use crate::bytecode::{BlockRange, Code, ImageCode, MAX_UNITS, Op, Program, Reg};
-use crate::bytecode_print::extension_words;
 use crate::ir::{self, Bin, Shader, Ty, Un};
+use crate::isa::code::{extension_words, layout};
 use crate::isa::image_operands;
 use crate::options::{Error, Result};
 
@@ -119,13 +119,6 @@ fn join_loop_ends(code: &mut [Op]) {
     }
 }
 
-/// Ops whose register fields are masks, for which the uniform bit means nothing.
-fn mask_op(code: Code) -> bool {
-    (Code::JMP_UNLESS..=Code::MASK_CLEAR).contains(&code)
-        || (Code::JOIN..=Code::HELPER).contains(&code)
-        || code == Code::MOVMB
-}
-
 impl Encoder<'_> {
     fn place(&self, p: Place) -> Reg {
         let unit = if p.small { self.small_base + p.slot } else { p.slot * self.unit } as u16;
@@ -149,7 +142,8 @@ impl Encoder<'_> {
             return self.image(op);
         }
         let mut out = Op::new(op.code.fused(op.e));
-        let fix = |r: Reg| if mask_op(op.code) && !r.is_none() { Reg::varying(r.unit() as u16) } else { r };
+        let masks = layout(op.code).masks;
+        let fix = |r: Reg| if masks && !r.is_none() { Reg::varying(r.unit() as u16) } else { r };
         out.d = if op.flags & D_DEF != 0 { fix(self.target(op.d)) } else { fix(self.reg(op.d)) };
         out.a = fix(self.reg(op.a));
         out.b = if op.flags & B_DEF != 0 { fix(self.target(op.b)) } else { fix(self.reg(op.b)) };

@@ -1,7 +1,7 @@
 //! Finds [`crate::twins`]: of two neighbouring ops that read an operand in common the first is put off to the second.
 
 use super::Lowering;
-use super::lir::{Inst as Op, NONE, V, flag::*};
+use super::lir::{Inst as Op, NONE, V};
 use super::pair::Tree;
 use crate::bytecode::Code;
 use crate::ir::Value;
@@ -65,7 +65,7 @@ impl Lowering<'_> {
         let twin = &self.twin_of[i].1;
         let r: [V; 5] = twin.operands.map(|o| o.map_or(NONE, |o| self.at(o, b)));
         let d = twin.results.map(|v| self.alias[v.0 as usize]);
-        let op = Op::new(twin.code, D_DEF | B_DEF | ELEM | EXT_USE).d(d[0]).b(d[1]).a(r[0]).c(r[1]);
+        let op = Op::new(twin.code).d(d[0]).b(d[1]).a(r[0]).c(r[1]);
         let more = r[2..].iter().copied().filter(|r| *r != NONE).collect::<Vec<V>>();
         self.push_ext(op, more, live_loop);
         true
