@@ -18,6 +18,7 @@ pub mod ir;
 pub mod ir_print;
 pub mod isa;
 pub mod lower;
+mod opt;
 pub mod options;
 pub mod pairs;
 pub mod pass;

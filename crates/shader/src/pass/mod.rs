@@ -9,7 +9,6 @@ pub mod nan;
 pub mod preheader;
 pub mod prune;
 pub mod select;
-mod simplify;
 pub mod squares;
 
 use crate::bytecode::Program;
