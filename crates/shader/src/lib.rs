@@ -16,6 +16,7 @@ pub mod instrument;
 pub mod interface;
 pub mod ir;
 pub mod ir_print;
+pub mod ir_read;
 pub mod isa;
 pub mod lower;
 mod opt;

@@ -39,7 +39,8 @@ pub fn verify(s: &Shader) -> Result<(), String> {
         }
         a == b
     };
-    // Where each value is defined.
+    let placeless = |x: Value| matches!(s.data(x).inst, Inst::Const(_) | Inst::Input(_));
+    // Where each value is defined. Constants and inputs need no place.
     let mut at: Vec<Option<(u32, u32)>> = vec![None; s.values.len()];
     for (k, b) in s.blocks.iter().enumerate() {
         for (j, v) in b.insts.iter().enumerate() {
@@ -68,6 +69,7 @@ pub fn verify(s: &Shader) -> Result<(), String> {
                 for &(p, x) in args {
                     match at.get(x.0 as usize) {
                         Some(Some((d, _))) if dominates(*d, p.0) => {}
+                        Some(None) if placeless(x) => {}
                         _ => return Err(format!("b{k}: {v:?}: {x:?} does not reach from {p:?}")),
                     }
                     if s.ty(x) != data.ty {
@@ -80,6 +82,7 @@ pub fn verify(s: &Shader) -> Result<(), String> {
             let mut bad = None;
             crate::isa::operands(&data.inst, |x| match at.get(x.0 as usize) {
                 Some(&Some((d, i))) if (d == k && i < j as u32) || (d != k && dominates(d, k)) => {}
+                Some(None) if placeless(x) => {}
                 _ => bad = Some(x),
             });
             if let Some(x) = bad {
@@ -90,6 +93,7 @@ pub fn verify(s: &Shader) -> Result<(), String> {
         if let Term::Branch { cond, .. } = b.term {
             match at[cond.0 as usize] {
                 Some((d, _)) if dominates(d, k) => {}
+                None if placeless(cond) => {}
                 _ => return Err(format!("b{k}: the condition {cond:?} is not defined there")),
             }
         }
