@@ -104,126 +104,13 @@ impl Op {
     }
 }
 
-/// Op numbers. Arithmetic is numbered from the IR's own enums: [`Code::un`], [`Code::bin`], [`Code::tri`].
+/// Op numbers: those of [`crate::isa::code`], which says what the fields of each mean. Arithmetic is numbered from the
+/// IR's own enums: [`Code::un`], [`Code::bin`], [`Code::tri`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[repr(transparent)]
 pub struct Code(pub u16);
 
 impl Code {
-    /// End of the program for all lanes.
-    pub const END: Code = Code(0);
-    /// pc = imm.
-    pub const JMP: Code = Code(1);
-    /// If uniform Bool `a` is false, pc = imm.
-    pub const JMP_UNLESS: Code = Code(2);
-    /// d = exec & a; b = exec & !a; exec = d; if exec is empty, pc = imm.
-    pub const SPLIT: Code = Code(3);
-    /// exec = a; if empty, pc = imm.
-    pub const SETEXEC: Code = Code(4);
-    /// d = exec.
-    pub const GETEXEC: Code = Code(5);
-    /// d |= exec.
-    pub const OREXEC: Code = Code(6);
-    /// d |= exec; exec = ∅; pc = imm (an unconditional branch to a place where lanes wait).
-    pub const PARK: Code = Code(7);
-    /// b |= exec & a; exec &= !a; if empty, pc = imm (a conditional `break`).
-    pub const PARK_IF: Code = Code(8);
-    /// Loop end: exec = a; a = ∅; if exec is not empty, pc = imm. Counts for the watchdog. When control falls
-    /// through, exec is empty and a SETEXEC follows. Without `a` (NONE): exec is unchanged and pc = imm always.
-    /// Counts first, as TALLY does, at row e unless that is 0.
-    pub const LOOP: Code = Code(9);
-    /// d = a & !b (masks).
-    pub const MASK_ANDN: Code = Code(10);
-    /// d = ∅.
-    pub const MASK_CLEAR: Code = Code(11);
-    /// Control barrier: the wave yields; it resumes at the next op.
-    pub const BARRIER: Code = Code(12);
-    /// Masked moves under exec: d's active lanes = a's. 32, 64 bit, Bool.
-    pub const MOVM32: Code = Code(13);
-    pub const MOVM64: Code = Code(14);
-    pub const MOVMB: Code = Code(15);
-    /// Masked moves under mask `b` (a subset of exec).
-    pub const MOVIF32: Code = Code(16);
-    pub const MOVIF64: Code = Code(17);
-    pub const MOVIFB: Code = Code(18);
-    /// Memory barrier (a compiler and CPU fence).
-    pub const FENCE: Code = Code(19);
-    /// Lanes that waited in `a` join those that arrive: exec |= a; if exec is empty, pc = imm.
-    pub const JOIN: Code = Code(20);
-    /// If uniform Bool `a` is true, pc = imm.
-    pub const JMP_IF: Code = Code(21);
-    /// As SPLIT, for rare conditions: when exec & a is empty, exec and the masks stay as they are and pc = imm.
-    pub const SPLIT_RARE: Code = Code(22);
-    /// Fragment: d = exec; exec &= alive; if empty, pc = imm, where a SETEXEC of `d` stands. Around side effects.
-    pub const NARROW: Code = Code(23);
-    /// Fragment: alive &= !exec. The program ends when no lane is left alive.
-    pub const DEMOTE: Code = Code(24);
-    /// Fragment: d = !alive.
-    pub const HELPER: Code = Code(25);
-
-    /// What passes here is counted: live warps, and those with fewer lanes than their wave began with, at row imm of
-    /// the wave's tally; lanes too when e is 1.
-    pub const TALLY: Code = Code(26);
-
-    /// Memory. Fields: d = register loaded or stored (n = 1) else NONE and ext words follow with n registers;
-    /// a = byte offset B32 (address B64 for GLOBAL; word index for SCRATCH), uniform or varying;
-    /// b = descriptor B64 (BUF only); c = second addend, uniform B32 or NONE; e = [`mem_bits`]; imm = constant addend (bytes; words for SCRATCH).
-    /// The offset is (a + c + imm) mod 2^32 for BUF, SHARED, SCRATCH, PUSH. `a` may be NONE (0).
-    /// Component i is at + i · mem bytes (words of its size for SCRATCH).
-    pub const LD_BUF: Code = Code(32);
-    pub const LD_GLOBAL: Code = Code(33);
-    pub const LD_SHARED: Code = Code(34);
-    pub const LD_SCRATCH: Code = Code(35);
-    pub const LD_PUSH: Code = Code(36);
-    pub const ST_BUF: Code = Code(37);
-    pub const ST_GLOBAL: Code = Code(38);
-    pub const ST_SHARED: Code = Code(39);
-    pub const ST_SCRATCH: Code = Code(40);
-    /// Atomics: as loads; e = mem bits with the [`AtomicOp`] in bits 8..; d = old value or NONE; an ext word follows:
-    /// [value, comparator or NONE, ..].
-    pub const AT_BUF: Code = Code(41);
-    pub const AT_GLOBAL: Code = Code(42);
-    pub const AT_SHARED: Code = Code(43);
-    pub const AT_SCRATCH: Code = Code(44);
-    /// d (B64) = address of a descriptor: table e, byte offset imm + index a (B32) · stride; ext word as four u32
-    /// (its bytes): [stride, count, `DESC_…` bits, 0]. Outside the table, or index ≥ count: the null descriptor's
-    /// address. With [`DESC_INLINE`]: d = address of a descriptor {data address, count bytes} that the engine keeps.
-    /// With [`DESC_IN_MEMORY`]: of what the host says the table's bytes mean, which the engine keeps too.
-    pub const DESC: Code = Code(45);
-    /// d (B32) = size in bytes of buffer descriptor b, saturated to 32 bits.
-    pub const BUF_SIZE: Code = Code(46);
-    /// Image operation: imm indexes [`Program::images`].
-    pub const IMAGE: Code = Code(47);
-    /// d (B64) = clock.
-    pub const CLOCK: Code = Code(48);
-
-    /// Subgroups (warps of 16), reading exec. d, a; SHUFFLE: b = lane; QUAD: e = [`Quad`];
-    /// REDUCE: e = ReduceOp | Scan << 4 | log2(cluster) << 8 (cluster 16 = whole warp).
-    pub const BALLOT: Code = Code(64);
-    pub const FIRST32: Code = Code(65);
-    pub const FIRST64: Code = Code(66);
-    pub const SHUFFLE32: Code = Code(67);
-    pub const SHUFFLE64: Code = Code(68);
-    pub const QUAD32: Code = Code(69);
-    pub const QUAD64: Code = Code(70);
-    pub const REDUCE32: Code = Code(71);
-    pub const REDUCE64: Code = Code(72);
-
-    /// Superinstructions a peephole may form; see their kernels.
-    /// Of those that compare and split or park, bits 9 to 11 of e are a [`Before`]: what stands for the right operand
-    /// is computed from b, c and d by that op; with bit 12 it is the left one, and a the right one.
-    /// Compare and split: as SPLIT with cond = Bin(e)(a, b) of 32 bits; masks in the ext word [yes, no, ..].
-    pub const CMP_SPLIT: Code = Code(80);
-    /// Compare and park: as PARK_IF with the condition Bin(e & 0xFF)(a, b), negated if e bit 8; ext word [target mask].
-    pub const CMP_PARK: Code = Code(81);
-    /// If the uniform condition Bin(e & 0xFF)(a, b) of 32 bits, negated if e bit 8, is true, pc = imm.
-    pub const CMP_JMP: Code = Code(82);
-    /// As SPLIT_RARE with the condition Bin(e & 0xFF)(a, b) of 32 bits, negated if e bit 8; ext word [yes, no, ..].
-    pub const CMP_SPLIT_RARE: Code = Code(83);
-    /// The end of a counting loop: d = a + b (uniform, 32 bits), then as LOOP; at op imm there is a CMP_JMP, which is
-    /// done at once.
-    pub const LOOP_NEXT: Code = Code(84);
-
     const UN: u16 = 256;
     const BIN: u16 = 512;
     const TRI: u16 = 768;
@@ -240,6 +127,12 @@ impl Code {
     /// Codes from here on are CMP_SPLIT, CMP_PARK and CMP_SPLIT_RARE with the condition in the code, 64 each.
     const FUSED: u16 = 1536;
 
+    /// Comparisons that a branch may make itself, in the order of their codes.
+    pub const COMPARES: [Bin; 10] = {
+        use Bin::*;
+        [FLt, FLe, FEq, FNe, IEq, INe, SLt, SLe, ULt, ULe]
+    };
+
     /// One of the three comparing codes for the condition in `e`, which stays there too; itself if there is none.
     pub fn fused(self, e: u16) -> Code {
         let kind = match self {
@@ -248,9 +141,7 @@ impl Code {
             Code::CMP_SPLIT_RARE => 2,
             _ => return self,
         };
-        use Bin::*;
-        let list = [FLt, FLe, FEq, FNe, IEq, INe, SLt, SLe, ULt, ULe];
-        let Some(c) = list.iter().position(|b| *b as u16 == e & 0xFF) else { return self };
+        let Some(c) = Self::COMPARES.iter().position(|b| *b as u16 == e & 0xFF) else { return self };
         let c = c as u16;
         let i = match Before::of(e) {
             Before::Nothing => c,

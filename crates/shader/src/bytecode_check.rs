@@ -1,7 +1,7 @@
 //! Checks a program before it runs: registers, jump targets and extension words within bounds.
 
 use crate::bytecode::{Code, Op, Program, Reg};
-use crate::bytecode_print::{extension_words, jumps};
+use crate::isa::code::{Words, extension_words, layout, more_registers};
 use crate::options::{Error, Result};
 
 /// Fails with the first op that would read or write outside the register file or jump outside the code.
@@ -28,19 +28,14 @@ pub fn check(program: &Program) -> Result<()> {
         if ![op.d, op.a, op.b, op.c].iter().all(|r| fits(*r)) {
             return Err(bad(pc, "register"));
         }
-        if crate::pairs::of(op.code).is_some() && !(fits(Reg(op.e)) && fits(Reg(op.imm as u16))) {
-            return Err(bad(pc, "register of a pair"));
-        }
-        if crate::twins::of(op.code).is_some()
-            && ![op.e, op.imm as u16, (op.imm >> 16) as u16].iter().all(|r| fits(Reg(*r)))
-        {
-            return Err(bad(pc, "register of a twin"));
+        if !more_registers(op).all(fits) {
+            return Err(bad(pc, "register of a pair or twin"));
         }
         let words = extension_words(op);
         if pc + words >= n {
             return Err(bad(pc, "extension words or end missing"));
         }
-        if op.code != Code::DESC {
+        if layout(op.code).words != Words::Data {
             for w in &program.code[pc + 1..=pc + words] {
                 if !w.regs().iter().all(|r| fits(*r)) {
                     return Err(bad(pc, "register of an extension word"));
@@ -58,7 +53,7 @@ pub fn check(program: &Program) -> Result<()> {
     let mut pc = 0;
     while pc < n {
         let op = &program.code[pc];
-        if jumps(op.code) && !(op.imm as usize <= n && starts[op.imm as usize]) {
+        if layout(op.code).label && !(op.imm as usize <= n && starts[op.imm as usize]) {
             return Err(bad(pc, "jump target"));
         }
         if op.code == Code::LOOP_NEXT

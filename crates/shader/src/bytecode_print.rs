@@ -1,71 +1,19 @@
 //! Readable bytecode: one op a line, for blame and for tests.
 
-use crate::bytecode::{BEFORE_LEFT, Before, Code, Op, Program, Reg, SHAPE_RUN, SHAPE_SAME, mem_of, n_of};
+use crate::bytecode::{BEFORE_LEFT, Before, Code, Program, Reg, SHAPE_RUN, SHAPE_SAME, mem_of, n_of};
 use crate::ir::{Bin, Mem, Tri, Ty, Un};
+use crate::isa::code::{CODES, Words, extension_words, layout, more_registers};
 use std::collections::HashMap;
 use std::fmt::{self, Write};
 use std::sync::OnceLock;
-
-/// Ops of a code that carry extension words: how many.
-pub fn extension_words(op: &Op) -> usize {
-    match op.code.unfused() {
-        Code::LD_BUF
-        | Code::LD_GLOBAL
-        | Code::LD_SHARED
-        | Code::LD_SCRATCH
-        | Code::LD_PUSH
-        | Code::ST_BUF
-        | Code::ST_GLOBAL
-        | Code::ST_SHARED
-        | Code::ST_SCRATCH => {
-            if n_of(op.e) == 1 {
-                0
-            } else {
-                n_of(op.e).div_ceil(8)
-            }
-        }
-        Code::AT_BUF | Code::AT_GLOBAL | Code::AT_SHARED | Code::AT_SCRATCH | Code::DESC => 1,
-        Code::CMP_SPLIT | Code::CMP_PARK | Code::CMP_SPLIT_RARE => 1,
-        _ => 0,
-    }
-}
-
-/// The op jumps to `imm`.
-pub fn jumps(code: Code) -> bool {
-    matches!(
-        code.unfused(),
-        Code::JMP
-            | Code::JMP_UNLESS
-            | Code::JMP_IF
-            | Code::SPLIT
-            | Code::SPLIT_RARE
-            | Code::SETEXEC
-            | Code::JOIN
-            | Code::PARK
-            | Code::PARK_IF
-            | Code::LOOP
-            | Code::LOOP_NEXT
-            | Code::CMP_SPLIT
-            | Code::CMP_SPLIT_RARE
-            | Code::CMP_PARK
-            | Code::CMP_JMP
-            | Code::NARROW
-    )
-}
-
-macro_rules! names {
-    ($map:ident, $($code:ident)*) => { $( $map.insert(Code::$code.0, stringify!($code).to_ascii_lowercase()); )* };
-}
 
 fn names() -> &'static HashMap<u16, String> {
     static NAMES: OnceLock<HashMap<u16, String>> = OnceLock::new();
     NAMES.get_or_init(|| {
         let mut map = HashMap::new();
-        names!(map, END JMP JMP_UNLESS SPLIT SETEXEC GETEXEC OREXEC PARK PARK_IF LOOP MASK_ANDN MASK_CLEAR BARRIER
-            MOVM32 MOVM64 MOVMB MOVIF32 MOVIF64 MOVIFB FENCE JOIN JMP_IF SPLIT_RARE NARROW DEMOTE HELPER TALLY LD_BUF LD_GLOBAL LD_SHARED
-            LD_SCRATCH LD_PUSH ST_BUF ST_GLOBAL ST_SHARED ST_SCRATCH AT_BUF AT_GLOBAL AT_SHARED AT_SCRATCH DESC
-            BUF_SIZE IMAGE CLOCK BALLOT FIRST32 FIRST64 SHUFFLE32 SHUFFLE64 QUAD32 QUAD64 REDUCE32 REDUCE64
-            LOOP_NEXT CMP_SPLIT CMP_PARK CMP_JMP CMP_SPLIT_RARE);
+        for (code, name, _) in CODES {
+            map.insert(code.0, name.to_ascii_lowercase());
+        }
         let mut add = |code: Code, name: String| {
             map.entry(code.0).or_insert(name);
         };
@@ -95,14 +43,10 @@ fn line(program: &Program, pc: usize, out: &mut String) -> fmt::Result {
     let op = &program.code[pc];
     let unknown = format!("op{}", op.code.0);
     write!(out, "{pc:5}  {:<14}", names().get(&op.code.unfused().0).unwrap_or(&unknown))?;
-    let pair = crate::pairs::of(op.code).is_some();
-    let twin = crate::twins::of(op.code).is_some();
-    let more = [Reg(op.e), Reg(op.imm as u16), Reg((op.imm >> 16) as u16)];
-    let fields = match (pair, twin) {
-        (true, _) => [op.d, op.a, op.b, op.c, more[0], more[1], Reg::NONE],
-        (_, true) => [op.d, op.b, op.a, op.c, more[0], more[1], more[2]],
-        _ => [op.d, op.a, op.b, op.c, Reg::NONE, Reg::NONE, Reg::NONE],
-    };
+    let layout = layout(op.code);
+    // A twin's two results come first.
+    let [second, third] = if layout.lanes && layout.b.writes() { [op.b, op.a] } else { [op.a, op.b] };
+    let fields: Vec<Reg> = [op.d, second, third, op.c].into_iter().chain(more_registers(op)).collect();
     let last = fields.iter().rposition(|r| !r.is_none()).map_or(0, |i| i + 1);
     let list: Vec<String> = fields[..last].iter().map(|r| reg(*r)).collect();
     write!(out, " {}", list.join(" "))?;
@@ -132,15 +76,15 @@ fn line(program: &Program, pc: usize, out: &mut String) -> fmt::Result {
                 out.push_str(" run");
             }
         }
-        _ if op.e != 0 && !pair && !twin => write!(out, " e={:#x}", op.e)?,
+        _ if op.e != 0 && layout.more == 0 => write!(out, " e={:#x}", op.e)?,
         _ => {}
     }
-    if words > 0 && op.code != Code::DESC {
+    if words > 0 && layout.words != Words::Data {
         let regs = program.code[pc + 1..].iter().take(words).flat_map(|w| w.regs());
         let list: Vec<String> = regs.filter(|r| !r.is_none()).map(reg).collect();
         write!(out, " [{}]", list.join(" "))?;
     }
-    if jumps(op.code) {
+    if layout.label {
         write!(out, " → {}", op.imm)?;
     }
     out.push('\n');

@@ -4,11 +4,13 @@
 //! addition, logic, comparisons, selects), SFU (reciprocals, transcendentals, integer multiplication), load/store and
 //! texture. An instruction of the IR stands for one of the machine's, or for the sequence that a compiler would emit
 //! for it; 64-bit arithmetic costs twice. Modifiers (negation, absolute value, saturation), copies and what the engine
-//! does for its own sake (NaN canonicalisation, flushes) are free. What depends on constants and bindings alone runs
+//! does for its own sake (NaN canonicalisation, flushes) are free. What arithmetic costs stands in its row of
+//! [`crate::isa`]. What depends on constants and bindings alone runs
 //! once a draw (as a Mali's uniform preamble does) and is not counted. Arithmetic on 16- and 8-bit values works on two or
 //! four of them at once, where a block has as many of one kind.
 
-use crate::ir::{Bin, ImageOp, Inst, Place, Tri, Ty, Un};
+use crate::ir::{ImageOp, Inst, Place, Ty};
+use crate::isa::{Facts, Width};
 
 /// False in builds that count nothing, by which counting's own cost is measured.
 pub const COUNTED: bool = !cfg!(feature = "uncounted");
@@ -71,9 +73,9 @@ impl Cost {
     pub fn of(inst: &Inst, operand: Ty) -> Cost {
         let wide = if operand == Ty::B64 { 2 } else { 1 };
         match inst {
-            Inst::Un(op, _) => un(*op).times(wide),
-            Inst::Bin(op, _, _) => bin(*op).times(wide),
-            Inst::Tri(op, ..) => tri(*op).times(wide),
+            Inst::Un(op, _) => arithmetic(op.facts()).times(wide),
+            Inst::Bin(op, _, _) => arithmetic(op.facts()).times(wide),
+            Inst::Tri(op, ..) => arithmetic(op.facts()).times(wide),
             Inst::Load { place: Place::Push { .. }, .. } => Cost::FREE,
             // The unit moves up to 16 bytes a lane at once.
             Inst::Load { mem, n, .. } => {
@@ -97,60 +99,11 @@ impl Cost {
     }
 }
 
-fn un(op: Un) -> Cost {
-    use Un::*;
-    let (fma, cvt, sfu) = match op {
-        Mov | FNeg | FAbs | FSaturate | FlushDenorm | FCanon | Lo32 | Hi32 | BNot => (0, 0, 0),
-        // Values of 8 and 16 bits are kept extended by the engine; the machine reads parts of registers.
-        SExt8 | SExt16 | ZExt8 | ZExt16 | F16Round | F16RoundRtz => {
-            return Cost { narrow: 1, ..Cost::FREE };
-        }
-        FSqrt => (1, 0, 1),
-        FRsqrt | FRcp => (0, 0, 1),
-        FFract => (1, 1, 0),
-        FSign | ISign => (0, 2, 0),
-        FExp2 => (0, 1, 1),
-        FLog2 => (1, 0, 1),
-        FExp => (1, 1, 1),
-        FLog => (2, 0, 1),
-        FSin | FCos => (2, 0, 1),
-        FTan => (5, 0, 3),
-        FAsin | FAcos => (6, 1, 1),
-        FAtan => (8, 2, 1),
-        FSinh | FCosh => (3, 2, 2),
-        FTanh => (4, 2, 3),
-        FAsinh | FAcosh => (4, 0, 2),
-        FAtanh => (4, 0, 2),
-        _ => (0, 1, 0),
-    };
-    Cost::alu(fma, cvt, sfu)
-}
-
-fn bin(op: Bin) -> Cost {
-    use Bin::*;
-    let (fma, cvt, sfu) = match op {
-        FAdd | FSub | FMul | FAddCanon | FSubCanon | FMulCanon => (1, 0, 0),
-        FDiv => (1, 0, 1),
-        FRem | FMod => (2, 1, 1),
-        FPow => (1, 1, 2),
-        FAtan2 => (10, 3, 1),
-        IMul | UMulHi | SMulHi => (0, 0, 1),
-        // By the reciprocal in floating point, with a correction.
-        UDiv | URem | SDiv | SRem | SMod => (4, 6, 3),
-        BitMask => (0, 2, 0),
-        Pack64 => (0, 0, 0),
-        _ => (0, 1, 0),
-    };
-    Cost::alu(fma, cvt, sfu)
-}
-
-fn tri(op: Tri) -> Cost {
-    match op {
-        Tri::Fma | Tri::FmaCanon => Cost::alu(1, 0, 0),
-        Tri::FMix => Cost::alu(2, 0, 0),
-        Tri::Select | Tri::BitSelect => Cost::alu(0, 1, 0),
-        Tri::UBfe | Tri::SBfe | Tri::FClamp => Cost::alu(0, 2, 0),
-    }
+fn arithmetic(facts: &Facts) -> Cost {
+    let [fma, cvt, sfu] = facts.pipes.map(u32::from);
+    // Values of 8 and 16 bits are kept extended by the engine; the machine reads parts of registers.
+    let narrow = matches!(facts.width, Width::Cut16 | Width::Cut8) as u32;
+    Cost { narrow, ..Cost::alu(fma, cvt, sfu) }
 }
 
 /// What a program counts while it runs, and what the counts mean.

@@ -1,15 +1,25 @@
-//! The IR as text, for people and snapshot tests.
+//! The IR as text, for people, snapshots and tests of passes; [`crate::ir_read`] reads it back.
+//!
+//! One line an instruction. Constants and inputs are shown where they are read; under `elsewhere` come those that no
+//! block lists. A second constant of equal bits is shown by its number. What gives no value has no number.
 
+use crate::interface::{At, DepthMode, Interface};
 use crate::ir::*;
+use std::collections::HashMap;
 use std::fmt::Write;
 
-/// One line an instruction; constants and inputs are shown where they are read.
+/// The text of one shader.
 pub fn print(s: &Shader) -> String {
     let mut o = String::new();
-    let _ = writeln!(o, "{:?} {:?}", s.stage, s.workgroup);
-    if s.shared_bytes != 0 || s.scratch_words != 0 {
-        let _ = writeln!(o, "shared {} bytes, scratch {} words", s.shared_bytes, s.scratch_words);
+    header(s, &mut o);
+    let mut shown = HashMap::new();
+    for (i, d) in s.values.iter().enumerate() {
+        if let Inst::Const(_) | Inst::Input(_) = d.inst {
+            shown.entry(plain(d)).or_insert(Value(i as u32));
+        }
     }
+    let text = Text { s, shown };
+    let mut listed = vec![false; s.values.len()];
     for (k, b) in s.blocks.iter().enumerate() {
         let _ = write!(o, "b{k}:");
         match b.merge {
@@ -21,38 +31,86 @@ pub fn print(s: &Shader) -> String {
                 let _ = write!(o, " loop, merge {merge:?} continue {cont:?}");
             }
         }
-        if b.origin.line != 0 {
-            let _ = write!(o, " ; {}:{}", s.files[b.origin.file as usize], b.origin.line);
+        let Origin { function, label, file, line } = b.origin;
+        if b.origin != Origin::default() {
+            let _ = write!(o, " ; from {function}.{label} at {file}:{line}");
         }
         o.push('\n');
         for &v in &b.insts {
-            let d = s.data(v);
-            if matches!(d.inst, Inst::Const(_) | Inst::Input(_)) {
-                continue;
-            }
-            let exact = if d.flags.exact { " exact" } else { "" };
-            if d.ty == Ty::Void {
-                let _ = writeln!(o, "    {}{exact}", inst(s, &d.inst));
-            } else {
-                let _ = writeln!(o, "    {v:?}: {:?} = {}{exact}", d.ty, inst(s, &d.inst));
-            }
+            listed[v.0 as usize] = true;
+            text.line(v, &mut o);
         }
         let _ = match b.term {
             Term::Jump(t) => writeln!(o, "    jump {t:?}"),
-            Term::Branch { cond, yes, no } => writeln!(o, "    if {} {yes:?} else {no:?}", val(s, cond)),
+            Term::Branch { cond, yes, no } => writeln!(o, "    if {} {yes:?} else {no:?}", text.val(cond)),
             Term::Return => writeln!(o, "    return"),
         };
+    }
+    let mut rest = (0..s.values.len() as u32)
+        .map(Value)
+        .filter(|v| !listed[v.0 as usize] && matches!(s.data(*v).inst, Inst::Const(_) | Inst::Input(_)))
+        .peekable();
+    if rest.peek().is_some() {
+        o.push_str("elsewhere:\n");
+        rest.for_each(|v| text.line(v, &mut o));
     }
     o
 }
 
-/// An operand: a constant's value, an input's name, or the value's number.
-fn val(s: &Shader, v: Value) -> String {
-    match s.values.get(v.0 as usize).map(|d| (&d.inst, d.ty)) {
-        Some((Inst::Const(c), Ty::Bool)) => format!("{}", *c != 0),
-        Some((Inst::Const(c), Ty::B64)) => format!("{c:#x}l"),
-        Some((Inst::Const(c), _)) if *c < 0x1_0000 => format!("{c}"),
-        Some((Inst::Const(c), _)) => {
+fn header(s: &Shader, o: &mut String) {
+    let _ = writeln!(o, "{:?} {:?}", s.stage, s.workgroup);
+    if s.shared_bytes != 0 || s.scratch_words != 0 {
+        let _ = writeln!(o, "shared {} bytes, scratch {} words", s.shared_bytes, s.scratch_words);
+    }
+    for (name, is) in [("keeps_signs", s.signed_zero_inf_nan), ("quad_derivatives", s.quad_derivatives)] {
+        if is {
+            let _ = writeln!(o, "{name}");
+        }
+    }
+    for (name, is) in switches(&s.interface) {
+        if is {
+            let _ = writeln!(o, "{name}");
+        }
+    }
+    if s.interface.depth != DepthMode::Unwritten {
+        let _ = writeln!(o, "depth {:?}", s.interface.depth);
+    }
+    for v in &s.interface.varyings {
+        let flat = if v.flat { " flat" } else { "" };
+        let linear = if v.no_perspective { " no_perspective" } else { "" };
+        let at = if v.at == At::Center { String::new() } else { format!(" {:?}", v.at) };
+        let _ = writeln!(o, "varying {}{flat}{linear}{at}", v.slot);
+    }
+    for (slot, (function, label)) in &s.varying_loads {
+        let _ = writeln!(o, "first read of {slot} in {function}.{label}");
+    }
+    for name in s.files.iter().skip(1) {
+        let _ = writeln!(o, "file {name:?}");
+    }
+}
+
+/// The interface's facts that are true or not.
+fn switches(i: &Interface) -> [(&'static str, bool); 9] {
+    [
+        ("writes_memory", i.writes_memory),
+        ("early_tests", i.early_tests),
+        ("writes_stencil", i.writes_stencil),
+        ("writes_sample_mask", i.writes_sample_mask),
+        ("discards", i.discards),
+        ("per_sample", i.per_sample),
+        ("reads_tile", i.reads_tile),
+        ("post_depth_coverage", i.post_depth_coverage),
+        ("needs_quads", i.needs_quads),
+    ]
+}
+
+/// A constant or an input as it is shown.
+fn plain(d: &ValueData) -> String {
+    match (&d.inst, d.ty) {
+        (Inst::Const(c), Ty::Bool) => format!("{}", *c != 0),
+        (Inst::Const(c), Ty::B64) => format!("{c:#x}l"),
+        (Inst::Const(c), _) if *c < 0x1_0000 => format!("{c}"),
+        (Inst::Const(c), _) => {
             let f = f32::from_bits(*c as u32);
             if f.is_normal() && (1e-6..1e9).contains(&f.abs()) {
                 format!("{f:?}f")
@@ -60,22 +118,136 @@ fn val(s: &Shader, v: Value) -> String {
                 format!("{c:#x}")
             }
         }
-        Some((Inst::Input(i), _)) => format!("{i:?}"),
-        _ => format!("{v:?}"),
+        (inst, _) => match inst {
+            Inst::Input(i) => format!("{i:?}"),
+            _ => String::new(),
+        },
     }
 }
 
-fn list(s: &Shader, l: &[Value]) -> String {
-    l.iter().map(|&v| val(s, v)).collect::<Vec<_>>().join(", ")
+struct Text<'a> {
+    s: &'a Shader,
+    /// The value that each text of a constant or input stands for.
+    shown: HashMap<String, Value>,
 }
 
-fn place(s: &Shader, p: &Place, offset: u32) -> String {
-    match *p {
-        Place::Buffer { desc, addr } => format!("buffer {}[{} + {offset}]", val(s, desc), val(s, addr)),
-        Place::Global { addr } => format!("global[{} + {offset}]", val(s, addr)),
-        Place::Shared { addr } => format!("shared[{} + {offset}]", val(s, addr)),
-        Place::Scratch { addr } => format!("scratch[{} + {offset}]", val(s, addr)),
-        Place::Push { addr } => format!("push[{} + {offset}]", val(s, addr)),
+impl Text<'_> {
+    fn line(&self, v: Value, o: &mut String) {
+        let d = self.s.data(v);
+        let exact = if d.flags.exact { " exact" } else { "" };
+        let text = match d.inst {
+            Inst::Const(_) | Inst::Input(_) => plain(d),
+            _ => self.inst(&d.inst),
+        };
+        let _ = if d.ty == Ty::Void {
+            writeln!(o, "    {text}{exact}")
+        } else {
+            writeln!(o, "    {v:?}: {:?} = {text}{exact}", d.ty)
+        };
+    }
+
+    /// An operand: a constant's value, an input's name, or the value's number.
+    fn val(&self, v: Value) -> String {
+        match self.s.values.get(v.0 as usize) {
+            Some(d) if matches!(d.inst, Inst::Const(_) | Inst::Input(_)) => {
+                let text = plain(d);
+                if self.shown.get(&text) == Some(&v) { text } else { format!("{v:?}") }
+            }
+            _ => format!("{v:?}"),
+        }
+    }
+
+    fn list(&self, l: &[Value]) -> String {
+        l.iter().map(|&v| self.val(v)).collect::<Vec<_>>().join(", ")
+    }
+
+    fn place(&self, p: &Place, offset: u32) -> String {
+        match *p {
+            Place::Buffer { desc, addr } => {
+                format!("buffer {}[{} + {offset}]", self.val(desc), self.val(addr))
+            }
+            Place::Global { addr } => format!("global[{} + {offset}]", self.val(addr)),
+            Place::Shared { addr } => format!("shared[{} + {offset}]", self.val(addr)),
+            Place::Scratch { addr } => format!("scratch[{} + {offset}]", self.val(addr)),
+            Place::Push { addr } => format!("push[{} + {offset}]", self.val(addr)),
+        }
+    }
+
+    fn inst(&self, i: &Inst) -> String {
+        match i {
+            Inst::Un(op, a) => format!("{op:?} {}", self.val(*a)),
+            Inst::Bin(op, a, b) => format!("{op:?} {}", self.list(&[*a, *b])),
+            Inst::Tri(op, a, b, c) => format!("{op:?} {}", self.list(&[*a, *b, *c])),
+            Inst::Phi(args) => {
+                let each: Vec<String> = args.iter().map(|(b, v)| format!("{b:?} {}", self.val(*v))).collect();
+                format!("phi {}", each.join(", "))
+            }
+            Inst::Part(t, k) => format!("part {}.{k}", self.val(*t)),
+            Inst::Descriptor { set, binding, index, texels } => {
+                let of = if *texels { " texels" } else { "" };
+                format!("descriptor {set}.{binding}[{}]{of}", self.val(*index))
+            }
+            Inst::Load { place: p, offset, mem, n, flags: f } => {
+                format!("load {n}×{mem:?} {}{}", self.place(p, *offset), flags(f))
+            }
+            Inst::Store { place: p, offset, mem, values, flags: f } => {
+                format!("store {mem:?} {}{} = {}", self.place(p, *offset), flags(f), self.list(values))
+            }
+            Inst::Atomic { place: p, offset, mem, op, a, b } => {
+                let b = b.map(|b| format!(" if {}", self.val(b))).unwrap_or_default();
+                format!("atomic {op:?} {mem:?} {} {}{b}", self.place(p, *offset), self.val(*a))
+            }
+            Inst::BufferSize { desc } => format!("size of {}", self.val(*desc)),
+            Inst::Ballot(a) => format!("ballot {}", self.val(*a)),
+            Inst::First(a) => format!("first {}", self.val(*a)),
+            Inst::Shuffle(a, b) => format!("shuffle {}", self.list(&[*a, *b])),
+            Inst::Reduce { op, scan, cluster, value } => {
+                format!("reduce {scan:?} {op:?} of {cluster} {}", self.val(*value))
+            }
+            Inst::Quad(q, a) => format!("quad {q:?} {}", self.val(*a)),
+            Inst::Output { slot, value } => format!("output {slot} = {}", self.val(*value)),
+            Inst::Image(i) => self.image(i),
+            Inst::Barrier => "barrier".into(),
+            Inst::MemoryBarrier => "memory-barrier".into(),
+            Inst::Clock => "clock".into(),
+            Inst::Demote => "demote".into(),
+            Inst::Mark(n) => format!("mark {n}"),
+            Inst::IsHelper => "is-helper".into(),
+            Inst::Const(_) | Inst::Input(_) => unreachable!("shown as they are"),
+        }
+    }
+
+    fn image(&self, i: &ImageInst) -> String {
+        let mut o = format!("image {:?} {:?} {:?} {}", i.op, i.dim, i.texel, self.val(i.image));
+        for (name, is) in [("array", i.arrayed), ("multisampled", i.multisampled), ("sparse", i.sparse)] {
+            if is {
+                let _ = write!(o, " {name}");
+            }
+        }
+        for (name, n) in [("format", i.format), ("component", i.component)] {
+            if n != 0 {
+                let _ = write!(o, " {name} {n}");
+            }
+        }
+        for (name, l) in [("at", &i.coords), ("grad", &i.grad), ("offsets", &i.offsets), ("data", &i.data)] {
+            if !l.is_empty() {
+                let _ = write!(o, " {name} ({})", self.list(l));
+            }
+        }
+        let single = [
+            ("sampler", i.sampler),
+            ("dref", i.dref),
+            ("lod", i.lod),
+            ("bias", i.bias),
+            ("sample", i.sample),
+            ("min_lod", i.min_lod),
+        ];
+        for (name, v) in single {
+            if let Some(v) = v {
+                let _ = write!(o, " {name} {}", self.val(v));
+            }
+        }
+        o
     }
 }
 
@@ -86,77 +258,4 @@ fn flags(f: &MemFlags) -> &'static str {
         (true, true) => " read_only volatile",
         _ => "",
     }
-}
-
-fn inst(s: &Shader, i: &Inst) -> String {
-    match i {
-        Inst::Un(op, a) => format!("{op:?} {}", val(s, *a)),
-        Inst::Bin(op, a, b) => format!("{op:?} {}", list(s, &[*a, *b])),
-        Inst::Tri(op, a, b, c) => format!("{op:?} {}", list(s, &[*a, *b, *c])),
-        Inst::Phi(args) => {
-            let each: Vec<String> = args.iter().map(|(b, v)| format!("{b:?} {}", val(s, *v))).collect();
-            format!("phi {}", each.join(", "))
-        }
-        Inst::Part(t, k) => format!("part {t:?}.{k}"),
-        Inst::Descriptor { set, binding, index, texels } => {
-            let of = if *texels { " texels" } else { "" };
-            format!("descriptor {set}.{binding}[{}]{of}", val(s, *index))
-        }
-        Inst::Load { place: p, offset, mem, n, flags: f } => {
-            format!("load {n}×{mem:?} {}{}", place(s, p, *offset), flags(f))
-        }
-        Inst::Store { place: p, offset, mem, values, flags: f } => {
-            format!("store {mem:?} {}{} = {}", place(s, p, *offset), flags(f), list(s, values))
-        }
-        Inst::Atomic { place: p, offset, mem, op, a, b } => {
-            let b = b.map(|b| format!(" if {}", val(s, b))).unwrap_or_default();
-            format!("atomic {op:?} {mem:?} {} {}{b}", place(s, p, *offset), val(s, *a))
-        }
-        Inst::BufferSize { desc } => format!("size of {desc:?}"),
-        Inst::Ballot(a) => format!("ballot {}", val(s, *a)),
-        Inst::First(a) => format!("first {}", val(s, *a)),
-        Inst::Shuffle(a, b) => format!("shuffle {}", list(s, &[*a, *b])),
-        Inst::Reduce { op, scan, cluster, value } => {
-            format!("{scan:?} {op:?} of {cluster} {}", val(s, *value))
-        }
-        Inst::Quad(q, a) => format!("quad {q:?} {}", val(s, *a)),
-        Inst::Output { slot, value } => format!("output {slot} = {}", val(s, *value)),
-        Inst::Image(i) => image(s, i),
-        Inst::Barrier => "barrier".into(),
-        Inst::MemoryBarrier => "memory barrier".into(),
-        Inst::Clock => "clock".into(),
-        Inst::Demote => "demote".into(),
-        Inst::Mark(n) => format!("mark {n}"),
-        Inst::IsHelper => "is-helper".into(),
-        Inst::Const(_) | Inst::Input(_) => format!("{i:?}"),
-    }
-}
-
-fn image(s: &Shader, i: &ImageInst) -> String {
-    let mut o = format!("image {:?} {:?} {:?} {:?}", i.op, i.dim, i.texel, i.image);
-    if i.arrayed {
-        o.push_str(" array");
-    }
-    if i.multisampled {
-        o.push_str(" multisampled");
-    }
-    for (name, l) in [("at", &i.coords), ("grad", &i.grad), ("offsets", &i.offsets), ("data", &i.data)] {
-        if !l.is_empty() {
-            let _ = write!(o, " {name} ({})", list(s, l));
-        }
-    }
-    let single = [
-        ("sampler", i.sampler),
-        ("dref", i.dref),
-        ("lod", i.lod),
-        ("bias", i.bias),
-        ("sample", i.sample),
-        ("min lod", i.min_lod),
-    ];
-    for (name, v) in single {
-        if let Some(v) = v {
-            let _ = write!(o, " {name} {}", val(s, v));
-        }
-    }
-    o
 }

@@ -15,9 +15,11 @@ pub mod eval;
 pub mod instrument;
 pub mod interface;
 pub mod ir;
-pub mod ir_ops;
 pub mod ir_print;
+pub mod ir_read;
+pub mod isa;
 pub mod lower;
+mod opt;
 pub mod options;
 pub mod pairs;
 pub mod pass;
@@ -25,7 +27,6 @@ mod serial;
 mod spirv;
 pub mod twins;
 pub mod verify;
-pub mod visit;
 
 pub use spirv::Module;
 

@@ -171,19 +171,32 @@ pub fn of(code: Code) -> Option<&'static Pair> {
     PAIRS.get((code.0 as usize).checked_sub(Code::UNPAIRED)?)
 }
 
-/// Operands 0 and 1 may be swapped.
+/// Operands 0 and 1 may be swapped: the op is one where they may, and both places are not listed apart.
 pub fn swaps(code: Code) -> bool {
-    const LIST: [Code; 7] = [
-        code!(bin FAdd),
-        code!(bin FMul),
-        code!(tri Fma),
-        code!(bin IAdd),
-        code!(bin IMul),
-        code!(bin Or),
-        code!(bin Xor),
-    ];
-    LIST.contains(&code) || code == code!(bin And)
+    SWAPS.get(code.0 as usize).is_some_and(|s| *s)
 }
+
+const SWAPS: [bool; Code::UNPAIRED] = {
+    let mut t = [false; Code::UNPAIRED];
+    let mut i = 0;
+    while i < Bin::ALL.len() {
+        t[Code::bin(Bin::ALL[i], Ty::B32).0 as usize] = Bin::ALL[i].facts().commutes;
+        i += 1;
+    }
+    i = 0;
+    while i < Tri::ALL.len() {
+        t[Code::tri(Tri::ALL[i], Ty::B32).0 as usize] = Tri::ALL[i].facts().commutes;
+        i += 1;
+    }
+    i = 0;
+    while i < PAIRS.len() {
+        if PAIRS[i].at == 1 {
+            t[PAIRS[i].second.0 as usize] = false;
+        }
+        i += 1;
+    }
+    t
+};
 
 #[cfg(test)]
 mod tests {

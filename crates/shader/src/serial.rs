@@ -201,15 +201,21 @@ enums! {
     Dim { D1, D2, D3, Cube, Buffer, SubpassData }
     TexelType { F32, S32, U32, S64, U64 }
     ImageOp { Sample, Gather, Fetch, Read, Write, Atomic(x), QuerySize, QueryLevels, QuerySamples, QueryLod }
-    AtomicOp {
-        Load, Store, Exchange, CompareExchange, IAdd, ISub, SMin, UMin, SMax, UMax, And, Or, Xor, FAdd, FMin, FMax,
-    }
     Input {
         LocalId(x), WorkgroupId(x), NumWorkgroups(x), SubgroupLane, SubgroupId, NumSubgroups,
         LocalIndex, DeviceIndex, VertexIndex, InstanceIndex, BaseVertex, BaseInstance, DrawIndex, ViewIndex,
         Varying(x), FragCoord(x), FrontFacing, PointCoord(x), SampleId, SampleMask, HelperInvocation, PrimitiveId,
         Layer, ViewportIndex, SamplePosition(x), PlaneAt(x), PlaneDx(x), PlaneDy(x), InvW(x), CentroidOffset(x),
         SampleOffset(x),
+    }
+}
+
+impl Part for AtomicOp {
+    fn put(&self, o: &mut Out) {
+        (*self as u8).put(o);
+    }
+    fn take(i: &mut In) -> Option<AtomicOp> {
+        AtomicOp::from_number(u8::take(i)? as u16)
     }
 }
 

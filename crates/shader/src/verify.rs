@@ -1,6 +1,7 @@
 //! Checks the IR's rules: types, dominance, block order, phis. For tests and debug builds.
 
 use crate::ir::*;
+use crate::isa::Facts;
 
 /// The first rule broken, in words.
 pub fn verify(s: &Shader) -> Result<(), String> {
@@ -38,7 +39,8 @@ pub fn verify(s: &Shader) -> Result<(), String> {
         }
         a == b
     };
-    // Where each value is defined.
+    let placeless = |x: Value| matches!(s.data(x).inst, Inst::Const(_) | Inst::Input(_));
+    // Where each value is defined. Constants and inputs need no place.
     let mut at: Vec<Option<(u32, u32)>> = vec![None; s.values.len()];
     for (k, b) in s.blocks.iter().enumerate() {
         for (j, v) in b.insts.iter().enumerate() {
@@ -67,6 +69,7 @@ pub fn verify(s: &Shader) -> Result<(), String> {
                 for &(p, x) in args {
                     match at.get(x.0 as usize) {
                         Some(Some((d, _))) if dominates(*d, p.0) => {}
+                        Some(None) if placeless(x) => {}
                         _ => return Err(format!("b{k}: {v:?}: {x:?} does not reach from {p:?}")),
                     }
                     if s.ty(x) != data.ty {
@@ -77,8 +80,9 @@ pub fn verify(s: &Shader) -> Result<(), String> {
             }
             body = true;
             let mut bad = None;
-            crate::visit::operands(&data.inst, |x| match at.get(x.0 as usize) {
+            crate::isa::operands(&data.inst, |x| match at.get(x.0 as usize) {
                 Some(&Some((d, i))) if (d == k && i < j as u32) || (d != k && dominates(d, k)) => {}
+                Some(None) if placeless(x) => {}
                 _ => bad = Some(x),
             });
             if let Some(x) = bad {
@@ -89,6 +93,7 @@ pub fn verify(s: &Shader) -> Result<(), String> {
         if let Term::Branch { cond, .. } = b.term {
             match at[cond.0 as usize] {
                 Some((d, _)) if dominates(d, k) => {}
+                None if placeless(cond) => {}
                 _ => return Err(format!("b{k}: the condition {cond:?} is not defined there")),
             }
         }
@@ -179,28 +184,18 @@ fn types(s: &Shader, v: Value) -> Result<(), String> {
         Place::Global { addr } => is(addr, Ty::B64),
         Place::Shared { addr } | Place::Scratch { addr } | Place::Push { addr } => is(addr, Ty::B32),
     };
+    // `lead`: the operand that picks the width.
+    let arithmetic = |facts: &Facts, operands: &[Value], lead: usize| {
+        let types: Vec<Ty> = operands.iter().map(|v| s.ty(*v)).collect();
+        if !facts.accepts(&types) {
+            return Err(format!("operands are {types:?}, not {:?}", facts.operands));
+        }
+        result(facts.result(types[lead]))
+    };
     match &data.inst {
-        Inst::Un(op, a) => {
-            match op.operand() {
-                Some(ty) => is(*a, ty)?,
-                None => number(*a)?,
-            }
-            result(op.result(s.ty(*a)))
-        }
-        Inst::Bin(op, a, b) => {
-            if matches!(op, Bin::BAnd | Bin::BOr | Bin::BXor) {
-                is(*a, Ty::Bool)?;
-            } else {
-                number(*a)?;
-            }
-            is(*b, if op.has_count() { Ty::B32 } else { s.ty(*a) })?;
-            result(op.result(s.ty(*a)))
-        }
-        Inst::Tri(Tri::Select, c, a, b) => is(*c, Ty::Bool).and(is(*b, s.ty(*a))).and(result(s.ty(*a))),
-        Inst::Tri(Tri::UBfe | Tri::SBfe, a, b, c) => {
-            is(*b, Ty::B32).and(is(*c, Ty::B32)).and(number(*a)).and(result(s.ty(*a)))
-        }
-        Inst::Tri(_, a, b, c) => number(*a).and(is(*b, s.ty(*a))).and(is(*c, s.ty(*a))).and(result(s.ty(*a))),
+        Inst::Un(op, a) => arithmetic(op.facts(), &[*a], 0),
+        Inst::Bin(op, a, b) => arithmetic(op.facts(), &[*a, *b], 0),
+        Inst::Tri(op, a, b, c) => arithmetic(op.facts(), &[*a, *b, *c], (*op == Tri::Select) as usize),
         Inst::Part(t, _) => is(*t, Ty::Tuple),
         Inst::Descriptor { index, .. } => is(*index, Ty::B32).and(result(Ty::B64)),
         Inst::Load { place: p, mem, n, .. } => {
@@ -228,8 +223,7 @@ fn types(s: &Shader, v: Value) -> Result<(), String> {
             i.coords.iter().chain(&i.grad).chain(&i.offsets).try_for_each(|&v| is(v, Ty::B32))?;
             result(match i.op {
                 ImageOp::Write | ImageOp::Atomic(AtomicOp::Store) => Ty::Void,
-                ImageOp::Atomic(_) if matches!(i.texel, TexelType::S64 | TexelType::U64) => Ty::B64,
-                ImageOp::Atomic(_) => Ty::B32,
+                ImageOp::Atomic(_) => i.texel.ty(),
                 _ => Ty::Tuple,
             })
         }

@@ -73,7 +73,7 @@ impl Builder<'_> {
                         *v = self.e.res(*v);
                     }
                 }
-                inst => crate::visit::operands_mut(inst, |v| *v = self.e.res(*v)),
+                inst => crate::isa::operands_mut(inst, |v| *v = self.e.res(*v)),
             }
         }
         let interface = self.finish_interface();

@@ -1,6 +1,6 @@
 //! Instructions on images: sampling, texels, queries.
 
-use super::{AtomicOp, Value};
+use super::{AtomicOp, Ty, Value};
 
 /// SPIR-V's Dim, as far as Vulkan has it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -49,6 +49,13 @@ pub enum TexelType {
     U64,
 }
 
+impl TexelType {
+    /// Type of the register that holds a component.
+    pub fn ty(self) -> Ty {
+        if matches!(self, TexelType::S64 | TexelType::U64) { Ty::B64 } else { Ty::B32 }
+    }
+}
+
 /// An [`super::Inst::Image`] with its operands; those the op does not have are `None` or empty.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ImageInst {
@@ -79,4 +86,38 @@ pub struct ImageInst {
     pub data: Vec<Value>,
     /// A residency code is the result after the texel (always 0, resident: for Sparse opcodes).
     pub sparse: bool,
+}
+
+impl ImageInst {
+    /// Results, the residency code not counted.
+    pub fn results(&self) -> u32 {
+        match self.op {
+            ImageOp::Write => 0,
+            ImageOp::Atomic(_) | ImageOp::QueryLevels | ImageOp::QuerySamples => 1,
+            ImageOp::Sample if self.dref.is_some() => 1,
+            ImageOp::Sample | ImageOp::Gather | ImageOp::Fetch | ImageOp::Read => 4,
+            ImageOp::QueryLod => 2,
+            ImageOp::QuerySize => {
+                let size = match self.dim {
+                    Dim::D1 | Dim::Buffer => 1,
+                    Dim::D2 | Dim::Cube | Dim::SubpassData => 2,
+                    Dim::D3 => 3,
+                };
+                size + self.arrayed as u32
+            }
+        }
+    }
+    /// The results are no tuple: there is none, or an atomic's one value of the texel's width.
+    pub fn is_single(&self) -> bool {
+        matches!(self.op, ImageOp::Write | ImageOp::Atomic(_))
+    }
+    /// Parts of the result tuple, the residency code counted; 0 where it is none.
+    pub fn parts(&self) -> u32 {
+        if self.is_single() { 0 } else { self.results() + self.sparse as u32 }
+    }
+    /// Type of result `k` of a tuple.
+    pub fn part_ty(&self, k: u32) -> Ty {
+        let texels = matches!(self.op, ImageOp::Sample | ImageOp::Gather | ImageOp::Fetch | ImageOp::Read);
+        if texels && k < self.results() { self.texel.ty() } else { Ty::B32 }
+    }
 }

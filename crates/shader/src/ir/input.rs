@@ -1,8 +1,36 @@
 //! What the engine supplies an invocation with.
 
-/// Values the engine supplies per invocation. Vectors by component.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Input {
+use super::Ty;
+
+/// The enum, and inputs by their names.
+macro_rules! inputs {
+    ($($(#[$note:meta])* $name:ident $(($t:ty))?,)*) => {
+        /// Values the engine supplies per invocation. Vectors by component.
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+        pub enum Input {
+            $($(#[$note])* $name $(($t))?,)*
+        }
+        impl Input {
+            /// The input of a name, with its component or slot where it has one.
+            pub fn named(name: &str, part: Option<u16>) -> Option<Input> {
+                $(
+                    if name == stringify!($name) {
+                        inputs!(@part $name part $($t)?)
+                    }
+                )*
+                None
+            }
+        }
+    };
+    (@part $name:ident $part:ident) => {
+        return $part.is_none().then_some(Input::$name)
+    };
+    (@part $name:ident $part:ident $t:ty) => {
+        return Some(Input::$name(<$t>::try_from($part?).ok()?))
+    };
+}
+
+inputs! {
     LocalId(u8),
     WorkgroupId(u8),
     NumWorkgroups(u8),
@@ -45,4 +73,10 @@ pub enum Input {
     CentroidOffset(u8),
     /// From the pixel's centre to sample i: 2 · i + axis. Uniform.
     SampleOffset(u8),
+}
+
+impl Input {
+    pub fn ty(self) -> Ty {
+        if matches!(self, Input::FrontFacing | Input::HelperInvocation) { Ty::Bool } else { Ty::B32 }
+    }
 }

@@ -19,14 +19,13 @@
 
 mod image;
 mod input;
-mod op;
 mod place;
 
 use std::fmt;
 
+pub use crate::isa::{AtomicOp, Bin, Quad, ReduceOp, Scan, Tri, Un};
 pub use image::{Dim, ImageInst, ImageOp, TexelType};
 pub use input::Input;
-pub use op::{AtomicOp, Bin, Quad, ReduceOp, Scan, Tri, Un};
 pub use place::{Mem, MemFlags, Place};
 
 /// An instruction's result: an index into [`Shader::values`].
@@ -178,6 +177,19 @@ pub enum Term {
     },
     /// The invocation ends.
     Return,
+}
+
+impl Term {
+    pub fn each_successor(&self, mut f: impl FnMut(Block)) {
+        match *self {
+            Term::Jump(b) => f(b),
+            Term::Branch { yes, no, .. } => {
+                f(yes);
+                f(no);
+            }
+            Term::Return => {}
+        }
+    }
 }
 
 /// What construct a block heads (OpSelectionMerge, OpLoopMerge).

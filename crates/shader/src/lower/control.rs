@@ -9,7 +9,7 @@
 
 use super::Lowering;
 use super::edges::LBlocks;
-use super::lir::{Inst as Op, NONE, V, flag::*};
+use super::lir::{Inst as Op, NONE, V};
 use super::park::Parks;
 use crate::bytecode::Code;
 use crate::ir::{Bin, Inst, Ty, Un, Value};
@@ -220,7 +220,7 @@ impl Control {
             let falls = self.falls_into(blocks, p);
             let code = if from_split || !falls { Code::SETEXEC } else { Code::JOIN };
             let next = entry(self.parks.next_waiting_without(p));
-            lower.push(Op::new(code, LABEL).a(self.wait[p]).imm(next), outer(blocks, p as u32));
+            lower.push(Op::new(code).a(self.wait[p]).imm(next), outer(blocks, p as u32));
         }
         lower.lir.labels[body(p) as usize] = lower.lir.insts.len() as u32;
         if let Some(l) = blocks.cfg.heads(p as u32) {
@@ -244,7 +244,7 @@ impl Control {
             if self.clears[i].0 != p as u32 {
                 break;
             }
-            lower.push(Op::new(Code::MASK_CLEAR, D_DEF).d(self.clears[i].1), live);
+            lower.push(Op::new(Code::MASK_CLEAR).d(self.clears[i].1), live);
         }
         let [t0, t1] = blocks.cfg.succ[p];
         if t1 == NONE {
@@ -273,7 +273,7 @@ impl Control {
         let n = blocks.blocks.len();
         lower.lir.labels[entry(n) as usize] = lower.lir.insts.len() as u32;
         let outputs: Vec<V> = lower.lir.outputs.iter().map(|o| o.1).collect();
-        lower.push_ext(Op::new(Code::END, EXT_USE), outputs, NONE);
+        lower.push_ext(Op::new(Code::END), outputs, NONE);
     }
 
     /// All executing lanes take edge `k`, or what a split has left of them.
@@ -284,16 +284,16 @@ impl Control {
         if t <= p {
             let source = blocks.blocks[p].source;
             let counter = if source == NONE { 0 } else { self.counts.jump[source as usize] };
-            lower.push(Op::new(Code::LOOP, LABEL).imm(body(t)).e(counter as u16), live);
+            lower.push(Op::new(Code::LOOP).imm(body(t)).e(counter as u16), live);
         } else if self.parks.parked[p][k] {
             let next = entry(self.parks.next_waiting(p));
             let mask = self.mask_of(t, end);
-            lower.push(Op::new(Code::PARK, D_DEF | D_USE | LABEL).d(mask).imm(next), live);
+            lower.push(Op::new(Code::PARK).d(mask).imm(next), live);
         } else if t == p + 1 {
         } else if t == end {
-            lower.push(Op::new(Code::END, 0), live);
+            lower.push(Op::new(Code::END), live);
         } else {
-            lower.push(Op::new(Code::JMP, LABEL).imm(entry(t)), live);
+            lower.push(Op::new(Code::JMP).imm(entry(t)), live);
         }
     }
 
@@ -318,11 +318,9 @@ impl Control {
         let mut op = match fused {
             Some((cmp, x, y)) => {
                 let e = cmp as u16 | ((!jump_yes) as u16) << 8;
-                Op::new(Code::CMP_JMP, LABEL).a(lower.at(x, b)).b(lower.at(y, b)).e(e)
+                Op::new(Code::CMP_JMP).a(lower.at(x, b)).b(lower.at(y, b)).e(e)
             }
-            None => {
-                Op::new(if jump_yes { Code::JMP_IF } else { Code::JMP_UNLESS }, LABEL).a(lower.at(cond, b))
-            }
+            None => Op::new(if jump_yes { Code::JMP_IF } else { Code::JMP_UNLESS }).a(lower.at(cond, b)),
         };
         op.imm = entry(target);
         lower.push(op, live);
@@ -348,7 +346,7 @@ impl Control {
             // The compare was left to the branch: emit it after all.
             let Inst::Bin(cmp, x, y) = lower.shader.data(cond).inst else { unreachable!() };
             let d = lower.alias[cond.0 as usize];
-            let op = Op::new(Code::bin(cmp, Ty::B32), D_DEF | ELEM).d(d).a(lower.at(x, b)).b(lower.at(y, b));
+            let op = Op::new(Code::bin(cmp, Ty::B32)).d(d).a(lower.at(x, b)).b(lower.at(y, b));
             lower.push(op, live);
         }
         if self.rare[p] {
@@ -371,15 +369,12 @@ impl Control {
                 if self.pre_park[p] != NONE { self.wait[self.pre_park[p] as usize] } else { self.dump };
             match operands {
                 Some(cmp) => {
-                    let op = Op { code: Code::CMP_SPLIT, flags: EXT_DEF | LABEL, imm: next, ..cmp };
+                    let op = cmp.code(Code::CMP_SPLIT).imm(next);
                     self.push_masks(lower, op, &[lanes, mask], live);
                 }
                 None => {
                     let a = lower.at(cond, b);
-                    lower.push(
-                        Op::new(Code::SPLIT, D_DEF | B_DEF | LABEL).d(lanes).b(mask).a(a).imm(next),
-                        live,
-                    );
+                    lower.push(Op::new(Code::SPLIT).d(lanes).b(mask).a(a).imm(next), live);
                 }
             }
             return self.jump(lower, blocks, p, near_k);
@@ -387,13 +382,12 @@ impl Control {
         match operands {
             Some(cmp) => {
                 let e = cmp.e | (far_is_no as u16) << 8;
-                let flags = EXT_DEF | EXT_USE | LABEL;
-                let op = Op { code: Code::CMP_PARK, flags, e, imm: next, ..cmp };
+                let op = cmp.code(Code::CMP_PARK).e(e).imm(next);
                 self.push_masks(lower, op, &[mask], live);
             }
             None => {
                 let a = self.condition(lower, lower.at(cond, b), far_is_no, live);
-                lower.push(Op::new(Code::PARK_IF, B_DEF | B_USE | LABEL).b(mask).a(a).imm(next), live);
+                lower.push(Op::new(Code::PARK_IF).b(mask).a(a).imm(next), live);
             }
         }
         self.jump(lower, blocks, p, near_k);
@@ -418,12 +412,12 @@ impl Control {
         match operands {
             Some(cmp) => {
                 let e = cmp.e | (negate as u16) << 8;
-                let op = Op { code: Code::CMP_SPLIT_RARE, flags: EXT_DEF | LABEL, e, imm: next, ..cmp };
+                let op = cmp.code(Code::CMP_SPLIT_RARE).e(e).imm(next);
                 self.push_masks(lower, op, &[self.dump, mask], live);
             }
             None => {
                 let a = self.condition(lower, lower.at(cond, b), negate, live);
-                let op = Op::new(Code::SPLIT_RARE, D_DEF | B_DEF | LABEL).d(self.dump).b(mask).a(a).imm(next);
+                let op = Op::new(Code::SPLIT_RARE).d(self.dump).b(mask).a(a).imm(next);
                 lower.push(op, live);
             }
         }
@@ -435,7 +429,7 @@ impl Control {
         }
         let uniform = lower.lir.vregs[a as usize].uniform;
         let t = lower.lir.new_vreg(Ty::Bool, uniform, live);
-        lower.push(Op::new(Code::un(Un::BNot, Ty::Bool), D_DEF | ELEM).d(t).a(a), live);
+        lower.push(Op::new(Code::un(Un::BNot, Ty::Bool)).d(t).a(a), live);
         t
     }
 

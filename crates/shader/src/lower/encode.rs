@@ -3,8 +3,9 @@
 use super::alloc::{Allocation, Place, small};
 use super::lir::{COPIES, Inst, Lir, NONE, V, flag::*};
 use crate::bytecode::{BlockRange, Code, ImageCode, MAX_UNITS, Op, Program, Reg};
-use crate::bytecode_print::extension_words;
 use crate::ir::{self, Bin, Shader, Ty, Un};
+use crate::isa::code::{extension_words, layout};
+use crate::isa::image_operands;
 use crate::options::{Error, Result};
 
 struct Encoder<'a> {
@@ -118,13 +119,6 @@ fn join_loop_ends(code: &mut [Op]) {
     }
 }
 
-/// Ops whose register fields are masks, for which the uniform bit means nothing.
-fn mask_op(code: Code) -> bool {
-    (Code::JMP_UNLESS..=Code::MASK_CLEAR).contains(&code)
-        || (Code::JOIN..=Code::HELPER).contains(&code)
-        || code == Code::MOVMB
-}
-
 impl Encoder<'_> {
     fn place(&self, p: Place) -> Reg {
         let unit = if p.small { self.small_base + p.slot } else { p.slot * self.unit } as u16;
@@ -148,7 +142,8 @@ impl Encoder<'_> {
             return self.image(op);
         }
         let mut out = Op::new(op.code.fused(op.e));
-        let fix = |r: Reg| if mask_op(op.code) && !r.is_none() { Reg::varying(r.unit() as u16) } else { r };
+        let masks = layout(op.code).masks;
+        let fix = |r: Reg| if masks && !r.is_none() { Reg::varying(r.unit() as u16) } else { r };
         out.d = if op.flags & D_DEF != 0 { fix(self.target(op.d)) } else { fix(self.reg(op.d)) };
         out.a = fix(self.reg(op.a));
         out.b = if op.flags & B_DEF != 0 { fix(self.target(op.b)) } else { fix(self.reg(op.b)) };
@@ -248,41 +243,55 @@ impl Encoder<'_> {
     fn image(&mut self, op: &Inst) {
         let lowered = &self.lir.images[op.imm as usize];
         let ir::Inst::Image(image) = &self.shader.values[lowered.value as usize].inst else { return };
-        // In the order of `visit::operands`.
         let mut regs = lowered.uses.iter().map(|v| self.reg(*v));
-        let mut one = || regs.next().unwrap_or(Reg::NONE);
-        let main = one();
-        let mut list = |n: usize| (0..n).map(|_| one()).collect::<Vec<Reg>>();
-        let coords = list(image.coords.len());
-        let grad = list(image.grad.len());
-        let offsets = list(image.offsets.len());
-        let data = list(image.data.len());
-        let mut maybe = |v: Option<ir::Value>| v.map_or(Reg::NONE, |_| one());
-        let code = ImageCode {
-            op: image.op,
-            dim: image.dim,
-            arrayed: image.arrayed,
-            multisampled: image.multisampled,
-            texel: image.texel,
-            format: image.format,
-            image: main,
-            sampler: maybe(image.sampler),
-            coords,
-            dref: maybe(image.dref),
-            lod: maybe(image.lod),
-            bias: maybe(image.bias),
-            grad,
-            offsets,
-            sample: maybe(image.sample),
-            min_lod: maybe(image.min_lod),
-            component: image.component,
-            data,
-            results: lowered.results.iter().map(|v| self.reg(*v)).collect(),
-            residency: self.reg(lowered.residency),
-        };
+        let mut next = || regs.next().unwrap_or(Reg::NONE);
+        macro_rules! code {
+            ($($operand:ident)*) => {
+                ImageCode {
+                    $($operand: image.$operand.registers(&mut next),)*
+                    op: image.op,
+                    dim: image.dim,
+                    arrayed: image.arrayed,
+                    multisampled: image.multisampled,
+                    texel: image.texel,
+                    format: image.format,
+                    component: image.component,
+                    results: lowered.results.iter().map(|v| self.reg(*v)).collect(),
+                    residency: self.reg(lowered.residency),
+                }
+            };
+        }
+        let code = image_operands!(code);
         let mut out = Op::new(Code::IMAGE);
         out.imm = self.images.len() as u32;
         self.images.push(code);
         self.code.push(out);
+    }
+}
+
+/// An image operation's operand as registers, of which `next` gives one by one.
+trait Registers {
+    type Out;
+    fn registers(&self, next: &mut impl FnMut() -> Reg) -> Self::Out;
+}
+
+impl Registers for ir::Value {
+    type Out = Reg;
+    fn registers(&self, next: &mut impl FnMut() -> Reg) -> Reg {
+        next()
+    }
+}
+
+impl Registers for Option<ir::Value> {
+    type Out = Reg;
+    fn registers(&self, next: &mut impl FnMut() -> Reg) -> Reg {
+        self.map_or(Reg::NONE, |_| next())
+    }
+}
+
+impl Registers for Vec<ir::Value> {
+    type Out = Vec<Reg>;
+    fn registers(&self, next: &mut impl FnMut() -> Reg) -> Vec<Reg> {
+        self.iter().map(|_| next()).collect()
     }
 }

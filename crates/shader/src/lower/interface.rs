@@ -2,15 +2,12 @@
 
 use crate::bytecode::Reg;
 use crate::interface::{DepthMode, FRAG_DEPTH, Interface, SAMPLE_MASK, STENCIL_REF};
-use crate::ir::{Dim, ImageOp, Input, Inst, Place, Shader, Stage};
+use crate::ir::{Dim, ImageOp, Input, Inst, Shader, Stage};
+use crate::isa::{Effect, effect};
 
 /// The instruction changes memory that others see.
 pub fn writes_memory(inst: &Inst) -> bool {
-    match inst {
-        Inst::Store { place, .. } | Inst::Atomic { place, .. } => !matches!(place, Place::Scratch { .. }),
-        Inst::Image(image) => matches!(image.op, ImageOp::Write | ImageOp::Atomic(_)),
-        _ => false,
-    }
+    effect(inst) == Effect::Memory
 }
 
 /// The lanes of a quad read each other.

@@ -7,18 +7,34 @@ use crate::ir::{Input, Origin, Ty};
 pub type V = u32;
 pub const NONE: V = u32::MAX;
 
-/// How an op treats its fields; `a` and `c` are always read, `b` unless it is written.
+/// What an op does with its fields, from its row of [`crate::isa::code`]; `a` and `c` are always read, `b`, `d` and the
+/// registers of extension words unless they are written.
 pub mod flag {
+    use crate::bytecode::Code;
+    use crate::isa::code::layout;
+
     pub const D_DEF: u16 = 1;
-    pub const D_USE: u16 = 2;
-    pub const B_DEF: u16 = 4;
-    pub const B_USE: u16 = 8;
-    pub const EXT_DEF: u16 = 16;
-    pub const EXT_USE: u16 = 32;
+    pub const B_DEF: u16 = 2;
+    pub const EXT_DEF: u16 = 4;
+    pub const EXT_USE: u16 = 8;
     /// Lane-wise: the destination may share a register with an operand of the same shape that dies here.
-    pub const ELEM: u16 = 64;
+    pub const ELEM: u16 = 16;
     /// `imm` is a label.
-    pub const LABEL: u16 = 128;
+    pub const LABEL: u16 = 32;
+
+    pub fn of(code: Code) -> u16 {
+        let it = layout(code);
+        let all = [
+            (D_DEF, it.d.writes()),
+            (B_DEF, it.b.writes()),
+            (EXT_DEF, it.registers.writes()),
+            // The code that ends a program names the registers of outputs.
+            (EXT_USE, it.registers.reads() || code == Code::END),
+            (ELEM, it.lanes),
+            (LABEL, it.label),
+        ];
+        all.into_iter().filter(|f| f.1).map(|f| f.0).sum()
+    }
 }
 
 /// Not real ops: a group of parallel copies (ext: dst, src, masked; `imm`: the loop that they read from), an image operation (`imm` indexes
@@ -40,8 +56,13 @@ pub struct Inst {
 }
 
 impl Inst {
-    pub fn new(code: Code, flags: u16) -> Inst {
+    pub fn new(code: Code) -> Inst {
+        let flags = flag::of(code);
         Inst { code, flags, e: 0, imm: 0, d: NONE, a: NONE, b: NONE, c: NONE, ext: 0, ext_len: 0 }
+    }
+    /// The same fields, for another op.
+    pub fn code(self, code: Code) -> Inst {
+        Inst { code, flags: flag::of(code), ..self }
     }
     pub fn d(mut self, d: V) -> Inst {
         self.d = d;

@@ -30,9 +30,9 @@ pub mod uniform;
 
 use crate::bytecode::Program;
 use crate::cfg::{Cfg, NONE};
-use crate::ir::{Dim, ImageInst, ImageOp, Inst, Shader, Stage, Term, TexelType, Ty, Value};
+use crate::ir::{Inst, Shader, Stage, Term, Ty, Value};
+use crate::isa;
 use crate::options::{Options, Result};
-use crate::visit;
 use lir::{Lir, V};
 use std::borrow::Cow;
 use uniform::Uniformity;
@@ -149,11 +149,11 @@ impl<'a> Lowering<'a> {
         let inst = &self.shader.data(v).inst;
         let fold = self.fold_of[v.0 as usize];
         if fold == NONE {
-            return visit::operands(inst, f);
+            return isa::operands(inst, f);
         }
         let fold = &self.folds[fold as usize];
         let mut skip = fold.address;
-        visit::operands(inst, |o| {
+        isa::operands(inst, |o| {
             // The address is the first operand equal to it: places come before values.
             if skip == Some(o) {
                 skip = None;
@@ -168,7 +168,7 @@ impl<'a> Lowering<'a> {
         let mut stack = vec![];
         for block in &self.shader.blocks {
             for &v in &block.insts {
-                if visit::has_effect(&self.shader.data(v).inst) {
+                if isa::has_effect(&self.shader.data(v).inst) {
                     self.needed[v.0 as usize] = true;
                     stack.push(v);
                 }
@@ -254,43 +254,15 @@ impl<'a> Lowering<'a> {
 pub(crate) fn tuple_len(inst: &Inst) -> u32 {
     match inst {
         Inst::Load { n, .. } => *n as u32,
-        Inst::Image(image) => image_parts(image) + image.sparse as u32,
+        Inst::Image(image) => image.parts(),
         _ => 1,
-    }
-}
-
-/// Results of an image operation, the residency code (which follows them) not counted.
-fn image_parts(image: &ImageInst) -> u32 {
-    match image.op {
-        ImageOp::Sample if image.dref.is_some() => 1,
-        ImageOp::Sample | ImageOp::Gather | ImageOp::Fetch | ImageOp::Read => 4,
-        ImageOp::Write => 0,
-        ImageOp::Atomic(_) | ImageOp::QueryLevels | ImageOp::QuerySamples => 1,
-        ImageOp::QueryLod => 2,
-        ImageOp::QuerySize => {
-            let size = match image.dim {
-                Dim::D1 | Dim::Buffer => 1,
-                Dim::D2 | Dim::Cube | Dim::SubpassData => 2,
-                Dim::D3 => 3,
-            };
-            size + image.arrayed as u32
-        }
     }
 }
 
 fn tuple_ty(inst: &Inst, k: u32) -> Ty {
     match inst {
         Inst::Load { mem, .. } => mem.ty(),
-        Inst::Image(image) if k < image_parts(image) && texel_wide(image) => Ty::B64,
+        Inst::Image(image) => image.part_ty(k),
         _ => Ty::B32,
     }
-}
-
-/// Results are 64-bit texels.
-fn texel_wide(image: &ImageInst) -> bool {
-    matches!(image.texel, TexelType::S64 | TexelType::U64)
-        && matches!(
-            image.op,
-            ImageOp::Sample | ImageOp::Gather | ImageOp::Fetch | ImageOp::Read | ImageOp::Atomic(_)
-        )
 }

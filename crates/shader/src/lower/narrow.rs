@@ -7,6 +7,7 @@
 use super::Lowering;
 use crate::cost::Cost;
 use crate::ir::{Bin, Inst, Mem, Tri, Ty, Un, Value};
+use crate::isa::{Facts, Width};
 
 /// How deep an operand's width is looked for.
 const DEPTH: u32 = 6;
@@ -29,9 +30,9 @@ struct Open {
 
 /// Operations per instruction when `round` brings results to their width.
 fn room(round: Un) -> Option<usize> {
-    match round {
-        Un::F16Round | Un::F16RoundRtz | Un::SExt16 | Un::ZExt16 => Some(2),
-        Un::SExt8 | Un::ZExt8 => Some(4),
+    match round.facts().width {
+        Width::Cut16 => Some(2),
+        Width::Cut8 => Some(4),
         _ => None,
     }
 }
@@ -51,7 +52,7 @@ impl Lowering<'_> {
             for (i, &v) in block.insts.iter().enumerate() {
                 place[v.0 as usize] = i as u32;
                 let inst = &shader.data(v).inst;
-                if matches!(inst, Inst::Mark(_)) || crate::visit::has_effect(inst) {
+                if matches!(inst, Inst::Mark(_)) || crate::isa::has_effect(inst) {
                     open.clear();
                     continue;
                 }
@@ -95,27 +96,28 @@ impl Lowering<'_> {
         };
         let cost = Cost::of(&data.inst, data.ty);
         let mut narrow = data.ty == Ty::B32 && cost.sfu == 0 && cost.fma + cost.cvt != 0;
-        crate::visit::operands(&data.inst, |o| narrow = narrow && self.is_narrow(o, DEPTH));
+        crate::isa::operands(&data.inst, |o| narrow = narrow && self.is_narrow(o, DEPTH));
         narrow.then_some(kind)
     }
 
     /// Whether `v` has 16 bits at most.
     fn is_narrow(&self, v: Value, depth: u32) -> bool {
-        use Un::*;
         // A way round a loop ends here.
         let Some(depth) = depth.checked_sub(1) else { return true };
         let of = |x: &Value| self.is_narrow(*x, depth);
+        let by_row = |facts: &Facts, of: &dyn Fn() -> bool| match facts.width {
+            Width::Half | Width::Cut16 | Width::Cut8 => true,
+            Width::Keep => of(),
+            Width::Full => false,
+        };
         match &self.shader.data(v).inst {
-            Inst::Un(
-                F16Round | F16RoundRtz | F16Quantize | BitsToF16 | SExt8 | SExt16 | ZExt8 | ZExt16,
-                _,
-            ) => true,
-            Inst::Un(FNeg | FAbs | FSaturate | FCanon | FlushDenorm, a) => of(a),
+            Inst::Un(op, a) => by_row(op.facts(), &|| of(a)),
+            Inst::Bin(op, a, b) => by_row(op.facts(), &|| of(a) && of(b)),
+            // Of a select those that it chooses from.
+            Inst::Tri(op, _, a, b) => by_row(op.facts(), &|| of(a) && of(b)),
             // As a half or as an integer.
             Inst::Const(c) => c & 0x1FFF == 0 || (-0x8000..=0xFFFF).contains(&(*c as u32 as i32)),
             Inst::Load { mem, .. } => matches!(mem, Mem::F16 | Mem::U16 | Mem::U8),
-            Inst::Bin(Bin::FMin | Bin::FMax | Bin::And | Bin::Or | Bin::Xor, a, b) => of(a) && of(b),
-            Inst::Tri(Tri::Select, _, a, b) => of(a) && of(b),
             Inst::Part(a, _) | Inst::Shuffle(a, _) | Inst::Quad(_, a) | Inst::First(a) => of(a),
             Inst::Phi(sources) => sources.iter().all(|s| of(&s.1)),
             _ => false,
@@ -132,7 +134,7 @@ impl Lowering<'_> {
             if v == on || next > REACH {
                 return true;
             }
-            crate::visit::operands(&self.shader.data(v).inst, |o| {
+            crate::isa::operands(&self.shader.data(v).inst, |o| {
                 let at = place[o.0 as usize];
                 if at != u32::MAX && at >= from && !seen.contains(&o) {
                     seen.push(o);

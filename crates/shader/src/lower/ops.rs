@@ -3,7 +3,7 @@
 use super::Lowering;
 use super::edges::LBlocks;
 use super::interface::writes_memory;
-use super::lir::{self, Inst as Op, NONE, V, flag::*};
+use super::lir::{self, Inst as Op, NONE, V};
 use crate::bytecode::{self as bc, Code};
 use crate::ir::{Bin, Inst, Mem, Place, Shader, Stage, Ty, Value};
 use crate::options::{Error, Result};
@@ -28,7 +28,9 @@ impl Lowering<'_> {
             return None;
         }
         match self.shader.data(cond).inst {
-            Inst::Bin(op, a, b) if is_compare(op) && self.shader.ty(a) == Ty::B32 => Some((op, a, b)),
+            Inst::Bin(op, a, b) if Code::COMPARES.contains(&op) && self.shader.ty(a) == Ty::B32 => {
+                Some((op, a, b))
+            }
             _ => None,
         }
     }
@@ -71,7 +73,7 @@ impl Lowering<'_> {
             if from != to {
                 let group = &blocks.copies[from as usize..to as usize];
                 let ext: Vec<V> = group.iter().flat_map(|c| [c.dst, c.src, c.masked as V]).collect();
-                self.push_ext(Op::new(lir::COPIES, 0).imm(lb.copy_loop), ext, lb.live_loop);
+                self.push_ext(Op::new(lir::COPIES).imm(lb.copy_loop), ext, lb.live_loop);
             }
             control.leave(self, blocks, p);
         }
@@ -80,7 +82,7 @@ impl Lowering<'_> {
     }
 
     fn tally(&mut self, counter: u32, lanes: bool, live_loop: u32) {
-        self.push(Op::new(Code::TALLY, 0).imm(counter).e(lanes as u16), live_loop);
+        self.push(Op::new(Code::TALLY).imm(counter).e(lanes as u16), live_loop);
     }
 
     fn place(&self, v: Value, place: &Place, b: u32, codes: [Code; 5]) -> Result<(Op, V)> {
@@ -96,7 +98,7 @@ impl Lowering<'_> {
         if code == Code::END {
             return Err(Error::Unsupported("a write to push constants".to_string()));
         }
-        Ok((Op::new(code, 0).a(reg(fold.a)).c(reg(fold.c)).imm(fold.imm), desc))
+        Ok((Op::new(code).a(reg(fold.a)).c(reg(fold.c)).imm(fold.imm), desc))
     }
 
     /// Whether `v` loads an aligned word of one buffer, not all of the wave's lanes the same. If then the lanes of a
@@ -141,10 +143,10 @@ impl Lowering<'_> {
         let exec = self.lir.new_vreg(Ty::Bool, false, home);
         let widen = self.lir.labels.len() as u32;
         self.lir.labels.extend([0, 0]);
-        self.push(Op::new(Code::NARROW, D_DEF | LABEL).d(exec).imm(widen), live_loop);
+        self.push(Op::new(Code::NARROW).d(exec).imm(widen), live_loop);
         self.plain_op(v, b, live_loop)?;
         self.lir.labels[widen as usize] = self.lir.insts.len() as u32;
-        self.push(Op::new(Code::SETEXEC, LABEL).a(exec).imm(widen + 1), live_loop);
+        self.push(Op::new(Code::SETEXEC).a(exec).imm(widen + 1), live_loop);
         self.lir.labels[widen as usize + 1] = self.lir.insts.len() as u32;
         Ok(())
     }
@@ -164,18 +166,17 @@ impl Lowering<'_> {
         }
         let op = match &data.inst {
             Inst::Const(_) | Inst::Input(_) | Inst::Phi(_) | Inst::Part(..) | Inst::Mark(_) => return Ok(()),
-            Inst::Un(op, a) => Op::new(Code::un(*op, ty(*a)), D_DEF | ELEM).d(d).a(at(*a)),
-            Inst::Bin(op, a, c) => Op::new(Code::bin(*op, ty(*a)), D_DEF | ELEM).d(d).a(at(*a)).b(at(*c)),
+            Inst::Un(op, a) => Op::new(Code::un(*op, ty(*a))).d(d).a(at(*a)),
+            Inst::Bin(op, a, c) => Op::new(Code::bin(*op, ty(*a))).d(d).a(at(*a)).b(at(*c)),
             Inst::Tri(op, x, y, z) => {
                 let of = if *op == crate::ir::Tri::Select { data.ty } else { ty(*x) };
-                Op::new(Code::tri(*op, of), D_DEF | ELEM).d(d).a(at(*x)).b(at(*y)).c(at(*z))
+                Op::new(Code::tri(*op, of)).d(d).a(at(*x)).b(at(*y)).c(at(*z))
             }
             Inst::Descriptor { set, binding, index, texels } => {
                 let place = (self.options.binding)(*set, *binding).ok_or_else(|| {
                     Error::Unsupported(format!("set {set} binding {binding} is not in the pipeline layout"))
                 })?;
-                let mut op =
-                    Op::new(Code::DESC, D_DEF).d(d).a(at(*index)).e(place.table as u16).imm(place.offset);
+                let mut op = Op::new(Code::DESC).d(d).a(at(*index)).e(place.table as u16).imm(place.offset);
                 op.ext = self.lir.raw.len() as u32;
                 let mut form = place.inline_data as u32 * bc::DESC_INLINE;
                 if place.in_memory {
@@ -189,12 +190,11 @@ impl Lowering<'_> {
                 let (op, desc) = self.place(v, place, b, codes)?;
                 let op = op.b(desc).e(bc::mem_bits(*mem, *n) | self.shape(v, b, *n as u32 * mem.bytes()));
                 if data.ty != Ty::Tuple {
-                    Op { flags: D_DEF, ..op }.d(d)
+                    op.d(d)
                 } else if *n == 1 {
-                    Op { flags: D_DEF, ..op }.d(self.tuple[v.0 as usize])
+                    op.d(self.tuple[v.0 as usize])
                 } else {
                     let first = self.tuple[v.0 as usize];
-                    let op = Op { flags: EXT_DEF, ..op };
                     self.push_ext(op, first..first + *n as u32, live_loop);
                     return Ok(());
                 }
@@ -205,10 +205,10 @@ impl Lowering<'_> {
                 let n = values.len() as u8;
                 let op = op.b(desc).e(bc::mem_bits(*mem, n) | self.shape(v, b, n as u32 * mem.bytes()));
                 if let [one] = values[..] {
-                    Op { flags: D_USE, ..op }.d(at(one))
+                    op.d(at(one))
                 } else {
                     let ext: Vec<V> = values.iter().map(|o| at(*o)).collect();
-                    self.push_ext(Op { flags: EXT_USE, ..op }, ext, live_loop);
+                    self.push_ext(op, ext, live_loop);
                     return Ok(());
                 }
             }
@@ -217,17 +217,16 @@ impl Lowering<'_> {
                 let (op, desc) = self.place(v, place, b, codes)?;
                 let ext = [at(*a), comparator.map_or(NONE, at)];
                 let mut op = op.b(desc).e(bc::atomic_bits(*mem, *atomic));
-                op.flags = D_DEF | EXT_USE;
                 op.d = if self.uses[v.0 as usize] > 0 { d } else { NONE };
                 self.push_ext(op, ext, live_loop);
                 return Ok(());
             }
-            Inst::BufferSize { desc } => Op::new(Code::BUF_SIZE, D_DEF).d(d).b(at(*desc)),
+            Inst::BufferSize { desc } => Op::new(Code::BUF_SIZE).d(d).b(at(*desc)),
             Inst::Image(_) => {
                 self.image(v, b, live_loop);
                 return Ok(());
             }
-            Inst::Ballot(a) => Op::new(Code::BALLOT, D_DEF).d(d).a(at(*a)),
+            Inst::Ballot(a) => Op::new(Code::BALLOT).d(d).a(at(*a)),
             Inst::First(a) => {
                 return self.across(v, *a, NONE, [Code::FIRST32, Code::FIRST64], 0, b, live_loop);
             }
@@ -243,11 +242,11 @@ impl Lowering<'_> {
                 let e = bc::reduce_bits(*op, *scan, *cluster);
                 return self.across(v, *value, NONE, [Code::REDUCE32, Code::REDUCE64], e, b, live_loop);
             }
-            Inst::Barrier => Op::new(Code::BARRIER, 0),
-            Inst::MemoryBarrier => Op::new(Code::FENCE, 0),
-            Inst::Clock => Op::new(Code::CLOCK, D_DEF).d(d),
-            Inst::Demote => Op::new(Code::DEMOTE, 0),
-            Inst::IsHelper => Op::new(Code::HELPER, D_DEF).d(d),
+            Inst::Barrier => Op::new(Code::BARRIER),
+            Inst::MemoryBarrier => Op::new(Code::FENCE),
+            Inst::Clock => Op::new(Code::CLOCK).d(d),
+            Inst::Demote => Op::new(Code::DEMOTE),
+            Inst::IsHelper => Op::new(Code::HELPER).d(d),
             Inst::Output { slot, value } => {
                 let value = at(*value);
                 self.lir.outputs.push((*slot, value));
@@ -273,16 +272,16 @@ impl Lowering<'_> {
         let ty = self.shader.ty(a);
         let code = codes[(ty == Ty::B64) as usize];
         if ty != Ty::Bool {
-            self.push(Op::new(code, D_DEF).d(d).a(src).b(lane).e(e), live_loop);
+            self.push(Op::new(code).d(d).a(src).b(lane).e(e), live_loop);
             return Ok(());
         }
         use crate::ir::Un;
         let home = self.lir.vregs[d as usize].home;
         let from = self.lir.new_vreg(Ty::B32, false, home);
         let to = self.lir.new_vreg(Ty::B32, false, home);
-        self.push(Op::new(Code::un(Un::BoolToInt, Ty::Bool), D_DEF | ELEM).d(from).a(src), live_loop);
-        self.push(Op::new(code, D_DEF).d(to).a(from).b(lane).e(e), live_loop);
-        self.push(Op::new(Code::un(Un::IntToBool, Ty::B32), D_DEF | ELEM).d(d).a(to), live_loop);
+        self.push(Op::new(Code::un(Un::BoolToInt, Ty::Bool)).d(from).a(src), live_loop);
+        self.push(Op::new(code).d(to).a(from).b(lane).e(e), live_loop);
+        self.push(Op::new(Code::un(Un::IntToBool, Ty::B32)).d(d).a(to), live_loop);
         Ok(())
     }
 
@@ -291,25 +290,20 @@ impl Lowering<'_> {
         let data = self.shader.data(v);
         let Inst::Image(image) = &data.inst else { return };
         let mut uses = vec![];
-        crate::visit::operands(&data.inst, |o| uses.push(self.at(o, b)));
+        crate::isa::operands(&data.inst, |o| uses.push(self.at(o, b)));
         let (mut results, mut residency) = (vec![], NONE);
         if data.ty == Ty::Tuple {
             let first = self.tuple[i];
-            let parts = super::image_parts(image);
-            results = (first..first + parts).collect();
+            let n = image.results();
+            results = (first..first + n).collect();
             if image.sparse {
-                residency = first + parts;
+                residency = first + n;
             }
         } else if data.ty != Ty::Void && self.uses[i] > 0 {
             results = vec![v.0];
         }
-        let op = Op::new(Code::IMAGE, 0).imm(self.lir.images.len() as u32);
+        let op = Op::new(Code::IMAGE).imm(self.lir.images.len() as u32);
         self.lir.images.push(lir::Image { value: v.0, results, residency, uses });
         self.push(op, live_loop);
     }
-}
-
-fn is_compare(op: Bin) -> bool {
-    use Bin::*;
-    matches!(op, FEq | FNe | FLt | FLe | IEq | INe | SLt | SLe | ULt | ULe)
 }

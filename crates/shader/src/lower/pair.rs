@@ -1,7 +1,7 @@
 //! Finds [`crate::pairs`]: an op whose result only one later op of its block reads is computed by that op.
 
 use super::Lowering;
-use super::lir::{Inst as Op, NONE, V, flag::*};
+use super::lir::{Inst as Op, NONE, V};
 use crate::bytecode::{Before, Code};
 use crate::ir::{Bin, Inst, Term, Tri, Ty, Value};
 use crate::pairs;
@@ -135,7 +135,7 @@ impl Lowering<'_> {
 
     /// A comparison of `x` and `y` at the end of block `b` by the op that branches: operands and `e`.
     pub(super) fn compare_op(&self, cmp: Bin, x: Value, y: Value, b: u32) -> Op {
-        let op = Op::new(Code::CMP_SPLIT, 0).e(cmp as u16);
+        let op = Op::new(Code::CMP_SPLIT).e(cmp as u16);
         for (one, other, swapped) in [(y, x, false), (x, y, true)] {
             if self.absorbed[one.0 as usize]
                 && let Some((before, operands)) = before(&self.shader.data(one).inst)
@@ -153,12 +153,12 @@ impl Lowering<'_> {
         let tree = self.tree(v).expect("found before");
         let regs: [V; 5] = tree.operands.map(|o| o.map_or(NONE, |o| self.at(o, b)));
         let d = self.alias[v.0 as usize];
-        let op = Op::new(tree.code, D_DEF | ELEM).d(d).a(regs[0]).b(regs[1]).c(regs[2]);
+        let op = Op::new(tree.code).d(d).a(regs[0]).b(regs[1]).c(regs[2]);
         if regs[3] == NONE {
             self.push(op, live_loop);
         } else {
             let more = regs[3..].iter().copied().filter(|r| *r != NONE);
-            self.push_ext(Op { flags: op.flags | EXT_USE, ..op }, more, live_loop);
+            self.push_ext(op, more, live_loop);
         }
     }
 }

@@ -1,12 +1,12 @@
 //! Finds [`crate::twins`]: of two neighbouring ops that read an operand in common the first is put off to the second.
 
 use super::Lowering;
-use super::lir::{Inst as Op, NONE, V, flag::*};
+use super::lir::{Inst as Op, NONE, V};
 use super::pair::Tree;
 use crate::bytecode::Code;
 use crate::ir::Value;
+use crate::isa;
 use crate::twins::{self, TWINS};
-use crate::visit;
 
 /// Among how many ops before it an op looks for its twin; the first's operands are held that much longer.
 const NEAR: usize = 6;
@@ -31,7 +31,7 @@ impl Lowering<'_> {
                 }
                 // What reads an op's result is not to come before it.
                 let inst = &self.shader.data(v).inst;
-                visit::operands(inst, |o| recent.retain(|(r, _)| *r != o));
+                isa::operands(inst, |o| recent.retain(|(r, _)| *r != o));
                 if !self.pairable(v) || self.absorbed[i] {
                     continue;
                 }
@@ -65,7 +65,7 @@ impl Lowering<'_> {
         let twin = &self.twin_of[i].1;
         let r: [V; 5] = twin.operands.map(|o| o.map_or(NONE, |o| self.at(o, b)));
         let d = twin.results.map(|v| self.alias[v.0 as usize]);
-        let op = Op::new(twin.code, D_DEF | B_DEF | ELEM | EXT_USE).d(d[0]).b(d[1]).a(r[0]).c(r[1]);
+        let op = Op::new(twin.code).d(d[0]).b(d[1]).a(r[0]).c(r[1]);
         let more = r[2..].iter().copied().filter(|r| *r != NONE).collect::<Vec<V>>();
         self.push_ext(op, more, live_loop);
         true

@@ -6,8 +6,8 @@
 
 use super::park::Parks;
 use crate::cfg::{Cfg, NONE};
-use crate::ir::{ImageInst, ImageOp, Input, Inst, Place, Shader, Term, Value};
-use crate::visit::operands;
+use crate::ir::{Input, Inst, Shader, Term, Value};
+use crate::isa::{Lanes, Motion, lanes, motion, operands};
 
 pub struct Uniformity {
     pub varying: Vec<bool>,
@@ -42,24 +42,7 @@ pub fn input_varies(input: Input, packed: bool) -> bool {
 
 /// What the prologue may compute.
 fn prologue_op(inst: &Inst) -> bool {
-    match inst {
-        Inst::Un(..) | Inst::Bin(..) | Inst::Tri(..) | Inst::Descriptor { .. } | Inst::BufferSize { .. } => {
-            true
-        }
-        Inst::Part(..) => true,
-        Inst::Load { flags, place, .. } => {
-            flags.read_only && !flags.volatile && matches!(place, Place::Buffer { .. } | Place::Push { .. })
-        }
-        _ => false,
-    }
-}
-
-fn image_varies(image: &ImageInst) -> bool {
-    match image.op {
-        ImageOp::Fetch | ImageOp::QuerySize | ImageOp::QueryLevels | ImageOp::QuerySamples => false,
-        ImageOp::Sample => image.lod.is_none(),
-        _ => true,
-    }
+    matches!(motion(inst), Motion::Moves | Motion::Follows)
 }
 
 impl Uniformity {
@@ -214,21 +197,12 @@ impl Uniformity {
             operands(inst, |o| any |= self.varies_at(cfg, o, b));
             any
         };
-        match inst {
-            Inst::Phi(sources) => self.phi_varies(cfg, sources, b),
-            Inst::Part(t, _) => self.varying[t.0 as usize],
-            Inst::Load { place: Place::Scratch { .. }, .. } => true,
-            Inst::Load { place: Place::Shared { .. }, .. } => packed || any(),
-            Inst::Ballot(_)
-            | Inst::First(_)
-            | Inst::Shuffle(..)
-            | Inst::Reduce { .. }
-            | Inst::Quad(..)
-            | Inst::Atomic { .. }
-            | Inst::IsHelper
-            | Inst::Clock => true,
-            Inst::Image(image) => image_varies(image) || any(),
-            _ => any(),
+        match (lanes(inst), inst) {
+            (Lanes::Ways, Inst::Phi(sources)) => self.phi_varies(cfg, sources, b),
+            (Lanes::Tuple, Inst::Part(t, _)) => self.varying[t.0 as usize],
+            (Lanes::OneGroup, _) => packed || any(),
+            (Lanes::Operands, _) => any(),
+            (Lanes::Differ | Lanes::Ways | Lanes::Tuple, _) => true,
         }
     }
 

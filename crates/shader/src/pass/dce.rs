@@ -1,7 +1,7 @@
 //! Dead code: keeps what has an effect and what that reads, through phis and branches.
 
 use crate::ir::{Inst, Shader, Term, Value};
-use crate::visit::{has_effect, operands};
+use crate::isa::{has_effect, operands};
 
 /// Per value: how often live code reads it; and which values are live.
 pub fn live(shader: &Shader) -> (Vec<u32>, Vec<bool>) {

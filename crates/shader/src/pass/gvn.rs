@@ -4,11 +4,11 @@
 //! One walk in block order; a value met again in a block that its first occurrence does not dominate takes its place
 //! in the table.
 
-use super::simplify::{Better, commutes, simplify};
 use crate::cfg::Cfg;
-use crate::ir::{Inst, Place, Shader, Term, Ty, Value, ValueData, ValueFlags};
+use crate::ir::{Input, Inst, Place, Shader, Term, Ty, Value, ValueData, ValueFlags};
+use crate::isa::{is_movable, operands_mut};
+use crate::opt::rules::{self, Better, Def, Site};
 use crate::options::Result;
-use crate::visit::{is_movable, operands_mut};
 
 const EMPTY: u32 = u32::MAX;
 /// Block of what is available everywhere.
@@ -36,10 +36,10 @@ fn hash(inst: &Inst, ty: Ty, flags: ValueFlags) -> u64 {
         Inst::Const(c) => mix(mix(h, 1), *c),
         Inst::Input(i) => {
             let (a, b) = match i {
-                crate::ir::Input::LocalId(c) => (1, *c as u64),
-                crate::ir::Input::WorkgroupId(c) => (2, *c as u64),
-                crate::ir::Input::NumWorkgroups(c) => (3, *c as u64),
-                crate::ir::Input::Varying(slot) => (5, *slot as u64),
+                Input::LocalId(c) => (1, *c as u64),
+                Input::WorkgroupId(c) => (2, *c as u64),
+                Input::NumWorkgroups(c) => (3, *c as u64),
+                Input::Varying(slot) => (5, *slot as u64),
                 _ => (4, 0),
             };
             mix(mix(h, 2), a << 16 | b)
@@ -120,16 +120,6 @@ impl Gvn {
                 self.table[i] = v;
             }
         }
-    }
-
-    /// A constant for a rule: an existing one, or a new value. (Always `Some`; an `Option` for `?` in rules.)
-    pub fn constant_of(&mut self, ty: Ty, bits: u64) -> Option<Value> {
-        let v = Value(self.base + self.fresh.len() as u32);
-        self.fresh.push(ValueData { inst: Inst::Const(bits), ty, flags: ValueFlags::default() });
-        self.hashes.push(0);
-        self.block_of.push(ANYWHERE);
-        self.replace.push(v);
-        Some(v)
     }
 
     fn flush(&mut self, shader: &mut Shader) {
@@ -246,6 +236,56 @@ fn finish_phis(shader: &mut Shader, replace: &mut [Value]) {
     }
 }
 
+/// The shader as rules see it, operands being final; constants that they make become values afterwards.
+struct Settled<'a> {
+    shader: &'a Shader,
+    gvn: &'a mut Gvn,
+}
+
+impl Site for Settled<'_> {
+    fn ty(&self, v: Value) -> Ty {
+        self.shader.ty(v)
+    }
+    fn def(&mut self, v: Value) -> Def {
+        Def::of(&self.shader.data(v).inst)
+    }
+    fn constant(&mut self, ty: Ty, bits: u64) -> Value {
+        let gvn = &mut *self.gvn;
+        let v = Value(gvn.base + gvn.fresh.len() as u32);
+        gvn.fresh.push(ValueData { inst: Inst::Const(bits), ty, flags: ValueFlags::default() });
+        gvn.hashes.push(0);
+        gvn.block_of.push(ANYWHERE);
+        gvn.replace.push(v);
+        v
+    }
+    fn make(&mut self, _: Inst) -> Option<Value> {
+        None
+    }
+}
+
+/// One step of simplification.
+fn simplify(s: &mut Settled, inst: &Inst, ty: Ty) -> Option<Better> {
+    match *inst {
+        Inst::Un(op, a) => rules::un(s, op, a),
+        Inst::Bin(op, a, b) => rules::bin(s, op, a, b),
+        Inst::Tri(op, a, b, c) => rules::tri(s, op, ty, [a, b, c]),
+        Inst::Input(i) => input(s.shader, i),
+        _ => None,
+    }
+}
+
+fn input(shader: &Shader, input: Input) -> Option<Better> {
+    let [x, y, z] = shader.workgroup;
+    let n = x * y * z;
+    match input {
+        Input::LocalId(i) if i < 3 && shader.workgroup[i as usize] == 1 => Some(Better::Const(0)),
+        Input::LocalIndex if y == 1 && z == 1 => Some(Better::Inst(Inst::Input(Input::LocalId(0)))),
+        Input::NumSubgroups => Some(Better::Const(n.div_ceil(16) as u64)),
+        Input::SubgroupId if n <= 16 => Some(Better::Const(0)),
+        _ => None,
+    }
+}
+
 fn settle(shader: &mut Shader, gvn: &mut Gvn, cfg: &Cfg, v: Value) {
     let i = v.0 as usize;
     if gvn.replace[i] != v {
@@ -267,7 +307,7 @@ fn settle(shader: &mut Shader, gvn: &mut Gvn, cfg: &Cfg, v: Value) {
     }
     for _ in 0..8 {
         let d = &shader.values[i];
-        let better = simplify(shader, gvn, &d.inst, d.ty);
+        let better = simplify(&mut Settled { shader, gvn }, &d.inst, d.ty);
         gvn.flush(shader);
         match better {
             None => break,
@@ -288,13 +328,6 @@ fn settle(shader: &mut Shader, gvn: &mut Gvn, cfg: &Cfg, v: Value) {
                         *o = gvn.number(shader, cfg, *o);
                     }
                 });
-                if let Inst::Bin(op, a, b) = inst
-                    && commutes(op)
-                    && shader.as_const(a).is_some()
-                    && shader.as_const(b).is_none()
-                {
-                    inst = Inst::Bin(op, b, a);
-                }
                 shader.values[i].inst = inst;
             }
         }

@@ -4,33 +4,20 @@
 //! costly or loading ones only from blocks that every iteration runs through.
 
 use crate::cfg::{Cfg, NONE};
-use crate::ir::{Bin, Inst, Shader, Ty, Un};
+use crate::ir::{Inst, Shader, Ty};
+use crate::isa::{Facts, is_movable, operands};
 use crate::lower::uniform::Uniformity;
 use crate::options::Result;
-use crate::visit::{is_movable, operands};
 
 /// Varying values a loop may receive.
 const VARYING: u32 = 12;
 
 fn costly(inst: &Inst) -> bool {
+    let by_row = |facts: &Facts| !facts.cheap && facts.pipes[2] != 0;
     match inst {
-        Inst::Un(op, _) => {
-            (Un::FSqrt as u16..=Un::FRcp as u16).contains(&(*op as u16))
-                || (Un::FExp2 as u16..=Un::FAtanh as u16).contains(&(*op as u16))
-        }
-        Inst::Bin(op, _, _) => matches!(
-            op,
-            Bin::FDiv
-                | Bin::FRem
-                | Bin::FMod
-                | Bin::FPow
-                | Bin::FAtan2
-                | Bin::UDiv
-                | Bin::URem
-                | Bin::SDiv
-                | Bin::SRem
-                | Bin::SMod
-        ),
+        Inst::Un(op, ..) => by_row(op.facts()),
+        Inst::Bin(op, ..) => by_row(op.facts()),
+        Inst::Tri(op, ..) => by_row(op.facts()),
         Inst::Load { .. } => true,
         _ => false,
     }

@@ -2,6 +2,7 @@
 
 pub mod address;
 pub mod dce;
+mod dump;
 pub mod fma;
 pub mod gvn;
 pub mod licm;
@@ -9,55 +10,116 @@ pub mod nan;
 pub mod preheader;
 pub mod prune;
 pub mod select;
-mod simplify;
 pub mod squares;
 
 use crate::bytecode::Program;
 use crate::ir::{Shader, Stage};
 use crate::options::{Options, Result};
+use dump::Dump;
+
+/// A pass by itself.
+pub type Pass = fn(&mut Shader, &Options) -> Result<()>;
+
+/// Passes by their names, for tests of each alone. [`optimise`] runs them.
+pub const PASSES: &[(&str, Pass)] = &[
+    ("prune", |s, _| prune::prune(s)),
+    ("fma", |s, _| {
+        fma::fuse(s);
+        Ok(())
+    }),
+    ("select", |s, _| select::select(s).map(|_| ())),
+    ("gvn", |s, _| gvn::gvn(s).map(|_| ())),
+    ("dce", |s, _| {
+        dce::dce(s);
+        Ok(())
+    }),
+    ("preheader", |s, _| preheader::insert(s)),
+    ("licm", |s, o| licm::licm(s, packed(s, o))),
+    ("address", |s, o| address::split(s, packed(s, o)).map(|_| ())),
+    ("nan", |s, _| {
+        nan::settle(s);
+        Ok(())
+    }),
+    ("squares", |s, _| {
+        squares::join(s);
+        Ok(())
+    }),
+];
+
+/// Whether several workgroups may share a wave, which makes their number varying.
+fn packed(shader: &Shader, options: &Options) -> bool {
+    let warps = shader.workgroup.iter().product::<u32>().div_ceil(16);
+    shader.stage == Stage::Compute && warps * 2 <= options.lanes.unwrap_or(256) / 16
+}
 
 /// Optimises in place. The results' bits do not change but by the fixed rule of FMA fusion.
 pub fn optimise(shader: &mut Shader, options: &Options) -> Result<()> {
+    run(shader, options, &mut Dump::none())
+}
+
+fn run(shader: &mut Shader, options: &Options, dump: &mut Dump) -> Result<()> {
     prune::prune(shader)?;
+    dump.ir("prune", shader);
     fma::fuse(shader);
+    dump.ir("fma", shader);
     if options.optimise {
-        improve(shader, options)?;
+        improve(shader, options, dump)?;
     }
     nan::settle(shader);
+    dump.ir("nan", shader);
     if options.optimise {
         squares::join(shader);
+        dump.ir("squares", shader);
     }
     Ok(())
 }
 
-fn improve(shader: &mut Shader, options: &Options) -> Result<()> {
-    if select::select(shader)? {
+fn improve(shader: &mut Shader, options: &Options, dump: &mut Dump) -> Result<()> {
+    let selected = select::select(shader)?;
+    dump.ir("select", shader);
+    if selected {
         prune::prune(shader)?;
+        dump.ir("prune", shader);
     }
-    if gvn::gvn(shader)? {
-        prune::prune(shader)?;
-    }
+    number(shader, dump)?;
     dce::dce(shader);
-    // Whether several workgroups may share a wave, which makes their number varying.
-    let packed = shader.stage == Stage::Compute
-        && shader.workgroup.iter().product::<u32>().div_ceil(16) * 2 <= options.lanes.unwrap_or(256) / 16;
+    dump.ir("dce", shader);
+    let packed = packed(shader, options);
     preheader::insert(shader)?;
+    dump.ir("preheader", shader);
     licm::licm(shader, packed)?;
+    dump.ir("licm", shader);
     let changed = address::split(shader, packed)?;
-    if changed.is_some() && gvn::gvn(shader)? {
-        prune::prune(shader)?;
+    dump.ir("address", shader);
+    if changed.is_some() {
+        number(shader, dump)?;
     }
     if changed == Some(address::Where::InLoop) {
         licm::licm(shader, packed)?;
+        dump.ir("licm", shader);
     }
     dce::dce(shader);
+    dump.ir("dce", shader);
+    Ok(())
+}
+
+fn number(shader: &mut Shader, dump: &mut Dump) -> Result<()> {
+    let pruned = gvn::gvn(shader)?;
+    dump.ir("gvn", shader);
+    if pruned {
+        prune::prune(shader)?;
+        dump.ir("prune", shader);
+    }
     Ok(())
 }
 
 /// IR as translated → a program that is checked and ready to run.
 pub fn compile_ir(shader: &mut Shader, options: &Options) -> Result<Program> {
-    optimise(shader, options)?;
+    let mut dump = Dump::next();
+    dump.ir("build", shader);
+    run(shader, options, &mut dump)?;
     let program = crate::lower::lower(shader, options)?;
+    dump.bytecode(&program);
     crate::bytecode_check::check(&program)?;
     Ok(program)
 }

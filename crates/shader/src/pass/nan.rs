@@ -8,7 +8,7 @@
 //! - What is left stays an op of its own.
 
 use crate::ir::*;
-use crate::visit::{operands, operands_mut};
+use crate::isa::{Nan, operands, operands_mut};
 
 pub fn settle(shader: &mut Shader) {
     let canons = |shader: &Shader| {
@@ -109,11 +109,25 @@ fn wild(shader: &Shader) -> Vec<bool> {
 }
 
 fn makes_wild(shader: &Shader, inst: &Inst, wild: &[bool]) -> bool {
+    let any_operand = || {
+        let mut any = false;
+        operands(inst, |o| {
+            any |= wild[o.0 as usize]
+                || matches!(shader.data(o).inst, Inst::Input(_))
+                    && makes_wild(shader, &shader.data(o).inst, wild)
+        });
+        any
+    };
+    let by_row = |nan: Nan| match nan {
+        Nan::Makes => true,
+        Nan::Keeps => any_operand(),
+        Nan::Settles => false,
+    };
     match inst {
-        Inst::Un(op, _) if is_float_un(*op) => true,
-        Inst::Bin(op, ..) if is_float_bin(*op) => true,
-        Inst::Tri(Tri::Fma | Tri::FMix | Tri::FClamp, ..) => true,
-        Inst::Reduce { op: ReduceOp::FAdd | ReduceOp::FMul | ReduceOp::FMin | ReduceOp::FMax, .. } => true,
+        Inst::Un(op, _) => by_row(op.facts().nan),
+        Inst::Bin(op, ..) => by_row(op.facts().nan),
+        Inst::Tri(op, ..) => by_row(op.facts().nan),
+        Inst::Reduce { op, .. } => by_row(op.nan()),
         // Filtered; a texel read alone keeps its bits.
         Inst::Image(image) => {
             image.texel == TexelType::F32 && matches!(image.op, ImageOp::Sample | ImageOp::Gather)
@@ -121,97 +135,6 @@ fn makes_wild(shader: &Shader, inst: &Inst, wild: &[bool]) -> bool {
         // Interpolated; a vertex's attributes were loaded.
         Inst::Input(Input::Varying(_)) => shader.stage == Stage::Fragment,
         Inst::Input(_) | Inst::Const(_) | Inst::Load { .. } | Inst::Atomic { .. } => false,
-        Inst::Un(op, _) if settles_nan(*op) => false,
-        _ => {
-            let mut any = false;
-            operands(inst, |o| {
-                any |= wild[o.0 as usize]
-                    || matches!(shader.data(o).inst, Inst::Input(_))
-                        && makes_wild(shader, &shader.data(o).inst, wild)
-            });
-            any
-        }
+        _ => any_operand(),
     }
-}
-
-/// Arithmetic whose NaN results are the CPU's choice. (Negation and absolute value only change the sign.)
-fn is_float_un(op: Un) -> bool {
-    use Un::*;
-    matches!(
-        op,
-        FSqrt
-            | FRsqrt
-            | FRcp
-            | FFloor
-            | FCeil
-            | FTrunc
-            | FRoundEven
-            | FFract
-            | FSaturate
-            | FExp2
-            | FLog2
-            | FExp
-            | FLog
-            | FSin
-            | FCos
-            | FTan
-            | FAsin
-            | FAcos
-            | FAtan
-            | FSinh
-            | FCosh
-            | FTanh
-            | FAsinh
-            | FAcosh
-            | FAtanh
-            | F16Round
-            | F16RoundRtz
-            | F16Quantize
-            | FrexpSig
-            | F32ToF64
-            | F64ToF32
-            | F64ToF16
-    )
-}
-
-fn is_float_bin(op: Bin) -> bool {
-    use Bin::*;
-    matches!(
-        op,
-        FAdd | FSub
-            | FMul
-            | FSumSquares
-            | FDiffSquares
-            | FDiv
-            | FMin
-            | FMax
-            | FRem
-            | FMod
-            | FPow
-            | FAtan2
-            | FLdexp
-    )
-}
-
-/// Results that are the same for every NaN.
-fn settles_nan(op: Un) -> bool {
-    use Un::*;
-    matches!(
-        op,
-        FCanon
-            | FSign
-            | FrexpExp
-            | F32ToS32
-            | F32ToU32
-            | F64ToS32
-            | F64ToU32
-            | F32ToS64
-            | F32ToU64
-            | F64ToS64
-            | F64ToU64
-            | PackUnorm8
-            | PackSnorm8
-            | PackUnorm16
-            | PackSnorm16
-    )
 }

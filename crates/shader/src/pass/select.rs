@@ -1,7 +1,7 @@
 //! Small ifs become selects: arms of at most four cheap operations in all, no memory.
 
 use crate::cfg::Cfg;
-use crate::ir::{Bin, Block, Inst, Merge, Shader, Term, Tri, Ty, Un, Value, ValueData, ValueFlags};
+use crate::ir::{Block, Inst, Merge, Shader, Term, Tri, Ty, Value, ValueData, ValueFlags};
 use crate::options::Result;
 
 const MOST_OPS: usize = 4;
@@ -10,48 +10,9 @@ const MOST_PHIS: usize = 4;
 fn cheap(inst: &Inst) -> bool {
     match inst {
         Inst::Const(_) | Inst::Input(_) => true,
-        Inst::Un(op, _) => matches!(
-            op,
-            Un::Mov
-                | Un::FNeg
-                | Un::FAbs
-                | Un::FFloor
-                | Un::FCeil
-                | Un::FTrunc
-                | Un::FRoundEven
-                | Un::FSaturate
-                | Un::INeg
-                | Un::IAbs
-                | Un::Not
-                | Un::SExt8
-                | Un::SExt16
-                | Un::ZExt8
-                | Un::ZExt16
-                | Un::F32ToS32
-                | Un::F32ToU32
-                | Un::S32ToF32
-                | Un::U32ToF32
-                | Un::Lo32
-                | Un::Hi32
-                | Un::BoolToInt
-                | Un::IntToBool
-                | Un::BNot
-        ),
-        Inst::Bin(op, _, _) => !matches!(
-            op,
-            Bin::FDiv
-                | Bin::FRem
-                | Bin::FMod
-                | Bin::FPow
-                | Bin::FAtan2
-                | Bin::FLdexp
-                | Bin::UDiv
-                | Bin::URem
-                | Bin::SDiv
-                | Bin::SRem
-                | Bin::SMod
-        ),
-        Inst::Tri(..) => true,
+        Inst::Un(op, _) => op.facts().cheap,
+        Inst::Bin(op, ..) => op.facts().cheap,
+        Inst::Tri(op, ..) => op.facts().cheap,
         _ => false,
     }
 }

@@ -7,7 +7,7 @@
 
 use super::dce;
 use crate::ir::{Bin, Inst, Shader, Ty, Value};
-use crate::visit::operands;
+use crate::isa::operands;
 
 pub fn join(shader: &mut Shader) {
     let root = |shader: &Shader, v: Value| match shader.data(v).inst {

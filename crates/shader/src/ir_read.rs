@@ -1,0 +1,587 @@
+//! Reads the text that [`crate::ir_print`] writes back into IR: for tests of passes, which can say their input in a
+//! few lines.
+//!
+//! Constants and inputs that no line defines are made where they are read. Numbers that no line defines are left out:
+//! whoever reads them is told by [`crate::verify`].
+
+use crate::interface::{At, DepthMode, Varying};
+use crate::ir::*;
+use std::collections::HashMap;
+use std::fmt::Debug;
+
+/// A shader's text → the shader. Errors name the line.
+pub fn read(text: &str) -> Result<Shader, String> {
+    let mut reader = Reader { s: empty(), shown: HashMap::new(), next: 0 };
+    reader.find_numbers(text)?;
+    let mut place = Where::Header;
+    for (n, line) in text.lines().enumerate() {
+        let words = Words { rest: line.trim() };
+        if words.rest.is_empty() || words.rest.starts_with(';') {
+            continue;
+        }
+        reader.line(words, &mut place).map_err(|e| format!("line {}: {e}: {line}", n + 1))?;
+    }
+    if reader.s.blocks.is_empty() || place != Where::Between {
+        return Err("the last block has no end".into());
+    }
+    Ok(reader.s)
+}
+
+fn empty() -> Shader {
+    Shader {
+        stage: Stage::Compute,
+        interface: Default::default(),
+        workgroup: [1; 3],
+        shared_bytes: 0,
+        scratch_words: 0,
+        values: vec![],
+        blocks: vec![],
+        files: vec![String::new()],
+        signed_zero_inf_nan: false,
+        quad_derivatives: false,
+        varying_loads: vec![],
+    }
+}
+
+/// Of a number that no line has.
+fn nothing() -> ValueData {
+    ValueData { inst: Inst::Phi(vec![]), ty: Ty::Void, flags: ValueFlags::default() }
+}
+
+#[derive(PartialEq)]
+enum Where {
+    Header,
+    Block,
+    /// After a block's end, or among the values that no block lists.
+    Between,
+}
+
+struct Reader {
+    s: Shader,
+    /// Constants and inputs by their text.
+    shown: HashMap<String, Value>,
+    /// The next number that no line has.
+    next: u32,
+}
+
+/// What is left of a line.
+#[derive(Clone, Copy)]
+struct Words<'a> {
+    rest: &'a str,
+}
+
+type Read<T> = Result<T, String>;
+
+impl<'a> Words<'a> {
+    fn eat(&mut self, what: &str) -> bool {
+        let Some(rest) = self.rest.strip_prefix(what) else { return false };
+        // A whole word: `at` does not begin `atomic`.
+        let word = |c: char| c.is_alphanumeric() || c == '_';
+        if what.ends_with(word) && rest.starts_with(word) {
+            return false;
+        }
+        self.rest = rest.trim_start();
+        true
+    }
+    fn want(&mut self, what: &str) -> Read<()> {
+        if self.eat(what) { Ok(()) } else { Err(format!("no `{what}`")) }
+    }
+    /// Up to a character that no name, number or value has; an input's part in brackets belongs to its name.
+    fn word(&mut self) -> Read<&'a str> {
+        let inside = |c: char| c.is_alphanumeric() || matches!(c, '_' | '%' | '-');
+        let mut end = self.rest.find(|c| !inside(c)).unwrap_or(self.rest.len());
+        let number = self.rest.starts_with(|c: char| c.is_ascii_digit() || c == '-');
+        if number && self.rest[end..].starts_with('.') {
+            let more = &self.rest[end + 1..];
+            end += 1 + more.find(|c| !inside(c)).unwrap_or(more.len());
+        }
+        if end > 0 && self.rest[end..].starts_with('(') {
+            let close = self.rest.find(')').ok_or("no `)`")?;
+            end = close + 1;
+        }
+        if end == 0 {
+            return Err("a word is missing".into());
+        }
+        let (word, rest) = self.rest.split_at(end);
+        self.rest = rest.trim_start();
+        Ok(word)
+    }
+    fn number<T: std::str::FromStr>(&mut self) -> Read<T> {
+        let end = self.rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(self.rest.len());
+        let (digits, rest) = self.rest.split_at(end);
+        self.rest = rest.trim_start();
+        digits.parse().map_err(|_| format!("`{digits}` is no number"))
+    }
+    /// One of some by its name.
+    fn one_of<T: Copy + Debug>(&mut self, all: &[T]) -> Read<T> {
+        let word = self.word()?;
+        all.iter().copied().find(|x| format!("{x:?}") == word).ok_or_else(|| format!("what is `{word}`?"))
+    }
+    fn block(&mut self) -> Read<Block> {
+        self.rest = self.rest.strip_prefix('b').ok_or("no block")?;
+        Ok(Block(self.number()?))
+    }
+    /// Two numbers and what is between them.
+    fn two(&mut self, between: &str) -> Read<(u32, u32)> {
+        let a = self.number()?;
+        self.want(between)?;
+        Ok((a, self.number()?))
+    }
+}
+
+const TYPES: [Ty; 5] = [Ty::Void, Ty::Bool, Ty::B32, Ty::B64, Ty::Tuple];
+const MEMS: [Mem; 5] = [Mem::U8, Mem::U16, Mem::F16, Mem::B32, Mem::B64];
+
+/// The constant or input that a word is, and its type.
+fn plain(word: &str) -> Option<(Inst, Ty)> {
+    let whole = |digits: &str| match digits.strip_prefix("0x") {
+        Some(hex) => u64::from_str_radix(hex, 16).ok(),
+        None => digits.parse().ok(),
+    };
+    if let Some((name, part)) = word.split_once('(') {
+        let input = Input::named(name, Some(part.strip_suffix(')')?.parse().ok()?))?;
+        return Some((Inst::Input(input), input.ty()));
+    }
+    if let Some(input) = Input::named(word, None) {
+        return Some((Inst::Input(input), input.ty()));
+    }
+    let (bits, ty) = match word {
+        "true" => (1, Ty::Bool),
+        "false" => (0, Ty::Bool),
+        _ => match word.strip_suffix('l') {
+            Some(wide) => (whole(wide)?, Ty::B64),
+            None => match whole(word) {
+                Some(bits) => (bits, Ty::B32),
+                None => (word.strip_suffix('f')?.parse::<f32>().ok()?.to_bits() as u64, Ty::B32),
+            },
+        },
+    };
+    Some((Inst::Const(bits), ty))
+}
+
+impl Reader {
+    /// Makes room for all numbers, and finds the constants and inputs that have one.
+    fn find_numbers(&mut self, text: &str) -> Read<()> {
+        for line in text.lines() {
+            let mut words = Words { rest: line.trim() };
+            if !words.rest.starts_with('%') {
+                continue;
+            }
+            let (v, ty) = definition(&mut words)?;
+            self.next = self.next.max(v.0 + 1);
+            if let Some((Inst::Const(_) | Inst::Input(_), _)) = words.word().ok().and_then(plain)
+                && words.rest.is_empty()
+            {
+                let text = line.split_once('=').map_or("", |l| l.1).trim();
+                let first = self.shown.entry(text.to_string()).or_insert(v);
+                *first = (*first).min(v);
+            }
+            let _ = ty;
+        }
+        if self.next > 1 << 24 {
+            return Err("too many values".into());
+        }
+        self.s.values = vec![nothing(); self.next as usize];
+        Ok(())
+    }
+
+    fn line(&mut self, mut w: Words, place: &mut Where) -> Read<()> {
+        if w.eat("elsewhere:") {
+            return if *place == Where::Between { Ok(()) } else { Err("within a block".into()) };
+        }
+        if w.rest.starts_with('b') && w.rest[1..].starts_with(|c: char| c.is_ascii_digit()) {
+            if *place == Where::Block {
+                return Err("the block before has no end".into());
+            }
+            *place = Where::Block;
+            return self.begin(w);
+        }
+        match place {
+            Where::Header => self.header(w),
+            Where::Block => {
+                if let Some(term) = self.term(&mut w)? {
+                    self.s.blocks.last_mut().expect("begun").term = term;
+                    *place = Where::Between;
+                    return Ok(());
+                }
+                let v = self.definition(w)?;
+                self.s.blocks.last_mut().expect("begun").insts.push(v);
+                Ok(())
+            }
+            Where::Between => self.definition(w).map(|_| ()),
+        }
+    }
+
+    fn begin(&mut self, mut w: Words) -> Read<()> {
+        if w.block()?.0 as usize != self.s.blocks.len() {
+            return Err("blocks come in order".into());
+        }
+        w.want(":")?;
+        let mut merge = Merge::None;
+        if w.eat("selection,") {
+            w.want("merge")?;
+            merge = Merge::Selection(w.block()?);
+        } else if w.eat("loop,") {
+            w.want("merge")?;
+            let to = w.block()?;
+            w.want("continue")?;
+            merge = Merge::Loop { merge: to, cont: w.block()? };
+        }
+        let mut origin = Origin::default();
+        if w.eat("; from") || w.eat(";") {
+            (origin.function, origin.label) = w.two(".")?;
+            w.want("at")?;
+            (origin.file, origin.line) = w.two(":")?;
+        }
+        self.s.blocks.push(BlockData { insts: vec![], term: Term::Return, merge, origin });
+        Ok(())
+    }
+
+    fn header(&mut self, mut w: Words) -> Read<()> {
+        let s = &mut self.s;
+        let i = &mut s.interface;
+        let word = w.word()?;
+        match word {
+            "Compute" | "Vertex" | "Fragment" => {
+                s.stage = match word {
+                    "Compute" => Stage::Compute,
+                    "Vertex" => Stage::Vertex,
+                    _ => Stage::Fragment,
+                };
+                w.want("[")?;
+                for (k, n) in s.workgroup.iter_mut().enumerate() {
+                    *n = w.number()?;
+                    w.want(if k < 2 { "," } else { "]" })?;
+                }
+            }
+            "shared" => {
+                s.shared_bytes = w.number()?;
+                w.want("bytes, scratch")?;
+                s.scratch_words = w.number()?;
+            }
+            "keeps_signs" => s.signed_zero_inf_nan = true,
+            "quad_derivatives" => s.quad_derivatives = true,
+            "writes_memory" => i.writes_memory = true,
+            "early_tests" => i.early_tests = true,
+            "writes_stencil" => i.writes_stencil = true,
+            "writes_sample_mask" => i.writes_sample_mask = true,
+            "discards" => i.discards = true,
+            "per_sample" => i.per_sample = true,
+            "reads_tile" => i.reads_tile = true,
+            "post_depth_coverage" => i.post_depth_coverage = true,
+            "needs_quads" => i.needs_quads = true,
+            "depth" => {
+                use DepthMode::*;
+                i.depth = w.one_of(&[Unwritten, Any, Greater, Less, Unchanged])?;
+            }
+            "varying" => {
+                let slot = w.number()?;
+                let (flat, no_perspective) = (w.eat("flat"), w.eat("no_perspective"));
+                let at = if w.rest.is_empty() {
+                    At::Center
+                } else {
+                    w.one_of(&[At::Center, At::Centroid, At::Sample])?
+                };
+                i.varyings.push(Varying { slot, flat, no_perspective, at });
+            }
+            "first" => {
+                w.want("read of")?;
+                let slot = w.number()?;
+                w.want("in")?;
+                s.varying_loads.push((slot, w.two(".")?));
+            }
+            "file" => s.files.push(unquote(w.rest)?),
+            _ => return Err(format!("what is `{word}`?")),
+        }
+        Ok(())
+    }
+
+    fn term(&mut self, w: &mut Words) -> Read<Option<Term>> {
+        Ok(Some(if w.eat("jump") {
+            Term::Jump(w.block()?)
+        } else if w.eat("if") {
+            let cond = self.value(w)?;
+            let yes = w.block()?;
+            w.want("else")?;
+            Term::Branch { cond, yes, no: w.block()? }
+        } else if w.eat("return") {
+            Term::Return
+        } else {
+            return Ok(None);
+        }))
+    }
+
+    /// A line of an instruction; its number.
+    fn definition(&mut self, mut w: Words) -> Read<Value> {
+        let (v, ty) = match w.rest.starts_with('%') {
+            true => definition(&mut w)?,
+            false => (self.fresh(), Ty::Void),
+        };
+        let mut flags = ValueFlags::default();
+        let before = w;
+        let inst = match w.word().ok().and_then(plain) {
+            Some((inst, _)) if w.rest.is_empty() || w.rest == "exact" => inst,
+            _ => {
+                w = before;
+                self.inst(&mut w)?
+            }
+        };
+        flags.exact = w.eat("exact");
+        if !w.rest.is_empty() {
+            return Err(format!("what is `{}`?", w.rest));
+        }
+        self.s.values[v.0 as usize] = ValueData { inst, ty, flags };
+        Ok(v)
+    }
+
+    fn fresh(&mut self) -> Value {
+        self.s.values.push(nothing());
+        Value(self.s.values.len() as u32 - 1)
+    }
+
+    fn value(&mut self, w: &mut Words) -> Read<Value> {
+        let word = w.word()?;
+        if let Some(number) = word.strip_prefix('%') {
+            let n: u32 = number.parse().map_err(|_| format!("`{word}` is no value"))?;
+            return if n < self.next { Ok(Value(n)) } else { Err(format!("{word} is not defined")) };
+        }
+        if let Some(&v) = self.shown.get(word) {
+            return Ok(v);
+        }
+        let (inst, ty) = plain(word).ok_or_else(|| format!("`{word}` is no value"))?;
+        let v = self.fresh();
+        self.s.values[v.0 as usize] = ValueData { inst, ty, flags: ValueFlags::default() };
+        self.shown.insert(word.to_string(), v);
+        Ok(v)
+    }
+
+    fn values(&mut self, w: &mut Words) -> Read<Vec<Value>> {
+        let mut list = vec![self.value(w)?];
+        while w.eat(",") {
+            list.push(self.value(w)?);
+        }
+        Ok(list)
+    }
+
+    fn array<const N: usize>(&mut self, w: &mut Words) -> Read<[Value; N]> {
+        self.values(w)?.try_into().map_err(|l: Vec<Value>| format!("{} operands, not {N}", l.len()))
+    }
+
+    fn place(&mut self, w: &mut Words) -> Read<(Place, u32)> {
+        let kind = w.word()?;
+        let desc = if kind == "buffer" { Some(self.value(w)?) } else { None };
+        w.want("[")?;
+        let addr = self.value(w)?;
+        w.want("+")?;
+        let offset = w.number()?;
+        w.want("]")?;
+        let place = match (kind, desc) {
+            ("buffer", Some(desc)) => Place::Buffer { desc, addr },
+            ("global", _) => Place::Global { addr },
+            ("shared", _) => Place::Shared { addr },
+            ("scratch", _) => Place::Scratch { addr },
+            ("push", _) => Place::Push { addr },
+            _ => return Err(format!("what is `{kind}`?")),
+        };
+        Ok((place, offset))
+    }
+
+    fn inst(&mut self, w: &mut Words) -> Read<Inst> {
+        let word = w.word()?;
+        Ok(match word {
+            "phi" => {
+                let mut sources = vec![(w.block()?, self.value(w)?)];
+                while w.eat(",") {
+                    sources.push((w.block()?, self.value(w)?));
+                }
+                Inst::Phi(sources)
+            }
+            "part" => {
+                let tuple = self.value(w)?;
+                w.want(".")?;
+                Inst::Part(tuple, w.number()?)
+            }
+            "descriptor" => {
+                let (set, binding) = w.two(".")?;
+                w.want("[")?;
+                let index = self.value(w)?;
+                w.want("]")?;
+                Inst::Descriptor { set, binding, index, texels: w.eat("texels") }
+            }
+            "load" => {
+                let n = w.number()?;
+                w.want("×")?;
+                let mem = w.one_of(&MEMS)?;
+                let (place, offset) = self.place(w)?;
+                Inst::Load { place, offset, mem, n, flags: flags(w) }
+            }
+            "store" => {
+                let mem = w.one_of(&MEMS)?;
+                let (place, offset) = self.place(w)?;
+                let flags = flags(w);
+                w.want("=")?;
+                Inst::Store { place, offset, mem, values: self.values(w)?, flags }
+            }
+            "atomic" => {
+                let op = w.one_of(AtomicOp::ALL)?;
+                let mem = w.one_of(&MEMS)?;
+                let (place, offset) = self.place(w)?;
+                let a = self.value(w)?;
+                let b = if w.eat("if") { Some(self.value(w)?) } else { None };
+                Inst::Atomic { place, offset, mem, op, a, b }
+            }
+            "size" => {
+                w.want("of")?;
+                Inst::BufferSize { desc: self.value(w)? }
+            }
+            "ballot" => Inst::Ballot(self.value(w)?),
+            "first" => Inst::First(self.value(w)?),
+            "shuffle" => {
+                let [a, lane] = self.array(w)?;
+                Inst::Shuffle(a, lane)
+            }
+            "reduce" => {
+                let scan = w.one_of(Scan::ALL)?;
+                let op = w.one_of(ReduceOp::ALL)?;
+                w.want("of")?;
+                Inst::Reduce { op, scan, cluster: w.number()?, value: self.value(w)? }
+            }
+            "quad" => Inst::Quad(w.one_of(Quad::ALL)?, self.value(w)?),
+            "output" => {
+                let slot = w.number()?;
+                w.want("=")?;
+                Inst::Output { slot, value: self.value(w)? }
+            }
+            "image" => Inst::Image(Box::new(self.image(w)?)),
+            "barrier" => Inst::Barrier,
+            "memory-barrier" => Inst::MemoryBarrier,
+            "clock" => Inst::Clock,
+            "demote" => Inst::Demote,
+            "mark" => Inst::Mark(w.number()?),
+            "is-helper" => Inst::IsHelper,
+            _ => return self.arithmetic(word, w),
+        })
+    }
+
+    fn arithmetic(&mut self, word: &str, w: &mut Words) -> Read<Inst> {
+        let mut name = Words { rest: word };
+        if let Ok(op) = name.one_of(Un::ALL) {
+            return Ok(Inst::Un(op, self.value(w)?));
+        }
+        name.rest = word;
+        if let Ok(op) = name.one_of(Bin::ALL) {
+            let [a, b] = self.array(w)?;
+            return Ok(Inst::Bin(op, a, b));
+        }
+        name.rest = word;
+        let op = name.one_of(Tri::ALL)?;
+        let [a, b, c] = self.array(w)?;
+        Ok(Inst::Tri(op, a, b, c))
+    }
+
+    fn image(&mut self, w: &mut Words) -> Read<ImageInst> {
+        let op = image_op(w.word()?)?;
+        use TexelType::*;
+        let mut i = ImageInst {
+            op,
+            dim: w.one_of(&[Dim::D1, Dim::D2, Dim::D3, Dim::Cube, Dim::Buffer, Dim::SubpassData])?,
+            texel: w.one_of(&[F32, S32, U32, S64, U64])?,
+            image: self.value(w)?,
+            arrayed: w.eat("array"),
+            multisampled: w.eat("multisampled"),
+            sparse: w.eat("sparse"),
+            format: if w.eat("format") { w.number()? } else { 0 },
+            component: if w.eat("component") { w.number()? } else { 0 },
+            sampler: None,
+            coords: vec![],
+            dref: None,
+            lod: None,
+            bias: None,
+            grad: vec![],
+            offsets: vec![],
+            sample: None,
+            min_lod: None,
+            data: vec![],
+        };
+        while !w.rest.is_empty() && w.rest != "exact" {
+            let name = {
+                let end = w.rest.find(' ').ok_or("no operand")?;
+                let (name, rest) = w.rest.split_at(end);
+                w.rest = rest.trim_start();
+                name
+            };
+            if w.eat("(") {
+                let list = self.values(w)?;
+                w.want(")")?;
+                match name {
+                    "at" => i.coords = list,
+                    "grad" => i.grad = list,
+                    "offsets" => i.offsets = list,
+                    "data" => i.data = list,
+                    _ => return Err(format!("what is `{name}`?")),
+                }
+                continue;
+            }
+            let v = Some(self.value(w)?);
+            match name {
+                "sampler" => i.sampler = v,
+                "dref" => i.dref = v,
+                "lod" => i.lod = v,
+                "bias" => i.bias = v,
+                "sample" => i.sample = v,
+                "min_lod" => i.min_lod = v,
+                _ => return Err(format!("what is `{name}`?")),
+            }
+        }
+        Ok(i)
+    }
+}
+
+/// `%3: B32 =`
+fn definition(w: &mut Words) -> Read<(Value, Ty)> {
+    w.rest = w.rest.strip_prefix('%').ok_or("no value")?;
+    let v = Value(w.number()?);
+    w.want(":")?;
+    let ty = w.one_of(&TYPES)?;
+    w.want("=")?;
+    Ok((v, ty))
+}
+
+fn flags(w: &mut Words) -> MemFlags {
+    MemFlags { read_only: w.eat("read_only"), volatile: w.eat("volatile") }
+}
+
+fn image_op(word: &str) -> Read<ImageOp> {
+    use ImageOp::*;
+    if let Some(inner) = word.strip_prefix("Atomic(").and_then(|w| w.strip_suffix(')')) {
+        return Words { rest: inner }.one_of(AtomicOp::ALL).map(Atomic);
+    }
+    let all = [Sample, Gather, Fetch, Read, Write, QuerySize, QueryLevels, QuerySamples, QueryLod];
+    Words { rest: word }.one_of(&all)
+}
+
+/// What `{:?}` makes of a string, back.
+fn unquote(text: &str) -> Read<String> {
+    let inner = text.strip_prefix('"').and_then(|t| t.strip_suffix('"')).ok_or("no string")?;
+    let mut out = String::new();
+    let mut chars = inner.chars();
+    while let Some(c) = chars.next() {
+        if c != '\\' {
+            out.push(c);
+            continue;
+        }
+        out.push(match chars.next() {
+            Some('n') => '\n',
+            Some('t') => '\t',
+            Some('r') => '\r',
+            Some('0') => '\0',
+            Some('u') => {
+                let hex: String = chars.by_ref().take_while(|c| *c != '}').skip(1).collect();
+                u32::from_str_radix(&hex, 16).ok().and_then(char::from_u32).ok_or("no character")?
+            }
+            Some(c) => c,
+            None => return Err("an open string".into()),
+        });
+    }
+    Ok(out)
+}

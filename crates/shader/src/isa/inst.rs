@@ -1,0 +1,287 @@
+//! The instructions of the IR by kind: what each reads, what it does besides giving a value, whether it may be moved,
+//! and what makes lanes' results differ.
+
+use crate::ir::{Block, ImageInst, ImageOp, Inst, Place, Value};
+
+/// What an instruction does besides giving a value. Those that do something are kept when nobody reads the result.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Effect {
+    None,
+    /// Writes memory that others see.
+    Memory,
+    /// Writes the invocation's own memory, orders, ends lanes, counts, or hands a value on.
+    Other,
+}
+
+/// Where an instruction may be executed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Motion {
+    /// Where it stands: the result depends on memory, other lanes or the place in the program.
+    Stays,
+    /// Wherever its operands are known, speculatively too: equal ones may be merged.
+    Moves,
+    /// As `Moves`, and no place is needed: known when the wave begins.
+    Given,
+    /// With the tuple that it is a part of.
+    Follows,
+}
+
+/// When the lanes that execute an instruction have the same result.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Lanes {
+    /// When their operands are the same.
+    Operands,
+    /// When their operands are, and the wave has no more than one workgroup.
+    OneGroup,
+    /// When the tuple's are.
+    Tuple,
+    /// By the ways that lead there.
+    Ways,
+    /// Never, as far as one knows.
+    Differ,
+}
+
+macro_rules! column {
+    ({ $e:expr }) => {
+        $e
+    };
+    (none) => {
+        Effect::None
+    };
+    (effect) => {
+        Effect::Other
+    };
+    (stays) => {
+        Motion::Stays
+    };
+    (moves) => {
+        Motion::Moves
+    };
+    (given) => {
+        Motion::Given
+    };
+    (follows) => {
+        Motion::Follows
+    };
+    (operands) => {
+        Lanes::Operands
+    };
+    (tuple) => {
+        Lanes::Tuple
+    };
+    (ways) => {
+        Lanes::Ways
+    };
+    (differ) => {
+        Lanes::Differ
+    };
+}
+
+/// Rows: an instruction, its operands in order, effect, motion, lanes.
+macro_rules! table {
+    ($($inst:pat => [$($operand:ident)*] $effect:tt $motion:tt $lanes:tt;)*) => {
+        /// Calls `f` for each operand, phi sources included.
+        #[allow(unused_variables, reason = "a row's names are for all its columns")]
+        pub fn operands(inst: &Inst, mut f: impl FnMut(Value)) {
+            use Inst::*;
+            match inst {
+                $($inst => { $($operand.each(&mut f);)* })*
+            }
+        }
+        /// Calls `f` for each operand to change it in place, phi sources included.
+        #[allow(unused_variables, reason = "a row's names are for all its columns")]
+        pub fn operands_mut(inst: &mut Inst, mut f: impl FnMut(&mut Value)) {
+            use Inst::*;
+            match inst {
+                $($inst => { $($operand.each_mut(&mut f);)* })*
+            }
+        }
+        #[allow(unused_variables, reason = "a row's names are for all its columns")]
+        pub fn effect(inst: &Inst) -> Effect {
+            use Inst::*;
+            match inst {
+                $($inst => column!($effect),)*
+            }
+        }
+        #[allow(unused_variables, reason = "a row's names are for all its columns")]
+        pub fn motion(inst: &Inst) -> Motion {
+            use Inst::*;
+            match inst {
+                $($inst => column!($motion),)*
+            }
+        }
+        #[allow(unused_variables, reason = "a row's names are for all its columns")]
+        pub fn lanes(inst: &Inst) -> Lanes {
+            use Inst::*;
+            match inst {
+                $($inst => column!($lanes),)*
+            }
+        }
+    };
+}
+
+table! {
+    // instruction                     operands       effect            motion             lanes
+    Const(_)                        => []             none              given              operands;
+    Input(_)                        => []             none              given              operands;
+    Un(_, a)                        => [a]            none              moves              operands;
+    Bin(_, a, b)                    => [a b]          none              moves              operands;
+    Tri(_, a, b, c)                 => [a b c]        none              moves              operands;
+    Phi(sources)                    => [sources]      none              stays              ways;
+    Part(tuple, _)                  => [tuple]        none              follows            tuple;
+    Descriptor { index, .. }        => [index]        none              moves              operands;
+    BufferSize { desc }             => [desc]         none              moves              operands;
+    // An address outside memory is a fault that the application may count on seeing.
+    Load { place, flags, .. }       => [place]
+        { if flags.volatile { Effect::Other } else { Effect::None } }
+        { if flags.read_only && !flags.volatile && place.never_faults() { Motion::Moves } else { Motion::Stays } }
+        { place.lanes() };
+    Store { place, values, .. }     => [place values] { place.written() } stays              operands;
+    Atomic { place, a, b, .. }      => [place a b]    { place.written() } stays              differ;
+    Image(image)                    => [image]        { image.effect() } stays              { image.lanes() };
+    Ballot(a)                       => [a]            none              stays              differ;
+    First(a)                        => [a]            none              stays              differ;
+    Shuffle(a, lane)                => [a lane]       none              stays              differ;
+    Reduce { value, .. }            => [value]        none              stays              differ;
+    Quad(_, a)                      => [a]            none              stays              differ;
+    Barrier                         => []             effect            stays              operands;
+    MemoryBarrier                   => []             effect            stays              operands;
+    Clock                           => []             none              stays              differ;
+    Demote                          => []             effect            stays              operands;
+    IsHelper                        => []             none              stays              differ;
+    Mark(_)                         => []             effect            stays              operands;
+    Output { value, .. }            => [value]        effect            stays              operands;
+}
+
+/// Calls a macro with what it is given and an image instruction's operands in order.
+macro_rules! image_operands {
+    ($then:ident $($given:tt)*) => {
+        $then! { $($given)* image coords grad offsets data sampler dref lod bias sample min_lod }
+    };
+}
+pub(crate) use image_operands;
+
+/// The instruction must be kept even when nobody reads its result.
+pub fn has_effect(inst: &Inst) -> bool {
+    effect(inst) != Effect::None
+}
+
+/// The result depends on the operands alone, so that equal ones may be merged and the instruction be moved or executed
+/// speculatively. Read-only loads that cannot fault count.
+pub fn is_movable(inst: &Inst) -> bool {
+    matches!(motion(inst), Motion::Moves | Motion::Given)
+}
+
+impl Place {
+    fn never_faults(&self) -> bool {
+        matches!(self, Place::Buffer { .. } | Place::Push { .. })
+    }
+    fn lanes(&self) -> Lanes {
+        match self {
+            Place::Scratch { .. } => Lanes::Differ,
+            Place::Shared { .. } => Lanes::OneGroup,
+            Place::Buffer { .. } | Place::Global { .. } | Place::Push { .. } => Lanes::Operands,
+        }
+    }
+    fn written(&self) -> Effect {
+        if matches!(self, Place::Scratch { .. }) { Effect::Other } else { Effect::Memory }
+    }
+}
+
+impl ImageInst {
+    fn effect(&self) -> Effect {
+        if matches!(self.op, ImageOp::Write | ImageOp::Atomic(_)) { Effect::Memory } else { Effect::None }
+    }
+    fn lanes(&self) -> Lanes {
+        match self.op {
+            ImageOp::Fetch | ImageOp::QuerySize | ImageOp::QueryLevels | ImageOp::QuerySamples => {
+                Lanes::Operands
+            }
+            ImageOp::Sample if self.lod.is_some() => Lanes::Operands,
+            _ => Lanes::Differ,
+        }
+    }
+}
+
+/// What holds operands.
+trait Operand {
+    fn each(&self, f: &mut impl FnMut(Value));
+    fn each_mut(&mut self, f: &mut impl FnMut(&mut Value));
+}
+
+impl Operand for Value {
+    fn each(&self, f: &mut impl FnMut(Value)) {
+        f(*self);
+    }
+    fn each_mut(&mut self, f: &mut impl FnMut(&mut Value)) {
+        f(self);
+    }
+}
+
+impl Operand for (Block, Value) {
+    fn each(&self, f: &mut impl FnMut(Value)) {
+        f(self.1);
+    }
+    fn each_mut(&mut self, f: &mut impl FnMut(&mut Value)) {
+        f(&mut self.1);
+    }
+}
+
+impl Operand for Option<Value> {
+    fn each(&self, f: &mut impl FnMut(Value)) {
+        self.iter().for_each(|v| f(*v));
+    }
+    fn each_mut(&mut self, f: &mut impl FnMut(&mut Value)) {
+        self.iter_mut().for_each(f);
+    }
+}
+
+impl<T: Operand> Operand for Vec<T> {
+    fn each(&self, f: &mut impl FnMut(Value)) {
+        self.iter().for_each(|o| o.each(f));
+    }
+    fn each_mut(&mut self, f: &mut impl FnMut(&mut Value)) {
+        self.iter_mut().for_each(|o| o.each_mut(f));
+    }
+}
+
+impl Operand for Place {
+    fn each(&self, f: &mut impl FnMut(Value)) {
+        match self {
+            Place::Buffer { desc, addr } => {
+                f(*desc);
+                f(*addr);
+            }
+            Place::Global { addr }
+            | Place::Shared { addr }
+            | Place::Scratch { addr }
+            | Place::Push { addr } => f(*addr),
+        }
+    }
+    fn each_mut(&mut self, f: &mut impl FnMut(&mut Value)) {
+        match self {
+            Place::Buffer { desc, addr } => {
+                f(desc);
+                f(addr);
+            }
+            Place::Global { addr }
+            | Place::Shared { addr }
+            | Place::Scratch { addr }
+            | Place::Push { addr } => f(addr),
+        }
+    }
+}
+
+macro_rules! image_operand {
+    ($($field:ident)*) => {
+        impl Operand for Box<ImageInst> {
+            fn each(&self, f: &mut impl FnMut(Value)) {
+                $(self.$field.each(f);)*
+            }
+            fn each_mut(&mut self, f: &mut impl FnMut(&mut Value)) {
+                $(self.$field.each_mut(f);)*
+            }
+        }
+    };
+}
+image_operands!(image_operand);

@@ -1,0 +1,3 @@
+//! What makes code better wherever it is looked at: while it is built and by the passes.
+
+pub mod rules;

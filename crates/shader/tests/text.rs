@@ -1,0 +1,151 @@
+//! The IR's text, and passes by themselves.
+//!
+//! A file of `tests/passes` is a case or several: `; pass NAME`, the IR before, `; becomes`, and what comes of it: IR, or
+//! the listing of the bytecode where the pass is `lower`. TUFF_BLESS=1 writes what comes of it now.
+
+use shader::ir::{Shader, Stage};
+use shader::ir_print::print;
+use shader::ir_read::read;
+use shader::lower::lower;
+use shader::options::{Binding, Options};
+use shader::pass::{PASSES, optimise};
+use shader::verify::verify;
+use std::path::{Path, PathBuf};
+
+fn options(stage: Stage, entry: &str) -> Options<'_> {
+    Options {
+        stage,
+        entry,
+        spec: &[],
+        binding: &|_, b| Some(Binding::new(0, b % 64 * 32, 64)),
+        push_bytes: 256,
+        lanes: None,
+        machine: Default::default(),
+        optimise: true,
+    }
+}
+
+/// All modules of the repository.
+fn modules(folder: &Path, out: &mut Vec<PathBuf>) {
+    for e in std::fs::read_dir(folder).expect("a folder") {
+        let path = e.expect("an entry").path();
+        if path.is_dir() {
+            modules(&path, out);
+        } else if path.extension().is_some_and(|x| x == "spv") {
+            out.push(path);
+        }
+    }
+}
+
+/// The text says all: a shader read back prints as it did, keeps the rules, and becomes the same program.
+fn same(name: &str, s: &Shader) {
+    let text = print(s);
+    let back = read(&text).unwrap_or_else(|e| panic!("{name}: {e}\n{text}"));
+    assert!(print(&back) == text, "{name}:\n{text}\nwas read as\n{}", print(&back));
+    assert_eq!((verify(s), verify(&back)), (Ok(()), Ok(())), "{name}");
+    let options = options(s.stage, "");
+    let (a, b) = (lower(s, &options), lower(&back, &options));
+    match (a, b) {
+        (Ok(a), Ok(b)) => assert!(a == b, "{name}: another program"),
+        (a, b) => assert_eq!(a.err().map(|e| e.to_string()), b.err().map(|e| e.to_string()), "{name}"),
+    }
+}
+
+#[test]
+fn text_reads_back() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut paths = vec![];
+    modules(&root.join("crates"), &mut paths);
+    modules(&root.join("benches"), &mut paths);
+    let mut shaders = 0;
+    for path in paths {
+        let bytes = std::fs::read(&path).expect("readable");
+        let words: Vec<u32> =
+            bytes.chunks_exact(4).map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]])).collect();
+        let module = shader::Module::parse(&words).expect("parses");
+        for (entry, model) in module.entry_points() {
+            let stage = match model {
+                0 => Stage::Vertex,
+                4 => Stage::Fragment,
+                5 => Stage::Compute,
+                _ => continue,
+            };
+            let name = format!("{} {entry}", path.display());
+            let options = options(stage, &entry);
+            let Ok(mut s) = shader::build::build(&module, &options) else { continue };
+            same(&name, &s);
+            optimise(&mut s, &options).expect("optimises");
+            same(&name, &s);
+            shaders += 1;
+        }
+    }
+    assert!(shaders >= 100, "{shaders} shaders");
+}
+
+#[test]
+fn what_is_no_ir_is_told() {
+    let head = "Compute [1, 1, 1]\nb0:\n";
+    for (text, what) in [
+        ("", "no end"),
+        ("Compute [1, 1]\n", "line 1"),
+        ("b1:\n", "in order"),
+        (head, "no end"),
+        (&format!("{head}    %0: B32 = FAdd 1\n    return\n"), "1 operands, not 2"),
+        (&format!("{head}    %0: B32 = FAdd 1, %7\n    return\n"), "%7 is not defined"),
+        (&format!("{head}    %0: B32 = Frob 1\n    return\n"), "`Frob`"),
+        (&format!("{head}    %0: B32 = FNeg 1 2\n    return\n"), "what is `2`"),
+        (&format!("{head}    %0: B33 = FNeg 1\n    return\n"), "`B33`"),
+        (&format!("{head}b1:\n    return\n"), "has no end"),
+        (&format!("{head}    %99999999: B32 = FNeg 1\n    return\n"), "too many"),
+    ] {
+        let error = read(text).expect_err(text);
+        assert!(error.contains(what), "{text}: {error}");
+    }
+}
+
+/// What the pass of a name makes of a shader, as text.
+fn apply(pass: &str, input: &str) -> Result<String, String> {
+    let mut s = read(input)?;
+    verify(&s)?;
+    let options = options(s.stage, "main");
+    if pass == "lower" {
+        let program = lower(&s, &options).map_err(|e| e.to_string())?;
+        shader::bytecode_check::check(&program).map_err(|e| e.to_string())?;
+        return Ok(shader::bytecode_print::print(&program));
+    }
+    let (_, run) = PASSES.iter().find(|p| p.0 == pass).ok_or_else(|| format!("no pass {pass}"))?;
+    run(&mut s, &options).map_err(|e| e.to_string())?;
+    Ok(print(&s))
+}
+
+#[test]
+fn passes_make_what_is_recorded() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/passes");
+    let bless = std::env::var_os("TUFF_BLESS").is_some();
+    let mut seen = vec![];
+    for e in std::fs::read_dir(folder).expect("tests/passes") {
+        let path = e.expect("an entry").path();
+        let text = std::fs::read_to_string(&path).expect("readable");
+        let mut now = String::new();
+        let mut cases = text.split("; pass ");
+        now.push_str(cases.next().unwrap_or(""));
+        for case in cases {
+            let (pass, rest) = case.split_once('\n').expect("a case");
+            let (input, _) = rest.split_once("; becomes\n").unwrap_or((rest, ""));
+            let name = pass.split([' ', ':']).next().unwrap_or("");
+            let got = apply(name, input).unwrap_or_else(|e| panic!("{}: {pass}: {e}", path.display()));
+            now.push_str(&format!("; pass {pass}\n{}\n\n; becomes\n{got}\n", input.trim_end()));
+            seen.push(name.to_string());
+        }
+        let now = format!("{}\n", now.trim_end());
+        if bless {
+            std::fs::write(&path, &now).expect("writable");
+        } else {
+            assert!(now == text, "{} is now:\n{now}", path.display());
+        }
+    }
+    for (name, _) in PASSES {
+        assert!(seen.iter().any(|s| s == name), "no case of {name}");
+    }
+    assert!(seen.iter().any(|s| s == "lower"), "no case of lower");
+}
