@@ -14,15 +14,19 @@ use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Value {
     Whole(u64),
+    Signed(i64),
     Float(f64),
+    /// The workload's queue has no such counter.
+    None,
 }
 
 impl Value {
     fn text(self) -> String {
         match self {
             Value::Whole(v) => v.to_string(),
+            Value::Signed(v) => v.to_string(),
             Value::Float(v) if v.is_finite() => v.to_string(),
-            Value::Float(_) => "null".into(),
+            Value::Float(_) | Value::None => "null".into(),
         }
     }
 }

@@ -1,8 +1,9 @@
-//! Programs whose workloads are known, for what VK_LAYER_TUFF_gpu_performance says of them (`tests/layer.rs`).
+//! Programs whose workloads are known, for what VK_LAYER_TUFF_gpu_performance says of them (`tests/layer`).
 
 mod bare;
 mod buffers;
 mod passes;
+mod queries;
 mod queues;
 mod rig;
 mod settings;
@@ -27,6 +28,8 @@ pub const PROGRAMS: &[(&str, fn() -> Done)] = &[
     ("future", queues::future),
     ("both queues", queues::both),
     ("devices", queues::devices),
+    ("once", queries::once),
+    ("own queries", queries::own),
     ("old", settings::old),
     ("settings", settings::settings),
     ("unfinished", settings::unfinished),
