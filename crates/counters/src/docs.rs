@@ -13,14 +13,16 @@ const MEASURED: &str = "
 
 `cargo xtask five-ways --source DIR` (a clone of libGPULayers: [arm-layers.md](arm-layers.md)) runs an OpenGL program on
 Mesa's zink (`crates/perfmon-gl/examples/perfmon_scene.rs`) once for each interface, and compares every counter of every
-workload with the ledger's: all that each way has. It writes this table, of sums over the scene's five workloads:
+workload with the ledger's: all that each way has. It writes this table, of sums over the scene's six workloads:
 
 ";
 const MEASURED_HOW: &str = "
-Each of the scene's workloads is one render pass or copy inside of one session, so that nothing is counted by one way alone:
-Arm's layer has no row for blits and resolves, and a session has what comes behind its mark. Arm's layer shows 19 counters,
-one of them (texture unit cycles) as a share. GL has percentages up to 100, and floats of 32 bits. Setting up, zink
-copies vertices before the first session: that is compared too, by the ways that have workloads.
+Each of the scene's workloads is one render pass or one copy inside of one session, so that no way has more in a row than
+the others: Arm's layer has no row for blits and resolves, and a session has what comes behind its mark
+([opengl.md](opengl.md)). A GPU's counts are the same on every run, so the ways need not share one; the ledger and our layer
+by the channel do. Arm's layer shows 19 counters, one of them (texture unit cycles) as a share, and is compared in kinds and
+numbers of workloads too. GL has percentages of 0 to 100, and fractions of 32 bits. A cycle count is the sum of what each
+workload takes alone.
 ";
 
 /// What stands between the markers of a page.

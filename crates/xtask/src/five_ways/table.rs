@@ -1,4 +1,4 @@
-//! The table of docs/counters.md: some counters of every group, added up over the scene's sessions, as each way has them.
+//! The table of docs/counters.md: some counters of every group, added up over the scene's workloads, as each way has them.
 
 use super::ways::Measured;
 use crate::arm_layers::compare::{Compared, Workload};
@@ -54,7 +54,7 @@ pub fn page(m: &Measured, compared: &[Compared]) -> String {
         let ways = [(&m.ledger, true), (&m.channel, false), (&m.query, false), (&m.monitor, false)];
         let arm = arm.map(|a| (a, false));
         for (way, left_out_is_0) in ways.into_iter().chain(arm) {
-            match sum(m.in_sessions(way), machine, left_out_is_0) {
+            match sum(way, machine, left_out_is_0) {
                 Some(v) => drop(write!(out, " {v} |")),
                 None => out.push_str(" |"),
             }

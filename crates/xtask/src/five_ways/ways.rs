@@ -39,7 +39,6 @@ fn scene(options: &[(&str, &Path)]) -> Command {
     }
     command.arg("--").arg(release.join("examples/perfmon_scene"));
     command.env("TUFF_GPU", "g720").env("TUFF_PERFORMANCE_TABLE", "off");
-    command.env_remove("TUFF_ICD").env_remove("TUFF_LAYER").env_remove("TUFF_PERFMON");
     command
 }
 
@@ -94,18 +93,17 @@ fn machine(name: &str) -> String {
 }
 
 pub fn all(arm: Option<&(Hosts, Layer)>) -> Result<Measured, String> {
-    let folder = place("together")?;
+    let folder = place("channel")?;
     let (ledger, channel) = (folder.join("ledger.json"), folder.join("channel.json"));
+    let mut command = scene(&[("--counters", &ledger), ("--workloads", &channel)]);
+    command.env("TUFF_PERFORMANCE_SOURCE", "channel");
+    run(command, "the ledger and our layer by the channel")?;
     let mut monitor: Vec<Workload> = vec![];
     // A session has some of a group's counters.
     for chunk in 0.. {
-        let options: &[(&str, &Path)] = match chunk {
-            0 => &[("--counters", &ledger), ("--workloads", &channel)],
-            _ => &[],
-        };
-        let mut command = scene(options);
-        command.arg(chunk.to_string()).env("TUFF_PERFORMANCE_SOURCE", "channel");
-        let lines = run(command, &format!("performance monitors, part {chunk}"))?;
+        let mut command = scene(&[]);
+        command.arg(chunk.to_string());
+        let lines = run(command, &format!("GL_AMD_performance_monitor, part {chunk}"))?;
         if !add_sessions(&mut monitor, &lines)? {
             break;
         }
@@ -114,7 +112,7 @@ pub fn all(arm: Option<&(Hosts, Layer)>) -> Result<Measured, String> {
     let query = folder.join("query.json");
     let mut command = scene(&[("--workloads", &query)]);
     command.env("TUFF_PERFORMANCE_SOURCE", "query");
-    run(command, "VK_KHR_performance_query")?;
+    run(command, "our layer by VK_KHR_performance_query")?;
     let arm = match arm {
         Some((hosts, layer)) => Some(by_arm(hosts, layer)?),
         None => None,
@@ -171,22 +169,17 @@ fn by_arm(hosts: &Hosts, layer: &Layer) -> Result<(Vec<Workload>, PathBuf), Stri
 }
 
 impl Measured {
-    /// Each way but the first beside the ledger. What zink does before the first session is in no session.
+    /// Each way but the first beside the ledger.
     pub fn compare(&self) -> Result<Vec<Compared>, String> {
         let mut all = vec![
             beside("our layer, by the channel", &self.ledger, &self.channel, |_, l, w| l == w),
             beside("our layer, by VK_KHR_performance_query", &self.ledger, &self.query, |_, l, w| l == w),
-            beside("GL_AMD_performance_monitor", self.in_sessions(&self.ledger), &self.monitor, same_in_gl),
+            beside("GL_AMD_performance_monitor", &self.ledger, &self.monitor, same_in_gl),
         ];
         if let Some((_, csv)) = &self.arm {
             all.push(compare::workloads("Arm's layer_gpu_profile", &self.ledger, csv)?);
         }
         Ok(all)
-    }
-
-    /// The workloads of a way that sessions are around: the last ones.
-    pub fn in_sessions<'a>(&self, way: &'a [Workload]) -> &'a [Workload] {
-        &way[way.len().saturating_sub(self.monitor.len())..]
     }
 }
 
