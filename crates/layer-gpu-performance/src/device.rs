@@ -302,7 +302,7 @@ impl Device {
             output: crate::output::open(&settings, &names),
             settings,
             names: Names::default(),
-            stamps: Pools::default(),
+            stamps: Pools::of_timestamps(),
             aside: Arena::default(),
             frames: Frames::default(),
             line: None,

@@ -14,7 +14,7 @@ use crate::device::Device;
 use crate::instance::{Instance, PerformanceQuery};
 use crate::output::Value;
 use crate::recorded::Recorded;
-use crate::slots::{Pools, Slot};
+use crate::slots::{POOL, Pools, Slot};
 use crate::table::{Table, next};
 use ash::vk;
 use parking_lot::Mutex;
@@ -75,9 +75,11 @@ impl Queries {
     ) -> Result<Queries, String> {
         let can = instance.performance_query(physical).ok_or("the driver has no VK_KHR_performance_query")?;
         let can = PerformanceQuery { copies: can.copies && !by_host, ..can };
+        // A result is two kilobytes of counters: small command buffers are not to have many for nothing.
+        let size = if can.multiple_pools { 8 } else { POOL };
         let (mut names, mut known, mut left_out) = (vec![], vec![], vec![]);
         let families: Vec<Family> = (0..families)
-            .map(|f| family(instance, physical, f, wanted, (&mut names, &mut known, &mut left_out)))
+            .map(|f| family(instance, physical, (f, size), wanted, (&mut names, &mut known, &mut left_out)))
             .collect();
         for w in wanted.iter().filter(|w| !known.contains(w)) {
             crate::say(&format!("setting 'counters': there is no {w}"));
@@ -99,12 +101,12 @@ impl Queries {
         &self.names
     }
 
-    /// Why a workload cannot be counted in a command buffer that has so many pools for it, `secondary`, or that may be
-    /// pending several times, `simultaneous`.
+    /// Why a workload cannot be counted: it takes a pool after the command buffer's first, `another`, or is in one that is
+    /// `secondary`, or that may be pending several times, `simultaneous`.
     pub fn refusal(
         &self,
         family: u32,
-        pools: usize,
+        another: bool,
         secondary: bool,
         simultaneous: bool,
     ) -> Option<&'static str> {
@@ -112,7 +114,7 @@ impl Queries {
             Some("not counted: the queue family has no counters")
         } else if !self.foreign.lock().is_empty() {
             Some("not counted: the program has performance queries of its own")
-        } else if !self.can.multiple_pools && (secondary || pools > 0) {
+        } else if !self.can.multiple_pools && (secondary || another) {
             Some("not counted: the driver has one pool of performance queries for a command buffer")
         } else if !self.can.copies && simultaneous {
             Some(
@@ -193,7 +195,7 @@ impl Queries {
 unsafe fn family(
     instance: &Instance,
     physical: vk::PhysicalDevice,
-    family: u32,
+    (family, size): (u32, u32),
     wanted: &[String],
     (names, known, left_out): (&mut Vec<String>, &mut Vec<String>, &mut Vec<String>),
 ) -> Family {
@@ -223,7 +225,7 @@ unsafe fn family(
         (at, all[*i as usize].counter.storage)
     };
     let columns = kept.iter().map(&mut column).collect();
-    Family { columns, pools: Pools::counting(family, kept) }
+    Family { columns, pools: Pools::of_counters(size, family, kept) }
 }
 
 /// The value in a VkPerformanceCounterResultKHR.

@@ -147,12 +147,13 @@ impl Recording {
     /// `n` consecutive queries, of pools for this use. A pool of timestamps is reset where its first are taken: outside
     /// passes alone. What counts is reset in front of each batch.
     unsafe fn take(&mut self, d: &Device, n: u32, what: Use) -> Result<Slot, vk::Result> {
-        let at = match self.room(n, what) {
+        let pools = d.pools(what, self.pool.family);
+        let at = match self.room(n, what, pools.size) {
             Some(at) => at,
             None => {
-                let pool = d.pools(what, self.pool.family).take(d)?;
+                let pool = pools.take(d)?;
                 if !matches!(what, Use::Counts { .. }) {
-                    next!(d, cmd_reset_query_pool(self.handle, pool, 0, POOL));
+                    next!(d, cmd_reset_query_pool(self.handle, pool, 0, pools.size));
                 }
                 self.pools.push(PoolUse { pool, used: 0, base: 0, what });
                 self.pools.len() - 1
@@ -164,9 +165,9 @@ impl Recording {
     }
 
     /// The last pool for this use, if it has so many queries left.
-    fn room(&self, n: u32, what: Use) -> Option<usize> {
+    fn room(&self, n: u32, what: Use, size: u32) -> Option<usize> {
         let last = self.pools.iter().rposition(|p| p.what == what);
-        last.filter(|at| self.pools[*at].used + n <= POOL)
+        last.filter(|at| self.pools[*at].used + n <= size)
     }
 
     unsafe fn stamp(&self, d: &Device, stage: Stages, slot: Slot) {
@@ -250,11 +251,8 @@ impl Recording {
         }
         let family = self.pool.family;
         let what = Use::Counts { words: q.words(family), copied: !q.by_host() };
-        let pools = if self.room(1, what).is_some() {
-            0
-        } else {
-            self.pools.iter().filter(|p| p.what == what).count()
-        };
+        let is_new = self.room(1, what, d.pools(what, family).size).is_none();
+        let another = is_new && self.pools.iter().any(|p| p.what == what);
         let refused = if w.suspends {
             Some("not counted: a suspended pass, whose query would have to end in another command buffer")
         } else if self.resumes {
@@ -264,7 +262,7 @@ impl Recording {
                 "not counted: a secondary command buffer that may be executed again without a reset of its queries",
             )
         } else {
-            q.refusal(family, pools, self.secondary, self.simultaneous)
+            q.refusal(family, another, self.secondary, self.simultaneous)
         };
         w.uncounted = refused;
         if refused.is_some() {

@@ -4,12 +4,13 @@ use crate::table::{Table, next};
 use ash::vk;
 use parking_lot::Mutex;
 
-/// Queries of a pool.
+/// Timestamps of a pool.
 pub(crate) const POOL: u32 = 64;
 
 /// A device's query pools of one sort that no command buffer has.
-#[derive(Default)]
 pub(crate) struct Pools {
+    /// Queries of a pool.
+    pub size: u32,
     free: Mutex<Vec<vk::QueryPool>>,
     all: Mutex<Vec<vk::QueryPool>>,
     /// Queue family and counters; without them queries are timestamps.
@@ -24,9 +25,13 @@ pub(crate) struct Slot {
 }
 
 impl Pools {
+    pub fn of_timestamps() -> Pools {
+        Pools { size: POOL, free: Mutex::default(), all: Mutex::default(), counters: None }
+    }
+
     /// Of performance queries, of these counters of a queue family.
-    pub fn counting(family: u32, counters: Vec<u32>) -> Pools {
-        Pools { counters: Some((family, counters)), ..Pools::default() }
+    pub fn of_counters(size: u32, family: u32, counters: Vec<u32>) -> Pools {
+        Pools { size, counters: Some((family, counters)), ..Pools::of_timestamps() }
     }
 
     /// A pool that is to be reset before its use.
@@ -36,7 +41,7 @@ impl Pools {
         }
         let mut performance = vk::QueryPoolPerformanceCreateInfoKHR::default();
         let mut info =
-            vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TIMESTAMP).query_count(POOL);
+            vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TIMESTAMP).query_count(self.size);
         if let Some((family, counters)) = &self.counters {
             performance = performance.queue_family_index(*family).counter_indices(counters);
             info = info.query_type(vk::QueryType::PERFORMANCE_QUERY_KHR).push_next(&mut performance);

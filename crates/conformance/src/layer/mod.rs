@@ -2,6 +2,7 @@
 
 mod bare;
 mod buffers;
+mod hurt;
 mod passes;
 mod queries;
 mod queues;
@@ -28,6 +29,10 @@ pub const PROGRAMS: &[(&str, fn() -> Done)] = &[
     ("future", queues::future),
     ("both queues", queues::both),
     ("devices", queues::devices),
+    ("many", hurt::many),
+    ("odd", hurt::odd),
+    ("forked", hurt::forked),
+    ("lost", hurt::lost),
     ("once", queries::once),
     ("own queries", queries::own),
     ("old", settings::old),

@@ -4,6 +4,7 @@
 #[allow(dead_code, reason = "other tests use the rest")]
 #[path = "../common/mod.rs"]
 mod common;
+mod hurt;
 mod queries;
 mod run;
 

@@ -142,10 +142,10 @@ fn pools_of_performance_queries_are_given_back() {
         let settings = [("mode", "counters"), ("source", source)];
         let json = Run { settings: &settings, ..Run::new(&driver, "pools") }.json(CHILD).unwrap();
         assert_eq!(json["workloads"].as_array().unwrap().len(), 20 * 40);
-        // 80 timestamps need two pools of 64, 40 workloads one more.
+        // 80 timestamps need two pools of 64, 40 workloads five of eight.
         let device = &json["devices"][0];
-        assert_eq!(device["query_pools"].as_u64(), Some(3), "{device}");
-        assert_eq!(device["query_pools_free"].as_u64(), Some(3), "{device}");
+        assert_eq!(device["query_pools"].as_u64(), Some(7), "{device}");
+        assert_eq!(device["query_pools_free"].as_u64(), Some(7), "{device}");
     }
 }
 
