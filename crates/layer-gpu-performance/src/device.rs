@@ -176,9 +176,31 @@ struct Patched<'a> {
     info: vk::DeviceCreateInfo<'a>,
     // What `info` points to.
     _chain: Chain,
-    _feature: Box<vk::PhysicalDeviceTimelineSemaphoreFeatures<'static>>,
-    _queries: Box<vk::PhysicalDevicePerformanceQueryFeaturesKHR<'static>>,
+    _features: Box<Features>,
     _names: Vec<*const c_char>,
+}
+
+/// Structures for the chain, where the program has none of its own.
+#[derive(Default)]
+struct Features {
+    timeline: vk::PhysicalDeviceTimelineSemaphoreFeatures<'static>,
+    reset: vk::PhysicalDeviceHostQueryResetFeatures<'static>,
+    queries: vk::PhysicalDevicePerformanceQueryFeaturesKHR<'static>,
+}
+
+/// Sets features in the program's structure, or in one that is put in front. An error where that is out of reach.
+fn enable<T: vk::TaggedStructure>(
+    chain: &mut Chain,
+    spare: &mut T,
+    set: impl FnOnce(&mut T),
+) -> Result<(), vk::StructureType> {
+    if let Some(own) = chain.find::<T>()? {
+        set(own);
+    } else {
+        set(spare);
+        chain.push(spare);
+    }
+    Ok(())
 }
 
 unsafe fn patched<'a>(
@@ -191,40 +213,40 @@ unsafe fn patched<'a>(
     let mut chain = Chain::copy(info.p_next);
     let unknown =
         |s: vk::StructureType| format!("VkDeviceCreateInfo's chain has a structure unknown here ({s:?})");
-    let mut feature =
-        Box::new(vk::PhysicalDeviceTimelineSemaphoreFeatures::default().timeline_semaphore(true));
-    if let Some(f) = chain.find::<vk::PhysicalDeviceVulkan12Features>().map_err(unknown)? {
-        f.timeline_semaphore = vk::TRUE;
-    } else if let Some(f) = chain.find::<vk::PhysicalDeviceTimelineSemaphoreFeatures>().map_err(unknown)? {
-        f.timeline_semaphore = vk::TRUE;
-    } else {
-        chain.push(&mut *feature);
-    }
-    let mut queries = Box::new(vk::PhysicalDevicePerformanceQueryFeaturesKHR::default());
+    let mut features = Box::<Features>::default();
     let mut names = chain::slice(info.pp_enabled_extension_names, info.enabled_extension_count).to_vec();
-    let mut enable = |name: &'static CStr| {
+    let mut extension = |name: &'static CStr| {
         if !names.iter().any(|n| CStr::from_ptr(*n) == name) {
             names.push(name.as_ptr());
         }
     };
     if wanted.extension {
-        enable(ash::khr::timeline_semaphore::NAME);
+        extension(ash::khr::timeline_semaphore::NAME);
+    }
+    if let Some(f) = chain.find::<vk::PhysicalDeviceVulkan12Features>().map_err(unknown)? {
+        f.timeline_semaphore = vk::TRUE;
+        f.host_query_reset |= vk::Bool32::from(wanted.queries.is_some());
+    } else {
+        enable(&mut chain, &mut features.timeline, |f| f.timeline_semaphore = vk::TRUE).map_err(unknown)?;
+        if wanted.queries.is_some() {
+            enable(&mut chain, &mut features.reset, |f| f.host_query_reset = vk::TRUE).map_err(unknown)?;
+        }
     }
     if let Some(can) = wanted.queries {
-        enable(ash::khr::performance_query::NAME);
-        let own = chain.find::<vk::PhysicalDevicePerformanceQueryFeaturesKHR>().map_err(unknown)?;
-        let is_new = own.is_none();
-        let f = own.unwrap_or(&mut queries);
-        f.performance_counter_query_pools = vk::TRUE;
-        f.performance_counter_multiple_query_pools = can.multiple_pools.into();
-        if is_new {
-            chain.push(&mut *queries);
+        extension(ash::khr::performance_query::NAME);
+        if wanted.extension {
+            extension(ash::ext::host_query_reset::NAME);
         }
+        let set = |f: &mut vk::PhysicalDevicePerformanceQueryFeaturesKHR| {
+            f.performance_counter_query_pools = vk::TRUE;
+            f.performance_counter_multiple_query_pools = can.multiple_pools.into();
+        };
+        enable(&mut chain, &mut features.queries, set).map_err(unknown)?;
     }
     info.p_next = chain.head();
     info.enabled_extension_count = names.len() as u32;
     info.pp_enabled_extension_names = names.as_ptr();
-    Ok(Patched { info, _chain: chain, _feature: feature, _queries: queries, _names: names })
+    Ok(Patched { info, _chain: chain, _features: features, _names: names })
 }
 
 impl Source {
@@ -243,15 +265,13 @@ impl Source {
         }
         let channel = |c: Counters| (c.names().to_vec(), Source::Channel(Mutex::new(c)));
         let queries = |q: Queries| (q.names().to_vec(), Source::Queries(q));
-        let by_query = |by_host| {
-            Queries::open(instance, (physical, device), table, families, &s.counters, by_host).map(queries)
-        };
+        let by_query =
+            || Queries::open(instance, (physical, device), table, families, &s.counters).map(queries);
         let by_channel = || Counters::open(device, &s.counters).map(channel);
         let (names, source) = match s.source {
             S::Channel => by_channel()?,
-            S::Query => by_query(false)?,
-            S::QueryByHost => by_query(true)?,
-            S::Any => by_channel().or_else(|none| by_query(false).map_err(|e| format!("{none}, {e}")))?,
+            S::Query => by_query()?,
+            S::Any => by_channel().or_else(|none| by_query().map_err(|e| format!("{none}, {e}")))?,
         };
         Ok((source, names))
     }
@@ -338,11 +358,14 @@ impl Device {
         }
     }
 
-    /// A command buffer is about to be recorded or submitted again: results that the host reads are read before.
-    pub fn before_overwriting(&self) {
-        if matches!(&self.source, Source::Queries(q) if q.by_host()) {
-            self.collect(false);
+    /// A command buffer is about to be recorded again, or to be gone: what the host reads of its queries is read before.
+    pub unsafe fn before_reset(&self, r: &Mutex<Recording>) {
+        if !matches!(self.source, Source::Queries(_)) {
+            return;
         }
+        let Some(done) = r.lock().done() else { return };
+        let queues: Vec<_> = self.queues.read().values().cloned().collect();
+        queues.iter().for_each(|q| q.lock().settle(self, &done));
     }
 
     /// A timeline semaphore at 0.

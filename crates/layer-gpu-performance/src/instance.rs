@@ -225,7 +225,7 @@ impl Instance {
         timeline.timeline_semaphore == vk::TRUE
     }
 
-    /// Features and the property of VK_KHR_performance_query, where the driver has it.
+    /// Features and the property of VK_KHR_performance_query, where the driver has it, and what resets queries.
     pub unsafe fn performance_query(&self, physical: vk::PhysicalDevice) -> Option<PerformanceQuery> {
         if !self.has_extension(physical, ash::khr::performance_query::NAME) {
             return None;
@@ -235,7 +235,12 @@ impl Instance {
         get_features(physical, &mut vk::PhysicalDeviceFeatures2::default().push_next(&mut features));
         let mut properties = vk::PhysicalDevicePerformanceQueryPropertiesKHR::default();
         get_properties(physical, &mut vk::PhysicalDeviceProperties2::default().push_next(&mut properties));
-        (features.performance_counter_query_pools == vk::TRUE).then_some(PerformanceQuery {
+        let mut reset = vk::PhysicalDeviceHostQueryResetFeatures::default();
+        get_features(physical, &mut vk::PhysicalDeviceFeatures2::default().push_next(&mut reset));
+        if features.performance_counter_query_pools == vk::FALSE || reset.host_query_reset == vk::FALSE {
+            return None;
+        }
+        Some(PerformanceQuery {
             multiple_pools: features.performance_counter_multiple_query_pools == vk::TRUE,
             copies: properties.allow_command_buffer_query_copies == vk::TRUE,
         })

@@ -3,9 +3,12 @@
 //! What the extension asks for, and what follows from it:
 //!
 //! - The profiling lock is held while command buffers are recorded: from the device's creation to its end.
-//! - A query is reset in another command buffer than the one that begins it (VUID-vkCmdBeginQuery-None-02863): one is
-//!   submitted in front of each batch. A secondary that is executed again in one primary would need a reset in between,
-//!   so only those that are submitted once have queries.
+//! - A query is not reset by the command buffer that begins it (VUID-vkCmdBeginQuery-None-02863). The host does it, once
+//!   it has read the results, before the command buffer can be submitted or recorded again. What may be pending several
+//!   times is copied for each submission, and reset by a command buffer in front of it. (Of that the Khronos validation
+//!   layers complain, up to 1.4.350 at least: to them a reset in the same call is one in the same command buffer, and a
+//!   copy must be recorded after its query has ended.) A secondary that is executed again in one primary would need a
+//!   reset in between, so only those that are submitted once have queries.
 //! - A query ends in the command buffer that began it: a suspended pass has none.
 //! - Two performance queries may not be active at once, and a pass cannot know what will begin in it: while the program
 //!   has pools of its own, nothing more is counted.
@@ -13,7 +16,7 @@
 use crate::device::Device;
 use crate::instance::{Instance, PerformanceQuery};
 use crate::output::Value;
-use crate::recorded::Recorded;
+use crate::recorded::{Recorded, Use};
 use crate::slots::{POOL, Pools, Slot};
 use crate::table::{Table, next};
 use ash::vk;
@@ -63,18 +66,16 @@ fn one_pass(all: Vec<u32>, passes: impl Fn(&[u32]) -> u32) -> Vec<u32> {
 }
 
 impl Queries {
-    /// Of a device whose creation asked for what is needed. `wanted` names counters, none of them: all. `by_host`: even
-    /// where the driver can copy results. An error says why there are no counters.
+    /// Of a device whose creation asked for what is needed. `wanted` names counters, none of them: all. An error says why
+    /// there are no counters.
     pub unsafe fn open(
         instance: &Instance,
         (physical, device): (vk::PhysicalDevice, vk::Device),
         table: &Table,
         families: u32,
         wanted: &[String],
-        by_host: bool,
     ) -> Result<Queries, String> {
         let can = instance.performance_query(physical).ok_or("the driver has no VK_KHR_performance_query")?;
-        let can = PerformanceQuery { copies: can.copies && !by_host, ..can };
         // A result is two kilobytes of counters: small command buffers are not to have many for nothing.
         let size = if can.multiple_pools { 8 } else { POOL };
         let (mut names, mut known, mut left_out) = (vec![], vec![], vec![]);
@@ -134,27 +135,23 @@ impl Queries {
         self.families.get(family as usize).map(|f| &f.pools)
     }
 
-    /// Results are read by the host, before the command buffer is submitted or recorded again.
-    pub fn by_host(&self) -> bool {
-        !self.can.copies
-    }
-
-    /// The output's values of a query that has ended; `copied` gives its words where they are in memory.
+    /// The output's values of a query that has ended; `memory` gives words that were copied.
     pub unsafe fn values(
         &self,
         d: &Device,
         recorded: &Recorded,
         slot: Slot,
-        copied: impl Fn(usize) -> Option<u64>,
+        memory: impl Fn(usize) -> Option<u64>,
     ) -> Option<Vec<Value>> {
         let family = self.families.get(recorded.family as usize)?;
         let count = family.columns.len();
-        let words: Vec<u64> = if self.can.copies {
+        let pool = &recorded.pools[slot.pool as usize];
+        let words: Vec<u64> = if let Use::Counts { copied: true, .. } = pool.what {
             let at = recorded.place(slot);
-            (at..at + count).map(copied).collect::<Option<_>>()?
+            (at..at + count).map(memory).collect::<Option<_>>()?
         } else {
             let mut words = vec![0u64; count];
-            let (pool, size) = (recorded.pools[slot.pool as usize].pool, count * 8);
+            let (pool, size) = (pool.pool, count * 8);
             let (to, none) = (words.as_mut_ptr().cast(), vk::QueryResultFlags::empty());
             let missing = vk::Result::NOT_READY;
             let result = next!(d, get_query_pool_results(d.handle, pool, slot.query, 1, size, to, size as u64, none), else missing);

@@ -51,6 +51,8 @@ pub(crate) struct Batch {
     /// Why it ran beside others although one at a time was asked for.
     pub beside: Option<&'static str>,
     pub entries: Vec<Entry>,
+    /// Command buffers with queries that the host reads and resets when this has ended, chosen or not.
+    by_host: Vec<Arc<Recorded>>,
     injected: Vec<vk::CommandBuffer>,
     /// What it signals when it has ended.
     end: Option<Operation>,
@@ -85,6 +87,9 @@ pub(crate) struct Plan {
     pub changes: Vec<Change>,
     batches: Vec<Batch>,
 }
+
+/// Nanoseconds that are more than a driver takes to tell of what has ended.
+const SOON: u64 = 1_000_000_000;
 
 const AHEAD: &str = "not serialised: it waits for what was not submitted yet";
 const BEHIND: &str = "not serialised: it is behind a batch that waits for what was not submitted yet";
@@ -135,18 +140,23 @@ impl Queue {
             frame: app.frame,
             beside: None,
             entries: vec![],
+            by_host: vec![],
             injected: vec![],
             end: None,
             signals: vec![],
         };
         self.submitted += 1;
         let chosen = d.settings.frames.has(app.frame);
-        let counting: Vec<_> = recorded.iter().flatten().filter(|r| r.counts()).cloned().collect();
-        let read = !counting.is_empty() || chosen && recorded.iter().flatten().any(|r| !r.items.is_empty());
+        let counting = |by_device| recorded.iter().flatten().filter(move |r| r.counts(by_device)).cloned();
+        batch.by_host = counting(false).collect();
+        let copied: Vec<_> = counting(true).collect();
+        let read = !batch.by_host.is_empty()
+            || !copied.is_empty()
+            || chosen && recorded.iter().flatten().any(|r| !r.items.is_empty());
         self.place(d, line, &app, &recorded, read, &mut change, &mut batch);
         let mut list = vec![];
         // Chosen or not: what was not reset must not be begun again.
-        list.extend(self.resets(d, &counting, &mut batch).map(|c| (c, None)));
+        list.extend(self.resets(d, &copied, &mut batch).map(|c| (c, None)));
         let mut begun: Vec<Arc<Recorded>> = vec![];
         // Executions that have run by this place, but are not copied.
         let mut waiting = 0;
@@ -169,7 +179,7 @@ impl Queue {
                     let (name, recorded) = (d.names.get(*handle), r.clone());
                     batch.entries.push(Entry { recorded, region: None, outer, name, lost: None });
                 }
-                if r.counts() {
+                if r.counts(true) {
                     if begun.iter().any(|b| Arc::ptr_eq(b, &r)) {
                         list.extend(self.resets(d, &[r.clone()], &mut batch).map(|c| (c, None)));
                     }
@@ -243,7 +253,7 @@ impl Queue {
         Some((*semaphore, *value))
     }
 
-    /// Records a command buffer that resets the performance queries of these; `None` where there are none. Where that
+    /// Records a command buffer that resets what is copied of these; `None` where there are none. Where that
     /// fails there is no memory, and what they count is of no meaning.
     unsafe fn resets(
         &mut self,
@@ -255,7 +265,7 @@ impl Queue {
             return None;
         }
         let commands = self.record(d, |_, commands| {
-            all.iter().for_each(|r| r.reset_counts(d, commands));
+            all.iter().for_each(|r| r.reset_by_device(d, commands));
             Ok(())
         });
         batch.injected.extend(&commands);
@@ -342,8 +352,10 @@ impl Queue {
 
     /// The call has succeeded.
     pub fn commit(&mut self, plan: Plan) {
-        let kept = |b: &Batch| !b.entries.is_empty() || b.beside.is_some() || !b.injected.is_empty();
-        self.batches.extend(plan.batches.into_iter().filter(kept));
+        let is_over = |b: &Batch| {
+            b.entries.is_empty() && b.beside.is_none() && b.injected.is_empty() && b.by_host.is_empty()
+        };
+        self.batches.extend(plan.batches.into_iter().filter(|b| !is_over(b)));
     }
 
     /// The call has failed: nothing of it was submitted.
@@ -396,6 +408,8 @@ impl Queue {
                 line.lock().signals(&b.signals);
             }
             crate::rows::write(d, (self.number, self.handle), &b);
+            // SAFETY: what begins these queries has ended.
+            b.by_host.iter().for_each(|r| unsafe { r.reset_by_host(d) });
             self.recycle(b);
         }
         if idle {
@@ -403,6 +417,28 @@ impl Queue {
         }
         if let (Source::Channel(counters), true) = (&d.source, self.batches.is_empty()) {
             counters.lock().forget(self.handle, self.submitted);
+        }
+    }
+
+    /// A command buffer is not pending (the program says so), so that its batches have ended: what the host has to read of
+    /// them is read.
+    pub unsafe fn settle(&mut self, d: &Device, r: &Arc<Recorded>) {
+        if !r.counts(false) {
+            return;
+        }
+        let holds = |b: &Batch| b.by_host.iter().any(|h| Arc::ptr_eq(h, r));
+        while let Some(end) = self.batches.iter().find(|b| holds(b)).and_then(|b| b.end) {
+            self.collect(d, false);
+            if !self.batches.iter().any(holds) {
+                return;
+            }
+            // The driver has not told yet.
+            let (semaphores, values) = ([end.0], [end.1]);
+            let info = vk::SemaphoreWaitInfo::default().semaphores(&semaphores).values(&values);
+            let missing = vk::Result::ERROR_INITIALIZATION_FAILED;
+            if next!(d, wait_semaphores(d.handle, &info, SOON), else missing) != vk::Result::SUCCESS {
+                return;
+            }
         }
     }
 

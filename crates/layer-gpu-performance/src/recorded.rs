@@ -125,7 +125,7 @@ pub(crate) enum Use {
     Stamps,
     /// The timestamps of views, some of which may not be written.
     Views,
-    /// Performance queries of so many words each; copied, or read by the host.
+    /// Performance queries of so many words each; copied and reset on the device, or read and reset by the host.
     Counts {
         words: u32,
         copied: bool,
@@ -189,14 +189,15 @@ impl Recorded {
         self.pools.iter().map(PoolUse::words).sum()
     }
 
-    /// Its own pools of performance queries.
-    fn counting(&self) -> impl Iterator<Item = &PoolUse> {
-        self.pools.iter().filter(|p| matches!(p.what, Use::Counts { .. }))
+    /// Pools of performance queries, its own and of what it executes, that are copied or not.
+    fn counting(self: &Arc<Recorded>, by_device: bool) -> impl Iterator<Item = &PoolUse> {
+        let is = move |p: &&PoolUse| matches!(p.what, Use::Counts { copied, .. } if copied == by_device);
+        self.all().flat_map(|r| &r.pools).filter(is)
     }
 
-    /// It or what it executes has performance queries.
-    pub fn counts(self: &Arc<Recorded>) -> bool {
-        self.all().any(|r| r.counting().next().is_some())
+    /// It or what it executes has performance queries that are copied, or that the host reads.
+    pub fn counts(self: &Arc<Recorded>, by_device: bool) -> bool {
+        self.counting(by_device).next().is_some()
     }
 
     pub fn secondaries(&self) -> impl Iterator<Item = (&Arc<Recorded>, Results)> {
@@ -222,9 +223,16 @@ impl Recorded {
         (p.base + slot.query * p.what.words()) as usize
     }
 
-    /// Records that its performance queries, and those of what it executes, are reset.
-    pub unsafe fn reset_counts(self: &Arc<Recorded>, d: &Device, to: vk::CommandBuffer) {
-        for p in self.all().flat_map(|r| r.counting()) {
+    /// Resets what the host reads.
+    pub unsafe fn reset_by_host(self: &Arc<Recorded>, d: &Device) {
+        for p in self.counting(false) {
+            next!(d, reset_query_pool(d.handle, p.pool, 0, p.used));
+        }
+    }
+
+    /// Records that what is copied is reset.
+    pub unsafe fn reset_by_device(self: &Arc<Recorded>, d: &Device, to: vk::CommandBuffer) {
+        for p in self.counting(true) {
             next!(d, cmd_reset_query_pool(to, p.pool, 0, p.used));
         }
     }

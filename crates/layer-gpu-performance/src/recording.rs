@@ -52,6 +52,9 @@ pub(crate) struct Recording {
 /// A view's timestamps need this many queries in one pool.
 const MAX_VIEWS: u32 = POOL / 2;
 
+const SUSPENDED: &str =
+    "not counted: a suspended pass, whose query would have to end in another command buffer";
+
 impl Recording {
     pub fn new(handle: vk::CommandBuffer, pool: Arc<PoolInfo>, secondary: bool) -> Recording {
         Recording {
@@ -145,15 +148,16 @@ impl Recording {
     }
 
     /// `n` consecutive queries, of pools for this use. A pool of timestamps is reset where its first are taken: outside
-    /// passes alone. What counts is reset in front of each batch.
+    /// passes alone. What counts is reset by the host, and again before it is used again.
     unsafe fn take(&mut self, d: &Device, n: u32, what: Use) -> Result<Slot, vk::Result> {
         let pools = d.pools(what, self.pool.family);
         let at = match self.room(n, what, pools.size) {
             Some(at) => at,
             None => {
                 let pool = pools.take(d)?;
-                if !matches!(what, Use::Counts { .. }) {
-                    next!(d, cmd_reset_query_pool(self.handle, pool, 0, pools.size));
+                match what {
+                    Use::Counts { .. } => next!(d, reset_query_pool(d.handle, pool, 0, pools.size)),
+                    _ => next!(d, cmd_reset_query_pool(self.handle, pool, 0, pools.size)),
                 }
                 self.pools.push(PoolUse { pool, used: 0, base: 0, what });
                 self.pools.len() - 1
@@ -223,7 +227,8 @@ impl Recording {
             suspends,
             empty: false,
             reason,
-            uncounted: None,
+            // It began elsewhere.
+            uncounted: (resumes && matches!(d.source, Source::Queries(_))).then_some(SUSPENDED),
         };
         self.resumes |= resumes && self.items.is_empty();
         if !resumes {
@@ -250,11 +255,11 @@ impl Recording {
             return;
         }
         let family = self.pool.family;
-        let what = Use::Counts { words: q.words(family), copied: !q.by_host() };
+        let what = Use::Counts { words: q.words(family), copied: self.simultaneous };
         let is_new = self.room(1, what, d.pools(what, family).size).is_none();
         let another = is_new && self.pools.iter().any(|p| p.what == what);
         let refused = if w.suspends {
-            Some("not counted: a suspended pass, whose query would have to end in another command buffer")
+            Some(SUSPENDED)
         } else if self.resumes {
             Some("not counted: its command buffer begins with the rest of a suspended pass")
         } else if self.secondary && !self.once {

@@ -25,8 +25,6 @@ pub(crate) enum Source {
     Channel,
     /// VK_KHR_performance_query.
     Query,
-    /// The same, read by the host as where the driver cannot copy such results.
-    QueryByHost,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -106,8 +104,7 @@ impl Settings {
                     "any" => Source::Any,
                     "channel" => Source::Channel,
                     "query" => Source::Query,
-                    "query-by-host" => Source::QueryByHost,
-                    _ => return Err(format!("'{value}' is neither any, channel, query nor query-by-host")),
+                    _ => return Err(format!("'{value}' is neither any, channel nor query")),
                 }
             }
             "serialise" => {

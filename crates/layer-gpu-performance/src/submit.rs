@@ -23,16 +23,21 @@ unsafe fn submit(
 ) -> R {
     let Some(d) = device::of(queue) else { return FAILED };
     let Some(q) = d.queue(queue) else { return d.seen(call(&d, &[])) };
-    caught(|| d.before_overwriting());
     let result = {
         let mut q = q.lock();
-        caught(|| q.collect(&d, false));
+        let batches = caught(|| {
+            q.collect(&d, false);
+            let batches = batches(&d);
+            let buffers = batches.iter().flat_map(|b| &b.buffers);
+            buffers.filter_map(|c| d.recorded(*c)).for_each(|r| q.settle(&d, &r));
+            batches
+        });
         // Held over the call: on all queues the order of the line is that of the driver's calls.
         let mut line = d.line.as_ref().map(|l| l.lock());
         let mut plan = Plan::default();
         let mut before = None;
         caught(|| {
-            let batches = batches(&d);
+            let batches = batches.unwrap_or_default();
             let signals = batches.iter().flat_map(|b| &b.signals);
             before = line.as_ref().map(|l| l.before(signals));
             batches.into_iter().for_each(|b| q.plan(&d, line.as_deref_mut(), b, &mut plan));

@@ -76,6 +76,7 @@ table! {
     cmd_execute_commands: PFN_vkCmdExecuteCommands = c"vkCmdExecuteCommands";
     cmd_pipeline_barrier: PFN_vkCmdPipelineBarrier = c"vkCmdPipelineBarrier";
     cmd_write_timestamp: PFN_vkCmdWriteTimestamp = c"vkCmdWriteTimestamp";
+    reset_query_pool: PFN_vkResetQueryPool = c"vkResetQueryPool" | c"vkResetQueryPoolEXT";
     cmd_begin_query: PFN_vkCmdBeginQuery = c"vkCmdBeginQuery";
     cmd_end_query: PFN_vkCmdEndQuery = c"vkCmdEndQuery";
     cmd_reset_query_pool: PFN_vkCmdResetQueryPool = c"vkCmdResetQueryPool";

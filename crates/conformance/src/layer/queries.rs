@@ -48,6 +48,7 @@ pub fn own() -> Done {
     let library = Library::any().map_err(text)?;
     let context = Context::of_instance(library, &[], &names, (&raw mut feature).cast()).map_err(text)?;
     let lock = ash::khr::performance_query::Device::new(&context.instance, &context.device);
+    let counters = ash::khr::performance_query::Instance::new(context.entry(), &context.instance);
     let spirv = include_bytes!("../../shaders/static/straight.comp.spv");
     let kernel = Kernel::new(&context, &KernelInfo { spirv, bindings: 2, push_size: 4 }).map_err(text)?;
     let buffers =
@@ -63,6 +64,14 @@ pub fn own() -> Done {
     context.run(|d, c| dispatch(d, c, 10)).map_err(text)?;
     // SAFETY: plain Vulkan calls; nothing is pending when it is destroyed.
     unsafe {
+        // Validation layers know no counters before.
+        let list = counters.fp().enumerate_physical_device_queue_family_performance_query_counters_khr;
+        let (mut count, none) = (0, std::ptr::null_mut());
+        list(context.physical, 0, &mut count, none, std::ptr::null_mut()).result().map_err(text)?;
+        let mut all = vec![vk::PerformanceCounterKHR::default(); count as usize];
+        list(context.physical, 0, &mut count, all.as_mut_ptr(), std::ptr::null_mut())
+            .result()
+            .map_err(text)?;
         lock.acquire_profiling_lock(&Default::default()).map_err(text)?;
         let mut counters = vk::QueryPoolPerformanceCreateInfoKHR::default().counter_indices(&[0]);
         let info = vk::QueryPoolCreateInfo::default()

@@ -5,12 +5,8 @@ use crate::text;
 use serde_json::Value;
 
 /// Time alone, and both sources of counters.
-const MODES: [&[(&str, &str)]; 4] = [
-    &[],
-    &[("mode", "counters"), ("source", "channel")],
-    &[("mode", "counters"), ("source", "query")],
-    &[("mode", "counters"), ("source", "query-by-host")],
-];
+const MODES: [&[(&str, &str)]; 3] =
+    [&[], &[("mode", "counters"), ("source", "channel")], &[("mode", "counters"), ("source", "query")]];
 
 /// What the layer writes of a program, in each mode.
 fn each(program: &str, variables: &[(&str, &str)], check: impl Fn(&[Value])) {

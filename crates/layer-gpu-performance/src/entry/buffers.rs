@@ -61,8 +61,8 @@ unsafe extern "system" fn destroy_command_pool(
 ) {
     let Some(d) = device::of(handle) else { return };
     caught(|| {
-        d.before_overwriting();
         for (c, r) in of_pool(&d, pool) {
+            d.before_reset(&r);
             r.lock().reset(&d);
             d.buffers.write().remove(&c);
         }
@@ -80,8 +80,10 @@ unsafe extern "system" fn reset_command_pool(
     let result = d.seen(next!(d, reset_command_pool(handle, pool, flags), else FAILED));
     if result == R::SUCCESS {
         caught(|| {
-            d.before_overwriting();
-            of_pool(&d, pool).iter().for_each(|(_, r)| r.lock().reset(&d));
+            for (_, r) in of_pool(&d, pool) {
+                d.before_reset(&r);
+                r.lock().reset(&d);
+            }
         });
     }
     result
@@ -116,10 +118,10 @@ unsafe extern "system" fn free_command_buffers(
 ) {
     let Some(d) = device::of(handle) else { return };
     caught(|| {
-        d.before_overwriting();
         for c in chain::slice(buffers, count) {
             let r = d.buffers.write().remove(c);
             if let Some(r) = r {
+                d.before_reset(&r);
                 r.lock().reset(&d);
             }
         }
@@ -138,7 +140,7 @@ unsafe extern "system" fn begin_command_buffer(
     {
         // Begun again, it is reset (§ Command Buffer Recording).
         caught(|| {
-            d.before_overwriting();
+            d.before_reset(&r);
             r.lock().begin(&d, (*info).flags);
         });
     }
@@ -166,7 +168,7 @@ unsafe extern "system" fn reset_command_buffer(
         && let Some(r) = d.recording(c)
     {
         caught(|| {
-            d.before_overwriting();
+            d.before_reset(&r);
             r.lock().reset(&d);
         });
     }

@@ -28,6 +28,7 @@ const EGL_PLATFORM_SURFACELESS_MESA: u32 = 0x31DD;
 
 macro_rules! functions {
     ($($field:ident = $name:literal: ($($arg:ty),*) $(-> $result:ty)?;)*) => {
+        #[derive(Clone)]
         pub struct Gl {
             egl: Egl,
             $(pub $field: unsafe extern "C" fn($($arg),*) $(-> $result)?,)*
@@ -97,6 +98,7 @@ functions! {
 }
 
 /// EGL's part: the context that is current, and what others are made of.
+#[derive(Clone)]
 struct Egl {
     get: unsafe extern "C" fn(*const c_char) -> *mut c_void,
     display: *mut c_void,
@@ -172,7 +174,47 @@ impl Egl {
     }
 }
 
+/// A context that shares with the first, for another thread.
+pub struct Seat(Gl);
+// SAFETY: EGL's handles belong to no thread; the context is current in none.
+unsafe impl Send for Seat {}
+
+impl Seat {
+    /// Makes it current in this thread, without a surface.
+    pub fn sit(self) -> Gl {
+        let mut gl = self.0;
+        gl.egl.surface = std::ptr::null_mut();
+        // SAFETY: EGL's functions with what it gave out. Each thread has an API of its own, at first OpenGL ES.
+        unsafe {
+            let bind: unsafe extern "C" fn(u32) -> u32 = gl.egl.find(c"eglBindAPI").expect("it was there");
+            bind(EGL_OPENGL_API);
+            gl.egl.make_current(gl.egl.context).expect("a context without a surface");
+        }
+        gl
+    }
+}
+
 impl Gl {
+    /// Another context of OpenGL.
+    pub fn seat(&self) -> Result<Seat, String> {
+        // SAFETY: EGL's function with what it gave out.
+        let context = unsafe { self.egl.another(self.egl.context)? };
+        Ok(Seat(Gl { egl: Egl { context, ..self.egl.clone() }, ..self.clone() }))
+    }
+
+    /// Destroys the current context.
+    pub fn leave(self) {
+        // SAFETY: EGL's functions with what it gave out.
+        unsafe {
+            let destroy: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 =
+                self.egl.find(c"eglDestroyContext").expect("it was there");
+            destroy(self.egl.display, self.egl.context);
+            let make: Four = self.egl.find(c"eglMakeCurrent").expect("it was there");
+            let null = std::ptr::null_mut();
+            make(self.egl.display, null, null, null);
+        }
+    }
+
     /// Runs `f` with another context current, which shares with the first and is destroyed afterwards.
     pub fn in_another_context(&self, f: impl FnOnce()) -> Result<(), String> {
         // SAFETY: EGL's functions with what it gave out.
