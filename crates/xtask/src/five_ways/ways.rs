@@ -3,7 +3,7 @@
 use crate::arm_layers::build::Layer;
 use crate::arm_layers::compare::{self, Compared, Workload};
 use crate::arm_layers::host::{Hosts, PATIENCE, wait_for};
-use crate::arm_layers::{folder, runs};
+use crate::arm_layers::runs;
 use crate::cargo::target_folder;
 use counters::catalogue::{self, Storage};
 use serde_json::Value;
