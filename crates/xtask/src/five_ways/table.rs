@@ -16,7 +16,7 @@ const ROWS: [&str; 26] = [
     "MaliFragWarp",
     "MaliNonFragThread",
     "MaliFragThread",
-    "MaliEngInstr",
+    "MaliEngArithInstr",
     "MaliEngFMAInstr",
     "MaliEngCVTInstr",
     "MaliEngSFUInstr",
@@ -37,9 +37,8 @@ const ROWS: [&str; 26] = [
 ];
 
 /// The counter's sum over workloads, where all of them have it.
-fn sum(workloads: &[Workload], machine: &str, left_out_is_0: bool) -> Option<f64> {
-    let value = |w: &Workload| w.counters.get(machine).copied().or(left_out_is_0.then_some(0.0));
-    workloads.iter().map(value).sum()
+fn sum(workloads: &[Workload], machine: &str) -> Option<f64> {
+    workloads.iter().map(|w| w.counters.get(machine)).sum()
 }
 
 pub fn page(m: &Measured, compared: &[Compared]) -> String {
@@ -51,10 +50,8 @@ pub fn page(m: &Measured, compared: &[Compared]) -> String {
     for machine in ROWS {
         let human = catalogue::reported().iter().find(|c| c.machine == machine).map_or(machine, |c| c.human);
         let _ = write!(out, "| {human} |");
-        let ways = [(&m.ledger, true), (&m.channel, false), (&m.query, false), (&m.monitor, false)];
-        let arm = arm.map(|a| (a, false));
-        for (way, left_out_is_0) in ways.into_iter().chain(arm) {
-            match sum(way, machine, left_out_is_0) {
+        for way in [&m.ledger, &m.channel, &m.query, &m.monitor].into_iter().chain(arm) {
+            match sum(way, machine) {
                 Some(v) => drop(write!(out, " {v} |")),
                 None => out.push_str(" |"),
             }
@@ -79,4 +76,29 @@ pub fn put(page: &Path, table: &str) -> Result<(), String> {
     std::fs::write(page, after).map_err(failed)?;
     println!("wrote {}", page.display());
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_counters() {
+        for machine in ROWS {
+            assert!(catalogue::reported().iter().any(|c| c.machine == machine), "{machine}");
+        }
+    }
+
+    #[test]
+    fn what_a_workload_lacks_has_no_sum() {
+        let of = |counters: &[(&str, f64)]| Workload {
+            kind: String::new(),
+            label: String::new(),
+            name: String::new(),
+            frame: None,
+            counters: counters.iter().map(|(n, v)| (n.to_string(), *v)).collect(),
+        };
+        assert_eq!(sum(&[of(&[("a", 1.0)]), of(&[("a", 2.0)])], "a"), Some(3.0));
+        assert_eq!(sum(&[of(&[("a", 1.0)]), of(&[])], "a"), None);
+    }
 }

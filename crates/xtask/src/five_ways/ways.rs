@@ -117,7 +117,13 @@ pub fn all(arm: Option<&(Hosts, Layer)>) -> Result<Measured, String> {
         Some((hosts, layer)) => Some(by_arm(hosts, layer)?),
         None => None,
     };
-    let (ledger, channel, query) = (workloads(&ledger)?, workloads(&channel)?, workloads(&query)?);
+    let (mut ledger, channel, query) = (workloads(&ledger)?, workloads(&channel)?, workloads(&query)?);
+    for w in &mut ledger {
+        // It leaves out what is 0.
+        for c in catalogue::reported() {
+            w.counters.entry(c.machine.into()).or_insert(0.0);
+        }
+    }
     Ok(Measured { ledger, channel, query, monitor, arm })
 }
 
@@ -192,7 +198,7 @@ fn same_in_gl(counter: &catalogue::Counter, ledger: f64, gl: f64) -> bool {
     }
 }
 
-/// Every counter of every workload; `same` compares the ledger's value with the way's. The ledger leaves out what is 0.
+/// Every counter of every workload; `same` compares the ledger's value with the way's.
 fn beside(
     title: &str,
     ledger: &[Workload],
@@ -204,11 +210,10 @@ fn beside(
     c.cell("scene", "workloads", n == m, || format!("the ledger has {n}, the way {m}"));
     for (i, (l, w)) in ledger.iter().zip(way).enumerate() {
         for counter in catalogue::reported() {
-            let wanted = l.counters.get(counter.machine).copied().unwrap_or(0.0);
-            let has = w.counters.get(counter.machine).copied();
-            let same = has.is_some_and(|v| same(counter, wanted, v));
+            let [wanted, has] = [l, w].map(|w| w.counters.get(counter.machine).copied());
+            let same = wanted.zip(has).is_some_and(|(l, w)| same(counter, l, w));
             c.cell(&format!("{i} {}", w.name), counter.human, same, || {
-                format!("the ledger has {wanted}, the way {has:?}")
+                format!("the ledger has {wanted:?}, the way {has:?}")
             });
         }
     }
