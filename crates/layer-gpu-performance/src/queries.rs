@@ -6,8 +6,8 @@
 //! - A query is not reset by the command buffer that begins it (VUID-vkCmdBeginQuery-None-02863). The host does it, once
 //!   it has read the results, before the command buffer can be submitted or recorded again. What may be pending several
 //!   times is copied for each submission, and reset by a command buffer in front of it. (Of that the Khronos validation
-//!   layers complain, up to 1.4.350 at least: to them a reset in the same call is one in the same command buffer, and a
-//!   copy must be recorded after its query has ended.) A secondary that is executed again in one primary would need a
+//!   layers complain: to 1.3.239 a reset in the same call is one in the same command buffer, and a copy must be recorded
+//!   after its query has ended, to 1.4.360 too.) A secondary that is executed again in one primary would need a
 //!   reset in between, so only those that are submitted once have queries.
 //! - A query ends in the command buffer that began it: a suspended pass has none.
 //! - Two performance queries may not be active at once, and a pass cannot know what will begin in it: while the program
@@ -75,7 +75,9 @@ impl Queries {
         families: u32,
         wanted: &[String],
     ) -> Result<Queries, String> {
-        let can = instance.performance_query(physical).ok_or("the driver has no VK_KHR_performance_query")?;
+        let can = instance
+            .performance_query(physical)
+            .ok_or("the driver has no VK_KHR_performance_query with hostQueryReset")?;
         // A result is two kilobytes of counters: small command buffers are not to have many for nothing.
         let size = if can.multiple_pools { 8 } else { POOL };
         let (mut names, mut known, mut left_out) = (vec![], vec![], vec![]);
