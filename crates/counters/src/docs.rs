@@ -19,7 +19,7 @@ workload with the ledger's: all that each way has. It writes this table, of sums
 const MEASURED_HOW: &str = "
 Each of the scene's workloads is one render pass or one copy inside of one session, so that no way has more in a row than
 the others: Arm's layer has no row for blits and resolves, and a session has what comes behind its mark
-([opengl.md](opengl.md)). A GPU's counts are the same on every run, so the ways need not share one; the ledger and our layer
+([opengl.md](opengl.md)). Tuff's counts are the same on every run, so the ways need not share one; the ledger and our layer
 by the channel do. Arm's layer shows 15 counters, one of them (texture unit cycles) as a share, and is compared in kinds and
 numbers of workloads too. GL has percentages of 0 to 100, and fractions of 32 bits. A cycle count is the sum of what each
 workload takes alone.
