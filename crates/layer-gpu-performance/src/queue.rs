@@ -181,7 +181,7 @@ impl Queue {
                 }
                 if r.counts(true) {
                     if begun.iter().any(|b| Arc::ptr_eq(b, &r)) {
-                        list.extend(self.resets(d, &[r.clone()], &mut batch).map(|c| (c, None)));
+                        list.extend(self.resets(d, std::slice::from_ref(&r), &mut batch).map(|c| (c, None)));
                     }
                     begun.push(r);
                 }
