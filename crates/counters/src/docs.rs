@@ -6,9 +6,49 @@ use std::fmt::Write as _;
 
 const INTRODUCTION: &str = include_str!("../data/introduction.md");
 
-/// The whole page.
-pub fn page() -> String {
+/// What was measured stands between these in the page (`cargo xtask five-ways`).
+const MARKERS: [&str; 2] = ["<!-- measured -->\n", "<!-- end of what was measured -->\n"];
+const MEASURED: &str = "
+## One scene, measured five ways
+
+`cargo xtask five-ways --source DIR` (a clone of libGPULayers: [arm-layers.md](arm-layers.md)) runs an OpenGL program on
+Mesa's zink (`crates/perfmon-gl/examples/perfmon_scene.rs`) once for each interface, and compares every counter of every
+workload with the ledger's: all that each way has. It writes this table, of sums over the scene's six workloads:
+
+";
+const MEASURED_HOW: &str = "
+Each of the scene's workloads is one render pass or one copy inside of one session, so that no way has more in a row than
+the others: Arm's layer has no row for blits and resolves, and a session has what comes behind its mark
+([opengl.md](opengl.md)). Tuff's counts are the same on every run, so the ways need not share one; the ledger and our layer
+by the channel do. Arm's layer shows 15 counters, one of them (texture unit cycles) as a share, and is compared in kinds and
+numbers of workloads too. GL has percentages of 0 to 100, and fractions of 32 bits. A cycle count is the sum of what each
+workload takes alone.
+";
+
+/// What stands between the markers of a page.
+fn measured(page: &str) -> Option<&str> {
+    let [begin, end] = MARKERS;
+    let rest = &page[page.find(begin)? + begin.len()..];
+    Some(&rest[..rest.find(end)?])
+}
+
+/// The page with this between its markers, if it has them.
+pub fn with_measured(page: &str, text: &str) -> Option<String> {
+    let old = measured(page)?;
+    let at = old.as_ptr() as usize - page.as_ptr() as usize;
+    Some(format!("{}{text}{}", &page[..at], &page[at + old.len()..]))
+}
+
+/// The whole page; what was measured is as it stands in `before`, the page so far.
+pub fn page(before: &str) -> String {
+    let all = whole();
+    measured(before).and_then(|m| with_measured(&all, m)).unwrap_or(all)
+}
+
+fn whole() -> String {
     let mut out = String::from(INTRODUCTION);
+    let [begin, end] = MARKERS;
+    out.extend([MEASURED, begin, end, MEASURED_HOW]);
     let all = catalogue::all();
     let (mali, own): (Vec<_>, Vec<_>) = all.iter().partition(|c| c.id < OWN);
     let reported = mali.iter().filter(|c| c.formula.is_some()).count();
@@ -72,5 +112,23 @@ fn events(out: &mut String) {
     );
     for u in Unit::ALL {
         let _ = writeln!(out, "| `{}` | {} |", u.name(), u.doc());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_measured_outlives_generation() {
+        let first = page("");
+        assert_eq!(measured(&first), Some(""));
+        let filled = with_measured(&first, "| a | 1 |\n").unwrap();
+        assert_eq!(measured(&filled), Some("| a | 1 |\n"));
+        // Generated again it stays; the rest is as generated.
+        assert_eq!(page(&filled), filled);
+        assert_eq!(page(&filled.replace("# Counters", "# Numbers")), filled);
+        assert_eq!(with_measured(&filled, "").as_deref(), Some(&*first));
+        assert_eq!(with_measured("no markers", "x"), None);
     }
 }

@@ -3,7 +3,7 @@
 //!
 //! `munmap`, `poll` and `fstat` stay the C library's: memory and descriptors are real.
 
-use kbase::{c_answer, c_result};
+use kbase::{Mapping, c_answer, c_result};
 use libc::{c_char, c_int, c_long, c_uint, c_ulong, c_void, size_t};
 use std::ffi::CStr;
 use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
@@ -87,14 +87,11 @@ pub unsafe extern "C" fn ioctl(fd: c_int, request: c_ulong, argument: c_long) ->
     std::mem::transmute::<*mut c_void, IoctlFn>(NEXT.get())(fd, request, argument)
 }
 
-unsafe fn map_by(
-    next: &Next,
-    (address, size, protection, flags): (*mut c_void, size_t, c_int, c_int),
-    (fd, offset): (c_int, i64),
-) -> *mut c_void {
+unsafe fn map_by(next: &Next, fd: c_int, wanted: Mapping) -> *mut c_void {
     if kbase::is_ours(fd) {
-        return c_answer(libc::MAP_FAILED, || kbase::map(fd, address, size, protection, flags, offset));
+        return c_answer(libc::MAP_FAILED, || kbase::map(fd, wanted));
     }
+    let Mapping { address, size, protection, flags, offset } = wanted;
     let next = std::mem::transmute::<*mut c_void, MapFn>(next.get());
     next(address, size, protection, flags, fd, offset)
 }
@@ -109,7 +106,7 @@ pub unsafe extern "C" fn mmap(
     offset: i64,
 ) -> *mut c_void {
     static NEXT: Next = Next::new(c"mmap");
-    map_by(&NEXT, (address, size, protection, flags), (fd, offset))
+    map_by(&NEXT, fd, Mapping { address, size, protection, flags, offset })
 }
 
 #[unsafe(no_mangle)]
@@ -122,7 +119,7 @@ pub unsafe extern "C" fn mmap64(
     offset: i64,
 ) -> *mut c_void {
     static NEXT: Next = Next::new(c"mmap64");
-    map_by(&NEXT, (address, size, protection, flags), (fd, offset))
+    map_by(&NEXT, fd, Mapping { address, size, protection, flags, offset })
 }
 
 #[unsafe(no_mangle)]

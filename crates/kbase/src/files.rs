@@ -88,17 +88,20 @@ pub fn ioctl(fd: i32, request: u32, argument: u64) -> Result<i32> {
     }
 }
 
+/// What a caller of mmap asks for, but for the descriptor.
+#[derive(Clone, Copy, Debug)]
+pub struct Mapping {
+    pub address: *mut libc::c_void,
+    pub size: usize,
+    pub protection: i32,
+    pub flags: i32,
+    pub offset: i64,
+}
+
 /// Maps a session's samples; a device has nothing to map. What comes is unmapped by `munmap`.
-pub fn map(
-    fd: i32,
-    address: *mut libc::c_void,
-    size: usize,
-    protection: i32,
-    flags: i32,
-    offset: i64,
-) -> Result<*mut libc::c_void> {
+pub fn map(fd: i32, wanted: Mapping) -> Result<*mut libc::c_void> {
     match find(fd)? {
-        Open::Session(session) => session.map(address, size, protection, flags, offset),
+        Open::Session(session) => session.map(wanted),
         Open::Device(_) => Err(Errno(libc::EINVAL)),
     }
 }

@@ -23,7 +23,7 @@ mod source;
 mod tests;
 mod user;
 
-pub use files::{close, ioctl, is_ours, map, open};
+pub use files::{Mapping, close, ioctl, is_ours, map, open};
 
 /// The device's name.
 pub const DEVICE: &std::ffi::CStr = c"/dev/mali0";

@@ -8,7 +8,7 @@ use crate::abi::{
 use crate::sample::{Head, Layout};
 use crate::source::Source;
 use crate::user;
-use crate::{Errno, Result};
+use crate::{Errno, Mapping, Result};
 use parking_lot::Mutex;
 use std::fs::File;
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
@@ -182,14 +182,8 @@ impl Session {
     }
 
     /// The ring in the caller's memory: to be read alone, from its beginning.
-    pub fn map(
-        &self,
-        address: *mut libc::c_void,
-        size: usize,
-        protection: i32,
-        flags: i32,
-        offset: i64,
-    ) -> Result<*mut libc::c_void> {
+    pub fn map(&self, wanted: Mapping) -> Result<*mut libc::c_void> {
+        let Mapping { address, size, protection, flags, offset } = wanted;
         if protection & (libc::PROT_WRITE | libc::PROT_EXEC) != 0 {
             return Err(Errno(libc::EPERM));
         }

@@ -5,7 +5,7 @@ use crate::context::{Answer, Context};
 use crate::sample::{BLOCKS, Shape, VALUES};
 use crate::session::{SAMPLES, Session};
 use crate::source::{Reading, Source};
-use crate::{Errno, Result};
+use crate::{Errno, Mapping, Result};
 use bytemuck::Zeroable;
 use counters::{Block, Model};
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -256,6 +256,12 @@ fn requests_are_looked_at() {
     }
 }
 
+/// Of so many bytes, to read, private, from the beginning.
+fn wanted(size: usize) -> Mapping {
+    let (protection, flags) = (libc::PROT_READ, libc::MAP_PRIVATE);
+    Mapping { address: std::ptr::null_mut(), size, protection, flags, offset: 0 }
+}
+
 struct Reader {
     session: Arc<Session>,
     fd: OwnedFd,
@@ -268,7 +274,7 @@ impl Reader {
         let (session, fd, out) = setup(context, items).unwrap();
         assert_eq!(out.prfcnt_metadata_item_size, 48);
         let size = out.prfcnt_mmap_size_bytes as usize;
-        let map = session.map(std::ptr::null_mut(), size, libc::PROT_READ, libc::MAP_PRIVATE, 0).unwrap();
+        let map = session.map(wanted(size)).unwrap();
         Reader { session, fd, map: map.cast(), size }
     }
     fn command(&self, cmd: u16, user_data: u64) -> Result<i32> {
@@ -435,7 +441,8 @@ fn sessions_check_what_they_are_given() {
     assert_eq!(reader.session.ioctl(KINSTR_GET_SAMPLE, 8), Err(Errno(libc::EFAULT)));
     assert!(reader.readable(), "a fault takes nothing away");
     let map = |size, protection, offset| {
-        reader.session.map(std::ptr::null_mut(), size, protection, libc::MAP_SHARED, offset).map(|_| ())
+        let flags = libc::MAP_SHARED;
+        reader.session.map(Mapping { protection, flags, offset, ..wanted(size) }).map(|_| ())
     };
     assert_eq!(map(reader.size, libc::PROT_READ | libc::PROT_WRITE, 0), Err(Errno(libc::EPERM)));
     assert_eq!(map(reader.size + 8192, libc::PROT_READ, 0), Err(Errno(libc::EINVAL)));
@@ -454,7 +461,7 @@ fn descriptors_are_real() {
     let mut version = Version { major: 0, minor: 0 };
     crate::ioctl(fd, VERSION_CHECK, address(&mut version)).unwrap();
     crate::ioctl(fd, SET_FLAGS, address(&mut 2u32)).unwrap();
-    assert_eq!(crate::map(fd, std::ptr::null_mut(), 4096, 1, 2, 0), Err(Errno(libc::EINVAL)));
+    assert_eq!(crate::map(fd, wanted(4096)), Err(Errno(libc::EINVAL)));
     let items = [mode(0), enable(1, ALL), RequestItem::default()];
     let mut asked =
         SetupIn { request_item_count: 3, request_item_size: 32, requests_ptr: items.as_ptr() as u64 };
@@ -468,7 +475,7 @@ fn descriptors_are_real() {
         assert_eq!(crate::ioctl(session, KINSTR_CMD, address(&mut command)), Ok(0));
     }
     let size = bytemuck::bytes_of(&asked)[4..8].try_into().map(u32::from_ne_bytes).unwrap() as usize;
-    let map = crate::map(session, std::ptr::null_mut(), size, 1, 2, 0).unwrap();
+    let map = crate::map(session, wanted(size)).unwrap();
     assert_eq!(crate::close(session), Ok(0));
     assert_eq!(crate::close(session), Err(Errno(libc::EBADF)));
     // SAFETY: the mapping is there until it is unmapped.

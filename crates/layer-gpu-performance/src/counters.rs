@@ -1,4 +1,4 @@
-//! Counter mode: the driver's records of finished workloads, by the tags that the layer has put around them.
+//! Counter mode by the channel: the driver's records of finished workloads, by the tags that the layer has put around them.
 //!
 //! A record belongs to a queue's batch, and in there to the workload with its tag; a command buffer that is in a batch
 //! several times has as many records of each, in the order of execution.

@@ -4,15 +4,16 @@ use crate::arena::Arena;
 use crate::chain::{self, Chain};
 use crate::counters::Counters;
 use crate::frames::Frames;
-use crate::instance::{self, Instance};
+use crate::instance::{self, Instance, PerformanceQuery};
 use crate::interface::{self, DeviceLink, SetDeviceLoaderData};
 use crate::line::Line;
 use crate::names::Names;
 use crate::output::Output;
+use crate::queries::Queries;
 use crate::queue::Queue;
-use crate::recorded::Recorded;
+use crate::recorded::{Recorded, Use};
 use crate::recording::Recording;
-use crate::settings::{Mode, Settings};
+use crate::settings::{self, Mode, Settings};
 use crate::slots::Pools;
 use crate::table::{Table, next};
 use ash::vk;
@@ -26,6 +27,7 @@ use vk::{Handle, Result as R};
 /// A command pool's facts, which its buffers share.
 pub(crate) struct PoolInfo {
     pub pool: vk::CommandPool,
+    pub family: u32,
     /// Why workloads of its buffers have no time.
     pub unmeasured: Option<&'static str>,
 }
@@ -38,6 +40,14 @@ pub(crate) struct PassInfo {
     pub subpasses: u32,
 }
 
+/// Where a device's counters come from.
+pub(crate) enum Source {
+    /// Time alone is measured.
+    None,
+    Channel(Mutex<Counters>),
+    Queries(Queries),
+}
+
 pub(crate) struct Device {
     pub handle: vk::Device,
     /// Among the process's devices, in the order of creation.
@@ -48,13 +58,12 @@ pub(crate) struct Device {
     pub settings: Arc<Settings>,
     pub output: Arc<Output>,
     pub names: Names,
-    pub pools: Pools,
+    stamps: Pools,
     pub aside: Arena,
     pub frames: Frames,
     /// With serialisation.
     pub line: Option<Mutex<Line>>,
-    /// In counter mode, where the driver has a channel.
-    pub counters: Option<Mutex<Counters>>,
+    pub source: Source,
     /// To be said once.
     pub held: Once,
     pub buffers: RwLock<HashMap<vk::CommandBuffer, Arc<Mutex<Recording>>>>,
@@ -98,6 +107,8 @@ pub(crate) fn of<H: Handle>(handle: H) -> Option<Arc<Device>> {
 struct Wanted {
     /// Enable VK_KHR_timeline_semaphore: the version that the program uses has no timeline semaphores.
     extension: bool,
+    /// Enable VK_KHR_performance_query, as far as the driver has it.
+    queries: Option<PerformanceQuery>,
 }
 
 unsafe fn wanted(instance: &Instance, physical: vk::PhysicalDevice) -> Result<Wanted, &'static str> {
@@ -113,7 +124,10 @@ unsafe fn wanted(instance: &Instance, physical: vk::PhysicalDevice) -> Result<Wa
     if !instance.has_timeline_feature(physical) {
         return Err("the driver has no timeline semaphores");
     }
-    Ok(Wanted { extension })
+    let s = &instance.settings;
+    let asked = s.mode == Mode::Counters && s.source != settings::Source::Channel;
+    let queries = if asked { instance.performance_query(physical) } else { None };
+    Ok(Wanted { extension, queries })
 }
 
 pub(crate) unsafe extern "system" fn create_device(
@@ -157,13 +171,36 @@ pub(crate) unsafe extern "system" fn create_device(
     R::SUCCESS
 }
 
-/// VkDeviceCreateInfo with timeline semaphores enabled.
+/// VkDeviceCreateInfo with timeline semaphores enabled, and performance queries where they are wanted.
 struct Patched<'a> {
     info: vk::DeviceCreateInfo<'a>,
     // What `info` points to.
     _chain: Chain,
-    _feature: Box<vk::PhysicalDeviceTimelineSemaphoreFeatures<'static>>,
+    _features: Box<Features>,
     _names: Vec<*const c_char>,
+}
+
+/// Structures for the chain, where the program has none of its own.
+#[derive(Default)]
+struct Features {
+    timeline: vk::PhysicalDeviceTimelineSemaphoreFeatures<'static>,
+    reset: vk::PhysicalDeviceHostQueryResetFeatures<'static>,
+    queries: vk::PhysicalDevicePerformanceQueryFeaturesKHR<'static>,
+}
+
+/// Sets features in the program's structure, or in one that is put in front. An error where that is out of reach.
+fn enable<T: vk::TaggedStructure>(
+    chain: &mut Chain,
+    spare: &mut T,
+    set: impl FnOnce(&mut T),
+) -> Result<(), vk::StructureType> {
+    if let Some(own) = chain.find::<T>()? {
+        set(own);
+    } else {
+        set(spare);
+        chain.push(spare);
+    }
+    Ok(())
 }
 
 unsafe fn patched<'a>(
@@ -176,24 +213,68 @@ unsafe fn patched<'a>(
     let mut chain = Chain::copy(info.p_next);
     let unknown =
         |s: vk::StructureType| format!("VkDeviceCreateInfo's chain has a structure unknown here ({s:?})");
-    let mut feature =
-        Box::new(vk::PhysicalDeviceTimelineSemaphoreFeatures::default().timeline_semaphore(true));
+    let mut features = Box::<Features>::default();
+    let mut names = chain::slice(info.pp_enabled_extension_names, info.enabled_extension_count).to_vec();
+    let mut extension = |name: &'static CStr| {
+        if !names.iter().any(|n| CStr::from_ptr(*n) == name) {
+            names.push(name.as_ptr());
+        }
+    };
+    if wanted.extension {
+        extension(ash::khr::timeline_semaphore::NAME);
+    }
     if let Some(f) = chain.find::<vk::PhysicalDeviceVulkan12Features>().map_err(unknown)? {
         f.timeline_semaphore = vk::TRUE;
-    } else if let Some(f) = chain.find::<vk::PhysicalDeviceTimelineSemaphoreFeatures>().map_err(unknown)? {
-        f.timeline_semaphore = vk::TRUE;
+        f.host_query_reset |= vk::Bool32::from(wanted.queries.is_some());
     } else {
-        chain.push(&mut *feature);
+        enable(&mut chain, &mut features.timeline, |f| f.timeline_semaphore = vk::TRUE).map_err(unknown)?;
+        if wanted.queries.is_some() {
+            enable(&mut chain, &mut features.reset, |f| f.host_query_reset = vk::TRUE).map_err(unknown)?;
+        }
+    }
+    if let Some(can) = wanted.queries {
+        extension(ash::khr::performance_query::NAME);
+        if wanted.extension {
+            extension(ash::ext::host_query_reset::NAME);
+        }
+        let set = |f: &mut vk::PhysicalDevicePerformanceQueryFeaturesKHR| {
+            f.performance_counter_query_pools = vk::TRUE;
+            f.performance_counter_multiple_query_pools = can.multiple_pools.into();
+        };
+        enable(&mut chain, &mut features.queries, set).map_err(unknown)?;
     }
     info.p_next = chain.head();
-    let mut names = chain::slice(info.pp_enabled_extension_names, info.enabled_extension_count).to_vec();
-    let name = ash::khr::timeline_semaphore::NAME;
-    if wanted.extension && !names.iter().any(|n| CStr::from_ptr(*n) == name) {
-        names.push(name.as_ptr());
-        info.enabled_extension_count = names.len() as u32;
-        info.pp_enabled_extension_names = names.as_ptr();
+    info.enabled_extension_count = names.len() as u32;
+    info.pp_enabled_extension_names = names.as_ptr();
+    Ok(Patched { info, _chain: chain, _features: features, _names: names })
+}
+
+impl Source {
+    /// As the settings say, with the counters' names.
+    unsafe fn open(
+        instance: &Instance,
+        physical: vk::PhysicalDevice,
+        device: vk::Device,
+        table: &Table,
+        families: u32,
+    ) -> Result<(Source, Vec<String>), String> {
+        use settings::Source as S;
+        let s = &instance.settings;
+        if s.mode == Mode::Time {
+            return Ok((Source::None, vec![]));
+        }
+        let channel = |c: Counters| (c.names().to_vec(), Source::Channel(Mutex::new(c)));
+        let queries = |q: Queries| (q.names().to_vec(), Source::Queries(q));
+        let by_query =
+            || Queries::open(instance, (physical, device), table, families, &s.counters).map(queries);
+        let by_channel = || Counters::open(device, &s.counters).map(channel);
+        let (names, source) = match s.source {
+            S::Channel => by_channel()?,
+            S::Query => by_query()?,
+            S::Any => by_channel().or_else(|none| by_query().map_err(|e| format!("{none}, {e}")))?,
+        };
+        Ok((source, names))
     }
-    Ok(Patched { info, _chain: chain, _feature: feature, _names: names })
 }
 
 impl Device {
@@ -229,13 +310,9 @@ impl Device {
         let bits = |f: &u32| families.get(*f as usize).map_or(0, |f| f.timestamp_valid_bits);
         let bits = created.iter().map(|q| q.queue_family_index).map(|f| bits(&f)).filter(|b| *b > 0).min();
         let settings = instance.settings.clone();
-        let counters = match settings.mode {
-            Mode::Time => None,
-            Mode::Counters => Counters::open(handle, &settings.counters)
-                .inspect_err(|why| crate::say(&format!("{name}: {why}; time alone is measured")))
-                .ok(),
-        };
-        let names: Vec<String> = counters.as_ref().map_or(vec![], |c| c.names().to_vec());
+        let (source, names) = Source::open(instance, physical, handle, &table, families.len() as u32)
+            .inspect_err(|why| crate::say(&format!("{name}: {why}; time alone is measured")))
+            .unwrap_or((Source::None, vec![]));
         let mut d = Device {
             handle,
             number,
@@ -245,11 +322,11 @@ impl Device {
             output: crate::output::open(&settings, &names),
             settings,
             names: Names::default(),
-            pools: Pools::default(),
+            stamps: Pools::of_timestamps(),
             aside: Arena::default(),
             frames: Frames::default(),
             line: None,
-            counters: counters.map(Mutex::new),
+            source,
             held: Once::new(),
             buffers: RwLock::default(),
             command_pools: RwLock::default(),
@@ -271,6 +348,24 @@ impl Device {
             }
         }
         DEVICES.write().insert(key(handle), Arc::new(d));
+    }
+
+    /// Query pools for a use, in command buffers of a queue family.
+    pub fn pools(&self, what: Use, family: u32) -> &Pools {
+        match (&self.source, what) {
+            (Source::Queries(q), Use::Counts { .. }) => q.pools(family).unwrap_or(&self.stamps),
+            _ => &self.stamps,
+        }
+    }
+
+    /// A command buffer is about to be recorded again, or to be gone: what the host reads of its queries is read before.
+    pub unsafe fn before_reset(&self, r: &Mutex<Recording>) {
+        if !matches!(self.source, Source::Queries(_)) {
+            return;
+        }
+        let Some(done) = r.lock().done() else { return };
+        let queues: Vec<_> = self.queues.read().values().cloned().collect();
+        queues.iter().for_each(|q| q.lock().settle(self, &done));
     }
 
     /// A timeline semaphore at 0.
@@ -401,13 +496,18 @@ pub(crate) unsafe extern "system" fn destroy_device(
         for q in d.queues.read().values() {
             q.lock().destroy(&d);
         }
-        let pools = d.pools.counts();
-        d.pools.destroy(handle, &d.table);
+        let (mut pools, mut free) = d.stamps.counts();
+        d.stamps.destroy(handle, &d.table);
+        if let Source::Queries(q) = &d.source {
+            let (all, unused) = q.counts();
+            (pools, free) = (pools + all, free + unused);
+            q.destroy(handle, &d.table);
+        }
         d.aside.destroy(&d);
         if let Some(line) = &d.line {
             next!(d, destroy_semaphore(handle, line.lock().semaphore, std::ptr::null()));
         }
-        d.output.close(d.number, &d.name, pools);
+        d.output.close(d.number, &d.name, (pools, free));
     });
     next!(d, destroy_device(handle, allocator));
 }

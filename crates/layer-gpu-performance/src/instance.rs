@@ -22,6 +22,24 @@ pub(crate) struct Instance {
     get_memory: Option<vk::PFN_vkGetPhysicalDeviceMemoryProperties>,
     get_features: Option<vk::PFN_vkGetPhysicalDeviceFeatures2>,
     get_extensions: Option<vk::PFN_vkEnumerateDeviceExtensionProperties>,
+    get_properties2: Option<vk::PFN_vkGetPhysicalDeviceProperties2>,
+    get_counters: Option<vk::PFN_vkEnumeratePhysicalDeviceQueueFamilyPerformanceQueryCountersKHR>,
+    get_passes: Option<vk::PFN_vkGetPhysicalDeviceQueueFamilyPerformanceQueryPassesKHR>,
+}
+
+/// What a driver's VK_KHR_performance_query can do.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PerformanceQuery {
+    /// A command buffer may use several pools.
+    pub multiple_pools: bool,
+    /// Results can be copied in command buffers.
+    pub copies: bool,
+}
+
+/// A counter of VK_KHR_performance_query.
+pub(crate) struct Described {
+    pub counter: vk::PerformanceCounterKHR<'static>,
+    pub text: vk::PerformanceCounterDescriptionKHR<'static>,
 }
 
 static INSTANCES: LazyLock<RwLock<HashMap<usize, Arc<Instance>>>> = LazyLock::new(RwLock::default);
@@ -126,6 +144,24 @@ pub(crate) unsafe extern "system" fn create_instance(
             PFN_vkEnumerateDeviceExtensionProperties,
             c"vkEnumerateDeviceExtensionProperties"
         ),
+        get_properties2: load!(
+            get,
+            handle,
+            PFN_vkGetPhysicalDeviceProperties2,
+            c"vkGetPhysicalDeviceProperties2" | c"vkGetPhysicalDeviceProperties2KHR"
+        ),
+        get_counters: load!(
+            get,
+            handle,
+            PFN_vkEnumeratePhysicalDeviceQueueFamilyPerformanceQueryCountersKHR,
+            c"vkEnumeratePhysicalDeviceQueueFamilyPerformanceQueryCountersKHR"
+        ),
+        get_passes: load!(
+            get,
+            handle,
+            PFN_vkGetPhysicalDeviceQueueFamilyPerformanceQueryPassesKHR,
+            c"vkGetPhysicalDeviceQueueFamilyPerformanceQueryPassesKHR"
+        ),
     };
     INSTANCES.write().insert(device::key(handle), Arc::new(i));
     R::SUCCESS
@@ -187,5 +223,56 @@ impl Instance {
         let mut timeline = vk::PhysicalDeviceTimelineSemaphoreFeatures::default();
         f(physical, &mut vk::PhysicalDeviceFeatures2::default().push_next(&mut timeline));
         timeline.timeline_semaphore == vk::TRUE
+    }
+
+    /// Features and the property of VK_KHR_performance_query, where the driver has it, and what resets queries.
+    pub unsafe fn performance_query(&self, physical: vk::PhysicalDevice) -> Option<PerformanceQuery> {
+        if !self.has_extension(physical, ash::khr::performance_query::NAME) {
+            return None;
+        }
+        let (get_features, get_properties) = (self.get_features?, self.get_properties2?);
+        let mut features = vk::PhysicalDevicePerformanceQueryFeaturesKHR::default();
+        get_features(physical, &mut vk::PhysicalDeviceFeatures2::default().push_next(&mut features));
+        let mut properties = vk::PhysicalDevicePerformanceQueryPropertiesKHR::default();
+        get_properties(physical, &mut vk::PhysicalDeviceProperties2::default().push_next(&mut properties));
+        let mut reset = vk::PhysicalDeviceHostQueryResetFeatures::default();
+        get_features(physical, &mut vk::PhysicalDeviceFeatures2::default().push_next(&mut reset));
+        if features.performance_counter_query_pools == vk::FALSE || reset.host_query_reset == vk::FALSE {
+            return None;
+        }
+        Some(PerformanceQuery {
+            multiple_pools: features.performance_counter_multiple_query_pools == vk::TRUE,
+            copies: properties.allow_command_buffer_query_copies == vk::TRUE,
+        })
+    }
+
+    /// Counters of a queue family, and what the driver says of them.
+    pub unsafe fn counters(&self, physical: vk::PhysicalDevice, family: u32) -> Vec<Described> {
+        let Some(f) = self.get_counters else { return vec![] };
+        let none = std::ptr::null_mut();
+        let mut count = 0;
+        if f(physical, family, &mut count, none, std::ptr::null_mut()) != R::SUCCESS {
+            return vec![];
+        }
+        let mut counters = vec![vk::PerformanceCounterKHR::default(); count as usize];
+        let mut texts = vec![vk::PerformanceCounterDescriptionKHR::default(); count as usize];
+        let result = f(physical, family, &mut count, counters.as_mut_ptr(), texts.as_mut_ptr());
+        if !matches!(result, R::SUCCESS | R::INCOMPLETE) {
+            return vec![];
+        }
+        let all = counters.into_iter().zip(texts).take(count as usize);
+        all.map(|(counter, text)| Described { counter, text }).collect()
+    }
+
+    /// How often work must be submitted for these counters.
+    pub unsafe fn passes(&self, physical: vk::PhysicalDevice, family: u32, counters: &[u32]) -> u32 {
+        let info = vk::QueryPoolPerformanceCreateInfoKHR::default()
+            .queue_family_index(family)
+            .counter_indices(counters);
+        let mut passes = u32::MAX;
+        if let Some(f) = self.get_passes {
+            f(physical, &info, &mut passes);
+        }
+        passes
     }
 }

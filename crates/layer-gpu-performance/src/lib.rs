@@ -5,7 +5,8 @@
 //! vkEndCommandBuffer that is fixed ([`recorded`]). At a submission ([`submit`]) the queue ([`queue`]) gives the batch
 //! its place in the line ([`line`]) and a command buffer that copies the timestamps to memory of this submission's own
 //! ([`arena`]), so a command buffer may be submitted again at any time. When a timeline semaphore says that the batch has ended, they
-//! become rows ([`rows`]) of the output ([`output`]).
+//! become rows ([`rows`]) of the output ([`output`]), with counters of the driver's records ([`counters`]) or of queries
+//! ([`queries`]).
 //!
 //! What the program passes is never changed: chains are copied ([`chain`]). Locks are taken in the order queue, line,
 //! recording, output; none is held while another thread's work is waited for.
@@ -25,6 +26,7 @@ mod interface;
 mod line;
 mod names;
 mod output;
+mod queries;
 mod queue;
 mod recorded;
 mod recording;

@@ -7,22 +7,26 @@ use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{BufWriter, Seek, SeekFrom, Write};
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::sync::{Arc, OnceLock};
 
 /// A counter's value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Value {
     Whole(u64),
+    Signed(i64),
     Float(f64),
+    /// The workload's queue has no such counter.
+    None,
 }
 
 impl Value {
     fn text(self) -> String {
         match self {
             Value::Whole(v) => v.to_string(),
+            Value::Signed(v) => v.to_string(),
             Value::Float(v) if v.is_finite() => v.to_string(),
-            Value::Float(_) => "null".into(),
+            Value::Float(_) | Value::None => "null".into(),
         }
     }
 }
@@ -96,10 +100,13 @@ pub(crate) struct Output {
     devices: AtomicUsize,
 }
 
+/// Whose outputs they are: the child of a fork has a copy, with locks that nobody may open, and must not write it.
+static PROCESS: OnceLock<u32> = OnceLock::new();
 static OUTPUTS: Mutex<Vec<Arc<Output>>> = Mutex::new(vec![]);
 
 /// The output of these settings' files, with these counters' names in its heads.
 pub(crate) fn open(settings: &Settings, counters: &[String]) -> Arc<Output> {
+    PROCESS.get_or_init(std::process::id);
     let mut all = OUTPUTS.lock();
     let same = |o: &&Arc<Output>| {
         let s = &o.settings;
@@ -118,7 +125,9 @@ pub(crate) fn open(settings: &Settings, counters: &[String]) -> Arc<Output> {
 
 /// The process ends: what is there is written. No Vulkan is called, for the driver may be gone.
 pub(crate) fn finish() {
-    OUTPUTS.lock().iter().for_each(|o| o.flush(o.devices.load(SeqCst) > 0));
+    if PROCESS.get() == Some(&std::process::id()) {
+        OUTPUTS.lock().iter().for_each(|o| o.flush(o.devices.load(SeqCst) > 0));
+    }
 }
 
 fn create(path: &Path) -> Option<File> {

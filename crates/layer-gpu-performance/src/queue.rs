@@ -1,9 +1,9 @@
 //! A queue: what is put into each batch, the batches that have not been read, and reading them.
 
 use crate::arena::{Arena, Region};
-use crate::device::Device;
+use crate::device::{Device, Source};
 use crate::line::{Line, Operation};
-use crate::recorded::{LastUse, Recorded, STAMP};
+use crate::recorded::{LastUse, Recorded, WORD};
 use crate::recording::memory_barrier;
 use crate::table::next;
 use ash::vk;
@@ -33,7 +33,7 @@ pub(crate) struct Change {
 /// An execution of a command buffer in a batch.
 pub(crate) struct Entry {
     pub recorded: Arc<Recorded>,
-    /// Its timestamps, once they are there; none where it has none.
+    /// Results of its queries, once they are there; none where it has none.
     pub region: Option<Region>,
     /// Labels around it.
     pub outer: Vec<Arc<str>>,
@@ -51,6 +51,8 @@ pub(crate) struct Batch {
     /// Why it ran beside others although one at a time was asked for.
     pub beside: Option<&'static str>,
     pub entries: Vec<Entry>,
+    /// Command buffers with queries that the host reads and resets when this has ended, chosen or not.
+    by_host: Vec<Arc<Recorded>>,
     injected: Vec<vk::CommandBuffer>,
     /// What it signals when it has ended.
     end: Option<Operation>,
@@ -85,6 +87,9 @@ pub(crate) struct Plan {
     pub changes: Vec<Change>,
     batches: Vec<Batch>,
 }
+
+/// Nanoseconds that are more than a driver takes to tell of what has ended.
+const SOON: u64 = 1_000_000_000;
 
 const AHEAD: &str = "not serialised: it waits for what was not submitted yet";
 const BEHIND: &str = "not serialised: it is behind a batch that waits for what was not submitted yet";
@@ -135,15 +140,24 @@ impl Queue {
             frame: app.frame,
             beside: None,
             entries: vec![],
+            by_host: vec![],
             injected: vec![],
             end: None,
             signals: vec![],
         };
         self.submitted += 1;
         let chosen = d.settings.frames.has(app.frame);
-        let read = chosen && recorded.iter().flatten().any(|r| !r.items.is_empty());
+        let counting = |by_device| recorded.iter().flatten().filter(move |r| r.counts(by_device)).cloned();
+        batch.by_host = counting(false).collect();
+        let copied: Vec<_> = counting(true).collect();
+        let read = !batch.by_host.is_empty()
+            || !copied.is_empty()
+            || chosen && recorded.iter().flatten().any(|r| !r.items.is_empty());
         self.place(d, line, &app, &recorded, read, &mut change, &mut batch);
         let mut list = vec![];
+        // Chosen or not: what was not reset must not be begun again.
+        list.extend(self.resets(d, &copied, &mut batch).map(|c| (c, None)));
+        let mut begun: Vec<Arc<Recorded>> = vec![];
         // Executions that have run by this place, but are not copied.
         let mut waiting = 0;
         for (i, (handle, r)) in app.buffers.iter().zip(recorded).enumerate() {
@@ -162,8 +176,14 @@ impl Queue {
                         }
                         waiting = batch.entries.len();
                     }
-                    let name = d.names.get(*handle);
-                    batch.entries.push(Entry { recorded: r, region: None, outer, name, lost: None });
+                    let (name, recorded) = (d.names.get(*handle), r.clone());
+                    batch.entries.push(Entry { recorded, region: None, outer, name, lost: None });
+                }
+                if r.counts(true) {
+                    if begun.iter().any(|b| Arc::ptr_eq(b, &r)) {
+                        list.extend(self.resets(d, std::slice::from_ref(&r), &mut batch).map(|c| (c, None)));
+                    }
+                    begun.push(r);
                 }
             }
             list.push((*handle, Some(i)));
@@ -233,6 +253,25 @@ impl Queue {
         Some((*semaphore, *value))
     }
 
+    /// Records a command buffer that resets what is copied of these; `None` where there are none. Where that
+    /// fails there is no memory, and what they count is of no meaning.
+    unsafe fn resets(
+        &mut self,
+        d: &Device,
+        all: &[Arc<Recorded>],
+        batch: &mut Batch,
+    ) -> Option<vk::CommandBuffer> {
+        if all.is_empty() {
+            return None;
+        }
+        let commands = self.record(d, |_, commands| {
+            all.iter().for_each(|r| r.reset_by_device(d, commands));
+            Ok(())
+        });
+        batch.injected.extend(&commands);
+        commands.ok()
+    }
+
     /// Records a command buffer that copies the results of entries from `first` on; `None` where there are none, or
     /// where that fails, which the entries say then.
     unsafe fn copies(&mut self, d: &Device, batch: &mut Batch, first: usize) -> Option<vk::CommandBuffer> {
@@ -260,25 +299,35 @@ impl Queue {
         d: &Device,
         entries: &mut [Entry],
     ) -> Result<vk::CommandBuffer, vk::Result> {
-        let commands = self.commands(d)?;
-        let recorded = (|| {
-            let missing = vk::Result::ERROR_INITIALIZATION_FAILED;
-            let info =
-                vk::CommandBufferBeginInfo::default().flags(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT);
-            next!(d, begin_command_buffer(commands, &info), else missing).result()?;
+        self.record(d, |queue, commands| {
             if entries.iter().any(|e| e.recorded.has_aside()) {
                 let access = [Access::TRANSFER_WRITE, Access::TRANSFER_READ];
                 memory_barrier(d, commands, [Stages::TRANSFER, Stages::TRANSFER], access);
             }
             for e in entries.iter_mut().filter(|e| e.lost.is_none() && e.recorded.total() > 0) {
-                let region = self.results.take(d, u64::from(e.recorded.total()) * STAMP)?;
+                let region = queue.results.take(d, u64::from(e.recorded.total()) * WORD)?;
                 e.region = Some(region);
                 e.recorded.copy_all(d, commands, region.buffer, region.offset);
             }
             let access = [Access::TRANSFER_WRITE, Access::HOST_READ];
             memory_barrier(d, commands, [Stages::TRANSFER, Stages::HOST], access);
-            next!(d, end_command_buffer(commands), else missing).result()
-        })();
+            Ok(())
+        })
+    }
+
+    /// A command buffer of the layer's own with what `f` records.
+    unsafe fn record(
+        &mut self,
+        d: &Device,
+        f: impl FnOnce(&mut Queue, vk::CommandBuffer) -> Result<(), vk::Result>,
+    ) -> Result<vk::CommandBuffer, vk::Result> {
+        let commands = self.commands(d)?;
+        let missing = vk::Result::ERROR_INITIALIZATION_FAILED;
+        let once = vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT;
+        let info = vk::CommandBufferBeginInfo::default().flags(once);
+        let recorded = (next!(d, begin_command_buffer(commands, &info), else missing).result())
+            .and_then(|()| f(self, commands))
+            .and_then(|()| next!(d, end_command_buffer(commands), else missing).result());
         recorded.map(|()| commands).inspect_err(|_| self.free.push(commands))
     }
 
@@ -303,7 +352,10 @@ impl Queue {
 
     /// The call has succeeded.
     pub fn commit(&mut self, plan: Plan) {
-        self.batches.extend(plan.batches.into_iter().filter(|b| !b.entries.is_empty() || b.beside.is_some()));
+        let is_over = |b: &Batch| {
+            b.entries.is_empty() && b.beside.is_none() && b.injected.is_empty() && b.by_host.is_empty()
+        };
+        self.batches.extend(plan.batches.into_iter().filter(|b| !is_over(b)));
     }
 
     /// The call has failed: nothing of it was submitted.
@@ -356,13 +408,37 @@ impl Queue {
                 line.lock().signals(&b.signals);
             }
             crate::rows::write(d, (self.number, self.handle), &b);
+            // SAFETY: what begins these queries has ended.
+            b.by_host.iter().for_each(|r| unsafe { r.reset_by_host(d) });
             self.recycle(b);
         }
         if idle {
             self.blocked = None;
         }
-        if let Some(counters) = d.counters.as_ref().filter(|_| self.batches.is_empty()) {
+        if let (Source::Channel(counters), true) = (&d.source, self.batches.is_empty()) {
             counters.lock().forget(self.handle, self.submitted);
+        }
+    }
+
+    /// A command buffer is not pending (the program says so), so that its batches have ended: what the host has to read of
+    /// them is read.
+    pub unsafe fn settle(&mut self, d: &Device, r: &Arc<Recorded>) {
+        if !r.counts(false) {
+            return;
+        }
+        let holds = |b: &Batch| b.by_host.iter().any(|h| Arc::ptr_eq(h, r));
+        while let Some(end) = self.batches.iter().find(|b| holds(b)).and_then(|b| b.end) {
+            self.collect(d, false);
+            if !self.batches.iter().any(holds) {
+                return;
+            }
+            // The driver has not told yet.
+            let (semaphores, values) = ([end.0], [end.1]);
+            let info = vk::SemaphoreWaitInfo::default().semaphores(&semaphores).values(&values);
+            let missing = vk::Result::ERROR_INITIALIZATION_FAILED;
+            if next!(d, wait_semaphores(d.handle, &info, SOON), else missing) != vk::Result::SUCCESS {
+                return;
+            }
         }
     }
 

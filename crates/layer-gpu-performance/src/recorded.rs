@@ -1,4 +1,4 @@
-//! What a command buffer holds once it is recorded: its workloads, and where their timestamps are.
+//! What a command buffer holds once it is recorded: its workloads, and where the results of their queries are.
 
 use crate::device::Device;
 use crate::slots::Slot;
@@ -7,8 +7,9 @@ use ash::vk;
 use parking_lot::Mutex;
 use std::sync::Arc;
 
-/// Bytes of a timestamp in memory: the value, and whether it is there.
-pub(crate) const STAMP: u64 = 16;
+/// Words of 64 bits of a timestamp in memory: the value, and whether it is there.
+const STAMP: u32 = 2;
+pub(crate) const WORD: u64 = 8;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub(crate) enum Kind {
@@ -84,15 +85,19 @@ pub(crate) struct Work {
     pub begin: Option<Slot>,
     pub end: Option<Slot>,
     pub views: Option<Views>,
+    /// Its performance query.
+    pub counts: Option<Slot>,
     pub resumes: bool,
     pub suspends: bool,
     /// Direct dispatches of no workgroups do nothing: the driver has no record of them.
     pub empty: bool,
     /// Why its time is not measured.
     pub reason: Option<String>,
+    /// Why it has no performance query.
+    pub uncounted: Option<&'static str>,
 }
 
-/// Where the timestamps of an executed secondary are when the primary has ended.
+/// Where the results of an executed secondary are when the primary has ended.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Results {
     /// In its own query pools.
@@ -114,16 +119,45 @@ pub(crate) enum Item {
     },
 }
 
+/// What a command buffer's query pool is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Use {
+    Stamps,
+    /// The timestamps of views, some of which may not be written.
+    Views,
+    /// Performance queries of so many words each; copied and reset on the device, or read and reset by the host.
+    Counts {
+        words: u32,
+        copied: bool,
+    },
+}
+
+impl Use {
+    /// Words of a query's result.
+    fn words(self) -> u32 {
+        match self {
+            Use::Stamps | Use::Views => STAMP,
+            Use::Counts { words, copied } => words * u32::from(copied),
+        }
+    }
+}
+
 /// A query pool of a command buffer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PoolUse {
     pub pool: vk::QueryPool,
     /// Its first so many queries are written.
     pub used: u32,
-    /// Stamps of the pools before it.
+    /// Words of the pools before it.
     pub base: u32,
-    /// It holds the timestamps of views, some of which may not be written.
-    pub views: bool,
+    pub what: Use,
+}
+
+impl PoolUse {
+    /// Words of all its results.
+    pub fn words(&self) -> u32 {
+        self.used * self.what.words()
+    }
 }
 
 /// The last submission of a command buffer that may be pending several times.
@@ -136,6 +170,8 @@ pub(crate) struct LastUse {
 
 #[derive(Debug)]
 pub(crate) struct Recorded {
+    /// The queue family that it is for.
+    pub family: u32,
     pub works: Vec<Work>,
     pub items: Vec<Item>,
     pub pools: Vec<PoolUse>,
@@ -148,9 +184,20 @@ pub(crate) struct Recorded {
 }
 
 impl Recorded {
-    /// Its own timestamps.
+    /// Words of its own results.
     pub fn own(&self) -> u32 {
-        self.pools.iter().map(|p| p.used).sum()
+        self.pools.iter().map(PoolUse::words).sum()
+    }
+
+    /// Pools of performance queries, its own and of what it executes, that are copied or not.
+    fn counting(self: &Arc<Recorded>, by_device: bool) -> impl Iterator<Item = &PoolUse> {
+        let is = move |p: &&PoolUse| matches!(p.what, Use::Counts { copied, .. } if copied == by_device);
+        self.all().flat_map(|r| &r.pools).filter(is)
+    }
+
+    /// It or what it executes has performance queries that are copied, or that the host reads.
+    pub fn counts(self: &Arc<Recorded>, by_device: bool) -> bool {
+        self.counting(by_device).next().is_some()
     }
 
     pub fn secondaries(&self) -> impl Iterator<Item = (&Arc<Recorded>, Results)> {
@@ -160,7 +207,7 @@ impl Recorded {
         })
     }
 
-    /// Timestamps of one execution, with those of its secondaries.
+    /// Words of the results of one execution, with those of its secondaries.
     pub fn total(&self) -> u32 {
         self.own() + self.secondaries().map(|(s, _)| s.own()).sum::<u32>()
     }
@@ -170,45 +217,66 @@ impl Recorded {
         std::iter::once(self).chain(self.secondaries().map(|(s, _)| s))
     }
 
-    /// Where a slot lies among its own timestamps.
+    /// Where the words of a slot begin among its own.
     pub fn place(&self, slot: Slot) -> usize {
-        (self.pools[slot.pool as usize].base + slot.query) as usize
+        let p = &self.pools[slot.pool as usize];
+        (p.base + slot.query * p.what.words()) as usize
     }
 
-    /// Records the copies of its own timestamps, in the order of their slots.
+    /// Resets what the host reads.
+    pub unsafe fn reset_by_host(self: &Arc<Recorded>, d: &Device) {
+        for p in self.counting(false) {
+            next!(d, reset_query_pool(d.handle, p.pool, 0, p.used));
+        }
+    }
+
+    /// Records that what is copied is reset.
+    pub unsafe fn reset_by_device(self: &Arc<Recorded>, d: &Device, to: vk::CommandBuffer) {
+        for p in self.counting(true) {
+            next!(d, cmd_reset_query_pool(to, p.pool, 0, p.used));
+        }
+    }
+
+    /// Records the copies of its own results, in the order of their slots.
     pub unsafe fn copy_own(&self, d: &Device, to: vk::CommandBuffer, buffer: vk::Buffer, offset: u64) {
         // The results are there when this is reached, for what writes them comes before it; without WAIT the copy need
         // not be ordered behind that (§ Copying Query Results). Views have that order from the end of their pass: for
         // what was not written nothing may wait, and validation layers know only the first view's (1.3.239).
+        // Performance queries are 64-bit words and have no mark of availability, whatever is asked for.
         let all = vk::QueryResultFlags::TYPE_64 | vk::QueryResultFlags::WITH_AVAILABILITY;
-        for views in [false, true] {
-            let flags = if views { all } else { all | vk::QueryResultFlags::WAIT };
-            for p in self.pools.iter().filter(|p| p.used > 0 && p.views == views) {
-                let at = offset + u64::from(p.base) * STAMP;
-                next!(d, cmd_copy_query_pool_results(to, p.pool, 0, p.used, buffer, at, STAMP, flags));
-            }
+        let wait = vk::QueryResultFlags::WAIT;
+        let mut pools: Vec<_> = self.pools.iter().filter(|p| p.words() > 0).collect();
+        pools.sort_by_key(|p| p.what == Use::Views);
+        for p in pools {
+            let flags = match p.what {
+                Use::Stamps => all | wait,
+                Use::Views => all,
+                Use::Counts { .. } => wait,
+            };
+            let (at, stride) = (offset + u64::from(p.base) * WORD, u64::from(p.what.words()) * WORD);
+            next!(d, cmd_copy_query_pool_results(to, p.pool, 0, p.used, buffer, at, stride, flags));
         }
     }
 
-    /// Records the copies of all its timestamps: its own, then those of each secondary as it was executed.
+    /// Records the copies of all its results: its own, then those of each secondary as it was executed.
     pub unsafe fn copy_all(&self, d: &Device, to: vk::CommandBuffer, buffer: vk::Buffer, offset: u64) {
         self.copy_own(d, to, buffer, offset);
-        let mut at = offset + u64::from(self.own()) * STAMP;
+        let mut at = offset + u64::from(self.own()) * WORD;
         for (s, results) in self.secondaries() {
             match results {
                 Results::Pools => s.copy_own(d, to, buffer, at),
                 Results::Aside(from, place) if s.own() > 0 => {
-                    let size = u64::from(s.own()) * STAMP;
+                    let size = u64::from(s.own()) * WORD;
                     let region = vk::BufferCopy { src_offset: place, dst_offset: at, size };
                     next!(d, cmd_copy_buffer(to, from, buffer, 1, &region));
                 }
                 Results::Aside(..) | Results::Lost(_) => {}
             }
-            at += u64::from(s.own()) * STAMP;
+            at += u64::from(s.own()) * WORD;
         }
     }
 
-    /// Some timestamps were put aside.
+    /// Some results were put aside.
     pub fn has_aside(&self) -> bool {
         self.secondaries().any(|(_, r)| matches!(r, Results::Aside(..)))
     }

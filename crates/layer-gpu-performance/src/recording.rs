@@ -1,13 +1,12 @@
 //! A command buffer while it is recorded: what the layer puts around each workload.
 //!
-//! In front of a workload: with serialisation a full barrier, in counter mode a label `t<tag>`, a timestamp of
-//! TOP_OF_PIPE. Behind it: a timestamp of BOTTOM_OF_PIPE, the label's end, a full barrier. Nothing of this stands in a
-//! render pass, but the timestamps of a multiview pass's views.
+//! In front of a workload: with serialisation a full barrier, in counter mode a label `t<tag>` or the begin of a
+//! performance query, a timestamp of TOP_OF_PIPE. Behind it: a timestamp of BOTTOM_OF_PIPE, the label's or the query's
+//! end, a full barrier. Nothing of this stands in a render pass, but the timestamps of a multiview pass's views.
 
 use crate::arena::Region;
-use crate::device::{Device, PoolInfo};
-use crate::recorded::{Item, Kind, Labels, PoolUse, Recorded, Results, STAMP, Views, Work};
-use crate::settings::Mode;
+use crate::device::{Device, PoolInfo, Source};
+use crate::recorded::{Item, Kind, Labels, PoolUse, Recorded, Results, Use, Views, WORD, Work};
 use crate::slots::{POOL, Slot};
 use crate::table::next;
 use ash::vk;
@@ -26,7 +25,12 @@ pub(crate) struct Pass {
 pub(crate) struct Recording {
     handle: vk::CommandBuffer,
     pub pool: Arc<PoolInfo>,
+    secondary: bool,
     simultaneous: bool,
+    /// It is submitted at most once.
+    once: bool,
+    /// It begins with the rest of a suspended pass.
+    resumes: bool,
     /// A secondary that lies in a pass of its primary: part of that.
     in_pass: bool,
     pools: Vec<PoolUse>,
@@ -48,12 +52,18 @@ pub(crate) struct Recording {
 /// A view's timestamps need this many queries in one pool.
 const MAX_VIEWS: u32 = POOL / 2;
 
+const SUSPENDED: &str =
+    "not counted: a suspended pass, whose query would have to end in another command buffer";
+
 impl Recording {
-    pub fn new(handle: vk::CommandBuffer, pool: Arc<PoolInfo>) -> Recording {
+    pub fn new(handle: vk::CommandBuffer, pool: Arc<PoolInfo>, secondary: bool) -> Recording {
         Recording {
             handle,
             pool,
+            secondary,
             simultaneous: false,
+            once: false,
+            resumes: false,
             in_pass: false,
             pools: vec![],
             works: vec![],
@@ -71,14 +81,17 @@ impl Recording {
 
     /// Gives everything back that it has of the device, and forgets what was recorded.
     pub fn reset(&mut self, d: &Device) {
-        d.pools.give_back(self.pools.drain(..).map(|p| p.pool));
+        for p in self.pools.drain(..) {
+            d.pools(p.what, self.pool.family).give_back(p.pool);
+        }
         self.aside.drain(..).for_each(|r| d.aside.give_back(&r));
-        *self = Recording::new(self.handle, self.pool.clone());
+        *self = Recording::new(self.handle, self.pool.clone(), self.secondary);
     }
 
     pub fn begin(&mut self, d: &Device, flags: vk::CommandBufferUsageFlags) {
         self.reset(d);
         self.simultaneous = flags.contains(vk::CommandBufferUsageFlags::SIMULTANEOUS_USE);
+        self.once = flags.contains(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT);
         self.in_pass = flags.contains(vk::CommandBufferUsageFlags::RENDER_PASS_CONTINUE);
     }
 
@@ -88,10 +101,11 @@ impl Recording {
         let mut base = 0;
         for p in &mut self.pools {
             p.base = base;
-            base += p.used;
+            base += p.words();
         }
         let secondary = |i: &Item| matches!(i, Item::Secondary { recorded, .. } if recorded.simultaneous);
         self.done = Some(Arc::new(Recorded {
+            family: self.pool.family,
             simultaneous: self.simultaneous || items.iter().any(secondary),
             works: std::mem::take(&mut self.works),
             items,
@@ -133,22 +147,31 @@ impl Recording {
         }
     }
 
-    /// `n` consecutive queries, of pools for views or of others. A pool is reset where its first are taken: outside
-    /// passes alone.
-    unsafe fn take(&mut self, d: &Device, n: u32, views: bool) -> Result<Slot, vk::Result> {
-        let last = self.pools.iter().rposition(|p| p.views == views);
-        let at = match last.filter(|at| self.pools[*at].used + n <= POOL) {
+    /// `n` consecutive queries, of pools for this use. A pool of timestamps is reset where its first are taken: outside
+    /// passes alone. What counts is reset by the host, and again before it is used again.
+    unsafe fn take(&mut self, d: &Device, n: u32, what: Use) -> Result<Slot, vk::Result> {
+        let pools = d.pools(what, self.pool.family);
+        let at = match self.room(n, what, pools.size) {
             Some(at) => at,
             None => {
-                let pool = d.pools.take(d)?;
-                next!(d, cmd_reset_query_pool(self.handle, pool, 0, POOL));
-                self.pools.push(PoolUse { pool, used: 0, base: 0, views });
+                let pool = pools.take(d)?;
+                match what {
+                    Use::Counts { .. } => next!(d, reset_query_pool(d.handle, pool, 0, pools.size)),
+                    _ => next!(d, cmd_reset_query_pool(self.handle, pool, 0, pools.size)),
+                }
+                self.pools.push(PoolUse { pool, used: 0, base: 0, what });
                 self.pools.len() - 1
             }
         };
         let query = self.pools[at].used;
         self.pools[at].used += n;
         Ok(Slot { pool: at as u32, query })
+    }
+
+    /// The last pool for this use, if it has so many queries left.
+    fn room(&self, n: u32, what: Use, size: u32) -> Option<usize> {
+        let last = self.pools.iter().rposition(|p| p.what == what);
+        last.filter(|at| self.pools[*at].used + n <= size)
     }
 
     unsafe fn stamp(&self, d: &Device, stage: Stages, slot: Slot) {
@@ -165,7 +188,7 @@ impl Recording {
     }
 
     unsafe fn begin_tag(&self, d: &Device, tag: u32) {
-        if d.settings.mode == Mode::Counters {
+        if matches!(d.source, Source::Channel(_)) {
             let name = std::ffi::CString::new(format!("t{tag}")).unwrap_or_default();
             let label = vk::DebugUtilsLabelEXT::default().label_name(&name);
             next!(d, cmd_begin_label(self.handle, &label));
@@ -199,11 +222,15 @@ impl Recording {
             begin: None,
             end: None,
             views: None,
+            counts: None,
             resumes,
             suspends,
             empty: false,
             reason,
+            // It began elsewhere.
+            uncounted: (resumes && matches!(d.source, Source::Queries(_))).then_some(SUSPENDED),
         };
+        self.resumes |= resumes && self.items.is_empty();
         if !resumes {
             self.barrier(d);
             if w.reason.is_none()
@@ -212,6 +239,7 @@ impl Recording {
                 w.reason = Some(format!("no query pool: {e:?}"));
             }
             self.begin_tag(d, tag);
+            self.begin_counting(d, &mut w);
             if let Some(slot) = w.begin {
                 self.stamp(d, Stages::TOP_OF_PIPE, slot);
             }
@@ -220,15 +248,50 @@ impl Recording {
         self.works.len() - 1
     }
 
+    /// Begins a performance query, or says why not. Where the time is not measured that is told.
+    unsafe fn begin_counting(&mut self, d: &Device, w: &mut Work) {
+        let Source::Queries(q) = &d.source else { return };
+        if w.reason.is_some() {
+            return;
+        }
+        let family = self.pool.family;
+        let what = Use::Counts { words: q.words(family), copied: self.simultaneous };
+        let is_new = self.room(1, what, d.pools(what, family).size).is_none();
+        let another = is_new && self.pools.iter().any(|p| p.what == what);
+        let refused = if w.suspends {
+            Some(SUSPENDED)
+        } else if self.resumes {
+            Some("not counted: its command buffer begins with the rest of a suspended pass")
+        } else if self.secondary && !self.once {
+            Some(
+                "not counted: a secondary command buffer that may be executed again without a reset of its queries",
+            )
+        } else {
+            q.refusal(family, another, self.secondary, self.simultaneous)
+        };
+        w.uncounted = refused;
+        if refused.is_some() {
+            return;
+        }
+        match self.take(d, 1, what) {
+            Ok(slot) => {
+                let pool = self.pools[slot.pool as usize].pool;
+                next!(d, cmd_begin_query(self.handle, pool, slot.query, vk::QueryControlFlags::empty()));
+                w.counts = Some(slot);
+            }
+            Err(_) => w.uncounted = Some("not counted: no query pool"),
+        }
+    }
+
     /// Takes all that the workload needs while no pass is under way.
     unsafe fn slots(&mut self, d: &Device, w: &mut Work, views: u32) -> Result<(), vk::Result> {
-        w.begin = Some(self.take(d, 1, false)?);
+        w.begin = Some(self.take(d, 1, Use::Stamps)?);
         if w.suspends {
             return Ok(());
         }
-        w.end = Some(self.take(d, 1, false)?);
+        w.end = Some(self.take(d, 1, Use::Stamps)?);
         if views > 1 && views <= MAX_VIEWS {
-            let (begin, end) = (self.take(d, views, true)?, self.take(d, views, true)?);
+            let (begin, end) = (self.take(d, views, Use::Views)?, self.take(d, views, Use::Views)?);
             w.views = Some(Views { begin, end, count: views, told: false });
         }
         Ok(())
@@ -237,7 +300,7 @@ impl Recording {
     /// A workload ends.
     pub unsafe fn close(&mut self, d: &Device, at: usize) {
         if self.works[at].resumes && !self.works[at].suspends && self.works[at].reason.is_none() {
-            match self.take(d, 1, false) {
+            match self.take(d, 1, Use::Stamps) {
                 Ok(slot) => self.works[at].end = Some(slot),
                 Err(e) => self.works[at].reason = Some(format!("no query pool: {e:?}")),
             }
@@ -250,7 +313,10 @@ impl Recording {
         if let Some(slot) = w.end {
             self.stamp(d, Stages::BOTTOM_OF_PIPE, slot);
         }
-        if d.settings.mode == Mode::Counters {
+        if let Some(slot) = w.counts {
+            next!(d, cmd_end_query(self.handle, self.pools[slot.pool as usize].pool, slot.query));
+        }
+        if matches!(d.source, Source::Channel(_)) {
             next!(d, cmd_end_label(self.handle));
         }
         self.barrier(d);
@@ -347,7 +413,7 @@ impl Recording {
                 *results = Results::Lost("executed again inside of a suspended pass");
                 continue;
             }
-            let Ok(region) = d.aside.take(d, u64::from(again.own()) * STAMP) else {
+            let Ok(region) = d.aside.take(d, u64::from(again.own()) * WORD) else {
                 *results = Results::Lost("no memory to put its timestamps aside");
                 continue;
             };

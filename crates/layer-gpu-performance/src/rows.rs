@@ -1,6 +1,6 @@
-//! From a batch's timestamps to rows of the output.
+//! From the results of a batch's queries to rows of the output.
 
-use crate::device::Device;
+use crate::device::{Device, Source};
 use crate::output::Row;
 use crate::queue::{Batch, Entry};
 use crate::recorded::{Item, Recorded, Results, Work};
@@ -67,10 +67,10 @@ impl Reader<'_> {
         base: usize,
         lost: Option<&'static str>,
     ) {
-        let region = self.entry.region;
+        let region = self.entry.region.filter(|_| lost.is_none());
         let stamp = |slot| {
-            let word = 2 * (base + recorded.place(slot));
-            region.filter(|r| lost.is_none() && r.word(word + 1) != 0).map(|r| r.word(word))
+            let word = base + recorded.place(slot);
+            region.filter(|r| r.word(word + 1) != 0).map(|r| r.word(word))
         };
         let reason = w.reason.clone().or(lost.map(String::from));
         let begin = w.begin.and_then(stamp);
@@ -103,8 +103,18 @@ impl Reader<'_> {
             (0..v.count).map(elapsed).collect()
         });
         let labels: Vec<String> = w.labels.within(outer).iter().map(|l| l.to_string()).collect();
-        let (counters, missing) = match &d.counters {
-            Some(c) if !w.empty => c.lock().take(self.handle, self.batch.number, tag, parts),
+        let (counters, missing) = match &d.source {
+            Source::Channel(c) if !w.empty => c.lock().take(self.handle, self.batch.number, tag, parts),
+            Source::Queries(q) if !w.empty => {
+                let word = |at| region.map(|r| r.word(base + at));
+                // SAFETY: the batch has ended, and the command buffer's pools are its own until it is reset.
+                let read = |slot| unsafe { q.values(d, recorded, slot, word) };
+                match w.counts.filter(|_| lost.is_none()).map(read) {
+                    Some(Some(values)) => (values, None),
+                    Some(None) => (vec![], Some("not counted: the driver gave no results")),
+                    None => (vec![], w.uncounted),
+                }
+            }
             _ => (vec![], None),
         };
         self.rows.push(Row {

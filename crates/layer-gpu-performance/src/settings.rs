@@ -17,6 +17,16 @@ pub(crate) enum Mode {
     Counters,
 }
 
+/// Where counters come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Source {
+    /// The channel where there is one, else queries.
+    Any,
+    Channel,
+    /// VK_KHR_performance_query.
+    Query,
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Table {
     Off,
@@ -27,13 +37,14 @@ pub(crate) enum Table {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Settings {
     pub mode: Mode,
+    pub source: Source,
     /// Workloads run one at a time.
     pub serialise: bool,
     pub frames: Choice,
     pub csv: Option<PathBuf>,
     pub json: Option<PathBuf>,
     pub table: Table,
-    /// Machine names of the counters that are written; none: all.
+    /// Names of the counters that are written, as their source has them; none: all.
     pub counters: Vec<String>,
 }
 
@@ -41,6 +52,7 @@ impl Default for Settings {
     fn default() -> Settings {
         Settings {
             mode: Mode::Time,
+            source: Source::Any,
             serialise: true,
             frames: Choice::default(),
             csv: None,
@@ -51,7 +63,7 @@ impl Default for Settings {
     }
 }
 
-const NAMES: [&str; 7] = ["mode", "serialise", "frames", "csv", "json", "table", "counters"];
+const NAMES: [&str; 8] = ["mode", "source", "serialise", "frames", "csv", "json", "table", "counters"];
 
 impl Settings {
     /// # Safety
@@ -85,6 +97,14 @@ impl Settings {
                     "time" => Mode::Time,
                     "counters" => Mode::Counters,
                     _ => return Err(format!("'{value}' is neither time nor counters")),
+                }
+            }
+            "source" => {
+                self.source = match value {
+                    "any" => Source::Any,
+                    "channel" => Source::Channel,
+                    "query" => Source::Query,
+                    _ => return Err(format!("'{value}' is neither any, channel nor query")),
                 }
             }
             "serialise" => {
@@ -180,12 +200,16 @@ mod tests {
     #[test]
     fn wrong_values_are_told_and_change_nothing() {
         let mut s = Settings::default();
-        for (name, value) in [("mode", "x"), ("serialise", "2"), ("frames", "a"), ("other", "1")] {
+        for (name, value) in
+            [("mode", "x"), ("source", "x"), ("serialise", "2"), ("frames", "a"), ("other", "1")]
+        {
             assert!(s.set(name, value).is_err(), "{name}");
         }
         assert_eq!(s, Settings::default());
         s.set("counters", "a, b").unwrap();
         assert_eq!(s.counters, ["a", "b"]);
+        s.set("source", "query").unwrap();
+        assert_eq!(s.source, Source::Query);
         s.set("table", "off").unwrap();
         assert_eq!(s.table, Table::Off);
     }

@@ -1,20 +1,23 @@
-//! Query pools of timestamps, on a free list.
+//! Query pools on a free list: of timestamps, or of performance queries of one queue family.
 
 use crate::table::{Table, next};
 use ash::vk;
 use parking_lot::Mutex;
 
-/// Queries of a pool.
+/// Timestamps of a pool.
 pub(crate) const POOL: u32 = 64;
 
-/// A device's query pools that no command buffer has.
-#[derive(Default)]
+/// A device's query pools of one sort that no command buffer has.
 pub(crate) struct Pools {
+    /// Queries of a pool.
+    pub size: u32,
     free: Mutex<Vec<vk::QueryPool>>,
     all: Mutex<Vec<vk::QueryPool>>,
+    /// Queue family and counters; without them queries are timestamps.
+    counters: Option<(u32, Vec<u32>)>,
 }
 
-/// Where a timestamp goes: how manieth of the command buffer's pools, and its query.
+/// Where a query is: how manieth of the command buffer's pools, and its number there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Slot {
     pub pool: u32,
@@ -22,12 +25,27 @@ pub(crate) struct Slot {
 }
 
 impl Pools {
+    pub fn of_timestamps() -> Pools {
+        Pools { size: POOL, free: Mutex::default(), all: Mutex::default(), counters: None }
+    }
+
+    /// Of performance queries, of these counters of a queue family.
+    pub fn of_counters(size: u32, family: u32, counters: Vec<u32>) -> Pools {
+        Pools { size, counters: Some((family, counters)), ..Pools::of_timestamps() }
+    }
+
     /// A pool that is to be reset before its use.
     pub unsafe fn take(&self, device: &crate::device::Device) -> Result<vk::QueryPool, vk::Result> {
         if let Some(pool) = self.free.lock().pop() {
             return Ok(pool);
         }
-        let info = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TIMESTAMP).query_count(POOL);
+        let mut performance = vk::QueryPoolPerformanceCreateInfoKHR::default();
+        let mut info =
+            vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TIMESTAMP).query_count(self.size);
+        if let Some((family, counters)) = &self.counters {
+            performance = performance.queue_family_index(*family).counter_indices(counters);
+            info = info.query_type(vk::QueryType::PERFORMANCE_QUERY_KHR).push_next(&mut performance);
+        }
         let mut pool = vk::QueryPool::null();
         let missing = vk::Result::ERROR_INITIALIZATION_FAILED;
         next!(device, create_query_pool(device.handle, &info, std::ptr::null(), &mut pool), else missing)
@@ -36,8 +54,8 @@ impl Pools {
         Ok(pool)
     }
 
-    pub fn give_back(&self, pools: impl Iterator<Item = vk::QueryPool>) {
-        self.free.lock().extend(pools);
+    pub fn give_back(&self, pool: vk::QueryPool) {
+        self.free.lock().push(pool);
     }
 
     /// How many there are, and how many of them are free.

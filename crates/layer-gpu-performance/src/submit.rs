@@ -25,13 +25,19 @@ unsafe fn submit(
     let Some(q) = d.queue(queue) else { return d.seen(call(&d, &[])) };
     let result = {
         let mut q = q.lock();
-        caught(|| q.collect(&d, false));
+        let batches = caught(|| {
+            q.collect(&d, false);
+            let batches = batches(&d);
+            let buffers = batches.iter().flat_map(|b| &b.buffers);
+            buffers.filter_map(|c| d.recorded(*c)).for_each(|r| q.settle(&d, &r));
+            batches
+        });
         // Held over the call: on all queues the order of the line is that of the driver's calls.
         let mut line = d.line.as_ref().map(|l| l.lock());
         let mut plan = Plan::default();
         let mut before = None;
         caught(|| {
-            let batches = batches(&d);
+            let batches = batches.unwrap_or_default();
             let signals = batches.iter().flat_map(|b| &b.signals);
             before = line.as_ref().map(|l| l.before(signals));
             batches.into_iter().for_each(|b| q.plan(&d, line.as_deref_mut(), b, &mut plan));
@@ -72,9 +78,56 @@ unsafe fn values<'a>(p_next: *const c_void) -> (&'a [u64], &'a [u64]) {
     })
 }
 
+/// What a batch of an older kind has: a VkSubmitInfo's, or a VkBindSparseInfo's.
+#[derive(Clone, Copy)]
+struct Own<'a> {
+    p_next: *const c_void,
+    waits: &'a [vk::Semaphore],
+    stages: &'a [vk::PipelineStageFlags],
+    buffers: &'a [vk::CommandBuffer],
+    signals: &'a [vk::Semaphore],
+}
+
+impl<'a> Own<'a> {
+    unsafe fn submitted(s: &vk::SubmitInfo<'a>) -> Own<'a> {
+        Own {
+            p_next: s.p_next,
+            waits: slice(s.p_wait_semaphores, s.wait_semaphore_count),
+            stages: slice(s.p_wait_dst_stage_mask, s.wait_semaphore_count),
+            buffers: slice(s.p_command_buffers, s.command_buffer_count),
+            signals: slice(s.p_signal_semaphores, s.signal_semaphore_count),
+        }
+    }
+
+    unsafe fn bound(s: &vk::BindSparseInfo<'a>) -> Own<'a> {
+        Own {
+            p_next: s.p_next,
+            waits: slice(s.p_wait_semaphores, s.wait_semaphore_count),
+            stages: &[],
+            buffers: &[],
+            signals: slice(s.p_signal_semaphores, s.signal_semaphore_count),
+        }
+    }
+
+    unsafe fn app(&self, d: &Device) -> App {
+        let (waits, signals) = values(self.p_next);
+        App {
+            buffers: self.buffers.to_vec(),
+            waits: operations(self.waits, waits),
+            signals: operations(self.signals, signals),
+            frame: d.frames.of_batch(self.p_next),
+        }
+    }
+}
+
 /// The program's array with what is added.
 fn with<T: Copy>(own: &[T], added: impl IntoIterator<Item = T>) -> Vec<T> {
     own.iter().copied().chain(added).collect()
+}
+
+/// The program's array behind what is added: the layer knows of a batch's end before the program does.
+fn behind<T: Copy>(own: &[T], added: impl IntoIterator<Item = T>) -> Vec<T> {
+    added.into_iter().chain(own.iter().copied()).collect()
 }
 
 /// What a changed batch points to.
@@ -94,20 +147,13 @@ struct Batch {
 impl Batch {
     /// Copies a chain, with values for all semaphores and a device group's arrays as long as the batch's are. An error
     /// where that cannot be: a structure that is not known stands before what is to be changed.
-    unsafe fn new(
-        p_next: *const c_void,
-        waits: &[vk::Semaphore],
-        stages: &[vk::PipelineStageFlags],
-        buffers: &[vk::CommandBuffer],
-        signals: &[vk::Semaphore],
-        change: &Change,
-    ) -> Result<Batch, vk::StructureType> {
+    unsafe fn new(own: &Own, change: &Change) -> Result<Batch, vk::StructureType> {
+        let Own { p_next, waits, stages, buffers, signals } = *own;
         let (own_waits, own_signals) = values(p_next);
         let semaphores = |o: &[Operation]| o.iter().map(|o| o.0).collect::<Vec<_>>();
-        let padded = |own: &[u64], n: usize, added: &[Operation]| {
-            let own = (0..n).map(|i| own.get(i).copied().unwrap_or(0));
-            own.chain(added.iter().map(|o| o.1)).collect::<Vec<_>>()
-        };
+        let padded =
+            |own: &[u64], n: usize| (0..n).map(|i| own.get(i).copied().unwrap_or(0)).collect::<Vec<_>>();
+        let added = |o: &[Operation]| o.iter().map(|o| o.1).collect::<Vec<_>>();
         let mut b = Batch {
             buffers: change
                 .buffers
@@ -115,9 +161,9 @@ impl Batch {
                 .map_or(buffers.to_vec(), |list| list.iter().map(|c| c.0).collect()),
             waits: with(waits, semaphores(&change.waits)),
             stages: with(stages, change.waits.iter().map(|_| ALL)),
-            signals: with(signals, semaphores(&change.signals)),
-            wait_values: padded(own_waits, waits.len(), &change.waits),
-            signal_values: padded(own_signals, signals.len(), &change.signals),
+            signals: behind(signals, semaphores(&change.signals)),
+            wait_values: with(&padded(own_waits, waits.len()), added(&change.waits)),
+            signal_values: behind(&padded(own_signals, signals.len()), added(&change.signals)),
             chain: Chain::copy(p_next),
             timeline: Box::default(),
             group: [vec![], vec![], vec![]],
@@ -144,13 +190,14 @@ impl Batch {
                 Some(list) if !masks.is_empty() => list.iter().map(|c| mask(c.1)).collect(),
                 _ => masks.to_vec(),
             };
-            let long = |own: &[u32], added: &[Operation]| match own.is_empty() {
+            let first = |own: &[u32], added: &[Operation]| match own.is_empty() {
                 true => vec![],
-                false => with(own, added.iter().map(|_| 0)),
+                false => added.iter().map(|_| 0).collect(),
             };
             let waits = slice(g.p_wait_semaphore_device_indices, g.wait_semaphore_count);
             let signals = slice(g.p_signal_semaphore_device_indices, g.signal_semaphore_count);
-            b.group = [long(waits, &change.waits), masks, long(signals, &change.signals)];
+            let (more_waits, more_signals) = (first(waits, &change.waits), first(signals, &change.signals));
+            b.group = [with(waits, more_waits), masks, behind(signals, more_signals)];
             let [w, m, s] = &b.group;
             (g.wait_semaphore_count, g.p_wait_semaphore_device_indices) = (w.len() as u32, w.as_ptr());
             (g.command_buffer_count, g.p_command_buffer_device_masks) = (m.len() as u32, m.as_ptr());
@@ -166,10 +213,13 @@ impl Change {
     }
 }
 
-/// Nothing is known of a structure, so that its batch cannot be changed.
-fn unknown(s: vk::StructureType) -> R {
-    crate::say(&format!("a submission's chain has a structure that is unknown here ({s:?})"));
-    FAILED
+/// What the call's batches become; an error where nothing is known of a structure, so that its batch cannot be changed.
+unsafe fn changed(own: &[Own], changes: &[Change]) -> Result<Vec<Batch>, R> {
+    let parts = own.iter().zip(changes).map(|(o, c)| Batch::new(o, c));
+    parts.collect::<Result<_, _>>().map_err(|s| {
+        crate::say(&format!("a submission's chain has a structure that is unknown here ({s:?})"));
+        FAILED
+    })
 }
 
 pub(crate) unsafe extern "system" fn queue_submit(
@@ -178,33 +228,15 @@ pub(crate) unsafe extern "system" fn queue_submit(
     infos: *const vk::SubmitInfo<'_>,
     fence: vk::Fence,
 ) -> R {
-    let own = slice(infos, count);
-    let batches = |d: &Device| {
-        let app = |s: &vk::SubmitInfo| {
-            let (waits, signals) = values(s.p_next);
-            App {
-                buffers: slice(s.p_command_buffers, s.command_buffer_count).to_vec(),
-                waits: operations(slice(s.p_wait_semaphores, s.wait_semaphore_count), waits),
-                signals: operations(slice(s.p_signal_semaphores, s.signal_semaphore_count), signals),
-                frame: d.frames.of_batch(s.p_next),
-            }
-        };
-        own.iter().map(app).collect()
-    };
+    let own: Vec<_> = slice(infos, count).iter().map(|s| Own::submitted(s)).collect();
+    let batches = |d: &Device| own.iter().map(|o| o.app(d)).collect();
     submit(queue, batches, |d, changes| {
         if changes.iter().all(Change::is_none) {
             return next!(d, queue_submit(queue, count, infos, fence), else FAILED);
         }
-        let change = |(s, c): (&vk::SubmitInfo, &Change)| {
-            let stages = slice(s.p_wait_dst_stage_mask, s.wait_semaphore_count);
-            let buffers = slice(s.p_command_buffers, s.command_buffer_count);
-            let waits = slice(s.p_wait_semaphores, s.wait_semaphore_count);
-            let signals = slice(s.p_signal_semaphores, s.signal_semaphore_count);
-            Batch::new(s.p_next, waits, stages, buffers, signals, c)
-        };
-        let parts = match own.iter().zip(changes).map(change).collect::<Result<Vec<_>, _>>() {
+        let parts = match changed(&own, changes) {
             Ok(parts) => parts,
-            Err(s) => return unknown(s),
+            Err(result) => return result,
         };
         let info = |b: &Batch| {
             let mut s = vk::SubmitInfo::default()
@@ -253,7 +285,7 @@ pub(crate) unsafe extern "system" fn queue_submit2(
                 slice(s.p_wait_semaphore_infos, s.wait_semaphore_info_count),
                 c.waits.iter().map(operation),
             );
-            let signals = with(
+            let signals = behind(
                 slice(s.p_signal_semaphore_infos, s.signal_semaphore_info_count),
                 c.signals.iter().map(operation),
             );
@@ -291,36 +323,21 @@ pub(crate) unsafe extern "system" fn queue_bind_sparse(
     infos: *const vk::BindSparseInfo<'_>,
     fence: vk::Fence,
 ) -> R {
-    let own = slice(infos, count);
-    let batches = |d: &Device| {
-        let app = |s: &vk::BindSparseInfo| {
-            let (waits, signals) = values(s.p_next);
-            App {
-                buffers: vec![],
-                waits: operations(slice(s.p_wait_semaphores, s.wait_semaphore_count), waits),
-                signals: operations(slice(s.p_signal_semaphores, s.signal_semaphore_count), signals),
-                frame: d.frames.of_batch(s.p_next),
-            }
-        };
-        own.iter().map(app).collect()
-    };
+    let own: Vec<_> = slice(infos, count).iter().map(|s| Own::bound(s)).collect();
+    let batches = |d: &Device| own.iter().map(|o| o.app(d)).collect();
     submit(queue, batches, |d, changes| {
         if changes.iter().all(Change::is_none) {
             return next!(d, queue_bind_sparse(queue, count, infos, fence), else FAILED);
         }
-        let mut list = own.to_vec();
-        let mut parts = Vec::with_capacity(own.len());
-        for (s, c) in list.iter_mut().zip(changes) {
-            let waits = slice(s.p_wait_semaphores, s.wait_semaphore_count);
-            let signals = slice(s.p_signal_semaphores, s.signal_semaphore_count);
-            let b = match Batch::new(s.p_next, waits, &[], &[], signals, c) {
-                Ok(b) => b,
-                Err(s) => return unknown(s),
-            };
+        let parts = match changed(&own, changes) {
+            Ok(parts) => parts,
+            Err(result) => return result,
+        };
+        let mut list = slice(infos, count).to_vec();
+        for (s, b) in list.iter_mut().zip(&parts) {
             (s.wait_semaphore_count, s.p_wait_semaphores) = (b.waits.len() as u32, b.waits.as_ptr());
             (s.signal_semaphore_count, s.p_signal_semaphores) = (b.signals.len() as u32, b.signals.as_ptr());
             s.p_next = b.chain.head();
-            parts.push(b);
         }
         next!(d, queue_bind_sparse(queue, count, list.as_ptr(), fence), else FAILED)
     })
@@ -395,10 +412,12 @@ mod tests {
         // SAFETY: a valid chain.
         unsafe {
             let p = (&raw const timeline).cast();
-            let b = Batch::new(p, &[own], &[ALL], &[buffer(1)], &[own], &change).ok().unwrap();
+            let (waits, stages, buffers) = ([own], [ALL], [buffer(1)]);
+            let own = Own { p_next: p, waits: &waits, stages: &stages, buffers: &buffers, signals: &waits };
+            let b = Batch::new(&own, &change).ok().unwrap();
             assert_eq!((b.waits.len(), b.stages.len(), b.signals.len(), b.buffers.len()), (2, 2, 2, 2));
             let (waits, signals) = values(b.chain.head());
-            assert_eq!((waits, signals), (&[0, 3][..], &[5, 4][..]));
+            assert_eq!((waits, signals), (&[0, 3][..], &[4, 5][..]));
             let g = chain::find::<vk::DeviceGroupSubmitInfo>(b.chain.head()).unwrap();
             let masks = slice(g.p_command_buffer_device_masks, g.command_buffer_count);
             assert_eq!((masks, g.wait_semaphore_count), (&[2, 1][..], 0));
@@ -413,7 +432,9 @@ mod tests {
         let change = Change { buffers: None, waits: vec![], signals: vec![(line, 1)] };
         // SAFETY: no chain.
         unsafe {
-            let b = Batch::new(std::ptr::null(), &[own], &[], &[], &[], &change).ok().unwrap();
+            let (p_next, waits) = (std::ptr::null(), [own]);
+            let own = Own { p_next, waits: &waits, stages: &[], buffers: &[], signals: &[] };
+            let b = Batch::new(&own, &change).ok().unwrap();
             assert_eq!(b.signals, [line]);
             assert_eq!(values(b.chain.head()), (&[0][..], &[1][..]));
         }

@@ -31,6 +31,8 @@ table! {
     device_wait_idle: PFN_vkDeviceWaitIdle = c"vkDeviceWaitIdle";
     queue_wait_idle: PFN_vkQueueWaitIdle = c"vkQueueWaitIdle";
     wait_for_fences: PFN_vkWaitForFences = c"vkWaitForFences";
+    wait_semaphores: PFN_vkWaitSemaphores = c"vkWaitSemaphores" | c"vkWaitSemaphoresKHR";
+    get_fence_status: PFN_vkGetFenceStatus = c"vkGetFenceStatus";
     create_command_pool: PFN_vkCreateCommandPool = c"vkCreateCommandPool";
     destroy_command_pool: PFN_vkDestroyCommandPool = c"vkDestroyCommandPool";
     reset_command_pool: PFN_vkResetCommandPool = c"vkResetCommandPool";
@@ -41,6 +43,9 @@ table! {
     reset_command_buffer: PFN_vkResetCommandBuffer = c"vkResetCommandBuffer";
     create_query_pool: PFN_vkCreateQueryPool = c"vkCreateQueryPool";
     destroy_query_pool: PFN_vkDestroyQueryPool = c"vkDestroyQueryPool";
+    get_query_pool_results: PFN_vkGetQueryPoolResults = c"vkGetQueryPoolResults";
+    acquire_profiling_lock: PFN_vkAcquireProfilingLockKHR = c"vkAcquireProfilingLockKHR";
+    release_profiling_lock: PFN_vkReleaseProfilingLockKHR = c"vkReleaseProfilingLockKHR";
     create_buffer: PFN_vkCreateBuffer = c"vkCreateBuffer";
     destroy_buffer: PFN_vkDestroyBuffer = c"vkDestroyBuffer";
     get_buffer_memory_requirements: PFN_vkGetBufferMemoryRequirements = c"vkGetBufferMemoryRequirements";
@@ -71,6 +76,9 @@ table! {
     cmd_execute_commands: PFN_vkCmdExecuteCommands = c"vkCmdExecuteCommands";
     cmd_pipeline_barrier: PFN_vkCmdPipelineBarrier = c"vkCmdPipelineBarrier";
     cmd_write_timestamp: PFN_vkCmdWriteTimestamp = c"vkCmdWriteTimestamp";
+    reset_query_pool: PFN_vkResetQueryPool = c"vkResetQueryPool" | c"vkResetQueryPoolEXT";
+    cmd_begin_query: PFN_vkCmdBeginQuery = c"vkCmdBeginQuery";
+    cmd_end_query: PFN_vkCmdEndQuery = c"vkCmdEndQuery";
     cmd_reset_query_pool: PFN_vkCmdResetQueryPool = c"vkCmdResetQueryPool";
     cmd_copy_query_pool_results: PFN_vkCmdCopyQueryPoolResults = c"vkCmdCopyQueryPoolResults";
     cmd_begin_render_pass: PFN_vkCmdBeginRenderPass = c"vkCmdBeginRenderPass";

@@ -1,7 +1,7 @@
 //! `libmali.so` for libGPUCounters that is built with HWCPIPE_SYSCALL_LIBMALI: the five functions by which it reaches
 //! the kernel device there (see the crate `kbase`). It is no driver of anything.
 
-use kbase::{Errno, c_answer, c_result};
+use kbase::{Errno, Mapping, c_answer, c_result};
 use libc::{c_char, c_int, c_long, c_void, off_t, size_t};
 use std::ffi::CStr;
 
@@ -40,7 +40,8 @@ pub extern "C" fn mali_mmap(
     fd: c_int,
     offset: off_t,
 ) -> *mut c_void {
-    c_answer(libc::MAP_FAILED, || kbase::map(fd, address, size, protection, flags, offset))
+    let wanted = Mapping { address, size, protection, flags, offset };
+    c_answer(libc::MAP_FAILED, || kbase::map(fd, wanted))
 }
 
 /// # Safety

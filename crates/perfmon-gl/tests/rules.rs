@@ -35,6 +35,16 @@ fn the_samples_frame_prints_its_counters() {
     assert!((2048.0..2200.0).contains(&value("Fragment warps")), "{text}");
 }
 
+#[test]
+fn what_is_hard_on_the_library_ends() {
+    if !has_zink("GL_AMD_performance_monitor: threads, a fork, sessions that are left") {
+        return;
+    }
+    let mut command = command(example("perfmon_hurt"));
+    let text = printed(&mut command);
+    assert!(text.ends_with("ok\n"), "{text}");
+}
+
 /// A session around a frame has what the ledger has of its one render pass: each counter of the catalogue.
 #[test]
 fn values_are_the_ledgers() {

@@ -2,7 +2,7 @@
 //! `benches --clients`, which skips none in silence.
 
 use crate::cargo::{call, cargo, root, target_folder};
-use crate::needs::{LAVAPIPE, Need, has_program, provide};
+use crate::needs::{LAVAPIPE, Need, VENV, has_program, provide};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -20,15 +20,7 @@ pub struct Args {
 }
 
 /// Besides what the clients' table names.
-const NEEDS: [Need; 3] = [
-    LAVAPIPE,
-    Need { what: "python3", package: "python3", here: has_program },
-    Need { what: "Python's venv", package: "python3-venv", here: |_| has_venv() },
-];
-
-fn has_venv() -> bool {
-    Command::new("python3").args(["-c", "import venv, ensurepip"]).status().is_ok_and(|s| s.success())
-}
+const NEEDS: [Need; 3] = [LAVAPIPE, Need { what: "python3", package: "python3", here: has_program }, VENV];
 
 pub fn run(args: &Args) -> Result<(), String> {
     let folder = root().join("benches/clients");

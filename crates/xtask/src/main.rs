@@ -6,6 +6,7 @@ mod cargo;
 mod clients;
 mod codegen;
 mod demo;
+mod five_ways;
 mod fresh;
 mod needs;
 mod test;
@@ -32,6 +33,9 @@ enum Task {
     Codegen(codegen::Args),
     /// Build the driver, run the main job on it, print and draw what it measured.
     Demo(demo::Args),
+    /// Measure one scene by every interface that counters have, and compare; with Arm's layer, write the table of
+    /// docs/counters.md.
+    FiveWays(five_ways::Args),
     /// Run the README's commands in a bare Debian 12 with a Rust toolchain, made for it in a chroot; needs root.
     Fresh(fresh::Args),
     /// Install what the tests need (where that is possible) and run all of them.
@@ -45,6 +49,7 @@ fn main() -> ExitCode {
         Task::Clients(args) => clients::run(&args),
         Task::Codegen(args) => codegen::run(&args),
         Task::Demo(args) => demo::run(&args),
+        Task::FiveWays(args) => five_ways::run(&args),
         Task::Fresh(args) => fresh::run(&args),
         Task::Test => test::run(),
     };

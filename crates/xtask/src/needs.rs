@@ -2,6 +2,7 @@
 
 use crate::cargo::call;
 pub use not_run::has_program;
+use std::path::Path;
 use std::process::Command;
 
 /// A thing of the system, the Debian package that brings it, and whether it is here, by its name.
@@ -14,6 +15,27 @@ pub struct Need<'a> {
 /// The peer.
 pub const LAVAPIPE: Need<'static> =
     Need { what: "lavapipe", package: "mesa-vulkan-drivers", here: |_| has_lavapipe() };
+
+pub const VENV: Need<'static> = Need { what: "Python's venv", package: "python3-venv", here: |_| has_venv() };
+
+fn has_venv() -> bool {
+    Command::new("python3").args(["-c", "import venv, ensurepip"]).status().is_ok_and(|s| s.success())
+}
+
+pub const LOADER: Need<'static> =
+    Need { what: "the Vulkan loader", package: "libvulkan1", here: |_| has_library("libvulkan.so.1") };
+
+const LIBRARIES: [&str; 5] =
+    ["/lib", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/usr/lib/x86_64-linux-gnu"];
+
+pub fn has_library(name: &str) -> bool {
+    LIBRARIES.iter().any(|f| Path::new(f).join(name).exists())
+}
+
+/// Mesa's OpenGL on Vulkan.
+pub fn has_zink() -> bool {
+    has_library("dri/zink_dri.so")
+}
 
 fn has_lavapipe() -> bool {
     let files = std::fs::read_dir("/usr/share/vulkan/icd.d").into_iter().flatten().flatten();

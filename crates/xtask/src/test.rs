@@ -1,14 +1,14 @@
 //! `cargo xtask test`: everything that must pass, from a clean checkout; and what could not be run there.
 
 use crate::cargo::{call, call_with, cargo, own, target_folder};
-use crate::needs::{LAVAPIPE, Need, has_program, provide};
+use crate::needs::{LAVAPIPE, LOADER, Need, has_library, has_program, has_zink, provide};
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::Stdio;
 
 const NEEDS: [Need; 6] = [
-    Need { what: "the Vulkan loader", package: "libvulkan1", here: |_| has_loader() },
+    LOADER,
     Need { what: "vulkaninfo", package: "vulkan-tools", here: has_program },
     Need {
         what: "VK_LAYER_KHRONOS_validation",
@@ -32,21 +32,6 @@ const WANTS: [Need; 5] = [
     },
     Need { what: "eglretrace", package: "apitrace", here: has_program },
 ];
-
-const LIBRARIES: [&str; 5] =
-    ["/lib", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/usr/lib/x86_64-linux-gnu"];
-
-fn has_library(name: &str) -> bool {
-    LIBRARIES.iter().any(|f| Path::new(f).join(name).exists())
-}
-
-fn has_loader() -> bool {
-    has_library("libvulkan.so.1")
-}
-
-fn has_zink() -> bool {
-    LIBRARIES.iter().any(|f| Path::new(f).join("dri/zink_dri.so").exists())
-}
 
 fn has_validation() -> bool {
     ["/etc", "/usr/share", "/usr/local/share"]
@@ -113,7 +98,7 @@ pub fn run() -> Result<(), String> {
     std::fs::create_dir_all(target_folder()).map_err(|e| format!("{}: {e}", target_folder().display()))?;
     std::fs::write(&said, "").map_err(|e| format!("{}: {e}", said.display()))?;
     let mut tally = Tally::default();
-    let steps: [(&str, &mut dyn FnMut() -> Result<(), String>); 5] = [
+    let steps: [(&str, &mut dyn FnMut() -> Result<(), String>); 6] = [
         ("format", &mut || call(cargo(&["fmt", "--all", "--check"]))),
         ("generated files", &mut || call(own(&["codegen", "--check"])?)),
         ("release driver, layer and GL library", &mut || {
@@ -122,6 +107,7 @@ pub fn run() -> Result<(), String> {
         }),
         ("clippy", &mut || call(cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))),
         ("tests", &mut || tests(&mut tally)),
+        ("one scene measured four ways", &mut || call(own(&["five-ways"])?)),
     ];
     // SAFETY: no other thread runs.
     unsafe { std::env::set_var(not_run::FILE, &said) };

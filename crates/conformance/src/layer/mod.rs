@@ -1,8 +1,10 @@
-//! Programs whose workloads are known, for what VK_LAYER_TUFF_gpu_performance says of them (`tests/layer.rs`).
+//! Programs whose workloads are known, for what VK_LAYER_TUFF_gpu_performance says of them (`tests/layer`).
 
 mod bare;
 mod buffers;
+mod hurt;
 mod passes;
+mod queries;
 mod queues;
 mod rig;
 mod settings;
@@ -27,6 +29,12 @@ pub const PROGRAMS: &[(&str, fn() -> Done)] = &[
     ("future", queues::future),
     ("both queues", queues::both),
     ("devices", queues::devices),
+    ("many", hurt::many),
+    ("odd", hurt::odd),
+    ("forked", hurt::forked),
+    ("lost", hurt::lost),
+    ("once", queries::once),
+    ("own queries", queries::own),
     ("old", settings::old),
     ("settings", settings::settings),
     ("unfinished", settings::unfinished),

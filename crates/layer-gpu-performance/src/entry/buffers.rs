@@ -40,8 +40,9 @@ unsafe extern "system" fn create_command_pool(
     let Some(d) = device::of(handle) else { return FAILED };
     let result = d.seen(next!(d, create_command_pool(handle, info, allocator, pool), else FAILED));
     if result == R::SUCCESS {
-        let unmeasured = d.unmeasured((*info).queue_family_index, (*info).flags);
-        d.command_pools.write().insert(*pool, Arc::new(PoolInfo { pool: *pool, unmeasured }));
+        let family = (*info).queue_family_index;
+        let unmeasured = d.unmeasured(family, (*info).flags);
+        d.command_pools.write().insert(*pool, Arc::new(PoolInfo { pool: *pool, family, unmeasured }));
     }
     result
 }
@@ -61,6 +62,7 @@ unsafe extern "system" fn destroy_command_pool(
     let Some(d) = device::of(handle) else { return };
     caught(|| {
         for (c, r) in of_pool(&d, pool) {
+            d.before_reset(&r);
             r.lock().reset(&d);
             d.buffers.write().remove(&c);
         }
@@ -77,7 +79,12 @@ unsafe extern "system" fn reset_command_pool(
     let Some(d) = device::of(handle) else { return FAILED };
     let result = d.seen(next!(d, reset_command_pool(handle, pool, flags), else FAILED));
     if result == R::SUCCESS {
-        caught(|| of_pool(&d, pool).iter().for_each(|(_, r)| r.lock().reset(&d)));
+        caught(|| {
+            for (_, r) in of_pool(&d, pool) {
+                d.before_reset(&r);
+                r.lock().reset(&d);
+            }
+        });
     }
     result
 }
@@ -95,7 +102,8 @@ unsafe extern "system" fn allocate_command_buffers(
             let Some(pool) = pool else { return };
             let mut all = d.buffers.write();
             for c in chain::slice(buffers, (*info).command_buffer_count) {
-                all.insert(*c, Arc::new(Mutex::new(Recording::new(*c, pool.clone()))));
+                let secondary = (*info).level == vk::CommandBufferLevel::SECONDARY;
+                all.insert(*c, Arc::new(Mutex::new(Recording::new(*c, pool.clone(), secondary))));
             }
         });
     }
@@ -113,6 +121,7 @@ unsafe extern "system" fn free_command_buffers(
         for c in chain::slice(buffers, count) {
             let r = d.buffers.write().remove(c);
             if let Some(r) = r {
+                d.before_reset(&r);
                 r.lock().reset(&d);
             }
         }
@@ -130,7 +139,10 @@ unsafe extern "system" fn begin_command_buffer(
         && let Some(r) = d.recording(c)
     {
         // Begun again, it is reset (§ Command Buffer Recording).
-        caught(|| r.lock().begin(&d, (*info).flags));
+        caught(|| {
+            d.before_reset(&r);
+            r.lock().begin(&d, (*info).flags);
+        });
     }
     result
 }
@@ -155,7 +167,10 @@ unsafe extern "system" fn reset_command_buffer(
     if result == R::SUCCESS
         && let Some(r) = d.recording(c)
     {
-        caught(|| r.lock().reset(&d));
+        caught(|| {
+            d.before_reset(&r);
+            r.lock().reset(&d);
+        });
     }
     result
 }
@@ -216,7 +231,13 @@ unsafe extern "system" fn end_label(c: vk::CommandBuffer) {
 unsafe extern "system" fn insert_label(c: vk::CommandBuffer, info: *const vk::DebugUtilsLabelEXT<'_>) {
     let Some(d) = device::of(c) else { return };
     if let Some(r) = d.recording(c) {
-        caught(|| r.lock().insert_label(label(info)));
+        caught(|| {
+            let name = label(info);
+            // What is for the channel is no label.
+            if !name.starts_with(channel::MARK_PREFIX) {
+                r.lock().insert_label(name);
+            }
+        });
     }
     next!(d, cmd_insert_label(c, info));
 }

@@ -1,8 +1,8 @@
-//! Render pass objects, semaphores, names.
+//! Render pass objects, semaphores, performance queries of the program's own, names.
 
 use super::{Function, function, functions};
 use crate::chain;
-use crate::device::{self, PassInfo};
+use crate::device::{self, PassInfo, Source};
 use crate::guard::caught;
 use crate::table::next;
 use ash::vk;
@@ -18,6 +18,10 @@ functions! {
     b"vkCreateSemaphore" => create_semaphore, PFN_vkCreateSemaphore;
     b"vkDestroySemaphore" => destroy_semaphore, PFN_vkDestroySemaphore;
     b"vkSignalSemaphore" | b"vkSignalSemaphoreKHR" => signal_semaphore, PFN_vkSignalSemaphore;
+    b"vkCreateQueryPool" => create_query_pool, PFN_vkCreateQueryPool;
+    b"vkDestroyQueryPool" => destroy_query_pool, PFN_vkDestroyQueryPool;
+    b"vkAcquireProfilingLockKHR" => acquire_profiling_lock, PFN_vkAcquireProfilingLockKHR;
+    b"vkReleaseProfilingLockKHR" => release_profiling_lock, PFN_vkReleaseProfilingLockKHR;
     b"vkSetDebugUtilsObjectNameEXT" => set_object_name, PFN_vkSetDebugUtilsObjectNameEXT;
 }
 
@@ -118,6 +122,53 @@ unsafe extern "system" fn signal_semaphore(
         line.lock().signals(&[((*info).semaphore, (*info).value)]);
     }
     result
+}
+
+unsafe extern "system" fn create_query_pool(
+    handle: vk::Device,
+    info: *const vk::QueryPoolCreateInfo<'_>,
+    allocator: *const vk::AllocationCallbacks<'_>,
+    pool: *mut vk::QueryPool,
+) -> R {
+    let Some(d) = device::of(handle) else { return FAILED };
+    let result = d.seen(next!(d, create_query_pool(handle, info, allocator, pool), else FAILED));
+    if let (R::SUCCESS, Source::Queries(q)) = (result, &d.source)
+        && (*info).query_type == vk::QueryType::PERFORMANCE_QUERY_KHR
+    {
+        q.made(*pool);
+    }
+    result
+}
+
+unsafe extern "system" fn destroy_query_pool(
+    handle: vk::Device,
+    pool: vk::QueryPool,
+    allocator: *const vk::AllocationCallbacks<'_>,
+) {
+    let Some(d) = device::of(handle) else { return };
+    if let Source::Queries(q) = &d.source {
+        q.destroyed(pool);
+    }
+    next!(d, destroy_query_pool(handle, pool, allocator));
+}
+
+/// The layer holds the lock for as long as there is a device, and so does the program.
+unsafe extern "system" fn acquire_profiling_lock(
+    handle: vk::Device,
+    info: *const vk::AcquireProfilingLockInfoKHR<'_>,
+) -> R {
+    let Some(d) = device::of(handle) else { return FAILED };
+    match d.source {
+        Source::Queries(_) => R::SUCCESS,
+        _ => d.seen(next!(d, acquire_profiling_lock(handle, info), else FAILED)),
+    }
+}
+
+unsafe extern "system" fn release_profiling_lock(handle: vk::Device) {
+    let Some(d) = device::of(handle) else { return };
+    if !matches!(d.source, Source::Queries(_)) {
+        next!(d, release_profiling_lock(handle));
+    }
 }
 
 unsafe extern "system" fn set_object_name(

@@ -20,6 +20,8 @@ functions! {
     b"vkQueueWaitIdle" => queue_wait_idle, PFN_vkQueueWaitIdle;
     b"vkDeviceWaitIdle" => device_wait_idle, PFN_vkDeviceWaitIdle;
     b"vkWaitForFences" => wait_for_fences, PFN_vkWaitForFences;
+    b"vkWaitSemaphores" | b"vkWaitSemaphoresKHR" => wait_semaphores, PFN_vkWaitSemaphores;
+    b"vkGetFenceStatus" => get_fence_status, PFN_vkGetFenceStatus;
     b"vkQueueBeginDebugUtilsLabelEXT" => begin_label, PFN_vkQueueBeginDebugUtilsLabelEXT;
     b"vkQueueEndDebugUtilsLabelEXT" => end_label, PFN_vkQueueEndDebugUtilsLabelEXT;
     b"vkQueueInsertDebugUtilsLabelEXT" => insert_label, PFN_vkQueueInsertDebugUtilsLabelEXT;
@@ -80,6 +82,28 @@ unsafe extern "system" fn wait_for_fences(
 ) -> R {
     let Some(d) = device::of(handle) else { return FAILED };
     let result = d.seen(next!(d, wait_for_fences(handle, count, fences, all, timeout), else FAILED));
+    if result == R::SUCCESS {
+        caught(|| d.collect(false));
+    }
+    result
+}
+
+unsafe extern "system" fn wait_semaphores(
+    handle: vk::Device,
+    info: *const vk::SemaphoreWaitInfo<'_>,
+    timeout: u64,
+) -> R {
+    let Some(d) = device::of(handle) else { return FAILED };
+    let result = d.seen(next!(d, wait_semaphores(handle, info, timeout), else FAILED));
+    if result == R::SUCCESS {
+        caught(|| d.collect(false));
+    }
+    result
+}
+
+unsafe extern "system" fn get_fence_status(handle: vk::Device, fence: vk::Fence) -> R {
+    let Some(d) = device::of(handle) else { return FAILED };
+    let result = d.seen(next!(d, get_fence_status(handle, fence), else FAILED));
     if result == R::SUCCESS {
         caught(|| d.collect(false));
     }

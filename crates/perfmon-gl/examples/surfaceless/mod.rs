@@ -28,6 +28,7 @@ const EGL_PLATFORM_SURFACELESS_MESA: u32 = 0x31DD;
 
 macro_rules! functions {
     ($($field:ident = $name:literal: ($($arg:ty),*) $(-> $result:ty)?;)*) => {
+        #[derive(Clone)]
         pub struct Gl {
             egl: Egl,
             $(pub $field: unsafe extern "C" fn($($arg),*) $(-> $result)?,)*
@@ -63,6 +64,25 @@ functions! {
     vertex_attrib_pointer = c"glVertexAttribPointer": (u32, i32, u32, u8, i32, *const c_void);
     enable_vertex_attrib_array = c"glEnableVertexAttribArray": (u32);
     draw_arrays = c"glDrawArrays": (u32, i32, i32);
+    enable = c"glEnable": (u32);
+    disable = c"glDisable": (u32);
+    blend_func = c"glBlendFunc": (u32, u32);
+    gen_queries = c"glGenQueries": (i32, *mut u32);
+    query_counter = c"glQueryCounter": (u32, u32);
+    viewport = c"glViewport": (i32, i32, i32, i32);
+    get_uniform_location = c"glGetUniformLocation": (u32, *const c_char) -> i32;
+    uniform_2f = c"glUniform2f": (i32, f32, f32);
+    get_attrib_location = c"glGetAttribLocation": (u32, *const c_char) -> i32;
+    gen_textures = c"glGenTextures": (i32, *mut u32);
+    bind_texture = c"glBindTexture": (u32, u32);
+    tex_parameter = c"glTexParameteri": (u32, u32, i32);
+    tex_image = c"glTexImage2D": (u32, i32, i32, i32, i32, i32, u32, u32, *const c_void);
+    tex_sub_image = c"glTexSubImage2D": (u32, i32, i32, i32, i32, i32, u32, u32, *const c_void);
+    copy_tex_sub_image = c"glCopyTexSubImage2D": (u32, i32, i32, i32, i32, i32, i32, i32);
+    gen_framebuffers = c"glGenFramebuffers": (i32, *mut u32);
+    bind_framebuffer = c"glBindFramebuffer": (u32, u32);
+    framebuffer_texture = c"glFramebufferTexture2D": (u32, u32, u32, u32, i32);
+    check_framebuffer = c"glCheckFramebufferStatus": (u32) -> u32;
     read_pixels = c"glReadPixels": (i32, i32, i32, i32, u32, u32, *mut c_void);
     groups = c"glGetPerfMonitorGroupsAMD": (*mut i32, i32, *mut u32);
     counters = c"glGetPerfMonitorCountersAMD": (u32, *mut i32, *mut i32, i32, *mut u32);
@@ -78,6 +98,7 @@ functions! {
 }
 
 /// EGL's part: the context that is current, and what others are made of.
+#[derive(Clone)]
 struct Egl {
     get: unsafe extern "C" fn(*const c_char) -> *mut c_void,
     display: *mut c_void,
@@ -153,7 +174,47 @@ impl Egl {
     }
 }
 
+/// A context that shares with the first, for another thread.
+pub struct Seat(Gl);
+// SAFETY: EGL's handles belong to no thread; the context is current in none.
+unsafe impl Send for Seat {}
+
+impl Seat {
+    /// Makes it current in this thread, without a surface.
+    pub fn sit(self) -> Gl {
+        let mut gl = self.0;
+        gl.egl.surface = std::ptr::null_mut();
+        // SAFETY: EGL's functions with what it gave out. Each thread has an API of its own, at first OpenGL ES.
+        unsafe {
+            let bind: unsafe extern "C" fn(u32) -> u32 = gl.egl.find(c"eglBindAPI").expect("it was there");
+            bind(EGL_OPENGL_API);
+            gl.egl.make_current(gl.egl.context).expect("a context without a surface");
+        }
+        gl
+    }
+}
+
 impl Gl {
+    /// Another context of OpenGL.
+    pub fn seat(&self) -> Result<Seat, String> {
+        // SAFETY: EGL's function with what it gave out.
+        let context = unsafe { self.egl.another(self.egl.context)? };
+        Ok(Seat(Gl { egl: Egl { context, ..self.egl.clone() }, ..self.clone() }))
+    }
+
+    /// Destroys the current context.
+    pub fn leave(self) {
+        // SAFETY: EGL's functions with what it gave out.
+        unsafe {
+            let destroy: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 =
+                self.egl.find(c"eglDestroyContext").expect("it was there");
+            destroy(self.egl.display, self.egl.context);
+            let make: Four = self.egl.find(c"eglMakeCurrent").expect("it was there");
+            let null = std::ptr::null_mut();
+            make(self.egl.display, null, null, null);
+        }
+    }
+
     /// Runs `f` with another context current, which shares with the first and is destroyed afterwards.
     pub fn in_another_context(&self, f: impl FnOnce()) -> Result<(), String> {
         // SAFETY: EGL's functions with what it gave out.
@@ -185,16 +246,12 @@ impl Gl {
         unsafe { CStr::from_ptr((self.get_string)(EXTENSIONS)) }.to_string_lossy().into_owned()
     }
 
-    /// Clears the picture and draws a triangle over half of it.
-    pub fn draw(&self) {
-        const VERTEX: &str = "attribute vec4 p; void main() { gl_Position = p; }";
-        const FRAGMENT: &str = "#ifdef GL_ES\nprecision mediump float;\n#endif\n\
-            void main() { gl_FragColor = vec4(0.5, 0.25, 1.0, 1.0); }";
-        const CORNERS: [f32; 6] = [-1.0, -1.0, 1.0, -1.0, -1.0, 1.0];
-        // SAFETY: GL's functions; the corners last.
+    /// A program of these shaders.
+    pub fn program(&self, vertex: &str, fragment: &str) -> u32 {
+        // SAFETY: GL's functions; texts outlive the calls.
         unsafe {
             let program = (self.create_program)();
-            for (kind, text) in [(0x8B31, VERTEX), (0x8B30, FRAGMENT)] {
+            for (kind, text) in [(0x8B31, vertex), (0x8B30, fragment)] {
                 let shader = (self.create_shader)(kind);
                 let text = CString::new(text).expect("no 0 in it");
                 (self.shader_source)(shader, 1, &text.as_ptr(), std::ptr::null());
@@ -202,21 +259,36 @@ impl Gl {
                 (self.attach_shader)(program, shader);
             }
             (self.link_program)(program);
-            (self.use_program)(program);
-            (self.clear_color)(0.0, 0.0, 0.0, 1.0);
-            (self.clear)(COLOR_BUFFER_BIT);
+            program
+        }
+    }
+
+    /// A bound buffer of vertices, which attribute 0 reads as pairs.
+    pub fn vertices(&self, all: &[f32]) {
+        // SAFETY: GL's functions; the array outlives the call that copies it.
+        unsafe {
             // Not from the program's memory: Mesa 22.3 refuses that in ES where it calls zink from a thread of its own.
             let mut buffer = 0;
             (self.gen_buffers)(1, &mut buffer);
             (self.bind_buffer)(ARRAY_BUFFER, buffer);
-            (self.buffer_data)(
-                ARRAY_BUFFER,
-                size_of_val(&CORNERS) as isize,
-                CORNERS.as_ptr().cast(),
-                STATIC_DRAW,
-            );
+            (self.buffer_data)(ARRAY_BUFFER, size_of_val(all) as isize, all.as_ptr().cast(), STATIC_DRAW);
             (self.vertex_attrib_pointer)(0, 2, FLOAT, 0, 0, std::ptr::null());
             (self.enable_vertex_attrib_array)(0);
+        }
+    }
+
+    /// Clears the picture and draws a triangle over half of it.
+    pub fn draw(&self) {
+        const VERTEX: &str = "attribute vec4 p; void main() { gl_Position = p; }";
+        const FRAGMENT: &str = "#ifdef GL_ES\nprecision mediump float;\n#endif\n\
+            void main() { gl_FragColor = vec4(0.5, 0.25, 1.0, 1.0); }";
+        const CORNERS: [f32; 6] = [-1.0, -1.0, 1.0, -1.0, -1.0, 1.0];
+        // SAFETY: GL's functions.
+        unsafe {
+            (self.use_program)(self.program(VERTEX, FRAGMENT));
+            (self.clear_color)(0.0, 0.0, 0.0, 1.0);
+            (self.clear)(COLOR_BUFFER_BIT);
+            self.vertices(&CORNERS);
             (self.draw_arrays)(4, 0, 3);
         }
     }

@@ -12,6 +12,17 @@ pub struct Layer {
     pub folder: PathBuf,
 }
 
+impl Layer {
+    /// A configuration of layer_gpu_profile: every frame, by `workload` or by `frame`.
+    pub fn profiling(&self, mode: &str) -> String {
+        let config = serde_json::json!({
+            "layer": self.name, "frame_mode": "periodic", "sample_mode": mode, "periodic_min_frame": 0,
+            "periodic_frame": 1, "frame_list": [], "frame_serialization": true,
+        });
+        config.to_string()
+    }
+}
+
 pub struct Layers {
     /// Its libGPUCounters asks the kernel device.
     pub profile: Layer,
@@ -47,30 +58,40 @@ pub fn source(folder: &Path) -> Result<PathBuf, String> {
 
 /// Builds the layers, or looks for what was built before.
 pub fn layers(source: &Path, folder: &Path, ready: bool) -> Result<Layers, String> {
-    let profile = "VK_LAYER_LGL_gpu_profile";
-    let built = |name, part, build: &str, options: &[&str]| {
-        let library = match part {
-            "layer_gpu_profile" => "libVkLayerGPUProfile.so",
-            _ => "libVkLayerGPUTimeline.so",
-        };
-        let out = folder.join("build").join(build);
-        if !ready {
-            compile(&source.join(part), &out, options)?;
-        }
-        let folder = folder.join("layers").join(build);
-        install(&[&out.join("source").join(library), &source.join(part).join("manifest.json")], &folder)?;
-        Ok::<_, String>(Layer { name, folder })
-    };
+    let libmali = ["-DHWCPIPE_SYSCALL_LIBMALI=ON"];
     Ok(Layers {
-        profile: built(profile, "layer_gpu_profile", "profile", &[])?,
-        profile_libmali: built(
-            profile,
-            "layer_gpu_profile",
-            "profile-libmali",
-            &["-DHWCPIPE_SYSCALL_LIBMALI=ON"],
-        )?,
-        timeline: built("VK_LAYER_LGL_gpu_timeline", "layer_gpu_timeline", "timeline", &[])?,
+        profile: profile(source, folder, ready)?,
+        profile_libmali: layer(source, folder, ready, &PROFILE, "profile-libmali", &libmali)?,
+        timeline: layer(source, folder, ready, &TIMELINE, "timeline", &[])?,
     })
+}
+
+/// layer_gpu_profile, whose libGPUCounters asks the kernel device.
+pub fn profile(source: &Path, folder: &Path, ready: bool) -> Result<Layer, String> {
+    layer(source, folder, ready, &PROFILE, "profile", &[])
+}
+
+/// A layer's name, its folder in the source and its library.
+struct Part(&'static str, &'static str, &'static str);
+
+const PROFILE: Part = Part("VK_LAYER_LGL_gpu_profile", "layer_gpu_profile", "libVkLayerGPUProfile.so");
+const TIMELINE: Part = Part("VK_LAYER_LGL_gpu_timeline", "layer_gpu_timeline", "libVkLayerGPUTimeline.so");
+
+fn layer(
+    source: &Path,
+    folder: &Path,
+    ready: bool,
+    Part(name, part, library): &Part,
+    build: &str,
+    options: &[&str],
+) -> Result<Layer, String> {
+    let out = folder.join("build").join(build);
+    if !ready {
+        compile(&source.join(part), &out, options)?;
+    }
+    let folder = folder.join("layers").join(build);
+    install(&[&out.join("source").join(library), &source.join(part).join("manifest.json")], &folder)?;
+    Ok(Layer { name, folder })
 }
 
 fn compile(source: &Path, out: &Path, options: &[&str]) -> Result<(), String> {

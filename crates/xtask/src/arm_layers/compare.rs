@@ -101,9 +101,19 @@ impl Compared {
         self.differences.iter().for_each(|d| println!("  differs: {d}"));
     }
 
-    pub fn summary(&self) -> String {
+    pub fn print_differences(&self) {
+        self.differences.iter().for_each(|d| println!("  differs: {}: {d}", self.title));
+    }
+
+    /// How many things are equal, and how many were compared.
+    pub fn counts(&self) -> (usize, usize) {
         let n = self.cells.len();
-        format!("{}: {} of {n} equal", self.title, n - self.differences.len().min(n))
+        (n - self.differences.len().min(n), n)
+    }
+
+    pub fn summary(&self) -> String {
+        let (equal, n) = self.counts();
+        format!("{}: {equal} of {n} equal", self.title)
     }
 }
 
@@ -117,7 +127,8 @@ pub fn records(text: &[u8]) -> Result<(Vec<Workload>, Vec<Workload>), String> {
     Ok((list("workloads"), list("frames")))
 }
 
-fn workload(v: &Value) -> Workload {
+/// A workload of a JSON file of ours.
+pub fn workload(v: &Value) -> Workload {
     let text = |name: &str| v[name].as_str().unwrap_or_default().to_string();
     let counters = v["counters"].as_object().into_iter().flatten();
     Workload {
@@ -156,6 +167,22 @@ fn expected(column: &str, ours: &Workload) -> Option<f64> {
             whole => Some(value / whole * 100.0),
         },
     }
+}
+
+/// The workloads of a CSV file as the layer has them, by the machine names of its counters that are ours.
+pub fn rows(path: &Path) -> Result<Vec<Workload>, String> {
+    let table = csv(path)?;
+    let (head, lines) = table.split_first().ok_or("an empty table")?;
+    let is_share = |machine: &str| SHARES.iter().any(|(of, _)| *of == machine);
+    let row = |line: &Vec<String>| {
+        let counters = head.iter().zip(line).filter_map(|(column, value)| {
+            let (_, machine) = COLUMNS.iter().find(|(name, _)| name == column)?;
+            Some((machine.to_string(), value.parse().ok()?)).filter(|_| !is_share(machine))
+        });
+        let (kind, label, name) = Default::default();
+        Workload { kind, label, name, frame: None, counters: counters.collect() }
+    };
+    Ok(lines.iter().map(row).collect())
 }
 
 /// Compares a line's counters.

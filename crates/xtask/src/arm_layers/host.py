@@ -27,11 +27,8 @@ comms.sockl.listen(1)
 
 raw = os.path.join(folder, 'timeline.raw')
 timeline = service_gpu_timeline.GPUTimelineService(raw)
-for service in (
-    service_log.LogService(),
-    service_gpu_profile.GPUProfileService(os.path.join(folder, 'profile')),
-    timeline,
-):
+profile = service_gpu_profile.GPUProfileService(os.path.join(folder, 'profile'))
+for service in (service_log.LogService(), profile, timeline):
     comms.register_endpoint(service)
 threading.Thread(target=comms.run, daemon=True).start()
 print('ready', flush=True)
@@ -41,6 +38,9 @@ sys.stdin.read()
 for worker in comms.workers:
     worker.join()
 timeline.file_handle.flush()
+# A program without presents has a frame that never ends.
+if profile.table_header and profile.table_header[0] == 'Index':
+    profile.handle_end_frame({'type': 'end_frame'})
 
 frames = []
 with open(raw, 'rb') as data:

@@ -1,12 +1,13 @@
 //! `cargo xtask arm-layers`: ARM-software/libGPULayers, built outside the checkout and run on Tuff, unmodified. What its
 //! layers say of a scene is compared with what the channel says of it (docs/arm-layers.md).
 
-mod build;
-mod compare;
-mod runs;
+pub mod build;
+pub mod compare;
+pub mod host;
+pub mod runs;
 
 use crate::cargo::{call, cargo, target_folder};
-use crate::needs::{Need, has_program, provide};
+use crate::needs::{LOADER, Need, VENV, has_program, provide};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -25,30 +26,19 @@ const NEEDS: [Need; 6] = [
     Need { what: "ninja", package: "ninja-build", here: has_program },
     Need { what: "g++", package: "g++", here: has_program },
     Need { what: "python3", package: "python3", here: has_program },
-    Need { what: "Python's venv", package: "python3-venv", here: |_| has_venv() },
-    Need { what: "the Vulkan loader", package: "libvulkan1", here: |_| has_loader() },
+    VENV,
+    LOADER,
 ];
 
 /// What the generated code of lglpy needs.
 const PROTOBUF: &str = "protobuf==7.36.2";
 
-fn has_venv() -> bool {
-    Command::new("python3").args(["-c", "import venv, ensurepip"]).status().is_ok_and(|s| s.success())
-}
-
-fn has_loader() -> bool {
-    let folders = ["/lib", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/usr/lib/x86_64-linux-gnu"];
-    folders.iter().any(|f| Path::new(f).join("libvulkan.so.1").exists())
-}
-
 pub fn run(args: &Args) -> Result<(), String> {
-    let source = build::source(&args.source)?;
-    provide("Arm's layers", &NEEDS)?;
-    let folder = target_folder().join("arm-layers");
-    let python = python(&folder.join("venv"))?;
+    let hosts = prepare(&args.source)?;
+    let folder = folder();
     let driver = own_programs()?;
-    let layers = build::layers(&source, &folder, args.no_build)?;
-    let compared = runs::all(&runs::Setting { source, folder, python, driver, layers })?;
+    let layers = build::layers(&hosts.source, &folder, args.no_build)?;
+    let compared = runs::all(&runs::Setting { folder, hosts, driver, layers })?;
     let mut different = Vec::new();
     for c in &compared {
         c.print();
@@ -59,6 +49,19 @@ pub fn run(args: &Args) -> Result<(), String> {
     println!();
     compared.iter().for_each(|c| println!("{}", c.summary()));
     if different.is_empty() { Ok(()) } else { Err(format!("not equal: {}", different.join(", "))) }
+}
+
+/// Where the layers are built and run.
+pub fn folder() -> PathBuf {
+    target_folder().join("arm-layers")
+}
+
+/// What building and running the layers of this clone needs.
+pub fn prepare(source: &Path) -> Result<host::Hosts, String> {
+    let source = build::source(source)?;
+    provide("Arm's layers", &NEEDS)?;
+    let python = python(&folder().join("venv"))?;
+    Ok(host::Hosts { source, python })
 }
 
 /// Builds what of Tuff takes part, and gives the driver's ICD file. A driver that TUFF_ICD names is taken as it is.
@@ -72,11 +75,11 @@ fn own_programs() -> Result<PathBuf, String> {
     call(cargo(&packages))?;
     // The checkout's ICD file names the library in the checkout's own target folder; this one is wherever that is.
     let library = target_folder().join("release/libvulkan_tuff.so");
-    let icd = target_folder().join("arm-layers/tuff_icd.json");
+    let icd = folder().join("tuff_icd.json");
     let text = serde_json::json!({
         "file_format_version": "1.0.1", "ICD": { "library_path": library, "api_version": "1.3.0" }
     });
-    std::fs::create_dir_all(target_folder().join("arm-layers"))
+    std::fs::create_dir_all(folder())
         .and_then(|()| std::fs::write(&icd, text.to_string()))
         .map_err(|e| format!("{}: {e}", icd.display()))?;
     Ok(icd)

@@ -2,23 +2,18 @@
 
 use super::build::{Layer, Layers};
 use super::compare::{self, Compared, Workload};
+use super::host::{Hosts, PATIENCE, wait_for};
 use crate::cargo::target_folder;
-use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::process::Command;
 
 pub struct Setting {
-    pub source: PathBuf,
     pub folder: PathBuf,
-    pub python: PathBuf,
+    pub hosts: Hosts,
     /// The driver's ICD file.
     pub driver: PathBuf,
     pub layers: Layers,
 }
-
-/// How long the scene may take; it takes a second.
-const PATIENCE: Duration = Duration::from_secs(120);
 
 pub fn all(setting: &Setting) -> Result<Vec<Compared>, String> {
     let release = target_folder().join("release");
@@ -33,11 +28,7 @@ pub fn all(setting: &Setting) -> Result<Vec<Compared>, String> {
         for mode in ["workload", "frame"] {
             let name =
                 format!("profile-{}-{mode}", if variable == "LD_PRELOAD" { "preload" } else { "libmali" });
-            let config = serde_json::json!({
-                "layer": layer.name, "frame_mode": "periodic", "sample_mode": mode, "periodic_min_frame": 0,
-                "periodic_frame": 1, "frame_list": [], "frame_serialization": true,
-            });
-            let run = setting.scene(&name, Some(layer), &[(variable, value)], &config.to_string())?;
+            let run = setting.scene(&name, Some(layer), &[(variable, value)], &layer.profiling(mode))?;
             let title = format!("layer_gpu_profile by {way}, {mode}s");
             let csv = run.folder.join("host/profile");
             compared.push(match mode {
@@ -85,6 +76,15 @@ impl Run {
     }
 }
 
+/// A folder with nothing in it.
+pub fn empty(folder: &Path) -> Result<(), String> {
+    let failed = |e: std::io::Error| format!("{}: {e}", folder.display());
+    if folder.exists() {
+        std::fs::remove_dir_all(folder).map_err(failed)?;
+    }
+    std::fs::create_dir_all(folder).map_err(failed)
+}
+
 fn read(path: &Path) -> Result<Vec<u8>, String> {
     std::fs::read(path).map_err(|e| format!("{}: {e}", path.display()))
 }
@@ -100,9 +100,7 @@ impl Setting {
     ) -> Result<Run, String> {
         let folder = self.folder.join("runs").join(name);
         let failed = |e: std::io::Error| format!("{}: {e}", folder.display());
-        if folder.exists() {
-            std::fs::remove_dir_all(&folder).map_err(failed)?;
-        }
+        empty(&folder)?;
         std::fs::create_dir_all(folder.join("host")).map_err(failed)?;
         let log = std::fs::File::create(folder.join("log.txt")).map_err(failed)?;
         let mut scene = Command::new(target_folder().join("release/arm-scene"));
@@ -125,11 +123,11 @@ impl Setting {
         }
         let libraries = std::env::join_paths(&libraries).map_err(|e| e.to_string())?;
         scene.env("LD_LIBRARY_PATH", libraries);
-        let host = layer.map(|_| self.host(&folder.join("host"))).transpose()?;
+        let host = layer.map(|_| self.hosts.start(&folder.join("host"))).transpose()?;
         println!("xtask: arm-scene, {name}");
         let mut child = scene.spawn().map_err(|e| format!("arm-scene: {e}"))?;
         let ended = wait_for(&mut child, PATIENCE);
-        let host = host.map_or(Ok(()), Host::end);
+        let host = host.map_or(Ok(()), |h| h.end());
         if let Err(e) = ended.and(host) {
             let log = String::from_utf8_lossy(&read(&folder.join("log.txt"))?).into_owned();
             return Err(format!("{name}: {e}\n{log}"));
@@ -137,64 +135,5 @@ impl Setting {
         let records = read(&folder.join("records.json"))?;
         let (workloads, frames) = compare::records(&records)?;
         Ok(Run { workloads, frames, picture: read(&folder.join("picture.rgba"))?, folder })
-    }
-
-    fn host(&self, folder: &Path) -> Result<Host, String> {
-        let script = self.folder.join("host.py");
-        std::fs::write(&script, include_str!("host.py")).map_err(|e| format!("{}: {e}", script.display()))?;
-        let mut command = Command::new(&self.python);
-        command.arg("-B").arg(&script).arg(&self.source).arg(folder);
-        let mut child = command
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .map_err(|e| format!("{}: {e}", self.python.display()))?;
-        let mut line = String::new();
-        if let Some(out) = child.stdout.take() {
-            let mut out = BufReader::new(out);
-            let _ = out.read_line(&mut line);
-            // What it says later is of no interest, but it must not block.
-            std::thread::spawn(move || std::io::copy(&mut out, &mut std::io::sink()));
-        }
-        let host = Host(child);
-        if line.trim() == "ready" {
-            Ok(host)
-        } else {
-            Err("the host's side of the layers did not start".into())
-        }
-    }
-}
-
-/// lglpy's server, until its input ends.
-struct Host(Child);
-
-impl Host {
-    fn end(mut self) -> Result<(), String> {
-        drop(self.0.stdin.take());
-        wait_for(&mut self.0, PATIENCE).map_err(|e| format!("the host's side: {e}"))
-    }
-}
-
-impl Drop for Host {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-/// Ends a child that does not end by itself.
-fn wait_for(child: &mut Child, patience: Duration) -> Result<(), String> {
-    let start = Instant::now();
-    loop {
-        match child.try_wait().map_err(|e| e.to_string())? {
-            Some(status) if status.success() => return Ok(()),
-            Some(status) => return Err(status.to_string()),
-            None if start.elapsed() > patience => {
-                let _ = child.kill();
-                let _ = child.wait();
-                return Err(format!("did not end within {} s", patience.as_secs()));
-            }
-            None => std::thread::sleep(Duration::from_millis(10)),
-        }
     }
 }

@@ -1,0 +1,79 @@
+//! The host's side of Arm's layers: lglpy's server, as it is.
+
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// How long a scene may take; it takes a second.
+pub const PATIENCE: Duration = Duration::from_secs(120);
+
+/// What servers are made of.
+pub struct Hosts {
+    /// libGPULayers.
+    pub source: PathBuf,
+    /// A Python that has what lglpy imports.
+    pub python: PathBuf,
+}
+
+impl Hosts {
+    /// A server that leaves what it is sent in this folder.
+    pub fn start(&self, folder: &Path) -> Result<Host, String> {
+        let script = folder.join("host.py");
+        std::fs::write(&script, include_str!("host.py")).map_err(|e| format!("{}: {e}", script.display()))?;
+        let mut command = Command::new(&self.python);
+        command.arg("-B").arg(&script).arg(&self.source).arg(folder);
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .map_err(|e| format!("{}: {e}", self.python.display()))?;
+        let mut line = String::new();
+        if let Some(out) = child.stdout.take() {
+            let mut out = BufReader::new(out);
+            let _ = out.read_line(&mut line);
+            // What it says later is of no interest, but it must not block.
+            std::thread::spawn(move || std::io::copy(&mut out, &mut std::io::sink()));
+        }
+        let host = Host(child);
+        if line.trim() == "ready" {
+            Ok(host)
+        } else {
+            Err("the host's side of the layers did not start".into())
+        }
+    }
+}
+
+/// lglpy's server, until its input ends.
+pub struct Host(Child);
+
+impl Host {
+    pub fn end(mut self) -> Result<(), String> {
+        drop(self.0.stdin.take());
+        wait_for(&mut self.0, PATIENCE).map_err(|e| format!("the host's side: {e}"))
+    }
+}
+
+impl Drop for Host {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Ends a child that does not end by itself.
+pub fn wait_for(child: &mut Child, patience: Duration) -> Result<(), String> {
+    let start = Instant::now();
+    loop {
+        match child.try_wait().map_err(|e| e.to_string())? {
+            Some(status) if status.success() => return Ok(()),
+            Some(status) => return Err(status.to_string()),
+            None if start.elapsed() > patience => {
+                let _ = child.kill();
+                let _ = child.wait();
+                return Err(format!("did not end within {} s", patience.as_secs()));
+            }
+            None => std::thread::sleep(Duration::from_millis(10)),
+        }
+    }
+}
