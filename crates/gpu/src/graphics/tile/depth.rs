@@ -215,7 +215,7 @@ mod tests {
             let mut all: Vec<f32> = ties.flat_map(|z| around(z as f32)).collect();
             all.extend((0..30).flat_map(|e| around(1.0 / (1u32 << e) as f32)));
             all.extend([0.0, -0.0, -1.0, 2.0, f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 1e-45]);
-            while all.len() % 16 != 0 {
+            while !all.len().is_multiple_of(16) {
                 all.push(0.5);
             }
             for level in [wave::Level::Portable, wave::Level::Avx2, wave::Level::Avx512]
