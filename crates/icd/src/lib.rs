@@ -5,6 +5,7 @@ pub(crate) mod answer;
 pub(crate) mod buffer;
 pub(crate) mod buffer_view;
 pub(crate) mod calibration;
+mod capabilities;
 pub(crate) mod chain;
 mod channel;
 pub(crate) mod command_buffer;

@@ -51,8 +51,15 @@ pub(crate) unsafe fn destroy_shader_module(
     object::destroy::<ShaderModule>(module);
 }
 
-/// The code of a stage: a module, or SPIR-V in its chain (VK_KHR_maintenance5).
+/// The code of a stage, of which the device has all capabilities.
 pub(crate) unsafe fn of_stage(stage: &vk::PipelineShaderStageCreateInfo) -> Answer<Arc<Code>> {
+    let code = code_of(stage)?;
+    crate::capabilities::check(&code.module).map_err(|e| failed("a pipeline's stage", &e))?;
+    Ok(code)
+}
+
+/// A module, or SPIR-V in its chain (VK_KHR_maintenance5).
+unsafe fn code_of(stage: &vk::PipelineShaderStageCreateInfo) -> Answer<Arc<Code>> {
     if stage.module != vk::ShaderModule::null() {
         let module = object::get::<ShaderModule>(stage.module).ok_or(vk::Result::ERROR_UNKNOWN)?;
         return Ok(module.code.clone());

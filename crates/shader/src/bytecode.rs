@@ -110,6 +110,9 @@ impl Op {
 #[repr(transparent)]
 pub struct Code(pub u16);
 
+// Each kind's ops fit below the next kind's codes; a comparison's number has eight bits of `e`.
+const _: () = assert!(Un::ALL.len() * 2 <= 256 && Bin::ALL.len() * 2 <= 256 && Tri::ALL.len() * 4 <= 256);
+
 impl Code {
     const UN: u16 = 256;
     const BIN: u16 = 512;

@@ -2,7 +2,7 @@
 //!
 //! The way of a shader: [`spirv`] parses words into a flat module; [`build`] translates one entry point, fully
 //! inlined and scalarised, into SSA ([`ir`]); [`pass`] optimises it; [`lower`] assigns registers, linearises the
-//! structured control flow into mask operations and emits [`bytecode`].
+//! structured control flow into mask operations and emits [`bytecode`]. What each op is stands in [`isa`].
 //! Knows only SPIR-V: no Vulkan, no images' layouts, no SIMD.
 
 pub mod build;
@@ -28,6 +28,7 @@ mod spirv;
 pub mod twins;
 pub mod verify;
 
+pub use build::capability;
 pub use spirv::Module;
 
 /// SPIR-V to a program ready to run: one entry point of a module, specialised.

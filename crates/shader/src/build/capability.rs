@@ -1,4 +1,5 @@
-//! Capabilities that the engine has; a module that declares another is unsupported.
+//! Capabilities that the engine has; a module that declares another is unsupported. Which of them a device reports is
+//! the host's to say: it asks [`Module::capabilities`].
 
 use super::Builder;
 use crate::options::Result;
@@ -6,18 +7,29 @@ use crate::spirv::*;
 
 impl Builder<'_> {
     pub(crate) fn check_capabilities(&self) -> Result<()> {
-        for &c in &self.m.capabilities {
-            match Capability::from_u32(c) {
-                Some(k) if supported(k) => {}
-                Some(k) => return Err(unsupported(format!("capability {k:?}"))),
-                None => return Err(unsupported(format!("capability {c}"))),
-            }
+        if let Some(&c) = self.m.capabilities.iter().find(|c| !engine_has(**c)) {
+            return Err(unsupported(format!("capability {}", name(c))));
         }
         if !matches!(self.m.addressing, 0 | 5348) {
             return Err(unsupported(format!("addressing model {}", self.m.addressing)));
         }
         Ok(())
     }
+}
+
+/// The number of a capability's name.
+pub fn number(name: &str) -> Option<u32> {
+    name.parse::<Capability>().ok().map(|c| c as u32)
+}
+
+/// The name of a number, or the number.
+pub fn name(number: u32) -> String {
+    Capability::from_u32(number).map_or_else(|| number.to_string(), |c| format!("{c:?}"))
+}
+
+/// Whether the engine does what modules that declare the capability may ask for.
+pub fn engine_has(number: u32) -> bool {
+    Capability::from_u32(number).is_some_and(supported)
 }
 
 fn supported(c: Capability) -> bool {

@@ -10,7 +10,7 @@ mod arith;
 mod atomics;
 mod bits;
 mod builtins;
-mod capability;
+pub mod capability;
 mod composite;
 mod constants;
 mod control;

@@ -113,7 +113,7 @@ impl Facts {
     }
 }
 
-/// An enum of ops, the list of them in order, and a fact of each where rows have one.
+/// An enum of ops, and the list of them in order.
 macro_rules! ops {
     ($(#[$meta:meta])* $name:ident { $($(#[$note:meta])* $op:ident,)* }) => {
         $(#[$meta])*

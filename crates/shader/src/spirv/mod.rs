@@ -138,6 +138,11 @@ impl Module {
         parse::parse(words)
     }
 
+    /// Numbers of the capabilities that the module declares.
+    pub fn capabilities(&self) -> &[u32] {
+        &self.capabilities
+    }
+
     /// The instruction at a word offset known to start one.
     #[inline]
     pub(crate) fn inst(&self, at: u32) -> Code<'_> {

@@ -3,6 +3,7 @@
 
 mod ash;
 mod bindings;
+mod capabilities;
 mod entrypoints;
 mod legacy;
 mod names;
@@ -148,6 +149,7 @@ pub fn run(args: &Args) -> Result<(), String> {
         ("crates/icd/src/generated/legacy.rs", thunks.legacy),
         ("crates/icd/src/generated/imp.rs", thunks.imp),
         ("crates/icd/src/generated/structs.rs", structs::generate(&names)?),
+        ("crates/icd/src/generated/capabilities.rs", capabilities::generate(&registry)),
         ("crates/icd/src/generated/extensions.rs", structs::extensions(&names, &tables)?),
         ("crates/layer-gpu-performance/src/generated/sizes.rs", sizes::generate(&registry)),
     ];

@@ -98,7 +98,20 @@ pub struct Registry {
     pub constants: HashMap<String, String>,
     pub cores: Vec<Feature>,
     pub extensions: BTreeMap<String, Feature>,
+    /// SPIR-V capabilities, and of each what allows it: any one.
+    pub capabilities: Vec<(String, Vec<Enable>)>,
     pub header_version: u32,
+}
+
+/// What a device reports that allows a SPIR-V capability.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Enable {
+    /// A core version, as in `102` for 1.2.
+    Version(u32),
+    Extension(String),
+    Feature(String),
+    /// A member of a property structure that has this bit, or is true (bit 0).
+    Property(String, u64),
 }
 
 fn for_vulkan(node: &Node, attribute: &str) -> bool {
@@ -272,6 +285,7 @@ impl Registry {
             constants: HashMap::new(),
             cores: vec![],
             extensions: BTreeMap::new(),
+            capabilities: vec![],
             header_version: 0,
         };
         for section in root.children().filter(|s| s.is_element()) {
@@ -319,6 +333,11 @@ impl Registry {
                 _ => {}
             }
         }
+        for c in root.descendants().filter(|c| c.has_tag_name("spirvcapability")) {
+            let enables = c.children().filter(|e| e.has_tag_name("enable")).map(|e| r.enable(&e));
+            let name = c.attribute("name").unwrap_or_default().to_string();
+            r.capabilities.push((name, enables.collect::<Result<_, _>>()?));
+        }
         let defines = root.descendants().filter(|t| t.attribute("category") == Some("define"));
         for d in defines.filter(|t| for_vulkan(t, "api")) {
             if child_text(&d, "name") == Some("VK_HEADER_VERSION") {
@@ -327,6 +346,39 @@ impl Registry {
             }
         }
         Ok(r)
+    }
+
+    fn enable(&self, e: &Node) -> Result<Enable, String> {
+        let wrong = || format!("vk.xml: what allows a capability: {:?}", e.attributes().collect::<Vec<_>>());
+        if let Some(version) = e.attribute("version") {
+            let core = self.cores.iter().find(|c| c.name == version).ok_or_else(wrong)?;
+            return Ok(Enable::Version(core.version));
+        }
+        if let Some(extension) = e.attribute("extension") {
+            return Ok(Enable::Extension(extension.to_string()));
+        }
+        if let Some(feature) = e.attribute("feature") {
+            return Ok(Enable::Feature(feature.to_string()));
+        }
+        let (Some(member), Some(value)) = (e.attribute("member"), e.attribute("value")) else {
+            return Err(wrong());
+        };
+        if value == "VK_TRUE" {
+            return Ok(Enable::Property(member.to_string(), 1));
+        }
+        let mut named = value;
+        loop {
+            let mut all = e.document().root().descendants().filter(|n| n.has_tag_name("enum"));
+            let found = all.find(|n| {
+                n.attribute("name") == Some(named) && (n.has_attribute("alias") || n.has_attribute("bitpos"))
+            });
+            let found = found.ok_or_else(wrong)?;
+            match (found.attribute("alias"), found.attribute("bitpos").and_then(|b| b.parse::<u32>().ok())) {
+                (Some(alias), _) => named = alias,
+                (_, Some(bit)) if bit < 64 => return Ok(Enable::Property(member.to_string(), 1 << bit)),
+                _ => return Err(wrong()),
+            }
+        }
     }
 
     /// Follows aliases of a type to the one that is defined.

@@ -1,0 +1,105 @@
+//! SPIR-V capabilities: a module may declare those that something which the device reports allows, by vk.xml's list.
+//! What the shader engine has besides is refused, for no application can have asked whether it is there.
+
+use crate::extensions::EXTENSIONS;
+use crate::features;
+use crate::generated::capabilities::CAPABILITIES;
+use crate::physical_device::API_VERSION;
+use crate::proc_addr::core_of;
+use crate::properties::PROPERTIES;
+use crate::structs::Value;
+use std::collections::HashSet;
+use std::sync::OnceLock;
+
+/// What allows a capability.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Enable {
+    Version(u32),
+    Extension(&'static str),
+    Feature(&'static str),
+    /// A member that has this bit, or is true.
+    Property(&'static str, u64),
+}
+
+impl Enable {
+    fn is_reported(self) -> bool {
+        match self {
+            Enable::Version(core) => core <= core_of(API_VERSION),
+            Enable::Extension(name) => EXTENSIONS.iter().any(|e| e.name.to_bytes() == name.as_bytes()),
+            Enable::Feature(name) => features::has(name),
+            Enable::Property(member, bit) => PROPERTIES.iter().any(|(name, value)| {
+                *name == member
+                    && match value {
+                        Value::Bool(is) => *is,
+                        Value::U32(bits) => *bits as u64 & bit != 0,
+                        _ => false,
+                    }
+            }),
+        }
+    }
+}
+
+/// Fails on the first capability of `module` that nothing reported allows.
+pub(crate) fn check(module: &shader::Module) -> Result<(), shader::options::Error> {
+    static REPORTED: OnceLock<HashSet<u32>> = OnceLock::new();
+    let reported = REPORTED.get_or_init(|| {
+        let named = CAPABILITIES.iter().filter(|(_, enables)| enables.iter().any(|e| e.is_reported()));
+        named.filter_map(|(name, _)| shader::capability::number(name)).collect()
+    });
+    match module.capabilities().iter().find(|c| !reported.contains(c)) {
+        None => Ok(()),
+        Some(c) => {
+            let name = shader::capability::name(*c);
+            Err(shader::options::Error::Unsupported(format!(
+                "capability {name}, which the device does not report"
+            )))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What `check` says of a module that declares `capability`, and what the engine says.
+    fn accepted(capability: u32) -> bool {
+        let words = [0x0723_0203, 0x0001_0600, 0, 1, 0, 2 << 16 | 17, capability, 3 << 16 | 14, 0, 1];
+        let module = shader::Module::parse(&words).expect("a module that only declares");
+        check(&module).is_ok() && shader::capability::engine_has(capability)
+    }
+
+    #[test]
+    fn a_capability_is_accepted_if_and_only_if_something_reported_allows_it() {
+        let (mut yes, mut no) = (0, 0);
+        for (name, enables) in CAPABILITIES {
+            let reported = enables.iter().any(|e| e.is_reported());
+            // A name that the SPIR-V headers lack is of no version that modules can have.
+            let Some(number) = shader::capability::number(name) else {
+                assert!(!reported, "{name} is reported, and has no number");
+                continue;
+            };
+            assert_eq!(accepted(number), reported, "{name}: {enables:?}");
+            yes += reported as u32;
+            no += !reported as u32;
+        }
+        assert!(yes > 100 && no > 50, "{yes} accepted, {no} not");
+    }
+
+    #[test]
+    fn capabilities_that_vulkan_does_not_have_are_not_accepted() {
+        // Kernel, Groups, ImageRect, and a number of nobody's.
+        for number in [6, 18, 36, 0xFFFF] {
+            assert!(!accepted(number), "{number}");
+        }
+    }
+
+    #[test]
+    fn what_is_known_not_to_be_reported_is_refused() {
+        for name in ["Geometry", "Tessellation", "TransformFeedback", "SparseResidency"] {
+            assert!(!accepted(shader::capability::number(name).expect(name)), "{name}");
+        }
+        for name in ["Shader", "Float64", "GroupNonUniformQuad", "RoundingModeRTE", "DrawParameters"] {
+            assert!(accepted(shader::capability::number(name).expect(name)), "{name}");
+        }
+    }
+}
