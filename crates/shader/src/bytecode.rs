@@ -114,7 +114,9 @@ pub struct Code(pub u16);
 const _: () = assert!(Un::ALL.len() * 2 <= 256 && Bin::ALL.len() * 2 <= 256 && Tri::ALL.len() * 4 <= 256);
 
 impl Code {
-    const UN: u16 = 256;
+    /// Codes from here to [`Code::UNPAIRED`] are arithmetic.
+    pub const ARITHMETIC: usize = 256;
+    const UN: u16 = Self::ARITHMETIC as u16;
     const BIN: u16 = 512;
     const TRI: u16 = 768;
     /// Added for 64-bit operands, or for Bool operands.

@@ -15,6 +15,9 @@ impl Site for Emit {
             other => other,
         }
     }
+    fn known(&self, v: Value) -> Option<u64> {
+        self.as_const(v)
+    }
     fn constant(&mut self, ty: Ty, bits: u64) -> Value {
         Emit::constant(self, ty, bits)
     }

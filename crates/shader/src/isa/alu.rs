@@ -140,6 +140,7 @@ macro_rules! table {
                 pipes: [$fma, $cvt, $sfu],
             },)*];
             /// The op's row.
+            #[inline]
             pub const fn facts(self) -> &'static Facts {
                 &Self::FACTS[self as usize]
             }

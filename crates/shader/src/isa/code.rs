@@ -11,6 +11,7 @@
 //! the rest, lane by lane; [`crate::pairs`] and [`crate::twins`] have more registers where others have `e` and `imm`.
 
 use crate::bytecode::{Code, Op, Reg, n_of};
+use std::sync::LazyLock;
 
 /// What an op does with a register.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -257,20 +258,15 @@ const NOTHING: Layout = Layout {
 const ARITHMETIC: Layout =
     Layout { d: Field::Def, a: Field::Use, b: Field::Use, c: Field::Use, lanes: true, ..NOTHING };
 
-/// Layouts by code; those beyond the table's are arithmetic.
-const BY_CODE: [Layout; 128] = {
-    let mut t = [NOTHING; 128];
-    let mut i = 0;
-    while i < CODES.len() {
-        t[CODES[i].0.0 as usize] = CODES[i].2;
-        i += 1;
-    }
-    t
-};
-
 /// The layout of `code`, that of a fused comparison too.
-pub fn layout(code: Code) -> Layout {
-    let code = code.unfused();
+#[inline]
+pub fn layout(code: Code) -> &'static Layout {
+    static BY_CODE: LazyLock<Vec<Layout>> =
+        LazyLock::new(|| (0..Code::COUNT).map(|n| of(Code(n as u16).unfused())).collect());
+    BY_CODE.get(code.0 as usize).unwrap_or(&NOTHING)
+}
+
+fn of(code: Code) -> Layout {
     if crate::twins::of(code).is_some() {
         // Two results.
         return Layout { b: Field::Def, registers: Field::Use, more: 3, ..ARITHMETIC };
@@ -278,9 +274,9 @@ pub fn layout(code: Code) -> Layout {
     if crate::pairs::of(code).is_some() {
         return Layout { registers: Field::Use, more: 2, ..ARITHMETIC };
     }
-    match BY_CODE.get(code.0 as usize) {
-        Some(layout) => *layout,
-        None if (code.0 as usize) < Code::UNPAIRED => ARITHMETIC,
+    match CODES.iter().find(|c| c.0 == code) {
+        Some((_, _, layout)) => *layout,
+        None if (Code::ARITHMETIC..Code::UNPAIRED).contains(&(code.0 as usize)) => ARITHMETIC,
         None => NOTHING,
     }
 }
@@ -308,6 +304,6 @@ mod tests {
     #[test]
     fn rows_are_in_order_and_apart_from_arithmetic() {
         assert!(CODES.windows(2).all(|w| w[0].0 < w[1].0));
-        assert!(CODES.iter().all(|(code, _, it)| layout(*code) == *it));
+        assert!(CODES.iter().all(|(code, _, it)| layout(*code) == it));
     }
 }

@@ -24,16 +24,14 @@ pub mod flag {
 
     pub fn of(code: Code) -> u16 {
         let it = layout(code);
-        let all = [
-            (D_DEF, it.d.writes()),
-            (B_DEF, it.b.writes()),
-            (EXT_DEF, it.registers.writes()),
+        let when = |is: bool, flag: u16| if is { flag } else { 0 };
+        when(it.d.writes(), D_DEF)
+            | when(it.b.writes(), B_DEF)
+            | when(it.registers.writes(), EXT_DEF)
             // The code that ends a program names the registers of outputs.
-            (EXT_USE, it.registers.reads() || code == Code::END),
-            (ELEM, it.lanes),
-            (LABEL, it.label),
-        ];
-        all.into_iter().filter(|f| f.1).map(|f| f.0).sum()
+            | when(it.registers.reads() || code == Code::END, EXT_USE)
+            | when(it.lanes, ELEM)
+            | when(it.label, LABEL)
     }
 }
 

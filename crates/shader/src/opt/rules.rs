@@ -37,16 +37,11 @@ impl Def {
 pub trait Site {
     fn ty(&self, v: Value) -> Ty;
     fn def(&mut self, v: Value) -> Def;
+    /// The bits, if it is a constant.
+    fn known(&self, v: Value) -> Option<u64>;
     fn constant(&mut self, ty: Ty, bits: u64) -> Value;
     /// An instruction before the one that is replaced; `None` where none can be put.
     fn make(&mut self, inst: Inst) -> Option<Value>;
-}
-
-fn known(s: &mut impl Site, v: Value) -> Option<u64> {
-    match s.def(v) {
-        Def::Const(c) => Some(c),
-        _ => None,
-    }
 }
 
 fn ones(ty: Ty) -> u64 {
@@ -105,8 +100,8 @@ pub fn un(s: &mut impl Site, op: Un, a: Value) -> Option<Better> {
             // Ordered comparisons have no opposite: both are false of a NaN.
             (BNot, Bin::FEq) => two(Bin::FNe, x, y),
             (BNot, Bin::FNe) => two(Bin::FEq, x, y),
-            (ZExt8, Bin::And) if known(s, y).is_some_and(|c| c <= 0xFF) => value(a),
-            (ZExt16, Bin::And) if known(s, y).is_some_and(|c| c <= 0xFFFF) => value(a),
+            (ZExt8, Bin::And) if s.known(y).is_some_and(|c| c <= 0xFF) => value(a),
+            (ZExt16, Bin::And) if s.known(y).is_some_and(|c| c <= 0xFFFF) => value(a),
             _ => None,
         },
         Def::Other => None,
@@ -116,7 +111,7 @@ pub fn un(s: &mut impl Site, op: Un, a: Value) -> Option<Better> {
 /// A better `a op b`. Of operands that may change places a constant comes second, else the older value first.
 pub fn bin(s: &mut impl Site, op: Bin, a: Value, b: Value) -> Option<Better> {
     let ty = s.ty(a);
-    let (ca, cb) = (known(s, a), known(s, b));
+    let (ca, cb) = (s.known(a), s.known(b));
     if let (Some(x), Some(y)) = (ca, cb)
         && let Some(bits) = eval::bin(op, ty, x, y)
     {
@@ -232,7 +227,7 @@ fn chain(s: &mut impl Site, op: Bin, ty: Ty, a: Value, c: u64) -> Option<Better>
     use Bin::*;
     match s.def(a) {
         Def::Bin(inner, x, y) => {
-            let d = known(s, y)?;
+            let d = s.known(y)?;
             let width = if ty == Ty::B64 { 64 } else { 32 };
             match (op, inner) {
                 (IAdd, IAdd) | (And, And) | (Or, Or) | (Xor, Xor) | (IMul, IMul) => {
@@ -272,7 +267,7 @@ fn chain(s: &mut impl Site, op: Bin, ty: Ty, a: Value, c: u64) -> Option<Better>
 
 /// A better op of three operands; `ty`: the result's type.
 pub fn tri(s: &mut impl Site, op: Tri, ty: Ty, [a, b, c]: [Value; 3]) -> Option<Better> {
-    let consts = [known(s, a), known(s, b), known(s, c)];
+    let consts = [s.known(a), s.known(b), s.known(c)];
     if op == Tri::Select {
         return select(s, ty, [a, b, c], consts);
     }

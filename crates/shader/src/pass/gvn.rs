@@ -249,6 +249,9 @@ impl Site for Settled<'_> {
     fn def(&mut self, v: Value) -> Def {
         Def::of(&self.shader.data(v).inst)
     }
+    fn known(&self, v: Value) -> Option<u64> {
+        self.shader.as_const(v)
+    }
     fn constant(&mut self, ty: Ty, bits: u64) -> Value {
         let gvn = &mut *self.gvn;
         let v = Value(gvn.base + gvn.fresh.len() as u32);
