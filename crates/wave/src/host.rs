@@ -90,6 +90,9 @@ pub struct Rows {
 }
 
 impl Rows {
+    /// No operand.
+    pub const NONE: Rows = Rows { at: std::ptr::null(), step: 0 };
+
     /// Lanes of warp `w`.
     #[inline(always)]
     pub fn warp(&self, w: usize) -> *const u8 {
@@ -97,7 +100,8 @@ impl Rows {
     }
 }
 
-/// A sample of all warps of a wave, of one image with one sampler; no operands but coordinates and level.
+/// An operation of all warps of a wave on one image, with one sampler: a sample by coordinates and level, a read, a write
+/// or an atomic of 32 bits.
 pub struct ImageWave<'a> {
     /// As in [`ImageWarp`].
     pub view: u64,
@@ -107,6 +111,8 @@ pub struct ImageWave<'a> {
     pub exec: &'a [u16; 32],
     pub coords: [Rows; 4],
     pub lod: Option<Rows>,
+    /// As in [`ImageWarp`], low words.
+    pub data: [Rows; 4],
     /// Where the first warp's results go, 64 bytes a warp; null: not wanted. May be where operands of the same warp are.
     pub out: [*mut u8; 4],
     /// The cache lines of texels that each warp touches are added here, if they are to be counted.
@@ -159,7 +165,7 @@ pub trait Host: Sync {
         }
     }
 
-    /// Samples for all warps at once, if it has a way to; false: nothing was done.
+    /// Runs one image operation for all warps at once, if it has a way to; false: nothing was done.
     ///
     /// # Safety
     /// As [`Self::image`]; rows and results are those of a wave.

@@ -100,6 +100,8 @@ macro_rules! at_level {
     };
 }
 
+pub(crate) use at_level;
+
 /// A format that is only known when the kernel runs.
 const ANY: usize = usize::MAX;
 

@@ -20,6 +20,7 @@ mod sampler;
 #[cfg(test)]
 mod tests;
 mod texel;
+mod texel_wave;
 mod touched;
 mod view;
 #[cfg(test)]
@@ -34,6 +35,7 @@ pub use sampler::{MAX_ANISOTROPY, MAX_LOD_BIAS, Sampler};
 pub use texel::{
     TexelData, buffer_load_warp, buffer_store_warp, fetch_warp, load_warp, store_warp, texel_pointers,
 };
+pub use texel_wave::Texels;
 pub use touched::Touched;
 pub use view::{BufferView, ImageView, Level};
 

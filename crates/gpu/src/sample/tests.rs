@@ -511,6 +511,7 @@ fn wave_agrees(v: &ImageView, s: &Sampler, args: &SampleArgs, mask: u16, want: &
         exec: &exec,
         coords: at.map(|at| wave::Rows { at, step: 64 }),
         lod: args.lod.map(|l| wave::Rows { at: l.as_ptr().cast(), step: 0 }),
+        data: [wave::Rows::NONE; 4],
         out: at,
         lines: Some(&counted),
     };
