@@ -12,7 +12,7 @@ use std::fmt::Debug;
 
 /// A shader's text → the shader. Errors name the line.
 pub fn read(text: &str) -> Result<Shader, String> {
-    let mut reader = Reader { s: empty(), shown: HashMap::new(), next: 0 };
+    let mut reader = Reader { s: Shader::empty(), shown: HashMap::new(), next: 0 };
     reader.find_numbers(text)?;
     let mut place = Where::Header;
     for (n, line) in text.lines().enumerate() {
@@ -26,22 +26,6 @@ pub fn read(text: &str) -> Result<Shader, String> {
         return Err("the last block has no end".into());
     }
     Ok(reader.s)
-}
-
-fn empty() -> Shader {
-    Shader {
-        stage: Stage::Compute,
-        interface: Default::default(),
-        workgroup: [1; 3],
-        shared_bytes: 0,
-        scratch_words: 0,
-        values: vec![],
-        blocks: vec![],
-        files: vec![String::new()],
-        signed_zero_inf_nan: false,
-        quad_derivatives: false,
-        varying_loads: vec![],
-    }
 }
 
 /// Of a number that no line has.
