@@ -358,14 +358,14 @@ impl Device {
         }
     }
 
-    /// A command buffer is about to be recorded again, or to be gone: what the host reads of its queries is read before.
-    pub unsafe fn before_reset(&self, r: &Mutex<Recording>) {
-        if !matches!(self.source, Source::Queries(_)) {
-            return;
+    /// A command buffer is recorded again, or gone: it is reset, and what the host reads of its queries is read before.
+    pub unsafe fn reset(&self, r: &Mutex<Recording>) {
+        let done = r.lock().done().filter(|_| matches!(self.source, Source::Queries(_)));
+        if let Some(done) = done {
+            let queues: Vec<_> = self.queues.read().values().cloned().collect();
+            queues.iter().for_each(|q| q.lock().settle(self, &done));
         }
-        let Some(done) = r.lock().done() else { return };
-        let queues: Vec<_> = self.queues.read().values().cloned().collect();
-        queues.iter().for_each(|q| q.lock().settle(self, &done));
+        r.lock().reset(self);
     }
 
     /// A timeline semaphore at 0.
