@@ -14,13 +14,14 @@
 //! next. Constants and what the prologue computed are kept for each of the last few programs of a worker.
 //! [`Input::SubgroupLane`] and [`Input::DeviceIndex`] are filled here; the caller may leave them.
 
+use crate::engine::{Engine, Setup};
 use crate::host::{Host, Table};
-use crate::kernels::{self, control::PATIENCE, count};
+use crate::kernels::count;
 use crate::made::MadeUp;
 use crate::memory::Aligned;
-use crate::state::{State, Status, Stop};
+use crate::state::{State, Stop};
 use crate::worker::{Worker, splat};
-use shader::bytecode::{Code, Op, Program, Reg, UNIT_BYTES};
+use shader::bytecode::{Program, Reg, UNIT_BYTES};
 use shader::ir::Input;
 
 /// Programs whose register files a worker keeps.
@@ -61,7 +62,7 @@ struct File {
 /// A wave of a job.
 pub struct Lanes<'w> {
     program: &'w Program,
-    kernels: &'static kernels::Table,
+    engine: Engine,
     file: &'w mut File,
 }
 
@@ -79,51 +80,30 @@ impl Worker {
             Some(i) => i,
             None => files.make_room(),
         };
-        let scratch_bytes = p.scratch_words as usize * p.lanes as usize * 4;
-        files.scratch.reserve(scratch_bytes + 64);
-        let scratch = files.scratch.ptr();
+        files.scratch.reserve(Setup::scratch_bytes(p));
         let file = &mut files.list[i];
         file.used = files.clock;
         // A file of this serial is as large already.
-        file.regs.reserve((p.units as usize + 1) * UNIT_BYTES);
-        let warps = p.lanes / 16;
-        let count = self.tally.counting(p);
-        let state = State {
-            exec: [0; 32],
-            alive: [0; 32],
-            regs: file.regs.ptr(),
-            live: 0,
-            all: ((1u64 << warps) - 1) as u32,
-            warps,
-            code: p.code.as_ptr(),
-            pc: p.code.as_ptr(),
-            tables: job.tables.as_ptr(),
-            table_count: job.tables.len() as u32,
-            push: job.push.as_ptr(),
-            push_bytes: job.push.len() as u32,
-            shared: std::ptr::null_mut(),
-            shared_bytes: 0,
-            packed: false,
-            shared_at: [0; 16],
-            scratch,
-            scratch_words: p.scratch_words,
+        file.regs.reserve(Setup::register_bytes(p));
+        let setup = Setup {
+            program: p,
+            tables: job.tables,
+            push: job.push,
+            host: job.host,
             arena: job.arena,
-            images: p.images.as_ptr(),
-            // SAFETY: only the lifetime goes; nothing reads the state once the `Lanes` are gone, but `open`, which
-            // writes it first.
-            host: unsafe { std::mem::transmute::<*const (dyn Host + '_), *const dyn Host>(job.host) },
-            patience: PATIENCE,
-            status: Status::Done,
-            yields: false,
+            regs: &file.regs,
+            scratch: &files.scratch,
             made: &mut file.made,
             image_warp: &mut *self.image_warp,
-            count,
+            count: self.tally.counting(p),
         };
+        // SAFETY: reserved above; nothing reads the state once the `Lanes` are gone, but `open`, which writes it first.
+        let state = State { alive: [0; 32], ..unsafe { setup.state(p.lanes / 16) } };
         match &mut file.state {
             Some(s) => **s = state,
             none => *none = Some(Box::new(state)),
         }
-        let mut lanes = Lanes { program: p, kernels: self.kernels, file };
+        let mut lanes = Lanes { program: p, engine: self.engine, file };
         if known.is_none() {
             lanes.adopt()?;
             lanes.file.serial = job.serial;
@@ -170,36 +150,12 @@ impl Lanes<'_> {
             // SAFETY: registers lie within the file.
             unsafe { splat(file.regs.ptr(), reg, ty, v) };
         }
-        if p.prologue == 0 {
-            return Ok(());
-        }
+        let engine = self.engine;
         let st = self.state();
-        for w in 0..st.warps as usize {
-            st.exec[w] = 0xFFFF;
-        }
-        st.live = st.all;
-        // SAFETY: the prologue is within the code.
-        let end = unsafe { st.code.add(p.prologue as usize) };
-        let from = st.code;
-        let r = self.execute(from, end);
-        self.state().exec = [0; 32];
+        // SAFETY: `open` made the state.
+        let r = unsafe { engine.prologue(st, p) };
+        st.exec = [0; 32];
         r
-    }
-
-    /// Runs ops from `op` until `end` or the program's end.
-    fn execute(&mut self, mut op: *const Op, end: *const Op) -> Result<(), Stop> {
-        let kernels = self.kernels;
-        let st = self.state();
-        st.status = Status::Running;
-        // SAFETY: the state describes a register file of the program's size; the program's ops are what lowering
-        // made.
-        unsafe {
-            while !op.is_null() && op != end {
-                let kernel = kernels.get_unchecked((*op).code.0 as usize % Code::COUNT);
-                op = kernel(st, op);
-            }
-        }
-        st.fault()
     }
 
     /// Lanes of the wave: 64, 128 or 256.
@@ -270,7 +226,7 @@ impl Lanes<'_> {
         for k in 0..self.file.zeros.len() {
             self.fill(self.file.zeros[k], [0; 16]);
         }
-        let prologue = self.program.prologue as usize;
+        let (engine, prologue) = (self.engine, self.program.prologue as usize);
         let st = self.state();
         st.exec[(st.warps as usize).min(32)..].fill(0);
         let mut live = 0;
@@ -285,14 +241,16 @@ impl Lanes<'_> {
         if live == 0 {
             return Ok(());
         }
-        // SAFETY: the prologue is within the code.
-        let from = unsafe { count::enter(st, st.code.add(prologue)) };
-        let r = self.execute(from, std::ptr::null());
+        // SAFETY: the prologue is within the code; `open` made the state.
+        let r = unsafe {
+            let from = count::enter(st, st.code.add(prologue));
+            engine.run(st, from, std::ptr::null())
+        };
         if r.is_err() {
             // A wave that was cut short leaves its registers in any state.
             self.file.serial = 0;
         }
-        r
+        r.map(drop)
     }
 
     fn fill(&mut self, r: Reg, v: [u32; 16]) {

@@ -3,6 +3,7 @@
 //! Knows neither Vulkan nor images' layouts: buffers are (address, size) descriptors, images are opaque addresses
 //! handed to a [`Host`]. Kernels exist in three forms ([`Level`]), chosen at run time, with the same bits.
 
+mod engine;
 pub mod graphics;
 pub mod host;
 pub mod kernels;

@@ -1,7 +1,8 @@
 //! Runs workgroups of a dispatch on one thread.
 
+use crate::engine::{Engine, Setup};
 use crate::host::{Host, ImageWarp, Table};
-use crate::kernels::{self, control::PATIENCE, count};
+use crate::kernels::count;
 use crate::made::MadeUp;
 use crate::memory::Aligned;
 use crate::packing::{Packing, pattern};
@@ -31,7 +32,7 @@ pub struct Dispatch<'a> {
 
 /// What a thread keeps from run to run.
 pub struct Worker {
-    pub(crate) kernels: &'static kernels::Table,
+    pub(crate) engine: Engine,
     waves: Vec<Wave>,
     shared: Aligned,
     made: MadeUp,
@@ -75,7 +76,7 @@ impl Worker {
     /// A worker whose kernels are those of `level` (available on this CPU).
     pub fn new(level: Level) -> Worker {
         Worker {
-            kernels: kernels::table(level),
+            engine: Engine::new(level),
             waves: Vec::new(),
             shared: Aligned::new(),
             made: MadeUp::default(),
@@ -194,17 +195,9 @@ impl Worker {
     /// Runs wave `i` from its pc until it stops.
     fn resume(&mut self, i: usize) -> Result<Status, Stop> {
         let Some(st) = self.waves[i].state.as_deref_mut() else { return Ok(Status::Done) };
-        st.status = Status::Running;
-        let mut op = st.pc;
-        // SAFETY: the state describes a register file of the program's size; the program's ops are what lowering made.
-        unsafe {
-            while !op.is_null() {
-                let kernel = self.kernels.get_unchecked((*op).code.0 as usize % Code::COUNT);
-                op = kernel(st, op);
-            }
-        }
-        st.fault()?;
-        Ok(st.status)
+        let from = st.pc;
+        // SAFETY: `prepare` made the state.
+        unsafe { self.engine.run(st, from, std::ptr::null()) }
     }
 
     /// Makes wave `i`'s registers and state ready for the dispatch: constants and prologue.
@@ -212,40 +205,30 @@ impl Worker {
         let p = d.program;
         let count = self.tally.counting(p);
         let w = &mut self.waves[i];
-        let kept = w.regs.reserve((p.units as usize + 1) * UNIT_BYTES);
-        w.scratch.reserve(p.scratch_words as usize * p.lanes as usize * 4 + 64);
-        let all = ((1u64 << k.wave_warps) - 1) as u32;
+        let kept = w.regs.reserve(Setup::register_bytes(p));
+        w.scratch.reserve(Setup::scratch_bytes(p));
+        let setup = Setup {
+            program: p,
+            tables: d.tables,
+            push: d.push,
+            host: d.host,
+            arena: d.arena,
+            regs: &w.regs,
+            scratch: &w.scratch,
+            made: &mut self.made,
+            image_warp: &mut *self.image_warp,
+            count,
+        };
         w.state = Some(Box::new(State {
-            exec: [0; 32],
-            alive: [!0; 32],
-            regs: w.regs.ptr(),
-            live: 0,
-            all,
-            warps: k.wave_warps,
-            code: p.code.as_ptr(),
-            pc: p.code.as_ptr(),
-            tables: d.tables.as_ptr(),
-            table_count: d.tables.len() as u32,
-            push: d.push.as_ptr(),
-            push_bytes: d.push.len() as u32,
             shared: self.shared.ptr(),
             shared_bytes: p.shared_bytes,
             packed: k.groups > 1,
             shared_at: std::array::from_fn(|w| {
                 k.place(0, w as u32).map_or(0, |(group, _)| group * k.shared_step)
             }),
-            scratch: w.scratch.ptr(),
-            scratch_words: p.scratch_words,
-            arena: d.arena,
-            images: p.images.as_ptr(),
-            // SAFETY: only the lifetime goes; the state is dropped before `run` returns.
-            host: unsafe { std::mem::transmute::<*const (dyn Host + '_), *const dyn Host>(d.host) },
-            patience: PATIENCE,
-            status: Status::Done,
             yields: self.meets,
-            made: &mut self.made,
-            image_warp: &mut *self.image_warp,
-            count,
+            // SAFETY: reserved above; the state is dropped before `run` returns.
+            ..unsafe { setup.state(k.wave_warps) }
         }));
         if kept && d.serial != 0 && w.serial == d.serial {
             return Ok(());
@@ -261,31 +244,13 @@ impl Worker {
                 unsafe { fill(w.regs.ptr(), f.reg, k.wave_warps, d.groups[(c as usize).min(2)]) };
             }
         }
-        if p.prologue > 0 {
-            self.prologue(p, i)?;
+        let w = &mut self.waves[i];
+        if let Some(st) = w.state.as_deref_mut() {
+            // SAFETY: the state was made above.
+            unsafe { self.engine.prologue(st, p)? };
         }
-        self.waves[i].serial = d.serial;
+        w.serial = d.serial;
         Ok(())
-    }
-
-    /// Runs the ops before `prologue`, with all lanes.
-    fn prologue(&mut self, p: &Program, i: usize) -> Result<(), Stop> {
-        let Some(st) = self.waves[i].state.as_deref_mut() else { return Ok(()) };
-        for w in 0..st.warps as usize {
-            st.exec[w] = 0xFFFF;
-        }
-        st.live = st.all;
-        st.status = Status::Running;
-        let mut op = st.code;
-        // SAFETY: as in `resume`; the prologue is straight-line code.
-        unsafe {
-            let end = st.code.add(p.prologue as usize);
-            while !op.is_null() && op != end {
-                let kernel = self.kernels.get_unchecked((*op).code.0 as usize % Code::COUNT);
-                op = kernel(st, op);
-            }
-        }
-        st.fault()
     }
 
     /// Sets up wave `wave` of workgroups `g .. g + n`: masks, inputs, pc.

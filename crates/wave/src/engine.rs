@@ -1,0 +1,124 @@
+//! The one loop that runs ops: from op to op, kernel by kernel, for compute and graphics alike.
+
+use crate::host::{Host, ImageWarp, Table};
+use crate::kernels::{self, control::PATIENCE};
+use crate::made::MadeUp;
+use crate::memory::Aligned;
+use crate::simd::Level;
+use crate::state::{State, Status, Stop};
+use crate::tally::Counting;
+use shader::bytecode::{Code, Op, Program, UNIT_BYTES};
+
+/// The kernels of a level.
+#[derive(Clone, Copy)]
+pub(crate) struct Engine(&'static kernels::Table);
+
+impl Engine {
+    /// `level` is available on this CPU.
+    pub fn new(level: Level) -> Engine {
+        Engine(kernels::table(level))
+    }
+
+    /// Runs ops from `from` on until the op `to`, or (null) until the wave stops by itself: why it stopped.
+    ///
+    /// # Safety
+    /// The state describes a live register file of the size that its program asks for; both ops are that program's,
+    /// which lowering made or [`Program`]'s check let through.
+    pub unsafe fn run(self, st: &mut State, from: *const Op, to: *const Op) -> Result<Status, Stop> {
+        st.status = Status::Running;
+        // Most runs have no end to compare with at each op.
+        if to.is_null() {
+            self.steps(st, from, |op| op.is_null());
+        } else {
+            self.steps(st, from, |op| op.is_null() || op == to);
+        }
+        st.fault()?;
+        Ok(st.status)
+    }
+
+    #[inline(always)]
+    unsafe fn steps(self, st: &mut State, mut op: *const Op, ends: impl Fn(*const Op) -> bool) {
+        while !ends(op) {
+            let kernel = self.0.get_unchecked((*op).code.0 as usize % Code::COUNT);
+            op = kernel(st, op);
+        }
+    }
+
+    /// Runs the ops before the program's `prologue`, straight-line code, with all lanes.
+    ///
+    /// # Safety
+    /// As [`Engine::run`]; `p` is the state's program.
+    pub unsafe fn prologue(self, st: &mut State, p: &Program) -> Result<(), Stop> {
+        if p.prologue == 0 {
+            return Ok(());
+        }
+        st.exec[..st.warps as usize].fill(0xFFFF);
+        st.live = st.all;
+        let (from, to) = (st.code, st.code.add(p.prologue as usize));
+        self.run(st, from, to).map(drop)
+    }
+}
+
+/// What a wave's state is made of.
+pub(crate) struct Setup<'a> {
+    pub program: &'a Program,
+    pub tables: &'a [Table],
+    pub push: &'a [u8],
+    pub host: &'a dyn Host,
+    /// Addresses of device memory: first, and one past the last.
+    pub arena: (u64, u64),
+    pub regs: &'a Aligned,
+    pub scratch: &'a Aligned,
+    pub made: *mut MadeUp,
+    pub image_warp: *mut ImageWarp,
+    pub count: Counting,
+}
+
+impl Setup<'_> {
+    /// Bytes of a program's register file. The last unit is what ops past the end of a register may touch.
+    pub fn register_bytes(p: &Program) -> usize {
+        (p.units as usize + 1) * UNIT_BYTES
+    }
+    /// Bytes of a wave's private words.
+    pub fn scratch_bytes(p: &Program) -> usize {
+        p.scratch_words as usize * p.lanes as usize * 4 + 64
+    }
+
+    /// The state of a wave that has not begun: no lanes, `warps` warps, no workgroup memory.
+    ///
+    /// # Safety
+    /// Registers and private words are as large as the program asks for. The state keeps what it is given beyond its
+    /// lifetime: it is not run after any of it is gone.
+    pub unsafe fn state(self, warps: u32) -> State {
+        let p = self.program;
+        State {
+            exec: [0; 32],
+            alive: [!0; 32],
+            regs: self.regs.ptr(),
+            live: 0,
+            all: ((1u64 << warps) - 1) as u32,
+            warps,
+            code: p.code.as_ptr(),
+            pc: p.code.as_ptr(),
+            tables: self.tables.as_ptr(),
+            table_count: self.tables.len() as u32,
+            push: self.push.as_ptr(),
+            push_bytes: self.push.len() as u32,
+            shared: std::ptr::null_mut(),
+            shared_bytes: 0,
+            packed: false,
+            shared_at: [0; 16],
+            scratch: self.scratch.ptr(),
+            scratch_words: p.scratch_words,
+            arena: self.arena,
+            images: p.images.as_ptr(),
+            host: std::mem::transmute::<*const (dyn Host + '_), *const dyn Host>(self.host),
+            patience: PATIENCE,
+            status: Status::Done,
+            yields: false,
+            made: self.made,
+            image_warp: self.image_warp,
+            count: self.count,
+        }
+    }
+}
