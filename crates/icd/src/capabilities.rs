@@ -1,9 +1,10 @@
-//! SPIR-V capabilities: a module may declare those that something which the device reports allows, by vk.xml's list.
-//! What the shader engine has besides is refused, for no application can have asked whether it is there.
+//! SPIR-V capabilities and extensions: a module may declare those that something which the device reports allows, by
+//! vk.xml's lists. What the shader engine has besides is refused, for no application can have asked whether it is there.
+//! Extensions that are none of Vulkan's say nothing about the device: what they bring is the shader engine's to refuse.
 
 use crate::extensions::EXTENSIONS;
 use crate::features;
-use crate::generated::capabilities::CAPABILITIES;
+use crate::generated::capabilities::{self, CAPABILITIES};
 use crate::physical_device::API_VERSION;
 use crate::proc_addr::core_of;
 use crate::properties::PROPERTIES;
@@ -39,22 +40,24 @@ impl Enable {
     }
 }
 
-/// Fails on the first capability of `module` that nothing reported allows.
+/// Fails on the first capability or extension of `module` that nothing reported allows.
 pub(crate) fn check(module: &shader::Module) -> Result<(), shader::options::Error> {
     static REPORTED: OnceLock<HashSet<u32>> = OnceLock::new();
     let reported = REPORTED.get_or_init(|| {
         let named = CAPABILITIES.iter().filter(|(_, enables)| enables.iter().any(|e| e.is_reported()));
         named.filter_map(|(name, _)| shader::capability::number(name)).collect()
     });
-    match module.capabilities().iter().find(|c| !reported.contains(c)) {
-        None => Ok(()),
-        Some(c) => {
-            let name = shader::capability::name(*c);
-            Err(shader::options::Error::Unsupported(format!(
-                "capability {name}, which the device does not report"
-            )))
-        }
+    let refused = |what: &str, name: &str| {
+        shader::options::Error::Unsupported(format!("{what} {name}, which the device does not report"))
+    };
+    if let Some(c) = module.capabilities().iter().find(|c| !reported.contains(c)) {
+        return Err(refused("capability", &shader::capability::name(*c)));
     }
+    let allowed = |name: &str| {
+        let known = capabilities::EXTENSIONS.iter().find(|(known, _)| *known == name);
+        known.is_none_or(|(_, enables)| enables.iter().any(|e| e.is_reported()))
+    };
+    module.extensions().find(|name| !allowed(name)).map_or(Ok(()), |name| Err(refused("extension", &name)))
 }
 
 #[cfg(test)]
@@ -83,6 +86,33 @@ mod tests {
             no += !reported as u32;
         }
         assert!(yes > 100 && no > 50, "{yes} accepted, {no} not");
+    }
+
+    /// Whether a module that declares the extension gets through.
+    fn declares(extension: &str) -> bool {
+        let mut name: Vec<u8> = extension.bytes().collect();
+        name.resize(name.len() / 4 * 4 + 4, 0);
+        let name: Vec<u32> =
+            name.chunks_exact(4).map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]])).collect();
+        let mut words = vec![0x0723_0203, 0x0001_0600, 0, 1, 0, 2 << 16 | 17, 1];
+        words.push((1 + name.len() as u32) << 16 | 10);
+        words.extend(name);
+        words.extend([3 << 16 | 14, 0, 1]);
+        check(&shader::Module::parse(&words).expect("a module that only declares")).is_ok()
+    }
+
+    #[test]
+    fn an_extension_is_accepted_unless_nothing_reported_allows_it() {
+        for (name, enables) in capabilities::EXTENSIONS {
+            assert_eq!(declares(name), enables.iter().any(|e| e.is_reported()), "{name}: {enables:?}");
+        }
+        for name in ["SPV_KHR_storage_buffer_storage_class", "SPV_GOOGLE_hlsl_functionality1", "SPV_NOBODY_s"]
+        {
+            assert!(declares(name), "{name}");
+        }
+        for name in ["SPV_KHR_ray_tracing", "SPV_NV_mesh_shader", "SPV_AMD_shader_ballot"] {
+            assert!(!declares(name), "{name}");
+        }
     }
 
     #[test]

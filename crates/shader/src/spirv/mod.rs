@@ -70,6 +70,8 @@ pub struct Module {
     def: Vec<u32>,
     flags: Vec<u8>,
     pub(crate) capabilities: Vec<u32>,
+    /// Offsets of OpExtension.
+    extensions: Vec<u32>,
     pub(crate) addressing: u32,
     pub(crate) memory: u32,
     pub(crate) entries: Vec<u32>,
@@ -141,6 +143,11 @@ impl Module {
     /// Numbers of the capabilities that the module declares.
     pub fn capabilities(&self) -> &[u32] {
         &self.capabilities
+    }
+
+    /// Names of the extensions that the module declares.
+    pub fn extensions(&self) -> impl Iterator<Item = String> {
+        self.extensions.iter().filter_map(|at| Some(string_at(self.inst(*at).w, 1)?.0))
     }
 
     /// The instruction at a word offset known to start one.

@@ -25,6 +25,7 @@ pub(super) fn parse(input: &[u32]) -> Result<Module> {
         def: Vec::new(),
         flags: vec![0; bound as usize],
         capabilities: Vec::new(),
+        extensions: Vec::new(),
         addressing: 0,
         memory: 0,
         entries: Vec::new(),
@@ -69,6 +70,10 @@ pub(super) fn parse(input: &[u32]) -> Result<Module> {
         }
         match op {
             Op::Capability => m.capabilities.push(i.w[1]),
+            Op::Extension => {
+                i.string(1)?;
+                m.extensions.push(at32);
+            }
             Op::MemoryModel => (m.addressing, m.memory) = (i.w[1], i.w[2]),
             Op::ExtInstImport => {
                 let set = match i.string(2)?.0.as_str() {

@@ -100,6 +100,8 @@ pub struct Registry {
     pub extensions: BTreeMap<String, Feature>,
     /// SPIR-V capabilities, and of each what allows it: any one.
     pub capabilities: Vec<(String, Vec<Enable>)>,
+    /// SPIR-V extensions, as capabilities.
+    pub spirv_extensions: Vec<(String, Vec<Enable>)>,
     pub header_version: u32,
 }
 
@@ -286,6 +288,7 @@ impl Registry {
             cores: vec![],
             extensions: BTreeMap::new(),
             capabilities: vec![],
+            spirv_extensions: vec![],
             header_version: 0,
         };
         for section in root.children().filter(|s| s.is_element()) {
@@ -333,11 +336,16 @@ impl Registry {
                 _ => {}
             }
         }
-        for c in root.descendants().filter(|c| c.has_tag_name("spirvcapability")) {
-            let enables = c.children().filter(|e| e.has_tag_name("enable")).map(|e| r.enable(&e));
-            let name = c.attribute("name").unwrap_or_default().to_string();
-            r.capabilities.push((name, enables.collect::<Result<_, _>>()?));
-        }
+        let allowed = |tag: &str| -> Result<Vec<(String, Vec<Enable>)>, String> {
+            let all = root.descendants().filter(|c| c.has_tag_name(tag));
+            all.map(|c| {
+                let enables = c.children().filter(|e| e.has_tag_name("enable")).map(|e| r.enable(&e));
+                let name = c.attribute("name").unwrap_or_default().to_string();
+                Ok((name, enables.collect::<Result<_, _>>()?))
+            })
+            .collect()
+        };
+        (r.capabilities, r.spirv_extensions) = (allowed("spirvcapability")?, allowed("spirvextension")?);
         let defines = root.descendants().filter(|t| t.attribute("category") == Some("define"));
         for d in defines.filter(|t| for_vulkan(t, "api")) {
             if child_text(&d, "name") == Some("VK_HEADER_VERSION") {
