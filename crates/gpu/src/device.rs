@@ -19,7 +19,7 @@ pub struct Shared {
     pub report: Report,
     pub pool: rayon::ThreadPool,
     pub threads: usize,
-    pub level: wave::Level,
+    pub level: simd::Level,
     pub workers: crate::executor::Workers,
     pub scratches: crate::graphics::tile::Scratches,
     pub clock: crate::time::Clock,
@@ -98,7 +98,7 @@ impl Device {
             .thread_name(|i| format!("tuff-shade-{i}"))
             .build()
             .map_err(|_| ash::vk::Result::ERROR_OUT_OF_HOST_MEMORY)?;
-        let level = wave::Level::best();
+        let level = simd::Level::best();
         let shared = Arc::new(Shared {
             hub: Hub::default(),
             report,

@@ -26,7 +26,7 @@ use wave::Worker;
 pub struct Workers(Mutex<Vec<Worker>>);
 
 impl Workers {
-    pub(crate) fn take(&self, level: wave::Level) -> Worker {
+    pub(crate) fn take(&self, level: simd::Level) -> Worker {
         self.0.lock().pop().unwrap_or_else(|| Worker::new(level))
     }
     pub(crate) fn give(&self, w: Worker) {

@@ -122,7 +122,7 @@ pub unsafe fn run_wave(code: &ImageCode, wave: &ImageWave) -> bool {
         &*(wave.sampler as *const Sampler),
         dims,
         code.arrayed,
-        wave,
+        &wave.rows,
     )
 }
 

@@ -14,8 +14,9 @@ use ash::vk;
 use shader::bytecode::{ImageCode, Program};
 use shader::ir::Stage;
 use shader::options::{Binding, DESCRIPTOR_BYTES, Options};
+use simd::Level;
 use std::sync::Arc;
-use wave::{Dispatch, Host, ImageWarp, Level, Table, Worker};
+use wave::{Dispatch, Host, ImageWarp, Table, Worker};
 
 struct Images;
 impl Host for Images {

@@ -8,8 +8,8 @@ use super::table::ROWS;
 use super::warp::{self, Channels, Plan};
 use super::{FormatInfo, TexelKind};
 use ash::vk;
+use simd::{Level, Simd};
 use std::mem::MaybeUninit;
-use wave::{Level, Simd};
 
 /// Loads one texel of a format through a function pointer, for paths that are not monomorphised.
 pub type LoadFn = unsafe fn(&'static FormatInfo, *const u8) -> [u32; 4];
@@ -76,13 +76,13 @@ macro_rules! at_level {
             {
                 #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
                 unsafe fn avx2$(<const $n: $t>)?($($a: $at),*) {
-                    $body::<wave::simd::Avx2 $(, $n)?>($($a),*)
+                    $body::<simd::Avx2 $(, $n)?>($($a),*)
                 }
                 #[target_feature(
                     enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c"
                 )]
                 unsafe fn avx512$(<const $n: $t>)?($($a: $at),*) {
-                    $body::<wave::simd::Avx512 $(, $n)?>($($a),*)
+                    $body::<simd::Avx512 $(, $n)?>($($a),*)
                 }
                 match level {
                     Level::Avx512 => return avx512$(::<$n>)?,
@@ -93,7 +93,7 @@ macro_rules! at_level {
             let _ = level;
             // Portable code is for where nothing else runs: one form is enough for all formats.
             unsafe fn portable($($a: $at),*) {
-                $body::<wave::simd::Portable $(, { any!($n) })?>($($a),*)
+                $body::<simd::Portable $(, { any!($n) })?>($($a),*)
             }
             portable
         }

@@ -9,8 +9,8 @@
 
 use super::num::{SRGB_LEAST, SRGB_MOST, srgb8_steps, srgb8_table};
 use super::{Component, FormatInfo, NumClass, TexelKind};
-use wave::Simd;
-use wave::simd::ops;
+use simd::Simd;
+use simd::ops;
 
 /// Sixteen lanes of four channels, raw bits.
 pub type Channels = [[u32; 16]; 4];

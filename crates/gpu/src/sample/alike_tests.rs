@@ -62,7 +62,7 @@ fn together_as_apart() {
             };
             let lanes: [usize; 16] = std::array::from_fn(|_| random() as usize % views.len());
             let exec = random() as u16 | 1;
-            for machine in wave::Level::tested() {
+            for machine in simd::Level::tested() {
                 for v in &mut views {
                     v.fast = v.fast.take().map(|f| f.on(v.format.kind, machine));
                 }

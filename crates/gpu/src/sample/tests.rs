@@ -453,7 +453,7 @@ fn kernels_agree_with_the_general_path() {
             touched.sample(&wide, &s, &args, mask);
             assert_eq!(touched.into_lines(), order, "{} {case}", image.format.name);
             let lines: BTreeSet<u64> = order.into_iter().collect();
-            for machine in wave::Level::tested() {
+            for machine in simd::Level::tested() {
                 if let Some(f) = &wide.fast {
                     wide.fast = Some(f.on(image.format.kind, machine));
                 }
@@ -504,13 +504,11 @@ fn wave_agrees(v: &ImageView, s: &Sampler, args: &SampleArgs, mask: u16, want: &
     let touched = Touched::default();
     touched.sample(v, s, &alone, 0xFFFF);
     let first: BTreeSet<u64> = touched.into_lines().into_iter().collect();
-    let wave = wave::ImageWave {
-        view: 0,
-        sampler: 0,
+    let wave = simd::rows::SampleRows {
         live: 0b110,
         exec: &exec,
-        coords: at.map(|at| wave::Rows { at, step: 64 }),
-        lod: args.lod.map(|l| wave::Rows { at: l.as_ptr().cast(), step: 0 }),
+        coords: at.map(|at| simd::rows::Rows { at, step: 64 }),
+        lod: args.lod.map(|l| simd::rows::Rows { at: l.as_ptr().cast(), step: 0 }),
         out: at,
         lines: Some(&counted),
     };
@@ -562,7 +560,7 @@ fn lines_of_large_images() {
             let touched = Touched::default();
             touched.sample(&v, &s, &args, mask);
             let lines: BTreeSet<u64> = touched.into_lines().into_iter().collect();
-            for machine in wave::Level::tested() {
+            for machine in simd::Level::tested() {
                 v.fast = v.fast.map(|f| f.on(image.format.kind, machine));
                 let n = sample_lines(&v, &s, &args, mask);
                 assert_eq!(n, Some(lines.len() as u32), "{format:?} {case} {machine:?}");

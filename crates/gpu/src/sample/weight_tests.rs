@@ -27,7 +27,7 @@ fn bytes(format: vk::Format, texels: &[[f32; 4]]) -> Vec<u8> {
 fn each(image: &Arc<Image>, t: vk::ImageViewType, mut test: impl FnMut(&ImageView, &str)) {
     let mut v = plain(image, t);
     if v.fast.is_some() {
-        for machine in wave::Level::tested() {
+        for machine in simd::Level::tested() {
             v.fast = v.fast.map(|f| f.on(image.format.kind, machine));
             test(&v, &format!("{machine:?}"));
         }

@@ -6,7 +6,7 @@ macro_rules! by_level {
     ($(#[$doc:meta])* fn $name:ident = $body:path, ($($arg:ident: $ty:ty),* $(,)?)) => {
         $(#[$doc])*
         #[allow(clippy::too_many_arguments)]
-        pub(super) fn $name(level: wave::Level, $($arg: $ty),*) {
+        pub(super) fn $name(level: simd::Level, $($arg: $ty),*) {
             #[cfg(target_arch = "x86_64")]
             {
                 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
@@ -19,9 +19,9 @@ macro_rules! by_level {
                 }
                 match level {
                     // SAFETY: the level is available on this CPU.
-                    wave::Level::Avx512 => return unsafe { avx512($($arg),*) },
-                    wave::Level::Avx2 => return unsafe { avx2($($arg),*) },
-                    wave::Level::Portable => {}
+                    simd::Level::Avx512 => return unsafe { avx512($($arg),*) },
+                    simd::Level::Avx2 => return unsafe { avx2($($arg),*) },
+                    simd::Level::Portable => {}
                 }
             }
             let _ = level;

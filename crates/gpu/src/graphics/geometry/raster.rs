@@ -13,7 +13,7 @@ use ash::vk;
 
 /// What rasterisation needs to know of a draw.
 pub struct Rasterizer<'a> {
-    pub level: wave::Level,
+    pub level: simd::Level,
     pub state: &'a State,
     pub outputs: &'a Outputs,
     pub maps: Vec<Map>,
@@ -43,7 +43,7 @@ pub struct Source {
 
 impl<'a> Rasterizer<'a> {
     pub fn new(
-        level: wave::Level,
+        level: simd::Level,
         state: &'a State,
         outputs: &'a Outputs,
         maps: Vec<Map>,

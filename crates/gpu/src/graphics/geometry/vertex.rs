@@ -178,7 +178,7 @@ impl Vertices {
     }
 
     /// Framebuffer coordinates and [`code`]s of all vertices.
-    pub fn place(&mut self, level: wave::Level, o: &Outputs, maps: &[Map], clip_z: ClipZ) {
+    pub fn place(&mut self, level: simd::Level, o: &Outputs, maps: &[Map], clip_z: ClipZ) {
         // Whole vectors: the columns have room.
         let n = self.count.next_multiple_of(16).min(self.capacity);
         self.x.resize(n, 0);

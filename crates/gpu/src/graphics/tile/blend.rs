@@ -6,7 +6,7 @@ use crate::format::{FormatInfo, NumClass};
 use crate::graphics::state::{Blend, BlendAttachment};
 use crate::graphics::tile::level::by_level;
 use ash::vk;
-use wave::Simd;
+use simd::Simd;
 
 /// Sixteen lanes of four channels, raw bits.
 pub type Colors = [[u32; 16]; 4];
@@ -488,7 +488,7 @@ fn logic(op: vk::LogicOp, s: u8, d: u8) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wave::Level;
+    use simd::Level;
 
     type Four = [[u32; 16]; 4];
 

@@ -1,7 +1,7 @@
 //! Blending into four unorm bytes in 16-bit fixed point: result = source term + destination · factor, where term and
 //! factor don't depend on the destination. Error is below a fiftieth of a code; every level gives the same bits.
 
-use wave::{Level, Simd};
+use simd::{Level, Simd};
 
 /// `term` is scaled by 255 · 128, `factor` by 32767, both rounded to the nearest; channels in the order of the bytes.
 ///
@@ -83,7 +83,7 @@ mod tests {
 
     #[inline(always)]
     unsafe fn body<S: Simd>(px: &mut [u8; 64], t: &[[u32; 16]; 4], k: &[[u32; 16]; 4], mask: u16) {
-        let row = |r: &[u32; 16]| wave::simd::ops::i_from::<S>(*r);
+        let row = |r: &[u32; 16]| simd::ops::i_from::<S>(*r);
         let rows = |r: &[[u32; 16]; 4]| [row(&r[0]), row(&r[1]), row(&r[2]), row(&r[3])];
         blend::<S>(px.as_mut_ptr(), &rows(t), &rows(k), mask);
     }

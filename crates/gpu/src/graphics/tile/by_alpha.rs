@@ -5,7 +5,7 @@ use super::blend::Row;
 use super::blend8;
 use crate::graphics::state::BlendAttachment;
 use ash::vk::BlendFactor as F;
-use wave::Simd;
+use simd::Simd;
 
 /// Source and destination factor, each `[c, d]` for c + d · alpha. Exact: c and d are such that at most one of the
 /// product and the sum rounds, as the factor's own formula does.

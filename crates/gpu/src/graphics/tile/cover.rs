@@ -5,7 +5,7 @@ use super::level::by_level;
 use super::task::Blocks;
 use crate::graphics::prim::Prim;
 use crate::graphics::state::Rect;
-use wave::Simd;
+use simd::Simd;
 
 /// The most samples a pixel has.
 pub const MAX_SAMPLES: usize = 16;
@@ -206,7 +206,7 @@ impl Covered {
 
 impl Cover {
     /// Adds the blocks all of whose pixels are covered (one sample).
-    pub fn full_blocks(&self, level: wave::Level, room: &mut Covered, out: &mut Blocks) {
+    pub fn full_blocks(&self, level: simd::Level, room: &mut Covered, out: &mut Blocks) {
         if self.whole() {
             return out.fill(!0);
         }
@@ -244,7 +244,7 @@ mod tests {
             let mut c = Cover::empty();
             if c.set(&prim, origin, false, locations, samples == 1) {
                 let mut room = Covered::new();
-                list(wave::Level::best(), &c, &mut room);
+                list(simd::Level::best(), &c, &mut room);
                 for (b, masks) in room.blocks.iter().map(|b| *b as usize).zip(&room.masks).take(room.count) {
                     for s in 0..samples as usize {
                         for l in 0..16 {

@@ -3,7 +3,7 @@
 use super::target::quantise;
 use crate::graphics::state::{State, StencilFace};
 use ash::vk;
-use wave::Simd;
+use simd::Simd;
 
 /// From here to twice that an f32 is an integer.
 const WHOLE: f32 = 8_388_608.0;
@@ -218,7 +218,7 @@ mod tests {
             while !all.len().is_multiple_of(16) {
                 all.push(0.5);
             }
-            for level in [wave::Level::Portable, wave::Level::Avx2, wave::Level::Avx512]
+            for level in [simd::Level::Portable, simd::Level::Avx2, simd::Level::Avx512]
                 .into_iter()
                 .filter(|l| l.available())
             {
@@ -272,8 +272,8 @@ mod tests {
         // Lane 0 passes; 1 fails depth; 2 fails stencil (5 < 5); 3 is out of bounds; 4 is a back face: 15 < 6 fails.
         // SAFETY: portable code, arrays of sixteen.
         let passed = unsafe {
-            let z = wave::simd::ops::f_from::<wave::simd::Portable>(z);
-            t.run::<wave::simd::Portable>(0b11111, z, zs.as_mut_ptr(), st.as_mut_ptr(), 0b01111, true, None)
+            let z = simd::ops::f_from::<simd::Portable>(z);
+            t.run::<simd::Portable>(0b11111, z, zs.as_mut_ptr(), st.as_mut_ptr(), 0b01111, true, None)
         };
         assert_eq!(passed, 1);
         assert_eq!(st[..6], [0x85, 0xF7, 0x7A, 0xF6, 0x89, 0xF6]);

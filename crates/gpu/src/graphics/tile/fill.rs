@@ -5,8 +5,8 @@ use crate::graphics::prim::{Plane, Prim};
 use shader::bytecode::Program;
 use shader::interface::At;
 use shader::ir::Input;
-use wave::Simd;
-use wave::simd::ops;
+use simd::Simd;
+use simd::ops;
 
 /// What one input of a fragment program is filled with.
 #[derive(Clone, Copy, Debug)]

@@ -27,7 +27,7 @@ const MOST: usize = 512;
 
 /// `None` when nothing can be hidden: the usual case costs one pass over the ops.
 pub fn find(
-    level: wave::Level,
+    level: simd::Level,
     cover: &mut Cover,
     room: &mut Covered,
     ops: &[(usize, usize, Op)],

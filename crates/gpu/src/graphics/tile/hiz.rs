@@ -4,7 +4,7 @@
 use super::depth::Tests;
 use super::layout::{BLOCKS, SIDE};
 use ash::vk::CompareOp as C;
-use wave::Simd;
+use simd::Simd;
 
 /// Bounds of what is stored: every sample of block b lies in `low[b] ..= high[b]`.
 pub struct Hiz {
@@ -136,7 +136,7 @@ mod tests {
     /// A row at once says what each block says.
     #[test]
     fn a_row_fails_as_its_blocks_do() {
-        type P = wave::simd::Portable;
+        type P = simd::Portable;
         let mut h = Hiz::default();
         let step = |i: usize, n: usize| (i * n % 7) as f32 / 4.0 - 0.5;
         (0..BLOCKS).for_each(|b| h.wrote(b, [step(b, 3), step(b, 3) + step(b, 2).abs()], true));
@@ -149,7 +149,7 @@ mod tests {
             for row in 0..SIDE {
                 // SAFETY: portable code.
                 let got = unsafe {
-                    use wave::simd::ops::f_from;
+                    use simd::ops::f_from;
                     h.row_fails::<P>(&t, row, f_from::<P>(low), f_from::<P>(high))
                 };
                 for i in 0..SIDE {

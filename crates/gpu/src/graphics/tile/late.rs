@@ -59,7 +59,7 @@ unsafe fn late(
     written: Option<[f32; 16]>,
     reference: Option<[u32; 16]>,
 ) {
-    type P = wave::simd::Portable;
+    type P = simd::Portable;
     let plan = &item.plan;
     let warp = warp::<P>(item, slot, origin);
     let front = fill::front(&warp.prims);
@@ -71,7 +71,7 @@ unsafe fn late(
             continue;
         }
         let z = match written {
-            Some(z) => wave::simd::ops::f_from::<P>(z),
+            Some(z) => simd::ops::f_from::<P>(z),
             None => {
                 let places = warp.places(plan.locations[s].map(|v| v as f32 / 16.0));
                 warp.eval(&places, |p| &p.z)
@@ -79,7 +79,7 @@ unsafe fn late(
         };
         let mut value = [0.0; 16];
         for q in 0..4 {
-            let v = wave::simd::ops::f_lanes::<P>(plan.tests.value::<P>(z, item.depth_range(warp.prims[q])));
+            let v = simd::ops::f_lanes::<P>(plan.tests.value::<P>(z, item.depth_range(warp.prims[q])));
             value[q * 4..q * 4 + 4].copy_from_slice(&v[q * 4..q * 4 + 4]);
         }
         let mut zs = [0f32; 16];
@@ -96,7 +96,7 @@ unsafe fn late(
             }
         }
         let tested = *m;
-        let value = wave::simd::ops::f_from::<P>(value);
+        let value = simd::ops::f_from::<P>(value);
         *m = plan.tests.run::<P>(
             tested,
             value,

@@ -6,7 +6,7 @@ use super::item::Item;
 use super::layout::{LANE_X, LANE_Y, SIDE};
 use super::packer::{FULL, Packer, WARPS};
 use crate::graphics::prim::{Plane, Prim};
-use wave::Simd;
+use simd::Simd;
 use wave::graphics::Lanes;
 
 /// Places of a stretch's pixels relative to their primitive's origin, and w, a warp each.

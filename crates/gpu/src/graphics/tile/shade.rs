@@ -11,9 +11,10 @@ use super::packer::Slot;
 use super::run;
 use super::target::Plane;
 use super::task::Task;
+use simd::Simd;
 use std::mem::MaybeUninit;
+use wave::Stop;
 use wave::graphics::Job;
-use wave::{Simd, Stop};
 
 /// Scalars that a fragment program may write: eight attachments and a second source, depth, stencil and mask.
 const OUTPUTS: usize = 48;
@@ -176,7 +177,7 @@ impl Task<'_> {
                     for l in 0..16 {
                         k[l] = slot.coverage[l] as f32 / 16.0;
                     }
-                    src[3] = S::bits(S::fmul(S::from_bits(src[3]), wave::simd::ops::f_from::<S>(k)));
+                    src[3] = S::bits(S::fmul(S::from_bits(src[3]), simd::ops::f_from::<S>(k)));
                 }
                 if item.state.samples.alpha_to_one {
                     src[3] = S::bits(S::fsplat(1.0));

@@ -4,7 +4,7 @@ use super::cover::{Covered, MAX_SAMPLES};
 use super::layout::{LANES, TILE, window};
 use crate::graphics::prim::Prim;
 use crate::graphics::state::Rect;
-use wave::Simd;
+use simd::Simd;
 
 /// Pixels along either side of what counts as small, within the tile. Larger ones are better off with edges that know
 /// which blocks they cross ([`super::cover`]).

@@ -1,9 +1,9 @@
 //! How a tile's pixels, 4 × 4 blocks of quads, become rows of memory: four rows at a time by vectors, single pixels where
 //! an edge cuts a block. One type a kind of plane.
 
+use simd::Simd;
+use simd::ops;
 use std::marker::PhantomData;
-use wave::Simd;
-use wave::simd::ops;
 
 /// A kind of plane: what a step of some blocks, side by side, is in memory.
 pub trait Strip {
@@ -199,7 +199,7 @@ impl Strip for Depth<u16> {
 mod tests {
     use super::super::layout::pixel;
     use super::*;
-    use wave::simd::Portable as P;
+    use simd::Portable as P;
 
     /// A step of four rows, where each number of the tile is to be; and back again.
     fn step<T: Strip>(tile_word: impl Fn(u32) -> u32) {

@@ -8,8 +8,8 @@ use crate::graphics::pass::{Attachment, Rendering, Subpass};
 use crate::graphics::state::Rect;
 use crate::image::{Blank, Image};
 use ash::vk;
+use simd::Level;
 use std::ops::Range;
-use wave::Level;
 
 /// No framebuffer is larger (pixels).
 const MAX_SIDE: i32 = 16384;

@@ -12,7 +12,8 @@ use super::small;
 use super::target::{Plane, Targets};
 use crate::graphics::prim::{Prim, Shape};
 use crate::graphics::state::Rect;
-use wave::{Host, Level, Simd, Stop, Worker};
+use simd::{Level, Simd};
+use wave::{Host, Stop, Worker};
 
 /// Quads of a tile.
 const QUADS: u64 = 4 * BLOCKS as u64;

@@ -8,7 +8,8 @@ use super::item::{Item, When};
 use super::layout::{LANE_X, LANE_Y, SIDE};
 use super::task::{Blocks, Task, quads};
 use crate::graphics::prim::Prim;
-use wave::{Simd, Stop};
+use simd::Simd;
+use wave::Stop;
 
 /// Bounds of a primitive's depth over each block of a row, and the blocks where depths between them all fail.
 #[repr(C, align(64))]

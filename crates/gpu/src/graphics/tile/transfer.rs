@@ -5,7 +5,7 @@ use super::level::by_level;
 use super::strip::{Bytes, Depth, Strip, place};
 use super::target::{Kind, Plane};
 use crate::graphics::state::Rect;
-use wave::{Level, Simd};
+use simd::{Level, Simd};
 
 /// What goes between a tile and memory.
 #[derive(Clone, Copy, Default, Debug, PartialEq)]

@@ -4,8 +4,8 @@ use super::super::SampleArgs;
 use super::super::sampler::{MAX_LOD_BIAS, Sampler};
 use super::super::view::ImageView;
 use super::{Fast, floats};
-use wave::Simd;
-use wave::simd::ops;
+use simd::Simd;
+use simd::ops;
 
 /// Which levels, how many taps.
 pub struct Lods<S: Simd> {

@@ -18,10 +18,11 @@ use super::{SampleArgs, Warp4};
 use crate::format::{FormatInfo, NumClass, TexelKind};
 use lod::{Lods, lods};
 use place::{ANY, Place, at_level, bordered};
+use simd::rows::{Rows, SampleRows};
+use simd::{Level as Machine, Simd};
 pub(super) use texels::scale;
 use texels::{Bytes, Float, Half, Srgb, Texels, Unorm16};
 pub(super) use touch::corner_offsets;
-use wave::{ImageWave, Level as Machine, Rows, Simd};
 use waves::warps;
 
 /// Levels that a table holds: one vector's lanes.
@@ -30,7 +31,7 @@ const LEVELS: usize = 16;
 const LINE: usize = 64;
 
 type Run = unsafe fn(&Fast, &ImageView, &Sampler, &SampleArgs, u16, &mut Warp4);
-type RunWave = unsafe fn(&Fast, &ImageView, &Sampler, bool, &ImageWave);
+type RunWave = unsafe fn(&Fast, &ImageView, &Sampler, bool, &SampleRows);
 type Count = unsafe fn(&Fast, &ImageView, &Sampler, &SampleArgs, u16) -> u32;
 
 /// Offsets of the 2×2 texels of each lane, row by row.
@@ -233,7 +234,7 @@ pub unsafe fn sample_wave(
     s: &Sampler,
     dims: usize,
     arrayed: bool,
-    wave: &ImageWave,
+    wave: &SampleRows,
 ) -> bool {
     // A descriptor may name a view of another kind than the shader says.
     let Some(f) = view.fast.as_ref().filter(|f| f.line == (dims == 1)) else { return false };
@@ -250,7 +251,7 @@ pub unsafe fn sample_wave(
     if f.line {
         let middle = Rows { at: MIDDLE.as_ptr().cast(), step: 0 };
         let coords = [wave.coords[0], middle, wave.coords[1], wave.coords[2]];
-        (f.runs.wave)(f, view, s, arrayed, &ImageWave { coords, ..*wave });
+        (f.runs.wave)(f, view, s, arrayed, &SampleRows { coords, ..*wave });
     } else {
         (f.runs.wave)(f, view, s, arrayed, wave);
     }
@@ -292,7 +293,7 @@ fn form<T: Texels>(machine: Machine) -> Runs {
                 mask: u16,
                 out: &mut Warp4,
             ) {
-                body::<wave::simd::$simd, T>(f, view, s, args, mask, out)
+                body::<simd::$simd, T>(f, view, s, args, mask, out)
             }
             $(#[target_feature(enable = $features)])?
             unsafe fn wave<T: Texels>(
@@ -300,21 +301,21 @@ fn form<T: Texels>(machine: Machine) -> Runs {
                 view: &ImageView,
                 s: &Sampler,
                 arrayed: bool,
-                w: &ImageWave,
+                w: &SampleRows,
             ) {
-                warps::<wave::simd::$simd, T>(f, view, s, arrayed, w)
+                warps::<simd::$simd, T>(f, view, s, arrayed, w)
             }
             $(#[target_feature(enable = $features)])?
             unsafe fn lines(f: &Fast, view: &ImageView, s: &Sampler, args: &SampleArgs, mask: u16) -> u32 {
-                touch::lines::<wave::simd::$simd>(f, view, s, args, mask)
+                touch::lines::<simd::$simd>(f, view, s, args, mask)
             }
             $(#[target_feature(enable = $features)])?
             unsafe fn near(f: &Fast, i: &[[[u32; 16]; 2]; 2], mask: u16) -> Option<u32> {
-                touch::near_stored::<wave::simd::$simd>(f, i, mask)
+                touch::near_stored::<simd::$simd>(f, i, mask)
             }
             $(#[target_feature(enable = $features)])?
             unsafe fn corners(f: &Fast, s: &Sampler, args: &SampleArgs, out: &mut [[u32; 16]; 4]) {
-                touch::offsets::<wave::simd::$simd>(f, s, args, out)
+                touch::offsets::<simd::$simd>(f, s, args, out)
             }
             Runs { warp: warp::<T>, wave: wave::<T>, lines, near, corners }
         }};

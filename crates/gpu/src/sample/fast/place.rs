@@ -5,8 +5,8 @@ use super::super::sampler::{Sampler, Wrap};
 use super::texels::words;
 use super::{Fast, Texels, mix};
 use ash::vk::CompareOp;
-use wave::Simd;
-use wave::simd::ops;
+use simd::Simd;
+use simd::ops;
 
 /// Where the lanes sample, and what they compare with.
 pub struct Place<S: Simd> {

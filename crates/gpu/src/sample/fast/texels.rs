@@ -1,8 +1,8 @@
 //! Texels of sixteen lanes by format.
 
 use crate::format::num::srgb8_table;
-use wave::Simd;
-use wave::simd::ops;
+use simd::Simd;
+use simd::ops;
 
 /// 1/255 in two parts: `v · HIGH + v · LOW`, the sum rounded once, is `v / 255` rounded, for every byte.
 pub const HIGH: f32 = f32::from_bits(0x3b80_8081);

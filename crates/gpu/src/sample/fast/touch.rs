@@ -7,9 +7,9 @@ use super::{Fast, Row, filters, filters_plainly, flat, floats, placed, plain, ta
 use crate::sample::SampleArgs;
 use crate::sample::sampler::{MAX_ANISOTROPY, Sampler};
 use crate::sample::view::ImageView;
+use simd::Simd;
+use simd::ops;
 use std::mem::MaybeUninit;
-use wave::Simd;
-use wave::simd::ops;
 
 /// Vectors of lines that a warp has at most: taps, two levels, four texels filtered and one that is the nearest.
 const MOST: usize = MAX_ANISOTROPY as usize * 2 * 5;

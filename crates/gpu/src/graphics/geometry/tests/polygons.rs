@@ -303,13 +303,13 @@ fn the_same_at_any_thread_count() {
 #[test]
 fn every_simd_level_gives_the_same_bits() {
     let s = Scene::new(T::TRIANGLE_LIST, &crowd(500));
-    let run = |level: wave::Level| {
+    let run = |level: simd::Level| {
         let mut device = Device::new(0, false, Arc::new(|m: &str| panic!("{m}"))).unwrap();
         Arc::get_mut(&mut device.shared).unwrap().level = level;
         s.run_on(&device)
     };
-    let portable = run(wave::Level::Portable);
-    for level in wave::Level::tested() {
+    let portable = run(simd::Level::Portable);
+    for level in simd::Level::tested() {
         let b = run(level);
         assert_eq!(b.planes, portable.planes);
         let edges = |b: &Batch| b.prims.iter().map(|p| (p.edges, p.z, p.w, p.bounds)).collect::<Vec<_>>();

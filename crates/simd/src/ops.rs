@@ -137,15 +137,16 @@ struct Line<T>(T);
 
 /// An operation a lane at a time: `lanes!(l_from, f_lanes, x = a => x as u64)`. A loop and no closure: closures are
 /// not inlined reliably.
+#[macro_export]
 macro_rules! lanes {
     ($S:ident, $from:ident; $($x:ident = $lanes:ident $a:ident),* => $e:expr) => {{
-        $(let $x = $crate::simd::ops::$lanes::<$S>($a);)*
+        $(let $x = $crate::ops::$lanes::<$S>($a);)*
         let mut r = [Default::default(); 16];
         for i in 0..16 {
             $(let $x = $x[i];)*
             r[i] = $e;
         }
-        $crate::simd::ops::$from::<$S>(r)
+        $crate::ops::$from::<$S>(r)
     }};
 }
-pub(crate) use lanes;
+pub use lanes;

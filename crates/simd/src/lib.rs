@@ -2,7 +2,7 @@
 //!
 //! Every kernel is written once over [`Simd`] and compiled for each [`Level`]. The levels give the same bits: the
 //! trait has only correctly rounded float operations and integer operations. The methods are `inline(always)`, and
-//! only sound to run inside a function compiled with the level's CPU features: see `kernels::Registry::add`.
+//! only sound to run inside a function compiled with the level's CPU features: see `wave::kernels::Registry::add`.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -11,6 +11,7 @@ mod avx512;
 mod level;
 pub mod ops;
 mod portable;
+pub mod rows;
 
 #[cfg(target_arch = "x86_64")]
 pub use avx2::Avx2;
