@@ -3,16 +3,16 @@
 //! The vertex program does what `tri.vert` of the benchmark kernels does: position and a colour go through.
 
 use ash::vk;
-use gpu::buffer::Buffer;
 use gpu::graphics::draw::{Call, Draw, VertexBuffer, What};
 use gpu::graphics::geometry::{Batch, GeometryContext, bin::Bins, run};
 use gpu::graphics::state::*;
-use gpu::memory::{Bound, DeviceMemory};
 use shader::bytecode::{Code, Op, Program, Reg};
 use shader::interface::{self, Interface, Varying};
 use shader::ir::{Input, Stage};
 use std::sync::Arc;
 use std::time::Instant;
+use texel::buffer::Buffer;
+use texel::memory::{Bound, DeviceMemory};
 
 const SIZE: [i32; 2] = [1920, 1080];
 
@@ -78,7 +78,7 @@ fn main() {
     let varyings: Vec<Varying> = (0..4)
         .map(|slot| Varying { slot, flat: false, no_perspective: false, at: interface::At::Center })
         .collect();
-    let float4 = gpu::format::info(vk::Format::R32G32B32A32_SFLOAT).expect("a format");
+    let float4 = texel::format::info(vk::Format::R32G32B32A32_SFLOAT).expect("a format");
     let area = Rect { x0: 0, y0: 0, x1: SIZE[0], y1: SIZE[1] };
     let state = State {
         input: VertexInput {

@@ -1,17 +1,17 @@
 //! What command buffers record: immutable commands that own (by `Arc`) everything they touch.
 
-use crate::buffer::Buffer;
 use crate::descriptor::SetMemory;
 use crate::descriptor_memory::MAX_DESCRIPTOR_BUFFER_RANGE;
 use crate::graphics::draw::Draw;
 use crate::graphics::pass::Rendering;
-use crate::image::Image;
 use crate::instrumentation::Active;
 use crate::pipeline::ComputePipeline;
 use crate::query::QueryPool;
 use crate::sync::Event;
 use ash::vk;
 use std::sync::Arc;
+use texel::buffer::Buffer;
+use texel::image::Image;
 
 /// Sets and push constants as they were when a dispatch was recorded.
 #[derive(Clone, Default)]

@@ -1,7 +1,7 @@
 //! Descriptor sets as the shader engine reads them: tables of 32-byte descriptors.
 
-use crate::buffer::Buffer;
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
+use texel::buffer::Buffer;
 
 pub use shader::options::{DESCRIPTOR_BYTES, DYNAMIC_TABLE};
 

@@ -12,12 +12,12 @@
 //! It is read when a shader takes it ([`wave::Host::descriptor`]). An address that is not device memory's, a name that
 //! nothing has and a tag that is none make it the null descriptor.
 
-use crate::memory;
-use crate::sample::{BufferView, ImageView, Sampler};
 use ash::vk;
 use parking_lot::RwLock;
 use std::collections::VecDeque;
 use std::sync::Arc;
+use texel::memory;
+use texel::sample::{BufferView, ImageView, Sampler};
 use wave::Meaning;
 
 /// How far from a set's address its descriptors may lie, in bytes.
@@ -142,8 +142,8 @@ pub fn meaning(names: &Names, raw: &[u64; 4], as_texels: bool) -> Meaning {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::image::tests::{bound_image, info_2d};
-    use crate::memory::DeviceMemory;
+    use texel::for_tests::{bound_image, info_2d};
+    use texel::memory::DeviceMemory;
 
     fn view() -> Arc<ImageView> {
         let image = bound_image(&info_2d(vk::Format::R8G8B8A8_UNORM, 4, 4));

@@ -238,7 +238,7 @@ impl Executor {
             host: &host,
             base: d.base,
             groups,
-            arena: crate::memory::arena(),
+            arena: texel::memory::arena(),
         };
         // Chunks are whole waves' worth of workgroups, small enough to balance, large enough to amortise.
         let per_wave = (program.lanes as u64 / (size.div_ceil(16) * 16)).max(1);

@@ -1,7 +1,7 @@
 //! The device as a wave sees it: images, clock, watchdog.
 
 use crate::device::Shared;
-use crate::sample::cost;
+use crate::texture;
 use shader::bytecode::ImageCode;
 use std::sync::LazyLock;
 use std::time::Instant;
@@ -45,7 +45,7 @@ impl Host for DeviceHost<'_> {
         crate::image_op::run_wave(code, wave)
     }
     unsafe fn texture(&self, code: &ImageCode, view: u64, sampler: u64) -> Filtering {
-        cost::filtering(code, view, sampler)
+        texture::filtering(code, view, sampler)
     }
     unsafe fn texel_lines(&self, code: &ImageCode, warp: &ImageWarp, lines: &mut Vec<u64>) {
         crate::image_op::lines(code, warp, lines)
@@ -57,7 +57,7 @@ impl Host for DeviceHost<'_> {
         crate::descriptor_memory::meaning(&self.shared.names, raw, texels)
     }
     fn foreign(&self, addr: u64, bytes: u64) -> bool {
-        crate::memory::is_foreign(addr, bytes)
+        texel::memory::is_foreign(addr, bytes)
     }
     fn clock(&self) -> u64 {
         self.clock

@@ -1,10 +1,11 @@
-//! Image operations of a shader, one warp at a time: from the wave engine's registers to [`crate::sample`].
+//! Image operations of a shader, one warp at a time: from the wave engine's registers to [`texel::sample`].
 
-use crate::format::FormatInfo;
-use crate::sample::*;
+use crate::texture;
 use shader::bytecode::ImageCode;
 use shader::ir::{AtomicOp, Dim, ImageOp, Mem, TexelType};
 use std::cell::RefCell;
+use texel::format::FormatInfo;
+use texel::sample::*;
 use wave::kernels::atomic::{Device, each};
 use wave::kernels::count::distinct;
 use wave::{Filtering, ImageWarp, ImageWave, Own};
@@ -62,7 +63,7 @@ pub unsafe fn run_each(
     let samples = code.op == ImageOp::Sample && code.dim != Dim::Buffer;
     let mut alike: Option<Alike> = None;
     for group in own.groups(warp.mask) {
-        each(cost::filtering(code, group.view, group.sampler), group.mask);
+        each(texture::filtering(code, group.view, group.sampler), group.mask);
         if !samples || group.view == 0 || group.sampler == 0 {
             (warp.view, warp.sampler, warp.mask) = (group.view, group.sampler, group.mask);
             run(code, warp);

@@ -5,17 +5,17 @@
 //! base level), the chapters "Image View Selection … Level(s) Selection" of Vulkan's texture page for both, and for
 //! null descriptors "Loads from a null descriptor return zero values and stores … are discarded".
 
-use crate::buffer::Buffer;
-use crate::image::Image;
-use crate::image::tests::{bound_image, info_2d};
-use crate::memory::{Bound, DeviceMemory};
-use crate::sample::{BufferView, ImageView, Sampler};
 use ash::vk;
 use shader::bytecode::{ImageCode, Program};
 use shader::ir::Stage;
 use shader::options::{Binding, DESCRIPTOR_BYTES, Options};
 use simd::Level;
 use std::sync::Arc;
+use texel::buffer::Buffer;
+use texel::for_tests::{bound_image, info_2d};
+use texel::image::Image;
+use texel::memory::{Bound, DeviceMemory};
+use texel::sample::{BufferView, ImageView, Sampler};
 use wave::{Dispatch, Host, ImageWarp, Table, Worker};
 
 struct Images;

@@ -25,7 +25,7 @@ pub(crate) struct Binding {
     /// Number of element 0 among the set's dynamic buffers.
     pub dynamic: u32,
     /// One per element, or empty.
-    pub immutable: Vec<Arc<gpu::sample::Sampler>>,
+    pub immutable: Vec<Arc<texel::sample::Sampler>>,
     pub flags: vk::DescriptorBindingFlags,
 }
 

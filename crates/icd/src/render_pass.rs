@@ -187,15 +187,15 @@ impl Pass {
     fn subpass(&self, index: usize) -> gpu::graphics::pass::Subpass {
         let s = &self.subpasses[index];
         let indices = |list: &[Reference]| list.iter().map(|r| r.attachment).collect::<Vec<_>>();
-        let format = |a: u32| gpu::format::info(self.attachments[a as usize].format);
+        let format = |a: u32| texel::format::info(self.attachments[a as usize].format);
         let depth = s.depth.as_ref().and_then(|d| d.attachment);
-        let with = |a: Option<u32>, has: fn(&gpu::format::FormatInfo) -> bool| {
+        let with = |a: Option<u32>, has: fn(&texel::format::FormatInfo) -> bool| {
             a.filter(|&a| format(a).is_some_and(has))
         };
         // What is expanded for the subpass resolves to itself.
         let expanded =
             |a: u32| s.expand > 1 && self.attachments[a as usize].samples == vk::SampleCountFlags::TYPE_1;
-        let resolve = |has: fn(&gpu::format::FormatInfo) -> bool,
+        let resolve = |has: fn(&texel::format::FormatInfo) -> bool,
                        mode: fn(&DepthResolve) -> vk::ResolveModeFlags| {
             let d = s.depth_resolve.as_ref()?;
             let mode = mode(d);
@@ -270,7 +270,7 @@ impl Pass {
 }
 
 /// How colours of a format are resolved by a render pass: integers cannot be averaged (§ Multisample Resolve).
-pub(crate) fn average(f: Option<&gpu::format::FormatInfo>) -> vk::ResolveModeFlags {
+pub(crate) fn average(f: Option<&texel::format::FormatInfo>) -> vk::ResolveModeFlags {
     if f.is_some_and(|f| f.is_integer()) {
         vk::ResolveModeFlags::SAMPLE_ZERO
     } else {

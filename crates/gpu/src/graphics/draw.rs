@@ -1,11 +1,11 @@
 //! Draws as they are recorded.
 
 use super::state::{GraphicsPipeline, State};
-use crate::buffer::Buffer;
 use crate::command::Bindings;
 use crate::instrumentation::Active;
 use ash::vk;
 use std::sync::Arc;
+use texel::buffer::Buffer;
 
 #[derive(Clone)]
 pub struct Draw {

@@ -2,9 +2,9 @@
 
 use super::regions::Regions;
 use super::state::Rect;
-use crate::sample::ImageView;
 use ash::vk;
 use std::sync::Arc;
+use texel::sample::ImageView;
 
 /// A render pass instance.
 pub struct Rendering {

@@ -121,7 +121,7 @@ impl Collected {
     pub fn write(&self, regions: &Regions, model: &Model) -> Result<(), u64> {
         let Layout { width, stride, row_stride, .. } = self.layout;
         for (&address, plane) in regions.addresses.iter().zip(&self.planes).filter(|(_, p)| !p.is_empty()) {
-            if !crate::memory::holds(address, self.layout.bytes()) {
+            if !texel::memory::holds(address, self.layout.bytes()) {
                 return Err(address);
             }
             for (n, cell) in plane.iter().enumerate() {
@@ -146,8 +146,8 @@ impl Collected {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::DeviceMemory;
     use counters::{Event, Phase, Unit};
+    use texel::memory::DeviceMemory;
 
     fn rect(x0: i32, y0: i32, x1: i32, y1: i32) -> Rect {
         Rect { x0, y0, x1, y1 }

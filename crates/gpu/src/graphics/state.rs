@@ -1,10 +1,10 @@
 //! The state of a draw, complete: what pipelines and dynamic state say together.
 
-use crate::format::FormatInfo;
 use crate::lost::Title;
 use ash::vk;
 use shader::bytecode::Program;
 use std::sync::Arc;
+use texel::format::FormatInfo;
 
 /// The compiled stages of a graphics pipeline.
 pub struct GraphicsPipeline {

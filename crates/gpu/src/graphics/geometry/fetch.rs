@@ -1,12 +1,12 @@
 //! Vertex fetch: attributes and built-ins into the inputs of a wave (Vulkan specification, "Vertex Input Extraction").
 
 use super::assembly::Assembled;
-use crate::format::codec::load64;
-use crate::format::kernels::{GatherFn, gather_fn, load_fn};
-use crate::format::{Component, FormatInfo, NumClass};
 use crate::graphics::draw::{Call, Draw};
 use shader::bytecode::Program;
 use shader::ir::Input;
+use texel::format::codec::load64;
+use texel::format::kernels::{GatherFn, gather_fn, load_fn};
+use texel::format::{Component, FormatInfo, NumClass};
 use wave::graphics::Lanes;
 
 /// Bytes of the widest attribute.

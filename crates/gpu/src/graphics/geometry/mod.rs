@@ -26,7 +26,6 @@ pub mod viewport;
 
 use crate::count;
 use crate::device::Shared;
-use crate::format::FormatInfo;
 use crate::graphics::draw::{Call, Draw};
 use crate::graphics::state::Rect;
 use crate::instrumentation::Blocks;
@@ -39,6 +38,7 @@ use plane::Bias;
 use raster::Rasterizer;
 use shader::bytecode::Program;
 use shader::ir::Input;
+use texel::format::FormatInfo;
 use vertex::{Outputs, Vertices};
 use viewport::Map;
 use wave::graphics::{Job, Lanes};
@@ -259,7 +259,7 @@ pub fn run(
         tables: &tables,
         push: &draw.bindings.push,
         host: ctx.host,
-        arena: crate::memory::arena(),
+        arena: texel::memory::arena(),
     };
 
     let shared = ctx.shared;

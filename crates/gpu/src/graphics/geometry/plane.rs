@@ -3,10 +3,10 @@
 //! All in f64 from exact differences, so that a value that is the same at all vertices has no slope at all.
 
 use super::vertex::{Outputs, Vertices};
-use crate::format::{FormatInfo, NumClass};
 use crate::graphics::prim::Plane;
 use crate::graphics::state::DepthBias;
 use ash::vk;
+use texel::format::{FormatInfo, NumClass};
 
 /// Pixels from which planes are evaluated lie in `0 ..= FURTHEST`: a framebuffer's size. A vertex far outside would
 /// cost precision.

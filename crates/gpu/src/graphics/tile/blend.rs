@@ -1,12 +1,12 @@
 //! Blending, logic operations and writes of sixteen pixels into a tile (§ The Framebuffer).
 
 use super::by_alpha::{self, ByAlpha};
-use crate::format::kernels::{self, GatherFn, ScatterFn};
-use crate::format::{FormatInfo, NumClass};
 use crate::graphics::state::{Blend, BlendAttachment};
 use crate::graphics::tile::level::by_level;
 use ash::vk;
 use simd::Simd;
+use texel::format::kernels::{self, GatherFn, ScatterFn};
+use texel::format::{FormatInfo, NumClass};
 
 /// Sixteen lanes of four channels, raw bits.
 pub type Colors = [[u32; 16]; 4];
@@ -536,7 +536,7 @@ mod tests {
                 attachments: vec![attachment],
                 locations: Vec::new(),
             };
-            let w = Writer::new(crate::format::info(formats[n % 2]).unwrap(), &blend, 0);
+            let w = Writer::new(texel::format::info(formats[n % 2]).unwrap(), &blend, 0);
             let Kind::ByAlpha { swap, .. } = w.kind else { continue };
             seen += 1;
             let general = Writer { kind: Kind::Fixed { swap }, ..w.clone() };

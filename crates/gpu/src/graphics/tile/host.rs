@@ -3,11 +3,11 @@
 use super::layout::{PIXELS, TILE, pixel};
 use super::target::{Plane, Targets};
 use crate::host::DeviceHost;
-use crate::sample::{ImageView, few};
 use ash::vk;
 use shader::bytecode::ImageCode;
 use shader::ir::{Dim, ImageOp};
 use std::cell::Cell;
+use texel::sample::{ImageView, few};
 use wave::{Filtering, Host, ImageWarp, ImageWave, Meaning, Own};
 
 pub struct TileHost<'a> {

@@ -3,9 +3,9 @@
 use super::blend::Colors;
 use super::layout::{BLOCKS, PIXELS};
 use super::target::{Plane, Targets};
-use crate::format::{ChannelClass, FormatInfo, kernels};
 use crate::graphics::pass::Subpass;
 use ash::vk::ResolveModeFlags as Mode;
+use texel::format::{ChannelClass, FormatInfo, kernels};
 
 /// Resolves all attachments of a subpass that are to be.
 ///
@@ -134,7 +134,7 @@ mod tests {
     /// Samples of one value have that mean to the bit; different ones the mean.
     #[test]
     fn means_of_samples() {
-        let format = crate::format::info(vk::Format::R32_SFLOAT).unwrap();
+        let format = texel::format::info(vk::Format::R32_SFLOAT).unwrap();
         for samples in [1, 4, 8] {
             for value in [0.1f32, 1e-30, 3.0e38 / 8.0, -7.7] {
                 let from = [value; 8 * 16];
@@ -143,7 +143,7 @@ mod tests {
                 assert_eq!(to, [value; 16], "{samples} samples");
             }
         }
-        let bytes = crate::format::info(vk::Format::R8_UNORM).unwrap();
+        let bytes = texel::format::info(vk::Format::R8_UNORM).unwrap();
         let (from, mut to) = ([[10u8; 16], [20; 16], [30; 16], [40; 16]], [0u8; 16]);
         unsafe { colors(bytes, from.as_ptr().cast(), 16, 4, true, to.as_mut_ptr()) };
         assert_eq!(to, [25; 16]);

@@ -34,7 +34,7 @@ impl Task<'_> {
             tables: &item.tables,
             push: &item.bindings.push,
             host: self.host,
-            arena: crate::memory::arena(),
+            arena: texel::memory::arena(),
         };
         self.counts.warps += count as u64;
         let mut lanes = self.worker.open(&job)?;

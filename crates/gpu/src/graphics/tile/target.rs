@@ -3,13 +3,13 @@
 use super::expand::{self, Expanded};
 use super::layout::{PIXELS, TILE, pixel};
 use super::transfer::{Traffic, Way};
-use crate::format::{FormatInfo, kernels};
 use crate::graphics::pass::{Attachment, Rendering, Subpass};
 use crate::graphics::state::Rect;
-use crate::image::{Blank, Image};
 use ash::vk;
 use simd::Level;
 use std::ops::Range;
+use texel::format::{FormatInfo, kernels};
+use texel::image::{Blank, Image};
 
 /// No framebuffer is larger (pixels).
 const MAX_SIDE: i32 = 16384;

@@ -6,19 +6,19 @@ mod polygons;
 mod thin;
 
 use super::*;
-use crate::buffer::Buffer;
 use crate::device::Device;
-use crate::format::info;
 use crate::graphics::draw::{IndexBuffer, VertexBuffer, What};
 use crate::graphics::prim::{Plane, Prim};
 use crate::graphics::state::*;
 use crate::host::DeviceHost;
-use crate::memory::{Bound, DeviceMemory};
 use ash::vk;
 use shader::bytecode::{Code, Op, Program, Reg};
 use shader::interface::{self, At, Interface};
 use shader::ir::{Input, Stage};
 use std::sync::Arc;
+use texel::buffer::Buffer;
+use texel::format::info;
+use texel::memory::{Bound, DeviceMemory};
 
 /// A program of 64 lanes whose inputs become outputs.
 fn program(stage: Stage, slots: &[(Input, u16)], varyings: Vec<interface::Varying>) -> Program {

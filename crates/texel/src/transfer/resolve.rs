@@ -52,7 +52,7 @@ pub fn resolve_image(src: &Image, dst: &Image, r: &vk::ImageResolve2) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::image::tests::{bound_image, image_2d, info_2d};
+    use crate::for_tests::{bound_image, image_2d, info_2d};
 
     #[test]
     fn mean_of_four() {

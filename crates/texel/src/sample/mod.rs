@@ -12,7 +12,6 @@ mod alike;
 #[cfg(test)]
 mod alike_tests;
 mod coords;
-pub mod cost;
 mod fast;
 mod filter;
 mod lod;
@@ -67,12 +66,12 @@ pub struct SampleArgs<'a> {
 /// Whether so few lanes are active (those of a descriptor of their own, mostly) that they cost less one by one than by
 /// kernels for a warp.
 #[inline]
-pub(crate) fn few(mask: u16) -> bool {
+pub fn few(mask: u16) -> bool {
     mask.count_ones() <= 2
 }
 
 /// Active lanes of a mask, in order.
-pub(crate) fn lanes(mask: u16) -> impl Iterator<Item = usize> {
+pub fn lanes(mask: u16) -> impl Iterator<Item = usize> {
     let mut m = mask;
     std::iter::from_fn(move || {
         (m != 0).then(|| {

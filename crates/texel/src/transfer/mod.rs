@@ -7,7 +7,6 @@ mod clear;
 mod copy;
 mod resolve;
 mod rows;
-mod run;
 
 pub use blit::blit_image;
 pub use clear::{clear_color_image, clear_depth_stencil_image};
@@ -15,14 +14,13 @@ pub use copy::{copy_buffer_to_image, copy_image, copy_image_to_buffer};
 pub use copy::{copy_image_to_memory, copy_memory_to_image, host_memcpy_size};
 pub use resolve::resolve_image;
 pub use rows::{RowReader, write_row};
-pub use run::{Moved, run};
 
 use crate::image::{Image, Surface};
 use ash::vk;
 
 /// The two-dimensional slices of a region: layers of 1D and 2D images, depth slices of 3D images.
 #[derive(Clone, Copy)]
-pub(crate) struct Slices {
+pub struct Slices {
     pub surface: Surface,
     first: u32,
     count: u32,
@@ -63,7 +61,7 @@ impl Slices {
 }
 
 /// The aspects in a mask, one by one.
-pub(crate) fn aspects(mask: vk::ImageAspectFlags) -> impl Iterator<Item = vk::ImageAspectFlags> {
+pub fn aspects(mask: vk::ImageAspectFlags) -> impl Iterator<Item = vk::ImageAspectFlags> {
     [vk::ImageAspectFlags::COLOR, vk::ImageAspectFlags::DEPTH, vk::ImageAspectFlags::STENCIL]
         .into_iter()
         .filter(move |&a| mask.contains(a))

@@ -1,9 +1,9 @@
 //! Runs transfer commands, and tells how many bytes each moved.
 
-use super::{Slices, aspects};
 use crate::command::Command;
-use crate::image::Image;
 use ash::vk;
+use texel::image::Image;
+use texel::transfer::{Slices, aspects};
 
 /// Bytes that a transfer read and wrote: of the parts of its regions that exist.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -94,7 +94,7 @@ pub fn run(c: &Command) -> Option<(&'static str, Moved)> {
         }
         Command::CopyImage { src, dst, regions } => {
             for r in regions {
-                super::copy_image(src, dst, r);
+                texel::transfer::copy_image(src, dst, r);
                 // As many blocks are written as are read; where one side is compressed, its blocks are the other's texels.
                 let n = bytes(src, &r.src_subresource, r.src_offset, size(r.extent));
                 m.add(n, n);
@@ -104,7 +104,7 @@ pub fn run(c: &Command) -> Option<(&'static str, Moved)> {
         Command::CopyBufferToImage { src, dst, regions } => {
             let (p, n) = src.range(0, vk::WHOLE_SIZE);
             for r in regions {
-                unsafe { super::copy_buffer_to_image(p, n, dst, r) }
+                unsafe { texel::transfer::copy_buffer_to_image(p, n, dst, r) }
                 let n = bytes(dst, &r.image_subresource, r.image_offset, size(r.image_extent));
                 m.add(n, n);
             }
@@ -113,7 +113,7 @@ pub fn run(c: &Command) -> Option<(&'static str, Moved)> {
         Command::CopyImageToBuffer { src, dst, regions } => {
             let (p, n) = dst.range(0, vk::WHOLE_SIZE);
             for r in regions {
-                unsafe { super::copy_image_to_buffer(src, p, n, r) }
+                unsafe { texel::transfer::copy_image_to_buffer(src, p, n, r) }
                 let n = bytes(src, &r.image_subresource, r.image_offset, size(r.image_extent));
                 m.add(n, n);
             }
@@ -121,7 +121,7 @@ pub fn run(c: &Command) -> Option<(&'static str, Moved)> {
         }
         Command::BlitImage { src, dst, regions, filter } => {
             for r in regions {
-                super::blit_image(src, dst, r, *filter);
+                texel::transfer::blit_image(src, dst, r, *filter);
                 m.add(
                     bytes_between(src, &r.src_subresource, r.src_offsets),
                     bytes_between(dst, &r.dst_subresource, r.dst_offsets),
@@ -131,7 +131,7 @@ pub fn run(c: &Command) -> Option<(&'static str, Moved)> {
         }
         Command::ResolveImage { src, dst, regions } => {
             for r in regions {
-                super::resolve_image(src, dst, r);
+                texel::transfer::resolve_image(src, dst, r);
                 m.add(
                     bytes(src, &r.src_subresource, r.src_offset, size(r.extent)),
                     bytes(dst, &r.dst_subresource, r.dst_offset, size(r.extent)),
@@ -141,14 +141,14 @@ pub fn run(c: &Command) -> Option<(&'static str, Moved)> {
         }
         Command::ClearColorImage { dst, value, ranges } => {
             for r in ranges {
-                super::clear_color_image(dst, value, r);
+                texel::transfer::clear_color_image(dst, value, r);
                 m.add(0, range_bytes(dst, r));
             }
             "clear image"
         }
         Command::ClearDepthStencilImage { dst, value, ranges } => {
             for r in ranges {
-                super::clear_depth_stencil_image(dst, *value, r);
+                texel::transfer::clear_depth_stencil_image(dst, *value, r);
                 m.add(0, range_bytes(dst, r));
             }
             "clear image"
@@ -161,7 +161,7 @@ pub fn run(c: &Command) -> Option<(&'static str, Moved)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::image::tests::{bound_image, image_2d, info_2d};
+    use texel::for_tests::{bound_image, image_2d, info_2d};
 
     fn layers(aspect: vk::ImageAspectFlags, base: u32, count: u32) -> vk::ImageSubresourceLayers {
         vk::ImageSubresourceLayers {

@@ -3,12 +3,11 @@
 //! The kind of filtering is told by sampler and view, not by each lane's level of detail: between levels where the
 //! sampler asks for it and the view has several, along an axis with as many taps as the sampler allows. A bilinear
 //! operation of texels up to 32 bits is one; trilinear and 3D filtering double it, 64 and 128 bits too.
-//! The cache lines that texels lie in follow each lane's own levels and taps ([`super::Touched`]).
+//! The cache lines that texels lie in follow each lane's own levels and taps ([`texel::sample::Touched`]).
 
-use super::Sampler;
-use super::view::ImageView;
 use shader::bytecode::ImageCode;
 use shader::ir::ImageOp;
+use texel::sample::{ImageView, Sampler};
 use wave::{Filter, Filtering};
 
 /// # Safety

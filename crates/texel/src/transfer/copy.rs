@@ -204,7 +204,7 @@ pub fn host_memcpy_size(image: &Image, aspect: vk::ImageAspectFlags, mip: u32) -
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::image::tests::{bound_image, image_2d, info_2d};
+    use crate::for_tests::{bound_image, image_2d, info_2d};
 
     const COLOR: vk::ImageSubresourceLayers = layers(vk::ImageAspectFlags::COLOR, 0, 0, 1);
 

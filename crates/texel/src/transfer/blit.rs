@@ -195,7 +195,7 @@ fn copy_rows(s: &Surface, d: &Surface, [ax, ay, az]: [&Axis; 3], (sl, dl, layers
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::image::tests::image_2d;
+    use crate::for_tests::image_2d;
 
     const SUB: vk::ImageSubresourceLayers = vk::ImageSubresourceLayers {
         aspect_mask: vk::ImageAspectFlags::COLOR,

@@ -56,8 +56,8 @@ pub struct ImageView {
     /// The view's class has kernels over vectors (see `fast`).
     pub(super) fast: Option<Box<Fast>>,
     pub(super) swizzle: [u8; 4],
-    pub(crate) load: LoadFn,
-    pub(crate) gather: GatherFn,
+    pub load: LoadFn,
+    pub gather: GatherFn,
     pub(super) scatter: ScatterFn,
 }
 
@@ -255,7 +255,7 @@ impl ImageView {
 
     /// [`ImageView::swizzled`] for a whole warp.
     #[inline(always)]
-    pub(crate) fn swizzled_warp(&self, t: &super::Warp4, k: usize) -> [u32; 16] {
+    pub fn swizzled_warp(&self, t: &super::Warp4, k: usize) -> [u32; 16] {
         match self.swizzle[k] {
             ZERO => [0; 16],
             ONE => [self.channels.one(); 16],
@@ -319,7 +319,7 @@ pub struct BufferView {
     /// Texels.
     pub len: u32,
     pub(super) load: LoadFn,
-    pub(crate) gather: GatherFn,
+    pub gather: GatherFn,
     pub(super) scatter: ScatterFn,
 }
 

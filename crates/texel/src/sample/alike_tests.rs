@@ -2,7 +2,7 @@
 
 use super::tests::{fill, make, plain, sampler};
 use super::*;
-use crate::image::tests::{bound_image, info_2d};
+use crate::for_tests::{bound_image, info_2d};
 use ash::vk;
 
 #[test]

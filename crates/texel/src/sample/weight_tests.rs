@@ -2,8 +2,8 @@
 
 use super::tests::{at, fill, keep, make, plain, sampler, with};
 use super::*;
+use crate::for_tests::{bound_image, info_2d};
 use crate::image::Image;
-use crate::image::tests::{bound_image, info_2d};
 use ash::vk;
 use std::sync::Arc;
 

@@ -1,8 +1,8 @@
 //! Hand-computed samples, and the kernels against the general path.
 
 use super::*;
+use crate::for_tests::{bound_image, image_2d, info_2d};
 use crate::image::Image;
-use crate::image::tests::{bound_image, image_2d, info_2d};
 use ash::vk;
 use std::cell::Cell;
 use std::collections::BTreeSet;

@@ -65,7 +65,7 @@ pub fn clear_depth_stencil_image(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::image::tests::{bound_image, info_2d};
+    use crate::for_tests::{bound_image, info_2d};
 
     #[test]
     fn ranges_and_aspects() {
