@@ -2,22 +2,9 @@
 
 use crate::command::Command;
 use ash::vk;
+use machine::count::Moved;
 use texel::image::Image;
 use texel::transfer::{Slices, aspects};
-
-/// Bytes that a transfer read and wrote: of the parts of its regions that exist.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Moved {
-    pub read: u64,
-    pub written: u64,
-}
-
-impl Moved {
-    fn add(&mut self, read: u64, written: u64) {
-        self.read += read;
-        self.written += written;
-    }
-}
 
 /// Bytes of a box of texels in some aspects and layers of an image, all samples.
 fn bytes(

@@ -9,7 +9,7 @@ use crate::chain;
 use crate::device::Device;
 use crate::object::{self, Object};
 use crate::sampler::Sampler;
-use gpu::descriptor::{DESCRIPTOR_BYTES, Descriptor, SetMemory};
+use machine::descriptor::{DESCRIPTOR_BYTES, Descriptor, SetMemory};
 use std::sync::Arc;
 
 /// `maxInlineUniformBlockSize` and the like are far below; this bounds the arithmetic.

@@ -7,7 +7,7 @@ use crate::device::Device;
 use crate::image_view::ImageView;
 use crate::object::{self, Object};
 use crate::sampler::Sampler;
-use gpu::descriptor::{DESCRIPTOR_BYTES, Descriptor, SetMemory};
+use machine::descriptor::{DESCRIPTOR_BYTES, Descriptor, SetMemory};
 use std::sync::Arc;
 use vk::DescriptorType as Type;
 

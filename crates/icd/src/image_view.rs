@@ -5,7 +5,7 @@ use crate::chain;
 use crate::device::Device;
 use crate::image;
 use crate::object::{self, Object};
-use gpu::descriptor_memory::Named;
+use machine::descriptor_memory::Named;
 use std::sync::{Arc, OnceLock};
 
 /// The view in a form that sampling reads; descriptors hold its address.

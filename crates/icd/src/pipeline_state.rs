@@ -7,7 +7,7 @@ use crate::render_pass::{self, Pass};
 use crate::settings::{
     self, Dynamic, Fragment, Geometry, Input, MAX_BINDINGS, MAX_COLORS, MAX_VIEWPORTS, Output,
 };
-use gpu::graphics::state::{BlendAttachment, DepthBias, StencilFace, VertexAttribute, VertexBinding};
+use raster::state::{BlendAttachment, DepthBias, StencilFace, VertexAttribute, VertexBinding};
 use std::sync::Arc;
 
 /// What a pipeline is made for: which attachments there are.

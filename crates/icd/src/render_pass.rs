@@ -4,7 +4,7 @@ use crate::answer::{Answer, created, invalid};
 use crate::chain;
 use crate::device::Device;
 use crate::object::{self, Object};
-use gpu::graphics::regions::physical;
+use raster::regions::physical;
 use std::sync::Arc;
 use vk::SubpassMergeStatusEXT as Status;
 
@@ -63,7 +63,7 @@ pub(crate) struct Pass {
     pub subpasses: Vec<Subpass>,
     pub dependencies: Vec<SubpassDependency>,
     /// The subpasses for the GPU.
-    pub gpu: Vec<gpu::graphics::pass::Subpass>,
+    pub gpu: Vec<raster::pass::Subpass>,
 }
 
 pub struct RenderPass {
@@ -184,7 +184,7 @@ impl Pass {
     }
 
     /// A subpass for the GPU.
-    fn subpass(&self, index: usize) -> gpu::graphics::pass::Subpass {
+    fn subpass(&self, index: usize) -> raster::pass::Subpass {
         let s = &self.subpasses[index];
         let indices = |list: &[Reference]| list.iter().map(|r| r.attachment).collect::<Vec<_>>();
         let format = |a: u32| texel::format::info(self.attachments[a as usize].format);
@@ -217,7 +217,7 @@ impl Pass {
             Some(crate::settings::samples(self.attachments[used as usize].samples))
         };
         let flush = (s.alone && index > 0) || self.waits(index);
-        gpu::graphics::pass::Subpass {
+        raster::pass::Subpass {
             view_mask: s.view_mask,
             colors: indices(&s.colors),
             resolves: if resolves.iter().all(Option::is_none) { Vec::new() } else { resolves },

@@ -7,7 +7,7 @@ use crate::image_view;
 use crate::performance;
 use crate::render_pass::{self, Pass};
 use crate::settings::{self, MAX_COLORS};
-use gpu::graphics::pass::{Attachment, ClearValue, Rendering, Subpass};
+use raster::pass::{Attachment, ClearValue, Rendering, Subpass};
 use std::sync::Arc;
 use texel::sample::ImageView;
 use vk::{AttachmentLoadOp as Load, AttachmentStoreOp as Store, RenderingFlags};

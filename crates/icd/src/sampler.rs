@@ -4,7 +4,7 @@ use crate::answer::created;
 use crate::chain;
 use crate::device::Device;
 use crate::object::{self, Object};
-use gpu::descriptor_memory::Named;
+use machine::descriptor_memory::Named;
 use std::sync::{Arc, OnceLock};
 
 /// The sampler in a form that sampling reads; descriptors hold its address.

@@ -7,7 +7,7 @@ use super::surface::{Place, Target};
 use super::window::{Canvas, Window};
 use crate::answer::Answer;
 use crate::device::Inner;
-use gpu::sync::{Fence, Hub};
+use machine::sync::{Fence, Hub};
 use parking_lot::Mutex;
 use std::collections::VecDeque;
 use std::sync::Arc;
