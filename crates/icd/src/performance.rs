@@ -139,7 +139,7 @@ pub(crate) unsafe fn regions(p_next: *const c_void, subpasses: &[Subpass], layer
         found
     };
     let addresses = chain::slice(info.p_counter_addresses, info.counter_address_count);
-    let layers = raster::regions::layers(subpasses, layers) as usize;
+    let layers = raster::pass::layers(subpasses, layers) as usize;
     let wanted = subpasses.len() * layers;
     if addresses.len() != wanted {
         log_error(&format!(

@@ -4,7 +4,7 @@ use crate::answer::{Answer, created, invalid};
 use crate::chain;
 use crate::device::Device;
 use crate::object::{self, Object};
-use raster::regions::physical;
+use raster::pass::physical;
 use std::sync::Arc;
 use vk::SubpassMergeStatusEXT as Status;
 

@@ -20,10 +20,13 @@ impl<'a> DeviceHost<'a> {
     }
 }
 
+// Inline, for a tile's host, in the crate above, hands on to these.
 impl Host for DeviceHost<'_> {
+    #[inline]
     unsafe fn image(&self, code: &ImageCode, warp: &mut ImageWarp) {
         image_op::run(code, warp)
     }
+    #[inline]
     unsafe fn image_each(
         &self,
         code: &ImageCode,
@@ -33,15 +36,18 @@ impl Host for DeviceHost<'_> {
     ) {
         image_op::run_each(code, warp, own, each)
     }
+    #[inline]
     unsafe fn image_wave(&self, code: &ImageCode, wave: &ImageWave) -> bool {
         image_op::run_wave(code, wave)
     }
+    #[inline]
     unsafe fn texture(&self, code: &ImageCode, view: u64, sampler: u64) -> Filtering {
         texture::filtering(code, view, sampler)
     }
     unsafe fn texel_lines(&self, code: &ImageCode, warp: &ImageWarp, lines: &mut Vec<u64>) {
         image_op::lines(code, warp, lines)
     }
+    #[inline]
     unsafe fn texel_line_count(&self, code: &ImageCode, warp: &ImageWarp) -> u64 {
         image_op::line_count(code, warp)
     }

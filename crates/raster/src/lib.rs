@@ -7,6 +7,7 @@
 
 pub mod draw;
 pub mod geometry;
+pub mod layout;
 pub mod pass;
 pub mod prim;
 pub mod regions;

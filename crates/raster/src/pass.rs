@@ -81,3 +81,33 @@ impl Subpass {
             || resolves.flatten().any(|(to, _)| *to == a)
     }
 }
+
+/// The views of all subpasses, a bit each; 0: a pass of layers.
+pub fn view_mask(subpasses: &[Subpass]) -> u32 {
+    subpasses.iter().fold(0, |m, s| m | s.view_mask)
+}
+
+/// Layers, or views up to the last one that any subpass has: addresses of a physical subpass.
+pub fn layers(subpasses: &[Subpass], layers: u32) -> u32 {
+    match view_mask(subpasses) {
+        0 => layers,
+        mask => 32 - mask.leading_zeros(),
+    }
+}
+
+/// The physical subpass that subpass `s` is part of: one ends where what came before must be in memory.
+pub fn physical(subpasses: &[Subpass], s: usize) -> u32 {
+    subpasses.iter().take(s + 1).skip(1).filter(|s| s.flush).count() as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn subpasses_merge_until_one_must_wait() {
+        let flush = |flush| Subpass { flush, ..Default::default() };
+        let s = [flush(true), flush(false), flush(true), flush(false), flush(true)];
+        assert_eq!([0, 1, 2, 3, 4].map(|i| physical(&s, i)), [0, 0, 1, 1, 2]);
+    }
+}

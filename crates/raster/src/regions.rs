@@ -6,7 +6,6 @@
 //! Subpasses that are drawn together, tile by tile, are one physical subpass; addresses behind those of the last one get
 //! zeros.
 
-use super::pass::Subpass;
 use super::state::Rect;
 use counters::{Cost, Counter, Counts, Model, Value};
 use parking_lot::Mutex;
@@ -62,19 +61,6 @@ impl Layout {
 
 type Cell = Mutex<Option<Box<Counts>>>;
 
-/// The views of all subpasses, a bit each; 0: a pass of layers.
-pub fn view_mask(subpasses: &[Subpass]) -> u32 {
-    subpasses.iter().fold(0, |m, s| m | s.view_mask)
-}
-
-/// Layers, or views up to the last one that any subpass has: addresses of a physical subpass.
-pub fn layers(subpasses: &[Subpass], layers: u32) -> u32 {
-    match view_mask(subpasses) {
-        0 => layers,
-        mask => 32 - mask.leading_zeros(),
-    }
-}
-
 /// The counts of a render pass under way, by physical subpass, layer and region.
 pub struct Collected {
     layout: Layout,
@@ -83,11 +69,6 @@ pub struct Collected {
     first: [i32; 2],
     /// One for each address; empty where nobody wants it.
     planes: Vec<Vec<Cell>>,
-}
-
-/// The physical subpass that subpass `s` is part of: one ends where what came before must be in memory.
-pub fn physical(subpasses: &[Subpass], s: usize) -> u32 {
-    subpasses.iter().take(s + 1).skip(1).filter(|s| s.flush).count() as u32
 }
 
 impl Collected {
@@ -208,13 +189,6 @@ mod tests {
         assert_eq!(collected.write(&last, &model), Ok(()));
         let end = Regions { addresses: vec![base + 4096 - 63], ..regions };
         assert!(collected.write(&end, &model).is_err());
-    }
-
-    #[test]
-    fn subpasses_merge_until_one_must_wait() {
-        let flush = |flush| Subpass { flush, ..Default::default() };
-        let s = [flush(true), flush(false), flush(true), flush(false), flush(true)];
-        assert_eq!([0, 1, 2, 3, 4].map(|i| physical(&s, i)), [0, 0, 1, 1, 2]);
     }
 
     #[test]

@@ -3,8 +3,9 @@
 use super::draw::{Call, Draw, What};
 use super::geometry::bin::Bins;
 use super::geometry::{self, Batch, GeometryContext};
-use super::pass::Rendering;
-use super::regions::{self, Collected};
+use super::layout::TILE;
+use super::pass::{self, Rendering};
+use super::regions::Collected;
 use super::state::Rect;
 use super::statistics::Epochs;
 use super::tile::clear::Clear;
@@ -13,7 +14,7 @@ use super::tile::expand::Aside;
 use super::tile::hiz::Hiz;
 use super::tile::host::TileHost;
 use super::tile::item::{Item, Plan};
-use super::tile::layout::TILE;
+use super::tile::op::Op;
 use super::tile::target::Targets;
 use super::tile::task::Task;
 use super::tile::transfer::Traffic;
@@ -34,22 +35,6 @@ use wave::Fault;
 
 /// Primitives gathered before tiles are drawn even though the pass goes on.
 const MANY: usize = 1 << 20;
-
-/// Something a subpass does, in order.
-pub enum Op {
-    Draw(Box<Item>),
-    Clear(Clear),
-}
-
-impl Op {
-    /// It does nothing in a tile.
-    fn misses(&self, layer: u32, tx: i32, ty: i32) -> bool {
-        match self {
-            Op::Draw(item) => item.bins.list(layer, tx as u32, ty as u32).is_empty(),
-            Op::Clear(_) => false,
-        }
-    }
-}
 
 pub struct PassRun {
     rendering: Arc<Rendering>,
@@ -96,8 +81,7 @@ impl PassRun {
         let targets = Targets::new(rendering);
         let before = suspended.filter(|_| rendering.resuming);
         let (aside, counted) = before.map_or_else(Default::default, |s| (s.aside, s.regions));
-        let new =
-            |r| Collected::new(r, targets.area, regions::layers(&rendering.subpasses, rendering.layers));
+        let new = |r| Collected::new(r, targets.area, pass::layers(&rendering.subpasses, rendering.layers));
         let regions = rendering.regions.as_ref().map(|r| counted.unwrap_or_else(|| new(r)));
         PassRun {
             loaded: vec![false; targets.own],
@@ -143,7 +127,7 @@ impl PassRun {
 
     /// Views of all its subpasses.
     pub fn all_views(&self) -> u32 {
-        regions::view_mask(&self.rendering.subpasses).count_ones().max(1)
+        pass::view_mask(&self.rendering.subpasses).count_ones().max(1)
     }
 
     /// Geometry of a draw recorded at `place`. `counted`: a query is active.
@@ -256,9 +240,9 @@ impl PassRun {
         let whole = self.first && done == (0..self.rendering.subpasses.len()) && drawn == done;
         let parts = self.rendering.suspending || self.rendering.resuming;
         let passes_over = whole && !parts && self.targets.may_pass_over();
-        let mask = regions::view_mask(&self.rendering.subpasses);
-        let layers = regions::layers(&self.rendering.subpasses, self.rendering.layers);
-        let physical = regions::physical(&self.rendering.subpasses, self.resolved);
+        let mask = pass::view_mask(&self.rendering.subpasses);
+        let layers = pass::layers(&self.rendering.subpasses, self.rendering.layers);
+        let physical = pass::physical(&self.rendering.subpasses, self.resolved);
         let (tx0, ty0) = (area.x0.div_euclid(TILE), area.y0.div_euclid(TILE));
         let (tx1, ty1) = ((area.x1 + TILE - 1).div_euclid(TILE), (area.y1 + TILE - 1).div_euclid(TILE));
         let (w, h) = ((tx1 - tx0).max(0) as u64, (ty1 - ty0).max(0) as u64);

@@ -1,8 +1,8 @@
 //! Binning: primitives into lists, one a tile of 64×64 pixels, in order.
 
+use crate::layout::TILE;
 use crate::prim::{Edge, Prim, Shape};
 use crate::state::Rect;
-use crate::tile::layout::TILE;
 use machine::shared::Shared;
 
 const SHIFT: u32 = TILE.trailing_zeros();

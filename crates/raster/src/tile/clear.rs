@@ -1,7 +1,7 @@
 //! vkCmdClearAttachments within a tile.
 
-use super::layout::TILE;
 use super::target::Targets;
+use crate::layout::TILE;
 use crate::pass::Subpass;
 use crate::state::Rect;
 use ash::vk;

@@ -1,8 +1,8 @@
 //! Coverage: which pixels and samples of a tile's blocks lie inside a primitive (§ Polygon Rasterization).
 
-use super::layout::{BLOCKS, LANE_X, LANE_Y, SIDE, TILE, window};
 use super::level::by_level;
 use super::task::Blocks;
+use crate::layout::{BLOCKS, LANE_X, LANE_Y, SIDE, TILE, window};
 use crate::prim::Prim;
 use crate::state::Rect;
 use simd::Simd;
@@ -226,8 +226,8 @@ by_level!(fn list = list_body, (c: &Cover, out: &mut Covered));
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::layout::{lane_x, lane_y, sample_locations};
     use crate::prim::Edge;
-    use crate::tile::layout::{lane_x, lane_y, sample_locations};
 
     /// x ≥ 10.25 and x + y < 30, against a test of each sample with exact numbers.
     #[test]

@@ -6,8 +6,8 @@
 //! and after, is the attachment of one sample. Stand-ins of different subpasses share their place in the tile buffer.
 //! Should tiles be drawn while a subpass is still being recorded, or the pass be suspended, the samples are put aside.
 
-use super::layout::PIXELS;
 use super::target::{Plane, Target, Targets};
+use crate::layout::PIXELS;
 use crate::pass::Subpass;
 use parking_lot::Mutex;
 use std::collections::HashMap;

@@ -1,11 +1,11 @@
 //! Fragments that later, opaque ones cover anyway (forward pixel kill), found by blocks before a tile is drawn.
 
 use super::cover::{Cover, Covered};
-use super::layout::BLOCKS;
+use super::op::Op;
 use super::task::Blocks;
 use crate::geometry::bin::{COVERS, LARGE, index};
+use crate::layout::BLOCKS;
 use crate::prim::Shape;
-use crate::run::Op;
 
 /// Blocks hidden from each primitive of each op.
 pub struct Hidden {

@@ -2,7 +2,7 @@
 //! without a look at their pixels.
 
 use super::depth::Tests;
-use super::layout::{BLOCKS, SIDE};
+use crate::layout::{BLOCKS, SIDE};
 use ash::vk::CompareOp as C;
 use simd::Simd;
 

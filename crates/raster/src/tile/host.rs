@@ -1,7 +1,7 @@
 //! The machine as a fragment sees it: input attachments are read from the tile.
 
-use super::layout::{PIXELS, TILE, pixel};
 use super::target::{Plane, Targets};
+use crate::layout::{PIXELS, TILE, pixel};
 use ash::vk;
 use machine::host::DeviceHost;
 use shader::bytecode::ImageCode;

@@ -6,8 +6,8 @@
 //! after the other.
 
 use super::cover::MAX_SAMPLES;
-use super::layout::PIXELS;
 use super::run::Places;
+use crate::layout::PIXELS;
 
 /// The most warps of a wave.
 pub const WARPS: usize = 16;

@@ -1,8 +1,8 @@
 //! Resolves at the end of a subpass (§ Render Pass Multisample Resolve Operations).
 
 use super::blend::Colors;
-use super::layout::{BLOCKS, PIXELS};
 use super::target::{Plane, Targets};
+use crate::layout::{BLOCKS, PIXELS};
 use crate::pass::Subpass;
 use ash::vk::ResolveModeFlags as Mode;
 use texel::format::{ChannelClass, FormatInfo, kernels};

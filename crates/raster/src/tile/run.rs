@@ -3,8 +3,8 @@
 
 use super::fill::{self, Fill, Warp};
 use super::item::Item;
-use super::layout::{LANE_X, LANE_Y, SIDE};
 use super::packer::{FULL, Packer, WARPS};
+use crate::layout::{LANE_X, LANE_Y, SIDE};
 use crate::prim::{Plane, Prim};
 use simd::Simd;
 use wave::graphics::Lanes;

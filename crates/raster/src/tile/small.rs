@@ -1,7 +1,7 @@
 //! Coverage of small polygons: each edge at every block of their bounds, straight, with nothing set up beforehand.
 
 use super::cover::{Covered, MAX_SAMPLES};
-use super::layout::{LANES, TILE, window};
+use crate::layout::{LANES, TILE, window};
 use crate::prim::Prim;
 use crate::state::Rect;
 use simd::Simd;

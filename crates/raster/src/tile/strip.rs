@@ -197,7 +197,7 @@ impl Strip for Depth<u16> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::layout::pixel;
+    use crate::layout::pixel;
     use super::*;
     use simd::Portable as P;
 

@@ -1,8 +1,8 @@
 //! Attachments as tiles see them: where each lies in memory and in a thread's tile buffer; loads, clears and stores.
 
 use super::expand::{self, Expanded};
-use super::layout::{PIXELS, TILE, pixel};
 use super::transfer::{Traffic, Way};
+use crate::layout::{PIXELS, TILE, pixel};
 use crate::pass::{Attachment, Rendering, Subpass};
 use crate::state::Rect;
 use ash::vk;

@@ -5,8 +5,8 @@
 use super::counts;
 use super::cover::COLUMNS;
 use super::item::{Item, When};
-use super::layout::{LANE_X, LANE_Y, SIDE};
 use super::task::{Blocks, Task, quads};
+use crate::layout::{LANE_X, LANE_Y, SIDE};
 use crate::prim::Prim;
 use simd::Simd;
 use wave::Stop;

@@ -1,9 +1,9 @@
 //! Tiles come from memory and go there: the parts of attachments that lie in the render area.
 
-use super::layout::{TILE, pixel};
 use super::level::by_level;
 use super::strip::{Bytes, Depth, Strip, place};
 use super::target::{Kind, Plane};
+use crate::layout::{TILE, pixel};
 use crate::state::Rect;
 use simd::{Level, Simd};
 

@@ -1,10 +1,11 @@
 //! Views that differ in their place only, as those of a large array of descriptors often do: lanes of a warp that sample
 //! one each go together.
 
+use super::args::{SampleArgs, Warp4, few, lanes};
 use super::fast;
+use super::filter::sample_warp;
 use super::sampler::Sampler;
 use super::view::ImageView;
-use super::{SampleArgs, Warp4, few, lanes, sample_warp};
 
 /// Lanes that sample views that are alike, with samplers of the same content.
 pub struct Alike<'a> {

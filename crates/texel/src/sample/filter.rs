@@ -1,12 +1,13 @@
 //! Filtered samples and gathers, any format and view type, one lane after another.
 
+use super::args::{SampleArgs, Warp4, few, lanes};
+use super::blend::{border, mix};
 use super::coords::{cube_edge, face, floor, layer, limit, wrap};
 use super::fast::{self, scale};
+use super::lines::Touched;
 use super::lod;
-use super::sampler::{Reduction, Sampler, Wrap, compare};
-use super::touched::Touched;
+use super::sampler::{Reduction, Sampler, compare};
 use super::view::{ImageView, Level};
-use super::{SampleArgs, Warp4, lanes};
 use crate::format::{ChannelClass, NumClass};
 
 fn f(v: u32) -> f32 {
@@ -265,15 +266,6 @@ impl<'a> Lane<'a> {
     }
 }
 
-/// `a` where the weight is 0, whatever `b` is; exactly `a` where both are equal and finite.
-#[inline(always)]
-pub(super) fn mix(a: f32, b: f32, w: f32) -> f32 {
-    let d = b - a;
-    // 0 times infinity or NaN would not be 0. The sign stays that of the product of finite texels.
-    let d = if w == 0.0 { 0f32.copysign(d) } else { d };
-    a + d * w
-}
-
 /// Just below the centre of the first texel a weight rounds to 1: then the texels before it have none, and add nothing.
 fn settle(texels: &mut [[u32; 4]; 8], w: &mut [f32; 3]) {
     for (k, w) in w.iter_mut().enumerate().filter(|(_, w)| **w == 1.0) {
@@ -290,31 +282,13 @@ fn reduce(r: Reduction, a: [u32; 4], b: [u32; 4]) -> [u32; 4] {
     std::array::from_fn(|k| one(f(a[k]), f(b[k])).to_bits())
 }
 
-/// "Border Replacement": the colour's components that the format has; the others read as ever.
-pub(super) fn border(view: &ImageView, sampler: &Sampler) -> [u32; 4] {
-    let none = [0, 0, 0, view.channels.one()];
-    if !sampler.wrap.iter().any(|w| matches!(w, Wrap::Border)) {
-        return none;
-    }
-    let mut t: [u32; 4] = std::array::from_fn(|k| if view.has[k] { sampler.border[k] } else { none[k] });
-    if view.channels == ChannelClass::Float && !view.floats {
-        // Fixed-point texels are finite, which their kernels rely on.
-        t = t.map(|v| match f(v) {
-            x if x.is_nan() => 0,
-            x if x.is_infinite() => x.signum().to_bits(),
-            _ => v,
-        });
-    }
-    t
-}
-
 /// Samples a view for the lanes of `mask`: implicit, explicit or gradient level of detail, with or without comparison.
 /// Views without memory give zeros.
 pub fn sample_warp(view: &ImageView, sampler: &Sampler, args: &SampleArgs, mask: u16, out: &mut Warp4) {
     if view.levels.is_empty() {
         return zero(mask, out);
     }
-    if !(super::few(mask) && is_plain(view, sampler))
+    if !(few(mask) && is_plain(view, sampler))
         && (fast::sample(view, sampler, args, mask, out)
             || super::wide::sample(view, sampler, args, mask, out))
     {

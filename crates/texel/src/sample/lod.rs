@@ -1,9 +1,9 @@
 //! Level of detail: derivatives, scale factors, λ, and the levels it selects.
 
+use super::args::{SampleArgs, Warp4, lanes};
 use super::coords::face;
 use super::sampler::{MAX_LOD_BIAS, Sampler};
 use super::view::ImageView;
-use super::{SampleArgs, Warp4, lanes};
 
 /// λ of a warp and its footprints' shapes.
 pub struct Lods {

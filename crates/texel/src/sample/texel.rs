@@ -1,7 +1,7 @@
 //! Unfiltered access by integer coordinates: fetches, storage image loads and stores, texel buffers, atomics' addresses.
 
+use super::args::{Warp4, few, lanes};
 use super::view::{BufferView, ImageView, Level, outside};
-use super::{Warp4, few, lanes};
 use crate::format::FormatInfo;
 use crate::format::codec::{load64, store64};
 use crate::format::kernels::ScatterFn;

@@ -255,7 +255,7 @@ impl ImageView {
 
     /// [`ImageView::swizzled`] for a whole warp.
     #[inline(always)]
-    pub fn swizzled_warp(&self, t: &super::Warp4, k: usize) -> [u32; 16] {
+    pub fn swizzled_warp(&self, t: &super::args::Warp4, k: usize) -> [u32; 16] {
         match self.swizzle[k] {
             ZERO => [0; 16],
             ONE => [self.channels.one(); 16],

@@ -161,7 +161,7 @@ fn finite_texels_keep_their_bits() {
     for a in [0.0f32, -0.0, 1.0, -3.5, 1e-40] {
         for b in [0.0f32, -0.0, 2.0, -7.0, 1e30, -1e-42] {
             for w in [0.0f32, 0.25, 1.0] {
-                assert_eq!(filter::mix(a, b, w).to_bits(), (a + (b - a) * w).to_bits(), "{a} {b} {w}");
+                assert_eq!(blend::mix(a, b, w).to_bits(), (a + (b - a) * w).to_bits(), "{a} {b} {w}");
             }
         }
     }

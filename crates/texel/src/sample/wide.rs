@@ -5,11 +5,12 @@
 //! Everything here is `inline(always)` and plain loops: closures that are not inlined would be compiled without the
 //! features of the function around them.
 
+use super::args::{SampleArgs, Warp4, lanes};
+use super::blend::{border, mix};
 use super::coords::{layer, limit, wrap};
-use super::filter::{border, mix};
+use super::lod;
 use super::sampler::{Reduction, Sampler, Wrap};
 use super::view::{ImageView, Level};
-use super::{SampleArgs, Warp4, lanes, lod};
 use crate::format::{ChannelClass, kernels};
 
 /// Samples if view, sampler and operands are of a class that has a kernel; false if not.

@@ -1,6 +1,7 @@
 //! Scaled copies with format conversion.
 
-use super::{RowReader, Slices, aspects, write_row};
+use super::rows::{RowReader, write_row};
+use super::slices::{Slices, aspects};
 use crate::format::{ChannelClass, codec};
 use crate::image::{Image, Surface};
 use ash::vk;

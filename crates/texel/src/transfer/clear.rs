@@ -1,6 +1,6 @@
 //! Clears outside a render pass.
 
-use super::aspects;
+use super::slices::aspects;
 use crate::format::kernels;
 use crate::image::{Image, Surface};
 use ash::vk;

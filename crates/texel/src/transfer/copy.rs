@@ -1,6 +1,6 @@
 //! Copies: raw blocks, row by row.
 
-use super::{Slices, aspects};
+use super::slices::{Slices, aspects};
 use crate::format::FormatInfo;
 use crate::image::{Image, Surface};
 use ash::vk;

@@ -1,6 +1,7 @@
 //! Multisample resolve.
 
-use super::{RowReader, Slices, aspects, write_row};
+use super::rows::{RowReader, write_row};
+use super::slices::{Slices, aspects};
 use crate::format::ChannelClass;
 use crate::image::Image;
 use ash::vk;

@@ -1,6 +1,6 @@
 //! Levels of detail of a warp: what `../lod.rs` computes for the general path, step by step the same.
 
-use super::super::SampleArgs;
+use super::super::args::SampleArgs;
 use super::super::sampler::{MAX_LOD_BIAS, Sampler};
 use super::super::view::ImageView;
 use super::{Fast, floats};

@@ -11,10 +11,10 @@ mod texels;
 mod touch;
 mod waves;
 
-use super::filter::border;
+use super::args::{SampleArgs, Warp4};
+use super::blend::border;
 use super::sampler::{Reduction, Sampler};
 use super::view::{ImageView, Level};
-use super::{SampleArgs, Warp4};
 use crate::format::{FormatInfo, NumClass, TexelKind};
 use lod::{Lods, lods};
 use place::{ANY, Place, at_level, bordered};

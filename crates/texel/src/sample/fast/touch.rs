@@ -4,7 +4,7 @@
 use super::lod::{Lods, lods};
 use super::place::{ANY, Levels, Place, bordered, corners, levels, nearest_at, scaled, square};
 use super::{Fast, Row, filters, filters_plainly, flat, floats, placed, plain, tapped};
-use crate::sample::SampleArgs;
+use crate::sample::args::SampleArgs;
 use crate::sample::sampler::{MAX_ANISOTROPY, Sampler};
 use crate::sample::view::ImageView;
 use simd::Simd;

@@ -3,7 +3,7 @@
 use super::place::{self, ANY, EDGE, REPEAT, bordered};
 use super::texels::Texels;
 use super::{Fast, filters_plainly, plain, swizzled, touch};
-use crate::sample::SampleArgs;
+use crate::sample::args::SampleArgs;
 use crate::sample::sampler::{Sampler, Wrap};
 use crate::sample::view::ImageView;
 use simd::rows::SampleRows;
