@@ -164,7 +164,7 @@ pub(crate) unsafe extern "system" fn create_device(
     // SAFETY: the callback's function has this type (VkLayerDeviceCreateInfo).
     let set_loader_data =
         data.map(|d| std::mem::transmute::<*mut std::ffi::c_void, SetDeviceLoaderData>(d.link));
-    let measured = patched.as_ref().map(|_| ()).map_err(Clone::clone);
+    let measured = patched.as_ref().map(|p| p.queries).map_err(Clone::clone);
     crate::guard::caught(|| {
         Device::enter(&instance, physical, &*info, *device, get, set_loader_data, measured)
     });
@@ -174,6 +174,8 @@ pub(crate) unsafe extern "system" fn create_device(
 /// VkDeviceCreateInfo with timeline semaphores enabled, and performance queries where they are wanted.
 struct Patched<'a> {
     info: vk::DeviceCreateInfo<'a>,
+    /// What of performance queries was enabled.
+    queries: Option<PerformanceQuery>,
     // What `info` points to.
     _chain: Chain,
     _features: Box<Features>,
@@ -246,17 +248,17 @@ unsafe fn patched<'a>(
     info.p_next = chain.head();
     info.enabled_extension_count = names.len() as u32;
     info.pp_enabled_extension_names = names.as_ptr();
-    Ok(Patched { info, _chain: chain, _features: features, _names: names })
+    Ok(Patched { info, queries: wanted.queries, _chain: chain, _features: features, _names: names })
 }
 
 impl Source {
-    /// As the settings say, with the counters' names.
+    /// As the settings say, with the counters' names. `queries`: what of them was enabled.
     unsafe fn open(
         instance: &Instance,
-        physical: vk::PhysicalDevice,
-        device: vk::Device,
+        (physical, device): (vk::PhysicalDevice, vk::Device),
         table: &Table,
         families: u32,
+        queries: Option<PerformanceQuery>,
     ) -> Result<(Source, Vec<String>), String> {
         use settings::Source as S;
         let s = &instance.settings;
@@ -264,9 +266,11 @@ impl Source {
             return Ok((Source::None, vec![]));
         }
         let channel = |c: Counters| (c.names().to_vec(), Source::Channel(Mutex::new(c)));
-        let queries = |q: Queries| (q.names().to_vec(), Source::Queries(q));
-        let by_query =
-            || Queries::open(instance, (physical, device), table, families, &s.counters).map(queries);
+        let by_query = || {
+            let can = queries.ok_or("the driver has no VK_KHR_performance_query with hostQueryReset")?;
+            Queries::open(instance, (physical, device), table, can, families, &s.counters)
+                .map(|q| (q.names().to_vec(), Source::Queries(q)))
+        };
         let by_channel = || Counters::open(device, &s.counters).map(channel);
         let (names, source) = match s.source {
             S::Channel => by_channel()?,
@@ -278,7 +282,8 @@ impl Source {
 }
 
 impl Device {
-    /// Takes up a device that was created, or says why it is left alone.
+    /// Takes up a device that was created, or says why it is left alone. `measured`: what of performance queries was
+    /// enabled, or why nothing can be measured.
     unsafe fn enter(
         instance: &Arc<Instance>,
         physical: vk::PhysicalDevice,
@@ -286,33 +291,34 @@ impl Device {
         handle: vk::Device,
         get: vk::PFN_vkGetDeviceProcAddr,
         set_loader_data: Option<SetDeviceLoaderData>,
-        measured: Result<(), String>,
+        measured: Result<Option<PerformanceQuery>, String>,
     ) {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let number = COUNT.fetch_add(1, SeqCst);
         let properties = instance.properties(physical);
         let name = properties.device_name_as_c_str().unwrap_or(c"?").to_string_lossy().into_owned();
-        let why = match measured {
-            Err(why) => Some(why),
-            Ok(()) if properties.limits.timestamp_period <= 0.0 => {
-                Some("the driver has no timestamps".into())
-            }
-            Ok(()) => None,
+        let queries = match measured {
+            Ok(_) if properties.limits.timestamp_period <= 0.0 => Err("the driver has no timestamps".into()),
+            other => other,
         };
-        if let Some(why) = why {
-            crate::say(&format!("{name} is not measured: {why}"));
-            instance::skip(handle, get);
-            return;
-        }
+        let queries = match queries {
+            Ok(queries) => queries,
+            Err(why) => {
+                crate::say(&format!("{name} is not measured: {why}"));
+                instance::skip(handle, get);
+                return;
+            }
+        };
         let table = Table::load(|name| get(handle, name.as_ptr()));
         let families = instance.families(physical);
         let created = chain::slice(info.p_queue_create_infos, info.queue_create_info_count);
         let bits = |f: &u32| families.get(*f as usize).map_or(0, |f| f.timestamp_valid_bits);
         let bits = created.iter().map(|q| q.queue_family_index).map(|f| bits(&f)).filter(|b| *b > 0).min();
         let settings = instance.settings.clone();
-        let (source, names) = Source::open(instance, physical, handle, &table, families.len() as u32)
-            .inspect_err(|why| crate::say(&format!("{name}: {why}; time alone is measured")))
-            .unwrap_or((Source::None, vec![]));
+        let (source, names) =
+            Source::open(instance, (physical, handle), &table, families.len() as u32, queries)
+                .inspect_err(|why| crate::say(&format!("{name}: {why}; time alone is measured")))
+                .unwrap_or((Source::None, vec![]));
         let mut d = Device {
             handle,
             number,
@@ -358,14 +364,14 @@ impl Device {
         }
     }
 
-    /// A command buffer is about to be recorded again, or to be gone: what the host reads of its queries is read before.
-    pub unsafe fn before_reset(&self, r: &Mutex<Recording>) {
-        if !matches!(self.source, Source::Queries(_)) {
-            return;
+    /// A command buffer is recorded again, or gone: it is reset, and what the host reads of its queries is read before.
+    pub unsafe fn reset(&self, r: &Mutex<Recording>) {
+        let done = r.lock().done().filter(|_| matches!(self.source, Source::Queries(_)));
+        if let Some(done) = done {
+            let queues: Vec<_> = self.queues.read().values().cloned().collect();
+            queues.iter().for_each(|q| q.lock().settle(self, &done));
         }
-        let Some(done) = r.lock().done() else { return };
-        let queues: Vec<_> = self.queues.read().values().cloned().collect();
-        queues.iter().for_each(|q| q.lock().settle(self, &done));
+        r.lock().reset(self);
     }
 
     /// A timeline semaphore at 0.

@@ -66,18 +66,16 @@ fn one_pass(all: Vec<u32>, passes: impl Fn(&[u32]) -> u32) -> Vec<u32> {
 }
 
 impl Queries {
-    /// Of a device whose creation asked for what is needed. `wanted` names counters, none of them: all. An error says why
+    /// Of a device whose creation asked for what is needed, which `can` do this. `wanted` names counters, none of them: all. An error says why
     /// there are no counters.
     pub unsafe fn open(
         instance: &Instance,
         (physical, device): (vk::PhysicalDevice, vk::Device),
         table: &Table,
+        can: PerformanceQuery,
         families: u32,
         wanted: &[String],
     ) -> Result<Queries, String> {
-        let can = instance
-            .performance_query(physical)
-            .ok_or("the driver has no VK_KHR_performance_query with hostQueryReset")?;
         // A result is two kilobytes of counters: small command buffers are not to have many for nothing.
         let size = if can.multiple_pools { 8 } else { POOL };
         let (mut names, mut known, mut left_out) = (vec![], vec![], vec![]);

@@ -88,8 +88,8 @@ impl Recording {
         *self = Recording::new(self.handle, self.pool.clone(), self.secondary);
     }
 
-    pub fn begin(&mut self, d: &Device, flags: vk::CommandBufferUsageFlags) {
-        self.reset(d);
+    /// It was reset, and is recorded now.
+    pub fn begin(&mut self, flags: vk::CommandBufferUsageFlags) {
         self.simultaneous = flags.contains(vk::CommandBufferUsageFlags::SIMULTANEOUS_USE);
         self.once = flags.contains(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT);
         self.in_pass = flags.contains(vk::CommandBufferUsageFlags::RENDER_PASS_CONTINUE);

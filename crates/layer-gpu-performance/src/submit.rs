@@ -2,7 +2,7 @@
 //! where something is added to them.
 
 use crate::chain::{self, Chain, slice};
-use crate::device::{self, Device};
+use crate::device::{self, Device, Source};
 use crate::guard::caught;
 use crate::line::Operation;
 use crate::queue::{App, Change, Plan};
@@ -28,8 +28,10 @@ unsafe fn submit(
         let batches = caught(|| {
             q.collect(&d, false);
             let batches = batches(&d);
-            let buffers = batches.iter().flat_map(|b| &b.buffers);
-            buffers.filter_map(|c| d.recorded(*c)).for_each(|r| q.settle(&d, &r));
+            if matches!(d.source, Source::Queries(_)) {
+                let buffers = batches.iter().flat_map(|b| &b.buffers);
+                buffers.filter_map(|c| d.recorded(*c)).for_each(|r| q.settle(&d, &r));
+            }
             batches
         });
         // Held over the call: on all queues the order of the line is that of the driver's calls.

@@ -1,5 +1,6 @@
 //! Image operations of a shader, one warp at a time: from the wave engine's registers to [`texel::sample`].
 
+use crate::texel_wave::Texels;
 use crate::texture;
 use shader::bytecode::ImageCode;
 use shader::ir::{AtomicOp, Dim, ImageOp, Mem, TexelType};
@@ -101,11 +102,21 @@ fn give(w: &mut ImageWarp, texel: [u32; 4]) {
     }
 }
 
-/// Samples for all warps of a wave at once; false if view and sampler are of no class with a kernel for that.
+/// Runs `code` for all warps of a wave at once; false if view and sampler are of no class with a kernel for that.
 ///
 /// # Safety
 /// As [`run`]; rows and results are those of a wave.
 pub unsafe fn run_wave(code: &ImageCode, wave: &ImageWave) -> bool {
+    if code.op != ImageOp::Sample {
+        let texels = match code.dim {
+            _ if wave.view == 0 || code.multisampled => None,
+            Dim::Buffer => Texels::of_buffer(&*(wave.view as *const BufferView)),
+            // Attachments of this pass, of which others know more.
+            Dim::SubpassData => None,
+            _ => Texels::of_image(&*(wave.view as *const ImageView)),
+        };
+        return texels.is_some_and(|t| t.run(code.op, &wave.rows));
+    }
     let dims = match code.dim {
         Dim::D1 => 1,
         Dim::D2 => 2,

@@ -14,5 +14,6 @@ pub mod instrumentation;
 pub mod lost;
 pub mod shared;
 pub mod sync;
+mod texel_wave;
 mod texture;
 pub mod time;

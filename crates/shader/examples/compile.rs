@@ -2,23 +2,20 @@
 //! distinct error: for corpora.
 //! `cargo run --profile quick -p shader --example compile -- [--mutate N] FILE.spv…`
 
-use shader::ir::Stage;
-use shader::options::{Binding, Options};
+#[allow(dead_code, reason = "others use the rest")]
+#[path = "../tests/modules/mod.rs"]
+mod modules;
+
+use modules::{damaged, entries, options};
+use shader::options::Options;
 use std::collections::BTreeMap;
 
 fn main() {
-    let mut args: Vec<String> = std::env::args().skip(1).collect();
-    let mut mutations = 0;
-    if args.first().is_some_and(|a| a == "--mutate") {
-        mutations = args.get(1).and_then(|n| n.parse().ok()).unwrap_or(1);
-        args.drain(..2.min(args.len()));
-    }
+    let (files, mutations) = modules::arguments();
     let (mut good, mut errors) = (0, BTreeMap::<String, (u32, String)>::new());
     let mut seed = 1u64;
-    for path in &args {
-        let bytes = std::fs::read(path).expect("a readable file");
-        let words: Vec<u32> =
-            bytes.chunks_exact(4).map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]])).collect();
+    for path in &files {
+        let words = modules::read(path);
         if mutations == 0 {
             for (what, ok) in compile(&words, true) {
                 if ok {
@@ -30,18 +27,7 @@ fn main() {
             continue;
         }
         for _ in 0..mutations {
-            let mut w = words.clone();
-            for _ in 0..1 + seed % 3 {
-                seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-                let at = 5 + (seed >> 33) as usize % (w.len() - 5);
-                let other = (seed >> 20) as usize % w.len();
-                w[at] = match seed >> 60 {
-                    0..=5 => w[other],
-                    6..=9 => w[at] ^ 1 << (seed >> 50 & 31),
-                    10..=13 => w[at].wrapping_add(1 + (seed >> 50 & 3) as u32),
-                    _ => (seed >> 8) as u32,
-                };
-            }
+            let w = damaged(&words, &mut seed);
             let copy = w.clone();
             let r = std::panic::catch_unwind(move || compile(&w, seed & 1 << 40 != 0));
             match r {
@@ -67,25 +53,9 @@ fn compile(words: &[u32], optimise: bool) -> Vec<(String, bool)> {
         Ok(m) => m,
         Err(e) => return vec![(e.to_string(), false)],
     };
-    let binding = |_, b: u32| Some(Binding::new(0, b % 64 * 32, 64));
     let mut out = vec![];
-    for (entry, model) in module.entry_points() {
-        let stage = match model {
-            0 => Stage::Vertex,
-            4 => Stage::Fragment,
-            5 => Stage::Compute,
-            _ => continue,
-        };
-        let options = Options {
-            stage,
-            entry: &entry,
-            spec: &[],
-            binding: &binding,
-            push_bytes: 256,
-            lanes: None,
-            machine: Default::default(),
-            optimise,
-        };
+    for (entry, stage) in entries(&module) {
+        let options = Options { optimise, ..options(stage, &entry) };
         let built = shader::build::build(&module, &options).and_then(|mut s| {
             let checked = shader::verify::verify(&s);
             shader::pass::compile_ir(&mut s, &options).map(|_| checked)

@@ -2,8 +2,12 @@
 //! translation took. With `--marks`: of the instrumented module.
 //! `cargo run --release -p shader --example dump -- FILE.spv [quiet] [--marks] [--stage vertex|fragment|compute]`
 
+#[allow(dead_code, reason = "others use the rest")]
+#[path = "../tests/modules/mod.rs"]
+mod modules;
+
+use modules::{entries, options};
 use shader::ir::Stage;
-use shader::options::{Binding, Options};
 use std::time::Instant;
 
 fn main() {
@@ -11,17 +15,15 @@ fn main() {
     let wanted = args.iter().position(|a| a == "--stage").map(|at| {
         let name = args.drain(at..(at + 2).min(args.len())).nth(1).unwrap_or_default();
         match name.as_str() {
-            "vertex" => (Stage::Vertex, 0),
-            "fragment" => (Stage::Fragment, 4),
-            _ => (Stage::Compute, 5),
+            "vertex" => Stage::Vertex,
+            "fragment" => Stage::Fragment,
+            _ => Stage::Compute,
         }
     });
     let marked = args.iter().position(|a| a == "--marks").map(|at| args.remove(at)).is_some();
     let path = args.first().expect("a .spv file").clone();
     let quiet = args.len() > 1;
-    let bytes = std::fs::read(&path).expect("a readable file");
-    let mut words: Vec<u32> =
-        bytes.chunks_exact(4).map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]])).collect();
+    let mut words = modules::read(&path);
     if marked {
         use shader::instrument::{Entry, Form, instrument};
         let with = shader::Module::parse(&words).and_then(|m| instrument(&m, Entry::All, Form::Marks));
@@ -30,7 +32,6 @@ fn main() {
             Err(e) => return println!("{path}: {e}"),
         }
     }
-    let binding = |_, b| Some(Binding::new(0, 32 * b, 64));
     let mut best = (f64::MAX, f64::MAX);
     let mut shader = None;
     let mut program = None;
@@ -42,24 +43,9 @@ fn main() {
             Err(e) => return println!("{path}: {e}"),
         };
         let a = t.elapsed().as_secs_f64();
-        let entries = m.entry_points();
-        let found = entries.iter().find(|e| wanted.is_none_or(|w| w.1 == e.1));
-        let (entry, model) = found.cloned().unwrap_or_default();
-        let stage = match model {
-            0 => Stage::Vertex,
-            4 => Stage::Fragment,
-            _ => Stage::Compute,
-        };
-        let o = Options {
-            stage,
-            entry: &entry,
-            spec: &[],
-            binding: &binding,
-            push_bytes: 256,
-            lanes: None,
-            machine: Default::default(),
-            optimise: true,
-        };
+        let found = entries(&m).into_iter().find(|e| wanted.is_none_or(|stage| stage == e.1));
+        let (entry, stage) = found.unwrap_or((String::new(), Stage::Compute));
+        let o = options(stage, &entry);
         let t = Instant::now();
         match shader::build::build(&m, &o) {
             Ok(s) => shader = Some(s),

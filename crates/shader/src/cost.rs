@@ -10,7 +10,7 @@
 //! four of them at once, where a block has as many of one kind.
 
 use crate::ir::{ImageOp, Inst, Place, Ty};
-use crate::isa::{Facts, Width};
+use crate::isa::{Facts, Width, facts};
 
 /// False in builds that count nothing, by which counting's own cost is measured.
 pub const COUNTED: bool = !cfg!(feature = "uncounted");
@@ -72,10 +72,10 @@ impl Cost {
     /// Of one instruction. `operand`: type of the first operand (of the result where there is none).
     pub fn of(inst: &Inst, operand: Ty) -> Cost {
         let wide = if operand == Ty::B64 { 2 } else { 1 };
+        if let Some(facts) = facts(inst) {
+            return arithmetic(facts).times(wide);
+        }
         match inst {
-            Inst::Un(op, _) => arithmetic(op.facts()).times(wide),
-            Inst::Bin(op, _, _) => arithmetic(op.facts()).times(wide),
-            Inst::Tri(op, ..) => arithmetic(op.facts()).times(wide),
             Inst::Load { place: Place::Push { .. }, .. } => Cost::FREE,
             // The unit moves up to 16 bytes a lane at once.
             Inst::Load { mem, n, .. } => {

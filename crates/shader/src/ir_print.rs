@@ -3,7 +3,7 @@
 //! One line an instruction. Constants and inputs are shown where they are read; under `elsewhere` come those that no
 //! block lists. A second constant of equal bits is shown by its number. What gives no value has no number.
 
-use crate::interface::{At, DepthMode, Interface};
+use crate::interface::{At, DepthMode};
 use crate::ir::*;
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -57,18 +57,33 @@ pub fn print(s: &Shader) -> String {
     o
 }
 
+/// A shader's facts that are true or not, by their names in the text; with `mut` to be changed.
+macro_rules! switches {
+    ($s:ident $($mutable:tt)?) => {
+        [
+            ("keeps_signs", &$($mutable)? $s.signed_zero_inf_nan),
+            ("quad_derivatives", &$($mutable)? $s.quad_derivatives),
+            ("writes_memory", &$($mutable)? $s.interface.writes_memory),
+            ("early_tests", &$($mutable)? $s.interface.early_tests),
+            ("writes_stencil", &$($mutable)? $s.interface.writes_stencil),
+            ("writes_sample_mask", &$($mutable)? $s.interface.writes_sample_mask),
+            ("discards", &$($mutable)? $s.interface.discards),
+            ("per_sample", &$($mutable)? $s.interface.per_sample),
+            ("reads_tile", &$($mutable)? $s.interface.reads_tile),
+            ("post_depth_coverage", &$($mutable)? $s.interface.post_depth_coverage),
+            ("needs_quads", &$($mutable)? $s.interface.needs_quads),
+        ]
+    };
+}
+pub(crate) use switches;
+
 fn header(s: &Shader, o: &mut String) {
     let _ = writeln!(o, "{:?} {:?}", s.stage, s.workgroup);
     if s.shared_bytes != 0 || s.scratch_words != 0 {
         let _ = writeln!(o, "shared {} bytes, scratch {} words", s.shared_bytes, s.scratch_words);
     }
-    for (name, is) in [("keeps_signs", s.signed_zero_inf_nan), ("quad_derivatives", s.quad_derivatives)] {
-        if is {
-            let _ = writeln!(o, "{name}");
-        }
-    }
-    for (name, is) in switches(&s.interface) {
-        if is {
+    for (name, is) in switches!(s) {
+        if *is {
             let _ = writeln!(o, "{name}");
         }
     }
@@ -87,21 +102,6 @@ fn header(s: &Shader, o: &mut String) {
     for name in s.files.iter().skip(1) {
         let _ = writeln!(o, "file {name:?}");
     }
-}
-
-/// The interface's facts that are true or not.
-fn switches(i: &Interface) -> [(&'static str, bool); 9] {
-    [
-        ("writes_memory", i.writes_memory),
-        ("early_tests", i.early_tests),
-        ("writes_stencil", i.writes_stencil),
-        ("writes_sample_mask", i.writes_sample_mask),
-        ("discards", i.discards),
-        ("per_sample", i.per_sample),
-        ("reads_tile", i.reads_tile),
-        ("post_depth_coverage", i.post_depth_coverage),
-        ("needs_quads", i.needs_quads),
-    ]
 }
 
 /// A constant or an input as it is shown.

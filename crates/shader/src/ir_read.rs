@@ -6,12 +6,13 @@
 
 use crate::interface::{At, DepthMode, Varying};
 use crate::ir::*;
+use crate::ir_print::switches;
 use std::collections::HashMap;
 use std::fmt::Debug;
 
 /// A shader's text → the shader. Errors name the line.
 pub fn read(text: &str) -> Result<Shader, String> {
-    let mut reader = Reader { s: empty(), shown: HashMap::new(), next: 0 };
+    let mut reader = Reader { s: Shader::empty(), shown: HashMap::new(), next: 0 };
     reader.find_numbers(text)?;
     let mut place = Where::Header;
     for (n, line) in text.lines().enumerate() {
@@ -25,22 +26,6 @@ pub fn read(text: &str) -> Result<Shader, String> {
         return Err("the last block has no end".into());
     }
     Ok(reader.s)
-}
-
-fn empty() -> Shader {
-    Shader {
-        stage: Stage::Compute,
-        interface: Default::default(),
-        workgroup: [1; 3],
-        shared_bytes: 0,
-        scratch_words: 0,
-        values: vec![],
-        blocks: vec![],
-        files: vec![String::new()],
-        signed_zero_inf_nan: false,
-        quad_derivatives: false,
-        varying_loads: vec![],
-    }
 }
 
 /// Of a number that no line has.
@@ -167,7 +152,7 @@ impl Reader {
             if !words.rest.starts_with('%') {
                 continue;
             }
-            let (v, ty) = definition(&mut words)?;
+            let (v, _) = definition(&mut words)?;
             self.next = self.next.max(v.0 + 1);
             if let Some((Inst::Const(_) | Inst::Input(_), _)) = words.word().ok().and_then(plain)
                 && words.rest.is_empty()
@@ -176,7 +161,6 @@ impl Reader {
                 let first = self.shown.entry(text.to_string()).or_insert(v);
                 *first = (*first).min(v);
             }
-            let _ = ty;
         }
         if self.next > 1 << 24 {
             return Err("too many values".into());
@@ -239,15 +223,10 @@ impl Reader {
 
     fn header(&mut self, mut w: Words) -> Read<()> {
         let s = &mut self.s;
-        let i = &mut s.interface;
         let word = w.word()?;
         match word {
             "Compute" | "Vertex" | "Fragment" => {
-                s.stage = match word {
-                    "Compute" => Stage::Compute,
-                    "Vertex" => Stage::Vertex,
-                    _ => Stage::Fragment,
-                };
+                s.stage = Words { rest: word }.one_of(&[Stage::Compute, Stage::Vertex, Stage::Fragment])?;
                 w.want("[")?;
                 for (k, n) in s.workgroup.iter_mut().enumerate() {
                     *n = w.number()?;
@@ -259,20 +238,9 @@ impl Reader {
                 w.want("bytes, scratch")?;
                 s.scratch_words = w.number()?;
             }
-            "keeps_signs" => s.signed_zero_inf_nan = true,
-            "quad_derivatives" => s.quad_derivatives = true,
-            "writes_memory" => i.writes_memory = true,
-            "early_tests" => i.early_tests = true,
-            "writes_stencil" => i.writes_stencil = true,
-            "writes_sample_mask" => i.writes_sample_mask = true,
-            "discards" => i.discards = true,
-            "per_sample" => i.per_sample = true,
-            "reads_tile" => i.reads_tile = true,
-            "post_depth_coverage" => i.post_depth_coverage = true,
-            "needs_quads" => i.needs_quads = true,
             "depth" => {
                 use DepthMode::*;
-                i.depth = w.one_of(&[Unwritten, Any, Greater, Less, Unchanged])?;
+                s.interface.depth = w.one_of(&[Unwritten, Any, Greater, Less, Unchanged])?;
             }
             "varying" => {
                 let slot = w.number()?;
@@ -282,7 +250,7 @@ impl Reader {
                 } else {
                     w.one_of(&[At::Center, At::Centroid, At::Sample])?
                 };
-                i.varyings.push(Varying { slot, flat, no_perspective, at });
+                s.interface.varyings.push(Varying { slot, flat, no_perspective, at });
             }
             "first" => {
                 w.want("read of")?;
@@ -291,7 +259,10 @@ impl Reader {
                 s.varying_loads.push((slot, w.two(".")?));
             }
             "file" => s.files.push(unquote(w.rest)?),
-            _ => return Err(format!("what is `{word}`?")),
+            _ => match switches!(s mut).into_iter().find(|(name, _)| *name == word) {
+                Some((_, is)) => *is = true,
+                None => return Err(format!("what is `{word}`?")),
+            },
         }
         Ok(())
     }

@@ -1,6 +1,10 @@
 //! The instrumenting pass: what it inserts, word for word, for small modules; what holds for every module of this
 //! repository: only insertions, a mark in each block and in front of whatever runs, valid by spirv-val.
 
+#[allow(dead_code, reason = "others use the rest")]
+mod modules;
+
+use modules::{below, read};
 use shader::Module;
 use shader::instrument::{
     Block, Counters, Entry, Form, Instrumented, MARKS_SET, blocks, instrument, json, sources,
@@ -8,7 +12,7 @@ use shader::instrument::{
 use spirv::Op;
 use std::fmt::Write;
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 const ATOMICS: Form = Form::Atomics(Counters { set: 7, binding: 3, wide: false });
@@ -19,19 +23,13 @@ fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }
 
-fn read(path: &Path) -> Vec<u32> {
-    let bytes = std::fs::read(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-    bytes.chunks_exact(4).map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]])).collect()
-}
-
 fn own(name: &str) -> Vec<u32> {
-    read(&root().join("tests/instrument").join(name))
+    read(root().join("tests/instrument").join(name))
 }
 
 /// Every module that is checked in: those of this room, of the conformance tests, of the kernels, of the demo.
 fn all_modules() -> Vec<(String, Vec<u32>)> {
-    let mut out = Vec::new();
-    let mut folders = vec![
+    let folders = vec![
         root().join("tests"),
         root().join("../conformance"),
         root().join("../client/src"),
@@ -39,18 +37,8 @@ fn all_modules() -> Vec<(String, Vec<u32>)> {
         root().join("../tuff"),
         root().join("../../benches"),
     ];
-    while let Some(folder) = folders.pop() {
-        let Ok(entries) = std::fs::read_dir(&folder) else { continue };
-        for e in entries {
-            let p = e.expect("an entry").path();
-            if p.is_dir() {
-                folders.push(p);
-            } else if p.extension().is_some_and(|x| x == "spv") {
-                out.push((p.to_string_lossy().into_owned(), read(&p)));
-            }
-        }
-    }
-    out.sort();
+    let out: Vec<_> =
+        below(folders).into_iter().map(|(p, words)| (p.to_string_lossy().into_owned(), words)).collect();
     assert!(out.len() >= 60, "only {} modules", out.len());
     out
 }

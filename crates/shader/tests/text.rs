@@ -3,39 +3,17 @@
 //! A file of `tests/passes` is a case or several: `; pass NAME`, the IR before, `; becomes`, and what comes of it: IR, or
 //! the listing of the bytecode where the pass is `lower`. TUFF_BLESS=1 writes what comes of it now.
 
-use shader::ir::{Shader, Stage};
+#[allow(dead_code, reason = "others use the rest")]
+mod modules;
+
+use modules::{below, entries, options};
+use shader::ir::Shader;
 use shader::ir_print::print;
 use shader::ir_read::read;
 use shader::lower::lower;
-use shader::options::{Binding, Options};
 use shader::pass::{PASSES, optimise};
 use shader::verify::verify;
-use std::path::{Path, PathBuf};
-
-fn options(stage: Stage, entry: &str) -> Options<'_> {
-    Options {
-        stage,
-        entry,
-        spec: &[],
-        binding: &|_, b| Some(Binding::new(0, b % 64 * 32, 64)),
-        push_bytes: 256,
-        lanes: None,
-        machine: Default::default(),
-        optimise: true,
-    }
-}
-
-/// All modules of the repository.
-fn modules(folder: &Path, out: &mut Vec<PathBuf>) {
-    for e in std::fs::read_dir(folder).expect("a folder") {
-        let path = e.expect("an entry").path();
-        if path.is_dir() {
-            modules(&path, out);
-        } else if path.extension().is_some_and(|x| x == "spv") {
-            out.push(path);
-        }
-    }
-}
+use std::path::Path;
 
 /// The text says all: a shader read back prints as it did, keeps the rules, and becomes the same program.
 fn same(name: &str, s: &Shader) {
@@ -54,22 +32,10 @@ fn same(name: &str, s: &Shader) {
 #[test]
 fn text_reads_back() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let mut paths = vec![];
-    modules(&root.join("crates"), &mut paths);
-    modules(&root.join("benches"), &mut paths);
     let mut shaders = 0;
-    for path in paths {
-        let bytes = std::fs::read(&path).expect("readable");
-        let words: Vec<u32> =
-            bytes.chunks_exact(4).map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]])).collect();
+    for (path, words) in below(vec![root.join("crates"), root.join("benches")]) {
         let module = shader::Module::parse(&words).expect("parses");
-        for (entry, model) in module.entry_points() {
-            let stage = match model {
-                0 => Stage::Vertex,
-                4 => Stage::Fragment,
-                5 => Stage::Compute,
-                _ => continue,
-            };
+        for (entry, stage) in entries(&module) {
             let name = format!("{} {entry}", path.display());
             let options = options(stage, &entry);
             let Ok(mut s) = shader::build::build(&module, &options) else { continue };

@@ -1,6 +1,9 @@
 //! Translation of real modules: every one in `tests/spirv` becomes IR that keeps the rules and a program; broken
 //! ones become errors.
 
+#[allow(dead_code, reason = "others use the rest")]
+mod modules;
+
 use shader::ir::{Inst, Shader, Stage};
 use shader::options::{Binding, Error, Options};
 use shader::{Module, build::build, compile, verify::verify};
@@ -9,16 +12,8 @@ use std::time::{Duration, Instant};
 
 fn modules() -> Vec<(String, Vec<u32>)> {
     let dir = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/spirv");
-    let mut out = Vec::new();
-    for e in std::fs::read_dir(dir).expect("tests/spirv") {
-        let p = e.expect("an entry").path();
-        if p.extension().is_some_and(|x| x == "spv") {
-            let bytes = std::fs::read(&p).expect("readable");
-            let words = bytes.chunks_exact(4).map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]])).collect();
-            out.push((p.file_stem().expect("a name").to_string_lossy().into_owned(), words));
-        }
-    }
-    out.sort();
+    let name = |p: &PathBuf| p.file_stem().expect("a name").to_string_lossy().into_owned();
+    let out: Vec<_> = modules::below(vec![dir]).into_iter().map(|(p, words)| (name(&p), words)).collect();
     assert!(out.len() >= 20, "the modules are checked in");
     out
 }

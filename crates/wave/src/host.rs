@@ -2,7 +2,7 @@
 
 use crate::made::Meaning;
 use shader::bytecode::ImageCode;
-use simd::rows::SampleRows;
+use simd::rows::ImageRows;
 
 /// One table of descriptors (a bound set, or the dynamic buffers). `ptr` null: nothing bound.
 #[derive(Clone, Copy, Debug)]
@@ -81,12 +81,13 @@ impl Own {
     }
 }
 
-/// A sample of all warps of a wave, of one image with one sampler.
+/// An operation of all warps of a wave on one image, with one sampler: a sample by coordinates and level, a read, a write
+/// or an atomic of 32 bits.
 pub struct ImageWave<'a> {
     /// As in [`ImageWarp`].
     pub view: u64,
     pub sampler: u64,
-    pub rows: SampleRows<'a>,
+    pub rows: ImageRows<'a>,
 }
 
 /// How texels are filtered.
@@ -135,7 +136,7 @@ pub trait Host: Sync {
         }
     }
 
-    /// Samples for all warps at once, if it has a way to; false: nothing was done.
+    /// Runs one image operation for all warps at once, if it has a way to; false: nothing was done.
     ///
     /// # Safety
     /// As [`Self::image`]; rows and results are those of a wave.

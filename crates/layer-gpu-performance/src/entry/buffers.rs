@@ -62,8 +62,7 @@ unsafe extern "system" fn destroy_command_pool(
     let Some(d) = device::of(handle) else { return };
     caught(|| {
         for (c, r) in of_pool(&d, pool) {
-            d.before_reset(&r);
-            r.lock().reset(&d);
+            d.reset(&r);
             d.buffers.write().remove(&c);
         }
         d.command_pools.write().remove(&pool);
@@ -79,12 +78,7 @@ unsafe extern "system" fn reset_command_pool(
     let Some(d) = device::of(handle) else { return FAILED };
     let result = d.seen(next!(d, reset_command_pool(handle, pool, flags), else FAILED));
     if result == R::SUCCESS {
-        caught(|| {
-            for (_, r) in of_pool(&d, pool) {
-                d.before_reset(&r);
-                r.lock().reset(&d);
-            }
-        });
+        caught(|| of_pool(&d, pool).iter().for_each(|(_, r)| d.reset(r)));
     }
     result
 }
@@ -121,8 +115,7 @@ unsafe extern "system" fn free_command_buffers(
         for c in chain::slice(buffers, count) {
             let r = d.buffers.write().remove(c);
             if let Some(r) = r {
-                d.before_reset(&r);
-                r.lock().reset(&d);
+                d.reset(&r);
             }
         }
     });
@@ -140,8 +133,8 @@ unsafe extern "system" fn begin_command_buffer(
     {
         // Begun again, it is reset (§ Command Buffer Recording).
         caught(|| {
-            d.before_reset(&r);
-            r.lock().begin(&d, (*info).flags);
+            d.reset(&r);
+            r.lock().begin((*info).flags);
         });
     }
     result
@@ -167,10 +160,7 @@ unsafe extern "system" fn reset_command_buffer(
     if result == R::SUCCESS
         && let Some(r) = d.recording(c)
     {
-        caught(|| {
-            d.before_reset(&r);
-            r.lock().reset(&d);
-        });
+        caught(|| d.reset(&r));
     }
     result
 }

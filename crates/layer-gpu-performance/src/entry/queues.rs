@@ -2,7 +2,7 @@
 
 use super::buffers::label;
 use super::{Function, function, functions};
-use crate::device;
+use crate::device::{self, Device};
 use crate::guard::caught;
 use crate::submit;
 use crate::table::next;
@@ -64,13 +64,18 @@ unsafe extern "system" fn queue_wait_idle(queue: vk::Queue) -> R {
     result
 }
 
-unsafe extern "system" fn device_wait_idle(handle: vk::Device) -> R {
-    let Some(d) = device::of(handle) else { return FAILED };
-    let result = d.seen(next!(d, device_wait_idle(handle), else FAILED));
+/// Passes a wait's result on, and reads what has ended. `idle`: all has.
+fn waited(d: &Device, result: R, idle: bool) -> R {
+    let result = d.seen(result);
     if result == R::SUCCESS {
-        caught(|| d.collect(true));
+        caught(|| d.collect(idle));
     }
     result
+}
+
+unsafe extern "system" fn device_wait_idle(handle: vk::Device) -> R {
+    let Some(d) = device::of(handle) else { return FAILED };
+    waited(&d, next!(d, device_wait_idle(handle), else FAILED), true)
 }
 
 unsafe extern "system" fn wait_for_fences(
@@ -81,11 +86,7 @@ unsafe extern "system" fn wait_for_fences(
     timeout: u64,
 ) -> R {
     let Some(d) = device::of(handle) else { return FAILED };
-    let result = d.seen(next!(d, wait_for_fences(handle, count, fences, all, timeout), else FAILED));
-    if result == R::SUCCESS {
-        caught(|| d.collect(false));
-    }
-    result
+    waited(&d, next!(d, wait_for_fences(handle, count, fences, all, timeout), else FAILED), false)
 }
 
 unsafe extern "system" fn wait_semaphores(
@@ -94,20 +95,12 @@ unsafe extern "system" fn wait_semaphores(
     timeout: u64,
 ) -> R {
     let Some(d) = device::of(handle) else { return FAILED };
-    let result = d.seen(next!(d, wait_semaphores(handle, info, timeout), else FAILED));
-    if result == R::SUCCESS {
-        caught(|| d.collect(false));
-    }
-    result
+    waited(&d, next!(d, wait_semaphores(handle, info, timeout), else FAILED), false)
 }
 
 unsafe extern "system" fn get_fence_status(handle: vk::Device, fence: vk::Fence) -> R {
     let Some(d) = device::of(handle) else { return FAILED };
-    let result = d.seen(next!(d, get_fence_status(handle, fence), else FAILED));
-    if result == R::SUCCESS {
-        caught(|| d.collect(false));
-    }
-    result
+    waited(&d, next!(d, get_fence_status(handle, fence), else FAILED), false)
 }
 
 unsafe extern "system" fn begin_label(queue: vk::Queue, info: *const vk::DebugUtilsLabelEXT<'_>) {

@@ -197,8 +197,8 @@ impl Strip for Depth<u16> {
 
 #[cfg(test)]
 mod tests {
-    use crate::layout::pixel;
     use super::*;
+    use crate::layout::pixel;
     use simd::Portable as P;
 
     /// A step of four rows, where each number of the tile is to be; and back again.

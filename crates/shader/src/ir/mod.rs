@@ -250,6 +250,22 @@ pub struct Shader {
 }
 
 impl Shader {
+    /// A compute shader of one invocation, to which blocks are to be added.
+    pub fn empty() -> Shader {
+        Shader {
+            stage: Stage::Compute,
+            interface: Default::default(),
+            workgroup: [1; 3],
+            shared_bytes: 0,
+            scratch_words: 0,
+            values: vec![],
+            blocks: vec![],
+            files: vec![String::new()],
+            signed_zero_inf_nan: false,
+            quad_derivatives: false,
+            varying_loads: vec![],
+        }
+    }
     pub fn data(&self, v: Value) -> &ValueData {
         &self.values[v.0 as usize]
     }

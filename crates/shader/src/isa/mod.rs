@@ -24,7 +24,7 @@ pub use inst::{
     Effect, Lanes, Motion, effect, has_effect, is_movable, lanes, motion, operands, operands_mut,
 };
 
-use crate::ir::Ty;
+use crate::ir::{Inst, Ty};
 
 /// What an operand must be, and what a result is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -110,6 +110,16 @@ impl Facts {
                 Kind::Same => lead.map_or(types[0], |i| types[i]) == ty,
                 fixed => fixed.ty() == Some(ty),
             })
+    }
+}
+
+/// The row of an instruction's op, where it is arithmetic.
+pub fn facts(inst: &Inst) -> Option<&'static Facts> {
+    match inst {
+        Inst::Un(op, ..) => Some(op.facts()),
+        Inst::Bin(op, ..) => Some(op.facts()),
+        Inst::Tri(op, ..) => Some(op.facts()),
+        _ => None,
     }
 }
 

@@ -38,7 +38,7 @@ impl Lowering<'_> {
         }
         let data = self.shader.data(v);
         let mut operand = None;
-        if matches!(data.inst, Inst::Un(..) | Inst::Bin(..) | Inst::Tri(..) | Inst::Reduce { .. }) {
+        if crate::isa::facts(&data.inst).is_some() || matches!(data.inst, Inst::Reduce { .. }) {
             crate::isa::operands(&data.inst, |o| operand = operand.or(Some(self.shader.ty(o))));
         }
         let single = self.is_single(v, b as u32) as u32;

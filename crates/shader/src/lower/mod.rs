@@ -59,6 +59,8 @@ struct Lowering<'a> {
     alias: Vec<V>,
     /// First of the registers of each tuple.
     tuple: Vec<V>,
+    /// Whether something reads it, of each register of a tuple's part.
+    read: Vec<bool>,
     /// Loop at whose exits the value is copied for readers outside, and the register of the copy.
     escape_loop: Vec<u32>,
     escape: Vec<V>,
@@ -126,6 +128,7 @@ impl<'a> Lowering<'a> {
             uses: vec![0; n],
             alias: (0..n as u32).collect(),
             tuple: vec![NONE; n],
+            read: vec![],
             escape_loop: vec![NONE; n],
             escape: vec![NONE; n],
             pair: vec![None; n],
@@ -233,6 +236,9 @@ impl<'a> Lowering<'a> {
                     && self.needed[i]
                 {
                     self.alias[i] = self.tuple[t.0 as usize] + k;
+                    let part = self.alias[i] as usize;
+                    self.read.resize(self.read.len().max(part + 1), false);
+                    self.read[part] = true;
                 }
             }
         }

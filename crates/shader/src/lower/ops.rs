@@ -295,9 +295,11 @@ impl Lowering<'_> {
         if data.ty == Ty::Tuple {
             let first = self.tuple[i];
             let n = image.results();
-            results = (first..first + n).collect();
+            let part =
+                |k: V| if self.read.get((first + k) as usize) == Some(&true) { first + k } else { NONE };
+            results = (0..n).map(part).collect();
             if image.sparse {
-                residency = first + n;
+                residency = part(n);
             }
         } else if data.ty != Ty::Void && self.uses[i] > 0 {
             results = vec![v.0];

@@ -5,7 +5,7 @@
 
 use crate::cfg::{Cfg, NONE};
 use crate::ir::{Inst, Shader, Ty};
-use crate::isa::{Facts, is_movable, operands};
+use crate::isa::{facts, is_movable, operands};
 use crate::lower::uniform::Uniformity;
 use crate::options::Result;
 
@@ -13,14 +13,8 @@ use crate::options::Result;
 const VARYING: u32 = 12;
 
 fn costly(inst: &Inst) -> bool {
-    let by_row = |facts: &Facts| !facts.cheap && facts.pipes[2] != 0;
-    match inst {
-        Inst::Un(op, ..) => by_row(op.facts()),
-        Inst::Bin(op, ..) => by_row(op.facts()),
-        Inst::Tri(op, ..) => by_row(op.facts()),
-        Inst::Load { .. } => true,
-        _ => false,
-    }
+    let by_row = facts(inst).is_some_and(|f| !f.cheap && f.pipes[2] != 0);
+    by_row || matches!(inst, Inst::Load { .. })
 }
 
 pub fn licm(shader: &mut Shader, packed: bool) -> Result<()> {

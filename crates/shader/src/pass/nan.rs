@@ -8,7 +8,7 @@
 //! - What is left stays an op of its own.
 
 use crate::ir::*;
-use crate::isa::{Nan, operands, operands_mut};
+use crate::isa::{Nan, facts, operands, operands_mut};
 
 pub fn settle(shader: &mut Shader) {
     let canons = |shader: &Shader| {
@@ -123,10 +123,10 @@ fn makes_wild(shader: &Shader, inst: &Inst, wild: &[bool]) -> bool {
         Nan::Keeps => any_operand(),
         Nan::Settles => false,
     };
+    if let Some(facts) = facts(inst) {
+        return by_row(facts.nan);
+    }
     match inst {
-        Inst::Un(op, _) => by_row(op.facts().nan),
-        Inst::Bin(op, ..) => by_row(op.facts().nan),
-        Inst::Tri(op, ..) => by_row(op.facts().nan),
         Inst::Reduce { op, .. } => by_row(op.nan()),
         // Filtered; a texel read alone keeps its bits.
         Inst::Image(image) => {

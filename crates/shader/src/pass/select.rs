@@ -2,19 +2,14 @@
 
 use crate::cfg::Cfg;
 use crate::ir::{Block, Inst, Merge, Shader, Term, Tri, Ty, Value, ValueData, ValueFlags};
+use crate::isa::facts;
 use crate::options::Result;
 
 const MOST_OPS: usize = 4;
 const MOST_PHIS: usize = 4;
 
 fn cheap(inst: &Inst) -> bool {
-    match inst {
-        Inst::Const(_) | Inst::Input(_) => true,
-        Inst::Un(op, _) => op.facts().cheap,
-        Inst::Bin(op, ..) => op.facts().cheap,
-        Inst::Tri(op, ..) => op.facts().cheap,
-        _ => false,
-    }
+    matches!(inst, Inst::Const(_) | Inst::Input(_)) || facts(inst).is_some_and(|f| f.cheap)
 }
 
 /// Runs the pass. True when blocks became unreachable.

@@ -34,19 +34,7 @@ struct LoopLabels {
 
 impl Generator {
     pub fn new(seed: u64, workgroup: [u32; 3]) -> Generator {
-        let shader = Shader {
-            stage: Stage::Compute,
-            interface: Default::default(),
-            workgroup,
-            shared_bytes: 0,
-            scratch_words: 0,
-            values: vec![],
-            blocks: vec![],
-            files: vec![String::new()],
-            signed_zero_inf_nan: false,
-            quad_derivatives: false,
-            varying_loads: vec![],
-        };
+        let shader = Shader { workgroup, ..Shader::empty() };
         let none = Value(0);
         Generator {
             rng: Rng(seed),

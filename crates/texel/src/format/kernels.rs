@@ -69,6 +69,7 @@ macro_rules! any {
 }
 
 /// `fn $name(level)` gives `$body::<S>` as compiled for the level; all levels give the same bits.
+#[macro_export]
 macro_rules! at_level {
     (fn $name:ident -> $ty:ty = $body:ident $(<const $n:ident: $t:ty>)?, ($($a:ident: $at:ty),*)) => {
         fn $name$(<const $n: $t>)?(level: Level) -> $ty {
@@ -99,6 +100,8 @@ macro_rules! at_level {
         }
     };
 }
+
+pub use at_level;
 
 /// A format that is only known when the kernel runs.
 const ANY: usize = usize::MAX;

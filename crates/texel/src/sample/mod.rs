@@ -36,6 +36,7 @@ pub use lines::Touched;
 pub use lod::query_lod_warp;
 pub use sampler::{MAX_ANISOTROPY, MAX_LOD_BIAS, Sampler};
 pub use texel::{
-    TexelData, buffer_load_warp, buffer_store_warp, fetch_warp, load_warp, store_warp, texel_pointers,
+    Grid, TexelData, buffer_load_warp, buffer_store_warp, fetch_warp, has_atomics, load_warp, store_warp,
+    texel_pointers,
 };
-pub use view::{BufferView, ImageView, Level};
+pub use view::{BufferView, ImageView, Level, outside};

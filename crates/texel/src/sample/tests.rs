@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::for_tests::{bound_image, image_2d, info_2d};
+pub(super) use crate::for_tests::{plain, view};
 use crate::image::Image;
 use ash::vk;
 use std::cell::Cell;
@@ -15,27 +16,6 @@ pub(super) fn fill(image: &Image, mip: u32, layer: u32, data: &[u8]) {
         let (y, z) = (i as u32 % s.blocks[1], i as u32 / s.blocks[1]);
         unsafe { std::ptr::copy_nonoverlapping(r.as_ptr(), s.block(0, y, z, 0, layer), r.len()) };
     }
-}
-
-pub(super) fn view(image: &Arc<Image>, t: vk::ImageViewType, swizzle: vk::ComponentMapping) -> ImageView {
-    let aspect =
-        if image.format.has_depth() { vk::ImageAspectFlags::DEPTH } else { vk::ImageAspectFlags::COLOR };
-    let info = vk::ImageViewCreateInfo::default()
-        .view_type(t)
-        .format(image.format.format)
-        .components(swizzle)
-        .subresource_range(vk::ImageSubresourceRange {
-            aspect_mask: aspect,
-            base_mip_level: 0,
-            level_count: vk::REMAINING_MIP_LEVELS,
-            base_array_layer: 0,
-            layer_count: vk::REMAINING_ARRAY_LAYERS,
-        });
-    ImageView::new(image.clone(), &info, 0.0).unwrap()
-}
-
-pub(super) fn plain(image: &Arc<Image>, t: vk::ImageViewType) -> ImageView {
-    view(image, t, vk::ComponentMapping::default())
 }
 
 pub(super) fn sampler(filter: vk::Filter, wrap: vk::SamplerAddressMode) -> vk::SamplerCreateInfo<'static> {
@@ -504,11 +484,12 @@ fn wave_agrees(v: &ImageView, s: &Sampler, args: &SampleArgs, mask: u16, want: &
     let touched = Touched::default();
     touched.sample(v, s, &alone, 0xFFFF);
     let first: BTreeSet<u64> = touched.into_lines().into_iter().collect();
-    let wave = simd::rows::SampleRows {
+    let wave = simd::rows::ImageRows {
         live: 0b110,
         exec: &exec,
         coords: at.map(|at| simd::rows::Rows { at, step: 64 }),
         lod: args.lod.map(|l| simd::rows::Rows { at: l.as_ptr().cast(), step: 0 }),
+        data: [simd::rows::Rows::NONE; 4],
         out: at,
         lines: Some(&counted),
     };

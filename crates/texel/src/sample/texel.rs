@@ -126,7 +126,90 @@ fn one_level<'a>(view: &'a ImageView, lod: Option<&[u32; 16]>, mask: u16) -> Opt
     view.levels.get(level as usize).filter(|_| same && exists)
 }
 
-/// Offsets in a level of the texels of a warp, and the lanes whose texel exists; 0 for the others.
+/// Where a level's texels lie, axis by axis: x, y, z, layer, sample, as far as there are.
+pub struct Grid {
+    axes: [Axis; 5],
+    len: usize,
+}
+
+#[derive(Clone, Copy)]
+struct Axis {
+    /// Which coordinate it is; the sample is [`SAMPLE`].
+    coord: usize,
+    limit: u32,
+    /// Bytes.
+    pitch: u64,
+}
+
+/// The coordinate behind those of the address.
+const SAMPLE: usize = 4;
+
+impl Grid {
+    /// `samples`: a coordinate chooses one.
+    #[inline(always)]
+    pub fn new(view: &ImageView, l: &Level, samples: bool) -> Grid {
+        let none = Axis { coord: 0, limit: 0, pitch: 0 };
+        let mut grid = Grid { axes: [none; 5], len: 0 };
+        grid.add(0, l.size[0], view.format.block_bytes as u64);
+        if view.dims > 1 {
+            grid.add(1, l.size[1], l.row_pitch);
+        }
+        if view.dims > 2 {
+            grid.add(2, l.size[2], l.slice_pitch);
+        }
+        if view.arrayed || view.is_cube {
+            grid.add(view.dims, view.layers, l.layer_pitch);
+        }
+        if samples {
+            grid.add(SAMPLE, view.samples, l.sample_pitch);
+        }
+        grid
+    }
+
+    /// The texels of a buffer.
+    #[inline(always)]
+    pub fn buffer(view: &BufferView) -> Grid {
+        let x = Axis { coord: 0, limit: view.len, pitch: view.format.block_bytes as u64 };
+        Grid { axes: [x; 5], len: 1 }
+    }
+
+    #[inline(always)]
+    fn add(&mut self, coord: usize, limit: u32, pitch: u64) {
+        self.axes[self.len] = Axis { coord, limit, pitch };
+        self.len += 1;
+    }
+
+    /// Whether every texel lies at a multiple of `bytes`, a power of two.
+    pub fn aligned(&self, base: *const u8, bytes: u64) -> bool {
+        let all = self.axes[..self.len].iter().fold(base as u64, |all, a| all | a.pitch);
+        all & (bytes - 1) == 0
+    }
+
+    /// Offsets of the texels of a warp, and the lanes whose texel exists; 0 for the others. A coordinate that is not given
+    /// is 0.
+    #[inline(always)]
+    pub fn offsets(&self, coords: [Option<&[u32; 16]>; 5]) -> ([u64; 16], u16) {
+        let (mut at, mut inside) = ([0u64; 16], [u32::MAX; 16]);
+        for axis in &self.axes[..self.len] {
+            let Some(c) = coords[axis.coord] else { continue };
+            for lane in 0..16 {
+                // Negative coordinates are huge as unsigned ones.
+                inside[lane] &= if c[lane] < axis.limit { u32::MAX } else { 0 };
+                at[lane] = at[lane].wrapping_add(c[lane] as u64 * axis.pitch);
+            }
+        }
+        let mut mask = 0;
+        for lane in 0..16 {
+            mask |= ((inside[lane] & 1) as u16) << lane;
+        }
+        for lane in 0..16 {
+            at[lane] &= inside[lane] as i32 as i64 as u64;
+        }
+        (at, mask)
+    }
+}
+
+/// As [`Grid::offsets`], of coordinates side by side.
 #[inline(always)]
 fn offsets(
     view: &ImageView,
@@ -134,44 +217,8 @@ fn offsets(
     coords: &[[u32; 16]],
     sample: Option<&[u32; 16]>,
 ) -> ([u64; 16], u16) {
-    let (mut at, mut inside) = ([0u64; 16], [true; 16]);
-    // A macro, for a closure would be called.
-    macro_rules! axis {
-        ($k:expr, $limit:expr, $pitch:expr) => {
-            if let Some(c) = coords.get($k) {
-                let (limit, pitch) = ($limit, $pitch);
-                for lane in 0..16 {
-                    // Negative coordinates are huge as unsigned ones.
-                    inside[lane] &= c[lane] < limit;
-                    at[lane] = at[lane].wrapping_add(c[lane] as u64 * pitch);
-                }
-            }
-        };
-    }
-    axis!(0, l.size[0], view.format.block_bytes as u64);
-    if view.dims > 1 {
-        axis!(1, l.size[1], l.row_pitch);
-    }
-    if view.dims > 2 {
-        axis!(2, l.size[2], l.slice_pitch);
-    }
-    if view.arrayed || view.is_cube {
-        axis!(view.dims, view.layers, l.layer_pitch);
-    }
-    if let Some(n) = sample {
-        for lane in 0..16 {
-            inside[lane] &= n[lane] < view.samples;
-            at[lane] = at[lane].wrapping_add(n[lane] as u64 * l.sample_pitch);
-        }
-    }
-    let mut mask = 0;
-    for lane in 0..16 {
-        mask |= (inside[lane] as u16) << lane;
-        if !inside[lane] {
-            at[lane] = 0;
-        }
-    }
-    (at, mask)
+    let c = |k: usize| coords.get(k);
+    Grid::new(view, l, sample.is_some()).offsets([c(0), c(1), c(2), c(3), sample])
 }
 
 /// `OpImageRead` of a storage image (or subpass input), without swizzle. What does not exist reads as zeros (and alpha
@@ -257,7 +304,7 @@ pub fn texel_pointers(
     mask: u16,
 ) -> [*mut u8; 16] {
     let mut out = [std::ptr::null_mut(); 16];
-    let Some(l) = view.levels.first().filter(|_| atomic(view.format)) else { return out };
+    let Some(l) = view.levels.first().filter(|_| has_atomics(view.format)) else { return out };
     let (at, inside) = offsets(view, l, coords, sample);
     for lane in lanes(mask & inside) {
         out[lane] = aligned(l.base.wrapping_add(at[lane] as usize), view.format);
@@ -266,7 +313,7 @@ pub fn texel_pointers(
 }
 
 /// Formats whose texel is one whole number of 32 or 64 bits.
-fn atomic(f: &FormatInfo) -> bool {
+pub fn has_atomics(f: &FormatInfo) -> bool {
     matches!(
         f.format,
         vk::Format::R32_UINT
@@ -281,19 +328,6 @@ fn atomic(f: &FormatInfo) -> bool {
 fn aligned(p: *mut u8, f: &FormatInfo) -> *mut u8 {
     // Sizes of such texels are powers of two, which the compiler can't know: no division.
     if p as usize & (f.block_bytes as usize - 1) == 0 { p } else { std::ptr::null_mut() }
-}
-
-/// Offsets of the texels of a warp in a buffer, and the lanes whose texel exists; 0 for the others.
-#[inline(always)]
-fn buffer_offsets(view: &BufferView, index: &[u32; 16]) -> ([u64; 16], u16) {
-    let bytes = view.format.block_bytes as u64;
-    let (mut at, mut inside) = ([0u64; 16], 0);
-    for lane in 0..16 {
-        let there = index[lane] < view.len;
-        at[lane] = if there { index[lane] as u64 * bytes } else { 0 };
-        inside |= (there as u16) << lane;
-    }
-    (at, inside)
 }
 
 /// Fetch or load from a texel buffer.
@@ -326,7 +360,7 @@ pub fn buffer_load_warp(view: &BufferView, index: &[u32; 16], mask: u16, out: &m
         lanes(mask).for_each(|lane| put(out, lane, t));
         return;
     }
-    let (at, inside) = buffer_offsets(view, index);
+    let (at, inside) = Grid::buffer(view).offsets([Some(index), None, None, None, None]);
     let mut t = [[0; 16]; 4];
     if mask & inside != 0 {
         // SAFETY: every offset is that of a whole texel, the first one where there is none; there is one.
@@ -343,7 +377,7 @@ pub fn buffer_load_warp(view: &BufferView, index: &[u32; 16], mask: u16, out: &m
 
 /// Store to a texel buffer; texels outside are dropped.
 pub fn buffer_store_warp(view: &BufferView, index: &[u32; 16], mask: u16, lo: &Warp4, hi: &Warp4) {
-    let (at, inside) = buffer_offsets(view, index);
+    let (at, inside) = Grid::buffer(view).offsets([Some(index), None, None, None, None]);
     // SAFETY: the offsets of `inside` are those of whole texels.
     unsafe { store_at(view.format, view.scatter, view.base, &at, mask & inside, lo, hi) }
 }
@@ -352,7 +386,7 @@ impl BufferView {
     /// Addresses of the texels that an atomic works on; null outside.
     pub fn texel_pointers(&self, index: &[u32; 16], mask: u16) -> [*mut u8; 16] {
         let mut out = [std::ptr::null_mut(); 16];
-        if atomic(self.format) {
+        if has_atomics(self.format) {
             for lane in lanes(mask) {
                 out[lane] =
                     self.address(index[lane]).map_or(std::ptr::null_mut(), |p| aligned(p, self.format));

@@ -58,7 +58,7 @@ pub struct ImageView {
     pub(super) swizzle: [u8; 4],
     pub load: LoadFn,
     pub gather: GatherFn,
-    pub(super) scatter: ScatterFn,
+    pub scatter: ScatterFn,
 }
 
 // SAFETY: the addresses are those of the image's memory, which the image keeps; see `Surface`.
@@ -304,7 +304,8 @@ impl ImageView {
     }
 }
 
-pub(super) fn outside(format: &FormatInfo) -> [u32; 4] {
+/// What a texel gives that does not exist.
+pub fn outside(format: &FormatInfo) -> [u32; 4] {
     let alpha = if format.has_component(b'a') { 0 } else { format.channel_class().one() };
     [0, 0, 0, alpha]
 }
@@ -320,7 +321,7 @@ pub struct BufferView {
     pub len: u32,
     pub(super) load: LoadFn,
     pub gather: GatherFn,
-    pub(super) scatter: ScatterFn,
+    pub scatter: ScatterFn,
 }
 
 // SAFETY: the address is that of the buffer's memory, which the buffer keeps.

@@ -240,11 +240,11 @@ unsafe fn follow_texels(st: &mut State, c: &ImageCode, x: &mut ImageWarp) -> u64
     all.len() as u64
 }
 
-/// Counts a warp's store to an image of which the lines are not told.
+/// Counts stores of so many warps to an image of which the lines are not told.
 #[inline(always)]
-pub unsafe fn image_store(st: &State, c: &ImageCode) {
+pub unsafe fn image_stores(st: &State, c: &ImageCode, warps: u32) {
     if c.op == ImageOp::Write && COUNTED {
-        (*st.count.row).unknown[Kind::Write as usize] += 1;
+        (*st.count.row).unknown[Kind::Write as usize] += warps as u64;
     }
 }
 

@@ -7,7 +7,7 @@ use crate::host::{ImageWarp, ImageWave, Own};
 use crate::state::State;
 use shader::bytecode::{ImageCode, Op, Reg};
 use shader::ir::{ImageOp, TexelType};
-use simd::rows::{Rows, SampleRows};
+use simd::rows::{ImageRows, Rows};
 use std::cell::Cell;
 
 #[inline(always)]
@@ -108,15 +108,16 @@ unsafe fn scatter(st: &State, c: &ImageCode, wide: bool, w: usize, x: &ImageWarp
     }
 }
 
-/// A plain sample of one image for all warps; false if it is another op, or the host has no way to. `counts`: with the
+/// One image's operation for all warps; false if it is none of the plain ones, or the host has no way to. `counts`: with the
 /// lines that it touches.
 #[inline(always)]
 unsafe fn together(st: &State, c: &ImageCode, view: u64, sampler: u64, counts: bool) -> bool {
-    let plain = c.op == ImageOp::Sample
-        && c.dref.is_none()
-        && c.bias.is_none()
-        && c.grad.is_empty()
-        && c.offsets.is_empty()
+    let plain = match c.op {
+        ImageOp::Sample => c.dref.is_none() && c.bias.is_none() && c.grad.is_empty() && c.offsets.is_empty(),
+        ImageOp::Read | ImageOp::Write | ImageOp::Atomic(_) => c.sample.is_none() && !counts,
+        _ => false,
+    };
+    let plain = plain
         && c.min_lod.is_none()
         && c.residency.is_none()
         && c.coords.len() <= 4
@@ -125,11 +126,17 @@ unsafe fn together(st: &State, c: &ImageCode, view: u64, sampler: u64, counts: b
         return false;
     }
     let rows = |r: Reg| {
+        if r.is_none() {
+            return Rows::NONE;
+        }
         let (at, words) = src32(st, r);
         Rows { at: at.cast(), step: words * 4 }
     };
-    let mut coords = [Rows { at: std::ptr::null(), step: 0 }; 4];
+    let (mut coords, mut data) = ([Rows::NONE; 4], [Rows::NONE; 4]);
     for (to, r) in coords.iter_mut().zip(&c.coords) {
+        *to = rows(*r);
+    }
+    for (to, r) in data.iter_mut().zip(&c.data) {
         *to = rows(*r);
     }
     let mut out = [std::ptr::null_mut(); 4];
@@ -141,11 +148,12 @@ unsafe fn together(st: &State, c: &ImageCode, view: u64, sampler: u64, counts: b
     let lod = (!c.lod.is_none()).then(|| rows(c.lod));
     let lines = Cell::new(0);
     let lines_to = counts.then_some(&lines);
-    let rows = SampleRows { live: st.live, exec: &st.exec, coords, lod, out, lines: lines_to };
+    let rows = ImageRows { live: st.live, exec: &st.exec, coords, lod, data, out, lines: lines_to };
     let wave = ImageWave { view, sampler, rows };
     let done = (*st.host).image_wave(c, &wave);
     if done {
         (*st.count.row).texture.lines += lines.get();
+        super::count::image_stores(st, c, st.live.count_ones());
     }
     done
 }
@@ -156,7 +164,7 @@ unsafe fn lines(st: &mut State, c: &ImageCode, x: &mut ImageWarp, touches: bool)
     if touches && st.count.counts_texels() {
         super::count::texels(st, c, x);
     } else {
-        super::count::image_store(st, c);
+        super::count::image_stores(st, c, 1);
     }
 }
 
@@ -207,7 +215,7 @@ unsafe fn each(st: &mut State, c: &ImageCode, x: &mut ImageWarp, own: &Own, stor
         let host = st.host;
         (*host).image_each(c, x, own, &mut |filtering, mask| {
             super::count::texture(st, filtering, mask);
-            super::count::image_store(st, c);
+            super::count::image_stores(st, c, 1);
         });
         return;
     }

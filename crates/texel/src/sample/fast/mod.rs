@@ -18,7 +18,7 @@ use super::view::{ImageView, Level};
 use crate::format::{FormatInfo, NumClass, TexelKind};
 use lod::{Lods, lods};
 use place::{ANY, Place, at_level, bordered};
-use simd::rows::{Rows, SampleRows};
+use simd::rows::{ImageRows, Rows};
 use simd::{Level as Machine, Simd};
 pub(super) use texels::scale;
 use texels::{Bytes, Float, Half, Srgb, Texels, Unorm16};
@@ -31,7 +31,7 @@ const LEVELS: usize = 16;
 const LINE: usize = 64;
 
 type Run = unsafe fn(&Fast, &ImageView, &Sampler, &SampleArgs, u16, &mut Warp4);
-type RunWave = unsafe fn(&Fast, &ImageView, &Sampler, bool, &SampleRows);
+type RunWave = unsafe fn(&Fast, &ImageView, &Sampler, bool, &ImageRows);
 type Count = unsafe fn(&Fast, &ImageView, &Sampler, &SampleArgs, u16) -> u32;
 
 /// Offsets of the 2×2 texels of each lane, row by row.
@@ -234,7 +234,7 @@ pub unsafe fn sample_wave(
     s: &Sampler,
     dims: usize,
     arrayed: bool,
-    wave: &SampleRows,
+    wave: &ImageRows,
 ) -> bool {
     // A descriptor may name a view of another kind than the shader says.
     let Some(f) = view.fast.as_ref().filter(|f| f.line == (dims == 1)) else { return false };
@@ -251,7 +251,7 @@ pub unsafe fn sample_wave(
     if f.line {
         let middle = Rows { at: MIDDLE.as_ptr().cast(), step: 0 };
         let coords = [wave.coords[0], middle, wave.coords[1], wave.coords[2]];
-        (f.runs.wave)(f, view, s, arrayed, &SampleRows { coords, ..*wave });
+        (f.runs.wave)(f, view, s, arrayed, &ImageRows { coords, ..*wave });
     } else {
         (f.runs.wave)(f, view, s, arrayed, wave);
     }
@@ -301,7 +301,7 @@ fn form<T: Texels>(machine: Machine) -> Runs {
                 view: &ImageView,
                 s: &Sampler,
                 arrayed: bool,
-                w: &SampleRows,
+                w: &ImageRows,
             ) {
                 warps::<simd::$simd, T>(f, view, s, arrayed, w)
             }

@@ -6,7 +6,7 @@ use super::{Fast, filters_plainly, plain, swizzled, touch};
 use crate::sample::args::SampleArgs;
 use crate::sample::sampler::{Sampler, Wrap};
 use crate::sample::view::ImageView;
-use simd::rows::SampleRows;
+use simd::rows::ImageRows;
 use simd::{Level as Machine, Simd};
 
 /// The warps of a wave with an active lane, and those.
@@ -17,7 +17,7 @@ struct Warps<'a> {
 
 impl<'a> Warps<'a> {
     #[inline(always)]
-    fn of(wave: &SampleRows<'a>) -> Warps<'a> {
+    fn of(wave: &ImageRows<'a>) -> Warps<'a> {
         Warps { live: wave.live, exec: wave.exec }
     }
 }
@@ -46,7 +46,7 @@ struct Operands {
 
 impl Operands {
     #[inline(always)]
-    unsafe fn of<S: Simd>(arrayed: bool, wave: &SampleRows, w: usize) -> Operands {
+    unsafe fn of<S: Simd>(arrayed: bool, wave: &ImageRows, w: usize) -> Operands {
         let mut own = Operands { coords: [[0; 16]; 3], lod: [0; 16] };
         for k in 0..2 + arrayed as usize {
             S::istoreu(own.coords[k].as_mut_ptr().cast(), S::iloadu(wave.coords[k].warp(w)));
@@ -57,7 +57,7 @@ impl Operands {
         own
     }
     #[inline(always)]
-    fn args(&self, arrayed: bool, wave: &SampleRows) -> SampleArgs<'_> {
+    fn args(&self, arrayed: bool, wave: &ImageRows) -> SampleArgs<'_> {
         SampleArgs {
             dims: 2,
             arrayed,
@@ -75,7 +75,7 @@ pub unsafe fn warps<S: Simd, T: Texels>(
     view: &ImageView,
     s: &Sampler,
     arrayed: bool,
-    wave: &SampleRows,
+    wave: &ImageRows,
 ) {
     // Portable code of these is large, and for where nothing else runs.
     if S::LEVEL != Machine::Portable && filters_plainly(f, s, arrayed) {
@@ -118,7 +118,7 @@ unsafe fn store<S: Simd>(out: *mut u8, w: usize, v: S::I, mask: u16) {
 
 /// Where a warp's lanes sample a view without layers.
 #[inline(always)]
-unsafe fn coordinates<S: Simd>(wave: &SampleRows, w: usize) -> [S::F; 2] {
+unsafe fn coordinates<S: Simd>(wave: &ImageRows, w: usize) -> [S::F; 2] {
     [S::from_bits(S::iloadu(wave.coords[0].warp(w))), S::from_bits(S::iloadu(wave.coords[1].warp(w)))]
 }
 
@@ -126,7 +126,7 @@ unsafe fn coordinates<S: Simd>(wave: &SampleRows, w: usize) -> [S::F; 2] {
 #[inline(always)]
 unsafe fn give<S: Simd, T: Texels>(
     view: &ImageView,
-    wave: &SampleRows,
+    wave: &ImageRows,
     w: usize,
     mask: u16,
     color: &[S::F; 4],
@@ -142,7 +142,7 @@ unsafe fn simple_warps<S: Simd, T: Texels, const MODE: u8>(
     f: &Fast,
     view: &ImageView,
     s: &Sampler,
-    wave: &SampleRows,
+    wave: &ImageRows,
 ) {
     for (w, mask) in Warps::of(wave) {
         let st = coordinates::<S>(wave, w);
@@ -176,7 +176,7 @@ unsafe fn simple_warps<S: Simd, T: Texels, const MODE: u8>(
 
 /// The nearest texels of the only level.
 #[inline(always)]
-unsafe fn nearest_warps<S: Simd, T: Texels>(f: &Fast, view: &ImageView, s: &Sampler, wave: &SampleRows) {
+unsafe fn nearest_warps<S: Simd, T: Texels>(f: &Fast, view: &ImageView, s: &Sampler, wave: &ImageRows) {
     for (w, mask) in Warps::of(wave) {
         if let Some(lines) = wave.lines {
             let own = Operands::of::<S>(false, wave, w);

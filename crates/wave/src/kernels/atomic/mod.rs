@@ -13,15 +13,18 @@ pub use memory::{Device, Memory};
 use super::control::fault;
 use super::levels::{Steps, kernel_forms};
 use super::mask::Bits;
+use super::memory::cell::C64;
 use super::memory::cell::{f16_to_f32, f32_to_f16};
-use super::memory::global::{addend, allowed};
+use super::memory::global::{Path, addend, plan};
 use super::memory::linear::{buffer, shared_of};
 use super::memory::offsets::Offsets;
-use super::memory::warp::Region;
+use super::memory::warp::{Region, load_any, load32, store_any, store32};
 use super::regs::{dst32, dst64, src32, src64};
 use crate::state::{Fault, State};
 use shader::bytecode::{Op, Reg, mem_of};
 use shader::ir::{AtomicOp, Mem};
+use std::sync::atomic::Ordering::{Acquire, Release};
+use std::sync::atomic::fence;
 
 fn op_of(e: u16) -> AtomicOp {
     AtomicOp::ALL[(e >> 8) as usize & 15]
@@ -173,19 +176,33 @@ pub unsafe fn each<M: Memory>(
     let mut old = [0; 16];
     // With what is known at compilation, one atomic is one instruction.
     macro_rules! each {
-        ($at:expr, $mem:expr) => {
+        ($at:ident, $mem:ident) => {
             for i in Bits(ok as u32) {
-                old[i] = M::one(p[i] as *mut u8, $at, $mem, a[i], b[i]);
+                old[i] = M::one(p[i] as *mut u8, AtomicOp::$at, Mem::$mem, a[i], b[i]);
             }
         };
     }
     match (at, mem) {
-        (AtomicOp::Load, Mem::B32) => each!(AtomicOp::Load, Mem::B32),
-        (AtomicOp::Load, Mem::B64) => each!(AtomicOp::Load, Mem::B64),
-        (AtomicOp::Store, Mem::B32) => each!(AtomicOp::Store, Mem::B32),
-        (AtomicOp::Store, Mem::B64) => each!(AtomicOp::Store, Mem::B64),
-        (AtomicOp::IAdd, Mem::B32) => each!(AtomicOp::IAdd, Mem::B32),
-        _ => each!(at, mem),
+        (AtomicOp::Exchange, Mem::B32) => each!(Exchange, B32),
+        (AtomicOp::IAdd, Mem::B32) => each!(IAdd, B32),
+        _ => return others::<M>(p, at, mem, a, b, ok),
+    }
+    old
+}
+
+/// The rest of [`each`], once for all levels.
+#[inline(never)]
+unsafe fn others<M: Memory>(
+    p: &[u64; 16],
+    at: AtomicOp,
+    mem: Mem,
+    a: &[u64; 16],
+    b: &[u64; 16],
+    ok: u16,
+) -> [u64; 16] {
+    let mut old = [0; 16];
+    for i in Bits(ok as u32) {
+        old[i] = M::one(p[i] as *mut u8, at, mem, a[i], b[i]);
     }
     old
 }
@@ -305,12 +322,80 @@ unsafe fn within<L: Steps>(
     L::bound_mask(o.as_ptr(), 0, limit) & ex
 }
 
+/// Whether an operation is a load or a store of 32 or 64 bits: those of aligned words, which no host tears, so they go by
+/// vectors.
+fn moves(e: u16) -> bool {
+    matches!(op_of(e), AtomicOp::Load | AtomicOp::Store) && matches!(mem_of(e), Mem::B32 | Mem::B64)
+}
+
+/// Does an operation of those ([`moves`]) for one warp, at the offsets `p + k` of a region.
+#[inline(always)]
+unsafe fn moved<L: Steps>(st: &State, op: *const Op, r: Region, w: usize, p: *const u32, k: u32, ex: u16) {
+    let (o, value) = (*op, (*op.add(1)).regs()[0]);
+    let mem = mem_of(o.e);
+    match (op_of(o.e), mem) {
+        (AtomicOp::Load, Mem::B32) if !o.d.is_none() => {
+            let mut v = [0u32; 16];
+            load32::<L>(r, v.as_mut_ptr(), p, k, ex);
+            put(dst32(st, o.d, w), &v, ex);
+        }
+        (AtomicOp::Load, Mem::B64) if !o.d.is_none() => {
+            let mut v = [0u64; 16];
+            load_any::<L, C64>(r, v.as_mut_ptr(), p, k, 0, 8, ex);
+            put(dst64(st, o.d, w), &v, ex);
+        }
+        (AtomicOp::Store, Mem::B32) => {
+            fence(Release);
+            let (v, s) = src32(st, value);
+            store32::<L>(r, v.add(w * s), p, k, ex);
+        }
+        (AtomicOp::Store, Mem::B64) => {
+            fence(Release);
+            let (v, s) = src64(st, value);
+            store_any::<L, C64>(r, v.add(w * s), p, k, ex);
+        }
+        // A load of which nobody reads the result.
+        _ => {}
+    }
+    fence(Acquire);
+}
+
+/// Active lanes of a result.
+#[inline(always)]
+unsafe fn put<T: Copy>(d: *mut T, v: &[T; 16], ex: u16) {
+    let d = &mut *(d as *mut [T; 16]);
+    if ex == 0xFFFF {
+        *d = *v;
+        return;
+    }
+    for i in 0..16 {
+        d[i] = if ex >> i & 1 != 0 { v[i] } else { d[i] };
+    }
+}
+
+/// [`moved`] for all live warps, at offsets of a region that `of` gives.
+#[inline(always)]
+unsafe fn move_all<L: Steps>(
+    st: &State,
+    op: *const Op,
+    off: &Offsets,
+    of: impl Fn(&State, usize) -> Region,
+) -> *const Op {
+    for w in Bits(st.live) {
+        moved::<L>(st, op, of(st, w), w, off.lanes(w), off.k, st.exec[w]);
+    }
+    op.add(2)
+}
+
 #[inline(always)]
 unsafe fn at_buf<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
     super::count::touch(st, op);
     let off = Offsets::new(st, &*op);
     let (d, s) = src64(st, (*op).b);
     let one = (s == 0).then(|| buffer(*d));
+    if let Some(r) = one.filter(|_| moves((*op).e)) {
+        return move_all::<L>(st, op, &off, |_, _| r);
+    }
     run::<L, Device>(st, op, |_, w, ex, bytes, out| {
         if let Some(r) = one {
             return Ok(within::<L>(r, &off, w, ex, bytes, out));
@@ -330,6 +415,9 @@ unsafe fn at_buf<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
 unsafe fn at_shared<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
     super::count::touch(st, op);
     let off = Offsets::new(st, &*op);
+    if moves((*op).e) {
+        return move_all::<L>(st, op, &off, |st, w| shared_of(st, w));
+    }
     run::<L, Own>(st, op, |st, w, ex, bytes, out| Ok(within::<L>(shared_of(st, w), &off, w, ex, bytes, out)))
 }
 
@@ -338,12 +426,39 @@ unsafe fn at_global<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
     super::count::touch(st, op);
     let (p, s) = src64(st, (*op).a);
     let k = addend(st, op);
-    run::<L, Device>(st, op, |st, w, ex, bytes, out| {
-        for i in Bits(ex as u32) {
-            out[i] = (*p.add(w * s + i)).wrapping_add(k);
-            if !allowed(st, out[i], bytes) {
-                return Err(out[i]);
+    let bytes = mem_of((*op).e).bytes();
+    if moves((*op).e) && s != 0 {
+        for w in Bits(st.live) {
+            let (mut o, ex) = ([0; 16], st.exec[w]);
+            match plan(st, p.add(w * s), k, ex, bytes, &mut o) {
+                Path::Window(r) => moved::<L>(st, op, r, w, o.as_ptr(), 0, ex),
+                Path::Lanes => {
+                    let mut places = *(p.add(w * s) as *const [u64; 16]);
+                    places.iter_mut().for_each(|p| *p = p.wrapping_add(k));
+                    let (at, mem) = (op_of((*op).e), mem_of((*op).e));
+                    let a = operands(st, (*op.add(1)).regs()[0], mem, w);
+                    let old = each::<Device>(&places, at, mem, &a, &[0; 16], ex);
+                    results(st, (*op).d, mem, w, &old, ex);
+                }
+                Path::Fault(a) => return fault(st, op, Fault::Address(a)),
             }
+        }
+        return op.add(2);
+    }
+    run::<L, Device>(st, op, |st, w, ex, bytes, out| {
+        let mut o = [0; 16];
+        match plan(st, p.add(w * s), k, ex, bytes, &mut o) {
+            Path::Window(r) => {
+                for i in 0..16 {
+                    out[i] = r.ptr as u64 + o[i] as u64;
+                }
+            }
+            Path::Lanes => {
+                for i in Bits(ex as u32) {
+                    out[i] = (*p.add(w * s + i)).wrapping_add(k);
+                }
+            }
+            Path::Fault(a) => return Err(a),
         }
         Ok(ex)
     })

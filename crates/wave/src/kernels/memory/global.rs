@@ -42,7 +42,7 @@ pub unsafe fn addend(st: &State, op: *const Op) -> u64 {
 }
 
 /// How one warp's accesses go.
-enum Path {
+pub enum Path {
     /// Offsets from a region; those of inactive lanes are harmless.
     Window(Region),
     /// Lane by lane, all allowed.
@@ -52,7 +52,7 @@ enum Path {
 
 /// Splits the addresses `p + k` of the lanes `ex` into a window and offsets.
 #[inline(always)]
-unsafe fn plan(st: &State, p: *const u64, k: u64, ex: u16, bytes: u32, out: &mut [u32; 16]) -> Path {
+pub unsafe fn plan(st: &State, p: *const u64, k: u64, ex: u16, bytes: u32, out: &mut [u32; 16]) -> Path {
     let near = (*p.add(ex.trailing_zeros() as usize & 15)).wrapping_add(k);
     if in_arena(st, near, bytes) {
         let r = window(st, near);
