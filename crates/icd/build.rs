@@ -10,7 +10,17 @@ use std::path::{Path, PathBuf};
 mod hash;
 
 /// Compiler, engine, GPU and driver. The lock file has the versions of what they depend on.
-const PARTS: [&str; 5] = ["../shader/src", "../wave/src", "../gpu/src", "src", "../../Cargo.lock"];
+const PARTS: [&str; 9] = [
+    "../simd/src",
+    "../shader/src",
+    "../wave/src",
+    "../texel/src",
+    "../machine/src",
+    "../raster/src",
+    "../gpu/src",
+    "src",
+    "../../Cargo.lock",
+];
 
 fn files(at: &Path, found: &mut Vec<PathBuf>) {
     if at.is_dir() {

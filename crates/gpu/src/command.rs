@@ -1,50 +1,16 @@
 //! What command buffers record: immutable commands that own (by `Arc`) everything they touch.
 
-use crate::buffer::Buffer;
-use crate::descriptor::SetMemory;
-use crate::descriptor_memory::MAX_DESCRIPTOR_BUFFER_RANGE;
-use crate::graphics::draw::Draw;
-use crate::graphics::pass::Rendering;
-use crate::image::Image;
-use crate::instrumentation::Active;
 use crate::pipeline::ComputePipeline;
 use crate::query::QueryPool;
-use crate::sync::Event;
 use ash::vk;
+use machine::bindings::Bindings;
+use machine::instrumentation::Active;
+use machine::sync::Event;
+use raster::draw::Draw;
+use raster::pass::Rendering;
 use std::sync::Arc;
-
-/// Sets and push constants as they were when a dispatch was recorded.
-#[derive(Clone, Default)]
-pub struct Bindings {
-    /// Index = set number. Update-after-bind writes are seen because the memory is shared.
-    pub sets: Vec<Option<Arc<SetMemory>>>,
-    /// Device addresses of the sets that lie in descriptor buffers, by set number; 0 for any other.
-    pub addresses: Option<Arc<[u64]>>,
-    /// Descriptors of dynamic buffers with their offsets added, laid out as the pipeline layout says.
-    pub dynamic: Option<Arc<SetMemory>>,
-    pub push: Arc<[u8]>,
-}
-
-impl Bindings {
-    /// The tables as a wave sees them.
-    pub fn tables(&self) -> [wave::Table; 33] {
-        let mut tables = [wave::Table::NONE; 33];
-        for (t, s) in tables.iter_mut().zip(&self.sets) {
-            if let Some(s) = s {
-                *t = wave::Table { ptr: s.ptr(), size: s.size() as u64 };
-            }
-        }
-        for (t, &a) in tables.iter_mut().zip(self.addresses.iter().flat_map(|a| a.iter())) {
-            if a != 0 {
-                *t = wave::Table { ptr: a as *const u8, size: MAX_DESCRIPTOR_BUFFER_RANGE };
-            }
-        }
-        if let Some(s) = &self.dynamic {
-            tables[32] = wave::Table { ptr: s.ptr(), size: s.size() as u64 };
-        }
-        tables
-    }
-}
+use texel::buffer::Buffer;
+use texel::image::Image;
 
 #[derive(Clone)]
 pub struct Dispatch {
@@ -188,6 +154,44 @@ pub enum Command {
     Mark(Arc<str>),
 }
 
+impl Command {
+    /// The call that recorded it.
+    pub fn call(&self) -> &'static str {
+        match self {
+            Command::Dispatch { .. } => "vkCmdDispatch",
+            Command::DispatchIndirect { .. } => "vkCmdDispatchIndirect",
+            Command::BeginRendering(_) => "vkCmdBeginRendering or vkCmdBeginRenderPass2",
+            Command::NextSubpass => "vkCmdNextSubpass2",
+            Command::EndRendering => "vkCmdEndRendering or vkCmdEndRenderPass2",
+            Command::Draw(d) => d.what.call(),
+            Command::ClearAttachments { .. } => "vkCmdClearAttachments",
+            Command::CopyBuffer { .. } => "vkCmdCopyBuffer2",
+            Command::UpdateBuffer { .. } => "vkCmdUpdateBuffer",
+            Command::FillBuffer { .. } => "vkCmdFillBuffer",
+            Command::CopyImage { .. } => "vkCmdCopyImage2",
+            Command::CopyBufferToImage { .. } => "vkCmdCopyBufferToImage2",
+            Command::CopyImageToBuffer { .. } => "vkCmdCopyImageToBuffer2",
+            Command::BlitImage { .. } => "vkCmdBlitImage2",
+            Command::ResolveImage { .. } => "vkCmdResolveImage2",
+            Command::ClearColorImage { .. } => "vkCmdClearColorImage",
+            Command::ClearDepthStencilImage { .. } => "vkCmdClearDepthStencilImage",
+            Command::Barrier(_) => "vkCmdPipelineBarrier2",
+            Command::SetEvent { .. } => "vkCmdSetEvent2",
+            Command::ResetEvent { .. } => "vkCmdResetEvent2",
+            Command::WaitEvents { .. } => "vkCmdWaitEvents2",
+            Command::WriteTimestamp { .. } => "vkCmdWriteTimestamp2",
+            Command::BeginQuery { .. } => "vkCmdBeginQuery",
+            Command::EndQuery { .. } => "vkCmdEndQuery",
+            Command::ResetQueryPool { .. } => "vkCmdResetQueryPool",
+            Command::CopyQueryResults { .. } => "vkCmdCopyQueryPoolResults",
+            Command::Execute(_) => "vkCmdExecuteCommands",
+            Command::BeginLabel(_) => "vkCmdBeginDebugUtilsLabelEXT",
+            Command::EndLabel => "vkCmdEndDebugUtilsLabelEXT",
+            Command::Mark(_) => "vkCmdInsertDebugUtilsLabelEXT",
+        }
+    }
+}
+
 /// A recorded command buffer, shared by every submission of it.
 #[derive(Clone, Default)]
 pub struct CommandList {
@@ -202,7 +206,7 @@ unsafe impl Sync for CommandList {}
 
 #[derive(Clone)]
 pub struct SemaphoreOp {
-    pub semaphore: Arc<crate::sync::Semaphore>,
+    pub semaphore: Arc<machine::sync::Semaphore>,
     pub value: u64,
     pub stages: vk::PipelineStageFlags2,
 }
@@ -221,7 +225,7 @@ pub struct Submission {
     /// Command buffers, and semaphores of the stripes of their passes.
     pub lists: Vec<(Arc<CommandList>, Vec<SemaphoreOp>)>,
     pub signals: Vec<SemaphoreOp>,
-    pub fence: Option<Arc<crate::sync::Fence>>,
+    pub fence: Option<Arc<machine::sync::Fence>>,
     /// Modelled time that the host had seen when it submitted.
     pub floor: u64,
     /// Which pass of performance queries it measures.

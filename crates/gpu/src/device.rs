@@ -1,51 +1,15 @@
-//! The device: its queues' threads and its pool of shading threads.
+//! The device: its queues and their threads.
 
 use crate::channel;
 use crate::command::Submission;
 use crate::executor::Executor;
-use crate::sync::Hub;
+use machine::shared::{Report, Shared};
+use machine::sync::Hub;
+use raster::tile::Scratches;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::thread::JoinHandle;
-use std::time::Duration;
-
-/// Reports a message of the driver's own to the application (VK_EXT_debug_utils) and the log.
-pub type Report = Arc<dyn Fn(&str) + Send + Sync>;
-
-/// What all queues of one device share.
-pub struct Shared {
-    pub hub: Hub,
-    pub report: Report,
-    pub pool: rayon::ThreadPool,
-    pub threads: usize,
-    pub level: wave::Level,
-    pub workers: crate::executor::Workers,
-    pub scratches: crate::graphics::tile::Scratches,
-    pub clock: crate::time::Clock,
-    /// Views and samplers that descriptors in buffers name.
-    pub names: crate::descriptor_memory::Names,
-    /// The GPU that is modelled.
-    pub model: &'static counters::Model,
-    /// Host time after which a running shader loses the device.
-    pub watchdog: Duration,
-}
-
-impl Shared {
-    /// Runs `work` on as many threads as there are tasks for; it takes tasks until none is left.
-    pub fn run_parallel(&self, tasks: u64, work: &(dyn Fn() + Sync)) {
-        let threads = (self.threads as u64).min(tasks) as usize;
-        if threads <= 1 {
-            return work();
-        }
-        self.pool.in_place_scope(|s| {
-            for _ in 1..threads {
-                s.spawn(|_| work());
-            }
-            work();
-        });
-    }
-}
 
 pub struct Device {
     pub shared: Arc<Shared>,
@@ -62,6 +26,7 @@ pub struct Queue {
 
 struct Inner {
     shared: Arc<Shared>,
+    scratches: Arc<Scratches>,
     work: parking_lot::Mutex<VecDeque<Option<Submission>>>,
     /// Submissions made and finished: idle when equal.
     submitted: AtomicU64,
@@ -73,45 +38,11 @@ struct Inner {
     wake: parking_lot::Condvar,
 }
 
-/// Threads to shade with: `TUFF_THREADS`, or what the machine has.
-fn thread_count() -> usize {
-    std::env::var("TUFF_THREADS")
-        .ok()
-        .and_then(|s| s.parse().ok())
-        .filter(|&n| n > 0)
-        .unwrap_or_else(|| std::thread::available_parallelism().map_or(1, |n| n.get()))
-        .min(256)
-}
-
-/// The watchdog's patience: `TUFF_WATCHDOG_MS` (0 = for ever), else 20 s of one dispatch.
-fn watchdog() -> Duration {
-    let ms = std::env::var("TUFF_WATCHDOG_MS").ok().and_then(|s| s.parse().ok()).unwrap_or(20_000);
-    if ms == 0 { Duration::MAX } else { Duration::from_millis(ms) }
-}
-
 impl Device {
     /// `presents`: the application may present with it.
     pub fn new(queue_count: usize, presents: bool, report: Report) -> Result<Device, ash::vk::Result> {
-        let threads = thread_count();
-        let pool = rayon::ThreadPoolBuilder::new()
-            .num_threads(threads)
-            .thread_name(|i| format!("tuff-shade-{i}"))
-            .build()
-            .map_err(|_| ash::vk::Result::ERROR_OUT_OF_HOST_MEMORY)?;
-        let level = wave::Level::best();
-        let shared = Arc::new(Shared {
-            hub: Hub::default(),
-            report,
-            pool,
-            threads,
-            level,
-            workers: Default::default(),
-            scratches: Default::default(),
-            clock: Default::default(),
-            names: Default::default(),
-            model: counters::model::current(),
-            watchdog: watchdog(),
-        });
+        let shared = Arc::new(Shared::new(report)?);
+        let scratches = Arc::new(Scratches::default());
         crate::ledger::open();
         let (number, publishers) = channel::open(queue_count, presents);
         let queues = publishers
@@ -119,6 +50,7 @@ impl Device {
             .map(|publisher| Queue {
                 inner: Arc::new(Inner {
                     shared: shared.clone(),
+                    scratches: scratches.clone(),
                     work: Default::default(),
                     submitted: AtomicU64::new(0),
                     finished: AtomicU64::new(0),
@@ -181,7 +113,7 @@ impl Queue {
 impl Inner {
     fn run(self: Arc<Self>) {
         let Some(publisher) = self.publisher.lock().take() else { return };
-        let mut executor = Executor::new(self.shared.clone(), publisher);
+        let mut executor = Executor::new(self.shared.clone(), self.scratches.clone(), publisher);
         loop {
             let next = {
                 let mut work = self.work.lock();

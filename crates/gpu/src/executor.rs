@@ -3,39 +3,27 @@
 use crate::channel::{Done, Kind, Mark, Publisher};
 use crate::chunks::Chunks;
 use crate::command::{Command, CommandList, Dispatch};
-use crate::count;
-use crate::device::Shared;
 use crate::exclusive::{self, Turn};
-use crate::graphics::run::{PassRun, Suspended};
-use crate::host::DeviceHost;
-use crate::instrumentation::Blocks;
-use crate::lost::{Blame, Place};
 use crate::query::Queries;
 use crate::stripes::Stripes;
-use crate::time::{Line, Span};
 use crate::transfer;
 use ash::vk;
 use counters::{Counts, Event, Phase};
+use machine::count;
+use machine::host::DeviceHost;
+use machine::instrumentation::Blocks;
+use machine::lost::{Blame, Place};
+use machine::shared::Shared;
+use machine::time::{Line, Span};
 use parking_lot::Mutex;
+use raster::run::{PassRun, Suspended};
+use raster::tile::Scratches;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
-use wave::Worker;
-
-/// Idle workers (register files and scratch), one a thread that is shading.
-#[derive(Default)]
-pub struct Workers(Mutex<Vec<Worker>>);
-
-impl Workers {
-    pub(crate) fn take(&self, level: wave::Level) -> Worker {
-        self.0.lock().pop().unwrap_or_else(|| Worker::new(level))
-    }
-    pub(crate) fn give(&self, w: Worker) {
-        self.0.lock().push(w);
-    }
-}
 
 pub struct Executor {
     shared: Arc<Shared>,
+    scratches: Arc<Scratches>,
     pass: Option<PassRun>,
     /// What the render pass before left for one that resumes it.
     suspended: Option<Suspended>,
@@ -51,10 +39,11 @@ pub struct Executor {
 }
 
 impl Executor {
-    pub fn new(shared: Arc<Shared>, publisher: Publisher) -> Executor {
+    pub fn new(shared: Arc<Shared>, scratches: Arc<Scratches>, publisher: Publisher) -> Executor {
         Executor {
             queries: Queries::new(shared.clone()),
             shared,
+            scratches,
             pass: None,
             suspended: None,
             line: Line::default(),
@@ -76,7 +65,7 @@ impl Executor {
             if self.shared.hub.is_lost() {
                 break;
             }
-            self.place.at(i, c);
+            self.place.at(i, c.call());
             self.command(c);
         }
         self.place.leave();
@@ -96,7 +85,7 @@ impl Executor {
             Command::BeginRendering(r) => {
                 self.stripes.begin(r);
                 self.marks.clear();
-                self.pass = Some(PassRun::new(r, &self.line, self.suspended.take()));
+                self.pass = Some(PassRun::new(r, &self.line, self.suspended.take(), &self.scratches));
             }
             Command::NextSubpass => self.in_pass(|p, shared, _| p.next_subpass(shared)),
             Command::Draw(d) => {
@@ -238,7 +227,7 @@ impl Executor {
             host: &host,
             base: d.base,
             groups,
-            arena: crate::memory::arena(),
+            arena: texel::memory::arena(),
         };
         // Chunks are whole waves' worth of workgroups, small enough to balance, large enough to amortise.
         let per_wave = (program.lanes as u64 / (size.div_ceil(16) * 16)).max(1);

@@ -190,7 +190,7 @@ fn json(devices: &[Vec<Queue>]) -> String {
 fn values(s: &mut String, counts: &Counts, zeros: bool) {
     let model = counters::model::current();
     let mut c = *counts;
-    crate::count::add_cycles(&mut c, model);
+    machine::count::add_cycles(&mut c, model);
     s.push('{');
     let mut first = true;
     for k in counters::catalogue::reported() {
@@ -213,8 +213,8 @@ fn values(s: &mut String, counts: &Counts, zeros: bool) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::time::Span;
     use counters::Event;
+    use machine::time::Span;
 
     #[test]
     fn batches_belong_to_the_frames_that_the_application_says_or_presents() {

@@ -1,6 +1,6 @@
 //! Compiled pipelines.
 
-use crate::lost::Title;
+use machine::lost::Title;
 use shader::bytecode::Program;
 use std::sync::Arc;
 

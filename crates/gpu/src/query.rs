@@ -1,12 +1,12 @@
 //! Query pools: results as 64-bit words with an availability mark a query.
 
-use crate::count;
-use crate::device::Shared;
-use crate::graphics::run::PassRun;
-use crate::graphics::statistics::{self, Sums};
-use crate::time::{Line, Span};
 use ash::vk;
 use counters::{Counter, Counts, Event, Phase, Value};
+use machine::count;
+use machine::shared::Shared;
+use machine::time::{Line, Span};
+use raster::run::PassRun;
+use raster::statistics::{self, Sums};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 

@@ -5,9 +5,9 @@
 //! for its share of the main phase by its area.
 
 use crate::command::SemaphoreOp;
-use crate::graphics::pass::Rendering;
-use crate::sync::Hub;
-use crate::time::Span;
+use machine::sync::Hub;
+use machine::time::Span;
+use raster::pass::Rendering;
 use std::sync::atomic::Ordering::SeqCst;
 
 /// A queue's stripes that are not done yet.
@@ -68,7 +68,7 @@ fn ends(pixels: impl Iterator<Item = u64> + Clone, main: Span) -> impl Iterator<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sync::Semaphore;
+    use machine::sync::Semaphore;
     use std::sync::atomic::AtomicU64;
 
     fn rendering(stripes: &[u64], resuming: bool) -> Rendering {

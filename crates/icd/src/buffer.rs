@@ -7,11 +7,11 @@ use crate::limits::MAX_ALLOCATION;
 use crate::memory::Memory;
 use crate::object::{self, Object};
 use crate::physical_device::PLAIN_TYPE_BITS;
-use gpu::memory::Bound;
 use std::sync::Arc;
+use texel::memory::Bound;
 
 pub struct Buffer {
-    pub(crate) gpu: Arc<gpu::buffer::Buffer>,
+    pub(crate) gpu: Arc<texel::buffer::Buffer>,
 }
 
 impl Object for Buffer {
@@ -22,7 +22,7 @@ impl Object for Buffer {
 pub(crate) const ALIGN: u64 = 64;
 
 /// The buffer behind a handle.
-pub(crate) unsafe fn get(buffer: vk::Buffer) -> Option<Arc<gpu::buffer::Buffer>> {
+pub(crate) unsafe fn get(buffer: vk::Buffer) -> Option<Arc<texel::buffer::Buffer>> {
     Some(object::get::<Buffer>(buffer)?.gpu.clone())
 }
 
@@ -54,7 +54,7 @@ unsafe fn new(info: &vk::BufferCreateInfo) -> Answer<Buffer> {
         Some(u) => vk::BufferUsageFlags::from_raw(u.usage.as_raw() as u32),
         None => info.usage,
     };
-    Ok(Buffer { gpu: Arc::new(gpu::buffer::Buffer::new(info.size, usage, info.flags)) })
+    Ok(Buffer { gpu: Arc::new(texel::buffer::Buffer::new(info.size, usage, info.flags)) })
 }
 
 pub(crate) unsafe fn destroy_buffer(_: &Device, buffer: vk::Buffer, _: *const vk::AllocationCallbacks) {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 /// The view in a form that texel fetches read; descriptors hold its address.
 pub struct BufferView {
-    gpu: Arc<gpu::sample::BufferView>,
+    gpu: Arc<texel::sample::BufferView>,
 }
 
 impl Object for BufferView {
@@ -29,7 +29,7 @@ pub(crate) unsafe fn create_buffer_view(
 ) -> vk::Result {
     let i = &*info;
     let made = match buffer::get(i.buffer) {
-        Some(b) => gpu::sample::BufferView::new(b, i.format, i.offset, i.range)
+        Some(b) => texel::sample::BufferView::new(b, i.format, i.offset, i.range)
             .map(|v| BufferView { gpu: Arc::new(v) }),
         None => Err(vk::Result::ERROR_UNKNOWN),
     };

@@ -100,7 +100,7 @@ unsafe extern "C" fn evaluate(events: *const u64, values: *mut raw::Value) {
         let model = counters::model::current();
         // SAFETY: the caller has event_count numbers there.
         let mut counts = Counts(unsafe { events.cast::<[u64; Counts::LEN]>().read_unaligned() });
-        gpu::count::add_cycles(&mut counts, model);
+        machine::count::add_cycles(&mut counts, model);
         for (i, c) in counters::catalogue::reported().iter().enumerate() {
             let value = match c.value(&counts, model) {
                 Value::Uint64(u) => raw::Value { u },
@@ -210,7 +210,7 @@ unsafe extern "C" fn lost(reader: *const raw::Reader) -> u64 {
 
 /// A record as the caller sees it, while it lasts.
 fn view(r: &Record) -> raw::Record {
-    let span = |s: gpu::time::Span| raw::Span { begin: s.begin, end: s.end };
+    let span = |s: machine::time::Span| raw::Span { begin: s.begin, end: s.end };
     raw::Record {
         order: r.number.order,
         queue_order: r.number.queue_order,

@@ -9,7 +9,7 @@ use crate::record::bind::BindPoint;
 use crate::record::draw::Graphics;
 use crate::record::pass::Within;
 use gpu::command::{Command, CommandList};
-use gpu::instrumentation::{Active, Instrumentation};
+use machine::instrumentation::{Active, Instrumentation};
 use parking_lot::{Mutex, MutexGuard};
 use std::sync::{Arc, OnceLock};
 

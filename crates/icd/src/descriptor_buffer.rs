@@ -1,13 +1,13 @@
 //! VK_EXT_descriptor_buffer, outside command buffers: where a layout has its descriptors, and a descriptor's bytes.
-//! What the bytes are, and how they are read, is in [`gpu::descriptor_memory`].
+//! What the bytes are, and how they are read, is in [`machine::descriptor_memory`].
 
 use crate::device::Device;
 use crate::image_view::ImageView;
 use crate::object;
 use crate::sampler::Sampler;
 use crate::{debug, descriptor_layout};
-use gpu::descriptor::DESCRIPTOR_BYTES;
-use gpu::descriptor_memory as form;
+use machine::descriptor::DESCRIPTOR_BYTES;
+use machine::descriptor_memory as form;
 use std::ffi::c_void;
 use vk::DescriptorType as Type;
 

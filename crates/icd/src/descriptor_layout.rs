@@ -9,7 +9,7 @@ use crate::chain;
 use crate::device::Device;
 use crate::object::{self, Object};
 use crate::sampler::Sampler;
-use gpu::descriptor::{DESCRIPTOR_BYTES, Descriptor, SetMemory};
+use machine::descriptor::{DESCRIPTOR_BYTES, Descriptor, SetMemory};
 use std::sync::Arc;
 
 /// `maxInlineUniformBlockSize` and the like are far below; this bounds the arithmetic.
@@ -25,7 +25,7 @@ pub(crate) struct Binding {
     /// Number of element 0 among the set's dynamic buffers.
     pub dynamic: u32,
     /// One per element, or empty.
-    pub immutable: Vec<Arc<gpu::sample::Sampler>>,
+    pub immutable: Vec<Arc<texel::sample::Sampler>>,
     pub flags: vk::DescriptorBindingFlags,
 }
 

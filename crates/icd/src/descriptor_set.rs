@@ -7,7 +7,7 @@ use crate::device::Device;
 use crate::image_view::ImageView;
 use crate::object::{self, Object};
 use crate::sampler::Sampler;
-use gpu::descriptor::{DESCRIPTOR_BYTES, Descriptor, SetMemory};
+use machine::descriptor::{DESCRIPTOR_BYTES, Descriptor, SetMemory};
 use std::sync::Arc;
 use vk::DescriptorType as Type;
 
@@ -263,7 +263,7 @@ pub(crate) unsafe fn update_descriptor_sets(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gpu::memory::{Bound, DeviceMemory};
+    use texel::memory::{Bound, DeviceMemory};
 
     fn layout(bindings: &[(u32, Type, u32)]) -> Arc<SetLayout> {
         let bindings: Vec<_> = bindings
@@ -281,7 +281,7 @@ mod tests {
     }
 
     fn buffer(size: u64) -> (vk::Buffer, u64) {
-        let gpu = Arc::new(gpu::buffer::Buffer::new(size, Default::default(), Default::default()));
+        let gpu = Arc::new(texel::buffer::Buffer::new(size, Default::default(), Default::default()));
         let memory = DeviceMemory::allocate(size, 0, false).expect("memory");
         assert!(gpu.bound.set(Bound { memory, offset: 0 }).is_ok());
         let at = gpu.ptr() as u64;

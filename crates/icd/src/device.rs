@@ -7,7 +7,7 @@ use crate::physical_device::{PhysicalDevice, QUEUES};
 use crate::quarantine::Quarantine;
 use crate::queue::Queue;
 use crate::{chain, debug, extensions, features};
-use gpu::sync::Hub;
+use machine::sync::Hub;
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -45,11 +45,11 @@ impl Deref for Device {
 
 impl Inner {
     /// Modelled time.
-    pub fn clock(&self) -> &gpu::time::Clock {
+    pub fn clock(&self) -> &machine::time::Clock {
         &self.gpu.shared.clock
     }
     /// What descriptors in buffers name.
-    pub fn names(&self) -> &gpu::descriptor_memory::Names {
+    pub fn names(&self) -> &machine::descriptor_memory::Names {
         &self.gpu.shared.names
     }
     pub fn hub(&self) -> &Hub {
@@ -120,7 +120,7 @@ unsafe fn new(physical: &PhysicalDevice, info: &vk::DeviceCreateInfo) -> Answer<
     }
     let count: u32 = asked.iter().map(|q| q.queue_count).sum::<u32>().min(QUEUES);
     let instance = physical.instance.clone();
-    let report: gpu::device::Report = Arc::new(move |line: &str| debug::error(&*instance, line));
+    let report: machine::shared::Report = Arc::new(move |line: &str| debug::error(&*instance, line));
     let presents = extensions.has(c"VK_KHR_swapchain");
     let gpu = gpu::device::Device::new(count as usize, presents, report)?;
     let (threads, level) = (gpu.shared.threads, gpu.shared.level);

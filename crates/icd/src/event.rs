@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
 
 pub struct Event {
-    pub(crate) gpu: Arc<gpu::sync::Event>,
+    pub(crate) gpu: Arc<machine::sync::Event>,
 }
 
 impl Object for Event {

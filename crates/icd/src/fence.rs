@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
 
 pub struct Fence {
-    pub(crate) gpu: Arc<gpu::sync::Fence>,
+    pub(crate) gpu: Arc<machine::sync::Fence>,
 }
 
 impl Object for Fence {
@@ -21,7 +21,7 @@ pub(crate) unsafe fn create_fence(
     _: *const vk::AllocationCallbacks,
     out: *mut vk::Fence,
 ) -> vk::Result {
-    let gpu = Arc::new(gpu::sync::Fence::default());
+    let gpu = Arc::new(machine::sync::Fence::default());
     gpu.signaled.store((*info).flags.contains(vk::FenceCreateFlags::SIGNALED), SeqCst);
     created(out, Ok(Fence { gpu }))
 }
@@ -31,7 +31,7 @@ pub(crate) unsafe fn destroy_fence(_: &Device, fence: vk::Fence, _: *const vk::A
 }
 
 /// The fences of an array; `None` where one is none (which the log then says).
-unsafe fn all(fences: *const vk::Fence, count: u32) -> Option<Vec<Arc<gpu::sync::Fence>>> {
+unsafe fn all(fences: *const vk::Fence, count: u32) -> Option<Vec<Arc<machine::sync::Fence>>> {
     chain::slice(fences, count).iter().map(|&f| Some(object::get::<Fence>(f)?.gpu.clone())).collect()
 }
 

@@ -4,7 +4,7 @@
 use crate::chain;
 use crate::limits::{MAX_ALLOCATION, MAX_ARRAY_LAYERS, MAX_IMAGE_2D, MAX_IMAGE_3D, SAMPLE_COUNTS};
 use crate::physical_device::{PhysicalDevice, external_memory};
-use gpu::format::FormatInfo;
+use texel::format::FormatInfo;
 use vk::{FormatFeatureFlags2 as F, ImageCreateFlags as C, ImageUsageFlags as U};
 
 fn when(on: bool, flags: F) -> F {
@@ -62,7 +62,7 @@ pub(crate) unsafe fn get_physical_device_format_properties2(
     format: vk::Format,
     p_format_properties: *mut vk::FormatProperties2<'_>,
 ) {
-    let info = gpu::format::info(format);
+    let info = texel::format::info(format);
     let [linear, optimal, buffer] = [linear, optimal, buffer].map(|of| info.map_or(F::empty(), of));
     let out = &mut *p_format_properties;
     out.format_properties = vk::FormatProperties {
@@ -105,7 +105,7 @@ pub(crate) fn image_properties(
     flags: C,
 ) -> Result<vk::ImageFormatProperties, vk::Result> {
     let no = Err(vk::Result::ERROR_FORMAT_NOT_SUPPORTED);
-    let Some(info) = gpu::format::info(format) else { return no };
+    let Some(info) = texel::format::info(format) else { return no };
     let features = match tiling {
         vk::ImageTiling::OPTIMAL => optimal(info),
         vk::ImageTiling::LINEAR => linear(info),

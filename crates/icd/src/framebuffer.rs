@@ -5,8 +5,8 @@ use crate::chain;
 use crate::device::Device;
 use crate::image_view;
 use crate::object::{self, Object};
-use gpu::sample::ImageView;
 use std::sync::Arc;
+use texel::sample::ImageView;
 
 pub struct Framebuffer {
     pub(crate) data: Arc<Data>,

@@ -4,7 +4,7 @@
 use crate::chain;
 use crate::device::Device;
 use crate::image;
-use gpu::transfer;
+use texel::transfer;
 use vk::ImageLayout as L;
 
 /// Layouts in which images can be copied from and to.

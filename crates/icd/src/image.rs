@@ -7,11 +7,11 @@ use crate::device::Device;
 use crate::memory::Memory;
 use crate::object::{self, Object};
 use crate::physical_device::{PLAIN_TYPE_BITS, TRANSIENT_TYPE_BITS};
-use gpu::memory::Bound;
 use std::sync::Arc;
+use texel::memory::Bound;
 
 pub struct Image {
-    pub(crate) gpu: Arc<gpu::image::Image>,
+    pub(crate) gpu: Arc<texel::image::Image>,
 }
 
 impl Object for Image {
@@ -19,11 +19,11 @@ impl Object for Image {
 }
 
 /// The image behind a handle.
-pub(crate) unsafe fn get(image: vk::Image) -> Option<Arc<gpu::image::Image>> {
+pub(crate) unsafe fn get(image: vk::Image) -> Option<Arc<texel::image::Image>> {
     Some(object::get::<Image>(image)?.gpu.clone())
 }
 
-unsafe fn new(info: &vk::ImageCreateInfo) -> Answer<gpu::image::Image> {
+unsafe fn new(info: &vk::ImageCreateInfo) -> Answer<texel::image::Image> {
     let refused = vk::ImageCreateFlags::SPARSE_BINDING
         | vk::ImageCreateFlags::SPARSE_RESIDENCY
         | vk::ImageCreateFlags::SPARSE_ALIASED
@@ -35,7 +35,7 @@ unsafe fn new(info: &vk::ImageCreateInfo) -> Answer<gpu::image::Image> {
             info.flags & refused
         )));
     }
-    gpu::image::Image::new(info)
+    texel::image::Image::new(info)
 }
 
 pub(crate) unsafe fn create_image(
@@ -51,7 +51,7 @@ pub(crate) unsafe fn destroy_image(_: &Device, image: vk::Image, _: *const vk::A
     object::destroy::<Image>(image);
 }
 
-unsafe fn require(image: &gpu::image::Image, out: &mut vk::MemoryRequirements2) {
+unsafe fn require(image: &texel::image::Image, out: &mut vk::MemoryRequirements2) {
     let transient = image.usage.contains(vk::ImageUsageFlags::TRANSIENT_ATTACHMENT);
     out.memory_requirements = vk::MemoryRequirements {
         size: image.size(),
@@ -149,13 +149,13 @@ unsafe fn bind(i: &vk::BindImageMemoryInfo) -> vk::Result {
 }
 
 unsafe fn tell_layout(
-    image: &gpu::image::Image,
+    image: &texel::image::Image,
     sub: &vk::ImageSubresource,
     out: &mut vk::SubresourceLayout2,
 ) {
     out.subresource_layout = image.subresource_layout(sub);
     if let Some(s) = chain::find_mut::<vk::SubresourceHostMemcpySize>(out.p_next) {
-        s.size = gpu::transfer::host_memcpy_size(image, sub.aspect_mask, sub.mip_level);
+        s.size = texel::transfer::host_memcpy_size(image, sub.aspect_mask, sub.mip_level);
     }
 }
 

@@ -5,14 +5,14 @@ use crate::chain;
 use crate::device::Device;
 use crate::image;
 use crate::object::{self, Object};
-use gpu::descriptor_memory::Named;
+use machine::descriptor_memory::Named;
 use std::sync::{Arc, OnceLock};
 
 /// The view in a form that sampling reads; descriptors hold its address.
 pub struct ImageView {
-    gpu: Arc<gpu::sample::ImageView>,
+    gpu: Arc<texel::sample::ImageView>,
     /// What storage images see: some slices of a 3D image (VK_EXT_image_sliced_view_of_3d).
-    sliced: Option<Arc<gpu::sample::ImageView>>,
+    sliced: Option<Arc<texel::sample::ImageView>>,
     /// Its name in descriptor buffers, once it was wanted there.
     name: OnceLock<u64>,
 }
@@ -39,16 +39,16 @@ impl ImageView {
 }
 
 /// The view behind a handle; `None` for the null handle too.
-pub(crate) unsafe fn get(view: vk::ImageView) -> Option<Arc<gpu::sample::ImageView>> {
+pub(crate) unsafe fn get(view: vk::ImageView) -> Option<Arc<texel::sample::ImageView>> {
     if view == vk::ImageView::null() { None } else { Some(object::get::<ImageView>(view)?.gpu.clone()) }
 }
 
 unsafe fn new(
-    image: &Arc<gpu::image::Image>,
+    image: &Arc<texel::image::Image>,
     info: &vk::ImageViewCreateInfo,
     min_lod: f32,
 ) -> Answer<ImageView> {
-    let view = || gpu::sample::ImageView::new(image.clone(), info, min_lod);
+    let view = || texel::sample::ImageView::new(image.clone(), info, min_lod);
     let sliced = match chain::find::<vk::ImageViewSlicedCreateInfoEXT>(info.p_next) {
         Some(s) => Some(Arc::new(view()?.sliced(s.slice_offset, s.slice_count))),
         None => None,

@@ -6,7 +6,7 @@ use crate::command_buffer::CommandBuffer;
 use crate::device::Device;
 use crate::object::{self, Object};
 use crate::physical_device::PhysicalDevice;
-use gpu::instrumentation::{Instrumentation, METRIC, METRICS};
+use machine::instrumentation::{Instrumentation, METRIC, METRICS};
 use std::ffi::c_void;
 use std::sync::Arc;
 

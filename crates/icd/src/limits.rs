@@ -2,7 +2,7 @@
 
 use crate::settings::{MAX_COLORS, MAX_VIEWPORTS};
 use crate::structs::Value::{self, *};
-use gpu::graphics::geometry::line::{LINE_WIDTHS, POINT_SIZES};
+use raster::geometry::line::{LINE_WIDTHS, POINT_SIZES};
 
 pub(crate) const MAX_PUSH_CONSTANTS: u32 = 256;
 pub(crate) const MAX_BOUND_DESCRIPTOR_SETS: u32 = 32;

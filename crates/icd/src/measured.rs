@@ -4,7 +4,7 @@
 
 use crate::pipeline_executable::stage_name;
 use crate::shader_module::Code;
-use gpu::instrumentation::{Active, Instrumentation, METRIC, METRICS};
+use machine::instrumentation::{Active, Instrumentation, METRIC, METRICS};
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::fmt::Write;

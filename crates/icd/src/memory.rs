@@ -6,10 +6,10 @@ use crate::device::Device;
 use crate::limits::{MAX_ALLOCATION, MIN_HOST_POINTER_ALIGNMENT};
 use crate::object::{self, Object};
 use crate::physical_device::{HEAP_USED, MEMORY_TYPES, PLAIN_TYPE_BITS, heap_size};
-use gpu::memory::DeviceMemory;
 use std::ffi::{c_int, c_void};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
+use texel::memory::DeviceMemory;
 
 /// Handle types that memory can be exported to and imported from.
 const FD: vk::ExternalMemoryHandleTypeFlags = vk::ExternalMemoryHandleTypeFlags::OPAQUE_FD;

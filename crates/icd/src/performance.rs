@@ -7,9 +7,9 @@ use crate::debug::log_error;
 use crate::device::Device;
 use crate::physical_device::PhysicalDevice;
 use counters::{Counter, Measure, Storage};
-use gpu::graphics::pass::Subpass;
-use gpu::graphics::regions::{MAX_COUNTERS, Regions};
 use gpu::query::{Kind, performance_passes};
+use raster::pass::Subpass;
+use raster::regions::{MAX_COUNTERS, Regions};
 use std::ffi::c_void;
 
 fn unit(m: Measure) -> vk::PerformanceCounterUnitKHR {
@@ -139,7 +139,7 @@ pub(crate) unsafe fn regions(p_next: *const c_void, subpasses: &[Subpass], layer
         found
     };
     let addresses = chain::slice(info.p_counter_addresses, info.counter_address_count);
-    let layers = gpu::graphics::regions::layers(subpasses, layers) as usize;
+    let layers = raster::pass::layers(subpasses, layers) as usize;
     let wanted = subpasses.len() * layers;
     if addresses.len() != wanted {
         log_error(&format!(

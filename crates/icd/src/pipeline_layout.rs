@@ -6,7 +6,7 @@ use crate::descriptor_layout::{self, SetLayout};
 use crate::device::Device;
 use crate::limits::MAX_PUSH_CONSTANTS;
 use crate::object::{self, Object};
-use gpu::descriptor::{DESCRIPTOR_BYTES, DYNAMIC_TABLE};
+use machine::descriptor::{DESCRIPTOR_BYTES, DYNAMIC_TABLE};
 use shader::options::Binding;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;

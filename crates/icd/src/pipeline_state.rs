@@ -7,7 +7,7 @@ use crate::render_pass::{self, Pass};
 use crate::settings::{
     self, Dynamic, Fragment, Geometry, Input, MAX_BINDINGS, MAX_COLORS, MAX_VIEWPORTS, Output,
 };
-use gpu::graphics::state::{BlendAttachment, DepthBias, StencilFace, VertexAttribute, VertexBinding};
+use raster::state::{BlendAttachment, DepthBias, StencilFace, VertexAttribute, VertexBinding};
 use std::sync::Arc;
 
 /// What a pipeline is made for: which attachments there are.
@@ -50,7 +50,7 @@ impl Targets {
             return Targets { colors: 0, color_count: 0, depth: false, stencil: false };
         };
         let colors = s.colors.iter().take(MAX_COLORS).enumerate();
-        let format = |a: u32| pass.attachments.get(a as usize).and_then(|a| gpu::format::info(a.format));
+        let format = |a: u32| pass.attachments.get(a as usize).and_then(|a| texel::format::info(a.format));
         let depth = s.depth.as_ref().and_then(|d| d.attachment).and_then(format);
         Targets {
             colors: colors.map(|(i, r)| (r.attachment.is_some() as u32) << i).sum(),
@@ -79,7 +79,7 @@ pub(crate) fn attribute(
     format: vk::Format,
     offset: u32,
 ) -> Option<VertexAttribute> {
-    let format = gpu::format::info(format).filter(|f| f.vertex())?;
+    let format = texel::format::info(format).filter(|f| f.vertex())?;
     Some(VertexAttribute { location, binding, format, offset })
 }
 

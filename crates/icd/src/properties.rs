@@ -9,9 +9,9 @@ use crate::limits::*;
 use crate::physical_device::API_VERSION;
 use crate::structs::PropertyStruct;
 use crate::structs::Value::{self, *};
-use gpu::descriptor::DESCRIPTOR_BYTES;
-use gpu::descriptor_memory::MAX_DESCRIPTOR_BUFFER_RANGE;
-use gpu::graphics::regions;
+use machine::descriptor::DESCRIPTOR_BYTES;
+use machine::descriptor_memory::MAX_DESCRIPTOR_BUFFER_RANGE;
+use raster::regions;
 use std::collections::HashMap;
 use std::sync::{LazyLock, OnceLock};
 
@@ -233,7 +233,7 @@ pub(crate) static PROPERTIES: &[(&str, Value)] = &[
     ("provokingVertexModePerPipeline", Bool(true)),
     ("transformFeedbackPreservesTriangleFanProvokingVertex", Bool(false)),
     ("dynamicPrimitiveTopologyUnrestricted", Bool(true)),
-    ("numMetrics", U32(gpu::instrumentation::METRICS as u32)),
+    ("numMetrics", U32(machine::instrumentation::METRICS as u32)),
     ("perBasicBlockGranularity", Bool(true)),
     ("allowCommandBufferQueryCopies", Bool(true)),
     ("maxPerRegionPerformanceCounters", U32(regions::MAX_COUNTERS)),

@@ -4,7 +4,7 @@ use crate::answer::{Answer, created, invalid};
 use crate::chain;
 use crate::device::Device;
 use crate::object::{self, Object};
-use gpu::graphics::regions::physical;
+use raster::pass::physical;
 use std::sync::Arc;
 use vk::SubpassMergeStatusEXT as Status;
 
@@ -63,7 +63,7 @@ pub(crate) struct Pass {
     pub subpasses: Vec<Subpass>,
     pub dependencies: Vec<SubpassDependency>,
     /// The subpasses for the GPU.
-    pub gpu: Vec<gpu::graphics::pass::Subpass>,
+    pub gpu: Vec<raster::pass::Subpass>,
 }
 
 pub struct RenderPass {
@@ -184,18 +184,18 @@ impl Pass {
     }
 
     /// A subpass for the GPU.
-    fn subpass(&self, index: usize) -> gpu::graphics::pass::Subpass {
+    fn subpass(&self, index: usize) -> raster::pass::Subpass {
         let s = &self.subpasses[index];
         let indices = |list: &[Reference]| list.iter().map(|r| r.attachment).collect::<Vec<_>>();
-        let format = |a: u32| gpu::format::info(self.attachments[a as usize].format);
+        let format = |a: u32| texel::format::info(self.attachments[a as usize].format);
         let depth = s.depth.as_ref().and_then(|d| d.attachment);
-        let with = |a: Option<u32>, has: fn(&gpu::format::FormatInfo) -> bool| {
+        let with = |a: Option<u32>, has: fn(&texel::format::FormatInfo) -> bool| {
             a.filter(|&a| format(a).is_some_and(has))
         };
         // What is expanded for the subpass resolves to itself.
         let expanded =
             |a: u32| s.expand > 1 && self.attachments[a as usize].samples == vk::SampleCountFlags::TYPE_1;
-        let resolve = |has: fn(&gpu::format::FormatInfo) -> bool,
+        let resolve = |has: fn(&texel::format::FormatInfo) -> bool,
                        mode: fn(&DepthResolve) -> vk::ResolveModeFlags| {
             let d = s.depth_resolve.as_ref()?;
             let mode = mode(d);
@@ -217,7 +217,7 @@ impl Pass {
             Some(crate::settings::samples(self.attachments[used as usize].samples))
         };
         let flush = (s.alone && index > 0) || self.waits(index);
-        gpu::graphics::pass::Subpass {
+        raster::pass::Subpass {
             view_mask: s.view_mask,
             colors: indices(&s.colors),
             resolves: if resolves.iter().all(Option::is_none) { Vec::new() } else { resolves },
@@ -270,7 +270,7 @@ impl Pass {
 }
 
 /// How colours of a format are resolved by a render pass: integers cannot be averaged (§ Multisample Resolve).
-pub(crate) fn average(f: Option<&gpu::format::FormatInfo>) -> vk::ResolveModeFlags {
+pub(crate) fn average(f: Option<&texel::format::FormatInfo>) -> vk::ResolveModeFlags {
     if f.is_some_and(|f| f.is_integer()) {
         vk::ResolveModeFlags::SAMPLE_ZERO
     } else {

@@ -7,9 +7,9 @@ use crate::image_view;
 use crate::performance;
 use crate::render_pass::{self, Pass};
 use crate::settings::{self, MAX_COLORS};
-use gpu::graphics::pass::{Attachment, ClearValue, Rendering, Subpass};
-use gpu::sample::ImageView;
+use raster::pass::{Attachment, ClearValue, Rendering, Subpass};
 use std::sync::Arc;
+use texel::sample::ImageView;
 use vk::{AttachmentLoadOp as Load, AttachmentStoreOp as Store, RenderingFlags};
 
 /// Both readings of a clear value: the attachment's format says which counts.

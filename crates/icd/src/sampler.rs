@@ -4,12 +4,12 @@ use crate::answer::created;
 use crate::chain;
 use crate::device::Device;
 use crate::object::{self, Object};
-use gpu::descriptor_memory::Named;
+use machine::descriptor_memory::Named;
 use std::sync::{Arc, OnceLock};
 
 /// The sampler in a form that sampling reads; descriptors hold its address.
 pub struct Sampler {
-    pub(crate) gpu: Arc<gpu::sample::Sampler>,
+    pub(crate) gpu: Arc<texel::sample::Sampler>,
     /// Its name in descriptor buffers, once it was wanted there.
     name: OnceLock<u64>,
 }
@@ -42,7 +42,7 @@ pub(crate) unsafe fn create_sampler(
         .map(|b| b.custom_border_color.uint32);
     let reduction = chain::find::<vk::SamplerReductionModeCreateInfo>(i.p_next)
         .map_or(vk::SamplerReductionMode::WEIGHTED_AVERAGE, |r| r.reduction_mode);
-    let gpu = Arc::new(gpu::sample::Sampler::new(i, border, reduction));
+    let gpu = Arc::new(texel::sample::Sampler::new(i, border, reduction));
     created(out, Ok(Sampler { gpu, name: OnceLock::new() }))
 }
 

@@ -4,7 +4,7 @@ use crate::answer::created;
 use crate::chain;
 use crate::device::Device;
 use crate::object::{self, Object};
-use gpu::sync;
+use machine::sync;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
 

@@ -2,7 +2,7 @@
 //! pipeline that can be made apart (VK_EXT_graphics_pipeline_library). A draw's [`State`] is the bound pipeline's
 //! settings, with those that it says are dynamic from the command buffer.
 
-use gpu::graphics::state::{
+use raster::state::{
     Blend, BlendAttachment, Depth, DepthBias, Raster, Rect, Samples, State, StencilFace, VertexAttribute,
     VertexBinding, VertexInput, Viewport,
 };

@@ -6,7 +6,7 @@ use crate::descriptor_layout::SetLayout;
 use crate::descriptor_set::{self, DescriptorSet};
 use crate::device::Device;
 use crate::object::{self, Object};
-use gpu::descriptor::SetMemory;
+use machine::descriptor::SetMemory;
 use std::ffi::c_void;
 
 pub struct DescriptorUpdateTemplate {

@@ -4,9 +4,9 @@
 
 #[path = "../tests/common/spirv.rs"]
 mod spirv;
+use simd::Level;
 use spirv::*;
 use std::time::Instant;
-use wave::Level;
 
 /// CPU time of this thread in ms: other processes do not count.
 fn cpu() -> f64 {

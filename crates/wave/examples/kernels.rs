@@ -2,7 +2,8 @@
 
 use shader::bytecode::{Code, Op, Reg};
 use shader::ir::{Bin, Tri, Ty, Un};
-use wave::{Level, kernels};
+use simd::Level;
+use wave::kernels;
 
 #[path = "../tests/one_op/mod.rs"]
 mod one_op;

@@ -2,8 +2,9 @@
 
 use shader::bytecode::*;
 use shader::ir::Mem;
+use simd::Level;
 use wave::kernels::{control::PATIENCE, table};
-use wave::{Host, ImageWarp, Level, State, Status};
+use wave::{Host, ImageWarp, State, Status};
 
 struct NoHost;
 impl Host for NoHost {

@@ -2,7 +2,7 @@
 
 use crate::made::Meaning;
 use shader::bytecode::ImageCode;
-use std::cell::Cell;
+use simd::rows::ImageRows;
 
 /// One table of descriptors (a bound set, or the dynamic buffers). `ptr` null: nothing bound.
 #[derive(Clone, Copy, Debug)]
@@ -81,42 +81,13 @@ impl Own {
     }
 }
 
-/// A 32-bit operand of a wave: sixteen lanes a warp.
-#[derive(Clone, Copy)]
-pub struct Rows {
-    pub at: *const u8,
-    /// Bytes from one warp's to the next's; 0 when all have the same.
-    pub step: usize,
-}
-
-impl Rows {
-    /// No operand.
-    pub const NONE: Rows = Rows { at: std::ptr::null(), step: 0 };
-
-    /// Lanes of warp `w`.
-    #[inline(always)]
-    pub fn warp(&self, w: usize) -> *const u8 {
-        self.at.wrapping_add(self.step * w)
-    }
-}
-
 /// An operation of all warps of a wave on one image, with one sampler: a sample by coordinates and level, a read, a write
 /// or an atomic of 32 bits.
 pub struct ImageWave<'a> {
     /// As in [`ImageWarp`].
     pub view: u64,
     pub sampler: u64,
-    /// Warps, a bit each, and their active lanes.
-    pub live: u32,
-    pub exec: &'a [u16; 32],
-    pub coords: [Rows; 4],
-    pub lod: Option<Rows>,
-    /// As in [`ImageWarp`], low words.
-    pub data: [Rows; 4],
-    /// Where the first warp's results go, 64 bytes a warp; null: not wanted. May be where operands of the same warp are.
-    pub out: [*mut u8; 4],
-    /// The cache lines of texels that each warp touches are added here, if they are to be counted.
-    pub lines: Option<&'a Cell<u64>>,
+    pub rows: ImageRows<'a>,
 }
 
 /// How texels are filtered.

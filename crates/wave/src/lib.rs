@@ -1,7 +1,7 @@
 //! The wave engine: runs [`shader::bytecode`] on waves of 64, 128 or 256 lanes.
 //!
 //! Knows neither Vulkan nor images' layouts: buffers are (address, size) descriptors, images are opaque addresses
-//! handed to a [`Host`]. Kernels exist in three forms ([`Level`]), chosen at run time, with the same bits.
+//! handed to a [`Host`]. Kernels exist in three forms ([`simd::Level`]), chosen at run time, with the same bits.
 
 mod engine;
 pub mod graphics;
@@ -10,15 +10,13 @@ pub mod kernels;
 pub mod made;
 pub mod memory;
 pub mod packing;
-pub mod simd;
 pub mod state;
 pub mod tally;
 pub mod worker;
 
 pub use graphics::{Job, Lanes};
-pub use host::{Filter, Filtering, Group, Host, ImageWarp, ImageWave, Own, Rows, Table};
+pub use host::{Filter, Filtering, Group, Host, ImageWarp, ImageWave, Own, Table};
 pub use made::{MadeUp, Meaning};
-pub use simd::{Level, Simd};
 pub use state::{Fault, Kernel, State, Status, Stop};
 pub use tally::{BlockRow, Usage};
 pub use worker::{Dispatch, Worker};

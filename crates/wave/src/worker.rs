@@ -6,10 +6,10 @@ use crate::kernels::count;
 use crate::made::MadeUp;
 use crate::memory::Aligned;
 use crate::packing::{Packing, pattern};
-use crate::simd::Level;
 use crate::state::{State, Status, Stop};
 use shader::bytecode::{Code, Program, Reg, UNIT_BYTES};
 use shader::ir::{Input, Ty};
+use simd::Level;
 
 /// One compute dispatch, as every thread that runs a part of it sees it.
 #[derive(Clone, Copy)]

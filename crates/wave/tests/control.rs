@@ -5,7 +5,8 @@ mod common;
 use common::*;
 use shader::bytecode::*;
 use shader::ir::{Bin, Input, Mem, Ty};
-use wave::{Fault, Level, Stop, Worker};
+use simd::Level;
+use wave::{Fault, Stop, Worker};
 
 const N: Reg = Reg::NONE;
 const B32: u16 = Mem::B32 as u16;

@@ -7,7 +7,7 @@ use one_op::*;
 use shader::bytecode::{Code, Op};
 use shader::eval;
 use shader::ir::{Bin, Tri, Ty, Un};
-use wave::Level;
+use simd::Level;
 
 use Ty::{B32, B64, Bool};
 

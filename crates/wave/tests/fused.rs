@@ -5,7 +5,8 @@ mod one_op;
 use one_op::*;
 use shader::bytecode::{BEFORE_LEFT, Before, Code, Op, Reg};
 use shader::ir::{Bin, Tri, Ty};
-use wave::{Level, kernels};
+use simd::Level;
+use wave::kernels;
 
 const BINS: [Bin; 10] =
     [Bin::FLt, Bin::FLe, Bin::FEq, Bin::FNe, Bin::IEq, Bin::INe, Bin::SLt, Bin::SLe, Bin::ULt, Bin::ULe];

@@ -4,8 +4,9 @@ mod common;
 mod spirv;
 
 use common::levels;
+use simd::Level;
 use spirv::*;
-use wave::{Level, Worker};
+use wave::Worker;
 
 fn kernel(name: &str) -> &'static Kernel {
     KERNELS.iter().find(|k| k.name == name).unwrap()

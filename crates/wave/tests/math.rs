@@ -6,7 +6,7 @@ mod one_op;
 use one_op::*;
 use shader::bytecode::{Code, Op};
 use shader::ir::{Bin, Ty, Un};
-use wave::Level;
+use simd::Level;
 
 /// Where samples come from: all floats of magnitudes between two, both signs or one.
 #[derive(Clone, Copy)]

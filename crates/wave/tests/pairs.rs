@@ -7,7 +7,7 @@ use one_op::*;
 use shader::bytecode::{Code, Op, Reg};
 use shader::ir::Ty;
 use shader::pairs::{PAIRS, Pair};
-use wave::Level;
+use simd::Level;
 
 const SPECIAL: [u32; 16] = [
     0,

@@ -8,7 +8,8 @@ use shader::bytecode::Program;
 use shader::interface::*;
 use shader::ir::{Input, Stage};
 use shader::options::{Binding, Options};
-use wave::{Job, Level, Stop, Table, Worker};
+use simd::Level;
+use wave::{Job, Stop, Table, Worker};
 
 fn compile(spirv: &[u8], stage: Stage, lanes: u32, optimise: bool) -> Program {
     let binding = |_, b| Some(Binding::new(0, 32 * b, 1));

@@ -7,7 +7,7 @@ use one_op::*;
 use shader::bytecode::{Code, Op, Reg};
 use shader::ir::Ty;
 use shader::twins::{TWINS, Twin};
-use wave::Level;
+use simd::Level;
 
 const SPECIAL: [u32; 12] = [
     0,

@@ -11,9 +11,9 @@ pub use ::channel::MARK_PREFIX;
 pub use reader::{Read, Reader};
 
 use crate::command::Frame;
-use crate::lost::Place;
-use crate::time::Span;
 use counters::Counts;
+use machine::lost::Place;
+use machine::time::Span;
 use parking_lot::{Mutex, RwLock};
 use std::ffi::{CStr, CString};
 use std::sync::Arc;

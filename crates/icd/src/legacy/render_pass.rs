@@ -22,7 +22,7 @@ fn reference(r: &vk::AttachmentReference, aspect_mask: Aspects) -> vk::Attachmen
 fn aspects(attachments: &[vk::AttachmentDescription], index: u32) -> Aspects {
     attachments
         .get(index as usize)
-        .and_then(|a| gpu::format::info(a.format))
+        .and_then(|a| texel::format::info(a.format))
         .map_or(Aspects::empty(), |f| f.aspects())
 }
 

@@ -3,8 +3,8 @@
 use crate::descriptor_layout::SetLayout;
 use crate::pipeline::Shared as Pipeline;
 use crate::pipeline_layout::Layout;
-use gpu::command::Bindings;
-use gpu::descriptor::{DESCRIPTOR_BYTES, SetMemory};
+use machine::bindings::Bindings;
+use machine::descriptor::{DESCRIPTOR_BYTES, SetMemory};
 use std::sync::Arc;
 
 #[derive(Clone)]

@@ -10,7 +10,7 @@ use crate::object;
 use crate::pipeline::Pipeline;
 use crate::pipeline_layout;
 use crate::update_template::DescriptorUpdateTemplate;
-use gpu::descriptor::SetMemory;
+use machine::descriptor::SetMemory;
 use std::sync::Arc;
 use vk::PipelineBindPoint as Point;
 

@@ -6,8 +6,8 @@ use crate::command_buffer::{CommandBuffer, Recorder};
 use crate::pipeline::{Kind, Shared};
 use crate::settings::{MAX_BINDINGS, Settings};
 use gpu::command::Command;
-use gpu::graphics::draw::{Call, Draw, IndexBuffer, VertexBuffer, What};
-use gpu::graphics::state::State;
+use raster::draw::{Call, Draw, IndexBuffer, VertexBuffer, What};
+use raster::state::State;
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
@@ -290,7 +290,7 @@ pub(crate) unsafe fn cmd_set_vertex_input_ext(
     attribute_count: u32,
     attributes: *const vk::VertexInputAttributeDescription2EXT,
 ) {
-    use gpu::graphics::state::VertexBinding;
+    use raster::state::VertexBinding;
     let Some(mut r) = b.recording() else { return };
     let input = &mut r.draw.change().input;
     input.bindings.clear();

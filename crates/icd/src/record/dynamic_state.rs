@@ -4,7 +4,7 @@ use super::draw::Changing;
 use crate::chain;
 use crate::command_buffer::CommandBuffer;
 use crate::settings::{self, MAX_COLORS, MAX_VIEWPORTS, Settings};
-use gpu::graphics::state::StencilFace;
+use raster::state::StencilFace;
 
 /// Elements from `first` on.
 fn place<T>(list: &mut [T], first: u32, items: impl Iterator<Item = T>) {
@@ -20,7 +20,7 @@ fn colors<T>(
     s: &mut Settings,
     first: u32,
     items: &[T],
-    set: impl Fn(&mut gpu::graphics::state::BlendAttachment, &T),
+    set: impl Fn(&mut raster::state::BlendAttachment, &T),
 ) {
     let o = &mut s.output;
     o.blend.iter_mut().skip(first as usize).zip(items).for_each(|(b, i)| set(b, i));
@@ -64,7 +64,7 @@ setters! {
     };
     cmd_set_line_width(width: f32) |s| s.geometry.line_width = width;
     cmd_set_depth_bias(constant: f32, clamp: f32, slope: f32) |s|
-        s.geometry.bias = gpu::graphics::state::DepthBias { constant, clamp, slope, ..settings::NO_BIAS };
+        s.geometry.bias = raster::state::DepthBias { constant, clamp, slope, ..settings::NO_BIAS };
     cmd_set_depth_bias2_ext(info: *const vk::DepthBiasInfoEXT) |s| {
         let (i, bias) = (&*info, &mut s.geometry.bias);
         *bias = settings::NO_BIAS;
@@ -157,7 +157,7 @@ pub(crate) unsafe fn cmd_set_rendering_input_attachment_indices(
 }
 
 /// Attachments that are sampled as well are read from memory like any other image, where the GPU brings them for
-/// pipelines with this state ([`gpu::graphics::state::GraphicsPipeline::feedback`]).
+/// pipelines with this state ([`raster::state::GraphicsPipeline::feedback`]).
 pub(crate) unsafe fn cmd_set_attachment_feedback_loop_enable_ext(b: &CommandBuffer, _: vk::ImageAspectFlags) {
     b.recording();
 }

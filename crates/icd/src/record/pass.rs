@@ -4,7 +4,7 @@ use crate::chain;
 use crate::command_buffer::{CommandBuffer, Recorder};
 use crate::rendering;
 use gpu::command::Command;
-use gpu::graphics::pass::Rendering;
+use raster::pass::Rendering;
 use std::sync::Arc;
 
 /// Where recording stands within a render pass instance.

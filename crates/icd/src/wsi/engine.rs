@@ -7,12 +7,12 @@ use super::surface::{Place, Target};
 use super::window::{Canvas, Window};
 use crate::answer::Answer;
 use crate::device::Inner;
-use gpu::memory::Bound;
-use gpu::sync::{Fence, Hub};
+use machine::sync::{Fence, Hub};
 use parking_lot::Mutex;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use texel::memory::Bound;
 
 /// What an image of a swapchain is doing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -72,7 +72,7 @@ impl State {
 pub(crate) struct Engine {
     pub device: Arc<Inner>,
     pub target: Arc<Target>,
-    pub images: Vec<Arc<gpu::image::Image>>,
+    pub images: Vec<Arc<texel::image::Image>>,
     /// The format the images are shown as.
     pub format: vk::Format,
     pub extent: vk::Extent2D,
@@ -87,7 +87,7 @@ impl Engine {
     pub fn new(
         device: Arc<Inner>,
         target: Arc<Target>,
-        images: Vec<Arc<gpu::image::Image>>,
+        images: Vec<Arc<texel::image::Image>>,
         (format, extent): (vk::Format, vk::Extent2D),
         opaque: bool,
         exact: bool,

@@ -1,7 +1,7 @@
 //! From a swapchain image's texels to a window's pixels.
 
-use gpu::image::Surface;
 use std::ops::Range;
+use texel::image::Surface;
 
 /// Formats of swapchain images, best first; all are shown as sRGB.
 pub(crate) const FORMATS: [vk::Format; 6] = [
@@ -166,7 +166,7 @@ mod tests {
         let height = texels.len() as u32 / width;
         let surface = Surface {
             base: texels.as_mut_ptr().cast(),
-            format: gpu::format::info(format).unwrap(),
+            format: texel::format::info(format).unwrap(),
             extent: [width, height, 1],
             blocks: [width, height, 1],
             samples: 1,

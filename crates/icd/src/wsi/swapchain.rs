@@ -10,9 +10,9 @@ use crate::device::Device;
 use crate::image::Image;
 use crate::memory::Memory;
 use crate::object::{self, Object};
-use gpu::memory::Bound;
 use std::sync::Arc;
 use std::thread::JoinHandle;
+use texel::memory::Bound;
 
 pub struct Swapchain {
     pub(crate) engine: Arc<Engine>,
@@ -131,8 +131,8 @@ unsafe fn new(device: &Device, info: &vk::SwapchainCreateInfoKHR) -> Answer<Swap
     let mut images = Vec::new();
     let mut memory = Vec::new();
     for _ in 0..count {
-        let mut image = gpu::image::Image::new(&image_info)?;
-        image.watch(gpu::graphics::tile::layout::TILE as u32);
+        let mut image = texel::image::Image::new(&image_info)?;
+        image.watch(raster::layout::TILE as u32);
         let m = Memory::new(image.size(), windowed)?;
         if !image.bind(Bound { memory: m.gpu.clone(), offset: 0 }) {
             return Err(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY);

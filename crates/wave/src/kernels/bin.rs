@@ -2,7 +2,7 @@
 
 use super::Registry;
 use super::map::{F, I, Map2, ops2, register2};
-use crate::simd::{Simd, ops};
+use simd::{Simd, ops};
 
 /// Quotients of 32-bit ints in f64: the correctly rounded quotient never reaches the next integer, since that is at
 /// least 2^-32 of it away. Results are mod 2^32; garbage for b = 0.

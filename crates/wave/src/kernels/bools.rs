@@ -7,10 +7,10 @@
 use super::Registry;
 use super::map::reg;
 use crate::kernel;
-use crate::simd::Simd;
 use crate::state::State;
 use shader::bytecode::{Code, Reg};
 use shader::ir::{Bin, Tri, Ty, Un};
+use simd::Simd;
 
 /// Four masks a word.
 type Words = [u64; 4];

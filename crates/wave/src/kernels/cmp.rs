@@ -2,7 +2,7 @@
 
 use super::Registry;
 use super::map::{B, D, F, I, L, Map1, Map2, ops1, ops2, register1, register2};
-use crate::simd::{Simd, ops};
+use simd::{Simd, ops};
 
 ops2! { S;
     FEq light (a: F, b: F) -> B = S::feq(a, b);

@@ -3,8 +3,8 @@
 use super::Registry;
 use super::bin::u_to_d;
 use super::map::{D, F, I, L, Map1, Map2, ops1, ops2, register1, register2};
-use crate::simd::ops::lanes;
-use crate::simd::{Simd, ops};
+use simd::ops::lanes;
+use simd::{Simd, ops};
 
 /// f64 → f32 such that rounding it again to fewer bits is as rounding once: inexact results get an odd last bit.
 #[inline(always)]

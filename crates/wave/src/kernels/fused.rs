@@ -4,10 +4,10 @@ use super::control::{Words, any, at, masks, park_by, split_by};
 use super::map::{B, Op2, reg};
 use super::pair::{P2, P3, Part, Word};
 use super::{Registry, Run, bin, cmp, tri};
-use crate::simd::Simd;
 use crate::state::State;
 use shader::bytecode::{Before, Code, Op};
 use shader::ir::Bin;
+use simd::Simd;
 use std::marker::PhantomData;
 
 /// What is done with the lanes for which the condition holds.

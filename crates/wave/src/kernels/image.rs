@@ -3,10 +3,11 @@
 use super::levels::{Steps, kernel_forms};
 use super::mask::Bits;
 use super::regs::{dst32, dst64, src32, src64};
-use crate::host::{ImageWarp, ImageWave, Own, Rows};
+use crate::host::{ImageWarp, ImageWave, Own};
 use crate::state::State;
 use shader::bytecode::{ImageCode, Op, Reg};
 use shader::ir::{ImageOp, TexelType};
+use simd::rows::{ImageRows, Rows};
 use std::cell::Cell;
 
 #[inline(always)]
@@ -146,17 +147,9 @@ unsafe fn together(st: &State, c: &ImageCode, view: u64, sampler: u64, counts: b
     }
     let lod = (!c.lod.is_none()).then(|| rows(c.lod));
     let lines = Cell::new(0);
-    let wave = ImageWave {
-        view,
-        sampler,
-        live: st.live,
-        exec: &st.exec,
-        coords,
-        lod,
-        data,
-        out,
-        lines: counts.then_some(&lines),
-    };
+    let lines_to = counts.then_some(&lines);
+    let rows = ImageRows { live: st.live, exec: &st.exec, coords, lod, data, out, lines: lines_to };
+    let wave = ImageWave { view, sampler, rows };
     let done = (*st.host).image_wave(c, &wave);
     if done {
         (*st.count.row).texture.lines += lines.get();

@@ -481,11 +481,11 @@ macro_rules! kernel_forms {
             })*
         }
         /// Puts this file's kernels into a level's table.
-        pub fn register(level: crate::Level, table: &mut [crate::Kernel]) {
+        pub fn register(level: simd::Level, table: &mut [crate::Kernel]) {
             use shader::bytecode::Code;
             match level {
                 #[cfg(target_arch = "x86_64")]
-                crate::Level::Avx2 | crate::Level::Avx512 => {
+                simd::Level::Avx2 | simd::Level::Avx512 => {
                     $(table[Code::$code.0 as usize] = avx2::$name as crate::Kernel;)*
                 }
                 #[allow(unreachable_patterns)]

@@ -7,9 +7,9 @@
 //! does not overlap any source.
 
 use super::Run;
-use crate::simd::Simd;
 use crate::state::State;
 use shader::bytecode::{Op, Reg, UNIT_BYTES};
+use simd::Simd;
 use std::marker::PhantomData;
 
 /// How an operand's warps lie in the register file.
@@ -342,7 +342,7 @@ macro_rules! ops1 {
             type R = $R;
             const HEAVY: bool = $crate::kernels::map::$weight;
             #[inline(always)]
-            unsafe fn f<$S: $crate::simd::Simd>(
+            unsafe fn f<$S: ::simd::Simd>(
                 $a: <$A as $crate::kernels::map::Class>::V<$S>,
             ) -> <$R as $crate::kernels::map::Class>::V<$S> {
                 $e
@@ -361,7 +361,7 @@ macro_rules! ops2 {
             type R = $R;
             const HEAVY: bool = $crate::kernels::map::$weight;
             #[inline(always)]
-            unsafe fn f<$S: $crate::simd::Simd>(
+            unsafe fn f<$S: ::simd::Simd>(
                 $a: <$A as $crate::kernels::map::Class>::V<$S>,
                 $b: <$B as $crate::kernels::map::Class>::V<$S>,
             ) -> <$R as $crate::kernels::map::Class>::V<$S> {
@@ -382,7 +382,7 @@ macro_rules! ops3 {
             type R = $R;
             const HEAVY: bool = $crate::kernels::map::$weight;
             #[inline(always)]
-            unsafe fn f<$S: $crate::simd::Simd>(
+            unsafe fn f<$S: ::simd::Simd>(
                 $a: <$A as $crate::kernels::map::Class>::V<$S>,
                 $b: <$B as $crate::kernels::map::Class>::V<$S>,
                 $c: <$C as $crate::kernels::map::Class>::V<$S>,

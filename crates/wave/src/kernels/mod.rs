@@ -32,9 +32,9 @@ mod twin;
 mod un;
 mod wide;
 
-use crate::simd::{Level, Portable, Simd};
 use crate::state::{Fault, Kernel, State, Status};
 use shader::bytecode::{Code, Op};
+use simd::{Level, Portable, Simd};
 use std::sync::OnceLock;
 
 /// One kernel over any machine. `run` is `inline(always)`: it takes on the CPU features of the function around it.
@@ -53,7 +53,7 @@ macro_rules! kernel {
         $vis struct $name;
         impl $crate::kernels::Run for $name {
             #[inline(always)]
-            unsafe fn run<$s: $crate::simd::Simd>(
+            unsafe fn run<$s: ::simd::Simd>(
                 $st: &mut $crate::state::State,
                 $op: *const shader::bytecode::Op,
             ) -> *const shader::bytecode::Op $body
@@ -67,12 +67,12 @@ unsafe fn portable<K: Run>(st: &mut State, op: *const Op) -> *const Op {
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
 unsafe fn avx2<K: Run>(st: &mut State, op: *const Op) -> *const Op {
-    K::run::<crate::simd::Avx2>(st, op)
+    K::run::<simd::Avx2>(st, op)
 }
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
 unsafe fn avx512<K: Run>(st: &mut State, op: *const Op) -> *const Op {
-    K::run::<crate::simd::Avx512>(st, op)
+    K::run::<simd::Avx512>(st, op)
 }
 
 /// Stands in for codes without a kernel: the wave ends with a fault.

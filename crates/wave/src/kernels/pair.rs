@@ -3,9 +3,9 @@
 use super::map::{Class, F, I, Op1, Op2, Op3, reg};
 use super::{Registry, Run};
 use super::{bin::*, math::FRsqrt, tri::*, un::*};
-use crate::simd::Simd;
 use crate::state::State;
 use shader::bytecode::{Code, Op, Reg};
+use simd::Simd;
 use std::marker::PhantomData;
 
 /// A class of 32-bit lanes, as ints.

@@ -2,7 +2,7 @@
 
 use super::Registry;
 use super::map::{B, D, F, I, L, Map3, ops3, register3};
-use crate::simd::{Simd, ops};
+use simd::{Simd, ops};
 
 ops3! { S;
     Fma light (a: F, b: F, c: F) -> F = S::fma(a, b, c);

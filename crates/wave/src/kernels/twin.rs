@@ -4,9 +4,9 @@ use super::map::reg;
 use super::pair::{P2, P3, Pair, Part};
 use super::{Registry, Run};
 use super::{bin::*, tri::*};
-use crate::simd::Simd;
 use crate::state::State;
 use shader::bytecode::{Code, Op, Reg};
+use simd::Simd;
 use std::marker::PhantomData;
 
 /// An op or a pair, of up to five operands.

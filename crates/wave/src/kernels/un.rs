@@ -2,7 +2,7 @@
 
 use super::Registry;
 use super::map::{F, I, Map1, ops1, register1};
-use crate::simd::{Simd, ops};
+use simd::{Simd, ops};
 
 /// Index of the highest set bit; −1 for 0.
 #[inline(always)]

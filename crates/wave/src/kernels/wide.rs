@@ -3,8 +3,8 @@
 use super::Registry;
 use super::map::{D, I, L, Map1, Map2, ops1, ops2, register1, register2};
 use super::un::{bit_count, bit_reverse, lsb, umsb};
-use crate::simd::ops::lanes;
-use crate::simd::{Simd, ops};
+use simd::ops::lanes;
+use simd::{Simd, ops};
 
 const SIGN: u64 = 1 << 63;
 

@@ -5,8 +5,9 @@ pub mod lab;
 
 use shader::bytecode::*;
 use shader::ir::{Input, Ty};
+use simd::Level;
 use std::sync::atomic::{AtomicU64, Ordering};
-use wave::{Dispatch, Host, ImageWarp, Level, Stop, Table, Worker};
+use wave::{Dispatch, Host, ImageWarp, Stop, Table, Worker};
 
 pub fn levels() -> Vec<Level> {
     Level::tested()

@@ -4,7 +4,8 @@
 use shader::bytecode::{ImageCode, Program};
 use shader::ir::Stage;
 use shader::options::{Binding, DESCRIPTOR_BYTES, Options};
-use wave::{Dispatch, Host, ImageWarp, Level, Table, Worker};
+use simd::Level;
+use wave::{Dispatch, Host, ImageWarp, Table, Worker};
 
 pub fn load(path: &str) -> Vec<u32> {
     let bytes = std::fs::read(path).unwrap_or_else(|e| panic!("{path}: {e}"));

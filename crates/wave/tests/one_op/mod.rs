@@ -3,9 +3,10 @@
 
 use shader::bytecode::{Code, Op, Reg};
 use shader::ir::Ty;
+use simd::Level;
 use wave::host::{Host, ImageWarp};
+use wave::kernels;
 use wave::state::{State, Status};
-use wave::{Level, kernels};
 
 pub struct NoHost;
 impl Host for NoHost {

@@ -106,15 +106,16 @@ fn programs(arguments: &[&str]) -> Result<Vec<(String, String, PathBuf)>, String
     Ok(list)
 }
 
-/// The test programs of `wave` and `gpu`, then what runs on the driver as clients see it: all that `only` may name.
+/// The test programs of the crates with kernels, then what runs on the driver as clients see it: all that `only` may
+/// name.
 pub fn tests(only: &[String]) -> Result<Vec<Job>, String> {
-    let groups = ["wave", "gpu", "driver"];
+    let packages = ["simd", "wave", "texel", "machine", "raster"];
     let wanted = |group: &str| {
-        let other = |o: &str| groups.iter().any(|g| *g != group && o.starts_with(g));
+        let other = |o: &str| packages.iter().chain(&["driver"]).any(|g| *g != group && o.starts_with(g));
         only.is_empty() || only.iter().any(|o| !other(o))
     };
     let mut jobs = Vec::new();
-    for package in groups[..2].iter().filter(|g| wanted(g)) {
+    for package in packages.iter().filter(|g| wanted(g)) {
         for (_, target, path) in
             programs(&["test", "--no-run", "--profile", "quick", "--lib", "--tests", "-p", package])?
         {

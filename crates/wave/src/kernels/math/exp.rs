@@ -1,7 +1,7 @@
 //! 2^x and e^x.
 
 use super::{MAGIC, poly};
-use crate::simd::{Simd, ops};
+use simd::{Simd, ops};
 
 /// (2^f − 1) / f on [−1/2, 1/2], relative error of 2^f 2^-28.9.
 const EXP2: [f32; 6] =

@@ -3,7 +3,7 @@
 use super::exp::{exp_near, half_exp};
 use super::log::{ln, ln_1p};
 use super::odd;
-use crate::simd::{Simd, ops};
+use simd::{Simd, ops};
 
 /// (sinh x / x − 1) / x² on [−1, 1], relative error 2^-34.
 const SINH: [f32; 4] = [0.166_666_67, 0.008_333_35, 0.000_198_361_6, 0.000_002_816_951];

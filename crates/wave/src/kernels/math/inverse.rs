@@ -1,7 +1,7 @@
 //! Inverse trigonometric functions.
 
 use super::{HALF_PI, HALF_PI_LO, PI, odd};
-use crate::simd::{Simd, ops};
+use simd::{Simd, ops};
 
 /// (asin x / x − 1) / x² on [−1/2, 1/2], relative error 2^-27.6.
 const ASIN: [f32; 5] = [0.166_667_52, 0.074_952_975, 0.045_470_38, 0.024_179_513, 0.042_166_304];

@@ -1,7 +1,7 @@
 //! Logarithms: x = 2^e · (1 + f) with 1 + f in [√½, √2).
 
 use super::poly;
-use crate::simd::{Simd, ops};
+use simd::{Simd, ops};
 
 /// log2(1 + f) / f, relative error 2^-25.2.
 const LOG2: [f32; 9] = [

@@ -15,7 +15,7 @@ mod trig;
 
 use super::Registry;
 use super::map::{F, Map1, Map2, ops1, ops2, register1, register2};
-use crate::simd::Simd;
+use simd::Simd;
 
 /// 1.5 · 2^23: adding it rounds to an integer, found in the sum's low bits.
 const MAGIC: f32 = 12582912.0;

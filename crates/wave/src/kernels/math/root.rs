@@ -1,6 +1,6 @@
 //! 1 / √x.
 
-use crate::simd::{Simd, ops};
+use simd::{Simd, ops};
 
 /// From the integer guess (relative error 3.4 %), one step of fourth order and one of second, all fused: about one
 /// unit in the last place, in less time than √ and ÷ take.

@@ -2,7 +2,7 @@
 
 use super::payne::reduce;
 use super::{MAGIC, poly};
-use crate::simd::{Simd, ops};
+use simd::{Simd, ops};
 
 /// Beyond this magnitude arguments are reduced a lane at a time.
 const LIMIT: f32 = 131072.0;

@@ -1,0 +1,154 @@
+//! From what workers count to the catalogue's events, and from those to ticks.
+
+use counters::{Cost, Counts, Event, Model, Phase, Unit, UnitCounts};
+use shader::bytecode::Program;
+use wave::Usage;
+use wave::tally::Access;
+
+/// One of this many chunks of a large dispatch or draw goes through the modelled caches; what was not is taken to be
+/// like it.
+pub const TRACED: u64 = 512;
+/// The same of a render pass's tiles.
+pub const TRACED_TILES: u64 = 128;
+/// Workloads of so few chunks go through them whole.
+const SMALL: u64 = 4;
+
+/// Whether chunk `c` is one of every `n`th that go through the modelled caches: the one in the middle, for the first is
+/// rarely like the others.
+pub fn traced(c: u64, chunks: u64, n: u64) -> bool {
+    chunks <= SMALL || c % n == chunks.min(n) / 2
+}
+
+/// Events of running a shader.
+pub fn units(u: &Usage) -> UnitCounts {
+    let mut c = UnitCounts::default();
+    c[Unit::Fma] = u.fma;
+    c[Unit::Cvt] = u.cvt;
+    c[Unit::Sfu] = u.sfu;
+    c[Unit::Narrow] = u.narrow;
+    c[Unit::Diverged] = u.diverged;
+    let lines = u.all_lines();
+    let access = |a: Access| lines[a as usize];
+    c[Unit::LsReadFull] = access(Access::ReadFull);
+    c[Unit::LsReadPartial] = access(Access::ReadPartial);
+    c[Unit::LsWriteFull] = access(Access::WriteFull);
+    c[Unit::LsWritePartial] = access(Access::WritePartial);
+    c[Unit::LsAtomic] = access(Access::Atomic);
+    let part = |n: u64, of: u64, all: u64| match n.checked_mul(of) {
+        _ if all == 0 => 0,
+        Some(m) => m / all,
+        None => (n as u128 * of as u128 / all as u128) as u64,
+    };
+    let missed = |lines: u64| part(lines, u.missed, u.traced);
+    let far = |lines: u64| part(lines, u.far, u.traced);
+    let reads = access(Access::ReadFull) + access(Access::ReadPartial);
+    let writes = access(Access::WriteFull) + access(Access::WritePartial);
+    let atomics = access(Access::Atomic);
+    // A line of 64 bytes is four beats; an atomic one.
+    c[Unit::LsL2ReadBeats] = missed(reads) * 4;
+    c[Unit::LsExtReadBeats] = far(reads) * 4;
+    c[Unit::LsWriteBackBeats] = missed(writes) * 4;
+    c[Unit::LsOtherWriteBeats] = atomics;
+    c[Unit::L2ReadLookups] = missed(reads);
+    c[Unit::L2WriteLookups] = missed(writes) + atomics;
+    c[Unit::ExtReads] = far(reads);
+    c[Unit::ExtWrites] = far(writes);
+    let texels = |n: u64| part(u.texture.messages, n, u.texels.messages);
+    let (missed, far) = (texels(u.texels.missed), texels(u.texels.far));
+    c[Unit::TexLookups] = texels(u.texels.lookups);
+    c[Unit::TexL1Misses] = missed;
+    c[Unit::TexL2ReadBeats] = missed * 4;
+    c[Unit::TexExtReadBeats] = far * 4;
+    c[Unit::L2ReadLookups] += missed;
+    c[Unit::ExtReads] += far;
+    c[Unit::TexInstr] = u.tex;
+    c[Unit::TexMessages] = u.texture.messages;
+    c[Unit::TexSingleQuadMessages] = u.texture.single;
+    c[Unit::TexNearest] = u.texture.nearest;
+    c[Unit::TexBilinear] = u.texture.bilinear;
+    c[Unit::TexTrilinear] = u.texture.trilinear;
+    c[Unit::Tex3d] = u.texture.volume;
+    c[Unit::TexAniso] = u.texture.aniso;
+    c[Unit::TexFilterOps] = u.texture.operations;
+    c
+}
+
+/// Events of launching `warps` warps of `program` with `threads` thread slots, `full` of them with all sixteen.
+pub fn launch(c: &mut UnitCounts, program: &Program, warps: u64, threads: u64, full: u64) {
+    c[Unit::Warps] += warps;
+    c[Unit::Threads] += threads;
+    c[Unit::FullWarps] += full;
+    if program.profile.registers > 32 {
+        c[Unit::AllRegsWarps] += warps;
+    }
+}
+
+/// Bytes that a transfer read and wrote: of the parts of its regions that exist.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Moved {
+    pub read: u64,
+    pub written: u64,
+}
+
+impl Moved {
+    pub fn add(&mut self, read: u64, written: u64) {
+        self.read += read;
+        self.written += written;
+    }
+}
+
+/// A copy, blit, resolve, fill or clear: taken as work of the compute queue that streams its bytes through the cores'
+/// load/store units, every line full and none in a cache.
+pub fn transfer(moved: Moved) -> Counts {
+    let Moved { read, written } = moved;
+    let mut c = Counts::default();
+    c[Event::ComputeJobs] = 1;
+    // A task moves 64 KiB.
+    c[Event::ComputeTasks] = read.max(written).div_ceil(1 << 16).max(1);
+    let mut u = UnitCounts::default();
+    let (reads, writes) = (read.div_ceil(64), written.div_ceil(64));
+    u[Unit::LsReadFull] = reads;
+    u[Unit::LsWriteFull] = writes;
+    u[Unit::LsL2ReadBeats] = reads * 4;
+    u[Unit::LsExtReadBeats] = reads * 4;
+    u[Unit::LsWriteBackBeats] = writes * 4;
+    u[Unit::L2ReadLookups] = reads;
+    u[Unit::L2WriteLookups] = writes;
+    u[Unit::ExtReads] = reads;
+    u[Unit::ExtWrites] = writes;
+    c.add_units(Phase::Compute, &u);
+    c
+}
+
+/// Ticks that a workload takes on each queue.
+pub fn ticks(c: &Counts, m: &Model) -> [u64; Phase::COUNT] {
+    Cost::of(c, m).queue.map(|cycles| m.nanoseconds(cycles))
+}
+
+/// Ticks that a workload takes on the compute queue.
+pub fn compute_ticks(c: &Counts, m: &Model) -> u64 {
+    ticks(c, m)[Phase::Compute as usize]
+}
+
+/// Adds the cycles that a workload takes, for whoever counts around it.
+pub fn add_cycles(c: &mut Counts, m: &Model) {
+    Cost::of(c, m).add_alone(c);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_copy_of_a_mebibyte() {
+        // 16 tasks of 64 KiB on ten cores; 16 384 lines in, 16 384 out. A core's bus moves 16 bytes a cycle each way:
+        // 65 536 cycles, + 20 a task: 65 856 over ten cores = 6 586. External memory: 2 MiB at 56 bytes a cycle =
+        // 37 450 cycles, which is more; + 1 000 for the job: 38 450 cycles at 1.3 GHz = 29 577 ns.
+        let m = Model::load(Some("g720")).unwrap();
+        let c = transfer(Moved { read: 1 << 20, written: 1 << 20 });
+        assert_eq!((c[Event::ComputeJobs], c[Event::ComputeTasks]), (1, 16));
+        assert_eq!(c[(Phase::Compute, Unit::LsReadFull)], 16_384);
+        assert_eq!(Cost::of(&c, &m).queue, [0, 38_450, 0]);
+        assert_eq!(compute_ticks(&c, &m), 29_577);
+    }
+}

@@ -1,0 +1,223 @@
+//! Descriptors in memory that the application writes (VK_EXT_descriptor_buffer).
+//!
+//! Whatever lies there may be anything, so that such a descriptor has no address of ours in it. Its four words:
+//!
+//! | | buffer | texel buffer | image, sampler, both |
+//! |---|---|---|---|
+//! | 0 | tag | tag, format in the upper half | tag |
+//! | 1 | device address | device address | the view's name, or 0 |
+//! | 2 | bytes | bytes | the sampler's name, or 0 |
+//! | 3 | 0 | 0 | 0 |
+//!
+//! It is read when a shader takes it ([`wave::Host::descriptor`]). An address that is not device memory's, a name that
+//! nothing has and a tag that is none make it the null descriptor.
+
+use ash::vk;
+use parking_lot::RwLock;
+use std::collections::VecDeque;
+use std::sync::Arc;
+use texel::memory;
+use texel::sample::{BufferView, ImageView, Sampler};
+use wave::Meaning;
+
+/// How far from a set's address its descriptors may lie, in bytes.
+pub const MAX_DESCRIPTOR_BUFFER_RANGE: u64 = 1 << 32;
+
+/// The lower half of word 0.
+const BUFFER: u32 = 0x7475_6601;
+const TEXELS: u32 = 0x7475_6602;
+const SAMPLED: u32 = 0x7475_6603;
+const STORAGE: u32 = 0x7475_6604;
+
+/// A uniform or storage buffer; `address` 0: null.
+pub fn buffer(address: u64, bytes: u64) -> [u64; 4] {
+    if address == 0 { [0; 4] } else { [BUFFER as u64, address, bytes, 0] }
+}
+
+/// A uniform or storage texel buffer; `address` 0: null.
+pub fn texels(address: u64, bytes: u64, format: vk::Format) -> [u64; 4] {
+    if address == 0 {
+        return [0; 4];
+    }
+    [TEXELS as u64 | (format.as_raw() as u32 as u64) << 32, address, bytes, 0]
+}
+
+/// A sampled image or input attachment, a sampler, or both, by their [names](Names).
+pub fn sampled(view: u64, sampler: u64) -> [u64; 4] {
+    if view | sampler == 0 { [0; 4] } else { [SAMPLED as u64, view, sampler, 0] }
+}
+
+/// A storage image by its view's [name](Names).
+pub fn storage(view: u64) -> [u64; 4] {
+    if view == 0 { [0; 4] } else { [STORAGE as u64, view, 0, 0] }
+}
+
+/// What has a name.
+pub enum Named {
+    View { sampled: Arc<ImageView>, storage: Arc<ImageView> },
+    Sampler(Arc<Sampler>),
+}
+
+/// A device's image views and samplers by numbers that descriptors may have: a place in a list, and above it how often
+/// the place has been used, so that a name is never given twice.
+#[derive(Default)]
+pub struct Names(RwLock<List>);
+
+#[derive(Default)]
+struct List {
+    places: Vec<(u32, Option<Named>)>,
+    free: VecDeque<u32>,
+}
+
+impl Names {
+    /// Names something; never 0.
+    pub fn add(&self, what: Named) -> u64 {
+        let mut l = self.0.write();
+        // A place that was used as often as can be told is used no more.
+        let i = loop {
+            match l.free.pop_front() {
+                Some(i) if l.places[i as usize].0 == u32::MAX => continue,
+                Some(i) => break i as usize,
+                None => {
+                    l.places.push((0, None));
+                    break l.places.len() - 1;
+                }
+            }
+        };
+        let place = &mut l.places[i];
+        *place = (place.0 + 1, Some(what));
+        (place.0 as u64) << 32 | i as u64
+    }
+
+    /// Takes a name away from what had it.
+    pub fn remove(&self, name: u64) -> Option<Named> {
+        let mut l = self.0.write();
+        let place = l.places.get_mut(name as u32 as usize).filter(|p| p.0 as u64 == name >> 32)?;
+        let what = place.1.take()?;
+        l.free.push_back(name as u32);
+        Some(what)
+    }
+
+    fn find<T>(&self, name: u64, f: impl FnOnce(&Named) -> Option<*const T>) -> u64 {
+        let l = self.0.read();
+        let place = l.places.get(name as u32 as usize).filter(|p| p.0 as u64 == name >> 32);
+        place.and_then(|p| f(p.1.as_ref()?)).map_or(0, |p| p as u64)
+    }
+
+    fn view(&self, name: u64, for_storage: bool) -> u64 {
+        self.find(name, |n| match n {
+            Named::View { sampled, storage } => {
+                Some(Arc::as_ptr(if for_storage { storage } else { sampled }))
+            }
+            Named::Sampler(_) => None,
+        })
+    }
+
+    fn sampler(&self, name: u64) -> u64 {
+        self.find(name, |n| match n {
+            Named::Sampler(s) => Some(Arc::as_ptr(s)),
+            Named::View { .. } => None,
+        })
+    }
+}
+
+/// What the words of a descriptor mean to a shader that takes it for a texel buffer's (`as_texels`) or for any other.
+pub fn meaning(names: &Names, raw: &[u64; 4], as_texels: bool) -> Meaning {
+    let [tag, a, b, _] = *raw;
+    let words = match tag as u32 {
+        BUFFER if !as_texels && memory::is_live(a, b) => [a, b, 0, 0],
+        TEXELS if as_texels && memory::is_live(a, b) => {
+            let format = vk::Format::from_raw((tag >> 32) as i32);
+            let Some(view) = BufferView::at(a as *mut u8, b, format) else { return Meaning::default() };
+            let view = Box::new(view);
+            return Meaning { words: [0, 0, &*view as *const BufferView as u64, 0], keep: Some(view) };
+        }
+        SAMPLED if !as_texels => [0, 0, names.view(a, false), names.sampler(b)],
+        STORAGE if !as_texels => [0, 0, names.view(a, true), 0],
+        _ => [0; 4],
+    };
+    Meaning { words, keep: None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use texel::for_tests::{bound_image, info_2d};
+    use texel::memory::DeviceMemory;
+
+    fn view() -> Arc<ImageView> {
+        let image = bound_image(&info_2d(vk::Format::R8G8B8A8_UNORM, 4, 4));
+        let info = vk::ImageViewCreateInfo::default()
+            .view_type(vk::ImageViewType::TYPE_2D)
+            .format(vk::Format::R8G8B8A8_UNORM)
+            .subresource_range(vk::ImageSubresourceRange {
+                aspect_mask: vk::ImageAspectFlags::COLOR,
+                level_count: 1,
+                layer_count: 1,
+                ..Default::default()
+            });
+        Arc::new(ImageView::new(image, &info, 0.0).expect("a valid view"))
+    }
+
+    #[test]
+    fn names_are_never_given_twice() {
+        let (names, v) = (Names::default(), view());
+        let named = || Named::View { sampled: v.clone(), storage: v.clone() };
+        let a = names.add(named());
+        let b = names.add(named());
+        assert!(a != 0 && b != 0 && a != b);
+        let at = Arc::as_ptr(&v) as u64;
+        assert_eq!(meaning(&names, &sampled(a, 0), false).words, [0, 0, at, 0]);
+        assert_eq!(meaning(&names, &storage(b), false).words, [0, 0, at, 0]);
+        assert!(names.remove(a).is_some() && names.remove(a).is_none());
+        assert_eq!(meaning(&names, &sampled(a, 0), false).words, [0; 4], "gone");
+        let c = names.add(named());
+        assert_ne!(a, c, "the place is used again, the name is not");
+        assert_eq!(meaning(&names, &sampled(a, 0), false).words, [0; 4], "not what has its place now");
+        assert_eq!(meaning(&names, &sampled(c, 0), false).words, [0, 0, at, 0]);
+        assert_eq!(meaning(&names, &sampled(0, c), false).words, [0; 4], "a view is no sampler");
+    }
+
+    #[test]
+    fn only_device_memory_is_a_buffer() {
+        let names = Names::default();
+        let m = DeviceMemory::allocate(1 << 16, 0, false).expect("memory");
+        let at = m.ptr() as u64;
+        assert_eq!(meaning(&names, &buffer(at + 16, 100), false).words, [at + 16, 100, 0, 0]);
+        let local = [0u64; 8];
+        let end = memory::arena().1;
+        for (a, n) in [(local.as_ptr() as u64, 16), (end - 16, 17), (at, u64::MAX), (at, end), (8, 8)] {
+            assert_eq!(meaning(&names, &buffer(a, n), false).words, [0; 4], "{a:#x} + {n:#x}");
+            let t = texels(a, n, vk::Format::R32_UINT);
+            assert_eq!(meaning(&names, &t, true).words, [0; 4], "{a:#x} + {n:#x}");
+        }
+    }
+
+    #[test]
+    fn texel_buffers_are_no_images() {
+        let names = Names::default();
+        let m = DeviceMemory::allocate(1 << 16, 0, false).expect("memory");
+        let at = m.ptr() as u64;
+        let t = texels(at, 64, vk::Format::R32_UINT);
+        assert_eq!(meaning(&names, &t, false).words, [0; 4]);
+        let made = meaning(&names, &t, true);
+        // SAFETY: what a texel buffer's meaning has there.
+        let view = unsafe { &*(made.words[2] as *const BufferView) };
+        assert_eq!((view.len, view.address(16)), (16, None));
+        let v = view_name(&names);
+        assert_eq!(meaning(&names, &sampled(v, 0), true).words, [0; 4]);
+        // Formats that are none, that texel buffers have not, and an address that atomics could not take.
+        for t in [
+            texels(at, 64, vk::Format::from_raw(-1)),
+            texels(at, 64, vk::Format::BC1_RGB_UNORM_BLOCK),
+            texels(at + 2, 60, vk::Format::R32_UINT),
+        ] {
+            assert_eq!(meaning(&names, &t, true).words, [0; 4]);
+        }
+    }
+
+    fn view_name(names: &Names) -> u64 {
+        let v = view();
+        names.add(Named::View { sampled: v.clone(), storage: v })
+    }
+}

@@ -1,0 +1,305 @@
+//! Image operations of a shader, one warp at a time: from the wave engine's registers to [`texel::sample`].
+
+use crate::texel_wave::Texels;
+use crate::texture;
+use shader::bytecode::ImageCode;
+use shader::ir::{AtomicOp, Dim, ImageOp, Mem, TexelType};
+use std::cell::RefCell;
+use texel::format::FormatInfo;
+use texel::sample::*;
+use wave::kernels::atomic::{Device, each};
+use wave::kernels::count::distinct;
+use wave::{Filtering, ImageWarp, ImageWave, Own};
+
+/// [`SampleArgs`] of a warp; a macro, for results are written into the same warp.
+macro_rules! sample_args {
+    ($code:ident, $w:ident) => {{
+        let dims = match $code.dim {
+            Dim::D1 => 1,
+            Dim::D2 | Dim::SubpassData | Dim::Buffer => 2,
+            Dim::D3 | Dim::Cube => 3,
+        };
+        SampleArgs {
+            dims,
+            arrayed: $code.arrayed,
+            coords: &$w.coords[..(dims + $code.arrayed as usize).min(4)],
+            dref: (!$code.dref.is_none()).then_some(&$w.dref),
+            lod: (!$code.lod.is_none()).then_some(&$w.lod),
+            bias: (!$code.bias.is_none()).then_some(&$w.bias),
+            grad: (!$code.grad.is_empty()).then_some(&$w.grad),
+            offsets: (!$code.offsets.is_empty()).then(|| &$w.offsets[..$code.offsets.len().min(8)]),
+            min_lod: (!$code.min_lod.is_none()).then_some(&$w.min_lod),
+            shift: None,
+            component: $code.component,
+        }
+    }};
+}
+
+/// Runs `code` for the warp's active lanes. Null descriptors read as zero and drop writes (robustness2).
+///
+/// # Safety
+/// `warp.view` and `warp.sampler` are null or addresses that descriptor writes stored: an [`ImageView`] (or
+/// [`BufferView`] for [`Dim::Buffer`]) and a [`Sampler`].
+pub unsafe fn run(code: &ImageCode, warp: &mut ImageWarp) {
+    if warp.view == 0 {
+        return give(warp, [0; 4]);
+    }
+    if code.dim == Dim::Buffer {
+        buffer(code, &*(warp.view as *const BufferView), warp)
+    } else {
+        image(code, &*(warp.view as *const ImageView), warp)
+    }
+}
+
+/// Runs `code` for lanes with views and samplers of their own; `each`: as [`wave::Host::image_each`].
+///
+/// # Safety
+/// As [`run`], of each active lane's view and sampler.
+pub unsafe fn run_each(
+    code: &ImageCode,
+    warp: &mut ImageWarp,
+    own: &Own,
+    each: &mut dyn FnMut(Filtering, u16),
+) {
+    let samples = code.op == ImageOp::Sample && code.dim != Dim::Buffer;
+    let mut alike: Option<Alike> = None;
+    for group in own.groups(warp.mask) {
+        each(texture::filtering(code, group.view, group.sampler), group.mask);
+        if !samples || group.view == 0 || group.sampler == 0 {
+            (warp.view, warp.sampler, warp.mask) = (group.view, group.sampler, group.mask);
+            run(code, warp);
+            continue;
+        }
+        let (view, sampler) = (&*(group.view as *const ImageView), &*(group.sampler as *const Sampler));
+        if !alike.as_mut().is_some_and(|a| a.add(view, sampler, group.mask))
+            && let Some(a) = alike.replace(Alike::new(view, sampler, group.mask))
+        {
+            sample_alike(code, warp, own, &a);
+        }
+    }
+    if let Some(a) = alike {
+        sample_alike(code, warp, own, &a);
+    }
+}
+
+/// Samples at once, or view by view.
+unsafe fn sample_alike(code: &ImageCode, w: &mut ImageWarp, own: &Own, alike: &Alike) {
+    if alike.sample(&sample_args!(code, w), &mut w.out) {
+        return;
+    }
+    for group in own.groups(alike.mask()) {
+        (w.view, w.sampler, w.mask) = (group.view, group.sampler, group.mask);
+        run(code, w);
+    }
+}
+
+/// The same texel for all active lanes.
+fn give(w: &mut ImageWarp, texel: [u32; 4]) {
+    for lane in (0..16).filter(|l| w.mask >> l & 1 != 0) {
+        for (k, t) in texel.into_iter().enumerate() {
+            (w.out[k][lane], w.out_hi[k][lane]) = (t, 0);
+        }
+    }
+}
+
+/// Runs `code` for all warps of a wave at once; false if view and sampler are of no class with a kernel for that.
+///
+/// # Safety
+/// As [`run`]; rows and results are those of a wave.
+pub unsafe fn run_wave(code: &ImageCode, wave: &ImageWave) -> bool {
+    if code.op != ImageOp::Sample {
+        let texels = match code.dim {
+            _ if wave.view == 0 || code.multisampled => None,
+            Dim::Buffer => Texels::of_buffer(&*(wave.view as *const BufferView)),
+            // Attachments of this pass, of which others know more.
+            Dim::SubpassData => None,
+            _ => Texels::of_image(&*(wave.view as *const ImageView)),
+        };
+        return texels.is_some_and(|t| t.run(code.op, &wave.rows));
+    }
+    let dims = match code.dim {
+        Dim::D1 => 1,
+        Dim::D2 => 2,
+        _ => return false,
+    };
+    if code.coords.len() != dims + code.arrayed as usize
+        || code.multisampled
+        || wave.view == 0
+        || wave.sampler == 0
+    {
+        return false;
+    }
+    sample_wave(
+        &*(wave.view as *const ImageView),
+        &*(wave.sampler as *const Sampler),
+        dims,
+        code.arrayed,
+        &wave.rows,
+    )
+}
+
+unsafe fn buffer(code: &ImageCode, view: &BufferView, w: &mut ImageWarp) {
+    match code.op {
+        ImageOp::Fetch | ImageOp::Read => {
+            let mut out = TexelData { lo: &mut w.out, hi: &mut w.out_hi };
+            buffer_load_warp(view, &w.coords[0], w.mask, &mut out)
+        }
+        ImageOp::Write => buffer_store_warp(view, &w.coords[0], w.mask, &w.data, &w.data_hi),
+        ImageOp::Atomic(op) => {
+            let texels = view.texel_pointers(&w.coords[0], w.mask);
+            atomic(op, code.texel, view.format, &texels, w)
+        }
+        ImageOp::QuerySize => give(w, [view.len, 0, 0, 0]),
+        _ => give(w, [0; 4]),
+    }
+}
+
+/// Coordinates of a fetch with its offsets added.
+fn fetch_coords(code: &ImageCode, w: &ImageWarp) -> [[u32; 16]; 4] {
+    let mut coords = w.coords;
+    for (c, o) in coords.iter_mut().zip(&w.offsets[..code.offsets.len().min(3)]) {
+        c.iter_mut().zip(o).for_each(|(c, o)| *c = c.wrapping_add(*o));
+    }
+    coords
+}
+
+/// Adds the cache lines of the texels that `code` touches for the warp's active lanes.
+///
+/// # Safety
+/// As [`run`].
+pub unsafe fn lines(code: &ImageCode, w: &ImageWarp, lines: &mut Vec<u64>) {
+    if w.view == 0 {
+        return;
+    }
+    let touched = Touched::new(std::mem::take(lines));
+    if code.dim == Dim::Buffer {
+        touched.buffer(&*(w.view as *const BufferView), &w.coords[0], w.mask);
+    } else {
+        let view = &*(w.view as *const ImageView);
+        let sample = code.multisampled.then_some(&w.sample);
+        match code.op {
+            ImageOp::Sample | ImageOp::Gather if w.sampler == 0 => {}
+            ImageOp::Sample => {
+                touched.sample(view, &*(w.sampler as *const Sampler), &sample_args!(code, w), w.mask)
+            }
+            ImageOp::Gather => {
+                touched.gather(view, &*(w.sampler as *const Sampler), &sample_args!(code, w), w.mask)
+            }
+            ImageOp::Fetch => {
+                let lod = (!code.lod.is_none()).then_some(&w.lod);
+                touched.fetch(view, &fetch_coords(code, w), lod, sample, w.mask)
+            }
+            ImageOp::Read | ImageOp::Write | ImageOp::Atomic(_) => {
+                touched.fetch(view, &w.coords, None, sample, w.mask)
+            }
+            _ => {}
+        }
+    }
+    *lines = touched.into_lines();
+}
+
+thread_local! {
+    /// For [`line_count`].
+    static LINES: RefCell<Vec<u64>> = const { RefCell::new(Vec::new()) };
+}
+
+/// How many different lines [`lines`] gives.
+///
+/// # Safety
+/// As [`run`].
+pub unsafe fn line_count(code: &ImageCode, w: &ImageWarp) -> u64 {
+    if code.op == ImageOp::Sample && matches!(code.dim, Dim::D1 | Dim::D2) && w.view != 0 && w.sampler != 0 {
+        let (view, sampler) = (&*(w.view as *const ImageView), &*(w.sampler as *const Sampler));
+        if let Some(n) = sample_lines(view, sampler, &sample_args!(code, w), w.mask) {
+            return n as u64;
+        }
+    }
+    LINES.with_borrow_mut(|all| {
+        all.clear();
+        lines(code, w, all);
+        distinct(all);
+        all.len() as u64
+    })
+}
+
+unsafe fn image(code: &ImageCode, view: &ImageView, w: &mut ImageWarp) {
+    let sample = code.multisampled.then_some(&w.sample);
+    match code.op {
+        ImageOp::Sample | ImageOp::Gather | ImageOp::QueryLod => {
+            if w.sampler == 0 {
+                return give(w, [0; 4]);
+            }
+            let sampler = &*(w.sampler as *const Sampler);
+            let args = sample_args!(code, w);
+            match code.op {
+                ImageOp::Sample => sample_warp(view, sampler, &args, w.mask, &mut w.out),
+                ImageOp::Gather => gather_warp(view, sampler, &args, w.mask, &mut w.out),
+                _ => query_lod_warp(view, sampler, &args, w.mask, &mut w.out),
+            }
+        }
+        ImageOp::Fetch => {
+            let coords = fetch_coords(code, w);
+            let lod = (!code.lod.is_none()).then_some(&w.lod);
+            let mut out = TexelData { lo: &mut w.out, hi: &mut w.out_hi };
+            fetch_warp(view, &coords, lod, sample, w.mask, &mut out)
+        }
+        ImageOp::Read => {
+            let mut out = TexelData { lo: &mut w.out, hi: &mut w.out_hi };
+            load_warp(view, &w.coords, sample, w.mask, &mut out)
+        }
+        ImageOp::Write => store_warp(view, &w.coords, sample, w.mask, &w.data, &w.data_hi),
+        ImageOp::Atomic(op) => {
+            let texels = texel_pointers(view, &w.coords, sample, w.mask);
+            atomic(op, code.texel, view.format, &texels, w)
+        }
+        ImageOp::QuerySize => {
+            for lane in (0..16).filter(|l| w.mask >> l & 1 != 0) {
+                let lod = if code.lod.is_none() { 0 } else { w.lod[lane] };
+                let size = view.query_size(lod);
+                (0..4).for_each(|k| w.out[k][lane] = size[k]);
+            }
+        }
+        ImageOp::QueryLevels => give(w, [view.query_levels(), 0, 0, 0]),
+        ImageOp::QuerySamples => give(w, [view.query_samples(), 0, 0, 0]),
+    }
+}
+
+/// Atomics in lane order; lanes without a texel get 0, and all of them if texels have not the bits of the atomic.
+unsafe fn atomic(
+    op: AtomicOp,
+    texel: TexelType,
+    format: &FormatInfo,
+    texels: &[*mut u8; 16],
+    w: &mut ImageWarp,
+) {
+    let wide = matches!(texel, TexelType::S64 | TexelType::U64);
+    let fits = format.block_bytes == if wide { 8 } else { 4 };
+    let mem = if wide { Mem::B64 } else { Mem::B32 };
+    // All lanes, for vectors' sake: those that take no part are not looked at.
+    let words = |k: usize| -> [u64; 16] {
+        let (low, high) = (&w.data[k], &w.data_hi[k]);
+        match wide {
+            true => std::array::from_fn(|l| low[l] as u64 | (high[l] as u64) << 32),
+            false => std::array::from_fn(|l| low[l] as u64),
+        }
+    };
+    let (a, b) = (words(0), words(1));
+    let places: [u64; 16] = std::array::from_fn(|l| texels[l] as u64);
+    let exist = places.iter().enumerate().fold(0, |m, (l, p)| m | ((*p != 0) as u16) << l);
+    let there = if fits { w.mask & exist } else { 0 };
+    let old = each::<Device>(&places, op, mem, &a, &b, there);
+    if w.mask == 0xFFFF {
+        w.out[0] = old.map(|o| o as u32);
+        w.out_hi[0] = old.map(|o| (o >> 32) as u32);
+        return;
+    }
+    // Other lanes may have what other images gave them.
+    for lane in lanes(w.mask) {
+        w.out[0][lane] = old[lane] as u32;
+        w.out_hi[0][lane] = (old[lane] >> 32) as u32;
+    }
+}
+
+#[cfg(test)]
+#[path = "image_op_tests.rs"]
+mod tests;

@@ -1,0 +1,19 @@
+//! The machine around a wave: what all workloads of a device stand on, be they dispatches or draws.
+//!
+//! Threads and their workers, the host that answers a wave's image operations and descriptors ([`wave::Host`]), what is
+//! recorded with a workload, and what comes of one: counts, a place in modelled time, a fault. Knows no commands,
+//! queues or render passes.
+
+pub mod bindings;
+pub mod count;
+pub mod descriptor;
+pub mod descriptor_memory;
+pub mod host;
+mod image_op;
+pub mod instrumentation;
+pub mod lost;
+pub mod shared;
+pub mod sync;
+mod texel_wave;
+mod texture;
+pub mod time;

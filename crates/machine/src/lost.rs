@@ -1,0 +1,146 @@
+//! What lost a device: the command, the pipeline, the shader and its block, for the one line that says so.
+
+use parking_lot::Mutex;
+use shader::bytecode::Program;
+use std::fmt;
+use std::sync::Arc;
+use wave::{Fault, Stop};
+
+/// What a pipeline is called in messages.
+#[derive(Default)]
+pub struct Title {
+    /// Its shaders' entry points.
+    entries: String,
+    /// What the application calls it, or its handle.
+    given: Mutex<String>,
+}
+
+impl Title {
+    pub fn new(entries: impl Into<String>) -> Arc<Title> {
+        Arc::new(Title { entries: entries.into(), given: Default::default() })
+    }
+    pub fn entries(&self) -> &str {
+        &self.entries
+    }
+    pub fn call(&self, name: impl Into<String>) {
+        *self.given.lock() = name.into();
+    }
+}
+
+impl fmt::Display for Title {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "pipeline {} ({})", self.given.lock(), self.entries)
+    }
+}
+
+/// A fault and the shader it was in.
+pub struct Blame {
+    fault: Fault,
+    shader: String,
+    /// Where the command is that the shader ran for, if that is not the one under way: draws are shaded when their pass
+    /// ends.
+    place: Option<Place>,
+}
+
+impl Blame {
+    /// `stage`: as people call it.
+    pub fn new(stop: Stop, stage: &str, program: &Program, title: &Title) -> Blame {
+        Blame {
+            fault: stop.fault,
+            shader: format!("{stage} shader of {title}, {}", block(program, stop.op)),
+            place: None,
+        }
+    }
+
+    /// No shader's: `what` the driver does for one.
+    pub fn of(fault: Fault, what: &str) -> Blame {
+        Blame { fault, shader: what.to_string(), place: None }
+    }
+
+    /// Of a command there.
+    pub fn at(self, place: &Place) -> Blame {
+        Blame { place: Some(place.clone()), ..self }
+    }
+
+    /// The line for people. `now`: the command under way; `watchdog`: what a shader may take.
+    pub fn line(&self, now: &Place, watchdog: std::time::Duration) -> String {
+        let place = self.place.as_ref().unwrap_or(now);
+        let why = match self.fault {
+            Fault::Address(a) => format!("accessed {a:#x}, which is not device memory"),
+            Fault::Code(c) => format!("has an unknown op {c} (an error of the driver's)"),
+            Fault::Watchdog => format!("did not end within {watchdog:?}"),
+        };
+        format!("device fault: {place}: {} {why}; the device is lost", self.shader)
+    }
+}
+
+/// The application's block that op `op` of a program belongs to.
+fn block(p: &Program, op: u32) -> String {
+    let after = p.blocks.partition_point(|b| b.first_op <= op);
+    let Some(b) = p.blocks.get(after.saturating_sub(1)) else { return "no block".into() };
+    let o = b.origin;
+    let mut text = format!("block %{} of function %{}", o.label, o.function);
+    if o.line != 0 {
+        let file = p.files.get(o.file as usize).map_or("", |f| f.as_str());
+        text += &format!(" ({file}:{})", o.line);
+    }
+    text
+}
+
+/// Where a queue is in what it executes.
+#[derive(Clone, Default)]
+pub struct Place {
+    /// Command buffers, the primary first: name, and the place and call of the command under way.
+    lists: Vec<(Arc<str>, u32, &'static str)>,
+    /// VK_EXT_debug_utils labels, outermost first.
+    labels: Vec<Arc<str>>,
+    /// Labels below those, which have no names: a queue's stay open over submissions, and nothing ends them but the
+    /// application.
+    deeper: u64,
+}
+
+/// Labels that are known by name.
+const MAX_LABELS: usize = 64;
+
+impl Place {
+    pub fn enter(&mut self, list: &Arc<str>) {
+        self.lists.push((list.clone(), 0, ""));
+    }
+    pub fn leave(&mut self) {
+        self.lists.pop();
+    }
+    pub fn at(&mut self, index: usize, call: &'static str) {
+        if let Some(l) = self.lists.last_mut() {
+            (l.1, l.2) = (index as u32, call);
+        }
+    }
+    pub fn begin_label(&mut self, name: &str) {
+        match self.labels.len() < MAX_LABELS {
+            true => self.labels.push(name.into()),
+            false => self.deeper += 1,
+        }
+    }
+    pub fn end_label(&mut self) {
+        match self.deeper {
+            0 => drop(self.labels.pop()),
+            _ => self.deeper -= 1,
+        }
+    }
+    /// The labels, `/` between them.
+    pub fn labels(&self) -> String {
+        self.labels.join("/")
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, (list, at, call)) in self.lists.iter().rev().enumerate() {
+            let of = if i == 0 { "" } else { " by " };
+            write!(f, "{of}{call} (command {at} of {list})")?;
+        }
+        if !self.labels.is_empty() {
+            write!(f, " in '{}'", self.labels())?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,99 @@
+//! What all queues of a device share, and the threads that its work goes to.
+
+use crate::descriptor_memory::Names;
+use crate::sync::Hub;
+use crate::time::Clock;
+use ash::vk;
+use counters::Model;
+use parking_lot::Mutex;
+use simd::Level;
+use std::sync::Arc;
+use std::time::Duration;
+use wave::Worker;
+
+/// Idle workers (register files and scratch), one a thread that is shading.
+#[derive(Default)]
+pub struct Workers(Mutex<Vec<Worker>>);
+
+impl Workers {
+    pub fn take(&self, level: Level) -> Worker {
+        self.0.lock().pop().unwrap_or_else(|| Worker::new(level))
+    }
+    pub fn give(&self, w: Worker) {
+        self.0.lock().push(w);
+    }
+}
+
+/// Reports a message of the driver's own to the application (VK_EXT_debug_utils) and the log.
+pub type Report = Arc<dyn Fn(&str) + Send + Sync>;
+
+/// What all queues of one device share.
+pub struct Shared {
+    pub hub: Hub,
+    pub report: Report,
+    pub pool: rayon::ThreadPool,
+    pub threads: usize,
+    pub level: Level,
+    pub workers: Workers,
+    pub clock: Clock,
+    /// Views and samplers that descriptors in buffers name.
+    pub names: Names,
+    /// The GPU that is modelled.
+    pub model: &'static Model,
+    /// Host time after which a running shader loses the device.
+    pub watchdog: Duration,
+}
+
+impl Shared {
+    /// With the threads, kernels and model that the environment asks for.
+    pub fn new(report: Report) -> Result<Shared, vk::Result> {
+        let threads = thread_count();
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .thread_name(|i| format!("tuff-shade-{i}"))
+            .build()
+            .map_err(|_| vk::Result::ERROR_OUT_OF_HOST_MEMORY)?;
+        Ok(Shared {
+            hub: Hub::default(),
+            report,
+            pool,
+            threads,
+            level: Level::best(),
+            workers: Default::default(),
+            clock: Default::default(),
+            names: Default::default(),
+            model: counters::model::current(),
+            watchdog: watchdog(),
+        })
+    }
+
+    /// Runs `work` on as many threads as there are tasks for; it takes tasks until none is left.
+    pub fn run_parallel(&self, tasks: u64, work: &(dyn Fn() + Sync)) {
+        let threads = (self.threads as u64).min(tasks) as usize;
+        if threads <= 1 {
+            return work();
+        }
+        self.pool.in_place_scope(|s| {
+            for _ in 1..threads {
+                s.spawn(|_| work());
+            }
+            work();
+        });
+    }
+}
+
+/// Threads to shade with: `TUFF_THREADS`, or what the machine has.
+fn thread_count() -> usize {
+    std::env::var("TUFF_THREADS")
+        .ok()
+        .and_then(|s| s.parse().ok())
+        .filter(|&n| n > 0)
+        .unwrap_or_else(|| std::thread::available_parallelism().map_or(1, |n| n.get()))
+        .min(256)
+}
+
+/// The watchdog's patience: `TUFF_WATCHDOG_MS` (0 = for ever), else 20 s of one dispatch.
+fn watchdog() -> Duration {
+    let ms = std::env::var("TUFF_WATCHDOG_MS").ok().and_then(|s| s.parse().ok()).unwrap_or(20_000);
+    if ms == 0 { Duration::MAX } else { Duration::from_millis(ms) }
+}

@@ -1,0 +1,377 @@
+//! Input assembly: which vertices a chunk of primitives shades, and which of them make each primitive
+//! (Vulkan specification, chapter "Drawing", "Primitive Topologies").
+
+use crate::draw::{Call, Draw};
+use ash::vk;
+
+/// What primitives of a draw are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    Point,
+    Line,
+    Triangle,
+}
+
+/// Vertices between two primitive restarts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Segment {
+    /// First position in the stream of the draw's vertices.
+    start: u32,
+    prims: u32,
+    /// Primitives of an instance before it.
+    before: u32,
+}
+
+/// A draw's index buffer as memory.
+#[derive(Clone, Copy)]
+struct Indices {
+    ptr: *const u8,
+    /// Indices that may be read; those past them are 0.
+    readable: u64,
+    ty: vk::IndexType,
+}
+
+impl Indices {
+    fn new(draw: &Draw) -> Indices {
+        let none = Indices { ptr: std::ptr::null(), readable: 0, ty: vk::IndexType::UINT32 };
+        let Some(b) = &draw.index_buffer else { return none };
+        let Some(buffer) = &b.buffer else { return Indices { ty: b.ty, ..none } };
+        let (ptr, n) = buffer.range(b.offset, b.size);
+        Indices { ptr, readable: if ptr.is_null() { 0 } else { n / width(b.ty) }, ty: b.ty }
+    }
+
+    /// Appends indices `first ..` to `out`, `n` of them.
+    fn read(&self, first: u64, n: u32, out: &mut Vec<u32>) {
+        let good = self.readable.saturating_sub(first).min(n as u64) as usize;
+        // SAFETY: `readable` indices lie in the buffer, which the draw keeps.
+        unsafe {
+            match self.ty {
+                vk::IndexType::UINT16 => {
+                    let p = self.ptr.cast::<u16>().wrapping_add(first as usize);
+                    out.extend((0..good).map(|i| p.add(i).read_unaligned() as u32));
+                }
+                vk::IndexType::UINT8_EXT => {
+                    let p = self.ptr.wrapping_add(first as usize);
+                    out.extend((0..good).map(|i| *p.add(i) as u32));
+                }
+                _ => {
+                    let p = self.ptr.cast::<u32>().wrapping_add(first as usize);
+                    out.extend((0..good).map(|i| p.add(i).read_unaligned()));
+                }
+            }
+        }
+        out.resize(out.len() + n as usize - good, 0);
+    }
+}
+
+/// Bytes of an index.
+fn width(ty: vk::IndexType) -> u64 {
+    match ty {
+        vk::IndexType::UINT8_EXT => 1,
+        vk::IndexType::UINT16 => 2,
+        _ => 4,
+    }
+}
+
+/// Entries of [`Cache`]; vertices of a chunk stay below half of it.
+const CACHE: usize = 8192;
+const SLOT_BITS: u32 = 12;
+
+/// Index → vertex of the chunk, by open hashing. An entry is generation, index and slot.
+struct Cache {
+    entries: Box<[u64]>,
+    generation: u64,
+}
+
+impl Cache {
+    /// Forgets everything.
+    fn clear(&mut self) {
+        self.generation += 1;
+        if self.generation >= 1 << (32 - SLOT_BITS) {
+            self.entries.fill(0);
+            self.generation = 1;
+        }
+    }
+    /// The slot of an index, or `Err` with the place to enter it.
+    #[inline(always)]
+    fn find(&self, index: u32) -> Result<u32, usize> {
+        let tag = self.generation << 32 | index as u64;
+        let mut at = (index.wrapping_mul(0x9E37_79B1) >> (32 - CACHE.trailing_zeros())) as usize;
+        loop {
+            let e = self.entries[at & (CACHE - 1)];
+            if e >> SLOT_BITS == tag {
+                return Ok(e as u32 & ((1 << SLOT_BITS) - 1));
+            }
+            if e >> (SLOT_BITS + 32) != self.generation {
+                return Err(at & (CACHE - 1));
+            }
+            at += 1;
+        }
+    }
+    fn enter(&mut self, at: usize, index: u32, slot: u32) {
+        self.entries[at] = (self.generation << 32 | index as u64) << SLOT_BITS | slot as u64;
+    }
+}
+
+/// A chunk of primitives: the vertices to shade, and the primitives by numbers of these vertices.
+pub struct Assembled {
+    /// VertexIndex and InstanceIndex of each vertex.
+    pub index: Vec<u32>,
+    pub instance: Vec<u32>,
+    /// First, second and third vertex of each primitive (points and lines use fewer).
+    pub v: [Vec<u32>; 3],
+    /// PrimitiveId of each primitive.
+    pub ids: Vec<u32>,
+    /// Line strips: primitives with which a strip starts.
+    pub starts: Vec<bool>,
+    read: Vec<u32>,
+    locals: Vec<u32>,
+    cache: Cache,
+}
+
+impl Default for Assembled {
+    fn default() -> Assembled {
+        Assembled {
+            index: Vec::new(),
+            instance: Vec::new(),
+            v: Default::default(),
+            ids: Vec::new(),
+            starts: Vec::new(),
+            read: Vec::new(),
+            locals: Vec::new(),
+            cache: Cache { entries: vec![0; CACHE].into(), generation: 0 },
+        }
+    }
+}
+
+/// How a draw's vertices become primitives.
+pub struct Assembly {
+    pub kind: Kind,
+    topology: vk::PrimitiveTopology,
+    indices: Option<Indices>,
+    first: u32,
+    vertex_offset: u32,
+    first_instance: u32,
+    last: bool,
+    segments: Vec<Segment>,
+    /// Primitives of one instance, and of the draw.
+    pub per_instance: u32,
+    pub total: u64,
+    /// Vertices of one instance that belong to primitives' segments.
+    pub vertices: u64,
+    /// Primitives of a chunk.
+    pub chunk: u32,
+}
+
+// SAFETY: the index pointer is read only; the draw keeps its buffer.
+unsafe impl Sync for Assembly {}
+
+/// Complete primitives of `n` vertices.
+fn primitives(topology: vk::PrimitiveTopology, n: u32) -> u32 {
+    match topology {
+        vk::PrimitiveTopology::POINT_LIST => n,
+        vk::PrimitiveTopology::LINE_LIST => n / 2,
+        vk::PrimitiveTopology::LINE_STRIP => n.saturating_sub(1),
+        vk::PrimitiveTopology::TRIANGLE_LIST => n / 3,
+        vk::PrimitiveTopology::TRIANGLE_STRIP | vk::PrimitiveTopology::TRIANGLE_FAN => n.saturating_sub(2),
+        // Adjacency and patches need stages that there are not.
+        _ => 0,
+    }
+}
+
+impl Assembly {
+    pub fn new(draw: &Draw, call: &Call) -> Assembly {
+        let state = &draw.state;
+        let topology = state.topology;
+        let (kind, chunk) = match topology {
+            vk::PrimitiveTopology::POINT_LIST => (Kind::Point, 1024),
+            vk::PrimitiveTopology::LINE_LIST => (Kind::Line, 1024),
+            vk::PrimitiveTopology::LINE_STRIP => (Kind::Line, 1023),
+            // Vertices fill whole waves; indexed ones are fewer than primitives as a rule.
+            vk::PrimitiveTopology::TRIANGLE_LIST => (Kind::Triangle, if call.indexed { 1280 } else { 768 }),
+            _ => (Kind::Triangle, 1022),
+        };
+        let mut a = Assembly {
+            kind,
+            topology,
+            indices: call.indexed.then(|| Indices::new(draw)),
+            first: call.first,
+            vertex_offset: call.vertex_offset as u32,
+            first_instance: call.first_instance,
+            last: state.raster.provoking_last,
+            segments: Vec::new(),
+            per_instance: 0,
+            total: 0,
+            vertices: 0,
+            chunk,
+        };
+        match a.indices {
+            Some(i) if state.primitive_restart => a.split(i, call.count),
+            _ => a.segment(0, call.count),
+        }
+        a.total = a.per_instance as u64 * call.instances as u64;
+        a
+    }
+
+    /// Notes vertices `start .. start + n` of the stream.
+    fn segment(&mut self, start: u32, n: u32) {
+        self.vertices += n as u64;
+        let prims = primitives(self.topology, n);
+        if prims > 0 {
+            self.segments.push(Segment { start, prims, before: self.per_instance });
+            self.per_instance += prims;
+        }
+    }
+
+    /// Finds the restarts.
+    fn split(&mut self, indices: Indices, count: u32) {
+        let stop = match indices.ty {
+            vk::IndexType::UINT8_EXT => 0xFF,
+            vk::IndexType::UINT16 => 0xFFFF,
+            _ => u32::MAX,
+        };
+        const BLOCK: u32 = 4096;
+        let (mut start, mut at) = (0, 0);
+        let mut block = Vec::new();
+        while at < count {
+            let n = BLOCK.min(count - at);
+            block.clear();
+            indices.read(self.first as u64 + at as u64, n, &mut block);
+            for (i, _) in block.iter().enumerate().filter(|(_, v)| **v == stop) {
+                let here = at + i as u32;
+                self.segment(start, here - start);
+                start = here + 1;
+            }
+            at += n;
+        }
+        self.segment(start, count.saturating_sub(start));
+    }
+
+    pub fn chunks(&self) -> u64 {
+        self.total.div_ceil(self.chunk as u64)
+    }
+
+    /// Vertex of a primitive that flat inputs come from.
+    pub fn provoking(&self) -> usize {
+        match (self.last, self.kind) {
+            (true, Kind::Line) => 1,
+            (true, Kind::Triangle) => 2,
+            _ => 0,
+        }
+    }
+
+    /// Assembles chunk `c`.
+    pub fn assemble(&self, c: u64, out: &mut Assembled) {
+        out.index.clear();
+        out.instance.clear();
+        out.v.iter_mut().for_each(Vec::clear);
+        out.ids.clear();
+        out.starts.clear();
+        let mut p = c * self.chunk as u64;
+        let end = (p + self.chunk as u64).min(self.total);
+        let mut instance = u64::MAX;
+        while p < end {
+            let i = p / self.per_instance as u64;
+            let q = (p % self.per_instance as u64) as u32;
+            if i != instance {
+                instance = i;
+                out.cache.clear();
+            }
+            let s = self.segments[self.segments.partition_point(|s| s.before <= q) - 1];
+            let skip = q - s.before;
+            let n = ((s.prims - skip) as u64).min(end - p) as u32;
+            self.part(self.first_instance.wrapping_add(i as u32), s, skip, n, out);
+            out.ids.extend(q..q + n);
+            if self.topology == vk::PrimitiveTopology::LINE_STRIP {
+                out.starts.extend((0..n).map(|i| skip + i == 0));
+            }
+            p += n as u64;
+        }
+    }
+
+    /// Primitives `skip .. skip + n` of a segment.
+    fn part(&self, instance: u32, s: Segment, skip: u32, n: u32, out: &mut Assembled) {
+        use vk::PrimitiveTopology as T;
+        out.locals.clear();
+        // Vertices: positions in the stream, then their numbers in the chunk in `locals`.
+        let (from, count) = match self.topology {
+            T::POINT_LIST => (skip, n),
+            T::LINE_LIST => (skip * 2, n * 2),
+            T::LINE_STRIP => (skip, n + 1),
+            T::TRIANGLE_LIST => (skip * 3, n * 3),
+            T::TRIANGLE_STRIP => (skip, n + 2),
+            _ => (skip + 1, n + 1),
+        };
+        if self.topology == T::TRIANGLE_FAN {
+            self.vertices(s.start, 1, out);
+        }
+        self.vertices(s.start + from, count, out);
+        out.instance.resize(out.index.len(), instance);
+
+        let Assembled { v: [v0, v1, v2], locals: l, .. } = out;
+        match self.topology {
+            T::POINT_LIST => v0.extend_from_slice(l),
+            T::LINE_LIST => {
+                v0.extend(l.chunks_exact(2).map(|c| c[0]));
+                v1.extend(l.chunks_exact(2).map(|c| c[1]));
+            }
+            T::LINE_STRIP => {
+                v0.extend_from_slice(&l[..n as usize]);
+                v1.extend_from_slice(&l[1..]);
+            }
+            T::TRIANGLE_LIST => {
+                v0.extend(l.chunks_exact(3).map(|c| c[0]));
+                v1.extend(l.chunks_exact(3).map(|c| c[1]));
+                v2.extend(l.chunks_exact(3).map(|c| c[2]));
+            }
+            T::TRIANGLE_STRIP => {
+                for (i, w) in l.windows(3).enumerate() {
+                    // Odd triangles swap two vertices to keep their winding; the provoking one stays in its place.
+                    let (a, b, c) = match ((skip + i as u32) & 1, self.last) {
+                        (0, _) => (0, 1, 2),
+                        (_, false) => (0, 2, 1),
+                        (_, true) => (1, 0, 2),
+                    };
+                    v0.push(w[a]);
+                    v1.push(w[b]);
+                    v2.push(w[c]);
+                }
+            }
+            _ => {
+                let hub = l[0];
+                for w in l[1..].windows(2) {
+                    let t = if self.last { [hub, w[0], w[1]] } else { [w[0], w[1], hub] };
+                    v0.push(t[0]);
+                    v1.push(t[1]);
+                    v2.push(t[2]);
+                }
+            }
+        }
+    }
+
+    /// Adds `n` vertices of the stream from `position` to the chunk, and their numbers to `locals`.
+    fn vertices(&self, position: u32, n: u32, out: &mut Assembled) {
+        let Some(indices) = self.indices else {
+            let (base, first) = (out.index.len() as u32, self.first.wrapping_add(position));
+            out.index.extend((0..n).map(|i| first.wrapping_add(i)));
+            out.locals.extend(base..base + n);
+            return;
+        };
+        out.read.clear();
+        indices.read(self.first as u64 + position as u64, n, &mut out.read);
+        let Assembled { index, locals, read, cache, .. } = out;
+        for &i in read.iter() {
+            let i = i.wrapping_add(self.vertex_offset);
+            let slot = match cache.find(i) {
+                Ok(slot) => slot,
+                Err(at) => {
+                    let slot = index.len() as u32;
+                    cache.enter(at, i, slot);
+                    index.push(i);
+                    slot
+                }
+            };
+            locals.push(slot);
+        }
+    }
+}

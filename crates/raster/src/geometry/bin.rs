@@ -1,0 +1,206 @@
+//! Binning: primitives into lists, one a tile of 64×64 pixels, in order.
+
+use crate::layout::TILE;
+use crate::prim::{Edge, Prim, Shape};
+use crate::state::Rect;
+use machine::shared::Shared;
+
+const SHIFT: u32 = TILE.trailing_zeros();
+/// In an entry: all of the tile that lies in the render area is inside the primitive (its edges and bounds).
+pub const COVERS: u32 = 1 << 31;
+/// In an entry: the primitive's bounds are large enough to hide others ([`LARGE_SIDE`] each way).
+pub const LARGE: u32 = 1 << 30;
+/// Pixels.
+const LARGE_SIDE: i32 = 16;
+
+/// The primitive of an entry.
+#[inline(always)]
+pub fn index(entry: u32) -> u32 {
+    entry & !(COVERS | LARGE)
+}
+
+/// Which primitives each tile may see.
+#[derive(Default, Debug)]
+pub struct Bins {
+    /// Tile coordinates (framebuffer pixels / 64) of the first tile, and how many there are.
+    pub x0: u32,
+    pub y0: u32,
+    pub width: u32,
+    pub height: u32,
+    pub layers: u32,
+    /// By tile: where its list starts in `entries`; one more at the end.
+    starts: Vec<u32>,
+    entries: Vec<u32>,
+}
+
+/// A chunk's entries as they come: tile and entry.
+type Pairs = Vec<(u32, u32)>;
+
+impl Bins {
+    /// Entries of a tile in order: the primitive's index in its batch, with [`COVERS`] and
+    /// [`LARGE`]. `x`, `y`: tile coordinates.
+    pub fn list(&self, layer: u32, x: u32, y: u32) -> &[u32] {
+        let t = ((layer * self.height + y - self.y0) * self.width + x - self.x0) as usize;
+        &self.entries[self.starts[t] as usize..self.starts[t + 1] as usize]
+    }
+
+    /// Entries of all tiles.
+    pub fn entries(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Tiles of all layers.
+    pub fn tiles(&self) -> usize {
+        (self.width * self.height * self.layers) as usize
+    }
+
+    /// Sorts primitives into the tiles of a render area. `pixels`: the batch's list.
+    pub fn new(shared: &Shared, prims: &[Prim], pixels: &[[i32; 2]], area: Rect, layers: u32) -> Bins {
+        let mut bins = Bins::default();
+        bins.fill(shared, prims, pixels, area, layers);
+        bins
+    }
+
+    /// As [`Bins::new`]; keeps the memory.
+    pub fn fill(&mut self, shared: &Shared, prims: &[Prim], pixels: &[[i32; 2]], area: Rect, layers: u32) {
+        let bins = self;
+        (bins.x0, bins.y0) = (area.x0.max(0) as u32 >> SHIFT, area.y0.max(0) as u32 >> SHIFT);
+        bins.width = ((area.x1.max(0) + TILE - 1) as u32 >> SHIFT).saturating_sub(bins.x0);
+        bins.height = ((area.y1.max(0) + TILE - 1) as u32 >> SHIFT).saturating_sub(bins.y0);
+        bins.layers = layers;
+        let tiles = bins.tiles();
+        let threads = shared.threads.max(1);
+        // Results don't depend on how primitives are shared out.
+        let chunk = prims.len().div_ceil(threads * 2).max(8192);
+        let mut parts: Vec<(Pairs, Vec<u32>)> = Vec::new();
+        parts.resize_with(prims.len().div_ceil(chunk), Default::default);
+        let collect = |i: usize, part: &mut (Pairs, Vec<u32>)| {
+            let first = i * chunk;
+            let own = &prims[first..(first + chunk).min(prims.len())];
+            part.1.resize(tiles, 0);
+            part.0.reserve(own.len() + own.len() / 4);
+            for (k, p) in own.iter().enumerate() {
+                bins.touch(p, (first + k) as u32, pixels, area, |tile, entry| {
+                    part.1[tile as usize] += 1;
+                    part.0.push((tile, entry));
+                });
+            }
+        };
+        if let [part] = &mut parts[..] {
+            collect(0, part);
+        } else {
+            shared.pool.in_place_scope(|s| {
+                for (i, part) in parts.iter_mut().enumerate() {
+                    let collect = &collect;
+                    s.spawn(move |_| collect(i, part));
+                }
+            });
+        }
+
+        // Counts become places: by tile, within it by part.
+        bins.starts.clear();
+        bins.starts.reserve(tiles + 1);
+        let mut at = 0u32;
+        for tile in 0..tiles {
+            bins.starts.push(at);
+            for (_, counts) in &mut parts {
+                at += std::mem::replace(&mut counts[tile], at);
+            }
+        }
+        bins.starts.push(at);
+        bins.entries.clear();
+        bins.entries.resize(at as usize, 0);
+
+        struct Raw(*mut u32);
+        // SAFETY: parts write to places of their own.
+        unsafe impl Sync for Raw {}
+        let raw = Raw(bins.entries.as_mut_ptr());
+        let raw = &raw;
+        let scatter = |(pairs, places): &mut (Pairs, Vec<u32>)| {
+            for &mut (tile, entry) in pairs {
+                let place = &mut places[tile as usize];
+                // SAFETY: places were counted above, no two alike.
+                unsafe { *raw.0.add(*place as usize) = entry };
+                *place += 1;
+            }
+        };
+        if let [part] = &mut parts[..] {
+            scatter(part);
+        } else {
+            shared.pool.in_place_scope(|s| {
+                for part in &mut parts {
+                    let scatter = &scatter;
+                    s.spawn(move |_| scatter(part));
+                }
+            });
+        }
+    }
+
+    /// Calls `f(tile, entry)` for each tile that a primitive may touch.
+    #[inline(always)]
+    fn touch(&self, p: &Prim, index: u32, pixels: &[[i32; 2]], area: Rect, mut f: impl FnMut(u32, u32)) {
+        let b = p.bounds.rect().intersect(&area);
+        if b.is_empty() || p.layer as u32 >= self.layers {
+            return;
+        }
+        let base = p.layer as u32 * self.height;
+        let tile = |x: i32, y: i32| (base + y as u32 - self.y0) * self.width + x as u32 - self.x0;
+        let (x0, x1) = (b.x0 >> SHIFT, (b.x1 - 1) >> SHIFT);
+        let (y0, y1) = (b.y0 >> SHIFT, (b.y1 - 1) >> SHIFT);
+        let large = b.x1 - b.x0 >= LARGE_SIDE && b.y1 - b.y0 >= LARGE_SIDE;
+        let index = index | if large { LARGE } else { 0 };
+        // Small ones: one tile, that they hardly ever cover.
+        if x0 == x1 && y0 == y1 && (b.x1 - b.x0) * (b.y1 - b.y0) < TILE * TILE / 2 {
+            return f(tile(x0, y0), index);
+        }
+        if p.shape == Shape::Pixels {
+            let (first, count) = p.pixels();
+            let own = &pixels[first as usize..(first + count) as usize];
+            let mut seen: Vec<u32> = own
+                .iter()
+                .filter(|[x, y]| inside(&b, *x, *y))
+                .map(|[x, y]| tile(x >> SHIFT, y >> SHIFT))
+                .collect();
+            seen.sort_unstable();
+            seen.dedup();
+            seen.iter().for_each(|&t| f(t, index));
+            return;
+        }
+        let edges = &p.edges[..p.edge_count as usize];
+        for y in y0..=y1 {
+            let (ty0, ty1) = ((y * TILE).max(area.y0), (y * TILE + TILE).min(area.y1));
+            let (py0, py1) = (ty0.max(b.y0), ty1.min(b.y1));
+            for x in x0..=x1 {
+                let (tx0, tx1) = ((x * TILE).max(area.x0), (x * TILE + TILE).min(area.x1));
+                let (px0, px1) = (tx0.max(b.x0), tx1.min(b.x1));
+                let part = Rect { x0: px0, y0: py0, x1: px1, y1: py1 };
+                let mut covers =
+                    p.shape == Shape::Polygon && part == (Rect { x0: tx0, y0: ty0, x1: tx1, y1: ty1 });
+                let mut out = false;
+                for e in edges {
+                    let (least, most) = extremes(e, &part);
+                    out |= most < 0;
+                    covers &= least >= 0;
+                }
+                if !out {
+                    f(tile(x, y), index | if covers { COVERS } else { 0 });
+                }
+            }
+        }
+    }
+}
+
+fn inside(r: &Rect, x: i32, y: i32) -> bool {
+    x >= r.x0 && x < r.x1 && y >= r.y0 && y < r.y1
+}
+
+/// The least and the greatest value of an edge's function over all samples of some pixels.
+#[inline(always)]
+fn extremes(e: &Edge, r: &Rect) -> (i64, i64) {
+    let range = |k: i32, from: i32, to: i32| {
+        let (p, q) = (k as i64 * (from as i64 * 256), k as i64 * (to as i64 * 256 - 1));
+        (p.min(q), p.max(q))
+    };
+    let (x, y) = (range(e.a, r.x0, r.x1), range(e.b, r.y0, r.y1));
+    (x.0 + y.0 + e.c, x.1 + y.1 + e.c)
+}

@@ -1,0 +1,312 @@
+//! Vertex fetch: attributes and built-ins into the inputs of a wave (Vulkan specification, "Vertex Input Extraction").
+
+use super::assembly::Assembled;
+use crate::draw::{Call, Draw};
+use shader::bytecode::Program;
+use shader::ir::Input;
+use texel::format::codec::load64;
+use texel::format::kernels::{GatherFn, gather_fn, load_fn};
+use texel::format::{Component, FormatInfo, NumClass};
+use wave::graphics::Lanes;
+
+/// Bytes of the widest attribute.
+const MOST: usize = 32;
+const NOBODY: usize = usize::MAX;
+
+/// One attribute that the program reads.
+struct Attribute {
+    info: &'static FormatInfo,
+    gather: GatherFn,
+    /// Address of element 0, the bytes between elements, and how many may be read.
+    base: *const u8,
+    stride: u64,
+    readable: u64,
+    /// `None`: an element a vertex. Instances an element; 0: always the first one.
+    divisor: Option<u32>,
+    /// The program's input of each 32-bit scalar; [`NOBODY`] where it has none.
+    inputs: [usize; 8],
+    /// What an element out of bounds reads as.
+    zero: [u32; 8],
+    /// Components, if they are whole words that are taken as they are.
+    words: usize,
+}
+
+/// Where a program's inputs come from, for one draw.
+pub struct Fetch {
+    attributes: Vec<Attribute>,
+    vertex_index: Option<usize>,
+    instance_index: Option<usize>,
+    /// The same for all vertices.
+    constants: Vec<(usize, u32)>,
+    first_instance: u32,
+}
+
+// SAFETY: the addresses are only read; the draw keeps the buffers.
+unsafe impl Sync for Fetch {}
+
+/// All scalars of one texel of a format.
+unsafe fn scalars(info: &'static FormatInfo, p: *const u8) -> [u32; 8] {
+    if info.is_64bit() {
+        let v = load64(info, p);
+        return std::array::from_fn(|i| (v[i / 2] >> (32 * (i % 2))) as u32);
+    }
+    let t = load_fn(info)(info, p);
+    [t[0], t[1], t[2], t[3], 0, 0, 0, 0]
+}
+
+impl Fetch {
+    pub fn new(draw: &Draw, call: &Call, program: &Program, draw_index: u32, view: Option<u32>) -> Fetch {
+        let mut fetch = Fetch {
+            attributes: Vec::new(),
+            vertex_index: None,
+            instance_index: None,
+            constants: Vec::new(),
+            first_instance: call.first_instance,
+        };
+        let input = &draw.state.input;
+        let base_vertex = if call.indexed { call.vertex_offset as u32 } else { call.first };
+        for (i, (what, _)) in program.inputs.iter().enumerate() {
+            match what {
+                Input::VertexIndex => fetch.vertex_index = Some(i),
+                Input::InstanceIndex => fetch.instance_index = Some(i),
+                Input::BaseVertex => fetch.constants.push((i, base_vertex)),
+                Input::BaseInstance => fetch.constants.push((i, call.first_instance)),
+                Input::DrawIndex => fetch.constants.push((i, draw_index)),
+                Input::ViewIndex => fetch.constants.push((i, view.unwrap_or(0))),
+                Input::DeviceIndex => fetch.constants.push((i, 0)),
+                // Those of attributes are filled below; without an attribute: 0.
+                Input::Varying(_) => {
+                    let slot = slot_of(*what);
+                    let covered = |a: &crate::state::VertexAttribute| {
+                        let first = a.location as usize * 4;
+                        (first..first + scalars_of(a.format)).contains(&slot)
+                    };
+                    if !input.attributes.iter().any(covered) {
+                        fetch.constants.push((i, 0));
+                    }
+                }
+                _ => {}
+            }
+        }
+        for a in &input.attributes {
+            let mut inputs = [NOBODY; 8];
+            for (i, (what, _)) in program.inputs.iter().enumerate() {
+                let Input::Varying(_) = what else { continue };
+                if let Some(k) = slot_of(*what).checked_sub(a.location as usize * 4)
+                    && k < scalars_of(a.format)
+                {
+                    inputs[k] = i;
+                }
+            }
+            if inputs == [NOBODY; 8] || a.format.compressed() {
+                continue;
+            }
+            let binding = input.bindings.iter().find(|b| b.binding == a.binding);
+            let stride = binding.map_or(0, |b| b.stride) as u64;
+            let (mut base, mut readable) = (std::ptr::null::<u8>(), 0);
+            if let Some(v) = draw.vertex_buffers.get(a.binding as usize)
+                && let Some(b) = &v.buffer
+            {
+                let (p, n) = b.range(v.offset, v.size);
+                let bytes = a.format.block_bytes as u64;
+                if let Some(room) = n.checked_sub(a.offset as u64 + bytes)
+                    && !p.is_null()
+                {
+                    base = p.wrapping_add(a.offset as usize);
+                    readable = room.checked_div(stride).map_or(u64::MAX, |n| n + 1);
+                }
+            }
+            // SAFETY: no attribute is longer.
+            let zero = unsafe { scalars(a.format, [0u8; MOST].as_ptr()) };
+            fetch.attributes.push(Attribute {
+                info: a.format,
+                gather: gather_fn(a.format),
+                base,
+                stride,
+                readable,
+                divisor: binding.and_then(|b| b.divisor),
+                inputs,
+                zero,
+                words: words_of(a.format),
+            });
+        }
+        fetch
+    }
+
+    /// Fills the inputs of a wave with vertices `first .. first + n` of a chunk.
+    pub fn fill(&self, chunk: &Assembled, first: usize, n: usize, lanes: &mut Lanes) {
+        let index = &chunk.index[first..first + n];
+        let instance = &chunk.instance[first..first + n];
+        if let Some(i) = self.vertex_index {
+            copy(index, lanes.input(i));
+        }
+        if let Some(i) = self.instance_index {
+            copy(instance, lanes.input(i));
+        }
+        for &(i, v) in &self.constants {
+            lanes.input(i).fill([v; 16]);
+        }
+        let mut rows = [[[0u32; 16]; 8]; 16];
+        for a in &self.attributes {
+            if a.words > 0 && a.divisor.is_none() && index.iter().all(|&i| (i as u64) < a.readable) {
+                a.quick(index, lanes);
+                continue;
+            }
+            for (w, (index, instance)) in index.chunks(16).zip(instance.chunks(16)).enumerate() {
+                a.warp(index, instance, self.first_instance, &mut rows[w]);
+            }
+            for (k, &i) in a.inputs.iter().enumerate().filter(|(_, i)| **i != NOBODY) {
+                let input = lanes.input(i);
+                for (to, from) in input.iter_mut().zip(&rows[..n.div_ceil(16)]) {
+                    *to = from[k];
+                }
+            }
+        }
+    }
+}
+
+fn slot_of(i: Input) -> usize {
+    match i {
+        Input::Varying(s) => s as usize,
+        _ => NOBODY,
+    }
+}
+
+/// 32-bit scalars that an attribute of a format fills, missing components included.
+fn scalars_of(info: &FormatInfo) -> usize {
+    if info.is_64bit() { 2 * info.components().len() } else { 4 }
+}
+
+fn copy(from: &[u32], to: &mut [[u32; 16]]) {
+    for (from, to) in from.chunks(16).zip(to) {
+        to[..from.len()].copy_from_slice(from);
+    }
+}
+
+/// Components of a format that has nothing but 32-bit ones in order, else 0.
+fn words_of(info: &FormatInfo) -> usize {
+    let plain = matches!(info.class, NumClass::Sfloat | NumClass::Uint | NumClass::Sint);
+    let order = |(i, c): (usize, &Component)| c.bits == 32 && c.channel() == i && c.offset as usize == i * 32;
+    if plain && info.components().iter().enumerate().all(order) { info.components().len() } else { 0 }
+}
+
+/// Four elements of `WORDS` words as columns.
+#[inline(always)]
+unsafe fn columns<const WORDS: usize>(p: [*const u8; 4], one: u32) -> [[u32; 4]; 4] {
+    let mut c = [[0; 4], [0; 4], [0; 4], [one; 4]];
+    for (i, p) in p.into_iter().enumerate() {
+        let e = p.cast::<[u32; WORDS]>().read_unaligned();
+        for k in 0..WORDS {
+            c[k][i] = e[k];
+        }
+    }
+    c
+}
+
+impl Attribute {
+    /// Vertices of one wave, all of them in bounds, of a format of plain words.
+    fn quick(&self, index: &[u32], lanes: &mut Lanes) {
+        let mut unused = [[0u32; 16]; 16];
+        // Inputs are registers of their own.
+        let mut to = [unused.as_mut_ptr(); 4];
+        for (to, &i) in to.iter_mut().zip(&self.inputs).filter(|(_, i)| **i != NOBODY) {
+            let rows = lanes.input(i);
+            if rows.len() >= index.len().div_ceil(16) {
+                *to = rows.as_mut_ptr();
+            }
+        }
+        let one = self.info.channel_class().one();
+        // SAFETY: the indices are in bounds; rows have room for the wave.
+        unsafe {
+            match self.words {
+                1 => self.transpose::<1>(index, to, one),
+                2 => self.transpose::<2>(index, to, one),
+                3 => self.transpose::<3>(index, to, one),
+                _ => self.transpose::<4>(index, to, one),
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn transpose<const WORDS: usize>(&self, index: &[u32], to: [*mut [u32; 16]; 4], one: u32) {
+        let at = |i: u32| self.base.add(i as usize * self.stride as usize);
+        let quads = index.as_chunks::<4>();
+        for (q, i) in quads.0.iter().enumerate() {
+            let c = columns::<WORDS>([at(i[0]), at(i[1]), at(i[2]), at(i[3])], one);
+            for k in 0..4 {
+                to[k].cast::<[u32; 4]>().add(q).write(c[k]);
+            }
+        }
+        for (n, &i) in quads.1.iter().enumerate() {
+            let p = at(i);
+            let c = columns::<WORDS>([p; 4], one);
+            for k in 0..4 {
+                to[k].cast::<u32>().add(quads.0.len() * 4 + n).write(c[k][0]);
+            }
+        }
+    }
+
+    /// Up to sixteen vertices of these VertexIndex and InstanceIndex.
+    fn warp(&self, index: &[u32], instance: &[u32], first_instance: u32, out: &mut [[u32; 16]; 8]) {
+        let n = index.len();
+        let mut element = [0u64; 16];
+        match self.divisor {
+            None => {
+                for (e, &i) in element.iter_mut().zip(index) {
+                    *e = i as u64;
+                }
+            }
+            Some(d) => {
+                let of = |i: u32| match d {
+                    0 => first_instance as u64,
+                    1 => i as u64,
+                    _ => first_instance as u64 + (i.wrapping_sub(first_instance) / d) as u64,
+                };
+                let (a, b) = (of(instance[0]), of(instance[n - 1]));
+                if a == b {
+                    // SAFETY: in bounds, or not read.
+                    let t = if a < self.readable {
+                        unsafe { scalars(self.info, self.base.add((a * self.stride) as usize)) }
+                    } else {
+                        self.zero
+                    };
+                    *out = t.map(|v| [v; 16]);
+                    return;
+                }
+                for (e, &i) in element.iter_mut().zip(instance) {
+                    *e = of(i);
+                }
+            }
+        }
+        let mut bad = 0u32;
+        let mut offsets = [0u64; 16];
+        for i in 0..16 {
+            let out = element[i] >= self.readable;
+            bad |= ((out && i < n) as u32) << i;
+            offsets[i] = if out { 0 } else { element[i].wrapping_mul(self.stride) };
+        }
+        if self.readable == 0 {
+            *out = self.zero.map(|v| [v; 16]);
+            return;
+        }
+        if self.info.is_64bit() {
+            for i in 0..n {
+                // SAFETY: offset 0 and those of elements in bounds can be read.
+                let t = unsafe { scalars(self.info, self.base.add(offsets[i] as usize)) };
+                for (row, v) in out.iter_mut().zip(t) {
+                    row[i] = v;
+                }
+            }
+        } else if let Some((low, _)) = out.split_first_chunk_mut::<4>() {
+            // SAFETY: as above.
+            unsafe { (self.gather)(self.info, self.base, &offsets, low) };
+        }
+        while bad != 0 {
+            let i = bad.trailing_zeros() as usize;
+            bad &= bad - 1;
+            for (row, zero) in out.iter_mut().zip(self.zero) {
+                row[i] = zero;
+            }
+        }
+    }
+}

@@ -1,0 +1,305 @@
+//! Geometry: from a recorded draw to primitives that tiles can draw (design, section 3).
+//!
+//! A draw's primitives are cut into chunks of about a thousand, the same at any thread count. For each chunk a thread
+//! assembles ([`assembly`]: which vertices, each once), fetches and shades ([`fetch`], [`vertex`]: waves whose outputs
+//! become columns), culls, clips ([`clip`]) and sets up ([`setup`] for sixteen filled triangles at a time, [`points`],
+//! [`raster`], [`line`], [`bresenham`] for what is rarer). What chunks made is appended in their order. [`bin`] then sorts
+//! primitives into tiles.
+
+pub mod assembly;
+mod batch;
+pub mod bin;
+pub mod bresenham;
+pub mod clip;
+pub mod fetch;
+mod level;
+pub mod line;
+mod parallel;
+pub mod plane;
+mod points;
+pub mod raster;
+pub mod setup;
+#[cfg(test)]
+mod tests;
+pub mod vertex;
+pub mod viewport;
+
+use crate::draw::{Call, Draw};
+use crate::state::Rect;
+use assembly::{Assembled, Assembly, Kind};
+pub use batch::Batch;
+use counters::{Counts, Event, Phase, Unit};
+use fetch::Fetch;
+use line::Stipple;
+use machine::count;
+use machine::instrumentation::Blocks;
+use machine::shared::Shared;
+use plane::Bias;
+use raster::Rasterizer;
+use shader::bytecode::Program;
+use shader::ir::Input;
+use texel::format::FormatInfo;
+use vertex::{Outputs, Vertices};
+use viewport::Map;
+use wave::graphics::{Job, Lanes};
+use wave::{Host, Stop, Worker};
+
+/// What a draw is drawn in.
+pub struct GeometryContext<'a> {
+    pub shared: &'a Shared,
+    pub host: &'a dyn Host,
+    /// Names the draw's vertex program with its bindings, as [`Job::serial`].
+    pub serial: u64,
+    /// Pixels that may be drawn.
+    pub area: Rect,
+    /// Layers of the framebuffer (without multiview).
+    pub layers: u32,
+    /// The depth attachment's format.
+    pub depth: Option<&'static FormatInfo>,
+}
+
+/// What geometry counts.
+#[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
+pub struct Statistics {
+    pub input_vertices: u64,
+    pub input_primitives: u64,
+    pub vertex_invocations: u64,
+    pub clipping_invocations: u64,
+    pub clipping_primitives: u64,
+    /// Points, lines and triangles that came in.
+    pub kinds: [u64; 3],
+    pub fates: Fates,
+    /// Chunks of primitives.
+    pub tasks: u64,
+    /// Vertex warps, and those with all lanes.
+    pub warps: u64,
+    pub full_warps: u64,
+    pub usage: wave::Usage,
+}
+
+/// What becomes of input primitives: each is counted once.
+#[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
+pub struct Fates {
+    pub front: u64,
+    pub back: u64,
+    /// Lines and points, which have no facing.
+    pub thin: u64,
+    pub face: u64,
+    pub frustum: u64,
+    pub scissor: u64,
+    pub sample: u64,
+}
+
+impl Statistics {
+    pub fn add(&mut self, o: &Statistics) {
+        self.input_vertices += o.input_vertices;
+        self.input_primitives += o.input_primitives;
+        self.vertex_invocations += o.vertex_invocations;
+        self.clipping_invocations += o.clipping_invocations;
+        self.clipping_primitives += o.clipping_primitives;
+        self.kinds.iter_mut().zip(o.kinds).for_each(|(a, b)| *a += b);
+        let (f, g) = (&mut self.fates, &o.fates);
+        f.front += g.front;
+        f.back += g.back;
+        f.thin += g.thin;
+        f.face += g.face;
+        f.frustum += g.frustum;
+        f.scissor += g.scissor;
+        f.sample += g.sample;
+        self.tasks += o.tasks;
+        self.warps += o.warps;
+        self.full_warps += o.full_warps;
+        self.usage.add(&o.usage);
+    }
+
+    /// As events. `program`: the vertex program.
+    pub fn counts(&self, program: &Program) -> Counts {
+        let mut c = Counts::default();
+        c[Event::InputVertices] = self.input_vertices;
+        c[Event::InputPrimitives] = self.input_primitives;
+        c[Event::VertexInvocations] = self.vertex_invocations;
+        c[Event::ClippingInvocations] = self.clipping_invocations;
+        c[Event::ClippingPrimitives] = self.clipping_primitives;
+        [c[Event::Points], c[Event::Lines], c[Event::Triangles]] = self.kinds;
+        let f = &self.fates;
+        c[Event::PrimsFrontVisible] = f.front;
+        c[Event::PrimsBackVisible] = f.back;
+        c[Event::PrimsVisible] = f.front + f.back + f.thin;
+        c[Event::PrimsFaceCulled] = f.face;
+        c[Event::PrimsFrustumCulled] = f.frustum;
+        c[Event::PrimsScissorCulled] = f.scissor;
+        c[Event::PrimsSampleCulled] = f.sample;
+        c[Event::BinningTasks] = self.tasks;
+        // Vertices are shaded whole: positions and the rest at once, for each reference that assembly did not merge.
+        c[Event::PositionTasks] = self.vertex_invocations.div_ceil(4);
+        c[Event::PositionCacheHits] = self.input_vertices.saturating_sub(self.vertex_invocations);
+        let mut u = count::units(&self.usage);
+        count::launch(&mut u, program, self.warps, self.vertex_invocations, self.full_warps);
+        // One instruction fetches an attribute: up to four components, which are four slots.
+        let mut locations: Vec<u16> = program
+            .inputs
+            .iter()
+            .filter_map(|(i, _)| if let Input::Varying(slot) = i { Some(slot / 4) } else { None })
+            .collect();
+        locations.sort_unstable();
+        locations.dedup();
+        u[Unit::AttributeInstr] = self.warps * locations.len() as u64;
+        c.add_units(Phase::Binning, &u);
+        // A vertex's position is 16 bytes, a beat, for the tiler.
+        c[Event::TilerReadBeats] = self.vertex_invocations;
+        c
+    }
+}
+
+/// What a thread keeps from draw to draw.
+#[derive(Default)]
+struct Scratch {
+    chunk: Assembled,
+    vertices: Vertices,
+}
+
+thread_local! {
+    static SCRATCH: std::cell::RefCell<Option<Box<Scratch>>> = const { std::cell::RefCell::new(None) };
+}
+
+/// Runs `f` with the thread's scratch (with a new one if a draw is under way on this thread already, which happens
+/// when the pool makes it help elsewhere).
+fn with_scratch<R>(f: impl FnOnce(&mut Scratch) -> R) -> R {
+    let mut scratch = SCRATCH.with(|s| s.borrow_mut().take()).unwrap_or_default();
+    let result = f(&mut scratch);
+    SCRATCH.with(|s| *s.borrow_mut() = Some(scratch));
+    result
+}
+
+/// Primitives for which room is made beforehand.
+const MOST: u64 = 1 << 22;
+
+/// One call of a draw, ready to be run chunk by chunk.
+struct Work<'a> {
+    assembly: Assembly,
+    fetch: Fetch,
+    raster: Rasterizer<'a>,
+    outputs: &'a Outputs,
+    program: &'a Program,
+    /// Its basic blocks' numbers are wanted, and what they are so far.
+    instrumented: bool,
+    blocks: Blocks,
+}
+
+impl Work<'_> {
+    fn chunk(
+        &self,
+        c: u64,
+        s: &mut Scratch,
+        lanes: &mut Lanes,
+        stipple: &mut Stipple,
+        out: &mut Batch,
+    ) -> Result<(), Stop> {
+        self.assembly.assemble(c, &mut s.chunk);
+        let vertices = s.chunk.index.len() as u64;
+        let st = &mut out.statistics;
+        st.vertex_invocations += vertices;
+        st.tasks += 1;
+        st.warps += vertices.div_ceil(16);
+        st.full_warps += vertices / 16;
+        s.vertices.shade(self.outputs, &self.fetch, &s.chunk, lanes)?;
+        if !self.raster.maps.is_empty() {
+            s.vertices.place(self.raster.level, self.outputs, &self.raster.maps, self.raster.clip_z);
+        }
+        self.raster.chunk(&s.vertices, &s.chunk, stipple, out);
+        Ok(())
+    }
+}
+
+/// Runs one call of a draw and appends its primitives to `out`. `view`: the view to draw, with multiview.
+///
+/// # Errors
+/// The fault that ended a vertex wave; `out` then holds some of the primitives.
+pub fn run(
+    ctx: &GeometryContext,
+    draw: &Draw,
+    call: &Call,
+    draw_index: u32,
+    view: Option<u32>,
+    out: &mut Batch,
+) -> Result<(), Stop> {
+    let assembly = Assembly::new(draw, call);
+    out.statistics.input_vertices += assembly.vertices * call.instances as u64;
+    out.statistics.input_primitives += assembly.total;
+    out.statistics.kinds[assembly.kind as usize] += assembly.total;
+    if assembly.total == 0 {
+        return Ok(());
+    }
+    let pipeline = &*draw.pipeline;
+    let state = &*draw.state;
+    let outputs = Outputs::new(&pipeline.vertex, pipeline.fragment.as_deref());
+    let bias = state.raster.depth_bias.as_ref().map(|b| Bias::new(b, ctx.depth));
+    let raster = Rasterizer::new(
+        ctx.shared.level,
+        state,
+        &outputs,
+        Map::all(state, ctx.area),
+        bias,
+        assembly.kind,
+        assembly.provoking(),
+        (ctx.layers, view),
+    );
+    let fetch = Fetch::new(draw, call, &pipeline.vertex, draw_index, view);
+    let strips = assembly.kind == Kind::Line && state.raster.stipple.is_some();
+    let chunks = assembly.chunks();
+    let program = &*pipeline.vertex;
+    let active = draw.instrumentation.as_ref().filter(|_| program.profile.mark_count > 0);
+    let (instrumented, blocks) = (active.is_some(), Blocks::default());
+    let work = Work { assembly, fetch, raster, outputs: &outputs, program, instrumented, blocks };
+
+    let tables = draw.bindings.tables();
+    let job = Job {
+        serial: ctx.serial,
+        program: &pipeline.vertex,
+        tables: &tables,
+        push: &draw.bindings.push,
+        host: ctx.host,
+        arena: texel::memory::arena(),
+    };
+
+    let shared = ctx.shared;
+    let threads = (shared.threads as u64).min(chunks) as usize;
+    // A stipple pattern goes on from chunk to chunk.
+    let result = if threads <= 1 || strips {
+        let expected = work.assembly.total.min(MOST) as usize;
+        out.make_room(expected, expected * outputs.planes());
+        with_worker(shared, |worker| {
+            with_scratch(|scratch| {
+                let mut stipple = Stipple::default();
+                let mut counted = Ok(());
+                for c in 0..chunks {
+                    worker.tally.trace(count::traced(c, chunks, count::TRACED));
+                    counted = worker
+                        .open(&job)
+                        .and_then(|mut lanes| work.chunk(c, scratch, &mut lanes, &mut stipple, out));
+                    if counted.is_err() {
+                        break;
+                    }
+                }
+                take(worker, &work, out);
+                counted
+            })
+        })
+    } else {
+        parallel::run(shared, threads, &work, &job, out)
+    };
+    work.blocks.add_to(active, draw_index, ash::vk::ShaderStageFlags::VERTEX);
+    result
+}
+
+/// Adds what the worker has counted.
+fn take(worker: &mut Worker, work: &Work, out: &mut Batch) {
+    out.statistics.usage.add(&work.blocks.take(worker, work.program, work.instrumented));
+}
+
+fn with_worker<R>(shared: &Shared, f: impl FnOnce(&mut Worker) -> R) -> R {
+    let mut worker = shared.workers.take(shared.level);
+    let result = f(&mut worker);
+    shared.workers.give(worker);
+    result
+}

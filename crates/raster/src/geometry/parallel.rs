@@ -1,0 +1,218 @@
+//! A draw's chunks on several threads, their results in order.
+//!
+//! A thread keeps what its chunks made until all chunks before them are known; then their place in the batch is, and
+//! it moves them there while they are still in its cache.
+
+use super::line::Stipple;
+use super::{Batch, Work, take, with_scratch, with_worker};
+use crate::prim::{Plane, Prim, Shape};
+use machine::count;
+use machine::shared::Shared;
+use parking_lot::Mutex;
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use wave::Stop;
+use wave::graphics::Job;
+
+/// Primitives that a thread has room for beforehand.
+const WAITING: usize = 1 << 16;
+
+/// Numbers of primitives, planes and pixels.
+type Counts = [usize; 3];
+
+/// A chunk's results in the batch of a thread.
+struct Piece {
+    chunk: u64,
+    prims: Range<usize>,
+    planes: Range<usize>,
+    pixels: Range<usize>,
+}
+
+impl Piece {
+    fn counts(&self) -> Counts {
+        [self.prims.len(), self.planes.len(), self.pixels.len()]
+    }
+}
+
+/// Which chunks are known.
+struct Order {
+    /// Of chunks that are done, by number.
+    done: Vec<Option<Counts>>,
+    /// Where chunks begin: of all that are done without a gap, and of the next one.
+    starts: Vec<Counts>,
+}
+
+/// The batch's room, written by all threads.
+struct Room {
+    prims: *mut Prim,
+    planes: *mut Plane,
+    pixels: *mut [i32; 2],
+    size: Counts,
+}
+
+// SAFETY: threads write to ranges of their own.
+unsafe impl Sync for Room {}
+
+impl Room {
+    fn has(&self, end: Counts) -> bool {
+        (0..3).all(|i| end[i] <= self.size[i])
+    }
+
+    /// Copies a piece to its place.
+    ///
+    /// # Safety
+    /// The place lies in the room and is nobody else's.
+    unsafe fn put(&self, p: &Piece, from: &Batch, at: Counts) {
+        for (i, prim) in from.prims[p.prims.clone()].iter().enumerate() {
+            self.prims.add(at[0] + i).write(moved(prim, p, at));
+        }
+        let planes = &from.planes[p.planes.clone()];
+        std::ptr::copy_nonoverlapping(planes.as_ptr(), self.planes.add(at[1]), planes.len());
+        let pixels = &from.pixels[p.pixels.clone()];
+        std::ptr::copy_nonoverlapping(pixels.as_ptr(), self.pixels.add(at[2]), pixels.len());
+    }
+}
+
+/// A primitive whose planes and pixels begin elsewhere.
+#[inline(always)]
+fn moved(prim: &Prim, p: &Piece, at: Counts) -> Prim {
+    let mut prim = prim.clone();
+    prim.planes = prim.planes.wrapping_add((at[1] as u32).wrapping_sub(p.planes.start as u32));
+    if prim.shape == Shape::Pixels {
+        let (first, count) = prim.pixels();
+        prim.set_pixels((first.wrapping_add((at[2] as u32).wrapping_sub(p.pixels.start as u32)), count));
+    }
+    prim
+}
+
+/// Runs all chunks and appends what they make.
+pub fn run(shared: &Shared, threads: usize, work: &Work, job: &Job, out: &mut Batch) -> Result<(), Stop> {
+    let chunks = work.assembly.chunks();
+    let first: Counts = [out.prims.len(), out.planes.len(), out.pixels.len()];
+    let expected = work.assembly.total.min(super::MOST) as usize;
+    // Without room, everything is appended in the end.
+    out.make_room(expected, expected * work.outputs.planes());
+    let room = Room {
+        prims: out.prims.as_mut_ptr(),
+        planes: out.planes.as_mut_ptr(),
+        pixels: out.pixels.as_mut_ptr(),
+        size: [out.prims.capacity(), out.planes.capacity(), out.pixels.capacity()],
+    };
+    let order = Mutex::new(Order { done: vec![None; chunks as usize], starts: vec![first] });
+    let next = AtomicU64::new(0);
+    let fault: Mutex<Option<Stop>> = Mutex::new(None);
+    let left: Mutex<Vec<(Batch, Vec<Piece>)>> = Mutex::default();
+
+    let thread = || {
+        let mut batch = Batch::recycled();
+        // Chunks wait here for those before them: to grow then would be to copy.
+        let waiting = expected.min(WAITING);
+        batch.make_room(waiting, waiting * work.outputs.planes());
+        let mut pieces: Vec<Piece> = Vec::new();
+        let mut starts = Vec::new();
+        let result = with_worker(shared, |worker| {
+            with_scratch(|scratch| {
+                loop {
+                    let chunk = next.fetch_add(1, Relaxed);
+                    if chunk >= chunks {
+                        take(worker, work, &mut batch);
+                        return Ok(());
+                    }
+                    worker.tally.trace(count::traced(chunk, chunks, count::TRACED));
+                    let mut lanes = worker.open(job)?;
+                    let from = (batch.prims.len(), batch.planes.len(), batch.pixels.len());
+                    work.chunk(chunk, scratch, &mut lanes, &mut Stipple::default(), &mut batch)?;
+                    let piece = Piece {
+                        chunk,
+                        prims: from.0..batch.prims.len(),
+                        planes: from.1..batch.planes.len(),
+                        pixels: from.2..batch.pixels.len(),
+                    };
+                    let counts = piece.counts();
+                    pieces.push(piece);
+                    starts.clear();
+                    {
+                        let mut o = order.lock();
+                        o.done[chunk as usize] = Some(counts);
+                        o.advance(&room);
+                        let known = o.starts.len() as u64 - 1;
+                        starts.extend(
+                            pieces.iter().take_while(|p| p.chunk < known).map(|p| o.starts[p.chunk as usize]),
+                        );
+                    }
+                    for (p, at) in pieces.drain(..starts.len()).zip(&starts) {
+                        // SAFETY: `advance` gave out a range of the room.
+                        unsafe { room.put(&p, &batch, *at) };
+                    }
+                    if pieces.is_empty() {
+                        let statistics = batch.statistics;
+                        batch.clear();
+                        batch.statistics = statistics;
+                    }
+                }
+            })
+        });
+        if let Err(f) = result {
+            fault.lock().get_or_insert(f);
+            next.store(chunks, Relaxed);
+        }
+        left.lock().push((batch, pieces));
+    };
+    shared.pool.in_place_scope(|s| {
+        for _ in 1..threads {
+            s.spawn(|_| thread());
+        }
+        thread();
+    });
+    let left = left.into_inner();
+    for (batch, _) in &left {
+        out.statistics.add(&batch.statistics);
+    }
+    if let Some(f) = fault.into_inner() {
+        return Err(f);
+    }
+
+    // What was done last is still with the threads.
+    let order = order.into_inner();
+    let known = order.starts.len() as u64 - 1;
+    let mut rest: Vec<(&Batch, &Piece)> = Vec::new();
+    for (batch, pieces) in &left {
+        for p in pieces {
+            match order.starts.get(p.chunk as usize) {
+                // SAFETY: as above.
+                Some(at) if p.chunk < known => unsafe { room.put(p, batch, *at) },
+                _ => rest.push((batch, p)),
+            }
+        }
+    }
+    let end = order.starts[known as usize];
+    // SAFETY: everything up to `end` has been written, within the capacities.
+    unsafe {
+        out.prims.set_len(end[0]);
+        out.planes.set_len(end[1]);
+        out.pixels.set_len(end[2]);
+    }
+    // More than expected (clipping makes triangles out of one): appended.
+    rest.sort_unstable_by_key(|(_, p)| p.chunk);
+    for (batch, p) in rest {
+        let at = [out.prims.len(), out.planes.len(), out.pixels.len()];
+        out.prims.extend(batch.prims[p.prims.clone()].iter().map(|prim| moved(prim, p, at)));
+        out.planes.extend_from_slice(&batch.planes[p.planes.clone()]);
+        out.pixels.extend_from_slice(&batch.pixels[p.pixels.clone()]);
+    }
+    Ok(())
+}
+
+impl Order {
+    /// Gives places to chunks all of whose predecessors are done, as far as the room goes.
+    fn advance(&mut self, room: &Room) {
+        while let Some(Some(counts)) = self.done.get(self.starts.len() - 1) {
+            let at = self.starts[self.starts.len() - 1];
+            let end: Counts = std::array::from_fn(|i| at[i] + counts[i]);
+            if !room.has(end) {
+                return;
+            }
+            self.starts.push(end);
+        }
+    }
+}

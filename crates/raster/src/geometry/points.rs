@@ -1,0 +1,107 @@
+//! Set-up of points that are drawn with one sample in the only viewport: as [`super::line`]'s square of each.
+
+use super::Batch;
+use super::assembly::Assembled;
+use super::level::by_level;
+use super::line::POINT_SIZES;
+use super::plane::FURTHEST;
+use super::raster::{Rasterizer, pixels};
+use super::vertex::{Vertices, code};
+use crate::prim::{Bounds, Edge, Plane, Prim, Shape};
+
+by_level! {
+    /// Points of a chunk, in order.
+    fn points_at = body, (r: &Rasterizer, v: &Vertices, chunk: &Assembled, out: &mut Batch)
+}
+
+/// Points of a chunk, in order. False if the draw's points need more than this.
+pub fn points(r: &Rasterizer, v: &Vertices, chunk: &Assembled, out: &mut Batch) -> bool {
+    let quick = r.single && !r.state.raster.discard && r.outputs.viewport == 0;
+    if quick {
+        points_at(r.level, r, v, chunk, out);
+    }
+    quick
+}
+
+// No closures in here: they would be compiled without the level's features.
+#[inline(always)]
+fn body(r: &Rasterizer, v: &Vertices, chunk: &Assembled, out: &mut Batch) {
+    let o = r.outputs;
+    let map = &r.maps[0];
+    let (layers, sizes) = (v.column(o.layer), v.column(o.point_size));
+    let [x, y, z, w] = o.position;
+    let position = [v.column(x), v.column(y), v.column(z), v.column(w)];
+    let count = o.planes();
+    out.prims.reserve(chunk.ids.len());
+    out.planes.reserve(chunk.ids.len() * count);
+    let (before, mut outside) = (out.prims.len(), 0);
+    for (&a, &id) in chunk.v[0].iter().zip(&chunk.ids) {
+        let a = a as usize;
+        if v.codes[a] & (code::REJECT | code::NAN | code::GUARD) != 0 {
+            outside += 1;
+            continue;
+        }
+        let layer = r.view.unwrap_or(layers[a]);
+        if layer >= r.layers && r.view.is_none() {
+            continue;
+        }
+        out.statistics.clipping_primitives += 1;
+        let mut clip = [0.0; 4];
+        for k in 0..4 {
+            clip[k] = f32::from_bits(position[k][a]);
+        }
+        let window = map.window(clip);
+        if !(window[0].is_finite() && window[1].is_finite() && window[2].is_finite()) {
+            continue;
+        }
+        let size = if o.point_size == 0 { 1.0 } else { f32::from_bits(sizes[a]) };
+        let size = if size.is_nan() { 1.0 } else { size.clamp(POINT_SIZES[0], POINT_SIZES[1]) };
+        let side = (size * 256.0).round_ties_even() as i32;
+        let (mut low, mut high, mut origin) = ([0; 2], [0; 2], [0.0; 2]);
+        let place = [v.x[a], v.y[a]];
+        for k in 0..2 {
+            low[k] = (window[k] as f64 * 256.0 - side as f64 * 0.5).round_ties_even() as i32;
+            high[k] = low[k] + side;
+            origin[k] = (place[k] as f64 / 256.0).clamp(0.0, FURTHEST);
+        }
+        let bounds = pixels(low, high, true).intersect(&map.scissor);
+        if bounds.is_empty() {
+            continue;
+        }
+        let w = v.w[a];
+        out.prims.push(Prim {
+            shape: Shape::Polygon,
+            edges: [Edge::default(); 4],
+            edge_count: 0,
+            front: true,
+            viewport: 0,
+            bounds: Bounds::new(bounds),
+            origin: [origin[0] as f32, origin[1] as f32],
+            z: constant(window[2]),
+            w: constant(w as f32),
+            planes: out.planes.len() as u32,
+            point: o.point_coord,
+            layer: layer as u16,
+            id,
+        });
+        for k in &o.varyings {
+            let bits = v.column(k.column)[a];
+            let exact = k.flat || k.no_perspective;
+            let value = f32::from_bits(bits);
+            out.planes.push(constant(if exact { value } else { (value as f64 * w) as f32 }));
+        }
+        if o.point_coord {
+            out.planes.extend(super::line::coordinates(origin, window, size));
+        }
+    }
+    let fates = &mut out.statistics.fates;
+    let seen = (out.prims.len() - before) as u64;
+    fates.frustum += outside;
+    fates.thin += seen;
+    fates.scissor += chunk.ids.len() as u64 - outside - seen;
+}
+
+#[inline(always)]
+fn constant(at: f32) -> Plane {
+    Plane { at, dx: 0.0, dy: 0.0 }
+}

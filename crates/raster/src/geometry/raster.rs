@@ -1,0 +1,416 @@
+//! From assembled primitives to [`Prim`]s: who is culled, clipped, and which set-up it takes.
+
+use super::Batch;
+use super::assembly::{Assembled, Kind};
+use super::clip::{Corner, Polygon};
+use super::line::Stipple;
+use super::plane::{Bias, Gradients, Placed, varyings};
+use super::vertex::{ClipZ, Outputs, Vertices, code};
+use super::viewport::{Map, snap};
+use crate::prim::{Bounds, Edge, Plane, Prim, Shape};
+use crate::state::{Rect, State};
+use ash::vk;
+
+/// What rasterisation needs to know of a draw.
+pub struct Rasterizer<'a> {
+    pub level: simd::Level,
+    pub state: &'a State,
+    pub outputs: &'a Outputs,
+    pub maps: Vec<Map>,
+    pub layers: u32,
+    pub view: Option<u32>,
+    pub bias: Option<Bias>,
+    pub clip_z: ClipZ,
+    pub kind: Kind,
+    /// Which of a primitive's vertices is the provoking one.
+    pub provoking: usize,
+    /// Codes that ask for clipping.
+    pub cut: u32,
+    /// One sample, at the pixel's centre.
+    pub single: bool,
+}
+
+/// A primitive on its way: its vertices and what they say together.
+#[derive(Clone, Copy, Debug)]
+pub struct Source {
+    /// Lines and points repeat their last one.
+    pub vertices: [u32; 3],
+    pub provoking: u32,
+    pub id: u32,
+    pub layer: u32,
+    pub viewport: u32,
+}
+
+impl<'a> Rasterizer<'a> {
+    pub fn new(
+        level: simd::Level,
+        state: &'a State,
+        outputs: &'a Outputs,
+        maps: Vec<Map>,
+        bias: Option<Bias>,
+        kind: Kind,
+        provoking: usize,
+        (layers, view): (u32, Option<u32>),
+    ) -> Rasterizer<'a> {
+        let clip_z = match (state.raster.depth_clip, state.depth_negative_one_to_one) {
+            (false, _) => ClipZ::None,
+            (true, false) => ClipZ::Zero,
+            (true, true) => ClipZ::Minus,
+        };
+        let cut = code::CUT | if maps.iter().any(|m| m.clip_xy) { code::XY } else { 0 };
+        let single = state.samples.count <= 1;
+        Rasterizer { level, state, outputs, maps, layers, view, bias, clip_z, kind, provoking, cut, single }
+    }
+
+    /// Rasterises a chunk's primitives in order.
+    pub fn chunk(&self, v: &Vertices, chunk: &Assembled, stipple: &mut Stipple, out: &mut Batch) {
+        let n = chunk.ids.len();
+        out.statistics.clipping_invocations += n as u64;
+        if self.maps.is_empty() {
+            return;
+        }
+        match self.kind {
+            Kind::Triangle => super::setup::triangles(self, v, chunk, out),
+            Kind::Line => {
+                for i in 0..n {
+                    let (a, b) = (chunk.v[0][i], chunk.v[1][i]);
+                    if chunk.starts.get(i).copied().unwrap_or(true) {
+                        stipple.reset();
+                    }
+                    self.line(v, [a, b, b], chunk.ids[i], stipple, out);
+                }
+            }
+            Kind::Point => {
+                if super::points::points(self, v, chunk, out) {
+                    return;
+                }
+                for i in 0..n {
+                    let a = chunk.v[0][i];
+                    self.point(v, [a; 3], chunk.ids[i], out);
+                }
+            }
+        }
+    }
+
+    /// The primitive of these vertices; `None` if it goes to a layer that there is not.
+    pub fn source(&self, v: &Vertices, vertices: [u32; 3], id: u32) -> Option<Source> {
+        let provoking = vertices[self.provoking];
+        let of = |c: usize| v.column(c)[provoking as usize];
+        let layer = match self.view {
+            Some(view) => view,
+            None => of(self.outputs.layer),
+        };
+        let viewport = of(self.outputs.viewport);
+        let viewport = if (viewport as usize) < self.maps.len() { viewport } else { 0 };
+        (layer < self.layers || self.view.is_some()).then_some(Source {
+            vertices,
+            provoking,
+            id,
+            layer,
+            viewport,
+        })
+    }
+
+    /// A corner of a clipped primitive in the framebuffer; `None` if it isn't anywhere.
+    pub fn place(&self, s: &Source, v: &Vertices, c: &Corner) -> Option<Placed> {
+        let clip = c.clip();
+        let window = self.maps[s.viewport as usize].window(clip);
+        if !window.iter().all(|c| c.is_finite()) {
+            return None;
+        }
+        let w = 1.0 / clip[3] as f64;
+        // A vertex's share in the framebuffer goes with its w.
+        let own = s.vertices.map(|i| v.float(self.outputs.position[3], i as usize) as f64);
+        let linear = match c.own {
+            Some(_) => c.weights,
+            None => std::array::from_fn(|i| c.weights[i] * own[i] * w),
+        };
+        Some(Placed { x: snap(window[0]), y: snap(window[1]), window, w, weights: c.weights, linear })
+    }
+
+    /// The primitive's own vertex `k` in the framebuffer: as [`Self::place`] of its corner.
+    fn place_own(&self, s: &Source, v: &Vertices, k: usize) -> Option<Placed> {
+        let clip = v.position(self.outputs, s.vertices[k] as usize);
+        let window = self.maps[s.viewport as usize].window(clip);
+        if !window.iter().all(|c| c.is_finite()) {
+            return None;
+        }
+        let mut weights = [0.0; 3];
+        weights[k] = 1.0;
+        let (x, y) = (snap(window[0]), snap(window[1]));
+        Some(Placed { x, y, window, w: 1.0 / clip[3] as f64, weights, linear: weights })
+    }
+
+    /// A triangle that needs more than the quick way: clipping, another viewport, or edges or corners drawn.
+    pub fn triangle(
+        &self,
+        v: &Vertices,
+        vertices: [u32; 3],
+        id: u32,
+        stipple: &mut Stipple,
+        out: &mut Batch,
+    ) {
+        let codes = vertices.map(|i| v.codes[i as usize]);
+        let any = codes[0] | codes[1] | codes[2];
+        let fates = &mut out.statistics.fates;
+        if codes[0] & codes[1] & codes[2] & code::REJECT != 0 || any & code::NAN != 0 {
+            fates.frustum += 1;
+            return;
+        }
+        let Some(source) = self.source(v, vertices, id) else {
+            fates.scissor += 1;
+            return;
+        };
+        let map = &self.maps[source.viewport as usize];
+        let mut polygon = Polygon::new(v, self.outputs, &vertices);
+        // The vertices may have been placed in another viewport: be prepared for anything.
+        let guard = if self.outputs.viewport > 0 { code::GUARD } else { 0 };
+        if (any | guard) & self.cut != 0 {
+            polygon.clip(any | guard, self.clip_z, map);
+        }
+        let corners = polygon.corners();
+        if corners.is_empty() {
+            fates.frustum += 1;
+            return;
+        }
+        out.statistics.clipping_primitives += 1;
+        if self.state.raster.discard {
+            return;
+        }
+        let fates = &mut out.statistics.fates;
+        let first = self.place(&source, v, &corners[0]);
+        let mut placed = [first.unwrap_or_default(); 24];
+        for (p, c) in placed.iter_mut().zip(corners) {
+            match self.place(&source, v, c) {
+                Some(at) => *p = at,
+                None => {
+                    fates.frustum += 1;
+                    return;
+                }
+            }
+        }
+        let placed = &placed[..corners.len()];
+        // The largest triangle of the fan gives planes for all of them.
+        let (mut area, mut largest, mut planes_of) = (0i64, 0i64, 1);
+        for i in 1..placed.len() - 1 {
+            let a = area_of(&placed[0], &placed[i], &placed[i + 1]);
+            area += a;
+            if a.abs() > largest {
+                (largest, planes_of) = (a.abs(), i);
+            }
+        }
+        let front = self.is_front(area);
+        let fill = self.state.raster.polygon_mode == vk::PolygonMode::FILL;
+        if self.culls(front) || fill && largest == 0 {
+            fates.face += 1;
+            return;
+        }
+        if !fill {
+            *if front { &mut fates.front } else { &mut fates.back } += 1;
+        }
+        let base = [&placed[0], &placed[planes_of], &placed[planes_of + 1]];
+        let g = if largest > 0 { Gradients::triangle(base) } else { Gradients::point(&placed[0]) };
+        let z = base.map(|p| p.window[2] as f64);
+        let bias = self.bias.map_or(0.0, |b| {
+            let most = placed.iter().map(|p| p.window[2].abs()).fold(0.0, f32::max);
+            b.offset(g.slope(z), most)
+        });
+        match self.state.raster.polygon_mode {
+            vk::PolygonMode::LINE => {
+                stipple.reset();
+                for (i, _) in corners.iter().enumerate().filter(|(_, c)| c.edge) {
+                    let ends = [&placed[i], &placed[(i + 1) % placed.len()]];
+                    self.segment(v, &source, ends, front, bias, stipple, out);
+                }
+            }
+            vk::PolygonMode::POINT => {
+                for (p, _) in placed.iter().zip(corners).filter(|(_, c)| c.own.is_some()) {
+                    self.square(v, &source, p, front, bias, out);
+                }
+            }
+            _ => {
+                let mut zp = g.plane(z);
+                zp.at = (zp.at as f64 + bias) as f32;
+                let planes = out.planes.len() as u32;
+                varyings(self.outputs, v, vertices, source.provoking, base, &g, &mut out.planes);
+                let before = out.prims.len();
+                for i in 1..placed.len() - 1 {
+                    let t = [&placed[0], &placed[i], &placed[i + 1]];
+                    let xy = t.map(|p| [p.x, p.y]);
+                    let Some((edges, bounds)) = self.fan(xy, &map.inside) else { continue };
+                    let prim = Prim {
+                        edges,
+                        edge_count: 3,
+                        front,
+                        bounds: Bounds::new(bounds),
+                        origin: g.origin,
+                        z: zp,
+                        w: g.plane(base.map(|p| p.w)),
+                        planes,
+                        ..self.blank(&source)
+                    };
+                    out.prims.push(prim);
+                }
+                let fates = &mut out.statistics.fates;
+                if out.prims.len() > before {
+                    *if front { &mut fates.front } else { &mut fates.back } += 1;
+                } else {
+                    out.planes.truncate(planes as usize);
+                    let xy = |k: usize, f: fn(i32, i32) -> i32| {
+                        placed.iter().map(|p| if k == 0 { p.x } else { p.y }).reduce(f).unwrap_or(0)
+                    };
+                    let all = pixels(
+                        [xy(0, i32::min), xy(1, i32::min)],
+                        [xy(0, i32::max), xy(1, i32::max)],
+                        self.single,
+                    );
+                    *if all.is_empty() { &mut fates.sample } else { &mut fates.scissor } += 1;
+                }
+            }
+        }
+    }
+
+    /// Edges and bounds of a triangle; `None` if it covers nothing.
+    fn fan(&self, mut t: [[i32; 2]; 3], within: &Rect) -> Option<([Edge; 4], Rect)> {
+        let [a, b, c] = t;
+        let area = (b[0] - a[0]) as i64 * (c[1] - a[1]) as i64 - (c[0] - a[0]) as i64 * (b[1] - a[1]) as i64;
+        if area == 0 {
+            return None;
+        }
+        if area < 0 {
+            t.swap(1, 2);
+        }
+        let min = |k: usize| a[k].min(b[k]).min(c[k]);
+        let max = |k: usize| a[k].max(b[k]).max(c[k]);
+        let bounds = pixels([min(0), min(1)], [max(0), max(1)], self.single).intersect(within);
+        let none = Edge::default();
+        (!bounds.is_empty()).then(|| ([edge(t[0], t[1]), edge(t[1], t[2]), edge(t[2], t[0]), none], bounds))
+    }
+
+    /// `area`: twice the signed area in sub-pixels, y downward.
+    #[inline(always)]
+    pub fn is_front(&self, area: i64) -> bool {
+        if self.state.raster.front == vk::FrontFace::CLOCKWISE { area > 0 } else { area < 0 }
+    }
+    #[inline(always)]
+    pub fn culls(&self, front: bool) -> bool {
+        let which = if front { vk::CullModeFlags::FRONT } else { vk::CullModeFlags::BACK };
+        self.state.raster.cull.contains(which)
+    }
+
+    /// A primitive with what it has from its source.
+    pub fn blank(&self, s: &Source) -> Prim {
+        Prim {
+            shape: Shape::Polygon,
+            edges: [Edge::default(); 4],
+            edge_count: 4,
+            front: true,
+            viewport: s.viewport as u8,
+            bounds: Bounds::default(),
+            origin: [0.0; 2],
+            z: Plane::default(),
+            w: Plane::default(),
+            planes: 0,
+            point: false,
+            layer: s.layer as u16,
+            id: s.id,
+        }
+    }
+
+    /// A line primitive: clipped, then drawn.
+    fn line(&self, v: &Vertices, vertices: [u32; 3], id: u32, stipple: &mut Stipple, out: &mut Batch) {
+        let codes = [v.codes[vertices[0] as usize], v.codes[vertices[1] as usize]];
+        let any = codes[0] | codes[1];
+        let fates = &mut out.statistics.fates;
+        if codes[0] & codes[1] & code::REJECT != 0 || any & code::NAN != 0 {
+            fates.frustum += 1;
+            return;
+        }
+        let Some(source) = self.source(v, vertices, id) else {
+            fates.scissor += 1;
+            return;
+        };
+        let guard = if self.outputs.viewport > 0 { code::GUARD } else { 0 };
+        let placed = if (any | guard) & self.cut != 0 {
+            let mut ends = Polygon::new(v, self.outputs, &vertices[..2]);
+            ends.clip(any | guard, self.clip_z, &self.maps[source.viewport as usize]);
+            let [a, b] = ends.corners() else {
+                fates.frustum += 1;
+                return;
+            };
+            [a, b].map(|c| self.place(&source, v, c))
+        } else {
+            [0, 1].map(|k| self.place_own(&source, v, k))
+        };
+        out.statistics.clipping_primitives += 1;
+        if self.state.raster.discard {
+            return;
+        }
+        let before = out.prims.len();
+        if let [Some(a), Some(b)] = placed {
+            self.segment(v, &source, [&a, &b], true, 0.0, stipple, out);
+        }
+        seen(out, before);
+    }
+
+    /// A point primitive: drawn whole if its centre is inside the clip volume.
+    fn point(&self, v: &Vertices, vertices: [u32; 3], id: u32, out: &mut Batch) {
+        let codes = v.codes[vertices[0] as usize];
+        let fates = &mut out.statistics.fates;
+        if codes & (code::REJECT | code::NAN | code::GUARD) != 0 {
+            fates.frustum += 1;
+            return;
+        }
+        let Some(source) = self.source(v, vertices, id) else {
+            fates.scissor += 1;
+            return;
+        };
+        out.statistics.clipping_primitives += 1;
+        if self.state.raster.discard {
+            return;
+        }
+        let before = out.prims.len();
+        if let Some(p) = self.place_own(&source, v, 0) {
+            self.square(v, &source, &p, true, 0.0, out);
+        }
+        seen(out, before);
+    }
+}
+
+/// A line or point that left something to draw is visible; else it lies outside scissor and area.
+fn seen(out: &mut Batch, before: usize) {
+    let fates = &mut out.statistics.fates;
+    *if out.prims.len() > before { &mut fates.thin } else { &mut fates.scissor } += 1;
+}
+
+/// Twice the signed area in sub-pixels.
+fn area_of(a: &Placed, b: &Placed, c: &Placed) -> i64 {
+    (b.x - a.x) as i64 * (c.y - a.y) as i64 - (c.x - a.x) as i64 * (b.y - a.y) as i64
+}
+
+/// The edge from `a` to `b` of a polygon that lies at its right hand (y downward), top-left rule included.
+#[inline(always)]
+pub fn edge(p: [i32; 2], q: [i32; 2]) -> Edge {
+    let (a, b) = (p[1] - q[1], q[0] - p[0]);
+    let c = -(a as i64 * p[0] as i64 + b as i64 * p[1] as i64);
+    Edge { a, b, c: c - !top_left(a, b) as i64 }
+}
+
+/// Samples on an edge belong to the polygon if the edge is a left one, or a top one.
+#[inline(always)]
+pub fn top_left(a: i32, b: i32) -> bool {
+    a > 0 || a == 0 && b > 0
+}
+
+/// Pixels that may have a sample between two corners, in sub-pixels. One at the greatest coordinate belongs to nobody's
+/// left or top edge.
+#[inline(always)]
+pub fn pixels(min: [i32; 2], max: [i32; 2], single: bool) -> Rect {
+    let (low, high) = if single { (127, 127) } else { (0, 255) };
+    Rect {
+        x0: min[0].saturating_add(low) >> 8,
+        y0: min[1].saturating_add(low) >> 8,
+        x1: max[0].saturating_add(high) >> 8,
+        y1: max[1].saturating_add(high) >> 8,
+    }
+}

@@ -1,0 +1,121 @@
+//! Primitives between geometry and tiles.
+//!
+//! Framebuffer positions are fixed point with 8 sub-pixel bits. Every primitive is a convex polygon of three or four
+//! edges for coverage: triangles; rectangular lines and points become four-edged; other shapes carry their kind.
+
+use crate::state::Rect;
+
+/// `a · x + b · y + c >= 0` inside, x and y in 1/256 pixels from the framebuffer's origin. The top-left rule is in `c`
+/// already (one less where a sample on the edge is outside).
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Edge {
+    /// Up to ±2^23.
+    pub a: i32,
+    pub b: i32,
+    pub c: i64,
+}
+
+/// A value linear in framebuffer space: `at + dx · (x − x0) + dy · (y − y0)` with x, y in pixels, (x0, y0) the
+/// primitive's [`Prim::origin`].
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[repr(C)]
+pub struct Plane {
+    pub at: f32,
+    pub dx: f32,
+    pub dy: f32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Shape {
+    /// Covers samples inside all edges.
+    Polygon,
+    /// Bresenham: covers the pixels listed ([`Prim::pixels`]), all samples of each.
+    Pixels,
+    /// Smooth line: as Polygon (a rectangle half a pixel wider on all sides); coverage scales alpha.
+    Smooth,
+}
+
+/// Pixels `x0 <= x < x1`, `y0 <= y < y1` of a framebuffer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Bounds([i16; 4]);
+
+impl Bounds {
+    /// Framebuffers end before 2^15; what lies beyond is cut.
+    #[inline(always)]
+    pub fn new(r: Rect) -> Bounds {
+        let cut = |c: i32| c.clamp(0, i16::MAX as i32) as i16;
+        Bounds([cut(r.x0), cut(r.y0), cut(r.x1), cut(r.y1)])
+    }
+    #[inline(always)]
+    pub fn rect(self) -> Rect {
+        let [x0, y0, x1, y1] = self.0;
+        Rect { x0: x0 as i32, y0: y0 as i32, x1: x1 as i32, y1: y1 as i32 }
+    }
+}
+
+/// A primitive ready for tiles: two lines of cache, the first for coverage and the second for shading.
+#[derive(Clone, Debug)]
+#[repr(C, align(64))]
+pub struct Prim {
+    /// Pixels it may touch: bounds cut by scissor and render area.
+    pub bounds: Bounds,
+    pub shape: Shape,
+    /// 3 or 4 used; none where the bounds say it all.
+    pub edge_count: u8,
+    pub front: bool,
+    pub viewport: u8,
+    /// First of the primitive's planes in its batch's list: one per varying of the fragment program, in order.
+    /// Flat: `at` holds the raw bits. Perspective: planes of value/w. Otherwise planes of the value.
+    /// If `point` is set, PointCoord's two follow them.
+    pub planes: u32,
+    pub edges: [Edge; 4],
+    pub origin: [f32; 2],
+    /// Depth, bias included, before clamping; unclamped to the depth range.
+    pub z: Plane,
+    /// 1/w.
+    pub w: Plane,
+    pub id: u32,
+    pub layer: u16,
+    pub point: bool,
+}
+
+const _: () = assert!(size_of::<Prim>() == 128);
+
+impl Prim {
+    /// First and count in the batch's list of pixels, (x, y) each ([`Shape::Pixels`], which has no edges: they are where
+    /// others have the first one).
+    #[inline(always)]
+    pub fn pixels(&self) -> (u32, u32) {
+        (self.edges[0].a as u32, self.edges[0].b as u32)
+    }
+    pub fn set_pixels(&mut self, (first, count): (u32, u32)) {
+        (self.edges[0].a, self.edges[0].b) = (first as i32, count as i32);
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// A polygon of given edges and bounds, everything else zero.
+    pub fn polygon(edges: &[Edge], bounds: Rect) -> Prim {
+        let mut e = [Edge::default(); 4];
+        e[..edges.len()].copy_from_slice(edges);
+        Prim {
+            shape: Shape::Polygon,
+            edges: e,
+            edge_count: edges.len() as u8,
+            front: true,
+            viewport: 0,
+            bounds: Bounds::new(bounds),
+            origin: [0.0; 2],
+            z: Plane::default(),
+            w: Plane { at: 1.0, ..Plane::default() },
+            planes: 0,
+            layer: 0,
+            id: 0,
+            point: false,
+        }
+    }
+}

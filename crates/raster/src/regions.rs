@@ -1,0 +1,211 @@
+//! Counters by region (VK_ARM_performance_counters_by_region): what each 64 × 64 task of a render pass counted, written
+//! to the application's buffers when the pass ends.
+//!
+//! Regions are the tasks of the main phase, in the framebuffer's rows. A render area that does not begin at a task's
+//! corner touches a task more than the rows the application has room for; that one counts in with its neighbour.
+//! Subpasses that are drawn together, tile by tile, are one physical subpass; addresses behind those of the last one get
+//! zeros.
+
+use super::state::Rect;
+use counters::{Cost, Counter, Counts, Model, Value};
+use parking_lot::Mutex;
+
+/// Side of a region in pixels.
+pub const REGION: u32 = counters::model::TASK as u32;
+/// Counters that a render pass can ask for.
+pub const MAX_COUNTERS: u32 = 8;
+/// Bytes that a region's values, and a row of regions, are aligned to.
+pub const REGION_ALIGNMENT: u32 = 32;
+pub const ROW_ALIGNMENT: u32 = 64;
+
+/// What a render pass instance asks for.
+#[derive(Clone, Debug, Default)]
+pub struct Regions {
+    /// Device addresses by physical subpass, then by layer or view; 0: not wanted.
+    pub addresses: Vec<u64>,
+    /// `None`: no such counter; its values are 0.
+    pub counters: Vec<Option<&'static Counter>>,
+    /// One region after the other. Each region's counts are its own either way, and no other device's work counts in:
+    /// every device is a GPU of its own.
+    pub serialize: bool,
+}
+
+/// Where values lie behind an address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// Regions in a row, and rows.
+    pub width: u32,
+    pub height: u32,
+    /// Bytes from region to region, and from row to row.
+    pub stride: u64,
+    pub row_stride: u64,
+}
+
+impl Layout {
+    pub fn new(area: Rect, counters: usize) -> Layout {
+        let across = |a: i32, b: i32| ((b as i64 - a as i64).max(0) as u64).div_ceil(REGION as u64) as u32;
+        let (width, height) = (across(area.x0, area.x1), across(area.y0, area.y1));
+        let stride = (counters as u64 * 4).next_multiple_of(REGION_ALIGNMENT as u64);
+        Layout {
+            width,
+            height,
+            stride,
+            row_stride: (width as u64 * stride).next_multiple_of(ROW_ALIGNMENT as u64),
+        }
+    }
+    /// Bytes behind each address.
+    pub fn bytes(&self) -> u64 {
+        self.row_stride * self.height as u64
+    }
+}
+
+type Cell = Mutex<Option<Box<Counts>>>;
+
+/// The counts of a render pass under way, by physical subpass, layer and region.
+pub struct Collected {
+    layout: Layout,
+    layers: u32,
+    /// The task that is region 0.
+    first: [i32; 2],
+    /// One for each address; empty where nobody wants it.
+    planes: Vec<Vec<Cell>>,
+}
+
+impl Collected {
+    pub fn new(regions: &Regions, area: Rect, layers: u32) -> Collected {
+        let layout = Layout::new(area, regions.counters.len());
+        let cells = |&a: &u64| if a == 0 { 0 } else { layout.width as u64 * layout.height as u64 };
+        let plane = |a| (0..cells(a)).map(|_| Mutex::default()).collect();
+        let side = REGION as i32;
+        Collected {
+            layout,
+            layers: layers.max(1),
+            first: [area.x0.div_euclid(side), area.y0.div_euclid(side)],
+            planes: regions.addresses.iter().map(plane).collect(),
+        }
+    }
+
+    /// Adds what a task counted; `task` is its place in tasks from the framebuffer's corner.
+    pub fn add(&self, physical: u32, layer: u32, task: [i32; 2], counts: &Counts) {
+        let Layout { width, height, .. } = self.layout;
+        if width == 0 || height == 0 || layer >= self.layers {
+            return;
+        }
+        let at = |i: usize, n: u32| ((task[i] - self.first[i]).max(0) as u32).min(n - 1) as usize;
+        let plane = self.planes.get(physical as usize * self.layers as usize + layer as usize);
+        if let Some(cell) = plane.and_then(|p| p.get(at(1, height) * width as usize + at(0, width))) {
+            cell.lock().get_or_insert_default().add(counts);
+        }
+    }
+
+    /// Writes all values. `Err`: an address that has not as many bytes of one allocation, where nothing was written.
+    pub fn write(&self, regions: &Regions, model: &Model) -> Result<(), u64> {
+        let Layout { width, stride, row_stride, .. } = self.layout;
+        for (&address, plane) in regions.addresses.iter().zip(&self.planes).filter(|(_, p)| !p.is_empty()) {
+            if !texel::memory::holds(address, self.layout.bytes()) {
+                return Err(address);
+            }
+            for (n, cell) in plane.iter().enumerate() {
+                let mut counts = cell.lock().as_deref().copied().unwrap_or_default();
+                Cost::of(&counts, model).add_cores(&mut counts);
+                let (x, y) = (n as u64 % width as u64, n as u64 / width as u64);
+                let at = address + y * row_stride + x * stride;
+                for (i, c) in regions.counters.iter().enumerate() {
+                    let value = match c.map_or(Value::Uint64(0), |c| c.value(&counts, model)) {
+                        Value::Uint64(v) => v.min(u32::MAX as u64) as u32,
+                        Value::Float64(v) => v as u32,
+                    };
+                    // SAFETY: within the layout's bytes from the address, which is live device memory of any alignment.
+                    unsafe { (at as *mut u32).add(i).write_unaligned(value) }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use counters::{Event, Phase, Unit};
+    use texel::memory::DeviceMemory;
+
+    fn rect(x0: i32, y0: i32, x1: i32, y1: i32) -> Rect {
+        Rect { x0, y0, x1, y1 }
+    }
+
+    #[test]
+    fn layout_by_the_specification() {
+        // 100 × 65 pixels: 2 × 2 regions. Three counters are 12 bytes, aligned to 32; two of these are a row of 64.
+        let l = Layout::new(rect(0, 0, 100, 65), 3);
+        assert_eq!((l.width, l.height, l.stride, l.row_stride, l.bytes()), (2, 2, 32, 64, 128));
+        let l = Layout::new(rect(0, 0, 192, 64), 8);
+        assert_eq!((l.width, l.height, l.stride, l.row_stride, l.bytes()), (3, 1, 32, 128, 128));
+    }
+
+    #[test]
+    fn values_reach_their_places() {
+        let memory = DeviceMemory::allocate(4096, 0, false).unwrap();
+        let base = memory.ptr() as u64;
+        let find = |m| Some(counters::catalogue::by_machine(m).unwrap());
+        let regions = Regions {
+            addresses: vec![base, 0, base + 1024],
+            counters: vec![find("MaliFragWarp"), None, find("TuffMainFmaInstr")],
+            serialize: false,
+        };
+        // Pixels 32 to 160 of a framebuffer: two regions in rows, though three tasks; one layer of three subpasses.
+        let collected = Collected::new(&regions, rect(32, 0, 160, 64), 1);
+        let counted = |warps, fma| {
+            let mut c = Counts::default();
+            c[(Phase::Main, Unit::Warps)] = warps;
+            c[(Phase::Main, Unit::Fma)] = fma;
+            c[(Phase::Binning, Unit::Fma)] = 1000;
+            c[Event::MainTasks] = 1;
+            c
+        };
+        collected.add(0, 0, [0, 0], &counted(128, 7));
+        collected.add(0, 0, [1, 0], &counted(256, 0));
+        collected.add(0, 0, [2, 0], &counted(1, 0));
+        collected.add(0, 0, [0, 0], &counted(2, 1));
+        collected.add(1, 0, [0, 0], &counted(77, 0));
+        collected.add(2, 0, [1, 0], &counted(u32::MAX as u64 + 5, 3));
+        collected.add(2, 1, [1, 0], &counted(9, 9));
+        collected.add(3, 0, [0, 0], &counted(9, 9));
+        let words = |at: u64| unsafe { std::slice::from_raw_parts((base + at) as *const u32, 16) };
+        unsafe { std::ptr::write_bytes(base as *mut u8, 0xee, 4096) };
+        let model = Model::default();
+        collected.write(&regions, &model).unwrap();
+        const FREE: u32 = 0xeeee_eeee;
+        let row = words(0);
+        assert_eq!(row[..4], [130, 0, 8, FREE]);
+        assert_eq!(row[8..12], [257, 0, 0, FREE]);
+        assert_eq!(words(64), [FREE; 16]);
+        let row = words(1024);
+        assert_eq!((&row[..3], &row[8..11]), (&[0, 0, 0][..], &[u32::MAX, 0, 3][..]));
+        // Outside of device memory, nothing is touched.
+        let wild = Regions { addresses: vec![64], ..regions.clone() };
+        assert_eq!(collected.write(&wild, &model), Err(64));
+        let last = Regions { addresses: vec![base + 4096 - 64], ..regions.clone() };
+        assert_eq!(collected.write(&last, &model), Ok(()));
+        let end = Regions { addresses: vec![base + 4096 - 63], ..regions };
+        assert!(collected.write(&end, &model).is_err());
+    }
+
+    #[test]
+    fn cycles_are_those_of_the_task() {
+        let memory = DeviceMemory::allocate(4096, 0, false).unwrap();
+        let regions = Regions {
+            addresses: vec![memory.ptr() as u64],
+            counters: vec![counters::catalogue::by_machine("MaliMainActiveCy")],
+            serialize: true,
+        };
+        let collected = Collected::new(&regions, rect(0, 0, 64, 64), 1);
+        let mut c = Counts::default();
+        c[Event::MainTasks] = 1;
+        c[Event::TilePixelsWritten] = 4096;
+        collected.add(0, 0, [0, 0], &c);
+        collected.write(&regions, &Model::default()).unwrap();
+        // 4096 pixels at 4 a cycle, and 100 for the task.
+        assert_eq!(unsafe { *(memory.ptr() as *const u32) }, 1124);
+    }
+}

@@ -1,0 +1,512 @@
+//! A render pass under way: draws are gathered, and drawn tile by tile when the pass ends.
+
+use super::draw::{Call, Draw, What};
+use super::geometry::bin::Bins;
+use super::geometry::{self, Batch, GeometryContext};
+use super::layout::TILE;
+use super::pass::{self, Rendering};
+use super::regions::Collected;
+use super::state::Rect;
+use super::statistics::Epochs;
+use super::tile::clear::Clear;
+use super::tile::counts::DrawCounts;
+use super::tile::expand::Aside;
+use super::tile::hiz::Hiz;
+use super::tile::host::TileHost;
+use super::tile::item::{Item, Plan};
+use super::tile::op::Op;
+use super::tile::target::Targets;
+use super::tile::task::Task;
+use super::tile::transfer::Traffic;
+use super::tile::{Scratches, hidden, resolve};
+use ash::vk;
+use counters::{Counts, Event, Phase, Unit};
+use machine::count;
+use machine::host::DeviceHost;
+use machine::lost::{Blame, Place};
+use machine::shared::Shared;
+use machine::time::Line;
+use parking_lot::Mutex;
+use std::cell::Cell;
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use wave::Fault;
+
+/// Primitives gathered before tiles are drawn even though the pass goes on.
+const MANY: usize = 1 << 20;
+
+pub struct PassRun {
+    rendering: Arc<Rendering>,
+    targets: Targets,
+    subpass: usize,
+    /// (subpass, epoch of queries, what).
+    ops: Vec<(usize, usize, Op)>,
+    /// Subpasses whose resolves are done.
+    resolved: usize,
+    /// The first subpass that is not resolved has been drawn to.
+    begun: bool,
+    /// Its samples that memory has no room for.
+    aside: Arc<Aside>,
+    primitives: usize,
+    /// No tile has been drawn yet.
+    first: bool,
+    /// By attachment: tiles have been drawn with it.
+    loaded: Vec<bool>,
+    /// What was drawn before is to be seen by fragment shaders that read attachments as images.
+    barrier: bool,
+    pub epochs: Epochs,
+    /// What each task counted, if the application asks for that.
+    regions: Option<Collected>,
+    /// Modelled time as the pass begins.
+    line: Line,
+    scratches: Arc<Scratches>,
+}
+
+/// What a suspended pass leaves to the one that resumes it.
+pub struct Suspended {
+    aside: Arc<Aside>,
+    /// The render pass instance goes on, so its values come when it ends.
+    regions: Option<Collected>,
+}
+
+impl PassRun {
+    /// `suspended`: what [`PassRun::end`] gave of the pass that this one may resume.
+    pub fn new(
+        rendering: &Arc<Rendering>,
+        line: &Line,
+        suspended: Option<Suspended>,
+        scratches: &Arc<Scratches>,
+    ) -> PassRun {
+        let targets = Targets::new(rendering);
+        let before = suspended.filter(|_| rendering.resuming);
+        let (aside, counted) = before.map_or_else(Default::default, |s| (s.aside, s.regions));
+        let new = |r| Collected::new(r, targets.area, pass::layers(&rendering.subpasses, rendering.layers));
+        let regions = rendering.regions.as_ref().map(|r| counted.unwrap_or_else(|| new(r)));
+        PassRun {
+            loaded: vec![false; targets.own],
+            barrier: true,
+            targets,
+            regions,
+            rendering: rendering.clone(),
+            subpass: 0,
+            ops: Vec::new(),
+            resolved: 0,
+            begun: rendering.resuming,
+            aside,
+            primitives: 0,
+            first: true,
+            epochs: Epochs::default(),
+            line: line.clone(),
+            scratches: scratches.clone(),
+        }
+    }
+
+    /// Counts by region: is to have the machine alone.
+    pub fn by_region(&self) -> bool {
+        self.regions.is_some()
+    }
+    /// It begins at this place in modelled time.
+    pub fn begins(&mut self, line: &Line) {
+        self.line = line.clone();
+    }
+
+    fn view_mask(&self) -> u32 {
+        self.rendering.subpasses.get(self.subpass).map_or(0, |s| s.view_mask)
+    }
+    /// For people: size, layers and attachments.
+    pub fn name(&self) -> String {
+        let r = &self.rendering;
+        let (w, h) = (r.area.x1 - r.area.x0, r.area.y1 - r.area.y0);
+        format!("{w}x{h}x{} of {} attachments", r.layers, r.attachments.len())
+    }
+    /// Views of the current subpass: queries take as many.
+    pub fn views(&self) -> u32 {
+        self.view_mask().count_ones().max(1)
+    }
+
+    /// Views of all its subpasses.
+    pub fn all_views(&self) -> u32 {
+        pass::view_mask(&self.rendering.subpasses).count_ones().max(1)
+    }
+
+    /// Geometry of a draw recorded at `place`. `counted`: a query is active.
+    pub fn draw(&mut self, shared: &Shared, d: &Draw, place: &Place, counted: bool) -> Result<(), Blame> {
+        let Some(sub) = self.targets.subpasses.get(self.subpass).cloned() else { return Ok(()) };
+        if d.pipeline.feedback && std::mem::take(&mut self.barrier) {
+            self.reach_memory(shared)?;
+        }
+        let host = DeviceHost::at(shared, self.line.pass_begins(0)[0]);
+        let serial = super::serial();
+        for (index, call) in calls(&d.what) {
+            if call.count == 0 || call.instances == 0 {
+                continue;
+            }
+            let views: Vec<Option<u32>> = match sub.view_mask {
+                0 => vec![None],
+                m => (0..32).filter(|v| m >> v & 1 != 0).map(Some).collect(),
+            };
+            for view in views {
+                let depth = sub.depth.and_then(|a| self.targets.list.get(a as usize)?.depth.as_ref());
+                let layers = if sub.view_mask != 0 {
+                    32 - sub.view_mask.leading_zeros()
+                } else {
+                    self.rendering.layers
+                };
+                let ctx = GeometryContext {
+                    shared,
+                    host: &host,
+                    area: self.targets.area,
+                    layers,
+                    serial,
+                    depth: depth.map(|p| p.format),
+                };
+                let mut batch = Batch::recycled();
+                geometry::run(&ctx, d, &call, index, view, &mut batch)
+                    .map_err(|s| Blame::new(s, "vertex", &d.pipeline.vertex, &d.pipeline.title))?;
+                let counts = batch.statistics.counts(&d.pipeline.vertex);
+                self.epochs.current().add(&counts);
+                if batch.prims.is_empty() || d.state.raster.discard {
+                    continue;
+                }
+                let bins = Bins::new(shared, &batch.prims, &batch.pixels, self.targets.area, layers);
+                self.primitives += batch.prims.len();
+                let plan = Plan::new(&d.pipeline, &d.state, &sub, &self.targets, counted);
+                let view = view.unwrap_or(0);
+                let mut item = Item::new(&d.pipeline, &d.state, &d.bindings, batch, bins, view, plan, place);
+                item.instrument(d.instrumentation.as_ref(), index);
+                self.epochs.current()[Event::BinEntries] += item.bins.entries() as u64;
+                self.ops.push((self.subpass, self.epochs.now(), Op::Draw(Box::new(item))));
+            }
+            if self.primitives > MANY {
+                self.flush(shared, true)?;
+            }
+        }
+        Ok(())
+    }
+
+    pub fn clear(&mut self, attachments: &[vk::ClearAttachment], rects: &[vk::ClearRect]) {
+        let clear = Clear { attachments: attachments.to_vec(), rects: rects.to_vec() };
+        self.ops.push((self.subpass, self.epochs.now(), Op::Clear(clear)));
+    }
+
+    /// A dependency within the pass.
+    pub fn barrier(&mut self) {
+        self.barrier = true;
+    }
+
+    /// Brings what has been drawn or cleared to memory, for a fragment shader that reads an attachment as an image
+    /// (§ Feedback Loop): reads of input attachments need none of this.
+    fn reach_memory(&mut self, shared: &Shared) -> Result<(), Blame> {
+        let clears = self.first && self.targets.clears();
+        if clears || !self.ops.is_empty() { self.flush(shared, true) } else { Ok(()) }
+    }
+
+    pub fn next_subpass(&mut self, shared: &Shared) -> Result<(), Blame> {
+        self.subpass += 1;
+        self.barrier = true;
+        match self.rendering.subpasses.get(self.subpass) {
+            Some(s) if s.flush || self.targets.aliased => self.flush(shared, false),
+            _ => Ok(()),
+        }
+    }
+
+    /// The pass is over; also what one that resumes it goes on from.
+    pub fn end(mut self, shared: &Shared) -> (Result<(), Blame>, Epochs, Option<Suspended>) {
+        self.subpass = self.rendering.subpasses.len();
+        let mut r = self.flush(shared, false);
+        if self.rendering.suspending {
+            let left = Suspended { aside: self.aside, regions: self.regions };
+            return (r, self.epochs, Some(left));
+        }
+        if let (Some(asked), Some(counted)) = (&self.rendering.regions, &self.regions)
+            && let Err(address) = counted.write(asked, shared.model)
+        {
+            r = r.and(Err(Blame::of(Fault::Address(address), "counters by region")));
+        }
+        (r, self.epochs, None)
+    }
+
+    /// Draws all tiles with what has been gathered; `here`: of the current subpass too.
+    fn flush(&mut self, shared: &Shared, here: bool) -> Result<(), Blame> {
+        let area = self.targets.area;
+        let ops = std::mem::take(&mut self.ops);
+        self.primitives = 0;
+        // Subpasses whose ops are all here, and all that are drawn now.
+        let done = self.resolved..self.subpass;
+        let drawn = self.resolved..self.subpass + here as usize;
+        let begun =
+            ops.iter().any(|(s, ..)| *s == self.subpass) || (self.begun && self.resolved == self.subpass);
+        let whole = self.first && done == (0..self.rendering.subpasses.len()) && drawn == done;
+        let parts = self.rendering.suspending || self.rendering.resuming;
+        let passes_over = whole && !parts && self.targets.may_pass_over();
+        let mask = pass::view_mask(&self.rendering.subpasses);
+        let layers = pass::layers(&self.rendering.subpasses, self.rendering.layers);
+        let physical = pass::physical(&self.rendering.subpasses, self.resolved);
+        let (tx0, ty0) = (area.x0.div_euclid(TILE), area.y0.div_euclid(TILE));
+        let (tx1, ty1) = ((area.x1 + TILE - 1).div_euclid(TILE), (area.y1 + TILE - 1).div_euclid(TILE));
+        let (w, h) = ((tx1 - tx0).max(0) as u64, (ty1 - ty0).max(0) as u64);
+        let per_layer = w * h;
+        let tasks = per_layer * layers as u64;
+        let next = AtomicU64::new(0);
+        let fault: Mutex<Option<Blame>> = Mutex::new(None);
+        let binning = count::ticks(&self.epochs.all(), shared.model)[Phase::Binning as usize];
+        let device = DeviceHost::at(shared, self.line.pass_begins(binning)[1]);
+        let (this, ops_ref, device) = (&*self, &ops, &device);
+        let epochs = self.epochs.now() + 1;
+        // Of tiles, and by op.
+        let counted = Mutex::new((vec![Counts::default(); epochs], vec![DrawCounts::default(); ops.len()]));
+        let work = || {
+            let mut worker = shared.workers.take(shared.level);
+            let mut scratch = this.scratches.take();
+            scratch.tile.reserve(this.targets.bytes + 64);
+            let mut sum = vec![Counts::default(); epochs];
+            let mut draws = vec![DrawCounts::default(); ops_ref.len()];
+            loop {
+                let n = next.fetch_add(1, Relaxed);
+                if n >= tasks || shared.hub.is_lost() {
+                    break;
+                }
+                let layer = (n / per_layer) as u32;
+                if mask != 0 && mask >> layer & 1 == 0 {
+                    continue;
+                }
+                // A region's own traffic can't be taken from its neighbours.
+                worker.tally.trace(this.regions.is_some() || count::traced(n, tasks, count::TRACED_TILES));
+                let t = n % per_layer;
+                let (tx, ty) = (tx0 + (t % w) as i32, ty0 + (t / w) as i32);
+                let mut fixed = Counts::default();
+                // SAFETY: the scratch has room for a tile; every tile of a layer is one task's.
+                let r = unsafe {
+                    this.tile(
+                        shared,
+                        ops_ref,
+                        device,
+                        &mut worker,
+                        &mut scratch,
+                        layer,
+                        [tx, ty],
+                        done.clone(),
+                        &drawn,
+                        passes_over,
+                        &mut draws,
+                        &mut fixed,
+                    )
+                };
+                sum[epochs - 1].add(&fixed);
+                if let Some(regions) = &this.regions {
+                    // A region's own: what its draws counted in it.
+                    for (d, (_, epoch, op)) in draws.iter_mut().zip(ops_ref) {
+                        if let Op::Draw(item) = op
+                            && let Some(c) = d.take(item)
+                        {
+                            sum[*epoch].add(&c);
+                            fixed.add(&c);
+                        }
+                    }
+                    regions.add(physical, layer, [tx, ty], &fixed);
+                }
+                if let Err(blame) = r {
+                    fault.lock().get_or_insert(blame);
+                    next.store(tasks, Relaxed);
+                    break;
+                }
+            }
+            this.scratches.give(scratch);
+            shared.workers.give(worker);
+            let mut all = counted.lock();
+            all.0.iter_mut().zip(&sum).for_each(|(all, c)| all.add(c));
+            all.1.iter_mut().zip(&draws).for_each(|(all, d)| all.add(d));
+        };
+        shared.run_parallel(tasks, &work);
+        let (mut counts, mut draws) = counted.into_inner();
+        for ((_, epoch, op), d) in ops.iter().zip(&mut draws) {
+            if let Op::Draw(i) = op {
+                if let Some(c) = d.take(i) {
+                    counts[*epoch].add(&c);
+                }
+                i.tell_blocks();
+            }
+        }
+        counts.iter().enumerate().for_each(|(epoch, c)| self.epochs.add_at(epoch, c));
+        self.first = false;
+        self.targets.have_loaded(&drawn, &mut self.loaded);
+        self.resolved = self.subpass;
+        self.begun = begun;
+        fault.into_inner().map_or(Ok(()), Err)
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    unsafe fn tile(
+        &self,
+        shared: &Shared,
+        ops: &[(usize, usize, Op)],
+        device: &DeviceHost,
+        worker: &mut wave::Worker,
+        scratch: &mut super::tile::Scratch,
+        layer: u32,
+        [tx, ty]: [i32; 2],
+        done: Range<usize>,
+        drawn: &Range<usize>,
+        passes_over: bool,
+        draws: &mut [DrawCounts],
+        fixed: &mut Counts,
+    ) -> Result<(), Blame> {
+        let origin = [tx * TILE, ty * TILE];
+        let tile = scratch.tile.ptr();
+        let targets = &self.targets;
+        let seen = |s: &usize| targets.subpasses.get(*s).is_none_or(|s| s.has_view(layer));
+        if passes_over && ops.iter().all(|(s, _, op)| !seen(s) || op.misses(layer, tx, ty)) {
+            let [loaded, stored] = targets.pass_over(shared.level, tile, layer, origin);
+            self.count_tile(fixed, origin, &loaded, &stored);
+            return Ok(());
+        }
+        let loaded = targets.load(shared.level, tile, layer, origin, drawn, &self.loaded);
+        let mut hiz = Hiz::default();
+        if let Some((a, z)) = targets.cleared_depth(layer).filter(|_| self.first && !targets.aliased) {
+            hiz.reset(Some(a), z, z);
+        }
+        let host = TileHost { device, targets, tile, layer, origin, subpass: Cell::new(0) };
+        let mut task = Task::new(
+            targets,
+            worker,
+            &mut scratch.packer,
+            &mut scratch.cover,
+            &mut scratch.covered,
+            &mut hiz,
+            &host,
+            tile,
+            layer,
+            origin,
+            shared.level,
+        );
+        let mut at = 0;
+        let all = self.rendering.subpasses.len().max(1);
+        for s in done.start.min(all)..all {
+            let end = at + ops[at..].iter().take_while(|(n, ..)| *n == s).count();
+            let (mine, mine_draws) = (&ops[at..end], &mut draws[at..end]);
+            at = end;
+            let sub = targets.subpasses.get(s);
+            if sub.is_some_and(|s| !s.has_view(layer)) {
+                continue;
+            }
+            host.subpass.set(s);
+            let expanded = targets.expanded.get(s).filter(|e| !e.pairs.is_empty());
+            // Of what subpasses to come will draw to, nothing is known yet.
+            let expanded = expanded.filter(|_| done.contains(&s) || !mine.is_empty());
+            if let Some(e) = expanded {
+                let under_way = s == done.start && self.begun;
+                if !(under_way && self.aside.restore(e, tile, layer, [tx, ty])) {
+                    e.spread(targets, tile);
+                    task.hiz.of = task.hiz.of.map(|a| e.stand_in(a).unwrap_or(a));
+                }
+            }
+            let hidden = hidden::find(
+                shared.level,
+                task.cover,
+                task.covered,
+                mine,
+                layer,
+                tx as u32,
+                ty as u32,
+                origin,
+            );
+            for (i, (.., op)) in mine.iter().enumerate() {
+                match op {
+                    Op::Draw(item) => {
+                        let entries = item.bins.list(layer, tx as u32, ty as u32);
+                        if !entries.is_empty() {
+                            let h = hidden.as_ref().map_or(&[][..], |h| h.of(i));
+                            task.draw(item, entries, h, &mut mine_draws[i]).map_err(|s| item.blame(s))?;
+                        }
+                    }
+                    Op::Clear(c) => {
+                        if let Some(sub) = sub {
+                            c.run(targets, sub, tile, layer, origin, sub.view_mask == 0);
+                            task.hiz.forget(None);
+                        }
+                    }
+                }
+            }
+            if let Some(sub) = sub.filter(|_| done.contains(&s)) {
+                resolve::run(targets, sub, tile);
+            }
+            if let Some(e) = expanded.filter(|_| !done.contains(&s) || self.rendering.suspending) {
+                self.aside.save(e, tile, layer, [tx, ty]);
+            }
+        }
+        let stored = targets.store(shared.level, tile, layer, origin, drawn, done.end);
+        self.count_tile(fixed, origin, &loaded, &stored);
+        Ok(())
+    }
+}
+
+impl PassRun {
+    /// What a tile costs whatever is drawn in it.
+    fn count_tile(&self, c: &mut Counts, origin: [i32; 2], loaded: &Traffic, stored: &Traffic) {
+        let here = Rect { x0: origin[0], y0: origin[1], x1: origin[0] + TILE, y1: origin[1] + TILE };
+        let r = self.targets.area.intersect(&here);
+        let sides = |from: i32, to: i32| ((to + 31).div_euclid(32) - from.div_euclid(32)).max(0) as u64;
+        c[Event::MainTasks] += 1;
+        c[Event::Tiles] += sides(r.x0, r.x1) * sides(r.y0, r.y1);
+        c[Event::TilesKilled] += stored.unchanged();
+        c[Event::TilePixelsWritten] += stored.pixels;
+        c[Event::TileWriteBeats] += stored.bytes.div_ceil(16);
+        // Attachments come from external memory and go there.
+        c[Event::FfeL2ReadBeats] += loaded.bytes.div_ceil(16);
+        c[Event::FfeExtReadBeats] += loaded.bytes.div_ceil(16);
+        let (read, written) = (loaded.bytes.div_ceil(64), stored.bytes.div_ceil(64));
+        c[(Phase::Main, Unit::L2ReadLookups)] += read;
+        c[(Phase::Main, Unit::L2WriteLookups)] += written;
+        c[(Phase::Main, Unit::ExtReads)] += read;
+        c[(Phase::Main, Unit::ExtWrites)] += written;
+    }
+}
+
+/// The draws of a recorded draw command with their DrawIndex; indirect ones are read now (§ Drawing Commands).
+fn calls(what: &What) -> Vec<(u32, Call)> {
+    match what {
+        What::Direct(calls) => calls.iter().enumerate().map(|(i, c)| (i as u32, *c)).collect(),
+        What::Indirect { indexed, buffer, offset, draws, stride, count } => {
+            let mut n = *draws;
+            if let Some((b, at)) = count {
+                let (p, room) = b.range(*at, 4);
+                // SAFETY: four bytes of the buffer.
+                n = n.min(if room == 4 { unsafe { p.cast::<u32>().read_unaligned() } } else { 0 });
+            }
+            let bytes = if *indexed { 20 } else { 16 };
+            let mut out = Vec::new();
+            for i in 0..n {
+                let (p, room) = buffer.range(offset + i as u64 * *stride as u64, bytes);
+                if room < bytes {
+                    break;
+                }
+                // SAFETY: as many words of the buffer.
+                let word = |k: usize| unsafe { p.cast::<u32>().add(k).read_unaligned() };
+                out.push((
+                    i,
+                    if *indexed {
+                        Call {
+                            indexed: true,
+                            count: word(0),
+                            instances: word(1),
+                            first: word(2),
+                            vertex_offset: word(3) as i32,
+                            first_instance: word(4),
+                        }
+                    } else {
+                        Call {
+                            indexed: false,
+                            count: word(0),
+                            instances: word(1),
+                            first: word(2),
+                            vertex_offset: 0,
+                            first_instance: word(3),
+                        }
+                    },
+                ));
+            }
+            out
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! The state of a draw, complete: what pipelines and dynamic state say together.
+
+use ash::vk;
+use machine::lost::Title;
+use shader::bytecode::Program;
+use std::sync::Arc;
+use texel::format::FormatInfo;
+
+/// The compiled stages of a graphics pipeline.
+pub struct GraphicsPipeline {
+    pub vertex: Arc<Program>,
+    /// `None`: depth and stencil only, or rasterisation is discarded.
+    pub fragment: Option<Arc<Program>>,
+    pub title: Arc<Title>,
+    /// Its fragments may read attachments of the pass as images.
+    pub feedback: bool,
+}
+
+/// State as it is when a draw is recorded; shared by the draws between two changes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct State {
+    pub input: VertexInput,
+    pub topology: vk::PrimitiveTopology,
+    pub primitive_restart: bool,
+    /// At least one unless rasterisation is discarded.
+    pub viewports: Vec<Viewport>,
+    pub scissors: Vec<Rect>,
+    /// Clip-space depth is −w to w (VK_EXT_depth_clip_control).
+    pub depth_negative_one_to_one: bool,
+    pub raster: Raster,
+    pub samples: Samples,
+    pub depth: Depth,
+    /// Front and back faces; `None`: no stencil test.
+    pub stencil: Option<[StencilFace; 2]>,
+    pub blend: Blend,
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct VertexInput {
+    pub bindings: Vec<VertexBinding>,
+    pub attributes: Vec<VertexAttribute>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct VertexBinding {
+    pub binding: u32,
+    /// Bytes.
+    pub stride: u32,
+    /// `None`: per vertex. Per instance: instances a step; 0 = all instances read element 0.
+    pub divisor: Option<u32>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct VertexAttribute {
+    pub location: u32,
+    pub binding: u32,
+    pub format: &'static FormatInfo,
+    pub offset: u32,
+}
+
+impl PartialEq for VertexAttribute {
+    fn eq(&self, o: &Self) -> bool {
+        (self.location, self.binding, self.format.format, self.offset)
+            == (o.location, o.binding, o.format.format, o.offset)
+    }
+}
+
+/// As VkViewport; a negative height flips.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Viewport {
+    pub x: f32,
+    pub y: f32,
+    pub width: f32,
+    pub height: f32,
+    pub min_depth: f32,
+    pub max_depth: f32,
+}
+
+/// Pixels `x0 <= x < x1`, `y0 <= y < y1`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Rect {
+    pub x0: i32,
+    pub y0: i32,
+    pub x1: i32,
+    pub y1: i32,
+}
+
+impl Rect {
+    #[inline(always)]
+    pub fn is_empty(&self) -> bool {
+        self.x0 >= self.x1 || self.y0 >= self.y1
+    }
+    /// Every pixel of `o` is in this one.
+    #[inline(always)]
+    pub fn contains(&self, o: &Rect) -> bool {
+        self.x0 <= o.x0 && self.y0 <= o.y0 && self.x1 >= o.x1 && self.y1 >= o.y1
+    }
+    #[inline(always)]
+    pub fn intersect(&self, o: &Rect) -> Rect {
+        Rect { x0: self.x0.max(o.x0), y0: self.y0.max(o.y0), x1: self.x1.min(o.x1), y1: self.y1.min(o.y1) }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Raster {
+    /// Primitives end before rasterisation.
+    pub discard: bool,
+    /// Depth is clamped to the viewport's range (depthClampEnable).
+    pub depth_clamp: bool,
+    /// Primitives are clipped to the near and far planes.
+    pub depth_clip: bool,
+    pub polygon_mode: vk::PolygonMode,
+    pub cull: vk::CullModeFlags,
+    pub front: vk::FrontFace,
+    pub depth_bias: Option<DepthBias>,
+    pub line_width: f32,
+    pub line_mode: vk::LineRasterizationModeEXT,
+    /// (factor, pattern) of stippled lines.
+    pub stipple: Option<(u32, u16)>,
+    /// Flat inputs come from the last vertex of a primitive (VK_EXT_provoking_vertex).
+    pub provoking_last: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DepthBias {
+    pub constant: f32,
+    /// 0: none.
+    pub clamp: f32,
+    pub slope: f32,
+    pub representation: vk::DepthBiasRepresentationEXT,
+    pub exact: bool,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Samples {
+    /// rasterizationSamples: 1, 2, 4, 8 or 16.
+    pub count: u32,
+    /// `Some(minSampleShading)` when sample shading is enabled.
+    pub min_shading: Option<f32>,
+    /// Bit i: sample i may be covered.
+    pub mask: u32,
+    pub alpha_to_coverage: bool,
+    pub alpha_to_one: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Depth {
+    pub test: bool,
+    /// Only together with `test`.
+    pub write: bool,
+    pub compare: vk::CompareOp,
+    pub bounds: Option<[f32; 2]>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct StencilFace {
+    pub fail: vk::StencilOp,
+    pub pass: vk::StencilOp,
+    pub depth_fail: vk::StencilOp,
+    pub compare: vk::CompareOp,
+    pub compare_mask: u32,
+    pub write_mask: u32,
+    pub reference: u32,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Blend {
+    pub logic_op: Option<vk::LogicOp>,
+    pub constants: [f32; 4],
+    /// One per colour attachment of the subpass, by index.
+    pub attachments: Vec<BlendAttachment>,
+    /// Which fragment output location feeds colour attachment i (VK_KHR_dynamic_rendering_local_read); identity
+    /// where the list ends. `u32::MAX`: none.
+    pub locations: Vec<u32>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BlendAttachment {
+    pub enable: bool,
+    pub src_color: vk::BlendFactor,
+    pub dst_color: vk::BlendFactor,
+    pub color_op: vk::BlendOp,
+    pub src_alpha: vk::BlendFactor,
+    pub dst_alpha: vk::BlendFactor,
+    pub alpha_op: vk::BlendOp,
+    /// Empty where colour writes are disabled (VK_EXT_color_write_enable).
+    pub write: vk::ColorComponentFlags,
+}

@@ -1,0 +1,564 @@
+//! Blending, logic operations and writes of sixteen pixels into a tile (§ The Framebuffer).
+
+use super::by_alpha::{self, ByAlpha};
+use crate::state::{Blend, BlendAttachment};
+use crate::tile::level::by_level;
+use ash::vk;
+use simd::Simd;
+use texel::format::kernels::{self, GatherFn, ScatterFn};
+use texel::format::{FormatInfo, NumClass};
+
+/// Sixteen lanes of four channels, raw bits.
+pub type Colors = [[u32; 16]; 4];
+
+/// A channel as a wave gives it: a row of sixteen lanes a warp, or one row for all.
+#[derive(Clone, Copy)]
+pub struct Row {
+    at: *const u8,
+    /// Bytes from one warp's to the next's.
+    step: usize,
+}
+
+impl Row {
+    /// Rows of a program's output.
+    #[inline]
+    pub fn new(rows: &[[u32; 16]]) -> Row {
+        Row { at: rows.as_ptr().cast(), step: if rows.len() == 1 { 0 } else { 64 } }
+    }
+    /// Zero in all lanes.
+    #[inline]
+    pub fn zero() -> Row {
+        static ZERO: [u32; 16] = [0; 16];
+        Row { at: ZERO.as_ptr().cast(), step: 0 }
+    }
+    /// The same in all warps.
+    #[inline]
+    pub fn same(&self) -> bool {
+        self.step == 0
+    }
+    /// Lanes of warp `w`.
+    ///
+    /// # Safety
+    /// There is such a warp, and nobody writes the rows.
+    #[inline(always)]
+    pub unsafe fn words<S: Simd>(&self, w: usize) -> S::I {
+        S::iloadu(self.at.add(self.step * w))
+    }
+    #[inline(always)]
+    pub unsafe fn float<S: Simd>(&self, w: usize) -> S::F {
+        S::from_bits(self.words::<S>(w))
+    }
+    /// Words of warp `w`, as [`Self::words`].
+    pub unsafe fn array(&self, w: usize) -> [u32; 16] {
+        self.at.add(self.step * w).cast::<[u32; 16]>().read_unaligned()
+    }
+}
+
+/// How one colour attachment is written; chosen once a draw.
+#[derive(Clone)]
+pub struct Writer {
+    format: &'static FormatInfo,
+    bytes: usize,
+    kind: Kind,
+    blend: BlendAttachment,
+    constants: [f32; 4],
+    logic: Option<vk::LogicOp>,
+    /// Bits of a pixel that may change, where not all may.
+    keep: Option<[u8; 16]>,
+    /// Least and greatest blend operand of fixed-point formats.
+    range: Option<[f32; 2]>,
+    gather: GatherFn,
+    scatter: ScatterFn,
+    /// Bytes of one lane to the next, for `gather` and `scatter`.
+    offsets: [u64; 16],
+}
+
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Kind {
+    /// Nothing is written.
+    None,
+    /// Four unorm bytes; the channel of byte i: 0, 1, 2, 3 or 2, 1, 0, 3.
+    Bytes {
+        swap: bool,
+        blend: bool,
+    },
+    /// Four unorm bytes, blended by addition with factors that don't depend on the destination.
+    Fixed {
+        swap: bool,
+    },
+    /// The same, with factors that depend on nothing but the source's alpha.
+    ByAlpha {
+        swap: bool,
+        factors: ByAlpha,
+    },
+    Generic,
+}
+
+impl Writer {
+    pub fn new(format: &'static FormatInfo, blend: &Blend, index: usize) -> Writer {
+        let off = BlendAttachment {
+            enable: false,
+            src_color: vk::BlendFactor::ONE,
+            dst_color: vk::BlendFactor::ZERO,
+            color_op: vk::BlendOp::ADD,
+            src_alpha: vk::BlendFactor::ONE,
+            dst_alpha: vk::BlendFactor::ZERO,
+            alpha_op: vk::BlendOp::ADD,
+            write: vk::ColorComponentFlags::empty(),
+        };
+        let mut b = blend.attachments.get(index).copied().unwrap_or(off);
+        // Logic operations replace blending; on formats that have none they do nothing (§ Logical Operations).
+        let logical = format.is_integer() || matches!(format.class, NumClass::Unorm | NumClass::Snorm);
+        let logic = blend.logic_op.filter(|_| logical);
+        if blend.logic_op.is_some() || format.is_integer() {
+            b.enable = false;
+        }
+        let present: Vec<_> = format.components().iter().map(|c| 1u32 << c.channel()).collect();
+        let all = present.iter().fold(0, |a, b| a | b);
+        let write = b.write.as_raw() & all;
+        let keep = (write != all).then(|| {
+            let mut bits = [0u8; 16];
+            for c in format.components() {
+                if write >> c.channel() & 1 != 0 {
+                    (c.offset as usize..c.offset as usize + c.bits as usize)
+                        .for_each(|i| bits[i / 8] |= 1 << (i % 8));
+                }
+            }
+            bits
+        });
+        let swap = match format.format {
+            vk::Format::R8G8B8A8_UNORM | vk::Format::A8B8G8R8_UNORM_PACK32 => Some(false),
+            vk::Format::B8G8R8A8_UNORM => Some(true),
+            _ => None,
+        };
+        let kind = match swap {
+            _ if write == 0 => Kind::None,
+            Some(swap) if keep.is_none() && logic.is_none() && b.enable && simple(&b) => {
+                match ByAlpha::new(&b, &blend.constants.map(|c| c.clamp(0.0, 1.0))) {
+                    Some(factors) => Kind::ByAlpha { swap, factors },
+                    None => Kind::Fixed { swap },
+                }
+            }
+            Some(swap) if keep.is_none() && logic.is_none() => Kind::Bytes { swap, blend: b.enable },
+            _ => Kind::Generic,
+        };
+        let range = match format.class {
+            NumClass::Unorm | NumClass::Srgb => Some([0.0, 1.0]),
+            NumClass::Snorm => Some([-1.0, 1.0]),
+            _ => None,
+        };
+        let mut constants = blend.constants;
+        if let Some([lo, hi]) = range {
+            constants.iter_mut().for_each(|c| *c = c.clamp(lo, hi));
+        }
+        Writer {
+            format,
+            bytes: format.block_bytes as usize,
+            kind,
+            blend: b,
+            constants,
+            logic,
+            keep,
+            range,
+            gather: kernels::gather_fn(format),
+            scatter: kernels::scatter_fn(format),
+            offsets: std::array::from_fn(|i| i as u64 * format.block_bytes as u64),
+        }
+    }
+
+    pub fn writes(&self) -> bool {
+        self.kind != Kind::None
+    }
+    /// Replaces all of a pixel, whatever was there.
+    pub fn opaque(&self) -> bool {
+        self.writes() && !self.blend.enable && self.logic.is_none() && self.keep.is_none()
+    }
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Writes the lanes of `mask` to sixteen consecutive pixels.
+    ///
+    /// # Safety
+    /// `px` points to sixteen pixels of the format; in a function compiled for the level of `S`.
+    #[inline(always)]
+    pub unsafe fn write<S: Simd>(&self, px: *mut u8, src: &[S::I; 4], src1: Option<&[S::I; 4]>, mask: u16) {
+        match self.kind {
+            Kind::None => {}
+            Kind::Bytes { swap, blend } => self.bytes4::<S>(px, src, src1, mask, swap, blend),
+            Kind::Fixed { swap } => self.fixed::<S>(px, src, src1, mask, swap),
+            Kind::ByAlpha { swap, factors } => {
+                let mut rows = [[0u32; 16]; 4];
+                for c in 0..4 {
+                    S::istoreu(rows[c].as_mut_ptr().cast(), src[c]);
+                }
+                let row = |c: usize| Row { at: rows[c].as_ptr().cast(), step: 0 };
+                let rows = [row(0), row(1), row(2), row(3)];
+                by_alpha::run::<S>(&factors, swap, px, &[0], 0, &rows, &[mask]);
+            }
+            Kind::Generic => {
+                let store = |c: &[S::I; 4]| -> Colors {
+                    let mut out = [[0; 16]; 4];
+                    out.iter_mut().zip(c).for_each(|(o, c)| S::istoreu(o.as_mut_ptr().cast(), *c));
+                    out
+                };
+                let second = src1.map(store);
+                generic_at(S::LEVEL, self, px, &store(src), second.as_ref().unwrap_or(&[[0; 16]; 4]), mask)
+            }
+        }
+    }
+
+    /// Writes the warps `first..first + blocks.len()` of a wave to blocks of sixteen pixels; `masks`: lanes of each.
+    ///
+    /// # Safety
+    /// `base` points to the tile's pixels of the format, the rows hold these warps; in a function compiled for the
+    /// level of `S`.
+    #[inline(always)]
+    #[allow(clippy::too_many_arguments)]
+    pub unsafe fn write_blocks<S: Simd>(
+        &self,
+        base: *mut u8,
+        blocks: &[u8],
+        first: usize,
+        src: &[Row; 4],
+        src1: Option<&[Row; 4]>,
+        masks: &[u16],
+    ) {
+        if let Kind::ByAlpha { swap, factors } = &self.kind {
+            return by_alpha::run::<S>(factors, *swap, base, blocks, first, src, masks);
+        }
+        for (i, b) in blocks.iter().enumerate() {
+            let px = base.add(*b as usize * 16 * self.bytes);
+            let w = first + i;
+            let s = [src[0].words::<S>(w), src[1].words::<S>(w), src[2].words::<S>(w), src[3].words::<S>(w)];
+            match self.kind {
+                Kind::Bytes { swap: false, blend: false } => {
+                    self.bytes4::<S>(px, &s, None, masks[i], false, false)
+                }
+                _ => {
+                    let mut second = s;
+                    if let Some(src1) = src1 {
+                        for c in 0..4 {
+                            second[c] = src1[c].words::<S>(w);
+                        }
+                    }
+                    self.write::<S>(px, &s, src1.map(|_| &second), masks[i])
+                }
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn bytes4<S: Simd>(
+        &self,
+        px: *mut u8,
+        src: &[S::I; 4],
+        src1: Option<&[S::I; 4]>,
+        mask: u16,
+        swap: bool,
+        blend: bool,
+    ) {
+        let shift = |c: usize| S::isplat(8 * if swap && c < 3 { 2 - c } else { c } as u32);
+        let mut s = [S::fsplat(0.0); 4];
+        for c in 0..4 {
+            s[c] = S::from_bits(src[c]);
+        }
+        if blend {
+            let old = S::iloadu(px);
+            let mut d = s;
+            let mut s1 = s;
+            for c in 0..4 {
+                // The reciprocal is a hair off the exact quotient, far less than a code.
+                let code = S::iand(S::ishr(old, shift(c)), S::isplat(0xFF));
+                d[c] = S::fmul(S::s_to_f(code), S::fsplat(1.0 / 255.0));
+                s[c] = unit::<S>(s[c]);
+                if let Some(src1) = src1 {
+                    s1[c] = unit::<S>(S::from_bits(src1[c]));
+                }
+            }
+            s = self.blended::<S>(&s, &d, &s1);
+        }
+        let mut new = S::isplat(0);
+        for c in 0..4 {
+            // As `num::f32_to_unorm`; NaN becomes 0.
+            let v = S::fadd(S::fmul(unit::<S>(s[c]), S::fsplat(255.0)), S::fsplat(0.5));
+            new = S::ior(new, S::ishl(S::f_to_s_raw(v), shift(c)));
+        }
+        if mask == 0xFFFF {
+            S::istoreu(px, new);
+        } else {
+            S::istore_mask(px, S::mask(mask), new);
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn fixed<S: Simd>(
+        &self,
+        px: *mut u8,
+        src: &[S::I; 4],
+        src1: Option<&[S::I; 4]>,
+        mask: u16,
+        swap: bool,
+    ) {
+        let b = &self.blend;
+        let mut s = [S::fsplat(0.0); 4];
+        for c in 0..4 {
+            s[c] = unit::<S>(S::from_bits(src[c]));
+        }
+        let mut s1 = s;
+        if let Some(src1) = src1 {
+            for c in 0..4 {
+                s1[c] = unit::<S>(S::from_bits(src1[c]));
+            }
+        }
+        let (one, half) = (S::fsplat(1.0), S::fsplat(0.5));
+        let mut term = *src;
+        let mut factor = *src;
+        for c in 0..4 {
+            let (sf, df) = if c < 3 { (b.src_color, b.dst_color) } else { (b.src_alpha, b.dst_alpha) };
+            let t = self.times::<S>(sf, c, s[c], &s, &s, &s1);
+            let k = self.times::<S>(df, c, one, &s, &s, &s1);
+            let at = if swap && c < 3 { 2 - c } else { c };
+            term[at] = S::f_to_s_raw(S::fadd(S::fmul(t, S::fsplat(255.0 * 128.0)), half));
+            factor[at] = S::f_to_s_raw(S::fadd(S::fmul(k, S::fsplat(32767.0)), half));
+        }
+        super::blend8::blend::<S>(px, &term, &factor, mask);
+    }
+
+    #[inline(always)]
+    unsafe fn generic<S: Simd>(&self, px: *mut u8, src: &Colors, src1: &Colors, mask: u16) {
+        let mut out = *src;
+        if self.blend.enable {
+            let mut below: Colors = [[0; 16]; 4];
+            (self.gather)(self.format, px, &self.offsets, &mut below);
+            let [mut s, mut d, mut s1] = [[S::fsplat(0.0); 4]; 3];
+            for c in 0..4 {
+                d[c] = S::from_bits(S::iloadu(below[c].as_ptr().cast()));
+                s[c] = self.operand::<S>(&src[c]);
+                s1[c] = self.operand::<S>(&src1[c]);
+            }
+            let blended = self.blended::<S>(&s, &d, &s1);
+            for c in 0..4 {
+                S::istoreu(out[c].as_mut_ptr().cast(), S::bits(blended[c]));
+            }
+        }
+        if self.keep.is_none() && self.logic.is_none() {
+            return (self.scatter)(self.format, px, &self.offsets, mask, &out);
+        }
+        let mut new = [0u8; 256];
+        (self.scatter)(self.format, new.as_mut_ptr(), &self.offsets, mask, &out);
+        let keep = self.keep.unwrap_or([0xFF; 16]);
+        for l in (0..16).filter(|l| mask >> l & 1 != 0) {
+            for i in 0..self.bytes {
+                let at = l * self.bytes + i;
+                let old = *px.add(at);
+                let v = self.logic.map_or(new[at], |op| logic(op, new[at], old));
+                *px.add(at) = v & keep[i] | old & !keep[i];
+            }
+        }
+    }
+
+    /// A channel as an operand of blending.
+    #[inline(always)]
+    unsafe fn operand<S: Simd>(&self, v: &[u32; 16]) -> S::F {
+        let v = S::from_bits(S::iloadu(v.as_ptr().cast()));
+        match self.range {
+            Some([lo, hi]) => S::fmin_raw(S::fmax_raw(v, S::fsplat(lo)), S::fsplat(hi)),
+            None => v,
+        }
+    }
+
+    /// The blend equation (§ Blending), colour and alpha.
+    #[inline(always)]
+    unsafe fn blended<S: Simd>(&self, s: &[S::F; 4], d: &[S::F; 4], s1: &[S::F; 4]) -> [S::F; 4] {
+        let b = &self.blend;
+        let mut out = *s;
+        for c in 0..4 {
+            let (sf, df, op) = if c < 3 {
+                (b.src_color, b.dst_color, b.color_op)
+            } else {
+                (b.src_alpha, b.dst_alpha, b.alpha_op)
+            };
+            out[c] = match op {
+                vk::BlendOp::MIN => S::fmin_raw(s[c], d[c]),
+                vk::BlendOp::MAX => S::fmax_raw(s[c], d[c]),
+                _ => {
+                    let x = self.times::<S>(sf, c, s[c], s, d, s1);
+                    let y = self.times::<S>(df, c, d[c], s, d, s1);
+                    match op {
+                        vk::BlendOp::SUBTRACT => S::fsub(x, y),
+                        vk::BlendOp::REVERSE_SUBTRACT => S::fsub(y, x),
+                        _ => S::fadd(x, y),
+                    }
+                }
+            };
+        }
+        out
+    }
+
+    /// `v` times its factor.
+    #[inline(always)]
+    unsafe fn times<S: Simd>(
+        &self,
+        f: vk::BlendFactor,
+        c: usize,
+        v: S::F,
+        s: &[S::F; 4],
+        d: &[S::F; 4],
+        s1: &[S::F; 4],
+    ) -> S::F {
+        use vk::BlendFactor as F;
+        let one = S::fsplat(1.0);
+        let (k, inverse) = match f {
+            F::ZERO => return S::fsplat(0.0),
+            F::SRC_COLOR => (s[c], false),
+            F::ONE_MINUS_SRC_COLOR => (s[c], true),
+            F::DST_COLOR => (d[c], false),
+            F::ONE_MINUS_DST_COLOR => (d[c], true),
+            F::SRC_ALPHA => (s[3], false),
+            F::ONE_MINUS_SRC_ALPHA => (s[3], true),
+            F::DST_ALPHA => (d[3], false),
+            F::ONE_MINUS_DST_ALPHA => (d[3], true),
+            F::CONSTANT_COLOR => (S::fsplat(self.constants[c]), false),
+            F::ONE_MINUS_CONSTANT_COLOR => (S::fsplat(self.constants[c]), true),
+            F::CONSTANT_ALPHA => (S::fsplat(self.constants[3]), false),
+            F::ONE_MINUS_CONSTANT_ALPHA => (S::fsplat(self.constants[3]), true),
+            F::SRC_ALPHA_SATURATE if c < 3 => (S::fmin_raw(s[3], S::fsub(one, d[3])), false),
+            F::SRC1_COLOR => (s1[c], false),
+            F::ONE_MINUS_SRC1_COLOR => (s1[c], true),
+            F::SRC1_ALPHA => (s1[3], false),
+            F::ONE_MINUS_SRC1_ALPHA => (s1[3], true),
+            _ => return v,
+        };
+        S::fmul(v, if inverse { S::fsub(one, k) } else { k })
+    }
+}
+
+#[inline(always)]
+unsafe fn generic<S: Simd>(w: &Writer, px: *mut u8, src: &Colors, src1: &Colors, mask: u16) {
+    w.generic::<S>(px, src, src1, mask);
+}
+by_level!(fn generic_at = generic, (w: &Writer, px: *mut u8, src: &Colors, src1: &Colors, mask: u16));
+
+/// Addition, with factors that are the same whatever the destination is.
+fn simple(b: &BlendAttachment) -> bool {
+    use vk::BlendFactor as F;
+    let of_source = |f| {
+        !matches!(
+            f,
+            F::DST_COLOR
+                | F::DST_ALPHA
+                | F::ONE_MINUS_DST_COLOR
+                | F::ONE_MINUS_DST_ALPHA
+                | F::SRC_ALPHA_SATURATE
+        )
+    };
+    (b.color_op, b.alpha_op) == (vk::BlendOp::ADD, vk::BlendOp::ADD)
+        && [b.src_color, b.dst_color, b.src_alpha, b.dst_alpha].into_iter().all(of_source)
+}
+
+/// Clamped to 0 … 1; NaN gives 0.
+#[inline(always)]
+unsafe fn unit<S: Simd>(v: S::F) -> S::F {
+    S::fmin_raw(S::fmax_raw(v, S::fsplat(0.0)), S::fsplat(1.0))
+}
+
+fn logic(op: vk::LogicOp, s: u8, d: u8) -> u8 {
+    use vk::LogicOp as L;
+    match op {
+        L::CLEAR => 0,
+        L::AND => s & d,
+        L::AND_REVERSE => s & !d,
+        L::AND_INVERTED => !s & d,
+        L::NO_OP => d,
+        L::XOR => s ^ d,
+        L::OR => s | d,
+        L::NOR => !(s | d),
+        L::EQUIVALENT => !(s ^ d),
+        L::INVERT => !d,
+        L::OR_REVERSE => s | !d,
+        L::COPY_INVERTED => !s,
+        L::OR_INVERTED => !s | d,
+        L::NAND => !(s & d),
+        L::SET => 0xFF,
+        _ => s,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use simd::Level;
+
+    type Four = [[u32; 16]; 4];
+
+    #[inline(always)]
+    unsafe fn body<S: Simd>(w: &Writer, px: &mut [u8; 256], src: &[Row; 4], blocks: &[u8], masks: &[u16]) {
+        w.write_blocks::<S>(px.as_mut_ptr(), blocks, 1, src, None, masks);
+    }
+    by_level!(fn run = body, (w: &Writer, px: &mut [u8; 256], src: &[Row; 4], blocks: &[u8], masks: &[u16]));
+
+    /// Factors by alpha against the general way with the same factors, on every level of this machine.
+    #[test]
+    fn factors_by_alpha_are_the_general_ones() {
+        use vk::BlendFactor as F;
+        let list = [
+            F::ZERO,
+            F::ONE,
+            F::SRC_ALPHA,
+            F::ONE_MINUS_SRC_ALPHA,
+            F::CONSTANT_ALPHA,
+            F::ONE_MINUS_CONSTANT_ALPHA,
+            F::SRC_COLOR,
+        ];
+        let mut seed = 1u32;
+        let mut next = || {
+            seed = seed.wrapping_mul(1664525).wrapping_add(1013904223);
+            seed >> 8
+        };
+        let formats = [vk::Format::R8G8B8A8_UNORM, vk::Format::B8G8R8A8_UNORM];
+        let mut seen = 0;
+        for n in 0..list.len().pow(4) {
+            let pick = |k: u32| list[n / list.len().pow(k) % list.len()];
+            let attachment = BlendAttachment {
+                enable: true,
+                src_color: pick(0),
+                dst_color: pick(1),
+                color_op: vk::BlendOp::ADD,
+                src_alpha: pick(2),
+                dst_alpha: pick(3),
+                alpha_op: vk::BlendOp::ADD,
+                write: vk::ColorComponentFlags::RGBA,
+            };
+            let blend = Blend {
+                logic_op: None,
+                constants: [0.3, 0.2, 0.9, 0.7],
+                attachments: vec![attachment],
+                locations: Vec::new(),
+            };
+            let w = Writer::new(texel::format::info(formats[n % 2]).unwrap(), &blend, 0);
+            let Kind::ByAlpha { swap, .. } = w.kind else { continue };
+            seen += 1;
+            let general = Writer { kind: Kind::Fixed { swap }, ..w.clone() };
+            let mut value = |_| (next() as f32 / (1 << 23) as f32 - 0.5).to_bits();
+            // Warps 1 and 2 of three; alpha of each lane, or the same of all.
+            let mut rows: [Four; 3] = std::array::from_fn(|_| [0; 4].map(|_| [0; 16].map(&mut value)));
+            rows[1][0][3] = f32::NAN.to_bits();
+            let same = n % 3 == 0;
+            let channels: [Vec<[u32; 16]>; 4] = std::array::from_fn(|c| {
+                if same && c == 3 { vec![rows[0][3]] } else { rows.iter().map(|r| r[c]).collect() }
+            });
+            let src: [Row; 4] = std::array::from_fn(|c| Row::new(&channels[c]));
+            let start: [u8; 256] = std::array::from_fn(|_| next() as u8);
+            let masks = [if n % 2 == 0 { 0xFFFF } else { next() as u16 }, next() as u16];
+            let mut want = start;
+            run(Level::Portable, &general, &mut want, &src, &[3, 1], &masks);
+            for level in Level::tested() {
+                let mut got = start;
+                run(level, &w, &mut got, &src, &[3, 1], &masks);
+                assert_eq!(got, want, "{attachment:?} on {level:?}");
+            }
+        }
+        assert!(seen > 500, "{seen}");
+    }
+}

@@ -1,0 +1,122 @@
+//! Blending into four unorm bytes by addition, with factors linear in the source's alpha: the usual ones. The bits are
+//! those of `blend`'s general way for such factors, which the tests compare.
+
+use super::blend::Row;
+use super::blend8;
+use crate::state::BlendAttachment;
+use ash::vk::BlendFactor as F;
+use simd::Simd;
+
+/// Source and destination factor, each `[c, d]` for c + d · alpha. Exact: c and d are such that at most one of the
+/// product and the sum rounds, as the factor's own formula does.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct ByAlpha {
+    color: [[f32; 2]; 2],
+    alpha: [[f32; 2]; 2],
+}
+
+impl ByAlpha {
+    /// `None` if a factor is of another kind.
+    pub fn new(b: &BlendAttachment, constants: &[f32; 4]) -> Option<ByAlpha> {
+        let factor = |f: F, alpha: bool| {
+            Some(match f {
+                F::ZERO => [0.0, 0.0],
+                F::ONE => [1.0, 0.0],
+                F::SRC_ALPHA => [0.0, 1.0],
+                F::ONE_MINUS_SRC_ALPHA => [1.0, -1.0],
+                F::SRC_COLOR if alpha => [0.0, 1.0],
+                F::ONE_MINUS_SRC_COLOR if alpha => [1.0, -1.0],
+                F::CONSTANT_ALPHA => [constants[3], 0.0],
+                F::ONE_MINUS_CONSTANT_ALPHA => [1.0 - constants[3], 0.0],
+                F::CONSTANT_COLOR if alpha => [constants[3], 0.0],
+                F::ONE_MINUS_CONSTANT_COLOR if alpha => [1.0 - constants[3], 0.0],
+                _ => return None,
+            })
+        };
+        Some(ByAlpha {
+            color: [factor(b.src_color, false)?, factor(b.dst_color, false)?],
+            alpha: [factor(b.src_alpha, true)?, factor(b.dst_alpha, true)?],
+        })
+    }
+}
+
+/// Factors of a warp: the source's as they are, the destination's in 16-bit fixed point; colour and alpha.
+struct Factors<S: Simd> {
+    source: [S::F; 2],
+    destination: [S::I; 2],
+}
+
+#[inline(always)]
+unsafe fn factors<S: Simd>(k: &ByAlpha, alpha: S::F) -> Factors<S> {
+    let s = [linear::<S>(k.color[0], alpha), linear::<S>(k.alpha[0], alpha)];
+    let d = [linear::<S>(k.color[1], alpha), linear::<S>(k.alpha[1], alpha)];
+    Factors { source: s, destination: [fixed::<S>(d[0], 32767.0), fixed::<S>(d[1], 32767.0)] }
+}
+
+#[inline(always)]
+unsafe fn linear<S: Simd>(k: [f32; 2], alpha: S::F) -> S::F {
+    S::fadd(S::fsplat(k[0]), S::fmul(S::fsplat(k[1]), alpha))
+}
+
+#[inline(always)]
+unsafe fn fixed<S: Simd>(v: S::F, scale: f32) -> S::I {
+    S::f_to_s_raw(S::fadd(S::fmul(v, S::fsplat(scale)), S::fsplat(0.5)))
+}
+
+/// Clamped to 0 … 1; NaN gives 0.
+#[inline(always)]
+unsafe fn unit<S: Simd>(row: &Row, w: usize) -> S::F {
+    S::fmin_raw(S::fmax_raw(row.float::<S>(w), S::fsplat(0.0)), S::fsplat(1.0))
+}
+
+/// Blends the warps `first..first + blocks.len()` of a wave into their blocks of sixteen pixels each at `base`.
+///
+/// # Safety
+/// The rows hold these warps, the tile these blocks; in a function compiled for the level of `S`.
+#[inline(always)]
+pub unsafe fn run<S: Simd>(
+    k: &ByAlpha,
+    swap: bool,
+    base: *mut u8,
+    blocks: &[u8],
+    first: usize,
+    src: &[Row; 4],
+    masks: &[u16],
+) {
+    match (swap, src[3].same()) {
+        (false, false) => body::<S, false, false>(k, base, blocks, first, src, masks),
+        (false, true) => body::<S, false, true>(k, base, blocks, first, src, masks),
+        (true, false) => body::<S, true, false>(k, base, blocks, first, src, masks),
+        (true, true) => body::<S, true, true>(k, base, blocks, first, src, masks),
+    }
+}
+
+/// `SWAP`: blue comes first. `SAME`: alpha is the same in all warps.
+#[inline(always)]
+unsafe fn body<S: Simd, const SWAP: bool, const SAME: bool>(
+    k: &ByAlpha,
+    base: *mut u8,
+    blocks: &[u8],
+    first: usize,
+    src: &[Row; 4],
+    masks: &[u16],
+) {
+    let mut a = unit::<S>(&src[3], first);
+    let mut f = factors::<S>(k, a);
+    for (i, b) in blocks.iter().enumerate() {
+        let w = first + i;
+        if !SAME {
+            a = unit::<S>(&src[3], w);
+            f = factors::<S>(k, a);
+        }
+        let (r, g, b0) = (unit::<S>(&src[0], w), unit::<S>(&src[1], w), unit::<S>(&src[2], w));
+        let scale = 255.0 * 128.0;
+        let r = fixed::<S>(S::fmul(r, f.source[0]), scale);
+        let g = fixed::<S>(S::fmul(g, f.source[0]), scale);
+        let b0 = fixed::<S>(S::fmul(b0, f.source[0]), scale);
+        let a = fixed::<S>(S::fmul(a, f.source[1]), scale);
+        let [d, e] = f.destination;
+        let term = if SWAP { [b0, g, r, a] } else { [r, g, b0, a] };
+        blend8::blend::<S>(base.add(*b as usize * 64), &term, &[d, d, d, e], masks[i]);
+    }
+}

@@ -1,0 +1,271 @@
+//! Coverage: which pixels and samples of a tile's blocks lie inside a primitive (§ Polygon Rasterization).
+
+use super::level::by_level;
+use super::task::Blocks;
+use crate::layout::{BLOCKS, LANE_X, LANE_Y, SIDE, TILE, window};
+use crate::prim::Prim;
+use crate::state::Rect;
+use simd::Simd;
+
+/// The most samples a pixel has.
+pub const MAX_SAMPLES: usize = 16;
+
+/// One edge for one sample position: `e + dx · x + dy · y >= 0` inside, x and y in pixels from the tile's origin.
+#[derive(Clone, Copy, Default)]
+struct Line {
+    e: i32,
+    dx: i32,
+    dy: i32,
+    /// Greatest and least change within a block.
+    up: i32,
+    down: i32,
+}
+
+/// First pixels of a row's blocks.
+#[repr(C, align(64))]
+pub(super) struct Columns(pub [u32; SIDE]);
+pub(super) static COLUMNS: Columns = Columns([0, 4, 8, 12, 16, 20, 24, 28, 32, 36, 40, 44, 48, 52, 56, 60]);
+
+/// A primitive's edges within one tile.
+pub struct Cover {
+    /// Edges that cross the tile (others are dropped), by sample.
+    lines: [[Line; 4]; MAX_SAMPLES],
+    offsets: [[i32; 16]; 4],
+    count: usize,
+    samples: usize,
+    /// Bounds in tile coordinates.
+    bounds: Rect,
+}
+
+impl Cover {
+    pub fn empty() -> Cover {
+        Cover {
+            lines: [[Line::default(); 4]; MAX_SAMPLES],
+            offsets: [[0; 16]; 4],
+            count: 0,
+            samples: 1,
+            bounds: Rect::default(),
+        }
+    }
+
+    /// Takes a primitive. False if it misses the tile at `origin` (pixels). `inside`: all of the tile is known to lie inside
+    /// the edges. `locations`: sample positions in 1/16 pixels.
+    pub fn set(
+        &mut self,
+        p: &Prim,
+        origin: [i32; 2],
+        inside: bool,
+        locations: &[[u8; 2]],
+        single: bool,
+    ) -> bool {
+        let c = self;
+        let b = &p.bounds.rect();
+        c.bounds = Rect {
+            x0: (b.x0 - origin[0]).max(0),
+            y0: (b.y0 - origin[1]).max(0),
+            x1: (b.x1 - origin[0]).min(TILE),
+            y1: (b.y1 - origin[1]).min(TILE),
+        };
+        c.count = 0;
+        if c.bounds.is_empty() {
+            return false;
+        }
+        let samples = if single { 1 } else { locations.len() };
+        c.samples = samples;
+        if inside {
+            return true;
+        }
+        for e in &p.edges[..p.edge_count as usize] {
+            let (a, b) = (e.a as i64, e.b as i64);
+            let far = TILE as i64 - 1;
+            let (rise, fall) = (far * (a.max(0) + b.max(0)), far * (a.min(0) + b.min(0)));
+            // The value at each sample of the tile's first pixel, in whole pixels' steps: a · dx + b · dy changes by
+            // whole numbers from pixel to pixel, so that the fraction can go (rounding down keeps the sign).
+            let mut values = [0i64; MAX_SAMPLES];
+            let (mut least, mut most) = (i64::MAX, i64::MIN);
+            for s in 0..samples {
+                let [sx, sy] = if single { [8, 8] } else { locations[s] };
+                let (x, y) =
+                    (origin[0] as i64 * 256 + sx as i64 * 16, origin[1] as i64 * 256 + sy as i64 * 16);
+                let v = (a * x + b * y + e.c) >> 8;
+                values[s] = v;
+                (least, most) = (least.min(v), most.max(v));
+            }
+            if most + rise < 0 {
+                return false;
+            }
+            if least + fall >= 0 {
+                continue;
+            }
+            // The edge crosses the tile, so every value in it fits 32 bits.
+            let n = c.count;
+            for (s, v) in values[..samples].iter().enumerate() {
+                let (dx, dy) = (e.a, e.b);
+                c.lines[s][n] = Line {
+                    e: *v as i32,
+                    dx,
+                    dy,
+                    up: 3 * (dx.max(0) + dy.max(0)),
+                    down: 3 * (dx.min(0) + dy.min(0)),
+                };
+            }
+            for l in 0..16 {
+                c.offsets[n][l] = e.a * LANE_X[l] as i32 + e.b * LANE_Y[l] as i32;
+            }
+            c.count += 1;
+        }
+        true
+    }
+
+    /// What is covered, if no edge crosses it: all pixels of a rectangle, in tile coordinates.
+    pub fn rect(&self) -> Option<Rect> {
+        (self.count == 0).then_some(self.bounds)
+    }
+
+    /// Lists the blocks with a covered sample.
+    ///
+    /// # Safety
+    /// In a function compiled for the level of `S`.
+    #[inline(always)]
+    pub unsafe fn list<S: Simd>(&self, out: &mut Covered) {
+        let b = &self.bounds;
+        let (bx0, bx1) = (b.x0 >> 2, (b.x1 + 3) >> 2);
+        let asked = ((1u32 << bx1) - (1 << bx0)) as u16;
+        // Columns of blocks that a bound cuts.
+        let mut cut_columns = if b.x0 & 3 != 0 { 1u16 << bx0 } else { 0 };
+        cut_columns |= if b.x1 & 3 != 0 { 1 << (bx1 - 1) } else { 0 };
+        let zero = S::isplat(0);
+        let columns = S::iload(COLUMNS.0.as_ptr().cast());
+        let mut count = 0;
+        for by in b.y0 >> 2..(b.y1 + 3) >> 2 {
+            let y = by * 4;
+            let cut_bounds = if b.y0 > y || b.y1 < y + 4 { 0xFFFF } else { cut_columns };
+            // Of the row's blocks, a bit each: those outside an edge, and those that each edge cuts, by sample.
+            let (mut live, mut cut) = ([0u16; MAX_SAMPLES], [[0u16; 4]; MAX_SAMPLES]);
+            let mut any = 0;
+            for s in 0..self.samples {
+                let mut out = 0;
+                for n in 0..self.count {
+                    let l = &self.lines[s][n];
+                    let first = S::isplat(l.e.wrapping_add(l.dy.wrapping_mul(y)) as u32);
+                    let e = S::iadd(first, S::imul(columns, S::isplat(l.dx as u32)));
+                    out |= S::mbits(S::sgt(zero, S::iadd(e, S::isplat(l.up as u32))));
+                    cut[s][n] = S::mbits(S::sgt(zero, S::iadd(e, S::isplat(l.down as u32))));
+                }
+                live[s] = asked & !out;
+                any |= live[s];
+            }
+            while any != 0 {
+                let bx = any.trailing_zeros() as i32;
+                any &= any - 1;
+                let x = bx * 4;
+                let cut_here = cut_bounds >> bx & 1 != 0;
+                let seen = if cut_here { window(b.x0 - x, b.y0 - y, b.x1 - x, b.y1 - y) } else { 0xFFFF };
+                let mut some = 0;
+                let masks = &mut out.masks[count];
+                for s in 0..self.samples {
+                    let mut mask = if live[s] >> bx & 1 != 0 { seen } else { 0 };
+                    for n in 0..self.count {
+                        if cut[s][n] >> bx & 1 == 0 {
+                            continue;
+                        }
+                        let l = &self.lines[s][n];
+                        let e = l.e.wrapping_add(l.dx.wrapping_mul(x)).wrapping_add(l.dy.wrapping_mul(y));
+                        let v = S::iadd(S::iloadu(self.offsets[n].as_ptr().cast()), S::isplat(e as u32));
+                        mask &= !S::mbits(S::sgt(zero, v));
+                    }
+                    masks[s] = mask;
+                    some |= mask;
+                }
+                out.blocks[count] = (by * 16 + bx) as u8;
+                count += (some != 0) as usize;
+            }
+        }
+        out.count = count;
+    }
+
+    /// No edge crosses the tile, and no bound.
+    pub fn whole(&self) -> bool {
+        let b = &self.bounds;
+        self.count == 0 && (b.x0, b.y0, b.x1, b.y1) == (0, 0, TILE, TILE)
+    }
+}
+
+/// Covered blocks of a tile: lane masks by sample.
+pub struct Covered {
+    pub count: usize,
+    pub blocks: [u8; BLOCKS + 1],
+    pub masks: [[u16; MAX_SAMPLES]; BLOCKS + 1],
+}
+
+impl Covered {
+    pub fn new() -> Box<Covered> {
+        Box::new(Covered { count: 0, blocks: [0; BLOCKS + 1], masks: [[0; MAX_SAMPLES]; BLOCKS + 1] })
+    }
+}
+
+impl Cover {
+    /// Adds the blocks all of whose pixels are covered (one sample).
+    pub fn full_blocks(&self, level: simd::Level, room: &mut Covered, out: &mut Blocks) {
+        if self.whole() {
+            return out.fill(!0);
+        }
+        list(level, self, room);
+        for (b, m) in room.blocks.iter().zip(&room.masks).take(room.count) {
+            out[*b as usize / 64] |= ((m[0] == 0xFFFF) as u64) << (b % 64);
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn list_body<S: Simd>(c: &Cover, out: &mut Covered) {
+    c.list::<S>(out);
+}
+by_level!(fn list = list_body, (c: &Cover, out: &mut Covered));
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::layout::{lane_x, lane_y, sample_locations};
+    use crate::prim::Edge;
+
+    /// x ≥ 10.25 and x + y < 30, against a test of each sample with exact numbers.
+    #[test]
+    fn edges_against_each_sample() {
+        let edges = [
+            Edge { a: 256, b: 0, c: -256 * (10 * 256 + 64) },
+            Edge { a: -256, b: -256, c: 256 * 30 * 256 - 1 },
+            Edge { a: 0, b: 1 << 22, c: -(3 << 30) },
+        ];
+        let prim = crate::prim::tests::polygon(&edges, Rect { x0: 0, y0: 1, x1: 61, y1: 64 });
+        for (origin, samples) in [([0, 0], 1), ([0, 0], 4), ([0, 0], 8), ([64, 0], 4), ([0, -64], 2)] {
+            let locations = sample_locations(samples);
+            let mut got = vec![[false; 16]; 4096];
+            let mut c = Cover::empty();
+            if c.set(&prim, origin, false, locations, samples == 1) {
+                let mut room = Covered::new();
+                list(simd::Level::best(), &c, &mut room);
+                for (b, masks) in room.blocks.iter().map(|b| *b as usize).zip(&room.masks).take(room.count) {
+                    for s in 0..samples as usize {
+                        for l in 0..16 {
+                            let (x, y) = (b % 16 * 4 + lane_x(l), b / 16 * 4 + lane_y(l));
+                            got[y * 64 + x][s] |= masks[s] >> l & 1 != 0;
+                        }
+                    }
+                }
+            }
+            for y in 0..64i64 {
+                for x in 0..64i64 {
+                    for (s, [sx, sy]) in locations.iter().enumerate() {
+                        let (px, py) = (x + origin[0] as i64, y + origin[1] as i64);
+                        let (fx, fy) = (px * 256 + *sx as i64 * 16, py * 256 + *sy as i64 * 16);
+                        let want = edges.iter().all(|e| e.a as i64 * fx + e.b as i64 * fy + e.c >= 0)
+                            && (0..61).contains(&px)
+                            && (1..64).contains(&py);
+                        assert_eq!(got[(y * 64 + x) as usize][s], want, "{px} {py} sample {s} of {samples}");
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,282 @@
+//! Depth bounds, stencil and depth tests of a warp's samples (§ Fragment Operations).
+
+use super::target::quantise;
+use crate::state::{State, StencilFace};
+use ash::vk;
+use simd::Simd;
+
+/// From here to twice that an f32 is an integer.
+const WHOLE: f32 = 8_388_608.0;
+
+/// The tests of a draw against its depth and stencil attachments.
+#[derive(Clone, Copy)]
+pub struct Tests {
+    pub test: bool,
+    pub write: bool,
+    pub compare: vk::CompareOp,
+    /// As the tile holds depths: the test compares them with what is stored (§ Depth Bounds Test).
+    bounds: Option<[f32; 2]>,
+    stencil: Option<[StencilFace; 2]>,
+    /// See [`super::target::Plane::depth_scale`].
+    pub scale: f32,
+    clamp: bool,
+}
+
+/// Lanes where `a op b` holds.
+#[inline(always)]
+unsafe fn compare<S: Simd>(op: vk::CompareOp, a: S::F, b: S::F) -> u16 {
+    S::mbits(match op {
+        vk::CompareOp::NEVER => return 0,
+        vk::CompareOp::LESS => S::flt(a, b),
+        vk::CompareOp::EQUAL => S::feq(a, b),
+        vk::CompareOp::LESS_OR_EQUAL => S::fle(a, b),
+        vk::CompareOp::GREATER => S::flt(b, a),
+        vk::CompareOp::NOT_EQUAL => S::fne(a, b),
+        vk::CompareOp::GREATER_OR_EQUAL => S::fle(b, a),
+        _ => return 0xFFFF,
+    })
+}
+
+fn compare_stencil(op: vk::CompareOp, a: u32, b: u32) -> bool {
+    match op {
+        vk::CompareOp::NEVER => false,
+        vk::CompareOp::LESS => a < b,
+        vk::CompareOp::EQUAL => a == b,
+        vk::CompareOp::LESS_OR_EQUAL => a <= b,
+        vk::CompareOp::GREATER => a > b,
+        vk::CompareOp::NOT_EQUAL => a != b,
+        vk::CompareOp::GREATER_OR_EQUAL => a >= b,
+        _ => true,
+    }
+}
+
+fn apply(op: vk::StencilOp, old: u8, reference: u32) -> u8 {
+    match op {
+        vk::StencilOp::ZERO => 0,
+        vk::StencilOp::REPLACE => reference as u8,
+        vk::StencilOp::INCREMENT_AND_CLAMP => old.saturating_add(1),
+        vk::StencilOp::DECREMENT_AND_CLAMP => old.saturating_sub(1),
+        vk::StencilOp::INVERT => !old,
+        vk::StencilOp::INCREMENT_AND_WRAP => old.wrapping_add(1),
+        vk::StencilOp::DECREMENT_AND_WRAP => old.wrapping_sub(1),
+        _ => old,
+    }
+}
+
+impl Tests {
+    /// `depth`, `stencil`: whether there are such attachments; `scale` that of the depth attachment.
+    pub fn new(s: &State, depth: bool, stencil: bool, scale: f32) -> Tests {
+        Tests {
+            test: depth && s.depth.test,
+            write: depth && s.depth.test && s.depth.write,
+            compare: s.depth.compare,
+            bounds: s.depth.bounds.filter(|_| depth).map(|b| b.map(|z| quantise(z, scale))),
+            stencil: s.stencil.filter(|_| stencil),
+            scale,
+            clamp: s.raster.depth_clamp,
+        }
+    }
+
+    #[cfg(test)]
+    pub fn plain(compare: vk::CompareOp) -> Tests {
+        Tests { test: true, write: true, compare, bounds: None, stencil: None, scale: 0.0, clamp: false }
+    }
+
+    /// Only depth is compared: a failed test has no effect at all.
+    pub fn only_depth(&self) -> bool {
+        self.test && self.bounds.is_none() && self.stencil.is_none()
+    }
+    /// [`Tests::value`] of one number.
+    #[inline]
+    pub fn bound(&self, z: f32, range: [f32; 2]) -> f32 {
+        let z = if self.clamp { z.max(range[0].min(range[1])).min(range[0].max(range[1])) } else { z };
+        quantise(z, self.scale)
+    }
+
+    /// True when nothing is tested or written.
+    pub fn idle(&self) -> bool {
+        !self.test && self.bounds.is_none() && self.stencil.is_none()
+    }
+    pub fn has_stencil(&self) -> bool {
+        self.stencil.is_some()
+    }
+
+    /// A sample that fails the tests now would fail them later too, whatever passes in between.
+    pub fn monotonic(&self) -> bool {
+        use vk::CompareOp as C;
+        self.stencil.is_none()
+            && self.bounds.is_none()
+            && (!self.write
+                || matches!(
+                    self.compare,
+                    C::NEVER | C::LESS | C::LESS_OR_EQUAL | C::GREATER | C::GREATER_OR_EQUAL
+                ))
+    }
+
+    /// Depth as the tile holds it, from what rasterisation or the shader gives.
+    ///
+    /// # Safety
+    /// In a function compiled for the level of `S`.
+    #[inline(always)]
+    pub unsafe fn value<S: Simd>(&self, mut z: S::F, range: [f32; 2]) -> S::F {
+        if self.clamp {
+            let (lo, hi) = (range[0].min(range[1]), range[0].max(range[1]));
+            z = S::fmin_raw(S::fmax_raw(z, S::fsplat(lo)), S::fsplat(hi));
+        }
+        if self.scale != 0.0 {
+            // The nearest integer, as `quantise` has it. Numbers from 2^23 to 2^24 have no fraction: so a multiplication
+            // into them rounds once, to an integer. A tie has an even neighbour above (z = 0.5 alone makes one).
+            let unit = S::fmin_raw(S::fmax_raw(z, S::fsplat(0.0)), S::fsplat(1.0));
+            let (scale, whole) = (S::fsplat(self.scale), S::fsplat(WHOLE));
+            z = S::fsub(S::fma(unit, scale, whole), whole);
+            if self.scale > WHOLE {
+                let large = S::fmul(unit, scale);
+                z = S::fsel(S::fle(whole, large), large, z);
+            }
+        }
+        z
+    }
+
+    /// Lanes whose depth passes the test against what the attachment holds.
+    ///
+    /// # Safety
+    /// As [`Tests::value`].
+    #[inline(always)]
+    pub unsafe fn passes<S: Simd>(&self, z: S::F, old: S::F) -> u16 {
+        compare::<S>(self.compare, z, old)
+    }
+
+    /// Tests the samples of `mask`; updates depth (with `write`) and stencil; gives those that passed. `zs`, `st`: the
+    /// attachments' sixteen values; `reference` replaces the state's (a shader's stencil reference).
+    ///
+    /// # Safety
+    /// As [`Tests::value`]; the pointers are good for sixteen values (`st` only where there is a stencil test).
+    #[inline(always)]
+    #[allow(clippy::too_many_arguments)]
+    pub unsafe fn run<S: Simd>(
+        &self,
+        mask: u16,
+        z: S::F,
+        zs: *mut f32,
+        st: *mut u8,
+        front: u16,
+        write: bool,
+        reference: Option<&[u32; 16]>,
+    ) -> u16 {
+        let mut live = mask;
+        let old = S::from_bits(S::iloadu(zs.cast()));
+        if let Some([lo, hi]) = self.bounds {
+            live &= S::mbits(S::fle(S::fsplat(lo), old)) & S::mbits(S::fle(old, S::fsplat(hi)));
+        }
+        let mut passed = live;
+        let depth_pass = if self.test { self.passes::<S>(z, old) } else { 0xFFFF };
+        if let Some(faces) = &self.stencil {
+            for l in 0..16 {
+                if live >> l & 1 == 0 {
+                    continue;
+                }
+                let st = &mut *st.add(l);
+                let f = &faces[(front >> l & 1 == 0) as usize];
+                let r = reference.map_or(f.reference, |r| r[l]) & 0xFF;
+                let ok = compare_stencil(f.compare, r & f.compare_mask, *st as u32 & f.compare_mask);
+                let op = match (ok, depth_pass >> l & 1 != 0) {
+                    (false, _) => f.fail,
+                    (true, false) => f.depth_fail,
+                    _ => f.pass,
+                };
+                if !ok {
+                    passed &= !(1 << l);
+                }
+                if write {
+                    let keep = !f.write_mask as u8;
+                    *st = *st & keep | apply(op, *st, r) & !keep;
+                }
+            }
+        }
+        passed &= depth_pass;
+        if self.write && write && passed != 0 {
+            S::istoreu(zs.cast(), S::bits(S::fsel(S::mask(passed), z, old)));
+        }
+        passed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Depths of fixed-point formats are the nearest integers, on every SIMD level: around each tie, around powers of two.
+    #[test]
+    fn depths_are_rounded_to_the_nearest() {
+        for scale in [65535.0f32, 16777215.0] {
+            let t = Tests { scale, ..Tests::plain(vk::CompareOp::LESS) };
+            let around = |z: f32| (-8i32..8).map(move |d| f32::from_bits(z.to_bits().wrapping_add_signed(d)));
+            let ties = (0..200_000u32).map(|i| ((i as f64 * 83.7).floor() + 0.5) / scale as f64);
+            let mut all: Vec<f32> = ties.flat_map(|z| around(z as f32)).collect();
+            all.extend((0..30).flat_map(|e| around(1.0 / (1u32 << e) as f32)));
+            all.extend([0.0, -0.0, -1.0, 2.0, f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 1e-45]);
+            while !all.len().is_multiple_of(16) {
+                all.push(0.5);
+            }
+            for level in [simd::Level::Portable, simd::Level::Avx2, simd::Level::Avx512]
+                .into_iter()
+                .filter(|l| l.available())
+            {
+                let got = rounded(level, &t, &all);
+                for (z, got) in all.iter().zip(got) {
+                    let want = (*z as f64).clamp(0.0, 1.0) * scale as f64;
+                    let want = if z.is_nan() { 0.0 } else { (want + 0.5).floor() };
+                    assert_eq!(got as f64, want, "{z:e} by {scale} at {level:?}");
+                    assert_eq!(got, quantise(*z, scale));
+                }
+            }
+        }
+    }
+
+    unsafe fn rounded_body<S: Simd>(t: &Tests, all: &[f32]) -> Vec<f32> {
+        let mut out = vec![0.0; all.len()];
+        for (from, to) in all.chunks_exact(16).zip(out.chunks_exact_mut(16)) {
+            let z = S::from_bits(S::iloadu(from.as_ptr().cast()));
+            S::istoreu(to.as_mut_ptr().cast(), S::bits(t.value::<S>(z, [0.0, 1.0])));
+        }
+        out
+    }
+    crate::tile::level::by_level!(fn rounded = rounded_body, (t: &Tests, all: &[f32]) -> Vec<f32>);
+
+    #[test]
+    fn stencil_and_depth_in_order() {
+        let face = StencilFace {
+            fail: vk::StencilOp::INVERT,
+            pass: vk::StencilOp::REPLACE,
+            depth_fail: vk::StencilOp::INCREMENT_AND_WRAP,
+            compare: vk::CompareOp::LESS,
+            compare_mask: 0xF,
+            write_mask: 0x7F,
+            reference: 5,
+        };
+        let t = Tests {
+            test: true,
+            write: true,
+            compare: vk::CompareOp::LESS,
+            bounds: Some([0.25, 1.0]),
+            stencil: Some([face, StencilFace { reference: 0xFF, ..face }]),
+            scale: 0.0,
+            clamp: false,
+        };
+        let mut zs = [0.5; 16];
+        zs[3] = 0.2;
+        let mut st = [0xF6u8; 16];
+        st[2] = 0x05;
+        let mut z = [0.4; 16];
+        z[1] = 0.6;
+        // Lane 0 passes; 1 fails depth; 2 fails stencil (5 < 5); 3 is out of bounds; 4 is a back face: 15 < 6 fails.
+        // SAFETY: portable code, arrays of sixteen.
+        let passed = unsafe {
+            let z = simd::ops::f_from::<simd::Portable>(z);
+            t.run::<simd::Portable>(0b11111, z, zs.as_mut_ptr(), st.as_mut_ptr(), 0b01111, true, None)
+        };
+        assert_eq!(passed, 1);
+        assert_eq!(st[..6], [0x85, 0xF7, 0x7A, 0xF6, 0x89, 0xF6]);
+        assert_eq!(zs[..5], [0.4, 0.5, 0.5, 0.2, 0.5]);
+    }
+}

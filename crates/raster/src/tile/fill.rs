@@ -1,0 +1,342 @@
+//! Inputs of fragment waves: interpolation (§ Interpolation) and built-ins, a warp at a time.
+
+use super::cover::MAX_SAMPLES;
+use crate::prim::{Plane, Prim};
+use shader::bytecode::Program;
+use shader::interface::At;
+use shader::ir::Input;
+use simd::Simd;
+use simd::ops;
+
+/// What one input of a fragment program is filled with.
+#[derive(Clone, Copy, Debug)]
+pub enum Fill {
+    Varying {
+        plane: u32,
+        perspective: bool,
+        at: At,
+    },
+    Flat(u32),
+    /// Component 0 to 3.
+    FragCoord(u8),
+    FrontFacing,
+    /// The plane, if the primitive is a point.
+    PointCoord(u32),
+    SampleId,
+    SamplePosition(u8),
+    SampleMask,
+    Helper,
+    PrimitiveId,
+    Layer,
+    Viewport,
+    View,
+    Lane,
+    /// `k`: 0 the value, 1 and 2 its changes.
+    Coefficient {
+        plane: u32,
+        k: u8,
+    },
+    InvW(u8),
+    Centroid(u8),
+    SampleOffset(u8),
+    Zero,
+}
+
+impl Fill {
+    /// One per input of the program.
+    pub fn plan(p: &Program) -> Vec<Fill> {
+        let find = |slot: u16| p.interface.varyings.iter().position(|v| v.slot == slot);
+        p.inputs
+            .iter()
+            .map(|(input, _)| match *input {
+                Input::Varying(slot) => match find(slot) {
+                    Some(i) => {
+                        let v = &p.interface.varyings[i];
+                        let plane = i as u32;
+                        if v.flat {
+                            Fill::Flat(plane)
+                        } else {
+                            Fill::Varying { plane, perspective: !v.no_perspective, at: v.at }
+                        }
+                    }
+                    None => Fill::Zero,
+                },
+                Input::PlaneAt(slot) => {
+                    find(slot).map_or(Fill::Zero, |i| Fill::Coefficient { plane: i as u32, k: 0 })
+                }
+                Input::PlaneDx(slot) => {
+                    find(slot).map_or(Fill::Zero, |i| Fill::Coefficient { plane: i as u32, k: 1 })
+                }
+                Input::PlaneDy(slot) => {
+                    find(slot).map_or(Fill::Zero, |i| Fill::Coefficient { plane: i as u32, k: 2 })
+                }
+                Input::InvW(k) => Fill::InvW(k),
+                Input::CentroidOffset(a) => Fill::Centroid(a),
+                Input::SampleOffset(i) => Fill::SampleOffset(i),
+                Input::SamplePosition(a) => Fill::SamplePosition(a),
+                Input::FragCoord(c) => Fill::FragCoord(c),
+                Input::FrontFacing => Fill::FrontFacing,
+                Input::PointCoord(c) => Fill::PointCoord(p.interface.varyings.len() as u32 + (c as u32 & 1)),
+                Input::SampleId => Fill::SampleId,
+                Input::SampleMask => Fill::SampleMask,
+                Input::HelperInvocation => Fill::Helper,
+                Input::PrimitiveId => Fill::PrimitiveId,
+                Input::Layer => Fill::Layer,
+                Input::ViewportIndex => Fill::Viewport,
+                Input::ViewIndex => Fill::View,
+                Input::SubgroupLane => Fill::Lane,
+                _ => Fill::Zero,
+            })
+            .collect()
+    }
+}
+
+/// One warp of fragments: four quads, each of a primitive of its own.
+pub struct Warp<'a, S: Simd> {
+    pub prims: [&'a Prim; 4],
+    /// All four quads are of one primitive.
+    pub same: bool,
+    /// Pixels' corners.
+    pub x: S::F,
+    pub y: S::F,
+    /// Covered lanes by sample; the program's SampleMask shows those from `shown` on.
+    pub masks: &'a [u16; MAX_SAMPLES],
+    pub shown: usize,
+    /// Any sample covered.
+    pub covered: u16,
+    pub samples: usize,
+    pub locations: &'static [[u8; 2]],
+    /// The sample that is shaded, when shading is by sample.
+    pub sample: Option<u8>,
+    pub planes: &'a [Plane],
+    pub view: u32,
+}
+
+/// Places relative to the primitives' origins.
+#[derive(Clone, Copy)]
+pub struct Places<S: Simd> {
+    x: S::F,
+    y: S::F,
+}
+
+// SAFETY (all methods): in functions compiled for the level of `S`.
+impl<'a, S: Simd> Warp<'a, S> {
+    /// Where the fragment is evaluated: the pixel's centre, or the sample that is shaded.
+    #[inline(always)]
+    fn center(&self) -> [f32; 2] {
+        match self.sample {
+            Some(s) => self.locations[s as usize].map(|v| v as f32 / 16.0),
+            None => [0.5, 0.5],
+        }
+    }
+
+    /// A value of each quad's primitive.
+    #[inline(always)]
+    unsafe fn each(&self, f: impl Fn(&Prim) -> f32) -> S::F {
+        if self.same {
+            return S::fsplat(f(self.prims[0]));
+        }
+        S::fquads([f(self.prims[0]), f(self.prims[1]), f(self.prims[2]), f(self.prims[3])])
+    }
+    #[inline(always)]
+    unsafe fn each_bits(&self, f: impl Fn(&Prim) -> u32) -> S::I {
+        S::bits(self.each(|p| f32::from_bits(f(p))))
+    }
+
+    /// The same offset from the pixels' corners for all lanes.
+    #[inline(always)]
+    pub unsafe fn places(&self, o: [f32; 2]) -> Places<S> {
+        let (ox, oy) = (self.each(|p| p.origin[0]), self.each(|p| p.origin[1]));
+        Places {
+            x: S::fsub(S::fadd(self.x, S::fsplat(o[0])), ox),
+            y: S::fsub(S::fadd(self.y, S::fsplat(o[1])), oy),
+        }
+    }
+
+    /// Offsets from the pixels' corners to where centroid inputs are evaluated: the centre when all samples are
+    /// covered (or none: a helper), else the first covered sample.
+    #[inline(never)]
+    fn centroid(&self) -> [[f32; 16]; 2] {
+        let center = self.center();
+        let mut o = [[center[0]; 16], [center[1]; 16]];
+        if self.sample.is_some() || self.samples == 1 {
+            return o;
+        }
+        for l in 0..16 {
+            let covered = (0..self.samples).filter(|s| self.masks[*s] >> l & 1 != 0).count();
+            if covered > 0 && covered < self.samples {
+                let first = (0..self.samples).find(|s| self.masks[*s] >> l & 1 != 0).unwrap_or(0);
+                (0..2).for_each(|a| o[a][l] = self.locations[first][a] as f32 / 16.0);
+            }
+        }
+        o
+    }
+    #[inline(always)]
+    unsafe fn centroid_places(&self) -> Places<S> {
+        let o = self.centroid();
+        let (ox, oy) = (self.each(|p| p.origin[0]), self.each(|p| p.origin[1]));
+        Places {
+            x: S::fsub(S::fadd(self.x, ops::f_from::<S>(o[0])), ox),
+            y: S::fsub(S::fadd(self.y, ops::f_from::<S>(o[1])), oy),
+        }
+    }
+
+    /// A plane of each quad's primitive at the places.
+    #[inline(always)]
+    pub unsafe fn eval<'p>(&self, p: &Places<S>, plane: impl Fn(&'a Prim) -> &'p Plane) -> S::F {
+        let (at, dx, dy);
+        if self.same {
+            let k = plane(self.prims[0]);
+            (at, dx, dy) = (S::fsplat(k.at), S::fsplat(k.dx), S::fsplat(k.dy));
+        } else {
+            let [a, b, c, d] = self.prims;
+            let [a, b, c, d] = [plane(a), plane(b), plane(c), plane(d)];
+            let first = |p: &Plane| std::ptr::from_ref(p).cast();
+            [at, dx, dy] = S::fquads3([first(a), first(b), first(c), first(d)]);
+        }
+        // No fused operations: `cover` and early tests evaluate depth in the same way.
+        S::fadd(at, S::fadd(S::fmul(dx, p.x), S::fmul(dy, p.y)))
+    }
+}
+
+/// What several inputs of one warp share.
+pub struct Shared<S: Simd> {
+    places: [Option<Places<S>>; 2],
+    /// w, by where.
+    w: [Option<S::F>; 2],
+}
+
+impl<S: Simd> Default for Shared<S> {
+    fn default() -> Self {
+        Shared { places: [None; 2], w: [None; 2] }
+    }
+}
+
+impl<S: Simd> Shared<S> {
+    #[inline(always)]
+    unsafe fn place(&mut self, warp: &Warp<S>, which: usize) -> Places<S> {
+        match self.places[which] {
+            Some(p) => p,
+            None => {
+                let p = if which == 1 { warp.centroid_places() } else { warp.places(warp.center()) };
+                self.places[which] = Some(p);
+                p
+            }
+        }
+    }
+    #[inline(always)]
+    unsafe fn w(&mut self, warp: &Warp<S>, which: usize) -> S::F {
+        match self.w[which] {
+            Some(w) => w,
+            None => {
+                let places = self.place(warp, which);
+                let w = S::fdiv(S::fsplat(1.0), warp.eval(&places, |p| &p.w));
+                self.w[which] = Some(w);
+                w
+            }
+        }
+    }
+}
+
+/// The values of one input for one warp. Not for Bool inputs: see [`mask`].
+///
+/// # Safety
+/// In a function compiled for the level of `S`.
+#[inline(always)]
+pub unsafe fn value<S: Simd>(fill: Fill, warp: &Warp<S>, shared: &mut Shared<S>) -> S::I {
+    match fill {
+        Fill::Varying { plane: i, perspective, at } => {
+            let k = (at == At::Centroid) as usize;
+            let places = shared.place(warp, k);
+            let v = warp.eval(&places, |p| &warp.planes[(p.planes + i) as usize]);
+            S::bits(if perspective { S::fmul(v, shared.w(warp, k)) } else { v })
+        }
+        Fill::Flat(i) => warp.each_bits(|p| warp.planes[(p.planes + i) as usize].at.to_bits()),
+        Fill::FragCoord(c) => {
+            let o = warp.center();
+            S::bits(match c {
+                0 => S::fadd(warp.x, S::fsplat(o[0])),
+                1 => S::fadd(warp.y, S::fsplat(o[1])),
+                _ => {
+                    let places = shared.place(warp, 0);
+                    warp.eval(&places, |p| if c == 2 { &p.z } else { &p.w })
+                }
+            })
+        }
+        _ => rare::<S>(fill, warp, shared),
+    }
+}
+
+/// Inputs that few shaders have.
+#[inline(always)]
+unsafe fn rare<S: Simd>(fill: Fill, warp: &Warp<S>, shared: &mut Shared<S>) -> S::I {
+    match fill {
+        Fill::PointCoord(i) => {
+            let places = shared.place(warp, 0);
+            let none = Plane::default();
+            let of = |p: &Prim| if p.point { &warp.planes[(p.planes + i) as usize] } else { &none };
+            S::bits(warp.eval(&places, of))
+        }
+        Fill::SampleId => S::isplat(warp.sample.unwrap_or(0) as u32),
+        Fill::SamplePosition(a) => S::isplat(warp.center()[a as usize & 1].to_bits()),
+        Fill::SampleMask => {
+            let mut m = [0u32; 16];
+            for (l, m) in m.iter_mut().enumerate() {
+                for s in 0..warp.samples {
+                    *m |= (warp.masks[warp.shown + s] as u32 >> l & 1) << s;
+                }
+            }
+            ops::i_from::<S>(m)
+        }
+        Fill::PrimitiveId => warp.each_bits(|p| p.id),
+        Fill::Layer => warp.each_bits(|p| p.layer as u32),
+        Fill::Viewport => warp.each_bits(|p| p.viewport as u32),
+        Fill::View => S::isplat(warp.view),
+        Fill::Lane => ops::i_from::<S>([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]),
+        Fill::Coefficient { plane: i, k } => {
+            if k == 0 {
+                let places = warp.places([0.5, 0.5]);
+                return S::bits(warp.eval(&places, |p| &warp.planes[(p.planes + i) as usize]));
+            }
+            S::bits(warp.each(|p| {
+                let c = warp.planes[(p.planes + i) as usize];
+                if k == 1 { c.dx } else { c.dy }
+            }))
+        }
+        Fill::InvW(k) => {
+            if k == 0 {
+                let places = warp.places([0.5, 0.5]);
+                return S::bits(warp.eval(&places, |p| &p.w));
+            }
+            S::bits(warp.each(|p| if k == 1 { p.w.dx } else { p.w.dy }))
+        }
+        Fill::Centroid(a) => {
+            let o = warp.centroid();
+            S::bits(S::fsub(ops::f_from::<S>(o[a as usize & 1]), S::fsplat(0.5)))
+        }
+        Fill::SampleOffset(i) => {
+            let l = warp.locations.get(i as usize / 2).copied().unwrap_or([8, 8]);
+            S::isplat((l[i as usize & 1] as f32 / 16.0 - 0.5).to_bits())
+        }
+        _ => S::isplat(0),
+    }
+}
+
+/// A Bool input's lanes; `None` for the others.
+#[inline(always)]
+pub fn mask<S: Simd>(fill: Fill, warp: &Warp<S>) -> Option<u16> {
+    match fill {
+        Fill::FrontFacing => Some(front(&warp.prims)),
+        Fill::Helper => Some(!warp.covered),
+        _ => None,
+    }
+}
+
+/// Lanes of front-facing primitives.
+pub fn front(prims: &[&Prim; 4]) -> u16 {
+    let mut m = 0;
+    for (q, p) in prims.iter().enumerate() {
+        m |= if p.front { 0xF << (q * 4) } else { 0 };
+    }
+    m
+}

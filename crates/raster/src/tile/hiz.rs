@@ -1,0 +1,164 @@
+//! Hierarchical Z: bounds of the depths in each block of a tile, so that whole blocks and tiles of a primitive fail
+//! without a look at their pixels.
+
+use super::depth::Tests;
+use crate::layout::{BLOCKS, SIDE};
+use ash::vk::CompareOp as C;
+use simd::Simd;
+
+/// Bounds of what is stored: every sample of block b lies in `low[b] ..= high[b]`.
+pub struct Hiz {
+    low: [f32; BLOCKS],
+    high: [f32; BLOCKS],
+    /// Bounds over the tile; wider than need be while `stale`.
+    all: [f32; 2],
+    stale: bool,
+    /// The depth attachment that these are of.
+    pub of: Option<u32>,
+}
+
+/// Whether depths between `z[0]` and `z[1]` all fail against any between `low` and `high`.
+#[inline(always)]
+fn fails(op: C, z: [f32; 2], low: f32, high: f32) -> bool {
+    match op {
+        C::NEVER => true,
+        C::LESS => z[0] >= high,
+        C::LESS_OR_EQUAL => z[0] > high,
+        C::GREATER => z[1] <= low,
+        C::GREATER_OR_EQUAL => z[1] < low,
+        C::EQUAL => z[0] > high || z[1] < low,
+        _ => false,
+    }
+}
+
+impl Default for Hiz {
+    /// Nothing is known.
+    fn default() -> Self {
+        let all = [f32::NEG_INFINITY, f32::INFINITY];
+        Hiz { low: [all[0]; BLOCKS], high: [all[1]; BLOCKS], all, stale: false, of: None }
+    }
+}
+
+impl Hiz {
+    /// Nothing is known of attachment `of`.
+    pub fn forget(&mut self, of: Option<u32>) {
+        self.reset(of, f32::NEG_INFINITY, f32::INFINITY);
+    }
+    /// All of attachment `of` lies between the bounds.
+    pub fn reset(&mut self, of: Option<u32>, low: f32, high: f32) {
+        self.low.fill(low);
+        self.high.fill(high);
+        (self.all, self.stale, self.of) = ([low, high], false, of);
+    }
+    /// Depth will be written late, under test `t`: what stays true of the bounds.
+    pub fn written_late(&mut self, t: &Tests) {
+        if !matches!(t.compare, C::GREATER | C::GREATER_OR_EQUAL) {
+            self.low.fill(f32::NEG_INFINITY);
+            self.all[0] = f32::NEG_INFINITY;
+        }
+        if !matches!(t.compare, C::LESS | C::LESS_OR_EQUAL) {
+            self.high.fill(f32::INFINITY);
+            self.all[1] = f32::INFINITY;
+        }
+    }
+
+    /// True if depths between the two fail everywhere in the tile.
+    pub fn tile_fails(&mut self, t: &Tests, z: [f32; 2]) -> bool {
+        if std::mem::take(&mut self.stale) {
+            let mut all = [f32::INFINITY, f32::NEG_INFINITY];
+            for (l, h) in self.low.iter().zip(&self.high) {
+                all = [if *l < all[0] { *l } else { all[0] }, if *h > all[1] { *h } else { all[1] }];
+            }
+            self.all = all;
+        }
+        fails(t.compare, z, self.all[0], self.all[1])
+    }
+    #[inline(always)]
+    pub fn block_fails(&self, t: &Tests, block: usize, z: [f32; 2]) -> bool {
+        fails(t.compare, z, self.low[block], self.high[block])
+    }
+
+    /// [`Self::block_fails`] of each block of a row, with bounds for each.
+    ///
+    /// # Safety
+    /// In a function compiled for the level of `S`.
+    #[inline(always)]
+    pub unsafe fn row_fails<S: Simd>(&self, t: &Tests, row: usize, low: S::F, high: S::F) -> u16 {
+        let of = |all: &[f32; BLOCKS]| S::from_bits(S::iloadu(all[row * SIDE..][..SIDE].as_ptr().cast()));
+        let (below, above) = (of(&self.low), of(&self.high));
+        S::mbits(match t.compare {
+            C::NEVER => return 0xFFFF,
+            C::LESS => S::fle(above, low),
+            C::LESS_OR_EQUAL => S::flt(above, low),
+            C::GREATER => S::fle(high, below),
+            C::GREATER_OR_EQUAL => S::flt(high, below),
+            C::EQUAL => S::mor(S::flt(above, low), S::flt(high, below)),
+            _ => return 0,
+        })
+    }
+
+    /// Depths between the two were written to some samples of a block, or to all of them.
+    #[inline(always)]
+    pub fn wrote(&mut self, block: usize, z: [f32; 2], all: bool) {
+        let (l, h) = (&mut self.low[block], &mut self.high[block]);
+        if all {
+            (*l, *h) = (z[0], z[1]);
+        } else {
+            (*l, *h) = (l.min(z[0]), h.max(z[1]));
+        }
+        self.all = [self.all[0].min(z[0]), self.all[1].max(z[1])];
+        self.stale = true;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bounds_follow_writes() {
+        let less = Tests::plain(C::LESS);
+        let mut h = Hiz::default();
+        h.reset(None, 1.0, 1.0);
+        assert!(!h.tile_fails(&less, [0.2, 0.3]) && h.tile_fails(&less, [1.0, 1.5]));
+        (0..BLOCKS).for_each(|b| h.wrote(b, [0.2, 0.3], b != 7));
+        assert!(h.block_fails(&less, 3, [0.3, 0.4]) && !h.block_fails(&less, 3, [0.29, 0.4]));
+        assert!(!h.block_fails(&less, 7, [0.9, 0.95]) && h.block_fails(&less, 7, [1.0, 1.0]));
+        assert!(!h.tile_fails(&less, [0.9, 0.95]));
+        h.wrote(7, [0.25, 0.25], true);
+        assert!(h.tile_fails(&less, [0.3, 0.95]));
+        let greater = Tests::plain(C::GREATER);
+        assert!(h.tile_fails(&greater, [0.0, 0.2]) && !h.tile_fails(&greater, [0.0, 0.21]));
+        h.written_late(&less);
+        assert!(h.tile_fails(&less, [0.3, 0.95]) && !h.tile_fails(&greater, [0.0, 0.2]));
+    }
+
+    /// A row at once says what each block says.
+    #[test]
+    fn a_row_fails_as_its_blocks_do() {
+        type P = simd::Portable;
+        let mut h = Hiz::default();
+        let step = |i: usize, n: usize| (i * n % 7) as f32 / 4.0 - 0.5;
+        (0..BLOCKS).for_each(|b| h.wrote(b, [step(b, 3), step(b, 3) + step(b, 2).abs()], true));
+        let low: [f32; SIDE] = std::array::from_fn(|i| step(i, 5));
+        let high: [f32; SIDE] =
+            std::array::from_fn(|i| if i == 9 { f32::NAN } else { low[i] + step(i, 4).abs() });
+        let mut seen = [false; 2];
+        for op in (0..8).map(C::from_raw) {
+            let t = Tests::plain(op);
+            for row in 0..SIDE {
+                // SAFETY: portable code.
+                let got = unsafe {
+                    use simd::ops::f_from;
+                    h.row_fails::<P>(&t, row, f_from::<P>(low), f_from::<P>(high))
+                };
+                for i in 0..SIDE {
+                    let want = h.block_fails(&t, row * SIDE + i, [low[i], high[i]]);
+                    assert_eq!(got >> i & 1 != 0, want, "{op:?}, block {i} of row {row}");
+                    seen[want as usize] = true;
+                }
+            }
+        }
+        assert_eq!(seen, [true; 2]);
+    }
+}

@@ -1,0 +1,143 @@
+//! The machine as a fragment sees it: input attachments are read from the tile.
+
+use super::target::{Plane, Targets};
+use crate::layout::{PIXELS, TILE, pixel};
+use ash::vk;
+use machine::host::DeviceHost;
+use shader::bytecode::ImageCode;
+use shader::ir::{Dim, ImageOp};
+use std::cell::Cell;
+use texel::sample::{ImageView, few};
+use wave::{Filtering, Host, ImageWarp, ImageWave, Meaning, Own};
+
+pub struct TileHost<'a> {
+    pub device: &'a DeviceHost<'a>,
+    pub targets: &'a Targets,
+    pub tile: *mut u8,
+    pub layer: u32,
+    pub origin: [i32; 2],
+    /// The subpass whose draws are shaded.
+    pub subpass: Cell<usize>,
+}
+
+// SAFETY: one thread works on a tile; the pointer is to its tile buffer.
+unsafe impl Sync for TileHost<'_> {}
+
+impl Host for TileHost<'_> {
+    unsafe fn image(&self, code: &ImageCode, warp: &mut ImageWarp) {
+        if code.dim == Dim::SubpassData && code.op == ImageOp::Read && warp.view != 0 {
+            if !self.input(code, warp) {
+                // No attachment of this pass: as a plain image, at the tile's layer.
+                warp.coords[2] = [self.layer; 16];
+                self.device.image(code, warp);
+            }
+            return;
+        }
+        self.device.image(code, warp)
+    }
+    unsafe fn image_each(
+        &self,
+        code: &ImageCode,
+        warp: &mut ImageWarp,
+        own: &Own,
+        each: &mut dyn FnMut(Filtering, u16),
+    ) {
+        if code.dim != Dim::SubpassData {
+            return self.device.image_each(code, warp, own, each);
+        }
+        for group in own.groups(warp.mask) {
+            (warp.view, warp.mask) = (group.view, group.mask);
+            self.image(code, warp);
+        }
+    }
+    unsafe fn image_wave(&self, code: &ImageCode, wave: &ImageWave) -> bool {
+        self.device.image_wave(code, wave)
+    }
+    unsafe fn texture(&self, code: &ImageCode, view: u64, sampler: u64) -> Filtering {
+        // Input attachments come from the tile.
+        if code.dim == Dim::SubpassData {
+            Filtering::default()
+        } else {
+            self.device.texture(code, view, sampler)
+        }
+    }
+    unsafe fn texel_lines(&self, code: &ImageCode, warp: &ImageWarp, lines: &mut Vec<u64>) {
+        self.device.texel_lines(code, warp, lines)
+    }
+    unsafe fn texel_line_count(&self, code: &ImageCode, warp: &ImageWarp) -> u64 {
+        self.device.texel_line_count(code, warp)
+    }
+    fn descriptor(&self, raw: &[u64; 4], texels: bool) -> Meaning {
+        self.device.descriptor(raw, texels)
+    }
+    fn foreign(&self, addr: u64, bytes: u64) -> bool {
+        self.device.foreign(addr, bytes)
+    }
+    fn clock(&self) -> u64 {
+        self.device.clock()
+    }
+    fn expired(&self) -> bool {
+        self.device.expired()
+    }
+}
+
+impl TileHost<'_> {
+    /// Reads an input attachment that lives in the tile; false if the view is of something else.
+    unsafe fn input(&self, code: &ImageCode, w: &mut ImageWarp) -> bool {
+        let view = &*(w.view as *const ImageView);
+        let (mip, layer) = (view.range.base_mip_level, view.range.base_array_layer);
+        let s = self.subpass.get();
+        let Some(i) = self.targets.input(s, &*view.image, mip, layer) else { return false };
+        let own = &self.targets.list;
+        let t = self.targets.stand_in(s, i as u32).unwrap_or(&own[i]);
+        let stencil = view.range.aspect_mask.contains(vk::ImageAspectFlags::STENCIL)
+            && !view.range.aspect_mask.contains(vk::ImageAspectFlags::DEPTH);
+        let plane = if stencil { &t.stencil } else { t.depth.as_ref().map_or(&t.color, |_| &t.depth) };
+        let Some(p) = plane else { return false };
+        if t.depth.is_none() && !stencil && !code.multisampled && !few(w.mask) {
+            self.colors(p, view, w);
+            return true;
+        }
+        for l in (0..16).filter(|l| w.mask >> l & 1 != 0) {
+            let (x, y) = (w.coords[0][l] as i32 - self.origin[0], w.coords[1][l] as i32 - self.origin[1]);
+            let mut texel = [0; 4];
+            if (0..TILE).contains(&x) && (0..TILE).contains(&y) {
+                let s = if code.multisampled { w.sample[l].min(p.samples - 1) } else { 0 };
+                let at =
+                    self.tile.add(p.at + (s as usize * PIXELS + pixel(x as usize, y as usize)) * p.bytes);
+                texel = if stencil {
+                    [*at as u32, 0, 0, 1]
+                } else if t.depth.is_some() {
+                    let z = *at.cast::<f32>();
+                    let scale = p.depth_scale();
+                    let z = if scale == 0.0 { z } else { (z as f64 / scale as f64) as f32 };
+                    [z.to_bits(), 0, 0, 1f32.to_bits()]
+                } else {
+                    view.swizzled((view.load)(view.format, at))
+                };
+            }
+            (0..4).for_each(|k| w.out[k][l] = texel[k]);
+        }
+        true
+    }
+
+    /// The same of colours by whole warps.
+    unsafe fn colors(&self, p: &Plane, view: &ImageView, w: &mut ImageWarp) {
+        let (mut at, mut inside) = ([p.at as u64; 16], 0u16);
+        for l in 0..16 {
+            let (x, y) = (w.coords[0][l] as i32 - self.origin[0], w.coords[1][l] as i32 - self.origin[1]);
+            if (0..TILE).contains(&x) && (0..TILE).contains(&y) {
+                at[l] += (pixel(x as usize, y as usize) * p.bytes) as u64;
+                inside |= 1 << l;
+            }
+        }
+        let mut t = [[0; 16]; 4];
+        (view.gather)(view.format, self.tile, &at, &mut t);
+        for k in 0..4 {
+            let v = view.swizzled_warp(&t, k);
+            for l in (0..16).filter(|l| w.mask >> l & 1 != 0) {
+                w.out[k][l] = if inside >> l & 1 != 0 { v[l] } else { 0 };
+            }
+        }
+    }
+}

@@ -1,0 +1,325 @@
+//! A draw whose geometry is done, waiting for its tiles.
+
+use super::blend::Writer;
+use super::cover::MAX_SAMPLES;
+use super::depth::Tests;
+use super::fill::Fill;
+use super::packer::WARPS;
+use super::target::Targets;
+use crate::geometry::{Batch, bin::Bins};
+use crate::layout::sample_locations;
+use crate::pass::Subpass;
+use crate::prim::Prim;
+use crate::state::{GraphicsPipeline, State};
+use ash::vk;
+use machine::bindings::Bindings;
+use machine::instrumentation::{Active, Blocks};
+use machine::lost::{Blame, Place};
+use shader::interface::{DepthMode, FRAG_DEPTH, Interface, SAMPLE_MASK, SECOND_SOURCE, STENCIL_REF};
+use std::sync::Arc;
+use wave::{Stop, Table, Usage, Worker};
+
+/// When a fragment's depth and stencil are tested.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum When {
+    /// Nothing to test.
+    Never,
+    /// Before shading, with updates.
+    Early,
+    /// Before shading without updates, to save work, and again after it.
+    Both,
+    Late,
+}
+
+/// A draw in a subpass: geometry, and what its tiles need to know.
+pub struct Item {
+    pub pipeline: Arc<GraphicsPipeline>,
+    pub state: Arc<State>,
+    pub bindings: Bindings,
+    pub tables: [Table; 33],
+    pub batch: Batch,
+    pub bins: Bins,
+    /// Names the fragment job ([`wave::Dispatch::serial`]).
+    pub serial: u64,
+    pub view: u32,
+    pub plan: Plan,
+    /// The command that drew it.
+    pub place: Place,
+    /// Of an instrumented fragment shader: where its blocks' metrics go, the draw's index, and what they are so far.
+    pub instrumentation: Option<(Active, u32, Blocks)>,
+}
+
+/// What follows from state, program and attachments.
+pub struct Plan {
+    pub tests: Tests,
+    pub when: When,
+    pub depth: Option<u32>,
+    pub stencil: Option<u32>,
+    pub colors: Vec<Color>,
+    /// The fragment program runs (it exists, and something it does shows).
+    pub shades: bool,
+    pub fills: Vec<Fill>,
+    /// Planes of a primitive.
+    pub varyings: usize,
+    /// Warps of a fragment wave.
+    pub warps: usize,
+    pub samples: usize,
+    pub locations: &'static [[u8; 2]],
+    pub sample_mask: u32,
+    pub per_sample: bool,
+    pub needs_quads: bool,
+    pub reads_tile: bool,
+    /// Hierarchical Z may reject blocks, and must be kept.
+    pub hiz: bool,
+    /// One sample, which depth alone is tested for, before shading ([`super::tested`]).
+    pub depth_alone: bool,
+    /// One sample, nothing to test or count before shading.
+    pub simple: bool,
+    /// What is drawn replaces pixels whatever was there, and shading has no other effect: the last primitive may come
+    /// first, and each pixel be shaded once.
+    pub last_first: bool,
+    /// Coverage changes after shading: sample mask, alpha to coverage, late tests.
+    pub late: bool,
+    /// Alpha is not what the shader gives: alpha to one, smooth lines.
+    pub alters_alpha: bool,
+    /// Samples are counted before shading (early fragment tests).
+    pub counts_early: bool,
+    /// Indices into the program's outputs.
+    pub frag_depth: Option<usize>,
+    pub stencil_ref: Option<usize>,
+    pub mask_out: Option<usize>,
+    /// The program reads which samples were covered before the early tests: their masks follow those that the tests
+    /// left (§ PostDepthCoverage).
+    pub before_tests: bool,
+    /// The output that alpha to coverage reads.
+    pub coverage_alpha: Option<usize>,
+    /// Covers whatever lay below: no test, no discard, all of every attachment written.
+    pub opaque: bool,
+    /// Draws behind it that show nothing need not run: no side effects, no counts, no depth.
+    pub hideable: bool,
+    /// Blocks that are covered wholly go the way of `run`: one sample, nothing between shading and blending.
+    pub plain: bool,
+    /// An input is interpolated with perspective.
+    pub perspective: bool,
+}
+
+/// One colour attachment of a draw.
+pub struct Color {
+    pub attachment: u32,
+    pub writer: Writer,
+    /// Program outputs of the four channels, and of the second source's.
+    pub outputs: [Option<usize>; 4],
+    pub second: Option<[Option<usize>; 4]>,
+}
+
+impl Item {
+    #[allow(clippy::too_many_arguments)]
+    pub fn new(
+        pipeline: &Arc<GraphicsPipeline>,
+        state: &Arc<State>,
+        bindings: &Bindings,
+        batch: Batch,
+        bins: Bins,
+        view: u32,
+        plan: Plan,
+        place: &Place,
+    ) -> Item {
+        Item {
+            pipeline: pipeline.clone(),
+            state: state.clone(),
+            tables: bindings.tables(),
+            bindings: bindings.clone(),
+            batch,
+            bins,
+            serial: crate::serial(),
+            view,
+            plan,
+            place: place.clone(),
+            instrumentation: None,
+        }
+    }
+
+    /// Makes an instrumented fragment shader's metrics go to `active`, as those of draw `index` of its command.
+    pub fn instrument(&mut self, active: Option<&Active>, index: u32) {
+        let fragment = self.pipeline.fragment.as_ref().is_some_and(|p| p.profile.mark_count > 0);
+        self.instrumentation = active.filter(|_| fragment).map(|a| (a.clone(), index, Blocks::default()));
+    }
+
+    /// Who is to blame for a fault in its tiles.
+    pub fn blame(&self, stop: Stop) -> Blame {
+        let p = &self.pipeline;
+        // Without a fragment shader there is none to stop.
+        Blame::new(stop, "fragment", p.fragment.as_ref().unwrap_or(&p.vertex), &p.title).at(&self.place)
+    }
+
+    /// Takes what a worker counted for the fragment shader, if it ran.
+    pub fn take_usage(&self, worker: &mut Worker) -> Option<Usage> {
+        match (&self.instrumentation, &self.pipeline.fragment) {
+            (Some((.., blocks)), Some(p)) => Some(blocks.take(worker, p, true)),
+            (None, Some(p)) if !worker.tally.is_idle() => Some(worker.tally.take(p, None)),
+            _ => None,
+        }
+    }
+
+    /// Tells the object what all tiles cost.
+    pub fn tell_blocks(&self) {
+        if let Some((active, index, blocks)) = &self.instrumentation {
+            blocks.add_to(Some(active), *index, vk::ShaderStageFlags::FRAGMENT);
+        }
+    }
+}
+
+impl Plan {
+    /// `counted`: an occlusion or statistics query looks at the draw.
+    pub fn new(p: &GraphicsPipeline, s: &State, sub: &Subpass, targets: &Targets, counted: bool) -> Plan {
+        let target = |a: Option<u32>| a.and_then(|a| targets.list.get(a as usize));
+        let depth = target(sub.depth).and_then(|t| t.depth.as_ref());
+        let stencil = target(sub.stencil).and_then(|t| t.stencil.as_ref());
+        let tests = Tests::new(s, depth.is_some(), stencil.is_some(), depth.map_or(0.0, |d| d.depth_scale()));
+        let none = p.fragment.as_ref().map_or_else(Interface::default, |f| f.interface.clone());
+        let output =
+            |slot: u16| p.fragment.as_ref().and_then(|f| f.outputs.iter().position(|(o, _)| *o == slot));
+        let mut colors = Vec::new();
+        let mut bare = false;
+        for (i, a) in sub.colors.iter().enumerate() {
+            let Some(plane) = target(*a).and_then(|t| t.color.as_ref()) else { continue };
+            let location = s.blend.locations.get(i).copied().unwrap_or(i as u32);
+            let slots = |base: u16| std::array::from_fn(|c| output(base + location as u16 * 4 + c as u16));
+            let outputs: [Option<usize>; 4] = if location < 64 { slots(0) } else { [None; 4] };
+            let writer = Writer::new(plane.format, &s.blend, i);
+            let second = if location == 0 { slots(SECOND_SOURCE) } else { [None; 4] };
+            let second = second.iter().any(|o| o.is_some()).then_some(second);
+            if (outputs.iter().all(|o| o.is_none()) && second.is_none()) || !writer.writes() {
+                bare = true;
+                continue;
+            }
+            bare |= !writer.opaque();
+            colors.push(Color { attachment: a.unwrap_or(0), writer, outputs, second });
+        }
+        let alpha = s.samples.alpha_to_coverage;
+        let changes = none.discards || none.writes_sample_mask || alpha;
+        let when = if tests.idle() {
+            When::Never
+        } else if p.fragment.is_none()
+            || none.early_tests
+            || (!changes && !none.writes_memory && none.depth == DepthMode::Unwritten && !none.writes_stencil)
+        {
+            When::Early
+        } else if tests.monotonic() && !none.writes_memory && none.depth == DepthMode::Unwritten {
+            When::Both
+        } else {
+            When::Late
+        };
+        let late = matches!(when, When::Both | When::Late);
+        let shades = p.fragment.is_some() && (!colors.is_empty() || none.writes_memory || late || counted);
+        let samples = (s.samples.count as usize).clamp(1, MAX_SAMPLES);
+        let per_sample = samples > 1
+            && (none.per_sample || s.samples.min_shading.is_some_and(|m| m * samples as f32 > 1.0));
+        let late_only = matches!(when, When::Never | When::Late);
+        let fills = p.fragment.as_ref().map_or(Vec::new(), |f| Fill::plan(f));
+        let alters_alpha = s.samples.alpha_to_one
+            || s.raster.line_mode == ash::vk::LineRasterizationModeEXT::RECTANGULAR_SMOOTH;
+        let late = late || alpha || none.writes_sample_mask;
+        let side_effects = none.writes_memory || counted;
+        let smooth = s.raster.line_mode == ash::vk::LineRasterizationModeEXT::RECTANGULAR_SMOOTH;
+        let single = samples == 1 && s.samples.mask & 1 != 0 && !none.reads_tile;
+        let simple = single && when == When::Never && shades && !none.early_tests && !smooth;
+        let opaque = !bare
+            && tests.idle()
+            && !changes
+            && !colors.is_empty()
+            && single
+            && sub.colors.iter().filter(|a| a.is_some()).count() == colors.len();
+        let hideable = !side_effects && tests.idle() && samples == 1;
+        let before_tests = !late_only
+            && !none.post_depth_coverage
+            && fills.iter().any(|f| matches!(f, Fill::SampleMask))
+            && 2 * samples <= MAX_SAMPLES;
+        let hiz = tests.only_depth() && matches!(when, When::Early | When::Both);
+        Plan {
+            tests,
+            when,
+            depth: sub.depth,
+            stencil: sub.stencil,
+            shades,
+            varyings: p.fragment.as_ref().map_or(0, |f| f.interface.varyings.len()),
+            samples,
+            locations: sample_locations(samples as u32),
+            sample_mask: s.samples.mask,
+            per_sample,
+            needs_quads: none.needs_quads,
+            reads_tile: none.reads_tile,
+            hiz,
+            depth_alone: hiz && single && !before_tests && !smooth,
+            simple,
+            last_first: simple && opaque && hideable,
+            counts_early: none.early_tests,
+            late,
+            alters_alpha,
+            frag_depth: output(FRAG_DEPTH).filter(|_| none.depth != DepthMode::Unwritten),
+            stencil_ref: output(STENCIL_REF),
+            mask_out: output(SAMPLE_MASK),
+            before_tests,
+            coverage_alpha: alpha.then(|| output(3)).flatten(),
+            opaque,
+            hideable,
+            plain: samples == 1 && !late && !alters_alpha && !none.reads_tile,
+            perspective: fills.iter().any(|f| matches!(f, Fill::Varying { perspective: true, .. })),
+            warps: p.fragment.as_deref().map_or(1, |f| (f.lanes as usize / 16).min(WARPS)),
+            fills,
+            colors,
+        }
+    }
+}
+
+impl Item {
+    /// Asks for what shading will want of a primitive.
+    #[inline(always)]
+    pub(super) fn soon(&self, p: &Prim) {
+        prefetch(std::ptr::from_ref(p).cast::<Line>().wrapping_add(1));
+        let planes = self.batch.planes.as_ptr().wrapping_add(p.planes as usize);
+        prefetch(planes.cast());
+        prefetch(planes.wrapping_add(self.plan.varyings.saturating_sub(1)).cast());
+    }
+    /// Bounds of a primitive's depth over a square of `side` pixels, as the tile holds it.
+    #[inline(always)]
+    pub(super) fn depths(&self, p: &Prim, corner: [i32; 2], side: i32) -> [f32; 2] {
+        // Each step rounds monotonically, so that two corners' values bound all others. One sample a pixel is at the centre.
+        let inset = if self.plan.samples == 1 { 0.5 } else { 0.0 };
+        let k = &p.z;
+        let ends = |axis: usize, slope: f32| {
+            let from = corner[axis] as f32 + inset - p.origin[axis];
+            let to = (corner[axis] + side) as f32 - inset - p.origin[axis];
+            if slope < 0.0 { [slope * to, slope * from] } else { [slope * from, slope * to] }
+        };
+        let (x, y) = (ends(0, k.dx), ends(1, k.dy));
+        let [low, high] = [k.at + (x[0] + y[0]), k.at + (x[1] + y[1])];
+        let range = self.depth_range(p);
+        [self.plan.tests.bound(low, range), self.plan.tests.bound(high, range)]
+    }
+    /// Depth range of the viewport a primitive went through.
+    #[inline]
+    pub fn depth_range(&self, p: &Prim) -> [f32; 2] {
+        self.state.viewports.get(p.viewport as usize).map_or([0.0, 1.0], |v| [v.min_depth, v.max_depth])
+    }
+    /// May hold smooth lines.
+    pub(super) fn smooth(&self) -> bool {
+        self.state.raster.line_mode == ash::vk::LineRasterizationModeEXT::RECTANGULAR_SMOOTH
+    }
+}
+
+/// A line of cache.
+pub(super) type Line = [u8; 64];
+
+/// Asks for a line from memory.
+#[inline(always)]
+pub(super) fn prefetch(p: *const Line) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a hint; any address will do.
+    unsafe {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T0>(p.cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = p;
+}

@@ -1,0 +1,119 @@
+//! What happens to a warp's coverage between shading and blending.
+
+use super::cover::MAX_SAMPLES;
+use super::fill;
+use super::item::{Item, When};
+use super::packer::Slot;
+use super::shade::{sample_of, warp};
+use super::target::Targets;
+
+/// What happens to a warp's coverage after shading: sample mask, alpha to coverage, late tests, counting. The
+/// lanes of which a sample is left, and the samples to count.
+#[inline(never)]
+pub unsafe fn after(
+    targets: &Targets,
+    tile: *mut u8,
+    origin: [i32; 2],
+    item: &Item,
+    slot: &mut Slot,
+    words: &dyn Fn(usize) -> [u32; 16],
+) -> (u16, u64) {
+    let plan = &item.plan;
+    if let Some(i) = plan.mask_out {
+        let m = words(i);
+        for (s, mask) in slot.masks[..plan.samples].iter_mut().enumerate() {
+            (0..16).for_each(|l| *mask &= !(((m[l] >> s & 1 == 0) as u16) << l));
+        }
+    }
+    if let Some(i) = plan.coverage_alpha {
+        let a = words(i);
+        for l in 0..16 {
+            let n = (f32::from_bits(a[l]).clamp(0.0, 1.0) * plan.samples as f32 + 0.5) as usize;
+            (n..plan.samples).for_each(|s| slot.masks[s] &= !(1 << l));
+        }
+    }
+    if matches!(plan.when, When::Both | When::Late) {
+        let z = plan.frag_depth.map(|i| words(i).map(f32::from_bits));
+        let reference = plan.stencil_ref.map(words);
+        let mut masks = slot.masks;
+        late(targets, tile, origin, item, slot, &mut masks, z, reference);
+        slot.masks = masks;
+    }
+    let (mut any, mut passed) = (0, 0);
+    for m in &slot.masks[..plan.samples] {
+        passed += if plan.counts_early { 0 } else { m.count_ones() as u64 };
+        any |= m;
+    }
+    (any, passed)
+}
+
+/// Depth and stencil tests after shading.
+#[allow(clippy::too_many_arguments)]
+unsafe fn late(
+    targets: &Targets,
+    tile: *mut u8,
+    origin: [i32; 2],
+    item: &Item,
+    slot: &Slot,
+    masks: &mut [u16; MAX_SAMPLES],
+    written: Option<[f32; 16]>,
+    reference: Option<[u32; 16]>,
+) {
+    type P = simd::Portable;
+    let plan = &item.plan;
+    let warp = warp::<P>(item, slot, origin);
+    let front = fill::front(&warp.prims);
+    let target = |a: Option<u32>| targets.list.get(a? as usize);
+    let depth = target(plan.depth).and_then(|t| t.depth.as_ref());
+    let stencil = target(plan.stencil).and_then(|t| t.stencil.as_ref());
+    for (s, m) in masks[..plan.samples].iter_mut().enumerate() {
+        if *m == 0 {
+            continue;
+        }
+        let z = match written {
+            Some(z) => simd::ops::f_from::<P>(z),
+            None => {
+                let places = warp.places(plan.locations[s].map(|v| v as f32 / 16.0));
+                warp.eval(&places, |p| &p.z)
+            }
+        };
+        let mut value = [0.0; 16];
+        for q in 0..4 {
+            let v = simd::ops::f_lanes::<P>(plan.tests.value::<P>(z, item.depth_range(warp.prims[q])));
+            value[q * 4..q * 4 + 4].copy_from_slice(&v[q * 4..q * 4 + 4]);
+        }
+        let mut zs = [0f32; 16];
+        let mut st = [0u8; 16];
+        let zp = depth.map(|p| p.sample(tile, sample_of(p, s)).cast::<f32>());
+        let sp = stencil.map(|p| p.sample(tile, sample_of(p, s)));
+        for q in 0..4 {
+            let at = slot.pixels[q] as usize;
+            if let Some(p) = zp {
+                zs.as_mut_ptr().add(q * 4).copy_from_nonoverlapping(p.add(at), 4);
+            }
+            if let Some(p) = sp {
+                st.as_mut_ptr().add(q * 4).copy_from_nonoverlapping(p.add(at), 4);
+            }
+        }
+        let tested = *m;
+        let value = simd::ops::f_from::<P>(value);
+        *m = plan.tests.run::<P>(
+            tested,
+            value,
+            zs.as_mut_ptr(),
+            st.as_mut_ptr(),
+            front,
+            true,
+            reference.as_ref(),
+        );
+        for q in (0..4).filter(|q| tested >> (q * 4) & 0xF != 0) {
+            let at = slot.pixels[q] as usize;
+            if let Some(p) = zp {
+                p.add(at).copy_from_nonoverlapping(zs.as_ptr().add(q * 4), 4);
+            }
+            if let Some(p) = sp {
+                p.add(at).copy_from_nonoverlapping(st.as_ptr().add(q * 4), 4);
+            }
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! Tiles: from primitives to pixels, 64 × 64 of them at a time, in parallel. Attachments live in a tile buffer between
+//! load and store.
+
+// Lanes and samples number several arrays at once.
+#![allow(clippy::needless_range_loop)]
+
+pub mod blend;
+mod blend8;
+mod by_alpha;
+pub mod clear;
+pub mod counts;
+pub mod cover;
+pub mod depth;
+pub mod expand;
+pub mod fill;
+pub mod hidden;
+pub mod hiz;
+pub mod host;
+pub mod item;
+pub mod late;
+mod level;
+pub mod op;
+pub mod packer;
+pub mod resolve;
+pub mod run;
+mod shade;
+mod small;
+mod strip;
+pub mod target;
+pub mod task;
+mod tested;
+pub mod transfer;
+
+use cover::{Cover, Covered};
+use packer::Packer;
+use parking_lot::Mutex;
+use wave::memory::Aligned;
+
+/// What a thread needs to work on a tile, kept between tiles.
+pub struct Scratch {
+    pub packer: Box<Packer>,
+    pub tile: Aligned,
+    pub cover: Box<Cover>,
+    pub covered: Box<Covered>,
+}
+
+/// Idle scratches.
+#[derive(Default)]
+pub struct Scratches(Mutex<Vec<Scratch>>);
+
+impl Scratches {
+    pub fn take(&self) -> Scratch {
+        self.0.lock().pop().unwrap_or_else(|| Scratch {
+            packer: Packer::new(),
+            tile: Aligned::new(),
+            cover: Box::new(Cover::empty()),
+            covered: Covered::new(),
+        })
+    }
+    pub fn give(&self, s: Scratch) {
+        self.0.lock().push(s);
+    }
+}

@@ -1,0 +1,268 @@
+//! Packs covered quads, of several primitives, into one wave of fragments.
+//!
+//! Warps are blended in their order, so a quad may join a warp only if neither it nor a later one holds the same pixels
+//! already. A few warps are open to quads at a time: neighbours in a mesh share quads, and those of the second go to
+//! another warp than the first's. A block most of whose quads are covered takes a warp of its own, whose pixels lie one
+//! after the other.
+
+use super::cover::MAX_SAMPLES;
+use super::run::Places;
+use crate::layout::PIXELS;
+
+/// The most warps of a wave.
+pub const WARPS: usize = 16;
+
+/// Warps that take single quads at a time.
+const OPEN: usize = 4;
+
+/// Masks of a block whose pixels' only sample is covered.
+pub const FULL: [u16; MAX_SAMPLES] = {
+    let mut m = [0; MAX_SAMPLES];
+    m[0] = 0xFFFF;
+    m
+};
+
+/// Quads waiting to be shaded.
+pub struct Packer {
+    pub count: usize,
+    /// Warps that are not full.
+    pub warps: [Slot; WARPS],
+    /// Warps that are blocks wholly covered by one primitive, one sample a pixel (a bit each): primitive and block. Their
+    /// slots are not used.
+    pub full: u16,
+    pub prims: [u32; WARPS],
+    pub blocks: [u8; WARPS],
+    pub places: Places,
+    /// Warp (counted from 1) that last took each quad of the tile; 0: none in this wave.
+    last: [u8; PIXELS / 4],
+    /// Warps that take single quads, in their order, and how many each has.
+    open: [(u8, u8); OPEN],
+    opened: usize,
+    touched: bool,
+}
+
+#[derive(Clone, Copy)]
+pub struct Slot {
+    /// Primitive of each quad (those not in use repeat the first).
+    pub prims: [u32; 4],
+    /// First pixel of each quad.
+    pub pixels: [u16; 4],
+    /// Quads in use.
+    pub quads: u8,
+    /// The pixels of all four are consecutive.
+    pub dense: bool,
+    pub sample: Option<u8>,
+    pub masks: [u16; MAX_SAMPLES],
+    /// Smooth lines: covered sixteenths of each pixel, which scale its alpha.
+    pub coverage: [u8; 16],
+}
+
+impl Packer {
+    pub fn new() -> Box<Packer> {
+        Box::new(Packer {
+            count: 0,
+            warps: [Slot {
+                prims: [0; 4],
+                pixels: [0; 4],
+                quads: 0,
+                dense: false,
+                sample: None,
+                masks: [0; MAX_SAMPLES],
+                coverage: [16; 16],
+            }; WARPS],
+            full: 0,
+            prims: [0; WARPS],
+            blocks: [0; WARPS],
+            places: Places::EMPTY,
+            last: [0; PIXELS / 4],
+            open: [(0, 0); OPEN],
+            opened: 0,
+            touched: false,
+        })
+    }
+
+    pub fn clear(&mut self) {
+        self.count = 0;
+        self.full = 0;
+        self.opened = 0;
+        if std::mem::take(&mut self.touched) {
+            self.last.fill(0);
+        }
+    }
+
+    /// True when one of the block's quads is in this wave already.
+    pub fn overlaps(&self, block: usize, quads: u8) -> bool {
+        (0..4).any(|q| quads >> q & 1 != 0 && self.last[block * 4 + q] != 0)
+    }
+
+    /// Adds a block that is covered wholly, one sample a pixel. False when the wave must be shaded first.
+    #[inline]
+    pub fn add_full(&mut self, capacity: usize, prim: u32, block: usize) -> bool {
+        let w = self.count;
+        if w >= capacity {
+            return false;
+        }
+        self.touched = true;
+        self.count = w + 1;
+        self.full |= 1 << w;
+        self.prims[w] = prim;
+        self.blocks[w] = block as u8;
+        self.last[block * 4..block * 4 + 4].fill(w as u8 + 1);
+        true
+    }
+
+    /// Adds blocks from `block` on, each as [`Self::add_full`]; how many of `most` there was room for.
+    #[inline]
+    pub fn add_stretch(&mut self, capacity: usize, prim: u32, block: usize, most: usize) -> usize {
+        let first = self.count;
+        let n = capacity.saturating_sub(first).min(most);
+        for i in 0..n {
+            self.add_full(capacity, prim, block + i);
+        }
+        n
+    }
+
+    /// Adds a block's covered quads; `masks` by sample. False when the wave must be shaded first (nothing has been added
+    /// then).
+    #[inline(always)]
+    #[allow(clippy::too_many_arguments)]
+    pub fn add(
+        &mut self,
+        capacity: usize,
+        prim: u32,
+        block: usize,
+        quads: u8,
+        masks: &[u16],
+        sample: Option<u8>,
+        coverage: Option<&[u8; 16]>,
+    ) -> bool {
+        self.touched = true;
+        let last = &mut self.last[block * 4..block * 4 + 4];
+        if quads.count_ones() >= 3 || sample.is_some() {
+            if self.count == capacity {
+                return false;
+            }
+            let w = self.count;
+            self.count += 1;
+            let base = block as u16 * 16;
+            let s = &mut self.warps[w];
+            (s.prims, s.pixels) = ([prim; 4], [base, base + 4, base + 8, base + 12]);
+            (s.quads, s.dense, s.sample) = (quads, true, sample);
+            s.masks[..masks.len()].copy_from_slice(masks);
+            if let Some(c) = coverage {
+                s.coverage = *c;
+            }
+            for (q, last) in last.iter_mut().enumerate() {
+                if quads >> q & 1 != 0 {
+                    *last = w as u8 + 1;
+                }
+            }
+            return true;
+        }
+        // All or nothing: two quads need one more warp at most.
+        let last: [u8; 4] = std::array::from_fn(|q| last[q]);
+        if self.count == capacity && self.needs_warp(quads, &last) {
+            return false;
+        }
+        let mut left = quads;
+        while left != 0 {
+            let q = left.trailing_zeros() as usize;
+            left &= left - 1;
+            let i = match self.room(last[q]) {
+                Some(i) => i,
+                None => self.open_one(block, prim, masks.len()),
+            };
+            let (w, n) = (self.open[i].0 as usize, self.open[i].1 as usize);
+            self.open[i].1 += 1;
+            let s = &mut self.warps[w];
+            s.prims[n] = prim;
+            s.pixels[n] = (block * 16 + q * 4) as u16;
+            s.quads |= 1 << n;
+            if let Some(c) = coverage {
+                s.coverage[n * 4..n * 4 + 4].copy_from_slice(&c[q * 4..q * 4 + 4]);
+            }
+            for (to, from) in s.masks.iter_mut().zip(masks) {
+                *to |= (from >> (q * 4) & 0xF) << (n * 4);
+            }
+            self.last[block * 4 + q] = w as u8 + 1;
+        }
+        true
+    }
+
+    /// The first open warp with room that comes after those before `after`.
+    #[inline(always)]
+    fn room(&self, after: u8) -> Option<usize> {
+        self.open[..self.opened].iter().position(|&(w, n)| n < 4 && w >= after)
+    }
+
+    /// Whether a block's quads, two at most, do not all find a place in open warps.
+    #[inline(always)]
+    fn needs_warp(&self, quads: u8, last: &[u8; 4]) -> bool {
+        let mut open = self.open;
+        (0..4).filter(|q| quads >> q & 1 != 0).any(|q| {
+            let room = open[..self.opened].iter_mut().find(|o| o.1 < 4 && o.0 >= last[q]);
+            room.map(|o| o.1 += 1).is_none()
+        })
+    }
+
+    /// Opens a warp in place of the first open one, if there are as many as may be.
+    #[inline(always)]
+    fn open_one(&mut self, block: usize, prim: u32, samples: usize) -> usize {
+        let w = self.count;
+        self.count += 1;
+        let s = &mut self.warps[w];
+        (s.prims, s.pixels) = ([prim; 4], [block as u16 * 16; 4]);
+        (s.quads, s.dense, s.sample) = (0, false, None);
+        s.masks[..samples].fill(0);
+        // Full ones make room first.
+        let gone = self.open[..self.opened].iter().position(|o| o.1 == 4);
+        if let Some(i) = gone.or((self.opened == OPEN).then_some(0)) {
+            self.open.copy_within(i + 1..self.opened, i);
+            self.opened -= 1;
+        }
+        self.open[self.opened] = (w as u8, 0);
+        self.opened += 1;
+        self.opened - 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn order_of_overlapping_quads_is_kept() {
+        let mut p = Packer::new();
+        let m = |v: u16| [v];
+        assert!(p.add(4, 1, 7, 0b0001, &m(0x000F), None, None));
+        // The block as a whole goes to warp 1; its quad 0 then may not join warp 0 again.
+        assert!(p.add(4, 2, 7, 0b1111, &m(0xFFFF), None, None));
+        assert!(p.add(4, 3, 7, 0b0001, &m(0x0003), None, None));
+        assert!(p.add(4, 4, 8, 0b0100, &m(0x0400), None, None));
+        assert_eq!(p.count, 3);
+        // Another block's quad finds room in warp 0.
+        assert_eq!((p.warps[0].prims, p.warps[0].pixels), ([1, 4, 1, 1], [112, 136, 112, 112]));
+        assert_eq!((p.warps[0].quads, p.warps[0].masks[0]), (0b11, 0x004F));
+        assert_eq!((p.warps[2].prims, p.warps[2].quads, p.warps[2].masks[0]), ([3; 4], 1, 3));
+        assert!(p.add(4, 5, 9, 0b1110, &m(0xFFF0), None, None));
+        assert!(!p.add(4, 6, 9, 0b1000, &m(0xF000), None, None));
+        p.clear();
+        // Primitives that share quads one after the other fill two warps, not one each.
+        for i in 0..8 {
+            assert!(p.add(4, i, 3 + i as usize / 2, 1, &m(1 << (i & 1)), None, None));
+        }
+        assert_eq!((p.count, p.warps[0].prims, p.warps[1].prims), (2, [0, 2, 4, 6], [1, 3, 5, 7]));
+        // Two quads with one place between them open a warp, or have none.
+        p.clear();
+        assert!(p.add(1, 1, 1, 0b0111, &m(0x0FFF), None, None) && !p.add(1, 1, 2, 1, &m(1), None, None));
+        p.clear();
+        for i in 0..3 {
+            assert!(p.add(1, i, i as usize, 1, &m(1), None, None));
+        }
+        assert!(!p.add(1, 3, 9, 0b0011, &m(0x11), None, None) && p.warps[0].quads == 0b111);
+        assert!(p.add(2, 3, 9, 0b0011, &m(0x11), None, None));
+        assert_eq!((p.count, p.warps[0].prims, p.warps[1].prims), (2, [0, 1, 2, 3], [3; 4]));
+        p.clear();
+        assert!(p.add(4, 6, 9, 0b1000, &m(0xF000), None, None) && p.count == 1);
+    }
+}

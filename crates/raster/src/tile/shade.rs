@@ -1,0 +1,275 @@
+//! Shading of what a task has packed: fragments' inputs, the program, late tests, and writing into the tile buffer.
+
+use super::blend::Row;
+use super::counts::{self, any_quads};
+use super::fill::{self, Warp};
+use super::item::Item;
+use super::late::after;
+use super::level::dispatched;
+use super::packer::Slot;
+use super::run;
+use super::target::Plane;
+use super::task::Task;
+use crate::layout::{LANE_X, LANE_Y, QUAD_X, QUAD_Y, SIDE};
+use simd::Simd;
+use std::mem::MaybeUninit;
+use wave::Stop;
+use wave::graphics::Job;
+
+/// Scalars that a fragment program may write: eight attachments and a second source, depth, stencil and mask.
+const OUTPUTS: usize = 48;
+
+impl Task<'_> {
+    dispatched!(pub(super) shade, shade_avx2, shade_avx512, (item: &Item) -> Result<(), Stop>, shade_body);
+
+    /// Shades what is packed, and writes it.
+    #[inline(always)]
+    unsafe fn shade_body<S: Simd>(&mut self, item: &Item) -> Result<(), Stop> {
+        let count = self.packer.count;
+        let Some(program) = item.pipeline.fragment.as_deref().filter(|_| count > 0) else { return Ok(()) };
+        let plan = &item.plan;
+        let job = Job {
+            serial: item.serial,
+            program,
+            tables: &item.tables,
+            push: &item.bindings.push,
+            host: self.host,
+            arena: texel::memory::arena(),
+        };
+        self.counts.warps += count as u64;
+        let mut lanes = self.worker.open(&job)?;
+        let mut covered = [0u16; 16];
+        let mut exec = [0u16; 16];
+        let full = self.packer.full;
+        run::fill::<S>(item, self.packer, self.origin, &mut lanes);
+        if full != 0 {
+            for w in 0..count {
+                covered[w] = (full >> w & 1).wrapping_neg();
+                exec[w] = covered[w];
+            }
+            let n = full.count_ones() as u64;
+            let c = &mut self.counts;
+            c.invocations += 16 * n;
+            c.full_warps += n;
+            c.shaded += 4 * n;
+        }
+        let mut others = ((1u32 << count) - 1) & !(full as u32);
+        while others != 0 {
+            let w = others.trailing_zeros() as usize;
+            others &= others - 1;
+            let slot = &self.packer.warps[w];
+            let warp = warp::<S>(item, slot, self.origin);
+            covered[w] = warp.covered;
+            exec[w] = warp.covered;
+            if plan.needs_quads {
+                exec[w] = 0;
+                for q in 0..4 {
+                    exec[w] |= if slot.quads >> q & 1 != 0 { 0xF << (q * 4) } else { 0 };
+                }
+            }
+            let c = &mut self.counts;
+            c.invocations += warp.covered.count_ones() as u64;
+            c.shaded += slot.quads.count_ones() as u64;
+            c.full_warps += (slot.quads == 0xF) as u64;
+            let mut shared = fill::Shared::default();
+            for (i, f) in plan.fills.iter().enumerate() {
+                if let Some(m) = fill::mask(*f, &warp) {
+                    lanes.input_mask(i)[w] = m;
+                    continue;
+                }
+                if let Some(row) = lanes.input(i).get_mut(w) {
+                    S::istoreu(row.as_mut_ptr().cast(), fill::value(*f, &warp, &mut shared));
+                }
+            }
+        }
+        lanes.exec()[..16].copy_from_slice(&exec);
+        lanes.alive()[..16].copy_from_slice(&covered);
+        lanes.run()?;
+        let mut alive = [0u16; 16];
+        alive.copy_from_slice(&lanes.alive()[..16]);
+        let mut room = [const { MaybeUninit::<Row>::uninit() }; OUTPUTS];
+        let outputs = program.outputs.len().min(OUTPUTS);
+        for (i, r) in room[..outputs].iter_mut().enumerate() {
+            r.write(Row::new(lanes.output(i)));
+        }
+        // SAFETY: as many were written.
+        let rows = std::slice::from_raw_parts(room.as_ptr().cast::<Row>(), outputs);
+        let channels = |o: &[Option<usize>; 4]| -> [Row; 4] {
+            let row = |k: usize| o[k].map_or(Row::zero(), |o| rows[o]);
+            [row(0), row(1), row(2), row(3)]
+        };
+        let mut w = 0;
+        while w < count {
+            if full >> w & 1 != 0 {
+                let end = w + (!(full >> w)).trailing_zeros() as usize;
+                if !plan.counts_early {
+                    alive[w..end].iter().for_each(|m| self.counts.passed += m.count_ones() as u64);
+                }
+                for c in &plan.colors {
+                    let Some(p) = self.targets.list[c.attachment as usize].color.as_ref() else { continue };
+                    self.counts.blended += alive[w..end].iter().map(|m| counts::quads(*m)).sum::<u64>();
+                    let (base, blocks) = (p.sample(self.tile, 0), &self.packer.blocks[w..end]);
+                    let second = c.second.as_ref().map(channels);
+                    let first = channels(&c.outputs);
+                    c.writer.write_blocks::<S>(base, blocks, w, &first, second.as_ref(), &alive[w..end]);
+                }
+                w = end;
+                continue;
+            }
+            self.write_quads::<S>(item, w, alive[w], rows);
+            w += 1;
+        }
+        self.packer.clear();
+        Ok(())
+    }
+
+    /// Writes a warp of the packer's that is not full, after what tests are left.
+    #[inline(always)]
+    unsafe fn write_quads<S: Simd>(&mut self, item: &Item, w: usize, alive: u16, rows: &[Row]) {
+        let plan = &item.plan;
+        let slot = &mut self.packer.warps[w];
+        let masks = &mut slot.masks;
+        let mut any = 0;
+        for m in &mut masks[..plan.samples] {
+            *m &= alive;
+            any |= *m;
+        }
+        if any == 0 {
+            return;
+        }
+        if plan.late {
+            let (targets, tile, origin) = (self.targets, self.tile, self.origin);
+            let slot = &mut self.packer.warps[w];
+            let tested = if plan.tests.idle() { 0 } else { any_quads(&slot.masks[..plan.samples]) };
+            self.counts.late_tested += tested;
+            let (left, passed) = after(targets, tile, origin, item, slot, &|i| rows[i].array(w));
+            any = left;
+            self.counts.passed += passed;
+            self.counts.late_killed += tested.saturating_sub(any_quads(&slot.masks[..plan.samples]));
+            if any == 0 {
+                return;
+            }
+        } else if !plan.counts_early {
+            masks[..plan.samples].iter().for_each(|m| self.counts.passed += m.count_ones() as u64);
+        }
+        let slot = &self.packer.warps[w];
+        for c in &plan.colors {
+            let Some(p) = self.targets.list[c.attachment as usize].color.as_ref() else { continue };
+            let mut src = [S::isplat(0); 4];
+            for k in 0..4 {
+                if let Some(o) = c.outputs[k] {
+                    src[k] = rows[o].words::<S>(w);
+                }
+            }
+            let mut second = None;
+            if let Some(outputs) = &c.second {
+                let mut s1 = [S::isplat(0); 4];
+                for k in 0..4 {
+                    if let Some(o) = outputs[k] {
+                        s1[k] = rows[o].words::<S>(w);
+                    }
+                }
+                second = Some(s1);
+            }
+            if plan.alters_alpha {
+                if item.smooth() {
+                    let mut k = [0f32; 16];
+                    for l in 0..16 {
+                        k[l] = slot.coverage[l] as f32 / 16.0;
+                    }
+                    src[3] = S::bits(S::fmul(S::from_bits(src[3]), simd::ops::f_from::<S>(k)));
+                }
+                if item.state.samples.alpha_to_one {
+                    src[3] = S::bits(S::fsplat(1.0));
+                    second.iter_mut().for_each(|s1| s1[3] = src[3]);
+                }
+            }
+            for s in 0..plan.samples {
+                let mask = slot.masks[s];
+                if mask == 0 || (s > 0 && p.samples as usize <= s) {
+                    continue;
+                }
+                self.counts.blended += counts::quads(mask);
+                let base = p.sample(self.tile, sample_of(p, s));
+                let bytes = c.writer.bytes();
+                if slot.dense {
+                    let px = base.add(slot.pixels[0] as usize * bytes);
+                    c.writer.write::<S>(px, &src, second.as_ref(), mask);
+                    continue;
+                }
+                let mut px = [0u8; 256];
+                for q in 0..4 {
+                    let at = base.add(slot.pixels[q] as usize * bytes);
+                    copy_quad(at, px.as_mut_ptr().add(q * 4 * bytes), bytes);
+                }
+                c.writer.write::<S>(px.as_mut_ptr(), &src, second.as_ref(), mask);
+                for q in 0..4 {
+                    if mask >> (q * 4) & 0xF != 0 {
+                        let at = base.add(slot.pixels[q] as usize * bytes);
+                        copy_quad(px.as_ptr().add(q * 4 * bytes), at, bytes);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Copies a quad's four pixels.
+#[inline(always)]
+unsafe fn copy_quad(from: *const u8, to: *mut u8, bytes: usize) {
+    match bytes {
+        4 => to.copy_from_nonoverlapping(from, 16),
+        8 => to.copy_from_nonoverlapping(from, 32),
+        _ => to.copy_from_nonoverlapping(from, 4 * bytes),
+    }
+}
+
+/// The sample of a plane that holds sample `s` (attachments with one sample hold all).
+#[inline(always)]
+pub fn sample_of(p: &Plane, s: usize) -> u32 {
+    (s as u32).min(p.samples - 1)
+}
+
+/// The warp a slot describes.
+#[inline(always)]
+pub unsafe fn warp<'a, S: Simd>(item: &'a Item, slot: &'a Slot, origin: [i32; 2]) -> Warp<'a, S> {
+    let prim = |q: usize| &item.batch.prims[slot.prims[q] as usize];
+    let prims = [prim(0), prim(1), prim(2), prim(3)];
+    let (x, y);
+    if slot.dense {
+        let block = slot.pixels[0] as usize / 16;
+        let left = S::fsplat((origin[0] + (block % SIDE) as i32 * 4) as f32);
+        let top = S::fsplat((origin[1] + (block / SIDE) as i32 * 4) as f32);
+        x = S::fadd(left, S::from_bits(S::iloadu(LANE_X.as_ptr().cast())));
+        y = S::fadd(top, S::from_bits(S::iloadu(LANE_Y.as_ptr().cast())));
+    } else {
+        let mut corner = [[0f32; 4]; 2];
+        for q in 0..4 {
+            let quad = slot.pixels[q] as usize / 4;
+            let (block, quad) = (quad / 4, quad % 4);
+            corner[0][q] = (origin[0] + (block % SIDE * 4 + (quad & 1) * 2) as i32) as f32;
+            corner[1][q] = (origin[1] + (block / SIDE * 4 + (quad >> 1) * 2) as i32) as f32;
+        }
+        x = S::fadd(S::fquads(corner[0]), S::from_bits(S::iloadu(QUAD_X.as_ptr().cast())));
+        y = S::fadd(S::fquads(corner[1]), S::from_bits(S::iloadu(QUAD_Y.as_ptr().cast())));
+    }
+    let mut covered = 0;
+    for m in &slot.masks[..item.plan.samples] {
+        covered |= m;
+    }
+    let [a, b, c, d] = slot.prims;
+    Warp {
+        prims,
+        same: a == b && a == c && a == d,
+        x,
+        y,
+        masks: &slot.masks,
+        shown: if item.plan.before_tests { item.plan.samples } else { 0 },
+        covered,
+        samples: item.plan.samples,
+        locations: item.plan.locations,
+        sample: slot.sample,
+        planes: &item.batch.planes,
+        view: item.view,
+    }
+}

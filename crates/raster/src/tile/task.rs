@@ -1,0 +1,458 @@
+//! One tile of one layer: load, all draws of all subpasses, resolve, store.
+
+use super::counts::{self, DrawCounts, TileCounts, any_quads};
+use super::cover::{Cover, Covered, MAX_SAMPLES};
+use super::hiz::Hiz;
+use super::item::{Item, Line, When, prefetch};
+use super::level::dispatched;
+use super::packer::Packer;
+use super::shade::sample_of;
+use super::small;
+use super::target::{Plane, Targets};
+use crate::layout::{BLOCKS, LANE_X, LANE_Y, SIDE, TILE, pixel, sample_locations};
+use crate::prim::{Prim, Shape};
+use crate::state::Rect;
+use simd::{Level, Simd};
+use wave::{Host, Stop, Worker};
+
+/// Quads of a tile.
+const QUADS: u64 = 4 * BLOCKS as u64;
+const WHOLE: Rect = Rect { x0: 0, y0: 0, x1: TILE, y1: TILE };
+
+/// A set of blocks.
+pub type Blocks = [u64; BLOCKS / 64];
+
+/// What a thread works on.
+pub struct Task<'a> {
+    pub targets: &'a Targets,
+    pub worker: &'a mut Worker,
+    pub packer: &'a mut Packer,
+    pub cover: &'a mut Cover,
+    pub covered: &'a mut Covered,
+    pub hiz: &'a mut Hiz,
+    pub host: &'a dyn Host,
+    /// The tile buffer.
+    pub tile: *mut u8,
+    pub layer: u32,
+    /// Pixels.
+    pub origin: [i32; 2],
+    pub level: Level,
+    /// Counted here and added once an item.
+    pub(super) counts: TileCounts,
+    /// Pixels that have what they show already, by block ([`Plan::last_first`]).
+    done: [u16; BLOCKS],
+    /// Covered sixteenths of the block's pixels (smooth lines; else 16).
+    coverage: [u8; 16],
+}
+
+impl<'a> Task<'a> {
+    #[allow(clippy::too_many_arguments)]
+    pub fn new(
+        targets: &'a Targets,
+        worker: &'a mut Worker,
+        packer: &'a mut Packer,
+        cover: &'a mut Cover,
+        covered: &'a mut Covered,
+        hiz: &'a mut Hiz,
+        host: &'a dyn Host,
+        tile: *mut u8,
+        layer: u32,
+        origin: [i32; 2],
+        level: Level,
+    ) -> Task<'a> {
+        Task {
+            targets,
+            worker,
+            packer,
+            cover,
+            covered,
+            hiz,
+            host,
+            tile,
+            layer,
+            origin,
+            level,
+            counts: TileCounts::default(),
+            done: [0; BLOCKS],
+            coverage: [16; 16],
+        }
+    }
+
+    /// Draws the primitives `entries` of an item: indices into its batch, with [`crate::geometry::bin::COVERS`]
+    /// where they cover the whole tile. `hidden`: blocks that later draws cover, by entry, or empty.
+    ///
+    /// # Safety
+    /// The tile buffer is laid out by `targets`, and nobody else uses it or this tile's pixels.
+    pub unsafe fn draw(
+        &mut self,
+        item: &Item,
+        entries: &[u32],
+        hidden: &[Blocks],
+        counts: &mut DrawCounts,
+    ) -> Result<(), Stop> {
+        self.packer.clear();
+        let plan = &item.plan;
+        if plan.depth.is_some() && self.hiz.of != plan.depth {
+            self.hiz.forget(plan.depth);
+        }
+        if plan.tests.write && (plan.when != When::Early || !plan.hiz) {
+            self.hiz.written_late(&plan.tests);
+        }
+        let r = self.draw_(item, entries, hidden);
+        let r = r.and_then(|_| self.shade(item));
+        let usage = item.take_usage(self.worker);
+        counts.add_tile(&std::mem::take(&mut self.counts), usage.as_ref());
+        r
+    }
+
+    dispatched!(draw_, draw_avx2, draw_avx512, (item: &Item, entries: &[u32], hidden: &[Blocks]) -> Result<(), Stop>, draw_body);
+
+    #[inline(always)]
+    unsafe fn draw_body<S: Simd>(
+        &mut self,
+        item: &Item,
+        entries: &[u32],
+        hidden: &[Blocks],
+    ) -> Result<(), Stop> {
+        use crate::geometry::bin::{COVERS, index};
+        let plan = &item.plan;
+        let single = plan.samples == 1;
+        let origin = self.origin;
+        // Pixels that are replaced whatever was there: the last primitive comes first, and each pixel is shaded once.
+        self.done = [0; BLOCKS];
+        // A rectangle of the tile all of whose pixels are done.
+        let mut done = Rect::default();
+        for n in 0..entries.len() {
+            let (i, ahead) = match plan.last_first {
+                true => (entries.len() - 1 - n, (entries.len() - 1 - n).wrapping_sub(AHEAD)),
+                false => (n, n + AHEAD),
+            };
+            self.counts.primitives += 1;
+            let e = entries[i];
+            let number = index(e);
+            let prim = &item.batch.prims[number as usize];
+            // A tile's primitives lie anywhere: what coverage wants of them is on its way before they are looked at.
+            if let Some(next) = entries.get(ahead) {
+                prefetch(item.batch.prims.as_ptr().wrapping_add(index(*next) as usize).cast::<Line>());
+            }
+            if prim.shape == Shape::Pixels {
+                self.pixels(item, prim, number)?;
+                continue;
+            }
+            if prim.shape == Shape::Smooth {
+                self.smooth(item, prim, number)?;
+                continue;
+            }
+            let b = &prim.bounds.rect();
+            if prim.edge_count == 0 && b.x1 - b.x0 == 1 && b.y1 - b.y0 == 1 {
+                // One pixel: a point.
+                let (x, y) = (b.x0 - origin[0], b.y0 - origin[1]);
+                let p = pixel(x as usize % TILE as usize, y as usize % TILE as usize);
+                let mut masks = [0; MAX_SAMPLES];
+                masks[..plan.samples].fill(1 << (p % 16));
+                self.block::<S>(item, prim, number, p / 16, &masks)?;
+                continue;
+            }
+            let hidden = hidden.get(i);
+            if e & COVERS != 0 && hidden.is_some_and(|h| h.iter().all(|w| *w == !0)) {
+                self.counts.gone(&WHOLE);
+                continue;
+            }
+            if !small::list::<S>(prim, origin, plan.locations, plan.samples, self.covered) {
+                if !self.cover.set(prim, origin, e & COVERS != 0, plan.locations, single) {
+                    continue;
+                }
+                if plan.hiz
+                    && self.cover.whole()
+                    && self.hiz.tile_fails(&plan.tests, item.depths(prim, origin, TILE))
+                {
+                    let c = &mut self.counts;
+                    c.quads += QUADS;
+                    c.early_tested += QUADS;
+                    c.early_killed += QUADS;
+                    continue;
+                }
+                let untouched = !plan.last_first || self.done == [0; BLOCKS];
+                if plan.plain && plan.simple && untouched && self.cover.whole() {
+                    self.whole(item, number, hidden)?;
+                    if plan.last_first {
+                        self.done = [0xFFFF; BLOCKS];
+                        done = WHOLE;
+                    }
+                    continue;
+                }
+                if let Some(r) = self.cover.rect().filter(|_| plan.last_first && plan.simple) {
+                    if done.contains(&r) {
+                        self.counts.gone(&r);
+                        continue;
+                    }
+                    done = r;
+                }
+                self.cover.list::<S>(self.covered);
+            }
+            if plan.depth_alone {
+                self.tested::<S>(item, prim, number, hidden)?;
+                continue;
+            }
+            for k in 0..self.covered.count {
+                let b = self.covered.blocks[k] as usize;
+                let masks = self.covered.masks[k];
+                if hidden.is_none_or(|h| h[b / 64] >> (b % 64) & 1 == 0) {
+                    self.block::<S>(item, prim, number, b, &masks)?;
+                } else {
+                    self.counts.rasterised(&masks[..plan.samples]);
+                    self.counts.hidden += any_quads(&masks[..plan.samples]);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A primitive that covers the whole tile and is not tested.
+    unsafe fn whole(&mut self, item: &Item, index: u32, hidden: Option<&Blocks>) -> Result<(), Stop> {
+        self.counts.quads += QUADS;
+        if let Some(h) = hidden {
+            self.counts.hidden += h.iter().map(|w| 4 * w.count_ones() as u64).sum::<u64>();
+            for b in (0..BLOCKS).filter(|b| h[b / 64] >> (b % 64) & 1 == 0) {
+                self.full(item, index, b)?;
+            }
+            return Ok(());
+        }
+        self.counts.passed += if item.plan.counts_early { 16 * BLOCKS as u64 } else { 0 };
+        let mut b = 0;
+        while b < BLOCKS {
+            let n = self.packer.add_stretch(item.plan.warps, index, b, BLOCKS - b);
+            if n == 0 {
+                self.shade(item)?;
+            }
+            b += n;
+        }
+        Ok(())
+    }
+
+    /// A block all of whose pixels are left, of a plain draw: into the wave.
+    #[inline(always)]
+    pub(super) unsafe fn full(&mut self, item: &Item, index: u32, block: usize) -> Result<(), Stop> {
+        let plan = &item.plan;
+        if plan.counts_early {
+            self.counts.passed += 16;
+        }
+        if !self.packer.add_full(plan.warps, index, block) {
+            self.shade(item)?;
+            self.packer.add_full(plan.warps, index, block);
+        }
+        Ok(())
+    }
+
+    // Functions of their own: coverage as most primitives have it stays short.
+    dispatched!(smooth, smooth_avx2, smooth_avx512, (item: &Item, prim: &Prim, index: u32) -> Result<(), Stop>, smooth_body);
+    dispatched!(pixels, pixels_avx2, pixels_avx512, (item: &Item, prim: &Prim, index: u32) -> Result<(), Stop>, pixels_body);
+
+    /// A smooth line: pixels of which any of sixteen samples is covered, with their share of them
+    /// (§ Smooth Lines leaves the filter open).
+    #[inline(always)]
+    unsafe fn smooth_body<S: Simd>(&mut self, item: &Item, prim: &Prim, index: u32) -> Result<(), Stop> {
+        if !self.cover.set(prim, self.origin, false, sample_locations(16), false) {
+            return Ok(());
+        }
+        self.cover.list::<S>(self.covered);
+        for k in 0..self.covered.count {
+            let (b, sixteen) = (self.covered.blocks[k] as usize, self.covered.masks[k]);
+            let any = sixteen.iter().fold(0, |a, m| a | m);
+            let mut masks = [0; MAX_SAMPLES];
+            masks[..item.plan.samples].fill(any);
+            for l in 0..16 {
+                self.coverage[l] = sixteen.iter().filter(|m| **m >> l & 1 != 0).count() as u8;
+            }
+            self.block::<S>(item, prim, index, b, &masks)?;
+        }
+        self.coverage = [16; 16];
+        Ok(())
+    }
+
+    /// A primitive that covers listed pixels.
+    #[inline(always)]
+    unsafe fn pixels_body<S: Simd>(&mut self, item: &Item, prim: &Prim, index: u32) -> Result<(), Stop> {
+        let (first, count) = prim.pixels();
+        for &[x, y] in &item.batch.pixels[first as usize..(first + count) as usize] {
+            let b = &prim.bounds.rect();
+            let (tx, ty) = (x - self.origin[0], y - self.origin[1]);
+            let inside = x >= b.x0 && x < b.x1 && y >= b.y0 && y < b.y1;
+            if inside && (0..TILE).contains(&tx) && (0..TILE).contains(&ty) {
+                let p = pixel(tx as usize, ty as usize);
+                let mut masks = [0; MAX_SAMPLES];
+                masks[..item.plan.samples].fill(1 << (p % 16));
+                self.block::<S>(item, prim, index, p / 16, &masks)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A block of a primitive: early tests, then into the wave.
+    #[inline(always)]
+    unsafe fn block<S: Simd>(
+        &mut self,
+        item: &Item,
+        prim: &Prim,
+        index: u32,
+        block: usize,
+        covered: &[u16; MAX_SAMPLES],
+    ) -> Result<(), Stop> {
+        let plan = &item.plan;
+        if plan.simple {
+            let mask = [covered[0] & !self.done[block]];
+            self.counts.rasterised(&covered[..1]);
+            if plan.last_first {
+                self.done[block] |= mask[0];
+                self.counts.hidden += counts::quads(covered[0]) - counts::quads(mask[0]);
+            }
+            if plan.plain && mask[0] == 0xFFFF {
+                return self.full(item, index, block);
+            }
+            let (quads, mask) = (quads(mask[0]), &mask[..]);
+            if quads == 0 {
+                return Ok(());
+            }
+            item.soon(prim);
+            if !self.packer.add(plan.warps, index, block, quads, mask, None, None) {
+                self.shade(item)?;
+                self.packer.add(plan.warps, index, block, quads, mask, None, None);
+            }
+            return Ok(());
+        }
+        let mut masks = *covered;
+        let mut any = 0;
+        for (s, m) in masks[..plan.samples].iter_mut().enumerate() {
+            if plan.sample_mask >> s & 1 == 0 {
+                *m = 0;
+            }
+            any |= *m;
+        }
+        self.counts.rasterised(&masks[..plan.samples]);
+        if plan.before_tests {
+            masks.copy_within(..plan.samples, plan.samples);
+        }
+        if matches!(plan.when, When::Early | When::Both) && any != 0 {
+            let tested = counts::quads(any);
+            self.counts.early_tested += tested;
+            let corner =
+                [self.origin[0] + (block % SIDE) as i32 * 4, self.origin[1] + (block / SIDE) as i32 * 4];
+            let range = if plan.hiz { item.depths(prim, corner, 4) } else { [0.0; 2] };
+            if plan.hiz && self.hiz.block_fails(&plan.tests, block, range) {
+                self.counts.early_killed += tested;
+                return Ok(());
+            }
+            any = 0;
+            let mut every = 0xFFFF;
+            for s in 0..plan.samples {
+                if masks[s] != 0 {
+                    masks[s] = self.early::<S>(item, prim, masks[s], s, block, corner);
+                    any |= masks[s];
+                }
+                every &= masks[s];
+            }
+            let left = counts::quads(any);
+            self.counts.early_killed += tested - left;
+            self.counts.early_updated += if plan.when == When::Early && plan.tests.write { left } else { 0 };
+            if plan.hiz && plan.when == When::Early && plan.tests.write && any != 0 {
+                self.hiz.wrote(block, range, every == 0xFFFF);
+            }
+        }
+        if any == 0 {
+            return Ok(());
+        }
+        if any == 0xFFFF && plan.plain && plan.shades {
+            return self.full(item, index, block);
+        }
+        if !plan.shades || plan.counts_early {
+            masks[..plan.samples].iter().for_each(|m| self.counts.passed += m.count_ones() as u64);
+        }
+        if !plan.shades {
+            return Ok(());
+        }
+        item.soon(prim);
+        let smooth = item.smooth().then_some(self.coverage);
+        if plan.reads_tile && self.packer.overlaps(block, quads(any)) {
+            self.shade(item)?;
+        }
+        if !plan.per_sample {
+            let masks = &masks[..if plan.before_tests { 2 * plan.samples } else { plan.samples }];
+            if !self.packer.add(plan.warps, index, block, quads(any), masks, None, smooth.as_ref()) {
+                self.shade(item)?;
+                self.packer.add(plan.warps, index, block, quads(any), masks, None, smooth.as_ref());
+            }
+            return Ok(());
+        }
+        for s in 0..plan.samples {
+            if masks[s] == 0 {
+                continue;
+            }
+            let mut one = [0; MAX_SAMPLES];
+            one[s] = masks[s];
+            if plan.before_tests {
+                one[plan.samples + s] = masks[s];
+            }
+            let one = &one[..if plan.before_tests { 2 * plan.samples } else { plan.samples }];
+            let (q, sample) = (quads(masks[s]), Some(s as u8));
+            if !self.packer.add(plan.warps, index, block, q, one, sample, smooth.as_ref()) {
+                self.shade(item)?;
+                self.packer.add(plan.warps, index, block, q, one, sample, smooth.as_ref());
+            }
+        }
+        Ok(())
+    }
+
+    /// Tests one sample of a whole block in place; the lanes that pass.
+    #[inline(always)]
+    unsafe fn early<S: Simd>(
+        &self,
+        item: &Item,
+        prim: &Prim,
+        mask: u16,
+        s: usize,
+        block: usize,
+        corner: [i32; 2],
+    ) -> u16 {
+        let plan = &item.plan;
+        let [sx, sy] = plan.locations[s];
+        // In the order of `fill::Warp::places`, so that early and late tests see the same depth.
+        let x = S::fadd(S::fsplat(corner[0] as f32), S::from_bits(S::iloadu(LANE_X.as_ptr().cast())));
+        let y = S::fadd(S::fsplat(corner[1] as f32), S::from_bits(S::iloadu(LANE_Y.as_ptr().cast())));
+        let x = S::fsub(S::fadd(x, S::fsplat(sx as f32 / 16.0)), S::fsplat(prim.origin[0]));
+        let y = S::fsub(S::fadd(y, S::fsplat(sy as f32 / 16.0)), S::fsplat(prim.origin[1]));
+        let k = &prim.z;
+        let slope = S::fadd(S::fmul(S::fsplat(k.dx), x), S::fmul(S::fsplat(k.dy), y));
+        let z = plan.tests.value::<S>(S::fadd(S::fsplat(k.at), slope), item.depth_range(prim));
+        let mut no_depth = [0f32; 16];
+        let mut no_stencil = [0u8; 16];
+        let zs = match self.plane(plan.depth, |t| &t.depth) {
+            Some(p) => p.sample(self.tile, sample_of(p, s)).cast::<f32>().add(block * 16),
+            None => no_depth.as_mut_ptr(),
+        };
+        let st = match self.plane(plan.stencil, |t| &t.stencil) {
+            Some(p) if plan.tests.has_stencil() => p.sample(self.tile, sample_of(p, s)).add(block * 16),
+            _ => no_stencil.as_mut_ptr(),
+        };
+        let front = if prim.front { 0xFFFF } else { 0 };
+        plan.tests.run::<S>(mask, z, zs, st, front, plan.when == When::Early, None)
+    }
+
+    #[inline(always)]
+    pub(super) fn plane(
+        &self,
+        attachment: Option<u32>,
+        pick: impl Fn(&'a super::target::Target) -> &'a Option<Plane>,
+    ) -> Option<&'a Plane> {
+        pick(self.targets.list.get(attachment? as usize)?).as_ref()
+    }
+}
+
+/// Primitives between the one that is looked at and the one that is fetched.
+const AHEAD: usize = 16;
+
+/// Quads of a block with a lane in `m`.
+#[inline(always)]
+pub(super) fn quads(m: u16) -> u8 {
+    let m = (m | m >> 1 | m >> 2 | m >> 3) & 0x1111;
+    ((m | m >> 3 | m >> 6 | m >> 9) & 0xF) as u8
+}

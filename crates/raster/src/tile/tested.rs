@@ -1,0 +1,135 @@
+//! Blocks of a primitive that depth alone tests before shading, one sample a pixel, as most draws have it. What the general
+//! way ([`Task::block`]) works out block by block, bounds of depth and whether they all fail, is worked out for a row of
+//! blocks at once.
+
+use super::counts;
+use super::cover::COLUMNS;
+use super::item::{Item, When};
+use super::task::{Blocks, Task, quads};
+use crate::layout::{LANE_X, LANE_Y, SIDE};
+use crate::prim::Prim;
+use simd::Simd;
+use wave::Stop;
+
+/// Bounds of a primitive's depth over each block of a row, and the blocks where depths between them all fail.
+#[repr(C, align(64))]
+struct Row {
+    low: [f32; SIDE],
+    high: [f32; SIDE],
+    fails: u16,
+}
+
+impl Task<'_> {
+    /// Tests the covered blocks (`covered`) of a primitive, and has what is left shaded.
+    ///
+    /// # Safety
+    /// As [`Task::draw`], in a function compiled for the level of `S`; the item is one of [`super::item::Plan::depth_alone`].
+    #[inline(always)]
+    pub(super) unsafe fn tested<S: Simd>(
+        &mut self,
+        item: &Item,
+        prim: &Prim,
+        index: u32,
+        hidden: Option<&Blocks>,
+    ) -> Result<(), Stop> {
+        let plan = &item.plan;
+        let Some(plane) = self.plane(plan.depth, |t| &t.depth) else { return Ok(()) };
+        let zs = plane.sample(self.tile, 0).cast::<f32>();
+        let writes = plan.tests.write && plan.when == When::Early;
+        let range = item.depth_range(prim);
+        let half = S::fsplat(0.5);
+        let at = S::fsplat(prim.z.at);
+        let [dx, dy] = [S::fsplat(prim.z.dx), S::fsplat(prim.z.dy)];
+        let mut row = usize::MAX;
+        let mut bounds = Row { low: [0.0; SIDE], high: [0.0; SIDE], fails: 0 };
+        let mut down = at;
+        for k in 0..self.covered.count {
+            let b = self.covered.blocks[k] as usize;
+            let mask = self.covered.masks[k][0];
+            self.counts.rasterised(&[mask]);
+            let asked = counts::quads(mask);
+            if hidden.is_some_and(|h| h[b / 64] >> (b % 64) & 1 != 0) {
+                self.counts.hidden += asked;
+                continue;
+            }
+            self.counts.early_tested += asked;
+            if b / SIDE != row {
+                row = b / SIDE;
+                bounds = self.bounds::<S>(item, prim, row);
+                // In the order of `fill::Warp::places`, so that early and late tests see the same depth; x below too.
+                let top = S::fsplat((self.origin[1] + row as i32 * 4) as f32);
+                let y = S::fadd(top, S::from_bits(S::iloadu(LANE_Y.as_ptr().cast())));
+                down = S::fmul(dy, S::fsub(S::fadd(y, half), S::fsplat(prim.origin[1])));
+            }
+            if bounds.fails >> (b % SIDE) & 1 != 0 {
+                self.counts.early_killed += asked;
+                continue;
+            }
+            let left = S::fsplat((self.origin[0] + (b % SIDE) as i32 * 4) as f32);
+            let x = S::fadd(left, S::from_bits(S::iloadu(LANE_X.as_ptr().cast())));
+            let across = S::fmul(dx, S::fsub(S::fadd(x, half), S::fsplat(prim.origin[0])));
+            let z = plan.tests.value::<S>(S::fadd(at, S::fadd(across, down)), range);
+            let here = zs.add(b * 16).cast::<u8>();
+            let old = S::from_bits(S::iloadu(here));
+            let passed = mask & plan.tests.passes::<S>(z, old);
+            let shown = counts::quads(passed);
+            self.counts.early_killed += asked - shown;
+            if passed == 0 {
+                continue;
+            }
+            if writes {
+                S::istoreu(here, S::bits(S::fsel(S::mask(passed), z, old)));
+                self.counts.early_updated += shown;
+                let z = [bounds.low[b % SIDE], bounds.high[b % SIDE]];
+                self.hiz.wrote(b, z, passed == 0xFFFF);
+            }
+            if passed == 0xFFFF && plan.plain && plan.shades {
+                self.full(item, index, b)?;
+                continue;
+            }
+            if !plan.shades || plan.counts_early {
+                self.counts.passed += passed.count_ones() as u64;
+            }
+            if !plan.shades {
+                continue;
+            }
+            item.soon(prim);
+            let q = quads(passed);
+            if !self.packer.add(plan.warps, index, b, q, &[passed], None, None) {
+                self.shade(item)?;
+                self.packer.add(plan.warps, index, b, q, &[passed], None, None);
+            }
+        }
+        Ok(())
+    }
+
+    /// As [`Item::depths`] and [`super::hiz::Hiz::block_fails`] have it for each block of the row, by the same operations.
+    #[inline(always)]
+    unsafe fn bounds<S: Simd>(&self, item: &Item, prim: &Prim, row: usize) -> Row {
+        let k = &prim.z;
+        let columns = S::iadd(S::isplat(self.origin[0] as u32), S::iload(COLUMNS.0.as_ptr().cast()));
+        let (half, ox) = (S::fsplat(0.5), S::fsplat(prim.origin[0]));
+        let from = S::fsub(S::fadd(S::s_to_f(columns), half), ox);
+        let to = S::fsub(S::fsub(S::s_to_f(S::iadd(columns, S::isplat(4))), half), ox);
+        let slope = S::fsplat(k.dx);
+        let (from, to) = (S::fmul(slope, from), S::fmul(slope, to));
+        let (left, right) = if k.dx < 0.0 { (to, from) } else { (from, to) };
+        let y = self.origin[1] + row as i32 * 4;
+        let from = k.dy * (y as f32 + 0.5 - prim.origin[1]);
+        let to = k.dy * ((y + 4) as f32 - 0.5 - prim.origin[1]);
+        let (top, bottom) = if k.dy < 0.0 { (to, from) } else { (from, to) };
+        let (at, range) = (S::fsplat(k.at), item.depth_range(prim));
+        let low = S::fadd(at, S::fadd(left, S::fsplat(top)));
+        let high = S::fadd(at, S::fadd(right, S::fsplat(bottom)));
+        let tests = &item.plan.tests;
+        let [low, high] = [tests.value::<S>(low, range), tests.value::<S>(high, range)];
+        let mut out = Row {
+            low: [0.0; SIDE],
+            high: [0.0; SIDE],
+            fails: self.hiz.row_fails::<S>(tests, row, low, high),
+        };
+        S::fstore(out.low.as_mut_ptr().cast(), low);
+        S::fstore(out.high.as_mut_ptr().cast(), high);
+        out
+    }
+}

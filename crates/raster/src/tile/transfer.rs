@@ -1,0 +1,279 @@
+//! Tiles come from memory and go there: the parts of attachments that lie in the render area.
+
+use super::level::by_level;
+use super::strip::{Bytes, Depth, Strip, place};
+use super::target::{Kind, Plane};
+use crate::layout::{TILE, pixel};
+use crate::state::Rect;
+use simd::{Level, Simd};
+
+/// What goes between a tile and memory.
+#[derive(Clone, Copy, Default, Debug, PartialEq)]
+pub struct Traffic {
+    /// By attachment and sample.
+    pub pixels: u64,
+    pub bytes: u64,
+    /// Quarters of the tile, 32 × 32 pixels, that differ from what memory holds, and those that were looked at (a bit
+    /// each: right 1, below 2).
+    changed: u8,
+    seen: u8,
+}
+
+impl Traffic {
+    pub fn add(&mut self, o: &Traffic) {
+        self.pixels += o.pixels;
+        self.bytes += o.bytes;
+        self.changed |= o.changed;
+        self.seen |= o.seen;
+    }
+    /// Quarters that were not written, for memory holds the same already.
+    pub fn unchanged(&self) -> u64 {
+        (self.seen & !self.changed).count_ones() as u64
+    }
+}
+
+/// Which way.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Way {
+    Load,
+    Store,
+    /// The clear value goes to memory, whatever the tile holds.
+    Clear,
+    /// Nothing moves: memory holds what the tile would.
+    Keep,
+}
+
+/// One sample of a tile and its place in memory.
+struct Place {
+    tile: *mut u8,
+    /// The tile's first pixel.
+    memory: *mut u8,
+    pitch: usize,
+    /// Pixels of the tile.
+    x0: usize,
+    x1: usize,
+    y0: usize,
+    y1: usize,
+}
+
+impl Place {
+    unsafe fn row(&self, y: usize) -> *mut u8 {
+        self.memory.add(y * self.pitch)
+    }
+    /// The bit of the quarter that holds a pixel.
+    #[inline(always)]
+    fn quarter(x: usize, y: usize) -> u8 {
+        1 << ((x >> 5) | (y >> 5) << 1)
+    }
+    /// Quarters with a pixel.
+    fn quarters(&self) -> u8 {
+        let side = |from: usize, to: usize| (from < 32) as u8 | ((to > 32) as u8) << 1;
+        let (x, y) = (side(self.x0, self.x1), side(self.y0, self.y1));
+        let below = if y & 2 != 0 { x << 2 } else { 0 };
+        if y & 1 != 0 { x | below } else { below }
+    }
+}
+
+impl Plane {
+    /// Moves the tile's part of the area.
+    ///
+    /// # Safety
+    /// As [`super::target::Targets::load`].
+    pub(super) unsafe fn transfer(
+        &self,
+        level: Level,
+        tile: *mut u8,
+        layer: u32,
+        origin: [i32; 2],
+        area: &Rect,
+        way: Way,
+    ) -> Traffic {
+        let mut traffic = Traffic::default();
+        let edge = Rect { x0: 0, y0: 0, x1: self.width, y1: self.height };
+        let here = Rect { x0: origin[0], y0: origin[1], x1: origin[0] + TILE, y1: origin[1] + TILE };
+        let r = area.intersect(&here).intersect(&edge);
+        if r.is_empty() {
+            return traffic;
+        }
+        let stored = self.format.block_bytes as usize;
+        traffic.pixels = (r.x1 - r.x0) as u64 * (r.y1 - r.y0) as u64 * self.samples as u64;
+        traffic.bytes = traffic.pixels * stored as u64;
+        let first = origin[1] as usize * self.row_pitch as usize + origin[0] as usize * stored;
+        for s in 0..self.samples {
+            let at = layer as u64 * self.layer_pitch + s as u64 * self.sample_pitch;
+            let p = Place {
+                tile: self.sample(tile, s),
+                memory: self.base.wrapping_add(at as usize + first),
+                pitch: self.row_pitch as usize,
+                x0: (r.x0 - origin[0]) as usize,
+                x1: (r.x1 - origin[0]) as usize,
+                y0: (r.y0 - origin[1]) as usize,
+                y1: (r.y1 - origin[1]) as usize,
+            };
+            let differs = match way {
+                Way::Keep => 0,
+                Way::Clear => self.clear_tile(&p, origin),
+                Way::Load => moved(level, self, &p, true),
+                Way::Store => {
+                    if let Some(b) = self.blank.as_ref() {
+                        b.becomes(origin, None);
+                    }
+                    moved(level, self, &p, false)
+                }
+            };
+            if way != Way::Load && self.kind == Kind::Color {
+                traffic.seen |= p.quarters();
+                traffic.changed |= differs & p.quarters();
+            }
+        }
+        traffic
+    }
+
+    /// As [`Self::clear_memory`], but a tile that holds nothing else is not looked at.
+    unsafe fn clear_tile(&self, p: &Place, origin: [i32; 2]) -> u8 {
+        let Some(blank) = self.blank.as_ref() else { return self.clear_memory(p) };
+        let texel = u32::from_le_bytes([self.clear[0], self.clear[1], self.clear[2], self.clear[3]]);
+        if blank.holds(origin, texel) {
+            return 0;
+        }
+        let ends = [(p.x1, self.width - origin[0]), (p.y1, self.height - origin[1])];
+        let whole = p.x0 == 0 && p.y0 == 0 && ends.iter().all(|&(end, edge)| end as i32 == edge.min(TILE));
+        let differs = self.clear_memory(p);
+        blank.becomes(origin, whole.then_some(texel));
+        differs
+    }
+
+    /// Writes the clear value to memory; quarters that differed.
+    unsafe fn clear_memory(&self, p: &Place) -> u8 {
+        let mut texel = self.clear;
+        let z = f32::from_le_bytes([texel[0], texel[1], texel[2], texel[3]]);
+        match self.kind {
+            Kind::Depth16 => texel[..2].copy_from_slice(&(z as u16).to_le_bytes()),
+            Kind::Depth24 => texel[..4].copy_from_slice(&(z as u32).to_le_bytes()),
+            Kind::Color | Kind::Depth32 | Kind::Stencil => {}
+        }
+        let bytes = self.format.block_bytes as usize;
+        let mut row = [0u8; TILE as usize * 16];
+        row[..TILE as usize * bytes].chunks_exact_mut(bytes).for_each(|t| t.copy_from_slice(&texel[..bytes]));
+        let mut differs = 0;
+        for y in p.y0..p.y1 {
+            for (x0, x1) in [(p.x0.min(32), p.x1.min(32)), (p.x0.max(32), p.x1.max(32))] {
+                let n = (x1 - x0) * bytes;
+                let memory = std::slice::from_raw_parts_mut(p.row(y).add(x0 * bytes), n);
+                if *memory != row[..n] {
+                    memory.copy_from_slice(&row[..n]);
+                    differs |= Place::quarter(x0, y);
+                }
+            }
+        }
+        differs
+    }
+}
+
+/// Loads or stores; quarters that differed.
+#[inline(always)]
+unsafe fn moved_body<S: Simd>(plane: &Plane, p: &Place, load: bool) -> u8 {
+    match (plane.kind, plane.bytes) {
+        (Kind::Depth16, _) => strips::<S, Depth<u16>>(p, load),
+        (Kind::Depth24, _) => strips::<S, Depth<u32>>(p, load),
+        (_, 1) => strips::<S, Bytes<1>>(p, load),
+        (_, 2) => strips::<S, Bytes<2>>(p, load),
+        (_, 4) => strips::<S, Bytes<4>>(p, load),
+        (_, 8) => strips::<S, Bytes<8>>(p, load),
+        (_, 16) => strips::<S, Bytes<16>>(p, load),
+        (_, b) => {
+            for y in p.y0..p.y1 {
+                for x in p.x0..p.x1 {
+                    let (t, m) = (p.tile.add(pixel(x, y) * b), p.row(y).add(x * b));
+                    if load { t.copy_from(m, b) } else { m.copy_from(t, b) }
+                }
+            }
+            0xF
+        }
+    }
+}
+by_level!(fn moved = moved_body, (plane: &Plane, p: &Place, load: bool) -> u8);
+
+#[inline(always)]
+unsafe fn strips<S: Simd, T: Strip>(p: &Place, load: bool) -> u8 {
+    let width = 4 * T::BLOCKS;
+    let (from, to) = (p.x0.div_ceil(width) * width, p.x1 / width * width);
+    let mut differs = 0;
+    let mut y = p.y0;
+    while y < p.y1 {
+        if y.is_multiple_of(4) && y + 4 <= p.y1 && from < to {
+            if load {
+                load4::<S, T>(p, from, to, y);
+            } else {
+                differs |= store4::<S, T>(p, from, to, y);
+            }
+            for y in y..y + 4 {
+                differs |= pixels::<T>(p, p.x0, from, y, load) | pixels::<T>(p, to, p.x1, y, load);
+            }
+            y += 4;
+        } else {
+            differs |= pixels::<T>(p, p.x0, p.x1, y, load);
+            y += 1;
+        }
+    }
+    differs
+}
+
+/// Where the quarters of vector `v` of the step from pixel `x` on are in memory.
+#[inline(always)]
+unsafe fn quarters<T: Strip>(p: &Place, v: usize, x: usize, y: usize) -> [*mut u8; 4] {
+    let mut at = [p.memory; 4];
+    for (q, at) in at.iter_mut().enumerate() {
+        let (row, bytes) = place(T::VECTORS, v, q);
+        *at = p.row(y + row).add(x * T::MEMORY + bytes);
+    }
+    at
+}
+
+#[inline(always)]
+unsafe fn load4<S: Simd, T: Strip>(p: &Place, from: usize, to: usize, y: usize) {
+    let mut x = from;
+    while x < to {
+        let mut v = [S::isplat(0); 4];
+        for (n, v) in v.iter_mut().enumerate().take(T::VECTORS) {
+            *v = S::iload4(quarters::<T>(p, n, x, y));
+        }
+        T::to_tile::<S>(p.tile.add(pixel(x, y) * T::TILE), &v);
+        x += 4 * T::BLOCKS;
+    }
+}
+
+/// What memory holds already is not written again.
+#[inline(always)]
+unsafe fn store4<S: Simd, T: Strip>(p: &Place, from: usize, to: usize, y: usize) -> u8 {
+    let mut differs = 0;
+    let mut x = from;
+    while x < to {
+        let mut v = [S::isplat(0); 4];
+        T::from_tile::<S>(p.tile.add(pixel(x, y) * T::TILE), &mut v);
+        for (n, v) in v.iter().enumerate().take(T::VECTORS) {
+            let at = quarters::<T>(p, n, x, y);
+            if S::mbits(S::ieq(*v, S::iload4(at))) != 0xFFFF {
+                S::istore4(at, *v);
+                differs |= Place::quarter(x, y);
+            }
+        }
+        x += 4 * T::BLOCKS;
+    }
+    differs
+}
+
+/// Pixels of one row, where an edge cuts blocks.
+#[inline(always)]
+unsafe fn pixels<T: Strip>(p: &Place, x0: usize, x1: usize, y: usize, load: bool) -> u8 {
+    let mut differs = 0;
+    for x in x0..x1 {
+        let (t, m) = (p.tile.add(pixel(x, y) * T::TILE), p.row(y).add(x * T::MEMORY));
+        if load {
+            T::load(t, m);
+        } else if T::store(t, m) {
+            differs |= Place::quarter(x, y);
+        }
+    }
+    differs
+}

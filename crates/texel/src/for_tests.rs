@@ -1,0 +1,53 @@
+//! Images and views for tests, of this crate and of those above it.
+
+use crate::image::Image;
+use crate::memory::{Bound, DeviceMemory};
+use crate::sample::ImageView;
+use ash::vk;
+use std::sync::Arc;
+
+/// An image with memory of its own, zeroed.
+pub fn bound_image(info: &vk::ImageCreateInfo) -> Arc<Image> {
+    let image = Image::new(info).unwrap();
+    let memory = DeviceMemory::allocate(image.size(), 0, false).unwrap();
+    assert!(image.bind(Bound { memory, offset: 0 }));
+    Arc::new(image)
+}
+
+/// A 2D image of one level.
+pub fn image_2d(format: vk::Format, w: u32, h: u32) -> Arc<Image> {
+    bound_image(&info_2d(format, w, h))
+}
+
+pub fn info_2d(format: vk::Format, w: u32, h: u32) -> vk::ImageCreateInfo<'static> {
+    vk::ImageCreateInfo::default()
+        .image_type(vk::ImageType::TYPE_2D)
+        .format(format)
+        .extent(vk::Extent3D { width: w, height: h, depth: 1 })
+        .mip_levels(1)
+        .array_layers(1)
+        .samples(vk::SampleCountFlags::TYPE_1)
+}
+
+/// A view of all of an image.
+pub fn view(image: &Arc<Image>, t: vk::ImageViewType, swizzle: vk::ComponentMapping) -> ImageView {
+    let aspect =
+        if image.format.has_depth() { vk::ImageAspectFlags::DEPTH } else { vk::ImageAspectFlags::COLOR };
+    let info = vk::ImageViewCreateInfo::default()
+        .view_type(t)
+        .format(image.format.format)
+        .components(swizzle)
+        .subresource_range(vk::ImageSubresourceRange {
+            aspect_mask: aspect,
+            base_mip_level: 0,
+            level_count: vk::REMAINING_MIP_LEVELS,
+            base_array_layer: 0,
+            layer_count: vk::REMAINING_ARRAY_LAYERS,
+        });
+    ImageView::new(image.clone(), &info, 0.0).unwrap()
+}
+
+/// The same with its own channels.
+pub fn plain(image: &Arc<Image>, t: vk::ImageViewType) -> ImageView {
+    view(image, t, vk::ComponentMapping::default())
+}

@@ -1,0 +1,447 @@
+//! Texel loops and function pointers made of the codecs: one texel, a row, the sixteen lanes of a warp.
+
+// Loops over lanes index several arrays at once.
+#![allow(clippy::needless_range_loop)]
+
+use super::codec::{Codec, Generic, with_codec};
+use super::table::ROWS;
+use super::warp::{self, Channels, Plan};
+use super::{FormatInfo, TexelKind};
+use ash::vk;
+use simd::{Level, Simd};
+use std::mem::MaybeUninit;
+
+/// Loads one texel of a format through a function pointer, for paths that are not monomorphised.
+pub type LoadFn = unsafe fn(&'static FormatInfo, *const u8) -> [u32; 4];
+/// Stores one texel of a format through a function pointer.
+pub type StoreFn = unsafe fn(&'static FormatInfo, *mut u8, [u32; 4]);
+
+/// The loader of an uncompressed format.
+pub fn load_fn(info: &'static FormatInfo) -> LoadFn {
+    fn pick<C: Codec>(_: C) -> LoadFn {
+        // Zero-sized codecs are rebuilt from nothing; only `Generic` needs the row.
+        unsafe fn load<C: Codec>(info: &'static FormatInfo, p: *const u8) -> [u32; 4] {
+            if size_of::<C>() == 0 {
+                // SAFETY: a zero-sized Copy type has exactly one value.
+                std::mem::transmute_copy::<(), C>(&()).load(p)
+            } else {
+                Generic(info).load(p)
+            }
+        }
+        load::<C>
+    }
+    with_codec!(info, |c| pick(c))
+}
+
+/// The storer of an uncompressed format.
+pub fn store_fn(info: &'static FormatInfo) -> StoreFn {
+    fn pick<C: Codec>(_: C) -> StoreFn {
+        unsafe fn store<C: Codec>(info: &'static FormatInfo, p: *mut u8, t: [u32; 4]) {
+            if size_of::<C>() == 0 {
+                // SAFETY: a zero-sized Copy type has exactly one value.
+                std::mem::transmute_copy::<(), C>(&()).store(p, t)
+            } else {
+                Generic(info).store(p, t)
+            }
+        }
+        store::<C>
+    }
+    with_codec!(info, |c| pick(c))
+}
+
+/// Loads texels of 16 lanes from `base + offsets` by channel.
+pub type GatherFn = unsafe fn(&'static FormatInfo, *const u8, &[u64; 16], &mut Channels);
+/// Stores texels of the lanes of a mask at `base + offsets`, in order of the lanes.
+pub type ScatterFn = unsafe fn(&'static FormatInfo, *mut u8, &[u64; 16], u16, &Channels);
+/// Stores texels of 16 lanes side by side.
+pub type PackFn = unsafe fn(&'static FormatInfo, &Channels, *mut u8);
+
+/// Whether the AVX2 forms of kernels may run.
+#[inline]
+pub fn has_avx2() -> bool {
+    Level::best() >= Level::Avx2
+}
+
+macro_rules! any {
+    ($n:ident) => {
+        ANY
+    };
+}
+
+/// `fn $name(level)` gives `$body::<S>` as compiled for the level; all levels give the same bits.
+#[macro_export]
+macro_rules! at_level {
+    (fn $name:ident -> $ty:ty = $body:ident $(<const $n:ident: $t:ty>)?, ($($a:ident: $at:ty),*)) => {
+        fn $name$(<const $n: $t>)?(level: Level) -> $ty {
+            #[cfg(target_arch = "x86_64")]
+            {
+                #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
+                unsafe fn avx2$(<const $n: $t>)?($($a: $at),*) {
+                    $body::<simd::Avx2 $(, $n)?>($($a),*)
+                }
+                #[target_feature(
+                    enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c"
+                )]
+                unsafe fn avx512$(<const $n: $t>)?($($a: $at),*) {
+                    $body::<simd::Avx512 $(, $n)?>($($a),*)
+                }
+                match level {
+                    Level::Avx512 => return avx512$(::<$n>)?,
+                    Level::Avx2 => return avx2$(::<$n>)?,
+                    Level::Portable => {}
+                }
+            }
+            let _ = level;
+            // Portable code is for where nothing else runs: one form is enough for all formats.
+            unsafe fn portable($($a: $at),*) {
+                $body::<simd::Portable $(, { any!($n) })?>($($a),*)
+            }
+            portable
+        }
+    };
+}
+
+pub use at_level;
+
+/// A format that is only known when the kernel runs.
+const ANY: usize = usize::MAX;
+
+/// The format of a row of the table, as a constant.
+struct Row<const ROW: usize>;
+
+impl<const ROW: usize> Row<ROW> {
+    const PLAN: Plan = Plan::new(&ROWS[if ROW == ANY { 0 } else { ROW }]);
+
+    #[inline(always)]
+    fn plan(info: &FormatInfo) -> Plan {
+        if ROW == ANY { Plan::new(info) } else { Self::PLAN }
+    }
+}
+
+#[inline(always)]
+unsafe fn pack<S: Simd>(info: &'static FormatInfo, t: &Channels, out: *mut u8) {
+    warp::pack::<S>(&Plan::new(info), false, t, out)
+}
+at_level!(fn pack_at -> PackFn = pack, (info: &'static FormatInfo, t: &Channels, out: *mut u8));
+
+#[inline(always)]
+unsafe fn scatter<S: Simd, const ROW: usize>(
+    info: &'static FormatInfo,
+    base: *mut u8,
+    offsets: &[u64; 16],
+    mask: u16,
+    t: &Channels,
+) {
+    let plan = Row::<ROW>::plan(info);
+    let mut beside = mask == 0xffff;
+    for lane in 1..16 {
+        beside &= offsets[lane] == offsets[0].wrapping_add((lane * plan.bytes) as u64);
+    }
+    let mut texels = MaybeUninit::<[u8; 16 * warp::MOST]>::uninit();
+    let texels = if beside { base.add(offsets[0] as usize) } else { texels.as_mut_ptr().cast::<u8>() };
+    warp::pack::<S>(&plan, ROW != ANY, t, texels);
+    if beside {
+        return;
+    }
+    match plan.bytes {
+        1 => spread::<1>(texels, base, offsets, mask),
+        2 => spread::<2>(texels, base, offsets, mask),
+        4 => spread::<4>(texels, base, offsets, mask),
+        8 => spread::<8>(texels, base, offsets, mask),
+        16 => spread::<16>(texels, base, offsets, mask),
+        bytes => {
+            for lane in (0..16).filter(|l| mask >> l & 1 != 0) {
+                base.add(offsets[lane] as usize).copy_from(texels.add(lane * bytes), bytes);
+            }
+        }
+    }
+}
+at_level!(
+    fn scatter_at -> ScatterFn = scatter<const ROW: usize>,
+    (info: &'static FormatInfo, base: *mut u8, offsets: &[u64; 16], mask: u16, t: &Channels)
+);
+
+/// Texels side by side to where the lanes of the mask have them.
+#[inline(always)]
+unsafe fn spread<const B: usize>(texels: *const u8, base: *mut u8, offsets: &[u64; 16], mask: u16) {
+    let texels = texels.cast::<[u8; B]>();
+    if mask == 0xffff {
+        for lane in 0..16 {
+            base.add(offsets[lane] as usize).cast::<[u8; B]>().write_unaligned(*texels.add(lane));
+        }
+        return;
+    }
+    let mut left = mask;
+    while left != 0 {
+        let lane = left.trailing_zeros() as usize & 15;
+        left &= left - 1;
+        base.add(offsets[lane] as usize).cast::<[u8; B]>().write_unaligned(*texels.add(lane));
+    }
+}
+
+#[inline(always)]
+unsafe fn gather<S: Simd>(
+    info: &'static FormatInfo,
+    base: *const u8,
+    offsets: &[u64; 16],
+    out: &mut Channels,
+) {
+    warp::unpack::<S>(info, base, offsets, out)
+}
+at_level!(
+    fn gather_at -> GatherFn = gather,
+    (info: &'static FormatInfo, base: *const u8, offsets: &[u64; 16], out: &mut Channels)
+);
+
+/// Formats with codecs of their own whose warps go by the component list all the same.
+fn by_components(info: &FormatInfo) -> bool {
+    matches!(info.kind, TexelKind::Generic | TexelKind::R11g11b10 | TexelKind::Rgb9e5) && !info.is_64bit()
+}
+
+/// The packer of an uncompressed format, and whether texels have one: not those of 64-bit components or a shared exponent.
+pub fn pack_fn(info: &'static FormatInfo) -> Option<PackFn> {
+    packs(info).then(|| pack_at(Level::best()))
+}
+
+/// Warps of the format are written over vectors.
+fn packs(info: &FormatInfo) -> bool {
+    !info.compressed() && !info.is_64bit() && info.kind != TexelKind::Rgb9e5
+}
+
+/// The warp loader of an uncompressed format, in the form for this machine. All forms give the same bits.
+pub fn gather_fn(info: &'static FormatInfo) -> GatherFn {
+    if by_components(info) {
+        return gather_at(Level::best());
+    }
+    fn pick<C: Codec>(_: C) -> GatherFn {
+        #[inline(always)]
+        unsafe fn body<C: Codec>(
+            info: &'static FormatInfo,
+            base: *const u8,
+            offsets: &[u64; 16],
+            out: &mut [[u32; 16]; 4],
+        ) {
+            if size_of::<C>() == 0 {
+                // SAFETY: a zero-sized Copy type has exactly one value.
+                std::mem::transmute_copy::<(), C>(&()).load16(base, offsets, out)
+            } else {
+                Generic(info).load16(base, offsets, out)
+            }
+        }
+        #[cfg(target_arch = "x86_64")]
+        {
+            #[target_feature(enable = "avx2")]
+            unsafe fn avx2<C: Codec>(
+                info: &'static FormatInfo,
+                base: *const u8,
+                offsets: &[u64; 16],
+                out: &mut [[u32; 16]; 4],
+            ) {
+                body::<C>(info, base, offsets, out)
+            }
+            if has_avx2() {
+                return avx2::<C>;
+            }
+        }
+        unsafe fn plain<C: Codec>(
+            info: &'static FormatInfo,
+            base: *const u8,
+            offsets: &[u64; 16],
+            out: &mut [[u32; 16]; 4],
+        ) {
+            body::<C>(info, base, offsets, out)
+        }
+        plain::<C>
+    }
+    with_codec!(info, |c| pick(c))
+}
+
+/// The warp storer of an uncompressed format, in the form for this machine. All forms give the same bits.
+pub fn scatter_fn(info: &'static FormatInfo) -> ScatterFn {
+    scatter_fn_at(info, Level::best())
+}
+
+fn scatter_fn_at(info: &'static FormatInfo, level: Level) -> ScatterFn {
+    unsafe fn lanes(info: &'static FormatInfo, base: *mut u8, offsets: &[u64; 16], mask: u16, t: &Channels) {
+        let store = store_fn(info);
+        for lane in (0..16).filter(|l| mask >> l & 1 != 0) {
+            store(info, base.add(offsets[lane] as usize), [t[0][lane], t[1][lane], t[2][lane], t[3][lane]]);
+        }
+    }
+    if !packs(info) {
+        return lanes;
+    }
+    /// The storer for formats of this layout alone.
+    macro_rules! known {
+        ($format:ident) => {
+            scatter_at::<{ vk::Format::$format.as_raw() as usize - 1 }>(level)
+        };
+    }
+    use TexelKind as K;
+    match info.kind {
+        // What programs write most.
+        K::R8Unorm => known!(R8_UNORM),
+        K::Rgba8Unorm => known!(R8G8B8A8_UNORM),
+        K::Bgra8Unorm => known!(B8G8R8A8_UNORM),
+        K::Rgba16Sfloat => known!(R16G16B16A16_SFLOAT),
+        K::R11g11b10 => known!(B10G11R11_UFLOAT_PACK32),
+        K::R32Sfloat | K::R32Int => known!(R32_UINT),
+        K::Rg32Sfloat | K::Rg32Int => known!(R32G32_UINT),
+        K::Rgba32Sfloat | K::Rgba32Int => known!(R32G32B32A32_UINT),
+        _ if info.format == vk::Format::A2B10G10R10_UNORM_PACK32 => known!(A2B10G10R10_UNORM_PACK32),
+        _ => scatter_at::<ANY>(level),
+    }
+}
+
+/// Decodes `out.len()` consecutive texels of an uncompressed format.
+///
+/// # Safety
+/// `src` must be readable for that many texels.
+pub unsafe fn decode_row(info: &'static FormatInfo, src: *const u8, out: &mut [[u32; 4]]) {
+    with_codec!(info, |c| for (i, t) in out.iter_mut().enumerate() {
+        *t = c.load(src.add(i * c.size()));
+    })
+}
+
+/// Encodes consecutive texels of an uncompressed format.
+///
+/// # Safety
+/// `dst` must be writable for that many texels.
+pub unsafe fn encode_row(info: &'static FormatInfo, texels: &[[u32; 4]], dst: *mut u8) {
+    let slow = matches!(info.kind, TexelKind::Generic | TexelKind::R11g11b10);
+    let Some(pack) = pack_fn(info).filter(|_| slow && texels.len() > 4) else {
+        with_codec!(info, |c| for (i, t) in texels.iter().enumerate() {
+            c.store(dst.add(i * c.size()), *t);
+        });
+        return;
+    };
+    let bytes = info.block_bytes as usize;
+    for (i, part) in texels.chunks(16).enumerate() {
+        let mut t = [[0; 16]; 4];
+        for (lane, texel) in part.iter().enumerate() {
+            for k in 0..4 {
+                t[k][lane] = texel[k];
+            }
+        }
+        let mut packed = [0u8; 16 * warp::MOST];
+        pack(info, &t, packed.as_mut_ptr());
+        dst.add(i * 16 * bytes).copy_from(packed.as_ptr(), part.len() * bytes);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::all;
+    use super::*;
+
+    /// Random bits, and floats of every kind and size.
+    struct Random(u32);
+
+    impl Random {
+        fn bits(&mut self) -> u32 {
+            self.0 = self.0.wrapping_mul(1664525).wrapping_add(1013904223);
+            self.0.rotate_left(13) ^ self.0
+        }
+        fn channel(&mut self) -> u32 {
+            const SPECIAL: [u32; 24] = [
+                0,
+                1,
+                2,
+                0x7f,
+                0x80,
+                0xff,
+                0x100,
+                0x7fff,
+                0x8000,
+                0xffff,
+                0x7fff_ffff,
+                0x8000_0000,
+                0xffff_ffff,
+                0x7f80_0000,
+                0xff80_0000,
+                0x7f80_0001,
+                0xffc1_2345,
+                0x3f7f_ffff,
+                0x3f80_0001,
+                0x477f_e000,
+                0x477f_f000,
+                0x387f_ffff,
+                0x3300_0001,
+                0xbf80_0000,
+            ];
+            let n = self.bits();
+            match n >> 28 {
+                0..=3 => SPECIAL[n as usize % SPECIAL.len()],
+                // Within 0 to 1, near 0, and to either side of both.
+                4..=9 => ((n & 0xff_ffff) as f32 / (1 << 24) as f32).to_bits(),
+                10 => (2.0 - (n & 0xff_ffff) as f32 / (1 << 22) as f32).to_bits(),
+                11 => ((n & 0xff_ffff) as f32 / 1e12).to_bits(),
+                12 => ((n & 0xff_ffff) as f32 / 64.0).to_bits(),
+                // Halves of steps.
+                13 => (((n & 0x3ff) as f32 + 0.5) / 1023.0).to_bits(),
+                _ => n,
+            }
+        }
+    }
+
+    /// Every uncompressed format whose aspects are one, on every SIMD level, against the codec that does one texel.
+    #[test]
+    fn warps_are_their_texels() {
+        let mut random = Random(1);
+        let whole = |i: &&FormatInfo| !i.compressed() && !i.is_64bit();
+        for i in all().iter().filter(whole).filter(|i| !i.has_depth() || !i.has_stencil()) {
+            let (load, store) = (load_fn(i), store_fn(i));
+            let bytes = i.block_bytes as usize;
+            for case in 0..200 {
+                let t: Channels = std::array::from_fn(|_| std::array::from_fn(|_| random.channel()));
+                let before: [u8; 1024] = std::array::from_fn(|_| random.bits() as u8);
+                let mask = if case % 3 == 0 { 0xffff } else { random.bits() as u16 };
+                // Side by side, or apart with an odd number of bytes between.
+                let apart = if case % 2 == 0 { bytes } else { bytes + 1 + (case / 2) % 4 * bytes / 3 };
+                let offsets: [u64; 16] = std::array::from_fn(|l| (l * apart) as u64);
+                let (mut want, mut loaded) = (before, [[0; 16]; 4]);
+                for lane in 0..16 {
+                    let at = offsets[lane] as usize;
+                    if mask >> lane & 1 != 0 {
+                        // SAFETY: within the array.
+                        unsafe { store(i, want.as_mut_ptr().add(at), t.map(|c| c[lane])) };
+                    }
+                    // SAFETY: within the array.
+                    let texel = unsafe { load(i, before.as_ptr().add(at)) };
+                    (0..4).for_each(|k| loaded[k][lane] = texel[k]);
+                }
+                for level in Level::tested() {
+                    let mut got = before;
+                    // SAFETY: within the array; the machine has the level.
+                    unsafe { scatter_fn_at(i, level)(i, got.as_mut_ptr(), &offsets, mask, &t) };
+                    assert!(got == want, "{} on {level:?}, {t:x?}", i.name);
+                    let mut got = [[9; 16]; 4];
+                    // SAFETY: as above.
+                    unsafe { gather_at(level)(i, before.as_ptr(), &offsets, &mut got) };
+                    assert_eq!(got, loaded, "{} on {level:?}", i.name);
+                    if packs(i) {
+                        let (mut got, mut row) = ([0; 256], [0; 256]);
+                        let texels: [[u32; 4]; 16] = std::array::from_fn(|l| t.map(|c| c[l]));
+                        // SAFETY: as above.
+                        unsafe {
+                            pack_at(level)(i, &t, got.as_mut_ptr());
+                            encode_row(i, &texels[..13], row.as_mut_ptr());
+                        }
+                        for (lane, texel) in texels.iter().enumerate() {
+                            let mut want = [0; 16];
+                            // SAFETY: as above.
+                            unsafe { store(i, want.as_mut_ptr(), *texel) };
+                            let at = lane * bytes..(lane + 1) * bytes;
+                            assert_eq!(got[at.clone()], want[..bytes], "{} on {level:?}", i.name);
+                            assert!(lane >= 13 || row[at] == want[..bytes], "a row of {}", i.name);
+                        }
+                    }
+                }
+                let mut got = [[9; 16]; 4];
+                // SAFETY: as above.
+                unsafe { gather_fn(i)(i, before.as_ptr(), &offsets, &mut got) };
+                assert_eq!(got, loaded, "{}", i.name);
+            }
+        }
+    }
+}

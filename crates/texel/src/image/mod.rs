@@ -1,0 +1,273 @@
+//! Images: description, layout, and the memory they are bound to.
+
+mod blank;
+pub mod layout;
+
+pub use blank::Blank;
+pub use layout::{IMAGE_ALIGN, Layout, Mip, Plane, mip_size};
+
+use crate::format::{self, FormatInfo};
+use crate::memory::Bound;
+use ash::vk;
+use std::sync::OnceLock;
+
+/// A Vulkan image.
+pub struct Image {
+    pub format: &'static FormatInfo,
+    pub image_type: vk::ImageType,
+    /// Texels of level 0.
+    pub extent: [u32; 3],
+    pub mips: u32,
+    pub layers: u32,
+    pub samples: u32,
+    pub tiling: vk::ImageTiling,
+    pub flags: vk::ImageCreateFlags,
+    pub usage: vk::ImageUsageFlags,
+    pub layout: Layout,
+    bound: OnceLock<Bound>,
+    /// What is known of its tiles ([`Image::watch`]).
+    pub blank: Option<Blank>,
+}
+
+/// One mip level of one aspect of an image, ready for addressing. Coordinates are in blocks; nothing outside
+/// `blocks`, `samples` and `layers` may be addressed.
+#[derive(Clone, Copy, Debug)]
+pub struct Surface {
+    /// First byte of layer 0.
+    pub base: *mut u8,
+    pub format: &'static FormatInfo,
+    /// Texels.
+    pub extent: [u32; 3],
+    /// Blocks.
+    pub blocks: [u32; 3],
+    pub samples: u32,
+    pub layers: u32,
+    pub row_pitch: u64,
+    pub slice_pitch: u64,
+    pub sample_pitch: u64,
+    pub layer_pitch: u64,
+}
+
+// SAFETY: the pointer is only an address into memory that all threads of the device share; Vulkan puts the ordering of
+// accesses on the application. Whoever makes a surface keeps the image.
+unsafe impl Send for Surface {}
+unsafe impl Sync for Surface {}
+
+impl Surface {
+    /// Address of a block.
+    ///
+    /// # Safety
+    /// The block, sample and layer must exist.
+    #[inline(always)]
+    pub unsafe fn block(&self, x: u32, y: u32, z: u32, sample: u32, layer: u32) -> *mut u8 {
+        debug_assert!(
+            x < self.blocks[0] && y < self.blocks[1] && z < self.blocks[2],
+            "{x} {y} {z} of {self:?}"
+        );
+        debug_assert!(sample < self.samples && layer < self.layers, "{sample} {layer} of {self:?}");
+        let at = x as u64 * self.format.block_bytes as u64
+            + y as u64 * self.row_pitch
+            + z as u64 * self.slice_pitch
+            + sample as u64 * self.sample_pitch
+            + layer as u64 * self.layer_pitch;
+        self.base.add(at as usize)
+    }
+
+    /// Address of a block, `None` outside the surface.
+    #[inline]
+    pub fn try_block(&self, x: u32, y: u32, z: u32, sample: u32, layer: u32) -> Option<*mut u8> {
+        let inside = x < self.blocks[0]
+            && y < self.blocks[1]
+            && z < self.blocks[2]
+            && sample < self.samples
+            && layer < self.layers;
+        // SAFETY: just checked.
+        inside.then(|| unsafe { self.block(x, y, z, sample, layer) })
+    }
+
+    /// The same memory seen as another format. A format of one-texel blocks over a compressed image sees blocks as
+    /// texels (`BLOCK_TEXEL_VIEW_COMPATIBLE`). `None` if the block sizes differ.
+    pub fn with_format(mut self, format: &'static FormatInfo) -> Option<Surface> {
+        if format.block_bytes != self.format.block_bytes {
+            return None;
+        }
+        if self.format.compressed() && !format.compressed() {
+            self.extent = self.blocks;
+        } else if format.block_extent != self.format.block_extent {
+            return None;
+        }
+        self.format = format;
+        Some(self)
+    }
+}
+
+impl Image {
+    /// Makes an image without memory.
+    ///
+    /// # Errors
+    /// `ERROR_FORMAT_NOT_SUPPORTED` for a format without images, `ERROR_OUT_OF_DEVICE_MEMORY` for one too large,
+    /// `ERROR_VALIDATION_FAILED_EXT` for an empty extent, no levels, more levels than the extent has, or no layers.
+    pub fn new(info: &vk::ImageCreateInfo) -> Result<Image, vk::Result> {
+        let format =
+            format::info(info.format).filter(|f| f.image()).ok_or(vk::Result::ERROR_FORMAT_NOT_SUPPORTED)?;
+        let extent = [info.extent.width, info.extent.height, info.extent.depth];
+        let samples = info.samples.as_raw();
+        let levels = 32 - extent.iter().fold(0, |a, b| a | b).leading_zeros();
+        let flat = match info.image_type {
+            vk::ImageType::TYPE_1D => extent[1] == 1 && extent[2] == 1,
+            vk::ImageType::TYPE_2D => extent[2] == 1,
+            vk::ImageType::TYPE_3D => info.array_layers == 1,
+            _ => false,
+        };
+        let sane = flat
+            && extent.iter().all(|&e| e > 0)
+            && (1..=levels).contains(&info.mip_levels)
+            && info.array_layers > 0
+            && samples.is_power_of_two();
+        if !sane {
+            return Err(vk::Result::ERROR_VALIDATION_FAILED_EXT);
+        }
+        let layout = Layout::new(format, extent, info.mip_levels, info.array_layers, samples)
+            .ok_or(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY)?;
+        Ok(Image {
+            format,
+            image_type: info.image_type,
+            extent,
+            mips: info.mip_levels,
+            layers: info.array_layers,
+            samples,
+            tiling: info.tiling,
+            flags: info.flags,
+            usage: info.usage,
+            layout,
+            bound: OnceLock::new(),
+            blank: None,
+        })
+    }
+
+    /// Remembers which tiles of `side` pixels hold one texel, if render passes alone write the image: its usage says so,
+    /// and the caller that nobody maps its memory.
+    pub fn watch(&mut self, side: u32) {
+        use vk::ImageUsageFlags as Usage;
+        let passes = Usage::COLOR_ATTACHMENT | Usage::INPUT_ATTACHMENT | Usage::SAMPLED | Usage::TRANSFER_SRC;
+        let plain = self.mips == 1 && self.layers == 1 && self.samples == 1 && self.format.block_bytes == 4;
+        if plain && passes.contains(self.usage) {
+            self.blank = Some(Blank::new(self.extent, side));
+        }
+    }
+
+    /// Bytes of memory the image needs.
+    pub fn size(&self) -> u64 {
+        self.layout.size
+    }
+
+    /// Alignment its memory needs.
+    pub fn alignment(&self) -> u64 {
+        IMAGE_ALIGN
+    }
+
+    /// Binds memory. Refused (false) if what follows the offset is too small, or the image already bound.
+    pub fn bind(&self, bound: Bound) -> bool {
+        let room = bound.memory.size().saturating_sub(bound.offset);
+        room >= self.layout.size && self.bound.set(bound).is_ok()
+    }
+
+    pub fn bound(&self) -> Option<&Bound> {
+        self.bound.get()
+    }
+
+    /// First byte, once bound.
+    pub fn base(&self) -> Option<*mut u8> {
+        self.bound.get().map(Bound::ptr)
+    }
+
+    /// Extent of a mip level in texels.
+    pub fn mip_extent(&self, mip: u32) -> [u32; 3] {
+        self.extent.map(|e| mip_size(e, mip))
+    }
+
+    /// A level of an aspect, all layers; `None` when unbound, or without such a level or aspect.
+    pub fn surface(&self, aspect: vk::ImageAspectFlags, mip: u32) -> Option<Surface> {
+        let base = self.base()?;
+        let plane = self.layout.plane(aspect)?;
+        let m = plane.mips.get(mip as usize)?;
+        Some(Surface {
+            // SAFETY: inside the layout, which `bind` has checked against the memory.
+            base: unsafe { base.add((plane.offset + m.offset) as usize) },
+            format: plane.format,
+            extent: m.extent,
+            blocks: m.blocks,
+            samples: self.samples,
+            layers: self.layers,
+            row_pitch: m.row_pitch,
+            slice_pitch: m.slice_pitch,
+            sample_pitch: m.sample_pitch,
+            layer_pitch: plane.layer_pitch,
+        })
+    }
+
+    /// `vkGetImageSubresourceLayout`; all zero for a subresource that does not exist.
+    pub fn subresource_layout(&self, sub: &vk::ImageSubresource) -> vk::SubresourceLayout {
+        let mut out = vk::SubresourceLayout::default();
+        let Some(plane) = self.layout.plane(sub.aspect_mask) else { return out };
+        let Some(m) = plane.mips.get(sub.mip_level as usize) else { return out };
+        if sub.array_layer >= self.layers {
+            return out;
+        }
+        out.offset = plane.offset + m.offset + plane.layer_pitch * sub.array_layer as u64;
+        out.size = m.sample_pitch * self.samples as u64;
+        out.row_pitch = m.row_pitch;
+        out.array_pitch = plane.layer_pitch;
+        out.depth_pitch = m.slice_pitch;
+        out
+    }
+
+    /// Levels and layers of `range` with `REMAINING_*` resolved and cut to what exists.
+    pub fn resolve_range(
+        &self,
+        range: &vk::ImageSubresourceRange,
+    ) -> (std::ops::Range<u32>, std::ops::Range<u32>) {
+        let cut = |base: u32, count: u32, all: u32| {
+            let base = base.min(all);
+            base..base.saturating_add(count).min(all)
+        };
+        let levels = cut(range.base_mip_level, range.level_count, self.mips);
+        (levels, cut(range.base_array_layer, range.layer_count, self.layers))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::for_tests::info_2d;
+    use crate::memory::DeviceMemory;
+
+    #[test]
+    fn refuses_nonsense() {
+        let ok = info_2d(vk::Format::R8G8B8A8_UNORM, 8, 4);
+        assert_eq!(
+            Image::new(&ok.format(vk::Format::R8G8B8_UNORM)).err(),
+            Some(vk::Result::ERROR_FORMAT_NOT_SUPPORTED)
+        );
+        assert_eq!(Image::new(&ok.mip_levels(5)).err(), Some(vk::Result::ERROR_VALIDATION_FAILED_EXT));
+        assert!(Image::new(&ok.mip_levels(4)).is_ok());
+        assert!(Image::new(&info_2d(vk::Format::R8_UNORM, 0, 4)).is_err());
+        let image = Image::new(&ok).unwrap();
+        let memory = DeviceMemory::allocate(image.size() + 255, 0, false).unwrap();
+        assert!(!image.bind(Bound { memory: memory.clone(), offset: 256 }));
+        assert!(image.base().is_none() && image.surface(vk::ImageAspectFlags::COLOR, 0).is_none());
+    }
+
+    #[test]
+    fn subresources() {
+        let image =
+            Image::new(&info_2d(vk::Format::R8G8B8A8_UNORM, 100, 4).array_layers(3).mip_levels(2)).unwrap();
+        let l = image.subresource_layout(&vk::ImageSubresource {
+            aspect_mask: vk::ImageAspectFlags::COLOR,
+            mip_level: 1,
+            array_layer: 2,
+        });
+        assert_eq!((l.row_pitch, l.array_pitch), (256, 448 * 4 + 256 * 2));
+        assert_eq!(l.offset, l.array_pitch * 2 + 448 * 4);
+    }
+}

@@ -1,0 +1,13 @@
+//! Texels: memory and what lies in it (buffers, images), formats, and all that is done with texels: sampling, loads and
+//! stores of shaders, copies, blits, resolves and clears.
+//!
+//! Knows no shaders, no commands and no waves: it is given lanes' coordinates and gives their texels.
+
+pub mod buffer;
+#[doc(hidden)]
+pub mod for_tests;
+pub mod format;
+pub mod image;
+pub mod memory;
+pub mod sample;
+pub mod transfer;

@@ -1,0 +1,536 @@
+//! Samples of 1D and 2D images of the common formats over the wave engine's vectors: all sixteen lanes go through each step
+//! together, on any mixture of levels, with any wrap mode, offsets, depth comparison and anisotropy. The bits are those
+//! of the general path (`filter.rs`), which the tests compare, on every SIMD level.
+//!
+//! Everything here is `inline(always)`, generic over [`Simd`], and plain loops: closures and array adaptors are not
+//! inlined into functions with CPU features of their own.
+
+mod lod;
+mod place;
+mod texels;
+mod touch;
+mod waves;
+
+use super::args::{SampleArgs, Warp4};
+use super::blend::border;
+use super::sampler::{Reduction, Sampler};
+use super::view::{ImageView, Level};
+use crate::format::{FormatInfo, NumClass, TexelKind};
+use lod::{Lods, lods};
+use place::{ANY, Place, at_level, bordered};
+use simd::rows::{ImageRows, Rows};
+use simd::{Level as Machine, Simd};
+pub(super) use texels::scale;
+use texels::{Bytes, Float, Half, Srgb, Texels, Unorm16};
+pub(super) use touch::corner_offsets;
+use waves::warps;
+
+/// Levels that a table holds: one vector's lanes.
+const LEVELS: usize = 16;
+/// Bytes of a cache line.
+const LINE: usize = 64;
+
+type Run = unsafe fn(&Fast, &ImageView, &Sampler, &SampleArgs, u16, &mut Warp4);
+type RunWave = unsafe fn(&Fast, &ImageView, &Sampler, bool, &ImageRows);
+type Count = unsafe fn(&Fast, &ImageView, &Sampler, &SampleArgs, u16) -> u32;
+
+/// Offsets of the 2×2 texels of each lane, row by row.
+type Corners = unsafe fn(&Fast, &Sampler, &SampleArgs, &mut [[u32; 16]; 4]);
+/// Lines of the columns and rows of the 2×2 texels of each lane, where they are few.
+type Near = unsafe fn(&Fast, &[[[u32; 16]; 2]; 2], u16) -> Option<u32>;
+
+/// The kernels of a format for a machine: one warp, and a wave of them; and one that counts the lines that a warp touches.
+#[derive(Clone, Copy)]
+struct Runs {
+    warp: Run,
+    wave: RunWave,
+    lines: Count,
+    near: Near,
+    corners: Corners,
+}
+
+/// What the kernels need of a view: per level one lane of each vector. A 1D image has one row.
+#[derive(Clone)]
+#[repr(C, align(64))]
+pub struct Fast {
+    /// Width and height, as floats and as integers.
+    size: [[f32; 16]; 2],
+    texels: [[u32; 16]; 2],
+    /// Bytes.
+    row_pitch: [u32; 16],
+    layer_pitch: [u32; 16],
+    /// First texel, bytes from the base level's.
+    start: [u32; 16],
+    base: *const u8,
+    /// Bytes from there to the end of the last level.
+    bytes_in_all: u32,
+    /// Where the last four bytes of the base level's first layer begin, if it has as many.
+    last: Option<u32>,
+    /// log2 of a texel's bytes.
+    shift: u32,
+    /// Every row begins with a cache line.
+    aligned: bool,
+    /// Both sizes of every level are powers of two.
+    pow2: [bool; 2],
+    count: usize,
+    /// The view is one-dimensional.
+    line: bool,
+    /// Channels are filtered as numbers 0..=255; see [`scale`].
+    pub(super) bytes: bool,
+    /// The depth comparison has kernels.
+    compares: bool,
+    runs: Runs,
+    /// The general path instead, to compare with.
+    #[cfg(test)]
+    pub(super) off: bool,
+}
+
+impl Fast {
+    /// The kernels for levels of one or two dimensions of a format; none for formats without, and for images of 4 GiB and
+    /// more.
+    pub fn new(format: &FormatInfo, dims: usize, levels: &[Level], layers: u32) -> Option<Box<Fast>> {
+        let first = levels.first().filter(|l| (l.base as usize).is_multiple_of(4))?;
+        if levels.len() > LEVELS {
+            return None;
+        }
+        let (runs, bytes) = pick(format.kind)?;
+        let mut f = Fast {
+            size: [[1.0; 16]; 2],
+            texels: [[1; 16]; 2],
+            row_pitch: [0; 16],
+            layer_pitch: [0; 16],
+            start: [0; 16],
+            base: first.base,
+            bytes_in_all: 0,
+            last: {
+                let [w, h, _] = first.size;
+                let bytes = (h as u64 - 1) * first.row_pitch + w as u64 * format.block_bytes as u64;
+                bytes.checked_sub(4).map(|b| b as u32)
+            },
+            shift: format.block_bytes.trailing_zeros(),
+            aligned: (first.base as usize).is_multiple_of(LINE),
+            pow2: [true; 2],
+            count: levels.len(),
+            line: dims == 1,
+            bytes,
+            compares: matches!(format.kind, TexelKind::R32Sfloat | TexelKind::R16Unorm),
+            runs,
+            #[cfg(test)]
+            off: false,
+        };
+        for (i, l) in levels.iter().enumerate() {
+            let start = (l.base as usize).checked_sub(first.base as usize)? as u64;
+            let [w, h, _] = l.size;
+            let end = start
+                .checked_add(l.layer_pitch.checked_mul(layers as u64)?)?
+                .checked_add(l.row_pitch.checked_mul(h as u64)?)?;
+            if end > u32::MAX as u64 {
+                return None;
+            }
+            f.bytes_in_all = f.bytes_in_all.max(end as u32);
+            for (k, n) in [w, h].into_iter().enumerate() {
+                f.size[k][i] = n as f32;
+                f.texels[k][i] = n;
+                f.pow2[k] &= n.is_power_of_two();
+            }
+            f.aligned &= (start | l.row_pitch | l.layer_pitch).is_multiple_of(LINE as u64);
+            f.row_pitch[i] = l.row_pitch as u32;
+            f.layer_pitch[i] = l.layer_pitch as u32;
+            f.start[i] = start as u32;
+        }
+        Some(Box::new(f))
+    }
+
+    /// Whether the two differ in nothing but their place; formats are compared elsewhere.
+    pub(super) fn is_like(&self, o: &Fast) -> bool {
+        let n = self.count;
+        // Most have one level.
+        let same = |a: &[u32; 16], b: &[u32; 16]| a[0] == b[0] && (n == 1 || a[..n] == b[..n]);
+        n == o.count
+            && self.line == o.line
+            && (0..2).all(|k| same(&self.texels[k], &o.texels[k]))
+            && same(&self.row_pitch, &o.row_pitch)
+            && same(&self.layer_pitch, &o.layer_pitch)
+            && same(&self.start, &o.start)
+    }
+}
+
+/// Samples if view, sampler and operands are of a class that has a kernel; false if not.
+#[inline]
+pub(super) fn sample(view: &ImageView, s: &Sampler, args: &SampleArgs, mask: u16, out: &mut Warp4) -> bool {
+    let Some(f) = &view.fast else { return false };
+    #[cfg(test)]
+    if f.off {
+        return false;
+    }
+    let mut row = Row::default();
+    let Some(args) = flat(f, args, &mut row) else { return false };
+    // Offsets have 32 bits.
+    let reaches = args.shift.is_none_or(|s| s.iter().all(|s| s.checked_add(f.bytes_in_all).is_some()));
+    let eligible = (args.dref.is_none() || f.compares) && s.reduction == Reduction::Average && reaches;
+    if eligible {
+        // SAFETY: the kernel was picked for this machine and format.
+        unsafe { (f.runs.warp)(f, view, s, &args, mask, out) };
+    }
+    eligible
+}
+
+/// Operands of a 1D image's sample as those of the only row of a 2D one.
+#[derive(Default)]
+struct Row {
+    coords: Option<[[u32; 16]; 3]>,
+    offsets: Option<[[u32; 16]; 2]>,
+    grad: Option<[[u32; 16]; 6]>,
+}
+
+/// The middle of the only row: a filter gives no other one weight.
+static MIDDLE: [u32; 16] = [0.5f32.to_bits(); 16];
+
+/// Operands as of a sample of a 2D image, if they are of a sample of such a view.
+#[inline]
+fn flat<'a>(f: &Fast, args: &SampleArgs<'a>, row: &'a mut Row) -> Option<SampleArgs<'a>> {
+    let dims = if f.line { 1 } else { 2 };
+    let fits = args.dims == dims
+        && args.coords.len() >= dims + args.arrayed as usize
+        && args.offsets.is_none_or(|o| o.len() == dims);
+    if !fits {
+        return None;
+    }
+    if !f.line {
+        return Some(*args);
+    }
+    let layer = if args.arrayed { args.coords[1] } else { [0; 16] };
+    let coords = row.coords.insert([args.coords[0], MIDDLE, layer]);
+    row.offsets = args.offsets.map(|o| [o[0], [0; 16]]);
+    row.grad = args.grad.map(|g| [g[0], [0; 16], [0; 16], g[3], [0; 16], [0; 16]]);
+    Some(SampleArgs {
+        dims: 2,
+        coords: &coords[..2 + args.arrayed as usize],
+        offsets: row.offsets.as_ref().map(|o| &o[..]),
+        grad: row.grad.as_ref(),
+        ..*args
+    })
+}
+
+/// How many cache lines a warp's sample touches, if that is of a class that has a kernel.
+pub fn sample_lines(view: &ImageView, s: &Sampler, args: &SampleArgs, mask: u16) -> Option<u32> {
+    let f = view.fast.as_ref().filter(|f| f.aligned && !view.levels.is_empty())?;
+    #[cfg(test)]
+    if f.off {
+        return None;
+    }
+    let mut row = Row::default();
+    let args = &flat(f, args, &mut row)?;
+    // SAFETY: the kernel was picked for this machine.
+    Some(unsafe { (f.runs.lines)(f, view, s, args, mask) })
+}
+
+/// Samples for all warps of a wave, if view and sampler are of a class that has a kernel; false if not.
+///
+/// # Safety
+/// Rows and results are those of a wave.
+pub unsafe fn sample_wave(
+    view: &ImageView,
+    s: &Sampler,
+    dims: usize,
+    arrayed: bool,
+    wave: &ImageRows,
+) -> bool {
+    // A descriptor may name a view of another kind than the shader says.
+    let Some(f) = view.fast.as_ref().filter(|f| f.line == (dims == 1)) else { return false };
+    #[cfg(test)]
+    if f.off {
+        return false;
+    }
+    if view.levels.is_empty() || s.reduction != Reduction::Average {
+        return false;
+    }
+    if wave.lines.is_some() && !f.aligned {
+        return false;
+    }
+    if f.line {
+        let middle = Rows { at: MIDDLE.as_ptr().cast(), step: 0 };
+        let coords = [wave.coords[0], middle, wave.coords[1], wave.coords[2]];
+        (f.runs.wave)(f, view, s, arrayed, &ImageRows { coords, ..*wave });
+    } else {
+        (f.runs.wave)(f, view, s, arrayed, wave);
+    }
+    true
+}
+
+/// The kernels of a format for this machine, and whether it filters bytes.
+fn pick(kind: TexelKind) -> Option<(Runs, bool)> {
+    use TexelKind as K;
+    let best = Machine::best();
+    Some(match kind {
+        K::R8Unorm => (form::<Bytes<1, false>>(best), true),
+        K::Rg8Unorm => (form::<Bytes<2, false>>(best), true),
+        K::Rgba8Unorm => (form::<Bytes<4, false>>(best), true),
+        K::Bgra8Unorm => (form::<Bytes<4, true>>(best), true),
+        K::Rgba8Srgb => (form::<Srgb<false>>(best), false),
+        K::Bgra8Srgb => (form::<Srgb<true>>(best), false),
+        K::R16Unorm => (form::<Unorm16>(best), false),
+        K::R16Sfloat => (form::<Half<1>>(best), false),
+        K::Rg16Sfloat => (form::<Half<2>>(best), false),
+        K::Rgba16Sfloat => (form::<Half<4>>(best), false),
+        K::R32Sfloat => (form::<Float<1>>(best), false),
+        K::Rg32Sfloat => (form::<Float<2>>(best), false),
+        K::Rgba32Sfloat => (form::<Float<4>>(best), false),
+        _ => return None,
+    })
+}
+
+fn form<T: Texels>(machine: Machine) -> Runs {
+    /// Both kernels as compiled with the features.
+    macro_rules! runs {
+        ($simd:ident $(, $features:literal)?) => {{
+            $(#[target_feature(enable = $features)])?
+            unsafe fn warp<T: Texels>(
+                f: &Fast,
+                view: &ImageView,
+                s: &Sampler,
+                args: &SampleArgs,
+                mask: u16,
+                out: &mut Warp4,
+            ) {
+                body::<simd::$simd, T>(f, view, s, args, mask, out)
+            }
+            $(#[target_feature(enable = $features)])?
+            unsafe fn wave<T: Texels>(
+                f: &Fast,
+                view: &ImageView,
+                s: &Sampler,
+                arrayed: bool,
+                w: &ImageRows,
+            ) {
+                warps::<simd::$simd, T>(f, view, s, arrayed, w)
+            }
+            $(#[target_feature(enable = $features)])?
+            unsafe fn lines(f: &Fast, view: &ImageView, s: &Sampler, args: &SampleArgs, mask: u16) -> u32 {
+                touch::lines::<simd::$simd>(f, view, s, args, mask)
+            }
+            $(#[target_feature(enable = $features)])?
+            unsafe fn near(f: &Fast, i: &[[[u32; 16]; 2]; 2], mask: u16) -> Option<u32> {
+                touch::near_stored::<simd::$simd>(f, i, mask)
+            }
+            $(#[target_feature(enable = $features)])?
+            unsafe fn corners(f: &Fast, s: &Sampler, args: &SampleArgs, out: &mut [[u32; 16]; 4]) {
+                touch::offsets::<simd::$simd>(f, s, args, out)
+            }
+            Runs { warp: warp::<T>, wave: wave::<T>, lines, near, corners }
+        }};
+    }
+    #[cfg(target_arch = "x86_64")]
+    match machine {
+        Machine::Avx512 => {
+            return runs!(Avx512, "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c");
+        }
+        Machine::Avx2 => return runs!(Avx2, "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c"),
+        Machine::Portable => {}
+    }
+    let _ = machine;
+    runs!(Portable)
+}
+
+#[cfg(test)]
+impl Fast {
+    /// The same kernels for another machine.
+    pub(super) fn on(&self, kind: TexelKind, machine: Machine) -> Box<Fast> {
+        use TexelKind as K;
+        let runs = match kind {
+            K::Rgba8Unorm => form::<Bytes<4, false>>(machine),
+            K::Bgra8Srgb => form::<Srgb<true>>(machine),
+            K::R8Unorm => form::<Bytes<1, false>>(machine),
+            K::Rg8Unorm => form::<Bytes<2, false>>(machine),
+            K::Rgba16Sfloat => form::<Half<4>>(machine),
+            K::R32Sfloat => form::<Float<1>>(machine),
+            K::Rgba32Sfloat => form::<Float<4>>(machine),
+            K::R16Unorm => form::<Unorm16>(machine),
+            _ => self.runs,
+        };
+        Box::new(Fast { runs, ..self.clone() })
+    }
+}
+
+/// `f32` bits of a warp's operand.
+#[inline(always)]
+unsafe fn floats<S: Simd>(a: &[u32; 16]) -> S::F {
+    S::from_bits(S::iloadu(a.as_ptr().cast()))
+}
+
+/// One level and one filter.
+#[inline(always)]
+fn plain(f: &Fast, s: &Sampler) -> bool {
+    f.count == 1 && s.mag_linear == s.min_linear && s.anisotropy <= 1.0
+}
+
+/// [`plain`], and what [`place::corners`] takes but for offsets.
+#[inline(always)]
+fn filters_plainly(f: &Fast, s: &Sampler, arrayed: bool) -> bool {
+    plain(f, s) && s.mag_linear && !arrayed && !s.unnormalized && !bordered(s)
+}
+
+/// Where a warp's lanes sample.
+#[inline(always)]
+unsafe fn placed<S: Simd>(view: &ImageView, s: &Sampler, args: &SampleArgs) -> Place<S> {
+    let zero = S::fsplat(0.0);
+    let mut place = Place::<S> {
+        st: [floats::<S>(&args.coords[0]), floats::<S>(&args.coords[1])],
+        offset: [zero; 2],
+        layer: S::isplat(0),
+        shift: S::isplat(0),
+        dref: zero,
+        border: if bordered(s) { border(view, s) } else { [0; 4] },
+        op: None,
+    };
+    if let Some(o) = args.offsets {
+        for k in 0..2 {
+            place.offset[k] = S::s_to_f(S::iloadu(o[k].as_ptr().cast()));
+        }
+    }
+    if args.arrayed {
+        let a = S::fround_even(floats::<S>(&args.coords[2]));
+        // NaN gives the first layer.
+        let a = S::fmin_raw(S::fmax_raw(a, zero), S::fsplat((view.layers - 1) as f32));
+        place.layer = S::f_to_s_raw(a);
+    }
+    if let Some(shift) = args.shift {
+        place.shift = S::iloadu(shift.as_ptr().cast());
+    }
+    if let (Some(d), Some(op)) = (args.dref, s.compare) {
+        place.op = Some(op);
+        place.dref = floats::<S>(d);
+        if view.format.class == NumClass::Unorm {
+            place.dref = S::fmin_raw(S::fmax_raw(place.dref, zero), S::fsplat(1.0));
+        }
+    }
+    place
+}
+
+#[inline(always)]
+unsafe fn body<S: Simd, T: Texels>(
+    f: &Fast,
+    view: &ImageView,
+    s: &Sampler,
+    args: &SampleArgs,
+    mask: u16,
+    out: &mut Warp4,
+) {
+    let zero = S::fsplat(0.0);
+    let st = [floats::<S>(&args.coords[0]), floats::<S>(&args.coords[1])];
+    let mut color = [zero; 4];
+    let plain = plain(f, s);
+    let unmoved = args.offsets.is_none() && args.shift.is_none();
+    if T::WORD && unmoved && filters_plainly(f, s, args.arrayed) {
+        place::simple::<S, T>(f, place::corners::<S, ANY>(f, s, &st), &mut color);
+        return finish::<S, T>(view, &color, mask, out);
+    }
+    let mut place = placed::<S>(view, s, args);
+    if plain {
+        at_level::<S, T>(f, s, &place, S::isplat(0), s.mag_linear, !s.mag_linear, S::mask(0), &mut color);
+    } else {
+        let l = lods::<S>(f, view, s, args);
+        several::<S, T>(f, s, &mut place, &l, &mut color);
+    }
+    finish::<S, T>(view, &color, mask, out);
+}
+
+/// Result `k`.
+#[inline(always)]
+unsafe fn swizzled<S: Simd, T: Texels>(view: &ImageView, color: &[S::F; 4], k: usize) -> S::I {
+    match view.channel(k) {
+        Some(c) => {
+            if c < T::N {
+                S::bits(color[c])
+            } else {
+                S::isplat(if c == 3 { 1f32.to_bits() } else { 0 })
+            }
+        }
+        None => S::isplat(view.constant(k)),
+    }
+}
+
+/// Swizzles, and stores the active lanes.
+#[inline(always)]
+unsafe fn finish<S: Simd, T: Texels>(view: &ImageView, color: &[S::F; 4], mask: u16, out: &mut Warp4) {
+    if view.identity && T::N == 4 && mask == 0xffff {
+        for k in 0..4 {
+            S::istoreu(out[k].as_mut_ptr().cast(), S::bits(color[k]));
+        }
+        return;
+    }
+    let m = S::mask(mask);
+    for k in 0..4 {
+        let v = swizzled::<S, T>(view, color, k);
+        let p = out[k].as_mut_ptr().cast::<u8>();
+        let v = if mask == 0xffff { v } else { S::isel(m, v, S::iloadu(p)) };
+        S::istoreu(p, v);
+    }
+}
+
+/// Whether some lanes filter linearly, whether some take the nearest texel, and those.
+#[inline(always)]
+unsafe fn filters<S: Simd>(s: &Sampler, l: &Lods<S>) -> (bool, bool, S::M) {
+    let nearest = if s.mag_linear { S::mnot(l.magnified) } else { l.magnified };
+    if s.mag_linear == s.min_linear {
+        return (s.mag_linear, !s.mag_linear, nearest);
+    }
+    let magnified = S::mbits(l.magnified);
+    let linear = if s.mag_linear { magnified } else { !magnified };
+    (linear != 0, linear != 0xffff, nearest)
+}
+
+/// The place of tap `tap` of several. The taps of a lane that has fewer lie somewhere; they do not count.
+#[inline(always)]
+unsafe fn tapped<S: Simd>(st: &[S::F; 2], l: &Lods<S>, tap: u32) -> [S::F; 2] {
+    let t = S::fdiv(S::fsplat((tap + 1) as f32), S::fadd(l.taps, S::fsplat(1.0)));
+    let t = S::fsub(t, S::fsplat(0.5));
+    [S::fadd(st[0], S::fmul(l.axis[0], t)), S::fadd(st[1], S::fmul(l.axis[1], t))]
+}
+
+/// All taps and both levels of each.
+#[inline(always)]
+unsafe fn several<S: Simd, T: Texels>(
+    f: &Fast,
+    s: &Sampler,
+    place: &mut Place<S>,
+    l: &Lods<S>,
+    color: &mut [S::F; 4],
+) {
+    let zero = S::fsplat(0.0);
+    let (any_linear, any_nearest, nearest) = filters::<S>(s, l);
+    let passes = if S::many(l.blended) { 2 } else { 1 };
+    let st = place.st;
+    for tap in 0..l.most {
+        if l.most > 1 {
+            place.st = tapped::<S>(&st, l, tap);
+        }
+        let mut r = [zero; 4];
+        for pass in 0..passes {
+            let level = if pass == 0 { l.fine } else { l.coarse };
+            let mut t = [zero; 4];
+            at_level::<S, T>(f, s, place, level, any_linear, any_nearest, nearest, &mut t);
+            for k in 0..T::N {
+                r[k] =
+                    if pass == 0 { t[k] } else { S::fsel(l.blended, mix::<S>(r[k], t[k], l.weight), r[k]) };
+            }
+        }
+        if l.most == 1 {
+            *color = r;
+            return;
+        }
+        let counts = S::flt(S::fsplat(tap as f32), l.taps);
+        for k in 0..T::N {
+            color[k] = S::fsel(counts, S::fadd(color[k], r[k]), color[k]);
+        }
+    }
+    for c in color.iter_mut().take(T::N) {
+        *c = S::fdiv(*c, l.taps);
+    }
+}
+
+/// As the general path's of finite numbers, or of weights other than 0: a product and a sum, each rounded.
+#[inline(always)]
+unsafe fn mix<S: Simd>(a: S::F, b: S::F, w: S::F) -> S::F {
+    S::fadd(a, S::fmul(S::fsub(b, a), w))
+}

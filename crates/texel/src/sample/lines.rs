@@ -1,0 +1,36 @@
+//! Cache lines of texels.
+
+use super::view::{ImageView, Level};
+use std::cell::RefCell;
+
+/// Gathers cache lines (address / 64), as often as they are touched.
+#[derive(Default)]
+pub struct Touched(RefCell<Vec<u64>>);
+
+impl Touched {
+    /// Goes on with lines that are there already.
+    pub fn new(lines: Vec<u64>) -> Touched {
+        Touched(RefCell::new(lines))
+    }
+    pub fn into_lines(self) -> Vec<u64> {
+        self.0.into_inner()
+    }
+
+    /// A texel of a view, or the block that holds it.
+    ///
+    /// # Safety
+    /// The texel exists.
+    pub(super) unsafe fn texel(&self, view: &ImageView, l: &Level, [x, y, z, layer]: [u32; 4], sample: u32) {
+        self.bytes(view.block(l, x, y, z, layer, sample) as u64, view.format.block_bytes as u64);
+    }
+
+    /// The lines of some bytes.
+    pub(super) fn bytes(&self, at: u64, n: u64) {
+        let mut lines = self.0.borrow_mut();
+        for line in at >> 6..=(at + n - 1) >> 6 {
+            if lines.last() != Some(&line) {
+                lines.push(line);
+            }
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! Images and texel buffers as shaders see them: views, samplers, and the operations of one warp of 16 lanes.
+//!
+//! All operations take a mask of active lanes and give raw bits, lane-indexed; entries of inactive lanes are left
+//! alone. Nothing outside the view is ever touched, whatever the coordinates are.
+//!
+//! Source: Vulkan specification, chapter "Image Operations" (named by section in the files).
+
+// Loops over lanes index several arrays at once.
+#![allow(clippy::needless_range_loop)]
+
+mod alike;
+#[cfg(test)]
+mod alike_tests;
+mod args;
+mod blend;
+mod coords;
+mod fast;
+mod filter;
+mod lines;
+mod lod;
+mod sampler;
+#[cfg(test)]
+mod tests;
+mod texel;
+mod touched;
+mod view;
+#[cfg(test)]
+mod weight_tests;
+mod wide;
+
+pub use alike::Alike;
+pub use args::{SampleArgs, Warp4, few, lanes};
+pub use fast::{sample_lines, sample_wave};
+pub use filter::{gather_warp, sample_warp};
+pub use lines::Touched;
+pub use lod::query_lod_warp;
+pub use sampler::{MAX_ANISOTROPY, MAX_LOD_BIAS, Sampler};
+pub use texel::{
+    Grid, TexelData, buffer_load_warp, buffer_store_warp, fetch_warp, has_atomics, load_warp, store_warp,
+    texel_pointers,
+};
+pub use view::{BufferView, ImageView, Level, outside};

@@ -1,0 +1,64 @@
+//! The cache lines of texels that an operation touches.
+
+use super::args::{SampleArgs, lanes};
+use super::blend::border;
+use super::fast;
+use super::filter::{self, Lane};
+use super::lines::Touched;
+use super::sampler::Sampler;
+use super::texel;
+use super::view::{BufferView, ImageView};
+
+impl Touched {
+    /// Texels of filtered samples.
+    pub fn sample(&self, view: &ImageView, sampler: &Sampler, args: &SampleArgs, mask: u16) {
+        if view.levels.is_empty() {
+            return;
+        }
+        if let Some((base, at)) = fast::corner_offsets(view, sampler, args) {
+            for lane in lanes(mask) {
+                for at in &at {
+                    self.bytes(base as u64 + at[lane] as u64, view.format.block_bytes as u64);
+                }
+            }
+        } else {
+            filter::lanes_sampled(view, sampler, args, mask, Some(self), |_, _| {});
+        }
+    }
+
+    /// Texels of a gather.
+    pub fn gather(&self, view: &ImageView, sampler: &Sampler, args: &SampleArgs, mask: u16) {
+        let Some(l) = view.levels.first().filter(|_| view.min_lod < 1.0) else { return };
+        let border = border(view, sampler);
+        for lane in lanes(mask) {
+            let (ctx, place) = Lane::new(view, sampler, args, border, lane, Some(self));
+            ctx.gather(l, place, args.offsets, lane);
+        }
+    }
+
+    /// Texels by integer coordinates, as [`super::fetch_warp`] has them.
+    pub fn fetch(
+        &self,
+        view: &ImageView,
+        coords: &[[u32; 16]],
+        lod: Option<&[u32; 16]>,
+        sample: Option<&[u32; 16]>,
+        mask: u16,
+    ) {
+        for lane in lanes(mask) {
+            if let Some((l, at, n)) = texel::found(view, coords, lod, sample, lane) {
+                // SAFETY: it was found.
+                unsafe { self.texel(view, l, at, n) }
+            }
+        }
+    }
+
+    /// Texels of a buffer.
+    pub fn buffer(&self, view: &BufferView, index: &[u32; 16], mask: u16) {
+        for lane in lanes(mask) {
+            if let Some(p) = view.address(index[lane]) {
+                self.bytes(p as u64, view.format.block_bytes as u64);
+            }
+        }
+    }
+}

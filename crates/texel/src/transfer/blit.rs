@@ -1,0 +1,271 @@
+//! Scaled copies with format conversion.
+
+use super::rows::{RowReader, write_row};
+use super::slices::{Slices, aspects};
+use crate::format::{ChannelClass, codec};
+use crate::image::{Image, Surface};
+use ash::vk;
+
+/// One axis of a blit: which destination texels, and where each reads the source.
+struct Axis {
+    first: u32,
+    /// Per destination texel: the two source texels and the weight of the second (0 for nearest).
+    taps: Vec<(u32, u32, f32)>,
+}
+
+impl Axis {
+    /// Vulkan specification, "Image Copies With Scaling": u = (i + ½ - dst0) · (src1 - src0) / (dst1 - dst0) + src0,
+    /// clamped to the edge of the source image.
+    fn new(src: [i32; 2], dst: [i32; 2], src_size: u32, dst_size: u32, linear: bool) -> Axis {
+        let lo = dst[0].min(dst[1]).max(0);
+        let hi = dst[0].max(dst[1]).min(dst_size as i32);
+        if hi <= lo || src_size == 0 {
+            return Axis { first: 0, taps: Vec::new() };
+        }
+        let scale = (src[1] as f64 - src[0] as f64) / (dst[1] as f64 - dst[0] as f64);
+        let clamp = |v: f64| v.clamp(0.0, (src_size - 1) as f64) as u32;
+        let tap = |i: i32| {
+            let u = (i as f64 + 0.5 - dst[0] as f64) * scale + src[0] as f64;
+            if linear {
+                let base = (u - 0.5).floor();
+                match ((u - 0.5) - base) as f32 {
+                    // Rounded up: the texel before has no weight, and adds nothing.
+                    1.0 => (clamp(base + 1.0), clamp(base + 2.0), 0.0),
+                    w => (clamp(base), clamp(base + 1.0), w),
+                }
+            } else {
+                let i = clamp(u.floor());
+                (i, i, 0.0)
+            }
+        };
+        Axis { first: lo as u32, taps: (lo..hi).map(tap).collect() }
+    }
+
+    /// True when every texel is read from its neighbour's neighbour: a plain copy.
+    fn is_copy(&self) -> bool {
+        self.taps.iter().all(|t| t.2 == 0.0) && self.taps.windows(2).all(|w| w[1].0 == w[0].0 + 1)
+    }
+}
+
+/// Decoded source rows, the last few of them.
+struct Rows {
+    reader: RowReader,
+    layer: u32,
+    x: u32,
+    /// (y, z) and the row's texels; `None` before the first use.
+    cache: [(Option<(u32, u32)>, Vec<[u32; 4]>); 4],
+    /// When each was last asked for.
+    used: [u64; 4],
+    now: u64,
+}
+
+impl Rows {
+    fn new(s: Surface, x: u32, width: usize) -> Rows {
+        let cache = std::array::from_fn(|_| (None, vec![[0; 4]; width]));
+        Rows { reader: RowReader::new(s), layer: 0, x, cache, used: [0; 4], now: 0 }
+    }
+
+    /// Index in the cache of a row, read if need be. The four rows asked for last all stay.
+    fn row(&mut self, y: u32, z: u32) -> usize {
+        self.now += 1;
+        if let Some(i) = self.cache.iter().position(|c| c.0 == Some((y, z))) {
+            self.used[i] = self.now;
+            return i;
+        }
+        let i = (0..4).min_by_key(|&i| self.used[i]).unwrap_or(0);
+        self.used[i] = self.now;
+        self.cache[i].0 = Some((y, z));
+        self.reader.read(self.x, y, z, 0, self.layer, &mut self.cache[i].1);
+        i
+    }
+
+    fn start_layer(&mut self, layer: u32) {
+        self.layer = layer;
+        self.cache.iter_mut().for_each(|c| c.0 = None);
+    }
+}
+
+/// `vkCmdBlitImage2`, one region. Depth and stencil are read nearest; integers too, whatever `filter` says.
+pub fn blit_image(src: &Image, dst: &Image, r: &vk::ImageBlit2, filter: vk::Filter) {
+    for aspect in aspects(r.src_subresource.aspect_mask & r.dst_subresource.aspect_mask) {
+        blit_aspect(src, dst, r, filter, aspect);
+    }
+}
+
+fn blit_aspect(
+    src: &Image,
+    dst: &Image,
+    r: &vk::ImageBlit2,
+    filter: vk::Filter,
+    aspect: vk::ImageAspectFlags,
+) {
+    // Depth slices are addressed through the z axis, so the slices of a 3D image are not used as such.
+    let (Some(s), Some(d)) =
+        (src.surface(aspect, r.src_subresource.mip_level), dst.surface(aspect, r.dst_subresource.mip_level))
+    else {
+        return;
+    };
+    if d.format.compressed() || s.format.is_64bit() || d.format.is_64bit() {
+        return;
+    }
+    let flat = |image: &Image, sub: &vk::ImageSubresourceLayers, s: &Surface| {
+        if image.image_type == vk::ImageType::TYPE_3D {
+            Some((0, 1))
+        } else {
+            Slices::new(image, aspect, sub, 0, 1).map(|l| (l.at(0).1, l.len().min(s.layers)))
+        }
+    };
+    let (Some((src_layer, sn)), Some((dst_layer, dn))) =
+        (flat(src, &r.src_subresource, &s), flat(dst, &r.dst_subresource, &d))
+    else {
+        return;
+    };
+    let linear =
+        filter == vk::Filter::LINEAR && s.format.filterable() && aspect == vk::ImageAspectFlags::COLOR;
+    let [s0, s1] = r.src_offsets;
+    let [d0, d1] = r.dst_offsets;
+    let ax = Axis::new([s0.x, s1.x], [d0.x, d1.x], s.extent[0], d.extent[0], linear);
+    let ay = Axis::new([s0.y, s1.y], [d0.y, d1.y], s.extent[1], d.extent[1], linear);
+    let az = Axis::new([s0.z, s1.z], [d0.z, d1.z], s.extent[2], d.extent[2], linear);
+    if ax.taps.is_empty() || ay.taps.is_empty() || az.taps.is_empty() {
+        return;
+    }
+    if s.format.format == d.format.format
+        && ax.is_copy()
+        && ay.taps.iter().chain(&az.taps).all(|t| t.2 == 0.0)
+    {
+        return copy_rows(&s, &d, [&ax, &ay, &az], (src_layer, dst_layer, sn.min(dn)));
+    }
+    let lo = ax.taps.iter().map(|t| t.0).min().unwrap_or(0);
+    let hi = ax.taps.iter().map(|t| t.1).max().unwrap_or(0);
+    let taps: Vec<(usize, usize, f32)> =
+        ax.taps.iter().map(|t| ((t.0 - lo) as usize, (t.1 - lo) as usize, t.2)).collect();
+    let mut rows = Rows::new(s, lo, (hi - lo + 1) as usize);
+    let mut out = vec![[0u32; 4]; taps.len()];
+    let (from, to) = (s.format.channel_class(), d.format.channel_class());
+    for layer in 0..sn.min(dn) {
+        rows.start_layer(src_layer + layer);
+        for (z, tz) in az.taps.iter().enumerate() {
+            for (y, ty) in ay.taps.iter().enumerate() {
+                let a = rows.row(ty.0, tz.0);
+                if linear && from == ChannelClass::Float {
+                    let ids = [a, rows.row(ty.1, tz.0), rows.row(ty.0, tz.1), rows.row(ty.1, tz.1)];
+                    let weights =
+                        [(1.0 - ty.2) * (1.0 - tz.2), ty.2 * (1.0 - tz.2), (1.0 - ty.2) * tz.2, ty.2 * tz.2];
+                    for (o, t) in out.iter_mut().zip(&taps) {
+                        let mut acc = [0f32; 4];
+                        for (&id, &w) in ids.iter().zip(&weights).filter(|(_, w)| **w != 0.0) {
+                            let (p, q) = (&rows.cache[id].1[t.0], &rows.cache[id].1[t.1]);
+                            for k in 0..4 {
+                                let v = f32::from_bits(p[k]) * (1.0 - t.2) + f32::from_bits(q[k]) * t.2;
+                                acc[k] += if t.2 == 0.0 { f32::from_bits(p[k]) * w } else { v * w };
+                            }
+                        }
+                        *o = acc.map(f32::to_bits);
+                    }
+                } else {
+                    let row = &rows.cache[a].1;
+                    out.iter_mut().zip(&taps).for_each(|(o, t)| *o = row[t.0]);
+                }
+                if from != to {
+                    out.iter_mut().for_each(|o| *o = codec::convert_class(*o, from, to));
+                }
+                write_row(&d, ax.first, ay.first + y as u32, az.first + z as u32, 0, dst_layer + layer, &out);
+            }
+        }
+    }
+}
+
+/// Same format, rows copied whole.
+fn copy_rows(s: &Surface, d: &Surface, [ax, ay, az]: [&Axis; 3], (sl, dl, layers): (u32, u32, u32)) {
+    let bytes = ax.taps.len() * s.format.block_bytes as usize;
+    for layer in 0..layers {
+        for (z, tz) in az.taps.iter().enumerate() {
+            for (y, ty) in ay.taps.iter().enumerate() {
+                let from = s.try_block(ax.taps[0].0, ty.0, tz.0, 0, sl + layer);
+                let to = d.try_block(ax.first, ay.first + y as u32, az.first + z as u32, 0, dl + layer);
+                if let (Some(from), Some(to)) = (from, to) {
+                    // SAFETY: the axes were cut to both surfaces.
+                    unsafe { std::ptr::copy(from, to, bytes) }
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::for_tests::image_2d;
+
+    const SUB: vk::ImageSubresourceLayers = vk::ImageSubresourceLayers {
+        aspect_mask: vk::ImageAspectFlags::COLOR,
+        mip_level: 0,
+        base_array_layer: 0,
+        layer_count: 1,
+    };
+
+    fn fill(image: &Image, data: &[u8]) {
+        let s = image.surface(vk::ImageAspectFlags::COLOR, 0).unwrap();
+        let row = (s.blocks[0] * s.format.block_bytes) as usize;
+        for (y, r) in data.chunks(row).enumerate() {
+            unsafe { std::ptr::copy_nonoverlapping(r.as_ptr(), s.block(0, y as u32, 0, 0, 0), row) };
+        }
+    }
+
+    fn read(image: &Image) -> Vec<u8> {
+        let s = image.surface(vk::ImageAspectFlags::COLOR, 0).unwrap();
+        let row = (s.blocks[0] * s.format.block_bytes) as usize;
+        (0..s.blocks[1])
+            .flat_map(|y| unsafe { std::slice::from_raw_parts(s.block(0, y, 0, 0, 0), row) }.to_vec())
+            .collect()
+    }
+
+    fn blit(src: &Image, dst: &Image, s: [i32; 4], d: [i32; 4], filter: vk::Filter) {
+        let corners =
+            |c: [i32; 4]| [vk::Offset3D { x: c[0], y: c[1], z: 0 }, vk::Offset3D { x: c[2], y: c[3], z: 1 }];
+        let r = vk::ImageBlit2::default()
+            .src_subresource(SUB)
+            .dst_subresource(SUB)
+            .src_offsets(corners(s))
+            .dst_offsets(corners(d));
+        blit_image(src, dst, &r, filter);
+    }
+
+    #[test]
+    fn nearest_scales_and_mirrors() {
+        let src = image_2d(vk::Format::R8_UNORM, 2, 2);
+        fill(&src, &[1, 2, 3, 4]);
+        let dst = image_2d(vk::Format::R8_UNORM, 4, 2);
+        blit(&src, &dst, [0, 0, 2, 2], [4, 0, 0, 2], vk::Filter::NEAREST);
+        assert_eq!(read(&dst), [2, 2, 1, 1, 4, 4, 3, 3]);
+        let dst = image_2d(vk::Format::R8_UNORM, 3, 2);
+        blit(&src, &dst, [0, 2, 2, 0], [1, 0, 3, 2], vk::Filter::NEAREST);
+        assert_eq!(read(&dst), [0, 3, 4, 0, 1, 2]);
+    }
+
+    #[test]
+    fn linear_by_hand() {
+        let src = image_2d(vk::Format::R32_SFLOAT, 2, 1);
+        fill(&src, &[0f32.to_le_bytes(), 8f32.to_le_bytes()].concat());
+        let dst = image_2d(vk::Format::R32_SFLOAT, 4, 1);
+        // u = 0.25, 0.75, 1.25, 1.75: weights of the second texel 0 (clamped), 1/4, 3/4, 1 (clamped).
+        blit(&src, &dst, [0, 0, 2, 1], [0, 0, 4, 1], vk::Filter::LINEAR);
+        let got: Vec<f32> = read(&dst).chunks(4).map(|b| f32::from_le_bytes(b.try_into().unwrap())).collect();
+        assert_eq!(got, [0.0, 2.0, 6.0, 8.0]);
+    }
+
+    #[test]
+    fn conversions() {
+        let src = image_2d(vk::Format::R8G8B8A8_UNORM, 1, 1);
+        fill(&src, &[255, 128, 0, 64]);
+        let dst = image_2d(vk::Format::B8G8R8A8_SRGB, 1, 1);
+        blit(&src, &dst, [0, 0, 1, 1], [0, 0, 1, 1], vk::Filter::NEAREST);
+        assert_eq!(read(&dst), [0, 188, 255, 64]);
+        let src = image_2d(vk::Format::R32_SINT, 1, 1);
+        fill(&src, &(-1000i32).to_le_bytes());
+        let dst = image_2d(vk::Format::R8_SINT, 1, 1);
+        blit(&src, &dst, [0, 0, 1, 1], [0, 0, 1, 1], vk::Filter::NEAREST);
+        assert_eq!(read(&dst), [0x80]);
+    }
+}

@@ -1,0 +1,81 @@
+//! Multisample resolve.
+
+use super::rows::{RowReader, write_row};
+use super::slices::{Slices, aspects};
+use crate::format::ChannelClass;
+use crate::image::Image;
+use ash::vk;
+
+/// `vkCmdResolveImage2`, one region: the mean of the samples for floating and normalised formats (in linear space for
+/// sRGB), sample 0 for integers, depth and stencil.
+pub fn resolve_image(src: &Image, dst: &Image, r: &vk::ImageResolve2) {
+    for aspect in aspects(r.src_subresource.aspect_mask) {
+        let (Some(s), Some(d)) = (
+            Slices::new(src, aspect, &r.src_subresource, r.src_offset.z, r.extent.depth),
+            Slices::new(dst, aspect, &r.dst_subresource, r.dst_offset.z, r.extent.depth),
+        ) else {
+            continue;
+        };
+        let at = |o: vk::Offset3D| Some((u32::try_from(o.x).ok()?, u32::try_from(o.y).ok()?));
+        let (Some((sx, sy)), Some((dx, dy))) = (at(r.src_offset), at(r.dst_offset)) else { continue };
+        let room = |a: u32, b: u32| a.saturating_sub(b);
+        let w = r.extent.width.min(room(s.surface.extent[0], sx)).min(room(d.surface.extent[0], dx));
+        let h = r.extent.height.min(room(s.surface.extent[1], sy)).min(room(d.surface.extent[1], dy));
+        let mean =
+            s.surface.format.channel_class() == ChannelClass::Float && aspect == vk::ImageAspectFlags::COLOR;
+        let samples = if mean { s.surface.samples } else { 1 };
+        let scale = 1.0 / samples as f32;
+        let mut reader = RowReader::new(s.surface);
+        let mut row = vec![[0u32; 4]; w as usize];
+        let mut sum = vec![[0f32; 4]; w as usize];
+        for i in 0..s.len().min(d.len()) {
+            let ((sz, sl), (dz, dl)) = (s.at(i), d.at(i));
+            for y in 0..h {
+                reader.read(sx, sy + y, sz, 0, sl, &mut row);
+                if samples > 1 {
+                    sum.iter_mut().zip(&row).for_each(|(a, t)| *a = t.map(f32::from_bits));
+                    for sample in 1..samples {
+                        reader.read(sx, sy + y, sz, sample, sl, &mut row);
+                        for (a, t) in sum.iter_mut().zip(&row) {
+                            for k in 0..4 {
+                                a[k] += f32::from_bits(t[k]);
+                            }
+                        }
+                    }
+                    row.iter_mut().zip(&sum).for_each(|(t, a)| *t = a.map(|v| (v * scale).to_bits()));
+                }
+                write_row(&d.surface, dx, dy + y, dz, 0, dl, &row);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::for_tests::{bound_image, image_2d, info_2d};
+
+    #[test]
+    fn mean_of_four() {
+        for (format, want) in [(vk::Format::R8_UNORM, 25), (vk::Format::R8_UINT, 10)] {
+            let src = bound_image(&info_2d(format, 1, 1).samples(vk::SampleCountFlags::TYPE_4));
+            let dst = image_2d(format, 1, 1);
+            let s = src.surface(vk::ImageAspectFlags::COLOR, 0).unwrap();
+            for (i, v) in [10u8, 20, 30, 40].into_iter().enumerate() {
+                unsafe { *s.block(0, 0, 0, i as u32, 0) = v };
+            }
+            let sub = vk::ImageSubresourceLayers {
+                aspect_mask: vk::ImageAspectFlags::COLOR,
+                mip_level: 0,
+                base_array_layer: 0,
+                layer_count: 1,
+            };
+            let r = vk::ImageResolve2::default()
+                .src_subresource(sub)
+                .dst_subresource(sub)
+                .extent(vk::Extent3D { width: 1, height: 1, depth: 1 });
+            resolve_image(&src, &dst, &r);
+            assert_eq!(unsafe { *dst.surface(vk::ImageAspectFlags::COLOR, 0).unwrap().base }, want);
+        }
+    }
+}
