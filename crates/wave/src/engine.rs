@@ -4,7 +4,7 @@ use crate::host::{Host, ImageWarp, Table};
 use crate::kernels::{self, control::PATIENCE};
 use crate::made::MadeUp;
 use crate::memory::Aligned;
-use crate::simd::Level;
+use simd::Level;
 use crate::state::{State, Status, Stop};
 use crate::tally::Counting;
 use shader::bytecode::{Code, Op, Program, UNIT_BYTES};
