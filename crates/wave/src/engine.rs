@@ -4,10 +4,10 @@ use crate::host::{Host, ImageWarp, Table};
 use crate::kernels::{self, control::PATIENCE};
 use crate::made::MadeUp;
 use crate::memory::Aligned;
-use simd::Level;
 use crate::state::{State, Status, Stop};
 use crate::tally::Counting;
 use shader::bytecode::{Code, Op, Program, UNIT_BYTES};
+use simd::Level;
 
 /// The kernels of a level.
 #[derive(Clone, Copy)]
