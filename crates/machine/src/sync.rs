@@ -4,7 +4,7 @@
 //! host or from a queue, is then the same. Who changes something looks whether that is what somebody waits for, and
 //! wakes only those: a thread that is woken to find that it has to wait on costs more than the look.
 
-use parking_lot::Mutex;
+use parking_lot::{Mutex, MutexGuard};
 use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
@@ -51,8 +51,15 @@ impl Place {
 impl Hub {
     /// Runs `change` under the lock, and wakes those whose waits are over.
     pub fn change<R>(&self, change: impl FnOnce() -> R) -> R {
-        let mut waiting = self.waiting.lock();
+        let waiting = self.waiting.lock();
         let r = change();
+        self.wake(waiting);
+        r
+    }
+
+    /// Wakes those whose waits are over, and gives the lock back. One piece for all changes: they are many.
+    #[inline(never)]
+    fn wake(&self, mut waiting: MutexGuard<'_, Vec<Place>>) {
         let lost = self.is_lost();
         let mut woken = Vec::new();
         waiting.retain(|place| {
@@ -65,7 +72,6 @@ impl Hub {
         // They need no lock any more, and none that is held.
         drop(waiting);
         woken.iter().for_each(Thread::unpark);
-        r
     }
 
     /// Waits until `ready` (evaluated under the lock, by any thread; may take the signal: it is not called again once
