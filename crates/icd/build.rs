@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 mod hash;
 
 /// Compiler, engine, GPU and driver. The lock file has the versions of what they depend on.
-const PARTS: [&str; 9] = [
+const PARTS: [&str; 10] = [
+    "../settings/src",
     "../simd/src",
     "../shader/src",
     "../wave/src",

@@ -172,8 +172,7 @@ impl Model {
 
     /// The model `TUFF_GPU` names, or the default one and what is wrong with the other.
     pub fn from_env() -> (Model, Option<String>) {
-        let which = std::env::var("TUFF_GPU").ok().filter(|w| !w.is_empty());
-        match Model::load(which.as_deref()) {
+        match Model::load(settings::get().gpu.as_deref()) {
             Ok(m) => (m, None),
             Err(e) => (Model::default(), Some(e)),
         }

@@ -6,9 +6,9 @@ use crate::executor::Executor;
 use machine::shared::{Report, Shared};
 use machine::sync::Hub;
 use raster::tile::Scratches;
-use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
+use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::JoinHandle;
 
 pub struct Device {
@@ -21,13 +21,13 @@ pub struct Device {
 /// A queue: submissions in order, executed by a thread of its own. The thread starts with the first submission.
 pub struct Queue {
     inner: Arc<Inner>,
-    thread: parking_lot::Mutex<Option<JoinHandle<()>>>,
+    /// What it is to do comes through the sender; it ends when that is dropped.
+    thread: parking_lot::Mutex<Option<(Sender<Submission>, JoinHandle<()>)>>,
 }
 
 struct Inner {
     shared: Arc<Shared>,
     scratches: Arc<Scratches>,
-    work: parking_lot::Mutex<VecDeque<Option<Submission>>>,
     /// Submissions made and finished: idle when equal.
     submitted: AtomicU64,
     finished: AtomicU64,
@@ -35,7 +35,6 @@ struct Inner {
     latest: AtomicU64,
     /// For the thread, once it starts.
     publisher: parking_lot::Mutex<Option<channel::Publisher>>,
-    wake: parking_lot::Condvar,
 }
 
 impl Device {
@@ -51,12 +50,10 @@ impl Device {
                 inner: Arc::new(Inner {
                     shared: shared.clone(),
                     scratches: scratches.clone(),
-                    work: Default::default(),
                     submitted: AtomicU64::new(0),
                     finished: AtomicU64::new(0),
                     latest: AtomicU64::new(1),
                     publisher: parking_lot::Mutex::new(Some(publisher)),
-                    wake: Default::default(),
                 }),
                 thread: Default::default(),
             })
@@ -85,22 +82,25 @@ impl Device {
 impl Queue {
     /// Hands work to the queue's thread and returns at once.
     pub fn submit(&self, submissions: Vec<Submission>) {
+        // Held to the end: submissions of several threads keep their order.
         let mut thread = self.thread.lock();
         if thread.is_none() {
             let inner = self.inner.clone();
-            let spawned = std::thread::Builder::new().name("tuff-queue".into()).spawn(move || inner.run());
+            let (sender, work) = mpsc::channel();
+            let spawned =
+                std::thread::Builder::new().name("tuff-queue".into()).spawn(move || inner.run(work));
             match spawned {
-                Ok(t) => *thread = Some(t),
+                Ok(t) => *thread = Some((sender, t)),
                 Err(_) => return self.inner.shared.hub.lose(),
             }
         }
-        let mut work = self.inner.work.lock();
+        let Some((sender, _)) = &*thread else { return };
         self.inner.submitted.fetch_add(submissions.len() as u64, SeqCst);
         let floor = self.inner.shared.clock.floor();
-        let submissions = submissions.into_iter().map(|s| Submission { floor, ..s });
-        work.extend(submissions.map(Some));
-        drop(work);
-        self.inner.wake.notify_one();
+        for s in submissions {
+            // The thread receives until the sender is gone.
+            let _ = sender.send(Submission { floor, ..s });
+        }
     }
 
     pub fn wait_idle(&self) {
@@ -111,20 +111,10 @@ impl Queue {
 }
 
 impl Inner {
-    fn run(self: Arc<Self>) {
+    fn run(self: Arc<Self>, work: Receiver<Submission>) {
         let Some(publisher) = self.publisher.lock().take() else { return };
         let mut executor = Executor::new(self.shared.clone(), self.scratches.clone(), publisher);
-        loop {
-            let next = {
-                let mut work = self.work.lock();
-                loop {
-                    match work.pop_front() {
-                        Some(s) => break s,
-                        None => self.wake.wait(&mut work),
-                    }
-                }
-            };
-            let Some(submission) = next else { return };
+        for submission in work {
             let run = std::panic::AssertUnwindSafe(|| self.execute(&mut executor, submission));
             if std::panic::catch_unwind(run).is_err() {
                 let place = std::mem::take(&mut executor.place);
@@ -185,9 +175,8 @@ impl Inner {
 
 impl Drop for Queue {
     fn drop(&mut self) {
-        if let Some(t) = self.thread.lock().take() {
-            self.inner.work.lock().push_back(None);
-            self.inner.wake.notify_one();
+        if let Some((sender, t)) = self.thread.lock().take() {
+            drop(sender);
             // A queue that waits for a semaphore nobody signals can't be joined: losing the device frees it.
             let target = self.inner.submitted.load(SeqCst);
             if self.inner.finished.load(SeqCst) < target {

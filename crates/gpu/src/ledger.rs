@@ -10,7 +10,6 @@ use parking_lot::Mutex;
 use shader::instrument::quoted;
 use std::collections::HashMap;
 use std::fmt::Write;
-use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 
 /// What a workload is.
@@ -42,11 +41,8 @@ const MAX_FRAMES: usize = 10_000;
 #[derive(Default)]
 struct Ledger(Mutex<Vec<Vec<Queue>>>);
 
-static FILE: LazyLock<Option<PathBuf>> =
-    LazyLock::new(|| std::env::var_os("TUFF_COUNTERS").filter(|f| !f.is_empty()).map(PathBuf::from));
-
 static LEDGER: LazyLock<Option<Arc<Ledger>>> = LazyLock::new(|| {
-    FILE.as_ref()?;
+    settings::get().counters.as_ref()?;
     extern "C" fn at_exit() {
         // No panic may cross into C.
         let _ = std::panic::catch_unwind(write);
@@ -127,7 +123,7 @@ impl Listener for Ledger {
 
 /// Writes the file, if one is wanted.
 pub fn write() {
-    let (Some(file), Some(ledger)) = (&*FILE, &*LEDGER) else { return };
+    let (Some(file), Some(ledger)) = (&settings::get().counters, &*LEDGER) else { return };
     let text = json(&ledger.0.lock());
     if let Err(e) = std::fs::write(file, text) {
         eprintln!("tuff: TUFF_COUNTERS={}: {e}", file.display());

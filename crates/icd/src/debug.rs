@@ -1,4 +1,4 @@
-//! Messages: the log on stderr (`TUFF_LOG` = off, error, warn, info; warn unless said), VK_EXT_debug_utils messengers,
+//! Messages: the log on stderr (`TUFF_LOG`), VK_EXT_debug_utils messengers,
 //! VK_EXT_debug_report callbacks, and the names that applications give to objects.
 //!
 //! No lock is held while an application's callback runs.
@@ -13,8 +13,8 @@ use crate::instance::Shared;
 use parking_lot::{Mutex, RwLock};
 use std::collections::HashMap;
 use std::ffi::{CStr, CString, c_void};
+use std::sync::Weak;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{OnceLock, Weak};
 use vk::DebugUtilsMessageSeverityFlagsEXT as Severity;
 use vk::DebugUtilsMessageTypeFlagsEXT as Kind;
 use vk::ObjectType;
@@ -35,21 +35,18 @@ impl Level {
             Level::Info => Severity::INFO,
         }
     }
-}
 
-fn logs(level: Level) -> bool {
-    static LIMIT: OnceLock<Option<Level>> = OnceLock::new();
-    let limit = LIMIT.get_or_init(|| match std::env::var("TUFF_LOG").as_deref() {
-        Ok("off" | "0") => None,
-        Ok("error") => Some(Level::Error),
-        Ok("info") => Some(Level::Info),
-        _ => Some(Level::Warn),
-    });
-    limit.is_some_and(|limit| level <= limit)
+    fn log(self) -> settings::Log {
+        match self {
+            Level::Error => settings::Log::Error,
+            Level::Warn => settings::Log::Warn,
+            Level::Info => settings::Log::Info,
+        }
+    }
 }
 
 fn log(level: Level, message: &str) {
-    if logs(level) {
+    if level.log() <= settings::get().log {
         eprintln!("tuff: {message}");
     }
 }
@@ -152,15 +149,22 @@ pub(crate) fn say_to(sink: &Sink, level: Level, message: &str) {
     sink.say(level, &c_string(message), &[]);
 }
 
+/// What is wrong with the settings: on the log once, and to the listeners of each instance while it is made.
+pub(crate) fn say_bad_settings(sink: &Sink) {
+    static LOGGED: AtomicBool = AtomicBool::new(false);
+    let logged = LOGGED.swap(true, Ordering::Relaxed);
+    let gpu = counters::model::problem().map(|p| format!("{p}; the default GPU is modelled"));
+    for message in settings::problems().iter().chain(&gpu) {
+        if !logged {
+            log(Level::Warn, message);
+        }
+        sink.say(Level::Warn, &c_string(message), &[]);
+    }
+}
+
 /// As [`say_to`].
 pub(crate) fn say(speaker: &impl Speaks, level: Level, message: &str) {
     say_to(speaker.sink(), level, message);
-}
-
-/// Something that the application should know but that goes on.
-#[allow(dead_code)] // graphics will warn
-pub(crate) fn warn(speaker: &impl Speaks, message: &str) {
-    say(speaker, Level::Warn, message);
 }
 
 /// Why a call returned an error.

@@ -57,14 +57,12 @@ pub(crate) unsafe fn create_instance(
             return result;
         }
     };
+    debug::say_bad_settings(&sink);
     sink.set_creation(&[]);
     let asked = info.p_application_info.as_ref().map_or(0, |a| a.api_version);
     let api_version = if asked == 0 { vk::API_VERSION_1_0 } else { asked };
     let shared = Arc::new(Shared { api_version, extensions, debug: sink });
     debug::register(Arc::downgrade(&shared));
-    if let Some(problem) = counters::model::problem() {
-        debug::warn(&*shared, &format!("{problem}; the default GPU is modelled"));
-    }
     let physical_device = object::create(PhysicalDevice::new(shared.clone()));
     *p_instance = object::create(Instance { shared, physical_device, creation });
     vk::Result::SUCCESS

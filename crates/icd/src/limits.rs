@@ -1,6 +1,6 @@
 //! Limits: the one table of `VkPhysicalDeviceLimits`, and the numbers that other modules share with it.
 
-use crate::settings::{MAX_COLORS, MAX_VIEWPORTS};
+use crate::draw_settings::{MAX_COLORS, MAX_VIEWPORTS};
 use crate::structs::Value::{self, *};
 use raster::geometry::line::{LINE_WIDTHS, POINT_SIZES};
 

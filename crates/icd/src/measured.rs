@@ -8,8 +8,8 @@ use machine::instrumentation::{Active, Instrumentation, METRIC, METRICS};
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Once, OnceLock};
+use std::path::Path;
+use std::sync::{Arc, Once};
 
 /// A stage of a pipeline whose metrics are gathered.
 #[derive(Clone)]
@@ -28,9 +28,7 @@ struct Measured {
 static ALL: Mutex<Vec<Measured>> = Mutex::new(Vec::new());
 
 fn folder() -> Option<&'static Path> {
-    static FOLDER: OnceLock<Option<PathBuf>> = OnceLock::new();
-    let read = || std::env::var_os("TUFF_INSTRUMENT").filter(|f| !f.is_empty()).map(PathBuf::from);
-    FOLDER.get_or_init(read).as_deref()
+    settings::get().instrument.as_deref()
 }
 
 /// Whether every pipeline is to be instrumented.

@@ -3,12 +3,12 @@
 use crate::answer::{Answer, invalid};
 use crate::chain;
 use crate::device::Device;
+use crate::draw_settings::{Dynamic, Settings};
 use crate::object;
 use crate::pipeline::{self, Executable, Kind, Pipeline, Shared, Source, wide};
 use crate::pipeline_cache::PipelineCache;
 use crate::pipeline_layout::{self, Layout};
 use crate::pipeline_state::{self as state, Targets};
-use crate::settings::{Dynamic, Settings};
 use machine::lost::Title;
 use raster::state::GraphicsPipeline;
 use std::sync::Arc;

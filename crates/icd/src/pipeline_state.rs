@@ -3,10 +3,10 @@
 
 use crate::answer::{Answer, invalid};
 use crate::chain;
-use crate::render_pass::{self, Pass};
-use crate::settings::{
+use crate::draw_settings::{
     self, Dynamic, Fragment, Geometry, Input, MAX_BINDINGS, MAX_COLORS, MAX_VIEWPORTS, Output,
 };
+use crate::render_pass::{self, Pass};
 use raster::state::{BlendAttachment, DepthBias, StencilFace, VertexAttribute, VertexBinding};
 use std::sync::Arc;
 
@@ -166,14 +166,14 @@ pub(crate) unsafe fn geometry(info: &vk::GraphicsPipelineCreateInfo, on: Dynamic
         out.viewport_count = (v.viewport_count as usize).min(MAX_VIEWPORTS);
         if !on.has(Dynamic::VIEWPORT) {
             let given = chain::slice(v.p_viewports, out.viewport_count as u32);
-            out.viewports.iter_mut().zip(given).for_each(|(o, v)| *o = settings::viewport(v));
+            out.viewports.iter_mut().zip(given).for_each(|(o, v)| *o = draw_settings::viewport(v));
         }
     }
     if !on.has(Dynamic::SCISSOR_WITH_COUNT) {
         out.scissor_count = (v.scissor_count as usize).min(MAX_VIEWPORTS);
         if !on.has(Dynamic::SCISSOR) {
             let given = chain::slice(v.p_scissors, out.scissor_count as u32);
-            out.scissors.iter_mut().zip(given).for_each(|(o, r)| *o = settings::rect(r));
+            out.scissors.iter_mut().zip(given).for_each(|(o, r)| *o = draw_settings::rect(r));
         }
     }
     out
@@ -217,7 +217,7 @@ pub(crate) unsafe fn fragment(info: &vk::GraphicsPipelineCreateInfo, targets: Op
 /// Multisample state, which a fragment shader library has as well where samples are shaded.
 unsafe fn multisample(info: &vk::GraphicsPipelineCreateInfo, out: &mut Output) {
     let Some(m) = info.p_multisample_state.as_ref() else { return };
-    out.samples = settings::samples(m.rasterization_samples);
+    out.samples = draw_settings::samples(m.rasterization_samples);
     out.min_shading = (m.sample_shading_enable != 0).then_some(m.min_sample_shading);
     if let Some(&mask) = m.p_sample_mask.as_ref() {
         out.mask = mask;

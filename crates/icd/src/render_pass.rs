@@ -128,7 +128,7 @@ const MAX_EXPANDED: u32 = 8;
 pub(crate) unsafe fn expand(p_next: *const std::ffi::c_void) -> u32 {
     chain::find::<vk::MultisampledRenderToSingleSampledInfoEXT>(p_next)
         .filter(|m| m.multisampled_render_to_single_sampled_enable != 0)
-        .map_or(0, |m| crate::settings::samples(m.rasterization_samples))
+        .map_or(0, |m| crate::draw_settings::samples(m.rasterization_samples))
         .min(MAX_EXPANDED)
 }
 
@@ -167,7 +167,7 @@ impl Pass {
         if let Some(bad) = all.find_map(|r| r.attachment.filter(|&a| a as usize >= attachments)) {
             return Err(invalid(&format!("vkCreateRenderPass: attachment {bad} of {attachments}")));
         }
-        if self.subpasses.iter().any(|s| s.colors.len() > crate::settings::MAX_COLORS) {
+        if self.subpasses.iter().any(|s| s.colors.len() > crate::draw_settings::MAX_COLORS) {
             return Err(invalid("vkCreateRenderPass: a subpass with too many colour attachments"));
         }
         Ok(())
@@ -214,7 +214,7 @@ impl Pass {
             .collect();
         let samples = || {
             let used = s.colors.iter().chain(&s.depth).find_map(|r| r.attachment)?;
-            Some(crate::settings::samples(self.attachments[used as usize].samples))
+            Some(crate::draw_settings::samples(self.attachments[used as usize].samples))
         };
         let flush = (s.alone && index > 0) || self.waits(index);
         raster::pass::Subpass {

@@ -2,11 +2,11 @@
 //! rendering.
 
 use crate::chain;
+use crate::draw_settings::{self, MAX_COLORS};
 use crate::framebuffer;
 use crate::image_view;
 use crate::performance;
 use crate::render_pass::{self, Pass};
-use crate::settings::{self, MAX_COLORS};
 use raster::pass::{Attachment, ClearValue, Rendering, Subpass};
 use std::sync::Arc;
 use texel::sample::ImageView;
@@ -44,7 +44,7 @@ pub(crate) unsafe fn of_render_pass(info: &vk::RenderPassBeginInfo) -> Option<Re
     }
     let clears = chain::slice(info.p_clear_values, info.clear_value_count);
     Some(Rendering {
-        area: settings::rect(&info.render_area),
+        area: draw_settings::rect(&info.render_area),
         layers: frame.layers,
         attachments: attachments(&pass, &views, clears),
         subpasses: pass.gpu.clone(),
@@ -104,7 +104,7 @@ pub(crate) unsafe fn of_rendering(info: &vk::RenderingInfo) -> Rendering {
     s.samples = s.samples.max(s.expand);
     let (subpasses, layers) = (vec![s], info.layer_count.max(1));
     Rendering {
-        area: settings::rect(&info.render_area),
+        area: draw_settings::rect(&info.render_area),
         layers,
         attachments: b.attachments,
         regions: performance::regions(info.p_next, &subpasses, layers),

@@ -63,7 +63,7 @@ impl Shared {
             clock: Default::default(),
             names: Default::default(),
             model: counters::model::current(),
-            watchdog: watchdog(),
+            watchdog: settings::get().watchdog,
         })
     }
 
@@ -82,18 +82,8 @@ impl Shared {
     }
 }
 
-/// Threads to shade with: `TUFF_THREADS`, or what the machine has.
+/// Threads to shade with: what the settings say, or what the machine has.
 fn thread_count() -> usize {
-    std::env::var("TUFF_THREADS")
-        .ok()
-        .and_then(|s| s.parse().ok())
-        .filter(|&n| n > 0)
-        .unwrap_or_else(|| std::thread::available_parallelism().map_or(1, |n| n.get()))
-        .min(256)
-}
-
-/// The watchdog's patience: `TUFF_WATCHDOG_MS` (0 = for ever), else 20 s of one dispatch.
-fn watchdog() -> Duration {
-    let ms = std::env::var("TUFF_WATCHDOG_MS").ok().and_then(|s| s.parse().ok()).unwrap_or(20_000);
-    if ms == 0 { Duration::MAX } else { Duration::from_millis(ms) }
+    let threads = settings::get().threads.or_else(|| std::thread::available_parallelism().ok());
+    threads.map_or(1, |n| n.get()).min(settings::MAX_THREADS)
 }

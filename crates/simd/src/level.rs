@@ -58,14 +58,14 @@ impl Level {
         vec![one]
     }
 
-    /// The widest level of this CPU, or a lower one if `TUFF_SIMD` (portable, avx2, avx512) names it.
+    /// The widest level of this CPU, or a lower one if the settings name it.
     pub fn best() -> Level {
         static BEST: OnceLock<Level> = OnceLock::new();
         *BEST.get_or_init(|| {
-            let cap = match std::env::var("TUFF_SIMD").as_deref() {
-                Ok("portable") => Level::Portable,
-                Ok("avx2") => Level::Avx2,
-                _ => Level::Avx512,
+            let cap = match settings::get().simd {
+                Some(settings::Simd::Portable) => Level::Portable,
+                Some(settings::Simd::Avx2) => Level::Avx2,
+                Some(settings::Simd::Avx512) | None => Level::Avx512,
             };
             let mut best = Level::Portable;
             for level in Level::ALL {

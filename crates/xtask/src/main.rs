@@ -6,6 +6,7 @@ mod cargo;
 mod clients;
 mod codegen;
 mod demo;
+mod dependencies;
 mod five_ways;
 mod fresh;
 mod needs;

@@ -98,9 +98,10 @@ pub fn run() -> Result<(), String> {
     std::fs::create_dir_all(target_folder()).map_err(|e| format!("{}: {e}", target_folder().display()))?;
     std::fs::write(&said, "").map_err(|e| format!("{}: {e}", said.display()))?;
     let mut tally = Tally::default();
-    let steps: [(&str, &mut dyn FnMut() -> Result<(), String>); 6] = [
+    let steps: [(&str, &mut dyn FnMut() -> Result<(), String>); 7] = [
         ("format", &mut || call(cargo(&["fmt", "--all", "--check"]))),
         ("generated files", &mut || call(own(&["codegen", "--check"])?)),
+        ("dependencies", &mut crate::dependencies::deny),
         ("release driver, layer and GL library", &mut || {
             let made = ["-p", "icd", "-p", "layer-gpu-performance", "-p", "perfmon-gl"];
             call(cargo(&[&["build", "--release"][..], &made].concat()))

@@ -3,8 +3,8 @@
 use crate::buffer;
 use crate::chain;
 use crate::command_buffer::{CommandBuffer, Recorder};
+use crate::draw_settings::{MAX_BINDINGS, Settings};
 use crate::pipeline::{Kind, Shared};
-use crate::settings::{MAX_BINDINGS, Settings};
 use gpu::command::Command;
 use raster::draw::{Call, Draw, IndexBuffer, VertexBuffer, What};
 use raster::state::State;

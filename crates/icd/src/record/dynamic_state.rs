@@ -3,7 +3,7 @@
 use super::draw::Changing;
 use crate::chain;
 use crate::command_buffer::CommandBuffer;
-use crate::settings::{self, MAX_COLORS, MAX_VIEWPORTS, Settings};
+use crate::draw_settings::{self, MAX_COLORS, MAX_VIEWPORTS, Settings};
 use raster::state::StencilFace;
 
 /// Elements from `first` on.
@@ -51,23 +51,23 @@ macro_rules! setters {
 
 setters! {
     cmd_set_viewport(first: u32, n: u32, p: *const vk::Viewport) |s|
-        place(&mut s.geometry.viewports, first, chain::slice(p, n).iter().map(settings::viewport));
+        place(&mut s.geometry.viewports, first, chain::slice(p, n).iter().map(draw_settings::viewport));
     cmd_set_scissor(first: u32, n: u32, p: *const vk::Rect2D) |s|
-        place(&mut s.geometry.scissors, first, chain::slice(p, n).iter().map(settings::rect));
+        place(&mut s.geometry.scissors, first, chain::slice(p, n).iter().map(draw_settings::rect));
     cmd_set_viewport_with_count(n: u32, p: *const vk::Viewport) |s| {
         s.geometry.viewport_count = count(n);
-        place(&mut s.geometry.viewports, 0, chain::slice(p, n).iter().map(settings::viewport))
+        place(&mut s.geometry.viewports, 0, chain::slice(p, n).iter().map(draw_settings::viewport))
     };
     cmd_set_scissor_with_count(n: u32, p: *const vk::Rect2D) |s| {
         s.geometry.scissor_count = count(n);
-        place(&mut s.geometry.scissors, 0, chain::slice(p, n).iter().map(settings::rect))
+        place(&mut s.geometry.scissors, 0, chain::slice(p, n).iter().map(draw_settings::rect))
     };
     cmd_set_line_width(width: f32) |s| s.geometry.line_width = width;
     cmd_set_depth_bias(constant: f32, clamp: f32, slope: f32) |s|
-        s.geometry.bias = raster::state::DepthBias { constant, clamp, slope, ..settings::NO_BIAS };
+        s.geometry.bias = raster::state::DepthBias { constant, clamp, slope, ..draw_settings::NO_BIAS };
     cmd_set_depth_bias2_ext(info: *const vk::DepthBiasInfoEXT) |s| {
         let (i, bias) = (&*info, &mut s.geometry.bias);
-        *bias = settings::NO_BIAS;
+        *bias = draw_settings::NO_BIAS;
         bias.constant = i.depth_bias_constant_factor;
         bias.clamp = i.depth_bias_clamp;
         bias.slope = i.depth_bias_slope_factor;
@@ -112,7 +112,7 @@ setters! {
     cmd_set_line_stipple_enable_ext(on: vk::Bool32) |s| s.geometry.stipple_enable = on != 0;
     cmd_set_provoking_vertex_mode_ext(mode: vk::ProvokingVertexModeEXT) |s|
         s.geometry.provoking_last = mode == vk::ProvokingVertexModeEXT::LAST_VERTEX;
-    cmd_set_rasterization_samples_ext(n: vk::SampleCountFlags) |s| s.output.samples = settings::samples(n);
+    cmd_set_rasterization_samples_ext(n: vk::SampleCountFlags) |s| s.output.samples = draw_settings::samples(n);
     cmd_set_sample_mask_ext(_n: vk::SampleCountFlags, mask: *const vk::SampleMask) |s|
         s.output.mask = mask.as_ref().copied().unwrap_or(u32::MAX);
     cmd_set_alpha_to_coverage_enable_ext(on: vk::Bool32) |s| s.output.alpha_to_coverage = on != 0;

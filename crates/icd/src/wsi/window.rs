@@ -77,7 +77,7 @@ impl Window {
 
     /// The time between two pictures of the window's screen; `None` where nobody is to wait (`TUFF_REFRESH=0`).
     pub fn refresh(&self) -> Option<Duration> {
-        *self.refresh.get_or_init(|| match std::env::var("TUFF_REFRESH").ok().and_then(|v| v.parse().ok()) {
+        *self.refresh.get_or_init(|| match settings::get().refresh {
             Some(0) => None,
             Some(hz) => Some(Duration::from_secs(1) / hz),
             None => Some(self.screen_refresh()),

@@ -2,11 +2,11 @@
 //! written, and in which blocks. Pointers that may be the same (through calls, phis, selects) are one set.
 
 use super::control::FnInfo;
-use super::hash::FxMap;
 use super::types::Kind;
 use super::{Builder, MAX_CALL_DEPTH};
 use crate::options::{Error, Result};
 use crate::spirv::*;
+use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
 pub(crate) const DYNAMIC: u8 = 1;
@@ -20,7 +20,7 @@ pub(crate) struct Analysis {
     /// Something is stored through a pointer of unknown origin.
     pub all_written: bool,
     /// Pointers that phis read.
-    pub phi_pointers: FxMap<u32, ()>,
+    pub phi_pointers: FxHashMap<u32, ()>,
 }
 
 impl Analysis {
@@ -109,7 +109,7 @@ impl Builder<'_> {
         // Where each set of pointers is stored, calls included.
         let mut writes: Vec<Vec<u32>> = vec![Vec::new(); n];
         for &f in &done {
-            let mut at: FxMap<u32, Vec<u32>> = FxMap::default();
+            let mut at: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
             for &(pos, p) in &events[f].stores {
                 at.entry(self.uses.find(p)).or_default().push(pos);
             }

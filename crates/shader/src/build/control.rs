@@ -4,9 +4,9 @@
 //! edges point forward, loops are contiguous and merge blocks follow their constructs.
 
 use super::Builder;
-use super::hash::FxMap;
 use crate::options::{Error, Result};
 use crate::spirv::*;
+use rustc_hash::FxHashMap;
 
 pub(crate) const NONE: u32 = u32::MAX;
 
@@ -37,7 +37,7 @@ pub(crate) struct FnInfo {
     pub order: Vec<u32>,
     succs: Vec<u32>,
     /// Variable (or pointer parameter) → positions of the blocks that may store through it, ascending.
-    pub stores: FxMap<u32, Vec<u32>>,
+    pub stores: FxHashMap<u32, Vec<u32>>,
 }
 
 impl FnInfo {
@@ -60,7 +60,7 @@ impl Builder<'_> {
             blocks: Vec::new(),
             order: Vec::new(),
             succs: Vec::new(),
-            stores: FxMap::default(),
+            stores: FxHashMap::default(),
         };
         self.scan_blocks(f, &mut info)?;
         if info.blocks.is_empty() {

@@ -1,20 +1,20 @@
 //! Source lines: OpLine, and DebugLine and DebugSource of NonSemantic.Shader.DebugInfo.100.
 
 use super::Builder;
-use super::hash::FxMap;
 use crate::options::Result;
 use crate::spirv::*;
+use rustc_hash::FxHashMap;
 
 pub(crate) struct Lines {
     pub files: Vec<String>,
-    by_id: FxMap<u32, u32>,
+    by_id: FxHashMap<u32, u32>,
     pub file: u32,
     pub line: u32,
 }
 
 impl Lines {
     pub fn new() -> Lines {
-        Lines { files: vec![String::new()], by_id: FxMap::default(), file: 0, line: 0 }
+        Lines { files: vec![String::new()], by_id: FxHashMap::default(), file: 0, line: 0 }
     }
     pub fn clear(&mut self) {
         (self.file, self.line) = (0, 0);

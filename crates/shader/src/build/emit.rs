@@ -4,9 +4,9 @@
 //! is known at once, and a value found in the table of known expressions may be used when its block dominates.
 
 use super::float::FloatModes;
-use super::hash::FxMap;
 use crate::ir::*;
 use crate::options::{Error, Result};
+use rustc_hash::FxHashMap;
 
 /// Values a shader may have before optimisation.
 const MAX_VALUES: usize = 6 << 20;
@@ -60,8 +60,8 @@ pub(crate) struct Emit {
     pub exact: bool,
     /// How float results are rounded and denormals treated.
     pub modes: FloatModes,
-    consts: FxMap<(u8, u64), Value>,
-    cse: FxMap<Key, Value>,
+    consts: FxHashMap<(u8, u64), Value>,
+    cse: FxHashMap<Key, Value>,
 }
 
 impl Emit {
@@ -79,8 +79,8 @@ impl Emit {
             to_prelude: false,
             exact: false,
             modes: FloatModes::default(),
-            consts: FxMap::default(),
-            cse: FxMap::with_capacity_and_hasher(size, Default::default()),
+            consts: FxHashMap::default(),
+            cse: FxHashMap::with_capacity_and_hasher(size, Default::default()),
         };
         let b = e.new_block();
         e.begin(b, Origin::default());

@@ -25,7 +25,6 @@ mod function;
 mod glsl450;
 mod glsl_matrix;
 mod glsl_pack;
-mod hash;
 mod image;
 mod image_operands;
 mod instruction;
@@ -83,7 +82,7 @@ pub(crate) struct Builder<'m> {
     /// Workgroup variables have explicit layout.
     explicit_shared: bool,
     scratch_words: u32,
-    scratch_of: hash::FxMap<u32, u32>,
+    scratch_of: rustc_hash::FxHashMap<u32, u32>,
     varying_loads: Vec<(u16, (u32, u32))>,
     /// IR blocks that are merge blocks of live loops.
     loop_merges: Vec<u32>,
@@ -99,7 +98,7 @@ pub(crate) struct Builder<'m> {
     entry_interface: Vec<u32>,
     interface: crate::interface::Interface,
     /// Input variables' scalars by the first of their values in the pool; outputs with their SSA scalars.
-    inputs: hash::FxMap<u32, Vec<interface::Scalar>>,
+    inputs: rustc_hash::FxHashMap<u32, Vec<interface::Scalar>>,
     outputs: Vec<(u32, interface::Scalar)>,
     /// The HelperInvocation variable's value.
     helper: Option<u32>,

@@ -3,8 +3,8 @@
 use super::Builder;
 use super::control::FnInfo;
 use super::emit::NO_BLOCK;
-use super::hash::FxMap;
 use crate::ir::*;
+use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
 /// One scalar of a variable.
@@ -42,7 +42,7 @@ impl Loop {
 #[derive(Default)]
 pub(crate) struct Ssa {
     scalars: Vec<Scalar>,
-    defs: FxMap<u64, Value>,
+    defs: FxHashMap<u64, Value>,
     pub loops: Vec<Loop>,
     /// Place of each block in the order.
     place: Vec<u32>,

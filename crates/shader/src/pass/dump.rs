@@ -3,8 +3,7 @@
 
 use crate::bytecode::Program;
 use crate::ir::Shader;
-use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Where one shader's files go; nowhere, as a rule.
@@ -19,15 +18,10 @@ impl Dump {
         Dump { folder: None, shader: 0, step: 0 }
     }
 
-    /// For the next shader, if the environment asks for it.
+    /// For the next shader, if the settings ask for it.
     pub fn next() -> Dump {
-        static FOLDER: OnceLock<Option<PathBuf>> = OnceLock::new();
         static SHADERS: AtomicU32 = AtomicU32::new(0);
-        let folder = FOLDER.get_or_init(|| {
-            let folder = std::env::var_os("TUFF_SHADER_DUMP").filter(|f| !f.is_empty())?;
-            Some(PathBuf::from(folder))
-        });
-        let Some(folder) = folder else { return Dump::none() };
+        let Some(folder) = &settings::get().shader_dump else { return Dump::none() };
         Dump { folder: Some(folder), shader: 1 + SHADERS.fetch_add(1, Ordering::Relaxed), step: 0 }
     }
 

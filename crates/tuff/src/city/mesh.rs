@@ -1,7 +1,8 @@
 //! The city's triangles: hills and a shore, houses on a plain, trees, marble balls, water.
 
-use super::math::{Vec3, cross, normalized};
+use super::math::normalized;
 use client::kernels::Sequence;
+use glam::{Vec3, vec3};
 
 /// Bytes of a vertex: position, normal, texture coordinates and kind (floats), tint (four bytes).
 #[cfg(test)]
@@ -65,7 +66,7 @@ fn height(x: f32, z: f32) -> f32 {
 
 impl Mesh {
     fn vertex(&mut self, at: Vec3, normal: Vec3, uv: [f32; 2], kind: Kind, tint: [u8; 3]) -> u32 {
-        let floats = at.into_iter().chain(normal).chain(uv).chain([kind as u32 as f32]);
+        let floats = at.to_array().into_iter().chain(normal.to_array()).chain(uv).chain([kind as u32 as f32]);
         self.vertices.extend(floats.flat_map(f32::to_le_bytes));
         self.vertices.extend([tint[0], tint[1], tint[2], 255]);
         self.count += 1;
@@ -82,8 +83,8 @@ impl Mesh {
         let first = self.count;
         for (x, z) in (0..=CELLS).flat_map(|z| (0..=CELLS).map(move |x| (place(x), place(z)))) {
             let slope = |dx, dz| height(x + dx, z + dz) - height(x - dx, z - dz);
-            let normal = normalized([-slope(0.2, 0.0), 0.4, -slope(0.0, 0.2)]);
-            self.vertex([x, height(x, z), z], normal, [x * 0.4, z * 0.4], Kind::Ground, [255; 3]);
+            let normal = normalized(vec3(-slope(0.2, 0.0), 0.4, -slope(0.0, 0.2)));
+            self.vertex(vec3(x, height(x, z), z), normal, [x * 0.4, z * 0.4], Kind::Ground, [255; 3]);
         }
         for (x, z) in (0..CELLS).flat_map(|z| (0..CELLS).map(move |x| (x, z))) {
             let at = first + z * (CELLS + 1) + x;
@@ -93,9 +94,9 @@ impl Mesh {
 
     /// A face from `at` along two edges; `repeat` textures along each.
     fn face(&mut self, at: Vec3, edges: [Vec3; 2], repeat: [f32; 2], tint: [u8; 3]) {
-        let normal = normalized(cross(edges[0], edges[1]));
+        let normal = normalized(edges[0].cross(edges[1]));
         let corners = [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0f32]].map(|[u, v]| {
-            let p: Vec3 = std::array::from_fn(|c| at[c] + edges[0][c] * u + edges[1][c] * v);
+            let p = at + edges[0] * u + edges[1] * v;
             self.vertex(p, normal, [u * repeat[0], v * repeat[1]], Kind::House, tint)
         });
         self.quad(corners);
@@ -103,22 +104,27 @@ impl Mesh {
 
     /// Four walls and a roof, turned about the vertical.
     fn house(&mut self, at: Vec3, size: Vec3, tint: [u8; 3]) {
-        let [w, h, d] = size;
-        let up = [0.0, h, 0.0];
+        let [w, h, d] = size.to_array();
+        let up = vec3(0.0, h, 0.0);
         let walls = [
-            ([at[0] - w, at[1], at[2] + d], [2.0 * w, 0.0, 0.0]),
-            ([at[0] + w, at[1], at[2] + d], [0.0, 0.0, -2.0 * d]),
-            ([at[0] + w, at[1], at[2] - d], [-2.0 * w, 0.0, 0.0]),
-            ([at[0] - w, at[1], at[2] - d], [0.0, 0.0, 2.0 * d]),
+            (at + vec3(-w, 0.0, d), vec3(2.0 * w, 0.0, 0.0)),
+            (at + vec3(w, 0.0, d), vec3(0.0, 0.0, -2.0 * d)),
+            (at + vec3(w, 0.0, -d), vec3(-2.0 * w, 0.0, 0.0)),
+            (at + vec3(-w, 0.0, -d), vec3(0.0, 0.0, 2.0 * d)),
         ];
         for (from, along) in walls {
-            let length = along[0].abs() + along[2].abs();
+            let length = along.x.abs() + along.z.abs();
             let windows = [(length * 0.8).round().max(1.0) * 0.5, (h * 0.8).round().max(1.0) * 0.5];
             self.face(from, [along, up], windows, tint);
         }
         // A roof without windows: a corner of the texture that is wall.
-        let roof = [at[0] - w, at[1] + h, at[2] + d];
-        self.face(roof, [[2.0 * w, 0.0, 0.0], [0.0, 0.0, -2.0 * d]], [0.02, 0.02], tint.map(|c| c / 2 + 60));
+        let roof = at + vec3(-w, h, d);
+        self.face(
+            roof,
+            [vec3(2.0 * w, 0.0, 0.0), vec3(0.0, 0.0, -2.0 * d)],
+            [0.02, 0.02],
+            tint.map(|c| c / 2 + 60),
+        );
     }
 
     fn ball(&mut self, middle: Vec3, radius: [f32; 2], kind: Kind, tint: [u8; 3], rings: u32) {
@@ -128,13 +134,11 @@ impl Mesh {
         for (ring, k) in (0..=rings).flat_map(|r| (0..=around).map(move |k| (r, k))) {
             let polar = ring as f32 / rings as f32 * std::f32::consts::PI;
             let turn = k as f32 / around as f32 * std::f32::consts::TAU;
-            let normal = [polar.sin() * turn.cos(), polar.cos(), polar.sin() * turn.sin()];
+            let normal = vec3(polar.sin() * turn.cos(), polar.cos(), polar.sin() * turn.sin());
             let bump = 1.0
                 + rough
-                    * (noise(3.0 * normal[0] + middle[0] * 7.0, 3.0 * normal[1] + 3.0 * normal[2].abs())
-                        - 0.5);
-            let at =
-                [0, 1, 2].map(|c| middle[c] + normal[c] * bump * if c == 1 { radius[1] } else { radius[0] });
+                    * (noise(3.0 * normal.x + middle.x * 7.0, 3.0 * normal.y + 3.0 * normal.z.abs()) - 0.5);
+            let at = middle + normal * bump * vec3(radius[0], radius[1], radius[0]);
             let uv = [turn * 0.6, polar * 0.6];
             self.vertex(at, normal, uv, kind, tint);
         }
@@ -145,9 +149,9 @@ impl Mesh {
     }
 
     fn water(&mut self) {
-        let corner = |x: f32, z: f32| [x * REACH * 3.0, WATER, z * REACH * 3.0];
+        let corner = |x: f32, z: f32| vec3(x * REACH * 3.0, WATER, z * REACH * 3.0);
         let corners = [[-1.0, -1.0], [1.0, -1.0], [-1.0, 1.0], [1.0, 1.0]]
-            .map(|[x, z]| self.vertex(corner(x, z), [0.0, 1.0, 0.0], [0.0; 2], Kind::Water, [255; 3]));
+            .map(|[x, z]| self.vertex(corner(x, z), Vec3::Y, [0.0; 2], Kind::Water, [255; 3]));
         self.quad(corners);
     }
 
@@ -173,11 +177,11 @@ impl Mesh {
                 let [w, d] = [0.32 + 0.14 * random.unit(), 0.55 + 0.3 * random.unit()];
                 let h = tall * (0.6 + 0.7 * random.unit());
                 let x = centre[0] + if lot == 0 { -0.48 } else { 0.48 };
-                self.house([x, height(x, centre[1]) - 0.1, centre[1]], [w, h, d], tint);
+                self.house(vec3(x, height(x, centre[1]) - 0.1, centre[1]), vec3(w, h, d), tint);
                 if h > 2.2 {
                     self.house(
-                        [x, height(x, centre[1]) + h - 0.1, centre[1]],
-                        [w * 0.6, h * 0.3, d * 0.6],
+                        vec3(x, height(x, centre[1]) + h - 0.1, centre[1]),
+                        vec3(w * 0.6, h * 0.3, d * 0.6),
                         tint,
                     );
                 }
@@ -196,8 +200,8 @@ impl Mesh {
             }
             let size = 0.5 + 0.6 * random.unit();
             let tint = [60 + (random.word() % 70) as u8, 110 + (random.word() % 50) as u8, 40];
-            self.house([x, y - 0.2, z], [0.08, 0.6, 0.08], [120, 90, 60]);
-            self.ball([x, y + size, z], [size * 0.8, size], Kind::Leaves, tint, 18);
+            self.house(vec3(x, y - 0.2, z), vec3(0.08, 0.6, 0.08), [120, 90, 60]);
+            self.ball(vec3(x, y + size, z), [size * 0.8, size], Kind::Leaves, tint, 18);
             left -= 1;
         }
     }
@@ -216,7 +220,7 @@ pub fn build() -> Mesh {
         ([2.4, 7.9], 0.7, [90, 140, 200]),
     ];
     for ([x, z], radius, tint) in balls {
-        mesh.ball([x, radius + 0.05, z], [radius; 2], Kind::Marble, tint, 64);
+        mesh.ball(vec3(x, radius + 0.05, z), [radius; 2], Kind::Marble, tint, 64);
     }
     mesh.water();
     mesh

@@ -13,6 +13,7 @@ use client::graphics::{
     Attachment, Bindings, Image, ImageInfo, Load, Pass, Pipeline, PipelineInfo, Resource, Sampler, barrier,
 };
 use client::{Buffer, Context, Result};
+use glam::Vec3;
 use std::rc::Rc;
 
 /// Width and height of the picture in pixels.
@@ -62,19 +63,17 @@ pub struct Pipelines {
 
 /// Matrices, eye, sun, and the rays of the picture's corners, as the shaders' uniform block has them.
 fn frame() -> Vec<u8> {
-    let (eye, target) = ([-13.5, 6.2, 27.0], [2.0, 1.6, -4.0]);
-    let sun = math::normalized([-0.62, 0.5, 0.42]);
+    let (eye, target) = (Vec3::new(-13.5, 6.2, 27.0), Vec3::new(2.0, 1.6, -4.0));
+    let sun = math::normalized(Vec3::new(-0.62, 0.5, 0.42));
     let half = 0.46;
     let aspect = SIZE[0] as f32 / SIZE[1] as f32;
-    let view = math::product(&math::perspective(half, aspect, 0.5, 260.0), &math::looking(eye, target));
-    let from = sun.map(|s| s * 70.0);
-    let light = math::product(&math::parallel(44.0, 140.0), &math::looking(from, [0.0, 0.0, 0.0]));
+    let view = math::perspective(half, aspect, 0.5, 260.0) * math::looking(eye, target);
+    let light = math::parallel(44.0, 140.0) * math::looking(sun * 70.0, Vec3::ZERO);
     let [right, down, forward] = math::axes(eye, target);
-    let wide = |a: math::Vec3, by: f32| [a[0] * by, a[1] * by, a[2] * by, 0.0];
-    let rays = [wide(right, half * aspect), wide(down, half), wide(forward, 1.0), [0.0; 4]];
-    let vectors = [[eye[0], eye[1], eye[2], 1.0], [sun[0], sun[1], sun[2], 0.0]];
-    let floats = view.into_iter().chain(light).chain(vectors).chain(rays).flatten();
-    floats.flat_map(f32::to_le_bytes).collect()
+    let rays = [right * (half * aspect), down * half, forward, Vec3::ZERO].map(|r| r.extend(0.0));
+    let matrices = [view, light].into_iter().flat_map(|m| m.to_cols_array());
+    let vectors = [eye.extend(1.0), sun.extend(0.0)].into_iter().chain(rays).flat_map(|v| v.to_array());
+    matrices.chain(vectors).flat_map(f32::to_le_bytes).collect()
 }
 
 impl City {

@@ -1,5 +1,6 @@
 //! `cargo xtask codegen`: writes the files that are generated from vk.xml and the driver's own tables
-//! (`crates/icd/commands.tsv`, `crates/icd/extensions.tsv`), and the page on counters from their catalogue.
+//! (`crates/icd/commands.tsv`, `crates/icd/extensions.tsv`), the page on counters from their catalogue, and
+//! README's table of settings.
 
 mod ash;
 mod bindings;
@@ -123,6 +124,9 @@ pub fn run(args: &Args) -> Result<(), String> {
     let mut stale = vec![];
     let page = std::fs::read_to_string(root.join("docs/counters.md")).unwrap_or_default();
     put(&root, "docs/counters.md", counters::docs::page(&page), args.check, &mut stale)?;
+    let readme = std::fs::read_to_string(root.join("README.md")).unwrap_or_default();
+    let with_table = settings::readme_with_table(&readme).ok_or("README.md: no marks for the settings")?;
+    put(&root, "README.md", with_table, args.check, &mut stale)?;
     let mut vk_xml = args.vk_xml.clone();
     if !vk_xml.exists() && vk_xml.is_relative() {
         vk_xml = root.join(&vk_xml);

@@ -1,0 +1,91 @@
+//! What a variable may say.
+
+use std::ffi::OsStr;
+use std::path::PathBuf;
+
+pub trait Kind {
+    type Value;
+    /// The value, or `None` for what is none.
+    fn read(&self, text: &OsStr) -> Option<Self::Value>;
+    /// What is allowed, for messages: "must be …".
+    fn allowed(&self) -> String;
+    /// What stands behind the `=` in README.
+    fn form(&self) -> String;
+}
+
+/// A whole number.
+pub struct Number {
+    pub form: &'static str,
+    pub least: u64,
+    pub most: u64,
+}
+
+impl Kind for Number {
+    type Value = u64;
+    fn read(&self, text: &OsStr) -> Option<u64> {
+        let n = text.to_str()?.trim().parse().ok()?;
+        (self.least..=self.most).contains(&n).then_some(n)
+    }
+    fn allowed(&self) -> String {
+        match (self.least, self.most) {
+            (0, u64::MAX) => "a whole number".into(),
+            (least, most) => format!("a number from {least} to {most}"),
+        }
+    }
+    fn form(&self) -> String {
+        self.form.into()
+    }
+}
+
+/// One of a few words.
+pub struct OneOf<T: 'static>(pub &'static [(&'static str, T)]);
+
+impl<T: Copy> Kind for OneOf<T> {
+    type Value = T;
+    fn read(&self, text: &OsStr) -> Option<T> {
+        self.0.iter().find(|(word, _)| text == *word).map(|w| w.1)
+    }
+    fn allowed(&self) -> String {
+        let words: Vec<_> = self.0.iter().map(|w| w.0).collect();
+        match words.split_last() {
+            Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
+            _ => words.concat(),
+        }
+    }
+    fn form(&self) -> String {
+        let words: Vec<_> = self.0.iter().map(|w| w.0).collect();
+        words.join(r"\|")
+    }
+}
+
+/// A path of what is so called (a file, a folder). Whether it is one shows when it is used.
+pub struct Place(pub &'static str);
+
+impl Kind for Place {
+    type Value = PathBuf;
+    fn read(&self, text: &OsStr) -> Option<PathBuf> {
+        Some(text.into())
+    }
+    fn allowed(&self) -> String {
+        format!("a {}", self.0)
+    }
+    fn form(&self) -> String {
+        self.0.into()
+    }
+}
+
+/// Text of that form; whoever uses it says more.
+pub struct Text(pub &'static str);
+
+impl Kind for Text {
+    type Value = String;
+    fn read(&self, text: &OsStr) -> Option<String> {
+        text.to_str().map(String::from)
+    }
+    fn allowed(&self) -> String {
+        format!("UTF-8 ({})", self.0)
+    }
+    fn form(&self) -> String {
+        self.0.replace('|', r"\|")
+    }
+}

@@ -1,0 +1,244 @@
+//! The driver's settings: environment variables, read and checked once, by one table that README's is written from.
+//!
+//! What a variable says wrongly counts for nothing: its default holds, and `icd` tells [`problems`] when an instance is
+//! made. An empty variable is one that is not set.
+
+mod kind;
+mod table;
+
+pub use kind::{Kind, Number, OneOf, Place, Text};
+pub use table::{README_BEGIN, README_END, readme_with_table};
+
+use std::ffi::OsString;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::sync::LazyLock;
+use std::time::Duration;
+
+/// A variable: its name, what it may say, and what README says of it.
+pub struct Variable<K> {
+    pub name: &'static str,
+    pub kind: K,
+    pub meaning: &'static str,
+}
+
+/// Most worker threads that there can be.
+pub const MAX_THREADS: usize = 256;
+
+pub const THREADS: Variable<Number> = Variable {
+    name: "TUFF_THREADS",
+    kind: Number { form: "n", least: 1, most: MAX_THREADS as u64 },
+    meaning: "worker threads, 256 at most; default: one per CPU",
+};
+pub const LOG: Variable<OneOf<Log>> = Variable {
+    name: "TUFF_LOG",
+    kind: OneOf(&[("off", Log::Off), ("error", Log::Error), ("warn", Log::Warn), ("info", Log::Info)]),
+    meaning: "the driver's own messages on stderr; default: warn",
+};
+pub const WATCHDOG_MS: Variable<Number> = Variable {
+    name: "TUFF_WATCHDOG_MS",
+    kind: Number { form: "n", least: 0, most: u64::MAX },
+    meaning: "a dispatch that runs longer loses the device (VK_ERROR_DEVICE_LOST); default 20000, 0: never",
+};
+pub const SIMD: Variable<OneOf<Simd>> = Variable {
+    name: "TUFF_SIMD",
+    kind: OneOf(&[("portable", Simd::Portable), ("avx2", Simd::Avx2), ("avx512", Simd::Avx512)]),
+    meaning: "kernels; default: the best that the CPU has. The results are the same",
+};
+pub const GPU: Variable<Text> = Variable {
+    name: "TUFF_GPU",
+    kind: Text("g720|small|big|file"),
+    meaning: "the GPU that is modelled (`crates/counters/models`); default: g720",
+};
+pub const COUNTERS: Variable<Place> =
+    Variable { name: "TUFF_COUNTERS", kind: Place("file"), meaning: "what every workload cost, as JSON" };
+pub const INSTRUMENT: Variable<Place> = Variable {
+    name: "TUFF_INSTRUMENT",
+    kind: Place("folder"),
+    meaning: "instruments every pipeline and leaves what each basic block cost \
+              ([docs/instrumentation.md](docs/instrumentation.md))",
+};
+pub const SHADER_DUMP: Variable<Place> = Variable {
+    name: "TUFF_SHADER_DUMP",
+    kind: Place("folder"),
+    meaning: "each shader's IR as it was built and after each pass, and its bytecode, as files",
+};
+pub const REFRESH: Variable<Number> = Variable {
+    name: "TUFF_REFRESH",
+    kind: Number { form: "hz", least: 0, most: 1_000_000 },
+    meaning: "how often a window shows a picture with FIFO and mailbox; default: as its screen does, or 60; 0: nobody waits",
+};
+
+/// What the driver says of its own accord, and all that matters more.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Log {
+    Off,
+    Error,
+    Warn,
+    Info,
+}
+
+/// The widest kernels that may run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Simd {
+    Portable,
+    Avx2,
+    Avx512,
+}
+
+/// What all variables say. `None`: whoever reads it knows the default.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Settings {
+    pub threads: Option<NonZeroUsize>,
+    pub log: Log,
+    /// Time for one dispatch.
+    pub watchdog: Duration,
+    pub simd: Option<Simd>,
+    pub gpu: Option<String>,
+    pub counters: Option<PathBuf>,
+    pub instrument: Option<PathBuf>,
+    pub shader_dump: Option<PathBuf>,
+    /// Pictures a second; 0: nobody waits.
+    pub refresh: Option<u32>,
+}
+
+static READ: LazyLock<(Settings, Vec<String>)> =
+    LazyLock::new(|| Settings::read(|name| std::env::var_os(name)));
+
+/// The process's settings, as they were when somebody first asked.
+pub fn get() -> &'static Settings {
+    &READ.0
+}
+
+/// What is wrong with the variables: a line for each that says something else than it may.
+pub fn problems() -> &'static [String] {
+    &READ.1
+}
+
+/// Reads variables, and gathers what is wrong with them.
+struct Reader<E> {
+    environment: E,
+    problems: Vec<String>,
+}
+
+impl<E: Fn(&str) -> Option<OsString>> Reader<E> {
+    fn get<K: Kind>(&mut self, v: &Variable<K>) -> Option<K::Value> {
+        let value = (self.environment)(v.name).filter(|v| !v.is_empty())?;
+        let read = v.kind.read(&value);
+        if read.is_none() {
+            let (value, allowed) = (value.to_string_lossy(), v.kind.allowed());
+            self.problems.push(format!("{}={value}: must be {allowed}; the default is used", v.name));
+        }
+        read
+    }
+}
+
+impl Settings {
+    /// What an environment says, and what is wrong with it.
+    pub fn read(environment: impl Fn(&str) -> Option<OsString>) -> (Settings, Vec<String>) {
+        let mut r = Reader { environment, problems: vec![] };
+        let settings = Settings {
+            threads: r.get(&THREADS).and_then(|n| NonZeroUsize::new(n as usize)),
+            log: r.get(&LOG).unwrap_or(Log::Warn),
+            watchdog: match r.get(&WATCHDOG_MS).unwrap_or(20_000) {
+                0 => Duration::MAX,
+                ms => Duration::from_millis(ms),
+            },
+            simd: r.get(&SIMD),
+            gpu: r.get(&GPU),
+            counters: r.get(&COUNTERS),
+            instrument: r.get(&INSTRUMENT),
+            shader_dump: r.get(&SHADER_DUMP),
+            refresh: r.get(&REFRESH).map(|hz| hz as u32),
+        };
+        (settings, r.problems)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::RefCell;
+    use std::os::unix::ffi::OsStringExt;
+
+    fn read(pairs: &[(&str, &str)]) -> (Settings, Vec<String>) {
+        Settings::read(|name| pairs.iter().find(|p| p.0 == name).map(|p| p.1.into()))
+    }
+
+    #[test]
+    fn what_is_set_is_read() {
+        let (s, problems) = read(&[
+            ("TUFF_THREADS", "3"),
+            ("TUFF_LOG", "info"),
+            ("TUFF_WATCHDOG_MS", "0"),
+            ("TUFF_SIMD", "avx2"),
+            ("TUFF_GPU", "small"),
+            ("TUFF_COUNTERS", "a.json"),
+            ("TUFF_INSTRUMENT", "b"),
+            ("TUFF_SHADER_DUMP", "c"),
+            ("TUFF_REFRESH", "120"),
+        ]);
+        let expected = Settings {
+            threads: NonZeroUsize::new(3),
+            log: Log::Info,
+            watchdog: Duration::MAX,
+            simd: Some(Simd::Avx2),
+            gpu: Some("small".into()),
+            counters: Some("a.json".into()),
+            instrument: Some("b".into()),
+            shader_dump: Some("c".into()),
+            refresh: Some(120),
+        };
+        assert_eq!((s, problems), (expected, vec![]));
+    }
+
+    #[test]
+    fn a_bad_value_is_one_line_and_the_default() {
+        let (defaults, none) = read(&[]);
+        assert!(none.is_empty() && defaults.log == Log::Warn && defaults.watchdog == Duration::from_secs(20));
+        for (name, value, allowed) in [
+            ("TUFF_THREADS", "many", "a number from 1 to 256"),
+            ("TUFF_THREADS", "0", "a number from 1 to 256"),
+            ("TUFF_THREADS", "257", "a number from 1 to 256"),
+            ("TUFF_THREADS", "-1", "a number from 1 to 256"),
+            ("TUFF_LOG", "debug", "off, error, warn or info"),
+            ("TUFF_WATCHDOG_MS", "20s", "a whole number"),
+            ("TUFF_WATCHDOG_MS", "99999999999999999999", "a whole number"),
+            ("TUFF_SIMD", "AVX2", "portable, avx2 or avx512"),
+            ("TUFF_REFRESH", "59.94", "a number from 0 to 1000000"),
+        ] {
+            let (s, problems) = read(&[(name, value)]);
+            assert_eq!(s, defaults, "{name}={value}");
+            assert_eq!(problems, [format!("{name}={value}: must be {allowed}; the default is used")]);
+        }
+        let both = read(&[("TUFF_LOG", "x"), ("TUFF_REFRESH", "x"), ("TUFF_THREADS", "4")]);
+        assert_eq!((both.0.threads, both.1.len()), (NonZeroUsize::new(4), 2));
+    }
+
+    #[test]
+    fn paths_are_bytes_names_are_text_and_empty_is_unset() {
+        let odd = OsString::from_vec(vec![b'/', 0xff]);
+        let (s, problems) =
+            Settings::read(|n| matches!(n, "TUFF_COUNTERS" | "TUFF_GPU" | "TUFF_LOG").then(|| odd.clone()));
+        assert_eq!(s.counters, Some(odd.clone().into()));
+        assert_eq!((s.gpu, s.log, problems.len()), (None, Log::Warn, 2), "{problems:?}");
+        assert_eq!(Settings::read(|_| Some(OsString::new())), read(&[]));
+    }
+
+    #[test]
+    fn what_is_read_is_in_the_table() {
+        let asked = RefCell::new(vec![]);
+        Settings::read(|name| {
+            asked.borrow_mut().push(name.to_string());
+            None
+        });
+        assert_eq!(asked.into_inner(), table::rows().map(|r| r.name));
+    }
+
+    /// `cargo xtask codegen` writes it.
+    #[test]
+    fn readme_has_the_table() {
+        let readme = include_str!("../../../README.md");
+        assert!(readme_with_table(readme).as_deref() == Some(readme), "run `cargo xtask codegen`");
+    }
+}

@@ -1,0 +1,46 @@
+//! README's table of settings.
+
+use crate::{
+    COUNTERS, GPU, INSTRUMENT, Kind, LOG, REFRESH, SHADER_DUMP, SIMD, THREADS, Variable, WATCHDOG_MS,
+};
+use std::fmt::Write;
+
+/// The table stands between these lines.
+pub const README_BEGIN: &str = "<!-- settings: written by `cargo xtask codegen` -->\n";
+pub const README_END: &str = "<!-- end of settings -->\n";
+
+/// A variable's row.
+pub(crate) struct Row {
+    pub name: &'static str,
+    form: String,
+    meaning: &'static str,
+}
+
+fn row<K: Kind>(v: &Variable<K>) -> Row {
+    Row { name: v.name, form: v.kind.form(), meaning: v.meaning }
+}
+
+pub(crate) fn rows() -> [Row; 9] {
+    [
+        row(&THREADS),
+        row(&LOG),
+        row(&WATCHDOG_MS),
+        row(&SIMD),
+        row(&GPU),
+        row(&COUNTERS),
+        row(&INSTRUMENT),
+        row(&SHADER_DUMP),
+        row(&REFRESH),
+    ]
+}
+
+/// README with the table between its marks; `None` where it has no marks.
+pub fn readme_with_table(readme: &str) -> Option<String> {
+    let begin = readme.find(README_BEGIN)? + README_BEGIN.len();
+    let end = begin + readme[begin..].find(README_END)?;
+    let mut table = String::from("| variable | meaning |\n|---|---|\n");
+    for r in rows() {
+        let _ = writeln!(table, "| `{}={}` | {} |", r.name, r.form, r.meaning);
+    }
+    Some(format!("{}{table}{}", &readme[..begin], &readme[end..]))
+}
