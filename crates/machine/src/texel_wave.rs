@@ -9,7 +9,7 @@ use simd::rows::ImageRows;
 use simd::{Level, Simd};
 use std::sync::atomic::{Ordering, fence};
 use texel::format::FormatInfo;
-use texel::format::kernels::{GatherFn, ScatterFn, at_level};
+use texel::format::kernels::{GatherFn, ScatterFn};
 use texel::sample::{BufferView, Grid, ImageView, Warp4, has_atomics, lanes, outside};
 use wave::kernels::atomic::{Device, each};
 
@@ -64,13 +64,12 @@ impl Texels {
             ImageOp::Atomic(_) if self.word => {}
             _ => return false,
         }
-        run_at(level)(self, op, wave);
+        run_at(level, self, op, wave);
         true
     }
 }
 
-type Run = unsafe fn(&Texels, ImageOp, &ImageRows);
-at_level!(fn run_at -> Run = run, (texels: &Texels, op: ImageOp, wave: &ImageRows));
+simd::by_level!(fn run_at = run, (texels: &Texels, op: ImageOp, wave: &ImageRows));
 
 #[inline(always)]
 unsafe fn run<S: Simd>(texels: &Texels, op: ImageOp, wave: &ImageRows) {

@@ -1,6 +1,6 @@
 //! [`Simd`] as pairs of 256-bit vectors.
 
-use super::{Level, Simd};
+use super::{Level, Proof, Simd};
 use std::arch::x86_64::*;
 
 /// AVX2, FMA, BMI, F16C.
@@ -138,7 +138,10 @@ unsafe fn four(base: *const u8, a: u32, b: u32, c: u32, d: u32) -> __m256 {
 }
 
 impl Simd for Avx2 {
-    const LEVEL: Level = Level::Avx2;
+    #[inline(always)]
+    unsafe fn level() -> Level {
+        Level::Avx2(Proof(()))
+    }
     const UNROLL: u32 = 4;
     type F = [__m256; 2];
     type I = [__m256i; 2];

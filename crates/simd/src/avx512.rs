@@ -1,7 +1,7 @@
 //! [`Simd`] as 512-bit vectors. Mirrors `avx2.rs`; every operation here is either the same IEEE operation or the
 //! same integer operation on twice the width.
 
-use super::{Level, Simd};
+use super::{Level, Proof, Simd};
 use std::arch::x86_64::*;
 use std::ops::{BitAnd, BitOr, BitXor};
 
@@ -92,7 +92,10 @@ unsafe fn high_words(even: __m512i, odd: __m512i) -> __m512i {
 }
 
 impl Simd for Avx512 {
-    const LEVEL: Level = Level::Avx512;
+    #[inline(always)]
+    unsafe fn level() -> Level {
+        Level::Avx512(Proof(()))
+    }
     const UNROLL: u32 = 4;
     type F = __m512;
     type I = __m512i;

@@ -2,45 +2,77 @@
 
 use std::sync::OnceLock;
 
-/// Instruction sets that kernels are compiled for. Results do not depend on it.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+/// Instruction sets that kernels are compiled for, of those that this CPU has: a level that needs more than the baseline
+/// is proof of it, for there is no way to one but to ask. Results do not depend on it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Level {
     /// Whatever the compiler's baseline is.
     Portable,
     /// AVX2, FMA, BMI1/2, LZCNT, POPCNT, F16C.
-    Avx2,
+    Avx2(Proof),
     /// AVX-512 F, BW, DQ, VL and all of [`Level::Avx2`].
-    Avx512,
+    Avx512(Proof),
+}
+
+/// That the CPU has the instructions of a level. Made in this crate alone.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Proof(pub(crate) ());
+
+impl std::fmt::Debug for Level {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        f.write_str(["Portable", "Avx2", "Avx512"][self.index()])
+    }
 }
 
 impl Level {
-    pub const ALL: [Level; 3] = [Level::Portable, Level::Avx2, Level::Avx512];
+    /// How many levels there are.
+    pub const COUNT: usize = 3;
 
-    /// True when this CPU runs the level.
-    pub fn available(self) -> bool {
+    /// 0 for the narrowest.
+    pub const fn index(self) -> usize {
         match self {
-            Level::Portable => true,
-            #[cfg(target_arch = "x86_64")]
-            Level::Avx2 => {
-                is_x86_feature_detected!("avx2")
-                    && is_x86_feature_detected!("fma")
-                    && is_x86_feature_detected!("bmi1")
-                    && is_x86_feature_detected!("bmi2")
-                    && is_x86_feature_detected!("lzcnt")
-                    && is_x86_feature_detected!("popcnt")
-                    && is_x86_feature_detected!("f16c")
-            }
-            #[cfg(target_arch = "x86_64")]
-            Level::Avx512 => {
-                Level::Avx2.available()
-                    && is_x86_feature_detected!("avx512f")
-                    && is_x86_feature_detected!("avx512bw")
-                    && is_x86_feature_detected!("avx512dq")
-                    && is_x86_feature_detected!("avx512vl")
-            }
-            #[cfg(not(target_arch = "x86_64"))]
-            _ => false,
+            Level::Portable => 0,
+            Level::Avx2(_) => 1,
+            Level::Avx512(_) => 2,
         }
+    }
+
+    fn avx2() -> Option<Level> {
+        #[cfg(target_arch = "x86_64")]
+        if is_x86_feature_detected!("avx2")
+            && is_x86_feature_detected!("fma")
+            && is_x86_feature_detected!("bmi1")
+            && is_x86_feature_detected!("bmi2")
+            && is_x86_feature_detected!("lzcnt")
+            && is_x86_feature_detected!("popcnt")
+            && is_x86_feature_detected!("f16c")
+        {
+            return Some(Level::Avx2(Proof(())));
+        }
+        None
+    }
+
+    fn avx512() -> Option<Level> {
+        #[cfg(target_arch = "x86_64")]
+        if Self::avx2().is_some()
+            && is_x86_feature_detected!("avx512f")
+            && is_x86_feature_detected!("avx512bw")
+            && is_x86_feature_detected!("avx512dq")
+            && is_x86_feature_detected!("avx512vl")
+        {
+            return Some(Level::Avx512(Proof(())));
+        }
+        None
+    }
+
+    /// The levels of this CPU, the narrowest first.
+    pub fn all() -> Vec<Level> {
+        [Some(Level::Portable), Self::avx2(), Self::avx512()].into_iter().flatten().collect()
+    }
+
+    /// The level of this CPU that `name` (portable, avx2, avx512) names.
+    pub fn named(name: &str) -> Option<Level> {
+        Self::all().into_iter().find(|l| format!("{l:?}").eq_ignore_ascii_case(name))
     }
 
     /// What tests compare: every level of this CPU, or the one that `TUFF_TEST_SIMD` (portable, avx2, avx512) names.
@@ -49,31 +81,20 @@ impl Level {
     /// If it names none, or one that this CPU lacks: a test must not pass by running nothing.
     #[doc(hidden)]
     pub fn tested() -> Vec<Level> {
-        let Ok(name) = std::env::var("TUFF_TEST_SIMD") else {
-            return Level::ALL.into_iter().filter(|l| l.available()).collect();
-        };
-        let one = Level::ALL.into_iter().find(|l| format!("{l:?}").eq_ignore_ascii_case(&name));
-        let one = one.unwrap_or_else(|| panic!("TUFF_TEST_SIMD={name} is no level"));
-        assert!(one.available(), "TUFF_TEST_SIMD={name}: this CPU lacks it");
-        vec![one]
+        let Ok(name) = std::env::var("TUFF_TEST_SIMD") else { return Level::all() };
+        vec![Level::named(&name).unwrap_or_else(|| panic!("TUFF_TEST_SIMD={name} is no level of this CPU"))]
     }
 
-    /// The widest level of this CPU, or a lower one if the settings name it.
+    /// The widest level of this CPU, or a lower one if `TUFF_SIMD` (portable, avx2, avx512) names it.
     pub fn best() -> Level {
         static BEST: OnceLock<Level> = OnceLock::new();
         *BEST.get_or_init(|| {
             let cap = match settings::get().simd {
-                Some(settings::Simd::Portable) => Level::Portable,
-                Some(settings::Simd::Avx2) => Level::Avx2,
-                Some(settings::Simd::Avx512) | None => Level::Avx512,
+                Some(settings::Simd::Portable) => 0,
+                Some(settings::Simd::Avx2) => 1,
+                Some(settings::Simd::Avx512) | None => 2,
             };
-            let mut best = Level::Portable;
-            for level in Level::ALL {
-                if level <= cap && level.available() {
-                    best = level;
-                }
-            }
-            best
+            Level::all().into_iter().rfind(|l| l.index() <= cap).unwrap_or(Level::Portable)
         })
     }
 }

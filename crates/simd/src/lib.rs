@@ -2,12 +2,13 @@
 //!
 //! Every kernel is written once over [`Simd`] and compiled for each [`Level`]. The levels give the same bits: the
 //! trait has only correctly rounded float operations and integer operations. The methods are `inline(always)`, and
-//! only sound to run inside a function compiled with the level's CPU features: see `wave::kernels::Registry::add`.
+//! only sound to run inside a function compiled with the level's CPU features: [`by_level`] makes such.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+mod forms;
 mod level;
 pub mod ops;
 mod portable;
@@ -17,7 +18,7 @@ pub mod rows;
 pub use avx2::Avx2;
 #[cfg(target_arch = "x86_64")]
 pub use avx512::Avx512;
-pub use level::Level;
+pub use level::{Level, Proof};
 pub use portable::Portable;
 
 /// Sixteen lanes of a machine. Float operations round to nearest even; NaN payloads and signs are nobody's business.
@@ -27,7 +28,8 @@ pub use portable::Portable;
 /// # Safety
 /// Call methods only where the CPU has the level's features. Pointers must be good for the bytes named.
 pub trait Simd: Copy + 'static {
-    const LEVEL: Level;
+    /// The level.
+    unsafe fn level() -> Level;
     /// Warps that a straight loop should handle per turn.
     const UNROLL: u32;
     type F: Copy;
@@ -224,10 +226,10 @@ mod tests {
             quads_body::<Portable>();
             #[cfg(target_arch = "x86_64")]
             {
-                if Level::best() != Level::Portable {
+                if Level::all().len() > 1 {
                     quads_body::<Avx2>();
                 }
-                if Level::best() == Level::Avx512 {
+                if Level::all().len() > 2 {
                     quads_body::<Avx512>();
                 }
             }

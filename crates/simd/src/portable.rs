@@ -65,7 +65,10 @@ fn m(b: bool) -> u32 {
 }
 
 impl Simd for Portable {
-    const LEVEL: Level = Level::Portable;
+    #[inline(always)]
+    unsafe fn level() -> Level {
+        Level::Portable
+    }
     const UNROLL: u32 = 1;
     type F = [f32; 16];
     type I = [u32; 16];

@@ -29,11 +29,7 @@ fn main() {
             "--lanes" => lanes = Some(number()),
             "--times" => times = number(),
             "--level" => {
-                level = match args.next().as_deref() {
-                    Some("portable") => Level::Portable,
-                    Some("avx512") => Level::Avx512,
-                    _ => Level::Avx2,
-                }
+                level = args.next().and_then(|name| Level::named(&name)).expect("a level of this CPU")
             }
             _ => names.push(a),
         }

@@ -14,7 +14,6 @@ use simd::Level;
 pub(crate) struct Engine(&'static kernels::Table);
 
 impl Engine {
-    /// `level` is available on this CPU.
     pub fn new(level: Level) -> Engine {
         Engine(kernels::table(level))
     }

@@ -73,7 +73,7 @@ struct Filled {
 }
 
 impl Worker {
-    /// A worker whose kernels are those of `level` (available on this CPU).
+    /// A worker whose kernels are those of `level`.
     pub fn new(level: Level) -> Worker {
         Worker {
             engine: Engine::new(level),

@@ -12,7 +12,6 @@ pub mod bin;
 pub mod bresenham;
 pub mod clip;
 pub mod fetch;
-mod level;
 pub mod line;
 mod parallel;
 pub mod plane;

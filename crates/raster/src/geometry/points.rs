@@ -2,16 +2,15 @@
 
 use super::Batch;
 use super::assembly::Assembled;
-use super::level::by_level;
 use super::line::POINT_SIZES;
 use super::plane::FURTHEST;
 use super::raster::{Rasterizer, pixels};
 use super::vertex::{Vertices, code};
 use crate::prim::{Bounds, Edge, Plane, Prim, Shape};
 
-by_level! {
+simd::by_level! {
     /// Points of a chunk, in order.
-    fn points_at = body, (r: &Rasterizer, v: &Vertices, chunk: &Assembled, out: &mut Batch)
+    fn points_at = plain body, (r: &Rasterizer, v: &Vertices, chunk: &Assembled, out: &mut Batch)
 }
 
 /// Points of a chunk, in order. False if the draw's points need more than this.

@@ -8,7 +8,6 @@
 
 use super::Batch;
 use super::assembly::Assembled;
-use super::level::by_level;
 use super::line::Stipple;
 use super::plane::FURTHEST;
 use super::raster::{Rasterizer, pixels};
@@ -19,9 +18,9 @@ use ash::vk;
 
 const LANES: usize = 16;
 
-by_level! {
+simd::by_level! {
     /// Triangles of a chunk, in order.
-    fn triangles_at = body, (r: &Rasterizer, v: &Vertices, chunk: &Assembled, out: &mut Batch)
+    fn triangles_at = plain body, (r: &Rasterizer, v: &Vertices, chunk: &Assembled, out: &mut Batch)
 }
 
 /// Triangles of a chunk, in order.

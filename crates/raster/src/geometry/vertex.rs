@@ -3,7 +3,6 @@
 
 use super::assembly::Assembled;
 use super::fetch::Fetch;
-use super::level::by_level;
 use super::viewport::{Map, in_guard, snap};
 use shader::bytecode::Program;
 use shader::interface as slot;
@@ -286,9 +285,9 @@ fn place_body(p: [&[f32]; 4], map: &Map, clip_z: ClipZ, out: Out) {
     }
 }
 
-by_level! {
+simd::by_level! {
     /// All vertices by one viewport.
-    fn place_all = place_body, (p: [&[f32]; 4], map: &Map, clip_z: ClipZ, out: Out)
+    fn place_all = plain place_body, (p: [&[f32]; 4], map: &Map, clip_z: ClipZ, out: Out)
 }
 
 /// Each vertex by the viewport it names itself. Primitives whose vertices disagree are placed anew.

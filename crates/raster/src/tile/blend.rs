@@ -2,7 +2,6 @@
 
 use super::by_alpha::{self, ByAlpha};
 use crate::state::{Blend, BlendAttachment};
-use crate::tile::level::by_level;
 use ash::vk;
 use simd::Simd;
 use texel::format::kernels::{self, GatherFn, ScatterFn};
@@ -203,7 +202,7 @@ impl Writer {
                     out
                 };
                 let second = src1.map(store);
-                generic_at(S::LEVEL, self, px, &store(src), second.as_ref().unwrap_or(&[[0; 16]; 4]), mask)
+                generic_at(S::level(), self, px, &store(src), second.as_ref().unwrap_or(&[[0; 16]; 4]), mask)
             }
         }
     }
@@ -438,7 +437,7 @@ impl Writer {
 unsafe fn generic<S: Simd>(w: &Writer, px: *mut u8, src: &Colors, src1: &Colors, mask: u16) {
     w.generic::<S>(px, src, src1, mask);
 }
-by_level!(fn generic_at = generic, (w: &Writer, px: *mut u8, src: &Colors, src1: &Colors, mask: u16));
+simd::by_level!(fn generic_at = generic, (w: &Writer, px: *mut u8, src: &Colors, src1: &Colors, mask: u16));
 
 /// Addition, with factors that are the same whatever the destination is.
 fn simple(b: &BlendAttachment) -> bool {
@@ -496,7 +495,7 @@ mod tests {
     unsafe fn body<S: Simd>(w: &Writer, px: &mut [u8; 256], src: &[Row; 4], blocks: &[u8], masks: &[u16]) {
         w.write_blocks::<S>(px.as_mut_ptr(), blocks, 1, src, None, masks);
     }
-    by_level!(fn run = body, (w: &Writer, px: &mut [u8; 256], src: &[Row; 4], blocks: &[u8], masks: &[u16]));
+    simd::by_level!(fn run = body, (w: &Writer, px: &mut [u8; 256], src: &[Row; 4], blocks: &[u8], masks: &[u16]));
 
     /// Factors by alpha against the general way with the same factors, on every level of this machine.
     #[test]

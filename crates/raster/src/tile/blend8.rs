@@ -10,7 +10,7 @@ use simd::{Level, Simd};
 #[inline(always)]
 pub unsafe fn blend<S: Simd>(px: *mut u8, term: &[S::I; 4], factor: &[S::I; 4], mask: u16) {
     #[cfg(target_arch = "x86_64")]
-    if S::LEVEL != Level::Portable {
+    if S::level() != Level::Portable {
         return avx2::<S>(px, term, factor, mask);
     }
     let mut t = Rows([[0; 16]; 8]);
@@ -79,7 +79,6 @@ unsafe fn avx2<S: Simd>(px: *mut u8, term: &[S::I; 4], factor: &[S::I; 4], mask:
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tile::level::by_level;
 
     #[inline(always)]
     unsafe fn body<S: Simd>(px: &mut [u8; 64], t: &[[u32; 16]; 4], k: &[[u32; 16]; 4], mask: u16) {
@@ -87,7 +86,7 @@ mod tests {
         let rows = |r: &[[u32; 16]; 4]| [row(&r[0]), row(&r[1]), row(&r[2]), row(&r[3])];
         blend::<S>(px.as_mut_ptr(), &rows(t), &rows(k), mask);
     }
-    by_level!(fn run = body, (px: &mut [u8; 64], t: &[[u32; 16]; 4], k: &[[u32; 16]; 4], mask: u16));
+    simd::by_level!(fn run = body, (px: &mut [u8; 64], t: &[[u32; 16]; 4], k: &[[u32; 16]; 4], mask: u16));
 
     /// Against exact arithmetic, on every level of this machine.
     #[test]

@@ -1,6 +1,5 @@
 //! Coverage: which pixels and samples of a tile's blocks lie inside a primitive (§ Polygon Rasterization).
 
-use super::level::by_level;
 use super::task::Blocks;
 use crate::layout::{BLOCKS, LANE_X, LANE_Y, SIDE, TILE, window};
 use crate::prim::Prim;
@@ -221,7 +220,7 @@ impl Cover {
 unsafe fn list_body<S: Simd>(c: &Cover, out: &mut Covered) {
     c.list::<S>(out);
 }
-by_level!(fn list = list_body, (c: &Cover, out: &mut Covered));
+simd::by_level!(fn list = list_body, (c: &Cover, out: &mut Covered));
 
 #[cfg(test)]
 mod tests {

@@ -218,10 +218,7 @@ mod tests {
             while !all.len().is_multiple_of(16) {
                 all.push(0.5);
             }
-            for level in [simd::Level::Portable, simd::Level::Avx2, simd::Level::Avx512]
-                .into_iter()
-                .filter(|l| l.available())
-            {
+            for level in simd::Level::tested() {
                 let got = rounded(level, &t, &all);
                 for (z, got) in all.iter().zip(got) {
                     let want = (*z as f64).clamp(0.0, 1.0) * scale as f64;
@@ -241,7 +238,7 @@ mod tests {
         }
         out
     }
-    crate::tile::level::by_level!(fn rounded = rounded_body, (t: &Tests, all: &[f32]) -> Vec<f32>);
+    simd::by_level!(fn rounded = rounded_body, (t: &Tests, all: &[f32]) -> Vec<f32>);
 
     #[test]
     fn stencil_and_depth_in_order() {

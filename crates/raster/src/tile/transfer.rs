@@ -1,6 +1,5 @@
 //! Tiles come from memory and go there: the parts of attachments that lie in the render area.
 
-use super::level::by_level;
 use super::strip::{Bytes, Depth, Strip, place};
 use super::target::{Kind, Plane};
 use crate::layout::{TILE, pixel};
@@ -192,7 +191,7 @@ unsafe fn moved_body<S: Simd>(plane: &Plane, p: &Place, load: bool) -> u8 {
         }
     }
 }
-by_level!(fn moved = moved_body, (plane: &Plane, p: &Place, load: bool) -> u8);
+simd::by_level!(fn moved = moved_body, (plane: &Plane, p: &Place, load: bool) -> u8);
 
 #[inline(always)]
 unsafe fn strips<S: Simd, T: Strip>(p: &Place, load: bool) -> u8 {

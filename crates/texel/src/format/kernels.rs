@@ -59,7 +59,7 @@ pub type PackFn = unsafe fn(&'static FormatInfo, &Channels, *mut u8);
 /// Whether the AVX2 forms of kernels may run.
 #[inline]
 pub fn has_avx2() -> bool {
-    Level::best() >= Level::Avx2
+    Level::best() > Level::Portable
 }
 
 macro_rules! any {
@@ -75,19 +75,19 @@ macro_rules! at_level {
         fn $name$(<const $n: $t>)?(level: Level) -> $ty {
             #[cfg(target_arch = "x86_64")]
             {
-                #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
-                unsafe fn avx2$(<const $n: $t>)?($($a: $at),*) {
-                    $body::<simd::Avx2 $(, $n)?>($($a),*)
+                simd::avx2! {
+                    unsafe fn avx2$(<const $n: $t>)?($($a: $at),*) {
+                        $body::<simd::Avx2 $(, $n)?>($($a),*)
+                    }
                 }
-                #[target_feature(
-                    enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c"
-                )]
-                unsafe fn avx512$(<const $n: $t>)?($($a: $at),*) {
-                    $body::<simd::Avx512 $(, $n)?>($($a),*)
+                simd::avx512! {
+                    unsafe fn avx512$(<const $n: $t>)?($($a: $at),*) {
+                        $body::<simd::Avx512 $(, $n)?>($($a),*)
+                    }
                 }
                 match level {
-                    Level::Avx512 => return avx512$(::<$n>)?,
-                    Level::Avx2 => return avx2$(::<$n>)?,
+                    Level::Avx512(_) => return avx512$(::<$n>)?,
+                    Level::Avx2(_) => return avx2$(::<$n>)?,
                     Level::Portable => {}
                 }
             }
@@ -230,7 +230,7 @@ pub fn gather_fn(info: &'static FormatInfo) -> GatherFn {
         }
         #[cfg(target_arch = "x86_64")]
         {
-            #[target_feature(enable = "avx2")]
+            simd::avx2! {
             unsafe fn avx2<C: Codec>(
                 info: &'static FormatInfo,
                 base: *const u8,
@@ -238,6 +238,7 @@ pub fn gather_fn(info: &'static FormatInfo) -> GatherFn {
                 out: &mut [[u32; 16]; 4],
             ) {
                 body::<C>(info, base, offsets, out)
+            }
             }
             if has_avx2() {
                 return avx2::<C>;

@@ -11,7 +11,7 @@ use super::coords::{layer, limit, wrap};
 use super::lod;
 use super::sampler::{Reduction, Sampler, Wrap};
 use super::view::{ImageView, Level};
-use crate::format::{ChannelClass, kernels};
+use crate::format::ChannelClass;
 
 /// Samples if view, sampler and operands are of a class that has a kernel; false if not.
 pub(super) fn sample(view: &ImageView, s: &Sampler, args: &SampleArgs, mask: u16, out: &mut Warp4) -> bool {
@@ -25,21 +25,13 @@ pub(super) fn sample(view: &ImageView, s: &Sampler, args: &SampleArgs, mask: u16
     if !eligible {
         return false;
     }
-    #[cfg(target_arch = "x86_64")]
-    if kernels::has_avx2() {
-        // SAFETY: the machine has AVX2.
-        unsafe { avx2(view, s, args, mask, out) };
-        return true;
-    }
-    body(view, s, args, mask, out);
+    run(simd::Level::best(), view, s, args, mask, out);
     true
 }
 
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-unsafe fn avx2(view: &ImageView, s: &Sampler, args: &SampleArgs, mask: u16, out: &mut Warp4) {
-    body(view, s, args, mask, out)
-}
+simd::by_level!(
+    fn run = plain body, (view: &ImageView, s: &Sampler, args: &SampleArgs, mask: u16, out: &mut Warp4)
+);
 
 /// Operands of a warp, decoded.
 struct Warp {

@@ -475,9 +475,10 @@ macro_rules! kernel_forms {
             use crate::kernels::levels::Avx2;
             use crate::state::State;
             use shader::bytecode::Op;
-            $(#[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
-            pub unsafe fn $name(st: &mut State, op: *const Op) -> *const Op {
-                super::$name::<Avx2>(st, op)
+            $(simd::avx2! {
+                pub unsafe fn $name(st: &mut State, op: *const Op) -> *const Op {
+                    super::$name::<Avx2>(st, op)
+                }
             })*
         }
         /// Puts this file's kernels into a level's table.
@@ -485,7 +486,7 @@ macro_rules! kernel_forms {
             use shader::bytecode::Code;
             match level {
                 #[cfg(target_arch = "x86_64")]
-                simd::Level::Avx2 | simd::Level::Avx512 => {
+                simd::Level::Avx2(_) | simd::Level::Avx512(_) => {
                     $(table[Code::$code.0 as usize] = avx2::$name as crate::Kernel;)*
                 }
                 #[allow(unreachable_patterns)]

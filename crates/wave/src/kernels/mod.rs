@@ -65,14 +65,16 @@ unsafe fn portable<K: Run>(st: &mut State, op: *const Op) -> *const Op {
     K::run::<Portable>(st, op)
 }
 #[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
-unsafe fn avx2<K: Run>(st: &mut State, op: *const Op) -> *const Op {
-    K::run::<simd::Avx2>(st, op)
+simd::avx2! {
+    unsafe fn avx2<K: Run>(st: &mut State, op: *const Op) -> *const Op {
+        K::run::<simd::Avx2>(st, op)
+    }
 }
 #[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
-unsafe fn avx512<K: Run>(st: &mut State, op: *const Op) -> *const Op {
-    K::run::<simd::Avx512>(st, op)
+simd::avx512! {
+    unsafe fn avx512<K: Run>(st: &mut State, op: *const Op) -> *const Op {
+        K::run::<simd::Avx512>(st, op)
+    }
 }
 
 /// Stands in for codes without a kernel: the wave ends with a fault.
@@ -99,9 +101,9 @@ impl Registry {
         self.table[code.0 as usize] = match self.level {
             Level::Portable => portable::<K>,
             #[cfg(target_arch = "x86_64")]
-            Level::Avx2 => avx2::<K>,
+            Level::Avx2(_) => avx2::<K>,
             #[cfg(target_arch = "x86_64")]
-            Level::Avx512 => avx512::<K>,
+            Level::Avx512(_) => avx512::<K>,
             #[cfg(not(target_arch = "x86_64"))]
             _ => portable::<K>,
         };
@@ -112,11 +114,10 @@ impl Registry {
     }
 }
 
-/// The kernels of `level`, which must be available on this CPU ([`Level::available`]).
+/// The kernels of a level.
 pub fn table(level: Level) -> &'static Table {
-    static TABLES: [OnceLock<Box<Table>>; 3] = [const { OnceLock::new() }; 3];
-    assert!(level.available(), "this CPU does not run {level:?} kernels");
-    TABLES[level as usize].get_or_init(|| {
+    static TABLES: [OnceLock<Box<Table>>; Level::COUNT] = [const { OnceLock::new() }; 3];
+    TABLES[level.index()].get_or_init(|| {
         let mut r = Registry { level, table: Box::new([unknown as Kernel; Code::COUNT]) };
         register(&mut r);
         r.table

@@ -282,62 +282,55 @@ fn pick(kind: TexelKind) -> Option<(Runs, bool)> {
 
 /// The kernels of a format for a machine, if it has any.
 fn form<T: Texels>(machine: Machine) -> Option<Runs> {
-    /// Both kernels as compiled with the features.
+    /// The kernels as compiled for a level.
     macro_rules! runs {
-        ($simd:ident $(, $features:literal)?) => {{
-            $(#[target_feature(enable = $features)])?
-            unsafe fn warp<T: Texels>(
-                f: &Fast,
-                view: &ImageView,
-                s: &Sampler,
-                args: &SampleArgs,
-                mask: u16,
-                out: &mut Warp4,
-            ) {
-                body::<simd::$simd, T>(f, view, s, args, mask, out)
+        ($simd:ident, $with:ident) => {{
+            simd::$with! {
+                unsafe fn warp<T: Texels>(
+                    f: &Fast,
+                    view: &ImageView,
+                    s: &Sampler,
+                    args: &SampleArgs,
+                    mask: u16,
+                    out: &mut Warp4,
+                ) {
+                    body::<simd::$simd, T>(f, view, s, args, mask, out)
+                }
             }
-            $(#[target_feature(enable = $features)])?
-            unsafe fn wave<T: Texels>(
-                f: &Fast,
-                view: &ImageView,
-                s: &Sampler,
-                arrayed: bool,
-                w: &ImageRows,
-            ) {
-                warps::<simd::$simd, T>(f, view, s, arrayed, w)
+            simd::$with! {
+                unsafe fn wave<T: Texels>(f: &Fast, view: &ImageView, s: &Sampler, arrayed: bool, w: &ImageRows) {
+                    warps::<simd::$simd, T>(f, view, s, arrayed, w)
+                }
             }
-            $(#[target_feature(enable = $features)])?
-            unsafe fn lines(f: &Fast, view: &ImageView, s: &Sampler, args: &SampleArgs, mask: u16) -> u32 {
-                touch::lines::<simd::$simd>(f, view, s, args, mask)
+            simd::$with! {
+                unsafe fn lines(f: &Fast, view: &ImageView, s: &Sampler, args: &SampleArgs, mask: u16) -> u32 {
+                    touch::lines::<simd::$simd>(f, view, s, args, mask)
+                }
             }
-            $(#[target_feature(enable = $features)])?
-            unsafe fn near(f: &Fast, i: &[[[u32; 16]; 2]; 2], mask: u16) -> Option<u32> {
-                touch::near_stored::<simd::$simd>(f, i, mask)
+            simd::$with! {
+                unsafe fn near(f: &Fast, i: &[[[u32; 16]; 2]; 2], mask: u16) -> Option<u32> {
+                    touch::near_stored::<simd::$simd>(f, i, mask)
+                }
             }
-            $(#[target_feature(enable = $features)])?
-            unsafe fn corners(f: &Fast, s: &Sampler, args: &SampleArgs, out: &mut [[u32; 16]; 4]) {
-                touch::offsets::<simd::$simd>(f, s, args, out)
+            simd::$with! {
+                unsafe fn corners(f: &Fast, s: &Sampler, args: &SampleArgs, out: &mut [[u32; 16]; 4]) {
+                    touch::offsets::<simd::$simd>(f, s, args, out)
+                }
             }
-            Runs { warp: warp::<T>, wave: wave::<T>, lines, near, corners }
+            Some(Runs { warp: warp::<T>, wave: wave::<T>, lines, near, corners })
         }};
     }
-    #[cfg(target_arch = "x86_64")]
     match machine {
-        Machine::Avx512 => {
-            return Some(runs!(
-                Avx512,
-                "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c"
-            ));
-        }
-        Machine::Avx2 => return Some(runs!(Avx2, "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")),
-        Machine::Portable => {}
+        #[cfg(target_arch = "x86_64")]
+        Machine::Avx512(_) => runs!(Avx512, avx512),
+        #[cfg(target_arch = "x86_64")]
+        Machine::Avx2(_) => runs!(Avx2, avx2),
+        // A CPU of this kind without AVX2 is rare, and `wide` gives the same bits: a third of all kernels' code for the rest.
+        #[cfg(all(target_arch = "x86_64", not(test)))]
+        Machine::Portable => None,
+        #[cfg(not(all(target_arch = "x86_64", not(test))))]
+        _ => runs!(Portable, portable),
     }
-    let _ = machine;
-    // A CPU of this kind without AVX2 is rare, and `wide` gives the same bits: a third of all kernels' code for the rest.
-    #[cfg(any(test, not(target_arch = "x86_64")))]
-    return Some(runs!(Portable));
-    #[cfg(not(any(test, not(target_arch = "x86_64"))))]
-    None
 }
 
 #[cfg(test)]

@@ -78,7 +78,7 @@ pub unsafe fn warps<S: Simd, T: Texels>(
     wave: &ImageRows,
 ) {
     // Portable code of these is large, and for where nothing else runs.
-    if S::LEVEL != Machine::Portable && filters_plainly(f, s, arrayed) {
+    if S::level() != Machine::Portable && filters_plainly(f, s, arrayed) {
         return match (s.wrap[0], s.wrap[1]) {
             _ if !T::WORD => simple_warps::<S, T, ANY>(f, view, s, wave),
             (Wrap::Repeat, Wrap::Repeat) if f.pow2 == [true; 2] => {
@@ -88,7 +88,7 @@ pub unsafe fn warps<S: Simd, T: Texels>(
             _ => simple_warps::<S, T, ANY>(f, view, s, wave),
         };
     }
-    if S::LEVEL != Machine::Portable && plain(f, s) && !s.mag_linear && !arrayed && !bordered(s) {
+    if S::level() != Machine::Portable && plain(f, s) && !s.mag_linear && !arrayed && !bordered(s) {
         return nearest_warps::<S, T>(f, view, s, wave);
     }
     for (w, mask) in Warps::of(wave) {

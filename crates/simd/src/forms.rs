@@ -1,0 +1,78 @@
+//! The seam between code written once over [`crate::Simd`] and the machine: what a function of a level is compiled with, and
+//! how the one for a level is picked. Nothing outside names CPU features.
+
+/// A function of [`crate::Level::Portable`]: as any other.
+#[macro_export]
+macro_rules! portable {
+    ($item:item) => {
+        $item
+    };
+}
+
+/// A function compiled with the instructions of [`crate::Level::Avx2`].
+#[macro_export]
+macro_rules! avx2 {
+    ($item:item) => {
+        #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
+        $item
+    };
+}
+
+/// A function compiled with the instructions of [`crate::Level::Avx512`].
+#[macro_export]
+macro_rules! avx512 {
+    ($item:item) => {
+        #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
+        $item
+    };
+}
+
+/// Makes `fn name(level, ..) -> r` that runs `body::<S>(..)` as compiled for the level: `body` is `inline(always)`, unsafe
+/// for no other reason than that it needs the level's instructions. With `plain`, a safe body without `S`: plain loops,
+/// that the compiler makes vectors of; closures in it that are not inlined would be compiled without the level's features.
+#[macro_export]
+macro_rules! by_level {
+    ($(#[$m:meta])* $vis:vis fn $name:ident = plain $body:ident, ($($a:ident: $t:ty),* $(,)?) $(-> $r:ty)?) => {
+        $(#[$m])*
+        #[allow(clippy::too_many_arguments)]
+        $vis fn $name(level: $crate::Level, $($a: $t),*) $(-> $r)? {
+            #[allow(clippy::too_many_arguments, clippy::extra_unused_type_parameters)]
+            #[inline(always)]
+            unsafe fn of<S: $crate::Simd>($($a: $t),*) $(-> $r)? {
+                $body($($a),*)
+            }
+            $crate::by_level!(fn picked = of, ($($a: $t),*) $(-> $r)?);
+            picked(level, $($a),*)
+        }
+    };
+    ($(#[$m:meta])* $vis:vis fn $name:ident = $body:ident, ($($a:ident: $t:ty),* $(,)?) $(-> $r:ty)?) => {
+        $(#[$m])*
+        #[allow(clippy::too_many_arguments)]
+        $vis fn $name(level: $crate::Level, $($a: $t),*) $(-> $r)? {
+            #[cfg(target_arch = "x86_64")]
+            {
+                $crate::avx2! {
+                    #[allow(clippy::too_many_arguments)]
+                    unsafe fn avx2($($a: $t),*) $(-> $r)? {
+                        $body::<$crate::Avx2>($($a),*)
+                    }
+                }
+                $crate::avx512! {
+                    #[allow(clippy::too_many_arguments)]
+                    unsafe fn avx512($($a: $t),*) $(-> $r)? {
+                        $body::<$crate::Avx512>($($a),*)
+                    }
+                }
+                match level {
+                    // SAFETY: the level is proof that the CPU has its instructions.
+                    $crate::Level::Avx512(_) => return unsafe { avx512($($a),*) },
+                    $crate::Level::Avx2(_) => return unsafe { avx2($($a),*) },
+                    $crate::Level::Portable => {}
+                }
+            }
+            let _ = level;
+            // SAFETY: portable code runs anywhere.
+            unsafe { $body::<$crate::Portable>($($a),*) }
+        }
+    };
+}
