@@ -22,7 +22,7 @@ fn bytes(
                 f.blocks(texels, k).min(s.surface.blocks[k].saturating_sub(first)) as u64
             };
             let texels = along(0, at.x, w) * along(1, at.y, h) * s.surface.samples as u64;
-            texels * s.len() as u64 * f.block_bytes as u64
+            texels * s.count() as u64 * f.block_bytes as u64
         })
         .sum()
 }

@@ -5,8 +5,8 @@
 //! features of the function around them.
 
 use shader::ir::{AtomicOp, ImageOp, Mem};
+use simd::Level;
 use simd::rows::ImageRows;
-use simd::{Level, Simd};
 use std::sync::atomic::{Ordering, fence};
 use texel::format::FormatInfo;
 use texel::format::kernels::{GatherFn, ScatterFn};
@@ -69,10 +69,10 @@ impl Texels {
     }
 }
 
-simd::by_level!(fn run_at = run, (texels: &Texels, op: ImageOp, wave: &ImageRows));
+simd::by_level!(fn run_at = plain run, (texels: &Texels, op: ImageOp, wave: &ImageRows));
 
 #[inline(always)]
-unsafe fn run<S: Simd>(texels: &Texels, op: ImageOp, wave: &ImageRows) {
+unsafe fn run(texels: &Texels, op: ImageOp, wave: &ImageRows) {
     let mut live = wave.live;
     while live != 0 {
         let w = live.trailing_zeros() as usize & 31;

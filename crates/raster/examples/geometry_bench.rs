@@ -157,7 +157,7 @@ fn main() {
     while began.elapsed().as_secs() < seconds as u64 {
         runs += 1;
         batch.clear();
-        let ctx = GeometryContext { shared: shared, host: &host, serial: runs, area, layers: 1, depth: None };
+        let ctx = GeometryContext { shared, host: &host, serial: runs, area, layers: 1, depth: None };
         let t = Instant::now();
         run(&ctx, &draw, &call, 0, None, &mut batch).expect("no fault");
         geometry = geometry.min(t.elapsed().as_secs_f64());

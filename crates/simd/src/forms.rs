@@ -27,9 +27,10 @@ macro_rules! avx512 {
     };
 }
 
-/// Makes `fn name(level, ..) -> r` that runs `body::<S>(..)` as compiled for the level: `body` is `inline(always)`, unsafe
-/// for no other reason than that it needs the level's instructions. With `plain`, a safe body without `S`: plain loops,
-/// that the compiler makes vectors of; closures in it that are not inlined would be compiled without the level's features.
+/// Makes `fn name(level, ..) -> r` that runs `body::<S>(..)` as compiled for the level: `body` is `inline(always)`, and unsafe
+/// because it needs the level's instructions; what else it asks for, who calls `name` answers for. With `plain`, a body
+/// without `S`: plain loops, that the compiler makes vectors of; closures in it that are not inlined would be compiled
+/// without the level's features.
 #[macro_export]
 macro_rules! by_level {
     ($(#[$m:meta])* $vis:vis fn $name:ident = plain $body:ident, ($($a:ident: $t:ty),* $(,)?) $(-> $r:ty)?) => {

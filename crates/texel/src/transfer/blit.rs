@@ -112,7 +112,7 @@ fn blit_aspect(
         if image.image_type == vk::ImageType::TYPE_3D {
             Some((0, 1))
         } else {
-            Slices::new(image, aspect, sub, 0, 1).map(|l| (l.at(0).1, l.len().min(s.layers)))
+            Slices::new(image, aspect, sub, 0, 1).map(|l| (l.at(0).1, l.count().min(s.layers)))
         }
     };
     let (Some((src_layer, sn)), Some((dst_layer, dn))) =

@@ -39,7 +39,7 @@ pub fn copy_image(src: &Image, dst: &Image, r: &vk::ImageCopy2) {
             continue;
         }
         let bytes = w as usize * sf.block_bytes as usize;
-        for i in 0..s.len().min(d.len()) {
+        for i in 0..s.count().min(d.count()) {
             let ((sz, sl), (dz, dl)) = (s.at(i), d.at(i));
             for sample in 0..s.surface.samples.min(d.surface.samples) {
                 for y in 0..h {
@@ -83,7 +83,7 @@ fn rows(
     let l = linear(&s);
     let bb = s.format.block_bytes as u64;
     let bytes = w as u64 * bb;
-    for i in 0..slices.len() {
+    for i in 0..slices.count() {
         let (z, layer) = slices.at(i);
         for row in 0..h {
             let line = i as u64 * l.slice_rows + row as u64;

@@ -28,7 +28,7 @@ pub fn resolve_image(src: &Image, dst: &Image, r: &vk::ImageResolve2) {
         let mut reader = RowReader::new(s.surface);
         let mut row = vec![[0u32; 4]; w as usize];
         let mut sum = vec![[0f32; 4]; w as usize];
-        for i in 0..s.len().min(d.len()) {
+        for i in 0..s.count().min(d.count()) {
             let ((sz, sl), (dz, dl)) = (s.at(i), d.at(i));
             for y in 0..h {
                 reader.read(sx, sy + y, sz, 0, sl, &mut row);

@@ -35,7 +35,7 @@ impl Slices {
         Some(Slices { surface, first, count: count.min(all - first), is_3d })
     }
 
-    pub fn len(&self) -> u32 {
+    pub fn count(&self) -> u32 {
         self.count
     }
 

@@ -416,7 +416,7 @@ unsafe fn at_shared<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
     super::count::touch(st, op);
     let off = Offsets::new(st, &*op);
     if moves((*op).e) {
-        return move_all::<L>(st, op, &off, |st, w| shared_of(st, w));
+        return move_all::<L>(st, op, &off, shared_of);
     }
     run::<L, Own>(st, op, |st, w, ex, bytes, out| Ok(within::<L>(shared_of(st, w), &off, w, ex, bytes, out)))
 }
