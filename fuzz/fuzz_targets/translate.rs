@@ -26,9 +26,7 @@ fn blame(e: &shader::options::Error) {
 }
 
 fuzz_target!(|bytes: &[u8]| {
-    let words: Vec<u32> =
-        bytes.chunks_exact(4).map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]])).collect();
-    let Ok(module) = shader::Module::parse(&words) else { return };
+    let Ok(module) = shader::Module::parse(&shader::words(bytes)) else { return };
     for (entry, model) in module.entry_points().into_iter().take(ENTRIES) {
         let stage = match model {
             0 => Stage::Vertex,
@@ -65,8 +63,7 @@ fuzz_target!(|bytes: &[u8]| {
 });
 
 fuzz_mutator!(|data: &mut [u8], size: usize, max_size: usize, seed: u32| {
-    let mut words: Vec<u32> =
-        data[..size].chunks_exact(4).map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]])).collect();
+    let mut words = shader::words(&data[..size]);
     // One in eight is changed by bytes, as any other input would be.
     if seed % 8 == 0 || !words::mutate(&mut words, max_size / 4, seed.into()) {
         return fuzzer_mutate(data, size, max_size);

@@ -1,6 +1,6 @@
 //! Compute programs with answers computed on the CPU, to run on a driver through the Vulkan API.
 //!
-//! `shaders/` has their GLSL and, beside it, the SPIR-V that `glslangValidator -V --target-env vulkan1.2` made of it.
+//! `shaders/` has their GLSL and, beside it, the SPIR-V that `cargo xtask shaders` made of it.
 //! The `compute-child` binary runs them on the driver that its environment shows; `tests/` starts it on Tuff for every
 //! SIMD level and several thread counts, and wants the right answers and the same bits from all. Pictures are the same
 //! in [`scenes`] and `scene-child`.

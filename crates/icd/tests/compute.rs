@@ -20,8 +20,7 @@ struct Saxpy {
 
 impl Saxpy {
     fn new(g: &Gpu, ty: vk::DescriptorType) -> Saxpy {
-        let words: Vec<u32> =
-            SPIRV.chunks_exact(4).map(|b| u32::from_le_bytes(b.try_into().unwrap())).collect();
+        let words = shader::words(SPIRV);
         let bindings = [0, 1].map(|n| {
             vk::DescriptorSetLayoutBinding::default()
                 .binding(n)

@@ -10,10 +10,6 @@ use gpu::Gpu;
 const GRAPHICS: vk::PipelineBindPoint = vk::PipelineBindPoint::GRAPHICS;
 const FORMAT: vk::Format = vk::Format::R8G8B8A8_UNORM;
 
-fn words(bytes: &[u8]) -> Vec<u32> {
-    bytes.chunks_exact(4).map(|b| u32::from_le_bytes(b.try_into().unwrap())).collect()
-}
-
 /// Shaders and layout: vertices of vec2 and vec4; colour · push constant + uniform buffer.
 struct Flat {
     vert: vk::ShaderModule,
@@ -40,7 +36,7 @@ impl Flat {
         // SAFETY (here and below): handles are alive, structures outlive the calls.
         unsafe {
             let module = |bytes| {
-                let code = words(bytes);
+                let code = shader::words(bytes);
                 d.create_shader_module(&vk::ShaderModuleCreateInfo::default().code(&code), None).unwrap()
             };
             let binding = [vk::DescriptorSetLayoutBinding::default()

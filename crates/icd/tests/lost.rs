@@ -13,10 +13,6 @@ use listen::{Heard, listening};
 /// No device memory.
 const WILD: u64 = 0xdead_0000;
 
-fn words(spirv: &[u8]) -> Vec<u32> {
-    spirv.chunks_exact(4).map(|b| u32::from_le_bytes(b.try_into().expect("four bytes"))).collect()
-}
-
 /// A device that is to be lost, and what is said of it.
 struct Victim {
     gpu: Gpu,
@@ -40,7 +36,7 @@ impl Victim {
     }
 
     fn module(&self, spirv: &[u8]) -> vk::ShaderModule {
-        let words = words(spirv);
+        let words = shader::words(spirv);
         let info = vk::ShaderModuleCreateInfo::default().code(&words);
         unsafe { self.gpu.device.create_shader_module(&info, None) }.expect("a module")
     }

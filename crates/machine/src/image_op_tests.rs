@@ -44,8 +44,7 @@ fn offset(binding: u32) -> u32 {
 
 fn program(lanes: u32) -> Program {
     let bytes = include_bytes!("../shaders/queries.spv");
-    let words: Vec<u32> =
-        bytes.chunks_exact(4).map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]])).collect();
+    let words = shader::words(bytes);
     let binding = |_: u32, b: u32| {
         let count = *COUNTS.get(b as usize)?;
         Some(Binding::new(0, offset(b), count))

@@ -31,6 +31,11 @@ pub mod verify;
 pub use build::capability;
 pub use spirv::Module;
 
+/// The words of a SPIR-V module, as files have them: little endian; what is left of a last word is left out.
+pub fn words(bytes: &[u8]) -> Vec<u32> {
+    bytes.as_chunks::<4>().0.iter().map(|c| u32::from_le_bytes(*c)).collect()
+}
+
 /// SPIR-V to a program ready to run: one entry point of a module, specialised.
 pub fn compile(module: &Module, options: &options::Options) -> options::Result<bytecode::Program> {
     let mut shader = build::build(module, options)?;

@@ -1,5 +1,5 @@
-//! Translation of real modules: every one in `tests/spirv` becomes IR that keeps the rules and a program; broken
-//! ones become errors.
+//! Translation of real modules: every one in `tests/spirv` and every benchmark kernel becomes IR that keeps the rules and
+//! a program; broken ones become errors.
 
 #[allow(dead_code, reason = "others use the rest")]
 mod modules;
@@ -11,9 +11,10 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 fn modules() -> Vec<(String, Vec<u32>)> {
-    let dir = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/spirv");
+    let here = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    let folders = vec![here.join("tests/spirv"), here.join("../../benches/kernels")];
     let name = |p: &PathBuf| p.file_stem().expect("a name").to_string_lossy().into_owned();
-    let out: Vec<_> = modules::below(vec![dir]).into_iter().map(|(p, words)| (name(&p), words)).collect();
+    let out: Vec<_> = modules::below(folders).into_iter().map(|(p, words)| (name(&p), words)).collect();
     assert!(out.len() >= 20, "the modules are checked in");
     out
 }

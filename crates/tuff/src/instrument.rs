@@ -39,9 +39,7 @@ pub fn module(path: &Path) -> Result<Module> {
     if bytes.len() % 4 != 0 {
         return Err(failed(&"not SPIR-V: its size is no multiple of 4"));
     }
-    let words: Vec<u32> =
-        bytes.chunks_exact(4).map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]])).collect();
-    Module::parse(&words).map_err(|e| failed(&e))
+    Module::parse(&shader::words(&bytes)).map_err(|e| failed(&e))
 }
 
 /// Which functions an `--entry` means.

@@ -10,6 +10,7 @@ mod dependencies;
 mod five_ways;
 mod fresh;
 mod needs;
+mod shaders;
 mod test;
 
 use clap::{Parser, Subcommand};
@@ -30,7 +31,7 @@ enum Task {
     Avx512(avx512::Args),
     /// Install real programs (where that is possible) and run them on Tuff and lavapipe, side by side.
     Clients(clients::Args),
-    /// Write the files generated from vk.xml (or, with --check, compare them with a fresh run).
+    /// Write the generated files (or, with --check, compare them with a fresh run).
     Codegen(codegen::Args),
     /// Build the driver, run the main job on it, print and draw what it measured.
     Demo(demo::Args),
@@ -39,6 +40,8 @@ enum Task {
     FiveWays(five_ways::Args),
     /// Run the README's commands in a bare Debian 12 with a Rust toolchain, made for it in a chroot; needs root.
     Fresh(fresh::Args),
+    /// Make every .spv file of its source (or, with --check, compare them).
+    Shaders(shaders::Args),
     /// Install what the tests need (where that is possible) and run all of them.
     Test,
 }
@@ -52,6 +55,7 @@ fn main() -> ExitCode {
         Task::Demo(args) => demo::run(&args),
         Task::FiveWays(args) => five_ways::run(&args),
         Task::Fresh(args) => fresh::run(&args),
+        Task::Shaders(args) => shaders::run(&args),
         Task::Test => test::run(),
     };
     match result {

@@ -21,7 +21,8 @@ const NEEDS: [Need; 6] = [
 ];
 
 /// What single tests need, which say so where it is missing.
-const WANTS: [Need; 5] = [
+const WANTS: [Need; 6] = [
+    Need { what: "glslangValidator", package: "glslang-tools", here: has_program },
     LAVAPIPE,
     Need { what: "Mesa's zink", package: "libgl1-mesa-dri", here: |_| has_zink() },
     Need { what: "libEGL.so.1", package: "libegl1", here: has_library },
@@ -98,10 +99,11 @@ pub fn run() -> Result<(), String> {
     std::fs::create_dir_all(target_folder()).map_err(|e| format!("{}: {e}", target_folder().display()))?;
     std::fs::write(&said, "").map_err(|e| format!("{}: {e}", said.display()))?;
     let mut tally = Tally::default();
-    let steps: [(&str, &mut dyn FnMut() -> Result<(), String>); 7] = [
+    let steps: [(&str, &mut dyn FnMut() -> Result<(), String>); 8] = [
         ("format", &mut || call(cargo(&["fmt", "--all", "--check"]))),
         ("generated files", &mut || call(own(&["codegen", "--check"])?)),
         ("dependencies", &mut crate::dependencies::deny),
+        ("shaders", &mut || call(own(&["shaders", "--check"])?)),
         ("release driver, layer and GL library", &mut || {
             let made = ["-p", "icd", "-p", "layer-gpu-performance", "-p", "perfmon-gl"];
             call(cargo(&[&["build", "--release"][..], &made].concat()))

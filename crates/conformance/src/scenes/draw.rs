@@ -19,7 +19,7 @@ macro_rules! spirv {
 
 fn fragment(program: Program) -> &'static [u8] {
     match program {
-        Program::Colour => spirv!("colour.frag"),
+        Program::Colour => include_bytes!("../../../../benches/pictures/tri.frag.spv"),
         Program::Discard => spirv!("discard.frag"),
         Program::Views => spirv!("views.frag"),
         Program::Texture => spirv!("texture.frag"),

@@ -4,5 +4,5 @@ layout(location = 0) out vec4 color;
 layout(push_constant) uniform Push { vec4 scale; };
 layout(set = 0, binding = 1) uniform Data { vec4 add; };
 void main() {
-    color = passed * scale + add;
+    color = fma(passed, scale, add);
 }

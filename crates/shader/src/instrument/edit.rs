@@ -86,7 +86,7 @@ pub(super) fn op(op: Op, operands: &[u32]) -> Vec<u32> {
 pub(super) fn literal(s: &str) -> Vec<u32> {
     let mut bytes = s.as_bytes().to_vec();
     bytes.resize((s.len() / 4 + 1) * 4, 0);
-    bytes.chunks_exact(4).map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]])).collect()
+    crate::words(&bytes)
 }
 
 impl<'a> Edit<'a> {

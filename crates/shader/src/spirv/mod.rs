@@ -4,6 +4,7 @@
 
 mod grammar;
 mod parse;
+mod shapes;
 
 use crate::options::{Error, Result};
 pub(crate) use ::spirv::GlslStd450Op as GLOp;

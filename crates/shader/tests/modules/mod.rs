@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 pub fn read(path: impl AsRef<Path>) -> Vec<u32> {
     let path = path.as_ref();
     let bytes = std::fs::read(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-    bytes.chunks_exact(4).map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]])).collect()
+    shader::words(&bytes)
 }
 
 /// The modules in these folders and below them, by their paths.

@@ -9,7 +9,7 @@ use wave::{Dispatch, Host, ImageWarp, Table, Worker};
 
 pub fn load(path: &str) -> Vec<u32> {
     let bytes = std::fs::read(path).unwrap_or_else(|e| panic!("{path}: {e}"));
-    bytes.chunks_exact(4).map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]])).collect()
+    shader::words(&bytes)
 }
 
 pub fn compile(words: &[u32], lanes: Option<u32>) -> shader::options::Result<Program> {

@@ -21,6 +21,14 @@ impl Layer {
         });
         config.to_string()
     }
+
+    /// Has `program`, which runs in `folder`, load the layer with this configuration.
+    pub fn load(&self, program: &mut Command, folder: &Path, config: &str) -> Result<(), String> {
+        let file = folder.join(format!("{}.json", self.name));
+        std::fs::write(&file, config).map_err(|e| format!("{}: {e}", file.display()))?;
+        program.env("VK_LAYER_PATH", &self.folder).env("VK_INSTANCE_LAYERS", self.name);
+        Ok(())
+    }
 }
 
 pub struct Layers {

@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// How long a scene may take; it takes a second.
-pub const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// What servers are made of.
 pub struct Hosts {
@@ -44,11 +44,27 @@ impl Hosts {
     }
 }
 
+/// Runs a scene to its end, what it prints in `log.txt` of `folder`; `host` then has ended too.
+pub fn run_scene(mut scene: Command, folder: &Path, name: &str, host: Option<Host>) -> Result<(), String> {
+    let path = folder.join("log.txt");
+    let failed = |e: std::io::Error| format!("{}: {e}", path.display());
+    let log = std::fs::File::create(&path).map_err(failed)?;
+    scene.stdout(log.try_clone().map_err(failed)?).stderr(log);
+    println!("xtask: {}, {name}", Path::new(scene.get_program()).display());
+    let mut child = scene.spawn().map_err(|e| format!("{name}: {e}"))?;
+    let ended = wait_for(&mut child, PATIENCE);
+    let host = host.map_or(Ok(()), Host::end);
+    ended.and(host).map_err(|e| {
+        let log = std::fs::read(&path).unwrap_or_default();
+        format!("{name}: {e}\n{}", String::from_utf8_lossy(&log))
+    })
+}
+
 /// lglpy's server, until its input ends.
 pub struct Host(Child);
 
 impl Host {
-    pub fn end(mut self) -> Result<(), String> {
+    fn end(mut self) -> Result<(), String> {
         drop(self.0.stdin.take());
         wait_for(&mut self.0, PATIENCE).map_err(|e| format!("the host's side: {e}"))
     }
@@ -62,7 +78,7 @@ impl Drop for Host {
 }
 
 /// Ends a child that does not end by itself.
-pub fn wait_for(child: &mut Child, patience: Duration) -> Result<(), String> {
+fn wait_for(child: &mut Child, patience: Duration) -> Result<(), String> {
     let start = Instant::now();
     loop {
         match child.try_wait().map_err(|e| e.to_string())? {

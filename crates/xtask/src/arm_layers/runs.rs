@@ -2,7 +2,7 @@
 
 use super::build::{Layer, Layers};
 use super::compare::{self, Compared, Workload};
-use super::host::{Hosts, PATIENCE, wait_for};
+use super::host::{Hosts, run_scene};
 use crate::cargo::target_folder;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -102,17 +102,14 @@ impl Setting {
         let failed = |e: std::io::Error| format!("{}: {e}", folder.display());
         empty(&folder)?;
         std::fs::create_dir_all(folder.join("host")).map_err(failed)?;
-        let log = std::fs::File::create(folder.join("log.txt")).map_err(failed)?;
         let mut scene = Command::new(target_folder().join("release/arm-scene"));
         scene.arg(&folder).current_dir(&folder);
         scene.env("VK_DRIVER_FILES", &self.driver).env("VK_ICD_FILENAMES", &self.driver);
         // libGPUCounters' equations have this GPU's rates in them.
         scene.env("TUFF_GPU", "g720");
-        scene.stdout(log.try_clone().map_err(failed)?).stderr(log);
         let mut libraries: Vec<PathBuf> = Vec::new();
         if let Some(layer) = layer {
-            scene.env("VK_LAYER_PATH", &layer.folder).env("VK_INSTANCE_LAYERS", layer.name);
-            std::fs::write(folder.join(format!("{}.json", layer.name)), config).map_err(failed)?;
+            layer.load(&mut scene, &folder, config)?;
             libraries.push(layer.folder.clone());
         }
         for (variable, value) in variables {
@@ -124,14 +121,7 @@ impl Setting {
         let libraries = std::env::join_paths(&libraries).map_err(|e| e.to_string())?;
         scene.env("LD_LIBRARY_PATH", libraries);
         let host = layer.map(|_| self.hosts.start(&folder.join("host"))).transpose()?;
-        println!("xtask: arm-scene, {name}");
-        let mut child = scene.spawn().map_err(|e| format!("arm-scene: {e}"))?;
-        let ended = wait_for(&mut child, PATIENCE);
-        let host = host.map_or(Ok(()), |h| h.end());
-        if let Err(e) = ended.and(host) {
-            let log = String::from_utf8_lossy(&read(&folder.join("log.txt"))?).into_owned();
-            return Err(format!("{name}: {e}\n{log}"));
-        }
+        run_scene(scene, &folder, name, host)?;
         let records = read(&folder.join("records.json"))?;
         let (workloads, frames) = compare::records(&records)?;
         Ok(Run { workloads, frames, picture: read(&folder.join("picture.rgba"))?, folder })

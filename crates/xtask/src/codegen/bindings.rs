@@ -177,7 +177,7 @@ impl Emit<'_, '_> {
                     self.members(members)
                 );
             }
-            Kind::FuncPointer | Kind::Other => {
+            Kind::FuncPointer | Kind::Base => {
                 return Err(format!("{c}: a kind the generator does not know"));
             }
         }

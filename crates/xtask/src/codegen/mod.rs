@@ -1,11 +1,13 @@
-//! `cargo xtask codegen`: writes the files that are generated from vk.xml and the driver's own tables
-//! (`crates/icd/commands.tsv`, `crates/icd/extensions.tsv`), the page on counters from their catalogue, and
-//! README's table of settings.
+//! `cargo xtask codegen`: writes the files that are generated from vk.xml (what `registry/` has of it) and the driver's
+//! own tables (`crates/icd/commands.tsv`, `crates/icd/extensions.tsv`), the shapes of SPIR-V's instructions from
+//! `rspirv`'s grammar, the page on counters from their catalogue, and README's table of settings.
 
 mod ash;
 mod bindings;
 mod capabilities;
 mod entrypoints;
+mod extract;
+mod grammar;
 mod legacy;
 mod names;
 mod registry;
@@ -23,9 +25,9 @@ use std::process::{Command, Stdio};
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// The Vulkan registry.
-    #[arg(long, default_value = "../shared/reference/vk.xml")]
-    vk_xml: PathBuf,
+    /// Begin by making `registry/vulkan.xml` of this vk.xml of Khronos's.
+    #[arg(long, value_name = "VK_XML", conflicts_with = "check")]
+    extract: Option<PathBuf>,
     /// Compare the checked-in files with a fresh run instead of writing them.
     #[arg(long)]
     check: bool,
@@ -41,8 +43,7 @@ pub struct Tables {
 
 /// Lines of a .tsv as columns; `#` starts a comment.
 fn tsv(path: &Path) -> Result<Vec<Vec<String>>, String> {
-    let text = std::fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))?;
-    Ok(text
+    Ok(read(path)?
         .lines()
         .map(|l| l.split('#').next().unwrap_or_default().trim())
         .filter(|l| !l.is_empty())
@@ -67,6 +68,10 @@ fn tables(root: &Path) -> Result<Tables, String> {
         return Err(format!("extensions.tsv names {} twice", twice[0]));
     }
     Ok(Tables { modules, extensions })
+}
+
+fn read(path: &Path) -> Result<String, String> {
+    std::fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))
 }
 
 fn rustfmt(root: &Path, text: &str) -> Result<String, String> {
@@ -127,21 +132,10 @@ pub fn run(args: &Args) -> Result<(), String> {
     let readme = std::fs::read_to_string(root.join("README.md")).unwrap_or_default();
     let with_table = settings::readme_with_table(&readme).ok_or("README.md: no marks for the settings")?;
     put(&root, "README.md", with_table, args.check, &mut stale)?;
-    let mut vk_xml = args.vk_xml.clone();
-    if !vk_xml.exists() && vk_xml.is_relative() {
-        vk_xml = root.join(&vk_xml);
+    if let Some(vk_xml) = &args.extract {
+        put(&root, extract::FILE, extract::extract(&read(vk_xml)?)?, false, &mut stale)?;
     }
-    let text = match std::fs::read_to_string(&vk_xml) {
-        Ok(text) => text,
-        Err(_) if args.check => {
-            not_run::say(
-                "codegen --check of what vk.xml gives",
-                &format!("{} (--vk-xml)", args.vk_xml.display()),
-            );
-            return up_to_date(&stale);
-        }
-        Err(e) => return Err(format!("{}: {e}", vk_xml.display())),
-    };
+    let text = read(&root.join(extract::FILE))?;
     let registry = Registry::parse(&text)?;
     let ash = ash::Ash::read()?;
     let names = Names::new(&registry, &ash);
@@ -155,6 +149,7 @@ pub fn run(args: &Args) -> Result<(), String> {
         ("crates/icd/src/generated/structs.rs", structs::generate(&names)?),
         ("crates/icd/src/generated/capabilities.rs", capabilities::generate(&registry)),
         ("crates/icd/src/generated/extensions.rs", structs::extensions(&names, &tables)?),
+        ("crates/shader/src/spirv/shapes.rs", grammar::generate()),
         ("crates/layer-gpu-performance/src/generated/sizes.rs", sizes::generate(&registry)),
     ];
     for (name, text) in files {

@@ -4,7 +4,7 @@ use roxmltree::{Document, Node};
 use std::collections::{BTreeMap, HashMap};
 
 /// A parameter or member: `const VkFoo* const* name[3]`.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, PartialEq, Debug, Default)]
 pub struct Decl {
     pub name: String,
     /// The base type, as in C (`VkFoo`, `uint32_t`, `void`).
@@ -23,7 +23,7 @@ pub struct Decl {
     pub bits: bool,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub enum Kind {
     Handle {
         object_type: String,
@@ -42,17 +42,18 @@ pub enum Kind {
         members: Vec<Decl>,
     },
     FuncPointer,
-    Other,
+    /// A number under another name.
+    Base,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Type {
     pub name: String,
     pub alias: Option<String>,
     pub kind: Kind,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Command {
     pub name: String,
     pub alias: Option<String>,
@@ -61,14 +62,14 @@ pub struct Command {
 }
 
 /// A value added to an enum by a version or an extension.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Value {
     pub name: String,
     pub value: i64,
 }
 
 /// A core version or an extension: what it makes available.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, PartialEq, Debug, Default)]
 pub struct Feature {
     pub name: String,
     /// `100 * major + minor` for a core version, 0 for an extension.
@@ -88,6 +89,7 @@ pub struct Feature {
     pub features: Vec<(String, String)>,
 }
 
+#[derive(PartialEq, Debug)]
 pub struct Registry {
     pub types: BTreeMap<String, Type>,
     /// Types in the order of the file, which defines before it uses.
@@ -116,11 +118,11 @@ pub enum Enable {
     Property(String, u64),
 }
 
-fn for_vulkan(node: &Node, attribute: &str) -> bool {
+pub fn for_vulkan(node: &Node, attribute: &str) -> bool {
     node.attribute(attribute).is_none_or(|apis| apis.split(',').any(|a| a == "vulkan"))
 }
 
-fn child_text<'a>(node: &Node<'a, 'a>, tag: &str) -> Option<&'a str> {
+pub fn child_text<'a>(node: &Node<'a, 'a>, tag: &str) -> Option<&'a str> {
     node.children().find(|c| c.has_tag_name(tag)).and_then(|c| c.text())
 }
 
@@ -209,7 +211,8 @@ fn ty(node: Node) -> Option<Type> {
         },
         "union" => Kind::Union { members: members() },
         "funcpointer" => Kind::FuncPointer,
-        _ => Kind::Other,
+        "basetype" => Kind::Base,
+        _ => return None,
     };
     Some(Type { name, alias: node.attribute("alias").map(str::to_string), kind })
 }

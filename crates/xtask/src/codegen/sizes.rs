@@ -42,7 +42,7 @@ fn base(r: &Registry, c: &str) -> Option<(usize, usize)> {
                 let align = parts.iter().map(|p| p.1).max()?;
                 (parts.iter().map(|p| p.0).max()?.next_multiple_of(align), align)
             }
-            Kind::Other => return None,
+            Kind::Base => return None,
         },
     })
 }

@@ -4,7 +4,11 @@ use super::names;
 use super::registry::{Kind, Registry};
 
 const XML: &str = r#"<registry>
+<comment>Copyright. SPDX-License-Identifier: Apache-2.0 OR MIT</comment>
 <types>
+  <type category="define">// Not "0" &amp; more
+#define <name>VK_HEADER_VERSION</name> 7</type>
+  <type category="define">#define <name>VK_OTHER</name> 8</type>
   <type category="struct" name="VkFoo" structextends="VkBar,VkBaz">
     <member values="VK_STRUCTURE_TYPE_FOO"><type>VkStructureType</type> <name>sType</name></member>
     <member>const <type>void</type>* <name>pNext</name></member>
@@ -49,6 +53,16 @@ fn reads_types_commands_and_extensions() {
     assert!(!r.extensions.contains_key("VK_KHR_gone"));
     let e = &r.extensions["VK_KHR_do"];
     assert_eq!((e.spec_version, e.commands.len(), e.depends.len()), (7, 2, 1));
+}
+
+#[test]
+fn what_is_checked_in_says_the_same_in_fewer_words() {
+    let text = super::extract::extract(XML).expect("the same registry");
+    assert!(text.contains("Copyright.") && text.contains("VK_HEADER_VERSION 7"));
+    for absent in ["VK_KHR_gone", "VK_OTHER", "vulkansc", ">other<"] {
+        assert!(!text.contains(absent), "{absent} in {text}");
+    }
+    assert!(super::extract::extract("<registry/>").is_err());
 }
 
 #[test]

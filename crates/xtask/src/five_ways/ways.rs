@@ -2,7 +2,7 @@
 
 use crate::arm_layers::build::Layer;
 use crate::arm_layers::compare::{self, Compared, Workload};
-use crate::arm_layers::host::{Hosts, PATIENCE, wait_for};
+use crate::arm_layers::host::{Hosts, run_scene};
 use crate::arm_layers::runs;
 use crate::cargo::target_folder;
 use counters::catalogue::{self, Storage};
@@ -150,26 +150,14 @@ fn add_sessions(all: &mut Vec<Workload>, lines: &str) -> Result<bool, String> {
 /// By layer_gpu_profile, which asks the preloaded kernel device.
 fn by_arm(hosts: &Hosts, layer: &Layer) -> Result<(Vec<Workload>, PathBuf), String> {
     let folder = place("arm")?;
-    let failed = |e: std::io::Error| format!("{}: {e}", folder.display());
-    std::fs::write(folder.join(format!("{}.json", layer.name)), layer.profiling("workload"))
-        .map_err(failed)?;
     let mut command = scene(&[]);
     command
         .current_dir(&folder)
         .env("LD_PRELOAD", target_folder().join("release/libkbase_preload.so"))
-        .env("VK_LAYER_PATH", &layer.folder)
-        .env("VK_INSTANCE_LAYERS", layer.name)
         .env("LD_LIBRARY_PATH", &layer.folder);
-    let log = std::fs::File::create(folder.join("log.txt")).map_err(failed)?;
-    command.stdout(log.try_clone().map_err(failed)?).stderr(log);
+    layer.load(&mut command, &folder, &layer.profiling("workload"))?;
     let host = hosts.start(&folder)?;
-    println!("xtask: perfmon_scene, layer_gpu_profile");
-    let mut child = command.spawn().map_err(|e| format!("tuff: {e}"))?;
-    let ended = wait_for(&mut child, PATIENCE);
-    if let Err(e) = ended.and(host.end()) {
-        let log = std::fs::read_to_string(folder.join("log.txt")).unwrap_or_default();
-        return Err(format!("layer_gpu_profile: {e}\n{log}"));
-    }
+    run_scene(command, &folder, "layer_gpu_profile", Some(host))?;
     let csv = folder.join("profile");
     Ok((compare::rows(&csv.join("frame_00000.csv"))?, csv))
 }
