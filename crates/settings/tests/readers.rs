@@ -14,7 +14,7 @@ fn nobody_else_in_the_driver_reads_the_environment() {
         "tuff/",
         "xtask/",
         // TUFF_TEST_SIMD, for tests alone.
-        "wave/src/simd/level.rs",
+        "simd/src/level.rs",
     ];
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let mut folders: Vec<PathBuf> =

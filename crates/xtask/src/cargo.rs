@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
+use std::sync::LazyLock;
 use std::time::Instant;
 
 /// The checkout.
@@ -51,7 +52,10 @@ pub fn call_with(
 
 /// Another task of this program.
 pub fn own(arguments: &[&str]) -> Result<Command, String> {
-    let mut command = Command::new(std::env::current_exe().map_err(|e| format!("own path: {e}"))?);
+    // Asked once, early: the tests' build may put another file in this one's place, and what runs is "(deleted)" then.
+    static PATH: LazyLock<Result<PathBuf, String>> =
+        LazyLock::new(|| std::env::current_exe().map_err(|e| format!("own path: {e}")));
+    let mut command = Command::new(PATH.as_ref().map_err(String::clone)?);
     command.args(arguments).current_dir(root());
     Ok(command)
 }

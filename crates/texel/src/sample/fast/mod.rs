@@ -325,10 +325,10 @@ fn form<T: Texels>(machine: Machine) -> Option<Runs> {
         Machine::Avx512(_) => runs!(Avx512, avx512),
         #[cfg(target_arch = "x86_64")]
         Machine::Avx2(_) => runs!(Avx2, avx2),
-        // A CPU of this kind without AVX2 is rare, and `wide` gives the same bits: a third of all kernels' code for the rest.
+        // A CPU of this kind without AVX2 is rare, and `wide` gives the same bits but for bytes: a third of all kernels' code
+        // for the rest.
         #[cfg(all(target_arch = "x86_64", not(test)))]
-        Machine::Portable => None,
-        #[cfg(not(all(target_arch = "x86_64", not(test))))]
+        Machine::Portable if !T::BYTES => None,
         _ => runs!(Portable, portable),
     }
 }
