@@ -56,12 +56,6 @@ pub type ScatterFn = unsafe fn(&'static FormatInfo, *mut u8, &[u64; 16], u16, &C
 /// Stores texels of 16 lanes side by side.
 pub type PackFn = unsafe fn(&'static FormatInfo, &Channels, *mut u8);
 
-/// Whether the AVX2 forms of kernels may run.
-#[inline]
-pub fn has_avx2() -> bool {
-    Level::best() > Level::Portable
-}
-
 macro_rules! any {
     ($n:ident) => {
         ANY
@@ -69,7 +63,6 @@ macro_rules! any {
 }
 
 /// `fn $name(level)` gives `$body::<S>` as compiled for the level; all levels give the same bits.
-#[macro_export]
 macro_rules! at_level {
     (fn $name:ident -> $ty:ty = $body:ident $(<const $n:ident: $t:ty>)?, ($($a:ident: $at:ty),*)) => {
         fn $name$(<const $n: $t>)?(level: Level) -> $ty {
@@ -100,8 +93,6 @@ macro_rules! at_level {
         }
     };
 }
-
-pub use at_level;
 
 /// A format that is only known when the kernel runs.
 const ANY: usize = usize::MAX;
@@ -240,7 +231,7 @@ pub fn gather_fn(info: &'static FormatInfo) -> GatherFn {
                 body::<C>(info, base, offsets, out)
             }
             }
-            if has_avx2() {
+            if Level::best() > Level::Portable {
                 return avx2::<C>;
             }
         }
