@@ -17,9 +17,9 @@ pub(crate) const API_VERSION: u32 = vk::make_api_version(0, 1, 3, HEADER_VERSION
 /// Queues of the one family.
 pub(crate) const QUEUES: u32 = 2;
 
-/// Memory types, all of heap 0. Lazily allocated memory holds attachments that live in tile memory.
-pub(crate) const MEMORY_TYPES: [M; 3] = [
-    M::from_raw(M::DEVICE_LOCAL.as_raw() | M::HOST_VISIBLE.as_raw() | M::HOST_COHERENT.as_raw()),
+/// Memory types, all of heap 0: the host's memory, cached and coherent; and lazily allocated memory, which holds
+/// attachments that live in tile memory. A third that differs in its flags alone would only split pools.
+pub(crate) const MEMORY_TYPES: [M; 2] = [
     M::from_raw(
         M::DEVICE_LOCAL.as_raw()
             | M::HOST_VISIBLE.as_raw()
@@ -29,9 +29,9 @@ pub(crate) const MEMORY_TYPES: [M; 3] = [
     M::from_raw(M::DEVICE_LOCAL.as_raw() | M::LAZILY_ALLOCATED.as_raw()),
 ];
 /// `memoryTypeBits` of buffers and of images that are not transient attachments.
-pub(crate) const PLAIN_TYPE_BITS: u32 = 0b011;
+pub(crate) const PLAIN_TYPE_BITS: u32 = 0b01;
 /// `memoryTypeBits` of transient attachments.
-pub(crate) const TRANSIENT_TYPE_BITS: u32 = 0b111;
+pub(crate) const TRANSIENT_TYPE_BITS: u32 = 0b11;
 
 pub struct PhysicalDevice {
     pub(crate) instance: Arc<Shared>,
