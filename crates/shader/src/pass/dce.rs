@@ -1,6 +1,7 @@
-//! Dead code: keeps what has an effect and what that reads, through phis and branches.
+//! Dead code: keeps what has an effect and what that reads, through phis and branches. An exchange whose old value nobody
+//! reads is a store.
 
-use crate::ir::{Inst, Shader, Term, Value};
+use crate::ir::{AtomicOp, ImageOp, Inst, Shader, Term, Ty, Value};
 use crate::isa::{has_effect, operands};
 
 /// Per value: how often live code reads it; and which values are live.
@@ -32,7 +33,26 @@ pub fn live(shader: &Shader) -> (Vec<u32>, Vec<bool>) {
 
 /// Drops dead instructions, and constants and inputs, which need no place, from the blocks.
 pub fn dce(shader: &mut Shader) {
-    let (_, live) = live(shader);
+    let (uses, live) = live(shader);
+    for (value, uses) in shader.values.iter_mut().zip(uses) {
+        if uses != 0 {
+            continue;
+        }
+        let op = match &mut value.inst {
+            Inst::Atomic { op, .. } => op,
+            Inst::Image(i) => match &mut i.op {
+                ImageOp::Atomic(op) => op,
+                _ => continue,
+            },
+            _ => continue,
+        };
+        // Who cannot see what an exchange replaced cannot tell it from a store: in what order others see its value is the
+        // memory's affair, and what it releases a store releases.
+        if *op == AtomicOp::Exchange {
+            *op = AtomicOp::Store;
+            value.ty = Ty::Void;
+        }
+    }
     let values = &shader.values;
     for block in &mut shader.blocks {
         block.insts.retain(|v| {
