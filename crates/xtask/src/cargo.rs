@@ -26,6 +26,15 @@ pub fn cargo(arguments: &[&str]) -> Command {
     command
 }
 
+/// Builds packages as they are released. `tuff` always takes part: cargo gives procedural macros other features where a
+/// program with clap is among the packages, and would build the whole driver anew each time that changed.
+pub fn release(packages: &[&str], arguments: &[&str]) -> Result<(), String> {
+    let packages = ["tuff"].iter().chain(packages).flat_map(|p| ["-p", p]);
+    let words: Vec<_> =
+        ["build", "--release"].into_iter().chain(packages).chain(arguments.iter().copied()).collect();
+    call(cargo(&words))
+}
+
 /// Runs `command` to its end; anything but success is an error that names it.
 pub fn call(command: Command) -> Result<(), String> {
     call_with(command, |_| Ok(()))

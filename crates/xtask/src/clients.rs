@@ -1,7 +1,7 @@
 //! `cargo xtask clients`: real programs on Tuff and lavapipe, side by side. Installs what they need and runs
 //! `benches --clients`, which skips none in silence.
 
-use crate::cargo::{call, cargo, root, target_folder};
+use crate::cargo::{call, release, root, target_folder};
 use crate::needs::{LAVAPIPE, Need, VENV, has_program, provide};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -35,7 +35,7 @@ pub fn run(args: &Args) -> Result<(), String> {
     let venv = target_folder().join("clients");
     missing.extend(modules(&venv, &folder.join("requirements.txt")).err());
     missing.iter().for_each(|m| eprintln!("xtask: {m}"));
-    call(cargo(&["build", "--release", "-p", "icd", "-p", "benches"]))?;
+    release(&["icd", "benches"], &[])?;
     let mut benches = Command::new(target_folder().join("release/benches"));
     benches.args(["--clients", "--drivers", "tuff,lavapipe", "--rounds", &args.rounds]);
     benches.arg("--python").arg(python(&venv)).args(&args.arguments).current_dir(root());

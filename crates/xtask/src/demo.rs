@@ -1,6 +1,6 @@
 //! `cargo xtask demo`: builds the driver and runs the main job on it.
 
-use crate::cargo::{call, cargo, target_folder};
+use crate::cargo::{call, release, target_folder};
 use std::process::Command;
 
 #[derive(clap::Args)]
@@ -11,7 +11,7 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> Result<(), String> {
-    call(cargo(&["build", "--release", "-p", "icd", "-p", "tuff"]))?;
+    release(&["icd"], &[])?;
     let mut demo = Command::new(target_folder().join("release/tuff"));
     demo.arg("demo").args(&args.arguments);
     call(demo)

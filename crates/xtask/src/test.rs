@@ -1,6 +1,6 @@
 //! `cargo xtask test`: everything that must pass, from a clean checkout; and what could not be run there.
 
-use crate::cargo::{call, call_with, cargo, own, target_folder};
+use crate::cargo::{call, call_with, cargo, own, release, target_folder};
 use crate::needs::{LAVAPIPE, LOADER, Need, has_library, has_program, has_zink, provide};
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader};
@@ -105,8 +105,7 @@ pub fn run() -> Result<(), String> {
         ("dependencies", &mut crate::dependencies::deny),
         ("shaders", &mut || call(own(&["shaders", "--check"])?)),
         ("release driver, layer and GL library", &mut || {
-            let made = ["-p", "icd", "-p", "layer-gpu-performance", "-p", "perfmon-gl"];
-            call(cargo(&[&["build", "--release"][..], &made].concat()))
+            release(&["icd", "layer-gpu-performance", "perfmon-gl"], &[])
         }),
         ("clippy", &mut || call(cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))),
         ("tests", &mut || tests(&mut tally)),

@@ -6,7 +6,7 @@ pub mod compare;
 pub mod host;
 pub mod runs;
 
-use crate::cargo::{call, cargo, target_folder};
+use crate::cargo::{call, release, target_folder};
 use crate::needs::{LOADER, Need, VENV, has_program, provide};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -66,13 +66,13 @@ pub fn prepare(source: &Path) -> Result<host::Hosts, String> {
 
 /// Builds what of Tuff takes part, and gives the driver's ICD file. A driver that TUFF_ICD names is taken as it is.
 fn own_programs() -> Result<PathBuf, String> {
-    let mut packages = vec!["build", "--release", "-p", "libmali", "-p", "kbase-preload", "-p", "arm-scene"];
+    let mut packages = vec!["libmali", "kbase-preload", "arm-scene"];
     if let Some(icd) = std::env::var_os("TUFF_ICD") {
-        call(cargo(&packages))?;
+        release(&packages, &[])?;
         return std::path::absolute(&icd).map_err(|e| format!("TUFF_ICD: {e}"));
     }
-    packages.extend(["-p", "icd"]);
-    call(cargo(&packages))?;
+    packages.push("icd");
+    release(&packages, &[])?;
     // The checkout's ICD file names the library in the checkout's own target folder; this one is wherever that is.
     let library = target_folder().join("release/libvulkan_tuff.so");
     let icd = folder().join("tuff_icd.json");

@@ -1,6 +1,6 @@
 //! What runs in the emulated machine, and how to tell that it was right.
 
-use crate::cargo::{call, cargo, root, target_folder};
+use crate::cargo::{cargo, release, root, target_folder};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -132,7 +132,7 @@ pub fn tests(only: &[String]) -> Result<Vec<Job>, String> {
 
 /// The conformance programs, with the driver as it is released.
 fn clients() -> Result<Vec<Job>, String> {
-    call(cargo(&["build", "--release", "-p", "icd"]))?;
+    release(&["icd"], &[])?;
     let library = target_folder().join("release/libvulkan_tuff.so");
     let icd = target_folder().join("avx512/icd.json");
     std::fs::create_dir_all(target_folder().join("avx512"))

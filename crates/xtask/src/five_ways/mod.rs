@@ -7,7 +7,7 @@ mod ways;
 
 use crate::arm_layers;
 use crate::arm_layers::compare::Compared;
-use crate::cargo::{call, cargo, root};
+use crate::cargo::{release, root};
 use crate::needs::{has_library, has_zink};
 use std::path::PathBuf;
 
@@ -35,11 +35,8 @@ pub fn run(args: &Args) -> Result<(), String> {
             }
         };
     }
-    let packages = ["icd", "layer-gpu-performance", "perfmon-gl", "tuff", "kbase-preload"];
-    let packages = packages.iter().flat_map(|p| ["-p", p]);
-    let words: Vec<_> = ["build", "--release"].into_iter().chain(packages).collect();
-    call(cargo(&words))?;
-    call(cargo(&["build", "--release", "-p", "perfmon-gl", "--example", "perfmon_scene"]))?;
+    let packages = ["icd", "layer-gpu-performance", "perfmon-gl", "kbase-preload"];
+    release(&packages, &["--lib", "--bins", "--example", "perfmon_scene"])?;
     let arm = match &args.source {
         Some(source) => {
             let hosts = arm_layers::prepare(source)?;
