@@ -48,6 +48,9 @@ impl Shared {
     /// With the threads, kernels and model that the environment asks for.
     pub fn new(report: Report) -> Result<Shared, vk::Result> {
         let threads = thread_count();
+        if Level::is_less_than_asked() {
+            report(&format!("TUFF_SIMD: this CPU lacks that level; {:?} runs", Level::best()));
+        }
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(threads)
             .thread_name(|i| format!("tuff-shade-{i}"))

@@ -85,16 +85,26 @@ impl Level {
         vec![Level::named(&name).unwrap_or_else(|| panic!("TUFF_TEST_SIMD={name} is no level of this CPU"))]
     }
 
-    /// The widest level of this CPU, or a lower one if `TUFF_SIMD` (portable, avx2, avx512) names it.
+    /// The index of the level that `TUFF_SIMD` (portable, avx2, avx512) names.
+    fn asked() -> Option<usize> {
+        settings::get().simd.map(|simd| match simd {
+            settings::Simd::Portable => 0,
+            settings::Simd::Avx2 => 1,
+            settings::Simd::Avx512 => 2,
+        })
+    }
+
+    /// The widest level of this CPU that is no wider than what `TUFF_SIMD` names.
     pub fn best() -> Level {
         static BEST: OnceLock<Level> = OnceLock::new();
         *BEST.get_or_init(|| {
-            let cap = match settings::get().simd {
-                Some(settings::Simd::Portable) => 0,
-                Some(settings::Simd::Avx2) => 1,
-                Some(settings::Simd::Avx512) | None => 2,
-            };
+            let cap = Self::asked().unwrap_or(Self::COUNT);
             Level::all().into_iter().rfind(|l| l.index() <= cap).unwrap_or(Level::Portable)
         })
+    }
+
+    /// True when `TUFF_SIMD` names a level that this CPU lacks: [`Level::best`] is the widest it has.
+    pub fn is_less_than_asked() -> bool {
+        Self::asked().is_some_and(|asked| Self::best().index() < asked)
     }
 }
