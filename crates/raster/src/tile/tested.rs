@@ -2,7 +2,7 @@
 //! way ([`Task::block`]) works out block by block, bounds of depth and whether they all fail, is worked out for a row of
 //! blocks at once.
 
-use super::counts;
+use super::counts::{self, InTile};
 use super::cover::COLUMNS;
 use super::item::{Item, When};
 use super::task::{Blocks, Task, quads};
@@ -46,13 +46,13 @@ impl Task<'_> {
         for k in 0..self.covered.count {
             let b = self.covered.blocks[k] as usize;
             let mask = self.covered.masks[k][0];
-            self.counts.rasterised(&[mask]);
+            counts::rasterised(&mut self.counts, &[mask]);
             let asked = counts::quads(mask);
             if hidden.is_some_and(|h| h[b / 64] >> (b % 64) & 1 != 0) {
-                self.counts.hidden += asked;
+                self.counts[InTile::Hidden] += asked;
                 continue;
             }
-            self.counts.early_tested += asked;
+            self.counts[InTile::EarlyTested] += asked;
             if b / SIDE != row {
                 row = b / SIDE;
                 bounds = self.bounds::<S>(item, prim, row);
@@ -62,7 +62,7 @@ impl Task<'_> {
                 down = S::fmul(dy, S::fsub(S::fadd(y, half), S::fsplat(prim.origin[1])));
             }
             if bounds.fails >> (b % SIDE) & 1 != 0 {
-                self.counts.early_killed += asked;
+                self.counts[InTile::EarlyKilled] += asked;
                 continue;
             }
             let left = S::fsplat((self.origin[0] + (b % SIDE) as i32 * 4) as f32);
@@ -73,13 +73,13 @@ impl Task<'_> {
             let old = S::from_bits(S::iloadu(here));
             let passed = mask & plan.tests.passes::<S>(z, old);
             let shown = counts::quads(passed);
-            self.counts.early_killed += asked - shown;
+            self.counts[InTile::EarlyKilled] += asked - shown;
             if passed == 0 {
                 continue;
             }
             if writes {
                 S::istoreu(here, S::bits(S::fsel(S::mask(passed), z, old)));
-                self.counts.early_updated += shown;
+                self.counts[InTile::EarlyUpdated] += shown;
                 let z = [bounds.low[b % SIDE], bounds.high[b % SIDE]];
                 self.hiz.wrote(b, z, passed == 0xFFFF);
             }
@@ -88,7 +88,7 @@ impl Task<'_> {
                 continue;
             }
             if !plan.shades || plan.counts_early {
-                self.counts.passed += passed.count_ones() as u64;
+                self.counts[InTile::Passed] += passed.count_ones() as u64;
             }
             if !plan.shades {
                 continue;
