@@ -55,7 +55,7 @@ impl Task<'_> {
             self.counts[InTile::EarlyTested] += asked;
             if b / SIDE != row {
                 row = b / SIDE;
-                bounds = self.bounds::<S>(item, prim, row);
+                bounds = self.bounds::<S>(item, prim, row, range);
                 // In the order of `fill::Warp::places`, so that early and late tests see the same depth; x below too.
                 let top = S::fsplat((self.origin[1] + row as i32 * 4) as f32);
                 let y = S::fadd(top, S::from_bits(S::iloadu(LANE_Y.as_ptr().cast())));
@@ -103,9 +103,9 @@ impl Task<'_> {
         Ok(())
     }
 
-    /// As [`Item::depths`] and [`super::hiz::Hiz::block_fails`] have it for each block of the row, by the same operations.
+    /// `range`: the primitive's of depths. As [`Item::depths`] and [`super::hiz::Hiz::block_fails`] have it for each block of the row, by the same operations.
     #[inline(always)]
-    unsafe fn bounds<S: Simd>(&self, item: &Item, prim: &Prim, row: usize) -> Row {
+    unsafe fn bounds<S: Simd>(&self, item: &Item, prim: &Prim, row: usize, range: [f32; 2]) -> Row {
         let k = &prim.z;
         let columns = S::iadd(S::isplat(self.origin[0] as u32), S::iload(COLUMNS.0.as_ptr().cast()));
         let (half, ox) = (S::fsplat(0.5), S::fsplat(prim.origin[0]));
@@ -118,7 +118,7 @@ impl Task<'_> {
         let from = k.dy * (y as f32 + 0.5 - prim.origin[1]);
         let to = k.dy * ((y + 4) as f32 - 0.5 - prim.origin[1]);
         let (top, bottom) = if k.dy < 0.0 { (to, from) } else { (from, to) };
-        let (at, range) = (S::fsplat(k.at), item.depth_range(prim));
+        let at = S::fsplat(k.at);
         let low = S::fadd(at, S::fadd(left, S::fsplat(top)));
         let high = S::fadd(at, S::fadd(right, S::fsplat(bottom)));
         let tests = &item.plan.tests;
