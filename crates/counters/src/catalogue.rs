@@ -169,6 +169,11 @@ pub fn by_machine(name: &str) -> Option<&'static Counter> {
     CATALOGUE.by_machine.get(name).map(|&i| &CATALOGUE.all[i])
 }
 
+/// Of those that are reported.
+pub fn by_human(name: &str) -> Option<&'static Counter> {
+    reported().iter().copied().find(|c| c.human == name)
+}
+
 pub fn by_id(id: u32) -> Option<&'static Counter> {
     static IDS: LazyLock<HashMap<u32, usize>> =
         LazyLock::new(|| all().iter().enumerate().map(|(i, c)| (c.id, i)).collect());

@@ -5,35 +5,12 @@
 //! Work that shader cores do in every phase is told apart by [`Phase`]: vertex work counts under `Binning`, compute
 //! under `Compute`, fragment work under `Main`.
 
-use std::ops::{Index, IndexMut};
-
-macro_rules! names {
-    ($(#[$of:meta])* $enum:ident { $($(#[doc = $doc:literal])+ $name:ident,)+ }) => {
-        $(#[$of])*
-        #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
-        #[repr(usize)]
-        pub enum $enum { $($(#[doc = $doc])+ $name,)+ }
-
-        impl $enum {
-            pub const ALL: &[$enum] = &[$($enum::$name,)+];
-            pub const COUNT: usize = $enum::ALL.len();
-            pub fn name(self) -> &'static str {
-                match self { $($enum::$name => stringify!($name),)+ }
-            }
-            /// What exactly is counted, in which unit.
-            pub fn doc(self) -> &'static str {
-                match self { $($enum::$name => concat!($($doc),+).trim_ascii(),)+ }
-            }
-            pub fn from_name(name: &str) -> Option<$enum> {
-                $enum::ALL.iter().copied().find(|e| e.name() == name)
-            }
-        }
-    };
-}
+use crate::names;
+use crate::names::{At, By, Named};
 
 names! {
     /// Facts that belong to one phase anyway.
-    Event {
+    pub Event {
         /// Vertices assembled into primitives (VkQueryPipelineStatisticFlagBits; so are the next seven).
         InputVertices,
         /// Primitives that primitive assembly made, restarts left out.
@@ -174,7 +151,7 @@ names! {
 
 names! {
     /// Work of the shader cores, counted apart for each [`Phase`].
-    Unit {
+    pub Unit {
         /// Warps of 16 threads started.
         Warps,
         /// Thread slots of the quads or warps that hold a thread, helpers included.
@@ -266,7 +243,7 @@ names! {
 
 names! {
     /// The three queues, and whose work it is.
-    Phase {
+    pub Phase {
         /// Vertex shading and tiling.
         Binning,
         /// Dispatches.
@@ -288,104 +265,59 @@ impl Event {
 }
 
 /// A value for every event, and for every unit's event in every phase.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub struct Counts(pub [u64; Counts::LEN]);
+pub type Counts = By<Anything, { Event::COUNT + Phase::COUNT * Unit::COUNT }>;
+
+/// What belongs to one phase anyway, alone.
+pub type EventCounts = By<Event, { Event::COUNT }>;
 
 /// The unit events of one phase: what running a shader counts.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct UnitCounts(pub [u64; Unit::COUNT]);
+pub type UnitCounts = By<Unit, { Unit::COUNT }>;
+
+/// What [`Counts`] go by: an [`Event`], or a [`Phase`] and a [`Unit`].
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Anything {}
+
+impl At<Anything> for Event {
+    #[inline(always)]
+    fn at(self) -> usize {
+        self as usize
+    }
+}
+impl At<Anything> for (Phase, Unit) {
+    #[inline(always)]
+    fn at(self) -> usize {
+        unit_base(self.0) + self.1 as usize
+    }
+}
+impl Named for Anything {
+    fn name(place: usize) -> String {
+        match place.checked_sub(Event::COUNT) {
+            None => Event::ALL[place].name().into(),
+            Some(i) => {
+                let (phase, unit) = (Phase::ALL[i / Unit::COUNT], Unit::ALL[i % Unit::COUNT]);
+                format!("{}.{}", phase.name(), unit.name())
+            }
+        }
+    }
+}
+
+const fn unit_base(phase: Phase) -> usize {
+    Event::COUNT + phase as usize * Unit::COUNT
+}
 
 impl Counts {
-    pub const LEN: usize = Event::COUNT + Phase::COUNT * Unit::COUNT;
-
-    pub fn add(&mut self, o: &Counts) {
-        self.0.iter_mut().zip(&o.0).for_each(|(a, b)| *a = a.wrapping_add(*b));
-    }
-    /// What has been counted since `began`.
-    pub fn since(&self, began: &Counts) -> Counts {
-        Counts(std::array::from_fn(|i| self.0[i].wrapping_sub(began.0[i])))
+    pub fn add_events(&mut self, events: &EventCounts) {
+        names::add(&mut self.0[..Event::COUNT], &events.0);
     }
     pub fn add_units(&mut self, phase: Phase, units: &UnitCounts) {
-        let at = unit_base(phase);
-        self.0[at..at + Unit::COUNT].iter_mut().zip(&units.0).for_each(|(a, b)| *a = a.wrapping_add(*b));
+        names::add(&mut self.0[unit_base(phase)..][..Unit::COUNT], &units.0);
     }
     pub fn units(&self, phase: Phase) -> UnitCounts {
-        UnitCounts(std::array::from_fn(|i| self.0[unit_base(phase) + i]))
+        UnitCounts::new(std::array::from_fn(|i| self.0[unit_base(phase) + i]))
     }
     /// Over all phases.
     pub fn total(&self, unit: Unit) -> u64 {
         Phase::ALL.iter().map(|&p| self[(p, unit)]).sum()
-    }
-    pub fn is_zero(&self) -> bool {
-        self.0.iter().all(|&v| v == 0)
-    }
-}
-
-fn unit_base(phase: Phase) -> usize {
-    Event::COUNT + phase as usize * Unit::COUNT
-}
-
-impl UnitCounts {
-    pub fn add(&mut self, o: &UnitCounts) {
-        self.0.iter_mut().zip(&o.0).for_each(|(a, b)| *a = a.wrapping_add(*b));
-    }
-}
-
-impl Default for Counts {
-    fn default() -> Counts {
-        Counts([0; Counts::LEN])
-    }
-}
-impl Default for UnitCounts {
-    fn default() -> UnitCounts {
-        UnitCounts([0; Unit::COUNT])
-    }
-}
-
-impl Index<Event> for Counts {
-    type Output = u64;
-    fn index(&self, e: Event) -> &u64 {
-        &self.0[e as usize]
-    }
-}
-impl IndexMut<Event> for Counts {
-    fn index_mut(&mut self, e: Event) -> &mut u64 {
-        &mut self.0[e as usize]
-    }
-}
-impl Index<(Phase, Unit)> for Counts {
-    type Output = u64;
-    fn index(&self, (p, u): (Phase, Unit)) -> &u64 {
-        &self.0[unit_base(p) + u as usize]
-    }
-}
-impl IndexMut<(Phase, Unit)> for Counts {
-    fn index_mut(&mut self, (p, u): (Phase, Unit)) -> &mut u64 {
-        &mut self.0[unit_base(p) + u as usize]
-    }
-}
-impl Index<Unit> for UnitCounts {
-    type Output = u64;
-    fn index(&self, u: Unit) -> &u64 {
-        &self.0[u as usize]
-    }
-}
-impl IndexMut<Unit> for UnitCounts {
-    fn index_mut(&mut self, u: Unit) -> &mut u64 {
-        &mut self.0[u as usize]
-    }
-}
-
-/// Only what is not zero, by name.
-impl std::fmt::Debug for Counts {
-    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
-        let mut map = f.debug_map();
-        map.entries(Event::ALL.iter().filter(|&&e| self[e] != 0).map(|&e| (e.name(), self[e])));
-        for &p in Phase::ALL {
-            let units = Unit::ALL.iter().filter(|&&u| self[(p, u)] != 0);
-            map.entries(units.map(|&u| (format!("{}.{}", p.name(), u.name()), self[(p, u)])));
-        }
-        map.finish()
     }
 }
 
@@ -427,7 +359,7 @@ mod tests {
         assert_eq!(a.total(Unit::Fma), 13);
         assert_eq!(a.units(Phase::Main)[Unit::Fma], 10);
         let mut sum = began;
-        sum.add(&d);
+        sum += &d;
         assert!(sum == a && !sum.is_zero() && Counts::default().is_zero());
     }
 }

@@ -1,5 +1,6 @@
 //! The one catalogue of counters, and the model that gives them.
 //!
+//! - [`names`]: numbers by name, summed as a whole.
 //! - [`event`]: the facts the engine counts while it executes, exactly, once. [`event::Counts`] is a workload's.
 //! - [`model`]: the GPU that is modelled, a data file chosen by `TUFF_GPU`.
 //! - [`cost`]: cycles of a workload, from its counts and the model.
@@ -13,8 +14,10 @@ pub mod docs;
 pub mod event;
 pub mod formula;
 pub mod model;
+pub mod names;
 
 pub use catalogue::{Block, Counter, Measure, Storage, Value};
 pub use cost::Cost;
-pub use event::{Counts, Event, Phase, Unit, UnitCounts};
+pub use event::{Counts, Event, EventCounts, Phase, Unit, UnitCounts};
 pub use model::Model;
+pub use names::By;

@@ -7,9 +7,10 @@
 use crate::channel::{self, Batch, Kind, Listener, Record, text};
 use counters::{Counts, Value};
 use parking_lot::Mutex;
-use shader::instrument::quoted;
+use serde::{Serialize, Serializer};
+use serde_json::ser::Formatter;
 use std::collections::HashMap;
-use std::fmt::Write;
+use std::io;
 use std::sync::{Arc, LazyLock};
 
 /// What a workload is.
@@ -86,8 +87,8 @@ impl Listener for Ledger {
                 q.rows.len() - 1
             });
             q.rows[at].1 += 1;
-            q.rows[at].2.add(&r.counts);
-            q.batch.add(&r.counts);
+            q.rows[at].2 += &r.counts;
+            q.batch += &r.counts;
         });
     }
 
@@ -98,7 +99,7 @@ impl Listener for Ledger {
             let counts = std::mem::take(&mut q.batch);
             let Some(frame) = b.frame else { return };
             if b.counted {
-                q.since.add(&counts);
+                q.since += &counts;
                 if b.ends {
                     let counts = std::mem::take(&mut q.since);
                     if q.frames.len() < MAX_FRAMES {
@@ -112,7 +113,7 @@ impl Listener for Ledger {
                 q.frames.push((frame, Counts::default()));
             }
             if let Some(&at) = q.open.get(&frame) {
-                q.frames[at].1.add(&counts);
+                q.frames[at].1 += &counts;
             }
             if b.ends {
                 q.open.remove(&frame);
@@ -139,71 +140,110 @@ fn kind(k: Kind) -> &'static str {
     }
 }
 
-fn json(devices: &[Vec<Queue>]) -> String {
-    let mut total = Counts::default();
-    devices.iter().flatten().flat_map(|q| &q.rows).for_each(|r| total.add(&r.2));
-    let mut s = String::new();
-    let _ = write!(s, "{{\n  \"gpu\": {},\n  \"total\": ", quoted(&counters::model::current().name));
-    values(&mut s, &total, true);
-    s.push_str(",\n  \"workloads\": [");
-    let mut first = true;
-    for (d, device) in devices.iter().enumerate() {
-        for (q, queue) in device.iter().enumerate() {
-            for (key, times, counts) in &queue.rows {
-                s.push_str(if first { "\n" } else { ",\n" });
-                first = false;
-                let _ = write!(
-                    s,
-                    "    {{\"device\": {d}, \"queue\": {q}, \"kind\": {}, \"label\": {}, \"name\": {}, \"times\": \
-                     {times}, \"counters\": ",
-                    quoted(kind(key.kind)),
-                    quoted(&key.label),
-                    quoted(&key.name)
-                );
-                values(&mut s, counts, false);
-                s.push('}');
-            }
-        }
-    }
-    s.push_str("\n  ],\n  \"frames\": [");
-    let mut first = true;
-    for (d, device) in devices.iter().enumerate() {
-        for (q, queue) in device.iter().enumerate() {
-            for (id, counts) in &queue.frames {
-                s.push_str(if first { "\n" } else { ",\n" });
-                first = false;
-                let _ = write!(s, "    {{\"device\": {d}, \"queue\": {q}, \"frame\": {id}, \"counters\": ");
-                values(&mut s, counts, false);
-                s.push('}');
-            }
-        }
-    }
-    s.push_str(if first { "]\n}\n" } else { "\n  ]\n}\n" });
-    s
+/// The file.
+#[derive(Serialize)]
+struct File<'a> {
+    gpu: &'a str,
+    total: Counters<'a>,
+    workloads: Vec<Workload<'a>>,
+    frames: Vec<Frame<'a>>,
+}
+
+#[derive(Serialize)]
+struct Workload<'a> {
+    device: usize,
+    queue: usize,
+    kind: &'a str,
+    label: &'a str,
+    name: &'a str,
+    times: u64,
+    counters: Counters<'a>,
+}
+
+#[derive(Serialize)]
+struct Frame<'a> {
+    device: usize,
+    queue: usize,
+    frame: u64,
+    counters: Counters<'a>,
 }
 
 /// All counters that are reported, with the cycles they would take alone; without `zeros` only those that are not 0.
-fn values(s: &mut String, counts: &Counts, zeros: bool) {
-    let model = counters::model::current();
-    let mut c = *counts;
-    machine::count::add_cycles(&mut c, model);
-    s.push('{');
-    let mut first = true;
-    for k in counters::catalogue::reported() {
-        let v = k.value(&c, model);
-        let zero = matches!(v, Value::Uint64(0)) || v == Value::Float64(0.0);
-        if zero && !zeros {
-            continue;
-        }
-        s.push_str(if first { "" } else { ", " });
-        first = false;
-        let _ = match v {
-            Value::Uint64(v) => write!(s, "\"{}\": {v}", k.machine),
-            Value::Float64(v) if v.is_finite() => write!(s, "\"{}\": {v}", k.machine),
-            Value::Float64(_) => write!(s, "\"{}\": null", k.machine),
-        };
+struct Counters<'a> {
+    counts: &'a Counts,
+    zeros: bool,
+}
+
+impl Serialize for Counters<'_> {
+    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+        let model = counters::model::current();
+        let mut c = *self.counts;
+        machine::count::add_cycles(&mut c, model);
+        let reported = counters::catalogue::reported().iter();
+        let all = reported.map(|k| (k.machine, Number::from(k.value(&c, model))));
+        s.collect_map(all.filter(|(_, v)| self.zeros || *v != Number::Whole(0)))
     }
-    s.push('}');
+}
+
+/// A counter's value; what is whole is written as a whole number, whichever type the counter is of.
+#[derive(Serialize, PartialEq)]
+#[serde(untagged)]
+enum Number {
+    Whole(u64),
+    Real(f64),
+}
+
+/// Below this every whole number is a float.
+const EXACT: f64 = (1u64 << 53) as f64;
+
+impl From<Value> for Number {
+    fn from(v: Value) -> Number {
+        match v {
+            Value::Uint64(v) => Number::Whole(v),
+            Value::Float64(v) if v.fract() == 0.0 && (0.0..EXACT).contains(&v) => Number::Whole(v as u64),
+            Value::Float64(v) => Number::Real(v),
+        }
+    }
+}
+
+/// A workload or frame a line.
+struct Lines;
+
+impl Formatter for Lines {
+    fn begin_array_value<W: ?Sized + io::Write>(&mut self, to: &mut W, first: bool) -> io::Result<()> {
+        to.write_all(if first { b"\n" } else { b",\n" })
+    }
+    fn end_array<W: ?Sized + io::Write>(&mut self, to: &mut W) -> io::Result<()> {
+        to.write_all(b"\n]")
+    }
+}
+
+fn json(devices: &[Vec<Queue>]) -> Vec<u8> {
+    let mut total = Counts::default();
+    let (mut workloads, mut frames) = (vec![], vec![]);
+    for (device, queues) in devices.iter().enumerate() {
+        for (queue, q) in queues.iter().enumerate() {
+            for (key, times, counts) in &q.rows {
+                total += counts;
+                let counters = Counters { counts, zeros: false };
+                let (kind, label, name, times) = (kind(key.kind), &*key.label, &*key.name, *times);
+                workloads.push(Workload { device, queue, kind, label, name, times, counters });
+            }
+            frames.extend(q.frames.iter().map(|&(frame, ref counts)| Frame {
+                device,
+                queue,
+                frame,
+                counters: Counters { counts, zeros: false },
+            }));
+        }
+    }
+    let gpu = &counters::model::current().name;
+    let file = File { gpu, total: Counters { counts: &total, zeros: true }, workloads, frames };
+    let mut text = vec![];
+    file.serialize(&mut serde_json::Serializer::with_formatter(&mut text, Lines))
+        .expect("keys are strings, and a vector takes all");
+    text.push(b'\n');
+    text
 }
 
 #[cfg(test)]
@@ -264,16 +304,28 @@ mod tests {
         c[Event::InputVertices] = 3;
         let key = Key { kind: Kind::Dispatch, label: "a\"\n".into(), name: String::new() };
         let q = Queue { rows: vec![(key, 2, c)], frames: vec![(77, c)], ..Queue::default() };
-        let text = json(&[vec![q]]);
-        assert!(
-            text.contains(r#""kind": "dispatch", "label": "a\"\u000a", "name": "", "times": 2"#),
-            "{text}"
-        );
-        assert!(text.contains(r#""TuffInputVertices": 3"#), "{text}");
-        assert!(
-            text.contains(r#"{"device": 0, "queue": 0, "frame": 77, "counters": {"#)
-                && text.ends_with("]\n}\n"),
-            "{text}"
-        );
+        let text = String::from_utf8(json(&[vec![q]])).unwrap();
+        let lines: Vec<_> = text.lines().collect();
+        assert!(lines[1].starts_with(
+            r#"{"device":0,"queue":0,"kind":"dispatch","label":"a\"\n","name":"","times":2,"counters":{"#
+        ));
+        assert!(lines[3].starts_with(r#"{"device":0,"queue":0,"frame":77,"counters":{"#), "{text}");
+        let file: serde_json::Value = serde_json::from_str(&text).unwrap();
+        for of in ["workloads", "frames"] {
+            assert_eq!(file[of][0]["counters"]["TuffInputVertices"], 3, "{text}");
+            assert_eq!(file[of][0]["counters"].get("TuffInputPrimitives"), None, "{text}");
+        }
+        assert_eq!(file["total"]["TuffInputPrimitives"], 0, "{text}");
+    }
+
+    #[test]
+    fn whole_numbers_are_written_as_such() {
+        let text = |v| serde_json::to_string(&Number::from(v)).unwrap();
+        assert_eq!(text(Value::Uint64(u64::MAX)), u64::MAX.to_string());
+        assert_eq!(text(Value::Float64(0.0)), "0");
+        assert_eq!(text(Value::Float64(57.0)), "57");
+        assert_eq!(text(Value::Float64(0.125)), "0.125");
+        assert_eq!(text(Value::Float64(f64::NAN)), "null");
+        assert_eq!(text(Value::Float64(f64::INFINITY)), "null");
     }
 }

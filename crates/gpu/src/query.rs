@@ -234,7 +234,7 @@ impl Queries {
     }
     /// A workload outside render passes.
     pub fn add(&mut self, c: &Counts) {
-        self.total.add(c);
+        self.total += c;
     }
 
     pub fn begin(&mut self, pass: Option<&mut PassRun>, pool: &Arc<QueryPool>, query: u32) {
@@ -300,7 +300,7 @@ impl Queries {
     /// Everything counted up to this epoch of the pass that has just ended.
     pub fn at(&self, sums: &Sums, epoch: usize) -> Counts {
         let mut s = self.total;
-        s.add(sums.before(epoch));
+        s += sums.before(epoch);
         s
     }
 
@@ -328,7 +328,7 @@ impl Queries {
                 self.active[i].began = Began::At(Box::new(self.at(sums, e)));
             }
         }
-        self.total.add(sums.all());
+        self.total += sums.all();
         for s in std::mem::take(&mut self.stamps) {
             let [binning, main] = self.times(sums, s.epoch, spans, whole);
             let early = vk::PipelineStageFlags2::TOP_OF_PIPE

@@ -99,7 +99,7 @@ unsafe extern "C" fn evaluate(events: *const u64, values: *mut raw::Value) {
         }
         let model = counters::model::current();
         // SAFETY: the caller has event_count numbers there.
-        let mut counts = Counts(unsafe { events.cast::<[u64; Counts::LEN]>().read_unaligned() });
+        let mut counts = Counts::new(unsafe { events.cast::<[u64; Counts::LEN]>().read_unaligned() });
         machine::count::add_cycles(&mut counts, model);
         for (i, c) in counters::catalogue::reported().iter().enumerate() {
             let value = match c.value(&counts, model) {

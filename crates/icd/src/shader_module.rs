@@ -11,6 +11,8 @@ use std::sync::Arc;
 pub(crate) struct Code {
     pub module: shader::Module,
     pub hash: u128,
+    /// Whether the device has all that it declares: pipelines need that, a module by itself does not.
+    allowed: Result<(), shader::options::Error>,
 }
 
 pub struct ShaderModule {
@@ -31,7 +33,8 @@ unsafe fn parse(info: &vk::ShaderModuleCreateInfo) -> Answer<Arc<Code>> {
     // `code_size` is in bytes; what is not a whole word is cut and then missed by the parser.
     let words = chain::slice(info.p_code, (info.code_size / 4).min(u32::MAX as usize) as u32);
     let module = shader::Module::parse(words).map_err(|e| failed("vkCreateShaderModule", &e))?;
-    Ok(Arc::new(Code { module, hash: hash::words(words) }))
+    let allowed = crate::capabilities::check(&module);
+    Ok(Arc::new(Code { module, hash: hash::words(words), allowed }))
 }
 
 pub(crate) unsafe fn create_shader_module(
@@ -54,7 +57,7 @@ pub(crate) unsafe fn destroy_shader_module(
 /// The code of a stage, of which the device has all capabilities.
 pub(crate) unsafe fn of_stage(stage: &vk::PipelineShaderStageCreateInfo) -> Answer<Arc<Code>> {
     let code = code_of(stage)?;
-    crate::capabilities::check(&code.module).map_err(|e| failed("a pipeline's stage", &e))?;
+    code.allowed.as_ref().map_err(|e| failed("a pipeline's stage", e))?;
     Ok(code)
 }
 

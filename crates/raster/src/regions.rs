@@ -94,7 +94,7 @@ impl Collected {
         let at = |i: usize, n: u32| ((task[i] - self.first[i]).max(0) as u32).min(n - 1) as usize;
         let plane = self.planes.get(physical as usize * self.layers as usize + layer as usize);
         if let Some(cell) = plane.and_then(|p| p.get(at(1, height) * width as usize + at(0, width))) {
-            cell.lock().get_or_insert_default().add(counts);
+            **cell.lock().get_or_insert_default() += counts;
         }
     }
 

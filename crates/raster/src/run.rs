@@ -164,8 +164,8 @@ impl PassRun {
                 let mut batch = Batch::recycled();
                 geometry::run(&ctx, d, &call, index, view, &mut batch)
                     .map_err(|s| Blame::new(s, "vertex", &d.pipeline.vertex, &d.pipeline.title))?;
-                let counts = batch.statistics.counts(&d.pipeline.vertex);
-                self.epochs.current().add(&counts);
+                let counts = batch.counts.finish(&d.pipeline.vertex);
+                *self.epochs.current() += &counts;
                 if batch.prims.is_empty() || d.state.raster.discard {
                     continue;
                 }
@@ -293,15 +293,15 @@ impl PassRun {
                         &mut fixed,
                     )
                 };
-                sum[epochs - 1].add(&fixed);
+                sum[epochs - 1] += &fixed;
                 if let Some(regions) = &this.regions {
                     // A region's own: what its draws counted in it.
                     for (d, (_, epoch, op)) in draws.iter_mut().zip(ops_ref) {
                         if let Op::Draw(item) = op
                             && let Some(c) = d.take(item)
                         {
-                            sum[*epoch].add(&c);
-                            fixed.add(&c);
+                            sum[*epoch] += &c;
+                            fixed += &c;
                         }
                     }
                     regions.add(physical, layer, [tx, ty], &fixed);
@@ -315,7 +315,7 @@ impl PassRun {
             this.scratches.give(scratch);
             shared.workers.give(worker);
             let mut all = counted.lock();
-            all.0.iter_mut().zip(&sum).for_each(|(all, c)| all.add(c));
+            all.0.iter_mut().zip(&sum).for_each(|(all, c)| *all += c);
             all.1.iter_mut().zip(&draws).for_each(|(all, d)| all.add(d));
         };
         shared.run_parallel(tasks, &work);
@@ -323,7 +323,7 @@ impl PassRun {
         for ((_, epoch, op), d) in ops.iter().zip(&mut draws) {
             if let Op::Draw(i) = op {
                 if let Some(c) = d.take(i) {
-                    counts[*epoch].add(&c);
+                    counts[*epoch] += &c;
                 }
                 i.tell_blocks();
             }

@@ -48,12 +48,12 @@ impl Epochs {
         &mut self.0[now]
     }
     pub fn add_at(&mut self, epoch: usize, s: &Counts) {
-        self.0[epoch].add(s);
+        self.0[epoch] += s;
     }
     /// All of them together.
     pub fn all(&self) -> Counts {
         let mut all = Counts::default();
-        self.0.iter().for_each(|c| all.add(c));
+        self.0.iter().for_each(|c| all += c);
         all
     }
     /// Of an ended pass: sums up to each epoch.
@@ -61,7 +61,7 @@ impl Epochs {
         let mut sum = Counts::default();
         let mut sums = vec![sum];
         for c in &self.0 {
-            sum.add(c);
+            sum += c;
             sums.push(sum);
         }
         Sums(sums)

@@ -4,13 +4,13 @@
 //! addition, logic, comparisons, selects), SFU (reciprocals, transcendentals, integer multiplication), load/store and
 //! texture. An instruction of the IR stands for one of the machine's, or for the sequence that a compiler would emit
 //! for it; 64-bit arithmetic costs twice. Modifiers (negation, absolute value, saturation), copies and what the engine
-//! does for its own sake (NaN canonicalisation, flushes) are free. What arithmetic costs stands in its row of
-//! [`crate::isa`]. What depends on constants and bindings alone runs
-//! once a draw (as a Mali's uniform preamble does) and is not counted. Arithmetic on 16- and 8-bit values works on two or
-//! four of them at once, where a block has as many of one kind.
+//! does for its own sake (NaN canonicalisation, flushes) are free. What each costs stands in its row of
+//! [`crate::isa`]. What depends on constants and bindings alone runs once a draw (as a Mali's uniform preamble does) and
+//! is not counted. Arithmetic on 16- and 8-bit values works on two or four of them at once, where a block has as many of
+//! one kind.
 
-use crate::ir::{ImageOp, Inst, Place, Ty};
-use crate::isa::{Facts, Width, facts};
+use crate::ir::{Inst, Ty};
+use crate::isa;
 
 /// False in builds that count nothing, by which counting's own cost is measured.
 pub const COUNTED: bool = !cfg!(feature = "uncounted");
@@ -36,7 +36,11 @@ pub struct Cost {
 impl Cost {
     pub const FREE: Cost = Cost { fma: 0, cvt: 0, sfu: 0, ls: 0, single: 0, tex: 0, narrow: 0, varying: 0 };
 
-    const fn alu(fma: u32, cvt: u32, sfu: u32) -> Cost {
+    /// One instruction of the load/store unit, one of the texture unit.
+    pub(crate) const LS: Cost = Cost { ls: 1, ..Cost::FREE };
+    pub(crate) const TEX: Cost = Cost { tex: 1, ..Cost::FREE };
+
+    pub(crate) const fn arithmetic(fma: u32, cvt: u32, sfu: u32) -> Cost {
         Cost { fma, cvt, sfu, ..Cost::FREE }
     }
     /// All instructions.
@@ -56,7 +60,7 @@ impl Cost {
         self.narrow = self.narrow.saturating_add(o.narrow);
         self.varying = self.varying.saturating_add(o.varying);
     }
-    fn times(self, n: u32) -> Cost {
+    pub(crate) fn times(self, n: u32) -> Cost {
         Cost {
             fma: self.fma * n,
             cvt: self.cvt * n,
@@ -71,39 +75,8 @@ impl Cost {
 
     /// Of one instruction. `operand`: type of the first operand (of the result where there is none).
     pub fn of(inst: &Inst, operand: Ty) -> Cost {
-        let wide = if operand == Ty::B64 { 2 } else { 1 };
-        if let Some(facts) = facts(inst) {
-            return arithmetic(facts).times(wide);
-        }
-        match inst {
-            Inst::Load { place: Place::Push { .. }, .. } => Cost::FREE,
-            // The unit moves up to 16 bytes a lane at once.
-            Inst::Load { mem, n, .. } => {
-                Cost { ls: (*n as u32 * mem.bytes()).div_ceil(16).max(1), ..Cost::FREE }
-            }
-            Inst::Store { mem, values, .. } => {
-                Cost { ls: (values.len() as u32 * mem.bytes()).div_ceil(16).max(1), ..Cost::FREE }
-            }
-            Inst::Atomic { .. } => Cost { ls: 1, ..Cost::FREE },
-            Inst::Image(i) => match i.op {
-                ImageOp::Write | ImageOp::Atomic(_) => Cost { ls: 1, ..Cost::FREE },
-                ImageOp::QuerySize | ImageOp::QueryLevels | ImageOp::QuerySamples => Cost::alu(0, 1, 0),
-                _ => Cost { tex: 1, ..Cost::FREE },
-            },
-            Inst::Ballot(_) | Inst::First(_) | Inst::Shuffle(..) | Inst::Quad(..) => Cost::alu(0, 1, 0),
-            // Four steps of exchange and operation.
-            Inst::Reduce { .. } => Cost::alu(0, 8, 0).times(wide),
-            Inst::Clock | Inst::IsHelper => Cost::alu(0, 1, 0),
-            _ => Cost::FREE,
-        }
+        isa::cost(inst, if operand == Ty::B64 { 2 } else { 1 })
     }
-}
-
-fn arithmetic(facts: &Facts) -> Cost {
-    let [fma, cvt, sfu] = facts.pipes.map(u32::from);
-    // Values of 8 and 16 bits are kept extended by the engine; the machine reads parts of registers.
-    let narrow = matches!(facts.width, Width::Cut16 | Width::Cut8) as u32;
-    Cost { narrow, ..Cost::alu(fma, cvt, sfu) }
 }
 
 /// What a program counts while it runs, and what the counts mean.

@@ -26,8 +26,7 @@ fn counters(r: &Value) -> Option<&Map<String, Value>> {
 fn same(channel: &Value, query: &Value, program: &str) -> usize {
     let (c, q) = (counters(channel).unwrap(), counters(query).unwrap());
     for (name, value) in q {
-        let counter = catalogue::reported().iter().find(|c| c.human == name);
-        let machine = counter.unwrap_or_else(|| panic!("{name}")).machine;
+        let machine = catalogue::by_human(name).unwrap_or_else(|| panic!("{name}")).machine;
         assert_eq!(&c[machine], value, "{program}: {name} of {}", text(query, "name"));
     }
     q.len()

@@ -116,7 +116,7 @@ pub fn totals(device: Option<u32>) -> Option<Counts> {
         Some(n) => devices.get(n as usize).map(|d| *d.lock()),
         None => {
             let mut sum = Counts::default();
-            devices.iter().for_each(|d| sum.add(&d.lock()));
+            devices.iter().for_each(|d| sum += &*d.lock());
             Some(sum)
         }
     }
@@ -213,7 +213,7 @@ impl Publisher {
 
     /// A workload has finished. `names` gives its name; it is called if anybody wants to know.
     pub fn publish(&mut self, place: &Place, done: &Done, name: impl FnOnce() -> String) {
-        self.total.lock().add(done.counts);
+        *self.total.lock() += done.counts;
         let number = self.number();
         if !listening() {
             return;

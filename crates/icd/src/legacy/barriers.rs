@@ -32,49 +32,27 @@ impl Barriers {
         images: &[vk::ImageMemoryBarrier<'_>],
     ) -> Barriers {
         let (src_stage_mask, dst_stage_mask) = (stages(src), stages(dst));
-        let mut memory: Vec<_> = memory
-            .iter()
-            .map(|b| vk::MemoryBarrier2 {
-                src_stage_mask,
-                dst_stage_mask,
-                src_access_mask: access(b.src_access_mask),
-                dst_access_mask: access(b.dst_access_mask),
-                ..Default::default()
-            })
-            .collect();
+        macro_rules! newer {
+            ($to:ident, $barriers:expr, $($same:ident)*) => {
+                $barriers.iter().map(|b| vk::$to {
+                    src_stage_mask,
+                    dst_stage_mask,
+                    src_access_mask: access(b.src_access_mask),
+                    dst_access_mask: access(b.dst_access_mask),
+                    $($same: b.$same,)*
+                    ..Default::default()
+                })
+            };
+        }
+        let mut memory: Vec<_> = newer!(MemoryBarrier2, memory,).collect();
         // The call orders execution even where it lists no memory.
         memory.push(vk::MemoryBarrier2 { src_stage_mask, dst_stage_mask, ..Default::default() });
-        let buffers = buffers
-            .iter()
-            .map(|b| vk::BufferMemoryBarrier2 {
-                src_stage_mask,
-                dst_stage_mask,
-                src_access_mask: access(b.src_access_mask),
-                dst_access_mask: access(b.dst_access_mask),
-                src_queue_family_index: b.src_queue_family_index,
-                dst_queue_family_index: b.dst_queue_family_index,
-                buffer: b.buffer,
-                offset: b.offset,
-                size: b.size,
-                ..Default::default()
-            })
-            .collect();
-        let images = images
-            .iter()
-            .map(|b| vk::ImageMemoryBarrier2 {
-                src_stage_mask,
-                dst_stage_mask,
-                src_access_mask: access(b.src_access_mask),
-                dst_access_mask: access(b.dst_access_mask),
-                old_layout: b.old_layout,
-                new_layout: b.new_layout,
-                src_queue_family_index: b.src_queue_family_index,
-                dst_queue_family_index: b.dst_queue_family_index,
-                image: b.image,
-                subresource_range: b.subresource_range,
-                ..Default::default()
-            })
-            .collect();
+        let buffers = newer!(BufferMemoryBarrier2, buffers,
+            src_queue_family_index dst_queue_family_index buffer offset size)
+        .collect();
+        let images = newer!(ImageMemoryBarrier2, images,
+            old_layout new_layout src_queue_family_index dst_queue_family_index image subresource_range)
+        .collect();
         Barriers { memory, buffers, images, flags }
     }
 

@@ -3,6 +3,7 @@
 
 use crate::draw::{Call, Draw};
 use ash::vk;
+use counters::Event;
 
 /// What primitives of a draw are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -10,6 +11,17 @@ pub enum Kind {
     Point,
     Line,
     Triangle,
+}
+
+impl Kind {
+    /// Those that come in count as this.
+    pub fn event(self) -> Event {
+        match self {
+            Kind::Point => Event::Points,
+            Kind::Line => Event::Lines,
+            Kind::Triangle => Event::Triangles,
+        }
+    }
 }
 
 /// Vertices between two primitive restarts.

@@ -1,6 +1,6 @@
 //! Where geometry puts its primitives.
 
-use super::Statistics;
+use super::GeometryCounts;
 use crate::prim::{Plane, Prim};
 use parking_lot::Mutex;
 
@@ -12,7 +12,7 @@ pub struct Batch {
     pub planes: Vec<Plane>,
     /// [`Prim::pixels`] points here.
     pub pixels: Vec<[i32; 2]>,
-    pub statistics: Statistics,
+    pub counts: GeometryCounts,
 }
 
 /// Batches that have been dropped, whose memory is warm: fresh pages cost as much as the primitives on them.
@@ -32,7 +32,7 @@ impl Batch {
         self.prims.clear();
         self.planes.clear();
         self.pixels.clear();
-        self.statistics = Statistics::default();
+        self.counts = GeometryCounts::default();
     }
 
     /// Makes room for so many more primitives and planes, in large pages where there are any: tiles read primitives
@@ -78,7 +78,7 @@ impl Drop for Batch {
                 prims: std::mem::take(&mut self.prims),
                 planes: std::mem::take(&mut self.planes),
                 pixels: std::mem::take(&mut self.pixels),
-                statistics: Statistics::default(),
+                counts: GeometryCounts::default(),
             };
             kept.clear();
             // The largest is taken first.

@@ -27,7 +27,7 @@ use crate::draw::{Call, Draw};
 use crate::state::Rect;
 use assembly::{Assembled, Assembly, Kind};
 pub use batch::Batch;
-use counters::{Counts, Event, Phase, Unit};
+use counters::{Counts, Event, EventCounts, Phase, Unit};
 use fetch::Fetch;
 use line::Stipple;
 use machine::count;
@@ -59,81 +59,38 @@ pub struct GeometryContext<'a> {
 
 /// What geometry counts.
 #[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
-pub struct Statistics {
-    pub input_vertices: u64,
-    pub input_primitives: u64,
-    pub vertex_invocations: u64,
-    pub clipping_invocations: u64,
-    pub clipping_primitives: u64,
-    /// Points, lines and triangles that came in.
-    pub kinds: [u64; 3],
-    pub fates: Fates,
-    /// Chunks of primitives.
-    pub tasks: u64,
+pub struct GeometryCounts {
+    /// What is counted as it happens. Each input primitive is visible or culled once; here `PrimsVisible` are those
+    /// without a facing, lines and points.
+    pub events: EventCounts,
     /// Vertex warps, and those with all lanes.
     pub warps: u64,
     pub full_warps: u64,
     pub usage: wave::Usage,
 }
 
-/// What becomes of input primitives: each is counted once.
-#[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
-pub struct Fates {
-    pub front: u64,
-    pub back: u64,
-    /// Lines and points, which have no facing.
-    pub thin: u64,
-    pub face: u64,
-    pub frustum: u64,
-    pub scissor: u64,
-    pub sample: u64,
-}
-
-impl Statistics {
-    pub fn add(&mut self, o: &Statistics) {
-        self.input_vertices += o.input_vertices;
-        self.input_primitives += o.input_primitives;
-        self.vertex_invocations += o.vertex_invocations;
-        self.clipping_invocations += o.clipping_invocations;
-        self.clipping_primitives += o.clipping_primitives;
-        self.kinds.iter_mut().zip(o.kinds).for_each(|(a, b)| *a += b);
-        let (f, g) = (&mut self.fates, &o.fates);
-        f.front += g.front;
-        f.back += g.back;
-        f.thin += g.thin;
-        f.face += g.face;
-        f.frustum += g.frustum;
-        f.scissor += g.scissor;
-        f.sample += g.sample;
-        self.tasks += o.tasks;
+impl GeometryCounts {
+    pub fn add(&mut self, o: &GeometryCounts) {
+        self.events += &o.events;
         self.warps += o.warps;
         self.full_warps += o.full_warps;
         self.usage.add(&o.usage);
     }
 
-    /// As events. `program`: the vertex program.
-    pub fn counts(&self, program: &Program) -> Counts {
+    /// With what follows. `program`: the vertex program.
+    pub fn finish(&self, program: &Program) -> Counts {
+        use Event::*;
         let mut c = Counts::default();
-        c[Event::InputVertices] = self.input_vertices;
-        c[Event::InputPrimitives] = self.input_primitives;
-        c[Event::VertexInvocations] = self.vertex_invocations;
-        c[Event::ClippingInvocations] = self.clipping_invocations;
-        c[Event::ClippingPrimitives] = self.clipping_primitives;
-        [c[Event::Points], c[Event::Lines], c[Event::Triangles]] = self.kinds;
-        let f = &self.fates;
-        c[Event::PrimsFrontVisible] = f.front;
-        c[Event::PrimsBackVisible] = f.back;
-        c[Event::PrimsVisible] = f.front + f.back + f.thin;
-        c[Event::PrimsFaceCulled] = f.face;
-        c[Event::PrimsFrustumCulled] = f.frustum;
-        c[Event::PrimsScissorCulled] = f.scissor;
-        c[Event::PrimsSampleCulled] = f.sample;
-        c[Event::BinningTasks] = self.tasks;
+        c.add_events(&self.events);
+        let (references, invocations) = (c[InputVertices], c[VertexInvocations]);
+        c[PrimsVisible] += c[PrimsFrontVisible] + c[PrimsBackVisible];
         // Vertices are shaded whole: positions and the rest at once, for each reference that assembly did not merge.
-        c[Event::PositionTasks] = self.vertex_invocations.div_ceil(4);
-        c[Event::PositionCacheHits] = self.input_vertices.saturating_sub(self.vertex_invocations);
+        c[PositionTasks] = invocations.div_ceil(4);
+        c[PositionCacheHits] = references.saturating_sub(invocations);
+        // A vertex's position is 16 bytes, a beat, for the tiler.
+        c[TilerReadBeats] = invocations;
         let mut u = count::units(&self.usage);
-        count::launch(&mut u, program, self.warps, self.vertex_invocations, self.full_warps);
+        count::launch(&mut u, program, self.warps, invocations, self.full_warps);
         // One instruction fetches an attribute: up to four components, which are four slots.
         let mut locations: Vec<u16> = program
             .inputs
@@ -144,8 +101,6 @@ impl Statistics {
         locations.dedup();
         u[Unit::AttributeInstr] = self.warps * locations.len() as u64;
         c.add_units(Phase::Binning, &u);
-        // A vertex's position is 16 bytes, a beat, for the tiler.
-        c[Event::TilerReadBeats] = self.vertex_invocations;
         c
     }
 }
@@ -196,11 +151,11 @@ impl Work<'_> {
     ) -> Result<(), Stop> {
         self.assembly.assemble(c, &mut s.chunk);
         let vertices = s.chunk.index.len() as u64;
-        let st = &mut out.statistics;
-        st.vertex_invocations += vertices;
-        st.tasks += 1;
-        st.warps += vertices.div_ceil(16);
-        st.full_warps += vertices / 16;
+        let counts = &mut out.counts;
+        counts.events[Event::VertexInvocations] += vertices;
+        counts.events[Event::BinningTasks] += 1;
+        counts.warps += vertices.div_ceil(16);
+        counts.full_warps += vertices / 16;
         s.vertices.shade(self.outputs, &self.fetch, &s.chunk, lanes)?;
         if !self.raster.maps.is_empty() {
             s.vertices.place(self.raster.level, self.outputs, &self.raster.maps, self.raster.clip_z);
@@ -223,9 +178,10 @@ pub fn run(
     out: &mut Batch,
 ) -> Result<(), Stop> {
     let assembly = Assembly::new(draw, call);
-    out.statistics.input_vertices += assembly.vertices * call.instances as u64;
-    out.statistics.input_primitives += assembly.total;
-    out.statistics.kinds[assembly.kind as usize] += assembly.total;
+    let events = &mut out.counts.events;
+    events[Event::InputVertices] += assembly.vertices * call.instances as u64;
+    events[Event::InputPrimitives] += assembly.total;
+    events[assembly.kind.event()] += assembly.total;
     if assembly.total == 0 {
         return Ok(());
     }
@@ -293,7 +249,7 @@ pub fn run(
 
 /// Adds what the worker has counted.
 fn take(worker: &mut Worker, work: &Work, out: &mut Batch) {
-    out.statistics.usage.add(&work.blocks.take(worker, work.program, work.instrumented));
+    out.counts.usage.add(&work.blocks.take(worker, work.program, work.instrumented));
 }
 
 fn with_worker<R>(shared: &Shared, f: impl FnOnce(&mut Worker) -> R) -> R {

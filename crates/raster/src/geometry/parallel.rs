@@ -145,9 +145,9 @@ pub fn run(shared: &Shared, threads: usize, work: &Work, job: &Job, out: &mut Ba
                         unsafe { room.put(&p, &batch, *at) };
                     }
                     if pieces.is_empty() {
-                        let statistics = batch.statistics;
+                        let counts = batch.counts;
                         batch.clear();
-                        batch.statistics = statistics;
+                        batch.counts = counts;
                     }
                 }
             })
@@ -166,7 +166,7 @@ pub fn run(shared: &Shared, threads: usize, work: &Work, job: &Job, out: &mut Ba
     });
     let left = left.into_inner();
     for (batch, _) in &left {
-        out.statistics.add(&batch.statistics);
+        out.counts.add(&batch.counts);
     }
     if let Some(f) = fault.into_inner() {
         return Err(f);

@@ -7,6 +7,7 @@ use super::plane::FURTHEST;
 use super::raster::{Rasterizer, pixels};
 use super::vertex::{Vertices, code};
 use crate::prim::{Bounds, Edge, Plane, Prim, Shape};
+use counters::Event::*;
 
 simd::by_level! {
     /// Points of a chunk, in order.
@@ -44,7 +45,7 @@ fn body(r: &Rasterizer, v: &Vertices, chunk: &Assembled, out: &mut Batch) {
         if layer >= r.layers && r.view.is_none() {
             continue;
         }
-        out.statistics.clipping_primitives += 1;
+        out.counts.events[ClippingPrimitives] += 1;
         let mut clip = [0.0; 4];
         for k in 0..4 {
             clip[k] = f32::from_bits(position[k][a]);
@@ -93,11 +94,11 @@ fn body(r: &Rasterizer, v: &Vertices, chunk: &Assembled, out: &mut Batch) {
             out.planes.extend(super::line::coordinates(origin, window, size));
         }
     }
-    let fates = &mut out.statistics.fates;
+    let events = &mut out.counts.events;
     let seen = (out.prims.len() - before) as u64;
-    fates.frustum += outside;
-    fates.thin += seen;
-    fates.scissor += chunk.ids.len() as u64 - outside - seen;
+    events[PrimsFrustumCulled] += outside;
+    events[PrimsVisible] += seen;
+    events[PrimsScissorCulled] += chunk.ids.len() as u64 - outside - seen;
 }
 
 #[inline(always)]

@@ -10,6 +10,7 @@ use super::viewport::{Map, snap};
 use crate::prim::{Bounds, Edge, Plane, Prim, Shape};
 use crate::state::{Rect, State};
 use ash::vk;
+use counters::Event::*;
 
 /// What rasterisation needs to know of a draw.
 pub struct Rasterizer<'a> {
@@ -65,7 +66,7 @@ impl<'a> Rasterizer<'a> {
     /// Rasterises a chunk's primitives in order.
     pub fn chunk(&self, v: &Vertices, chunk: &Assembled, stipple: &mut Stipple, out: &mut Batch) {
         let n = chunk.ids.len();
-        out.statistics.clipping_invocations += n as u64;
+        out.counts.events[ClippingInvocations] += n as u64;
         if self.maps.is_empty() {
             return;
         }
@@ -152,13 +153,13 @@ impl<'a> Rasterizer<'a> {
     ) {
         let codes = vertices.map(|i| v.codes[i as usize]);
         let any = codes[0] | codes[1] | codes[2];
-        let fates = &mut out.statistics.fates;
+        let events = &mut out.counts.events;
         if codes[0] & codes[1] & codes[2] & code::REJECT != 0 || any & code::NAN != 0 {
-            fates.frustum += 1;
+            events[PrimsFrustumCulled] += 1;
             return;
         }
         let Some(source) = self.source(v, vertices, id) else {
-            fates.scissor += 1;
+            events[PrimsScissorCulled] += 1;
             return;
         };
         let map = &self.maps[source.viewport as usize];
@@ -170,21 +171,21 @@ impl<'a> Rasterizer<'a> {
         }
         let corners = polygon.corners();
         if corners.is_empty() {
-            fates.frustum += 1;
+            events[PrimsFrustumCulled] += 1;
             return;
         }
-        out.statistics.clipping_primitives += 1;
+        out.counts.events[ClippingPrimitives] += 1;
         if self.state.raster.discard {
             return;
         }
-        let fates = &mut out.statistics.fates;
+        let events = &mut out.counts.events;
         let first = self.place(&source, v, &corners[0]);
         let mut placed = [first.unwrap_or_default(); 24];
         for (p, c) in placed.iter_mut().zip(corners) {
             match self.place(&source, v, c) {
                 Some(at) => *p = at,
                 None => {
-                    fates.frustum += 1;
+                    events[PrimsFrustumCulled] += 1;
                     return;
                 }
             }
@@ -202,11 +203,11 @@ impl<'a> Rasterizer<'a> {
         let front = self.is_front(area);
         let fill = self.state.raster.polygon_mode == vk::PolygonMode::FILL;
         if self.culls(front) || fill && largest == 0 {
-            fates.face += 1;
+            events[PrimsFaceCulled] += 1;
             return;
         }
         if !fill {
-            *if front { &mut fates.front } else { &mut fates.back } += 1;
+            events[if front { PrimsFrontVisible } else { PrimsBackVisible }] += 1;
         }
         let base = [&placed[0], &placed[planes_of], &placed[planes_of + 1]];
         let g = if largest > 0 { Gradients::triangle(base) } else { Gradients::point(&placed[0]) };
@@ -251,9 +252,9 @@ impl<'a> Rasterizer<'a> {
                     };
                     out.prims.push(prim);
                 }
-                let fates = &mut out.statistics.fates;
+                let events = &mut out.counts.events;
                 if out.prims.len() > before {
-                    *if front { &mut fates.front } else { &mut fates.back } += 1;
+                    events[if front { PrimsFrontVisible } else { PrimsBackVisible }] += 1;
                 } else {
                     out.planes.truncate(planes as usize);
                     let xy = |k: usize, f: fn(i32, i32) -> i32| {
@@ -264,7 +265,7 @@ impl<'a> Rasterizer<'a> {
                         [xy(0, i32::max), xy(1, i32::max)],
                         self.single,
                     );
-                    *if all.is_empty() { &mut fates.sample } else { &mut fates.scissor } += 1;
+                    events[if all.is_empty() { PrimsSampleCulled } else { PrimsScissorCulled }] += 1;
                 }
             }
         }
@@ -321,13 +322,13 @@ impl<'a> Rasterizer<'a> {
     fn line(&self, v: &Vertices, vertices: [u32; 3], id: u32, stipple: &mut Stipple, out: &mut Batch) {
         let codes = [v.codes[vertices[0] as usize], v.codes[vertices[1] as usize]];
         let any = codes[0] | codes[1];
-        let fates = &mut out.statistics.fates;
+        let events = &mut out.counts.events;
         if codes[0] & codes[1] & code::REJECT != 0 || any & code::NAN != 0 {
-            fates.frustum += 1;
+            events[PrimsFrustumCulled] += 1;
             return;
         }
         let Some(source) = self.source(v, vertices, id) else {
-            fates.scissor += 1;
+            events[PrimsScissorCulled] += 1;
             return;
         };
         let guard = if self.outputs.viewport > 0 { code::GUARD } else { 0 };
@@ -335,14 +336,14 @@ impl<'a> Rasterizer<'a> {
             let mut ends = Polygon::new(v, self.outputs, &vertices[..2]);
             ends.clip(any | guard, self.clip_z, &self.maps[source.viewport as usize]);
             let [a, b] = ends.corners() else {
-                fates.frustum += 1;
+                events[PrimsFrustumCulled] += 1;
                 return;
             };
             [a, b].map(|c| self.place(&source, v, c))
         } else {
             [0, 1].map(|k| self.place_own(&source, v, k))
         };
-        out.statistics.clipping_primitives += 1;
+        out.counts.events[ClippingPrimitives] += 1;
         if self.state.raster.discard {
             return;
         }
@@ -356,16 +357,16 @@ impl<'a> Rasterizer<'a> {
     /// A point primitive: drawn whole if its centre is inside the clip volume.
     fn point(&self, v: &Vertices, vertices: [u32; 3], id: u32, out: &mut Batch) {
         let codes = v.codes[vertices[0] as usize];
-        let fates = &mut out.statistics.fates;
+        let events = &mut out.counts.events;
         if codes & (code::REJECT | code::NAN | code::GUARD) != 0 {
-            fates.frustum += 1;
+            events[PrimsFrustumCulled] += 1;
             return;
         }
         let Some(source) = self.source(v, vertices, id) else {
-            fates.scissor += 1;
+            events[PrimsScissorCulled] += 1;
             return;
         };
-        out.statistics.clipping_primitives += 1;
+        out.counts.events[ClippingPrimitives] += 1;
         if self.state.raster.discard {
             return;
         }
@@ -379,8 +380,8 @@ impl<'a> Rasterizer<'a> {
 
 /// A line or point that left something to draw is visible; else it lies outside scissor and area.
 fn seen(out: &mut Batch, before: usize) {
-    let fates = &mut out.statistics.fates;
-    *if out.prims.len() > before { &mut fates.thin } else { &mut fates.scissor } += 1;
+    let events = &mut out.counts.events;
+    events[if out.prims.len() > before { PrimsVisible } else { PrimsScissorCulled }] += 1;
 }
 
 /// Twice the signed area in sub-pixels.

@@ -15,6 +15,7 @@ use super::vertex::{Vertices, code};
 use crate::prim::{Bounds, Edge, Plane, Prim, Shape};
 use crate::state::Rect;
 use ash::vk;
+use counters::Event::{self, *};
 
 const LANES: usize = 16;
 
@@ -27,6 +28,16 @@ simd::by_level! {
 pub fn triangles(r: &Rasterizer, v: &Vertices, chunk: &Assembled, out: &mut Batch) {
     triangles_at(r.level, r, v, chunk, out)
 }
+
+/// What becomes of a triangle, by number.
+const FATES: [Event; 6] = [
+    PrimsFrustumCulled,
+    PrimsSampleCulled,
+    PrimsScissorCulled,
+    PrimsFaceCulled,
+    PrimsBackVisible,
+    PrimsFrontVisible,
+];
 
 /// Survivors that wait for set-up, by number in the chunk.
 struct Group {
@@ -48,7 +59,7 @@ fn body(r: &Rasterizer, v: &Vertices, chunk: &Assembled, out: &mut Batch) {
     let mut stipple = Stipple::default();
     let mut group = Group { len: 0, triangles: [0; LANES] };
     let mut clipped = 0;
-    // By number, as below; 0: outside the view volume.
+    // By number, as in `FATES`.
     let mut fates = [0u64; 8];
     let mut from = 0;
     while from < n {
@@ -91,7 +102,6 @@ fn body(r: &Rasterizer, v: &Vertices, chunk: &Assembled, out: &mut Batch) {
             let culled = (front & cull_front) | (!front & cull_back);
             let faces = (area != 0) & !culled;
             keep[i] = (seen & faces) as u8;
-            // 1 sample, 2 scissor, 3 facing, 4 visible and facing back, 5 front.
             let some = (b.x0 < b.x1) & (b.y0 < b.y1);
             fate[i] = if !faces {
                 3
@@ -125,14 +135,9 @@ fn body(r: &Rasterizer, v: &Vertices, chunk: &Assembled, out: &mut Batch) {
         from += m;
     }
     flush(r, v, chunk, &mut group, out);
-    out.statistics.clipping_primitives += clipped;
-    let f = &mut out.statistics.fates;
-    f.frustum += fates[0];
-    f.sample += fates[1];
-    f.scissor += fates[2];
-    f.face += fates[3];
-    f.back += fates[4];
-    f.front += fates[5];
+    out.counts.events[ClippingPrimitives] += clipped;
+    let events = &mut out.counts.events;
+    FATES.into_iter().zip(fates).for_each(|(fate, n)| events[fate] += n);
 }
 
 /// A value's plane for every triangle of a group.

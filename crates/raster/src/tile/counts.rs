@@ -3,29 +3,65 @@
 use super::fill::Fill;
 use super::item::Item;
 use crate::state::Rect;
-use counters::{Counts, Event, Phase, Unit};
+use counters::{By, Counts, Event, Phase, Unit};
 use shader::cost::COUNTED;
 use wave::Usage;
 
-/// Plain numbers, for the hot paths; names are the events' ([`Event`], [`Unit`]).
-#[derive(Clone, Copy, Default, Debug)]
-pub struct TileCounts {
-    pub primitives: u64,
-    pub quads: u64,
-    pub partial: u64,
-    pub early_tested: u64,
-    pub early_updated: u64,
-    pub early_killed: u64,
-    pub late_tested: u64,
-    pub late_killed: u64,
-    pub hidden: u64,
-    pub passed: u64,
-    pub invocations: u64,
-    pub warps: u64,
-    pub full_warps: u64,
-    pub shaded: u64,
-    pub blended: u64,
+counters::names! {
+    /// What is counted of a draw in a tile.
+    pub InTile {
+        /// Primitives that entered the rasteriser.
+        Primitives,
+        /// Quads that came out of it.
+        Quads,
+        /// Of these, quads with a sample that is not covered.
+        Partial,
+        /// Quads tested for depth or stencil before shading.
+        EarlyTested,
+        /// Of these, quads that could update the depth or stencil attachment.
+        EarlyUpdated,
+        /// Of these, quads that the tests killed whole.
+        EarlyKilled,
+        /// Quads tested for depth or stencil after shading.
+        LateTested,
+        /// Of these, quads that the tests killed whole.
+        LateKilled,
+        /// Quads that were not shaded because a later opaque one covers them.
+        Hidden,
+        /// Samples that passed all tests.
+        Passed,
+        /// Fragment shader invocations that cover a sample.
+        Invocations,
+        /// Fragment warps.
+        Warps,
+        /// Of these, warps with all sixteen lanes.
+        FullWarps,
+        /// Quads shaded.
+        Shaded,
+        /// Quads blended or written, by attachment and sample.
+        Blended,
+    }
 }
+
+/// What one draw counts in one tile.
+pub type TileCounts = By<InTile, { InTile::COUNT }>;
+
+/// What counts as an event as it is.
+const EVENTS: [(InTile, Event); 13] = [
+    (InTile::Primitives, Event::PrimsRasterised),
+    (InTile::Quads, Event::QuadsRasterised),
+    (InTile::Partial, Event::QuadsPartial),
+    (InTile::EarlyTested, Event::QuadsEzsTested),
+    (InTile::EarlyUpdated, Event::QuadsEzsUpdated),
+    (InTile::EarlyKilled, Event::QuadsEzsKilled),
+    (InTile::LateTested, Event::QuadsLzsTested),
+    (InTile::LateKilled, Event::QuadsLzsKilled),
+    (InTile::Hidden, Event::QuadsFpkKilled),
+    (InTile::Shaded, Event::QuadsShaded),
+    (InTile::Blended, Event::BlendQuads),
+    (InTile::Passed, Event::SamplesPassed),
+    (InTile::Invocations, Event::FragmentInvocations),
+];
 
 /// What a draw counts in some tiles: sums, which become events once, for shares of caches are taken of the whole.
 #[derive(Clone, Default, Debug)]
@@ -40,14 +76,14 @@ impl DrawCounts {
     /// Adds what one more tile counted; `usage`: of the fragment shader, if it ran.
     pub fn add_tile(&mut self, tile: &TileCounts, usage: Option<&Usage>) {
         self.tiles += 1;
-        self.tile.add(tile);
+        self.tile += tile;
         if let Some(u) = usage {
             self.usage.add(u);
         }
     }
     pub fn add(&mut self, o: &DrawCounts) {
         self.tiles += o.tiles;
-        self.tile.add(&o.tile);
+        self.tile += &o.tile;
         self.usage.add(&o.usage);
     }
     /// Takes it all, as events of `item`; `None` if it was drawn in no tile.
@@ -55,10 +91,8 @@ impl DrawCounts {
         if self.tiles == 0 {
             return None;
         }
-        let mut c = Counts::default();
-        self.tile.add_to(&mut c, item, &self.usage);
-        *self = DrawCounts::default();
-        Some(c)
+        let this = std::mem::take(self);
+        Some(events(&this.tile, item, &this.usage))
     }
 }
 
@@ -78,76 +112,47 @@ pub fn any_quads(masks: &[u16]) -> u64 {
     quads(masks.iter().fold(0, |a, m| a | m))
 }
 
-impl TileCounts {
-    /// A block's quads come out of the rasteriser; `masks` by sample.
-    #[inline(always)]
-    pub fn rasterised(&mut self, masks: &[u16]) {
-        if !COUNTED {
-            return;
-        }
-        let n = any_quads(masks);
-        self.quads += n;
-        self.partial += n - whole_quads(masks.iter().fold(!0, |a, m| a & m));
+/// A block's quads come out of the rasteriser; `masks` by sample.
+#[inline(always)]
+pub fn rasterised(c: &mut TileCounts, masks: &[u16]) {
+    if !COUNTED {
+        return;
     }
+    let n = any_quads(masks);
+    c[InTile::Quads] += n;
+    c[InTile::Partial] += n - whole_quads(masks.iter().fold(!0, |a, m| a & m));
+}
 
-    /// All pixels of a rectangle are covered, one sample each, and hidden.
-    pub fn gone(&mut self, r: &Rect) {
-        let side =
-            |from: i32, to: i32| (((to + 1) / 2 - from / 2) as u64, (to / 2 - (from + 1) / 2).max(0) as u64);
-        let ((w, whole_w), (h, whole_h)) = (side(r.x0, r.x1), side(r.y0, r.y1));
-        self.quads += w * h;
-        self.partial += w * h - whole_w * whole_h;
-        self.hidden += w * h;
-    }
+/// All pixels of a rectangle are covered, one sample each, and hidden.
+pub fn gone(c: &mut TileCounts, r: &Rect) {
+    let side =
+        |from: i32, to: i32| (((to + 1) / 2 - from / 2) as u64, (to / 2 - (from + 1) / 2).max(0) as u64);
+    let ((w, whole_w), (h, whole_h)) = (side(r.x0, r.x1), side(r.y0, r.y1));
+    c[InTile::Quads] += w * h;
+    c[InTile::Partial] += w * h - whole_w * whole_h;
+    c[InTile::Hidden] += w * h;
+}
 
-    fn add(&mut self, o: &TileCounts) {
-        self.primitives += o.primitives;
-        self.quads += o.quads;
-        self.partial += o.partial;
-        self.early_tested += o.early_tested;
-        self.early_updated += o.early_updated;
-        self.early_killed += o.early_killed;
-        self.late_tested += o.late_tested;
-        self.late_killed += o.late_killed;
-        self.hidden += o.hidden;
-        self.passed += o.passed;
-        self.invocations += o.invocations;
-        self.warps += o.warps;
-        self.full_warps += o.full_warps;
-        self.shaded += o.shaded;
-        self.blended += o.blended;
+/// What was counted of `item` as events, with what its fragment program did.
+fn events(tile: &TileCounts, item: &Item, usage: &Usage) -> Counts {
+    let mut c = Counts::default();
+    EVENTS.into_iter().for_each(|(of, event)| c[event] = tile[of]);
+    let (quads, shaded) = (tile[InTile::Quads], tile[InTile::Shaded]);
+    c[Event::CoarseQuads] = quads * if item.plan.per_sample { item.plan.samples as u64 } else { 1 };
+    if item.plan.opaque {
+        c[Event::QuadsOccluding] = shaded + tile[InTile::Hidden];
     }
-
-    /// Adds what was counted of `item`, and what its fragment program did.
-    fn add_to(&self, c: &mut Counts, item: &Item, usage: &Usage) {
-        c[Event::PrimsRasterised] += self.primitives;
-        c[Event::QuadsRasterised] += self.quads;
-        c[Event::QuadsPartial] += self.partial;
-        c[Event::CoarseQuads] += self.quads * if item.plan.per_sample { item.plan.samples as u64 } else { 1 };
-        c[Event::QuadsEzsTested] += self.early_tested;
-        c[Event::QuadsEzsUpdated] += self.early_updated;
-        c[Event::QuadsEzsKilled] += self.early_killed;
-        c[Event::QuadsLzsTested] += self.late_tested;
-        c[Event::QuadsLzsKilled] += self.late_killed;
-        c[Event::QuadsFpkKilled] += self.hidden;
-        if item.plan.opaque {
-            c[Event::QuadsOccluding] += self.shaded + self.hidden;
-        }
-        c[Event::QuadsShaded] += self.shaded;
-        c[Event::BlendQuads] += self.blended;
-        c[Event::SamplesPassed] += self.passed;
-        c[Event::FragmentInvocations] += self.invocations;
-        let program = item.pipeline.fragment.as_deref().filter(|_| COUNTED);
-        let Some(program) = program else { return };
-        let mut u = machine::count::units(usage);
-        machine::count::launch(&mut u, program, self.warps, self.shaded * 4, self.full_warps);
-        let varying = |f: &&Fill| matches!(f, Fill::Varying { .. });
-        let varyings = item.plan.fills.iter().filter(varying).count() as u64;
-        // An instruction interpolates up to four components of a location.
-        u[Unit::VaryingInstr] = self.warps * varyings.div_ceil(4);
-        u[Unit::VaryingSlots32] = self.shaded * varyings;
-        c.add_units(Phase::Main, &u);
-    }
+    let Some(program) = item.pipeline.fragment.as_deref().filter(|_| COUNTED) else { return c };
+    let warps = tile[InTile::Warps];
+    let mut u = machine::count::units(usage);
+    machine::count::launch(&mut u, program, warps, shaded * 4, tile[InTile::FullWarps]);
+    let varying = |f: &&Fill| matches!(f, Fill::Varying { .. });
+    let varyings = item.plan.fills.iter().filter(varying).count() as u64;
+    // An instruction interpolates up to four components of a location.
+    u[Unit::VaryingInstr] = warps * varyings.div_ceil(4);
+    u[Unit::VaryingSlots32] = shaded * varyings;
+    c.add_units(Phase::Main, &u);
+    c
 }
 
 #[cfg(test)]
@@ -158,8 +163,8 @@ mod tests {
     fn quads_of_a_rectangle() {
         let gone = |x0, y0, x1, y1| {
             let mut c = TileCounts::default();
-            c.gone(&Rect { x0, y0, x1, y1 });
-            (c.quads, c.partial, c.hidden)
+            super::gone(&mut c, &Rect { x0, y0, x1, y1 });
+            (c[InTile::Quads], c[InTile::Partial], c[InTile::Hidden])
         };
         assert_eq!(gone(0, 0, 64, 64), (1024, 0, 1024));
         // One pixel; a row of three, which touches two quads.

@@ -1,7 +1,7 @@
 //! Shading of what a task has packed: fragments' inputs, the program, late tests, and writing into the tile buffer.
 
 use super::blend::Row;
-use super::counts::{self, any_quads};
+use super::counts::{self, InTile, any_quads};
 use super::fill::{self, Warp};
 use super::item::Item;
 use super::late::after;
@@ -36,7 +36,7 @@ impl Task<'_> {
             host: self.host,
             arena: texel::memory::arena(),
         };
-        self.counts.warps += count as u64;
+        self.counts[InTile::Warps] += count as u64;
         let mut lanes = self.worker.open(&job)?;
         let mut covered = [0u16; 16];
         let mut exec = [0u16; 16];
@@ -49,9 +49,9 @@ impl Task<'_> {
             }
             let n = full.count_ones() as u64;
             let c = &mut self.counts;
-            c.invocations += 16 * n;
-            c.full_warps += n;
-            c.shaded += 4 * n;
+            c[InTile::Invocations] += 16 * n;
+            c[InTile::FullWarps] += n;
+            c[InTile::Shaded] += 4 * n;
         }
         let mut others = ((1u32 << count) - 1) & !(full as u32);
         while others != 0 {
@@ -68,9 +68,9 @@ impl Task<'_> {
                 }
             }
             let c = &mut self.counts;
-            c.invocations += warp.covered.count_ones() as u64;
-            c.shaded += slot.quads.count_ones() as u64;
-            c.full_warps += (slot.quads == 0xF) as u64;
+            c[InTile::Invocations] += warp.covered.count_ones() as u64;
+            c[InTile::Shaded] += slot.quads.count_ones() as u64;
+            c[InTile::FullWarps] += (slot.quads == 0xF) as u64;
             let mut shared = fill::Shared::default();
             for (i, f) in plan.fills.iter().enumerate() {
                 if let Some(m) = fill::mask(*f, &warp) {
@@ -103,11 +103,12 @@ impl Task<'_> {
             if full >> w & 1 != 0 {
                 let end = w + (!(full >> w)).trailing_zeros() as usize;
                 if !plan.counts_early {
-                    alive[w..end].iter().for_each(|m| self.counts.passed += m.count_ones() as u64);
+                    alive[w..end].iter().for_each(|m| self.counts[InTile::Passed] += m.count_ones() as u64);
                 }
                 for c in &plan.colors {
                     let Some(p) = self.targets.list[c.attachment as usize].color.as_ref() else { continue };
-                    self.counts.blended += alive[w..end].iter().map(|m| counts::quads(*m)).sum::<u64>();
+                    self.counts[InTile::Blended] +=
+                        alive[w..end].iter().map(|m| counts::quads(*m)).sum::<u64>();
                     let (base, blocks) = (p.sample(self.tile, 0), &self.packer.blocks[w..end]);
                     let second = c.second.as_ref().map(channels);
                     let first = channels(&c.outputs);
@@ -141,16 +142,16 @@ impl Task<'_> {
             let (targets, tile, origin) = (self.targets, self.tile, self.origin);
             let slot = &mut self.packer.warps[w];
             let tested = if plan.tests.idle() { 0 } else { any_quads(&slot.masks[..plan.samples]) };
-            self.counts.late_tested += tested;
+            self.counts[InTile::LateTested] += tested;
             let (left, passed) = after(targets, tile, origin, item, slot, &|i| rows[i].array(w));
             any = left;
-            self.counts.passed += passed;
-            self.counts.late_killed += tested.saturating_sub(any_quads(&slot.masks[..plan.samples]));
+            self.counts[InTile::Passed] += passed;
+            self.counts[InTile::LateKilled] += tested.saturating_sub(any_quads(&slot.masks[..plan.samples]));
             if any == 0 {
                 return;
             }
         } else if !plan.counts_early {
-            masks[..plan.samples].iter().for_each(|m| self.counts.passed += m.count_ones() as u64);
+            masks[..plan.samples].iter().for_each(|m| self.counts[InTile::Passed] += m.count_ones() as u64);
         }
         let slot = &self.packer.warps[w];
         for c in &plan.colors {
@@ -189,7 +190,7 @@ impl Task<'_> {
                 if mask == 0 || (s > 0 && p.samples as usize <= s) {
                     continue;
                 }
-                self.counts.blended += counts::quads(mask);
+                self.counts[InTile::Blended] += counts::quads(mask);
                 let base = p.sample(self.tile, sample_of(p, s));
                 let bytes = c.writer.bytes();
                 if slot.dense {

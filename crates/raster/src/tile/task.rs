@@ -1,6 +1,6 @@
 //! One tile of one layer: load, all draws of all subpasses, resolve, store.
 
-use super::counts::{self, DrawCounts, TileCounts, any_quads};
+use super::counts::{self, DrawCounts, InTile, TileCounts, any_quads};
 use super::cover::{Cover, Covered, MAX_SAMPLES};
 use super::hiz::Hiz;
 use super::item::{Item, Line, When, prefetch};
@@ -127,7 +127,7 @@ impl<'a> Task<'a> {
                 true => (entries.len() - 1 - n, (entries.len() - 1 - n).wrapping_sub(AHEAD)),
                 false => (n, n + AHEAD),
             };
-            self.counts.primitives += 1;
+            self.counts[InTile::Primitives] += 1;
             let e = entries[i];
             let number = index(e);
             let prim = &item.batch.prims[number as usize];
@@ -155,7 +155,7 @@ impl<'a> Task<'a> {
             }
             let hidden = hidden.get(i);
             if e & COVERS != 0 && hidden.is_some_and(|h| h.iter().all(|w| *w == !0)) {
-                self.counts.gone(&WHOLE);
+                counts::gone(&mut self.counts, &WHOLE);
                 continue;
             }
             if !small::list::<S>(prim, origin, plan.locations, plan.samples, self.covered) {
@@ -167,9 +167,9 @@ impl<'a> Task<'a> {
                     && self.hiz.tile_fails(&plan.tests, item.depths(prim, origin, TILE))
                 {
                     let c = &mut self.counts;
-                    c.quads += QUADS;
-                    c.early_tested += QUADS;
-                    c.early_killed += QUADS;
+                    c[InTile::Quads] += QUADS;
+                    c[InTile::EarlyTested] += QUADS;
+                    c[InTile::EarlyKilled] += QUADS;
                     continue;
                 }
                 let untouched = !plan.last_first || self.done == [0; BLOCKS];
@@ -183,7 +183,7 @@ impl<'a> Task<'a> {
                 }
                 if let Some(r) = self.cover.rect().filter(|_| plan.last_first && plan.simple) {
                     if done.contains(&r) {
-                        self.counts.gone(&r);
+                        counts::gone(&mut self.counts, &r);
                         continue;
                     }
                     done = r;
@@ -200,8 +200,8 @@ impl<'a> Task<'a> {
                 if hidden.is_none_or(|h| h[b / 64] >> (b % 64) & 1 == 0) {
                     self.block::<S>(item, prim, number, b, &masks)?;
                 } else {
-                    self.counts.rasterised(&masks[..plan.samples]);
-                    self.counts.hidden += any_quads(&masks[..plan.samples]);
+                    counts::rasterised(&mut self.counts, &masks[..plan.samples]);
+                    self.counts[InTile::Hidden] += any_quads(&masks[..plan.samples]);
                 }
             }
         }
@@ -210,15 +210,15 @@ impl<'a> Task<'a> {
 
     /// A primitive that covers the whole tile and is not tested.
     unsafe fn whole(&mut self, item: &Item, index: u32, hidden: Option<&Blocks>) -> Result<(), Stop> {
-        self.counts.quads += QUADS;
+        self.counts[InTile::Quads] += QUADS;
         if let Some(h) = hidden {
-            self.counts.hidden += h.iter().map(|w| 4 * w.count_ones() as u64).sum::<u64>();
+            self.counts[InTile::Hidden] += h.iter().map(|w| 4 * w.count_ones() as u64).sum::<u64>();
             for b in (0..BLOCKS).filter(|b| h[b / 64] >> (b % 64) & 1 == 0) {
                 self.full(item, index, b)?;
             }
             return Ok(());
         }
-        self.counts.passed += if item.plan.counts_early { 16 * BLOCKS as u64 } else { 0 };
+        self.counts[InTile::Passed] += if item.plan.counts_early { 16 * BLOCKS as u64 } else { 0 };
         let mut b = 0;
         while b < BLOCKS {
             let n = self.packer.add_stretch(item.plan.warps, index, b, BLOCKS - b);
@@ -235,7 +235,7 @@ impl<'a> Task<'a> {
     pub(super) unsafe fn full(&mut self, item: &Item, index: u32, block: usize) -> Result<(), Stop> {
         let plan = &item.plan;
         if plan.counts_early {
-            self.counts.passed += 16;
+            self.counts[InTile::Passed] += 16;
         }
         if !self.packer.add_full(plan.warps, index, block) {
             self.shade(item)?;
@@ -301,10 +301,10 @@ impl<'a> Task<'a> {
         let plan = &item.plan;
         if plan.simple {
             let mask = [covered[0] & !self.done[block]];
-            self.counts.rasterised(&covered[..1]);
+            counts::rasterised(&mut self.counts, &covered[..1]);
             if plan.last_first {
                 self.done[block] |= mask[0];
-                self.counts.hidden += counts::quads(covered[0]) - counts::quads(mask[0]);
+                self.counts[InTile::Hidden] += counts::quads(covered[0]) - counts::quads(mask[0]);
             }
             if plan.plain && mask[0] == 0xFFFF {
                 return self.full(item, index, block);
@@ -328,18 +328,18 @@ impl<'a> Task<'a> {
             }
             any |= *m;
         }
-        self.counts.rasterised(&masks[..plan.samples]);
+        counts::rasterised(&mut self.counts, &masks[..plan.samples]);
         if plan.before_tests {
             masks.copy_within(..plan.samples, plan.samples);
         }
         if matches!(plan.when, When::Early | When::Both) && any != 0 {
             let tested = counts::quads(any);
-            self.counts.early_tested += tested;
+            self.counts[InTile::EarlyTested] += tested;
             let corner =
                 [self.origin[0] + (block % SIDE) as i32 * 4, self.origin[1] + (block / SIDE) as i32 * 4];
             let range = if plan.hiz { item.depths(prim, corner, 4) } else { [0.0; 2] };
             if plan.hiz && self.hiz.block_fails(&plan.tests, block, range) {
-                self.counts.early_killed += tested;
+                self.counts[InTile::EarlyKilled] += tested;
                 return Ok(());
             }
             any = 0;
@@ -352,8 +352,9 @@ impl<'a> Task<'a> {
                 every &= masks[s];
             }
             let left = counts::quads(any);
-            self.counts.early_killed += tested - left;
-            self.counts.early_updated += if plan.when == When::Early && plan.tests.write { left } else { 0 };
+            self.counts[InTile::EarlyKilled] += tested - left;
+            self.counts[InTile::EarlyUpdated] +=
+                if plan.when == When::Early && plan.tests.write { left } else { 0 };
             if plan.hiz && plan.when == When::Early && plan.tests.write && any != 0 {
                 self.hiz.wrote(block, range, every == 0xFFFF);
             }
@@ -365,7 +366,7 @@ impl<'a> Task<'a> {
             return self.full(item, index, block);
         }
         if !plan.shades || plan.counts_early {
-            masks[..plan.samples].iter().for_each(|m| self.counts.passed += m.count_ones() as u64);
+            masks[..plan.samples].iter().for_each(|m| self.counts[InTile::Passed] += m.count_ones() as u64);
         }
         if !plan.shades {
             return Ok(());

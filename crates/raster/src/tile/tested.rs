@@ -2,7 +2,7 @@
 //! way ([`Task::block`]) works out block by block, bounds of depth and whether they all fail, is worked out for a row of
 //! blocks at once.
 
-use super::counts;
+use super::counts::{self, InTile};
 use super::cover::COLUMNS;
 use super::item::{Item, When};
 use super::task::{Blocks, Task, quads};
@@ -46,23 +46,23 @@ impl Task<'_> {
         for k in 0..self.covered.count {
             let b = self.covered.blocks[k] as usize;
             let mask = self.covered.masks[k][0];
-            self.counts.rasterised(&[mask]);
+            counts::rasterised(&mut self.counts, &[mask]);
             let asked = counts::quads(mask);
             if hidden.is_some_and(|h| h[b / 64] >> (b % 64) & 1 != 0) {
-                self.counts.hidden += asked;
+                self.counts[InTile::Hidden] += asked;
                 continue;
             }
-            self.counts.early_tested += asked;
+            self.counts[InTile::EarlyTested] += asked;
             if b / SIDE != row {
                 row = b / SIDE;
-                bounds = self.bounds::<S>(item, prim, row);
+                bounds = self.bounds::<S>(item, prim, row, range);
                 // In the order of `fill::Warp::places`, so that early and late tests see the same depth; x below too.
                 let top = S::fsplat((self.origin[1] + row as i32 * 4) as f32);
                 let y = S::fadd(top, S::from_bits(S::iloadu(LANE_Y.as_ptr().cast())));
                 down = S::fmul(dy, S::fsub(S::fadd(y, half), S::fsplat(prim.origin[1])));
             }
             if bounds.fails >> (b % SIDE) & 1 != 0 {
-                self.counts.early_killed += asked;
+                self.counts[InTile::EarlyKilled] += asked;
                 continue;
             }
             let left = S::fsplat((self.origin[0] + (b % SIDE) as i32 * 4) as f32);
@@ -73,13 +73,13 @@ impl Task<'_> {
             let old = S::from_bits(S::iloadu(here));
             let passed = mask & plan.tests.passes::<S>(z, old);
             let shown = counts::quads(passed);
-            self.counts.early_killed += asked - shown;
+            self.counts[InTile::EarlyKilled] += asked - shown;
             if passed == 0 {
                 continue;
             }
             if writes {
                 S::istoreu(here, S::bits(S::fsel(S::mask(passed), z, old)));
-                self.counts.early_updated += shown;
+                self.counts[InTile::EarlyUpdated] += shown;
                 let z = [bounds.low[b % SIDE], bounds.high[b % SIDE]];
                 self.hiz.wrote(b, z, passed == 0xFFFF);
             }
@@ -88,7 +88,7 @@ impl Task<'_> {
                 continue;
             }
             if !plan.shades || plan.counts_early {
-                self.counts.passed += passed.count_ones() as u64;
+                self.counts[InTile::Passed] += passed.count_ones() as u64;
             }
             if !plan.shades {
                 continue;
@@ -103,9 +103,9 @@ impl Task<'_> {
         Ok(())
     }
 
-    /// As [`Item::depths`] and [`super::hiz::Hiz::block_fails`] have it for each block of the row, by the same operations.
+    /// `range`: the primitive's of depths. As [`Item::depths`] and [`super::hiz::Hiz::block_fails`] have it for each block of the row, by the same operations.
     #[inline(always)]
-    unsafe fn bounds<S: Simd>(&self, item: &Item, prim: &Prim, row: usize) -> Row {
+    unsafe fn bounds<S: Simd>(&self, item: &Item, prim: &Prim, row: usize, range: [f32; 2]) -> Row {
         let k = &prim.z;
         let columns = S::iadd(S::isplat(self.origin[0] as u32), S::iload(COLUMNS.0.as_ptr().cast()));
         let (half, ox) = (S::fsplat(0.5), S::fsplat(prim.origin[0]));
@@ -118,7 +118,7 @@ impl Task<'_> {
         let from = k.dy * (y as f32 + 0.5 - prim.origin[1]);
         let to = k.dy * ((y + 4) as f32 - 0.5 - prim.origin[1]);
         let (top, bottom) = if k.dy < 0.0 { (to, from) } else { (from, to) };
-        let (at, range) = (S::fsplat(k.at), item.depth_range(prim));
+        let at = S::fsplat(k.at);
         let low = S::fadd(at, S::fadd(left, S::fsplat(top)));
         let high = S::fadd(at, S::fadd(right, S::fsplat(bottom)));
         let tests = &item.plan.tests;

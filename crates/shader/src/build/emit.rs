@@ -5,28 +5,14 @@
 
 use super::float::FloatModes;
 use crate::ir::*;
+use crate::opt::known::Known;
 use crate::options::{Error, Result};
-use rustc_hash::FxHashMap;
 
 /// Values a shader may have before optimisation.
 const MAX_VALUES: usize = 6 << 20;
 pub(crate) const NO_BLOCK: u32 = u32::MAX;
 /// Where constants and the like are defined: before the entry block's own instructions.
 pub(crate) const PRELUDE: u32 = u32::MAX - 1;
-
-/// Kind and operands of an expression, packed.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Key([u32; 5]);
-
-impl std::hash::Hash for Key {
-    #[inline]
-    fn hash<H: std::hash::Hasher>(&self, h: &mut H) {
-        let k = &self.0;
-        h.write_u64((k[0] as u64) << 32 | k[1] as u64);
-        h.write_u64((k[2] as u64) << 32 | k[3] as u64);
-        h.write_u32(k[4]);
-    }
-}
 
 pub(crate) struct Bb {
     /// Predecessors, and the label in SPIR-V that each edge comes from.
@@ -60,8 +46,7 @@ pub(crate) struct Emit {
     pub exact: bool,
     /// How float results are rounded and denormals treated.
     pub modes: FloatModes,
-    consts: FxHashMap<(u8, u64), Value>,
-    cse: FxHashMap<Key, Value>,
+    known: Known,
 }
 
 impl Emit {
@@ -79,8 +64,7 @@ impl Emit {
             to_prelude: false,
             exact: false,
             modes: FloatModes::default(),
-            consts: FxHashMap::default(),
-            cse: FxHashMap::with_capacity_and_hasher(size, Default::default()),
+            known: Known::new(size),
         };
         let b = e.new_block();
         e.begin(b, Origin::default());
@@ -197,9 +181,13 @@ impl Emit {
         self.alias[v.0 as usize] != v.0
     }
 
+    /// What is asked of arithmetic is nothing to other instructions.
+    fn flags(&self, inst: &Inst) -> ValueFlags {
+        ValueFlags { exact: self.exact && matches!(inst, Inst::Un(..) | Inst::Bin(..) | Inst::Tri(..)) }
+    }
     fn add_value(&mut self, inst: Inst, ty: Ty, block: u32) -> Value {
         let v = Value(self.values.len() as u32);
-        let flags = ValueFlags { exact: self.exact };
+        let flags = self.flags(&inst);
         self.values.push(ValueData { inst, ty, flags });
         self.def_block.push(block);
         self.alias.push(v.0);
@@ -221,9 +209,7 @@ impl Emit {
         v
     }
     pub fn new_phi(&mut self, block: u32, ty: Ty) -> Value {
-        let exact = std::mem::replace(&mut self.exact, false);
         let v = self.add_value(Inst::Phi(Vec::new()), ty, block);
-        self.exact = exact;
         self.blocks[block as usize].phis.push(v);
         v
     }
@@ -241,14 +227,7 @@ impl Emit {
             Ty::B32 => bits & 0xFFFF_FFFF,
             _ => bits,
         };
-        if let Some(&v) = self.consts.get(&(ty as u8, bits)) {
-            return v;
-        }
-        let exact = std::mem::replace(&mut self.exact, false);
-        let v = self.push_prelude(Inst::Const(bits), ty);
-        self.exact = exact;
-        self.consts.insert((ty as u8, bits), v);
-        v
+        self.given(Inst::Const(bits), ty)
     }
     pub fn u32(&mut self, x: u32) -> Value {
         self.constant(Ty::B32, x as u64)
@@ -286,95 +265,43 @@ impl Emit {
 
     /// An expression without side effects: the value known already where one dominates, else a new one.
     #[inline]
-    pub fn pure(&mut self, key: Key, ty: Ty, inst: impl FnOnce() -> Inst) -> Value {
-        if let Some(&v) = self.cse.get(&key) {
+    pub fn pure(&mut self, inst: Inst, ty: Ty) -> Value {
+        let found = self.known.find(&self.values, &inst, ty, self.flags(&inst));
+        if let Some(v) = found.value {
             let def = self.def_block[v.0 as usize];
             if if self.to_prelude { def == PRELUDE } else { self.dominates(def, self.cur) } {
                 return v;
             }
         }
-        let v = self.push(inst(), ty);
-        self.cse.insert(key, v);
+        let v = self.push(inst, ty);
+        self.known.put(found, v);
         v
     }
-
-    pub fn key(&self, kind: u32, op: u32, a: u32, b: u32, c: u32) -> Key {
-        Key([kind << 16 | op << 1 | self.exact as u32, a, b, c, 0])
+    /// One that reads no other: in the prelude wherever it is asked for.
+    fn given(&mut self, inst: Inst, ty: Ty) -> Value {
+        let saved = std::mem::replace(&mut self.to_prelude, true);
+        let v = self.pure(inst, ty);
+        self.to_prelude = saved;
+        v
     }
 
     /// Part `i` of a tuple; `ty` is the part's type.
     pub fn part(&mut self, v: Value, i: u32, ty: Ty) -> Value {
-        let key = Key([5 << 16, v.0, i, 0, 0]);
-        self.pure(key, ty, || Inst::Part(v, i))
+        self.pure(Inst::Part(v, i), ty)
     }
-    /// A value the engine supplies; always in the entry block.
+    /// A value the engine supplies.
     pub fn input(&mut self, input: Input, ty: Ty) -> Value {
-        let code = match input {
-            Input::LocalId(i) => 0x100 | i as u32,
-            Input::WorkgroupId(i) => 0x200 | i as u32,
-            Input::NumWorkgroups(i) => 0x300 | i as u32,
-            Input::FragCoord(i) => 0x400 | i as u32,
-            Input::PointCoord(i) => 0x500 | i as u32,
-            Input::Varying(i) => 0x1_0000 | i as u32,
-            Input::SubgroupLane => 1,
-            Input::SubgroupId => 2,
-            Input::NumSubgroups => 3,
-            Input::LocalIndex => 5,
-            Input::DeviceIndex => 6,
-            Input::VertexIndex => 7,
-            Input::InstanceIndex => 8,
-            Input::BaseVertex => 9,
-            Input::BaseInstance => 10,
-            Input::DrawIndex => 11,
-            Input::ViewIndex => 12,
-            Input::FrontFacing => 13,
-            Input::SampleId => 14,
-            Input::SampleMask => 15,
-            Input::HelperInvocation => 16,
-            Input::PrimitiveId => 17,
-            Input::Layer => 18,
-            Input::ViewportIndex => 19,
-            Input::SamplePosition(i) => 0x600 | i as u32,
-            Input::InvW(i) => 0x700 | i as u32,
-            Input::CentroidOffset(i) => 0x800 | i as u32,
-            Input::SampleOffset(i) => 0x900 | i as u32,
-            Input::PlaneAt(i) => 0x2_0000 | i as u32,
-            Input::PlaneDx(i) => 0x3_0000 | i as u32,
-            Input::PlaneDy(i) => 0x4_0000 | i as u32,
-        };
-        let saved = (self.to_prelude, self.exact);
-        (self.to_prelude, self.exact) = (true, false);
-        let v = self.pure(Key([6 << 16, code, 0, 0, 0]), ty, || Inst::Input(input));
-        (self.to_prelude, self.exact) = saved;
-        v
+        self.given(Inst::Input(input), ty)
     }
-    /// Address of a descriptor; in the entry block when the index is constant.
+    /// Address of a descriptor; in the prelude when the index is constant.
     pub fn descriptor(&mut self, set: u32, binding: u32, index: Value, texels: bool) -> Value {
-        let saved = (self.to_prelude, self.exact);
-        self.exact = false;
-        if self.as_const(index).is_some() {
-            self.to_prelude = true;
-        }
         let inst = Inst::Descriptor { set, binding, index, texels };
-        let v = self.pure(Key([7 << 16, set, binding, index.0, texels as u32]), Ty::B64, || inst);
-        (self.to_prelude, self.exact) = saved;
-        v
+        if self.as_const(index).is_some() { self.given(inst, Ty::B64) } else { self.pure(inst, Ty::B64) }
     }
     /// A load; those of memory that nobody writes are shared.
     pub fn load(&mut self, place: Place, offset: u32, mem: Mem, n: u8, flags: MemFlags) -> Value {
         let ty = if n == 1 { mem.ty() } else { Ty::Tuple };
         let inst = Inst::Load { place, offset, mem, n, flags };
-        if !flags.read_only || flags.volatile {
-            return self.push(inst, ty);
-        }
-        let (kind, desc, addr) = match place {
-            Place::Buffer { desc, addr } => (8, desc.0, addr.0),
-            Place::Global { addr } => (9, 0, addr.0),
-            Place::Shared { addr } => (10, 0, addr.0),
-            Place::Scratch { addr } => (11, 0, addr.0),
-            Place::Push { addr } => (12, 0, addr.0),
-        };
-        let key = Key([kind << 16, desc, addr, offset, mem as u32 | (n as u32) << 8]);
-        self.pure(key, ty, || inst)
+        if flags.read_only && !flags.volatile { self.pure(inst, ty) } else { self.push(inst, ty) }
     }
 }

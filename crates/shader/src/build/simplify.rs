@@ -50,8 +50,7 @@ impl Emit {
         if let Some(better) = rules::un(self, op, a) {
             return self.better(better, op.result(ty));
         }
-        let key = self.key(1, (op as u32) << 2 | ty as u32, a.0, 0, 0);
-        self.pure(key, op.result(ty), || Inst::Un(op, a))
+        self.pure(Inst::Un(op, a), op.result(ty))
     }
 
     pub fn bin(&mut self, op: Bin, a: Value, b: Value) -> Value {
@@ -60,8 +59,7 @@ impl Emit {
         if let Some(better) = rules::bin(self, op, a, b) {
             return self.better(better, op.result(ty));
         }
-        let key = self.key(2, (op as u32) << 2 | ty as u32, a.0, b.0, 0);
-        self.pure(key, op.result(ty), || Inst::Bin(op, a, b))
+        self.pure(Inst::Bin(op, a, b), op.result(ty))
     }
 
     pub fn tri(&mut self, op: Tri, a: Value, b: Value, c: Value) -> Value {
@@ -70,8 +68,7 @@ impl Emit {
         if let Some(better) = rules::tri(self, op, ty, [a, b, c]) {
             return self.better(better, ty);
         }
-        let key = self.key(3, (op as u32) << 2 | ty as u32, a.0, b.0, c.0);
-        self.pure(key, ty, || Inst::Tri(op, a, b, c))
+        self.pure(Inst::Tri(op, a, b, c), ty)
     }
 
     pub fn select(&mut self, cond: Value, a: Value, b: Value) -> Value {

@@ -57,7 +57,7 @@ impl TexelType {
 }
 
 /// An [`super::Inst::Image`] with its operands; those the op does not have are `None` or empty.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Hash, Debug)]
 pub struct ImageInst {
     pub op: ImageOp,
     pub dim: Dim,

@@ -67,7 +67,7 @@ pub enum Stage {
 }
 
 /// One instruction. Its operands dominate it; phis' operands the ends of their predecessors.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Hash, Debug)]
 pub enum Inst {
     /// Bits; Bool is 0 or 1. `ty` says the width.
     Const(u64),

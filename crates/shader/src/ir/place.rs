@@ -47,7 +47,7 @@ pub enum Place {
 }
 
 /// What is known of a load or store beyond its place.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct MemFlags {
     /// Nothing in this dispatch writes it (UBO, push constants, NonWritable without aliases): may be moved.
     pub read_only: bool,

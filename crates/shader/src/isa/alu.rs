@@ -16,6 +16,7 @@
 
 use super::exact::*;
 use super::{Facts, Kind, Nan, Width, ops};
+use crate::cost::Cost;
 use crate::ir::Ty;
 
 /// The names that columns use.
@@ -137,7 +138,11 @@ macro_rules! table {
                 nan: column!($nan),
                 cheap: column!($cheap),
                 width: column!($width),
-                pipes: [$fma, $cvt, $sfu],
+                // Values of 8 and 16 bits are kept extended by the engine; the machine reads parts of registers.
+                cost: Cost {
+                    narrow: matches!(column!($width), Width::Cut16 | Width::Cut8) as u32,
+                    ..Cost::arithmetic($fma, $cvt, $sfu)
+                },
             },)*];
             /// The op's row.
             #[inline]

@@ -1,7 +1,8 @@
 //! The instructions of the IR by kind: what each reads, what it does besides giving a value, whether it may be moved,
-//! and what makes lanes' results differ.
+//! what makes lanes' results differ, and what it costs on the modelled GPU ([`crate::cost`]).
 
-use crate::ir::{Block, ImageInst, ImageOp, Inst, Place, Value};
+use crate::cost::Cost;
+use crate::ir::{Block, ImageInst, ImageOp, Inst, Mem, Place, Value};
 
 /// What an instruction does besides giving a value. Those that do something are kept when nobody reads the result.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -75,11 +76,20 @@ macro_rules! column {
     (differ) => {
         Lanes::Differ
     };
+    (free) => {
+        Cost::FREE
+    };
+    (ls) => {
+        Cost::LS
+    };
+    ([$fma:literal $cvt:literal $sfu:literal]) => {
+        Cost::arithmetic($fma, $cvt, $sfu)
+    };
 }
 
-/// Rows: an instruction, its operands in order, effect, motion, lanes.
+/// Rows: an instruction, its operands in order, effect, motion, lanes, cost (of arithmetic what its own row says).
 macro_rules! table {
-    ($($inst:pat => [$($operand:ident)*] $effect:tt $motion:tt $lanes:tt;)*) => {
+    (($wide:ident) $($inst:pat => [$($operand:ident)*] $effect:tt $motion:tt $lanes:tt $cost:tt;)*) => {
         /// Calls `f` for each operand, phi sources included.
         #[allow(unused_variables, reason = "a row's names are for all its columns")]
         pub fn operands(inst: &Inst, mut f: impl FnMut(Value)) {
@@ -117,40 +127,50 @@ macro_rules! table {
                 $($inst => column!($lanes),)*
             }
         }
+        /// What one execution by one warp costs; `wide`: instructions for one of arithmetic, by its operands' width.
+        #[allow(unused_variables, reason = "a row's names are for all its columns")]
+        pub fn cost(inst: &Inst, $wide: u32) -> Cost {
+            use Inst::*;
+            match inst {
+                $($inst => column!($cost),)*
+            }
+        }
     };
 }
 
-table! {
-    // instruction                     operands       effect            motion             lanes
-    Const(_)                        => []             none              given              operands;
-    Input(_)                        => []             none              given              operands;
-    Un(_, a)                        => [a]            none              moves              operands;
-    Bin(_, a, b)                    => [a b]          none              moves              operands;
-    Tri(_, a, b, c)                 => [a b c]        none              moves              operands;
-    Phi(sources)                    => [sources]      none              stays              ways;
-    Part(tuple, _)                  => [tuple]        none              follows            tuple;
-    Descriptor { index, .. }        => [index]        none              moves              operands;
-    BufferSize { desc }             => [desc]         none              moves              operands;
+table! { (wide)
+    // instruction                     operands       effect            motion             lanes              cost
+    Const(_)                        => []             none              given              operands           free;
+    // Interpolated by units of its own; lowering counts what a program reads.
+    Input(_)                        => []             none              given              operands           free;
+    Un(op, a)                       => [a]            none              moves              operands           { op.facts().cost.times(wide) };
+    Bin(op, a, b)                   => [a b]          none              moves              operands           { op.facts().cost.times(wide) };
+    Tri(op, a, b, c)                => [a b c]        none              moves              operands           { op.facts().cost.times(wide) };
+    Phi(sources)                    => [sources]      none              stays              ways               free;
+    Part(tuple, _)                  => [tuple]        none              follows            tuple              free;
+    Descriptor { index, .. }        => [index]        none              moves              operands           free;
+    BufferSize { desc }             => [desc]         none              moves              operands           free;
     // An address outside memory is a fault that the application may count on seeing.
-    Load { place, flags, .. }       => [place]
+    Load { place, mem, n, flags, .. } => [place]
         { if flags.volatile { Effect::Other } else { Effect::None } }
         { if flags.read_only && !flags.volatile && place.never_faults() { Motion::Moves } else { Motion::Stays } }
-        { place.lanes() };
-    Store { place, values, .. }     => [place values] { place.written() } stays              operands;
-    Atomic { place, a, b, .. }      => [place a b]    { place.written() } stays              differ;
-    Image(image)                    => [image]        { image.effect() } stays              { image.lanes() };
-    Ballot(a)                       => [a]            none              stays              differ;
-    First(a)                        => [a]            none              stays              differ;
-    Shuffle(a, lane)                => [a lane]       none              stays              differ;
-    Reduce { value, .. }            => [value]        none              stays              differ;
-    Quad(_, a)                      => [a]            none              stays              differ;
-    Barrier                         => []             effect            stays              operands;
-    MemoryBarrier                   => []             effect            stays              operands;
-    Clock                           => []             none              stays              differ;
-    Demote                          => []             effect            stays              operands;
-    IsHelper                        => []             none              stays              differ;
-    Mark(_)                         => []             effect            stays              operands;
-    Output { value, .. }            => [value]        effect            stays              operands;
+        { place.lanes() } { place.access(*mem, *n as u32) };
+    Store { place, mem, values, .. } => [place values] { place.written() } stays             operands           { place.access(*mem, values.len() as u32) };
+    Atomic { place, a, b, .. }      => [place a b]    { place.written() } stays              differ             ls;
+    Image(image)                    => [image]        { image.effect() } stays               { image.lanes() }  { image.cost() };
+    Ballot(a)                       => [a]            none              stays              differ             [0 1 0];
+    First(a)                        => [a]            none              stays              differ             [0 1 0];
+    Shuffle(a, lane)                => [a lane]       none              stays              differ             [0 1 0];
+    // Four steps of exchange and operation.
+    Reduce { value, .. }            => [value]        none              stays              differ             { Cost::arithmetic(0, 8, 0).times(wide) };
+    Quad(_, a)                      => [a]            none              stays              differ             [0 1 0];
+    Barrier                         => []             effect            stays              operands           free;
+    MemoryBarrier                   => []             effect            stays              operands           free;
+    Clock                           => []             none              stays              differ             [0 1 0];
+    Demote                          => []             effect            stays              operands           free;
+    IsHelper                        => []             none              stays              differ             [0 1 0];
+    Mark(_)                         => []             effect            stays              operands           free;
+    Output { value, .. }            => [value]        effect            stays              operands           free;
 }
 
 /// Calls a macro with what it is given and an image instruction's operands in order.
@@ -183,6 +203,13 @@ impl Place {
             Place::Buffer { .. } | Place::Global { .. } | Place::Push { .. } => Lanes::Operands,
         }
     }
+    /// The unit moves up to 16 bytes a lane at once. Push constants are in registers when a program begins.
+    fn access(&self, mem: Mem, n: u32) -> Cost {
+        if matches!(self, Place::Push { .. }) {
+            return Cost::FREE;
+        }
+        Cost::LS.times((n * mem.bytes()).div_ceil(16).max(1))
+    }
     fn written(&self) -> Effect {
         if matches!(self, Place::Scratch { .. }) { Effect::Other } else { Effect::Memory }
     }
@@ -191,6 +218,16 @@ impl Place {
 impl ImageInst {
     fn effect(&self) -> Effect {
         if matches!(self.op, ImageOp::Write | ImageOp::Atomic(_)) { Effect::Memory } else { Effect::None }
+    }
+    /// The texture unit only reads; what a descriptor says itself is one instruction's arithmetic.
+    fn cost(&self) -> Cost {
+        match self.op {
+            ImageOp::Write | ImageOp::Atomic(_) => Cost::LS,
+            ImageOp::QuerySize | ImageOp::QueryLevels | ImageOp::QuerySamples => Cost::arithmetic(0, 1, 0),
+            ImageOp::Sample | ImageOp::Gather | ImageOp::Fetch | ImageOp::Read | ImageOp::QueryLod => {
+                Cost::TEX
+            }
+        }
     }
     fn lanes(&self) -> Lanes {
         match self.op {

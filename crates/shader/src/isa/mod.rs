@@ -4,7 +4,7 @@
 //! - [`alu`]: arithmetic of one to three operands. A row says types, what may change places, NaNs, cost, and what the
 //!   op computes for one lane.
 //! - [`across`]: atomics, reductions, quads.
-//! - [`inst`]: every other instruction of the IR: operands, effects, what may be moved, which lanes agree.
+//! - [`inst`]: every other instruction of the IR: operands, effects, what may be moved, which lanes agree, cost.
 //! - [`code`]: the ops of the bytecode that are not arithmetic: which fields are registers, read or written.
 //!
 //! Which arithmetic is done in pairs is the list of [`crate::pairs`] and [`crate::twins`].
@@ -21,9 +21,10 @@ pub use alu::{Bin, Tri, Un};
 pub use exact::is_nan;
 pub(crate) use inst::image_operands;
 pub use inst::{
-    Effect, Lanes, Motion, effect, has_effect, is_movable, lanes, motion, operands, operands_mut,
+    Effect, Lanes, Motion, cost, effect, has_effect, is_movable, lanes, motion, operands, operands_mut,
 };
 
+use crate::cost::Cost;
 use crate::ir::{Inst, Ty};
 
 /// What an operand must be, and what a result is.
@@ -77,8 +78,8 @@ pub struct Facts {
     /// Executed on both sides of a small `if` rather than branched around ([`crate::pass::select`]).
     pub cheap: bool,
     pub width: Width,
-    /// Instructions of the modelled GPU by pipe ([`crate::cost`]): FMA, CVT, SFU.
-    pub pipes: [u8; 3],
+    /// Instructions of the modelled GPU for operands of 32 bits.
+    pub cost: Cost,
 }
 
 impl Kind {

@@ -38,9 +38,7 @@ impl Lowering<'_> {
         }
         let data = self.shader.data(v);
         let mut operand = None;
-        if crate::isa::facts(&data.inst).is_some() || matches!(data.inst, Inst::Reduce { .. }) {
-            crate::isa::operands(&data.inst, |o| operand = operand.or(Some(self.shader.ty(o))));
-        }
+        crate::isa::operands(&data.inst, |o| operand = operand.or(Some(self.shader.ty(o))));
         let single = self.is_single(v, b as u32) as u32;
         Cost { single, ..Cost::of(&data.inst, operand.unwrap_or(data.ty)) }
     }

@@ -5,20 +5,17 @@
 //! in the table.
 
 use crate::cfg::Cfg;
-use crate::ir::{Input, Inst, Place, Shader, Term, Ty, Value, ValueData, ValueFlags};
+use crate::ir::{Input, Inst, Shader, Term, Ty, Value, ValueData, ValueFlags};
 use crate::isa::{is_movable, operands_mut};
+use crate::opt::known::Known;
 use crate::opt::rules::{self, Better, Def, Site};
 use crate::options::Result;
 
-const EMPTY: u32 = u32::MAX;
 /// Block of what is available everywhere.
 const ANYWHERE: u32 = u32::MAX;
 
 pub struct Gvn {
-    /// Open addressing; values by hash of their instruction.
-    table: Vec<u32>,
-    filled: usize,
-    hashes: Vec<u64>,
+    known: Known,
     block_of: Vec<u32>,
     replace: Vec<Value>,
     /// Constants made up meanwhile; appended to the shader's values as they are asked for.
@@ -26,99 +23,15 @@ pub struct Gvn {
     base: u32,
 }
 
-fn mix(h: u64, x: u64) -> u64 {
-    (h.rotate_left(5) ^ x).wrapping_mul(0x517C_C1B7_2722_0A95)
-}
-
-fn hash(inst: &Inst, ty: Ty, flags: ValueFlags) -> u64 {
-    let h = mix(flags.exact as u64, ty as u64);
-    let h = match inst {
-        Inst::Const(c) => mix(mix(h, 1), *c),
-        Inst::Input(i) => {
-            let (a, b) = match i {
-                Input::LocalId(c) => (1, *c as u64),
-                Input::WorkgroupId(c) => (2, *c as u64),
-                Input::NumWorkgroups(c) => (3, *c as u64),
-                Input::Varying(slot) => (5, *slot as u64),
-                _ => (4, 0),
-            };
-            mix(mix(h, 2), a << 16 | b)
-        }
-        Inst::Un(op, a) => mix(mix(h, 0x100 + *op as u64), a.0 as u64),
-        Inst::Bin(op, a, b) => mix(mix(h, 0x200 + *op as u64), (a.0 as u64) << 32 | b.0 as u64),
-        Inst::Tri(op, a, b, c) => {
-            mix(mix(mix(h, 0x300 + *op as u64), (a.0 as u64) << 32 | b.0 as u64), c.0 as u64)
-        }
-        Inst::Descriptor { set, binding, index, .. } => {
-            mix(mix(mix(h, 3), (*set as u64) << 32 | *binding as u64), index.0 as u64)
-        }
-        Inst::BufferSize { desc } => mix(mix(h, 4), desc.0 as u64),
-        Inst::Part(t, i) => mix(mix(h, 5), (t.0 as u64) << 8 | *i as u64),
-        Inst::Load { place, offset, n, .. } => {
-            let at = match place {
-                Place::Buffer { desc, addr } => (desc.0 as u64) << 32 | addr.0 as u64,
-                Place::Push { addr } => 1 << 63 | addr.0 as u64,
-                _ => 0,
-            };
-            mix(mix(mix(h, 6), at), (*offset as u64) << 8 | *n as u64)
-        }
-        _ => h,
-    };
-    h ^ h >> 29
-}
-
 impl Gvn {
     fn new(shader: &Shader) -> Gvn {
         let n = shader.values.len();
         Gvn {
-            table: vec![EMPTY; (2 * n).next_power_of_two().max(64)],
-            filled: 0,
-            hashes: vec![0; n],
+            known: Known::new(n),
             block_of: vec![ANYWHERE; n],
             replace: (0..n as u32).map(Value).collect(),
             fresh: vec![],
             base: n as u32,
-        }
-    }
-
-    fn data<'a>(&'a self, shader: &'a Shader, v: u32) -> &'a ValueData {
-        if v < self.base { &shader.values[v as usize] } else { &self.fresh[(v - self.base) as usize] }
-    }
-
-    /// The slot where an equal instruction is or would be.
-    fn slot(&self, shader: &Shader, h: u64, inst: &Inst, ty: Ty, flags: ValueFlags) -> usize {
-        let mask = self.table.len() - 1;
-        let mut i = h as usize & mask;
-        loop {
-            let v = self.table[i];
-            if v == EMPTY {
-                return i;
-            }
-            if self.hashes[v as usize] == h {
-                let d = self.data(shader, v);
-                if d.ty == ty && d.flags == flags && d.inst == *inst {
-                    return i;
-                }
-            }
-            i = (i + 1) & mask;
-        }
-    }
-
-    fn put(&mut self, slot: usize, v: u32, h: u64) {
-        self.filled += (self.table[slot] == EMPTY) as usize;
-        self.table[slot] = v;
-        self.hashes[v as usize] = h;
-        if self.filled * 4 > self.table.len() * 3 {
-            let old = std::mem::take(&mut self.table);
-            self.table = vec![EMPTY; old.len() * 2];
-            let mask = self.table.len() - 1;
-            for v in old.into_iter().filter(|v| *v != EMPTY) {
-                let mut i = self.hashes[v as usize] as usize & mask;
-                while self.table[i] != EMPTY {
-                    i = (i + 1) & mask;
-                }
-                self.table[i] = v;
-            }
         }
     }
 
@@ -130,16 +43,14 @@ impl Gvn {
     /// The leader of an instruction equal to `v`, which becomes it if there is none that dominates.
     fn number(&mut self, shader: &Shader, cfg: &Cfg, v: Value) -> Value {
         let d = shader.data(v);
-        let h = hash(&d.inst, d.ty, d.flags);
-        let slot = self.slot(shader, h, &d.inst, d.ty, d.flags);
-        let leader = self.table[slot];
-        if leader != EMPTY {
-            let (from, to) = (self.block_of[leader as usize], self.block_of[v.0 as usize]);
+        let found = self.known.find(&shader.values, &d.inst, d.ty, d.flags);
+        if let Some(leader) = found.value {
+            let (from, to) = (self.block_of[leader.0 as usize], self.block_of[v.0 as usize]);
             if from == ANYWHERE || (to != ANYWHERE && cfg.dominates(from, to)) {
-                return Value(leader);
+                return leader;
             }
         }
-        self.put(slot, v.0, h);
+        self.known.put(found, v);
         v
     }
 }
@@ -256,7 +167,6 @@ impl Site for Settled<'_> {
         let gvn = &mut *self.gvn;
         let v = Value(gvn.base + gvn.fresh.len() as u32);
         gvn.fresh.push(ValueData { inst: Inst::Const(bits), ty, flags: ValueFlags::default() });
-        gvn.hashes.push(0);
         gvn.block_of.push(ANYWHERE);
         gvn.replace.push(v);
         v

@@ -13,7 +13,7 @@ use crate::options::Result;
 const VARYING: u32 = 12;
 
 fn costly(inst: &Inst) -> bool {
-    let by_row = facts(inst).is_some_and(|f| !f.cheap && f.pipes[2] != 0);
+    let by_row = facts(inst).is_some_and(|f| !f.cheap && f.cost.sfu != 0);
     by_row || matches!(inst, Inst::Load { .. })
 }
 

@@ -278,6 +278,12 @@ fn feature(node: Node, registry_name: &str) -> Feature {
     f
 }
 
+/// A flag in vk.xml.
+enum Bit<'a> {
+    Alias(&'a str),
+    At(u32),
+}
+
 impl Registry {
     pub fn parse(text: &str) -> Result<Registry, String> {
         let doc = Document::parse(text).map_err(|e| format!("vk.xml: {e}"))?;
@@ -339,10 +345,19 @@ impl Registry {
                 _ => {}
             }
         }
+        let mut bits = HashMap::new();
+        for e in root.descendants().filter(|n| n.has_tag_name("enum")) {
+            let position = e.attribute("bitpos").and_then(|b| b.parse().ok()).map(Bit::At);
+            if let (Some(name), Some(bit)) =
+                (e.attribute("name"), e.attribute("alias").map(Bit::Alias).or(position))
+            {
+                bits.entry(name).or_insert(bit);
+            }
+        }
         let allowed = |tag: &str| -> Result<Vec<(String, Vec<Enable>)>, String> {
             let all = root.descendants().filter(|c| c.has_tag_name(tag));
             all.map(|c| {
-                let enables = c.children().filter(|e| e.has_tag_name("enable")).map(|e| r.enable(&e));
+                let enables = c.children().filter(|e| e.has_tag_name("enable")).map(|e| r.enable(&e, &bits));
                 let name = c.attribute("name").unwrap_or_default().to_string();
                 Ok((name, enables.collect::<Result<_, _>>()?))
             })
@@ -359,7 +374,8 @@ impl Registry {
         Ok(r)
     }
 
-    fn enable(&self, e: &Node) -> Result<Enable, String> {
+    /// `bits`: all that there are.
+    fn enable(&self, e: &Node, bits: &HashMap<&str, Bit>) -> Result<Enable, String> {
         let wrong = || format!("vk.xml: what allows a capability: {:?}", e.attributes().collect::<Vec<_>>());
         if let Some(version) = e.attribute("version") {
             let core = self.cores.iter().find(|c| c.name == version).ok_or_else(wrong)?;
@@ -379,15 +395,10 @@ impl Registry {
         }
         let mut named = value;
         loop {
-            let mut all = e.document().root().descendants().filter(|n| n.has_tag_name("enum"));
-            let found = all.find(|n| {
-                n.attribute("name") == Some(named) && (n.has_attribute("alias") || n.has_attribute("bitpos"))
-            });
-            let found = found.ok_or_else(wrong)?;
-            match (found.attribute("alias"), found.attribute("bitpos").and_then(|b| b.parse::<u32>().ok())) {
-                (Some(alias), _) => named = alias,
-                (_, Some(bit)) if bit < 64 => return Ok(Enable::Property(member.to_string(), 1 << bit)),
-                _ => return Err(wrong()),
+            match bits.get(named).ok_or_else(wrong)? {
+                Bit::Alias(of) => named = of,
+                Bit::At(bit) if *bit < 64 => return Ok(Enable::Property(member.to_string(), 1 << bit)),
+                Bit::At(_) => return Err(wrong()),
             }
         }
     }

@@ -48,7 +48,7 @@ pub fn page(m: &Measured, compared: &[Compared]) -> String {
     out.push_str(&"|---".repeat(5 + usize::from(arm.is_some())));
     out.push_str("|\n");
     for machine in ROWS {
-        let human = catalogue::reported().iter().find(|c| c.machine == machine).map_or(machine, |c| c.human);
+        let human = catalogue::by_machine(machine).map_or(machine, |c| c.human);
         let _ = write!(out, "| {human} |");
         for way in [&m.ledger, &m.channel, &m.query, &m.monitor].into_iter().chain(arm) {
             match sum(way, machine) {

@@ -88,8 +88,7 @@ fn workloads(path: &Path) -> Result<Vec<Workload>, String> {
 
 /// The machine name of a counter by either of its names.
 fn machine(name: &str) -> String {
-    let found = catalogue::reported().iter().find(|c| c.human == name);
-    found.map_or(name, |c| c.machine).into()
+    catalogue::by_human(name).map_or(name, |c| c.machine).into()
 }
 
 pub fn all(arm: Option<&(Hosts, Layer)>) -> Result<Measured, String> {
@@ -230,7 +229,7 @@ mod tests {
 
     #[test]
     fn gl_has_percentages_in_their_range_and_narrow_floats() {
-        let of = |machine: &str| *catalogue::reported().iter().find(|c| c.machine == machine).unwrap();
+        let of = |machine: &str| catalogue::by_machine(machine).unwrap();
         let percent = catalogue::reported().iter().find(|c| c.unit == "percent").unwrap();
         assert!(same_in_gl(percent, 120.0, 100.0) && !same_in_gl(percent, 120.0, 120.0));
         assert!(same_in_gl(percent, 0.1, f64::from(0.1f32)) && !same_in_gl(percent, 0.1, 0.100001));
@@ -240,7 +239,7 @@ mod tests {
     #[test]
     fn sessions_of_several_runs_are_put_together() {
         let mut all = vec![];
-        let id = |machine: &str| catalogue::reported().iter().find(|c| c.machine == machine).unwrap().id;
+        let id = |machine: &str| catalogue::by_machine(machine).unwrap().id;
         let line = |machine: &str, v: u32| {
             format!("{{\"workload\": \"a\", \"counters\": {{\"{}\": {v}}}}}\n", id(machine))
         };

@@ -59,8 +59,8 @@ fn restart_begins_anew() {
     let b = s.run();
     assert!(b.prims.iter().all(|p| p.front == b.prims[0].front), "each strip starts even");
     // Every distinct index once.
-    assert_eq!(b.statistics.vertex_invocations, 8);
-    assert_eq!(b.statistics.input_primitives, 4);
+    assert_eq!(b.counts.events[Event::VertexInvocations], 8);
+    assert_eq!(b.counts.events[Event::InputPrimitives], 4);
     // Ids start again with each instance.
     s.call.instances = 2;
     let ids: Vec<u32> = s.run().prims.iter().map(|p| p.id).collect();

@@ -122,8 +122,8 @@ fn near_clipping_cuts_and_interpolates() {
     // All before the near plane.
     let v = v.map(|[x, y, _, w, f]| [x, y, -0.1, w, f]);
     let b = Scene::new(T::TRIANGLE_LIST, &v).run();
-    assert_eq!((b.prims.len(), b.statistics.clipping_primitives), (0, 0));
-    assert_eq!(b.statistics.clipping_invocations, 1);
+    assert_eq!((b.prims.len(), b.counts.events[Event::ClippingPrimitives]), (0, 0));
+    assert_eq!(b.counts.events[Event::ClippingInvocations], 1);
 }
 
 #[test]
@@ -273,7 +273,7 @@ fn the_same_at_any_thread_count() {
         s.threads = 4;
         let four = s.run();
         s.threads = 1;
-        assert_eq!(one.statistics, four.statistics);
+        assert_eq!(one.counts, four.counts);
         assert_eq!(one.prims.len(), four.prims.len());
         let all = |p: &Prim| (p.edges, p.bounds, p.z, p.w, p.planes, p.id, p.pixels());
         assert!(one.prims.iter().map(all).eq(four.prims.iter().map(all)));
@@ -283,7 +283,10 @@ fn the_same_at_any_thread_count() {
     };
     let mut s = Scene::new(T::TRIANGLE_LIST, &crowd(9000));
     let b = same(&mut s);
-    assert_eq!((b.statistics.input_vertices, b.statistics.vertex_invocations), (27000, 27000));
+    assert_eq!(
+        (b.counts.events[Event::InputVertices], b.counts.events[Event::VertexInvocations]),
+        (27000, 27000)
+    );
     // Clipping makes more triangles than there were: more than room was made for.
     s.vertex_buffers = Scene::new(
         T::TRIANGLE_LIST,

@@ -1,0 +1,84 @@
+//! Expressions that a value computes already: where common-subexpression elimination looks, while code is built
+//! ([`crate::build`]) and in value numbering ([`crate::pass::gvn`]). Which instructions may be merged, and whether the
+//! value found may be read where it is wanted, is for them to say.
+
+use crate::ir::{Inst, Ty, Value, ValueData, ValueFlags};
+use rustc_hash::FxHasher;
+use std::hash::{Hash, Hasher};
+
+/// Values by their instructions: open addressing. An instruction is not kept here but where its value stands.
+pub struct Known {
+    /// Half of an instruction's hash, below it the value's number and 1; 0: nothing.
+    slots: Vec<u64>,
+    filled: usize,
+}
+
+/// What was found, and where.
+#[derive(Clone, Copy)]
+pub struct Found {
+    slot: usize,
+    hash: u32,
+    /// The value that computes the same.
+    pub value: Option<Value>,
+}
+
+impl Known {
+    /// `size`: expressions to expect.
+    pub fn new(size: usize) -> Known {
+        Known { slots: vec![0; (2 * size).next_power_of_two().max(64)], filled: 0 }
+    }
+
+    /// `values`: where those that were put here stand.
+    #[inline]
+    pub fn find(&self, values: &[ValueData], inst: &Inst, ty: Ty, flags: ValueFlags) -> Found {
+        let hash = hash(inst, ty, flags);
+        let mask = self.slots.len() - 1;
+        let mut slot = hash as usize & mask;
+        loop {
+            let at = self.slots[slot];
+            if at == 0 {
+                return Found { slot, hash, value: None };
+            }
+            if (at >> 32) as u32 == hash {
+                let value = Value(at as u32 - 1);
+                let d = &values[value.0 as usize];
+                if d.ty == ty && d.flags == flags && d.inst == *inst {
+                    return Found { slot, hash, value: Some(value) };
+                }
+            }
+            slot = (slot + 1) & mask;
+        }
+    }
+
+    /// `v` computes what was looked for last, and takes the place of what was found.
+    #[inline]
+    pub fn put(&mut self, at: Found, v: Value) {
+        self.slots[at.slot] = (at.hash as u64) << 32 | (v.0 as u64 + 1);
+        if at.value.is_none() {
+            self.filled += 1;
+            if self.filled * 4 > self.slots.len() * 3 {
+                self.grow();
+            }
+        }
+    }
+
+    fn grow(&mut self) {
+        let old = std::mem::take(&mut self.slots);
+        self.slots = vec![0; old.len() * 2];
+        let mask = self.slots.len() - 1;
+        for at in old.into_iter().filter(|at| *at != 0) {
+            let mut slot = (at >> 32) as usize & mask;
+            while self.slots[slot] != 0 {
+                slot = (slot + 1) & mask;
+            }
+            self.slots[slot] = at;
+        }
+    }
+}
+
+fn hash(inst: &Inst, ty: Ty, flags: ValueFlags) -> u32 {
+    let mut h = FxHasher::default();
+    inst.hash(&mut h);
+    (ty as u32 | (flags.exact as u32) << 8).hash(&mut h);
+    h.finish() as u32
+}
