@@ -298,15 +298,15 @@ impl Simd for Avx512 {
     }
 
     #[inline(always)]
-    fn mask(bits: u16) -> Self::M {
+    unsafe fn mask(bits: u16) -> Self::M {
         bits
     }
     #[inline(always)]
-    fn mbits(m: Self::M) -> u16 {
+    unsafe fn mbits(m: Self::M) -> u16 {
         m
     }
     #[inline(always)]
-    fn mbits4(m: [Self::M; 4]) -> u64 {
+    unsafe fn mbits4(m: [Self::M; 4]) -> u64 {
         m[0] as u64 | (m[1] as u64) << 16 | (m[2] as u64) << 32 | (m[3] as u64) << 48
     }
     methods! {
@@ -316,19 +316,19 @@ impl Simd for Avx512 {
         }
     }
     #[inline(always)]
-    fn mand(a: Self::M, b: Self::M) -> Self::M {
+    unsafe fn mand(a: Self::M, b: Self::M) -> Self::M {
         a & b
     }
     #[inline(always)]
-    fn mor(a: Self::M, b: Self::M) -> Self::M {
+    unsafe fn mor(a: Self::M, b: Self::M) -> Self::M {
         a | b
     }
     #[inline(always)]
-    fn mxor(a: Self::M, b: Self::M) -> Self::M {
+    unsafe fn mxor(a: Self::M, b: Self::M) -> Self::M {
         a ^ b
     }
     #[inline(always)]
-    fn mnot(a: Self::M) -> Self::M {
+    unsafe fn mnot(a: Self::M) -> Self::M {
         !a
     }
 
@@ -413,7 +413,7 @@ impl Simd for Avx512 {
         }
     }
     #[inline(always)]
-    fn many(a: Self::M) -> bool {
+    unsafe fn many(a: Self::M) -> bool {
         a != 0
     }
 }

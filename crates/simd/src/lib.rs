@@ -218,7 +218,8 @@ mod tests {
         // SAFETY: the caller's.
         let lanes = |f: S::F| unsafe { ops::f_lanes::<S>(f) };
         // SAFETY: three numbers are there at each place; the caller's: the CPU has the instructions.
-        let [rows, quads] = unsafe { [S::fquads3(p).map(lanes), [lanes(S::fquads([0.5, -2.0, 7.0, 9.0])); 3]] };
+        let [rows, quads] =
+            unsafe { [S::fquads3(p).map(lanes), [lanes(S::fquads([0.5, -2.0, 7.0, 9.0])); 3]] };
         for (k, got) in rows.into_iter().enumerate() {
             let want: [f32; 16] = std::array::from_fn(|i| v[[3, 0, 9, 6][i / 4] + k]);
             assert_eq!(got, want);

@@ -1,7 +1,5 @@
 //! Small operations that are the same on every level, made of [`Simd`]'s.
 
-use super::Simd;
-
 /// Functions over any machine `S`, made of its operations.
 #[macro_export]
 macro_rules! of_level {

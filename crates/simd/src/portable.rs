@@ -22,7 +22,7 @@ macro_rules! each {
 macro_rules! lanes1 {
     ($($name:ident($a:ident: $ta:ident) -> $r:ident = $e:expr;)*) => { $(
         #[inline(always)]
-        fn $name(a: Self::$ta) -> Self::$r {
+        unsafe fn $name(a: Self::$ta) -> Self::$r {
             each!(i => { let $a = a[i]; $e })
         }
     )* };
@@ -30,7 +30,7 @@ macro_rules! lanes1 {
 macro_rules! lanes2 {
     ($($name:ident($a:ident: $ta:ident, $b:ident: $tb:ident) -> $r:ident = $e:expr;)*) => { $(
         #[inline(always)]
-        fn $name(a: Self::$ta, b: Self::$tb) -> Self::$r {
+        unsafe fn $name(a: Self::$ta, b: Self::$tb) -> Self::$r {
             each!(i => { let ($a, $b) = (a[i], b[i]); $e })
         }
     )* };
@@ -38,7 +38,7 @@ macro_rules! lanes2 {
 macro_rules! lanes3 {
     ($($name:ident($a:ident: $ta:ident, $b:ident: $tb:ident, $c:ident: $tc:ident) -> $r:ident = $e:expr;)*) => { $(
         #[inline(always)]
-        fn $name(a: Self::$ta, b: Self::$tb, c: Self::$tc) -> Self::$r {
+        unsafe fn $name(a: Self::$ta, b: Self::$tb, c: Self::$tc) -> Self::$r {
             each!(i => { let ($a, $b, $c) = (a[i], b[i], c[i]); $e })
         }
     )* };
@@ -66,7 +66,7 @@ fn m(b: bool) -> u32 {
 
 impl Simd for Portable {
     #[inline(always)]
-    fn level() -> Level {
+    unsafe fn level() -> Level {
         Level::Portable
     }
     const UNROLL: u32 = 1;
@@ -110,19 +110,19 @@ impl Simd for Portable {
     }
 
     #[inline(always)]
-    fn fsplat(x: f32) -> Self::F {
+    unsafe fn fsplat(x: f32) -> Self::F {
         [x; 16]
     }
     #[inline(always)]
-    fn isplat(x: u32) -> Self::I {
+    unsafe fn isplat(x: u32) -> Self::I {
         [x; 16]
     }
     #[inline(always)]
-    fn dsplat(x: f64) -> Self::D {
+    unsafe fn dsplat(x: f64) -> Self::D {
         [x; 16]
     }
     #[inline(always)]
-    fn lsplat(x: u64) -> Self::L {
+    unsafe fn lsplat(x: u64) -> Self::L {
         [x; 16]
     }
 
@@ -234,11 +234,11 @@ impl Simd for Portable {
         }
     }
     #[inline(always)]
-    fn ishuffle(a: Self::I, idx: Self::I) -> Self::I {
+    unsafe fn ishuffle(a: Self::I, idx: Self::I) -> Self::I {
         each!(i => a[(idx[i] & 15) as usize])
     }
     #[inline(always)]
-    fn fquads(v: [f32; 4]) -> Self::F {
+    unsafe fn fquads(v: [f32; 4]) -> Self::F {
         each!(i => v[i / 4])
     }
     #[inline(always)]
@@ -249,11 +249,11 @@ impl Simd for Portable {
         [each!(i => v[i / 4][0]), each!(i => v[i / 4][1]), each!(i => v[i / 4][2])]
     }
     #[inline(always)]
-    fn mask(bits: u16) -> Self::M {
+    unsafe fn mask(bits: u16) -> Self::M {
         each!(i => m(bits >> i & 1 != 0))
     }
     #[inline(always)]
-    fn mbits(m: Self::M) -> u16 {
+    unsafe fn mbits(m: Self::M) -> u16 {
         let mut r = 0;
         for (i, &m) in m.iter().enumerate() {
             r |= (m as u16 & 1) << i;
@@ -261,11 +261,12 @@ impl Simd for Portable {
         r
     }
     #[inline(always)]
-    fn mbits4(m: [Self::M; 4]) -> u64 {
-        Self::mbits(m[0]) as u64
-            | (Self::mbits(m[1]) as u64) << 16
-            | (Self::mbits(m[2]) as u64) << 32
-            | (Self::mbits(m[3]) as u64) << 48
+    unsafe fn mbits4(m: [Self::M; 4]) -> u64 {
+        let mut r = 0;
+        for (i, &m) in m.as_flattened().iter().enumerate() {
+            r |= (m as u64 & 1) << i;
+        }
+        r
     }
     #[inline(always)]
     unsafe fn mstore(p: *mut u8, words: [u64; 4]) {
@@ -273,7 +274,7 @@ impl Simd for Portable {
         unsafe { p.cast::<[u64; 4]>().write_unaligned(words) }
     }
     #[inline(always)]
-    fn many(a: Self::M) -> bool {
+    unsafe fn many(a: Self::M) -> bool {
         a.iter().fold(0, |r, m| r | m) != 0
     }
 }

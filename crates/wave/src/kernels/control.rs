@@ -48,14 +48,7 @@ unsafe fn jmp_unless<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
 
 /// Splits exec into `yes` and `no` lanes by `cond`.
 #[inline(always)]
-unsafe fn split_by(
-    st: &mut State,
-    cond: Masks,
-    yes: Reg,
-    no: Reg,
-    imm: u32,
-    next: *const Op,
-) -> *const Op {
+unsafe fn split_by(st: &mut State, cond: Masks, yes: Reg, no: Reg, imm: u32, next: *const Op) -> *const Op {
     let e = mask::exec(st);
     let y = mask::and(e, cond);
     if !yes.is_none() {
