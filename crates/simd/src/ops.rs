@@ -1,7 +1,6 @@
 //! Small operations that are the same on every level, made of [`Simd`]'s.
 
 /// Functions over any machine `S`, made of its operations.
-#[macro_export]
 macro_rules! of_level {
     ($S:ident; $($(#[$m:meta])* $vis:vis fn $name:ident($($a:ident: $t:ty),* $(,)?) -> $r:ty $body:block)*) => { $(
         $(#[$m])*
