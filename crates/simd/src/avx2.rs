@@ -30,7 +30,8 @@ macro_rules! two1 {
     ($($name:ident($ta:ident) -> $r:ident = $f:expr;)*) => { $(
         #[inline(always)]
         unsafe fn $name(a: Self::$ta) -> Self::$r {
-            [$f(a[0]), $f(a[1])]
+            // SAFETY: the trait's: the CPU has the instructions.
+            unsafe { [$f(a[0]), $f(a[1])] }
         }
     )* };
 }
@@ -38,7 +39,8 @@ macro_rules! two2 {
     ($($name:ident($ta:ident, $tb:ident) -> $r:ident = $f:expr;)*) => { $(
         #[inline(always)]
         unsafe fn $name(a: Self::$ta, b: Self::$tb) -> Self::$r {
-            [$f(a[0], b[0]), $f(a[1], b[1])]
+            // SAFETY: the trait's: the CPU has the instructions.
+            unsafe { [$f(a[0], b[0]), $f(a[1], b[1])] }
         }
     )* };
 }
@@ -46,7 +48,8 @@ macro_rules! two3 {
     ($($name:ident($ta:ident, $tb:ident, $tc:ident) -> $r:ident = $f:expr;)*) => { $(
         #[inline(always)]
         unsafe fn $name(a: Self::$ta, b: Self::$tb, c: Self::$tc) -> Self::$r {
-            [$f(a[0], b[0], c[0]), $f(a[1], b[1], c[1])]
+            // SAFETY: the trait's: the CPU has the instructions.
+            unsafe { [$f(a[0], b[0], c[0]), $f(a[1], b[1], c[1])] }
         }
     )* };
 }
@@ -54,7 +57,8 @@ macro_rules! four1 {
     ($($name:ident($ta:ident) -> $r:ident = $f:expr;)*) => { $(
         #[inline(always)]
         unsafe fn $name(a: Self::$ta) -> Self::$r {
-            [$f(a[0]), $f(a[1]), $f(a[2]), $f(a[3])]
+            // SAFETY: the trait's: the CPU has the instructions.
+            unsafe { [$f(a[0]), $f(a[1]), $f(a[2]), $f(a[3])] }
         }
     )* };
 }
@@ -62,7 +66,8 @@ macro_rules! four2 {
     ($($name:ident($ta:ident, $tb:ident) -> $r:ident = $f:expr;)*) => { $(
         #[inline(always)]
         unsafe fn $name(a: Self::$ta, b: Self::$tb) -> Self::$r {
-            [$f(a[0], b[0]), $f(a[1], b[1]), $f(a[2], b[2]), $f(a[3], b[3])]
+            // SAFETY: the trait's: the CPU has the instructions.
+            unsafe { [$f(a[0], b[0]), $f(a[1], b[1]), $f(a[2], b[2]), $f(a[3], b[3])] }
         }
     )* };
 }
@@ -71,70 +76,116 @@ macro_rules! four_cmp {
     ($($name:ident($t:ident) = $f:expr;)*) => { $(
         #[inline(always)]
         unsafe fn $name(a: Self::$t, b: Self::$t) -> Self::M {
-            Self::lo([$f(a[0], b[0]), $f(a[1], b[1]), $f(a[2], b[2]), $f(a[3], b[3])])
+            // SAFETY: the trait's: the CPU has the instructions.
+            unsafe { Self::lo([$f(a[0], b[0]), $f(a[1], b[1]), $f(a[2], b[2]), $f(a[3], b[3])]) }
         }
     )* };
 }
 
-#[inline(always)]
-unsafe fn ps(a: __m256i) -> __m256 {
-    _mm256_castsi256_ps(a)
+crate::avx2! {
+    #[inline]
+    fn ps(a: __m256i) -> __m256 {
+        _mm256_castsi256_ps(a)
+    }
 }
-#[inline(always)]
-unsafe fn si(a: __m256) -> __m256i {
-    _mm256_castps_si256(a)
+crate::avx2! {
+    #[inline]
+    fn si(a: __m256) -> __m256i {
+        _mm256_castps_si256(a)
+    }
 }
-#[inline(always)]
-unsafe fn compare<const P: i32>(a: __m256, b: __m256) -> __m256i {
-    si(_mm256_cmp_ps::<P>(a, b))
+crate::avx2! {
+    #[inline]
+    fn compare<const P: i32>(a: __m256, b: __m256) -> __m256i {
+        si(_mm256_cmp_ps::<P>(a, b))
+    }
 }
-#[inline(always)]
-unsafe fn compare_wide<const P: i32>(a: __m256d, b: __m256d) -> __m256i {
-    _mm256_castpd_si256(_mm256_cmp_pd::<P>(a, b))
+crate::avx2! {
+    #[inline]
+    fn compare_wide<const P: i32>(a: __m256d, b: __m256d) -> __m256i {
+        _mm256_castpd_si256(_mm256_cmp_pd::<P>(a, b))
+    }
 }
-#[inline(always)]
-unsafe fn blend(m: __m256i, a: __m256, b: __m256) -> __m256 {
-    _mm256_blendv_ps(b, a, ps(m))
+crate::avx2! {
+    #[inline]
+    fn blend(m: __m256i, a: __m256, b: __m256) -> __m256 {
+        _mm256_blendv_ps(b, a, ps(m))
+    }
 }
-#[inline(always)]
-unsafe fn blend_int(m: __m256i, a: __m256i, b: __m256i) -> __m256i {
-    si(blend(m, ps(a), ps(b)))
+crate::avx2! {
+    #[inline]
+    fn blend_int(m: __m256i, a: __m256i, b: __m256i) -> __m256i {
+        si(blend(m, ps(a), ps(b)))
+    }
 }
-/// 32-bit truths → 64-bit ones.
-#[inline(always)]
-unsafe fn widen(m: [__m256i; 2]) -> [__m256i; 4] {
-    [
-        _mm256_cvtepi32_epi64(_mm256_castsi256_si128(m[0])),
-        _mm256_cvtepi32_epi64(_mm256_extracti128_si256::<1>(m[0])),
-        _mm256_cvtepi32_epi64(_mm256_castsi256_si128(m[1])),
-        _mm256_cvtepi32_epi64(_mm256_extracti128_si256::<1>(m[1])),
-    ]
+crate::avx2! {
+    /// 32-bit truths → 64-bit ones.
+    #[inline]
+    fn widen(m: [__m256i; 2]) -> [__m256i; 4] {
+        [
+            _mm256_cvtepi32_epi64(_mm256_castsi256_si128(m[0])),
+            _mm256_cvtepi32_epi64(_mm256_extracti128_si256::<1>(m[0])),
+            _mm256_cvtepi32_epi64(_mm256_castsi256_si128(m[1])),
+            _mm256_cvtepi32_epi64(_mm256_extracti128_si256::<1>(m[1])),
+        ]
+    }
 }
-/// 32-bit counts → 64-bit ones.
-#[inline(always)]
-unsafe fn widen_u(m: [__m256i; 2]) -> [__m256i; 4] {
-    [
-        _mm256_cvtepu32_epi64(_mm256_castsi256_si128(m[0])),
-        _mm256_cvtepu32_epi64(_mm256_extracti128_si256::<1>(m[0])),
-        _mm256_cvtepu32_epi64(_mm256_castsi256_si128(m[1])),
-        _mm256_cvtepu32_epi64(_mm256_extracti128_si256::<1>(m[1])),
-    ]
+crate::avx2! {
+    /// 32-bit counts → 64-bit ones.
+    #[inline]
+    fn widen_u(m: [__m256i; 2]) -> [__m256i; 4] {
+        [
+            _mm256_cvtepu32_epi64(_mm256_castsi256_si128(m[0])),
+            _mm256_cvtepu32_epi64(_mm256_extracti128_si256::<1>(m[0])),
+            _mm256_cvtepu32_epi64(_mm256_castsi256_si128(m[1])),
+            _mm256_cvtepu32_epi64(_mm256_extracti128_si256::<1>(m[1])),
+        ]
+    }
 }
-/// High words of eight products, from the products of even and odd lanes.
-#[inline(always)]
-unsafe fn high_words(even: __m256i, odd: __m256i) -> __m256i {
-    _mm256_blend_epi32::<0xAA>(_mm256_srli_epi64::<32>(even), odd)
+crate::avx2! {
+    /// High words of eight products, from the products of even and odd lanes.
+    #[inline]
+    fn high_words(even: __m256i, odd: __m256i) -> __m256i {
+        _mm256_blend_epi32::<0xAA>(_mm256_srli_epi64::<32>(even), odd)
+    }
 }
 
-/// 64 bits at each of four offsets.
-#[inline(always)]
-unsafe fn four(base: *const u8, a: u32, b: u32, c: u32, d: u32) -> __m256 {
-    #[inline(always)]
+crate::avx2! {
+    /// 64 bits at each of two offsets.
+    ///
+    /// # Safety
+    /// They may be read there.
+    #[inline]
     unsafe fn pair(base: *const u8, a: u32, b: u32) -> __m128 {
-        let low = _mm_castsi128_pd(_mm_loadl_epi64(base.add(a as usize).cast()));
-        _mm_castpd_ps(_mm_loadh_pd(low, base.add(b as usize).cast()))
+        // SAFETY: the caller's.
+        unsafe {
+            let low = _mm_castsi128_pd(_mm_loadl_epi64(base.add(a as usize).cast()));
+            _mm_castpd_ps(_mm_loadh_pd(low, base.add(b as usize).cast()))
+        }
     }
-    _mm256_set_m128(pair(base, c, d), pair(base, a, b))
+}
+crate::avx2! {
+    /// As [`pair`], of four.
+    ///
+    /// # Safety
+    /// They may be read there.
+    #[inline]
+    unsafe fn four(base: *const u8, a: u32, b: u32, c: u32, d: u32) -> __m256 {
+        // SAFETY: the caller's.
+        unsafe { _mm256_set_m128(pair(base, c, d), pair(base, a, b)) }
+    }
+}
+
+/// Methods whose bodies are the level's instructions.
+macro_rules! methods {
+    ($(fn $name:ident($($a:ident: $t:ty),*) $(-> $r:ty)? $body:block)*) => { $(
+        #[inline(always)]
+        unsafe fn $name($($a: $t),*) $(-> $r)? {
+            // SAFETY: the trait's: the CPU has the instructions, and what pointers lead to may be read and written as far as
+            // the method's words say.
+            unsafe { $body }
+        }
+    )* };
 }
 
 impl Simd for Avx2 {
@@ -149,131 +200,116 @@ impl Simd for Avx2 {
     type L = [__m256i; 4];
     type M = [__m256i; 2];
 
-    #[inline(always)]
-    unsafe fn fload(p: *const u8) -> Self::F {
-        [_mm256_load_ps(p.cast()), _mm256_load_ps(p.add(32).cast())]
-    }
-    #[inline(always)]
-    unsafe fn fstore(p: *mut u8, a: Self::F) {
-        _mm256_store_ps(p.cast(), a[0]);
-        _mm256_store_ps(p.add(32).cast(), a[1]);
-    }
-    #[inline(always)]
-    unsafe fn iload(p: *const u8) -> Self::I {
-        [_mm256_load_si256(p.cast()), _mm256_load_si256(p.add(32).cast())]
-    }
-    #[inline(always)]
-    unsafe fn istore(p: *mut u8, a: Self::I) {
-        _mm256_store_si256(p.cast(), a[0]);
-        _mm256_store_si256(p.add(32).cast(), a[1]);
-    }
-    #[inline(always)]
-    unsafe fn iloadu(p: *const u8) -> Self::I {
-        [_mm256_loadu_si256(p.cast()), _mm256_loadu_si256(p.add(32).cast())]
-    }
-    #[inline(always)]
-    unsafe fn istoreu(p: *mut u8, a: Self::I) {
-        _mm256_storeu_si256(p.cast(), a[0]);
-        _mm256_storeu_si256(p.add(32).cast(), a[1]);
-    }
-    #[inline(always)]
-    unsafe fn iload_mask(p: *const u8, m: Self::M) -> Self::I {
-        [_mm256_maskload_epi32(p.cast(), m[0]), _mm256_maskload_epi32(p.add(32).cast(), m[1])]
-    }
-    #[inline(always)]
-    unsafe fn istore_mask(p: *mut u8, m: Self::M, a: Self::I) {
-        _mm256_maskstore_epi32(p.cast(), m[0], a[0]);
-        _mm256_maskstore_epi32(p.add(32).cast(), m[1], a[1]);
-    }
-    #[inline(always)]
-    unsafe fn igather(base: *const u8, off: Self::I, m: Self::M) -> Self::I {
-        // The instruction's index is signed: move the base to the middle of the 4 GiB.
-        let mid = base.wrapping_add(1 << 31).cast::<i32>();
-        let flip = _mm256_set1_epi32(i32::MIN);
-        let zero = _mm256_setzero_si256();
-        [
-            _mm256_mask_i32gather_epi32::<1>(zero, mid, _mm256_xor_si256(off[0], flip), m[0]),
-            _mm256_mask_i32gather_epi32::<1>(zero, mid, _mm256_xor_si256(off[1], flip), m[1]),
-        ]
-    }
-    #[inline(always)]
-    unsafe fn lgather(base: *const u8, off: Self::I) -> Self::L {
-        let mid = base.wrapping_add(1 << 31).cast::<i64>();
-        let flip = _mm256_set1_epi32(i32::MIN);
-        let (a, b) = (_mm256_xor_si256(off[0], flip), _mm256_xor_si256(off[1], flip));
-        [
-            _mm256_i32gather_epi64::<1>(mid, _mm256_castsi256_si128(a)),
-            _mm256_i32gather_epi64::<1>(mid, _mm256_extracti128_si256::<1>(a)),
-            _mm256_i32gather_epi64::<1>(mid, _mm256_castsi256_si128(b)),
-            _mm256_i32gather_epi64::<1>(mid, _mm256_extracti128_si256::<1>(b)),
-        ]
-    }
-    #[inline(always)]
-    unsafe fn igather2(base: *const u8, off: Self::I) -> [Self::I; 2] {
-        // Loads of their own: gathers take half as long again on Zen 3. Lanes 0 1 4 5 and 2 3 6 7 go together, so that one
-        // shuffle in the halves of a vector puts words in order.
-        #[repr(align(32))]
-        struct Offsets([u32; 16]);
-        let mut at = Offsets([0; 16]);
-        _mm256_store_si256(at.0.as_mut_ptr().cast(), off[0]);
-        _mm256_store_si256(at.0.as_mut_ptr().cast::<__m256i>().add(1), off[1]);
-        let mut words = [off; 2];
-        #[allow(clippy::needless_range_loop)]
-        for h in 0..2 {
-            let a = four(base, at.0[8 * h], at.0[8 * h + 1], at.0[8 * h + 4], at.0[8 * h + 5]);
-            let b = four(base, at.0[8 * h + 2], at.0[8 * h + 3], at.0[8 * h + 6], at.0[8 * h + 7]);
-            words[0][h] = si(_mm256_shuffle_ps::<0x88>(a, b));
-            words[1][h] = si(_mm256_shuffle_ps::<0xDD>(a, b));
+    methods! {
+        fn fload(p: *const u8) -> Self::F {
+            [_mm256_load_ps(p.cast()), _mm256_load_ps(p.add(32).cast())]
         }
-        words
-    }
-    #[inline(always)]
-    unsafe fn dload(p: *const u8) -> Self::D {
-        let p = p.cast::<f64>();
-        [_mm256_load_pd(p), _mm256_load_pd(p.add(4)), _mm256_load_pd(p.add(8)), _mm256_load_pd(p.add(12))]
-    }
-    #[inline(always)]
-    unsafe fn dstore(p: *mut u8, a: Self::D) {
-        let p = p.cast::<f64>();
-        _mm256_store_pd(p, a[0]);
-        _mm256_store_pd(p.add(4), a[1]);
-        _mm256_store_pd(p.add(8), a[2]);
-        _mm256_store_pd(p.add(12), a[3]);
-    }
-    #[inline(always)]
-    unsafe fn lload(p: *const u8) -> Self::L {
-        let p = p.cast::<__m256i>();
-        [
-            _mm256_load_si256(p),
-            _mm256_load_si256(p.add(1)),
-            _mm256_load_si256(p.add(2)),
-            _mm256_load_si256(p.add(3)),
-        ]
-    }
-    #[inline(always)]
-    unsafe fn lstore(p: *mut u8, a: Self::L) {
-        let p = p.cast::<__m256i>();
-        _mm256_store_si256(p, a[0]);
-        _mm256_store_si256(p.add(1), a[1]);
-        _mm256_store_si256(p.add(2), a[2]);
-        _mm256_store_si256(p.add(3), a[3]);
+        fn fstore(p: *mut u8, a: Self::F) {
+            _mm256_store_ps(p.cast(), a[0]);
+            _mm256_store_ps(p.add(32).cast(), a[1]);
+        }
+        fn iload(p: *const u8) -> Self::I {
+            [_mm256_load_si256(p.cast()), _mm256_load_si256(p.add(32).cast())]
+        }
+        fn istore(p: *mut u8, a: Self::I) {
+            _mm256_store_si256(p.cast(), a[0]);
+            _mm256_store_si256(p.add(32).cast(), a[1]);
+        }
+        fn iloadu(p: *const u8) -> Self::I {
+            [_mm256_loadu_si256(p.cast()), _mm256_loadu_si256(p.add(32).cast())]
+        }
+        fn istoreu(p: *mut u8, a: Self::I) {
+            _mm256_storeu_si256(p.cast(), a[0]);
+            _mm256_storeu_si256(p.add(32).cast(), a[1]);
+        }
+        fn iload_mask(p: *const u8, m: Self::M) -> Self::I {
+            [_mm256_maskload_epi32(p.cast(), m[0]), _mm256_maskload_epi32(p.add(32).cast(), m[1])]
+        }
+        fn istore_mask(p: *mut u8, m: Self::M, a: Self::I) {
+            _mm256_maskstore_epi32(p.cast(), m[0], a[0]);
+            _mm256_maskstore_epi32(p.add(32).cast(), m[1], a[1]);
+        }
+        fn igather(base: *const u8, off: Self::I, m: Self::M) -> Self::I {
+            // The instruction's index is signed: move the base to the middle of the 4 GiB.
+            let mid = base.wrapping_add(1 << 31).cast::<i32>();
+            let flip = _mm256_set1_epi32(i32::MIN);
+            let zero = _mm256_setzero_si256();
+            [
+                _mm256_mask_i32gather_epi32::<1>(zero, mid, _mm256_xor_si256(off[0], flip), m[0]),
+                _mm256_mask_i32gather_epi32::<1>(zero, mid, _mm256_xor_si256(off[1], flip), m[1]),
+            ]
+        }
+        fn lgather(base: *const u8, off: Self::I) -> Self::L {
+            let mid = base.wrapping_add(1 << 31).cast::<i64>();
+            let flip = _mm256_set1_epi32(i32::MIN);
+            let (a, b) = (_mm256_xor_si256(off[0], flip), _mm256_xor_si256(off[1], flip));
+            [
+                _mm256_i32gather_epi64::<1>(mid, _mm256_castsi256_si128(a)),
+                _mm256_i32gather_epi64::<1>(mid, _mm256_extracti128_si256::<1>(a)),
+                _mm256_i32gather_epi64::<1>(mid, _mm256_castsi256_si128(b)),
+                _mm256_i32gather_epi64::<1>(mid, _mm256_extracti128_si256::<1>(b)),
+            ]
+        }
+        fn igather2(base: *const u8, off: Self::I) -> [Self::I; 2] {
+            // Loads of their own: gathers take half as long again on Zen 3. Lanes 0 1 4 5 and 2 3 6 7 go together, so that one
+            // shuffle in the halves of a vector puts words in order.
+            #[repr(align(32))]
+            struct Offsets([u32; 16]);
+            let mut at = Offsets([0; 16]);
+            _mm256_store_si256(at.0.as_mut_ptr().cast(), off[0]);
+            _mm256_store_si256(at.0.as_mut_ptr().cast::<__m256i>().add(1), off[1]);
+            let mut words = [off; 2];
+            #[allow(clippy::needless_range_loop)]
+            for h in 0..2 {
+                let a = four(base, at.0[8 * h], at.0[8 * h + 1], at.0[8 * h + 4], at.0[8 * h + 5]);
+                let b = four(base, at.0[8 * h + 2], at.0[8 * h + 3], at.0[8 * h + 6], at.0[8 * h + 7]);
+                words[0][h] = si(_mm256_shuffle_ps::<0x88>(a, b));
+                words[1][h] = si(_mm256_shuffle_ps::<0xDD>(a, b));
+            }
+            words
+        }
+        fn dload(p: *const u8) -> Self::D {
+            let p = p.cast::<f64>();
+            [_mm256_load_pd(p), _mm256_load_pd(p.add(4)), _mm256_load_pd(p.add(8)), _mm256_load_pd(p.add(12))]
+        }
+        fn dstore(p: *mut u8, a: Self::D) {
+            let p = p.cast::<f64>();
+            _mm256_store_pd(p, a[0]);
+            _mm256_store_pd(p.add(4), a[1]);
+            _mm256_store_pd(p.add(8), a[2]);
+            _mm256_store_pd(p.add(12), a[3]);
+        }
+        fn lload(p: *const u8) -> Self::L {
+            let p = p.cast::<__m256i>();
+            [
+                _mm256_load_si256(p),
+                _mm256_load_si256(p.add(1)),
+                _mm256_load_si256(p.add(2)),
+                _mm256_load_si256(p.add(3)),
+            ]
+        }
+        fn lstore(p: *mut u8, a: Self::L) {
+            let p = p.cast::<__m256i>();
+            _mm256_store_si256(p, a[0]);
+            _mm256_store_si256(p.add(1), a[1]);
+            _mm256_store_si256(p.add(2), a[2]);
+            _mm256_store_si256(p.add(3), a[3]);
+        }
     }
 
-    #[inline(always)]
-    unsafe fn fsplat(x: f32) -> Self::F {
-        [_mm256_set1_ps(x); 2]
-    }
-    #[inline(always)]
-    unsafe fn isplat(x: u32) -> Self::I {
-        [_mm256_set1_epi32(x as i32); 2]
-    }
-    #[inline(always)]
-    unsafe fn dsplat(x: f64) -> Self::D {
-        [_mm256_set1_pd(x); 4]
-    }
-    #[inline(always)]
-    unsafe fn lsplat(x: u64) -> Self::L {
-        [_mm256_set1_epi64x(x as i64); 4]
+    methods! {
+        fn fsplat(x: f32) -> Self::F {
+            [_mm256_set1_ps(x); 2]
+        }
+        fn isplat(x: u32) -> Self::I {
+            [_mm256_set1_epi32(x as i32); 2]
+        }
+        fn dsplat(x: f64) -> Self::D {
+            [_mm256_set1_pd(x); 4]
+        }
+        fn lsplat(x: u64) -> Self::L {
+            [_mm256_set1_epi64x(x as i64); 4]
+        }
     }
 
     two1! {
@@ -318,26 +354,25 @@ impl Simd for Avx2 {
         mor(M, M) -> M = _mm256_or_si256;
         mxor(M, M) -> M = _mm256_xor_si256;
     }
-    #[inline(always)]
-    unsafe fn ugt(a: Self::I, b: Self::I) -> Self::M {
-        let s = Self::isplat(0x8000_0000);
-        Self::sgt(Self::ixor(a, s), Self::ixor(b, s))
-    }
-    #[inline(always)]
-    unsafe fn umul_hi(a: Self::I, b: Self::I) -> Self::I {
-        two!(I => {
-            let even = _mm256_mul_epu32(a[I], b[I]);
-            let odd = _mm256_mul_epu32(_mm256_srli_epi64::<32>(a[I]), _mm256_srli_epi64::<32>(b[I]));
-            high_words(even, odd)
-        })
-    }
-    #[inline(always)]
-    unsafe fn smul_hi(a: Self::I, b: Self::I) -> Self::I {
-        two!(I => {
-            let even = _mm256_mul_epi32(a[I], b[I]);
-            let odd = _mm256_mul_epi32(_mm256_srli_epi64::<32>(a[I]), _mm256_srli_epi64::<32>(b[I]));
-            high_words(even, odd)
-        })
+    methods! {
+        fn ugt(a: Self::I, b: Self::I) -> Self::M {
+            let s = Self::isplat(0x8000_0000);
+            Self::sgt(Self::ixor(a, s), Self::ixor(b, s))
+        }
+        fn umul_hi(a: Self::I, b: Self::I) -> Self::I {
+            two!(I => {
+                let even = _mm256_mul_epu32(a[I], b[I]);
+                let odd = _mm256_mul_epu32(_mm256_srli_epi64::<32>(a[I]), _mm256_srli_epi64::<32>(b[I]));
+                high_words(even, odd)
+            })
+        }
+        fn smul_hi(a: Self::I, b: Self::I) -> Self::I {
+            two!(I => {
+                let even = _mm256_mul_epi32(a[I], b[I]);
+                let odd = _mm256_mul_epi32(_mm256_srli_epi64::<32>(a[I]), _mm256_srli_epi64::<32>(b[I]));
+                high_words(even, odd)
+            })
+        }
     }
     two3! {
         fma(F, F, F) -> F = _mm256_fmadd_ps;
@@ -345,100 +380,93 @@ impl Simd for Avx2 {
         fsel(M, F, F) -> F = blend;
         isel(M, I, I) -> I = blend_int;
     }
-    #[inline(always)]
-    unsafe fn f_to_f16(a: Self::F) -> Self::I {
-        [
-            _mm256_cvtepu16_epi32(_mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(a[0])),
-            _mm256_cvtepu16_epi32(_mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(a[1])),
-        ]
-    }
-    #[inline(always)]
-    unsafe fn f16_to_f(a: Self::I) -> Self::F {
-        // Only the low 16 bits count; packus would saturate, so cut first.
-        let m = _mm256_set1_epi32(0xFFFF);
-        let p = _mm256_packus_epi32(_mm256_and_si256(a[0], m), _mm256_and_si256(a[1], m));
-        let p = _mm256_permute4x64_epi64::<0xD8>(p);
-        [_mm256_cvtph_ps(_mm256_castsi256_si128(p)), _mm256_cvtph_ps(_mm256_extracti128_si256::<1>(p))]
-    }
-    #[inline(always)]
-    unsafe fn iload4(p: [*mut u8; 4]) -> Self::I {
-        two!(I => _mm256_loadu2_m128i(p[2 * I + 1].cast(), p[2 * I].cast()))
-    }
-    #[inline(always)]
-    unsafe fn istore4(p: [*mut u8; 4], a: Self::I) {
-        _mm256_storeu2_m128i(p[1].cast(), p[0].cast(), a[0]);
-        _mm256_storeu2_m128i(p[3].cast(), p[2].cast(), a[1]);
-    }
-    #[inline(always)]
-    unsafe fn ishuffle(a: Self::I, idx: Self::I) -> Self::I {
-        two!(I => {
-            let lo = _mm256_permutevar8x32_epi32(a[0], idx[I]);
-            let hi = _mm256_permutevar8x32_epi32(a[1], idx[I]);
-            let pick = _mm256_slli_epi32::<28>(idx[I]);
-            si(_mm256_blendv_ps(ps(lo), ps(hi), ps(pick)))
-        })
-    }
-    #[inline(always)]
-    unsafe fn fquads(v: [f32; 4]) -> Self::F {
-        let v = _mm256_castps128_ps256(_mm_loadu_ps(v.as_ptr()));
-        [
-            _mm256_permutevar8x32_ps(v, _mm256_setr_epi32(0, 0, 0, 0, 1, 1, 1, 1)),
-            _mm256_permutevar8x32_ps(v, _mm256_setr_epi32(2, 2, 2, 2, 3, 3, 3, 3)),
-        ]
-    }
-    #[inline(always)]
-    unsafe fn fquads3(p: [*const f32; 4]) -> [Self::F; 3] {
-        // Masked: a fourth number need not be there.
-        let three = _mm_setr_epi32(-1, -1, -1, 0);
-        let v = two!(I => {
-            let low = _mm256_castps128_ps256(_mm_maskload_ps(p[I * 2], three));
-            _mm256_insertf128_ps::<1>(low, _mm_maskload_ps(p[I * 2 + 1], three))
-        });
-        [
-            two!(I => _mm256_permute_ps::<0x00>(v[I])),
-            two!(I => _mm256_permute_ps::<0x55>(v[I])),
-            two!(I => _mm256_permute_ps::<0xAA>(v[I])),
-        ]
-    }
-    #[inline(always)]
-    unsafe fn u_to_f(a: Self::I) -> Self::F {
-        // Both halves are exact; the fused sum rounds once.
-        two!(I => {
-            let hi = _mm256_cvtepi32_ps(_mm256_srli_epi32::<16>(a[I]));
-            let lo = _mm256_cvtepi32_ps(_mm256_and_si256(a[I], _mm256_set1_epi32(0xFFFF)));
-            _mm256_fmadd_ps(hi, _mm256_set1_ps(65536.0), lo)
-        })
+    methods! {
+        fn f_to_f16(a: Self::F) -> Self::I {
+            [
+                _mm256_cvtepu16_epi32(_mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(a[0])),
+                _mm256_cvtepu16_epi32(_mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(a[1])),
+            ]
+        }
+        fn f16_to_f(a: Self::I) -> Self::F {
+            // Only the low 16 bits count; packus would saturate, so cut first.
+            let m = _mm256_set1_epi32(0xFFFF);
+            let p = _mm256_packus_epi32(_mm256_and_si256(a[0], m), _mm256_and_si256(a[1], m));
+            let p = _mm256_permute4x64_epi64::<0xD8>(p);
+            [_mm256_cvtph_ps(_mm256_castsi256_si128(p)), _mm256_cvtph_ps(_mm256_extracti128_si256::<1>(p))]
+        }
+        fn iload4(p: [*mut u8; 4]) -> Self::I {
+            two!(I => _mm256_loadu2_m128i(p[2 * I + 1].cast(), p[2 * I].cast()))
+        }
+        fn istore4(p: [*mut u8; 4], a: Self::I) {
+            _mm256_storeu2_m128i(p[1].cast(), p[0].cast(), a[0]);
+            _mm256_storeu2_m128i(p[3].cast(), p[2].cast(), a[1]);
+        }
+        fn ishuffle(a: Self::I, idx: Self::I) -> Self::I {
+            two!(I => {
+                let lo = _mm256_permutevar8x32_epi32(a[0], idx[I]);
+                let hi = _mm256_permutevar8x32_epi32(a[1], idx[I]);
+                let pick = _mm256_slli_epi32::<28>(idx[I]);
+                si(_mm256_blendv_ps(ps(lo), ps(hi), ps(pick)))
+            })
+        }
+        fn fquads(v: [f32; 4]) -> Self::F {
+            let v = _mm256_castps128_ps256(_mm_loadu_ps(v.as_ptr()));
+            [
+                _mm256_permutevar8x32_ps(v, _mm256_setr_epi32(0, 0, 0, 0, 1, 1, 1, 1)),
+                _mm256_permutevar8x32_ps(v, _mm256_setr_epi32(2, 2, 2, 2, 3, 3, 3, 3)),
+            ]
+        }
+        fn fquads3(p: [*const f32; 4]) -> [Self::F; 3] {
+            // Masked: a fourth number need not be there.
+            let three = _mm_setr_epi32(-1, -1, -1, 0);
+            let v = two!(I => {
+                let low = _mm256_castps128_ps256(_mm_maskload_ps(p[I * 2], three));
+                _mm256_insertf128_ps::<1>(low, _mm_maskload_ps(p[I * 2 + 1], three))
+            });
+            [
+                two!(I => _mm256_permute_ps::<0x00>(v[I])),
+                two!(I => _mm256_permute_ps::<0x55>(v[I])),
+                two!(I => _mm256_permute_ps::<0xAA>(v[I])),
+            ]
+        }
+        fn u_to_f(a: Self::I) -> Self::F {
+            // Both halves are exact; the fused sum rounds once.
+            two!(I => {
+                let hi = _mm256_cvtepi32_ps(_mm256_srli_epi32::<16>(a[I]));
+                let lo = _mm256_cvtepi32_ps(_mm256_and_si256(a[I], _mm256_set1_epi32(0xFFFF)));
+                _mm256_fmadd_ps(hi, _mm256_set1_ps(65536.0), lo)
+            })
+        }
     }
 
-    #[inline(always)]
-    unsafe fn mask(bits: u16) -> Self::M {
-        let b = _mm256_set1_epi32(bits as i32);
-        let lo = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
-        let hi = _mm256_setr_epi32(1 << 8, 1 << 9, 1 << 10, 1 << 11, 1 << 12, 1 << 13, 1 << 14, 1 << 15);
-        [_mm256_cmpeq_epi32(_mm256_and_si256(b, lo), lo), _mm256_cmpeq_epi32(_mm256_and_si256(b, hi), hi)]
-    }
-    #[inline(always)]
-    unsafe fn mbits(m: Self::M) -> u16 {
-        (_mm256_movemask_ps(ps(m[0])) | _mm256_movemask_ps(ps(m[1])) << 8) as u16
-    }
-    #[inline(always)]
-    unsafe fn mbits4(m: [Self::M; 4]) -> u64 {
-        #[inline(always)]
-        unsafe fn two(a: [__m256i; 2], b: [__m256i; 2]) -> u32 {
-            let p = _mm256_packs_epi16(_mm256_packs_epi32(a[0], a[1]), _mm256_packs_epi32(b[0], b[1]));
-            let p = _mm256_permutevar8x32_epi32(p, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
-            _mm256_movemask_epi8(p) as u32
+    methods! {
+        fn mask(bits: u16) -> Self::M {
+            let b = _mm256_set1_epi32(bits as i32);
+            let lo = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
+            let hi = _mm256_setr_epi32(1 << 8, 1 << 9, 1 << 10, 1 << 11, 1 << 12, 1 << 13, 1 << 14, 1 << 15);
+            [_mm256_cmpeq_epi32(_mm256_and_si256(b, lo), lo), _mm256_cmpeq_epi32(_mm256_and_si256(b, hi), hi)]
         }
-        two(m[0], m[1]) as u64 | (two(m[2], m[3]) as u64) << 32
-    }
-    #[inline(always)]
-    unsafe fn mstore(p: *mut u8, w: [u64; 4]) {
-        let v = _mm256_set_epi64x(w[3] as i64, w[2] as i64, w[1] as i64, w[0] as i64);
-        _mm256_storeu_si256(p.cast(), v)
-    }
-    #[inline(always)]
-    unsafe fn mnot(a: Self::M) -> Self::M {
-        Self::ixor(a, [_mm256_set1_epi32(-1); 2])
+        fn mbits(m: Self::M) -> u16 {
+            (_mm256_movemask_ps(ps(m[0])) | _mm256_movemask_ps(ps(m[1])) << 8) as u16
+        }
+        fn mbits4(m: [Self::M; 4]) -> u64 {
+            crate::avx2! {
+                #[inline]
+                fn two(a: [__m256i; 2], b: [__m256i; 2]) -> u32 {
+                    let p = _mm256_packs_epi16(_mm256_packs_epi32(a[0], a[1]), _mm256_packs_epi32(b[0], b[1]));
+                    let p = _mm256_permutevar8x32_epi32(p, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
+                    _mm256_movemask_epi8(p) as u32
+                }
+            }
+            two(m[0], m[1]) as u64 | (two(m[2], m[3]) as u64) << 32
+        }
+        fn mstore(p: *mut u8, w: [u64; 4]) {
+            let v = _mm256_set_epi64x(w[3] as i64, w[2] as i64, w[1] as i64, w[0] as i64);
+            _mm256_storeu_si256(p.cast(), v)
+        }
+        fn mnot(a: Self::M) -> Self::M {
+            Self::ixor(a, [_mm256_set1_epi32(-1); 2])
+        }
     }
 
     four1! {
@@ -471,112 +499,99 @@ impl Simd for Avx2 {
         leq(L) = _mm256_cmpeq_epi64;
         lgt(L) = _mm256_cmpgt_epi64;
     }
-    #[inline(always)]
-    unsafe fn dfma(a: Self::D, b: Self::D, c: Self::D) -> Self::D {
-        four!(I => _mm256_fmadd_pd(a[I], b[I], c[I]))
-    }
-    #[inline(always)]
-    unsafe fn dsel(m: Self::M, a: Self::D, b: Self::D) -> Self::D {
-        let m = widen(m);
-        four!(I => _mm256_blendv_pd(b[I], a[I], _mm256_castsi256_pd(m[I])))
-    }
-    #[inline(always)]
-    unsafe fn lsel(m: Self::M, a: Self::L, b: Self::L) -> Self::L {
-        let m = widen(m);
-        four!(I => _mm256_blendv_epi8(b[I], a[I], m[I]))
-    }
-    #[inline(always)]
-    unsafe fn lmul(a: Self::L, b: Self::L) -> Self::L {
-        // low · low + ((low · high + high · low) << 32)
-        four!(I => {
-            let swapped = _mm256_shuffle_epi32::<0xB1>(b[I]);
-            let cross = _mm256_mullo_epi32(a[I], swapped);
-            let cross = _mm256_add_epi32(cross, _mm256_srli_epi64::<32>(cross));
-            _mm256_add_epi64(_mm256_mul_epu32(a[I], b[I]), _mm256_slli_epi64::<32>(cross))
-        })
-    }
-    #[inline(always)]
-    unsafe fn lshl(a: Self::L, n: Self::I) -> Self::L {
-        let n = widen_u(n);
-        four!(I => _mm256_sllv_epi64(a[I], n[I]))
-    }
-    #[inline(always)]
-    unsafe fn lshr(a: Self::L, n: Self::I) -> Self::L {
-        let n = widen_u(n);
-        four!(I => _mm256_srlv_epi64(a[I], n[I]))
-    }
-    #[inline(always)]
-    unsafe fn lsar(a: Self::L, n: Self::I) -> Self::L {
-        // Logical shift, then the shifted sign bit spreads: (x ^ s) − s.
-        let n = widen_u(n);
-        let sign = _mm256_set1_epi64x(i64::MIN);
-        four!(I => {
-            let s = _mm256_srlv_epi64(sign, n[I]);
-            _mm256_sub_epi64(_mm256_xor_si256(_mm256_srlv_epi64(a[I], n[I]), s), s)
-        })
-    }
-    #[inline(always)]
-    unsafe fn lo(a: Self::L) -> Self::I {
-        two!(I => {
-            let p = _mm256_shuffle_ps::<0x88>(ps(a[2 * I]), ps(a[2 * I + 1]));
-            _mm256_permute4x64_epi64::<0xD8>(si(p))
-        })
-    }
-    #[inline(always)]
-    unsafe fn hi(a: Self::L) -> Self::I {
-        two!(I => {
-            let p = _mm256_shuffle_ps::<0xDD>(ps(a[2 * I]), ps(a[2 * I + 1]));
-            _mm256_permute4x64_epi64::<0xD8>(si(p))
-        })
-    }
-    #[inline(always)]
-    unsafe fn pack(lo: Self::I, hi: Self::I) -> Self::L {
-        let l0 = _mm256_unpacklo_epi32(lo[0], hi[0]);
-        let h0 = _mm256_unpackhi_epi32(lo[0], hi[0]);
-        let l1 = _mm256_unpacklo_epi32(lo[1], hi[1]);
-        let h1 = _mm256_unpackhi_epi32(lo[1], hi[1]);
-        [
-            _mm256_permute2x128_si256::<0x20>(l0, h0),
-            _mm256_permute2x128_si256::<0x31>(l0, h0),
-            _mm256_permute2x128_si256::<0x20>(l1, h1),
-            _mm256_permute2x128_si256::<0x31>(l1, h1),
-        ]
-    }
-    #[inline(always)]
-    unsafe fn s_to_d(a: Self::I) -> Self::D {
-        [
-            _mm256_cvtepi32_pd(_mm256_castsi256_si128(a[0])),
-            _mm256_cvtepi32_pd(_mm256_extracti128_si256::<1>(a[0])),
-            _mm256_cvtepi32_pd(_mm256_castsi256_si128(a[1])),
-            _mm256_cvtepi32_pd(_mm256_extracti128_si256::<1>(a[1])),
-        ]
-    }
-    #[inline(always)]
-    unsafe fn d_to_s_raw(a: Self::D) -> Self::I {
-        [
-            _mm256_set_m128i(_mm256_cvttpd_epi32(a[1]), _mm256_cvttpd_epi32(a[0])),
-            _mm256_set_m128i(_mm256_cvttpd_epi32(a[3]), _mm256_cvttpd_epi32(a[2])),
-        ]
-    }
-    #[inline(always)]
-    unsafe fn f_to_d(a: Self::F) -> Self::D {
-        [
-            _mm256_cvtps_pd(_mm256_castps256_ps128(a[0])),
-            _mm256_cvtps_pd(_mm256_extractf128_ps::<1>(a[0])),
-            _mm256_cvtps_pd(_mm256_castps256_ps128(a[1])),
-            _mm256_cvtps_pd(_mm256_extractf128_ps::<1>(a[1])),
-        ]
-    }
-    #[inline(always)]
-    unsafe fn d_to_f(a: Self::D) -> Self::F {
-        [
-            _mm256_set_m128(_mm256_cvtpd_ps(a[1]), _mm256_cvtpd_ps(a[0])),
-            _mm256_set_m128(_mm256_cvtpd_ps(a[3]), _mm256_cvtpd_ps(a[2])),
-        ]
-    }
-    #[inline(always)]
-    unsafe fn many(a: Self::M) -> bool {
-        let or = _mm256_or_si256(a[0], a[1]);
-        _mm256_testz_si256(or, or) == 0
+    methods! {
+        fn dfma(a: Self::D, b: Self::D, c: Self::D) -> Self::D {
+            four!(I => _mm256_fmadd_pd(a[I], b[I], c[I]))
+        }
+        fn dsel(m: Self::M, a: Self::D, b: Self::D) -> Self::D {
+            let m = widen(m);
+            four!(I => _mm256_blendv_pd(b[I], a[I], _mm256_castsi256_pd(m[I])))
+        }
+        fn lsel(m: Self::M, a: Self::L, b: Self::L) -> Self::L {
+            let m = widen(m);
+            four!(I => _mm256_blendv_epi8(b[I], a[I], m[I]))
+        }
+        fn lmul(a: Self::L, b: Self::L) -> Self::L {
+            // low · low + ((low · high + high · low) << 32)
+            four!(I => {
+                let swapped = _mm256_shuffle_epi32::<0xB1>(b[I]);
+                let cross = _mm256_mullo_epi32(a[I], swapped);
+                let cross = _mm256_add_epi32(cross, _mm256_srli_epi64::<32>(cross));
+                _mm256_add_epi64(_mm256_mul_epu32(a[I], b[I]), _mm256_slli_epi64::<32>(cross))
+            })
+        }
+        fn lshl(a: Self::L, n: Self::I) -> Self::L {
+            let n = widen_u(n);
+            four!(I => _mm256_sllv_epi64(a[I], n[I]))
+        }
+        fn lshr(a: Self::L, n: Self::I) -> Self::L {
+            let n = widen_u(n);
+            four!(I => _mm256_srlv_epi64(a[I], n[I]))
+        }
+        fn lsar(a: Self::L, n: Self::I) -> Self::L {
+            // Logical shift, then the shifted sign bit spreads: (x ^ s) − s.
+            let n = widen_u(n);
+            let sign = _mm256_set1_epi64x(i64::MIN);
+            four!(I => {
+                let s = _mm256_srlv_epi64(sign, n[I]);
+                _mm256_sub_epi64(_mm256_xor_si256(_mm256_srlv_epi64(a[I], n[I]), s), s)
+            })
+        }
+        fn lo(a: Self::L) -> Self::I {
+            two!(I => {
+                let p = _mm256_shuffle_ps::<0x88>(ps(a[2 * I]), ps(a[2 * I + 1]));
+                _mm256_permute4x64_epi64::<0xD8>(si(p))
+            })
+        }
+        fn hi(a: Self::L) -> Self::I {
+            two!(I => {
+                let p = _mm256_shuffle_ps::<0xDD>(ps(a[2 * I]), ps(a[2 * I + 1]));
+                _mm256_permute4x64_epi64::<0xD8>(si(p))
+            })
+        }
+        fn pack(lo: Self::I, hi: Self::I) -> Self::L {
+            let l0 = _mm256_unpacklo_epi32(lo[0], hi[0]);
+            let h0 = _mm256_unpackhi_epi32(lo[0], hi[0]);
+            let l1 = _mm256_unpacklo_epi32(lo[1], hi[1]);
+            let h1 = _mm256_unpackhi_epi32(lo[1], hi[1]);
+            [
+                _mm256_permute2x128_si256::<0x20>(l0, h0),
+                _mm256_permute2x128_si256::<0x31>(l0, h0),
+                _mm256_permute2x128_si256::<0x20>(l1, h1),
+                _mm256_permute2x128_si256::<0x31>(l1, h1),
+            ]
+        }
+        fn s_to_d(a: Self::I) -> Self::D {
+            [
+                _mm256_cvtepi32_pd(_mm256_castsi256_si128(a[0])),
+                _mm256_cvtepi32_pd(_mm256_extracti128_si256::<1>(a[0])),
+                _mm256_cvtepi32_pd(_mm256_castsi256_si128(a[1])),
+                _mm256_cvtepi32_pd(_mm256_extracti128_si256::<1>(a[1])),
+            ]
+        }
+        fn d_to_s_raw(a: Self::D) -> Self::I {
+            [
+                _mm256_set_m128i(_mm256_cvttpd_epi32(a[1]), _mm256_cvttpd_epi32(a[0])),
+                _mm256_set_m128i(_mm256_cvttpd_epi32(a[3]), _mm256_cvttpd_epi32(a[2])),
+            ]
+        }
+        fn f_to_d(a: Self::F) -> Self::D {
+            [
+                _mm256_cvtps_pd(_mm256_castps256_ps128(a[0])),
+                _mm256_cvtps_pd(_mm256_extractf128_ps::<1>(a[0])),
+                _mm256_cvtps_pd(_mm256_castps256_ps128(a[1])),
+                _mm256_cvtps_pd(_mm256_extractf128_ps::<1>(a[1])),
+            ]
+        }
+        fn d_to_f(a: Self::D) -> Self::F {
+            [
+                _mm256_set_m128(_mm256_cvtpd_ps(a[1]), _mm256_cvtpd_ps(a[0])),
+                _mm256_set_m128(_mm256_cvtpd_ps(a[3]), _mm256_cvtpd_ps(a[2])),
+            ]
+        }
+        fn many(a: Self::M) -> bool {
+            let or = _mm256_or_si256(a[0], a[1]);
+            _mm256_testz_si256(or, or) == 0
+        }
     }
 }

@@ -3,7 +3,6 @@
 
 use super::{Level, Proof, Simd};
 use std::arch::x86_64::*;
-use std::ops::{BitAnd, BitOr, BitXor};
 
 /// AVX-512 F, BW, DQ, VL.
 #[derive(Clone, Copy)]
@@ -13,7 +12,8 @@ macro_rules! one1 {
     ($($name:ident($ta:ident) -> $r:ident = $f:expr;)*) => { $(
         #[inline(always)]
         unsafe fn $name(a: Self::$ta) -> Self::$r {
-            $f(a)
+            // SAFETY: the trait's: the CPU has the instructions.
+            unsafe { $f(a) }
         }
     )* };
 }
@@ -21,7 +21,8 @@ macro_rules! one2 {
     ($($name:ident($ta:ident, $tb:ident) -> $r:ident = $f:expr;)*) => { $(
         #[inline(always)]
         unsafe fn $name(a: Self::$ta, b: Self::$tb) -> Self::$r {
-            $f(a, b)
+            // SAFETY: the trait's: the CPU has the instructions.
+            unsafe { $f(a, b) }
         }
     )* };
 }
@@ -29,7 +30,8 @@ macro_rules! one3 {
     ($($name:ident($ta:ident, $tb:ident, $tc:ident) -> $r:ident = $f:expr;)*) => { $(
         #[inline(always)]
         unsafe fn $name(a: Self::$ta, b: Self::$tb, c: Self::$tc) -> Self::$r {
-            $f(a, b, c)
+            // SAFETY: the trait's: the CPU has the instructions.
+            unsafe { $f(a, b, c) }
         }
     )* };
 }
@@ -37,7 +39,8 @@ macro_rules! two1 {
     ($($name:ident($ta:ident) -> $r:ident = $f:expr;)*) => { $(
         #[inline(always)]
         unsafe fn $name(a: Self::$ta) -> Self::$r {
-            [$f(a[0]), $f(a[1])]
+            // SAFETY: the trait's: the CPU has the instructions.
+            unsafe { [$f(a[0]), $f(a[1])] }
         }
     )* };
 }
@@ -45,7 +48,8 @@ macro_rules! two2 {
     ($($name:ident($ta:ident, $tb:ident) -> $r:ident = $f:expr;)*) => { $(
         #[inline(always)]
         unsafe fn $name(a: Self::$ta, b: Self::$tb) -> Self::$r {
-            [$f(a[0], b[0]), $f(a[1], b[1])]
+            // SAFETY: the trait's: the CPU has the instructions.
+            unsafe { [$f(a[0], b[0]), $f(a[1], b[1])] }
         }
     )* };
 }
@@ -53,42 +57,71 @@ macro_rules! two_cmp {
     ($($name:ident($t:ident) = $f:expr;)*) => { $(
         #[inline(always)]
         unsafe fn $name(a: Self::$t, b: Self::$t) -> Self::M {
-            $f(a[0], b[0]) as u16 | ($f(a[1], b[1]) as u16) << 8
+            // SAFETY: the trait's: the CPU has the instructions.
+            unsafe { $f(a[0], b[0]) as u16 | ($f(a[1], b[1]) as u16) << 8 }
         }
     )* };
 }
 
-#[inline(always)]
-unsafe fn low(a: __m512i) -> __m256i {
-    _mm512_castsi512_si256(a)
+crate::avx512! {
+    #[inline]
+    fn low(a: __m512i) -> __m256i {
+        _mm512_castsi512_si256(a)
+    }
 }
-#[inline(always)]
-unsafe fn high(a: __m512i) -> __m256i {
-    _mm512_extracti64x4_epi64::<1>(a)
+crate::avx512! {
+    #[inline]
+    fn high(a: __m512i) -> __m256i {
+        _mm512_extracti64x4_epi64::<1>(a)
+    }
 }
-#[inline(always)]
-unsafe fn join(lo: __m256i, hi: __m256i) -> __m512i {
-    _mm512_inserti64x4::<1>(_mm512_castsi256_si512(lo), hi)
+crate::avx512! {
+    #[inline]
+    fn join(lo: __m256i, hi: __m256i) -> __m512i {
+        _mm512_inserti64x4::<1>(_mm512_castsi256_si512(lo), hi)
+    }
 }
-#[inline(always)]
-unsafe fn shuffle(a: __m512i, idx: __m512i) -> __m512i {
-    _mm512_permutexvar_epi32(idx, a)
+crate::avx512! {
+    #[inline]
+    fn shuffle(a: __m512i, idx: __m512i) -> __m512i {
+        _mm512_permutexvar_epi32(idx, a)
+    }
 }
-#[inline(always)]
-unsafe fn blend(m: __mmask16, a: __m512, b: __m512) -> __m512 {
-    _mm512_mask_blend_ps(m, b, a)
+crate::avx512! {
+    #[inline]
+    fn blend(m: __mmask16, a: __m512, b: __m512) -> __m512 {
+        _mm512_mask_blend_ps(m, b, a)
+    }
 }
-#[inline(always)]
-unsafe fn blend_int(m: __mmask16, a: __m512i, b: __m512i) -> __m512i {
-    _mm512_mask_blend_epi32(m, b, a)
+crate::avx512! {
+    #[inline]
+    fn blend_int(m: __mmask16, a: __m512i, b: __m512i) -> __m512i {
+        _mm512_mask_blend_epi32(m, b, a)
+    }
 }
-#[inline(always)]
-unsafe fn widen_u(n: __m512i) -> [__m512i; 2] {
-    [_mm512_cvtepu32_epi64(low(n)), _mm512_cvtepu32_epi64(high(n))]
+crate::avx512! {
+    #[inline]
+    fn widen_u(n: __m512i) -> [__m512i; 2] {
+        [_mm512_cvtepu32_epi64(low(n)), _mm512_cvtepu32_epi64(high(n))]
+    }
 }
-#[inline(always)]
-unsafe fn high_words(even: __m512i, odd: __m512i) -> __m512i {
-    _mm512_mask_blend_epi32(0xAAAA, _mm512_srli_epi64::<32>(even), odd)
+crate::avx512! {
+    #[inline]
+    fn high_words(even: __m512i, odd: __m512i) -> __m512i {
+        _mm512_mask_blend_epi32(0xAAAA, _mm512_srli_epi64::<32>(even), odd)
+    }
+}
+
+/// Methods whose bodies are the level's instructions.
+macro_rules! methods {
+    ($(fn $name:ident($($a:ident: $t:ty),*) $(-> $r:ty)? $body:block)*) => { $(
+        #[inline(always)]
+        unsafe fn $name($($a: $t),*) $(-> $r)? {
+            // SAFETY: the trait's: the CPU has the instructions, and what pointers lead to may be read and written as far as
+            // the method's words say.
+            unsafe { $body }
+        }
+    )* };
 }
 
 impl Simd for Avx512 {
@@ -103,101 +136,85 @@ impl Simd for Avx512 {
     type L = [__m512i; 2];
     type M = __mmask16;
 
-    #[inline(always)]
-    unsafe fn fload(p: *const u8) -> Self::F {
-        _mm512_load_ps(p.cast())
-    }
-    #[inline(always)]
-    unsafe fn fstore(p: *mut u8, a: Self::F) {
-        _mm512_store_ps(p.cast(), a)
-    }
-    #[inline(always)]
-    unsafe fn iload(p: *const u8) -> Self::I {
-        _mm512_load_si512(p.cast())
-    }
-    #[inline(always)]
-    unsafe fn istore(p: *mut u8, a: Self::I) {
-        _mm512_store_si512(p.cast(), a)
-    }
-    #[inline(always)]
-    unsafe fn iload4(p: [*mut u8; 4]) -> Self::I {
-        let low = _mm256_loadu2_m128i(p[1].cast(), p[0].cast());
-        let high = _mm256_loadu2_m128i(p[3].cast(), p[2].cast());
-        _mm512_inserti64x4::<1>(_mm512_castsi256_si512(low), high)
-    }
-    #[inline(always)]
-    unsafe fn istore4(p: [*mut u8; 4], a: Self::I) {
-        _mm_storeu_si128(p[0].cast(), _mm512_castsi512_si128(a));
-        _mm_storeu_si128(p[1].cast(), _mm512_extracti32x4_epi32::<1>(a));
-        _mm_storeu_si128(p[2].cast(), _mm512_extracti32x4_epi32::<2>(a));
-        _mm_storeu_si128(p[3].cast(), _mm512_extracti32x4_epi32::<3>(a));
-    }
-    #[inline(always)]
-    unsafe fn iloadu(p: *const u8) -> Self::I {
-        _mm512_loadu_si512(p.cast())
-    }
-    #[inline(always)]
-    unsafe fn istoreu(p: *mut u8, a: Self::I) {
-        _mm512_storeu_si512(p.cast(), a)
-    }
-    #[inline(always)]
-    unsafe fn iload_mask(p: *const u8, m: Self::M) -> Self::I {
-        _mm512_maskz_loadu_epi32(m, p.cast())
-    }
-    #[inline(always)]
-    unsafe fn istore_mask(p: *mut u8, m: Self::M, a: Self::I) {
-        _mm512_mask_storeu_epi32(p.cast(), m, a)
-    }
-    #[inline(always)]
-    unsafe fn igather(base: *const u8, off: Self::I, m: Self::M) -> Self::I {
-        // The instruction's index is signed: move the base to the middle of the 4 GiB.
-        let mid = base.wrapping_add(1 << 31);
-        let off = _mm512_xor_si512(off, _mm512_set1_epi32(i32::MIN));
-        _mm512_mask_i32gather_epi32::<1>(_mm512_setzero_si512(), m, off, mid.cast())
-    }
-    #[inline(always)]
-    unsafe fn lgather(base: *const u8, off: Self::I) -> Self::L {
-        let mid = base.wrapping_add(1 << 31).cast::<i64>();
-        let off = _mm512_xor_si512(off, _mm512_set1_epi32(i32::MIN));
-        [
-            _mm512_i32gather_epi64::<1>(_mm512_castsi512_si256(off), mid),
-            _mm512_i32gather_epi64::<1>(_mm512_extracti64x4_epi64::<1>(off), mid),
-        ]
-    }
-    #[inline(always)]
-    unsafe fn dload(p: *const u8) -> Self::D {
-        [_mm512_load_pd(p.cast()), _mm512_load_pd(p.add(64).cast())]
-    }
-    #[inline(always)]
-    unsafe fn dstore(p: *mut u8, a: Self::D) {
-        _mm512_store_pd(p.cast(), a[0]);
-        _mm512_store_pd(p.add(64).cast(), a[1]);
-    }
-    #[inline(always)]
-    unsafe fn lload(p: *const u8) -> Self::L {
-        [_mm512_load_si512(p.cast()), _mm512_load_si512(p.add(64).cast())]
-    }
-    #[inline(always)]
-    unsafe fn lstore(p: *mut u8, a: Self::L) {
-        _mm512_store_si512(p.cast(), a[0]);
-        _mm512_store_si512(p.add(64).cast(), a[1]);
+    methods! {
+        fn fload(p: *const u8) -> Self::F {
+            _mm512_load_ps(p.cast())
+        }
+        fn fstore(p: *mut u8, a: Self::F) {
+            _mm512_store_ps(p.cast(), a)
+        }
+        fn iload(p: *const u8) -> Self::I {
+            _mm512_load_si512(p.cast())
+        }
+        fn istore(p: *mut u8, a: Self::I) {
+            _mm512_store_si512(p.cast(), a)
+        }
+        fn iload4(p: [*mut u8; 4]) -> Self::I {
+            let low = _mm256_loadu2_m128i(p[1].cast(), p[0].cast());
+            let high = _mm256_loadu2_m128i(p[3].cast(), p[2].cast());
+            _mm512_inserti64x4::<1>(_mm512_castsi256_si512(low), high)
+        }
+        fn istore4(p: [*mut u8; 4], a: Self::I) {
+            _mm_storeu_si128(p[0].cast(), _mm512_castsi512_si128(a));
+            _mm_storeu_si128(p[1].cast(), _mm512_extracti32x4_epi32::<1>(a));
+            _mm_storeu_si128(p[2].cast(), _mm512_extracti32x4_epi32::<2>(a));
+            _mm_storeu_si128(p[3].cast(), _mm512_extracti32x4_epi32::<3>(a));
+        }
+        fn iloadu(p: *const u8) -> Self::I {
+            _mm512_loadu_si512(p.cast())
+        }
+        fn istoreu(p: *mut u8, a: Self::I) {
+            _mm512_storeu_si512(p.cast(), a)
+        }
+        fn iload_mask(p: *const u8, m: Self::M) -> Self::I {
+            _mm512_maskz_loadu_epi32(m, p.cast())
+        }
+        fn istore_mask(p: *mut u8, m: Self::M, a: Self::I) {
+            _mm512_mask_storeu_epi32(p.cast(), m, a)
+        }
+        fn igather(base: *const u8, off: Self::I, m: Self::M) -> Self::I {
+            // The instruction's index is signed: move the base to the middle of the 4 GiB.
+            let mid = base.wrapping_add(1 << 31);
+            let off = _mm512_xor_si512(off, _mm512_set1_epi32(i32::MIN));
+            _mm512_mask_i32gather_epi32::<1>(_mm512_setzero_si512(), m, off, mid.cast())
+        }
+        fn lgather(base: *const u8, off: Self::I) -> Self::L {
+            let mid = base.wrapping_add(1 << 31).cast::<i64>();
+            let off = _mm512_xor_si512(off, _mm512_set1_epi32(i32::MIN));
+            [
+                _mm512_i32gather_epi64::<1>(_mm512_castsi512_si256(off), mid),
+                _mm512_i32gather_epi64::<1>(_mm512_extracti64x4_epi64::<1>(off), mid),
+            ]
+        }
+        fn dload(p: *const u8) -> Self::D {
+            [_mm512_load_pd(p.cast()), _mm512_load_pd(p.add(64).cast())]
+        }
+        fn dstore(p: *mut u8, a: Self::D) {
+            _mm512_store_pd(p.cast(), a[0]);
+            _mm512_store_pd(p.add(64).cast(), a[1]);
+        }
+        fn lload(p: *const u8) -> Self::L {
+            [_mm512_load_si512(p.cast()), _mm512_load_si512(p.add(64).cast())]
+        }
+        fn lstore(p: *mut u8, a: Self::L) {
+            _mm512_store_si512(p.cast(), a[0]);
+            _mm512_store_si512(p.add(64).cast(), a[1]);
+        }
     }
 
-    #[inline(always)]
-    unsafe fn fsplat(x: f32) -> Self::F {
-        _mm512_set1_ps(x)
-    }
-    #[inline(always)]
-    unsafe fn isplat(x: u32) -> Self::I {
-        _mm512_set1_epi32(x as i32)
-    }
-    #[inline(always)]
-    unsafe fn dsplat(x: f64) -> Self::D {
-        [_mm512_set1_pd(x); 2]
-    }
-    #[inline(always)]
-    unsafe fn lsplat(x: u64) -> Self::L {
-        [_mm512_set1_epi64(x as i64); 2]
+    methods! {
+        fn fsplat(x: f32) -> Self::F {
+            _mm512_set1_ps(x)
+        }
+        fn isplat(x: u32) -> Self::I {
+            _mm512_set1_epi32(x as i32)
+        }
+        fn dsplat(x: f64) -> Self::D {
+            [_mm512_set1_pd(x); 2]
+        }
+        fn lsplat(x: u64) -> Self::L {
+            [_mm512_set1_epi64(x as i64); 2]
+        }
     }
 
     one1! {
@@ -241,9 +258,6 @@ impl Simd for Avx512 {
         sgt(I, I) -> M = _mm512_cmpgt_epi32_mask;
         ugt(I, I) -> M = _mm512_cmpgt_epu32_mask;
         ishuffle(I, I) -> I = shuffle;
-        mand(M, M) -> M = u16::bitand;
-        mor(M, M) -> M = u16::bitor;
-        mxor(M, M) -> M = u16::bitxor;
     }
     one3! {
         fma(F, F, F) -> F = _mm512_fmadd_ps;
@@ -251,40 +265,36 @@ impl Simd for Avx512 {
         fsel(M, F, F) -> F = blend;
         isel(M, I, I) -> I = blend_int;
     }
-    #[inline(always)]
-    unsafe fn fquads(v: [f32; 4]) -> Self::F {
-        let idx = _mm512_setr_epi32(0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3);
-        _mm512_permutexvar_ps(idx, _mm512_castps128_ps512(_mm_loadu_ps(v.as_ptr())))
-    }
-    #[inline(always)]
-    unsafe fn fquads3(p: [*const f32; 4]) -> [Self::F; 3] {
-        // Masked: a fourth number need not be there.
-        let three = _mm_setr_epi32(-1, -1, -1, 0);
-        let v = _mm512_castps128_ps512(_mm_maskload_ps(p[0], three));
-        let v = _mm512_insertf32x4::<1>(v, _mm_maskload_ps(p[1], three));
-        let v = _mm512_insertf32x4::<2>(v, _mm_maskload_ps(p[2], three));
-        let v = _mm512_insertf32x4::<3>(v, _mm_maskload_ps(p[3], three));
-        [_mm512_permute_ps::<0x00>(v), _mm512_permute_ps::<0x55>(v), _mm512_permute_ps::<0xAA>(v)]
-    }
-    #[inline(always)]
-    unsafe fn umul_hi(a: Self::I, b: Self::I) -> Self::I {
-        let even = _mm512_mul_epu32(a, b);
-        let odd = _mm512_mul_epu32(_mm512_srli_epi64::<32>(a), _mm512_srli_epi64::<32>(b));
-        high_words(even, odd)
-    }
-    #[inline(always)]
-    unsafe fn smul_hi(a: Self::I, b: Self::I) -> Self::I {
-        let even = _mm512_mul_epi32(a, b);
-        let odd = _mm512_mul_epi32(_mm512_srli_epi64::<32>(a), _mm512_srli_epi64::<32>(b));
-        high_words(even, odd)
-    }
-    #[inline(always)]
-    unsafe fn f_to_f16(a: Self::F) -> Self::I {
-        _mm512_cvtepu16_epi32(_mm512_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(a))
-    }
-    #[inline(always)]
-    unsafe fn f16_to_f(a: Self::I) -> Self::F {
-        _mm512_cvtph_ps(_mm512_cvtepi32_epi16(a))
+    methods! {
+        fn fquads(v: [f32; 4]) -> Self::F {
+            let idx = _mm512_setr_epi32(0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3);
+            _mm512_permutexvar_ps(idx, _mm512_castps128_ps512(_mm_loadu_ps(v.as_ptr())))
+        }
+        fn fquads3(p: [*const f32; 4]) -> [Self::F; 3] {
+            // Masked: a fourth number need not be there.
+            let three = _mm_setr_epi32(-1, -1, -1, 0);
+            let v = _mm512_castps128_ps512(_mm_maskload_ps(p[0], three));
+            let v = _mm512_insertf32x4::<1>(v, _mm_maskload_ps(p[1], three));
+            let v = _mm512_insertf32x4::<2>(v, _mm_maskload_ps(p[2], three));
+            let v = _mm512_insertf32x4::<3>(v, _mm_maskload_ps(p[3], three));
+            [_mm512_permute_ps::<0x00>(v), _mm512_permute_ps::<0x55>(v), _mm512_permute_ps::<0xAA>(v)]
+        }
+        fn umul_hi(a: Self::I, b: Self::I) -> Self::I {
+            let even = _mm512_mul_epu32(a, b);
+            let odd = _mm512_mul_epu32(_mm512_srli_epi64::<32>(a), _mm512_srli_epi64::<32>(b));
+            high_words(even, odd)
+        }
+        fn smul_hi(a: Self::I, b: Self::I) -> Self::I {
+            let even = _mm512_mul_epi32(a, b);
+            let odd = _mm512_mul_epi32(_mm512_srli_epi64::<32>(a), _mm512_srli_epi64::<32>(b));
+            high_words(even, odd)
+        }
+        fn f_to_f16(a: Self::F) -> Self::I {
+            _mm512_cvtepu16_epi32(_mm512_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(a))
+        }
+        fn f16_to_f(a: Self::I) -> Self::F {
+            _mm512_cvtph_ps(_mm512_cvtepi32_epi16(a))
+        }
     }
 
     #[inline(always)]
@@ -299,10 +309,23 @@ impl Simd for Avx512 {
     unsafe fn mbits4(m: [Self::M; 4]) -> u64 {
         m[0] as u64 | (m[1] as u64) << 16 | (m[2] as u64) << 32 | (m[3] as u64) << 48
     }
+    methods! {
+        fn mstore(p: *mut u8, w: [u64; 4]) {
+            let v = _mm256_set_epi64x(w[3] as i64, w[2] as i64, w[1] as i64, w[0] as i64);
+            _mm256_storeu_si256(p.cast(), v)
+        }
+    }
     #[inline(always)]
-    unsafe fn mstore(p: *mut u8, w: [u64; 4]) {
-        let v = _mm256_set_epi64x(w[3] as i64, w[2] as i64, w[1] as i64, w[0] as i64);
-        _mm256_storeu_si256(p.cast(), v)
+    unsafe fn mand(a: Self::M, b: Self::M) -> Self::M {
+        a & b
+    }
+    #[inline(always)]
+    unsafe fn mor(a: Self::M, b: Self::M) -> Self::M {
+        a | b
+    }
+    #[inline(always)]
+    unsafe fn mxor(a: Self::M, b: Self::M) -> Self::M {
+        a ^ b
     }
     #[inline(always)]
     unsafe fn mnot(a: Self::M) -> Self::M {
@@ -340,65 +363,54 @@ impl Simd for Avx512 {
         leq(L) = _mm512_cmpeq_epi64_mask;
         lgt(L) = _mm512_cmpgt_epi64_mask;
     }
-    #[inline(always)]
-    unsafe fn dfma(a: Self::D, b: Self::D, c: Self::D) -> Self::D {
-        [_mm512_fmadd_pd(a[0], b[0], c[0]), _mm512_fmadd_pd(a[1], b[1], c[1])]
-    }
-    #[inline(always)]
-    unsafe fn dsel(m: Self::M, a: Self::D, b: Self::D) -> Self::D {
-        [_mm512_mask_blend_pd(m as u8, b[0], a[0]), _mm512_mask_blend_pd((m >> 8) as u8, b[1], a[1])]
-    }
-    #[inline(always)]
-    unsafe fn lsel(m: Self::M, a: Self::L, b: Self::L) -> Self::L {
-        [_mm512_mask_blend_epi64(m as u8, b[0], a[0]), _mm512_mask_blend_epi64((m >> 8) as u8, b[1], a[1])]
-    }
-    #[inline(always)]
-    unsafe fn lshl(a: Self::L, n: Self::I) -> Self::L {
-        let n = widen_u(n);
-        [_mm512_sllv_epi64(a[0], n[0]), _mm512_sllv_epi64(a[1], n[1])]
-    }
-    #[inline(always)]
-    unsafe fn lshr(a: Self::L, n: Self::I) -> Self::L {
-        let n = widen_u(n);
-        [_mm512_srlv_epi64(a[0], n[0]), _mm512_srlv_epi64(a[1], n[1])]
-    }
-    #[inline(always)]
-    unsafe fn lsar(a: Self::L, n: Self::I) -> Self::L {
-        let n = widen_u(n);
-        [_mm512_srav_epi64(a[0], n[0]), _mm512_srav_epi64(a[1], n[1])]
-    }
-    #[inline(always)]
-    unsafe fn lo(a: Self::L) -> Self::I {
-        join(_mm512_cvtepi64_epi32(a[0]), _mm512_cvtepi64_epi32(a[1]))
-    }
-    #[inline(always)]
-    unsafe fn hi(a: Self::L) -> Self::I {
-        Self::lo([_mm512_srli_epi64::<32>(a[0]), _mm512_srli_epi64::<32>(a[1])])
-    }
-    #[inline(always)]
-    unsafe fn pack(lo: Self::I, hi: Self::I) -> Self::L {
-        let l = widen_u(lo);
-        let h = widen_u(hi);
-        [
-            _mm512_or_si512(l[0], _mm512_slli_epi64::<32>(h[0])),
-            _mm512_or_si512(l[1], _mm512_slli_epi64::<32>(h[1])),
-        ]
-    }
-    #[inline(always)]
-    unsafe fn s_to_d(a: Self::I) -> Self::D {
-        [_mm512_cvtepi32_pd(low(a)), _mm512_cvtepi32_pd(high(a))]
-    }
-    #[inline(always)]
-    unsafe fn d_to_s_raw(a: Self::D) -> Self::I {
-        join(_mm512_cvttpd_epi32(a[0]), _mm512_cvttpd_epi32(a[1]))
-    }
-    #[inline(always)]
-    unsafe fn f_to_d(a: Self::F) -> Self::D {
-        [_mm512_cvtps_pd(_mm512_castps512_ps256(a)), _mm512_cvtps_pd(_mm512_extractf32x8_ps::<1>(a))]
-    }
-    #[inline(always)]
-    unsafe fn d_to_f(a: Self::D) -> Self::F {
-        _mm512_insertf32x8::<1>(_mm512_castps256_ps512(_mm512_cvtpd_ps(a[0])), _mm512_cvtpd_ps(a[1]))
+    methods! {
+        fn dfma(a: Self::D, b: Self::D, c: Self::D) -> Self::D {
+            [_mm512_fmadd_pd(a[0], b[0], c[0]), _mm512_fmadd_pd(a[1], b[1], c[1])]
+        }
+        fn dsel(m: Self::M, a: Self::D, b: Self::D) -> Self::D {
+            [_mm512_mask_blend_pd(m as u8, b[0], a[0]), _mm512_mask_blend_pd((m >> 8) as u8, b[1], a[1])]
+        }
+        fn lsel(m: Self::M, a: Self::L, b: Self::L) -> Self::L {
+            [_mm512_mask_blend_epi64(m as u8, b[0], a[0]), _mm512_mask_blend_epi64((m >> 8) as u8, b[1], a[1])]
+        }
+        fn lshl(a: Self::L, n: Self::I) -> Self::L {
+            let n = widen_u(n);
+            [_mm512_sllv_epi64(a[0], n[0]), _mm512_sllv_epi64(a[1], n[1])]
+        }
+        fn lshr(a: Self::L, n: Self::I) -> Self::L {
+            let n = widen_u(n);
+            [_mm512_srlv_epi64(a[0], n[0]), _mm512_srlv_epi64(a[1], n[1])]
+        }
+        fn lsar(a: Self::L, n: Self::I) -> Self::L {
+            let n = widen_u(n);
+            [_mm512_srav_epi64(a[0], n[0]), _mm512_srav_epi64(a[1], n[1])]
+        }
+        fn lo(a: Self::L) -> Self::I {
+            join(_mm512_cvtepi64_epi32(a[0]), _mm512_cvtepi64_epi32(a[1]))
+        }
+        fn hi(a: Self::L) -> Self::I {
+            Self::lo([_mm512_srli_epi64::<32>(a[0]), _mm512_srli_epi64::<32>(a[1])])
+        }
+        fn pack(lo: Self::I, hi: Self::I) -> Self::L {
+            let l = widen_u(lo);
+            let h = widen_u(hi);
+            [
+                _mm512_or_si512(l[0], _mm512_slli_epi64::<32>(h[0])),
+                _mm512_or_si512(l[1], _mm512_slli_epi64::<32>(h[1])),
+            ]
+        }
+        fn s_to_d(a: Self::I) -> Self::D {
+            [_mm512_cvtepi32_pd(low(a)), _mm512_cvtepi32_pd(high(a))]
+        }
+        fn d_to_s_raw(a: Self::D) -> Self::I {
+            join(_mm512_cvttpd_epi32(a[0]), _mm512_cvttpd_epi32(a[1]))
+        }
+        fn f_to_d(a: Self::F) -> Self::D {
+            [_mm512_cvtps_pd(_mm512_castps512_ps256(a)), _mm512_cvtps_pd(_mm512_extractf32x8_ps::<1>(a))]
+        }
+        fn d_to_f(a: Self::D) -> Self::F {
+            _mm512_insertf32x8::<1>(_mm512_castps256_ps512(_mm512_cvtpd_ps(a[0])), _mm512_cvtpd_ps(a[1]))
+        }
     }
     #[inline(always)]
     unsafe fn many(a: Self::M) -> bool {

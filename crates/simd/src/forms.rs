@@ -40,7 +40,9 @@ macro_rules! by_level {
             #[allow(clippy::too_many_arguments, clippy::extra_unused_type_parameters)]
             #[inline(always)]
             unsafe fn of<S: $crate::Simd>($($a: $t),*) $(-> $r)? {
-                $body($($a),*)
+                // SAFETY: the caller of `$name` answers for it.
+                #[allow(unused_unsafe)]
+                unsafe { $body($($a),*) }
             }
             $crate::by_level!(fn picked = of, ($($a: $t),*) $(-> $r)?);
             picked(level, $($a),*)
@@ -55,13 +57,15 @@ macro_rules! by_level {
                 $crate::avx2! {
                     #[allow(clippy::too_many_arguments)]
                     unsafe fn avx2($($a: $t),*) $(-> $r)? {
-                        $body::<$crate::Avx2>($($a),*)
+                        // SAFETY: compiled with, and called where the CPU has, the level's instructions.
+                        unsafe { $body::<$crate::Avx2>($($a),*) }
                     }
                 }
                 $crate::avx512! {
                     #[allow(clippy::too_many_arguments)]
                     unsafe fn avx512($($a: $t),*) $(-> $r)? {
-                        $body::<$crate::Avx512>($($a),*)
+                        // SAFETY: compiled with, and called where the CPU has, the level's instructions.
+                        unsafe { $body::<$crate::Avx512>($($a),*) }
                     }
                 }
                 match level {

@@ -4,6 +4,8 @@
 //! trait has only correctly rounded float operations and integer operations. The methods are `inline(always)`, and
 //! only sound to run inside a function compiled with the level's CPU features: [`by_level`] makes such.
 
+#![deny(unsafe_op_in_unsafe_fn)]
+
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 #[cfg(target_arch = "x86_64")]
@@ -55,8 +57,11 @@ pub trait Simd: Copy + 'static {
     /// The low and the high words of [`Self::lgather`].
     #[inline(always)]
     unsafe fn igather2(base: *const u8, off: Self::I) -> [Self::I; 2] {
-        let both = Self::lgather(base, off);
-        [Self::lo(both), Self::hi(both)]
+        // SAFETY: the caller's, as for these.
+        unsafe {
+            let both = Self::lgather(base, off);
+            [Self::lo(both), Self::hi(both)]
+        }
     }
     unsafe fn dload(p: *const u8) -> Self::D;
     unsafe fn dstore(p: *mut u8, a: Self::D);
@@ -210,13 +215,17 @@ mod tests {
         // The last three end where memory that may be read does.
         let v: Vec<f32> = (0..12).map(|i| i as f32 * 1.5 - 4.0).collect();
         let p = [3, 0, 9, 6].map(|i| v[i..].as_ptr());
-        let lanes = |f: S::F| ops::f_lanes::<S>(f);
-        for (k, got) in S::fquads3(p).into_iter().enumerate() {
+        // SAFETY: the caller's.
+        let lanes = |f: S::F| unsafe { ops::f_lanes::<S>(f) };
+        // SAFETY: three numbers are there at each place; the caller's: the CPU has the instructions.
+        let [rows, quads] =
+            unsafe { [S::fquads3(p).map(lanes), [lanes(S::fquads([0.5, -2.0, 7.0, 9.0])); 3]] };
+        for (k, got) in rows.into_iter().enumerate() {
             let want: [f32; 16] = std::array::from_fn(|i| v[[3, 0, 9, 6][i / 4] + k]);
-            assert_eq!(lanes(got), want);
+            assert_eq!(got, want);
         }
         let want: [f32; 16] = std::array::from_fn(|i| [0.5, -2.0, 7.0, 9.0][i / 4]);
-        assert_eq!(lanes(S::fquads([0.5, -2.0, 7.0, 9.0])), want);
+        assert_eq!(quads[0], want);
     }
 
     #[test]

@@ -1,135 +1,126 @@
 //! Small operations that are the same on every level, made of [`Simd`]'s.
 
-use super::Simd;
+/// Functions over any machine `S`, made of its operations.
+macro_rules! of_level {
+    ($S:ident; $($(#[$m:meta])* $vis:vis fn $name:ident($($a:ident: $t:ty),* $(,)?) -> $r:ty $body:block)*) => { $(
+        $(#[$m])*
+        ///
+        /// # Safety
+        /// The CPU has `S`'s instructions.
+        #[inline(always)]
+        $vis unsafe fn $name<$S: $crate::Simd>($($a: $t),*) -> $r {
+            // SAFETY: the caller's: the CPU has the instructions. Pointers are to arrays of sixteen lanes, aligned.
+            unsafe { $body }
+        }
+    )* };
+}
 
-/// −a (sign bit flipped, NaN too).
-#[inline(always)]
-pub unsafe fn fneg<S: Simd>(a: S::F) -> S::F {
-    S::from_bits(S::ixor(S::bits(a), S::isplat(0x8000_0000)))
-}
-#[inline(always)]
-pub unsafe fn fabs<S: Simd>(a: S::F) -> S::F {
-    S::from_bits(S::iand(S::bits(a), S::isplat(0x7FFF_FFFF)))
-}
-/// Any NaN made the quiet one of sign 0 without payload.
-#[inline(always)]
-pub unsafe fn canon<S: Simd>(a: S::F) -> S::F {
-    S::fsel(S::fne(a, a), S::fsplat(f32::from_bits(0x7FC0_0000)), a)
-}
-/// |a| with the sign of s.
-#[inline(always)]
-pub unsafe fn copysign<S: Simd>(a: S::F, s: S::F) -> S::F {
-    let sign = S::iand(S::bits(s), S::isplat(0x8000_0000));
-    S::from_bits(S::ior(S::iand(S::bits(a), S::isplat(0x7FFF_FFFF)), sign))
-}
-/// The sign bit of s flips the sign of a.
-#[inline(always)]
-pub unsafe fn xorsign<S: Simd>(a: S::F, s: S::F) -> S::F {
-    S::from_bits(S::ixor(S::bits(a), S::iand(S::bits(s), S::isplat(0x8000_0000))))
-}
-/// A NaN operand gives the other one; −0 < +0.
-#[inline(always)]
-pub unsafe fn fmin<S: Simd>(a: S::F, b: S::F) -> S::F {
-    // Both orders differ only for zeros of two signs (the or is −0) and for NaNs, put right after.
-    let r = S::from_bits(S::ior(S::bits(S::fmin_raw(a, b)), S::bits(S::fmin_raw(b, a))));
-    let r = S::fsel(S::fne(a, a), b, r);
-    S::fsel(S::fne(b, b), a, r)
-}
-#[inline(always)]
-pub unsafe fn fmax<S: Simd>(a: S::F, b: S::F) -> S::F {
-    let r = S::from_bits(S::iand(S::bits(S::fmax_raw(a, b)), S::bits(S::fmax_raw(b, a))));
-    let r = S::fsel(S::fne(a, a), b, r);
-    S::fsel(S::fne(b, b), a, r)
-}
-#[inline(always)]
-pub unsafe fn shl<S: Simd>(a: S::I, n: u32) -> S::I {
-    S::ishl(a, S::isplat(n))
-}
-#[inline(always)]
-pub unsafe fn shr<S: Simd>(a: S::I, n: u32) -> S::I {
-    S::ishr(a, S::isplat(n))
-}
-#[inline(always)]
-pub unsafe fn sar<S: Simd>(a: S::I, n: u32) -> S::I {
-    S::isar(a, S::isplat(n))
-}
-#[inline(always)]
-pub unsafe fn inot<S: Simd>(a: S::I) -> S::I {
-    S::ixor(a, S::isplat(!0))
-}
-#[inline(always)]
-pub unsafe fn ineg<S: Simd>(a: S::I) -> S::I {
-    S::isub(S::isplat(0), a)
-}
-/// Saturating; NaN → 0.
-#[inline(always)]
-pub unsafe fn f_to_s<S: Simd>(a: S::F) -> S::I {
-    // Too large gives 0x8000_0000, which the all-ones mask flips to the largest; too small is right already.
-    let raw = S::f_to_s_raw(a);
-    let big = S::fle(S::fsplat(2147483648.0), a);
-    let r = S::isel(big, S::isplat(0x7FFF_FFFF), raw);
-    S::isel(S::fne(a, a), S::isplat(0), r)
-}
-/// Saturating; NaN and negative → 0.
-#[inline(always)]
-pub unsafe fn f_to_u<S: Simd>(a: S::F) -> S::I {
-    let half = S::fsplat(2147483648.0);
-    let low = S::f_to_s_raw(a);
-    let high = S::ixor(S::f_to_s_raw(S::fsub(a, half)), S::isplat(0x8000_0000));
-    let r = S::isel(S::fle(half, a), high, low);
-    let r = S::isel(S::fle(S::fsplat(4294967296.0), a), S::isplat(!0), r);
-    // False for NaN.
-    S::isel(S::flt(S::fsplat(0.0), a), r, S::isplat(0))
-}
-/// 64-bit int from 32 bits, signed and unsigned.
-#[inline(always)]
-pub unsafe fn s_to_l<S: Simd>(a: S::I) -> S::L {
-    S::pack(a, sar::<S>(a, 31))
-}
-#[inline(always)]
-pub unsafe fn u_to_l<S: Simd>(a: S::I) -> S::L {
-    S::pack(a, S::isplat(0))
-}
-/// A value's sixteen lanes as an array, and back: for the few operations done a lane at a time.
-#[inline(always)]
-pub unsafe fn i_lanes<S: Simd>(a: S::I) -> [u32; 16] {
-    let mut r = Line([0u32; 16]);
-    S::istore(r.0.as_mut_ptr().cast(), a);
-    r.0
-}
-#[inline(always)]
-pub unsafe fn i_from<S: Simd>(a: [u32; 16]) -> S::I {
-    S::iload(Line(a).0.as_ptr().cast())
-}
-#[inline(always)]
-pub unsafe fn f_lanes<S: Simd>(a: S::F) -> [f32; 16] {
-    let mut r = Line([0f32; 16]);
-    S::fstore(r.0.as_mut_ptr().cast(), a);
-    r.0
-}
-#[inline(always)]
-pub unsafe fn f_from<S: Simd>(a: [f32; 16]) -> S::F {
-    S::fload(Line(a).0.as_ptr().cast())
-}
-#[inline(always)]
-pub unsafe fn l_lanes<S: Simd>(a: S::L) -> [u64; 16] {
-    let mut r = Line([0u64; 16]);
-    S::lstore(r.0.as_mut_ptr().cast(), a);
-    r.0
-}
-#[inline(always)]
-pub unsafe fn l_from<S: Simd>(a: [u64; 16]) -> S::L {
-    S::lload(Line(a).0.as_ptr().cast())
-}
-#[inline(always)]
-pub unsafe fn d_lanes<S: Simd>(a: S::D) -> [f64; 16] {
-    let mut r = Line([0f64; 16]);
-    S::dstore(r.0.as_mut_ptr().cast(), a);
-    r.0
-}
-#[inline(always)]
-pub unsafe fn d_from<S: Simd>(a: [f64; 16]) -> S::D {
-    S::dload(Line(a).0.as_ptr().cast())
+of_level! { S;
+    /// −a (sign bit flipped, NaN too).
+    pub fn fneg(a: S::F) -> S::F {
+        S::from_bits(S::ixor(S::bits(a), S::isplat(0x8000_0000)))
+    }
+    pub fn fabs(a: S::F) -> S::F {
+        S::from_bits(S::iand(S::bits(a), S::isplat(0x7FFF_FFFF)))
+    }
+    /// Any NaN made the quiet one of sign 0 without payload.
+    pub fn canon(a: S::F) -> S::F {
+        S::fsel(S::fne(a, a), S::fsplat(f32::from_bits(0x7FC0_0000)), a)
+    }
+    /// |a| with the sign of s.
+    pub fn copysign(a: S::F, s: S::F) -> S::F {
+        let sign = S::iand(S::bits(s), S::isplat(0x8000_0000));
+        S::from_bits(S::ior(S::iand(S::bits(a), S::isplat(0x7FFF_FFFF)), sign))
+    }
+    /// The sign bit of s flips the sign of a.
+    pub fn xorsign(a: S::F, s: S::F) -> S::F {
+        S::from_bits(S::ixor(S::bits(a), S::iand(S::bits(s), S::isplat(0x8000_0000))))
+    }
+    /// A NaN operand gives the other one; −0 < +0.
+    pub fn fmin(a: S::F, b: S::F) -> S::F {
+        // Both orders differ only for zeros of two signs (the or is −0) and for NaNs, put right after.
+        let r = S::from_bits(S::ior(S::bits(S::fmin_raw(a, b)), S::bits(S::fmin_raw(b, a))));
+        let r = S::fsel(S::fne(a, a), b, r);
+        S::fsel(S::fne(b, b), a, r)
+    }
+    pub fn fmax(a: S::F, b: S::F) -> S::F {
+        let r = S::from_bits(S::iand(S::bits(S::fmax_raw(a, b)), S::bits(S::fmax_raw(b, a))));
+        let r = S::fsel(S::fne(a, a), b, r);
+        S::fsel(S::fne(b, b), a, r)
+    }
+    pub fn shl(a: S::I, n: u32) -> S::I {
+        S::ishl(a, S::isplat(n))
+    }
+    pub fn shr(a: S::I, n: u32) -> S::I {
+        S::ishr(a, S::isplat(n))
+    }
+    pub fn sar(a: S::I, n: u32) -> S::I {
+        S::isar(a, S::isplat(n))
+    }
+    pub fn inot(a: S::I) -> S::I {
+        S::ixor(a, S::isplat(!0))
+    }
+    pub fn ineg(a: S::I) -> S::I {
+        S::isub(S::isplat(0), a)
+    }
+    /// Saturating; NaN → 0.
+    pub fn f_to_s(a: S::F) -> S::I {
+        // Too large gives 0x8000_0000, which the all-ones mask flips to the largest; too small is right already.
+        let raw = S::f_to_s_raw(a);
+        let big = S::fle(S::fsplat(2147483648.0), a);
+        let r = S::isel(big, S::isplat(0x7FFF_FFFF), raw);
+        S::isel(S::fne(a, a), S::isplat(0), r)
+    }
+    /// Saturating; NaN and negative → 0.
+    pub fn f_to_u(a: S::F) -> S::I {
+        let half = S::fsplat(2147483648.0);
+        let low = S::f_to_s_raw(a);
+        let high = S::ixor(S::f_to_s_raw(S::fsub(a, half)), S::isplat(0x8000_0000));
+        let r = S::isel(S::fle(half, a), high, low);
+        let r = S::isel(S::fle(S::fsplat(4294967296.0), a), S::isplat(!0), r);
+        // False for NaN.
+        S::isel(S::flt(S::fsplat(0.0), a), r, S::isplat(0))
+    }
+    /// 64-bit int from 32 bits, signed and unsigned.
+    pub fn s_to_l(a: S::I) -> S::L {
+        S::pack(a, sar::<S>(a, 31))
+    }
+    pub fn u_to_l(a: S::I) -> S::L {
+        S::pack(a, S::isplat(0))
+    }
+    /// A value's sixteen lanes as an array, and back: for the few operations done a lane at a time.
+    pub fn i_lanes(a: S::I) -> [u32; 16] {
+        let mut r = Line([0u32; 16]);
+        S::istore(r.0.as_mut_ptr().cast(), a);
+        r.0
+    }
+    pub fn i_from(a: [u32; 16]) -> S::I {
+        S::iload(Line(a).0.as_ptr().cast())
+    }
+    pub fn f_lanes(a: S::F) -> [f32; 16] {
+        let mut r = Line([0f32; 16]);
+        S::fstore(r.0.as_mut_ptr().cast(), a);
+        r.0
+    }
+    pub fn f_from(a: [f32; 16]) -> S::F {
+        S::fload(Line(a).0.as_ptr().cast())
+    }
+    pub fn l_lanes(a: S::L) -> [u64; 16] {
+        let mut r = Line([0u64; 16]);
+        S::lstore(r.0.as_mut_ptr().cast(), a);
+        r.0
+    }
+    pub fn l_from(a: [u64; 16]) -> S::L {
+        S::lload(Line(a).0.as_ptr().cast())
+    }
+    pub fn d_lanes(a: S::D) -> [f64; 16] {
+        let mut r = Line([0f64; 16]);
+        S::dstore(r.0.as_mut_ptr().cast(), a);
+        r.0
+    }
+    pub fn d_from(a: [f64; 16]) -> S::D {
+        S::dload(Line(a).0.as_ptr().cast())
+    }
 }
 
 #[repr(C, align(64))]

@@ -2,7 +2,6 @@
 
 use super::{Level, Simd};
 use half::f16;
-use std::mem::zeroed;
 
 /// Plain arrays; the compiler vectorises what it can.
 #[derive(Clone, Copy)]
@@ -11,11 +10,10 @@ pub struct Portable;
 /// An array of the expression at each index. A loop and no closure: closures are not inlined reliably.
 macro_rules! each {
     ($i:ident => $e:expr) => {{
-        // Zeros are good values of all the types in question, and every one is replaced.
-        let mut r = zeroed();
+        // Every one is replaced.
+        let mut r = [Default::default(); 16];
         #[allow(clippy::needless_range_loop)]
         for $i in 0..16 {
-            let r: &mut [_; 16] = &mut r;
             r[$i] = $e;
         }
         r
@@ -49,11 +47,13 @@ macro_rules! memory {
     ($($load:ident, $store:ident, $t:ident;)*) => { $(
         #[inline(always)]
         unsafe fn $load(p: *const u8) -> Self::$t {
-            p.cast::<Self::$t>().read_unaligned()
+            // SAFETY: the trait's: that many bytes may be read.
+            unsafe { p.cast::<Self::$t>().read_unaligned() }
         }
         #[inline(always)]
         unsafe fn $store(p: *mut u8, a: Self::$t) {
-            p.cast::<Self::$t>().write_unaligned(a)
+            // SAFETY: the trait's: that many bytes may be written.
+            unsafe { p.cast::<Self::$t>().write_unaligned(a) }
         }
     )* };
 }
@@ -85,24 +85,28 @@ impl Simd for Portable {
     }
     #[inline(always)]
     unsafe fn iload_mask(p: *const u8, m: Self::M) -> Self::I {
-        each!(i => if m[i] != 0 { p.cast::<u32>().add(i).read_unaligned() } else { 0 })
+        // SAFETY: the trait's: lanes in `m` may be read.
+        each!(i => if m[i] != 0 { unsafe { p.cast::<u32>().add(i).read_unaligned() } } else { 0 })
     }
     #[inline(always)]
     unsafe fn istore_mask(p: *mut u8, m: Self::M, a: Self::I) {
         for i in 0..16 {
             if m[i] != 0 {
-                p.cast::<u32>().add(i).write_unaligned(a[i]);
+                // SAFETY: the trait's: lanes in `m` may be written.
+                unsafe { p.cast::<u32>().add(i).write_unaligned(a[i]) };
             }
         }
     }
     #[inline(always)]
     unsafe fn igather(base: *const u8, off: Self::I, m: Self::M) -> Self::I {
-        each!(i => if m[i] != 0 { base.add(off[i] as usize).cast::<u32>().read_unaligned() } else { 0 })
+        // SAFETY: the trait's: 32 bits may be read at the offsets of lanes in `m`.
+        each!(i => if m[i] != 0 { unsafe { base.add(off[i] as usize).cast::<u32>().read_unaligned() } } else { 0 })
     }
 
     #[inline(always)]
     unsafe fn lgather(base: *const u8, off: Self::I) -> Self::L {
-        each!(i => base.add(off[i] as usize).cast::<u64>().read_unaligned())
+        // SAFETY: the trait's: 64 bits may be read at every offset.
+        each!(i => unsafe { base.add(off[i] as usize).cast::<u64>().read_unaligned() })
     }
 
     #[inline(always)]
@@ -219,12 +223,14 @@ impl Simd for Portable {
     }
     #[inline(always)]
     unsafe fn iload4(p: [*mut u8; 4]) -> Self::I {
-        each!(i => p[i / 4].cast::<u32>().add(i % 4).read_unaligned())
+        // SAFETY: the trait's: four words may be read at each place.
+        each!(i => unsafe { p[i / 4].cast::<u32>().add(i % 4).read_unaligned() })
     }
     #[inline(always)]
     unsafe fn istore4(p: [*mut u8; 4], a: Self::I) {
         for (p, a) in p.iter().zip(a.chunks_exact(4)) {
-            p.copy_from_nonoverlapping(a.as_ptr().cast(), 16);
+            // SAFETY: the trait's: four words may be written at each place.
+            unsafe { p.copy_from_nonoverlapping(a.as_ptr().cast(), 16) };
         }
     }
     #[inline(always)]
@@ -237,7 +243,10 @@ impl Simd for Portable {
     }
     #[inline(always)]
     unsafe fn fquads3(p: [*const f32; 4]) -> [Self::F; 3] {
-        [each!(i => *p[i / 4]), each!(i => *p[i / 4].add(1)), each!(i => *p[i / 4].add(2))]
+        // SAFETY: the trait's: three numbers may be read at each place.
+        let of = |q: usize| unsafe { [*p[q], *p[q].add(1), *p[q].add(2)] };
+        let v = [of(0), of(1), of(2), of(3)];
+        [each!(i => v[i / 4][0]), each!(i => v[i / 4][1]), each!(i => v[i / 4][2])]
     }
     #[inline(always)]
     unsafe fn mask(bits: u16) -> Self::M {
@@ -253,14 +262,16 @@ impl Simd for Portable {
     }
     #[inline(always)]
     unsafe fn mbits4(m: [Self::M; 4]) -> u64 {
-        Self::mbits(m[0]) as u64
-            | (Self::mbits(m[1]) as u64) << 16
-            | (Self::mbits(m[2]) as u64) << 32
-            | (Self::mbits(m[3]) as u64) << 48
+        let mut r = 0;
+        for (i, &m) in m.as_flattened().iter().enumerate() {
+            r |= (m as u64 & 1) << i;
+        }
+        r
     }
     #[inline(always)]
     unsafe fn mstore(p: *mut u8, words: [u64; 4]) {
-        p.cast::<[u64; 4]>().write_unaligned(words)
+        // SAFETY: the trait's: 32 bytes may be written.
+        unsafe { p.cast::<[u64; 4]>().write_unaligned(words) }
     }
     #[inline(always)]
     unsafe fn many(a: Self::M) -> bool {

@@ -56,21 +56,21 @@ ops2! { S;
     FMulCanon light (a: F, b: F) -> F = ops::canon::<S>(S::fmul(a, b));
     FSumSquares light (a: F, b: F) -> F = S::fadd(S::fmul(a, a), S::fmul(b, b));
     FDiffSquares light (a: F, b: F) -> F = S::fsub(S::fmul(a, a), S::fmul(b, b));
-    FDiv light (a: F, b: F) -> F = S::fdiv(a, b);
+    FDiv cold (a: F, b: F) -> F = S::fdiv(a, b);
     FMin light (a: F, b: F) -> F = ops::fmin::<S>(a, b);
     FMax light (a: F, b: F) -> F = ops::fmax::<S>(a, b);
-    FRem heavy (a: F, b: F) -> F = frem::<S>(a, b);
+    FRem cold (a: F, b: F) -> F = frem::<S>(a, b);
     /// Sign of b where not zero.
-    FMod heavy (a: F, b: F) -> F = {
+    FMod cold (a: F, b: F) -> F = {
         let r = frem::<S>(a, b);
         let other = S::sgt(S::isplat(0), S::ixor(S::bits(r), S::bits(b)));
         let zero = S::feq(r, S::fsplat(0.0));
         let moved = S::fsel(zero, ops::copysign::<S>(r, b), S::fadd(r, b));
         S::fsel(other, moved, r)
     };
-    FStep light (edge: F, x: F) -> F = S::fsel(S::flt(x, edge), S::fsplat(0.0), S::fsplat(1.0));
+    FStep cold (edge: F, x: F) -> F = S::fsel(S::flt(x, edge), S::fsplat(0.0), S::fsplat(1.0));
     /// Exact in f64, rounded once to f32.
-    FLdexp heavy (a: F, e: I) -> F = {
+    FLdexp cold (a: F, e: I) -> F = {
         let e = S::smin(S::smax(e, S::isplat(-400i32 as u32)), S::isplat(400));
         let scale = S::pack(S::isplat(0), ops::shl::<S>(S::iadd(e, S::isplat(1023)), 20));
         S::d_to_f(S::dmul(S::f_to_d(a), S::from_dbits(scale)))
@@ -78,13 +78,13 @@ ops2! { S;
     IAdd light (a: I, b: I) -> I = S::iadd(a, b);
     ISub light (a: I, b: I) -> I = S::isub(a, b);
     IMul light (a: I, b: I) -> I = S::imul(a, b);
-    UMulHi light (a: I, b: I) -> I = S::umul_hi(a, b);
-    SMulHi light (a: I, b: I) -> I = S::smul_hi(a, b);
-    UDiv heavy (a: I, b: I) -> I = guard::<S>(b, udiv::<S>(a, b));
-    URem heavy (a: I, b: I) -> I = S::isub(a, S::imul(guard::<S>(b, udiv::<S>(a, b)), b));
-    SDiv heavy (a: I, b: I) -> I = guard::<S>(b, sdiv::<S>(a, b));
-    SRem heavy (a: I, b: I) -> I = S::isub(a, S::imul(guard::<S>(b, sdiv::<S>(a, b)), b));
-    SMod heavy (a: I, b: I) -> I = {
+    UMulHi cold (a: I, b: I) -> I = S::umul_hi(a, b);
+    SMulHi cold (a: I, b: I) -> I = S::smul_hi(a, b);
+    UDiv cold (a: I, b: I) -> I = guard::<S>(b, udiv::<S>(a, b));
+    URem cold (a: I, b: I) -> I = S::isub(a, S::imul(guard::<S>(b, udiv::<S>(a, b)), b));
+    SDiv cold (a: I, b: I) -> I = guard::<S>(b, sdiv::<S>(a, b));
+    SRem cold (a: I, b: I) -> I = S::isub(a, S::imul(guard::<S>(b, sdiv::<S>(a, b)), b));
+    SMod cold (a: I, b: I) -> I = {
         let r = S::isub(a, S::imul(guard::<S>(b, sdiv::<S>(a, b)), b));
         let zero = S::isplat(0);
         let other = S::sgt(zero, S::ixor(r, b));
@@ -102,7 +102,7 @@ ops2! { S;
     SMax light (a: I, b: I) -> I = S::smax(a, b);
     UMin light (a: I, b: I) -> I = S::umin(a, b);
     UMax light (a: I, b: I) -> I = S::umax(a, b);
-    BitMask light (count: I, offset: I) -> I = {
+    BitMask cold (count: I, offset: I) -> I = {
         // Counts from 32 on shift the one out: 0 − 1 is all ones.
         let ones = S::isub(S::ishl(S::isplat(1), count), S::isplat(1));
         S::ishl(ones, S::iand(offset, S::isplat(31)))

@@ -17,8 +17,8 @@ ops2! { S;
     ULe light (a: I, b: I) -> B = S::mnot(S::ugt(a, b));
 }
 ops1! { S;
-    FIsNan light (a: F) -> B = S::fne(a, a);
-    FIsInf light (a: F) -> B = S::feq(ops::fabs::<S>(a), S::fsplat(f32::INFINITY));
+    FIsNan cold (a: F) -> B = S::fne(a, a);
+    FIsInf cold (a: F) -> B = S::feq(ops::fabs::<S>(a), S::fsplat(f32::INFINITY));
     IntToBool light (a: I) -> B = S::mnot(S::ieq(a, S::isplat(0)));
     BoolToInt light (m: B) -> I = S::isel(m, S::isplat(1), S::isplat(0));
 }
@@ -33,21 +33,21 @@ mod wide {
         S::lgt(S::lxor(a, s), S::lxor(b, s))
     }
     ops2! { S;
-        FEq light (a: D, b: D) -> B = S::deq(a, b);
-        FNe light (a: D, b: D) -> B = S::dne(a, b);
-        FLt light (a: D, b: D) -> B = S::dlt(a, b);
-        FLe light (a: D, b: D) -> B = S::dle(a, b);
-        IEq light (a: L, b: L) -> B = S::leq(a, b);
-        INe light (a: L, b: L) -> B = S::mnot(S::leq(a, b));
-        SLt light (a: L, b: L) -> B = S::lgt(b, a);
-        SLe light (a: L, b: L) -> B = S::mnot(S::lgt(a, b));
-        ULt light (a: L, b: L) -> B = above::<S>(b, a);
-        ULe light (a: L, b: L) -> B = S::mnot(above::<S>(a, b));
+        FEq cold (a: D, b: D) -> B = S::deq(a, b);
+        FNe cold (a: D, b: D) -> B = S::dne(a, b);
+        FLt cold (a: D, b: D) -> B = S::dlt(a, b);
+        FLe cold (a: D, b: D) -> B = S::dle(a, b);
+        IEq cold (a: L, b: L) -> B = S::leq(a, b);
+        INe cold (a: L, b: L) -> B = S::mnot(S::leq(a, b));
+        SLt cold (a: L, b: L) -> B = S::lgt(b, a);
+        SLe cold (a: L, b: L) -> B = S::mnot(S::lgt(a, b));
+        ULt cold (a: L, b: L) -> B = above::<S>(b, a);
+        ULe cold (a: L, b: L) -> B = S::mnot(above::<S>(a, b));
     }
     ops1! { S;
-        FIsNan light (a: D) -> B = S::dne(a, a);
-        FIsInf light (a: D) -> B = S::deq(dabs::<S>(a), S::dsplat(f64::INFINITY));
-        IntToBool light (a: L) -> B = S::mnot(S::leq(a, S::lsplat(0)));
+        FIsNan cold (a: D) -> B = S::dne(a, a);
+        FIsInf cold (a: D) -> B = S::deq(dabs::<S>(a), S::dsplat(f64::INFINITY));
+        IntToBool cold (a: L) -> B = S::mnot(S::leq(a, S::lsplat(0)));
     }
     pub fn register(r: &mut Registry) {
         register2!(r, B64: FEq FNe FLt FLe IEq INe SLt SLe ULt ULe);

@@ -4,7 +4,7 @@ use super::levels::{Compare, Steps, compare, kernel_forms};
 use super::mask::{self, Masks};
 use super::regs::{dst32, src32};
 use crate::state::{Fault, State, Status};
-use shader::bytecode::{Op, Reg};
+use shader::bytecode::{Code, Op, Reg};
 use shader::ir::Bin;
 use std::sync::atomic::{Ordering, fence};
 
@@ -48,14 +48,7 @@ unsafe fn jmp_unless<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
 
 /// Splits exec into `yes` and `no` lanes by `cond`.
 #[inline(always)]
-pub(super) unsafe fn split_by(
-    st: &mut State,
-    cond: Masks,
-    yes: Reg,
-    no: Reg,
-    imm: u32,
-    next: *const Op,
-) -> *const Op {
+unsafe fn split_by(st: &mut State, cond: Masks, yes: Reg, no: Reg, imm: u32, next: *const Op) -> *const Op {
     let e = mask::exec(st);
     let y = mask::and(e, cond);
     if !yes.is_none() {
@@ -69,7 +62,7 @@ pub(super) unsafe fn split_by(
 
 /// Moves the lanes of exec in `cond` to the waiting mask `to`.
 #[inline(always)]
-pub(super) unsafe fn park_by(st: &mut State, cond: Masks, to: Reg, imm: u32, next: *const Op) -> *const Op {
+unsafe fn park_by(st: &mut State, cond: Masks, to: Reg, imm: u32, next: *const Op) -> *const Op {
     let e = mask::exec(st);
     if !to.is_none() {
         mask::store(st, to, mask::or(mask::load(st, to), mask::and(e, cond)));
@@ -238,44 +231,39 @@ unsafe fn comparison<L: Steps>(st: &State, bin: u16, a: Reg, b: Reg) -> Words {
 
 /// A vector made in registers.
 #[inline(always)]
-pub(super) fn masks(w: Words) -> Masks {
+fn masks(w: Words) -> Masks {
     // SAFETY: 32 bytes each; lane order is that of little-endian machines (see regs.rs).
     unsafe { std::mem::transmute(w) }
 }
 
 /// Whether any lane of exec is in `w`.
 #[inline(always)]
-pub(super) fn any(st: &State, w: &Words) -> bool {
+fn any(st: &State, w: &Words) -> bool {
     // SAFETY: exec is 64 bytes, aligned to 64.
     let e = unsafe { *(st.exec.as_ptr() as *const Words) };
     (e[0] & w[0]) | (e[1] & w[1]) | (e[2] & w[2]) | (e[3] & w[3]) != 0
 }
 
+/// Goes on with the lanes `w` for which the condition of `op` holds: what its code does with them is asked here, so that a
+/// condition is compiled once for all three.
 #[inline(always)]
-unsafe fn cmp_split<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
+pub(super) unsafe fn go(st: &mut State, op: *const Op, w: Words) -> *const Op {
+    let kind = (*op).code.unfused();
+    if kind != Code::CMP_SPLIT && !any(st, &w) {
+        return if kind == Code::CMP_PARK { op.add(2) } else { at(st, (*op).imm) };
+    }
     let r = (*op.add(1)).regs();
-    let c = condition::<L>(st, &*op);
-    split_by(st, masks(c), r[0], r[1], (*op).imm, op.add(2))
+    if kind == Code::CMP_PARK {
+        park_by(st, masks(w), r[0], (*op).imm, op.add(2))
+    } else {
+        split_by(st, masks(w), r[0], r[1], (*op).imm, op.add(2))
+    }
 }
 
 #[inline(always)]
-unsafe fn cmp_split_rare<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
+unsafe fn cmp_branch<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
     let c = condition::<L>(st, &*op);
-    if !any(st, &c) {
-        return at(st, (*op).imm);
-    }
-    let r = (*op.add(1)).regs();
-    split_by(st, masks(c), r[0], r[1], (*op).imm, op.add(2))
-}
-
-#[inline(always)]
-unsafe fn cmp_park<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
-    let c = condition::<L>(st, &*op);
-    if !any(st, &c) {
-        return op.add(2);
-    }
-    let r = (*op.add(1)).regs();
-    park_by(st, masks(c), r[0], (*op).imm, op.add(2))
+    go(st, op, c)
 }
 
 #[inline(always)]
@@ -348,10 +336,8 @@ kernel_forms! {
     MASK_CLEAR = mask_clear;
     BARRIER = barrier;
     FENCE = fence_;
-    CMP_SPLIT = cmp_split;
-    CMP_PARK = cmp_park;
+    CMP_SPLIT CMP_PARK CMP_SPLIT_RARE = cmp_branch;
     CMP_JMP = cmp_jmp;
-    CMP_SPLIT_RARE = cmp_split_rare;
     JOIN = join;
     JMP_IF = jmp_if;
     SPLIT_RARE = split_rare;

@@ -1,62 +1,25 @@
 //! Comparisons that split or park at once, with what one of their operands is computed from.
 
-use super::control::{Words, any, at, masks, park_by, split_by};
+use super::control::{Words, go};
 use super::map::{B, Op2, reg};
 use super::pair::{P2, P3, Part, Word};
-use super::{Registry, Run, bin, cmp, tri};
+use super::{Registry, Run, bin, cmp, rows, tri};
 use crate::state::State;
 use shader::bytecode::{Before, Code, Op};
 use shader::ir::Bin;
 use simd::Simd;
+use simd::rows::Rows;
 use std::marker::PhantomData;
-
-/// What is done with the lanes for which the condition holds.
-trait Kind: 'static {
-    const CODE: Code;
-    /// Nothing is done when the condition holds for no lane.
-    const RARE: bool;
-    unsafe fn go(st: &mut State, op: *const Op, w: Words) -> *const Op;
-}
-struct Split;
-impl Kind for Split {
-    const CODE: Code = Code::CMP_SPLIT;
-    const RARE: bool = false;
-    #[inline(always)]
-    unsafe fn go(st: &mut State, op: *const Op, w: Words) -> *const Op {
-        let r = (*op.add(1)).regs();
-        split_by(st, masks(w), r[0], r[1], (*op).imm, op.add(2))
-    }
-}
-struct Rare;
-impl Kind for Rare {
-    const CODE: Code = Code::CMP_SPLIT_RARE;
-    const RARE: bool = true;
-    #[inline(always)]
-    unsafe fn go(st: &mut State, op: *const Op, w: Words) -> *const Op {
-        if !any(st, &w) {
-            return at(st, (*op).imm);
-        }
-        Split::go(st, op, w)
-    }
-}
-struct Park;
-impl Kind for Park {
-    const CODE: Code = Code::CMP_PARK;
-    const RARE: bool = true;
-    #[inline(always)]
-    unsafe fn go(st: &mut State, op: *const Op, w: Words) -> *const Op {
-        if !any(st, &w) {
-            return op.add(2);
-        }
-        let r = (*op.add(1)).regs();
-        park_by(st, masks(w), r[0], (*op).imm, op.add(2))
-    }
-}
 
 /// A condition of up to four operands of 32 bits.
 trait Condition: 'static {
     const N: usize;
     unsafe fn f<S: Simd>(x: [S::I; 4]) -> S::M;
+    /// All of it at the portable level; a mask a warp.
+    ///
+    /// # Safety
+    /// As [`rows::Loop`].
+    unsafe fn rows(d: *mut u8, x: &[Rows; 4], live: u32);
 }
 struct Plain<C>(PhantomData<C>);
 impl<C: Op2<R = B>> Condition for Plain<C>
@@ -68,6 +31,9 @@ where
     #[inline(always)]
     unsafe fn f<S: Simd>(x: [S::I; 4]) -> S::M {
         C::f::<S>(C::A::of::<S>(x[0]), C::B::of::<S>(x[1]))
+    }
+    unsafe fn rows(d: *mut u8, x: &[Rows; 4], live: u32) {
+        rows::loop2::<C>(d, [x[0], x[1], Rows::NONE], live);
     }
 }
 struct After<C, P, const LEFT: bool>(PhantomData<(C, P)>);
@@ -83,6 +49,12 @@ where
         let (a, b) = if LEFT { (v, x[0]) } else { (x[0], v) };
         C::f::<S>(C::A::of::<S>(a), C::B::of::<S>(b))
     }
+    unsafe fn rows(d: *mut u8, x: &[Rows; 4], live: u32) {
+        let mut v = rows::Between::new();
+        P::LOOP(v.at(), [x[1], x[2], x[3]], live);
+        let (a, b) = if LEFT { (v.rows(), x[0]) } else { (x[0], v.rows()) };
+        rows::loop2::<C>(d, [a, b, Rows::NONE], live);
+    }
 }
 
 /// All of 256 lanes execute.
@@ -93,9 +65,9 @@ fn executes_whole(st: &State) -> bool {
     e[0] & e[1] & e[2] & e[3] == !0
 }
 
-struct Fused<K, C>(PhantomData<(K, C)>);
+struct Fused<C>(PhantomData<C>);
 
-impl<K: Kind, C: Condition> Fused<K, C> {
+impl<C: Condition> Fused<C> {
     /// Lanes of four warps from `p` on, `step` bytes apart; operands in `U` are held.
     #[inline(always)]
     unsafe fn four<S: Simd, const U: u8>(held: &[S::I; 4], p: [*const u8; 4], step: [usize; 4]) -> u64 {
@@ -178,7 +150,17 @@ impl<K: Kind, C: Condition> Fused<K, C> {
     }
 }
 
-impl<K: Kind, C: Condition> Run for Fused<K, C> {
+impl<C: Condition> Run for Fused<C> {
+    unsafe fn portable(st: &mut State, op: *const Op) -> *const Op {
+        let o = &*op;
+        let mut x = [Rows::NONE; 4];
+        for (x, r) in x.iter_mut().zip([o.a, o.b, o.c, o.d]).take(C::N) {
+            *x = rows::row(st, r);
+        }
+        let mut w: Words = [0; 4];
+        C::rows(w.as_mut_ptr().cast(), &x, st.live);
+        go(st, op, w.map(|m| m ^ flipped(o)))
+    }
     #[inline(always)]
     unsafe fn run<S: Simd>(st: &mut State, op: *const Op) -> *const Op {
         let o = &*op;
@@ -197,10 +179,10 @@ impl<K: Kind, C: Condition> Run for Fused<K, C> {
                 }
             }
         }
-        let whole = st.live == st.all && st.warps == 16 && S::UNROLL > 1;
-        let flip = o.e & 0x100 != 0;
-        if K::RARE && whole && executes_whole(st) {
-            let nobody = match (uniform, flip) {
+        let whole = st.live == st.all && st.warps == 16;
+        let flip = flipped(o);
+        if whole && o.code.unfused() != Code::CMP_SPLIT && executes_whole(st) {
+            let nobody = match (uniform, flip != 0) {
                 (0, false) => Self::nobody::<S, 0, false>(&held, p, st.warps),
                 (1, false) => Self::nobody::<S, 1, false>(&held, p, st.warps),
                 (2, false) => Self::nobody::<S, 2, false>(&held, p, st.warps),
@@ -210,7 +192,7 @@ impl<K: Kind, C: Condition> Run for Fused<K, C> {
                 _ => false,
             };
             if nobody {
-                return K::go(st, op, [0; 4]);
+                return go(st, op, [0; 4]);
             }
         }
         let mut w = match (whole, uniform) {
@@ -219,22 +201,33 @@ impl<K: Kind, C: Condition> Run for Fused<K, C> {
             (true, 2) => Self::full::<S, 2>(&held, p),
             _ => Self::some::<S>(st.live, &held, p, step),
         };
-        let flip = if flip { !0 } else { 0 };
         w = [w[0] ^ flip, w[1] ^ flip, w[2] ^ flip, w[3] ^ flip];
-        K::go(st, op, w)
+        go(st, op, w)
     }
 }
 
-fn add<K: Kind>(r: &mut Registry) {
+/// What a condition's words are combined with: all ones where `e` says that it is negated.
+#[inline(always)]
+fn flipped(o: &Op) -> u64 {
+    if o.e & 0x100 != 0 { !0 } else { 0 }
+}
+
+fn add<C: Condition>(r: &mut Registry, e: u16) {
+    for kind in [Code::CMP_SPLIT, Code::CMP_SPLIT_RARE, Code::CMP_PARK] {
+        r.add::<Fused<C>>(kind.fused(e));
+    }
+}
+
+pub fn register(r: &mut Registry) {
     macro_rules! plain {
-        ($($c:ident)*) => { $(r.add::<Fused<K, Plain<cmp::$c>>>(K::CODE.fused(Bin::$c as u16));)* };
+        ($($c:ident)*) => { $(add::<Plain<cmp::$c>>(r, Bin::$c as u16);)* };
     }
     plain!(FEq FNe FLt FLe IEq INe SLt SLe ULt ULe);
     macro_rules! after {
         ($($c:ident $p:ident $of:ty;)*) => { $(
             let e = Bin::$c as u16;
-            r.add::<Fused<K, After<cmp::$c, $of, false>>>(K::CODE.fused(e | Before::$p.bits(false)));
-            r.add::<Fused<K, After<cmp::$c, $of, true>>>(K::CODE.fused(e | Before::$p.bits(true)));
+            add::<After<cmp::$c, $of, false>>(r, e | Before::$p.bits(false));
+            add::<After<cmp::$c, $of, true>>(r, e | Before::$p.bits(true));
         )* };
     }
     after! {
@@ -242,10 +235,4 @@ fn add<K: Kind>(r: &mut Registry) {
         FLt FSumSquares P2<bin::FSumSquares>; FLe FSumSquares P2<bin::FSumSquares>;
         FLe FAdd P2<bin::FAdd>; FLe FSub P2<bin::FSub>; FLe FMul P2<bin::FMul>; FLe Fma P3<tri::Fma>;
     }
-}
-
-pub fn register(r: &mut Registry) {
-    add::<Split>(r);
-    add::<Rare>(r);
-    add::<Park>(r);
 }

@@ -1,6 +1,8 @@
 //! The few vector steps of memory kernels that need hand-picked instructions, and the macro that makes each kernel's
 //! three forms.
 
+use super::memory::linear;
+use super::memory::warp::{self, Region};
 use crate::state::State;
 use shader::bytecode::Op;
 
@@ -35,9 +37,26 @@ macro_rules! call_general {
 ///
 /// # Safety
 /// Pointers are valid for 16 lanes; the CPU has the level's instructions.
-pub trait Steps: super::lines::Lines {
+pub trait Steps: super::lines::Lines + Sized {
+    /// Plain Rust: where code is called rather than compiled into each kernel that has use for it.
+    const PORTABLE: bool = false;
     /// Runs a general kernel of this level.
     unsafe fn call(g: General, st: &mut State, op: *const Op) -> *const Op;
+    /// [`linear::load_warp`].
+    #[inline(always)]
+    unsafe fn load_warp(st: &State, op: *const Op, r: Region, w: usize, p: *const u32, k: u32, ex: u16) {
+        linear::load_warp::<Self>(st, op, r, w, p, k, ex)
+    }
+    /// [`linear::store_warp`].
+    #[inline(always)]
+    unsafe fn store_warp(st: &State, op: *const Op, r: Region, w: usize, p: *const u32, k: u32, ex: u16) {
+        linear::store_warp::<Self>(st, op, r, w, p, k, ex)
+    }
+    /// [`warp::load32_full`].
+    #[inline(always)]
+    unsafe fn load32_full(r: Region, d: *mut u32, p: *const u32, k: u32) {
+        warp::load32_full::<Self>(r, d, p, k)
+    }
     /// Lanes whose offset is `t + lane · s` (mod 2^32).
     unsafe fn stride_mask(p: *const u32, t: u32, s: u32) -> u16;
     /// Lanes whose offset is `b`.
@@ -211,7 +230,20 @@ compares! {
 #[derive(Clone, Copy)]
 pub struct Portable;
 impl Steps for Portable {
+    const PORTABLE: bool = true;
     call_general!(crate::kernels::memory::general::portable);
+    #[inline(never)]
+    unsafe fn load_warp(st: &State, op: *const Op, r: Region, w: usize, p: *const u32, k: u32, ex: u16) {
+        linear::load_warp::<Self>(st, op, r, w, p, k, ex)
+    }
+    #[inline(never)]
+    unsafe fn store_warp(st: &State, op: *const Op, r: Region, w: usize, p: *const u32, k: u32, ex: u16) {
+        linear::store_warp::<Self>(st, op, r, w, p, k, ex)
+    }
+    #[inline(never)]
+    unsafe fn load32_full(r: Region, d: *mut u32, p: *const u32, k: u32) {
+        warp::load32_full::<Self>(r, d, p, k)
+    }
     #[inline(always)]
     unsafe fn stride_mask(p: *const u32, t: u32, s: u32) -> u16 {
         let mut m = 0;
@@ -461,7 +493,7 @@ mod avx2 {
 /// Makes the three forms of kernels written as `unsafe fn name<L: Steps>(&mut State, *const Op) -> *const Op`
 /// (`#[inline(always)]`), and `register(level, table)`.
 macro_rules! kernel_forms {
-    ($($code:ident = $name:ident;)*) => {
+    ($($($code:ident)+ = $name:ident;)*) => {
         pub(crate) mod portable {
             use crate::kernels::levels::Portable;
             use crate::state::State;
@@ -487,11 +519,11 @@ macro_rules! kernel_forms {
             match level {
                 #[cfg(target_arch = "x86_64")]
                 simd::Level::Avx2(_) | simd::Level::Avx512(_) => {
-                    $(table[Code::$code.0 as usize] = avx2::$name as crate::Kernel;)*
+                    $($(table[Code::$code.0 as usize] = avx2::$name as crate::Kernel;)+)*
                 }
                 #[allow(unreachable_patterns)]
                 _ => {
-                    $(table[Code::$code.0 as usize] = portable::$name as crate::Kernel;)*
+                    $($(table[Code::$code.0 as usize] = portable::$name as crate::Kernel;)+)*
                 }
             }
         }

@@ -6,7 +6,7 @@ use super::levels::{General, Steps};
 use super::mask::Bits;
 use super::memory::linear::{buffer, shared};
 use super::memory::offsets::{Offsets, WORD, Words};
-use super::memory::warp::{Region, load32_full, store32_full};
+use super::memory::warp::{Region, store32_full};
 use super::regs::{src32, src64};
 use crate::state::State;
 use crate::tally::{Access, Kind};
@@ -36,7 +36,7 @@ pub trait Lines: Copy {
 }
 
 impl Lines for super::levels::Portable {
-    #[inline(always)]
+    #[inline(never)]
     unsafe fn near(p: *const u32, k: u32, lead: u32, bytes: u32) -> Option<u64> {
         let (mut lines, mut all) = (0u64, 0u32);
         for i in 0..16 {
@@ -48,7 +48,7 @@ impl Lines for super::levels::Portable {
         }
         (all < WINDOW).then_some(lines)
     }
-    #[inline(always)]
+    #[inline(never)]
     unsafe fn distinct(l: &[u32; 16]) -> u32 {
         let mut n = 16;
         for i in 1..16 {
@@ -281,7 +281,7 @@ pub unsafe fn load<L: Steps>(st: &mut State, op: *const Op, r: Region, x: Words)
     let (mut sum, mut at) = (Sum::default(), Place::default());
     for w in Bits(st.live) {
         sum.words::<L>(&mut at, p.add(w * 16), k, lead);
-        load32_full::<L>(r, d.add(w * 16), p.add(w * 16), k);
+        L::load32_full(r, d.add(w * 16), p.add(w * 16), k);
     }
     sum.leave(st, Access::ReadFull, Access::ReadPartial, Kind::Read);
     op.add(1)

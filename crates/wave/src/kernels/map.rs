@@ -7,6 +7,7 @@
 //! does not overlap any source.
 
 use super::Run;
+use super::rows::{self, Layout, Single};
 use crate::state::State;
 use shader::bytecode::{Op, Reg, UNIT_BYTES};
 use simd::Simd;
@@ -114,15 +115,14 @@ pub unsafe fn operand<C: Class>(st: &State, r: Reg) -> (*mut u8, usize) {
 pub trait Op1: 'static {
     type A: Class;
     type R: Class;
-    /// Long enough that loop overhead is nothing and code size is something.
-    const HEAVY: bool;
+    const WEIGHT: Weight;
     unsafe fn f<S: Simd>(a: <Self::A as Class>::V<S>) -> <Self::R as Class>::V<S>;
 }
 pub trait Op2: 'static {
     type A: Class;
     type B: Class;
     type R: Class;
-    const HEAVY: bool;
+    const WEIGHT: Weight;
     unsafe fn f<S: Simd>(
         a: <Self::A as Class>::V<S>,
         b: <Self::B as Class>::V<S>,
@@ -133,7 +133,7 @@ pub trait Op3: 'static {
     type B: Class;
     type C: Class;
     type R: Class;
-    const HEAVY: bool;
+    const WEIGHT: Weight;
     unsafe fn f<S: Simd>(
         a: <Self::A as Class>::V<S>,
         b: <Self::B as Class>::V<S>,
@@ -285,26 +285,41 @@ fn is_uniform<R: Class>(d: Reg, sources: bool) -> bool {
 }
 
 impl<O: Op1> Run for Map1<O> {
+    const COLD: bool = O::WEIGHT.is_cold();
+    unsafe fn portable(st: &mut State, op: *const Op) -> *const Op {
+        let operands = const { &[Layout::of::<O::A>()] };
+        rows::single(st, op, &Single { run: rows::loop1::<O>, operands, result: Layout::of::<O::R>() })
+    }
     #[inline(always)]
     unsafe fn run<S: Simd>(st: &mut State, op: *const Op) -> *const Op {
         let o = &*op;
         let uniform = is_uniform::<O::R>(o.d, o.a.is_uniform());
         let f = Warp1::<O> { a: operand::<O::A>(st, o.a), o: PhantomData };
-        drive::<S, _>(st, o.d, uniform, O::HEAVY, f);
+        drive::<S, _>(st, o.d, uniform, O::WEIGHT.long(), f);
         op.add(1)
     }
 }
 impl<O: Op2> Run for Map2<O> {
+    const COLD: bool = O::WEIGHT.is_cold();
+    unsafe fn portable(st: &mut State, op: *const Op) -> *const Op {
+        let operands = const { &[Layout::of::<O::A>(), Layout::of::<O::B>()] };
+        rows::single(st, op, &Single { run: rows::loop2::<O>, operands, result: Layout::of::<O::R>() })
+    }
     #[inline(always)]
     unsafe fn run<S: Simd>(st: &mut State, op: *const Op) -> *const Op {
         let o = &*op;
         let uniform = is_uniform::<O::R>(o.d, o.a.is_uniform() && o.b.is_uniform());
         let f = Warp2::<O> { a: operand::<O::A>(st, o.a), b: operand::<O::B>(st, o.b), o: PhantomData };
-        drive::<S, _>(st, o.d, uniform, O::HEAVY, f);
+        drive::<S, _>(st, o.d, uniform, O::WEIGHT.long(), f);
         op.add(1)
     }
 }
 impl<O: Op3> Run for Map3<O> {
+    const COLD: bool = O::WEIGHT.is_cold();
+    unsafe fn portable(st: &mut State, op: *const Op) -> *const Op {
+        let operands = const { &[Layout::of::<O::A>(), Layout::of::<O::B>(), Layout::of::<O::C>()] };
+        rows::single(st, op, &Single { run: rows::loop3::<O>, operands, result: Layout::of::<O::R>() })
+    }
     #[inline(always)]
     unsafe fn run<S: Simd>(st: &mut State, op: *const Op) -> *const Op {
         let o = &*op;
@@ -313,10 +328,10 @@ impl<O: Op3> Run for Map3<O> {
         let held = (O::A::load::<S>(a.0), O::B::load::<S>(b.0), O::C::load::<S>(c.0));
         macro_rules! go {
             ($u:literal) => {
-                drive::<S, _>(st, o.d, uniform, O::HEAVY, Warp3::<S, O, $u> { a, b, c, held })
+                drive::<S, _>(st, o.d, uniform, O::WEIGHT.long(), Warp3::<S, O, $u> { a, b, c, held })
             };
         }
-        if O::HEAVY || S::UNROLL == 1 || uniform {
+        if O::WEIGHT.long() || uniform {
             go!(0);
             return op.add(1);
         }
@@ -340,7 +355,7 @@ macro_rules! ops1 {
         impl $crate::kernels::map::Op1 for $name {
             type A = $A;
             type R = $R;
-            const HEAVY: bool = $crate::kernels::map::$weight;
+            const WEIGHT: $crate::kernels::map::Weight = $crate::kernels::map::$weight;
             #[inline(always)]
             unsafe fn f<$S: ::simd::Simd>(
                 $a: <$A as $crate::kernels::map::Class>::V<$S>,
@@ -359,7 +374,7 @@ macro_rules! ops2 {
             type A = $A;
             type B = $B;
             type R = $R;
-            const HEAVY: bool = $crate::kernels::map::$weight;
+            const WEIGHT: $crate::kernels::map::Weight = $crate::kernels::map::$weight;
             #[inline(always)]
             unsafe fn f<$S: ::simd::Simd>(
                 $a: <$A as $crate::kernels::map::Class>::V<$S>,
@@ -380,7 +395,7 @@ macro_rules! ops3 {
             type B = $B;
             type C = $C;
             type R = $R;
-            const HEAVY: bool = $crate::kernels::map::$weight;
+            const WEIGHT: $crate::kernels::map::Weight = $crate::kernels::map::$weight;
             #[inline(always)]
             unsafe fn f<$S: ::simd::Simd>(
                 $a: <$A as $crate::kernels::map::Class>::V<$S>,
@@ -410,8 +425,24 @@ macro_rules! register3 {
 }
 pub(crate) use {ops1, ops2, ops3, register1, register2, register3};
 
-/// Weights for the macros above.
-#[allow(non_upper_case_globals)]
-pub const light: bool = false;
-#[allow(non_upper_case_globals)]
-pub const heavy: bool = true;
+/// What an op's row says besides its types: how much code it is worth. One loop over live warps serves where it is long; others
+/// have straight ones for full waves too. A cold one's AVX2 form runs at the AVX-512 level.
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[allow(non_camel_case_types)]
+pub enum Weight {
+    light,
+    /// Long enough that loop overhead is nothing and code size is something.
+    heavy,
+    /// Rare in shaders, or no faster by wider vectors.
+    cold,
+}
+pub use Weight::{cold, heavy, light};
+
+impl Weight {
+    pub const fn long(self) -> bool {
+        !matches!(self, light)
+    }
+    pub const fn is_cold(self) -> bool {
+        matches!(self, cold)
+    }
+}

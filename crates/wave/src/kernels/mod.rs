@@ -26,6 +26,7 @@ pub mod memory;
 pub mod moves;
 mod pair;
 pub mod regs;
+mod rows;
 pub mod subgroup;
 mod tri;
 mod twin;
@@ -37,11 +38,45 @@ use shader::bytecode::{Code, Op};
 use simd::{Level, Portable, Simd};
 use std::sync::OnceLock;
 
-/// One kernel over any machine. `run` is `inline(always)`: it takes on the CPU features of the function around it.
-pub trait Run: 'static {
+/// A kernel's forms, by [`Level::index`].
+pub type Forms = [Kernel; Level::COUNT];
+
+/// One kernel over any machine. `run` is `inline(always)`: it takes on the CPU features of the function around it. The others
+/// are what it is compiled into.
+pub trait Run: Sized + 'static {
     /// # Safety
     /// As [`Kernel`]; and the CPU has `S`'s features.
     unsafe fn run<S: Simd>(st: &mut State, op: *const Op) -> *const Op;
+
+    /// # Safety
+    /// As [`Kernel`].
+    unsafe fn portable(st: &mut State, op: *const Op) -> *const Op {
+        Self::run::<Portable>(st, op)
+    }
+    #[cfg(target_arch = "x86_64")]
+    simd::avx2! {
+        /// # Safety
+        /// As [`Kernel`]; and the CPU has the level's features.
+        unsafe fn avx2(st: &mut State, op: *const Op) -> *const Op {
+            Self::run::<simd::Avx2>(st, op)
+        }
+    }
+    #[cfg(target_arch = "x86_64")]
+    simd::avx512! {
+        /// # Safety
+        /// As [`Kernel`]; and the CPU has the level's features.
+        unsafe fn avx512(st: &mut State, op: *const Op) -> *const Op {
+            Self::run::<simd::Avx512>(st, op)
+        }
+    }
+
+    /// Not worth a form of its own for the widest vectors.
+    const COLD: bool = false;
+    /// Only what stands here is compiled.
+    #[cfg(target_arch = "x86_64")]
+    const FORMS: Forms = [Self::portable, Self::avx2, if Self::COLD { Self::avx2 } else { Self::avx512 }];
+    #[cfg(not(target_arch = "x86_64"))]
+    const FORMS: Forms = [Self::portable; Level::COUNT];
 }
 
 /// Makes a type with [`Run`] from a function body:
@@ -59,22 +94,6 @@ macro_rules! kernel {
             ) -> *const shader::bytecode::Op $body
         }
     )* };
-}
-
-unsafe fn portable<K: Run>(st: &mut State, op: *const Op) -> *const Op {
-    K::run::<Portable>(st, op)
-}
-#[cfg(target_arch = "x86_64")]
-simd::avx2! {
-    unsafe fn avx2<K: Run>(st: &mut State, op: *const Op) -> *const Op {
-        K::run::<simd::Avx2>(st, op)
-    }
-}
-#[cfg(target_arch = "x86_64")]
-simd::avx512! {
-    unsafe fn avx512<K: Run>(st: &mut State, op: *const Op) -> *const Op {
-        K::run::<simd::Avx512>(st, op)
-    }
 }
 
 /// Stands in for codes without a kernel: the wave ends with a fault.
@@ -98,15 +117,7 @@ impl Registry {
     }
     /// Puts kernel `K`, compiled for the table's level, at `code`.
     pub fn add<K: Run>(&mut self, code: Code) {
-        self.table[code.0 as usize] = match self.level {
-            Level::Portable => portable::<K>,
-            #[cfg(target_arch = "x86_64")]
-            Level::Avx2(_) => avx2::<K>,
-            #[cfg(target_arch = "x86_64")]
-            Level::Avx512(_) => avx512::<K>,
-            #[cfg(not(target_arch = "x86_64"))]
-            _ => portable::<K>,
-        };
+        self.table[code.0 as usize] = K::FORMS[self.level.index()];
     }
     /// Puts a function that needs no vectors at `code`.
     pub fn set(&mut self, code: Code, kernel: Kernel) {

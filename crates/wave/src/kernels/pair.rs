@@ -1,6 +1,7 @@
 //! Kernels of [`shader::pairs`]: second(…, first(…), …) of 32 bits, made from the kernels' own functions.
 
-use super::map::{Class, F, I, Op1, Op2, Op3, reg};
+use super::map::{Class, F, I, Op1, Op2, Op3, Weight, reg};
+use super::rows::{self, Loop, Two, loop1, loop2, loop3};
 use super::{Registry, Run};
 use super::{bin::*, math::FRsqrt, tri::*, un::*};
 use crate::state::State;
@@ -37,7 +38,9 @@ impl Word for F {
 /// An op over ints, of one to three operands.
 pub trait Part: 'static {
     const N: usize;
-    const HEAVY: bool;
+    const WEIGHT: Weight;
+    /// All of it at the portable level.
+    const LOOP: Loop;
     unsafe fn f<S: Simd>(a: S::I, b: S::I, c: S::I) -> S::I;
 }
 pub struct P1<O>(PhantomData<O>);
@@ -49,7 +52,8 @@ where
     O::R: Word,
 {
     const N: usize = 1;
-    const HEAVY: bool = O::HEAVY;
+    const WEIGHT: Weight = O::WEIGHT;
+    const LOOP: Loop = loop1::<O>;
     #[inline(always)]
     unsafe fn f<S: Simd>(a: S::I, _: S::I, _: S::I) -> S::I {
         O::R::int::<S>(O::f::<S>(O::A::of::<S>(a)))
@@ -62,7 +66,8 @@ where
     O::R: Word,
 {
     const N: usize = 2;
-    const HEAVY: bool = O::HEAVY;
+    const WEIGHT: Weight = O::WEIGHT;
+    const LOOP: Loop = loop2::<O>;
     #[inline(always)]
     unsafe fn f<S: Simd>(a: S::I, b: S::I, _: S::I) -> S::I {
         O::R::int::<S>(O::f::<S>(O::A::of::<S>(a), O::B::of::<S>(b)))
@@ -76,7 +81,8 @@ where
     O::R: Word,
 {
     const N: usize = 3;
-    const HEAVY: bool = O::HEAVY;
+    const WEIGHT: Weight = O::WEIGHT;
+    const LOOP: Loop = loop3::<O>;
     #[inline(always)]
     unsafe fn f<S: Simd>(a: S::I, b: S::I, c: S::I) -> S::I {
         O::R::int::<S>(O::f::<S>(O::A::of::<S>(a), O::B::of::<S>(b), O::C::of::<S>(c)))
@@ -93,6 +99,8 @@ const fn place(first: usize, at: usize, k: usize) -> usize {
 
 impl<A: Part, B: Part, const AT: usize> Pair<A, B, AT> {
     const N: usize = A::N + B::N - 1;
+    /// All of it at the portable level.
+    pub const TWO: Two = Two { first: A::LOOP, second: B::LOOP, split: A::N, operands: Self::N, at: AT };
 
     #[inline(always)]
     pub unsafe fn both<S: Simd>(x: [S::I; 5]) -> S::I {
@@ -150,6 +158,10 @@ impl<A: Part, B: Part, const AT: usize> Pair<A, B, AT> {
 }
 
 impl<A: Part, B: Part, const AT: usize> Run for Pair<A, B, AT> {
+    const COLD: bool = A::WEIGHT.is_cold() || B::WEIGHT.is_cold();
+    unsafe fn portable(st: &mut State, op: *const Op) -> *const Op {
+        rows::pair(st, op, &Self::TWO)
+    }
     #[inline(always)]
     unsafe fn run<S: Simd>(st: &mut State, op: *const Op) -> *const Op {
         let o = &*op;
@@ -165,7 +177,7 @@ impl<A: Part, B: Part, const AT: usize> Run for Pair<A, B, AT> {
                 held[i] = S::iload(p[i]);
             }
         }
-        if !A::HEAVY && !B::HEAVY && st.live == st.all && S::UNROLL > 1 {
+        if !A::WEIGHT.long() && !B::WEIGHT.long() && st.live == st.all {
             macro_rules! full {
                 ($u:literal) => {
                     if $u < 1 << Self::N {

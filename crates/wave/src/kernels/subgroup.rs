@@ -164,6 +164,23 @@ fn warp_reduce<T: Copy>(
     r
 }
 
+/// [`warp_reduce`] of all live warps, once for all operations.
+#[inline(never)]
+unsafe fn reduce_any<T: Word>(
+    st: &State,
+    o: &Op,
+    scan: u16,
+    cluster: usize,
+    identity: T,
+    skip: T,
+    f: fn(T, T) -> T,
+) {
+    for w in Bits(st.live) {
+        let v = T::read(st, o.a, w);
+        T::write(st, o.d, w, warp_reduce(v, st.exec[w], scan, cluster, identity, skip, f));
+    }
+}
+
 macro_rules! reduces {
     ($name:ident, $u:ty, $s:ty, $f:ty) => {
         #[inline(always)]
@@ -173,15 +190,25 @@ macro_rules! reduces {
             let cluster = 1usize << (o.e >> 8 & 7).min(4);
             macro_rules! go {
                 ($id:expr, $skip:expr, $g:expr) => {
-                    for w in Bits(st.live) {
-                        let v = <$u>::read(st, o.a, w);
-                        let r = warp_reduce(v, st.exec[w], scan, cluster, $id, $skip, $g);
-                        <$u>::write(st, o.d, w, r);
+                    if L::PORTABLE {
+                        reduce_any::<$u>(st, &o, scan, cluster, $id, $skip, $g);
+                    } else {
+                        for w in Bits(st.live) {
+                            let v = <$u>::read(st, o.a, w);
+                            let r = warp_reduce(v, st.exec[w], scan, cluster, $id, $skip, $g);
+                            <$u>::write(st, o.d, w, r);
+                        }
                     }
                 };
             }
-            let fb = |x: $f| x.to_bits();
-            let bf = |x: $u| <$f>::from_bits(x);
+            #[inline(always)]
+            fn fb(x: $f) -> $u {
+                x.to_bits()
+            }
+            #[inline(always)]
+            fn bf(x: $u) -> $f {
+                <$f>::from_bits(x)
+            }
             // N forms: a NaN gives the other operand, −0 < +0.
             let min = |x: $u, y: $u| {
                 let (a, b) = (bf(x), bf(y));

@@ -1,27 +1,40 @@
 //! Kernels of [`shader::twins`]: two ops of 32 bits with operands in common, made from the kernels' own functions.
 
 use super::map::reg;
+use super::mask::Bits;
 use super::pair::{P2, P3, Pair, Part};
-use super::{Registry, Run};
+use super::{Registry, Run, rows};
 use super::{bin::*, tri::*};
 use crate::state::State;
 use shader::bytecode::{Code, Op, Reg};
 use simd::Simd;
+use simd::rows::Rows;
 use std::marker::PhantomData;
 
 /// An op or a pair, of up to five operands.
 pub trait Tree: 'static {
+    /// All of it at the portable level.
+    ///
+    /// # Safety
+    /// As [`rows::Loop`].
+    unsafe fn rows(d: *mut u8, x: &[Rows; 5], live: u32);
     unsafe fn f<S: Simd>(x: [S::I; 5]) -> S::I;
 }
 /// An op that is no pair.
 pub struct One<P>(PhantomData<P>);
 impl<P: Part> Tree for One<P> {
+    unsafe fn rows(d: *mut u8, x: &[Rows; 5], live: u32) {
+        P::LOOP(d, [x[0], x[1], x[2]], live);
+    }
     #[inline(always)]
     unsafe fn f<S: Simd>(x: [S::I; 5]) -> S::I {
         P::f::<S>(x[0], x[1], x[2])
     }
 }
 impl<A: Part, B: Part, const AT: usize> Tree for Pair<A, B, AT> {
+    unsafe fn rows(d: *mut u8, x: &[Rows; 5], live: u32) {
+        Self::TWO.run(d, x, live);
+    }
     #[inline(always)]
     unsafe fn f<S: Simd>(x: [S::I; 5]) -> S::I {
         Pair::<A, B, AT>::both::<S>(x)
@@ -115,6 +128,24 @@ impl<A: Tree, B: Tree, const RA: u32, const RB: u32> Twin<A, B, RA, RB> {
 }
 
 impl<A: Tree, B: Tree, const RA: u32, const RB: u32> Run for Twin<A, B, RA, RB> {
+    unsafe fn portable(st: &mut State, op: *const Op) -> *const Op {
+        let o = &*op;
+        let mut x = [Rows::NONE; 5];
+        let names = [o.a, o.c, Reg(o.e), Reg(o.imm as u16), Reg((o.imm >> 16) as u16)];
+        for (x, r) in x.iter_mut().zip(names).take(Self::N) {
+            *x = rows::row(st, r);
+        }
+        let of = |reads: u32| [0, 4, 8, 12, 16].map(|i| x[(reads >> i & 15) as usize]);
+        // Either result may take the place of an operand of the other.
+        let mut first = rows::Between::new();
+        A::rows(first.at(), &of(RA), st.live);
+        B::rows(reg(st, o.b), &of(RB), st.live);
+        let d = reg(st, o.d);
+        for w in Bits(st.live) {
+            d.add(w * 64).copy_from_nonoverlapping(first.at().add(w * 64), 64);
+        }
+        op.add(1)
+    }
     #[inline(always)]
     unsafe fn run<S: Simd>(st: &mut State, op: *const Op) -> *const Op {
         let o = &*op;
@@ -130,7 +161,7 @@ impl<A: Tree, B: Tree, const RA: u32, const RB: u32> Run for Twin<A, B, RA, RB> 
                 held[i] = S::iload(p[i]);
             }
         }
-        if st.live == st.all && S::UNROLL > 1 {
+        if st.live == st.all {
             macro_rules! full {
                 ($u:literal) => {
                     if $u < 1 << Self::N {

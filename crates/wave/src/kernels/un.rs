@@ -88,15 +88,15 @@ ops1! { S;
     Mov light (a: I) -> I = a;
     FNeg light (a: F) -> F = ops::fneg::<S>(a);
     FAbs light (a: F) -> F = ops::fabs::<S>(a);
-    FSqrt light (a: F) -> F = S::fsqrt(a);
-    FRcp light (a: F) -> F = S::fdiv(S::fsplat(1.0), a);
+    FSqrt cold (a: F) -> F = S::fsqrt(a);
+    FRcp cold (a: F) -> F = S::fdiv(S::fsplat(1.0), a);
     FFloor light (a: F) -> F = S::ffloor(a);
     FCeil light (a: F) -> F = S::fceil(a);
     FTrunc light (a: F) -> F = S::ftrunc(a);
     FRoundEven light (a: F) -> F = S::fround_even(a);
     FFract light (a: F) -> F = S::fsub(a, S::ffloor(a));
     /// Zeros stay; NaN → 0.
-    FSign light (a: F) -> F = {
+    FSign cold (a: F) -> F = {
         let zero = S::fsplat(0.0);
         let one = ops::copysign::<S>(S::fsplat(1.0), a);
         let a = S::fsel(S::fne(a, a), zero, a);
@@ -104,60 +104,60 @@ ops1! { S;
     };
     /// NaN and −0 → +0.
     FSaturate light (a: F) -> F = S::fmin_raw(S::fmax_raw(a, S::fsplat(0.0)), S::fsplat(1.0));
-    F16Round light (a: F) -> F = S::f16_to_f(S::f_to_f16(a));
-    F16RoundRtz light (a: F) -> F = {
+    F16Round cold (a: F) -> F = S::f16_to_f(S::f_to_f16(a));
+    F16RoundRtz cold (a: F) -> F = {
         // One step back where rounding went away from zero; from infinity that is the largest finite value.
         let h = S::f_to_f16(a);
         let away = S::flt(ops::fabs::<S>(a), ops::fabs::<S>(S::f16_to_f(h)));
         S::f16_to_f(S::isel(away, S::isub(h, S::isplat(1)), h))
     };
-    F16Quantize light (a: F) -> F = {
+    F16Quantize cold (a: F) -> F = {
         let h = S::f_to_f16(a);
         let small = S::ieq(S::iand(h, S::isplat(0x7C00)), S::isplat(0));
         S::f16_to_f(S::isel(small, S::iand(h, S::isplat(0x8000)), h))
     };
-    F16ToBits light (a: F) -> I = S::f_to_f16(a);
-    BitsToF16 light (a: I) -> F = S::f16_to_f(a);
-    FlushDenorm light (a: I) -> I = {
+    F16ToBits cold (a: F) -> I = S::f_to_f16(a);
+    BitsToF16 cold (a: I) -> F = S::f16_to_f(a);
+    FlushDenorm cold (a: I) -> I = {
         let small = S::ieq(S::iand(a, S::isplat(0x7F80_0000)), S::isplat(0));
         S::isel(small, S::iand(a, S::isplat(0x8000_0000)), a)
     };
     FCanon light (a: F) -> F = ops::canon::<S>(a);
-    FrexpSig light (a: F) -> F = {
+    FrexpSig cold (a: F) -> F = {
         let (some, m, _) = frexp::<S>(a);
         let m = S::ior(S::iand(m, S::isplat(0x807F_FFFF)), S::isplat(0x3F00_0000));
         S::fsel(some, S::from_bits(m), a)
     };
-    FrexpExp light (a: F) -> I = {
+    FrexpExp cold (a: F) -> I = {
         let (some, m, adjust) = frexp::<S>(a);
         let e = S::iand(ops::shr::<S>(m, 23), S::isplat(0xFF));
         S::isel(some, S::isub(S::isub(e, S::isplat(126)), adjust), S::isplat(0))
     };
     INeg light (a: I) -> I = ops::ineg::<S>(a);
-    IAbs light (a: I) -> I = S::smax(a, ops::ineg::<S>(a));
-    ISign light (a: I) -> I = S::smax(S::smin(a, S::isplat(1)), S::isplat(!0));
+    IAbs cold (a: I) -> I = S::smax(a, ops::ineg::<S>(a));
+    ISign cold (a: I) -> I = S::smax(S::smin(a, S::isplat(1)), S::isplat(!0));
     Not light (a: I) -> I = ops::inot::<S>(a);
-    BitReverse heavy (a: I) -> I = bit_reverse::<S>(a);
-    BitCount heavy (a: I) -> I = bit_count::<S>(a);
-    FindLsb light (a: I) -> I = lsb::<S>(a);
-    FindUMsb light (a: I) -> I = umsb::<S>(a);
-    FindSMsb light (a: I) -> I = umsb::<S>(S::ixor(a, ops::sar::<S>(a, 31)));
-    SExt8 light (a: I) -> I = sext::<S>(a, 8);
-    SExt16 light (a: I) -> I = sext::<S>(a, 16);
-    ZExt8 light (a: I) -> I = S::iand(a, S::isplat(0xFF));
-    ZExt16 light (a: I) -> I = S::iand(a, S::isplat(0xFFFF));
+    BitReverse cold (a: I) -> I = bit_reverse::<S>(a);
+    BitCount cold (a: I) -> I = bit_count::<S>(a);
+    FindLsb cold (a: I) -> I = lsb::<S>(a);
+    FindUMsb cold (a: I) -> I = umsb::<S>(a);
+    FindSMsb cold (a: I) -> I = umsb::<S>(S::ixor(a, ops::sar::<S>(a, 31)));
+    SExt8 cold (a: I) -> I = sext::<S>(a, 8);
+    SExt16 cold (a: I) -> I = sext::<S>(a, 16);
+    ZExt8 cold (a: I) -> I = S::iand(a, S::isplat(0xFF));
+    ZExt16 cold (a: I) -> I = S::iand(a, S::isplat(0xFFFF));
     F32ToS32 light (a: F) -> I = ops::f_to_s::<S>(a);
     F32ToU32 light (a: F) -> I = ops::f_to_u::<S>(a);
     S32ToF32 light (a: I) -> F = S::s_to_f(a);
     U32ToF32 light (a: I) -> F = S::u_to_f(a);
-    PackUnorm8 light (a: F) -> I = pack_u::<S>(a, 255.0);
-    PackSnorm8 light (a: F) -> I = pack_s::<S>(a, 127.0, 0xFF);
-    PackUnorm16 light (a: F) -> I = pack_u::<S>(a, 65535.0);
-    PackSnorm16 light (a: F) -> I = pack_s::<S>(a, 32767.0, 0xFFFF);
-    UnpackUnorm8 light (a: I) -> F = unpack_u::<S>(a, 0xFF);
-    UnpackSnorm8 light (a: I) -> F = unpack_s::<S>(a, 8, 127.0);
-    UnpackUnorm16 light (a: I) -> F = unpack_u::<S>(a, 0xFFFF);
-    UnpackSnorm16 light (a: I) -> F = unpack_s::<S>(a, 16, 32767.0);
+    PackUnorm8 cold (a: F) -> I = pack_u::<S>(a, 255.0);
+    PackSnorm8 cold (a: F) -> I = pack_s::<S>(a, 127.0, 0xFF);
+    PackUnorm16 cold (a: F) -> I = pack_u::<S>(a, 65535.0);
+    PackSnorm16 cold (a: F) -> I = pack_s::<S>(a, 32767.0, 0xFFFF);
+    UnpackUnorm8 cold (a: I) -> F = unpack_u::<S>(a, 0xFF);
+    UnpackSnorm8 cold (a: I) -> F = unpack_s::<S>(a, 8, 127.0);
+    UnpackUnorm16 cold (a: I) -> F = unpack_u::<S>(a, 0xFFFF);
+    UnpackSnorm16 cold (a: I) -> F = unpack_s::<S>(a, 16, 32767.0);
 }
 
 pub fn register(r: &mut Registry) {

@@ -93,87 +93,87 @@ fn frexp(x: f64) -> (f64, u32) {
 }
 
 ops1! { S;
-    Mov light (a: L) -> L = a;
-    FNeg light (a: D) -> D = dneg::<S>(a);
-    FAbs light (a: D) -> D = dabs::<S>(a);
-    FSqrt light (a: D) -> D = S::dsqrt(a);
-    FRsqrt light (a: D) -> D = S::ddiv(S::dsplat(1.0), S::dsqrt(a));
-    FRcp light (a: D) -> D = S::ddiv(S::dsplat(1.0), a);
-    FFloor light (a: D) -> D = S::dfloor(a);
-    FCeil light (a: D) -> D = S::dceil(a);
-    FTrunc light (a: D) -> D = S::dtrunc(a);
-    FRoundEven light (a: D) -> D = S::dround_even(a);
-    FFract light (a: D) -> D = S::dsub(a, S::dfloor(a));
-    FSign light (a: D) -> D = {
+    Mov cold (a: L) -> L = a;
+    FNeg cold (a: D) -> D = dneg::<S>(a);
+    FAbs cold (a: D) -> D = dabs::<S>(a);
+    FSqrt cold (a: D) -> D = S::dsqrt(a);
+    FRsqrt cold (a: D) -> D = S::ddiv(S::dsplat(1.0), S::dsqrt(a));
+    FRcp cold (a: D) -> D = S::ddiv(S::dsplat(1.0), a);
+    FFloor cold (a: D) -> D = S::dfloor(a);
+    FCeil cold (a: D) -> D = S::dceil(a);
+    FTrunc cold (a: D) -> D = S::dtrunc(a);
+    FRoundEven cold (a: D) -> D = S::dround_even(a);
+    FFract cold (a: D) -> D = S::dsub(a, S::dfloor(a));
+    FSign cold (a: D) -> D = {
         let zero = S::dsplat(0.0);
         let r = S::dsel(S::dne(a, a), zero, a);
         let r = S::dsel(S::dlt(zero, a), S::dsplat(1.0), r);
         S::dsel(S::dlt(a, zero), S::dsplat(-1.0), r)
     };
-    FSaturate light (a: D) -> D = S::dmin_raw(S::dmax_raw(a, S::dsplat(0.0)), S::dsplat(1.0));
-    FlushDenorm light (a: L) -> L = {
+    FSaturate cold (a: D) -> D = S::dmin_raw(S::dmax_raw(a, S::dsplat(0.0)), S::dsplat(1.0));
+    FlushDenorm cold (a: L) -> L = {
         let small = S::leq(S::land(a, S::lsplat(0x7FF << 52)), S::lsplat(0));
         S::lsel(small, S::land(a, S::lsplat(SIGN)), a)
     };
-    FCanon light (a: D) -> D = S::dsel(S::dne(a, a), S::dsplat(f64::from_bits(0x7FF8 << 48)), a);
-    FrexpSig heavy (a: D) -> D = lanes!(S, d_from; x = d_lanes a => frexp(x).0);
-    FrexpExp heavy (a: D) -> I = lanes!(S, i_from; x = d_lanes a => frexp(x).1);
-    INeg light (a: L) -> L = lneg::<S>(a);
-    IAbs light (a: L) -> L = S::lsel(S::lgt(S::lsplat(0), a), lneg::<S>(a), a);
-    ISign light (a: L) -> L = {
+    FCanon cold (a: D) -> D = S::dsel(S::dne(a, a), S::dsplat(f64::from_bits(0x7FF8 << 48)), a);
+    FrexpSig cold (a: D) -> D = lanes!(S, d_from; x = d_lanes a => frexp(x).0);
+    FrexpExp cold (a: D) -> I = lanes!(S, i_from; x = d_lanes a => frexp(x).1);
+    INeg cold (a: L) -> L = lneg::<S>(a);
+    IAbs cold (a: L) -> L = S::lsel(S::lgt(S::lsplat(0), a), lneg::<S>(a), a);
+    ISign cold (a: L) -> L = {
         let zero = S::lsplat(0);
         let r = S::lsel(S::lgt(a, zero), S::lsplat(1), zero);
         S::lsel(S::lgt(zero, a), S::lsplat(!0), r)
     };
-    Not light (a: L) -> L = S::lxor(a, S::lsplat(!0));
-    BitReverse heavy (a: L) -> L = S::pack(bit_reverse::<S>(S::hi(a)), bit_reverse::<S>(S::lo(a)));
-    BitCount heavy (a: L) -> I = S::iadd(bit_count::<S>(S::lo(a)), bit_count::<S>(S::hi(a)));
-    FindLsb heavy (a: L) -> I = {
+    Not cold (a: L) -> L = S::lxor(a, S::lsplat(!0));
+    BitReverse cold (a: L) -> L = S::pack(bit_reverse::<S>(S::hi(a)), bit_reverse::<S>(S::lo(a)));
+    BitCount cold (a: L) -> I = S::iadd(bit_count::<S>(S::lo(a)), bit_count::<S>(S::hi(a)));
+    FindLsb cold (a: L) -> I = {
         let (low, high) = (S::lo(a), lsb::<S>(S::hi(a)));
         // −1 of an empty high word stays −1.
         let none = S::sgt(S::isplat(0), high);
         let up = S::isel(none, high, S::iadd(high, S::isplat(32)));
         S::isel(S::ieq(low, S::isplat(0)), up, lsb::<S>(low))
     };
-    FindUMsb heavy (a: L) -> I = lmsb::<S>(a);
-    FindSMsb heavy (a: L) -> I = {
+    FindUMsb cold (a: L) -> I = lmsb::<S>(a);
+    FindSMsb cold (a: L) -> I = {
         let s = ops::sar::<S>(S::hi(a), 31);
         lmsb::<S>(S::lxor(a, S::pack(s, s)))
     };
 }
 ops2! { S;
-    FAdd light (a: D, b: D) -> D = S::dadd(a, b);
-    FSub light (a: D, b: D) -> D = S::dsub(a, b);
-    FMul light (a: D, b: D) -> D = S::dmul(a, b);
-    FDiv light (a: D, b: D) -> D = S::ddiv(a, b);
-    FMin light (a: D, b: D) -> D = dmin::<S>(a, b);
-    FMax light (a: D, b: D) -> D = dmax::<S>(a, b);
-    FRem heavy (a: D, b: D) -> D = lanes!(S, d_from; a = d_lanes a, b = d_lanes b => a % b);
-    FMod heavy (a: D, b: D) -> D = lanes!(S, d_from; x = d_lanes a, y = d_lanes b => fmod(x, y));
-    FStep light (edge: D, x: D) -> D = S::dsel(S::dlt(x, edge), S::dsplat(0.0), S::dsplat(1.0));
-    FLdexp heavy (a: D, e: I) -> D = lanes!(S, d_from; x = d_lanes a, n = i_lanes e => ldexp(x, n as i32));
-    IAdd light (a: L, b: L) -> L = S::ladd(a, b);
-    ISub light (a: L, b: L) -> L = S::lsub(a, b);
-    IMul light (a: L, b: L) -> L = S::lmul(a, b);
-    UMulHi heavy (a: L, b: L) -> L = lanes!(S, l_from; a = l_lanes a, b = l_lanes b => ((a as u128 * b as u128) >> 64) as u64);
-    SMulHi heavy (a: L, b: L) -> L =
+    FAdd cold (a: D, b: D) -> D = S::dadd(a, b);
+    FSub cold (a: D, b: D) -> D = S::dsub(a, b);
+    FMul cold (a: D, b: D) -> D = S::dmul(a, b);
+    FDiv cold (a: D, b: D) -> D = S::ddiv(a, b);
+    FMin cold (a: D, b: D) -> D = dmin::<S>(a, b);
+    FMax cold (a: D, b: D) -> D = dmax::<S>(a, b);
+    FRem cold (a: D, b: D) -> D = lanes!(S, d_from; a = d_lanes a, b = d_lanes b => a % b);
+    FMod cold (a: D, b: D) -> D = lanes!(S, d_from; x = d_lanes a, y = d_lanes b => fmod(x, y));
+    FStep cold (edge: D, x: D) -> D = S::dsel(S::dlt(x, edge), S::dsplat(0.0), S::dsplat(1.0));
+    FLdexp cold (a: D, e: I) -> D = lanes!(S, d_from; x = d_lanes a, n = i_lanes e => ldexp(x, n as i32));
+    IAdd cold (a: L, b: L) -> L = S::ladd(a, b);
+    ISub cold (a: L, b: L) -> L = S::lsub(a, b);
+    IMul cold (a: L, b: L) -> L = S::lmul(a, b);
+    UMulHi cold (a: L, b: L) -> L = lanes!(S, l_from; a = l_lanes a, b = l_lanes b => ((a as u128 * b as u128) >> 64) as u64);
+    SMulHi cold (a: L, b: L) -> L =
         lanes!(S, l_from; a = l_lanes a, b = l_lanes b => ((a as i64 as i128 * b as i64 as i128) >> 64) as u64);
-    UDiv heavy (a: L, b: L) -> L = lanes!(S, l_from; a = l_lanes a, b = l_lanes b => a.checked_div(b).unwrap_or(0));
-    URem heavy (a: L, b: L) -> L = lanes!(S, l_from; a = l_lanes a, b = l_lanes b => a.checked_rem(b).unwrap_or(a));
-    SDiv heavy (a: L, b: L) -> L =
+    UDiv cold (a: L, b: L) -> L = lanes!(S, l_from; a = l_lanes a, b = l_lanes b => a.checked_div(b).unwrap_or(0));
+    URem cold (a: L, b: L) -> L = lanes!(S, l_from; a = l_lanes a, b = l_lanes b => a.checked_rem(b).unwrap_or(a));
+    SDiv cold (a: L, b: L) -> L =
         lanes!(S, l_from; a = l_lanes a, b = l_lanes b => if b == 0 { 0 } else { (a as i64).wrapping_div(b as i64) as u64 });
-    SRem heavy (a: L, b: L) -> L = lanes!(S, l_from; x = l_lanes a, y = l_lanes b => srem(x, y));
-    SMod heavy (a: L, b: L) -> L = lanes!(S, l_from; x = l_lanes a, y = l_lanes b => smod(x, y));
-    And light (a: L, b: L) -> L = S::land(a, b);
-    Or light (a: L, b: L) -> L = S::lor(a, b);
-    Xor light (a: L, b: L) -> L = S::lxor(a, b);
-    Shl light (a: L, n: I) -> L = S::lshl(a, S::iand(n, S::isplat(63)));
-    LShr light (a: L, n: I) -> L = S::lshr(a, S::iand(n, S::isplat(63)));
-    AShr light (a: L, n: I) -> L = S::lsar(a, S::iand(n, S::isplat(63)));
-    SMin light (a: L, b: L) -> L = S::lsel(S::lgt(a, b), b, a);
-    SMax light (a: L, b: L) -> L = S::lsel(S::lgt(a, b), a, b);
-    UMin light (a: L, b: L) -> L = S::lsel(above::<S>(a, b), b, a);
-    UMax light (a: L, b: L) -> L = S::lsel(above::<S>(a, b), a, b);
+    SRem cold (a: L, b: L) -> L = lanes!(S, l_from; x = l_lanes a, y = l_lanes b => srem(x, y));
+    SMod cold (a: L, b: L) -> L = lanes!(S, l_from; x = l_lanes a, y = l_lanes b => smod(x, y));
+    And cold (a: L, b: L) -> L = S::land(a, b);
+    Or cold (a: L, b: L) -> L = S::lor(a, b);
+    Xor cold (a: L, b: L) -> L = S::lxor(a, b);
+    Shl cold (a: L, n: I) -> L = S::lshl(a, S::iand(n, S::isplat(63)));
+    LShr cold (a: L, n: I) -> L = S::lshr(a, S::iand(n, S::isplat(63)));
+    AShr cold (a: L, n: I) -> L = S::lsar(a, S::iand(n, S::isplat(63)));
+    SMin cold (a: L, b: L) -> L = S::lsel(S::lgt(a, b), b, a);
+    SMax cold (a: L, b: L) -> L = S::lsel(S::lgt(a, b), a, b);
+    UMin cold (a: L, b: L) -> L = S::lsel(above::<S>(a, b), b, a);
+    UMax cold (a: L, b: L) -> L = S::lsel(above::<S>(a, b), a, b);
 }
 
 pub fn register(r: &mut Registry) {

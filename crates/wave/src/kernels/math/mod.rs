@@ -65,16 +65,16 @@ ops1! { S;
     FLog heavy (a: F) -> F = log::ln::<S>(a);
     FSin heavy (a: F) -> F = trig::sin::<S>(a);
     FCos heavy (a: F) -> F = trig::cos::<S>(a);
-    FTan heavy (a: F) -> F = trig::tan::<S>(a);
-    FAsin heavy (a: F) -> F = inverse::asin::<S>(a);
-    FAcos heavy (a: F) -> F = inverse::acos::<S>(a);
-    FAtan heavy (a: F) -> F = inverse::atan::<S>(a);
-    FSinh heavy (a: F) -> F = hyper::sinh::<S>(a);
-    FCosh heavy (a: F) -> F = hyper::cosh::<S>(a);
-    FTanh heavy (a: F) -> F = hyper::tanh::<S>(a);
-    FAsinh heavy (a: F) -> F = hyper::asinh::<S>(a);
-    FAcosh heavy (a: F) -> F = hyper::acosh::<S>(a);
-    FAtanh heavy (a: F) -> F = hyper::atanh::<S>(a);
+    FTan cold (a: F) -> F = trig::tan::<S>(a);
+    FAsin cold (a: F) -> F = inverse::asin::<S>(a);
+    FAcos cold (a: F) -> F = inverse::acos::<S>(a);
+    FAtan cold (a: F) -> F = inverse::atan::<S>(a);
+    FSinh cold (a: F) -> F = hyper::sinh::<S>(a);
+    FCosh cold (a: F) -> F = hyper::cosh::<S>(a);
+    FTanh cold (a: F) -> F = hyper::tanh::<S>(a);
+    FAsinh cold (a: F) -> F = hyper::asinh::<S>(a);
+    FAcosh cold (a: F) -> F = hyper::acosh::<S>(a);
+    FAtanh cold (a: F) -> F = hyper::atanh::<S>(a);
 }
 ops2! { S;
     /// exp2(y · log2 x); 1 where y is 0. NaN for negative x.
@@ -82,7 +82,7 @@ ops2! { S;
         let r = exp::exp2::<S>(S::fmul(y, log::log2::<S>(x)));
         S::fsel(S::feq(y, S::fsplat(0.0)), S::fsplat(1.0), r)
     };
-    FAtan2 heavy (y: F, x: F) -> F = inverse::atan2::<S>(y, x);
+    FAtan2 cold (y: F, x: F) -> F = inverse::atan2::<S>(y, x);
 }
 
 pub fn register(r: &mut Registry) {

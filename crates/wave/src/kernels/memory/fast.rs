@@ -3,7 +3,7 @@
 
 use super::linear::{buffer, shared};
 use super::offsets::Words;
-use super::warp::{Region, load32_full, store32_full};
+use super::warp::{Region, store32_full};
 use crate::kernels::count;
 use crate::kernels::levels::{General, Steps};
 use crate::kernels::mask::Bits;
@@ -64,7 +64,7 @@ unsafe fn load<L: Steps>(st: &State, o: &Op, r: Region, x: Words) {
                 if (at as u64) < end {
                     L::copy64(d as *mut u8, r.ptr.add(at as usize));
                 } else {
-                    load32_full::<L>(r, d, p, k);
+                    L::load32_full(r, d, p, k);
                 }
             });
             if o.d != o.a {
@@ -89,7 +89,7 @@ unsafe fn load<L: Steps>(st: &State, o: &Op, r: Region, x: Words) {
         _ => {
             count::unknown(st, Kind::Read);
             for w in Bits(st.live) {
-                load32_full::<L>(r, d.add(w * 16), p.add(w * 16), k);
+                L::load32_full(r, d.add(w * 16), p.add(w * 16), k);
             }
         }
     }

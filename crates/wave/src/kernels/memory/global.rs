@@ -1,6 +1,6 @@
 //! Loads and stores by device address. An address outside device memory is a fault, never a crash.
 
-use super::linear::{load_one, load_uniform, load_warp, store_one, store_warp};
+use super::linear::{load_one, load_uniform, store_one};
 use super::warp::Region;
 use crate::kernels::control::fault;
 use crate::kernels::levels::Steps;
@@ -106,7 +106,7 @@ pub unsafe fn ld_global<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
         let mut o = [0; 16];
         let q = p.add(w * s);
         match plan(st, q, k, ex, bytes, &mut o) {
-            Path::Window(r) => load_warp::<L>(st, op, r, w, o.as_ptr(), 0, ex),
+            Path::Window(r) => L::load_warp(st, op, r, w, o.as_ptr(), 0, ex),
             Path::Lanes => {
                 let own = *(q as *const [u64; 16]);
                 for lane in Bits(ex as u32) {
@@ -149,7 +149,7 @@ pub unsafe fn st_global<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
         let mut o = [0; 16];
         let q = p.add(w * s);
         match plan(st, q, k, ex, bytes, &mut o) {
-            Path::Window(r) => store_warp::<L>(st, op, r, w, o.as_ptr(), 0, ex),
+            Path::Window(r) => L::store_warp(st, op, r, w, o.as_ptr(), 0, ex),
             Path::Lanes => {
                 for lane in Bits(ex as u32) {
                     let r = exactly((*q.add(lane)).wrapping_add(k), bytes);

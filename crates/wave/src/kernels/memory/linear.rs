@@ -233,13 +233,13 @@ pub unsafe fn load_region<L: Steps, R: Regions>(st: &mut State, op: *const Op, r
         let d = st.regs.add((*op).d.unit() * 64) as *mut u32;
         for w in Bits(st.live) {
             let p = off.lanes(w);
-            warp::load32_full::<L>(r.of(st, w), d.add(w * 16), p, off.k);
+            L::load32_full(r.of(st, w), d.add(w * 16), p, off.k);
         }
         return after(op, n);
     }
     for w in Bits(st.live) {
         let p = off.lanes(w);
-        load_warp::<L>(st, op, r.of(st, w), w, p, off.k, st.exec[w]);
+        L::load_warp(st, op, r.of(st, w), w, p, off.k, st.exec[w]);
     }
     after(op, n)
 }
@@ -255,7 +255,7 @@ pub unsafe fn store_region<L: Steps, R: Regions>(st: &mut State, op: *const Op, 
     }
     for w in Bits(st.live) {
         let p = off.lanes(w);
-        store_warp::<L>(st, op, r.of(st, w), w, p, off.k, st.exec[w]);
+        L::store_warp(st, op, r.of(st, w), w, p, off.k, st.exec[w]);
     }
     after(op, n)
 }
