@@ -26,24 +26,6 @@ macro_rules! four {
         ]
     };
 }
-macro_rules! two1 {
-    ($($name:ident($ta:ident) -> $r:ident = $f:expr;)*) => { $(
-        #[inline(always)]
-        unsafe fn $name(a: Self::$ta) -> Self::$r {
-            // SAFETY: the trait's: the CPU has the instructions.
-            unsafe { [$f(a[0]), $f(a[1])] }
-        }
-    )* };
-}
-macro_rules! two2 {
-    ($($name:ident($ta:ident, $tb:ident) -> $r:ident = $f:expr;)*) => { $(
-        #[inline(always)]
-        unsafe fn $name(a: Self::$ta, b: Self::$tb) -> Self::$r {
-            // SAFETY: the trait's: the CPU has the instructions.
-            unsafe { [$f(a[0], b[0]), $f(a[1], b[1])] }
-        }
-    )* };
-}
 macro_rules! two3 {
     ($($name:ident($ta:ident, $tb:ident, $tc:ident) -> $r:ident = $f:expr;)*) => { $(
         #[inline(always)]
@@ -87,38 +69,32 @@ crate::avx2! {
     fn ps(a: __m256i) -> __m256 {
         _mm256_castsi256_ps(a)
     }
-}
-crate::avx2! {
+
     #[inline]
     fn si(a: __m256) -> __m256i {
         _mm256_castps_si256(a)
     }
-}
-crate::avx2! {
+
     #[inline]
     fn compare<const P: i32>(a: __m256, b: __m256) -> __m256i {
         si(_mm256_cmp_ps::<P>(a, b))
     }
-}
-crate::avx2! {
+
     #[inline]
     fn compare_wide<const P: i32>(a: __m256d, b: __m256d) -> __m256i {
         _mm256_castpd_si256(_mm256_cmp_pd::<P>(a, b))
     }
-}
-crate::avx2! {
+
     #[inline]
     fn blend(m: __m256i, a: __m256, b: __m256) -> __m256 {
         _mm256_blendv_ps(b, a, ps(m))
     }
-}
-crate::avx2! {
+
     #[inline]
     fn blend_int(m: __m256i, a: __m256i, b: __m256i) -> __m256i {
         si(blend(m, ps(a), ps(b)))
     }
-}
-crate::avx2! {
+
     /// 32-bit truths → 64-bit ones.
     #[inline]
     fn widen(m: [__m256i; 2]) -> [__m256i; 4] {
@@ -129,8 +105,7 @@ crate::avx2! {
             _mm256_cvtepi32_epi64(_mm256_extracti128_si256::<1>(m[1])),
         ]
     }
-}
-crate::avx2! {
+
     /// 32-bit counts → 64-bit ones.
     #[inline]
     fn widen_u(m: [__m256i; 2]) -> [__m256i; 4] {
@@ -141,16 +116,13 @@ crate::avx2! {
             _mm256_cvtepu32_epi64(_mm256_extracti128_si256::<1>(m[1])),
         ]
     }
-}
-crate::avx2! {
+
     /// High words of eight products, from the products of even and odd lanes.
     #[inline]
     fn high_words(even: __m256i, odd: __m256i) -> __m256i {
         _mm256_blend_epi32::<0xAA>(_mm256_srli_epi64::<32>(even), odd)
     }
-}
 
-crate::avx2! {
     /// 64 bits at each of two offsets.
     ///
     /// # Safety
@@ -163,8 +135,7 @@ crate::avx2! {
             _mm_castpd_ps(_mm_loadh_pd(low, base.add(b as usize).cast()))
         }
     }
-}
-crate::avx2! {
+
     /// As [`pair`], of four.
     ///
     /// # Safety
@@ -174,18 +145,6 @@ crate::avx2! {
         // SAFETY: the caller's.
         unsafe { _mm256_set_m128(pair(base, c, d), pair(base, a, b)) }
     }
-}
-
-/// Methods whose bodies are the level's instructions.
-macro_rules! methods {
-    ($(fn $name:ident($($a:ident: $t:ty),*) $(-> $r:ty)? $body:block)*) => { $(
-        #[inline(always)]
-        unsafe fn $name($($a: $t),*) $(-> $r)? {
-            // SAFETY: the trait's: the CPU has the instructions, and what pointers lead to may be read and written as far as
-            // the method's words say.
-            unsafe { $body }
-        }
-    )* };
 }
 
 impl Simd for Avx2 {

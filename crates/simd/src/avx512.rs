@@ -35,24 +35,6 @@ macro_rules! one3 {
         }
     )* };
 }
-macro_rules! two1 {
-    ($($name:ident($ta:ident) -> $r:ident = $f:expr;)*) => { $(
-        #[inline(always)]
-        unsafe fn $name(a: Self::$ta) -> Self::$r {
-            // SAFETY: the trait's: the CPU has the instructions.
-            unsafe { [$f(a[0]), $f(a[1])] }
-        }
-    )* };
-}
-macro_rules! two2 {
-    ($($name:ident($ta:ident, $tb:ident) -> $r:ident = $f:expr;)*) => { $(
-        #[inline(always)]
-        unsafe fn $name(a: Self::$ta, b: Self::$tb) -> Self::$r {
-            // SAFETY: the trait's: the CPU has the instructions.
-            unsafe { [$f(a[0], b[0]), $f(a[1], b[1])] }
-        }
-    )* };
-}
 macro_rules! two_cmp {
     ($($name:ident($t:ident) = $f:expr;)*) => { $(
         #[inline(always)]
@@ -68,60 +50,41 @@ crate::avx512! {
     fn low(a: __m512i) -> __m256i {
         _mm512_castsi512_si256(a)
     }
-}
-crate::avx512! {
+
     #[inline]
     fn high(a: __m512i) -> __m256i {
         _mm512_extracti64x4_epi64::<1>(a)
     }
-}
-crate::avx512! {
+
     #[inline]
     fn join(lo: __m256i, hi: __m256i) -> __m512i {
         _mm512_inserti64x4::<1>(_mm512_castsi256_si512(lo), hi)
     }
-}
-crate::avx512! {
+
     #[inline]
     fn shuffle(a: __m512i, idx: __m512i) -> __m512i {
         _mm512_permutexvar_epi32(idx, a)
     }
-}
-crate::avx512! {
+
     #[inline]
     fn blend(m: __mmask16, a: __m512, b: __m512) -> __m512 {
         _mm512_mask_blend_ps(m, b, a)
     }
-}
-crate::avx512! {
+
     #[inline]
     fn blend_int(m: __mmask16, a: __m512i, b: __m512i) -> __m512i {
         _mm512_mask_blend_epi32(m, b, a)
     }
-}
-crate::avx512! {
+
     #[inline]
     fn widen_u(n: __m512i) -> [__m512i; 2] {
         [_mm512_cvtepu32_epi64(low(n)), _mm512_cvtepu32_epi64(high(n))]
     }
-}
-crate::avx512! {
+
     #[inline]
     fn high_words(even: __m512i, odd: __m512i) -> __m512i {
         _mm512_mask_blend_epi32(0xAAAA, _mm512_srli_epi64::<32>(even), odd)
     }
-}
-
-/// Methods whose bodies are the level's instructions.
-macro_rules! methods {
-    ($(fn $name:ident($($a:ident: $t:ty),*) $(-> $r:ty)? $body:block)*) => { $(
-        #[inline(always)]
-        unsafe fn $name($($a: $t),*) $(-> $r)? {
-            // SAFETY: the trait's: the CPU has the instructions, and what pointers lead to may be read and written as far as
-            // the method's words say.
-            unsafe { $body }
-        }
-    )* };
 }
 
 impl Simd for Avx512 {

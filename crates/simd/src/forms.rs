@@ -1,29 +1,29 @@
 //! The seam between code written once over [`crate::Simd`] and the machine: what a function of a level is compiled with, and
 //! how the one for a level is picked. Nothing outside names CPU features.
 
-/// A function of [`crate::Level::Portable`]: as any other.
+/// Functions of [`crate::Level::Portable`]: as any other.
 #[macro_export]
 macro_rules! portable {
-    ($item:item) => {
-        $item
+    ($($item:item)*) => {
+        $($item)*
     };
 }
 
-/// A function compiled with the instructions of [`crate::Level::Avx2`].
+/// Functions compiled with the instructions of [`crate::Level::Avx2`].
 #[macro_export]
 macro_rules! avx2 {
-    ($item:item) => {
-        #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
-        $item
+    ($($item:item)*) => {
+        $(#[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
+        $item)*
     };
 }
 
-/// A function compiled with the instructions of [`crate::Level::Avx512`].
+/// Functions compiled with the instructions of [`crate::Level::Avx512`].
 #[macro_export]
 macro_rules! avx512 {
-    ($item:item) => {
-        #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
-        $item
+    ($($item:item)*) => {
+        $(#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
+        $item)*
     };
 }
 

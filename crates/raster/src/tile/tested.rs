@@ -103,7 +103,8 @@ impl Task<'_> {
         Ok(())
     }
 
-    /// `range`: the primitive's of depths. As [`Item::depths`] and [`super::hiz::Hiz::block_fails`] have it for each block of the row, by the same operations.
+    /// As [`Item::depths`] and [`super::hiz::Hiz::block_fails`] have it for each block of the row, by the same operations.
+    /// `range`: depths that the primitive has at all.
     #[inline(always)]
     unsafe fn bounds<S: Simd>(&self, item: &Item, prim: &Prim, row: usize, range: [f32; 2]) -> Row {
         let k = &prim.z;

@@ -105,11 +105,15 @@ impl Class for B {
 pub unsafe fn reg(st: &State, r: Reg) -> *mut u8 {
     st.regs.add(r.unit() * UNIT_BYTES)
 }
-/// First byte and bytes from warp to warp. Bools have a mask a warp, uniform or not.
+/// Bytes from warp to warp. Bools have a mask a warp, uniform or not.
+#[inline(always)]
+pub fn stride(r: Reg, bytes: usize, bool: bool) -> usize {
+    if r.is_uniform() && !bool { 0 } else { bytes }
+}
+/// First byte and bytes from warp to warp.
 #[inline(always)]
 pub unsafe fn operand<C: Class>(st: &State, r: Reg) -> (*mut u8, usize) {
-    let stride = if r.is_uniform() && !C::BOOL { 0 } else { C::BYTES };
-    (reg(st, r), stride)
+    (reg(st, r), stride(r, C::BYTES, C::BOOL))
 }
 
 pub trait Op1: 'static {

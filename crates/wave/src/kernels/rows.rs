@@ -3,7 +3,7 @@
 //! compiled for it again. Where there are vectors for it, an op is compiled into each of its places instead: `map.rs`,
 //! `pair.rs`, `twin.rs`, `fused.rs`.
 
-use super::map::{Class, Op1, Op2, Op3, reg};
+use super::map::{Class, I, Op1, Op2, Op3, reg, stride};
 use super::mask::Bits;
 use crate::state::State;
 use shader::bytecode::{Op, Reg};
@@ -51,6 +51,12 @@ impl Layout {
     pub const fn of<C: Class>() -> Layout {
         Layout { bytes: C::BYTES, bool: C::BOOL }
     }
+
+    /// Where the warps of an operand lie.
+    #[inline(always)]
+    unsafe fn rows(self, st: &State, r: Reg) -> Rows {
+        Rows { at: reg(st, r), step: stride(r, self.bytes, self.bool) }
+    }
 }
 
 /// An op of the IR: its loop, how its operands lie, and its result.
@@ -70,7 +76,7 @@ pub unsafe fn single(st: &mut State, op: *const Op, single: &Single) -> *const O
     let mut same = true;
     for ((x, r), layout) in x.iter_mut().zip([o.a, o.b, o.c]).zip(single.operands) {
         same &= r.is_uniform();
-        *x = Rows { at: reg(st, r), step: if r.is_uniform() && !layout.bool { 0 } else { layout.bytes } };
+        *x = layout.rows(st, r);
     }
     // As `map::is_uniform` has it.
     let uniform = if single.result.bool { same } else { o.d.is_uniform() };
@@ -90,7 +96,7 @@ pub unsafe fn single(st: &mut State, op: *const Op, single: &Single) -> *const O
 /// `r` lies within the register file.
 #[inline(always)]
 pub unsafe fn row(st: &State, r: Reg) -> Rows {
-    Rows { at: reg(st, r), step: if r.is_uniform() { 0 } else { 64 } }
+    const { Layout::of::<I>() }.rows(st, r)
 }
 
 /// Room for a result of 32 bits of all warps.

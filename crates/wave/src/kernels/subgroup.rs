@@ -164,7 +164,7 @@ fn warp_reduce<T: Copy>(
     r
 }
 
-/// [`warp_reduce`] of all live warps, once for all operations.
+/// [`reduce_all`], compiled once for all operations.
 #[inline(never)]
 unsafe fn reduce_any<T: Word>(
     st: &State,
@@ -174,6 +174,20 @@ unsafe fn reduce_any<T: Word>(
     identity: T,
     skip: T,
     f: fn(T, T) -> T,
+) {
+    reduce_all(st, o, scan, cluster, identity, skip, f)
+}
+
+/// [`warp_reduce`] of all live warps.
+#[inline(always)]
+unsafe fn reduce_all<T: Word>(
+    st: &State,
+    o: &Op,
+    scan: u16,
+    cluster: usize,
+    identity: T,
+    skip: T,
+    f: impl Fn(T, T) -> T + Copy,
 ) {
     for w in Bits(st.live) {
         let v = T::read(st, o.a, w);
@@ -193,11 +207,7 @@ macro_rules! reduces {
                     if L::PORTABLE {
                         reduce_any::<$u>(st, &o, scan, cluster, $id, $skip, $g);
                     } else {
-                        for w in Bits(st.live) {
-                            let v = <$u>::read(st, o.a, w);
-                            let r = warp_reduce(v, st.exec[w], scan, cluster, $id, $skip, $g);
-                            <$u>::write(st, o.d, w, r);
-                        }
+                        reduce_all::<$u>(st, &o, scan, cluster, $id, $skip, $g);
                     }
                 };
             }

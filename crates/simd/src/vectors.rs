@@ -1,0 +1,33 @@
+//! How methods of [`crate::Simd`] are written down where a machine has vectors.
+
+/// Of a pair of vectors: what is done with each.
+macro_rules! two1 {
+    ($($name:ident($ta:ident) -> $r:ident = $f:expr;)*) => { $(
+        #[inline(always)]
+        unsafe fn $name(a: Self::$ta) -> Self::$r {
+            // SAFETY: the trait's: the CPU has the instructions.
+            unsafe { [$f(a[0]), $f(a[1])] }
+        }
+    )* };
+}
+macro_rules! two2 {
+    ($($name:ident($ta:ident, $tb:ident) -> $r:ident = $f:expr;)*) => { $(
+        #[inline(always)]
+        unsafe fn $name(a: Self::$ta, b: Self::$tb) -> Self::$r {
+            // SAFETY: the trait's: the CPU has the instructions.
+            unsafe { [$f(a[0], b[0]), $f(a[1], b[1])] }
+        }
+    )* };
+}
+
+/// Methods whose bodies are the level's instructions.
+macro_rules! methods {
+    ($(fn $name:ident($($a:ident: $t:ty),*) $(-> $r:ty)? $body:block)*) => { $(
+        #[inline(always)]
+        unsafe fn $name($($a: $t),*) $(-> $r)? {
+            // SAFETY: the trait's: the CPU has the instructions, and what pointers lead to may be read and written as far as
+            // the method's words say.
+            unsafe { $body }
+        }
+    )* };
+}
