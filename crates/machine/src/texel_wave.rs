@@ -69,7 +69,7 @@ impl Texels {
     }
 }
 
-simd::by_level!(fn run_at = plain run, (texels: &Texels, op: ImageOp, wave: &ImageRows));
+simd::by_level!(unsafe fn run_at = plain run, (texels: &Texels, op: ImageOp, wave: &ImageRows));
 
 #[inline(always)]
 unsafe fn run(texels: &Texels, op: ImageOp, wave: &ImageRows) {

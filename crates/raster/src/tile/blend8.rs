@@ -8,15 +8,15 @@ use simd::{Level, Simd};
 /// # Safety
 /// `px` points to sixteen pixels; in a function compiled for the level of `S`.
 #[inline(always)]
-pub unsafe fn blend<S: Simd>(px: *mut u8, term: &[S::I; 4], factor: &[S::I; 4], mask: u16) {
+pub unsafe fn blend<S: Simd>(s: S, px: *mut u8, term: &[S::I; 4], factor: &[S::I; 4], mask: u16) {
     #[cfg(target_arch = "x86_64")]
-    if S::level() != Level::Portable {
-        return avx2::<S>(px, term, factor, mask);
+    if s.level() != Level::Portable {
+        return avx2(s, px, term, factor, mask);
     }
     let mut t = Rows([[0; 16]; 8]);
     for c in 0..4 {
-        S::istore(t.0[c].as_mut_ptr().cast(), term[c]);
-        S::istore(t.0[c + 4].as_mut_ptr().cast(), factor[c]);
+        s.istore(t.0[c].as_mut_ptr().cast(), term[c]);
+        s.istore(t.0[c + 4].as_mut_ptr().cast(), factor[c]);
     }
     for l in 0..16 {
         if mask >> l & 1 != 0 {
@@ -36,18 +36,17 @@ struct Rows([[i32; 16]; 8]);
 /// A vector's halves: on the levels with vectors of their own its sixteen words lie as in memory.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
-unsafe fn halves<S: Simd>(v: &S::I) -> [std::arch::x86_64::__m256i; 2] {
+unsafe fn halves<S: Simd>(_: S, v: &S::I) -> [std::arch::x86_64::__m256i; 2] {
     const { assert!(size_of::<S::I>() == 64) };
     std::mem::transmute_copy(v)
 }
 
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
-unsafe fn avx2<S: Simd>(px: *mut u8, term: &[S::I; 4], factor: &[S::I; 4], mask: u16) {
+unsafe fn avx2<S: Simd>(s: S, px: *mut u8, term: &[S::I; 4], factor: &[S::I; 4], mask: u16) {
     use std::arch::x86_64::*;
-    let t = [halves::<S>(&term[0]), halves::<S>(&term[1]), halves::<S>(&term[2]), halves::<S>(&term[3])];
-    let k =
-        [halves::<S>(&factor[0]), halves::<S>(&factor[1]), halves::<S>(&factor[2]), halves::<S>(&factor[3])];
+    let t = [halves(s, &term[0]), halves(s, &term[1]), halves(s, &term[2]), halves(s, &term[3])];
+    let k = [halves(s, &factor[0]), halves(s, &factor[1]), halves(s, &factor[2]), halves(s, &factor[3])];
     let zero = _mm256_setzero_si256();
     let round = _mm256_set1_epi16(64);
     let mut out = [zero; 2];
@@ -70,9 +69,9 @@ unsafe fn avx2<S: Simd>(px: *mut u8, term: &[S::I; 4], factor: &[S::I; 4], mask:
     }
     let new: S::I = std::mem::transmute_copy(&out);
     if mask == 0xFFFF {
-        S::istoreu(px, new);
+        s.istoreu(px, new);
     } else {
-        S::istore_mask(px, S::mask(mask), new);
+        s.istore_mask(px, s.mask(mask), new);
     }
 }
 
@@ -81,10 +80,11 @@ mod tests {
     use super::*;
 
     #[inline(always)]
-    unsafe fn body<S: Simd>(px: &mut [u8; 64], t: &[[u32; 16]; 4], k: &[[u32; 16]; 4], mask: u16) {
-        let row = |r: &[u32; 16]| simd::ops::i_from::<S>(*r);
+    fn body<S: Simd>(s: S, px: &mut [u8; 64], t: &[[u32; 16]; 4], k: &[[u32; 16]; 4], mask: u16) {
+        let row = |r: &[u32; 16]| simd::ops::i_from(s, *r);
         let rows = |r: &[[u32; 16]; 4]| [row(&r[0]), row(&r[1]), row(&r[2]), row(&r[3])];
-        blend::<S>(px.as_mut_ptr(), &rows(t), &rows(k), mask);
+        // SAFETY: sixteen pixels.
+        unsafe { blend(s, px.as_mut_ptr(), &rows(t), &rows(k), mask) };
     }
     simd::by_level!(fn run = body, (px: &mut [u8; 64], t: &[[u32; 16]; 4], k: &[[u32; 16]; 4], mask: u16));
 

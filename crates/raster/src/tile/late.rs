@@ -59,9 +59,8 @@ unsafe fn late(
     written: Option<[f32; 16]>,
     reference: Option<[u32; 16]>,
 ) {
-    type P = simd::Portable;
     let plan = &item.plan;
-    let warp = warp::<P>(item, slot, origin);
+    let warp = warp(simd::Portable, item, slot, origin);
     let front = fill::front(&warp.prims);
     let target = |a: Option<u32>| targets.list.get(a? as usize);
     let depth = target(plan.depth).and_then(|t| t.depth.as_ref());
@@ -71,7 +70,7 @@ unsafe fn late(
             continue;
         }
         let z = match written {
-            Some(z) => simd::ops::f_from::<P>(z),
+            Some(z) => simd::ops::f_from(simd::Portable, z),
             None => {
                 let places = warp.places(plan.locations[s].map(|v| v as f32 / 16.0));
                 warp.eval(&places, |p| &p.z)
@@ -79,7 +78,10 @@ unsafe fn late(
         };
         let mut value = [0.0; 16];
         for q in 0..4 {
-            let v = simd::ops::f_lanes::<P>(plan.tests.value::<P>(z, item.depth_range(warp.prims[q])));
+            let v = simd::ops::f_lanes(
+                simd::Portable,
+                plan.tests.value(simd::Portable, z, item.depth_range(warp.prims[q])),
+            );
             value[q * 4..q * 4 + 4].copy_from_slice(&v[q * 4..q * 4 + 4]);
         }
         let mut zs = [0f32; 16];
@@ -96,8 +98,9 @@ unsafe fn late(
             }
         }
         let tested = *m;
-        let value = simd::ops::f_from::<P>(value);
-        *m = plan.tests.run::<P>(
+        let value = simd::ops::f_from(simd::Portable, value);
+        *m = plan.tests.run(
+            simd::Portable,
             tested,
             value,
             zs.as_mut_ptr(),

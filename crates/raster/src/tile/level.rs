@@ -11,15 +11,15 @@ macro_rules! dispatched {
                 simd::Level::Avx2(_) => return self.$avx2($($a),*),
                 simd::Level::Portable => {}
             }
-            self.$body::<simd::Portable>($($a),*)
+            self.$body(simd::Portable, $($a),*)
         }
         #[cfg(target_arch = "x86_64")]
         simd::avx2! { unsafe fn $avx2(&mut self, $($a: $t),*) -> $r {
-            self.$body::<simd::Avx2>($($a),*)
+            self.$body(unsafe { <simd::Avx2 as simd::Simd>::assume() }, $($a),*)
         } }
         #[cfg(target_arch = "x86_64")]
         simd::avx512! { unsafe fn $avx512(&mut self, $($a: $t),*) -> $r {
-            self.$body::<simd::Avx512>($($a),*)
+            self.$body(unsafe { <simd::Avx512 as simd::Simd>::assume() }, $($a),*)
         } }
     };
 }

@@ -110,6 +110,7 @@ impl<'a> Task<'a> {
     #[inline(always)]
     unsafe fn draw_body<S: Simd>(
         &mut self,
+        s: S,
         item: &Item,
         entries: &[u32],
         hidden: &[Blocks],
@@ -150,7 +151,7 @@ impl<'a> Task<'a> {
                 let p = pixel(x as usize % TILE as usize, y as usize % TILE as usize);
                 let mut masks = [0; MAX_SAMPLES];
                 masks[..plan.samples].fill(1 << (p % 16));
-                self.block::<S>(item, prim, number, p / 16, &masks)?;
+                self.block(s, item, prim, number, p / 16, &masks)?;
                 continue;
             }
             let hidden = hidden.get(i);
@@ -158,7 +159,7 @@ impl<'a> Task<'a> {
                 counts::gone(&mut self.counts, &WHOLE);
                 continue;
             }
-            if !small::list::<S>(prim, origin, plan.locations, plan.samples, self.covered) {
+            if !small::list(s, prim, origin, plan.locations, plan.samples, self.covered) {
                 if !self.cover.set(prim, origin, e & COVERS != 0, plan.locations, single) {
                     continue;
                 }
@@ -188,17 +189,17 @@ impl<'a> Task<'a> {
                     }
                     done = r;
                 }
-                self.cover.list::<S>(self.covered);
+                self.cover.list(s, self.covered);
             }
             if plan.depth_alone {
-                self.tested::<S>(item, prim, number, hidden)?;
+                self.tested(s, item, prim, number, hidden)?;
                 continue;
             }
             for k in 0..self.covered.count {
                 let b = self.covered.blocks[k] as usize;
                 let masks = self.covered.masks[k];
                 if hidden.is_none_or(|h| h[b / 64] >> (b % 64) & 1 == 0) {
-                    self.block::<S>(item, prim, number, b, &masks)?;
+                    self.block(s, item, prim, number, b, &masks)?;
                 } else {
                     counts::rasterised(&mut self.counts, &masks[..plan.samples]);
                     self.counts[InTile::Hidden] += any_quads(&masks[..plan.samples]);
@@ -251,11 +252,17 @@ impl<'a> Task<'a> {
     /// A smooth line: pixels of which any of sixteen samples is covered, with their share of them
     /// (§ Smooth Lines leaves the filter open).
     #[inline(always)]
-    unsafe fn smooth_body<S: Simd>(&mut self, item: &Item, prim: &Prim, index: u32) -> Result<(), Stop> {
+    unsafe fn smooth_body<S: Simd>(
+        &mut self,
+        s: S,
+        item: &Item,
+        prim: &Prim,
+        index: u32,
+    ) -> Result<(), Stop> {
         if !self.cover.set(prim, self.origin, false, sample_locations(16), false) {
             return Ok(());
         }
-        self.cover.list::<S>(self.covered);
+        self.cover.list(s, self.covered);
         for k in 0..self.covered.count {
             let (b, sixteen) = (self.covered.blocks[k] as usize, self.covered.masks[k]);
             let any = sixteen.iter().fold(0, |a, m| a | m);
@@ -264,7 +271,7 @@ impl<'a> Task<'a> {
             for l in 0..16 {
                 self.coverage[l] = sixteen.iter().filter(|m| **m >> l & 1 != 0).count() as u8;
             }
-            self.block::<S>(item, prim, index, b, &masks)?;
+            self.block(s, item, prim, index, b, &masks)?;
         }
         self.coverage = [16; 16];
         Ok(())
@@ -272,7 +279,13 @@ impl<'a> Task<'a> {
 
     /// A primitive that covers listed pixels.
     #[inline(always)]
-    unsafe fn pixels_body<S: Simd>(&mut self, item: &Item, prim: &Prim, index: u32) -> Result<(), Stop> {
+    unsafe fn pixels_body<S: Simd>(
+        &mut self,
+        s: S,
+        item: &Item,
+        prim: &Prim,
+        index: u32,
+    ) -> Result<(), Stop> {
         let (first, count) = prim.pixels();
         for &[x, y] in &item.batch.pixels[first as usize..(first + count) as usize] {
             let b = &prim.bounds.rect();
@@ -282,7 +295,7 @@ impl<'a> Task<'a> {
                 let p = pixel(tx as usize, ty as usize);
                 let mut masks = [0; MAX_SAMPLES];
                 masks[..item.plan.samples].fill(1 << (p % 16));
-                self.block::<S>(item, prim, index, p / 16, &masks)?;
+                self.block(s, item, prim, index, p / 16, &masks)?;
             }
         }
         Ok(())
@@ -292,6 +305,7 @@ impl<'a> Task<'a> {
     #[inline(always)]
     unsafe fn block<S: Simd>(
         &mut self,
+        s: S,
         item: &Item,
         prim: &Prim,
         index: u32,
@@ -344,12 +358,12 @@ impl<'a> Task<'a> {
             }
             any = 0;
             let mut every = 0xFFFF;
-            for s in 0..plan.samples {
-                if masks[s] != 0 {
-                    masks[s] = self.early::<S>(item, prim, masks[s], s, block, corner);
-                    any |= masks[s];
+            for k in 0..plan.samples {
+                if masks[k] != 0 {
+                    masks[k] = self.early(s, item, prim, masks[k], k, block, corner);
+                    any |= masks[k];
                 }
-                every &= masks[s];
+                every &= masks[k];
             }
             let left = counts::quads(any);
             self.counts[InTile::EarlyKilled] += tested - left;
@@ -407,35 +421,36 @@ impl<'a> Task<'a> {
     #[inline(always)]
     unsafe fn early<S: Simd>(
         &self,
+        s: S,
         item: &Item,
         prim: &Prim,
         mask: u16,
-        s: usize,
+        sample: usize,
         block: usize,
         corner: [i32; 2],
     ) -> u16 {
         let plan = &item.plan;
-        let [sx, sy] = plan.locations[s];
+        let [sx, sy] = plan.locations[sample];
         // In the order of `fill::Warp::places`, so that early and late tests see the same depth.
-        let x = S::fadd(S::fsplat(corner[0] as f32), S::from_bits(S::iloadu(LANE_X.as_ptr().cast())));
-        let y = S::fadd(S::fsplat(corner[1] as f32), S::from_bits(S::iloadu(LANE_Y.as_ptr().cast())));
-        let x = S::fsub(S::fadd(x, S::fsplat(sx as f32 / 16.0)), S::fsplat(prim.origin[0]));
-        let y = S::fsub(S::fadd(y, S::fsplat(sy as f32 / 16.0)), S::fsplat(prim.origin[1]));
+        let x = s.fadd(s.fsplat(corner[0] as f32), s.from_bits(s.iloadu(LANE_X.as_ptr().cast())));
+        let y = s.fadd(s.fsplat(corner[1] as f32), s.from_bits(s.iloadu(LANE_Y.as_ptr().cast())));
+        let x = s.fsub(s.fadd(x, s.fsplat(sx as f32 / 16.0)), s.fsplat(prim.origin[0]));
+        let y = s.fsub(s.fadd(y, s.fsplat(sy as f32 / 16.0)), s.fsplat(prim.origin[1]));
         let k = &prim.z;
-        let slope = S::fadd(S::fmul(S::fsplat(k.dx), x), S::fmul(S::fsplat(k.dy), y));
-        let z = plan.tests.value::<S>(S::fadd(S::fsplat(k.at), slope), item.depth_range(prim));
+        let slope = s.fadd(s.fmul(s.fsplat(k.dx), x), s.fmul(s.fsplat(k.dy), y));
+        let z = plan.tests.value(s, s.fadd(s.fsplat(k.at), slope), item.depth_range(prim));
         let mut no_depth = [0f32; 16];
         let mut no_stencil = [0u8; 16];
         let zs = match self.plane(plan.depth, |t| &t.depth) {
-            Some(p) => p.sample(self.tile, sample_of(p, s)).cast::<f32>().add(block * 16),
+            Some(p) => p.sample(self.tile, sample_of(p, sample)).cast::<f32>().add(block * 16),
             None => no_depth.as_mut_ptr(),
         };
         let st = match self.plane(plan.stencil, |t| &t.stencil) {
-            Some(p) if plan.tests.has_stencil() => p.sample(self.tile, sample_of(p, s)).add(block * 16),
+            Some(p) if plan.tests.has_stencil() => p.sample(self.tile, sample_of(p, sample)).add(block * 16),
             _ => no_stencil.as_mut_ptr(),
         };
         let front = if prim.front { 0xFFFF } else { 0 };
-        plan.tests.run::<S>(mask, z, zs, st, front, plan.when == When::Early, None)
+        plan.tests.run(s, mask, z, zs, st, front, plan.when == When::Early, None)
     }
 
     #[inline(always)]

@@ -171,15 +171,15 @@ impl Plane {
 
 /// Loads or stores; quarters that differed.
 #[inline(always)]
-unsafe fn moved_body<S: Simd>(plane: &Plane, p: &Place, load: bool) -> u8 {
+unsafe fn moved_body<S: Simd>(s: S, plane: &Plane, p: &Place, load: bool) -> u8 {
     match (plane.kind, plane.bytes) {
-        (Kind::Depth16, _) => strips::<S, Depth<u16>>(p, load),
-        (Kind::Depth24, _) => strips::<S, Depth<u32>>(p, load),
-        (_, 1) => strips::<S, Bytes<1>>(p, load),
-        (_, 2) => strips::<S, Bytes<2>>(p, load),
-        (_, 4) => strips::<S, Bytes<4>>(p, load),
-        (_, 8) => strips::<S, Bytes<8>>(p, load),
-        (_, 16) => strips::<S, Bytes<16>>(p, load),
+        (Kind::Depth16, _) => strips::<S, Depth<u16>>(s, p, load),
+        (Kind::Depth24, _) => strips::<S, Depth<u32>>(s, p, load),
+        (_, 1) => strips::<S, Bytes<1>>(s, p, load),
+        (_, 2) => strips::<S, Bytes<2>>(s, p, load),
+        (_, 4) => strips::<S, Bytes<4>>(s, p, load),
+        (_, 8) => strips::<S, Bytes<8>>(s, p, load),
+        (_, 16) => strips::<S, Bytes<16>>(s, p, load),
         (_, b) => {
             for y in p.y0..p.y1 {
                 for x in p.x0..p.x1 {
@@ -191,10 +191,10 @@ unsafe fn moved_body<S: Simd>(plane: &Plane, p: &Place, load: bool) -> u8 {
         }
     }
 }
-simd::by_level!(fn moved = moved_body, (plane: &Plane, p: &Place, load: bool) -> u8);
+simd::by_level!(unsafe fn moved = moved_body, (plane: &Plane, p: &Place, load: bool) -> u8);
 
 #[inline(always)]
-unsafe fn strips<S: Simd, T: Strip>(p: &Place, load: bool) -> u8 {
+unsafe fn strips<S: Simd, T: Strip>(s: S, p: &Place, load: bool) -> u8 {
     let width = 4 * T::BLOCKS;
     let (from, to) = (p.x0.div_ceil(width) * width, p.x1 / width * width);
     let mut differs = 0;
@@ -202,9 +202,9 @@ unsafe fn strips<S: Simd, T: Strip>(p: &Place, load: bool) -> u8 {
     while y < p.y1 {
         if y.is_multiple_of(4) && y + 4 <= p.y1 && from < to {
             if load {
-                load4::<S, T>(p, from, to, y);
+                load4::<S, T>(s, p, from, to, y);
             } else {
-                differs |= store4::<S, T>(p, from, to, y);
+                differs |= store4::<S, T>(s, p, from, to, y);
             }
             for y in y..y + 4 {
                 differs |= pixels::<T>(p, p.x0, from, y, load) | pixels::<T>(p, to, p.x1, y, load);
@@ -230,30 +230,30 @@ unsafe fn quarters<T: Strip>(p: &Place, v: usize, x: usize, y: usize) -> [*mut u
 }
 
 #[inline(always)]
-unsafe fn load4<S: Simd, T: Strip>(p: &Place, from: usize, to: usize, y: usize) {
+unsafe fn load4<S: Simd, T: Strip>(s: S, p: &Place, from: usize, to: usize, y: usize) {
     let mut x = from;
     while x < to {
-        let mut v = [S::isplat(0); 4];
+        let mut v = [s.isplat(0); 4];
         for (n, v) in v.iter_mut().enumerate().take(T::VECTORS) {
-            *v = S::iload4(quarters::<T>(p, n, x, y));
+            *v = s.iload4(quarters::<T>(p, n, x, y));
         }
-        T::to_tile::<S>(p.tile.add(pixel(x, y) * T::TILE), &v);
+        T::to_tile(s, p.tile.add(pixel(x, y) * T::TILE), &v);
         x += 4 * T::BLOCKS;
     }
 }
 
 /// What memory holds already is not written again.
 #[inline(always)]
-unsafe fn store4<S: Simd, T: Strip>(p: &Place, from: usize, to: usize, y: usize) -> u8 {
+unsafe fn store4<S: Simd, T: Strip>(s: S, p: &Place, from: usize, to: usize, y: usize) -> u8 {
     let mut differs = 0;
     let mut x = from;
     while x < to {
-        let mut v = [S::isplat(0); 4];
-        T::from_tile::<S>(p.tile.add(pixel(x, y) * T::TILE), &mut v);
+        let mut v = [s.isplat(0); 4];
+        T::from_tile(s, p.tile.add(pixel(x, y) * T::TILE), &mut v);
         for (n, v) in v.iter().enumerate().take(T::VECTORS) {
             let at = quarters::<T>(p, n, x, y);
-            if S::mbits(S::ieq(*v, S::iload4(at))) != 0xFFFF {
-                S::istore4(at, *v);
+            if s.mbits(s.ieq(*v, s.iload4(at))) != 0xFFFF {
+                s.istore4(at, *v);
                 differs |= Place::quarter(x, y);
             }
         }

@@ -70,12 +70,12 @@ macro_rules! at_level {
             {
                 simd::avx2! {
                     unsafe fn avx2$(<const $n: $t>)?($($a: $at),*) {
-                        $body::<simd::Avx2 $(, $n)?>($($a),*)
+                        $body::<simd::Avx2 $(, $n)?>(simd::Avx2::assume(), $($a),*)
                     }
                 }
                 simd::avx512! {
                     unsafe fn avx512$(<const $n: $t>)?($($a: $at),*) {
-                        $body::<simd::Avx512 $(, $n)?>($($a),*)
+                        $body::<simd::Avx512 $(, $n)?>(simd::Avx512::assume(), $($a),*)
                     }
                 }
                 match level {
@@ -87,7 +87,7 @@ macro_rules! at_level {
             let _ = level;
             // Portable code is for where nothing else runs: one form is enough for all formats.
             unsafe fn portable($($a: $at),*) {
-                $body::<simd::Portable $(, { any!($n) })?>($($a),*)
+                $body::<simd::Portable $(, { any!($n) })?>(simd::Portable, $($a),*)
             }
             portable
         }
@@ -110,13 +110,14 @@ impl<const ROW: usize> Row<ROW> {
 }
 
 #[inline(always)]
-unsafe fn pack<S: Simd>(info: &'static FormatInfo, t: &Channels, out: *mut u8) {
-    warp::pack::<S>(&Plan::new(info), false, t, out)
+unsafe fn pack<S: Simd>(s: S, info: &'static FormatInfo, t: &Channels, out: *mut u8) {
+    warp::pack(s, &Plan::new(info), false, t, out)
 }
 at_level!(fn pack_at -> PackFn = pack, (info: &'static FormatInfo, t: &Channels, out: *mut u8));
 
 #[inline(always)]
 unsafe fn scatter<S: Simd, const ROW: usize>(
+    s: S,
     info: &'static FormatInfo,
     base: *mut u8,
     offsets: &[u64; 16],
@@ -130,7 +131,7 @@ unsafe fn scatter<S: Simd, const ROW: usize>(
     }
     let mut texels = MaybeUninit::<[u8; 16 * warp::MOST]>::uninit();
     let texels = if beside { base.add(offsets[0] as usize) } else { texels.as_mut_ptr().cast::<u8>() };
-    warp::pack::<S>(&plan, ROW != ANY, t, texels);
+    warp::pack(s, &plan, ROW != ANY, t, texels);
     if beside {
         return;
     }
@@ -172,12 +173,13 @@ unsafe fn spread<const B: usize>(texels: *const u8, base: *mut u8, offsets: &[u6
 
 #[inline(always)]
 unsafe fn gather<S: Simd>(
+    s: S,
     info: &'static FormatInfo,
     base: *const u8,
     offsets: &[u64; 16],
     out: &mut Channels,
 ) {
-    warp::unpack::<S>(info, base, offsets, out)
+    warp::unpack(s, info, base, offsets, out)
 }
 at_level!(
     fn gather_at -> GatherFn = gather,

@@ -29,34 +29,34 @@ macro_rules! each {
     }};
 }
 #[inline(always)]
-unsafe fn store<S: Simd>(st: &State, r: Reg, w: Words) {
-    S::mstore(reg(st, r), w)
+unsafe fn store<S: Simd>(s: S, st: &State, r: Reg, w: Words) {
+    s.mstore(reg(st, r), w)
 }
 
 kernel! {
-    pub BAnd(S, st, op) {
+    pub BAnd(S, s, st, op) {
         let (a, b) = (load(st, (*op).a), load(st, (*op).b));
-        store::<S>(st, (*op).d, each!(i => a[i] & b[i]));
+        store(s, st, (*op).d, each!(i => a[i] & b[i]));
         op.add(1)
     }
-    pub BOr(S, st, op) {
+    pub BOr(S, s, st, op) {
         let (a, b) = (load(st, (*op).a), load(st, (*op).b));
-        store::<S>(st, (*op).d, each!(i => a[i] | b[i]));
+        store(s, st, (*op).d, each!(i => a[i] | b[i]));
         op.add(1)
     }
-    pub BXor(S, st, op) {
+    pub BXor(S, s, st, op) {
         let (a, b) = (load(st, (*op).a), load(st, (*op).b));
-        store::<S>(st, (*op).d, each!(i => a[i] ^ b[i]));
+        store(s, st, (*op).d, each!(i => a[i] ^ b[i]));
         op.add(1)
     }
-    pub BNot(S, st, op) {
+    pub BNot(S, s, st, op) {
         let a = load(st, (*op).a);
-        store::<S>(st, (*op).d, each!(i => !a[i]));
+        store(s, st, (*op).d, each!(i => !a[i]));
         op.add(1)
     }
-    pub Select(S, st, op) {
+    pub Select(S, s, st, op) {
         let (m, a, b) = (load(st, (*op).a), load(st, (*op).b), load(st, (*op).c));
-        store::<S>(st, (*op).d, each!(i => (m[i] & a[i]) | (!m[i] & b[i])));
+        store(s, st, (*op).d, each!(i => (m[i] & a[i]) | (!m[i] & b[i])));
         op.add(1)
     }
 }

@@ -46,19 +46,19 @@ pub type Forms = [Kernel; Level::COUNT];
 pub trait Run: Sized + 'static {
     /// # Safety
     /// As [`Kernel`]; and the CPU has `S`'s features.
-    unsafe fn run<S: Simd>(st: &mut State, op: *const Op) -> *const Op;
+    unsafe fn run<S: Simd>(s: S, st: &mut State, op: *const Op) -> *const Op;
 
     /// # Safety
     /// As [`Kernel`].
     unsafe fn portable(st: &mut State, op: *const Op) -> *const Op {
-        Self::run::<Portable>(st, op)
+        Self::run(Portable, st, op)
     }
     #[cfg(target_arch = "x86_64")]
     simd::avx2! {
         /// # Safety
         /// As [`Kernel`]; and the CPU has the level's features.
         unsafe fn avx2(st: &mut State, op: *const Op) -> *const Op {
-            Self::run::<simd::Avx2>(st, op)
+            Self::run(simd::Avx2::assume(), st, op)
         }
     }
     #[cfg(target_arch = "x86_64")]
@@ -66,7 +66,7 @@ pub trait Run: Sized + 'static {
         /// # Safety
         /// As [`Kernel`]; and the CPU has the level's features.
         unsafe fn avx512(st: &mut State, op: *const Op) -> *const Op {
-            Self::run::<simd::Avx512>(st, op)
+            Self::run(simd::Avx512::assume(), st, op)
         }
     }
 
@@ -80,15 +80,16 @@ pub trait Run: Sized + 'static {
 }
 
 /// Makes a type with [`Run`] from a function body:
-/// `kernel! { pub Name(S, st, op) { …; op.add(1) } }`.
+/// `kernel! { pub Name(S, s, st, op) { …; op.add(1) } }`.
 #[macro_export]
 macro_rules! kernel {
-    ($($(#[$meta:meta])* $vis:vis $name:ident($s:ident, $st:ident, $op:ident) $body:block)*) => { $(
+    ($($(#[$meta:meta])* $vis:vis $name:ident($S:ident, $s:ident, $st:ident, $op:ident) $body:block)*) => { $(
         $(#[$meta])*
         $vis struct $name;
         impl $crate::kernels::Run for $name {
             #[inline(always)]
-            unsafe fn run<$s: ::simd::Simd>(
+            unsafe fn run<$S: ::simd::Simd>(
+                $s: $S,
                 $st: &mut $crate::state::State,
                 $op: *const shader::bytecode::Op,
             ) -> *const shader::bytecode::Op $body

@@ -11,27 +11,27 @@ use std::marker::PhantomData;
 
 /// A class of 32-bit lanes, as ints.
 pub trait Word: Class {
-    unsafe fn of<S: Simd>(x: S::I) -> Self::V<S>;
-    unsafe fn int<S: Simd>(x: Self::V<S>) -> S::I;
+    fn of<S: Simd>(s: S, x: S::I) -> Self::V<S>;
+    fn int<S: Simd>(s: S, x: Self::V<S>) -> S::I;
 }
 impl Word for I {
     #[inline(always)]
-    unsafe fn of<S: Simd>(x: S::I) -> S::I {
+    fn of<S: Simd>(_: S, x: S::I) -> S::I {
         x
     }
     #[inline(always)]
-    unsafe fn int<S: Simd>(x: S::I) -> S::I {
+    fn int<S: Simd>(_: S, x: S::I) -> S::I {
         x
     }
 }
 impl Word for F {
     #[inline(always)]
-    unsafe fn of<S: Simd>(x: S::I) -> S::F {
-        S::from_bits(x)
+    fn of<S: Simd>(s: S, x: S::I) -> S::F {
+        s.from_bits(x)
     }
     #[inline(always)]
-    unsafe fn int<S: Simd>(x: S::F) -> S::I {
-        S::bits(x)
+    fn int<S: Simd>(s: S, x: S::F) -> S::I {
+        s.bits(x)
     }
 }
 
@@ -41,7 +41,7 @@ pub trait Part: 'static {
     const WEIGHT: Weight;
     /// All of it at the portable level.
     const LOOP: Loop;
-    unsafe fn f<S: Simd>(a: S::I, b: S::I, c: S::I) -> S::I;
+    fn f<S: Simd>(s: S, a: S::I, b: S::I, c: S::I) -> S::I;
 }
 pub struct P1<O>(PhantomData<O>);
 pub struct P2<O>(PhantomData<O>);
@@ -55,8 +55,8 @@ where
     const WEIGHT: Weight = O::WEIGHT;
     const LOOP: Loop = loop1::<O>;
     #[inline(always)]
-    unsafe fn f<S: Simd>(a: S::I, _: S::I, _: S::I) -> S::I {
-        O::R::int::<S>(O::f::<S>(O::A::of::<S>(a)))
+    fn f<S: Simd>(s: S, a: S::I, _: S::I, _: S::I) -> S::I {
+        O::R::int(s, O::f(s, O::A::of(s, a)))
     }
 }
 impl<O: Op2> Part for P2<O>
@@ -69,8 +69,8 @@ where
     const WEIGHT: Weight = O::WEIGHT;
     const LOOP: Loop = loop2::<O>;
     #[inline(always)]
-    unsafe fn f<S: Simd>(a: S::I, b: S::I, _: S::I) -> S::I {
-        O::R::int::<S>(O::f::<S>(O::A::of::<S>(a), O::B::of::<S>(b)))
+    fn f<S: Simd>(s: S, a: S::I, b: S::I, _: S::I) -> S::I {
+        O::R::int(s, O::f(s, O::A::of(s, a), O::B::of(s, b)))
     }
 }
 impl<O: Op3> Part for P3<O>
@@ -84,8 +84,8 @@ where
     const WEIGHT: Weight = O::WEIGHT;
     const LOOP: Loop = loop3::<O>;
     #[inline(always)]
-    unsafe fn f<S: Simd>(a: S::I, b: S::I, c: S::I) -> S::I {
-        O::R::int::<S>(O::f::<S>(O::A::of::<S>(a), O::B::of::<S>(b), O::C::of::<S>(c)))
+    fn f<S: Simd>(s: S, a: S::I, b: S::I, c: S::I) -> S::I {
+        O::R::int(s, O::f(s, O::A::of(s, a), O::B::of(s, b), O::C::of(s, c)))
     }
 }
 
@@ -103,40 +103,41 @@ impl<A: Part, B: Part, const AT: usize> Pair<A, B, AT> {
     pub const TWO: Two = Two { first: A::LOOP, second: B::LOOP, split: A::N, operands: Self::N, at: AT };
 
     #[inline(always)]
-    pub unsafe fn both<S: Simd>(x: [S::I; 5]) -> S::I {
-        let t = A::f::<S>(x[0], x[1], x[2]);
+    pub fn both<S: Simd>(s: S, x: [S::I; 5]) -> S::I {
+        let t = A::f(s, x[0], x[1], x[2]);
         let a = if AT == 0 { t } else { x[const { place(A::N, AT, 0) }] };
         let b = if AT == 1 { t } else { x[const { place(A::N, AT, 1) }] };
         // Of what does not exist any register will do.
         let c = if AT == 2 { t } else { x[const { if B::N > 2 { place(A::N, AT, 2) } else { 0 } }] };
-        B::f::<S>(a, b, c)
+        B::f(s, a, b, c)
     }
 
     /// One warp: operands whose bit in `U` is set are held, the others lie at `p` + `o` bytes.
     #[inline(always)]
-    unsafe fn warp<S: Simd, const U: u8>(held: &[S::I; 5], p: &[*const u8; 5], o: &[usize; 5]) -> S::I {
+    unsafe fn warp<S: Simd, const U: u8>(s: S, held: &[S::I; 5], p: &[*const u8; 5], o: &[usize; 5]) -> S::I {
         let mut x = *held;
         if Self::N > 0 && U & 1 == 0 {
-            x[0] = S::iload(p[0].add(o[0]));
+            x[0] = s.iload(p[0].add(o[0]));
         }
         if Self::N > 1 && U & 2 == 0 {
-            x[1] = S::iload(p[1].add(o[1]));
+            x[1] = s.iload(p[1].add(o[1]));
         }
         if Self::N > 2 && U & 4 == 0 {
-            x[2] = S::iload(p[2].add(o[2]));
+            x[2] = s.iload(p[2].add(o[2]));
         }
         if Self::N > 3 && U & 8 == 0 {
-            x[3] = S::iload(p[3].add(o[3]));
+            x[3] = s.iload(p[3].add(o[3]));
         }
         if Self::N > 4 && U & 16 == 0 {
-            x[4] = S::iload(p[4].add(o[4]));
+            x[4] = s.iload(p[4].add(o[4]));
         }
-        Self::both::<S>(x)
+        Self::both(s, x)
     }
 
     /// All warps of a full wave; the operands in `U` are uniform, the others are not.
     #[inline(always)]
     unsafe fn full<S: Simd, const U: u8>(
+        s: S,
         held: &[S::I; 5],
         mut p: [*const u8; 5],
         mut d: *mut u8,
@@ -144,7 +145,7 @@ impl<A: Part, B: Part, const AT: usize> Pair<A, B, AT> {
     ) {
         loop {
             for u in 0..S::UNROLL as usize {
-                S::istore(d.add(u * 64), Self::warp::<S, U>(held, &p, &[u * 64; 5]));
+                s.istore(d.add(u * 64), Self::warp::<S, U>(s, held, &p, &[u * 64; 5]));
             }
             let step = S::UNROLL as usize * 64;
             d = d.add(step);
@@ -163,25 +164,25 @@ impl<A: Part, B: Part, const AT: usize> Run for Pair<A, B, AT> {
         rows::pair(st, op, &Self::TWO)
     }
     #[inline(always)]
-    unsafe fn run<S: Simd>(st: &mut State, op: *const Op) -> *const Op {
+    unsafe fn run<S: Simd>(s: S, st: &mut State, op: *const Op) -> *const Op {
         let o = &*op;
         let d = reg(st, o.d);
         let names = [o.a, o.b, o.c, Reg(o.e), Reg(o.imm as u16)];
         let mut p = [d as *const u8; 5];
         let mut uniform = 0u8;
-        let mut held = [S::isplat(0); 5];
+        let mut held = [s.isplat(0); 5];
         for i in 0..5 {
             if i < Self::N {
                 p[i] = reg(st, names[i]);
                 uniform |= (names[i].is_uniform() as u8) << i;
-                held[i] = S::iload(p[i]);
+                held[i] = s.iload(p[i]);
             }
         }
         if !A::WEIGHT.long() && !B::WEIGHT.long() && st.live == st.all {
             macro_rules! full {
                 ($u:literal) => {
                     if $u < 1 << Self::N {
-                        Self::full::<S, $u>(&held, p, d, st.warps);
+                        Self::full::<S, $u>(s, &held, p, d, st.warps);
                         return op.add(1);
                     }
                 };
@@ -204,7 +205,7 @@ impl<A: Part, B: Part, const AT: usize> Run for Pair<A, B, AT> {
             let w = live.trailing_zeros() as usize;
             live &= live - 1;
             let o = [w * steps[0], w * steps[1], w * steps[2], w * steps[3], w * steps[4]];
-            S::istore(d.add(w * 64), Self::warp::<S, 0>(&held, &p, &o));
+            s.istore(d.add(w * 64), Self::warp::<S, 0>(s, &held, &p, &o));
         }
         op.add(1)
     }

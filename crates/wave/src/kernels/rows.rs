@@ -20,23 +20,23 @@ pub type Loop = unsafe fn(d: *mut u8, x: [Rows; 3], live: u32);
 #[inline(never)]
 pub unsafe fn loop1<O: Op1>(d: *mut u8, [a, ..]: [Rows; 3], live: u32) {
     for w in Bits(live) {
-        let a = O::A::load::<Portable>(a.warp(w));
-        O::R::store::<Portable>(d.add(w * O::R::BYTES), O::f::<Portable>(a));
+        let a = O::A::load(Portable, a.warp(w));
+        O::R::store(Portable, d.add(w * O::R::BYTES), O::f(Portable, a));
     }
 }
 #[inline(never)]
 pub unsafe fn loop2<O: Op2>(d: *mut u8, [a, b, _]: [Rows; 3], live: u32) {
     for w in Bits(live) {
-        let (a, b) = (O::A::load::<Portable>(a.warp(w)), O::B::load::<Portable>(b.warp(w)));
-        O::R::store::<Portable>(d.add(w * O::R::BYTES), O::f::<Portable>(a, b));
+        let (a, b) = (O::A::load(Portable, a.warp(w)), O::B::load(Portable, b.warp(w)));
+        O::R::store(Portable, d.add(w * O::R::BYTES), O::f(Portable, a, b));
     }
 }
 #[inline(never)]
 pub unsafe fn loop3<O: Op3>(d: *mut u8, [a, b, c]: [Rows; 3], live: u32) {
     for w in Bits(live) {
-        let (a, b) = (O::A::load::<Portable>(a.warp(w)), O::B::load::<Portable>(b.warp(w)));
-        let c = O::C::load::<Portable>(c.warp(w));
-        O::R::store::<Portable>(d.add(w * O::R::BYTES), O::f::<Portable>(a, b, c));
+        let (a, b) = (O::A::load(Portable, a.warp(w)), O::B::load(Portable, b.warp(w)));
+        let c = O::C::load(Portable, c.warp(w));
+        O::R::store(Portable, d.add(w * O::R::BYTES), O::f(Portable, a, b, c));
     }
 }
 

@@ -18,7 +18,7 @@ pub trait Tree: 'static {
     /// # Safety
     /// As [`rows::Loop`].
     unsafe fn rows(d: *mut u8, x: &[Rows; 5], live: u32);
-    unsafe fn f<S: Simd>(x: [S::I; 5]) -> S::I;
+    fn f<S: Simd>(s: S, x: [S::I; 5]) -> S::I;
 }
 /// An op that is no pair.
 pub struct One<P>(PhantomData<P>);
@@ -27,8 +27,8 @@ impl<P: Part> Tree for One<P> {
         P::LOOP(d, [x[0], x[1], x[2]], live);
     }
     #[inline(always)]
-    unsafe fn f<S: Simd>(x: [S::I; 5]) -> S::I {
-        P::f::<S>(x[0], x[1], x[2])
+    fn f<S: Simd>(s: S, x: [S::I; 5]) -> S::I {
+        P::f(s, x[0], x[1], x[2])
     }
 }
 impl<A: Part, B: Part, const AT: usize> Tree for Pair<A, B, AT> {
@@ -36,8 +36,8 @@ impl<A: Part, B: Part, const AT: usize> Tree for Pair<A, B, AT> {
         Self::TWO.run(d, x, live);
     }
     #[inline(always)]
-    unsafe fn f<S: Simd>(x: [S::I; 5]) -> S::I {
-        Pair::<A, B, AT>::both::<S>(x)
+    fn f<S: Simd>(s: S, x: [S::I; 5]) -> S::I {
+        Pair::<A, B, AT>::both(s, x)
     }
 }
 
@@ -69,25 +69,26 @@ impl<A: Tree, B: Tree, const RA: u32, const RB: u32> Twin<A, B, RA, RB> {
     /// One warp: operands whose bit in `U` is set are held, the others lie at `p` + `o` bytes.
     #[inline(always)]
     unsafe fn warp<S: Simd, const U: u8>(
+        s: S,
         held: &[S::I; 5],
         p: &[*const u8; 5],
         o: &[usize; 5],
     ) -> (S::I, S::I) {
         let mut x = *held;
         if U & 1 == 0 {
-            x[0] = S::iload(p[0].add(o[0]));
+            x[0] = s.iload(p[0].add(o[0]));
         }
         if Self::N > 1 && U & 2 == 0 {
-            x[1] = S::iload(p[1].add(o[1]));
+            x[1] = s.iload(p[1].add(o[1]));
         }
         if Self::N > 2 && U & 4 == 0 {
-            x[2] = S::iload(p[2].add(o[2]));
+            x[2] = s.iload(p[2].add(o[2]));
         }
         if Self::N > 3 && U & 8 == 0 {
-            x[3] = S::iload(p[3].add(o[3]));
+            x[3] = s.iload(p[3].add(o[3]));
         }
         if Self::N > 4 && U & 16 == 0 {
-            x[4] = S::iload(p[4].add(o[4]));
+            x[4] = s.iload(p[4].add(o[4]));
         }
         macro_rules! of {
             ($r:ident) => {
@@ -100,12 +101,13 @@ impl<A: Tree, B: Tree, const RA: u32, const RB: u32> Twin<A, B, RA, RB> {
                 ]
             };
         }
-        (A::f::<S>(of!(RA)), B::f::<S>(of!(RB)))
+        (A::f(s, of!(RA)), B::f(s, of!(RB)))
     }
 
     /// All warps of a full wave; the operands in `U` are uniform, the others are not.
     #[inline(always)]
     unsafe fn full<S: Simd, const U: u8>(
+        s: S,
         held: &[S::I; 5],
         mut p: [*const u8; 5],
         [mut d, mut e]: [*mut u8; 2],
@@ -113,9 +115,9 @@ impl<A: Tree, B: Tree, const RA: u32, const RB: u32> Twin<A, B, RA, RB> {
     ) {
         loop {
             for u in 0..2 {
-                let (x, y) = Self::warp::<S, U>(held, &p, &[u * 64; 5]);
-                S::istore(d.add(u * 64), x);
-                S::istore(e.add(u * 64), y);
+                let (x, y) = Self::warp::<S, U>(s, held, &p, &[u * 64; 5]);
+                s.istore(d.add(u * 64), x);
+                s.istore(e.add(u * 64), y);
             }
             (d, e) = (d.add(128), e.add(128));
             p = [p[0].add(128), p[1].add(128), p[2].add(128), p[3].add(128), p[4].add(128)];
@@ -147,25 +149,25 @@ impl<A: Tree, B: Tree, const RA: u32, const RB: u32> Run for Twin<A, B, RA, RB> 
         op.add(1)
     }
     #[inline(always)]
-    unsafe fn run<S: Simd>(st: &mut State, op: *const Op) -> *const Op {
+    unsafe fn run<S: Simd>(s: S, st: &mut State, op: *const Op) -> *const Op {
         let o = &*op;
         let d = [reg(st, o.d), reg(st, o.b)];
         let names = [o.a, o.c, Reg(o.e), Reg(o.imm as u16), Reg((o.imm >> 16) as u16)];
         let mut p = [d[0] as *const u8; 5];
         let mut uniform = 0u8;
-        let mut held = [S::isplat(0); 5];
+        let mut held = [s.isplat(0); 5];
         for i in 0..5 {
             if i < Self::N {
                 p[i] = reg(st, names[i]);
                 uniform |= (names[i].is_uniform() as u8) << i;
-                held[i] = S::iload(p[i]);
+                held[i] = s.iload(p[i]);
             }
         }
         if st.live == st.all {
             macro_rules! full {
                 ($u:literal) => {
                     if $u < 1 << Self::N {
-                        Self::full::<S, $u>(&held, p, d, st.warps);
+                        Self::full::<S, $u>(s, &held, p, d, st.warps);
                         return op.add(1);
                     }
                 };
@@ -187,9 +189,9 @@ impl<A: Tree, B: Tree, const RA: u32, const RB: u32> Run for Twin<A, B, RA, RB> 
             let w = live.trailing_zeros() as usize;
             live &= live - 1;
             let o = [w * steps[0], w * steps[1], w * steps[2], w * steps[3], w * steps[4]];
-            let (x, y) = Self::warp::<S, 0>(&held, &p, &o);
-            S::istore(d[0].add(w * 64), x);
-            S::istore(d[1].add(w * 64), y);
+            let (x, y) = Self::warp::<S, 0>(s, &held, &p, &o);
+            s.istore(d[0].add(w * 64), x);
+            s.istore(d[1].add(w * 64), y);
         }
         op.add(1)
     }
