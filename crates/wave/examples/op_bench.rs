@@ -66,8 +66,10 @@ fn main() {
         unsafe {
             let mut warp: Box<ImageWarp> = Box::new(std::mem::zeroed());
             let mut rows = [wave::tally::Row::default()];
+            let mut count = wave::tally::Counting::at(&mut rows);
+            count.exact = false;
             let mut st = State {
-                count: wave::tally::Counting { exact: false, ..wave::tally::Counting::at(&mut rows) },
+                count,
                 alive: [!0; 32],
                 exec: exec32,
                 regs: regs.as_mut_ptr() as *mut u8,
@@ -88,7 +90,7 @@ fn main() {
                 scratch_words: 0,
                 arena: (0, 0),
                 images: std::ptr::null(),
-                host: &NoHost,
+                host: wave::HostRef::new(&NoHost),
                 patience: PATIENCE,
                 status: Status::Running,
                 yields: false,

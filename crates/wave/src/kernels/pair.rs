@@ -1,10 +1,13 @@
 //! Kernels of [`shader::pairs`]: second(…, first(…), …) of 32 bits, made from the kernels' own functions.
 
-use super::map::{Class, F, I, Op1, Op2, Op3, Weight, reg};
+use super::map::{Class, F, I, Op1, Op2, Op3, Weight};
+use super::mask::Bits;
+use super::operands::{Operands, five, warp_of};
+use super::regs::reg;
 use super::rows::{self, Loop, Two, loop1, loop2, loop3};
 use super::{Registry, Run};
 use super::{bin::*, math::FRsqrt, tri::*, un::*};
-use crate::state::State;
+use crate::state::{At, State};
 use shader::bytecode::{Code, Op, Reg};
 use simd::Simd;
 use std::marker::PhantomData;
@@ -113,28 +116,18 @@ impl<A: Part, B: Part, const AT: usize> Pair<A, B, AT> {
     }
 
     /// One warp: operands whose bit in `U` is set are held, the others lie at `p` + `o` bytes.
+    ///
+    /// # Safety
+    /// There they lie.
     #[inline(always)]
     unsafe fn warp<S: Simd, const U: u8>(s: S, held: &[S::I; 5], p: &[*const u8; 5], o: &[usize; 5]) -> S::I {
-        let mut x = *held;
-        if Self::N > 0 && U & 1 == 0 {
-            x[0] = s.iload(p[0].add(o[0]));
-        }
-        if Self::N > 1 && U & 2 == 0 {
-            x[1] = s.iload(p[1].add(o[1]));
-        }
-        if Self::N > 2 && U & 4 == 0 {
-            x[2] = s.iload(p[2].add(o[2]));
-        }
-        if Self::N > 3 && U & 8 == 0 {
-            x[3] = s.iload(p[3].add(o[3]));
-        }
-        if Self::N > 4 && U & 16 == 0 {
-            x[4] = s.iload(p[4].add(o[4]));
-        }
-        Self::both(s, x)
+        Self::both(s, warp_of!(s, held, p, o, Self::N, U, 0 1 2 3 4))
     }
 
     /// All warps of a full wave; the operands in `U` are uniform, the others are not.
+    ///
+    /// # Safety
+    /// `p` and `d` are registers of the op that is executed, in a wave of `n` warps.
     #[inline(always)]
     unsafe fn full<S: Simd, const U: u8>(
         s: S,
@@ -145,11 +138,12 @@ impl<A: Part, B: Part, const AT: usize> Pair<A, B, AT> {
     ) {
         loop {
             for u in 0..S::UNROLL as usize {
-                s.istore(d.add(u * 64), Self::warp::<S, U>(s, held, &p, &[u * 64; 5]));
+                // SAFETY: the caller's; a wave's warps are a multiple of `UNROLL`.
+                unsafe { s.istore(d.add(u * 64), Self::warp::<S, U>(s, held, &p, &[u * 64; 5])) };
             }
             let step = S::UNROLL as usize * 64;
-            d = d.add(step);
-            p = [p[0].add(step), p[1].add(step), p[2].add(step), p[3].add(step), p[4].add(step)];
+            d = d.wrapping_add(step);
+            p = five!(|i| p[i].wrapping_add(step));
             n = n.wrapping_sub(S::UNROLL);
             if n == 0 {
                 return;
@@ -160,34 +154,30 @@ impl<A: Part, B: Part, const AT: usize> Pair<A, B, AT> {
 
 impl<A: Part, B: Part, const AT: usize> Run for Pair<A, B, AT> {
     const COLD: bool = A::WEIGHT.is_cold() || B::WEIGHT.is_cold();
-    unsafe fn portable(st: &mut State, op: *const Op) -> *const Op {
-        rows::pair(st, op, &Self::TWO)
+    #[inline(always)]
+    fn plain(st: &mut State, op: At) -> *const Op {
+        // SAFETY: it is this pair's.
+        unsafe { rows::pair(st, op, &Self::TWO) }
     }
     #[inline(always)]
-    unsafe fn run<S: Simd>(s: S, st: &mut State, op: *const Op) -> *const Op {
+    fn run<S: Simd>(s: S, st: &mut State, op: At) -> *const Op {
         let o = &*op;
         let d = reg(st, o.d);
         let names = [o.a, o.b, o.c, Reg(o.e), Reg(o.imm as u16)];
-        let mut p = [d as *const u8; 5];
-        let mut uniform = 0u8;
-        let mut held = [s.isplat(0); 5];
-        for i in 0..5 {
-            if i < Self::N {
-                p[i] = reg(st, names[i]);
-                uniform |= (names[i].is_uniform() as u8) << i;
-                held[i] = s.iload(p[i]);
-            }
-        }
+        // SAFETY: the op's registers.
+        let x = unsafe { Operands::new(s, st, names, Self::N) };
+        let (p, held) = (x.p, x.held);
         if !A::WEIGHT.long() && !B::WEIGHT.long() && st.live == st.all {
             macro_rules! full {
                 ($u:literal) => {
                     if $u < 1 << Self::N {
-                        Self::full::<S, $u>(s, &held, p, d, st.warps);
+                        // SAFETY: the op's registers.
+                        unsafe { Self::full::<S, $u>(s, &held, p, d, st.warps) };
                         return op.add(1);
                     }
                 };
             }
-            match uniform {
+            match x.uniform {
                 0 => full!(0),
                 1 => full!(1),
                 2 => full!(2),
@@ -198,14 +188,10 @@ impl<A: Part, B: Part, const AT: usize> Run for Pair<A, B, AT> {
                 _ => {}
             }
         }
-        let step = |i: usize| if uniform >> i & 1 != 0 { 0 } else { 64 };
-        let steps = [step(0), step(1), step(2), step(3), step(4)];
-        let mut live = st.live;
-        while live != 0 {
-            let w = live.trailing_zeros() as usize;
-            live &= live - 1;
-            let o = [w * steps[0], w * steps[1], w * steps[2], w * steps[3], w * steps[4]];
-            s.istore(d.add(w * 64), Self::warp::<S, 0>(s, &held, &p, &o));
+        let steps = five!(|i| x.step(i));
+        for w in Bits(st.live) {
+            // SAFETY: the op's registers, a live warp.
+            unsafe { s.istore(d.add(w * 64), Self::warp::<S, 0>(s, &held, &p, &five!(|i| w * steps[i]))) };
         }
         op.add(1)
     }
