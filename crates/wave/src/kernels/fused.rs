@@ -71,7 +71,6 @@ fn executes_whole(st: &State) -> bool {
 
 struct Fused<C>(PhantomData<C>);
 
-// What is unsafe here asks for operands `p` of the op that is executed, in a wave that has the warps.
 impl<C: Condition> Fused<C> {
     /// Lanes of four warps from `p` on, `step` bytes apart; operands in `U` are held.
     ///
@@ -91,6 +90,8 @@ impl<C: Condition> Fused<C> {
         s.mbits4(m)
     }
 
+    /// Lanes of warp `w`; see [`Self::four`].
+    ///
     /// # Safety
     /// The operands have the warp.
     #[inline(always)]

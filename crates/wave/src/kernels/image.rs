@@ -10,10 +10,8 @@ use shader::ir::{ImageOp, TexelType};
 use simd::rows::{ImageRows, Rows};
 use std::cell::Cell;
 
-// Registers below are the operation's, which are as an op's are, and `w` is a live warp.
-
 /// # Safety
-/// `r` is one of the operation's registers or none, and `w` a live warp.
+/// `r` is one of the operation's registers, which are as an op's are ([`super::regs`]), or none; `w` is a live warp.
 #[inline(always)]
 unsafe fn fill(st: &State, r: Reg, w: usize, to: &mut [u32; 16]) {
     if !r.is_none() {

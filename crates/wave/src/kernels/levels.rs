@@ -233,27 +233,24 @@ mod avx2 {
     use simd::Avx2;
     use std::arch::x86_64::*;
 
-    // What stands here is called with proof that the CPU has the instructions.
+    simd::avx2! {
+        #[inline]
+        fn load(p: &[u32; 16]) -> (__m256i, __m256i) {
+            let p = p.as_ptr() as *const __m256i;
+            // SAFETY: two times eight of sixteen lanes.
+            unsafe { (_mm256_loadu_si256(p), _mm256_loadu_si256(p.add(1))) }
+        }
 
-    #[inline(always)]
-    unsafe fn load(p: *const u32) -> (__m256i, __m256i) {
-        // SAFETY: the caller's.
-        unsafe { (_mm256_loadu_si256(p as *const __m256i), _mm256_loadu_si256(p.add(8) as *const __m256i)) }
-    }
-    #[inline(always)]
-    unsafe fn bits(a: __m256i, b: __m256i) -> u16 {
-        // SAFETY: the caller's.
-        unsafe {
+        #[inline]
+        fn bits(a: __m256i, b: __m256i) -> u16 {
             let lo = _mm256_movemask_ps(_mm256_castsi256_ps(a)) as u32;
             let hi = _mm256_movemask_ps(_mm256_castsi256_ps(b)) as u32;
             (lo | hi << 8) as u16
         }
-    }
-    /// 4×4 transposes of both halves.
-    #[inline(always)]
-    unsafe fn transpose(v: [__m256i; 4]) -> [__m256i; 4] {
-        // SAFETY: the caller's.
-        unsafe {
+
+        /// 4×4 transposes of both halves.
+        #[inline]
+        fn transpose(v: [__m256i; 4]) -> [__m256i; 4] {
             let (ab, cd) = (_mm256_unpacklo_epi32(v[0], v[1]), _mm256_unpacklo_epi32(v[2], v[3]));
             let (ef, gh) = (_mm256_unpackhi_epi32(v[0], v[1]), _mm256_unpackhi_epi32(v[2], v[3]));
             [
@@ -264,13 +261,14 @@ mod avx2 {
             ]
         }
     }
+
     impl Steps for Avx2 {
         call_general!(crate::kernels::memory::general::avx2);
         #[inline(always)]
         fn stride_mask(self, p: &[u32; 16], t: u32, s: u32) -> u16 {
             // SAFETY: `self` is proof that the CPU has the instructions.
             unsafe {
-                let (a, b) = load(p.as_ptr());
+                let (a, b) = load(p);
                 let i = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
                 let sv = _mm256_set1_epi32(s as i32);
                 let e = _mm256_add_epi32(_mm256_set1_epi32(t as i32), _mm256_mullo_epi32(i, sv));
@@ -282,7 +280,7 @@ mod avx2 {
         unsafe fn quads32<const FROM: i32>(self, d: *mut u32, s: *const u32) {
             // SAFETY: `self` is proof that the CPU has the instructions; pointers are the caller's.
             unsafe {
-                let (a, b) = load(s);
+                let (a, b) = load(&*(s as *const [u32; 16]));
                 _mm256_storeu_si256(d as *mut __m256i, _mm256_shuffle_epi32::<FROM>(a));
                 _mm256_storeu_si256(d.add(8) as *mut __m256i, _mm256_shuffle_epi32::<FROM>(b));
             }
@@ -293,7 +291,7 @@ mod avx2 {
             unsafe {
                 let i = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
                 let sv = _mm256_set1_epi32(s as i32);
-                let (a, b) = load(p.as_ptr());
+                let (a, b) = load(p);
                 let first = _mm256_set1_epi32(p[0] as i32);
                 let e = _mm256_add_epi32(first, _mm256_mullo_epi32(i, sv));
                 let f = _mm256_add_epi32(e, _mm256_slli_epi32::<3>(sv));
@@ -378,8 +376,8 @@ mod avx2 {
             // SAFETY: `self` is proof that the CPU has the instructions; pointers are the caller's.
             unsafe {
                 let bit = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
-                let (a, b) = load(s);
-                let (x, y) = load(d);
+                let (a, b) = load(&*(s as *const [u32; 16]));
+                let (x, y) = load(&*(d as *const [u32; 16]));
                 let ma = _mm256_set1_epi32(m as i32);
                 let mb = _mm256_srli_epi32::<8>(ma);
                 let ma = _mm256_cmpeq_epi32(_mm256_and_si256(ma, bit), bit);
@@ -393,7 +391,7 @@ mod avx2 {
             // SAFETY: `self` is proof that the CPU has the instructions; pointers are the caller's.
             unsafe {
                 let bit = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
-                let (a, b) = load(v);
+                let (a, b) = load(&*(v as *const [u32; 16]));
                 let ma = _mm256_set1_epi32(m as i32);
                 let mb = _mm256_srli_epi32::<8>(ma);
                 let ma = _mm256_cmpeq_epi32(_mm256_and_si256(ma, bit), bit);
@@ -406,7 +404,7 @@ mod avx2 {
         fn same_mask(self, p: &[u32; 16], v: u32) -> u16 {
             // SAFETY: `self` is proof that the CPU has the instructions.
             unsafe {
-                let (a, b) = load(p.as_ptr());
+                let (a, b) = load(p);
                 let e = _mm256_set1_epi32(v as i32);
                 bits(_mm256_cmpeq_epi32(a, e), _mm256_cmpeq_epi32(b, e))
             }
@@ -415,7 +413,7 @@ mod avx2 {
         fn repeated(self, p: &[u32; 16]) -> u16 {
             // SAFETY: `self` is proof that the CPU has the instructions.
             unsafe {
-                let (a, b) = load(p.as_ptr());
+                let (a, b) = load(p);
                 let next = _mm256_setr_epi32(1, 2, 3, 4, 5, 6, 7, 0);
                 // Each half beside the other, and both beside themselves and each other turned by one to seven lanes.
                 let mut x = _mm256_cmpeq_epi32(a, b);
@@ -436,7 +434,7 @@ mod avx2 {
         fn bound_mask(self, p: &[u32; 16], k: u32, limit: u32) -> u16 {
             // SAFETY: `self` is proof that the CPU has the instructions.
             unsafe {
-                let (a, b) = load(p.as_ptr());
+                let (a, b) = load(p);
                 let k = _mm256_set1_epi32(k as i32);
                 let l = _mm256_set1_epi32(limit as i32);
                 let (a, b) = (_mm256_add_epi32(a, k), _mm256_add_epi32(b, k));
@@ -449,7 +447,7 @@ mod avx2 {
         unsafe fn gather32(self, d: *mut u32, base: *const u8, p: *const u32, k: u32, limit: u32) {
             // SAFETY: `self` is proof that the CPU has the instructions; pointers are the caller's.
             unsafe {
-                let (a, b) = load(p);
+                let (a, b) = load(&*(p as *const [u32; 16]));
                 let k = _mm256_set1_epi32(k as i32);
                 let l = _mm256_set1_epi32(limit as i32);
                 let (a, b) = (_mm256_add_epi32(a, k), _mm256_add_epi32(b, k));

@@ -65,13 +65,10 @@ mod avx2 {
     use simd::Avx2;
     use std::arch::x86_64::*;
 
-    // What stands here is called with proof that the CPU has the instructions.
-
-    /// Bits of the lines below 32 and from 32 on. A shift by too much, or by less than 0, leaves 0.
-    #[inline(always)]
-    unsafe fn spread(a: __m256i, b: __m256i) -> (__m256i, __m256i) {
-        // SAFETY: the caller's.
-        unsafe {
+    simd::avx2! {
+        /// Bits of the lines below 32 and from 32 on. A shift by too much, or by less than 0, leaves 0.
+        #[inline]
+        fn spread(a: __m256i, b: __m256i) -> (__m256i, __m256i) {
             let (one, half) = (_mm256_set1_epi32(1), _mm256_set1_epi32(32));
             // They are below 2^16. Of shifts of the whole lanes the compiler knows so much that it tests them before those below.
             let (a, b) = (_mm256_srli_epi16::<6>(a), _mm256_srli_epi16::<6>(b));
@@ -79,25 +76,24 @@ mod avx2 {
             let (a, b) = (_mm256_sub_epi32(a, half), _mm256_sub_epi32(b, half));
             (low, _mm256_or_si256(_mm256_sllv_epi32(one, a), _mm256_sllv_epi32(one, b)))
         }
-    }
-    /// All lanes' bits, those of `high` above those of `low`.
-    #[inline(always)]
-    unsafe fn gather(low: __m256i, high: __m256i) -> u64 {
-        // SAFETY: the caller's.
-        unsafe {
+
+        /// All lanes' bits, those of `high` above those of `low`.
+        #[inline]
+        fn gather(low: __m256i, high: __m256i) -> u64 {
             let v = _mm256_or_si256(_mm256_unpacklo_epi32(low, high), _mm256_unpackhi_epi32(low, high));
             let v = _mm_or_si128(_mm256_castsi256_si128(v), _mm256_extracti128_si256::<1>(v));
             _mm_cvtsi128_si64(_mm_or_si128(v, _mm_unpackhi_epi64(v, v))) as u64
         }
-    }
-    /// Offsets from the window on, where offset 0 lies in its line added; and bits that must be 0 from `WINDOW` on.
-    #[inline(always)]
-    unsafe fn places(p: &[u32; 16], k: u32, lead: u32) -> (__m256i, __m256i, __m256i) {
-        // SAFETY: the caller's.
-        unsafe {
+
+        /// Offsets from the window on, where offset 0 lies in its line added; and bits that must be 0 from `WINDOW` on.
+        #[inline]
+        fn places(p: &[u32; 16], k: u32, lead: u32) -> (__m256i, __m256i, __m256i) {
             let k = _mm256_set1_epi32(k as i32);
-            let a = _mm256_add_epi32(_mm256_loadu_si256(p.as_ptr() as *const __m256i), k);
-            let b = _mm256_add_epi32(_mm256_loadu_si256(p.as_ptr().add(8) as *const __m256i), k);
+            let p = p.as_ptr() as *const __m256i;
+            // SAFETY: two times eight of sixteen lanes.
+            let (x, y) = unsafe { (_mm256_loadu_si256(p), _mm256_loadu_si256(p.add(1))) };
+            let a = _mm256_add_epi32(x, k);
+            let b = _mm256_add_epi32(y, k);
             let all = _mm256_or_si256(a, b);
             if lead == 0 {
                 return (a, b, all);
@@ -107,27 +103,23 @@ mod avx2 {
             let all = _mm256_and_si256(all, _mm256_set1_epi32(-(WINDOW as i32)));
             (a, b, _mm256_or_si256(all, _mm256_or_si256(a, b)))
         }
-    }
-    /// Four lanes' words turned by `N` within each group of four.
-    #[inline(always)]
-    unsafe fn same<const N: i32>(a: __m256i, b: __m256i) -> __m256i {
-        // SAFETY: the caller's.
-        unsafe { _mm256_cmpeq_epi32(a, _mm256_shuffle_epi32::<N>(b)) }
-    }
-    /// Lanes of `a` that are equal to any lane of the same half of `b`.
-    #[inline(always)]
-    unsafe fn any_of(a: __m256i, b: __m256i) -> __m256i {
-        // SAFETY: the caller's.
-        unsafe {
+
+        /// Four lanes' words turned by `N` within each group of four.
+        #[inline]
+        fn same<const N: i32>(a: __m256i, b: __m256i) -> __m256i {
+            _mm256_cmpeq_epi32(a, _mm256_shuffle_epi32::<N>(b))
+        }
+
+        /// Lanes of `a` that are equal to any lane of the same half of `b`.
+        #[inline]
+        fn any_of(a: __m256i, b: __m256i) -> __m256i {
             let x = _mm256_or_si256(_mm256_cmpeq_epi32(a, b), same::<0b00_11_10_01>(a, b));
             _mm256_or_si256(x, _mm256_or_si256(same::<0b01_00_11_10>(a, b), same::<0b10_01_00_11>(a, b)))
         }
-    }
-    /// Lanes equal to an earlier one of their half.
-    #[inline(always)]
-    unsafe fn earlier(a: __m256i) -> __m256i {
-        // SAFETY: the caller's.
-        unsafe {
+
+        /// Lanes equal to an earlier one of their half.
+        #[inline]
+        fn earlier(a: __m256i) -> __m256i {
             // Each lane against those one, two and three before it; the first ones have none.
             let one = _mm256_and_si256(
                 same::<0b10_01_00_00>(a, a),
@@ -138,11 +130,11 @@ mod avx2 {
             let three = _mm256_and_si256(same::<0>(a, a), _mm256_setr_epi32(0, 0, 0, -1, 0, 0, 0, -1));
             _mm256_or_si256(one, _mm256_or_si256(two, three))
         }
-    }
-    #[inline(always)]
-    unsafe fn mask(a: __m256i) -> u32 {
-        // SAFETY: the caller's.
-        unsafe { _mm256_movemask_ps(_mm256_castsi256_ps(a)) as u32 }
+
+        #[inline]
+        fn mask(a: __m256i) -> u32 {
+            _mm256_movemask_ps(_mm256_castsi256_ps(a)) as u32
+        }
     }
 
     impl Lines for Avx2 {

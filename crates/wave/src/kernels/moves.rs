@@ -26,11 +26,10 @@ unsafe fn blend<T: Copy>(d: *mut T, s: *const T, m: u16) {
     *d = new;
 }
 
-// Moves of the lanes `m` from `a` to `d`, of the live warps.
-//
-// # Safety
-// `a` and `d` are registers of the op, of that width.
-
+/// Moves the lanes `m` of the live warps from `a` to `d`.
+///
+/// # Safety
+/// Both are registers of the op, of that width.
 #[inline(always)]
 unsafe fn move32<L: Steps>(l: L, st: &State, d: Reg, a: Reg, m: &Masks) {
     let (p, s) = src32(st, a);
@@ -46,6 +45,8 @@ unsafe fn move32<L: Steps>(l: L, st: &State, d: Reg, a: Reg, m: &Masks) {
         unsafe { l.blend32(d.add(w * 16), p.add(w * s), m[w & 15]) };
     }
 }
+/// # Safety
+/// As [`move32`].
 #[inline(always)]
 unsafe fn move64<L: Steps>(_: L, st: &State, d: Reg, a: Reg, m: &Masks) {
     let (p, s) = src64(st, a);
@@ -54,6 +55,8 @@ unsafe fn move64<L: Steps>(_: L, st: &State, d: Reg, a: Reg, m: &Masks) {
         unsafe { blend(dst64(st, d, w), p.add(w * s), if d.is_uniform() { 0xFFFF } else { m[w] }) };
     }
 }
+/// # Safety
+/// As [`move32`].
 #[inline(always)]
 unsafe fn move_bool<L: Steps>(_: L, st: &State, d: Reg, a: Reg, m: &Masks) {
     // SAFETY: the caller's.

@@ -5,7 +5,7 @@ use super::TestHost;
 use shader::bytecode::{ImageCode, Op, Reg};
 use simd::Level;
 use wave::kernels::{control::PATIENCE, table};
-use wave::{Host, ImageWarp, State, Status, Table};
+use wave::{ImageWarp, State, Status, Table};
 
 /// A small generator of numbers (xorshift).
 pub struct Rng(pub u64);
