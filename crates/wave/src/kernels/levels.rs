@@ -304,7 +304,7 @@ mod avx2 {
             // SAFETY: `self` is proof that the CPU has the instructions; pointers are the caller's.
             unsafe {
                 for g in [0, 8] {
-                    // Lanes i and i + 1, each two words.
+                    /// Lanes i and i + 1, each two words.
                     #[inline(always)]
                     unsafe fn pair(q: *const u8, i: u32, j: u32) -> __m128 {
                         // SAFETY: the caller's.
@@ -327,7 +327,7 @@ mod avx2 {
             // SAFETY: `self` is proof that the CPU has the instructions; pointers are the caller's.
             unsafe {
                 for g in [0, 8] {
-                    // Lanes i and i + 4, each four words.
+                    /// Lanes i and i + 4, each four words.
                     #[inline(always)]
                     unsafe fn pair(q: *const u8, i: u32, j: u32) -> __m256i {
                         // SAFETY: the caller's.
@@ -471,24 +471,24 @@ mod avx2 {
 /// `register(level, table)`.
 macro_rules! kernel_forms {
     ($($($code:ident)+ = $name:ident;)*) => {
-        /// # Safety
-        /// As [`crate::Kernel`].
         pub(crate) mod portable {
             use crate::state::{At, State};
             use shader::bytecode::Op;
-            $(pub unsafe fn $name(st: &mut State, op: *const Op) -> *const Op {
+            $(/// # Safety
+            /// As [`crate::Kernel`].
+            pub unsafe fn $name(st: &mut State, op: *const Op) -> *const Op {
                 // SAFETY: the caller's.
                 super::$name(simd::Portable, st, unsafe { At::new(op) })
             })*
         }
-        /// # Safety
-        /// As [`crate::Kernel`].
         #[cfg(target_arch = "x86_64")]
         pub(crate) mod avx2 {
             use crate::state::{At, State};
             use shader::bytecode::Op;
             use simd::{Avx2, Simd};
             $(simd::avx2! {
+                /// # Safety
+                /// As [`crate::Kernel`].
                 pub unsafe fn $name(st: &mut State, op: *const Op) -> *const Op {
                     // SAFETY: the caller's.
                     let (l, op) = unsafe { (Avx2::assume(), At::new(op)) };
