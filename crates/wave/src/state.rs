@@ -32,7 +32,7 @@ impl At {
     }
     /// The op that lies `n` on: where to go on.
     #[inline(always)]
-    pub fn add(self, n: usize) -> *const Op {
+    pub fn on(self, n: usize) -> *const Op {
         self.0.wrapping_add(n)
     }
     /// The registers of the extension word.
@@ -42,7 +42,7 @@ impl At {
     #[inline(always)]
     pub unsafe fn ext(self) -> [Reg; 8] {
         // SAFETY: the caller's.
-        unsafe { (*self.add(1)).regs() }
+        unsafe { (*self.on(1)).regs() }
     }
     /// Register `i` of an op with `n` values: `d` when n is 1, else from the extension words.
     ///
@@ -56,13 +56,13 @@ impl At {
             self.d
         } else {
             // SAFETY: n ÷ 8 words, rounded up, follow the op.
-            Reg(unsafe { *(self.add(1) as *const u16).add(i) })
+            Reg(unsafe { *(self.on(1) as *const u16).add(i) })
         }
     }
     /// Op after a memory op with `n` values.
     #[inline(always)]
     pub fn after(self, n: usize) -> *const Op {
-        self.add(if n == 1 { 1 } else { 1 + n.div_ceil(8) })
+        self.on(if n == 1 { 1 } else { 1 + n.div_ceil(8) })
     }
 }
 
@@ -105,6 +105,9 @@ pub struct Stop {
 }
 
 /// One wave's state. The register file and the masks are all of it: a wave can be put aside at a barrier.
+///
+/// Whoever makes one, or changes it, keeps what [`Kernel`] says of it: its pointers lead to what their names say, of the sizes
+/// beside them, as long as kernels are called with it, and `live` is within `all`. Kernels may rely on that.
 #[repr(C, align(64))]
 pub struct State {
     /// Lanes that execute, one u16 a warp.

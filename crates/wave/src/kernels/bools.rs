@@ -45,35 +45,35 @@ kernel! {
         let (a, b) = unsafe { (load(st, op.a), load(st, op.b)) };
         // SAFETY: as above.
         unsafe { store(s, st, op.d, each!(i => a[i] & b[i])) };
-        op.add(1)
+        op.on(1)
     }
     pub BOr(S, s, st, op) {
         // SAFETY: the op's registers.
         let (a, b) = unsafe { (load(st, op.a), load(st, op.b)) };
         // SAFETY: as above.
         unsafe { store(s, st, op.d, each!(i => a[i] | b[i])) };
-        op.add(1)
+        op.on(1)
     }
     pub BXor(S, s, st, op) {
         // SAFETY: the op's registers.
         let (a, b) = unsafe { (load(st, op.a), load(st, op.b)) };
         // SAFETY: as above.
         unsafe { store(s, st, op.d, each!(i => a[i] ^ b[i])) };
-        op.add(1)
+        op.on(1)
     }
     pub BNot(S, s, st, op) {
         // SAFETY: the op's registers.
         let a = unsafe { load(st, op.a) };
         // SAFETY: as above.
         unsafe { store(s, st, op.d, each!(i => !a[i])) };
-        op.add(1)
+        op.on(1)
     }
     pub Select(S, s, st, op) {
         // SAFETY: the op's registers.
         let (m, a, b) = unsafe { (load(st, op.a), load(st, op.b), load(st, op.c)) };
         // SAFETY: as above.
         unsafe { store(s, st, op.d, each!(i => (m[i] & a[i]) | (!m[i] & b[i]))) };
-        op.add(1)
+        op.on(1)
     }
 }
 

@@ -48,7 +48,7 @@ fn jmp<L: Steps>(_: L, st: &mut State, op: At) -> *const Op {
 fn jmp_unless<L: Steps>(_: L, st: &mut State, op: At) -> *const Op {
     // SAFETY: the op's register.
     let first = unsafe { reg(st, op.a).cast::<u16>().read() };
-    if first == 0 { at(st, op.imm) } else { op.add(1) }
+    if first == 0 { at(st, op.imm) } else { op.on(1) }
 }
 
 /// Splits exec into `yes` and `no` lanes by `cond`.
@@ -88,7 +88,7 @@ unsafe fn park_by(st: &mut State, cond: Masks, to: Reg, imm: u32, next: *const O
 fn split<L: Steps>(_: L, st: &mut State, op: At) -> *const Op {
     let o = *op;
     // SAFETY: the op's registers.
-    unsafe { split_by(st, mask::load(st, o.a), o.d, o.b, o.imm, op.add(1)) }
+    unsafe { split_by(st, mask::load(st, o.a), o.d, o.b, o.imm, op.on(1)) }
 }
 
 /// As [`split`], but nothing changes when no lane is chosen.
@@ -102,35 +102,35 @@ fn split_rare<L: Steps>(_: L, st: &mut State, op: At) -> *const Op {
         return at(st, o.imm);
     }
     // SAFETY: the op's registers.
-    unsafe { split_by(st, c, o.d, o.b, o.imm, op.add(1)) }
+    unsafe { split_by(st, c, o.d, o.b, o.imm, op.on(1)) }
 }
 
 #[inline(always)]
 fn join<L: Steps>(_: L, st: &mut State, op: At) -> *const Op {
     // SAFETY: the op's register.
     let m = mask::or(mask::exec(st), unsafe { mask::load(st, op.a) });
-    if mask::set_exec(st, m) == 0 { at(st, op.imm) } else { op.add(1) }
+    if mask::set_exec(st, m) == 0 { at(st, op.imm) } else { op.on(1) }
 }
 
 #[inline(always)]
 fn jmp_if<L: Steps>(_: L, st: &mut State, op: At) -> *const Op {
     // SAFETY: the op's register.
     let first = unsafe { reg(st, op.a).cast::<u16>().read() };
-    if first != 0 { at(st, op.imm) } else { op.add(1) }
+    if first != 0 { at(st, op.imm) } else { op.on(1) }
 }
 
 #[inline(always)]
 fn setexec<L: Steps>(_: L, st: &mut State, op: At) -> *const Op {
     // SAFETY: the op's register.
     let m = unsafe { mask::load(st, op.a) };
-    if mask::set_exec(st, m) == 0 { at(st, op.imm) } else { op.add(1) }
+    if mask::set_exec(st, m) == 0 { at(st, op.imm) } else { op.on(1) }
 }
 
 #[inline(always)]
 fn getexec<L: Steps>(_: L, st: &mut State, op: At) -> *const Op {
     // SAFETY: the op's register.
     unsafe { mask::store(st, op.d, mask::exec(st)) };
-    op.add(1)
+    op.on(1)
 }
 
 #[inline(always)]
@@ -138,7 +138,7 @@ fn orexec<L: Steps>(_: L, st: &mut State, op: At) -> *const Op {
     let d = op.d;
     // SAFETY: the op's register.
     unsafe { mask::store(st, d, mask::or(mask::load(st, d), mask::exec(st))) };
-    op.add(1)
+    op.on(1)
 }
 
 #[inline(always)]
@@ -156,7 +156,7 @@ fn park<L: Steps>(_: L, st: &mut State, op: At) -> *const Op {
 fn park_if<L: Steps>(_: L, st: &mut State, op: At) -> *const Op {
     let o = *op;
     // SAFETY: the op's registers.
-    unsafe { park_by(st, mask::load(st, o.a), o.b, o.imm, op.add(1)) }
+    unsafe { park_by(st, mask::load(st, o.a), o.b, o.imm, op.on(1)) }
 }
 
 #[cold]
@@ -184,7 +184,7 @@ fn loop_<L: Steps>(_: L, st: &mut State, op: At) -> *const Op {
     let m = unsafe { mask::load(st, a) };
     // SAFETY: as above.
     unsafe { mask::store(st, a, [0; 16]) };
-    if mask::set_exec(st, m) != 0 { at(st, op.imm) } else { op.add(1) }
+    if mask::set_exec(st, m) != 0 { at(st, op.imm) } else { op.on(1) }
 }
 
 #[inline(always)]
@@ -192,30 +192,30 @@ fn mask_andn<L: Steps>(_: L, st: &mut State, op: At) -> *const Op {
     let o = *op;
     // SAFETY: the op's registers.
     unsafe { mask::store(st, o.d, mask::andn(mask::load(st, o.a), mask::load(st, o.b))) };
-    op.add(1)
+    op.on(1)
 }
 
 #[inline(always)]
 fn mask_clear<L: Steps>(_: L, st: &mut State, op: At) -> *const Op {
     // SAFETY: the op's register.
     unsafe { mask::store(st, op.d, [0; 16]) };
-    op.add(1)
+    op.on(1)
 }
 
 #[inline(always)]
 fn barrier<L: Steps>(_: L, st: &mut State, op: At) -> *const Op {
     fence(Ordering::SeqCst);
     if !st.yields {
-        return op.add(1);
+        return op.on(1);
     }
-    st.pc = op.add(1);
+    st.pc = op.on(1);
     stop(st, Status::Barrier)
 }
 
 #[inline(always)]
 fn fence_<L: Steps>(_: L, _st: &mut State, op: At) -> *const Op {
     fence(Ordering::SeqCst);
-    op.add(1)
+    op.on(1)
 }
 
 /// Masks as four words of 64 bits: stored one by one they could not be loaded as a vector without a stall.
@@ -335,15 +335,15 @@ fn any(st: &State, w: &Words) -> bool {
 pub(super) fn go(st: &mut State, op: At, w: Words) -> *const Op {
     let kind = op.code.unfused();
     if kind != Code::CMP_SPLIT && !any(st, &w) {
-        return if kind == Code::CMP_PARK { op.add(2) } else { at(st, op.imm) };
+        return if kind == Code::CMP_PARK { op.on(2) } else { at(st, op.imm) };
     }
     // SAFETY: each of these ops has one extension word, of registers.
     unsafe {
         let r = op.ext();
         if kind == Code::CMP_PARK {
-            park_by(st, masks(w), r[0], op.imm, op.add(2))
+            park_by(st, masks(w), r[0], op.imm, op.on(2))
         } else {
-            split_by(st, masks(w), r[0], r[1], op.imm, op.add(2))
+            split_by(st, masks(w), r[0], r[1], op.imm, op.on(2))
         }
     }
 }
@@ -366,7 +366,7 @@ fn cmp_jmp<L: Steps>(_: L, st: &mut State, op: At) -> *const Op {
         };
     }
     let c = pick!(ULt, SLt, FLt, FLe, ULe, SLe, IEq, INe, FEq, FNe);
-    if c != (o.e & 0x100 != 0) { at(st, o.imm) } else { op.add(1) }
+    if c != (o.e & 0x100 != 0) { at(st, o.imm) } else { op.on(1) }
 }
 
 fn alive(st: &State) -> Masks {
@@ -379,7 +379,7 @@ fn narrow<L: Steps>(_: L, st: &mut State, op: At) -> *const Op {
     let e = mask::exec(st);
     // SAFETY: the op's register.
     unsafe { mask::store(st, op.d, e) };
-    if mask::set_exec(st, mask::and(e, alive(st))) == 0 { at(st, op.imm) } else { op.add(1) }
+    if mask::set_exec(st, mask::and(e, alive(st))) == 0 { at(st, op.imm) } else { op.on(1) }
 }
 
 #[inline(always)]
@@ -387,14 +387,14 @@ fn demote<L: Steps>(_: L, st: &mut State, op: At) -> *const Op {
     let m = mask::andn(alive(st), mask::exec(st));
     // SAFETY: alive has 32 entries.
     unsafe { *(st.alive.as_mut_ptr() as *mut Masks) = m };
-    if mask::non_empty(&m) & st.all == 0 { stop(st, Status::Done) } else { op.add(1) }
+    if mask::non_empty(&m) & st.all == 0 { stop(st, Status::Done) } else { op.on(1) }
 }
 
 #[inline(always)]
 fn helper<L: Steps>(_: L, st: &mut State, op: At) -> *const Op {
     // SAFETY: the op's register.
     unsafe { mask::store(st, op.d, mask::andn([!0; 16], alive(st))) };
-    op.add(1)
+    op.on(1)
 }
 
 #[inline(always)]

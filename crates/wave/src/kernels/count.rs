@@ -29,7 +29,7 @@ fn tally<L: Steps>(_: L, st: &mut State, op: At) -> *const Op {
         }
         st.count.row().threads += threads as u64;
     }
-    op.add(1)
+    op.on(1)
 }
 
 #[inline(always)]
@@ -69,7 +69,7 @@ pub fn enter(st: &mut State, op: At) -> *const Op {
     let warps = st.live.count_ones();
     // SAFETY: a counter of the program.
     unsafe { st.count.pass(op.imm as usize) }.warps += warps as u64;
-    op.add(1)
+    op.on(1)
 }
 
 kernel_forms! {

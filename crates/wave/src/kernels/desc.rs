@@ -120,19 +120,19 @@ fn special(st: &mut State, op: At, t: &Table, form: [u32; 3]) {
 fn desc<L: Steps>(_: L, st: &mut State, op: At) -> *const Op {
     let o = *op;
     // SAFETY: a DESC has one extension word, of data.
-    let [stride, count, form, _] = unsafe { *(op.add(1) as *const [u32; 4]) };
+    let [stride, count, form, _] = unsafe { *(op.on(1) as *const [u32; 4]) };
     // SAFETY: there are so many tables.
     let t = if (o.e as u32) < st.table_count { unsafe { *st.tables.add(o.e as usize) } } else { Table::NONE };
     if form != 0 {
         special(st, op, &t, [stride, count, form]);
-        return op.add(2);
+        return op.on(2);
     }
     if o.a.is_none() || o.a.is_uniform() {
         // SAFETY: the op's register.
         let i = if o.a.is_none() { 0 } else { unsafe { *src32(st, o.a).0 } };
         // SAFETY: the op's register.
         unsafe { splat64(st, o.d, element(&t, o.imm, i, stride, count)) };
-        return op.add(2);
+        return op.on(2);
     }
     let (p, s) = src32(st, o.a);
     for w in Bits(st.live) {
@@ -143,7 +143,7 @@ fn desc<L: Steps>(_: L, st: &mut State, op: At) -> *const Op {
             unsafe { *dst64(st, o.d, w).add(i) = element(&t, o.imm, x, stride, count) };
         }
     }
-    op.add(2)
+    op.on(2)
 }
 
 #[inline(always)]
@@ -155,7 +155,7 @@ fn buf_size<L: Steps>(_: L, st: &mut State, op: At) -> *const Op {
     if s == 0 {
         // SAFETY: the op's registers.
         unsafe { splat32(st, o.d, size(*p)) };
-        return op.add(1);
+        return op.on(1);
     }
     for w in Bits(st.live) {
         // SAFETY: the op's register, a live warp.
@@ -165,7 +165,7 @@ fn buf_size<L: Steps>(_: L, st: &mut State, op: At) -> *const Op {
             unsafe { *dst32(st, o.d, w).add(i) = size(desc[i]) };
         }
     }
-    op.add(1)
+    op.on(1)
 }
 
 #[inline(always)]
@@ -177,7 +177,7 @@ fn clock<L: Steps>(_: L, st: &mut State, op: At) -> *const Op {
     let t = st.host.clock() + (blocks - *began) + *readings;
     // SAFETY: the op's register.
     unsafe { splat64(st, op.d, t) };
-    op.add(1)
+    op.on(1)
 }
 
 kernel_forms! {

@@ -330,7 +330,7 @@ fn image<L: Steps>(_: L, st: &mut State, op: At) -> *const Op {
         let apart = wide || counts && st.count.follows_texels();
         // SAFETY: as above.
         if !apart && unsafe { together(st, c, x.view, x.sampler, counts) } {
-            return op.add(1);
+            return op.on(1);
         }
     }
     for w in Bits(st.live) {
@@ -358,7 +358,7 @@ fn image<L: Steps>(_: L, st: &mut State, op: At) -> *const Op {
             break;
         }
     }
-    op.add(1)
+    op.on(1)
 }
 
 kernel_forms! {

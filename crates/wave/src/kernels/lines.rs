@@ -303,7 +303,7 @@ pub unsafe fn load<L: Steps>(l: L, st: &mut State, op: At, r: Region, x: Words) 
         }
     }
     sum.leave(st, Access::ReadFull, Access::ReadPartial, Kind::Read);
-    op.add(1)
+    op.on(1)
 }
 
 /// As [`load`].
@@ -324,7 +324,7 @@ pub unsafe fn store<L: Steps>(l: L, st: &mut State, op: At, r: Region, x: Words)
         }
     }
     sum.leave(st, Access::WriteFull, Access::WritePartial, Kind::Write);
-    op.add(1)
+    op.on(1)
 }
 
 /// One warp's places.

@@ -337,7 +337,7 @@ impl<O: Op1> Run for Map1<O> {
         let f = Warp1::<O> { a: operand::<O::A>(st, o.a), o: PhantomData };
         // SAFETY: the op's registers, which have the classes of its code.
         unsafe { drive(s, st, o.d, uniform, O::WEIGHT.long(), f) };
-        op.add(1)
+        op.on(1)
     }
 }
 impl<O: Op2> Run for Map2<O> {
@@ -357,7 +357,7 @@ impl<O: Op2> Run for Map2<O> {
         let f = Warp2::<O> { a: operand::<O::A>(st, o.a), b: operand::<O::B>(st, o.b), o: PhantomData };
         // SAFETY: the op's registers, which have the classes of its code.
         unsafe { drive(s, st, o.d, uniform, O::WEIGHT.long(), f) };
-        op.add(1)
+        op.on(1)
     }
 }
 impl<O: Op3> Run for Map3<O> {
@@ -385,7 +385,7 @@ impl<O: Op3> Run for Map3<O> {
         }
         if O::WEIGHT.long() || uniform {
             go!(0);
-            return op.add(1);
+            return op.on(1);
         }
         match (a.1 == 0) as u8 | ((b.1 == 0) as u8) << 1 | ((c.1 == 0) as u8) << 2 {
             1 => go!(1),
@@ -395,7 +395,7 @@ impl<O: Op3> Run for Map3<O> {
             6 => go!(6),
             _ => go!(0),
         }
-        op.add(1)
+        op.on(1)
     }
 }
 

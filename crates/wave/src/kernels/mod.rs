@@ -89,7 +89,7 @@ pub trait Run: Sized + 'static {
 }
 
 /// Makes a type with [`Run`] from a function body:
-/// `kernel! { pub Name(S, s, st, op) { …; op.add(1) } }`.
+/// `kernel! { pub Name(S, s, st, op) { …; op.on(1) } }`.
 #[macro_export]
 macro_rules! kernel {
     ($($(#[$meta:meta])* $vis:vis $name:ident($S:ident, $s:ident, $st:ident, $op:ident) $body:block)*) => { $(

@@ -76,7 +76,7 @@ macro_rules! moves {
                 let m = $mask;
                 $with(l, $st, $o.d, $o.a, &m);
             }
-            op.add(1)
+            op.on(1)
         })*
     };
 }

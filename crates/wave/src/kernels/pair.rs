@@ -173,7 +173,7 @@ impl<A: Part, B: Part, const AT: usize> Run for Pair<A, B, AT> {
                     if $u < 1 << Self::N {
                         // SAFETY: the op's registers.
                         unsafe { Self::full::<S, $u>(s, &held, p, d, st.warps) };
-                        return op.add(1);
+                        return op.on(1);
                     }
                 };
             }
@@ -193,7 +193,7 @@ impl<A: Part, B: Part, const AT: usize> Run for Pair<A, B, AT> {
             // SAFETY: the op's registers, a live warp.
             unsafe { s.istore(d.add(w * 64), Self::warp::<S, 0>(s, &held, &p, &five!(|i| w * steps[i]))) };
         }
-        op.add(1)
+        op.on(1)
     }
 }
 

@@ -107,7 +107,7 @@ pub unsafe fn single(st: &mut State, op: At, single: &Single) -> *const Op {
             d.cast::<[u16; 16]>().write([mask; 16]);
         }
     }
-    op.add(1)
+    op.on(1)
 }
 
 /// A register of 32 bits.
@@ -171,5 +171,5 @@ pub unsafe fn pair(st: &mut State, op: At, two: &Two) -> *const Op {
     }
     // SAFETY: the op's registers.
     unsafe { two.run(reg(st, o.d), &x, st.live) };
-    op.add(1)
+    op.on(1)
 }

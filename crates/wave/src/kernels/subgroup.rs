@@ -46,7 +46,7 @@ fn ballot<L: Steps>(_: L, st: &mut State, op: At) -> *const Op {
         // SAFETY: the op's register, a live warp.
         unsafe { u32::write(st, o.d, w, [(st.exec[w] & a[w]) as u32; 16]) };
     }
-    op.add(1)
+    op.on(1)
 }
 
 #[inline(always)]
@@ -59,7 +59,7 @@ fn first<T: Word>(st: &mut State, op: At) -> *const Op {
             T::write(st, o.d, w, [v[st.exec[w].trailing_zeros() as usize & 15]; 16]);
         }
     }
-    op.add(1)
+    op.on(1)
 }
 
 #[inline(always)]
@@ -75,7 +75,7 @@ fn shuffle<T: Word>(st: &mut State, op: At) -> *const Op {
         // SAFETY: as above.
         unsafe { T::write(st, o.d, w, r) };
     }
-    op.add(1)
+    op.on(1)
 }
 
 /// Where the four lanes of a quad come from, two bits each, by quad operation ([`shader::ir::Quad`] by number): one lane
@@ -110,7 +110,7 @@ fn quad32<L: Steps>(l: L, st: &mut State, op: At) -> *const Op {
         };
     }
     go!(0 1 2 3 4 5 6 7 8 9 10);
-    op.add(1)
+    op.on(1)
 }
 
 #[inline(always)]
@@ -127,7 +127,7 @@ fn quad64<L: Steps>(_: L, st: &mut State, op: At) -> *const Op {
         // SAFETY: as above.
         unsafe { u64::write(st, o.d, w, r) };
     }
-    op.add(1)
+    op.on(1)
 }
 
 /// One warp's reduction or scan in clusters of `cluster` lanes. Reductions fold halves (lane i with lane i ^ cluster/2,
@@ -290,7 +290,7 @@ macro_rules! reduces {
                 ReduceOp::FMin => go!(fb(inf), fb(inf), min),
                 ReduceOp::FMax => go!(fb(-inf), fb(-inf), max),
             }
-            op.add(1)
+            op.on(1)
         }
     };
 }

@@ -152,7 +152,7 @@ impl<A: Tree, B: Tree, const RA: u32, const RB: u32> Run for Twin<A, B, RA, RB> 
                 d.add(w * 64).copy_from_nonoverlapping(first.at().add(w * 64), 64);
             }
         }
-        op.add(1)
+        op.on(1)
     }
     #[inline(always)]
     fn run<S: Simd>(s: S, st: &mut State, op: At) -> *const Op {
@@ -167,7 +167,7 @@ impl<A: Tree, B: Tree, const RA: u32, const RB: u32> Run for Twin<A, B, RA, RB> 
                     if $u < 1 << Self::N {
                         // SAFETY: the op's registers.
                         unsafe { Self::full::<S, $u>(s, &held, p, d, st.warps) };
-                        return op.add(1);
+                        return op.on(1);
                     }
                 };
             }
@@ -190,7 +190,7 @@ impl<A: Tree, B: Tree, const RA: u32, const RB: u32> Run for Twin<A, B, RA, RB> 
                 s.istore(d[1].add(w * 64), y);
             }
         }
-        op.add(1)
+        op.on(1)
     }
 }
 

@@ -254,7 +254,7 @@ unsafe fn run<L: Steps, M: Memory>(
         }
     }
     flush!();
-    op.add(2)
+    op.on(2)
 }
 
 /// Lanes whose place is `first`.
@@ -370,7 +370,7 @@ fn move_all<L: Steps>(
         // SAFETY: a live warp.
         unsafe { moved(l, st, op, of(st, w), w, off.lanes(w), off.k, st.exec[w]) };
     }
-    op.add(2)
+    op.on(2)
 }
 
 #[inline(always)]
@@ -445,7 +445,7 @@ fn at_global<L: Steps>(l: L, st: &mut State, op: At) -> *const Op {
                 Path::Fault(a) => return fault(st, op, Fault::Address(a)),
             }
         }
-        return op.add(2);
+        return op.on(2);
     }
     let places = |st: &State, w: usize, ex: u16, bytes: u32, out: &mut [u64; 16]| {
         let mut o = [0; 16];
@@ -518,7 +518,7 @@ fn at_scratch<L: Steps>(_: L, st: &mut State, op: At) -> *const Op {
         // SAFETY: as above.
         unsafe { results(st, o.d, mem, w, &old, ex) };
     }
-    op.add(2)
+    op.on(2)
 }
 
 kernel_forms! {

@@ -154,7 +154,7 @@ pub fn ld_buf<L: Steps>(l: L, st: &mut State, op: At) -> *const Op {
     {
         // SAFETY: the op's register, which has a descriptor's address; `usual` gave the offsets.
         unsafe { load(l, st, op, buffer(*src64(st, op.b).0), x) };
-        return op.add(1);
+        return op.on(1);
     }
     l.call(General::LdBuf, st, op)
 }
@@ -166,7 +166,7 @@ pub fn st_buf<L: Steps>(l: L, st: &mut State, op: At) -> *const Op {
     {
         // SAFETY: the op's register, which has a descriptor's address; `usual` gave the offsets.
         unsafe { store(l, st, op, buffer(*src64(st, op.b).0), x) };
-        return op.add(1);
+        return op.on(1);
     }
     l.call(General::StBuf, st, op)
 }
@@ -178,7 +178,7 @@ pub fn ld_shared<L: Steps>(l: L, st: &mut State, op: At) -> *const Op {
     {
         // SAFETY: `usual` gave the offsets.
         unsafe { load(l, st, op, shared(st), x) };
-        return op.add(1);
+        return op.on(1);
     }
     l.call(General::LdShared, st, op)
 }
@@ -190,7 +190,7 @@ pub fn st_shared<L: Steps>(l: L, st: &mut State, op: At) -> *const Op {
     {
         // SAFETY: `usual` gave the offsets.
         unsafe { store(l, st, op, shared(st), x) };
-        return op.add(1);
+        return op.on(1);
     }
     l.call(General::StShared, st, op)
 }
