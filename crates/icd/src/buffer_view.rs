@@ -27,13 +27,16 @@ pub(crate) unsafe fn create_buffer_view(
     _: *const vk::AllocationCallbacks,
     out: *mut vk::BufferView,
 ) -> vk::Result {
-    let i = &*info;
-    let made = match buffer::get(i.buffer) {
-        Some(b) => texel::sample::BufferView::new(b, i.format, i.offset, i.range)
-            .map(|v| BufferView { gpu: Arc::new(v) }),
-        None => Err(vk::Result::ERROR_UNKNOWN),
-    };
-    created(out, made)
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let i = &*info;
+        let made = match buffer::get(i.buffer) {
+            Some(b) => texel::sample::BufferView::new(b, i.format, i.offset, i.range)
+                .map(|v| BufferView { gpu: Arc::new(v) }),
+            None => Err(vk::Result::ERROR_UNKNOWN),
+        };
+        created(out, made)
+    }
 }
 
 pub(crate) unsafe fn destroy_buffer_view(
@@ -41,7 +44,10 @@ pub(crate) unsafe fn destroy_buffer_view(
     view: vk::BufferView,
     _: *const vk::AllocationCallbacks,
 ) {
-    if let Some(v) = object::destroy::<BufferView>(view) {
-        device.quarantine.keep(Box::new(v.gpu), &device.gpu);
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        if let Some(v) = object::destroy::<BufferView>(view) {
+            device.quarantine.keep(Box::new(v.gpu), &device.gpu);
+        }
     }
 }

@@ -152,31 +152,37 @@ pub(crate) unsafe fn begin_command_buffer(
     buffer: &CommandBuffer,
     info: *const vk::CommandBufferBeginInfo,
 ) -> vk::Result {
-    let phase = buffer.lock().phase;
-    let resettable = buffer.pool_flags.contains(vk::CommandPoolCreateFlags::RESET_COMMAND_BUFFER);
-    if phase == Phase::Recording || (phase != Phase::Initial && !resettable) {
-        crate::debug::log_error(&format!("vkBeginCommandBuffer: the command buffer is {phase:?}"));
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let phase = buffer.lock().phase;
+        let resettable = buffer.pool_flags.contains(vk::CommandPoolCreateFlags::RESET_COMMAND_BUFFER);
+        if phase == Phase::Recording || (phase != Phase::Initial && !resettable) {
+            crate::debug::log_error(&format!("vkBeginCommandBuffer: the command buffer is {phase:?}"));
+        }
+        buffer.reset(false);
+        let mut r = buffer.lock();
+        r.phase = Phase::Recording;
+        r.usage = (*info).flags;
+        if buffer.level == vk::CommandBufferLevel::SECONDARY
+            && r.usage.contains(vk::CommandBufferUsageFlags::RENDER_PASS_CONTINUE)
+            && let Some(i) = (*info).p_inheritance_info.as_ref()
+        {
+            r.within = Within::inherited(inherited_views(i));
+        }
+        vk::Result::SUCCESS
     }
-    buffer.reset(false);
-    let mut r = buffer.lock();
-    r.phase = Phase::Recording;
-    r.usage = (*info).flags;
-    if buffer.level == vk::CommandBufferLevel::SECONDARY
-        && r.usage.contains(vk::CommandBufferUsageFlags::RENDER_PASS_CONTINUE)
-        && let Some(i) = (*info).p_inheritance_info.as_ref()
-    {
-        r.within = Within::inherited(inherited_views(i));
-    }
-    vk::Result::SUCCESS
 }
 
 /// The view mask of the subpass that a secondary command buffer continues.
 unsafe fn inherited_views(i: &vk::CommandBufferInheritanceInfo) -> u32 {
-    if i.render_pass != vk::RenderPass::null() {
-        let pass = crate::render_pass::get(i.render_pass);
-        return pass.and_then(|p| Some(p.subpasses.get(i.subpass as usize)?.view_mask)).unwrap_or(0);
+    // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
+    unsafe {
+        if i.render_pass != vk::RenderPass::null() {
+            let pass = crate::render_pass::get(i.render_pass);
+            return pass.and_then(|p| Some(p.subpasses.get(i.subpass as usize)?.view_mask)).unwrap_or(0);
+        }
+        crate::chain::find::<vk::CommandBufferInheritanceRenderingInfo>(i.p_next).map_or(0, |r| r.view_mask)
     }
-    crate::chain::find::<vk::CommandBufferInheritanceRenderingInfo>(i.p_next).map_or(0, |r| r.view_mask)
 }
 
 pub(crate) unsafe fn end_command_buffer(buffer: &CommandBuffer) -> vk::Result {

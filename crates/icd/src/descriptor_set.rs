@@ -72,32 +72,45 @@ impl<'a> Cursor<'a> {
 }
 
 unsafe fn view(v: vk::ImageView) -> u64 {
-    if v == vk::ImageView::null() { 0 } else { object::get::<ImageView>(v).map_or(0, |v| v.address()) }
+    // SAFETY: valid usage: nobody destroys the objects meanwhile.
+    unsafe {
+        if v == vk::ImageView::null() { 0 } else { object::get::<ImageView>(v).map_or(0, |v| v.address()) }
+    }
 }
 
 unsafe fn storage_view(v: vk::ImageView) -> u64 {
-    if v == vk::ImageView::null() {
-        0
-    } else {
-        object::get::<ImageView>(v).map_or(0, |v| v.storage_address())
+    // SAFETY: valid usage: nobody destroys the objects meanwhile.
+    unsafe {
+        if v == vk::ImageView::null() {
+            0
+        } else {
+            object::get::<ImageView>(v).map_or(0, |v| v.storage_address())
+        }
     }
 }
 
 unsafe fn sampler(s: vk::Sampler) -> u64 {
-    if s == vk::Sampler::null() { 0 } else { object::get::<Sampler>(s).map_or(0, |s| s.address()) }
+    // SAFETY: valid usage: nobody destroys the objects meanwhile.
+    unsafe { if s == vk::Sampler::null() { 0 } else { object::get::<Sampler>(s).map_or(0, |s| s.address()) } }
 }
 
 unsafe fn texels(v: vk::BufferView) -> u64 {
-    if v == vk::BufferView::null() { 0 } else { object::get::<BufferView>(v).map_or(0, |v| v.address()) }
+    // SAFETY: valid usage: nobody destroys the objects meanwhile.
+    unsafe {
+        if v == vk::BufferView::null() { 0 } else { object::get::<BufferView>(v).map_or(0, |v| v.address()) }
+    }
 }
 
 unsafe fn buffer(i: &vk::DescriptorBufferInfo) -> Descriptor {
-    if i.buffer == vk::Buffer::null() {
-        return Descriptor::NULL;
-    }
-    match object::get::<crate::buffer::Buffer>(i.buffer) {
-        Some(b) => Descriptor::buffer(&b.gpu, i.offset, i.range),
-        None => Descriptor::NULL,
+    // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
+    unsafe {
+        if i.buffer == vk::Buffer::null() {
+            return Descriptor::NULL;
+        }
+        match object::get::<crate::buffer::Buffer>(i.buffer) {
+            Some(b) => Descriptor::buffer(&b.gpu, i.offset, i.range),
+            None => Descriptor::NULL,
+        }
     }
 }
 
@@ -115,44 +128,47 @@ pub(crate) unsafe fn put(
     source: Source,
     stride: usize,
 ) {
-    let Some(mut at) = Cursor::new(layout, binding, element) else { return };
-    if let Source::Bytes(p) = source {
-        let b = &layout.bindings[at.index];
-        if b.is_inline() && element.checked_add(count).is_some_and(|end| end <= b.count) {
-            memory.write_bytes(b.offset + element, std::slice::from_raw_parts(p, count as usize));
-        }
-        return;
-    }
-    for i in 0..count as usize {
-        let Some((b, e)) = at.next() else { return };
-        if b.is_inline() {
+    // SAFETY: the caller keeps what is asked for above.
+    unsafe {
+        let Some(mut at) = Cursor::new(layout, binding, element) else { return };
+        if let Source::Bytes(p) = source {
+            let b = &layout.bindings[at.index];
+            if b.is_inline() && element.checked_add(count).is_some_and(|end| end <= b.count) {
+                memory.write_bytes(b.offset + element, std::slice::from_raw_parts(p, count as usize));
+            }
             return;
         }
-        let place = b.offset + e * DESCRIPTOR_BYTES;
-        let d = match source {
-            Source::Images(p) => {
-                let info = &*p.byte_add(i * stride);
-                let fixed = b.immutable.get(e as usize).map(|s| Arc::as_ptr(s) as u64);
-                let sampled = || match fixed {
-                    Some(s) => s,
-                    None => sampler(info.sampler),
-                };
-                match ty {
-                    Type::SAMPLER => Descriptor { sampler: sampled(), ..Descriptor::NULL },
-                    Type::COMBINED_IMAGE_SAMPLER => {
-                        Descriptor { view: view(info.image_view), sampler: sampled(), ..Descriptor::NULL }
-                    }
-                    Type::STORAGE_IMAGE => {
-                        Descriptor { view: storage_view(info.image_view), ..Descriptor::NULL }
-                    }
-                    _ => Descriptor { view: view(info.image_view), ..Descriptor::NULL },
-                }
+        for i in 0..count as usize {
+            let Some((b, e)) = at.next() else { return };
+            if b.is_inline() {
+                return;
             }
-            Source::Buffers(p) => buffer(&*p.byte_add(i * stride)),
-            Source::Texels(p) => Descriptor { view: texels(*p.byte_add(i * stride)), ..Descriptor::NULL },
-            Source::Bytes(_) => return,
-        };
-        memory.write(place, d);
+            let place = b.offset + e * DESCRIPTOR_BYTES;
+            let d = match source {
+                Source::Images(p) => {
+                    let info = &*p.byte_add(i * stride);
+                    let fixed = b.immutable.get(e as usize).map(|s| Arc::as_ptr(s) as u64);
+                    let sampled = || match fixed {
+                        Some(s) => s,
+                        None => sampler(info.sampler),
+                    };
+                    match ty {
+                        Type::SAMPLER => Descriptor { sampler: sampled(), ..Descriptor::NULL },
+                        Type::COMBINED_IMAGE_SAMPLER => {
+                            Descriptor { view: view(info.image_view), sampler: sampled(), ..Descriptor::NULL }
+                        }
+                        Type::STORAGE_IMAGE => {
+                            Descriptor { view: storage_view(info.image_view), ..Descriptor::NULL }
+                        }
+                        _ => Descriptor { view: view(info.image_view), ..Descriptor::NULL },
+                    }
+                }
+                Source::Buffers(p) => buffer(&*p.byte_add(i * stride)),
+                Source::Texels(p) => Descriptor { view: texels(*p.byte_add(i * stride)), ..Descriptor::NULL },
+                Source::Bytes(_) => return,
+            };
+            memory.write(place, d);
+        }
     }
 }
 
@@ -179,67 +195,76 @@ pub(crate) fn kind(ty: Type) -> Option<fn(*const u8) -> Source> {
 /// # Safety
 /// The write is a valid one.
 pub(crate) unsafe fn write(layout: &SetLayout, memory: &SetMemory, w: &vk::WriteDescriptorSet) {
-    let Some(make) = kind(w.descriptor_type) else {
-        crate::debug::log_error(&format!("descriptors of type {:?} are not supported", w.descriptor_type));
-        return;
-    };
-    let (p, stride): (*const u8, usize) = match make(std::ptr::null()) {
-        Source::Images(_) => (w.p_image_info.cast(), size_of::<vk::DescriptorImageInfo>()),
-        Source::Buffers(_) => (w.p_buffer_info.cast(), size_of::<vk::DescriptorBufferInfo>()),
-        Source::Texels(_) => (w.p_texel_buffer_view.cast(), size_of::<vk::BufferView>()),
-        Source::Bytes(_) => match chain::find::<vk::WriteDescriptorSetInlineUniformBlock>(w.p_next) {
-            Some(b) => (b.p_data.cast(), 1),
-            None => return,
-        },
-    };
-    if p.is_null() {
-        return;
+    // SAFETY: the caller keeps what is asked for above.
+    unsafe {
+        let Some(make) = kind(w.descriptor_type) else {
+            crate::debug::log_error(&format!(
+                "descriptors of type {:?} are not supported",
+                w.descriptor_type
+            ));
+            return;
+        };
+        let (p, stride): (*const u8, usize) = match make(std::ptr::null()) {
+            Source::Images(_) => (w.p_image_info.cast(), size_of::<vk::DescriptorImageInfo>()),
+            Source::Buffers(_) => (w.p_buffer_info.cast(), size_of::<vk::DescriptorBufferInfo>()),
+            Source::Texels(_) => (w.p_texel_buffer_view.cast(), size_of::<vk::BufferView>()),
+            Source::Bytes(_) => match chain::find::<vk::WriteDescriptorSetInlineUniformBlock>(w.p_next) {
+                Some(b) => (b.p_data.cast(), 1),
+                None => return,
+            },
+        };
+        if p.is_null() {
+            return;
+        }
+        put(
+            layout,
+            memory,
+            w.dst_binding,
+            w.dst_array_element,
+            w.descriptor_count,
+            w.descriptor_type,
+            make(p),
+            stride,
+        );
     }
-    put(
-        layout,
-        memory,
-        w.dst_binding,
-        w.dst_array_element,
-        w.descriptor_count,
-        w.descriptor_type,
-        make(p),
-        stride,
-    );
 }
 
 unsafe fn copy(c: &vk::CopyDescriptorSet) {
-    let (Some(src), Some(dst)) =
-        (object::get::<DescriptorSet>(c.src_set), object::get::<DescriptorSet>(c.dst_set))
-    else {
-        return;
-    };
-    let (Some(mut from), Some(mut to)) = (
-        Cursor::new(&src.layout, c.src_binding, c.src_array_element),
-        Cursor::new(&dst.layout, c.dst_binding, c.dst_array_element),
-    ) else {
-        return;
-    };
-    let (fb, tb) = (&src.layout.bindings[from.index], &dst.layout.bindings[to.index]);
-    if fb.is_inline() && tb.is_inline() {
-        let n = c.descriptor_count as usize;
-        let start = (fb.offset + c.src_array_element) as usize;
-        if start + n <= src.memory.size() {
-            // A copy of its own: source and destination may be the same set.
-            let bytes = std::slice::from_raw_parts(src.memory.ptr().add(start), n).to_vec();
-            dst.memory.write_bytes(tb.offset + c.dst_array_element, &bytes);
-        }
-        return;
-    }
-    for _ in 0..c.descriptor_count {
-        let (Some((fb, fe)), Some((tb, te))) = (from.next(), to.next()) else { return };
-        if fb.is_inline() || tb.is_inline() {
+    // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
+    unsafe {
+        let (Some(src), Some(dst)) =
+            (object::get::<DescriptorSet>(c.src_set), object::get::<DescriptorSet>(c.dst_set))
+        else {
+            return;
+        };
+        let (Some(mut from), Some(mut to)) = (
+            Cursor::new(&src.layout, c.src_binding, c.src_array_element),
+            Cursor::new(&dst.layout, c.dst_binding, c.dst_array_element),
+        ) else {
+            return;
+        };
+        let (fb, tb) = (&src.layout.bindings[from.index], &dst.layout.bindings[to.index]);
+        if fb.is_inline() && tb.is_inline() {
+            let n = c.descriptor_count as usize;
+            let start = (fb.offset + c.src_array_element) as usize;
+            if start + n <= src.memory.size() {
+                // A copy of its own: source and destination may be the same set.
+                let bytes = std::slice::from_raw_parts(src.memory.ptr().add(start), n).to_vec();
+                dst.memory.write_bytes(tb.offset + c.dst_array_element, &bytes);
+            }
             return;
         }
-        let mut d = src.memory.read(fb.offset + fe * DESCRIPTOR_BYTES);
-        if let Some(s) = tb.immutable.get(te as usize) {
-            d.sampler = Arc::as_ptr(s) as u64;
+        for _ in 0..c.descriptor_count {
+            let (Some((fb, fe)), Some((tb, te))) = (from.next(), to.next()) else { return };
+            if fb.is_inline() || tb.is_inline() {
+                return;
+            }
+            let mut d = src.memory.read(fb.offset + fe * DESCRIPTOR_BYTES);
+            if let Some(s) = tb.immutable.get(te as usize) {
+                d.sampler = Arc::as_ptr(s) as u64;
+            }
+            dst.memory.write(tb.offset + te * DESCRIPTOR_BYTES, d);
         }
-        dst.memory.write(tb.offset + te * DESCRIPTOR_BYTES, d);
     }
 }
 
@@ -250,13 +275,16 @@ pub(crate) unsafe fn update_descriptor_sets(
     copy_count: u32,
     copies: *const vk::CopyDescriptorSet,
 ) {
-    for w in chain::slice(writes, write_count) {
-        if let Some(set) = object::get::<DescriptorSet>(w.dst_set) {
-            write(&set.layout, &set.memory, w);
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        for w in chain::slice(writes, write_count) {
+            if let Some(set) = object::get::<DescriptorSet>(w.dst_set) {
+                write(&set.layout, &set.memory, w);
+            }
         }
-    }
-    for c in chain::slice(copies, copy_count) {
-        copy(c);
+        for c in chain::slice(copies, copy_count) {
+            copy(c);
+        }
     }
 }
 

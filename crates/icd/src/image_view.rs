@@ -40,7 +40,10 @@ impl ImageView {
 
 /// The view behind a handle; `None` for the null handle too.
 pub(crate) unsafe fn get(view: vk::ImageView) -> Option<Arc<texel::sample::ImageView>> {
-    if view == vk::ImageView::null() { None } else { Some(object::get::<ImageView>(view)?.gpu.clone()) }
+    // SAFETY: valid usage: nobody destroys the objects meanwhile.
+    unsafe {
+        if view == vk::ImageView::null() { None } else { Some(object::get::<ImageView>(view)?.gpu.clone()) }
+    }
 }
 
 unsafe fn new(
@@ -48,12 +51,15 @@ unsafe fn new(
     info: &vk::ImageViewCreateInfo,
     min_lod: f32,
 ) -> Answer<ImageView> {
-    let view = || texel::sample::ImageView::new(image.clone(), info, min_lod);
-    let sliced = match chain::find::<vk::ImageViewSlicedCreateInfoEXT>(info.p_next) {
-        Some(s) => Some(Arc::new(view()?.sliced(s.slice_offset, s.slice_count))),
-        None => None,
-    };
-    Ok(ImageView { gpu: Arc::new(view()?), sliced, name: OnceLock::new() })
+    // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
+    unsafe {
+        let view = || texel::sample::ImageView::new(image.clone(), info, min_lod);
+        let sliced = match chain::find::<vk::ImageViewSlicedCreateInfoEXT>(info.p_next) {
+            Some(s) => Some(Arc::new(view()?.sliced(s.slice_offset, s.slice_count))),
+            None => None,
+        };
+        Ok(ImageView { gpu: Arc::new(view()?), sliced, name: OnceLock::new() })
+    }
 }
 
 pub(crate) unsafe fn create_image_view(
@@ -62,12 +68,16 @@ pub(crate) unsafe fn create_image_view(
     _: *const vk::AllocationCallbacks,
     out: *mut vk::ImageView,
 ) -> vk::Result {
-    let min_lod = chain::find::<vk::ImageViewMinLodCreateInfoEXT>((*info).p_next).map_or(0.0, |m| m.min_lod);
-    let made = match image::get((*info).image) {
-        Some(i) => new(&i, &*info, min_lod),
-        None => Err(vk::Result::ERROR_UNKNOWN),
-    };
-    created(out, made)
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let min_lod =
+            chain::find::<vk::ImageViewMinLodCreateInfoEXT>((*info).p_next).map_or(0.0, |m| m.min_lod);
+        let made = match image::get((*info).image) {
+            Some(i) => new(&i, &*info, min_lod),
+            None => Err(vk::Result::ERROR_UNKNOWN),
+        };
+        created(out, made)
+    }
 }
 
 pub(crate) unsafe fn destroy_image_view(
@@ -75,10 +85,13 @@ pub(crate) unsafe fn destroy_image_view(
     view: vk::ImageView,
     _: *const vk::AllocationCallbacks,
 ) {
-    if let Some(v) = object::destroy::<ImageView>(view) {
-        if let Some(&name) = v.name.get() {
-            device.names().remove(name);
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        if let Some(v) = object::destroy::<ImageView>(view) {
+            if let Some(&name) = v.name.get() {
+                device.names().remove(name);
+            }
+            device.quarantine.keep(Box::new((v.gpu, v.sliced)), &device.gpu);
         }
-        device.quarantine.keep(Box::new((v.gpu, v.sliced)), &device.gpu);
     }
 }

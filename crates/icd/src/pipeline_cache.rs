@@ -126,12 +126,15 @@ fn read_entry(b: &[u8]) -> Option<(u128, &str, Program, &[u8])> {
 }
 
 unsafe fn new(info: &vk::PipelineCacheCreateInfo) -> Answer<PipelineCache> {
-    let blob = if info.p_initial_data.is_null() {
-        &[][..]
-    } else {
-        std::slice::from_raw_parts(info.p_initial_data.cast::<u8>(), info.initial_data_size)
-    };
-    Ok(PipelineCache { programs: Mutex::new(read(blob)) })
+    // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
+    unsafe {
+        let blob = if info.p_initial_data.is_null() {
+            &[][..]
+        } else {
+            std::slice::from_raw_parts(info.p_initial_data.cast::<u8>(), info.initial_data_size)
+        };
+        Ok(PipelineCache { programs: Mutex::new(read(blob)) })
+    }
 }
 
 pub(crate) unsafe fn create_pipeline_cache(
@@ -140,7 +143,8 @@ pub(crate) unsafe fn create_pipeline_cache(
     _: *const vk::AllocationCallbacks,
     out: *mut vk::PipelineCache,
 ) -> vk::Result {
-    created(out, new(&*info))
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe { created(out, new(&*info)) }
 }
 
 pub(crate) unsafe fn destroy_pipeline_cache(
@@ -148,7 +152,10 @@ pub(crate) unsafe fn destroy_pipeline_cache(
     cache: vk::PipelineCache,
     _: *const vk::AllocationCallbacks,
 ) {
-    object::destroy::<PipelineCache>(cache);
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        object::destroy::<PipelineCache>(cache);
+    }
 }
 
 pub(crate) unsafe fn get_pipeline_cache_data(
@@ -157,23 +164,26 @@ pub(crate) unsafe fn get_pipeline_cache_data(
     size: *mut usize,
     data: *mut c_void,
 ) -> vk::Result {
-    let Some(c) = object::get::<PipelineCache>(cache) else { return vk::Result::ERROR_UNKNOWN };
-    let programs = c.programs.lock();
-    let room = if data.is_null() { usize::MAX } else { *size };
-    let (blob, all) = write(&programs, room);
-    if data.is_null() {
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let Some(c) = object::get::<PipelineCache>(cache) else { return vk::Result::ERROR_UNKNOWN };
+        let programs = c.programs.lock();
+        let room = if data.is_null() { usize::MAX } else { *size };
+        let (blob, all) = write(&programs, room);
+        if data.is_null() {
+            *size = blob.len();
+            return vk::Result::SUCCESS;
+        }
+        if room < blob.len() {
+            // Not even header and hash: at least the header, if that fits.
+            *size = if room < HEADER { 0 } else { HEADER };
+            std::ptr::copy_nonoverlapping(blob.as_ptr(), data.cast(), *size);
+            return vk::Result::INCOMPLETE;
+        }
+        std::ptr::copy_nonoverlapping(blob.as_ptr(), data.cast(), blob.len());
         *size = blob.len();
-        return vk::Result::SUCCESS;
+        if all { vk::Result::SUCCESS } else { vk::Result::INCOMPLETE }
     }
-    if room < blob.len() {
-        // Not even header and hash: at least the header, if that fits.
-        *size = if room < HEADER { 0 } else { HEADER };
-        std::ptr::copy_nonoverlapping(blob.as_ptr(), data.cast(), *size);
-        return vk::Result::INCOMPLETE;
-    }
-    std::ptr::copy_nonoverlapping(blob.as_ptr(), data.cast(), blob.len());
-    *size = blob.len();
-    if all { vk::Result::SUCCESS } else { vk::Result::INCOMPLETE }
 }
 
 pub(crate) unsafe fn merge_pipeline_caches(
@@ -182,12 +192,15 @@ pub(crate) unsafe fn merge_pipeline_caches(
     count: u32,
     sources: *const vk::PipelineCache,
 ) -> vk::Result {
-    let Some(dst) = object::get::<PipelineCache>(dst) else { return vk::Result::ERROR_UNKNOWN };
-    for &s in chain::slice(sources, count) {
-        if let Some(s) = object::get::<PipelineCache>(s) {
-            let from = s.programs.lock().clone();
-            dst.programs.lock().extend(from);
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let Some(dst) = object::get::<PipelineCache>(dst) else { return vk::Result::ERROR_UNKNOWN };
+        for &s in chain::slice(sources, count) {
+            if let Some(s) = object::get::<PipelineCache>(s) {
+                let from = s.programs.lock().clone();
+                dst.programs.lock().extend(from);
+            }
         }
+        vk::Result::SUCCESS
     }
-    vk::Result::SUCCESS
 }

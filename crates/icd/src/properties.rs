@@ -299,20 +299,23 @@ fn structure(s_type: vk::StructureType) -> Option<&'static PropertyStruct> {
 /// # Safety
 /// `properties` is valid and its chain too.
 pub(crate) unsafe fn fill(properties: *mut vk::PhysicalDeviceProperties2<'_>) {
-    let core = std::ptr::addr_of_mut!((*properties).properties).cast();
-    for m in CORE_PROPERTIES {
-        if let Some(v) = value(m.name) {
-            v.write(core, m);
+    // SAFETY: the caller keeps what is asked for above.
+    unsafe {
+        let core = std::ptr::addr_of_mut!((*properties).properties).cast();
+        for m in CORE_PROPERTIES {
+            if let Some(v) = value(m.name) {
+                v.write(core, m);
+            }
         }
-    }
-    for s in chain::iter_mut((*properties).p_next) {
-        // Its counts are asked for, not told.
-        if (*s).s_type == vk::StructureType::PHYSICAL_DEVICE_HOST_IMAGE_COPY_PROPERTIES_EXT {
-            crate::host_copy::layouts(&mut *s.cast());
-        }
-        for m in structure((*s).s_type).map_or(&[][..], |known| known.members) {
-            if let Some(v) = value(m.name).filter(|_| !LISTS.contains(&m.name)) {
-                v.write(s.cast(), m);
+        for s in chain::iter_mut((*properties).p_next) {
+            // Its counts are asked for, not told.
+            if (*s).s_type == vk::StructureType::PHYSICAL_DEVICE_HOST_IMAGE_COPY_PROPERTIES_EXT {
+                crate::host_copy::layouts(&mut *s.cast());
+            }
+            for m in structure((*s).s_type).map_or(&[][..], |known| known.members) {
+                if let Some(v) = value(m.name).filter(|_| !LISTS.contains(&m.name)) {
+                    v.write(s.cast(), m);
+                }
             }
         }
     }

@@ -34,16 +34,19 @@ pub(crate) unsafe fn create_sampler(
     _: *const vk::AllocationCallbacks,
     out: *mut vk::Sampler,
 ) -> vk::Result {
-    let i = &*info;
-    let custom =
-        matches!(i.border_color, vk::BorderColor::FLOAT_CUSTOM_EXT | vk::BorderColor::INT_CUSTOM_EXT);
-    let border = chain::find::<vk::SamplerCustomBorderColorCreateInfoEXT>(i.p_next)
-        .filter(|_| custom)
-        .map(|b| b.custom_border_color.uint32);
-    let reduction = chain::find::<vk::SamplerReductionModeCreateInfo>(i.p_next)
-        .map_or(vk::SamplerReductionMode::WEIGHTED_AVERAGE, |r| r.reduction_mode);
-    let gpu = Arc::new(texel::sample::Sampler::new(i, border, reduction));
-    created(out, Ok(Sampler { gpu, name: OnceLock::new() }))
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let i = &*info;
+        let custom =
+            matches!(i.border_color, vk::BorderColor::FLOAT_CUSTOM_EXT | vk::BorderColor::INT_CUSTOM_EXT);
+        let border = chain::find::<vk::SamplerCustomBorderColorCreateInfoEXT>(i.p_next)
+            .filter(|_| custom)
+            .map(|b| b.custom_border_color.uint32);
+        let reduction = chain::find::<vk::SamplerReductionModeCreateInfo>(i.p_next)
+            .map_or(vk::SamplerReductionMode::WEIGHTED_AVERAGE, |r| r.reduction_mode);
+        let gpu = Arc::new(texel::sample::Sampler::new(i, border, reduction));
+        created(out, Ok(Sampler { gpu, name: OnceLock::new() }))
+    }
 }
 
 pub(crate) unsafe fn destroy_sampler(
@@ -51,11 +54,14 @@ pub(crate) unsafe fn destroy_sampler(
     sampler: vk::Sampler,
     _: *const vk::AllocationCallbacks,
 ) {
-    if let Some(s) = object::destroy::<Sampler>(sampler) {
-        if let Some(&name) = s.name.get() {
-            device.names().remove(name);
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        if let Some(s) = object::destroy::<Sampler>(sampler) {
+            if let Some(&name) = s.name.get() {
+                device.names().remove(name);
+            }
+            device.quarantine.keep(Box::new(s.gpu), &device.gpu);
         }
-        device.quarantine.keep(Box::new(s.gpu), &device.gpu);
     }
 }
 
@@ -65,11 +71,14 @@ pub(crate) unsafe fn create_sampler_ycbcr_conversion(
     _: *const vk::AllocationCallbacks,
     out: *mut vk::SamplerYcbcrConversion,
 ) -> vk::Result {
-    *out = vk::SamplerYcbcrConversion::null();
-    crate::debug::log_error(
-        "vkCreateSamplerYcbcrConversion: the feature samplerYcbcrConversion is not supported",
-    );
-    vk::Result::ERROR_FEATURE_NOT_PRESENT
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        *out = vk::SamplerYcbcrConversion::null();
+        crate::debug::log_error(
+            "vkCreateSamplerYcbcrConversion: the feature samplerYcbcrConversion is not supported",
+        );
+        vk::Result::ERROR_FEATURE_NOT_PRESENT
+    }
 }
 
 pub(crate) unsafe fn destroy_sampler_ycbcr_conversion(

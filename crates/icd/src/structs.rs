@@ -79,22 +79,25 @@ impl Value {
     /// # Safety
     /// `base` is a structure that has the member `m`.
     pub unsafe fn write(self, base: *mut c_void, m: &Member) {
-        if !self.fits(m) {
-            return;
-        }
-        let at = base.cast::<u8>().add(m.offset);
-        match self {
-            Value::Bool(v) => at.cast::<u32>().write(v.into()),
-            Value::U32(v) => at.cast::<u32>().write(v),
-            Value::I32(v) => at.cast::<i32>().write(v),
-            Value::U64(v) => at.cast::<u64>().write(v),
-            Value::F32(v) => at.cast::<f32>().write(v),
-            Value::U32s(v) => at.cast::<u32>().copy_from_nonoverlapping(v.as_ptr(), v.len()),
-            Value::F32s(v) => at.cast::<f32>().copy_from_nonoverlapping(v.as_ptr(), v.len()),
-            Value::Bytes(v) => at.copy_from_nonoverlapping(v.as_ptr(), v.len()),
-            Value::Str(v) => {
-                at.write_bytes(0, m.count);
-                at.copy_from_nonoverlapping(v.as_ptr(), v.len());
+        // SAFETY: the caller keeps what is asked for above.
+        unsafe {
+            if !self.fits(m) {
+                return;
+            }
+            let at = base.cast::<u8>().add(m.offset);
+            match self {
+                Value::Bool(v) => at.cast::<u32>().write(v.into()),
+                Value::U32(v) => at.cast::<u32>().write(v),
+                Value::I32(v) => at.cast::<i32>().write(v),
+                Value::U64(v) => at.cast::<u64>().write(v),
+                Value::F32(v) => at.cast::<f32>().write(v),
+                Value::U32s(v) => at.cast::<u32>().copy_from_nonoverlapping(v.as_ptr(), v.len()),
+                Value::F32s(v) => at.cast::<f32>().copy_from_nonoverlapping(v.as_ptr(), v.len()),
+                Value::Bytes(v) => at.copy_from_nonoverlapping(v.as_ptr(), v.len()),
+                Value::Str(v) => {
+                    at.write_bytes(0, m.count);
+                    at.copy_from_nonoverlapping(v.as_ptr(), v.len());
+                }
             }
         }
     }

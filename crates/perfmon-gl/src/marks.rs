@@ -188,11 +188,14 @@ pub fn emit(id: u64, dialect: Dialect) {
 /// # Safety
 /// A context of the compatibility profile is current.
 unsafe fn draw_what_is_gathered() {
-    let (Some(get), Some(render_mode)) = (real::get_integerv(), real::render_mode()) else { return };
-    let mut mode = 0;
-    get(gl::RENDER_MODE, &mut mode);
-    if mode as gl::Enum == gl::RENDER {
-        render_mode(gl::RENDER);
+    // SAFETY: the caller keeps what is asked for above.
+    unsafe {
+        let (Some(get), Some(render_mode)) = (real::get_integerv(), real::render_mode()) else { return };
+        let mut mode = 0;
+        get(gl::RENDER_MODE, &mut mode);
+        if mode as gl::Enum == gl::RENDER {
+            render_mode(gl::RENDER);
+        }
     }
 }
 

@@ -60,10 +60,13 @@ pub(crate) unsafe fn create_debug_report_callback_ext(
     _p_allocator: *const vk::AllocationCallbacks<'_>,
     p_callback: *mut vk::DebugReportCallbackEXT,
 ) -> vk::Result {
-    let id = next_id();
-    instance.shared.debug.add(id, listener(&*p_create_info));
-    *p_callback = object::create(Callback { id });
-    vk::Result::SUCCESS
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let id = next_id();
+        instance.shared.debug.add(id, listener(&*p_create_info));
+        *p_callback = object::create(Callback { id });
+        vk::Result::SUCCESS
+    }
 }
 
 pub(crate) unsafe fn destroy_debug_report_callback_ext(
@@ -71,8 +74,11 @@ pub(crate) unsafe fn destroy_debug_report_callback_ext(
     callback: vk::DebugReportCallbackEXT,
     _p_allocator: *const vk::AllocationCallbacks<'_>,
 ) {
-    if let Some(c) = object::destroy::<Callback>(callback) {
-        instance.shared.debug.remove(c.id);
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        if let Some(c) = object::destroy::<Callback>(callback) {
+            instance.shared.debug.remove(c.id);
+        }
     }
 }
 

@@ -40,8 +40,11 @@ pub(crate) unsafe fn cmd_dispatch_base(
 }
 
 pub(crate) unsafe fn cmd_dispatch_indirect(b: &CommandBuffer, buffer: vk::Buffer, offset: u64) {
-    let (Some(buffer), Some(mut r)) = (crate::buffer::get(buffer), b.recording()) else { return };
-    if let Some(dispatch) = prepare(&mut r, [0; 3]) {
-        r.push(Command::DispatchIndirect { dispatch, buffer, offset });
+    // SAFETY: valid usage: nobody destroys the objects meanwhile.
+    unsafe {
+        let (Some(buffer), Some(mut r)) = (crate::buffer::get(buffer), b.recording()) else { return };
+        if let Some(dispatch) = prepare(&mut r, [0; 3]) {
+            r.push(Command::DispatchIndirect { dispatch, buffer, offset });
+        }
     }
 }

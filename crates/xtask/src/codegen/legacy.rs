@@ -179,7 +179,7 @@ pub fn generate(n: &Names, tables: &Tables, old: &Command) -> Result<String, Str
         (false, _) => format!("{}let result = {call};\n{after}result", b.before),
     };
     Ok(format!(
-        "pub(crate) unsafe fn {}({params}){} {{\n{body}\n}}\n\n",
+        "pub(crate) unsafe fn {}({params}){} {{\n// SAFETY: the caller keeps Vulkan's valid usage.\nunsafe {{\n{body}\n}}\n}}\n\n",
         names::command(&old.name),
         n.ret(&old.ret)
     ))
