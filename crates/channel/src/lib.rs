@@ -41,7 +41,7 @@ pub enum Value {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum WorkloadKind {
     Dispatch,
     RenderPass,
     Transfer,
@@ -58,7 +58,7 @@ pub struct Record<'a> {
     pub submission: u64,
     pub device: u32,
     pub queue: u32,
-    pub kind: Kind,
+    pub kind: WorkloadKind,
     pub views: u32,
     pub frame: Option<u64>,
     /// Modelled time, in nanoseconds; so are the next two.
@@ -268,11 +268,11 @@ impl Reader {
                 device: r.device,
                 queue: r.queue,
                 kind: match r.kind {
-                    raw::KIND_DISPATCH => Kind::Dispatch,
-                    raw::KIND_RENDER_PASS => Kind::RenderPass,
-                    raw::KIND_TRANSFER => Kind::Transfer,
-                    raw::KIND_MARK => Kind::Mark,
-                    other => Kind::Other(other),
+                    raw::KIND_DISPATCH => WorkloadKind::Dispatch,
+                    raw::KIND_RENDER_PASS => WorkloadKind::RenderPass,
+                    raw::KIND_TRANSFER => WorkloadKind::Transfer,
+                    raw::KIND_MARK => WorkloadKind::Mark,
+                    other => WorkloadKind::Other(other),
                 },
                 views: r.views,
                 frame: (r.frame != raw::NO_FRAME).then_some(r.frame),

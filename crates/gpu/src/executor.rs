@@ -1,6 +1,6 @@
 //! Runs recorded commands in order on a queue's thread; shading goes to the device's pool.
 
-use crate::channel::{Done, Kind, Mark, Publisher};
+use crate::channel::{Done, Mark, Publisher, WorkloadKind};
 use crate::chunks::Chunks;
 use crate::command::{Command, CommandList, Dispatch};
 use crate::exclusive::{self, Turn};
@@ -118,7 +118,7 @@ impl Executor {
                     if alone {
                         exclusive::ended(spans[1].end);
                     }
-                    let (kind, phases, counts) = (Kind::RenderPass, Some(spans), sums.all());
+                    let (kind, phases, counts) = (WorkloadKind::RenderPass, Some(spans), sums.all());
                     let done = Done { kind, views, span: Span::default(), phases, counts };
                     self.publisher.publish(&self.place, &done, || name);
                     match result {
@@ -268,7 +268,7 @@ impl Executor {
         counts[Event::ComputeTasks] = total;
         let span = self.line.dispatch(count::compute_ticks(&counts, self.shared.model));
         self.queries.add(&counts);
-        let done = Done { kind: Kind::Dispatch, views: 1, span, phases: None, counts: &counts };
+        let done = Done { kind: WorkloadKind::Dispatch, views: 1, span, phases: None, counts: &counts };
         let [x, y, z] = groups;
         let name = || format!("{} {x}x{y}x{z}", d.pipeline.title.entries());
         self.publisher.publish(&self.place, &done, name);
@@ -284,7 +284,7 @@ impl Executor {
         let counts = count::transfer(moved);
         let span = self.line.transfer(count::compute_ticks(&counts, self.shared.model));
         self.queries.add(&counts);
-        let done = Done { kind: Kind::Transfer, views: 1, span, phases: None, counts: &counts };
+        let done = Done { kind: WorkloadKind::Transfer, views: 1, span, phases: None, counts: &counts };
         self.publisher.publish(&self.place, &done, || name.into());
     }
 

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
 pub struct QueryPool {
-    pub kind: Kind,
+    pub kind: QueryKind,
     /// Values a query (without availability).
     pub words: u32,
     pub count: u32,
@@ -21,7 +21,7 @@ pub struct QueryPool {
     passes: u32,
 }
 
-pub enum Kind {
+pub enum QueryKind {
     Occlusion,
     Statistics(vk::QueryPipelineStatisticFlags),
     Timestamp,
@@ -38,11 +38,11 @@ pub fn performance_passes(counters: usize, slots: u32) -> u32 {
 }
 
 impl QueryPool {
-    pub fn new(kind: Kind, count: u32) -> QueryPool {
+    pub fn new(kind: QueryKind, count: u32) -> QueryPool {
         let (words, passes) = match &kind {
-            Kind::Occlusion | Kind::Timestamp => (1, 1),
-            Kind::Statistics(bits) => (bits.as_raw().count_ones(), 1),
-            Kind::Performance { counters, per_pass } => {
+            QueryKind::Occlusion | QueryKind::Timestamp => (1, 1),
+            QueryKind::Statistics(bits) => (bits.as_raw().count_ones(), 1),
+            QueryKind::Performance { counters, per_pass } => {
                 (counters.len() as u32, performance_passes(counters.len(), *per_pass))
             }
         };
@@ -92,10 +92,10 @@ impl QueryPool {
     /// What was counted between a query's begin and end, in this pass of a performance query, becomes its result.
     fn finish_counts(&self, query: u32, pass: u32, c: &Counts) {
         match &self.kind {
-            Kind::Occlusion => self.finish(query, &[c[Event::SamplesPassed]]),
-            Kind::Statistics(bits) => self.finish(query, &statistics::words(c, *bits)),
-            Kind::Timestamp => {}
-            Kind::Performance { counters, per_pass } => {
+            QueryKind::Occlusion => self.finish(query, &[c[Event::SamplesPassed]]),
+            QueryKind::Statistics(bits) => self.finish(query, &statistics::words(c, *bits)),
+            QueryKind::Timestamp => {}
+            QueryKind::Performance { counters, per_pass } => {
                 let n = if *per_pass == 0 { counters.len() } else { *per_pass as usize };
                 let first = pass as usize * n;
                 let group = counters.get(first..(first + n).min(counters.len())).unwrap_or_default();
@@ -120,7 +120,7 @@ impl QueryPool {
     /// Whether results are 64-bit words, and whether availability follows them. Performance queries have words of
     /// 8 bytes, whatever the flags say, and never that mark (§ Performance Queries).
     fn layout(&self, flags: vk::QueryResultFlags) -> (bool, bool) {
-        if matches!(self.kind, Kind::Performance { .. }) {
+        if matches!(self.kind, QueryKind::Performance { .. }) {
             return (true, false);
         }
         (
@@ -230,7 +230,7 @@ impl Queries {
     /// A query is active that counts fragments or samples which hidden surface removal would spare. Performance queries
     /// are none: they tell what is done.
     pub fn need_all(&self) -> bool {
-        self.active.iter().any(|a| !matches!(a.pool.kind, Kind::Performance { .. }))
+        self.active.iter().any(|a| !matches!(a.pool.kind, QueryKind::Performance { .. }))
     }
     /// A workload outside render passes.
     pub fn add(&mut self, c: &Counts) {

@@ -16,7 +16,7 @@ use std::ffi::{CStr, CString, c_void};
 use std::sync::Weak;
 use std::sync::atomic::{AtomicBool, Ordering};
 use vk::DebugUtilsMessageSeverityFlagsEXT as Severity;
-use vk::DebugUtilsMessageTypeFlagsEXT as Kind;
+use vk::DebugUtilsMessageTypeFlagsEXT as MessageTypes;
 use vk::ObjectType;
 
 /// How much a message matters.
@@ -56,7 +56,7 @@ fn log(level: Level, message: &str) {
 pub(crate) enum Listener {
     Utils {
         severities: Severity,
-        kinds: Kind,
+        kinds: MessageTypes,
         callback: vk::PFN_vkDebugUtilsMessengerCallbackEXT,
         user_data: usize,
     },
@@ -90,7 +90,12 @@ impl Sink {
     }
 
     /// Tells every listener that wants to know.
-    fn tell(&self, severity: Severity, kinds: Kind, data: &vk::DebugUtilsMessengerCallbackDataEXT<'_>) {
+    fn tell(
+        &self,
+        severity: Severity,
+        kinds: MessageTypes,
+        data: &vk::DebugUtilsMessengerCallbackDataEXT<'_>,
+    ) {
         let listeners = self.listeners.read().clone();
         for (_, l) in listeners {
             match l {
@@ -112,7 +117,7 @@ impl Sink {
             .message_id_name(c"Tuff")
             .message(message)
             .objects(objects);
-        self.tell(level.severity(), Kind::GENERAL, &data);
+        self.tell(level.severity(), MessageTypes::GENERAL, &data);
     }
 }
 

@@ -7,7 +7,7 @@ use crate::debug::log_error;
 use crate::device::Device;
 use crate::physical_device::PhysicalDevice;
 use counters::{Counter, Measure, Storage};
-use gpu::query::{Kind, performance_passes};
+use gpu::query::{QueryKind, performance_passes};
 use raster::pass::Subpass;
 use raster::regions::{MAX_COUNTERS, Regions};
 use std::ffi::c_void;
@@ -80,7 +80,7 @@ fn slots() -> u32 {
 ///
 /// # Safety
 /// `info` is valid with its chain.
-pub(crate) unsafe fn kind(info: &vk::QueryPoolCreateInfo<'_>) -> Answer<Kind> {
+pub(crate) unsafe fn kind(info: &vk::QueryPoolCreateInfo<'_>) -> Answer<QueryKind> {
     // SAFETY: the caller keeps what is asked for above.
     unsafe {
         let Some(p) = chain::find::<vk::QueryPoolPerformanceCreateInfoKHR>(info.p_next) else {
@@ -93,7 +93,7 @@ pub(crate) unsafe fn kind(info: &vk::QueryPoolCreateInfo<'_>) -> Answer<Kind> {
         let counters: Option<Vec<_>> = indices.iter().map(|&i| all.get(i as usize).copied()).collect();
         match counters {
             Some(counters) if p.queue_family_index == 0 && !counters.is_empty() => {
-                Ok(Kind::Performance { counters, per_pass: slots() })
+                Ok(QueryKind::Performance { counters, per_pass: slots() })
             }
             _ => Err(invalid(&format!(
                 "vkCreateQueryPool: counters {indices:?} of queue family {}; family 0 has {}",

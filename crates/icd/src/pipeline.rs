@@ -37,14 +37,14 @@ pub struct Pipeline {
 pub(crate) struct Shared {
     pub layout: Arc<Layout>,
     pub flags: Flags2,
-    pub kind: Kind,
+    pub kind: PipelineKind,
     /// Its programs in the order of the stages.
     pub stages: Vec<Executable>,
     /// Where metrics go while the application has no object active.
     pub measured: Option<Active>,
 }
 
-pub(crate) enum Kind {
+pub(crate) enum PipelineKind {
     Compute(Arc<ComputePipeline>),
     Graphics(Box<Graphics>),
 }
@@ -74,7 +74,12 @@ impl Object for Pipeline {
 }
 
 impl Pipeline {
-    pub(crate) fn new(layout: Arc<Layout>, flags: Flags2, kind: Kind, stages: Vec<Executable>) -> Pipeline {
+    pub(crate) fn new(
+        layout: Arc<Layout>,
+        flags: Flags2,
+        kind: PipelineKind,
+        stages: Vec<Executable>,
+    ) -> Pipeline {
         let gathered = |e: &Executable| {
             let code = e.code.clone()?;
             Some(measured::Stage { stage: e.stage, entry: e.compiled.name.clone(), code })
@@ -92,8 +97,8 @@ impl Pipeline {
     /// What messages call it; a library has none.
     fn title(&self) -> Option<&Arc<Title>> {
         match &self.shared.kind {
-            Kind::Compute(p) => Some(&p.title),
-            Kind::Graphics(g) => Some(&g.pipeline.as_ref()?.title),
+            PipelineKind::Compute(p) => Some(&p.title),
+            PipelineKind::Graphics(g) => Some(&g.pipeline.as_ref()?.title),
         }
     }
 }

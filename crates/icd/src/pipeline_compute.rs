@@ -3,7 +3,7 @@
 use crate::answer::Answer;
 use crate::chain;
 use crate::device::Device;
-use crate::pipeline::{self, Kind, Pipeline};
+use crate::pipeline::{self, Pipeline, PipelineKind};
 use crate::pipeline_cache::PipelineCache;
 use crate::pipeline_layout;
 use gpu::pipeline::ComputePipeline;
@@ -33,7 +33,7 @@ unsafe fn compute(cache: Option<&PipelineCache>, info: &vk::ComputePipelineCreat
             id: NEXT.fetch_add(1, Relaxed),
             title: Title::new(made.compiled.name.clone()),
         };
-        Ok(Pipeline::new(layout, flags(info), Kind::Compute(Arc::new(gpu)), vec![made]))
+        Ok(Pipeline::new(layout, flags(info), PipelineKind::Compute(Arc::new(gpu)), vec![made]))
     }
 }
 

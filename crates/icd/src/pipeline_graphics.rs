@@ -5,7 +5,7 @@ use crate::chain;
 use crate::device::Device;
 use crate::draw_settings::{Dynamic, Settings};
 use crate::object;
-use crate::pipeline::{self, Executable, Kind, Pipeline, Shared, Source, wide};
+use crate::pipeline::{self, Executable, Pipeline, PipelineKind, Shared, Source, wide};
 use crate::pipeline_cache::PipelineCache;
 use crate::pipeline_layout::{self, Layout};
 use crate::pipeline_state::{self as state, Targets};
@@ -81,7 +81,7 @@ unsafe fn libraries<'a>(info: &vk::GraphicsPipelineCreateInfo) -> Answer<Vec<&'a
             .map(|&p| {
                 let shared = object::get::<Pipeline>(p).ok_or(vk::Result::ERROR_UNKNOWN)?.shared();
                 match &shared.kind {
-                    Kind::Graphics(g) if g.library.is_some() => Ok(shared),
+                    PipelineKind::Graphics(g) if g.library.is_some() => Ok(shared),
                     _ => Err(invalid("vkCreateGraphicsPipelines: a library that is none")),
                 }
             })
@@ -225,7 +225,7 @@ unsafe fn graphics(cache: Option<&PipelineCache>, info: &vk::GraphicsPipelineCre
         let parts = own_parts(info, is_library, !linked.is_empty());
         let mut b = Build { feedback: feedback(info), ..Default::default() };
         for shared in &linked {
-            if let Kind::Graphics(g) = &shared.kind
+            if let PipelineKind::Graphics(g) = &shared.kind
                 && let Some(l) = &g.library
             {
                 b.take(g, l);
@@ -251,7 +251,7 @@ unsafe fn graphics(cache: Option<&PipelineCache>, info: &vk::GraphicsPipelineCre
             feedback: b.feedback,
         });
         let g = Graphics { pipeline: made, settings: b.settings, dynamic: b.dynamic, library };
-        Ok(Pipeline::new(layout, flags, Kind::Graphics(Box::new(g)), stages))
+        Ok(Pipeline::new(layout, flags, PipelineKind::Graphics(Box::new(g)), stages))
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::answer::{created, invalid};
 use crate::device::Device;
 use crate::object::{self, Object};
-use gpu::query::Kind;
+use gpu::query::QueryKind;
 use std::ffi::c_void;
 use std::sync::Arc;
 
@@ -25,9 +25,9 @@ pub(crate) unsafe fn create_query_pool(
     unsafe {
         let i = &*info;
         let kind = match i.query_type {
-            vk::QueryType::OCCLUSION => Ok(Kind::Occlusion),
-            vk::QueryType::PIPELINE_STATISTICS => Ok(Kind::Statistics(i.pipeline_statistics)),
-            vk::QueryType::TIMESTAMP => Ok(Kind::Timestamp),
+            vk::QueryType::OCCLUSION => Ok(QueryKind::Occlusion),
+            vk::QueryType::PIPELINE_STATISTICS => Ok(QueryKind::Statistics(i.pipeline_statistics)),
+            vk::QueryType::TIMESTAMP => Ok(QueryKind::Timestamp),
             vk::QueryType::PERFORMANCE_QUERY_KHR => crate::performance::kind(i),
             other => Err(invalid(&format!("vkCreateQueryPool: queries of type {other:?} are not supported"))),
         };

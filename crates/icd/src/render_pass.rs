@@ -344,12 +344,13 @@ pub(crate) unsafe fn destroy_render_pass(
 }
 
 /// Render areas are best aligned to the GPU's tile.
-const TILE: vk::Extent2D = vk::Extent2D { width: 64, height: 64 };
+const GRANULARITY: vk::Extent2D =
+    vk::Extent2D { width: raster::layout::TILE as u32, height: raster::layout::TILE as u32 };
 
 pub(crate) unsafe fn get_render_area_granularity(_: &Device, _: vk::RenderPass, out: *mut vk::Extent2D) {
     // SAFETY: valid usage: the call's pointers lead to what they are said to.
     unsafe {
-        *out = TILE;
+        *out = GRANULARITY;
     }
 }
 
@@ -360,6 +361,6 @@ pub(crate) unsafe fn get_rendering_area_granularity(
 ) {
     // SAFETY: valid usage: the call's pointers lead to what they are said to.
     unsafe {
-        *out = TILE;
+        *out = GRANULARITY;
     }
 }

@@ -27,7 +27,7 @@ pub(crate) struct PropertyStruct {
 
 /// How a number is stored.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Kind {
+pub(crate) enum Number {
     U8,
     Char,
     U32,
@@ -41,7 +41,7 @@ pub(crate) struct Member {
     pub name: &'static str,
     /// Bytes from the structure's start.
     pub offset: usize,
-    pub kind: Kind,
+    pub kind: Number,
     pub count: usize,
 }
 
@@ -63,14 +63,14 @@ impl Value {
     /// Whether this value can be stored in `m` whole.
     pub fn fits(self, m: &Member) -> bool {
         match self {
-            Value::Bool(_) | Value::U32(_) => m.kind == Kind::U32 && m.count == 1,
-            Value::I32(_) => m.kind == Kind::I32 && m.count == 1,
-            Value::U64(_) => m.kind == Kind::U64 && m.count == 1,
-            Value::F32(_) => m.kind == Kind::F32 && m.count == 1,
-            Value::U32s(v) => m.kind == Kind::U32 && m.count == v.len(),
-            Value::F32s(v) => m.kind == Kind::F32 && m.count == v.len(),
-            Value::Bytes(v) => m.kind == Kind::U8 && m.count == v.len(),
-            Value::Str(v) => m.kind == Kind::Char && m.count > v.len(),
+            Value::Bool(_) | Value::U32(_) => m.kind == Number::U32 && m.count == 1,
+            Value::I32(_) => m.kind == Number::I32 && m.count == 1,
+            Value::U64(_) => m.kind == Number::U64 && m.count == 1,
+            Value::F32(_) => m.kind == Number::F32 && m.count == 1,
+            Value::U32s(v) => m.kind == Number::U32 && m.count == v.len(),
+            Value::F32s(v) => m.kind == Number::F32 && m.count == v.len(),
+            Value::Bytes(v) => m.kind == Number::U8 && m.count == v.len(),
+            Value::Str(v) => m.kind == Number::Char && m.count > v.len(),
         }
     }
 

@@ -12,7 +12,7 @@ const STAMP: u32 = 2;
 pub(crate) const WORD: u64 = 8;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
-pub(crate) enum Kind {
+pub(crate) enum WorkloadKind {
     Dispatch,
     RenderPass,
     Copy,
@@ -23,17 +23,17 @@ pub(crate) enum Kind {
     Resolve,
 }
 
-impl Kind {
+impl WorkloadKind {
     pub fn text(self) -> &'static str {
         match self {
-            Kind::Dispatch => "dispatch",
-            Kind::RenderPass => "render pass",
-            Kind::Copy => "copy",
-            Kind::Blit => "blit",
-            Kind::Clear => "clear",
-            Kind::Fill => "fill",
-            Kind::Update => "update",
-            Kind::Resolve => "resolve",
+            WorkloadKind::Dispatch => "dispatch",
+            WorkloadKind::RenderPass => "render pass",
+            WorkloadKind::Copy => "copy",
+            WorkloadKind::Blit => "blit",
+            WorkloadKind::Clear => "clear",
+            WorkloadKind::Fill => "fill",
+            WorkloadKind::Update => "update",
+            WorkloadKind::Resolve => "resolve",
         }
     }
 }
@@ -78,7 +78,7 @@ pub(crate) struct Views {
 pub(crate) struct Work {
     /// The number of its label `t<tag>`: one for each recorded workload of the process.
     pub tag: u32,
-    pub kind: Kind,
+    pub kind: WorkloadKind,
     pub name: String,
     pub labels: Arc<Labels>,
     /// The first part of a suspended pass has a beginning alone, the last an end.

@@ -6,7 +6,7 @@
 
 use crate::arena::Region;
 use crate::device::{Device, PoolInfo, Source};
-use crate::recorded::{Item, Kind, Labels, PoolUse, Recorded, Results, Use, Views, WORD, Work};
+use crate::recorded::{Item, Labels, PoolUse, Recorded, Results, Use, Views, WORD, Work, WorkloadKind};
 use crate::slots::{POOL, Slot};
 use crate::table::next;
 use ash::vk;
@@ -208,7 +208,7 @@ impl Recording {
     }
 
     /// A workload begins: its place among the works. `None` inside of passes, whose part it is.
-    pub unsafe fn open(&mut self, d: &Device, kind: Kind, name: String) -> Option<usize> {
+    pub unsafe fn open(&mut self, d: &Device, kind: WorkloadKind, name: String) -> Option<usize> {
         // SAFETY: the caller's.
         unsafe {
             if self.in_pass || self.pass.is_some() {
@@ -221,7 +221,7 @@ impl Recording {
     unsafe fn open_part(
         &mut self,
         d: &Device,
-        kind: Kind,
+        kind: WorkloadKind,
         name: String,
         views: u32,
         (resumes, suspends): (bool, bool),
@@ -363,7 +363,7 @@ impl Recording {
             }
             let resumes = flags.contains(vk::RenderingFlags::RESUMING);
             let suspends = flags.contains(vk::RenderingFlags::SUSPENDING);
-            let work = self.open_part(d, Kind::RenderPass, name, views, (resumes, suspends));
+            let work = self.open_part(d, WorkloadKind::RenderPass, name, views, (resumes, suspends));
             self.pass = Some(Pass { work, suspends, inline: false });
         }
     }

@@ -1,6 +1,6 @@
 //! The commands of VK_EXT_debug_utils.
 
-use super::{Kind, Listener, Severity, log_error, set_name};
+use super::{Listener, MessageTypes, Severity, log_error, set_name};
 use crate::chain;
 use crate::device::Device;
 use crate::instance::Instance;
@@ -81,7 +81,7 @@ pub(crate) unsafe fn destroy_debug_utils_messenger_ext(
 pub(crate) unsafe fn submit_debug_utils_message_ext(
     instance: &Instance,
     message_severity: Severity,
-    message_types: Kind,
+    message_types: MessageTypes,
     p_callback_data: *const vk::DebugUtilsMessengerCallbackDataEXT<'_>,
 ) {
     // SAFETY: valid usage: the call's pointers lead to what they are said to.

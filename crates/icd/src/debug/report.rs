@@ -1,7 +1,7 @@
 //! VK_EXT_debug_report, the older way of listening.
 
 use super::commands::next_id;
-use super::{Kind, Listener, Severity};
+use super::{Listener, MessageTypes, Severity};
 use crate::instance::Instance;
 use crate::object::{self, Object};
 use std::ffi::{c_char, c_void};
@@ -23,12 +23,12 @@ pub(super) fn listener(info: &vk::DebugReportCallbackCreateInfoEXT<'_>) -> Liste
 pub(super) fn report_as_report(
     l: &Listener,
     severity: Severity,
-    kinds: Kind,
+    kinds: MessageTypes,
     data: &vk::DebugUtilsMessengerCallbackDataEXT<'_>,
 ) {
     let flag = match severity {
         Severity::ERROR => Flags::ERROR,
-        Severity::WARNING if kinds.contains(Kind::PERFORMANCE) => Flags::PERFORMANCE_WARNING,
+        Severity::WARNING if kinds.contains(MessageTypes::PERFORMANCE) => Flags::PERFORMANCE_WARNING,
         Severity::WARNING => Flags::WARNING,
         Severity::INFO => Flags::INFORMATION,
         _ => Flags::DEBUG,

@@ -4,7 +4,7 @@ use crate::buffer;
 use crate::chain;
 use crate::command_buffer::{CommandBuffer, Recorder};
 use crate::draw_settings::{MAX_BINDINGS, Settings};
-use crate::pipeline::{Kind, Shared};
+use crate::pipeline::{PipelineKind, Shared};
 use gpu::command::Command;
 use raster::draw::{Call, Draw, IndexBuffer, VertexBuffer, What};
 use raster::state::State;
@@ -81,7 +81,7 @@ fn draw(r: &mut Recorder, what: What) {
         return;
     };
     let shared: &Shared = &pipeline;
-    let Kind::Graphics(g) = &shared.kind else {
+    let PipelineKind::Graphics(g) = &shared.kind else {
         crate::debug::log_error("a draw with a compute pipeline");
         return;
     };

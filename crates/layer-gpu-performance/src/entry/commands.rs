@@ -4,7 +4,7 @@ use super::{Function, function, functions};
 use crate::chain::slice;
 use crate::device::{self, Device};
 use crate::guard::caught;
-use crate::recorded::Kind;
+use crate::recorded::WorkloadKind;
 use crate::recording::Recording;
 use crate::table::next;
 use ash::vk;
@@ -37,7 +37,7 @@ functions! {
 /// Records a workload: what is put in front of it, itself, what is put behind it. `empty`: it does nothing.
 unsafe fn workload(
     c: vk::CommandBuffer,
-    kind: Kind,
+    kind: WorkloadKind,
     empty: bool,
     name: impl FnOnce(&Device, &Recording) -> String,
     call: impl FnOnce(&Device),
@@ -67,7 +67,7 @@ unsafe fn workload(
     }
 }
 
-/// `Kind, name: function(parameters) as the next layer's field`, where the name is made of the device, the recording
+/// `WorkloadKind, name: function(parameters) as the next layer's field`, where the name is made of the device, the recording
 /// and the parameters.
 macro_rules! workloads {
     ($($kind:ident $entry:ident $field:ident ($($p:ident: $t:ty),*) |$d:ident, $r:ident| $name:expr
@@ -76,7 +76,7 @@ macro_rules! workloads {
             let empty = false $(|| $empty)?;
             // SAFETY: valid usage: the call's pointers lead to what they are said to; what is called is the next layer's.
             unsafe {
-                workload(c, Kind::$kind, empty, |$d, $r| { let _ = $r; $name }, |d| { next!(d, $field(c, $($p),*)); });
+                workload(c, WorkloadKind::$kind, empty, |$d, $r| { let _ = $r; $name }, |d| { next!(d, $field(c, $($p),*)); });
             }
         })*
     };

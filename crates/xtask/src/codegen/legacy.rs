@@ -4,7 +4,7 @@
 use super::Tables;
 use super::entrypoints::object;
 use super::names::{self, Names, field};
-use super::registry::{Command, Decl, Kind};
+use super::registry::{Command, Decl, TypeKind};
 use std::fmt::Write;
 
 /// Old command, new command, and what cannot be matched by name: (target parameter or member, Rust expression).
@@ -54,7 +54,7 @@ pub fn target(name: &str) -> Option<&'static str> {
 
 fn members<'r>(n: &Names<'r>, c: &str) -> Option<&'r [Decl]> {
     match &n.registry.types.get(n.registry.canonical_type(c))?.kind {
-        Kind::Struct { members, .. } => Some(members),
+        TypeKind::Struct { members, .. } => Some(members),
         _ => None,
     }
 }
