@@ -1,13 +1,13 @@
 //! VkPipelineCache: compiled programs by key, and their blobs.
 //!
-//! A blob is the header of § Pipeline Cache Header (version one), a hash of what follows, and entries: key, length,
-//! name and program. Its UUID is of one build of the driver (`build.rs`), for a program's bytes mean nothing to another.
-//! A blob that is foreign or damaged is an empty one.
+//! A blob is the header of § Pipeline Cache Header (version one), a signature ([`cache_key`]) of all else, and entries:
+//! key, length, name and program. Its UUID is of one build of the driver (`build.rs`), for a program's bytes mean nothing
+//! to another. A blob that is foreign, forged or damaged is an empty one.
 
 use crate::answer::{Answer, created};
+use crate::cache_key;
 use crate::chain;
 use crate::device::Device;
-use crate::hash;
 use crate::object::{self, Object};
 use crate::pipeline::Compiled;
 use crate::properties::{CACHE_UUID, DEVICE_ID, VENDOR_ID};
@@ -19,7 +19,7 @@ use std::sync::{Arc, Weak};
 
 /// `sizeof(VkPipelineCacheHeaderVersionOne)`.
 const HEADER: usize = 32;
-/// Header and hash.
+/// Header and signature.
 const PREFIX: usize = HEADER + 16;
 
 pub struct PipelineCache {
@@ -94,21 +94,23 @@ fn write(programs: &BTreeMap<u128, Arc<Compiled>>, room: usize) -> (Vec<u8>, boo
         }
         blob.extend_from_slice(&e);
     }
-    let check = hash::bytes(&blob[PREFIX..]);
-    blob[HEADER..PREFIX].copy_from_slice(&check.to_le_bytes());
+    if let Some(s) = cache_key::sign(&[&blob[..HEADER], &blob[PREFIX..]]) {
+        blob[HEADER..PREFIX].copy_from_slice(&s);
+    }
     (blob, all)
 }
 
 /// The programs of a blob; empty for one that is not ours or not whole.
 fn read(blob: &[u8]) -> BTreeMap<u128, Arc<Compiled>> {
     let mut programs = BTreeMap::new();
-    if blob.len() < PREFIX
-        || blob[..HEADER] != header()
-        || blob[HEADER..PREFIX] != hash::bytes(&blob[PREFIX..]).to_le_bytes()
-    {
+    let (Some(h), Some(s), Some(mut rest)) =
+        (blob.get(..HEADER), blob.get(HEADER..PREFIX), blob.get(PREFIX..))
+    else {
+        return programs;
+    };
+    if h != header() || cache_key::sign(&[h, rest]).is_none_or(|mine| mine[..] != *s) {
         return programs;
     }
-    let mut rest = &blob[PREFIX..];
     while let Some((key, name, program, after)) = read_entry(rest) {
         programs.insert(key, Arc::new(Compiled { program: Arc::new(program), name: name.to_string() }));
         rest = after;
@@ -175,7 +177,7 @@ pub(crate) unsafe fn get_pipeline_cache_data(
             return vk::Result::SUCCESS;
         }
         if room < blob.len() {
-            // Not even header and hash: at least the header, if that fits.
+            // Not even header and signature: at least the header, if that fits.
             *size = if room < HEADER { 0 } else { HEADER };
             std::ptr::copy_nonoverlapping(blob.as_ptr(), data.cast(), *size);
             return vk::Result::INCOMPLETE;
