@@ -93,7 +93,8 @@ mod tests {
 
     #[test]
     fn a_key_is_made_once_by_all_who_ask() {
-        let at = folder("once").join("a/b/cache.key");
+        let root = folder("once");
+        let at = root.join("a/b/cache.key");
         let keys: Vec<_> = std::thread::scope(|s| {
             let all: Vec<_> = (0..8).map(|_| s.spawn(|| kept(&at))).collect();
             all.into_iter().map(|t| t.join().unwrap()).collect()
@@ -101,12 +102,13 @@ mod tests {
         assert!(keys[0].is_some() && keys.iter().all(|k| *k == keys[0]), "{keys:?}");
         assert_eq!(fs::metadata(&at).unwrap().mode() & 0o777, 0o600);
         assert_eq!(fs::read_dir(at.parent().unwrap()).unwrap().count(), 1, "no drafts stay");
-        fs::remove_dir_all(folder("once")).unwrap();
+        fs::remove_dir_all(root).unwrap();
     }
 
     #[test]
     fn what_others_may_have_written_is_no_key() {
-        let at = folder("mode").join("cache.key");
+        let root = folder("mode");
+        let at = root.join("cache.key");
         let key = kept(&at);
         assert!(key.is_some());
         for mode in [0o620, 0o602, 0o640, 0o604] {
@@ -117,7 +119,7 @@ mod tests {
         assert_eq!(kept(&at), key);
         fs::write(&at, b"short").unwrap();
         assert_eq!(kept(&at), None);
-        fs::remove_dir_all(folder("mode")).unwrap();
+        fs::remove_dir_all(root).unwrap();
         assert_eq!(kept(Path::new("/proc/tuff/cache.key")), None, "where nothing can be made");
     }
 
