@@ -73,6 +73,7 @@ unsafe fn allocate(device: &Device, info: &vk::MemoryAllocateInfo) -> Answer<Mem
         {
             if i.p_host_pointer.is_null()
                 || !(i.p_host_pointer as u64).is_multiple_of(MIN_HOST_POINTER_ALIGNMENT)
+                || !texel::memory::is_mapped(i.p_host_pointer.cast(), size)
             {
                 return Err(vk::Result::ERROR_INVALID_EXTERNAL_HANDLE);
             }
@@ -175,10 +176,18 @@ pub(crate) unsafe fn get_device_memory_commitment(_: &Device, memory: vk::Device
             return;
         };
         let page = libc::sysconf(libc::_SC_PAGESIZE).max(1) as u64;
-        let mut resident = vec![0u8; m.gpu.size().div_ceil(page) as usize];
-        let told = libc::mincore(m.gpu.ptr().cast(), m.gpu.size() as usize, resident.as_mut_ptr()) == 0;
-        let pages = resident.iter().filter(|&&p| p & 1 != 0).count() as u64;
-        *out = if told { (pages * page).min(m.gpu.size()) } else { m.gpu.size() };
+        let (mut resident, mut pages, mut at) = ([0u8; 4096], 0, 0);
+        while at < m.gpu.size() {
+            let part = (m.gpu.size() - at).min(resident.len() as u64 * page);
+            if libc::mincore(m.gpu.ptr().add(at as usize).cast(), part as usize, resident.as_mut_ptr()) != 0 {
+                *out = m.gpu.size();
+                return;
+            }
+            let here = &resident[..part.div_ceil(page) as usize];
+            pages += here.iter().filter(|&&p| p & 1 != 0).count() as u64;
+            at += part;
+        }
+        *out = (pages * page).min(m.gpu.size());
     }
 }
 
