@@ -101,8 +101,9 @@ impl SetLayout {
         unsafe {
             let flags = chain::find::<vk::DescriptorSetLayoutBindingFlagsCreateInfo>(info.p_next)
                 .map_or(&[][..], |f| chain::slice(f.p_binding_flags, f.binding_count));
-            let mut bindings = Vec::with_capacity(info.binding_count as usize);
-            for (i, b) in chain::slice(info.p_bindings, info.binding_count).iter().enumerate() {
+            let given = chain::slice(info.p_bindings, info.binding_count);
+            let mut bindings = Vec::with_capacity(given.len());
+            for (i, b) in given.iter().enumerate() {
                 let sampled = matches!(
                     b.descriptor_type,
                     vk::DescriptorType::SAMPLER | vk::DescriptorType::COMBINED_IMAGE_SAMPLER

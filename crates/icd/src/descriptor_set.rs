@@ -71,6 +71,11 @@ impl<'a> Cursor<'a> {
     }
 }
 
+/// So many bytes of an inline uniform block lie within it.
+fn fits(b: &Binding, from: u32, count: u32) -> bool {
+    from.checked_add(count).is_some_and(|end| end <= b.count)
+}
+
 unsafe fn view(v: vk::ImageView) -> u64 {
     // SAFETY: valid usage: nobody destroys the objects meanwhile.
     unsafe {
@@ -133,7 +138,7 @@ pub(crate) unsafe fn put(
         let Some(mut at) = Cursor::new(layout, binding, element) else { return };
         if let Source::Bytes(p) = source {
             let b = &layout.bindings[at.index];
-            if b.is_inline() && element.checked_add(count).is_some_and(|end| end <= b.count) {
+            if b.is_inline() && fits(b, element, count) {
                 memory.write_bytes(b.offset + element, std::slice::from_raw_parts(p, count as usize));
             }
             return;
@@ -245,11 +250,14 @@ unsafe fn copy(c: &vk::CopyDescriptorSet) {
         };
         let (fb, tb) = (&src.layout.bindings[from.index], &dst.layout.bindings[to.index]);
         if fb.is_inline() && tb.is_inline() {
-            let n = c.descriptor_count as usize;
-            let start = (fb.offset + c.src_array_element) as usize;
-            if start + n <= src.memory.size() {
+            let n = c.descriptor_count;
+            let start = fb.offset as usize + c.src_array_element as usize;
+            if fits(fb, c.src_array_element, n)
+                && fits(tb, c.dst_array_element, n)
+                && start + n as usize <= src.memory.size()
+            {
                 // A copy of its own: source and destination may be the same set.
-                let bytes = std::slice::from_raw_parts(src.memory.ptr().add(start), n).to_vec();
+                let bytes = std::slice::from_raw_parts(src.memory.ptr().add(start), n as usize).to_vec();
                 dst.memory.write_bytes(tb.offset + c.dst_array_element, &bytes);
             }
             return;

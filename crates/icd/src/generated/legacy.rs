@@ -94,6 +94,7 @@ pub(crate) unsafe fn cmd_blit_image(
                 ..Default::default()
             })
             .collect();
+        let region_count = p_regions.len() as u32;
         let blit_image_info = vk::BlitImageInfo2 {
             src_image,
             src_image_layout,
@@ -126,6 +127,7 @@ pub(crate) unsafe fn cmd_copy_buffer(
                 ..Default::default()
             })
             .collect();
+        let region_count = p_regions.len() as u32;
         let copy_buffer_info = vk::CopyBufferInfo2 {
             src_buffer,
             dst_buffer,
@@ -159,6 +161,7 @@ pub(crate) unsafe fn cmd_copy_buffer_to_image(
                 ..Default::default()
             })
             .collect();
+        let region_count = p_regions.len() as u32;
         let copy_buffer_to_image_info = vk::CopyBufferToImageInfo2 {
             src_buffer,
             dst_image,
@@ -193,6 +196,7 @@ pub(crate) unsafe fn cmd_copy_image(
                 ..Default::default()
             })
             .collect();
+        let region_count = p_regions.len() as u32;
         let copy_image_info = vk::CopyImageInfo2 {
             src_image,
             src_image_layout,
@@ -228,6 +232,7 @@ pub(crate) unsafe fn cmd_copy_image_to_buffer(
                 ..Default::default()
             })
             .collect();
+        let region_count = p_regions.len() as u32;
         let copy_image_to_buffer_info = vk::CopyImageToBufferInfo2 {
             src_image,
             src_image_layout,
@@ -356,6 +361,7 @@ pub(crate) unsafe fn cmd_resolve_image(
                 ..Default::default()
             })
             .collect();
+        let region_count = p_regions.len() as u32;
         let resolve_image_info = vk::ResolveImageInfo2 {
             src_image,
             src_image_layout,

@@ -129,10 +129,11 @@ pub(crate) unsafe fn cmd_wait_events(
         );
         // Every event waits with the stages; what is to be done to memory is to be done once, after the last of them.
         let empty = Barriers::read(src_stage_mask, dst_stage_mask, Default::default(), &[], &[], &[]);
-        let mut infos = vec![empty.info(); event_count as usize];
+        let events = slice(p_events, event_count);
+        let mut infos = vec![empty.info(); events.len()];
         if let Some(last) = infos.last_mut() {
             *last = barriers.info();
         }
-        imp::cmd_wait_events2(commands, event_count, p_events, infos.as_ptr());
+        imp::cmd_wait_events2(commands, events.len() as u32, p_events, infos.as_ptr());
     }
 }

@@ -87,10 +87,7 @@ pub(crate) unsafe fn queue_submit(
 ) -> vk::Result {
     // SAFETY: valid usage: the call's pointers lead to what they are said to.
     unsafe {
-        let mut submits = Vec::with_capacity(submit_count as usize);
-        for s in slice(p_submits, submit_count) {
-            submits.push(Submit::read(s));
-        }
+        let mut submits: Vec<_> = slice(p_submits, submit_count).iter().map(|s| Submit::read(s)).collect();
         let infos: Vec<_> = submits
             .iter_mut()
             .map(|s| {
@@ -104,6 +101,6 @@ pub(crate) unsafe fn queue_submit(
                     .signal_semaphore_infos(&s.signals)
             })
             .collect();
-        imp::queue_submit2(queue, submit_count, infos.as_ptr(), fence)
+        imp::queue_submit2(queue, infos.len() as u32, infos.as_ptr(), fence)
     }
 }

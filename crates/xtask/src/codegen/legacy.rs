@@ -115,6 +115,8 @@ impl Build<'_, '_> {
             "let {name}: Vec<_> = crate::chain::slice({name}, {count}).iter().map(|x| {} {{ {copied} ..Default::default() }}).collect();",
             self.n.base(&want.ty, "vk::", "")
         );
+        // Of no array there is none, whatever its count says.
+        let _ = writeln!(self.before, "let {count} = {name}.len() as u32;");
         Some(format!("{name}.as_ptr()"))
     }
 }
