@@ -6,19 +6,13 @@ use crate::device::Device;
 use crate::object::{self, Object};
 use std::sync::Arc;
 
-/// The view in a form that texel fetches read; descriptors hold its address.
+/// The view in a form that texel fetches read; descriptors keep it.
 pub struct BufferView {
-    gpu: Arc<texel::sample::BufferView>,
+    pub(crate) gpu: Arc<texel::sample::BufferView>,
 }
 
 impl Object for BufferView {
     type Handle = vk::BufferView;
-}
-
-impl BufferView {
-    pub(crate) fn address(&self) -> u64 {
-        Arc::as_ptr(&self.gpu) as u64
-    }
 }
 
 pub(crate) unsafe fn create_buffer_view(

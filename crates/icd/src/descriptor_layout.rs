@@ -75,25 +75,36 @@ impl SetLayout {
         self.bindings.binary_search_by_key(&number, |b| b.number).ok()
     }
 
+    /// Shaders compiled for the one find the same in sets of the other (§ Pipeline Layout Compatibility).
+    pub fn is_like(&self, other: &SetLayout) -> bool {
+        let same = |a: &Binding, b: &Binding| {
+            (a.number, a.ty, a.count, a.offset) == (b.number, b.ty, b.count, b.offset)
+        };
+        self.in_memory == other.in_memory
+            && self.bindings.len() == other.bindings.len()
+            && self.bindings.iter().zip(&other.bindings).all(|(a, b)| same(a, b))
+    }
+
     /// Bytes of a set with as many elements in a variable-sized binding as there may be.
     pub fn size(&self) -> u32 {
         self.size
     }
 
     /// Memory for a set, immutable samplers in place; `variable` elements in a variable-sized last binding.
-    pub fn allocate(&self, variable: u32) -> SetMemory {
+    /// `None`: there is no memory.
+    pub fn allocate(&self, variable: u32) -> Option<SetMemory> {
         let size = match self.bindings.last() {
             Some(last) if last.is_variable() => last.offset as u64 + last.bytes(variable.min(last.count)),
             _ => self.size as u64,
         };
-        let memory = SetMemory::new(size as usize);
+        let memory = SetMemory::new(size as usize)?;
         for b in &self.bindings {
             for (i, s) in b.immutable.iter().enumerate() {
                 let at = b.offset + i as u32 * DESCRIPTOR_BYTES;
-                memory.write(at, Descriptor { sampler: Arc::as_ptr(s) as u64, ..Descriptor::NULL });
+                memory.write(at, Descriptor::image(None, Some(s.clone())));
             }
         }
-        memory
+        Some(memory)
     }
 
     pub unsafe fn new(info: &vk::DescriptorSetLayoutCreateInfo) -> Answer<SetLayout> {

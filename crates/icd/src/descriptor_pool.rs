@@ -64,11 +64,14 @@ impl DescriptorPool {
         if !room {
             return Err(vk::Result::ERROR_OUT_OF_POOL_MEMORY);
         }
+        let Some(set) = DescriptorSet::new(layout.clone(), variable) else {
+            return Err(vk::Result::ERROR_OUT_OF_HOST_MEMORY);
+        };
         for (ty, n) in counts {
             add(&mut s.used, ty, n);
         }
         s.used_inline += inline;
-        let handle = object::create(DescriptorSet::new(layout.clone(), variable));
+        let handle = object::create(set);
         s.sets.push(handle);
         Ok(handle)
     }

@@ -1,6 +1,7 @@
 //! Logical devices.
 
 use crate::answer::{Answer, created};
+use crate::descriptor_set::Replaced;
 use crate::instance::Shared;
 use crate::object::{self, Object};
 use crate::physical_device::{PhysicalDevice, QUEUES};
@@ -19,6 +20,15 @@ pub struct Inner {
     pub(crate) features: features::Enabled,
     pub gpu: gpu::device::Device,
     pub(crate) quarantine: Quarantine,
+}
+
+impl Inner {
+    /// Lets go of what descriptors kept, once no work can look at it any more.
+    pub(crate) fn retire(&self, replaced: Replaced) {
+        if !replaced.is_empty() {
+            self.quarantine.keep(Box::new(replaced), &self.gpu);
+        }
+    }
 }
 
 pub struct Device {

@@ -8,7 +8,7 @@ use crate::object::{self, Object};
 use machine::descriptor_memory::Named;
 use std::sync::{Arc, OnceLock};
 
-/// The view in a form that sampling reads; descriptors hold its address.
+/// The view in a form that sampling reads; descriptors keep it.
 pub struct ImageView {
     gpu: Arc<texel::sample::ImageView>,
     /// What storage images see: some slices of a 3D image (VK_EXT_image_sliced_view_of_3d).
@@ -22,19 +22,18 @@ impl Object for ImageView {
 }
 
 impl ImageView {
-    pub(crate) fn address(&self) -> u64 {
-        Arc::as_ptr(&self.gpu) as u64
+    pub(crate) fn sampled(&self) -> Arc<texel::sample::ImageView> {
+        self.gpu.clone()
     }
     /// What descriptors in buffers call it.
     pub(crate) fn name(&self, device: &Device) -> u64 {
         *self.name.get_or_init(|| {
-            let storage = self.sliced.as_ref().unwrap_or(&self.gpu).clone();
-            device.names().add(Named::View { sampled: self.gpu.clone(), storage })
+            device.names().add(Named::View { sampled: self.sampled(), storage: self.storage() })
         })
     }
     /// For a storage image.
-    pub(crate) fn storage_address(&self) -> u64 {
-        self.sliced.as_ref().map_or(self.address(), |s| Arc::as_ptr(s) as u64)
+    pub(crate) fn storage(&self) -> Arc<texel::sample::ImageView> {
+        self.sliced.as_ref().unwrap_or(&self.gpu).clone()
     }
 }
 

@@ -7,7 +7,7 @@ use crate::object::{self, Object};
 use machine::descriptor_memory::Named;
 use std::sync::{Arc, OnceLock};
 
-/// The sampler in a form that sampling reads; descriptors hold its address.
+/// The sampler in a form that sampling reads; descriptors keep it.
 pub struct Sampler {
     pub(crate) gpu: Arc<texel::sample::Sampler>,
     /// Its name in descriptor buffers, once it was wanted there.
@@ -19,9 +19,6 @@ impl Object for Sampler {
 }
 
 impl Sampler {
-    pub(crate) fn address(&self) -> u64 {
-        Arc::as_ptr(&self.gpu) as u64
-    }
     /// What descriptors in buffers call it.
     pub(crate) fn name(&self, device: &Device) -> u64 {
         *self.name.get_or_init(|| device.names().add(Named::Sampler(self.gpu.clone())))

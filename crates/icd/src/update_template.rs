@@ -3,7 +3,7 @@
 use crate::answer::created;
 use crate::chain;
 use crate::descriptor_layout::SetLayout;
-use crate::descriptor_set::{self, DescriptorSet};
+use crate::descriptor_set::{self, DescriptorSet, Replaced};
 use crate::device::Device;
 use crate::object::{self, Object};
 use machine::descriptor::SetMemory;
@@ -24,7 +24,13 @@ impl DescriptorUpdateTemplate {
     ///
     /// # Safety
     /// `data` has what the entries say.
-    pub(crate) unsafe fn apply(&self, layout: &SetLayout, memory: &SetMemory, data: *const c_void) {
+    pub(crate) unsafe fn apply(
+        &self,
+        layout: &SetLayout,
+        memory: &SetMemory,
+        data: *const c_void,
+        replaced: &mut Replaced,
+    ) {
         // SAFETY: the caller keeps what is asked for above.
         unsafe {
             for e in &self.entries {
@@ -39,6 +45,7 @@ impl DescriptorUpdateTemplate {
                     e.descriptor_type,
                     source,
                     e.stride,
+                    replaced,
                 );
             }
         }
@@ -71,7 +78,7 @@ pub(crate) unsafe fn destroy_descriptor_update_template(
 }
 
 pub(crate) unsafe fn update_descriptor_set_with_template(
-    _: &Device,
+    device: &Device,
     set: vk::DescriptorSet,
     template: vk::DescriptorUpdateTemplate,
     data: *const c_void,
@@ -81,7 +88,9 @@ pub(crate) unsafe fn update_descriptor_set_with_template(
         if let (Some(s), Some(t)) =
             (object::get::<DescriptorSet>(set), object::get::<DescriptorUpdateTemplate>(template))
         {
-            t.apply(&s.layout, &s.memory, data);
+            let mut replaced = Replaced::new();
+            t.apply(&s.layout, &s.memory, data, &mut replaced);
+            device.retire(replaced);
         }
     }
 }

@@ -130,7 +130,7 @@ pub fn meaning(names: &Names, raw: &[u64; 4], as_texels: bool) -> Meaning {
             let format = vk::Format::from_raw((tag >> 32) as i32);
             let Some(view) = BufferView::at(a as *mut u8, b, format) else { return Meaning::default() };
             let view = Box::new(view);
-            return Meaning { words: [0, 0, &*view as *const BufferView as u64, 0], keep: Some(view) };
+            return Meaning { words: [0, 0, crate::descriptor::texels(&*view), 0], keep: Some(view) };
         }
         SAMPLED if !as_texels => [0, 0, names.view(a, false), names.sampler(b)],
         STORAGE if !as_texels => [0, 0, names.view(a, true), 0],
@@ -202,7 +202,7 @@ mod tests {
         assert_eq!(meaning(&names, &t, false).words, [0; 4]);
         let made = meaning(&names, &t, true);
         // SAFETY: what a texel buffer's meaning has there.
-        let view = unsafe { &*(made.words[2] as *const BufferView) };
+        let view = unsafe { &*((made.words[2] & !crate::descriptor::TEXELS) as *const BufferView) };
         assert_eq!((view.len, view.address(16)), (16, None));
         let v = view_name(&names);
         assert_eq!(meaning(&names, &sampled(v, 0), true).words, [0; 4]);

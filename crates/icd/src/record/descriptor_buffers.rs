@@ -93,9 +93,16 @@ pub(crate) unsafe fn cmd_set_descriptor_buffer_offsets2_ext(
 
 /// Binds the samplers that a layout of nothing else has.
 fn embedded(point: &mut BindPoint, set: u32, layout: &Arc<SetLayout>) {
-    let memory = Arc::new(layout.allocate(0));
-    let bound = BoundSet { memory, layout: layout.clone(), offsets: Vec::new(), pushed: false };
-    point.bind(set as usize, Some(bound));
+    let bound = layout.allocate(0).map(|memory| BoundSet {
+        memory: Arc::new(memory),
+        layout: layout.clone(),
+        offsets: Vec::new(),
+        pushed: false,
+    });
+    if bound.is_none() {
+        crate::debug::log_error("vkCmdBindDescriptorBufferEmbeddedSamplersEXT: no memory for a set");
+    }
+    point.bind(set as usize, bound);
 }
 
 pub(crate) unsafe fn cmd_bind_descriptor_buffer_embedded_samplers_ext(

@@ -4,7 +4,7 @@ use super::bind::{BindPoint, BoundSet};
 use crate::chain;
 use crate::command_buffer::CommandBuffer;
 use crate::descriptor_layout::SetLayout;
-use crate::descriptor_set::{self, DescriptorSet};
+use crate::descriptor_set::{self, DescriptorSet, Replaced};
 use crate::limits::MAX_PUSH_CONSTANTS;
 use crate::object;
 use crate::pipeline::Pipeline;
@@ -117,19 +117,23 @@ pub(crate) unsafe fn cmd_push_constants2(b: &CommandBuffer, info: *const vk::Pus
     }
 }
 
-/// Descriptors pushed to set `index`: a copy of what was pushed before, changed by `write`.
+/// Descriptors pushed to set `index`: a copy of what was pushed before, changed by `write`. Recorded work has the old one.
 fn push(
     point: &mut BindPoint,
     index: u32,
     layout: &Arc<SetLayout>,
-    write: impl FnOnce(&SetLayout, &SetMemory),
+    write: impl FnOnce(&SetLayout, &SetMemory, &mut Replaced),
 ) {
     let old = point.sets.get(index as usize).and_then(Option::as_ref);
     let memory = match old {
-        Some(s) if s.pushed && Arc::ptr_eq(&s.layout, layout) => (*s.memory).clone(),
+        Some(s) if s.pushed && Arc::ptr_eq(&s.layout, layout) => s.memory.copied(),
         _ => layout.allocate(0),
     };
-    write(layout, &memory);
+    let Some(memory) = memory else {
+        crate::debug::log_error("vkCmdPushDescriptorSet: no memory for a set");
+        return point.bind(index as usize, None);
+    };
+    write(layout, &memory, &mut Replaced::new());
     let bound =
         BoundSet { memory: Arc::new(memory), layout: layout.clone(), offsets: Vec::new(), pushed: true };
     point.bind(index as usize, Some(bound));
@@ -153,9 +157,9 @@ pub(crate) unsafe fn cmd_push_descriptor_set2(b: &CommandBuffer, info: *const vk
         let (Some(layout), Some(mut r)) = (set_layout(i.layout, i.set), b.recording()) else { return };
         let writes = chain::slice(i.p_descriptor_writes, i.descriptor_write_count);
         for point in points(i.stage_flags) {
-            push(r.point(point), i.set, &layout, |l, m| {
+            push(r.point(point), i.set, &layout, |l, m, old| {
                 for w in writes {
-                    descriptor_set::write(l, m, w);
+                    descriptor_set::write(l, m, w, old);
                 }
             });
         }
@@ -174,9 +178,9 @@ pub(crate) unsafe fn cmd_push_descriptor_set(
     // SAFETY: valid usage: the call's pointers lead to what they are said to.
     unsafe {
         let (Some(layout), Some(mut r)) = (set_layout(layout, set), b.recording()) else { return };
-        push(r.point(point), set, &layout, |l, m| {
+        push(r.point(point), set, &layout, |l, m, old| {
             for w in chain::slice(writes, count) {
-                descriptor_set::write(l, m, w);
+                descriptor_set::write(l, m, w, old);
             }
         });
     }
@@ -193,6 +197,6 @@ pub(crate) unsafe fn cmd_push_descriptor_set_with_template2(
             return;
         };
         let (Some(layout), Some(mut r)) = (set_layout(i.layout, i.set), b.recording()) else { return };
-        push(r.point(template.bind_point), i.set, &layout, |l, m| template.apply(l, m, i.p_data));
+        push(r.point(template.bind_point), i.set, &layout, |l, m, old| template.apply(l, m, i.p_data, old));
     }
 }

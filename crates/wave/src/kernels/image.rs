@@ -6,7 +6,8 @@ use super::regs::{dst32, dst64, src32, src64};
 use crate::host::{ImageWarp, ImageWave, Own};
 use crate::state::State;
 use shader::bytecode::{ImageCode, Op, Reg};
-use shader::ir::{ImageOp, TexelType};
+use shader::ir::{Dim, ImageOp, TexelType};
+use shader::options::TEXELS;
 use simd::rows::{ImageRows, Rows};
 use std::cell::Cell;
 
@@ -43,10 +44,17 @@ unsafe fn address(st: &State, r: Reg) -> u64 {
     if r.is_none() { super::desc::null() } else { *src64(st, r).0 }
 }
 
+/// The view of a descriptor; 0 if it is a texel buffer's where the shader has an image, or the reverse.
+#[inline(always)]
+unsafe fn view(c: &ImageCode, image: u64) -> u64 {
+    let view = *(image as *const u64).add(2);
+    if (view & TEXELS != 0) == (c.dim == Dim::Buffer) { view & !TEXELS } else { 0 }
+}
+
 /// Takes the view and the sampler from their descriptors.
 #[inline(always)]
-unsafe fn name(x: &mut ImageWarp, image: u64, sampler: u64) {
-    x.view = *(image as *const u64).add(2);
+unsafe fn name(c: &ImageCode, x: &mut ImageWarp, image: u64, sampler: u64) {
+    x.view = view(c, image);
     x.sampler = *(sampler as *const u64).add(3);
 }
 
@@ -202,7 +210,7 @@ unsafe fn named(st: &State, c: &ImageCode, w: usize, exec: u16) -> Own {
     let (images, samplers) = (addresses(st, c.image, w), addresses(st, c.sampler, w));
     let mut own = Own { views: [0; 16], samplers: [0; 16] };
     for l in Bits(exec as u32) {
-        own.views[l] = *(images[l] as *const u64).add(2);
+        own.views[l] = view(c, images[l]);
         own.samplers[l] = *(samplers[l] as *const u64).add(3);
     }
     own
@@ -249,7 +257,7 @@ unsafe fn image<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
     // in the tile.
     let mut touches = stores;
     if let Some((image, sampler)) = same {
-        name(x, image, sampler);
+        name(c, x, image, sampler);
         let filtering = (*st.host).texture(c, x.view, x.sampler);
         touches |= filtering.operations > 0;
         if once {
