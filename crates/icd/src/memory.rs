@@ -109,7 +109,11 @@ unsafe fn allocate(device: &Device, info: &vk::MemoryAllocateInfo) -> Answer<Mem
 pub(crate) unsafe fn free_memory(_: &Device, memory: vk::DeviceMemory, _: *const vk::AllocationCallbacks) {
     // SAFETY: valid usage: the call's pointers lead to what they are said to.
     unsafe {
-        object::destroy::<Memory>(memory);
+        if let Some(m) = object::destroy::<Memory>(memory)
+            && Arc::strong_count(&m.gpu) > 1
+        {
+            m.gpu.discard();
+        }
     }
 }
 

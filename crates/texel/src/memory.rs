@@ -204,6 +204,15 @@ impl DeviceMemory {
         self.size
     }
 
+    /// The application has freed it: its pages go back to the system, though images, buffers and descriptors of them may
+    /// still hold the range, which reads as zero from now on.
+    pub fn discard(&self) {
+        if matches!(self.backing, Backing::Anonymous) {
+            // SAFETY: a range of the arena that is this allocation's; nothing of Rust's lies there.
+            unsafe { libc::madvise(self.ptr.cast(), self.reserved as usize, libc::MADV_DONTNEED) };
+        }
+    }
+
     /// A new descriptor of exportable memory; the caller owns it.
     pub fn export(&self) -> Option<i32> {
         let Backing::Fd(fd) = &self.backing else { return None };
