@@ -7,6 +7,7 @@ use crate::exclusive::{self, Turn};
 use crate::query::Queries;
 use crate::stripes::Stripes;
 use crate::transfer;
+use crate::watch::{Expired, Pulse};
 use ash::vk;
 use counters::{Counts, Event, Phase};
 use machine::count;
@@ -36,10 +37,16 @@ pub struct Executor {
     marks: Vec<(usize, Mark)>,
     /// The command under way.
     pub place: Place,
+    pulse: Arc<Pulse>,
 }
 
 impl Executor {
-    pub fn new(shared: Arc<Shared>, scratches: Arc<Scratches>, publisher: Publisher) -> Executor {
+    pub fn new(
+        shared: Arc<Shared>,
+        scratches: Arc<Scratches>,
+        publisher: Publisher,
+        pulse: Arc<Pulse>,
+    ) -> Executor {
         Executor {
             queries: Queries::new(shared.clone()),
             shared,
@@ -51,6 +58,7 @@ impl Executor {
             publisher,
             marks: vec![],
             place: Place::default(),
+            pulse,
         }
     }
 
@@ -62,13 +70,39 @@ impl Executor {
     pub fn run(&mut self, list: &CommandList) {
         self.place.enter(&list.name);
         for (i, c) in list.commands.iter().enumerate() {
-            if self.shared.hub.is_lost() {
+            if self.shared.hub.stops() {
                 break;
             }
             self.place.at(i, c.call());
+            self.pulse.command();
             self.command(c);
         }
+        self.stop();
         self.place.leave();
+    }
+
+    /// Ends the device, if work was asked to stop and nobody has ended it yet.
+    fn stop(&self) {
+        let hub = &self.shared.hub;
+        if !hub.stops() || hub.is_lost() {
+            return;
+        }
+        match self.pulse.expired() {
+            Some(why) => {
+                let what = match why {
+                    Expired::Command => "it",
+                    Expired::Submission => "the submission",
+                };
+                let limit = why.limit(self.shared.watchdog);
+                (self.shared.report)(&format!(
+                    "device fault: {}: {what} did not end within {limit:?}; the device is lost",
+                    self.place
+                ));
+            }
+            // Another queue's work: that queue says so.
+            None => drop(hub.wait(5_000_000_000, || false)),
+        }
+        hub.lose();
     }
 
     fn command(&mut self, c: &Command) {
@@ -153,6 +187,7 @@ impl Executor {
             Command::ResetEvent { event, .. } => self.shared.hub.change(|| event.set.store(false, SeqCst)),
             Command::WaitEvents { events, dependency } => {
                 self.shared.clock.reached(self.line.latest());
+                self.pulse.rest();
                 self.shared.hub.wait(u64::MAX, || events.iter().all(|e| e.set.load(SeqCst)));
                 for e in events {
                     self.line.wait(e.time.load(SeqCst), dependency.dst_stages);
@@ -243,7 +278,7 @@ impl Executor {
             let mut worker = shared.workers.take(shared.level);
             let thread = deal.join();
             while let Some(c) = deal.take(thread) {
-                if shared.hub.is_lost() {
+                if shared.hub.stops() {
                     break;
                 }
                 let first = c * chunk;
@@ -290,6 +325,10 @@ impl Executor {
 
     /// Reports a fault, which loses the device.
     fn blame(&self, blame: Blame) {
+        if blame.is_watchdogs() && self.pulse.expired().is_none() {
+            // Stopped for what another queue does.
+            return;
+        }
         (self.shared.report)(&blame.line(&self.place, self.shared.watchdog));
         self.shared.hub.lose();
     }

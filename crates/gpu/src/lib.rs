@@ -14,3 +14,4 @@ pub mod pipeline;
 pub mod query;
 pub mod stripes;
 pub mod transfer;
+pub mod watch;

@@ -3,7 +3,7 @@
 //! Ending a recording freezes it into an immutable, shared list; submissions and primaries hold that list, so that
 //! resetting, re-recording or freeing the buffer never touches work under way.
 
-use crate::limits::MAX_DESCRIPTOR_BUFFERS;
+use crate::limits::{MAX_DESCRIPTOR_BUFFERS, MAX_NESTING};
 use crate::object::Object;
 use crate::record::bind::BindPoint;
 use crate::record::draw::Graphics;
@@ -39,6 +39,8 @@ pub(crate) struct Recorder {
     pub phase: Phase,
     usage: vk::CommandBufferUsageFlags,
     pub commands: Vec<Command>,
+    /// Levels of command buffers that they execute.
+    pub depth: u32,
     pub compute: BindPoint,
     pub graphics: BindPoint,
     /// Addresses of the descriptor buffers; 0: none.
@@ -58,6 +60,7 @@ impl Default for Recorder {
             phase: Phase::Initial,
             usage: Default::default(),
             commands: Vec::new(),
+            depth: 0,
             compute: Default::default(),
             graphics: Default::default(),
             descriptor_buffers: Default::default(),
@@ -144,6 +147,12 @@ impl CommandBuffer {
             crate::debug::log_error("vkCmdExecuteCommands: not an executable secondary command buffer");
             return None;
         }
+        if list.as_ref().is_some_and(|l| l.depth >= MAX_NESTING) {
+            crate::debug::log_error(&format!(
+                "vkCmdExecuteCommands: more than {MAX_NESTING} levels of command buffers"
+            ));
+            return None;
+        }
         list
     }
 }
@@ -196,9 +205,11 @@ pub(crate) unsafe fn end_command_buffer(buffer: &CommandBuffer) -> vk::Result {
         );
     }
     let commands = std::mem::take(&mut r.commands);
+    let depth = std::mem::take(&mut r.depth);
     r.frozen = Some(Arc::new(CommandList {
         name: crate::debug::called(buffer.raw.get().copied().unwrap_or(0)).into(),
         commands,
+        depth,
     }));
     r.phase = Phase::Executable;
     // Bound objects are not needed any more.

@@ -170,7 +170,7 @@ pub(crate) unsafe fn destroy_device(device: vk::Device, _: *const vk::Allocation
     // SAFETY: valid usage: the call's pointers lead to what they are said to.
     unsafe {
         if let Some(d) = object::destroy::<Device>(device) {
-            d.gpu.wait_idle();
+            d.gpu.end();
             crate::measured::write();
             for q in &d.queues {
                 object::destroy::<Queue>(q.handle);

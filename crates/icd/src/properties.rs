@@ -217,7 +217,7 @@ pub(crate) static PROPERTIES: &[(&str, Value)] = &[
     ("defaultRobustnessImages", U32(ROBUST_IMAGES)),
     ("minImportedHostPointerAlignment", U64(MIN_HOST_POINTER_ALIGNMENT)),
     ("maxCustomBorderColorSamplers", U32(32768)),
-    ("maxCommandBufferNestingLevel", U32(16)),
+    ("maxCommandBufferNestingLevel", U32(MAX_NESTING)),
     ("robustStorageBufferAccessSizeAlignment", U64(1)),
     ("robustUniformBufferAccessSizeAlignment", U64(1)),
     ("meshAndTaskShaderDerivatives", Bool(false)),

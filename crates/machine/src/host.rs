@@ -3,12 +3,10 @@
 use crate::shared::Shared;
 use crate::{descriptor_memory, image_op, texture};
 use shader::bytecode::ImageCode;
-use std::time::Instant;
 use wave::{Filtering, Host, ImageWarp, ImageWave, Meaning, Own};
 
 pub struct DeviceHost<'a> {
     shared: &'a Shared,
-    began: Instant,
     /// Modelled time at which the workload begins.
     clock: u64,
 }
@@ -16,7 +14,7 @@ pub struct DeviceHost<'a> {
 impl<'a> DeviceHost<'a> {
     /// `clock`: modelled time at which what runs begins.
     pub fn at(shared: &'a Shared, clock: u64) -> DeviceHost<'a> {
-        DeviceHost { shared, began: Instant::now(), clock }
+        DeviceHost { shared, clock }
     }
 }
 
@@ -61,6 +59,6 @@ impl Host for DeviceHost<'_> {
         self.clock
     }
     fn expired(&self) -> bool {
-        self.shared.hub.is_lost() || self.began.elapsed() > self.shared.watchdog
+        self.shared.hub.stops()
     }
 }

@@ -52,6 +52,11 @@ impl Blame {
         }
     }
 
+    /// Whether the watchdog stopped it.
+    pub fn is_watchdogs(&self) -> bool {
+        matches!(self.fault, Fault::Watchdog)
+    }
+
     /// No shader's: `what` the driver does for one.
     pub fn of(fault: Fault, what: &str) -> Blame {
         Blame { fault, shader: what.to_string(), place: None }
@@ -62,7 +67,7 @@ impl Blame {
         Blame { place: Some(place.clone()), ..self }
     }
 
-    /// The line for people. `now`: the command under way; `watchdog`: what a shader may take.
+    /// The line for people. `now`: the command under way; `watchdog`: what a command may take.
     pub fn line(&self, now: &Place, watchdog: std::time::Duration) -> String {
         let place = self.place.as_ref().unwrap_or(now);
         let why = match self.fault {

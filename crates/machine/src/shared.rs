@@ -40,7 +40,7 @@ pub struct Shared {
     pub names: Names,
     /// The GPU that is modelled.
     pub model: &'static Model,
-    /// Host time after which a running shader loses the device.
+    /// Host time after which a command that has not ended loses the device.
     pub watchdog: Duration,
 }
 

@@ -19,6 +19,7 @@ pub(crate) unsafe fn cmd_execute_commands(b: &CommandBuffer, count: u32, buffers
                 "vkCmdExecuteCommands while shader instrumentation is active (VUID 12373)",
             );
         }
+        r.depth = lists.iter().map(|l| l.depth + 1).max().unwrap_or(0).max(r.depth);
         r.push(Command::Execute(lists));
         // Bound state is undefined after executing a secondary buffer (§ Secondary Command Buffer Execution).
         r.compute = Default::default();
