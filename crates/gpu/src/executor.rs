@@ -203,7 +203,10 @@ impl Executor {
             }
             Command::CopyQueryResults { pool, first, count, dst, offset, stride, flags } => {
                 let (p, n) = dst.range(*offset, vk::WHOLE_SIZE);
-                if *count > 0 && (*count as u64 - 1) * stride + pool.result_size(*flags) <= n {
+                let end = (count.max(&1) - 1) as u64;
+                let end = end.checked_mul(*stride).and_then(|e| e.checked_add(pool.result_size(*flags)));
+                if *count > 0 && end.is_some_and(|e| e <= n) {
+                    // SAFETY: the last query's words end within the buffer.
                     unsafe { pool.write(*first, *count, p, *stride, *flags) };
                 }
             }

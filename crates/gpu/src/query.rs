@@ -10,14 +10,17 @@ use raster::statistics::{self, Sums};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
+/// Words of results, or of marks, that a pool may have: a gibibyte.
+const MAX_WORDS: usize = 1 << 27;
+
 pub struct QueryPool {
     pub kind: QueryKind,
     /// Values a query (without availability).
     pub words: u32,
     pub count: u32,
-    values: Vec<AtomicU64>,
+    values: Box<[AtomicU64]>,
     /// A bit for each pass of each query that has its values; other kinds have one pass.
-    available: Vec<AtomicU64>,
+    available: Box<[AtomicU64]>,
     passes: u32,
 }
 
@@ -38,7 +41,8 @@ pub fn performance_passes(counters: usize, slots: u32) -> u32 {
 }
 
 impl QueryPool {
-    pub fn new(kind: QueryKind, count: u32) -> QueryPool {
+    /// `None`: there is no memory for so many.
+    pub fn new(kind: QueryKind, count: u32) -> Option<QueryPool> {
         let (words, passes) = match &kind {
             QueryKind::Occlusion | QueryKind::Timestamp => (1, 1),
             QueryKind::Statistics(bits) => (bits.as_raw().count_ones(), 1),
@@ -46,15 +50,18 @@ impl QueryPool {
                 (counters.len() as u32, performance_passes(counters.len(), *per_pass))
             }
         };
-        let zeros = |n: u64| (0..n).map(|_| AtomicU64::new(0)).collect();
-        QueryPool {
+        let zeros = |n: u64| {
+            let n = usize::try_from(n).ok().filter(|n| *n <= MAX_WORDS)?;
+            bytemuck::allocation::try_zeroed_slice_box(n).ok()
+        };
+        Some(QueryPool {
             kind,
             words,
             count,
-            values: zeros(words as u64 * count as u64),
-            available: zeros(count as u64 * (passes as u64).div_ceil(64)),
+            values: zeros(words as u64 * count as u64)?,
+            available: zeros(count as u64 * (passes as u64).div_ceil(64))?,
             passes,
-        }
+        })
     }
 
     /// The marks of a query's passes.
@@ -67,7 +74,7 @@ impl QueryPool {
         for q in first..first.saturating_add(count).min(self.count) {
             self.marks(q).iter().for_each(|m| m.store(0, SeqCst));
             for w in 0..self.words {
-                self.values[(q * self.words + w) as usize].store(0, SeqCst);
+                self.values[q as usize * self.words as usize + w as usize].store(0, SeqCst);
             }
         }
     }
@@ -158,10 +165,7 @@ impl QueryPool {
         };
         let mut all = true;
         for i in 0..count {
-            let q = first + i;
-            if q >= self.count {
-                return false;
-            }
+            let Some(q) = first.checked_add(i).filter(|q| *q < self.count) else { return false };
             let at = out.add((i as u64 * stride) as usize);
             let ready = self.is_available(q);
             all &= ready;

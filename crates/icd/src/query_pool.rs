@@ -31,7 +31,11 @@ pub(crate) unsafe fn create_query_pool(
             vk::QueryType::PERFORMANCE_QUERY_KHR => crate::performance::kind(i),
             other => Err(invalid(&format!("vkCreateQueryPool: queries of type {other:?} are not supported"))),
         };
-        created(out, kind.map(|k| QueryPool { gpu: Arc::new(gpu::query::QueryPool::new(k, i.query_count)) }))
+        let made = kind.and_then(|k| {
+            let pool = gpu::query::QueryPool::new(k, i.query_count);
+            Ok(QueryPool { gpu: Arc::new(pool.ok_or(vk::Result::ERROR_OUT_OF_HOST_MEMORY)?) })
+        });
+        created(out, made)
     }
 }
 
