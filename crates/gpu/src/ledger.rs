@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 use serde::{Serialize, Serializer};
 use serde_json::ser::Formatter;
 use std::collections::HashMap;
-use std::io;
+use std::io::{self, Write};
 use std::sync::{Arc, LazyLock};
 
 /// What a workload is.
@@ -127,7 +127,7 @@ pub fn write() {
     let (Some(file), Some(ledger)) = (&settings::get().counters, &*LEDGER) else { return };
     let text = json(&ledger.0.lock());
     if let Err(e) = std::fs::write(file, text) {
-        eprintln!("tuff: TUFF_COUNTERS={}: {e}", file.display());
+        let _ = writeln!(std::io::stderr(), "tuff: TUFF_COUNTERS={}: {e}", file.display());
     }
 }
 

@@ -13,6 +13,7 @@ use crate::instance::Shared;
 use parking_lot::{Mutex, RwLock};
 use std::collections::HashMap;
 use std::ffi::{CStr, CString, c_void};
+use std::io::Write;
 use std::sync::Weak;
 use std::sync::atomic::{AtomicBool, Ordering};
 use vk::DebugUtilsMessageSeverityFlagsEXT as Severity;
@@ -47,7 +48,8 @@ impl Level {
 
 fn log(level: Level, message: &str) {
     if level.log() <= settings::get().log {
-        eprintln!("tuff: {message}");
+        // A stderr that is full or closed is nobody's fault here: eprintln would panic.
+        let _ = writeln!(std::io::stderr(), "tuff: {message}");
     }
 }
 

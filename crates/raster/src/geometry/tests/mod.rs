@@ -11,7 +11,7 @@ use crate::prim::{Plane, Prim};
 use crate::state::*;
 use ash::vk;
 use machine::host::DeviceHost;
-use machine::shared::Shared;
+use machine::shared::{Pool, Shared};
 use shader::bytecode::{Code, Op, Program, Reg};
 use shader::interface::{self, At, Interface};
 use shader::ir::{Input, Stage};
@@ -169,7 +169,7 @@ impl Scene {
     fn run(&self) -> Batch {
         let mut shared = Shared::new(Arc::new(|m: &str| panic!("{m}"))).unwrap();
         shared.threads = self.threads;
-        shared.pool = rayon::ThreadPoolBuilder::new().num_threads(self.threads).build().unwrap();
+        shared.pool = Pool::new(self.threads).unwrap();
         self.run_on(&shared)
     }
 
