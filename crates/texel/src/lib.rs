@@ -3,6 +3,8 @@
 //!
 //! Knows no shaders, no commands and no waves: it is given lanes' coordinates and gives their texels.
 
+#![deny(unsafe_op_in_unsafe_fn)]
+
 pub mod buffer;
 #[doc(hidden)]
 pub mod for_tests;
@@ -11,3 +13,4 @@ pub mod image;
 pub mod memory;
 pub mod sample;
 pub mod transfer;
+pub mod vector;

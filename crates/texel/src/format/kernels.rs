@@ -11,22 +11,38 @@ use ash::vk;
 use simd::{Level, Simd};
 use std::mem::MaybeUninit;
 
-/// Loads one texel of a format through a function pointer, for paths that are not monomorphised.
+/// Loads one texel of a format through a function pointer, for paths that are not monomorphised. As [`Codec::load`].
 pub type LoadFn = unsafe fn(&'static FormatInfo, *const u8) -> [u32; 4];
 /// Stores one texel of a format through a function pointer.
 pub type StoreFn = unsafe fn(&'static FormatInfo, *mut u8, [u32; 4]);
 
+/// Runs `$body` with `$c` bound to a `$C`, or to [`Generic`]. Function pointers have no room for a codec: zero-sized ones
+/// are rebuilt from nothing, and only `Generic` needs the row of the table.
+macro_rules! codec {
+    ($C:ident, $info:expr, |$c:ident| $body:expr) => {
+        if size_of::<$C>() == 0 {
+            let $c = zero_sized::<$C>();
+            $body
+        } else {
+            let $c = Generic($info);
+            $body
+        }
+    };
+}
+
+#[inline(always)]
+fn zero_sized<C: Codec>() -> C {
+    assert!(size_of::<C>() == 0);
+    // SAFETY: a zero-sized Copy type has exactly one value.
+    unsafe { std::mem::transmute_copy::<(), C>(&()) }
+}
+
 /// The loader of an uncompressed format.
 pub fn load_fn(info: &'static FormatInfo) -> LoadFn {
     fn pick<C: Codec>(_: C) -> LoadFn {
-        // Zero-sized codecs are rebuilt from nothing; only `Generic` needs the row.
         unsafe fn load<C: Codec>(info: &'static FormatInfo, p: *const u8) -> [u32; 4] {
-            if size_of::<C>() == 0 {
-                // SAFETY: a zero-sized Copy type has exactly one value.
-                std::mem::transmute_copy::<(), C>(&()).load(p)
-            } else {
-                Generic(info).load(p)
-            }
+            // SAFETY: the caller has a texel there.
+            unsafe { codec!(C, info, |c| c.load(p)) }
         }
         load::<C>
     }
@@ -37,12 +53,8 @@ pub fn load_fn(info: &'static FormatInfo) -> LoadFn {
 pub fn store_fn(info: &'static FormatInfo) -> StoreFn {
     fn pick<C: Codec>(_: C) -> StoreFn {
         unsafe fn store<C: Codec>(info: &'static FormatInfo, p: *mut u8, t: [u32; 4]) {
-            if size_of::<C>() == 0 {
-                // SAFETY: a zero-sized Copy type has exactly one value.
-                std::mem::transmute_copy::<(), C>(&()).store(p, t)
-            } else {
-                Generic(info).store(p, t)
-            }
+            // SAFETY: the caller has a texel there.
+            unsafe { codec!(C, info, |c| c.store(p, t)) }
         }
         store::<C>
     }
@@ -70,12 +82,14 @@ macro_rules! at_level {
             {
                 simd::avx2! {
                     unsafe fn avx2$(<const $n: $t>)?($($a: $at),*) {
-                        $body::<simd::Avx2 $(, $n)?>(simd::Avx2::assume(), $($a),*)
+                        // SAFETY: of this level on such a machine alone; the texels are the caller's.
+                        unsafe { $body::<simd::Avx2 $(, $n)?>(simd::Avx2::assume(), $($a),*) }
                     }
                 }
                 simd::avx512! {
                     unsafe fn avx512$(<const $n: $t>)?($($a: $at),*) {
-                        $body::<simd::Avx512 $(, $n)?>(simd::Avx512::assume(), $($a),*)
+                        // SAFETY: of this level on such a machine alone; the texels are the caller's.
+                        unsafe { $body::<simd::Avx512 $(, $n)?>(simd::Avx512::assume(), $($a),*) }
                     }
                 }
                 match level {
@@ -87,7 +101,8 @@ macro_rules! at_level {
             let _ = level;
             // Portable code is for where nothing else runs: one form is enough for all formats.
             unsafe fn portable($($a: $at),*) {
-                $body::<simd::Portable $(, { any!($n) })?>(simd::Portable, $($a),*)
+                // SAFETY: the texels are the caller's.
+                unsafe { $body::<simd::Portable $(, { any!($n) })?>(simd::Portable, $($a),*) }
             }
             portable
         }
@@ -111,7 +126,8 @@ impl<const ROW: usize> Row<ROW> {
 
 #[inline(always)]
 unsafe fn pack<S: Simd>(s: S, info: &'static FormatInfo, t: &Channels, out: *mut u8) {
-    warp::pack(s, &Plan::new(info), false, t, out)
+    // SAFETY: the caller has sixteen texels writable.
+    unsafe { warp::pack(s, &Plan::new(info), false, t, out) }
 }
 at_level!(fn pack_at -> PackFn = pack, (info: &'static FormatInfo, t: &Channels, out: *mut u8));
 
@@ -130,20 +146,29 @@ unsafe fn scatter<S: Simd, const ROW: usize>(
         beside &= offsets[lane] == offsets[0].wrapping_add((lane * plan.bytes) as u64);
     }
     let mut texels = MaybeUninit::<[u8; 16 * warp::MOST]>::uninit();
-    let texels = if beside { base.add(offsets[0] as usize) } else { texels.as_mut_ptr().cast::<u8>() };
-    warp::pack(s, &plan, ROW != ANY, t, texels);
+    // SAFETY: the first of sixteen texels side by side, which the caller has writable.
+    let texels =
+        if beside { unsafe { base.add(offsets[0] as usize) } } else { texels.as_mut_ptr().cast::<u8>() };
+    // SAFETY: the texels themselves, or room for them.
+    unsafe { warp::pack(s, &plan, ROW != ANY, t, texels) };
     if beside {
         return;
     }
     match plan.bytes {
-        1 => spread::<1>(texels, base, offsets, mask),
-        2 => spread::<2>(texels, base, offsets, mask),
-        4 => spread::<4>(texels, base, offsets, mask),
-        8 => spread::<8>(texels, base, offsets, mask),
-        16 => spread::<16>(texels, base, offsets, mask),
+        // SAFETY: the lanes' texels are the caller's, and sixteen have been packed.
+        1 => unsafe { spread::<1>(texels, base, offsets, mask) },
+        // SAFETY: as below.
+        2 => unsafe { spread::<2>(texels, base, offsets, mask) },
+        // SAFETY: as below.
+        4 => unsafe { spread::<4>(texels, base, offsets, mask) },
+        // SAFETY: as below.
+        8 => unsafe { spread::<8>(texels, base, offsets, mask) },
+        // SAFETY: as below.
+        16 => unsafe { spread::<16>(texels, base, offsets, mask) },
         bytes => {
             for lane in (0..16).filter(|l| mask >> l & 1 != 0) {
-                base.add(offsets[lane] as usize).copy_from(texels.add(lane * bytes), bytes);
+                // SAFETY: the lanes' texels are the caller's, and sixteen have been packed.
+                unsafe { base.add(offsets[lane] as usize).copy_from(texels.add(lane * bytes), bytes) };
             }
         }
     }
@@ -154,12 +179,16 @@ at_level!(
 );
 
 /// Texels side by side to where the lanes of the mask have them.
+///
+/// # Safety
+/// There are sixteen at `texels`, and room for one of each lane of the mask at `base + offsets`.
 #[inline(always)]
 unsafe fn spread<const B: usize>(texels: *const u8, base: *mut u8, offsets: &[u64; 16], mask: u16) {
     let texels = texels.cast::<[u8; B]>();
     if mask == 0xffff {
         for lane in 0..16 {
-            base.add(offsets[lane] as usize).cast::<[u8; B]>().write_unaligned(*texels.add(lane));
+            // SAFETY: the caller has room for the lane's texel, and sixteen texels.
+            unsafe { base.add(offsets[lane] as usize).cast::<[u8; B]>().write_unaligned(*texels.add(lane)) };
         }
         return;
     }
@@ -167,7 +196,8 @@ unsafe fn spread<const B: usize>(texels: *const u8, base: *mut u8, offsets: &[u6
     while left != 0 {
         let lane = left.trailing_zeros() as usize & 15;
         left &= left - 1;
-        base.add(offsets[lane] as usize).cast::<[u8; B]>().write_unaligned(*texels.add(lane));
+        // SAFETY: the caller has room for the lane's texel, and sixteen texels.
+        unsafe { base.add(offsets[lane] as usize).cast::<[u8; B]>().write_unaligned(*texels.add(lane)) };
     }
 }
 
@@ -179,7 +209,8 @@ unsafe fn gather<S: Simd>(
     offsets: &[u64; 16],
     out: &mut Channels,
 ) {
-    warp::unpack(s, info, base, offsets, out)
+    // SAFETY: the caller has every texel readable.
+    unsafe { warp::unpack(s, info, base, offsets, out) }
 }
 at_level!(
     fn gather_at -> GatherFn = gather,
@@ -214,12 +245,8 @@ pub fn gather_fn(info: &'static FormatInfo) -> GatherFn {
             offsets: &[u64; 16],
             out: &mut [[u32; 16]; 4],
         ) {
-            if size_of::<C>() == 0 {
-                // SAFETY: a zero-sized Copy type has exactly one value.
-                std::mem::transmute_copy::<(), C>(&()).load16(base, offsets, out)
-            } else {
-                Generic(info).load16(base, offsets, out)
-            }
+            // SAFETY: the caller has every texel readable.
+            unsafe { codec!(C, info, |c| c.load16(base, offsets, out)) }
         }
         #[cfg(target_arch = "x86_64")]
         {
@@ -230,7 +257,8 @@ pub fn gather_fn(info: &'static FormatInfo) -> GatherFn {
                 offsets: &[u64; 16],
                 out: &mut [[u32; 16]; 4],
             ) {
-                body::<C>(info, base, offsets, out)
+                // SAFETY: the caller has every texel readable.
+                unsafe { body::<C>(info, base, offsets, out) }
             }
             }
             if Level::best() > Level::Portable {
@@ -243,7 +271,8 @@ pub fn gather_fn(info: &'static FormatInfo) -> GatherFn {
             offsets: &[u64; 16],
             out: &mut [[u32; 16]; 4],
         ) {
-            body::<C>(info, base, offsets, out)
+            // SAFETY: the caller has every texel readable.
+            unsafe { body::<C>(info, base, offsets, out) }
         }
         plain::<C>
     }
@@ -259,7 +288,14 @@ fn scatter_fn_at(info: &'static FormatInfo, level: Level) -> ScatterFn {
     unsafe fn lanes(info: &'static FormatInfo, base: *mut u8, offsets: &[u64; 16], mask: u16, t: &Channels) {
         let store = store_fn(info);
         for lane in (0..16).filter(|l| mask >> l & 1 != 0) {
-            store(info, base.add(offsets[lane] as usize), [t[0][lane], t[1][lane], t[2][lane], t[3][lane]]);
+            // SAFETY: the caller has room for the lane's texel.
+            unsafe {
+                store(
+                    info,
+                    base.add(offsets[lane] as usize),
+                    [t[0][lane], t[1][lane], t[2][lane], t[3][lane]],
+                )
+            };
         }
     }
     if !packs(info) {
@@ -293,7 +329,8 @@ fn scatter_fn_at(info: &'static FormatInfo, level: Level) -> ScatterFn {
 /// `src` must be readable for that many texels.
 pub unsafe fn decode_row(info: &'static FormatInfo, src: *const u8, out: &mut [[u32; 4]]) {
     with_codec!(info, |c| for (i, t) in out.iter_mut().enumerate() {
-        *t = c.load(src.add(i * c.size()));
+        // SAFETY: the caller has as many texels readable.
+        *t = unsafe { c.load(src.add(i * c.size())) };
     })
 }
 
@@ -305,7 +342,8 @@ pub unsafe fn encode_row(info: &'static FormatInfo, texels: &[[u32; 4]], dst: *m
     let slow = matches!(info.kind, TexelKind::Generic | TexelKind::R11g11b10);
     let Some(pack) = pack_fn(info).filter(|_| slow && texels.len() > 4) else {
         with_codec!(info, |c| for (i, t) in texels.iter().enumerate() {
-            c.store(dst.add(i * c.size()), *t);
+            // SAFETY: the caller has room for as many texels.
+            unsafe { c.store(dst.add(i * c.size()), *t) };
         });
         return;
     };
@@ -318,8 +356,10 @@ pub unsafe fn encode_row(info: &'static FormatInfo, texels: &[[u32; 4]], dst: *m
             }
         }
         let mut packed = [0u8; 16 * warp::MOST];
-        pack(info, &t, packed.as_mut_ptr());
-        dst.add(i * 16 * bytes).copy_from(packed.as_ptr(), part.len() * bytes);
+        // SAFETY: room for sixteen of the largest; picked for this machine.
+        unsafe { pack(info, &t, packed.as_mut_ptr()) };
+        // SAFETY: the caller has room for as many texels.
+        unsafe { dst.add(i * 16 * bytes).copy_from(packed.as_ptr(), part.len() * bytes) };
     }
 }
 

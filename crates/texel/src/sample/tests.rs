@@ -14,6 +14,7 @@ pub(super) fn fill(image: &Image, mip: u32, layer: u32, data: &[u8]) {
     let row = (s.blocks[0] * s.format.block_bytes) as usize;
     for (i, r) in data.chunks(row).enumerate() {
         let (y, z) = (i as u32 % s.blocks[1], i as u32 / s.blocks[1]);
+        // SAFETY: within what the test has made.
         unsafe { std::ptr::copy_nonoverlapping(r.as_ptr(), s.block(0, y, z, 0, layer), r.len()) };
     }
 }
@@ -274,6 +275,7 @@ fn fetch_load_store_and_their_bounds() {
     let counters = image_2d(vk::Format::R32_UINT, 2, 2);
     let v = plain(&counters, vk::ImageViewType::TYPE_2D);
     let p = texel_pointers(&v, &c, None, 7);
+    // SAFETY: within what the test has made.
     assert_eq!(p[0], unsafe { v.address(&v.levels[0], 1, 1, 0, 0, 0) });
     assert!(p[1..].iter().all(|p| p.is_null()));
 }
@@ -290,6 +292,7 @@ fn texel_buffers() {
     let (mut lo, mut hi) = ([[1f32.to_bits(); 16]; 4], [[0u32; 16]; 4]);
     let index: [u32; 16] = std::array::from_fn(|i| i as u32);
     buffer_store_warp(&v, &index, 0b110, &lo, &hi);
+    // SAFETY: within what the test has made.
     let bytes = unsafe { std::slice::from_raw_parts(b.ptr(), 64) };
     assert!(
         bytes[20..24].iter().all(|&x| x == 255) && bytes[24..].iter().chain(&bytes[..20]).all(|&x| x == 0)
