@@ -9,6 +9,8 @@
 
 pub mod draw;
 pub mod geometry;
+#[cfg(test)]
+mod kernel_tests;
 pub mod layout;
 pub mod pass;
 pub mod prim;

@@ -10,6 +10,8 @@ pub mod buffer;
 pub mod for_tests;
 pub mod format;
 pub mod image;
+#[cfg(test)]
+mod kernel_tests;
 pub mod memory;
 pub mod sample;
 pub mod transfer;

@@ -535,7 +535,7 @@ fn logic(op: vk::LogicOp, s: u8, d: u8) -> u8 {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use simd::Level;
 
@@ -547,6 +547,63 @@ mod tests {
         unsafe { w.write_blocks(s, px.as_mut_ptr(), blocks, 1, src, None, masks) };
     }
     simd::by_level!(fn run = body, (w: &Writer, px: &mut [u8; 256], src: &[Row; 4], blocks: &[u8], masks: &[u16]));
+
+    /// The way of any format, factors, masks and logic is that of portable code.
+    pub(crate) fn the_general_way_is_the_same(level: Level) {
+        use vk::BlendFactor as F;
+        use vk::Format as Fmt;
+        let formats = [
+            Fmt::R8_UNORM,
+            Fmt::R5G6B5_UNORM_PACK16,
+            Fmt::R8G8B8A8_SRGB,
+            Fmt::A2B10G10R10_UNORM_PACK32,
+            Fmt::B10G11R11_UFLOAT_PACK32,
+            Fmt::R16G16B16A16_SFLOAT,
+            Fmt::R32G32B32A32_SFLOAT,
+        ];
+        let factors = [F::ONE, F::SRC_COLOR, F::ONE_MINUS_SRC_ALPHA, F::DST_COLOR, F::SRC_ALPHA_SATURATE];
+        let ops = [vk::BlendOp::ADD, vk::BlendOp::REVERSE_SUBTRACT, vk::BlendOp::MIN, vk::BlendOp::MAX];
+        let mut seed = 7u32;
+        let mut next = || {
+            seed = seed.wrapping_mul(1664525).wrapping_add(1013904223);
+            seed >> 8
+        };
+        for n in 0..2000 {
+            let mut pick = |of: usize| next() as usize % of;
+            let attachment = BlendAttachment {
+                enable: true,
+                src_color: factors[pick(5)],
+                dst_color: factors[pick(4)],
+                color_op: ops[pick(4)],
+                src_alpha: factors[pick(5)],
+                dst_alpha: factors[pick(4)],
+                alpha_op: ops[pick(4)],
+                write: vk::ColorComponentFlags::from_raw([15, 5][pick(2)]),
+            };
+            let blend = Blend {
+                logic_op: (n % 4 == 0).then_some(vk::LogicOp::from_raw(pick(16) as i32)),
+                constants: [0.3, 0.2, 0.9, 0.7],
+                attachments: vec![attachment],
+                locations: Vec::new(),
+            };
+            let format = formats[n % formats.len()];
+            let w = Writer::new(texel::format::info(format).unwrap(), &blend, 0);
+            let w = Writer { kind: Kind::Generic, ..w };
+            let mut value = |_| (next() as f32 / (1 << 23) as f32 - 0.5).to_bits();
+            let rows: [Four; 2] = std::array::from_fn(|_| [0; 4].map(|_| [0; 16].map(&mut value)));
+            let channels: [Vec<[u32; 16]>; 4] = std::array::from_fn(|c| rows.iter().map(|r| r[c]).collect());
+            let src: [Row; 4] = std::array::from_fn(|c| Row::new(&channels[c]));
+            // No infinities in half floats.
+            let start: [u8; 256] = std::array::from_fn(|_| next() as u8 & 0x3B);
+            let mask = if n % 3 == 0 { 0xFFFF } else { next() as u16 };
+            let [got, want] = [level, Level::Portable].map(|level| {
+                let mut px = start;
+                run(level, &w, &mut px, &src, &[0], &[mask]);
+                px
+            });
+            assert_eq!(got, want, "{format:?}, {attachment:?}, {level:?}");
+        }
+    }
 
     /// Factors by alpha against the general way with the same factors, on every level of this machine.
     #[test]

@@ -124,9 +124,11 @@ mod tests {
                     assert!((want[at] as f64 - exact).abs() <= 0.52, "{} {exact}", want[at]);
                 }
             }
-            let mut got = start;
-            run(Level::best(), &mut got, &t, &k, mask);
-            assert_eq!(got, want);
+            for level in Level::tested() {
+                let mut got = start;
+                run(level, &mut got, &t, &k, mask);
+                assert_eq!(got, want, "{level:?}");
+            }
         }
     }
 }

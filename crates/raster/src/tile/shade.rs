@@ -5,7 +5,6 @@ use super::counts::{self, InTile, any_quads};
 use super::fill::{self, Warp};
 use super::item::Item;
 use super::late::after;
-use super::level::dispatched;
 use super::packer::Slot;
 use super::run;
 use super::target::Plane;
@@ -21,9 +20,12 @@ use wave::graphics::Job;
 const OUTPUTS: usize = 48;
 
 impl Task<'_> {
-    dispatched!(pub(super) shade, shade_avx2, shade_avx512, (item: &Item) -> Result<(), Stop>, shade_body);
-
     /// Shades what is packed, and writes it.
+    #[inline(always)]
+    pub(super) fn shade(&mut self, item: &Item) -> Result<(), Stop> {
+        shade(self.level, self, item)
+    }
+
     #[inline(always)]
     fn shade_body<S: Simd>(&mut self, s: S, item: &Item) -> Result<(), Stop> {
         let count = self.packer.count;
@@ -236,6 +238,15 @@ impl Task<'_> {
             }
         }
     }
+}
+
+#[inline(always)]
+fn shade_body<S: Simd>(s: S, task: &mut Task, item: &Item) -> Result<(), Stop> {
+    task.shade_body(s, item)
+}
+simd::by_level! {
+    #[inline(never)]
+    fn shade = shade_body, (task: &mut Task, item: &Item) -> Result<(), Stop>
 }
 
 /// Copies a quad's four pixels.

@@ -420,6 +420,43 @@ fn target(a: &Attachment, at: &mut usize) -> Target {
     t
 }
 
+#[cfg(test)]
+impl Plane {
+    /// A plane of one sample of one layer.
+    pub(super) fn of(
+        format: &'static FormatInfo,
+        kind: Kind,
+        base: *mut u8,
+        row_pitch: u64,
+        size: i32,
+    ) -> Plane {
+        let none = (vk::AttachmentLoadOp::LOAD, vk::AttachmentStoreOp::STORE);
+        let bytes = match kind {
+            Kind::Color => format.block_bytes as usize,
+            Kind::Stencil => 1,
+            _ => 4,
+        };
+        Plane {
+            base,
+            row_pitch,
+            sample_pitch: 0,
+            layer_pitch: 0,
+            layers: 1,
+            width: size,
+            height: size,
+            format,
+            bytes,
+            at: 0,
+            samples: 1,
+            kind,
+            load: none.0,
+            store: none.1,
+            clear: [0; 16],
+            blank: std::ptr::null(),
+        }
+    }
+}
+
 impl Plane {
     /// The clear value in all pixels and samples.
     ///

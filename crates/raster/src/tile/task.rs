@@ -4,7 +4,6 @@ use super::counts::{self, DrawCounts, InTile, TileCounts, any_quads};
 use super::cover::{Cover, Covered, MAX_SAMPLES};
 use super::hiz::Hiz;
 use super::item::{Item, Line, When, prefetch};
-use super::level::dispatched;
 use super::packer::Packer;
 use super::shade::sample_of;
 use super::small;
@@ -100,14 +99,12 @@ impl<'a> Task<'a> {
         if plan.tests.write && (plan.when != When::Early || !plan.hiz) {
             self.hiz.written_late(&plan.tests);
         }
-        let r = self.draw_(item, entries, hidden);
+        let r = draw(self.level, self, item, entries, hidden);
         let r = r.and_then(|_| self.shade(item));
         let usage = item.take_usage(self.worker);
         counts.add_tile(&std::mem::take(&mut self.counts), usage.as_ref());
         r
     }
-
-    dispatched!(draw_, draw_avx2, draw_avx512, (item: &Item, entries: &[u32], hidden: &[Blocks]) -> Result<(), Stop>, draw_body);
 
     #[inline(always)]
     fn draw_body<S: Simd>(
@@ -139,11 +136,11 @@ impl<'a> Task<'a> {
                 prefetch(item.batch.prims.as_ptr().wrapping_add(index(*next) as usize).cast::<Line>());
             }
             if prim.shape == Shape::Pixels {
-                self.pixels(item, prim, number)?;
+                pixels(self.level, self, item, prim, number)?;
                 continue;
             }
             if prim.shape == Shape::Smooth {
-                self.smooth(item, prim, number)?;
+                smooth(self.level, self, item, prim, number)?;
                 continue;
             }
             let b = &prim.bounds.rect();
@@ -248,8 +245,6 @@ impl<'a> Task<'a> {
     }
 
     // Functions of their own: coverage as most primitives have it stays short.
-    dispatched!(smooth, smooth_avx2, smooth_avx512, (item: &Item, prim: &Prim, index: u32) -> Result<(), Stop>, smooth_body);
-    dispatched!(pixels, pixels_avx2, pixels_avx512, (item: &Item, prim: &Prim, index: u32) -> Result<(), Stop>, pixels_body);
 
     /// A smooth line: pixels of which any of sixteen samples is covered, with their share of them
     /// (§ Smooth Lines leaves the filter open).
@@ -455,6 +450,39 @@ impl<'a> Task<'a> {
     ) -> Option<&'a Plane> {
         pick(self.targets.list.get(attachment? as usize)?).as_ref()
     }
+}
+
+#[inline(always)]
+fn draw_body<S: Simd>(
+    s: S,
+    task: &mut Task,
+    item: &Item,
+    entries: &[u32],
+    hidden: &[Blocks],
+) -> Result<(), Stop> {
+    task.draw_body(s, item, entries, hidden)
+}
+simd::by_level! {
+    #[inline(never)]
+    fn draw = draw_body, (task: &mut Task, item: &Item, entries: &[u32], hidden: &[Blocks]) -> Result<(), Stop>
+}
+
+#[inline(always)]
+fn smooth_body<S: Simd>(s: S, task: &mut Task, item: &Item, prim: &Prim, index: u32) -> Result<(), Stop> {
+    task.smooth_body(s, item, prim, index)
+}
+simd::by_level! {
+    #[inline(never)]
+    fn smooth = smooth_body, (task: &mut Task, item: &Item, prim: &Prim, index: u32) -> Result<(), Stop>
+}
+
+#[inline(always)]
+fn pixels_body<S: Simd>(s: S, task: &mut Task, item: &Item, prim: &Prim, index: u32) -> Result<(), Stop> {
+    task.pixels_body(s, item, prim, index)
+}
+simd::by_level! {
+    #[inline(never)]
+    fn pixels = pixels_body, (task: &mut Task, item: &Item, prim: &Prim, index: u32) -> Result<(), Stop>
 }
 
 /// Primitives between the one that is looked at and the one that is fetched.

@@ -98,7 +98,7 @@ impl Fast {
         if levels.len() > LEVELS {
             return None;
         }
-        let (runs, bytes) = pick(format.kind)?;
+        let (runs, bytes) = pick(format.kind, Machine::best())?;
         let mut f = Fast {
             size: [[1.0; 16]; 2],
             texels: [[1; 16]; 2],
@@ -274,103 +274,72 @@ pub unsafe fn sample_wave(
     true
 }
 
-/// The kernels of a format for this machine, and whether it filters bytes.
-fn pick(kind: TexelKind) -> Option<(Runs, bool)> {
+/// The kernels of a format for a machine, and whether it filters bytes.
+fn pick(kind: TexelKind, machine: Machine) -> Option<(Runs, bool)> {
     use TexelKind as K;
-    let best = Machine::best();
     Some(match kind {
-        K::R8Unorm => (form::<Bytes<1, false>>(best)?, true),
-        K::Rg8Unorm => (form::<Bytes<2, false>>(best)?, true),
-        K::Rgba8Unorm => (form::<Bytes<4, false>>(best)?, true),
-        K::Bgra8Unorm => (form::<Bytes<4, true>>(best)?, true),
-        K::Rgba8Srgb => (form::<Srgb<false>>(best)?, false),
-        K::Bgra8Srgb => (form::<Srgb<true>>(best)?, false),
-        K::R16Unorm => (form::<Unorm16>(best)?, false),
-        K::R16Sfloat => (form::<Half<1>>(best)?, false),
-        K::Rg16Sfloat => (form::<Half<2>>(best)?, false),
-        K::Rgba16Sfloat => (form::<Half<4>>(best)?, false),
-        K::R32Sfloat => (form::<Float<1>>(best)?, false),
-        K::Rg32Sfloat => (form::<Float<2>>(best)?, false),
-        K::Rgba32Sfloat => (form::<Float<4>>(best)?, false),
+        K::R8Unorm => (form::<Bytes<1, false>>(machine)?, true),
+        K::Rg8Unorm => (form::<Bytes<2, false>>(machine)?, true),
+        K::Rgba8Unorm => (form::<Bytes<4, false>>(machine)?, true),
+        K::Bgra8Unorm => (form::<Bytes<4, true>>(machine)?, true),
+        K::Rgba8Srgb => (form::<Srgb<false>>(machine)?, false),
+        K::Bgra8Srgb => (form::<Srgb<true>>(machine)?, false),
+        K::R16Unorm => (form::<Unorm16>(machine)?, false),
+        K::R16Sfloat => (form::<Half<1>>(machine)?, false),
+        K::Rg16Sfloat => (form::<Half<2>>(machine)?, false),
+        K::Rgba16Sfloat => (form::<Half<4>>(machine)?, false),
+        K::R32Sfloat => (form::<Float<1>>(machine)?, false),
+        K::Rg32Sfloat => (form::<Float<2>>(machine)?, false),
+        K::Rgba32Sfloat => (form::<Float<4>>(machine)?, false),
         _ => return None,
     })
 }
 
 /// The kernels of a format for a machine, if it has any.
 fn form<T: Texels>(machine: Machine) -> Option<Runs> {
-    /// The kernels as compiled for a level.
-    macro_rules! runs {
-        ($simd:ident, $with:ident) => {{
-            simd::$with! {
-                unsafe fn warp<T: Texels>(
-                    f: &Fast,
-                    view: &ImageView,
-                    sampler: &Sampler,
-                    args: &SampleArgs,
-                    mask: u16,
-                    out: &mut Warp4,
-                ) {
-                    // SAFETY: of this level on such a machine alone; as the caller says.
-                    unsafe { body::<simd::$simd, T>(simd::$simd::assume(), f, view, sampler, args, mask, out) }
-                }
-            }
-            simd::$with! {
-                unsafe fn wave<T: Texels>(f: &Fast, view: &ImageView, sampler: &Sampler, arrayed: bool, w: &ImageRows) {
-                    // SAFETY: of this level on such a machine alone; the rows are the caller's.
-                    unsafe { warps::<simd::$simd, T>(simd::$simd::assume(), f, view, sampler, arrayed, w) }
-                }
-            }
-            simd::$with! {
-                unsafe fn lines(f: &Fast, view: &ImageView, sampler: &Sampler, args: &SampleArgs, mask: u16) -> u32 {
-                    // SAFETY: of this level on such a machine alone.
-                    touch::lines(unsafe { simd::$simd::assume() }, f, view, sampler, args, mask)
-                }
-            }
-            simd::$with! {
-                unsafe fn near(f: &Fast, i: &[[[u32; 16]; 2]; 2], mask: u16) -> Option<u32> {
-                    // SAFETY: of this level on such a machine alone.
-                    touch::near_stored(unsafe { simd::$simd::assume() }, f, i, mask)
-                }
-            }
-            simd::$with! {
-                unsafe fn corners(f: &Fast, sampler: &Sampler, args: &SampleArgs, out: &mut [[u32; 16]; 4]) {
-                    // SAFETY: of this level on such a machine alone.
-                    touch::offsets(unsafe { simd::$simd::assume() }, f, sampler, args, out)
-                }
-            }
-            Some(Runs { warp: warp::<T>, wave: wave::<T>, lines, near, corners })
-        }};
-    }
-    match machine {
-        #[cfg(target_arch = "x86_64")]
-        Machine::Avx512(_) => runs!(Avx512, avx512),
-        #[cfg(target_arch = "x86_64")]
-        Machine::Avx2(_) => runs!(Avx2, avx2),
-        // A CPU of this kind without AVX2 is rare, and `wide` gives the same bits but for bytes: a third of all kernels' code
-        // for the rest.
-        #[cfg(all(target_arch = "x86_64", not(test)))]
-        Machine::Portable if !T::BYTES => None,
-        _ => runs!(Portable, portable),
-    }
+    // An x86-64 CPU without AVX2 is rare, and `wide` gives the same bits but for bytes: a third of all kernels' code for the
+    // rest.
+    let portable = T::BYTES || cfg!(any(not(target_arch = "x86_64"), test));
+    Some(Runs {
+        warp: simd::form!(
+            machine,
+            <T: Texels> unsafe fn(
+                f: &Fast,
+                view: &ImageView,
+                sampler: &Sampler,
+                args: &SampleArgs,
+                mask: u16,
+                out: &mut Warp4,
+            ) = body::<_, T>;
+            portable if portable
+        )?,
+        wave: simd::form!(
+            machine,
+            <T: Texels> unsafe fn(f: &Fast, view: &ImageView, sampler: &Sampler, arrayed: bool, w: &ImageRows)
+                = warps::<_, T>;
+            portable if portable
+        )?,
+        lines: simd::form!(
+            machine,
+            fn(f: &Fast, view: &ImageView, sampler: &Sampler, args: &SampleArgs, mask: u16) -> u32 = touch::lines
+        ),
+        near: simd::form!(
+            machine,
+            fn(f: &Fast, i: &[[[u32; 16]; 2]; 2], mask: u16) -> Option<u32> = touch::near_stored
+        ),
+        corners: simd::form!(
+            machine,
+            fn(f: &Fast, sampler: &Sampler, args: &SampleArgs, out: &mut [[u32; 16]; 4]) = touch::offsets
+        ),
+    })
 }
 
 #[cfg(test)]
 impl Fast {
     /// The same kernels for another machine.
     pub(super) fn on(&self, kind: TexelKind, machine: Machine) -> Box<Fast> {
-        use TexelKind as K;
-        let runs = match kind {
-            K::Rgba8Unorm => form::<Bytes<4, false>>(machine),
-            K::Bgra8Srgb => form::<Srgb<true>>(machine),
-            K::R8Unorm => form::<Bytes<1, false>>(machine),
-            K::Rg8Unorm => form::<Bytes<2, false>>(machine),
-            K::Rgba16Sfloat => form::<Half<4>>(machine),
-            K::R32Sfloat => form::<Float<1>>(machine),
-            K::Rgba32Sfloat => form::<Float<4>>(machine),
-            K::R16Unorm => form::<Unorm16>(machine),
-            _ => Some(self.runs),
-        };
-        Box::new(Fast { runs: runs.expect("tests have every form"), ..self.clone() })
+        let (runs, _) = pick(kind, machine).expect("tests have every form");
+        Box::new(Fast { runs, ..self.clone() })
     }
 }
 
