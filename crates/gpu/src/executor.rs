@@ -203,10 +203,10 @@ impl Executor {
             }
             Command::CopyQueryResults { pool, first, count, dst, offset, stride, flags } => {
                 let (p, n) = dst.range(*offset, vk::WHOLE_SIZE);
-                let end = (count.max(&1) - 1) as u64;
-                let end = end.checked_mul(*stride).and_then(|e| e.checked_add(pool.result_size(*flags)));
-                if *count > 0 && end.is_some_and(|e| e <= n) {
-                    // SAFETY: the last query's words end within the buffer.
+                let last = (*count as u64).checked_sub(1).and_then(|i| i.checked_mul(*stride));
+                let end = last.and_then(|at| at.checked_add(pool.result_size(*flags)));
+                if end.is_some_and(|end| end <= n) {
+                    // SAFETY: the last query's words end in the buffer.
                     unsafe { pool.write(*first, *count, p, *stride, *flags) };
                 }
             }

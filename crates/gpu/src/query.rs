@@ -157,16 +157,20 @@ impl QueryPool {
     ) -> bool {
         let (wide, mark) = self.layout(flags);
         let put = |at: *mut u8, i: usize, v: u64| {
-            if wide {
-                at.cast::<u64>().add(i).write_unaligned(v)
-            } else {
-                at.cast::<u32>().add(i).write_unaligned(v as u32)
+            // SAFETY: the caller has room for the query's words.
+            unsafe {
+                if wide {
+                    at.cast::<u64>().add(i).write_unaligned(v)
+                } else {
+                    at.cast::<u32>().add(i).write_unaligned(v as u32)
+                }
             }
         };
         let mut all = true;
         for i in 0..count {
             let Some(q) = first.checked_add(i).filter(|q| *q < self.count) else { return false };
-            let at = out.add((i as u64 * stride) as usize);
+            // SAFETY: the caller has room for every query at that stride.
+            let at = unsafe { out.add((i as u64 * stride) as usize) };
             let ready = self.is_available(q);
             all &= ready;
             if ready || flags.contains(vk::QueryResultFlags::PARTIAL) {

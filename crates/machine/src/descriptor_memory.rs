@@ -128,7 +128,10 @@ pub fn meaning(names: &Names, raw: &[u64; 4], as_texels: bool) -> Meaning {
         BUFFER if !as_texels && memory::is_live(a, b) => [a, b, 0, 0],
         TEXELS if as_texels && memory::is_live(a, b) => {
             let format = vk::Format::from_raw((tag >> 32) as i32);
-            let Some(view) = BufferView::at(a as *mut u8, b, format) else { return Meaning::default() };
+            // SAFETY: where device memory lives, bytes can always be read and written: freed ranges stay mapped. What was imported
+            // is the application's to keep for as long as its shaders use it.
+            let view = unsafe { BufferView::at(a as *mut u8, b, format) };
+            let Some(view) = view else { return Meaning::default() };
             let view = Box::new(view);
             return Meaning { words: [0, 0, crate::descriptor::texels(&*view), 0], keep: Some(view) };
         }

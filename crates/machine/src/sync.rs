@@ -43,13 +43,16 @@ impl Place {
     /// Under the lock, and in the list; when a thread is given, it is to leave the list before the lock is.
     unsafe fn end(&self, lost: bool) -> Option<Thread> {
         let waiter = self.0.as_ptr();
-        if !((*waiter).ready)() && !lost {
-            return None;
+        // SAFETY: in the list, says the caller: so the waiter stays until `ended`, and under the lock nobody else uses it.
+        unsafe {
+            if !((*waiter).ready)() && !lost {
+                return None;
+            }
+            let thread = (*waiter).thread.clone();
+            // The last look at it: its thread may be gone at once.
+            (*waiter).ended.store(true, SeqCst);
+            Some(thread)
         }
-        let thread = (*waiter).thread.clone();
-        // The last look at it: its thread may be gone at once.
-        (*waiter).ended.store(true, SeqCst);
-        Some(thread)
     }
 }
 

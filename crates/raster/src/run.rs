@@ -336,6 +336,8 @@ impl PassRun {
         fault.into_inner().map_or(Ok(()), Err)
     }
 
+    /// # Safety
+    /// The scratch has room for a tile; no other thread draws this one.
     #[allow(clippy::too_many_arguments)]
     unsafe fn tile(
         &self,
@@ -357,29 +359,34 @@ impl PassRun {
         let targets = &self.targets;
         let seen = |s: &usize| targets.subpasses.get(*s).is_none_or(|s| s.has_view(layer));
         if passes_over && ops.iter().all(|(s, _, op)| !seen(s) || op.misses(layer, tx, ty)) {
-            let [loaded, stored] = targets.pass_over(shared.level, tile, layer, origin);
+            // SAFETY: the scratch has room for a tile, which is this thread's, says the caller.
+            let [loaded, stored] = unsafe { targets.pass_over(shared.level, tile, layer, origin) };
             self.count_tile(fixed, origin, &loaded, &stored);
             return Ok(());
         }
-        let loaded = targets.load(shared.level, tile, layer, origin, drawn, &self.loaded);
+        // SAFETY: the scratch has room for a tile, which is this thread's, says the caller.
+        let loaded = unsafe { targets.load(shared.level, tile, layer, origin, drawn, &self.loaded) };
         let mut hiz = Hiz::default();
         if let Some((a, z)) = targets.cleared_depth(layer).filter(|_| self.first && !targets.aliased) {
             hiz.reset(Some(a), z, z);
         }
         let host = TileHost { device, targets, tile, layer, origin, subpass: Cell::new(0) };
-        let mut task = Task::new(
-            targets,
-            worker,
-            &mut scratch.packer,
-            &mut scratch.cover,
-            &mut scratch.covered,
-            &mut hiz,
-            &host,
-            tile,
-            layer,
-            origin,
-            shared.level,
-        );
+        // SAFETY: laid out by these targets; what else works on it below does so between two draws.
+        let mut task = unsafe {
+            Task::new(
+                targets,
+                worker,
+                &mut scratch.packer,
+                &mut scratch.cover,
+                &mut scratch.covered,
+                &mut hiz,
+                &host,
+                tile,
+                layer,
+                origin,
+                shared.level,
+            )
+        };
         let mut at = 0;
         let all = self.rendering.subpasses.len().max(1);
         for s in done.start.min(all)..all {
@@ -396,8 +403,11 @@ impl PassRun {
             let expanded = expanded.filter(|_| done.contains(&s) || !mine.is_empty());
             if let Some(e) = expanded {
                 let under_way = s == done.start && self.begun;
-                if !(under_way && self.aside.restore(e, tile, layer, [tx, ty])) {
-                    e.spread(targets, tile);
+                // SAFETY: the tile is this thread's, and nothing else works on it now.
+                let kept = under_way && unsafe { self.aside.restore(e, tile, layer, [tx, ty]) };
+                if !kept {
+                    // SAFETY: as above.
+                    unsafe { e.spread(targets, tile) };
                     task.hiz.of = task.hiz.of.map(|a| e.stand_in(a).unwrap_or(a));
                 }
             }
@@ -422,20 +432,24 @@ impl PassRun {
                     }
                     Op::Clear(c) => {
                         if let Some(sub) = sub {
-                            c.run(targets, sub, tile, layer, origin, sub.view_mask == 0);
+                            // SAFETY: as above.
+                            unsafe { c.run(targets, sub, tile, layer, origin, sub.view_mask == 0) };
                             task.hiz.forget(None);
                         }
                     }
                 }
             }
             if let Some(sub) = sub.filter(|_| done.contains(&s)) {
-                resolve::run(targets, sub, tile);
+                // SAFETY: as above.
+                unsafe { resolve::run(targets, sub, tile) };
             }
             if let Some(e) = expanded.filter(|_| !done.contains(&s) || self.rendering.suspending) {
-                self.aside.save(e, tile, layer, [tx, ty]);
+                // SAFETY: as above.
+                unsafe { self.aside.save(e, tile, layer, [tx, ty]) };
             }
         }
-        let stored = targets.store(shared.level, tile, layer, origin, drawn, done.end);
+        // SAFETY: as above.
+        let stored = unsafe { targets.store(shared.level, tile, layer, origin, drawn, done.end) };
         self.count_tile(fixed, origin, &loaded, &stored);
         Ok(())
     }

@@ -323,6 +323,7 @@ mod tests {
         // First fit; other tests may have taken a little of it.
         let moved = m.ptr() as usize - at as usize;
         assert!(moved < 1 << 30, "the range is used again");
+        // SAFETY: within what the test has made.
         assert_eq!(unsafe { *m.ptr() }, 0, "fresh memory is zero again");
     }
 
@@ -330,6 +331,7 @@ mod tests {
     fn exported_memory_is_shared() {
         let a = DeviceMemory::allocate(100, 0, true).unwrap();
         let b = DeviceMemory::import_fd(a.export().unwrap(), 100, 0).unwrap();
+        // SAFETY: within what the test has made.
         unsafe {
             *a.ptr().add(5) = 42;
             assert_eq!(*b.ptr().add(5), 42);

@@ -19,7 +19,7 @@ mod points;
 pub mod raster;
 pub mod setup;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 pub mod vertex;
 pub mod viewport;
 

@@ -64,12 +64,16 @@ impl Room {
     /// The place lies in the room and is nobody else's.
     unsafe fn put(&self, p: &Piece, from: &Batch, at: Counts) {
         for (i, prim) in from.prims[p.prims.clone()].iter().enumerate() {
-            self.prims.add(at[0] + i).write(moved(prim, p, at));
+            // SAFETY: in the room, and nobody else's, says the caller.
+            unsafe { self.prims.add(at[0] + i).write(moved(prim, p, at)) };
         }
         let planes = &from.planes[p.planes.clone()];
-        std::ptr::copy_nonoverlapping(planes.as_ptr(), self.planes.add(at[1]), planes.len());
         let pixels = &from.pixels[p.pixels.clone()];
-        std::ptr::copy_nonoverlapping(pixels.as_ptr(), self.pixels.add(at[2]), pixels.len());
+        // SAFETY: as above; a thread's batch has room of its own.
+        unsafe {
+            std::ptr::copy_nonoverlapping(planes.as_ptr(), self.planes.add(at[1]), planes.len());
+            std::ptr::copy_nonoverlapping(pixels.as_ptr(), self.pixels.add(at[2]), pixels.len());
+        }
     }
 }
 

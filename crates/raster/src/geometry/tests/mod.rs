@@ -2,7 +2,7 @@
 #![allow(clippy::needless_range_loop)] // x and y are pixels
 
 mod input;
-mod polygons;
+pub(crate) mod polygons;
 mod thin;
 
 use super::*;
