@@ -5,9 +5,11 @@ use crate::chain;
 use crate::draw_settings::{self, MAX_COLORS};
 use crate::framebuffer;
 use crate::image_view;
+use crate::limits::{MAX_ARRAY_LAYERS, MAX_IMAGE_2D};
 use crate::performance;
 use crate::render_pass::{self, Pass};
 use raster::pass::{Attachment, ClearValue, Rendering, Subpass};
+use raster::state::Rect;
 use std::sync::Arc;
 use texel::sample::ImageView;
 use vk::{AttachmentLoadOp as Load, AttachmentStoreOp as Store, RenderingFlags};
@@ -46,8 +48,8 @@ pub(crate) unsafe fn of_render_pass(info: &vk::RenderPassBeginInfo) -> Option<Re
         }
         let clears = chain::slice(info.p_clear_values, info.clear_value_count);
         Some(Rendering {
-            area: draw_settings::rect(&info.render_area),
-            layers: frame.layers,
+            area: area(&info.render_area),
+            layers: frame.layers.min(MAX_ARRAY_LAYERS),
             attachments: attachments(&pass, &views, clears),
             subpasses: pass.gpu.clone(),
             regions: performance::regions(info.p_next, &pass.gpu, frame.layers),
@@ -56,6 +58,13 @@ pub(crate) unsafe fn of_render_pass(info: &vk::RenderPassBeginInfo) -> Option<Re
             suspending: false,
         })
     }
+}
+
+/// The part of a render area in which a framebuffer can have pixels.
+fn area(r: &vk::Rect2D) -> Rect {
+    let most = Rect { x0: 0, y0: 0, x1: MAX_IMAGE_2D as i32, y1: MAX_IMAGE_2D as i32 };
+    let r = draw_settings::rect(r).intersect(&most);
+    Rect { x1: r.x1.max(r.x0), y1: r.y1.max(r.y0), ..r }
 }
 
 /// Pixels of the stripes that a chain describes (VK_ARM_render_pass_striped).
@@ -113,9 +122,9 @@ pub(crate) unsafe fn of_rendering(info: &vk::RenderingInfo) -> Rendering {
         s.samples =
             used.and_then(|&a| b.attachments[a as usize].view.as_ref()).map_or(0, |v| v.image.samples);
         s.samples = s.samples.max(s.expand);
-        let (subpasses, layers) = (vec![s], info.layer_count.max(1));
+        let (subpasses, layers) = (vec![s], info.layer_count.clamp(1, MAX_ARRAY_LAYERS));
         Rendering {
-            area: draw_settings::rect(&info.render_area),
+            area: area(&info.render_area),
             layers,
             attachments: b.attachments,
             regions: performance::regions(info.p_next, &subpasses, layers),

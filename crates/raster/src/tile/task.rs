@@ -127,6 +127,9 @@ impl<'a> Task<'a> {
                 true => (entries.len() - 1 - n, (entries.len() - 1 - n).wrapping_sub(AHEAD)),
                 false => (n, n + AHEAD),
             };
+            if n % POLL == 0 && self.host.expired() {
+                break;
+            }
             self.counts[InTile::Primitives] += 1;
             let e = entries[i];
             let number = index(e);
@@ -484,6 +487,9 @@ simd::by_level! {
     #[inline(never)]
     fn pixels = pixels_body, (task: &mut Task, item: &Item, prim: &Prim, index: u32) -> Result<(), Stop>
 }
+
+/// Primitives after which it is asked whether work is to stop.
+const POLL: usize = 64;
 
 /// Primitives between the one that is looked at and the one that is fetched.
 const AHEAD: usize = 16;

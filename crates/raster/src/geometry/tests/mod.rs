@@ -198,9 +198,14 @@ impl Scene {
             layers: self.layers,
             depth: info(self.depth),
         };
-        let mut out = Batch::default();
-        super::run(&ctx, &draw, &self.call, 7, None, &mut out).unwrap();
-        out
+        let mut out = vec![];
+        let mut each = |batch| {
+            out.push(batch);
+            true
+        };
+        super::run(&ctx, &draw, &self.call, 7, None, &mut each).unwrap();
+        assert_eq!(out.len(), 1, "so few primitives come at once");
+        out.remove(0)
     }
 }
 
