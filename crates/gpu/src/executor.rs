@@ -117,6 +117,8 @@ impl Executor {
                 }
             }
             Command::BeginRendering(r) => {
+                // One that was never ended ends now: its queries' counts are of its own epochs.
+                self.end_pass();
                 self.stripes.begin(r);
                 self.marks.clear();
                 self.pass = Some(PassRun::new(r, &self.line, self.suspended.take(), &self.scratches));
@@ -130,38 +132,7 @@ impl Executor {
                 p.clear(attachments, rects);
                 Ok(())
             }),
-            Command::EndRendering => {
-                if let Some(mut p) = self.pass.take() {
-                    let _turn = self.turn(Some(&mut p));
-                    let (name, views) = (p.name(), p.all_views());
-                    let alone = p.by_region();
-                    let (result, mut epochs, suspended) = p.end(&self.shared);
-                    self.suspended = suspended;
-                    // A pass without primitives has nothing to bin.
-                    let bins = epochs.all()[Event::InputPrimitives] > 0;
-                    epochs.current()[Event::MainJobs] += 1;
-                    epochs.current()[Event::BinningJobs] += bins as u64;
-                    let sums = epochs.sums();
-                    let ticks = count::ticks(sums.all(), self.shared.model);
-                    let spans = self.line.pass(ticks[Phase::Binning as usize], ticks[Phase::Main as usize]);
-                    for (epoch, mark) in std::mem::take(&mut self.marks) {
-                        let [_, main] = self.queries.times(&sums, epoch, &spans, &ticks);
-                        self.publisher.publish_mark(mark, self.queries.at(&sums, epoch), main);
-                    }
-                    self.queries.pass_ended(&sums, &spans, &ticks);
-                    if alone {
-                        exclusive::ended(spans[1].end);
-                    }
-                    let (kind, phases, counts) = (WorkloadKind::RenderPass, Some(spans), sums.all());
-                    let done = Done { kind, views, span: Span::default(), phases, counts };
-                    self.publisher.publish(&self.place, &done, || name);
-                    match result {
-                        Err(b) => self.blame(b),
-                        Ok(()) if self.suspended.is_none() => self.stripes.end(&self.shared.hub, spans[1]),
-                        Ok(()) => {}
-                    }
-                }
-            }
+            Command::EndRendering => self.end_pass(),
             Command::CopyBuffer { .. }
             | Command::UpdateBuffer { .. }
             | Command::FillBuffer { .. }
@@ -220,6 +191,39 @@ impl Executor {
                     Some(p) => self.marks.push((p.epochs.advance(), mark)),
                     None => self.publisher.publish_mark(mark, *self.queries.total(), self.line.latest()),
                 }
+            }
+        }
+    }
+
+    fn end_pass(&mut self) {
+        if let Some(mut p) = self.pass.take() {
+            let _turn = self.turn(Some(&mut p));
+            let (name, views) = (p.name(), p.all_views());
+            let alone = p.by_region();
+            let (result, mut epochs, suspended) = p.end(&self.shared);
+            self.suspended = suspended;
+            // A pass without primitives has nothing to bin.
+            let bins = epochs.all()[Event::InputPrimitives] > 0;
+            epochs.current()[Event::MainJobs] += 1;
+            epochs.current()[Event::BinningJobs] += bins as u64;
+            let sums = epochs.sums();
+            let ticks = count::ticks(sums.all(), self.shared.model);
+            let spans = self.line.pass(ticks[Phase::Binning as usize], ticks[Phase::Main as usize]);
+            for (epoch, mark) in std::mem::take(&mut self.marks) {
+                let [_, main] = self.queries.times(&sums, epoch, &spans, &ticks);
+                self.publisher.publish_mark(mark, self.queries.at(&sums, epoch), main);
+            }
+            self.queries.pass_ended(&sums, &spans, &ticks);
+            if alone {
+                exclusive::ended(spans[1].end);
+            }
+            let (kind, phases, counts) = (WorkloadKind::RenderPass, Some(spans), sums.all());
+            let done = Done { kind, views, span: Span::default(), phases, counts };
+            self.publisher.publish(&self.place, &done, || name);
+            match result {
+                Err(b) => self.blame(b),
+                Ok(()) if self.suspended.is_none() => self.stripes.end(&self.shared.hub, spans[1]),
+                Ok(()) => {}
             }
         }
     }

@@ -345,3 +345,45 @@ fn what_nobody_signals_does_not_hold_the_devices_end() {
         assert!(the_line(&heard).contains("while a queue waits"), "{heard:?}");
     }
 }
+
+/// Commands in orders that mean nothing: what they do is nobody's promise, but nothing fails inside the driver.
+#[test]
+fn passes_and_queries_out_of_order() {
+    let heard = Heard::default();
+    let d = Device::new(&heard);
+    let p = d.points();
+    let info =
+        vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::PIPELINE_STATISTICS).query_count(4);
+    let info = info.pipeline_statistics(vk::QueryPipelineStatisticFlags::INPUT_ASSEMBLY_VERTICES);
+    let stamps = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TIMESTAMP).query_count(4);
+    let (pool, stamps) = unsafe {
+        (
+            d.g.device.create_query_pool(&info, None).unwrap(),
+            d.g.device.create_query_pool(&stamps, None).unwrap(),
+        )
+    };
+    // Every order of so many of these.
+    type Step<'a> = &'a dyn Fn(&ash::Device, vk::CommandBuffer);
+    let steps: [Step; 7] = [
+        &|d, c| begin(d, c, SMALL, 1),
+        &|d, c| unsafe { d.cmd_end_rendering(c) },
+        &|d, c| unsafe { d.cmd_begin_query(c, pool, 0, Default::default()) },
+        &|d, c| unsafe { d.cmd_end_query(c, pool, 0) },
+        &|d, c| unsafe { d.cmd_draw(c, 3, 1, 0, 0) },
+        &|d, c| unsafe { d.cmd_reset_query_pool(c, pool, 0, 4) },
+        &|d, c| unsafe { d.cmd_write_timestamp(c, vk::PipelineStageFlags::BOTTOM_OF_PIPE, stamps, 1) },
+    ];
+    for order in 0..7usize.pow(4) {
+        assert!(d.run(|d, c| {
+            unsafe { d.cmd_bind_pipeline(c, GRAPHICS, p) };
+            (0..4).for_each(|i| steps[order / 7usize.pow(i) % 7](d, c));
+        }));
+    }
+    unsafe {
+        d.g.device.destroy_query_pool(pool, None);
+        d.g.device.destroy_query_pool(stamps, None);
+    }
+    let internal: Vec<_> = heard.lock().unwrap().iter().filter(|l| l.contains("internal")).cloned().collect();
+    assert!(internal.is_empty(), "{internal:?}");
+    d.free(&[p]);
+}
