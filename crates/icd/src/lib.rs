@@ -4,6 +4,7 @@
 pub(crate) mod answer;
 pub(crate) mod buffer;
 pub(crate) mod buffer_view;
+mod cache_key;
 pub(crate) mod calibration;
 mod capabilities;
 pub(crate) mod chain;

@@ -33,6 +33,8 @@ pub use portable::Portable;
 ///
 /// A value takes no room and is proof that the CPU has the level's instructions, so that what only computes is safe. Methods
 /// with pointers are not: these must be good for the bytes named.
+// `self` is the machine, not what is converted.
+#[allow(clippy::wrong_self_convention)]
 pub trait Simd: Copy + 'static {
     /// # Safety
     /// The CPU has the level's instructions.

@@ -6,6 +6,7 @@ use ash::vk;
 use simd::Simd;
 use texel::format::kernels::{self, GatherFn, ScatterFn};
 use texel::format::{FormatInfo, NumClass};
+use texel::vector;
 
 /// Sixteen lanes of four channels, raw bits.
 pub type Colors = [[u32; 16]; 4];
@@ -41,15 +42,25 @@ impl Row {
     /// There is such a warp, and nobody writes the rows.
     #[inline(always)]
     pub unsafe fn words<S: Simd>(&self, s: S, w: usize) -> S::I {
-        s.iloadu(self.at.add(self.step * w))
+        // SAFETY: the rows have sixteen words for the warp.
+        unsafe { s.iloadu(self.at.add(self.step * w)) }
     }
+    /// As [`Self::words`].
+    ///
+    /// # Safety
+    /// As there.
     #[inline(always)]
     pub unsafe fn float<S: Simd>(&self, s: S, w: usize) -> S::F {
-        s.from_bits(self.words(s, w))
+        // SAFETY: as the caller says.
+        s.from_bits(unsafe { self.words(s, w) })
     }
     /// Words of warp `w`, as [`Self::words`].
+    ///
+    /// # Safety
+    /// As there.
     pub unsafe fn array(&self, w: usize) -> [u32; 16] {
-        self.at.add(self.step * w).cast::<[u32; 16]>().read_unaligned()
+        // SAFETY: the rows have sixteen words for the warp.
+        unsafe { self.at.add(self.step * w).cast::<[u32; 16]>().read_unaligned() }
     }
 }
 
@@ -179,7 +190,7 @@ impl Writer {
     /// Writes the lanes of `mask` to sixteen consecutive pixels.
     ///
     /// # Safety
-    /// `px` points to sixteen pixels of the format; in a function compiled for the level of `S`.
+    /// `px` points to sixteen pixels of the format.
     #[inline(always)]
     pub unsafe fn write<S: Simd>(
         &self,
@@ -191,25 +202,29 @@ impl Writer {
     ) {
         match self.kind {
             Kind::None => {}
-            Kind::Bytes { swap, blend } => self.bytes4(s, px, src, src1, mask, swap, blend),
-            Kind::Fixed { swap } => self.fixed(s, px, src, src1, mask, swap),
+            // SAFETY: sixteen pixels of four bytes (here and below).
+            Kind::Bytes { swap, blend } => unsafe { self.bytes4(s, px, src, src1, mask, swap, blend) },
+            Kind::Fixed { swap } => unsafe { self.fixed(s, px, src, src1, mask, swap) },
             Kind::ByAlpha { swap, factors } => {
                 let mut rows = [[0u32; 16]; 4];
                 for c in 0..4 {
-                    s.istoreu(rows[c].as_mut_ptr().cast(), src[c]);
+                    vector::store(s, &mut rows[c], src[c]);
                 }
                 let row = |c: usize| Row { at: rows[c].as_ptr().cast(), step: 0 };
                 let rows = [row(0), row(1), row(2), row(3)];
-                by_alpha::run(s, &factors, swap, px, &[0], 0, &rows, &[mask]);
+                // SAFETY: one block, of the caller's pixels; the rows are one for all warps.
+                unsafe { by_alpha::run(s, &factors, swap, px, &[0], 0, &rows, &[mask]) };
             }
             Kind::Generic => {
                 let store = |c: &[S::I; 4]| -> Colors {
                     let mut out = [[0; 16]; 4];
-                    out.iter_mut().zip(c).for_each(|(o, c)| s.istoreu(o.as_mut_ptr().cast(), *c));
+                    out.iter_mut().zip(c).for_each(|(o, c)| vector::store(s, o, *c));
                     out
                 };
                 let second = src1.map(store);
-                generic_at(s.level(), self, px, &store(src), second.as_ref().unwrap_or(&[[0; 16]; 4]), mask)
+                let second = second.as_ref().unwrap_or(&[[0; 16]; 4]);
+                // SAFETY: the caller's sixteen pixels.
+                unsafe { generic_at(s.level(), self, px, &store(src), second, mask) }
             }
         }
     }
@@ -217,8 +232,7 @@ impl Writer {
     /// Writes the warps `first..first + blocks.len()` of a wave to blocks of sixteen pixels; `masks`: lanes of each.
     ///
     /// # Safety
-    /// `base` points to the tile's pixels of the format, the rows hold these warps; in a function compiled for the
-    /// level of `S`.
+    /// `base` points to the tile's pixels of the format, the rows hold these warps.
     #[inline(always)]
     #[allow(clippy::too_many_arguments)]
     pub unsafe fn write_blocks<S: Simd>(
@@ -232,29 +246,38 @@ impl Writer {
         masks: &[u16],
     ) {
         if let Kind::ByAlpha { swap, factors } = &self.kind {
-            return by_alpha::run(s, factors, *swap, base, blocks, first, src, masks);
+            // SAFETY: the caller's warps and blocks; pixels have four bytes.
+            return unsafe { by_alpha::run(s, factors, *swap, base, blocks, first, src, masks) };
         }
         for (i, b) in blocks.iter().enumerate() {
-            let px = base.add(*b as usize * 16 * self.bytes);
+            // SAFETY: a block of the tile.
+            let px = unsafe { base.add(*b as usize * 16 * self.bytes) };
             let w = first + i;
-            let colors = [src[0].words(s, w), src[1].words(s, w), src[2].words(s, w), src[3].words(s, w)];
+            // SAFETY: the rows hold the warp.
+            let colors =
+                unsafe { [src[0].words(s, w), src[1].words(s, w), src[2].words(s, w), src[3].words(s, w)] };
             match self.kind {
                 Kind::Bytes { swap: false, blend: false } => {
-                    self.bytes4(s, px, &colors, None, masks[i], false, false)
+                    // SAFETY: the block's pixels, of four bytes.
+                    unsafe { self.bytes4(s, px, &colors, None, masks[i], false, false) }
                 }
                 _ => {
                     let mut second = colors;
                     if let Some(src1) = src1 {
                         for c in 0..4 {
-                            second[c] = src1[c].words(s, w);
+                            // SAFETY: the rows hold the warp.
+                            second[c] = unsafe { src1[c].words(s, w) };
                         }
                     }
-                    self.write(s, px, &colors, src1.map(|_| &second), masks[i])
+                    // SAFETY: the block's pixels.
+                    unsafe { self.write(s, px, &colors, src1.map(|_| &second), masks[i]) }
                 }
             }
         }
     }
 
+    /// # Safety
+    /// `px` points to sixteen pixels of four bytes.
     #[inline(always)]
     unsafe fn bytes4<S: Simd>(
         &self,
@@ -272,7 +295,8 @@ impl Writer {
             a[c] = s.from_bits(src[c]);
         }
         if blend {
-            let old = s.iloadu(px);
+            // SAFETY: the caller's sixteen pixels.
+            let old = unsafe { s.iloadu(px) };
             let mut d = a;
             let mut a1 = a;
             for c in 0..4 {
@@ -292,13 +316,18 @@ impl Writer {
             let v = s.fadd(s.fmul(unit(s, a[c]), s.fsplat(255.0)), s.fsplat(0.5));
             new = s.ior(new, s.ishl(s.f_to_s_raw(v), shift(c)));
         }
-        if mask == 0xFFFF {
-            s.istoreu(px, new);
-        } else {
-            s.istore_mask(px, s.mask(mask), new);
+        // SAFETY: the caller's sixteen pixels.
+        unsafe {
+            if mask == 0xFFFF {
+                s.istoreu(px, new);
+            } else {
+                s.istore_mask(px, s.mask(mask), new);
+            }
         }
     }
 
+    /// # Safety
+    /// As [`Self::bytes4`].
     #[inline(always)]
     unsafe fn fixed<S: Simd>(
         &self,
@@ -331,46 +360,53 @@ impl Writer {
             term[at] = s.f_to_s_raw(s.fadd(s.fmul(t, s.fsplat(255.0 * 128.0)), half));
             factor[at] = s.f_to_s_raw(s.fadd(s.fmul(k, s.fsplat(32767.0)), half));
         }
-        super::blend8::blend(s, px, &term, &factor, mask);
+        // SAFETY: the caller's sixteen pixels.
+        unsafe { super::blend8::blend(s, px, &term, &factor, mask) };
     }
 
+    /// # Safety
+    /// As [`Self::write`].
     #[inline(always)]
     unsafe fn generic<S: Simd>(&self, s: S, px: *mut u8, src: &Colors, src1: &Colors, mask: u16) {
         let mut out = *src;
         if self.blend.enable {
             let mut below: Colors = [[0; 16]; 4];
-            (self.gather)(self.format, px, &self.offsets, &mut below);
+            // SAFETY: pixels of the format, at their offsets.
+            unsafe { (self.gather)(self.format, px, &self.offsets, &mut below) };
             let [mut a, mut d, mut a1] = [[s.fsplat(0.0); 4]; 3];
             for c in 0..4 {
-                d[c] = s.from_bits(s.iloadu(below[c].as_ptr().cast()));
+                d[c] = s.from_bits(vector::load(s, &below[c]));
                 a[c] = self.operand(s, &src[c]);
                 a1[c] = self.operand(s, &src1[c]);
             }
             let blended = self.blended(s, &a, &d, &a1);
             for c in 0..4 {
-                s.istoreu(out[c].as_mut_ptr().cast(), s.bits(blended[c]));
+                vector::store(s, &mut out[c], s.bits(blended[c]));
             }
         }
         if self.keep.is_none() && self.logic.is_none() {
-            return (self.scatter)(self.format, px, &self.offsets, mask, &out);
+            // SAFETY: pixels of the format, at their offsets.
+            return unsafe { (self.scatter)(self.format, px, &self.offsets, mask, &out) };
         }
         let mut new = [0u8; 256];
-        (self.scatter)(self.format, new.as_mut_ptr(), &self.offsets, mask, &out);
+        // SAFETY: room for sixteen of the largest.
+        unsafe { (self.scatter)(self.format, new.as_mut_ptr(), &self.offsets, mask, &out) };
         let keep = self.keep.unwrap_or([0xFF; 16]);
         for l in (0..16).filter(|l| mask >> l & 1 != 0) {
             for i in 0..self.bytes {
                 let at = l * self.bytes + i;
-                let old = *px.add(at);
-                let v = self.logic.map_or(new[at], |op| logic(op, new[at], old));
-                *px.add(at) = v & keep[i] | old & !keep[i];
+                // SAFETY: a byte of the caller's sixteen pixels.
+                let p = unsafe { &mut *px.add(at) };
+                let v = self.logic.map_or(new[at], |op| logic(op, new[at], *p));
+                *p = v & keep[i] | *p & !keep[i];
             }
         }
     }
 
     /// A channel as an operand of blending.
     #[inline(always)]
-    unsafe fn operand<S: Simd>(&self, s: S, v: &[u32; 16]) -> S::F {
-        let v = s.from_bits(s.iloadu(v.as_ptr().cast()));
+    fn operand<S: Simd>(&self, s: S, v: &[u32; 16]) -> S::F {
+        let v = s.from_bits(vector::load(s, v));
         match self.range {
             Some([lo, hi]) => s.fmin_raw(s.fmax_raw(v, s.fsplat(lo)), s.fsplat(hi)),
             None => v,
@@ -444,9 +480,12 @@ impl Writer {
     }
 }
 
+/// # Safety
+/// As [`Writer::write`].
 #[inline(always)]
 unsafe fn generic<S: Simd>(s: S, w: &Writer, px: *mut u8, src: &Colors, src1: &Colors, mask: u16) {
-    w.generic(s, px, src, src1, mask);
+    // SAFETY: as the caller says.
+    unsafe { w.generic(s, px, src, src1, mask) };
 }
 simd::by_level!(unsafe fn generic_at = generic, (w: &Writer, px: *mut u8, src: &Colors, src1: &Colors, mask: u16));
 
@@ -496,7 +535,7 @@ fn logic(op: vk::LogicOp, s: u8, d: u8) -> u8 {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use simd::Level;
 
@@ -508,6 +547,63 @@ mod tests {
         unsafe { w.write_blocks(s, px.as_mut_ptr(), blocks, 1, src, None, masks) };
     }
     simd::by_level!(fn run = body, (w: &Writer, px: &mut [u8; 256], src: &[Row; 4], blocks: &[u8], masks: &[u16]));
+
+    /// The way of any format, factors, masks and logic is that of portable code.
+    pub(crate) fn the_general_way_is_the_same(level: Level) {
+        use vk::BlendFactor as F;
+        use vk::Format as Fmt;
+        let formats = [
+            Fmt::R8_UNORM,
+            Fmt::R5G6B5_UNORM_PACK16,
+            Fmt::R8G8B8A8_SRGB,
+            Fmt::A2B10G10R10_UNORM_PACK32,
+            Fmt::B10G11R11_UFLOAT_PACK32,
+            Fmt::R16G16B16A16_SFLOAT,
+            Fmt::R32G32B32A32_SFLOAT,
+        ];
+        let factors = [F::ONE, F::SRC_COLOR, F::ONE_MINUS_SRC_ALPHA, F::DST_COLOR, F::SRC_ALPHA_SATURATE];
+        let ops = [vk::BlendOp::ADD, vk::BlendOp::REVERSE_SUBTRACT, vk::BlendOp::MIN, vk::BlendOp::MAX];
+        let mut seed = 7u32;
+        let mut next = || {
+            seed = seed.wrapping_mul(1664525).wrapping_add(1013904223);
+            seed >> 8
+        };
+        for n in 0..2000 {
+            let mut pick = |of: usize| next() as usize % of;
+            let attachment = BlendAttachment {
+                enable: true,
+                src_color: factors[pick(5)],
+                dst_color: factors[pick(4)],
+                color_op: ops[pick(4)],
+                src_alpha: factors[pick(5)],
+                dst_alpha: factors[pick(4)],
+                alpha_op: ops[pick(4)],
+                write: vk::ColorComponentFlags::from_raw([15, 5][pick(2)]),
+            };
+            let blend = Blend {
+                logic_op: (n % 4 == 0).then_some(vk::LogicOp::from_raw(pick(16) as i32)),
+                constants: [0.3, 0.2, 0.9, 0.7],
+                attachments: vec![attachment],
+                locations: Vec::new(),
+            };
+            let format = formats[n % formats.len()];
+            let w = Writer::new(texel::format::info(format).unwrap(), &blend, 0);
+            let w = Writer { kind: Kind::Generic, ..w };
+            let mut value = |_| (next() as f32 / (1 << 23) as f32 - 0.5).to_bits();
+            let rows: [Four; 2] = std::array::from_fn(|_| [0; 4].map(|_| [0; 16].map(&mut value)));
+            let channels: [Vec<[u32; 16]>; 4] = std::array::from_fn(|c| rows.iter().map(|r| r[c]).collect());
+            let src: [Row; 4] = std::array::from_fn(|c| Row::new(&channels[c]));
+            // No infinities in half floats.
+            let start: [u8; 256] = std::array::from_fn(|_| next() as u8 & 0x3B);
+            let mask = if n % 3 == 0 { 0xFFFF } else { next() as u16 };
+            let [got, want] = [level, Level::Portable].map(|level| {
+                let mut px = start;
+                run(level, &w, &mut px, &src, &[0], &[mask]);
+                px
+            });
+            assert_eq!(got, want, "{format:?}, {attachment:?}, {level:?}");
+        }
+    }
 
     /// Factors by alpha against the general way with the same factors, on every level of this machine.
     #[test]

@@ -64,15 +64,20 @@ fn fixed<S: Simd>(s: S, v: S::F, scale: f32) -> S::I {
 }
 
 /// Clamped to 0 … 1; NaN gives 0.
+///
+/// # Safety
+/// As [`Row::words`].
 #[inline(always)]
 unsafe fn unit<S: Simd>(s: S, row: &Row, w: usize) -> S::F {
-    s.fmin_raw(s.fmax_raw(row.float(s, w), s.fsplat(0.0)), s.fsplat(1.0))
+    // SAFETY: as the caller says.
+    let v = unsafe { row.float(s, w) };
+    s.fmin_raw(s.fmax_raw(v, s.fsplat(0.0)), s.fsplat(1.0))
 }
 
 /// Blends the warps `first..first + blocks.len()` of a wave into their blocks of sixteen pixels each at `base`.
 ///
 /// # Safety
-/// The rows hold these warps, the tile these blocks; in a function compiled for the level of `S`.
+/// The rows hold these warps, the tile these blocks.
 #[inline(always)]
 pub unsafe fn run<S: Simd>(
     s: S,
@@ -84,15 +89,21 @@ pub unsafe fn run<S: Simd>(
     src: &[Row; 4],
     masks: &[u16],
 ) {
-    match (swap, src[3].same()) {
-        (false, false) => body::<S, false, false>(s, k, base, blocks, first, src, masks),
-        (false, true) => body::<S, false, true>(s, k, base, blocks, first, src, masks),
-        (true, false) => body::<S, true, false>(s, k, base, blocks, first, src, masks),
-        (true, true) => body::<S, true, true>(s, k, base, blocks, first, src, masks),
+    // SAFETY: as the caller says.
+    unsafe {
+        match (swap, src[3].same()) {
+            (false, false) => body::<S, false, false>(s, k, base, blocks, first, src, masks),
+            (false, true) => body::<S, false, true>(s, k, base, blocks, first, src, masks),
+            (true, false) => body::<S, true, false>(s, k, base, blocks, first, src, masks),
+            (true, true) => body::<S, true, true>(s, k, base, blocks, first, src, masks),
+        }
     }
 }
 
 /// `SWAP`: blue comes first. `SAME`: alpha is the same in all warps.
+///
+/// # Safety
+/// As [`run`].
 #[inline(always)]
 unsafe fn body<S: Simd, const SWAP: bool, const SAME: bool>(
     s: S,
@@ -103,15 +114,17 @@ unsafe fn body<S: Simd, const SWAP: bool, const SAME: bool>(
     src: &[Row; 4],
     masks: &[u16],
 ) {
-    let mut a = unit(s, &src[3], first);
+    // SAFETY: the rows hold these warps (here and below).
+    let mut a = unsafe { unit(s, &src[3], first) };
     let mut f = factors(s, k, a);
     for (i, b) in blocks.iter().enumerate() {
         let w = first + i;
         if !SAME {
-            a = unit(s, &src[3], w);
+            a = unsafe { unit(s, &src[3], w) };
             f = factors(s, k, a);
         }
-        let (r, g, b0) = (unit(s, &src[0], w), unit(s, &src[1], w), unit(s, &src[2], w));
+        // SAFETY: as above.
+        let (r, g, b0) = unsafe { (unit(s, &src[0], w), unit(s, &src[1], w), unit(s, &src[2], w)) };
         let scale = 255.0 * 128.0;
         let r = fixed(s, s.fmul(r, f.source[0]), scale);
         let g = fixed(s, s.fmul(g, f.source[0]), scale);
@@ -119,6 +132,7 @@ unsafe fn body<S: Simd, const SWAP: bool, const SAME: bool>(
         let a = fixed(s, s.fmul(a, f.source[1]), scale);
         let [d, e] = f.destination;
         let term = if SWAP { [b0, g, r, a] } else { [r, g, b0, a] };
-        blend8::blend(s, base.add(*b as usize * 64), &term, &[d, d, d, e], masks[i]);
+        // SAFETY: the tile has the block.
+        unsafe { blend8::blend(s, base.add(*b as usize * 64), &term, &[d, d, d, e], masks[i]) };
     }
 }

@@ -223,14 +223,13 @@ fn list_body<S: Simd>(s: S, c: &Cover, out: &mut Covered) {
 simd::by_level!(fn list = list_body, (c: &Cover, out: &mut Covered));
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::layout::{lane_x, lane_y, sample_locations};
     use crate::prim::Edge;
 
     /// x ≥ 10.25 and x + y < 30, against a test of each sample with exact numbers.
-    #[test]
-    fn edges_against_each_sample() {
+    pub(crate) fn edges_against_each_sample(level: simd::Level) {
         let edges = [
             Edge { a: 256, b: 0, c: -256 * (10 * 256 + 64) },
             Edge { a: -256, b: -256, c: 256 * 30 * 256 - 1 },
@@ -243,7 +242,7 @@ mod tests {
             let mut c = Cover::empty();
             if c.set(&prim, origin, false, locations, samples == 1) {
                 let mut room = Covered::new();
-                list(simd::Level::best(), &c, &mut room);
+                list(level, &c, &mut room);
                 for (b, masks) in room.blocks.iter().map(|b| *b as usize).zip(&room.masks).take(room.count) {
                     for s in 0..samples as usize {
                         for l in 0..16 {

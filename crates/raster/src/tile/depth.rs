@@ -114,9 +114,6 @@ impl Tests {
     }
 
     /// Depth as the tile holds it, from what rasterisation or the shader gives.
-    ///
-    /// # Safety
-    /// In a function compiled for the level of `S`.
     #[inline(always)]
     pub fn value<S: Simd>(&self, s: S, mut z: S::F, range: [f32; 2]) -> S::F {
         if self.clamp {
@@ -138,9 +135,6 @@ impl Tests {
     }
 
     /// Lanes whose depth passes the test against what the attachment holds.
-    ///
-    /// # Safety
-    /// As [`Tests::value`].
     #[inline(always)]
     pub fn passes<S: Simd>(&self, s: S, z: S::F, old: S::F) -> u16 {
         compare(s, self.compare, z, old)
@@ -150,7 +144,7 @@ impl Tests {
     /// attachments' sixteen values; `reference` replaces the state's (a shader's stencil reference).
     ///
     /// # Safety
-    /// As [`Tests::value`]; the pointers are good for sixteen values (`st` only where there is a stencil test).
+    /// The pointers are good for sixteen values (`st` only where there is a stencil test).
     #[inline(always)]
     #[allow(clippy::too_many_arguments)]
     pub unsafe fn run<S: Simd>(
@@ -165,7 +159,8 @@ impl Tests {
         reference: Option<&[u32; 16]>,
     ) -> u16 {
         let mut live = mask;
-        let old = s.from_bits(s.iloadu(zs.cast()));
+        // SAFETY: sixteen floats.
+        let old = s.from_bits(unsafe { s.iloadu(zs.cast()) });
         if let Some([lo, hi]) = self.bounds {
             live &= s.mbits(s.fle(s.fsplat(lo), old)) & s.mbits(s.fle(old, s.fsplat(hi)));
         }
@@ -176,7 +171,8 @@ impl Tests {
                 if live >> l & 1 == 0 {
                     continue;
                 }
-                let st = &mut *st.add(l);
+                // SAFETY: one of sixteen bytes; there is a stencil test.
+                let st = unsafe { &mut *st.add(l) };
                 let f = &faces[(front >> l & 1 == 0) as usize];
                 let r = reference.map_or(f.reference, |r| r[l]) & 0xFF;
                 let ok = compare_stencil(f.compare, r & f.compare_mask, *st as u32 & f.compare_mask);
@@ -196,7 +192,8 @@ impl Tests {
         }
         passed &= depth_pass;
         if self.write && write && passed != 0 {
-            s.istoreu(zs.cast(), s.bits(s.fsel(s.mask(passed), z, old)));
+            // SAFETY: sixteen floats.
+            unsafe { s.istoreu(zs.cast(), s.bits(s.fsel(s.mask(passed), z, old))) };
         }
         passed
     }

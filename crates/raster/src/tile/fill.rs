@@ -132,7 +132,7 @@ impl<'a, S: Simd> Warp<'a, S> {
 
     /// A value of each quad's primitive.
     #[inline(always)]
-    unsafe fn each(&self, f: impl Fn(&Prim) -> f32) -> S::F {
+    fn each(&self, f: impl Fn(&Prim) -> f32) -> S::F {
         let s = self.machine;
         if self.same {
             return s.fsplat(f(self.prims[0]));
@@ -140,13 +140,13 @@ impl<'a, S: Simd> Warp<'a, S> {
         s.fquads([f(self.prims[0]), f(self.prims[1]), f(self.prims[2]), f(self.prims[3])])
     }
     #[inline(always)]
-    unsafe fn each_bits(&self, f: impl Fn(&Prim) -> u32) -> S::I {
+    fn each_bits(&self, f: impl Fn(&Prim) -> u32) -> S::I {
         self.machine.bits(self.each(|p| f32::from_bits(f(p))))
     }
 
     /// The same offset from the pixels' corners for all lanes.
     #[inline(always)]
-    pub unsafe fn places(&self, o: [f32; 2]) -> Places<S> {
+    pub fn places(&self, o: [f32; 2]) -> Places<S> {
         let s = self.machine;
         let (ox, oy) = (self.each(|p| p.origin[0]), self.each(|p| p.origin[1]));
         Places {
@@ -174,7 +174,7 @@ impl<'a, S: Simd> Warp<'a, S> {
         o
     }
     #[inline(always)]
-    unsafe fn centroid_places(&self) -> Places<S> {
+    fn centroid_places(&self) -> Places<S> {
         let o = self.centroid();
         let s = self.machine;
         let (ox, oy) = (self.each(|p| p.origin[0]), self.each(|p| p.origin[1]));
@@ -186,7 +186,7 @@ impl<'a, S: Simd> Warp<'a, S> {
 
     /// A plane of each quad's primitive at the places.
     #[inline(always)]
-    pub unsafe fn eval<'p>(&self, p: &Places<S>, plane: impl Fn(&'a Prim) -> &'p Plane) -> S::F {
+    pub fn eval<'p>(&self, p: &Places<S>, plane: impl Fn(&'a Prim) -> &'p Plane) -> S::F {
         let s = self.machine;
         let (at, dx, dy);
         if self.same {
@@ -196,7 +196,8 @@ impl<'a, S: Simd> Warp<'a, S> {
             let [a, b, c, d] = self.prims;
             let [a, b, c, d] = [plane(a), plane(b), plane(c), plane(d)];
             let first = |p: &Plane| std::ptr::from_ref(p).cast();
-            [at, dx, dy] = s.fquads3([first(a), first(b), first(c), first(d)]);
+            // SAFETY: a plane is its three numbers in order.
+            [at, dx, dy] = unsafe { s.fquads3([first(a), first(b), first(c), first(d)]) };
         }
         // No fused operations: `cover` and early tests evaluate depth in the same way.
         s.fadd(at, s.fadd(s.fmul(dx, p.x), s.fmul(dy, p.y)))
@@ -218,7 +219,7 @@ impl<S: Simd> Default for Shared<S> {
 
 impl<S: Simd> Shared<S> {
     #[inline(always)]
-    unsafe fn place(&mut self, warp: &Warp<S>, which: usize) -> Places<S> {
+    fn place(&mut self, warp: &Warp<S>, which: usize) -> Places<S> {
         match self.places[which] {
             Some(p) => p,
             None => {
@@ -229,7 +230,7 @@ impl<S: Simd> Shared<S> {
         }
     }
     #[inline(always)]
-    unsafe fn w(&mut self, warp: &Warp<S>, which: usize) -> S::F {
+    fn w(&mut self, warp: &Warp<S>, which: usize) -> S::F {
         match self.w[which] {
             Some(w) => w,
             None => {
@@ -245,7 +246,7 @@ impl<S: Simd> Shared<S> {
 
 /// The values of one input for one warp. Not for Bool inputs: see [`mask`].
 #[inline(always)]
-pub unsafe fn value<S: Simd>(fill: Fill, warp: &Warp<S>, shared: &mut Shared<S>) -> S::I {
+pub fn value<S: Simd>(fill: Fill, warp: &Warp<S>, shared: &mut Shared<S>) -> S::I {
     let s = warp.machine;
     match fill {
         Fill::Varying { plane: i, perspective, at } => {
@@ -272,7 +273,7 @@ pub unsafe fn value<S: Simd>(fill: Fill, warp: &Warp<S>, shared: &mut Shared<S>)
 
 /// Inputs that few shaders have.
 #[inline(always)]
-unsafe fn rare<S: Simd>(fill: Fill, warp: &Warp<S>, shared: &mut Shared<S>) -> S::I {
+fn rare<S: Simd>(fill: Fill, warp: &Warp<S>, shared: &mut Shared<S>) -> S::I {
     let s = warp.machine;
     match fill {
         Fill::PointCoord(i) => {

@@ -79,12 +79,11 @@ impl Hiz {
     }
 
     /// [`Self::block_fails`] of each block of a row, with bounds for each.
-    ///
-    /// # Safety
-    /// In a function compiled for the level of `S`.
     #[inline(always)]
-    pub unsafe fn row_fails<S: Simd>(&self, s: S, t: &Tests, row: usize, low: S::F, high: S::F) -> u16 {
-        let of = |all: &[f32; BLOCKS]| s.from_bits(s.iloadu(all[row * SIDE..][..SIDE].as_ptr().cast()));
+    pub fn row_fails<S: Simd>(&self, s: S, t: &Tests, row: usize, low: S::F, high: S::F) -> u16 {
+        // SAFETY: a row's sixteen blocks.
+        let of =
+            |all: &[f32; BLOCKS]| s.from_bits(unsafe { s.iloadu(all[row * SIDE..][..SIDE].as_ptr().cast()) });
         let (below, above) = (of(&self.low), of(&self.high));
         s.mbits(match t.compare {
             C::NEVER => return 0xFFFF,
@@ -147,8 +146,7 @@ mod tests {
         for op in (0..8).map(C::from_raw) {
             let t = Tests::plain(op);
             for row in 0..SIDE {
-                // SAFETY: portable code.
-                let got = unsafe {
+                let got = {
                     use simd::ops::f_from;
                     h.row_fails(P, &t, row, f_from(P, low), f_from(P, high))
                 };

@@ -7,6 +7,7 @@ use super::packer::{FULL, Packer, WARPS};
 use crate::layout::{LANE_X, LANE_Y, SIDE};
 use crate::prim::{Plane, Prim};
 use simd::Simd;
+use texel::vector;
 use wave::graphics::Lanes;
 
 /// Places of a stretch's pixels relative to their primitive's origin, and w, a warp each.
@@ -31,22 +32,16 @@ enum W {
 
 /// Pixels' corners of a block.
 #[inline(always)]
-unsafe fn corners<S: Simd>(s: S, block: u8, origin: [i32; 2]) -> [S::F; 2] {
+fn corners<S: Simd>(s: S, block: u8, origin: [i32; 2]) -> [S::F; 2] {
     let b = block as usize;
     let left = s.fsplat((origin[0] + (b % SIDE) as i32 * 4) as f32);
     let top = s.fsplat((origin[1] + (b / SIDE) as i32 * 4) as f32);
-    [
-        s.fadd(left, s.from_bits(s.iloadu(LANE_X.as_ptr().cast()))),
-        s.fadd(top, s.from_bits(s.iloadu(LANE_Y.as_ptr().cast()))),
-    ]
+    [s.fadd(left, vector::floats(s, &LANE_X)), s.fadd(top, vector::floats(s, &LANE_Y))]
 }
 
 /// Fills the inputs of the packer's full warps. The same operations as `fill::value`, in the same order.
-///
-/// # Safety
-/// In a function compiled for the level of `S`.
 #[inline(always)]
-pub unsafe fn fill<S: Simd>(s: S, item: &Item, packer: &mut Packer, origin: [i32; 2], lanes: &mut Lanes) {
+pub fn fill<S: Simd>(s: S, item: &Item, packer: &mut Packer, origin: [i32; 2], lanes: &mut Lanes) {
     let mut left = packer.full;
     while left != 0 {
         // Warps of one primitive, one after the other.
@@ -62,7 +57,7 @@ pub unsafe fn fill<S: Simd>(s: S, item: &Item, packer: &mut Packer, origin: [i32
 }
 
 #[inline(always)]
-unsafe fn stretch<S: Simd>(
+fn stretch<S: Simd>(
     s: S,
     item: &Item,
     packer: &mut Packer,
@@ -77,8 +72,8 @@ unsafe fn stretch<S: Simd>(
     let at = &mut packer.places;
     for w in first..end {
         let [x, y] = corners(s, packer.blocks[w], origin);
-        s.fstore(at.x[w].as_mut_ptr().cast(), s.fsub(s.fadd(x, half), ox));
-        s.fstore(at.y[w].as_mut_ptr().cast(), s.fsub(s.fadd(y, half), oy));
+        vector::store_floats(s, &mut at.x[w], s.fsub(s.fadd(x, half), ox));
+        vector::store_floats(s, &mut at.y[w], s.fsub(s.fadd(y, half), oy));
     }
     // Where 1/w has no slope, every lane's value is `at` exactly.
     let mut kind = W::Each;
@@ -88,33 +83,31 @@ unsafe fn stretch<S: Simd>(
         let one = s.fsplat(1.0);
         for w in first..end {
             let d = linear(s, at, w, &p.w);
-            s.fstore(at.w[w].as_mut_ptr().cast(), s.fdiv(one, d));
+            vector::store_floats(s, &mut at.w[w], s.fdiv(one, d));
         }
     }
     for (i, f) in item.plan.fills.iter().enumerate() {
         if let Fill::Varying { plane, perspective, .. } = *f {
             let k = item.batch.planes[(p.planes + plane) as usize];
             let row = lanes.input(i);
-            if row.len() < end {
-                continue;
-            }
-            let row = row.as_mut_ptr();
+            let Some(row) = row.get_mut(first..end) else { continue };
+            let row = (first..end).zip(row);
             match kind {
                 W::Each if perspective => {
-                    for w in first..end {
-                        let v = s.fmul(linear(s, at, w, &k), s.fload(at.w[w].as_ptr().cast()));
-                        s.fstore(row.add(w).cast(), v);
+                    for (w, row) in row {
+                        let v = s.fmul(linear(s, at, w, &k), vector::floats(s, &at.w[w]));
+                        vector::store(s, row, s.bits(v));
                     }
                 }
                 W::Same(c) if perspective => {
                     let c = s.fsplat(c);
-                    for w in first..end {
-                        s.fstore(row.add(w).cast(), s.fmul(linear(s, at, w, &k), c));
+                    for (w, row) in row {
+                        vector::store(s, row, s.bits(s.fmul(linear(s, at, w, &k), c)));
                     }
                 }
                 _ => {
-                    for w in first..end {
-                        s.fstore(row.add(w).cast(), linear(s, at, w, &k));
+                    for (w, row) in row {
+                        vector::store(s, row, s.bits(linear(s, at, w, &k)));
                     }
                 }
             }
@@ -127,7 +120,7 @@ unsafe fn stretch<S: Simd>(
 /// Inputs that are not interpolated: the general way, a warp at a time.
 #[inline(always)]
 #[allow(clippy::too_many_arguments)]
-unsafe fn other<S: Simd>(
+fn other<S: Simd>(
     s: S,
     item: &Item,
     blocks: &[u8; WARPS],
@@ -143,7 +136,7 @@ unsafe fn other<S: Simd>(
         let rows = lanes.input(i);
         let n = rows.len();
         for row in &mut rows[first.min(n)..end.min(n)] {
-            s.istoreu(row.as_mut_ptr().cast(), v);
+            vector::store(s, row, v);
         }
         return;
     }
@@ -168,15 +161,15 @@ unsafe fn other<S: Simd>(
             lanes.input_mask(i)[w] = m;
         } else if let Some(row) = lanes.input(i).get_mut(w) {
             let v = fill::value(f, &warp, &mut fill::Shared::default());
-            s.istoreu(row.as_mut_ptr().cast(), v);
+            vector::store(s, row, v);
         }
     }
 }
 
 /// As `fill::Warp::eval`.
 #[inline(always)]
-unsafe fn linear<S: Simd>(s: S, at: &Places, w: usize, k: &Plane) -> S::F {
-    let (x, y) = (s.fload(at.x[w].as_ptr().cast()), s.fload(at.y[w].as_ptr().cast()));
+fn linear<S: Simd>(s: S, at: &Places, w: usize, k: &Plane) -> S::F {
+    let (x, y) = (vector::floats(s, &at.x[w]), vector::floats(s, &at.y[w]));
     let slope = s.fadd(s.fmul(s.fsplat(k.dx), x), s.fmul(s.fsplat(k.dy), y));
     s.fadd(s.fsplat(k.at), slope)
 }

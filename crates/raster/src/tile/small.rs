@@ -5,6 +5,7 @@ use crate::layout::{LANES, TILE, window};
 use crate::prim::Prim;
 use crate::state::Rect;
 use simd::Simd;
+use texel::vector;
 
 /// Pixels along either side of what counts as small, within the tile. Larger ones are better off with edges that know
 /// which blocks they cross ([`super::cover`]).
@@ -14,11 +15,8 @@ const MOST: i32 = 16;
 const FAR: i64 = 1 << 30;
 
 /// Lists the blocks of which a sample is covered. False if the polygon is not small (nothing is listed then).
-///
-/// # Safety
-/// In a function compiled for the level of `S`.
 #[inline(always)]
-pub unsafe fn list<S: Simd>(
+pub fn list<S: Simd>(
     s: S,
     p: &Prim,
     origin: [i32; 2],
@@ -52,8 +50,8 @@ pub unsafe fn list<S: Simd>(
             let v = (e.a as i64 * x + e.b as i64 * y + e.c) >> 8;
             at[s][k] = v.clamp(-FAR, FAR) as i32;
         }
-        let x = s.imul(s.isplat(e.a as u32), s.iloadu(LANES[0].as_ptr().cast()));
-        let y = s.imul(s.isplat(e.b as u32), s.iloadu(LANES[1].as_ptr().cast()));
+        let x = s.imul(s.isplat(e.a as u32), vector::load(s, &LANES[0]));
+        let y = s.imul(s.isplat(e.b as u32), vector::load(s, &LANES[1]));
         offsets[k] = s.iadd(x, y);
     }
     let mut n = 0;

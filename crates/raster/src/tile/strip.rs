@@ -4,6 +4,7 @@
 use simd::Simd;
 use simd::ops;
 use std::marker::PhantomData;
+use texel::vector;
 
 /// A kind of plane: what a step of some blocks, side by side, is in memory.
 pub trait Strip {
@@ -43,8 +44,8 @@ struct Order([u32; 16]);
 
 impl Order {
     #[inline(always)]
-    unsafe fn of<S: Simd>(&self, s: S, v: S::I) -> S::I {
-        s.ishuffle(v, s.iload(self.0.as_ptr().cast()))
+    fn of<S: Simd>(&self, s: S, v: S::I) -> S::I {
+        s.ishuffle(v, vector::load(s, &self.0))
     }
 }
 
@@ -67,9 +68,12 @@ const ODD: u16 = 0xAAAA;
 /// The upper two words of each quarter.
 const UPPER: u16 = 0xCCCC;
 
+/// # Safety
+/// `tile` has so many vectors.
 #[inline(always)]
-unsafe fn vector<S: Simd>(s: S, tile: *const u8, n: usize) -> S::I {
-    s.iloadu(tile.add(64 * n))
+unsafe fn part<S: Simd>(s: S, tile: *const u8, n: usize) -> S::I {
+    // SAFETY: the caller has the vector.
+    unsafe { s.iloadu(tile.add(64 * n)) }
 }
 
 /// Bytes as in memory: `B` of 1, 2, 4, 8, 16.
@@ -78,7 +82,7 @@ pub struct Bytes<const B: usize>;
 /// The two rows of quads in words, two pixels of a byte each row: upper rows in even words, lower ones in odd words of a
 /// pair of quads; and back.
 #[inline(always)]
-unsafe fn bytes_by_rows<S: Simd>(s: S, v: S::I) -> S::I {
+fn bytes_by_rows<S: Simd>(s: S, v: S::I) -> S::I {
     let next = NEXT.of(s, v);
     let low = s.isplat(0xFFFF);
     let upper = s.ior(s.iand(v, low), ops::shl(s, next, 16));
@@ -93,14 +97,16 @@ impl<const B: usize> Strip for Bytes<B> {
     const VECTORS: usize = if B > 4 { B / 4 } else { 1 };
     #[inline(always)]
     unsafe fn from_tile<S: Simd>(s: S, tile: *const u8, out: &mut [S::I; 4]) {
-        let v = vector(s, tile, 0);
+        // SAFETY: a step's pixels (here and below).
+        let v = unsafe { part(s, tile, 0) };
         match B {
             1 => out[0] = ACROSS.of(s, bytes_by_rows(s, v)),
             2 => out[0] = PAIRS.of(s, v),
             4 => out[0] = ROWS.of(s, v),
             _ => {
                 for (n, out) in out.iter_mut().enumerate().take(Self::VECTORS) {
-                    *out = vector(s, tile, n);
+                    // SAFETY: as above.
+                    *out = unsafe { part(s, tile, n) };
                 }
             }
         }
@@ -108,26 +114,31 @@ impl<const B: usize> Strip for Bytes<B> {
     #[inline(always)]
     unsafe fn to_tile<S: Simd>(s: S, tile: *mut u8, v: &[S::I; 4]) {
         match B {
-            1 => s.istoreu(tile, bytes_by_rows(s, ACROSS.of(s, v[0]))),
-            2 => s.istoreu(tile, PAIRS_BACK.of(s, v[0])),
-            4 => s.istoreu(tile, ROWS.of(s, v[0])),
+            // SAFETY: a step's pixels (here and below).
+            1 => unsafe { s.istoreu(tile, bytes_by_rows(s, ACROSS.of(s, v[0]))) },
+            2 => unsafe { s.istoreu(tile, PAIRS_BACK.of(s, v[0])) },
+            4 => unsafe { s.istoreu(tile, ROWS.of(s, v[0])) },
             _ => {
                 for (n, v) in v.iter().enumerate().take(Self::VECTORS) {
-                    s.istoreu(tile.add(64 * n), *v);
+                    unsafe { s.istoreu(tile.add(64 * n), *v) };
                 }
             }
         }
     }
     #[inline(always)]
     unsafe fn store(tile: *const u8, memory: *mut u8) -> bool {
-        let new = tile.cast::<[u8; B]>().read_unaligned();
-        let differs = new != memory.cast::<[u8; B]>().read_unaligned();
-        memory.cast::<[u8; B]>().write_unaligned(new);
-        differs
+        // SAFETY: the caller's pixels, of so many bytes.
+        unsafe {
+            let new = tile.cast::<[u8; B]>().read_unaligned();
+            let differs = new != memory.cast::<[u8; B]>().read_unaligned();
+            memory.cast::<[u8; B]>().write_unaligned(new);
+            differs
+        }
     }
     #[inline(always)]
     unsafe fn load(tile: *mut u8, memory: *const u8) {
-        tile.copy_from_nonoverlapping(memory, B);
+        // SAFETY: the caller's pixels, of so many bytes.
+        unsafe { tile.copy_from_nonoverlapping(memory, B) };
     }
 }
 
@@ -143,22 +154,26 @@ impl Strip for Depth<u32> {
     const BLOCKS: usize = 1;
     #[inline(always)]
     unsafe fn from_tile<S: Simd>(s: S, tile: *const u8, out: &mut [S::I; 4]) {
-        let z = s.f_to_s_raw(s.from_bits(vector(s, tile, 0)));
+        // SAFETY: a step's pixels, says the caller.
+        let z = s.f_to_s_raw(s.from_bits(unsafe { part(s, tile, 0) }));
         out[0] = ROWS.of(s, s.iand(z, s.isplat(DEPTH24)));
     }
     #[inline(always)]
     unsafe fn to_tile<S: Simd>(s: S, tile: *mut u8, v: &[S::I; 4]) {
         let z = s.s_to_f(s.iand(v[0], s.isplat(DEPTH24)));
-        s.istoreu(tile, ROWS.of(s, s.bits(z)));
+        // SAFETY: a step's pixels, says the caller.
+        unsafe { s.istoreu(tile, ROWS.of(s, s.bits(z))) };
     }
     #[inline(always)]
     unsafe fn store(tile: *const u8, memory: *mut u8) -> bool {
-        memory.cast::<u32>().write_unaligned(*tile.cast::<f32>() as u32 & DEPTH24);
+        // SAFETY: the caller's pixels: a float in the tile, which begins with a cache line.
+        unsafe { memory.cast::<u32>().write_unaligned(*tile.cast::<f32>() as u32 & DEPTH24) };
         true
     }
     #[inline(always)]
     unsafe fn load(tile: *mut u8, memory: *const u8) {
-        *tile.cast::<f32>() = (memory.cast::<u32>().read_unaligned() & DEPTH24) as f32;
+        // SAFETY: the caller's pixels: a float in the tile, which begins with a cache line.
+        unsafe { *tile.cast::<f32>() = (memory.cast::<u32>().read_unaligned() & DEPTH24) as f32 };
     }
 }
 
@@ -170,7 +185,9 @@ impl Strip for Depth<u16> {
     unsafe fn from_tile<S: Simd>(s: S, tile: *const u8, out: &mut [S::I; 4]) {
         let mut w = [s.isplat(0); 2];
         for (n, w) in w.iter_mut().enumerate() {
-            let z = s.iand(s.f_to_s_raw(s.from_bits(vector(s, tile, n))), s.isplat(0xFFFF));
+            // SAFETY: a step's pixels, says the caller.
+            let z = s.from_bits(unsafe { part(s, tile, n) });
+            let z = s.iand(s.f_to_s_raw(z), s.isplat(0xFFFF));
             let z = ROWS.of(s, z);
             *w = EVEN.of(s, s.ior(z, ops::shl(s, NEXT.of(s, z), 16)));
         }
@@ -181,17 +198,20 @@ impl Strip for Depth<u16> {
         for (n, order) in HALVES.iter().enumerate() {
             let w = order.of(s, v[0]);
             let z = s.isel(s.mask(ODD), ops::shr(s, w, 16), s.iand(w, s.isplat(0xFFFF)));
-            s.istoreu(tile.add(64 * n), ROWS.of(s, s.bits(s.s_to_f(z))));
+            // SAFETY: a step's pixels, says the caller.
+            unsafe { s.istoreu(tile.add(64 * n), ROWS.of(s, s.bits(s.s_to_f(z)))) };
         }
     }
     #[inline(always)]
     unsafe fn store(tile: *const u8, memory: *mut u8) -> bool {
-        memory.cast::<u16>().write_unaligned(*tile.cast::<f32>() as u16);
+        // SAFETY: the caller's pixels: a float in the tile, which begins with a cache line.
+        unsafe { memory.cast::<u16>().write_unaligned(*tile.cast::<f32>() as u16) };
         true
     }
     #[inline(always)]
     unsafe fn load(tile: *mut u8, memory: *const u8) {
-        *tile.cast::<f32>() = memory.cast::<u16>().read_unaligned() as f32;
+        // SAFETY: the caller's pixels: a float in the tile, which begins with a cache line.
+        unsafe { *tile.cast::<f32>() = memory.cast::<u16>().read_unaligned() as f32 };
     }
 }
 

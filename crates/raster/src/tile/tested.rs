@@ -9,6 +9,7 @@ use super::task::{Blocks, Task, quads};
 use crate::layout::{LANE_X, LANE_Y, SIDE};
 use crate::prim::Prim;
 use simd::Simd;
+use texel::vector;
 use wave::Stop;
 
 /// Bounds of a primitive's depth over each block of a row, and the blocks where depths between them all fail.
@@ -20,12 +21,10 @@ struct Row {
 }
 
 impl Task<'_> {
-    /// Tests the covered blocks (`covered`) of a primitive, and has what is left shaded.
-    ///
-    /// # Safety
-    /// As [`Task::draw`], in a function compiled for the level of `S`; the item is one of [`super::item::Plan::depth_alone`].
+    /// Tests the covered blocks (`covered`) of a primitive, and has what is left shaded; of items of
+    /// [`super::item::Plan::depth_alone`].
     #[inline(always)]
-    pub(super) unsafe fn tested<S: Simd>(
+    pub(super) fn tested<S: Simd>(
         &mut self,
         s: S,
         item: &Item,
@@ -35,7 +34,8 @@ impl Task<'_> {
     ) -> Result<(), Stop> {
         let plan = &item.plan;
         let Some(plane) = self.plane(plan.depth, |t| &t.depth) else { return Ok(()) };
-        let zs = plane.sample(self.tile, 0).cast::<f32>();
+        // SAFETY: the task's tile has the plane.
+        let zs = unsafe { plane.sample(self.tile, 0) }.cast::<f32>();
         let writes = plan.tests.write && plan.when == When::Early;
         let range = item.depth_range(prim);
         let half = s.fsplat(0.5);
@@ -59,7 +59,7 @@ impl Task<'_> {
                 bounds = self.bounds(s, item, prim, row, range);
                 // In the order of `fill::Warp::places`, so that early and late tests see the same depth; x below too.
                 let top = s.fsplat((self.origin[1] + row as i32 * 4) as f32);
-                let y = s.fadd(top, s.from_bits(s.iloadu(LANE_Y.as_ptr().cast())));
+                let y = s.fadd(top, vector::floats(s, &LANE_Y));
                 down = s.fmul(dy, s.fsub(s.fadd(y, half), s.fsplat(prim.origin[1])));
             }
             if bounds.fails >> (b % SIDE) & 1 != 0 {
@@ -67,11 +67,12 @@ impl Task<'_> {
                 continue;
             }
             let left = s.fsplat((self.origin[0] + (b % SIDE) as i32 * 4) as f32);
-            let x = s.fadd(left, s.from_bits(s.iloadu(LANE_X.as_ptr().cast())));
+            let x = s.fadd(left, vector::floats(s, &LANE_X));
             let across = s.fmul(dx, s.fsub(s.fadd(x, half), s.fsplat(prim.origin[0])));
             let z = plan.tests.value(s, s.fadd(at, s.fadd(across, down)), range);
-            let here = zs.add(b * 16).cast::<u8>();
-            let old = s.from_bits(s.iloadu(here));
+            // SAFETY: a block of the plane.
+            let here = unsafe { &mut *zs.add(b * 16).cast::<[f32; 16]>() };
+            let old = vector::floats(s, here);
             let passed = mask & plan.tests.passes(s, z, old);
             let shown = counts::quads(passed);
             self.counts[InTile::EarlyKilled] += asked - shown;
@@ -79,7 +80,7 @@ impl Task<'_> {
                 continue;
             }
             if writes {
-                s.istoreu(here, s.bits(s.fsel(s.mask(passed), z, old)));
+                vector::store_floats(s, here, s.fsel(s.mask(passed), z, old));
                 self.counts[InTile::EarlyUpdated] += shown;
                 let z = [bounds.low[b % SIDE], bounds.high[b % SIDE]];
                 self.hiz.wrote(b, z, passed == 0xFFFF);
@@ -107,9 +108,9 @@ impl Task<'_> {
     /// As [`Item::depths`] and [`super::hiz::Hiz::block_fails`] have it for each block of the row, by the same operations.
     /// `range`: depths that the primitive has at all.
     #[inline(always)]
-    unsafe fn bounds<S: Simd>(&self, s: S, item: &Item, prim: &Prim, row: usize, range: [f32; 2]) -> Row {
+    fn bounds<S: Simd>(&self, s: S, item: &Item, prim: &Prim, row: usize, range: [f32; 2]) -> Row {
         let k = &prim.z;
-        let columns = s.iadd(s.isplat(self.origin[0] as u32), s.iload(COLUMNS.0.as_ptr().cast()));
+        let columns = s.iadd(s.isplat(self.origin[0] as u32), vector::load(s, &COLUMNS.0));
         let (half, ox) = (s.fsplat(0.5), s.fsplat(prim.origin[0]));
         let from = s.fsub(s.fadd(s.s_to_f(columns), half), ox);
         let to = s.fsub(s.fsub(s.s_to_f(s.iadd(columns, s.isplat(4))), half), ox);
@@ -127,8 +128,8 @@ impl Task<'_> {
         let [low, high] = [tests.value(s, low, range), tests.value(s, high, range)];
         let mut out =
             Row { low: [0.0; SIDE], high: [0.0; SIDE], fails: self.hiz.row_fails(s, tests, row, low, high) };
-        s.fstore(out.low.as_mut_ptr().cast(), low);
-        s.fstore(out.high.as_mut_ptr().cast(), high);
+        vector::store_floats(s, &mut out.low, low);
+        vector::store_floats(s, &mut out.high, high);
         out
     }
 }

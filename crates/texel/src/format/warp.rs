@@ -9,6 +9,7 @@
 
 use super::num::{SRGB_LEAST, SRGB_MOST, srgb8_steps, srgb8_table};
 use super::{Component, FormatInfo, NumClass, TexelKind};
+use crate::vector::{load, store};
 use simd::Simd;
 use simd::ops;
 
@@ -62,7 +63,7 @@ fn clamp<S: Simd>(s: S, v: S::F, lo: f32, hi: f32) -> S::F {
 
 /// A channel's lanes as a component of `bits` bits, the others 0.
 #[inline(always)]
-unsafe fn encode<S: Simd>(s: S, how: Coding, bits: u32, v: S::I) -> S::I {
+fn encode<S: Simd>(s: S, how: Coding, bits: u32, v: S::I) -> S::I {
     let all = u32::MAX >> (32 - bits);
     let x = s.from_bits(v);
     let half = s.fsplat(0.5);
@@ -123,10 +124,11 @@ fn ufloat<S: Simd>(s: S, x: S::F, mantissa: u32) -> S::I {
 
 /// As `num::f32_to_srgb8`.
 #[inline(always)]
-unsafe fn srgb<S: Simd>(s: S, x: S::F) -> S::I {
+fn srgb<S: Simd>(s: S, x: S::F) -> S::I {
     let bits = s.bits(clamp(s, x, SRGB_LEAST, SRGB_MOST));
     let bucket = s.isub(ops::shr(s, bits, 16), s.isplat(SRGB_LEAST.to_bits() >> 16));
-    let step = s.igather(srgb8_steps().as_ptr().cast(), ops::shl(s, bucket, 2), s.mask(0xFFFF));
+    // SAFETY: the clamped value's bucket is one of the table's: it has one for each from the least to the most.
+    let step = unsafe { s.igather(srgb8_steps().as_ptr().cast(), ops::shl(s, bucket, 2), s.mask(0xFFFF)) };
     let beyond = s.ugt(s.iand(step, s.isplat(0xF_FFFF)), s.iand(bits, s.isplat(0xFFFF)));
     let code = ops::shr(s, step, 20);
     s.isel(beyond, code, s.iadd(code, s.isplat(1)))
@@ -140,7 +142,7 @@ fn signed<S: Simd>(s: S, v: S::I, bits: u32) -> S::I {
 
 /// The channel that a component of `bits` bits (all others 0) stands for.
 #[inline(always)]
-unsafe fn decode<S: Simd>(s: S, how: Coding, bits: u32, v: S::I) -> S::I {
+fn decode<S: Simd>(s: S, how: Coding, bits: u32, v: S::I) -> S::I {
     let all = u32::MAX >> (32 - bits);
     match how {
         Coding::Unorm => s.bits(s.fdiv(s.s_to_f(v), s.fsplat(all as f32))),
@@ -155,7 +157,11 @@ unsafe fn decode<S: Simd>(s: S, how: Coding, bits: u32, v: S::I) -> S::I {
         Coding::Sint => signed(s, v, bits),
         Coding::Half => s.bits(s.f16_to_f(v)),
         Coding::Ufloat => s.bits(s.f16_to_f(ops::shl(s, v, 15 - bits))),
-        Coding::Srgb => s.igather(srgb8_table().as_ptr().cast(), ops::shl(s, v, 2), s.mask(0xFFFF)),
+        Coding::Srgb => {
+            let at = ops::shl(s, s.iand(v, s.isplat(0xFF)), 2);
+            // SAFETY: the table has 256 entries.
+            unsafe { s.igather(srgb8_table().as_ptr().cast(), at, s.mask(0xFFFF)) }
+        }
     }
 }
 
@@ -183,11 +189,11 @@ impl Plan {
 
 /// Component `n` of the texels, or'ed into their words.
 #[inline(always)]
-unsafe fn component<S: Simd>(s: S, plan: &Plan, n: usize, t: &Channels, words: &mut [S::I; MOST / 4]) {
+fn component<S: Simd>(s: S, plan: &Plan, n: usize, t: &Channels, words: &mut [S::I; MOST / 4]) {
     let c = plan.components[n];
     let bits = c.bits as u32;
     let how = coding(plan.class, bits, c.name == b'a');
-    let v = encode(s, how, bits, s.iloadu(t[c.channel()].as_ptr().cast()));
+    let v = encode(s, how, bits, load(s, &t[c.channel()]));
     let word = &mut words[c.offset as usize / 32 % (MOST / 4)];
     *word = s.ior(*word, ops::shl(s, v, c.offset as u32 % 32));
 }
@@ -195,7 +201,7 @@ unsafe fn component<S: Simd>(s: S, plan: &Plan, n: usize, t: &Channels, words: &
 /// Sixteen texels side by side at `out`. `known`: the plan is a constant, so that the code is for its format alone.
 ///
 /// # Safety
-/// `out` is writable for them; in a function compiled for the level of `S`.
+/// `out` is writable for them.
 #[inline(always)]
 pub unsafe fn pack<S: Simd>(s: S, plan: &Plan, known: bool, t: &Channels, out: *mut u8) {
     let mut words = [s.isplat(0); MOST / 4];
@@ -219,42 +225,48 @@ pub unsafe fn pack<S: Simd>(s: S, plan: &Plan, known: bool, t: &Channels, out: *
     let mut w = [[0u32; 16]; MOST / 4];
     match plan.bytes {
         1 => {
-            s.istoreu(w[0].as_mut_ptr().cast(), words[0]);
+            store(s, &mut w[0], words[0]);
             for lane in 0..16 {
-                *out.add(lane) = w[0][lane] as u8;
+                // SAFETY: texel `lane` of the sixteen that the caller has writable.
+                unsafe { *out.add(lane) = w[0][lane] as u8 };
             }
         }
         2 => {
-            s.istoreu(w[0].as_mut_ptr().cast(), words[0]);
+            store(s, &mut w[0], words[0]);
             for lane in 0..16 {
-                out.cast::<u16>().add(lane).write_unaligned(w[0][lane] as u16);
+                // SAFETY: texel `lane` of the sixteen that the caller has writable.
+                unsafe { out.cast::<u16>().add(lane).write_unaligned(w[0][lane] as u16) };
             }
         }
-        4 => s.istoreu(out, words[0]),
+        // SAFETY: sixteen texels of a word each, which the caller has writable.
+        4 => unsafe { s.istoreu(out, words[0]) },
         8 => {
-            s.istoreu(w[0].as_mut_ptr().cast(), words[0]);
-            s.istoreu(w[1].as_mut_ptr().cast(), words[1]);
+            store(s, &mut w[0], words[0]);
+            store(s, &mut w[1], words[1]);
             for lane in 0..16 {
-                out.cast::<[u32; 2]>().add(lane).write_unaligned([w[0][lane], w[1][lane]]);
+                // SAFETY: texel `lane` of the sixteen that the caller has writable.
+                unsafe { out.cast::<[u32; 2]>().add(lane).write_unaligned([w[0][lane], w[1][lane]]) };
             }
         }
         16 => {
             for i in 0..4 {
-                s.istoreu(w[i].as_mut_ptr().cast(), words[i]);
+                store(s, &mut w[i], words[i]);
             }
             for lane in 0..16 {
                 let texel = [w[0][lane], w[1][lane], w[2][lane], w[3][lane]];
-                out.cast::<[u32; 4]>().add(lane).write_unaligned(texel);
+                // SAFETY: texel `lane` of the sixteen that the caller has writable.
+                unsafe { out.cast::<[u32; 4]>().add(lane).write_unaligned(texel) };
             }
         }
         bytes => {
             for i in 0..4 {
-                s.istoreu(w[i].as_mut_ptr().cast(), words[i]);
+                store(s, &mut w[i], words[i]);
             }
             let bytes = bytes.min(MOST);
             for lane in 0..16 {
                 let texel = [w[0][lane], w[1][lane], w[2][lane], w[3][lane]];
-                out.add(lane * bytes).copy_from(texel.as_ptr().cast(), bytes);
+                // SAFETY: texel `lane` of the sixteen that the caller has writable.
+                unsafe { out.add(lane * bytes).copy_from(texel.as_ptr().cast(), bytes) };
             }
         }
     }
@@ -263,7 +275,7 @@ pub unsafe fn pack<S: Simd>(s: S, plan: &Plan, known: bool, t: &Channels, out: *
 /// The texels at `base + offsets`.
 ///
 /// # Safety
-/// All of them are readable; in a function compiled for the level of `S`.
+/// All of them are readable.
 #[inline(always)]
 pub unsafe fn unpack<S: Simd>(
     s: S,
@@ -275,7 +287,8 @@ pub unsafe fn unpack<S: Simd>(
     let one = info.channel_class().one();
     *out = [[0; 16], [0; 16], [0; 16], [one; 16]];
     if info.kind == TexelKind::Rgb9e5 {
-        return shared_exponent(s, &words(base, offsets, 0, 4), out);
+        // SAFETY: texels of four bytes, which the caller has readable.
+        return shared_exponent(s, &unsafe { words(base, offsets, 0, 4) }, out);
     }
     let bytes = info.block_bytes as usize;
     let mut w = [0u32; 16];
@@ -283,39 +296,46 @@ pub unsafe fn unpack<S: Simd>(
     for c in info.components() {
         let (bits, word) = (c.bits as u32, c.offset as usize / 32);
         if word != loaded {
-            w = words(base, offsets, word * 4, bytes - word * 4);
+            // SAFETY: the word, or what there is of it, is of the texels, which the caller has readable.
+            w = unsafe { words(base, offsets, word * 4, bytes - word * 4) };
             loaded = word;
         }
-        let v = ops::shr(s, s.iloadu(w.as_ptr().cast()), c.offset as u32 % 32);
+        let v = ops::shr(s, load(s, &w), c.offset as u32 % 32);
         let v = s.iand(v, s.isplat(u32::MAX >> (32 - bits)));
         let v = decode(s, coding(info.class, bits, c.name == b'a'), bits, v);
-        s.istoreu(out[c.channel()].as_mut_ptr().cast(), v);
+        store(s, &mut out[c.channel()], v);
     }
 }
 
 /// As `num::rgb9e5_to_f32`.
 #[inline(always)]
-unsafe fn shared_exponent<S: Simd>(s: S, w: &[u32; 16], out: &mut Channels) {
-    let w = s.iloadu(w.as_ptr().cast());
+fn shared_exponent<S: Simd>(s: S, w: &[u32; 16], out: &mut Channels) {
+    let w = load(s, w);
     let scale = s.from_bits(ops::shl(s, s.iadd(ops::shr(s, w, 27), s.isplat(127 - 24)), 23));
     for k in 0..3 {
         let v = s.iand(ops::shr(s, w, 9 * k as u32), s.isplat(0x1ff));
-        s.istoreu(out[k].as_mut_ptr().cast(), s.bits(s.fmul(s.s_to_f(v), scale)));
+        store(s, &mut out[k], s.bits(s.fmul(s.s_to_f(v), scale)));
     }
 }
 
 /// The word at `at` of each of sixteen texels that have `left` bytes from there on. A loop of its own, so that what
 /// follows works on whole vectors.
+///
+/// # Safety
+/// The lesser of four bytes and of `left` are readable there.
 #[inline(always)]
 pub(super) unsafe fn words(base: *const u8, offsets: &[u64; 16], at: usize, left: usize) -> [u32; 16] {
     let mut w = [0u32; 16];
     for (w, o) in w.iter_mut().zip(offsets) {
-        let p = base.add(*o as usize + at);
-        *w = match left {
-            1 => *p as u32,
-            2 => p.cast::<u16>().read_unaligned() as u32,
-            3 => p.cast::<u16>().read_unaligned() as u32 | (*p.add(2) as u32) << 16,
-            _ => p.cast::<u32>().read_unaligned(),
+        // SAFETY: the caller has these bytes readable.
+        *w = unsafe {
+            let p = base.add(*o as usize + at);
+            match left {
+                1 => *p as u32,
+                2 => p.cast::<u16>().read_unaligned() as u32,
+                3 => p.cast::<u16>().read_unaligned() as u32 | (*p.add(2) as u32) << 16,
+                _ => p.cast::<u32>().read_unaligned(),
+            }
         };
     }
     w

@@ -20,7 +20,7 @@ mod lines;
 mod lod;
 mod sampler;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod texel;
 mod touched;
 mod view;

@@ -6,7 +6,8 @@ use super::regs::{dst32, dst64, src32, src64};
 use crate::host::{ImageWarp, ImageWave, Own};
 use crate::state::{At, State};
 use shader::bytecode::{ImageCode, Op, Reg};
-use shader::ir::{ImageOp, TexelType};
+use shader::ir::{Dim, ImageOp, TexelType};
+use shader::options::TEXELS;
 use simd::rows::{ImageRows, Rows};
 use std::cell::Cell;
 
@@ -56,14 +57,25 @@ unsafe fn address(st: &State, r: Reg) -> u64 {
     if r.is_none() { super::desc::null() } else { unsafe { *src64(st, r).0 } }
 }
 
+/// The view of a descriptor; 0 if it is a texel buffer's where the shader has an image, or the reverse.
+///
+/// # Safety
+/// It is the address of a descriptor: what DESC gave, for active lanes.
+#[inline(always)]
+unsafe fn view(c: &ImageCode, image: u64) -> u64 {
+    // SAFETY: the caller's.
+    let view = unsafe { *(image as *const u64).add(2) };
+    if (view & TEXELS != 0) == (c.dim == Dim::Buffer) { view & !TEXELS } else { 0 }
+}
+
 /// Takes the view and the sampler from their descriptors.
 ///
 /// # Safety
 /// These are addresses of descriptors: what DESC gave, for active lanes.
 #[inline(always)]
-unsafe fn name(x: &mut ImageWarp, image: u64, sampler: u64) {
+unsafe fn name(c: &ImageCode, x: &mut ImageWarp, image: u64, sampler: u64) {
     // SAFETY: the caller's.
-    (x.view, x.sampler) = unsafe { (*(image as *const u64).add(2), *(sampler as *const u64).add(3)) };
+    (x.view, x.sampler) = unsafe { (view(c, image), *(sampler as *const u64).add(3)) };
 }
 
 /// # Safety
@@ -256,7 +268,7 @@ unsafe fn named(st: &State, c: &ImageCode, w: usize, exec: u16) -> Own {
     for l in Bits(exec as u32) {
         // SAFETY: active lanes have what DESC gave, or the null descriptor's address.
         (own.views[l], own.samplers[l]) =
-            unsafe { (*(images[l] as *const u64).add(2), *(samplers[l] as *const u64).add(3)) };
+            unsafe { (view(c, images[l]), *(samplers[l] as *const u64).add(3)) };
     }
     own
 }
@@ -316,7 +328,7 @@ fn image<L: Steps>(_: L, st: &mut State, op: At) -> *const Op {
     if let Some((image, sampler)) = same {
         // SAFETY: descriptors that DESC gave; who wrote them put view and sampler there.
         let filtering = unsafe {
-            name(x, image, sampler);
+            name(c, x, image, sampler);
             st.host.texture(c, x.view, x.sampler)
         };
         touches |= filtering.operations > 0;

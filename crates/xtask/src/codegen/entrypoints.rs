@@ -80,7 +80,7 @@ fn thunk(n: &Names, c: &Command, path: &str) -> String {
         None => format!("guard::raw(c\"{}\", {fallback}, || {path}::{rust}({}))", c.name, args.join(", ")),
     };
     format!(
-        "pub unsafe extern \"system\" fn {}({}){} {{ {call} }}\n",
+        "pub unsafe extern \"system\" fn {}({}){} {{\n// SAFETY: the caller keeps Vulkan's valid usage.\nunsafe {{ {call} }}\n}}\n",
         c.name,
         n.params(&c.params),
         n.ret(&c.ret)

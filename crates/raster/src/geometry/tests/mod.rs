@@ -2,7 +2,7 @@
 #![allow(clippy::needless_range_loop)] // x and y are pixels
 
 mod input;
-mod polygons;
+pub(crate) mod polygons;
 mod thin;
 
 use super::*;
@@ -11,7 +11,7 @@ use crate::prim::{Plane, Prim};
 use crate::state::*;
 use ash::vk;
 use machine::host::DeviceHost;
-use machine::shared::Shared;
+use machine::shared::{Pool, Shared};
 use shader::bytecode::{Code, Op, Program, Reg};
 use shader::interface::{self, At, Interface};
 use shader::ir::{Input, Stage};
@@ -169,7 +169,7 @@ impl Scene {
     fn run(&self) -> Batch {
         let mut shared = Shared::new(Arc::new(|m: &str| panic!("{m}"))).unwrap();
         shared.threads = self.threads;
-        shared.pool = rayon::ThreadPoolBuilder::new().num_threads(self.threads).build().unwrap();
+        shared.pool = Pool::new(self.threads).unwrap();
         self.run_on(&shared)
     }
 
@@ -198,9 +198,14 @@ impl Scene {
             layers: self.layers,
             depth: info(self.depth),
         };
-        let mut out = Batch::default();
-        super::run(&ctx, &draw, &self.call, 7, None, &mut out).unwrap();
-        out
+        let mut out = vec![];
+        let mut each = |batch| {
+            out.push(batch);
+            true
+        };
+        super::run(&ctx, &draw, &self.call, 7, None, &mut each).unwrap();
+        assert_eq!(out.len(), 1, "so few primitives come at once");
+        out.remove(0)
     }
 }
 

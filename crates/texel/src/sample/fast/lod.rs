@@ -4,6 +4,7 @@ use super::super::args::SampleArgs;
 use super::super::sampler::{MAX_LOD_BIAS, Sampler};
 use super::super::view::ImageView;
 use super::{Fast, floats};
+use crate::vector::load;
 use simd::Simd;
 use simd::ops;
 
@@ -54,18 +55,12 @@ static QUADS: Quads = Quads([
 ]);
 
 #[inline(always)]
-unsafe fn spread<S: Simd>(s: S, c: S::I, which: usize) -> S::F {
-    s.from_bits(s.ishuffle(c, s.iload(QUADS.0[which].as_ptr().cast())))
+fn spread<S: Simd>(s: S, c: S::I, which: usize) -> S::F {
+    s.from_bits(s.ishuffle(c, load(s, &QUADS.0[which])))
 }
 
 #[inline(always)]
-pub unsafe fn lods<S: Simd>(
-    s: S,
-    f: &Fast,
-    view: &ImageView,
-    sampler: &Sampler,
-    args: &SampleArgs,
-) -> Lods<S> {
+pub fn lods<S: Simd>(s: S, f: &Fast, view: &ImageView, sampler: &Sampler, args: &SampleArgs) -> Lods<S> {
     let zero = s.fsplat(0.0);
     let one = s.fsplat(1.0);
     let mut out = Lods::<S> {
@@ -93,7 +88,7 @@ pub unsafe fn lods<S: Simd>(
                         d[1][k] = floats(s, &g[3 + k]);
                     }
                     None => {
-                        let c = s.iloadu(args.coords[k].as_ptr().cast());
+                        let c = load(s, &args.coords[k]);
                         let first = spread(s, c, 0);
                         d[0][k] = s.fsub(spread(s, c, 1), first);
                         d[1][k] = s.fsub(spread(s, c, 2), first);

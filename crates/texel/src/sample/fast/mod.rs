@@ -16,6 +16,7 @@ use super::blend::border;
 use super::sampler::{Reduction, Sampler};
 use super::view::{ImageView, Level};
 use crate::format::{FormatInfo, NumClass, TexelKind};
+use crate::vector::{load, store};
 use lod::{Lods, lods};
 use place::{ANY, Place, at_level, bordered};
 use simd::rows::{ImageRows, Rows};
@@ -88,12 +89,16 @@ pub struct Fast {
 impl Fast {
     /// The kernels for levels of one or two dimensions of a format; none for formats without, and for images of 4 GiB and
     /// more.
-    pub fn new(format: &FormatInfo, dims: usize, levels: &[Level], layers: u32) -> Option<Box<Fast>> {
+    ///
+    /// # Safety
+    /// The levels are of `dims` dimensions, texels of the format, with so many layers each; their memory stays for as long as
+    /// this.
+    pub unsafe fn new(format: &FormatInfo, dims: usize, levels: &[Level], layers: u32) -> Option<Box<Fast>> {
         let first = levels.first().filter(|l| (l.base as usize).is_multiple_of(4))?;
         if levels.len() > LEVELS {
             return None;
         }
-        let (runs, bytes) = pick(format.kind)?;
+        let (runs, bytes) = pick(format.kind, Machine::best())?;
         let mut f = Fast {
             size: [[1.0; 16]; 2],
             texels: [[1; 16]; 2],
@@ -174,10 +179,11 @@ pub(super) fn sample(
     // Offsets have 32 bits.
     let reaches = args
         .shift
-        .is_none_or(|sampler| sampler.iter().all(|sampler| sampler.checked_add(f.bytes_in_all).is_some()));
+        .is_none_or(|shift| shift.0.iter().all(|bytes| bytes.checked_add(f.bytes_in_all).is_some()));
     let eligible = (args.dref.is_none() || f.compares) && sampler.reduction == Reduction::Average && reaches;
     if eligible {
-        // SAFETY: the kernel was picked for this machine and format.
+        // SAFETY: the kernel was picked for this machine and format, and the operands are those of a 2D view; shifts were made
+        // by `Alike` and have 32 bits.
         unsafe { (f.runs.warp)(f, view, sampler, &args, mask, out) };
     }
     eligible
@@ -259,112 +265,88 @@ pub unsafe fn sample_wave(
     if f.line {
         let middle = Rows { at: MIDDLE.as_ptr().cast(), step: 0 };
         let coords = [wave.coords[0], middle, wave.coords[1], wave.coords[2]];
-        (f.runs.wave)(f, view, sampler, arrayed, &ImageRows { coords, ..*wave });
+        // SAFETY: the kernel was picked for this machine and format; the rows are the caller's, and one for all warps.
+        unsafe { (f.runs.wave)(f, view, sampler, arrayed, &ImageRows { coords, ..*wave }) };
     } else {
-        (f.runs.wave)(f, view, sampler, arrayed, wave);
+        // SAFETY: the kernel was picked for this machine and format; the rows are the caller's.
+        unsafe { (f.runs.wave)(f, view, sampler, arrayed, wave) };
     }
     true
 }
 
-/// The kernels of a format for this machine, and whether it filters bytes.
-fn pick(kind: TexelKind) -> Option<(Runs, bool)> {
+/// The kernels of a format for a machine, and whether it filters bytes.
+fn pick(kind: TexelKind, machine: Machine) -> Option<(Runs, bool)> {
     use TexelKind as K;
-    let best = Machine::best();
     Some(match kind {
-        K::R8Unorm => (form::<Bytes<1, false>>(best)?, true),
-        K::Rg8Unorm => (form::<Bytes<2, false>>(best)?, true),
-        K::Rgba8Unorm => (form::<Bytes<4, false>>(best)?, true),
-        K::Bgra8Unorm => (form::<Bytes<4, true>>(best)?, true),
-        K::Rgba8Srgb => (form::<Srgb<false>>(best)?, false),
-        K::Bgra8Srgb => (form::<Srgb<true>>(best)?, false),
-        K::R16Unorm => (form::<Unorm16>(best)?, false),
-        K::R16Sfloat => (form::<Half<1>>(best)?, false),
-        K::Rg16Sfloat => (form::<Half<2>>(best)?, false),
-        K::Rgba16Sfloat => (form::<Half<4>>(best)?, false),
-        K::R32Sfloat => (form::<Float<1>>(best)?, false),
-        K::Rg32Sfloat => (form::<Float<2>>(best)?, false),
-        K::Rgba32Sfloat => (form::<Float<4>>(best)?, false),
+        K::R8Unorm => (form::<Bytes<1, false>>(machine)?, true),
+        K::Rg8Unorm => (form::<Bytes<2, false>>(machine)?, true),
+        K::Rgba8Unorm => (form::<Bytes<4, false>>(machine)?, true),
+        K::Bgra8Unorm => (form::<Bytes<4, true>>(machine)?, true),
+        K::Rgba8Srgb => (form::<Srgb<false>>(machine)?, false),
+        K::Bgra8Srgb => (form::<Srgb<true>>(machine)?, false),
+        K::R16Unorm => (form::<Unorm16>(machine)?, false),
+        K::R16Sfloat => (form::<Half<1>>(machine)?, false),
+        K::Rg16Sfloat => (form::<Half<2>>(machine)?, false),
+        K::Rgba16Sfloat => (form::<Half<4>>(machine)?, false),
+        K::R32Sfloat => (form::<Float<1>>(machine)?, false),
+        K::Rg32Sfloat => (form::<Float<2>>(machine)?, false),
+        K::Rgba32Sfloat => (form::<Float<4>>(machine)?, false),
         _ => return None,
     })
 }
 
 /// The kernels of a format for a machine, if it has any.
 fn form<T: Texels>(machine: Machine) -> Option<Runs> {
-    /// The kernels as compiled for a level.
-    macro_rules! runs {
-        ($simd:ident, $with:ident) => {{
-            simd::$with! {
-                unsafe fn warp<T: Texels>(
-                    f: &Fast,
-                    view: &ImageView,
-                    sampler: &Sampler,
-                    args: &SampleArgs,
-                    mask: u16,
-                    out: &mut Warp4,
-                ) {
-                    body::<simd::$simd, T>(simd::$simd::assume(), f, view, sampler, args, mask, out)
-                }
-            }
-            simd::$with! {
-                unsafe fn wave<T: Texels>(f: &Fast, view: &ImageView, sampler: &Sampler, arrayed: bool, w: &ImageRows) {
-                    warps::<simd::$simd, T>(simd::$simd::assume(), f, view, sampler, arrayed, w)
-                }
-            }
-            simd::$with! {
-                unsafe fn lines(f: &Fast, view: &ImageView, sampler: &Sampler, args: &SampleArgs, mask: u16) -> u32 {
-                    touch::lines(simd::$simd::assume(), f, view, sampler, args, mask)
-                }
-            }
-            simd::$with! {
-                unsafe fn near(f: &Fast, i: &[[[u32; 16]; 2]; 2], mask: u16) -> Option<u32> {
-                    touch::near_stored(simd::$simd::assume(), f, i, mask)
-                }
-            }
-            simd::$with! {
-                unsafe fn corners(f: &Fast, sampler: &Sampler, args: &SampleArgs, out: &mut [[u32; 16]; 4]) {
-                    touch::offsets(simd::$simd::assume(), f, sampler, args, out)
-                }
-            }
-            Some(Runs { warp: warp::<T>, wave: wave::<T>, lines, near, corners })
-        }};
-    }
-    match machine {
-        #[cfg(target_arch = "x86_64")]
-        Machine::Avx512(_) => runs!(Avx512, avx512),
-        #[cfg(target_arch = "x86_64")]
-        Machine::Avx2(_) => runs!(Avx2, avx2),
-        // A CPU of this kind without AVX2 is rare, and `wide` gives the same bits but for bytes: a third of all kernels' code
-        // for the rest.
-        #[cfg(all(target_arch = "x86_64", not(test)))]
-        Machine::Portable if !T::BYTES => None,
-        _ => runs!(Portable, portable),
-    }
+    // An x86-64 CPU without AVX2 is rare, and `wide` gives the same bits but for bytes: a third of all kernels' code for the
+    // rest.
+    let portable = T::BYTES || cfg!(any(not(target_arch = "x86_64"), test));
+    Some(Runs {
+        warp: simd::form!(
+            machine,
+            <T: Texels> unsafe fn(
+                f: &Fast,
+                view: &ImageView,
+                sampler: &Sampler,
+                args: &SampleArgs,
+                mask: u16,
+                out: &mut Warp4,
+            ) = body::<_, T>;
+            portable if portable
+        )?,
+        wave: simd::form!(
+            machine,
+            <T: Texels> unsafe fn(f: &Fast, view: &ImageView, sampler: &Sampler, arrayed: bool, w: &ImageRows)
+                = warps::<_, T>;
+            portable if portable
+        )?,
+        lines: simd::form!(
+            machine,
+            fn(f: &Fast, view: &ImageView, sampler: &Sampler, args: &SampleArgs, mask: u16) -> u32 = touch::lines
+        ),
+        near: simd::form!(
+            machine,
+            fn(f: &Fast, i: &[[[u32; 16]; 2]; 2], mask: u16) -> Option<u32> = touch::near_stored
+        ),
+        corners: simd::form!(
+            machine,
+            fn(f: &Fast, sampler: &Sampler, args: &SampleArgs, out: &mut [[u32; 16]; 4]) = touch::offsets
+        ),
+    })
 }
 
 #[cfg(test)]
 impl Fast {
     /// The same kernels for another machine.
     pub(super) fn on(&self, kind: TexelKind, machine: Machine) -> Box<Fast> {
-        use TexelKind as K;
-        let runs = match kind {
-            K::Rgba8Unorm => form::<Bytes<4, false>>(machine),
-            K::Bgra8Srgb => form::<Srgb<true>>(machine),
-            K::R8Unorm => form::<Bytes<1, false>>(machine),
-            K::Rg8Unorm => form::<Bytes<2, false>>(machine),
-            K::Rgba16Sfloat => form::<Half<4>>(machine),
-            K::R32Sfloat => form::<Float<1>>(machine),
-            K::Rgba32Sfloat => form::<Float<4>>(machine),
-            K::R16Unorm => form::<Unorm16>(machine),
-            _ => Some(self.runs),
-        };
-        Box::new(Fast { runs: runs.expect("tests have every form"), ..self.clone() })
+        let (runs, _) = pick(kind, machine).expect("tests have every form");
+        Box::new(Fast { runs, ..self.clone() })
     }
 }
 
 /// `f32` bits of a warp's operand.
 #[inline(always)]
-unsafe fn floats<S: Simd>(s: S, a: &[u32; 16]) -> S::F {
-    s.from_bits(s.iloadu(a.as_ptr().cast()))
+fn floats<S: Simd>(s: S, a: &[u32; 16]) -> S::F {
+    s.from_bits(load(s, a))
 }
 
 /// One level and one filter.
@@ -381,7 +363,7 @@ fn filters_plainly(f: &Fast, sampler: &Sampler, arrayed: bool) -> bool {
 
 /// Where a warp's lanes sample.
 #[inline(always)]
-unsafe fn placed<S: Simd>(s: S, view: &ImageView, sampler: &Sampler, args: &SampleArgs) -> Place<S> {
+fn placed<S: Simd>(s: S, view: &ImageView, sampler: &Sampler, args: &SampleArgs) -> Place<S> {
     let zero = s.fsplat(0.0);
     let mut place = Place::<S> {
         st: [floats(s, &args.coords[0]), floats(s, &args.coords[1])],
@@ -394,7 +376,7 @@ unsafe fn placed<S: Simd>(s: S, view: &ImageView, sampler: &Sampler, args: &Samp
     };
     if let Some(o) = args.offsets {
         for k in 0..2 {
-            place.offset[k] = s.s_to_f(s.iloadu(o[k].as_ptr().cast()));
+            place.offset[k] = s.s_to_f(load(s, &o[k]));
         }
     }
     if args.arrayed {
@@ -404,7 +386,7 @@ unsafe fn placed<S: Simd>(s: S, view: &ImageView, sampler: &Sampler, args: &Samp
         place.layer = s.f_to_s_raw(a);
     }
     if let Some(shift) = args.shift {
-        place.shift = s.iloadu(shift.as_ptr().cast());
+        place.shift = load(s, shift.0);
     }
     if let (Some(d), Some(op)) = (args.dref, sampler.compare) {
         place.op = Some(op);
@@ -416,6 +398,8 @@ unsafe fn placed<S: Simd>(s: S, view: &ImageView, sampler: &Sampler, args: &Samp
     place
 }
 
+/// # Safety
+/// Shifts are those of an [`super::Alike`], and have 32 bits with the view's own bytes.
 #[inline(always)]
 unsafe fn body<S: Simd, T: Texels>(
     s: S,
@@ -432,25 +416,31 @@ unsafe fn body<S: Simd, T: Texels>(
     let plain = plain(f, sampler);
     let unmoved = args.offsets.is_none() && args.shift.is_none();
     if T::WORD && unmoved && filters_plainly(f, sampler, args.arrayed) {
-        place::simple::<S, T>(s, f, place::corners::<S, ANY>(s, f, sampler, &st), &mut color);
+        let corners = place::corners::<S, ANY>(s, f, sampler, &st);
+        // SAFETY: these are corners of the view.
+        unsafe { place::simple::<S, T>(s, f, corners, &mut color) };
         return finish::<S, T>(s, view, &color, mask, out);
     }
     let mut place = placed(s, view, sampler, args);
     if plain {
-        at_level::<S, T>(
-            s,
-            f,
-            sampler,
-            &place,
-            s.isplat(0),
-            sampler.mag_linear,
-            !sampler.mag_linear,
-            s.mask(0),
-            &mut color,
-        );
+        // SAFETY: the caller has the shifts right; there are no others than of views alike.
+        unsafe {
+            at_level::<S, T>(
+                s,
+                f,
+                sampler,
+                &place,
+                s.isplat(0),
+                sampler.mag_linear,
+                !sampler.mag_linear,
+                s.mask(0),
+                &mut color,
+            )
+        };
     } else {
         let l = lods(s, f, view, sampler, args);
-        several::<S, T>(s, f, sampler, &mut place, &l, &mut color);
+        // SAFETY: as above.
+        unsafe { several::<S, T>(s, f, sampler, &mut place, &l, &mut color) };
     }
     finish::<S, T>(s, view, &color, mask, out);
 }
@@ -472,19 +462,18 @@ fn swizzled<S: Simd, T: Texels>(s: S, view: &ImageView, color: &[S::F; 4], k: us
 
 /// Swizzles, and stores the active lanes.
 #[inline(always)]
-unsafe fn finish<S: Simd, T: Texels>(s: S, view: &ImageView, color: &[S::F; 4], mask: u16, out: &mut Warp4) {
+fn finish<S: Simd, T: Texels>(s: S, view: &ImageView, color: &[S::F; 4], mask: u16, out: &mut Warp4) {
     if view.identity && T::N == 4 && mask == 0xffff {
         for k in 0..4 {
-            s.istoreu(out[k].as_mut_ptr().cast(), s.bits(color[k]));
+            store(s, &mut out[k], s.bits(color[k]));
         }
         return;
     }
     let m = s.mask(mask);
     for k in 0..4 {
         let v = swizzled::<S, T>(s, view, color, k);
-        let p = out[k].as_mut_ptr().cast::<u8>();
-        let v = if mask == 0xffff { v } else { s.isel(m, v, s.iloadu(p)) };
-        s.istoreu(p, v);
+        let v = if mask == 0xffff { v } else { s.isel(m, v, load(s, &out[k])) };
+        store(s, &mut out[k], v);
     }
 }
 
@@ -509,6 +498,9 @@ fn tapped<S: Simd>(s: S, st: &[S::F; 2], l: &Lods<S>, tap: u32) -> [S::F; 2] {
 }
 
 /// All taps and both levels of each.
+///
+/// # Safety
+/// As [`at_level`].
 #[inline(always)]
 unsafe fn several<S: Simd, T: Texels>(
     s: S,
@@ -530,7 +522,10 @@ unsafe fn several<S: Simd, T: Texels>(
         for pass in 0..passes {
             let level = if pass == 0 { l.fine } else { l.coarse };
             let mut t = [zero; 4];
-            at_level::<S, T>(s, f, sampler, place, level, any_linear, any_nearest, nearest, &mut t);
+            // SAFETY: as the caller says of the shifts.
+            unsafe {
+                at_level::<S, T>(s, f, sampler, place, level, any_linear, any_nearest, nearest, &mut t)
+            };
             for k in 0..T::N {
                 r[k] = if pass == 0 { t[k] } else { s.fsel(l.blended, mix(s, r[k], t[k], l.weight), r[k]) };
             }

@@ -4,6 +4,7 @@ use super::super::coords::LIMIT;
 use super::super::sampler::{Sampler, Wrap};
 use super::texels::words;
 use super::{Fast, Texels, mix};
+use crate::vector::load;
 use ash::vk::CompareOp;
 use simd::Simd;
 use simd::ops;
@@ -31,7 +32,7 @@ pub struct Levels<S: Simd> {
 }
 
 #[inline(always)]
-pub unsafe fn levels<S: Simd>(s: S, f: &Fast, level: S::I, layer: S::I) -> Levels<S> {
+pub fn levels<S: Simd>(s: S, f: &Fast, level: S::I, layer: S::I) -> Levels<S> {
     if f.count == 1 {
         let start = s.imul(layer, s.isplat(f.layer_pitch[0]));
         return Levels {
@@ -53,8 +54,8 @@ pub unsafe fn levels<S: Simd>(s: S, f: &Fast, level: S::I, layer: S::I) -> Level
 }
 
 #[inline(always)]
-unsafe fn pick<S: Simd>(s: S, table: &[u32; 16], level: S::I) -> S::I {
-    s.ishuffle(s.iloadu(table.as_ptr().cast()), level)
+fn pick<S: Simd>(s: S, table: &[u32; 16], level: S::I) -> S::I {
+    s.ishuffle(load(s, table), level)
 }
 
 /// Texel numbers along an axis brought inside; lanes of the border are set in `outside`, and 0.
@@ -91,6 +92,9 @@ fn wrapped<S: Simd>(s: S, mode: Wrap, i: S::I, n: S::I, pow2: bool, outside: &mu
 
 /// Reads texels, replaces the border's if there are some, compares. `done`: channels as results, not as they are
 /// filtered.
+///
+/// # Safety
+/// `at` are offsets of texels of the view, or of views alike.
 #[allow(clippy::too_many_arguments)]
 #[inline(always)]
 unsafe fn read<S: Simd, T: Texels>(
@@ -103,7 +107,8 @@ unsafe fn read<S: Simd, T: Texels>(
     done: bool,
     out: &mut [S::F; 4],
 ) {
-    T::load(s, f.base, at, out);
+    // SAFETY: the caller has offsets of texels.
+    unsafe { T::load(s, f.base, at, out) };
     if done {
         T::finish(s, out);
     }
@@ -172,13 +177,7 @@ pub fn nearest_at<S: Simd>(
 
 /// The nearest texels of the only level, without layers, offsets, borders and comparison: results.
 #[inline(always)]
-pub unsafe fn nearest<S: Simd, T: Texels>(
-    s: S,
-    f: &Fast,
-    sampler: &Sampler,
-    st: &[S::F; 2],
-    out: &mut [S::F; 4],
-) {
+pub fn nearest<S: Simd, T: Texels>(s: S, f: &Fast, sampler: &Sampler, st: &[S::F; 2], out: &mut [S::F; 4]) {
     let mut u = *st;
     for k in 0..2 {
         let scaled = if sampler.unnormalized { st[k] } else { s.fmul(st[k], s.fsplat(f.size[k][0])) };
@@ -186,7 +185,8 @@ pub unsafe fn nearest<S: Simd, T: Texels>(
     }
     let l = levels(s, f, s.isplat(0), s.isplat(0));
     let [x, y] = nearest_at(s, f, sampler, &l, &u, T::SHIFT, &mut s.mask(0));
-    T::load(s, f.base, s.iadd(x, y), out);
+    // SAFETY: columns and rows have been brought inside the level.
+    unsafe { T::load(s, f.base, s.iadd(x, y), out) };
     T::finish(s, out);
 }
 
@@ -226,6 +226,9 @@ pub fn square<S: Simd>(
 
 /// The lanes' places on their levels, filtered linearly or not; lanes of `nearest` take the nearest texel where both
 /// kinds occur.
+///
+/// # Safety
+/// The place's shifts lead to texels of views alike, and have 32 bits with the view's own bytes.
 #[allow(clippy::too_many_arguments)]
 #[inline(always)]
 pub unsafe fn at_level<S: Simd, T: Texels>(
@@ -243,14 +246,16 @@ pub unsafe fn at_level<S: Simd, T: Texels>(
     l.start = s.iadd(l.start, p.shift);
     let u = scaled(s, sampler, p, &l);
     if any_linear {
-        linear::<S, T>(s, f, sampler, p, &l, &u, out);
+        // SAFETY: the level is the lanes' own, with the caller's shifts.
+        unsafe { linear::<S, T>(s, f, sampler, p, &l, &u, out) };
     }
     if any_nearest {
         let mut outside = s.mask(0);
         let [x, y] = nearest_at(s, f, sampler, &l, &u, T::SHIFT, &mut outside);
         let at = s.iadd(x, y);
         let mut t = [s.fsplat(0.0); 4];
-        read::<S, T>(s, f, p, at, bordered(sampler), outside, true, &mut t);
+        // SAFETY: columns and rows have been brought inside the level, which has the caller's shifts.
+        unsafe { read::<S, T>(s, f, p, at, bordered(sampler), outside, true, &mut t) };
         for k in 0..T::N {
             out[k] = if any_linear { s.fsel(nearest, t[k], out[k]) } else { t[k] };
         }
@@ -301,6 +306,9 @@ pub fn corners<S: Simd, const MODE: u8>(
 
 /// [`linear`] for texels on one level without layers, offsets, borders and comparison, whose [`corners`] these are: few
 /// enough values that those of one word stay in registers.
+///
+/// # Safety
+/// They are of texels of the view.
 #[inline(always)]
 pub unsafe fn simple<S: Simd, T: Texels>(
     s: S,
@@ -309,7 +317,8 @@ pub unsafe fn simple<S: Simd, T: Texels>(
     out: &mut [S::F; 4],
 ) {
     if !T::WORD {
-        return apart::<S, T>(s, f, i, weight, out);
+        // SAFETY: as the caller says.
+        return unsafe { apart::<S, T>(s, f, i, weight, out) };
     }
     let half = s.fsplat(0.5);
     let one = s.isplat(1);
@@ -320,11 +329,14 @@ pub unsafe fn simple<S: Simd, T: Texels>(
     let mut w = [[one; 2]; 2];
     for y in 0..2 {
         let row = s.imul(i[1][y], pitch);
-        if pairs {
-            w[y] = s.igather2(f.base, s.iadd(row, x[0]));
-        } else {
-            w[y] = [words(s, f.base, s.iadd(row, x[0])), words(s, f.base, s.iadd(row, x[1]))];
-        }
+        // SAFETY: the caller's texels; with `pairs`, the word after each is its right neighbour.
+        w[y] = unsafe {
+            if pairs {
+                s.igather2(f.base, s.iadd(row, x[0]))
+            } else {
+                [words(s, f.base, s.iadd(row, x[0])), words(s, f.base, s.iadd(row, x[1]))]
+            }
+        };
     }
     for y in 0..2 {
         let (mut a, mut b) = ([half; 4], [half; 4]);
@@ -356,6 +368,9 @@ fn kept<S: Simd>(s: S, w: S::F) -> S::I {
 }
 
 /// [`simple`] for texels of other sizes.
+///
+/// # Safety
+/// As [`simple`].
 #[inline(always)]
 unsafe fn apart<S: Simd, T: Texels>(
     s: S,
@@ -385,11 +400,14 @@ unsafe fn apart<S: Simd, T: Texels>(
         }
         let row = s.imul(i[1][y], s.isplat(f.row_pitch[0]));
         let (mut a, mut b) = ([half; 4], [half; 4]);
-        if pairs {
-            T::pair(s, f.base, s.iadd(row, x[0]), last, &mut a, &mut b);
-        } else {
-            T::load(s, f.base, s.iadd(row, x[0]), &mut a);
-            T::load(s, f.base, s.iadd(row, x[1]), &mut b);
+        // SAFETY: the caller's texels; with `pairs`, both of each pair, of the level that `last` is of.
+        unsafe {
+            if pairs {
+                T::pair(s, f.base, s.iadd(row, x[0]), last, &mut a, &mut b);
+            } else {
+                T::load(s, f.base, s.iadd(row, x[0]), &mut a);
+                T::load(s, f.base, s.iadd(row, x[1]), &mut b);
+            }
         }
         for k in 0..T::N {
             let row = weighted::<S, T>(s, a[k], b[k], weight[0], kept[0]);
@@ -413,6 +431,9 @@ fn settle<S: Simd>(s: S, q: &mut Square<S>) {
 }
 
 /// The 2×2 texels around each place, weighted.
+///
+/// # Safety
+/// As [`at_level`]; `u` are coordinates on the levels `l`.
 #[inline(always)]
 unsafe fn linear<S: Simd, T: Texels>(
     s: S,
@@ -437,9 +458,11 @@ unsafe fn linear<S: Simd, T: Texels>(
     for y in 0..2 {
         let (mut a, mut b) = ([half; 4], [half; 4]);
         let m = s.mor(outside[0][0], outside[1][y]);
-        read::<S, T>(s, f, p, s.iadd(steps[0][0], steps[1][y]), border, m, false, &mut a);
+        // SAFETY: columns and rows have been brought inside the level, which has the caller's shifts.
+        unsafe { read::<S, T>(s, f, p, s.iadd(steps[0][0], steps[1][y]), border, m, false, &mut a) };
         let m = s.mor(outside[0][1], outside[1][y]);
-        read::<S, T>(s, f, p, s.iadd(steps[0][1], steps[1][y]), border, m, false, &mut b);
+        // SAFETY: as above.
+        unsafe { read::<S, T>(s, f, p, s.iadd(steps[0][1], steps[1][y]), border, m, false, &mut b) };
         for k in 0..T::N {
             let row = weighted::<S, T>(s, a[k], b[k], weight[0], kept[0]);
             out[k] = if y == 0 {

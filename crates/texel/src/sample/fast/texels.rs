@@ -27,23 +27,23 @@ pub trait Texels: 'static {
     /// Channels at `base + at`.
     ///
     /// # Safety
-    /// All offsets are those of texels; `base` is aligned to 4.
+    /// All offsets are those of texels, all of the aligned words of which are readable; `base` is aligned to 4.
     unsafe fn load<S: Simd>(s: S, base: *const u8, at: S::I, out: &mut [S::F; 4]);
     /// Channels of texels of one word each; only where `SHIFT` is 2 and `WORD` is set.
     #[inline(always)]
-    unsafe fn unpack<S: Simd>(_: S, _: S::I, _: &mut [S::F; 4]) {}
+    fn unpack<S: Simd>(_: S, _: S::I, _: &mut [S::F; 4]) {}
     const WORD: bool = false;
     /// [`Texels::pair`] is there: two neighbours in a row are read together.
     const PAIRS: bool = false;
     /// Channels of the texels at `base + at` and right of them; `last`: where the last four bytes of the level begin.
     ///
     /// # Safety
-    /// As [`Texels::load`], of both texels.
+    /// As [`Texels::load`], of both texels; they are of the level that `last` is of.
     #[inline(always)]
     unsafe fn pair<S: Simd>(_: S, _: *const u8, _: S::I, _: S::I, _: &mut [S::F; 4], _: &mut [S::F; 4]) {}
     /// Filtered channels to the result.
     #[inline(always)]
-    unsafe fn finish<S: Simd>(s: S, t: &mut [S::F; 4]) {
+    fn finish<S: Simd>(s: S, t: &mut [S::F; 4]) {
         if Self::BYTES {
             for v in t.iter_mut().take(Self::N) {
                 *v = s.fma(*v, s.fsplat(HIGH), s.fmul(*v, s.fsplat(LOW)));
@@ -53,15 +53,23 @@ pub trait Texels: 'static {
 }
 
 /// One word at each offset.
+///
+/// # Safety
+/// Four bytes are readable at each.
 #[inline(always)]
 pub unsafe fn words<S: Simd>(s: S, base: *const u8, at: S::I) -> S::I {
-    s.igather(base, at, s.mask(0xffff))
+    // SAFETY: four bytes at each, says the caller.
+    unsafe { s.igather(base, at, s.mask(0xffff)) }
 }
 
 /// Words whose low bits are the texel of 1 or 2 bytes at `at`: never reads beyond the aligned word.
+///
+/// # Safety
+/// As [`words`], at the multiple of four before each; `base` is such a one.
 #[inline(always)]
 unsafe fn narrow<S: Simd>(s: S, base: *const u8, at: S::I) -> S::I {
-    let w = words(s, base, s.iand(at, s.isplat(!3)));
+    // SAFETY: four bytes at each, says the caller.
+    let w = unsafe { words(s, base, s.iand(at, s.isplat(!3))) };
     s.ishr(w, ops::shl(s, s.iand(at, s.isplat(3)), 3))
 }
 
@@ -79,7 +87,8 @@ impl<const N: usize, const BGR: bool> Texels for Bytes<N, BGR> {
     const BYTES: bool = true;
     #[inline(always)]
     unsafe fn load<S: Simd>(s: S, base: *const u8, at: S::I, out: &mut [S::F; 4]) {
-        Self::unpack(s, if N == 4 { words(s, base, at) } else { narrow(s, base, at) }, out);
+        // SAFETY: the caller's texels, and where they are smaller than a word, the aligned one that each is in.
+        Self::unpack(s, unsafe { if N == 4 { words(s, base, at) } else { narrow(s, base, at) } }, out);
     }
     const WORD: bool = N == 4;
     const PAIRS: bool = N < 4;
@@ -95,9 +104,12 @@ impl<const N: usize, const BGR: bool> Texels for Bytes<N, BGR> {
         let w = if N == 1 {
             // Not beyond the level: single bytes may be its last.
             let from = s.umin(at, last);
-            s.ishr(words(s, base, from), ops::shl(s, s.isub(at, from), 3))
+            // SAFETY: the level has four bytes from `last` on, and from each place before it.
+            let w = unsafe { words(s, base, from) };
+            s.ishr(w, ops::shl(s, s.isub(at, from), 3))
         } else {
-            words(s, base, at)
+            // SAFETY: two texels of two bytes.
+            unsafe { words(s, base, at) }
         };
         for i in 0..N {
             a[i] = s.s_to_f(byte(s, w, i as u32));
@@ -105,7 +117,7 @@ impl<const N: usize, const BGR: bool> Texels for Bytes<N, BGR> {
         }
     }
     #[inline(always)]
-    unsafe fn unpack<S: Simd>(s: S, w: S::I, out: &mut [S::F; 4]) {
+    fn unpack<S: Simd>(s: S, w: S::I, out: &mut [S::F; 4]) {
         for i in 0..N {
             let k = if BGR && i != 3 { 2 - i } else { i };
             out[k] = s.s_to_f(byte(s, w, i as u32));
@@ -121,15 +133,17 @@ impl<const BGR: bool> Texels for Srgb<BGR> {
     const SHIFT: u32 = 2;
     #[inline(always)]
     unsafe fn load<S: Simd>(s: S, base: *const u8, at: S::I, out: &mut [S::F; 4]) {
-        Self::unpack(s, words(s, base, at), out);
+        // SAFETY: the caller's texels.
+        Self::unpack(s, unsafe { words(s, base, at) }, out);
     }
     const WORD: bool = true;
     #[inline(always)]
-    unsafe fn unpack<S: Simd>(s: S, w: S::I, out: &mut [S::F; 4]) {
+    fn unpack<S: Simd>(s: S, w: S::I, out: &mut [S::F; 4]) {
         let table = srgb8_table().as_ptr().cast::<u8>();
         for i in 0..3 {
             let k = if BGR { 2 - i } else { i };
-            out[k] = s.from_bits(words(s, table, ops::shl(s, byte(s, w, i as u32), 2)));
+            // SAFETY: the table has 256 entries.
+            out[k] = s.from_bits(unsafe { words(s, table, ops::shl(s, byte(s, w, i as u32), 2)) });
         }
         let a = s.s_to_f(byte(s, w, 3));
         out[3] = s.fma(a, s.fsplat(HIGH), s.fmul(a, s.fsplat(LOW)));
@@ -144,13 +158,15 @@ impl Texels for Unorm16 {
     const SHIFT: u32 = 1;
     #[inline(always)]
     unsafe fn load<S: Simd>(s: S, base: *const u8, at: S::I, out: &mut [S::F; 4]) {
-        let v = s.iand(narrow(s, base, at), s.isplat(0xffff));
+        // SAFETY: the aligned words that the caller's texels are in.
+        let v = s.iand(unsafe { narrow(s, base, at) }, s.isplat(0xffff));
         out[0] = s.fdiv(s.s_to_f(v), s.fsplat(65535.0));
     }
     const PAIRS: bool = true;
     #[inline(always)]
     unsafe fn pair<S: Simd>(s: S, base: *const u8, at: S::I, _: S::I, a: &mut [S::F; 4], b: &mut [S::F; 4]) {
-        let w = words(s, base, at);
+        // SAFETY: two texels of two bytes.
+        let w = unsafe { words(s, base, at) };
         a[0] = s.fdiv(s.s_to_f(s.iand(w, s.isplat(0xffff))), s.fsplat(65535.0));
         b[0] = s.fdiv(s.s_to_f(ops::shr(s, w, 16)), s.fsplat(65535.0));
     }
@@ -166,10 +182,12 @@ impl<const N: usize> Texels for Half<N> {
     #[inline(always)]
     unsafe fn load<S: Simd>(s: S, base: *const u8, at: S::I, out: &mut [S::F; 4]) {
         if N == 1 {
-            out[0] = s.f16_to_f(narrow(s, base, at));
+            // SAFETY: the aligned words that the caller's texels are in.
+            out[0] = s.f16_to_f(unsafe { narrow(s, base, at) });
             return;
         }
-        let w = if N == 4 { s.igather2(base, at) } else { [words(s, base, at); 2] };
+        // SAFETY: texels of two words, or of one.
+        let w = unsafe { if N == 4 { s.igather2(base, at) } else { [words(s, base, at); 2] } };
         for i in 0..N / 2 {
             out[2 * i] = s.f16_to_f(w[i]);
             out[2 * i + 1] = s.f16_to_f(ops::shr(s, w[i], 16));
@@ -179,11 +197,13 @@ impl<const N: usize> Texels for Half<N> {
     #[inline(always)]
     unsafe fn pair<S: Simd>(s: S, base: *const u8, at: S::I, _: S::I, a: &mut [S::F; 4], b: &mut [S::F; 4]) {
         if N == 1 {
-            let w = words(s, base, at);
+            // SAFETY: two texels of two bytes.
+            let w = unsafe { words(s, base, at) };
             (a[0], b[0]) = (s.f16_to_f(w), s.f16_to_f(ops::shr(s, w, 16)));
             return;
         }
-        let [l, r] = s.igather2(base, at);
+        // SAFETY: two texels of a word.
+        let [l, r] = unsafe { s.igather2(base, at) };
         (a[0], a[1]) = (s.f16_to_f(l), s.f16_to_f(ops::shr(s, l, 16)));
         (b[0], b[1]) = (s.f16_to_f(r), s.f16_to_f(ops::shr(s, r, 16)));
     }
@@ -199,11 +219,13 @@ impl<const N: usize> Texels for Float<N> {
     #[inline(always)]
     unsafe fn load<S: Simd>(s: S, base: *const u8, at: S::I, out: &mut [S::F; 4]) {
         if N == 1 {
-            out[0] = s.from_bits(words(s, base, at));
+            // SAFETY: the caller's texels.
+            out[0] = s.from_bits(unsafe { words(s, base, at) });
             return;
         }
         for i in 0..N / 2 {
-            let [a, b] = s.igather2(base.add(8 * i), at);
+            // SAFETY: words `2 * i` and the next of the caller's texels.
+            let [a, b] = unsafe { s.igather2(base.add(8 * i), at) };
             out[2 * i] = s.from_bits(a);
             out[2 * i + 1] = s.from_bits(b);
         }
@@ -211,7 +233,8 @@ impl<const N: usize> Texels for Float<N> {
     const PAIRS: bool = N == 1;
     #[inline(always)]
     unsafe fn pair<S: Simd>(s: S, base: *const u8, at: S::I, _: S::I, a: &mut [S::F; 4], b: &mut [S::F; 4]) {
-        let [l, r] = s.igather2(base, at);
+        // SAFETY: two texels of a word.
+        let [l, r] = unsafe { s.igather2(base, at) };
         (a[0], b[0]) = (s.from_bits(l), s.from_bits(r));
     }
 }

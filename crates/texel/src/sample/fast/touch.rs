@@ -7,6 +7,7 @@ use super::{Fast, Row, filters, filters_plainly, flat, floats, placed, plain, ta
 use crate::sample::args::SampleArgs;
 use crate::sample::sampler::{MAX_ANISOTROPY, Sampler};
 use crate::sample::view::ImageView;
+use crate::vector::{load, store};
 use simd::Simd;
 use simd::ops;
 use std::mem::MaybeUninit;
@@ -34,20 +35,25 @@ impl Default for Lines {
 
 impl Lines {
     #[inline(always)]
-    unsafe fn add<S: Simd>(&mut self, s: S, column: [S::I; 2], row: [S::I; 2], lanes: S::M) {
+    fn add<S: Simd>(&mut self, s: S, column: [S::I; 2], row: [S::I; 2], lanes: S::M) {
         let block = s.isel(lanes, s.iadd(column[0], row[0]), s.isplat(NONE));
-        s.istoreu(self.blocks[self.n].as_mut_ptr().cast(), block);
-        s.istoreu(self.bits[self.n].as_mut_ptr().cast(), s.iadd(column[1], row[1]));
+        let (blocks, bits) = (self.blocks[self.n].as_mut_ptr(), self.bits[self.n].as_mut_ptr());
+        // SAFETY: arrays of sixteen words.
+        unsafe {
+            s.istoreu(blocks.cast(), block);
+            s.istoreu(bits.cast(), s.iadd(column[1], row[1]));
+        }
         self.n += 1;
     }
 
     /// How many different lines there are, block by block.
     #[inline(always)]
-    unsafe fn distinct<S: Simd>(&mut self, s: S) -> u32 {
+    fn distinct<S: Simd>(&mut self, s: S) -> u32 {
         let (zero, one, none) = (s.isplat(0), s.isplat(1), s.isplat(NONE));
         let mut lowest = none;
         for v in &self.blocks[..self.n] {
-            lowest = s.smin(lowest, s.iloadu(v.as_ptr().cast()));
+            // SAFETY: `add` has written the first `n`.
+            lowest = s.smin(lowest, unsafe { s.iloadu(v.as_ptr().cast()) });
         }
         let mut count = 0;
         loop {
@@ -59,15 +65,17 @@ impl Lines {
             let (mut low, mut high) = (zero, zero);
             lowest = none;
             for i in 0..self.n {
-                let p = self.blocks[i].as_mut_ptr().cast::<u8>();
-                let block = s.iloadu(p);
+                // SAFETY: `add` has written the first `n`.
+                let (blocks, bits) =
+                    unsafe { (self.blocks[i].assume_init_mut(), self.bits[i].assume_init_ref()) };
+                let block = load(s, blocks);
                 let here = s.ieq(block, first);
-                let bit = s.iloadu(self.bits[i].as_ptr().cast());
+                let bit = load(s, bits);
                 // Shifts by 32 and more, or by less than 0, leave nothing.
                 low = s.ior(low, s.isel(here, s.ishl(one, bit), zero));
                 high = s.ior(high, s.isel(here, s.ishl(one, s.isub(bit, s.isplat(32))), zero));
                 let left = s.isel(here, none, block);
-                s.istoreu(p, left);
+                store(s, blocks, left);
                 lowest = s.smin(lowest, left);
             }
             count += any(s, low).count_ones() + any(s, high).count_ones();
@@ -114,7 +122,7 @@ fn any<S: Simd>(s: S, v: S::I) -> u32 {
 /// Lines of the lanes' places on their levels, as [`super::place::at_level`] reads them.
 #[allow(clippy::too_many_arguments)]
 #[inline(always)]
-unsafe fn at_level<S: Simd>(
+fn at_level<S: Simd>(
     s: S,
     f: &Fast,
     sampler: &Sampler,
@@ -185,14 +193,7 @@ fn window<S: Simd, const WIDE: bool>(s: S, columns: [S::I; 2], rows: [S::I; 2], 
 
 /// The number of lines of filtered reads of one level of one layer, if [`window`] tells it.
 #[inline(always)]
-unsafe fn near<S: Simd>(
-    s: S,
-    f: &Fast,
-    sampler: &Sampler,
-    p: &Place<S>,
-    level: S::I,
-    mask: u16,
-) -> Option<u32> {
+fn near<S: Simd>(s: S, f: &Fast, sampler: &Sampler, p: &Place<S>, level: S::I, mask: u16) -> Option<u32> {
     let l = numbered(s, &levels(s, f, level, p.layer));
     let q = square(s, f, sampler, &l, &scaled(s, sampler, p, &l), f.shift);
     if bordered(sampler) {
@@ -242,29 +243,23 @@ pub fn corner_offsets(
 
 /// [`corner_offsets`] as the machine finds them.
 #[inline(always)]
-pub unsafe fn offsets<S: Simd>(
-    s: S,
-    f: &Fast,
-    sampler: &Sampler,
-    args: &SampleArgs,
-    out: &mut [[u32; 16]; 4],
-) {
+pub fn offsets<S: Simd>(s: S, f: &Fast, sampler: &Sampler, args: &SampleArgs, out: &mut [[u32; 16]; 4]) {
     let st = [floats(s, &args.coords[0]), floats(s, &args.coords[1])];
     let (i, _) = corners::<S, ANY>(s, f, sampler, &st);
     for n in 0..4 {
         let row = s.imul(i[1][n >> 1], s.isplat(f.row_pitch[0]));
         let at = s.iadd(row, ops::shl(s, i[0][n & 1], f.shift));
-        s.istoreu(out[n].as_mut_ptr().cast(), at);
+        store(s, &mut out[n], at);
     }
 }
 
 /// [`near_corners`] of columns and rows in memory.
 #[inline(always)]
-pub unsafe fn near_stored<S: Simd>(s: S, f: &Fast, i: &[[[u32; 16]; 2]; 2], mask: u16) -> Option<u32> {
+pub fn near_stored<S: Simd>(s: S, f: &Fast, i: &[[[u32; 16]; 2]; 2], mask: u16) -> Option<u32> {
     let mut at = [[s.isplat(0); 2]; 2];
     for k in 0..2 {
         for side in 0..2 {
-            at[k][side] = s.iloadu(i[k][side].as_ptr().cast());
+            at[k][side] = load(s, &i[k][side]);
         }
     }
     near_corners(s, f, &at, mask)
@@ -272,7 +267,7 @@ pub unsafe fn near_stored<S: Simd>(s: S, f: &Fast, i: &[[[u32; 16]; 2]; 2], mask
 
 /// [`near`] of each of the lanes' levels: no two of them share a line.
 #[inline(always)]
-unsafe fn near_levels<S: Simd>(
+fn near_levels<S: Simd>(
     s: S,
     f: &Fast,
     sampler: &Sampler,
@@ -306,7 +301,7 @@ fn shared<S: Simd>(s: S, v: S::I, mask: u16) -> S::I {
 
 /// As [`super::several`] goes through levels and taps.
 #[inline(always)]
-unsafe fn several<S: Simd>(
+fn several<S: Simd>(
     s: S,
     f: &Fast,
     sampler: &Sampler,
@@ -333,7 +328,7 @@ unsafe fn several<S: Simd>(
 
 /// The number of lines that a warp's lanes `mask` touch.
 #[inline(always)]
-pub unsafe fn lines<S: Simd>(
+pub fn lines<S: Simd>(
     s: S,
     f: &Fast,
     view: &ImageView,
