@@ -41,6 +41,8 @@ pub(crate) struct Recorder {
     pub commands: Vec<Command>,
     /// Levels of command buffers that they execute.
     pub depth: u32,
+    /// There was no memory for some of them.
+    short: bool,
     pub compute: BindPoint,
     pub graphics: BindPoint,
     /// Addresses of the descriptor buffers; 0: none.
@@ -61,6 +63,7 @@ impl Default for Recorder {
             usage: Default::default(),
             commands: Vec::new(),
             depth: 0,
+            short: false,
             compute: Default::default(),
             graphics: Default::default(),
             descriptor_buffers: Default::default(),
@@ -75,7 +78,11 @@ impl Default for Recorder {
 
 impl Recorder {
     pub fn push(&mut self, c: Command) {
-        self.commands.push(c);
+        // A list can be as long as the program likes: what there is no memory for is told at its end.
+        match self.commands.try_reserve(1) {
+            Ok(()) => self.commands.push(c),
+            Err(_) => self.short = true,
+        }
     }
 
     /// What a draw or dispatch that is recorded now writes its metrics to. Each one takes an index, instrumented or
@@ -203,6 +210,10 @@ pub(crate) unsafe fn end_command_buffer(buffer: &CommandBuffer) -> vk::Result {
         crate::debug::log_error(
             "vkEndCommandBuffer while shader instrumentation is active (VUID 12372): it ends here",
         );
+    }
+    if std::mem::take(&mut r.short) {
+        r.phase = Phase::Invalid;
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
     }
     let commands = std::mem::take(&mut r.commands);
     let depth = std::mem::take(&mut r.depth);

@@ -1,6 +1,7 @@
 //! libvulkan_tuff.so: the Vulkan objects and entry points of Tuff. See `crates/icd/README.md` for the convention
 //! by which commands find their implementation.
 
+pub(crate) mod alloc;
 pub(crate) mod answer;
 pub(crate) mod buffer;
 pub(crate) mod buffer_view;
@@ -62,3 +63,6 @@ pub(crate) mod shader_module;
 pub(crate) mod structs;
 pub(crate) mod update_template;
 pub(crate) mod wsi;
+
+#[global_allocator]
+static ALLOCATOR: alloc::Allocator = alloc::Allocator;

@@ -68,6 +68,9 @@ pub unsafe extern "system" fn vkAllocateCommandBuffers(
     p_allocate_info: *const vk::CommandBufferAllocateInfo<'_>,
     p_command_buffers: *mut vk::CommandBuffer,
 ) -> vk::Result {
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(
@@ -83,6 +86,9 @@ pub unsafe extern "system" fn vkAllocateDescriptorSets(
     p_allocate_info: *const vk::DescriptorSetAllocateInfo<'_>,
     p_descriptor_sets: *mut vk::DescriptorSet,
 ) -> vk::Result {
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(
@@ -99,6 +105,9 @@ pub unsafe extern "system" fn vkAllocateMemory(
     p_allocator: *const vk::AllocationCallbacks<'_>,
     p_memory: *mut vk::DeviceMemory,
 ) -> vk::Result {
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(
@@ -113,6 +122,9 @@ pub unsafe extern "system" fn vkBeginCommandBuffer(
     command_buffer: vk::CommandBuffer,
     p_begin_info: *const vk::CommandBufferBeginInfo<'_>,
 ) -> vk::Result {
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::command_buffer::CommandBuffer, _>(
@@ -129,6 +141,9 @@ pub unsafe extern "system" fn vkBindBufferMemory(
     memory: vk::DeviceMemory,
     memory_offset: vk::DeviceSize,
 ) -> vk::Result {
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(
@@ -144,6 +159,9 @@ pub unsafe extern "system" fn vkBindBufferMemory2(
     bind_info_count: u32,
     p_bind_infos: *const vk::BindBufferMemoryInfo<'_>,
 ) -> vk::Result {
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(
@@ -160,6 +178,9 @@ pub unsafe extern "system" fn vkBindImageMemory(
     memory: vk::DeviceMemory,
     memory_offset: vk::DeviceSize,
 ) -> vk::Result {
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(
@@ -175,6 +196,9 @@ pub unsafe extern "system" fn vkBindImageMemory2(
     bind_info_count: u32,
     p_bind_infos: *const vk::BindImageMemoryInfo<'_>,
 ) -> vk::Result {
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(
@@ -2450,6 +2474,9 @@ pub unsafe extern "system" fn vkCreateBuffer(
     p_allocator: *const vk::AllocationCallbacks<'_>,
     p_buffer: *mut vk::Buffer,
 ) -> vk::Result {
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkCreateBuffer", device, vk::Result::ERROR_UNKNOWN, |this| {
@@ -2463,6 +2490,9 @@ pub unsafe extern "system" fn vkCreateBufferView(
     p_allocator: *const vk::AllocationCallbacks<'_>,
     p_view: *mut vk::BufferView,
 ) -> vk::Result {
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(
@@ -2479,6 +2509,9 @@ pub unsafe extern "system" fn vkCreateCommandPool(
     p_allocator: *const vk::AllocationCallbacks<'_>,
     p_command_pool: *mut vk::CommandPool,
 ) -> vk::Result {
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(
@@ -2497,6 +2530,9 @@ pub unsafe extern "system" fn vkCreateComputePipelines(
     p_allocator: *const vk::AllocationCallbacks<'_>,
     p_pipelines: *mut vk::Pipeline,
 ) -> vk::Result {
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(
@@ -2522,6 +2558,9 @@ pub unsafe extern "system" fn vkCreateDebugReportCallbackEXT(
     p_allocator: *const vk::AllocationCallbacks<'_>,
     p_callback: *mut vk::DebugReportCallbackEXT,
 ) -> vk::Result {
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::instance::Instance, _>(
@@ -2540,6 +2579,9 @@ pub unsafe extern "system" fn vkCreateDebugUtilsMessengerEXT(
     p_allocator: *const vk::AllocationCallbacks<'_>,
     p_messenger: *mut vk::DebugUtilsMessengerEXT,
 ) -> vk::Result {
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::instance::Instance, _>(
@@ -2558,6 +2600,9 @@ pub unsafe extern "system" fn vkCreateDescriptorPool(
     p_allocator: *const vk::AllocationCallbacks<'_>,
     p_descriptor_pool: *mut vk::DescriptorPool,
 ) -> vk::Result {
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(
@@ -2581,6 +2626,9 @@ pub unsafe extern "system" fn vkCreateDescriptorSetLayout(
     p_allocator: *const vk::AllocationCallbacks<'_>,
     p_set_layout: *mut vk::DescriptorSetLayout,
 ) -> vk::Result {
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(
@@ -2604,6 +2652,9 @@ pub unsafe extern "system" fn vkCreateDescriptorUpdateTemplate(
     p_allocator: *const vk::AllocationCallbacks<'_>,
     p_descriptor_update_template: *mut vk::DescriptorUpdateTemplate,
 ) -> vk::Result {
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(
@@ -2627,6 +2678,9 @@ pub unsafe extern "system" fn vkCreateDevice(
     p_allocator: *const vk::AllocationCallbacks<'_>,
     p_device: *mut vk::Device,
 ) -> vk::Result {
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::physical_device::PhysicalDevice, _>(
@@ -2643,6 +2697,9 @@ pub unsafe extern "system" fn vkCreateEvent(
     p_allocator: *const vk::AllocationCallbacks<'_>,
     p_event: *mut vk::Event,
 ) -> vk::Result {
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkCreateEvent", device, vk::Result::ERROR_UNKNOWN, |this| {
@@ -2656,6 +2713,9 @@ pub unsafe extern "system" fn vkCreateFence(
     p_allocator: *const vk::AllocationCallbacks<'_>,
     p_fence: *mut vk::Fence,
 ) -> vk::Result {
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkCreateFence", device, vk::Result::ERROR_UNKNOWN, |this| {
@@ -2669,6 +2729,9 @@ pub unsafe extern "system" fn vkCreateFramebuffer(
     p_allocator: *const vk::AllocationCallbacks<'_>,
     p_framebuffer: *mut vk::Framebuffer,
 ) -> vk::Result {
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(
@@ -2687,6 +2750,9 @@ pub unsafe extern "system" fn vkCreateGraphicsPipelines(
     p_allocator: *const vk::AllocationCallbacks<'_>,
     p_pipelines: *mut vk::Pipeline,
 ) -> vk::Result {
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(
@@ -2712,6 +2778,9 @@ pub unsafe extern "system" fn vkCreateHeadlessSurfaceEXT(
     p_allocator: *const vk::AllocationCallbacks<'_>,
     p_surface: *mut vk::SurfaceKHR,
 ) -> vk::Result {
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::instance::Instance, _>(
@@ -2728,6 +2797,9 @@ pub unsafe extern "system" fn vkCreateImage(
     p_allocator: *const vk::AllocationCallbacks<'_>,
     p_image: *mut vk::Image,
 ) -> vk::Result {
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkCreateImage", device, vk::Result::ERROR_UNKNOWN, |this| {
@@ -2741,6 +2813,9 @@ pub unsafe extern "system" fn vkCreateImageView(
     p_allocator: *const vk::AllocationCallbacks<'_>,
     p_view: *mut vk::ImageView,
 ) -> vk::Result {
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(
@@ -2756,6 +2831,9 @@ pub unsafe extern "system" fn vkCreateInstance(
     p_allocator: *const vk::AllocationCallbacks<'_>,
     p_instance: *mut vk::Instance,
 ) -> vk::Result {
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::raw(c"vkCreateInstance", vk::Result::ERROR_UNKNOWN, || {
@@ -2769,6 +2847,9 @@ pub unsafe extern "system" fn vkCreatePipelineCache(
     p_allocator: *const vk::AllocationCallbacks<'_>,
     p_pipeline_cache: *mut vk::PipelineCache,
 ) -> vk::Result {
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(
@@ -2792,6 +2873,9 @@ pub unsafe extern "system" fn vkCreatePipelineLayout(
     p_allocator: *const vk::AllocationCallbacks<'_>,
     p_pipeline_layout: *mut vk::PipelineLayout,
 ) -> vk::Result {
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(
@@ -2815,6 +2899,9 @@ pub unsafe extern "system" fn vkCreatePrivateDataSlot(
     p_allocator: *const vk::AllocationCallbacks<'_>,
     p_private_data_slot: *mut vk::PrivateDataSlot,
 ) -> vk::Result {
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(
@@ -2838,6 +2925,9 @@ pub unsafe extern "system" fn vkCreateQueryPool(
     p_allocator: *const vk::AllocationCallbacks<'_>,
     p_query_pool: *mut vk::QueryPool,
 ) -> vk::Result {
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(
@@ -2854,6 +2944,9 @@ pub unsafe extern "system" fn vkCreateRenderPass(
     p_allocator: *const vk::AllocationCallbacks<'_>,
     p_render_pass: *mut vk::RenderPass,
 ) -> vk::Result {
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(
@@ -2877,6 +2970,9 @@ pub unsafe extern "system" fn vkCreateRenderPass2(
     p_allocator: *const vk::AllocationCallbacks<'_>,
     p_render_pass: *mut vk::RenderPass,
 ) -> vk::Result {
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(
@@ -2893,6 +2989,9 @@ pub unsafe extern "system" fn vkCreateSampler(
     p_allocator: *const vk::AllocationCallbacks<'_>,
     p_sampler: *mut vk::Sampler,
 ) -> vk::Result {
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkCreateSampler", device, vk::Result::ERROR_UNKNOWN, |this| {
@@ -2906,6 +3005,9 @@ pub unsafe extern "system" fn vkCreateSamplerYcbcrConversion(
     p_allocator: *const vk::AllocationCallbacks<'_>,
     p_ycbcr_conversion: *mut vk::SamplerYcbcrConversion,
 ) -> vk::Result {
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(
@@ -2929,6 +3031,9 @@ pub unsafe extern "system" fn vkCreateSemaphore(
     p_allocator: *const vk::AllocationCallbacks<'_>,
     p_semaphore: *mut vk::Semaphore,
 ) -> vk::Result {
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(
@@ -2945,6 +3050,9 @@ pub unsafe extern "system" fn vkCreateShaderInstrumentationARM(
     p_allocator: *const vk::AllocationCallbacks<'_>,
     p_instrumentation: *mut vk::ShaderInstrumentationARM,
 ) -> vk::Result {
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(
@@ -2968,6 +3076,9 @@ pub unsafe extern "system" fn vkCreateShaderModule(
     p_allocator: *const vk::AllocationCallbacks<'_>,
     p_shader_module: *mut vk::ShaderModule,
 ) -> vk::Result {
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(
@@ -2986,6 +3097,9 @@ pub unsafe extern "system" fn vkCreateSwapchainKHR(
     p_allocator: *const vk::AllocationCallbacks<'_>,
     p_swapchain: *mut vk::SwapchainKHR,
 ) -> vk::Result {
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(
@@ -3002,6 +3116,9 @@ pub unsafe extern "system" fn vkCreateXcbSurfaceKHR(
     p_allocator: *const vk::AllocationCallbacks<'_>,
     p_surface: *mut vk::SurfaceKHR,
 ) -> vk::Result {
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::instance::Instance, _>(
@@ -3018,6 +3135,9 @@ pub unsafe extern "system" fn vkCreateXlibSurfaceKHR(
     p_allocator: *const vk::AllocationCallbacks<'_>,
     p_surface: *mut vk::SurfaceKHR,
 ) -> vk::Result {
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::instance::Instance, _>(
@@ -3398,6 +3518,9 @@ pub unsafe extern "system" fn vkDeviceWaitIdle(device: vk::Device) -> vk::Result
     }
 }
 pub unsafe extern "system" fn vkEndCommandBuffer(command_buffer: vk::CommandBuffer) -> vk::Result {
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::command_buffer::CommandBuffer, _>(
@@ -5071,6 +5194,9 @@ pub unsafe extern "system" fn vkMergePipelineCaches(
     src_cache_count: u32,
     p_src_caches: *const vk::PipelineCache,
 ) -> vk::Result {
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(
@@ -5149,6 +5275,9 @@ pub unsafe extern "system" fn vkQueueSubmit(
     p_submits: *const vk::SubmitInfo<'_>,
     fence: vk::Fence,
 ) -> vk::Result {
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::queue::Queue, _>(c"vkQueueSubmit", queue, vk::Result::ERROR_DEVICE_LOST, |this| {
@@ -5162,6 +5291,9 @@ pub unsafe extern "system" fn vkQueueSubmit2(
     p_submits: *const vk::SubmitInfo2<'_>,
     fence: vk::Fence,
 ) -> vk::Result {
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::queue::Queue, _>(c"vkQueueSubmit2", queue, vk::Result::ERROR_DEVICE_LOST, |this| {
@@ -5283,6 +5415,9 @@ pub unsafe extern "system" fn vkSetDebugUtilsObjectNameEXT(
     device: vk::Device,
     p_name_info: *const vk::DebugUtilsObjectNameInfoEXT<'_>,
 ) -> vk::Result {
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(
@@ -5297,6 +5432,9 @@ pub unsafe extern "system" fn vkSetDebugUtilsObjectTagEXT(
     device: vk::Device,
     p_tag_info: *const vk::DebugUtilsObjectTagInfoEXT<'_>,
 ) -> vk::Result {
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(
