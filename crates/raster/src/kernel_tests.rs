@@ -1,9 +1,9 @@
 //! The crate's kernels, each with what it is compared with.
 
-use crate::geometry::tests::polygons::every_level_gives_the_same_bits;
-use crate::tile::blend::tests::the_general_way_is_the_same;
-use crate::tile::cover::tests::edges_against_each_sample;
-use crate::tile::transfer::tests::moves_are_those_of_pixels;
+use crate::geometry::every_level_gives_the_same_bits;
+use crate::tile::blend::the_general_way_is_the_same;
+use crate::tile::cover::edges_against_each_sample;
+use crate::tile::transfer::moves_are_those_of_pixels;
 
 /// Whole draws want a device: `conformance` has them, by references that are not Tuff and one hash a scene on every level.
 fn scenes(_: simd::Level) {

@@ -49,16 +49,18 @@ macro_rules! form {
             }
         }
     };
+    (@wide [] $($rest:tt)*) => {};
+    (@wide [$features:ident $simd:ident] $($rest:tt)*) => { $crate::form!(@avx512: $features $simd $($rest)*); };
     (@pick [$level:expr] [$($g:tt)*] [$($of:tt)*] [$($unsafe:ident)?] ($($a:ident: $t:ty),* $(,)?) [$($r:ty)?] [$body:expr]
-        [$portable:expr] [$features:ident $simd:ident] [$some:path, $when:expr, $none:expr]) => {
+        [$portable:expr] [$wide:ident $($features:ident $simd:ident)?] [$some:path, $when:expr, $none:expr]) => {
         'picked: {
             let level: $crate::Level = $level;
             #[cfg(target_arch = "x86_64")]
             {
                 $crate::form!(@avx2: avx2 Avx2 [$($g)*] [$($unsafe)?] $body, ($($a: $t),*) [$($r)?]);
-                $crate::form!(@widest: $features $simd [$($g)*] [$($unsafe)?] $body, ($($a: $t),*) [$($r)?]);
+                $crate::form!(@wide [$($features $simd)?] [$($g)*] [$($unsafe)?] $body, ($($a: $t),*) [$($r)?]);
                 match level {
-                    $crate::Level::Avx512(_) => break 'picked $some(widest::<$($of)*> as unsafe fn($($t),*) $(-> $r)?),
+                    $crate::Level::Avx512(_) => break 'picked $some($wide::<$($of)*> as unsafe fn($($t),*) $(-> $r)?),
                     $crate::Level::Avx2(_) => break 'picked $some(avx2::<$($of)*> as unsafe fn($($t),*) $(-> $r)?),
                     $crate::Level::Portable => {}
                 }
@@ -73,16 +75,16 @@ macro_rules! form {
         }
     };
     (@of $level:tt $g:tt $of:tt $unsafe:tt $a:tt [$($r:ty)?] $body:expr) => {
-        $crate::form!(@pick $level $g $of $unsafe $a [$($r)?] [$body] [$body] [avx512 Avx512] [::std::convert::identity, true, unreachable!()])
+        $crate::form!(@pick $level $g $of $unsafe $a [$($r)?] [$body] [$body] [avx512 avx512 Avx512] [::std::convert::identity, true, unreachable!()])
     };
     (@of $level:tt $g:tt $of:tt $unsafe:tt $a:tt [$($r:ty)?] $body:expr; portable = $portable:expr) => {
-        $crate::form!(@pick $level $g $of $unsafe $a [$($r)?] [$body] [$portable] [avx512 Avx512] [::std::convert::identity, true, unreachable!()])
+        $crate::form!(@pick $level $g $of $unsafe $a [$($r)?] [$body] [$portable] [avx512 avx512 Avx512] [::std::convert::identity, true, unreachable!()])
     };
     (@of $level:tt $g:tt $of:tt $unsafe:tt $a:tt [$($r:ty)?] $body:expr; portable if $when:expr) => {
-        $crate::form!(@pick $level $g $of $unsafe $a [$($r)?] [$body] [$body] [avx512 Avx512] [Some, $when, None])
+        $crate::form!(@pick $level $g $of $unsafe $a [$($r)?] [$body] [$body] [avx512 avx512 Avx512] [Some, $when, None])
     };
     (@of $level:tt $g:tt $of:tt $unsafe:tt $a:tt [$($r:ty)?] $body:expr; avx2 at most) => {
-        $crate::form!(@pick $level $g $of $unsafe $a [$($r)?] [$body] [$body] [avx2 Avx2] [::std::convert::identity, true, unreachable!()])
+        $crate::form!(@pick $level $g $of $unsafe $a [$($r)?] [$body] [$body] [avx2] [::std::convert::identity, true, unreachable!()])
     };
     (@fn $level:tt $g:tt $of:tt unsafe fn $a:tt $(-> $r:ty)? = $($body:tt)*) => {
         $crate::form!(@of $level $g $of [unsafe] $a [$($r)?] $($body)*)
@@ -192,7 +194,10 @@ macro_rules! walk {
                         continue;
                     }
                     let text = std::fs::read_to_string(&path).unwrap();
-                    let code = text.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
+                    let tests = text.match_indices("#[cfg(test)]\nmod ").find(|(at, head)| {
+                        text[at + head.len()..].lines().next().is_some_and(|l| l.ends_with('{'))
+                    });
+                    let code = &text[..tests.map_or(text.len(), |(at, _)| at)];
                     let place = path.strip_prefix(root).unwrap().with_extension("").to_string_lossy().replace('/', "::");
                     let place = place.trim_end_matches("::mod");
                     let (mut within, mut named) = (String::new(), true);

@@ -1,7 +1,7 @@
 //! The crate's kernels, each with what it is compared with.
 
-use crate::format::kernels::tests::warps_are_their_texels;
-use crate::sample::tests::{kernels_agree_with_the_general_path, lines_of_large_images};
+use crate::format::kernels::warps_are_their_texels;
+use crate::sample::{kernels_agree_with_the_general_path, lines_of_large_images};
 
 simd::walk! {
     "format::kernels::pack_at", "format::kernels::scatter_at", "format::kernels::gather_at",

@@ -19,7 +19,9 @@ mod points;
 pub mod raster;
 pub mod setup;
 #[cfg(test)]
-pub(crate) mod tests;
+mod tests;
+#[cfg(test)]
+pub(crate) use tests::polygons::every_level_gives_the_same_bits;
 pub mod vertex;
 pub mod viewport;
 

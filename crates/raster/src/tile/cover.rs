@@ -223,7 +223,9 @@ fn list_body<S: Simd>(s: S, c: &Cover, out: &mut Covered) {
 simd::by_level!(fn list = list_body, (c: &Cover, out: &mut Covered));
 
 #[cfg(test)]
-pub(crate) mod tests {
+pub(crate) use tests::edges_against_each_sample;
+#[cfg(test)]
+mod tests {
     use super::*;
     use crate::layout::{lane_x, lane_y, sample_locations};
     use crate::prim::Edge;

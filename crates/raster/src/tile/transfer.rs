@@ -325,7 +325,9 @@ unsafe fn pixels<T: Strip>(p: &Place, x0: usize, x1: usize, y: usize, load: bool
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
+pub(crate) use tests::moves_are_those_of_pixels;
+#[cfg(test)]
+mod tests {
     use super::*;
     use crate::layout::PIXELS;
     use ash::vk::Format as F;

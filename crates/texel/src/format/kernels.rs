@@ -349,7 +349,9 @@ pub unsafe fn encode_row(info: &'static FormatInfo, texels: &[[u32; 4]], dst: *m
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
+pub(crate) use tests::warps_are_their_texels;
+#[cfg(test)]
+mod tests {
     use super::super::all;
     use super::*;
 
