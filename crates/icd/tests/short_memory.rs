@@ -12,6 +12,8 @@ use std::ffi::{CString, c_char, c_int, c_long};
 use std::process::Command;
 
 const INNER: &str = "TUFF_TEST_SHORT_MEMORY";
+/// The first allocation to fail.
+const FROM: &str = "TUFF_TEST_FROM";
 const SAXPY: &[u8] = include_bytes!("../../../benches/kernels/saxpy.spv");
 const VERT: &[u8] = include_bytes!("shaders/lost.vert.spv");
 const FRAG: &[u8] = include_bytes!("shaders/flat.frag.spv");
@@ -92,9 +94,11 @@ fn sweep(and_on: bool) {
     let failing = Failing::find();
     let mut ends: BTreeMap<String, u32> = BTreeMap::new();
     scenario(entry).expect("with memory all works");
-    let mut n = 1;
+    let mut n = std::env::var(FROM).ok().and_then(|n| n.parse().ok()).unwrap_or(1);
     let (mut sites, mut last) = (0, false);
     while !last {
+        // For whoever finds out where it ended.
+        println!("at {n}");
         failing.arm(n, and_on);
         let end = scenario(entry);
         let failed = failing.failed();
