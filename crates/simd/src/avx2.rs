@@ -1,6 +1,6 @@
 //! [`Simd`] as pairs of 256-bit vectors.
 
-use super::{Level, Proof, Simd};
+use super::{Avx2Proof, Level, Simd};
 use std::arch::x86_64::*;
 
 /// AVX2, FMA, BMI, F16C.
@@ -154,7 +154,7 @@ impl Simd for Avx2 {
     }
     #[inline(always)]
     fn level(self) -> Level {
-        Level::Avx2(Proof(()))
+        Level::Avx2(Avx2Proof(()))
     }
     const UNROLL: u32 = 4;
     type F = [__m256; 2];

@@ -1,7 +1,7 @@
 //! [`Simd`] as 512-bit vectors. Mirrors `avx2.rs`; every operation here is either the same IEEE operation or the
 //! same integer operation on twice the width.
 
-use super::{Level, Proof, Simd};
+use super::{Avx512Proof, Level, Simd};
 use std::arch::x86_64::*;
 
 /// AVX-512 F, BW, DQ, VL.
@@ -94,7 +94,7 @@ impl Simd for Avx512 {
     }
     #[inline(always)]
     fn level(self) -> Level {
-        Level::Avx512(Proof(()))
+        Level::Avx512(Avx512Proof(()))
     }
     const UNROLL: u32 = 4;
     type F = __m512;

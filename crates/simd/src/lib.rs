@@ -24,7 +24,7 @@ pub mod rows;
 pub use avx2::Avx2;
 #[cfg(target_arch = "x86_64")]
 pub use avx512::Avx512;
-pub use level::{Level, Proof};
+pub use level::{Avx2Proof, Avx512Proof, Level};
 pub use portable::Portable;
 
 /// Sixteen lanes of a machine. Float operations round to nearest even; NaN payloads and signs are nobody's business.
