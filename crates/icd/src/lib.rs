@@ -63,6 +63,3 @@ pub(crate) mod shader_module;
 pub(crate) mod structs;
 pub(crate) mod update_template;
 pub(crate) mod wsi;
-
-#[global_allocator]
-static ALLOCATOR: alloc::Allocator = alloc::Allocator;
