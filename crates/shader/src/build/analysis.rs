@@ -114,6 +114,7 @@ impl Builder<'_> {
                 at.entry(self.uses.find(p)).or_default().push(pos);
             }
             for &(pos, callee) in &events[f].calls {
+                self.work.spend(writes[callee].len())?;
                 for &p in &writes[callee] {
                     at.entry(p).or_default().push(pos);
                 }
@@ -203,9 +204,8 @@ impl Builder<'_> {
                     let p = self.m.inst(at);
                     match p.op {
                         Op::FunctionParameter => {
-                            if let Some(arg) = i.get(4 + k)
-                                && self.is_pointer(p.w[2])
-                            {
+                            let Some(arg) = i.get(4 + k) else { break };
+                            if self.is_pointer(p.w[2]) {
                                 self.uses.union(p.w[2], arg);
                                 self.uses.mark(arg, USED);
                             }

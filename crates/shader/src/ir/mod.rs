@@ -21,6 +21,7 @@ mod image;
 mod input;
 mod place;
 
+use crate::work::Work;
 use std::fmt;
 
 pub use crate::isa::{AtomicOp, Bin, Quad, ReduceOp, Scan, Tri, Un};
@@ -247,6 +248,8 @@ pub struct Shader {
     pub quad_derivatives: bool,
     /// Fragment: slots of inputs, and function and label of the block that loads each first.
     pub varying_loads: Vec<(u16, (u32, u32))>,
+    /// What compiling it has taken so far.
+    pub(crate) work: Work,
 }
 
 impl Shader {
@@ -264,6 +267,7 @@ impl Shader {
             signed_zero_inf_nan: false,
             quad_derivatives: false,
             varying_loads: vec![],
+            work: Work::default(),
         }
     }
     pub fn data(&self, v: Value) -> &ValueData {

@@ -20,6 +20,7 @@ mod encode;
 mod interface;
 mod lir;
 mod live;
+mod masks;
 mod narrow;
 mod ops;
 mod pair;
@@ -115,7 +116,7 @@ fn prune_if_needed(shader: &Shader) -> Result<Cow<'_, Shader>> {
 impl<'a> Lowering<'a> {
     fn run(shader: &'a Shader, options: &'a Options<'a>, cfg: &'a Cfg, packed: bool) -> Result<Lir> {
         let n = shader.values.len();
-        let u = Uniformity::new(shader, cfg, packed, true);
+        let u = Uniformity::new(shader, cfg, packed, true)?;
         let mut lower = Lowering {
             shader,
             options,

@@ -40,7 +40,7 @@ pub enum Where {
 pub fn split(shader: &mut Shader, packed: bool) -> Result<Option<Where>> {
     let cfg = Cfg::of(shader)?;
     let mut changed = None;
-    let u = Uniformity::new(shader, &cfg, packed, false);
+    let u = Uniformity::new(shader, &cfg, packed, false)?;
     for b in 0..shader.blocks.len() {
         let insts = std::mem::take(&mut shader.blocks[b].insts);
         let mut out = Vec::with_capacity(insts.len());

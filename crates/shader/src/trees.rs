@@ -1,0 +1,123 @@
+//! Searches over a list of numbers by place: which is the first that is small enough, how large is the largest between.
+
+/// A list of numbers that change, asked for the first of at most a bound.
+pub struct MinTree {
+    /// Leaves, from `size` on, and above each pair the less of the two.
+    node: Vec<u32>,
+    size: usize,
+}
+
+impl MinTree {
+    /// `n` numbers, all the greatest there is.
+    pub fn new(n: usize) -> MinTree {
+        let size = n.next_power_of_two();
+        MinTree { node: vec![u32::MAX; 2 * size], size }
+    }
+
+    pub fn get(&self, i: usize) -> u32 {
+        self.node[self.size + i]
+    }
+
+    /// Makes number `i` less.
+    pub fn lower(&mut self, i: usize, x: u32) {
+        let mut k = self.size + i;
+        while k > 0 && self.node[k] > x {
+            self.node[k] = x;
+            k /= 2;
+        }
+    }
+
+    /// The first place from `from` on whose number is `most` at most.
+    pub fn first(&self, from: usize, most: u32) -> Option<usize> {
+        if from >= self.size {
+            return None;
+        }
+        let mut k = self.size + from;
+        // Up and to the right until a subtree has one, then down to its first.
+        while self.node[k] > most {
+            while k & 1 == 1 {
+                k /= 2;
+            }
+            if k == 0 {
+                return None;
+            }
+            k += 1;
+        }
+        while k < self.size {
+            k *= 2;
+            if self.node[k] > most {
+                k += 1;
+            }
+        }
+        Some(k - self.size)
+    }
+}
+
+/// A list of numbers that stay, asked for the greatest of some neighbours.
+pub struct MaxTree {
+    node: Vec<u32>,
+    size: usize,
+}
+
+impl MaxTree {
+    pub fn new(list: impl ExactSizeIterator<Item = u32>) -> MaxTree {
+        let size = list.len();
+        let mut node = vec![0; size];
+        node.extend(list);
+        for k in (1..size).rev() {
+            node[k] = node[2 * k].max(node[2 * k + 1]);
+        }
+        MaxTree { node, size }
+    }
+
+    /// The greatest from `from` up to, but not including, `to`; 0 for none.
+    pub fn max(&self, from: usize, to: usize) -> u32 {
+        let (mut a, mut z, mut most) = (self.size + from, self.size + to.max(from), 0);
+        while a < z {
+            if a & 1 == 1 {
+                most = most.max(self.node[a]);
+                a += 1;
+            }
+            if z & 1 == 1 {
+                z -= 1;
+                most = most.max(self.node[z]);
+            }
+            a /= 2;
+            z /= 2;
+        }
+        most
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn trees_say_what_walks_say() {
+        let mut seed = 7u32;
+        let mut next = || {
+            seed = seed.wrapping_mul(1664525).wrapping_add(1013904223);
+            seed >> 16
+        };
+        for n in [1usize, 2, 3, 7, 8, 33, 100] {
+            let mut tree = MinTree::new(n);
+            let mut list = vec![u32::MAX; n];
+            for _ in 0..200 {
+                let (i, x) = (next() as usize % n, next() % 50);
+                list[i] = list[i].min(x);
+                tree.lower(i, x);
+                assert_eq!(tree.get(i), list[i]);
+                let (from, most) = (next() as usize % (n + 2), next() % 50);
+                assert_eq!(tree.first(from, most), (from..n).find(|k| list[*k] <= most));
+            }
+            let list: Vec<u32> = (0..n).map(|_| next()).collect();
+            let tree = MaxTree::new(list.iter().copied());
+            for _ in 0..200 {
+                let (a, z) = (next() as usize % (n + 1), next() as usize % (n + 1));
+                let most = list.get(a..z).unwrap_or(&[]).iter().copied().max().unwrap_or(0);
+                assert_eq!(tree.max(a, z), most);
+            }
+        }
+    }
+}

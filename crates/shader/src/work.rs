@@ -1,0 +1,45 @@
+//! How much compiling one shader may take: a count of steps, never a clock, so that the same module is refused on every
+//! machine or on none.
+//!
+//! A step is a look at something of the shader: an instruction, a value, an edge, a scalar of a composite. Most passes
+//! look at each thing once, which bounds on the module's growth keep short ([`crate::build::MAX_INSTRUCTIONS`],
+//! [`crate::build::MAX_VALUES`]); whatever may look at one thing many times spends a step for each time. Ordinary
+//! shaders spend ten to forty steps a value.
+
+use crate::options::{Error, Result};
+use std::cell::Cell;
+
+/// Steps of one shader: a few seconds of a slow core. The largest shaders of real programs spend a hundredth.
+pub const MAX_STEPS: u64 = 1 << 28;
+
+/// Steps that were taken so far.
+#[derive(Clone, Debug, Default)]
+pub struct Work {
+    steps: Cell<u64>,
+}
+
+impl Work {
+    /// Takes `n` steps. Fails when they are too many in all.
+    #[inline]
+    pub fn spend(&self, n: usize) -> Result<()> {
+        let steps = self.steps.get().saturating_add(n as u64);
+        self.steps.set(steps);
+        if steps > MAX_STEPS { Err(exhausted()) } else { Ok(()) }
+    }
+
+    pub fn steps(&self) -> u64 {
+        self.steps.get()
+    }
+}
+
+#[cold]
+fn exhausted() -> Error {
+    Error::TooLarge(format!("compiling it takes more than {MAX_STEPS} steps"))
+}
+
+/// What it cost says nothing of what a shader is.
+impl PartialEq for Work {
+    fn eq(&self, _: &Work) -> bool {
+        true
+    }
+}

@@ -1,0 +1,595 @@
+//! Shapes of types, constants, variables and expressions.
+
+use super::asm::Asm;
+use spirv::{Decoration, Op, StorageClass};
+
+type Row = (&'static str, fn(u32) -> Vec<u32>, u32, u32);
+
+pub const SHAPES: &[Row] = &[
+    ("copies of 4096 elements", copies_of_4096, 4, 64),
+    ("copies of private 1024 elements", private_copies, 4, 64),
+    ("inserts into 512 elements", inserts, 32, 512),
+    ("loads and stores", loads, 500, 16_000),
+    ("phis that rotate", phis, 250, 4000),
+    ("variables", variables, 500, 16_000),
+    ("variables across an if", variables_if, 500, 8000),
+    ("variables in a loop", variables_loop, 250, 4000),
+    ("live at once", live_at_once, 250, 1000),
+    ("a long chain", chain, 2000, 64_000),
+    ("constants", constants, 2000, 64_000),
+    ("specialisation constants in a row", spec_ops, 500, 16_000),
+    ("decorations of one id", decorations, 1000, 32_000),
+    ("groups of decorations", groups, 250, 8000),
+    ("sets of instructions", sets, 250, 8000),
+    ("members", members, 500, 16_000),
+    ("small values", halves, 500, 8000),
+    ("indices of an array", indices, 500, 8000),
+    ("extracts of equal types", extracts, 100, 1600),
+];
+
+pub const EXPLOSIVE: &[Row] = &[
+    ("an array of empty structs", empty_array, 1000, u32::MAX),
+    ("copies of 65536 elements", copies_of_65536, 1, 20),
+    ("structs that double, empty", empty_structs, 8, 90),
+    ("structs that double", structs, 8, 90),
+    ("workgroup structs that double", shared_structs, 8, 90),
+    ("empty members of members", empty_members, 1000, 60_000),
+    ("constants that double", composites, 8, 90),
+    ("null constants", nulls, 10, 20_000),
+    ("types in types", deep_types, 50, 100_000),
+    ("arrays of arrays", arrays, 4, 90),
+];
+
+fn buffers(n: u32, elements: u32) -> Vec<u32> {
+    let mut a = Asm::new();
+    let list = a.array(a.ids.uint, elements);
+    a.decorate(list, &[Decoration::ArrayStride as u32, 4]);
+    let (from, to) = (a.buffer(list, 1), a.buffer(list, 2));
+    let pointer = a.pointer(StorageClass::StorageBuffer, list);
+    a.begin(a.ids.main);
+    for _ in 0..n {
+        let zero = a.constant(0);
+        let p = a.op(Op::AccessChain, pointer, &[from, zero]);
+        let q = a.op(Op::AccessChain, pointer, &[to, zero]);
+        let v = a.op(Op::Load, list, &[p]);
+        a.store(q, v);
+    }
+    a.end();
+    a.finish()
+}
+
+fn copies_of_65536(n: u32) -> Vec<u32> {
+    buffers(n, 65_536)
+}
+fn copies_of_4096(n: u32) -> Vec<u32> {
+    buffers(n, 4096)
+}
+
+fn private_copies(n: u32) -> Vec<u32> {
+    let mut a = Asm::new();
+    let list = a.array(a.ids.uint, 1024);
+    let x = a.variable(StorageClass::Private, list);
+    let y = a.variable(StorageClass::Private, list);
+    let element = a.pointer(StorageClass::Private, a.ids.uint);
+    a.begin(a.ids.main);
+    let first = a.input();
+    for k in 0..n {
+        let c = a.constant(k);
+        let p = a.op(Op::AccessChain, element, &[x, c]);
+        a.store(p, first);
+        let v = a.op(Op::Load, list, &[x]);
+        a.store(y, v);
+        let v = a.op(Op::Load, list, &[y]);
+        a.store(x, v);
+    }
+    let c = a.constant(3);
+    let p = a.op(Op::AccessChain, element, &[y, c]);
+    let v = a.load(p);
+    a.output(v);
+    a.end();
+    a.finish()
+}
+
+fn inserts(n: u32) -> Vec<u32> {
+    let mut a = Asm::new();
+    let list = a.array(a.ids.uint, 512);
+    let mut whole = a.constant_of(Op::ConstantNull, list, &[]);
+    a.begin(a.ids.main);
+    let first = a.input();
+    for k in 0..n {
+        whole = a.op(Op::CompositeInsert, list, &[first, whole, k % 512]);
+    }
+    let v = a.op(Op::CompositeExtract, a.ids.uint, &[whole, 3]);
+    a.output(v);
+    a.end();
+    a.finish()
+}
+
+fn loads(n: u32) -> Vec<u32> {
+    let mut a = Asm::new();
+    a.begin(a.ids.main);
+    let lane = a.lane();
+    for k in 0..n {
+        let c = a.constant(k * 64);
+        let at = a.bin(Op::IAdd, lane, c);
+        let p = a.at(at);
+        let v = a.load(p);
+        a.store(p, v);
+    }
+    a.end();
+    a.finish()
+}
+
+/// A loop whose phis hand on their values in a ring.
+fn phis(n: u32) -> Vec<u32> {
+    let mut a = Asm::new();
+    a.begin(a.ids.main);
+    let first = a.input();
+    let [head, test, next, merge] = std::array::from_fn(|_| a.id());
+    let before = a.id();
+    a.jump(before);
+    a.label(before);
+    let (zero, one, ten) = (a.constant(0), a.constant(1), a.constant(10));
+    a.jump(head);
+    a.label(head);
+    let all: Vec<u32> = (0..n).map(|_| a.id()).collect();
+    let (i, i2) = (a.id(), a.id());
+    a.put(Op::Phi, &[a.ids.uint, i, zero, before, i2, next]);
+    for (k, &id) in all.iter().enumerate() {
+        let start = if k == 0 { first } else { a.constant(k as u32) };
+        let from = all[(k + 1) % all.len()];
+        a.put(Op::Phi, &[a.ids.uint, id, start, before, from, next]);
+    }
+    a.put(Op::LoopMerge, &[merge, next, 0]);
+    a.jump(test);
+    a.label(test);
+    let more = a.test(Op::ULessThan, i, ten);
+    a.put(Op::BranchConditional, &[more, next, merge]);
+    a.label(next);
+    a.put(Op::IAdd, &[a.ids.uint, i2, i, one]);
+    a.jump(head);
+    a.label(merge);
+    let mut sum = first;
+    for &v in &all {
+        sum = a.bin(Op::BitwiseXor, sum, v);
+    }
+    a.output(sum);
+    a.end();
+    a.finish()
+}
+
+fn variables(n: u32) -> Vec<u32> {
+    let mut a = Asm::new();
+    a.begin(a.ids.main);
+    let all: Vec<u32> = (0..n).map(|_| a.local(a.ids.uint)).collect();
+    let first = a.input();
+    all.iter().for_each(|v| a.store(*v, first));
+    let mut sum = first;
+    for &v in &all {
+        let x = a.load(v);
+        let c = a.constant(v);
+        let x = a.bin(Op::IMul, x, c);
+        sum = a.bin(Op::BitwiseXor, sum, x);
+    }
+    a.output(sum);
+    a.end();
+    a.finish()
+}
+
+/// All changed on one side of an if.
+fn variables_if(n: u32) -> Vec<u32> {
+    let mut a = Asm::new();
+    a.begin(a.ids.main);
+    let all: Vec<u32> = (0..n).map(|_| a.local(a.ids.uint)).collect();
+    let first = a.input();
+    for (k, v) in all.iter().enumerate() {
+        let c = a.constant(k as u32);
+        a.store(*v, c);
+    }
+    let ten = a.constant(10);
+    let cond = a.test(Op::ULessThan, first, ten);
+    let merge = a.id();
+    a.branch(cond, merge, merge);
+    for (k, v) in all.iter().enumerate() {
+        let c = a.constant(k as u32 + 3);
+        let x = a.bin(Op::IMul, first, c);
+        a.store(*v, x);
+    }
+    a.jump(merge);
+    a.label(merge);
+    let mut sum = first;
+    for &v in &all {
+        let x = a.load(v);
+        sum = a.bin(Op::IMul, sum, x);
+    }
+    a.output(sum);
+    a.end();
+    a.finish()
+}
+
+fn variables_loop(n: u32) -> Vec<u32> {
+    let mut a = Asm::new();
+    a.begin(a.ids.main);
+    let all: Vec<u32> = (0..n).map(|_| a.local(a.ids.uint)).collect();
+    let first = a.input();
+    for (k, v) in all.iter().enumerate() {
+        let c = a.constant(k as u32);
+        a.store(*v, c);
+    }
+    let [head, test, next, merge] = std::array::from_fn(|_| a.id());
+    a.jump(head);
+    a.label(head);
+    a.put(Op::LoopMerge, &[merge, next, 0]);
+    a.jump(test);
+    a.label(test);
+    let x = a.load(all[0]);
+    let more = a.test(Op::ULessThan, x, first);
+    a.put(Op::BranchConditional, &[more, next, merge]);
+    a.label(next);
+    for (k, v) in all.iter().enumerate() {
+        let x = a.load(*v);
+        let c = a.constant(k as u32 % 7 + 1);
+        let x = a.bin(Op::IAdd, x, c);
+        a.store(*v, x);
+    }
+    a.jump(head);
+    a.label(merge);
+    let mut sum = first;
+    for &v in &all {
+        let x = a.load(v);
+        sum = a.bin(Op::IMul, sum, x);
+    }
+    a.output(sum);
+    a.end();
+    a.finish()
+}
+
+fn live_at_once(n: u32) -> Vec<u32> {
+    let mut a = Asm::new();
+    a.begin(a.ids.main);
+    let lane = a.lane();
+    let all: Vec<u32> = (0..n)
+        .map(|k| {
+            let c = a.constant(k * 64);
+            let at = a.bin(Op::IAdd, lane, c);
+            let p = a.at(at);
+            a.load(p)
+        })
+        .collect();
+    let mut sum = lane;
+    for &v in &all {
+        sum = a.bin(Op::IMul, sum, v);
+    }
+    a.output(sum);
+    a.end();
+    a.finish()
+}
+
+fn chain(n: u32) -> Vec<u32> {
+    let mut a = Asm::new();
+    a.begin(a.ids.main);
+    let mut x = a.input();
+    for k in 0..n {
+        let c = a.constant(k * 5 + 1);
+        x = a.bin(if k % 2 == 0 { Op::IMul } else { Op::IAdd }, x, c);
+    }
+    a.output(x);
+    a.end();
+    a.finish()
+}
+
+fn constants(n: u32) -> Vec<u32> {
+    let mut a = Asm::new();
+    a.begin(a.ids.main);
+    (0..n).for_each(|k| {
+        a.constant(k * 3);
+    });
+    let x = a.input();
+    a.output(x);
+    a.end();
+    a.finish()
+}
+
+fn spec_ops(n: u32) -> Vec<u32> {
+    let mut a = Asm::new();
+    let mut x = a.constant_of(Op::SpecConstant, a.ids.uint, &[7]);
+    a.decorate(x, &[Decoration::SpecId as u32, 3]);
+    for k in 0..n {
+        let c = a.constant(k * 5 + 1);
+        x = a.constant_of(Op::SpecConstantOp, a.ids.uint, &[Op::IMul as u32, x, c]);
+    }
+    a.begin(a.ids.main);
+    a.output(x);
+    a.end();
+    a.finish()
+}
+
+/// Decorations of the block that many variables have.
+fn decorations(n: u32) -> Vec<u32> {
+    let mut a = Asm::new();
+    let list = a.array(a.ids.uint, 16);
+    a.decorate(list, &[Decoration::ArrayStride as u32, 4]);
+    let block = a.global(Op::TypeStruct, &[list]);
+    for k in 0..n {
+        a.decoration(Op::MemberDecorate, &[block, 0, Decoration::Offset as u32, k % 4 * 4]);
+        a.decorate(block, &[Decoration::Restrict as u32]);
+    }
+    a.decorate(block, &[Decoration::Block as u32]);
+    let pointer = a.pointer(StorageClass::StorageBuffer, block);
+    let element = a.ids.element;
+    let all: Vec<u32> = (0..n.min(4000))
+        .map(|_| {
+            let v = a.id();
+            a.put_global(Op::Variable, &[pointer, v, StorageClass::StorageBuffer as u32]);
+            a.decorate(v, &[Decoration::DescriptorSet as u32, 0]);
+            a.decorate(v, &[Decoration::Binding as u32, v % 60]);
+            v
+        })
+        .collect();
+    a.begin(a.ids.main);
+    let zero = a.constant(0);
+    for v in all {
+        let p = a.op(Op::AccessChain, element, &[v, zero, zero]);
+        let x = a.load(p);
+        a.output(x);
+    }
+    a.end();
+    a.finish()
+}
+
+fn groups(n: u32) -> Vec<u32> {
+    let mut a = Asm::new();
+    for _ in 0..n {
+        let group = a.id();
+        let target = a.ids.uint;
+        a.decorate(group, &[Decoration::RelaxedPrecision as u32]);
+        a.decoration(Op::DecorationGroup, &[group]);
+        a.decoration(Op::GroupDecorate, &[group, target]);
+    }
+    a.begin(a.ids.main);
+    let x = a.input();
+    a.output(x);
+    a.end();
+    a.finish()
+}
+
+fn sets(n: u32) -> Vec<u32> {
+    let mut a = Asm::new();
+    let name: Vec<u32> = [*b"NonS", *b"eman", *b"tic.", *b"Ab\0\0"].map(u32::from_le_bytes).to_vec();
+    let all: Vec<u32> = (0..n)
+        .map(|_| {
+            let id = a.id();
+            a.decoration(Op::ExtInstImport, &[&[id], &name[..]].concat());
+            id
+        })
+        .collect();
+    a.begin(a.ids.main);
+    let x = a.input();
+    for set in all {
+        a.op(Op::ExtInst, a.ids.void, &[set, 1]);
+    }
+    a.output(x);
+    a.end();
+    a.finish()
+}
+
+fn members(n: u32) -> Vec<u32> {
+    let mut a = Asm::new();
+    let block = a.global(Op::TypeStruct, &vec![a.ids.uint; n as usize]);
+    for k in 0..n {
+        a.decoration(Op::MemberDecorate, &[block, k, Decoration::Offset as u32, k * 4]);
+    }
+    a.decorate(block, &[Decoration::Block as u32]);
+    let pointer = a.pointer(StorageClass::StorageBuffer, block);
+    let v = a.id();
+    a.put_global(Op::Variable, &[pointer, v, StorageClass::StorageBuffer as u32]);
+    a.decorate(v, &[Decoration::DescriptorSet as u32, 0]);
+    a.decorate(v, &[Decoration::Binding as u32, 1]);
+    a.begin(a.ids.main);
+    for k in 0..n {
+        let c = a.constant(k);
+        let p = a.op(Op::AccessChain, a.ids.element, &[v, c]);
+        let x = a.load(p);
+        a.store(p, x);
+    }
+    a.end();
+    a.finish()
+}
+
+/// Phis of narrow values, operands of narrow operations.
+fn halves(n: u32) -> Vec<u32> {
+    let mut a = Asm::new();
+    let short = a.global(Op::TypeInt, &[16, 0]);
+    a.begin(a.ids.main);
+    let x = a.local(short);
+    let first = a.input();
+    let narrow = a.op(Op::UConvert, short, &[first]);
+    a.store(x, narrow);
+    for k in 0..n {
+        let c = a.constant(k);
+        let cond = a.test(Op::ULessThan, first, c);
+        let merge = a.id();
+        a.branch(cond, merge, merge);
+        let old = a.op(Op::Load, short, &[x]);
+        let new = a.op(Op::IMul, short, &[old, narrow]);
+        let new = a.op(Op::IAdd, short, &[new, old]);
+        a.store(x, new);
+        let wide = a.op(Op::UConvert, a.ids.uint, &[new]);
+        a.output(wide);
+        a.jump(merge);
+        a.label(merge);
+    }
+    a.end();
+    a.finish()
+}
+
+/// Dynamic indices of a small array: selects.
+fn indices(n: u32) -> Vec<u32> {
+    let mut a = Asm::new();
+    let list = a.array(a.ids.uint, 8);
+    let element = a.pointer(StorageClass::Function, a.ids.uint);
+    a.begin(a.ids.main);
+    let x = a.local(list);
+    let first = a.input();
+    for k in 0..n {
+        let c = a.constant(k * 3 + 1);
+        let i = a.bin(Op::IMul, first, c);
+        let p = a.op(Op::AccessChain, element, &[x, i]);
+        let v = a.load(p);
+        let v = a.bin(Op::IAdd, v, c);
+        a.store(p, v);
+    }
+    let p = a.op(Op::AccessChain, element, &[x, first]);
+    let v = a.load(p);
+    a.output(v);
+    a.end();
+    a.finish()
+}
+
+/// Pointers to a type whose equal has another id.
+fn extracts(n: u32) -> Vec<u32> {
+    let mut a = Asm::new();
+    let (one, two) = (a.array(a.ids.uint, 60_000), a.array(a.ids.uint, 60_000));
+    for t in [one, two] {
+        a.decorate(t, &[Decoration::ArrayStride as u32, 4]);
+    }
+    let from = a.buffer(one, 1);
+    let pointer = a.pointer(StorageClass::StorageBuffer, two);
+    a.begin(a.ids.main);
+    let (zero, lane) = (a.constant(0), a.lane());
+    for k in 0..n {
+        let p = a.op(Op::AccessChain, pointer, &[from, zero]);
+        let c = a.constant(k);
+        let q = a.op(Op::AccessChain, a.ids.element, &[p, c]);
+        a.store(q, lane);
+    }
+    a.end();
+    a.finish()
+}
+
+/// A local variable of a type, loaded and stored.
+fn moved(a: &mut Asm, ty: u32) {
+    a.begin(a.ids.main);
+    let (x, y) = (a.local(ty), a.local(ty));
+    let v = a.op(Op::Load, ty, &[x]);
+    a.store(y, v);
+    let first = a.input();
+    a.output(first);
+    a.end();
+}
+
+fn empty_array(n: u32) -> Vec<u32> {
+    let mut a = Asm::new();
+    let empty = a.global(Op::TypeStruct, &[]);
+    let list = a.array(empty, n);
+    a.constant_of(Op::ConstantNull, list, &[]);
+    let one = a.constant_of(Op::ConstantComposite, empty, &[]);
+    a.constant_of(Op::ConstantCompositeReplicateEXT, list, &[one]);
+    a.variable(StorageClass::Workgroup, list);
+    a.buffer(list, 1);
+    moved(&mut a, list);
+    a.finish()
+}
+
+fn doubled(a: &mut Asm, mut ty: u32, n: u32) -> u32 {
+    for _ in 0..n {
+        ty = a.global(Op::TypeStruct, &[ty, ty]);
+    }
+    ty
+}
+
+fn empty_structs(n: u32) -> Vec<u32> {
+    let mut a = Asm::new();
+    let empty = a.global(Op::TypeStruct, &[]);
+    let ty = doubled(&mut a, empty, n);
+    a.constant_of(Op::ConstantNull, ty, &[]);
+    a.buffer(ty, 1);
+    moved(&mut a, ty);
+    a.finish()
+}
+
+fn structs(n: u32) -> Vec<u32> {
+    let mut a = Asm::new();
+    let uint = a.ids.uint;
+    let ty = doubled(&mut a, uint, n);
+    a.constant_of(Op::ConstantNull, ty, &[]);
+    moved(&mut a, ty);
+    a.finish()
+}
+
+fn shared_structs(n: u32) -> Vec<u32> {
+    let mut a = Asm::new();
+    let uint = a.ids.uint;
+    let ty = doubled(&mut a, uint, n);
+    let block = a.global(Op::TypeStruct, &[ty]);
+    a.decorate(block, &[Decoration::Block as u32]);
+    let x = a.variable(StorageClass::Workgroup, block);
+    let pointer = a.pointer(StorageClass::Workgroup, ty);
+    a.begin(a.ids.main);
+    let zero = a.constant(0);
+    let p = a.op(Op::AccessChain, pointer, &[x, zero]);
+    let v = a.op(Op::Load, ty, &[p]);
+    a.store(p, v);
+    a.end();
+    a.finish()
+}
+
+/// A struct of structs that are empty but for one member.
+fn empty_members(n: u32) -> Vec<u32> {
+    let mut a = Asm::new();
+    let empty = a.global(Op::TypeStruct, &[]);
+    let mut list = vec![empty; n as usize];
+    list.push(a.ids.uint);
+    let inner = a.global(Op::TypeStruct, &list);
+    let outer = a.global(Op::TypeStruct, &vec![inner; n as usize]);
+    moved(&mut a, outer);
+    a.finish()
+}
+
+fn composites(n: u32) -> Vec<u32> {
+    let mut a = Asm::new();
+    let mut ty = a.ids.uint;
+    let mut c = a.constant(5);
+    for _ in 0..n {
+        ty = a.global(Op::TypeStruct, &[ty, ty]);
+        c = a.constant_of(Op::SpecConstantComposite, ty, &[c, c]);
+    }
+    a.begin(a.ids.main);
+    let first = a.input();
+    a.output(first);
+    a.end();
+    a.finish()
+}
+
+fn nulls(n: u32) -> Vec<u32> {
+    let mut a = Asm::new();
+    for _ in 0..n {
+        let list = a.array(a.ids.uint, 16_000);
+        a.constant_of(Op::ConstantNull, list, &[]);
+    }
+    a.begin(a.ids.main);
+    let first = a.input();
+    a.output(first);
+    a.end();
+    a.finish()
+}
+
+fn deep_types(n: u32) -> Vec<u32> {
+    let mut a = Asm::new();
+    let mut ty = a.ids.uint;
+    for _ in 0..n {
+        ty = a.global(Op::TypeStruct, &[ty]);
+    }
+    moved(&mut a, ty);
+    a.finish()
+}
+
+fn arrays(n: u32) -> Vec<u32> {
+    let mut a = Asm::new();
+    let mut ty = a.ids.uint;
+    for _ in 0..n {
+        ty = a.array(ty, 2);
+    }
+    moved(&mut a, ty);
+    a.finish()
+}

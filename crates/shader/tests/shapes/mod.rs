@@ -1,0 +1,41 @@
+//! Modules that grow: each shape is a function of one size. For the tests of compile time and for measuring it
+//! (`examples/growth.rs`).
+
+pub mod asm;
+mod blocks;
+mod data;
+
+use shader::ir::Stage;
+use shader::options::{Binding, Options};
+
+/// A shape: its name, and what makes it of a size.
+pub struct Shape {
+    pub name: &'static str,
+    pub make: fn(u32) -> Vec<u32>,
+    /// A size at which it is small, and one at which it is long.
+    pub small: u32,
+    pub large: u32,
+}
+
+/// Shapes whose size is a count: what twice as many cost is about twice as much.
+pub fn linear() -> Vec<Shape> {
+    blocks::SHAPES.iter().chain(data::SHAPES).map(|&(name, make, small, large)| Shape { name, make, small, large }).collect()
+}
+
+/// Shapes that double with each step of their size, and those with one size that means all.
+pub fn explosive() -> Vec<Shape> {
+    blocks::EXPLOSIVE.iter().chain(data::EXPLOSIVE).map(|&(name, make, small, large)| Shape { name, make, small, large }).collect()
+}
+
+pub fn options() -> Options<'static> {
+    Options {
+        stage: Stage::Compute,
+        entry: "main",
+        spec: &[],
+        binding: &|_, b| Some(Binding::new(0, b % 64 * 32, 64)),
+        push_bytes: 256,
+        lanes: None,
+        machine: Default::default(),
+        optimise: true,
+    }
+}
