@@ -5,6 +5,7 @@
 
 use crate::ir::{Shader, Term};
 use crate::options::{Error, Result};
+use crate::trees::Ancestors;
 
 pub const NONE: u32 = u32::MAX;
 
@@ -30,10 +31,7 @@ pub struct Cfg {
     pub idom: Vec<u32>,
     dom_in: Vec<u32>,
     dom_out: Vec<u32>,
-    /// Immediate dominators above each block, and a dominator further up: every second one leads further, so that a
-    /// way up is short however deep the tree.
-    dom_depth: Vec<u32>,
-    dom_jump: Vec<u32>,
+    up: Ancestors,
 }
 
 impl Cfg {
@@ -85,8 +83,7 @@ impl Cfg {
             idom: vec![NONE; n],
             dom_in: vec![],
             dom_out: vec![],
-            dom_depth: vec![],
-            dom_jump: vec![],
+            up: Ancestors::new(n),
         };
         cfg.find_dominators();
         cfg.find_loops().map_err(bad)?;
@@ -108,8 +105,6 @@ impl Cfg {
 
     fn find_dominators(&mut self) {
         let n = self.len();
-        self.dom_depth = vec![0; n];
-        self.dom_jump = (0..n as u32).collect();
         for b in 1..n as u32 {
             let mut dom = NONE;
             for i in self.pred_start[b as usize]..self.pred_start[b as usize + 1] {
@@ -121,11 +116,7 @@ impl Cfg {
             }
             self.idom[b as usize] = dom;
             if dom != NONE {
-                let (b, depth, jump) = (b as usize, &self.dom_depth, &self.dom_jump);
-                let (d, j) = (dom as usize, jump[dom as usize] as usize);
-                let even = depth[d] - depth[j] == depth[j] - depth[jump[j] as usize];
-                self.dom_jump[b] = if even { jump[j] } else { dom };
-                self.dom_depth[b] = self.dom_depth[d] + 1;
+                self.up.hang(b, dom);
             }
         }
         // Numbers of a walk over the dominator tree; children come after their parent, so one pass gives sizes.
@@ -151,24 +142,8 @@ impl Cfg {
     }
 
     /// The nearest block that dominates both (which are reachable).
-    pub fn common_dominator(&self, mut a: u32, mut b: u32) -> u32 {
-        let (depth, jump) = (&self.dom_depth, &self.dom_jump);
-        while a != b {
-            let (x, y) = (a as usize, b as usize);
-            let up = |from: usize, least: u32| {
-                if depth[jump[from] as usize] >= least { jump[from] } else { self.idom[from] }
-            };
-            if depth[x] > depth[y] {
-                a = up(x, depth[y]);
-            } else if depth[x] < depth[y] {
-                b = up(y, depth[x]);
-            } else if jump[x] != jump[y] {
-                (a, b) = (jump[x], jump[y]);
-            } else {
-                (a, b) = (self.idom[x], self.idom[y]);
-            }
-        }
-        a
+    pub fn common_dominator(&self, a: u32, b: u32) -> u32 {
+        self.up.common(&self.idom, a, b)
     }
 
     /// Of each block: the first after it that it does not dominate.

@@ -1,4 +1,4 @@
-//! Searches over a list of numbers by place: which is the first that is small enough, how large is the largest between.
+//! Searches that take few steps however much there is: in lists of numbers by place, and up a tree.
 
 /// A list of numbers that change, asked for the first of at most a bound.
 pub struct MinTree {
@@ -89,6 +89,49 @@ impl MaxTree {
     }
 }
 
+/// Ways up a tree, short however deep it is: each node knows one further up as well as its parent.
+#[derive(Default)]
+pub struct Ancestors {
+    depth: Vec<u32>,
+    jump: Vec<u32>,
+}
+
+impl Ancestors {
+    /// `n` roots.
+    pub fn new(n: usize) -> Ancestors {
+        Ancestors { depth: vec![0; n], jump: (0..n as u32).collect() }
+    }
+
+    /// Gives a root that has no children yet a parent.
+    pub fn hang(&mut self, node: u32, parent: u32) {
+        let (d, j) = (parent as usize, self.jump[parent as usize] as usize);
+        let even = self.depth[d] - self.depth[j] == self.depth[j] - self.depth[self.jump[j] as usize];
+        self.jump[node as usize] = if even { self.jump[j] } else { parent };
+        self.depth[node as usize] = self.depth[d] + 1;
+    }
+
+    /// The nearest that is above both or one of them. They have one root; `parent`: what nodes were hung from.
+    pub fn common(&self, parent: &[u32], mut a: u32, mut b: u32) -> u32 {
+        let (depth, jump) = (&self.depth, &self.jump);
+        while a != b {
+            let (x, y) = (a as usize, b as usize);
+            let up = |from: usize, least: u32| {
+                if depth[jump[from] as usize] >= least { jump[from] } else { parent[from] }
+            };
+            if depth[x] > depth[y] {
+                a = up(x, depth[y]);
+            } else if depth[x] < depth[y] {
+                b = up(y, depth[x]);
+            } else if jump[x] != jump[y] {
+                (a, b) = (jump[x], jump[y]);
+            } else {
+                (a, b) = (parent[x], parent[y]);
+            }
+        }
+        a
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -110,6 +153,17 @@ mod tests {
                 assert_eq!(tree.get(i), list[i]);
                 let (from, most) = (next() as usize % (n + 2), next() % 50);
                 assert_eq!(tree.first(from, most), (from..n).find(|k| list[*k] <= most));
+            }
+            let mut up = Ancestors::new(n);
+            let parent: Vec<u32> = (0..n as u32).map(|k| next() % k.max(1)).collect();
+            (1..n as u32).for_each(|k| up.hang(k, parent[k as usize]));
+            for _ in 0..200 {
+                let (a, b) = (next() % n as u32, next() % n as u32);
+                let (mut x, mut y) = (a, b);
+                while x != y {
+                    *if x > y { &mut x } else { &mut y } = parent[x.max(y) as usize];
+                }
+                assert_eq!(up.common(&parent, a, b), x);
             }
             let list: Vec<u32> = (0..n).map(|_| next()).collect();
             let tree = MaxTree::new(list.iter().copied());

@@ -123,6 +123,7 @@ impl<'m> Builder<'m> {
                 }
                 self.begin(t, origin);
             }
+            self.count_instruction()?;
             self.debug.clear();
             if b.loop_end != NONE {
                 self.open_loop(&mut fr, pos as u32, bi)?;
@@ -219,6 +220,16 @@ impl<'m> Builder<'m> {
         Ok(())
     }
 
+    /// To be called for each instruction; its block's end is one, too.
+    fn count_instruction(&mut self) -> Result<()> {
+        self.instructions += 1;
+        if self.instructions > MAX_INSTRUCTIONS {
+            let what = format!("it grows beyond {MAX_INSTRUCTIONS} instructions when its calls are inlined");
+            return Err(Error::TooLarge(what));
+        }
+        Ok(())
+    }
+
     fn run_block(&mut self, fr: &mut Frame, pos: u32, bi: u32) -> Result<Flow> {
         let b = fr.info.blocks[bi as usize];
         let mut at = b.start;
@@ -248,11 +259,7 @@ impl<'m> Builder<'m> {
         while at < b.term {
             let i = self.m.inst(at);
             at += i.len() as u32;
-            self.instructions += 1;
-            if self.instructions > MAX_INSTRUCTIONS {
-                let what = format!("it grows beyond {MAX_INSTRUCTIONS} instructions when its calls are inlined");
-                return Err(Error::TooLarge(what));
-            }
+            self.count_instruction()?;
             self.check_size()?;
             match i.op {
                 Op::Line => self.line(&i)?,

@@ -55,7 +55,7 @@ const MAX_CALL_DEPTH: usize = 100;
 /// Loops around one another: what looks at all loops around a block looks at no more than this.
 const MAX_LOOPS: u32 = 200;
 /// Scalars of all composites that are spelled out.
-const MAX_SCALARS: usize = 1 << 25;
+const MAX_SCALARS: usize = 1 << 24;
 /// Bit of the FP fast-math mode.
 const FAST_MATH_ALLOW_CONTRACT: u32 = 0x1_0000;
 

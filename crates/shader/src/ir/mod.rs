@@ -20,6 +20,7 @@
 mod image;
 mod input;
 mod place;
+mod readers;
 
 use crate::work::Work;
 use std::fmt;
@@ -28,6 +29,7 @@ pub use crate::isa::{AtomicOp, Bin, Quad, ReduceOp, Scan, Tri, Un};
 pub use image::{Dim, ImageInst, ImageOp, TexelType};
 pub use input::Input;
 pub use place::{Mem, MemFlags, Place};
+pub use readers::Readers;
 
 /// An instruction's result: an index into [`Shader::values`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -21,6 +21,7 @@ mod interface;
 mod lir;
 mod live;
 mod masks;
+mod moves;
 mod narrow;
 mod ops;
 mod pair;
@@ -28,6 +29,7 @@ pub mod park;
 mod shape;
 mod twin;
 pub mod uniform;
+mod web;
 
 use crate::bytecode::Program;
 use crate::cfg::{Cfg, NONE};
@@ -91,7 +93,7 @@ pub fn lower(shader: &Shader, options: &Options) -> Result<Program> {
         let packed = shader.stage == Stage::Compute && warps * 2 <= lanes / 16;
         if ready.as_ref().is_none_or(|r| r.0 != packed) {
             let mut lir = Lowering::run(shader, options, &cfg, packed)?;
-            let allocation = alloc::allocate(&mut lir);
+            let allocation = alloc::allocate(&mut lir, &shader.work)?;
             ready = Some((packed, lir, allocation));
         }
         let (_, lir, allocation) = ready.as_ref().unwrap();

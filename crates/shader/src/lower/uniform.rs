@@ -6,7 +6,7 @@
 
 use super::park::Parks;
 use crate::cfg::{Cfg, Loop, NONE};
-use crate::ir::{Input, Inst, Shader, Term, Value};
+use crate::ir::{Input, Inst, Readers, Shader, Term, Value};
 use crate::isa::{Lanes, Motion, lanes, motion, operands};
 use crate::options::Result;
 
@@ -93,34 +93,18 @@ impl Uniformity {
     /// Takes every value that varies to those that read it, until nothing is new. For long ways over back edges, of
     /// which a walk goes one step.
     fn follow(&mut self, shader: &Shader, cfg: &Cfg, packed: bool) -> Result<()> {
-        let n = shader.values.len();
-        let mut start = vec![0u32; n + 1];
-        let each = |f: &mut dyn FnMut(Value, Value)| {
-            for block in &shader.blocks {
-                block.insts.iter().for_each(|v| operands(&shader.data(*v).inst, |o| f(o, *v)));
-            }
-        };
-        each(&mut |o, _| start[o.0 as usize + 1] += 1);
-        for i in 0..n {
-            start[i + 1] += start[i];
-        }
-        let mut readers = vec![Value(0); start[n] as usize];
-        let mut fill = start.clone();
-        each(&mut |o, v| {
-            let at = &mut fill[o.0 as usize];
-            readers[*at as usize] = v;
-            *at += 1;
-        });
-        let mut left: Vec<u32> = (0..n as u32).filter(|i| self.varying[*i as usize]).collect();
-        while let Some(i) = left.pop() {
-            let own = &readers[start[i as usize] as usize..start[i as usize + 1] as usize];
+        let readers = Readers::of(shader);
+        let all = (0..shader.values.len() as u32).map(Value);
+        let mut left: Vec<Value> = all.filter(|v| self.varying[v.0 as usize]).collect();
+        while let Some(v) = left.pop() {
+            let own = readers.of_value(v);
             shader.work.spend(1 + own.len())?;
             for &v in own {
                 let k = v.0 as usize;
                 let b = self.home[k];
                 if !self.varying[k] && !self.fixed[k] && self.value_varies(shader, cfg, packed, v, b) {
                     self.varying[k] = true;
-                    left.push(v.0);
+                    left.push(v);
                 }
             }
         }

@@ -1,0 +1,189 @@
+//! Sets of virtual registers that share a register, and what coalescing ([`super::live`]) asks of them. Sets grow to
+//! the whole length of a shader, so that none of it may be looked at for each copy: what is kept is kept in order, and
+//! of two sets the smaller goes into the larger.
+
+use super::lir::{COPIES, Lir, V, flag::*};
+use crate::bytecode::Code;
+use crate::options::Result;
+use crate::work::Work;
+use std::collections::BTreeMap;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Segment {
+    pub lo: u32,
+    pub hi: u32,
+}
+
+/// One place where a register is read or written.
+#[derive(Clone, Copy)]
+pub struct Occurrence {
+    /// What it holds the register for.
+    pub extent: Segment,
+    pub at: u32,
+    pub v: V,
+    pub def: bool,
+    /// Of a copy that writes it: where its masked flag is.
+    pub flag: u32,
+}
+
+/// What coalescing knows of a set: where it is live, and where it is written (copies within the set not counted).
+#[derive(Default)]
+pub struct Set {
+    pub segments: Vec<Segment>,
+    /// Ascending.
+    pub defs: Vec<u32>,
+    places: Places,
+}
+
+/// Occurrences of a set's registers.
+#[derive(Default)]
+struct Places {
+    /// By instruction: occurrences, and how many of them write.
+    at: BTreeMap<u32, (u32, u32)>,
+    /// Extents of more than one instruction, and of how many occurrences they are.
+    long: BTreeMap<Segment, u32>,
+    /// Definitions by other ops than copies: how many, and one of them.
+    plain: (u32, (u32, V)),
+    /// One of them cannot write under a mask.
+    fixed: bool,
+    /// Loop of all definitions; `Err` when they are in several.
+    home: Option<std::result::Result<u32, ()>>,
+    /// Flags of copies that are not known to be masked.
+    flags: Vec<u32>,
+}
+
+impl Set {
+    pub fn of(segment: Segment) -> Set {
+        Set { segments: vec![segment], ..Set::default() }
+    }
+
+    pub fn add(&mut self, lir: &Lir, o: Occurrence) {
+        let places = &mut self.places;
+        let here = places.at.entry(o.at).or_default();
+        here.0 += 1;
+        if o.extent.lo != o.extent.hi {
+            *places.long.entry(o.extent).or_default() += 1;
+        }
+        if !o.def {
+            return;
+        }
+        here.1 += 1;
+        let op = &lir.insts[o.at as usize];
+        let home = lir.loop_at[o.at as usize];
+        places.home = Some(match places.home {
+            Some(h) if h != Ok(home) => Err(()),
+            _ => Ok(home),
+        });
+        if op.code == COPIES {
+            places.flags.push(o.flag);
+        } else {
+            places.fixed |= op.code == Code::IMAGE || op.flags & (D_DEF | EXT_DEF) == 0;
+            places.plain = (places.plain.0 + 1, (o.at, o.v));
+        }
+    }
+
+    /// Takes in the other set; the copy at `p` between them is gone.
+    pub fn unite(&mut self, mut other: Set, p: u32, segments: Vec<Segment>, work: &Work) -> Result<()> {
+        if let Ok(i) = self.defs.binary_search(&p) {
+            self.defs.remove(i);
+        }
+        if other.defs.len() > self.defs.len() {
+            std::mem::swap(&mut self.defs, &mut other.defs);
+        }
+        merge(&mut self.defs, &other.defs, work)?;
+        if other.places.at.len() > self.places.at.len() {
+            std::mem::swap(&mut self.places, &mut other.places);
+        }
+        self.places.take(other.places, work)?;
+        self.segments = segments;
+        Ok(())
+    }
+
+    /// The first definition after `p`.
+    pub fn next_def(&self, p: u32) -> Option<u32> {
+        self.defs.get(self.defs.partition_point(|d| *d <= p)).copied()
+    }
+
+    /// Whether something of the set is needed from `lo` up to the copy at `p`, but for that copy's own definition, which
+    /// holds the register for `own`.
+    pub fn busy(&self, lo: u32, p: u32, own: Segment, work: &Work) -> Result<bool> {
+        let places = &self.places;
+        let at = |i: u32| places.at.get(&i).copied().unwrap_or_default();
+        let within = lo < p && places.at.range(lo + 1..p).next().is_some();
+        if within || at(p).0 > 1 || at(lo).1 > (lo == p) as u32 {
+            return Ok(true);
+        }
+        for (s, n) in places.long.range(..Segment { lo: p, hi: 0 }).rev() {
+            work.spend(1)?;
+            if s.hi > lo && (*s != own || *n > 1) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// What must be masked for all definitions to be: ops, of which there may be one at most, and flags of copies. None
+    /// when that cannot be, or a definition lies outside loop `home`.
+    pub fn masks(&self, home: u32) -> Option<Option<(u32, V)>> {
+        let places = &self.places;
+        let outside = places.home.is_some_and(|h| h != Ok(home));
+        if outside || places.fixed || places.plain.0 > 1 {
+            return None;
+        }
+        Some((places.plain.0 == 1).then_some(places.plain.1))
+    }
+
+    /// Flags of copies that are to be masked now and have not been.
+    pub fn take_flags(&mut self) -> Vec<u32> {
+        std::mem::take(&mut self.places.flags)
+    }
+}
+
+impl Places {
+    fn take(&mut self, other: Places, work: &Work) -> Result<()> {
+        work.spend(other.at.len() + other.long.len())?;
+        for (i, (all, defs)) in other.at {
+            let here = self.at.entry(i).or_default();
+            *here = (here.0 + all, here.1 + defs);
+        }
+        for (s, n) in other.long {
+            *self.long.entry(s).or_default() += n;
+        }
+        self.fixed |= other.fixed;
+        let last = if other.plain.0 > 0 { other.plain.1 } else { self.plain.1 };
+        self.plain = (self.plain.0 + other.plain.0, last);
+        self.home = match (self.home, other.home) {
+            (Some(a), Some(b)) if a != b => Some(Err(())),
+            (a, b) => a.or(b),
+        };
+        if other.flags.len() > self.flags.len() {
+            let few = std::mem::replace(&mut self.flags, other.flags);
+            self.flags.extend(few);
+        } else {
+            self.flags.extend(other.flags);
+        }
+        Ok(())
+    }
+}
+
+/// Adds numbers to ascending ones; what comes before all that is added stays where it is.
+fn merge(list: &mut Vec<u32>, more: &[u32], work: &Work) -> Result<()> {
+    let Some(first) = more.first() else { return Ok(()) };
+    let from = list.partition_point(|x| x < first);
+    // Moving a number takes a sixteenth of a look at one.
+    work.spend(more.len() + (list.len() - from) / 16)?;
+    if from == list.len() {
+        list.extend_from_slice(more);
+    } else if let [one] = more {
+        list.insert(from, *one);
+    } else {
+        list.extend_from_slice(more);
+        list[from..].sort();
+    }
+    Ok(())
+}
+
+/// Whether the op reads all its operands (of a lane) before it writes.
+pub fn reads_first(lir: &Lir, p: u32) -> bool {
+    lir.insts.get(p as usize).is_some_and(|op| op.code == COPIES || op.flags & ELEM != 0)
+}
