@@ -19,6 +19,14 @@ pub struct Loop {
     pub depth: u32,
 }
 
+/// See [`Cfg::dominated`].
+pub struct Dominated {
+    /// The first block after each one that it does not dominate.
+    pub to: Vec<u32>,
+    /// The greatest of `to` of the dominators that a way up from each block passes at once, its end included.
+    best: Vec<u32>,
+}
+
 pub struct Cfg {
     /// Per block: up to two successors, [`NONE`] for none.
     pub succ: Vec<[u32; 2]>,
@@ -146,8 +154,8 @@ impl Cfg {
         self.up.common(&self.idom, a, b)
     }
 
-    /// Of each block: the first after it that it does not dominate.
-    pub fn dominated_to(&self) -> Vec<u32> {
+    /// How far each block dominates all that comes after it.
+    pub fn dominated(&self) -> Dominated {
         let n = self.len();
         let mut to = vec![n as u32; n];
         // Blocks that dominate all that came after them: each dominates the next.
@@ -161,7 +169,23 @@ impl Cfg {
             }
             open.push(b);
         }
-        to
+        let mut best = vec![0; n];
+        for b in 1..n {
+            let p = self.idom[b];
+            if p == NONE {
+                continue;
+            }
+            best[b] = to[p as usize];
+            if self.up.jump(b as u32) != p {
+                best[b] = best[b].max(best[p as usize]).max(best[self.up.jump(p) as usize]);
+            }
+        }
+        Dominated { to, best }
+    }
+
+    /// A dominator of `b`: the next, or one further up where none in between dominates all up to `t`.
+    pub fn above(&self, dominated: &Dominated, b: u32, t: u32) -> u32 {
+        if dominated.best[b as usize] < t { self.up.jump(b) } else { self.idom[b as usize] }
     }
 
     /// `a` dominates `b` (both reachable).

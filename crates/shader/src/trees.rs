@@ -110,6 +110,11 @@ impl Ancestors {
         self.depth[node as usize] = self.depth[d] + 1;
     }
 
+    /// An ancestor, not always the next; itself of a root.
+    pub fn jump(&self, node: u32) -> u32 {
+        self.jump[node as usize]
+    }
+
     /// The nearest that is above both or one of them. They have one root; `parent`: what nodes were hung from.
     pub fn common(&self, parent: &[u32], mut a: u32, mut b: u32) -> u32 {
         let (depth, jump) = (&self.depth, &self.jump);

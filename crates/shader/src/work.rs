@@ -10,7 +10,7 @@ use crate::options::{Error, Result};
 use std::cell::Cell;
 
 /// Steps of one shader: a few seconds of a slow core. The largest shaders of real programs spend a hundredth.
-pub const MAX_STEPS: u64 = 1 << 28;
+pub const MAX_STEPS: u64 = 1 << 27;
 
 /// Steps that were taken so far.
 #[derive(Clone, Debug, Default)]

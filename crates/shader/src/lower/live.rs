@@ -231,7 +231,7 @@ fn coalesce(
                 sets.push(Set::of(webs.hull[v as usize]));
             }
         }
-        sets[index[dst as usize] as usize].defs.push(p);
+        *sets[index[dst as usize] as usize].defs.entry(p).or_default() += 1;
     }
     for &(v, a, b) in second {
         if index[v as usize] != NONE {
@@ -245,7 +245,7 @@ fn coalesce(
         let set = &mut sets[index[src as usize] as usize];
         if set.defs.is_empty() {
             // Written by one op, where it begins (or by the engine).
-            set.defs.push(set.segments[0].lo);
+            set.defs.insert(set.segments[0].lo, 1);
         }
     }
     copies.sort_by_key(|c| {
@@ -347,7 +347,7 @@ fn move_up(
         return Ok(None);
     };
     let (lo, hi) = (from.lo, to.hi);
-    let first = a.defs.first().is_none_or(|d| *d >= c.p);
+    let first = a.defs.first_key_value().is_none_or(|d| *d.0 >= c.p);
     if hi > c.p || first || begin.lo >= lo || a.busy(lo, c.p, c.own, work)? {
         return Ok(None);
     }

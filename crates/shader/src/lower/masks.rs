@@ -3,7 +3,7 @@
 
 use super::control::{Control, outer};
 use super::edges::LBlocks;
-use crate::cfg::NONE;
+use crate::cfg::{Dominated, NONE};
 use crate::options::Result;
 use crate::trees::MaxTree;
 use crate::work::Work;
@@ -12,8 +12,7 @@ use crate::work::Work;
 pub(super) struct Plan<'a> {
     blocks: &'a LBlocks,
     work: &'a Work,
-    /// Of each block: the first after it that it does not dominate.
-    dominated_to: Vec<u32>,
+    dominated: Dominated,
     /// The latest successor of each block, and how far from the last block its earliest one is.
     latest: MaxTree,
     earliest: MaxTree,
@@ -31,7 +30,7 @@ impl<'a> Plan<'a> {
         Plan {
             blocks,
             work,
-            dominated_to: blocks.cfg.dominated_to(),
+            dominated: blocks.cfg.dominated(),
             latest: MaxTree::new(latest),
             earliest: MaxTree::new(earliest),
         }
@@ -55,12 +54,12 @@ impl<'a> Plan<'a> {
             d = cfg.idom[t as usize];
         }
         loop {
-            let fits = cfg.loop_of[d as usize] == home && self.dominated_to[d as usize] >= t;
+            let fits = cfg.loop_of[d as usize] == home && self.dominated.to[d as usize] >= t;
             if fits || cfg.idom[d as usize] == NONE {
                 return Ok(d);
             }
             self.work.spend(1)?;
-            d = cfg.idom[d as usize];
+            d = cfg.above(&self.dominated, d, t);
         }
     }
 }

@@ -30,8 +30,8 @@ pub struct Occurrence {
 #[derive(Default)]
 pub struct Set {
     pub segments: Vec<Segment>,
-    /// Ascending.
-    pub defs: Vec<u32>,
+    /// By instruction: how many.
+    pub defs: BTreeMap<u32, u32>,
     places: Places,
 }
 
@@ -84,13 +84,19 @@ impl Set {
 
     /// Takes in the other set; the copy at `p` between them is gone.
     pub fn unite(&mut self, mut other: Set, p: u32, segments: Vec<Segment>, work: &Work) -> Result<()> {
-        if let Ok(i) = self.defs.binary_search(&p) {
-            self.defs.remove(i);
+        if let Some(n) = self.defs.get_mut(&p) {
+            *n -= 1;
+            if *n == 0 {
+                self.defs.remove(&p);
+            }
         }
         if other.defs.len() > self.defs.len() {
             std::mem::swap(&mut self.defs, &mut other.defs);
         }
-        merge(&mut self.defs, &other.defs, work)?;
+        work.spend(other.defs.len())?;
+        for (i, n) in other.defs {
+            *self.defs.entry(i).or_default() += n;
+        }
         if other.places.at.len() > self.places.at.len() {
             std::mem::swap(&mut self.places, &mut other.places);
         }
@@ -101,7 +107,7 @@ impl Set {
 
     /// The first definition after `p`.
     pub fn next_def(&self, p: u32) -> Option<u32> {
-        self.defs.get(self.defs.partition_point(|d| *d <= p)).copied()
+        self.defs.range(p + 1..).next().map(|d| *d.0)
     }
 
     /// Whether something of the set is needed from `lo` up to the copy at `p`, but for that copy's own definition, which
@@ -164,23 +170,6 @@ impl Places {
         }
         Ok(())
     }
-}
-
-/// Adds numbers to ascending ones; what comes before all that is added stays where it is.
-fn merge(list: &mut Vec<u32>, more: &[u32], work: &Work) -> Result<()> {
-    let Some(first) = more.first() else { return Ok(()) };
-    let from = list.partition_point(|x| x < first);
-    // Moving a number takes a sixteenth of a look at one.
-    work.spend(more.len() + (list.len() - from) / 16)?;
-    if from == list.len() {
-        list.extend_from_slice(more);
-    } else if let [one] = more {
-        list.insert(from, *one);
-    } else {
-        list.extend_from_slice(more);
-        list[from..].sort();
-    }
-    Ok(())
 }
 
 /// Whether the op reads all its operands (of a lane) before it writes.

@@ -26,6 +26,11 @@ pub const SHAPES: &[Row] = &[
     ("calls in a row", calls, 500, 16_000),
     ("calls of many functions", functions, 500, 8000),
     ("functions unused", unused, 500, 16_000),
+    ("breaks to one place", breaks, 250, 8000),
+    ("switches to one place", shared_cases, 250, 4000),
+    ("ifs in a loop, backwards", backwards, 100, 800),
+    ("ifs and elses in a loop", loop_of_ifs, 250, 8000),
+    ("variables after loops", variables_after_loops, 250, 2000),
     ("returns", returns, 500, 8000),
     ("blocks unreached", unreached, 500, 16_000),
 ];
@@ -450,6 +455,7 @@ fn exits(n: u32) -> Vec<u32> {
     for k in 0..n {
         let (old, c) = (a.load(x), a.constant(k * 3 + 1));
         let new = a.bin(Op::IMul, old, c);
+        let new = a.bin(Op::BitwiseXor, new, c);
         a.store(x, new);
         let done = a.test(Op::UGreaterThan, new, c);
         let on = a.id();
@@ -590,5 +596,154 @@ fn unreached(n: u32) -> Vec<u32> {
             one_if(a, never, x, k);
         }
     });
+    a.finish()
+}
+
+/// Ifs with an else of which one side leaves a loop: its merge block has as many ways in.
+fn breaks(n: u32) -> Vec<u32> {
+    let mut a = Asm::new();
+    around(&mut a, |a, x| {
+        let [head, body, next, merge] = std::array::from_fn(|_| a.id());
+        a.jump(head);
+        a.label(head);
+        a.put(Op::LoopMerge, &[merge, next, 0]);
+        a.jump(body);
+        a.label(body);
+        for k in 0..n {
+            let (old, c) = (a.load(x), a.constant(k * 5 + 1));
+            let cond = a.test(Op::ULessThan, old, c);
+            let (on, no) = (a.id(), a.id());
+            a.branch(cond, on, no);
+            one_more(a, x, c);
+            a.jump(merge);
+            a.label(no);
+            one_more(a, x, c);
+            a.jump(on);
+            a.label(on);
+        }
+        a.jump(next);
+        a.label(next);
+        a.jump(head);
+        a.label(merge);
+    });
+    a.finish()
+}
+
+/// Ifs with an else in the cases of a switch.
+fn shared_cases(n: u32) -> Vec<u32> {
+    let mut a = Asm::new();
+    around(&mut a, |a, x| {
+        let selector = a.load(x);
+        let (merge, default) = (a.id(), a.id());
+        let labels: Vec<u32> = (0..n).map(|_| a.id()).collect();
+        a.put(Op::SelectionMerge, &[merge, 0]);
+        let mut operands = vec![selector, default];
+        labels.iter().enumerate().for_each(|(k, l)| operands.extend([k as u32, *l]));
+        a.put(Op::Switch, &operands);
+        for (k, l) in labels.into_iter().enumerate() {
+            a.label(l);
+            let (old, c) = (a.load(x), a.constant(k as u32 * 7 + 3));
+            let cond = a.test(Op::ULessThan, old, c);
+            let (on, no) = (a.id(), a.id());
+            a.branch(cond, on, no);
+            a.store(x, c);
+            a.jump(merge);
+            a.label(no);
+            let new = a.bin(Op::IAdd, old, c);
+            a.store(x, new);
+            a.jump(merge);
+            a.label(on);
+            a.put(Op::Unreachable, &[]);
+        }
+        a.label(default);
+        a.jump(merge);
+        a.label(merge);
+    });
+    a.finish()
+}
+
+/// Each if of a loop depends on what the next one left in the iteration before.
+fn backwards(n: u32) -> Vec<u32> {
+    let mut a = Asm::new();
+    a.begin(a.ids.main);
+    let i = a.local(a.ids.uint);
+    let all: Vec<u32> = (0..n + 1).map(|_| a.local(a.ids.uint)).collect();
+    let zero = a.constant(0);
+    all.iter().for_each(|v| a.store(*v, zero));
+    let ten = a.constant(10);
+    counting(&mut a, i, ten, |a| {
+        for k in 0..n as usize {
+            let x = a.load(all[k + 1]);
+            let cond = a.test(Op::INotEqual, x, zero);
+            let merge = a.id();
+            a.branch(cond, merge, merge);
+            let c = a.constant(k as u32 + 1);
+            a.store(all[k], c);
+            let p = a.at(c);
+            a.store(p, c);
+            a.jump(merge);
+            a.label(merge);
+        }
+        let first = a.input();
+        a.store(all[n as usize], first);
+    });
+    let last = a.load(all[0]);
+    a.output(last);
+    a.end();
+    a.finish()
+}
+
+fn loop_of_ifs(n: u32) -> Vec<u32> {
+    let mut a = Asm::new();
+    a.begin(a.ids.main);
+    let (x, i) = (a.local(a.ids.uint), a.local(a.ids.uint));
+    let first = a.input();
+    a.store(x, first);
+    let ten = a.constant(10);
+    counting(&mut a, i, ten, |a| {
+        for k in 0..n {
+            let (old, c) = (a.load(x), a.constant(k * 5 + 1));
+            let cond = a.test(Op::ULessThan, old, c);
+            let (merge, no) = (a.id(), a.id());
+            a.branch(cond, merge, no);
+            one_more(a, x, c);
+            a.jump(merge);
+            a.label(no);
+            let new = a.bin(Op::BitwiseXor, old, c);
+            a.store(x, new);
+            a.output(new);
+            a.jump(merge);
+            a.label(merge);
+        }
+    });
+    let last = a.load(x);
+    a.output(last);
+    a.end();
+    a.finish()
+}
+
+/// As many variables as loops in a row, all read behind them.
+fn variables_after_loops(n: u32) -> Vec<u32> {
+    let mut a = Asm::new();
+    a.begin(a.ids.main);
+    let i = a.local(a.ids.uint);
+    let all: Vec<u32> = (0..n).map(|_| a.local(a.ids.uint)).collect();
+    let first = a.input();
+    for (k, &v) in all.iter().enumerate() {
+        let c = a.constant(k as u32 * 3 + 1);
+        let x = a.bin(Op::IMul, first, c);
+        a.store(v, x);
+    }
+    for k in 0..n {
+        let times = a.constant(k % 7 + 2);
+        counting(&mut a, i, times, |a| a.output(first));
+    }
+    let mut sum = first;
+    for &v in &all {
+        let x = a.load(v);
+        sum = a.bin(Op::BitwiseXor, sum, x);
+    }
+    a.output(sum);
+    a.end();
     a.finish()
 }

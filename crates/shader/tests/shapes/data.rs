@@ -11,6 +11,9 @@ pub const SHAPES: &[Row] = &[
     ("inserts into 512 elements", inserts, 32, 512),
     ("loads and stores", loads, 500, 16_000),
     ("phis that rotate", phis, 250, 4000),
+    ("floats that rotate", float_phis, 250, 4000),
+    ("squares in a chain", squares, 250, 4000),
+    ("sums that double", sums, 100, 1600),
     ("variables", variables, 500, 16_000),
     ("variables across an if", variables_if, 500, 8000),
     ("variables in a loop", variables_loop, 250, 4000),
@@ -125,6 +128,24 @@ fn phis(n: u32) -> Vec<u32> {
     let mut a = Asm::new();
     a.begin(a.ids.main);
     let first = a.input();
+    ring(&mut a, first, n);
+    a.finish()
+}
+
+/// The same with one value that arithmetic made.
+fn float_phis(n: u32) -> Vec<u32> {
+    let mut a = Asm::new();
+    let float = a.global(Op::TypeFloat, &[32]);
+    a.begin(a.ids.main);
+    let first = a.input();
+    let f = a.op(Op::Bitcast, float, &[first]);
+    let f = a.op(Op::FAdd, float, &[f, f]);
+    let first = a.op(Op::Bitcast, a.ids.uint, &[f]);
+    ring(&mut a, first, n);
+    a.finish()
+}
+
+fn ring(a: &mut Asm, first: u32, n: u32) {
     let [head, test, next, merge] = std::array::from_fn(|_| a.id());
     let before = a.id();
     a.jump(before);
@@ -154,6 +175,48 @@ fn phis(n: u32) -> Vec<u32> {
         sum = a.bin(Op::BitwiseXor, sum, v);
     }
     a.output(sum);
+    a.end();
+}
+
+/// x² of each is in two sums, and the last one has another reader.
+fn squares(n: u32) -> Vec<u32> {
+    let mut a = Asm::new();
+    let float = a.global(Op::TypeFloat, &[32]);
+    a.begin(a.ids.main);
+    let first = a.input();
+    let mut x = a.op(Op::ConvertUToF, float, &[first]);
+    let all: Vec<u32> = (0..n)
+        .map(|_| {
+            x = a.op(Op::FNegate, float, &[x]);
+            x = a.op(Op::FDiv, float, &[x, x]);
+            a.op(Op::FMul, float, &[x, x])
+        })
+        .collect();
+    let mut last = all[0];
+    for pair in all.windows(2) {
+        let s = a.op(Op::FAdd, float, &[pair[0], pair[1]]);
+        last = a.op(Op::FDiv, float, &[last, s]);
+    }
+    let out = a.op(Op::Bitcast, a.ids.uint, &[last]);
+    a.output(out);
+    a.end();
+    a.finish()
+}
+
+/// Addresses whose sums share all their parts.
+fn sums(n: u32) -> Vec<u32> {
+    let mut a = Asm::new();
+    a.begin(a.ids.main);
+    let lane = a.lane();
+    let (mut x, mut y) = (lane, lane);
+    for k in 0..n {
+        let c = a.constant(k * 9 + 5);
+        let z = a.bin(Op::IAdd, x, y);
+        y = a.bin(Op::IAdd, y, c);
+        x = z;
+        let p = a.at(x);
+        a.store(p, lane);
+    }
     a.end();
     a.finish()
 }
