@@ -21,6 +21,7 @@ pub mod isa;
 pub mod lower;
 mod opt;
 pub mod options;
+mod ordered;
 pub mod pairs;
 pub mod pass;
 mod serial;

@@ -231,7 +231,7 @@ fn coalesce(
                 sets.push(Set::of(webs.hull[v as usize]));
             }
         }
-        *sets[index[dst as usize] as usize].defs.entry(p).or_default() += 1;
+        sets[index[dst as usize] as usize].defs.add(p, [1, 0]);
     }
     for &(v, a, b) in second {
         if index[v as usize] != NONE {
@@ -243,9 +243,9 @@ fn coalesce(
     }
     for &Copy { src, .. } in &copies {
         let set = &mut sets[index[src as usize] as usize];
-        if set.defs.is_empty() {
+        if set.defs.len() == 0 {
             // Written by one op, where it begins (or by the engine).
-            set.defs.insert(set.segments[0].lo, 1);
+            set.defs.add(set.segments[0].lo, [1, 0]);
         }
     }
     copies.sort_by_key(|c| {
@@ -347,7 +347,7 @@ fn move_up(
         return Ok(None);
     };
     let (lo, hi) = (from.lo, to.hi);
-    let first = a.defs.first_key_value().is_none_or(|d| *d.0 >= c.p);
+    let first = a.defs.first().is_none_or(|d| d >= c.p);
     if hi > c.p || first || begin.lo >= lo || a.busy(lo, c.p, c.own, work)? {
         return Ok(None);
     }
@@ -360,7 +360,7 @@ fn move_up(
     }
     let lir = leaves.lir;
     let op = b.masks(lir.loop_at[c.p as usize]);
-    Ok(op.filter(|_| lo >= lir.prologue && !b.defs.is_empty()))
+    Ok(op.filter(|_| lo >= lir.prologue && b.defs.len() != 0))
 }
 
 /// The union of where two sets are live, unless they interfere. They may meet in hand-over points, and overlap from

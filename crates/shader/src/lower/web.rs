@@ -5,8 +5,8 @@
 use super::lir::{COPIES, Lir, V, flag::*};
 use crate::bytecode::Code;
 use crate::options::Result;
+use crate::ordered::Ordered;
 use crate::work::Work;
-use std::collections::BTreeMap;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Segment {
@@ -31,7 +31,7 @@ pub struct Occurrence {
 pub struct Set {
     pub segments: Vec<Segment>,
     /// By instruction: how many.
-    pub defs: BTreeMap<u32, u32>,
+    pub defs: Ordered<u32>,
     places: Places,
 }
 
@@ -39,9 +39,9 @@ pub struct Set {
 #[derive(Default)]
 struct Places {
     /// By instruction: occurrences, and how many of them write.
-    at: BTreeMap<u32, (u32, u32)>,
+    at: Ordered<u32>,
     /// Extents of more than one instruction, and of how many occurrences they are.
-    long: BTreeMap<Segment, u32>,
+    long: Ordered<Segment>,
     /// Definitions by other ops than copies: how many, and one of them.
     plain: (u32, (u32, V)),
     /// One of them cannot write under a mask.
@@ -59,15 +59,13 @@ impl Set {
 
     pub fn add(&mut self, lir: &Lir, o: Occurrence) {
         let places = &mut self.places;
-        let here = places.at.entry(o.at).or_default();
-        here.0 += 1;
+        places.at.add(o.at, [1, o.def as u32]);
         if o.extent.lo != o.extent.hi {
-            *places.long.entry(o.extent).or_default() += 1;
+            places.long.add(o.extent, [1, 0]);
         }
         if !o.def {
             return;
         }
-        here.1 += 1;
         let op = &lir.insts[o.at as usize];
         let home = lir.loop_at[o.at as usize];
         places.home = Some(match places.home {
@@ -84,19 +82,12 @@ impl Set {
 
     /// Takes in the other set; the copy at `p` between them is gone.
     pub fn unite(&mut self, mut other: Set, p: u32, segments: Vec<Segment>, work: &Work) -> Result<()> {
-        if let Some(n) = self.defs.get_mut(&p) {
-            *n -= 1;
-            if *n == 0 {
-                self.defs.remove(&p);
-            }
-        }
+        self.defs.remove_one(p);
         if other.defs.len() > self.defs.len() {
             std::mem::swap(&mut self.defs, &mut other.defs);
         }
         work.spend(other.defs.len())?;
-        for (i, n) in other.defs {
-            *self.defs.entry(i).or_default() += n;
-        }
+        self.defs.take(other.defs);
         if other.places.at.len() > self.places.at.len() {
             std::mem::swap(&mut self.places, &mut other.places);
         }
@@ -107,21 +98,20 @@ impl Set {
 
     /// The first definition after `p`.
     pub fn next_def(&self, p: u32) -> Option<u32> {
-        self.defs.range(p + 1..).next().map(|d| *d.0)
+        self.defs.from(p + 1)
     }
 
     /// Whether something of the set is needed from `lo` up to the copy at `p`, but for that copy's own definition, which
     /// holds the register for `own`.
     pub fn busy(&self, lo: u32, p: u32, own: Segment, work: &Work) -> Result<bool> {
         let places = &self.places;
-        let at = |i: u32| places.at.get(&i).copied().unwrap_or_default();
-        let within = lo < p && places.at.range(lo + 1..p).next().is_some();
-        if within || at(p).0 > 1 || at(lo).1 > (lo == p) as u32 {
+        let within = lo < p && places.at.from(lo + 1).is_some_and(|i| i < p);
+        if within || places.at.get(p)[0] > 1 || places.at.get(lo)[1] > (lo == p) as u32 {
             return Ok(true);
         }
-        for (s, n) in places.long.range(..Segment { lo: p, hi: 0 }).rev() {
+        for (s, n) in places.long.before(Segment { lo: p, hi: 0 }) {
             work.spend(1)?;
-            if s.hi > lo && (*s != own || *n > 1) {
+            if s.hi > lo && (s != own || n > 1) {
                 return Ok(true);
             }
         }
@@ -148,13 +138,8 @@ impl Set {
 impl Places {
     fn take(&mut self, other: Places, work: &Work) -> Result<()> {
         work.spend(other.at.len() + other.long.len())?;
-        for (i, (all, defs)) in other.at {
-            let here = self.at.entry(i).or_default();
-            *here = (here.0 + all, here.1 + defs);
-        }
-        for (s, n) in other.long {
-            *self.long.entry(s).or_default() += n;
-        }
+        self.at.take(other.at);
+        self.long.take(other.long);
         self.fixed |= other.fixed;
         let last = if other.plain.0 > 0 { other.plain.1 } else { self.plain.1 };
         self.plain = (self.plain.0 + other.plain.0, last);
