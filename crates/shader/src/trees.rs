@@ -92,45 +92,44 @@ impl MaxTree {
 /// Ways up a tree, short however deep it is: each node knows one further up as well as its parent.
 #[derive(Default)]
 pub struct Ancestors {
-    depth: Vec<u32>,
-    jump: Vec<u32>,
+    /// Depth, and the one further up.
+    node: Vec<[u32; 2]>,
 }
 
 impl Ancestors {
     /// `n` roots.
     pub fn new(n: usize) -> Ancestors {
-        Ancestors { depth: vec![0; n], jump: (0..n as u32).collect() }
+        Ancestors { node: (0..n as u32).map(|k| [0, k]).collect() }
     }
 
     /// Gives a root that has no children yet a parent.
     pub fn hang(&mut self, node: u32, parent: u32) {
-        let (d, j) = (parent as usize, self.jump[parent as usize] as usize);
-        let even = self.depth[d] - self.depth[j] == self.depth[j] - self.depth[self.jump[j] as usize];
-        self.jump[node as usize] = if even { self.jump[j] } else { parent };
-        self.depth[node as usize] = self.depth[d] + 1;
+        let [depth, jump] = self.node[parent as usize];
+        let [middle, far] = self.node[jump as usize];
+        let even = depth - middle == middle - self.node[far as usize][0];
+        self.node[node as usize] = [depth + 1, if even { far } else { parent }];
     }
 
     /// An ancestor, not always the next; itself of a root.
     pub fn jump(&self, node: u32) -> u32 {
-        self.jump[node as usize]
+        self.node[node as usize][1]
     }
 
     /// The nearest that is above both or one of them. They have one root; `parent`: what nodes were hung from.
     pub fn common(&self, parent: &[u32], mut a: u32, mut b: u32) -> u32 {
-        let (depth, jump) = (&self.depth, &self.jump);
         while a != b {
-            let (x, y) = (a as usize, b as usize);
-            let up = |from: usize, least: u32| {
-                if depth[jump[from] as usize] >= least { jump[from] } else { parent[from] }
+            let ([deep, far], [other, further]) = (self.node[a as usize], self.node[b as usize]);
+            let up = |from: u32, far: u32, least: u32| {
+                if self.node[far as usize][0] >= least { far } else { parent[from as usize] }
             };
-            if depth[x] > depth[y] {
-                a = up(x, depth[y]);
-            } else if depth[x] < depth[y] {
-                b = up(y, depth[x]);
-            } else if jump[x] != jump[y] {
-                (a, b) = (jump[x], jump[y]);
+            if deep > other {
+                a = up(a, far, other);
+            } else if deep < other {
+                b = up(b, further, deep);
+            } else if far != further {
+                (a, b) = (far, further);
             } else {
-                (a, b) = (parent[x], parent[y]);
+                (a, b) = (parent[a as usize], parent[b as usize]);
             }
         }
         a

@@ -88,7 +88,9 @@ impl Builder<'_> {
                 self.scan(&info, &mut events[f])?;
                 blocks += info.blocks.len();
                 if blocks > MAX_INSTRUCTIONS as usize {
-                    return Err(Error::TooLarge(format!("its functions have more than {MAX_INSTRUCTIONS} blocks")));
+                    return Err(Error::TooLarge(format!(
+                        "its functions have more than {MAX_INSTRUCTIONS} blocks"
+                    )));
                 }
                 infos[f] = Some(info);
             }

@@ -60,7 +60,9 @@ pub(crate) struct Ssa {
     path: Vec<u32>,
 }
 
-/// Steps of a walk after which the lines it passes are told what it finds.
+/// Steps of a walk after which it looks for what to pass at once.
+const SHORT: u32 = 4;
+/// Steps after which the lines it passes are told what it finds.
 const LONG: u32 = 16;
 
 fn key(s: u32, block: u32) -> u64 {
@@ -88,7 +90,9 @@ impl Builder<'_> {
         let cur = self.e.cur;
         self.ssa.place[cur as usize] = self.e.order.len() as u32 - 1;
         self.ssa.here = match self.e.blocks[cur as usize].preds[..] {
-            [(p, _)] if !self.ssa.shut[p as usize] && matches!(self.e.blocks[p as usize].term, Term::Jump(_)) => {
+            [(p, _)]
+                if !self.ssa.shut[p as usize] && matches!(self.e.blocks[p as usize].term, Term::Jump(_)) =>
+            {
                 self.ssa.line[p as usize]
             }
             _ => cur,
@@ -189,7 +193,9 @@ impl Builder<'_> {
                     self.work.spend(1)?;
                     self.ssa.path.push(b);
                 }
-                if let Some(far) = self.same_above(s, b) {
+                if steps > SHORT
+                    && let Some(far) = self.same_above(s, b)
+                {
                     b = far;
                     continue;
                 }

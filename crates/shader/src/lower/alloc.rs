@@ -2,8 +2,8 @@
 
 use super::lir::{Lir, NONE, V, VReg, flag::ELEM};
 use super::live::webs;
-use super::web::Segment;
 use super::moves;
+use super::web::Segment;
 use crate::bytecode::MAX_UNITS;
 use crate::ir::Ty;
 use crate::options::{Error, Result};
@@ -116,6 +116,7 @@ impl Pool {
         }
         Ok(i)
     }
+    #[inline(always)]
     fn fits(&self, lir: &Lir, i: u32, segments: &[Segment], class: usize) -> bool {
         if !self.is_free(i) {
             return false;
@@ -256,4 +257,3 @@ pub fn allocate(lir: &mut Lir, work: &Work) -> Result<Allocation> {
     moves::resolve(lir, &mut allocation, work)?;
     Ok(allocation)
 }
-

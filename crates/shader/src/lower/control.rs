@@ -77,7 +77,9 @@ impl Control {
             control.dump = lir.new_vreg(Ty::Bool, false, NONE);
             lir.vregs[control.dump as usize].pinned = true;
         }
-        control.plan_masks(&Plan::new(blocks, &lower.shader.work))?;
+        if control.parks.any_waits() {
+            control.plan_masks(&Plan::new(blocks, &lower.shader.work))?;
+        }
         Ok(control)
     }
 

@@ -238,9 +238,6 @@ fn coalesce(
             sets[index[v as usize] as usize].segments = vec![a, b];
         }
     }
-    for o in occurrences {
-        sets[index[o.v as usize] as usize].add(lir, o);
-    }
     for &Copy { src, .. } in &copies {
         let set = &mut sets[index[src as usize] as usize];
         if set.defs.len() == 0 {
@@ -274,15 +271,20 @@ fn coalesce(
     left.sort_by_key(|c| std::cmp::Reverse(c.p));
     let mut flags = lir.ext.clone();
     let mut leaves = Leaves { lir, tree: None };
-    for c in left {
+    let mut placed = false;
+    for (k, c) in left.iter().enumerate() {
         let (x, y) = (webs.find(c.dst), webs.find(c.src));
         if x == y {
             continue;
         }
         let (a, b) = (index[x as usize] as usize, index[y as usize] as usize);
         work.spend(sets[a].segments.len() + sets[b].segments.len())?;
+        let Some(lo) = before_copy(&sets[a], &sets[b], c) else { continue };
+        if !std::mem::replace(&mut placed, true) {
+            place(lir, webs, &mut sets, &index, &left[k..], &occurrences);
+        }
         let masked = flags[c.flag as usize] != 0;
-        let Some(op) = move_up(masked, &sets[a], &sets[b], &c, &mut leaves, work)? else { continue };
+        let Some(op) = move_up(masked, lo, &sets[a], &sets[b], c, &mut leaves, work)? else { continue };
         if masked {
             let copies = sets[b].take_flags();
             copies.iter().for_each(|i| flags[*i as usize] = 1);
@@ -333,26 +335,43 @@ fn merged(mut segments: Vec<Segment>) -> Vec<Segment> {
     out
 }
 
-/// Whether `b` may live in `a`'s register from its definition up to the copy; and the op that must write under the mask
-/// for that, if there is one.
+/// Gives the sets of copies that are left what happens to their registers.
+fn place(
+    lir: &Lir,
+    webs: &mut Webs,
+    sets: &mut [Set],
+    index: &[u32],
+    left: &[Copy],
+    occurrences: &[Occurrence],
+) {
+    for v in left.iter().flat_map(|c| [c.dst, c.src]) {
+        sets[index[webs.find(v) as usize] as usize].expect_places();
+    }
+    for o in occurrences {
+        sets[index[webs.find(o.v) as usize] as usize].add(lir, o);
+    }
+}
+
+/// Where `b` begins, if it lives before the copy alone and `a` before it.
+fn before_copy(a: &Set, b: &Set, c: &Copy) -> Option<u32> {
+    let (lo, hi) = (b.segments.first()?.lo, b.segments.last()?.hi);
+    let first = a.defs.first().is_none_or(|d| d >= c.p);
+    (hi <= c.p && !first && a.segments.first()?.lo < lo).then_some(lo)
+}
+
+/// Whether `b` may live in `a`'s register from its definition at `lo` up to the copy; and the op that must write under
+/// the mask for that, if there is one.
 fn move_up(
     masked: bool,
+    lo: u32,
     a: &Set,
     b: &Set,
     c: &Copy,
     leaves: &mut Leaves,
     work: &Work,
 ) -> Result<Option<Option<(u32, V)>>> {
-    let (Some(from), Some(to), Some(begin)) = (b.segments.first(), b.segments.last(), a.segments.first()) else {
-        return Ok(None);
-    };
-    let (lo, hi) = (from.lo, to.hi);
-    let first = a.defs.first().is_none_or(|d| d >= c.p);
-    if hi > c.p || first || begin.lo >= lo || a.busy(lo, c.p, c.own, work)? {
-        return Ok(None);
-    }
     // Who leaves a loop before the copy may still read the register's old value.
-    if leaves.any(lo, c.p) {
+    if a.busy(lo, c.p, c.own, work)? || leaves.any(lo, c.p) {
         return Ok(None);
     }
     if !masked {

@@ -7,38 +7,37 @@ use crate::cfg::{Dominated, NONE};
 use crate::options::Result;
 use crate::trees::MaxTree;
 use crate::work::Work;
+use std::cell::OnceCell;
 
 /// What planning asks of the blocks.
 pub(super) struct Plan<'a> {
     blocks: &'a LBlocks,
     work: &'a Work,
     dominated: Dominated,
-    /// The latest successor of each block, and how far from the last block its earliest one is.
-    latest: MaxTree,
-    earliest: MaxTree,
+    /// The latest successor of each block, and how far from the last block its earliest one is; for long stretches.
+    ends: OnceCell<[MaxTree; 2]>,
+}
+
+/// The latest successor, and how far from the last block the earliest one is.
+fn ends(succ: &[u32; 2]) -> [u32; 2] {
+    let each = || succ.iter().copied().filter(|t| *t != NONE);
+    [each().max().unwrap_or(0), each().map(|t| NONE - t).max().unwrap_or(0)]
 }
 
 impl<'a> Plan<'a> {
     pub fn new(blocks: &'a LBlocks, work: &'a Work) -> Plan<'a> {
-        let ends = |s: &[u32; 2], of: fn(u32) -> u32| {
-            let each = s.iter().filter(|t| **t != NONE).map(|t| of(*t));
-            each.max().unwrap_or(0)
-        };
-        let succ = &blocks.cfg.succ;
-        let latest = succ.iter().map(|s| ends(s, |t| t));
-        let earliest = succ.iter().map(|s| ends(s, |t| NONE - t));
-        Plan {
-            blocks,
-            work,
-            dominated: blocks.cfg.dominated(),
-            latest: MaxTree::new(latest),
-            earliest: MaxTree::new(earliest),
-        }
+        Plan { blocks, work, dominated: blocks.cfg.dominated(), ends: OnceCell::new() }
     }
 
     /// All edges from blocks `from..to` lead to `first..end`.
     fn stays(&self, from: usize, to: usize, first: u32, end: u32) -> bool {
-        from >= to || self.latest.max(from, to) < end && self.earliest.max(from, to) <= NONE - first
+        let within = |[latest, earliest]: [u32; 2]| latest < end && earliest <= NONE - first;
+        let succ = &self.blocks.cfg.succ;
+        if to <= from + 32 {
+            return (from..to).all(|q| within(ends(&succ[q])));
+        }
+        let tree = |k: usize| MaxTree::new(succ.iter().map(|s| ends(s)[k]));
+        within(self.ends.get_or_init(|| [tree(0), tree(1)]).each_ref().map(|t| t.max(from, to)))
     }
 
     /// The block in which mask of `t` must be valid first: dominates all, in the loop of `t`, contiguous up to `t`.

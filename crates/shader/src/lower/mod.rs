@@ -77,9 +77,8 @@ struct Lowering<'a> {
 
 /// Lowers a shader. Fails when it needs more registers than there are, or does what the engine cannot.
 pub fn lower(shader: &Shader, options: &Options) -> Result<Program> {
-    let pruned = prune_if_needed(shader)?;
+    let (pruned, cfg) = prune_if_needed(shader)?;
     let shader: &Shader = &pruned;
-    let cfg = Cfg::of(shader)?;
     let invocations = shader.workgroup.iter().product::<u32>().max(1);
     let warps = invocations.div_ceil(16);
     let widths: &[u32] = match options.lanes {
@@ -105,14 +104,15 @@ pub fn lower(shader: &Shader, options: &Options) -> Result<Program> {
     unreachable!("the last width is always taken")
 }
 
-fn prune_if_needed(shader: &Shader) -> Result<Cow<'_, Shader>> {
+fn prune_if_needed(shader: &Shader) -> Result<(Cow<'_, Shader>, Cfg)> {
     let cfg = Cfg::of(shader)?;
     if (0..shader.blocks.len() as u32).all(|b| cfg.reachable(b)) {
-        return Ok(Cow::Borrowed(shader));
+        return Ok((Cow::Borrowed(shader), cfg));
     }
     let mut copy = shader.clone();
     crate::pass::prune::prune(&mut copy)?;
-    Ok(Cow::Owned(copy))
+    let cfg = Cfg::of(&copy)?;
+    Ok((Cow::Owned(copy), cfg))
 }
 
 impl<'a> Lowering<'a> {

@@ -92,6 +92,7 @@ impl Uniformity {
 
     /// Takes every value that varies to those that read it, until nothing is new. For long ways over back edges, of
     /// which a walk goes one step.
+    #[cold]
     fn follow(&mut self, shader: &Shader, cfg: &Cfg, packed: bool) -> Result<()> {
         let readers = Readers::of(shader);
         let all = (0..shader.values.len() as u32).map(Value);
@@ -235,6 +236,7 @@ impl Uniformity {
         changed
     }
 
+    #[inline(always)]
     fn value_varies(&self, shader: &Shader, cfg: &Cfg, packed: bool, v: Value, b: u32) -> bool {
         let inst = &shader.data(v).inst;
         let any = || {

@@ -32,7 +32,8 @@ pub struct Set {
     pub segments: Vec<Segment>,
     /// By instruction: how many.
     pub defs: Ordered<u32>,
-    places: Places,
+    /// For the second round.
+    places: Option<Box<Places>>,
 }
 
 /// Occurrences of a set's registers.
@@ -57,8 +58,13 @@ impl Set {
         Set { segments: vec![segment], ..Set::default() }
     }
 
-    pub fn add(&mut self, lir: &Lir, o: Occurrence) {
-        let places = &mut self.places;
+    /// From now on occurrences matter: they are to be added, all of them.
+    pub fn expect_places(&mut self) {
+        self.places.get_or_insert_default();
+    }
+
+    pub fn add(&mut self, lir: &Lir, o: &Occurrence) {
+        let Some(places) = &mut self.places else { return };
         places.at.add(o.at, [1, o.def as u32]);
         if o.extent.lo != o.extent.hi {
             places.long.add(o.extent, [1, 0]);
@@ -88,10 +94,12 @@ impl Set {
         }
         work.spend(other.defs.len())?;
         self.defs.take(other.defs);
-        if other.places.at.len() > self.places.at.len() {
-            std::mem::swap(&mut self.places, &mut other.places);
+        if let (Some(places), Some(mut more)) = (&mut self.places, other.places) {
+            if more.at.len() > places.at.len() {
+                std::mem::swap(places, &mut more);
+            }
+            places.take(*more, work)?;
         }
-        self.places.take(other.places, work)?;
         self.segments = segments;
         Ok(())
     }
@@ -104,7 +112,7 @@ impl Set {
     /// Whether something of the set is needed from `lo` up to the copy at `p`, but for that copy's own definition, which
     /// holds the register for `own`.
     pub fn busy(&self, lo: u32, p: u32, own: Segment, work: &Work) -> Result<bool> {
-        let places = &self.places;
+        let Some(places) = &self.places else { return Ok(true) };
         let within = lo < p && places.at.from(lo + 1).is_some_and(|i| i < p);
         if within || places.at.get(p)[0] > 1 || places.at.get(lo)[1] > (lo == p) as u32 {
             return Ok(true);
@@ -121,7 +129,7 @@ impl Set {
     /// What must be masked for all definitions to be: ops, of which there may be one at most, and flags of copies. None
     /// when that cannot be, or a definition lies outside loop `home`.
     pub fn masks(&self, home: u32) -> Option<Option<(u32, V)>> {
-        let places = &self.places;
+        let places = self.places.as_ref()?;
         let outside = places.home.is_some_and(|h| h != Ok(home));
         if outside || places.fixed || places.plain.0 > 1 {
             return None;
@@ -131,7 +139,7 @@ impl Set {
 
     /// Flags of copies that are to be masked now and have not been.
     pub fn take_flags(&mut self) -> Vec<u32> {
-        std::mem::take(&mut self.places.flags)
+        self.places.as_mut().map(|p| std::mem::take(&mut p.flags)).unwrap_or_default()
     }
 }
 

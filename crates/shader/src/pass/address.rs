@@ -50,7 +50,8 @@ pub fn split(shader: &mut Shader, packed: bool) -> Result<Option<Where>> {
         let mut out = Vec::with_capacity(insts.len());
         for v in insts {
             if let Some((addr, offset, bytes)) = address(shader, v) {
-                let mut it = Split { shader, cfg: &cfg, u: &u, made: vec![], terms: vec![], constant: 0, looks: 0 };
+                let mut it =
+                    Split { shader, cfg: &cfg, u: &u, made: vec![], terms: vec![], constant: 0, looks: 0 };
                 if let Some((new, constant)) = it.run(addr, b as u32) {
                     out.append(&mut it.made);
                     let at = if cfg.loop_of[b] == NONE { Where::Outside } else { Where::InLoop };

@@ -69,7 +69,11 @@ pub fn insert(shader: &mut Shader) -> Result<()> {
         }
         // Edges into such a header go to its preheader, but for the back edge.
         let aim = |t: Block| {
-            if t.0 > b && missing.binary_search(&t.0).is_ok() { Block(number[t.0 as usize] - 1) } else { map(t) }
+            if t.0 > b && missing.binary_search(&t.0).is_ok() {
+                Block(number[t.0 as usize] - 1)
+            } else {
+                map(t)
+            }
         };
         block.term = match block.term {
             Term::Jump(t) => Term::Jump(aim(t)),

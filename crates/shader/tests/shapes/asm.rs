@@ -34,16 +34,9 @@ fn put(to: &mut Vec<u32>, op: Op, operands: &[u32]) {
 
 impl Asm {
     pub fn new() -> Asm {
-        let ids =
-            Ids { void: 0, bool: 0, uint: 0, nothing: 0, main: 1, data: 0, element: 0, lane: 0 };
-        let mut a = Asm {
-            next: 2,
-            decorations: vec![],
-            globals: vec![],
-            code: vec![],
-            known: HashMap::new(),
-            ids,
-        };
+        let ids = Ids { void: 0, bool: 0, uint: 0, nothing: 0, main: 1, data: 0, element: 0, lane: 0 };
+        let mut a =
+            Asm { next: 2, decorations: vec![], globals: vec![], code: vec![], known: HashMap::new(), ids };
         a.ids.void = a.global(Op::TypeVoid, &[]);
         a.ids.bool = a.global(Op::TypeBool, &[]);
         a.ids.uint = a.global(Op::TypeInt, &[32, 0]);
@@ -55,10 +48,10 @@ impl Asm {
         a.ids.lane = a.id();
         let pointer = a.pointer(spirv::StorageClass::Input, a.ids.uint);
         a.put_global(Op::Variable, &[pointer, a.ids.lane, spirv::StorageClass::Input as u32]);
-        a.decorate(a.ids.lane, &[
-            spirv::Decoration::BuiltIn as u32,
-            spirv::BuiltIn::LocalInvocationIndex as u32,
-        ]);
+        a.decorate(
+            a.ids.lane,
+            &[spirv::Decoration::BuiltIn as u32, spirv::BuiltIn::LocalInvocationIndex as u32],
+        );
         a
     }
 

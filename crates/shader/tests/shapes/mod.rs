@@ -19,12 +19,20 @@ pub struct Shape {
 
 /// Shapes whose size is a count: what twice as many cost is about twice as much.
 pub fn linear() -> Vec<Shape> {
-    blocks::SHAPES.iter().chain(data::SHAPES).map(|&(name, make, small, large)| Shape { name, make, small, large }).collect()
+    blocks::SHAPES
+        .iter()
+        .chain(data::SHAPES)
+        .map(|&(name, make, small, large)| Shape { name, make, small, large })
+        .collect()
 }
 
 /// Shapes that double with each step of their size, and those with one size that means all.
 pub fn explosive() -> Vec<Shape> {
-    blocks::EXPLOSIVE.iter().chain(data::EXPLOSIVE).map(|&(name, make, small, large)| Shape { name, make, small, large }).collect()
+    blocks::EXPLOSIVE
+        .iter()
+        .chain(data::EXPLOSIVE)
+        .map(|&(name, make, small, large)| Shape { name, make, small, large })
+        .collect()
 }
 
 pub fn options() -> Options<'static> {
