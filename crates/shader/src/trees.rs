@@ -115,6 +115,16 @@ impl Ancestors {
         self.node[node as usize][1]
     }
 
+    /// `a` is `b` or above it.
+    pub fn is_above(&self, parent: &[u32], a: u32, mut b: u32) -> bool {
+        let [depth, _] = self.node[a as usize];
+        while self.node[b as usize][0] > depth {
+            let far = self.node[b as usize][1];
+            b = if self.node[far as usize][0] >= depth { far } else { parent[b as usize] };
+        }
+        a == b
+    }
+
     /// The nearest that is above both or one of them. They have one root; `parent`: what nodes were hung from.
     pub fn common(&self, parent: &[u32], mut a: u32, mut b: u32) -> u32 {
         while a != b {
@@ -168,6 +178,7 @@ mod tests {
                     *if x > y { &mut x } else { &mut y } = parent[x.max(y) as usize];
                 }
                 assert_eq!(up.common(&parent, a, b), x);
+                assert_eq!(up.is_above(&parent, a, b), x == a);
             }
             let list: Vec<u32> = (0..n).map(|_| next()).collect();
             let tree = MaxTree::new(list.iter().copied());

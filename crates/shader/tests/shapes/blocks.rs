@@ -21,7 +21,7 @@ pub const SHAPES: &[Row] = &[
     ("elses in elses", ladder, 500, 8000),
     ("loops in a row", loops, 250, 4000),
     ("loops in a row, depending", loops_depending, 250, 4000),
-    ("loops in loops", loops_in_loops, 16, 128),
+    ("loops in loops", loops_in_loops, 32, 128),
     ("exits of a loop", exits, 500, 8000),
     ("calls in a row", calls, 500, 16_000),
     ("calls of many functions", functions, 500, 8000),
@@ -30,7 +30,7 @@ pub const SHAPES: &[Row] = &[
     ("switches to one place", shared_cases, 250, 4000),
     ("ifs in a loop, backwards", backwards, 100, 800),
     ("ifs and elses in a loop", loop_of_ifs, 250, 8000),
-    ("variables after loops", variables_after_loops, 250, 2000),
+    ("variables after loops", variables_after_loops, 500, 2000),
     ("returns", returns, 500, 8000),
     ("blocks unreached", unreached, 500, 16_000),
 ];
@@ -38,8 +38,9 @@ pub const SHAPES: &[Row] = &[
 pub const EXPLOSIVE: &[Row] = &[
     ("calls that double", doubling, 8, 30),
     ("calls in calls of loops", calls_of_loops, 4, 90),
-    ("ifs in ifs, deep", nested, 100_000, 100_000),
-    ("blocks in a row, many", row, 300_000, 1_000_000),
+    ("ifs in ifs, deep", nested, 1000, 100_000),
+    ("blocks in a row, many", row, 10_000, 1_000_000),
+    ("ifs in a loop, many", backwards, 100, 3000),
 ];
 
 /// A variable that begins as the lane's word, the code, then it is stored.

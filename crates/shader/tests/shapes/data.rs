@@ -12,12 +12,12 @@ pub const SHAPES: &[Row] = &[
     ("loads and stores", loads, 500, 16_000),
     ("phis that rotate", phis, 250, 4000),
     ("floats that rotate", float_phis, 250, 4000),
-    ("squares in a chain", squares, 250, 4000),
+    ("squares in a chain", squares, 1000, 4000),
     ("sums that double", sums, 100, 1600),
     ("variables", variables, 500, 16_000),
     ("variables across an if", variables_if, 500, 8000),
-    ("variables in a loop", variables_loop, 250, 4000),
-    ("live at once", live_at_once, 250, 1000),
+    ("variables in a loop", variables_loop, 1000, 4000),
+    ("live at once", live_at_once, 500, 1000),
     ("a long chain", chain, 2000, 64_000),
     ("constants", constants, 2000, 64_000),
     ("specialisation constants in a row", spec_ops, 500, 16_000),
@@ -41,6 +41,7 @@ pub const EXPLOSIVE: &[Row] = &[
     ("null constants", nulls, 10, 20_000),
     ("types in types", deep_types, 50, 100_000),
     ("arrays of arrays", arrays, 4, 90),
+    ("copies that are many", copies_of_too_many, 4, 600),
 ];
 
 fn buffers(n: u32, elements: u32) -> Vec<u32> {
@@ -66,6 +67,24 @@ fn copies_of_65536(n: u32) -> Vec<u32> {
 }
 fn copies_of_4096(n: u32) -> Vec<u32> {
     buffers(n, 4096)
+}
+
+/// Copies of one buffer onto itself, each of a load's operations for every element.
+fn copies_of_too_many(n: u32) -> Vec<u32> {
+    let mut a = Asm::new();
+    let list = a.array(a.ids.uint, 4096);
+    a.decorate(list, &[Decoration::ArrayStride as u32, 4]);
+    let x = a.buffer(list, 1);
+    let pointer = a.pointer(StorageClass::StorageBuffer, list);
+    a.begin(a.ids.main);
+    let zero = a.constant(0);
+    for _ in 0..n {
+        let p = a.op(Op::AccessChain, pointer, &[x, zero]);
+        let v = a.op(Op::Load, list, &[p]);
+        a.store(p, v);
+    }
+    a.end();
+    a.finish()
 }
 
 fn private_copies(n: u32) -> Vec<u32> {

@@ -12,7 +12,8 @@ use shader::options::{Binding, Options};
 pub struct Shape {
     pub name: &'static str,
     pub make: fn(u32) -> Vec<u32>,
-    /// A size at which it is small, and one at which it is long.
+    /// A size at which it is small (but has the waves that it has when it is twice as large: of a narrower one more is
+    /// tried), and one at which it is long.
     pub small: u32,
     pub large: u32,
 }
