@@ -33,7 +33,7 @@ mod work;
 
 pub use build::capability;
 pub use spirv::Module;
-pub use work::MAX_STEPS;
+pub use work::{MAX_STEPS, Work};
 
 /// The words of a SPIR-V module, as files have them: little endian; what is left of a last word is left out.
 pub fn words(bytes: &[u8]) -> Vec<u32> {

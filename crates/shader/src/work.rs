@@ -7,34 +7,40 @@
 //! shaders spend ten to forty steps a value.
 
 use crate::options::{Error, Result};
-use std::cell::Cell;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// Steps of one shader: a few seconds of a slow core. The largest shaders of real programs spend a hundredth.
 pub const MAX_STEPS: u64 = 1 << 27;
 
-/// Steps that were taken so far.
-#[derive(Clone, Debug, Default)]
+/// Steps that were taken so far. (One thread counts; atomic, so that a shader may go to another.)
+#[derive(Debug, Default)]
 pub struct Work {
-    steps: Cell<u64>,
+    steps: AtomicU64,
 }
 
 impl Work {
     /// Takes `n` steps. Fails when they are too many in all.
     #[inline]
     pub fn spend(&self, n: usize) -> Result<()> {
-        let steps = self.steps.get().saturating_add(n as u64);
-        self.steps.set(steps);
+        let steps = self.steps.load(Relaxed).saturating_add(n as u64);
+        self.steps.store(steps, Relaxed);
         if steps > MAX_STEPS { Err(exhausted()) } else { Ok(()) }
     }
 
     pub fn steps(&self) -> u64 {
-        self.steps.get()
+        self.steps.load(Relaxed)
     }
 }
 
 #[cold]
 fn exhausted() -> Error {
     Error::TooLarge(format!("compiling it takes more than {MAX_STEPS} steps"))
+}
+
+impl Clone for Work {
+    fn clone(&self) -> Work {
+        Work { steps: self.steps().into() }
+    }
 }
 
 /// What it cost says nothing of what a shader is.

@@ -251,7 +251,7 @@ pub struct Shader {
     /// Fragment: slots of inputs, and function and label of the block that loads each first.
     pub varying_loads: Vec<(u16, (u32, u32))>,
     /// What compiling it has taken so far.
-    pub(crate) work: Work,
+    pub work: Work,
 }
 
 impl Shader {

@@ -98,7 +98,7 @@ impl Pool {
         while !(self.fits(lir, i, segments, class) && (!wide || self.fits(lir, i + 1, segments, class))) {
             work.spend(1 + self.later.get(i as usize).map_or(0, |l| l.len() * segments.len()))?;
             i += 1;
-            while i % 64 == 0 && self.used.get(i as usize / 64) == Some(&u64::MAX) {
+            while i.is_multiple_of(64) && self.used.get(i as usize / 64) == Some(&u64::MAX) {
                 i += 64;
             }
         }

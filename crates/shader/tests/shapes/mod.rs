@@ -3,10 +3,16 @@
 
 pub mod asm;
 mod blocks;
+mod calls;
 mod data;
+mod loops;
+mod types;
 
 use shader::ir::Stage;
 use shader::options::{Binding, Options};
+
+/// A shape's name, what makes it of a size, and a small and a large size.
+type Row = (&'static str, fn(u32) -> Vec<u32>, u32, u32);
 
 /// A shape: its name, and what makes it of a size.
 pub struct Shape {
@@ -18,22 +24,19 @@ pub struct Shape {
     pub large: u32,
 }
 
-/// Shapes whose size is a count: what twice as many cost is about twice as much.
-pub fn linear() -> Vec<Shape> {
-    blocks::SHAPES
-        .iter()
-        .chain(data::SHAPES)
-        .map(|&(name, make, small, large)| Shape { name, make, small, large })
-        .collect()
+fn shapes<'a>(lists: impl IntoIterator<Item = &'a [Row]>) -> Vec<Shape> {
+    let rows = lists.into_iter().flatten();
+    rows.map(|&(name, make, small, large)| Shape { name, make, small, large }).collect()
 }
 
-/// Shapes that double with each step of their size, and those with one size that means all.
+/// Shapes whose size is a count: what twice as many cost is about twice as much.
+pub fn linear() -> Vec<Shape> {
+    shapes([blocks::SHAPES, loops::SHAPES, calls::SHAPES, data::SHAPES])
+}
+
+/// Shapes that double with each step of their size, and others that are beyond bounds at their large one.
 pub fn explosive() -> Vec<Shape> {
-    blocks::EXPLOSIVE
-        .iter()
-        .chain(data::EXPLOSIVE)
-        .map(|&(name, make, small, large)| Shape { name, make, small, large })
-        .collect()
+    shapes([blocks::EXPLOSIVE, loops::EXPLOSIVE, calls::EXPLOSIVE, data::EXPLOSIVE, types::EXPLOSIVE])
 }
 
 pub fn options() -> Options<'static> {
