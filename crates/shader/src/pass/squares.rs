@@ -15,8 +15,11 @@ pub fn join(shader: &mut Shader) {
         Inst::Bin(Bin::FMul, a, b) if a == b && shader.ty(v) == Ty::B32 => Some(a),
         _ => None,
     };
-    let (uses, live) = dce::live(shader);
     let values = || (0..shader.values.len() as u32).map(Value);
+    if !values().any(|v| root(shader, v).is_some()) {
+        return;
+    }
+    let (uses, live) = dce::live(shader);
     let mut square: Vec<bool> = values().map(|v| live[v.0 as usize] && root(shader, v).is_some()).collect();
     if square.iter().filter(|s| **s).count() == 0 {
         return;
