@@ -25,3 +25,14 @@ fn the_driver_works_without_a_loader() {
     let without = run("portable", 2, true).unwrap_or_else(|e| panic!("{e}"));
     assert_eq!(with, without);
 }
+
+#[test]
+fn the_sequence_reaches_every_branch_of_control() {
+    let mut random = client::kernels::Sequence::new();
+    let mut seen = std::collections::HashSet::new();
+    for _ in 0..200 {
+        let x = random.word();
+        seen.insert((x % 7, conformance::programs::control_of(x) <= 48));
+    }
+    assert!(seen.len() > 7);
+}

@@ -224,22 +224,31 @@ unsafe fn changed(own: &[Own], changes: &[Change]) -> Result<Vec<Batch>, R> {
     })
 }
 
+/// Hands batches to the next layer: as they are where nothing changes, or else what they become.
+unsafe fn submit_own(
+    queue: vk::Queue,
+    own: Vec<Own>,
+    unchanged: impl Fn(&Device) -> R,
+    next: impl Fn(&Device, &[Batch]) -> R,
+) -> R {
+    let batches = |d: &Device| own.iter().map(|o| o.app(d)).collect();
+    submit(queue, batches, |d, changes| {
+        if changes.iter().all(Change::is_none) {
+            return unchanged(d);
+        }
+        changed(&own, changes).map_or_else(|result| result, |parts| next(d, &parts))
+    })
+}
+
 pub(crate) unsafe extern "system" fn queue_submit(
     queue: vk::Queue,
     count: u32,
     infos: *const vk::SubmitInfo<'_>,
     fence: vk::Fence,
 ) -> R {
-    let own: Vec<_> = slice(infos, count).iter().map(|s| Own::submitted(s)).collect();
-    let batches = |d: &Device| own.iter().map(|o| o.app(d)).collect();
-    submit(queue, batches, |d, changes| {
-        if changes.iter().all(Change::is_none) {
-            return next!(d, queue_submit(queue, count, infos, fence), else FAILED);
-        }
-        let parts = match changed(&own, changes) {
-            Ok(parts) => parts,
-            Err(result) => return result,
-        };
+    let own = slice(infos, count).iter().map(|s| Own::submitted(s)).collect();
+    let unchanged = |d: &Device| next!(d, queue_submit(queue, count, infos, fence), else FAILED);
+    submit_own(queue, own, unchanged, |d, parts| {
         let info = |b: &Batch| {
             let mut s = vk::SubmitInfo::default()
                 .wait_semaphores(&b.waits)
@@ -325,18 +334,11 @@ pub(crate) unsafe extern "system" fn queue_bind_sparse(
     infos: *const vk::BindSparseInfo<'_>,
     fence: vk::Fence,
 ) -> R {
-    let own: Vec<_> = slice(infos, count).iter().map(|s| Own::bound(s)).collect();
-    let batches = |d: &Device| own.iter().map(|o| o.app(d)).collect();
-    submit(queue, batches, |d, changes| {
-        if changes.iter().all(Change::is_none) {
-            return next!(d, queue_bind_sparse(queue, count, infos, fence), else FAILED);
-        }
-        let parts = match changed(&own, changes) {
-            Ok(parts) => parts,
-            Err(result) => return result,
-        };
+    let own = slice(infos, count).iter().map(|s| Own::bound(s)).collect();
+    let unchanged = |d: &Device| next!(d, queue_bind_sparse(queue, count, infos, fence), else FAILED);
+    submit_own(queue, own, unchanged, |d, parts| {
         let mut list = slice(infos, count).to_vec();
-        for (s, b) in list.iter_mut().zip(&parts) {
+        for (s, b) in list.iter_mut().zip(parts) {
             (s.wait_semaphore_count, s.p_wait_semaphores) = (b.waits.len() as u32, b.waits.as_ptr());
             (s.signal_semaphore_count, s.p_signal_semaphores) = (b.signals.len() as u32, b.signals.as_ptr());
             s.p_next = b.chain.head();
