@@ -21,8 +21,10 @@ fn right_answers_and_the_same_bits_on_every_level_and_thread_count() {
 
 #[test]
 fn the_driver_works_without_a_loader() {
-    let with = run("portable", 2, false).unwrap_or_else(|e| panic!("{e}"));
-    let without = run("portable", 2, true).unwrap_or_else(|e| panic!("{e}"));
+    // Every level finds the entry points alike: the widest, which is done soonest.
+    let level = common::levels().pop().expect("one at least");
+    let with = run(level, 2, false).unwrap_or_else(|e| panic!("{e}"));
+    let without = run(level, 2, true).unwrap_or_else(|e| panic!("{e}"));
     assert_eq!(with, without);
 }
 
