@@ -3,7 +3,7 @@
 use super::{Function, function, functions};
 use crate::chain;
 use crate::device::{self, Device, PoolInfo};
-use crate::guard::caught;
+use crate::guard::{caught, told};
 use crate::recording::Recording;
 use crate::table::next;
 use ash::vk;
@@ -204,30 +204,24 @@ pub(super) unsafe fn label(info: *const vk::DebugUtilsLabelEXT<'_>) -> Arc<str> 
 
 unsafe extern "system" fn begin_label(c: vk::CommandBuffer, info: *const vk::DebugUtilsLabelEXT<'_>) {
     let Some(d) = device::of(c) else { return };
-    if let Some(r) = d.recording(c) {
-        caught(|| r.lock().begin_label(label(info)));
-    }
+    told(d.recording(c), |r| r.begin_label(label(info)));
     next!(d, cmd_begin_label(c, info));
 }
 
 unsafe extern "system" fn end_label(c: vk::CommandBuffer) {
     let Some(d) = device::of(c) else { return };
-    if let Some(r) = d.recording(c) {
-        caught(|| r.lock().end_label());
-    }
+    told(d.recording(c), |r| r.end_label());
     next!(d, cmd_end_label(c));
 }
 
 unsafe extern "system" fn insert_label(c: vk::CommandBuffer, info: *const vk::DebugUtilsLabelEXT<'_>) {
     let Some(d) = device::of(c) else { return };
-    if let Some(r) = d.recording(c) {
-        caught(|| {
-            let name = label(info);
-            // What is for the channel is no label.
-            if !name.starts_with(channel::MARK_PREFIX) {
-                r.lock().insert_label(name);
-            }
-        });
-    }
+    told(d.recording(c), |r| {
+        let name = label(info);
+        // What is for the channel is no label.
+        if !name.starts_with(channel::MARK_PREFIX) {
+            r.insert_label(name);
+        }
+    });
     next!(d, cmd_insert_label(c, info));
 }
