@@ -1,62 +1,27 @@
 //! Operations of every width against Rust's own arithmetic.
 
 use crate::data::{ULP, equal, float, floats, near, words};
-use crate::{Case, Run};
+use crate::{Case, Run, case};
 use half::f16;
 
 pub fn cases() -> Vec<Case> {
-    let case = |name, spirv, groups: u32, inputs, check| Case {
-        name,
-        spirv,
-        groups: [groups, 1, 1],
-        push: vec![],
-        inputs,
-        check,
-    };
     vec![
-        case(
-            "integers",
-            include_bytes!("../shaders/integers.spv"),
-            20,
-            vec![vec![0; 20 * 64 * 28], words(20 * 64 * 2)],
-            integers,
-        ),
-        case(
-            "floats",
-            include_bytes!("../shaders/floats.spv"),
-            20,
-            vec![vec![0; 20 * 64 * 24], float_pairs(20 * 64 * 2)],
-            check_floats,
-        ),
-        case(
+        case!("integers", [20, 1, 1], vec![vec![0; 20 * 64 * 28], words(20 * 64 * 2)], integers),
+        case!("floats", [20, 1, 1], vec![vec![0; 20 * 64 * 24], float_pairs(20 * 64 * 2)], check_floats),
+        case!(
             "functions",
-            include_bytes!("../shaders/functions.spv"),
-            20,
+            [20, 1, 1],
             vec![vec![0; 20 * 64 * 20], floats(20 * 64 * 2, -3.0, 3.0)],
             functions,
         ),
-        case(
-            "wide_types",
-            include_bytes!("../shaders/wide_types.spv"),
-            10,
-            vec![vec![0; 10 * 64 * 14 * 2], words(10 * 64 * 4)],
-            wide_types,
+        case!("wide_types", [10, 1, 1], vec![vec![0; 10 * 64 * 14 * 2], words(10 * 64 * 4)], wide_types),
+        case!("nans", [10, 1, 1], vec![vec![0; 10 * 64 * 24], nan_pairs(10 * 64 * 2)], nans),
+        case!(
+            "small_types",
+            [10, 1, 1],
+            vec![vec![0; 10 * 64 * 7], words(10 * 64 / 2), words(10 * 64)],
+            small_types,
         ),
-        case(
-            "nans",
-            include_bytes!("../shaders/nans.spv"),
-            10,
-            vec![vec![0; 10 * 64 * 24], nan_pairs(10 * 64 * 2)],
-            nans,
-        ),
-        Case {
-            name: "small_types",
-            spirv: include_bytes!("../shaders/small_types.spv"),
-            groups: [10, 1, 1],
-            push: vec![],
-            inputs: vec![vec![0; 10 * 64 * 7], words(10 * 64 / 2), words(10 * 64)],
-            check: small_types,
-        },
     ]
 }
 

@@ -6,6 +6,16 @@ use std::process::ExitCode;
 /// What a check found: every value it read, for comparison between runs.
 pub type Found = Result<Vec<u64>, String>;
 
+/// A list of the `Check`s that are known where this is called: functions of the checks' names, or `name = function`.
+macro_rules! check_list {
+    (@run $name:ident) => { $name };
+    (@run $name:ident $run:ident) => { $run };
+    ($($name:ident $(= $run:ident)?),* $(,)?) => {
+        vec![$(Check { name: stringify!($name), run: check_list!(@run $name $($run)?) }),*]
+    };
+}
+pub(crate) use check_list;
+
 /// An error unless the two are equal.
 pub(crate) fn same<T: PartialEq + std::fmt::Debug>(what: &str, got: T, want: T) -> Result<(), String> {
     if got == want { Ok(()) } else { Err(format!("{what}: {got:?}, not {want:?}")) }

@@ -1,61 +1,19 @@
 //! Invocations that work together: shared memory, atomics, subgroups.
 
 use crate::data::{all_equal, equal, words};
-use crate::{Case, Run};
+use crate::{Case, Run, case};
 use std::collections::BTreeMap;
 
 pub fn cases() -> Vec<Case> {
     let mut atomics = vec![0; 32];
     (atomics[1], atomics[3], atomics[6]) = (u32::MAX, u32::MAX, 12345);
     vec![
-        Case {
-            name: "reduce",
-            spirv: include_bytes!("../shaders/reduce.spv"),
-            groups: [33, 1, 1],
-            push: vec![],
-            inputs: vec![vec![0; 33 * 256], words(33 * 256)],
-            check: reduce,
-        },
-        Case {
-            name: "stray",
-            spirv: include_bytes!("../shaders/stray.spv"),
-            groups: [64, 1, 1],
-            push: vec![],
-            inputs: vec![vec![0; 64 * 32 * 4], vec![32; 64 * 32]],
-            check: stray,
-        },
-        Case {
-            name: "stray_words",
-            spirv: include_bytes!("../shaders/stray_words.spv"),
-            groups: [61, 1, 1],
-            push: vec![],
-            inputs: vec![vec![0; 61 * 20 * 4], vec![20; 61 * 20]],
-            check: stray_words,
-        },
-        Case {
-            name: "wide",
-            spirv: include_bytes!("../shaders/wide.spv"),
-            groups: [11, 1, 1],
-            push: vec![],
-            inputs: vec![vec![0; 11 * 1024], words(11 * 1024)],
-            check: wide,
-        },
-        Case {
-            name: "atomics",
-            spirv: include_bytes!("../shaders/atomics.spv"),
-            groups: [17, 1, 1],
-            push: vec![],
-            inputs: vec![atomics, words(17 * 100)],
-            check: check_atomics,
-        },
-        Case {
-            name: "subgroups",
-            spirv: include_bytes!("../shaders/subgroups.spv"),
-            groups: [9, 1, 1],
-            push: vec![],
-            inputs: vec![vec![0; 9 * 96 * 24], words(9 * 96)],
-            check: subgroups,
-        },
+        case!("reduce", [33, 1, 1], vec![vec![0; 33 * 256], words(33 * 256)], reduce),
+        case!("stray", [64, 1, 1], vec![vec![0; 64 * 32 * 4], vec![32; 64 * 32]], stray),
+        case!("stray_words", [61, 1, 1], vec![vec![0; 61 * 20 * 4], vec![20; 61 * 20]], stray_words),
+        case!("wide", [11, 1, 1], vec![vec![0; 11 * 1024], words(11 * 1024)], wide),
+        case!("atomics", [17, 1, 1], vec![atomics, words(17 * 100)], check_atomics),
+        case!("subgroups", [9, 1, 1], vec![vec![0; 9 * 96 * 24], words(9 * 96)], subgroups),
     ]
 }
 

@@ -17,7 +17,7 @@ pub mod instrumentation;
 mod invocations;
 pub mod layer;
 pub mod pictures;
-mod programs;
+pub mod programs;
 pub mod scenes;
 pub mod trips;
 
@@ -42,6 +42,21 @@ pub struct Case {
     /// What is wrong with the output, if anything.
     pub check: fn(&Run) -> Result<(), String>,
 }
+
+/// A case by its shader's name: without push constants.
+macro_rules! case {
+    ($name:literal, $groups:expr, $inputs:expr, $check:expr $(,)?) => {
+        Case {
+            name: $name,
+            spirv: include_bytes!(concat!("../shaders/", $name, ".spv")),
+            groups: $groups,
+            push: Vec::new(),
+            inputs: $inputs,
+            check: $check,
+        }
+    };
+}
+pub(crate) use case;
 
 /// All of them.
 pub fn cases() -> Vec<Case> {

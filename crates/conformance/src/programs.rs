@@ -1,58 +1,19 @@
 //! Small programs: control flow, arrays, structures, packing, out-of-bounds accesses.
 
 use crate::data::{ULP, all_equal, equal, float, floats, near, words};
-use crate::{Case, Run};
+use crate::{Case, Run, case};
 use half::f16;
 
 pub fn cases() -> Vec<Case> {
     vec![
+        case!("control", [4, 5, 1], vec![vec![0; 4 * 32 * 5 * 4], words(4 * 32 * 5 * 4)], control),
+        case!("arrays", [7, 1, 1], vec![vec![0; 7 * 48 * 16], words(7 * 48 * 16)], arrays),
+        case!("matrices", [9, 1, 1], vec![vec![0; 9 * 64 * 12], floats(9 * 64 * 16, -2.0, 2.0)], matrices),
+        case!("packing", [9, 1, 1], vec![vec![0; 9 * 64 * 8], words(9 * 64)], packing),
+        case!("bounds", [4, 1, 1], vec![vec![0; 256], words(256)], bounds),
         Case {
-            name: "control",
-            spirv: include_bytes!("../shaders/control.spv"),
-            groups: [4, 5, 1],
-            push: vec![],
-            inputs: vec![vec![0; 4 * 32 * 5 * 4], words(4 * 32 * 5 * 4)],
-            check: control,
-        },
-        Case {
-            name: "arrays",
-            spirv: include_bytes!("../shaders/arrays.spv"),
-            groups: [7, 1, 1],
-            push: vec![],
-            inputs: vec![vec![0; 7 * 48 * 16], words(7 * 48 * 16)],
-            check: arrays,
-        },
-        Case {
-            name: "matrices",
-            spirv: include_bytes!("../shaders/matrices.spv"),
-            groups: [9, 1, 1],
-            push: vec![],
-            inputs: vec![vec![0; 9 * 64 * 12], floats(9 * 64 * 16, -2.0, 2.0)],
-            check: matrices,
-        },
-        Case {
-            name: "packing",
-            spirv: include_bytes!("../shaders/packing.spv"),
-            groups: [9, 1, 1],
-            push: vec![],
-            inputs: vec![vec![0; 9 * 64 * 8], words(9 * 64)],
-            check: packing,
-        },
-        Case {
-            name: "bounds",
-            spirv: include_bytes!("../shaders/bounds.spv"),
-            groups: [4, 1, 1],
-            push: vec![],
-            inputs: vec![vec![0; 256], words(256)],
-            check: bounds,
-        },
-        Case {
-            name: "builtins",
-            spirv: include_bytes!("../shaders/builtins.spv"),
-            groups: [3, 2, 2],
             push: [3u32, 11].iter().flat_map(|w| w.to_le_bytes()).collect(),
-            inputs: vec![vec![0; 9 * 10 * 14], words(9 * 10 * 14)],
-            check: builtins,
+            ..case!("builtins", [3, 2, 2], vec![vec![0; 9 * 10 * 14], words(9 * 10 * 14)], builtins,)
         },
     ]
 }
@@ -69,7 +30,8 @@ fn collatz(mut n: u32) -> u32 {
     count
 }
 
-fn control_of(x: u32) -> u32 {
+/// What the shader `control` makes of a number.
+pub fn control_of(x: u32) -> u32 {
     let mut v = x;
     let mut s = 0u32;
     for a in 0..v & 15 {
@@ -217,21 +179,4 @@ fn builtins(run: &Run) -> Result<(), String> {
         equal(i, "invocation", run.output[i], want.wrapping_add(*x))?;
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use client::kernels::Sequence;
-
-    #[test]
-    fn the_sequence_reaches_every_branch_of_control() {
-        let mut random = Sequence::new();
-        let mut seen = std::collections::HashSet::new();
-        for _ in 0..200 {
-            let x = random.word();
-            seen.insert((x % 7, control_of(x) <= 48));
-        }
-        assert!(seen.len() > 7);
-    }
 }

@@ -3,6 +3,7 @@
 
 mod common;
 
+use conformance::scenes::{Expect, Output, decode_png, reference::render, scenes};
 use std::collections::BTreeMap;
 
 const GOLDENS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/goldens.txt");
@@ -34,4 +35,37 @@ fn right_pictures_and_one_golden_on_every_level_and_thread_count() {
     sorted.sort_unstable();
     assert_eq!(listed, sorted, "a golden for every scene, and no other");
     common::same_everywhere(&goldens, &[1, 2], run);
+}
+
+/// Output of the reference as if it were drawn: scenes must pass their own check and fail it when blank.
+#[test]
+fn checks_accept_the_reference_and_refuse_a_blank_picture() {
+    for scene in scenes() {
+        let blank = Output {
+            pixels: vec![[1, 2, 3, 4]; (scene.size[0] * scene.size[1] * scene.views) as usize],
+            passed: vec![0; scene.draws.len()],
+        };
+        assert!(scene.check(&blank).is_err(), "{}", scene.name);
+        if let Expect::Reference { .. } = scene.expect {
+            let picture = render(&scene);
+            let pixels = picture.pixels.iter().map(|p| p.map(|v| v.round() as u8)).collect();
+            assert_eq!(scene.check(&Output { pixels, passed: picture.passed }), Ok(()), "{}", scene.name);
+        }
+    }
+}
+
+/// The tolerance is narrower than what anisotropy changes.
+#[test]
+fn one_plain_is_not_the_other() {
+    const PLAIN: &[u8] = include_bytes!("../pictures/plain.png");
+    const PLAIN_ANISOTROPIC: &[u8] = include_bytes!("../pictures/plain_anisotropic.png");
+    let list = scenes();
+    for (name, good, bad) in
+        [("plain", PLAIN, PLAIN_ANISOTROPIC), ("plain_anisotropic", PLAIN_ANISOTROPIC, PLAIN)]
+    {
+        let scene = list.iter().find(|s| s.name == name).expect("listed");
+        let output = |png| Output { pixels: decode_png(png).expect("a picture"), passed: vec![0] };
+        assert_eq!(scene.check(&output(good)), Ok(()));
+        assert!(scene.check(&output(bad)).is_err());
+    }
 }

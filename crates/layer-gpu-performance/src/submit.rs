@@ -249,6 +249,25 @@ unsafe fn changed(own: &[Own], changes: &[Change]) -> Result<Vec<Batch>, R> {
     }
 }
 
+/// Hands batches to the next layer: as they are where nothing changes, or else what they become.
+unsafe fn submit_own(
+    queue: vk::Queue,
+    own: Vec<Own>,
+    unchanged: impl Fn(&Device) -> R,
+    next: impl Fn(&Device, &[Batch]) -> R,
+) -> R {
+    // SAFETY: valid usage: nobody destroys the objects meanwhile.
+    unsafe {
+        let batches = |d: &Device| own.iter().map(|o| o.app(d)).collect();
+        submit(queue, batches, |d, changes| {
+            if changes.iter().all(Change::is_none) {
+                return unchanged(d);
+            }
+            changed(&own, changes).map_or_else(|result| result, |parts| next(d, &parts))
+        })
+    }
+}
+
 pub(crate) unsafe extern "system" fn queue_submit(
     queue: vk::Queue,
     count: u32,
@@ -257,16 +276,9 @@ pub(crate) unsafe extern "system" fn queue_submit(
 ) -> R {
     // SAFETY: valid usage: the call's pointers lead to what they are said to.
     unsafe {
-        let own: Vec<_> = slice(infos, count).iter().map(|s| Own::submitted(s)).collect();
-        let batches = |d: &Device| own.iter().map(|o| o.app(d)).collect();
-        submit(queue, batches, |d, changes| {
-            if changes.iter().all(Change::is_none) {
-                return next!(d, queue_submit(queue, count, infos, fence), else FAILED);
-            }
-            let parts = match changed(&own, changes) {
-                Ok(parts) => parts,
-                Err(result) => return result,
-            };
+        let own = slice(infos, count).iter().map(|s| Own::submitted(s)).collect();
+        let unchanged = |d: &Device| next!(d, queue_submit(queue, count, infos, fence), else FAILED);
+        submit_own(queue, own, unchanged, |d, parts| {
             let info = |b: &Batch| {
                 let mut s = vk::SubmitInfo::default()
                     .wait_semaphores(&b.waits)
@@ -358,18 +370,11 @@ pub(crate) unsafe extern "system" fn queue_bind_sparse(
 ) -> R {
     // SAFETY: valid usage: the call's pointers lead to what they are said to.
     unsafe {
-        let own: Vec<_> = slice(infos, count).iter().map(|s| Own::bound(s)).collect();
-        let batches = |d: &Device| own.iter().map(|o| o.app(d)).collect();
-        submit(queue, batches, |d, changes| {
-            if changes.iter().all(Change::is_none) {
-                return next!(d, queue_bind_sparse(queue, count, infos, fence), else FAILED);
-            }
-            let parts = match changed(&own, changes) {
-                Ok(parts) => parts,
-                Err(result) => return result,
-            };
+        let own = slice(infos, count).iter().map(|s| Own::bound(s)).collect();
+        let unchanged = |d: &Device| next!(d, queue_bind_sparse(queue, count, infos, fence), else FAILED);
+        submit_own(queue, own, unchanged, |d, parts| {
             let mut list = slice(infos, count).to_vec();
-            for (s, b) in list.iter_mut().zip(&parts) {
+            for (s, b) in list.iter_mut().zip(parts) {
                 (s.wait_semaphore_count, s.p_wait_semaphores) = (b.waits.len() as u32, b.waits.as_ptr());
                 (s.signal_semaphore_count, s.p_signal_semaphores) =
                     (b.signals.len() as u32, b.signals.as_ptr());

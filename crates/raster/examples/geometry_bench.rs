@@ -7,41 +7,17 @@ use machine::shared::Shared;
 use raster::draw::{Call, Draw, VertexBuffer, What};
 use raster::geometry::{Batch, GeometryContext, bin::Bins, run};
 use raster::state::*;
-use shader::bytecode::{Code, Op, Program, Reg};
-use shader::interface::{self, Interface, Varying};
+use shader::interface::{self, Varying};
 use shader::ir::{Input, Stage};
 use std::sync::Arc;
 use std::time::Instant;
 use texel::buffer::Buffer;
 use texel::memory::{Bound, DeviceMemory};
 
-const SIZE: [i32; 2] = [1920, 1080];
+#[path = "../src/geometry/tests/plain.rs"]
+mod plain;
 
-/// Inputs become outputs.
-fn program(stage: Stage, slots: &[(u16, u16)], varyings: Vec<Varying>) -> Program {
-    let reg = |i: usize| Reg::varying(i as u16 * 16);
-    Program {
-        stage,
-        interface: Interface { varyings, ..Default::default() },
-        outputs: slots.iter().enumerate().map(|(i, s)| (s.1, reg(i))).collect(),
-        lanes: 256,
-        workgroup: [1; 3],
-        code: vec![Op::new(Code::END)],
-        images: Vec::new(),
-        units: slots.len() as u32 * 16,
-        consts: Vec::new(),
-        inputs: slots.iter().enumerate().map(|(i, s)| (Input::Varying(s.0), reg(i))).collect(),
-        prologue: 0,
-        shared_bytes: 0,
-        scratch_words: 0,
-        packed: false,
-        multi_wave: false,
-        quad_derivatives: false,
-        blocks: Vec::new(),
-        files: Vec::new(),
-        profile: Default::default(),
-    }
-}
+const SIZE: [i32; 2] = [1920, 1080];
 
 fn main() {
     let mut args = std::env::args().skip(1).map(|a| a.parse::<u32>().expect("a number"));
@@ -74,56 +50,20 @@ fn main() {
     }
 
     let position = interface::POSITION;
-    let slots: Vec<(u16, u16)> =
-        (0..4).map(|i| (i, position + i)).chain((4..8).map(|i| (i, i - 4))).collect();
+    let outputs = (position..position + 4).chain(0..4);
+    let slots: Vec<_> = outputs.enumerate().map(|(i, o)| (Input::Varying(i as u16), o)).collect();
     let varyings: Vec<Varying> = (0..4)
         .map(|slot| Varying { slot, flat: false, no_perspective: false, at: interface::At::Center })
         .collect();
     let float4 = texel::format::info(vk::Format::R32G32B32A32_SFLOAT).expect("a format");
     let area = Rect { x0: 0, y0: 0, x1: SIZE[0], y1: SIZE[1] };
-    let state = State {
-        input: VertexInput {
-            bindings: vec![VertexBinding { binding: 0, stride: 32, divisor: None }],
-            attributes: (0..2)
-                .map(|i| VertexAttribute { location: i, binding: 0, format: float4, offset: i * 16 })
-                .collect(),
-        },
-        topology: vk::PrimitiveTopology::TRIANGLE_LIST,
-        primitive_restart: false,
-        viewports: vec![Viewport {
-            x: 0.0,
-            y: 0.0,
-            width: SIZE[0] as f32,
-            height: SIZE[1] as f32,
-            min_depth: 0.0,
-            max_depth: 1.0,
-        }],
-        scissors: vec![area],
-        depth_negative_one_to_one: false,
-        raster: Raster {
-            discard: false,
-            depth_clamp: false,
-            depth_clip: true,
-            polygon_mode: vk::PolygonMode::FILL,
-            cull: vk::CullModeFlags::NONE,
-            front: vk::FrontFace::CLOCKWISE,
-            depth_bias: None,
-            line_width: 1.0,
-            line_mode: vk::LineRasterizationModeEXT::DEFAULT,
-            stipple: None,
-            provoking_last: false,
-        },
-        samples: Samples {
-            count: 1,
-            min_shading: None,
-            mask: u32::MAX,
-            alpha_to_coverage: false,
-            alpha_to_one: false,
-        },
-        depth: Depth { test: false, write: false, compare: vk::CompareOp::ALWAYS, bounds: None },
-        stencil: None,
-        blend: Blend { logic_op: None, constants: [0.0; 4], attachments: Vec::new(), locations: Vec::new() },
+    let input = VertexInput {
+        bindings: vec![VertexBinding { binding: 0, stride: 32, divisor: None }],
+        attributes: (0..2)
+            .map(|i| VertexAttribute { location: i, binding: 0, format: float4, offset: i * 16 })
+            .collect(),
     };
+    let state = plain::state(input, vk::PrimitiveTopology::TRIANGLE_LIST, area);
     let call = Call {
         indexed: false,
         first: 0,
@@ -134,8 +74,8 @@ fn main() {
     };
     let draw = Draw {
         pipeline: Arc::new(GraphicsPipeline {
-            vertex: Arc::new(program(Stage::Vertex, &slots, Vec::new())),
-            fragment: Some(Arc::new(program(Stage::Fragment, &[], varyings))),
+            vertex: Arc::new(plain::program(Stage::Vertex, 256, &slots, Vec::new())),
+            fragment: Some(Arc::new(plain::program(Stage::Fragment, 256, &[], varyings))),
             title: Default::default(),
             feedback: false,
         }),

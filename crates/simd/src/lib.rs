@@ -4,8 +4,6 @@
 //! trait has only correctly rounded float operations and integer operations. The methods are `inline(always)`, and
 //! fast only inside a function compiled with the level's CPU features: [`by_level`] makes such.
 
-#![deny(unsafe_op_in_unsafe_fn)]
-
 #[cfg(target_arch = "x86_64")]
 #[macro_use]
 mod vectors;

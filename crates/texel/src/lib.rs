@@ -3,8 +3,6 @@
 //!
 //! Knows no shaders, no commands and no waves: it is given lanes' coordinates and gives their texels.
 
-#![deny(unsafe_op_in_unsafe_fn)]
-
 pub mod buffer;
 #[doc(hidden)]
 pub mod for_tests;

@@ -1,24 +1,14 @@
 //! Times single ops on a wave of 256 lanes: ns per op and per warp.
 
 use shader::bytecode::*;
-use shader::ir::Mem;
+use shader::ir::{Mem, Ty};
 use simd::Level;
+use wave::ImageWarp;
 use wave::kernels::{control::PATIENCE, table};
-use wave::{Host, ImageWarp, State, Status};
 
-struct NoHost;
-impl Host for NoHost {
-    unsafe fn image(&self, _: &ImageCode, _: &mut ImageWarp) {}
-    fn foreign(&self, _: u64, _: u64) -> bool {
-        false
-    }
-    fn clock(&self) -> u64 {
-        0
-    }
-    fn expired(&self) -> bool {
-        false
-    }
-}
+#[path = "../tests/one_op/mod.rs"]
+mod one_op;
+use one_op::{Bench, UNITS, with_state};
 
 /// CPU time of this thread in ns: other processes do not count.
 fn cpu() -> f64 {
@@ -30,10 +20,6 @@ fn cpu() -> f64 {
     }
 }
 
-#[repr(C, align(64))]
-#[derive(Clone, Copy)]
-struct Unit([u32; 16]);
-
 const N: Reg = Reg::NONE;
 const A: Reg = Reg(0);
 const D: Reg = Reg(32);
@@ -43,7 +29,8 @@ fn main() {
     let level = Level::best();
     println!("{level:?}");
     let only = std::env::args().nth(1);
-    let mut regs = vec![Unit([0; 16]); 512];
+    let mut bench = Bench::new(256);
+    bench.regs.resize(4 * UNITS, bench.regs[0]);
     let mut buffer = vec![1u8; 1 << 20];
     let desc = [buffer.as_mut_ptr() as u64, 4096u64, 0, 0];
     let wide = [buffer.as_mut_ptr() as u64, 1u64 << 20, 0, 0];
@@ -52,62 +39,33 @@ fn main() {
             return;
         }
         for l in 0..256 {
-            regs[l / 16].0[l % 16] = off(l);
+            bench.set(Ty::B32, A.unit(), l, off(l) as u64);
         }
         let d = if size { wide.as_ptr() } else { desc.as_ptr() } as u64;
         for i in 0..16 {
-            regs[96 + i / 8].0[i % 8 * 2] = d as u32;
-            regs[96 + i / 8].0[i % 8 * 2 + 1] = (d >> 32) as u32;
+            bench.set(Ty::B64, DESC.unit(), i, d);
         }
-        let mut exec32 = [0; 32];
-        exec32[..16].copy_from_slice(&[exec; 16]);
         let mut made = wave::MadeUp::default();
-        // SAFETY: plain numbers; all that the state points at outlives it.
-        unsafe {
-            let mut warp: Box<ImageWarp> = Box::new(std::mem::zeroed());
-            let mut rows = [wave::tally::Row::default()];
-            let mut count = wave::tally::Counting::at(&mut rows);
-            count.exact = false;
-            let mut st = State {
-                count,
-                alive: [!0; 32],
-                exec: exec32,
-                regs: regs.as_mut_ptr() as *mut u8,
-                live: 0xFFFF,
-                all: 0xFFFF,
-                warps: 16,
-                code: ops.as_ptr(),
-                pc: ops.as_ptr(),
-                tables: std::ptr::null(),
-                table_count: 0,
-                push: std::ptr::null(),
-                push_bytes: 0,
-                shared: std::ptr::null_mut(),
-                shared_bytes: 0,
-                packed: false,
-                shared_at: [0; 16],
-                scratch: std::ptr::null_mut(),
-                scratch_words: 0,
-                arena: (0, 0),
-                images: std::ptr::null(),
-                host: wave::HostRef::new(&NoHost),
-                patience: PATIENCE,
-                status: Status::Running,
-                yields: false,
-                made: &mut made,
-                image_warp: &mut *warp,
-            };
+        // SAFETY: plain numbers.
+        let mut warp: Box<ImageWarp> = Box::new(unsafe { std::mem::zeroed() });
+        with_state(&mut bench, |st| {
+            st.count.exact = false;
+            st.exec[..16].fill(exec);
+            (st.code, st.pc) = (ops.as_ptr(), ops.as_ptr());
+            st.patience = PATIENCE;
+            (st.made, st.image_warp) = (&mut made, &mut *warp);
             let k = table(level)[ops[0].code.0 as usize];
             let mut best = f64::MAX;
             for _ in 0..100 {
                 let t = cpu();
                 for _ in 0..500 {
-                    std::hint::black_box(k(&mut st, std::hint::black_box(ops.as_ptr())));
+                    // SAFETY: all that the state and the descriptor point at outlives this.
+                    std::hint::black_box(unsafe { k(st, std::hint::black_box(ops.as_ptr())) });
                 }
                 best = best.min((cpu() - t) / 500.0);
             }
             println!("{name:34} {best:8.1} ns/op {:6.2} ns/warp", best / 16.0);
-        }
+        });
     };
     let op = |code, mem, n| {
         let d = if n == 1 { D } else { N };

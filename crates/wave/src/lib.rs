@@ -3,8 +3,6 @@
 //! Knows neither Vulkan nor images' layouts: buffers are (address, size) descriptors, images are opaque addresses
 //! handed to a [`Host`]. Kernels exist in three forms ([`simd::Level`]), chosen at run time, with the same bits.
 
-#![deny(unsafe_op_in_unsafe_fn)]
-
 mod engine;
 pub mod graphics;
 pub mod host;

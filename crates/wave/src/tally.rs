@@ -473,29 +473,3 @@ impl Cache {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn texels_have_an_l1_of_their_own_before_the_same_l2() {
-        let mut c = Cache::default();
-        c.clear();
-        c.access(7);
-        assert_eq!((c.lookups, c.misses, c.far), (1, 1, 1));
-        // The L2 holds line 7 since; 8 is nowhere.
-        c.sample(&[7, 8]);
-        assert_eq!(c.texels, TexelTrace { messages: 1, lookups: 2, missed: 2, far: 1 });
-        c.sample(&[7, 8]);
-        // Four more lines in the set of 8 drive it out of the L1, not out of the L2.
-        c.sample(&[8 + 128, 8 + 256, 8 + 384, 8 + 512]);
-        c.sample(&[8]);
-        assert_eq!(c.texels, TexelTrace { messages: 4, lookups: 9, missed: 7, far: 5 });
-        // Begun anew, it is empty, whatever it held.
-        c.clear();
-        c.sample(&[7]);
-        c.access(8);
-        assert_eq!((c.texels.far, c.lookups, c.far), (6, 2, 2));
-    }
-}

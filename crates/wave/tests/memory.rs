@@ -7,6 +7,7 @@ use common::{TestHost, levels};
 use half::f16;
 use shader::bytecode::*;
 use shader::ir::Mem;
+use wave::kernels::memory::cell::{f16_to_f32, f32_to_f16};
 use wave::{Fault, Status};
 
 const N: Reg = Reg::NONE;
@@ -446,4 +447,21 @@ fn known_shapes() {
             assert_eq!(lab.get(data(0), l) as u64, want);
         }
     }
+}
+
+#[test]
+fn f16_round_trip() {
+    for h in 0..=0xFFFFu16 {
+        let f = f16_to_f32(h);
+        let want = f16::from_bits(h).to_f32_const();
+        if want.is_nan() {
+            assert_eq!(f, (h as u32 & 0x8000) << 16 | 0x7FC0_0000 | (h as u32 & 0x3FF) << 13);
+            assert_eq!(f32_to_f16(f), h | 0x200);
+        } else {
+            assert_eq!(f, want.to_bits());
+            assert_eq!(f32_to_f16(f), h);
+        }
+    }
+    assert_eq!(f32_to_f16(65520f32.to_bits()), 0x7C00);
+    assert_eq!(f32_to_f16(0x3F80_1000), 0x3C00);
 }

@@ -5,37 +5,10 @@ mod one_op;
 
 use one_op::*;
 use shader::bytecode::{Code, Op, Reg};
-use shader::ir::Ty;
 use shader::twins::{TWINS, Twin};
 use simd::Level;
 
-const SPECIAL: [u32; 12] = [
-    0,
-    0x8000_0000,
-    1,
-    0x8080_0000,
-    0x3F80_0000,
-    0xBF80_0000,
-    0x7F7F_FFFF,
-    0x7F80_0000,
-    0xFF80_0000,
-    0x7FC0_0000,
-    31,
-    0xFFFF_FFFF,
-];
-
-fn sample(rng: &mut Rng) -> u32 {
-    match rng.below(6) {
-        0 => SPECIAL[rng.below(12) as usize],
-        1 => rng.below(70) as u32,
-        2 | 3 => ((rng.below(2000) as f32 - 1000.0) * 0.25).to_bits(),
-        4 => (100 + rng.below(50) as u32) << 23 | rng.next() as u32 >> 9 | (rng.next() as u32) << 31,
-        _ => rng.next() as u32,
-    }
-}
-
 /// Operands at units 0, 16, 32, 48, 64; the two ops' results at 80 and 96.
-const STEP: u16 = 16;
 const ALONE: [u16; 2] = [80, 96];
 
 fn run(level: Level, code: Code, twin: &Twin, lanes: usize, uniform: u32, live: u32, rng: &mut Rng) {
@@ -43,14 +16,7 @@ fn run(level: Level, code: Code, twin: &Twin, lanes: usize, uniform: u32, live: 
     b.live = live;
     let n = twin.operands();
     let uni = |i: usize| uniform >> i & 1 != 0;
-    for i in 0..n {
-        for lane in 0..if uni(i) { 16 } else { lanes } {
-            let v =
-                if uni(i) && lane > 0 { b.get(Ty::B32, i * STEP as usize, 0) } else { sample(rng) as u64 };
-            b.set(Ty::B32, i * STEP as usize, lane, v);
-        }
-    }
-    let regs: Vec<Reg> = (0..n).map(|i| operand(i as u16 * STEP, uni(i))).collect();
+    let regs = sampled(&mut b, n, uniform, rng);
     let at = |list: &[Reg], i: usize| list.get(i).copied().unwrap_or(Reg::NONE);
     for ((code, reads), d) in twin.codes().into_iter().zip(twin.reads).zip(ALONE) {
         let list: Vec<Reg> = reads.iter().map(|k| regs[*k as usize]).collect();
@@ -78,18 +44,8 @@ fn run(level: Level, code: Code, twin: &Twin, lanes: usize, uniform: u32, live: 
     }
     let before = b.regs.clone();
     b.run(level, &op);
-    for k in 0..2 {
-        for lane in 0..lanes {
-            if live >> (lane / 16) & 1 == 0 {
-                let unit = results[k] as usize + lane / 16;
-                assert_eq!(b.regs[unit].0, before[unit].0, "{level:?} {twin:?}: a dead warp was written");
-                continue;
-            }
-            let got = b.get(Ty::B32, results[k] as usize, lane) as u32;
-            let want = b.get(Ty::B32, ALONE[k] as usize, lane) as u32;
-            let nan = f32::from_bits(got).is_nan() && f32::from_bits(want).is_nan();
-            assert!(got == want || nan, "{level:?} {twin:?} part {k} lane {lane}: {got:#x}, not {want:#x}");
-        }
+    for (part, (result, alone)) in results.into_iter().zip(ALONE).enumerate() {
+        assert_same(&mut b, &before, result, alone, &(level, twin, part));
     }
 }
 

@@ -19,11 +19,21 @@ pub fn target_folder() -> PathBuf {
     }
 }
 
-/// A cargo command in the checkout.
+/// A cargo command in the checkout. Incremental compilation pays from the second time on: here it is left off, unless
+/// the driver has been built with it before.
 pub fn cargo(arguments: &[&str]) -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
     command.args(arguments).current_dir(root());
+    if std::env::var_os("CARGO_INCREMENTAL").is_none() && !is_incremental() {
+        command.env("CARGO_INCREMENTAL", "0");
+    }
     command
+}
+
+/// Whether there is something to build on from the last compilation of the driver's crate.
+fn is_incremental() -> bool {
+    let crates = std::fs::read_dir(target_folder().join("debug/incremental")).into_iter().flatten().flatten();
+    crates.into_iter().any(|c| c.file_name().to_string_lossy().starts_with("vulkan_tuff-"))
 }
 
 /// Builds packages as they are released. `tuff` always takes part: cargo gives procedural macros other features where a

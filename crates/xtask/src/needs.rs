@@ -4,6 +4,7 @@ use crate::cargo::call;
 pub use not_run::has_program;
 use std::path::Path;
 use std::process::Command;
+use std::sync::OnceLock;
 
 /// A thing of the system, the Debian package that brings it, and whether it is here, by its name.
 pub struct Need<'a> {
@@ -56,9 +57,14 @@ pub fn provide(whom: &str, needs: &[Need]) -> Result<(), String> {
     // SAFETY: geteuid has no preconditions.
     let root = unsafe { libc::geteuid() } == 0;
     if root && has_program("apt-get") {
-        let mut update = Command::new("apt-get");
-        update.args(["update", "-q"]);
-        call(update)?;
+        // Once is enough for all that one command installs.
+        static UPDATED: OnceLock<Result<(), String>> = OnceLock::new();
+        let update = || {
+            let mut update = Command::new("apt-get");
+            update.args(["update", "-q"]);
+            call(update)
+        };
+        UPDATED.get_or_init(update).clone()?;
         let mut install = Command::new("apt-get");
         install
             .env("DEBIAN_FRONTEND", "noninteractive")

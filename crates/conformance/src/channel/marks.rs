@@ -1,16 +1,16 @@
 //! Marks: their difference is what a VK_KHR_performance_query between them counts.
 
 use super::rig::{Got, PAIR, Rig, TRIANGLE};
-use super::{Check, Found, same, text};
+use super::{Check, Found, check_list, same, text};
 use channel::{MARK_PREFIX, WorkloadKind};
 
 pub fn checks() -> Vec<Check> {
-    vec![
-        Check { name: "marks_around_a_dispatch", run: dispatch },
-        Check { name: "marks_within_a_render_pass", run: within },
-        Check { name: "marks_within_secondary_command_buffers", run: secondary },
-        Check { name: "marks_around_and_across_passes", run: across },
-        Check { name: "marks_are_named_and_numbered", run: named },
+    check_list![
+        marks_around_a_dispatch = dispatch,
+        marks_within_a_render_pass = within,
+        marks_within_secondary_command_buffers = secondary,
+        marks_around_and_across_passes = across,
+        marks_are_named_and_numbered = named
     ]
 }
 

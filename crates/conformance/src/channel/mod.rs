@@ -9,7 +9,7 @@ pub mod steady;
 mod work;
 
 pub use crate::check::Found;
-pub(crate) use crate::check::{holds, same, text};
+pub(crate) use crate::check::{check_list, holds, same, text};
 pub use rig::Rig;
 
 pub struct Check {

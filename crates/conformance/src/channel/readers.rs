@@ -1,17 +1,17 @@
 //! Readers: room, waits, several at once, misuse.
 
 use super::rig::{Got, Rig, rest};
-use super::{Check, Found, holds, same, text};
+use super::{Check, Found, check_list, holds, same, text};
 use channel::{Channel, Read, raw};
 use std::time::{Duration, Instant};
 
 pub fn checks() -> Vec<Check> {
-    vec![
-        Check { name: "what_there_is_no_room_for_is_lost_and_counted", run: lost },
-        Check { name: "a_wait_ends_with_a_record_with_time_and_with_stop", run: waits },
-        Check { name: "all_readers_see_the_same", run: many },
-        Check { name: "only_what_finishes_between_start_and_stop", run: between },
-        Check { name: "null_pointers_and_closed_readers", run: nulls },
+    check_list![
+        what_there_is_no_room_for_is_lost_and_counted = lost,
+        a_wait_ends_with_a_record_with_time_and_with_stop = waits,
+        all_readers_see_the_same = many,
+        only_what_finishes_between_start_and_stop = between,
+        null_pointers_and_closed_readers = nulls
     ]
 }
 

@@ -1,7 +1,7 @@
 //! The catalogue; records of work that is known; totals.
 
 use super::rig::{Got, PAIR, Rig, SIDE, TRIANGLE};
-use super::{Check, Found, holds, same, text};
+use super::{Check, Found, check_list, holds, same, text};
 use channel::{Channel, Span, Value, WorkloadKind};
 use client::compute::KernelInfo;
 use client::graphics::{Attachment, Image, ImageInfo, Load, Pass, barrier};
@@ -9,13 +9,13 @@ use client::{Buffer, Context, Kernel};
 use vk::Handle;
 
 pub fn checks() -> Vec<Check> {
-    vec![
-        Check { name: "the_catalogue_is_the_performance_queries", run: catalogue },
-        Check { name: "records_of_a_dispatch_a_pass_and_transfers", run: records },
-        Check { name: "frames_and_submissions", run: frames },
-        Check { name: "views_of_a_pass", run: views },
-        Check { name: "totals_outlive_their_device", run: totals },
-        Check { name: "handles_and_their_numbers", run: handles },
+    check_list![
+        the_catalogue_is_the_performance_queries = catalogue,
+        records_of_a_dispatch_a_pass_and_transfers = records,
+        frames_and_submissions = frames,
+        views_of_a_pass = views,
+        totals_outlive_their_device = totals,
+        handles_and_their_numbers = handles
     ]
 }
 

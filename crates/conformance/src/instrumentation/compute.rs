@@ -1,17 +1,17 @@
 //! Counts of compute shaders, worked out from their sources.
 
 use super::rig::{CVT, DIVERGED, FMA, LINES, LOAD_STORE, Row, SFU, THREADS, WARPS, digest, of};
-use super::{Check, Found, Rig, same};
+use super::{Check, Found, Rig, check_list, same};
 use client::{Buffer, Kernel};
 use vk::ShaderStageFlags as Stage;
 
 pub fn checks() -> Vec<Check> {
-    vec![
-        Check { name: "divergence_and_lines", run: divergence_and_lines },
-        Check { name: "loops_with_trips_from_memory", run: loops },
-        Check { name: "pipes", run: pipes },
-        Check { name: "indirect_dispatch", run: indirect_dispatch },
-        Check { name: "partial_workgroups", run: partial_workgroups },
+    check_list![
+        divergence_and_lines,
+        loops_with_trips_from_memory = loops,
+        pipes,
+        indirect_dispatch,
+        partial_workgroups
     ]
 }
 

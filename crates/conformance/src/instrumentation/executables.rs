@@ -10,7 +10,7 @@
 //! sample is 16 bilinear operations of which 8 are done a cycle; an interpolated component is 4 slots of 4 a cycle.
 
 use super::rig::INSTRUMENT;
-use super::{Check, Found, Rig, holds, same, text};
+use super::{Check, Found, Rig, check_list, holds, same, text};
 use client::Kernel;
 use client::compute::KernelInfo;
 use client::graphics::{Bindings, ImageInfo, PipelineInfo, Resource, Sampler};
@@ -18,16 +18,16 @@ use std::collections::BTreeMap;
 use vk::PipelineCreateFlags as Flags;
 
 pub fn checks() -> Vec<Check> {
-    vec![
-        Check { name: "statistics_count_then_fetch", run: count_then_fetch },
-        Check { name: "statistics_need_their_flag", run: need_their_flag },
-        Check { name: "static_cost_of_straight_code", run: straight },
-        Check { name: "static_cost_of_sides", run: sides },
-        Check { name: "static_cost_of_a_loop", run: a_loop },
-        Check { name: "static_cost_of_widths", run: widths },
-        Check { name: "static_cost_of_packed_values", run: packed },
-        Check { name: "static_cost_of_stages", run: stages },
-        Check { name: "occupancy", run: occupancy },
+    check_list![
+        statistics_count_then_fetch = count_then_fetch,
+        statistics_need_their_flag = need_their_flag,
+        static_cost_of_straight_code = straight,
+        static_cost_of_sides = sides,
+        static_cost_of_a_loop = a_loop,
+        static_cost_of_widths = widths,
+        static_cost_of_packed_values = packed,
+        static_cost_of_stages = stages,
+        occupancy
     ]
 }
 

@@ -1,24 +1,24 @@
 //! Counts of draws, worked out from geometry and shaders.
 
 use super::rig::{DIVERGED, LINES, SIDE, TEXTURE, THREADS, VARYING, WARPS, digest, of};
-use super::{Check, Found, Rig, Row, holds, same, text};
+use super::{Check, Found, Rig, Row, check_list, holds, same, text};
 use client::graphics::{Attachment, Bindings, Image, ImageInfo, Load, Pass, Resource, Sampler, over};
 use vk::ShaderStageFlags as Stage;
 
 pub fn checks() -> Vec<Check> {
-    vec![
-        Check { name: "one_triangle", run: one_triangle },
-        Check { name: "triangle_pair", run: triangle_pair },
-        Check { name: "early_depth", run: early_depth },
-        Check { name: "fragment_loops_and_discard", run: loops },
-        Check { name: "texture_fetch", run: fetch },
-        Check { name: "trilinear_sample", run: trilinear },
-        Check { name: "varyings", run: varyings },
-        Check { name: "multiview_is_summed", run: multiview },
-        Check { name: "indirect_draws", run: indirect },
-        Check { name: "multi_draws", run: multi },
-        Check { name: "instances", run: instances },
-        Check { name: "helpers_are_no_threads", run: helpers },
+    check_list![
+        one_triangle,
+        triangle_pair,
+        early_depth,
+        fragment_loops_and_discard = loops,
+        texture_fetch = fetch,
+        trilinear_sample = trilinear,
+        varyings,
+        multiview_is_summed = multiview,
+        indirect_draws = indirect,
+        multi_draws = multi,
+        instances,
+        helpers_are_no_threads = helpers
     ]
 }
 

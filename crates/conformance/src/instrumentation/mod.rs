@@ -14,7 +14,7 @@ mod rules;
 mod time;
 
 pub use crate::check::Found;
-pub(crate) use crate::check::{holds, same, text};
+pub(crate) use crate::check::{check_list, holds, same, text};
 pub use rig::{Rig, Row};
 
 pub struct Check {

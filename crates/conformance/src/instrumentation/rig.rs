@@ -52,40 +52,30 @@ pub struct Rig {
     pub metrics: usize,
 }
 
+/// Features, each alone in its structure, behind those of the chain that `last` leads to.
+macro_rules! enabled {
+    ($last:ident; $($name:ident: $structure:ident.$feature:ident;)+) => {
+        $(
+            let mut $name =
+                vk::$structure { p_next: $last, $feature: vk::TRUE, ..Default::default() };
+            $last = (&raw mut $name).cast();
+        )+
+    };
+}
+
 impl Rig {
     /// On the first device that the environment shows.
     pub fn open() -> Result<Rig, String> {
         let mut multi_draw = vk::PhysicalDeviceMultiDrawFeaturesEXT::default().multi_draw(true);
-        let mut executable = vk::PhysicalDevicePipelineExecutablePropertiesFeaturesKHR {
-            p_next: (&raw mut multi_draw).cast(),
-            pipeline_executable_info: vk::TRUE,
-            ..Default::default()
-        };
-        let mut maintenance5 = vk::PhysicalDeviceMaintenance5FeaturesKHR {
-            p_next: (&raw mut executable).cast(),
-            maintenance5: vk::TRUE,
-            ..Default::default()
-        };
-        let mut instrumentation = vk::PhysicalDeviceShaderInstrumentationFeaturesARM {
-            p_next: (&raw mut maintenance5).cast(),
-            shader_instrumentation: vk::TRUE,
-            ..Default::default()
-        };
-        let mut cores = vk::PhysicalDeviceShaderCoreBuiltinsFeaturesARM {
-            p_next: (&raw mut instrumentation).cast(),
-            shader_core_builtins: vk::TRUE,
-            ..Default::default()
-        };
-        let mut regions = vk::PhysicalDevicePerformanceCountersByRegionFeaturesARM {
-            p_next: (&raw mut cores).cast(),
-            performance_counters_by_region: vk::TRUE,
-            ..Default::default()
-        };
-        let mut merging = vk::PhysicalDeviceSubpassMergeFeedbackFeaturesEXT {
-            p_next: (&raw mut regions).cast(),
-            subpass_merge_feedback: vk::TRUE,
-            ..Default::default()
-        };
+        let mut last: *mut c_void = (&raw mut multi_draw).cast();
+        enabled!(last;
+            executable: PhysicalDevicePipelineExecutablePropertiesFeaturesKHR.pipeline_executable_info;
+            maintenance5: PhysicalDeviceMaintenance5FeaturesKHR.maintenance5;
+            instrumentation: PhysicalDeviceShaderInstrumentationFeaturesARM.shader_instrumentation;
+            cores: PhysicalDeviceShaderCoreBuiltinsFeaturesARM.shader_core_builtins;
+            regions: PhysicalDevicePerformanceCountersByRegionFeaturesARM.performance_counters_by_region;
+            merging: PhysicalDeviceSubpassMergeFeedbackFeaturesEXT.subpass_merge_feedback;
+        );
         let names = [
             c"VK_ARM_performance_counters_by_region",
             c"VK_ARM_shader_core_builtins",
@@ -96,7 +86,7 @@ impl Rig {
             ash::ext::subpass_merge_feedback::NAME,
         ];
         let library = Library::any().map_err(text)?;
-        let context = Context::extended(library, &names, (&raw mut merging).cast()).map_err(text)?;
+        let context = Context::extended(library, &names, last.cast()).map_err(text)?;
         let device = &context.device;
         let load = |name: &CStr| {
             // SAFETY: live handles; the name is terminated.

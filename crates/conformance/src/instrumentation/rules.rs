@@ -3,23 +3,23 @@
 use super::compute::{WAYS, Ways};
 use super::graphics::{PAIR, push};
 use super::rig::{THREADS, decode, digest, of, string};
-use super::{Check, Found, Rig, holds, same, text};
+use super::{Check, Found, Rig, check_list, holds, same, text};
 use vk::ShaderStageFlags as Stage;
 
 pub fn checks() -> Vec<Check> {
-    vec![
-        Check { name: "enumeration", run: enumeration },
-        Check { name: "result_index", run: result_index },
-        Check { name: "not_instrumented", run: not_instrumented },
-        Check { name: "resubmission_adds_up", run: resubmission_adds_up },
-        Check { name: "clear_is_zero_and_keeps_the_index", run: clear },
-        Check { name: "order", run: order },
-        Check { name: "retrieval", run: retrieval },
-        Check { name: "secondary", run: secondary },
-        Check { name: "several_objects", run: several_objects },
-        Check { name: "every_block_has_a_row", run: every_block_has_a_row },
-        Check { name: "names_of_metrics", run: names_of_metrics },
-        Check { name: "misuse", run: misuse },
+    check_list![
+        enumeration,
+        result_index,
+        not_instrumented,
+        resubmission_adds_up,
+        clear_is_zero_and_keeps_the_index = clear,
+        order,
+        retrieval,
+        secondary,
+        several_objects,
+        every_block_has_a_row,
+        names_of_metrics,
+        misuse
     ]
 }
 

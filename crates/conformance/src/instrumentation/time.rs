@@ -1,14 +1,14 @@
 //! Modelled time and the modelled cores, through the loader: figures worked out from the model's file
 //! (`crates/counters/models/g720.toml`) and the rules that docs/counters.md gives.
 
-use super::{Check, Found, Rig, same, text};
+use super::{Check, Found, Rig, check_list, same, text};
 use client::graphics::{Attachment, ImageInfo, Load, Pass, barrier};
 
 pub fn checks() -> Vec<Check> {
-    vec![
-        Check { name: "a_timer_around_one_of_three_passes", run: timer },
-        Check { name: "transfers_take_time", run: transfers },
-        Check { name: "core_builtins", run: cores },
+    check_list![
+        a_timer_around_one_of_three_passes = timer,
+        transfers_take_time = transfers,
+        core_builtins = cores
     ]
 }
 

@@ -9,7 +9,7 @@ mod draw;
 mod list;
 mod operations;
 mod picture;
-mod reference;
+pub mod reference;
 mod textures;
 
 pub use picture::{decode_png, write_png};

@@ -320,26 +320,3 @@ fn blend(draw: &Draw, source: [f64; 4], sample: &mut Sample) {
         sample.colour[c] = quantised(value);
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::super::{Expect, Output};
-    use super::*;
-
-    /// Output of the reference as if it were drawn: scenes must pass their own check and fail it when blank.
-    #[test]
-    fn checks_accept_the_reference_and_refuse_a_blank_picture() {
-        for scene in crate::scenes::scenes() {
-            let blank = Output {
-                pixels: vec![[1, 2, 3, 4]; (scene.size[0] * scene.size[1] * scene.views) as usize],
-                passed: vec![0; scene.draws.len()],
-            };
-            assert!(scene.check(&blank).is_err(), "{}", scene.name);
-            if let Expect::Reference { .. } = scene.expect {
-                let picture = render(&scene);
-                let pixels = picture.pixels.iter().map(|p| p.map(|v| v.round() as u8)).collect();
-                assert_eq!(scene.check(&Output { pixels, passed: picture.passed }), Ok(()), "{}", scene.name);
-            }
-        }
-    }
-}

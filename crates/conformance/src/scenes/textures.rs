@@ -199,23 +199,3 @@ fn plain(name: &'static str, anisotropy: f32, per_mille: usize, png: &'static [u
     let expect = Expect::Lavapipe { png, tolerance: 24.0, per_mille };
     Scene { texture: Some(texture), ..Scene::new(name, draws, expect) }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::scenes::{Output, decode_png};
-
-    /// The tolerance is narrower than what anisotropy changes.
-    #[test]
-    fn one_plain_is_not_the_other() {
-        let list = scenes();
-        for (name, good, bad) in
-            [("plain", PLAIN, PLAIN_ANISOTROPIC), ("plain_anisotropic", PLAIN_ANISOTROPIC, PLAIN)]
-        {
-            let scene = list.iter().find(|s| s.name == name).expect("listed");
-            let output = |png| Output { pixels: decode_png(png).expect("a picture"), passed: vec![0] };
-            assert_eq!(scene.check(&output(good)), Ok(()));
-            assert!(scene.check(&output(bad)).is_err());
-        }
-    }
-}

@@ -2,7 +2,7 @@
 
 use super::{Function, function, functions};
 use crate::device::{self, Device};
-use crate::guard::caught;
+use crate::guard::told;
 use crate::recording::Recording;
 use crate::table::next;
 use ash::vk;
@@ -22,9 +22,7 @@ functions! {
 
 /// Runs `f` on the recording of a command buffer.
 fn on(d: &Device, c: vk::CommandBuffer, f: impl FnOnce(&mut Recording)) {
-    if let Some(r) = d.recording(c) {
-        caught(|| f(&mut r.lock()));
-    }
+    told(d.recording(c), f);
 }
 
 fn counted(n: u32, one: &str) -> String {

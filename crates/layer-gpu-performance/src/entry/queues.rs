@@ -3,7 +3,7 @@
 use super::buffers::label;
 use super::{Function, function, functions};
 use crate::device::{self, Device};
-use crate::guard::caught;
+use crate::guard::{caught, told};
 use crate::submit;
 use crate::table::next;
 use ash::vk;
@@ -128,9 +128,7 @@ unsafe extern "system" fn begin_label(queue: vk::Queue, info: *const vk::DebugUt
     // SAFETY: valid usage: the call's pointers lead to what they are said to.
     unsafe {
         let Some(d) = device::of(queue) else { return };
-        if let Some(q) = d.queue(queue) {
-            caught(|| q.lock().begin_label(label(info)));
-        }
+        told(d.queue(queue), |q| q.begin_label(label(info)));
         next!(d, queue_begin_label(queue, info));
     }
 }
@@ -139,9 +137,7 @@ unsafe extern "system" fn end_label(queue: vk::Queue) {
     // SAFETY: valid usage: nobody destroys the objects meanwhile.
     unsafe {
         let Some(d) = device::of(queue) else { return };
-        if let Some(q) = d.queue(queue) {
-            caught(|| q.lock().end_label());
-        }
+        told(d.queue(queue), |q| q.end_label());
         next!(d, queue_end_label(queue));
     }
 }
@@ -150,9 +146,7 @@ unsafe extern "system" fn insert_label(queue: vk::Queue, info: *const vk::DebugU
     // SAFETY: valid usage: the call's pointers lead to what they are said to.
     unsafe {
         let Some(d) = device::of(queue) else { return };
-        if let Some(q) = d.queue(queue) {
-            caught(|| q.lock().insert_label(label(info)));
-        }
+        told(d.queue(queue), |q| q.insert_label(label(info)));
         next!(d, queue_insert_label(queue, info));
     }
 }

@@ -152,3 +152,69 @@ pub fn with_state<R>(b: &mut Bench, f: impl FnOnce(&mut State) -> R) -> R {
 pub fn operand(unit: u16, uniform: bool) -> Reg {
     if uniform { Reg::uniform(unit) } else { Reg::varying(unit) }
 }
+
+const SPECIAL: [u32; 16] = [
+    0,
+    0x8000_0000,
+    1,
+    0x8080_0000,
+    0x3F80_0000,
+    0xBF80_0000,
+    0x3F00_0000,
+    0x4B80_0000,
+    0xCF00_0001,
+    0x7F7F_FFFF,
+    0x7F80_0000,
+    0xFF80_0000,
+    0x7FC0_0000,
+    0xFFC1_2345,
+    31,
+    0xFFFF_FFFF,
+];
+
+fn sample(rng: &mut Rng) -> u32 {
+    match rng.below(6) {
+        0 => SPECIAL[rng.below(16) as usize],
+        1 => rng.below(70) as u32,
+        2 | 3 => ((rng.below(2000) as f32 - 1000.0) * 0.25).to_bits(),
+        4 => (100 + rng.below(50) as u32) << 23 | rng.next() as u32 >> 9 | (rng.next() as u32) << 31,
+        _ => rng.next() as u32,
+    }
+}
+
+/// Units from one sampled operand to the next.
+pub const STEP: u16 = 16;
+
+/// Puts operands of 32 bits, random and special values, at units 0, [`STEP`], 2·`STEP`, …; `uniform` has a bit for each
+/// that all lanes have the same of.
+pub fn sampled(b: &mut Bench, operands: usize, uniform: u32, rng: &mut Rng) -> Vec<Reg> {
+    let one = |i: usize| {
+        let (unit, uniform) = (i as u16 * STEP, uniform >> i & 1 != 0);
+        let lanes = if uniform { 16 } else { b.lanes };
+        let mut v = 0;
+        for lane in 0..lanes {
+            if lane == 0 || !uniform {
+                v = sample(rng);
+            }
+            b.set(Ty::B32, unit as usize, lane, v as u64);
+        }
+        operand(unit, uniform)
+    };
+    (0..operands).map(one).collect()
+}
+
+/// A fused op's result against that of the same ops one after the other, for a NaN any; where a warp is dead, against
+/// the registers as they were `before`.
+pub fn assert_same(b: &mut Bench, before: &[Unit], result: u16, alone: u16, what: &dyn std::fmt::Debug) {
+    for lane in 0..b.lanes {
+        if b.live >> (lane / 16) & 1 == 0 {
+            let unit = result as usize + lane / 16;
+            assert_eq!(b.regs[unit].0, before[unit].0, "{what:?}: a dead warp was written");
+            continue;
+        }
+        let got = b.get(Ty::B32, result as usize, lane) as u32;
+        let want = b.get(Ty::B32, alone as usize, lane) as u32;
+        let nan = f32::from_bits(got).is_nan() && f32::from_bits(want).is_nan();
+        assert!(got == want || nan, "{what:?} lane {lane}: {got:#x}, expected {want:#x}");
+    }
+}

@@ -1,20 +1,20 @@
 //! Dynamic rendering: regions of one draw and of overdraw, of views and layers, of a part of the target; which counters
 //! are asked for, and how.
 
-use super::super::{Check, Found, Rig, same};
+use super::super::{Check, Found, Rig, check_list, same};
 use super::target::{Grid, Target, ask, cover, image, pass, pipeline, rect};
 use super::{HIDDEN, LAYER, OCCLUDING, PRIMITIVES, QUADS, SHADED, THREADS, WARPS};
 use client::graphics::{Pass, Pipeline, over};
 
 pub fn checks() -> Vec<Check> {
-    vec![
-        Check { name: "regions_of_a_triangle", run: triangle },
-        Check { name: "regions_of_overdraw", run: overdraw },
-        Check { name: "regions_of_views", run: views },
-        Check { name: "regions_of_rendered_layers", run: layers },
-        Check { name: "regions_of_a_render_area", run: area },
-        Check { name: "regions_of_an_area_across_regions", run: across },
-        Check { name: "regions_of_a_suspended_pass", run: suspended },
+    check_list![
+        regions_of_a_triangle = triangle,
+        regions_of_overdraw = overdraw,
+        regions_of_views = views,
+        regions_of_rendered_layers = layers,
+        regions_of_a_render_area = area,
+        regions_of_an_area_across_regions = across,
+        regions_of_a_suspended_pass = suspended
     ]
 }
 

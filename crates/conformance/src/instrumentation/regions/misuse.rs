@@ -1,7 +1,7 @@
 //! Misuse of counters by region (VUIDs 11815, 11817, 11818): a message, and nothing written that was not asked for. Two
 //! devices at once.
 
-use super::super::{Check, Found, Rig, holds, same, text};
+use super::super::{Check, Found, Rig, check_list, holds, same, text};
 use super::target::{Grid, Target, ask, cover, image, pass, pipeline, rect};
 use super::{FREE, WARPS};
 use client::graphics::Image;
@@ -11,10 +11,10 @@ use std::rc::Rc;
 use std::sync::Mutex;
 
 pub fn checks() -> Vec<Check> {
-    vec![
-        Check { name: "region_counters_misused", run: misused },
-        Check { name: "region_counters_beyond_memory", run: beyond },
-        Check { name: "regions_of_several_devices", run: devices },
+    check_list![
+        region_counters_misused = misused,
+        region_counters_beyond_memory = beyond,
+        regions_of_several_devices = devices
     ]
 }
 

@@ -9,7 +9,7 @@ mod misuse;
 mod passes;
 mod target;
 
-use super::{Check, Found, Rig, holds, same};
+use super::{Check, Found, Rig, check_list, holds, same};
 use std::ffi::{CStr, c_char};
 
 /// Stable ids of libGPUCounters.
@@ -56,7 +56,7 @@ fn to_layer(
 }
 
 pub fn checks() -> Vec<Check> {
-    let mut all = vec![Check { name: "region_counters_are_listed", run: listed }];
+    let mut all = check_list![region_counters_are_listed = listed];
     all.extend(dynamic::checks());
     all.extend(passes::checks());
     all.extend(misuse::checks());

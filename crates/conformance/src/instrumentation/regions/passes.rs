@@ -1,6 +1,6 @@
 //! Render pass objects: both ways to begin them, subpasses and their merging, layers and views of each.
 
-use super::super::{Check, Found, Rig, holds, same};
+use super::super::{Check, Found, Rig, check_list, holds, same};
 use super::target::{Grid, Target, ask, cover, image, pipeline, rect};
 use super::{FORMAT, LAYER, PRIMITIVES, QUADS, THREADS, TRIANGLE, WARPS, to_layer};
 use crate::extensions::frame::{Surface, Use, after, colour, next};
@@ -10,11 +10,11 @@ use vk::DependencyFlags as Flags;
 use vk::SubpassMergeStatusEXT as Status;
 
 pub fn checks() -> Vec<Check> {
-    vec![
-        Check { name: "regions_of_render_passes", run: begun },
-        Check { name: "regions_of_subpasses", run: subpasses },
-        Check { name: "regions_of_layers_of_subpasses", run: layers },
-        Check { name: "regions_of_views_of_subpasses", run: views },
+    check_list![
+        regions_of_render_passes = begun,
+        regions_of_subpasses = subpasses,
+        regions_of_layers_of_subpasses = layers,
+        regions_of_views_of_subpasses = views
     ]
 }
 

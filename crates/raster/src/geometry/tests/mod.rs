@@ -2,6 +2,7 @@
 #![allow(clippy::needless_range_loop)] // x and y are pixels
 
 mod input;
+mod plain;
 pub(crate) mod polygons;
 mod thin;
 
@@ -12,45 +13,12 @@ use crate::state::*;
 use ash::vk;
 use machine::host::DeviceHost;
 use machine::shared::{Pool, Shared};
-use shader::bytecode::{Code, Op, Program, Reg};
-use shader::interface::{self, At, Interface};
+use shader::interface::{self, At};
 use shader::ir::{Input, Stage};
 use std::sync::Arc;
 use texel::buffer::Buffer;
 use texel::format::info;
 use texel::memory::{Bound, DeviceMemory};
-
-/// A program of 64 lanes whose inputs become outputs.
-fn program(stage: Stage, slots: &[(Input, u16)], varyings: Vec<interface::Varying>) -> Program {
-    let reg = |i: usize| Reg::varying(i as u16 * 4);
-    let first = |s: &(Input, u16)| slots.iter().position(|o| o.0 == s.0).unwrap();
-    Program {
-        stage,
-        interface: Interface { varyings, ..Default::default() },
-        outputs: slots.iter().map(|s| (s.1, reg(first(s)))).collect(),
-        lanes: 64,
-        workgroup: [1; 3],
-        code: vec![Op::new(Code::END)],
-        images: Vec::new(),
-        units: slots.len() as u32 * 4,
-        consts: Vec::new(),
-        inputs: slots
-            .iter()
-            .enumerate()
-            .filter(|(i, s)| first(s) == *i)
-            .map(|(i, s)| (s.0, reg(i)))
-            .collect(),
-        prologue: 0,
-        shared_bytes: 0,
-        scratch_words: 0,
-        packed: false,
-        multi_wave: false,
-        quad_derivatives: false,
-        blocks: Vec::new(),
-        files: Vec::new(),
-        profile: Default::default(),
-    }
-}
 
 fn buffer(bytes: &[u8]) -> Arc<Buffer> {
     let memory = DeviceMemory::allocate(bytes.len() as u64, 0, false).unwrap();
@@ -84,53 +52,16 @@ impl Scene {
     fn new(topology: vk::PrimitiveTopology, vertices: &[[f32; 5]]) -> Scene {
         let float4 = info(vk::Format::R32G32B32A32_SFLOAT).unwrap();
         let float1 = info(vk::Format::R32_SFLOAT).unwrap();
-        let state = State {
-            input: VertexInput {
-                bindings: vec![VertexBinding { binding: 0, stride: 20, divisor: None }],
-                attributes: vec![
-                    VertexAttribute { location: 0, binding: 0, format: float4, offset: 0 },
-                    VertexAttribute { location: 1, binding: 0, format: float1, offset: 16 },
-                ],
-            },
-            topology,
-            primitive_restart: false,
-            viewports: vec![Viewport {
-                x: 0.0,
-                y: 0.0,
-                width: 256.0,
-                height: 256.0,
-                min_depth: 0.0,
-                max_depth: 1.0,
-            }],
-            scissors: vec![AREA],
-            depth_negative_one_to_one: false,
-            raster: Raster {
-                discard: false,
-                depth_clamp: false,
-                depth_clip: true,
-                polygon_mode: vk::PolygonMode::FILL,
-                cull: vk::CullModeFlags::NONE,
-                front: vk::FrontFace::CLOCKWISE,
-                depth_bias: None,
-                line_width: 1.0,
-                line_mode: vk::LineRasterizationModeEXT::DEFAULT,
-                stipple: None,
-                provoking_last: false,
-            },
-            samples: Samples {
-                count: 1,
-                min_shading: None,
-                mask: u32::MAX,
-                alpha_to_coverage: false,
-                alpha_to_one: false,
-            },
-            depth: Depth { test: false, write: false, compare: vk::CompareOp::ALWAYS, bounds: None },
-            stencil: None,
-            blend: Blend { logic_op: None, constants: [0.0; 4], attachments: vec![], locations: vec![] },
+        let input = VertexInput {
+            bindings: vec![VertexBinding { binding: 0, stride: 20, divisor: None }],
+            attributes: vec![
+                VertexAttribute { location: 0, binding: 0, format: float4, offset: 0 },
+                VertexAttribute { location: 1, binding: 0, format: float1, offset: 16 },
+            ],
         };
         let slots = (0..4).map(|i| (Input::Varying(i), interface::POSITION + i));
         Scene {
-            state,
+            state: plain::state(input, topology, AREA),
             vertex_buffers: vec![VertexBuffer {
                 buffer: Some(buffer(bytemuck::cast_slice(vertices))),
                 offset: 0,
@@ -177,8 +108,8 @@ impl Scene {
         let reads: &[_] = if self.point_coord { &[(Input::PointCoord(0), 0)] } else { &[] };
         let draw = Draw {
             pipeline: Arc::new(GraphicsPipeline {
-                vertex: Arc::new(program(Stage::Vertex, &self.slots, vec![])),
-                fragment: Some(Arc::new(program(Stage::Fragment, reads, self.varyings.clone()))),
+                vertex: Arc::new(plain::program(Stage::Vertex, 64, &self.slots, vec![])),
+                fragment: Some(Arc::new(plain::program(Stage::Fragment, 64, reads, self.varyings.clone()))),
                 title: Default::default(),
                 feedback: false,
             }),
