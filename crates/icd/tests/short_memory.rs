@@ -73,13 +73,13 @@ impl Failing {
             }
         }
     }
-    fn arm(&self, at: i64, and_on: bool) {
+    fn arm(&self, at: c_long, and_on: bool) {
         // SAFETY: a name of the library's end.
-        unsafe { (self.arm)(c"libvulkan_tuff.so".as_ptr(), at as c_long, and_on as c_int) }
+        unsafe { (self.arm)(c"libvulkan_tuff.so".as_ptr(), at, and_on as c_int) }
     }
-    fn failed(&self) -> i64 {
+    fn failed(&self) -> c_long {
         // SAFETY: it has no conditions.
-        unsafe { (self.failed)() as i64 }
+        unsafe { (self.failed)() }
     }
 }
 
