@@ -81,3 +81,19 @@ macro_rules! warp_of {
     }};
 }
 pub(crate) use {five, warp_of};
+
+/// Runs `$run` with the constant `$U`, which operands of `$n` are uniform (a bit each), if that is one of the listed.
+macro_rules! by_uniform {
+    ($uniform:expr, $n:expr, [$($u:literal)*], $U:ident => $run:block) => {
+        match $uniform {
+            $($u => {
+                if $u < 1 << $n {
+                    const $U: u8 = $u;
+                    $run
+                }
+            })*
+            _ => {}
+        }
+    };
+}
+pub(super) use by_uniform;

@@ -2,7 +2,7 @@
 
 use super::map::{Class, F, I, Op1, Op2, Op3, Weight};
 use super::mask::Bits;
-use super::operands::{Operands, five, warp_of};
+use super::operands::{Operands, by_uniform, five, warp_of};
 use super::regs::reg;
 use super::rows::{self, Loop, Two, loop1, loop2, loop3};
 use super::{Registry, Run};
@@ -168,25 +168,11 @@ impl<A: Part, B: Part, const AT: usize> Run for Pair<A, B, AT> {
         let x = unsafe { Operands::new(s, st, names, Self::N) };
         let (p, held) = (x.p, x.held);
         if !A::WEIGHT.long() && !B::WEIGHT.long() && st.live == st.all {
-            macro_rules! full {
-                ($u:literal) => {
-                    if $u < 1 << Self::N {
-                        // SAFETY: the op's registers.
-                        unsafe { Self::full::<S, $u>(s, &held, p, d, st.warps) };
-                        return op.on(1);
-                    }
-                };
-            }
-            match x.uniform {
-                0 => full!(0),
-                1 => full!(1),
-                2 => full!(2),
-                4 => full!(4),
-                8 => full!(8),
-                16 => full!(16),
-                6 => full!(6),
-                _ => {}
-            }
+            by_uniform!(x.uniform, Self::N, [0 1 2 4 8 16 6], U => {
+                // SAFETY: the op's registers.
+                unsafe { Self::full::<S, U>(s, &held, p, d, st.warps) };
+                return op.on(1);
+            });
         }
         let steps = five!(|i| x.step(i));
         for w in Bits(st.live) {

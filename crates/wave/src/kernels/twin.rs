@@ -1,7 +1,7 @@
 //! Kernels of [`shader::twins`]: two ops of 32 bits with operands in common, made from the kernels' own functions.
 
 use super::mask::Bits;
-use super::operands::{Operands, five, warp_of};
+use super::operands::{Operands, by_uniform, five, warp_of};
 use super::pair::{P2, P3, Pair, Part};
 use super::regs::reg;
 use super::{Registry, Run, rows};
@@ -162,24 +162,11 @@ impl<A: Tree, B: Tree, const RA: u32, const RB: u32> Run for Twin<A, B, RA, RB> 
         let x = unsafe { Operands::new(s, st, names(o), Self::N) };
         let (p, held) = (x.p, x.held);
         if st.live == st.all {
-            macro_rules! full {
-                ($u:literal) => {
-                    if $u < 1 << Self::N {
-                        // SAFETY: the op's registers.
-                        unsafe { Self::full::<S, $u>(s, &held, p, d, st.warps) };
-                        return op.on(1);
-                    }
-                };
-            }
-            match x.uniform {
-                0 => full!(0),
-                1 => full!(1),
-                2 => full!(2),
-                4 => full!(4),
-                8 => full!(8),
-                16 => full!(16),
-                _ => {}
-            }
+            by_uniform!(x.uniform, Self::N, [0 1 2 4 8 16], U => {
+                // SAFETY: the op's registers.
+                unsafe { Self::full::<S, U>(s, &held, p, d, st.warps) };
+                return op.on(1);
+            });
         }
         let steps = five!(|i| x.step(i));
         for w in Bits(st.live) {
