@@ -38,7 +38,8 @@ pub const LOG: Variable<OneOf<Log>> = Variable {
 pub const WATCHDOG_MS: Variable<Number> = Variable {
     name: "TUFF_WATCHDOG_MS",
     kind: Number { form: "n", least: 0, most: u64::MAX },
-    meaning: "a dispatch that runs longer loses the device (VK_ERROR_DEVICE_LOST); default 20000, 0: never",
+    meaning: "a command that runs longer loses the device (VK_ERROR_DEVICE_LOST), and a submission that takes 30 times as long; \
+              default 20000, 0: never",
 };
 pub const SIMD: Variable<OneOf<Simd>> = Variable {
     name: "TUFF_SIMD",
@@ -97,7 +98,7 @@ pub enum Simd {
 pub struct Settings {
     pub threads: Option<NonZeroUsize>,
     pub log: Log,
-    /// Time for one dispatch.
+    /// Time for one command.
     pub watchdog: Duration,
     pub simd: Option<Simd>,
     pub gpu: Option<String>,
