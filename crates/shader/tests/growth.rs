@@ -52,6 +52,7 @@ fn the_same_module_takes_the_same_steps() {
 /// What is said of each shape that explodes, at its large size; empty: it compiles.
 const OUTCOMES: &[(&str, &str)] = &[
     ("calls that double", "it grows beyond 1048576 instructions when its calls are inlined"),
+    ("calls that double, of ifs", "it grows beyond 1048576 instructions when its calls are inlined"),
     ("calls in calls of loops", "loops nested more than 200 deep"),
     ("ifs in ifs, deep", "units of registers, 32767 there are"),
     ("blocks in a row, many", "it grows beyond 1048576 instructions when its calls are inlined"),

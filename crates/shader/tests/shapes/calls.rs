@@ -12,8 +12,11 @@ pub const SHAPES: &[Row] = &[
     ("returns", returns, 500, 8000),
 ];
 
-pub const EXPLOSIVE: &[Row] =
-    &[("calls that double", doubling, 8, 30), ("calls in calls of loops", calls_of_loops, 4, 90)];
+pub const EXPLOSIVE: &[Row] = &[
+    ("calls that double", doubling, 8, 30),
+    ("calls that double, of ifs", doubling_ifs, 4, 30),
+    ("calls in calls of loops", calls_of_loops, 4, 90),
+];
 
 /// A function that changes a private variable.
 fn callee(a: &mut Asm, x: u32, k: u32) -> u32 {
@@ -65,6 +68,29 @@ fn unused(n: u32) -> Vec<u32> {
         callee(&mut a, x, k);
     });
     main_of_calls(&mut a, x, &[]);
+    a.finish()
+}
+
+/// With an if and a second return in each callee.
+fn doubling_ifs(n: u32) -> Vec<u32> {
+    let mut a = Asm::new();
+    let x = a.variable(spirv::StorageClass::Private, a.ids.uint);
+    let mut f = callee(&mut a, x, 1);
+    for k in 0..n {
+        let g = a.id();
+        a.begin(g);
+        call(&mut a, f);
+        let (old, c) = (a.load(x), a.constant(k * 5 + 3));
+        let cond = a.test(Op::IEqual, old, c);
+        let merge = a.id();
+        a.branch(cond, merge, merge);
+        a.put(Op::Return, &[]);
+        a.label(merge);
+        call(&mut a, f);
+        a.end();
+        f = g;
+    }
+    main_of_calls(&mut a, x, &[f]);
     a.finish()
 }
 
