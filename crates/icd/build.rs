@@ -59,4 +59,8 @@ fn main() {
             folder.join("libvulkan_tuff.map").display()
         );
     }
+    // src/alloc.rs stands in their place.
+    for name in ["malloc", "calloc", "realloc", "posix_memalign", "free"] {
+        println!("cargo::rustc-cdylib-link-arg=-Wl,--wrap={name}");
+    }
 }

@@ -1,6 +1,6 @@
 //! What the channel says, as JSON: every workload with its counters by machine name.
 
-use channel::{Channel, Kind, Read, Reader, Value};
+use channel::{Channel, Read, Reader, Value, WorkloadKind};
 use client::{Error, Result};
 use serde_json::{Map, json};
 use std::collections::BTreeMap;
@@ -9,12 +9,12 @@ use std::time::Duration;
 /// Records that are kept until the end: many more than there are.
 pub const CAPACITY: u32 = 4096;
 
-fn kind(kind: Kind) -> &'static str {
+fn kind(kind: WorkloadKind) -> &'static str {
     match kind {
-        Kind::Dispatch => "dispatch",
-        Kind::RenderPass => "render pass",
-        Kind::Transfer => "transfer",
-        Kind::Mark | Kind::Other(_) => "other",
+        WorkloadKind::Dispatch => "dispatch",
+        WorkloadKind::RenderPass => "render pass",
+        WorkloadKind::Transfer => "transfer",
+        WorkloadKind::Mark | WorkloadKind::Other(_) => "other",
     }
 }
 

@@ -31,14 +31,17 @@ pub(crate) fn table() -> Option<&'static raw::Channel> {
 
 fn loaded() -> Vec<CString> {
     unsafe extern "C" fn each(info: *mut libc::dl_phdr_info, _: usize, found: *mut c_void) -> c_int {
-        let name: *const c_char = (*info).dlpi_name;
-        if !name.is_null() {
-            let name = CStr::from_ptr(name);
-            if name.to_bytes().ends_with(LIBRARY) {
-                (*found.cast::<Vec<CString>>()).push(name.to_owned());
+        // SAFETY: dl_iterate_phdr gives a library's facts, and back the list it was given.
+        unsafe {
+            let name: *const c_char = (*info).dlpi_name;
+            if !name.is_null() {
+                let name = CStr::from_ptr(name);
+                if name.to_bytes().ends_with(LIBRARY) {
+                    (*found.cast::<Vec<CString>>()).push(name.to_owned());
+                }
             }
+            0
         }
-        0
     }
     let mut found: Vec<CString> = Vec::new();
     // SAFETY: the function is called before this returns, with the list alone. Libraries are opened afterwards, for the

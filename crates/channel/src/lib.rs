@@ -41,7 +41,7 @@ pub enum Value {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum WorkloadKind {
     Dispatch,
     RenderPass,
     Transfer,
@@ -58,7 +58,7 @@ pub struct Record<'a> {
     pub submission: u64,
     pub device: u32,
     pub queue: u32,
-    pub kind: Kind,
+    pub kind: WorkloadKind,
     pub views: u32,
     pub frame: Option<u64>,
     /// Modelled time, in nanoseconds; so are the next two.
@@ -85,7 +85,8 @@ pub enum Read<'a> {
 /// # Safety
 /// `p` is null or a string that ends with 0 and lasts for `'a`.
 unsafe fn text<'a>(p: *const c_char) -> &'a str {
-    if p.is_null() { "" } else { CStr::from_ptr(p).to_str().unwrap_or_default() }
+    // SAFETY: the caller keeps what is asked for above.
+    unsafe { if p.is_null() { "" } else { CStr::from_ptr(p).to_str().unwrap_or_default() } }
 }
 
 impl Channel {
@@ -258,27 +259,30 @@ impl Reader {
     /// # Safety
     /// The reader has just filled `r`.
     unsafe fn record(&self, r: raw::Record) -> Record<'_> {
-        Record {
-            order: r.order,
-            queue_order: r.queue_order,
-            submission: r.submission,
-            device: r.device,
-            queue: r.queue,
-            kind: match r.kind {
-                raw::KIND_DISPATCH => Kind::Dispatch,
-                raw::KIND_RENDER_PASS => Kind::RenderPass,
-                raw::KIND_TRANSFER => Kind::Transfer,
-                raw::KIND_MARK => Kind::Mark,
-                other => Kind::Other(other),
-            },
-            views: r.views,
-            frame: (r.frame != raw::NO_FRAME).then_some(r.frame),
-            span: r.span,
-            binning: r.binning,
-            main: r.main,
-            label: text(r.label),
-            name: text(r.name),
-            events: std::slice::from_raw_parts(r.events, self.handle.table.event_count as usize),
+        // SAFETY: the caller keeps what is asked for above.
+        unsafe {
+            Record {
+                order: r.order,
+                queue_order: r.queue_order,
+                submission: r.submission,
+                device: r.device,
+                queue: r.queue,
+                kind: match r.kind {
+                    raw::KIND_DISPATCH => WorkloadKind::Dispatch,
+                    raw::KIND_RENDER_PASS => WorkloadKind::RenderPass,
+                    raw::KIND_TRANSFER => WorkloadKind::Transfer,
+                    raw::KIND_MARK => WorkloadKind::Mark,
+                    other => WorkloadKind::Other(other),
+                },
+                views: r.views,
+                frame: (r.frame != raw::NO_FRAME).then_some(r.frame),
+                span: r.span,
+                binning: r.binning,
+                main: r.main,
+                label: text(r.label),
+                name: text(r.name),
+                events: std::slice::from_raw_parts(r.events, self.handle.table.event_count as usize),
+            }
         }
     }
 

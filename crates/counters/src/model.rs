@@ -94,8 +94,6 @@ pub struct Overhead {
 
 /// Threads of a warp.
 pub const WARP: u64 = 16;
-/// Side of a tile in pixels.
-pub const TILE: u64 = 32;
 /// Side of a main-phase task, and of a region of VK_ARM_performance_counters_by_region, in pixels.
 pub const TASK: u64 = 64;
 /// Bytes of a cache line.

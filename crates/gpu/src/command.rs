@@ -198,6 +198,8 @@ pub struct CommandList {
     /// For messages: its name or handle.
     pub name: Arc<str>,
     pub commands: Vec<Command>,
+    /// Lists within lists below this one.
+    pub depth: u32,
 }
 
 // SAFETY: the ash region structs hold pNext pointers, which recording sets to null.

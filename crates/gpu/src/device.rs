@@ -3,6 +3,7 @@
 use crate::channel;
 use crate::command::Submission;
 use crate::executor::Executor;
+use crate::watch::{Pulse, Watch};
 use machine::shared::{Report, Shared};
 use machine::sync::Hub;
 use raster::tile::Scratches;
@@ -11,11 +12,15 @@ use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::JoinHandle;
 
+/// How long the end of a device waits for its work, in ns. There should be none (VUID-vkDestroyDevice-device-05137).
+const PATIENCE: u64 = 2_000_000_000;
+
 pub struct Device {
     pub shared: Arc<Shared>,
     /// In order of creation, among all of the process.
     pub number: u32,
     queues: Vec<Queue>,
+    watch: Arc<Watch>,
 }
 
 /// A queue: submissions in order, executed by a thread of its own. The thread starts with the first submission.
@@ -28,6 +33,7 @@ pub struct Queue {
 struct Inner {
     shared: Arc<Shared>,
     scratches: Arc<Scratches>,
+    watch: Arc<Watch>,
     /// Submissions made and finished: idle when equal.
     submitted: AtomicU64,
     finished: AtomicU64,
@@ -41,7 +47,7 @@ impl Device {
     /// `presents`: the application may present with it.
     pub fn new(queue_count: usize, presents: bool, report: Report) -> Result<Device, ash::vk::Result> {
         let shared = Arc::new(Shared::new(report)?);
-        let scratches = Arc::new(Scratches::default());
+        let (scratches, watch) = (Arc::new(Scratches::default()), Arc::new(Watch::default()));
         crate::ledger::open();
         let (number, publishers) = channel::open(queue_count, presents);
         let queues = publishers
@@ -50,6 +56,7 @@ impl Device {
                 inner: Arc::new(Inner {
                     shared: shared.clone(),
                     scratches: scratches.clone(),
+                    watch: watch.clone(),
                     submitted: AtomicU64::new(0),
                     finished: AtomicU64::new(0),
                     latest: AtomicU64::new(1),
@@ -58,7 +65,7 @@ impl Device {
                 thread: Default::default(),
             })
             .collect();
-        Ok(Device { shared, number, queues })
+        Ok(Device { shared, number, queues, watch })
     }
 
     pub fn queue(&self, index: usize) -> &Queue {
@@ -73,6 +80,11 @@ impl Device {
         }
         self.shared.clock.all_seen();
     }
+    /// Waits for what still goes on, but not for ever: what waits for something that nobody does is lost.
+    pub fn end(&self) {
+        self.queues.iter().for_each(Queue::end);
+        self.shared.clock.all_seen();
+    }
     /// True when no queue has work left.
     pub fn is_idle(&self) -> bool {
         self.queues.iter().all(|q| q.inner.finished.load(SeqCst) >= q.inner.submitted.load(SeqCst))
@@ -85,13 +97,12 @@ impl Queue {
         // Held to the end: submissions of several threads keep their order.
         let mut thread = self.thread.lock();
         if thread.is_none() {
-            let inner = self.inner.clone();
-            let (sender, work) = mpsc::channel();
-            let spawned =
-                std::thread::Builder::new().name("tuff-queue".into()).spawn(move || inner.run(work));
-            match spawned {
-                Ok(t) => *thread = Some((sender, t)),
-                Err(_) => return self.inner.shared.hub.lose(),
+            match self.inner.clone().start() {
+                Ok(started) => *thread = Some(started),
+                Err(e) => {
+                    (self.inner.shared.report)(&format!("no thread for a queue: {e}; the device is lost"));
+                    return self.inner.shared.hub.lose();
+                }
             }
         }
         let Some((sender, _)) = &*thread else { return };
@@ -103,6 +114,17 @@ impl Queue {
         }
     }
 
+    /// Waits for a while, as [`Queue::wait_idle`] does; then the device is lost, so that what waits for an event or a
+    /// semaphore that nobody sets ends too.
+    fn end(&self) {
+        let target = self.inner.submitted.load(SeqCst);
+        let finished = || self.inner.finished.load(SeqCst) >= target;
+        if !self.inner.shared.hub.wait(PATIENCE, finished) {
+            (self.inner.shared.report)("the device is destroyed while a queue waits or works: it is lost");
+            self.inner.shared.hub.lose();
+        }
+    }
+
     pub fn wait_idle(&self) {
         let target = self.inner.submitted.load(SeqCst);
         self.inner.shared.hub.wait(u64::MAX, || self.inner.finished.load(SeqCst) >= target);
@@ -111,12 +133,23 @@ impl Queue {
 }
 
 impl Inner {
-    fn run(self: Arc<Self>, work: Receiver<Submission>) {
+    fn start(self: Arc<Self>) -> std::io::Result<(Sender<Submission>, JoinHandle<()>)> {
+        let pulse = self.watch.over(&self.shared)?;
+        let (sender, work) = mpsc::channel();
+        let thread = std::thread::Builder::new().name("tuff-queue".into());
+        Ok((sender, thread.spawn(move || self.run(work, pulse))?))
+    }
+
+    fn run(self: Arc<Self>, work: Receiver<Submission>, pulse: Arc<Pulse>) {
         let Some(publisher) = self.publisher.lock().take() else { return };
-        let mut executor = Executor::new(self.shared.clone(), self.scratches.clone(), publisher);
+        let mut executor =
+            Executor::new(self.shared.clone(), self.scratches.clone(), publisher, pulse.clone());
         for submission in work {
+            pulse.submission();
             let run = std::panic::AssertUnwindSafe(|| self.execute(&mut executor, submission));
-            if std::panic::catch_unwind(run).is_err() {
+            let panicked = std::panic::catch_unwind(run).is_err();
+            pulse.rest();
+            if panicked {
                 let place = std::mem::take(&mut executor.place);
                 (self.shared.report)(&format!("internal error: {place}; the device is lost"));
                 self.shared.hub.lose();
@@ -138,7 +171,7 @@ impl Inner {
             });
             executor.line.wait(w.semaphore.time.load(SeqCst), w.stages);
         }
-        if !hub.is_lost() {
+        if !hub.stops() {
             executor.performance_pass(s.performance_pass);
             executor.publisher.begin_batch(s.frame, s.submitted);
             for (list, stripes) in &s.lists {
@@ -158,7 +191,7 @@ impl Inner {
         hub.change(|| {
             self.finished.fetch_add(1, SeqCst);
             // Work that a lost device left undone signals nothing: who waits for it hears of the loss, every time.
-            if hub.is_lost() {
+            if hub.stops() {
                 return;
             }
             for sig in &s.signals {
@@ -177,15 +210,15 @@ impl Drop for Queue {
     fn drop(&mut self) {
         if let Some((sender, t)) = self.thread.lock().take() {
             drop(sender);
-            // A queue that waits for a semaphore nobody signals can't be joined: losing the device frees it.
-            let target = self.inner.submitted.load(SeqCst);
-            if self.inner.finished.load(SeqCst) < target {
-                self.inner.shared.hub.wait(2_000_000_000, || self.inner.finished.load(SeqCst) >= target);
-            }
-            if self.inner.finished.load(SeqCst) < target {
-                self.inner.shared.hub.lose();
-            }
+            self.end();
             let _ = t.join();
         }
+    }
+}
+
+impl Drop for Device {
+    fn drop(&mut self) {
+        self.queues.clear();
+        self.watch.end();
     }
 }

@@ -1,12 +1,13 @@
 //! Runs recorded commands in order on a queue's thread; shading goes to the device's pool.
 
-use crate::channel::{Done, Kind, Mark, Publisher};
+use crate::channel::{Done, Mark, Publisher, WorkloadKind};
 use crate::chunks::Chunks;
 use crate::command::{Command, CommandList, Dispatch};
 use crate::exclusive::{self, Turn};
 use crate::query::Queries;
 use crate::stripes::Stripes;
 use crate::transfer;
+use crate::watch::{Expired, Pulse};
 use ash::vk;
 use counters::{Counts, Event, Phase};
 use machine::count;
@@ -36,10 +37,16 @@ pub struct Executor {
     marks: Vec<(usize, Mark)>,
     /// The command under way.
     pub place: Place,
+    pulse: Arc<Pulse>,
 }
 
 impl Executor {
-    pub fn new(shared: Arc<Shared>, scratches: Arc<Scratches>, publisher: Publisher) -> Executor {
+    pub fn new(
+        shared: Arc<Shared>,
+        scratches: Arc<Scratches>,
+        publisher: Publisher,
+        pulse: Arc<Pulse>,
+    ) -> Executor {
         Executor {
             queries: Queries::new(shared.clone()),
             shared,
@@ -51,6 +58,7 @@ impl Executor {
             publisher,
             marks: vec![],
             place: Place::default(),
+            pulse,
         }
     }
 
@@ -62,13 +70,39 @@ impl Executor {
     pub fn run(&mut self, list: &CommandList) {
         self.place.enter(&list.name);
         for (i, c) in list.commands.iter().enumerate() {
-            if self.shared.hub.is_lost() {
+            if self.shared.hub.stops() {
                 break;
             }
             self.place.at(i, c.call());
+            self.pulse.command();
             self.command(c);
         }
+        self.stop();
         self.place.leave();
+    }
+
+    /// Ends the device, if work was asked to stop and nobody has ended it yet.
+    fn stop(&self) {
+        let hub = &self.shared.hub;
+        if !hub.stops() || hub.is_lost() {
+            return;
+        }
+        match self.pulse.expired() {
+            Some(why) => {
+                let what = match why {
+                    Expired::Command => "it",
+                    Expired::Submission => "the submission",
+                };
+                let limit = why.limit(self.shared.watchdog);
+                (self.shared.report)(&format!(
+                    "device fault: {}: {what} did not end within {limit:?}; the device is lost",
+                    self.place
+                ));
+            }
+            // Another queue's work: that queue says so.
+            None => drop(hub.wait(5_000_000_000, || false)),
+        }
+        hub.lose();
     }
 
     fn command(&mut self, c: &Command) {
@@ -83,6 +117,8 @@ impl Executor {
                 }
             }
             Command::BeginRendering(r) => {
+                // One that was never ended ends now: its queries' counts are of its own epochs.
+                self.end_pass();
                 self.stripes.begin(r);
                 self.marks.clear();
                 self.pass = Some(PassRun::new(r, &self.line, self.suspended.take(), &self.scratches));
@@ -96,38 +132,7 @@ impl Executor {
                 p.clear(attachments, rects);
                 Ok(())
             }),
-            Command::EndRendering => {
-                if let Some(mut p) = self.pass.take() {
-                    let _turn = self.turn(Some(&mut p));
-                    let (name, views) = (p.name(), p.all_views());
-                    let alone = p.by_region();
-                    let (result, mut epochs, suspended) = p.end(&self.shared);
-                    self.suspended = suspended;
-                    // A pass without primitives has nothing to bin.
-                    let bins = epochs.all()[Event::InputPrimitives] > 0;
-                    epochs.current()[Event::MainJobs] += 1;
-                    epochs.current()[Event::BinningJobs] += bins as u64;
-                    let sums = epochs.sums();
-                    let ticks = count::ticks(sums.all(), self.shared.model);
-                    let spans = self.line.pass(ticks[Phase::Binning as usize], ticks[Phase::Main as usize]);
-                    for (epoch, mark) in std::mem::take(&mut self.marks) {
-                        let [_, main] = self.queries.times(&sums, epoch, &spans, &ticks);
-                        self.publisher.publish_mark(mark, self.queries.at(&sums, epoch), main);
-                    }
-                    self.queries.pass_ended(&sums, &spans, &ticks);
-                    if alone {
-                        exclusive::ended(spans[1].end);
-                    }
-                    let (kind, phases, counts) = (Kind::RenderPass, Some(spans), sums.all());
-                    let done = Done { kind, views, span: Span::default(), phases, counts };
-                    self.publisher.publish(&self.place, &done, || name);
-                    match result {
-                        Err(b) => self.blame(b),
-                        Ok(()) if self.suspended.is_none() => self.stripes.end(&self.shared.hub, spans[1]),
-                        Ok(()) => {}
-                    }
-                }
-            }
+            Command::EndRendering => self.end_pass(),
             Command::CopyBuffer { .. }
             | Command::UpdateBuffer { .. }
             | Command::FillBuffer { .. }
@@ -153,6 +158,7 @@ impl Executor {
             Command::ResetEvent { event, .. } => self.shared.hub.change(|| event.set.store(false, SeqCst)),
             Command::WaitEvents { events, dependency } => {
                 self.shared.clock.reached(self.line.latest());
+                self.pulse.rest();
                 self.shared.hub.wait(u64::MAX, || events.iter().all(|e| e.set.load(SeqCst)));
                 for e in events {
                     self.line.wait(e.time.load(SeqCst), dependency.dst_stages);
@@ -168,7 +174,10 @@ impl Executor {
             }
             Command::CopyQueryResults { pool, first, count, dst, offset, stride, flags } => {
                 let (p, n) = dst.range(*offset, vk::WHOLE_SIZE);
-                if *count > 0 && (*count as u64 - 1) * stride + pool.result_size(*flags) <= n {
+                let last = (*count as u64).checked_sub(1).and_then(|i| i.checked_mul(*stride));
+                let end = last.and_then(|at| at.checked_add(pool.result_size(*flags)));
+                if end.is_some_and(|end| end <= n) {
+                    // SAFETY: the last query's words end in the buffer.
                     unsafe { pool.write(*first, *count, p, *stride, *flags) };
                 }
             }
@@ -182,6 +191,39 @@ impl Executor {
                     Some(p) => self.marks.push((p.epochs.advance(), mark)),
                     None => self.publisher.publish_mark(mark, *self.queries.total(), self.line.latest()),
                 }
+            }
+        }
+    }
+
+    fn end_pass(&mut self) {
+        if let Some(mut p) = self.pass.take() {
+            let _turn = self.turn(Some(&mut p));
+            let (name, views) = (p.name(), p.all_views());
+            let alone = p.by_region();
+            let (result, mut epochs, suspended) = p.end(&self.shared);
+            self.suspended = suspended;
+            // A pass without primitives has nothing to bin.
+            let bins = epochs.all()[Event::InputPrimitives] > 0;
+            epochs.current()[Event::MainJobs] += 1;
+            epochs.current()[Event::BinningJobs] += bins as u64;
+            let sums = epochs.sums();
+            let ticks = count::ticks(sums.all(), self.shared.model);
+            let spans = self.line.pass(ticks[Phase::Binning as usize], ticks[Phase::Main as usize]);
+            for (epoch, mark) in std::mem::take(&mut self.marks) {
+                let [_, main] = self.queries.times(&sums, epoch, &spans, &ticks);
+                self.publisher.publish_mark(mark, self.queries.at(&sums, epoch), main);
+            }
+            self.queries.pass_ended(&sums, &spans, &ticks);
+            if alone {
+                exclusive::ended(spans[1].end);
+            }
+            let (kind, phases, counts) = (WorkloadKind::RenderPass, Some(spans), sums.all());
+            let done = Done { kind, views, span: Span::default(), phases, counts };
+            self.publisher.publish(&self.place, &done, || name);
+            match result {
+                Err(b) => self.blame(b),
+                Ok(()) if self.suspended.is_none() => self.stripes.end(&self.shared.hub, spans[1]),
+                Ok(()) => {}
             }
         }
     }
@@ -243,7 +285,7 @@ impl Executor {
             let mut worker = shared.workers.take(shared.level);
             let thread = deal.join();
             while let Some(c) = deal.take(thread) {
-                if shared.hub.is_lost() {
+                if shared.hub.stops() {
                     break;
                 }
                 let first = c * chunk;
@@ -268,7 +310,7 @@ impl Executor {
         counts[Event::ComputeTasks] = total;
         let span = self.line.dispatch(count::compute_ticks(&counts, self.shared.model));
         self.queries.add(&counts);
-        let done = Done { kind: Kind::Dispatch, views: 1, span, phases: None, counts: &counts };
+        let done = Done { kind: WorkloadKind::Dispatch, views: 1, span, phases: None, counts: &counts };
         let [x, y, z] = groups;
         let name = || format!("{} {x}x{y}x{z}", d.pipeline.title.entries());
         self.publisher.publish(&self.place, &done, name);
@@ -284,12 +326,16 @@ impl Executor {
         let counts = count::transfer(moved);
         let span = self.line.transfer(count::compute_ticks(&counts, self.shared.model));
         self.queries.add(&counts);
-        let done = Done { kind: Kind::Transfer, views: 1, span, phases: None, counts: &counts };
+        let done = Done { kind: WorkloadKind::Transfer, views: 1, span, phases: None, counts: &counts };
         self.publisher.publish(&self.place, &done, || name.into());
     }
 
     /// Reports a fault, which loses the device.
     fn blame(&self, blame: Blame) {
+        if blame.is_watchdogs() && self.pulse.expired().is_none() {
+            // Stopped for what another queue does.
+            return;
+        }
         (self.shared.report)(&blame.line(&self.place, self.shared.watchdog));
         self.shared.hub.lose();
     }

@@ -4,19 +4,19 @@
 //! Equal workloads (kind, labels around them, name) are added up, in the order of their first appearance. Nothing in
 //! the file depends on the host's clock or threads.
 
-use crate::channel::{self, Batch, Kind, Listener, Record, text};
+use crate::channel::{self, Batch, Listener, Record, WorkloadKind, text};
 use counters::{Counts, Value};
 use parking_lot::Mutex;
 use serde::{Serialize, Serializer};
 use serde_json::ser::Formatter;
 use std::collections::HashMap;
-use std::io;
+use std::io::{self, Write};
 use std::sync::{Arc, LazyLock};
 
 /// What a workload is.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 struct Key {
-    kind: Kind,
+    kind: WorkloadKind,
     label: String,
     name: String,
 }
@@ -77,7 +77,7 @@ impl Ledger {
 
 impl Listener for Ledger {
     fn record(&self, r: &Arc<Record>) {
-        if r.kind == Kind::Mark {
+        if r.kind == WorkloadKind::Mark {
             return;
         }
         self.with(r.device, r.queue, |q| {
@@ -127,16 +127,16 @@ pub fn write() {
     let (Some(file), Some(ledger)) = (&settings::get().counters, &*LEDGER) else { return };
     let text = json(&ledger.0.lock());
     if let Err(e) = std::fs::write(file, text) {
-        eprintln!("tuff: TUFF_COUNTERS={}: {e}", file.display());
+        let _ = writeln!(std::io::stderr(), "tuff: TUFF_COUNTERS={}: {e}", file.display());
     }
 }
 
-fn kind(k: Kind) -> &'static str {
+fn kind(k: WorkloadKind) -> &'static str {
     match k {
-        Kind::Dispatch => "dispatch",
-        Kind::RenderPass => "render pass",
-        Kind::Transfer => "transfer",
-        Kind::Mark => "mark",
+        WorkloadKind::Dispatch => "dispatch",
+        WorkloadKind::RenderPass => "render pass",
+        WorkloadKind::Transfer => "transfer",
+        WorkloadKind::Mark => "mark",
     }
 }
 
@@ -259,7 +259,7 @@ mod tests {
             let mut counts = Counts::default();
             counts[Event::Triangles] = n;
             let number = channel::Number { order: 0, queue_order: 0, submission: 0 };
-            let (kind, none) = (Kind::RenderPass, Span::default());
+            let (kind, none) = (WorkloadKind::RenderPass, Span::default());
             let (label, name) = Default::default();
             let (span, binning, main) = (none, none, none);
             let (device, queue, views, frame) = (1, 1, 1, None);
@@ -302,7 +302,7 @@ mod tests {
     fn equal_workloads_are_added_up_and_strings_are_quoted() {
         let mut c = Counts::default();
         c[Event::InputVertices] = 3;
-        let key = Key { kind: Kind::Dispatch, label: "a\"\n".into(), name: String::new() };
+        let key = Key { kind: WorkloadKind::Dispatch, label: "a\"\n".into(), name: String::new() };
         let q = Queue { rows: vec![(key, 2, c)], frames: vec![(77, c)], ..Queue::default() };
         let text = String::from_utf8(json(&[vec![q]])).unwrap();
         let lines: Vec<_> = text.lines().collect();

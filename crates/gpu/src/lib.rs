@@ -3,6 +3,8 @@
 //! Knows no Vulkan entry points (it uses ash's plain enums and structs). The driver builds its objects out of the types
 //! here and in the rooms below, records [`command::Command`]s and submits them.
 
+#![deny(unsafe_op_in_unsafe_fn)]
+
 pub mod channel;
 mod chunks;
 pub mod command;
@@ -14,3 +16,4 @@ pub mod pipeline;
 pub mod query;
 pub mod stripes;
 pub mod transfer;
+pub mod watch;

@@ -10,18 +10,21 @@ use raster::statistics::{self, Sums};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
+/// Words of results, or of marks, that a pool may have: a gibibyte.
+const MAX_WORDS: usize = 1 << 27;
+
 pub struct QueryPool {
-    pub kind: Kind,
+    pub kind: QueryKind,
     /// Values a query (without availability).
     pub words: u32,
     pub count: u32,
-    values: Vec<AtomicU64>,
+    values: Box<[AtomicU64]>,
     /// A bit for each pass of each query that has its values; other kinds have one pass.
-    available: Vec<AtomicU64>,
+    available: Box<[AtomicU64]>,
     passes: u32,
 }
 
-pub enum Kind {
+pub enum QueryKind {
     Occlusion,
     Statistics(vk::QueryPipelineStatisticFlags),
     Timestamp,
@@ -38,23 +41,27 @@ pub fn performance_passes(counters: usize, slots: u32) -> u32 {
 }
 
 impl QueryPool {
-    pub fn new(kind: Kind, count: u32) -> QueryPool {
+    /// `None`: there is no memory for so many.
+    pub fn new(kind: QueryKind, count: u32) -> Option<QueryPool> {
         let (words, passes) = match &kind {
-            Kind::Occlusion | Kind::Timestamp => (1, 1),
-            Kind::Statistics(bits) => (bits.as_raw().count_ones(), 1),
-            Kind::Performance { counters, per_pass } => {
+            QueryKind::Occlusion | QueryKind::Timestamp => (1, 1),
+            QueryKind::Statistics(bits) => (bits.as_raw().count_ones(), 1),
+            QueryKind::Performance { counters, per_pass } => {
                 (counters.len() as u32, performance_passes(counters.len(), *per_pass))
             }
         };
-        let zeros = |n: u64| (0..n).map(|_| AtomicU64::new(0)).collect();
-        QueryPool {
+        let zeros = |n: u64| {
+            let n = usize::try_from(n).ok().filter(|n| *n <= MAX_WORDS)?;
+            bytemuck::allocation::try_zeroed_slice_box(n).ok()
+        };
+        Some(QueryPool {
             kind,
             words,
             count,
-            values: zeros(words as u64 * count as u64),
-            available: zeros(count as u64 * (passes as u64).div_ceil(64)),
+            values: zeros(words as u64 * count as u64)?,
+            available: zeros(count as u64 * (passes as u64).div_ceil(64))?,
             passes,
-        }
+        })
     }
 
     /// The marks of a query's passes.
@@ -67,7 +74,7 @@ impl QueryPool {
         for q in first..first.saturating_add(count).min(self.count) {
             self.marks(q).iter().for_each(|m| m.store(0, SeqCst));
             for w in 0..self.words {
-                self.values[(q * self.words + w) as usize].store(0, SeqCst);
+                self.values[q as usize * self.words as usize + w as usize].store(0, SeqCst);
             }
         }
     }
@@ -92,10 +99,10 @@ impl QueryPool {
     /// What was counted between a query's begin and end, in this pass of a performance query, becomes its result.
     fn finish_counts(&self, query: u32, pass: u32, c: &Counts) {
         match &self.kind {
-            Kind::Occlusion => self.finish(query, &[c[Event::SamplesPassed]]),
-            Kind::Statistics(bits) => self.finish(query, &statistics::words(c, *bits)),
-            Kind::Timestamp => {}
-            Kind::Performance { counters, per_pass } => {
+            QueryKind::Occlusion => self.finish(query, &[c[Event::SamplesPassed]]),
+            QueryKind::Statistics(bits) => self.finish(query, &statistics::words(c, *bits)),
+            QueryKind::Timestamp => {}
+            QueryKind::Performance { counters, per_pass } => {
                 let n = if *per_pass == 0 { counters.len() } else { *per_pass as usize };
                 let first = pass as usize * n;
                 let group = counters.get(first..(first + n).min(counters.len())).unwrap_or_default();
@@ -120,7 +127,7 @@ impl QueryPool {
     /// Whether results are 64-bit words, and whether availability follows them. Performance queries have words of
     /// 8 bytes, whatever the flags say, and never that mark (§ Performance Queries).
     fn layout(&self, flags: vk::QueryResultFlags) -> (bool, bool) {
-        if matches!(self.kind, Kind::Performance { .. }) {
+        if matches!(self.kind, QueryKind::Performance { .. }) {
             return (true, false);
         }
         (
@@ -150,19 +157,20 @@ impl QueryPool {
     ) -> bool {
         let (wide, mark) = self.layout(flags);
         let put = |at: *mut u8, i: usize, v: u64| {
-            if wide {
-                at.cast::<u64>().add(i).write_unaligned(v)
-            } else {
-                at.cast::<u32>().add(i).write_unaligned(v as u32)
+            // SAFETY: the caller has room for the query's words.
+            unsafe {
+                if wide {
+                    at.cast::<u64>().add(i).write_unaligned(v)
+                } else {
+                    at.cast::<u32>().add(i).write_unaligned(v as u32)
+                }
             }
         };
         let mut all = true;
         for i in 0..count {
-            let q = first + i;
-            if q >= self.count {
-                return false;
-            }
-            let at = out.add((i as u64 * stride) as usize);
+            let Some(q) = first.checked_add(i).filter(|q| *q < self.count) else { return false };
+            // SAFETY: the caller has room for every query at that stride.
+            let at = unsafe { out.add((i as u64 * stride) as usize) };
             let ready = self.is_available(q);
             all &= ready;
             if ready || flags.contains(vk::QueryResultFlags::PARTIAL) {
@@ -230,7 +238,7 @@ impl Queries {
     /// A query is active that counts fragments or samples which hidden surface removal would spare. Performance queries
     /// are none: they tell what is done.
     pub fn need_all(&self) -> bool {
-        self.active.iter().any(|a| !matches!(a.pool.kind, Kind::Performance { .. }))
+        self.active.iter().any(|a| !matches!(a.pool.kind, QueryKind::Performance { .. }))
     }
     /// A workload outside render passes.
     pub fn add(&mut self, c: &Counts) {

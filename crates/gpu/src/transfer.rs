@@ -53,13 +53,13 @@ fn range_bytes(image: &Image, range: &vk::ImageSubresourceRange) -> u64 {
 pub fn run(c: &Command) -> Option<(&'static str, Moved)> {
     let mut moved = Moved::default();
     let m = &mut moved;
-    // SAFETY (all of them): regions are cut to the resources by the functions themselves.
     let name = match c {
         Command::CopyBuffer { src, dst, regions } => {
             for r in regions {
                 let (s, sn) = src.range(r.src_offset, r.size);
                 let (d, dn) = dst.range(r.dst_offset, r.size);
                 let n = sn.min(dn);
+                // SAFETY: both ranges have as many bytes.
                 unsafe { std::ptr::copy(s, d, n as usize) }
                 m.add(n, n);
             }
@@ -67,6 +67,7 @@ pub fn run(c: &Command) -> Option<(&'static str, Moved)> {
         }
         Command::UpdateBuffer { dst, offset, data } => {
             let (d, n) = dst.range(*offset, data.len() as u64);
+            // SAFETY: no more than the range has, nor the data; the data is the command's own.
             unsafe { std::ptr::copy_nonoverlapping(data.as_ptr(), d, n as usize) }
             m.add(n, n);
             "update buffer"
@@ -74,6 +75,7 @@ pub fn run(c: &Command) -> Option<(&'static str, Moved)> {
         Command::FillBuffer { dst, offset, size, value } => {
             let (d, n) = dst.range(*offset, *size);
             for i in 0..n as usize / 4 {
+                // SAFETY: a whole word of the range.
                 unsafe { d.cast::<u32>().add(i).write_unaligned(*value) }
             }
             m.add(0, n & !3);
@@ -91,6 +93,7 @@ pub fn run(c: &Command) -> Option<(&'static str, Moved)> {
         Command::CopyBufferToImage { src, dst, regions } => {
             let (p, n) = src.range(0, vk::WHOLE_SIZE);
             for r in regions {
+                // SAFETY: the buffer has `n` bytes there; regions are cut to them.
                 unsafe { texel::transfer::copy_buffer_to_image(p, n, dst, r) }
                 let n = bytes(dst, &r.image_subresource, r.image_offset, size(r.image_extent));
                 m.add(n, n);
@@ -100,6 +103,7 @@ pub fn run(c: &Command) -> Option<(&'static str, Moved)> {
         Command::CopyImageToBuffer { src, dst, regions } => {
             let (p, n) = dst.range(0, vk::WHOLE_SIZE);
             for r in regions {
+                // SAFETY: as above.
                 unsafe { texel::transfer::copy_image_to_buffer(src, p, n, r) }
                 let n = bytes(src, &r.image_subresource, r.image_offset, size(r.image_extent));
                 m.add(n, n);

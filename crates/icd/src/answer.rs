@@ -15,14 +15,17 @@ pub(crate) fn code(r: Answer) -> vk::Result {
 /// # Safety
 /// `out` is valid for writing.
 pub(crate) unsafe fn created<T: Object>(out: *mut T::Handle, made: Answer<T>) -> vk::Result {
-    match made {
-        Ok(value) => {
-            *out = object::create(value);
-            if (*out).as_raw() == 0 { vk::Result::ERROR_OUT_OF_HOST_MEMORY } else { vk::Result::SUCCESS }
-        }
-        Err(e) => {
-            *out = T::Handle::from_raw(0);
-            e
+    // SAFETY: the caller keeps what is asked for above.
+    unsafe {
+        match made {
+            Ok(value) => {
+                *out = object::create(value);
+                if (*out).as_raw() == 0 { vk::Result::ERROR_OUT_OF_HOST_MEMORY } else { vk::Result::SUCCESS }
+            }
+            Err(e) => {
+                *out = T::Handle::from_raw(0);
+                e
+            }
         }
     }
 }

@@ -23,7 +23,8 @@ pub(crate) const ALIGN: u64 = 64;
 
 /// The buffer behind a handle.
 pub(crate) unsafe fn get(buffer: vk::Buffer) -> Option<Arc<texel::buffer::Buffer>> {
-    Some(object::get::<Buffer>(buffer)?.gpu.clone())
+    // SAFETY: valid usage: nobody destroys the objects meanwhile.
+    unsafe { Some(object::get::<Buffer>(buffer)?.gpu.clone()) }
 }
 
 pub(crate) unsafe fn create_buffer(
@@ -32,49 +33,62 @@ pub(crate) unsafe fn create_buffer(
     _: *const vk::AllocationCallbacks,
     out: *mut vk::Buffer,
 ) -> vk::Result {
-    created(out, new(&*info))
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe { created(out, new(&*info)) }
 }
 
 unsafe fn new(info: &vk::BufferCreateInfo) -> Answer<Buffer> {
-    if info.flags.intersects(
-        vk::BufferCreateFlags::SPARSE_BINDING
-            | vk::BufferCreateFlags::SPARSE_RESIDENCY
-            | vk::BufferCreateFlags::SPARSE_ALIASED
-            | vk::BufferCreateFlags::PROTECTED,
-    ) {
-        return Err(invalid("vkCreateBuffer: sparse and protected buffers are not supported"));
+    // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
+    unsafe {
+        if info.flags.intersects(
+            vk::BufferCreateFlags::SPARSE_BINDING
+                | vk::BufferCreateFlags::SPARSE_RESIDENCY
+                | vk::BufferCreateFlags::SPARSE_ALIASED
+                | vk::BufferCreateFlags::PROTECTED,
+        ) {
+            return Err(invalid("vkCreateBuffer: sparse and protected buffers are not supported"));
+        }
+        if info.size == 0 {
+            return Err(invalid("vkCreateBuffer: a buffer of 0 bytes"));
+        }
+        if info.size > MAX_ALLOCATION {
+            return Err(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY);
+        }
+        let usage = match chain::find::<vk::BufferUsageFlags2CreateInfoKHR>(info.p_next) {
+            Some(u) => vk::BufferUsageFlags::from_raw(u.usage.as_raw() as u32),
+            None => info.usage,
+        };
+        Ok(Buffer { gpu: Arc::new(texel::buffer::Buffer::new(info.size, usage, info.flags)) })
     }
-    if info.size == 0 {
-        return Err(invalid("vkCreateBuffer: a buffer of 0 bytes"));
-    }
-    if info.size > MAX_ALLOCATION {
-        return Err(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY);
-    }
-    let usage = match chain::find::<vk::BufferUsageFlags2CreateInfoKHR>(info.p_next) {
-        Some(u) => vk::BufferUsageFlags::from_raw(u.usage.as_raw() as u32),
-        None => info.usage,
-    };
-    Ok(Buffer { gpu: Arc::new(texel::buffer::Buffer::new(info.size, usage, info.flags)) })
 }
 
 pub(crate) unsafe fn destroy_buffer(_: &Device, buffer: vk::Buffer, _: *const vk::AllocationCallbacks) {
-    object::destroy::<Buffer>(buffer);
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        object::destroy::<Buffer>(buffer);
+    }
 }
 
 unsafe fn require(size: u64, out: &mut vk::MemoryRequirements2) {
-    out.memory_requirements = vk::MemoryRequirements {
-        size: size.next_multiple_of(ALIGN),
-        alignment: ALIGN,
-        memory_type_bits: PLAIN_TYPE_BITS,
-    };
-    not_dedicated(out);
+    // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
+    unsafe {
+        out.memory_requirements = vk::MemoryRequirements {
+            size: size.next_multiple_of(ALIGN),
+            alignment: ALIGN,
+            memory_type_bits: PLAIN_TYPE_BITS,
+        };
+        not_dedicated(out);
+    }
 }
 
 /// Nothing gains from memory of its own.
 pub(crate) unsafe fn not_dedicated(out: &mut vk::MemoryRequirements2) {
-    if let Some(d) = chain::find_mut::<vk::MemoryDedicatedRequirements>(out.p_next) {
-        d.prefers_dedicated_allocation = vk::FALSE;
-        d.requires_dedicated_allocation = vk::FALSE;
+    // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
+    unsafe {
+        if let Some(d) = chain::find_mut::<vk::MemoryDedicatedRequirements>(out.p_next) {
+            d.prefers_dedicated_allocation = vk::FALSE;
+            d.requires_dedicated_allocation = vk::FALSE;
+        }
     }
 }
 
@@ -83,8 +97,11 @@ pub(crate) unsafe fn get_buffer_memory_requirements2(
     info: *const vk::BufferMemoryRequirementsInfo2,
     out: *mut vk::MemoryRequirements2,
 ) {
-    if let Some(b) = object::get::<Buffer>((*info).buffer) {
-        require(b.gpu.size, &mut *out);
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        if let Some(b) = object::get::<Buffer>((*info).buffer) {
+            require(b.gpu.size, &mut *out);
+        }
     }
 }
 
@@ -93,7 +110,10 @@ pub(crate) unsafe fn get_device_buffer_memory_requirements(
     info: *const vk::DeviceBufferMemoryRequirements,
     out: *mut vk::MemoryRequirements2,
 ) {
-    require((*(*info).p_create_info).size.min(MAX_ALLOCATION), &mut *out);
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        require((*(*info).p_create_info).size.min(MAX_ALLOCATION), &mut *out);
+    }
 }
 
 pub(crate) unsafe fn bind_buffer_memory2(
@@ -101,47 +121,55 @@ pub(crate) unsafe fn bind_buffer_memory2(
     count: u32,
     infos: *const vk::BindBufferMemoryInfo,
 ) -> vk::Result {
-    let mut result = vk::Result::SUCCESS;
-    for i in chain::slice(infos, count) {
-        let bound = bind(i);
-        if let Some(status) = chain::find::<vk::BindMemoryStatusKHR>(i.p_next)
-            && !status.p_result.is_null()
-        {
-            *status.p_result = bound;
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let mut result = vk::Result::SUCCESS;
+        for i in chain::slice(infos, count) {
+            let bound = bind(i);
+            if let Some(status) = chain::find::<vk::BindMemoryStatusKHR>(i.p_next)
+                && !status.p_result.is_null()
+            {
+                *status.p_result = bound;
+            }
+            if bound != vk::Result::SUCCESS {
+                result = bound;
+            }
         }
-        if bound != vk::Result::SUCCESS {
-            result = bound;
-        }
+        result
     }
-    result
 }
 
 unsafe fn bind(i: &vk::BindBufferMemoryInfo) -> vk::Result {
-    let (Some(b), Some(m)) = (object::get::<Buffer>(i.buffer), object::get::<Memory>(i.memory)) else {
-        return vk::Result::ERROR_UNKNOWN;
-    };
-    let fits = i.memory_offset.checked_add(b.gpu.size).is_some_and(|end| end <= m.gpu.size());
-    if !fits {
-        return invalid(&format!(
-            "vkBindBufferMemory: {} bytes at {} lie outside an allocation of {}",
-            b.gpu.size,
-            i.memory_offset,
-            m.gpu.size()
-        ));
-    }
-    match b.gpu.bound.set(Bound { memory: m.gpu.clone(), offset: i.memory_offset }) {
-        Ok(()) => vk::Result::SUCCESS,
-        Err(_) => invalid("vkBindBufferMemory: the buffer is bound already"),
+    // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
+    unsafe {
+        let (Some(b), Some(m)) = (object::get::<Buffer>(i.buffer), object::get::<Memory>(i.memory)) else {
+            return vk::Result::ERROR_UNKNOWN;
+        };
+        let fits = i.memory_offset.checked_add(b.gpu.size).is_some_and(|end| end <= m.gpu.size());
+        if !fits {
+            return invalid(&format!(
+                "vkBindBufferMemory: {} bytes at {} lie outside an allocation of {}",
+                b.gpu.size,
+                i.memory_offset,
+                m.gpu.size()
+            ));
+        }
+        match b.gpu.bound.set(Bound { memory: m.gpu.clone(), offset: i.memory_offset }) {
+            Ok(()) => vk::Result::SUCCESS,
+            Err(_) => invalid("vkBindBufferMemory: the buffer is bound already"),
+        }
     }
 }
 
 pub(crate) unsafe fn get_buffer_device_address(_: &Device, info: *const vk::BufferDeviceAddressInfo) -> u64 {
-    object::get::<Buffer>((*info).buffer).map_or(0, |b| b.gpu.ptr() as u64)
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe { object::get::<Buffer>((*info).buffer).map_or(0, |b| b.gpu.ptr() as u64) }
 }
 
 pub(crate) unsafe fn get_buffer_opaque_capture_address(
     device: &Device,
     info: *const vk::BufferDeviceAddressInfo,
 ) -> u64 {
-    get_buffer_device_address(device, info)
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe { get_buffer_device_address(device, info) }
 }

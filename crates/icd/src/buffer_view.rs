@@ -6,19 +6,13 @@ use crate::device::Device;
 use crate::object::{self, Object};
 use std::sync::Arc;
 
-/// The view in a form that texel fetches read; descriptors hold its address.
+/// The view in a form that texel fetches read; descriptors keep it.
 pub struct BufferView {
-    gpu: Arc<texel::sample::BufferView>,
+    pub(crate) gpu: Arc<texel::sample::BufferView>,
 }
 
 impl Object for BufferView {
     type Handle = vk::BufferView;
-}
-
-impl BufferView {
-    pub(crate) fn address(&self) -> u64 {
-        Arc::as_ptr(&self.gpu) as u64
-    }
 }
 
 pub(crate) unsafe fn create_buffer_view(
@@ -27,13 +21,16 @@ pub(crate) unsafe fn create_buffer_view(
     _: *const vk::AllocationCallbacks,
     out: *mut vk::BufferView,
 ) -> vk::Result {
-    let i = &*info;
-    let made = match buffer::get(i.buffer) {
-        Some(b) => texel::sample::BufferView::new(b, i.format, i.offset, i.range)
-            .map(|v| BufferView { gpu: Arc::new(v) }),
-        None => Err(vk::Result::ERROR_UNKNOWN),
-    };
-    created(out, made)
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let i = &*info;
+        let made = match buffer::get(i.buffer) {
+            Some(b) => texel::sample::BufferView::new(b, i.format, i.offset, i.range)
+                .map(|v| BufferView { gpu: Arc::new(v) }),
+            None => Err(vk::Result::ERROR_UNKNOWN),
+        };
+        created(out, made)
+    }
 }
 
 pub(crate) unsafe fn destroy_buffer_view(
@@ -41,7 +38,10 @@ pub(crate) unsafe fn destroy_buffer_view(
     view: vk::BufferView,
     _: *const vk::AllocationCallbacks,
 ) {
-    if let Some(v) = object::destroy::<BufferView>(view) {
-        device.quarantine.keep(Box::new(v.gpu), &device.gpu);
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        if let Some(v) = object::destroy::<BufferView>(view) {
+            device.quarantine.keep(Box::new(v.gpu), &device.gpu);
+        }
     }
 }

@@ -21,15 +21,18 @@ pub(crate) unsafe fn get_calibrated_timestamps_khr(
     timestamps: *mut u64,
     max_deviation: *mut u64,
 ) -> vk::Result {
-    let began = host_clock(libc::CLOCK_MONOTONIC_RAW);
-    for (i, info) in chain::slice(infos, count).iter().enumerate() {
-        *timestamps.add(i) = match info.time_domain {
-            vk::TimeDomainKHR::CLOCK_MONOTONIC => host_clock(libc::CLOCK_MONOTONIC),
-            vk::TimeDomainKHR::CLOCK_MONOTONIC_RAW => host_clock(libc::CLOCK_MONOTONIC_RAW),
-            _ => device.clock().now(),
-        };
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let began = host_clock(libc::CLOCK_MONOTONIC_RAW);
+        for (i, info) in chain::slice(infos, count).iter().enumerate() {
+            *timestamps.add(i) = match info.time_domain {
+                vk::TimeDomainKHR::CLOCK_MONOTONIC => host_clock(libc::CLOCK_MONOTONIC),
+                vk::TimeDomainKHR::CLOCK_MONOTONIC_RAW => host_clock(libc::CLOCK_MONOTONIC_RAW),
+                _ => device.clock().now(),
+            };
+        }
+        // All were read between two readings of one clock; a tick of 1 ns on top.
+        *max_deviation = host_clock(libc::CLOCK_MONOTONIC_RAW) - began + 1;
+        vk::Result::SUCCESS
     }
-    // All were read between two readings of one clock; a tick of 1 ns on top.
-    *max_deviation = host_clock(libc::CLOCK_MONOTONIC_RAW) - began + 1;
-    vk::Result::SUCCESS
 }

@@ -10,15 +10,18 @@ use vk::TaggedStructure;
 pub(crate) unsafe fn iter(
     p_next: *const c_void,
 ) -> impl Iterator<Item = *const vk::BaseInStructure<'static>> {
-    let mut at = p_next.cast::<vk::BaseInStructure<'static>>();
-    std::iter::from_fn(move || {
-        if at.is_null() {
-            return None;
-        }
-        let here = at;
-        at = (*here).p_next;
-        Some(here)
-    })
+    // SAFETY: the caller keeps what is asked for above.
+    unsafe {
+        let mut at = p_next.cast::<vk::BaseInStructure<'static>>();
+        std::iter::from_fn(move || {
+            if at.is_null() {
+                return None;
+            }
+            let here = at;
+            at = (*here).p_next;
+            Some(here)
+        })
+    }
 }
 
 /// The structures of a chain that the driver fills.
@@ -28,15 +31,18 @@ pub(crate) unsafe fn iter(
 pub(crate) unsafe fn iter_mut(
     p_next: *mut c_void,
 ) -> impl Iterator<Item = *mut vk::BaseOutStructure<'static>> {
-    let mut at = p_next.cast::<vk::BaseOutStructure<'static>>();
-    std::iter::from_fn(move || {
-        if at.is_null() {
-            return None;
-        }
-        let here = at;
-        at = (*here).p_next;
-        Some(here)
-    })
+    // SAFETY: the caller keeps what is asked for above.
+    unsafe {
+        let mut at = p_next.cast::<vk::BaseOutStructure<'static>>();
+        std::iter::from_fn(move || {
+            if at.is_null() {
+                return None;
+            }
+            let here = at;
+            at = (*here).p_next;
+            Some(here)
+        })
+    }
 }
 
 /// The structure of type `T` in a chain.
@@ -44,7 +50,8 @@ pub(crate) unsafe fn iter_mut(
 /// # Safety
 /// As [`iter`].
 pub(crate) unsafe fn find<'a, T: TaggedStructure>(p_next: *const c_void) -> Option<&'a T> {
-    iter(p_next).find(|s| (**s).s_type == T::STRUCTURE_TYPE).map(|s| &*s.cast::<T>())
+    // SAFETY: the caller keeps what is asked for above.
+    unsafe { iter(p_next).find(|s| (**s).s_type == T::STRUCTURE_TYPE).map(|s| &*s.cast::<T>()) }
 }
 
 /// The structure of type `T` in a chain, to be filled.
@@ -52,7 +59,8 @@ pub(crate) unsafe fn find<'a, T: TaggedStructure>(p_next: *const c_void) -> Opti
 /// # Safety
 /// As [`iter_mut`].
 pub(crate) unsafe fn find_mut<'a, T: TaggedStructure>(p_next: *mut c_void) -> Option<&'a mut T> {
-    iter_mut(p_next).find(|s| (**s).s_type == T::STRUCTURE_TYPE).map(|s| &mut *s.cast::<T>())
+    // SAFETY: the caller keeps what is asked for above.
+    unsafe { iter_mut(p_next).find(|s| (**s).s_type == T::STRUCTURE_TYPE).map(|s| &mut *s.cast::<T>()) }
 }
 
 /// `count` elements at `p`; empty where either is nothing.
@@ -60,7 +68,8 @@ pub(crate) unsafe fn find_mut<'a, T: TaggedStructure>(p_next: *mut c_void) -> Op
 /// # Safety
 /// `p` is null or points to `count` elements that outlive the slice.
 pub(crate) unsafe fn slice<'a, T>(p: *const T, count: u32) -> &'a [T] {
-    if p.is_null() || count == 0 { &[] } else { std::slice::from_raw_parts(p, count as usize) }
+    // SAFETY: the caller keeps what is asked for above.
+    unsafe { if p.is_null() || count == 0 { &[] } else { std::slice::from_raw_parts(p, count as usize) } }
 }
 
 /// As [`slice`], writable.
@@ -68,7 +77,10 @@ pub(crate) unsafe fn slice<'a, T>(p: *const T, count: u32) -> &'a [T] {
 /// # Safety
 /// As [`slice`], and nobody else reads or writes the elements.
 pub(crate) unsafe fn slice_mut<'a, T>(p: *mut T, count: u32) -> &'a mut [T] {
-    if p.is_null() || count == 0 { &mut [] } else { std::slice::from_raw_parts_mut(p, count as usize) }
+    // SAFETY: the caller keeps what is asked for above.
+    unsafe {
+        if p.is_null() || count == 0 { &mut [] } else { std::slice::from_raw_parts_mut(p, count as usize) }
+    }
 }
 
 /// The two-call way of returning an array: with `out` null the count is written, else as many elements as fit and
@@ -77,7 +89,8 @@ pub(crate) unsafe fn slice_mut<'a, T>(p: *mut T, count: u32) -> &'a mut [T] {
 /// # Safety
 /// `count` is valid; `out` is null or has room for `*count` elements.
 pub(crate) unsafe fn fill<T: Copy>(items: &[T], count: *mut u32, out: *mut T) -> vk::Result {
-    fill_with(items.len(), count, out, |slot, i| *slot = items[i])
+    // SAFETY: the caller keeps what is asked for above.
+    unsafe { fill_with(items.len(), count, out, |slot, i| *slot = items[i]) }
 }
 
 /// As [`fill`], with a function that fills element `i` in place (keeping its pNext, for instance).
@@ -90,16 +103,19 @@ pub(crate) unsafe fn fill_with<T>(
     out: *mut T,
     mut write: impl FnMut(&mut T, usize),
 ) -> vk::Result {
-    if out.is_null() {
-        *count = len as u32;
-        return vk::Result::SUCCESS;
+    // SAFETY: the caller keeps what is asked for above.
+    unsafe {
+        if out.is_null() {
+            *count = len as u32;
+            return vk::Result::SUCCESS;
+        }
+        let n = len.min(*count as usize);
+        for i in 0..n {
+            write(&mut *out.add(i), i);
+        }
+        *count = n as u32;
+        if n < len { vk::Result::INCOMPLETE } else { vk::Result::SUCCESS }
     }
-    let n = len.min(*count as usize);
-    for i in 0..n {
-        write(&mut *out.add(i), i);
-    }
-    *count = n as u32;
-    if n < len { vk::Result::INCOMPLETE } else { vk::Result::SUCCESS }
 }
 
 /// A C string of the application; empty for null.
@@ -107,7 +123,8 @@ pub(crate) unsafe fn fill_with<T>(
 /// # Safety
 /// `p` is null or a null-terminated string that outlives the result.
 pub(crate) unsafe fn str<'a>(p: *const c_char) -> &'a CStr {
-    if p.is_null() { c"" } else { CStr::from_ptr(p) }
+    // SAFETY: the caller keeps what is asked for above.
+    unsafe { if p.is_null() { c"" } else { CStr::from_ptr(p) } }
 }
 
 /// Writes `text` into a fixed array, cut where it does not fit, always terminated.

@@ -7,7 +7,7 @@ use crate::object;
 use crate::queue::Queue;
 use ::channel::raw;
 use counters::{Counts, Event, Phase, Storage, Unit, Value};
-use gpu::channel::{Kind, Read, Record, totals};
+use gpu::channel::{Read, Record, WorkloadKind, totals};
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::ffi::{CString, c_char, c_int, c_void};
@@ -218,10 +218,10 @@ fn view(r: &Record) -> raw::Record {
         device: r.device,
         queue: r.queue,
         kind: match r.kind {
-            Kind::Dispatch => raw::KIND_DISPATCH,
-            Kind::RenderPass => raw::KIND_RENDER_PASS,
-            Kind::Transfer => raw::KIND_TRANSFER,
-            Kind::Mark => raw::KIND_MARK,
+            WorkloadKind::Dispatch => raw::KIND_DISPATCH,
+            WorkloadKind::RenderPass => raw::KIND_RENDER_PASS,
+            WorkloadKind::Transfer => raw::KIND_TRANSFER,
+            WorkloadKind::Mark => raw::KIND_MARK,
         },
         views: r.views,
         frame: r.frame.unwrap_or(raw::NO_FRAME),

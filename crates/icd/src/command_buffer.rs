@@ -3,7 +3,7 @@
 //! Ending a recording freezes it into an immutable, shared list; submissions and primaries hold that list, so that
 //! resetting, re-recording or freeing the buffer never touches work under way.
 
-use crate::limits::MAX_DESCRIPTOR_BUFFERS;
+use crate::limits::{MAX_DESCRIPTOR_BUFFERS, MAX_NESTING};
 use crate::object::Object;
 use crate::record::bind::BindPoint;
 use crate::record::draw::Graphics;
@@ -39,6 +39,10 @@ pub(crate) struct Recorder {
     pub phase: Phase,
     usage: vk::CommandBufferUsageFlags,
     pub commands: Vec<Command>,
+    /// Levels of command buffers that they execute.
+    pub depth: u32,
+    /// There was no memory for some of them.
+    short: bool,
     pub compute: BindPoint,
     pub graphics: BindPoint,
     /// Addresses of the descriptor buffers; 0: none.
@@ -58,6 +62,8 @@ impl Default for Recorder {
             phase: Phase::Initial,
             usage: Default::default(),
             commands: Vec::new(),
+            depth: 0,
+            short: false,
             compute: Default::default(),
             graphics: Default::default(),
             descriptor_buffers: Default::default(),
@@ -72,7 +78,11 @@ impl Default for Recorder {
 
 impl Recorder {
     pub fn push(&mut self, c: Command) {
-        self.commands.push(c);
+        // A list can be as long as the program likes: what there is no memory for is told at its end.
+        match self.commands.try_reserve(1) {
+            Ok(()) => self.commands.push(c),
+            Err(_) => self.short = true,
+        }
     }
 
     /// What a draw or dispatch that is recorded now writes its metrics to. Each one takes an index, instrumented or
@@ -144,6 +154,12 @@ impl CommandBuffer {
             crate::debug::log_error("vkCmdExecuteCommands: not an executable secondary command buffer");
             return None;
         }
+        if list.as_ref().is_some_and(|l| l.depth >= MAX_NESTING) {
+            crate::debug::log_error(&format!(
+                "vkCmdExecuteCommands: more than {MAX_NESTING} levels of command buffers"
+            ));
+            return None;
+        }
         list
     }
 }
@@ -152,31 +168,37 @@ pub(crate) unsafe fn begin_command_buffer(
     buffer: &CommandBuffer,
     info: *const vk::CommandBufferBeginInfo,
 ) -> vk::Result {
-    let phase = buffer.lock().phase;
-    let resettable = buffer.pool_flags.contains(vk::CommandPoolCreateFlags::RESET_COMMAND_BUFFER);
-    if phase == Phase::Recording || (phase != Phase::Initial && !resettable) {
-        crate::debug::log_error(&format!("vkBeginCommandBuffer: the command buffer is {phase:?}"));
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let phase = buffer.lock().phase;
+        let resettable = buffer.pool_flags.contains(vk::CommandPoolCreateFlags::RESET_COMMAND_BUFFER);
+        if phase == Phase::Recording || (phase != Phase::Initial && !resettable) {
+            crate::debug::log_error(&format!("vkBeginCommandBuffer: the command buffer is {phase:?}"));
+        }
+        buffer.reset(false);
+        let mut r = buffer.lock();
+        r.phase = Phase::Recording;
+        r.usage = (*info).flags;
+        if buffer.level == vk::CommandBufferLevel::SECONDARY
+            && r.usage.contains(vk::CommandBufferUsageFlags::RENDER_PASS_CONTINUE)
+            && let Some(i) = (*info).p_inheritance_info.as_ref()
+        {
+            r.within = Within::inherited(inherited_views(i));
+        }
+        vk::Result::SUCCESS
     }
-    buffer.reset(false);
-    let mut r = buffer.lock();
-    r.phase = Phase::Recording;
-    r.usage = (*info).flags;
-    if buffer.level == vk::CommandBufferLevel::SECONDARY
-        && r.usage.contains(vk::CommandBufferUsageFlags::RENDER_PASS_CONTINUE)
-        && let Some(i) = (*info).p_inheritance_info.as_ref()
-    {
-        r.within = Within::inherited(inherited_views(i));
-    }
-    vk::Result::SUCCESS
 }
 
 /// The view mask of the subpass that a secondary command buffer continues.
 unsafe fn inherited_views(i: &vk::CommandBufferInheritanceInfo) -> u32 {
-    if i.render_pass != vk::RenderPass::null() {
-        let pass = crate::render_pass::get(i.render_pass);
-        return pass.and_then(|p| Some(p.subpasses.get(i.subpass as usize)?.view_mask)).unwrap_or(0);
+    // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
+    unsafe {
+        if i.render_pass != vk::RenderPass::null() {
+            let pass = crate::render_pass::get(i.render_pass);
+            return pass.and_then(|p| Some(p.subpasses.get(i.subpass as usize)?.view_mask)).unwrap_or(0);
+        }
+        crate::chain::find::<vk::CommandBufferInheritanceRenderingInfo>(i.p_next).map_or(0, |r| r.view_mask)
     }
-    crate::chain::find::<vk::CommandBufferInheritanceRenderingInfo>(i.p_next).map_or(0, |r| r.view_mask)
 }
 
 pub(crate) unsafe fn end_command_buffer(buffer: &CommandBuffer) -> vk::Result {
@@ -189,10 +211,16 @@ pub(crate) unsafe fn end_command_buffer(buffer: &CommandBuffer) -> vk::Result {
             "vkEndCommandBuffer while shader instrumentation is active (VUID 12372): it ends here",
         );
     }
+    if std::mem::take(&mut r.short) {
+        r.phase = Phase::Invalid;
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
     let commands = std::mem::take(&mut r.commands);
+    let depth = std::mem::take(&mut r.depth);
     r.frozen = Some(Arc::new(CommandList {
         name: crate::debug::called(buffer.raw.get().copied().unwrap_or(0)).into(),
         commands,
+        depth,
     }));
     r.phase = Phase::Executable;
     // Bound objects are not needed any more.

@@ -24,7 +24,8 @@ pub(crate) unsafe fn create_command_pool(
     _: *const vk::AllocationCallbacks,
     out: *mut vk::CommandPool,
 ) -> vk::Result {
-    created(out, Ok(CommandPool { flags: (*info).flags, buffers: Mutex::default() }))
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe { created(out, Ok(CommandPool { flags: (*info).flags, buffers: Mutex::default() })) }
 }
 
 pub(crate) unsafe fn destroy_command_pool(
@@ -32,9 +33,12 @@ pub(crate) unsafe fn destroy_command_pool(
     pool: vk::CommandPool,
     _: *const vk::AllocationCallbacks,
 ) {
-    if let Some(p) = object::destroy::<CommandPool>(pool) {
-        for b in p.buffers.into_inner() {
-            object::destroy::<CommandBuffer>(b);
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        if let Some(p) = object::destroy::<CommandPool>(pool) {
+            for b in p.buffers.into_inner() {
+                object::destroy::<CommandBuffer>(b);
+            }
         }
     }
 }
@@ -44,20 +48,26 @@ pub(crate) unsafe fn reset_command_pool(
     pool: vk::CommandPool,
     flags: vk::CommandPoolResetFlags,
 ) -> vk::Result {
-    if let Some(p) = object::get::<CommandPool>(pool) {
-        let release = flags.contains(vk::CommandPoolResetFlags::RELEASE_RESOURCES);
-        for &b in p.buffers.lock().iter() {
-            if let Some(b) = object::get::<CommandBuffer>(b) {
-                b.reset(release);
+    // SAFETY: valid usage: nobody destroys the objects meanwhile.
+    unsafe {
+        if let Some(p) = object::get::<CommandPool>(pool) {
+            let release = flags.contains(vk::CommandPoolResetFlags::RELEASE_RESOURCES);
+            for &b in p.buffers.lock().iter() {
+                if let Some(b) = object::get::<CommandBuffer>(b) {
+                    b.reset(release);
+                }
             }
         }
+        vk::Result::SUCCESS
     }
-    vk::Result::SUCCESS
 }
 
 /// Nothing is pooled: memory returns to the system as buffers are reset.
 pub(crate) unsafe fn trim_command_pool(_: &Device, pool: vk::CommandPool, _: vk::CommandPoolTrimFlags) {
-    object::get::<CommandPool>(pool);
+    // SAFETY: valid usage: nobody destroys the objects meanwhile.
+    unsafe {
+        object::get::<CommandPool>(pool);
+    }
 }
 
 pub(crate) unsafe fn allocate_command_buffers(
@@ -65,19 +75,22 @@ pub(crate) unsafe fn allocate_command_buffers(
     info: *const vk::CommandBufferAllocateInfo,
     out: *mut vk::CommandBuffer,
 ) -> vk::Result {
-    let i = &*info;
-    let out = chain::slice_mut(out, i.command_buffer_count);
-    out.fill(vk::CommandBuffer::null());
-    let Some(pool) = object::get::<CommandPool>(i.command_pool) else { return vk::Result::ERROR_UNKNOWN };
-    let mut buffers = pool.buffers.lock();
-    for slot in out.iter_mut() {
-        *slot = object::create(CommandBuffer::new(pool.flags, i.level));
-        if let Some(b) = object::get::<CommandBuffer>(*slot) {
-            b.raw.get_or_init(|| slot.as_raw());
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let i = &*info;
+        let out = chain::slice_mut(out, i.command_buffer_count);
+        out.fill(vk::CommandBuffer::null());
+        let Some(pool) = object::get::<CommandPool>(i.command_pool) else { return vk::Result::ERROR_UNKNOWN };
+        let mut buffers = pool.buffers.lock();
+        for slot in out.iter_mut() {
+            *slot = object::create(CommandBuffer::new(pool.flags, i.level));
+            if let Some(b) = object::get::<CommandBuffer>(*slot) {
+                b.raw.get_or_init(|| slot.as_raw());
+            }
         }
+        buffers.extend_from_slice(out);
+        vk::Result::SUCCESS
     }
-    buffers.extend_from_slice(out);
-    vk::Result::SUCCESS
 }
 
 pub(crate) unsafe fn free_command_buffers(
@@ -86,18 +99,21 @@ pub(crate) unsafe fn free_command_buffers(
     count: u32,
     buffers: *const vk::CommandBuffer,
 ) {
-    let Some(pool) = object::get::<CommandPool>(pool) else { return };
-    let mut owned = pool.buffers.lock();
-    for &b in chain::slice(buffers, count) {
-        if b == vk::CommandBuffer::null() {
-            continue;
-        }
-        match owned.iter().position(|&o| o == b) {
-            Some(i) => {
-                owned.swap_remove(i);
-                object::destroy::<CommandBuffer>(b);
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let Some(pool) = object::get::<CommandPool>(pool) else { return };
+        let mut owned = pool.buffers.lock();
+        for &b in chain::slice(buffers, count) {
+            if b == vk::CommandBuffer::null() {
+                continue;
             }
-            None => crate::debug::log_error("vkFreeCommandBuffers: a command buffer of another pool"),
+            match owned.iter().position(|&o| o == b) {
+                Some(i) => {
+                    owned.swap_remove(i);
+                    object::destroy::<CommandBuffer>(b);
+                }
+                None => crate::debug::log_error("vkFreeCommandBuffers: a command buffer of another pool"),
+            }
         }
     }
 }

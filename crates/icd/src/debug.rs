@@ -13,10 +13,11 @@ use crate::instance::Shared;
 use parking_lot::{Mutex, RwLock};
 use std::collections::HashMap;
 use std::ffi::{CStr, CString, c_void};
+use std::io::Write;
 use std::sync::Weak;
 use std::sync::atomic::{AtomicBool, Ordering};
 use vk::DebugUtilsMessageSeverityFlagsEXT as Severity;
-use vk::DebugUtilsMessageTypeFlagsEXT as Kind;
+use vk::DebugUtilsMessageTypeFlagsEXT as MessageTypes;
 use vk::ObjectType;
 
 /// How much a message matters.
@@ -47,7 +48,8 @@ impl Level {
 
 fn log(level: Level, message: &str) {
     if level.log() <= settings::get().log {
-        eprintln!("tuff: {message}");
+        // A stderr that is full or closed is nobody's fault here: eprintln would panic.
+        let _ = writeln!(std::io::stderr(), "tuff: {message}");
     }
 }
 
@@ -56,7 +58,7 @@ fn log(level: Level, message: &str) {
 pub(crate) enum Listener {
     Utils {
         severities: Severity,
-        kinds: Kind,
+        kinds: MessageTypes,
         callback: vk::PFN_vkDebugUtilsMessengerCallbackEXT,
         user_data: usize,
     },
@@ -90,7 +92,12 @@ impl Sink {
     }
 
     /// Tells every listener that wants to know.
-    fn tell(&self, severity: Severity, kinds: Kind, data: &vk::DebugUtilsMessengerCallbackDataEXT<'_>) {
+    fn tell(
+        &self,
+        severity: Severity,
+        kinds: MessageTypes,
+        data: &vk::DebugUtilsMessengerCallbackDataEXT<'_>,
+    ) {
         let listeners = self.listeners.read().clone();
         for (_, l) in listeners {
             match l {
@@ -112,7 +119,7 @@ impl Sink {
             .message_id_name(c"Tuff")
             .message(message)
             .objects(objects);
-        self.tell(level.severity(), Kind::GENERAL, &data);
+        self.tell(level.severity(), MessageTypes::GENERAL, &data);
     }
 }
 

@@ -64,37 +64,46 @@ impl DescriptorPool {
         if !room {
             return Err(vk::Result::ERROR_OUT_OF_POOL_MEMORY);
         }
+        let Some(set) = DescriptorSet::new(layout.clone(), variable) else {
+            return Err(vk::Result::ERROR_OUT_OF_HOST_MEMORY);
+        };
         for (ty, n) in counts {
             add(&mut s.used, ty, n);
         }
         s.used_inline += inline;
-        let handle = object::create(DescriptorSet::new(layout.clone(), variable));
+        let handle = object::create(set);
         s.sets.push(handle);
         Ok(handle)
     }
 
     unsafe fn give(&self, set: vk::DescriptorSet) {
-        let mut s = self.state.lock();
-        let Some(i) = s.sets.iter().rposition(|&o| o == set) else {
-            crate::debug::log_error("vkFreeDescriptorSets: a set of another pool");
-            return;
-        };
-        s.sets.swap_remove(i);
-        if let Some(set) = object::destroy::<DescriptorSet>(set) {
-            let (counts, inline) = need(&set.layout, set.variable);
-            for (ty, n) in counts {
-                if let Some(c) = s.used.iter_mut().find(|c| c.0 == ty) {
-                    c.1 -= n;
+        // SAFETY: valid usage: nobody destroys the objects meanwhile.
+        unsafe {
+            let mut s = self.state.lock();
+            let Some(i) = s.sets.iter().rposition(|&o| o == set) else {
+                crate::debug::log_error("vkFreeDescriptorSets: a set of another pool");
+                return;
+            };
+            s.sets.swap_remove(i);
+            if let Some(set) = object::destroy::<DescriptorSet>(set) {
+                let (counts, inline) = need(&set.layout, set.variable);
+                for (ty, n) in counts {
+                    if let Some(c) = s.used.iter_mut().find(|c| c.0 == ty) {
+                        c.1 -= n;
+                    }
                 }
+                s.used_inline -= inline;
             }
-            s.used_inline -= inline;
         }
     }
 }
 
 unsafe fn free_all(state: State) {
-    for s in state.sets {
-        object::destroy::<DescriptorSet>(s);
+    // SAFETY: the caller's.
+    unsafe {
+        for s in state.sets {
+            object::destroy::<DescriptorSet>(s);
+        }
     }
 }
 
@@ -104,14 +113,17 @@ pub(crate) unsafe fn create_descriptor_pool(
     _: *const vk::AllocationCallbacks,
     out: *mut vk::DescriptorPool,
 ) -> vk::Result {
-    let i = &*info;
-    let mut sizes = Counts::new();
-    for s in chain::slice(i.p_pool_sizes, i.pool_size_count) {
-        add(&mut sizes, s.ty, s.descriptor_count as u64);
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let i = &*info;
+        let mut sizes = Counts::new();
+        for s in chain::slice(i.p_pool_sizes, i.pool_size_count) {
+            add(&mut sizes, s.ty, s.descriptor_count as u64);
+        }
+        let max_inline = chain::find::<vk::DescriptorPoolInlineUniformBlockCreateInfo>(i.p_next)
+            .map_or(0, |b| b.max_inline_uniform_block_bindings);
+        created(out, Ok(DescriptorPool { state: Mutex::default(), sizes, max_sets: i.max_sets, max_inline }))
     }
-    let max_inline = chain::find::<vk::DescriptorPoolInlineUniformBlockCreateInfo>(i.p_next)
-        .map_or(0, |b| b.max_inline_uniform_block_bindings);
-    created(out, Ok(DescriptorPool { state: Mutex::default(), sizes, max_sets: i.max_sets, max_inline }))
 }
 
 pub(crate) unsafe fn destroy_descriptor_pool(
@@ -119,8 +131,11 @@ pub(crate) unsafe fn destroy_descriptor_pool(
     pool: vk::DescriptorPool,
     _: *const vk::AllocationCallbacks,
 ) {
-    if let Some(p) = object::destroy::<DescriptorPool>(pool) {
-        free_all(p.state.into_inner());
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        if let Some(p) = object::destroy::<DescriptorPool>(pool) {
+            free_all(p.state.into_inner());
+        }
     }
 }
 
@@ -129,10 +144,13 @@ pub(crate) unsafe fn reset_descriptor_pool(
     pool: vk::DescriptorPool,
     _: vk::DescriptorPoolResetFlags,
 ) -> vk::Result {
-    if let Some(p) = object::get::<DescriptorPool>(pool) {
-        free_all(std::mem::take(&mut *p.state.lock()));
+    // SAFETY: valid usage: nobody destroys the objects meanwhile.
+    unsafe {
+        if let Some(p) = object::get::<DescriptorPool>(pool) {
+            free_all(std::mem::take(&mut *p.state.lock()));
+        }
+        vk::Result::SUCCESS
     }
-    vk::Result::SUCCESS
 }
 
 pub(crate) unsafe fn allocate_descriptor_sets(
@@ -140,32 +158,35 @@ pub(crate) unsafe fn allocate_descriptor_sets(
     info: *const vk::DescriptorSetAllocateInfo,
     out: *mut vk::DescriptorSet,
 ) -> vk::Result {
-    let i = &*info;
-    let out = chain::slice_mut(out, i.descriptor_set_count);
-    out.fill(vk::DescriptorSet::null());
-    let Some(pool) = object::get::<DescriptorPool>(i.descriptor_pool) else {
-        return vk::Result::ERROR_UNKNOWN;
-    };
-    let variable = chain::find::<vk::DescriptorSetVariableDescriptorCountAllocateInfo>(i.p_next)
-        .map_or(&[][..], |v| chain::slice(v.p_descriptor_counts, v.descriptor_set_count));
-    for (n, &layout) in chain::slice(i.p_set_layouts, i.descriptor_set_count).iter().enumerate() {
-        let made = match descriptor_layout::get(layout) {
-            Some(l) => pool.take(&l, variable.get(n).copied().unwrap_or(0)),
-            None => Err(vk::Result::ERROR_UNKNOWN),
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let i = &*info;
+        let out = chain::slice_mut(out, i.descriptor_set_count);
+        out.fill(vk::DescriptorSet::null());
+        let Some(pool) = object::get::<DescriptorPool>(i.descriptor_pool) else {
+            return vk::Result::ERROR_UNKNOWN;
         };
-        match made {
-            Ok(set) => out[n] = set,
-            Err(e) => {
-                // All or nothing (§ Allocation of Descriptor Sets).
-                for set in &mut out[..n] {
-                    pool.give(*set);
-                    *set = vk::DescriptorSet::null();
+        let variable = chain::find::<vk::DescriptorSetVariableDescriptorCountAllocateInfo>(i.p_next)
+            .map_or(&[][..], |v| chain::slice(v.p_descriptor_counts, v.descriptor_set_count));
+        for (n, &layout) in chain::slice(i.p_set_layouts, i.descriptor_set_count).iter().enumerate() {
+            let made = match descriptor_layout::get(layout) {
+                Some(l) => pool.take(&l, variable.get(n).copied().unwrap_or(0)),
+                None => Err(vk::Result::ERROR_UNKNOWN),
+            };
+            match made {
+                Ok(set) => out[n] = set,
+                Err(e) => {
+                    // All or nothing (§ Allocation of Descriptor Sets).
+                    for set in &mut out[..n] {
+                        pool.give(*set);
+                        *set = vk::DescriptorSet::null();
+                    }
+                    return e;
                 }
-                return e;
             }
         }
+        vk::Result::SUCCESS
     }
-    vk::Result::SUCCESS
 }
 
 pub(crate) unsafe fn free_descriptor_sets(
@@ -174,10 +195,13 @@ pub(crate) unsafe fn free_descriptor_sets(
     count: u32,
     sets: *const vk::DescriptorSet,
 ) -> vk::Result {
-    if let Some(p) = object::get::<DescriptorPool>(pool) {
-        for &s in chain::slice(sets, count).iter().filter(|&&s| s != vk::DescriptorSet::null()) {
-            p.give(s);
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        if let Some(p) = object::get::<DescriptorPool>(pool) {
+            for &s in chain::slice(sets, count).iter().filter(|&&s| s != vk::DescriptorSet::null()) {
+                p.give(s);
+            }
         }
+        vk::Result::SUCCESS
     }
-    vk::Result::SUCCESS
 }

@@ -23,9 +23,10 @@ impl Object for DescriptorSet {
 }
 
 impl DescriptorSet {
-    pub(crate) fn new(layout: Arc<SetLayout>, variable: u32) -> DescriptorSet {
-        let memory = Arc::new(layout.allocate(variable));
-        DescriptorSet { layout, memory, variable }
+    /// `None`: there is no memory.
+    pub(crate) fn new(layout: Arc<SetLayout>, variable: u32) -> Option<DescriptorSet> {
+        let memory = Arc::new(layout.allocate(variable)?);
+        Some(DescriptorSet { layout, memory, variable })
     }
 }
 
@@ -71,35 +72,51 @@ impl<'a> Cursor<'a> {
     }
 }
 
-unsafe fn view(v: vk::ImageView) -> u64 {
-    if v == vk::ImageView::null() { 0 } else { object::get::<ImageView>(v).map_or(0, |v| v.address()) }
+/// So many bytes of an inline uniform block lie within it.
+fn fits(b: &Binding, from: u32, count: u32) -> bool {
+    from.checked_add(count).is_some_and(|end| end <= b.count)
 }
 
-unsafe fn storage_view(v: vk::ImageView) -> u64 {
+unsafe fn view(v: vk::ImageView, storage: bool) -> Option<Arc<texel::sample::ImageView>> {
     if v == vk::ImageView::null() {
-        0
-    } else {
-        object::get::<ImageView>(v).map_or(0, |v| v.storage_address())
+        return None;
     }
+    // SAFETY: valid usage: nobody destroys the objects meanwhile.
+    let v = unsafe { object::get::<ImageView>(v)? };
+    Some(if storage { v.storage() } else { v.sampled() })
 }
 
-unsafe fn sampler(s: vk::Sampler) -> u64 {
-    if s == vk::Sampler::null() { 0 } else { object::get::<Sampler>(s).map_or(0, |s| s.address()) }
+unsafe fn sampler(s: vk::Sampler) -> Option<Arc<texel::sample::Sampler>> {
+    if s == vk::Sampler::null() {
+        return None;
+    }
+    // SAFETY: valid usage: nobody destroys the objects meanwhile.
+    Some(unsafe { object::get::<Sampler>(s)? }.gpu.clone())
 }
 
-unsafe fn texels(v: vk::BufferView) -> u64 {
-    if v == vk::BufferView::null() { 0 } else { object::get::<BufferView>(v).map_or(0, |v| v.address()) }
+unsafe fn texels(v: vk::BufferView) -> Descriptor {
+    if v == vk::BufferView::null() {
+        return Descriptor::default();
+    }
+    // SAFETY: valid usage: nobody destroys the objects meanwhile.
+    unsafe { object::get::<BufferView>(v) }
+        .map_or_else(Descriptor::default, |v| Descriptor::texels(v.gpu.clone()))
 }
 
-unsafe fn buffer(i: &vk::DescriptorBufferInfo) -> Descriptor {
+unsafe fn buffer(i: &vk::DescriptorBufferInfo, dynamic: bool) -> Descriptor {
     if i.buffer == vk::Buffer::null() {
-        return Descriptor::NULL;
+        return Descriptor::default();
     }
-    match object::get::<crate::buffer::Buffer>(i.buffer) {
+    // SAFETY: valid usage: nobody destroys the objects meanwhile.
+    match unsafe { object::get::<crate::buffer::Buffer>(i.buffer) } {
+        Some(b) if dynamic => Descriptor::dynamic(&b.gpu, i.offset, i.range),
         Some(b) => Descriptor::buffer(&b.gpu, i.offset, i.range),
-        None => Descriptor::NULL,
+        None => Descriptor::default(),
     }
 }
+
+/// Descriptors that were written over and are the last to keep something.
+pub(crate) type Replaced = Vec<Descriptor>;
 
 /// Writes `count` descriptors (bytes of an inline uniform block) of type `ty`.
 ///
@@ -114,46 +131,58 @@ pub(crate) unsafe fn put(
     ty: Type,
     source: Source,
     stride: usize,
+    replaced: &mut Replaced,
 ) {
-    let Some(mut at) = Cursor::new(layout, binding, element) else { return };
-    if let Source::Bytes(p) = source {
-        let b = &layout.bindings[at.index];
-        if b.is_inline() && element.checked_add(count).is_some_and(|end| end <= b.count) {
-            memory.write_bytes(b.offset + element, std::slice::from_raw_parts(p, count as usize));
-        }
-        return;
-    }
-    for i in 0..count as usize {
-        let Some((b, e)) = at.next() else { return };
-        if b.is_inline() {
+    // SAFETY: the caller keeps what is asked for above.
+    unsafe {
+        let Some(mut at) = Cursor::new(layout, binding, element) else { return };
+        if let Source::Bytes(p) = source {
+            let b = &layout.bindings[at.index];
+            if b.is_inline() && fits(b, element, count) {
+                memory.write_bytes(b.offset + element, std::slice::from_raw_parts(p, count as usize));
+            }
             return;
         }
-        let place = b.offset + e * DESCRIPTOR_BYTES;
-        let d = match source {
-            Source::Images(p) => {
-                let info = &*p.byte_add(i * stride);
-                let fixed = b.immutable.get(e as usize).map(|s| Arc::as_ptr(s) as u64);
-                let sampled = || match fixed {
-                    Some(s) => s,
-                    None => sampler(info.sampler),
-                };
-                match ty {
-                    Type::SAMPLER => Descriptor { sampler: sampled(), ..Descriptor::NULL },
-                    Type::COMBINED_IMAGE_SAMPLER => {
-                        Descriptor { view: view(info.image_view), sampler: sampled(), ..Descriptor::NULL }
-                    }
-                    Type::STORAGE_IMAGE => {
-                        Descriptor { view: storage_view(info.image_view), ..Descriptor::NULL }
-                    }
-                    _ => Descriptor { view: view(info.image_view), ..Descriptor::NULL },
-                }
+        for i in 0..count as usize {
+            let Some((b, e)) = at.next() else { return };
+            if !is_of(b, ty) {
+                return;
             }
-            Source::Buffers(p) => buffer(&*p.byte_add(i * stride)),
-            Source::Texels(p) => Descriptor { view: texels(*p.byte_add(i * stride)), ..Descriptor::NULL },
-            Source::Bytes(_) => return,
-        };
-        memory.write(place, d);
+            let place = b.offset + e * DESCRIPTOR_BYTES;
+            let d = match source {
+                Source::Images(p) => {
+                    let info = &*p.byte_add(i * stride);
+                    let sampled = || match b.immutable.get(e as usize) {
+                        Some(s) => Some(s.clone()),
+                        None => sampler(info.sampler),
+                    };
+                    match ty {
+                        Type::SAMPLER => Descriptor::image(None, sampled()),
+                        Type::COMBINED_IMAGE_SAMPLER => {
+                            Descriptor::image(view(info.image_view, false), sampled())
+                        }
+                        _ => Descriptor::image(view(info.image_view, ty == Type::STORAGE_IMAGE), None),
+                    }
+                }
+                Source::Buffers(p) => buffer(&*p.byte_add(i * stride), b.is_dynamic()),
+                Source::Texels(p) => texels(*p.byte_add(i * stride)),
+                Source::Bytes(_) => return,
+            };
+            replaced.extend(memory.write(place, d).filter(Descriptor::is_last));
+        }
     }
+}
+
+/// Whether a binding holds descriptors of the type; says so where it does not.
+fn is_of(b: &Binding, ty: Type) -> bool {
+    let good = !b.is_inline() && (b.ty == ty || b.ty == Type::MUTABLE_EXT);
+    if !good {
+        crate::debug::log_error(&format!(
+            "descriptors of type {ty:?} are written to binding {}, which has {:?}",
+            b.number, b.ty
+        ));
+    }
+    good
 }
 
 /// Which array of a write holds the elements of type `ty`.
@@ -178,91 +207,120 @@ pub(crate) fn kind(ty: Type) -> Option<fn(*const u8) -> Source> {
 ///
 /// # Safety
 /// The write is a valid one.
-pub(crate) unsafe fn write(layout: &SetLayout, memory: &SetMemory, w: &vk::WriteDescriptorSet) {
-    let Some(make) = kind(w.descriptor_type) else {
-        crate::debug::log_error(&format!("descriptors of type {:?} are not supported", w.descriptor_type));
-        return;
-    };
-    let (p, stride): (*const u8, usize) = match make(std::ptr::null()) {
-        Source::Images(_) => (w.p_image_info.cast(), size_of::<vk::DescriptorImageInfo>()),
-        Source::Buffers(_) => (w.p_buffer_info.cast(), size_of::<vk::DescriptorBufferInfo>()),
-        Source::Texels(_) => (w.p_texel_buffer_view.cast(), size_of::<vk::BufferView>()),
-        Source::Bytes(_) => match chain::find::<vk::WriteDescriptorSetInlineUniformBlock>(w.p_next) {
-            Some(b) => (b.p_data.cast(), 1),
-            None => return,
-        },
-    };
-    if p.is_null() {
-        return;
-    }
-    put(
-        layout,
-        memory,
-        w.dst_binding,
-        w.dst_array_element,
-        w.descriptor_count,
-        w.descriptor_type,
-        make(p),
-        stride,
-    );
-}
-
-unsafe fn copy(c: &vk::CopyDescriptorSet) {
-    let (Some(src), Some(dst)) =
-        (object::get::<DescriptorSet>(c.src_set), object::get::<DescriptorSet>(c.dst_set))
-    else {
-        return;
-    };
-    let (Some(mut from), Some(mut to)) = (
-        Cursor::new(&src.layout, c.src_binding, c.src_array_element),
-        Cursor::new(&dst.layout, c.dst_binding, c.dst_array_element),
-    ) else {
-        return;
-    };
-    let (fb, tb) = (&src.layout.bindings[from.index], &dst.layout.bindings[to.index]);
-    if fb.is_inline() && tb.is_inline() {
-        let n = c.descriptor_count as usize;
-        let start = (fb.offset + c.src_array_element) as usize;
-        if start + n <= src.memory.size() {
-            // A copy of its own: source and destination may be the same set.
-            let bytes = std::slice::from_raw_parts(src.memory.ptr().add(start), n).to_vec();
-            dst.memory.write_bytes(tb.offset + c.dst_array_element, &bytes);
-        }
-        return;
-    }
-    for _ in 0..c.descriptor_count {
-        let (Some((fb, fe)), Some((tb, te))) = (from.next(), to.next()) else { return };
-        if fb.is_inline() || tb.is_inline() {
+pub(crate) unsafe fn write(
+    layout: &SetLayout,
+    memory: &SetMemory,
+    w: &vk::WriteDescriptorSet,
+    replaced: &mut Replaced,
+) {
+    // SAFETY: the caller keeps what is asked for above.
+    unsafe {
+        let Some(make) = kind(w.descriptor_type) else {
+            crate::debug::log_error(&format!(
+                "descriptors of type {:?} are not supported",
+                w.descriptor_type
+            ));
+            return;
+        };
+        let (p, stride): (*const u8, usize) = match make(std::ptr::null()) {
+            Source::Images(_) => (w.p_image_info.cast(), size_of::<vk::DescriptorImageInfo>()),
+            Source::Buffers(_) => (w.p_buffer_info.cast(), size_of::<vk::DescriptorBufferInfo>()),
+            Source::Texels(_) => (w.p_texel_buffer_view.cast(), size_of::<vk::BufferView>()),
+            Source::Bytes(_) => match chain::find::<vk::WriteDescriptorSetInlineUniformBlock>(w.p_next) {
+                Some(b) => (b.p_data.cast(), 1),
+                None => return,
+            },
+        };
+        if p.is_null() {
             return;
         }
-        let mut d = src.memory.read(fb.offset + fe * DESCRIPTOR_BYTES);
-        if let Some(s) = tb.immutable.get(te as usize) {
-            d.sampler = Arc::as_ptr(s) as u64;
+        put(
+            layout,
+            memory,
+            w.dst_binding,
+            w.dst_array_element,
+            w.descriptor_count,
+            w.descriptor_type,
+            make(p),
+            stride,
+            replaced,
+        );
+    }
+}
+
+unsafe fn copy(c: &vk::CopyDescriptorSet, replaced: &mut Replaced) {
+    // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
+    unsafe {
+        let (Some(src), Some(dst)) =
+            (object::get::<DescriptorSet>(c.src_set), object::get::<DescriptorSet>(c.dst_set))
+        else {
+            return;
+        };
+        let (Some(mut from), Some(mut to)) = (
+            Cursor::new(&src.layout, c.src_binding, c.src_array_element),
+            Cursor::new(&dst.layout, c.dst_binding, c.dst_array_element),
+        ) else {
+            return;
+        };
+        let (fb, tb) = (&src.layout.bindings[from.index], &dst.layout.bindings[to.index]);
+        if fb.is_inline() && tb.is_inline() {
+            let n = c.descriptor_count;
+            let start = fb.offset as usize + c.src_array_element as usize;
+            if fits(fb, c.src_array_element, n)
+                && fits(tb, c.dst_array_element, n)
+                && start + n as usize <= src.memory.size()
+            {
+                // A copy of its own: source and destination may be the same set.
+                let bytes = std::slice::from_raw_parts(src.memory.ptr().add(start), n as usize).to_vec();
+                dst.memory.write_bytes(tb.offset + c.dst_array_element, &bytes);
+            }
+            return;
         }
-        dst.memory.write(tb.offset + te * DESCRIPTOR_BYTES, d);
+        for _ in 0..c.descriptor_count {
+            let (Some((fb, fe)), Some((tb, te))) = (from.next(), to.next()) else { return };
+            // Of types that may be several, the bytes say what they are.
+            if fb.is_inline() || fb.ty != Type::MUTABLE_EXT && !is_of(tb, fb.ty) || tb.is_inline() {
+                return;
+            }
+            if fb.is_dynamic() != tb.is_dynamic() {
+                return;
+            }
+            let mut d = src.memory.read(fb.offset + fe * DESCRIPTOR_BYTES);
+            if let Some(s) = tb.immutable.get(te as usize) {
+                d = d.with_sampler(s.clone());
+            }
+            replaced
+                .extend(dst.memory.write(tb.offset + te * DESCRIPTOR_BYTES, d).filter(Descriptor::is_last));
+        }
     }
 }
 
 pub(crate) unsafe fn update_descriptor_sets(
-    _: &Device,
+    device: &Device,
     write_count: u32,
     writes: *const vk::WriteDescriptorSet,
     copy_count: u32,
     copies: *const vk::CopyDescriptorSet,
 ) {
-    for w in chain::slice(writes, write_count) {
-        if let Some(set) = object::get::<DescriptorSet>(w.dst_set) {
-            write(&set.layout, &set.memory, w);
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let mut replaced = Replaced::new();
+        for w in chain::slice(writes, write_count) {
+            if let Some(set) = object::get::<DescriptorSet>(w.dst_set) {
+                write(&set.layout, &set.memory, w, &mut replaced);
+            }
         }
-    }
-    for c in chain::slice(copies, copy_count) {
-        copy(c);
+        for c in chain::slice(copies, copy_count) {
+            copy(c, &mut replaced);
+        }
+        device.retire(replaced);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use machine::descriptor::Words;
     use texel::memory::{Bound, DeviceMemory};
 
     fn layout(bindings: &[(u32, Type, u32)]) -> Arc<SetLayout> {
@@ -296,7 +354,7 @@ mod tests {
             (2, Type::STORAGE_BUFFER, 2),
             (3, Type::STORAGE_BUFFER, 0),
         ]);
-        let set = DescriptorSet::new(l, 0);
+        let set = DescriptorSet::new(l, 0).unwrap();
         let (b, at) = buffer(4096);
         let infos: Vec<_> =
             (0..3).map(|i| vk::DescriptorBufferInfo { buffer: b, offset: i * 256, range: 100 }).collect();
@@ -305,9 +363,9 @@ mod tests {
             .dst_array_element(1)
             .descriptor_type(Type::STORAGE_BUFFER)
             .buffer_info(&infos);
-        unsafe { write(&set.layout, &set.memory, &w) };
+        unsafe { write(&set.layout, &set.memory, &w, &mut vec![]) };
         let got: Vec<_> =
-            (0..5).map(|i| set.memory.read(i * DESCRIPTOR_BYTES)).map(|d| (d.address, d.size)).collect();
+            (0..5).map(|i| set.memory.words(i * DESCRIPTOR_BYTES)).map(|d| (d.address, d.size)).collect();
         assert_eq!(got, [(0, 0), (at, 100), (at + 256, 100), (at + 512, 100), (0, 0)]);
         // More than there is: the rest is dropped. WHOLE_SIZE: to the buffer's end. The null handle: null.
         let infos = [
@@ -320,10 +378,14 @@ mod tests {
             .dst_array_element(1)
             .descriptor_type(Type::STORAGE_BUFFER)
             .buffer_info(&infos);
-        unsafe { write(&set.layout, &set.memory, &w) };
-        let d = set.memory.read(3 * DESCRIPTOR_BYTES);
+        unsafe { write(&set.layout, &set.memory, &w, &mut vec![]) };
+        let d = set.memory.words(3 * DESCRIPTOR_BYTES);
         assert_eq!((d.address, d.size), (at + 1024, 3072));
-        assert_eq!(set.memory.read(4 * DESCRIPTOR_BYTES), Descriptor::NULL);
+        assert_eq!(set.memory.words(4 * DESCRIPTOR_BYTES), Words::NULL);
+        // Of another type than the binding: none is written.
+        let w = w.descriptor_type(Type::UNIFORM_BUFFER).dst_array_element(0);
+        unsafe { write(&set.layout, &set.memory, &w, &mut vec![]) };
+        assert_eq!(set.memory.words(2 * DESCRIPTOR_BYTES).address, at + 256);
         unsafe { object::destroy::<crate::buffer::Buffer>(b) };
     }
 
@@ -333,8 +395,7 @@ mod tests {
         let l = layout(&[(0, Type::UNIFORM_BUFFER, 1), (1, block, 20), (2, Type::UNIFORM_BUFFER_DYNAMIC, 2)]);
         assert_eq!(l.bindings[2].offset, DESCRIPTOR_BYTES * 2, "a block of 20 bytes takes 32");
         assert_eq!(l.dynamic_count, 2);
-        let (a, b) =
-            (object::create(DescriptorSet::new(l.clone(), 0)), object::create(DescriptorSet::new(l, 0)));
+        let (a, b) = [0, 1].map(|_| object::create(DescriptorSet::new(l.clone(), 0).unwrap())).into();
         let bytes: Vec<u8> = (1..=12).collect();
         let mut data = vk::WriteDescriptorSetInlineUniformBlock::default().data(&bytes);
         let mut w = vk::WriteDescriptorSet::default()
@@ -346,17 +407,20 @@ mod tests {
         unsafe {
             let (sa, sb) =
                 (object::get::<DescriptorSet>(a).unwrap(), object::get::<DescriptorSet>(b).unwrap());
-            write(&sa.layout, &sa.memory, &w);
+            write(&sa.layout, &sa.memory, &w, &mut vec![]);
             let mut c = vk::CopyDescriptorSet::default().src_set(a).src_binding(1).src_array_element(8);
             c = c.dst_set(b).dst_binding(1).dst_array_element(4).descriptor_count(8);
-            copy(&c);
+            copy(&c, &mut vec![]);
             let at = |s: &DescriptorSet, i| *s.memory.ptr().add(DESCRIPTOR_BYTES as usize + i);
             assert_eq!([7, 8, 19, 20].map(|i| at(sa, i)), [0, 1, 12, 0]);
             assert_eq!([3, 4, 11, 12].map(|i| at(sb, i)), [0, 1, 8, 0]);
             // Past the block's end: refused as a whole.
             w.dst_array_element = 12;
-            write(&sb.layout, &sb.memory, &w);
+            write(&sb.layout, &sb.memory, &w, &mut vec![]);
             assert_eq!(at(sb, 12), 0);
+            let beyond = c.dst_array_element(13);
+            copy(&beyond, &mut vec![]);
+            assert_eq!([13, 20].map(|i| at(sb, i)), [0, 0], "and so are copies");
             object::destroy::<DescriptorSet>(a);
             object::destroy::<DescriptorSet>(b);
         }

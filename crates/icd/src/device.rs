@@ -1,6 +1,7 @@
 //! Logical devices.
 
 use crate::answer::{Answer, created};
+use crate::descriptor_set::Replaced;
 use crate::instance::Shared;
 use crate::object::{self, Object};
 use crate::physical_device::{PhysicalDevice, QUEUES};
@@ -19,6 +20,15 @@ pub struct Inner {
     pub(crate) features: features::Enabled,
     pub gpu: gpu::device::Device,
     pub(crate) quarantine: Quarantine,
+}
+
+impl Inner {
+    /// Lets go of what descriptors kept, once no work can look at it any more.
+    pub(crate) fn retire(&self, replaced: Replaced) {
+        if !replaced.is_empty() {
+            self.quarantine.keep(Box::new(replaced), &self.gpu);
+        }
+    }
 }
 
 pub struct Device {
@@ -79,81 +89,94 @@ pub(crate) unsafe fn create_device(
     _: *const vk::AllocationCallbacks,
     out: *mut vk::Device,
 ) -> vk::Result {
-    let made = new(physical, &*info);
-    let queues: Vec<vk::Queue> =
-        made.as_ref().map_or(vec![], |d| d.queues.iter().map(|q| q.handle).collect());
-    let result = created(out, made);
-    if result != vk::Result::SUCCESS {
-        for q in queues {
-            object::destroy::<Queue>(q);
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let made = new(physical, &*info);
+        let queues: Vec<vk::Queue> =
+            made.as_ref().map_or(vec![], |d| d.queues.iter().map(|q| q.handle).collect());
+        let result = created(out, made);
+        if result != vk::Result::SUCCESS {
+            for q in queues {
+                object::destroy::<Queue>(q);
+            }
         }
+        result
     }
-    result
 }
 
 unsafe fn new(physical: &PhysicalDevice, info: &vk::DeviceCreateInfo) -> Answer<Device> {
-    let extensions = extensions::Set::read(
-        info.pp_enabled_extension_names,
-        info.enabled_extension_count,
-        false,
-    )
-    .map_err(|name| {
-        debug::error(physical, &format!("vkCreateDevice: no device extension {}", name.to_string_lossy()));
-        vk::Result::ERROR_EXTENSION_NOT_PRESENT
-    })?;
-    let features = crate::features::enabled(info).map_err(|line| {
-        debug::error(physical, &format!("vkCreateDevice: {line}"));
-        vk::Result::ERROR_FEATURE_NOT_PRESENT
-    })?;
-    let asked = chain::slice(info.p_queue_create_infos, info.queue_create_info_count);
-    for q in asked {
-        if q.queue_family_index != 0 || q.queue_count > QUEUES {
-            debug::error(
-                physical,
-                &format!(
-                    "vkCreateDevice: {} queues of family {}; there are {QUEUES} of family 0",
-                    q.queue_count, q.queue_family_index
-                ),
-            );
-            return Err(vk::Result::ERROR_INITIALIZATION_FAILED);
-        }
-    }
-    let count: u32 = asked.iter().map(|q| q.queue_count).sum::<u32>().min(QUEUES);
-    let instance = physical.instance.clone();
-    let report: machine::shared::Report = Arc::new(move |line: &str| debug::error(&*instance, line));
-    let presents = extensions.has(c"VK_KHR_swapchain");
-    let gpu = gpu::device::Device::new(count as usize, presents, report)?;
-    let (threads, level) = (gpu.shared.threads, gpu.shared.level);
-    debug::say(physical, debug::Level::Info, &format!("a device of {threads} threads, kernels {level:?}"));
-    let inner = Arc::new(Inner {
-        instance: physical.instance.clone(),
-        extensions,
-        features,
-        gpu,
-        quarantine: Quarantine::default(),
-    });
-    let mut queues = Vec::new();
-    for q in asked {
-        for index in 0..q.queue_count {
-            let place = queues.len();
-            if place >= count as usize {
-                break;
+    // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
+    unsafe {
+        let extensions =
+            extensions::Set::read(info.pp_enabled_extension_names, info.enabled_extension_count, false)
+                .map_err(|name| {
+                    debug::error(
+                        physical,
+                        &format!("vkCreateDevice: no device extension {}", name.to_string_lossy()),
+                    );
+                    vk::Result::ERROR_EXTENSION_NOT_PRESENT
+                })?;
+        let features = crate::features::enabled(info).map_err(|line| {
+            debug::error(physical, &format!("vkCreateDevice: {line}"));
+            vk::Result::ERROR_FEATURE_NOT_PRESENT
+        })?;
+        let asked = chain::slice(info.p_queue_create_infos, info.queue_create_info_count);
+        for q in asked {
+            if q.queue_family_index != 0 || q.queue_count > QUEUES {
+                debug::error(
+                    physical,
+                    &format!(
+                        "vkCreateDevice: {} queues of family {}; there are {QUEUES} of family 0",
+                        q.queue_count, q.queue_family_index
+                    ),
+                );
+                return Err(vk::Result::ERROR_INITIALIZATION_FAILED);
             }
-            let handle = object::create(Queue { device: inner.clone(), index: place });
-            queues.push(QueueSlot { flags: q.flags, index, handle });
         }
+        let count: u32 = asked.iter().map(|q| q.queue_count).sum::<u32>().min(QUEUES);
+        let instance = physical.instance.clone();
+        let report: machine::shared::Report = Arc::new(move |line: &str| debug::error(&*instance, line));
+        let presents = extensions.has(c"VK_KHR_swapchain");
+        let gpu = gpu::device::Device::new(count as usize, presents, report)?;
+        let (threads, level) = (gpu.shared.threads, gpu.shared.level);
+        debug::say(
+            physical,
+            debug::Level::Info,
+            &format!("a device of {threads} threads, kernels {level:?}"),
+        );
+        let inner = Arc::new(Inner {
+            instance: physical.instance.clone(),
+            extensions,
+            features,
+            gpu,
+            quarantine: Quarantine::default(),
+        });
+        let mut queues = Vec::new();
+        for q in asked {
+            for index in 0..q.queue_count {
+                let place = queues.len();
+                if place >= count as usize {
+                    break;
+                }
+                let handle = object::create(Queue { device: inner.clone(), index: place });
+                queues.push(QueueSlot { flags: q.flags, index, handle });
+            }
+        }
+        Ok(Device { inner, queues })
     }
-    Ok(Device { inner, queues })
 }
 
 pub(crate) unsafe fn destroy_device(device: vk::Device, _: *const vk::AllocationCallbacks) {
-    if let Some(d) = object::destroy::<Device>(device) {
-        d.gpu.wait_idle();
-        crate::measured::write();
-        for q in &d.queues {
-            object::destroy::<Queue>(q.handle);
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        if let Some(d) = object::destroy::<Device>(device) {
+            d.gpu.end();
+            crate::measured::write();
+            for q in &d.queues {
+                object::destroy::<Queue>(q.handle);
+            }
+            gpu::ledger::write();
         }
-        gpu::ledger::write();
     }
 }
 
@@ -162,12 +185,15 @@ pub(crate) unsafe fn get_device_queue2(
     info: *const vk::DeviceQueueInfo2,
     out: *mut vk::Queue,
 ) {
-    let i = &*info;
-    let found = device
-        .queues
-        .iter()
-        .find(|q| i.queue_family_index == 0 && q.index == i.queue_index && q.flags == i.flags);
-    *out = found.map_or(vk::Queue::null(), |q| q.handle);
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let i = &*info;
+        let found = device
+            .queues
+            .iter()
+            .find(|q| i.queue_family_index == 0 && q.index == i.queue_index && q.flags == i.flags);
+        *out = found.map_or(vk::Queue::null(), |q| q.handle);
+    }
 }
 
 pub(crate) unsafe fn device_wait_idle(device: &Device) -> vk::Result {
@@ -183,9 +209,12 @@ pub(crate) unsafe fn get_device_group_peer_memory_features(
     _remote: u32,
     out: *mut vk::PeerMemoryFeatureFlags,
 ) {
-    // A group of one has no peers: its own memory is all there is.
-    *out = vk::PeerMemoryFeatureFlags::COPY_SRC
-        | vk::PeerMemoryFeatureFlags::COPY_DST
-        | vk::PeerMemoryFeatureFlags::GENERIC_SRC
-        | vk::PeerMemoryFeatureFlags::GENERIC_DST;
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        // A group of one has no peers: its own memory is all there is.
+        *out = vk::PeerMemoryFeatureFlags::COPY_SRC
+            | vk::PeerMemoryFeatureFlags::COPY_DST
+            | vk::PeerMemoryFeatureFlags::GENERIC_SRC
+            | vk::PeerMemoryFeatureFlags::GENERIC_DST;
+    }
 }

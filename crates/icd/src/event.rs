@@ -20,31 +20,44 @@ pub(crate) unsafe fn create_event(
     _: *const vk::AllocationCallbacks,
     out: *mut vk::Event,
 ) -> vk::Result {
-    created(out, Ok(Event { gpu: Arc::default() }))
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe { created(out, Ok(Event { gpu: Arc::default() })) }
 }
 
 pub(crate) unsafe fn destroy_event(_: &Device, event: vk::Event, _: *const vk::AllocationCallbacks) {
-    object::destroy::<Event>(event);
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        object::destroy::<Event>(event);
+    }
 }
 
 pub(crate) unsafe fn get_event_status(device: &Device, event: vk::Event) -> vk::Result {
-    match object::get::<Event>(event) {
-        _ if device.hub().is_lost() => vk::Result::ERROR_DEVICE_LOST,
-        Some(e) if e.gpu.set.load(SeqCst) => vk::Result::EVENT_SET,
-        _ => vk::Result::EVENT_RESET,
+    // SAFETY: valid usage: nobody destroys the objects meanwhile.
+    unsafe {
+        match object::get::<Event>(event) {
+            _ if device.hub().is_lost() => vk::Result::ERROR_DEVICE_LOST,
+            Some(e) if e.gpu.set.load(SeqCst) => vk::Result::EVENT_SET,
+            _ => vk::Result::EVENT_RESET,
+        }
     }
 }
 
 pub(crate) unsafe fn set_event(device: &Device, event: vk::Event) -> vk::Result {
-    if let Some(e) = object::get::<Event>(event) {
-        device.hub().change(|| e.gpu.set.store(true, SeqCst));
+    // SAFETY: valid usage: nobody destroys the objects meanwhile.
+    unsafe {
+        if let Some(e) = object::get::<Event>(event) {
+            device.hub().change(|| e.gpu.set.store(true, SeqCst));
+        }
+        vk::Result::SUCCESS
     }
-    vk::Result::SUCCESS
 }
 
 pub(crate) unsafe fn reset_event(device: &Device, event: vk::Event) -> vk::Result {
-    if let Some(e) = object::get::<Event>(event) {
-        device.hub().change(|| e.gpu.set.store(false, SeqCst));
+    // SAFETY: valid usage: nobody destroys the objects meanwhile.
+    unsafe {
+        if let Some(e) = object::get::<Event>(event) {
+            device.hub().change(|| e.gpu.set.store(false, SeqCst));
+        }
+        vk::Result::SUCCESS
     }
-    vk::Result::SUCCESS
 }

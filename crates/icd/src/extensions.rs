@@ -42,15 +42,18 @@ impl Set {
     /// # Safety
     /// `names` points to `count` null-terminated strings.
     pub unsafe fn read<'a>(names: *const *const c_char, count: u32, instance: bool) -> Result<Set, &'a CStr> {
-        let mut set = Set::default();
-        for &name in chain::slice(names, count) {
-            let name = chain::str(name);
-            match id(name).filter(|&i| EXTENSIONS[i].instance == instance) {
-                Some(id) => set.insert(id),
-                None => return Err(name),
+        // SAFETY: the caller keeps what is asked for above.
+        unsafe {
+            let mut set = Set::default();
+            for &name in chain::slice(names, count) {
+                let name = chain::str(name);
+                match id(name).filter(|&i| EXTENSIONS[i].instance == instance) {
+                    Some(id) => set.insert(id),
+                    None => return Err(name),
+                }
             }
+            Ok(set)
         }
-        Ok(set)
     }
 }
 
@@ -63,14 +66,17 @@ pub(crate) unsafe fn enumerate(
     count: *mut u32,
     out: *mut vk::ExtensionProperties,
 ) -> vk::Result {
-    let list: Vec<_> = EXTENSIONS
-        .iter()
-        .filter(|e| e.instance == instance)
-        .map(|e| {
-            let mut p = vk::ExtensionProperties { spec_version: e.spec_version, ..Default::default() };
-            chain::write_str(&mut p.extension_name, &e.name.to_string_lossy());
-            p
-        })
-        .collect();
-    chain::fill(&list, count, out)
+    // SAFETY: the caller keeps what is asked for above.
+    unsafe {
+        let list: Vec<_> = EXTENSIONS
+            .iter()
+            .filter(|e| e.instance == instance)
+            .map(|e| {
+                let mut p = vk::ExtensionProperties { spec_version: e.spec_version, ..Default::default() };
+                chain::write_str(&mut p.extension_name, &e.name.to_string_lossy());
+                p
+            })
+            .collect();
+        chain::fill(&list, count, out)
+    }
 }

@@ -127,17 +127,23 @@ fn structure(s_type: vk::StructureType) -> Option<&'static FeatureStruct> {
 /// # Safety
 /// `features` is valid and its chain too.
 pub(crate) unsafe fn fill(features: *mut vk::PhysicalDeviceFeatures2<'_>) {
-    write(std::ptr::addr_of_mut!((*features).features).cast(), CORE_FEATURES);
-    for s in chain::iter_mut((*features).p_next) {
-        if let Some(known) = structure((*s).s_type) {
-            write(s.cast::<u8>().add(FEATURES_AT).cast(), known.members);
+    // SAFETY: the caller keeps what is asked for above.
+    unsafe {
+        write(std::ptr::addr_of_mut!((*features).features).cast(), CORE_FEATURES);
+        for s in chain::iter_mut((*features).p_next) {
+            if let Some(known) = structure((*s).s_type) {
+                write(s.cast::<u8>().add(FEATURES_AT).cast(), known.members);
+            }
         }
     }
 }
 
 unsafe fn write(at: *mut vk::Bool32, names: &[&str]) {
-    for (i, name) in names.iter().enumerate() {
-        *at.add(i) = has(name).into();
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        for (i, name) in names.iter().enumerate() {
+            *at.add(i) = has(name).into();
+        }
     }
 }
 
@@ -159,15 +165,18 @@ unsafe fn read(
     names: &[&'static str],
     of: &str,
 ) -> Result<(), String> {
-    for (i, name) in names.iter().enumerate() {
-        if *at.add(i) != vk::FALSE {
-            if !has(name) {
-                return Err(format!("{of} enables {name}, which the device does not have"));
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        for (i, name) in names.iter().enumerate() {
+            if *at.add(i) != vk::FALSE {
+                if !has(name) {
+                    return Err(format!("{of} enables {name}, which the device does not have"));
+                }
+                on.0.insert(name);
             }
-            on.0.insert(name);
         }
+        Ok(())
     }
-    Ok(())
 }
 
 /// The features that `info` enables, or a line saying which of them the device does not have.
@@ -175,19 +184,22 @@ unsafe fn read(
 /// # Safety
 /// `info` and its chain are valid.
 pub(crate) unsafe fn enabled(info: &vk::DeviceCreateInfo<'_>) -> Result<Enabled, String> {
-    let mut on = Enabled::default();
-    if !info.p_enabled_features.is_null() {
-        read(&mut on, info.p_enabled_features.cast(), CORE_FEATURES, "VkPhysicalDeviceFeatures")?;
-    }
-    for s in chain::iter(info.p_next) {
-        let at = s.cast::<u8>().add(FEATURES_AT).cast();
-        if (*s).s_type == vk::StructureType::PHYSICAL_DEVICE_FEATURES_2 {
-            read(&mut on, at, CORE_FEATURES, "VkPhysicalDeviceFeatures2")?;
-        } else if let Some(known) = structure((*s).s_type) {
-            read(&mut on, at, known.members, known.name)?;
+    // SAFETY: the caller keeps what is asked for above.
+    unsafe {
+        let mut on = Enabled::default();
+        if !info.p_enabled_features.is_null() {
+            read(&mut on, info.p_enabled_features.cast(), CORE_FEATURES, "VkPhysicalDeviceFeatures")?;
         }
+        for s in chain::iter(info.p_next) {
+            let at = s.cast::<u8>().add(FEATURES_AT).cast();
+            if (*s).s_type == vk::StructureType::PHYSICAL_DEVICE_FEATURES_2 {
+                read(&mut on, at, CORE_FEATURES, "VkPhysicalDeviceFeatures2")?;
+            } else if let Some(known) = structure((*s).s_type) {
+                read(&mut on, at, known.members, known.name)?;
+            }
+        }
+        Ok(on)
     }
-    Ok(on)
 }
 
 #[cfg(test)]

@@ -21,35 +21,50 @@ pub(crate) unsafe fn create_fence(
     _: *const vk::AllocationCallbacks,
     out: *mut vk::Fence,
 ) -> vk::Result {
-    let gpu = Arc::new(machine::sync::Fence::default());
-    gpu.signaled.store((*info).flags.contains(vk::FenceCreateFlags::SIGNALED), SeqCst);
-    created(out, Ok(Fence { gpu }))
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let gpu = Arc::new(machine::sync::Fence::default());
+        gpu.signaled.store((*info).flags.contains(vk::FenceCreateFlags::SIGNALED), SeqCst);
+        created(out, Ok(Fence { gpu }))
+    }
 }
 
 pub(crate) unsafe fn destroy_fence(_: &Device, fence: vk::Fence, _: *const vk::AllocationCallbacks) {
-    object::destroy::<Fence>(fence);
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        object::destroy::<Fence>(fence);
+    }
 }
 
 /// The fences of an array; `None` where one is none (which the log then says).
 unsafe fn all(fences: *const vk::Fence, count: u32) -> Option<Vec<Arc<machine::sync::Fence>>> {
-    chain::slice(fences, count).iter().map(|&f| Some(object::get::<Fence>(f)?.gpu.clone())).collect()
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        chain::slice(fences, count).iter().map(|&f| Some(object::get::<Fence>(f)?.gpu.clone())).collect()
+    }
 }
 
 pub(crate) unsafe fn reset_fences(device: &Device, count: u32, fences: *const vk::Fence) -> vk::Result {
-    let Some(fences) = all(fences, count) else { return vk::Result::ERROR_VALIDATION_FAILED_EXT };
-    device.hub().change(|| fences.iter().for_each(|f| f.signaled.store(false, SeqCst)));
-    vk::Result::SUCCESS
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let Some(fences) = all(fences, count) else { return vk::Result::ERROR_VALIDATION_FAILED_EXT };
+        device.hub().change(|| fences.iter().for_each(|f| f.signaled.store(false, SeqCst)));
+        vk::Result::SUCCESS
+    }
 }
 
 pub(crate) unsafe fn get_fence_status(device: &Device, fence: vk::Fence) -> vk::Result {
-    match object::get::<Fence>(fence) {
-        None => vk::Result::ERROR_VALIDATION_FAILED_EXT,
-        Some(f) if f.gpu.signaled.load(SeqCst) => {
-            device.clock().seen(f.gpu.time.load(SeqCst));
-            vk::Result::SUCCESS
+    // SAFETY: valid usage: nobody destroys the objects meanwhile.
+    unsafe {
+        match object::get::<Fence>(fence) {
+            None => vk::Result::ERROR_VALIDATION_FAILED_EXT,
+            Some(f) if f.gpu.signaled.load(SeqCst) => {
+                device.clock().seen(f.gpu.time.load(SeqCst));
+                vk::Result::SUCCESS
+            }
+            _ if device.hub().is_lost() => vk::Result::ERROR_DEVICE_LOST,
+            _ => vk::Result::NOT_READY,
         }
-        _ if device.hub().is_lost() => vk::Result::ERROR_DEVICE_LOST,
-        _ => vk::Result::NOT_READY,
     }
 }
 
@@ -60,15 +75,21 @@ pub(crate) unsafe fn wait_for_fences(
     wait_all: vk::Bool32,
     timeout: u64,
 ) -> vk::Result {
-    let Some(fences) = all(fences, count) else { return vk::Result::ERROR_VALIDATION_FAILED_EXT };
-    let ready = || {
-        let mut signaled = fences.iter().map(|f| f.signaled.load(SeqCst));
-        if wait_all != 0 { signaled.all(|s| s) } else { signaled.any(|s| s) }
-    };
-    let result =
-        if ready() { vk::Result::SUCCESS } else { device.waited(device.hub().wait(timeout, ready), ready) };
-    for f in fences.iter().filter(|f| f.signaled.load(SeqCst)) {
-        device.clock().seen(f.time.load(SeqCst));
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let Some(fences) = all(fences, count) else { return vk::Result::ERROR_VALIDATION_FAILED_EXT };
+        let ready = || {
+            let mut signaled = fences.iter().map(|f| f.signaled.load(SeqCst));
+            if wait_all != 0 { signaled.all(|s| s) } else { signaled.any(|s| s) }
+        };
+        let result = if ready() {
+            vk::Result::SUCCESS
+        } else {
+            device.waited(device.hub().wait(timeout, ready), ready)
+        };
+        for f in fences.iter().filter(|f| f.signaled.load(SeqCst)) {
+            device.clock().seen(f.time.load(SeqCst));
+        }
+        result
     }
-    result
 }

@@ -62,22 +62,25 @@ pub(crate) unsafe fn get_physical_device_format_properties2(
     format: vk::Format,
     p_format_properties: *mut vk::FormatProperties2<'_>,
 ) {
-    let info = texel::format::info(format);
-    let [linear, optimal, buffer] = [linear, optimal, buffer].map(|of| info.map_or(F::empty(), of));
-    let out = &mut *p_format_properties;
-    out.format_properties = vk::FormatProperties {
-        linear_tiling_features: low(linear),
-        optimal_tiling_features: low(optimal),
-        buffer_features: low(buffer),
-    };
-    if let Some(p3) = chain::find_mut::<vk::FormatProperties3>(out.p_next) {
-        p3.linear_tiling_features = linear;
-        p3.optimal_tiling_features = optimal;
-        p3.buffer_features = buffer;
-    }
-    // Tiles resolve every format before they are stored.
-    if let Some(q) = chain::find_mut::<vk::SubpassResolvePerformanceQueryEXT>(out.p_next) {
-        q.optimal = vk::TRUE;
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let info = texel::format::info(format);
+        let [linear, optimal, buffer] = [linear, optimal, buffer].map(|of| info.map_or(F::empty(), of));
+        let out = &mut *p_format_properties;
+        out.format_properties = vk::FormatProperties {
+            linear_tiling_features: low(linear),
+            optimal_tiling_features: low(optimal),
+            buffer_features: low(buffer),
+        };
+        if let Some(p3) = chain::find_mut::<vk::FormatProperties3>(out.p_next) {
+            p3.linear_tiling_features = linear;
+            p3.optimal_tiling_features = optimal;
+            p3.buffer_features = buffer;
+        }
+        // Tiles resolve every format before they are stored.
+        if let Some(q) = chain::find_mut::<vk::SubpassResolvePerformanceQueryEXT>(out.p_next) {
+            q.optimal = vk::TRUE;
+        }
     }
 }
 
@@ -175,38 +178,41 @@ pub(crate) unsafe fn get_physical_device_image_format_properties2(
     p_image_format_info: *const vk::PhysicalDeviceImageFormatInfo2<'_>,
     p_image_format_properties: *mut vk::ImageFormatProperties2<'_>,
 ) -> vk::Result {
-    let info = &*p_image_format_info;
-    let out = &mut *p_image_format_properties;
-    let external =
-        chain::find::<vk::PhysicalDeviceExternalImageFormatInfo>(info.p_next).map(|e| e.handle_type);
-    let stencil = chain::find::<vk::ImageStencilUsageCreateInfo>(info.p_next).map(|s| s.stencil_usage);
-    let result = image_properties(
-        info.format,
-        info.ty,
-        info.tiling,
-        info.usage | stencil.unwrap_or_default(),
-        info.flags,
-    );
-    let memory = external.filter(|e| !e.is_empty()).map(external_memory);
-    let importable = memory.is_none_or(|m| !m.external_memory_features.is_empty());
-    if let Some(p) = chain::find_mut::<vk::ExternalImageFormatProperties>(out.p_next) {
-        p.external_memory_properties = memory.unwrap_or_default();
-    }
-    if let Some(p) = chain::find_mut::<vk::HostImageCopyDevicePerformanceQuery>(out.p_next) {
-        p.optimal_device_access = vk::TRUE;
-        p.identical_memory_layout = vk::TRUE;
-    }
-    if let Some(p) = chain::find_mut::<vk::SamplerYcbcrConversionImageFormatProperties>(out.p_next) {
-        p.combined_image_sampler_descriptor_count = 1;
-    }
-    match result {
-        Ok(p) if importable => {
-            out.image_format_properties = p;
-            vk::Result::SUCCESS
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let info = &*p_image_format_info;
+        let out = &mut *p_image_format_properties;
+        let external =
+            chain::find::<vk::PhysicalDeviceExternalImageFormatInfo>(info.p_next).map(|e| e.handle_type);
+        let stencil = chain::find::<vk::ImageStencilUsageCreateInfo>(info.p_next).map(|s| s.stencil_usage);
+        let result = image_properties(
+            info.format,
+            info.ty,
+            info.tiling,
+            info.usage | stencil.unwrap_or_default(),
+            info.flags,
+        );
+        let memory = external.filter(|e| !e.is_empty()).map(external_memory);
+        let importable = memory.is_none_or(|m| !m.external_memory_features.is_empty());
+        if let Some(p) = chain::find_mut::<vk::ExternalImageFormatProperties>(out.p_next) {
+            p.external_memory_properties = memory.unwrap_or_default();
         }
-        _ => {
-            out.image_format_properties = Default::default();
-            vk::Result::ERROR_FORMAT_NOT_SUPPORTED
+        if let Some(p) = chain::find_mut::<vk::HostImageCopyDevicePerformanceQuery>(out.p_next) {
+            p.optimal_device_access = vk::TRUE;
+            p.identical_memory_layout = vk::TRUE;
+        }
+        if let Some(p) = chain::find_mut::<vk::SamplerYcbcrConversionImageFormatProperties>(out.p_next) {
+            p.combined_image_sampler_descriptor_count = 1;
+        }
+        match result {
+            Ok(p) if importable => {
+                out.image_format_properties = p;
+                vk::Result::SUCCESS
+            }
+            _ => {
+                out.image_format_properties = Default::default();
+                vk::Result::ERROR_FORMAT_NOT_SUPPORTED
+            }
         }
     }
 }
@@ -218,7 +224,10 @@ pub(crate) unsafe fn get_physical_device_sparse_image_format_properties2(
     p_property_count: *mut u32,
     p_properties: *mut vk::SparseImageFormatProperties2<'_>,
 ) {
-    let _ = chain::fill_with(0, p_property_count, p_properties, |_, _| ());
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let _ = chain::fill_with(0, p_property_count, p_properties, |_, _| ());
+    }
 }
 
 #[cfg(test)]

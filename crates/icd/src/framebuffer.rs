@@ -24,12 +24,14 @@ impl Object for Framebuffer {
 }
 
 pub(crate) unsafe fn get(framebuffer: vk::Framebuffer) -> Option<Arc<Data>> {
-    Some(object::get::<Framebuffer>(framebuffer)?.data.clone())
+    // SAFETY: valid usage: nobody destroys the objects meanwhile.
+    unsafe { Some(object::get::<Framebuffer>(framebuffer)?.data.clone()) }
 }
 
 /// The views of an array of handles; a bad one is an attachment without an image.
 pub(crate) unsafe fn views(handles: &[vk::ImageView]) -> Vec<Option<Arc<ImageView>>> {
-    handles.iter().map(|&v| image_view::get(v)).collect()
+    // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
+    unsafe { handles.iter().map(|&v| image_view::get(v)).collect() }
 }
 
 pub(crate) unsafe fn create_framebuffer(
@@ -38,10 +40,14 @@ pub(crate) unsafe fn create_framebuffer(
     _: *const vk::AllocationCallbacks,
     out: *mut vk::Framebuffer,
 ) -> vk::Result {
-    let i = &*info;
-    let imageless = i.flags.contains(vk::FramebufferCreateFlags::IMAGELESS);
-    let views = if imageless { Vec::new() } else { views(chain::slice(i.p_attachments, i.attachment_count)) };
-    created(out, Ok(Framebuffer { data: Arc::new(Data { imageless, views, layers: i.layers }) }))
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let i = &*info;
+        let imageless = i.flags.contains(vk::FramebufferCreateFlags::IMAGELESS);
+        let views =
+            if imageless { Vec::new() } else { views(chain::slice(i.p_attachments, i.attachment_count)) };
+        created(out, Ok(Framebuffer { data: Arc::new(Data { imageless, views, layers: i.layers }) }))
+    }
 }
 
 pub(crate) unsafe fn destroy_framebuffer(
@@ -49,5 +55,8 @@ pub(crate) unsafe fn destroy_framebuffer(
     framebuffer: vk::Framebuffer,
     _: *const vk::AllocationCallbacks,
 ) {
-    object::destroy::<Framebuffer>(framebuffer);
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        object::destroy::<Framebuffer>(framebuffer);
+    }
 }

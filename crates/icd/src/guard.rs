@@ -38,12 +38,15 @@ pub(crate) unsafe fn on<T: Object, R>(
     fallback: R,
     f: impl FnOnce(&T) -> R,
 ) -> R {
-    match object::get::<T>(handle) {
-        Some(object) => raw(name, fallback, || f(object)),
-        None => {
-            let ty = <T::Handle as vk::Handle>::TYPE;
-            crate::debug::log_error(&format!("{} needs a live {ty:?}", name.to_string_lossy()));
-            fallback
+    // SAFETY: the caller keeps what is asked for above.
+    unsafe {
+        match object::get::<T>(handle) {
+            Some(object) => raw(name, fallback, || f(object)),
+            None => {
+                let ty = <T::Handle as vk::Handle>::TYPE;
+                crate::debug::log_error(&format!("{} needs a live {ty:?}", name.to_string_lossy()));
+                fallback
+            }
         }
     }
 }

@@ -35,37 +35,49 @@ pub(crate) const LAYOUTS: [L; 19] = [
 /// # Safety
 /// Arrays that are there have room for their counts.
 pub(crate) unsafe fn layouts(p: &mut vk::PhysicalDeviceHostImageCopyProperties) {
-    let _ = chain::fill(&LAYOUTS, &mut p.copy_src_layout_count, p.p_copy_src_layouts);
-    let _ = chain::fill(&LAYOUTS, &mut p.copy_dst_layout_count, p.p_copy_dst_layouts);
+    // SAFETY: the caller keeps what is asked for above.
+    unsafe {
+        let _ = chain::fill(&LAYOUTS, &mut p.copy_src_layout_count, p.p_copy_src_layouts);
+        let _ = chain::fill(&LAYOUTS, &mut p.copy_dst_layout_count, p.p_copy_dst_layouts);
+    }
 }
 
 pub(crate) unsafe fn copy_memory_to_image(_: &Device, info: *const vk::CopyMemoryToImageInfo) -> vk::Result {
-    let i = &*info;
-    let Some(image) = image::get(i.dst_image) else { return vk::Result::ERROR_UNKNOWN };
-    for r in chain::slice(i.p_regions, i.region_count).iter().filter(|r| !r.p_host_pointer.is_null()) {
-        transfer::copy_memory_to_image(&image, r, i.flags);
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let i = &*info;
+        let Some(image) = image::get(i.dst_image) else { return vk::Result::ERROR_UNKNOWN };
+        for r in chain::slice(i.p_regions, i.region_count).iter().filter(|r| !r.p_host_pointer.is_null()) {
+            transfer::copy_memory_to_image(&image, r, i.flags);
+        }
+        vk::Result::SUCCESS
     }
-    vk::Result::SUCCESS
 }
 
 pub(crate) unsafe fn copy_image_to_memory(_: &Device, info: *const vk::CopyImageToMemoryInfo) -> vk::Result {
-    let i = &*info;
-    let Some(image) = image::get(i.src_image) else { return vk::Result::ERROR_UNKNOWN };
-    for r in chain::slice(i.p_regions, i.region_count).iter().filter(|r| !r.p_host_pointer.is_null()) {
-        transfer::copy_image_to_memory(&image, r, i.flags);
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let i = &*info;
+        let Some(image) = image::get(i.src_image) else { return vk::Result::ERROR_UNKNOWN };
+        for r in chain::slice(i.p_regions, i.region_count).iter().filter(|r| !r.p_host_pointer.is_null()) {
+            transfer::copy_image_to_memory(&image, r, i.flags);
+        }
+        vk::Result::SUCCESS
     }
-    vk::Result::SUCCESS
 }
 
 pub(crate) unsafe fn copy_image_to_image(_: &Device, info: *const vk::CopyImageToImageInfo) -> vk::Result {
-    let i = &*info;
-    let (Some(src), Some(dst)) = (image::get(i.src_image), image::get(i.dst_image)) else {
-        return vk::Result::ERROR_UNKNOWN;
-    };
-    for r in chain::slice(i.p_regions, i.region_count) {
-        transfer::copy_image(&src, &dst, r);
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let i = &*info;
+        let (Some(src), Some(dst)) = (image::get(i.src_image), image::get(i.dst_image)) else {
+            return vk::Result::ERROR_UNKNOWN;
+        };
+        for r in chain::slice(i.p_regions, i.region_count) {
+            transfer::copy_image(&src, &dst, r);
+        }
+        vk::Result::SUCCESS
     }
-    vk::Result::SUCCESS
 }
 
 /// All layouts are the same.

@@ -20,7 +20,8 @@ impl Object for Image {
 
 /// The image behind a handle.
 pub(crate) unsafe fn get(image: vk::Image) -> Option<Arc<texel::image::Image>> {
-    Some(object::get::<Image>(image)?.gpu.clone())
+    // SAFETY: valid usage: nobody destroys the objects meanwhile.
+    unsafe { Some(object::get::<Image>(image)?.gpu.clone()) }
 }
 
 unsafe fn new(info: &vk::ImageCreateInfo) -> Answer<texel::image::Image> {
@@ -44,21 +45,28 @@ pub(crate) unsafe fn create_image(
     _: *const vk::AllocationCallbacks,
     out: *mut vk::Image,
 ) -> vk::Result {
-    created(out, new(&*info).map(|i| Image { gpu: Arc::new(i) }))
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe { created(out, new(&*info).map(|i| Image { gpu: Arc::new(i) })) }
 }
 
 pub(crate) unsafe fn destroy_image(_: &Device, image: vk::Image, _: *const vk::AllocationCallbacks) {
-    object::destroy::<Image>(image);
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        object::destroy::<Image>(image);
+    }
 }
 
 unsafe fn require(image: &texel::image::Image, out: &mut vk::MemoryRequirements2) {
-    let transient = image.usage.contains(vk::ImageUsageFlags::TRANSIENT_ATTACHMENT);
-    out.memory_requirements = vk::MemoryRequirements {
-        size: image.size(),
-        alignment: image.alignment(),
-        memory_type_bits: if transient { TRANSIENT_TYPE_BITS } else { PLAIN_TYPE_BITS },
-    };
-    not_dedicated(out);
+    // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
+    unsafe {
+        let transient = image.usage.contains(vk::ImageUsageFlags::TRANSIENT_ATTACHMENT);
+        out.memory_requirements = vk::MemoryRequirements {
+            size: image.size(),
+            alignment: image.alignment(),
+            memory_type_bits: if transient { TRANSIENT_TYPE_BITS } else { PLAIN_TYPE_BITS },
+        };
+        not_dedicated(out);
+    }
 }
 
 pub(crate) unsafe fn get_image_memory_requirements2(
@@ -66,8 +74,11 @@ pub(crate) unsafe fn get_image_memory_requirements2(
     info: *const vk::ImageMemoryRequirementsInfo2,
     out: *mut vk::MemoryRequirements2,
 ) {
-    if let Some(i) = object::get::<Image>((*info).image) {
-        require(&i.gpu, &mut *out);
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        if let Some(i) = object::get::<Image>((*info).image) {
+            require(&i.gpu, &mut *out);
+        }
     }
 }
 
@@ -76,9 +87,12 @@ pub(crate) unsafe fn get_device_image_memory_requirements(
     info: *const vk::DeviceImageMemoryRequirements,
     out: *mut vk::MemoryRequirements2,
 ) {
-    match new(&*(*info).p_create_info) {
-        Ok(i) => require(&i, &mut *out),
-        Err(_) => (*out).memory_requirements = Default::default(),
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        match new(&*(*info).p_create_info) {
+            Ok(i) => require(&i, &mut *out),
+            Err(_) => (*out).memory_requirements = Default::default(),
+        }
     }
 }
 
@@ -90,7 +104,10 @@ pub(crate) unsafe fn get_image_sparse_memory_requirements2(
     count: *mut u32,
     _: *mut vk::SparseImageMemoryRequirements2,
 ) {
-    *count = 0;
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        *count = 0;
+    }
 }
 
 pub(crate) unsafe fn get_device_image_sparse_memory_requirements(
@@ -99,7 +116,10 @@ pub(crate) unsafe fn get_device_image_sparse_memory_requirements(
     count: *mut u32,
     _: *mut vk::SparseImageMemoryRequirements2,
 ) {
-    *count = 0;
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        *count = 0;
+    }
 }
 
 pub(crate) unsafe fn bind_image_memory2(
@@ -107,44 +127,50 @@ pub(crate) unsafe fn bind_image_memory2(
     count: u32,
     infos: *const vk::BindImageMemoryInfo,
 ) -> vk::Result {
-    let mut result = vk::Result::SUCCESS;
-    for i in chain::slice(infos, count) {
-        let bound = bind(i);
-        if let Some(status) = chain::find::<vk::BindMemoryStatusKHR>(i.p_next)
-            && !status.p_result.is_null()
-        {
-            *status.p_result = bound;
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let mut result = vk::Result::SUCCESS;
+        for i in chain::slice(infos, count) {
+            let bound = bind(i);
+            if let Some(status) = chain::find::<vk::BindMemoryStatusKHR>(i.p_next)
+                && !status.p_result.is_null()
+            {
+                *status.p_result = bound;
+            }
+            if bound != vk::Result::SUCCESS {
+                result = bound;
+            }
         }
-        if bound != vk::Result::SUCCESS {
-            result = bound;
-        }
+        result
     }
-    result
 }
 
 unsafe fn bind(i: &vk::BindImageMemoryInfo) -> vk::Result {
-    let Some(image) = object::get::<Image>(i.image) else { return vk::Result::ERROR_UNKNOWN };
-    if let Some(of) = chain::find::<vk::BindImageMemorySwapchainInfoKHR>(i.p_next)
-        && of.swapchain != vk::SwapchainKHR::null()
-    {
-        let memory = crate::wsi::memory(of.swapchain, of.image_index);
-        return if memory.is_some_and(|m| image.gpu.bind(m)) {
+    // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
+    unsafe {
+        let Some(image) = object::get::<Image>(i.image) else { return vk::Result::ERROR_UNKNOWN };
+        if let Some(of) = chain::find::<vk::BindImageMemorySwapchainInfoKHR>(i.p_next)
+            && of.swapchain != vk::SwapchainKHR::null()
+        {
+            let memory = crate::wsi::memory(of.swapchain, of.image_index);
+            return if memory.is_some_and(|m| image.gpu.bind(m)) {
+                vk::Result::SUCCESS
+            } else {
+                invalid("vkBindImageMemory: no such image of the swapchain, or a smaller one")
+            };
+        }
+        let Some(m) = object::get::<Memory>(i.memory) else { return vk::Result::ERROR_UNKNOWN };
+        let Some(room) = m.gpu.size().checked_sub(i.memory_offset) else {
+            return invalid("vkBindImageMemory: the offset lies outside the allocation");
+        };
+        if image.gpu.bind(Bound { memory: m.gpu.clone(), offset: i.memory_offset }) {
             vk::Result::SUCCESS
         } else {
-            invalid("vkBindImageMemory: no such image of the swapchain, or a smaller one")
-        };
-    }
-    let Some(m) = object::get::<Memory>(i.memory) else { return vk::Result::ERROR_UNKNOWN };
-    let Some(room) = m.gpu.size().checked_sub(i.memory_offset) else {
-        return invalid("vkBindImageMemory: the offset lies outside the allocation");
-    };
-    if image.gpu.bind(Bound { memory: m.gpu.clone(), offset: i.memory_offset }) {
-        vk::Result::SUCCESS
-    } else {
-        invalid(&format!(
-            "vkBindImageMemory: an image of {} bytes is bound already, or does not fit {room} bytes",
-            image.gpu.size()
-        ))
+            invalid(&format!(
+                "vkBindImageMemory: an image of {} bytes is bound already, or does not fit {room} bytes",
+                image.gpu.size()
+            ))
+        }
     }
 }
 
@@ -153,9 +179,12 @@ unsafe fn tell_layout(
     sub: &vk::ImageSubresource,
     out: &mut vk::SubresourceLayout2,
 ) {
-    out.subresource_layout = image.subresource_layout(sub);
-    if let Some(s) = chain::find_mut::<vk::SubresourceHostMemcpySize>(out.p_next) {
-        s.size = texel::transfer::host_memcpy_size(image, sub.aspect_mask, sub.mip_level);
+    // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
+    unsafe {
+        out.subresource_layout = image.subresource_layout(sub);
+        if let Some(s) = chain::find_mut::<vk::SubresourceHostMemcpySize>(out.p_next) {
+            s.size = texel::transfer::host_memcpy_size(image, sub.aspect_mask, sub.mip_level);
+        }
     }
 }
 
@@ -165,8 +194,11 @@ pub(crate) unsafe fn get_image_subresource_layout2(
     sub: *const vk::ImageSubresource2,
     out: *mut vk::SubresourceLayout2,
 ) {
-    if let Some(i) = object::get::<Image>(image) {
-        tell_layout(&i.gpu, &(*sub).image_subresource, &mut *out);
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        if let Some(i) = object::get::<Image>(image) {
+            tell_layout(&i.gpu, &(*sub).image_subresource, &mut *out);
+        }
     }
 }
 
@@ -175,9 +207,12 @@ pub(crate) unsafe fn get_device_image_subresource_layout(
     info: *const vk::DeviceImageSubresourceInfo,
     out: *mut vk::SubresourceLayout2,
 ) {
-    let i = &*info;
-    match new(&*i.p_create_info) {
-        Ok(image) => tell_layout(&image, &(*i.p_subresource).image_subresource, &mut *out),
-        Err(_) => (*out).subresource_layout = Default::default(),
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let i = &*info;
+        match new(&*i.p_create_info) {
+            Ok(image) => tell_layout(&image, &(*i.p_subresource).image_subresource, &mut *out),
+            Err(_) => (*out).subresource_layout = Default::default(),
+        }
     }
 }

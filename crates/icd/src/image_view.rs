@@ -8,7 +8,7 @@ use crate::object::{self, Object};
 use machine::descriptor_memory::Named;
 use std::sync::{Arc, OnceLock};
 
-/// The view in a form that sampling reads; descriptors hold its address.
+/// The view in a form that sampling reads; descriptors keep it.
 pub struct ImageView {
     gpu: Arc<texel::sample::ImageView>,
     /// What storage images see: some slices of a 3D image (VK_EXT_image_sliced_view_of_3d).
@@ -22,25 +22,27 @@ impl Object for ImageView {
 }
 
 impl ImageView {
-    pub(crate) fn address(&self) -> u64 {
-        Arc::as_ptr(&self.gpu) as u64
+    pub(crate) fn sampled(&self) -> Arc<texel::sample::ImageView> {
+        self.gpu.clone()
     }
     /// What descriptors in buffers call it.
     pub(crate) fn name(&self, device: &Device) -> u64 {
         *self.name.get_or_init(|| {
-            let storage = self.sliced.as_ref().unwrap_or(&self.gpu).clone();
-            device.names().add(Named::View { sampled: self.gpu.clone(), storage })
+            device.names().add(Named::View { sampled: self.sampled(), storage: self.storage() })
         })
     }
     /// For a storage image.
-    pub(crate) fn storage_address(&self) -> u64 {
-        self.sliced.as_ref().map_or(self.address(), |s| Arc::as_ptr(s) as u64)
+    pub(crate) fn storage(&self) -> Arc<texel::sample::ImageView> {
+        self.sliced.as_ref().unwrap_or(&self.gpu).clone()
     }
 }
 
 /// The view behind a handle; `None` for the null handle too.
 pub(crate) unsafe fn get(view: vk::ImageView) -> Option<Arc<texel::sample::ImageView>> {
-    if view == vk::ImageView::null() { None } else { Some(object::get::<ImageView>(view)?.gpu.clone()) }
+    // SAFETY: valid usage: nobody destroys the objects meanwhile.
+    unsafe {
+        if view == vk::ImageView::null() { None } else { Some(object::get::<ImageView>(view)?.gpu.clone()) }
+    }
 }
 
 unsafe fn new(
@@ -48,12 +50,15 @@ unsafe fn new(
     info: &vk::ImageViewCreateInfo,
     min_lod: f32,
 ) -> Answer<ImageView> {
-    let view = || texel::sample::ImageView::new(image.clone(), info, min_lod);
-    let sliced = match chain::find::<vk::ImageViewSlicedCreateInfoEXT>(info.p_next) {
-        Some(s) => Some(Arc::new(view()?.sliced(s.slice_offset, s.slice_count))),
-        None => None,
-    };
-    Ok(ImageView { gpu: Arc::new(view()?), sliced, name: OnceLock::new() })
+    // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
+    unsafe {
+        let view = || texel::sample::ImageView::new(image.clone(), info, min_lod);
+        let sliced = match chain::find::<vk::ImageViewSlicedCreateInfoEXT>(info.p_next) {
+            Some(s) => Some(Arc::new(view()?.sliced(s.slice_offset, s.slice_count))),
+            None => None,
+        };
+        Ok(ImageView { gpu: Arc::new(view()?), sliced, name: OnceLock::new() })
+    }
 }
 
 pub(crate) unsafe fn create_image_view(
@@ -62,12 +67,16 @@ pub(crate) unsafe fn create_image_view(
     _: *const vk::AllocationCallbacks,
     out: *mut vk::ImageView,
 ) -> vk::Result {
-    let min_lod = chain::find::<vk::ImageViewMinLodCreateInfoEXT>((*info).p_next).map_or(0.0, |m| m.min_lod);
-    let made = match image::get((*info).image) {
-        Some(i) => new(&i, &*info, min_lod),
-        None => Err(vk::Result::ERROR_UNKNOWN),
-    };
-    created(out, made)
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let min_lod =
+            chain::find::<vk::ImageViewMinLodCreateInfoEXT>((*info).p_next).map_or(0.0, |m| m.min_lod);
+        let made = match image::get((*info).image) {
+            Some(i) => new(&i, &*info, min_lod),
+            None => Err(vk::Result::ERROR_UNKNOWN),
+        };
+        created(out, made)
+    }
 }
 
 pub(crate) unsafe fn destroy_image_view(
@@ -75,10 +84,13 @@ pub(crate) unsafe fn destroy_image_view(
     view: vk::ImageView,
     _: *const vk::AllocationCallbacks,
 ) {
-    if let Some(v) = object::destroy::<ImageView>(view) {
-        if let Some(&name) = v.name.get() {
-            device.names().remove(name);
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        if let Some(v) = object::destroy::<ImageView>(view) {
+            if let Some(&name) = v.name.get() {
+                device.names().remove(name);
+            }
+            device.quarantine.keep(Box::new((v.gpu, v.sliced)), &device.gpu);
         }
-        device.quarantine.keep(Box::new((v.gpu, v.sliced)), &device.gpu);
     }
 }

@@ -31,13 +31,16 @@ impl Object for Instance {
 
 /// Checks what an application asks an instance to be.
 unsafe fn check(info: &vk::InstanceCreateInfo<'_>) -> Result<Set, (vk::Result, String)> {
-    if info.enabled_layer_count != 0 {
-        return Err((vk::Result::ERROR_LAYER_NOT_PRESENT, "the driver itself has no layers".into()));
+    // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
+    unsafe {
+        if info.enabled_layer_count != 0 {
+            return Err((vk::Result::ERROR_LAYER_NOT_PRESENT, "the driver itself has no layers".into()));
+        }
+        Set::read(info.pp_enabled_extension_names, info.enabled_extension_count, true).map_err(|name| {
+            let message = format!("no instance extension {}", name.to_string_lossy());
+            (vk::Result::ERROR_EXTENSION_NOT_PRESENT, message)
+        })
     }
-    Set::read(info.pp_enabled_extension_names, info.enabled_extension_count, true).map_err(|name| {
-        let message = format!("no instance extension {}", name.to_string_lossy());
-        (vk::Result::ERROR_EXTENSION_NOT_PRESENT, message)
-    })
 }
 
 pub(crate) unsafe fn create_instance(
@@ -45,42 +48,51 @@ pub(crate) unsafe fn create_instance(
     _p_allocator: *const vk::AllocationCallbacks<'_>,
     p_instance: *mut vk::Instance,
 ) -> vk::Result {
-    let info = &*p_create_info;
-    crate::panics::install();
-    let creation = debug::listeners_of_chain(info.p_next);
-    let sink = Sink::default();
-    sink.set_creation(&creation);
-    let extensions = match check(info) {
-        Ok(set) => set,
-        Err((result, message)) => {
-            debug::say_to(&sink, debug::Level::Error, &format!("vkCreateInstance: {message}"));
-            return result;
-        }
-    };
-    debug::say_bad_settings(&sink);
-    sink.set_creation(&[]);
-    let asked = info.p_application_info.as_ref().map_or(0, |a| a.api_version);
-    let api_version = if asked == 0 { vk::API_VERSION_1_0 } else { asked };
-    let shared = Arc::new(Shared { api_version, extensions, debug: sink });
-    debug::register(Arc::downgrade(&shared));
-    let physical_device = object::create(PhysicalDevice::new(shared.clone()));
-    *p_instance = object::create(Instance { shared, physical_device, creation });
-    vk::Result::SUCCESS
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let info = &*p_create_info;
+        crate::panics::install();
+        let creation = debug::listeners_of_chain(info.p_next);
+        let sink = Sink::default();
+        sink.set_creation(&creation);
+        let extensions = match check(info) {
+            Ok(set) => set,
+            Err((result, message)) => {
+                debug::say_to(&sink, debug::Level::Error, &format!("vkCreateInstance: {message}"));
+                return result;
+            }
+        };
+        debug::say_bad_settings(&sink);
+        sink.set_creation(&[]);
+        let asked = info.p_application_info.as_ref().map_or(0, |a| a.api_version);
+        let api_version = if asked == 0 { vk::API_VERSION_1_0 } else { asked };
+        let shared = Arc::new(Shared { api_version, extensions, debug: sink });
+        debug::register(Arc::downgrade(&shared));
+        let physical_device = object::create(PhysicalDevice::new(shared.clone()));
+        *p_instance = object::create(Instance { shared, physical_device, creation });
+        vk::Result::SUCCESS
+    }
 }
 
 pub(crate) unsafe fn destroy_instance(
     instance: vk::Instance,
     _p_allocator: *const vk::AllocationCallbacks<'_>,
 ) {
-    if let Some(instance) = object::destroy::<Instance>(instance) {
-        instance.shared.debug.set_creation(&instance.creation);
-        object::destroy::<PhysicalDevice>(instance.physical_device);
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        if let Some(instance) = object::destroy::<Instance>(instance) {
+            instance.shared.debug.set_creation(&instance.creation);
+            object::destroy::<PhysicalDevice>(instance.physical_device);
+        }
     }
 }
 
 pub(crate) unsafe fn enumerate_instance_version(p_api_version: *mut u32) -> vk::Result {
-    *p_api_version = physical_device::API_VERSION;
-    vk::Result::SUCCESS
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        *p_api_version = physical_device::API_VERSION;
+        vk::Result::SUCCESS
+    }
 }
 
 pub(crate) unsafe fn enumerate_instance_extension_properties(
@@ -88,17 +100,21 @@ pub(crate) unsafe fn enumerate_instance_extension_properties(
     p_property_count: *mut u32,
     p_properties: *mut vk::ExtensionProperties,
 ) -> vk::Result {
-    if !p_layer_name.is_null() {
-        return vk::Result::ERROR_LAYER_NOT_PRESENT;
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        if !p_layer_name.is_null() {
+            return vk::Result::ERROR_LAYER_NOT_PRESENT;
+        }
+        extensions::enumerate(true, p_property_count, p_properties)
     }
-    extensions::enumerate(true, p_property_count, p_properties)
 }
 
 pub(crate) unsafe fn enumerate_instance_layer_properties(
     p_property_count: *mut u32,
     p_properties: *mut vk::LayerProperties,
 ) -> vk::Result {
-    chain::fill(&[], p_property_count, p_properties)
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe { chain::fill(&[], p_property_count, p_properties) }
 }
 
 pub(crate) unsafe fn enumerate_physical_devices(
@@ -106,7 +122,8 @@ pub(crate) unsafe fn enumerate_physical_devices(
     p_physical_device_count: *mut u32,
     p_physical_devices: *mut vk::PhysicalDevice,
 ) -> vk::Result {
-    chain::fill(&[instance.physical_device], p_physical_device_count, p_physical_devices)
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe { chain::fill(&[instance.physical_device], p_physical_device_count, p_physical_devices) }
 }
 
 pub(crate) unsafe fn enumerate_physical_device_groups(
@@ -114,10 +131,13 @@ pub(crate) unsafe fn enumerate_physical_device_groups(
     p_count: *mut u32,
     p_properties: *mut vk::PhysicalDeviceGroupProperties<'_>,
 ) -> vk::Result {
-    chain::fill_with(1, p_count, p_properties, |group, _| {
-        group.physical_device_count = 1;
-        group.physical_devices = [vk::PhysicalDevice::null(); vk::MAX_DEVICE_GROUP_SIZE];
-        group.physical_devices[0] = instance.physical_device;
-        group.subset_allocation = vk::FALSE;
-    })
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        chain::fill_with(1, p_count, p_properties, |group, _| {
+            group.physical_device_count = 1;
+            group.physical_devices = [vk::PhysicalDevice::null(); vk::MAX_DEVICE_GROUP_SIZE];
+            group.physical_devices[0] = instance.physical_device;
+            group.subset_allocation = vk::FALSE;
+        })
+    }
 }

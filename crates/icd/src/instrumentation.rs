@@ -26,10 +26,13 @@ pub(crate) unsafe fn enumerate_physical_device_shader_instrumentation_metrics_ar
     count: *mut u32,
     out: *mut vk::ShaderInstrumentationMetricDescriptionARM,
 ) -> vk::Result {
-    chain::fill_with(METRICS, count, out, |o, i| {
-        chain::write_str(&mut o.name, METRIC[i].0);
-        chain::write_str(&mut o.description, METRIC[i].1);
-    })
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        chain::fill_with(METRICS, count, out, |o, i| {
+            chain::write_str(&mut o.name, METRIC[i].0);
+            chain::write_str(&mut o.description, METRIC[i].1);
+        })
+    }
 }
 
 pub(crate) unsafe fn create_shader_instrumentation_arm(
@@ -38,7 +41,8 @@ pub(crate) unsafe fn create_shader_instrumentation_arm(
     _: *const vk::AllocationCallbacks,
     out: *mut vk::ShaderInstrumentationARM,
 ) -> vk::Result {
-    created(out, Ok(ShaderInstrumentation { gpu: Arc::new(Instrumentation::new()) }))
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe { created(out, Ok(ShaderInstrumentation { gpu: Arc::new(Instrumentation::new()) })) }
 }
 
 /// Recorded commands keep what they write to, so destroying early (VUID 12374) only loses the values.
@@ -47,22 +51,28 @@ pub(crate) unsafe fn destroy_shader_instrumentation_arm(
     instrumentation: vk::ShaderInstrumentationARM,
     _: *const vk::AllocationCallbacks,
 ) {
-    object::destroy::<ShaderInstrumentation>(instrumentation);
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        object::destroy::<ShaderInstrumentation>(instrumentation);
+    }
 }
 
 pub(crate) unsafe fn cmd_begin_shader_instrumentation_arm(
     b: &CommandBuffer,
     instrumentation: vk::ShaderInstrumentationARM,
 ) {
-    let Some(i) = object::get::<ShaderInstrumentation>(instrumentation) else { return };
-    let Some(mut r) = b.recording() else { return };
-    if r.instrumentation.is_some() {
-        crate::debug::log_error(
-            "vkCmdBeginShaderInstrumentationARM while instrumentation is active (VUID 12375): the first object stays",
-        );
-        return;
+    // SAFETY: valid usage: nobody destroys the objects meanwhile.
+    unsafe {
+        let Some(i) = object::get::<ShaderInstrumentation>(instrumentation) else { return };
+        let Some(mut r) = b.recording() else { return };
+        if r.instrumentation.is_some() {
+            crate::debug::log_error(
+                "vkCmdBeginShaderInstrumentationARM while instrumentation is active (VUID 12375): the first object stays",
+            );
+            return;
+        }
+        r.instrumentation = Some(i.gpu.clone());
     }
-    r.instrumentation = Some(i.gpu.clone());
 }
 
 pub(crate) unsafe fn cmd_end_shader_instrumentation_arm(b: &CommandBuffer) {
@@ -81,38 +91,44 @@ pub(crate) unsafe fn get_shader_instrumentation_values_arm(
     out: *mut c_void,
     _: vk::ShaderInstrumentationValuesFlagsARM,
 ) -> vk::Result {
-    let Some(i) = object::get::<ShaderInstrumentation>(instrumentation) else {
-        return vk::Result::ERROR_UNKNOWN;
-    };
-    if device.hub().is_lost() {
-        // Not among the call's codes: what was measured until then is told.
-        crate::debug::log_error(
-            "vkGetShaderInstrumentationValuesARM: the device is lost, the values are incomplete",
-        );
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let Some(i) = object::get::<ShaderInstrumentation>(instrumentation) else {
+            return vk::Result::ERROR_UNKNOWN;
+        };
+        if device.hub().is_lost() {
+            // Not among the call's codes: what was measured until then is told.
+            crate::debug::log_error(
+                "vkGetShaderInstrumentationValuesARM: the device is lost, the values are incomplete",
+            );
+        }
+        if out.is_null() {
+            *count = i.gpu.len() as u32;
+            return vk::Result::SUCCESS;
+        }
+        let (rows, all) = i.gpu.values(*count as usize);
+        let mut at = out.cast::<u8>();
+        for (key, values) in &rows {
+            // A header of four words, then the values, tightly packed; the application's pointer may have any alignment.
+            let header = [key.result, key.sub, key.stages, key.block];
+            at.cast::<[u32; 4]>().write_unaligned(header);
+            at = at.add(size_of_val(&header));
+            at.cast::<[u64; METRICS]>().write_unaligned(*values);
+            at = at.add(size_of_val(values));
+        }
+        *count = rows.len() as u32;
+        if all { vk::Result::SUCCESS } else { vk::Result::INCOMPLETE }
     }
-    if out.is_null() {
-        *count = i.gpu.len() as u32;
-        return vk::Result::SUCCESS;
-    }
-    let (rows, all) = i.gpu.values(*count as usize);
-    let mut at = out.cast::<u8>();
-    for (key, values) in &rows {
-        // A header of four words, then the values, tightly packed; the application's pointer may have any alignment.
-        let header = [key.result, key.sub, key.stages, key.block];
-        at.cast::<[u32; 4]>().write_unaligned(header);
-        at = at.add(size_of_val(&header));
-        at.cast::<[u64; METRICS]>().write_unaligned(*values);
-        at = at.add(size_of_val(values));
-    }
-    *count = rows.len() as u32;
-    if all { vk::Result::SUCCESS } else { vk::Result::INCOMPLETE }
 }
 
 pub(crate) unsafe fn clear_shader_instrumentation_metrics_arm(
     _: &Device,
     instrumentation: vk::ShaderInstrumentationARM,
 ) {
-    if let Some(i) = object::get::<ShaderInstrumentation>(instrumentation) {
-        i.gpu.clear();
+    // SAFETY: valid usage: nobody destroys the objects meanwhile.
+    unsafe {
+        if let Some(i) = object::get::<ShaderInstrumentation>(instrumentation) {
+            i.gpu.clear();
+        }
     }
 }

@@ -1,9 +1,11 @@
 //! libvulkan_tuff.so: the Vulkan objects and entry points of Tuff. See `crates/icd/README.md` for the convention
 //! by which commands find their implementation.
 
+pub(crate) mod alloc;
 pub(crate) mod answer;
 pub(crate) mod buffer;
 pub(crate) mod buffer_view;
+mod cache_key;
 pub(crate) mod calibration;
 mod capabilities;
 pub(crate) mod chain;

@@ -5,6 +5,8 @@ use crate::structs::Value::{self, *};
 use raster::geometry::line::{LINE_WIDTHS, POINT_SIZES};
 
 pub(crate) const MAX_PUSH_CONSTANTS: u32 = 256;
+/// Levels of command buffers below a primary one.
+pub(crate) const MAX_NESTING: u32 = 16;
 pub(crate) const MAX_BOUND_DESCRIPTOR_SETS: u32 = 32;
 /// Uniform, and as many storage, buffers of one set whose offset is given at binding.
 pub(crate) const MAX_DYNAMIC_BUFFERS: u32 = 256;

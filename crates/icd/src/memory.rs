@@ -53,55 +53,68 @@ pub(crate) unsafe fn allocate_memory(
     _: *const vk::AllocationCallbacks,
     out: *mut vk::DeviceMemory,
 ) -> vk::Result {
-    created(out, allocate(device, &*info))
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe { created(out, allocate(device, &*info)) }
 }
 
 unsafe fn allocate(device: &Device, info: &vk::MemoryAllocateInfo) -> Answer<Memory> {
-    if device.hub().is_lost() {
-        return Err(vk::Result::ERROR_DEVICE_LOST);
-    }
-    let ty = info.memory_type_index;
-    if ty as usize >= MEMORY_TYPES.len() {
-        return Err(invalid(&format!("vkAllocateMemory: no memory type {ty}")));
-    }
-    let size = info.allocation_size;
-    if let Some(i) = chain::find::<vk::ImportMemoryHostPointerInfoEXT>(info.p_next)
-        && i.handle_type == HOST
-    {
-        if i.p_host_pointer.is_null() || !(i.p_host_pointer as u64).is_multiple_of(MIN_HOST_POINTER_ALIGNMENT)
+    // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
+    unsafe {
+        if device.hub().is_lost() {
+            return Err(vk::Result::ERROR_DEVICE_LOST);
+        }
+        let ty = info.memory_type_index;
+        if ty as usize >= MEMORY_TYPES.len() {
+            return Err(invalid(&format!("vkAllocateMemory: no memory type {ty}")));
+        }
+        let size = info.allocation_size;
+        if let Some(i) = chain::find::<vk::ImportMemoryHostPointerInfoEXT>(info.p_next)
+            && i.handle_type == HOST
         {
-            return Err(vk::Result::ERROR_INVALID_EXTERNAL_HANDLE);
+            if i.p_host_pointer.is_null()
+                || !(i.p_host_pointer as u64).is_multiple_of(MIN_HOST_POINTER_ALIGNMENT)
+                || !texel::memory::is_mapped(i.p_host_pointer.cast(), size)
+            {
+                return Err(vk::Result::ERROR_INVALID_EXTERNAL_HANDLE);
+            }
+            let gpu = DeviceMemory::import_host(i.p_host_pointer.cast(), size, ty);
+            return Ok(Memory { gpu, counted: 0 });
         }
-        let gpu = DeviceMemory::import_host(i.p_host_pointer.cast(), size, ty);
-        return Ok(Memory { gpu, counted: 0 });
-    }
-    // Reserved before it is made: two threads can't both take the last bytes.
-    let before = HEAP_USED.fetch_add(size, SeqCst);
-    let counted = size;
-    let fail = |e| {
-        HEAP_USED.fetch_sub(counted, SeqCst);
-        Err(e)
-    };
-    if size > MAX_ALLOCATION || before.saturating_add(size) > heap_size() {
-        return fail(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY);
-    }
-    let made = match chain::find::<vk::ImportMemoryFdInfoKHR>(info.p_next) {
-        Some(i) if i.handle_type == FD => DeviceMemory::import_fd(i.fd, size, ty),
-        Some(i) if !i.handle_type.is_empty() => Err(vk::Result::ERROR_INVALID_EXTERNAL_HANDLE),
-        _ => {
-            let export = chain::find::<vk::ExportMemoryAllocateInfo>(info.p_next)
-                .is_some_and(|e| e.handle_types.contains(FD));
-            DeviceMemory::allocate(size, ty, export)
+        // Reserved before it is made: two threads can't both take the last bytes.
+        let before = HEAP_USED.fetch_add(size, SeqCst);
+        let counted = size;
+        let fail = |e| {
+            HEAP_USED.fetch_sub(counted, SeqCst);
+            Err(e)
+        };
+        if size > MAX_ALLOCATION || before.saturating_add(size) > heap_size() {
+            return fail(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY);
         }
-    };
-    match made {
-        Ok(gpu) => Ok(Memory { gpu, counted }),
-        Err(e) => fail(e),
+        let made = match chain::find::<vk::ImportMemoryFdInfoKHR>(info.p_next) {
+            Some(i) if i.handle_type == FD => DeviceMemory::import_fd(i.fd, size, ty),
+            Some(i) if !i.handle_type.is_empty() => Err(vk::Result::ERROR_INVALID_EXTERNAL_HANDLE),
+            _ => {
+                let export = chain::find::<vk::ExportMemoryAllocateInfo>(info.p_next)
+                    .is_some_and(|e| e.handle_types.contains(FD));
+                DeviceMemory::allocate(size, ty, export)
+            }
+        };
+        match made {
+            Ok(gpu) => Ok(Memory { gpu, counted }),
+            Err(e) => fail(e),
+        }
     }
 }
 
 pub(crate) unsafe fn free_memory(_: &Device, memory: vk::DeviceMemory, _: *const vk::AllocationCallbacks) {
-    object::destroy::<Memory>(memory);
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        if let Some(m) = object::destroy::<Memory>(memory)
+            && Arc::strong_count(&m.gpu) > 1
+        {
+            m.gpu.discard();
+        }
+    }
 }
 
 pub(crate) unsafe fn map_memory2(
@@ -109,25 +122,35 @@ pub(crate) unsafe fn map_memory2(
     info: *const vk::MemoryMapInfo,
     out: *mut *mut c_void,
 ) -> vk::Result {
-    let i = &*info;
-    let Some(m) = object::get::<Memory>(i.memory) else { return vk::Result::ERROR_MEMORY_MAP_FAILED };
-    let mappable = MEMORY_TYPES[m.gpu.type_index as usize].contains(vk::MemoryPropertyFlags::HOST_VISIBLE);
-    if !mappable || i.offset > m.gpu.size() {
-        crate::debug::log_error("vkMapMemory: this memory, or this part of it, cannot be mapped");
-        return vk::Result::ERROR_MEMORY_MAP_FAILED;
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let i = &*info;
+        let Some(m) = object::get::<Memory>(i.memory) else { return vk::Result::ERROR_MEMORY_MAP_FAILED };
+        let mappable =
+            MEMORY_TYPES[m.gpu.type_index as usize].contains(vk::MemoryPropertyFlags::HOST_VISIBLE);
+        if !mappable || i.offset > m.gpu.size() {
+            crate::debug::log_error("vkMapMemory: this memory, or this part of it, cannot be mapped");
+            return vk::Result::ERROR_MEMORY_MAP_FAILED;
+        }
+        *out = m.gpu.ptr().add(i.offset as usize).cast();
+        vk::Result::SUCCESS
     }
-    *out = m.gpu.ptr().add(i.offset as usize).cast();
-    vk::Result::SUCCESS
 }
 
 /// Memory stays mapped for as long as it lives; unmapping only ends the application's use of the address.
 pub(crate) unsafe fn unmap_memory2(_: &Device, info: *const vk::MemoryUnmapInfo) -> vk::Result {
-    object::get::<Memory>((*info).memory);
-    vk::Result::SUCCESS
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        object::get::<Memory>((*info).memory);
+        vk::Result::SUCCESS
+    }
 }
 
 pub(crate) unsafe fn unmap_memory(_: &Device, memory: vk::DeviceMemory) {
-    object::get::<Memory>(memory);
+    // SAFETY: valid usage: nobody destroys the objects meanwhile.
+    unsafe {
+        object::get::<Memory>(memory);
+    }
 }
 
 // All memory is coherent: the host and the device share one cache.
@@ -150,22 +173,34 @@ pub(crate) unsafe fn invalidate_mapped_memory_ranges(
 
 /// Pages of a lazily allocated range that the system has committed.
 pub(crate) unsafe fn get_device_memory_commitment(_: &Device, memory: vk::DeviceMemory, out: *mut u64) {
-    let Some(m) = object::get::<Memory>(memory) else {
-        *out = 0;
-        return;
-    };
-    let page = libc::sysconf(libc::_SC_PAGESIZE).max(1) as u64;
-    let mut resident = vec![0u8; m.gpu.size().div_ceil(page) as usize];
-    let told = libc::mincore(m.gpu.ptr().cast(), m.gpu.size() as usize, resident.as_mut_ptr()) == 0;
-    let pages = resident.iter().filter(|&&p| p & 1 != 0).count() as u64;
-    *out = if told { (pages * page).min(m.gpu.size()) } else { m.gpu.size() };
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let Some(m) = object::get::<Memory>(memory) else {
+            *out = 0;
+            return;
+        };
+        let page = libc::sysconf(libc::_SC_PAGESIZE).max(1) as u64;
+        let (mut resident, mut pages, mut at) = ([0u8; 4096], 0, 0);
+        while at < m.gpu.size() {
+            let part = (m.gpu.size() - at).min(resident.len() as u64 * page);
+            if libc::mincore(m.gpu.ptr().add(at as usize).cast(), part as usize, resident.as_mut_ptr()) != 0 {
+                *out = m.gpu.size();
+                return;
+            }
+            let here = &resident[..part.div_ceil(page) as usize];
+            pages += here.iter().filter(|&&p| p & 1 != 0).count() as u64;
+            at += part;
+        }
+        *out = (pages * page).min(m.gpu.size());
+    }
 }
 
 pub(crate) unsafe fn get_device_memory_opaque_capture_address(
     _: &Device,
     info: *const vk::DeviceMemoryOpaqueCaptureAddressInfo,
 ) -> u64 {
-    object::get::<Memory>((*info).memory).map_or(0, |m| m.gpu.ptr() as u64)
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe { object::get::<Memory>((*info).memory).map_or(0, |m| m.gpu.ptr() as u64) }
 }
 
 pub(crate) unsafe fn get_memory_fd_khr(
@@ -173,10 +208,13 @@ pub(crate) unsafe fn get_memory_fd_khr(
     info: *const vk::MemoryGetFdInfoKHR,
     out: *mut c_int,
 ) -> vk::Result {
-    let i = &*info;
-    let exported =
-        object::get::<Memory>(i.memory).filter(|_| i.handle_type == FD).and_then(|m| m.gpu.export());
-    code(exported.map(|fd| *out = fd).ok_or(vk::Result::ERROR_TOO_MANY_OBJECTS))
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let i = &*info;
+        let exported =
+            object::get::<Memory>(i.memory).filter(|_| i.handle_type == FD).and_then(|m| m.gpu.export());
+        code(exported.map(|fd| *out = fd).ok_or(vk::Result::ERROR_TOO_MANY_OBJECTS))
+    }
 }
 
 /// Only for descriptors that are not opaque; there are none.
@@ -196,14 +234,20 @@ pub(crate) unsafe fn get_memory_host_pointer_properties_ext(
     pointer: *const c_void,
     out: *mut vk::MemoryHostPointerPropertiesEXT,
 ) -> vk::Result {
-    if handle_type != HOST || !(pointer as u64).is_multiple_of(MIN_HOST_POINTER_ALIGNMENT) {
-        return vk::Result::ERROR_INVALID_EXTERNAL_HANDLE;
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        if handle_type != HOST || !(pointer as u64).is_multiple_of(MIN_HOST_POINTER_ALIGNMENT) {
+            return vk::Result::ERROR_INVALID_EXTERNAL_HANDLE;
+        }
+        (*out).memory_type_bits = PLAIN_TYPE_BITS;
+        vk::Result::SUCCESS
     }
-    (*out).memory_type_bits = PLAIN_TYPE_BITS;
-    vk::Result::SUCCESS
 }
 
 /// All memory is of one heap, which nothing is moved out of: a hint without effect.
 pub(crate) unsafe fn set_device_memory_priority_ext(_: &Device, memory: vk::DeviceMemory, _: f32) {
-    object::get::<Memory>(memory);
+    // SAFETY: valid usage: nobody destroys the objects meanwhile.
+    unsafe {
+        object::get::<Memory>(memory);
+    }
 }

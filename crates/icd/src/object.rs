@@ -112,12 +112,15 @@ pub fn create<T: Object>(value: T) -> T::Handle {
 /// # Safety
 /// Nobody destroys the object while the reference is in use.
 pub unsafe fn get<'a, T: Object>(handle: T::Handle) -> Option<&'a T> {
-    let found = find::<T>(handle);
-    let raw = vk::Handle::as_raw(handle);
-    if found.is_none() && raw != 0 {
-        bad::<T>(raw);
+    // SAFETY: the caller keeps what is asked for above.
+    unsafe {
+        let found = find::<T>(handle);
+        let raw = vk::Handle::as_raw(handle);
+        if found.is_none() && raw != 0 {
+            bad::<T>(raw);
+        }
+        found
     }
-    found
 }
 
 /// As [`get`], without a word in the log.
@@ -126,9 +129,12 @@ pub unsafe fn get<'a, T: Object>(handle: T::Handle) -> Option<&'a T> {
 /// As [`get`].
 #[inline]
 pub unsafe fn find<'a, T: Object>(handle: T::Handle) -> Option<&'a T> {
-    let h = header(vk::Handle::as_raw(handle))?;
-    let live = h.alive.load(Ordering::Acquire) == ALIVE && h.tag.load(Ordering::Relaxed) == tag::<T>();
-    live.then(|| &*h.value.load(Ordering::Relaxed).cast::<T>())
+    // SAFETY: the caller keeps what is asked for above.
+    unsafe {
+        let h = header(vk::Handle::as_raw(handle))?;
+        let live = h.alive.load(Ordering::Acquire) == ALIVE && h.tag.load(Ordering::Relaxed) == tag::<T>();
+        live.then(|| &*h.value.load(Ordering::Relaxed).cast::<T>())
+    }
 }
 
 #[cold]
@@ -161,16 +167,19 @@ pub fn describe(raw: u64) -> String {
 /// # Safety
 /// Nobody else uses the handle any more.
 pub unsafe fn destroy<T: Object>(handle: T::Handle) -> Option<T> {
-    get::<T>(handle)?;
-    let raw = vk::Handle::as_raw(handle);
-    let h = header(raw)?;
-    if h.alive.compare_exchange(ALIVE, DEAD, Ordering::AcqRel, Ordering::Relaxed).is_err() {
-        return None; // another thread was first
+    // SAFETY: the caller keeps what is asked for above.
+    unsafe {
+        get::<T>(handle)?;
+        let raw = vk::Handle::as_raw(handle);
+        let h = header(raw)?;
+        if h.alive.compare_exchange(ALIVE, DEAD, Ordering::AcqRel, Ordering::Relaxed).is_err() {
+            return None; // another thread was first
+        }
+        crate::debug::forget(raw);
+        let value = Box::from_raw(h.value.swap(std::ptr::null_mut(), Ordering::Relaxed).cast::<T>());
+        arena().free.lock().push_back(raw as usize);
+        Some(*value)
     }
-    crate::debug::forget(raw);
-    let value = Box::from_raw(h.value.swap(std::ptr::null_mut(), Ordering::Relaxed).cast::<T>());
-    arena().free.lock().push_back(raw as usize);
-    Some(*value)
 }
 
 #[cfg(test)]

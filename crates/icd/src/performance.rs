@@ -7,7 +7,7 @@ use crate::debug::log_error;
 use crate::device::Device;
 use crate::physical_device::PhysicalDevice;
 use counters::{Counter, Measure, Storage};
-use gpu::query::{Kind, performance_passes};
+use gpu::query::{QueryKind, performance_passes};
 use raster::pass::Subpass;
 use raster::regions::{MAX_COUNTERS, Regions};
 use std::ffi::c_void;
@@ -38,24 +38,27 @@ pub(crate) unsafe fn enumerate_physical_device_queue_family_performance_query_co
     counters: *mut vk::PerformanceCounterKHR<'_>,
     descriptions: *mut vk::PerformanceCounterDescriptionKHR<'_>,
 ) -> vk::Result {
-    let all: &[&Counter] = if family == 0 { counters::catalogue::reported() } else { &[] };
-    let asked = *count;
-    let mut result = chain::fill_with(all.len(), count, counters, |out, i| {
-        out.unit = unit(all[i].measure());
-        out.scope = vk::PerformanceCounterScopeKHR::COMMAND;
-        out.storage = storage(all[i].storage);
-        out.uuid = all[i].uuid();
-    });
-    if !descriptions.is_null() {
-        *count = asked;
-        result = chain::fill_with(all.len(), count, descriptions, |out, i| {
-            out.flags = vk::PerformanceCounterDescriptionFlagsKHR::empty();
-            chain::write_str(&mut out.name, all[i].human);
-            chain::write_str(&mut out.category, all[i].block.title());
-            chain::write_str(&mut out.description, all[i].description);
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let all: &[&Counter] = if family == 0 { counters::catalogue::reported() } else { &[] };
+        let asked = *count;
+        let mut result = chain::fill_with(all.len(), count, counters, |out, i| {
+            out.unit = unit(all[i].measure());
+            out.scope = vk::PerformanceCounterScopeKHR::COMMAND;
+            out.storage = storage(all[i].storage);
+            out.uuid = all[i].uuid();
         });
+        if !descriptions.is_null() {
+            *count = asked;
+            result = chain::fill_with(all.len(), count, descriptions, |out, i| {
+                out.flags = vk::PerformanceCounterDescriptionFlagsKHR::empty();
+                chain::write_str(&mut out.name, all[i].human);
+                chain::write_str(&mut out.category, all[i].block.title());
+                chain::write_str(&mut out.description, all[i].description);
+            });
+        }
+        result
     }
-    result
 }
 
 pub(crate) unsafe fn get_physical_device_queue_family_performance_query_passes_khr(
@@ -63,7 +66,10 @@ pub(crate) unsafe fn get_physical_device_queue_family_performance_query_passes_k
     info: *const vk::QueryPoolPerformanceCreateInfoKHR<'_>,
     passes: *mut u32,
 ) {
-    *passes = performance_passes((*info).counter_index_count as usize, slots());
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        *passes = performance_passes((*info).counter_index_count as usize, slots());
+    }
 }
 
 fn slots() -> u32 {
@@ -74,24 +80,27 @@ fn slots() -> u32 {
 ///
 /// # Safety
 /// `info` is valid with its chain.
-pub(crate) unsafe fn kind(info: &vk::QueryPoolCreateInfo<'_>) -> Answer<Kind> {
-    let Some(p) = chain::find::<vk::QueryPoolPerformanceCreateInfoKHR>(info.p_next) else {
-        return Err(invalid(
-            "vkCreateQueryPool: performance queries without VkQueryPoolPerformanceCreateInfoKHR",
-        ));
-    };
-    let all = counters::catalogue::reported();
-    let indices = chain::slice(p.p_counter_indices, p.counter_index_count);
-    let counters: Option<Vec<_>> = indices.iter().map(|&i| all.get(i as usize).copied()).collect();
-    match counters {
-        Some(counters) if p.queue_family_index == 0 && !counters.is_empty() => {
-            Ok(Kind::Performance { counters, per_pass: slots() })
+pub(crate) unsafe fn kind(info: &vk::QueryPoolCreateInfo<'_>) -> Answer<QueryKind> {
+    // SAFETY: the caller keeps what is asked for above.
+    unsafe {
+        let Some(p) = chain::find::<vk::QueryPoolPerformanceCreateInfoKHR>(info.p_next) else {
+            return Err(invalid(
+                "vkCreateQueryPool: performance queries without VkQueryPoolPerformanceCreateInfoKHR",
+            ));
+        };
+        let all = counters::catalogue::reported();
+        let indices = chain::slice(p.p_counter_indices, p.counter_index_count);
+        let counters: Option<Vec<_>> = indices.iter().map(|&i| all.get(i as usize).copied()).collect();
+        match counters {
+            Some(counters) if p.queue_family_index == 0 && !counters.is_empty() => {
+                Ok(QueryKind::Performance { counters, per_pass: slots() })
+            }
+            _ => Err(invalid(&format!(
+                "vkCreateQueryPool: counters {indices:?} of queue family {}; family 0 has {}",
+                p.queue_family_index,
+                all.len()
+            ))),
         }
-        _ => Err(invalid(&format!(
-            "vkCreateQueryPool: counters {indices:?} of queue family {}; family 0 has {}",
-            p.queue_family_index,
-            all.len()
-        ))),
     }
 }
 
@@ -103,17 +112,20 @@ pub(crate) unsafe fn enumerate_physical_device_queue_family_performance_counters
     counters: *mut vk::PerformanceCounterARM<'_>,
     descriptions: *mut vk::PerformanceCounterDescriptionARM<'_>,
 ) -> vk::Result {
-    let all: &[&Counter] = if family == 0 { counters::catalogue::by_task() } else { &[] };
-    let asked = *count;
-    let mut result = chain::fill_with(all.len(), count, counters, |out, i| out.counter_id = all[i].id);
-    if !descriptions.is_null() {
-        *count = asked;
-        result = chain::fill_with(all.len(), count, descriptions, |out, i| {
-            out.flags = vk::PerformanceCounterDescriptionFlagsARM::empty();
-            chain::write_str(&mut out.name, all[i].human);
-        });
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let all: &[&Counter] = if family == 0 { counters::catalogue::by_task() } else { &[] };
+        let asked = *count;
+        let mut result = chain::fill_with(all.len(), count, counters, |out, i| out.counter_id = all[i].id);
+        if !descriptions.is_null() {
+            *count = asked;
+            result = chain::fill_with(all.len(), count, descriptions, |out, i| {
+                out.flags = vk::PerformanceCounterDescriptionFlagsARM::empty();
+                chain::write_str(&mut out.name, all[i].human);
+            });
+        }
+        result
     }
-    result
 }
 
 /// What a render pass instance of these subpasses and layers asks to be written for each region. Misuse gets a line in
@@ -122,38 +134,44 @@ pub(crate) unsafe fn enumerate_physical_device_queue_family_performance_counters
 /// # Safety
 /// The chain is valid.
 pub(crate) unsafe fn regions(p_next: *const c_void, subpasses: &[Subpass], layers: u32) -> Option<Regions> {
-    let info = chain::find::<vk::RenderPassPerformanceCountersByRegionBeginInfoARM>(p_next)?;
-    if info.counter_index_count > MAX_COUNTERS {
-        log_error(&format!(
-            "{} counters by region; the device has {MAX_COUNTERS} at a time",
-            info.counter_index_count
-        ));
-        return None;
-    }
-    let all = counters::catalogue::by_task();
-    let find = |&id: &u32| {
-        let found = all.iter().copied().find(|c| c.id == id);
-        if found.is_none() {
-            log_error(&format!("no counter by region has the id {id}: its values are 0"));
+    // SAFETY: the caller keeps what is asked for above.
+    unsafe {
+        let info = chain::find::<vk::RenderPassPerformanceCountersByRegionBeginInfoARM>(p_next)?;
+        if info.counter_index_count > MAX_COUNTERS {
+            log_error(&format!(
+                "{} counters by region; the device has {MAX_COUNTERS} at a time",
+                info.counter_index_count
+            ));
+            return None;
         }
-        found
-    };
-    let addresses = chain::slice(info.p_counter_addresses, info.counter_address_count);
-    let layers = raster::pass::layers(subpasses, layers) as usize;
-    let wanted = subpasses.len() * layers;
-    if addresses.len() != wanted {
-        log_error(&format!(
-            "{} addresses of counters by region for {} subpasses of {layers} layers or views",
-            addresses.len(),
-            subpasses.len(),
-        ));
+        let all = counters::catalogue::by_task();
+        let find = |&id: &u32| {
+            let found = all.iter().copied().find(|c| c.id == id);
+            if found.is_none() {
+                log_error(&format!("no counter by region has the id {id}: its values are 0"));
+            }
+            found
+        };
+        let addresses = chain::slice(info.p_counter_addresses, info.counter_address_count);
+        let layers = raster::pass::layers(subpasses, layers) as usize;
+        let wanted = subpasses.len() * layers;
+        if addresses.len() != wanted {
+            log_error(&format!(
+                "{} addresses of counters by region for {} subpasses of {layers} layers or views",
+                addresses.len(),
+                subpasses.len(),
+            ));
+        }
+        gpu::exclusive::expect();
+        Some(Regions {
+            addresses: addresses[..addresses.len().min(wanted)].to_vec(),
+            counters: chain::slice(info.p_counter_indices, info.counter_index_count)
+                .iter()
+                .map(find)
+                .collect(),
+            serialize: info.serialize_regions != vk::FALSE,
+        })
     }
-    gpu::exclusive::expect();
-    Some(Regions {
-        addresses: addresses[..addresses.len().min(wanted)].to_vec(),
-        counters: chain::slice(info.p_counter_indices, info.counter_index_count).iter().map(find).collect(),
-        serialize: info.serialize_regions != vk::FALSE,
-    })
 }
 
 /// Counting is always on and each queue's counts are its own, so any number of actors may hold the lock at once.

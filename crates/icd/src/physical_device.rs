@@ -73,14 +73,20 @@ pub(crate) unsafe fn get_physical_device_features2(
     _physical_device: &PhysicalDevice,
     p_features: *mut vk::PhysicalDeviceFeatures2<'_>,
 ) {
-    features::fill(p_features);
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        features::fill(p_features);
+    }
 }
 
 pub(crate) unsafe fn get_physical_device_properties2(
     _physical_device: &PhysicalDevice,
     p_properties: *mut vk::PhysicalDeviceProperties2<'_>,
 ) {
-    properties::fill(p_properties);
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        properties::fill(p_properties);
+    }
 }
 
 pub(crate) unsafe fn enumerate_device_extension_properties(
@@ -89,10 +95,13 @@ pub(crate) unsafe fn enumerate_device_extension_properties(
     p_property_count: *mut u32,
     p_properties: *mut vk::ExtensionProperties,
 ) -> vk::Result {
-    if !p_layer_name.is_null() {
-        return vk::Result::ERROR_LAYER_NOT_PRESENT;
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        if !p_layer_name.is_null() {
+            return vk::Result::ERROR_LAYER_NOT_PRESENT;
+        }
+        extensions::enumerate(false, p_property_count, p_properties)
     }
-    extensions::enumerate(false, p_property_count, p_properties)
 }
 
 pub(crate) unsafe fn enumerate_device_layer_properties(
@@ -100,7 +109,8 @@ pub(crate) unsafe fn enumerate_device_layer_properties(
     p_property_count: *mut u32,
     p_properties: *mut vk::LayerProperties,
 ) -> vk::Result {
-    chain::fill(&[], p_property_count, p_properties)
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe { chain::fill(&[], p_property_count, p_properties) }
 }
 
 pub(crate) unsafe fn get_physical_device_queue_family_properties2(
@@ -108,50 +118,56 @@ pub(crate) unsafe fn get_physical_device_queue_family_properties2(
     p_count: *mut u32,
     p_properties: *mut vk::QueueFamilyProperties2<'_>,
 ) {
-    let _ = chain::fill_with(1, p_count, p_properties, |family, _| {
-        family.queue_family_properties = vk::QueueFamilyProperties {
-            queue_flags: vk::QueueFlags::GRAPHICS | vk::QueueFlags::COMPUTE | vk::QueueFlags::TRANSFER,
-            queue_count: QUEUES,
-            timestamp_valid_bits: 64,
-            min_image_transfer_granularity: vk::Extent3D { width: 1, height: 1, depth: 1 },
-        };
-        if let Some(p) = chain::find_mut::<vk::QueueFamilyGlobalPriorityPropertiesKHR>(family.p_next) {
-            // Any may be asked for; they are hints, and all queues here share the same threads.
-            let all = [
-                vk::QueueGlobalPriorityKHR::LOW,
-                vk::QueueGlobalPriorityKHR::MEDIUM,
-                vk::QueueGlobalPriorityKHR::HIGH,
-                vk::QueueGlobalPriorityKHR::REALTIME,
-            ];
-            p.priority_count = all.len() as u32;
-            p.priorities = Default::default();
-            p.priorities[..all.len()].copy_from_slice(&all);
-        }
-    });
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let _ = chain::fill_with(1, p_count, p_properties, |family, _| {
+            family.queue_family_properties = vk::QueueFamilyProperties {
+                queue_flags: vk::QueueFlags::GRAPHICS | vk::QueueFlags::COMPUTE | vk::QueueFlags::TRANSFER,
+                queue_count: QUEUES,
+                timestamp_valid_bits: 64,
+                min_image_transfer_granularity: vk::Extent3D { width: 1, height: 1, depth: 1 },
+            };
+            if let Some(p) = chain::find_mut::<vk::QueueFamilyGlobalPriorityPropertiesKHR>(family.p_next) {
+                // Any may be asked for; they are hints, and all queues here share the same threads.
+                let all = [
+                    vk::QueueGlobalPriorityKHR::LOW,
+                    vk::QueueGlobalPriorityKHR::MEDIUM,
+                    vk::QueueGlobalPriorityKHR::HIGH,
+                    vk::QueueGlobalPriorityKHR::REALTIME,
+                ];
+                p.priority_count = all.len() as u32;
+                p.priorities = Default::default();
+                p.priorities[..all.len()].copy_from_slice(&all);
+            }
+        });
+    }
 }
 
 pub(crate) unsafe fn get_physical_device_memory_properties2(
     _physical_device: &PhysicalDevice,
     p_memory_properties: *mut vk::PhysicalDeviceMemoryProperties2<'_>,
 ) {
-    let out = &mut *p_memory_properties;
-    let mut p = vk::PhysicalDeviceMemoryProperties {
-        memory_type_count: MEMORY_TYPES.len() as u32,
-        memory_heap_count: 1,
-        ..Default::default()
-    };
-    for (t, &property_flags) in p.memory_types.iter_mut().zip(&MEMORY_TYPES) {
-        *t = vk::MemoryType { property_flags, heap_index: 0 };
-    }
-    p.memory_heaps[0] = vk::MemoryHeap { size: heap_size(), flags: vk::MemoryHeapFlags::DEVICE_LOCAL };
-    out.memory_properties = p;
-    if let Some(budget) = chain::find_mut::<vk::PhysicalDeviceMemoryBudgetPropertiesEXT>(out.p_next) {
-        let used = HEAP_USED.load(std::sync::atomic::Ordering::Relaxed);
-        let free = meminfo("MemAvailable:").unwrap_or(heap_size());
-        budget.heap_budget = [0; vk::MAX_MEMORY_HEAPS];
-        budget.heap_usage = [0; vk::MAX_MEMORY_HEAPS];
-        budget.heap_budget[0] = free.saturating_add(used).clamp(1, heap_size());
-        budget.heap_usage[0] = used;
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let out = &mut *p_memory_properties;
+        let mut p = vk::PhysicalDeviceMemoryProperties {
+            memory_type_count: MEMORY_TYPES.len() as u32,
+            memory_heap_count: 1,
+            ..Default::default()
+        };
+        for (t, &property_flags) in p.memory_types.iter_mut().zip(&MEMORY_TYPES) {
+            *t = vk::MemoryType { property_flags, heap_index: 0 };
+        }
+        p.memory_heaps[0] = vk::MemoryHeap { size: heap_size(), flags: vk::MemoryHeapFlags::DEVICE_LOCAL };
+        out.memory_properties = p;
+        if let Some(budget) = chain::find_mut::<vk::PhysicalDeviceMemoryBudgetPropertiesEXT>(out.p_next) {
+            let used = HEAP_USED.load(std::sync::atomic::Ordering::Relaxed);
+            let free = meminfo("MemAvailable:").unwrap_or(heap_size());
+            budget.heap_budget = [0; vk::MAX_MEMORY_HEAPS];
+            budget.heap_usage = [0; vk::MAX_MEMORY_HEAPS];
+            budget.heap_budget[0] = free.saturating_add(used).clamp(1, heap_size());
+            budget.heap_usage[0] = used;
+        }
     }
 }
 
@@ -178,7 +194,10 @@ pub(crate) unsafe fn get_physical_device_external_buffer_properties(
     p_info: *const vk::PhysicalDeviceExternalBufferInfo<'_>,
     p_properties: *mut vk::ExternalBufferProperties<'_>,
 ) {
-    (*p_properties).external_memory_properties = external_memory((*p_info).handle_type);
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        (*p_properties).external_memory_properties = external_memory((*p_info).handle_type);
+    }
 }
 
 /// No fence can be shared.
@@ -187,10 +206,13 @@ pub(crate) unsafe fn get_physical_device_external_fence_properties(
     _p_info: *const vk::PhysicalDeviceExternalFenceInfo<'_>,
     p_properties: *mut vk::ExternalFenceProperties<'_>,
 ) {
-    let out = &mut *p_properties;
-    out.export_from_imported_handle_types = Default::default();
-    out.compatible_handle_types = Default::default();
-    out.external_fence_features = Default::default();
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let out = &mut *p_properties;
+        out.export_from_imported_handle_types = Default::default();
+        out.compatible_handle_types = Default::default();
+        out.external_fence_features = Default::default();
+    }
 }
 
 /// No semaphore can be shared.
@@ -199,10 +221,13 @@ pub(crate) unsafe fn get_physical_device_external_semaphore_properties(
     _p_info: *const vk::PhysicalDeviceExternalSemaphoreInfo<'_>,
     p_properties: *mut vk::ExternalSemaphoreProperties<'_>,
 ) {
-    let out = &mut *p_properties;
-    out.export_from_imported_handle_types = Default::default();
-    out.compatible_handle_types = Default::default();
-    out.external_semaphore_features = Default::default();
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let out = &mut *p_properties;
+        out.export_from_imported_handle_types = Default::default();
+        out.compatible_handle_types = Default::default();
+        out.external_semaphore_features = Default::default();
+    }
 }
 
 pub(crate) unsafe fn get_physical_device_tool_properties(
@@ -210,7 +235,8 @@ pub(crate) unsafe fn get_physical_device_tool_properties(
     p_tool_count: *mut u32,
     p_tools: *mut vk::PhysicalDeviceToolProperties<'_>,
 ) -> vk::Result {
-    chain::fill_with(0, p_tool_count, p_tools, |_, _| ())
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe { chain::fill_with(0, p_tool_count, p_tools, |_, _| ()) }
 }
 
 pub(crate) unsafe fn get_physical_device_calibrateable_time_domains_khr(
@@ -218,5 +244,6 @@ pub(crate) unsafe fn get_physical_device_calibrateable_time_domains_khr(
     p_count: *mut u32,
     p_domains: *mut vk::TimeDomainKHR,
 ) -> vk::Result {
-    chain::fill(&crate::calibration::TIME_DOMAINS, p_count, p_domains)
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe { chain::fill(&crate::calibration::TIME_DOMAINS, p_count, p_domains) }
 }

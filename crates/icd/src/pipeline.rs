@@ -37,14 +37,14 @@ pub struct Pipeline {
 pub(crate) struct Shared {
     pub layout: Arc<Layout>,
     pub flags: Flags2,
-    pub kind: Kind,
+    pub kind: PipelineKind,
     /// Its programs in the order of the stages.
     pub stages: Vec<Executable>,
     /// Where metrics go while the application has no object active.
     pub measured: Option<Active>,
 }
 
-pub(crate) enum Kind {
+pub(crate) enum PipelineKind {
     Compute(Arc<ComputePipeline>),
     Graphics(Box<Graphics>),
 }
@@ -74,7 +74,12 @@ impl Object for Pipeline {
 }
 
 impl Pipeline {
-    pub(crate) fn new(layout: Arc<Layout>, flags: Flags2, kind: Kind, stages: Vec<Executable>) -> Pipeline {
+    pub(crate) fn new(
+        layout: Arc<Layout>,
+        flags: Flags2,
+        kind: PipelineKind,
+        stages: Vec<Executable>,
+    ) -> Pipeline {
         let gathered = |e: &Executable| {
             let code = e.code.clone()?;
             Some(measured::Stage { stage: e.stage, entry: e.compiled.name.clone(), code })
@@ -92,16 +97,19 @@ impl Pipeline {
     /// What messages call it; a library has none.
     fn title(&self) -> Option<&Arc<Title>> {
         match &self.shared.kind {
-            Kind::Compute(p) => Some(&p.title),
-            Kind::Graphics(g) => Some(&g.pipeline.as_ref()?.title),
+            PipelineKind::Compute(p) => Some(&p.title),
+            PipelineKind::Graphics(g) => Some(&g.pipeline.as_ref()?.title),
         }
     }
 }
 
 /// The application names a pipeline.
 pub(crate) unsafe fn named(pipeline: vk::Pipeline) {
-    if let Some(title) = object::get::<Pipeline>(pipeline).and_then(Pipeline::title) {
-        title.call(debug::called(pipeline.as_raw()));
+    // SAFETY: valid usage: nobody destroys the objects meanwhile.
+    unsafe {
+        if let Some(title) = object::get::<Pipeline>(pipeline).and_then(Pipeline::title) {
+            title.call(debug::called(pipeline.as_raw()));
+        }
     }
 }
 
@@ -119,37 +127,43 @@ pub(crate) struct Source {
 }
 
 unsafe fn specialisation(stage: &vk::PipelineShaderStageCreateInfo) -> Vec<(u32, u64)> {
-    let Some(info) = stage.p_specialization_info.as_ref() else { return Vec::new() };
-    let data = chain::slice(info.p_data.cast::<u8>(), info.data_size.min(u32::MAX as usize) as u32);
-    chain::slice(info.p_map_entries, info.map_entry_count)
-        .iter()
-        .filter_map(|e| {
-            let start = e.offset as usize;
-            let bytes = data.get(start..start.checked_add(e.size.min(8))?)?;
-            let mut value = [0; 8];
-            value[..bytes.len()].copy_from_slice(bytes);
-            Some((e.constant_id, u64::from_le_bytes(value)))
-        })
-        .collect()
+    // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
+    unsafe {
+        let Some(info) = stage.p_specialization_info.as_ref() else { return Vec::new() };
+        let data = chain::slice(info.p_data.cast::<u8>(), info.data_size.min(u32::MAX as usize) as u32);
+        chain::slice(info.p_map_entries, info.map_entry_count)
+            .iter()
+            .filter_map(|e| {
+                let start = e.offset as usize;
+                let bytes = data.get(start..start.checked_add(e.size.min(8))?)?;
+                let mut value = [0; 8];
+                value[..bytes.len()].copy_from_slice(bytes);
+                Some((e.constant_id, u64::from_le_bytes(value)))
+            })
+            .collect()
+    }
 }
 
 /// What a stage says, or an error for a subgroup size that there is not.
 pub(crate) unsafe fn source(stage: &vk::PipelineShaderStageCreateInfo, flags: Flags2) -> Answer<Source> {
-    if let Some(size) = chain::find::<vk::PipelineShaderStageRequiredSubgroupSizeCreateInfo>(stage.p_next)
-        && size.required_subgroup_size != SUBGROUP_SIZE
-    {
-        return Err(invalid(&format!(
-            "a pipeline's stage wants subgroups of {}; they are always {SUBGROUP_SIZE}",
-            size.required_subgroup_size
-        )));
+    // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
+    unsafe {
+        if let Some(size) = chain::find::<vk::PipelineShaderStageRequiredSubgroupSizeCreateInfo>(stage.p_next)
+            && size.required_subgroup_size != SUBGROUP_SIZE
+        {
+            return Err(invalid(&format!(
+                "a pipeline's stage wants subgroups of {}; they are always {SUBGROUP_SIZE}",
+                size.required_subgroup_size
+            )));
+        }
+        Ok(Source {
+            stage: stage.stage,
+            code: shader_module::of_stage(stage)?,
+            entry: chain::str(stage.p_name).to_string_lossy().into_owned(),
+            spec: specialisation(stage),
+            instrumented: flags.contains(INSTRUMENT_SHADERS) || measured::wanted(),
+        })
     }
-    Ok(Source {
-        stage: stage.stage,
-        code: shader_module::of_stage(stage)?,
-        entry: chain::str(stage.p_name).to_string_lossy().into_owned(),
-        spec: specialisation(stage),
-        instrumented: flags.contains(INSTRUMENT_SHADERS) || measured::wanted(),
-    })
 }
 
 impl Source {
@@ -252,9 +266,12 @@ fn machine() -> shader::options::Machine {
 
 /// The flags of a creation: the wide ones of its chain if there are any.
 pub(crate) unsafe fn flags(p_next: *const c_void, narrow: Flags) -> Flags2 {
-    match chain::find::<vk::PipelineCreateFlags2CreateInfoKHR>(p_next) {
-        Some(f) => f.flags,
-        None => wide(narrow),
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        match chain::find::<vk::PipelineCreateFlags2CreateInfoKHR>(p_next) {
+            Some(f) => f.flags,
+            None => wide(narrow),
+        }
     }
 }
 
@@ -265,23 +282,26 @@ pub(crate) fn wide(narrow: Flags) -> Flags2 {
 
 /// Fills the creation feedback of a chain. `stages`: per stage, whether it came from the application's cache.
 pub(crate) unsafe fn feedback(p_next: *const c_void, began: Instant, stages: &[bool]) {
-    let Some(f) = chain::find::<vk::PipelineCreationFeedbackCreateInfo>(p_next) else { return };
-    let duration = began.elapsed().as_nanos() as u64;
-    let told = |hit: bool| {
-        let mut flags = vk::PipelineCreationFeedbackFlags::VALID;
-        if hit {
-            flags |= vk::PipelineCreationFeedbackFlags::APPLICATION_PIPELINE_CACHE_HIT;
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let Some(f) = chain::find::<vk::PipelineCreationFeedbackCreateInfo>(p_next) else { return };
+        let duration = began.elapsed().as_nanos() as u64;
+        let told = |hit: bool| {
+            let mut flags = vk::PipelineCreationFeedbackFlags::VALID;
+            if hit {
+                flags |= vk::PipelineCreationFeedbackFlags::APPLICATION_PIPELINE_CACHE_HIT;
+            }
+            vk::PipelineCreationFeedback { flags, duration }
+        };
+        if !f.p_pipeline_creation_feedback.is_null() {
+            *f.p_pipeline_creation_feedback = told(!stages.is_empty() && stages.iter().all(|&h| h));
         }
-        vk::PipelineCreationFeedback { flags, duration }
-    };
-    if !f.p_pipeline_creation_feedback.is_null() {
-        *f.p_pipeline_creation_feedback = told(!stages.is_empty() && stages.iter().all(|&h| h));
-    }
-    if !f.p_pipeline_stage_creation_feedbacks.is_null() {
-        let n = f.pipeline_stage_creation_feedback_count;
-        let out = chain::slice_mut(f.p_pipeline_stage_creation_feedbacks, n);
-        for (i, o) in out.iter_mut().enumerate() {
-            *o = stages.get(i).map_or_else(Default::default, |&hit| told(hit));
+        if !f.p_pipeline_stage_creation_feedbacks.is_null() {
+            let n = f.pipeline_stage_creation_feedback_count;
+            let out = chain::slice_mut(f.p_pipeline_stage_creation_feedbacks, n);
+            for (i, o) in out.iter_mut().enumerate() {
+                *o = stages.get(i).map_or_else(Default::default, |&hit| told(hit));
+            }
         }
     }
 }
@@ -296,33 +316,40 @@ pub(crate) unsafe fn create_all<T>(
     flags: impl Fn(&T) -> Flags2,
     make: impl Fn(Option<&PipelineCache>, &T) -> Answer<Pipeline>,
 ) -> vk::Result {
-    if device.hub().is_lost() {
-        return vk::Result::ERROR_DEVICE_LOST;
-    }
-    let out = chain::slice_mut(out, infos.len() as u32);
-    out.fill(vk::Pipeline::null());
-    let cache = if cache == vk::PipelineCache::null() { None } else { object::get::<PipelineCache>(cache) };
-    let mut result = vk::Result::SUCCESS;
-    for (slot, info) in out.iter_mut().zip(infos) {
-        match make(cache, info) {
-            Ok(p) => {
-                *slot = object::create(p);
-                named(*slot);
-            }
-            Err(e) => {
-                // An error outranks PIPELINE_COMPILE_REQUIRED, which is none.
-                if result.as_raw() >= 0 {
-                    result = e;
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        if device.hub().is_lost() {
+            return vk::Result::ERROR_DEVICE_LOST;
+        }
+        let out = chain::slice_mut(out, infos.len() as u32);
+        out.fill(vk::Pipeline::null());
+        let cache =
+            if cache == vk::PipelineCache::null() { None } else { object::get::<PipelineCache>(cache) };
+        let mut result = vk::Result::SUCCESS;
+        for (slot, info) in out.iter_mut().zip(infos) {
+            match make(cache, info) {
+                Ok(p) => {
+                    *slot = object::create(p);
+                    named(*slot);
                 }
-                if flags(info).contains(wide(Flags::EARLY_RETURN_ON_FAILURE)) {
-                    break;
+                Err(e) => {
+                    // An error outranks PIPELINE_COMPILE_REQUIRED, which is none.
+                    if result.as_raw() >= 0 {
+                        result = e;
+                    }
+                    if flags(info).contains(wide(Flags::EARLY_RETURN_ON_FAILURE)) {
+                        break;
+                    }
                 }
             }
         }
+        result
     }
-    result
 }
 
 pub(crate) unsafe fn destroy_pipeline(_: &Device, pipeline: vk::Pipeline, _: *const vk::AllocationCallbacks) {
-    object::destroy::<Pipeline>(pipeline);
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        object::destroy::<Pipeline>(pipeline);
+    }
 }

@@ -1,13 +1,13 @@
 //! VkPipelineCache: compiled programs by key, and their blobs.
 //!
-//! A blob is the header of § Pipeline Cache Header (version one), a hash of what follows, and entries: key, length,
-//! name and program. Its UUID is of one build of the driver (`build.rs`), for a program's bytes mean nothing to another.
-//! A blob that is foreign or damaged is an empty one.
+//! A blob is the header of § Pipeline Cache Header (version one), a signature ([`cache_key`]) of all else, and entries:
+//! key, length, name and program. Its UUID is of one build of the driver (`build.rs`), for a program's bytes mean nothing
+//! to another. A blob that is foreign, forged or damaged is an empty one.
 
 use crate::answer::{Answer, created};
+use crate::cache_key;
 use crate::chain;
 use crate::device::Device;
-use crate::hash;
 use crate::object::{self, Object};
 use crate::pipeline::Compiled;
 use crate::properties::{CACHE_UUID, DEVICE_ID, VENDOR_ID};
@@ -19,7 +19,7 @@ use std::sync::{Arc, Weak};
 
 /// `sizeof(VkPipelineCacheHeaderVersionOne)`.
 const HEADER: usize = 32;
-/// Header and hash.
+/// Header and signature.
 const PREFIX: usize = HEADER + 16;
 
 pub struct PipelineCache {
@@ -94,21 +94,23 @@ fn write(programs: &BTreeMap<u128, Arc<Compiled>>, room: usize) -> (Vec<u8>, boo
         }
         blob.extend_from_slice(&e);
     }
-    let check = hash::bytes(&blob[PREFIX..]);
-    blob[HEADER..PREFIX].copy_from_slice(&check.to_le_bytes());
+    if let Some(s) = cache_key::sign(&[&blob[..HEADER], &blob[PREFIX..]]) {
+        blob[HEADER..PREFIX].copy_from_slice(&s);
+    }
     (blob, all)
 }
 
 /// The programs of a blob; empty for one that is not ours or not whole.
 fn read(blob: &[u8]) -> BTreeMap<u128, Arc<Compiled>> {
     let mut programs = BTreeMap::new();
-    if blob.len() < PREFIX
-        || blob[..HEADER] != header()
-        || blob[HEADER..PREFIX] != hash::bytes(&blob[PREFIX..]).to_le_bytes()
-    {
+    let (Some(h), Some(s), Some(mut rest)) =
+        (blob.get(..HEADER), blob.get(HEADER..PREFIX), blob.get(PREFIX..))
+    else {
+        return programs;
+    };
+    if h != header() || cache_key::sign(&[h, rest]).is_none_or(|mine| mine[..] != *s) {
         return programs;
     }
-    let mut rest = &blob[PREFIX..];
     while let Some((key, name, program, after)) = read_entry(rest) {
         programs.insert(key, Arc::new(Compiled { program: Arc::new(program), name: name.to_string() }));
         rest = after;
@@ -126,12 +128,15 @@ fn read_entry(b: &[u8]) -> Option<(u128, &str, Program, &[u8])> {
 }
 
 unsafe fn new(info: &vk::PipelineCacheCreateInfo) -> Answer<PipelineCache> {
-    let blob = if info.p_initial_data.is_null() {
-        &[][..]
-    } else {
-        std::slice::from_raw_parts(info.p_initial_data.cast::<u8>(), info.initial_data_size)
-    };
-    Ok(PipelineCache { programs: Mutex::new(read(blob)) })
+    // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
+    unsafe {
+        let blob = if info.p_initial_data.is_null() {
+            &[][..]
+        } else {
+            std::slice::from_raw_parts(info.p_initial_data.cast::<u8>(), info.initial_data_size)
+        };
+        Ok(PipelineCache { programs: Mutex::new(read(blob)) })
+    }
 }
 
 pub(crate) unsafe fn create_pipeline_cache(
@@ -140,7 +145,8 @@ pub(crate) unsafe fn create_pipeline_cache(
     _: *const vk::AllocationCallbacks,
     out: *mut vk::PipelineCache,
 ) -> vk::Result {
-    created(out, new(&*info))
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe { created(out, new(&*info)) }
 }
 
 pub(crate) unsafe fn destroy_pipeline_cache(
@@ -148,7 +154,10 @@ pub(crate) unsafe fn destroy_pipeline_cache(
     cache: vk::PipelineCache,
     _: *const vk::AllocationCallbacks,
 ) {
-    object::destroy::<PipelineCache>(cache);
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        object::destroy::<PipelineCache>(cache);
+    }
 }
 
 pub(crate) unsafe fn get_pipeline_cache_data(
@@ -157,23 +166,26 @@ pub(crate) unsafe fn get_pipeline_cache_data(
     size: *mut usize,
     data: *mut c_void,
 ) -> vk::Result {
-    let Some(c) = object::get::<PipelineCache>(cache) else { return vk::Result::ERROR_UNKNOWN };
-    let programs = c.programs.lock();
-    let room = if data.is_null() { usize::MAX } else { *size };
-    let (blob, all) = write(&programs, room);
-    if data.is_null() {
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let Some(c) = object::get::<PipelineCache>(cache) else { return vk::Result::ERROR_UNKNOWN };
+        let programs = c.programs.lock();
+        let room = if data.is_null() { usize::MAX } else { *size };
+        let (blob, all) = write(&programs, room);
+        if data.is_null() {
+            *size = blob.len();
+            return vk::Result::SUCCESS;
+        }
+        if room < blob.len() {
+            // Not even header and signature: at least the header, if that fits.
+            *size = if room < HEADER { 0 } else { HEADER };
+            std::ptr::copy_nonoverlapping(blob.as_ptr(), data.cast(), *size);
+            return vk::Result::INCOMPLETE;
+        }
+        std::ptr::copy_nonoverlapping(blob.as_ptr(), data.cast(), blob.len());
         *size = blob.len();
-        return vk::Result::SUCCESS;
+        if all { vk::Result::SUCCESS } else { vk::Result::INCOMPLETE }
     }
-    if room < blob.len() {
-        // Not even header and hash: at least the header, if that fits.
-        *size = if room < HEADER { 0 } else { HEADER };
-        std::ptr::copy_nonoverlapping(blob.as_ptr(), data.cast(), *size);
-        return vk::Result::INCOMPLETE;
-    }
-    std::ptr::copy_nonoverlapping(blob.as_ptr(), data.cast(), blob.len());
-    *size = blob.len();
-    if all { vk::Result::SUCCESS } else { vk::Result::INCOMPLETE }
 }
 
 pub(crate) unsafe fn merge_pipeline_caches(
@@ -182,12 +194,15 @@ pub(crate) unsafe fn merge_pipeline_caches(
     count: u32,
     sources: *const vk::PipelineCache,
 ) -> vk::Result {
-    let Some(dst) = object::get::<PipelineCache>(dst) else { return vk::Result::ERROR_UNKNOWN };
-    for &s in chain::slice(sources, count) {
-        if let Some(s) = object::get::<PipelineCache>(s) {
-            let from = s.programs.lock().clone();
-            dst.programs.lock().extend(from);
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let Some(dst) = object::get::<PipelineCache>(dst) else { return vk::Result::ERROR_UNKNOWN };
+        for &s in chain::slice(sources, count) {
+            if let Some(s) = object::get::<PipelineCache>(s) {
+                let from = s.programs.lock().clone();
+                dst.programs.lock().extend(from);
+            }
         }
+        vk::Result::SUCCESS
     }
-    vk::Result::SUCCESS
 }

@@ -3,7 +3,7 @@
 use crate::answer::Answer;
 use crate::chain;
 use crate::device::Device;
-use crate::pipeline::{self, Kind, Pipeline};
+use crate::pipeline::{self, Pipeline, PipelineKind};
 use crate::pipeline_cache::PipelineCache;
 use crate::pipeline_layout;
 use gpu::pipeline::ComputePipeline;
@@ -18,20 +18,23 @@ fn flags(info: &vk::ComputePipelineCreateInfo) -> vk::PipelineCreateFlags2 {
 }
 
 unsafe fn compute(cache: Option<&PipelineCache>, info: &vk::ComputePipelineCreateInfo) -> Answer<Pipeline> {
-    let began = Instant::now();
-    let source = pipeline::source(&info.stage, flags(info))?;
-    let layout = pipeline_layout::get(info.layout).ok_or(vk::Result::ERROR_UNKNOWN)?;
-    let must =
-        flags(info).contains(pipeline::wide(vk::PipelineCreateFlags::FAIL_ON_PIPELINE_COMPILE_REQUIRED));
-    let (made, hit) = source.compile(cache, &layout, must)?;
-    pipeline::feedback(info.p_next, began, &[hit]);
-    static NEXT: AtomicU64 = AtomicU64::new(1);
-    let gpu = ComputePipeline {
-        program: made.compiled.program.clone(),
-        id: NEXT.fetch_add(1, Relaxed),
-        title: Title::new(made.compiled.name.clone()),
-    };
-    Ok(Pipeline::new(layout, flags(info), Kind::Compute(Arc::new(gpu)), vec![made]))
+    // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
+    unsafe {
+        let began = Instant::now();
+        let source = pipeline::source(&info.stage, flags(info))?;
+        let layout = pipeline_layout::get(info.layout).ok_or(vk::Result::ERROR_UNKNOWN)?;
+        let must =
+            flags(info).contains(pipeline::wide(vk::PipelineCreateFlags::FAIL_ON_PIPELINE_COMPILE_REQUIRED));
+        let (made, hit) = source.compile(cache, &layout, must)?;
+        pipeline::feedback(info.p_next, began, &[hit]);
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        let gpu = ComputePipeline {
+            program: made.compiled.program.clone(),
+            id: NEXT.fetch_add(1, Relaxed),
+            title: Title::new(made.compiled.name.clone()),
+        };
+        Ok(Pipeline::new(layout, flags(info), PipelineKind::Compute(Arc::new(gpu)), vec![made]))
+    }
 }
 
 pub(crate) unsafe fn create_compute_pipelines(
@@ -42,5 +45,8 @@ pub(crate) unsafe fn create_compute_pipelines(
     _: *const vk::AllocationCallbacks,
     out: *mut vk::Pipeline,
 ) -> vk::Result {
-    pipeline::create_all(device, cache, chain::slice(infos, count), out, flags, |c, i| compute(c, i))
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        pipeline::create_all(device, cache, chain::slice(infos, count), out, flags, |c, i| compute(c, i))
+    }
 }

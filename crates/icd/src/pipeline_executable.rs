@@ -17,16 +17,19 @@ pub(crate) unsafe fn get_pipeline_executable_properties_khr(
     count: *mut u32,
     out: *mut vk::PipelineExecutablePropertiesKHR,
 ) -> vk::Result {
-    let Some(p) = object::get::<Pipeline>((*info).pipeline) else { return vk::Result::ERROR_UNKNOWN };
-    let stages = &p.shared().stages;
-    chain::fill_with(stages.len(), count, out, |o, i| {
-        let e = &stages[i];
-        o.stages = e.stage;
-        chain::write_str(&mut o.name, &format!("{} shader {}", stage_name(e.stage), e.compiled.name));
-        let text = format!("Tuff wave program {:032x}, {} lanes a wave", e.key, e.compiled.program.lanes);
-        chain::write_str(&mut o.description, &text);
-        o.subgroup_size = SUBGROUP_SIZE;
-    })
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let Some(p) = object::get::<Pipeline>((*info).pipeline) else { return vk::Result::ERROR_UNKNOWN };
+        let stages = &p.shared().stages;
+        chain::fill_with(stages.len(), count, out, |o, i| {
+            let e = &stages[i];
+            o.stages = e.stage;
+            chain::write_str(&mut o.name, &format!("{} shader {}", stage_name(e.stage), e.compiled.name));
+            let text = format!("Tuff wave program {:032x}, {} lanes a wave", e.key, e.compiled.program.lanes);
+            chain::write_str(&mut o.description, &text);
+            o.subgroup_size = SUBGROUP_SIZE;
+        })
+    }
 }
 
 pub(crate) fn stage_name(stage: vk::ShaderStageFlags) -> &'static str {
@@ -45,15 +48,18 @@ unsafe fn executable<'a>(
     flag: Flags,
     or: impl Fn(&Executable) -> bool,
 ) -> Answer<&'a Executable> {
-    let p = object::get::<Pipeline>(info.pipeline).ok_or(vk::Result::ERROR_UNKNOWN)?.shared();
-    let (i, n) = (info.executable_index, p.stages.len());
-    let Some(e) = p.stages.get(i as usize) else {
-        return Err(invalid(&format!("{command}: executable {i} of a pipeline that has {n}")));
-    };
-    if !p.flags.contains(wide(flag)) && !or(e) {
-        return Err(invalid(&format!("{command}: the pipeline was not created with {flag:?}")));
+    // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
+    unsafe {
+        let p = object::get::<Pipeline>(info.pipeline).ok_or(vk::Result::ERROR_UNKNOWN)?.shared();
+        let (i, n) = (info.executable_index, p.stages.len());
+        let Some(e) = p.stages.get(i as usize) else {
+            return Err(invalid(&format!("{command}: executable {i} of a pipeline that has {n}")));
+        };
+        if !p.flags.contains(wide(flag)) && !or(e) {
+            return Err(invalid(&format!("{command}: the pipeline was not created with {flag:?}")));
+        }
+        Ok(e)
     }
-    Ok(e)
 }
 
 /// A statistic: name, description, value.
@@ -144,21 +150,24 @@ pub(crate) unsafe fn get_pipeline_executable_statistics_khr(
     count: *mut u32,
     out: *mut vk::PipelineExecutableStatisticKHR,
 ) -> vk::Result {
-    let command = "vkGetPipelineExecutableStatisticsKHR";
-    let e = match executable(&*info, command, Flags::CAPTURE_STATISTICS_KHR, |_| false) {
-        Ok(e) => e,
-        Err(e) => return e,
-    };
-    let all = statistics(&e.compiled.program);
-    chain::fill_with(all.len(), count, out, |o, i| {
-        let (name, what, value) = &all[i];
-        chain::write_str(&mut o.name, name);
-        chain::write_str(&mut o.description, what);
-        (o.format, o.value) = match *value {
-            Number::Whole(v) => (Format::UINT64, vk::PipelineExecutableStatisticValueKHR { u64: v }),
-            Number::Real(v) => (Format::FLOAT64, vk::PipelineExecutableStatisticValueKHR { f64: v }),
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let command = "vkGetPipelineExecutableStatisticsKHR";
+        let e = match executable(&*info, command, Flags::CAPTURE_STATISTICS_KHR, |_| false) {
+            Ok(e) => e,
+            Err(e) => return e,
         };
-    })
+        let all = statistics(&e.compiled.program);
+        chain::fill_with(all.len(), count, out, |o, i| {
+            let (name, what, value) = &all[i];
+            chain::write_str(&mut o.name, name);
+            chain::write_str(&mut o.description, what);
+            (o.format, o.value) = match *value {
+                Number::Whole(v) => (Format::UINT64, vk::PipelineExecutableStatisticValueKHR { u64: v }),
+                Number::Real(v) => (Format::FLOAT64, vk::PipelineExecutableStatisticValueKHR { f64: v }),
+            };
+        })
+    }
 }
 
 /// One line an op: its place, code and operands; and which of the application's blocks it comes from.
@@ -190,31 +199,34 @@ pub(crate) unsafe fn get_pipeline_executable_internal_representations_khr(
     count: *mut u32,
     out: *mut vk::PipelineExecutableInternalRepresentationKHR,
 ) -> vk::Result {
-    let command = "vkGetPipelineExecutableInternalRepresentationsKHR";
-    // The table of blocks is how an instrumented pipeline's metrics are read: it needs no flag of its own.
-    let instrumented = |e: &Executable| e.blocks.is_some();
-    let e = match executable(&*info, command, Flags::CAPTURE_INTERNAL_REPRESENTATIONS_KHR, instrumented) {
-        Ok(e) => e,
-        Err(e) => return e,
-    };
-    let all = representations(e);
-    let mut cut = false;
-    let result = chain::fill_with(all.len(), count, out, |o, i| {
-        let (name, what, text) = &all[i];
-        chain::write_str(&mut o.name, name);
-        chain::write_str(&mut o.description, what);
-        o.is_text = vk::TRUE;
-        let mut text = text.clone().into_bytes();
-        text.push(0);
-        if o.p_data.is_null() {
-            o.data_size = text.len();
-            return;
-        }
-        let n = text.len().min(o.data_size);
-        cut |= n < text.len();
-        // SAFETY: the application gave `data_size` bytes.
-        unsafe { std::ptr::copy_nonoverlapping(text.as_ptr(), o.p_data.cast(), n) };
-        o.data_size = n;
-    });
-    if cut && result == vk::Result::SUCCESS { vk::Result::INCOMPLETE } else { result }
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let command = "vkGetPipelineExecutableInternalRepresentationsKHR";
+        // The table of blocks is how an instrumented pipeline's metrics are read: it needs no flag of its own.
+        let instrumented = |e: &Executable| e.blocks.is_some();
+        let e = match executable(&*info, command, Flags::CAPTURE_INTERNAL_REPRESENTATIONS_KHR, instrumented) {
+            Ok(e) => e,
+            Err(e) => return e,
+        };
+        let all = representations(e);
+        let mut cut = false;
+        let result = chain::fill_with(all.len(), count, out, |o, i| {
+            let (name, what, text) = &all[i];
+            chain::write_str(&mut o.name, name);
+            chain::write_str(&mut o.description, what);
+            o.is_text = vk::TRUE;
+            let mut text = text.clone().into_bytes();
+            text.push(0);
+            if o.p_data.is_null() {
+                o.data_size = text.len();
+                return;
+            }
+            let n = text.len().min(o.data_size);
+            cut |= n < text.len();
+            // The application gave `data_size` bytes.
+            std::ptr::copy_nonoverlapping(text.as_ptr(), o.p_data.cast(), n);
+            o.data_size = n;
+        });
+        if cut && result == vk::Result::SUCCESS { vk::Result::INCOMPLETE } else { result }
+    }
 }

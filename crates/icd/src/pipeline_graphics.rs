@@ -5,7 +5,7 @@ use crate::chain;
 use crate::device::Device;
 use crate::draw_settings::{Dynamic, Settings};
 use crate::object;
-use crate::pipeline::{self, Executable, Kind, Pipeline, Shared, Source, wide};
+use crate::pipeline::{self, Executable, Pipeline, PipelineKind, Shared, Source, wide};
 use crate::pipeline_cache::PipelineCache;
 use crate::pipeline_layout::{self, Layout};
 use crate::pipeline_state::{self as state, Targets};
@@ -55,36 +55,49 @@ fn flags(info: &vk::GraphicsPipelineCreateInfo) -> vk::PipelineCreateFlags2 {
 /// Whether fragments may read attachments as images (§ Feedback Loop): by a flag, or as dynamic state says, which is
 /// taken to say so.
 unsafe fn feedback(info: &vk::GraphicsPipelineCreateInfo) -> bool {
-    let loops =
-        wide(Flags::COLOR_ATTACHMENT_FEEDBACK_LOOP_EXT | Flags::DEPTH_STENCIL_ATTACHMENT_FEEDBACK_LOOP_EXT);
-    let dynamic = info
-        .p_dynamic_state
-        .as_ref()
-        .map_or(&[][..], |d| chain::slice(d.p_dynamic_states, d.dynamic_state_count));
-    flags(info).intersects(loops) || dynamic.contains(&vk::DynamicState::ATTACHMENT_FEEDBACK_LOOP_ENABLE_EXT)
+    // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
+    unsafe {
+        let loops = wide(
+            Flags::COLOR_ATTACHMENT_FEEDBACK_LOOP_EXT | Flags::DEPTH_STENCIL_ATTACHMENT_FEEDBACK_LOOP_EXT,
+        );
+        let dynamic = info
+            .p_dynamic_state
+            .as_ref()
+            .map_or(&[][..], |d| chain::slice(d.p_dynamic_states, d.dynamic_state_count));
+        flags(info).intersects(loops)
+            || dynamic.contains(&vk::DynamicState::ATTACHMENT_FEEDBACK_LOOP_ENABLE_EXT)
+    }
 }
 
 /// The libraries that a pipeline is linked from.
 unsafe fn libraries<'a>(info: &vk::GraphicsPipelineCreateInfo) -> Answer<Vec<&'a Shared>> {
-    let Some(l) = chain::find::<vk::PipelineLibraryCreateInfoKHR>(info.p_next) else { return Ok(Vec::new()) };
-    chain::slice(l.p_libraries, l.library_count)
-        .iter()
-        .map(|&p| {
-            let shared = object::get::<Pipeline>(p).ok_or(vk::Result::ERROR_UNKNOWN)?.shared();
-            match &shared.kind {
-                Kind::Graphics(g) if g.library.is_some() => Ok(shared),
-                _ => Err(invalid("vkCreateGraphicsPipelines: a library that is none")),
-            }
-        })
-        .collect()
+    // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
+    unsafe {
+        let Some(l) = chain::find::<vk::PipelineLibraryCreateInfoKHR>(info.p_next) else {
+            return Ok(Vec::new());
+        };
+        chain::slice(l.p_libraries, l.library_count)
+            .iter()
+            .map(|&p| {
+                let shared = object::get::<Pipeline>(p).ok_or(vk::Result::ERROR_UNKNOWN)?.shared();
+                match &shared.kind {
+                    PipelineKind::Graphics(g) if g.library.is_some() => Ok(shared),
+                    _ => Err(invalid("vkCreateGraphicsPipelines: a library that is none")),
+                }
+            })
+            .collect()
+    }
 }
 
 /// The parts that a creation itself describes.
 unsafe fn own_parts(info: &vk::GraphicsPipelineCreateInfo, is_library: bool, linked: bool) -> Parts {
-    match chain::find::<vk::GraphicsPipelineLibraryCreateInfoEXT>(info.p_next) {
-        Some(l) => l.flags,
-        None if is_library || linked => Parts::empty(),
-        None => ALL,
+    // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
+    unsafe {
+        match chain::find::<vk::GraphicsPipelineLibraryCreateInfoEXT>(info.p_next) {
+            Some(l) => l.flags,
+            None if is_library || linked => Parts::empty(),
+            None => ALL,
+        }
     }
 }
 
@@ -131,106 +144,115 @@ impl Build {
         parts: Parts,
         must_have: bool,
     ) -> Answer {
-        // Each part has its own dynamic states; naming others has no effect.
-        let on = state::dynamic(info).of_parts(parts);
-        self.dynamic.insert(on);
-        self.parts |= parts;
-        if parts.contains(Parts::VERTEX_INPUT_INTERFACE) {
-            self.settings.input = state::input(info, on)?;
-        }
-        let mut stages = vk::ShaderStageFlags::empty();
-        let mut layout = None;
-        if parts.intersects(Parts::PRE_RASTERIZATION_SHADERS | Parts::FRAGMENT_SHADER)
-            && info.layout != vk::PipelineLayout::null()
-        {
-            let given = pipeline_layout::get(info.layout).ok_or(vk::Result::ERROR_UNKNOWN)?;
-            self.layouts.push(given.clone());
-            layout = Some(given);
-        }
-        if parts.contains(Parts::PRE_RASTERIZATION_SHADERS) {
-            self.settings.geometry = state::geometry(info, on);
-            stages |= vk::ShaderStageFlags::ALL_GRAPHICS & !vk::ShaderStageFlags::FRAGMENT;
-        }
-        // Without rasterisation the fragment parts are ignored.
-        let drawn = !self.parts.contains(Parts::PRE_RASTERIZATION_SHADERS)
-            || state::rasterises(&self.settings.geometry, self.dynamic);
-        if drawn {
-            let whole = parts.contains(Parts::FRAGMENT_OUTPUT_INTERFACE)
-                || info.render_pass != vk::RenderPass::null();
-            let targets = Targets::of(info);
-            if parts.contains(Parts::FRAGMENT_SHADER) {
-                self.settings.fragment = state::fragment(info, whole.then_some(&targets));
-                stages |= vk::ShaderStageFlags::FRAGMENT;
+        // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
+        unsafe {
+            // Each part has its own dynamic states; naming others has no effect.
+            let on = state::dynamic(info).of_parts(parts);
+            self.dynamic.insert(on);
+            self.parts |= parts;
+            if parts.contains(Parts::VERTEX_INPUT_INTERFACE) {
+                self.settings.input = state::input(info, on)?;
             }
-            if parts.contains(Parts::FRAGMENT_OUTPUT_INTERFACE) {
-                self.settings.output = state::output(info, &targets);
+            let mut stages = vk::ShaderStageFlags::empty();
+            let mut layout = None;
+            if parts.intersects(Parts::PRE_RASTERIZATION_SHADERS | Parts::FRAGMENT_SHADER)
+                && info.layout != vk::PipelineLayout::null()
+            {
+                let given = pipeline_layout::get(info.layout).ok_or(vk::Result::ERROR_UNKNOWN)?;
+                self.layouts.push(given.clone());
+                layout = Some(given);
             }
-        }
-        for s in chain::slice(info.p_stages, info.stage_count) {
-            if !stages.contains(s.stage) {
-                self.hits.push(false);
-                continue;
+            if parts.contains(Parts::PRE_RASTERIZATION_SHADERS) {
+                self.settings.geometry = state::geometry(info, on);
+                stages |= vk::ShaderStageFlags::ALL_GRAPHICS & !vk::ShaderStageFlags::FRAGMENT;
             }
-            let layout = layout.clone().ok_or(vk::Result::ERROR_UNKNOWN)?;
-            let source = pipeline::source(s, flags(info))?;
-            let (made, hit) = source.compile(cache, &layout, must_have)?;
-            self.hits.push(hit);
-            self.stages.push(Stage { source, layout, made });
+            // Without rasterisation the fragment parts are ignored.
+            let drawn = !self.parts.contains(Parts::PRE_RASTERIZATION_SHADERS)
+                || state::rasterises(&self.settings.geometry, self.dynamic);
+            if drawn {
+                let whole = parts.contains(Parts::FRAGMENT_OUTPUT_INTERFACE)
+                    || info.render_pass != vk::RenderPass::null();
+                let targets = Targets::of(info);
+                if parts.contains(Parts::FRAGMENT_SHADER) {
+                    self.settings.fragment = state::fragment(info, whole.then_some(&targets));
+                    stages |= vk::ShaderStageFlags::FRAGMENT;
+                }
+                if parts.contains(Parts::FRAGMENT_OUTPUT_INTERFACE) {
+                    self.settings.output = state::output(info, &targets);
+                }
+            }
+            for s in chain::slice(info.p_stages, info.stage_count) {
+                if !stages.contains(s.stage) {
+                    self.hits.push(false);
+                    continue;
+                }
+                let layout = layout.clone().ok_or(vk::Result::ERROR_UNKNOWN)?;
+                let source = pipeline::source(s, flags(info))?;
+                let (made, hit) = source.compile(cache, &layout, must_have)?;
+                self.hits.push(hit);
+                self.stages.push(Stage { source, layout, made });
+            }
+            Ok(())
         }
-        Ok(())
     }
 
     /// The layout of the whole: the creation's if it has one, else all that the libraries have.
     unsafe fn layout(&self, info: &vk::GraphicsPipelineCreateInfo) -> Answer<Arc<Layout>> {
-        if info.layout != vk::PipelineLayout::null()
-            && let Some(l) = pipeline_layout::get(info.layout)
-            && self.layouts.iter().all(|o| o.within(&l))
-        {
-            return Ok(l);
+        // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
+        unsafe {
+            if info.layout != vk::PipelineLayout::null()
+                && let Some(l) = pipeline_layout::get(info.layout)
+                && self.layouts.iter().all(|o| o.within(&l))
+            {
+                return Ok(l);
+            }
+            Ok(match self.layouts.as_slice() {
+                [one] => one.clone(),
+                all => Arc::new(Layout::union(all)),
+            })
         }
-        Ok(match self.layouts.as_slice() {
-            [one] => one.clone(),
-            all => Arc::new(Layout::union(all)),
-        })
     }
 }
 
 unsafe fn graphics(cache: Option<&PipelineCache>, info: &vk::GraphicsPipelineCreateInfo) -> Answer<Pipeline> {
-    let began = Instant::now();
-    let flags = flags(info);
-    let must_have = flags.contains(wide(Flags::FAIL_ON_PIPELINE_COMPILE_REQUIRED));
-    let is_library = flags.contains(wide(Flags::LIBRARY_KHR));
-    let linked = libraries(info)?;
-    let parts = own_parts(info, is_library, !linked.is_empty());
-    let mut b = Build { feedback: feedback(info), ..Default::default() };
-    for shared in &linked {
-        if let Kind::Graphics(g) = &shared.kind
-            && let Some(l) = &g.library
-        {
-            b.take(g, l);
+    // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
+    unsafe {
+        let began = Instant::now();
+        let flags = flags(info);
+        let must_have = flags.contains(wide(Flags::FAIL_ON_PIPELINE_COMPILE_REQUIRED));
+        let is_library = flags.contains(wide(Flags::LIBRARY_KHR));
+        let linked = libraries(info)?;
+        let parts = own_parts(info, is_library, !linked.is_empty());
+        let mut b = Build { feedback: feedback(info), ..Default::default() };
+        for shared in &linked {
+            if let PipelineKind::Graphics(g) = &shared.kind
+                && let Some(l) = &g.library
+            {
+                b.take(g, l);
+            }
         }
-    }
-    b.describe(cache, info, parts, must_have)?;
-    let layout = b.layout(info)?;
-    // A library's shader may have been laid out with holes where the whole has sets.
-    for s in &mut b.stages {
-        if !s.layout.within(&layout) {
-            s.made = s.source.compile(cache, &layout, must_have)?.0;
-            s.layout = layout.clone();
+        b.describe(cache, info, parts, must_have)?;
+        let layout = b.layout(info)?;
+        // A library's shader may have been laid out with holes where the whole has sets.
+        for s in &mut b.stages {
+            if !s.layout.within(&layout) {
+                s.made = s.source.compile(cache, &layout, must_have)?.0;
+                s.layout = layout.clone();
+            }
         }
+        pipeline::feedback(info.p_next, began, &b.hits);
+        b.stages.sort_by_key(|s| s.made.stage.as_raw());
+        let stages: Vec<Executable> = b.stages.iter().map(|s| s.made.clone()).collect();
+        let made = if is_library { None } else { Some(Arc::new(assemble(&b, &stages)?)) };
+        let library = is_library.then_some(Library {
+            parts: b.parts,
+            stages: b.stages,
+            layouts: b.layouts,
+            feedback: b.feedback,
+        });
+        let g = Graphics { pipeline: made, settings: b.settings, dynamic: b.dynamic, library };
+        Ok(Pipeline::new(layout, flags, PipelineKind::Graphics(Box::new(g)), stages))
     }
-    pipeline::feedback(info.p_next, began, &b.hits);
-    b.stages.sort_by_key(|s| s.made.stage.as_raw());
-    let stages: Vec<Executable> = b.stages.iter().map(|s| s.made.clone()).collect();
-    let made = if is_library { None } else { Some(Arc::new(assemble(&b, &stages)?)) };
-    let library = is_library.then_some(Library {
-        parts: b.parts,
-        stages: b.stages,
-        layouts: b.layouts,
-        feedback: b.feedback,
-    });
-    let g = Graphics { pipeline: made, settings: b.settings, dynamic: b.dynamic, library };
-    Ok(Pipeline::new(layout, flags, Kind::Graphics(Box::new(g)), stages))
 }
 
 /// The pipeline for the GPU.
@@ -261,5 +283,8 @@ pub(crate) unsafe fn create_graphics_pipelines(
     _: *const vk::AllocationCallbacks,
     out: *mut vk::Pipeline,
 ) -> vk::Result {
-    pipeline::create_all(device, cache, chain::slice(infos, count), out, flags, |c, i| graphics(c, i))
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        pipeline::create_all(device, cache, chain::slice(infos, count), out, flags, |c, i| graphics(c, i))
+    }
 }

@@ -96,25 +96,29 @@ impl Layout {
 }
 
 unsafe fn new(info: &vk::PipelineLayoutCreateInfo) -> Answer<PipelineLayout> {
-    if info.set_layout_count > MAX_SETS {
-        return Err(invalid(&format!("vkCreatePipelineLayout: more than {MAX_SETS} sets")));
+    // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
+    unsafe {
+        if info.set_layout_count > MAX_SETS {
+            return Err(invalid(&format!("vkCreatePipelineLayout: more than {MAX_SETS} sets")));
+        }
+        let sets = chain::slice(info.p_set_layouts, info.set_layout_count)
+            .iter()
+            .map(|&l| if l == vk::DescriptorSetLayout::null() { None } else { descriptor_layout::get(l) })
+            .collect();
+        let ranges = chain::slice(info.p_push_constant_ranges, info.push_constant_range_count);
+        let push_bytes = ranges.iter().map(|r| r.offset.saturating_add(r.size)).max().unwrap_or(0);
+        if push_bytes > MAX_PUSH_CONSTANTS {
+            return Err(invalid(&format!(
+                "vkCreatePipelineLayout: push constants end after {MAX_PUSH_CONSTANTS} bytes"
+            )));
+        }
+        Ok(PipelineLayout { shared: Arc::new(Layout::new(sets, push_bytes)) })
     }
-    let sets = chain::slice(info.p_set_layouts, info.set_layout_count)
-        .iter()
-        .map(|&l| if l == vk::DescriptorSetLayout::null() { None } else { descriptor_layout::get(l) })
-        .collect();
-    let ranges = chain::slice(info.p_push_constant_ranges, info.push_constant_range_count);
-    let push_bytes = ranges.iter().map(|r| r.offset.saturating_add(r.size)).max().unwrap_or(0);
-    if push_bytes > MAX_PUSH_CONSTANTS {
-        return Err(invalid(&format!(
-            "vkCreatePipelineLayout: push constants end after {MAX_PUSH_CONSTANTS} bytes"
-        )));
-    }
-    Ok(PipelineLayout { shared: Arc::new(Layout::new(sets, push_bytes)) })
 }
 
 pub(crate) unsafe fn get(layout: vk::PipelineLayout) -> Option<Arc<Layout>> {
-    Some(object::get::<PipelineLayout>(layout)?.shared.clone())
+    // SAFETY: valid usage: nobody destroys the objects meanwhile.
+    unsafe { Some(object::get::<PipelineLayout>(layout)?.shared.clone()) }
 }
 
 pub(crate) unsafe fn create_pipeline_layout(
@@ -123,7 +127,8 @@ pub(crate) unsafe fn create_pipeline_layout(
     _: *const vk::AllocationCallbacks,
     out: *mut vk::PipelineLayout,
 ) -> vk::Result {
-    created(out, new(&*info))
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe { created(out, new(&*info)) }
 }
 
 pub(crate) unsafe fn destroy_pipeline_layout(
@@ -131,5 +136,8 @@ pub(crate) unsafe fn destroy_pipeline_layout(
     layout: vk::PipelineLayout,
     _: *const vk::AllocationCallbacks,
 ) {
-    object::destroy::<PipelineLayout>(layout);
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        object::destroy::<PipelineLayout>(layout);
+    }
 }

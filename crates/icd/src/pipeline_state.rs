@@ -23,25 +23,28 @@ pub(crate) struct Targets {
 impl Targets {
     /// Of the subpass or of VkPipelineRenderingCreateInfo.
     pub unsafe fn of(info: &vk::GraphicsPipelineCreateInfo) -> Targets {
-        let has = |f: vk::Format| f != vk::Format::UNDEFINED;
-        if info.render_pass != vk::RenderPass::null() {
-            return match render_pass::get(info.render_pass) {
-                Some(p) => Self::subpass(&p, info.subpass),
-                None => Targets { colors: 0, color_count: 0, depth: false, stencil: false },
-            };
-        }
-        match chain::find::<vk::PipelineRenderingCreateInfo>(info.p_next) {
-            Some(r) => {
-                let formats = chain::slice(r.p_color_attachment_formats, r.color_attachment_count);
-                let colors = formats.iter().take(MAX_COLORS).enumerate();
-                Targets {
-                    colors: colors.map(|(i, &f)| (has(f) as u32) << i).sum(),
-                    color_count: formats.len().min(MAX_COLORS),
-                    depth: has(r.depth_attachment_format),
-                    stencil: has(r.stencil_attachment_format),
-                }
+        // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
+        unsafe {
+            let has = |f: vk::Format| f != vk::Format::UNDEFINED;
+            if info.render_pass != vk::RenderPass::null() {
+                return match render_pass::get(info.render_pass) {
+                    Some(p) => Self::subpass(&p, info.subpass),
+                    None => Targets { colors: 0, color_count: 0, depth: false, stencil: false },
+                };
             }
-            None => Targets { colors: 0, color_count: 0, depth: false, stencil: false },
+            match chain::find::<vk::PipelineRenderingCreateInfo>(info.p_next) {
+                Some(r) => {
+                    let formats = chain::slice(r.p_color_attachment_formats, r.color_attachment_count);
+                    let colors = formats.iter().take(MAX_COLORS).enumerate();
+                    Targets {
+                        colors: colors.map(|(i, &f)| (has(f) as u32) << i).sum(),
+                        color_count: formats.len().min(MAX_COLORS),
+                        depth: has(r.depth_attachment_format),
+                        stencil: has(r.stencil_attachment_format),
+                    }
+                }
+                None => Targets { colors: 0, color_count: 0, depth: false, stencil: false },
+            }
         }
     }
 
@@ -63,13 +66,16 @@ impl Targets {
 
 /// The dynamic states a creation names.
 pub(crate) unsafe fn dynamic(info: &vk::GraphicsPipelineCreateInfo) -> Dynamic {
-    let mut on = Dynamic::default();
-    if let Some(d) = info.p_dynamic_state.as_ref() {
-        for &s in chain::slice(d.p_dynamic_states, d.dynamic_state_count) {
-            on.insert(Dynamic::of(s));
+    // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
+    unsafe {
+        let mut on = Dynamic::default();
+        if let Some(d) = info.p_dynamic_state.as_ref() {
+            for &s in chain::slice(d.p_dynamic_states, d.dynamic_state_count) {
+                on.insert(Dynamic::of(s));
+            }
         }
+        on
     }
-    on
 }
 
 /// An attribute the device can fetch.
@@ -84,99 +90,111 @@ pub(crate) fn attribute(
 }
 
 pub(crate) unsafe fn input(info: &vk::GraphicsPipelineCreateInfo, on: Dynamic) -> Answer<Input> {
-    let mut out = Input::default();
-    if let Some(a) = info.p_input_assembly_state.as_ref() {
-        out.topology = a.topology;
-        out.restart = a.primitive_restart_enable != 0;
-    }
-    if on.has(Dynamic::VERTEX_INPUT_EXT) {
-        return Ok(out);
-    }
-    let Some(v) = info.p_vertex_input_state.as_ref() else { return Ok(out) };
-    let divisors = chain::find::<vk::PipelineVertexInputDivisorStateCreateInfoKHR>(v.p_next)
-        .map_or(&[][..], |d| chain::slice(d.p_vertex_binding_divisors, d.vertex_binding_divisor_count));
-    for b in chain::slice(v.p_vertex_binding_descriptions, v.vertex_binding_description_count) {
-        if b.binding as usize >= MAX_BINDINGS {
-            return Err(invalid(&format!("vkCreateGraphicsPipelines: vertex binding {}", b.binding)));
+    // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
+    unsafe {
+        let mut out = Input::default();
+        if let Some(a) = info.p_input_assembly_state.as_ref() {
+            out.topology = a.topology;
+            out.restart = a.primitive_restart_enable != 0;
         }
-        let divisor = divisors.iter().find(|d| d.binding == b.binding).map_or(1, |d| d.divisor);
-        let divisor = (b.input_rate == vk::VertexInputRate::INSTANCE).then_some(divisor);
-        out.bindings.push(VertexBinding { binding: b.binding, stride: b.stride, divisor });
-    }
-    for a in chain::slice(v.p_vertex_attribute_descriptions, v.vertex_attribute_description_count) {
-        match attribute(a.location, a.binding, a.format, a.offset) {
-            Some(a) => out.attributes.push(a),
-            None => {
-                return Err(invalid(&format!(
-                    "vkCreateGraphicsPipelines: vertices of format {:?}",
-                    a.format
-                )));
+        if on.has(Dynamic::VERTEX_INPUT_EXT) {
+            return Ok(out);
+        }
+        let Some(v) = info.p_vertex_input_state.as_ref() else { return Ok(out) };
+        let divisors = chain::find::<vk::PipelineVertexInputDivisorStateCreateInfoKHR>(v.p_next)
+            .map_or(&[][..], |d| chain::slice(d.p_vertex_binding_divisors, d.vertex_binding_divisor_count));
+        for b in chain::slice(v.p_vertex_binding_descriptions, v.vertex_binding_description_count) {
+            if b.binding as usize >= MAX_BINDINGS {
+                return Err(invalid(&format!("vkCreateGraphicsPipelines: vertex binding {}", b.binding)));
+            }
+            let divisor = divisors.iter().find(|d| d.binding == b.binding).map_or(1, |d| d.divisor);
+            let divisor = (b.input_rate == vk::VertexInputRate::INSTANCE).then_some(divisor);
+            out.bindings.push(VertexBinding { binding: b.binding, stride: b.stride, divisor });
+        }
+        for a in chain::slice(v.p_vertex_attribute_descriptions, v.vertex_attribute_description_count) {
+            match attribute(a.location, a.binding, a.format, a.offset) {
+                Some(a) => out.attributes.push(a),
+                None => {
+                    return Err(invalid(&format!(
+                        "vkCreateGraphicsPipelines: vertices of format {:?}",
+                        a.format
+                    )));
+                }
             }
         }
+        Ok(out)
     }
-    Ok(out)
 }
 
 pub(crate) unsafe fn depth_bias_form(p_next: *const std::ffi::c_void, bias: &mut DepthBias) {
-    if let Some(r) = chain::find::<vk::DepthBiasRepresentationInfoEXT>(p_next) {
-        bias.representation = r.depth_bias_representation;
-        bias.exact = r.depth_bias_exact != 0;
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        if let Some(r) = chain::find::<vk::DepthBiasRepresentationInfoEXT>(p_next) {
+            bias.representation = r.depth_bias_representation;
+            bias.exact = r.depth_bias_exact != 0;
+        }
     }
 }
 
 unsafe fn raster(r: &vk::PipelineRasterizationStateCreateInfo, out: &mut Geometry) {
-    out.discard = r.rasterizer_discard_enable != 0;
-    out.depth_clamp = r.depth_clamp_enable != 0;
-    out.polygon_mode = r.polygon_mode;
-    out.cull = r.cull_mode;
-    out.front = r.front_face;
-    out.bias_enable = r.depth_bias_enable != 0;
-    out.bias.constant = r.depth_bias_constant_factor;
-    out.bias.clamp = r.depth_bias_clamp;
-    out.bias.slope = r.depth_bias_slope_factor;
-    depth_bias_form(r.p_next, &mut out.bias);
-    out.line_width = r.line_width;
-    if let Some(c) = chain::find::<vk::PipelineRasterizationDepthClipStateCreateInfoEXT>(r.p_next) {
-        out.depth_clip = Some(c.depth_clip_enable != 0);
-    }
-    if let Some(l) = chain::find::<vk::PipelineRasterizationLineStateCreateInfoKHR>(r.p_next) {
-        out.line_mode = l.line_rasterization_mode;
-        out.stipple_enable = l.stippled_line_enable != 0;
-        out.stipple = (l.line_stipple_factor, l.line_stipple_pattern);
-    }
-    if let Some(p) = chain::find::<vk::PipelineRasterizationProvokingVertexStateCreateInfoEXT>(r.p_next) {
-        out.provoking_last = p.provoking_vertex_mode == vk::ProvokingVertexModeEXT::LAST_VERTEX;
+    // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
+    unsafe {
+        out.discard = r.rasterizer_discard_enable != 0;
+        out.depth_clamp = r.depth_clamp_enable != 0;
+        out.polygon_mode = r.polygon_mode;
+        out.cull = r.cull_mode;
+        out.front = r.front_face;
+        out.bias_enable = r.depth_bias_enable != 0;
+        out.bias.constant = r.depth_bias_constant_factor;
+        out.bias.clamp = r.depth_bias_clamp;
+        out.bias.slope = r.depth_bias_slope_factor;
+        depth_bias_form(r.p_next, &mut out.bias);
+        out.line_width = r.line_width;
+        if let Some(c) = chain::find::<vk::PipelineRasterizationDepthClipStateCreateInfoEXT>(r.p_next) {
+            out.depth_clip = Some(c.depth_clip_enable != 0);
+        }
+        if let Some(l) = chain::find::<vk::PipelineRasterizationLineStateCreateInfoKHR>(r.p_next) {
+            out.line_mode = l.line_rasterization_mode;
+            out.stipple_enable = l.stippled_line_enable != 0;
+            out.stipple = (l.line_stipple_factor, l.line_stipple_pattern);
+        }
+        if let Some(p) = chain::find::<vk::PipelineRasterizationProvokingVertexStateCreateInfoEXT>(r.p_next) {
+            out.provoking_last = p.provoking_vertex_mode == vk::ProvokingVertexModeEXT::LAST_VERTEX;
+        }
     }
 }
 
 pub(crate) unsafe fn geometry(info: &vk::GraphicsPipelineCreateInfo, on: Dynamic) -> Geometry {
-    let mut out = Geometry::default();
-    // Null where all of it is dynamic.
-    if let Some(r) = info.p_rasterization_state.as_ref() {
-        raster(r, &mut out);
-    }
-    if !rasterises(&out, on) {
-        return out;
-    }
-    let Some(v) = info.p_viewport_state.as_ref() else { return out };
-    if let Some(c) = chain::find::<vk::PipelineViewportDepthClipControlCreateInfoEXT>(v.p_next) {
-        out.negative_one_to_one = c.negative_one_to_one != 0;
-    }
-    if !on.has(Dynamic::VIEWPORT_WITH_COUNT) {
-        out.viewport_count = (v.viewport_count as usize).min(MAX_VIEWPORTS);
-        if !on.has(Dynamic::VIEWPORT) {
-            let given = chain::slice(v.p_viewports, out.viewport_count as u32);
-            out.viewports.iter_mut().zip(given).for_each(|(o, v)| *o = draw_settings::viewport(v));
+    // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
+    unsafe {
+        let mut out = Geometry::default();
+        // Null where all of it is dynamic.
+        if let Some(r) = info.p_rasterization_state.as_ref() {
+            raster(r, &mut out);
         }
-    }
-    if !on.has(Dynamic::SCISSOR_WITH_COUNT) {
-        out.scissor_count = (v.scissor_count as usize).min(MAX_VIEWPORTS);
-        if !on.has(Dynamic::SCISSOR) {
-            let given = chain::slice(v.p_scissors, out.scissor_count as u32);
-            out.scissors.iter_mut().zip(given).for_each(|(o, r)| *o = draw_settings::rect(r));
+        if !rasterises(&out, on) {
+            return out;
         }
+        let Some(v) = info.p_viewport_state.as_ref() else { return out };
+        if let Some(c) = chain::find::<vk::PipelineViewportDepthClipControlCreateInfoEXT>(v.p_next) {
+            out.negative_one_to_one = c.negative_one_to_one != 0;
+        }
+        if !on.has(Dynamic::VIEWPORT_WITH_COUNT) {
+            out.viewport_count = (v.viewport_count as usize).min(MAX_VIEWPORTS);
+            if !on.has(Dynamic::VIEWPORT) {
+                let given = chain::slice(v.p_viewports, out.viewport_count as u32);
+                out.viewports.iter_mut().zip(given).for_each(|(o, v)| *o = draw_settings::viewport(v));
+            }
+        }
+        if !on.has(Dynamic::SCISSOR_WITH_COUNT) {
+            out.scissor_count = (v.scissor_count as usize).min(MAX_VIEWPORTS);
+            if !on.has(Dynamic::SCISSOR) {
+                let given = chain::slice(v.p_scissors, out.scissor_count as u32);
+                out.scissors.iter_mut().zip(given).for_each(|(o, r)| *o = draw_settings::rect(r));
+            }
+        }
+        out
     }
-    out
 }
 
 /// Whether primitives may be rasterised; if not, most of the state is ignored.
@@ -198,32 +216,38 @@ fn face(s: &vk::StencilOpState) -> StencilFace {
 
 /// `targets`: `None` where a library leaves them open.
 pub(crate) unsafe fn fragment(info: &vk::GraphicsPipelineCreateInfo, targets: Option<&Targets>) -> Fragment {
-    let mut out = Fragment::default();
-    if targets.is_some_and(|t| !t.depth && !t.stencil) {
-        return out;
+    // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
+    unsafe {
+        let mut out = Fragment::default();
+        if targets.is_some_and(|t| !t.depth && !t.stencil) {
+            return out;
+        }
+        if let Some(d) = info.p_depth_stencil_state.as_ref() {
+            out.depth_test = d.depth_test_enable != 0;
+            out.depth_write = d.depth_write_enable != 0;
+            out.depth_compare = d.depth_compare_op;
+            out.bounds_test = d.depth_bounds_test_enable != 0;
+            out.bounds = [d.min_depth_bounds, d.max_depth_bounds];
+            out.stencil_test = d.stencil_test_enable != 0;
+            out.stencil = [face(&d.front), face(&d.back)];
+        }
+        out
     }
-    if let Some(d) = info.p_depth_stencil_state.as_ref() {
-        out.depth_test = d.depth_test_enable != 0;
-        out.depth_write = d.depth_write_enable != 0;
-        out.depth_compare = d.depth_compare_op;
-        out.bounds_test = d.depth_bounds_test_enable != 0;
-        out.bounds = [d.min_depth_bounds, d.max_depth_bounds];
-        out.stencil_test = d.stencil_test_enable != 0;
-        out.stencil = [face(&d.front), face(&d.back)];
-    }
-    out
 }
 
 /// Multisample state, which a fragment shader library has as well where samples are shaded.
 unsafe fn multisample(info: &vk::GraphicsPipelineCreateInfo, out: &mut Output) {
-    let Some(m) = info.p_multisample_state.as_ref() else { return };
-    out.samples = draw_settings::samples(m.rasterization_samples);
-    out.min_shading = (m.sample_shading_enable != 0).then_some(m.min_sample_shading);
-    if let Some(&mask) = m.p_sample_mask.as_ref() {
-        out.mask = mask;
+    // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
+    unsafe {
+        let Some(m) = info.p_multisample_state.as_ref() else { return };
+        out.samples = draw_settings::samples(m.rasterization_samples);
+        out.min_shading = (m.sample_shading_enable != 0).then_some(m.min_sample_shading);
+        if let Some(&mask) = m.p_sample_mask.as_ref() {
+            out.mask = mask;
+        }
+        out.alpha_to_coverage = m.alpha_to_coverage_enable != 0;
+        out.alpha_to_one = m.alpha_to_one_enable != 0;
     }
-    out.alpha_to_coverage = m.alpha_to_coverage_enable != 0;
-    out.alpha_to_one = m.alpha_to_one_enable != 0;
 }
 
 pub(crate) fn blend(a: &vk::PipelineColorBlendAttachmentState) -> BlendAttachment {
@@ -240,37 +264,41 @@ pub(crate) fn blend(a: &vk::PipelineColorBlendAttachmentState) -> BlendAttachmen
 }
 
 pub(crate) unsafe fn output(info: &vk::GraphicsPipelineCreateInfo, targets: &Targets) -> Output {
-    let mut out = Output {
-        has_color: targets.colors,
-        has_depth: targets.depth,
-        has_stencil: targets.stencil,
-        color_count: targets.color_count,
-        ..Default::default()
-    };
-    multisample(info, &mut out);
-    if let Some(l) = chain::find::<vk::RenderingAttachmentLocationInfoKHR>(info.p_next)
-        && !l.p_color_attachment_locations.is_null()
-    {
-        let n = l.color_attachment_count.min(MAX_COLORS as u32);
-        out.locations = chain::slice(l.p_color_attachment_locations, n).to_vec();
-    }
-    if targets.color_count == 0 {
-        return out;
-    }
-    let Some(b) = info.p_color_blend_state.as_ref() else { return out };
-    out.logic_op_enable = b.logic_op_enable != 0;
-    out.logic_op = b.logic_op;
-    out.constants = b.blend_constants;
-    // Null where all of it is dynamic.
-    let given = chain::slice(b.p_attachments, b.attachment_count);
-    out.blend.iter_mut().zip(given).for_each(|(o, a)| *o = blend(a));
-    if let Some(w) = chain::find::<vk::PipelineColorWriteCreateInfoEXT>(b.p_next) {
-        for (i, &on) in chain::slice(w.p_color_write_enables, w.attachment_count).iter().take(32).enumerate()
+    // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
+    unsafe {
+        let mut out = Output {
+            has_color: targets.colors,
+            has_depth: targets.depth,
+            has_stencil: targets.stencil,
+            color_count: targets.color_count,
+            ..Default::default()
+        };
+        multisample(info, &mut out);
+        if let Some(l) = chain::find::<vk::RenderingAttachmentLocationInfoKHR>(info.p_next)
+            && !l.p_color_attachment_locations.is_null()
         {
-            if on == 0 {
-                out.write_enable &= !(1 << i);
+            let n = l.color_attachment_count.min(MAX_COLORS as u32);
+            out.locations = chain::slice(l.p_color_attachment_locations, n).to_vec();
+        }
+        if targets.color_count == 0 {
+            return out;
+        }
+        let Some(b) = info.p_color_blend_state.as_ref() else { return out };
+        out.logic_op_enable = b.logic_op_enable != 0;
+        out.logic_op = b.logic_op;
+        out.constants = b.blend_constants;
+        // Null where all of it is dynamic.
+        let given = chain::slice(b.p_attachments, b.attachment_count);
+        out.blend.iter_mut().zip(given).for_each(|(o, a)| *o = blend(a));
+        if let Some(w) = chain::find::<vk::PipelineColorWriteCreateInfoEXT>(b.p_next) {
+            for (i, &on) in
+                chain::slice(w.p_color_write_enables, w.attachment_count).iter().take(32).enumerate()
+            {
+                if on == 0 {
+                    out.write_enable &= !(1 << i);
+                }
             }
         }
+        out
     }
-    out
 }

@@ -19,8 +19,11 @@ pub(crate) unsafe fn create_private_data_slot(
     _p_allocator: *const vk::AllocationCallbacks<'_>,
     p_slot: *mut vk::PrivateDataSlot,
 ) -> vk::Result {
-    *p_slot = object::create(PrivateDataSlot::default());
-    vk::Result::SUCCESS
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        *p_slot = object::create(PrivateDataSlot::default());
+        vk::Result::SUCCESS
+    }
 }
 
 pub(crate) unsafe fn destroy_private_data_slot(
@@ -28,7 +31,10 @@ pub(crate) unsafe fn destroy_private_data_slot(
     slot: vk::PrivateDataSlot,
     _p_allocator: *const vk::AllocationCallbacks<'_>,
 ) {
-    object::destroy::<PrivateDataSlot>(slot);
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        object::destroy::<PrivateDataSlot>(slot);
+    }
 }
 
 pub(crate) unsafe fn set_private_data(
@@ -38,9 +44,12 @@ pub(crate) unsafe fn set_private_data(
     slot: vk::PrivateDataSlot,
     data: u64,
 ) -> vk::Result {
-    let Some(slot) = object::get::<PrivateDataSlot>(slot) else { return vk::Result::ERROR_UNKNOWN };
-    slot.0.lock().insert((handle, object::generation(handle)), data);
-    vk::Result::SUCCESS
+    // SAFETY: valid usage: nobody destroys the objects meanwhile.
+    unsafe {
+        let Some(slot) = object::get::<PrivateDataSlot>(slot) else { return vk::Result::ERROR_UNKNOWN };
+        slot.0.lock().insert((handle, object::generation(handle)), data);
+        vk::Result::SUCCESS
+    }
 }
 
 pub(crate) unsafe fn get_private_data(
@@ -50,7 +59,10 @@ pub(crate) unsafe fn get_private_data(
     slot: vk::PrivateDataSlot,
     p_data: *mut u64,
 ) {
-    let slot = object::get::<PrivateDataSlot>(slot);
-    let value = slot.and_then(|s| s.0.lock().get(&(handle, object::generation(handle))).copied());
-    *p_data = value.unwrap_or(0);
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let slot = object::get::<PrivateDataSlot>(slot);
+        let value = slot.and_then(|s| s.0.lock().get(&(handle, object::generation(handle))).copied());
+        *p_data = value.unwrap_or(0);
+    }
 }

@@ -217,7 +217,7 @@ pub(crate) static PROPERTIES: &[(&str, Value)] = &[
     ("defaultRobustnessImages", U32(ROBUST_IMAGES)),
     ("minImportedHostPointerAlignment", U64(MIN_HOST_POINTER_ALIGNMENT)),
     ("maxCustomBorderColorSamplers", U32(32768)),
-    ("maxCommandBufferNestingLevel", U32(16)),
+    ("maxCommandBufferNestingLevel", U32(MAX_NESTING)),
     ("robustStorageBufferAccessSizeAlignment", U64(1)),
     ("robustUniformBufferAccessSizeAlignment", U64(1)),
     ("meshAndTaskShaderDerivatives", Bool(false)),
@@ -299,20 +299,23 @@ fn structure(s_type: vk::StructureType) -> Option<&'static PropertyStruct> {
 /// # Safety
 /// `properties` is valid and its chain too.
 pub(crate) unsafe fn fill(properties: *mut vk::PhysicalDeviceProperties2<'_>) {
-    let core = std::ptr::addr_of_mut!((*properties).properties).cast();
-    for m in CORE_PROPERTIES {
-        if let Some(v) = value(m.name) {
-            v.write(core, m);
+    // SAFETY: the caller keeps what is asked for above.
+    unsafe {
+        let core = std::ptr::addr_of_mut!((*properties).properties).cast();
+        for m in CORE_PROPERTIES {
+            if let Some(v) = value(m.name) {
+                v.write(core, m);
+            }
         }
-    }
-    for s in chain::iter_mut((*properties).p_next) {
-        // Its counts are asked for, not told.
-        if (*s).s_type == vk::StructureType::PHYSICAL_DEVICE_HOST_IMAGE_COPY_PROPERTIES_EXT {
-            crate::host_copy::layouts(&mut *s.cast());
-        }
-        for m in structure((*s).s_type).map_or(&[][..], |known| known.members) {
-            if let Some(v) = value(m.name).filter(|_| !LISTS.contains(&m.name)) {
-                v.write(s.cast(), m);
+        for s in chain::iter_mut((*properties).p_next) {
+            // Its counts are asked for, not told.
+            if (*s).s_type == vk::StructureType::PHYSICAL_DEVICE_HOST_IMAGE_COPY_PROPERTIES_EXT {
+                crate::host_copy::layouts(&mut *s.cast());
+            }
+            for m in structure((*s).s_type).map_or(&[][..], |known| known.members) {
+                if let Some(v) = value(m.name).filter(|_| !LISTS.contains(&m.name)) {
+                    v.write(s.cast(), m);
+                }
             }
         }
     }

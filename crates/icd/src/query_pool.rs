@@ -3,7 +3,7 @@
 use crate::answer::{created, invalid};
 use crate::device::Device;
 use crate::object::{self, Object};
-use gpu::query::Kind;
+use gpu::query::QueryKind;
 use std::ffi::c_void;
 use std::sync::Arc;
 
@@ -21,24 +21,37 @@ pub(crate) unsafe fn create_query_pool(
     _: *const vk::AllocationCallbacks,
     out: *mut vk::QueryPool,
 ) -> vk::Result {
-    let i = &*info;
-    let kind = match i.query_type {
-        vk::QueryType::OCCLUSION => Ok(Kind::Occlusion),
-        vk::QueryType::PIPELINE_STATISTICS => Ok(Kind::Statistics(i.pipeline_statistics)),
-        vk::QueryType::TIMESTAMP => Ok(Kind::Timestamp),
-        vk::QueryType::PERFORMANCE_QUERY_KHR => crate::performance::kind(i),
-        other => Err(invalid(&format!("vkCreateQueryPool: queries of type {other:?} are not supported"))),
-    };
-    created(out, kind.map(|k| QueryPool { gpu: Arc::new(gpu::query::QueryPool::new(k, i.query_count)) }))
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let i = &*info;
+        let kind = match i.query_type {
+            vk::QueryType::OCCLUSION => Ok(QueryKind::Occlusion),
+            vk::QueryType::PIPELINE_STATISTICS => Ok(QueryKind::Statistics(i.pipeline_statistics)),
+            vk::QueryType::TIMESTAMP => Ok(QueryKind::Timestamp),
+            vk::QueryType::PERFORMANCE_QUERY_KHR => crate::performance::kind(i),
+            other => Err(invalid(&format!("vkCreateQueryPool: queries of type {other:?} are not supported"))),
+        };
+        let made = kind.and_then(|k| {
+            let pool = gpu::query::QueryPool::new(k, i.query_count);
+            Ok(QueryPool { gpu: Arc::new(pool.ok_or(vk::Result::ERROR_OUT_OF_HOST_MEMORY)?) })
+        });
+        created(out, made)
+    }
 }
 
 pub(crate) unsafe fn destroy_query_pool(_: &Device, pool: vk::QueryPool, _: *const vk::AllocationCallbacks) {
-    object::destroy::<QueryPool>(pool);
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        object::destroy::<QueryPool>(pool);
+    }
 }
 
 pub(crate) unsafe fn reset_query_pool(device: &Device, pool: vk::QueryPool, first: u32, count: u32) {
-    if let Some(p) = object::get::<QueryPool>(pool) {
-        device.hub().change(|| p.gpu.reset(first, count));
+    // SAFETY: valid usage: nobody destroys the objects meanwhile.
+    unsafe {
+        if let Some(p) = object::get::<QueryPool>(pool) {
+            device.hub().change(|| p.gpu.reset(first, count));
+        }
     }
 }
 
@@ -52,24 +65,27 @@ pub(crate) unsafe fn get_query_pool_results(
     stride: u64,
     flags: vk::QueryResultFlags,
 ) -> vk::Result {
-    let Some(p) = object::get::<QueryPool>(pool) else { return vk::Result::ERROR_UNKNOWN };
-    let p = &p.gpu;
-    if count == 0 {
-        return vk::Result::SUCCESS;
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let Some(p) = object::get::<QueryPool>(pool) else { return vk::Result::ERROR_UNKNOWN };
+        let p = &p.gpu;
+        if count == 0 {
+            return vk::Result::SUCCESS;
+        }
+        let end = (count as u64 - 1).checked_mul(stride).and_then(|n| n.checked_add(p.result_size(flags)));
+        if first as u64 + count as u64 > p.count as u64 || end.is_none_or(|n| n > data_size as u64) {
+            return invalid(&format!(
+                "vkGetQueryPoolResults: queries {first} + {count} of {} do not fit {data_size} bytes at stride {stride}",
+                p.count
+            ));
+        }
+        if flags.contains(vk::QueryResultFlags::WAIT) {
+            device.hub().wait(u64::MAX, || (first..first + count).all(|q| p.is_available(q)));
+        }
+        let all = p.write(first, count, data.cast(), stride, flags);
+        if device.hub().is_lost() {
+            return vk::Result::ERROR_DEVICE_LOST;
+        }
+        if all { vk::Result::SUCCESS } else { vk::Result::NOT_READY }
     }
-    let end = (count as u64 - 1).checked_mul(stride).and_then(|n| n.checked_add(p.result_size(flags)));
-    if first as u64 + count as u64 > p.count as u64 || end.is_none_or(|n| n > data_size as u64) {
-        return invalid(&format!(
-            "vkGetQueryPoolResults: queries {first} + {count} of {} do not fit {data_size} bytes at stride {stride}",
-            p.count
-        ));
-    }
-    if flags.contains(vk::QueryResultFlags::WAIT) {
-        device.hub().wait(u64::MAX, || (first..first + count).all(|q| p.is_available(q)));
-    }
-    let all = p.write(first, count, data.cast(), stride, flags);
-    if device.hub().is_lost() {
-        return vk::Result::ERROR_DEVICE_LOST;
-    }
-    if all { vk::Result::SUCCESS } else { vk::Result::NOT_READY }
 }

@@ -90,30 +90,35 @@ fn reference(r: &vk::AttachmentReference2) -> Reference {
 }
 
 unsafe fn references(r: *const vk::AttachmentReference2, count: u32) -> Vec<Reference> {
-    chain::slice(r, count).iter().map(reference).collect()
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe { chain::slice(r, count).iter().map(reference).collect() }
 }
 
 unsafe fn subpass(s: &vk::SubpassDescription2) -> Subpass {
-    let expand = expand(s.p_next);
-    let depth_resolve = chain::find::<vk::SubpassDescriptionDepthStencilResolve>(s.p_next).and_then(|d| {
-        let to = d.p_depth_stencil_resolve_attachment.as_ref().map(reference);
-        // Where single samples are expanded the modes count without a target as well.
-        let none = (expand != 0).then_some(Reference { attachment: None });
-        Some(DepthResolve {
-            to: to.or(none)?,
-            depth_mode: d.depth_resolve_mode,
-            stencil_mode: d.stencil_resolve_mode,
-        })
-    });
-    Subpass {
-        view_mask: s.view_mask,
-        inputs: references(s.p_input_attachments, s.input_attachment_count),
-        colors: references(s.p_color_attachments, s.color_attachment_count),
-        resolves: references(s.p_resolve_attachments, s.color_attachment_count),
-        depth: s.p_depth_stencil_attachment.as_ref().map(reference),
-        depth_resolve,
-        expand,
-        alone: alone(s.p_next),
+    // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
+    unsafe {
+        let expand = expand(s.p_next);
+        let depth_resolve =
+            chain::find::<vk::SubpassDescriptionDepthStencilResolve>(s.p_next).and_then(|d| {
+                let to = d.p_depth_stencil_resolve_attachment.as_ref().map(reference);
+                // Where single samples are expanded the modes count without a target as well.
+                let none = (expand != 0).then_some(Reference { attachment: None });
+                Some(DepthResolve {
+                    to: to.or(none)?,
+                    depth_mode: d.depth_resolve_mode,
+                    stencil_mode: d.stencil_resolve_mode,
+                })
+            });
+        Subpass {
+            view_mask: s.view_mask,
+            inputs: references(s.p_input_attachments, s.input_attachment_count),
+            colors: references(s.p_color_attachments, s.color_attachment_count),
+            resolves: references(s.p_resolve_attachments, s.color_attachment_count),
+            depth: s.p_depth_stencil_attachment.as_ref().map(reference),
+            depth_resolve,
+            expand,
+            alone: alone(s.p_next),
+        }
     }
 }
 
@@ -126,24 +131,30 @@ const MAX_EXPANDED: u32 = 8;
 /// # Safety
 /// `p_next` is a valid chain.
 pub(crate) unsafe fn expand(p_next: *const std::ffi::c_void) -> u32 {
-    chain::find::<vk::MultisampledRenderToSingleSampledInfoEXT>(p_next)
-        .filter(|m| m.multisampled_render_to_single_sampled_enable != 0)
-        .map_or(0, |m| crate::draw_settings::samples(m.rasterization_samples))
-        .min(MAX_EXPANDED)
+    // SAFETY: the caller keeps what is asked for above.
+    unsafe {
+        chain::find::<vk::MultisampledRenderToSingleSampledInfoEXT>(p_next)
+            .filter(|m| m.multisampled_render_to_single_sampled_enable != 0)
+            .map_or(0, |m| crate::draw_settings::samples(m.rasterization_samples))
+            .min(MAX_EXPANDED)
+    }
 }
 
 unsafe fn dependency(d: &vk::SubpassDependency2) -> SubpassDependency {
-    let known = |s| (s != vk::SUBPASS_EXTERNAL).then_some(s);
-    // A VkMemoryBarrier2 in the chain replaces the stages.
-    let dst_stages = match chain::find::<vk::MemoryBarrier2>(d.p_next) {
-        Some(m) => m.dst_stage_mask,
-        None => vk::PipelineStageFlags2::from_raw(d.dst_stage_mask.as_raw() as u64),
-    };
-    SubpassDependency {
-        src: known(d.src_subpass),
-        dst: known(d.dst_subpass),
-        dst_stages,
-        flags: d.dependency_flags,
+    // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
+    unsafe {
+        let known = |s| (s != vk::SUBPASS_EXTERNAL).then_some(s);
+        // A VkMemoryBarrier2 in the chain replaces the stages.
+        let dst_stages = match chain::find::<vk::MemoryBarrier2>(d.p_next) {
+            Some(m) => m.dst_stage_mask,
+            None => vk::PipelineStageFlags2::from_raw(d.dst_stage_mask.as_raw() as u64),
+        };
+        SubpassDependency {
+            src: known(d.src_subpass),
+            dst: known(d.dst_subpass),
+            dst_stages,
+            flags: d.dependency_flags,
+        }
     }
 }
 
@@ -235,35 +246,41 @@ impl Pass {
 
 /// Whether merging is disallowed.
 unsafe fn alone(p_next: *const std::ffi::c_void) -> bool {
-    chain::find::<vk::RenderPassCreationControlEXT>(p_next).is_some_and(|c| c.disallow_merging != 0)
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        chain::find::<vk::RenderPassCreationControlEXT>(p_next).is_some_and(|c| c.disallow_merging != 0)
+    }
 }
 
 impl Pass {
     /// Tells how subpasses merged (VK_EXT_subpass_merge_feedback).
     unsafe fn tell(&self, i: &vk::RenderPassCreateInfo2) {
-        let last = self.gpu.len().saturating_sub(1);
-        if let Some(f) = chain::find::<vk::RenderPassCreationFeedbackCreateInfoEXT>(i.p_next)
-            && let Some(out) = f.p_render_pass_feedback.as_mut()
-        {
-            out.post_merge_subpass_count = physical(&self.gpu, last) + 1;
-        }
-        let all = alone(i.p_next);
-        for (n, s) in chain::slice(i.p_subpasses, i.subpass_count).iter().enumerate() {
-            if let Some(f) = chain::find::<vk::RenderPassSubpassFeedbackCreateInfoEXT>(s.p_next)
-                && let Some(out) = f.p_subpass_feedback.as_mut()
+        // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
+        unsafe {
+            let last = self.gpu.len().saturating_sub(1);
+            if let Some(f) = chain::find::<vk::RenderPassCreationFeedbackCreateInfoEXT>(i.p_next)
+                && let Some(out) = f.p_render_pass_feedback.as_mut()
             {
-                let (status, why) = match n {
-                    _ if all || self.subpasses[n].alone => (Status::DISALLOWED, "disallowed"),
-                    _ if last == 0 => (Status::NOT_MERGED_SINGLE_SUBPASS, "the only subpass"),
-                    0 => (Status::NOT_MERGED_UNSPECIFIED, "the first subpass"),
-                    _ if self.gpu[n].flush => {
-                        (Status::NOT_MERGED_DEPENDENCIES, "what came before must be in memory first")
-                    }
-                    _ => (Status::MERGED, "drawn tile by tile with the subpass before it"),
-                };
-                out.subpass_merge_status = status;
-                out.post_merge_index = physical(&self.gpu, n);
-                chain::write_str(&mut out.description, why);
+                out.post_merge_subpass_count = physical(&self.gpu, last) + 1;
+            }
+            let all = alone(i.p_next);
+            for (n, s) in chain::slice(i.p_subpasses, i.subpass_count).iter().enumerate() {
+                if let Some(f) = chain::find::<vk::RenderPassSubpassFeedbackCreateInfoEXT>(s.p_next)
+                    && let Some(out) = f.p_subpass_feedback.as_mut()
+                {
+                    let (status, why) = match n {
+                        _ if all || self.subpasses[n].alone => (Status::DISALLOWED, "disallowed"),
+                        _ if last == 0 => (Status::NOT_MERGED_SINGLE_SUBPASS, "the only subpass"),
+                        0 => (Status::NOT_MERGED_UNSPECIFIED, "the first subpass"),
+                        _ if self.gpu[n].flush => {
+                            (Status::NOT_MERGED_DEPENDENCIES, "what came before must be in memory first")
+                        }
+                        _ => (Status::MERGED, "drawn tile by tile with the subpass before it"),
+                    };
+                    out.subpass_merge_status = status;
+                    out.post_merge_index = physical(&self.gpu, n);
+                    chain::write_str(&mut out.description, why);
+                }
             }
         }
     }
@@ -279,26 +296,30 @@ pub(crate) fn average(f: Option<&texel::format::FormatInfo>) -> vk::ResolveModeF
 }
 
 unsafe fn new(i: &vk::RenderPassCreateInfo2) -> Answer<RenderPass> {
-    let mut pass = Pass {
-        attachments: chain::slice(i.p_attachments, i.attachment_count).iter().map(attachment).collect(),
-        subpasses: chain::slice(i.p_subpasses, i.subpass_count).iter().map(|s| subpass(s)).collect(),
-        dependencies: chain::slice(i.p_dependencies, i.dependency_count)
-            .iter()
-            .map(|d| dependency(d))
-            .collect(),
-        gpu: Vec::new(),
-    };
-    if alone(i.p_next) {
-        pass.subpasses.iter_mut().for_each(|s| s.alone = true);
+    // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
+    unsafe {
+        let mut pass = Pass {
+            attachments: chain::slice(i.p_attachments, i.attachment_count).iter().map(attachment).collect(),
+            subpasses: chain::slice(i.p_subpasses, i.subpass_count).iter().map(|s| subpass(s)).collect(),
+            dependencies: chain::slice(i.p_dependencies, i.dependency_count)
+                .iter()
+                .map(|d| dependency(d))
+                .collect(),
+            gpu: Vec::new(),
+        };
+        if alone(i.p_next) {
+            pass.subpasses.iter_mut().for_each(|s| s.alone = true);
+        }
+        pass.check()?;
+        pass.gpu = (0..pass.subpasses.len()).map(|s| pass.subpass(s)).collect();
+        pass.tell(i);
+        Ok(RenderPass { shared: Arc::new(pass) })
     }
-    pass.check()?;
-    pass.gpu = (0..pass.subpasses.len()).map(|s| pass.subpass(s)).collect();
-    pass.tell(i);
-    Ok(RenderPass { shared: Arc::new(pass) })
 }
 
 pub(crate) unsafe fn get(pass: vk::RenderPass) -> Option<Arc<Pass>> {
-    Some(object::get::<RenderPass>(pass)?.shared.clone())
+    // SAFETY: valid usage: nobody destroys the objects meanwhile.
+    unsafe { Some(object::get::<RenderPass>(pass)?.shared.clone()) }
 }
 
 pub(crate) unsafe fn create_render_pass2(
@@ -307,7 +328,8 @@ pub(crate) unsafe fn create_render_pass2(
     _: *const vk::AllocationCallbacks,
     out: *mut vk::RenderPass,
 ) -> vk::Result {
-    created(out, new(&*info))
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe { created(out, new(&*info)) }
 }
 
 pub(crate) unsafe fn destroy_render_pass(
@@ -315,14 +337,21 @@ pub(crate) unsafe fn destroy_render_pass(
     pass: vk::RenderPass,
     _: *const vk::AllocationCallbacks,
 ) {
-    object::destroy::<RenderPass>(pass);
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        object::destroy::<RenderPass>(pass);
+    }
 }
 
 /// Render areas are best aligned to the GPU's tile.
-const TILE: vk::Extent2D = vk::Extent2D { width: 64, height: 64 };
+const GRANULARITY: vk::Extent2D =
+    vk::Extent2D { width: raster::layout::TILE as u32, height: raster::layout::TILE as u32 };
 
 pub(crate) unsafe fn get_render_area_granularity(_: &Device, _: vk::RenderPass, out: *mut vk::Extent2D) {
-    *out = TILE;
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        *out = GRANULARITY;
+    }
 }
 
 pub(crate) unsafe fn get_rendering_area_granularity(
@@ -330,5 +359,8 @@ pub(crate) unsafe fn get_rendering_area_granularity(
     _: *const vk::RenderingAreaInfo,
     out: *mut vk::Extent2D,
 ) {
-    *out = TILE;
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        *out = GRANULARITY;
+    }
 }

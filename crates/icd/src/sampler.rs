@@ -7,7 +7,7 @@ use crate::object::{self, Object};
 use machine::descriptor_memory::Named;
 use std::sync::{Arc, OnceLock};
 
-/// The sampler in a form that sampling reads; descriptors hold its address.
+/// The sampler in a form that sampling reads; descriptors keep it.
 pub struct Sampler {
     pub(crate) gpu: Arc<texel::sample::Sampler>,
     /// Its name in descriptor buffers, once it was wanted there.
@@ -19,9 +19,6 @@ impl Object for Sampler {
 }
 
 impl Sampler {
-    pub(crate) fn address(&self) -> u64 {
-        Arc::as_ptr(&self.gpu) as u64
-    }
     /// What descriptors in buffers call it.
     pub(crate) fn name(&self, device: &Device) -> u64 {
         *self.name.get_or_init(|| device.names().add(Named::Sampler(self.gpu.clone())))
@@ -34,16 +31,19 @@ pub(crate) unsafe fn create_sampler(
     _: *const vk::AllocationCallbacks,
     out: *mut vk::Sampler,
 ) -> vk::Result {
-    let i = &*info;
-    let custom =
-        matches!(i.border_color, vk::BorderColor::FLOAT_CUSTOM_EXT | vk::BorderColor::INT_CUSTOM_EXT);
-    let border = chain::find::<vk::SamplerCustomBorderColorCreateInfoEXT>(i.p_next)
-        .filter(|_| custom)
-        .map(|b| b.custom_border_color.uint32);
-    let reduction = chain::find::<vk::SamplerReductionModeCreateInfo>(i.p_next)
-        .map_or(vk::SamplerReductionMode::WEIGHTED_AVERAGE, |r| r.reduction_mode);
-    let gpu = Arc::new(texel::sample::Sampler::new(i, border, reduction));
-    created(out, Ok(Sampler { gpu, name: OnceLock::new() }))
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let i = &*info;
+        let custom =
+            matches!(i.border_color, vk::BorderColor::FLOAT_CUSTOM_EXT | vk::BorderColor::INT_CUSTOM_EXT);
+        let border = chain::find::<vk::SamplerCustomBorderColorCreateInfoEXT>(i.p_next)
+            .filter(|_| custom)
+            .map(|b| b.custom_border_color.uint32);
+        let reduction = chain::find::<vk::SamplerReductionModeCreateInfo>(i.p_next)
+            .map_or(vk::SamplerReductionMode::WEIGHTED_AVERAGE, |r| r.reduction_mode);
+        let gpu = Arc::new(texel::sample::Sampler::new(i, border, reduction));
+        created(out, Ok(Sampler { gpu, name: OnceLock::new() }))
+    }
 }
 
 pub(crate) unsafe fn destroy_sampler(
@@ -51,11 +51,14 @@ pub(crate) unsafe fn destroy_sampler(
     sampler: vk::Sampler,
     _: *const vk::AllocationCallbacks,
 ) {
-    if let Some(s) = object::destroy::<Sampler>(sampler) {
-        if let Some(&name) = s.name.get() {
-            device.names().remove(name);
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        if let Some(s) = object::destroy::<Sampler>(sampler) {
+            if let Some(&name) = s.name.get() {
+                device.names().remove(name);
+            }
+            device.quarantine.keep(Box::new(s.gpu), &device.gpu);
         }
-        device.quarantine.keep(Box::new(s.gpu), &device.gpu);
     }
 }
 
@@ -65,11 +68,14 @@ pub(crate) unsafe fn create_sampler_ycbcr_conversion(
     _: *const vk::AllocationCallbacks,
     out: *mut vk::SamplerYcbcrConversion,
 ) -> vk::Result {
-    *out = vk::SamplerYcbcrConversion::null();
-    crate::debug::log_error(
-        "vkCreateSamplerYcbcrConversion: the feature samplerYcbcrConversion is not supported",
-    );
-    vk::Result::ERROR_FEATURE_NOT_PRESENT
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        *out = vk::SamplerYcbcrConversion::null();
+        crate::debug::log_error(
+            "vkCreateSamplerYcbcrConversion: the feature samplerYcbcrConversion is not supported",
+        );
+        vk::Result::ERROR_FEATURE_NOT_PRESENT
+    }
 }
 
 pub(crate) unsafe fn destroy_sampler_ycbcr_conversion(

@@ -22,13 +22,16 @@ pub(crate) unsafe fn create_semaphore(
     _: *const vk::AllocationCallbacks,
     out: *mut vk::Semaphore,
 ) -> vk::Result {
-    let gpu = match chain::find::<vk::SemaphoreTypeCreateInfo>((*info).p_next) {
-        Some(t) if t.semaphore_type == vk::SemaphoreType::TIMELINE => {
-            sync::Semaphore::timeline(t.initial_value)
-        }
-        _ => sync::Semaphore::binary(),
-    };
-    created(out, Ok(Semaphore { gpu }))
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let gpu = match chain::find::<vk::SemaphoreTypeCreateInfo>((*info).p_next) {
+            Some(t) if t.semaphore_type == vk::SemaphoreType::TIMELINE => {
+                sync::Semaphore::timeline(t.initial_value)
+            }
+            _ => sync::Semaphore::binary(),
+        };
+        created(out, Ok(Semaphore { gpu }))
+    }
 }
 
 pub(crate) unsafe fn destroy_semaphore(
@@ -36,7 +39,10 @@ pub(crate) unsafe fn destroy_semaphore(
     semaphore: vk::Semaphore,
     _: *const vk::AllocationCallbacks,
 ) {
-    object::destroy::<Semaphore>(semaphore);
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        object::destroy::<Semaphore>(semaphore);
+    }
 }
 
 pub(crate) unsafe fn get_semaphore_counter_value(
@@ -44,17 +50,23 @@ pub(crate) unsafe fn get_semaphore_counter_value(
     semaphore: vk::Semaphore,
     value: *mut u64,
 ) -> vk::Result {
-    if let Some(s) = object::get::<Semaphore>(semaphore) {
-        *value = s.gpu.value.load(SeqCst);
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        if let Some(s) = object::get::<Semaphore>(semaphore) {
+            *value = s.gpu.value.load(SeqCst);
+        }
+        device.alive()
     }
-    device.alive()
 }
 
 pub(crate) unsafe fn signal_semaphore(device: &Device, info: *const vk::SemaphoreSignalInfo) -> vk::Result {
-    if let Some(s) = object::get::<Semaphore>((*info).semaphore) {
-        device.hub().change(|| s.gpu.signal((*info).value));
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        if let Some(s) = object::get::<Semaphore>((*info).semaphore) {
+            device.hub().change(|| s.gpu.signal((*info).value));
+        }
+        device.alive()
     }
-    device.alive()
 }
 
 pub(crate) unsafe fn wait_semaphores(
@@ -62,22 +74,28 @@ pub(crate) unsafe fn wait_semaphores(
     info: *const vk::SemaphoreWaitInfo,
     timeout: u64,
 ) -> vk::Result {
-    let i = &*info;
-    let values = chain::slice(i.p_values, i.semaphore_count);
-    let waits: Vec<(Arc<sync::Semaphore>, u64)> = chain::slice(i.p_semaphores, i.semaphore_count)
-        .iter()
-        .zip(values)
-        .filter_map(|(&s, &v)| Some((object::get::<Semaphore>(s)?.gpu.clone(), v)))
-        .collect();
-    let any = i.flags.contains(vk::SemaphoreWaitFlags::ANY);
-    let ready = || {
-        let mut each = waits.iter().map(|(s, v)| s.ready(*v));
-        if any { each.any(|r| r) } else { each.all(|r| r) }
-    };
-    let result =
-        if ready() { vk::Result::SUCCESS } else { device.waited(device.hub().wait(timeout, ready), ready) };
-    for (s, _) in waits.iter().filter(|(s, v)| s.ready(*v)) {
-        device.clock().seen(s.time.load(SeqCst));
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let i = &*info;
+        let values = chain::slice(i.p_values, i.semaphore_count);
+        let waits: Vec<(Arc<sync::Semaphore>, u64)> = chain::slice(i.p_semaphores, i.semaphore_count)
+            .iter()
+            .zip(values)
+            .filter_map(|(&s, &v)| Some((object::get::<Semaphore>(s)?.gpu.clone(), v)))
+            .collect();
+        let any = i.flags.contains(vk::SemaphoreWaitFlags::ANY);
+        let ready = || {
+            let mut each = waits.iter().map(|(s, v)| s.ready(*v));
+            if any { each.any(|r| r) } else { each.all(|r| r) }
+        };
+        let result = if ready() {
+            vk::Result::SUCCESS
+        } else {
+            device.waited(device.hub().wait(timeout, ready), ready)
+        };
+        for (s, _) in waits.iter().filter(|(s, v)| s.ready(*v)) {
+            device.clock().seen(s.time.load(SeqCst));
+        }
+        result
     }
-    result
 }

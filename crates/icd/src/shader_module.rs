@@ -30,11 +30,14 @@ pub(crate) fn failed(doing: &str, e: &shader::options::Error) -> vk::Result {
 }
 
 unsafe fn parse(info: &vk::ShaderModuleCreateInfo) -> Answer<Arc<Code>> {
-    // `code_size` is in bytes; what is not a whole word is cut and then missed by the parser.
-    let words = chain::slice(info.p_code, (info.code_size / 4).min(u32::MAX as usize) as u32);
-    let module = shader::Module::parse(words).map_err(|e| failed("vkCreateShaderModule", &e))?;
-    let allowed = crate::capabilities::check(&module);
-    Ok(Arc::new(Code { module, hash: hash::words(words), allowed }))
+    // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
+    unsafe {
+        // `code_size` is in bytes; what is not a whole word is cut and then missed by the parser.
+        let words = chain::slice(info.p_code, (info.code_size / 4).min(u32::MAX as usize) as u32);
+        let module = shader::Module::parse(words).map_err(|e| failed("vkCreateShaderModule", &e))?;
+        let allowed = crate::capabilities::check(&module);
+        Ok(Arc::new(Code { module, hash: hash::words(words), allowed }))
+    }
 }
 
 pub(crate) unsafe fn create_shader_module(
@@ -43,7 +46,8 @@ pub(crate) unsafe fn create_shader_module(
     _: *const vk::AllocationCallbacks,
     out: *mut vk::ShaderModule,
 ) -> vk::Result {
-    created(out, parse(&*info).map(|code| ShaderModule { code }))
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe { created(out, parse(&*info).map(|code| ShaderModule { code })) }
 }
 
 pub(crate) unsafe fn destroy_shader_module(
@@ -51,26 +55,35 @@ pub(crate) unsafe fn destroy_shader_module(
     module: vk::ShaderModule,
     _: *const vk::AllocationCallbacks,
 ) {
-    object::destroy::<ShaderModule>(module);
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        object::destroy::<ShaderModule>(module);
+    }
 }
 
 /// The code of a stage, of which the device has all capabilities.
 pub(crate) unsafe fn of_stage(stage: &vk::PipelineShaderStageCreateInfo) -> Answer<Arc<Code>> {
-    let code = code_of(stage)?;
-    code.allowed.as_ref().map_err(|e| failed("a pipeline's stage", e))?;
-    Ok(code)
+    // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
+    unsafe {
+        let code = code_of(stage)?;
+        code.allowed.as_ref().map_err(|e| failed("a pipeline's stage", e))?;
+        Ok(code)
+    }
 }
 
 /// A module, or SPIR-V in its chain (VK_KHR_maintenance5).
 unsafe fn code_of(stage: &vk::PipelineShaderStageCreateInfo) -> Answer<Arc<Code>> {
-    if stage.module != vk::ShaderModule::null() {
-        let module = object::get::<ShaderModule>(stage.module).ok_or(vk::Result::ERROR_UNKNOWN)?;
-        return Ok(module.code.clone());
-    }
-    match chain::find::<vk::ShaderModuleCreateInfo>(stage.p_next) {
-        Some(info) => parse(info),
-        None => {
-            Err(crate::answer::invalid("a pipeline's stage has neither a module nor SPIR-V in its chain"))
+    // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
+    unsafe {
+        if stage.module != vk::ShaderModule::null() {
+            let module = object::get::<ShaderModule>(stage.module).ok_or(vk::Result::ERROR_UNKNOWN)?;
+            return Ok(module.code.clone());
+        }
+        match chain::find::<vk::ShaderModuleCreateInfo>(stage.p_next) {
+            Some(info) => parse(info),
+            None => {
+                Err(crate::answer::invalid("a pipeline's stage has neither a module nor SPIR-V in its chain"))
+            }
         }
     }
 }

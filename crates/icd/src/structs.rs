@@ -27,7 +27,7 @@ pub(crate) struct PropertyStruct {
 
 /// How a number is stored.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Kind {
+pub(crate) enum Number {
     U8,
     Char,
     U32,
@@ -41,7 +41,7 @@ pub(crate) struct Member {
     pub name: &'static str,
     /// Bytes from the structure's start.
     pub offset: usize,
-    pub kind: Kind,
+    pub kind: Number,
     pub count: usize,
 }
 
@@ -63,14 +63,14 @@ impl Value {
     /// Whether this value can be stored in `m` whole.
     pub fn fits(self, m: &Member) -> bool {
         match self {
-            Value::Bool(_) | Value::U32(_) => m.kind == Kind::U32 && m.count == 1,
-            Value::I32(_) => m.kind == Kind::I32 && m.count == 1,
-            Value::U64(_) => m.kind == Kind::U64 && m.count == 1,
-            Value::F32(_) => m.kind == Kind::F32 && m.count == 1,
-            Value::U32s(v) => m.kind == Kind::U32 && m.count == v.len(),
-            Value::F32s(v) => m.kind == Kind::F32 && m.count == v.len(),
-            Value::Bytes(v) => m.kind == Kind::U8 && m.count == v.len(),
-            Value::Str(v) => m.kind == Kind::Char && m.count > v.len(),
+            Value::Bool(_) | Value::U32(_) => m.kind == Number::U32 && m.count == 1,
+            Value::I32(_) => m.kind == Number::I32 && m.count == 1,
+            Value::U64(_) => m.kind == Number::U64 && m.count == 1,
+            Value::F32(_) => m.kind == Number::F32 && m.count == 1,
+            Value::U32s(v) => m.kind == Number::U32 && m.count == v.len(),
+            Value::F32s(v) => m.kind == Number::F32 && m.count == v.len(),
+            Value::Bytes(v) => m.kind == Number::U8 && m.count == v.len(),
+            Value::Str(v) => m.kind == Number::Char && m.count > v.len(),
         }
     }
 
@@ -79,22 +79,25 @@ impl Value {
     /// # Safety
     /// `base` is a structure that has the member `m`.
     pub unsafe fn write(self, base: *mut c_void, m: &Member) {
-        if !self.fits(m) {
-            return;
-        }
-        let at = base.cast::<u8>().add(m.offset);
-        match self {
-            Value::Bool(v) => at.cast::<u32>().write(v.into()),
-            Value::U32(v) => at.cast::<u32>().write(v),
-            Value::I32(v) => at.cast::<i32>().write(v),
-            Value::U64(v) => at.cast::<u64>().write(v),
-            Value::F32(v) => at.cast::<f32>().write(v),
-            Value::U32s(v) => at.cast::<u32>().copy_from_nonoverlapping(v.as_ptr(), v.len()),
-            Value::F32s(v) => at.cast::<f32>().copy_from_nonoverlapping(v.as_ptr(), v.len()),
-            Value::Bytes(v) => at.copy_from_nonoverlapping(v.as_ptr(), v.len()),
-            Value::Str(v) => {
-                at.write_bytes(0, m.count);
-                at.copy_from_nonoverlapping(v.as_ptr(), v.len());
+        // SAFETY: the caller keeps what is asked for above.
+        unsafe {
+            if !self.fits(m) {
+                return;
+            }
+            let at = base.cast::<u8>().add(m.offset);
+            match self {
+                Value::Bool(v) => at.cast::<u32>().write(v.into()),
+                Value::U32(v) => at.cast::<u32>().write(v),
+                Value::I32(v) => at.cast::<i32>().write(v),
+                Value::U64(v) => at.cast::<u64>().write(v),
+                Value::F32(v) => at.cast::<f32>().write(v),
+                Value::U32s(v) => at.cast::<u32>().copy_from_nonoverlapping(v.as_ptr(), v.len()),
+                Value::F32s(v) => at.cast::<f32>().copy_from_nonoverlapping(v.as_ptr(), v.len()),
+                Value::Bytes(v) => at.copy_from_nonoverlapping(v.as_ptr(), v.len()),
+                Value::Str(v) => {
+                    at.write_bytes(0, m.count);
+                    at.copy_from_nonoverlapping(v.as_ptr(), v.len());
+                }
             }
         }
     }

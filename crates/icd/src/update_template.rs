@@ -3,7 +3,7 @@
 use crate::answer::created;
 use crate::chain;
 use crate::descriptor_layout::SetLayout;
-use crate::descriptor_set::{self, DescriptorSet};
+use crate::descriptor_set::{self, DescriptorSet, Replaced};
 use crate::device::Device;
 use crate::object::{self, Object};
 use machine::descriptor::SetMemory;
@@ -24,20 +24,30 @@ impl DescriptorUpdateTemplate {
     ///
     /// # Safety
     /// `data` has what the entries say.
-    pub(crate) unsafe fn apply(&self, layout: &SetLayout, memory: &SetMemory, data: *const c_void) {
-        for e in &self.entries {
-            let Some(make) = descriptor_set::kind(e.descriptor_type) else { continue };
-            let source = make(data.cast::<u8>().add(e.offset));
-            descriptor_set::put(
-                layout,
-                memory,
-                e.dst_binding,
-                e.dst_array_element,
-                e.descriptor_count,
-                e.descriptor_type,
-                source,
-                e.stride,
-            );
+    pub(crate) unsafe fn apply(
+        &self,
+        layout: &SetLayout,
+        memory: &SetMemory,
+        data: *const c_void,
+        replaced: &mut Replaced,
+    ) {
+        // SAFETY: the caller keeps what is asked for above.
+        unsafe {
+            for e in &self.entries {
+                let Some(make) = descriptor_set::kind(e.descriptor_type) else { continue };
+                let source = make(data.cast::<u8>().add(e.offset));
+                descriptor_set::put(
+                    layout,
+                    memory,
+                    e.dst_binding,
+                    e.dst_array_element,
+                    e.descriptor_count,
+                    e.descriptor_type,
+                    source,
+                    e.stride,
+                    replaced,
+                );
+            }
         }
     }
 }
@@ -48,9 +58,12 @@ pub(crate) unsafe fn create_descriptor_update_template(
     _: *const vk::AllocationCallbacks,
     out: *mut vk::DescriptorUpdateTemplate,
 ) -> vk::Result {
-    let i = &*info;
-    let entries = chain::slice(i.p_descriptor_update_entries, i.descriptor_update_entry_count).to_vec();
-    created(out, Ok(DescriptorUpdateTemplate { entries, bind_point: i.pipeline_bind_point }))
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let i = &*info;
+        let entries = chain::slice(i.p_descriptor_update_entries, i.descriptor_update_entry_count).to_vec();
+        created(out, Ok(DescriptorUpdateTemplate { entries, bind_point: i.pipeline_bind_point }))
+    }
 }
 
 pub(crate) unsafe fn destroy_descriptor_update_template(
@@ -58,18 +71,26 @@ pub(crate) unsafe fn destroy_descriptor_update_template(
     template: vk::DescriptorUpdateTemplate,
     _: *const vk::AllocationCallbacks,
 ) {
-    object::destroy::<DescriptorUpdateTemplate>(template);
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        object::destroy::<DescriptorUpdateTemplate>(template);
+    }
 }
 
 pub(crate) unsafe fn update_descriptor_set_with_template(
-    _: &Device,
+    device: &Device,
     set: vk::DescriptorSet,
     template: vk::DescriptorUpdateTemplate,
     data: *const c_void,
 ) {
-    if let (Some(s), Some(t)) =
-        (object::get::<DescriptorSet>(set), object::get::<DescriptorUpdateTemplate>(template))
-    {
-        t.apply(&s.layout, &s.memory, data);
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        if let (Some(s), Some(t)) =
+            (object::get::<DescriptorSet>(set), object::get::<DescriptorUpdateTemplate>(template))
+        {
+            let mut replaced = Replaced::new();
+            t.apply(&s.layout, &s.memory, data, &mut replaced);
+            device.retire(replaced);
+        }
     }
 }

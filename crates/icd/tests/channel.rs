@@ -6,7 +6,7 @@ mod common;
 mod gpu;
 
 use ash::vk::{self, Handle};
-use channel::{Channel, Kind, MARK_PREFIX, Read};
+use channel::{Channel, MARK_PREFIX, Read, WorkloadKind};
 use gpu::Gpu;
 use std::ffi::{CString, c_void};
 
@@ -49,7 +49,7 @@ fn each_queue_has_its_own_numbers_and_marks() {
     while let Read::Record(r) = reader.read(None) {
         assert_eq!((r.device, r.frame), (device, None));
         orders.push(r.order);
-        let mark = r.kind == Kind::Mark;
+        let mark = r.kind == WorkloadKind::Mark;
         seen[r.queue as usize].push((r.queue_order, r.submission, mark, r.events[writes]));
     }
     let first = [(0, 0, false, 10), (1, 0, true, 10), (2, 1, false, 100), (3, 1, true, 110)];

@@ -202,7 +202,7 @@ fn a_caches_blob_saves_compilation() {
         d.destroy_pipeline(q, None);
         d.destroy_pipeline_cache(cache, None);
 
-        // Of another build, vendor, device or version; sound in itself, for the hash is of what follows the header.
+        // Of another build, vendor, device or version.
         let physical = g.instance.enumerate_physical_devices().unwrap()[0];
         let properties = g.instance.get_physical_device_properties(physical);
         assert_eq!(blob[16..32], properties.pipeline_cache_uuid);
@@ -214,7 +214,13 @@ fn a_caches_blob_saves_compilation() {
         // Nobody has the program any more; a damaged or foreign blob does not bring it back, the blob does.
         let mut bad = blob.clone();
         *bad.last_mut().unwrap() ^= 1;
-        let others = foreign.iter().chain([&bad]).map(|b| (b, false));
+        // Nobody signs anew without the user's key.
+        let forged = [[0; 16], [0xA5; 16]].map(|signature| {
+            let mut b = bad.clone();
+            b[32..48].copy_from_slice(&signature);
+            b
+        });
+        let others = foreign.iter().chain([&bad]).chain(&forged).map(|b| (b, false));
         for (data, there) in others.chain([(&blob, true)]) {
             let info = vk::PipelineCacheCreateInfo::default().initial_data(data);
             let cache = d.create_pipeline_cache(&info, None).unwrap();

@@ -102,3 +102,31 @@ fn private_data_begins_at_nothing_for_each_object() {
     unsafe { d.destroy_device(None) };
     unsafe { i.destroy_instance(None) };
 }
+
+/// A program's stderr may be full, or closed: what the driver has to say is lost then, and nothing else.
+#[test]
+fn a_full_stderr_ends_nobody() {
+    use std::fs::OpenOptions;
+    use std::process::Command;
+    const INNER: &str = "TUFF_TEST_FULL_STDERR";
+    if std::env::var_os(INNER).is_some() {
+        common::entry();
+        // SAFETY: this test runs alone here, before the driver reads it. Now it has something to say.
+        unsafe { std::env::set_var("TUFF_LOG", "error") };
+        let i = instance(&[]);
+        let no = create_device(&i, &Default::default(), &[c"VK_TUFF_nothing".as_ptr()]);
+        assert_eq!(no.err(), Some(vk::Result::ERROR_EXTENSION_NOT_PRESENT));
+        unsafe { i.destroy_instance(None) };
+        return;
+    }
+    let full = OpenOptions::new().write(true).open("/dev/full").expect("Linux has it");
+    let me = std::env::current_exe().expect("the test has a path");
+    let status = Command::new(me)
+        .args(["--exact", "a_full_stderr_ends_nobody", "--nocapture"])
+        .env(INNER, "1")
+        .stderr(full)
+        .stdout(std::process::Stdio::null())
+        .status()
+        .expect("it runs");
+    assert!(status.success(), "{status}");
+}

@@ -21,13 +21,16 @@ unsafe extern "system" fn listen(
     data: *const vk::DebugUtilsMessengerCallbackDataEXT<'_>,
     heard: *mut c_void,
 ) -> vk::Bool32 {
-    let heard = &*heard.cast::<Mutex<Vec<String>>>();
-    let text = CStr::from_ptr((*data).p_message).to_string_lossy().into_owned();
-    // The loader's own are heard too.
-    if severity == vk::DebugUtilsMessageSeverityFlagsEXT::WARNING && text.starts_with("TUFF_") {
-        heard.lock().expect("no panic").push(text);
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let heard = &*heard.cast::<Mutex<Vec<String>>>();
+        let text = CStr::from_ptr((*data).p_message).to_string_lossy().into_owned();
+        // The loader's own are heard too.
+        if severity == vk::DebugUtilsMessageSeverityFlagsEXT::WARNING && text.starts_with("TUFF_") {
+            heard.lock().expect("no panic").push(text);
+        }
+        vk::FALSE
     }
-    vk::FALSE
 }
 
 /// What an instance's own messenger hears while the instance is made.

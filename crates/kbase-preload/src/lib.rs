@@ -41,59 +41,78 @@ type MapFn = unsafe extern "C" fn(*mut c_void, size_t, c_int, c_int, c_int, i64)
 type CloseFn = unsafe extern "C" fn(c_int) -> c_int;
 
 unsafe fn is_device(path: *const c_char) -> bool {
-    !path.is_null() && CStr::from_ptr(path) == kbase::DEVICE
+    // SAFETY: as the C library's: the caller's arguments are good, and what dlsym finds is of its declared type.
+    unsafe { !path.is_null() && CStr::from_ptr(path) == kbase::DEVICE }
 }
 
 /// The C declarations of `open` and `ioctl` are variadic; on x86-64 and AArch64 Linux the argument after the last named
 /// one comes in the next register, and is whatever that holds where the caller gives none: it is only handed on.
 unsafe fn open_by(next: &Next, path: *const c_char, flags: c_int, mode: c_uint) -> c_int {
-    if is_device(path) {
-        return c_result(|| kbase::open(flags));
+    // SAFETY: as the C library's: the caller's arguments are good, and what dlsym finds is of its declared type.
+    unsafe {
+        if is_device(path) {
+            return c_result(|| kbase::open(flags));
+        }
+        std::mem::transmute::<*mut c_void, OpenFn>(next.get())(path, flags, mode)
     }
-    std::mem::transmute::<*mut c_void, OpenFn>(next.get())(path, flags, mode)
 }
 
 /// # Safety
 /// As the C library's, here and below.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn open(path: *const c_char, flags: c_int, mode: c_uint) -> c_int {
-    static NEXT: Next = Next::new(c"open");
-    open_by(&NEXT, path, flags, mode)
+    // SAFETY: as the C library's: the caller's arguments are good, and what dlsym finds is of its declared type.
+    unsafe {
+        static NEXT: Next = Next::new(c"open");
+        open_by(&NEXT, path, flags, mode)
+    }
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn open64(path: *const c_char, flags: c_int, mode: c_uint) -> c_int {
-    static NEXT: Next = Next::new(c"open64");
-    open_by(&NEXT, path, flags, mode)
+    // SAFETY: as the C library's: the caller's arguments are good, and what dlsym finds is of its declared type.
+    unsafe {
+        static NEXT: Next = Next::new(c"open64");
+        open_by(&NEXT, path, flags, mode)
+    }
 }
 
 /// What `open` without a mode becomes in programs that are built with _FORTIFY_SOURCE.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __open_2(path: *const c_char, flags: c_int) -> c_int {
-    static NEXT: Next = Next::new(c"__open_2");
-    if is_device(path) {
-        return c_result(|| kbase::open(flags));
+    // SAFETY: as the C library's: the caller's arguments are good, and what dlsym finds is of its declared type.
+    unsafe {
+        static NEXT: Next = Next::new(c"__open_2");
+        if is_device(path) {
+            return c_result(|| kbase::open(flags));
+        }
+        std::mem::transmute::<*mut c_void, Open2Fn>(NEXT.get())(path, flags)
     }
-    std::mem::transmute::<*mut c_void, Open2Fn>(NEXT.get())(path, flags)
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ioctl(fd: c_int, request: c_ulong, argument: c_long) -> c_int {
-    static NEXT: Next = Next::new(c"ioctl");
-    if kbase::is_ours(fd) {
-        // The kernel looks at 32 bits of it, too.
-        return c_result(|| kbase::ioctl(fd, request as u32, argument as u64));
+    // SAFETY: as the C library's: the caller's arguments are good, and what dlsym finds is of its declared type.
+    unsafe {
+        static NEXT: Next = Next::new(c"ioctl");
+        if kbase::is_ours(fd) {
+            // The kernel looks at 32 bits of it, too.
+            return c_result(|| kbase::ioctl(fd, request as u32, argument as u64));
+        }
+        std::mem::transmute::<*mut c_void, IoctlFn>(NEXT.get())(fd, request, argument)
     }
-    std::mem::transmute::<*mut c_void, IoctlFn>(NEXT.get())(fd, request, argument)
 }
 
 unsafe fn map_by(next: &Next, fd: c_int, wanted: Mapping) -> *mut c_void {
-    if kbase::is_ours(fd) {
-        return c_answer(libc::MAP_FAILED, || kbase::map(fd, wanted));
+    // SAFETY: as the C library's: the caller's arguments are good, and what dlsym finds is of its declared type.
+    unsafe {
+        if kbase::is_ours(fd) {
+            return c_answer(libc::MAP_FAILED, || kbase::map(fd, wanted));
+        }
+        let Mapping { address, size, protection, flags, offset } = wanted;
+        let next = std::mem::transmute::<*mut c_void, MapFn>(next.get());
+        next(address, size, protection, flags, fd, offset)
     }
-    let Mapping { address, size, protection, flags, offset } = wanted;
-    let next = std::mem::transmute::<*mut c_void, MapFn>(next.get());
-    next(address, size, protection, flags, fd, offset)
 }
 
 #[unsafe(no_mangle)]
@@ -105,8 +124,11 @@ pub unsafe extern "C" fn mmap(
     fd: c_int,
     offset: i64,
 ) -> *mut c_void {
-    static NEXT: Next = Next::new(c"mmap");
-    map_by(&NEXT, fd, Mapping { address, size, protection, flags, offset })
+    // SAFETY: as the C library's: the caller's arguments are good, and what dlsym finds is of its declared type.
+    unsafe {
+        static NEXT: Next = Next::new(c"mmap");
+        map_by(&NEXT, fd, Mapping { address, size, protection, flags, offset })
+    }
 }
 
 #[unsafe(no_mangle)]
@@ -118,15 +140,21 @@ pub unsafe extern "C" fn mmap64(
     fd: c_int,
     offset: i64,
 ) -> *mut c_void {
-    static NEXT: Next = Next::new(c"mmap64");
-    map_by(&NEXT, fd, Mapping { address, size, protection, flags, offset })
+    // SAFETY: as the C library's: the caller's arguments are good, and what dlsym finds is of its declared type.
+    unsafe {
+        static NEXT: Next = Next::new(c"mmap64");
+        map_by(&NEXT, fd, Mapping { address, size, protection, flags, offset })
+    }
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn close(fd: c_int) -> c_int {
-    static NEXT: Next = Next::new(c"close");
-    if kbase::is_ours(fd) {
-        return c_result(|| kbase::close(fd));
+    // SAFETY: as the C library's: the caller's arguments are good, and what dlsym finds is of its declared type.
+    unsafe {
+        static NEXT: Next = Next::new(c"close");
+        if kbase::is_ours(fd) {
+            return c_result(|| kbase::close(fd));
+        }
+        std::mem::transmute::<*mut c_void, CloseFn>(NEXT.get())(fd)
     }
-    std::mem::transmute::<*mut c_void, CloseFn>(NEXT.get())(fd)
 }

@@ -56,22 +56,25 @@ impl Region {
 impl Arena {
     /// `bytes` (a multiple of 8) of zeros.
     pub unsafe fn take(&self, device: &Device, bytes: u64) -> Result<Region, R> {
-        let mut chunks = self.0.lock();
-        let at = match chunks.iter().position(|c| c.size - c.taken >= bytes) {
-            Some(at) => at,
-            None => {
-                chunks.push(Chunk::new(device, bytes.next_power_of_two().max(CHUNK))?);
-                chunks.len() - 1
-            }
-        };
-        let c = &mut chunks[at];
-        let offset = c.taken;
-        c.taken += bytes;
-        c.live += 1;
-        let words = c.at.add(offset as usize / 8);
-        let region = Region { buffer: c.buffer, offset, words, count: bytes as usize / 8 };
-        region.clear();
-        Ok(region)
+        // SAFETY: the caller's.
+        unsafe {
+            let mut chunks = self.0.lock();
+            let at = match chunks.iter().position(|c| c.size - c.taken >= bytes) {
+                Some(at) => at,
+                None => {
+                    chunks.push(Chunk::new(device, bytes.next_power_of_two().max(CHUNK))?);
+                    chunks.len() - 1
+                }
+            };
+            let c = &mut chunks[at];
+            let offset = c.taken;
+            c.taken += bytes;
+            c.live += 1;
+            let words = c.at.add(offset as usize / 8);
+            let region = Region { buffer: c.buffer, offset, words, count: bytes as usize / 8 };
+            region.clear();
+            Ok(region)
+        }
     }
 
     pub fn give_back(&self, region: &Region) {
@@ -85,55 +88,67 @@ impl Arena {
     }
 
     pub unsafe fn destroy(&self, device: &Device) {
-        for c in self.0.lock().drain(..) {
-            c.destroy(device);
+        // SAFETY: the caller's.
+        unsafe {
+            for c in self.0.lock().drain(..) {
+                c.destroy(device);
+            }
         }
     }
 }
 
 impl Chunk {
     unsafe fn new(device: &Device, size: u64) -> Result<Chunk, R> {
-        let missing = R::ERROR_INITIALIZATION_FAILED;
-        let none = std::ptr::null();
-        let info = vk::BufferCreateInfo::default()
-            .size(size)
-            .usage(vk::BufferUsageFlags::TRANSFER_DST | vk::BufferUsageFlags::TRANSFER_SRC);
-        let mut c = Chunk {
-            buffer: vk::Buffer::null(),
-            memory: vk::DeviceMemory::null(),
-            at: std::ptr::null_mut(),
-            size,
-            taken: 0,
-            live: 0,
-        };
-        let made = (|| {
-            next!(device, create_buffer(device.handle, &info, none, &mut c.buffer), else missing).result()?;
-            let mut needs = vk::MemoryRequirements::default();
-            next!(device, get_buffer_memory_requirements(device.handle, c.buffer, &mut needs));
-            let ty = device.host_memory(needs.memory_type_bits).ok_or(R::ERROR_OUT_OF_HOST_MEMORY)?;
-            let info = vk::MemoryAllocateInfo::default().allocation_size(needs.size).memory_type_index(ty);
-            next!(device, allocate_memory(device.handle, &info, none, &mut c.memory), else missing)
-                .result()?;
-            next!(device, bind_buffer_memory(device.handle, c.buffer, c.memory, 0), else missing).result()?;
-            let mut at = std::ptr::null_mut();
-            let flags = vk::MemoryMapFlags::empty();
-            let whole = vk::WHOLE_SIZE;
-            next!(device, map_memory(device.handle, c.memory, 0, whole, flags, &mut at), else missing)
-                .result()?;
-            c.at = at.cast();
-            Ok(())
-        })();
-        match made {
-            Ok(()) => Ok(c),
-            Err(e) => {
-                c.destroy(device);
-                Err(e)
+        // SAFETY: the caller's.
+        unsafe {
+            let missing = R::ERROR_INITIALIZATION_FAILED;
+            let none = std::ptr::null();
+            let info = vk::BufferCreateInfo::default()
+                .size(size)
+                .usage(vk::BufferUsageFlags::TRANSFER_DST | vk::BufferUsageFlags::TRANSFER_SRC);
+            let mut c = Chunk {
+                buffer: vk::Buffer::null(),
+                memory: vk::DeviceMemory::null(),
+                at: std::ptr::null_mut(),
+                size,
+                taken: 0,
+                live: 0,
+            };
+            let made = (|| {
+                next!(device, create_buffer(device.handle, &info, none, &mut c.buffer), else missing)
+                    .result()?;
+                let mut needs = vk::MemoryRequirements::default();
+                next!(device, get_buffer_memory_requirements(device.handle, c.buffer, &mut needs));
+                let ty = device.host_memory(needs.memory_type_bits).ok_or(R::ERROR_OUT_OF_HOST_MEMORY)?;
+                let info =
+                    vk::MemoryAllocateInfo::default().allocation_size(needs.size).memory_type_index(ty);
+                next!(device, allocate_memory(device.handle, &info, none, &mut c.memory), else missing)
+                    .result()?;
+                next!(device, bind_buffer_memory(device.handle, c.buffer, c.memory, 0), else missing)
+                    .result()?;
+                let mut at = std::ptr::null_mut();
+                let flags = vk::MemoryMapFlags::empty();
+                let whole = vk::WHOLE_SIZE;
+                next!(device, map_memory(device.handle, c.memory, 0, whole, flags, &mut at), else missing)
+                    .result()?;
+                c.at = at.cast();
+                Ok(())
+            })();
+            match made {
+                Ok(()) => Ok(c),
+                Err(e) => {
+                    c.destroy(device);
+                    Err(e)
+                }
             }
         }
     }
 
     unsafe fn destroy(self, device: &Device) {
-        next!(device, destroy_buffer(device.handle, self.buffer, std::ptr::null()));
-        next!(device, free_memory(device.handle, self.memory, std::ptr::null()));
+        // SAFETY: the caller's.
+        unsafe {
+            next!(device, destroy_buffer(device.handle, self.buffer, std::ptr::null()));
+            next!(device, free_memory(device.handle, self.memory, std::ptr::null()));
+        }
     }
 }

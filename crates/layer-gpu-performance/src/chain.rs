@@ -12,12 +12,15 @@ use vk::TaggedStructure;
 pub(crate) unsafe fn iter(
     p_next: *const c_void,
 ) -> impl Iterator<Item = *const vk::BaseInStructure<'static>> {
-    let mut at = p_next.cast::<vk::BaseInStructure<'static>>();
-    std::iter::from_fn(move || {
-        let here = (!at.is_null()).then_some(at)?;
-        at = (*here).p_next;
-        Some(here)
-    })
+    // SAFETY: the caller keeps what is asked for above.
+    unsafe {
+        let mut at = p_next.cast::<vk::BaseInStructure<'static>>();
+        std::iter::from_fn(move || {
+            let here = (!at.is_null()).then_some(at)?;
+            at = (*here).p_next;
+            Some(here)
+        })
+    }
 }
 
 /// The structure of type `T` in a chain.
@@ -25,7 +28,8 @@ pub(crate) unsafe fn iter(
 /// # Safety
 /// As [`iter`].
 pub(crate) unsafe fn find<'a, T: TaggedStructure>(p_next: *const c_void) -> Option<&'a T> {
-    iter(p_next).find(|s| (**s).s_type == T::STRUCTURE_TYPE).map(|s| &*s.cast::<T>())
+    // SAFETY: the caller keeps what is asked for above.
+    unsafe { iter(p_next).find(|s| (**s).s_type == T::STRUCTURE_TYPE).map(|s| &*s.cast::<T>()) }
 }
 
 /// `count` elements at `p`; empty where either is nothing.
@@ -33,7 +37,8 @@ pub(crate) unsafe fn find<'a, T: TaggedStructure>(p_next: *const c_void) -> Opti
 /// # Safety
 /// `p` is null or points to `count` elements that outlive the slice.
 pub(crate) unsafe fn slice<'a, T>(p: *const T, count: u32) -> &'a [T] {
-    if p.is_null() || count == 0 { &[] } else { std::slice::from_raw_parts(p, count as usize) }
+    // SAFETY: the caller keeps what is asked for above.
+    unsafe { if p.is_null() || count == 0 { &[] } else { std::slice::from_raw_parts(p, count as usize) } }
 }
 
 /// Bytes of a structure that may stand in the chains that the layer changes.
@@ -57,24 +62,27 @@ impl Chain {
     /// # Safety
     /// As [`iter`]; the copy's pointers are the originals'.
     pub unsafe fn copy(p_next: *const c_void) -> Chain {
-        let mut chain = Chain { head: std::ptr::null_mut(), copies: vec![], rest: std::ptr::null() };
-        for s in iter(p_next) {
-            let Some(bytes) = size((*s).s_type) else {
-                chain.rest = s.cast();
-                break;
-            };
-            let mut block = vec![0u64; bytes.div_ceil(8)].into_boxed_slice();
-            std::ptr::copy_nonoverlapping(s.cast::<u8>(), block.as_mut_ptr().cast::<u8>(), bytes);
-            chain.copies.push(block);
+        // SAFETY: the caller keeps what is asked for above.
+        unsafe {
+            let mut chain = Chain { head: std::ptr::null_mut(), copies: vec![], rest: std::ptr::null() };
+            for s in iter(p_next) {
+                let Some(bytes) = size((*s).s_type) else {
+                    chain.rest = s.cast();
+                    break;
+                };
+                let mut block = vec![0u64; bytes.div_ceil(8)].into_boxed_slice();
+                std::ptr::copy_nonoverlapping(s.cast::<u8>(), block.as_mut_ptr().cast::<u8>(), bytes);
+                chain.copies.push(block);
+            }
+            let mut next = chain.rest.cast_mut().cast::<vk::BaseOutStructure<'static>>();
+            for block in chain.copies.iter_mut().rev() {
+                let s = block.as_mut_ptr().cast::<vk::BaseOutStructure<'static>>();
+                (*s).p_next = next;
+                next = s;
+            }
+            chain.head = next;
+            chain
         }
-        let mut next = chain.rest.cast_mut().cast::<vk::BaseOutStructure<'static>>();
-        for block in chain.copies.iter_mut().rev() {
-            let s = block.as_mut_ptr().cast::<vk::BaseOutStructure<'static>>();
-            (*s).p_next = next;
-            next = s;
-        }
-        chain.head = next;
-        chain
     }
 
     pub fn head(&self) -> *const c_void {

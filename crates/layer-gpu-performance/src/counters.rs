@@ -55,7 +55,9 @@ impl Counters {
             // The tag is the innermost label.
             let tag =
                 r.label.rsplit('/').next().and_then(|l| l.strip_prefix('t')).and_then(|t| t.parse().ok());
-            if let Some(tag) = tag.filter(|_| r.device == self.device && r.kind != channel::Kind::Mark) {
+            if let Some(tag) =
+                tag.filter(|_| r.device == self.device && r.kind != channel::WorkloadKind::Mark)
+            {
                 let key = (r.queue, r.submission, tag);
                 self.pending.entry(key).or_default().push_back(r.events.to_vec());
             }

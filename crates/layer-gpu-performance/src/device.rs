@@ -112,22 +112,25 @@ struct Wanted {
 }
 
 unsafe fn wanted(instance: &Instance, physical: vk::PhysicalDevice) -> Result<Wanted, &'static str> {
-    let properties = instance.properties(physical);
-    let version = properties.api_version.min(instance.api_version);
-    if version < vk::API_VERSION_1_1 {
-        return Err("the driver is of Vulkan 1.0");
+    // SAFETY: valid usage: nobody destroys the objects meanwhile.
+    unsafe {
+        let properties = instance.properties(physical);
+        let version = properties.api_version.min(instance.api_version);
+        if version < vk::API_VERSION_1_1 {
+            return Err("the driver is of Vulkan 1.0");
+        }
+        let extension = version < vk::API_VERSION_1_2;
+        if extension && !instance.has_extension(physical, ash::khr::timeline_semaphore::NAME) {
+            return Err("the driver has no timeline semaphores");
+        }
+        if !instance.has_timeline_feature(physical) {
+            return Err("the driver has no timeline semaphores");
+        }
+        let s = &instance.settings;
+        let asked = s.mode == Mode::Counters && s.source != settings::Source::Channel;
+        let queries = if asked { instance.performance_query(physical) } else { None };
+        Ok(Wanted { extension, queries })
     }
-    let extension = version < vk::API_VERSION_1_2;
-    if extension && !instance.has_extension(physical, ash::khr::timeline_semaphore::NAME) {
-        return Err("the driver has no timeline semaphores");
-    }
-    if !instance.has_timeline_feature(physical) {
-        return Err("the driver has no timeline semaphores");
-    }
-    let s = &instance.settings;
-    let asked = s.mode == Mode::Counters && s.source != settings::Source::Channel;
-    let queries = if asked { instance.performance_query(physical) } else { None };
-    Ok(Wanted { extension, queries })
 }
 
 pub(crate) unsafe extern "system" fn create_device(
@@ -136,39 +139,42 @@ pub(crate) unsafe extern "system" fn create_device(
     allocator: *const vk::AllocationCallbacks<'_>,
     device: *mut vk::Device,
 ) -> R {
-    let s_type = vk::StructureType::LOADER_DEVICE_CREATE_INFO;
-    let failed = R::ERROR_INITIALIZATION_FAILED;
-    let Some(link) = interface::find::<DeviceLink>((*info).p_next, s_type, interface::LINK) else {
-        return failed;
-    };
-    let here = &*link.link;
-    let (get_instance, get) = (here.get_instance_proc_addr, here.get_device_proc_addr);
-    link.link = here.next;
-    let Some(instance) = instance::of(physical) else { return failed };
-    let create = get_instance(instance.handle, c"vkCreateDevice".as_ptr());
-    let Some(create) =
-        create.map(|f| std::mem::transmute::<unsafe extern "system" fn(), vk::PFN_vkCreateDevice>(f))
-    else {
-        return failed;
-    };
-    let patched =
-        crate::guard::caught(|| patched(&instance, physical, info)).unwrap_or(Err("a fault".into()));
-    let result = match &patched {
-        Ok(p) => create(physical, &p.info, allocator, device),
-        Err(_) => create(physical, info, allocator, device),
-    };
-    if result != R::SUCCESS {
-        return result;
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let s_type = vk::StructureType::LOADER_DEVICE_CREATE_INFO;
+        let failed = R::ERROR_INITIALIZATION_FAILED;
+        let Some(link) = interface::find::<DeviceLink>((*info).p_next, s_type, interface::LINK) else {
+            return failed;
+        };
+        let here = &*link.link;
+        let (get_instance, get) = (here.get_instance_proc_addr, here.get_device_proc_addr);
+        link.link = here.next;
+        let Some(instance) = instance::of(physical) else { return failed };
+        let create = get_instance(instance.handle, c"vkCreateDevice".as_ptr());
+        let Some(create) =
+            create.map(|f| std::mem::transmute::<unsafe extern "system" fn(), vk::PFN_vkCreateDevice>(f))
+        else {
+            return failed;
+        };
+        let patched =
+            crate::guard::caught(|| patched(&instance, physical, info)).unwrap_or(Err("a fault".into()));
+        let result = match &patched {
+            Ok(p) => create(physical, &p.info, allocator, device),
+            Err(_) => create(physical, info, allocator, device),
+        };
+        if result != R::SUCCESS {
+            return result;
+        }
+        let data = interface::find::<std::ffi::c_void>((*info).p_next, s_type, interface::LOADER_DATA);
+        // SAFETY: the callback's function has this type (VkLayerDeviceCreateInfo).
+        let set_loader_data =
+            data.map(|d| std::mem::transmute::<*mut std::ffi::c_void, SetDeviceLoaderData>(d.link));
+        let measured = patched.as_ref().map(|p| p.queries).map_err(Clone::clone);
+        crate::guard::caught(|| {
+            Device::enter(&instance, physical, &*info, *device, get, set_loader_data, measured)
+        });
+        R::SUCCESS
     }
-    let data = interface::find::<std::ffi::c_void>((*info).p_next, s_type, interface::LOADER_DATA);
-    // SAFETY: the callback's function has this type (VkLayerDeviceCreateInfo).
-    let set_loader_data =
-        data.map(|d| std::mem::transmute::<*mut std::ffi::c_void, SetDeviceLoaderData>(d.link));
-    let measured = patched.as_ref().map(|p| p.queries).map_err(Clone::clone);
-    crate::guard::caught(|| {
-        Device::enter(&instance, physical, &*info, *device, get, set_loader_data, measured)
-    });
-    R::SUCCESS
 }
 
 /// VkDeviceCreateInfo with timeline semaphores enabled, and performance queries where they are wanted.
@@ -210,45 +216,50 @@ unsafe fn patched<'a>(
     physical: vk::PhysicalDevice,
     info: *const vk::DeviceCreateInfo<'a>,
 ) -> Result<Patched<'a>, String> {
-    let wanted = wanted(instance, physical)?;
-    let mut info = *info;
-    let mut chain = Chain::copy(info.p_next);
-    let unknown =
-        |s: vk::StructureType| format!("VkDeviceCreateInfo's chain has a structure unknown here ({s:?})");
-    let mut features = Box::<Features>::default();
-    let mut names = chain::slice(info.pp_enabled_extension_names, info.enabled_extension_count).to_vec();
-    let mut extension = |name: &'static CStr| {
-        if !names.iter().any(|n| CStr::from_ptr(*n) == name) {
-            names.push(name.as_ptr());
-        }
-    };
-    if wanted.extension {
-        extension(ash::khr::timeline_semaphore::NAME);
-    }
-    if let Some(f) = chain.find::<vk::PhysicalDeviceVulkan12Features>().map_err(unknown)? {
-        f.timeline_semaphore = vk::TRUE;
-        f.host_query_reset |= vk::Bool32::from(wanted.queries.is_some());
-    } else {
-        enable(&mut chain, &mut features.timeline, |f| f.timeline_semaphore = vk::TRUE).map_err(unknown)?;
-        if wanted.queries.is_some() {
-            enable(&mut chain, &mut features.reset, |f| f.host_query_reset = vk::TRUE).map_err(unknown)?;
-        }
-    }
-    if let Some(can) = wanted.queries {
-        extension(ash::khr::performance_query::NAME);
-        if wanted.extension {
-            extension(ash::ext::host_query_reset::NAME);
-        }
-        let set = |f: &mut vk::PhysicalDevicePerformanceQueryFeaturesKHR| {
-            f.performance_counter_query_pools = vk::TRUE;
-            f.performance_counter_multiple_query_pools = can.multiple_pools.into();
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let wanted = wanted(instance, physical)?;
+        let mut info = *info;
+        let mut chain = Chain::copy(info.p_next);
+        let unknown =
+            |s: vk::StructureType| format!("VkDeviceCreateInfo's chain has a structure unknown here ({s:?})");
+        let mut features = Box::<Features>::default();
+        let mut names = chain::slice(info.pp_enabled_extension_names, info.enabled_extension_count).to_vec();
+        let mut extension = |name: &'static CStr| {
+            if !names.iter().any(|n| CStr::from_ptr(*n) == name) {
+                names.push(name.as_ptr());
+            }
         };
-        enable(&mut chain, &mut features.queries, set).map_err(unknown)?;
+        if wanted.extension {
+            extension(ash::khr::timeline_semaphore::NAME);
+        }
+        if let Some(f) = chain.find::<vk::PhysicalDeviceVulkan12Features>().map_err(unknown)? {
+            f.timeline_semaphore = vk::TRUE;
+            f.host_query_reset |= vk::Bool32::from(wanted.queries.is_some());
+        } else {
+            enable(&mut chain, &mut features.timeline, |f| f.timeline_semaphore = vk::TRUE)
+                .map_err(unknown)?;
+            if wanted.queries.is_some() {
+                enable(&mut chain, &mut features.reset, |f| f.host_query_reset = vk::TRUE)
+                    .map_err(unknown)?;
+            }
+        }
+        if let Some(can) = wanted.queries {
+            extension(ash::khr::performance_query::NAME);
+            if wanted.extension {
+                extension(ash::ext::host_query_reset::NAME);
+            }
+            let set = |f: &mut vk::PhysicalDevicePerformanceQueryFeaturesKHR| {
+                f.performance_counter_query_pools = vk::TRUE;
+                f.performance_counter_multiple_query_pools = can.multiple_pools.into();
+            };
+            enable(&mut chain, &mut features.queries, set).map_err(unknown)?;
+        }
+        info.p_next = chain.head();
+        info.enabled_extension_count = names.len() as u32;
+        info.pp_enabled_extension_names = names.as_ptr();
+        Ok(Patched { info, queries: wanted.queries, _chain: chain, _features: features, _names: names })
     }
-    info.p_next = chain.head();
-    info.enabled_extension_count = names.len() as u32;
-    info.pp_enabled_extension_names = names.as_ptr();
-    Ok(Patched { info, queries: wanted.queries, _chain: chain, _features: features, _names: names })
 }
 
 impl Source {
@@ -260,24 +271,27 @@ impl Source {
         families: u32,
         queries: Option<PerformanceQuery>,
     ) -> Result<(Source, Vec<String>), String> {
-        use settings::Source as S;
-        let s = &instance.settings;
-        if s.mode == Mode::Time {
-            return Ok((Source::None, vec![]));
+        // SAFETY: valid usage: nobody destroys the objects meanwhile.
+        unsafe {
+            use settings::Source as S;
+            let s = &instance.settings;
+            if s.mode == Mode::Time {
+                return Ok((Source::None, vec![]));
+            }
+            let channel = |c: Counters| (c.names().to_vec(), Source::Channel(Mutex::new(c)));
+            let by_query = || {
+                let can = queries.ok_or("the driver has no VK_KHR_performance_query with hostQueryReset")?;
+                Queries::open(instance, (physical, device), table, can, families, &s.counters)
+                    .map(|q| (q.names().to_vec(), Source::Queries(q)))
+            };
+            let by_channel = || Counters::open(device, &s.counters).map(channel);
+            let (names, source) = match s.source {
+                S::Channel => by_channel()?,
+                S::Query => by_query()?,
+                S::Any => by_channel().or_else(|none| by_query().map_err(|e| format!("{none}, {e}")))?,
+            };
+            Ok((source, names))
         }
-        let channel = |c: Counters| (c.names().to_vec(), Source::Channel(Mutex::new(c)));
-        let by_query = || {
-            let can = queries.ok_or("the driver has no VK_KHR_performance_query with hostQueryReset")?;
-            Queries::open(instance, (physical, device), table, can, families, &s.counters)
-                .map(|q| (q.names().to_vec(), Source::Queries(q)))
-        };
-        let by_channel = || Counters::open(device, &s.counters).map(channel);
-        let (names, source) = match s.source {
-            S::Channel => by_channel()?,
-            S::Query => by_query()?,
-            S::Any => by_channel().or_else(|none| by_query().map_err(|e| format!("{none}, {e}")))?,
-        };
-        Ok((source, names))
     }
 }
 
@@ -293,67 +307,76 @@ impl Device {
         set_loader_data: Option<SetDeviceLoaderData>,
         measured: Result<Option<PerformanceQuery>, String>,
     ) {
-        static COUNT: AtomicU32 = AtomicU32::new(0);
-        let number = COUNT.fetch_add(1, SeqCst);
-        let properties = instance.properties(physical);
-        let name = properties.device_name_as_c_str().unwrap_or(c"?").to_string_lossy().into_owned();
-        let queries = match measured {
-            Ok(_) if properties.limits.timestamp_period <= 0.0 => Err("the driver has no timestamps".into()),
-            other => other,
-        };
-        let queries = match queries {
-            Ok(queries) => queries,
-            Err(why) => {
-                crate::say(&format!("{name} is not measured: {why}"));
-                instance::skip(handle, get);
-                return;
+        // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
+        unsafe {
+            static COUNT: AtomicU32 = AtomicU32::new(0);
+            let number = COUNT.fetch_add(1, SeqCst);
+            let properties = instance.properties(physical);
+            let name = properties.device_name_as_c_str().unwrap_or(c"?").to_string_lossy().into_owned();
+            let queries = match measured {
+                Ok(_) if properties.limits.timestamp_period <= 0.0 => {
+                    Err("the driver has no timestamps".into())
+                }
+                other => other,
+            };
+            let queries = match queries {
+                Ok(queries) => queries,
+                Err(why) => {
+                    crate::say(&format!("{name} is not measured: {why}"));
+                    instance::skip(handle, get);
+                    return;
+                }
+            };
+            let table = Table::load(|name| get(handle, name.as_ptr()));
+            let families = instance.families(physical);
+            let created = chain::slice(info.p_queue_create_infos, info.queue_create_info_count);
+            let bits = |f: &u32| families.get(*f as usize).map_or(0, |f| f.timestamp_valid_bits);
+            let bits =
+                created.iter().map(|q| q.queue_family_index).map(|f| bits(&f)).filter(|b| *b > 0).min();
+            let settings = instance.settings.clone();
+            let (source, names) =
+                Source::open(instance, (physical, handle), &table, families.len() as u32, queries)
+                    .inspect_err(|why| crate::say(&format!("{name}: {why}; time alone is measured")))
+                    .unwrap_or((Source::None, vec![]));
+            let mut d = Device {
+                handle,
+                number,
+                name: name.clone(),
+                table,
+                get,
+                output: crate::output::open(&settings, &names),
+                settings,
+                names: Names::default(),
+                stamps: Pools::of_timestamps(),
+                aside: Arena::default(),
+                frames: Frames::default(),
+                line: None,
+                source,
+                held: Once::new(),
+                buffers: RwLock::default(),
+                command_pools: RwLock::default(),
+                passes: RwLock::default(),
+                queues: RwLock::default(),
+                families_used: created
+                    .iter()
+                    .map(|q| (q.queue_family_index, q.flags, q.queue_count))
+                    .collect(),
+                families,
+                memory: instance.memory(physical),
+                period: f64::from(properties.limits.timestamp_period),
+                mask: bits.map_or(u64::MAX, |b| u64::MAX >> (64 - b.min(64))),
+                set_loader_data,
+                orders: AtomicU64::new(0),
+                lost: AtomicBool::new(false),
+            };
+            if d.settings.serialise {
+                match d.timeline() {
+                    Ok(s) => d.line = Some(Mutex::new(Line::new(s))),
+                    Err(e) => crate::say(&format!("{name} is not serialised: vkCreateSemaphore: {e:?}")),
+                }
             }
-        };
-        let table = Table::load(|name| get(handle, name.as_ptr()));
-        let families = instance.families(physical);
-        let created = chain::slice(info.p_queue_create_infos, info.queue_create_info_count);
-        let bits = |f: &u32| families.get(*f as usize).map_or(0, |f| f.timestamp_valid_bits);
-        let bits = created.iter().map(|q| q.queue_family_index).map(|f| bits(&f)).filter(|b| *b > 0).min();
-        let settings = instance.settings.clone();
-        let (source, names) =
-            Source::open(instance, (physical, handle), &table, families.len() as u32, queries)
-                .inspect_err(|why| crate::say(&format!("{name}: {why}; time alone is measured")))
-                .unwrap_or((Source::None, vec![]));
-        let mut d = Device {
-            handle,
-            number,
-            name: name.clone(),
-            table,
-            get,
-            output: crate::output::open(&settings, &names),
-            settings,
-            names: Names::default(),
-            stamps: Pools::of_timestamps(),
-            aside: Arena::default(),
-            frames: Frames::default(),
-            line: None,
-            source,
-            held: Once::new(),
-            buffers: RwLock::default(),
-            command_pools: RwLock::default(),
-            passes: RwLock::default(),
-            queues: RwLock::default(),
-            families_used: created.iter().map(|q| (q.queue_family_index, q.flags, q.queue_count)).collect(),
-            families,
-            memory: instance.memory(physical),
-            period: f64::from(properties.limits.timestamp_period),
-            mask: bits.map_or(u64::MAX, |b| u64::MAX >> (64 - b.min(64))),
-            set_loader_data,
-            orders: AtomicU64::new(0),
-            lost: AtomicBool::new(false),
-        };
-        if d.settings.serialise {
-            match d.timeline() {
-                Ok(s) => d.line = Some(Mutex::new(Line::new(s))),
-                Err(e) => crate::say(&format!("{name} is not serialised: vkCreateSemaphore: {e:?}")),
-            }
+            DEVICES.write().insert(key(handle), Arc::new(d));
         }
-        DEVICES.write().insert(key(handle), Arc::new(d));
     }
 
     /// Query pools for a use, in command buffers of a queue family.
@@ -366,22 +389,29 @@ impl Device {
 
     /// A command buffer is recorded again, or gone: it is reset, and what the host reads of its queries is read before.
     pub unsafe fn reset(&self, r: &Mutex<Recording>) {
-        let done = r.lock().done().filter(|_| matches!(self.source, Source::Queries(_)));
-        if let Some(done) = done {
-            let queues: Vec<_> = self.queues.read().values().cloned().collect();
-            queues.iter().for_each(|q| q.lock().settle(self, &done));
+        // SAFETY: the caller's.
+        unsafe {
+            let done = r.lock().done().filter(|_| matches!(self.source, Source::Queries(_)));
+            if let Some(done) = done {
+                let queues: Vec<_> = self.queues.read().values().cloned().collect();
+                queues.iter().for_each(|q| q.lock().settle(self, &done));
+            }
+            r.lock().reset(self);
         }
-        r.lock().reset(self);
     }
 
     /// A timeline semaphore at 0.
     pub unsafe fn timeline(&self) -> Result<vk::Semaphore, R> {
-        let mut ty = vk::SemaphoreTypeCreateInfo::default().semaphore_type(vk::SemaphoreType::TIMELINE);
-        let info = vk::SemaphoreCreateInfo::default().push_next(&mut ty);
-        let mut s = vk::Semaphore::null();
-        let missing = R::ERROR_INITIALIZATION_FAILED;
-        next!(self, create_semaphore(self.handle, &info, std::ptr::null(), &mut s), else missing).result()?;
-        Ok(s)
+        // SAFETY: valid usage: nobody destroys the objects meanwhile.
+        unsafe {
+            let mut ty = vk::SemaphoreTypeCreateInfo::default().semaphore_type(vk::SemaphoreType::TIMELINE);
+            let info = vk::SemaphoreCreateInfo::default().push_next(&mut ty);
+            let mut s = vk::Semaphore::null();
+            let missing = R::ERROR_INITIALIZATION_FAILED;
+            next!(self, create_semaphore(self.handle, &info, std::ptr::null(), &mut s), else missing)
+                .result()?;
+            Ok(s)
+        }
     }
 
     /// Memory that the host reads without flushes, cached where there is such.
@@ -398,10 +428,13 @@ impl Device {
 
     /// Makes a command buffer of the layer's own one that the layers below know.
     pub unsafe fn adopt(&self, c: vk::CommandBuffer) {
-        let object = c.as_raw() as *mut std::ffi::c_void;
-        match self.set_loader_data {
-            Some(f) => drop(f(self.handle, object)),
-            None => object.cast::<usize>().write(key(self.handle)),
+        // SAFETY: valid usage: nobody destroys the objects meanwhile.
+        unsafe {
+            let object = c.as_raw() as *mut std::ffi::c_void;
+            match self.set_loader_data {
+                Some(f) => drop(f(self.handle, object)),
+                None => object.cast::<usize>().write(key(self.handle)),
+            }
         }
     }
 
@@ -476,44 +509,47 @@ pub(crate) unsafe extern "system" fn destroy_device(
     handle: vk::Device,
     allocator: *const vk::AllocationCallbacks<'_>,
 ) {
-    if handle == vk::Device::null() {
-        return;
-    }
-    if let Some(get) = instance::skipped(handle) {
-        // SAFETY: vkDestroyDevice has this type.
-        if let Some(f) = get(handle, c"vkDestroyDevice".as_ptr())
-            .map(|f| std::mem::transmute::<unsafe extern "system" fn(), vk::PFN_vkDestroyDevice>(f))
-        {
-            instance::unskip(handle);
-            f(handle, allocator);
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        if handle == vk::Device::null() {
+            return;
         }
-        return;
-    }
-    let Some(d) = DEVICES.write().remove(&key(handle)) else { return };
-    crate::guard::caught(|| {
-        // The program has waited for its own work; this is for the copies behind it.
-        let result = next!(d, device_wait_idle(handle), else R::SUCCESS);
-        match d.seen(result) {
-            R::SUCCESS => d.collect(true),
-            _ => {
-                let _ = d.seen(R::ERROR_DEVICE_LOST);
+        if let Some(get) = instance::skipped(handle) {
+            // SAFETY: vkDestroyDevice has this type.
+            if let Some(f) = get(handle, c"vkDestroyDevice".as_ptr())
+                .map(|f| std::mem::transmute::<unsafe extern "system" fn(), vk::PFN_vkDestroyDevice>(f))
+            {
+                instance::unskip(handle);
+                f(handle, allocator);
             }
+            return;
         }
-        for q in d.queues.read().values() {
-            q.lock().destroy(&d);
-        }
-        let (mut pools, mut free) = d.stamps.counts();
-        d.stamps.destroy(handle, &d.table);
-        if let Source::Queries(q) = &d.source {
-            let (all, unused) = q.counts();
-            (pools, free) = (pools + all, free + unused);
-            q.destroy(handle, &d.table);
-        }
-        d.aside.destroy(&d);
-        if let Some(line) = &d.line {
-            next!(d, destroy_semaphore(handle, line.lock().semaphore, std::ptr::null()));
-        }
-        d.output.close(d.number, &d.name, (pools, free));
-    });
-    next!(d, destroy_device(handle, allocator));
+        let Some(d) = DEVICES.write().remove(&key(handle)) else { return };
+        crate::guard::caught(|| {
+            // The program has waited for its own work; this is for the copies behind it.
+            let result = next!(d, device_wait_idle(handle), else R::SUCCESS);
+            match d.seen(result) {
+                R::SUCCESS => d.collect(true),
+                _ => {
+                    let _ = d.seen(R::ERROR_DEVICE_LOST);
+                }
+            }
+            for q in d.queues.read().values() {
+                q.lock().destroy(&d);
+            }
+            let (mut pools, mut free) = d.stamps.counts();
+            d.stamps.destroy(handle, &d.table);
+            if let Source::Queries(q) = &d.source {
+                let (all, unused) = q.counts();
+                (pools, free) = (pools + all, free + unused);
+                q.destroy(handle, &d.table);
+            }
+            d.aside.destroy(&d);
+            if let Some(line) = &d.line {
+                next!(d, destroy_semaphore(handle, line.lock().semaphore, std::ptr::null()));
+            }
+            d.output.close(d.number, &d.name, (pools, free));
+        });
+        next!(d, destroy_device(handle, allocator));
+    }
 }

@@ -66,13 +66,16 @@ impl Frames {
     /// # Safety
     /// A valid chain.
     pub unsafe fn of_batch(&self, p_next: *const c_void) -> Option<u64> {
-        let mut s = self.0.lock();
-        match crate::chain::find::<vk::FrameBoundaryEXT>(p_next) {
-            Some(f) => {
-                s.told = true;
-                Some(f.frame_id)
+        // SAFETY: the caller keeps what is asked for above.
+        unsafe {
+            let mut s = self.0.lock();
+            match crate::chain::find::<vk::FrameBoundaryEXT>(p_next) {
+                Some(f) => {
+                    s.told = true;
+                    Some(f.frame_id)
+                }
+                None => (!s.told).then_some(s.presents),
             }
-            None => (!s.told).then_some(s.presents),
         }
     }
 

@@ -62,7 +62,10 @@ pub(crate) unsafe fn find<Link>(
     s_type: vk::StructureType,
     function: i32,
 ) -> Option<&'static mut CreateInfo<Link>> {
-    let all = crate::chain::iter(p_next).filter(|s| (**s).s_type == s_type);
-    let mut all = all.map(|s| s.cast::<CreateInfo<Link>>().cast_mut());
-    all.find(|s| (**s).function == function).map(|s| &mut *s)
+    // SAFETY: the caller keeps what is asked for above.
+    unsafe {
+        let all = crate::chain::iter(p_next).filter(|s| (**s).s_type == s_type);
+        let mut all = all.map(|s| s.cast::<CreateInfo<Link>>().cast_mut());
+        all.find(|s| (**s).function == function).map(|s| &mut *s)
+    }
 }

@@ -58,16 +58,19 @@ fn say(line: &str) {
 pub unsafe extern "system" fn vkNegotiateLoaderLayerInterfaceVersion(
     about: *mut NegotiateInterface,
 ) -> vk::Result {
-    let Some(about) = about.as_mut().filter(|a| a.s_type == interface::NEGOTIATE) else {
-        return vk::Result::ERROR_INITIALIZATION_FAILED;
-    };
-    about.version = about.version.min(interface::VERSION);
-    if about.version >= 2 {
-        about.get_instance_proc_addr = Some(entry::get_instance_proc_addr);
-        about.get_device_proc_addr = Some(entry::get_device_proc_addr);
-        about.get_physical_device_proc_addr = None;
+    // SAFETY: the caller keeps what is asked for above.
+    unsafe {
+        let Some(about) = about.as_mut().filter(|a| a.s_type == interface::NEGOTIATE) else {
+            return vk::Result::ERROR_INITIALIZATION_FAILED;
+        };
+        about.version = about.version.min(interface::VERSION);
+        if about.version >= 2 {
+            about.get_instance_proc_addr = Some(entry::get_instance_proc_addr);
+            about.get_device_proc_addr = Some(entry::get_device_proc_addr);
+            about.get_physical_device_proc_addr = None;
+        }
+        vk::Result::SUCCESS
     }
-    vk::Result::SUCCESS
 }
 
 extern "C" fn at_end() {

@@ -76,26 +76,31 @@ impl Queries {
         families: u32,
         wanted: &[String],
     ) -> Result<Queries, String> {
-        // A result is two kilobytes of counters: small command buffers are not to have many for nothing.
-        let size = if can.multiple_pools { 8 } else { POOL };
-        let (mut names, mut known, mut left_out) = (vec![], vec![], vec![]);
-        let families: Vec<Family> = (0..families)
-            .map(|f| family(instance, physical, (f, size), wanted, (&mut names, &mut known, &mut left_out)))
-            .collect();
-        for w in wanted.iter().filter(|w| !known.contains(w)) {
-            crate::say(&format!("setting 'counters': there is no {w}"));
+        // SAFETY: valid usage: nobody destroys the objects meanwhile.
+        unsafe {
+            // A result is two kilobytes of counters: small command buffers are not to have many for nothing.
+            let size = if can.multiple_pools { 8 } else { POOL };
+            let (mut names, mut known, mut left_out) = (vec![], vec![], vec![]);
+            let families: Vec<Family> = (0..families)
+                .map(|f| {
+                    family(instance, physical, (f, size), wanted, (&mut names, &mut known, &mut left_out))
+                })
+                .collect();
+            for w in wanted.iter().filter(|w| !known.contains(w)) {
+                crate::say(&format!("setting 'counters': there is no {w}"));
+            }
+            if !left_out.is_empty() {
+                crate::say(&format!("left out, for a query does not have them too: {}", left_out.join(", ")));
+            }
+            if names.is_empty() {
+                return Err("the driver has no counters for its queues".into());
+            }
+            let acquire = table.acquire_profiling_lock.ok_or("the driver has no profiling lock")?;
+            acquire(device, &vk::AcquireProfilingLockInfoKHR::default()).result().map_err(|e| {
+                format!("the profiling lock is not to be had: vkAcquireProfilingLockKHR: {e:?}")
+            })?;
+            Ok(Queries { can, families, names, foreign: Mutex::default() })
         }
-        if !left_out.is_empty() {
-            crate::say(&format!("left out, for a query does not have them too: {}", left_out.join(", ")));
-        }
-        if names.is_empty() {
-            return Err("the driver has no counters for its queues".into());
-        }
-        let acquire = table.acquire_profiling_lock.ok_or("the driver has no profiling lock")?;
-        acquire(device, &vk::AcquireProfilingLockInfoKHR::default())
-            .result()
-            .map_err(|e| format!("the profiling lock is not to be had: vkAcquireProfilingLockKHR: {e:?}"))?;
-        Ok(Queries { can, families, names, foreign: Mutex::default() })
     }
 
     pub fn names(&self) -> &[String] {
@@ -143,25 +148,28 @@ impl Queries {
         slot: Slot,
         memory: impl Fn(usize) -> Option<u64>,
     ) -> Option<Vec<Value>> {
-        let family = self.families.get(recorded.family as usize)?;
-        let count = family.columns.len();
-        let pool = &recorded.pools[slot.pool as usize];
-        let words: Vec<u64> = if let Use::Counts { copied: true, .. } = pool.what {
-            let at = recorded.place(slot);
-            (at..at + count).map(memory).collect::<Option<_>>()?
-        } else {
-            let mut words = vec![0u64; count];
-            let (pool, size) = (pool.pool, count * 8);
-            let (to, none) = (words.as_mut_ptr().cast(), vk::QueryResultFlags::empty());
-            let missing = vk::Result::NOT_READY;
-            let result = next!(d, get_query_pool_results(d.handle, pool, slot.query, 1, size, to, size as u64, none), else missing);
-            (result == vk::Result::SUCCESS).then_some(words)?
-        };
-        let mut values = vec![Value::None; self.names.len()];
-        for ((at, storage), word) in family.columns.iter().zip(words) {
-            values[*at] = value(*storage, word);
+        // SAFETY: the caller's.
+        unsafe {
+            let family = self.families.get(recorded.family as usize)?;
+            let count = family.columns.len();
+            let pool = &recorded.pools[slot.pool as usize];
+            let words: Vec<u64> = if let Use::Counts { copied: true, .. } = pool.what {
+                let at = recorded.place(slot);
+                (at..at + count).map(memory).collect::<Option<_>>()?
+            } else {
+                let mut words = vec![0u64; count];
+                let (pool, size) = (pool.pool, count * 8);
+                let (to, none) = (words.as_mut_ptr().cast(), vk::QueryResultFlags::empty());
+                let missing = vk::Result::NOT_READY;
+                let result = next!(d, get_query_pool_results(d.handle, pool, slot.query, 1, size, to, size as u64, none), else missing);
+                (result == vk::Result::SUCCESS).then_some(words)?
+            };
+            let mut values = vec![Value::None; self.names.len()];
+            for ((at, storage), word) in family.columns.iter().zip(words) {
+                values[*at] = value(*storage, word);
+            }
+            Some(values)
         }
-        Some(values)
     }
 
     /// The program has made a pool.
@@ -180,9 +188,12 @@ impl Queries {
     }
 
     pub unsafe fn destroy(&self, handle: vk::Device, table: &Table) {
-        self.families.iter().for_each(|f| f.pools.destroy(handle, table));
-        if let Some(release) = table.release_profiling_lock {
-            release(handle);
+        // SAFETY: valid usage: nobody destroys the objects meanwhile.
+        unsafe {
+            self.families.iter().for_each(|f| f.pools.destroy(handle, table));
+            if let Some(release) = table.release_profiling_lock {
+                release(handle);
+            }
         }
     }
 }
@@ -196,33 +207,36 @@ unsafe fn family(
     wanted: &[String],
     (names, known, left_out): (&mut Vec<String>, &mut Vec<String>, &mut Vec<String>),
 ) -> Family {
-    let all = instance.counters(physical, family);
-    let mut own = Vec::with_capacity(all.len());
-    for c in &all {
-        let text = |t: Result<&std::ffi::CStr, _>| t.unwrap_or(c"?").to_string_lossy().into_owned();
-        unique(&mut own, &text(c.text.name_as_c_str()), &text(c.text.category_as_c_str()));
+    // SAFETY: valid usage: nobody destroys the objects meanwhile.
+    unsafe {
+        let all = instance.counters(physical, family);
+        let mut own = Vec::with_capacity(all.len());
+        for c in &all {
+            let text = |t: Result<&std::ffi::CStr, _>| t.unwrap_or(c"?").to_string_lossy().into_owned();
+            unique(&mut own, &text(c.text.name_as_c_str()), &text(c.text.category_as_c_str()));
+        }
+        known.extend(own.iter().filter(|n| wanted.contains(n)).cloned());
+        let is_wanted = |i: &u32| wanted.is_empty() || wanted.contains(&own[*i as usize]);
+        // A workload is not a command buffer.
+        let has_scope =
+            |i: &u32| all[*i as usize].counter.scope != vk::PerformanceCounterScopeKHR::COMMAND_BUFFER;
+        let fit: Vec<u32> = (0..all.len() as u32).filter(is_wanted).filter(has_scope).collect();
+        let kept = one_pass(fit, |c| if c.is_empty() { 1 } else { instance.passes(physical, family, c) });
+        let is_kept = |i: &u32| kept.binary_search(i).is_ok();
+        left_out.extend(
+            (0..all.len() as u32).filter(|i| is_wanted(i) && !is_kept(i)).map(|i| own[i as usize].clone()),
+        );
+        let mut column = |i: &u32| {
+            let name = &own[*i as usize];
+            let at = names.iter().position(|n| n == name).unwrap_or_else(|| {
+                names.push(name.clone());
+                names.len() - 1
+            });
+            (at, all[*i as usize].counter.storage)
+        };
+        let columns = kept.iter().map(&mut column).collect();
+        Family { columns, pools: Pools::of_counters(size, family, kept) }
     }
-    known.extend(own.iter().filter(|n| wanted.contains(n)).cloned());
-    let is_wanted = |i: &u32| wanted.is_empty() || wanted.contains(&own[*i as usize]);
-    // A workload is not a command buffer.
-    let has_scope =
-        |i: &u32| all[*i as usize].counter.scope != vk::PerformanceCounterScopeKHR::COMMAND_BUFFER;
-    let fit: Vec<u32> = (0..all.len() as u32).filter(is_wanted).filter(has_scope).collect();
-    let kept = one_pass(fit, |c| if c.is_empty() { 1 } else { instance.passes(physical, family, c) });
-    let is_kept = |i: &u32| kept.binary_search(i).is_ok();
-    left_out.extend(
-        (0..all.len() as u32).filter(|i| is_wanted(i) && !is_kept(i)).map(|i| own[i as usize].clone()),
-    );
-    let mut column = |i: &u32| {
-        let name = &own[*i as usize];
-        let at = names.iter().position(|n| n == name).unwrap_or_else(|| {
-            names.push(name.clone());
-            names.len() - 1
-        });
-        (at, all[*i as usize].counter.storage)
-    };
-    let columns = kept.iter().map(&mut column).collect();
-    Family { columns, pools: Pools::of_counters(size, family, kept) }
 }
 
 /// The value in a VkPerformanceCounterResultKHR.

@@ -131,67 +131,73 @@ impl Queue {
 
     /// What is done to the next batch.
     pub unsafe fn plan(&mut self, d: &Device, line: Option<&mut Line>, app: App, plan: &mut Plan) {
-        let mut change = Change::default();
-        let recorded: Vec<_> = app.buffers.iter().map(|b| d.recorded(*b)).collect();
-        let order = d.next_order();
-        let mut batch = Batch {
-            order,
-            number: self.submitted,
-            frame: app.frame,
-            beside: None,
-            entries: vec![],
-            by_host: vec![],
-            injected: vec![],
-            end: None,
-            signals: vec![],
-        };
-        self.submitted += 1;
-        let chosen = d.settings.frames.has(app.frame);
-        let counting = |by_device| recorded.iter().flatten().filter(move |r| r.counts(by_device)).cloned();
-        batch.by_host = counting(false).collect();
-        let copied: Vec<_> = counting(true).collect();
-        let read = !batch.by_host.is_empty()
-            || !copied.is_empty()
-            || chosen && recorded.iter().flatten().any(|r| !r.items.is_empty());
-        self.place(d, line, &app, &recorded, read, &mut change, &mut batch);
-        let mut list = vec![];
-        // Chosen or not: what was not reset must not be begun again.
-        list.extend(self.resets(d, &copied, &mut batch).map(|c| (c, None)));
-        let mut begun: Vec<Arc<Recorded>> = vec![];
-        // Executions that have run by this place, but are not copied.
-        let mut waiting = 0;
-        for (i, (handle, r)) in app.buffers.iter().zip(recorded).enumerate() {
-            let outer: Vec<_> = self.labels.iter().cloned().chain(self.inserted.take()).collect();
-            if let Some(r) = r {
-                self.labels = r.labels.within(&self.labels);
-                if chosen && !r.items.is_empty() {
-                    let shared = |e: &Entry| r.all().any(|a| e.recorded.all().any(|b| Arc::ptr_eq(a, b)));
-                    if batch.entries[waiting..].iter().any(shared) {
-                        // What it measured is about to be overwritten.
-                        if batch.entries.last().is_some_and(|e| e.recorded.ends_suspended) {
-                            let overwritten = "submitted again inside of a suspended pass";
-                            batch.entries[waiting..].iter_mut().for_each(|e| e.lost = Some(overwritten));
-                        } else {
-                            list.extend(self.copies(d, &mut batch, waiting).map(|c| (c, None)));
+        // SAFETY: the caller's.
+        unsafe {
+            let mut change = Change::default();
+            let recorded: Vec<_> = app.buffers.iter().map(|b| d.recorded(*b)).collect();
+            let order = d.next_order();
+            let mut batch = Batch {
+                order,
+                number: self.submitted,
+                frame: app.frame,
+                beside: None,
+                entries: vec![],
+                by_host: vec![],
+                injected: vec![],
+                end: None,
+                signals: vec![],
+            };
+            self.submitted += 1;
+            let chosen = d.settings.frames.has(app.frame);
+            let counting =
+                |by_device| recorded.iter().flatten().filter(move |r| r.counts(by_device)).cloned();
+            batch.by_host = counting(false).collect();
+            let copied: Vec<_> = counting(true).collect();
+            let read = !batch.by_host.is_empty()
+                || !copied.is_empty()
+                || chosen && recorded.iter().flatten().any(|r| !r.items.is_empty());
+            self.place(d, line, &app, &recorded, read, &mut change, &mut batch);
+            let mut list = vec![];
+            // Chosen or not: what was not reset must not be begun again.
+            list.extend(self.resets(d, &copied, &mut batch).map(|c| (c, None)));
+            let mut begun: Vec<Arc<Recorded>> = vec![];
+            // Executions that have run by this place, but are not copied.
+            let mut waiting = 0;
+            for (i, (handle, r)) in app.buffers.iter().zip(recorded).enumerate() {
+                let outer: Vec<_> = self.labels.iter().cloned().chain(self.inserted.take()).collect();
+                if let Some(r) = r {
+                    self.labels = r.labels.within(&self.labels);
+                    if chosen && !r.items.is_empty() {
+                        let shared = |e: &Entry| r.all().any(|a| e.recorded.all().any(|b| Arc::ptr_eq(a, b)));
+                        if batch.entries[waiting..].iter().any(shared) {
+                            // What it measured is about to be overwritten.
+                            if batch.entries.last().is_some_and(|e| e.recorded.ends_suspended) {
+                                let overwritten = "submitted again inside of a suspended pass";
+                                batch.entries[waiting..].iter_mut().for_each(|e| e.lost = Some(overwritten));
+                            } else {
+                                list.extend(self.copies(d, &mut batch, waiting).map(|c| (c, None)));
+                            }
+                            waiting = batch.entries.len();
                         }
-                        waiting = batch.entries.len();
+                        let (name, recorded) = (d.names.get(*handle), r.clone());
+                        batch.entries.push(Entry { recorded, region: None, outer, name, lost: None });
                     }
-                    let (name, recorded) = (d.names.get(*handle), r.clone());
-                    batch.entries.push(Entry { recorded, region: None, outer, name, lost: None });
-                }
-                if r.counts(true) {
-                    if begun.iter().any(|b| Arc::ptr_eq(b, &r)) {
-                        list.extend(self.resets(d, std::slice::from_ref(&r), &mut batch).map(|c| (c, None)));
+                    if r.counts(true) {
+                        if begun.iter().any(|b| Arc::ptr_eq(b, &r)) {
+                            list.extend(
+                                self.resets(d, std::slice::from_ref(&r), &mut batch).map(|c| (c, None)),
+                            );
+                        }
+                        begun.push(r);
                     }
-                    begun.push(r);
                 }
+                list.push((*handle, Some(i)));
             }
-            list.push((*handle, Some(i)));
+            list.extend(self.copies(d, &mut batch, waiting).map(|c| (c, None)));
+            change.buffers = (list.len() > app.buffers.len()).then_some(list);
+            plan.changes.push(change);
+            plan.batches.push(batch);
         }
-        list.extend(self.copies(d, &mut batch, waiting).map(|c| (c, None)));
-        change.buffers = (list.len() > app.buffers.len()).then_some(list);
-        plan.changes.push(change);
-        plan.batches.push(batch);
     }
 
     /// Its place in the line, or beside it. `read`: something of it will be read, so its end must be told.
@@ -205,52 +211,60 @@ impl Queue {
         change: &mut Change,
         batch: &mut Batch,
     ) {
-        let mut signal = None;
-        if let Some(line) = line {
-            if self.blocked.is_some() {
-                batch.beside = Some(BEHIND);
-            } else if !line.will_end(&app.waits) {
-                batch.beside = Some(AHEAD);
-                self.blocked = Some(batch.order);
-            }
-            match batch.beside {
-                None => {
-                    let (wait, signals) = line.next();
-                    line.signals(&app.signals);
-                    change.waits.extend(wait);
-                    signal = Some(signals);
+        // SAFETY: the caller's.
+        unsafe {
+            let mut signal = None;
+            if let Some(line) = line {
+                if self.blocked.is_some() {
+                    batch.beside = Some(BEHIND);
+                } else if !line.will_end(&app.waits) {
+                    batch.beside = Some(AHEAD);
+                    self.blocked = Some(batch.order);
                 }
-                Some(_) => batch.signals.clone_from(&app.signals),
+                match batch.beside {
+                    None => {
+                        let (wait, signals) = line.next();
+                        line.signals(&app.signals);
+                        change.waits.extend(wait);
+                        signal = Some(signals);
+                    }
+                    Some(_) => batch.signals.clone_from(&app.signals),
+                }
             }
-        }
-        let mut many = recorded.iter().flatten().filter(|r| r.simultaneous).flat_map(|r| r.all()).peekable();
-        if signal.is_none() && (read || batch.beside.is_some() || many.peek().is_some()) {
-            signal = self.lane_signal(d);
-        }
-        // The same command buffer at the same time on two queues would write the same queries: the second waits.
-        for r in many {
-            let mut last = r.last_use.lock();
-            if let Some(l) = last.filter(|l| l.queue != self.handle && !change.waits.contains(&l.signal)) {
-                change.waits.push(l.signal);
-                d.held.call_once(|| {
+            let mut many =
+                recorded.iter().flatten().filter(|r| r.simultaneous).flat_map(|r| r.all()).peekable();
+            if signal.is_none() && (read || batch.beside.is_some() || many.peek().is_some()) {
+                signal = self.lane_signal(d);
+            }
+            // The same command buffer at the same time on two queues would write the same queries: the second waits.
+            for r in many {
+                let mut last = r.last_use.lock();
+                if let Some(l) = last.filter(|l| l.queue != self.handle && !change.waits.contains(&l.signal))
+                {
+                    change.waits.push(l.signal);
+                    d.held.call_once(|| {
                     crate::say(
                         "a command buffer is pending on two queues at once: the second waits for the first",
                     );
                 });
+                }
+                *last = signal.map(|signal| LastUse { queue: self.handle, signal });
             }
-            *last = signal.map(|signal| LastUse { queue: self.handle, signal });
+            batch.end = signal;
+            change.signals.extend(signal);
         }
-        batch.end = signal;
-        change.signals.extend(signal);
     }
 
     unsafe fn lane_signal(&mut self, d: &Device) -> Option<Operation> {
-        if self.lane.is_none() {
-            self.lane = d.timeline().ok().map(|s| (s, 0));
+        // SAFETY: the caller's.
+        unsafe {
+            if self.lane.is_none() {
+                self.lane = d.timeline().ok().map(|s| (s, 0));
+            }
+            let (semaphore, value) = self.lane.as_mut()?;
+            *value += 1;
+            Some((*semaphore, *value))
         }
-        let (semaphore, value) = self.lane.as_mut()?;
-        *value += 1;
-        Some((*semaphore, *value))
     }
 
     /// Records a command buffer that resets what is copied of these; `None` where there are none. Where that
@@ -261,35 +275,41 @@ impl Queue {
         all: &[Arc<Recorded>],
         batch: &mut Batch,
     ) -> Option<vk::CommandBuffer> {
-        if all.is_empty() {
-            return None;
+        // SAFETY: valid usage: nobody destroys the objects meanwhile.
+        unsafe {
+            if all.is_empty() {
+                return None;
+            }
+            let commands = self.record(d, |_, commands| {
+                all.iter().for_each(|r| r.reset_by_device(d, commands));
+                Ok(())
+            });
+            batch.injected.extend(&commands);
+            commands.ok()
         }
-        let commands = self.record(d, |_, commands| {
-            all.iter().for_each(|r| r.reset_by_device(d, commands));
-            Ok(())
-        });
-        batch.injected.extend(&commands);
-        commands.ok()
     }
 
     /// Records a command buffer that copies the results of entries from `first` on; `None` where there are none, or
     /// where that fails, which the entries say then.
     unsafe fn copies(&mut self, d: &Device, batch: &mut Batch, first: usize) -> Option<vk::CommandBuffer> {
-        let entries = &mut batch.entries[first..];
-        if entries.iter().all(|e| e.recorded.total() == 0 || e.lost.is_some()) {
-            return None;
-        }
-        match self.try_copies(d, entries) {
-            Ok(commands) => {
-                batch.injected.push(commands);
-                Some(commands)
+        // SAFETY: valid usage: nobody destroys the objects meanwhile.
+        unsafe {
+            let entries = &mut batch.entries[first..];
+            if entries.iter().all(|e| e.recorded.total() == 0 || e.lost.is_some()) {
+                return None;
             }
-            Err(_) => {
-                for e in entries {
-                    e.region.take().iter().for_each(|r| self.results.give_back(r));
-                    e.lost = Some("no memory for its results");
+            match self.try_copies(d, entries) {
+                Ok(commands) => {
+                    batch.injected.push(commands);
+                    Some(commands)
                 }
-                None
+                Err(_) => {
+                    for e in entries {
+                        e.region.take().iter().for_each(|r| self.results.give_back(r));
+                        e.lost = Some("no memory for its results");
+                    }
+                    None
+                }
             }
         }
     }
@@ -299,20 +319,23 @@ impl Queue {
         d: &Device,
         entries: &mut [Entry],
     ) -> Result<vk::CommandBuffer, vk::Result> {
-        self.record(d, |queue, commands| {
-            if entries.iter().any(|e| e.recorded.has_aside()) {
-                let access = [Access::TRANSFER_WRITE, Access::TRANSFER_READ];
-                memory_barrier(d, commands, [Stages::TRANSFER, Stages::TRANSFER], access);
-            }
-            for e in entries.iter_mut().filter(|e| e.lost.is_none() && e.recorded.total() > 0) {
-                let region = queue.results.take(d, u64::from(e.recorded.total()) * WORD)?;
-                e.region = Some(region);
-                e.recorded.copy_all(d, commands, region.buffer, region.offset);
-            }
-            let access = [Access::TRANSFER_WRITE, Access::HOST_READ];
-            memory_barrier(d, commands, [Stages::TRANSFER, Stages::HOST], access);
-            Ok(())
-        })
+        // SAFETY: valid usage: nobody destroys the objects meanwhile.
+        unsafe {
+            self.record(d, |queue, commands| {
+                if entries.iter().any(|e| e.recorded.has_aside()) {
+                    let access = [Access::TRANSFER_WRITE, Access::TRANSFER_READ];
+                    memory_barrier(d, commands, [Stages::TRANSFER, Stages::TRANSFER], access);
+                }
+                for e in entries.iter_mut().filter(|e| e.lost.is_none() && e.recorded.total() > 0) {
+                    let region = queue.results.take(d, u64::from(e.recorded.total()) * WORD)?;
+                    e.region = Some(region);
+                    e.recorded.copy_all(d, commands, region.buffer, region.offset);
+                }
+                let access = [Access::TRANSFER_WRITE, Access::HOST_READ];
+                memory_barrier(d, commands, [Stages::TRANSFER, Stages::HOST], access);
+                Ok(())
+            })
+        }
     }
 
     /// A command buffer of the layer's own with what `f` records.
@@ -321,33 +344,40 @@ impl Queue {
         d: &Device,
         f: impl FnOnce(&mut Queue, vk::CommandBuffer) -> Result<(), vk::Result>,
     ) -> Result<vk::CommandBuffer, vk::Result> {
-        let commands = self.commands(d)?;
-        let missing = vk::Result::ERROR_INITIALIZATION_FAILED;
-        let once = vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT;
-        let info = vk::CommandBufferBeginInfo::default().flags(once);
-        let recorded = (next!(d, begin_command_buffer(commands, &info), else missing).result())
-            .and_then(|()| f(self, commands))
-            .and_then(|()| next!(d, end_command_buffer(commands), else missing).result());
-        recorded.map(|()| commands).inspect_err(|_| self.free.push(commands))
+        // SAFETY: valid usage: nobody destroys the objects meanwhile.
+        unsafe {
+            let commands = self.commands(d)?;
+            let missing = vk::Result::ERROR_INITIALIZATION_FAILED;
+            let once = vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT;
+            let info = vk::CommandBufferBeginInfo::default().flags(once);
+            let recorded = (next!(d, begin_command_buffer(commands, &info), else missing).result())
+                .and_then(|()| f(self, commands))
+                .and_then(|()| next!(d, end_command_buffer(commands), else missing).result());
+            recorded.map(|()| commands).inspect_err(|_| self.free.push(commands))
+        }
     }
 
     unsafe fn commands(&mut self, d: &Device) -> Result<vk::CommandBuffer, vk::Result> {
-        if let Some(c) = self.free.pop() {
-            return Ok(c);
-        }
-        let missing = vk::Result::ERROR_INITIALIZATION_FAILED;
-        if self.pool == vk::CommandPool::null() {
-            let info = vk::CommandPoolCreateInfo::default()
-                .queue_family_index(self.family)
-                .flags(vk::CommandPoolCreateFlags::RESET_COMMAND_BUFFER);
-            next!(d, create_command_pool(d.handle, &info, std::ptr::null(), &mut self.pool), else missing)
+        // SAFETY: valid usage: nobody destroys the objects meanwhile.
+        unsafe {
+            if let Some(c) = self.free.pop() {
+                return Ok(c);
+            }
+            let missing = vk::Result::ERROR_INITIALIZATION_FAILED;
+            if self.pool == vk::CommandPool::null() {
+                let info = vk::CommandPoolCreateInfo::default()
+                    .queue_family_index(self.family)
+                    .flags(vk::CommandPoolCreateFlags::RESET_COMMAND_BUFFER);
+                next!(d, create_command_pool(d.handle, &info, std::ptr::null(), &mut self.pool), else missing)
                 .result()?;
+            }
+            let info =
+                vk::CommandBufferAllocateInfo::default().command_pool(self.pool).command_buffer_count(1);
+            let mut c = vk::CommandBuffer::null();
+            next!(d, allocate_command_buffers(d.handle, &info, &mut c), else missing).result()?;
+            d.adopt(c);
+            Ok(c)
         }
-        let info = vk::CommandBufferAllocateInfo::default().command_pool(self.pool).command_buffer_count(1);
-        let mut c = vk::CommandBuffer::null();
-        next!(d, allocate_command_buffers(d.handle, &info, &mut c), else missing).result()?;
-        d.adopt(c);
-        Ok(c)
     }
 
     /// The call has succeeded.
@@ -423,21 +453,24 @@ impl Queue {
     /// A command buffer is not pending (the program says so), so that its batches have ended: what the host has to read of
     /// them is read.
     pub unsafe fn settle(&mut self, d: &Device, r: &Arc<Recorded>) {
-        if !r.counts(false) {
-            return;
-        }
-        let holds = |b: &Batch| b.by_host.iter().any(|h| Arc::ptr_eq(h, r));
-        while let Some(end) = self.batches.iter().find(|b| holds(b)).and_then(|b| b.end) {
-            self.collect(d, false);
-            if !self.batches.iter().any(holds) {
+        // SAFETY: the caller's.
+        unsafe {
+            if !r.counts(false) {
                 return;
             }
-            // The driver has not told yet.
-            let (semaphores, values) = ([end.0], [end.1]);
-            let info = vk::SemaphoreWaitInfo::default().semaphores(&semaphores).values(&values);
-            let missing = vk::Result::ERROR_INITIALIZATION_FAILED;
-            if next!(d, wait_semaphores(d.handle, &info, SOON), else missing) != vk::Result::SUCCESS {
-                return;
+            let holds = |b: &Batch| b.by_host.iter().any(|h| Arc::ptr_eq(h, r));
+            while let Some(end) = self.batches.iter().find(|b| holds(b)).and_then(|b| b.end) {
+                self.collect(d, false);
+                if !self.batches.iter().any(holds) {
+                    return;
+                }
+                // The driver has not told yet.
+                let (semaphores, values) = ([end.0], [end.1]);
+                let info = vk::SemaphoreWaitInfo::default().semaphores(&semaphores).values(&values);
+                let missing = vk::Result::ERROR_INITIALIZATION_FAILED;
+                if next!(d, wait_semaphores(d.handle, &info, SOON), else missing) != vk::Result::SUCCESS {
+                    return;
+                }
             }
         }
     }
@@ -455,13 +488,16 @@ impl Queue {
     }
 
     pub unsafe fn destroy(&mut self, d: &Device) {
-        if self.pool != vk::CommandPool::null() {
-            next!(d, destroy_command_pool(d.handle, self.pool, std::ptr::null()));
+        // SAFETY: the caller's.
+        unsafe {
+            if self.pool != vk::CommandPool::null() {
+                next!(d, destroy_command_pool(d.handle, self.pool, std::ptr::null()));
+            }
+            if let Some((semaphore, _)) = self.lane {
+                next!(d, destroy_semaphore(d.handle, semaphore, std::ptr::null()));
+            }
+            self.results.destroy(d);
         }
-        if let Some((semaphore, _)) = self.lane {
-            next!(d, destroy_semaphore(d.handle, semaphore, std::ptr::null()));
-        }
-        self.results.destroy(d);
     }
 }
 

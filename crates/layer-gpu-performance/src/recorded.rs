@@ -12,7 +12,7 @@ const STAMP: u32 = 2;
 pub(crate) const WORD: u64 = 8;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
-pub(crate) enum Kind {
+pub(crate) enum WorkloadKind {
     Dispatch,
     RenderPass,
     Copy,
@@ -23,17 +23,17 @@ pub(crate) enum Kind {
     Resolve,
 }
 
-impl Kind {
+impl WorkloadKind {
     pub fn text(self) -> &'static str {
         match self {
-            Kind::Dispatch => "dispatch",
-            Kind::RenderPass => "render pass",
-            Kind::Copy => "copy",
-            Kind::Blit => "blit",
-            Kind::Clear => "clear",
-            Kind::Fill => "fill",
-            Kind::Update => "update",
-            Kind::Resolve => "resolve",
+            WorkloadKind::Dispatch => "dispatch",
+            WorkloadKind::RenderPass => "render pass",
+            WorkloadKind::Copy => "copy",
+            WorkloadKind::Blit => "blit",
+            WorkloadKind::Clear => "clear",
+            WorkloadKind::Fill => "fill",
+            WorkloadKind::Update => "update",
+            WorkloadKind::Resolve => "resolve",
         }
     }
 }
@@ -78,7 +78,7 @@ pub(crate) struct Views {
 pub(crate) struct Work {
     /// The number of its label `t<tag>`: one for each recorded workload of the process.
     pub tag: u32,
-    pub kind: Kind,
+    pub kind: WorkloadKind,
     pub name: String,
     pub labels: Arc<Labels>,
     /// The first part of a suspended pass has a beginning alone, the last an end.
@@ -225,54 +225,66 @@ impl Recorded {
 
     /// Resets what the host reads.
     pub unsafe fn reset_by_host(self: &Arc<Recorded>, d: &Device) {
-        for p in self.counting(false) {
-            next!(d, reset_query_pool(d.handle, p.pool, 0, p.used));
+        // SAFETY: the caller's.
+        unsafe {
+            for p in self.counting(false) {
+                next!(d, reset_query_pool(d.handle, p.pool, 0, p.used));
+            }
         }
     }
 
     /// Records that what is copied is reset.
     pub unsafe fn reset_by_device(self: &Arc<Recorded>, d: &Device, to: vk::CommandBuffer) {
-        for p in self.counting(true) {
-            next!(d, cmd_reset_query_pool(to, p.pool, 0, p.used));
+        // SAFETY: valid usage: nobody destroys the objects meanwhile.
+        unsafe {
+            for p in self.counting(true) {
+                next!(d, cmd_reset_query_pool(to, p.pool, 0, p.used));
+            }
         }
     }
 
     /// Records the copies of its own results, in the order of their slots.
     pub unsafe fn copy_own(&self, d: &Device, to: vk::CommandBuffer, buffer: vk::Buffer, offset: u64) {
-        // The results are there when this is reached, for what writes them comes before it; without WAIT the copy need
-        // not be ordered behind that (§ Copying Query Results). Views have that order from the end of their pass: for
-        // what was not written nothing may wait, and validation layers know only the first view's (1.3.239).
-        // Performance queries are 64-bit words and have no mark of availability, whatever is asked for.
-        let all = vk::QueryResultFlags::TYPE_64 | vk::QueryResultFlags::WITH_AVAILABILITY;
-        let wait = vk::QueryResultFlags::WAIT;
-        let mut pools: Vec<_> = self.pools.iter().filter(|p| p.words() > 0).collect();
-        pools.sort_by_key(|p| p.what == Use::Views);
-        for p in pools {
-            let flags = match p.what {
-                Use::Stamps => all | wait,
-                Use::Views => all,
-                Use::Counts { .. } => wait,
-            };
-            let (at, stride) = (offset + u64::from(p.base) * WORD, u64::from(p.what.words()) * WORD);
-            next!(d, cmd_copy_query_pool_results(to, p.pool, 0, p.used, buffer, at, stride, flags));
+        // SAFETY: valid usage: nobody destroys the objects meanwhile.
+        unsafe {
+            // The results are there when this is reached, for what writes them comes before it; without WAIT the copy need
+            // not be ordered behind that (§ Copying Query Results). Views have that order from the end of their pass: for
+            // what was not written nothing may wait, and validation layers know only the first view's (1.3.239).
+            // Performance queries are 64-bit words and have no mark of availability, whatever is asked for.
+            let all = vk::QueryResultFlags::TYPE_64 | vk::QueryResultFlags::WITH_AVAILABILITY;
+            let wait = vk::QueryResultFlags::WAIT;
+            let mut pools: Vec<_> = self.pools.iter().filter(|p| p.words() > 0).collect();
+            pools.sort_by_key(|p| p.what == Use::Views);
+            for p in pools {
+                let flags = match p.what {
+                    Use::Stamps => all | wait,
+                    Use::Views => all,
+                    Use::Counts { .. } => wait,
+                };
+                let (at, stride) = (offset + u64::from(p.base) * WORD, u64::from(p.what.words()) * WORD);
+                next!(d, cmd_copy_query_pool_results(to, p.pool, 0, p.used, buffer, at, stride, flags));
+            }
         }
     }
 
     /// Records the copies of all its results: its own, then those of each secondary as it was executed.
     pub unsafe fn copy_all(&self, d: &Device, to: vk::CommandBuffer, buffer: vk::Buffer, offset: u64) {
-        self.copy_own(d, to, buffer, offset);
-        let mut at = offset + u64::from(self.own()) * WORD;
-        for (s, results) in self.secondaries() {
-            match results {
-                Results::Pools => s.copy_own(d, to, buffer, at),
-                Results::Aside(from, place) if s.own() > 0 => {
-                    let size = u64::from(s.own()) * WORD;
-                    let region = vk::BufferCopy { src_offset: place, dst_offset: at, size };
-                    next!(d, cmd_copy_buffer(to, from, buffer, 1, &region));
+        // SAFETY: valid usage: nobody destroys the objects meanwhile.
+        unsafe {
+            self.copy_own(d, to, buffer, offset);
+            let mut at = offset + u64::from(self.own()) * WORD;
+            for (s, results) in self.secondaries() {
+                match results {
+                    Results::Pools => s.copy_own(d, to, buffer, at),
+                    Results::Aside(from, place) if s.own() > 0 => {
+                        let size = u64::from(s.own()) * WORD;
+                        let region = vk::BufferCopy { src_offset: place, dst_offset: at, size };
+                        next!(d, cmd_copy_buffer(to, from, buffer, 1, &region));
+                    }
+                    Results::Aside(..) | Results::Lost(_) => {}
                 }
-                Results::Aside(..) | Results::Lost(_) => {}
+                at += u64::from(s.own()) * WORD;
             }
-            at += u64::from(s.own()) * WORD;
         }
     }
 

@@ -6,7 +6,7 @@
 
 use crate::arena::Region;
 use crate::device::{Device, PoolInfo, Source};
-use crate::recorded::{Item, Kind, Labels, PoolUse, Recorded, Results, Use, Views, WORD, Work};
+use crate::recorded::{Item, Labels, PoolUse, Recorded, Results, Use, Views, WORD, Work, WorkloadKind};
 use crate::slots::{POOL, Slot};
 use crate::table::next;
 use ash::vk;
@@ -150,22 +150,25 @@ impl Recording {
     /// `n` consecutive queries, of pools for this use. A pool of timestamps is reset where its first are taken: outside
     /// passes alone. What counts is reset by the host, and again before it is used again.
     unsafe fn take(&mut self, d: &Device, n: u32, what: Use) -> Result<Slot, vk::Result> {
-        let pools = d.pools(what, self.pool.family);
-        let at = match self.room(n, what, pools.size) {
-            Some(at) => at,
-            None => {
-                let pool = pools.take(d)?;
-                match what {
-                    Use::Counts { .. } => next!(d, reset_query_pool(d.handle, pool, 0, pools.size)),
-                    _ => next!(d, cmd_reset_query_pool(self.handle, pool, 0, pools.size)),
+        // SAFETY: valid usage: nobody destroys the objects meanwhile.
+        unsafe {
+            let pools = d.pools(what, self.pool.family);
+            let at = match self.room(n, what, pools.size) {
+                Some(at) => at,
+                None => {
+                    let pool = pools.take(d)?;
+                    match what {
+                        Use::Counts { .. } => next!(d, reset_query_pool(d.handle, pool, 0, pools.size)),
+                        _ => next!(d, cmd_reset_query_pool(self.handle, pool, 0, pools.size)),
+                    }
+                    self.pools.push(PoolUse { pool, used: 0, base: 0, what });
+                    self.pools.len() - 1
                 }
-                self.pools.push(PoolUse { pool, used: 0, base: 0, what });
-                self.pools.len() - 1
-            }
-        };
-        let query = self.pools[at].used;
-        self.pools[at].used += n;
-        Ok(Slot { pool: at as u32, query })
+            };
+            let query = self.pools[at].used;
+            self.pools[at].used += n;
+            Ok(Slot { pool: at as u32, query })
+        }
     }
 
     /// The last pool for this use, if it has so many queries left.
@@ -175,151 +178,175 @@ impl Recording {
     }
 
     unsafe fn stamp(&self, d: &Device, stage: Stages, slot: Slot) {
-        let pool = self.pools[slot.pool as usize].pool;
-        next!(d, cmd_write_timestamp(self.handle, stage, pool, slot.query));
+        // SAFETY: the caller's.
+        unsafe {
+            let pool = self.pools[slot.pool as usize].pool;
+            next!(d, cmd_write_timestamp(self.handle, stage, pool, slot.query));
+        }
     }
 
     /// Everything before is done, and seen, before anything behind begins.
     unsafe fn barrier(&self, d: &Device) {
-        if d.settings.serialise {
-            let all = Access::MEMORY_READ | Access::MEMORY_WRITE;
-            memory_barrier(d, self.handle, [Stages::ALL_COMMANDS, Stages::ALL_COMMANDS], [all, all]);
+        // SAFETY: the caller's.
+        unsafe {
+            if d.settings.serialise {
+                let all = Access::MEMORY_READ | Access::MEMORY_WRITE;
+                memory_barrier(d, self.handle, [Stages::ALL_COMMANDS, Stages::ALL_COMMANDS], [all, all]);
+            }
         }
     }
 
     unsafe fn begin_tag(&self, d: &Device, tag: u32) {
-        if matches!(d.source, Source::Channel(_)) {
-            let name = std::ffi::CString::new(format!("t{tag}")).unwrap_or_default();
-            let label = vk::DebugUtilsLabelEXT::default().label_name(&name);
-            next!(d, cmd_begin_label(self.handle, &label));
+        // SAFETY: the caller's.
+        unsafe {
+            if matches!(d.source, Source::Channel(_)) {
+                let name = std::ffi::CString::new(format!("t{tag}")).unwrap_or_default();
+                let label = vk::DebugUtilsLabelEXT::default().label_name(&name);
+                next!(d, cmd_begin_label(self.handle, &label));
+            }
         }
     }
 
     /// A workload begins: its place among the works. `None` inside of passes, whose part it is.
-    pub unsafe fn open(&mut self, d: &Device, kind: Kind, name: String) -> Option<usize> {
-        if self.in_pass || self.pass.is_some() {
-            return None;
+    pub unsafe fn open(&mut self, d: &Device, kind: WorkloadKind, name: String) -> Option<usize> {
+        // SAFETY: the caller's.
+        unsafe {
+            if self.in_pass || self.pass.is_some() {
+                return None;
+            }
+            Some(self.open_part(d, kind, name, 0, (false, false)))
         }
-        Some(self.open_part(d, kind, name, 0, (false, false)))
     }
 
     unsafe fn open_part(
         &mut self,
         d: &Device,
-        kind: Kind,
+        kind: WorkloadKind,
         name: String,
         views: u32,
         (resumes, suspends): (bool, bool),
     ) -> usize {
-        let labels = self.current();
-        let tag = crate::device::next_tag();
-        let reason = self.pool.unmeasured.map(String::from);
-        let mut w = Work {
-            tag,
-            kind,
-            name,
-            labels,
-            begin: None,
-            end: None,
-            views: None,
-            counts: None,
-            resumes,
-            suspends,
-            empty: false,
-            reason,
-            // It began elsewhere.
-            uncounted: (resumes && matches!(d.source, Source::Queries(_))).then_some(SUSPENDED),
-        };
-        self.resumes |= resumes && self.items.is_empty();
-        if !resumes {
-            self.barrier(d);
-            if w.reason.is_none()
-                && let Err(e) = self.slots(d, &mut w, views)
-            {
-                w.reason = Some(format!("no query pool: {e:?}"));
+        // SAFETY: the caller's.
+        unsafe {
+            let labels = self.current();
+            let tag = crate::device::next_tag();
+            let reason = self.pool.unmeasured.map(String::from);
+            let mut w = Work {
+                tag,
+                kind,
+                name,
+                labels,
+                begin: None,
+                end: None,
+                views: None,
+                counts: None,
+                resumes,
+                suspends,
+                empty: false,
+                reason,
+                // It began elsewhere.
+                uncounted: (resumes && matches!(d.source, Source::Queries(_))).then_some(SUSPENDED),
+            };
+            self.resumes |= resumes && self.items.is_empty();
+            if !resumes {
+                self.barrier(d);
+                if w.reason.is_none()
+                    && let Err(e) = self.slots(d, &mut w, views)
+                {
+                    w.reason = Some(format!("no query pool: {e:?}"));
+                }
+                self.begin_tag(d, tag);
+                self.begin_counting(d, &mut w);
+                if let Some(slot) = w.begin {
+                    self.stamp(d, Stages::TOP_OF_PIPE, slot);
+                }
             }
-            self.begin_tag(d, tag);
-            self.begin_counting(d, &mut w);
-            if let Some(slot) = w.begin {
-                self.stamp(d, Stages::TOP_OF_PIPE, slot);
-            }
+            self.works.push(w);
+            self.works.len() - 1
         }
-        self.works.push(w);
-        self.works.len() - 1
     }
 
     /// Begins a performance query, or says why not. Where the time is not measured that is told.
     unsafe fn begin_counting(&mut self, d: &Device, w: &mut Work) {
-        let Source::Queries(q) = &d.source else { return };
-        if w.reason.is_some() {
-            return;
-        }
-        let family = self.pool.family;
-        let what = Use::Counts { words: q.words(family), copied: self.simultaneous };
-        let is_new = self.room(1, what, d.pools(what, family).size).is_none();
-        let another = is_new && self.pools.iter().any(|p| p.what == what);
-        let refused = if w.suspends {
-            Some(SUSPENDED)
-        } else if self.resumes {
-            Some("not counted: its command buffer begins with the rest of a suspended pass")
-        } else if self.secondary && !self.once {
-            Some(
-                "not counted: a secondary command buffer that may be executed again without a reset of its queries",
-            )
-        } else {
-            q.refusal(family, another, self.secondary, self.simultaneous)
-        };
-        w.uncounted = refused;
-        if refused.is_some() {
-            return;
-        }
-        match self.take(d, 1, what) {
-            Ok(slot) => {
-                let pool = self.pools[slot.pool as usize].pool;
-                next!(d, cmd_begin_query(self.handle, pool, slot.query, vk::QueryControlFlags::empty()));
-                w.counts = Some(slot);
+        // SAFETY: the caller's.
+        unsafe {
+            let Source::Queries(q) = &d.source else { return };
+            if w.reason.is_some() {
+                return;
             }
-            Err(_) => w.uncounted = Some("not counted: no query pool"),
+            let family = self.pool.family;
+            let what = Use::Counts { words: q.words(family), copied: self.simultaneous };
+            let is_new = self.room(1, what, d.pools(what, family).size).is_none();
+            let another = is_new && self.pools.iter().any(|p| p.what == what);
+            let refused = if w.suspends {
+                Some(SUSPENDED)
+            } else if self.resumes {
+                Some("not counted: its command buffer begins with the rest of a suspended pass")
+            } else if self.secondary && !self.once {
+                Some(
+                    "not counted: a secondary command buffer that may be executed again without a reset of its queries",
+                )
+            } else {
+                q.refusal(family, another, self.secondary, self.simultaneous)
+            };
+            w.uncounted = refused;
+            if refused.is_some() {
+                return;
+            }
+            match self.take(d, 1, what) {
+                Ok(slot) => {
+                    let pool = self.pools[slot.pool as usize].pool;
+                    next!(d, cmd_begin_query(self.handle, pool, slot.query, vk::QueryControlFlags::empty()));
+                    w.counts = Some(slot);
+                }
+                Err(_) => w.uncounted = Some("not counted: no query pool"),
+            }
         }
     }
 
     /// Takes all that the workload needs while no pass is under way.
     unsafe fn slots(&mut self, d: &Device, w: &mut Work, views: u32) -> Result<(), vk::Result> {
-        w.begin = Some(self.take(d, 1, Use::Stamps)?);
-        if w.suspends {
-            return Ok(());
+        // SAFETY: valid usage: nobody destroys the objects meanwhile.
+        unsafe {
+            w.begin = Some(self.take(d, 1, Use::Stamps)?);
+            if w.suspends {
+                return Ok(());
+            }
+            w.end = Some(self.take(d, 1, Use::Stamps)?);
+            if views > 1 && views <= MAX_VIEWS {
+                let (begin, end) = (self.take(d, views, Use::Views)?, self.take(d, views, Use::Views)?);
+                w.views = Some(Views { begin, end, count: views, told: false });
+            }
+            Ok(())
         }
-        w.end = Some(self.take(d, 1, Use::Stamps)?);
-        if views > 1 && views <= MAX_VIEWS {
-            let (begin, end) = (self.take(d, views, Use::Views)?, self.take(d, views, Use::Views)?);
-            w.views = Some(Views { begin, end, count: views, told: false });
-        }
-        Ok(())
     }
 
     /// A workload ends.
     pub unsafe fn close(&mut self, d: &Device, at: usize) {
-        if self.works[at].resumes && !self.works[at].suspends && self.works[at].reason.is_none() {
-            match self.take(d, 1, Use::Stamps) {
-                Ok(slot) => self.works[at].end = Some(slot),
-                Err(e) => self.works[at].reason = Some(format!("no query pool: {e:?}")),
+        // SAFETY: the caller's.
+        unsafe {
+            if self.works[at].resumes && !self.works[at].suspends && self.works[at].reason.is_none() {
+                match self.take(d, 1, Use::Stamps) {
+                    Ok(slot) => self.works[at].end = Some(slot),
+                    Err(e) => self.works[at].reason = Some(format!("no query pool: {e:?}")),
+                }
             }
+            self.items.push(Item::Work(at));
+            let w = &self.works[at];
+            if w.suspends {
+                return;
+            }
+            if let Some(slot) = w.end {
+                self.stamp(d, Stages::BOTTOM_OF_PIPE, slot);
+            }
+            if let Some(slot) = w.counts {
+                next!(d, cmd_end_query(self.handle, self.pools[slot.pool as usize].pool, slot.query));
+            }
+            if matches!(d.source, Source::Channel(_)) {
+                next!(d, cmd_end_label(self.handle));
+            }
+            self.barrier(d);
         }
-        self.items.push(Item::Work(at));
-        let w = &self.works[at];
-        if w.suspends {
-            return;
-        }
-        if let Some(slot) = w.end {
-            self.stamp(d, Stages::BOTTOM_OF_PIPE, slot);
-        }
-        if let Some(slot) = w.counts {
-            next!(d, cmd_end_query(self.handle, self.pools[slot.pool as usize].pool, slot.query));
-        }
-        if matches!(d.source, Source::Channel(_)) {
-            next!(d, cmd_end_label(self.handle));
-        }
-        self.barrier(d);
     }
 
     /// Marks a direct dispatch of no workgroups.
@@ -329,24 +356,30 @@ impl Recording {
 
     /// A pass is about to begin. `views`: 1 without multiview, 0 where subpasses differ.
     pub unsafe fn open_pass(&mut self, d: &Device, name: String, views: u32, flags: vk::RenderingFlags) {
-        if self.in_pass || self.pass.is_some() {
-            return;
+        // SAFETY: valid usage: nobody destroys the objects meanwhile.
+        unsafe {
+            if self.in_pass || self.pass.is_some() {
+                return;
+            }
+            let resumes = flags.contains(vk::RenderingFlags::RESUMING);
+            let suspends = flags.contains(vk::RenderingFlags::SUSPENDING);
+            let work = self.open_part(d, WorkloadKind::RenderPass, name, views, (resumes, suspends));
+            self.pass = Some(Pass { work, suspends, inline: false });
         }
-        let resumes = flags.contains(vk::RenderingFlags::RESUMING);
-        let suspends = flags.contains(vk::RenderingFlags::SUSPENDING);
-        let work = self.open_part(d, Kind::RenderPass, name, views, (resumes, suspends));
-        self.pass = Some(Pass { work, suspends, inline: false });
     }
 
     /// The pass has begun: views' beginnings.
     pub unsafe fn begun_pass(&mut self, d: &Device, inline: bool) {
-        let Some(p) = &mut self.pass else { return };
-        p.inline = inline;
-        let w = &mut self.works[p.work];
-        let Some(v) = w.views.as_mut().filter(|_| inline) else { return };
-        v.told = true;
-        let slot = v.begin;
-        self.stamp(d, Stages::BOTTOM_OF_PIPE, slot);
+        // SAFETY: the caller's.
+        unsafe {
+            let Some(p) = &mut self.pass else { return };
+            p.inline = inline;
+            let w = &mut self.works[p.work];
+            let Some(v) = w.views.as_mut().filter(|_| inline) else { return };
+            v.told = true;
+            let slot = v.begin;
+            self.stamp(d, Stages::BOTTOM_OF_PIPE, slot);
+        }
     }
 
     pub fn next_subpass(&mut self, inline: bool) {
@@ -357,18 +390,24 @@ impl Recording {
 
     /// The pass is about to end: views' ends.
     pub unsafe fn closing_pass(&mut self, d: &Device) {
-        let Some(p) = &self.pass else { return };
-        let Some(v) = self.works[p.work].views.filter(|v| v.told) else { return };
-        if p.inline {
-            self.stamp(d, Stages::BOTTOM_OF_PIPE, v.end);
+        // SAFETY: the caller's.
+        unsafe {
+            let Some(p) = &self.pass else { return };
+            let Some(v) = self.works[p.work].views.filter(|v| v.told) else { return };
+            if p.inline {
+                self.stamp(d, Stages::BOTTOM_OF_PIPE, v.end);
+            }
         }
     }
 
     /// The pass has ended.
     pub unsafe fn close_pass(&mut self, d: &Device) {
-        let Some(p) = self.pass.take() else { return };
-        self.suspended = p.suspends;
-        self.close(d, p.work);
+        // SAFETY: the caller's.
+        unsafe {
+            let Some(p) = self.pass.take() else { return };
+            self.suspended = p.suspends;
+            self.close(d, p.work);
+        }
     }
 
     /// Inside a pass, or between the parts of a suspended one, where nothing may be recorded.
@@ -383,46 +422,54 @@ impl Recording {
         d: &Device,
         list: &[(vk::CommandBuffer, Option<Arc<Recorded>>)],
     ) -> bool {
-        if self.in_pass || self.pass.is_some() {
-            return false;
-        }
-        for (handle, recorded) in list {
-            if let Some(r) = recorded.as_ref().filter(|r| !r.items.is_empty()) {
-                self.put_aside(d, r);
-                let labels = self.current();
-                self.items.push(Item::Secondary { recorded: r.clone(), labels, results: Results::Pools });
+        // SAFETY: valid usage: nobody destroys the objects meanwhile.
+        unsafe {
+            if self.in_pass || self.pass.is_some() {
+                return false;
             }
-            next!(d, cmd_execute_commands(self.handle, 1, handle));
-            if let Some(r) = recorded.as_ref().filter(|r| !r.items.is_empty()) {
-                self.suspended = r.ends_suspended;
+            for (handle, recorded) in list {
+                if let Some(r) = recorded.as_ref().filter(|r| !r.items.is_empty()) {
+                    self.put_aside(d, r);
+                    let labels = self.current();
+                    self.items.push(Item::Secondary { recorded: r.clone(), labels, results: Results::Pools });
+                }
+                next!(d, cmd_execute_commands(self.handle, 1, handle));
+                if let Some(r) = recorded.as_ref().filter(|r| !r.items.is_empty()) {
+                    self.suspended = r.ends_suspended;
+                }
             }
+            true
         }
-        true
     }
 
     /// What this secondary measured is about to be overwritten, if it was executed before: copies it.
     unsafe fn put_aside(&mut self, d: &Device, again: &Arc<Recorded>) {
-        let closed = self.closed();
-        let handle = self.handle;
-        for item in self.items.iter_mut().rev() {
-            let Item::Secondary { recorded, results: results @ Results::Pools, .. } = item else { continue };
-            if !Arc::ptr_eq(recorded, again) || again.own() == 0 {
-                continue;
+        // SAFETY: the caller's.
+        unsafe {
+            let closed = self.closed();
+            let handle = self.handle;
+            for item in self.items.iter_mut().rev() {
+                let Item::Secondary { recorded, results: results @ Results::Pools, .. } = item else {
+                    continue;
+                };
+                if !Arc::ptr_eq(recorded, again) || again.own() == 0 {
+                    continue;
+                }
+                if closed {
+                    *results = Results::Lost("executed again inside of a suspended pass");
+                    continue;
+                }
+                let Ok(region) = d.aside.take(d, u64::from(again.own()) * WORD) else {
+                    *results = Results::Lost("no memory to put its timestamps aside");
+                    continue;
+                };
+                // An earlier submission of this command buffer may still be read from there.
+                let stages = [Stages::TRANSFER, Stages::TRANSFER];
+                memory_barrier(d, handle, stages, [Access::TRANSFER_READ, Access::TRANSFER_WRITE]);
+                again.copy_own(d, handle, region.buffer, region.offset);
+                *results = Results::Aside(region.buffer, region.offset);
+                self.aside.push(region);
             }
-            if closed {
-                *results = Results::Lost("executed again inside of a suspended pass");
-                continue;
-            }
-            let Ok(region) = d.aside.take(d, u64::from(again.own()) * WORD) else {
-                *results = Results::Lost("no memory to put its timestamps aside");
-                continue;
-            };
-            // An earlier submission of this command buffer may still be read from there.
-            let stages = [Stages::TRANSFER, Stages::TRANSFER];
-            memory_barrier(d, handle, stages, [Access::TRANSFER_READ, Access::TRANSFER_WRITE]);
-            again.copy_own(d, handle, region.buffer, region.offset);
-            *results = Results::Aside(region.buffer, region.offset);
-            self.aside.push(region);
         }
     }
 }
@@ -434,8 +481,11 @@ pub(crate) unsafe fn memory_barrier(
     stages: [Stages; 2],
     access: [Access; 2],
 ) {
-    let b = vk::MemoryBarrier::default().src_access_mask(access[0]).dst_access_mask(access[1]);
-    let none = vk::DependencyFlags::empty();
-    let (p, q) = (std::ptr::null(), std::ptr::null());
-    next!(d, cmd_pipeline_barrier(to, stages[0], stages[1], none, 1, &b, 0, p, 0, q));
+    // SAFETY: valid usage: nobody destroys the objects meanwhile.
+    unsafe {
+        let b = vk::MemoryBarrier::default().src_access_mask(access[0]).dst_access_mask(access[1]);
+        let none = vk::DependencyFlags::empty();
+        let (p, q) = (std::ptr::null(), std::ptr::null());
+        next!(d, cmd_pipeline_barrier(to, stages[0], stages[1], none, 1, &b, 0, p, 0, q));
+    }
 }

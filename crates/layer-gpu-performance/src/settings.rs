@@ -69,16 +69,19 @@ impl Settings {
     /// # Safety
     /// `p_next` is VkInstanceCreateInfo's chain.
     pub unsafe fn read(p_next: *const c_void) -> Settings {
-        let mut s = Settings::default();
-        for (name, value) in from_chain(p_next) {
-            s.take(&name, &value);
-        }
-        for name in NAMES {
-            if let Some(value) = std::env::var_os(format!("{PREFIX}{}", name.to_uppercase())) {
-                s.take(name, &value.to_string_lossy());
+        // SAFETY: the caller keeps what is asked for above.
+        unsafe {
+            let mut s = Settings::default();
+            for (name, value) in from_chain(p_next) {
+                s.take(&name, &value);
             }
+            for name in NAMES {
+                if let Some(value) = std::env::var_os(format!("{PREFIX}{}", name.to_uppercase())) {
+                    s.take(name, &value.to_string_lossy());
+                }
+            }
+            s
         }
-        s
     }
 
     /// Sets one; what is wrong with it is said, and it stays as it was.
@@ -136,38 +139,48 @@ impl Settings {
 
 /// The program's settings for this layer, as text: several values of one setting are joined by commas.
 unsafe fn from_chain(p_next: *const c_void) -> Vec<(String, String)> {
-    let mut all = vec![];
-    let infos =
-        chain::iter(p_next).filter(|s| (**s).s_type == vk::StructureType::LAYER_SETTINGS_CREATE_INFO_EXT);
-    for info in infos {
-        let info = &*info.cast::<vk::LayerSettingsCreateInfoEXT>();
-        for s in chain::slice(info.p_settings, info.setting_count) {
-            let text = |p: *const c_char| if p.is_null() { c"" } else { CStr::from_ptr(p) };
-            if text(s.p_layer_name) != NAME || s.p_values.is_null() {
-                continue;
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let mut all = vec![];
+        let infos =
+            chain::iter(p_next).filter(|s| (**s).s_type == vk::StructureType::LAYER_SETTINGS_CREATE_INFO_EXT);
+        for info in infos {
+            let info = &*info.cast::<vk::LayerSettingsCreateInfoEXT>();
+            for s in chain::slice(info.p_settings, info.setting_count) {
+                let text = |p: *const c_char| if p.is_null() { c"" } else { CStr::from_ptr(p) };
+                if text(s.p_layer_name) != NAME || s.p_values.is_null() {
+                    continue;
+                }
+                let values: Vec<String> = (0..s.value_count as usize).map(|i| value(s, i)).collect();
+                all.push((text(s.p_setting_name).to_string_lossy().into_owned(), values.join(",")));
             }
-            let values: Vec<String> = (0..s.value_count as usize).map(|i| value(s, i)).collect();
-            all.push((text(s.p_setting_name).to_string_lossy().into_owned(), values.join(",")));
         }
+        all
     }
-    all
 }
 
 unsafe fn value(s: &vk::LayerSettingEXT, i: usize) -> String {
-    use vk::LayerSettingTypeEXT as Type;
-    let p = s.p_values;
-    match s.ty {
-        Type::BOOL32 | Type::UINT32 => p.cast::<u32>().add(i).read().to_string(),
-        Type::INT32 => p.cast::<i32>().add(i).read().to_string(),
-        Type::INT64 => p.cast::<i64>().add(i).read().to_string(),
-        Type::UINT64 => p.cast::<u64>().add(i).read().to_string(),
-        Type::FLOAT32 => p.cast::<f32>().add(i).read().to_string(),
-        Type::FLOAT64 => p.cast::<f64>().add(i).read().to_string(),
-        Type::STRING => {
-            let text = p.cast::<*const c_char>().add(i).read();
-            if text.is_null() { String::new() } else { CStr::from_ptr(text).to_string_lossy().into_owned() }
+    // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
+    unsafe {
+        use vk::LayerSettingTypeEXT as Type;
+        let p = s.p_values;
+        match s.ty {
+            Type::BOOL32 | Type::UINT32 => p.cast::<u32>().add(i).read().to_string(),
+            Type::INT32 => p.cast::<i32>().add(i).read().to_string(),
+            Type::INT64 => p.cast::<i64>().add(i).read().to_string(),
+            Type::UINT64 => p.cast::<u64>().add(i).read().to_string(),
+            Type::FLOAT32 => p.cast::<f32>().add(i).read().to_string(),
+            Type::FLOAT64 => p.cast::<f64>().add(i).read().to_string(),
+            Type::STRING => {
+                let text = p.cast::<*const c_char>().add(i).read();
+                if text.is_null() {
+                    String::new()
+                } else {
+                    CStr::from_ptr(text).to_string_lossy().into_owned()
+                }
+            }
+            _ => String::new(),
         }
-        _ => String::new(),
     }
 }
 

@@ -36,22 +36,26 @@ impl Pools {
 
     /// A pool that is to be reset before its use.
     pub unsafe fn take(&self, device: &crate::device::Device) -> Result<vk::QueryPool, vk::Result> {
-        if let Some(pool) = self.free.lock().pop() {
-            return Ok(pool);
+        // SAFETY: valid usage: nobody destroys the objects meanwhile.
+        unsafe {
+            if let Some(pool) = self.free.lock().pop() {
+                return Ok(pool);
+            }
+            let mut performance = vk::QueryPoolPerformanceCreateInfoKHR::default();
+            let mut info = vk::QueryPoolCreateInfo::default()
+                .query_type(vk::QueryType::TIMESTAMP)
+                .query_count(self.size);
+            if let Some((family, counters)) = &self.counters {
+                performance = performance.queue_family_index(*family).counter_indices(counters);
+                info = info.query_type(vk::QueryType::PERFORMANCE_QUERY_KHR).push_next(&mut performance);
+            }
+            let mut pool = vk::QueryPool::null();
+            let missing = vk::Result::ERROR_INITIALIZATION_FAILED;
+            next!(device, create_query_pool(device.handle, &info, std::ptr::null(), &mut pool), else missing)
+                .result()?;
+            self.all.lock().push(pool);
+            Ok(pool)
         }
-        let mut performance = vk::QueryPoolPerformanceCreateInfoKHR::default();
-        let mut info =
-            vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TIMESTAMP).query_count(self.size);
-        if let Some((family, counters)) = &self.counters {
-            performance = performance.queue_family_index(*family).counter_indices(counters);
-            info = info.query_type(vk::QueryType::PERFORMANCE_QUERY_KHR).push_next(&mut performance);
-        }
-        let mut pool = vk::QueryPool::null();
-        let missing = vk::Result::ERROR_INITIALIZATION_FAILED;
-        next!(device, create_query_pool(device.handle, &info, std::ptr::null(), &mut pool), else missing)
-            .result()?;
-        self.all.lock().push(pool);
-        Ok(pool)
     }
 
     pub fn give_back(&self, pool: vk::QueryPool) {
@@ -64,10 +68,13 @@ impl Pools {
     }
 
     pub unsafe fn destroy(&self, handle: vk::Device, table: &Table) {
-        self.free.lock().clear();
-        for pool in self.all.lock().drain(..) {
-            if let Some(f) = table.destroy_query_pool {
-                f(handle, pool, std::ptr::null())
+        // SAFETY: valid usage: nobody destroys the objects meanwhile.
+        unsafe {
+            self.free.lock().clear();
+            for pool in self.all.lock().drain(..) {
+                if let Some(f) = table.destroy_query_pool {
+                    f(handle, pool, std::ptr::null())
+                }
             }
         }
     }

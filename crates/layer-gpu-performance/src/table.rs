@@ -23,12 +23,15 @@ macro_rules! table {
             /// # Safety
             /// `get` gives functions of the types that the specification says.
             pub unsafe fn load(get: impl Fn(&CStr) -> vk::PFN_vkVoidFunction) -> Table {
+// SAFETY: the caller keeps what is asked for above.
+unsafe {
                 Table {
                     $($field: get(const { of_type(concat!(stringify!($pfn), "\0")) })
                         $(.or_else(|| get($alias)))?
                         .map(|f| std::mem::transmute::<unsafe extern "system" fn(), vk::$pfn>(f)),)*
                 }
             }
+}
         }
     };
 }

@@ -11,12 +11,15 @@ use std::ffi::CStr;
 /// `name` is null or a string that ends with 0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mali_open(name: *const c_char, flags: c_int) -> c_int {
-    c_result(|| {
-        if name.is_null() {
-            return Err(Errno(libc::EFAULT));
-        }
-        if CStr::from_ptr(name) == kbase::DEVICE { kbase::open(flags) } else { Err(Errno(libc::ENOENT)) }
-    })
+    // SAFETY: the caller keeps what is asked for above.
+    unsafe {
+        c_result(|| {
+            if name.is_null() {
+                return Err(Errno(libc::EFAULT));
+            }
+            if CStr::from_ptr(name) == kbase::DEVICE { kbase::open(flags) } else { Err(Errno(libc::ENOENT)) }
+        })
+    }
 }
 
 #[unsafe(no_mangle)]
@@ -48,5 +51,6 @@ pub extern "C" fn mali_mmap(
 /// As `munmap`: nobody uses that memory any more.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mali_munmap(address: *mut c_void, size: size_t) -> c_int {
-    libc::munmap(address, size)
+    // SAFETY: the caller keeps what is asked for above.
+    unsafe { libc::munmap(address, size) }
 }

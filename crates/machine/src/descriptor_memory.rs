@@ -128,9 +128,12 @@ pub fn meaning(names: &Names, raw: &[u64; 4], as_texels: bool) -> Meaning {
         BUFFER if !as_texels && memory::is_live(a, b) => [a, b, 0, 0],
         TEXELS if as_texels && memory::is_live(a, b) => {
             let format = vk::Format::from_raw((tag >> 32) as i32);
-            let Some(view) = BufferView::at(a as *mut u8, b, format) else { return Meaning::default() };
+            // SAFETY: where device memory lives, bytes can always be read and written: freed ranges stay mapped. What was imported
+            // is the application's to keep for as long as its shaders use it.
+            let view = unsafe { BufferView::at(a as *mut u8, b, format) };
+            let Some(view) = view else { return Meaning::default() };
             let view = Box::new(view);
-            return Meaning { words: [0, 0, &*view as *const BufferView as u64, 0], keep: Some(view) };
+            return Meaning { words: [0, 0, crate::descriptor::texels(&*view), 0], keep: Some(view) };
         }
         SAMPLED if !as_texels => [0, 0, names.view(a, false), names.sampler(b)],
         STORAGE if !as_texels => [0, 0, names.view(a, true), 0],
@@ -202,7 +205,7 @@ mod tests {
         assert_eq!(meaning(&names, &t, false).words, [0; 4]);
         let made = meaning(&names, &t, true);
         // SAFETY: what a texel buffer's meaning has there.
-        let view = unsafe { &*(made.words[2] as *const BufferView) };
+        let view = unsafe { &*((made.words[2] & !crate::descriptor::TEXELS) as *const BufferView) };
         assert_eq!((view.len, view.address(16)), (16, None));
         let v = view_name(&names);
         assert_eq!(meaning(&names, &sampled(v, 0), true).words, [0; 4]);

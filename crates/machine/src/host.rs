@@ -3,12 +3,10 @@
 use crate::shared::Shared;
 use crate::{descriptor_memory, image_op, texture};
 use shader::bytecode::ImageCode;
-use std::time::Instant;
 use wave::{Filtering, Host, ImageWarp, ImageWave, Meaning, Own};
 
 pub struct DeviceHost<'a> {
     shared: &'a Shared,
-    began: Instant,
     /// Modelled time at which the workload begins.
     clock: u64,
 }
@@ -16,7 +14,7 @@ pub struct DeviceHost<'a> {
 impl<'a> DeviceHost<'a> {
     /// `clock`: modelled time at which what runs begins.
     pub fn at(shared: &'a Shared, clock: u64) -> DeviceHost<'a> {
-        DeviceHost { shared, began: Instant::now(), clock }
+        DeviceHost { shared, clock }
     }
 }
 
@@ -24,7 +22,8 @@ impl<'a> DeviceHost<'a> {
 impl Host for DeviceHost<'_> {
     #[inline]
     unsafe fn image(&self, code: &ImageCode, warp: &mut ImageWarp) {
-        image_op::run(code, warp)
+        // SAFETY: the caller's descriptors are null or what descriptor writes stored.
+        unsafe { image_op::run(code, warp) }
     }
     #[inline]
     unsafe fn image_each(
@@ -34,22 +33,27 @@ impl Host for DeviceHost<'_> {
         own: &Own,
         each: &mut dyn FnMut(Filtering, u16),
     ) {
-        image_op::run_each(code, warp, own, each)
+        // SAFETY: the caller's descriptors are null or what descriptor writes stored.
+        unsafe { image_op::run_each(code, warp, own, each) }
     }
     #[inline]
     unsafe fn image_wave(&self, code: &ImageCode, wave: &ImageWave) -> bool {
-        image_op::run_wave(code, wave)
+        // SAFETY: the caller's descriptors are null or what descriptor writes stored.
+        unsafe { image_op::run_wave(code, wave) }
     }
     #[inline]
     unsafe fn texture(&self, code: &ImageCode, view: u64, sampler: u64) -> Filtering {
-        texture::filtering(code, view, sampler)
+        // SAFETY: the caller's descriptors are null or what descriptor writes stored.
+        unsafe { texture::filtering(code, view, sampler) }
     }
     unsafe fn texel_lines(&self, code: &ImageCode, warp: &ImageWarp, lines: &mut Vec<u64>) {
-        image_op::lines(code, warp, lines)
+        // SAFETY: the caller's descriptors are null or what descriptor writes stored.
+        unsafe { image_op::lines(code, warp, lines) }
     }
     #[inline]
     unsafe fn texel_line_count(&self, code: &ImageCode, warp: &ImageWarp) -> u64 {
-        image_op::line_count(code, warp)
+        // SAFETY: the caller's descriptors are null or what descriptor writes stored.
+        unsafe { image_op::line_count(code, warp) }
     }
     fn descriptor(&self, raw: &[u64; 4], texels: bool) -> Meaning {
         descriptor_memory::meaning(&self.shared.names, raw, texels)
@@ -61,6 +65,6 @@ impl Host for DeviceHost<'_> {
         self.clock
     }
     fn expired(&self) -> bool {
-        self.shared.hub.is_lost() || self.began.elapsed() > self.shared.watchdog
+        self.shared.hub.stops()
     }
 }

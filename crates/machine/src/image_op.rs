@@ -44,10 +44,13 @@ pub unsafe fn run(code: &ImageCode, warp: &mut ImageWarp) {
     if warp.view == 0 {
         return give(warp, [0; 4]);
     }
-    if code.dim == Dim::Buffer {
-        buffer(code, &*(warp.view as *const BufferView), warp)
-    } else {
-        image(code, &*(warp.view as *const ImageView), warp)
+    // SAFETY: descriptor writes stored a view of this kind, and a sampler.
+    unsafe {
+        if code.dim == Dim::Buffer {
+            buffer(code, &*(warp.view as *const BufferView), warp)
+        } else {
+            image(code, &*(warp.view as *const ImageView), warp)
+        }
     }
 }
 
@@ -64,32 +67,42 @@ pub unsafe fn run_each(
     let samples = code.op == ImageOp::Sample && code.dim != Dim::Buffer;
     let mut alike: Option<Alike> = None;
     for group in own.groups(warp.mask) {
-        each(texture::filtering(code, group.view, group.sampler), group.mask);
+        // SAFETY: the lanes' descriptors are null or what descriptor writes stored.
+        each(unsafe { texture::filtering(code, group.view, group.sampler) }, group.mask);
         if !samples || group.view == 0 || group.sampler == 0 {
             (warp.view, warp.sampler, warp.mask) = (group.view, group.sampler, group.mask);
-            run(code, warp);
+            // SAFETY: as above.
+            unsafe { run(code, warp) };
             continue;
         }
-        let (view, sampler) = (&*(group.view as *const ImageView), &*(group.sampler as *const Sampler));
+        // SAFETY: as above, and neither is null.
+        let (view, sampler) =
+            unsafe { (&*(group.view as *const ImageView), &*(group.sampler as *const Sampler)) };
         if !alike.as_mut().is_some_and(|a| a.add(view, sampler, group.mask))
             && let Some(a) = alike.replace(Alike::new(view, sampler, group.mask))
         {
-            sample_alike(code, warp, own, &a);
+            // SAFETY: as above.
+            unsafe { sample_alike(code, warp, own, &a) };
         }
     }
     if let Some(a) = alike {
-        sample_alike(code, warp, own, &a);
+        // SAFETY: as above.
+        unsafe { sample_alike(code, warp, own, &a) };
     }
 }
 
 /// Samples at once, or view by view.
+///
+/// # Safety
+/// As [`run`], of each of the lanes' views and samplers.
 unsafe fn sample_alike(code: &ImageCode, w: &mut ImageWarp, own: &Own, alike: &Alike) {
     if alike.sample(&sample_args!(code, w), &mut w.out) {
         return;
     }
     for group in own.groups(alike.mask()) {
         (w.view, w.sampler, w.mask) = (group.view, group.sampler, group.mask);
-        run(code, w);
+        // SAFETY: the caller's lanes.
+        unsafe { run(code, w) };
     }
 }
 
@@ -110,12 +123,15 @@ pub unsafe fn run_wave(code: &ImageCode, wave: &ImageWave) -> bool {
     if code.op != ImageOp::Sample {
         let texels = match code.dim {
             _ if wave.view == 0 || code.multisampled => None,
-            Dim::Buffer => Texels::of_buffer(&*(wave.view as *const BufferView)),
+            // SAFETY: not null: descriptor writes stored such a view.
+            Dim::Buffer => Texels::of_buffer(unsafe { &*(wave.view as *const BufferView) }),
             // Attachments of this pass, of which others know more.
             Dim::SubpassData => None,
-            _ => Texels::of_image(&*(wave.view as *const ImageView)),
+            // SAFETY: as above.
+            _ => Texels::of_image(unsafe { &*(wave.view as *const ImageView) }),
         };
-        return texels.is_some_and(|t| t.run(code.op, &wave.rows));
+        // SAFETY: the view keeps its memory; the rows are the caller's.
+        return texels.is_some_and(|t| unsafe { t.run(code.op, &wave.rows) });
     }
     let dims = match code.dim {
         Dim::D1 => 1,
@@ -129,16 +145,14 @@ pub unsafe fn run_wave(code: &ImageCode, wave: &ImageWave) -> bool {
     {
         return false;
     }
-    sample_wave(
-        &*(wave.view as *const ImageView),
-        &*(wave.sampler as *const Sampler),
-        dims,
-        code.arrayed,
-        &wave.rows,
-    )
+    // SAFETY: neither is null: descriptor writes stored a view and a sampler; the rows are the caller's.
+    unsafe {
+        let (view, sampler) = (&*(wave.view as *const ImageView), &*(wave.sampler as *const Sampler));
+        sample_wave(view, sampler, dims, code.arrayed, &wave.rows)
+    }
 }
 
-unsafe fn buffer(code: &ImageCode, view: &BufferView, w: &mut ImageWarp) {
+fn buffer(code: &ImageCode, view: &BufferView, w: &mut ImageWarp) {
     match code.op {
         ImageOp::Fetch | ImageOp::Read => {
             let mut out = TexelData { lo: &mut w.out, hi: &mut w.out_hi };
@@ -147,7 +161,8 @@ unsafe fn buffer(code: &ImageCode, view: &BufferView, w: &mut ImageWarp) {
         ImageOp::Write => buffer_store_warp(view, &w.coords[0], w.mask, &w.data, &w.data_hi),
         ImageOp::Atomic(op) => {
             let texels = view.texel_pointers(&w.coords[0], w.mask);
-            atomic(op, code.texel, view.format, &texels, w)
+            // SAFETY: the view has the texels.
+            unsafe { atomic(op, code.texel, view.format, &texels, w) }
         }
         ImageOp::QuerySize => give(w, [view.len, 0, 0, 0]),
         _ => give(w, [0; 4]),
@@ -173,17 +188,24 @@ pub unsafe fn lines(code: &ImageCode, w: &ImageWarp, lines: &mut Vec<u64>) {
     }
     let touched = Touched::new(std::mem::take(lines));
     if code.dim == Dim::Buffer {
-        touched.buffer(&*(w.view as *const BufferView), &w.coords[0], w.mask);
+        // SAFETY: not null: descriptor writes stored such a view.
+        touched.buffer(unsafe { &*(w.view as *const BufferView) }, &w.coords[0], w.mask);
     } else {
-        let view = &*(w.view as *const ImageView);
+        // SAFETY: as above.
+        let view = unsafe { &*(w.view as *const ImageView) };
+        // SAFETY: descriptor writes stored a sampler, if it is not null.
+        let sampler = unsafe { (w.sampler as *const Sampler).as_ref() };
         let sample = code.multisampled.then_some(&w.sample);
         match code.op {
-            ImageOp::Sample | ImageOp::Gather if w.sampler == 0 => {}
             ImageOp::Sample => {
-                touched.sample(view, &*(w.sampler as *const Sampler), &sample_args!(code, w), w.mask)
+                if let Some(sampler) = sampler {
+                    touched.sample(view, sampler, &sample_args!(code, w), w.mask)
+                }
             }
             ImageOp::Gather => {
-                touched.gather(view, &*(w.sampler as *const Sampler), &sample_args!(code, w), w.mask)
+                if let Some(sampler) = sampler {
+                    touched.gather(view, sampler, &sample_args!(code, w), w.mask)
+                }
             }
             ImageOp::Fetch => {
                 let lod = (!code.lod.is_none()).then_some(&w.lod);
@@ -209,19 +231,23 @@ thread_local! {
 /// As [`run`].
 pub unsafe fn line_count(code: &ImageCode, w: &ImageWarp) -> u64 {
     if code.op == ImageOp::Sample && matches!(code.dim, Dim::D1 | Dim::D2) && w.view != 0 && w.sampler != 0 {
-        let (view, sampler) = (&*(w.view as *const ImageView), &*(w.sampler as *const Sampler));
+        // SAFETY: neither is null: descriptor writes stored a view and a sampler.
+        let (view, sampler) = unsafe { (&*(w.view as *const ImageView), &*(w.sampler as *const Sampler)) };
         if let Some(n) = sample_lines(view, sampler, &sample_args!(code, w), w.mask) {
             return n as u64;
         }
     }
     LINES.with_borrow_mut(|all| {
         all.clear();
-        lines(code, w, all);
+        // SAFETY: as the caller says.
+        unsafe { lines(code, w, all) };
         distinct(all);
         all.len() as u64
     })
 }
 
+/// # Safety
+/// As [`run`], of the sampler.
 unsafe fn image(code: &ImageCode, view: &ImageView, w: &mut ImageWarp) {
     let sample = code.multisampled.then_some(&w.sample);
     match code.op {
@@ -229,7 +255,8 @@ unsafe fn image(code: &ImageCode, view: &ImageView, w: &mut ImageWarp) {
             if w.sampler == 0 {
                 return give(w, [0; 4]);
             }
-            let sampler = &*(w.sampler as *const Sampler);
+            // SAFETY: not null: descriptor writes stored a sampler.
+            let sampler = unsafe { &*(w.sampler as *const Sampler) };
             let args = sample_args!(code, w);
             match code.op {
                 ImageOp::Sample => sample_warp(view, sampler, &args, w.mask, &mut w.out),
@@ -250,7 +277,8 @@ unsafe fn image(code: &ImageCode, view: &ImageView, w: &mut ImageWarp) {
         ImageOp::Write => store_warp(view, &w.coords, sample, w.mask, &w.data, &w.data_hi),
         ImageOp::Atomic(op) => {
             let texels = texel_pointers(view, &w.coords, sample, w.mask);
-            atomic(op, code.texel, view.format, &texels, w)
+            // SAFETY: the view has the texels.
+            unsafe { atomic(op, code.texel, view.format, &texels, w) }
         }
         ImageOp::QuerySize => {
             for lane in (0..16).filter(|l| w.mask >> l & 1 != 0) {
@@ -265,6 +293,9 @@ unsafe fn image(code: &ImageCode, view: &ImageView, w: &mut ImageWarp) {
 }
 
 /// Atomics in lane order; lanes without a texel get 0, and all of them if texels have not the bits of the atomic.
+///
+/// # Safety
+/// The texels are null or whole texels of the format, aligned to their size.
 unsafe fn atomic(
     op: AtomicOp,
     texel: TexelType,
@@ -287,7 +318,8 @@ unsafe fn atomic(
     let places: [u64; 16] = std::array::from_fn(|l| texels[l] as u64);
     let exist = places.iter().enumerate().fold(0, |m, (l, p)| m | ((*p != 0) as u16) << l);
     let there = if fits { w.mask & exist } else { 0 };
-    let old = each::<Device>(&places, op, mem, &a, &b, there);
+    // SAFETY: the texels of `there` are not null, and have the size of the atomic.
+    let old = unsafe { each::<Device>(&places, op, mem, &a, &b, there) };
     if w.mask == 0xFFFF {
         w.out[0] = old.map(|o| o as u32);
         w.out_hi[0] = old.map(|o| (o >> 32) as u32);

@@ -21,7 +21,8 @@ use wave::{Dispatch, Host, ImageWarp, Table, Worker};
 struct Images;
 impl Host for Images {
     unsafe fn image(&self, code: &ImageCode, warp: &mut ImageWarp) {
-        super::run(code, warp)
+        // SAFETY: the caller's descriptors.
+        unsafe { super::run(code, warp) }
     }
     fn foreign(&self, _: u64, _: u64) -> bool {
         false

@@ -4,6 +4,8 @@
 //! recorded with a workload, and what comes of one: counts, a place in modelled time, a fault. Knows no commands,
 //! queues or render passes.
 
+#![deny(unsafe_op_in_unsafe_fn)]
+
 pub mod bindings;
 pub mod count;
 pub mod descriptor;

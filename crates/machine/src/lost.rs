@@ -33,9 +33,16 @@ impl fmt::Display for Title {
     }
 }
 
-/// A fault and the shader it was in.
+/// Why.
+enum Why {
+    Fault(Fault),
+    /// There is no memory for something.
+    Memory,
+}
+
+/// What lost a device, and the shader it was in.
 pub struct Blame {
-    fault: Fault,
+    why: Why,
     shader: String,
     /// Where the command is that the shader ran for, if that is not the one under way: draws are shaded when their pass
     /// ends.
@@ -46,15 +53,25 @@ impl Blame {
     /// `stage`: as people call it.
     pub fn new(stop: Stop, stage: &str, program: &Program, title: &Title) -> Blame {
         Blame {
-            fault: stop.fault,
+            why: Why::Fault(stop.fault),
             shader: format!("{stage} shader of {title}, {}", block(program, stop.op)),
             place: None,
         }
     }
 
+    /// Whether the watchdog stopped it.
+    pub fn is_watchdogs(&self) -> bool {
+        matches!(self.why, Why::Fault(Fault::Watchdog))
+    }
+
     /// No shader's: `what` the driver does for one.
     pub fn of(fault: Fault, what: &str) -> Blame {
-        Blame { fault, shader: what.to_string(), place: None }
+        Blame { why: Why::Fault(fault), shader: what.to_string(), place: None }
+    }
+
+    /// There is none for `what`.
+    pub fn memory(what: &str) -> Blame {
+        Blame { why: Why::Memory, shader: what.to_string(), place: None }
     }
 
     /// Of a command there.
@@ -62,13 +79,14 @@ impl Blame {
         Blame { place: Some(place.clone()), ..self }
     }
 
-    /// The line for people. `now`: the command under way; `watchdog`: what a shader may take.
+    /// The line for people. `now`: the command under way; `watchdog`: what a command may take.
     pub fn line(&self, now: &Place, watchdog: std::time::Duration) -> String {
         let place = self.place.as_ref().unwrap_or(now);
-        let why = match self.fault {
-            Fault::Address(a) => format!("accessed {a:#x}, which is not device memory"),
-            Fault::Code(c) => format!("has an unknown op {c} (an error of the driver's)"),
-            Fault::Watchdog => format!("did not end within {watchdog:?}"),
+        let why = match self.why {
+            Why::Memory => "found no memory".to_string(),
+            Why::Fault(Fault::Address(a)) => format!("accessed {a:#x}, which is not device memory"),
+            Why::Fault(Fault::Code(c)) => format!("has an unknown op {c} (an error of the driver's)"),
+            Why::Fault(Fault::Watchdog) => format!("did not end within {watchdog:?}"),
         };
         format!("device fault: {place}: {} {why}; the device is lost", self.shader)
     }

@@ -7,7 +7,10 @@ use ash::vk;
 use counters::Model;
 use parking_lot::Mutex;
 use simd::Level;
+use std::mem::ManuallyDrop;
+use std::ops::Deref;
 use std::sync::Arc;
+use std::thread::JoinHandle;
 use std::time::Duration;
 use wave::Worker;
 
@@ -24,6 +27,50 @@ impl Workers {
     }
 }
 
+/// The threads that shade. When it is dropped they have ended, to the last of their own clean-up: the loader may unload the
+/// library right after, and rayon's pool alone only tells them to end.
+pub struct Pool {
+    pool: ManuallyDrop<rayon::ThreadPool>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl Pool {
+    pub fn new(count: usize) -> Result<Pool, rayon::ThreadPoolBuildError> {
+        let mut threads = Vec::with_capacity(count);
+        let built = rayon::ThreadPoolBuilder::new()
+            .num_threads(count)
+            .spawn_handler(|t| {
+                let name = format!("tuff-shade-{}", t.index());
+                threads.push(std::thread::Builder::new().name(name).spawn(|| t.run())?);
+                Ok(())
+            })
+            .build();
+        match built {
+            Ok(pool) => Ok(Pool { pool: ManuallyDrop::new(pool), threads }),
+            Err(e) => {
+                // Those that there are were told to end.
+                threads.into_iter().for_each(|t| drop(t.join()));
+                Err(e)
+            }
+        }
+    }
+}
+
+impl Deref for Pool {
+    type Target = rayon::ThreadPool;
+    fn deref(&self) -> &rayon::ThreadPool {
+        &self.pool
+    }
+}
+
+impl Drop for Pool {
+    fn drop(&mut self) {
+        // SAFETY: dropped here alone.
+        unsafe { ManuallyDrop::drop(&mut self.pool) };
+        self.threads.drain(..).for_each(|t| drop(t.join()));
+    }
+}
+
 /// Reports a message of the driver's own to the application (VK_EXT_debug_utils) and the log.
 pub type Report = Arc<dyn Fn(&str) + Send + Sync>;
 
@@ -31,7 +78,7 @@ pub type Report = Arc<dyn Fn(&str) + Send + Sync>;
 pub struct Shared {
     pub hub: Hub,
     pub report: Report,
-    pub pool: rayon::ThreadPool,
+    pub pool: Pool,
     pub threads: usize,
     pub level: Level,
     pub workers: Workers,
@@ -40,7 +87,7 @@ pub struct Shared {
     pub names: Names,
     /// The GPU that is modelled.
     pub model: &'static Model,
-    /// Host time after which a running shader loses the device.
+    /// Host time after which a command that has not ended loses the device.
     pub watchdog: Duration,
 }
 
@@ -51,11 +98,10 @@ impl Shared {
         if Level::is_less_than_asked() {
             report(&format!("TUFF_SIMD: this CPU lacks that level; {:?} runs", Level::best()));
         }
-        let pool = rayon::ThreadPoolBuilder::new()
-            .num_threads(threads)
-            .thread_name(|i| format!("tuff-shade-{i}"))
-            .build()
-            .map_err(|_| vk::Result::ERROR_OUT_OF_HOST_MEMORY)?;
+        let pool = Pool::new(threads).map_err(|e| {
+            report(&format!("no threads to shade with: {e}"));
+            vk::Result::ERROR_OUT_OF_HOST_MEMORY
+        })?;
         Ok(Shared {
             hub: Hub::default(),
             report,

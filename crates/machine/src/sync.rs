@@ -7,7 +7,10 @@
 use parking_lot::{Mutex, MutexGuard};
 use std::ptr::NonNull;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
+use std::sync::atomic::{
+    AtomicBool, AtomicU64,
+    Ordering::{Relaxed, SeqCst},
+};
 use std::thread::Thread;
 use std::time::{Duration, Instant};
 
@@ -15,7 +18,9 @@ use std::time::{Duration, Instant};
 pub struct Hub {
     /// The one lock, and those who wait, the longest first.
     waiting: Mutex<Vec<Place>>,
-    pub lost: AtomicBool,
+    lost: AtomicBool,
+    /// Work is to stop: the device is lost, or is about to be.
+    stopping: AtomicBool,
 }
 
 /// A wait that has not ended, on the stack of its thread.
@@ -38,13 +43,16 @@ impl Place {
     /// Under the lock, and in the list; when a thread is given, it is to leave the list before the lock is.
     unsafe fn end(&self, lost: bool) -> Option<Thread> {
         let waiter = self.0.as_ptr();
-        if !((*waiter).ready)() && !lost {
-            return None;
+        // SAFETY: in the list, says the caller: so the waiter stays until `ended`, and under the lock nobody else uses it.
+        unsafe {
+            if !((*waiter).ready)() && !lost {
+                return None;
+            }
+            let thread = (*waiter).thread.clone();
+            // The last look at it: its thread may be gone at once.
+            (*waiter).ended.store(true, SeqCst);
+            Some(thread)
         }
-        let thread = (*waiter).thread.clone();
-        // The last look at it: its thread may be gone at once.
-        (*waiter).ended.store(true, SeqCst);
-        Some(thread)
     }
 }
 
@@ -76,7 +84,7 @@ impl Hub {
 
     /// Waits until `ready` (evaluated under the lock, by any thread; may take the signal: it is not called again once
     /// true) or the timeout in ns; false on timeout. `u64::MAX` waits for ever. A lost device ends every wait with
-    /// true: callers look at [`Hub::lost`].
+    /// true: callers look at [`Hub::is_lost`].
     pub fn wait(&self, timeout_ns: u64, mut ready: impl FnMut() -> bool + Send) -> bool {
         let mut waiting = self.waiting.lock();
         if ready() || self.is_lost() {
@@ -111,9 +119,19 @@ impl Hub {
         true
     }
 
-    /// Marks the device lost; every wait ends.
+    /// Marks the device lost; every wait ends, and all work.
     pub fn lose(&self) {
+        self.stop();
         self.change(|| self.lost.store(true, SeqCst));
+    }
+    /// Asks work to stop. Whoever it was asked of says why, then loses the device.
+    pub fn stop(&self) {
+        self.stopping.store(true, Relaxed);
+    }
+    /// Asked by every loop whose length a program sets: one load.
+    #[inline]
+    pub fn stops(&self) -> bool {
+        self.stopping.load(Relaxed)
     }
     pub fn is_lost(&self) -> bool {
         self.lost.load(SeqCst)

@@ -55,22 +55,28 @@ impl Texels {
     /// # Safety
     /// The texels are live memory; rows and results are those of a wave.
     pub unsafe fn run(&self, op: ImageOp, wave: &ImageRows) -> bool {
-        self.run_on(Level::best(), op, wave)
+        // SAFETY: as the caller says.
+        unsafe { self.run_on(Level::best(), op, wave) }
     }
 
+    /// # Safety
+    /// As [`Self::run`].
     unsafe fn run_on(&self, level: Level, op: ImageOp, wave: &ImageRows) -> bool {
         match op {
             ImageOp::Read | ImageOp::Write => {}
             ImageOp::Atomic(_) if self.word => {}
             _ => return false,
         }
-        run_at(level, self, op, wave);
+        // SAFETY: as the caller says.
+        unsafe { run_at(level, self, op, wave) };
         true
     }
 }
 
-simd::by_level!(fn run_at = plain run, (texels: &Texels, op: ImageOp, wave: &ImageRows));
+simd::by_level!(unsafe fn run_at = plain run, (texels: &Texels, op: ImageOp, wave: &ImageRows));
 
+/// # Safety
+/// As [`Texels::run`].
 #[inline(always)]
 unsafe fn run(texels: &Texels, op: ImageOp, wave: &ImageRows) {
     let mut live = wave.live;
@@ -78,25 +84,33 @@ unsafe fn run(texels: &Texels, op: ImageOp, wave: &ImageRows) {
         let w = live.trailing_zeros() as usize & 31;
         live &= live - 1;
         let exec = wave.exec[w];
-        let c = wave.coords.map(|c| row(c.warp(w)));
+        // SAFETY: the wave has rows of sixteen lanes for each warp, or null.
+        let c = wave.coords.map(|c| unsafe { row(c.warp(w)) });
         let (at, inside) = texels.grid.offsets([c[0], c[1], c[2], c[3], None]);
-        match op {
-            ImageOp::Read => texels.read(wave, w, &at, exec, inside),
-            // On hosts that may reorder stores: what came before is seen before an atomic one.
-            ImageOp::Atomic(AtomicOp::Store) => {
-                fence(Ordering::Release);
-                texels.write(wave, w, &at, exec & inside);
+        // SAFETY: `at` are texels; the wave has warp `w`.
+        unsafe {
+            match op {
+                ImageOp::Read => texels.read(wave, w, &at, exec, inside),
+                // On hosts that may reorder stores: what came before is seen before an atomic one.
+                ImageOp::Atomic(AtomicOp::Store) => {
+                    fence(Ordering::Release);
+                    texels.write(wave, w, &at, exec & inside);
+                }
+                ImageOp::Atomic(op) => texels.atomic(op, wave, w, &at, exec, inside),
+                _ => texels.write(wave, w, &at, exec & inside),
             }
-            ImageOp::Atomic(op) => texels.atomic(op, wave, w, &at, exec, inside),
-            _ => texels.write(wave, w, &at, exec & inside),
         }
     }
 }
 
 /// Sixteen lanes of an operand; `None` where there is none.
+///
+/// # Safety
+/// `at` is null or sixteen lanes, which nobody writes meanwhile.
 #[inline(always)]
 unsafe fn row<'a>(at: *const u8) -> Option<&'a [u32; 16]> {
-    at.cast::<[u32; 16]>().as_ref()
+    // SAFETY: the caller's lanes, or null.
+    unsafe { at.cast::<[u32; 16]>().as_ref() }
 }
 
 /// Whether sixteen words lie side by side.
@@ -111,48 +125,67 @@ fn beside(at: &[u64; 16]) -> bool {
 
 impl Texels {
     /// The texels at `at` where those are words. An aligned word is read as a whole, as an atomic load must.
+    ///
+    /// # Safety
+    /// There is a word at each offset; [`Self::word`].
     #[inline(always)]
     unsafe fn words(&self, at: &[u64; 16]) -> [u32; 16] {
         if beside(at) {
-            return self.base.add(at[0] as usize).cast::<[u32; 16]>().read();
+            // SAFETY: sixteen words side by side, each at a multiple of its size.
+            return unsafe { self.base.add(at[0] as usize).cast::<[u32; 16]>().read() };
         }
         let mut v = [0; 16];
         for lane in 0..16 {
-            v[lane] = self.base.add(at[lane] as usize).cast::<u32>().read();
+            // SAFETY: a word, at a multiple of its size.
+            v[lane] = unsafe { self.base.add(at[lane] as usize).cast::<u32>().read() };
         }
         v
     }
 
+    /// # Safety
+    /// `at` are offsets of texels, the first one where there is none; the wave has warp `w`.
     #[inline(always)]
     unsafe fn read(&self, wave: &ImageRows, w: usize, at: &[u64; 16], exec: u16, inside: u16) {
         let mut t = self.none.map(|n| [n; 16]);
         if self.word {
-            t[0] = self.words(at);
+            // SAFETY: texels, and words.
+            t[0] = unsafe { self.words(at) };
         } else {
-            (self.gather)(self.format, self.base, at, &mut t);
+            // SAFETY: texels of the format that this is of.
+            unsafe { (self.gather)(self.format, self.base, at, &mut t) };
         }
         for (t, none) in t.iter_mut().zip(self.none) {
             keep(t, inside, [none; 16]);
         }
-        give(wave, w, &t, exec);
+        // SAFETY: the caller's wave.
+        unsafe { give(wave, w, &t, exec) };
     }
 
+    /// # Safety
+    /// As [`Self::read`], for lanes of the mask.
     #[inline(always)]
     unsafe fn write(&self, wave: &ImageRows, w: usize, at: &[u64; 16], mask: u16) {
         let zeros = [0; 16];
         if !self.word {
-            let t: Warp4 = wave.data.map(|d| *row(d.warp(w)).unwrap_or(&zeros));
-            return (self.scatter)(self.format, self.base, at, mask, &t);
+            // SAFETY: the wave has rows of sixteen lanes for each warp, or null.
+            let t: Warp4 = wave.data.map(|d| *unsafe { row(d.warp(w)) }.unwrap_or(&zeros));
+            // SAFETY: texels of the format that this is of.
+            return unsafe { (self.scatter)(self.format, self.base, at, mask, &t) };
         }
-        let v = row(wave.data[0].warp(w)).unwrap_or(&zeros);
+        // SAFETY: as above.
+        let v = unsafe { row(wave.data[0].warp(w)) }.unwrap_or(&zeros);
         if mask == 0xFFFF && beside(at) {
-            return self.base.add(at[0] as usize).cast::<[u32; 16]>().write(*v);
+            // SAFETY: sixteen words side by side, each at a multiple of its size.
+            return unsafe { self.base.add(at[0] as usize).cast::<[u32; 16]>().write(*v) };
         }
         for lane in lanes(mask) {
-            self.base.add(at[lane] as usize).cast::<u32>().write(v[lane]);
+            // SAFETY: a word, at a multiple of its size.
+            unsafe { self.base.add(at[lane] as usize).cast::<u32>().write(v[lane]) };
         }
     }
 
+    /// # Safety
+    /// As [`Self::read`], of texels that are words.
     #[inline(always)]
     unsafe fn atomic(
         &self,
@@ -165,7 +198,8 @@ impl Texels {
     ) {
         let mut t = [[0; 16]; 4];
         if op == AtomicOp::Load {
-            t[0] = self.words(at);
+            // SAFETY: texels, and words.
+            t[0] = unsafe { self.words(at) };
             fence(Ordering::Acquire);
             keep(&mut t[0], inside, [0; 16]);
         } else {
@@ -174,18 +208,22 @@ impl Texels {
                 places[lane] = (self.base as u64).wrapping_add(at[lane]);
             }
             for (to, d) in operands.iter_mut().zip(wave.data) {
-                if let Some(d) = row(d.warp(w)) {
+                // SAFETY: the wave has rows of sixteen lanes for each warp, or null.
+                if let Some(d) = unsafe { row(d.warp(w)) } {
                     for lane in 0..16 {
                         to[lane] = d[lane] as u64;
                     }
                 }
             }
-            let old = each::<Device>(&places, op, Mem::B32, &operands[0], &operands[1], exec & inside);
+            // SAFETY: the lanes inside have words of the view's.
+            let old =
+                unsafe { each::<Device>(&places, op, Mem::B32, &operands[0], &operands[1], exec & inside) };
             for lane in 0..16 {
                 t[0][lane] = old[lane] as u32;
             }
         }
-        give(wave, w, &t, exec);
+        // SAFETY: the caller's wave.
+        unsafe { give(wave, w, &t, exec) };
     }
 }
 
@@ -201,13 +239,17 @@ fn keep(v: &mut [u32; 16], mask: u16, other: [u32; 16]) {
 }
 
 /// Results of the lanes of `exec`. The other lanes' stay.
+///
+/// # Safety
+/// The wave has warp `w`.
 #[inline(always)]
 unsafe fn give(wave: &ImageRows, w: usize, t: &Warp4, exec: u16) {
     for (out, t) in wave.out.iter().zip(t) {
         if out.is_null() {
             continue;
         }
-        let out = &mut *out.add(64 * w).cast::<[u32; 16]>();
+        // SAFETY: the warp's sixteen lanes; what may lie there too, operands, has been read.
+        let out = unsafe { &mut *out.add(64 * w).cast::<[u32; 16]>() };
         let mut v = *t;
         keep(&mut v, exec, *out);
         *out = v;

@@ -60,58 +60,53 @@ fn rows(c: &Lanes) -> Rows {
     Rows { at: c.as_ptr().cast(), step: 64 }
 }
 
-fn levels() -> impl Iterator<Item = Level> {
-    Level::tested().into_iter()
-}
-
 /// Runs one operation as a wave and warp by warp: `reference` of a view, a warp's coordinates, operands, lanes and results.
 fn compare(
+    level: Level,
     info: &vk::ImageCreateInfo,
     kind: vk::ImageViewType,
     op: ImageOp,
     reference: impl Fn(&ImageView, &[[u32; 16]; 4], &Warp4, u16, &mut Warp4),
 ) {
-    for level in levels() {
-        let pair = images(info);
-        let [ours, theirs] = [plain(&pair[0], kind), plain(&pair[1], kind)];
-        let texels = Texels::of_image(&ours).expect("a class with kernels");
-        let mut random = Random(level.index() as u32 + 9);
-        for round in 0..8 {
-            let size = [info.extent.width, info.extent.height, info.extent.depth.max(info.array_layers), 1];
-            let c: [Lanes; 4] = std::array::from_fn(|k| {
-                let mut c = coords(&mut random, size[k], k == 0 && round % 2 == 0);
-                if k > 0 && round % 2 == 0 {
-                    c[0] = [1; 16];
-                }
-                c
-            });
-            let data: [Lanes; 4] =
-                std::array::from_fn(|_| std::array::from_fn(|_| std::array::from_fn(|_| random.next() << 3)));
-            let before: [Lanes; 4] = std::array::from_fn(|k| [[k as u32 + 7; 16]; WARPS]);
-            let mut out = before;
-            let mut exec = [0; 32];
-            exec[..WARPS].copy_from_slice(&EXEC);
-            let wave = ImageRows {
-                live: LIVE,
-                exec: &exec,
-                coords: std::array::from_fn(|k| rows(&c[k])),
-                lod: None,
-                data: std::array::from_fn(|k| rows(&data[k])),
-                out: out.each_mut().map(|o| o.as_mut_ptr().cast()),
-                lines: None,
-            };
-            // SAFETY: rows of three warps, a live image.
-            assert!(unsafe { texels.run_on(level, op, &wave) });
-            for w in 0..WARPS {
-                let mut want = before.map(|b| b[w]);
-                if LIVE >> w & 1 != 0 {
-                    reference(&theirs, &c.map(|c| c[w]), &data.map(|d| d[w]), EXEC[w], &mut want);
-                }
-                // Writes have no results, atomics one.
-                assert_eq!(out.map(|o| o[w]), want, "{op:?} of {}, warp {w}, {level:?}", ours.format.name);
+    let pair = images(info);
+    let [ours, theirs] = [plain(&pair[0], kind), plain(&pair[1], kind)];
+    let texels = Texels::of_image(&ours).expect("a class with kernels");
+    let mut random = Random(level.index() as u32 + 9);
+    for round in 0..8 {
+        let size = [info.extent.width, info.extent.height, info.extent.depth.max(info.array_layers), 1];
+        let c: [Lanes; 4] = std::array::from_fn(|k| {
+            let mut c = coords(&mut random, size[k], k == 0 && round % 2 == 0);
+            if k > 0 && round % 2 == 0 {
+                c[0] = [1; 16];
             }
-            assert!(bytes(&pair[0]) == bytes(&pair[1]), "{op:?} of {}, {level:?}", ours.format.name);
+            c
+        });
+        let data: [Lanes; 4] =
+            std::array::from_fn(|_| std::array::from_fn(|_| std::array::from_fn(|_| random.next() << 3)));
+        let before: [Lanes; 4] = std::array::from_fn(|k| [[k as u32 + 7; 16]; WARPS]);
+        let mut out = before;
+        let mut exec = [0; 32];
+        exec[..WARPS].copy_from_slice(&EXEC);
+        let wave = ImageRows {
+            live: LIVE,
+            exec: &exec,
+            coords: std::array::from_fn(|k| rows(&c[k])),
+            lod: None,
+            data: std::array::from_fn(|k| rows(&data[k])),
+            out: out.each_mut().map(|o| o.as_mut_ptr().cast()),
+            lines: None,
+        };
+        // SAFETY: rows of three warps, a live image.
+        assert!(unsafe { texels.run_on(level, op, &wave) });
+        for w in 0..WARPS {
+            let mut want = before.map(|b| b[w]);
+            if LIVE >> w & 1 != 0 {
+                reference(&theirs, &c.map(|c| c[w]), &data.map(|d| d[w]), EXEC[w], &mut want);
+            }
+            // Writes have no results, atomics one.
+            assert_eq!(out.map(|o| o[w]), want, "{op:?} of {}, warp {w}, {level:?}", ours.format.name);
         }
+        assert!(bytes(&pair[0]) == bytes(&pair[1]), "{op:?} of {}, {level:?}", ours.format.name);
     }
 }
 
@@ -127,8 +122,7 @@ fn kinds(format: vk::Format) -> [(vk::ImageCreateInfo<'static>, vk::ImageViewTyp
     ]
 }
 
-#[test]
-fn reads_and_writes_are_those_of_the_warps() {
+fn reads_and_writes_are_those_of_the_warps(level: Level) {
     use vk::Format as F;
     let formats = [
         F::R32_UINT,
@@ -141,22 +135,21 @@ fn reads_and_writes_are_those_of_the_warps() {
         F::R32G32B32A32_SINT,
     ];
     for (info, kind) in formats.into_iter().flat_map(kinds) {
-        compare(&info, kind, ImageOp::Read, |v, c, _, mask, out| {
+        compare(level, &info, kind, ImageOp::Read, |v, c, _, mask, out| {
             load_warp(v, c, None, mask, &mut TexelData { lo: out, hi: &mut [[0; 16]; 4] })
         });
-        compare(&info, kind, ImageOp::Write, |v, c, data, mask, _| {
+        compare(level, &info, kind, ImageOp::Write, |v, c, data, mask, _| {
             store_warp(v, c, None, mask, data, &[[0; 16]; 4])
         });
     }
 }
 
 /// Against what each atomic does, lane after lane.
-#[test]
-fn atomics_are_those_of_the_lanes() {
+fn atomics_are_those_of_the_lanes(level: Level) {
     use AtomicOp::*;
     for op in [Load, Store, Exchange, CompareExchange, IAdd, UMax, Xor] {
         for (info, kind) in kinds(vk::Format::R32_UINT) {
-            compare(&info, kind, ImageOp::Atomic(op), |v, c, data, mask, out| {
+            compare(level, &info, kind, ImageOp::Atomic(op), |v, c, data, mask, out| {
                 let texels = texel_pointers(v, c, None, mask);
                 for lane in lanes(mask) {
                     let at = texels[lane].cast::<u32>();
@@ -177,4 +170,11 @@ fn atomics_are_those_of_the_lanes() {
             });
         }
     }
+}
+
+simd::walk! {
+    "texel_wave::run_at" => |level| {
+        reads_and_writes_are_those_of_the_warps(level);
+        atomics_are_those_of_the_lanes(level);
+    };
 }

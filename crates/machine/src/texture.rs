@@ -22,7 +22,8 @@ pub unsafe fn filtering(code: &ImageCode, view: u64, sampler: u64) -> Filtering 
     if view == 0 || sampler == 0 {
         return nearest;
     }
-    let (v, s) = (&*(view as *const ImageView), &*(sampler as *const Sampler));
+    // SAFETY: neither is null, so they are a descriptor's.
+    let (v, s) = unsafe { (&*(view as *const ImageView), &*(sampler as *const Sampler)) };
     let wide = (v.format.block_bytes / if v.format.compressed() { 8 } else { 4 }).max(1);
     if code.op == ImageOp::Gather || !(s.mag_linear || s.min_linear) {
         return Filtering { operations: wide, ..nearest };

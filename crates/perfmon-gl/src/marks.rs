@@ -2,7 +2,7 @@
 
 use crate::groups::Groups;
 use crate::{gl, lock, real};
-use channel::{Kind, MARK_PREFIX, Read, Reader};
+use channel::{MARK_PREFIX, Read, Reader, WorkloadKind};
 use std::collections::HashMap;
 use std::ffi::CString;
 use std::sync::{LazyLock, Mutex};
@@ -83,7 +83,7 @@ fn hear(mut patience: Duration) {
     let Some(Ear { reader, lost }) = &mut *ear else { return };
     while let Read::Record(r) = reader.read(Some(patience)) {
         patience = Duration::ZERO;
-        if let (Kind::Mark, Some(id)) = (r.kind, own(r.name))
+        if let (WorkloadKind::Mark, Some(id)) = (r.kind, own(r.name))
             && let Some(slot) = lock(&MARKS).slots.get_mut(&id)
         {
             *slot = Slot::Came(Reached { queue: (r.device, r.queue), events: r.events.to_vec() });
@@ -188,11 +188,14 @@ pub fn emit(id: u64, dialect: Dialect) {
 /// # Safety
 /// A context of the compatibility profile is current.
 unsafe fn draw_what_is_gathered() {
-    let (Some(get), Some(render_mode)) = (real::get_integerv(), real::render_mode()) else { return };
-    let mut mode = 0;
-    get(gl::RENDER_MODE, &mut mode);
-    if mode as gl::Enum == gl::RENDER {
-        render_mode(gl::RENDER);
+    // SAFETY: the caller keeps what is asked for above.
+    unsafe {
+        let (Some(get), Some(render_mode)) = (real::get_integerv(), real::render_mode()) else { return };
+        let mut mode = 0;
+        get(gl::RENDER_MODE, &mut mode);
+        if mode as gl::Enum == gl::RENDER {
+            render_mode(gl::RENDER);
+        }
     }
 }
 

@@ -73,13 +73,16 @@ impl Real {
     /// # Safety
     /// `F` is the function's type.
     unsafe fn get<F: Copy>(&self, find: impl FnOnce(&CStr) -> usize) -> Option<F> {
-        const { assert!(size_of::<F>() == size_of::<usize>()) };
-        let mut at = self.at.load(Ordering::Relaxed);
-        if at == 0 {
-            at = find(self.name);
-            self.at.store(at, Ordering::Relaxed);
+        // SAFETY: the caller keeps what is asked for above.
+        unsafe {
+            const { assert!(size_of::<F>() == size_of::<usize>()) };
+            let mut at = self.at.load(Ordering::Relaxed);
+            if at == 0 {
+                at = find(self.name);
+                self.at.store(at, Ordering::Relaxed);
+            }
+            (at != 0).then(|| std::mem::transmute_copy::<usize, F>(&at))
         }
-        (at != 0).then(|| std::mem::transmute_copy::<usize, F>(&at))
     }
 }
 

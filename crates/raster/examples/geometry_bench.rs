@@ -89,26 +89,33 @@ fn main() {
 
     let shared = &Shared::new(Arc::new(|m| eprintln!("{m}"))).expect("a device");
     let host = machine::host::DeviceHost::at(shared, 0);
-    let mut batch = Batch::default();
+    let mut primitives = 0;
     let mut bins = Bins::default();
     let (mut geometry, mut binning) = (f64::MAX, f64::MAX);
     let began = Instant::now();
     let mut runs = 0;
     while began.elapsed().as_secs() < seconds as u64 {
         runs += 1;
-        batch.clear();
+        let mut batches: Vec<Batch> = vec![];
         let ctx = GeometryContext { shared, host: &host, serial: runs, area, layers: 1, depth: None };
         let t = Instant::now();
-        run(&ctx, &draw, &call, 0, None, &mut batch).expect("no fault");
+        let mut each = |batch| {
+            batches.push(batch);
+            true
+        };
+        run(&ctx, &draw, &call, 0, None, &mut each).expect("no fault");
         geometry = geometry.min(t.elapsed().as_secs_f64());
         let t = Instant::now();
-        bins.fill(shared, &batch.prims, &batch.pixels, area, 1);
+        for b in &batches {
+            bins.fill(shared, b, 0..b.prims.len(), area, 1).expect("room");
+        }
         binning = binning.min(t.elapsed().as_secs_f64());
+        primitives = batches.iter().map(|b| b.prims.len()).sum();
     }
     let each = |s: f64| s * 1e9 / triangles as f64;
     println!(
         "{triangles} triangles, {} primitives, {} threads, {runs} runs, best: geometry {:.1} ns, binning {:.1} ns a triangle",
-        batch.prims.len(),
+        primitives,
         shared.threads,
         each(geometry),
         each(binning)

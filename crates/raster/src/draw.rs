@@ -65,6 +65,42 @@ impl What {
             What::Indirect { .. } => "vkCmdDrawIndirect",
         }
     }
+
+    /// How many draws there are, as a count buffer says now.
+    pub fn count(&self) -> u32 {
+        match self {
+            What::Direct(calls) => calls.len() as u32,
+            What::Indirect { draws, count: None, .. } => *draws,
+            What::Indirect { draws, count: Some((b, at)), .. } => {
+                let (p, room) = b.range(*at, 4);
+                // SAFETY: four bytes of the buffer.
+                (*draws).min(if room == 4 { unsafe { p.cast::<u32>().read_unaligned() } } else { 0 })
+            }
+        }
+    }
+
+    /// The draw of a DrawIndex; indirect ones are read now (§ Drawing Commands). `None`: it does not lie in the buffer.
+    pub fn nth(&self, index: u32) -> Option<Call> {
+        let (indexed, buffer, offset, stride) = match self {
+            What::Direct(calls) => return calls.get(index as usize).copied(),
+            What::Indirect { indexed, buffer, offset, stride, .. } => (*indexed, buffer, *offset, *stride),
+        };
+        let bytes = if indexed { 20 } else { 16 };
+        let (p, room) = buffer.range(offset.checked_add(index as u64 * stride as u64)?, bytes);
+        if room < bytes {
+            return None;
+        }
+        // SAFETY: as many words of the buffer.
+        let word = |k: usize| unsafe { p.cast::<u32>().add(k).read_unaligned() };
+        Some(Call {
+            indexed,
+            count: word(0),
+            instances: word(1),
+            first: word(2),
+            vertex_offset: if indexed { word(3) as i32 } else { 0 },
+            first_instance: word(if indexed { 4 } else { 3 }),
+        })
+    }
 }
 
 /// One draw.

@@ -5,8 +5,12 @@
 //! [`state`] is what a draw is drawn with, [`pass`] what it is drawn to, [`draw`] the draw itself, [`prim`] a primitive
 //! on its way from geometry to tiles.
 
+#![deny(unsafe_op_in_unsafe_fn)]
+
 pub mod draw;
 pub mod geometry;
+#[cfg(test)]
+mod kernel_tests;
 pub mod layout;
 pub mod pass;
 pub mod prim;

@@ -171,7 +171,9 @@ mod tests {
         collected.add(2, 0, [1, 0], &counted(u32::MAX as u64 + 5, 3));
         collected.add(2, 1, [1, 0], &counted(9, 9));
         collected.add(3, 0, [0, 0], &counted(9, 9));
+        // SAFETY: within what the test has made.
         let words = |at: u64| unsafe { std::slice::from_raw_parts((base + at) as *const u32, 16) };
+        // SAFETY: within what the test has made.
         unsafe { std::ptr::write_bytes(base as *mut u8, 0xee, 4096) };
         let model = Model::default();
         collected.write(&regions, &model).unwrap();
@@ -206,6 +208,7 @@ mod tests {
         collected.add(0, 0, [0, 0], &c);
         collected.write(&regions, &Model::default()).unwrap();
         // 4096 pixels at 4 a cycle, and 100 for the task.
+        // SAFETY: within what the test has made.
         assert_eq!(unsafe { *(memory.ptr() as *const u32) }, 1124);
     }
 }

@@ -1,10 +1,10 @@
 //! A render pass under way: draws are gathered, and drawn tile by tile when the pass ends.
 
-use super::draw::{Call, Draw, What};
-use super::geometry::bin::Bins;
+use super::draw::Draw;
+use super::geometry::bin::{Bins, Full};
 use super::geometry::{self, Batch, GeometryContext};
 use super::layout::TILE;
-use super::pass::{self, Rendering};
+use super::pass::{self, Rendering, Subpass};
 use super::regions::Collected;
 use super::state::Rect;
 use super::statistics::Epochs;
@@ -33,8 +33,20 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use wave::Fault;
 
-/// Primitives gathered before tiles are drawn even though the pass goes on.
+/// Primitives gathered before tiles are drawn even though the pass goes on, and words of their lists.
 const MANY: usize = 1 << 20;
+const MANY_WORDS: usize = 1 << 26;
+
+/// Of which draw primitives are.
+struct Made<'a> {
+    draw: &'a Draw,
+    place: &'a Place,
+    sub: &'a Subpass,
+    index: u32,
+    view: u32,
+    layers: u32,
+    counted: bool,
+}
 
 pub struct PassRun {
     rendering: Arc<Rendering>,
@@ -49,6 +61,7 @@ pub struct PassRun {
     /// Its samples that memory has no room for.
     aside: Arc<Aside>,
     primitives: usize,
+    words: usize,
     /// No tile has been drawn yet.
     first: bool,
     /// By attachment: tiles have been drawn with it.
@@ -95,6 +108,7 @@ impl PassRun {
             begun: rendering.resuming,
             aside,
             primitives: 0,
+            words: 0,
             first: true,
             epochs: Epochs::default(),
             line: line.clone(),
@@ -138,21 +152,21 @@ impl PassRun {
         }
         let host = DeviceHost::at(shared, self.line.pass_begins(0)[0]);
         let serial = super::serial();
-        for (index, call) in calls(&d.what) {
+        let views: Vec<Option<u32>> = match sub.view_mask {
+            0 => vec![None],
+            m => (0..32).filter(|v| m >> v & 1 != 0).map(Some).collect(),
+        };
+        let layers = match sub.view_mask {
+            0 => self.rendering.layers,
+            m => 32 - m.leading_zeros(),
+        };
+        for index in 0..d.what.count() {
+            let Some(call) = d.what.nth(index).filter(|_| !shared.hub.stops()) else { break };
             if call.count == 0 || call.instances == 0 {
                 continue;
             }
-            let views: Vec<Option<u32>> = match sub.view_mask {
-                0 => vec![None],
-                m => (0..32).filter(|v| m >> v & 1 != 0).map(Some).collect(),
-            };
-            for view in views {
+            for &view in &views {
                 let depth = sub.depth.and_then(|a| self.targets.list.get(a as usize)?.depth.as_ref());
-                let layers = if sub.view_mask != 0 {
-                    32 - sub.view_mask.leading_zeros()
-                } else {
-                    self.rendering.layers
-                };
                 let ctx = GeometryContext {
                     shared,
                     host: &host,
@@ -161,24 +175,51 @@ impl PassRun {
                     serial,
                     depth: depth.map(|p| p.format),
                 };
-                let mut batch = Batch::recycled();
-                geometry::run(&ctx, d, &call, index, view, &mut batch)
+                let made =
+                    Made { draw: d, place, sub: &sub, index, view: view.unwrap_or(0), layers, counted };
+                let mut gathered = Ok(());
+                let mut each = |batch| {
+                    gathered = self.gather(shared, &made, batch);
+                    gathered.is_ok()
+                };
+                geometry::run(&ctx, d, &call, index, view, &mut each)
                     .map_err(|s| Blame::new(s, "vertex", &d.pipeline.vertex, &d.pipeline.title))?;
-                let counts = batch.counts.finish(&d.pipeline.vertex);
-                *self.epochs.current() += &counts;
-                if batch.prims.is_empty() || d.state.raster.discard {
+                gathered?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes what geometry has made of a draw, or of a part of it.
+    fn gather(&mut self, shared: &Shared, made: &Made, batch: Batch) -> Result<(), Blame> {
+        let d = made.draw;
+        *self.epochs.current() += &batch.counts.finish(&d.pipeline.vertex);
+        if d.state.raster.discard {
+            return Ok(());
+        }
+        let batch = Arc::new(batch);
+        let (mut from, mut size) = (0, batch.prims.len());
+        while from < batch.prims.len() {
+            let range = from..batch.prims.len().min(from + size);
+            let bins = match Bins::new(shared, &batch, range.clone(), self.targets.area, made.layers) {
+                Ok(bins) => bins,
+                Err(Full::Entries) => {
+                    size = range.len().div_ceil(2);
                     continue;
                 }
-                let bins = Bins::new(shared, &batch.prims, &batch.pixels, self.targets.area, layers);
-                self.primitives += batch.prims.len();
-                let plan = Plan::new(&d.pipeline, &d.state, &sub, &self.targets, counted);
-                let view = view.unwrap_or(0);
-                let mut item = Item::new(&d.pipeline, &d.state, &d.bindings, batch, bins, view, plan, place);
-                item.instrument(d.instrumentation.as_ref(), index);
-                self.epochs.current()[Event::BinEntries] += item.bins.entries() as u64;
-                self.ops.push((self.subpass, self.epochs.now(), Op::Draw(Box::new(item))));
-            }
-            if self.primitives > MANY {
+                Err(Full::Memory) => return Err(Blame::memory("lists of primitives by tile").at(made.place)),
+            };
+            from = range.end;
+            self.primitives += range.len();
+            self.words += bins.words();
+            let plan = Plan::new(&d.pipeline, &d.state, made.sub, &self.targets, made.counted);
+            let batch = batch.clone();
+            let mut item =
+                Item::new(&d.pipeline, &d.state, &d.bindings, batch, bins, made.view, plan, made.place);
+            item.instrument(d.instrumentation.as_ref(), made.index);
+            self.epochs.current()[Event::BinEntries] += item.bins.entries() as u64;
+            self.ops.push((self.subpass, self.epochs.now(), Op::Draw(Box::new(item))));
+            if self.primitives > MANY || self.words > MANY_WORDS {
                 self.flush(shared, true)?;
             }
         }
@@ -231,7 +272,7 @@ impl PassRun {
     fn flush(&mut self, shared: &Shared, here: bool) -> Result<(), Blame> {
         let area = self.targets.area;
         let ops = std::mem::take(&mut self.ops);
-        self.primitives = 0;
+        (self.primitives, self.words) = (0, 0);
         // Subpasses whose ops are all here, and all that are drawn now.
         let done = self.resolved..self.subpass;
         let drawn = self.resolved..self.subpass + here as usize;
@@ -264,7 +305,7 @@ impl PassRun {
             let mut draws = vec![DrawCounts::default(); ops_ref.len()];
             loop {
                 let n = next.fetch_add(1, Relaxed);
-                if n >= tasks || shared.hub.is_lost() {
+                if n >= tasks || shared.hub.stops() {
                     break;
                 }
                 let layer = (n / per_layer) as u32;
@@ -336,6 +377,8 @@ impl PassRun {
         fault.into_inner().map_or(Ok(()), Err)
     }
 
+    /// # Safety
+    /// The scratch has room for a tile; no other thread draws this one.
     #[allow(clippy::too_many_arguments)]
     unsafe fn tile(
         &self,
@@ -357,29 +400,34 @@ impl PassRun {
         let targets = &self.targets;
         let seen = |s: &usize| targets.subpasses.get(*s).is_none_or(|s| s.has_view(layer));
         if passes_over && ops.iter().all(|(s, _, op)| !seen(s) || op.misses(layer, tx, ty)) {
-            let [loaded, stored] = targets.pass_over(shared.level, tile, layer, origin);
+            // SAFETY: the scratch has room for a tile, which is this thread's, says the caller.
+            let [loaded, stored] = unsafe { targets.pass_over(shared.level, tile, layer, origin) };
             self.count_tile(fixed, origin, &loaded, &stored);
             return Ok(());
         }
-        let loaded = targets.load(shared.level, tile, layer, origin, drawn, &self.loaded);
+        // SAFETY: the scratch has room for a tile, which is this thread's, says the caller.
+        let loaded = unsafe { targets.load(shared.level, tile, layer, origin, drawn, &self.loaded) };
         let mut hiz = Hiz::default();
         if let Some((a, z)) = targets.cleared_depth(layer).filter(|_| self.first && !targets.aliased) {
             hiz.reset(Some(a), z, z);
         }
         let host = TileHost { device, targets, tile, layer, origin, subpass: Cell::new(0) };
-        let mut task = Task::new(
-            targets,
-            worker,
-            &mut scratch.packer,
-            &mut scratch.cover,
-            &mut scratch.covered,
-            &mut hiz,
-            &host,
-            tile,
-            layer,
-            origin,
-            shared.level,
-        );
+        // SAFETY: laid out by these targets; what else works on it below does so between two draws.
+        let mut task = unsafe {
+            Task::new(
+                targets,
+                worker,
+                &mut scratch.packer,
+                &mut scratch.cover,
+                &mut scratch.covered,
+                &mut hiz,
+                &host,
+                tile,
+                layer,
+                origin,
+                shared.level,
+            )
+        };
         let mut at = 0;
         let all = self.rendering.subpasses.len().max(1);
         for s in done.start.min(all)..all {
@@ -396,8 +444,11 @@ impl PassRun {
             let expanded = expanded.filter(|_| done.contains(&s) || !mine.is_empty());
             if let Some(e) = expanded {
                 let under_way = s == done.start && self.begun;
-                if !(under_way && self.aside.restore(e, tile, layer, [tx, ty])) {
-                    e.spread(targets, tile);
+                // SAFETY: the tile is this thread's, and nothing else works on it now.
+                let kept = under_way && unsafe { self.aside.restore(e, tile, layer, [tx, ty]) };
+                if !kept {
+                    // SAFETY: as above.
+                    unsafe { e.spread(targets, tile) };
                     task.hiz.of = task.hiz.of.map(|a| e.stand_in(a).unwrap_or(a));
                 }
             }
@@ -422,20 +473,24 @@ impl PassRun {
                     }
                     Op::Clear(c) => {
                         if let Some(sub) = sub {
-                            c.run(targets, sub, tile, layer, origin, sub.view_mask == 0);
+                            // SAFETY: as above.
+                            unsafe { c.run(targets, sub, tile, layer, origin, sub.view_mask == 0) };
                             task.hiz.forget(None);
                         }
                     }
                 }
             }
             if let Some(sub) = sub.filter(|_| done.contains(&s)) {
-                resolve::run(targets, sub, tile);
+                // SAFETY: as above.
+                unsafe { resolve::run(targets, sub, tile) };
             }
             if let Some(e) = expanded.filter(|_| !done.contains(&s) || self.rendering.suspending) {
-                self.aside.save(e, tile, layer, [tx, ty]);
+                // SAFETY: as above.
+                unsafe { self.aside.save(e, tile, layer, [tx, ty]) };
             }
         }
-        let stored = targets.store(shared.level, tile, layer, origin, drawn, done.end);
+        // SAFETY: as above.
+        let stored = unsafe { targets.store(shared.level, tile, layer, origin, drawn, done.end) };
         self.count_tile(fixed, origin, &loaded, &stored);
         Ok(())
     }
@@ -460,53 +515,5 @@ impl PassRun {
         c[(Phase::Main, Unit::L2WriteLookups)] += written;
         c[(Phase::Main, Unit::ExtReads)] += read;
         c[(Phase::Main, Unit::ExtWrites)] += written;
-    }
-}
-
-/// The draws of a recorded draw command with their DrawIndex; indirect ones are read now (§ Drawing Commands).
-fn calls(what: &What) -> Vec<(u32, Call)> {
-    match what {
-        What::Direct(calls) => calls.iter().enumerate().map(|(i, c)| (i as u32, *c)).collect(),
-        What::Indirect { indexed, buffer, offset, draws, stride, count } => {
-            let mut n = *draws;
-            if let Some((b, at)) = count {
-                let (p, room) = b.range(*at, 4);
-                // SAFETY: four bytes of the buffer.
-                n = n.min(if room == 4 { unsafe { p.cast::<u32>().read_unaligned() } } else { 0 });
-            }
-            let bytes = if *indexed { 20 } else { 16 };
-            let mut out = Vec::new();
-            for i in 0..n {
-                let (p, room) = buffer.range(offset + i as u64 * *stride as u64, bytes);
-                if room < bytes {
-                    break;
-                }
-                // SAFETY: as many words of the buffer.
-                let word = |k: usize| unsafe { p.cast::<u32>().add(k).read_unaligned() };
-                out.push((
-                    i,
-                    if *indexed {
-                        Call {
-                            indexed: true,
-                            count: word(0),
-                            instances: word(1),
-                            first: word(2),
-                            vertex_offset: word(3) as i32,
-                            first_instance: word(4),
-                        }
-                    } else {
-                        Call {
-                            indexed: false,
-                            count: word(0),
-                            instances: word(1),
-                            first: word(2),
-                            vertex_offset: 0,
-                            first_instance: word(3),
-                        }
-                    },
-                ));
-            }
-            out
-        }
     }
 }

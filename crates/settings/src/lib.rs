@@ -63,6 +63,12 @@ pub const SHADER_DUMP: Variable<Place> = Variable {
     kind: Place("folder"),
     meaning: "each shader's IR as it was built and after each pass, and its bytecode, as files",
 };
+pub const CACHE_KEY: Variable<Place> = Variable {
+    name: "TUFF_CACHE_KEY",
+    kind: Place("file"),
+    meaning: "the secret that signs pipeline caches, made where there is none; another key's caches are empty ones; \
+              default: `tuff/cache.key` in `$XDG_STATE_HOME` or `~/.local/state`",
+};
 pub const REFRESH: Variable<Number> = Variable {
     name: "TUFF_REFRESH",
     kind: Number { form: "hz", least: 0, most: 1_000_000 },
@@ -98,6 +104,7 @@ pub struct Settings {
     pub counters: Option<PathBuf>,
     pub instrument: Option<PathBuf>,
     pub shader_dump: Option<PathBuf>,
+    pub cache_key: Option<PathBuf>,
     /// Pictures a second; 0: nobody waits.
     pub refresh: Option<u32>,
 }
@@ -108,6 +115,13 @@ static READ: LazyLock<(Settings, Vec<String>)> =
 /// The process's settings, as they were when somebody first asked.
 pub fn get() -> &'static Settings {
     &READ.0
+}
+
+/// Where this user's programs keep what should last, by the XDG base directory specification; `None` for a user without a
+/// home.
+pub fn state_folder() -> Option<PathBuf> {
+    let absolute = |name| std::env::var_os(name).map(PathBuf::from).filter(|p| p.is_absolute());
+    absolute("XDG_STATE_HOME").or_else(|| Some(absolute("HOME")?.join(".local/state")))
 }
 
 /// What is wrong with the variables: a line for each that says something else than it may.
@@ -149,6 +163,7 @@ impl Settings {
             counters: r.get(&COUNTERS),
             instrument: r.get(&INSTRUMENT),
             shader_dump: r.get(&SHADER_DUMP),
+            cache_key: r.get(&CACHE_KEY),
             refresh: r.get(&REFRESH).map(|hz| hz as u32),
         };
         (settings, r.problems)
@@ -176,6 +191,7 @@ mod tests {
             ("TUFF_COUNTERS", "a.json"),
             ("TUFF_INSTRUMENT", "b"),
             ("TUFF_SHADER_DUMP", "c"),
+            ("TUFF_CACHE_KEY", "d"),
             ("TUFF_REFRESH", "120"),
         ]);
         let expected = Settings {
@@ -187,6 +203,7 @@ mod tests {
             counters: Some("a.json".into()),
             instrument: Some("b".into()),
             shader_dump: Some("c".into()),
+            cache_key: Some("d".into()),
             refresh: Some(120),
         };
         assert_eq!((s, problems), (expected, vec![]));

@@ -1,7 +1,8 @@
 //! README's table of settings.
 
 use crate::{
-    COUNTERS, GPU, INSTRUMENT, Kind, LOG, REFRESH, SHADER_DUMP, SIMD, THREADS, Variable, WATCHDOG_MS,
+    CACHE_KEY, COUNTERS, GPU, INSTRUMENT, Kind, LOG, REFRESH, SHADER_DUMP, SIMD, THREADS, Variable,
+    WATCHDOG_MS,
 };
 use std::fmt::Write;
 
@@ -20,7 +21,7 @@ fn row<K: Kind>(v: &Variable<K>) -> Row {
     Row { name: v.name, form: v.kind.form(), meaning: v.meaning }
 }
 
-pub(crate) fn rows() -> [Row; 9] {
+pub(crate) fn rows() -> [Row; 10] {
     [
         row(&THREADS),
         row(&LOG),
@@ -30,6 +31,7 @@ pub(crate) fn rows() -> [Row; 9] {
         row(&COUNTERS),
         row(&INSTRUMENT),
         row(&SHADER_DUMP),
+        row(&CACHE_KEY),
         row(&REFRESH),
     ]
 }

@@ -293,6 +293,15 @@ pub struct ImageCode {
     pub residency: Reg,
 }
 
+impl ImageCode {
+    /// All of its registers, NONE among them.
+    pub fn registers(&self) -> impl Iterator<Item = Reg> {
+        let one = [self.image, self.sampler, self.dref, self.lod, self.bias, self.sample, self.min_lod];
+        let lists = [&self.coords, &self.grad, &self.offsets, &self.data, &self.results];
+        one.into_iter().chain([self.residency]).chain(lists.into_iter().flatten().copied())
+    }
+}
+
 /// Units used by one range of ops, kept for counters: which of the application's blocks they come from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct BlockRange {

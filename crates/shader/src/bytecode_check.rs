@@ -1,6 +1,6 @@
-//! Checks a program before it runs: registers, jump targets and extension words within bounds.
+//! Checks a program before it runs: registers, jump targets, extension words and counters within bounds.
 
-use crate::bytecode::{Code, Op, Program, Reg};
+use crate::bytecode::{Code, ImageCode, Op, Program, Reg};
 use crate::isa::code::{Words, extension_words, layout, more_registers};
 use crate::options::{Error, Result};
 
@@ -12,13 +12,21 @@ pub fn check(program: &Program) -> Result<()> {
     };
     let units = program.units as usize;
     let widest = 2 * program.lanes as usize / 16;
-    // Without the types of operands a varying register is checked by its first unit; the allocator gives whole ones.
+    // Without the types of operands a varying register is checked by its first unit; the allocator gives whole ones, and the
+    // engine's register files have room behind the last unit for the widest.
     let fits = |r: Reg| r.is_none() || r.unit() < units;
     if !matches!(program.lanes, 64 | 128 | 256) || widest > 32 {
         return Err(bad(0, "lanes"));
     }
     if !program.outputs.iter().all(|(_, r)| !r.is_none() && fits(*r)) {
         return Err(bad(0, "register of an output"));
+    }
+    let filled = program.consts.iter().map(|c| c.0).chain(program.inputs.iter().map(|i| i.1));
+    if !filled.into_iter().all(|r| !r.is_none() && fits(r)) {
+        return Err(bad(0, "register of a constant or an input"));
+    }
+    if !program.images.iter().flat_map(ImageCode::registers).all(fits) {
+        return Err(bad(0, "register of an image operation"));
     }
     let mut starts = vec![false; n + 1];
     let mut pc = 0;
@@ -44,6 +52,15 @@ pub fn check(program: &Program) -> Result<()> {
         }
         if op.code == Code::IMAGE && op.imm as usize >= program.images.len() {
             return Err(bad(pc, "image"));
+        }
+        let counter = match op.code {
+            Code::TALLY => op.imm,
+            Code::LOOP | Code::LOOP_NEXT => op.e.into(),
+            _ => 0,
+        };
+        // There is a row 0 always.
+        if counter as usize >= program.profile.counters.len().max(1) {
+            return Err(bad(pc, "counter"));
         }
         pc += 1 + words;
         if pc == n && op.code != Code::END && op.code != Code::JMP {
@@ -112,6 +129,12 @@ mod tests {
         mov.a = Reg::varying(7);
         assert!(check(&program(vec![mov, end])).is_ok());
         assert!(check(&program(vec![mov])).is_err());
+        // A counter that the program has not, and a constant's register.
+        let mut tally = Op::new(Code::TALLY);
+        tally.imm = 1;
+        assert!(check(&program(vec![tally, end])).is_err());
+        let p = program(vec![end]);
+        assert!(check(&Program { consts: vec![(Reg::uniform(8), Ty::B32, 0)], ..p }).is_err());
         // A jump into an extension word.
         let mut split = Op::new(Code::CMP_SPLIT);
         split.imm = 1;

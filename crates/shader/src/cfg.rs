@@ -5,6 +5,7 @@
 
 use crate::ir::{Shader, Term};
 use crate::options::{Error, Result};
+use crate::trees::Ancestors;
 
 pub const NONE: u32 = u32::MAX;
 
@@ -16,6 +17,14 @@ pub struct Loop {
     /// The enclosing loop or [`NONE`]; its index is lower.
     pub parent: u32,
     pub depth: u32,
+}
+
+/// See [`Cfg::dominated`].
+pub struct Dominated {
+    /// The first block after each one that it does not dominate.
+    pub to: Vec<u32>,
+    /// The greatest of `to` of the dominators that a way up from each block passes at once, its end included.
+    best: Vec<u32>,
 }
 
 pub struct Cfg {
@@ -30,6 +39,7 @@ pub struct Cfg {
     pub idom: Vec<u32>,
     dom_in: Vec<u32>,
     dom_out: Vec<u32>,
+    up: Ancestors,
 }
 
 impl Cfg {
@@ -81,6 +91,7 @@ impl Cfg {
             idom: vec![NONE; n],
             dom_in: vec![],
             dom_out: vec![],
+            up: Ancestors::new(n),
         };
         cfg.find_dominators();
         cfg.find_loops().map_err(bad)?;
@@ -112,6 +123,9 @@ impl Cfg {
                 dom = if dom == NONE { p } else { self.common_dominator(dom, p) };
             }
             self.idom[b as usize] = dom;
+            if dom != NONE {
+                self.up.hang(b, dom);
+            }
         }
         // Numbers of a walk over the dominator tree; children come after their parent, so one pass gives sizes.
         let mut size = vec![1u32; n];
@@ -135,15 +149,43 @@ impl Cfg {
         }
     }
 
-    pub fn common_dominator(&self, mut a: u32, mut b: u32) -> u32 {
-        while a != b {
-            if a > b {
-                a = self.idom[a as usize];
-            } else {
-                b = self.idom[b as usize];
+    /// The nearest block that dominates both (which are reachable).
+    pub fn common_dominator(&self, a: u32, b: u32) -> u32 {
+        self.up.common(&self.idom, a, b)
+    }
+
+    /// How far each block dominates all that comes after it.
+    pub fn dominated(&self) -> Dominated {
+        let n = self.len();
+        let mut to = vec![n as u32; n];
+        // Blocks that dominate all that came after them: each dominates the next.
+        let mut open: Vec<u32> = vec![];
+        for b in 0..n as u32 {
+            while let Some(&d) = open.last()
+                && !self.dominates(d, b)
+            {
+                to[d as usize] = b;
+                open.pop();
+            }
+            open.push(b);
+        }
+        let mut best = vec![0; n];
+        for b in 1..n {
+            let p = self.idom[b];
+            if p == NONE {
+                continue;
+            }
+            best[b] = to[p as usize];
+            if self.up.jump(b as u32) != p {
+                best[b] = best[b].max(best[p as usize]).max(best[self.up.jump(p) as usize]);
             }
         }
-        a
+        Dominated { to, best }
+    }
+
+    /// A dominator of `b`: the next, or one further up where none in between dominates all up to `t`.
+    pub fn above(&self, dominated: &Dominated, b: u32, t: u32) -> u32 {
+        if dominated.best[b as usize] < t { self.up.jump(b) } else { self.idom[b as usize] }
     }
 
     /// `a` dominates `b` (both reachable).

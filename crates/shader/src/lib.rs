@@ -21,15 +21,19 @@ pub mod isa;
 pub mod lower;
 mod opt;
 pub mod options;
+mod ordered;
 pub mod pairs;
 pub mod pass;
 mod serial;
 mod spirv;
+mod trees;
 pub mod twins;
 pub mod verify;
+mod work;
 
 pub use build::capability;
 pub use spirv::Module;
+pub use work::{MAX_STEPS, Work};
 
 /// The words of a SPIR-V module, as files have them: little endian; what is left of a last word is left out.
 pub fn words(bytes: &[u8]) -> Vec<u32> {
@@ -38,6 +42,15 @@ pub fn words(bytes: &[u8]) -> Vec<u32> {
 
 /// SPIR-V to a program ready to run: one entry point of a module, specialised.
 pub fn compile(module: &Module, options: &options::Options) -> options::Result<bytecode::Program> {
+    Ok(compile_counted(module, options)?.0)
+}
+
+/// The same, and the steps that it took ([`MAX_STEPS`]): for tests of compile time that no clock disturbs.
+pub fn compile_counted(
+    module: &Module,
+    options: &options::Options,
+) -> options::Result<(bytecode::Program, u64)> {
     let mut shader = build::build(module, options)?;
-    pass::compile_ir(&mut shader, options)
+    let program = pass::compile_ir(&mut shader, options)?;
+    Ok((program, shader.work.steps()))
 }

@@ -30,8 +30,10 @@ impl Binding {
 pub const DYNAMIC_TABLE: u32 = 32;
 /// Bytes of one descriptor: four 64-bit words.
 /// Buffers: `[0]` host address, `[1]` size in bytes. Images: `[2]` address of the host's view object, `[3]` of its
-/// sampler. Texel buffers: `[2]` the host's buffer view object. All zero: the null descriptor.
+/// sampler. Texel buffers: `[2]` that of the host's buffer view object, and [`TEXELS`]. All zero: the null descriptor.
 pub const DESCRIPTOR_BYTES: u32 = 32;
+/// The bit of a descriptor's word 2 that says whether it is a texel buffer's.
+pub const TEXELS: u64 = 1;
 
 /// Everything besides the module that decides what is compiled.
 pub struct Options<'a> {

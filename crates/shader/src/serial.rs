@@ -1,8 +1,8 @@
 //! Programs as bytes, for pipeline caches. The form belongs to one build of the driver: whoever stores it stores a
-//! version and a checksum with it. Reading checks lengths and enum values, not whether registers and jumps make
-//! sense.
+//! version and a checksum with it. Anyone may write such bytes, so what is read goes through the check of finished programs.
 
 use crate::bytecode::{BlockRange, Code, ImageCode, Op, Program, Reg};
+use crate::bytecode_check::check;
 use crate::cost::{Cost, MarkUse, Profile};
 use crate::interface::{At, DepthMode, Interface, Varying};
 use crate::ir::{AtomicOp, Dim, ImageOp, Input, Origin, Stage, TexelType, Ty};
@@ -226,11 +226,11 @@ impl Program {
         o.0
     }
 
-    /// `None` unless the bytes are exactly a program.
+    /// `None` unless the bytes are exactly a program, and one that may run.
     pub fn from_bytes(bytes: &[u8]) -> Option<Program> {
         let mut i = In(bytes);
         let p = Program::take(&mut i)?;
-        i.0.is_empty().then_some(p)
+        (i.0.is_empty() && check(&p).is_ok()).then_some(p)
     }
 }
 
@@ -310,5 +310,7 @@ mod tests {
             assert_eq!(Program::from_bytes(&bytes[..n]), None, "{n} bytes");
         }
         assert_eq!(Program::from_bytes(&[&bytes[..], &[0]].concat()), None);
+        // Whole, but it would leave its register file.
+        assert_eq!(Program::from_bytes(&Program { units: 7, ..program() }.to_bytes()), None);
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::ir::*;
 use crate::isa::Facts;
+use crate::trees::Ancestors;
 
 /// The first rule broken, in words.
 pub fn verify(s: &Shader) -> Result<(), String> {
@@ -29,16 +30,8 @@ pub fn verify(s: &Shader) -> Result<(), String> {
         }
     }
     order(s, &preds)?;
-    let idom = dominators(&preds);
-    let dominates = |a: u32, mut b: u32| {
-        while b > a {
-            if idom[b as usize] == b {
-                return false;
-            }
-            b = idom[b as usize];
-        }
-        a == b
-    };
+    let (idom, up) = dominators(&preds);
+    let dominates = |a: u32, b: u32| up.is_above(&idom, a, b);
     let placeless = |x: Value| matches!(s.data(x).inst, Inst::Const(_) | Inst::Input(_));
     // Where each value is defined. Constants and inputs need no place.
     let mut at: Vec<Option<(u32, u32)>> = vec![None; s.values.len()];
@@ -141,34 +134,19 @@ fn order(s: &Shader, preds: &[Vec<u32>]) -> Result<(), String> {
     Ok(())
 }
 
-/// Immediate dominators; blocks come in an order in which one pass is enough.
-fn dominators(preds: &[Vec<u32>]) -> Vec<u32> {
+/// Immediate dominators, which blocks that nobody comes to lack; blocks come in an order in which one pass is enough.
+fn dominators(preds: &[Vec<u32>]) -> (Vec<u32>, Ancestors) {
     let mut idom: Vec<u32> = (0..preds.len() as u32).collect();
+    let mut up = Ancestors::new(preds.len());
     for k in 1..preds.len() as u32 {
-        let mut d: Option<u32> = None;
-        for &p in preds[k as usize].iter().filter(|&&p| p < k) {
-            d = Some(match d {
-                None => p,
-                Some(mut a) => {
-                    let mut b = p;
-                    while a != b {
-                        if a > b {
-                            a = idom[a as usize];
-                        } else {
-                            b = idom[b as usize];
-                        }
-                        // Roots other than the entry (blocks nobody branches to) meet nowhere.
-                        if a != b && idom[a as usize] == a && idom[b as usize] == b {
-                            break;
-                        }
-                    }
-                    a.min(b)
-                }
-            });
+        let reached = |p: &&u32| **p < k && (**p == 0 || idom[**p as usize] != **p);
+        let each = preds[k as usize].iter().filter(reached).copied();
+        if let Some(d) = each.reduce(|a, b| up.common(&idom, a, b)) {
+            idom[k as usize] = d;
+            up.hang(k, d);
         }
-        idom[k as usize] = d.unwrap_or(k);
     }
-    idom
+    (idom, up)
 }
 
 fn types(s: &Shader, v: Value) -> Result<(), String> {

@@ -1,11 +1,11 @@
 //! [`Simd`] as pairs of 256-bit vectors.
 
-use super::{Level, Proof, Simd};
+use super::{Avx2Proof, Level, Simd};
 use std::arch::x86_64::*;
 
 /// AVX2, FMA, BMI, F16C.
 #[derive(Clone, Copy)]
-pub struct Avx2;
+pub struct Avx2(());
 
 /// Arrays of an expression at each index. No closures: they are not inlined reliably.
 macro_rules! two {
@@ -29,8 +29,8 @@ macro_rules! four {
 macro_rules! two3 {
     ($($name:ident($ta:ident, $tb:ident, $tc:ident) -> $r:ident = $f:expr;)*) => { $(
         #[inline(always)]
-        unsafe fn $name(a: Self::$ta, b: Self::$tb, c: Self::$tc) -> Self::$r {
-            // SAFETY: the trait's: the CPU has the instructions.
+        fn $name(self, a: Self::$ta, b: Self::$tb, c: Self::$tc) -> Self::$r {
+            // SAFETY: `self` is proof that the CPU has the instructions.
             unsafe { [$f(a[0], b[0], c[0]), $f(a[1], b[1], c[1])] }
         }
     )* };
@@ -38,8 +38,8 @@ macro_rules! two3 {
 macro_rules! four1 {
     ($($name:ident($ta:ident) -> $r:ident = $f:expr;)*) => { $(
         #[inline(always)]
-        unsafe fn $name(a: Self::$ta) -> Self::$r {
-            // SAFETY: the trait's: the CPU has the instructions.
+        fn $name(self, a: Self::$ta) -> Self::$r {
+            // SAFETY: `self` is proof that the CPU has the instructions.
             unsafe { [$f(a[0]), $f(a[1]), $f(a[2]), $f(a[3])] }
         }
     )* };
@@ -47,8 +47,8 @@ macro_rules! four1 {
 macro_rules! four2 {
     ($($name:ident($ta:ident, $tb:ident) -> $r:ident = $f:expr;)*) => { $(
         #[inline(always)]
-        unsafe fn $name(a: Self::$ta, b: Self::$tb) -> Self::$r {
-            // SAFETY: the trait's: the CPU has the instructions.
+        fn $name(self, a: Self::$ta, b: Self::$tb) -> Self::$r {
+            // SAFETY: `self` is proof that the CPU has the instructions.
             unsafe { [$f(a[0], b[0]), $f(a[1], b[1]), $f(a[2], b[2]), $f(a[3], b[3])] }
         }
     )* };
@@ -57,9 +57,9 @@ macro_rules! four2 {
 macro_rules! four_cmp {
     ($($name:ident($t:ident) = $f:expr;)*) => { $(
         #[inline(always)]
-        unsafe fn $name(a: Self::$t, b: Self::$t) -> Self::M {
-            // SAFETY: the trait's: the CPU has the instructions.
-            unsafe { Self::lo([$f(a[0], b[0]), $f(a[1], b[1]), $f(a[2], b[2]), $f(a[3], b[3])]) }
+        fn $name(self, a: Self::$t, b: Self::$t) -> Self::M {
+            // SAFETY: `self` is proof that the CPU has the instructions.
+            unsafe { self.lo([$f(a[0], b[0]), $f(a[1], b[1]), $f(a[2], b[2]), $f(a[3], b[3])]) }
         }
     )* };
 }
@@ -149,8 +149,12 @@ crate::avx2! {
 
 impl Simd for Avx2 {
     #[inline(always)]
-    unsafe fn level() -> Level {
-        Level::Avx2(Proof(()))
+    unsafe fn assume() -> Self {
+        Avx2(())
+    }
+    #[inline(always)]
+    fn level(self) -> Level {
+        Level::Avx2(Avx2Proof(()))
     }
     const UNROLL: u32 = 4;
     type F = [__m256; 2];
@@ -160,35 +164,35 @@ impl Simd for Avx2 {
     type M = [__m256i; 2];
 
     methods! {
-        fn fload(p: *const u8) -> Self::F {
+        unsafe fn fload(self, p: *const u8) -> Self::F {
             [_mm256_load_ps(p.cast()), _mm256_load_ps(p.add(32).cast())]
         }
-        fn fstore(p: *mut u8, a: Self::F) {
+        unsafe fn fstore(self, p: *mut u8, a: Self::F) {
             _mm256_store_ps(p.cast(), a[0]);
             _mm256_store_ps(p.add(32).cast(), a[1]);
         }
-        fn iload(p: *const u8) -> Self::I {
+        unsafe fn iload(self, p: *const u8) -> Self::I {
             [_mm256_load_si256(p.cast()), _mm256_load_si256(p.add(32).cast())]
         }
-        fn istore(p: *mut u8, a: Self::I) {
+        unsafe fn istore(self, p: *mut u8, a: Self::I) {
             _mm256_store_si256(p.cast(), a[0]);
             _mm256_store_si256(p.add(32).cast(), a[1]);
         }
-        fn iloadu(p: *const u8) -> Self::I {
+        unsafe fn iloadu(self, p: *const u8) -> Self::I {
             [_mm256_loadu_si256(p.cast()), _mm256_loadu_si256(p.add(32).cast())]
         }
-        fn istoreu(p: *mut u8, a: Self::I) {
+        unsafe fn istoreu(self, p: *mut u8, a: Self::I) {
             _mm256_storeu_si256(p.cast(), a[0]);
             _mm256_storeu_si256(p.add(32).cast(), a[1]);
         }
-        fn iload_mask(p: *const u8, m: Self::M) -> Self::I {
+        unsafe fn iload_mask(self, p: *const u8, m: Self::M) -> Self::I {
             [_mm256_maskload_epi32(p.cast(), m[0]), _mm256_maskload_epi32(p.add(32).cast(), m[1])]
         }
-        fn istore_mask(p: *mut u8, m: Self::M, a: Self::I) {
+        unsafe fn istore_mask(self, p: *mut u8, m: Self::M, a: Self::I) {
             _mm256_maskstore_epi32(p.cast(), m[0], a[0]);
             _mm256_maskstore_epi32(p.add(32).cast(), m[1], a[1]);
         }
-        fn igather(base: *const u8, off: Self::I, m: Self::M) -> Self::I {
+        unsafe fn igather(self, base: *const u8, off: Self::I, m: Self::M) -> Self::I {
             // The instruction's index is signed: move the base to the middle of the 4 GiB.
             let mid = base.wrapping_add(1 << 31).cast::<i32>();
             let flip = _mm256_set1_epi32(i32::MIN);
@@ -198,7 +202,7 @@ impl Simd for Avx2 {
                 _mm256_mask_i32gather_epi32::<1>(zero, mid, _mm256_xor_si256(off[1], flip), m[1]),
             ]
         }
-        fn lgather(base: *const u8, off: Self::I) -> Self::L {
+        unsafe fn lgather(self, base: *const u8, off: Self::I) -> Self::L {
             let mid = base.wrapping_add(1 << 31).cast::<i64>();
             let flip = _mm256_set1_epi32(i32::MIN);
             let (a, b) = (_mm256_xor_si256(off[0], flip), _mm256_xor_si256(off[1], flip));
@@ -209,7 +213,7 @@ impl Simd for Avx2 {
                 _mm256_i32gather_epi64::<1>(mid, _mm256_extracti128_si256::<1>(b)),
             ]
         }
-        fn igather2(base: *const u8, off: Self::I) -> [Self::I; 2] {
+        unsafe fn igather2(self, base: *const u8, off: Self::I) -> [Self::I; 2] {
             // Loads of their own: gathers take half as long again on Zen 3. Lanes 0 1 4 5 and 2 3 6 7 go together, so that one
             // shuffle in the halves of a vector puts words in order.
             #[repr(align(32))]
@@ -227,18 +231,18 @@ impl Simd for Avx2 {
             }
             words
         }
-        fn dload(p: *const u8) -> Self::D {
+        unsafe fn dload(self, p: *const u8) -> Self::D {
             let p = p.cast::<f64>();
             [_mm256_load_pd(p), _mm256_load_pd(p.add(4)), _mm256_load_pd(p.add(8)), _mm256_load_pd(p.add(12))]
         }
-        fn dstore(p: *mut u8, a: Self::D) {
+        unsafe fn dstore(self, p: *mut u8, a: Self::D) {
             let p = p.cast::<f64>();
             _mm256_store_pd(p, a[0]);
             _mm256_store_pd(p.add(4), a[1]);
             _mm256_store_pd(p.add(8), a[2]);
             _mm256_store_pd(p.add(12), a[3]);
         }
-        fn lload(p: *const u8) -> Self::L {
+        unsafe fn lload(self, p: *const u8) -> Self::L {
             let p = p.cast::<__m256i>();
             [
                 _mm256_load_si256(p),
@@ -247,7 +251,7 @@ impl Simd for Avx2 {
                 _mm256_load_si256(p.add(3)),
             ]
         }
-        fn lstore(p: *mut u8, a: Self::L) {
+        unsafe fn lstore(self, p: *mut u8, a: Self::L) {
             let p = p.cast::<__m256i>();
             _mm256_store_si256(p, a[0]);
             _mm256_store_si256(p.add(1), a[1]);
@@ -257,16 +261,16 @@ impl Simd for Avx2 {
     }
 
     methods! {
-        fn fsplat(x: f32) -> Self::F {
+        fn fsplat(self, x: f32) -> Self::F {
             [_mm256_set1_ps(x); 2]
         }
-        fn isplat(x: u32) -> Self::I {
+        fn isplat(self, x: u32) -> Self::I {
             [_mm256_set1_epi32(x as i32); 2]
         }
-        fn dsplat(x: f64) -> Self::D {
+        fn dsplat(self, x: f64) -> Self::D {
             [_mm256_set1_pd(x); 4]
         }
-        fn lsplat(x: u64) -> Self::L {
+        fn lsplat(self, x: u64) -> Self::L {
             [_mm256_set1_epi64x(x as i64); 4]
         }
     }
@@ -314,18 +318,18 @@ impl Simd for Avx2 {
         mxor(M, M) -> M = _mm256_xor_si256;
     }
     methods! {
-        fn ugt(a: Self::I, b: Self::I) -> Self::M {
-            let s = Self::isplat(0x8000_0000);
-            Self::sgt(Self::ixor(a, s), Self::ixor(b, s))
+        fn ugt(self, a: Self::I, b: Self::I) -> Self::M {
+            let s = self.isplat(0x8000_0000);
+            self.sgt(self.ixor(a, s), self.ixor(b, s))
         }
-        fn umul_hi(a: Self::I, b: Self::I) -> Self::I {
+        fn umul_hi(self, a: Self::I, b: Self::I) -> Self::I {
             two!(I => {
                 let even = _mm256_mul_epu32(a[I], b[I]);
                 let odd = _mm256_mul_epu32(_mm256_srli_epi64::<32>(a[I]), _mm256_srli_epi64::<32>(b[I]));
                 high_words(even, odd)
             })
         }
-        fn smul_hi(a: Self::I, b: Self::I) -> Self::I {
+        fn smul_hi(self, a: Self::I, b: Self::I) -> Self::I {
             two!(I => {
                 let even = _mm256_mul_epi32(a[I], b[I]);
                 let odd = _mm256_mul_epi32(_mm256_srli_epi64::<32>(a[I]), _mm256_srli_epi64::<32>(b[I]));
@@ -340,27 +344,27 @@ impl Simd for Avx2 {
         isel(M, I, I) -> I = blend_int;
     }
     methods! {
-        fn f_to_f16(a: Self::F) -> Self::I {
+        fn f_to_f16(self, a: Self::F) -> Self::I {
             [
                 _mm256_cvtepu16_epi32(_mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(a[0])),
                 _mm256_cvtepu16_epi32(_mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(a[1])),
             ]
         }
-        fn f16_to_f(a: Self::I) -> Self::F {
+        fn f16_to_f(self, a: Self::I) -> Self::F {
             // Only the low 16 bits count; packus would saturate, so cut first.
             let m = _mm256_set1_epi32(0xFFFF);
             let p = _mm256_packus_epi32(_mm256_and_si256(a[0], m), _mm256_and_si256(a[1], m));
             let p = _mm256_permute4x64_epi64::<0xD8>(p);
             [_mm256_cvtph_ps(_mm256_castsi256_si128(p)), _mm256_cvtph_ps(_mm256_extracti128_si256::<1>(p))]
         }
-        fn iload4(p: [*mut u8; 4]) -> Self::I {
+        unsafe fn iload4(self, p: [*mut u8; 4]) -> Self::I {
             two!(I => _mm256_loadu2_m128i(p[2 * I + 1].cast(), p[2 * I].cast()))
         }
-        fn istore4(p: [*mut u8; 4], a: Self::I) {
+        unsafe fn istore4(self, p: [*mut u8; 4], a: Self::I) {
             _mm256_storeu2_m128i(p[1].cast(), p[0].cast(), a[0]);
             _mm256_storeu2_m128i(p[3].cast(), p[2].cast(), a[1]);
         }
-        fn ishuffle(a: Self::I, idx: Self::I) -> Self::I {
+        fn ishuffle(self, a: Self::I, idx: Self::I) -> Self::I {
             two!(I => {
                 let lo = _mm256_permutevar8x32_epi32(a[0], idx[I]);
                 let hi = _mm256_permutevar8x32_epi32(a[1], idx[I]);
@@ -368,14 +372,14 @@ impl Simd for Avx2 {
                 si(_mm256_blendv_ps(ps(lo), ps(hi), ps(pick)))
             })
         }
-        fn fquads(v: [f32; 4]) -> Self::F {
+        fn fquads(self, v: [f32; 4]) -> Self::F {
             let v = _mm256_castps128_ps256(_mm_loadu_ps(v.as_ptr()));
             [
                 _mm256_permutevar8x32_ps(v, _mm256_setr_epi32(0, 0, 0, 0, 1, 1, 1, 1)),
                 _mm256_permutevar8x32_ps(v, _mm256_setr_epi32(2, 2, 2, 2, 3, 3, 3, 3)),
             ]
         }
-        fn fquads3(p: [*const f32; 4]) -> [Self::F; 3] {
+        unsafe fn fquads3(self, p: [*const f32; 4]) -> [Self::F; 3] {
             // Masked: a fourth number need not be there.
             let three = _mm_setr_epi32(-1, -1, -1, 0);
             let v = two!(I => {
@@ -388,7 +392,7 @@ impl Simd for Avx2 {
                 two!(I => _mm256_permute_ps::<0xAA>(v[I])),
             ]
         }
-        fn u_to_f(a: Self::I) -> Self::F {
+        fn u_to_f(self, a: Self::I) -> Self::F {
             // Both halves are exact; the fused sum rounds once.
             two!(I => {
                 let hi = _mm256_cvtepi32_ps(_mm256_srli_epi32::<16>(a[I]));
@@ -399,16 +403,16 @@ impl Simd for Avx2 {
     }
 
     methods! {
-        fn mask(bits: u16) -> Self::M {
+        fn mask(self, bits: u16) -> Self::M {
             let b = _mm256_set1_epi32(bits as i32);
             let lo = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
             let hi = _mm256_setr_epi32(1 << 8, 1 << 9, 1 << 10, 1 << 11, 1 << 12, 1 << 13, 1 << 14, 1 << 15);
             [_mm256_cmpeq_epi32(_mm256_and_si256(b, lo), lo), _mm256_cmpeq_epi32(_mm256_and_si256(b, hi), hi)]
         }
-        fn mbits(m: Self::M) -> u16 {
+        fn mbits(self, m: Self::M) -> u16 {
             (_mm256_movemask_ps(ps(m[0])) | _mm256_movemask_ps(ps(m[1])) << 8) as u16
         }
-        fn mbits4(m: [Self::M; 4]) -> u64 {
+        fn mbits4(self, m: [Self::M; 4]) -> u64 {
             crate::avx2! {
                 #[inline]
                 fn two(a: [__m256i; 2], b: [__m256i; 2]) -> u32 {
@@ -419,12 +423,12 @@ impl Simd for Avx2 {
             }
             two(m[0], m[1]) as u64 | (two(m[2], m[3]) as u64) << 32
         }
-        fn mstore(p: *mut u8, w: [u64; 4]) {
+        unsafe fn mstore(self, p: *mut u8, w: [u64; 4]) {
             let v = _mm256_set_epi64x(w[3] as i64, w[2] as i64, w[1] as i64, w[0] as i64);
             _mm256_storeu_si256(p.cast(), v)
         }
-        fn mnot(a: Self::M) -> Self::M {
-            Self::ixor(a, [_mm256_set1_epi32(-1); 2])
+        fn mnot(self, a: Self::M) -> Self::M {
+            self.ixor(a, [_mm256_set1_epi32(-1); 2])
         }
     }
 
@@ -459,18 +463,18 @@ impl Simd for Avx2 {
         lgt(L) = _mm256_cmpgt_epi64;
     }
     methods! {
-        fn dfma(a: Self::D, b: Self::D, c: Self::D) -> Self::D {
+        fn dfma(self, a: Self::D, b: Self::D, c: Self::D) -> Self::D {
             four!(I => _mm256_fmadd_pd(a[I], b[I], c[I]))
         }
-        fn dsel(m: Self::M, a: Self::D, b: Self::D) -> Self::D {
+        fn dsel(self, m: Self::M, a: Self::D, b: Self::D) -> Self::D {
             let m = widen(m);
             four!(I => _mm256_blendv_pd(b[I], a[I], _mm256_castsi256_pd(m[I])))
         }
-        fn lsel(m: Self::M, a: Self::L, b: Self::L) -> Self::L {
+        fn lsel(self, m: Self::M, a: Self::L, b: Self::L) -> Self::L {
             let m = widen(m);
             four!(I => _mm256_blendv_epi8(b[I], a[I], m[I]))
         }
-        fn lmul(a: Self::L, b: Self::L) -> Self::L {
+        fn lmul(self, a: Self::L, b: Self::L) -> Self::L {
             // low · low + ((low · high + high · low) << 32)
             four!(I => {
                 let swapped = _mm256_shuffle_epi32::<0xB1>(b[I]);
@@ -479,15 +483,15 @@ impl Simd for Avx2 {
                 _mm256_add_epi64(_mm256_mul_epu32(a[I], b[I]), _mm256_slli_epi64::<32>(cross))
             })
         }
-        fn lshl(a: Self::L, n: Self::I) -> Self::L {
+        fn lshl(self, a: Self::L, n: Self::I) -> Self::L {
             let n = widen_u(n);
             four!(I => _mm256_sllv_epi64(a[I], n[I]))
         }
-        fn lshr(a: Self::L, n: Self::I) -> Self::L {
+        fn lshr(self, a: Self::L, n: Self::I) -> Self::L {
             let n = widen_u(n);
             four!(I => _mm256_srlv_epi64(a[I], n[I]))
         }
-        fn lsar(a: Self::L, n: Self::I) -> Self::L {
+        fn lsar(self, a: Self::L, n: Self::I) -> Self::L {
             // Logical shift, then the shifted sign bit spreads: (x ^ s) − s.
             let n = widen_u(n);
             let sign = _mm256_set1_epi64x(i64::MIN);
@@ -496,19 +500,19 @@ impl Simd for Avx2 {
                 _mm256_sub_epi64(_mm256_xor_si256(_mm256_srlv_epi64(a[I], n[I]), s), s)
             })
         }
-        fn lo(a: Self::L) -> Self::I {
+        fn lo(self, a: Self::L) -> Self::I {
             two!(I => {
                 let p = _mm256_shuffle_ps::<0x88>(ps(a[2 * I]), ps(a[2 * I + 1]));
                 _mm256_permute4x64_epi64::<0xD8>(si(p))
             })
         }
-        fn hi(a: Self::L) -> Self::I {
+        fn hi(self, a: Self::L) -> Self::I {
             two!(I => {
                 let p = _mm256_shuffle_ps::<0xDD>(ps(a[2 * I]), ps(a[2 * I + 1]));
                 _mm256_permute4x64_epi64::<0xD8>(si(p))
             })
         }
-        fn pack(lo: Self::I, hi: Self::I) -> Self::L {
+        fn pack(self, lo: Self::I, hi: Self::I) -> Self::L {
             let l0 = _mm256_unpacklo_epi32(lo[0], hi[0]);
             let h0 = _mm256_unpackhi_epi32(lo[0], hi[0]);
             let l1 = _mm256_unpacklo_epi32(lo[1], hi[1]);
@@ -520,7 +524,7 @@ impl Simd for Avx2 {
                 _mm256_permute2x128_si256::<0x31>(l1, h1),
             ]
         }
-        fn s_to_d(a: Self::I) -> Self::D {
+        fn s_to_d(self, a: Self::I) -> Self::D {
             [
                 _mm256_cvtepi32_pd(_mm256_castsi256_si128(a[0])),
                 _mm256_cvtepi32_pd(_mm256_extracti128_si256::<1>(a[0])),
@@ -528,13 +532,13 @@ impl Simd for Avx2 {
                 _mm256_cvtepi32_pd(_mm256_extracti128_si256::<1>(a[1])),
             ]
         }
-        fn d_to_s_raw(a: Self::D) -> Self::I {
+        fn d_to_s_raw(self, a: Self::D) -> Self::I {
             [
                 _mm256_set_m128i(_mm256_cvttpd_epi32(a[1]), _mm256_cvttpd_epi32(a[0])),
                 _mm256_set_m128i(_mm256_cvttpd_epi32(a[3]), _mm256_cvttpd_epi32(a[2])),
             ]
         }
-        fn f_to_d(a: Self::F) -> Self::D {
+        fn f_to_d(self, a: Self::F) -> Self::D {
             [
                 _mm256_cvtps_pd(_mm256_castps256_ps128(a[0])),
                 _mm256_cvtps_pd(_mm256_extractf128_ps::<1>(a[0])),
@@ -542,13 +546,13 @@ impl Simd for Avx2 {
                 _mm256_cvtps_pd(_mm256_extractf128_ps::<1>(a[1])),
             ]
         }
-        fn d_to_f(a: Self::D) -> Self::F {
+        fn d_to_f(self, a: Self::D) -> Self::F {
             [
                 _mm256_set_m128(_mm256_cvtpd_ps(a[1]), _mm256_cvtpd_ps(a[0])),
                 _mm256_set_m128(_mm256_cvtpd_ps(a[3]), _mm256_cvtpd_ps(a[2])),
             ]
         }
-        fn many(a: Self::M) -> bool {
+        fn many(self, a: Self::M) -> bool {
             let or = _mm256_or_si256(a[0], a[1]);
             _mm256_testz_si256(or, or) == 0
         }

@@ -1,18 +1,18 @@
 //! [`Simd`] as 512-bit vectors. Mirrors `avx2.rs`; every operation here is either the same IEEE operation or the
 //! same integer operation on twice the width.
 
-use super::{Level, Proof, Simd};
+use super::{Avx512Proof, Level, Simd};
 use std::arch::x86_64::*;
 
 /// AVX-512 F, BW, DQ, VL.
 #[derive(Clone, Copy)]
-pub struct Avx512;
+pub struct Avx512(());
 
 macro_rules! one1 {
     ($($name:ident($ta:ident) -> $r:ident = $f:expr;)*) => { $(
         #[inline(always)]
-        unsafe fn $name(a: Self::$ta) -> Self::$r {
-            // SAFETY: the trait's: the CPU has the instructions.
+        fn $name(self, a: Self::$ta) -> Self::$r {
+            // SAFETY: `self` is proof that the CPU has the instructions.
             unsafe { $f(a) }
         }
     )* };
@@ -20,8 +20,8 @@ macro_rules! one1 {
 macro_rules! one2 {
     ($($name:ident($ta:ident, $tb:ident) -> $r:ident = $f:expr;)*) => { $(
         #[inline(always)]
-        unsafe fn $name(a: Self::$ta, b: Self::$tb) -> Self::$r {
-            // SAFETY: the trait's: the CPU has the instructions.
+        fn $name(self, a: Self::$ta, b: Self::$tb) -> Self::$r {
+            // SAFETY: `self` is proof that the CPU has the instructions.
             unsafe { $f(a, b) }
         }
     )* };
@@ -29,8 +29,8 @@ macro_rules! one2 {
 macro_rules! one3 {
     ($($name:ident($ta:ident, $tb:ident, $tc:ident) -> $r:ident = $f:expr;)*) => { $(
         #[inline(always)]
-        unsafe fn $name(a: Self::$ta, b: Self::$tb, c: Self::$tc) -> Self::$r {
-            // SAFETY: the trait's: the CPU has the instructions.
+        fn $name(self, a: Self::$ta, b: Self::$tb, c: Self::$tc) -> Self::$r {
+            // SAFETY: `self` is proof that the CPU has the instructions.
             unsafe { $f(a, b, c) }
         }
     )* };
@@ -38,8 +38,8 @@ macro_rules! one3 {
 macro_rules! two_cmp {
     ($($name:ident($t:ident) = $f:expr;)*) => { $(
         #[inline(always)]
-        unsafe fn $name(a: Self::$t, b: Self::$t) -> Self::M {
-            // SAFETY: the trait's: the CPU has the instructions.
+        fn $name(self, a: Self::$t, b: Self::$t) -> Self::M {
+            // SAFETY: `self` is proof that the CPU has the instructions.
             unsafe { $f(a[0], b[0]) as u16 | ($f(a[1], b[1]) as u16) << 8 }
         }
     )* };
@@ -89,8 +89,12 @@ crate::avx512! {
 
 impl Simd for Avx512 {
     #[inline(always)]
-    unsafe fn level() -> Level {
-        Level::Avx512(Proof(()))
+    unsafe fn assume() -> Self {
+        Avx512(())
+    }
+    #[inline(always)]
+    fn level(self) -> Level {
+        Level::Avx512(Avx512Proof(()))
     }
     const UNROLL: u32 = 4;
     type F = __m512;
@@ -100,48 +104,48 @@ impl Simd for Avx512 {
     type M = __mmask16;
 
     methods! {
-        fn fload(p: *const u8) -> Self::F {
+        unsafe fn fload(self, p: *const u8) -> Self::F {
             _mm512_load_ps(p.cast())
         }
-        fn fstore(p: *mut u8, a: Self::F) {
+        unsafe fn fstore(self, p: *mut u8, a: Self::F) {
             _mm512_store_ps(p.cast(), a)
         }
-        fn iload(p: *const u8) -> Self::I {
+        unsafe fn iload(self, p: *const u8) -> Self::I {
             _mm512_load_si512(p.cast())
         }
-        fn istore(p: *mut u8, a: Self::I) {
+        unsafe fn istore(self, p: *mut u8, a: Self::I) {
             _mm512_store_si512(p.cast(), a)
         }
-        fn iload4(p: [*mut u8; 4]) -> Self::I {
+        unsafe fn iload4(self, p: [*mut u8; 4]) -> Self::I {
             let low = _mm256_loadu2_m128i(p[1].cast(), p[0].cast());
             let high = _mm256_loadu2_m128i(p[3].cast(), p[2].cast());
             _mm512_inserti64x4::<1>(_mm512_castsi256_si512(low), high)
         }
-        fn istore4(p: [*mut u8; 4], a: Self::I) {
+        unsafe fn istore4(self, p: [*mut u8; 4], a: Self::I) {
             _mm_storeu_si128(p[0].cast(), _mm512_castsi512_si128(a));
             _mm_storeu_si128(p[1].cast(), _mm512_extracti32x4_epi32::<1>(a));
             _mm_storeu_si128(p[2].cast(), _mm512_extracti32x4_epi32::<2>(a));
             _mm_storeu_si128(p[3].cast(), _mm512_extracti32x4_epi32::<3>(a));
         }
-        fn iloadu(p: *const u8) -> Self::I {
+        unsafe fn iloadu(self, p: *const u8) -> Self::I {
             _mm512_loadu_si512(p.cast())
         }
-        fn istoreu(p: *mut u8, a: Self::I) {
+        unsafe fn istoreu(self, p: *mut u8, a: Self::I) {
             _mm512_storeu_si512(p.cast(), a)
         }
-        fn iload_mask(p: *const u8, m: Self::M) -> Self::I {
+        unsafe fn iload_mask(self, p: *const u8, m: Self::M) -> Self::I {
             _mm512_maskz_loadu_epi32(m, p.cast())
         }
-        fn istore_mask(p: *mut u8, m: Self::M, a: Self::I) {
+        unsafe fn istore_mask(self, p: *mut u8, m: Self::M, a: Self::I) {
             _mm512_mask_storeu_epi32(p.cast(), m, a)
         }
-        fn igather(base: *const u8, off: Self::I, m: Self::M) -> Self::I {
+        unsafe fn igather(self, base: *const u8, off: Self::I, m: Self::M) -> Self::I {
             // The instruction's index is signed: move the base to the middle of the 4 GiB.
             let mid = base.wrapping_add(1 << 31);
             let off = _mm512_xor_si512(off, _mm512_set1_epi32(i32::MIN));
             _mm512_mask_i32gather_epi32::<1>(_mm512_setzero_si512(), m, off, mid.cast())
         }
-        fn lgather(base: *const u8, off: Self::I) -> Self::L {
+        unsafe fn lgather(self, base: *const u8, off: Self::I) -> Self::L {
             let mid = base.wrapping_add(1 << 31).cast::<i64>();
             let off = _mm512_xor_si512(off, _mm512_set1_epi32(i32::MIN));
             [
@@ -149,33 +153,33 @@ impl Simd for Avx512 {
                 _mm512_i32gather_epi64::<1>(_mm512_extracti64x4_epi64::<1>(off), mid),
             ]
         }
-        fn dload(p: *const u8) -> Self::D {
+        unsafe fn dload(self, p: *const u8) -> Self::D {
             [_mm512_load_pd(p.cast()), _mm512_load_pd(p.add(64).cast())]
         }
-        fn dstore(p: *mut u8, a: Self::D) {
+        unsafe fn dstore(self, p: *mut u8, a: Self::D) {
             _mm512_store_pd(p.cast(), a[0]);
             _mm512_store_pd(p.add(64).cast(), a[1]);
         }
-        fn lload(p: *const u8) -> Self::L {
+        unsafe fn lload(self, p: *const u8) -> Self::L {
             [_mm512_load_si512(p.cast()), _mm512_load_si512(p.add(64).cast())]
         }
-        fn lstore(p: *mut u8, a: Self::L) {
+        unsafe fn lstore(self, p: *mut u8, a: Self::L) {
             _mm512_store_si512(p.cast(), a[0]);
             _mm512_store_si512(p.add(64).cast(), a[1]);
         }
     }
 
     methods! {
-        fn fsplat(x: f32) -> Self::F {
+        fn fsplat(self, x: f32) -> Self::F {
             _mm512_set1_ps(x)
         }
-        fn isplat(x: u32) -> Self::I {
+        fn isplat(self, x: u32) -> Self::I {
             _mm512_set1_epi32(x as i32)
         }
-        fn dsplat(x: f64) -> Self::D {
+        fn dsplat(self, x: f64) -> Self::D {
             [_mm512_set1_pd(x); 2]
         }
-        fn lsplat(x: u64) -> Self::L {
+        fn lsplat(self, x: u64) -> Self::L {
             [_mm512_set1_epi64(x as i64); 2]
         }
     }
@@ -229,11 +233,11 @@ impl Simd for Avx512 {
         isel(M, I, I) -> I = blend_int;
     }
     methods! {
-        fn fquads(v: [f32; 4]) -> Self::F {
+        fn fquads(self, v: [f32; 4]) -> Self::F {
             let idx = _mm512_setr_epi32(0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3);
             _mm512_permutexvar_ps(idx, _mm512_castps128_ps512(_mm_loadu_ps(v.as_ptr())))
         }
-        fn fquads3(p: [*const f32; 4]) -> [Self::F; 3] {
+        unsafe fn fquads3(self, p: [*const f32; 4]) -> [Self::F; 3] {
             // Masked: a fourth number need not be there.
             let three = _mm_setr_epi32(-1, -1, -1, 0);
             let v = _mm512_castps128_ps512(_mm_maskload_ps(p[0], three));
@@ -242,56 +246,56 @@ impl Simd for Avx512 {
             let v = _mm512_insertf32x4::<3>(v, _mm_maskload_ps(p[3], three));
             [_mm512_permute_ps::<0x00>(v), _mm512_permute_ps::<0x55>(v), _mm512_permute_ps::<0xAA>(v)]
         }
-        fn umul_hi(a: Self::I, b: Self::I) -> Self::I {
+        fn umul_hi(self, a: Self::I, b: Self::I) -> Self::I {
             let even = _mm512_mul_epu32(a, b);
             let odd = _mm512_mul_epu32(_mm512_srli_epi64::<32>(a), _mm512_srli_epi64::<32>(b));
             high_words(even, odd)
         }
-        fn smul_hi(a: Self::I, b: Self::I) -> Self::I {
+        fn smul_hi(self, a: Self::I, b: Self::I) -> Self::I {
             let even = _mm512_mul_epi32(a, b);
             let odd = _mm512_mul_epi32(_mm512_srli_epi64::<32>(a), _mm512_srli_epi64::<32>(b));
             high_words(even, odd)
         }
-        fn f_to_f16(a: Self::F) -> Self::I {
+        fn f_to_f16(self, a: Self::F) -> Self::I {
             _mm512_cvtepu16_epi32(_mm512_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(a))
         }
-        fn f16_to_f(a: Self::I) -> Self::F {
+        fn f16_to_f(self, a: Self::I) -> Self::F {
             _mm512_cvtph_ps(_mm512_cvtepi32_epi16(a))
         }
     }
 
     #[inline(always)]
-    unsafe fn mask(bits: u16) -> Self::M {
+    fn mask(self, bits: u16) -> Self::M {
         bits
     }
     #[inline(always)]
-    unsafe fn mbits(m: Self::M) -> u16 {
+    fn mbits(self, m: Self::M) -> u16 {
         m
     }
     #[inline(always)]
-    unsafe fn mbits4(m: [Self::M; 4]) -> u64 {
+    fn mbits4(self, m: [Self::M; 4]) -> u64 {
         m[0] as u64 | (m[1] as u64) << 16 | (m[2] as u64) << 32 | (m[3] as u64) << 48
     }
     methods! {
-        fn mstore(p: *mut u8, w: [u64; 4]) {
+        unsafe fn mstore(self, p: *mut u8, w: [u64; 4]) {
             let v = _mm256_set_epi64x(w[3] as i64, w[2] as i64, w[1] as i64, w[0] as i64);
             _mm256_storeu_si256(p.cast(), v)
         }
     }
     #[inline(always)]
-    unsafe fn mand(a: Self::M, b: Self::M) -> Self::M {
+    fn mand(self, a: Self::M, b: Self::M) -> Self::M {
         a & b
     }
     #[inline(always)]
-    unsafe fn mor(a: Self::M, b: Self::M) -> Self::M {
+    fn mor(self, a: Self::M, b: Self::M) -> Self::M {
         a | b
     }
     #[inline(always)]
-    unsafe fn mxor(a: Self::M, b: Self::M) -> Self::M {
+    fn mxor(self, a: Self::M, b: Self::M) -> Self::M {
         a ^ b
     }
     #[inline(always)]
-    unsafe fn mnot(a: Self::M) -> Self::M {
+    fn mnot(self, a: Self::M) -> Self::M {
         !a
     }
 
@@ -327,34 +331,34 @@ impl Simd for Avx512 {
         lgt(L) = _mm512_cmpgt_epi64_mask;
     }
     methods! {
-        fn dfma(a: Self::D, b: Self::D, c: Self::D) -> Self::D {
+        fn dfma(self, a: Self::D, b: Self::D, c: Self::D) -> Self::D {
             [_mm512_fmadd_pd(a[0], b[0], c[0]), _mm512_fmadd_pd(a[1], b[1], c[1])]
         }
-        fn dsel(m: Self::M, a: Self::D, b: Self::D) -> Self::D {
+        fn dsel(self, m: Self::M, a: Self::D, b: Self::D) -> Self::D {
             [_mm512_mask_blend_pd(m as u8, b[0], a[0]), _mm512_mask_blend_pd((m >> 8) as u8, b[1], a[1])]
         }
-        fn lsel(m: Self::M, a: Self::L, b: Self::L) -> Self::L {
+        fn lsel(self, m: Self::M, a: Self::L, b: Self::L) -> Self::L {
             [_mm512_mask_blend_epi64(m as u8, b[0], a[0]), _mm512_mask_blend_epi64((m >> 8) as u8, b[1], a[1])]
         }
-        fn lshl(a: Self::L, n: Self::I) -> Self::L {
+        fn lshl(self, a: Self::L, n: Self::I) -> Self::L {
             let n = widen_u(n);
             [_mm512_sllv_epi64(a[0], n[0]), _mm512_sllv_epi64(a[1], n[1])]
         }
-        fn lshr(a: Self::L, n: Self::I) -> Self::L {
+        fn lshr(self, a: Self::L, n: Self::I) -> Self::L {
             let n = widen_u(n);
             [_mm512_srlv_epi64(a[0], n[0]), _mm512_srlv_epi64(a[1], n[1])]
         }
-        fn lsar(a: Self::L, n: Self::I) -> Self::L {
+        fn lsar(self, a: Self::L, n: Self::I) -> Self::L {
             let n = widen_u(n);
             [_mm512_srav_epi64(a[0], n[0]), _mm512_srav_epi64(a[1], n[1])]
         }
-        fn lo(a: Self::L) -> Self::I {
+        fn lo(self, a: Self::L) -> Self::I {
             join(_mm512_cvtepi64_epi32(a[0]), _mm512_cvtepi64_epi32(a[1]))
         }
-        fn hi(a: Self::L) -> Self::I {
-            Self::lo([_mm512_srli_epi64::<32>(a[0]), _mm512_srli_epi64::<32>(a[1])])
+        fn hi(self, a: Self::L) -> Self::I {
+            self.lo([_mm512_srli_epi64::<32>(a[0]), _mm512_srli_epi64::<32>(a[1])])
         }
-        fn pack(lo: Self::I, hi: Self::I) -> Self::L {
+        fn pack(self, lo: Self::I, hi: Self::I) -> Self::L {
             let l = widen_u(lo);
             let h = widen_u(hi);
             [
@@ -362,21 +366,21 @@ impl Simd for Avx512 {
                 _mm512_or_si512(l[1], _mm512_slli_epi64::<32>(h[1])),
             ]
         }
-        fn s_to_d(a: Self::I) -> Self::D {
+        fn s_to_d(self, a: Self::I) -> Self::D {
             [_mm512_cvtepi32_pd(low(a)), _mm512_cvtepi32_pd(high(a))]
         }
-        fn d_to_s_raw(a: Self::D) -> Self::I {
+        fn d_to_s_raw(self, a: Self::D) -> Self::I {
             join(_mm512_cvttpd_epi32(a[0]), _mm512_cvttpd_epi32(a[1]))
         }
-        fn f_to_d(a: Self::F) -> Self::D {
+        fn f_to_d(self, a: Self::F) -> Self::D {
             [_mm512_cvtps_pd(_mm512_castps512_ps256(a)), _mm512_cvtps_pd(_mm512_extractf32x8_ps::<1>(a))]
         }
-        fn d_to_f(a: Self::D) -> Self::F {
+        fn d_to_f(self, a: Self::D) -> Self::F {
             _mm512_insertf32x8::<1>(_mm512_castps256_ps512(_mm512_cvtpd_ps(a[0])), _mm512_cvtpd_ps(a[1]))
         }
     }
     #[inline(always)]
-    unsafe fn many(a: Self::M) -> bool {
+    fn many(self, a: Self::M) -> bool {
         a != 0
     }
 }

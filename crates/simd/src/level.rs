@@ -9,14 +9,18 @@ pub enum Level {
     /// Whatever the compiler's baseline is.
     Portable,
     /// AVX2, FMA, BMI1/2, LZCNT, POPCNT, F16C.
-    Avx2(Proof),
+    Avx2(Avx2Proof),
     /// AVX-512 F, BW, DQ, VL and all of [`Level::Avx2`].
-    Avx512(Proof),
+    Avx512(Avx512Proof),
 }
 
-/// That the CPU has the instructions of a level. Made in this crate alone.
+/// That the CPU has the instructions of [`Level::Avx2`]. Made in this crate alone.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Proof(pub(crate) ());
+pub struct Avx2Proof(pub(crate) ());
+
+/// That the CPU has the instructions of [`Level::Avx512`]. Made in this crate alone.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Avx512Proof(pub(crate) ());
 
 impl std::fmt::Debug for Level {
     fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
@@ -47,7 +51,7 @@ impl Level {
             && is_x86_feature_detected!("popcnt")
             && is_x86_feature_detected!("f16c")
         {
-            return Some(Level::Avx2(Proof(())));
+            return Some(Level::Avx2(Avx2Proof(())));
         }
         None
     }
@@ -60,7 +64,7 @@ impl Level {
             && is_x86_feature_detected!("avx512dq")
             && is_x86_feature_detected!("avx512vl")
         {
-            return Some(Level::Avx512(Proof(())));
+            return Some(Level::Avx512(Avx512Proof(())));
         }
         None
     }

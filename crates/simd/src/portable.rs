@@ -22,7 +22,7 @@ macro_rules! each {
 macro_rules! lanes1 {
     ($($name:ident($a:ident: $ta:ident) -> $r:ident = $e:expr;)*) => { $(
         #[inline(always)]
-        unsafe fn $name(a: Self::$ta) -> Self::$r {
+        fn $name(self, a: Self::$ta) -> Self::$r {
             each!(i => { let $a = a[i]; $e })
         }
     )* };
@@ -30,7 +30,7 @@ macro_rules! lanes1 {
 macro_rules! lanes2 {
     ($($name:ident($a:ident: $ta:ident, $b:ident: $tb:ident) -> $r:ident = $e:expr;)*) => { $(
         #[inline(always)]
-        unsafe fn $name(a: Self::$ta, b: Self::$tb) -> Self::$r {
+        fn $name(self, a: Self::$ta, b: Self::$tb) -> Self::$r {
             each!(i => { let ($a, $b) = (a[i], b[i]); $e })
         }
     )* };
@@ -38,7 +38,7 @@ macro_rules! lanes2 {
 macro_rules! lanes3 {
     ($($name:ident($a:ident: $ta:ident, $b:ident: $tb:ident, $c:ident: $tc:ident) -> $r:ident = $e:expr;)*) => { $(
         #[inline(always)]
-        unsafe fn $name(a: Self::$ta, b: Self::$tb, c: Self::$tc) -> Self::$r {
+        fn $name(self, a: Self::$ta, b: Self::$tb, c: Self::$tc) -> Self::$r {
             each!(i => { let ($a, $b, $c) = (a[i], b[i], c[i]); $e })
         }
     )* };
@@ -46,12 +46,12 @@ macro_rules! lanes3 {
 macro_rules! memory {
     ($($load:ident, $store:ident, $t:ident;)*) => { $(
         #[inline(always)]
-        unsafe fn $load(p: *const u8) -> Self::$t {
+        unsafe fn $load(self, p: *const u8) -> Self::$t {
             // SAFETY: the trait's: that many bytes may be read.
             unsafe { p.cast::<Self::$t>().read_unaligned() }
         }
         #[inline(always)]
-        unsafe fn $store(p: *mut u8, a: Self::$t) {
+        unsafe fn $store(self, p: *mut u8, a: Self::$t) {
             // SAFETY: the trait's: that many bytes may be written.
             unsafe { p.cast::<Self::$t>().write_unaligned(a) }
         }
@@ -66,7 +66,11 @@ fn m(b: bool) -> u32 {
 
 impl Simd for Portable {
     #[inline(always)]
-    unsafe fn level() -> Level {
+    unsafe fn assume() -> Self {
+        Portable
+    }
+    #[inline(always)]
+    fn level(self) -> Level {
         Level::Portable
     }
     const UNROLL: u32 = 1;
@@ -84,12 +88,12 @@ impl Simd for Portable {
         lload, lstore, L;
     }
     #[inline(always)]
-    unsafe fn iload_mask(p: *const u8, m: Self::M) -> Self::I {
+    unsafe fn iload_mask(self, p: *const u8, m: Self::M) -> Self::I {
         // SAFETY: the trait's: lanes in `m` may be read.
         each!(i => if m[i] != 0 { unsafe { p.cast::<u32>().add(i).read_unaligned() } } else { 0 })
     }
     #[inline(always)]
-    unsafe fn istore_mask(p: *mut u8, m: Self::M, a: Self::I) {
+    unsafe fn istore_mask(self, p: *mut u8, m: Self::M, a: Self::I) {
         for i in 0..16 {
             if m[i] != 0 {
                 // SAFETY: the trait's: lanes in `m` may be written.
@@ -98,31 +102,31 @@ impl Simd for Portable {
         }
     }
     #[inline(always)]
-    unsafe fn igather(base: *const u8, off: Self::I, m: Self::M) -> Self::I {
+    unsafe fn igather(self, base: *const u8, off: Self::I, m: Self::M) -> Self::I {
         // SAFETY: the trait's: 32 bits may be read at the offsets of lanes in `m`.
         each!(i => if m[i] != 0 { unsafe { base.add(off[i] as usize).cast::<u32>().read_unaligned() } } else { 0 })
     }
 
     #[inline(always)]
-    unsafe fn lgather(base: *const u8, off: Self::I) -> Self::L {
+    unsafe fn lgather(self, base: *const u8, off: Self::I) -> Self::L {
         // SAFETY: the trait's: 64 bits may be read at every offset.
         each!(i => unsafe { base.add(off[i] as usize).cast::<u64>().read_unaligned() })
     }
 
     #[inline(always)]
-    unsafe fn fsplat(x: f32) -> Self::F {
+    fn fsplat(self, x: f32) -> Self::F {
         [x; 16]
     }
     #[inline(always)]
-    unsafe fn isplat(x: u32) -> Self::I {
+    fn isplat(self, x: u32) -> Self::I {
         [x; 16]
     }
     #[inline(always)]
-    unsafe fn dsplat(x: f64) -> Self::D {
+    fn dsplat(self, x: f64) -> Self::D {
         [x; 16]
     }
     #[inline(always)]
-    unsafe fn lsplat(x: u64) -> Self::L {
+    fn lsplat(self, x: u64) -> Self::L {
         [x; 16]
     }
 
@@ -222,38 +226,38 @@ impl Simd for Portable {
         lsel(m: M, a: L, b: L) -> L = if m != 0 { a } else { b };
     }
     #[inline(always)]
-    unsafe fn iload4(p: [*mut u8; 4]) -> Self::I {
+    unsafe fn iload4(self, p: [*mut u8; 4]) -> Self::I {
         // SAFETY: the trait's: four words may be read at each place.
         each!(i => unsafe { p[i / 4].cast::<u32>().add(i % 4).read_unaligned() })
     }
     #[inline(always)]
-    unsafe fn istore4(p: [*mut u8; 4], a: Self::I) {
+    unsafe fn istore4(self, p: [*mut u8; 4], a: Self::I) {
         for (p, a) in p.iter().zip(a.chunks_exact(4)) {
             // SAFETY: the trait's: four words may be written at each place.
             unsafe { p.copy_from_nonoverlapping(a.as_ptr().cast(), 16) };
         }
     }
     #[inline(always)]
-    unsafe fn ishuffle(a: Self::I, idx: Self::I) -> Self::I {
+    fn ishuffle(self, a: Self::I, idx: Self::I) -> Self::I {
         each!(i => a[(idx[i] & 15) as usize])
     }
     #[inline(always)]
-    unsafe fn fquads(v: [f32; 4]) -> Self::F {
+    fn fquads(self, v: [f32; 4]) -> Self::F {
         each!(i => v[i / 4])
     }
     #[inline(always)]
-    unsafe fn fquads3(p: [*const f32; 4]) -> [Self::F; 3] {
+    unsafe fn fquads3(self, p: [*const f32; 4]) -> [Self::F; 3] {
         // SAFETY: the trait's: three numbers may be read at each place.
         let of = |q: usize| unsafe { [*p[q], *p[q].add(1), *p[q].add(2)] };
         let v = [of(0), of(1), of(2), of(3)];
         [each!(i => v[i / 4][0]), each!(i => v[i / 4][1]), each!(i => v[i / 4][2])]
     }
     #[inline(always)]
-    unsafe fn mask(bits: u16) -> Self::M {
+    fn mask(self, bits: u16) -> Self::M {
         each!(i => m(bits >> i & 1 != 0))
     }
     #[inline(always)]
-    unsafe fn mbits(m: Self::M) -> u16 {
+    fn mbits(self, m: Self::M) -> u16 {
         let mut r = 0;
         for (i, &m) in m.iter().enumerate() {
             r |= (m as u16 & 1) << i;
@@ -261,7 +265,7 @@ impl Simd for Portable {
         r
     }
     #[inline(always)]
-    unsafe fn mbits4(m: [Self::M; 4]) -> u64 {
+    fn mbits4(self, m: [Self::M; 4]) -> u64 {
         let mut r = 0;
         for (i, &m) in m.as_flattened().iter().enumerate() {
             r |= (m as u64 & 1) << i;
@@ -269,12 +273,12 @@ impl Simd for Portable {
         r
     }
     #[inline(always)]
-    unsafe fn mstore(p: *mut u8, words: [u64; 4]) {
+    unsafe fn mstore(self, p: *mut u8, words: [u64; 4]) {
         // SAFETY: the trait's: 32 bytes may be written.
         unsafe { p.cast::<[u64; 4]>().write_unaligned(words) }
     }
     #[inline(always)]
-    unsafe fn many(a: Self::M) -> bool {
+    fn many(self, a: Self::M) -> bool {
         a.iter().fold(0, |r, m| r | m) != 0
     }
 }

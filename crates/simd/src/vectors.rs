@@ -4,8 +4,8 @@
 macro_rules! two1 {
     ($($name:ident($ta:ident) -> $r:ident = $f:expr;)*) => { $(
         #[inline(always)]
-        unsafe fn $name(a: Self::$ta) -> Self::$r {
-            // SAFETY: the trait's: the CPU has the instructions.
+        fn $name(self, a: Self::$ta) -> Self::$r {
+            // SAFETY: `self` is proof that the CPU has the instructions.
             unsafe { [$f(a[0]), $f(a[1])] }
         }
     )* };
@@ -13,21 +13,32 @@ macro_rules! two1 {
 macro_rules! two2 {
     ($($name:ident($ta:ident, $tb:ident) -> $r:ident = $f:expr;)*) => { $(
         #[inline(always)]
-        unsafe fn $name(a: Self::$ta, b: Self::$tb) -> Self::$r {
-            // SAFETY: the trait's: the CPU has the instructions.
+        fn $name(self, a: Self::$ta, b: Self::$tb) -> Self::$r {
+            // SAFETY: `self` is proof that the CPU has the instructions.
             unsafe { [$f(a[0], b[0]), $f(a[1], b[1])] }
         }
     )* };
 }
 
-/// Methods whose bodies are the level's instructions.
+/// Methods whose bodies are the level's instructions; those that touch memory are unsafe.
 macro_rules! methods {
-    ($(fn $name:ident($($a:ident: $t:ty),*) $(-> $r:ty)? $body:block)*) => { $(
+    () => {};
+    (fn $name:ident($self:ident $(, $a:ident: $t:ty)*) $(-> $r:ty)? $body:block $($rest:tt)*) => {
         #[inline(always)]
-        unsafe fn $name($($a: $t),*) $(-> $r)? {
-            // SAFETY: the trait's: the CPU has the instructions, and what pointers lead to may be read and written as far as
-            // the method's words say.
+        fn $name($self $(, $a: $t)*) $(-> $r)? {
+            // SAFETY: `self` is proof that the CPU has the instructions.
+            #[allow(unused_unsafe)]
             unsafe { $body }
         }
-    )* };
+        methods! { $($rest)* }
+    };
+    (unsafe fn $name:ident($self:ident $(, $a:ident: $t:ty)*) $(-> $r:ty)? $body:block $($rest:tt)*) => {
+        #[inline(always)]
+        unsafe fn $name($self $(, $a: $t)*) $(-> $r)? {
+            // SAFETY: `self` is proof that the CPU has the instructions, and what pointers lead to may be read and written
+            // as far as the method's words say: the caller's.
+            unsafe { $body }
+        }
+        methods! { $($rest)* }
+    };
 }

@@ -3,11 +3,16 @@
 //!
 //! Knows no shaders, no commands and no waves: it is given lanes' coordinates and gives their texels.
 
+#![deny(unsafe_op_in_unsafe_fn)]
+
 pub mod buffer;
 #[doc(hidden)]
 pub mod for_tests;
 pub mod format;
 pub mod image;
+#[cfg(test)]
+mod kernel_tests;
 pub mod memory;
 pub mod sample;
 pub mod transfer;
+pub mod vector;

@@ -166,6 +166,11 @@ impl DeviceMemory {
 
     /// Memory behind an opaque file descriptor that a Tuff device exported; takes the descriptor on success.
     pub fn import_fd(fd: i32, size: u64, type_index: u32) -> Result<Arc<DeviceMemory>, vk::Result> {
+        // SAFETY: asks about a descriptor, whatever it is. What nobody can shrink stays readable to its end.
+        let seals = unsafe { libc::fcntl(fd, libc::F_GET_SEALS) };
+        if seals < 0 || seals & SEALS != SEALS {
+            return Err(vk::Result::ERROR_INVALID_EXTERNAL_HANDLE);
+        }
         // SAFETY: fstat writes a stat struct, for which zero is a valid value.
         let mut st: libc::stat = unsafe { std::mem::zeroed() };
         if unsafe { libc::fstat(fd, &mut st) } != 0 || (st.st_size as u64) < size {
@@ -199,6 +204,15 @@ impl DeviceMemory {
         self.size
     }
 
+    /// The application has freed it: its pages go back to the system, though images, buffers and descriptors of them may
+    /// still hold the range, which reads as zero from now on.
+    pub fn discard(&self) {
+        if matches!(self.backing, Backing::Anonymous) {
+            // SAFETY: a range of the arena that is this allocation's; nothing of Rust's lies there.
+            unsafe { libc::madvise(self.ptr.cast(), self.reserved as usize, libc::MADV_DONTNEED) };
+        }
+    }
+
     /// A new descriptor of exportable memory; the caller owns it.
     pub fn export(&self) -> Option<i32> {
         let Backing::Fd(fd) = &self.backing else { return None };
@@ -207,14 +221,51 @@ impl DeviceMemory {
     }
 }
 
+/// What exported memory is sealed with: another process that shrank it would end this one by SIGBUS.
+const SEALS: i32 = libc::F_SEAL_SHRINK | libc::F_SEAL_GROW | libc::F_SEAL_SEAL;
+
 fn memfd(size: u64) -> Option<OwnedFd> {
     // SAFETY: a fresh descriptor, owned below.
-    let fd = unsafe { libc::memfd_create(c"tuff".as_ptr(), libc::MFD_CLOEXEC) };
+    let fd = unsafe { libc::memfd_create(c"tuff".as_ptr(), libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING) };
     if fd < 0 {
         return None;
     }
+    // SAFETY: nobody else has it.
     let fd = unsafe { OwnedFd::from_raw_fd(fd) };
-    (unsafe { libc::ftruncate(fd.as_raw_fd(), size as i64) } == 0).then_some(fd)
+    let size = i64::try_from(size).ok()?;
+    // SAFETY: a live descriptor.
+    let sealed = unsafe {
+        libc::ftruncate(fd.as_raw_fd(), size) == 0
+            && libc::fcntl(fd.as_raw_fd(), libc::F_ADD_SEALS, SEALS) == 0
+    };
+    sealed.then_some(fd)
+}
+
+/// Whether all these bytes of the process are there to be read and written.
+pub fn is_mapped(ptr: *const u8, size: u64) -> bool {
+    let Some(end) = (ptr as u64).checked_add(size) else { return false };
+    // Lines are "start-end perms …" in the order of their addresses (proc_pid_maps(5)).
+    let Ok(maps) = std::fs::read_to_string("/proc/self/maps") else { return false };
+    let mut at = ptr as u64;
+    for line in maps.lines() {
+        let mut fields = line.split_ascii_whitespace();
+        let range = fields.next().and_then(|r| r.split_once('-'));
+        let (Some((from, to)), Some(access)) = (range, fields.next()) else { return false };
+        let (Ok(from), Ok(to)) = (u64::from_str_radix(from, 16), u64::from_str_radix(to, 16)) else {
+            return false;
+        };
+        if to <= at {
+            continue;
+        }
+        if from > at || !access.starts_with("rw") {
+            return false;
+        }
+        at = to;
+        if at >= end {
+            return true;
+        }
+    }
+    false
 }
 
 impl Drop for DeviceMemory {
@@ -272,6 +323,7 @@ mod tests {
         // First fit; other tests may have taken a little of it.
         let moved = m.ptr() as usize - at as usize;
         assert!(moved < 1 << 30, "the range is used again");
+        // SAFETY: within what the test has made.
         assert_eq!(unsafe { *m.ptr() }, 0, "fresh memory is zero again");
     }
 
@@ -279,10 +331,45 @@ mod tests {
     fn exported_memory_is_shared() {
         let a = DeviceMemory::allocate(100, 0, true).unwrap();
         let b = DeviceMemory::import_fd(a.export().unwrap(), 100, 0).unwrap();
+        // SAFETY: within what the test has made.
         unsafe {
             *a.ptr().add(5) = 42;
             assert_eq!(*b.ptr().add(5), 42);
         }
+    }
+
+    #[test]
+    fn what_others_may_shrink_is_not_imported() {
+        let invalid = Some(vk::Result::ERROR_INVALID_EXTERNAL_HANDLE);
+        // SAFETY: descriptors of this test's own.
+        unsafe {
+            let fd = libc::memfd_create(c"foreign".as_ptr(), libc::MFD_ALLOW_SEALING);
+            assert_eq!(libc::ftruncate(fd, 1 << 20), 0);
+            assert_eq!(DeviceMemory::import_fd(fd, 100, 0).err(), invalid, "no seals");
+            libc::close(fd);
+            let ours = DeviceMemory::allocate(100, 0, true).unwrap();
+            let fd = ours.export().unwrap();
+            assert_ne!(libc::ftruncate(fd, 0), 0, "shrinking what was exported");
+            assert_eq!(DeviceMemory::import_fd(fd, GRANULE + 1, 0).err(), invalid, "more than there is");
+            libc::close(fd);
+            assert_eq!(DeviceMemory::import_fd(-1, 100, 0).err(), invalid, "no descriptor");
+        }
+    }
+
+    #[test]
+    fn mapped_is_what_can_be_read_and_written() {
+        let page = 4096;
+        let p = map(std::ptr::null_mut(), 4 * page, -1, 0).unwrap();
+        assert!(is_mapped(p, 4 * page));
+        // SAFETY: pages of this test's own.
+        unsafe {
+            libc::mprotect(p.add(2 * page as usize).cast(), page as usize, libc::PROT_READ);
+            assert!(is_mapped(p, 2 * page) && !is_mapped(p, 3 * page), "a page that can only be read");
+            libc::munmap(p.add(page as usize).cast(), page as usize);
+            assert!(is_mapped(p, page) && !is_mapped(p, page + 1), "a hole");
+            libc::munmap(p.cast(), 4 * page as usize);
+        }
+        assert!(!is_mapped(std::ptr::null(), 1) && !is_mapped(16 as *const u8, u64::MAX));
     }
 
     #[test]

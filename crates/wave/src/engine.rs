@@ -1,6 +1,6 @@
 //! The one loop that runs ops: from op to op, kernel by kernel, for compute and graphics alike.
 
-use crate::host::{Host, ImageWarp, Table};
+use crate::host::{Host, HostRef, ImageWarp, Table};
 use crate::kernels::{self, control::PATIENCE};
 use crate::made::MadeUp;
 use crate::memory::Aligned;
@@ -27,19 +27,27 @@ impl Engine {
         st.status = Status::Running;
         // Most runs have no end to compare with at each op.
         if to.is_null() {
-            self.steps(st, from, |op| op.is_null());
+            // SAFETY: the caller's.
+            unsafe { self.steps(st, from, |op| op.is_null()) };
         } else {
-            self.steps(st, from, |op| op.is_null() || op == to);
+            // SAFETY: the caller's.
+            unsafe { self.steps(st, from, |op| op.is_null() || op == to) };
         }
         st.fault()?;
         Ok(st.status)
     }
 
+    /// # Safety
+    /// As [`Engine::run`]; `ends` says so of null.
     #[inline(always)]
     unsafe fn steps(self, st: &mut State, mut op: *const Op, ends: impl Fn(*const Op) -> bool) {
         while !ends(op) {
-            let kernel = self.0.get_unchecked((*op).code.0 as usize % Code::COUNT);
-            op = kernel(st, op);
+            // SAFETY: an op of the program, for a kernel returns none but those, or null; the table has `COUNT` kernels, of a
+            // level that the CPU has.
+            op = unsafe {
+                let kernel = self.0.get_unchecked((*op).code.0 as usize % Code::COUNT);
+                kernel(st, op)
+            };
         }
     }
 
@@ -53,10 +61,14 @@ impl Engine {
         }
         st.exec[..st.warps as usize].fill(0xFFFF);
         st.live = st.all;
-        let (from, to) = (st.code, st.code.add(p.prologue as usize));
-        self.run(st, from, to).map(drop)
+        let (from, to) = (st.code, st.code.wrapping_add(p.prologue as usize));
+        // SAFETY: the caller's; where the prologue ends is an op.
+        unsafe { self.run(st, from, to) }.map(drop)
     }
 }
+
+/// Units of a 64-bit register of 16 warps.
+const WIDEST: usize = 32;
 
 /// What a wave's state is made of.
 pub(crate) struct Setup<'a> {
@@ -74,9 +86,10 @@ pub(crate) struct Setup<'a> {
 }
 
 impl Setup<'_> {
-    /// Bytes of a program's register file. The last unit is what ops past the end of a register may touch.
+    /// Bytes of a program's register file. A program's check goes by registers' first units: behind the program's units lie as
+    /// many as the widest register has, so that no warp of any leaves the file.
     pub fn register_bytes(p: &Program) -> usize {
-        (p.units as usize + 1) * UNIT_BYTES
+        (p.units as usize + WIDEST) * UNIT_BYTES
     }
     /// Bytes of a wave's private words.
     pub fn scratch_bytes(p: &Program) -> usize {
@@ -111,7 +124,8 @@ impl Setup<'_> {
             scratch_words: p.scratch_words,
             arena: self.arena,
             images: p.images.as_ptr(),
-            host: std::mem::transmute::<*const (dyn Host + '_), *const dyn Host>(self.host),
+            // SAFETY: the caller's.
+            host: unsafe { HostRef::new(self.host) },
             patience: PATIENCE,
             status: Status::Done,
             yields: false,

@@ -19,7 +19,7 @@ use crate::host::{Host, Table};
 use crate::kernels::count;
 use crate::made::MadeUp;
 use crate::memory::Aligned;
-use crate::state::{State, Stop};
+use crate::state::{At, State, Stop};
 use crate::worker::{Worker, splat};
 use shader::bytecode::{Program, Reg, UNIT_BYTES};
 use shader::ir::Input;
@@ -201,8 +201,7 @@ impl Lanes<'_> {
     fn rows(&self, r: Reg) -> (*mut [u32; 16], usize) {
         let n = if r.is_uniform() { 1 } else { self.program.lanes as usize / 16 };
         assert!(r.unit() + n <= self.program.units as usize + 1, "a register outside the file");
-        // SAFETY: checked.
-        (unsafe { self.file.regs.ptr().add(r.unit() * UNIT_BYTES) as *mut [u32; 16] }, n)
+        (self.file.regs.ptr().wrapping_add(r.unit() * UNIT_BYTES).cast(), n)
     }
 
     /// Lanes that run, helpers included: to be set before each run.
@@ -241,9 +240,10 @@ impl Lanes<'_> {
         if live == 0 {
             return Ok(());
         }
-        // SAFETY: the prologue is within the code; `open` made the state.
+        // SAFETY: where the prologue ends is an op; `open` made the state.
         let r = unsafe {
-            let from = count::enter(st, st.code.add(prologue));
+            let first = At::new(st.code.add(prologue));
+            let from = count::enter(st, first);
             engine.run(st, from, std::ptr::null())
         };
         if r.is_err() {

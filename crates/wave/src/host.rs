@@ -109,6 +109,28 @@ pub struct Filtering {
     pub operations: u32,
 }
 
+/// A host whose lifetime nobody tracks, for a wave's state.
+#[derive(Clone, Copy)]
+pub struct HostRef(*const dyn Host);
+
+impl HostRef {
+    /// # Safety
+    /// The host lives as long as this is used.
+    pub unsafe fn new(host: &dyn Host) -> HostRef {
+        // SAFETY: lifetimes are all that differs.
+        HostRef(unsafe { std::mem::transmute::<*const (dyn Host + '_), *const dyn Host>(host) })
+    }
+}
+
+impl std::ops::Deref for HostRef {
+    type Target = dyn Host + 'static;
+    #[inline(always)]
+    fn deref(&self) -> &(dyn Host + 'static) {
+        // SAFETY: it lives, as who made this keeps.
+        unsafe { &*self.0 }
+    }
+}
+
 /// The machine around a wave.
 pub trait Host: Sync {
     /// Runs one image operation for one warp; `warp.view` and `warp.sampler` are the same for its lanes.
@@ -131,8 +153,10 @@ pub trait Host: Sync {
     ) {
         for group in own.groups(warp.mask) {
             (warp.view, warp.sampler, warp.mask) = (group.view, group.sampler, group.mask);
-            each(self.texture(code, group.view, group.sampler), group.mask);
-            self.image(code, warp);
+            // SAFETY: the caller's.
+            each(unsafe { self.texture(code, group.view, group.sampler) }, group.mask);
+            // SAFETY: the caller's.
+            unsafe { self.image(code, warp) };
         }
     }
 

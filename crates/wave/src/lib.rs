@@ -3,6 +3,8 @@
 //! Knows neither Vulkan nor images' layouts: buffers are (address, size) descriptors, images are opaque addresses
 //! handed to a [`Host`]. Kernels exist in three forms ([`simd::Level`]), chosen at run time, with the same bits.
 
+#![deny(unsafe_op_in_unsafe_fn)]
+
 mod engine;
 pub mod graphics;
 pub mod host;
@@ -15,8 +17,8 @@ pub mod tally;
 pub mod worker;
 
 pub use graphics::{Job, Lanes};
-pub use host::{Filter, Filtering, Group, Host, ImageWarp, ImageWave, Own, Table};
+pub use host::{Filter, Filtering, Group, Host, HostRef, ImageWarp, ImageWave, Own, Table};
 pub use made::{MadeUp, Meaning};
-pub use state::{Fault, Kernel, State, Status, Stop};
+pub use state::{At, Fault, Kernel, State, Status, Stop};
 pub use tally::{BlockRow, Usage};
 pub use worker::{Dispatch, Worker};

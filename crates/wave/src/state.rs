@@ -1,14 +1,79 @@
 //! What a kernel sees: the register file, the masks, memory.
 
-use crate::host::{Host, Table};
+use crate::host::{HostRef, Table};
 use crate::tally::Counting;
-use shader::bytecode::{ImageCode, Op};
+use shader::bytecode::{ImageCode, Op, Reg};
+use std::ops::Deref;
 
 /// One op's code: executes `op` and returns the next op to run.
 ///
 /// # Safety
-/// `st` describes a live register file of the program that `op` belongs to.
+/// What `st` points at lives, and its register file is one of the program that `op` belongs to. That program was made by
+/// lowering or let through by its check (`shader::bytecode_check`), and `op` is one of its ops, no extension word.
+/// Kernels of a level are called where the CPU has its instructions.
 pub type Kernel = unsafe fn(st: &mut State, op: *const Op) -> *const Op;
+
+/// An op that a kernel is called for: proof of what [`Kernel`] asks for, so that what is handed one may be safe. It goes with
+/// the state of the same call.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub struct At(*const Op);
+
+impl At {
+    /// # Safety
+    /// As [`Kernel`], of the state that it is used with.
+    #[inline(always)]
+    pub unsafe fn new(op: *const Op) -> At {
+        At(op)
+    }
+    #[inline(always)]
+    pub fn ptr(self) -> *const Op {
+        self.0
+    }
+    /// The op that lies `n` on: where to go on.
+    #[inline(always)]
+    pub fn on(self, n: usize) -> *const Op {
+        self.0.wrapping_add(n)
+    }
+    /// The registers of the extension word.
+    ///
+    /// # Safety
+    /// The op has one: the check sees to it that they are there.
+    #[inline(always)]
+    pub unsafe fn ext(self) -> [Reg; 8] {
+        // SAFETY: the caller's.
+        unsafe { (*self.on(1)).regs() }
+    }
+    /// Register `i` of an op with `n` values: `d` when n is 1, else from the extension words.
+    ///
+    /// # Safety
+    /// The op has `n` values (its bits say so, and the check goes by them), and `i` is below.
+    #[inline(always)]
+    pub unsafe fn value(self, n: usize, i: usize) -> Reg {
+        // An extension word is eight u16 in a row: code, d, a, b, c, e, imm (low half, high half on little-endian machines).
+        const { assert!(cfg!(target_endian = "little")) };
+        if n == 1 {
+            self.d
+        } else {
+            // SAFETY: n ÷ 8 words, rounded up, follow the op.
+            Reg(unsafe { *(self.on(1) as *const u16).add(i) })
+        }
+    }
+    /// Op after a memory op with `n` values.
+    #[inline(always)]
+    pub fn after(self, n: usize) -> *const Op {
+        self.on(if n == 1 { 1 } else { 1 + n.div_ceil(8) })
+    }
+}
+
+impl Deref for At {
+    type Target = Op;
+    #[inline(always)]
+    fn deref(&self) -> &Op {
+        // SAFETY: an op of a live program.
+        unsafe { &*self.0 }
+    }
+}
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Status {
@@ -40,6 +105,9 @@ pub struct Stop {
 }
 
 /// One wave's state. The register file and the masks are all of it: a wave can be put aside at a barrier.
+///
+/// Whoever makes one, or changes it, keeps what [`Kernel`] says of it: its pointers lead to what their names say, of the sizes
+/// beside them, as long as kernels are called with it, and `live` is within `all`. Kernels may rely on that.
 #[repr(C, align(64))]
 pub struct State {
     /// Lanes that execute, one u16 a warp.
@@ -72,7 +140,7 @@ pub struct State {
     /// Range of addresses in which device memory lives.
     pub arena: (u64, u64),
     pub images: *const ImageCode,
-    pub host: *const dyn Host,
+    pub host: HostRef,
     /// Loop iterations until the host is asked whether to go on.
     pub patience: u32,
     pub status: Status,

@@ -184,13 +184,13 @@ pub struct Counting {
     /// Lanes with which the wave began.
     pub began: [u16; 32],
     /// The worker's rows, and the one of the counter passed last.
-    pub rows: *mut Row,
-    pub row: *mut Row,
-    pub row_count: usize,
+    rows: *mut Row,
+    row: *mut Row,
+    row_count: usize,
     /// Once the wave has read the clock: what its rows had counted then, and how often it has.
     pub clock: Option<(u64, u64)>,
     /// The cache to follow accesses through, or null.
-    pub cache: *mut Cache,
+    cache: *mut Cache,
     /// The lines of every access and texel are to be counted, not only where that is cheap.
     pub exact: bool,
     /// The program is instrumented: lines of all texels are wanted.
@@ -199,7 +199,10 @@ pub struct Counting {
 
 impl Counting {
     /// Counts at `rows`, all lines exactly.
-    pub fn at(rows: &mut [Row]) -> Counting {
+    ///
+    /// # Safety
+    /// There is a row. They live, and are nobody else's, as long as this counts.
+    pub unsafe fn at(rows: &mut [Row]) -> Counting {
         Counting {
             began: [0; 32],
             rows: rows.as_mut_ptr(),
@@ -211,16 +214,55 @@ impl Counting {
             marked: false,
         }
     }
+    /// Follows accesses through `cache`.
+    ///
+    /// # Safety
+    /// It lives, and is nobody else's, as long as this counts.
+    pub unsafe fn through(self, cache: &mut Cache) -> Counting {
+        Counting { cache, ..self }
+    }
+    /// The row of the counter passed last.
+    #[inline(always)]
+    pub fn row(&mut self) -> &mut Row {
+        // SAFETY: one of the rows (`at`, `pass`).
+        unsafe { &mut *self.row }
+    }
+    /// The counter of row `i` is passed.
+    ///
+    /// # Safety
+    /// There is such a row.
+    #[inline(always)]
+    pub unsafe fn pass(&mut self, i: usize) -> &mut Row {
+        // SAFETY: the caller's.
+        self.row = unsafe { self.rows.add(i) };
+        self.row()
+    }
+    /// Warps that the program's counters have counted.
+    pub fn warps(&self) -> u64 {
+        // SAFETY: as many rows as `at` was given at least (`Tally::counting`).
+        (0..self.row_count).map(|i| unsafe { (*self.rows.add(i)).warps }).sum()
+    }
+    /// Whether accesses are followed through a cache.
+    #[inline(always)]
+    pub fn follows(&self) -> bool {
+        !self.cache.is_null()
+    }
+    /// The cache that accesses are followed through.
+    #[inline(always)]
+    pub fn cache(&mut self) -> Option<&mut Cache> {
+        // SAFETY: null, or the one of `through`.
+        unsafe { self.cache.as_mut() }
+    }
     /// Whether the next message of the texture unit is to be followed through the caches.
     #[inline(always)]
     pub fn follows_texels(&self) -> bool {
-        // SAFETY: the worker's own cache.
-        !self.cache.is_null() && unsafe { (*self.cache).left > 0 }
+        // SAFETY: null, or the one of `through`.
+        unsafe { self.cache.as_ref() }.is_some_and(|c| c.left > 0)
     }
     /// Whether lines of the next operation's texels are to be counted.
     #[inline(always)]
     pub fn counts_texels(&self) -> bool {
-        COUNTED && self.exact && (self.marked || self.cache.is_null() || self.follows_texels())
+        COUNTED && self.exact && (self.marked || !self.follows() || self.follows_texels())
     }
     /// A wave begins with the lanes of `exec`.
     #[inline(always)]
@@ -255,7 +297,8 @@ impl Tally {
             cache: if self.tracing { &mut *self.cache } else { std::ptr::null_mut() },
             exact: self.tracing || p.profile.mark_count > 0,
             marked: p.profile.mark_count > 0,
-            ..Counting::at(&mut self.rows)
+            // SAFETY: one row at least; rows and cache are this worker's, which runs one wave at a time.
+            ..unsafe { Counting::at(&mut self.rows) }
         }
     }
 

@@ -6,7 +6,7 @@ use crate::kernels::count;
 use crate::made::MadeUp;
 use crate::memory::Aligned;
 use crate::packing::{Packing, pattern};
-use crate::state::{State, Status, Stop};
+use crate::state::{At, State, Status, Stop};
 use shader::bytecode::{Code, Program, Reg, UNIT_BYTES};
 use shader::ir::{Input, Ty};
 use simd::Level;
@@ -262,8 +262,9 @@ impl Worker {
             _ => masks(k, wave, n),
         };
         st.count.begin(st.exec);
-        // SAFETY: the prologue is within the code.
-        st.pc = unsafe { count::enter(st, st.code.add(d.program.prologue as usize)) };
+        // SAFETY: where the prologue ends is an op; `prepare` made the state.
+        let first = unsafe { At::new(st.code.add(d.program.prologue as usize)) };
+        st.pc = count::enter(st, first);
         for f in &self.inputs {
             // SAFETY: registers lie within the file.
             unsafe {
@@ -296,6 +297,9 @@ fn masks(k: &Packing, wave: u32, n: u32) -> ([u16; 32], u32) {
 }
 
 /// Component `c` of the ids of workgroups `g .. g + n`.
+///
+/// # Safety
+/// As [`fill`], of all warps of the wave.
 unsafe fn workgroup_id(regs: *mut u8, d: &Dispatch, k: &Packing, r: Reg, c: u8, g: u64, n: u32) {
     let id = |g: u64| {
         let [x, y, _] = d.groups.map(|v| v.max(1) as u64);
@@ -307,32 +311,44 @@ unsafe fn workgroup_id(regs: *mut u8, d: &Dispatch, k: &Packing, r: Reg, c: u8, 
         d.base[(c as usize).min(2)].wrapping_add(v as u32)
     };
     if k.groups == 1 {
-        fill(regs, r, k.wave_warps, id(g));
+        // SAFETY: the caller's.
+        unsafe { fill(regs, r, k.wave_warps, id(g)) };
         return;
     }
     for i in 0..n {
         let v = [id(g + i as u64); 16];
         for w in 0..k.group_warps {
             let unit = r.unit() + (i * k.group_warps + w) as usize;
-            *(regs.add(unit * UNIT_BYTES) as *mut [u32; 16]) = v;
+            // SAFETY: the caller's; the packed workgroups' warps are the wave's.
+            unsafe { *(regs.add(unit * UNIT_BYTES) as *mut [u32; 16]) = v };
         }
     }
 }
 
 /// Writes all lanes of a 32-bit register.
+///
+/// # Safety
+/// The register lies in the file at `regs`, with so many warps.
 unsafe fn fill(regs: *mut u8, r: Reg, warps: u32, v: u32) {
     let n = if r.is_uniform() { 1 } else { warps as usize };
     for w in 0..n {
-        *(regs.add((r.unit() + w) * UNIT_BYTES) as *mut [u32; 16]) = [v; 16];
+        // SAFETY: the caller's.
+        unsafe { *(regs.add((r.unit() + w) * UNIT_BYTES) as *mut [u32; 16]) = [v; 16] };
     }
 }
 
 /// Writes a constant's uniform register.
+///
+/// # Safety
+/// The register lies in the file at `regs`.
 pub(crate) unsafe fn splat(regs: *mut u8, r: Reg, ty: Ty, v: u64) {
-    let p = regs.add(r.unit() * UNIT_BYTES);
-    match ty {
-        Ty::B64 => *(p as *mut [u64; 16]) = [v; 16],
-        Ty::Bool => *(p as *mut [u16; 32]) = [if v != 0 { 0xFFFF } else { 0 }; 32],
-        _ => *(p as *mut [u32; 16]) = [v as u32; 16],
+    // SAFETY: the caller's.
+    unsafe {
+        let p = regs.add(r.unit() * UNIT_BYTES);
+        match ty {
+            Ty::B64 => *(p as *mut [u64; 16]) = [v; 16],
+            Ty::Bool => *(p as *mut [u16; 32]) = [if v != 0 { 0xFFFF } else { 0 }; 32],
+            _ => *(p as *mut [u32; 16]) = [v as u32; 16],
+        }
     }
 }

@@ -1,8 +1,13 @@
 //! Marks: their difference is what a VK_KHR_performance_query between them counts.
 
 use super::rig::{Got, PAIR, Rig, TRIANGLE};
+<<<<<<< HEAD
 use super::{Check, Found, check_list, same, text};
 use channel::{Kind, MARK_PREFIX};
+=======
+use super::{Check, Found, same, text};
+use channel::{MARK_PREFIX, WorkloadKind};
+>>>>>>> main
 
 pub fn checks() -> Vec<Check> {
     check_list![
@@ -18,7 +23,7 @@ pub fn checks() -> Vec<Check> {
 fn pair<'a>(got: &'a [Got], names: [&str; 2]) -> Result<[&'a Got; 2], String> {
     let find = |n: &str| {
         let name = format!("{MARK_PREFIX}{n}");
-        let found = got.iter().find(|r| r.kind == Kind::Mark && r.name == name);
+        let found = got.iter().find(|r| r.kind == WorkloadKind::Mark && r.name == name);
         found.ok_or_else(|| format!("no mark {n}"))
     };
     Ok([find(names[0])?, find(names[1])?])
@@ -60,7 +65,13 @@ fn dispatch(rig: &Rig) -> Found {
     same("invocations", difference(rig, &got, "ComputeInvocations")?, 5 * 16)?;
     // Where the two dispatches before have ended.
     let kinds: Vec<_> = got.iter().map(|r| r.kind).collect();
-    let want = [Kind::Dispatch, Kind::Mark, Kind::Dispatch, Kind::Mark, Kind::Dispatch];
+    let want = [
+        WorkloadKind::Dispatch,
+        WorkloadKind::Mark,
+        WorkloadKind::Dispatch,
+        WorkloadKind::Mark,
+        WorkloadKind::Dispatch,
+    ];
     same("records", kinds.as_slice(), &want)?;
     let [a, b] = pair(&got, ["a", "b"])?;
     let ends = [got[0].span.end, got[2].span.end];
@@ -94,7 +105,7 @@ fn drawn(
     same("primitives", difference(rig, got, "InputPrimitives")?, 2 + 1)?;
     same("vertices", difference(rig, got, "InputVertices")?, 6 + 3)?;
     let kinds: Vec<_> = got.iter().map(|r| r.kind).collect();
-    same("records", kinds.as_slice(), &[Kind::Mark, Kind::Mark, Kind::RenderPass])?;
+    same("records", kinds.as_slice(), &[WorkloadKind::Mark, WorkloadKind::Mark, WorkloadKind::RenderPass])?;
     let orders: Vec<_> = got.iter().map(|r| r.queue_order - got[0].queue_order).collect();
     same("their order", orders.as_slice(), &[0, 1, 2])?;
     let [a, b] = pair(got, ["a", "b"])?;
@@ -233,9 +244,9 @@ fn named(rig: &Rig) -> Found {
     let again = rig.read_run(record)?;
     let told: Vec<_> = again.iter().map(|r| (r.kind, r.label.as_str(), r.name.as_str())).collect();
     let want = [
-        (Kind::Mark, "outer", &long[..256]),
-        (Kind::Mark, "outer/inner", "tuff.mark:b"),
-        (Kind::RenderPass, "outer", "64x64x1 of 1 attachments"),
+        (WorkloadKind::Mark, "outer", &long[..256]),
+        (WorkloadKind::Mark, "outer/inner", "tuff.mark:b"),
+        (WorkloadKind::RenderPass, "outer", "64x64x1 of 1 attachments"),
     ];
     same("records", told.as_slice(), &want)?;
     same("numbers", again[0].queue_order - first[0].queue_order, 2 * 3)?;

@@ -1,7 +1,7 @@
 //! A device whose channel is read: something to dispatch, something to draw, queries.
 
 use super::text;
-use channel::{Channel, Kind, Read, Reader, Record, Span, Value};
+use channel::{Channel, Read, Reader, Record, Span, Value, WorkloadKind};
 use client::compute::KernelInfo;
 use client::graphics::{Attachment, Image, ImageInfo, Load, Pass, Pipeline, PipelineInfo};
 use client::{Buffer, Context, Kernel, Library};
@@ -23,7 +23,7 @@ pub struct Got {
     pub submission: u64,
     pub device: u32,
     pub queue: u32,
-    pub kind: Kind,
+    pub kind: WorkloadKind,
     pub views: u32,
     pub frame: Option<u64>,
     pub span: Span,

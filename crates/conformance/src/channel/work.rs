@@ -1,8 +1,13 @@
 //! The catalogue; records of work that is known; totals.
 
 use super::rig::{Got, PAIR, Rig, SIDE, TRIANGLE};
+<<<<<<< HEAD
 use super::{Check, Found, check_list, holds, same, text};
 use channel::{Channel, Kind, Span, Value};
+=======
+use super::{Check, Found, holds, same, text};
+use channel::{Channel, Span, Value, WorkloadKind};
+>>>>>>> main
 use client::compute::KernelInfo;
 use client::graphics::{Attachment, Image, ImageInfo, Load, Pass, barrier};
 use client::{Buffer, Context, Kernel};
@@ -96,10 +101,10 @@ fn records(rig: &Rig) -> Found {
     let after = rig.channel.totals(Some(0)).ok_or("no totals of the device")?;
     let told: Vec<_> = got.iter().map(|r| (r.kind, r.label.as_str(), r.name.as_str())).collect();
     let want = [
-        (Kind::Transfer, "frame", "fill buffer"),
-        (Kind::Dispatch, "frame/compute", "main 3x1x1"),
-        (Kind::RenderPass, "frame", "64x64x1 of 1 attachments"),
-        (Kind::Transfer, "", "copy buffer"),
+        (WorkloadKind::Transfer, "frame", "fill buffer"),
+        (WorkloadKind::Dispatch, "frame/compute", "main 3x1x1"),
+        (WorkloadKind::RenderPass, "frame", "64x64x1 of 1 attachments"),
+        (WorkloadKind::Transfer, "", "copy buffer"),
     ];
     same("records", told.as_slice(), &want)?;
     for pair in got.windows(2) {
@@ -190,7 +195,7 @@ fn views(rig: &Rig) -> Found {
         pass.record(d, c, |_, _| {});
     })?;
     let told: Vec<_> = got.iter().map(|r| (r.kind, r.views)).collect();
-    same("views", told.as_slice(), &[(Kind::RenderPass, 2)])?;
+    same("views", told.as_slice(), &[(WorkloadKind::RenderPass, 2)])?;
     // Nothing to bin: no time.
     same("binning", got[0].binning.end, got[0].binning.begin)?;
     Ok(got[0].digest())

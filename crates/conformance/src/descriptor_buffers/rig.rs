@@ -12,16 +12,16 @@ pub const WORDS: usize = 16;
 const INVOCATIONS: usize = 64;
 
 /// A binding of set 0 of `descriptor_buffer.comp`.
-pub struct Kind {
+pub struct Binding {
     pub ty: T,
     pub count: u32,
 }
 
-const fn kind(ty: T, count: u32) -> Kind {
-    Kind { ty, count }
+const fn kind(ty: T, count: u32) -> Binding {
+    Binding { ty, count }
 }
 
-pub const KINDS: [Kind; 9] = [
+pub const KINDS: [Binding; 9] = [
     kind(T::UNIFORM_BUFFER, 4),
     kind(T::SAMPLED_IMAGE, 2),
     kind(T::SAMPLER, 1),

@@ -43,7 +43,8 @@ unsafe fn object(d: &ash::Device, subpasses: usize, mask: u32, new: bool) -> Res
         if subpasses > 1 {
             info = info.dependencies(&between);
         }
-        return d.create_render_pass2(&info, None).map_err(text);
+        // SAFETY: a live device, of which the structure is.
+        return unsafe { d.create_render_pass2(&info, None) }.map_err(text);
     }
     let attachments = [vk::AttachmentDescription::default()
         .format(COLOUR)
@@ -74,7 +75,8 @@ unsafe fn object(d: &ash::Device, subpasses: usize, mask: u32, new: bool) -> Res
     if mask != 0 {
         info = info.push_next(&mut multiview);
     }
-    d.create_render_pass(&info, None).map_err(text)
+    // SAFETY: a live device, of which the structure is.
+    unsafe { d.create_render_pass(&info, None) }.map_err(text)
 }
 
 fn between2() -> vk::SubpassDependency2<'static> {

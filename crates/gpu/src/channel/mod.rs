@@ -20,7 +20,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed, Ordering::SeqCst};
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Kind {
+pub enum WorkloadKind {
     Dispatch,
     RenderPass,
     /// A copy, blit, resolve, fill or clear outside render passes.
@@ -48,7 +48,7 @@ pub struct Record {
     pub number: Number,
     pub device: u32,
     pub queue: u32,
-    pub kind: Kind,
+    pub kind: WorkloadKind,
     /// Of a multiview render pass; else 1.
     pub views: u32,
     /// The application's number, or how often the queue had presented; `None`: of no frame.
@@ -143,7 +143,7 @@ pub fn open(queues: usize, presents: bool) -> (u32, Vec<Publisher>) {
 
 /// What has finished, for [`Publisher::publish`].
 pub struct Done<'a> {
-    pub kind: Kind,
+    pub kind: WorkloadKind,
     pub views: u32,
     /// Of a dispatch or transfer.
     pub span: Span,
@@ -248,7 +248,7 @@ impl Publisher {
             number: mark.number,
             device: self.device,
             queue: self.queue,
-            kind: Kind::Mark,
+            kind: WorkloadKind::Mark,
             views: 1,
             frame: self.frame(),
             span: Span { begin: time, end: time },

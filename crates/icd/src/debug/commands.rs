@@ -1,6 +1,6 @@
 //! The commands of VK_EXT_debug_utils.
 
-use super::{Kind, Listener, Severity, log_error, set_name};
+use super::{Listener, MessageTypes, Severity, log_error, set_name};
 use crate::chain;
 use crate::device::Device;
 use crate::instance::Instance;
@@ -36,15 +36,18 @@ fn listener(info: &vk::DebugUtilsMessengerCreateInfoEXT<'_>) -> Listener {
 /// # Safety
 /// The chain is valid.
 pub(crate) unsafe fn listeners_of_chain(p_next: *const std::ffi::c_void) -> Vec<Listener> {
-    chain::iter(p_next)
-        .filter_map(|s| match (*s).s_type {
-            vk::StructureType::DEBUG_UTILS_MESSENGER_CREATE_INFO_EXT => Some(listener(&*s.cast())),
-            vk::StructureType::DEBUG_REPORT_CALLBACK_CREATE_INFO_EXT => {
-                Some(super::report::listener(&*s.cast()))
-            }
-            _ => None,
-        })
-        .collect()
+    // SAFETY: the caller keeps what is asked for above.
+    unsafe {
+        chain::iter(p_next)
+            .filter_map(|s| match (*s).s_type {
+                vk::StructureType::DEBUG_UTILS_MESSENGER_CREATE_INFO_EXT => Some(listener(&*s.cast())),
+                vk::StructureType::DEBUG_REPORT_CALLBACK_CREATE_INFO_EXT => {
+                    Some(super::report::listener(&*s.cast()))
+                }
+                _ => None,
+            })
+            .collect()
+    }
 }
 
 pub(crate) unsafe fn create_debug_utils_messenger_ext(
@@ -53,10 +56,13 @@ pub(crate) unsafe fn create_debug_utils_messenger_ext(
     _p_allocator: *const vk::AllocationCallbacks<'_>,
     p_messenger: *mut vk::DebugUtilsMessengerEXT,
 ) -> vk::Result {
-    let id = next_id();
-    instance.shared.debug.add(id, listener(&*p_create_info));
-    *p_messenger = object::create(Messenger { id });
-    vk::Result::SUCCESS
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let id = next_id();
+        instance.shared.debug.add(id, listener(&*p_create_info));
+        *p_messenger = object::create(Messenger { id });
+        vk::Result::SUCCESS
+    }
 }
 
 pub(crate) unsafe fn destroy_debug_utils_messenger_ext(
@@ -64,34 +70,43 @@ pub(crate) unsafe fn destroy_debug_utils_messenger_ext(
     messenger: vk::DebugUtilsMessengerEXT,
     _p_allocator: *const vk::AllocationCallbacks<'_>,
 ) {
-    if let Some(m) = object::destroy::<Messenger>(messenger) {
-        instance.shared.debug.remove(m.id);
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        if let Some(m) = object::destroy::<Messenger>(messenger) {
+            instance.shared.debug.remove(m.id);
+        }
     }
 }
 
 pub(crate) unsafe fn submit_debug_utils_message_ext(
     instance: &Instance,
     message_severity: Severity,
-    message_types: Kind,
+    message_types: MessageTypes,
     p_callback_data: *const vk::DebugUtilsMessengerCallbackDataEXT<'_>,
 ) {
-    instance.shared.debug.tell(message_severity, message_types, &*p_callback_data);
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        instance.shared.debug.tell(message_severity, message_types, &*p_callback_data);
+    }
 }
 
 pub(crate) unsafe fn set_debug_utils_object_name_ext(
     _device: &Device,
     p_name_info: *const vk::DebugUtilsObjectNameInfoEXT<'_>,
 ) -> vk::Result {
-    let info = &*p_name_info;
-    if info.object_handle == 0 {
-        log_error("vkSetDebugUtilsObjectNameEXT: a null object cannot be named");
-        return vk::Result::ERROR_UNKNOWN;
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let info = &*p_name_info;
+        if info.object_handle == 0 {
+            log_error("vkSetDebugUtilsObjectNameEXT: a null object cannot be named");
+            return vk::Result::ERROR_UNKNOWN;
+        }
+        set_name(info.object_handle, chain::str(info.p_object_name));
+        if info.object_type == vk::ObjectType::PIPELINE {
+            crate::pipeline::named(vk::Handle::from_raw(info.object_handle));
+        }
+        vk::Result::SUCCESS
     }
-    set_name(info.object_handle, chain::str(info.p_object_name));
-    if info.object_type == vk::ObjectType::PIPELINE {
-        crate::pipeline::named(vk::Handle::from_raw(info.object_handle));
-    }
-    vk::Result::SUCCESS
 }
 
 /// Tags are for tools in between; the driver has no use for them.

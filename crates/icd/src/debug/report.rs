@@ -1,7 +1,7 @@
 //! VK_EXT_debug_report, the older way of listening.
 
 use super::commands::next_id;
-use super::{Kind, Listener, Severity};
+use super::{Listener, MessageTypes, Severity};
 use crate::instance::Instance;
 use crate::object::{self, Object};
 use std::ffi::{c_char, c_void};
@@ -23,12 +23,12 @@ pub(super) fn listener(info: &vk::DebugReportCallbackCreateInfoEXT<'_>) -> Liste
 pub(super) fn report_as_report(
     l: &Listener,
     severity: Severity,
-    kinds: Kind,
+    kinds: MessageTypes,
     data: &vk::DebugUtilsMessengerCallbackDataEXT<'_>,
 ) {
     let flag = match severity {
         Severity::ERROR => Flags::ERROR,
-        Severity::WARNING if kinds.contains(Kind::PERFORMANCE) => Flags::PERFORMANCE_WARNING,
+        Severity::WARNING if kinds.contains(MessageTypes::PERFORMANCE) => Flags::PERFORMANCE_WARNING,
         Severity::WARNING => Flags::WARNING,
         Severity::INFO => Flags::INFORMATION,
         _ => Flags::DEBUG,
@@ -60,10 +60,13 @@ pub(crate) unsafe fn create_debug_report_callback_ext(
     _p_allocator: *const vk::AllocationCallbacks<'_>,
     p_callback: *mut vk::DebugReportCallbackEXT,
 ) -> vk::Result {
-    let id = next_id();
-    instance.shared.debug.add(id, listener(&*p_create_info));
-    *p_callback = object::create(Callback { id });
-    vk::Result::SUCCESS
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let id = next_id();
+        instance.shared.debug.add(id, listener(&*p_create_info));
+        *p_callback = object::create(Callback { id });
+        vk::Result::SUCCESS
+    }
 }
 
 pub(crate) unsafe fn destroy_debug_report_callback_ext(
@@ -71,8 +74,11 @@ pub(crate) unsafe fn destroy_debug_report_callback_ext(
     callback: vk::DebugReportCallbackEXT,
     _p_allocator: *const vk::AllocationCallbacks<'_>,
 ) {
-    if let Some(c) = object::destroy::<Callback>(callback) {
-        instance.shared.debug.remove(c.id);
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        if let Some(c) = object::destroy::<Callback>(callback) {
+            instance.shared.debug.remove(c.id);
+        }
     }
 }
 

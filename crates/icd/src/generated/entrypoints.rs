@@ -12,12 +12,15 @@ pub unsafe extern "system" fn vkAcquireNextImage2KHR(
     p_acquire_info: *const vk::AcquireNextImageInfoKHR<'_>,
     p_image_index: *mut u32,
 ) -> vk::Result {
-    guard::on::<crate::device::Device, _>(
-        c"vkAcquireNextImage2KHR",
-        device,
-        vk::Result::ERROR_UNKNOWN,
-        |this| crate::wsi::acquire::acquire_next_image2_khr(this, p_acquire_info, p_image_index),
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkAcquireNextImage2KHR",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| crate::wsi::acquire::acquire_next_image2_khr(this, p_acquire_info, p_image_index),
+        )
+    }
 }
 pub unsafe extern "system" fn vkAcquireNextImageKHR(
     device: vk::Device,
@@ -27,56 +30,74 @@ pub unsafe extern "system" fn vkAcquireNextImageKHR(
     fence: vk::Fence,
     p_image_index: *mut u32,
 ) -> vk::Result {
-    guard::on::<crate::device::Device, _>(
-        c"vkAcquireNextImageKHR",
-        device,
-        vk::Result::ERROR_UNKNOWN,
-        |this| {
-            crate::wsi::acquire::acquire_next_image_khr(
-                this,
-                swapchain,
-                timeout,
-                semaphore,
-                fence,
-                p_image_index,
-            )
-        },
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkAcquireNextImageKHR",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::wsi::acquire::acquire_next_image_khr(
+                    this,
+                    swapchain,
+                    timeout,
+                    semaphore,
+                    fence,
+                    p_image_index,
+                )
+            },
+        )
+    }
 }
 pub unsafe extern "system" fn vkAcquireProfilingLockKHR(
     device: vk::Device,
     p_info: *const vk::AcquireProfilingLockInfoKHR<'_>,
 ) -> vk::Result {
-    guard::on::<crate::device::Device, _>(
-        c"vkAcquireProfilingLockKHR",
-        device,
-        vk::Result::ERROR_UNKNOWN,
-        |this| crate::performance::acquire_profiling_lock_khr(this, p_info),
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkAcquireProfilingLockKHR",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| crate::performance::acquire_profiling_lock_khr(this, p_info),
+        )
+    }
 }
 pub unsafe extern "system" fn vkAllocateCommandBuffers(
     device: vk::Device,
     p_allocate_info: *const vk::CommandBufferAllocateInfo<'_>,
     p_command_buffers: *mut vk::CommandBuffer,
 ) -> vk::Result {
-    guard::on::<crate::device::Device, _>(
-        c"vkAllocateCommandBuffers",
-        device,
-        vk::Result::ERROR_UNKNOWN,
-        |this| crate::command_pool::allocate_command_buffers(this, p_allocate_info, p_command_buffers),
-    )
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkAllocateCommandBuffers",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| crate::command_pool::allocate_command_buffers(this, p_allocate_info, p_command_buffers),
+        )
+    }
 }
 pub unsafe extern "system" fn vkAllocateDescriptorSets(
     device: vk::Device,
     p_allocate_info: *const vk::DescriptorSetAllocateInfo<'_>,
     p_descriptor_sets: *mut vk::DescriptorSet,
 ) -> vk::Result {
-    guard::on::<crate::device::Device, _>(
-        c"vkAllocateDescriptorSets",
-        device,
-        vk::Result::ERROR_UNKNOWN,
-        |this| crate::descriptor_pool::allocate_descriptor_sets(this, p_allocate_info, p_descriptor_sets),
-    )
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkAllocateDescriptorSets",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| crate::descriptor_pool::allocate_descriptor_sets(this, p_allocate_info, p_descriptor_sets),
+        )
+    }
 }
 pub unsafe extern "system" fn vkAllocateMemory(
     device: vk::Device,
@@ -84,20 +105,35 @@ pub unsafe extern "system" fn vkAllocateMemory(
     p_allocator: *const vk::AllocationCallbacks<'_>,
     p_memory: *mut vk::DeviceMemory,
 ) -> vk::Result {
-    guard::on::<crate::device::Device, _>(c"vkAllocateMemory", device, vk::Result::ERROR_UNKNOWN, |this| {
-        crate::memory::allocate_memory(this, p_allocate_info, p_allocator, p_memory)
-    })
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkAllocateMemory",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| crate::memory::allocate_memory(this, p_allocate_info, p_allocator, p_memory),
+        )
+    }
 }
 pub unsafe extern "system" fn vkBeginCommandBuffer(
     command_buffer: vk::CommandBuffer,
     p_begin_info: *const vk::CommandBufferBeginInfo<'_>,
 ) -> vk::Result {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(
-        c"vkBeginCommandBuffer",
-        command_buffer,
-        vk::Result::ERROR_UNKNOWN,
-        |this| crate::command_buffer::begin_command_buffer(this, p_begin_info),
-    )
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkBeginCommandBuffer",
+            command_buffer,
+            vk::Result::ERROR_UNKNOWN,
+            |this| crate::command_buffer::begin_command_buffer(this, p_begin_info),
+        )
+    }
 }
 pub unsafe extern "system" fn vkBindBufferMemory(
     device: vk::Device,
@@ -105,18 +141,36 @@ pub unsafe extern "system" fn vkBindBufferMemory(
     memory: vk::DeviceMemory,
     memory_offset: vk::DeviceSize,
 ) -> vk::Result {
-    guard::on::<crate::device::Device, _>(c"vkBindBufferMemory", device, vk::Result::ERROR_UNKNOWN, |this| {
-        crate::generated::legacy::bind_buffer_memory(this, buffer, memory, memory_offset)
-    })
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkBindBufferMemory",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| crate::generated::legacy::bind_buffer_memory(this, buffer, memory, memory_offset),
+        )
+    }
 }
 pub unsafe extern "system" fn vkBindBufferMemory2(
     device: vk::Device,
     bind_info_count: u32,
     p_bind_infos: *const vk::BindBufferMemoryInfo<'_>,
 ) -> vk::Result {
-    guard::on::<crate::device::Device, _>(c"vkBindBufferMemory2", device, vk::Result::ERROR_UNKNOWN, |this| {
-        crate::buffer::bind_buffer_memory2(this, bind_info_count, p_bind_infos)
-    })
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkBindBufferMemory2",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| crate::buffer::bind_buffer_memory2(this, bind_info_count, p_bind_infos),
+        )
+    }
 }
 pub unsafe extern "system" fn vkBindImageMemory(
     device: vk::Device,
@@ -124,37 +178,61 @@ pub unsafe extern "system" fn vkBindImageMemory(
     memory: vk::DeviceMemory,
     memory_offset: vk::DeviceSize,
 ) -> vk::Result {
-    guard::on::<crate::device::Device, _>(c"vkBindImageMemory", device, vk::Result::ERROR_UNKNOWN, |this| {
-        crate::generated::legacy::bind_image_memory(this, image, memory, memory_offset)
-    })
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkBindImageMemory",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| crate::generated::legacy::bind_image_memory(this, image, memory, memory_offset),
+        )
+    }
 }
 pub unsafe extern "system" fn vkBindImageMemory2(
     device: vk::Device,
     bind_info_count: u32,
     p_bind_infos: *const vk::BindImageMemoryInfo<'_>,
 ) -> vk::Result {
-    guard::on::<crate::device::Device, _>(c"vkBindImageMemory2", device, vk::Result::ERROR_UNKNOWN, |this| {
-        crate::image::bind_image_memory2(this, bind_info_count, p_bind_infos)
-    })
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkBindImageMemory2",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| crate::image::bind_image_memory2(this, bind_info_count, p_bind_infos),
+        )
+    }
 }
 pub unsafe extern "system" fn vkClearShaderInstrumentationMetricsARM(
     device: vk::Device,
     instrumentation: vk::ShaderInstrumentationARM,
 ) {
-    guard::on::<crate::device::Device, _>(c"vkClearShaderInstrumentationMetricsARM", device, (), |this| {
-        crate::instrumentation::clear_shader_instrumentation_metrics_arm(this, instrumentation)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(c"vkClearShaderInstrumentationMetricsARM", device, (), |this| {
+            crate::instrumentation::clear_shader_instrumentation_metrics_arm(this, instrumentation)
+        })
+    }
 }
 pub unsafe extern "system" fn vkCmdBeginDebugUtilsLabelEXT(
     command_buffer: vk::CommandBuffer,
     p_label_info: *const vk::DebugUtilsLabelEXT<'_>,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(
-        c"vkCmdBeginDebugUtilsLabelEXT",
-        command_buffer,
-        (),
-        |this| crate::record::labels::cmd_begin_debug_utils_label_ext(this, p_label_info),
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdBeginDebugUtilsLabelEXT",
+            command_buffer,
+            (),
+            |this| crate::record::labels::cmd_begin_debug_utils_label_ext(this, p_label_info),
+        )
+    }
 }
 pub unsafe extern "system" fn vkCmdBeginQuery(
     command_buffer: vk::CommandBuffer,
@@ -162,52 +240,72 @@ pub unsafe extern "system" fn vkCmdBeginQuery(
     query: u32,
     flags: vk::QueryControlFlags,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdBeginQuery", command_buffer, (), |this| {
-        crate::record::query::cmd_begin_query(this, query_pool, query, flags)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdBeginQuery", command_buffer, (), |this| {
+            crate::record::query::cmd_begin_query(this, query_pool, query, flags)
+        })
+    }
 }
 pub unsafe extern "system" fn vkCmdBeginRenderPass(
     command_buffer: vk::CommandBuffer,
     p_render_pass_begin: *const vk::RenderPassBeginInfo<'_>,
     contents: vk::SubpassContents,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(
-        c"vkCmdBeginRenderPass",
-        command_buffer,
-        (),
-        |this| crate::generated::legacy::cmd_begin_render_pass(this, p_render_pass_begin, contents),
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdBeginRenderPass",
+            command_buffer,
+            (),
+            |this| crate::generated::legacy::cmd_begin_render_pass(this, p_render_pass_begin, contents),
+        )
+    }
 }
 pub unsafe extern "system" fn vkCmdBeginRenderPass2(
     command_buffer: vk::CommandBuffer,
     p_render_pass_begin: *const vk::RenderPassBeginInfo<'_>,
     p_subpass_begin_info: *const vk::SubpassBeginInfo<'_>,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(
-        c"vkCmdBeginRenderPass2",
-        command_buffer,
-        (),
-        |this| crate::record::pass::cmd_begin_render_pass2(this, p_render_pass_begin, p_subpass_begin_info),
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdBeginRenderPass2",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::pass::cmd_begin_render_pass2(this, p_render_pass_begin, p_subpass_begin_info)
+            },
+        )
+    }
 }
 pub unsafe extern "system" fn vkCmdBeginRendering(
     command_buffer: vk::CommandBuffer,
     p_rendering_info: *const vk::RenderingInfo<'_>,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdBeginRendering", command_buffer, (), |this| {
-        crate::record::pass::cmd_begin_rendering(this, p_rendering_info)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdBeginRendering",
+            command_buffer,
+            (),
+            |this| crate::record::pass::cmd_begin_rendering(this, p_rendering_info),
+        )
+    }
 }
 pub unsafe extern "system" fn vkCmdBeginShaderInstrumentationARM(
     command_buffer: vk::CommandBuffer,
     instrumentation: vk::ShaderInstrumentationARM,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(
-        c"vkCmdBeginShaderInstrumentationARM",
-        command_buffer,
-        (),
-        |this| crate::instrumentation::cmd_begin_shader_instrumentation_arm(this, instrumentation),
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdBeginShaderInstrumentationARM",
+            command_buffer,
+            (),
+            |this| crate::instrumentation::cmd_begin_shader_instrumentation_arm(this, instrumentation),
+        )
+    }
 }
 pub unsafe extern "system" fn vkCmdBindDescriptorBufferEmbeddedSamplers2EXT(
     command_buffer: vk::CommandBuffer,
@@ -215,17 +313,20 @@ pub unsafe extern "system" fn vkCmdBindDescriptorBufferEmbeddedSamplers2EXT(
         '_,
     >,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(
-        c"vkCmdBindDescriptorBufferEmbeddedSamplers2EXT",
-        command_buffer,
-        (),
-        |this| {
-            crate::record::descriptor_buffers::cmd_bind_descriptor_buffer_embedded_samplers2_ext(
-                this,
-                p_bind_descriptor_buffer_embedded_samplers_info,
-            )
-        },
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdBindDescriptorBufferEmbeddedSamplers2EXT",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::descriptor_buffers::cmd_bind_descriptor_buffer_embedded_samplers2_ext(
+                    this,
+                    p_bind_descriptor_buffer_embedded_samplers_info,
+                )
+            },
+        )
+    }
 }
 pub unsafe extern "system" fn vkCmdBindDescriptorBufferEmbeddedSamplersEXT(
     command_buffer: vk::CommandBuffer,
@@ -233,37 +334,43 @@ pub unsafe extern "system" fn vkCmdBindDescriptorBufferEmbeddedSamplersEXT(
     layout: vk::PipelineLayout,
     set: u32,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(
-        c"vkCmdBindDescriptorBufferEmbeddedSamplersEXT",
-        command_buffer,
-        (),
-        |this| {
-            crate::record::descriptor_buffers::cmd_bind_descriptor_buffer_embedded_samplers_ext(
-                this,
-                pipeline_bind_point,
-                layout,
-                set,
-            )
-        },
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdBindDescriptorBufferEmbeddedSamplersEXT",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::descriptor_buffers::cmd_bind_descriptor_buffer_embedded_samplers_ext(
+                    this,
+                    pipeline_bind_point,
+                    layout,
+                    set,
+                )
+            },
+        )
+    }
 }
 pub unsafe extern "system" fn vkCmdBindDescriptorBuffersEXT(
     command_buffer: vk::CommandBuffer,
     buffer_count: u32,
     p_binding_infos: *const vk::DescriptorBufferBindingInfoEXT<'_>,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(
-        c"vkCmdBindDescriptorBuffersEXT",
-        command_buffer,
-        (),
-        |this| {
-            crate::record::descriptor_buffers::cmd_bind_descriptor_buffers_ext(
-                this,
-                buffer_count,
-                p_binding_infos,
-            )
-        },
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdBindDescriptorBuffersEXT",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::descriptor_buffers::cmd_bind_descriptor_buffers_ext(
+                    this,
+                    buffer_count,
+                    p_binding_infos,
+                )
+            },
+        )
+    }
 }
 pub unsafe extern "system" fn vkCmdBindDescriptorSets(
     command_buffer: vk::CommandBuffer,
@@ -275,34 +382,40 @@ pub unsafe extern "system" fn vkCmdBindDescriptorSets(
     dynamic_offset_count: u32,
     p_dynamic_offsets: *const u32,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(
-        c"vkCmdBindDescriptorSets",
-        command_buffer,
-        (),
-        |this| {
-            crate::record::descriptors::cmd_bind_descriptor_sets(
-                this,
-                pipeline_bind_point,
-                layout,
-                first_set,
-                descriptor_set_count,
-                p_descriptor_sets,
-                dynamic_offset_count,
-                p_dynamic_offsets,
-            )
-        },
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdBindDescriptorSets",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::descriptors::cmd_bind_descriptor_sets(
+                    this,
+                    pipeline_bind_point,
+                    layout,
+                    first_set,
+                    descriptor_set_count,
+                    p_descriptor_sets,
+                    dynamic_offset_count,
+                    p_dynamic_offsets,
+                )
+            },
+        )
+    }
 }
 pub unsafe extern "system" fn vkCmdBindDescriptorSets2(
     command_buffer: vk::CommandBuffer,
     p_bind_descriptor_sets_info: *const vk::BindDescriptorSetsInfo<'_>,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(
-        c"vkCmdBindDescriptorSets2",
-        command_buffer,
-        (),
-        |this| crate::record::descriptors::cmd_bind_descriptor_sets2(this, p_bind_descriptor_sets_info),
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdBindDescriptorSets2",
+            command_buffer,
+            (),
+            |this| crate::record::descriptors::cmd_bind_descriptor_sets2(this, p_bind_descriptor_sets_info),
+        )
+    }
 }
 pub unsafe extern "system" fn vkCmdBindIndexBuffer(
     command_buffer: vk::CommandBuffer,
@@ -310,12 +423,15 @@ pub unsafe extern "system" fn vkCmdBindIndexBuffer(
     offset: vk::DeviceSize,
     index_type: vk::IndexType,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(
-        c"vkCmdBindIndexBuffer",
-        command_buffer,
-        (),
-        |this| crate::generated::legacy::cmd_bind_index_buffer(this, buffer, offset, index_type),
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdBindIndexBuffer",
+            command_buffer,
+            (),
+            |this| crate::generated::legacy::cmd_bind_index_buffer(this, buffer, offset, index_type),
+        )
+    }
 }
 pub unsafe extern "system" fn vkCmdBindIndexBuffer2(
     command_buffer: vk::CommandBuffer,
@@ -324,21 +440,30 @@ pub unsafe extern "system" fn vkCmdBindIndexBuffer2(
     size: vk::DeviceSize,
     index_type: vk::IndexType,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(
-        c"vkCmdBindIndexBuffer2",
-        command_buffer,
-        (),
-        |this| crate::record::draw::cmd_bind_index_buffer2(this, buffer, offset, size, index_type),
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdBindIndexBuffer2",
+            command_buffer,
+            (),
+            |this| crate::record::draw::cmd_bind_index_buffer2(this, buffer, offset, size, index_type),
+        )
+    }
 }
 pub unsafe extern "system" fn vkCmdBindPipeline(
     command_buffer: vk::CommandBuffer,
     pipeline_bind_point: vk::PipelineBindPoint,
     pipeline: vk::Pipeline,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdBindPipeline", command_buffer, (), |this| {
-        crate::record::descriptors::cmd_bind_pipeline(this, pipeline_bind_point, pipeline)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdBindPipeline",
+            command_buffer,
+            (),
+            |this| crate::record::descriptors::cmd_bind_pipeline(this, pipeline_bind_point, pipeline),
+        )
+    }
 }
 pub unsafe extern "system" fn vkCmdBindVertexBuffers(
     command_buffer: vk::CommandBuffer,
@@ -347,20 +472,23 @@ pub unsafe extern "system" fn vkCmdBindVertexBuffers(
     p_buffers: *const vk::Buffer,
     p_offsets: *const vk::DeviceSize,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(
-        c"vkCmdBindVertexBuffers",
-        command_buffer,
-        (),
-        |this| {
-            crate::generated::legacy::cmd_bind_vertex_buffers(
-                this,
-                first_binding,
-                binding_count,
-                p_buffers,
-                p_offsets,
-            )
-        },
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdBindVertexBuffers",
+            command_buffer,
+            (),
+            |this| {
+                crate::generated::legacy::cmd_bind_vertex_buffers(
+                    this,
+                    first_binding,
+                    binding_count,
+                    p_buffers,
+                    p_offsets,
+                )
+            },
+        )
+    }
 }
 pub unsafe extern "system" fn vkCmdBindVertexBuffers2(
     command_buffer: vk::CommandBuffer,
@@ -371,22 +499,25 @@ pub unsafe extern "system" fn vkCmdBindVertexBuffers2(
     p_sizes: *const vk::DeviceSize,
     p_strides: *const vk::DeviceSize,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(
-        c"vkCmdBindVertexBuffers2",
-        command_buffer,
-        (),
-        |this| {
-            crate::record::draw::cmd_bind_vertex_buffers2(
-                this,
-                first_binding,
-                binding_count,
-                p_buffers,
-                p_offsets,
-                p_sizes,
-                p_strides,
-            )
-        },
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdBindVertexBuffers2",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::draw::cmd_bind_vertex_buffers2(
+                    this,
+                    first_binding,
+                    binding_count,
+                    p_buffers,
+                    p_offsets,
+                    p_sizes,
+                    p_strides,
+                )
+            },
+        )
+    }
 }
 pub unsafe extern "system" fn vkCmdBlitImage(
     command_buffer: vk::CommandBuffer,
@@ -398,26 +529,32 @@ pub unsafe extern "system" fn vkCmdBlitImage(
     p_regions: *const vk::ImageBlit,
     filter: vk::Filter,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdBlitImage", command_buffer, (), |this| {
-        crate::generated::legacy::cmd_blit_image(
-            this,
-            src_image,
-            src_image_layout,
-            dst_image,
-            dst_image_layout,
-            region_count,
-            p_regions,
-            filter,
-        )
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdBlitImage", command_buffer, (), |this| {
+            crate::generated::legacy::cmd_blit_image(
+                this,
+                src_image,
+                src_image_layout,
+                dst_image,
+                dst_image_layout,
+                region_count,
+                p_regions,
+                filter,
+            )
+        })
+    }
 }
 pub unsafe extern "system" fn vkCmdBlitImage2(
     command_buffer: vk::CommandBuffer,
     p_blit_image_info: *const vk::BlitImageInfo2<'_>,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdBlitImage2", command_buffer, (), |this| {
-        crate::record::transfer::cmd_blit_image2(this, p_blit_image_info)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdBlitImage2", command_buffer, (), |this| {
+            crate::record::transfer::cmd_blit_image2(this, p_blit_image_info)
+        })
+    }
 }
 pub unsafe extern "system" fn vkCmdClearAttachments(
     command_buffer: vk::CommandBuffer,
@@ -426,20 +563,23 @@ pub unsafe extern "system" fn vkCmdClearAttachments(
     rect_count: u32,
     p_rects: *const vk::ClearRect,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(
-        c"vkCmdClearAttachments",
-        command_buffer,
-        (),
-        |this| {
-            crate::record::pass::cmd_clear_attachments(
-                this,
-                attachment_count,
-                p_attachments,
-                rect_count,
-                p_rects,
-            )
-        },
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdClearAttachments",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::pass::cmd_clear_attachments(
+                    this,
+                    attachment_count,
+                    p_attachments,
+                    rect_count,
+                    p_rects,
+                )
+            },
+        )
+    }
 }
 pub unsafe extern "system" fn vkCmdClearColorImage(
     command_buffer: vk::CommandBuffer,
@@ -449,21 +589,24 @@ pub unsafe extern "system" fn vkCmdClearColorImage(
     range_count: u32,
     p_ranges: *const vk::ImageSubresourceRange,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(
-        c"vkCmdClearColorImage",
-        command_buffer,
-        (),
-        |this| {
-            crate::record::transfer::cmd_clear_color_image(
-                this,
-                image,
-                image_layout,
-                p_color,
-                range_count,
-                p_ranges,
-            )
-        },
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdClearColorImage",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::transfer::cmd_clear_color_image(
+                    this,
+                    image,
+                    image_layout,
+                    p_color,
+                    range_count,
+                    p_ranges,
+                )
+            },
+        )
+    }
 }
 pub unsafe extern "system" fn vkCmdClearDepthStencilImage(
     command_buffer: vk::CommandBuffer,
@@ -473,21 +616,24 @@ pub unsafe extern "system" fn vkCmdClearDepthStencilImage(
     range_count: u32,
     p_ranges: *const vk::ImageSubresourceRange,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(
-        c"vkCmdClearDepthStencilImage",
-        command_buffer,
-        (),
-        |this| {
-            crate::record::transfer::cmd_clear_depth_stencil_image(
-                this,
-                image,
-                image_layout,
-                p_depth_stencil,
-                range_count,
-                p_ranges,
-            )
-        },
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdClearDepthStencilImage",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::transfer::cmd_clear_depth_stencil_image(
+                    this,
+                    image,
+                    image_layout,
+                    p_depth_stencil,
+                    range_count,
+                    p_ranges,
+                )
+            },
+        )
+    }
 }
 pub unsafe extern "system" fn vkCmdCopyBuffer(
     command_buffer: vk::CommandBuffer,
@@ -496,17 +642,26 @@ pub unsafe extern "system" fn vkCmdCopyBuffer(
     region_count: u32,
     p_regions: *const vk::BufferCopy,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdCopyBuffer", command_buffer, (), |this| {
-        crate::generated::legacy::cmd_copy_buffer(this, src_buffer, dst_buffer, region_count, p_regions)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdCopyBuffer", command_buffer, (), |this| {
+            crate::generated::legacy::cmd_copy_buffer(this, src_buffer, dst_buffer, region_count, p_regions)
+        })
+    }
 }
 pub unsafe extern "system" fn vkCmdCopyBuffer2(
     command_buffer: vk::CommandBuffer,
     p_copy_buffer_info: *const vk::CopyBufferInfo2<'_>,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdCopyBuffer2", command_buffer, (), |this| {
-        crate::record::transfer::cmd_copy_buffer2(this, p_copy_buffer_info)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdCopyBuffer2",
+            command_buffer,
+            (),
+            |this| crate::record::transfer::cmd_copy_buffer2(this, p_copy_buffer_info),
+        )
+    }
 }
 pub unsafe extern "system" fn vkCmdCopyBufferToImage(
     command_buffer: vk::CommandBuffer,
@@ -516,32 +671,38 @@ pub unsafe extern "system" fn vkCmdCopyBufferToImage(
     region_count: u32,
     p_regions: *const vk::BufferImageCopy,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(
-        c"vkCmdCopyBufferToImage",
-        command_buffer,
-        (),
-        |this| {
-            crate::generated::legacy::cmd_copy_buffer_to_image(
-                this,
-                src_buffer,
-                dst_image,
-                dst_image_layout,
-                region_count,
-                p_regions,
-            )
-        },
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdCopyBufferToImage",
+            command_buffer,
+            (),
+            |this| {
+                crate::generated::legacy::cmd_copy_buffer_to_image(
+                    this,
+                    src_buffer,
+                    dst_image,
+                    dst_image_layout,
+                    region_count,
+                    p_regions,
+                )
+            },
+        )
+    }
 }
 pub unsafe extern "system" fn vkCmdCopyBufferToImage2(
     command_buffer: vk::CommandBuffer,
     p_copy_buffer_to_image_info: *const vk::CopyBufferToImageInfo2<'_>,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(
-        c"vkCmdCopyBufferToImage2",
-        command_buffer,
-        (),
-        |this| crate::record::transfer::cmd_copy_buffer_to_image2(this, p_copy_buffer_to_image_info),
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdCopyBufferToImage2",
+            command_buffer,
+            (),
+            |this| crate::record::transfer::cmd_copy_buffer_to_image2(this, p_copy_buffer_to_image_info),
+        )
+    }
 }
 pub unsafe extern "system" fn vkCmdCopyImage(
     command_buffer: vk::CommandBuffer,
@@ -552,25 +713,31 @@ pub unsafe extern "system" fn vkCmdCopyImage(
     region_count: u32,
     p_regions: *const vk::ImageCopy,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdCopyImage", command_buffer, (), |this| {
-        crate::generated::legacy::cmd_copy_image(
-            this,
-            src_image,
-            src_image_layout,
-            dst_image,
-            dst_image_layout,
-            region_count,
-            p_regions,
-        )
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdCopyImage", command_buffer, (), |this| {
+            crate::generated::legacy::cmd_copy_image(
+                this,
+                src_image,
+                src_image_layout,
+                dst_image,
+                dst_image_layout,
+                region_count,
+                p_regions,
+            )
+        })
+    }
 }
 pub unsafe extern "system" fn vkCmdCopyImage2(
     command_buffer: vk::CommandBuffer,
     p_copy_image_info: *const vk::CopyImageInfo2<'_>,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdCopyImage2", command_buffer, (), |this| {
-        crate::record::transfer::cmd_copy_image2(this, p_copy_image_info)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdCopyImage2", command_buffer, (), |this| {
+            crate::record::transfer::cmd_copy_image2(this, p_copy_image_info)
+        })
+    }
 }
 pub unsafe extern "system" fn vkCmdCopyImageToBuffer(
     command_buffer: vk::CommandBuffer,
@@ -580,32 +747,38 @@ pub unsafe extern "system" fn vkCmdCopyImageToBuffer(
     region_count: u32,
     p_regions: *const vk::BufferImageCopy,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(
-        c"vkCmdCopyImageToBuffer",
-        command_buffer,
-        (),
-        |this| {
-            crate::generated::legacy::cmd_copy_image_to_buffer(
-                this,
-                src_image,
-                src_image_layout,
-                dst_buffer,
-                region_count,
-                p_regions,
-            )
-        },
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdCopyImageToBuffer",
+            command_buffer,
+            (),
+            |this| {
+                crate::generated::legacy::cmd_copy_image_to_buffer(
+                    this,
+                    src_image,
+                    src_image_layout,
+                    dst_buffer,
+                    region_count,
+                    p_regions,
+                )
+            },
+        )
+    }
 }
 pub unsafe extern "system" fn vkCmdCopyImageToBuffer2(
     command_buffer: vk::CommandBuffer,
     p_copy_image_to_buffer_info: *const vk::CopyImageToBufferInfo2<'_>,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(
-        c"vkCmdCopyImageToBuffer2",
-        command_buffer,
-        (),
-        |this| crate::record::transfer::cmd_copy_image_to_buffer2(this, p_copy_image_to_buffer_info),
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdCopyImageToBuffer2",
+            command_buffer,
+            (),
+            |this| crate::record::transfer::cmd_copy_image_to_buffer2(this, p_copy_image_to_buffer_info),
+        )
+    }
 }
 pub unsafe extern "system" fn vkCmdCopyQueryPoolResults(
     command_buffer: vk::CommandBuffer,
@@ -617,23 +790,26 @@ pub unsafe extern "system" fn vkCmdCopyQueryPoolResults(
     stride: vk::DeviceSize,
     flags: vk::QueryResultFlags,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(
-        c"vkCmdCopyQueryPoolResults",
-        command_buffer,
-        (),
-        |this| {
-            crate::record::query::cmd_copy_query_pool_results(
-                this,
-                query_pool,
-                first_query,
-                query_count,
-                dst_buffer,
-                dst_offset,
-                stride,
-                flags,
-            )
-        },
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdCopyQueryPoolResults",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::query::cmd_copy_query_pool_results(
+                    this,
+                    query_pool,
+                    first_query,
+                    query_count,
+                    dst_buffer,
+                    dst_offset,
+                    stride,
+                    flags,
+                )
+            },
+        )
+    }
 }
 pub unsafe extern "system" fn vkCmdDispatch(
     command_buffer: vk::CommandBuffer,
@@ -641,9 +817,12 @@ pub unsafe extern "system" fn vkCmdDispatch(
     group_count_y: u32,
     group_count_z: u32,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdDispatch", command_buffer, (), |this| {
-        crate::generated::legacy::cmd_dispatch(this, group_count_x, group_count_y, group_count_z)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdDispatch", command_buffer, (), |this| {
+            crate::generated::legacy::cmd_dispatch(this, group_count_x, group_count_y, group_count_z)
+        })
+    }
 }
 pub unsafe extern "system" fn vkCmdDispatchBase(
     command_buffer: vk::CommandBuffer,
@@ -654,29 +833,40 @@ pub unsafe extern "system" fn vkCmdDispatchBase(
     group_count_y: u32,
     group_count_z: u32,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdDispatchBase", command_buffer, (), |this| {
-        crate::record::dispatch::cmd_dispatch_base(
-            this,
-            base_group_x,
-            base_group_y,
-            base_group_z,
-            group_count_x,
-            group_count_y,
-            group_count_z,
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdDispatchBase",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::dispatch::cmd_dispatch_base(
+                    this,
+                    base_group_x,
+                    base_group_y,
+                    base_group_z,
+                    group_count_x,
+                    group_count_y,
+                    group_count_z,
+                )
+            },
         )
-    })
+    }
 }
 pub unsafe extern "system" fn vkCmdDispatchIndirect(
     command_buffer: vk::CommandBuffer,
     buffer: vk::Buffer,
     offset: vk::DeviceSize,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(
-        c"vkCmdDispatchIndirect",
-        command_buffer,
-        (),
-        |this| crate::record::dispatch::cmd_dispatch_indirect(this, buffer, offset),
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdDispatchIndirect",
+            command_buffer,
+            (),
+            |this| crate::record::dispatch::cmd_dispatch_indirect(this, buffer, offset),
+        )
+    }
 }
 pub unsafe extern "system" fn vkCmdDraw(
     command_buffer: vk::CommandBuffer,
@@ -685,9 +875,12 @@ pub unsafe extern "system" fn vkCmdDraw(
     first_vertex: u32,
     first_instance: u32,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdDraw", command_buffer, (), |this| {
-        crate::record::draw::cmd_draw(this, vertex_count, instance_count, first_vertex, first_instance)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdDraw", command_buffer, (), |this| {
+            crate::record::draw::cmd_draw(this, vertex_count, instance_count, first_vertex, first_instance)
+        })
+    }
 }
 pub unsafe extern "system" fn vkCmdDrawIndexed(
     command_buffer: vk::CommandBuffer,
@@ -697,16 +890,24 @@ pub unsafe extern "system" fn vkCmdDrawIndexed(
     vertex_offset: i32,
     first_instance: u32,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdDrawIndexed", command_buffer, (), |this| {
-        crate::record::draw::cmd_draw_indexed(
-            this,
-            index_count,
-            instance_count,
-            first_index,
-            vertex_offset,
-            first_instance,
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdDrawIndexed",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::draw::cmd_draw_indexed(
+                    this,
+                    index_count,
+                    instance_count,
+                    first_index,
+                    vertex_offset,
+                    first_instance,
+                )
+            },
         )
-    })
+    }
 }
 pub unsafe extern "system" fn vkCmdDrawIndexedIndirect(
     command_buffer: vk::CommandBuffer,
@@ -715,12 +916,15 @@ pub unsafe extern "system" fn vkCmdDrawIndexedIndirect(
     draw_count: u32,
     stride: u32,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(
-        c"vkCmdDrawIndexedIndirect",
-        command_buffer,
-        (),
-        |this| crate::record::draw::cmd_draw_indexed_indirect(this, buffer, offset, draw_count, stride),
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdDrawIndexedIndirect",
+            command_buffer,
+            (),
+            |this| crate::record::draw::cmd_draw_indexed_indirect(this, buffer, offset, draw_count, stride),
+        )
+    }
 }
 pub unsafe extern "system" fn vkCmdDrawIndexedIndirectCount(
     command_buffer: vk::CommandBuffer,
@@ -731,22 +935,25 @@ pub unsafe extern "system" fn vkCmdDrawIndexedIndirectCount(
     max_draw_count: u32,
     stride: u32,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(
-        c"vkCmdDrawIndexedIndirectCount",
-        command_buffer,
-        (),
-        |this| {
-            crate::record::draw::cmd_draw_indexed_indirect_count(
-                this,
-                buffer,
-                offset,
-                count_buffer,
-                count_buffer_offset,
-                max_draw_count,
-                stride,
-            )
-        },
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdDrawIndexedIndirectCount",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::draw::cmd_draw_indexed_indirect_count(
+                    this,
+                    buffer,
+                    offset,
+                    count_buffer,
+                    count_buffer_offset,
+                    max_draw_count,
+                    stride,
+                )
+            },
+        )
+    }
 }
 pub unsafe extern "system" fn vkCmdDrawIndirect(
     command_buffer: vk::CommandBuffer,
@@ -755,9 +962,15 @@ pub unsafe extern "system" fn vkCmdDrawIndirect(
     draw_count: u32,
     stride: u32,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdDrawIndirect", command_buffer, (), |this| {
-        crate::record::draw::cmd_draw_indirect(this, buffer, offset, draw_count, stride)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdDrawIndirect",
+            command_buffer,
+            (),
+            |this| crate::record::draw::cmd_draw_indirect(this, buffer, offset, draw_count, stride),
+        )
+    }
 }
 pub unsafe extern "system" fn vkCmdDrawIndirectCount(
     command_buffer: vk::CommandBuffer,
@@ -768,22 +981,25 @@ pub unsafe extern "system" fn vkCmdDrawIndirectCount(
     max_draw_count: u32,
     stride: u32,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(
-        c"vkCmdDrawIndirectCount",
-        command_buffer,
-        (),
-        |this| {
-            crate::record::draw::cmd_draw_indirect_count(
-                this,
-                buffer,
-                offset,
-                count_buffer,
-                count_buffer_offset,
-                max_draw_count,
-                stride,
-            )
-        },
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdDrawIndirectCount",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::draw::cmd_draw_indirect_count(
+                    this,
+                    buffer,
+                    offset,
+                    count_buffer,
+                    count_buffer_offset,
+                    max_draw_count,
+                    stride,
+                )
+            },
+        )
+    }
 }
 pub unsafe extern "system" fn vkCmdDrawMultiEXT(
     command_buffer: vk::CommandBuffer,
@@ -793,16 +1009,24 @@ pub unsafe extern "system" fn vkCmdDrawMultiEXT(
     first_instance: u32,
     stride: u32,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdDrawMultiEXT", command_buffer, (), |this| {
-        crate::record::draw::cmd_draw_multi_ext(
-            this,
-            draw_count,
-            p_vertex_info,
-            instance_count,
-            first_instance,
-            stride,
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdDrawMultiEXT",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::draw::cmd_draw_multi_ext(
+                    this,
+                    draw_count,
+                    p_vertex_info,
+                    instance_count,
+                    first_instance,
+                    stride,
+                )
+            },
         )
-    })
+    }
 }
 pub unsafe extern "system" fn vkCmdDrawMultiIndexedEXT(
     command_buffer: vk::CommandBuffer,
@@ -813,77 +1037,112 @@ pub unsafe extern "system" fn vkCmdDrawMultiIndexedEXT(
     stride: u32,
     p_vertex_offset: *const i32,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(
-        c"vkCmdDrawMultiIndexedEXT",
-        command_buffer,
-        (),
-        |this| {
-            crate::record::draw::cmd_draw_multi_indexed_ext(
-                this,
-                draw_count,
-                p_index_info,
-                instance_count,
-                first_instance,
-                stride,
-                p_vertex_offset,
-            )
-        },
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdDrawMultiIndexedEXT",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::draw::cmd_draw_multi_indexed_ext(
+                    this,
+                    draw_count,
+                    p_index_info,
+                    instance_count,
+                    first_instance,
+                    stride,
+                    p_vertex_offset,
+                )
+            },
+        )
+    }
 }
 pub unsafe extern "system" fn vkCmdEndDebugUtilsLabelEXT(command_buffer: vk::CommandBuffer) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(
-        c"vkCmdEndDebugUtilsLabelEXT",
-        command_buffer,
-        (),
-        |this| crate::record::labels::cmd_end_debug_utils_label_ext(this),
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdEndDebugUtilsLabelEXT",
+            command_buffer,
+            (),
+            |this| crate::record::labels::cmd_end_debug_utils_label_ext(this),
+        )
+    }
 }
 pub unsafe extern "system" fn vkCmdEndQuery(
     command_buffer: vk::CommandBuffer,
     query_pool: vk::QueryPool,
     query: u32,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdEndQuery", command_buffer, (), |this| {
-        crate::record::query::cmd_end_query(this, query_pool, query)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdEndQuery", command_buffer, (), |this| {
+            crate::record::query::cmd_end_query(this, query_pool, query)
+        })
+    }
 }
 pub unsafe extern "system" fn vkCmdEndRenderPass(command_buffer: vk::CommandBuffer) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdEndRenderPass", command_buffer, (), |this| {
-        crate::generated::legacy::cmd_end_render_pass(this)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdEndRenderPass",
+            command_buffer,
+            (),
+            |this| crate::generated::legacy::cmd_end_render_pass(this),
+        )
+    }
 }
 pub unsafe extern "system" fn vkCmdEndRenderPass2(
     command_buffer: vk::CommandBuffer,
     p_subpass_end_info: *const vk::SubpassEndInfo<'_>,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdEndRenderPass2", command_buffer, (), |this| {
-        crate::record::pass::cmd_end_render_pass2(this, p_subpass_end_info)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdEndRenderPass2",
+            command_buffer,
+            (),
+            |this| crate::record::pass::cmd_end_render_pass2(this, p_subpass_end_info),
+        )
+    }
 }
 pub unsafe extern "system" fn vkCmdEndRendering(command_buffer: vk::CommandBuffer) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdEndRendering", command_buffer, (), |this| {
-        crate::record::pass::cmd_end_rendering(this)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdEndRendering",
+            command_buffer,
+            (),
+            |this| crate::record::pass::cmd_end_rendering(this),
+        )
+    }
 }
 pub unsafe extern "system" fn vkCmdEndShaderInstrumentationARM(command_buffer: vk::CommandBuffer) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(
-        c"vkCmdEndShaderInstrumentationARM",
-        command_buffer,
-        (),
-        |this| crate::instrumentation::cmd_end_shader_instrumentation_arm(this),
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdEndShaderInstrumentationARM",
+            command_buffer,
+            (),
+            |this| crate::instrumentation::cmd_end_shader_instrumentation_arm(this),
+        )
+    }
 }
 pub unsafe extern "system" fn vkCmdExecuteCommands(
     command_buffer: vk::CommandBuffer,
     command_buffer_count: u32,
     p_command_buffers: *const vk::CommandBuffer,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(
-        c"vkCmdExecuteCommands",
-        command_buffer,
-        (),
-        |this| crate::record::execute::cmd_execute_commands(this, command_buffer_count, p_command_buffers),
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdExecuteCommands",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::execute::cmd_execute_commands(this, command_buffer_count, p_command_buffers)
+            },
+        )
+    }
 }
 pub unsafe extern "system" fn vkCmdFillBuffer(
     command_buffer: vk::CommandBuffer,
@@ -892,37 +1151,55 @@ pub unsafe extern "system" fn vkCmdFillBuffer(
     size: vk::DeviceSize,
     data: u32,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdFillBuffer", command_buffer, (), |this| {
-        crate::record::transfer::cmd_fill_buffer(this, dst_buffer, dst_offset, size, data)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdFillBuffer", command_buffer, (), |this| {
+            crate::record::transfer::cmd_fill_buffer(this, dst_buffer, dst_offset, size, data)
+        })
+    }
 }
 pub unsafe extern "system" fn vkCmdInsertDebugUtilsLabelEXT(
     command_buffer: vk::CommandBuffer,
     p_label_info: *const vk::DebugUtilsLabelEXT<'_>,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(
-        c"vkCmdInsertDebugUtilsLabelEXT",
-        command_buffer,
-        (),
-        |this| crate::record::labels::cmd_insert_debug_utils_label_ext(this, p_label_info),
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdInsertDebugUtilsLabelEXT",
+            command_buffer,
+            (),
+            |this| crate::record::labels::cmd_insert_debug_utils_label_ext(this, p_label_info),
+        )
+    }
 }
 pub unsafe extern "system" fn vkCmdNextSubpass(
     command_buffer: vk::CommandBuffer,
     contents: vk::SubpassContents,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdNextSubpass", command_buffer, (), |this| {
-        crate::generated::legacy::cmd_next_subpass(this, contents)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdNextSubpass",
+            command_buffer,
+            (),
+            |this| crate::generated::legacy::cmd_next_subpass(this, contents),
+        )
+    }
 }
 pub unsafe extern "system" fn vkCmdNextSubpass2(
     command_buffer: vk::CommandBuffer,
     p_subpass_begin_info: *const vk::SubpassBeginInfo<'_>,
     p_subpass_end_info: *const vk::SubpassEndInfo<'_>,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdNextSubpass2", command_buffer, (), |this| {
-        crate::record::pass::cmd_next_subpass2(this, p_subpass_begin_info, p_subpass_end_info)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdNextSubpass2",
+            command_buffer,
+            (),
+            |this| crate::record::pass::cmd_next_subpass2(this, p_subpass_begin_info, p_subpass_end_info),
+        )
+    }
 }
 pub unsafe extern "system" fn vkCmdPipelineBarrier(
     command_buffer: vk::CommandBuffer,
@@ -936,36 +1213,42 @@ pub unsafe extern "system" fn vkCmdPipelineBarrier(
     image_memory_barrier_count: u32,
     p_image_memory_barriers: *const vk::ImageMemoryBarrier<'_>,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(
-        c"vkCmdPipelineBarrier",
-        command_buffer,
-        (),
-        |this| {
-            crate::legacy::barriers::cmd_pipeline_barrier(
-                this,
-                src_stage_mask,
-                dst_stage_mask,
-                dependency_flags,
-                memory_barrier_count,
-                p_memory_barriers,
-                buffer_memory_barrier_count,
-                p_buffer_memory_barriers,
-                image_memory_barrier_count,
-                p_image_memory_barriers,
-            )
-        },
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdPipelineBarrier",
+            command_buffer,
+            (),
+            |this| {
+                crate::legacy::barriers::cmd_pipeline_barrier(
+                    this,
+                    src_stage_mask,
+                    dst_stage_mask,
+                    dependency_flags,
+                    memory_barrier_count,
+                    p_memory_barriers,
+                    buffer_memory_barrier_count,
+                    p_buffer_memory_barriers,
+                    image_memory_barrier_count,
+                    p_image_memory_barriers,
+                )
+            },
+        )
+    }
 }
 pub unsafe extern "system" fn vkCmdPipelineBarrier2(
     command_buffer: vk::CommandBuffer,
     p_dependency_info: *const vk::DependencyInfo<'_>,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(
-        c"vkCmdPipelineBarrier2",
-        command_buffer,
-        (),
-        |this| crate::record::barrier::cmd_pipeline_barrier2(this, p_dependency_info),
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdPipelineBarrier2",
+            command_buffer,
+            (),
+            |this| crate::record::barrier::cmd_pipeline_barrier2(this, p_dependency_info),
+        )
+    }
 }
 pub unsafe extern "system" fn vkCmdPushConstants(
     command_buffer: vk::CommandBuffer,
@@ -975,17 +1258,38 @@ pub unsafe extern "system" fn vkCmdPushConstants(
     size: u32,
     p_values: *const c_void,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdPushConstants", command_buffer, (), |this| {
-        crate::generated::legacy::cmd_push_constants(this, layout, stage_flags, offset, size, p_values)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdPushConstants",
+            command_buffer,
+            (),
+            |this| {
+                crate::generated::legacy::cmd_push_constants(
+                    this,
+                    layout,
+                    stage_flags,
+                    offset,
+                    size,
+                    p_values,
+                )
+            },
+        )
+    }
 }
 pub unsafe extern "system" fn vkCmdPushConstants2(
     command_buffer: vk::CommandBuffer,
     p_push_constants_info: *const vk::PushConstantsInfo<'_>,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdPushConstants2", command_buffer, (), |this| {
-        crate::record::descriptors::cmd_push_constants2(this, p_push_constants_info)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdPushConstants2",
+            command_buffer,
+            (),
+            |this| crate::record::descriptors::cmd_push_constants2(this, p_push_constants_info),
+        )
+    }
 }
 pub unsafe extern "system" fn vkCmdPushDescriptorSet(
     command_buffer: vk::CommandBuffer,
@@ -995,32 +1299,38 @@ pub unsafe extern "system" fn vkCmdPushDescriptorSet(
     descriptor_write_count: u32,
     p_descriptor_writes: *const vk::WriteDescriptorSet<'_>,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(
-        c"vkCmdPushDescriptorSet",
-        command_buffer,
-        (),
-        |this| {
-            crate::record::descriptors::cmd_push_descriptor_set(
-                this,
-                pipeline_bind_point,
-                layout,
-                set,
-                descriptor_write_count,
-                p_descriptor_writes,
-            )
-        },
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdPushDescriptorSet",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::descriptors::cmd_push_descriptor_set(
+                    this,
+                    pipeline_bind_point,
+                    layout,
+                    set,
+                    descriptor_write_count,
+                    p_descriptor_writes,
+                )
+            },
+        )
+    }
 }
 pub unsafe extern "system" fn vkCmdPushDescriptorSet2(
     command_buffer: vk::CommandBuffer,
     p_push_descriptor_set_info: *const vk::PushDescriptorSetInfo<'_>,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(
-        c"vkCmdPushDescriptorSet2",
-        command_buffer,
-        (),
-        |this| crate::record::descriptors::cmd_push_descriptor_set2(this, p_push_descriptor_set_info),
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdPushDescriptorSet2",
+            command_buffer,
+            (),
+            |this| crate::record::descriptors::cmd_push_descriptor_set2(this, p_push_descriptor_set_info),
+        )
+    }
 }
 pub unsafe extern "system" fn vkCmdPushDescriptorSetWithTemplate(
     command_buffer: vk::CommandBuffer,
@@ -1029,54 +1339,69 @@ pub unsafe extern "system" fn vkCmdPushDescriptorSetWithTemplate(
     set: u32,
     p_data: *const c_void,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(
-        c"vkCmdPushDescriptorSetWithTemplate",
-        command_buffer,
-        (),
-        |this| {
-            crate::generated::legacy::cmd_push_descriptor_set_with_template(
-                this,
-                descriptor_update_template,
-                layout,
-                set,
-                p_data,
-            )
-        },
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdPushDescriptorSetWithTemplate",
+            command_buffer,
+            (),
+            |this| {
+                crate::generated::legacy::cmd_push_descriptor_set_with_template(
+                    this,
+                    descriptor_update_template,
+                    layout,
+                    set,
+                    p_data,
+                )
+            },
+        )
+    }
 }
 pub unsafe extern "system" fn vkCmdPushDescriptorSetWithTemplate2(
     command_buffer: vk::CommandBuffer,
     p_push_descriptor_set_with_template_info: *const vk::PushDescriptorSetWithTemplateInfo<'_>,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(
-        c"vkCmdPushDescriptorSetWithTemplate2",
-        command_buffer,
-        (),
-        |this| {
-            crate::record::descriptors::cmd_push_descriptor_set_with_template2(
-                this,
-                p_push_descriptor_set_with_template_info,
-            )
-        },
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdPushDescriptorSetWithTemplate2",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::descriptors::cmd_push_descriptor_set_with_template2(
+                    this,
+                    p_push_descriptor_set_with_template_info,
+                )
+            },
+        )
+    }
 }
 pub unsafe extern "system" fn vkCmdResetEvent(
     command_buffer: vk::CommandBuffer,
     event: vk::Event,
     stage_mask: vk::PipelineStageFlags,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdResetEvent", command_buffer, (), |this| {
-        crate::generated::legacy::cmd_reset_event(this, event, stage_mask)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdResetEvent", command_buffer, (), |this| {
+            crate::generated::legacy::cmd_reset_event(this, event, stage_mask)
+        })
+    }
 }
 pub unsafe extern "system" fn vkCmdResetEvent2(
     command_buffer: vk::CommandBuffer,
     event: vk::Event,
     stage_mask: vk::PipelineStageFlags2,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdResetEvent2", command_buffer, (), |this| {
-        crate::record::barrier::cmd_reset_event2(this, event, stage_mask)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdResetEvent2",
+            command_buffer,
+            (),
+            |this| crate::record::barrier::cmd_reset_event2(this, event, stage_mask),
+        )
+    }
 }
 pub unsafe extern "system" fn vkCmdResetQueryPool(
     command_buffer: vk::CommandBuffer,
@@ -1084,9 +1409,15 @@ pub unsafe extern "system" fn vkCmdResetQueryPool(
     first_query: u32,
     query_count: u32,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdResetQueryPool", command_buffer, (), |this| {
-        crate::record::query::cmd_reset_query_pool(this, query_pool, first_query, query_count)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdResetQueryPool",
+            command_buffer,
+            (),
+            |this| crate::record::query::cmd_reset_query_pool(this, query_pool, first_query, query_count),
+        )
+    }
 }
 pub unsafe extern "system" fn vkCmdResolveImage(
     command_buffer: vk::CommandBuffer,
@@ -1097,71 +1428,102 @@ pub unsafe extern "system" fn vkCmdResolveImage(
     region_count: u32,
     p_regions: *const vk::ImageResolve,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdResolveImage", command_buffer, (), |this| {
-        crate::generated::legacy::cmd_resolve_image(
-            this,
-            src_image,
-            src_image_layout,
-            dst_image,
-            dst_image_layout,
-            region_count,
-            p_regions,
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdResolveImage",
+            command_buffer,
+            (),
+            |this| {
+                crate::generated::legacy::cmd_resolve_image(
+                    this,
+                    src_image,
+                    src_image_layout,
+                    dst_image,
+                    dst_image_layout,
+                    region_count,
+                    p_regions,
+                )
+            },
         )
-    })
+    }
 }
 pub unsafe extern "system" fn vkCmdResolveImage2(
     command_buffer: vk::CommandBuffer,
     p_resolve_image_info: *const vk::ResolveImageInfo2<'_>,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdResolveImage2", command_buffer, (), |this| {
-        crate::record::transfer::cmd_resolve_image2(this, p_resolve_image_info)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdResolveImage2",
+            command_buffer,
+            (),
+            |this| crate::record::transfer::cmd_resolve_image2(this, p_resolve_image_info),
+        )
+    }
 }
 pub unsafe extern "system" fn vkCmdSetAlphaToCoverageEnableEXT(
     command_buffer: vk::CommandBuffer,
     alpha_to_coverage_enable: vk::Bool32,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(
-        c"vkCmdSetAlphaToCoverageEnableEXT",
-        command_buffer,
-        (),
-        |this| {
-            crate::record::dynamic_state::cmd_set_alpha_to_coverage_enable_ext(this, alpha_to_coverage_enable)
-        },
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdSetAlphaToCoverageEnableEXT",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::dynamic_state::cmd_set_alpha_to_coverage_enable_ext(
+                    this,
+                    alpha_to_coverage_enable,
+                )
+            },
+        )
+    }
 }
 pub unsafe extern "system" fn vkCmdSetAlphaToOneEnableEXT(
     command_buffer: vk::CommandBuffer,
     alpha_to_one_enable: vk::Bool32,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(
-        c"vkCmdSetAlphaToOneEnableEXT",
-        command_buffer,
-        (),
-        |this| crate::record::dynamic_state::cmd_set_alpha_to_one_enable_ext(this, alpha_to_one_enable),
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdSetAlphaToOneEnableEXT",
+            command_buffer,
+            (),
+            |this| crate::record::dynamic_state::cmd_set_alpha_to_one_enable_ext(this, alpha_to_one_enable),
+        )
+    }
 }
 pub unsafe extern "system" fn vkCmdSetAttachmentFeedbackLoopEnableEXT(
     command_buffer: vk::CommandBuffer,
     aspect_mask: vk::ImageAspectFlags,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(
-        c"vkCmdSetAttachmentFeedbackLoopEnableEXT",
-        command_buffer,
-        (),
-        |this| crate::record::dynamic_state::cmd_set_attachment_feedback_loop_enable_ext(this, aspect_mask),
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdSetAttachmentFeedbackLoopEnableEXT",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::dynamic_state::cmd_set_attachment_feedback_loop_enable_ext(this, aspect_mask)
+            },
+        )
+    }
 }
 pub unsafe extern "system" fn vkCmdSetBlendConstants(
     command_buffer: vk::CommandBuffer,
     blend_constants: *const [f32; 4],
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(
-        c"vkCmdSetBlendConstants",
-        command_buffer,
-        (),
-        |this| crate::record::dynamic_state::cmd_set_blend_constants(this, blend_constants),
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdSetBlendConstants",
+            command_buffer,
+            (),
+            |this| crate::record::dynamic_state::cmd_set_blend_constants(this, blend_constants),
+        )
+    }
 }
 pub unsafe extern "system" fn vkCmdSetColorBlendEnableEXT(
     command_buffer: vk::CommandBuffer,
@@ -1169,19 +1531,22 @@ pub unsafe extern "system" fn vkCmdSetColorBlendEnableEXT(
     attachment_count: u32,
     p_color_blend_enables: *const vk::Bool32,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(
-        c"vkCmdSetColorBlendEnableEXT",
-        command_buffer,
-        (),
-        |this| {
-            crate::record::dynamic_state::cmd_set_color_blend_enable_ext(
-                this,
-                first_attachment,
-                attachment_count,
-                p_color_blend_enables,
-            )
-        },
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdSetColorBlendEnableEXT",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::dynamic_state::cmd_set_color_blend_enable_ext(
+                    this,
+                    first_attachment,
+                    attachment_count,
+                    p_color_blend_enables,
+                )
+            },
+        )
+    }
 }
 pub unsafe extern "system" fn vkCmdSetColorBlendEquationEXT(
     command_buffer: vk::CommandBuffer,
@@ -1189,37 +1554,43 @@ pub unsafe extern "system" fn vkCmdSetColorBlendEquationEXT(
     attachment_count: u32,
     p_color_blend_equations: *const vk::ColorBlendEquationEXT,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(
-        c"vkCmdSetColorBlendEquationEXT",
-        command_buffer,
-        (),
-        |this| {
-            crate::record::dynamic_state::cmd_set_color_blend_equation_ext(
-                this,
-                first_attachment,
-                attachment_count,
-                p_color_blend_equations,
-            )
-        },
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdSetColorBlendEquationEXT",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::dynamic_state::cmd_set_color_blend_equation_ext(
+                    this,
+                    first_attachment,
+                    attachment_count,
+                    p_color_blend_equations,
+                )
+            },
+        )
+    }
 }
 pub unsafe extern "system" fn vkCmdSetColorWriteEnableEXT(
     command_buffer: vk::CommandBuffer,
     attachment_count: u32,
     p_color_write_enables: *const vk::Bool32,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(
-        c"vkCmdSetColorWriteEnableEXT",
-        command_buffer,
-        (),
-        |this| {
-            crate::record::dynamic_state::cmd_set_color_write_enable_ext(
-                this,
-                attachment_count,
-                p_color_write_enables,
-            )
-        },
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdSetColorWriteEnableEXT",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::dynamic_state::cmd_set_color_write_enable_ext(
+                    this,
+                    attachment_count,
+                    p_color_write_enables,
+                )
+            },
+        )
+    }
 }
 pub unsafe extern "system" fn vkCmdSetColorWriteMaskEXT(
     command_buffer: vk::CommandBuffer,
@@ -1227,27 +1598,36 @@ pub unsafe extern "system" fn vkCmdSetColorWriteMaskEXT(
     attachment_count: u32,
     p_color_write_masks: *const vk::ColorComponentFlags,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(
-        c"vkCmdSetColorWriteMaskEXT",
-        command_buffer,
-        (),
-        |this| {
-            crate::record::dynamic_state::cmd_set_color_write_mask_ext(
-                this,
-                first_attachment,
-                attachment_count,
-                p_color_write_masks,
-            )
-        },
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdSetColorWriteMaskEXT",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::dynamic_state::cmd_set_color_write_mask_ext(
+                    this,
+                    first_attachment,
+                    attachment_count,
+                    p_color_write_masks,
+                )
+            },
+        )
+    }
 }
 pub unsafe extern "system" fn vkCmdSetCullMode(
     command_buffer: vk::CommandBuffer,
     cull_mode: vk::CullModeFlags,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdSetCullMode", command_buffer, (), |this| {
-        crate::record::dynamic_state::cmd_set_cull_mode(this, cull_mode)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdSetCullMode",
+            command_buffer,
+            (),
+            |this| crate::record::dynamic_state::cmd_set_cull_mode(this, cull_mode),
+        )
+    }
 }
 pub unsafe extern "system" fn vkCmdSetDepthBias(
     command_buffer: vk::CommandBuffer,
@@ -1255,143 +1635,191 @@ pub unsafe extern "system" fn vkCmdSetDepthBias(
     depth_bias_clamp: f32,
     depth_bias_slope_factor: f32,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdSetDepthBias", command_buffer, (), |this| {
-        crate::record::dynamic_state::cmd_set_depth_bias(
-            this,
-            depth_bias_constant_factor,
-            depth_bias_clamp,
-            depth_bias_slope_factor,
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdSetDepthBias",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::dynamic_state::cmd_set_depth_bias(
+                    this,
+                    depth_bias_constant_factor,
+                    depth_bias_clamp,
+                    depth_bias_slope_factor,
+                )
+            },
         )
-    })
+    }
 }
 pub unsafe extern "system" fn vkCmdSetDepthBias2EXT(
     command_buffer: vk::CommandBuffer,
     p_depth_bias_info: *const vk::DepthBiasInfoEXT<'_>,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(
-        c"vkCmdSetDepthBias2EXT",
-        command_buffer,
-        (),
-        |this| crate::record::dynamic_state::cmd_set_depth_bias2_ext(this, p_depth_bias_info),
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdSetDepthBias2EXT",
+            command_buffer,
+            (),
+            |this| crate::record::dynamic_state::cmd_set_depth_bias2_ext(this, p_depth_bias_info),
+        )
+    }
 }
 pub unsafe extern "system" fn vkCmdSetDepthBiasEnable(
     command_buffer: vk::CommandBuffer,
     depth_bias_enable: vk::Bool32,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(
-        c"vkCmdSetDepthBiasEnable",
-        command_buffer,
-        (),
-        |this| crate::record::dynamic_state::cmd_set_depth_bias_enable(this, depth_bias_enable),
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdSetDepthBiasEnable",
+            command_buffer,
+            (),
+            |this| crate::record::dynamic_state::cmd_set_depth_bias_enable(this, depth_bias_enable),
+        )
+    }
 }
 pub unsafe extern "system" fn vkCmdSetDepthBounds(
     command_buffer: vk::CommandBuffer,
     min_depth_bounds: f32,
     max_depth_bounds: f32,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdSetDepthBounds", command_buffer, (), |this| {
-        crate::record::dynamic_state::cmd_set_depth_bounds(this, min_depth_bounds, max_depth_bounds)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdSetDepthBounds",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::dynamic_state::cmd_set_depth_bounds(this, min_depth_bounds, max_depth_bounds)
+            },
+        )
+    }
 }
 pub unsafe extern "system" fn vkCmdSetDepthBoundsTestEnable(
     command_buffer: vk::CommandBuffer,
     depth_bounds_test_enable: vk::Bool32,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(
-        c"vkCmdSetDepthBoundsTestEnable",
-        command_buffer,
-        (),
-        |this| crate::record::dynamic_state::cmd_set_depth_bounds_test_enable(this, depth_bounds_test_enable),
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdSetDepthBoundsTestEnable",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::dynamic_state::cmd_set_depth_bounds_test_enable(this, depth_bounds_test_enable)
+            },
+        )
+    }
 }
 pub unsafe extern "system" fn vkCmdSetDepthClampEnableEXT(
     command_buffer: vk::CommandBuffer,
     depth_clamp_enable: vk::Bool32,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(
-        c"vkCmdSetDepthClampEnableEXT",
-        command_buffer,
-        (),
-        |this| crate::record::dynamic_state::cmd_set_depth_clamp_enable_ext(this, depth_clamp_enable),
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdSetDepthClampEnableEXT",
+            command_buffer,
+            (),
+            |this| crate::record::dynamic_state::cmd_set_depth_clamp_enable_ext(this, depth_clamp_enable),
+        )
+    }
 }
 pub unsafe extern "system" fn vkCmdSetDepthClipEnableEXT(
     command_buffer: vk::CommandBuffer,
     depth_clip_enable: vk::Bool32,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(
-        c"vkCmdSetDepthClipEnableEXT",
-        command_buffer,
-        (),
-        |this| crate::record::dynamic_state::cmd_set_depth_clip_enable_ext(this, depth_clip_enable),
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdSetDepthClipEnableEXT",
+            command_buffer,
+            (),
+            |this| crate::record::dynamic_state::cmd_set_depth_clip_enable_ext(this, depth_clip_enable),
+        )
+    }
 }
 pub unsafe extern "system" fn vkCmdSetDepthClipNegativeOneToOneEXT(
     command_buffer: vk::CommandBuffer,
     negative_one_to_one: vk::Bool32,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(
-        c"vkCmdSetDepthClipNegativeOneToOneEXT",
-        command_buffer,
-        (),
-        |this| {
-            crate::record::dynamic_state::cmd_set_depth_clip_negative_one_to_one_ext(
-                this,
-                negative_one_to_one,
-            )
-        },
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdSetDepthClipNegativeOneToOneEXT",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::dynamic_state::cmd_set_depth_clip_negative_one_to_one_ext(
+                    this,
+                    negative_one_to_one,
+                )
+            },
+        )
+    }
 }
 pub unsafe extern "system" fn vkCmdSetDepthCompareOp(
     command_buffer: vk::CommandBuffer,
     depth_compare_op: vk::CompareOp,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(
-        c"vkCmdSetDepthCompareOp",
-        command_buffer,
-        (),
-        |this| crate::record::dynamic_state::cmd_set_depth_compare_op(this, depth_compare_op),
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdSetDepthCompareOp",
+            command_buffer,
+            (),
+            |this| crate::record::dynamic_state::cmd_set_depth_compare_op(this, depth_compare_op),
+        )
+    }
 }
 pub unsafe extern "system" fn vkCmdSetDepthTestEnable(
     command_buffer: vk::CommandBuffer,
     depth_test_enable: vk::Bool32,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(
-        c"vkCmdSetDepthTestEnable",
-        command_buffer,
-        (),
-        |this| crate::record::dynamic_state::cmd_set_depth_test_enable(this, depth_test_enable),
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdSetDepthTestEnable",
+            command_buffer,
+            (),
+            |this| crate::record::dynamic_state::cmd_set_depth_test_enable(this, depth_test_enable),
+        )
+    }
 }
 pub unsafe extern "system" fn vkCmdSetDepthWriteEnable(
     command_buffer: vk::CommandBuffer,
     depth_write_enable: vk::Bool32,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(
-        c"vkCmdSetDepthWriteEnable",
-        command_buffer,
-        (),
-        |this| crate::record::dynamic_state::cmd_set_depth_write_enable(this, depth_write_enable),
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdSetDepthWriteEnable",
+            command_buffer,
+            (),
+            |this| crate::record::dynamic_state::cmd_set_depth_write_enable(this, depth_write_enable),
+        )
+    }
 }
 pub unsafe extern "system" fn vkCmdSetDescriptorBufferOffsets2EXT(
     command_buffer: vk::CommandBuffer,
     p_set_descriptor_buffer_offsets_info: *const vk::SetDescriptorBufferOffsetsInfoEXT<'_>,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(
-        c"vkCmdSetDescriptorBufferOffsets2EXT",
-        command_buffer,
-        (),
-        |this| {
-            crate::record::descriptor_buffers::cmd_set_descriptor_buffer_offsets2_ext(
-                this,
-                p_set_descriptor_buffer_offsets_info,
-            )
-        },
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdSetDescriptorBufferOffsets2EXT",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::descriptor_buffers::cmd_set_descriptor_buffer_offsets2_ext(
+                    this,
+                    p_set_descriptor_buffer_offsets_info,
+                )
+            },
+        )
+    }
 }
 pub unsafe extern "system" fn vkCmdSetDescriptorBufferOffsetsEXT(
     command_buffer: vk::CommandBuffer,
@@ -1402,225 +1830,323 @@ pub unsafe extern "system" fn vkCmdSetDescriptorBufferOffsetsEXT(
     p_buffer_indices: *const u32,
     p_offsets: *const vk::DeviceSize,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(
-        c"vkCmdSetDescriptorBufferOffsetsEXT",
-        command_buffer,
-        (),
-        |this| {
-            crate::record::descriptor_buffers::cmd_set_descriptor_buffer_offsets_ext(
-                this,
-                pipeline_bind_point,
-                layout,
-                first_set,
-                set_count,
-                p_buffer_indices,
-                p_offsets,
-            )
-        },
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdSetDescriptorBufferOffsetsEXT",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::descriptor_buffers::cmd_set_descriptor_buffer_offsets_ext(
+                    this,
+                    pipeline_bind_point,
+                    layout,
+                    first_set,
+                    set_count,
+                    p_buffer_indices,
+                    p_offsets,
+                )
+            },
+        )
+    }
 }
 pub unsafe extern "system" fn vkCmdSetDeviceMask(command_buffer: vk::CommandBuffer, device_mask: u32) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdSetDeviceMask", command_buffer, (), |this| {
-        crate::record::execute::cmd_set_device_mask(this, device_mask)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdSetDeviceMask",
+            command_buffer,
+            (),
+            |this| crate::record::execute::cmd_set_device_mask(this, device_mask),
+        )
+    }
 }
 pub unsafe extern "system" fn vkCmdSetEvent(
     command_buffer: vk::CommandBuffer,
     event: vk::Event,
     stage_mask: vk::PipelineStageFlags,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdSetEvent", command_buffer, (), |this| {
-        crate::legacy::barriers::cmd_set_event(this, event, stage_mask)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdSetEvent", command_buffer, (), |this| {
+            crate::legacy::barriers::cmd_set_event(this, event, stage_mask)
+        })
+    }
 }
 pub unsafe extern "system" fn vkCmdSetEvent2(
     command_buffer: vk::CommandBuffer,
     event: vk::Event,
     p_dependency_info: *const vk::DependencyInfo<'_>,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdSetEvent2", command_buffer, (), |this| {
-        crate::record::barrier::cmd_set_event2(this, event, p_dependency_info)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdSetEvent2", command_buffer, (), |this| {
+            crate::record::barrier::cmd_set_event2(this, event, p_dependency_info)
+        })
+    }
 }
 pub unsafe extern "system" fn vkCmdSetFrontFace(
     command_buffer: vk::CommandBuffer,
     front_face: vk::FrontFace,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdSetFrontFace", command_buffer, (), |this| {
-        crate::record::dynamic_state::cmd_set_front_face(this, front_face)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdSetFrontFace",
+            command_buffer,
+            (),
+            |this| crate::record::dynamic_state::cmd_set_front_face(this, front_face),
+        )
+    }
 }
 pub unsafe extern "system" fn vkCmdSetLineRasterizationModeEXT(
     command_buffer: vk::CommandBuffer,
     line_rasterization_mode: vk::LineRasterizationModeEXT,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(
-        c"vkCmdSetLineRasterizationModeEXT",
-        command_buffer,
-        (),
-        |this| {
-            crate::record::dynamic_state::cmd_set_line_rasterization_mode_ext(this, line_rasterization_mode)
-        },
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdSetLineRasterizationModeEXT",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::dynamic_state::cmd_set_line_rasterization_mode_ext(
+                    this,
+                    line_rasterization_mode,
+                )
+            },
+        )
+    }
 }
 pub unsafe extern "system" fn vkCmdSetLineStipple(
     command_buffer: vk::CommandBuffer,
     line_stipple_factor: u32,
     line_stipple_pattern: u16,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdSetLineStipple", command_buffer, (), |this| {
-        crate::record::dynamic_state::cmd_set_line_stipple(this, line_stipple_factor, line_stipple_pattern)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdSetLineStipple",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::dynamic_state::cmd_set_line_stipple(
+                    this,
+                    line_stipple_factor,
+                    line_stipple_pattern,
+                )
+            },
+        )
+    }
 }
 pub unsafe extern "system" fn vkCmdSetLineStippleEnableEXT(
     command_buffer: vk::CommandBuffer,
     stippled_line_enable: vk::Bool32,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(
-        c"vkCmdSetLineStippleEnableEXT",
-        command_buffer,
-        (),
-        |this| crate::record::dynamic_state::cmd_set_line_stipple_enable_ext(this, stippled_line_enable),
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdSetLineStippleEnableEXT",
+            command_buffer,
+            (),
+            |this| crate::record::dynamic_state::cmd_set_line_stipple_enable_ext(this, stippled_line_enable),
+        )
+    }
 }
 pub unsafe extern "system" fn vkCmdSetLineWidth(command_buffer: vk::CommandBuffer, line_width: f32) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdSetLineWidth", command_buffer, (), |this| {
-        crate::record::dynamic_state::cmd_set_line_width(this, line_width)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdSetLineWidth",
+            command_buffer,
+            (),
+            |this| crate::record::dynamic_state::cmd_set_line_width(this, line_width),
+        )
+    }
 }
 pub unsafe extern "system" fn vkCmdSetLogicOpEXT(command_buffer: vk::CommandBuffer, logic_op: vk::LogicOp) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdSetLogicOpEXT", command_buffer, (), |this| {
-        crate::record::dynamic_state::cmd_set_logic_op_ext(this, logic_op)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdSetLogicOpEXT",
+            command_buffer,
+            (),
+            |this| crate::record::dynamic_state::cmd_set_logic_op_ext(this, logic_op),
+        )
+    }
 }
 pub unsafe extern "system" fn vkCmdSetLogicOpEnableEXT(
     command_buffer: vk::CommandBuffer,
     logic_op_enable: vk::Bool32,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(
-        c"vkCmdSetLogicOpEnableEXT",
-        command_buffer,
-        (),
-        |this| crate::record::dynamic_state::cmd_set_logic_op_enable_ext(this, logic_op_enable),
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdSetLogicOpEnableEXT",
+            command_buffer,
+            (),
+            |this| crate::record::dynamic_state::cmd_set_logic_op_enable_ext(this, logic_op_enable),
+        )
+    }
 }
 pub unsafe extern "system" fn vkCmdSetPatchControlPointsEXT(
     command_buffer: vk::CommandBuffer,
     patch_control_points: u32,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(
-        c"vkCmdSetPatchControlPointsEXT",
-        command_buffer,
-        (),
-        |this| crate::record::dynamic_state::cmd_set_patch_control_points_ext(this, patch_control_points),
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdSetPatchControlPointsEXT",
+            command_buffer,
+            (),
+            |this| crate::record::dynamic_state::cmd_set_patch_control_points_ext(this, patch_control_points),
+        )
+    }
 }
 pub unsafe extern "system" fn vkCmdSetPolygonModeEXT(
     command_buffer: vk::CommandBuffer,
     polygon_mode: vk::PolygonMode,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(
-        c"vkCmdSetPolygonModeEXT",
-        command_buffer,
-        (),
-        |this| crate::record::dynamic_state::cmd_set_polygon_mode_ext(this, polygon_mode),
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdSetPolygonModeEXT",
+            command_buffer,
+            (),
+            |this| crate::record::dynamic_state::cmd_set_polygon_mode_ext(this, polygon_mode),
+        )
+    }
 }
 pub unsafe extern "system" fn vkCmdSetPrimitiveRestartEnable(
     command_buffer: vk::CommandBuffer,
     primitive_restart_enable: vk::Bool32,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(
-        c"vkCmdSetPrimitiveRestartEnable",
-        command_buffer,
-        (),
-        |this| crate::record::dynamic_state::cmd_set_primitive_restart_enable(this, primitive_restart_enable),
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdSetPrimitiveRestartEnable",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::dynamic_state::cmd_set_primitive_restart_enable(this, primitive_restart_enable)
+            },
+        )
+    }
 }
 pub unsafe extern "system" fn vkCmdSetPrimitiveTopology(
     command_buffer: vk::CommandBuffer,
     primitive_topology: vk::PrimitiveTopology,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(
-        c"vkCmdSetPrimitiveTopology",
-        command_buffer,
-        (),
-        |this| crate::record::dynamic_state::cmd_set_primitive_topology(this, primitive_topology),
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdSetPrimitiveTopology",
+            command_buffer,
+            (),
+            |this| crate::record::dynamic_state::cmd_set_primitive_topology(this, primitive_topology),
+        )
+    }
 }
 pub unsafe extern "system" fn vkCmdSetProvokingVertexModeEXT(
     command_buffer: vk::CommandBuffer,
     provoking_vertex_mode: vk::ProvokingVertexModeEXT,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(
-        c"vkCmdSetProvokingVertexModeEXT",
-        command_buffer,
-        (),
-        |this| crate::record::dynamic_state::cmd_set_provoking_vertex_mode_ext(this, provoking_vertex_mode),
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdSetProvokingVertexModeEXT",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::dynamic_state::cmd_set_provoking_vertex_mode_ext(this, provoking_vertex_mode)
+            },
+        )
+    }
 }
 pub unsafe extern "system" fn vkCmdSetRasterizationSamplesEXT(
     command_buffer: vk::CommandBuffer,
     rasterization_samples: vk::SampleCountFlags,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(
-        c"vkCmdSetRasterizationSamplesEXT",
-        command_buffer,
-        (),
-        |this| crate::record::dynamic_state::cmd_set_rasterization_samples_ext(this, rasterization_samples),
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdSetRasterizationSamplesEXT",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::dynamic_state::cmd_set_rasterization_samples_ext(this, rasterization_samples)
+            },
+        )
+    }
 }
 pub unsafe extern "system" fn vkCmdSetRasterizerDiscardEnable(
     command_buffer: vk::CommandBuffer,
     rasterizer_discard_enable: vk::Bool32,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(
-        c"vkCmdSetRasterizerDiscardEnable",
-        command_buffer,
-        (),
-        |this| {
-            crate::record::dynamic_state::cmd_set_rasterizer_discard_enable(this, rasterizer_discard_enable)
-        },
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdSetRasterizerDiscardEnable",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::dynamic_state::cmd_set_rasterizer_discard_enable(
+                    this,
+                    rasterizer_discard_enable,
+                )
+            },
+        )
+    }
 }
 pub unsafe extern "system" fn vkCmdSetRenderingAttachmentLocations(
     command_buffer: vk::CommandBuffer,
     p_location_info: *const vk::RenderingAttachmentLocationInfo<'_>,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(
-        c"vkCmdSetRenderingAttachmentLocations",
-        command_buffer,
-        (),
-        |this| crate::record::dynamic_state::cmd_set_rendering_attachment_locations(this, p_location_info),
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdSetRenderingAttachmentLocations",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::dynamic_state::cmd_set_rendering_attachment_locations(this, p_location_info)
+            },
+        )
+    }
 }
 pub unsafe extern "system" fn vkCmdSetRenderingInputAttachmentIndices(
     command_buffer: vk::CommandBuffer,
     p_input_attachment_index_info: *const vk::RenderingInputAttachmentIndexInfo<'_>,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(
-        c"vkCmdSetRenderingInputAttachmentIndices",
-        command_buffer,
-        (),
-        |this| {
-            crate::record::dynamic_state::cmd_set_rendering_input_attachment_indices(
-                this,
-                p_input_attachment_index_info,
-            )
-        },
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdSetRenderingInputAttachmentIndices",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::dynamic_state::cmd_set_rendering_input_attachment_indices(
+                    this,
+                    p_input_attachment_index_info,
+                )
+            },
+        )
+    }
 }
 pub unsafe extern "system" fn vkCmdSetSampleMaskEXT(
     command_buffer: vk::CommandBuffer,
     samples: vk::SampleCountFlags,
     p_sample_mask: *const vk::SampleMask,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(
-        c"vkCmdSetSampleMaskEXT",
-        command_buffer,
-        (),
-        |this| crate::record::dynamic_state::cmd_set_sample_mask_ext(this, samples, p_sample_mask),
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdSetSampleMaskEXT",
+            command_buffer,
+            (),
+            |this| crate::record::dynamic_state::cmd_set_sample_mask_ext(this, samples, p_sample_mask),
+        )
+    }
 }
 pub unsafe extern "system" fn vkCmdSetScissor(
     command_buffer: vk::CommandBuffer,
@@ -1628,33 +2154,42 @@ pub unsafe extern "system" fn vkCmdSetScissor(
     scissor_count: u32,
     p_scissors: *const vk::Rect2D,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdSetScissor", command_buffer, (), |this| {
-        crate::record::dynamic_state::cmd_set_scissor(this, first_scissor, scissor_count, p_scissors)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdSetScissor", command_buffer, (), |this| {
+            crate::record::dynamic_state::cmd_set_scissor(this, first_scissor, scissor_count, p_scissors)
+        })
+    }
 }
 pub unsafe extern "system" fn vkCmdSetScissorWithCount(
     command_buffer: vk::CommandBuffer,
     scissor_count: u32,
     p_scissors: *const vk::Rect2D,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(
-        c"vkCmdSetScissorWithCount",
-        command_buffer,
-        (),
-        |this| crate::record::dynamic_state::cmd_set_scissor_with_count(this, scissor_count, p_scissors),
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdSetScissorWithCount",
+            command_buffer,
+            (),
+            |this| crate::record::dynamic_state::cmd_set_scissor_with_count(this, scissor_count, p_scissors),
+        )
+    }
 }
 pub unsafe extern "system" fn vkCmdSetStencilCompareMask(
     command_buffer: vk::CommandBuffer,
     face_mask: vk::StencilFaceFlags,
     compare_mask: u32,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(
-        c"vkCmdSetStencilCompareMask",
-        command_buffer,
-        (),
-        |this| crate::record::dynamic_state::cmd_set_stencil_compare_mask(this, face_mask, compare_mask),
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdSetStencilCompareMask",
+            command_buffer,
+            (),
+            |this| crate::record::dynamic_state::cmd_set_stencil_compare_mask(this, face_mask, compare_mask),
+        )
+    }
 }
 pub unsafe extern "system" fn vkCmdSetStencilOp(
     command_buffer: vk::CommandBuffer,
@@ -1664,51 +2199,68 @@ pub unsafe extern "system" fn vkCmdSetStencilOp(
     depth_fail_op: vk::StencilOp,
     compare_op: vk::CompareOp,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdSetStencilOp", command_buffer, (), |this| {
-        crate::record::dynamic_state::cmd_set_stencil_op(
-            this,
-            face_mask,
-            fail_op,
-            pass_op,
-            depth_fail_op,
-            compare_op,
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdSetStencilOp",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::dynamic_state::cmd_set_stencil_op(
+                    this,
+                    face_mask,
+                    fail_op,
+                    pass_op,
+                    depth_fail_op,
+                    compare_op,
+                )
+            },
         )
-    })
+    }
 }
 pub unsafe extern "system" fn vkCmdSetStencilReference(
     command_buffer: vk::CommandBuffer,
     face_mask: vk::StencilFaceFlags,
     reference: u32,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(
-        c"vkCmdSetStencilReference",
-        command_buffer,
-        (),
-        |this| crate::record::dynamic_state::cmd_set_stencil_reference(this, face_mask, reference),
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdSetStencilReference",
+            command_buffer,
+            (),
+            |this| crate::record::dynamic_state::cmd_set_stencil_reference(this, face_mask, reference),
+        )
+    }
 }
 pub unsafe extern "system" fn vkCmdSetStencilTestEnable(
     command_buffer: vk::CommandBuffer,
     stencil_test_enable: vk::Bool32,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(
-        c"vkCmdSetStencilTestEnable",
-        command_buffer,
-        (),
-        |this| crate::record::dynamic_state::cmd_set_stencil_test_enable(this, stencil_test_enable),
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdSetStencilTestEnable",
+            command_buffer,
+            (),
+            |this| crate::record::dynamic_state::cmd_set_stencil_test_enable(this, stencil_test_enable),
+        )
+    }
 }
 pub unsafe extern "system" fn vkCmdSetStencilWriteMask(
     command_buffer: vk::CommandBuffer,
     face_mask: vk::StencilFaceFlags,
     write_mask: u32,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(
-        c"vkCmdSetStencilWriteMask",
-        command_buffer,
-        (),
-        |this| crate::record::dynamic_state::cmd_set_stencil_write_mask(this, face_mask, write_mask),
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdSetStencilWriteMask",
+            command_buffer,
+            (),
+            |this| crate::record::dynamic_state::cmd_set_stencil_write_mask(this, face_mask, write_mask),
+        )
+    }
 }
 pub unsafe extern "system" fn vkCmdSetVertexInputEXT(
     command_buffer: vk::CommandBuffer,
@@ -1717,20 +2269,23 @@ pub unsafe extern "system" fn vkCmdSetVertexInputEXT(
     vertex_attribute_description_count: u32,
     p_vertex_attribute_descriptions: *const vk::VertexInputAttributeDescription2EXT<'_>,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(
-        c"vkCmdSetVertexInputEXT",
-        command_buffer,
-        (),
-        |this| {
-            crate::record::draw::cmd_set_vertex_input_ext(
-                this,
-                vertex_binding_description_count,
-                p_vertex_binding_descriptions,
-                vertex_attribute_description_count,
-                p_vertex_attribute_descriptions,
-            )
-        },
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdSetVertexInputEXT",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::draw::cmd_set_vertex_input_ext(
+                    this,
+                    vertex_binding_description_count,
+                    p_vertex_binding_descriptions,
+                    vertex_attribute_description_count,
+                    p_vertex_attribute_descriptions,
+                )
+            },
+        )
+    }
 }
 pub unsafe extern "system" fn vkCmdSetViewport(
     command_buffer: vk::CommandBuffer,
@@ -1738,21 +2293,39 @@ pub unsafe extern "system" fn vkCmdSetViewport(
     viewport_count: u32,
     p_viewports: *const vk::Viewport,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdSetViewport", command_buffer, (), |this| {
-        crate::record::dynamic_state::cmd_set_viewport(this, first_viewport, viewport_count, p_viewports)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdSetViewport",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::dynamic_state::cmd_set_viewport(
+                    this,
+                    first_viewport,
+                    viewport_count,
+                    p_viewports,
+                )
+            },
+        )
+    }
 }
 pub unsafe extern "system" fn vkCmdSetViewportWithCount(
     command_buffer: vk::CommandBuffer,
     viewport_count: u32,
     p_viewports: *const vk::Viewport,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(
-        c"vkCmdSetViewportWithCount",
-        command_buffer,
-        (),
-        |this| crate::record::dynamic_state::cmd_set_viewport_with_count(this, viewport_count, p_viewports),
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdSetViewportWithCount",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::dynamic_state::cmd_set_viewport_with_count(this, viewport_count, p_viewports)
+            },
+        )
+    }
 }
 pub unsafe extern "system" fn vkCmdUpdateBuffer(
     command_buffer: vk::CommandBuffer,
@@ -1761,9 +2334,17 @@ pub unsafe extern "system" fn vkCmdUpdateBuffer(
     data_size: vk::DeviceSize,
     p_data: *const c_void,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdUpdateBuffer", command_buffer, (), |this| {
-        crate::record::transfer::cmd_update_buffer(this, dst_buffer, dst_offset, data_size, p_data)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdUpdateBuffer",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::transfer::cmd_update_buffer(this, dst_buffer, dst_offset, data_size, p_data)
+            },
+        )
+    }
 }
 pub unsafe extern "system" fn vkCmdWaitEvents(
     command_buffer: vk::CommandBuffer,
@@ -1778,21 +2359,24 @@ pub unsafe extern "system" fn vkCmdWaitEvents(
     image_memory_barrier_count: u32,
     p_image_memory_barriers: *const vk::ImageMemoryBarrier<'_>,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdWaitEvents", command_buffer, (), |this| {
-        crate::legacy::barriers::cmd_wait_events(
-            this,
-            event_count,
-            p_events,
-            src_stage_mask,
-            dst_stage_mask,
-            memory_barrier_count,
-            p_memory_barriers,
-            buffer_memory_barrier_count,
-            p_buffer_memory_barriers,
-            image_memory_barrier_count,
-            p_image_memory_barriers,
-        )
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdWaitEvents", command_buffer, (), |this| {
+            crate::legacy::barriers::cmd_wait_events(
+                this,
+                event_count,
+                p_events,
+                src_stage_mask,
+                dst_stage_mask,
+                memory_barrier_count,
+                p_memory_barriers,
+                buffer_memory_barrier_count,
+                p_buffer_memory_barriers,
+                image_memory_barrier_count,
+                p_image_memory_barriers,
+            )
+        })
+    }
 }
 pub unsafe extern "system" fn vkCmdWaitEvents2(
     command_buffer: vk::CommandBuffer,
@@ -1800,9 +2384,15 @@ pub unsafe extern "system" fn vkCmdWaitEvents2(
     p_events: *const vk::Event,
     p_dependency_infos: *const vk::DependencyInfo<'_>,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdWaitEvents2", command_buffer, (), |this| {
-        crate::record::barrier::cmd_wait_events2(this, event_count, p_events, p_dependency_infos)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdWaitEvents2",
+            command_buffer,
+            (),
+            |this| crate::record::barrier::cmd_wait_events2(this, event_count, p_events, p_dependency_infos),
+        )
+    }
 }
 pub unsafe extern "system" fn vkCmdWriteTimestamp(
     command_buffer: vk::CommandBuffer,
@@ -1810,9 +2400,15 @@ pub unsafe extern "system" fn vkCmdWriteTimestamp(
     query_pool: vk::QueryPool,
     query: u32,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdWriteTimestamp", command_buffer, (), |this| {
-        crate::generated::legacy::cmd_write_timestamp(this, pipeline_stage, query_pool, query)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdWriteTimestamp",
+            command_buffer,
+            (),
+            |this| crate::generated::legacy::cmd_write_timestamp(this, pipeline_stage, query_pool, query),
+        )
+    }
 }
 pub unsafe extern "system" fn vkCmdWriteTimestamp2(
     command_buffer: vk::CommandBuffer,
@@ -1820,36 +2416,57 @@ pub unsafe extern "system" fn vkCmdWriteTimestamp2(
     query_pool: vk::QueryPool,
     query: u32,
 ) {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(
-        c"vkCmdWriteTimestamp2",
-        command_buffer,
-        (),
-        |this| crate::record::query::cmd_write_timestamp2(this, stage, query_pool, query),
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdWriteTimestamp2",
+            command_buffer,
+            (),
+            |this| crate::record::query::cmd_write_timestamp2(this, stage, query_pool, query),
+        )
+    }
 }
 pub unsafe extern "system" fn vkCopyImageToImage(
     device: vk::Device,
     p_copy_image_to_image_info: *const vk::CopyImageToImageInfo<'_>,
 ) -> vk::Result {
-    guard::on::<crate::device::Device, _>(c"vkCopyImageToImage", device, vk::Result::ERROR_UNKNOWN, |this| {
-        crate::host_copy::copy_image_to_image(this, p_copy_image_to_image_info)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkCopyImageToImage",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| crate::host_copy::copy_image_to_image(this, p_copy_image_to_image_info),
+        )
+    }
 }
 pub unsafe extern "system" fn vkCopyImageToMemory(
     device: vk::Device,
     p_copy_image_to_memory_info: *const vk::CopyImageToMemoryInfo<'_>,
 ) -> vk::Result {
-    guard::on::<crate::device::Device, _>(c"vkCopyImageToMemory", device, vk::Result::ERROR_UNKNOWN, |this| {
-        crate::host_copy::copy_image_to_memory(this, p_copy_image_to_memory_info)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkCopyImageToMemory",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| crate::host_copy::copy_image_to_memory(this, p_copy_image_to_memory_info),
+        )
+    }
 }
 pub unsafe extern "system" fn vkCopyMemoryToImage(
     device: vk::Device,
     p_copy_memory_to_image_info: *const vk::CopyMemoryToImageInfo<'_>,
 ) -> vk::Result {
-    guard::on::<crate::device::Device, _>(c"vkCopyMemoryToImage", device, vk::Result::ERROR_UNKNOWN, |this| {
-        crate::host_copy::copy_memory_to_image(this, p_copy_memory_to_image_info)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkCopyMemoryToImage",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| crate::host_copy::copy_memory_to_image(this, p_copy_memory_to_image_info),
+        )
+    }
 }
 pub unsafe extern "system" fn vkCreateBuffer(
     device: vk::Device,
@@ -1857,9 +2474,15 @@ pub unsafe extern "system" fn vkCreateBuffer(
     p_allocator: *const vk::AllocationCallbacks<'_>,
     p_buffer: *mut vk::Buffer,
 ) -> vk::Result {
-    guard::on::<crate::device::Device, _>(c"vkCreateBuffer", device, vk::Result::ERROR_UNKNOWN, |this| {
-        crate::buffer::create_buffer(this, p_create_info, p_allocator, p_buffer)
-    })
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(c"vkCreateBuffer", device, vk::Result::ERROR_UNKNOWN, |this| {
+            crate::buffer::create_buffer(this, p_create_info, p_allocator, p_buffer)
+        })
+    }
 }
 pub unsafe extern "system" fn vkCreateBufferView(
     device: vk::Device,
@@ -1867,9 +2490,18 @@ pub unsafe extern "system" fn vkCreateBufferView(
     p_allocator: *const vk::AllocationCallbacks<'_>,
     p_view: *mut vk::BufferView,
 ) -> vk::Result {
-    guard::on::<crate::device::Device, _>(c"vkCreateBufferView", device, vk::Result::ERROR_UNKNOWN, |this| {
-        crate::buffer_view::create_buffer_view(this, p_create_info, p_allocator, p_view)
-    })
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkCreateBufferView",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| crate::buffer_view::create_buffer_view(this, p_create_info, p_allocator, p_view),
+        )
+    }
 }
 pub unsafe extern "system" fn vkCreateCommandPool(
     device: vk::Device,
@@ -1877,9 +2509,18 @@ pub unsafe extern "system" fn vkCreateCommandPool(
     p_allocator: *const vk::AllocationCallbacks<'_>,
     p_command_pool: *mut vk::CommandPool,
 ) -> vk::Result {
-    guard::on::<crate::device::Device, _>(c"vkCreateCommandPool", device, vk::Result::ERROR_UNKNOWN, |this| {
-        crate::command_pool::create_command_pool(this, p_create_info, p_allocator, p_command_pool)
-    })
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkCreateCommandPool",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| crate::command_pool::create_command_pool(this, p_create_info, p_allocator, p_command_pool),
+        )
+    }
 }
 pub unsafe extern "system" fn vkCreateComputePipelines(
     device: vk::Device,
@@ -1889,21 +2530,27 @@ pub unsafe extern "system" fn vkCreateComputePipelines(
     p_allocator: *const vk::AllocationCallbacks<'_>,
     p_pipelines: *mut vk::Pipeline,
 ) -> vk::Result {
-    guard::on::<crate::device::Device, _>(
-        c"vkCreateComputePipelines",
-        device,
-        vk::Result::ERROR_UNKNOWN,
-        |this| {
-            crate::pipeline_compute::create_compute_pipelines(
-                this,
-                pipeline_cache,
-                create_info_count,
-                p_create_infos,
-                p_allocator,
-                p_pipelines,
-            )
-        },
-    )
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkCreateComputePipelines",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::pipeline_compute::create_compute_pipelines(
+                    this,
+                    pipeline_cache,
+                    create_info_count,
+                    p_create_infos,
+                    p_allocator,
+                    p_pipelines,
+                )
+            },
+        )
+    }
 }
 pub unsafe extern "system" fn vkCreateDebugReportCallbackEXT(
     instance: vk::Instance,
@@ -1911,12 +2558,20 @@ pub unsafe extern "system" fn vkCreateDebugReportCallbackEXT(
     p_allocator: *const vk::AllocationCallbacks<'_>,
     p_callback: *mut vk::DebugReportCallbackEXT,
 ) -> vk::Result {
-    guard::on::<crate::instance::Instance, _>(
-        c"vkCreateDebugReportCallbackEXT",
-        instance,
-        vk::Result::ERROR_UNKNOWN,
-        |this| crate::debug::create_debug_report_callback_ext(this, p_create_info, p_allocator, p_callback),
-    )
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::instance::Instance, _>(
+            c"vkCreateDebugReportCallbackEXT",
+            instance,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::debug::create_debug_report_callback_ext(this, p_create_info, p_allocator, p_callback)
+            },
+        )
+    }
 }
 pub unsafe extern "system" fn vkCreateDebugUtilsMessengerEXT(
     instance: vk::Instance,
@@ -1924,12 +2579,20 @@ pub unsafe extern "system" fn vkCreateDebugUtilsMessengerEXT(
     p_allocator: *const vk::AllocationCallbacks<'_>,
     p_messenger: *mut vk::DebugUtilsMessengerEXT,
 ) -> vk::Result {
-    guard::on::<crate::instance::Instance, _>(
-        c"vkCreateDebugUtilsMessengerEXT",
-        instance,
-        vk::Result::ERROR_UNKNOWN,
-        |this| crate::debug::create_debug_utils_messenger_ext(this, p_create_info, p_allocator, p_messenger),
-    )
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::instance::Instance, _>(
+            c"vkCreateDebugUtilsMessengerEXT",
+            instance,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::debug::create_debug_utils_messenger_ext(this, p_create_info, p_allocator, p_messenger)
+            },
+        )
+    }
 }
 pub unsafe extern "system" fn vkCreateDescriptorPool(
     device: vk::Device,
@@ -1937,19 +2600,25 @@ pub unsafe extern "system" fn vkCreateDescriptorPool(
     p_allocator: *const vk::AllocationCallbacks<'_>,
     p_descriptor_pool: *mut vk::DescriptorPool,
 ) -> vk::Result {
-    guard::on::<crate::device::Device, _>(
-        c"vkCreateDescriptorPool",
-        device,
-        vk::Result::ERROR_UNKNOWN,
-        |this| {
-            crate::descriptor_pool::create_descriptor_pool(
-                this,
-                p_create_info,
-                p_allocator,
-                p_descriptor_pool,
-            )
-        },
-    )
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkCreateDescriptorPool",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::descriptor_pool::create_descriptor_pool(
+                    this,
+                    p_create_info,
+                    p_allocator,
+                    p_descriptor_pool,
+                )
+            },
+        )
+    }
 }
 pub unsafe extern "system" fn vkCreateDescriptorSetLayout(
     device: vk::Device,
@@ -1957,19 +2626,25 @@ pub unsafe extern "system" fn vkCreateDescriptorSetLayout(
     p_allocator: *const vk::AllocationCallbacks<'_>,
     p_set_layout: *mut vk::DescriptorSetLayout,
 ) -> vk::Result {
-    guard::on::<crate::device::Device, _>(
-        c"vkCreateDescriptorSetLayout",
-        device,
-        vk::Result::ERROR_UNKNOWN,
-        |this| {
-            crate::descriptor_layout::create_descriptor_set_layout(
-                this,
-                p_create_info,
-                p_allocator,
-                p_set_layout,
-            )
-        },
-    )
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkCreateDescriptorSetLayout",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::descriptor_layout::create_descriptor_set_layout(
+                    this,
+                    p_create_info,
+                    p_allocator,
+                    p_set_layout,
+                )
+            },
+        )
+    }
 }
 pub unsafe extern "system" fn vkCreateDescriptorUpdateTemplate(
     device: vk::Device,
@@ -1977,19 +2652,25 @@ pub unsafe extern "system" fn vkCreateDescriptorUpdateTemplate(
     p_allocator: *const vk::AllocationCallbacks<'_>,
     p_descriptor_update_template: *mut vk::DescriptorUpdateTemplate,
 ) -> vk::Result {
-    guard::on::<crate::device::Device, _>(
-        c"vkCreateDescriptorUpdateTemplate",
-        device,
-        vk::Result::ERROR_UNKNOWN,
-        |this| {
-            crate::update_template::create_descriptor_update_template(
-                this,
-                p_create_info,
-                p_allocator,
-                p_descriptor_update_template,
-            )
-        },
-    )
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkCreateDescriptorUpdateTemplate",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::update_template::create_descriptor_update_template(
+                    this,
+                    p_create_info,
+                    p_allocator,
+                    p_descriptor_update_template,
+                )
+            },
+        )
+    }
 }
 pub unsafe extern "system" fn vkCreateDevice(
     physical_device: vk::PhysicalDevice,
@@ -1997,12 +2678,18 @@ pub unsafe extern "system" fn vkCreateDevice(
     p_allocator: *const vk::AllocationCallbacks<'_>,
     p_device: *mut vk::Device,
 ) -> vk::Result {
-    guard::on::<crate::physical_device::PhysicalDevice, _>(
-        c"vkCreateDevice",
-        physical_device,
-        vk::Result::ERROR_UNKNOWN,
-        |this| crate::device::create_device(this, p_create_info, p_allocator, p_device),
-    )
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::physical_device::PhysicalDevice, _>(
+            c"vkCreateDevice",
+            physical_device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| crate::device::create_device(this, p_create_info, p_allocator, p_device),
+        )
+    }
 }
 pub unsafe extern "system" fn vkCreateEvent(
     device: vk::Device,
@@ -2010,9 +2697,15 @@ pub unsafe extern "system" fn vkCreateEvent(
     p_allocator: *const vk::AllocationCallbacks<'_>,
     p_event: *mut vk::Event,
 ) -> vk::Result {
-    guard::on::<crate::device::Device, _>(c"vkCreateEvent", device, vk::Result::ERROR_UNKNOWN, |this| {
-        crate::event::create_event(this, p_create_info, p_allocator, p_event)
-    })
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(c"vkCreateEvent", device, vk::Result::ERROR_UNKNOWN, |this| {
+            crate::event::create_event(this, p_create_info, p_allocator, p_event)
+        })
+    }
 }
 pub unsafe extern "system" fn vkCreateFence(
     device: vk::Device,
@@ -2020,9 +2713,15 @@ pub unsafe extern "system" fn vkCreateFence(
     p_allocator: *const vk::AllocationCallbacks<'_>,
     p_fence: *mut vk::Fence,
 ) -> vk::Result {
-    guard::on::<crate::device::Device, _>(c"vkCreateFence", device, vk::Result::ERROR_UNKNOWN, |this| {
-        crate::fence::create_fence(this, p_create_info, p_allocator, p_fence)
-    })
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(c"vkCreateFence", device, vk::Result::ERROR_UNKNOWN, |this| {
+            crate::fence::create_fence(this, p_create_info, p_allocator, p_fence)
+        })
+    }
 }
 pub unsafe extern "system" fn vkCreateFramebuffer(
     device: vk::Device,
@@ -2030,9 +2729,18 @@ pub unsafe extern "system" fn vkCreateFramebuffer(
     p_allocator: *const vk::AllocationCallbacks<'_>,
     p_framebuffer: *mut vk::Framebuffer,
 ) -> vk::Result {
-    guard::on::<crate::device::Device, _>(c"vkCreateFramebuffer", device, vk::Result::ERROR_UNKNOWN, |this| {
-        crate::framebuffer::create_framebuffer(this, p_create_info, p_allocator, p_framebuffer)
-    })
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkCreateFramebuffer",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| crate::framebuffer::create_framebuffer(this, p_create_info, p_allocator, p_framebuffer),
+        )
+    }
 }
 pub unsafe extern "system" fn vkCreateGraphicsPipelines(
     device: vk::Device,
@@ -2042,21 +2750,27 @@ pub unsafe extern "system" fn vkCreateGraphicsPipelines(
     p_allocator: *const vk::AllocationCallbacks<'_>,
     p_pipelines: *mut vk::Pipeline,
 ) -> vk::Result {
-    guard::on::<crate::device::Device, _>(
-        c"vkCreateGraphicsPipelines",
-        device,
-        vk::Result::ERROR_UNKNOWN,
-        |this| {
-            crate::pipeline_graphics::create_graphics_pipelines(
-                this,
-                pipeline_cache,
-                create_info_count,
-                p_create_infos,
-                p_allocator,
-                p_pipelines,
-            )
-        },
-    )
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkCreateGraphicsPipelines",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::pipeline_graphics::create_graphics_pipelines(
+                    this,
+                    pipeline_cache,
+                    create_info_count,
+                    p_create_infos,
+                    p_allocator,
+                    p_pipelines,
+                )
+            },
+        )
+    }
 }
 pub unsafe extern "system" fn vkCreateHeadlessSurfaceEXT(
     instance: vk::Instance,
@@ -2064,12 +2778,18 @@ pub unsafe extern "system" fn vkCreateHeadlessSurfaceEXT(
     p_allocator: *const vk::AllocationCallbacks<'_>,
     p_surface: *mut vk::SurfaceKHR,
 ) -> vk::Result {
-    guard::on::<crate::instance::Instance, _>(
-        c"vkCreateHeadlessSurfaceEXT",
-        instance,
-        vk::Result::ERROR_UNKNOWN,
-        |this| crate::wsi::create_headless_surface_ext(this, p_create_info, p_allocator, p_surface),
-    )
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::instance::Instance, _>(
+            c"vkCreateHeadlessSurfaceEXT",
+            instance,
+            vk::Result::ERROR_UNKNOWN,
+            |this| crate::wsi::create_headless_surface_ext(this, p_create_info, p_allocator, p_surface),
+        )
+    }
 }
 pub unsafe extern "system" fn vkCreateImage(
     device: vk::Device,
@@ -2077,9 +2797,15 @@ pub unsafe extern "system" fn vkCreateImage(
     p_allocator: *const vk::AllocationCallbacks<'_>,
     p_image: *mut vk::Image,
 ) -> vk::Result {
-    guard::on::<crate::device::Device, _>(c"vkCreateImage", device, vk::Result::ERROR_UNKNOWN, |this| {
-        crate::image::create_image(this, p_create_info, p_allocator, p_image)
-    })
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(c"vkCreateImage", device, vk::Result::ERROR_UNKNOWN, |this| {
+            crate::image::create_image(this, p_create_info, p_allocator, p_image)
+        })
+    }
 }
 pub unsafe extern "system" fn vkCreateImageView(
     device: vk::Device,
@@ -2087,18 +2813,33 @@ pub unsafe extern "system" fn vkCreateImageView(
     p_allocator: *const vk::AllocationCallbacks<'_>,
     p_view: *mut vk::ImageView,
 ) -> vk::Result {
-    guard::on::<crate::device::Device, _>(c"vkCreateImageView", device, vk::Result::ERROR_UNKNOWN, |this| {
-        crate::image_view::create_image_view(this, p_create_info, p_allocator, p_view)
-    })
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkCreateImageView",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| crate::image_view::create_image_view(this, p_create_info, p_allocator, p_view),
+        )
+    }
 }
 pub unsafe extern "system" fn vkCreateInstance(
     p_create_info: *const vk::InstanceCreateInfo<'_>,
     p_allocator: *const vk::AllocationCallbacks<'_>,
     p_instance: *mut vk::Instance,
 ) -> vk::Result {
-    guard::raw(c"vkCreateInstance", vk::Result::ERROR_UNKNOWN, || {
-        crate::instance::create_instance(p_create_info, p_allocator, p_instance)
-    })
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::raw(c"vkCreateInstance", vk::Result::ERROR_UNKNOWN, || {
+            crate::instance::create_instance(p_create_info, p_allocator, p_instance)
+        })
+    }
 }
 pub unsafe extern "system" fn vkCreatePipelineCache(
     device: vk::Device,
@@ -2106,14 +2847,25 @@ pub unsafe extern "system" fn vkCreatePipelineCache(
     p_allocator: *const vk::AllocationCallbacks<'_>,
     p_pipeline_cache: *mut vk::PipelineCache,
 ) -> vk::Result {
-    guard::on::<crate::device::Device, _>(
-        c"vkCreatePipelineCache",
-        device,
-        vk::Result::ERROR_UNKNOWN,
-        |this| {
-            crate::pipeline_cache::create_pipeline_cache(this, p_create_info, p_allocator, p_pipeline_cache)
-        },
-    )
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkCreatePipelineCache",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::pipeline_cache::create_pipeline_cache(
+                    this,
+                    p_create_info,
+                    p_allocator,
+                    p_pipeline_cache,
+                )
+            },
+        )
+    }
 }
 pub unsafe extern "system" fn vkCreatePipelineLayout(
     device: vk::Device,
@@ -2121,19 +2873,25 @@ pub unsafe extern "system" fn vkCreatePipelineLayout(
     p_allocator: *const vk::AllocationCallbacks<'_>,
     p_pipeline_layout: *mut vk::PipelineLayout,
 ) -> vk::Result {
-    guard::on::<crate::device::Device, _>(
-        c"vkCreatePipelineLayout",
-        device,
-        vk::Result::ERROR_UNKNOWN,
-        |this| {
-            crate::pipeline_layout::create_pipeline_layout(
-                this,
-                p_create_info,
-                p_allocator,
-                p_pipeline_layout,
-            )
-        },
-    )
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkCreatePipelineLayout",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::pipeline_layout::create_pipeline_layout(
+                    this,
+                    p_create_info,
+                    p_allocator,
+                    p_pipeline_layout,
+                )
+            },
+        )
+    }
 }
 pub unsafe extern "system" fn vkCreatePrivateDataSlot(
     device: vk::Device,
@@ -2141,19 +2899,25 @@ pub unsafe extern "system" fn vkCreatePrivateDataSlot(
     p_allocator: *const vk::AllocationCallbacks<'_>,
     p_private_data_slot: *mut vk::PrivateDataSlot,
 ) -> vk::Result {
-    guard::on::<crate::device::Device, _>(
-        c"vkCreatePrivateDataSlot",
-        device,
-        vk::Result::ERROR_UNKNOWN,
-        |this| {
-            crate::private_data::create_private_data_slot(
-                this,
-                p_create_info,
-                p_allocator,
-                p_private_data_slot,
-            )
-        },
-    )
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkCreatePrivateDataSlot",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::private_data::create_private_data_slot(
+                    this,
+                    p_create_info,
+                    p_allocator,
+                    p_private_data_slot,
+                )
+            },
+        )
+    }
 }
 pub unsafe extern "system" fn vkCreateQueryPool(
     device: vk::Device,
@@ -2161,9 +2925,18 @@ pub unsafe extern "system" fn vkCreateQueryPool(
     p_allocator: *const vk::AllocationCallbacks<'_>,
     p_query_pool: *mut vk::QueryPool,
 ) -> vk::Result {
-    guard::on::<crate::device::Device, _>(c"vkCreateQueryPool", device, vk::Result::ERROR_UNKNOWN, |this| {
-        crate::query_pool::create_query_pool(this, p_create_info, p_allocator, p_query_pool)
-    })
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkCreateQueryPool",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| crate::query_pool::create_query_pool(this, p_create_info, p_allocator, p_query_pool),
+        )
+    }
 }
 pub unsafe extern "system" fn vkCreateRenderPass(
     device: vk::Device,
@@ -2171,9 +2944,25 @@ pub unsafe extern "system" fn vkCreateRenderPass(
     p_allocator: *const vk::AllocationCallbacks<'_>,
     p_render_pass: *mut vk::RenderPass,
 ) -> vk::Result {
-    guard::on::<crate::device::Device, _>(c"vkCreateRenderPass", device, vk::Result::ERROR_UNKNOWN, |this| {
-        crate::legacy::render_pass::create_render_pass(this, p_create_info, p_allocator, p_render_pass)
-    })
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkCreateRenderPass",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::legacy::render_pass::create_render_pass(
+                    this,
+                    p_create_info,
+                    p_allocator,
+                    p_render_pass,
+                )
+            },
+        )
+    }
 }
 pub unsafe extern "system" fn vkCreateRenderPass2(
     device: vk::Device,
@@ -2181,9 +2970,18 @@ pub unsafe extern "system" fn vkCreateRenderPass2(
     p_allocator: *const vk::AllocationCallbacks<'_>,
     p_render_pass: *mut vk::RenderPass,
 ) -> vk::Result {
-    guard::on::<crate::device::Device, _>(c"vkCreateRenderPass2", device, vk::Result::ERROR_UNKNOWN, |this| {
-        crate::render_pass::create_render_pass2(this, p_create_info, p_allocator, p_render_pass)
-    })
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkCreateRenderPass2",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| crate::render_pass::create_render_pass2(this, p_create_info, p_allocator, p_render_pass),
+        )
+    }
 }
 pub unsafe extern "system" fn vkCreateSampler(
     device: vk::Device,
@@ -2191,9 +2989,15 @@ pub unsafe extern "system" fn vkCreateSampler(
     p_allocator: *const vk::AllocationCallbacks<'_>,
     p_sampler: *mut vk::Sampler,
 ) -> vk::Result {
-    guard::on::<crate::device::Device, _>(c"vkCreateSampler", device, vk::Result::ERROR_UNKNOWN, |this| {
-        crate::sampler::create_sampler(this, p_create_info, p_allocator, p_sampler)
-    })
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(c"vkCreateSampler", device, vk::Result::ERROR_UNKNOWN, |this| {
+            crate::sampler::create_sampler(this, p_create_info, p_allocator, p_sampler)
+        })
+    }
 }
 pub unsafe extern "system" fn vkCreateSamplerYcbcrConversion(
     device: vk::Device,
@@ -2201,19 +3005,25 @@ pub unsafe extern "system" fn vkCreateSamplerYcbcrConversion(
     p_allocator: *const vk::AllocationCallbacks<'_>,
     p_ycbcr_conversion: *mut vk::SamplerYcbcrConversion,
 ) -> vk::Result {
-    guard::on::<crate::device::Device, _>(
-        c"vkCreateSamplerYcbcrConversion",
-        device,
-        vk::Result::ERROR_UNKNOWN,
-        |this| {
-            crate::sampler::create_sampler_ycbcr_conversion(
-                this,
-                p_create_info,
-                p_allocator,
-                p_ycbcr_conversion,
-            )
-        },
-    )
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkCreateSamplerYcbcrConversion",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::sampler::create_sampler_ycbcr_conversion(
+                    this,
+                    p_create_info,
+                    p_allocator,
+                    p_ycbcr_conversion,
+                )
+            },
+        )
+    }
 }
 pub unsafe extern "system" fn vkCreateSemaphore(
     device: vk::Device,
@@ -2221,9 +3031,18 @@ pub unsafe extern "system" fn vkCreateSemaphore(
     p_allocator: *const vk::AllocationCallbacks<'_>,
     p_semaphore: *mut vk::Semaphore,
 ) -> vk::Result {
-    guard::on::<crate::device::Device, _>(c"vkCreateSemaphore", device, vk::Result::ERROR_UNKNOWN, |this| {
-        crate::semaphore::create_semaphore(this, p_create_info, p_allocator, p_semaphore)
-    })
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkCreateSemaphore",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| crate::semaphore::create_semaphore(this, p_create_info, p_allocator, p_semaphore),
+        )
+    }
 }
 pub unsafe extern "system" fn vkCreateShaderInstrumentationARM(
     device: vk::Device,
@@ -2231,19 +3050,25 @@ pub unsafe extern "system" fn vkCreateShaderInstrumentationARM(
     p_allocator: *const vk::AllocationCallbacks<'_>,
     p_instrumentation: *mut vk::ShaderInstrumentationARM,
 ) -> vk::Result {
-    guard::on::<crate::device::Device, _>(
-        c"vkCreateShaderInstrumentationARM",
-        device,
-        vk::Result::ERROR_UNKNOWN,
-        |this| {
-            crate::instrumentation::create_shader_instrumentation_arm(
-                this,
-                p_create_info,
-                p_allocator,
-                p_instrumentation,
-            )
-        },
-    )
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkCreateShaderInstrumentationARM",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::instrumentation::create_shader_instrumentation_arm(
+                    this,
+                    p_create_info,
+                    p_allocator,
+                    p_instrumentation,
+                )
+            },
+        )
+    }
 }
 pub unsafe extern "system" fn vkCreateShaderModule(
     device: vk::Device,
@@ -2251,12 +3076,20 @@ pub unsafe extern "system" fn vkCreateShaderModule(
     p_allocator: *const vk::AllocationCallbacks<'_>,
     p_shader_module: *mut vk::ShaderModule,
 ) -> vk::Result {
-    guard::on::<crate::device::Device, _>(
-        c"vkCreateShaderModule",
-        device,
-        vk::Result::ERROR_UNKNOWN,
-        |this| crate::shader_module::create_shader_module(this, p_create_info, p_allocator, p_shader_module),
-    )
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkCreateShaderModule",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::shader_module::create_shader_module(this, p_create_info, p_allocator, p_shader_module)
+            },
+        )
+    }
 }
 pub unsafe extern "system" fn vkCreateSwapchainKHR(
     device: vk::Device,
@@ -2264,12 +3097,18 @@ pub unsafe extern "system" fn vkCreateSwapchainKHR(
     p_allocator: *const vk::AllocationCallbacks<'_>,
     p_swapchain: *mut vk::SwapchainKHR,
 ) -> vk::Result {
-    guard::on::<crate::device::Device, _>(
-        c"vkCreateSwapchainKHR",
-        device,
-        vk::Result::ERROR_UNKNOWN,
-        |this| crate::wsi::create_swapchain_khr(this, p_create_info, p_allocator, p_swapchain),
-    )
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkCreateSwapchainKHR",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| crate::wsi::create_swapchain_khr(this, p_create_info, p_allocator, p_swapchain),
+        )
+    }
 }
 pub unsafe extern "system" fn vkCreateXcbSurfaceKHR(
     instance: vk::Instance,
@@ -2277,12 +3116,18 @@ pub unsafe extern "system" fn vkCreateXcbSurfaceKHR(
     p_allocator: *const vk::AllocationCallbacks<'_>,
     p_surface: *mut vk::SurfaceKHR,
 ) -> vk::Result {
-    guard::on::<crate::instance::Instance, _>(
-        c"vkCreateXcbSurfaceKHR",
-        instance,
-        vk::Result::ERROR_UNKNOWN,
-        |this| crate::wsi::create_xcb_surface_khr(this, p_create_info, p_allocator, p_surface),
-    )
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::instance::Instance, _>(
+            c"vkCreateXcbSurfaceKHR",
+            instance,
+            vk::Result::ERROR_UNKNOWN,
+            |this| crate::wsi::create_xcb_surface_khr(this, p_create_info, p_allocator, p_surface),
+        )
+    }
 }
 pub unsafe extern "system" fn vkCreateXlibSurfaceKHR(
     instance: vk::Instance,
@@ -2290,12 +3135,18 @@ pub unsafe extern "system" fn vkCreateXlibSurfaceKHR(
     p_allocator: *const vk::AllocationCallbacks<'_>,
     p_surface: *mut vk::SurfaceKHR,
 ) -> vk::Result {
-    guard::on::<crate::instance::Instance, _>(
-        c"vkCreateXlibSurfaceKHR",
-        instance,
-        vk::Result::ERROR_UNKNOWN,
-        |this| crate::wsi::create_xlib_surface_khr(this, p_create_info, p_allocator, p_surface),
-    )
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::instance::Instance, _>(
+            c"vkCreateXlibSurfaceKHR",
+            instance,
+            vk::Result::ERROR_UNKNOWN,
+            |this| crate::wsi::create_xlib_surface_khr(this, p_create_info, p_allocator, p_surface),
+        )
+    }
 }
 pub unsafe extern "system" fn vkDebugReportMessageEXT(
     instance: vk::Instance,
@@ -2307,284 +3158,378 @@ pub unsafe extern "system" fn vkDebugReportMessageEXT(
     p_layer_prefix: *const c_char,
     p_message: *const c_char,
 ) {
-    guard::on::<crate::instance::Instance, _>(c"vkDebugReportMessageEXT", instance, (), |this| {
-        crate::debug::debug_report_message_ext(
-            this,
-            flags,
-            object_type,
-            object,
-            location,
-            message_code,
-            p_layer_prefix,
-            p_message,
-        )
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::instance::Instance, _>(c"vkDebugReportMessageEXT", instance, (), |this| {
+            crate::debug::debug_report_message_ext(
+                this,
+                flags,
+                object_type,
+                object,
+                location,
+                message_code,
+                p_layer_prefix,
+                p_message,
+            )
+        })
+    }
 }
 pub unsafe extern "system" fn vkDestroyBuffer(
     device: vk::Device,
     buffer: vk::Buffer,
     p_allocator: *const vk::AllocationCallbacks<'_>,
 ) {
-    guard::on::<crate::device::Device, _>(c"vkDestroyBuffer", device, (), |this| {
-        crate::buffer::destroy_buffer(this, buffer, p_allocator)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(c"vkDestroyBuffer", device, (), |this| {
+            crate::buffer::destroy_buffer(this, buffer, p_allocator)
+        })
+    }
 }
 pub unsafe extern "system" fn vkDestroyBufferView(
     device: vk::Device,
     buffer_view: vk::BufferView,
     p_allocator: *const vk::AllocationCallbacks<'_>,
 ) {
-    guard::on::<crate::device::Device, _>(c"vkDestroyBufferView", device, (), |this| {
-        crate::buffer_view::destroy_buffer_view(this, buffer_view, p_allocator)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(c"vkDestroyBufferView", device, (), |this| {
+            crate::buffer_view::destroy_buffer_view(this, buffer_view, p_allocator)
+        })
+    }
 }
 pub unsafe extern "system" fn vkDestroyCommandPool(
     device: vk::Device,
     command_pool: vk::CommandPool,
     p_allocator: *const vk::AllocationCallbacks<'_>,
 ) {
-    guard::on::<crate::device::Device, _>(c"vkDestroyCommandPool", device, (), |this| {
-        crate::command_pool::destroy_command_pool(this, command_pool, p_allocator)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(c"vkDestroyCommandPool", device, (), |this| {
+            crate::command_pool::destroy_command_pool(this, command_pool, p_allocator)
+        })
+    }
 }
 pub unsafe extern "system" fn vkDestroyDebugReportCallbackEXT(
     instance: vk::Instance,
     callback: vk::DebugReportCallbackEXT,
     p_allocator: *const vk::AllocationCallbacks<'_>,
 ) {
-    guard::on::<crate::instance::Instance, _>(c"vkDestroyDebugReportCallbackEXT", instance, (), |this| {
-        crate::debug::destroy_debug_report_callback_ext(this, callback, p_allocator)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::instance::Instance, _>(c"vkDestroyDebugReportCallbackEXT", instance, (), |this| {
+            crate::debug::destroy_debug_report_callback_ext(this, callback, p_allocator)
+        })
+    }
 }
 pub unsafe extern "system" fn vkDestroyDebugUtilsMessengerEXT(
     instance: vk::Instance,
     messenger: vk::DebugUtilsMessengerEXT,
     p_allocator: *const vk::AllocationCallbacks<'_>,
 ) {
-    guard::on::<crate::instance::Instance, _>(c"vkDestroyDebugUtilsMessengerEXT", instance, (), |this| {
-        crate::debug::destroy_debug_utils_messenger_ext(this, messenger, p_allocator)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::instance::Instance, _>(c"vkDestroyDebugUtilsMessengerEXT", instance, (), |this| {
+            crate::debug::destroy_debug_utils_messenger_ext(this, messenger, p_allocator)
+        })
+    }
 }
 pub unsafe extern "system" fn vkDestroyDescriptorPool(
     device: vk::Device,
     descriptor_pool: vk::DescriptorPool,
     p_allocator: *const vk::AllocationCallbacks<'_>,
 ) {
-    guard::on::<crate::device::Device, _>(c"vkDestroyDescriptorPool", device, (), |this| {
-        crate::descriptor_pool::destroy_descriptor_pool(this, descriptor_pool, p_allocator)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(c"vkDestroyDescriptorPool", device, (), |this| {
+            crate::descriptor_pool::destroy_descriptor_pool(this, descriptor_pool, p_allocator)
+        })
+    }
 }
 pub unsafe extern "system" fn vkDestroyDescriptorSetLayout(
     device: vk::Device,
     descriptor_set_layout: vk::DescriptorSetLayout,
     p_allocator: *const vk::AllocationCallbacks<'_>,
 ) {
-    guard::on::<crate::device::Device, _>(c"vkDestroyDescriptorSetLayout", device, (), |this| {
-        crate::descriptor_layout::destroy_descriptor_set_layout(this, descriptor_set_layout, p_allocator)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(c"vkDestroyDescriptorSetLayout", device, (), |this| {
+            crate::descriptor_layout::destroy_descriptor_set_layout(this, descriptor_set_layout, p_allocator)
+        })
+    }
 }
 pub unsafe extern "system" fn vkDestroyDescriptorUpdateTemplate(
     device: vk::Device,
     descriptor_update_template: vk::DescriptorUpdateTemplate,
     p_allocator: *const vk::AllocationCallbacks<'_>,
 ) {
-    guard::on::<crate::device::Device, _>(c"vkDestroyDescriptorUpdateTemplate", device, (), |this| {
-        crate::update_template::destroy_descriptor_update_template(
-            this,
-            descriptor_update_template,
-            p_allocator,
-        )
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(c"vkDestroyDescriptorUpdateTemplate", device, (), |this| {
+            crate::update_template::destroy_descriptor_update_template(
+                this,
+                descriptor_update_template,
+                p_allocator,
+            )
+        })
+    }
 }
 pub unsafe extern "system" fn vkDestroyDevice(
     device: vk::Device,
     p_allocator: *const vk::AllocationCallbacks<'_>,
 ) {
-    guard::raw(c"vkDestroyDevice", (), || crate::device::destroy_device(device, p_allocator))
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe { guard::raw(c"vkDestroyDevice", (), || crate::device::destroy_device(device, p_allocator)) }
 }
 pub unsafe extern "system" fn vkDestroyEvent(
     device: vk::Device,
     event: vk::Event,
     p_allocator: *const vk::AllocationCallbacks<'_>,
 ) {
-    guard::on::<crate::device::Device, _>(c"vkDestroyEvent", device, (), |this| {
-        crate::event::destroy_event(this, event, p_allocator)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(c"vkDestroyEvent", device, (), |this| {
+            crate::event::destroy_event(this, event, p_allocator)
+        })
+    }
 }
 pub unsafe extern "system" fn vkDestroyFence(
     device: vk::Device,
     fence: vk::Fence,
     p_allocator: *const vk::AllocationCallbacks<'_>,
 ) {
-    guard::on::<crate::device::Device, _>(c"vkDestroyFence", device, (), |this| {
-        crate::fence::destroy_fence(this, fence, p_allocator)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(c"vkDestroyFence", device, (), |this| {
+            crate::fence::destroy_fence(this, fence, p_allocator)
+        })
+    }
 }
 pub unsafe extern "system" fn vkDestroyFramebuffer(
     device: vk::Device,
     framebuffer: vk::Framebuffer,
     p_allocator: *const vk::AllocationCallbacks<'_>,
 ) {
-    guard::on::<crate::device::Device, _>(c"vkDestroyFramebuffer", device, (), |this| {
-        crate::framebuffer::destroy_framebuffer(this, framebuffer, p_allocator)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(c"vkDestroyFramebuffer", device, (), |this| {
+            crate::framebuffer::destroy_framebuffer(this, framebuffer, p_allocator)
+        })
+    }
 }
 pub unsafe extern "system" fn vkDestroyImage(
     device: vk::Device,
     image: vk::Image,
     p_allocator: *const vk::AllocationCallbacks<'_>,
 ) {
-    guard::on::<crate::device::Device, _>(c"vkDestroyImage", device, (), |this| {
-        crate::image::destroy_image(this, image, p_allocator)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(c"vkDestroyImage", device, (), |this| {
+            crate::image::destroy_image(this, image, p_allocator)
+        })
+    }
 }
 pub unsafe extern "system" fn vkDestroyImageView(
     device: vk::Device,
     image_view: vk::ImageView,
     p_allocator: *const vk::AllocationCallbacks<'_>,
 ) {
-    guard::on::<crate::device::Device, _>(c"vkDestroyImageView", device, (), |this| {
-        crate::image_view::destroy_image_view(this, image_view, p_allocator)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(c"vkDestroyImageView", device, (), |this| {
+            crate::image_view::destroy_image_view(this, image_view, p_allocator)
+        })
+    }
 }
 pub unsafe extern "system" fn vkDestroyInstance(
     instance: vk::Instance,
     p_allocator: *const vk::AllocationCallbacks<'_>,
 ) {
-    guard::raw(c"vkDestroyInstance", (), || crate::instance::destroy_instance(instance, p_allocator))
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::raw(c"vkDestroyInstance", (), || crate::instance::destroy_instance(instance, p_allocator))
+    }
 }
 pub unsafe extern "system" fn vkDestroyPipeline(
     device: vk::Device,
     pipeline: vk::Pipeline,
     p_allocator: *const vk::AllocationCallbacks<'_>,
 ) {
-    guard::on::<crate::device::Device, _>(c"vkDestroyPipeline", device, (), |this| {
-        crate::pipeline::destroy_pipeline(this, pipeline, p_allocator)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(c"vkDestroyPipeline", device, (), |this| {
+            crate::pipeline::destroy_pipeline(this, pipeline, p_allocator)
+        })
+    }
 }
 pub unsafe extern "system" fn vkDestroyPipelineCache(
     device: vk::Device,
     pipeline_cache: vk::PipelineCache,
     p_allocator: *const vk::AllocationCallbacks<'_>,
 ) {
-    guard::on::<crate::device::Device, _>(c"vkDestroyPipelineCache", device, (), |this| {
-        crate::pipeline_cache::destroy_pipeline_cache(this, pipeline_cache, p_allocator)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(c"vkDestroyPipelineCache", device, (), |this| {
+            crate::pipeline_cache::destroy_pipeline_cache(this, pipeline_cache, p_allocator)
+        })
+    }
 }
 pub unsafe extern "system" fn vkDestroyPipelineLayout(
     device: vk::Device,
     pipeline_layout: vk::PipelineLayout,
     p_allocator: *const vk::AllocationCallbacks<'_>,
 ) {
-    guard::on::<crate::device::Device, _>(c"vkDestroyPipelineLayout", device, (), |this| {
-        crate::pipeline_layout::destroy_pipeline_layout(this, pipeline_layout, p_allocator)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(c"vkDestroyPipelineLayout", device, (), |this| {
+            crate::pipeline_layout::destroy_pipeline_layout(this, pipeline_layout, p_allocator)
+        })
+    }
 }
 pub unsafe extern "system" fn vkDestroyPrivateDataSlot(
     device: vk::Device,
     private_data_slot: vk::PrivateDataSlot,
     p_allocator: *const vk::AllocationCallbacks<'_>,
 ) {
-    guard::on::<crate::device::Device, _>(c"vkDestroyPrivateDataSlot", device, (), |this| {
-        crate::private_data::destroy_private_data_slot(this, private_data_slot, p_allocator)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(c"vkDestroyPrivateDataSlot", device, (), |this| {
+            crate::private_data::destroy_private_data_slot(this, private_data_slot, p_allocator)
+        })
+    }
 }
 pub unsafe extern "system" fn vkDestroyQueryPool(
     device: vk::Device,
     query_pool: vk::QueryPool,
     p_allocator: *const vk::AllocationCallbacks<'_>,
 ) {
-    guard::on::<crate::device::Device, _>(c"vkDestroyQueryPool", device, (), |this| {
-        crate::query_pool::destroy_query_pool(this, query_pool, p_allocator)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(c"vkDestroyQueryPool", device, (), |this| {
+            crate::query_pool::destroy_query_pool(this, query_pool, p_allocator)
+        })
+    }
 }
 pub unsafe extern "system" fn vkDestroyRenderPass(
     device: vk::Device,
     render_pass: vk::RenderPass,
     p_allocator: *const vk::AllocationCallbacks<'_>,
 ) {
-    guard::on::<crate::device::Device, _>(c"vkDestroyRenderPass", device, (), |this| {
-        crate::render_pass::destroy_render_pass(this, render_pass, p_allocator)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(c"vkDestroyRenderPass", device, (), |this| {
+            crate::render_pass::destroy_render_pass(this, render_pass, p_allocator)
+        })
+    }
 }
 pub unsafe extern "system" fn vkDestroySampler(
     device: vk::Device,
     sampler: vk::Sampler,
     p_allocator: *const vk::AllocationCallbacks<'_>,
 ) {
-    guard::on::<crate::device::Device, _>(c"vkDestroySampler", device, (), |this| {
-        crate::sampler::destroy_sampler(this, sampler, p_allocator)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(c"vkDestroySampler", device, (), |this| {
+            crate::sampler::destroy_sampler(this, sampler, p_allocator)
+        })
+    }
 }
 pub unsafe extern "system" fn vkDestroySamplerYcbcrConversion(
     device: vk::Device,
     ycbcr_conversion: vk::SamplerYcbcrConversion,
     p_allocator: *const vk::AllocationCallbacks<'_>,
 ) {
-    guard::on::<crate::device::Device, _>(c"vkDestroySamplerYcbcrConversion", device, (), |this| {
-        crate::sampler::destroy_sampler_ycbcr_conversion(this, ycbcr_conversion, p_allocator)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(c"vkDestroySamplerYcbcrConversion", device, (), |this| {
+            crate::sampler::destroy_sampler_ycbcr_conversion(this, ycbcr_conversion, p_allocator)
+        })
+    }
 }
 pub unsafe extern "system" fn vkDestroySemaphore(
     device: vk::Device,
     semaphore: vk::Semaphore,
     p_allocator: *const vk::AllocationCallbacks<'_>,
 ) {
-    guard::on::<crate::device::Device, _>(c"vkDestroySemaphore", device, (), |this| {
-        crate::semaphore::destroy_semaphore(this, semaphore, p_allocator)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(c"vkDestroySemaphore", device, (), |this| {
+            crate::semaphore::destroy_semaphore(this, semaphore, p_allocator)
+        })
+    }
 }
 pub unsafe extern "system" fn vkDestroyShaderInstrumentationARM(
     device: vk::Device,
     instrumentation: vk::ShaderInstrumentationARM,
     p_allocator: *const vk::AllocationCallbacks<'_>,
 ) {
-    guard::on::<crate::device::Device, _>(c"vkDestroyShaderInstrumentationARM", device, (), |this| {
-        crate::instrumentation::destroy_shader_instrumentation_arm(this, instrumentation, p_allocator)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(c"vkDestroyShaderInstrumentationARM", device, (), |this| {
+            crate::instrumentation::destroy_shader_instrumentation_arm(this, instrumentation, p_allocator)
+        })
+    }
 }
 pub unsafe extern "system" fn vkDestroyShaderModule(
     device: vk::Device,
     shader_module: vk::ShaderModule,
     p_allocator: *const vk::AllocationCallbacks<'_>,
 ) {
-    guard::on::<crate::device::Device, _>(c"vkDestroyShaderModule", device, (), |this| {
-        crate::shader_module::destroy_shader_module(this, shader_module, p_allocator)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(c"vkDestroyShaderModule", device, (), |this| {
+            crate::shader_module::destroy_shader_module(this, shader_module, p_allocator)
+        })
+    }
 }
 pub unsafe extern "system" fn vkDestroySurfaceKHR(
     instance: vk::Instance,
     surface: vk::SurfaceKHR,
     p_allocator: *const vk::AllocationCallbacks<'_>,
 ) {
-    guard::on::<crate::instance::Instance, _>(c"vkDestroySurfaceKHR", instance, (), |this| {
-        crate::wsi::destroy_surface_khr(this, surface, p_allocator)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::instance::Instance, _>(c"vkDestroySurfaceKHR", instance, (), |this| {
+            crate::wsi::destroy_surface_khr(this, surface, p_allocator)
+        })
+    }
 }
 pub unsafe extern "system" fn vkDestroySwapchainKHR(
     device: vk::Device,
     swapchain: vk::SwapchainKHR,
     p_allocator: *const vk::AllocationCallbacks<'_>,
 ) {
-    guard::on::<crate::device::Device, _>(c"vkDestroySwapchainKHR", device, (), |this| {
-        crate::wsi::destroy_swapchain_khr(this, swapchain, p_allocator)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(c"vkDestroySwapchainKHR", device, (), |this| {
+            crate::wsi::destroy_swapchain_khr(this, swapchain, p_allocator)
+        })
+    }
 }
 pub unsafe extern "system" fn vkDeviceWaitIdle(device: vk::Device) -> vk::Result {
-    guard::on::<crate::device::Device, _>(
-        c"vkDeviceWaitIdle",
-        device,
-        vk::Result::ERROR_DEVICE_LOST,
-        |this| crate::device::device_wait_idle(this),
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkDeviceWaitIdle",
+            device,
+            vk::Result::ERROR_DEVICE_LOST,
+            |this| crate::device::device_wait_idle(this),
+        )
+    }
 }
 pub unsafe extern "system" fn vkEndCommandBuffer(command_buffer: vk::CommandBuffer) -> vk::Result {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(
-        c"vkEndCommandBuffer",
-        command_buffer,
-        vk::Result::ERROR_UNKNOWN,
-        |this| crate::command_buffer::end_command_buffer(this),
-    )
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkEndCommandBuffer",
+            command_buffer,
+            vk::Result::ERROR_UNKNOWN,
+            |this| crate::command_buffer::end_command_buffer(this),
+        )
+    }
 }
 pub unsafe extern "system" fn vkEnumerateDeviceExtensionProperties(
     physical_device: vk::PhysicalDevice,
@@ -2592,73 +3537,99 @@ pub unsafe extern "system" fn vkEnumerateDeviceExtensionProperties(
     p_property_count: *mut u32,
     p_properties: *mut vk::ExtensionProperties,
 ) -> vk::Result {
-    guard::on::<crate::physical_device::PhysicalDevice, _>(
-        c"vkEnumerateDeviceExtensionProperties",
-        physical_device,
-        vk::Result::ERROR_UNKNOWN,
-        |this| {
-            crate::physical_device::enumerate_device_extension_properties(
-                this,
-                p_layer_name,
-                p_property_count,
-                p_properties,
-            )
-        },
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::physical_device::PhysicalDevice, _>(
+            c"vkEnumerateDeviceExtensionProperties",
+            physical_device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::physical_device::enumerate_device_extension_properties(
+                    this,
+                    p_layer_name,
+                    p_property_count,
+                    p_properties,
+                )
+            },
+        )
+    }
 }
 pub unsafe extern "system" fn vkEnumerateDeviceLayerProperties(
     physical_device: vk::PhysicalDevice,
     p_property_count: *mut u32,
     p_properties: *mut vk::LayerProperties,
 ) -> vk::Result {
-    guard::on::<crate::physical_device::PhysicalDevice, _>(
-        c"vkEnumerateDeviceLayerProperties",
-        physical_device,
-        vk::Result::ERROR_UNKNOWN,
-        |this| {
-            crate::physical_device::enumerate_device_layer_properties(this, p_property_count, p_properties)
-        },
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::physical_device::PhysicalDevice, _>(
+            c"vkEnumerateDeviceLayerProperties",
+            physical_device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::physical_device::enumerate_device_layer_properties(
+                    this,
+                    p_property_count,
+                    p_properties,
+                )
+            },
+        )
+    }
 }
 pub unsafe extern "system" fn vkEnumerateInstanceExtensionProperties(
     p_layer_name: *const c_char,
     p_property_count: *mut u32,
     p_properties: *mut vk::ExtensionProperties,
 ) -> vk::Result {
-    guard::raw(c"vkEnumerateInstanceExtensionProperties", vk::Result::ERROR_UNKNOWN, || {
-        crate::instance::enumerate_instance_extension_properties(p_layer_name, p_property_count, p_properties)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::raw(c"vkEnumerateInstanceExtensionProperties", vk::Result::ERROR_UNKNOWN, || {
+            crate::instance::enumerate_instance_extension_properties(
+                p_layer_name,
+                p_property_count,
+                p_properties,
+            )
+        })
+    }
 }
 pub unsafe extern "system" fn vkEnumerateInstanceLayerProperties(
     p_property_count: *mut u32,
     p_properties: *mut vk::LayerProperties,
 ) -> vk::Result {
-    guard::raw(c"vkEnumerateInstanceLayerProperties", vk::Result::ERROR_UNKNOWN, || {
-        crate::instance::enumerate_instance_layer_properties(p_property_count, p_properties)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::raw(c"vkEnumerateInstanceLayerProperties", vk::Result::ERROR_UNKNOWN, || {
+            crate::instance::enumerate_instance_layer_properties(p_property_count, p_properties)
+        })
+    }
 }
 pub unsafe extern "system" fn vkEnumerateInstanceVersion(p_api_version: *mut u32) -> vk::Result {
-    guard::raw(c"vkEnumerateInstanceVersion", vk::Result::ERROR_UNKNOWN, || {
-        crate::instance::enumerate_instance_version(p_api_version)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::raw(c"vkEnumerateInstanceVersion", vk::Result::ERROR_UNKNOWN, || {
+            crate::instance::enumerate_instance_version(p_api_version)
+        })
+    }
 }
 pub unsafe extern "system" fn vkEnumeratePhysicalDeviceGroups(
     instance: vk::Instance,
     p_physical_device_group_count: *mut u32,
     p_physical_device_group_properties: *mut vk::PhysicalDeviceGroupProperties<'_>,
 ) -> vk::Result {
-    guard::on::<crate::instance::Instance, _>(
-        c"vkEnumeratePhysicalDeviceGroups",
-        instance,
-        vk::Result::ERROR_UNKNOWN,
-        |this| {
-            crate::instance::enumerate_physical_device_groups(
-                this,
-                p_physical_device_group_count,
-                p_physical_device_group_properties,
-            )
-        },
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::instance::Instance, _>(
+            c"vkEnumeratePhysicalDeviceGroups",
+            instance,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::instance::enumerate_physical_device_groups(
+                    this,
+                    p_physical_device_group_count,
+                    p_physical_device_group_properties,
+                )
+            },
+        )
+    }
 }
 pub unsafe extern "system" fn vkEnumeratePhysicalDeviceQueueFamilyPerformanceCountersByRegionARM(
     physical_device: vk::PhysicalDevice,
@@ -2667,20 +3638,23 @@ pub unsafe extern "system" fn vkEnumeratePhysicalDeviceQueueFamilyPerformanceCou
     p_counters: *mut vk::PerformanceCounterARM<'_>,
     p_counter_descriptions: *mut vk::PerformanceCounterDescriptionARM<'_>,
 ) -> vk::Result {
-    guard::on::<crate::physical_device::PhysicalDevice, _>(
-        c"vkEnumeratePhysicalDeviceQueueFamilyPerformanceCountersByRegionARM",
-        physical_device,
-        vk::Result::ERROR_UNKNOWN,
-        |this| {
-            crate::performance::enumerate_physical_device_queue_family_performance_counters_by_region_arm(
-                this,
-                queue_family_index,
-                p_counter_count,
-                p_counters,
-                p_counter_descriptions,
-            )
-        },
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::physical_device::PhysicalDevice, _>(
+            c"vkEnumeratePhysicalDeviceQueueFamilyPerformanceCountersByRegionARM",
+            physical_device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::performance::enumerate_physical_device_queue_family_performance_counters_by_region_arm(
+                    this,
+                    queue_family_index,
+                    p_counter_count,
+                    p_counters,
+                    p_counter_descriptions,
+                )
+            },
+        )
+    }
 }
 pub unsafe extern "system" fn vkEnumeratePhysicalDeviceQueueFamilyPerformanceQueryCountersKHR(
     physical_device: vk::PhysicalDevice,
@@ -2689,62 +3663,76 @@ pub unsafe extern "system" fn vkEnumeratePhysicalDeviceQueueFamilyPerformanceQue
     p_counters: *mut vk::PerformanceCounterKHR<'_>,
     p_counter_descriptions: *mut vk::PerformanceCounterDescriptionKHR<'_>,
 ) -> vk::Result {
-    guard::on::<crate::physical_device::PhysicalDevice, _>(
-        c"vkEnumeratePhysicalDeviceQueueFamilyPerformanceQueryCountersKHR",
-        physical_device,
-        vk::Result::ERROR_UNKNOWN,
-        |this| {
-            crate::performance::enumerate_physical_device_queue_family_performance_query_counters_khr(
-                this,
-                queue_family_index,
-                p_counter_count,
-                p_counters,
-                p_counter_descriptions,
-            )
-        },
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::physical_device::PhysicalDevice, _>(
+            c"vkEnumeratePhysicalDeviceQueueFamilyPerformanceQueryCountersKHR",
+            physical_device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::performance::enumerate_physical_device_queue_family_performance_query_counters_khr(
+                    this,
+                    queue_family_index,
+                    p_counter_count,
+                    p_counters,
+                    p_counter_descriptions,
+                )
+            },
+        )
+    }
 }
 pub unsafe extern "system" fn vkEnumeratePhysicalDeviceShaderInstrumentationMetricsARM(
     physical_device: vk::PhysicalDevice,
     p_description_count: *mut u32,
     p_descriptions: *mut vk::ShaderInstrumentationMetricDescriptionARM<'_>,
 ) -> vk::Result {
-    guard::on::<crate::physical_device::PhysicalDevice, _>(
-        c"vkEnumeratePhysicalDeviceShaderInstrumentationMetricsARM",
-        physical_device,
-        vk::Result::ERROR_UNKNOWN,
-        |this| {
-            crate::instrumentation::enumerate_physical_device_shader_instrumentation_metrics_arm(
-                this,
-                p_description_count,
-                p_descriptions,
-            )
-        },
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::physical_device::PhysicalDevice, _>(
+            c"vkEnumeratePhysicalDeviceShaderInstrumentationMetricsARM",
+            physical_device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::instrumentation::enumerate_physical_device_shader_instrumentation_metrics_arm(
+                    this,
+                    p_description_count,
+                    p_descriptions,
+                )
+            },
+        )
+    }
 }
 pub unsafe extern "system" fn vkEnumeratePhysicalDevices(
     instance: vk::Instance,
     p_physical_device_count: *mut u32,
     p_physical_devices: *mut vk::PhysicalDevice,
 ) -> vk::Result {
-    guard::on::<crate::instance::Instance, _>(
-        c"vkEnumeratePhysicalDevices",
-        instance,
-        vk::Result::ERROR_UNKNOWN,
-        |this| crate::instance::enumerate_physical_devices(this, p_physical_device_count, p_physical_devices),
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::instance::Instance, _>(
+            c"vkEnumeratePhysicalDevices",
+            instance,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::instance::enumerate_physical_devices(this, p_physical_device_count, p_physical_devices)
+            },
+        )
+    }
 }
 pub unsafe extern "system" fn vkFlushMappedMemoryRanges(
     device: vk::Device,
     memory_range_count: u32,
     p_memory_ranges: *const vk::MappedMemoryRange<'_>,
 ) -> vk::Result {
-    guard::on::<crate::device::Device, _>(
-        c"vkFlushMappedMemoryRanges",
-        device,
-        vk::Result::ERROR_UNKNOWN,
-        |this| crate::memory::flush_mapped_memory_ranges(this, memory_range_count, p_memory_ranges),
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkFlushMappedMemoryRanges",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| crate::memory::flush_mapped_memory_ranges(this, memory_range_count, p_memory_ranges),
+        )
+    }
 }
 pub unsafe extern "system" fn vkFreeCommandBuffers(
     device: vk::Device,
@@ -2752,9 +3740,17 @@ pub unsafe extern "system" fn vkFreeCommandBuffers(
     command_buffer_count: u32,
     p_command_buffers: *const vk::CommandBuffer,
 ) {
-    guard::on::<crate::device::Device, _>(c"vkFreeCommandBuffers", device, (), |this| {
-        crate::command_pool::free_command_buffers(this, command_pool, command_buffer_count, p_command_buffers)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(c"vkFreeCommandBuffers", device, (), |this| {
+            crate::command_pool::free_command_buffers(
+                this,
+                command_pool,
+                command_buffer_count,
+                p_command_buffers,
+            )
+        })
+    }
 }
 pub unsafe extern "system" fn vkFreeDescriptorSets(
     device: vk::Device,
@@ -2762,77 +3758,103 @@ pub unsafe extern "system" fn vkFreeDescriptorSets(
     descriptor_set_count: u32,
     p_descriptor_sets: *const vk::DescriptorSet,
 ) -> vk::Result {
-    guard::on::<crate::device::Device, _>(
-        c"vkFreeDescriptorSets",
-        device,
-        vk::Result::ERROR_UNKNOWN,
-        |this| {
-            crate::descriptor_pool::free_descriptor_sets(
-                this,
-                descriptor_pool,
-                descriptor_set_count,
-                p_descriptor_sets,
-            )
-        },
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkFreeDescriptorSets",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::descriptor_pool::free_descriptor_sets(
+                    this,
+                    descriptor_pool,
+                    descriptor_set_count,
+                    p_descriptor_sets,
+                )
+            },
+        )
+    }
 }
 pub unsafe extern "system" fn vkFreeMemory(
     device: vk::Device,
     memory: vk::DeviceMemory,
     p_allocator: *const vk::AllocationCallbacks<'_>,
 ) {
-    guard::on::<crate::device::Device, _>(c"vkFreeMemory", device, (), |this| {
-        crate::memory::free_memory(this, memory, p_allocator)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(c"vkFreeMemory", device, (), |this| {
+            crate::memory::free_memory(this, memory, p_allocator)
+        })
+    }
 }
 pub unsafe extern "system" fn vkGetBufferDeviceAddress(
     device: vk::Device,
     p_info: *const vk::BufferDeviceAddressInfo<'_>,
 ) -> vk::DeviceAddress {
-    guard::on::<crate::device::Device, _>(c"vkGetBufferDeviceAddress", device, Default::default(), |this| {
-        crate::buffer::get_buffer_device_address(this, p_info)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkGetBufferDeviceAddress",
+            device,
+            Default::default(),
+            |this| crate::buffer::get_buffer_device_address(this, p_info),
+        )
+    }
 }
 pub unsafe extern "system" fn vkGetBufferMemoryRequirements(
     device: vk::Device,
     buffer: vk::Buffer,
     p_memory_requirements: *mut vk::MemoryRequirements,
 ) {
-    guard::on::<crate::device::Device, _>(c"vkGetBufferMemoryRequirements", device, (), |this| {
-        crate::generated::legacy::get_buffer_memory_requirements(this, buffer, p_memory_requirements)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(c"vkGetBufferMemoryRequirements", device, (), |this| {
+            crate::generated::legacy::get_buffer_memory_requirements(this, buffer, p_memory_requirements)
+        })
+    }
 }
 pub unsafe extern "system" fn vkGetBufferMemoryRequirements2(
     device: vk::Device,
     p_info: *const vk::BufferMemoryRequirementsInfo2<'_>,
     p_memory_requirements: *mut vk::MemoryRequirements2<'_>,
 ) {
-    guard::on::<crate::device::Device, _>(c"vkGetBufferMemoryRequirements2", device, (), |this| {
-        crate::buffer::get_buffer_memory_requirements2(this, p_info, p_memory_requirements)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(c"vkGetBufferMemoryRequirements2", device, (), |this| {
+            crate::buffer::get_buffer_memory_requirements2(this, p_info, p_memory_requirements)
+        })
+    }
 }
 pub unsafe extern "system" fn vkGetBufferOpaqueCaptureAddress(
     device: vk::Device,
     p_info: *const vk::BufferDeviceAddressInfo<'_>,
 ) -> u64 {
-    guard::on::<crate::device::Device, _>(
-        c"vkGetBufferOpaqueCaptureAddress",
-        device,
-        Default::default(),
-        |this| crate::buffer::get_buffer_opaque_capture_address(this, p_info),
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkGetBufferOpaqueCaptureAddress",
+            device,
+            Default::default(),
+            |this| crate::buffer::get_buffer_opaque_capture_address(this, p_info),
+        )
+    }
 }
 pub unsafe extern "system" fn vkGetBufferOpaqueCaptureDescriptorDataEXT(
     device: vk::Device,
     p_info: *const vk::BufferCaptureDescriptorDataInfoEXT<'_>,
     p_data: *mut c_void,
 ) -> vk::Result {
-    guard::on::<crate::device::Device, _>(
-        c"vkGetBufferOpaqueCaptureDescriptorDataEXT",
-        device,
-        vk::Result::ERROR_UNKNOWN,
-        |this| crate::descriptor_buffer::get_buffer_opaque_capture_descriptor_data_ext(this, p_info, p_data),
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkGetBufferOpaqueCaptureDescriptorDataEXT",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::descriptor_buffer::get_buffer_opaque_capture_descriptor_data_ext(this, p_info, p_data)
+            },
+        )
+    }
 }
 pub unsafe extern "system" fn vkGetCalibratedTimestampsKHR(
     device: vk::Device,
@@ -2841,20 +3863,23 @@ pub unsafe extern "system" fn vkGetCalibratedTimestampsKHR(
     p_timestamps: *mut u64,
     p_max_deviation: *mut u64,
 ) -> vk::Result {
-    guard::on::<crate::device::Device, _>(
-        c"vkGetCalibratedTimestampsKHR",
-        device,
-        vk::Result::ERROR_UNKNOWN,
-        |this| {
-            crate::calibration::get_calibrated_timestamps_khr(
-                this,
-                timestamp_count,
-                p_timestamp_infos,
-                p_timestamps,
-                p_max_deviation,
-            )
-        },
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkGetCalibratedTimestampsKHR",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::calibration::get_calibrated_timestamps_khr(
+                    this,
+                    timestamp_count,
+                    p_timestamp_infos,
+                    p_timestamps,
+                    p_max_deviation,
+                )
+            },
+        )
+    }
 }
 pub unsafe extern "system" fn vkGetDescriptorEXT(
     device: vk::Device,
@@ -2862,9 +3887,12 @@ pub unsafe extern "system" fn vkGetDescriptorEXT(
     data_size: usize,
     p_descriptor: *mut c_void,
 ) {
-    guard::on::<crate::device::Device, _>(c"vkGetDescriptorEXT", device, (), |this| {
-        crate::descriptor_buffer::get_descriptor_ext(this, p_descriptor_info, data_size, p_descriptor)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(c"vkGetDescriptorEXT", device, (), |this| {
+            crate::descriptor_buffer::get_descriptor_ext(this, p_descriptor_info, data_size, p_descriptor)
+        })
+    }
 }
 pub unsafe extern "system" fn vkGetDescriptorSetLayoutBindingOffsetEXT(
     device: vk::Device,
@@ -2872,38 +3900,55 @@ pub unsafe extern "system" fn vkGetDescriptorSetLayoutBindingOffsetEXT(
     binding: u32,
     p_offset: *mut vk::DeviceSize,
 ) {
-    guard::on::<crate::device::Device, _>(c"vkGetDescriptorSetLayoutBindingOffsetEXT", device, (), |this| {
-        crate::descriptor_buffer::get_descriptor_set_layout_binding_offset_ext(
-            this, layout, binding, p_offset,
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkGetDescriptorSetLayoutBindingOffsetEXT",
+            device,
+            (),
+            |this| {
+                crate::descriptor_buffer::get_descriptor_set_layout_binding_offset_ext(
+                    this, layout, binding, p_offset,
+                )
+            },
         )
-    })
+    }
 }
 pub unsafe extern "system" fn vkGetDescriptorSetLayoutSizeEXT(
     device: vk::Device,
     layout: vk::DescriptorSetLayout,
     p_layout_size_in_bytes: *mut vk::DeviceSize,
 ) {
-    guard::on::<crate::device::Device, _>(c"vkGetDescriptorSetLayoutSizeEXT", device, (), |this| {
-        crate::descriptor_buffer::get_descriptor_set_layout_size_ext(this, layout, p_layout_size_in_bytes)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(c"vkGetDescriptorSetLayoutSizeEXT", device, (), |this| {
+            crate::descriptor_buffer::get_descriptor_set_layout_size_ext(this, layout, p_layout_size_in_bytes)
+        })
+    }
 }
 pub unsafe extern "system" fn vkGetDescriptorSetLayoutSupport(
     device: vk::Device,
     p_create_info: *const vk::DescriptorSetLayoutCreateInfo<'_>,
     p_support: *mut vk::DescriptorSetLayoutSupport<'_>,
 ) {
-    guard::on::<crate::device::Device, _>(c"vkGetDescriptorSetLayoutSupport", device, (), |this| {
-        crate::descriptor_layout::get_descriptor_set_layout_support(this, p_create_info, p_support)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(c"vkGetDescriptorSetLayoutSupport", device, (), |this| {
+            crate::descriptor_layout::get_descriptor_set_layout_support(this, p_create_info, p_support)
+        })
+    }
 }
 pub unsafe extern "system" fn vkGetDeviceBufferMemoryRequirements(
     device: vk::Device,
     p_info: *const vk::DeviceBufferMemoryRequirements<'_>,
     p_memory_requirements: *mut vk::MemoryRequirements2<'_>,
 ) {
-    guard::on::<crate::device::Device, _>(c"vkGetDeviceBufferMemoryRequirements", device, (), |this| {
-        crate::buffer::get_device_buffer_memory_requirements(this, p_info, p_memory_requirements)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(c"vkGetDeviceBufferMemoryRequirements", device, (), |this| {
+            crate::buffer::get_device_buffer_memory_requirements(this, p_info, p_memory_requirements)
+        })
+    }
 }
 pub unsafe extern "system" fn vkGetDeviceGroupPeerMemoryFeatures(
     device: vk::Device,
@@ -2912,49 +3957,64 @@ pub unsafe extern "system" fn vkGetDeviceGroupPeerMemoryFeatures(
     remote_device_index: u32,
     p_peer_memory_features: *mut vk::PeerMemoryFeatureFlags,
 ) {
-    guard::on::<crate::device::Device, _>(c"vkGetDeviceGroupPeerMemoryFeatures", device, (), |this| {
-        crate::device::get_device_group_peer_memory_features(
-            this,
-            heap_index,
-            local_device_index,
-            remote_device_index,
-            p_peer_memory_features,
-        )
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(c"vkGetDeviceGroupPeerMemoryFeatures", device, (), |this| {
+            crate::device::get_device_group_peer_memory_features(
+                this,
+                heap_index,
+                local_device_index,
+                remote_device_index,
+                p_peer_memory_features,
+            )
+        })
+    }
 }
 pub unsafe extern "system" fn vkGetDeviceGroupPresentCapabilitiesKHR(
     device: vk::Device,
     p_device_group_present_capabilities: *mut vk::DeviceGroupPresentCapabilitiesKHR<'_>,
 ) -> vk::Result {
-    guard::on::<crate::device::Device, _>(
-        c"vkGetDeviceGroupPresentCapabilitiesKHR",
-        device,
-        vk::Result::ERROR_UNKNOWN,
-        |this| {
-            crate::wsi::get_device_group_present_capabilities_khr(this, p_device_group_present_capabilities)
-        },
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkGetDeviceGroupPresentCapabilitiesKHR",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::wsi::get_device_group_present_capabilities_khr(
+                    this,
+                    p_device_group_present_capabilities,
+                )
+            },
+        )
+    }
 }
 pub unsafe extern "system" fn vkGetDeviceGroupSurfacePresentModesKHR(
     device: vk::Device,
     surface: vk::SurfaceKHR,
     p_modes: *mut vk::DeviceGroupPresentModeFlagsKHR,
 ) -> vk::Result {
-    guard::on::<crate::device::Device, _>(
-        c"vkGetDeviceGroupSurfacePresentModesKHR",
-        device,
-        vk::Result::ERROR_UNKNOWN,
-        |this| crate::wsi::get_device_group_surface_present_modes_khr(this, surface, p_modes),
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkGetDeviceGroupSurfacePresentModesKHR",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| crate::wsi::get_device_group_surface_present_modes_khr(this, surface, p_modes),
+        )
+    }
 }
 pub unsafe extern "system" fn vkGetDeviceImageMemoryRequirements(
     device: vk::Device,
     p_info: *const vk::DeviceImageMemoryRequirements<'_>,
     p_memory_requirements: *mut vk::MemoryRequirements2<'_>,
 ) {
-    guard::on::<crate::device::Device, _>(c"vkGetDeviceImageMemoryRequirements", device, (), |this| {
-        crate::image::get_device_image_memory_requirements(this, p_info, p_memory_requirements)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(c"vkGetDeviceImageMemoryRequirements", device, (), |this| {
+            crate::image::get_device_image_memory_requirements(this, p_info, p_memory_requirements)
+        })
+    }
 }
 pub unsafe extern "system" fn vkGetDeviceImageSparseMemoryRequirements(
     device: vk::Device,
@@ -2962,51 +4022,71 @@ pub unsafe extern "system" fn vkGetDeviceImageSparseMemoryRequirements(
     p_sparse_memory_requirement_count: *mut u32,
     p_sparse_memory_requirements: *mut vk::SparseImageMemoryRequirements2<'_>,
 ) {
-    guard::on::<crate::device::Device, _>(c"vkGetDeviceImageSparseMemoryRequirements", device, (), |this| {
-        crate::image::get_device_image_sparse_memory_requirements(
-            this,
-            p_info,
-            p_sparse_memory_requirement_count,
-            p_sparse_memory_requirements,
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkGetDeviceImageSparseMemoryRequirements",
+            device,
+            (),
+            |this| {
+                crate::image::get_device_image_sparse_memory_requirements(
+                    this,
+                    p_info,
+                    p_sparse_memory_requirement_count,
+                    p_sparse_memory_requirements,
+                )
+            },
         )
-    })
+    }
 }
 pub unsafe extern "system" fn vkGetDeviceImageSubresourceLayout(
     device: vk::Device,
     p_info: *const vk::DeviceImageSubresourceInfo<'_>,
     p_layout: *mut vk::SubresourceLayout2<'_>,
 ) {
-    guard::on::<crate::device::Device, _>(c"vkGetDeviceImageSubresourceLayout", device, (), |this| {
-        crate::image::get_device_image_subresource_layout(this, p_info, p_layout)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(c"vkGetDeviceImageSubresourceLayout", device, (), |this| {
+            crate::image::get_device_image_subresource_layout(this, p_info, p_layout)
+        })
+    }
 }
 pub unsafe extern "system" fn vkGetDeviceMemoryCommitment(
     device: vk::Device,
     memory: vk::DeviceMemory,
     p_committed_memory_in_bytes: *mut vk::DeviceSize,
 ) {
-    guard::on::<crate::device::Device, _>(c"vkGetDeviceMemoryCommitment", device, (), |this| {
-        crate::memory::get_device_memory_commitment(this, memory, p_committed_memory_in_bytes)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(c"vkGetDeviceMemoryCommitment", device, (), |this| {
+            crate::memory::get_device_memory_commitment(this, memory, p_committed_memory_in_bytes)
+        })
+    }
 }
 pub unsafe extern "system" fn vkGetDeviceMemoryOpaqueCaptureAddress(
     device: vk::Device,
     p_info: *const vk::DeviceMemoryOpaqueCaptureAddressInfo<'_>,
 ) -> u64 {
-    guard::on::<crate::device::Device, _>(
-        c"vkGetDeviceMemoryOpaqueCaptureAddress",
-        device,
-        Default::default(),
-        |this| crate::memory::get_device_memory_opaque_capture_address(this, p_info),
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkGetDeviceMemoryOpaqueCaptureAddress",
+            device,
+            Default::default(),
+            |this| crate::memory::get_device_memory_opaque_capture_address(this, p_info),
+        )
+    }
 }
 pub unsafe extern "system" fn vkGetDeviceProcAddr(
     device: vk::Device,
     p_name: *const c_char,
 ) -> vk::PFN_vkVoidFunction {
-    guard::on::<crate::device::Device, _>(c"vkGetDeviceProcAddr", device, Default::default(), |this| {
-        crate::proc_addr::get_device_proc_addr(this, p_name)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(c"vkGetDeviceProcAddr", device, Default::default(), |this| {
+            crate::proc_addr::get_device_proc_addr(this, p_name)
+        })
+    }
 }
 pub unsafe extern "system" fn vkGetDeviceQueue(
     device: vk::Device,
@@ -3014,64 +4094,87 @@ pub unsafe extern "system" fn vkGetDeviceQueue(
     queue_index: u32,
     p_queue: *mut vk::Queue,
 ) {
-    guard::on::<crate::device::Device, _>(c"vkGetDeviceQueue", device, (), |this| {
-        crate::generated::legacy::get_device_queue(this, queue_family_index, queue_index, p_queue)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(c"vkGetDeviceQueue", device, (), |this| {
+            crate::generated::legacy::get_device_queue(this, queue_family_index, queue_index, p_queue)
+        })
+    }
 }
 pub unsafe extern "system" fn vkGetDeviceQueue2(
     device: vk::Device,
     p_queue_info: *const vk::DeviceQueueInfo2<'_>,
     p_queue: *mut vk::Queue,
 ) {
-    guard::on::<crate::device::Device, _>(c"vkGetDeviceQueue2", device, (), |this| {
-        crate::device::get_device_queue2(this, p_queue_info, p_queue)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(c"vkGetDeviceQueue2", device, (), |this| {
+            crate::device::get_device_queue2(this, p_queue_info, p_queue)
+        })
+    }
 }
 pub unsafe extern "system" fn vkGetEventStatus(device: vk::Device, event: vk::Event) -> vk::Result {
-    guard::on::<crate::device::Device, _>(
-        c"vkGetEventStatus",
-        device,
-        vk::Result::ERROR_DEVICE_LOST,
-        |this| crate::event::get_event_status(this, event),
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkGetEventStatus",
+            device,
+            vk::Result::ERROR_DEVICE_LOST,
+            |this| crate::event::get_event_status(this, event),
+        )
+    }
 }
 pub unsafe extern "system" fn vkGetFenceStatus(device: vk::Device, fence: vk::Fence) -> vk::Result {
-    guard::on::<crate::device::Device, _>(
-        c"vkGetFenceStatus",
-        device,
-        vk::Result::ERROR_DEVICE_LOST,
-        |this| crate::fence::get_fence_status(this, fence),
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkGetFenceStatus",
+            device,
+            vk::Result::ERROR_DEVICE_LOST,
+            |this| crate::fence::get_fence_status(this, fence),
+        )
+    }
 }
 pub unsafe extern "system" fn vkGetImageMemoryRequirements(
     device: vk::Device,
     image: vk::Image,
     p_memory_requirements: *mut vk::MemoryRequirements,
 ) {
-    guard::on::<crate::device::Device, _>(c"vkGetImageMemoryRequirements", device, (), |this| {
-        crate::generated::legacy::get_image_memory_requirements(this, image, p_memory_requirements)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(c"vkGetImageMemoryRequirements", device, (), |this| {
+            crate::generated::legacy::get_image_memory_requirements(this, image, p_memory_requirements)
+        })
+    }
 }
 pub unsafe extern "system" fn vkGetImageMemoryRequirements2(
     device: vk::Device,
     p_info: *const vk::ImageMemoryRequirementsInfo2<'_>,
     p_memory_requirements: *mut vk::MemoryRequirements2<'_>,
 ) {
-    guard::on::<crate::device::Device, _>(c"vkGetImageMemoryRequirements2", device, (), |this| {
-        crate::image::get_image_memory_requirements2(this, p_info, p_memory_requirements)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(c"vkGetImageMemoryRequirements2", device, (), |this| {
+            crate::image::get_image_memory_requirements2(this, p_info, p_memory_requirements)
+        })
+    }
 }
 pub unsafe extern "system" fn vkGetImageOpaqueCaptureDescriptorDataEXT(
     device: vk::Device,
     p_info: *const vk::ImageCaptureDescriptorDataInfoEXT<'_>,
     p_data: *mut c_void,
 ) -> vk::Result {
-    guard::on::<crate::device::Device, _>(
-        c"vkGetImageOpaqueCaptureDescriptorDataEXT",
-        device,
-        vk::Result::ERROR_UNKNOWN,
-        |this| crate::descriptor_buffer::get_image_opaque_capture_descriptor_data_ext(this, p_info, p_data),
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkGetImageOpaqueCaptureDescriptorDataEXT",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::descriptor_buffer::get_image_opaque_capture_descriptor_data_ext(this, p_info, p_data)
+            },
+        )
+    }
 }
 pub unsafe extern "system" fn vkGetImageSparseMemoryRequirements(
     device: vk::Device,
@@ -3079,14 +4182,17 @@ pub unsafe extern "system" fn vkGetImageSparseMemoryRequirements(
     p_sparse_memory_requirement_count: *mut u32,
     p_sparse_memory_requirements: *mut vk::SparseImageMemoryRequirements,
 ) {
-    guard::on::<crate::device::Device, _>(c"vkGetImageSparseMemoryRequirements", device, (), |this| {
-        crate::legacy::sparse::get_image_sparse_memory_requirements(
-            this,
-            image,
-            p_sparse_memory_requirement_count,
-            p_sparse_memory_requirements,
-        )
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(c"vkGetImageSparseMemoryRequirements", device, (), |this| {
+            crate::legacy::sparse::get_image_sparse_memory_requirements(
+                this,
+                image,
+                p_sparse_memory_requirement_count,
+                p_sparse_memory_requirements,
+            )
+        })
+    }
 }
 pub unsafe extern "system" fn vkGetImageSparseMemoryRequirements2(
     device: vk::Device,
@@ -3094,14 +4200,17 @@ pub unsafe extern "system" fn vkGetImageSparseMemoryRequirements2(
     p_sparse_memory_requirement_count: *mut u32,
     p_sparse_memory_requirements: *mut vk::SparseImageMemoryRequirements2<'_>,
 ) {
-    guard::on::<crate::device::Device, _>(c"vkGetImageSparseMemoryRequirements2", device, (), |this| {
-        crate::image::get_image_sparse_memory_requirements2(
-            this,
-            p_info,
-            p_sparse_memory_requirement_count,
-            p_sparse_memory_requirements,
-        )
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(c"vkGetImageSparseMemoryRequirements2", device, (), |this| {
+            crate::image::get_image_sparse_memory_requirements2(
+                this,
+                p_info,
+                p_sparse_memory_requirement_count,
+                p_sparse_memory_requirements,
+            )
+        })
+    }
 }
 pub unsafe extern "system" fn vkGetImageSubresourceLayout(
     device: vk::Device,
@@ -3109,9 +4218,12 @@ pub unsafe extern "system" fn vkGetImageSubresourceLayout(
     p_subresource: *const vk::ImageSubresource,
     p_layout: *mut vk::SubresourceLayout,
 ) {
-    guard::on::<crate::device::Device, _>(c"vkGetImageSubresourceLayout", device, (), |this| {
-        crate::generated::legacy::get_image_subresource_layout(this, image, p_subresource, p_layout)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(c"vkGetImageSubresourceLayout", device, (), |this| {
+            crate::generated::legacy::get_image_subresource_layout(this, image, p_subresource, p_layout)
+        })
+    }
 }
 pub unsafe extern "system" fn vkGetImageSubresourceLayout2(
     device: vk::Device,
@@ -3119,40 +4231,57 @@ pub unsafe extern "system" fn vkGetImageSubresourceLayout2(
     p_subresource: *const vk::ImageSubresource2<'_>,
     p_layout: *mut vk::SubresourceLayout2<'_>,
 ) {
-    guard::on::<crate::device::Device, _>(c"vkGetImageSubresourceLayout2", device, (), |this| {
-        crate::image::get_image_subresource_layout2(this, image, p_subresource, p_layout)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(c"vkGetImageSubresourceLayout2", device, (), |this| {
+            crate::image::get_image_subresource_layout2(this, image, p_subresource, p_layout)
+        })
+    }
 }
 pub unsafe extern "system" fn vkGetImageViewOpaqueCaptureDescriptorDataEXT(
     device: vk::Device,
     p_info: *const vk::ImageViewCaptureDescriptorDataInfoEXT<'_>,
     p_data: *mut c_void,
 ) -> vk::Result {
-    guard::on::<crate::device::Device, _>(
-        c"vkGetImageViewOpaqueCaptureDescriptorDataEXT",
-        device,
-        vk::Result::ERROR_UNKNOWN,
-        |this| {
-            crate::descriptor_buffer::get_image_view_opaque_capture_descriptor_data_ext(this, p_info, p_data)
-        },
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkGetImageViewOpaqueCaptureDescriptorDataEXT",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::descriptor_buffer::get_image_view_opaque_capture_descriptor_data_ext(
+                    this, p_info, p_data,
+                )
+            },
+        )
+    }
 }
 pub unsafe extern "system" fn vkGetInstanceProcAddr(
     instance: vk::Instance,
     p_name: *const c_char,
 ) -> vk::PFN_vkVoidFunction {
-    guard::raw(c"vkGetInstanceProcAddr", Default::default(), || {
-        crate::proc_addr::get_instance_proc_addr(instance, p_name)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::raw(c"vkGetInstanceProcAddr", Default::default(), || {
+            crate::proc_addr::get_instance_proc_addr(instance, p_name)
+        })
+    }
 }
 pub unsafe extern "system" fn vkGetMemoryFdKHR(
     device: vk::Device,
     p_get_fd_info: *const vk::MemoryGetFdInfoKHR<'_>,
     p_fd: *mut c_int,
 ) -> vk::Result {
-    guard::on::<crate::device::Device, _>(c"vkGetMemoryFdKHR", device, vk::Result::ERROR_UNKNOWN, |this| {
-        crate::memory::get_memory_fd_khr(this, p_get_fd_info, p_fd)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkGetMemoryFdKHR",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| crate::memory::get_memory_fd_khr(this, p_get_fd_info, p_fd),
+        )
+    }
 }
 pub unsafe extern "system" fn vkGetMemoryFdPropertiesKHR(
     device: vk::Device,
@@ -3160,12 +4289,15 @@ pub unsafe extern "system" fn vkGetMemoryFdPropertiesKHR(
     fd: c_int,
     p_memory_fd_properties: *mut vk::MemoryFdPropertiesKHR<'_>,
 ) -> vk::Result {
-    guard::on::<crate::device::Device, _>(
-        c"vkGetMemoryFdPropertiesKHR",
-        device,
-        vk::Result::ERROR_UNKNOWN,
-        |this| crate::memory::get_memory_fd_properties_khr(this, handle_type, fd, p_memory_fd_properties),
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkGetMemoryFdPropertiesKHR",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| crate::memory::get_memory_fd_properties_khr(this, handle_type, fd, p_memory_fd_properties),
+        )
+    }
 }
 pub unsafe extern "system" fn vkGetMemoryHostPointerPropertiesEXT(
     device: vk::Device,
@@ -3173,139 +4305,170 @@ pub unsafe extern "system" fn vkGetMemoryHostPointerPropertiesEXT(
     p_host_pointer: *const c_void,
     p_memory_host_pointer_properties: *mut vk::MemoryHostPointerPropertiesEXT<'_>,
 ) -> vk::Result {
-    guard::on::<crate::device::Device, _>(
-        c"vkGetMemoryHostPointerPropertiesEXT",
-        device,
-        vk::Result::ERROR_UNKNOWN,
-        |this| {
-            crate::memory::get_memory_host_pointer_properties_ext(
-                this,
-                handle_type,
-                p_host_pointer,
-                p_memory_host_pointer_properties,
-            )
-        },
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkGetMemoryHostPointerPropertiesEXT",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::memory::get_memory_host_pointer_properties_ext(
+                    this,
+                    handle_type,
+                    p_host_pointer,
+                    p_memory_host_pointer_properties,
+                )
+            },
+        )
+    }
 }
 pub unsafe extern "system" fn vkGetPhysicalDeviceCalibrateableTimeDomainsKHR(
     physical_device: vk::PhysicalDevice,
     p_time_domain_count: *mut u32,
     p_time_domains: *mut vk::TimeDomainKHR,
 ) -> vk::Result {
-    guard::on::<crate::physical_device::PhysicalDevice, _>(
-        c"vkGetPhysicalDeviceCalibrateableTimeDomainsKHR",
-        physical_device,
-        vk::Result::ERROR_UNKNOWN,
-        |this| {
-            crate::physical_device::get_physical_device_calibrateable_time_domains_khr(
-                this,
-                p_time_domain_count,
-                p_time_domains,
-            )
-        },
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::physical_device::PhysicalDevice, _>(
+            c"vkGetPhysicalDeviceCalibrateableTimeDomainsKHR",
+            physical_device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::physical_device::get_physical_device_calibrateable_time_domains_khr(
+                    this,
+                    p_time_domain_count,
+                    p_time_domains,
+                )
+            },
+        )
+    }
 }
 pub unsafe extern "system" fn vkGetPhysicalDeviceExternalBufferProperties(
     physical_device: vk::PhysicalDevice,
     p_external_buffer_info: *const vk::PhysicalDeviceExternalBufferInfo<'_>,
     p_external_buffer_properties: *mut vk::ExternalBufferProperties<'_>,
 ) {
-    guard::on::<crate::physical_device::PhysicalDevice, _>(
-        c"vkGetPhysicalDeviceExternalBufferProperties",
-        physical_device,
-        (),
-        |this| {
-            crate::physical_device::get_physical_device_external_buffer_properties(
-                this,
-                p_external_buffer_info,
-                p_external_buffer_properties,
-            )
-        },
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::physical_device::PhysicalDevice, _>(
+            c"vkGetPhysicalDeviceExternalBufferProperties",
+            physical_device,
+            (),
+            |this| {
+                crate::physical_device::get_physical_device_external_buffer_properties(
+                    this,
+                    p_external_buffer_info,
+                    p_external_buffer_properties,
+                )
+            },
+        )
+    }
 }
 pub unsafe extern "system" fn vkGetPhysicalDeviceExternalFenceProperties(
     physical_device: vk::PhysicalDevice,
     p_external_fence_info: *const vk::PhysicalDeviceExternalFenceInfo<'_>,
     p_external_fence_properties: *mut vk::ExternalFenceProperties<'_>,
 ) {
-    guard::on::<crate::physical_device::PhysicalDevice, _>(
-        c"vkGetPhysicalDeviceExternalFenceProperties",
-        physical_device,
-        (),
-        |this| {
-            crate::physical_device::get_physical_device_external_fence_properties(
-                this,
-                p_external_fence_info,
-                p_external_fence_properties,
-            )
-        },
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::physical_device::PhysicalDevice, _>(
+            c"vkGetPhysicalDeviceExternalFenceProperties",
+            physical_device,
+            (),
+            |this| {
+                crate::physical_device::get_physical_device_external_fence_properties(
+                    this,
+                    p_external_fence_info,
+                    p_external_fence_properties,
+                )
+            },
+        )
+    }
 }
 pub unsafe extern "system" fn vkGetPhysicalDeviceExternalSemaphoreProperties(
     physical_device: vk::PhysicalDevice,
     p_external_semaphore_info: *const vk::PhysicalDeviceExternalSemaphoreInfo<'_>,
     p_external_semaphore_properties: *mut vk::ExternalSemaphoreProperties<'_>,
 ) {
-    guard::on::<crate::physical_device::PhysicalDevice, _>(
-        c"vkGetPhysicalDeviceExternalSemaphoreProperties",
-        physical_device,
-        (),
-        |this| {
-            crate::physical_device::get_physical_device_external_semaphore_properties(
-                this,
-                p_external_semaphore_info,
-                p_external_semaphore_properties,
-            )
-        },
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::physical_device::PhysicalDevice, _>(
+            c"vkGetPhysicalDeviceExternalSemaphoreProperties",
+            physical_device,
+            (),
+            |this| {
+                crate::physical_device::get_physical_device_external_semaphore_properties(
+                    this,
+                    p_external_semaphore_info,
+                    p_external_semaphore_properties,
+                )
+            },
+        )
+    }
 }
 pub unsafe extern "system" fn vkGetPhysicalDeviceFeatures(
     physical_device: vk::PhysicalDevice,
     p_features: *mut vk::PhysicalDeviceFeatures,
 ) {
-    guard::on::<crate::physical_device::PhysicalDevice, _>(
-        c"vkGetPhysicalDeviceFeatures",
-        physical_device,
-        (),
-        |this| crate::generated::legacy::get_physical_device_features(this, p_features),
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::physical_device::PhysicalDevice, _>(
+            c"vkGetPhysicalDeviceFeatures",
+            physical_device,
+            (),
+            |this| crate::generated::legacy::get_physical_device_features(this, p_features),
+        )
+    }
 }
 pub unsafe extern "system" fn vkGetPhysicalDeviceFeatures2(
     physical_device: vk::PhysicalDevice,
     p_features: *mut vk::PhysicalDeviceFeatures2<'_>,
 ) {
-    guard::on::<crate::physical_device::PhysicalDevice, _>(
-        c"vkGetPhysicalDeviceFeatures2",
-        physical_device,
-        (),
-        |this| crate::physical_device::get_physical_device_features2(this, p_features),
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::physical_device::PhysicalDevice, _>(
+            c"vkGetPhysicalDeviceFeatures2",
+            physical_device,
+            (),
+            |this| crate::physical_device::get_physical_device_features2(this, p_features),
+        )
+    }
 }
 pub unsafe extern "system" fn vkGetPhysicalDeviceFormatProperties(
     physical_device: vk::PhysicalDevice,
     format: vk::Format,
     p_format_properties: *mut vk::FormatProperties,
 ) {
-    guard::on::<crate::physical_device::PhysicalDevice, _>(
-        c"vkGetPhysicalDeviceFormatProperties",
-        physical_device,
-        (),
-        |this| {
-            crate::generated::legacy::get_physical_device_format_properties(this, format, p_format_properties)
-        },
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::physical_device::PhysicalDevice, _>(
+            c"vkGetPhysicalDeviceFormatProperties",
+            physical_device,
+            (),
+            |this| {
+                crate::generated::legacy::get_physical_device_format_properties(
+                    this,
+                    format,
+                    p_format_properties,
+                )
+            },
+        )
+    }
 }
 pub unsafe extern "system" fn vkGetPhysicalDeviceFormatProperties2(
     physical_device: vk::PhysicalDevice,
     format: vk::Format,
     p_format_properties: *mut vk::FormatProperties2<'_>,
 ) {
-    guard::on::<crate::physical_device::PhysicalDevice, _>(
-        c"vkGetPhysicalDeviceFormatProperties2",
-        physical_device,
-        (),
-        |this| crate::formats::get_physical_device_format_properties2(this, format, p_format_properties),
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::physical_device::PhysicalDevice, _>(
+            c"vkGetPhysicalDeviceFormatProperties2",
+            physical_device,
+            (),
+            |this| crate::formats::get_physical_device_format_properties2(this, format, p_format_properties),
+        )
+    }
 }
 pub unsafe extern "system" fn vkGetPhysicalDeviceImageFormatProperties(
     physical_device: vk::PhysicalDevice,
@@ -3316,62 +4479,74 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceImageFormatProperties(
     flags: vk::ImageCreateFlags,
     p_image_format_properties: *mut vk::ImageFormatProperties,
 ) -> vk::Result {
-    guard::on::<crate::physical_device::PhysicalDevice, _>(
-        c"vkGetPhysicalDeviceImageFormatProperties",
-        physical_device,
-        vk::Result::ERROR_UNKNOWN,
-        |this| {
-            crate::generated::legacy::get_physical_device_image_format_properties(
-                this,
-                format,
-                ty,
-                tiling,
-                usage,
-                flags,
-                p_image_format_properties,
-            )
-        },
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::physical_device::PhysicalDevice, _>(
+            c"vkGetPhysicalDeviceImageFormatProperties",
+            physical_device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::generated::legacy::get_physical_device_image_format_properties(
+                    this,
+                    format,
+                    ty,
+                    tiling,
+                    usage,
+                    flags,
+                    p_image_format_properties,
+                )
+            },
+        )
+    }
 }
 pub unsafe extern "system" fn vkGetPhysicalDeviceImageFormatProperties2(
     physical_device: vk::PhysicalDevice,
     p_image_format_info: *const vk::PhysicalDeviceImageFormatInfo2<'_>,
     p_image_format_properties: *mut vk::ImageFormatProperties2<'_>,
 ) -> vk::Result {
-    guard::on::<crate::physical_device::PhysicalDevice, _>(
-        c"vkGetPhysicalDeviceImageFormatProperties2",
-        physical_device,
-        vk::Result::ERROR_UNKNOWN,
-        |this| {
-            crate::formats::get_physical_device_image_format_properties2(
-                this,
-                p_image_format_info,
-                p_image_format_properties,
-            )
-        },
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::physical_device::PhysicalDevice, _>(
+            c"vkGetPhysicalDeviceImageFormatProperties2",
+            physical_device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::formats::get_physical_device_image_format_properties2(
+                    this,
+                    p_image_format_info,
+                    p_image_format_properties,
+                )
+            },
+        )
+    }
 }
 pub unsafe extern "system" fn vkGetPhysicalDeviceMemoryProperties(
     physical_device: vk::PhysicalDevice,
     p_memory_properties: *mut vk::PhysicalDeviceMemoryProperties,
 ) {
-    guard::on::<crate::physical_device::PhysicalDevice, _>(
-        c"vkGetPhysicalDeviceMemoryProperties",
-        physical_device,
-        (),
-        |this| crate::generated::legacy::get_physical_device_memory_properties(this, p_memory_properties),
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::physical_device::PhysicalDevice, _>(
+            c"vkGetPhysicalDeviceMemoryProperties",
+            physical_device,
+            (),
+            |this| crate::generated::legacy::get_physical_device_memory_properties(this, p_memory_properties),
+        )
+    }
 }
 pub unsafe extern "system" fn vkGetPhysicalDeviceMemoryProperties2(
     physical_device: vk::PhysicalDevice,
     p_memory_properties: *mut vk::PhysicalDeviceMemoryProperties2<'_>,
 ) {
-    guard::on::<crate::physical_device::PhysicalDevice, _>(
-        c"vkGetPhysicalDeviceMemoryProperties2",
-        physical_device,
-        (),
-        |this| crate::physical_device::get_physical_device_memory_properties2(this, p_memory_properties),
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::physical_device::PhysicalDevice, _>(
+            c"vkGetPhysicalDeviceMemoryProperties2",
+            physical_device,
+            (),
+            |this| crate::physical_device::get_physical_device_memory_properties2(this, p_memory_properties),
+        )
+    }
 }
 pub unsafe extern "system" fn vkGetPhysicalDevicePresentRectanglesKHR(
     physical_device: vk::PhysicalDevice,
@@ -3379,88 +4554,108 @@ pub unsafe extern "system" fn vkGetPhysicalDevicePresentRectanglesKHR(
     p_rect_count: *mut u32,
     p_rects: *mut vk::Rect2D,
 ) -> vk::Result {
-    guard::on::<crate::physical_device::PhysicalDevice, _>(
-        c"vkGetPhysicalDevicePresentRectanglesKHR",
-        physical_device,
-        vk::Result::ERROR_UNKNOWN,
-        |this| crate::wsi::get_physical_device_present_rectangles_khr(this, surface, p_rect_count, p_rects),
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::physical_device::PhysicalDevice, _>(
+            c"vkGetPhysicalDevicePresentRectanglesKHR",
+            physical_device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::wsi::get_physical_device_present_rectangles_khr(this, surface, p_rect_count, p_rects)
+            },
+        )
+    }
 }
 pub unsafe extern "system" fn vkGetPhysicalDeviceProperties(
     physical_device: vk::PhysicalDevice,
     p_properties: *mut vk::PhysicalDeviceProperties,
 ) {
-    guard::on::<crate::physical_device::PhysicalDevice, _>(
-        c"vkGetPhysicalDeviceProperties",
-        physical_device,
-        (),
-        |this| crate::generated::legacy::get_physical_device_properties(this, p_properties),
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::physical_device::PhysicalDevice, _>(
+            c"vkGetPhysicalDeviceProperties",
+            physical_device,
+            (),
+            |this| crate::generated::legacy::get_physical_device_properties(this, p_properties),
+        )
+    }
 }
 pub unsafe extern "system" fn vkGetPhysicalDeviceProperties2(
     physical_device: vk::PhysicalDevice,
     p_properties: *mut vk::PhysicalDeviceProperties2<'_>,
 ) {
-    guard::on::<crate::physical_device::PhysicalDevice, _>(
-        c"vkGetPhysicalDeviceProperties2",
-        physical_device,
-        (),
-        |this| crate::physical_device::get_physical_device_properties2(this, p_properties),
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::physical_device::PhysicalDevice, _>(
+            c"vkGetPhysicalDeviceProperties2",
+            physical_device,
+            (),
+            |this| crate::physical_device::get_physical_device_properties2(this, p_properties),
+        )
+    }
 }
 pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyPerformanceQueryPassesKHR(
     physical_device: vk::PhysicalDevice,
     p_performance_query_create_info: *const vk::QueryPoolPerformanceCreateInfoKHR<'_>,
     p_num_passes: *mut u32,
 ) {
-    guard::on::<crate::physical_device::PhysicalDevice, _>(
-        c"vkGetPhysicalDeviceQueueFamilyPerformanceQueryPassesKHR",
-        physical_device,
-        (),
-        |this| {
-            crate::performance::get_physical_device_queue_family_performance_query_passes_khr(
-                this,
-                p_performance_query_create_info,
-                p_num_passes,
-            )
-        },
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::physical_device::PhysicalDevice, _>(
+            c"vkGetPhysicalDeviceQueueFamilyPerformanceQueryPassesKHR",
+            physical_device,
+            (),
+            |this| {
+                crate::performance::get_physical_device_queue_family_performance_query_passes_khr(
+                    this,
+                    p_performance_query_create_info,
+                    p_num_passes,
+                )
+            },
+        )
+    }
 }
 pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyProperties(
     physical_device: vk::PhysicalDevice,
     p_queue_family_property_count: *mut u32,
     p_queue_family_properties: *mut vk::QueueFamilyProperties,
 ) {
-    guard::on::<crate::physical_device::PhysicalDevice, _>(
-        c"vkGetPhysicalDeviceQueueFamilyProperties",
-        physical_device,
-        (),
-        |this| {
-            crate::legacy::queries::get_physical_device_queue_family_properties(
-                this,
-                p_queue_family_property_count,
-                p_queue_family_properties,
-            )
-        },
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::physical_device::PhysicalDevice, _>(
+            c"vkGetPhysicalDeviceQueueFamilyProperties",
+            physical_device,
+            (),
+            |this| {
+                crate::legacy::queries::get_physical_device_queue_family_properties(
+                    this,
+                    p_queue_family_property_count,
+                    p_queue_family_properties,
+                )
+            },
+        )
+    }
 }
 pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyProperties2(
     physical_device: vk::PhysicalDevice,
     p_queue_family_property_count: *mut u32,
     p_queue_family_properties: *mut vk::QueueFamilyProperties2<'_>,
 ) {
-    guard::on::<crate::physical_device::PhysicalDevice, _>(
-        c"vkGetPhysicalDeviceQueueFamilyProperties2",
-        physical_device,
-        (),
-        |this| {
-            crate::physical_device::get_physical_device_queue_family_properties2(
-                this,
-                p_queue_family_property_count,
-                p_queue_family_properties,
-            )
-        },
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::physical_device::PhysicalDevice, _>(
+            c"vkGetPhysicalDeviceQueueFamilyProperties2",
+            physical_device,
+            (),
+            |this| {
+                crate::physical_device::get_physical_device_queue_family_properties2(
+                    this,
+                    p_queue_family_property_count,
+                    p_queue_family_properties,
+                )
+            },
+        )
+    }
 }
 pub unsafe extern "system" fn vkGetPhysicalDeviceSparseImageFormatProperties(
     physical_device: vk::PhysicalDevice,
@@ -3472,23 +4667,26 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSparseImageFormatProperties(
     p_property_count: *mut u32,
     p_properties: *mut vk::SparseImageFormatProperties,
 ) {
-    guard::on::<crate::physical_device::PhysicalDevice, _>(
-        c"vkGetPhysicalDeviceSparseImageFormatProperties",
-        physical_device,
-        (),
-        |this| {
-            crate::legacy::queries::get_physical_device_sparse_image_format_properties(
-                this,
-                format,
-                ty,
-                samples,
-                usage,
-                tiling,
-                p_property_count,
-                p_properties,
-            )
-        },
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::physical_device::PhysicalDevice, _>(
+            c"vkGetPhysicalDeviceSparseImageFormatProperties",
+            physical_device,
+            (),
+            |this| {
+                crate::legacy::queries::get_physical_device_sparse_image_format_properties(
+                    this,
+                    format,
+                    ty,
+                    samples,
+                    usage,
+                    tiling,
+                    p_property_count,
+                    p_properties,
+                )
+            },
+        )
+    }
 }
 pub unsafe extern "system" fn vkGetPhysicalDeviceSparseImageFormatProperties2(
     physical_device: vk::PhysicalDevice,
@@ -3496,51 +4694,64 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSparseImageFormatProperties2(
     p_property_count: *mut u32,
     p_properties: *mut vk::SparseImageFormatProperties2<'_>,
 ) {
-    guard::on::<crate::physical_device::PhysicalDevice, _>(
-        c"vkGetPhysicalDeviceSparseImageFormatProperties2",
-        physical_device,
-        (),
-        |this| {
-            crate::formats::get_physical_device_sparse_image_format_properties2(
-                this,
-                p_format_info,
-                p_property_count,
-                p_properties,
-            )
-        },
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::physical_device::PhysicalDevice, _>(
+            c"vkGetPhysicalDeviceSparseImageFormatProperties2",
+            physical_device,
+            (),
+            |this| {
+                crate::formats::get_physical_device_sparse_image_format_properties2(
+                    this,
+                    p_format_info,
+                    p_property_count,
+                    p_properties,
+                )
+            },
+        )
+    }
 }
 pub unsafe extern "system" fn vkGetPhysicalDeviceSurfaceCapabilities2KHR(
     physical_device: vk::PhysicalDevice,
     p_surface_info: *const vk::PhysicalDeviceSurfaceInfo2KHR<'_>,
     p_surface_capabilities: *mut vk::SurfaceCapabilities2KHR<'_>,
 ) -> vk::Result {
-    guard::on::<crate::physical_device::PhysicalDevice, _>(
-        c"vkGetPhysicalDeviceSurfaceCapabilities2KHR",
-        physical_device,
-        vk::Result::ERROR_UNKNOWN,
-        |this| {
-            crate::wsi::get_physical_device_surface_capabilities2_khr(
-                this,
-                p_surface_info,
-                p_surface_capabilities,
-            )
-        },
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::physical_device::PhysicalDevice, _>(
+            c"vkGetPhysicalDeviceSurfaceCapabilities2KHR",
+            physical_device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::wsi::get_physical_device_surface_capabilities2_khr(
+                    this,
+                    p_surface_info,
+                    p_surface_capabilities,
+                )
+            },
+        )
+    }
 }
 pub unsafe extern "system" fn vkGetPhysicalDeviceSurfaceCapabilitiesKHR(
     physical_device: vk::PhysicalDevice,
     surface: vk::SurfaceKHR,
     p_surface_capabilities: *mut vk::SurfaceCapabilitiesKHR,
 ) -> vk::Result {
-    guard::on::<crate::physical_device::PhysicalDevice, _>(
-        c"vkGetPhysicalDeviceSurfaceCapabilitiesKHR",
-        physical_device,
-        vk::Result::ERROR_UNKNOWN,
-        |this| {
-            crate::wsi::get_physical_device_surface_capabilities_khr(this, surface, p_surface_capabilities)
-        },
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::physical_device::PhysicalDevice, _>(
+            c"vkGetPhysicalDeviceSurfaceCapabilitiesKHR",
+            physical_device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::wsi::get_physical_device_surface_capabilities_khr(
+                    this,
+                    surface,
+                    p_surface_capabilities,
+                )
+            },
+        )
+    }
 }
 pub unsafe extern "system" fn vkGetPhysicalDeviceSurfaceFormats2KHR(
     physical_device: vk::PhysicalDevice,
@@ -3548,19 +4759,22 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSurfaceFormats2KHR(
     p_surface_format_count: *mut u32,
     p_surface_formats: *mut vk::SurfaceFormat2KHR<'_>,
 ) -> vk::Result {
-    guard::on::<crate::physical_device::PhysicalDevice, _>(
-        c"vkGetPhysicalDeviceSurfaceFormats2KHR",
-        physical_device,
-        vk::Result::ERROR_UNKNOWN,
-        |this| {
-            crate::wsi::get_physical_device_surface_formats2_khr(
-                this,
-                p_surface_info,
-                p_surface_format_count,
-                p_surface_formats,
-            )
-        },
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::physical_device::PhysicalDevice, _>(
+            c"vkGetPhysicalDeviceSurfaceFormats2KHR",
+            physical_device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::wsi::get_physical_device_surface_formats2_khr(
+                    this,
+                    p_surface_info,
+                    p_surface_format_count,
+                    p_surface_formats,
+                )
+            },
+        )
+    }
 }
 pub unsafe extern "system" fn vkGetPhysicalDeviceSurfaceFormatsKHR(
     physical_device: vk::PhysicalDevice,
@@ -3568,19 +4782,22 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSurfaceFormatsKHR(
     p_surface_format_count: *mut u32,
     p_surface_formats: *mut vk::SurfaceFormatKHR,
 ) -> vk::Result {
-    guard::on::<crate::physical_device::PhysicalDevice, _>(
-        c"vkGetPhysicalDeviceSurfaceFormatsKHR",
-        physical_device,
-        vk::Result::ERROR_UNKNOWN,
-        |this| {
-            crate::wsi::get_physical_device_surface_formats_khr(
-                this,
-                surface,
-                p_surface_format_count,
-                p_surface_formats,
-            )
-        },
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::physical_device::PhysicalDevice, _>(
+            c"vkGetPhysicalDeviceSurfaceFormatsKHR",
+            physical_device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::wsi::get_physical_device_surface_formats_khr(
+                    this,
+                    surface,
+                    p_surface_format_count,
+                    p_surface_formats,
+                )
+            },
+        )
+    }
 }
 pub unsafe extern "system" fn vkGetPhysicalDeviceSurfacePresentModesKHR(
     physical_device: vk::PhysicalDevice,
@@ -3588,19 +4805,22 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSurfacePresentModesKHR(
     p_present_mode_count: *mut u32,
     p_present_modes: *mut vk::PresentModeKHR,
 ) -> vk::Result {
-    guard::on::<crate::physical_device::PhysicalDevice, _>(
-        c"vkGetPhysicalDeviceSurfacePresentModesKHR",
-        physical_device,
-        vk::Result::ERROR_UNKNOWN,
-        |this| {
-            crate::wsi::get_physical_device_surface_present_modes_khr(
-                this,
-                surface,
-                p_present_mode_count,
-                p_present_modes,
-            )
-        },
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::physical_device::PhysicalDevice, _>(
+            c"vkGetPhysicalDeviceSurfacePresentModesKHR",
+            physical_device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::wsi::get_physical_device_surface_present_modes_khr(
+                    this,
+                    surface,
+                    p_present_mode_count,
+                    p_present_modes,
+                )
+            },
+        )
+    }
 }
 pub unsafe extern "system" fn vkGetPhysicalDeviceSurfaceSupportKHR(
     physical_device: vk::PhysicalDevice,
@@ -3608,33 +4828,43 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSurfaceSupportKHR(
     surface: vk::SurfaceKHR,
     p_supported: *mut vk::Bool32,
 ) -> vk::Result {
-    guard::on::<crate::physical_device::PhysicalDevice, _>(
-        c"vkGetPhysicalDeviceSurfaceSupportKHR",
-        physical_device,
-        vk::Result::ERROR_UNKNOWN,
-        |this| {
-            crate::wsi::get_physical_device_surface_support_khr(
-                this,
-                queue_family_index,
-                surface,
-                p_supported,
-            )
-        },
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::physical_device::PhysicalDevice, _>(
+            c"vkGetPhysicalDeviceSurfaceSupportKHR",
+            physical_device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::wsi::get_physical_device_surface_support_khr(
+                    this,
+                    queue_family_index,
+                    surface,
+                    p_supported,
+                )
+            },
+        )
+    }
 }
 pub unsafe extern "system" fn vkGetPhysicalDeviceToolProperties(
     physical_device: vk::PhysicalDevice,
     p_tool_count: *mut u32,
     p_tool_properties: *mut vk::PhysicalDeviceToolProperties<'_>,
 ) -> vk::Result {
-    guard::on::<crate::physical_device::PhysicalDevice, _>(
-        c"vkGetPhysicalDeviceToolProperties",
-        physical_device,
-        vk::Result::ERROR_UNKNOWN,
-        |this| {
-            crate::physical_device::get_physical_device_tool_properties(this, p_tool_count, p_tool_properties)
-        },
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::physical_device::PhysicalDevice, _>(
+            c"vkGetPhysicalDeviceToolProperties",
+            physical_device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::physical_device::get_physical_device_tool_properties(
+                    this,
+                    p_tool_count,
+                    p_tool_properties,
+                )
+            },
+        )
+    }
 }
 pub unsafe extern "system" fn vkGetPhysicalDeviceXcbPresentationSupportKHR(
     physical_device: vk::PhysicalDevice,
@@ -3642,19 +4872,22 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceXcbPresentationSupportKHR(
     connection: *mut vk::xcb_connection_t,
     visual_id: vk::xcb_visualid_t,
 ) -> vk::Bool32 {
-    guard::on::<crate::physical_device::PhysicalDevice, _>(
-        c"vkGetPhysicalDeviceXcbPresentationSupportKHR",
-        physical_device,
-        Default::default(),
-        |this| {
-            crate::wsi::get_physical_device_xcb_presentation_support_khr(
-                this,
-                queue_family_index,
-                connection,
-                visual_id,
-            )
-        },
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::physical_device::PhysicalDevice, _>(
+            c"vkGetPhysicalDeviceXcbPresentationSupportKHR",
+            physical_device,
+            Default::default(),
+            |this| {
+                crate::wsi::get_physical_device_xcb_presentation_support_khr(
+                    this,
+                    queue_family_index,
+                    connection,
+                    visual_id,
+                )
+            },
+        )
+    }
 }
 pub unsafe extern "system" fn vkGetPhysicalDeviceXlibPresentationSupportKHR(
     physical_device: vk::PhysicalDevice,
@@ -3662,19 +4895,22 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceXlibPresentationSupportKHR(
     dpy: *mut vk::Display,
     visual_id: vk::VisualID,
 ) -> vk::Bool32 {
-    guard::on::<crate::physical_device::PhysicalDevice, _>(
-        c"vkGetPhysicalDeviceXlibPresentationSupportKHR",
-        physical_device,
-        Default::default(),
-        |this| {
-            crate::wsi::get_physical_device_xlib_presentation_support_khr(
-                this,
-                queue_family_index,
-                dpy,
-                visual_id,
-            )
-        },
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::physical_device::PhysicalDevice, _>(
+            c"vkGetPhysicalDeviceXlibPresentationSupportKHR",
+            physical_device,
+            Default::default(),
+            |this| {
+                crate::wsi::get_physical_device_xlib_presentation_support_khr(
+                    this,
+                    queue_family_index,
+                    dpy,
+                    visual_id,
+                )
+            },
+        )
+    }
 }
 pub unsafe extern "system" fn vkGetPipelineCacheData(
     device: vk::Device,
@@ -3682,12 +4918,15 @@ pub unsafe extern "system" fn vkGetPipelineCacheData(
     p_data_size: *mut usize,
     p_data: *mut c_void,
 ) -> vk::Result {
-    guard::on::<crate::device::Device, _>(
-        c"vkGetPipelineCacheData",
-        device,
-        vk::Result::ERROR_UNKNOWN,
-        |this| crate::pipeline_cache::get_pipeline_cache_data(this, pipeline_cache, p_data_size, p_data),
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkGetPipelineCacheData",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| crate::pipeline_cache::get_pipeline_cache_data(this, pipeline_cache, p_data_size, p_data),
+        )
+    }
 }
 pub unsafe extern "system" fn vkGetPipelineExecutableInternalRepresentationsKHR(
     device: vk::Device,
@@ -3695,19 +4934,22 @@ pub unsafe extern "system" fn vkGetPipelineExecutableInternalRepresentationsKHR(
     p_internal_representation_count: *mut u32,
     p_internal_representations: *mut vk::PipelineExecutableInternalRepresentationKHR<'_>,
 ) -> vk::Result {
-    guard::on::<crate::device::Device, _>(
-        c"vkGetPipelineExecutableInternalRepresentationsKHR",
-        device,
-        vk::Result::ERROR_UNKNOWN,
-        |this| {
-            crate::pipeline_executable::get_pipeline_executable_internal_representations_khr(
-                this,
-                p_executable_info,
-                p_internal_representation_count,
-                p_internal_representations,
-            )
-        },
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkGetPipelineExecutableInternalRepresentationsKHR",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::pipeline_executable::get_pipeline_executable_internal_representations_khr(
+                    this,
+                    p_executable_info,
+                    p_internal_representation_count,
+                    p_internal_representations,
+                )
+            },
+        )
+    }
 }
 pub unsafe extern "system" fn vkGetPipelineExecutablePropertiesKHR(
     device: vk::Device,
@@ -3715,19 +4957,22 @@ pub unsafe extern "system" fn vkGetPipelineExecutablePropertiesKHR(
     p_executable_count: *mut u32,
     p_properties: *mut vk::PipelineExecutablePropertiesKHR<'_>,
 ) -> vk::Result {
-    guard::on::<crate::device::Device, _>(
-        c"vkGetPipelineExecutablePropertiesKHR",
-        device,
-        vk::Result::ERROR_UNKNOWN,
-        |this| {
-            crate::pipeline_executable::get_pipeline_executable_properties_khr(
-                this,
-                p_pipeline_info,
-                p_executable_count,
-                p_properties,
-            )
-        },
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkGetPipelineExecutablePropertiesKHR",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::pipeline_executable::get_pipeline_executable_properties_khr(
+                    this,
+                    p_pipeline_info,
+                    p_executable_count,
+                    p_properties,
+                )
+            },
+        )
+    }
 }
 pub unsafe extern "system" fn vkGetPipelineExecutableStatisticsKHR(
     device: vk::Device,
@@ -3735,19 +4980,22 @@ pub unsafe extern "system" fn vkGetPipelineExecutableStatisticsKHR(
     p_statistic_count: *mut u32,
     p_statistics: *mut vk::PipelineExecutableStatisticKHR<'_>,
 ) -> vk::Result {
-    guard::on::<crate::device::Device, _>(
-        c"vkGetPipelineExecutableStatisticsKHR",
-        device,
-        vk::Result::ERROR_UNKNOWN,
-        |this| {
-            crate::pipeline_executable::get_pipeline_executable_statistics_khr(
-                this,
-                p_executable_info,
-                p_statistic_count,
-                p_statistics,
-            )
-        },
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkGetPipelineExecutableStatisticsKHR",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::pipeline_executable::get_pipeline_executable_statistics_khr(
+                    this,
+                    p_executable_info,
+                    p_statistic_count,
+                    p_statistics,
+                )
+            },
+        )
+    }
 }
 pub unsafe extern "system" fn vkGetPrivateData(
     device: vk::Device,
@@ -3756,9 +5004,12 @@ pub unsafe extern "system" fn vkGetPrivateData(
     private_data_slot: vk::PrivateDataSlot,
     p_data: *mut u64,
 ) {
-    guard::on::<crate::device::Device, _>(c"vkGetPrivateData", device, (), |this| {
-        crate::private_data::get_private_data(this, object_type, object_handle, private_data_slot, p_data)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(c"vkGetPrivateData", device, (), |this| {
+            crate::private_data::get_private_data(this, object_type, object_handle, private_data_slot, p_data)
+        })
+    }
 }
 pub unsafe extern "system" fn vkGetQueryPoolResults(
     device: vk::Device,
@@ -3770,65 +5021,82 @@ pub unsafe extern "system" fn vkGetQueryPoolResults(
     stride: vk::DeviceSize,
     flags: vk::QueryResultFlags,
 ) -> vk::Result {
-    guard::on::<crate::device::Device, _>(
-        c"vkGetQueryPoolResults",
-        device,
-        vk::Result::ERROR_DEVICE_LOST,
-        |this| {
-            crate::query_pool::get_query_pool_results(
-                this,
-                query_pool,
-                first_query,
-                query_count,
-                data_size,
-                p_data,
-                stride,
-                flags,
-            )
-        },
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkGetQueryPoolResults",
+            device,
+            vk::Result::ERROR_DEVICE_LOST,
+            |this| {
+                crate::query_pool::get_query_pool_results(
+                    this,
+                    query_pool,
+                    first_query,
+                    query_count,
+                    data_size,
+                    p_data,
+                    stride,
+                    flags,
+                )
+            },
+        )
+    }
 }
 pub unsafe extern "system" fn vkGetRenderAreaGranularity(
     device: vk::Device,
     render_pass: vk::RenderPass,
     p_granularity: *mut vk::Extent2D,
 ) {
-    guard::on::<crate::device::Device, _>(c"vkGetRenderAreaGranularity", device, (), |this| {
-        crate::render_pass::get_render_area_granularity(this, render_pass, p_granularity)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(c"vkGetRenderAreaGranularity", device, (), |this| {
+            crate::render_pass::get_render_area_granularity(this, render_pass, p_granularity)
+        })
+    }
 }
 pub unsafe extern "system" fn vkGetRenderingAreaGranularity(
     device: vk::Device,
     p_rendering_area_info: *const vk::RenderingAreaInfo<'_>,
     p_granularity: *mut vk::Extent2D,
 ) {
-    guard::on::<crate::device::Device, _>(c"vkGetRenderingAreaGranularity", device, (), |this| {
-        crate::render_pass::get_rendering_area_granularity(this, p_rendering_area_info, p_granularity)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(c"vkGetRenderingAreaGranularity", device, (), |this| {
+            crate::render_pass::get_rendering_area_granularity(this, p_rendering_area_info, p_granularity)
+        })
+    }
 }
 pub unsafe extern "system" fn vkGetSamplerOpaqueCaptureDescriptorDataEXT(
     device: vk::Device,
     p_info: *const vk::SamplerCaptureDescriptorDataInfoEXT<'_>,
     p_data: *mut c_void,
 ) -> vk::Result {
-    guard::on::<crate::device::Device, _>(
-        c"vkGetSamplerOpaqueCaptureDescriptorDataEXT",
-        device,
-        vk::Result::ERROR_UNKNOWN,
-        |this| crate::descriptor_buffer::get_sampler_opaque_capture_descriptor_data_ext(this, p_info, p_data),
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkGetSamplerOpaqueCaptureDescriptorDataEXT",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::descriptor_buffer::get_sampler_opaque_capture_descriptor_data_ext(this, p_info, p_data)
+            },
+        )
+    }
 }
 pub unsafe extern "system" fn vkGetSemaphoreCounterValue(
     device: vk::Device,
     semaphore: vk::Semaphore,
     p_value: *mut u64,
 ) -> vk::Result {
-    guard::on::<crate::device::Device, _>(
-        c"vkGetSemaphoreCounterValue",
-        device,
-        vk::Result::ERROR_DEVICE_LOST,
-        |this| crate::semaphore::get_semaphore_counter_value(this, semaphore, p_value),
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkGetSemaphoreCounterValue",
+            device,
+            vk::Result::ERROR_DEVICE_LOST,
+            |this| crate::semaphore::get_semaphore_counter_value(this, semaphore, p_value),
+        )
+    }
 }
 pub unsafe extern "system" fn vkGetShaderInstrumentationValuesARM(
     device: vk::Device,
@@ -3837,20 +5105,23 @@ pub unsafe extern "system" fn vkGetShaderInstrumentationValuesARM(
     p_metric_values: *mut c_void,
     flags: vk::ShaderInstrumentationValuesFlagsARM,
 ) -> vk::Result {
-    guard::on::<crate::device::Device, _>(
-        c"vkGetShaderInstrumentationValuesARM",
-        device,
-        vk::Result::ERROR_UNKNOWN,
-        |this| {
-            crate::instrumentation::get_shader_instrumentation_values_arm(
-                this,
-                instrumentation,
-                p_metric_block_count,
-                p_metric_values,
-                flags,
-            )
-        },
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkGetShaderInstrumentationValuesARM",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::instrumentation::get_shader_instrumentation_values_arm(
+                    this,
+                    instrumentation,
+                    p_metric_block_count,
+                    p_metric_values,
+                    flags,
+                )
+            },
+        )
+    }
 }
 pub unsafe extern "system" fn vkGetSwapchainImagesKHR(
     device: vk::Device,
@@ -3858,26 +5129,37 @@ pub unsafe extern "system" fn vkGetSwapchainImagesKHR(
     p_swapchain_image_count: *mut u32,
     p_swapchain_images: *mut vk::Image,
 ) -> vk::Result {
-    guard::on::<crate::device::Device, _>(
-        c"vkGetSwapchainImagesKHR",
-        device,
-        vk::Result::ERROR_UNKNOWN,
-        |this| {
-            crate::wsi::get_swapchain_images_khr(this, swapchain, p_swapchain_image_count, p_swapchain_images)
-        },
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkGetSwapchainImagesKHR",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::wsi::get_swapchain_images_khr(
+                    this,
+                    swapchain,
+                    p_swapchain_image_count,
+                    p_swapchain_images,
+                )
+            },
+        )
+    }
 }
 pub unsafe extern "system" fn vkInvalidateMappedMemoryRanges(
     device: vk::Device,
     memory_range_count: u32,
     p_memory_ranges: *const vk::MappedMemoryRange<'_>,
 ) -> vk::Result {
-    guard::on::<crate::device::Device, _>(
-        c"vkInvalidateMappedMemoryRanges",
-        device,
-        vk::Result::ERROR_UNKNOWN,
-        |this| crate::memory::invalidate_mapped_memory_ranges(this, memory_range_count, p_memory_ranges),
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkInvalidateMappedMemoryRanges",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| crate::memory::invalidate_mapped_memory_ranges(this, memory_range_count, p_memory_ranges),
+        )
+    }
 }
 pub unsafe extern "system" fn vkMapMemory(
     device: vk::Device,
@@ -3887,18 +5169,24 @@ pub unsafe extern "system" fn vkMapMemory(
     flags: vk::MemoryMapFlags,
     pp_data: *mut *mut c_void,
 ) -> vk::Result {
-    guard::on::<crate::device::Device, _>(c"vkMapMemory", device, vk::Result::ERROR_UNKNOWN, |this| {
-        crate::generated::legacy::map_memory(this, memory, offset, size, flags, pp_data)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(c"vkMapMemory", device, vk::Result::ERROR_UNKNOWN, |this| {
+            crate::generated::legacy::map_memory(this, memory, offset, size, flags, pp_data)
+        })
+    }
 }
 pub unsafe extern "system" fn vkMapMemory2(
     device: vk::Device,
     p_memory_map_info: *const vk::MemoryMapInfo<'_>,
     pp_data: *mut *mut c_void,
 ) -> vk::Result {
-    guard::on::<crate::device::Device, _>(c"vkMapMemory2", device, vk::Result::ERROR_UNKNOWN, |this| {
-        crate::memory::map_memory2(this, p_memory_map_info, pp_data)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(c"vkMapMemory2", device, vk::Result::ERROR_UNKNOWN, |this| {
+            crate::memory::map_memory2(this, p_memory_map_info, pp_data)
+        })
+    }
 }
 pub unsafe extern "system" fn vkMergePipelineCaches(
     device: vk::Device,
@@ -3906,20 +5194,31 @@ pub unsafe extern "system" fn vkMergePipelineCaches(
     src_cache_count: u32,
     p_src_caches: *const vk::PipelineCache,
 ) -> vk::Result {
-    guard::on::<crate::device::Device, _>(
-        c"vkMergePipelineCaches",
-        device,
-        vk::Result::ERROR_UNKNOWN,
-        |this| crate::pipeline_cache::merge_pipeline_caches(this, dst_cache, src_cache_count, p_src_caches),
-    )
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkMergePipelineCaches",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::pipeline_cache::merge_pipeline_caches(this, dst_cache, src_cache_count, p_src_caches)
+            },
+        )
+    }
 }
 pub unsafe extern "system" fn vkQueueBeginDebugUtilsLabelEXT(
     queue: vk::Queue,
     p_label_info: *const vk::DebugUtilsLabelEXT<'_>,
 ) {
-    guard::on::<crate::queue::Queue, _>(c"vkQueueBeginDebugUtilsLabelEXT", queue, (), |this| {
-        crate::debug::queue_begin_debug_utils_label_ext(this, p_label_info)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::queue::Queue, _>(c"vkQueueBeginDebugUtilsLabelEXT", queue, (), |this| {
+            crate::debug::queue_begin_debug_utils_label_ext(this, p_label_info)
+        })
+    }
 }
 pub unsafe extern "system" fn vkQueueBindSparse(
     queue: vk::Queue,
@@ -3927,30 +5226,48 @@ pub unsafe extern "system" fn vkQueueBindSparse(
     p_bind_info: *const vk::BindSparseInfo<'_>,
     fence: vk::Fence,
 ) -> vk::Result {
-    guard::on::<crate::queue::Queue, _>(c"vkQueueBindSparse", queue, vk::Result::ERROR_DEVICE_LOST, |this| {
-        crate::queue::queue_bind_sparse(this, bind_info_count, p_bind_info, fence)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::queue::Queue, _>(
+            c"vkQueueBindSparse",
+            queue,
+            vk::Result::ERROR_DEVICE_LOST,
+            |this| crate::queue::queue_bind_sparse(this, bind_info_count, p_bind_info, fence),
+        )
+    }
 }
 pub unsafe extern "system" fn vkQueueEndDebugUtilsLabelEXT(queue: vk::Queue) {
-    guard::on::<crate::queue::Queue, _>(c"vkQueueEndDebugUtilsLabelEXT", queue, (), |this| {
-        crate::debug::queue_end_debug_utils_label_ext(this)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::queue::Queue, _>(c"vkQueueEndDebugUtilsLabelEXT", queue, (), |this| {
+            crate::debug::queue_end_debug_utils_label_ext(this)
+        })
+    }
 }
 pub unsafe extern "system" fn vkQueueInsertDebugUtilsLabelEXT(
     queue: vk::Queue,
     p_label_info: *const vk::DebugUtilsLabelEXT<'_>,
 ) {
-    guard::on::<crate::queue::Queue, _>(c"vkQueueInsertDebugUtilsLabelEXT", queue, (), |this| {
-        crate::debug::queue_insert_debug_utils_label_ext(this, p_label_info)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::queue::Queue, _>(c"vkQueueInsertDebugUtilsLabelEXT", queue, (), |this| {
+            crate::debug::queue_insert_debug_utils_label_ext(this, p_label_info)
+        })
+    }
 }
 pub unsafe extern "system" fn vkQueuePresentKHR(
     queue: vk::Queue,
     p_present_info: *const vk::PresentInfoKHR<'_>,
 ) -> vk::Result {
-    guard::on::<crate::queue::Queue, _>(c"vkQueuePresentKHR", queue, vk::Result::ERROR_DEVICE_LOST, |this| {
-        crate::wsi::present::queue_present_khr(this, p_present_info)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::queue::Queue, _>(
+            c"vkQueuePresentKHR",
+            queue,
+            vk::Result::ERROR_DEVICE_LOST,
+            |this| crate::wsi::present::queue_present_khr(this, p_present_info),
+        )
+    }
 }
 pub unsafe extern "system" fn vkQueueSubmit(
     queue: vk::Queue,
@@ -3958,9 +5275,15 @@ pub unsafe extern "system" fn vkQueueSubmit(
     p_submits: *const vk::SubmitInfo<'_>,
     fence: vk::Fence,
 ) -> vk::Result {
-    guard::on::<crate::queue::Queue, _>(c"vkQueueSubmit", queue, vk::Result::ERROR_DEVICE_LOST, |this| {
-        crate::legacy::submit::queue_submit(this, submit_count, p_submits, fence)
-    })
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::queue::Queue, _>(c"vkQueueSubmit", queue, vk::Result::ERROR_DEVICE_LOST, |this| {
+            crate::legacy::submit::queue_submit(this, submit_count, p_submits, fence)
+        })
+    }
 }
 pub unsafe extern "system" fn vkQueueSubmit2(
     queue: vk::Queue,
@@ -3968,76 +5291,112 @@ pub unsafe extern "system" fn vkQueueSubmit2(
     p_submits: *const vk::SubmitInfo2<'_>,
     fence: vk::Fence,
 ) -> vk::Result {
-    guard::on::<crate::queue::Queue, _>(c"vkQueueSubmit2", queue, vk::Result::ERROR_DEVICE_LOST, |this| {
-        crate::queue::queue_submit2(this, submit_count, p_submits, fence)
-    })
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::queue::Queue, _>(c"vkQueueSubmit2", queue, vk::Result::ERROR_DEVICE_LOST, |this| {
+            crate::queue::queue_submit2(this, submit_count, p_submits, fence)
+        })
+    }
 }
 pub unsafe extern "system" fn vkQueueWaitIdle(queue: vk::Queue) -> vk::Result {
-    guard::on::<crate::queue::Queue, _>(c"vkQueueWaitIdle", queue, vk::Result::ERROR_DEVICE_LOST, |this| {
-        crate::queue::queue_wait_idle(this)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::queue::Queue, _>(
+            c"vkQueueWaitIdle",
+            queue,
+            vk::Result::ERROR_DEVICE_LOST,
+            |this| crate::queue::queue_wait_idle(this),
+        )
+    }
 }
 pub unsafe extern "system" fn vkReleaseProfilingLockKHR(device: vk::Device) {
-    guard::on::<crate::device::Device, _>(c"vkReleaseProfilingLockKHR", device, (), |this| {
-        crate::performance::release_profiling_lock_khr(this)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(c"vkReleaseProfilingLockKHR", device, (), |this| {
+            crate::performance::release_profiling_lock_khr(this)
+        })
+    }
 }
 pub unsafe extern "system" fn vkReleaseSwapchainImagesKHR(
     device: vk::Device,
     p_release_info: *const vk::ReleaseSwapchainImagesInfoKHR<'_>,
 ) -> vk::Result {
-    guard::on::<crate::device::Device, _>(
-        c"vkReleaseSwapchainImagesKHR",
-        device,
-        vk::Result::ERROR_UNKNOWN,
-        |this| crate::wsi::acquire::release_swapchain_images_khr(this, p_release_info),
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkReleaseSwapchainImagesKHR",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| crate::wsi::acquire::release_swapchain_images_khr(this, p_release_info),
+        )
+    }
 }
 pub unsafe extern "system" fn vkResetCommandBuffer(
     command_buffer: vk::CommandBuffer,
     flags: vk::CommandBufferResetFlags,
 ) -> vk::Result {
-    guard::on::<crate::command_buffer::CommandBuffer, _>(
-        c"vkResetCommandBuffer",
-        command_buffer,
-        vk::Result::ERROR_UNKNOWN,
-        |this| crate::command_buffer::reset_command_buffer(this, flags),
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkResetCommandBuffer",
+            command_buffer,
+            vk::Result::ERROR_UNKNOWN,
+            |this| crate::command_buffer::reset_command_buffer(this, flags),
+        )
+    }
 }
 pub unsafe extern "system" fn vkResetCommandPool(
     device: vk::Device,
     command_pool: vk::CommandPool,
     flags: vk::CommandPoolResetFlags,
 ) -> vk::Result {
-    guard::on::<crate::device::Device, _>(c"vkResetCommandPool", device, vk::Result::ERROR_UNKNOWN, |this| {
-        crate::command_pool::reset_command_pool(this, command_pool, flags)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkResetCommandPool",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| crate::command_pool::reset_command_pool(this, command_pool, flags),
+        )
+    }
 }
 pub unsafe extern "system" fn vkResetDescriptorPool(
     device: vk::Device,
     descriptor_pool: vk::DescriptorPool,
     flags: vk::DescriptorPoolResetFlags,
 ) -> vk::Result {
-    guard::on::<crate::device::Device, _>(
-        c"vkResetDescriptorPool",
-        device,
-        vk::Result::ERROR_UNKNOWN,
-        |this| crate::descriptor_pool::reset_descriptor_pool(this, descriptor_pool, flags),
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkResetDescriptorPool",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| crate::descriptor_pool::reset_descriptor_pool(this, descriptor_pool, flags),
+        )
+    }
 }
 pub unsafe extern "system" fn vkResetEvent(device: vk::Device, event: vk::Event) -> vk::Result {
-    guard::on::<crate::device::Device, _>(c"vkResetEvent", device, vk::Result::ERROR_UNKNOWN, |this| {
-        crate::event::reset_event(this, event)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(c"vkResetEvent", device, vk::Result::ERROR_UNKNOWN, |this| {
+            crate::event::reset_event(this, event)
+        })
+    }
 }
 pub unsafe extern "system" fn vkResetFences(
     device: vk::Device,
     fence_count: u32,
     p_fences: *const vk::Fence,
 ) -> vk::Result {
-    guard::on::<crate::device::Device, _>(c"vkResetFences", device, vk::Result::ERROR_UNKNOWN, |this| {
-        crate::fence::reset_fences(this, fence_count, p_fences)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(c"vkResetFences", device, vk::Result::ERROR_UNKNOWN, |this| {
+            crate::fence::reset_fences(this, fence_count, p_fences)
+        })
+    }
 }
 pub unsafe extern "system" fn vkResetQueryPool(
     device: vk::Device,
@@ -4045,45 +5404,66 @@ pub unsafe extern "system" fn vkResetQueryPool(
     first_query: u32,
     query_count: u32,
 ) {
-    guard::on::<crate::device::Device, _>(c"vkResetQueryPool", device, (), |this| {
-        crate::query_pool::reset_query_pool(this, query_pool, first_query, query_count)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(c"vkResetQueryPool", device, (), |this| {
+            crate::query_pool::reset_query_pool(this, query_pool, first_query, query_count)
+        })
+    }
 }
 pub unsafe extern "system" fn vkSetDebugUtilsObjectNameEXT(
     device: vk::Device,
     p_name_info: *const vk::DebugUtilsObjectNameInfoEXT<'_>,
 ) -> vk::Result {
-    guard::on::<crate::device::Device, _>(
-        c"vkSetDebugUtilsObjectNameEXT",
-        device,
-        vk::Result::ERROR_UNKNOWN,
-        |this| crate::debug::set_debug_utils_object_name_ext(this, p_name_info),
-    )
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkSetDebugUtilsObjectNameEXT",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| crate::debug::set_debug_utils_object_name_ext(this, p_name_info),
+        )
+    }
 }
 pub unsafe extern "system" fn vkSetDebugUtilsObjectTagEXT(
     device: vk::Device,
     p_tag_info: *const vk::DebugUtilsObjectTagInfoEXT<'_>,
 ) -> vk::Result {
-    guard::on::<crate::device::Device, _>(
-        c"vkSetDebugUtilsObjectTagEXT",
-        device,
-        vk::Result::ERROR_UNKNOWN,
-        |this| crate::debug::set_debug_utils_object_tag_ext(this, p_tag_info),
-    )
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkSetDebugUtilsObjectTagEXT",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| crate::debug::set_debug_utils_object_tag_ext(this, p_tag_info),
+        )
+    }
 }
 pub unsafe extern "system" fn vkSetDeviceMemoryPriorityEXT(
     device: vk::Device,
     memory: vk::DeviceMemory,
     priority: f32,
 ) {
-    guard::on::<crate::device::Device, _>(c"vkSetDeviceMemoryPriorityEXT", device, (), |this| {
-        crate::memory::set_device_memory_priority_ext(this, memory, priority)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(c"vkSetDeviceMemoryPriorityEXT", device, (), |this| {
+            crate::memory::set_device_memory_priority_ext(this, memory, priority)
+        })
+    }
 }
 pub unsafe extern "system" fn vkSetEvent(device: vk::Device, event: vk::Event) -> vk::Result {
-    guard::on::<crate::device::Device, _>(c"vkSetEvent", device, vk::Result::ERROR_UNKNOWN, |this| {
-        crate::event::set_event(this, event)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(c"vkSetEvent", device, vk::Result::ERROR_UNKNOWN, |this| {
+            crate::event::set_event(this, event)
+        })
+    }
 }
 pub unsafe extern "system" fn vkSetPrivateData(
     device: vk::Device,
@@ -4092,20 +5472,37 @@ pub unsafe extern "system" fn vkSetPrivateData(
     private_data_slot: vk::PrivateDataSlot,
     data: u64,
 ) -> vk::Result {
-    guard::on::<crate::device::Device, _>(c"vkSetPrivateData", device, vk::Result::ERROR_UNKNOWN, |this| {
-        crate::private_data::set_private_data(this, object_type, object_handle, private_data_slot, data)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkSetPrivateData",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::private_data::set_private_data(
+                    this,
+                    object_type,
+                    object_handle,
+                    private_data_slot,
+                    data,
+                )
+            },
+        )
+    }
 }
 pub unsafe extern "system" fn vkSignalSemaphore(
     device: vk::Device,
     p_signal_info: *const vk::SemaphoreSignalInfo<'_>,
 ) -> vk::Result {
-    guard::on::<crate::device::Device, _>(
-        c"vkSignalSemaphore",
-        device,
-        vk::Result::ERROR_DEVICE_LOST,
-        |this| crate::semaphore::signal_semaphore(this, p_signal_info),
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkSignalSemaphore",
+            device,
+            vk::Result::ERROR_DEVICE_LOST,
+            |this| crate::semaphore::signal_semaphore(this, p_signal_info),
+        )
+    }
 }
 pub unsafe extern "system" fn vkSubmitDebugUtilsMessageEXT(
     instance: vk::Instance,
@@ -4113,43 +5510,63 @@ pub unsafe extern "system" fn vkSubmitDebugUtilsMessageEXT(
     message_types: vk::DebugUtilsMessageTypeFlagsEXT,
     p_callback_data: *const vk::DebugUtilsMessengerCallbackDataEXT<'_>,
 ) {
-    guard::on::<crate::instance::Instance, _>(c"vkSubmitDebugUtilsMessageEXT", instance, (), |this| {
-        crate::debug::submit_debug_utils_message_ext(this, message_severity, message_types, p_callback_data)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::instance::Instance, _>(c"vkSubmitDebugUtilsMessageEXT", instance, (), |this| {
+            crate::debug::submit_debug_utils_message_ext(
+                this,
+                message_severity,
+                message_types,
+                p_callback_data,
+            )
+        })
+    }
 }
 pub unsafe extern "system" fn vkTransitionImageLayout(
     device: vk::Device,
     transition_count: u32,
     p_transitions: *const vk::HostImageLayoutTransitionInfo<'_>,
 ) -> vk::Result {
-    guard::on::<crate::device::Device, _>(
-        c"vkTransitionImageLayout",
-        device,
-        vk::Result::ERROR_UNKNOWN,
-        |this| crate::host_copy::transition_image_layout(this, transition_count, p_transitions),
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkTransitionImageLayout",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| crate::host_copy::transition_image_layout(this, transition_count, p_transitions),
+        )
+    }
 }
 pub unsafe extern "system" fn vkTrimCommandPool(
     device: vk::Device,
     command_pool: vk::CommandPool,
     flags: vk::CommandPoolTrimFlags,
 ) {
-    guard::on::<crate::device::Device, _>(c"vkTrimCommandPool", device, (), |this| {
-        crate::command_pool::trim_command_pool(this, command_pool, flags)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(c"vkTrimCommandPool", device, (), |this| {
+            crate::command_pool::trim_command_pool(this, command_pool, flags)
+        })
+    }
 }
 pub unsafe extern "system" fn vkUnmapMemory(device: vk::Device, memory: vk::DeviceMemory) {
-    guard::on::<crate::device::Device, _>(c"vkUnmapMemory", device, (), |this| {
-        crate::memory::unmap_memory(this, memory)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(c"vkUnmapMemory", device, (), |this| {
+            crate::memory::unmap_memory(this, memory)
+        })
+    }
 }
 pub unsafe extern "system" fn vkUnmapMemory2(
     device: vk::Device,
     p_memory_unmap_info: *const vk::MemoryUnmapInfo<'_>,
 ) -> vk::Result {
-    guard::on::<crate::device::Device, _>(c"vkUnmapMemory2", device, vk::Result::ERROR_UNKNOWN, |this| {
-        crate::memory::unmap_memory2(this, p_memory_unmap_info)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(c"vkUnmapMemory2", device, vk::Result::ERROR_UNKNOWN, |this| {
+            crate::memory::unmap_memory2(this, p_memory_unmap_info)
+        })
+    }
 }
 pub unsafe extern "system" fn vkUpdateDescriptorSetWithTemplate(
     device: vk::Device,
@@ -4157,14 +5574,17 @@ pub unsafe extern "system" fn vkUpdateDescriptorSetWithTemplate(
     descriptor_update_template: vk::DescriptorUpdateTemplate,
     p_data: *const c_void,
 ) {
-    guard::on::<crate::device::Device, _>(c"vkUpdateDescriptorSetWithTemplate", device, (), |this| {
-        crate::update_template::update_descriptor_set_with_template(
-            this,
-            descriptor_set,
-            descriptor_update_template,
-            p_data,
-        )
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(c"vkUpdateDescriptorSetWithTemplate", device, (), |this| {
+            crate::update_template::update_descriptor_set_with_template(
+                this,
+                descriptor_set,
+                descriptor_update_template,
+                p_data,
+            )
+        })
+    }
 }
 pub unsafe extern "system" fn vkUpdateDescriptorSets(
     device: vk::Device,
@@ -4173,15 +5593,18 @@ pub unsafe extern "system" fn vkUpdateDescriptorSets(
     descriptor_copy_count: u32,
     p_descriptor_copies: *const vk::CopyDescriptorSet<'_>,
 ) {
-    guard::on::<crate::device::Device, _>(c"vkUpdateDescriptorSets", device, (), |this| {
-        crate::descriptor_set::update_descriptor_sets(
-            this,
-            descriptor_write_count,
-            p_descriptor_writes,
-            descriptor_copy_count,
-            p_descriptor_copies,
-        )
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(c"vkUpdateDescriptorSets", device, (), |this| {
+            crate::descriptor_set::update_descriptor_sets(
+                this,
+                descriptor_write_count,
+                p_descriptor_writes,
+                descriptor_copy_count,
+                p_descriptor_copies,
+            )
+        })
+    }
 }
 pub unsafe extern "system" fn vkWaitForFences(
     device: vk::Device,
@@ -4190,9 +5613,15 @@ pub unsafe extern "system" fn vkWaitForFences(
     wait_all: vk::Bool32,
     timeout: u64,
 ) -> vk::Result {
-    guard::on::<crate::device::Device, _>(c"vkWaitForFences", device, vk::Result::ERROR_DEVICE_LOST, |this| {
-        crate::fence::wait_for_fences(this, fence_count, p_fences, wait_all, timeout)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkWaitForFences",
+            device,
+            vk::Result::ERROR_DEVICE_LOST,
+            |this| crate::fence::wait_for_fences(this, fence_count, p_fences, wait_all, timeout),
+        )
+    }
 }
 pub unsafe extern "system" fn vkWaitForPresentKHR(
     device: vk::Device,
@@ -4200,21 +5629,30 @@ pub unsafe extern "system" fn vkWaitForPresentKHR(
     present_id: u64,
     timeout: u64,
 ) -> vk::Result {
-    guard::on::<crate::device::Device, _>(c"vkWaitForPresentKHR", device, vk::Result::ERROR_UNKNOWN, |this| {
-        crate::wsi::acquire::wait_for_present_khr(this, swapchain, present_id, timeout)
-    })
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkWaitForPresentKHR",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| crate::wsi::acquire::wait_for_present_khr(this, swapchain, present_id, timeout),
+        )
+    }
 }
 pub unsafe extern "system" fn vkWaitSemaphores(
     device: vk::Device,
     p_wait_info: *const vk::SemaphoreWaitInfo<'_>,
     timeout: u64,
 ) -> vk::Result {
-    guard::on::<crate::device::Device, _>(
-        c"vkWaitSemaphores",
-        device,
-        vk::Result::ERROR_DEVICE_LOST,
-        |this| crate::semaphore::wait_semaphores(this, p_wait_info, timeout),
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkWaitSemaphores",
+            device,
+            vk::Result::ERROR_DEVICE_LOST,
+            |this| crate::semaphore::wait_semaphores(this, p_wait_info, timeout),
+        )
+    }
 }
 
 /// All commands, sorted by name.

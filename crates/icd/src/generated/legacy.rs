@@ -9,8 +9,11 @@ pub(crate) unsafe fn bind_buffer_memory(
     memory: vk::DeviceMemory,
     memory_offset: vk::DeviceSize,
 ) -> vk::Result {
-    let bind_infos = vk::BindBufferMemoryInfo { buffer, memory, memory_offset, ..Default::default() };
-    crate::buffer::bind_buffer_memory2(this, 1, &bind_infos)
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        let bind_infos = vk::BindBufferMemoryInfo { buffer, memory, memory_offset, ..Default::default() };
+        crate::buffer::bind_buffer_memory2(this, 1, &bind_infos)
+    }
 }
 
 pub(crate) unsafe fn bind_image_memory(
@@ -19,8 +22,11 @@ pub(crate) unsafe fn bind_image_memory(
     memory: vk::DeviceMemory,
     memory_offset: vk::DeviceSize,
 ) -> vk::Result {
-    let bind_infos = vk::BindImageMemoryInfo { image, memory, memory_offset, ..Default::default() };
-    crate::image::bind_image_memory2(this, 1, &bind_infos)
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        let bind_infos = vk::BindImageMemoryInfo { image, memory, memory_offset, ..Default::default() };
+        crate::image::bind_image_memory2(this, 1, &bind_infos)
+    }
 }
 
 pub(crate) unsafe fn cmd_begin_render_pass(
@@ -28,8 +34,11 @@ pub(crate) unsafe fn cmd_begin_render_pass(
     p_render_pass_begin: *const vk::RenderPassBeginInfo<'_>,
     contents: vk::SubpassContents,
 ) {
-    let subpass_begin_info = vk::SubpassBeginInfo { contents, ..Default::default() };
-    crate::record::pass::cmd_begin_render_pass2(this, p_render_pass_begin, &subpass_begin_info)
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        let subpass_begin_info = vk::SubpassBeginInfo { contents, ..Default::default() };
+        crate::record::pass::cmd_begin_render_pass2(this, p_render_pass_begin, &subpass_begin_info)
+    }
 }
 
 pub(crate) unsafe fn cmd_bind_index_buffer(
@@ -38,7 +47,8 @@ pub(crate) unsafe fn cmd_bind_index_buffer(
     offset: vk::DeviceSize,
     index_type: vk::IndexType,
 ) {
-    crate::record::draw::cmd_bind_index_buffer2(this, buffer, offset, vk::WHOLE_SIZE, index_type)
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe { crate::record::draw::cmd_bind_index_buffer2(this, buffer, offset, vk::WHOLE_SIZE, index_type) }
 }
 
 pub(crate) unsafe fn cmd_bind_vertex_buffers(
@@ -48,15 +58,18 @@ pub(crate) unsafe fn cmd_bind_vertex_buffers(
     p_buffers: *const vk::Buffer,
     p_offsets: *const vk::DeviceSize,
 ) {
-    crate::record::draw::cmd_bind_vertex_buffers2(
-        this,
-        first_binding,
-        binding_count,
-        p_buffers,
-        p_offsets,
-        std::ptr::null(),
-        std::ptr::null(),
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        crate::record::draw::cmd_bind_vertex_buffers2(
+            this,
+            first_binding,
+            binding_count,
+            p_buffers,
+            p_offsets,
+            std::ptr::null(),
+            std::ptr::null(),
+        )
+    }
 }
 
 pub(crate) unsafe fn cmd_blit_image(
@@ -69,27 +82,31 @@ pub(crate) unsafe fn cmd_blit_image(
     p_regions: *const vk::ImageBlit,
     filter: vk::Filter,
 ) {
-    let p_regions: Vec<_> = crate::chain::slice(p_regions, region_count)
-        .iter()
-        .map(|x| vk::ImageBlit2 {
-            src_subresource: x.src_subresource,
-            src_offsets: x.src_offsets,
-            dst_subresource: x.dst_subresource,
-            dst_offsets: x.dst_offsets,
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        let p_regions: Vec<_> = crate::chain::slice(p_regions, region_count)
+            .iter()
+            .map(|x| vk::ImageBlit2 {
+                src_subresource: x.src_subresource,
+                src_offsets: x.src_offsets,
+                dst_subresource: x.dst_subresource,
+                dst_offsets: x.dst_offsets,
+                ..Default::default()
+            })
+            .collect();
+        let region_count = p_regions.len() as u32;
+        let blit_image_info = vk::BlitImageInfo2 {
+            src_image,
+            src_image_layout,
+            dst_image,
+            dst_image_layout,
+            region_count,
+            p_regions: p_regions.as_ptr(),
+            filter,
             ..Default::default()
-        })
-        .collect();
-    let blit_image_info = vk::BlitImageInfo2 {
-        src_image,
-        src_image_layout,
-        dst_image,
-        dst_image_layout,
-        region_count,
-        p_regions: p_regions.as_ptr(),
-        filter,
-        ..Default::default()
-    };
-    crate::record::transfer::cmd_blit_image2(this, &blit_image_info)
+        };
+        crate::record::transfer::cmd_blit_image2(this, &blit_image_info)
+    }
 }
 
 pub(crate) unsafe fn cmd_copy_buffer(
@@ -99,23 +116,27 @@ pub(crate) unsafe fn cmd_copy_buffer(
     region_count: u32,
     p_regions: *const vk::BufferCopy,
 ) {
-    let p_regions: Vec<_> = crate::chain::slice(p_regions, region_count)
-        .iter()
-        .map(|x| vk::BufferCopy2 {
-            src_offset: x.src_offset,
-            dst_offset: x.dst_offset,
-            size: x.size,
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        let p_regions: Vec<_> = crate::chain::slice(p_regions, region_count)
+            .iter()
+            .map(|x| vk::BufferCopy2 {
+                src_offset: x.src_offset,
+                dst_offset: x.dst_offset,
+                size: x.size,
+                ..Default::default()
+            })
+            .collect();
+        let region_count = p_regions.len() as u32;
+        let copy_buffer_info = vk::CopyBufferInfo2 {
+            src_buffer,
+            dst_buffer,
+            region_count,
+            p_regions: p_regions.as_ptr(),
             ..Default::default()
-        })
-        .collect();
-    let copy_buffer_info = vk::CopyBufferInfo2 {
-        src_buffer,
-        dst_buffer,
-        region_count,
-        p_regions: p_regions.as_ptr(),
-        ..Default::default()
-    };
-    crate::record::transfer::cmd_copy_buffer2(this, &copy_buffer_info)
+        };
+        crate::record::transfer::cmd_copy_buffer2(this, &copy_buffer_info)
+    }
 }
 
 pub(crate) unsafe fn cmd_copy_buffer_to_image(
@@ -126,27 +147,31 @@ pub(crate) unsafe fn cmd_copy_buffer_to_image(
     region_count: u32,
     p_regions: *const vk::BufferImageCopy,
 ) {
-    let p_regions: Vec<_> = crate::chain::slice(p_regions, region_count)
-        .iter()
-        .map(|x| vk::BufferImageCopy2 {
-            buffer_offset: x.buffer_offset,
-            buffer_row_length: x.buffer_row_length,
-            buffer_image_height: x.buffer_image_height,
-            image_subresource: x.image_subresource,
-            image_offset: x.image_offset,
-            image_extent: x.image_extent,
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        let p_regions: Vec<_> = crate::chain::slice(p_regions, region_count)
+            .iter()
+            .map(|x| vk::BufferImageCopy2 {
+                buffer_offset: x.buffer_offset,
+                buffer_row_length: x.buffer_row_length,
+                buffer_image_height: x.buffer_image_height,
+                image_subresource: x.image_subresource,
+                image_offset: x.image_offset,
+                image_extent: x.image_extent,
+                ..Default::default()
+            })
+            .collect();
+        let region_count = p_regions.len() as u32;
+        let copy_buffer_to_image_info = vk::CopyBufferToImageInfo2 {
+            src_buffer,
+            dst_image,
+            dst_image_layout,
+            region_count,
+            p_regions: p_regions.as_ptr(),
             ..Default::default()
-        })
-        .collect();
-    let copy_buffer_to_image_info = vk::CopyBufferToImageInfo2 {
-        src_buffer,
-        dst_image,
-        dst_image_layout,
-        region_count,
-        p_regions: p_regions.as_ptr(),
-        ..Default::default()
-    };
-    crate::record::transfer::cmd_copy_buffer_to_image2(this, &copy_buffer_to_image_info)
+        };
+        crate::record::transfer::cmd_copy_buffer_to_image2(this, &copy_buffer_to_image_info)
+    }
 }
 
 pub(crate) unsafe fn cmd_copy_image(
@@ -158,27 +183,31 @@ pub(crate) unsafe fn cmd_copy_image(
     region_count: u32,
     p_regions: *const vk::ImageCopy,
 ) {
-    let p_regions: Vec<_> = crate::chain::slice(p_regions, region_count)
-        .iter()
-        .map(|x| vk::ImageCopy2 {
-            src_subresource: x.src_subresource,
-            src_offset: x.src_offset,
-            dst_subresource: x.dst_subresource,
-            dst_offset: x.dst_offset,
-            extent: x.extent,
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        let p_regions: Vec<_> = crate::chain::slice(p_regions, region_count)
+            .iter()
+            .map(|x| vk::ImageCopy2 {
+                src_subresource: x.src_subresource,
+                src_offset: x.src_offset,
+                dst_subresource: x.dst_subresource,
+                dst_offset: x.dst_offset,
+                extent: x.extent,
+                ..Default::default()
+            })
+            .collect();
+        let region_count = p_regions.len() as u32;
+        let copy_image_info = vk::CopyImageInfo2 {
+            src_image,
+            src_image_layout,
+            dst_image,
+            dst_image_layout,
+            region_count,
+            p_regions: p_regions.as_ptr(),
             ..Default::default()
-        })
-        .collect();
-    let copy_image_info = vk::CopyImageInfo2 {
-        src_image,
-        src_image_layout,
-        dst_image,
-        dst_image_layout,
-        region_count,
-        p_regions: p_regions.as_ptr(),
-        ..Default::default()
-    };
-    crate::record::transfer::cmd_copy_image2(this, &copy_image_info)
+        };
+        crate::record::transfer::cmd_copy_image2(this, &copy_image_info)
+    }
 }
 
 pub(crate) unsafe fn cmd_copy_image_to_buffer(
@@ -189,27 +218,31 @@ pub(crate) unsafe fn cmd_copy_image_to_buffer(
     region_count: u32,
     p_regions: *const vk::BufferImageCopy,
 ) {
-    let p_regions: Vec<_> = crate::chain::slice(p_regions, region_count)
-        .iter()
-        .map(|x| vk::BufferImageCopy2 {
-            buffer_offset: x.buffer_offset,
-            buffer_row_length: x.buffer_row_length,
-            buffer_image_height: x.buffer_image_height,
-            image_subresource: x.image_subresource,
-            image_offset: x.image_offset,
-            image_extent: x.image_extent,
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        let p_regions: Vec<_> = crate::chain::slice(p_regions, region_count)
+            .iter()
+            .map(|x| vk::BufferImageCopy2 {
+                buffer_offset: x.buffer_offset,
+                buffer_row_length: x.buffer_row_length,
+                buffer_image_height: x.buffer_image_height,
+                image_subresource: x.image_subresource,
+                image_offset: x.image_offset,
+                image_extent: x.image_extent,
+                ..Default::default()
+            })
+            .collect();
+        let region_count = p_regions.len() as u32;
+        let copy_image_to_buffer_info = vk::CopyImageToBufferInfo2 {
+            src_image,
+            src_image_layout,
+            dst_buffer,
+            region_count,
+            p_regions: p_regions.as_ptr(),
             ..Default::default()
-        })
-        .collect();
-    let copy_image_to_buffer_info = vk::CopyImageToBufferInfo2 {
-        src_image,
-        src_image_layout,
-        dst_buffer,
-        region_count,
-        p_regions: p_regions.as_ptr(),
-        ..Default::default()
-    };
-    crate::record::transfer::cmd_copy_image_to_buffer2(this, &copy_image_to_buffer_info)
+        };
+        crate::record::transfer::cmd_copy_image_to_buffer2(this, &copy_image_to_buffer_info)
+    }
 }
 
 pub(crate) unsafe fn cmd_dispatch(
@@ -218,29 +251,38 @@ pub(crate) unsafe fn cmd_dispatch(
     group_count_y: u32,
     group_count_z: u32,
 ) {
-    crate::record::dispatch::cmd_dispatch_base(
-        this,
-        Default::default(),
-        Default::default(),
-        Default::default(),
-        group_count_x,
-        group_count_y,
-        group_count_z,
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        crate::record::dispatch::cmd_dispatch_base(
+            this,
+            Default::default(),
+            Default::default(),
+            Default::default(),
+            group_count_x,
+            group_count_y,
+            group_count_z,
+        )
+    }
 }
 
 pub(crate) unsafe fn cmd_end_render_pass(this: &crate::command_buffer::CommandBuffer) {
-    let subpass_end_info = vk::SubpassEndInfo { ..Default::default() };
-    crate::record::pass::cmd_end_render_pass2(this, &subpass_end_info)
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        let subpass_end_info = vk::SubpassEndInfo { ..Default::default() };
+        crate::record::pass::cmd_end_render_pass2(this, &subpass_end_info)
+    }
 }
 
 pub(crate) unsafe fn cmd_next_subpass(
     this: &crate::command_buffer::CommandBuffer,
     contents: vk::SubpassContents,
 ) {
-    let subpass_begin_info = vk::SubpassBeginInfo { contents, ..Default::default() };
-    let subpass_end_info = vk::SubpassEndInfo { ..Default::default() };
-    crate::record::pass::cmd_next_subpass2(this, &subpass_begin_info, &subpass_end_info)
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        let subpass_begin_info = vk::SubpassBeginInfo { contents, ..Default::default() };
+        let subpass_end_info = vk::SubpassEndInfo { ..Default::default() };
+        crate::record::pass::cmd_next_subpass2(this, &subpass_begin_info, &subpass_end_info)
+    }
 }
 
 pub(crate) unsafe fn cmd_push_constants(
@@ -251,9 +293,12 @@ pub(crate) unsafe fn cmd_push_constants(
     size: u32,
     p_values: *const c_void,
 ) {
-    let push_constants_info =
-        vk::PushConstantsInfo { layout, stage_flags, offset, size, p_values, ..Default::default() };
-    crate::record::descriptors::cmd_push_constants2(this, &push_constants_info)
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        let push_constants_info =
+            vk::PushConstantsInfo { layout, stage_flags, offset, size, p_values, ..Default::default() };
+        crate::record::descriptors::cmd_push_constants2(this, &push_constants_info)
+    }
 }
 
 pub(crate) unsafe fn cmd_push_descriptor_set_with_template(
@@ -263,17 +308,20 @@ pub(crate) unsafe fn cmd_push_descriptor_set_with_template(
     set: u32,
     p_data: *const c_void,
 ) {
-    let push_descriptor_set_with_template_info = vk::PushDescriptorSetWithTemplateInfo {
-        descriptor_update_template,
-        layout,
-        set,
-        p_data,
-        ..Default::default()
-    };
-    crate::record::descriptors::cmd_push_descriptor_set_with_template2(
-        this,
-        &push_descriptor_set_with_template_info,
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        let push_descriptor_set_with_template_info = vk::PushDescriptorSetWithTemplateInfo {
+            descriptor_update_template,
+            layout,
+            set,
+            p_data,
+            ..Default::default()
+        };
+        crate::record::descriptors::cmd_push_descriptor_set_with_template2(
+            this,
+            &push_descriptor_set_with_template_info,
+        )
+    }
 }
 
 pub(crate) unsafe fn cmd_reset_event(
@@ -281,11 +329,14 @@ pub(crate) unsafe fn cmd_reset_event(
     event: vk::Event,
     stage_mask: vk::PipelineStageFlags,
 ) {
-    crate::record::barrier::cmd_reset_event2(
-        this,
-        event,
-        vk::PipelineStageFlags2::from_raw(stage_mask.as_raw().into()),
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        crate::record::barrier::cmd_reset_event2(
+            this,
+            event,
+            vk::PipelineStageFlags2::from_raw(stage_mask.as_raw().into()),
+        )
+    }
 }
 
 pub(crate) unsafe fn cmd_resolve_image(
@@ -297,27 +348,31 @@ pub(crate) unsafe fn cmd_resolve_image(
     region_count: u32,
     p_regions: *const vk::ImageResolve,
 ) {
-    let p_regions: Vec<_> = crate::chain::slice(p_regions, region_count)
-        .iter()
-        .map(|x| vk::ImageResolve2 {
-            src_subresource: x.src_subresource,
-            src_offset: x.src_offset,
-            dst_subresource: x.dst_subresource,
-            dst_offset: x.dst_offset,
-            extent: x.extent,
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        let p_regions: Vec<_> = crate::chain::slice(p_regions, region_count)
+            .iter()
+            .map(|x| vk::ImageResolve2 {
+                src_subresource: x.src_subresource,
+                src_offset: x.src_offset,
+                dst_subresource: x.dst_subresource,
+                dst_offset: x.dst_offset,
+                extent: x.extent,
+                ..Default::default()
+            })
+            .collect();
+        let region_count = p_regions.len() as u32;
+        let resolve_image_info = vk::ResolveImageInfo2 {
+            src_image,
+            src_image_layout,
+            dst_image,
+            dst_image_layout,
+            region_count,
+            p_regions: p_regions.as_ptr(),
             ..Default::default()
-        })
-        .collect();
-    let resolve_image_info = vk::ResolveImageInfo2 {
-        src_image,
-        src_image_layout,
-        dst_image,
-        dst_image_layout,
-        region_count,
-        p_regions: p_regions.as_ptr(),
-        ..Default::default()
-    };
-    crate::record::transfer::cmd_resolve_image2(this, &resolve_image_info)
+        };
+        crate::record::transfer::cmd_resolve_image2(this, &resolve_image_info)
+    }
 }
 
 pub(crate) unsafe fn cmd_write_timestamp(
@@ -326,12 +381,15 @@ pub(crate) unsafe fn cmd_write_timestamp(
     query_pool: vk::QueryPool,
     query: u32,
 ) {
-    crate::record::query::cmd_write_timestamp2(
-        this,
-        vk::PipelineStageFlags2::from_raw(pipeline_stage.as_raw().into()),
-        query_pool,
-        query,
-    )
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        crate::record::query::cmd_write_timestamp2(
+            this,
+            vk::PipelineStageFlags2::from_raw(pipeline_stage.as_raw().into()),
+            query_pool,
+            query,
+        )
+    }
 }
 
 pub(crate) unsafe fn get_buffer_memory_requirements(
@@ -339,10 +397,13 @@ pub(crate) unsafe fn get_buffer_memory_requirements(
     buffer: vk::Buffer,
     p_memory_requirements: *mut vk::MemoryRequirements,
 ) {
-    let info = vk::BufferMemoryRequirementsInfo2 { buffer, ..Default::default() };
-    let mut memory_requirements = vk::MemoryRequirements2::default();
-    crate::buffer::get_buffer_memory_requirements2(this, &info, &mut memory_requirements);
-    *p_memory_requirements = memory_requirements.memory_requirements;
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        let info = vk::BufferMemoryRequirementsInfo2 { buffer, ..Default::default() };
+        let mut memory_requirements = vk::MemoryRequirements2::default();
+        crate::buffer::get_buffer_memory_requirements2(this, &info, &mut memory_requirements);
+        *p_memory_requirements = memory_requirements.memory_requirements;
+    }
 }
 
 pub(crate) unsafe fn get_device_queue(
@@ -351,8 +412,11 @@ pub(crate) unsafe fn get_device_queue(
     queue_index: u32,
     p_queue: *mut vk::Queue,
 ) {
-    let queue_info = vk::DeviceQueueInfo2 { queue_family_index, queue_index, ..Default::default() };
-    crate::device::get_device_queue2(this, &queue_info, p_queue)
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        let queue_info = vk::DeviceQueueInfo2 { queue_family_index, queue_index, ..Default::default() };
+        crate::device::get_device_queue2(this, &queue_info, p_queue)
+    }
 }
 
 pub(crate) unsafe fn get_image_memory_requirements(
@@ -360,10 +424,13 @@ pub(crate) unsafe fn get_image_memory_requirements(
     image: vk::Image,
     p_memory_requirements: *mut vk::MemoryRequirements,
 ) {
-    let info = vk::ImageMemoryRequirementsInfo2 { image, ..Default::default() };
-    let mut memory_requirements = vk::MemoryRequirements2::default();
-    crate::image::get_image_memory_requirements2(this, &info, &mut memory_requirements);
-    *p_memory_requirements = memory_requirements.memory_requirements;
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        let info = vk::ImageMemoryRequirementsInfo2 { image, ..Default::default() };
+        let mut memory_requirements = vk::MemoryRequirements2::default();
+        crate::image::get_image_memory_requirements2(this, &info, &mut memory_requirements);
+        *p_memory_requirements = memory_requirements.memory_requirements;
+    }
 }
 
 pub(crate) unsafe fn get_image_subresource_layout(
@@ -372,19 +439,25 @@ pub(crate) unsafe fn get_image_subresource_layout(
     p_subresource: *const vk::ImageSubresource,
     p_layout: *mut vk::SubresourceLayout,
 ) {
-    let subresource = vk::ImageSubresource2 { image_subresource: *p_subresource, ..Default::default() };
-    let mut layout = vk::SubresourceLayout2::default();
-    crate::image::get_image_subresource_layout2(this, image, &subresource, &mut layout);
-    *p_layout = layout.subresource_layout;
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        let subresource = vk::ImageSubresource2 { image_subresource: *p_subresource, ..Default::default() };
+        let mut layout = vk::SubresourceLayout2::default();
+        crate::image::get_image_subresource_layout2(this, image, &subresource, &mut layout);
+        *p_layout = layout.subresource_layout;
+    }
 }
 
 pub(crate) unsafe fn get_physical_device_features(
     this: &crate::physical_device::PhysicalDevice,
     p_features: *mut vk::PhysicalDeviceFeatures,
 ) {
-    let mut features = vk::PhysicalDeviceFeatures2::default();
-    crate::physical_device::get_physical_device_features2(this, &mut features);
-    *p_features = features.features;
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        let mut features = vk::PhysicalDeviceFeatures2::default();
+        crate::physical_device::get_physical_device_features2(this, &mut features);
+        *p_features = features.features;
+    }
 }
 
 pub(crate) unsafe fn get_physical_device_format_properties(
@@ -392,9 +465,12 @@ pub(crate) unsafe fn get_physical_device_format_properties(
     format: vk::Format,
     p_format_properties: *mut vk::FormatProperties,
 ) {
-    let mut format_properties = vk::FormatProperties2::default();
-    crate::formats::get_physical_device_format_properties2(this, format, &mut format_properties);
-    *p_format_properties = format_properties.format_properties;
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        let mut format_properties = vk::FormatProperties2::default();
+        crate::formats::get_physical_device_format_properties2(this, format, &mut format_properties);
+        *p_format_properties = format_properties.format_properties;
+    }
 }
 
 pub(crate) unsafe fn get_physical_device_image_format_properties(
@@ -406,34 +482,43 @@ pub(crate) unsafe fn get_physical_device_image_format_properties(
     flags: vk::ImageCreateFlags,
     p_image_format_properties: *mut vk::ImageFormatProperties,
 ) -> vk::Result {
-    let image_format_info =
-        vk::PhysicalDeviceImageFormatInfo2 { format, ty, tiling, usage, flags, ..Default::default() };
-    let mut image_format_properties = vk::ImageFormatProperties2::default();
-    let result = crate::formats::get_physical_device_image_format_properties2(
-        this,
-        &image_format_info,
-        &mut image_format_properties,
-    );
-    *p_image_format_properties = image_format_properties.image_format_properties;
-    result
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        let image_format_info =
+            vk::PhysicalDeviceImageFormatInfo2 { format, ty, tiling, usage, flags, ..Default::default() };
+        let mut image_format_properties = vk::ImageFormatProperties2::default();
+        let result = crate::formats::get_physical_device_image_format_properties2(
+            this,
+            &image_format_info,
+            &mut image_format_properties,
+        );
+        *p_image_format_properties = image_format_properties.image_format_properties;
+        result
+    }
 }
 
 pub(crate) unsafe fn get_physical_device_memory_properties(
     this: &crate::physical_device::PhysicalDevice,
     p_memory_properties: *mut vk::PhysicalDeviceMemoryProperties,
 ) {
-    let mut memory_properties = vk::PhysicalDeviceMemoryProperties2::default();
-    crate::physical_device::get_physical_device_memory_properties2(this, &mut memory_properties);
-    *p_memory_properties = memory_properties.memory_properties;
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        let mut memory_properties = vk::PhysicalDeviceMemoryProperties2::default();
+        crate::physical_device::get_physical_device_memory_properties2(this, &mut memory_properties);
+        *p_memory_properties = memory_properties.memory_properties;
+    }
 }
 
 pub(crate) unsafe fn get_physical_device_properties(
     this: &crate::physical_device::PhysicalDevice,
     p_properties: *mut vk::PhysicalDeviceProperties,
 ) {
-    let mut properties = vk::PhysicalDeviceProperties2::default();
-    crate::physical_device::get_physical_device_properties2(this, &mut properties);
-    *p_properties = properties.properties;
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        let mut properties = vk::PhysicalDeviceProperties2::default();
+        crate::physical_device::get_physical_device_properties2(this, &mut properties);
+        *p_properties = properties.properties;
+    }
 }
 
 pub(crate) unsafe fn map_memory(
@@ -444,6 +529,9 @@ pub(crate) unsafe fn map_memory(
     flags: vk::MemoryMapFlags,
     pp_data: *mut *mut c_void,
 ) -> vk::Result {
-    let memory_map_info = vk::MemoryMapInfo { flags, memory, offset, size, ..Default::default() };
-    crate::memory::map_memory2(this, &memory_map_info, pp_data)
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        let memory_map_info = vk::MemoryMapInfo { flags, memory, offset, size, ..Default::default() };
+        crate::memory::map_memory2(this, &memory_map_info, pp_data)
+    }
 }

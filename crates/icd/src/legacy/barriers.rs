@@ -77,15 +77,18 @@ pub(crate) unsafe fn cmd_pipeline_barrier(
     image_memory_barrier_count: u32,
     p_image_memory_barriers: *const vk::ImageMemoryBarrier<'_>,
 ) {
-    let barriers = Barriers::read(
-        src_stage_mask,
-        dst_stage_mask,
-        dependency_flags,
-        slice(p_memory_barriers, memory_barrier_count),
-        slice(p_buffer_memory_barriers, buffer_memory_barrier_count),
-        slice(p_image_memory_barriers, image_memory_barrier_count),
-    );
-    imp::cmd_pipeline_barrier2(commands, &barriers.info());
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let barriers = Barriers::read(
+            src_stage_mask,
+            dst_stage_mask,
+            dependency_flags,
+            slice(p_memory_barriers, memory_barrier_count),
+            slice(p_buffer_memory_barriers, buffer_memory_barrier_count),
+            slice(p_image_memory_barriers, image_memory_barrier_count),
+        );
+        imp::cmd_pipeline_barrier2(commands, &barriers.info());
+    }
 }
 
 pub(crate) unsafe fn cmd_set_event(
@@ -93,9 +96,12 @@ pub(crate) unsafe fn cmd_set_event(
     event: vk::Event,
     stage_mask: vk::PipelineStageFlags,
 ) {
-    let none = vk::PipelineStageFlags::empty();
-    let barriers = Barriers::read(stage_mask, none, Default::default(), &[], &[], &[]);
-    imp::cmd_set_event2(commands, event, &barriers.info());
+    // SAFETY: valid usage: nobody destroys the objects meanwhile.
+    unsafe {
+        let none = vk::PipelineStageFlags::empty();
+        let barriers = Barriers::read(stage_mask, none, Default::default(), &[], &[], &[]);
+        imp::cmd_set_event2(commands, event, &barriers.info());
+    }
 }
 
 pub(crate) unsafe fn cmd_wait_events(
@@ -111,19 +117,23 @@ pub(crate) unsafe fn cmd_wait_events(
     image_memory_barrier_count: u32,
     p_image_memory_barriers: *const vk::ImageMemoryBarrier<'_>,
 ) {
-    let barriers = Barriers::read(
-        src_stage_mask,
-        dst_stage_mask,
-        Default::default(),
-        slice(p_memory_barriers, memory_barrier_count),
-        slice(p_buffer_memory_barriers, buffer_memory_barrier_count),
-        slice(p_image_memory_barriers, image_memory_barrier_count),
-    );
-    // Every event waits with the stages; what is to be done to memory is to be done once, after the last of them.
-    let empty = Barriers::read(src_stage_mask, dst_stage_mask, Default::default(), &[], &[], &[]);
-    let mut infos = vec![empty.info(); event_count as usize];
-    if let Some(last) = infos.last_mut() {
-        *last = barriers.info();
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let barriers = Barriers::read(
+            src_stage_mask,
+            dst_stage_mask,
+            Default::default(),
+            slice(p_memory_barriers, memory_barrier_count),
+            slice(p_buffer_memory_barriers, buffer_memory_barrier_count),
+            slice(p_image_memory_barriers, image_memory_barrier_count),
+        );
+        // Every event waits with the stages; what is to be done to memory is to be done once, after the last of them.
+        let empty = Barriers::read(src_stage_mask, dst_stage_mask, Default::default(), &[], &[], &[]);
+        let events = slice(p_events, event_count);
+        let mut infos = vec![empty.info(); events.len()];
+        if let Some(last) = infos.last_mut() {
+            *last = barriers.info();
+        }
+        imp::cmd_wait_events2(commands, events.len() as u32, p_events, infos.as_ptr());
     }
-    imp::cmd_wait_events2(commands, event_count, p_events, infos.as_ptr());
 }

@@ -58,7 +58,7 @@ impl BindPoint {
             return b.clone();
         }
         let sets: Vec<_> =
-            (0..layout.sets.len()).map(|i| Some(self.sets.get(i)?.as_ref()?.memory.clone())).collect();
+            (0..layout.sets.len()).map(|i| Some(self.set(layout, i)?.memory.clone())).collect();
         let dynamic = self.dynamic(layout).map(Arc::new);
         let mut b = Bindings { sets, addresses: None, dynamic, push: push.clone() };
         if layout.in_memory {
@@ -66,6 +66,19 @@ impl BindPoint {
         }
         self.snapshot = Some(b.clone());
         b
+    }
+
+    /// What is bound to set `i`, if it is laid out as the shader was compiled for: else its bytes would be taken for what they
+    /// are not.
+    fn set(&self, layout: &Layout, i: usize) -> Option<&BoundSet> {
+        let (bound, wanted) = (self.sets.get(i)?.as_ref()?, layout.sets.get(i)?.as_ref()?);
+        if Arc::ptr_eq(&bound.layout, wanted) || bound.layout.is_like(wanted) {
+            return Some(bound);
+        }
+        crate::debug::log_error(&format!(
+            "set {i} is bound with another layout than the pipeline has: it counts as none"
+        ));
+        None
     }
 
     /// Puts the addresses of sets that the layout has in descriptor buffers in the place of what else is bound there.
@@ -84,19 +97,15 @@ impl BindPoint {
         if layout.dynamic_count == 0 {
             return None;
         }
-        let table = SetMemory::new((layout.dynamic_count * DESCRIPTOR_BYTES) as usize);
+        let table = SetMemory::new(layout.dynamic_count as usize * DESCRIPTOR_BYTES as usize)?;
         for (i, &base) in layout.dynamic_base.iter().enumerate() {
-            let Some(Some(set)) = self.sets.get(i) else { continue };
+            let Some(set) = self.set(layout, i) else { continue };
             for b in set.layout.bindings.iter().filter(|b| b.is_dynamic()) {
                 for e in 0..b.count {
-                    let mut d = set.memory.read(b.offset + e * DESCRIPTOR_BYTES);
+                    let d = set.memory.words(b.offset + e * DESCRIPTOR_BYTES);
                     let offset = set.offsets.get((b.dynamic + e) as usize).copied().unwrap_or(0) as u64;
-                    // The size bounds accesses from the displaced start: it stays the range, as VK_WHOLE_SIZE was
-                    // resolved when the descriptor was written.
-                    if d.address != 0 {
-                        d.address += offset;
-                    }
-                    table.write((base + b.dynamic + e) * DESCRIPTOR_BYTES, d);
+                    // The size stays the range, as VK_WHOLE_SIZE was resolved when the descriptor was written.
+                    table.write_words((base + b.dynamic + e) * DESCRIPTOR_BYTES, d.displaced(offset));
                 }
             }
         }

@@ -15,14 +15,19 @@ pub(crate) unsafe fn cmd_bind_descriptor_buffers_ext(
     count: u32,
     infos: *const vk::DescriptorBufferBindingInfoEXT,
 ) {
-    let Some(mut r) = b.recording() else { return };
-    if count > MAX_DESCRIPTOR_BUFFERS {
-        log_error(&format!("vkCmdBindDescriptorBuffersEXT: {count} buffers, of {MAX_DESCRIPTOR_BUFFERS}"));
-    }
-    let infos = chain::slice(infos, count.min(MAX_DESCRIPTOR_BUFFERS));
-    r.descriptor_buffers = [0; MAX_DESCRIPTOR_BUFFERS as usize];
-    for (to, i) in r.descriptor_buffers.iter_mut().zip(infos) {
-        *to = i.address;
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let Some(mut r) = b.recording() else { return };
+        if count > MAX_DESCRIPTOR_BUFFERS {
+            log_error(&format!(
+                "vkCmdBindDescriptorBuffersEXT: {count} buffers, of {MAX_DESCRIPTOR_BUFFERS}"
+            ));
+        }
+        let infos = chain::slice(infos, count.min(MAX_DESCRIPTOR_BUFFERS));
+        r.descriptor_buffers = [0; MAX_DESCRIPTOR_BUFFERS as usize];
+        for (to, i) in r.descriptor_buffers.iter_mut().zip(infos) {
+            *to = i.address;
+        }
     }
 }
 
@@ -55,30 +60,49 @@ pub(crate) unsafe fn cmd_set_descriptor_buffer_offsets_ext(
     indices: *const u32,
     offsets: *const vk::DeviceSize,
 ) {
-    let Some(mut r) = b.recording() else { return };
-    let buffers = r.descriptor_buffers;
-    set_offsets(r.point(point), &buffers, first, chain::slice(indices, count), chain::slice(offsets, count));
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let Some(mut r) = b.recording() else { return };
+        let buffers = r.descriptor_buffers;
+        set_offsets(
+            r.point(point),
+            &buffers,
+            first,
+            chain::slice(indices, count),
+            chain::slice(offsets, count),
+        );
+    }
 }
 
 pub(crate) unsafe fn cmd_set_descriptor_buffer_offsets2_ext(
     b: &CommandBuffer,
     info: *const vk::SetDescriptorBufferOffsetsInfoEXT,
 ) {
-    let i = &*info;
-    let Some(mut r) = b.recording() else { return };
-    let buffers = r.descriptor_buffers;
-    let (indices, offsets) =
-        (chain::slice(i.p_buffer_indices, i.set_count), chain::slice(i.p_offsets, i.set_count));
-    for point in points(i.stage_flags) {
-        set_offsets(r.point(point), &buffers, i.first_set, indices, offsets);
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let i = &*info;
+        let Some(mut r) = b.recording() else { return };
+        let buffers = r.descriptor_buffers;
+        let (indices, offsets) =
+            (chain::slice(i.p_buffer_indices, i.set_count), chain::slice(i.p_offsets, i.set_count));
+        for point in points(i.stage_flags) {
+            set_offsets(r.point(point), &buffers, i.first_set, indices, offsets);
+        }
     }
 }
 
 /// Binds the samplers that a layout of nothing else has.
 fn embedded(point: &mut BindPoint, set: u32, layout: &Arc<SetLayout>) {
-    let memory = Arc::new(layout.allocate(0));
-    let bound = BoundSet { memory, layout: layout.clone(), offsets: Vec::new(), pushed: false };
-    point.bind(set as usize, Some(bound));
+    let bound = layout.allocate(0).map(|memory| BoundSet {
+        memory: Arc::new(memory),
+        layout: layout.clone(),
+        offsets: Vec::new(),
+        pushed: false,
+    });
+    if bound.is_none() {
+        crate::debug::log_error("vkCmdBindDescriptorBufferEmbeddedSamplersEXT: no memory for a set");
+    }
+    point.bind(set as usize, bound);
 }
 
 pub(crate) unsafe fn cmd_bind_descriptor_buffer_embedded_samplers_ext(
@@ -87,17 +111,23 @@ pub(crate) unsafe fn cmd_bind_descriptor_buffer_embedded_samplers_ext(
     layout: vk::PipelineLayout,
     set: u32,
 ) {
-    let (Some(layout), Some(mut r)) = (set_layout(layout, set), b.recording()) else { return };
-    embedded(r.point(point), set, &layout);
+    // SAFETY: valid usage: nobody destroys the objects meanwhile.
+    unsafe {
+        let (Some(layout), Some(mut r)) = (set_layout(layout, set), b.recording()) else { return };
+        embedded(r.point(point), set, &layout);
+    }
 }
 
 pub(crate) unsafe fn cmd_bind_descriptor_buffer_embedded_samplers2_ext(
     b: &CommandBuffer,
     info: *const vk::BindDescriptorBufferEmbeddedSamplersInfoEXT,
 ) {
-    let i = &*info;
-    let (Some(layout), Some(mut r)) = (set_layout(i.layout, i.set), b.recording()) else { return };
-    for point in points(i.stage_flags) {
-        embedded(r.point(point), i.set, &layout);
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let i = &*info;
+        let (Some(layout), Some(mut r)) = (set_layout(i.layout, i.set), b.recording()) else { return };
+        for point in points(i.stage_flags) {
+            embedded(r.point(point), i.set, &layout);
+        }
     }
 }

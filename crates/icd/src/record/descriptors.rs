@@ -4,7 +4,7 @@ use super::bind::{BindPoint, BoundSet};
 use crate::chain;
 use crate::command_buffer::CommandBuffer;
 use crate::descriptor_layout::SetLayout;
-use crate::descriptor_set::{self, DescriptorSet};
+use crate::descriptor_set::{self, DescriptorSet, Replaced};
 use crate::limits::MAX_PUSH_CONSTANTS;
 use crate::object;
 use crate::pipeline::Pipeline;
@@ -22,26 +22,32 @@ pub(super) fn points(stages: vk::ShaderStageFlags) -> impl Iterator<Item = Point
 }
 
 pub(crate) unsafe fn cmd_bind_pipeline(b: &CommandBuffer, point: Point, pipeline: vk::Pipeline) {
-    let (Some(p), Some(mut r)) = (object::get::<Pipeline>(pipeline), b.recording()) else { return };
-    let p = p.share();
-    if point == Point::GRAPHICS {
-        r.draw.touch();
+    // SAFETY: valid usage: nobody destroys the objects meanwhile.
+    unsafe {
+        let (Some(p), Some(mut r)) = (object::get::<Pipeline>(pipeline), b.recording()) else { return };
+        let p = p.share();
+        if point == Point::GRAPHICS {
+            r.draw.touch();
+        }
+        let point = r.point(point);
+        point.touch();
+        point.pipeline = Some(p);
     }
-    let point = r.point(point);
-    point.touch();
-    point.pipeline = Some(p);
 }
 
 pub(crate) unsafe fn cmd_bind_descriptor_sets2(b: &CommandBuffer, info: *const vk::BindDescriptorSetsInfo) {
-    let i = &*info;
-    let Some(mut r) = b.recording() else { return };
-    for point in points(i.stage_flags) {
-        bind_sets(
-            r.point(point),
-            i.first_set,
-            chain::slice(i.p_descriptor_sets, i.descriptor_set_count),
-            chain::slice(i.p_dynamic_offsets, i.dynamic_offset_count),
-        );
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let i = &*info;
+        let Some(mut r) = b.recording() else { return };
+        for point in points(i.stage_flags) {
+            bind_sets(
+                r.point(point),
+                i.first_set,
+                chain::slice(i.p_descriptor_sets, i.descriptor_set_count),
+                chain::slice(i.p_dynamic_offsets, i.dynamic_offset_count),
+            );
+        }
     }
 }
 
@@ -56,86 +62,107 @@ pub(crate) unsafe fn cmd_bind_descriptor_sets(
     offset_count: u32,
     offsets: *const u32,
 ) {
-    let Some(mut r) = b.recording() else { return };
-    bind_sets(r.point(point), first, chain::slice(sets, count), chain::slice(offsets, offset_count));
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let Some(mut r) = b.recording() else { return };
+        bind_sets(r.point(point), first, chain::slice(sets, count), chain::slice(offsets, offset_count));
+    }
 }
 
 unsafe fn bind_sets(point: &mut BindPoint, first: u32, sets: &[vk::DescriptorSet], mut offsets: &[u32]) {
-    for (n, &handle) in sets.iter().enumerate() {
-        let index = first as usize + n;
-        if index >= pipeline_layout::MAX_SETS as usize {
-            return;
+    // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
+    unsafe {
+        for (n, &handle) in sets.iter().enumerate() {
+            let index = first as usize + n;
+            if index >= pipeline_layout::MAX_SETS as usize {
+                return;
+            }
+            let set =
+                if handle == vk::DescriptorSet::null() { None } else { object::get::<DescriptorSet>(handle) };
+            point.bind(
+                index,
+                set.map(|s| {
+                    let (own, rest) = offsets.split_at((s.layout.dynamic_count as usize).min(offsets.len()));
+                    offsets = rest;
+                    BoundSet {
+                        memory: s.memory.clone(),
+                        layout: s.layout.clone(),
+                        offsets: own.to_vec(),
+                        pushed: false,
+                    }
+                }),
+            );
         }
-        let set =
-            if handle == vk::DescriptorSet::null() { None } else { object::get::<DescriptorSet>(handle) };
-        point.bind(
-            index,
-            set.map(|s| {
-                let (own, rest) = offsets.split_at((s.layout.dynamic_count as usize).min(offsets.len()));
-                offsets = rest;
-                BoundSet {
-                    memory: s.memory.clone(),
-                    layout: s.layout.clone(),
-                    offsets: own.to_vec(),
-                    pushed: false,
-                }
-            }),
-        );
     }
 }
 
 pub(crate) unsafe fn cmd_push_constants2(b: &CommandBuffer, info: *const vk::PushConstantsInfo) {
-    let i = &*info;
-    let Some(mut r) = b.recording() else { return };
-    let end = i.offset.saturating_add(i.size);
-    if end > MAX_PUSH_CONSTANTS {
-        crate::debug::log_error(&format!("vkCmdPushConstants: bytes up to {end}, of {MAX_PUSH_CONSTANTS}"));
-        return;
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let i = &*info;
+        let Some(mut r) = b.recording() else { return };
+        let end = i.offset.saturating_add(i.size);
+        if end > MAX_PUSH_CONSTANTS {
+            crate::debug::log_error(&format!(
+                "vkCmdPushConstants: bytes up to {end}, of {MAX_PUSH_CONSTANTS}"
+            ));
+            return;
+        }
+        // Recorded dispatches share the old bytes.
+        let mut bytes = [0; MAX_PUSH_CONSTANTS as usize];
+        bytes[..r.push.len()].copy_from_slice(&r.push);
+        let data = chain::slice(i.p_values.cast::<u8>(), i.size);
+        bytes[i.offset as usize..end as usize].copy_from_slice(data);
+        r.push = Arc::new(bytes);
     }
-    // Recorded dispatches share the old bytes.
-    let mut bytes = [0; MAX_PUSH_CONSTANTS as usize];
-    bytes[..r.push.len()].copy_from_slice(&r.push);
-    let data = chain::slice(i.p_values.cast::<u8>(), i.size);
-    bytes[i.offset as usize..end as usize].copy_from_slice(data);
-    r.push = Arc::new(bytes);
 }
 
-/// Descriptors pushed to set `index`: a copy of what was pushed before, changed by `write`.
+/// Descriptors pushed to set `index`: a copy of what was pushed before, changed by `write`. Recorded work has the old one.
 fn push(
     point: &mut BindPoint,
     index: u32,
     layout: &Arc<SetLayout>,
-    write: impl FnOnce(&SetLayout, &SetMemory),
+    write: impl FnOnce(&SetLayout, &SetMemory, &mut Replaced),
 ) {
     let old = point.sets.get(index as usize).and_then(Option::as_ref);
     let memory = match old {
-        Some(s) if s.pushed && Arc::ptr_eq(&s.layout, layout) => (*s.memory).clone(),
+        Some(s) if s.pushed && Arc::ptr_eq(&s.layout, layout) => s.memory.copied(),
         _ => layout.allocate(0),
     };
-    write(layout, &memory);
+    let Some(memory) = memory else {
+        crate::debug::log_error("vkCmdPushDescriptorSet: no memory for a set");
+        return point.bind(index as usize, None);
+    };
+    write(layout, &memory, &mut Replaced::new());
     let bound =
         BoundSet { memory: Arc::new(memory), layout: layout.clone(), offsets: Vec::new(), pushed: true };
     point.bind(index as usize, Some(bound));
 }
 
 pub(super) unsafe fn set_layout(layout: vk::PipelineLayout, set: u32) -> Option<Arc<SetLayout>> {
-    let found = pipeline_layout::get(layout)?.sets.get(set as usize).cloned().flatten();
-    if found.is_none() {
-        crate::debug::log_error(&format!("the pipeline layout has no set {set}"));
+    // SAFETY: valid usage: nobody destroys the objects meanwhile.
+    unsafe {
+        let found = pipeline_layout::get(layout)?.sets.get(set as usize).cloned().flatten();
+        if found.is_none() {
+            crate::debug::log_error(&format!("the pipeline layout has no set {set}"));
+        }
+        found
     }
-    found
 }
 
 pub(crate) unsafe fn cmd_push_descriptor_set2(b: &CommandBuffer, info: *const vk::PushDescriptorSetInfo) {
-    let i = &*info;
-    let (Some(layout), Some(mut r)) = (set_layout(i.layout, i.set), b.recording()) else { return };
-    let writes = chain::slice(i.p_descriptor_writes, i.descriptor_write_count);
-    for point in points(i.stage_flags) {
-        push(r.point(point), i.set, &layout, |l, m| {
-            for w in writes {
-                descriptor_set::write(l, m, w);
-            }
-        });
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let i = &*info;
+        let (Some(layout), Some(mut r)) = (set_layout(i.layout, i.set), b.recording()) else { return };
+        let writes = chain::slice(i.p_descriptor_writes, i.descriptor_write_count);
+        for point in points(i.stage_flags) {
+            push(r.point(point), i.set, &layout, |l, m, old| {
+                for w in writes {
+                    descriptor_set::write(l, m, w, old);
+                }
+            });
+        }
     }
 }
 
@@ -148,22 +175,28 @@ pub(crate) unsafe fn cmd_push_descriptor_set(
     count: u32,
     writes: *const vk::WriteDescriptorSet,
 ) {
-    let (Some(layout), Some(mut r)) = (set_layout(layout, set), b.recording()) else { return };
-    push(r.point(point), set, &layout, |l, m| {
-        for w in chain::slice(writes, count) {
-            descriptor_set::write(l, m, w);
-        }
-    });
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let (Some(layout), Some(mut r)) = (set_layout(layout, set), b.recording()) else { return };
+        push(r.point(point), set, &layout, |l, m, old| {
+            for w in chain::slice(writes, count) {
+                descriptor_set::write(l, m, w, old);
+            }
+        });
+    }
 }
 
 pub(crate) unsafe fn cmd_push_descriptor_set_with_template2(
     b: &CommandBuffer,
     info: *const vk::PushDescriptorSetWithTemplateInfo,
 ) {
-    let i = &*info;
-    let Some(template) = object::get::<DescriptorUpdateTemplate>(i.descriptor_update_template) else {
-        return;
-    };
-    let (Some(layout), Some(mut r)) = (set_layout(i.layout, i.set), b.recording()) else { return };
-    push(r.point(template.bind_point), i.set, &layout, |l, m| template.apply(l, m, i.p_data));
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let i = &*info;
+        let Some(template) = object::get::<DescriptorUpdateTemplate>(i.descriptor_update_template) else {
+            return;
+        };
+        let (Some(layout), Some(mut r)) = (set_layout(i.layout, i.set), b.recording()) else { return };
+        push(r.point(template.bind_point), i.set, &layout, |l, m, old| template.apply(l, m, i.p_data, old));
+    }
 }

@@ -1,7 +1,7 @@
 //! Compute dispatches.
 
 use crate::command_buffer::{CommandBuffer, Recorder};
-use crate::pipeline::Kind;
+use crate::pipeline::PipelineKind;
 use gpu::command::{Command, Dispatch};
 
 /// The bound compute pipeline with everything bound to it.
@@ -11,7 +11,7 @@ fn prepare(r: &mut Recorder, base: [u32; 3]) -> Option<Box<Dispatch>> {
         crate::debug::log_error("vkCmdDispatch without a bound compute pipeline");
         return None;
     };
-    let Kind::Compute(shader) = &pipeline.kind else {
+    let PipelineKind::Compute(shader) = &pipeline.kind else {
         crate::debug::log_error("vkCmdDispatch with a graphics pipeline");
         return None;
     };
@@ -40,8 +40,11 @@ pub(crate) unsafe fn cmd_dispatch_base(
 }
 
 pub(crate) unsafe fn cmd_dispatch_indirect(b: &CommandBuffer, buffer: vk::Buffer, offset: u64) {
-    let (Some(buffer), Some(mut r)) = (crate::buffer::get(buffer), b.recording()) else { return };
-    if let Some(dispatch) = prepare(&mut r, [0; 3]) {
-        r.push(Command::DispatchIndirect { dispatch, buffer, offset });
+    // SAFETY: valid usage: nobody destroys the objects meanwhile.
+    unsafe {
+        let (Some(buffer), Some(mut r)) = (crate::buffer::get(buffer), b.recording()) else { return };
+        if let Some(dispatch) = prepare(&mut r, [0; 3]) {
+            r.push(Command::DispatchIndirect { dispatch, buffer, offset });
+        }
     }
 }

@@ -4,7 +4,7 @@ use crate::buffer;
 use crate::chain;
 use crate::command_buffer::{CommandBuffer, Recorder};
 use crate::draw_settings::{MAX_BINDINGS, Settings};
-use crate::pipeline::{Kind, Shared};
+use crate::pipeline::{PipelineKind, Shared};
 use gpu::command::Command;
 use raster::draw::{Call, Draw, IndexBuffer, VertexBuffer, What};
 use raster::state::State;
@@ -81,7 +81,7 @@ fn draw(r: &mut Recorder, what: What) {
         return;
     };
     let shared: &Shared = &pipeline;
-    let Kind::Graphics(g) = &shared.kind else {
+    let PipelineKind::Graphics(g) = &shared.kind else {
         crate::debug::log_error("a draw with a compute pipeline");
         return;
     };
@@ -132,7 +132,8 @@ pub(crate) unsafe fn cmd_draw_indexed(
 
 /// Element `i` of an array whose elements are `stride` bytes apart.
 unsafe fn strided<T: Copy>(p: *const T, i: u32, stride: u32) -> T {
-    p.byte_add(i as usize * stride as usize).read_unaligned()
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe { p.byte_add(i as usize * stride as usize).read_unaligned() }
 }
 
 pub(crate) unsafe fn cmd_draw_multi_ext(
@@ -143,18 +144,21 @@ pub(crate) unsafe fn cmd_draw_multi_ext(
     first_instance: u32,
     stride: u32,
 ) {
-    let call = |i| {
-        let d = strided(infos, i, stride);
-        Call {
-            indexed: false,
-            first: d.first_vertex,
-            count: d.vertex_count,
-            vertex_offset: 0,
-            first_instance,
-            instances,
-        }
-    };
-    record(b, What::Direct((0..count).map(call).collect()));
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let call = |i| {
+            let d = strided(infos, i, stride);
+            Call {
+                indexed: false,
+                first: d.first_vertex,
+                count: d.vertex_count,
+                vertex_offset: 0,
+                first_instance,
+                instances,
+            }
+        };
+        record(b, What::Direct((0..count).map(call).collect()));
+    }
 }
 
 pub(crate) unsafe fn cmd_draw_multi_indexed_ext(
@@ -166,18 +170,21 @@ pub(crate) unsafe fn cmd_draw_multi_indexed_ext(
     stride: u32,
     vertex_offset: *const i32,
 ) {
-    let call = |i| {
-        let d = strided(infos, i, stride);
-        Call {
-            indexed: true,
-            first: d.first_index,
-            count: d.index_count,
-            vertex_offset: vertex_offset.as_ref().copied().unwrap_or(d.vertex_offset),
-            first_instance,
-            instances,
-        }
-    };
-    record(b, What::Direct((0..count).map(call).collect()));
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let call = |i| {
+            let d = strided(infos, i, stride);
+            Call {
+                indexed: true,
+                first: d.first_index,
+                count: d.index_count,
+                vertex_offset: vertex_offset.as_ref().copied().unwrap_or(d.vertex_offset),
+                first_instance,
+                instances,
+            }
+        };
+        record(b, What::Direct((0..count).map(call).collect()));
+    }
 }
 
 unsafe fn indirect(
@@ -188,15 +195,18 @@ unsafe fn indirect(
     draws: u32,
     stride: u32,
 ) {
-    let Some(buffer) = buffer::get(buffer) else { return };
-    let count = match count {
-        Some((c, at)) => match buffer::get(c) {
-            Some(c) => Some((c, at)),
-            None => return,
-        },
-        None => None,
-    };
-    record(b, What::Indirect { indexed, buffer, offset, draws, stride, count });
+    // SAFETY: valid usage: nobody destroys the objects meanwhile.
+    unsafe {
+        let Some(buffer) = buffer::get(buffer) else { return };
+        let count = match count {
+            Some((c, at)) => match buffer::get(c) {
+                Some(c) => Some((c, at)),
+                None => return,
+            },
+            None => None,
+        };
+        record(b, What::Indirect { indexed, buffer, offset, draws, stride, count });
+    }
 }
 
 pub(crate) unsafe fn cmd_draw_indirect(
@@ -206,7 +216,10 @@ pub(crate) unsafe fn cmd_draw_indirect(
     draws: u32,
     stride: u32,
 ) {
-    indirect(b, false, (buffer, offset), None, draws, stride);
+    // SAFETY: valid usage: nobody destroys the objects meanwhile.
+    unsafe {
+        indirect(b, false, (buffer, offset), None, draws, stride);
+    }
 }
 
 pub(crate) unsafe fn cmd_draw_indexed_indirect(
@@ -216,7 +229,10 @@ pub(crate) unsafe fn cmd_draw_indexed_indirect(
     draws: u32,
     stride: u32,
 ) {
-    indirect(b, true, (buffer, offset), None, draws, stride);
+    // SAFETY: valid usage: nobody destroys the objects meanwhile.
+    unsafe {
+        indirect(b, true, (buffer, offset), None, draws, stride);
+    }
 }
 
 pub(crate) unsafe fn cmd_draw_indirect_count(
@@ -228,7 +244,10 @@ pub(crate) unsafe fn cmd_draw_indirect_count(
     draws: u32,
     stride: u32,
 ) {
-    indirect(b, false, (buffer, offset), Some((count, count_offset)), draws, stride);
+    // SAFETY: valid usage: nobody destroys the objects meanwhile.
+    unsafe {
+        indirect(b, false, (buffer, offset), Some((count, count_offset)), draws, stride);
+    }
 }
 
 pub(crate) unsafe fn cmd_draw_indexed_indirect_count(
@@ -240,7 +259,10 @@ pub(crate) unsafe fn cmd_draw_indexed_indirect_count(
     draws: u32,
     stride: u32,
 ) {
-    indirect(b, true, (buffer, offset), Some((count, count_offset)), draws, stride);
+    // SAFETY: valid usage: nobody destroys the objects meanwhile.
+    unsafe {
+        indirect(b, true, (buffer, offset), Some((count, count_offset)), draws, stride);
+    }
 }
 
 pub(crate) unsafe fn cmd_bind_vertex_buffers2(
@@ -252,20 +274,23 @@ pub(crate) unsafe fn cmd_bind_vertex_buffers2(
     sizes: *const u64,
     strides: *const u64,
 ) {
-    let Some(mut r) = b.recording() else { return };
-    let end = (first as usize).saturating_add(count as usize).min(MAX_BINDINGS);
-    let d = &mut r.draw;
-    d.shared_buffers = None;
-    if d.buffers.len() < end {
-        d.buffers.resize(end, VertexBuffer::default());
-    }
-    for (i, at) in (first as usize..end).enumerate() {
-        let handle = *buffers.add(i);
-        let buffer = if handle == vk::Buffer::null() { None } else { buffer::get(handle) };
-        let size = if sizes.is_null() { vk::WHOLE_SIZE } else { *sizes.add(i) };
-        d.buffers[at] = VertexBuffer { buffer, offset: *offsets.add(i), size };
-        if !strides.is_null() {
-            d.change().input.strides[at] = (*strides.add(i)).min(u32::MAX as u64) as u32;
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let Some(mut r) = b.recording() else { return };
+        let end = (first as usize).saturating_add(count as usize).min(MAX_BINDINGS);
+        let d = &mut r.draw;
+        d.shared_buffers = None;
+        if d.buffers.len() < end {
+            d.buffers.resize(end, VertexBuffer::default());
+        }
+        for (i, at) in (first as usize..end).enumerate() {
+            let handle = *buffers.add(i);
+            let buffer = if handle == vk::Buffer::null() { None } else { buffer::get(handle) };
+            let size = if sizes.is_null() { vk::WHOLE_SIZE } else { *sizes.add(i) };
+            d.buffers[at] = VertexBuffer { buffer, offset: *offsets.add(i), size };
+            if !strides.is_null() {
+                d.change().input.strides[at] = (*strides.add(i)).min(u32::MAX as u64) as u32;
+            }
         }
     }
 }
@@ -277,9 +302,12 @@ pub(crate) unsafe fn cmd_bind_index_buffer2(
     size: u64,
     ty: vk::IndexType,
 ) {
-    let Some(mut r) = b.recording() else { return };
-    let buffer = if buffer == vk::Buffer::null() { None } else { buffer::get(buffer) };
-    r.draw.index = Some(IndexBuffer { buffer, offset, size, ty });
+    // SAFETY: valid usage: nobody destroys the objects meanwhile.
+    unsafe {
+        let Some(mut r) = b.recording() else { return };
+        let buffer = if buffer == vk::Buffer::null() { None } else { buffer::get(buffer) };
+        r.draw.index = Some(IndexBuffer { buffer, offset, size, ty });
+    }
 }
 
 /// § vkCmdSetVertexInputEXT
@@ -290,22 +318,26 @@ pub(crate) unsafe fn cmd_set_vertex_input_ext(
     attribute_count: u32,
     attributes: *const vk::VertexInputAttributeDescription2EXT,
 ) {
-    use raster::state::VertexBinding;
-    let Some(mut r) = b.recording() else { return };
-    let input = &mut r.draw.change().input;
-    input.bindings.clear();
-    for d in chain::slice(bindings, binding_count) {
-        let Some(stride) = input.strides.get_mut(d.binding as usize) else { continue };
-        *stride = d.stride;
-        let divisor = (d.input_rate == vk::VertexInputRate::INSTANCE).then_some(d.divisor);
-        input.bindings.push(VertexBinding { binding: d.binding, stride: d.stride, divisor });
-    }
-    input.attributes.clear();
-    for a in chain::slice(attributes, attribute_count) {
-        match crate::pipeline_state::attribute(a.location, a.binding, a.format, a.offset) {
-            Some(a) => input.attributes.push(a),
-            None => {
-                crate::debug::log_error(&format!("vkCmdSetVertexInputEXT: vertices of format {:?}", a.format))
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        use raster::state::VertexBinding;
+        let Some(mut r) = b.recording() else { return };
+        let input = &mut r.draw.change().input;
+        input.bindings.clear();
+        for d in chain::slice(bindings, binding_count) {
+            let Some(stride) = input.strides.get_mut(d.binding as usize) else { continue };
+            *stride = d.stride;
+            let divisor = (d.input_rate == vk::VertexInputRate::INSTANCE).then_some(d.divisor);
+            input.bindings.push(VertexBinding { binding: d.binding, stride: d.stride, divisor });
+        }
+        input.attributes.clear();
+        for a in chain::slice(attributes, attribute_count) {
+            match crate::pipeline_state::attribute(a.location, a.binding, a.format, a.offset) {
+                Some(a) => input.attributes.push(a),
+                None => crate::debug::log_error(&format!(
+                    "vkCmdSetVertexInputEXT: vertices of format {:?}",
+                    a.format
+                )),
             }
         }
     }

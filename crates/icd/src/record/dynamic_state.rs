@@ -43,7 +43,11 @@ macro_rules! setters {
             if let Some(r) = b.recording() {
                 let mut changing = Changing(r);
                 let $s: &mut Settings = &mut changing;
-                $set;
+                // SAFETY: valid usage: the call's pointers lead to what they are said to.
+                #[allow(unused_unsafe)]
+                unsafe {
+                    $set;
+                }
             }
         }
     )*};

@@ -6,20 +6,26 @@ use crate::object;
 use gpu::command::Command;
 
 pub(crate) unsafe fn cmd_execute_commands(b: &CommandBuffer, count: u32, buffers: *const vk::CommandBuffer) {
-    let lists: Vec<_> = chain::slice(buffers, count)
-        .iter()
-        .filter_map(|&s| object::get::<CommandBuffer>(s)?.execute())
-        .collect();
-    let Some(mut r) = b.recording() else { return };
-    if r.instrumentation.is_some() {
-        // Secondary command buffers have their own objects: this one goes on behind them.
-        crate::debug::log_error("vkCmdExecuteCommands while shader instrumentation is active (VUID 12373)");
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let lists: Vec<_> = chain::slice(buffers, count)
+            .iter()
+            .filter_map(|&s| object::get::<CommandBuffer>(s)?.execute())
+            .collect();
+        let Some(mut r) = b.recording() else { return };
+        if r.instrumentation.is_some() {
+            // Secondary command buffers have their own objects: this one goes on behind them.
+            crate::debug::log_error(
+                "vkCmdExecuteCommands while shader instrumentation is active (VUID 12373)",
+            );
+        }
+        r.depth = lists.iter().map(|l| l.depth + 1).max().unwrap_or(0).max(r.depth);
+        r.push(Command::Execute(lists));
+        // Bound state is undefined after executing a secondary buffer (§ Secondary Command Buffer Execution).
+        r.compute = Default::default();
+        r.graphics = Default::default();
+        r.draw = Default::default();
     }
-    r.push(Command::Execute(lists));
-    // Bound state is undefined after executing a secondary buffer (§ Secondary Command Buffer Execution).
-    r.compute = Default::default();
-    r.graphics = Default::default();
-    r.draw = Default::default();
 }
 
 /// A device group of one: the only mask is the one that is set already.

@@ -6,9 +6,12 @@ use crate::command_buffer::CommandBuffer;
 use gpu::command::Command;
 
 pub(crate) unsafe fn cmd_begin_debug_utils_label_ext(b: &CommandBuffer, info: *const vk::DebugUtilsLabelEXT) {
-    let name = chain::str((*info).p_label_name).to_string_lossy().into_owned();
-    if let Some(mut r) = b.recording() {
-        r.push(Command::BeginLabel(name));
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let name = chain::str((*info).p_label_name).to_string_lossy().into_owned();
+        if let Some(mut r) = b.recording() {
+            r.push(Command::BeginLabel(name));
+        }
     }
 }
 
@@ -22,10 +25,13 @@ pub(crate) unsafe fn cmd_insert_debug_utils_label_ext(
     b: &CommandBuffer,
     info: *const vk::DebugUtilsLabelEXT,
 ) {
-    let label = chain::str((*info).p_label_name).to_string_lossy();
-    if let Some(mut r) = b.recording()
-        && let Some(name) = gpu::channel::mark_name(&label)
-    {
-        r.push(Command::Mark(name.into()));
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let label = chain::str((*info).p_label_name).to_string_lossy();
+        if let Some(mut r) = b.recording()
+            && let Some(name) = gpu::channel::mark_name(&label)
+        {
+            r.push(Command::Mark(name.into()));
+        }
     }
 }

@@ -44,8 +44,11 @@ pub(crate) unsafe fn cmd_begin_render_pass2(
     info: *const vk::RenderPassBeginInfo,
     _: *const vk::SubpassBeginInfo,
 ) {
-    if let (Some(rendering), Some(mut r)) = (rendering::of_render_pass(&*info), b.recording()) {
-        begin(&mut r, rendering);
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        if let (Some(rendering), Some(mut r)) = (rendering::of_render_pass(&*info), b.recording()) {
+            begin(&mut r, rendering);
+        }
     }
 }
 
@@ -68,9 +71,12 @@ pub(crate) unsafe fn cmd_end_render_pass2(b: &CommandBuffer, _: *const vk::Subpa
 }
 
 pub(crate) unsafe fn cmd_begin_rendering(b: &CommandBuffer, info: *const vk::RenderingInfo) {
-    let rendering = rendering::of_rendering(&*info);
-    if let Some(mut r) = b.recording() {
-        begin(&mut r, rendering);
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let rendering = rendering::of_rendering(&*info);
+        if let Some(mut r) = b.recording() {
+            begin(&mut r, rendering);
+        }
     }
 }
 
@@ -85,9 +91,12 @@ pub(crate) unsafe fn cmd_clear_attachments(
     rect_count: u32,
     rects: *const vk::ClearRect,
 ) {
-    let attachments = chain::slice(attachments, count).to_vec();
-    let rects = chain::slice(rects, rect_count).to_vec();
-    if let Some(mut r) = b.recording() {
-        r.push(Command::ClearAttachments { attachments, rects });
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let attachments = chain::slice(attachments, count).to_vec();
+        let rects = chain::slice(rects, rect_count).to_vec();
+        if let Some(mut r) = b.recording() {
+            r.push(Command::ClearAttachments { attachments, rects });
+        }
     }
 }

@@ -7,7 +7,8 @@ use gpu::command::Command;
 use std::sync::Arc;
 
 unsafe fn pool(p: vk::QueryPool) -> Option<Arc<gpu::query::QueryPool>> {
-    Some(object::get::<QueryPool>(p)?.gpu.clone())
+    // SAFETY: valid usage: nobody destroys the objects meanwhile.
+    unsafe { Some(object::get::<QueryPool>(p)?.gpu.clone()) }
 }
 
 pub(crate) unsafe fn cmd_write_timestamp2(
@@ -16,10 +17,17 @@ pub(crate) unsafe fn cmd_write_timestamp2(
     p: vk::QueryPool,
     query: u32,
 ) {
-    if let (Some(pool), Some(mut r)) = (pool(p), b.recording()) {
-        // With multiview each view has a query (§ Query Operation).
-        for i in 0..r.within.views() {
-            r.push(Command::WriteTimestamp { pool: pool.clone(), query: query.saturating_add(i), stages });
+    // SAFETY: valid usage: nobody destroys the objects meanwhile.
+    unsafe {
+        if let (Some(pool), Some(mut r)) = (pool(p), b.recording()) {
+            // With multiview each view has a query (§ Query Operation).
+            for i in 0..r.within.views() {
+                r.push(Command::WriteTimestamp {
+                    pool: pool.clone(),
+                    query: query.saturating_add(i),
+                    stages,
+                });
+            }
         }
     }
 }
@@ -30,20 +38,29 @@ pub(crate) unsafe fn cmd_begin_query(
     query: u32,
     flags: vk::QueryControlFlags,
 ) {
-    if let (Some(pool), Some(mut r)) = (pool(p), b.recording()) {
-        r.push(Command::BeginQuery { pool, query, flags });
+    // SAFETY: valid usage: nobody destroys the objects meanwhile.
+    unsafe {
+        if let (Some(pool), Some(mut r)) = (pool(p), b.recording()) {
+            r.push(Command::BeginQuery { pool, query, flags });
+        }
     }
 }
 
 pub(crate) unsafe fn cmd_end_query(b: &CommandBuffer, p: vk::QueryPool, query: u32) {
-    if let (Some(pool), Some(mut r)) = (pool(p), b.recording()) {
-        r.push(Command::EndQuery { pool, query });
+    // SAFETY: valid usage: nobody destroys the objects meanwhile.
+    unsafe {
+        if let (Some(pool), Some(mut r)) = (pool(p), b.recording()) {
+            r.push(Command::EndQuery { pool, query });
+        }
     }
 }
 
 pub(crate) unsafe fn cmd_reset_query_pool(b: &CommandBuffer, p: vk::QueryPool, first: u32, count: u32) {
-    if let (Some(pool), Some(mut r)) = (pool(p), b.recording()) {
-        r.push(Command::ResetQueryPool { pool, first, count });
+    // SAFETY: valid usage: nobody destroys the objects meanwhile.
+    unsafe {
+        if let (Some(pool), Some(mut r)) = (pool(p), b.recording()) {
+            r.push(Command::ResetQueryPool { pool, first, count });
+        }
     }
 }
 
@@ -57,7 +74,10 @@ pub(crate) unsafe fn cmd_copy_query_pool_results(
     stride: u64,
     flags: vk::QueryResultFlags,
 ) {
-    if let (Some(pool), Some(dst), Some(mut r)) = (pool(p), crate::buffer::get(dst), b.recording()) {
-        r.push(Command::CopyQueryResults { pool, first, count, dst, offset, stride, flags });
+    // SAFETY: valid usage: nobody destroys the objects meanwhile.
+    unsafe {
+        if let (Some(pool), Some(dst), Some(mut r)) = (pool(p), crate::buffer::get(dst), b.recording()) {
+            r.push(Command::CopyQueryResults { pool, first, count, dst, offset, stride, flags });
+        }
     }
 }

@@ -6,7 +6,7 @@ use crate::{buffer, image};
 use gpu::command::Command;
 use std::ffi::c_void;
 
-/// Copies region structures without their chains, which nothing reads later.
+/// Copies region structures without their chains, which nothing reads later. Unsafe, as [`chain::slice`] is.
 macro_rules! regions {
     ($regions:expr, $count:expr, $ty:ident { $($field:ident),* $(,)? }) => {
         chain::slice($regions, $count)
@@ -17,11 +17,14 @@ macro_rules! regions {
 }
 
 pub(crate) unsafe fn cmd_copy_buffer2(b: &CommandBuffer, info: *const vk::CopyBufferInfo2) {
-    let i = &*info;
-    let (Some(src), Some(dst)) = (buffer::get(i.src_buffer), buffer::get(i.dst_buffer)) else { return };
-    let regions = regions!(i.p_regions, i.region_count, BufferCopy2 { src_offset, dst_offset, size });
-    if let Some(mut r) = b.recording() {
-        r.push(Command::CopyBuffer { src, dst, regions });
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let i = &*info;
+        let (Some(src), Some(dst)) = (buffer::get(i.src_buffer), buffer::get(i.dst_buffer)) else { return };
+        let regions = regions!(i.p_regions, i.region_count, BufferCopy2 { src_offset, dst_offset, size });
+        if let Some(mut r) = b.recording() {
+            r.push(Command::CopyBuffer { src, dst, regions });
+        }
     }
 }
 
@@ -32,30 +35,39 @@ pub(crate) unsafe fn cmd_update_buffer(
     size: u64,
     data: *const c_void,
 ) {
-    let Some(dst) = buffer::get(dst) else { return };
-    // The specification's bound (65536), which also keeps a wrong size from reading far.
-    let data = chain::slice(data.cast::<u8>(), size.min(65536) as u32).to_vec();
-    if let Some(mut r) = b.recording() {
-        r.push(Command::UpdateBuffer { dst, offset, data });
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let Some(dst) = buffer::get(dst) else { return };
+        // The specification's bound (65536), which also keeps a wrong size from reading far.
+        let data = chain::slice(data.cast::<u8>(), size.min(65536) as u32).to_vec();
+        if let Some(mut r) = b.recording() {
+            r.push(Command::UpdateBuffer { dst, offset, data });
+        }
     }
 }
 
 pub(crate) unsafe fn cmd_fill_buffer(b: &CommandBuffer, dst: vk::Buffer, offset: u64, size: u64, value: u32) {
-    if let (Some(dst), Some(mut r)) = (buffer::get(dst), b.recording()) {
-        r.push(Command::FillBuffer { dst, offset, size, value });
+    // SAFETY: valid usage: nobody destroys the objects meanwhile.
+    unsafe {
+        if let (Some(dst), Some(mut r)) = (buffer::get(dst), b.recording()) {
+            r.push(Command::FillBuffer { dst, offset, size, value });
+        }
     }
 }
 
 pub(crate) unsafe fn cmd_copy_image2(b: &CommandBuffer, info: *const vk::CopyImageInfo2) {
-    let i = &*info;
-    let (Some(src), Some(dst)) = (image::get(i.src_image), image::get(i.dst_image)) else { return };
-    let regions = regions!(
-        i.p_regions,
-        i.region_count,
-        ImageCopy2 { src_subresource, src_offset, dst_subresource, dst_offset, extent }
-    );
-    if let Some(mut r) = b.recording() {
-        r.push(Command::CopyImage { src, dst, regions });
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let i = &*info;
+        let (Some(src), Some(dst)) = (image::get(i.src_image), image::get(i.dst_image)) else { return };
+        let regions = regions!(
+            i.p_regions,
+            i.region_count,
+            ImageCopy2 { src_subresource, src_offset, dst_subresource, dst_offset, extent }
+        );
+        if let Some(mut r) = b.recording() {
+            r.push(Command::CopyImage { src, dst, regions });
+        }
     }
 }
 
@@ -63,61 +75,76 @@ unsafe fn buffer_image(
     regions: *const vk::BufferImageCopy2,
     count: u32,
 ) -> Vec<vk::BufferImageCopy2<'static>> {
-    regions!(
-        regions,
-        count,
-        BufferImageCopy2 {
-            buffer_offset,
-            buffer_row_length,
-            buffer_image_height,
-            image_subresource,
-            image_offset,
-            image_extent,
-        }
-    )
+    // SAFETY: valid usage: as many regions as counted.
+    unsafe {
+        regions!(
+            regions,
+            count,
+            BufferImageCopy2 {
+                buffer_offset,
+                buffer_row_length,
+                buffer_image_height,
+                image_subresource,
+                image_offset,
+                image_extent,
+            }
+        )
+    }
 }
 
 pub(crate) unsafe fn cmd_copy_buffer_to_image2(b: &CommandBuffer, info: *const vk::CopyBufferToImageInfo2) {
-    let i = &*info;
-    let (Some(src), Some(dst)) = (buffer::get(i.src_buffer), image::get(i.dst_image)) else { return };
-    let regions = buffer_image(i.p_regions, i.region_count);
-    if let Some(mut r) = b.recording() {
-        r.push(Command::CopyBufferToImage { src, dst, regions });
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let i = &*info;
+        let (Some(src), Some(dst)) = (buffer::get(i.src_buffer), image::get(i.dst_image)) else { return };
+        let regions = buffer_image(i.p_regions, i.region_count);
+        if let Some(mut r) = b.recording() {
+            r.push(Command::CopyBufferToImage { src, dst, regions });
+        }
     }
 }
 
 pub(crate) unsafe fn cmd_copy_image_to_buffer2(b: &CommandBuffer, info: *const vk::CopyImageToBufferInfo2) {
-    let i = &*info;
-    let (Some(src), Some(dst)) = (image::get(i.src_image), buffer::get(i.dst_buffer)) else { return };
-    let regions = buffer_image(i.p_regions, i.region_count);
-    if let Some(mut r) = b.recording() {
-        r.push(Command::CopyImageToBuffer { src, dst, regions });
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let i = &*info;
+        let (Some(src), Some(dst)) = (image::get(i.src_image), buffer::get(i.dst_buffer)) else { return };
+        let regions = buffer_image(i.p_regions, i.region_count);
+        if let Some(mut r) = b.recording() {
+            r.push(Command::CopyImageToBuffer { src, dst, regions });
+        }
     }
 }
 
 pub(crate) unsafe fn cmd_blit_image2(b: &CommandBuffer, info: *const vk::BlitImageInfo2) {
-    let i = &*info;
-    let (Some(src), Some(dst)) = (image::get(i.src_image), image::get(i.dst_image)) else { return };
-    let regions = regions!(
-        i.p_regions,
-        i.region_count,
-        ImageBlit2 { src_subresource, src_offsets, dst_subresource, dst_offsets }
-    );
-    if let Some(mut r) = b.recording() {
-        r.push(Command::BlitImage { src, dst, regions, filter: i.filter });
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let i = &*info;
+        let (Some(src), Some(dst)) = (image::get(i.src_image), image::get(i.dst_image)) else { return };
+        let regions = regions!(
+            i.p_regions,
+            i.region_count,
+            ImageBlit2 { src_subresource, src_offsets, dst_subresource, dst_offsets }
+        );
+        if let Some(mut r) = b.recording() {
+            r.push(Command::BlitImage { src, dst, regions, filter: i.filter });
+        }
     }
 }
 
 pub(crate) unsafe fn cmd_resolve_image2(b: &CommandBuffer, info: *const vk::ResolveImageInfo2) {
-    let i = &*info;
-    let (Some(src), Some(dst)) = (image::get(i.src_image), image::get(i.dst_image)) else { return };
-    let regions = regions!(
-        i.p_regions,
-        i.region_count,
-        ImageResolve2 { src_subresource, src_offset, dst_subresource, dst_offset, extent }
-    );
-    if let Some(mut r) = b.recording() {
-        r.push(Command::ResolveImage { src, dst, regions });
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let i = &*info;
+        let (Some(src), Some(dst)) = (image::get(i.src_image), image::get(i.dst_image)) else { return };
+        let regions = regions!(
+            i.p_regions,
+            i.region_count,
+            ImageResolve2 { src_subresource, src_offset, dst_subresource, dst_offset, extent }
+        );
+        if let Some(mut r) = b.recording() {
+            r.push(Command::ResolveImage { src, dst, regions });
+        }
     }
 }
 
@@ -129,9 +156,12 @@ pub(crate) unsafe fn cmd_clear_color_image(
     count: u32,
     ranges: *const vk::ImageSubresourceRange,
 ) {
-    if let (Some(dst), Some(mut r)) = (image::get(dst), b.recording()) {
-        let ranges = chain::slice(ranges, count).to_vec();
-        r.push(Command::ClearColorImage { dst, value: *value, ranges });
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        if let (Some(dst), Some(mut r)) = (image::get(dst), b.recording()) {
+            let ranges = chain::slice(ranges, count).to_vec();
+            r.push(Command::ClearColorImage { dst, value: *value, ranges });
+        }
     }
 }
 
@@ -143,8 +173,11 @@ pub(crate) unsafe fn cmd_clear_depth_stencil_image(
     count: u32,
     ranges: *const vk::ImageSubresourceRange,
 ) {
-    if let (Some(dst), Some(mut r)) = (image::get(dst), b.recording()) {
-        let ranges = chain::slice(ranges, count).to_vec();
-        r.push(Command::ClearDepthStencilImage { dst, value: *value, ranges });
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        if let (Some(dst), Some(mut r)) = (image::get(dst), b.recording()) {
+            let ranges = chain::slice(ranges, count).to_vec();
+            r.push(Command::ClearDepthStencilImage { dst, value: *value, ranges });
+        }
     }
 }

@@ -58,9 +58,12 @@ fn capabilities(place: &Place) -> Answer<vk::SurfaceCapabilitiesKHR> {
 
 /// The place behind a surface's handle.
 unsafe fn on<T>(surface: vk::SurfaceKHR, f: impl FnOnce(&Place) -> Answer<T>) -> Answer<T> {
-    match object::get::<Surface>(surface) {
-        Some(s) => f(&s.target.place),
-        None => Err(vk::Result::ERROR_SURFACE_LOST_KHR),
+    // SAFETY: valid usage: nobody destroys the objects meanwhile.
+    unsafe {
+        match object::get::<Surface>(surface) {
+            Some(s) => f(&s.target.place),
+            None => Err(vk::Result::ERROR_SURFACE_LOST_KHR),
+        }
     }
 }
 
@@ -70,14 +73,17 @@ pub(crate) unsafe fn get_physical_device_surface_support_khr(
     surface: vk::SurfaceKHR,
     out: *mut vk::Bool32,
 ) -> vk::Result {
-    code(on(surface, |place| {
-        let shows = match place {
-            Place::Headless => true,
-            Place::Window(w) => w.shows(),
-        };
-        *out = (shows && family == 0).into();
-        Ok(())
-    }))
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        code(on(surface, |place| {
+            let shows = match place {
+                Place::Headless => true,
+                Place::Window(w) => w.shows(),
+            };
+            *out = (shows && family == 0).into();
+            Ok(())
+        }))
+    }
 }
 
 pub(crate) unsafe fn get_physical_device_surface_capabilities_khr(
@@ -85,7 +91,8 @@ pub(crate) unsafe fn get_physical_device_surface_capabilities_khr(
     surface: vk::SurfaceKHR,
     out: *mut vk::SurfaceCapabilitiesKHR,
 ) -> vk::Result {
-    code(on(surface, capabilities).map(|c| *out = c))
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe { code(on(surface, capabilities).map(|c| *out = c)) }
 }
 
 pub(crate) unsafe fn get_physical_device_surface_capabilities2_khr(
@@ -93,38 +100,42 @@ pub(crate) unsafe fn get_physical_device_surface_capabilities2_khr(
     info: *const vk::PhysicalDeviceSurfaceInfo2KHR,
     out: *mut vk::SurfaceCapabilities2KHR,
 ) -> vk::Result {
-    let out = &mut *out;
-    code(on((*info).surface, |place| {
-        let c = capabilities(place)?;
-        out.surface_capabilities = c;
-        if let Some(p) = chain::find_mut::<vk::SurfaceProtectedCapabilitiesKHR>(out.p_next) {
-            p.supports_protected = vk::FALSE;
-        }
-        if let Some(s) = chain::find_mut::<vk::SurfacePresentScalingCapabilitiesEXT>(out.p_next) {
-            // A picture of another size lies in the window's upper left corner.
-            let window = matches!(place, Place::Window(_));
-            s.supported_present_scaling = Default::default();
-            s.supported_present_gravity_x = Default::default();
-            s.supported_present_gravity_y = Default::default();
-            (s.min_scaled_image_extent, s.max_scaled_image_extent) = (c.min_image_extent, c.max_image_extent);
-            if window {
-                s.supported_present_scaling = vk::PresentScalingFlagsEXT::ONE_TO_ONE;
-                s.supported_present_gravity_x = vk::PresentGravityFlagsEXT::MIN;
-                s.supported_present_gravity_y = vk::PresentGravityFlagsEXT::MIN;
-                s.min_scaled_image_extent = vk::Extent2D { width: 1, height: 1 };
-                s.max_scaled_image_extent = MAX_EXTENT;
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let out = &mut *out;
+        code(on((*info).surface, |place| {
+            let c = capabilities(place)?;
+            out.surface_capabilities = c;
+            if let Some(p) = chain::find_mut::<vk::SurfaceProtectedCapabilitiesKHR>(out.p_next) {
+                p.supports_protected = vk::FALSE;
             }
-        }
-        if let Some(m) = chain::find_mut::<vk::SurfacePresentModeCompatibilityEXT>(out.p_next) {
-            // The mode asked about first, then all others.
-            let asked = chain::find::<vk::SurfacePresentModeEXT>((*info).p_next).map(|a| a.present_mode);
-            let others = PRESENT_MODES.into_iter().filter(|m| Some(*m) != asked);
-            let modes: Vec<Mode> = asked.into_iter().chain(others).collect();
-            // As many as there is room for: this query has no way to say that it is not all.
-            let _ = chain::fill(&modes, &mut m.present_mode_count, m.p_present_modes);
-        }
-        Ok(())
-    }))
+            if let Some(s) = chain::find_mut::<vk::SurfacePresentScalingCapabilitiesEXT>(out.p_next) {
+                // A picture of another size lies in the window's upper left corner.
+                let window = matches!(place, Place::Window(_));
+                s.supported_present_scaling = Default::default();
+                s.supported_present_gravity_x = Default::default();
+                s.supported_present_gravity_y = Default::default();
+                (s.min_scaled_image_extent, s.max_scaled_image_extent) =
+                    (c.min_image_extent, c.max_image_extent);
+                if window {
+                    s.supported_present_scaling = vk::PresentScalingFlagsEXT::ONE_TO_ONE;
+                    s.supported_present_gravity_x = vk::PresentGravityFlagsEXT::MIN;
+                    s.supported_present_gravity_y = vk::PresentGravityFlagsEXT::MIN;
+                    s.min_scaled_image_extent = vk::Extent2D { width: 1, height: 1 };
+                    s.max_scaled_image_extent = MAX_EXTENT;
+                }
+            }
+            if let Some(m) = chain::find_mut::<vk::SurfacePresentModeCompatibilityEXT>(out.p_next) {
+                // The mode asked about first, then all others.
+                let asked = chain::find::<vk::SurfacePresentModeEXT>((*info).p_next).map(|a| a.present_mode);
+                let others = PRESENT_MODES.into_iter().filter(|m| Some(*m) != asked);
+                let modes: Vec<Mode> = asked.into_iter().chain(others).collect();
+                // As many as there is room for: this query has no way to say that it is not all.
+                let _ = chain::fill(&modes, &mut m.present_mode_count, m.p_present_modes);
+            }
+            Ok(())
+        }))
+    }
 }
 
 /// Whether images are shown that way: always as they are, which is to say as sRGB.
@@ -150,7 +161,8 @@ pub(crate) unsafe fn get_physical_device_surface_formats_khr(
     count: *mut u32,
     out: *mut vk::SurfaceFormatKHR,
 ) -> vk::Result {
-    on(surface, |_| Ok(chain::fill(&formats(device), count, out))).unwrap_or_else(|e| e)
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe { on(surface, |_| Ok(chain::fill(&formats(device), count, out))).unwrap_or_else(|e| e) }
 }
 
 pub(crate) unsafe fn get_physical_device_surface_formats2_khr(
@@ -159,9 +171,12 @@ pub(crate) unsafe fn get_physical_device_surface_formats2_khr(
     count: *mut u32,
     out: *mut vk::SurfaceFormat2KHR,
 ) -> vk::Result {
-    let all = formats(device);
-    on((*info).surface, |_| Ok(chain::fill_with(all.len(), count, out, |f, i| f.surface_format = all[i])))
-        .unwrap_or_else(|e| e)
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let all = formats(device);
+        on((*info).surface, |_| Ok(chain::fill_with(all.len(), count, out, |f, i| f.surface_format = all[i])))
+            .unwrap_or_else(|e| e)
+    }
 }
 
 pub(crate) unsafe fn get_physical_device_surface_present_modes_khr(
@@ -170,7 +185,8 @@ pub(crate) unsafe fn get_physical_device_surface_present_modes_khr(
     count: *mut u32,
     out: *mut Mode,
 ) -> vk::Result {
-    on(surface, |_| Ok(chain::fill(&PRESENT_MODES, count, out))).unwrap_or_else(|e| e)
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe { on(surface, |_| Ok(chain::fill(&PRESENT_MODES, count, out))).unwrap_or_else(|e| e) }
 }
 
 pub(crate) unsafe fn get_physical_device_present_rectangles_khr(
@@ -179,14 +195,17 @@ pub(crate) unsafe fn get_physical_device_present_rectangles_khr(
     count: *mut u32,
     out: *mut vk::Rect2D,
 ) -> vk::Result {
-    on(surface, |place| {
-        let extent = match place {
-            Place::Headless => MAX_EXTENT,
-            Place::Window(w) => w.extent()?,
-        };
-        Ok(chain::fill(&[vk::Rect2D { offset: Default::default(), extent }], count, out))
-    })
-    .unwrap_or_else(|e| e)
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        on(surface, |place| {
+            let extent = match place {
+                Place::Headless => MAX_EXTENT,
+                Place::Window(w) => w.extent()?,
+            };
+            Ok(chain::fill(&[vk::Rect2D { offset: Default::default(), extent }], count, out))
+        })
+        .unwrap_or_else(|e| e)
+    }
 }
 
 /// The one device of its group shows what it has drawn itself.
@@ -194,10 +213,13 @@ pub(crate) unsafe fn get_device_group_present_capabilities_khr(
     _: &Device,
     out: *mut vk::DeviceGroupPresentCapabilitiesKHR,
 ) -> vk::Result {
-    (*out).present_mask = [0; vk::MAX_DEVICE_GROUP_SIZE];
-    (*out).present_mask[0] = 1;
-    (*out).modes = vk::DeviceGroupPresentModeFlagsKHR::LOCAL;
-    vk::Result::SUCCESS
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        (*out).present_mask = [0; vk::MAX_DEVICE_GROUP_SIZE];
+        (*out).present_mask[0] = 1;
+        (*out).modes = vk::DeviceGroupPresentModeFlagsKHR::LOCAL;
+        vk::Result::SUCCESS
+    }
 }
 
 pub(crate) unsafe fn get_device_group_surface_present_modes_khr(
@@ -205,8 +227,11 @@ pub(crate) unsafe fn get_device_group_surface_present_modes_khr(
     surface: vk::SurfaceKHR,
     out: *mut vk::DeviceGroupPresentModeFlagsKHR,
 ) -> vk::Result {
-    code(on(surface, |_| {
-        *out = vk::DeviceGroupPresentModeFlagsKHR::LOCAL;
-        Ok(())
-    }))
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        code(on(surface, |_| {
+            *out = vk::DeviceGroupPresentModeFlagsKHR::LOCAL;
+            Ok(())
+        }))
+    }
 }

@@ -63,7 +63,8 @@ pub(crate) unsafe fn create_headless_surface_ext(
     _: *const vk::AllocationCallbacks,
     out: *mut vk::SurfaceKHR,
 ) -> vk::Result {
-    created(out, Target::surface(Place::Headless))
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe { created(out, Target::surface(Place::Headless)) }
 }
 
 pub(crate) unsafe fn create_xcb_surface_khr(
@@ -72,9 +73,12 @@ pub(crate) unsafe fn create_xcb_surface_khr(
     _: *const vk::AllocationCallbacks,
     out: *mut vk::SurfaceKHR,
 ) -> vk::Result {
-    let i = &*info;
-    let window = xlib::of_xcb(i.connection.cast()).and_then(|c| Window::new(c, i.window));
-    created(out, window.and_then(|w| Target::surface(Place::Window(Box::new(w)))))
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let i = &*info;
+        let window = xlib::of_xcb(i.connection.cast()).and_then(|c| Window::new(c, i.window));
+        created(out, window.and_then(|w| Target::surface(Place::Window(Box::new(w)))))
+    }
 }
 
 pub(crate) unsafe fn create_xlib_surface_khr(
@@ -83,10 +87,13 @@ pub(crate) unsafe fn create_xlib_surface_khr(
     _: *const vk::AllocationCallbacks,
     out: *mut vk::SurfaceKHR,
 ) -> vk::Result {
-    let i = &*info;
-    // An XID has 29 bits; Xlib keeps it in a long.
-    let window = xlib::of_xlib(i.dpy.cast()).and_then(|c| Window::new(c, i.window as u32));
-    created(out, window.and_then(|w| Target::surface(Place::Window(Box::new(w)))))
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let i = &*info;
+        // An XID has 29 bits; Xlib keeps it in a long.
+        let window = xlib::of_xlib(i.dpy.cast()).and_then(|c| Window::new(c, i.window as u32));
+        created(out, window.and_then(|w| Target::surface(Place::Window(Box::new(w)))))
+    }
 }
 
 pub(crate) unsafe fn destroy_surface_khr(
@@ -94,7 +101,10 @@ pub(crate) unsafe fn destroy_surface_khr(
     surface: vk::SurfaceKHR,
     _: *const vk::AllocationCallbacks,
 ) {
-    object::destroy::<Surface>(surface);
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        object::destroy::<Surface>(surface);
+    }
 }
 
 pub(crate) unsafe fn get_physical_device_xcb_presentation_support_khr(
@@ -103,8 +113,11 @@ pub(crate) unsafe fn get_physical_device_xcb_presentation_support_khr(
     connection: *mut vk::xcb_connection_t,
     visual: vk::xcb_visualid_t,
 ) -> vk::Bool32 {
-    let shows = family == 0 && xlib::of_xcb(connection.cast()).is_ok_and(|c| c.shows(visual));
-    shows.into()
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let shows = family == 0 && xlib::of_xcb(connection.cast()).is_ok_and(|c| c.shows(visual));
+        shows.into()
+    }
 }
 
 pub(crate) unsafe fn get_physical_device_xlib_presentation_support_khr(
@@ -113,6 +126,9 @@ pub(crate) unsafe fn get_physical_device_xlib_presentation_support_khr(
     display: *mut vk::Display,
     visual: vk::VisualID,
 ) -> vk::Bool32 {
-    let shows = family == 0 && xlib::of_xlib(display.cast()).is_ok_and(|c| c.shows(visual));
-    shows.into()
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let shows = family == 0 && xlib::of_xlib(display.cast()).is_ok_and(|c| c.shows(visual));
+        shows.into()
+    }
 }

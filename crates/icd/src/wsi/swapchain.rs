@@ -97,63 +97,72 @@ fn check(info: &vk::SwapchainCreateInfoKHR) -> Result<(), String> {
 const MAX_IMAGES: u32 = 1024;
 
 unsafe fn new(device: &Device, info: &vk::SwapchainCreateInfoKHR) -> Answer<Swapchain> {
-    if device.hub().is_lost() {
-        return Err(vk::Result::ERROR_DEVICE_LOST);
-    }
-    check(info).map_err(|line| invalid(&format!("vkCreateSwapchainKHR: no surface has {line}")))?;
-    let Some(surface) = object::get::<Surface>(info.surface) else {
-        return Err(vk::Result::ERROR_SURFACE_LOST_KHR);
-    };
-    let target = surface.target.clone();
-    target.alive()?;
-    let old = match info.old_swapchain {
-        s if s == vk::SwapchainKHR::null() => None,
-        s => Some(object::get::<Swapchain>(s).ok_or(vk::Result::ERROR_NATIVE_WINDOW_IN_USE_KHR)?),
-    };
-    {
-        let current = target.swapchain.lock().upgrade().filter(|c| c.is_current());
-        if let Some(current) = current
-            && old.is_none_or(|o| !Arc::ptr_eq(&o.engine, &current))
-        {
-            return Err(vk::Result::ERROR_NATIVE_WINDOW_IN_USE_KHR);
+    // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
+    unsafe {
+        if device.hub().is_lost() {
+            return Err(vk::Result::ERROR_DEVICE_LOST);
         }
-    }
-    // The old one is retired whether or not the new one can be made.
-    if let Some(old) = old {
-        old.engine.change(|s| s.retired = true);
-    }
-    let count = info.min_image_count.max(MIN_IMAGES);
-    if count > MAX_IMAGES {
-        return Err(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY);
-    }
-    let image_info = image_info(info);
-    let windowed = matches!(target.place, Place::Window(_));
-    let mut images = Vec::new();
-    let mut memory = Vec::new();
-    for _ in 0..count {
-        let mut image = texel::image::Image::new(&image_info)?;
-        image.watch(raster::layout::TILE as u32);
-        let m = Memory::new(image.size(), windowed)?;
-        if !image.bind(Bound { memory: m.gpu.clone(), offset: 0 }) {
+        check(info).map_err(|line| invalid(&format!("vkCreateSwapchainKHR: no surface has {line}")))?;
+        let Some(surface) = object::get::<Surface>(info.surface) else {
+            return Err(vk::Result::ERROR_SURFACE_LOST_KHR);
+        };
+        let target = surface.target.clone();
+        target.alive()?;
+        let old = match info.old_swapchain {
+            s if s == vk::SwapchainKHR::null() => None,
+            s => Some(object::get::<Swapchain>(s).ok_or(vk::Result::ERROR_NATIVE_WINDOW_IN_USE_KHR)?),
+        };
+        {
+            let current = target.swapchain.lock().upgrade().filter(|c| c.is_current());
+            if let Some(current) = current
+                && old.is_none_or(|o| !Arc::ptr_eq(&o.engine, &current))
+            {
+                return Err(vk::Result::ERROR_NATIVE_WINDOW_IN_USE_KHR);
+            }
+        }
+        // The old one is retired whether or not the new one can be made.
+        if let Some(old) = old {
+            old.engine.change(|s| s.retired = true);
+        }
+        let count = info.min_image_count.max(MIN_IMAGES);
+        if count > MAX_IMAGES {
             return Err(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY);
         }
-        images.push(Arc::new(image));
-        memory.push(m);
+        let image_info = image_info(info);
+        let windowed = matches!(target.place, Place::Window(_));
+        let mut images = Vec::new();
+        let mut memory = Vec::new();
+        for _ in 0..count {
+            let mut image = texel::image::Image::new(&image_info)?;
+            image.watch(raster::layout::TILE as u32);
+            let m = Memory::new(image.size(), windowed)?;
+            if !image.bind(Bound { memory: m.gpu.clone(), offset: 0 }) {
+                return Err(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY);
+            }
+            images.push(Arc::new(image));
+            memory.push(m);
+        }
+        let opaque = info.composite_alpha == vk::CompositeAlphaFlagsKHR::OPAQUE;
+        let scaled = chain::find::<vk::SwapchainPresentScalingCreateInfoEXT>(info.p_next)
+            .is_some_and(|s| !s.scaling_behavior.is_empty());
+        let shown = (info.image_format, info.image_extent);
+        let engine = Arc::new(Engine::new(
+            device.inner.clone(),
+            target.clone(),
+            images.clone(),
+            shown,
+            opaque,
+            !scaled,
+        ));
+        let worker = engine.clone();
+        let thread = std::thread::Builder::new()
+            .name("tuff-present".into())
+            .spawn(move || worker.run())
+            .map_err(|_| vk::Result::ERROR_OUT_OF_HOST_MEMORY)?;
+        *target.swapchain.lock() = Arc::downgrade(&engine);
+        let images = images.into_iter().map(|gpu| object::create(Image { gpu })).collect();
+        Ok(Swapchain { engine, mode: info.present_mode, images, _memory: memory, thread: Some(thread) })
     }
-    let opaque = info.composite_alpha == vk::CompositeAlphaFlagsKHR::OPAQUE;
-    let scaled = chain::find::<vk::SwapchainPresentScalingCreateInfoEXT>(info.p_next)
-        .is_some_and(|s| !s.scaling_behavior.is_empty());
-    let shown = (info.image_format, info.image_extent);
-    let engine =
-        Arc::new(Engine::new(device.inner.clone(), target.clone(), images.clone(), shown, opaque, !scaled));
-    let worker = engine.clone();
-    let thread = std::thread::Builder::new()
-        .name("tuff-present".into())
-        .spawn(move || worker.run())
-        .map_err(|_| vk::Result::ERROR_OUT_OF_HOST_MEMORY)?;
-    *target.swapchain.lock() = Arc::downgrade(&engine);
-    let images = images.into_iter().map(|gpu| object::create(Image { gpu })).collect();
-    Ok(Swapchain { engine, mode: info.present_mode, images, _memory: memory, thread: Some(thread) })
 }
 
 pub(crate) unsafe fn create_swapchain_khr(
@@ -162,7 +171,8 @@ pub(crate) unsafe fn create_swapchain_khr(
     _: *const vk::AllocationCallbacks,
     out: *mut vk::SwapchainKHR,
 ) -> vk::Result {
-    created(out, new(device, &*info))
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe { created(out, new(device, &*info)) }
 }
 
 pub(crate) unsafe fn destroy_swapchain_khr(
@@ -170,9 +180,12 @@ pub(crate) unsafe fn destroy_swapchain_khr(
     swapchain: vk::SwapchainKHR,
     _: *const vk::AllocationCallbacks,
 ) {
-    if let Some(s) = object::destroy::<Swapchain>(swapchain) {
-        for &image in &s.images {
-            object::destroy::<Image>(image);
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        if let Some(s) = object::destroy::<Swapchain>(swapchain) {
+            for &image in &s.images {
+                object::destroy::<Image>(image);
+            }
         }
     }
 }
@@ -183,13 +196,17 @@ pub(crate) unsafe fn get_swapchain_images_khr(
     count: *mut u32,
     images: *mut vk::Image,
 ) -> vk::Result {
-    match object::get::<Swapchain>(swapchain) {
-        Some(s) => chain::fill(&s.images, count, images),
-        None => vk::Result::ERROR_SURFACE_LOST_KHR,
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        match object::get::<Swapchain>(swapchain) {
+            Some(s) => chain::fill(&s.images, count, images),
+            None => vk::Result::ERROR_SURFACE_LOST_KHR,
+        }
     }
 }
 
 /// The memory of a swapchain's image, for an image that is to be bound to it (VkBindImageMemorySwapchainInfoKHR).
 pub(crate) unsafe fn memory(swapchain: vk::SwapchainKHR, image: u32) -> Option<Bound> {
-    object::get::<Swapchain>(swapchain)?.engine.memory(image)
+    // SAFETY: valid usage: nobody destroys the objects meanwhile.
+    unsafe { object::get::<Swapchain>(swapchain)?.engine.memory(image) }
 }

@@ -37,16 +37,19 @@ fn lost(why: &str) -> vk::Result {
 /// # Safety
 /// `connection` is an open `xcb_connection_t`.
 pub(crate) unsafe fn of_xcb(connection: *mut c_void) -> Answer<Server> {
-    if connection.is_null() {
-        return Err(lost("the connection is null"));
+    // SAFETY: the caller keeps what is asked for above.
+    unsafe {
+        if connection.is_null() {
+            return Err(lost("the connection is null"));
+        }
+        load_libxcb().map_err(|e| lost(&format!("libxcb.so.1 can't be loaded: {e}")))?;
+        // A connection that failed has no server to speak of.
+        if xlib().has_error.is_some_and(|f| f(connection) != 0) {
+            return Err(lost("the connection is broken"));
+        }
+        let connection = XCBConnection::from_raw_xcb_connection(connection, false);
+        Ok(Server { connection: connection.map_err(|e| lost(&format!("the connection is unusable: {e}")))? })
     }
-    load_libxcb().map_err(|e| lost(&format!("libxcb.so.1 can't be loaded: {e}")))?;
-    // A connection that failed has no server to speak of.
-    if xlib().has_error.is_some_and(|f| f(connection) != 0) {
-        return Err(lost("the connection is broken"));
-    }
-    let connection = XCBConnection::from_raw_xcb_connection(connection, false);
-    Ok(Server { connection: connection.map_err(|e| lost(&format!("the connection is unusable: {e}")))? })
 }
 
 struct Xlib {
@@ -59,7 +62,8 @@ struct Xlib {
 }
 
 unsafe fn symbol(library: *mut c_void, name: &CStr) -> *mut c_void {
-    if library.is_null() { std::ptr::null_mut() } else { libc::dlsym(library, name.as_ptr()) }
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe { if library.is_null() { std::ptr::null_mut() } else { libc::dlsym(library, name.as_ptr()) } }
 }
 
 fn xlib() -> &'static Xlib {
@@ -87,21 +91,24 @@ fn xlib() -> &'static Xlib {
 /// # Safety
 /// `display` is an open `Display`.
 pub(crate) unsafe fn of_xlib(display: *mut c_void) -> Answer<Server> {
-    if display.is_null() {
-        return Err(lost("the display is null"));
+    // SAFETY: the caller keeps what is asked for above.
+    unsafe {
+        if display.is_null() {
+            return Err(lost("the display is null"));
+        }
+        let x = xlib();
+        if let Some(get_xcb) = x.get_xcb {
+            return of_xcb(get_xcb(display));
+        }
+        let (Some(name), Some(sync)) = (x.display_string, x.sync) else {
+            return Err(lost("neither libX11-xcb.so.1 nor libX11.so.6 can be loaded"));
+        };
+        load_libxcb().map_err(|e| lost(&format!("libxcb.so.1 can't be loaded: {e}")))?;
+        // What the application has asked for so far, its window for one, the server must know before the other
+        // connection speaks of it.
+        sync(display, 0);
+        let connection = XCBConnection::connect(Some(CStr::from_ptr(name(display))));
+        let (connection, _) = connection.map_err(|e| lost(&format!("no second connection: {e}")))?;
+        Ok(Server { connection })
     }
-    let x = xlib();
-    if let Some(get_xcb) = x.get_xcb {
-        return of_xcb(get_xcb(display));
-    }
-    let (Some(name), Some(sync)) = (x.display_string, x.sync) else {
-        return Err(lost("neither libX11-xcb.so.1 nor libX11.so.6 can be loaded"));
-    };
-    load_libxcb().map_err(|e| lost(&format!("libxcb.so.1 can't be loaded: {e}")))?;
-    // What the application has asked for so far, its window for one, the server must know before the other
-    // connection speaks of it.
-    sync(display, 0);
-    let connection = XCBConnection::connect(Some(CStr::from_ptr(name(display))));
-    let (connection, _) = connection.map_err(|e| lost(&format!("no second connection: {e}")))?;
-    Ok(Server { connection })
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 
 /// The library that cargo built beside this test.
-fn library() -> PathBuf {
+pub fn library() -> PathBuf {
     let exe = std::env::current_exe().expect("the test has a path");
     let deps = exe.parent().expect("a test lies in a folder");
     let candidates = [deps.join("libvulkan_tuff.so"), deps.join("../libvulkan_tuff.so")];

@@ -37,14 +37,17 @@ unsafe extern "system" fn create_command_pool(
     allocator: *const vk::AllocationCallbacks<'_>,
     pool: *mut vk::CommandPool,
 ) -> R {
-    let Some(d) = device::of(handle) else { return FAILED };
-    let result = d.seen(next!(d, create_command_pool(handle, info, allocator, pool), else FAILED));
-    if result == R::SUCCESS {
-        let family = (*info).queue_family_index;
-        let unmeasured = d.unmeasured(family, (*info).flags);
-        d.command_pools.write().insert(*pool, Arc::new(PoolInfo { pool: *pool, family, unmeasured }));
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let Some(d) = device::of(handle) else { return FAILED };
+        let result = d.seen(next!(d, create_command_pool(handle, info, allocator, pool), else FAILED));
+        if result == R::SUCCESS {
+            let family = (*info).queue_family_index;
+            let unmeasured = d.unmeasured(family, (*info).flags);
+            d.command_pools.write().insert(*pool, Arc::new(PoolInfo { pool: *pool, family, unmeasured }));
+        }
+        result
     }
-    result
 }
 
 /// Recordings of a pool's command buffers.
@@ -59,15 +62,18 @@ unsafe extern "system" fn destroy_command_pool(
     pool: vk::CommandPool,
     allocator: *const vk::AllocationCallbacks<'_>,
 ) {
-    let Some(d) = device::of(handle) else { return };
-    caught(|| {
-        for (c, r) in of_pool(&d, pool) {
-            d.reset(&r);
-            d.buffers.write().remove(&c);
-        }
-        d.command_pools.write().remove(&pool);
-    });
-    next!(d, destroy_command_pool(handle, pool, allocator));
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let Some(d) = device::of(handle) else { return };
+        caught(|| {
+            for (c, r) in of_pool(&d, pool) {
+                d.reset(&r);
+                d.buffers.write().remove(&c);
+            }
+            d.command_pools.write().remove(&pool);
+        });
+        next!(d, destroy_command_pool(handle, pool, allocator));
+    }
 }
 
 unsafe extern "system" fn reset_command_pool(
@@ -75,12 +81,15 @@ unsafe extern "system" fn reset_command_pool(
     pool: vk::CommandPool,
     flags: vk::CommandPoolResetFlags,
 ) -> R {
-    let Some(d) = device::of(handle) else { return FAILED };
-    let result = d.seen(next!(d, reset_command_pool(handle, pool, flags), else FAILED));
-    if result == R::SUCCESS {
-        caught(|| of_pool(&d, pool).iter().for_each(|(_, r)| d.reset(r)));
+    // SAFETY: valid usage: nobody destroys the objects meanwhile.
+    unsafe {
+        let Some(d) = device::of(handle) else { return FAILED };
+        let result = d.seen(next!(d, reset_command_pool(handle, pool, flags), else FAILED));
+        if result == R::SUCCESS {
+            caught(|| of_pool(&d, pool).iter().for_each(|(_, r)| d.reset(r)));
+        }
+        result
     }
-    result
 }
 
 unsafe extern "system" fn allocate_command_buffers(
@@ -88,20 +97,23 @@ unsafe extern "system" fn allocate_command_buffers(
     info: *const vk::CommandBufferAllocateInfo<'_>,
     buffers: *mut vk::CommandBuffer,
 ) -> R {
-    let Some(d) = device::of(handle) else { return FAILED };
-    let result = d.seen(next!(d, allocate_command_buffers(handle, info, buffers), else FAILED));
-    if result == R::SUCCESS {
-        caught(|| {
-            let pool = d.command_pools.read().get(&(*info).command_pool).cloned();
-            let Some(pool) = pool else { return };
-            let mut all = d.buffers.write();
-            for c in chain::slice(buffers, (*info).command_buffer_count) {
-                let secondary = (*info).level == vk::CommandBufferLevel::SECONDARY;
-                all.insert(*c, Arc::new(Mutex::new(Recording::new(*c, pool.clone(), secondary))));
-            }
-        });
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let Some(d) = device::of(handle) else { return FAILED };
+        let result = d.seen(next!(d, allocate_command_buffers(handle, info, buffers), else FAILED));
+        if result == R::SUCCESS {
+            caught(|| {
+                let pool = d.command_pools.read().get(&(*info).command_pool).cloned();
+                let Some(pool) = pool else { return };
+                let mut all = d.buffers.write();
+                for c in chain::slice(buffers, (*info).command_buffer_count) {
+                    let secondary = (*info).level == vk::CommandBufferLevel::SECONDARY;
+                    all.insert(*c, Arc::new(Mutex::new(Recording::new(*c, pool.clone(), secondary))));
+                }
+            });
+        }
+        result
     }
-    result
 }
 
 unsafe extern "system" fn free_command_buffers(
@@ -110,59 +122,71 @@ unsafe extern "system" fn free_command_buffers(
     count: u32,
     buffers: *const vk::CommandBuffer,
 ) {
-    let Some(d) = device::of(handle) else { return };
-    caught(|| {
-        for c in chain::slice(buffers, count) {
-            let r = d.buffers.write().remove(c);
-            if let Some(r) = r {
-                d.reset(&r);
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let Some(d) = device::of(handle) else { return };
+        caught(|| {
+            for c in chain::slice(buffers, count) {
+                let r = d.buffers.write().remove(c);
+                if let Some(r) = r {
+                    d.reset(&r);
+                }
             }
-        }
-    });
-    next!(d, free_command_buffers(handle, pool, count, buffers));
+        });
+        next!(d, free_command_buffers(handle, pool, count, buffers));
+    }
 }
 
 unsafe extern "system" fn begin_command_buffer(
     c: vk::CommandBuffer,
     info: *const vk::CommandBufferBeginInfo<'_>,
 ) -> R {
-    let Some(d) = device::of(c) else { return FAILED };
-    let result = d.seen(next!(d, begin_command_buffer(c, info), else FAILED));
-    if result == R::SUCCESS
-        && let Some(r) = d.recording(c)
-    {
-        // Begun again, it is reset (§ Command Buffer Recording).
-        caught(|| {
-            d.reset(&r);
-            r.lock().begin((*info).flags);
-        });
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let Some(d) = device::of(c) else { return FAILED };
+        let result = d.seen(next!(d, begin_command_buffer(c, info), else FAILED));
+        if result == R::SUCCESS
+            && let Some(r) = d.recording(c)
+        {
+            // Begun again, it is reset (§ Command Buffer Recording).
+            caught(|| {
+                d.reset(&r);
+                r.lock().begin((*info).flags);
+            });
+        }
+        result
     }
-    result
 }
 
 unsafe extern "system" fn end_command_buffer(c: vk::CommandBuffer) -> R {
-    let Some(d) = device::of(c) else { return FAILED };
-    let result = d.seen(next!(d, end_command_buffer(c), else FAILED));
-    if result == R::SUCCESS
-        && let Some(r) = d.recording(c)
-    {
-        caught(|| r.lock().end());
+    // SAFETY: valid usage: nobody destroys the objects meanwhile.
+    unsafe {
+        let Some(d) = device::of(c) else { return FAILED };
+        let result = d.seen(next!(d, end_command_buffer(c), else FAILED));
+        if result == R::SUCCESS
+            && let Some(r) = d.recording(c)
+        {
+            caught(|| r.lock().end());
+        }
+        result
     }
-    result
 }
 
 unsafe extern "system" fn reset_command_buffer(
     c: vk::CommandBuffer,
     flags: vk::CommandBufferResetFlags,
 ) -> R {
-    let Some(d) = device::of(c) else { return FAILED };
-    let result = d.seen(next!(d, reset_command_buffer(c, flags), else FAILED));
-    if result == R::SUCCESS
-        && let Some(r) = d.recording(c)
-    {
-        caught(|| d.reset(&r));
+    // SAFETY: valid usage: nobody destroys the objects meanwhile.
+    unsafe {
+        let Some(d) = device::of(c) else { return FAILED };
+        let result = d.seen(next!(d, reset_command_buffer(c, flags), else FAILED));
+        if result == R::SUCCESS
+            && let Some(r) = d.recording(c)
+        {
+            caught(|| d.reset(&r));
+        }
+        result
     }
-    result
 }
 
 unsafe extern "system" fn bind_pipeline(
@@ -170,13 +194,16 @@ unsafe extern "system" fn bind_pipeline(
     point: vk::PipelineBindPoint,
     pipeline: vk::Pipeline,
 ) {
-    let Some(d) = device::of(c) else { return };
-    if point == vk::PipelineBindPoint::COMPUTE
-        && let Some(r) = d.recording(c)
-    {
-        r.lock().pipeline = pipeline;
+    // SAFETY: valid usage: nobody destroys the objects meanwhile.
+    unsafe {
+        let Some(d) = device::of(c) else { return };
+        if point == vk::PipelineBindPoint::COMPUTE
+            && let Some(r) = d.recording(c)
+        {
+            r.lock().pipeline = pipeline;
+        }
+        next!(d, cmd_bind_pipeline(c, point, pipeline));
     }
-    next!(d, cmd_bind_pipeline(c, point, pipeline));
 }
 
 unsafe extern "system" fn execute_commands(
@@ -184,25 +211,32 @@ unsafe extern "system" fn execute_commands(
     count: u32,
     buffers: *const vk::CommandBuffer,
 ) {
-    let Some(d) = device::of(c) else { return };
-    let recorded = caught(|| {
-        let r = d.recording(c)?;
-        let list: Vec<_> = chain::slice(buffers, count).iter().map(|b| (*b, d.recorded(*b))).collect();
-        Some(r.lock().execute(&d, &list))
-    });
-    if recorded.flatten() != Some(true) {
-        next!(d, cmd_execute_commands(c, count, buffers));
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let Some(d) = device::of(c) else { return };
+        let recorded = caught(|| {
+            let r = d.recording(c)?;
+            let list: Vec<_> = chain::slice(buffers, count).iter().map(|b| (*b, d.recorded(*b))).collect();
+            Some(r.lock().execute(&d, &list))
+        });
+        if recorded.flatten() != Some(true) {
+            next!(d, cmd_execute_commands(c, count, buffers));
+        }
     }
 }
 
 /// The name of a label.
 pub(super) unsafe fn label(info: *const vk::DebugUtilsLabelEXT<'_>) -> Arc<str> {
-    let name = (*info).p_label_name;
-    let name = if name.is_null() { c"" } else { CStr::from_ptr(name) };
-    name.to_string_lossy().into()
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let name = (*info).p_label_name;
+        let name = if name.is_null() { c"" } else { CStr::from_ptr(name) };
+        name.to_string_lossy().into()
+    }
 }
 
 unsafe extern "system" fn begin_label(c: vk::CommandBuffer, info: *const vk::DebugUtilsLabelEXT<'_>) {
+<<<<<<< HEAD
     let Some(d) = device::of(c) else { return };
     told(d.recording(c), |r| r.begin_label(label(info)));
     next!(d, cmd_begin_label(c, info));
@@ -224,4 +258,42 @@ unsafe extern "system" fn insert_label(c: vk::CommandBuffer, info: *const vk::De
         }
     });
     next!(d, cmd_insert_label(c, info));
+=======
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let Some(d) = device::of(c) else { return };
+        if let Some(r) = d.recording(c) {
+            caught(|| r.lock().begin_label(label(info)));
+        }
+        next!(d, cmd_begin_label(c, info));
+    }
+}
+
+unsafe extern "system" fn end_label(c: vk::CommandBuffer) {
+    // SAFETY: valid usage: nobody destroys the objects meanwhile.
+    unsafe {
+        let Some(d) = device::of(c) else { return };
+        if let Some(r) = d.recording(c) {
+            caught(|| r.lock().end_label());
+        }
+        next!(d, cmd_end_label(c));
+    }
+}
+
+unsafe extern "system" fn insert_label(c: vk::CommandBuffer, info: *const vk::DebugUtilsLabelEXT<'_>) {
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let Some(d) = device::of(c) else { return };
+        if let Some(r) = d.recording(c) {
+            caught(|| {
+                let name = label(info);
+                // What is for the channel is no label.
+                if !name.starts_with(channel::MARK_PREFIX) {
+                    r.lock().insert_label(name);
+                }
+            });
+        }
+        next!(d, cmd_insert_label(c, info));
+    }
+>>>>>>> main
 }

@@ -4,7 +4,7 @@ use super::{Function, function, functions};
 use crate::chain::slice;
 use crate::device::{self, Device};
 use crate::guard::caught;
-use crate::recorded::Kind;
+use crate::recorded::WorkloadKind;
 use crate::recording::Recording;
 use crate::table::next;
 use ash::vk;
@@ -37,41 +37,47 @@ functions! {
 /// Records a workload: what is put in front of it, itself, what is put behind it. `empty`: it does nothing.
 unsafe fn workload(
     c: vk::CommandBuffer,
-    kind: Kind,
+    kind: WorkloadKind,
     empty: bool,
     name: impl FnOnce(&Device, &Recording) -> String,
     call: impl FnOnce(&Device),
 ) {
-    let Some(d) = device::of(c) else { return };
-    let recording = d.recording(c);
-    // The lock is held over the call: a command buffer is one thread's at a time, and others only ask for it when it is
-    // recorded.
-    let mut guard = recording.as_ref().map(|r| r.lock());
-    let open = guard.as_mut().and_then(|r| {
-        caught(|| {
-            let name = name(&d, r);
-            let at = r.open(&d, kind, name)?;
-            if empty {
-                r.empty(at);
-            }
-            Some(at)
-        })
-        .flatten()
-    });
-    call(&d);
-    if let (Some(r), Some(at)) = (&mut guard, open) {
-        caught(|| r.close(&d, at));
+    // SAFETY: valid usage: nobody destroys the objects meanwhile.
+    unsafe {
+        let Some(d) = device::of(c) else { return };
+        let recording = d.recording(c);
+        // The lock is held over the call: a command buffer is one thread's at a time, and others only ask for it when it is
+        // recorded.
+        let mut guard = recording.as_ref().map(|r| r.lock());
+        let open = guard.as_mut().and_then(|r| {
+            caught(|| {
+                let name = name(&d, r);
+                let at = r.open(&d, kind, name)?;
+                if empty {
+                    r.empty(at);
+                }
+                Some(at)
+            })
+            .flatten()
+        });
+        call(&d);
+        if let (Some(r), Some(at)) = (&mut guard, open) {
+            caught(|| r.close(&d, at));
+        }
     }
 }
 
-/// `Kind, name: function(parameters) as the next layer's field`, where the name is made of the device, the recording
+/// `WorkloadKind, name: function(parameters) as the next layer's field`, where the name is made of the device, the recording
 /// and the parameters.
 macro_rules! workloads {
     ($($kind:ident $entry:ident $field:ident ($($p:ident: $t:ty),*) |$d:ident, $r:ident| $name:expr
         $(, empty: $empty:expr)?;)*) => {
         $(unsafe extern "system" fn $entry(c: vk::CommandBuffer, $($p: $t),*) {
             let empty = false $(|| $empty)?;
-            workload(c, Kind::$kind, empty, |$d, $r| { let _ = $r; $name }, |d| { next!(d, $field(c, $($p),*)); });
+            // SAFETY: valid usage: the call's pointers lead to what they are said to; what is called is the next layer's.
+            unsafe {
+                workload(c, WorkloadKind::$kind, empty, |$d, $r| { let _ = $r; $name }, |d| { next!(d, $field(c, $($p),*)); });
+            }
         })*
     };
 }
@@ -83,7 +89,8 @@ fn dispatched(d: &Device, r: &Recording, what: String) -> String {
 
 /// Bytes of a copy between buffers.
 unsafe fn bytes(p: *const vk::BufferCopy, n: u32) -> u64 {
-    slice(p, n).iter().map(|r| r.size).sum()
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe { slice(p, n).iter().map(|r| r.size).sum() }
 }
 
 fn regions(n: u32) -> String {

@@ -60,33 +60,39 @@ pub(crate) unsafe extern "system" fn get_instance_proc_addr(
     handle: vk::Instance,
     name: *const c_char,
 ) -> vk::PFN_vkVoidFunction {
-    if name.is_null() {
-        return None;
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        if name.is_null() {
+            return None;
+        }
+        if let Some(f) = of_instance(CStr::from_ptr(name).to_bytes()) {
+            return Some(f);
+        }
+        let i = instance::of(handle)?;
+        // The layer's only where the next layer has one: the program asks what there is.
+        let next = (i.get)(handle, name)?;
+        Some(of_device(CStr::from_ptr(name).to_bytes()).unwrap_or(next))
     }
-    if let Some(f) = of_instance(CStr::from_ptr(name).to_bytes()) {
-        return Some(f);
-    }
-    let i = instance::of(handle)?;
-    // The layer's only where the next layer has one: the program asks what there is.
-    let next = (i.get)(handle, name)?;
-    Some(of_device(CStr::from_ptr(name).to_bytes()).unwrap_or(next))
 }
 
 pub(crate) unsafe extern "system" fn get_device_proc_addr(
     handle: vk::Device,
     name: *const c_char,
 ) -> vk::PFN_vkVoidFunction {
-    if name.is_null() {
-        return None;
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        if name.is_null() {
+            return None;
+        }
+        let bytes = CStr::from_ptr(name).to_bytes();
+        if let Some(f) = of_every_device(bytes) {
+            return Some(f);
+        }
+        if let Some(get) = instance::skipped(handle) {
+            return get(handle, name);
+        }
+        let d = device::of(handle)?;
+        let next = (d.get)(handle, name)?;
+        Some(of_device(bytes).unwrap_or(next))
     }
-    let bytes = CStr::from_ptr(name).to_bytes();
-    if let Some(f) = of_every_device(bytes) {
-        return Some(f);
-    }
-    if let Some(get) = instance::skipped(handle) {
-        return get(handle, name);
-    }
-    let d = device::of(handle)?;
-    let next = (d.get)(handle, name)?;
-    Some(of_device(bytes).unwrap_or(next))
 }

@@ -40,18 +40,21 @@ unsafe extern "system" fn create_render_pass(
     allocator: *const vk::AllocationCallbacks<'_>,
     pass: *mut vk::RenderPass,
 ) -> R {
-    let Some(d) = device::of(handle) else { return FAILED };
-    let result = d.seen(next!(d, create_render_pass(handle, info, allocator, pass), else FAILED));
-    if result == R::SUCCESS {
-        caught(|| {
-            let (attachments, subpasses) = ((*info).attachment_count, (*info).subpass_count);
-            let multiview = chain::find::<vk::RenderPassMultiviewCreateInfo>((*info).p_next);
-            let masks = multiview.map_or(&[][..], |m| chain::slice(m.p_view_masks, m.subpass_count));
-            let info = PassInfo { views: views(masks.iter().copied()), attachments, subpasses };
-            d.passes.write().insert(*pass, Arc::new(info));
-        });
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let Some(d) = device::of(handle) else { return FAILED };
+        let result = d.seen(next!(d, create_render_pass(handle, info, allocator, pass), else FAILED));
+        if result == R::SUCCESS {
+            caught(|| {
+                let (attachments, subpasses) = ((*info).attachment_count, (*info).subpass_count);
+                let multiview = chain::find::<vk::RenderPassMultiviewCreateInfo>((*info).p_next);
+                let masks = multiview.map_or(&[][..], |m| chain::slice(m.p_view_masks, m.subpass_count));
+                let info = PassInfo { views: views(masks.iter().copied()), attachments, subpasses };
+                d.passes.write().insert(*pass, Arc::new(info));
+            });
+        }
+        result
     }
-    result
 }
 
 unsafe extern "system" fn create_render_pass2(
@@ -60,17 +63,20 @@ unsafe extern "system" fn create_render_pass2(
     allocator: *const vk::AllocationCallbacks<'_>,
     pass: *mut vk::RenderPass,
 ) -> R {
-    let Some(d) = device::of(handle) else { return FAILED };
-    let result = d.seen(next!(d, create_render_pass2(handle, info, allocator, pass), else FAILED));
-    if result == R::SUCCESS {
-        caught(|| {
-            let (attachments, subpasses) = ((*info).attachment_count, (*info).subpass_count);
-            let masks = chain::slice((*info).p_subpasses, subpasses).iter().map(|s| s.view_mask);
-            let info = PassInfo { views: views(masks), attachments, subpasses };
-            d.passes.write().insert(*pass, Arc::new(info));
-        });
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let Some(d) = device::of(handle) else { return FAILED };
+        let result = d.seen(next!(d, create_render_pass2(handle, info, allocator, pass), else FAILED));
+        if result == R::SUCCESS {
+            caught(|| {
+                let (attachments, subpasses) = ((*info).attachment_count, (*info).subpass_count);
+                let masks = chain::slice((*info).p_subpasses, subpasses).iter().map(|s| s.view_mask);
+                let info = PassInfo { views: views(masks), attachments, subpasses };
+                d.passes.write().insert(*pass, Arc::new(info));
+            });
+        }
+        result
     }
-    result
 }
 
 unsafe extern "system" fn destroy_render_pass(
@@ -78,9 +84,12 @@ unsafe extern "system" fn destroy_render_pass(
     pass: vk::RenderPass,
     allocator: *const vk::AllocationCallbacks<'_>,
 ) {
-    let Some(d) = device::of(handle) else { return };
-    d.passes.write().remove(&pass);
-    next!(d, destroy_render_pass(handle, pass, allocator));
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let Some(d) = device::of(handle) else { return };
+        d.passes.write().remove(&pass);
+        next!(d, destroy_render_pass(handle, pass, allocator));
+    }
 }
 
 unsafe extern "system" fn create_semaphore(
@@ -89,15 +98,18 @@ unsafe extern "system" fn create_semaphore(
     allocator: *const vk::AllocationCallbacks<'_>,
     semaphore: *mut vk::Semaphore,
 ) -> R {
-    let Some(d) = device::of(handle) else { return FAILED };
-    let result = d.seen(next!(d, create_semaphore(handle, info, allocator, semaphore), else FAILED));
-    let ty = chain::find::<vk::SemaphoreTypeCreateInfo>((*info).p_next);
-    if let (R::SUCCESS, Some(line), Some(ty)) = (result, &d.line, ty)
-        && ty.semaphore_type == vk::SemaphoreType::TIMELINE
-    {
-        line.lock().made(*semaphore, ty.initial_value);
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let Some(d) = device::of(handle) else { return FAILED };
+        let result = d.seen(next!(d, create_semaphore(handle, info, allocator, semaphore), else FAILED));
+        let ty = chain::find::<vk::SemaphoreTypeCreateInfo>((*info).p_next);
+        if let (R::SUCCESS, Some(line), Some(ty)) = (result, &d.line, ty)
+            && ty.semaphore_type == vk::SemaphoreType::TIMELINE
+        {
+            line.lock().made(*semaphore, ty.initial_value);
+        }
+        result
     }
-    result
 }
 
 unsafe extern "system" fn destroy_semaphore(
@@ -105,23 +117,29 @@ unsafe extern "system" fn destroy_semaphore(
     semaphore: vk::Semaphore,
     allocator: *const vk::AllocationCallbacks<'_>,
 ) {
-    let Some(d) = device::of(handle) else { return };
-    if let Some(line) = &d.line {
-        line.lock().destroyed(semaphore);
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let Some(d) = device::of(handle) else { return };
+        if let Some(line) = &d.line {
+            line.lock().destroyed(semaphore);
+        }
+        next!(d, destroy_semaphore(handle, semaphore, allocator));
     }
-    next!(d, destroy_semaphore(handle, semaphore, allocator));
 }
 
 unsafe extern "system" fn signal_semaphore(
     handle: vk::Device,
     info: *const vk::SemaphoreSignalInfo<'_>,
 ) -> R {
-    let Some(d) = device::of(handle) else { return FAILED };
-    let result = d.seen(next!(d, signal_semaphore(handle, info), else FAILED));
-    if let (R::SUCCESS, Some(line)) = (result, &d.line) {
-        line.lock().signals(&[((*info).semaphore, (*info).value)]);
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let Some(d) = device::of(handle) else { return FAILED };
+        let result = d.seen(next!(d, signal_semaphore(handle, info), else FAILED));
+        if let (R::SUCCESS, Some(line)) = (result, &d.line) {
+            line.lock().signals(&[((*info).semaphore, (*info).value)]);
+        }
+        result
     }
-    result
 }
 
 unsafe extern "system" fn create_query_pool(
@@ -130,14 +148,17 @@ unsafe extern "system" fn create_query_pool(
     allocator: *const vk::AllocationCallbacks<'_>,
     pool: *mut vk::QueryPool,
 ) -> R {
-    let Some(d) = device::of(handle) else { return FAILED };
-    let result = d.seen(next!(d, create_query_pool(handle, info, allocator, pool), else FAILED));
-    if let (R::SUCCESS, Source::Queries(q)) = (result, &d.source)
-        && (*info).query_type == vk::QueryType::PERFORMANCE_QUERY_KHR
-    {
-        q.made(*pool);
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let Some(d) = device::of(handle) else { return FAILED };
+        let result = d.seen(next!(d, create_query_pool(handle, info, allocator, pool), else FAILED));
+        if let (R::SUCCESS, Source::Queries(q)) = (result, &d.source)
+            && (*info).query_type == vk::QueryType::PERFORMANCE_QUERY_KHR
+        {
+            q.made(*pool);
+        }
+        result
     }
-    result
 }
 
 unsafe extern "system" fn destroy_query_pool(
@@ -145,11 +166,14 @@ unsafe extern "system" fn destroy_query_pool(
     pool: vk::QueryPool,
     allocator: *const vk::AllocationCallbacks<'_>,
 ) {
-    let Some(d) = device::of(handle) else { return };
-    if let Source::Queries(q) = &d.source {
-        q.destroyed(pool);
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let Some(d) = device::of(handle) else { return };
+        if let Source::Queries(q) = &d.source {
+            q.destroyed(pool);
+        }
+        next!(d, destroy_query_pool(handle, pool, allocator));
     }
-    next!(d, destroy_query_pool(handle, pool, allocator));
 }
 
 /// The layer holds the lock for as long as there is a device, and so does the program.
@@ -157,17 +181,23 @@ unsafe extern "system" fn acquire_profiling_lock(
     handle: vk::Device,
     info: *const vk::AcquireProfilingLockInfoKHR<'_>,
 ) -> R {
-    let Some(d) = device::of(handle) else { return FAILED };
-    match d.source {
-        Source::Queries(_) => R::SUCCESS,
-        _ => d.seen(next!(d, acquire_profiling_lock(handle, info), else FAILED)),
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let Some(d) = device::of(handle) else { return FAILED };
+        match d.source {
+            Source::Queries(_) => R::SUCCESS,
+            _ => d.seen(next!(d, acquire_profiling_lock(handle, info), else FAILED)),
+        }
     }
 }
 
 unsafe extern "system" fn release_profiling_lock(handle: vk::Device) {
-    let Some(d) = device::of(handle) else { return };
-    if !matches!(d.source, Source::Queries(_)) {
-        next!(d, release_profiling_lock(handle));
+    // SAFETY: valid usage: nobody destroys the objects meanwhile.
+    unsafe {
+        let Some(d) = device::of(handle) else { return };
+        if !matches!(d.source, Source::Queries(_)) {
+            next!(d, release_profiling_lock(handle));
+        }
     }
 }
 
@@ -175,13 +205,16 @@ unsafe extern "system" fn set_object_name(
     handle: vk::Device,
     info: *const vk::DebugUtilsObjectNameInfoEXT<'_>,
 ) -> R {
-    let Some(d) = device::of(handle) else { return FAILED };
-    caught(|| {
-        let i = &*info;
-        let name = if i.p_object_name.is_null() { c"" } else { CStr::from_ptr(i.p_object_name) };
-        d.names.set(i.object_type, i.object_handle, &name.to_string_lossy());
-    });
-    next!(d, set_object_name(handle, info), else R::SUCCESS)
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let Some(d) = device::of(handle) else { return FAILED };
+        caught(|| {
+            let i = &*info;
+            let name = if i.p_object_name.is_null() { c"" } else { CStr::from_ptr(i.p_object_name) };
+            d.names.set(i.object_type, i.object_handle, &name.to_string_lossy());
+        });
+        next!(d, set_object_name(handle, info), else R::SUCCESS)
+    }
 }
 
 #[cfg(test)]

@@ -35,10 +35,13 @@ unsafe extern "system" fn get_device_queue(
     index: u32,
     queue: *mut vk::Queue,
 ) {
-    let Some(d) = device::of(handle) else { return };
-    next!(d, get_device_queue(handle, family, index, queue));
-    if *queue != vk::Queue::null() {
-        caught(|| d.found_queue(*queue, family, vk::DeviceQueueCreateFlags::empty(), index));
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let Some(d) = device::of(handle) else { return };
+        next!(d, get_device_queue(handle, family, index, queue));
+        if *queue != vk::Queue::null() {
+            caught(|| d.found_queue(*queue, family, vk::DeviceQueueCreateFlags::empty(), index));
+        }
     }
 }
 
@@ -47,21 +50,27 @@ unsafe extern "system" fn get_device_queue2(
     info: *const vk::DeviceQueueInfo2<'_>,
     queue: *mut vk::Queue,
 ) {
-    let Some(d) = device::of(handle) else { return };
-    next!(d, get_device_queue2(handle, info, queue));
-    if *queue != vk::Queue::null() {
-        let i = &*info;
-        caught(|| d.found_queue(*queue, i.queue_family_index, i.flags, i.queue_index));
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let Some(d) = device::of(handle) else { return };
+        next!(d, get_device_queue2(handle, info, queue));
+        if *queue != vk::Queue::null() {
+            let i = &*info;
+            caught(|| d.found_queue(*queue, i.queue_family_index, i.flags, i.queue_index));
+        }
     }
 }
 
 unsafe extern "system" fn queue_wait_idle(queue: vk::Queue) -> R {
-    let Some(d) = device::of(queue) else { return FAILED };
-    let result = d.seen(next!(d, queue_wait_idle(queue), else FAILED));
-    if let (R::SUCCESS, Some(q)) = (result, d.queue(queue)) {
-        caught(|| q.lock().collect(&d, true));
+    // SAFETY: valid usage: nobody destroys the objects meanwhile.
+    unsafe {
+        let Some(d) = device::of(queue) else { return FAILED };
+        let result = d.seen(next!(d, queue_wait_idle(queue), else FAILED));
+        if let (R::SUCCESS, Some(q)) = (result, d.queue(queue)) {
+            caught(|| q.lock().collect(&d, true));
+        }
+        result
     }
-    result
 }
 
 /// Passes a wait's result on, and reads what has ended. `idle`: all has.
@@ -74,8 +83,11 @@ fn waited(d: &Device, result: R, idle: bool) -> R {
 }
 
 unsafe extern "system" fn device_wait_idle(handle: vk::Device) -> R {
-    let Some(d) = device::of(handle) else { return FAILED };
-    waited(&d, next!(d, device_wait_idle(handle), else FAILED), true)
+    // SAFETY: valid usage: nobody destroys the objects meanwhile.
+    unsafe {
+        let Some(d) = device::of(handle) else { return FAILED };
+        waited(&d, next!(d, device_wait_idle(handle), else FAILED), true)
+    }
 }
 
 unsafe extern "system" fn wait_for_fences(
@@ -85,8 +97,11 @@ unsafe extern "system" fn wait_for_fences(
     all: vk::Bool32,
     timeout: u64,
 ) -> R {
-    let Some(d) = device::of(handle) else { return FAILED };
-    waited(&d, next!(d, wait_for_fences(handle, count, fences, all, timeout), else FAILED), false)
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let Some(d) = device::of(handle) else { return FAILED };
+        waited(&d, next!(d, wait_for_fences(handle, count, fences, all, timeout), else FAILED), false)
+    }
 }
 
 unsafe extern "system" fn wait_semaphores(
@@ -94,16 +109,23 @@ unsafe extern "system" fn wait_semaphores(
     info: *const vk::SemaphoreWaitInfo<'_>,
     timeout: u64,
 ) -> R {
-    let Some(d) = device::of(handle) else { return FAILED };
-    waited(&d, next!(d, wait_semaphores(handle, info, timeout), else FAILED), false)
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let Some(d) = device::of(handle) else { return FAILED };
+        waited(&d, next!(d, wait_semaphores(handle, info, timeout), else FAILED), false)
+    }
 }
 
 unsafe extern "system" fn get_fence_status(handle: vk::Device, fence: vk::Fence) -> R {
-    let Some(d) = device::of(handle) else { return FAILED };
-    waited(&d, next!(d, get_fence_status(handle, fence), else FAILED), false)
+    // SAFETY: valid usage: nobody destroys the objects meanwhile.
+    unsafe {
+        let Some(d) = device::of(handle) else { return FAILED };
+        waited(&d, next!(d, get_fence_status(handle, fence), else FAILED), false)
+    }
 }
 
 unsafe extern "system" fn begin_label(queue: vk::Queue, info: *const vk::DebugUtilsLabelEXT<'_>) {
+<<<<<<< HEAD
     let Some(d) = device::of(queue) else { return };
     told(d.queue(queue), |q| q.begin_label(label(info)));
     next!(d, queue_begin_label(queue, info));
@@ -119,4 +141,36 @@ unsafe extern "system" fn insert_label(queue: vk::Queue, info: *const vk::DebugU
     let Some(d) = device::of(queue) else { return };
     told(d.queue(queue), |q| q.insert_label(label(info)));
     next!(d, queue_insert_label(queue, info));
+=======
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let Some(d) = device::of(queue) else { return };
+        if let Some(q) = d.queue(queue) {
+            caught(|| q.lock().begin_label(label(info)));
+        }
+        next!(d, queue_begin_label(queue, info));
+    }
+}
+
+unsafe extern "system" fn end_label(queue: vk::Queue) {
+    // SAFETY: valid usage: nobody destroys the objects meanwhile.
+    unsafe {
+        let Some(d) = device::of(queue) else { return };
+        if let Some(q) = d.queue(queue) {
+            caught(|| q.lock().end_label());
+        }
+        next!(d, queue_end_label(queue));
+    }
+}
+
+unsafe extern "system" fn insert_label(queue: vk::Queue, info: *const vk::DebugUtilsLabelEXT<'_>) {
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let Some(d) = device::of(queue) else { return };
+        if let Some(q) = d.queue(queue) {
+            caught(|| q.lock().insert_label(label(info)));
+        }
+        next!(d, queue_insert_label(queue, info));
+    }
+>>>>>>> main
 }

@@ -152,25 +152,34 @@ impl Egl {
     /// # Safety
     /// `F` is the function's type.
     unsafe fn find<F: Copy>(&self, name: &CStr) -> Result<F, String> {
-        let at = (self.get)(name.as_ptr());
-        if at.is_null() {
-            return Err(format!("{name:?} is not found"));
+        // SAFETY: the caller keeps what is asked for above.
+        unsafe {
+            let at = (self.get)(name.as_ptr());
+            if at.is_null() {
+                return Err(format!("{name:?} is not found"));
+            }
+            Ok(std::mem::transmute_copy(&at))
         }
-        Ok(std::mem::transmute_copy(&at))
     }
 
     /// A context that shares with `share`.
     unsafe fn another(&self, share: *mut c_void) -> Result<*mut c_void, String> {
-        let create: Make = self.find(c"eglCreateContext")?;
-        // The version counts for ES.
-        let context = create(self.display, self.config, share, [0x3098, 2, 0x3038].as_ptr());
-        if context.is_null() { Err("eglCreateContext fails".into()) } else { Ok(context) }
+        // SAFETY: valid usage: the call's pointers lead to what they are said to.
+        unsafe {
+            let create: Make = self.find(c"eglCreateContext")?;
+            // The version counts for ES.
+            let context = create(self.display, self.config, share, [0x3098, 2, 0x3038].as_ptr());
+            if context.is_null() { Err("eglCreateContext fails".into()) } else { Ok(context) }
+        }
     }
 
     unsafe fn make_current(&self, context: *mut c_void) -> Result<(), String> {
-        let make: Four = self.find(c"eglMakeCurrent")?;
-        let done = make(self.display, self.surface, self.surface, context);
-        if done == 0 { Err("eglMakeCurrent fails".into()) } else { Ok(()) }
+        // SAFETY: valid usage: the call's pointers lead to what they are said to.
+        unsafe {
+            let make: Four = self.find(c"eglMakeCurrent")?;
+            let done = make(self.display, self.surface, self.surface, context);
+            if done == 0 { Err("eglMakeCurrent fails".into()) } else { Ok(()) }
+        }
     }
 }
 

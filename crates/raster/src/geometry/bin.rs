@@ -1,9 +1,12 @@
 //! Binning: primitives into lists, one a tile of 64×64 pixels, in order.
 
+use super::Batch;
 use crate::layout::TILE;
 use crate::prim::{Edge, Prim, Shape};
 use crate::state::Rect;
 use machine::shared::Shared;
+use parking_lot::Mutex;
+use std::ops::Range;
 
 const SHIFT: u32 = TILE.trailing_zeros();
 /// In an entry: all of the tile that lies in the render area is inside the primitive (its edges and bounds).
@@ -33,6 +36,20 @@ pub struct Bins {
     entries: Vec<u32>,
 }
 
+/// Why primitives could not be sorted into lists.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Full {
+    /// There would be more than [`MOST_ENTRIES`]: fewer primitives at once are to be tried.
+    Entries,
+    /// There is no memory.
+    Memory,
+}
+
+/// Entries of all lists; more only for a single primitive.
+pub const MOST_ENTRIES: usize = 1 << 24;
+/// Tiles' counts that threads keep, all together.
+const MOST_COUNTS: usize = 1 << 26;
+
 /// A chunk's entries as they come: tile and entry.
 type Pairs = Vec<(u32, u32)>;
 
@@ -51,19 +68,38 @@ impl Bins {
 
     /// Tiles of all layers.
     pub fn tiles(&self) -> usize {
-        (self.width * self.height * self.layers) as usize
+        self.width as usize * self.height as usize * self.layers as usize
     }
 
-    /// Sorts primitives into the tiles of a render area. `pixels`: the batch's list.
-    pub fn new(shared: &Shared, prims: &[Prim], pixels: &[[i32; 2]], area: Rect, layers: u32) -> Bins {
+    /// Words of memory.
+    pub fn words(&self) -> usize {
+        self.starts.len() + self.entries.len()
+    }
+
+    /// Sorts the primitives `range` of a batch into the tiles of a render area.
+    pub fn new(
+        shared: &Shared,
+        batch: &Batch,
+        range: Range<usize>,
+        area: Rect,
+        layers: u32,
+    ) -> Result<Bins, Full> {
         let mut bins = Bins::default();
-        bins.fill(shared, prims, pixels, area, layers);
-        bins
+        bins.fill(shared, batch, range, area, layers)?;
+        Ok(bins)
     }
 
     /// As [`Bins::new`]; keeps the memory.
-    pub fn fill(&mut self, shared: &Shared, prims: &[Prim], pixels: &[[i32; 2]], area: Rect, layers: u32) {
+    pub fn fill(
+        &mut self,
+        shared: &Shared,
+        batch: &Batch,
+        range: Range<usize>,
+        area: Rect,
+        layers: u32,
+    ) -> Result<(), Full> {
         let bins = self;
+        let (before, prims, pixels) = (range.start, &batch.prims[range], &batch.pixels[..]);
         (bins.x0, bins.y0) = (area.x0.max(0) as u32 >> SHIFT, area.y0.max(0) as u32 >> SHIFT);
         bins.width = ((area.x1.max(0) + TILE - 1) as u32 >> SHIFT).saturating_sub(bins.x0);
         bins.height = ((area.y1.max(0) + TILE - 1) as u32 >> SHIFT).saturating_sub(bins.y0);
@@ -71,19 +107,36 @@ impl Bins {
         let tiles = bins.tiles();
         let threads = shared.threads.max(1);
         // Results don't depend on how primitives are shared out.
-        let chunk = prims.len().div_ceil(threads * 2).max(8192);
+        let chunk = prims.len().div_ceil((threads * 2).min(MOST_COUNTS / tiles.max(1)).max(1)).max(8192);
         let mut parts: Vec<(Pairs, Vec<u32>)> = Vec::new();
         parts.resize_with(prims.len().div_ceil(chunk), Default::default);
+        let full = Mutex::new(None);
         let collect = |i: usize, part: &mut (Pairs, Vec<u32>)| {
             let first = i * chunk;
             let own = &prims[first..(first + chunk).min(prims.len())];
+            let room =
+                part.1.try_reserve_exact(tiles).and_then(|()| part.0.try_reserve(own.len() + own.len() / 4));
+            if room.is_err() {
+                *full.lock() = Some(Full::Memory);
+                return;
+            }
             part.1.resize(tiles, 0);
-            part.0.reserve(own.len() + own.len() / 4);
+            let mut fits = true;
             for (k, p) in own.iter().enumerate() {
-                bins.touch(p, (first + k) as u32, pixels, area, |tile, entry| {
+                bins.touch(p, (before + first + k) as u32, pixels, area, |tile, entry| {
+                    if part.0.len() == part.0.capacity() {
+                        fits &= part.0.try_reserve(part.0.len().max(1024)).is_ok();
+                        if !fits {
+                            return;
+                        }
+                    }
                     part.1[tile as usize] += 1;
                     part.0.push((tile, entry));
                 });
+                if !fits || part.0.len() > MOST_ENTRIES {
+                    full.lock().get_or_insert(if fits { Full::Entries } else { Full::Memory });
+                    return;
+                }
             }
         };
         if let [part] = &mut parts[..] {
@@ -97,9 +150,19 @@ impl Bins {
             });
         }
 
+        if let Some(full) = full.into_inner() {
+            return Err(full);
+        }
+        let entries: usize = parts.iter().map(|p| p.0.len()).sum();
+        if entries > MOST_ENTRIES && prims.len() > 1 {
+            return Err(Full::Entries);
+        }
         // Counts become places: by tile, within it by part.
         bins.starts.clear();
-        bins.starts.reserve(tiles + 1);
+        bins.entries.clear();
+        let room =
+            bins.starts.try_reserve_exact(tiles + 1).and_then(|()| bins.entries.try_reserve_exact(entries));
+        room.map_err(|_| Full::Memory)?;
         let mut at = 0u32;
         for tile in 0..tiles {
             bins.starts.push(at);
@@ -108,7 +171,6 @@ impl Bins {
             }
         }
         bins.starts.push(at);
-        bins.entries.clear();
         bins.entries.resize(at as usize, 0);
 
         struct Raw(*mut u32);
@@ -134,6 +196,7 @@ impl Bins {
                 }
             });
         }
+        Ok(())
     }
 
     /// Calls `f(tile, entry)` for each tile that a primitive may touch.

@@ -45,12 +45,17 @@ pub struct Fetch {
 unsafe impl Sync for Fetch {}
 
 /// All scalars of one texel of a format.
+///
+/// # Safety
+/// A texel is readable at `p`.
 unsafe fn scalars(info: &'static FormatInfo, p: *const u8) -> [u32; 8] {
     if info.is_64bit() {
-        let v = load64(info, p);
+        // SAFETY: the caller's texel.
+        let v = unsafe { load64(info, p) };
         return std::array::from_fn(|i| (v[i / 2] >> (32 * (i % 2))) as u32);
     }
-    let t = load_fn(info)(info, p);
+    // SAFETY: the caller's texel, and its format's loader.
+    let t = unsafe { load_fn(info)(info, p) };
     [t[0], t[1], t[2], t[3], 0, 0, 0, 0]
 }
 
@@ -191,11 +196,15 @@ fn words_of(info: &FormatInfo) -> usize {
 }
 
 /// Four elements of `WORDS` words as columns.
+///
+/// # Safety
+/// `WORDS` words are readable at each place.
 #[inline(always)]
 unsafe fn columns<const WORDS: usize>(p: [*const u8; 4], one: u32) -> [[u32; 4]; 4] {
     let mut c = [[0; 4], [0; 4], [0; 4], [one; 4]];
     for (i, p) in p.into_iter().enumerate() {
-        let e = p.cast::<[u32; WORDS]>().read_unaligned();
+        // SAFETY: the caller's words.
+        let e = unsafe { p.cast::<[u32; WORDS]>().read_unaligned() };
         for k in 0..WORDS {
             c[k][i] = e[k];
         }
@@ -227,21 +236,28 @@ impl Attribute {
         }
     }
 
+    /// # Safety
+    /// The vertices are readable; there is room for as many at each of `to`.
     #[inline(always)]
     unsafe fn transpose<const WORDS: usize>(&self, index: &[u32], to: [*mut [u32; 16]; 4], one: u32) {
-        let at = |i: u32| self.base.add(i as usize * self.stride as usize);
+        // SAFETY: vertices are readable, says the caller.
+        let at = |i: u32| unsafe { self.base.add(i as usize * self.stride as usize) };
         let quads = index.as_chunks::<4>();
         for (q, i) in quads.0.iter().enumerate() {
-            let c = columns::<WORDS>([at(i[0]), at(i[1]), at(i[2]), at(i[3])], one);
+            // SAFETY: four vertices.
+            let c = unsafe { columns::<WORDS>([at(i[0]), at(i[1]), at(i[2]), at(i[3])], one) };
             for k in 0..4 {
-                to[k].cast::<[u32; 4]>().add(q).write(c[k]);
+                // SAFETY: the caller has room for these four.
+                unsafe { to[k].cast::<[u32; 4]>().add(q).write(c[k]) };
             }
         }
         for (n, &i) in quads.1.iter().enumerate() {
             let p = at(i);
-            let c = columns::<WORDS>([p; 4], one);
+            // SAFETY: a vertex.
+            let c = unsafe { columns::<WORDS>([p; 4], one) };
             for k in 0..4 {
-                to[k].cast::<u32>().add(quads.0.len() * 4 + n).write(c[k][0]);
+                // SAFETY: the caller has room for it.
+                unsafe { to[k].cast::<u32>().add(quads.0.len() * 4 + n).write(c[k][0]) };
             }
         }
     }

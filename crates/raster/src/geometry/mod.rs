@@ -20,6 +20,8 @@ pub mod raster;
 pub mod setup;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+pub(crate) use tests::polygons::every_level_gives_the_same_bits;
 pub mod vertex;
 pub mod viewport;
 
@@ -37,6 +39,7 @@ use plane::Bias;
 use raster::Rasterizer;
 use shader::bytecode::Program;
 use shader::ir::Input;
+use std::ops::Range;
 use texel::format::FormatInfo;
 use vertex::{Outputs, Vertices};
 use viewport::Map;
@@ -127,6 +130,8 @@ fn with_scratch<R>(f: impl FnOnce(&mut Scratch) -> R) -> R {
 
 /// Primitives for which room is made beforehand.
 const MOST: u64 = 1 << 22;
+/// Chunks whose primitives are handed on together: some two million. A draw may have 2⁶⁴.
+const RANGE: u64 = 2048;
 
 /// One call of a draw, ready to be run chunk by chunk.
 struct Work<'a> {
@@ -165,24 +170,27 @@ impl Work<'_> {
     }
 }
 
-/// Runs one call of a draw and appends its primitives to `out`. `view`: the view to draw, with multiview.
+/// Runs one call of a draw and hands its primitives to `each`, in order, until that says false: most draws' at once, those of
+/// large ones in parts. `view`: the view to draw, with multiview.
 ///
 /// # Errors
-/// The fault that ended a vertex wave; `out` then holds some of the primitives.
+/// The fault that ended a vertex wave; what came before it has been handed on.
 pub fn run(
     ctx: &GeometryContext,
     draw: &Draw,
     call: &Call,
     draw_index: u32,
     view: Option<u32>,
-    out: &mut Batch,
+    each: &mut dyn FnMut(Batch) -> bool,
 ) -> Result<(), Stop> {
     let assembly = Assembly::new(draw, call);
+    let mut out = Batch::recycled();
     let events = &mut out.counts.events;
     events[Event::InputVertices] += assembly.vertices * call.instances as u64;
     events[Event::InputPrimitives] += assembly.total;
     events[assembly.kind.event()] += assembly.total;
     if assembly.total == 0 {
+        each(out);
         return Ok(());
     }
     let pipeline = &*draw.pipeline;
@@ -218,33 +226,54 @@ pub fn run(
     };
 
     let shared = ctx.shared;
-    let threads = (shared.threads as u64).min(chunks) as usize;
-    // A stipple pattern goes on from chunk to chunk.
-    let result = if threads <= 1 || strips {
-        let expected = work.assembly.total.min(MOST) as usize;
-        out.make_room(expected, expected * outputs.planes());
-        with_worker(shared, |worker| {
-            with_scratch(|scratch| {
-                let mut stipple = Stipple::default();
-                let mut counted = Ok(());
-                for c in 0..chunks {
-                    worker.tally.trace(count::traced(c, chunks, count::TRACED));
-                    counted = worker
-                        .open(&job)
-                        .and_then(|mut lanes| work.chunk(c, scratch, &mut lanes, &mut stipple, out));
-                    if counted.is_err() {
-                        break;
-                    }
-                }
-                take(worker, &work, out);
-                counted
-            })
-        })
-    } else {
-        parallel::run(shared, threads, &work, &job, out)
-    };
+    let mut stipple = Stipple::default();
+    let mut result = Ok(());
+    for first in (0..chunks).step_by(RANGE as usize) {
+        let range = first..chunks.min(first + RANGE);
+        let threads = (shared.threads as u64).min(range.end - range.start) as usize;
+        // A stipple pattern goes on from chunk to chunk.
+        result = if threads <= 1 || strips {
+            serial(shared, &work, &job, range, &mut stipple, &mut out)
+        } else {
+            parallel::run(shared, threads, &work, &job, range, &mut out)
+        };
+        if result.is_err() || shared.hub.stops() || !each(std::mem::replace(&mut out, Batch::recycled())) {
+            break;
+        }
+    }
     work.blocks.add_to(active, draw_index, ash::vk::ShaderStageFlags::VERTEX);
     result
+}
+
+/// Runs chunks one after the other.
+fn serial(
+    shared: &Shared,
+    work: &Work,
+    job: &Job,
+    range: Range<u64>,
+    stipple: &mut Stipple,
+    out: &mut Batch,
+) -> Result<(), Stop> {
+    let expected = work.assembly.total.min(MOST) as usize;
+    out.make_room(expected, expected * work.outputs.planes());
+    with_worker(shared, |worker| {
+        with_scratch(|scratch| {
+            let mut counted = Ok(());
+            for c in range {
+                if shared.hub.stops() {
+                    break;
+                }
+                worker.tally.trace(count::traced(c, work.assembly.chunks(), count::TRACED));
+                counted =
+                    worker.open(job).and_then(|mut lanes| work.chunk(c, scratch, &mut lanes, stipple, out));
+                if counted.is_err() {
+                    break;
+                }
+            }
+            take(worker, work, out);
+            counted
+        })
+    })
 }
 
 /// Adds what the worker has counted.

@@ -64,12 +64,16 @@ impl Room {
     /// The place lies in the room and is nobody else's.
     unsafe fn put(&self, p: &Piece, from: &Batch, at: Counts) {
         for (i, prim) in from.prims[p.prims.clone()].iter().enumerate() {
-            self.prims.add(at[0] + i).write(moved(prim, p, at));
+            // SAFETY: in the room, and nobody else's, says the caller.
+            unsafe { self.prims.add(at[0] + i).write(moved(prim, p, at)) };
         }
         let planes = &from.planes[p.planes.clone()];
-        std::ptr::copy_nonoverlapping(planes.as_ptr(), self.planes.add(at[1]), planes.len());
         let pixels = &from.pixels[p.pixels.clone()];
-        std::ptr::copy_nonoverlapping(pixels.as_ptr(), self.pixels.add(at[2]), pixels.len());
+        // SAFETY: as above; a thread's batch has room of its own.
+        unsafe {
+            std::ptr::copy_nonoverlapping(planes.as_ptr(), self.planes.add(at[1]), planes.len());
+            std::ptr::copy_nonoverlapping(pixels.as_ptr(), self.pixels.add(at[2]), pixels.len());
+        }
     }
 }
 
@@ -85,9 +89,17 @@ fn moved(prim: &Prim, p: &Piece, at: Counts) -> Prim {
     prim
 }
 
-/// Runs all chunks and appends what they make.
-pub fn run(shared: &Shared, threads: usize, work: &Work, job: &Job, out: &mut Batch) -> Result<(), Stop> {
-    let chunks = work.assembly.chunks();
+/// Runs chunks and appends what they make.
+pub fn run(
+    shared: &Shared,
+    threads: usize,
+    work: &Work,
+    job: &Job,
+    range: Range<u64>,
+    out: &mut Batch,
+) -> Result<(), Stop> {
+    // Here they are numbered from 0 on.
+    let (before, chunks, all) = (range.start, range.end - range.start, work.assembly.chunks());
     let first: Counts = [out.prims.len(), out.planes.len(), out.pixels.len()];
     let expected = work.assembly.total.min(super::MOST) as usize;
     // Without room, everything is appended in the end.
@@ -114,14 +126,14 @@ pub fn run(shared: &Shared, threads: usize, work: &Work, job: &Job, out: &mut Ba
             with_scratch(|scratch| {
                 loop {
                     let chunk = next.fetch_add(1, Relaxed);
-                    if chunk >= chunks {
+                    if chunk >= chunks || shared.hub.stops() {
                         take(worker, work, &mut batch);
                         return Ok(());
                     }
-                    worker.tally.trace(count::traced(chunk, chunks, count::TRACED));
+                    worker.tally.trace(count::traced(before + chunk, all, count::TRACED));
                     let mut lanes = worker.open(job)?;
                     let from = (batch.prims.len(), batch.planes.len(), batch.pixels.len());
-                    work.chunk(chunk, scratch, &mut lanes, &mut Stipple::default(), &mut batch)?;
+                    work.chunk(before + chunk, scratch, &mut lanes, &mut Stipple::default(), &mut batch)?;
                     let piece = Piece {
                         chunk,
                         prims: from.0..batch.prims.len(),

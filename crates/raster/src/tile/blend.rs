@@ -6,6 +6,7 @@ use ash::vk;
 use simd::Simd;
 use texel::format::kernels::{self, GatherFn, ScatterFn};
 use texel::format::{FormatInfo, NumClass};
+use texel::vector;
 
 /// Sixteen lanes of four channels, raw bits.
 pub type Colors = [[u32; 16]; 4];
@@ -40,16 +41,26 @@ impl Row {
     /// # Safety
     /// There is such a warp, and nobody writes the rows.
     #[inline(always)]
-    pub unsafe fn words<S: Simd>(&self, w: usize) -> S::I {
-        S::iloadu(self.at.add(self.step * w))
+    pub unsafe fn words<S: Simd>(&self, s: S, w: usize) -> S::I {
+        // SAFETY: the rows have sixteen words for the warp.
+        unsafe { s.iloadu(self.at.add(self.step * w)) }
     }
+    /// As [`Self::words`].
+    ///
+    /// # Safety
+    /// As there.
     #[inline(always)]
-    pub unsafe fn float<S: Simd>(&self, w: usize) -> S::F {
-        S::from_bits(self.words::<S>(w))
+    pub unsafe fn float<S: Simd>(&self, s: S, w: usize) -> S::F {
+        // SAFETY: as the caller says.
+        s.from_bits(unsafe { self.words(s, w) })
     }
     /// Words of warp `w`, as [`Self::words`].
+    ///
+    /// # Safety
+    /// As there.
     pub unsafe fn array(&self, w: usize) -> [u32; 16] {
-        self.at.add(self.step * w).cast::<[u32; 16]>().read_unaligned()
+        // SAFETY: the rows have sixteen words for the warp.
+        unsafe { self.at.add(self.step * w).cast::<[u32; 16]>().read_unaligned() }
     }
 }
 
@@ -179,30 +190,41 @@ impl Writer {
     /// Writes the lanes of `mask` to sixteen consecutive pixels.
     ///
     /// # Safety
-    /// `px` points to sixteen pixels of the format; in a function compiled for the level of `S`.
+    /// `px` points to sixteen pixels of the format.
     #[inline(always)]
-    pub unsafe fn write<S: Simd>(&self, px: *mut u8, src: &[S::I; 4], src1: Option<&[S::I; 4]>, mask: u16) {
+    pub unsafe fn write<S: Simd>(
+        &self,
+        s: S,
+        px: *mut u8,
+        src: &[S::I; 4],
+        src1: Option<&[S::I; 4]>,
+        mask: u16,
+    ) {
         match self.kind {
             Kind::None => {}
-            Kind::Bytes { swap, blend } => self.bytes4::<S>(px, src, src1, mask, swap, blend),
-            Kind::Fixed { swap } => self.fixed::<S>(px, src, src1, mask, swap),
+            // SAFETY: sixteen pixels of four bytes (here and below).
+            Kind::Bytes { swap, blend } => unsafe { self.bytes4(s, px, src, src1, mask, swap, blend) },
+            Kind::Fixed { swap } => unsafe { self.fixed(s, px, src, src1, mask, swap) },
             Kind::ByAlpha { swap, factors } => {
                 let mut rows = [[0u32; 16]; 4];
                 for c in 0..4 {
-                    S::istoreu(rows[c].as_mut_ptr().cast(), src[c]);
+                    vector::store(s, &mut rows[c], src[c]);
                 }
                 let row = |c: usize| Row { at: rows[c].as_ptr().cast(), step: 0 };
                 let rows = [row(0), row(1), row(2), row(3)];
-                by_alpha::run::<S>(&factors, swap, px, &[0], 0, &rows, &[mask]);
+                // SAFETY: one block, of the caller's pixels; the rows are one for all warps.
+                unsafe { by_alpha::run(s, &factors, swap, px, &[0], 0, &rows, &[mask]) };
             }
             Kind::Generic => {
                 let store = |c: &[S::I; 4]| -> Colors {
                     let mut out = [[0; 16]; 4];
-                    out.iter_mut().zip(c).for_each(|(o, c)| S::istoreu(o.as_mut_ptr().cast(), *c));
+                    out.iter_mut().zip(c).for_each(|(o, c)| vector::store(s, o, *c));
                     out
                 };
                 let second = src1.map(store);
-                generic_at(S::level(), self, px, &store(src), second.as_ref().unwrap_or(&[[0; 16]; 4]), mask)
+                let second = second.as_ref().unwrap_or(&[[0; 16]; 4]);
+                // SAFETY: the caller's sixteen pixels.
+                unsafe { generic_at(s.level(), self, px, &store(src), second, mask) }
             }
         }
     }
@@ -210,12 +232,12 @@ impl Writer {
     /// Writes the warps `first..first + blocks.len()` of a wave to blocks of sixteen pixels; `masks`: lanes of each.
     ///
     /// # Safety
-    /// `base` points to the tile's pixels of the format, the rows hold these warps; in a function compiled for the
-    /// level of `S`.
+    /// `base` points to the tile's pixels of the format, the rows hold these warps.
     #[inline(always)]
     #[allow(clippy::too_many_arguments)]
     pub unsafe fn write_blocks<S: Simd>(
         &self,
+        s: S,
         base: *mut u8,
         blocks: &[u8],
         first: usize,
@@ -224,32 +246,42 @@ impl Writer {
         masks: &[u16],
     ) {
         if let Kind::ByAlpha { swap, factors } = &self.kind {
-            return by_alpha::run::<S>(factors, *swap, base, blocks, first, src, masks);
+            // SAFETY: the caller's warps and blocks; pixels have four bytes.
+            return unsafe { by_alpha::run(s, factors, *swap, base, blocks, first, src, masks) };
         }
         for (i, b) in blocks.iter().enumerate() {
-            let px = base.add(*b as usize * 16 * self.bytes);
+            // SAFETY: a block of the tile.
+            let px = unsafe { base.add(*b as usize * 16 * self.bytes) };
             let w = first + i;
-            let s = [src[0].words::<S>(w), src[1].words::<S>(w), src[2].words::<S>(w), src[3].words::<S>(w)];
+            // SAFETY: the rows hold the warp.
+            let colors =
+                unsafe { [src[0].words(s, w), src[1].words(s, w), src[2].words(s, w), src[3].words(s, w)] };
             match self.kind {
                 Kind::Bytes { swap: false, blend: false } => {
-                    self.bytes4::<S>(px, &s, None, masks[i], false, false)
+                    // SAFETY: the block's pixels, of four bytes.
+                    unsafe { self.bytes4(s, px, &colors, None, masks[i], false, false) }
                 }
                 _ => {
-                    let mut second = s;
+                    let mut second = colors;
                     if let Some(src1) = src1 {
                         for c in 0..4 {
-                            second[c] = src1[c].words::<S>(w);
+                            // SAFETY: the rows hold the warp.
+                            second[c] = unsafe { src1[c].words(s, w) };
                         }
                     }
-                    self.write::<S>(px, &s, src1.map(|_| &second), masks[i])
+                    // SAFETY: the block's pixels.
+                    unsafe { self.write(s, px, &colors, src1.map(|_| &second), masks[i]) }
                 }
             }
         }
     }
 
+    /// # Safety
+    /// `px` points to sixteen pixels of four bytes.
     #[inline(always)]
     unsafe fn bytes4<S: Simd>(
         &self,
+        s: S,
         px: *mut u8,
         src: &[S::I; 4],
         src1: Option<&[S::I; 4]>,
@@ -257,42 +289,49 @@ impl Writer {
         swap: bool,
         blend: bool,
     ) {
-        let shift = |c: usize| S::isplat(8 * if swap && c < 3 { 2 - c } else { c } as u32);
-        let mut s = [S::fsplat(0.0); 4];
+        let shift = |c: usize| s.isplat(8 * if swap && c < 3 { 2 - c } else { c } as u32);
+        let mut a = [s.fsplat(0.0); 4];
         for c in 0..4 {
-            s[c] = S::from_bits(src[c]);
+            a[c] = s.from_bits(src[c]);
         }
         if blend {
-            let old = S::iloadu(px);
-            let mut d = s;
-            let mut s1 = s;
+            // SAFETY: the caller's sixteen pixels.
+            let old = unsafe { s.iloadu(px) };
+            let mut d = a;
+            let mut a1 = a;
             for c in 0..4 {
                 // The reciprocal is a hair off the exact quotient, far less than a code.
-                let code = S::iand(S::ishr(old, shift(c)), S::isplat(0xFF));
-                d[c] = S::fmul(S::s_to_f(code), S::fsplat(1.0 / 255.0));
-                s[c] = unit::<S>(s[c]);
+                let code = s.iand(s.ishr(old, shift(c)), s.isplat(0xFF));
+                d[c] = s.fmul(s.s_to_f(code), s.fsplat(1.0 / 255.0));
+                a[c] = unit(s, a[c]);
                 if let Some(src1) = src1 {
-                    s1[c] = unit::<S>(S::from_bits(src1[c]));
+                    a1[c] = unit(s, s.from_bits(src1[c]));
                 }
             }
-            s = self.blended::<S>(&s, &d, &s1);
+            a = self.blended(s, &a, &d, &a1);
         }
-        let mut new = S::isplat(0);
+        let mut new = s.isplat(0);
         for c in 0..4 {
             // As `num::f32_to_unorm`; NaN becomes 0.
-            let v = S::fadd(S::fmul(unit::<S>(s[c]), S::fsplat(255.0)), S::fsplat(0.5));
-            new = S::ior(new, S::ishl(S::f_to_s_raw(v), shift(c)));
+            let v = s.fadd(s.fmul(unit(s, a[c]), s.fsplat(255.0)), s.fsplat(0.5));
+            new = s.ior(new, s.ishl(s.f_to_s_raw(v), shift(c)));
         }
-        if mask == 0xFFFF {
-            S::istoreu(px, new);
-        } else {
-            S::istore_mask(px, S::mask(mask), new);
+        // SAFETY: the caller's sixteen pixels.
+        unsafe {
+            if mask == 0xFFFF {
+                s.istoreu(px, new);
+            } else {
+                s.istore_mask(px, s.mask(mask), new);
+            }
         }
     }
 
+    /// # Safety
+    /// As [`Self::bytes4`].
     #[inline(always)]
     unsafe fn fixed<S: Simd>(
         &self,
+        s: S,
         px: *mut u8,
         src: &[S::I; 4],
         src1: Option<&[S::I; 4]>,
@@ -300,78 +339,85 @@ impl Writer {
         swap: bool,
     ) {
         let b = &self.blend;
-        let mut s = [S::fsplat(0.0); 4];
+        let mut a = [s.fsplat(0.0); 4];
         for c in 0..4 {
-            s[c] = unit::<S>(S::from_bits(src[c]));
+            a[c] = unit(s, s.from_bits(src[c]));
         }
-        let mut s1 = s;
+        let mut a1 = a;
         if let Some(src1) = src1 {
             for c in 0..4 {
-                s1[c] = unit::<S>(S::from_bits(src1[c]));
+                a1[c] = unit(s, s.from_bits(src1[c]));
             }
         }
-        let (one, half) = (S::fsplat(1.0), S::fsplat(0.5));
+        let (one, half) = (s.fsplat(1.0), s.fsplat(0.5));
         let mut term = *src;
         let mut factor = *src;
         for c in 0..4 {
             let (sf, df) = if c < 3 { (b.src_color, b.dst_color) } else { (b.src_alpha, b.dst_alpha) };
-            let t = self.times::<S>(sf, c, s[c], &s, &s, &s1);
-            let k = self.times::<S>(df, c, one, &s, &s, &s1);
+            let t = self.times(s, sf, c, a[c], &a, &a, &a1);
+            let k = self.times(s, df, c, one, &a, &a, &a1);
             let at = if swap && c < 3 { 2 - c } else { c };
-            term[at] = S::f_to_s_raw(S::fadd(S::fmul(t, S::fsplat(255.0 * 128.0)), half));
-            factor[at] = S::f_to_s_raw(S::fadd(S::fmul(k, S::fsplat(32767.0)), half));
+            term[at] = s.f_to_s_raw(s.fadd(s.fmul(t, s.fsplat(255.0 * 128.0)), half));
+            factor[at] = s.f_to_s_raw(s.fadd(s.fmul(k, s.fsplat(32767.0)), half));
         }
-        super::blend8::blend::<S>(px, &term, &factor, mask);
+        // SAFETY: the caller's sixteen pixels.
+        unsafe { super::blend8::blend(s, px, &term, &factor, mask) };
     }
 
+    /// # Safety
+    /// As [`Self::write`].
     #[inline(always)]
-    unsafe fn generic<S: Simd>(&self, px: *mut u8, src: &Colors, src1: &Colors, mask: u16) {
+    unsafe fn generic<S: Simd>(&self, s: S, px: *mut u8, src: &Colors, src1: &Colors, mask: u16) {
         let mut out = *src;
         if self.blend.enable {
             let mut below: Colors = [[0; 16]; 4];
-            (self.gather)(self.format, px, &self.offsets, &mut below);
-            let [mut s, mut d, mut s1] = [[S::fsplat(0.0); 4]; 3];
+            // SAFETY: pixels of the format, at their offsets.
+            unsafe { (self.gather)(self.format, px, &self.offsets, &mut below) };
+            let [mut a, mut d, mut a1] = [[s.fsplat(0.0); 4]; 3];
             for c in 0..4 {
-                d[c] = S::from_bits(S::iloadu(below[c].as_ptr().cast()));
-                s[c] = self.operand::<S>(&src[c]);
-                s1[c] = self.operand::<S>(&src1[c]);
+                d[c] = s.from_bits(vector::load(s, &below[c]));
+                a[c] = self.operand(s, &src[c]);
+                a1[c] = self.operand(s, &src1[c]);
             }
-            let blended = self.blended::<S>(&s, &d, &s1);
+            let blended = self.blended(s, &a, &d, &a1);
             for c in 0..4 {
-                S::istoreu(out[c].as_mut_ptr().cast(), S::bits(blended[c]));
+                vector::store(s, &mut out[c], s.bits(blended[c]));
             }
         }
         if self.keep.is_none() && self.logic.is_none() {
-            return (self.scatter)(self.format, px, &self.offsets, mask, &out);
+            // SAFETY: pixels of the format, at their offsets.
+            return unsafe { (self.scatter)(self.format, px, &self.offsets, mask, &out) };
         }
         let mut new = [0u8; 256];
-        (self.scatter)(self.format, new.as_mut_ptr(), &self.offsets, mask, &out);
+        // SAFETY: room for sixteen of the largest.
+        unsafe { (self.scatter)(self.format, new.as_mut_ptr(), &self.offsets, mask, &out) };
         let keep = self.keep.unwrap_or([0xFF; 16]);
         for l in (0..16).filter(|l| mask >> l & 1 != 0) {
             for i in 0..self.bytes {
                 let at = l * self.bytes + i;
-                let old = *px.add(at);
-                let v = self.logic.map_or(new[at], |op| logic(op, new[at], old));
-                *px.add(at) = v & keep[i] | old & !keep[i];
+                // SAFETY: a byte of the caller's sixteen pixels.
+                let p = unsafe { &mut *px.add(at) };
+                let v = self.logic.map_or(new[at], |op| logic(op, new[at], *p));
+                *p = v & keep[i] | *p & !keep[i];
             }
         }
     }
 
     /// A channel as an operand of blending.
     #[inline(always)]
-    unsafe fn operand<S: Simd>(&self, v: &[u32; 16]) -> S::F {
-        let v = S::from_bits(S::iloadu(v.as_ptr().cast()));
+    fn operand<S: Simd>(&self, s: S, v: &[u32; 16]) -> S::F {
+        let v = s.from_bits(vector::load(s, v));
         match self.range {
-            Some([lo, hi]) => S::fmin_raw(S::fmax_raw(v, S::fsplat(lo)), S::fsplat(hi)),
+            Some([lo, hi]) => s.fmin_raw(s.fmax_raw(v, s.fsplat(lo)), s.fsplat(hi)),
             None => v,
         }
     }
 
     /// The blend equation (§ Blending), colour and alpha.
     #[inline(always)]
-    unsafe fn blended<S: Simd>(&self, s: &[S::F; 4], d: &[S::F; 4], s1: &[S::F; 4]) -> [S::F; 4] {
+    fn blended<S: Simd>(&self, s: S, src: &[S::F; 4], d: &[S::F; 4], src1: &[S::F; 4]) -> [S::F; 4] {
         let b = &self.blend;
-        let mut out = *s;
+        let mut out = *src;
         for c in 0..4 {
             let (sf, df, op) = if c < 3 {
                 (b.src_color, b.dst_color, b.color_op)
@@ -379,15 +425,15 @@ impl Writer {
                 (b.src_alpha, b.dst_alpha, b.alpha_op)
             };
             out[c] = match op {
-                vk::BlendOp::MIN => S::fmin_raw(s[c], d[c]),
-                vk::BlendOp::MAX => S::fmax_raw(s[c], d[c]),
+                vk::BlendOp::MIN => s.fmin_raw(src[c], d[c]),
+                vk::BlendOp::MAX => s.fmax_raw(src[c], d[c]),
                 _ => {
-                    let x = self.times::<S>(sf, c, s[c], s, d, s1);
-                    let y = self.times::<S>(df, c, d[c], s, d, s1);
+                    let x = self.times(s, sf, c, src[c], src, d, src1);
+                    let y = self.times(s, df, c, d[c], src, d, src1);
                     match op {
-                        vk::BlendOp::SUBTRACT => S::fsub(x, y),
-                        vk::BlendOp::REVERSE_SUBTRACT => S::fsub(y, x),
-                        _ => S::fadd(x, y),
+                        vk::BlendOp::SUBTRACT => s.fsub(x, y),
+                        vk::BlendOp::REVERSE_SUBTRACT => s.fsub(y, x),
+                        _ => s.fadd(x, y),
                     }
                 }
             };
@@ -397,47 +443,51 @@ impl Writer {
 
     /// `v` times its factor.
     #[inline(always)]
-    unsafe fn times<S: Simd>(
+    fn times<S: Simd>(
         &self,
+        s: S,
         f: vk::BlendFactor,
         c: usize,
         v: S::F,
-        s: &[S::F; 4],
+        src: &[S::F; 4],
         d: &[S::F; 4],
-        s1: &[S::F; 4],
+        src1: &[S::F; 4],
     ) -> S::F {
         use vk::BlendFactor as F;
-        let one = S::fsplat(1.0);
+        let one = s.fsplat(1.0);
         let (k, inverse) = match f {
-            F::ZERO => return S::fsplat(0.0),
-            F::SRC_COLOR => (s[c], false),
-            F::ONE_MINUS_SRC_COLOR => (s[c], true),
+            F::ZERO => return s.fsplat(0.0),
+            F::SRC_COLOR => (src[c], false),
+            F::ONE_MINUS_SRC_COLOR => (src[c], true),
             F::DST_COLOR => (d[c], false),
             F::ONE_MINUS_DST_COLOR => (d[c], true),
-            F::SRC_ALPHA => (s[3], false),
-            F::ONE_MINUS_SRC_ALPHA => (s[3], true),
+            F::SRC_ALPHA => (src[3], false),
+            F::ONE_MINUS_SRC_ALPHA => (src[3], true),
             F::DST_ALPHA => (d[3], false),
             F::ONE_MINUS_DST_ALPHA => (d[3], true),
-            F::CONSTANT_COLOR => (S::fsplat(self.constants[c]), false),
-            F::ONE_MINUS_CONSTANT_COLOR => (S::fsplat(self.constants[c]), true),
-            F::CONSTANT_ALPHA => (S::fsplat(self.constants[3]), false),
-            F::ONE_MINUS_CONSTANT_ALPHA => (S::fsplat(self.constants[3]), true),
-            F::SRC_ALPHA_SATURATE if c < 3 => (S::fmin_raw(s[3], S::fsub(one, d[3])), false),
-            F::SRC1_COLOR => (s1[c], false),
-            F::ONE_MINUS_SRC1_COLOR => (s1[c], true),
-            F::SRC1_ALPHA => (s1[3], false),
-            F::ONE_MINUS_SRC1_ALPHA => (s1[3], true),
+            F::CONSTANT_COLOR => (s.fsplat(self.constants[c]), false),
+            F::ONE_MINUS_CONSTANT_COLOR => (s.fsplat(self.constants[c]), true),
+            F::CONSTANT_ALPHA => (s.fsplat(self.constants[3]), false),
+            F::ONE_MINUS_CONSTANT_ALPHA => (s.fsplat(self.constants[3]), true),
+            F::SRC_ALPHA_SATURATE if c < 3 => (s.fmin_raw(src[3], s.fsub(one, d[3])), false),
+            F::SRC1_COLOR => (src1[c], false),
+            F::ONE_MINUS_SRC1_COLOR => (src1[c], true),
+            F::SRC1_ALPHA => (src1[3], false),
+            F::ONE_MINUS_SRC1_ALPHA => (src1[3], true),
             _ => return v,
         };
-        S::fmul(v, if inverse { S::fsub(one, k) } else { k })
+        s.fmul(v, if inverse { s.fsub(one, k) } else { k })
     }
 }
 
+/// # Safety
+/// As [`Writer::write`].
 #[inline(always)]
-unsafe fn generic<S: Simd>(w: &Writer, px: *mut u8, src: &Colors, src1: &Colors, mask: u16) {
-    w.generic::<S>(px, src, src1, mask);
+unsafe fn generic<S: Simd>(s: S, w: &Writer, px: *mut u8, src: &Colors, src1: &Colors, mask: u16) {
+    // SAFETY: as the caller says.
+    unsafe { w.generic(s, px, src, src1, mask) };
 }
-simd::by_level!(fn generic_at = generic, (w: &Writer, px: *mut u8, src: &Colors, src1: &Colors, mask: u16));
+simd::by_level!(unsafe fn generic_at = generic, (w: &Writer, px: *mut u8, src: &Colors, src1: &Colors, mask: u16));
 
 /// Addition, with factors that are the same whatever the destination is.
 fn simple(b: &BlendAttachment) -> bool {
@@ -458,8 +508,8 @@ fn simple(b: &BlendAttachment) -> bool {
 
 /// Clamped to 0 … 1; NaN gives 0.
 #[inline(always)]
-unsafe fn unit<S: Simd>(v: S::F) -> S::F {
-    S::fmin_raw(S::fmax_raw(v, S::fsplat(0.0)), S::fsplat(1.0))
+fn unit<S: Simd>(s: S, v: S::F) -> S::F {
+    s.fmin_raw(s.fmax_raw(v, s.fsplat(0.0)), s.fsplat(1.0))
 }
 
 fn logic(op: vk::LogicOp, s: u8, d: u8) -> u8 {
@@ -485,79 +535,7 @@ fn logic(op: vk::LogicOp, s: u8, d: u8) -> u8 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use simd::Level;
-
-    type Four = [[u32; 16]; 4];
-
-    #[inline(always)]
-    unsafe fn body<S: Simd>(w: &Writer, px: &mut [u8; 256], src: &[Row; 4], blocks: &[u8], masks: &[u16]) {
-        w.write_blocks::<S>(px.as_mut_ptr(), blocks, 1, src, None, masks);
-    }
-    simd::by_level!(fn run = body, (w: &Writer, px: &mut [u8; 256], src: &[Row; 4], blocks: &[u8], masks: &[u16]));
-
-    /// Factors by alpha against the general way with the same factors, on every level of this machine.
-    #[test]
-    fn factors_by_alpha_are_the_general_ones() {
-        use vk::BlendFactor as F;
-        let list = [
-            F::ZERO,
-            F::ONE,
-            F::SRC_ALPHA,
-            F::ONE_MINUS_SRC_ALPHA,
-            F::CONSTANT_ALPHA,
-            F::ONE_MINUS_CONSTANT_ALPHA,
-            F::SRC_COLOR,
-        ];
-        let mut seed = 1u32;
-        let mut next = || {
-            seed = seed.wrapping_mul(1664525).wrapping_add(1013904223);
-            seed >> 8
-        };
-        let formats = [vk::Format::R8G8B8A8_UNORM, vk::Format::B8G8R8A8_UNORM];
-        let mut seen = 0;
-        for n in 0..list.len().pow(4) {
-            let pick = |k: u32| list[n / list.len().pow(k) % list.len()];
-            let attachment = BlendAttachment {
-                enable: true,
-                src_color: pick(0),
-                dst_color: pick(1),
-                color_op: vk::BlendOp::ADD,
-                src_alpha: pick(2),
-                dst_alpha: pick(3),
-                alpha_op: vk::BlendOp::ADD,
-                write: vk::ColorComponentFlags::RGBA,
-            };
-            let blend = Blend {
-                logic_op: None,
-                constants: [0.3, 0.2, 0.9, 0.7],
-                attachments: vec![attachment],
-                locations: Vec::new(),
-            };
-            let w = Writer::new(texel::format::info(formats[n % 2]).unwrap(), &blend, 0);
-            let Kind::ByAlpha { swap, .. } = w.kind else { continue };
-            seen += 1;
-            let general = Writer { kind: Kind::Fixed { swap }, ..w.clone() };
-            let mut value = |_| (next() as f32 / (1 << 23) as f32 - 0.5).to_bits();
-            // Warps 1 and 2 of three; alpha of each lane, or the same of all.
-            let mut rows: [Four; 3] = std::array::from_fn(|_| [0; 4].map(|_| [0; 16].map(&mut value)));
-            rows[1][0][3] = f32::NAN.to_bits();
-            let same = n % 3 == 0;
-            let channels: [Vec<[u32; 16]>; 4] = std::array::from_fn(|c| {
-                if same && c == 3 { vec![rows[0][3]] } else { rows.iter().map(|r| r[c]).collect() }
-            });
-            let src: [Row; 4] = std::array::from_fn(|c| Row::new(&channels[c]));
-            let start: [u8; 256] = std::array::from_fn(|_| next() as u8);
-            let masks = [if n % 2 == 0 { 0xFFFF } else { next() as u16 }, next() as u16];
-            let mut want = start;
-            run(Level::Portable, &general, &mut want, &src, &[3, 1], &masks);
-            for level in Level::tested() {
-                let mut got = start;
-                run(level, &w, &mut got, &src, &[3, 1], &masks);
-                assert_eq!(got, want, "{attachment:?} on {level:?}");
-            }
-        }
-        assert!(seen > 500, "{seen}");
-    }
-}
+pub(crate) use tests::the_general_way_is_the_same;
+#[cfg(test)]
+#[path = "blend_tests.rs"]
+mod tests;

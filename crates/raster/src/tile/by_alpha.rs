@@ -47,34 +47,40 @@ struct Factors<S: Simd> {
 }
 
 #[inline(always)]
-unsafe fn factors<S: Simd>(k: &ByAlpha, alpha: S::F) -> Factors<S> {
-    let s = [linear::<S>(k.color[0], alpha), linear::<S>(k.alpha[0], alpha)];
-    let d = [linear::<S>(k.color[1], alpha), linear::<S>(k.alpha[1], alpha)];
-    Factors { source: s, destination: [fixed::<S>(d[0], 32767.0), fixed::<S>(d[1], 32767.0)] }
+fn factors<S: Simd>(s: S, k: &ByAlpha, alpha: S::F) -> Factors<S> {
+    let source = [linear(s, k.color[0], alpha), linear(s, k.alpha[0], alpha)];
+    let d = [linear(s, k.color[1], alpha), linear(s, k.alpha[1], alpha)];
+    Factors { source, destination: [fixed(s, d[0], 32767.0), fixed(s, d[1], 32767.0)] }
 }
 
 #[inline(always)]
-unsafe fn linear<S: Simd>(k: [f32; 2], alpha: S::F) -> S::F {
-    S::fadd(S::fsplat(k[0]), S::fmul(S::fsplat(k[1]), alpha))
+fn linear<S: Simd>(s: S, k: [f32; 2], alpha: S::F) -> S::F {
+    s.fadd(s.fsplat(k[0]), s.fmul(s.fsplat(k[1]), alpha))
 }
 
 #[inline(always)]
-unsafe fn fixed<S: Simd>(v: S::F, scale: f32) -> S::I {
-    S::f_to_s_raw(S::fadd(S::fmul(v, S::fsplat(scale)), S::fsplat(0.5)))
+fn fixed<S: Simd>(s: S, v: S::F, scale: f32) -> S::I {
+    s.f_to_s_raw(s.fadd(s.fmul(v, s.fsplat(scale)), s.fsplat(0.5)))
 }
 
 /// Clamped to 0 … 1; NaN gives 0.
+///
+/// # Safety
+/// As [`Row::words`].
 #[inline(always)]
-unsafe fn unit<S: Simd>(row: &Row, w: usize) -> S::F {
-    S::fmin_raw(S::fmax_raw(row.float::<S>(w), S::fsplat(0.0)), S::fsplat(1.0))
+unsafe fn unit<S: Simd>(s: S, row: &Row, w: usize) -> S::F {
+    // SAFETY: as the caller says.
+    let v = unsafe { row.float(s, w) };
+    s.fmin_raw(s.fmax_raw(v, s.fsplat(0.0)), s.fsplat(1.0))
 }
 
 /// Blends the warps `first..first + blocks.len()` of a wave into their blocks of sixteen pixels each at `base`.
 ///
 /// # Safety
-/// The rows hold these warps, the tile these blocks; in a function compiled for the level of `S`.
+/// The rows hold these warps, the tile these blocks.
 #[inline(always)]
 pub unsafe fn run<S: Simd>(
+    s: S,
     k: &ByAlpha,
     swap: bool,
     base: *mut u8,
@@ -83,17 +89,24 @@ pub unsafe fn run<S: Simd>(
     src: &[Row; 4],
     masks: &[u16],
 ) {
-    match (swap, src[3].same()) {
-        (false, false) => body::<S, false, false>(k, base, blocks, first, src, masks),
-        (false, true) => body::<S, false, true>(k, base, blocks, first, src, masks),
-        (true, false) => body::<S, true, false>(k, base, blocks, first, src, masks),
-        (true, true) => body::<S, true, true>(k, base, blocks, first, src, masks),
+    // SAFETY: as the caller says.
+    unsafe {
+        match (swap, src[3].same()) {
+            (false, false) => body::<S, false, false>(s, k, base, blocks, first, src, masks),
+            (false, true) => body::<S, false, true>(s, k, base, blocks, first, src, masks),
+            (true, false) => body::<S, true, false>(s, k, base, blocks, first, src, masks),
+            (true, true) => body::<S, true, true>(s, k, base, blocks, first, src, masks),
+        }
     }
 }
 
 /// `SWAP`: blue comes first. `SAME`: alpha is the same in all warps.
+///
+/// # Safety
+/// As [`run`].
 #[inline(always)]
 unsafe fn body<S: Simd, const SWAP: bool, const SAME: bool>(
+    s: S,
     k: &ByAlpha,
     base: *mut u8,
     blocks: &[u8],
@@ -101,22 +114,25 @@ unsafe fn body<S: Simd, const SWAP: bool, const SAME: bool>(
     src: &[Row; 4],
     masks: &[u16],
 ) {
-    let mut a = unit::<S>(&src[3], first);
-    let mut f = factors::<S>(k, a);
+    // SAFETY: the rows hold these warps (here and below).
+    let mut a = unsafe { unit(s, &src[3], first) };
+    let mut f = factors(s, k, a);
     for (i, b) in blocks.iter().enumerate() {
         let w = first + i;
         if !SAME {
-            a = unit::<S>(&src[3], w);
-            f = factors::<S>(k, a);
+            a = unsafe { unit(s, &src[3], w) };
+            f = factors(s, k, a);
         }
-        let (r, g, b0) = (unit::<S>(&src[0], w), unit::<S>(&src[1], w), unit::<S>(&src[2], w));
+        // SAFETY: as above.
+        let (r, g, b0) = unsafe { (unit(s, &src[0], w), unit(s, &src[1], w), unit(s, &src[2], w)) };
         let scale = 255.0 * 128.0;
-        let r = fixed::<S>(S::fmul(r, f.source[0]), scale);
-        let g = fixed::<S>(S::fmul(g, f.source[0]), scale);
-        let b0 = fixed::<S>(S::fmul(b0, f.source[0]), scale);
-        let a = fixed::<S>(S::fmul(a, f.source[1]), scale);
+        let r = fixed(s, s.fmul(r, f.source[0]), scale);
+        let g = fixed(s, s.fmul(g, f.source[0]), scale);
+        let b0 = fixed(s, s.fmul(b0, f.source[0]), scale);
+        let a = fixed(s, s.fmul(a, f.source[1]), scale);
         let [d, e] = f.destination;
         let term = if SWAP { [b0, g, r, a] } else { [r, g, b0, a] };
-        blend8::blend::<S>(base.add(*b as usize * 64), &term, &[d, d, d, e], masks[i]);
+        // SAFETY: the tile has the block.
+        unsafe { blend8::blend(s, base.add(*b as usize * 64), &term, &[d, d, d, e], masks[i]) };
     }
 }

@@ -52,7 +52,7 @@ impl Clear {
             for a in &self.attachments {
                 let target = |i: Option<u32>| targets.list.get(i? as usize);
                 // SAFETY: the union's members are plain words; which one counts follows from the aspect.
-                let (color, ds) = (a.clear_value.color.uint32, a.clear_value.depth_stencil);
+                let (color, ds) = unsafe { (a.clear_value.color.uint32, a.clear_value.depth_stencil) };
                 let mut planes = Vec::new();
                 if a.aspect_mask.contains(vk::ImageAspectFlags::COLOR) {
                     let i = sub.colors.get(a.color_attachment as usize).copied().flatten();
@@ -65,7 +65,8 @@ impl Clear {
                     planes.push(target(sub.stencil).and_then(|t| t.stencil.as_ref()));
                 }
                 for p in planes.into_iter().flatten() {
-                    p.clear_rect(tile, &here, &p.encode_clear(color, ds.depth, ds.stencil));
+                    // SAFETY: the caller's tile; the rectangle was cut to it.
+                    unsafe { p.clear_rect(tile, &here, &p.encode_clear(color, ds.depth, ds.stencil)) };
                 }
             }
         }

@@ -122,19 +122,17 @@ impl Cover {
     }
 
     /// Lists the blocks with a covered sample.
-    ///
-    /// # Safety
-    /// In a function compiled for the level of `S`.
     #[inline(always)]
-    pub unsafe fn list<S: Simd>(&self, out: &mut Covered) {
+    pub fn list<S: Simd>(&self, s: S, out: &mut Covered) {
         let b = &self.bounds;
         let (bx0, bx1) = (b.x0 >> 2, (b.x1 + 3) >> 2);
         let asked = ((1u32 << bx1) - (1 << bx0)) as u16;
         // Columns of blocks that a bound cuts.
         let mut cut_columns = if b.x0 & 3 != 0 { 1u16 << bx0 } else { 0 };
         cut_columns |= if b.x1 & 3 != 0 { 1 << (bx1 - 1) } else { 0 };
-        let zero = S::isplat(0);
-        let columns = S::iload(COLUMNS.0.as_ptr().cast());
+        let zero = s.isplat(0);
+        // SAFETY: sixteen words, aligned.
+        let columns = unsafe { s.iload(COLUMNS.0.as_ptr().cast()) };
         let mut count = 0;
         for by in b.y0 >> 2..(b.y1 + 3) >> 2 {
             let y = by * 4;
@@ -142,17 +140,17 @@ impl Cover {
             // Of the row's blocks, a bit each: those outside an edge, and those that each edge cuts, by sample.
             let (mut live, mut cut) = ([0u16; MAX_SAMPLES], [[0u16; 4]; MAX_SAMPLES]);
             let mut any = 0;
-            for s in 0..self.samples {
+            for k in 0..self.samples {
                 let mut out = 0;
                 for n in 0..self.count {
-                    let l = &self.lines[s][n];
-                    let first = S::isplat(l.e.wrapping_add(l.dy.wrapping_mul(y)) as u32);
-                    let e = S::iadd(first, S::imul(columns, S::isplat(l.dx as u32)));
-                    out |= S::mbits(S::sgt(zero, S::iadd(e, S::isplat(l.up as u32))));
-                    cut[s][n] = S::mbits(S::sgt(zero, S::iadd(e, S::isplat(l.down as u32))));
+                    let l = &self.lines[k][n];
+                    let first = s.isplat(l.e.wrapping_add(l.dy.wrapping_mul(y)) as u32);
+                    let e = s.iadd(first, s.imul(columns, s.isplat(l.dx as u32)));
+                    out |= s.mbits(s.sgt(zero, s.iadd(e, s.isplat(l.up as u32))));
+                    cut[k][n] = s.mbits(s.sgt(zero, s.iadd(e, s.isplat(l.down as u32))));
                 }
-                live[s] = asked & !out;
-                any |= live[s];
+                live[k] = asked & !out;
+                any |= live[k];
             }
             while any != 0 {
                 let bx = any.trailing_zeros() as i32;
@@ -162,18 +160,20 @@ impl Cover {
                 let seen = if cut_here { window(b.x0 - x, b.y0 - y, b.x1 - x, b.y1 - y) } else { 0xFFFF };
                 let mut some = 0;
                 let masks = &mut out.masks[count];
-                for s in 0..self.samples {
-                    let mut mask = if live[s] >> bx & 1 != 0 { seen } else { 0 };
+                for k in 0..self.samples {
+                    let mut mask = if live[k] >> bx & 1 != 0 { seen } else { 0 };
                     for n in 0..self.count {
-                        if cut[s][n] >> bx & 1 == 0 {
+                        if cut[k][n] >> bx & 1 == 0 {
                             continue;
                         }
-                        let l = &self.lines[s][n];
+                        let l = &self.lines[k][n];
                         let e = l.e.wrapping_add(l.dx.wrapping_mul(x)).wrapping_add(l.dy.wrapping_mul(y));
-                        let v = S::iadd(S::iloadu(self.offsets[n].as_ptr().cast()), S::isplat(e as u32));
-                        mask &= !S::mbits(S::sgt(zero, v));
+                        // SAFETY: sixteen words.
+                        let at = unsafe { s.iloadu(self.offsets[n].as_ptr().cast()) };
+                        let v = s.iadd(at, s.isplat(e as u32));
+                        mask &= !s.mbits(s.sgt(zero, v));
                     }
-                    masks[s] = mask;
+                    masks[k] = mask;
                     some |= mask;
                 }
                 out.blocks[count] = (by * 16 + bx) as u8;
@@ -217,11 +217,13 @@ impl Cover {
 }
 
 #[inline(always)]
-unsafe fn list_body<S: Simd>(c: &Cover, out: &mut Covered) {
-    c.list::<S>(out);
+fn list_body<S: Simd>(s: S, c: &Cover, out: &mut Covered) {
+    c.list(s, out);
 }
 simd::by_level!(fn list = list_body, (c: &Cover, out: &mut Covered));
 
+#[cfg(test)]
+pub(crate) use tests::edges_against_each_sample;
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -229,8 +231,7 @@ mod tests {
     use crate::prim::Edge;
 
     /// x ≥ 10.25 and x + y < 30, against a test of each sample with exact numbers.
-    #[test]
-    fn edges_against_each_sample() {
+    pub(crate) fn edges_against_each_sample(level: simd::Level) {
         let edges = [
             Edge { a: 256, b: 0, c: -256 * (10 * 256 + 64) },
             Edge { a: -256, b: -256, c: 256 * 30 * 256 - 1 },
@@ -243,7 +244,7 @@ mod tests {
             let mut c = Cover::empty();
             if c.set(&prim, origin, false, locations, samples == 1) {
                 let mut room = Covered::new();
-                list(simd::Level::best(), &c, &mut room);
+                list(level, &c, &mut room);
                 for (b, masks) in room.blocks.iter().map(|b| *b as usize).zip(&room.masks).take(room.count) {
                     for s in 0..samples as usize {
                         for l in 0..16 {

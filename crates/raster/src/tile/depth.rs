@@ -24,15 +24,15 @@ pub struct Tests {
 
 /// Lanes where `a op b` holds.
 #[inline(always)]
-unsafe fn compare<S: Simd>(op: vk::CompareOp, a: S::F, b: S::F) -> u16 {
-    S::mbits(match op {
+fn compare<S: Simd>(s: S, op: vk::CompareOp, a: S::F, b: S::F) -> u16 {
+    s.mbits(match op {
         vk::CompareOp::NEVER => return 0,
-        vk::CompareOp::LESS => S::flt(a, b),
-        vk::CompareOp::EQUAL => S::feq(a, b),
-        vk::CompareOp::LESS_OR_EQUAL => S::fle(a, b),
-        vk::CompareOp::GREATER => S::flt(b, a),
-        vk::CompareOp::NOT_EQUAL => S::fne(a, b),
-        vk::CompareOp::GREATER_OR_EQUAL => S::fle(b, a),
+        vk::CompareOp::LESS => s.flt(a, b),
+        vk::CompareOp::EQUAL => s.feq(a, b),
+        vk::CompareOp::LESS_OR_EQUAL => s.fle(a, b),
+        vk::CompareOp::GREATER => s.flt(b, a),
+        vk::CompareOp::NOT_EQUAL => s.fne(a, b),
+        vk::CompareOp::GREATER_OR_EQUAL => s.fle(b, a),
         _ => return 0xFFFF,
     })
 }
@@ -114,47 +114,42 @@ impl Tests {
     }
 
     /// Depth as the tile holds it, from what rasterisation or the shader gives.
-    ///
-    /// # Safety
-    /// In a function compiled for the level of `S`.
     #[inline(always)]
-    pub unsafe fn value<S: Simd>(&self, mut z: S::F, range: [f32; 2]) -> S::F {
+    pub fn value<S: Simd>(&self, s: S, mut z: S::F, range: [f32; 2]) -> S::F {
         if self.clamp {
             let (lo, hi) = (range[0].min(range[1]), range[0].max(range[1]));
-            z = S::fmin_raw(S::fmax_raw(z, S::fsplat(lo)), S::fsplat(hi));
+            z = s.fmin_raw(s.fmax_raw(z, s.fsplat(lo)), s.fsplat(hi));
         }
         if self.scale != 0.0 {
             // The nearest integer, as `quantise` has it. Numbers from 2^23 to 2^24 have no fraction: so a multiplication
             // into them rounds once, to an integer. A tie has an even neighbour above (z = 0.5 alone makes one).
-            let unit = S::fmin_raw(S::fmax_raw(z, S::fsplat(0.0)), S::fsplat(1.0));
-            let (scale, whole) = (S::fsplat(self.scale), S::fsplat(WHOLE));
-            z = S::fsub(S::fma(unit, scale, whole), whole);
+            let unit = s.fmin_raw(s.fmax_raw(z, s.fsplat(0.0)), s.fsplat(1.0));
+            let (scale, whole) = (s.fsplat(self.scale), s.fsplat(WHOLE));
+            z = s.fsub(s.fma(unit, scale, whole), whole);
             if self.scale > WHOLE {
-                let large = S::fmul(unit, scale);
-                z = S::fsel(S::fle(whole, large), large, z);
+                let large = s.fmul(unit, scale);
+                z = s.fsel(s.fle(whole, large), large, z);
             }
         }
         z
     }
 
     /// Lanes whose depth passes the test against what the attachment holds.
-    ///
-    /// # Safety
-    /// As [`Tests::value`].
     #[inline(always)]
-    pub unsafe fn passes<S: Simd>(&self, z: S::F, old: S::F) -> u16 {
-        compare::<S>(self.compare, z, old)
+    pub fn passes<S: Simd>(&self, s: S, z: S::F, old: S::F) -> u16 {
+        compare(s, self.compare, z, old)
     }
 
     /// Tests the samples of `mask`; updates depth (with `write`) and stencil; gives those that passed. `zs`, `st`: the
     /// attachments' sixteen values; `reference` replaces the state's (a shader's stencil reference).
     ///
     /// # Safety
-    /// As [`Tests::value`]; the pointers are good for sixteen values (`st` only where there is a stencil test).
+    /// The pointers are good for sixteen values (`st` only where there is a stencil test).
     #[inline(always)]
     #[allow(clippy::too_many_arguments)]
     pub unsafe fn run<S: Simd>(
         &self,
+        s: S,
         mask: u16,
         z: S::F,
         zs: *mut f32,
@@ -164,18 +159,20 @@ impl Tests {
         reference: Option<&[u32; 16]>,
     ) -> u16 {
         let mut live = mask;
-        let old = S::from_bits(S::iloadu(zs.cast()));
+        // SAFETY: sixteen floats.
+        let old = s.from_bits(unsafe { s.iloadu(zs.cast()) });
         if let Some([lo, hi]) = self.bounds {
-            live &= S::mbits(S::fle(S::fsplat(lo), old)) & S::mbits(S::fle(old, S::fsplat(hi)));
+            live &= s.mbits(s.fle(s.fsplat(lo), old)) & s.mbits(s.fle(old, s.fsplat(hi)));
         }
         let mut passed = live;
-        let depth_pass = if self.test { self.passes::<S>(z, old) } else { 0xFFFF };
+        let depth_pass = if self.test { self.passes(s, z, old) } else { 0xFFFF };
         if let Some(faces) = &self.stencil {
             for l in 0..16 {
                 if live >> l & 1 == 0 {
                     continue;
                 }
-                let st = &mut *st.add(l);
+                // SAFETY: one of sixteen bytes; there is a stencil test.
+                let st = unsafe { &mut *st.add(l) };
                 let f = &faces[(front >> l & 1 == 0) as usize];
                 let r = reference.map_or(f.reference, |r| r[l]) & 0xFF;
                 let ok = compare_stencil(f.compare, r & f.compare_mask, *st as u32 & f.compare_mask);
@@ -195,7 +192,8 @@ impl Tests {
         }
         passed &= depth_pass;
         if self.write && write && passed != 0 {
-            S::istoreu(zs.cast(), S::bits(S::fsel(S::mask(passed), z, old)));
+            // SAFETY: sixteen floats.
+            unsafe { s.istoreu(zs.cast(), s.bits(s.fsel(s.mask(passed), z, old))) };
         }
         passed
     }
@@ -230,11 +228,13 @@ mod tests {
         }
     }
 
-    unsafe fn rounded_body<S: Simd>(t: &Tests, all: &[f32]) -> Vec<f32> {
+    fn rounded_body<S: Simd>(s: S, t: &Tests, all: &[f32]) -> Vec<f32> {
         let mut out = vec![0.0; all.len()];
         for (from, to) in all.chunks_exact(16).zip(out.chunks_exact_mut(16)) {
-            let z = S::from_bits(S::iloadu(from.as_ptr().cast()));
-            S::istoreu(to.as_mut_ptr().cast(), S::bits(t.value::<S>(z, [0.0, 1.0])));
+            // SAFETY: sixteen lanes.
+            let z = s.from_bits(unsafe { s.iloadu(from.as_ptr().cast()) });
+            // SAFETY: sixteen lanes.
+            unsafe { s.istoreu(to.as_mut_ptr().cast(), s.bits(t.value(s, z, [0.0, 1.0]))) };
         }
         out
     }
@@ -269,8 +269,8 @@ mod tests {
         // Lane 0 passes; 1 fails depth; 2 fails stencil (5 < 5); 3 is out of bounds; 4 is a back face: 15 < 6 fails.
         // SAFETY: portable code, arrays of sixteen.
         let passed = unsafe {
-            let z = simd::ops::f_from::<simd::Portable>(z);
-            t.run::<simd::Portable>(0b11111, z, zs.as_mut_ptr(), st.as_mut_ptr(), 0b01111, true, None)
+            let z = simd::ops::f_from(simd::Portable, z);
+            t.run(simd::Portable, 0b11111, z, zs.as_mut_ptr(), st.as_mut_ptr(), 0b01111, true, None)
         };
         assert_eq!(passed, 1);
         assert_eq!(st[..6], [0x85, 0xF7, 0x7A, 0xF6, 0x89, 0xF6]);

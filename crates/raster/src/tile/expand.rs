@@ -76,7 +76,10 @@ impl Expanded {
             let (one, many) = (&targets.list[*from as usize], &targets.list[*to as usize]);
             for (f, t) in one.planes().zip(many.planes()) {
                 for s in 0..t.samples {
-                    t.sample(tile, s).copy_from_nonoverlapping(f.sample(tile, 0), PIXELS * f.bytes);
+                    // SAFETY: planes of the caller's tile, which lie apart in it and have pixels of one size.
+                    unsafe {
+                        t.sample(tile, s).copy_from_nonoverlapping(f.sample(tile, 0), PIXELS * f.bytes)
+                    };
                 }
             }
         }
@@ -93,7 +96,8 @@ impl Aside {
     /// # Safety
     /// As [`Targets::load`].
     pub unsafe fn save(&self, e: &Expanded, tile: *const u8, layer: u32, at: [i32; 2]) {
-        let bytes = std::slice::from_raw_parts(tile.add(e.bytes.start), e.bytes.len());
+        // SAFETY: the part of the caller's tile that holds these planes.
+        let bytes = unsafe { std::slice::from_raw_parts(tile.add(e.bytes.start), e.bytes.len()) };
         self.0.lock().insert((layer, at), bytes.into());
     }
 
@@ -104,7 +108,8 @@ impl Aside {
     pub unsafe fn restore(&self, e: &Expanded, tile: *mut u8, layer: u32, at: [i32; 2]) -> bool {
         let kept = self.0.lock().remove(&(layer, at)).filter(|b| b.len() == e.bytes.len());
         if let Some(b) = &kept {
-            tile.add(e.bytes.start).copy_from_nonoverlapping(b.as_ptr(), b.len());
+            // SAFETY: as in `save`, and as many bytes.
+            unsafe { tile.add(e.bytes.start).copy_from_nonoverlapping(b.as_ptr(), b.len()) };
         }
         kept.is_some()
     }
@@ -130,6 +135,7 @@ mod tests {
         let e = Expanded { pairs: Vec::new(), bytes: 2..5 };
         let aside = Aside::default();
         let mut tile = [1u8, 2, 3, 4, 5, 6];
+        // SAFETY: within what the test has made.
         unsafe {
             aside.save(&e, tile.as_ptr(), 1, [2, 3]);
             tile.fill(0);

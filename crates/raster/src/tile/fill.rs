@@ -93,6 +93,7 @@ impl Fill {
 
 /// One warp of fragments: four quads, each of a primitive of its own.
 pub struct Warp<'a, S: Simd> {
+    pub machine: S,
     pub prims: [&'a Prim; 4],
     /// All four quads are of one primitive.
     pub same: bool,
@@ -119,7 +120,6 @@ pub struct Places<S: Simd> {
     y: S::F,
 }
 
-// SAFETY (all methods): in functions compiled for the level of `S`.
 impl<'a, S: Simd> Warp<'a, S> {
     /// Where the fragment is evaluated: the pixel's centre, or the sample that is shaded.
     #[inline(always)]
@@ -132,24 +132,26 @@ impl<'a, S: Simd> Warp<'a, S> {
 
     /// A value of each quad's primitive.
     #[inline(always)]
-    unsafe fn each(&self, f: impl Fn(&Prim) -> f32) -> S::F {
+    fn each(&self, f: impl Fn(&Prim) -> f32) -> S::F {
+        let s = self.machine;
         if self.same {
-            return S::fsplat(f(self.prims[0]));
+            return s.fsplat(f(self.prims[0]));
         }
-        S::fquads([f(self.prims[0]), f(self.prims[1]), f(self.prims[2]), f(self.prims[3])])
+        s.fquads([f(self.prims[0]), f(self.prims[1]), f(self.prims[2]), f(self.prims[3])])
     }
     #[inline(always)]
-    unsafe fn each_bits(&self, f: impl Fn(&Prim) -> u32) -> S::I {
-        S::bits(self.each(|p| f32::from_bits(f(p))))
+    fn each_bits(&self, f: impl Fn(&Prim) -> u32) -> S::I {
+        self.machine.bits(self.each(|p| f32::from_bits(f(p))))
     }
 
     /// The same offset from the pixels' corners for all lanes.
     #[inline(always)]
-    pub unsafe fn places(&self, o: [f32; 2]) -> Places<S> {
+    pub fn places(&self, o: [f32; 2]) -> Places<S> {
+        let s = self.machine;
         let (ox, oy) = (self.each(|p| p.origin[0]), self.each(|p| p.origin[1]));
         Places {
-            x: S::fsub(S::fadd(self.x, S::fsplat(o[0])), ox),
-            y: S::fsub(S::fadd(self.y, S::fsplat(o[1])), oy),
+            x: s.fsub(s.fadd(self.x, s.fsplat(o[0])), ox),
+            y: s.fsub(s.fadd(self.y, s.fsplat(o[1])), oy),
         }
     }
 
@@ -172,30 +174,33 @@ impl<'a, S: Simd> Warp<'a, S> {
         o
     }
     #[inline(always)]
-    unsafe fn centroid_places(&self) -> Places<S> {
+    fn centroid_places(&self) -> Places<S> {
         let o = self.centroid();
+        let s = self.machine;
         let (ox, oy) = (self.each(|p| p.origin[0]), self.each(|p| p.origin[1]));
         Places {
-            x: S::fsub(S::fadd(self.x, ops::f_from::<S>(o[0])), ox),
-            y: S::fsub(S::fadd(self.y, ops::f_from::<S>(o[1])), oy),
+            x: s.fsub(s.fadd(self.x, ops::f_from(s, o[0])), ox),
+            y: s.fsub(s.fadd(self.y, ops::f_from(s, o[1])), oy),
         }
     }
 
     /// A plane of each quad's primitive at the places.
     #[inline(always)]
-    pub unsafe fn eval<'p>(&self, p: &Places<S>, plane: impl Fn(&'a Prim) -> &'p Plane) -> S::F {
+    pub fn eval<'p>(&self, p: &Places<S>, plane: impl Fn(&'a Prim) -> &'p Plane) -> S::F {
+        let s = self.machine;
         let (at, dx, dy);
         if self.same {
             let k = plane(self.prims[0]);
-            (at, dx, dy) = (S::fsplat(k.at), S::fsplat(k.dx), S::fsplat(k.dy));
+            (at, dx, dy) = (s.fsplat(k.at), s.fsplat(k.dx), s.fsplat(k.dy));
         } else {
             let [a, b, c, d] = self.prims;
             let [a, b, c, d] = [plane(a), plane(b), plane(c), plane(d)];
             let first = |p: &Plane| std::ptr::from_ref(p).cast();
-            [at, dx, dy] = S::fquads3([first(a), first(b), first(c), first(d)]);
+            // SAFETY: a plane is its three numbers in order.
+            [at, dx, dy] = unsafe { s.fquads3([first(a), first(b), first(c), first(d)]) };
         }
         // No fused operations: `cover` and early tests evaluate depth in the same way.
-        S::fadd(at, S::fadd(S::fmul(dx, p.x), S::fmul(dy, p.y)))
+        s.fadd(at, s.fadd(s.fmul(dx, p.x), s.fmul(dy, p.y)))
     }
 }
 
@@ -214,7 +219,7 @@ impl<S: Simd> Default for Shared<S> {
 
 impl<S: Simd> Shared<S> {
     #[inline(always)]
-    unsafe fn place(&mut self, warp: &Warp<S>, which: usize) -> Places<S> {
+    fn place(&mut self, warp: &Warp<S>, which: usize) -> Places<S> {
         match self.places[which] {
             Some(p) => p,
             None => {
@@ -225,12 +230,13 @@ impl<S: Simd> Shared<S> {
         }
     }
     #[inline(always)]
-    unsafe fn w(&mut self, warp: &Warp<S>, which: usize) -> S::F {
+    fn w(&mut self, warp: &Warp<S>, which: usize) -> S::F {
         match self.w[which] {
             Some(w) => w,
             None => {
                 let places = self.place(warp, which);
-                let w = S::fdiv(S::fsplat(1.0), warp.eval(&places, |p| &p.w));
+                let s = warp.machine;
+                let w = s.fdiv(s.fsplat(1.0), warp.eval(&places, |p| &p.w));
                 self.w[which] = Some(w);
                 w
             }
@@ -239,66 +245,65 @@ impl<S: Simd> Shared<S> {
 }
 
 /// The values of one input for one warp. Not for Bool inputs: see [`mask`].
-///
-/// # Safety
-/// In a function compiled for the level of `S`.
 #[inline(always)]
-pub unsafe fn value<S: Simd>(fill: Fill, warp: &Warp<S>, shared: &mut Shared<S>) -> S::I {
+pub fn value<S: Simd>(fill: Fill, warp: &Warp<S>, shared: &mut Shared<S>) -> S::I {
+    let s = warp.machine;
     match fill {
         Fill::Varying { plane: i, perspective, at } => {
             let k = (at == At::Centroid) as usize;
             let places = shared.place(warp, k);
             let v = warp.eval(&places, |p| &warp.planes[(p.planes + i) as usize]);
-            S::bits(if perspective { S::fmul(v, shared.w(warp, k)) } else { v })
+            s.bits(if perspective { s.fmul(v, shared.w(warp, k)) } else { v })
         }
         Fill::Flat(i) => warp.each_bits(|p| warp.planes[(p.planes + i) as usize].at.to_bits()),
         Fill::FragCoord(c) => {
             let o = warp.center();
-            S::bits(match c {
-                0 => S::fadd(warp.x, S::fsplat(o[0])),
-                1 => S::fadd(warp.y, S::fsplat(o[1])),
+            s.bits(match c {
+                0 => s.fadd(warp.x, s.fsplat(o[0])),
+                1 => s.fadd(warp.y, s.fsplat(o[1])),
                 _ => {
                     let places = shared.place(warp, 0);
                     warp.eval(&places, |p| if c == 2 { &p.z } else { &p.w })
                 }
             })
         }
-        _ => rare::<S>(fill, warp, shared),
+        _ => rare(fill, warp, shared),
     }
 }
 
 /// Inputs that few shaders have.
 #[inline(always)]
-unsafe fn rare<S: Simd>(fill: Fill, warp: &Warp<S>, shared: &mut Shared<S>) -> S::I {
+fn rare<S: Simd>(fill: Fill, warp: &Warp<S>, shared: &mut Shared<S>) -> S::I {
+    let s = warp.machine;
     match fill {
         Fill::PointCoord(i) => {
             let places = shared.place(warp, 0);
             let none = Plane::default();
             let of = |p: &Prim| if p.point { &warp.planes[(p.planes + i) as usize] } else { &none };
-            S::bits(warp.eval(&places, of))
+            s.bits(warp.eval(&places, of))
         }
-        Fill::SampleId => S::isplat(warp.sample.unwrap_or(0) as u32),
-        Fill::SamplePosition(a) => S::isplat(warp.center()[a as usize & 1].to_bits()),
+        Fill::SampleId => s.isplat(warp.sample.unwrap_or(0) as u32),
+        Fill::SamplePosition(a) => s.isplat(warp.center()[a as usize & 1].to_bits()),
         Fill::SampleMask => {
             let mut m = [0u32; 16];
             for (l, m) in m.iter_mut().enumerate() {
-                for s in 0..warp.samples {
-                    *m |= (warp.masks[warp.shown + s] as u32 >> l & 1) << s;
+                for k in 0..warp.samples {
+                    *m |= (warp.masks[warp.shown + k] as u32 >> l & 1) << k;
                 }
             }
-            ops::i_from::<S>(m)
+            ops::i_from(s, m)
         }
         Fill::PrimitiveId => warp.each_bits(|p| p.id),
         Fill::Layer => warp.each_bits(|p| p.layer as u32),
         Fill::Viewport => warp.each_bits(|p| p.viewport as u32),
-        Fill::View => S::isplat(warp.view),
-        Fill::Lane => ops::i_from::<S>([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]),
+        Fill::View => s.isplat(warp.view),
+        Fill::Lane => ops::i_from(s, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]),
         Fill::Coefficient { plane: i, k } => {
             if k == 0 {
                 let places = warp.places([0.5, 0.5]);
-                return S::bits(warp.eval(&places, |p| &warp.planes[(p.planes + i) as usize]));
+                return s.bits(warp.eval(&places, |p| &warp.planes[(p.planes + i) as usize]));
             }
-            S::bits(warp.each(|p| {
+            s.bits(warp.each(|p| {
                 let c = warp.planes[(p.planes + i) as usize];
                 if k == 1 { c.dx } else { c.dy }
             }))
@@ -306,19 +311,19 @@ unsafe fn rare<S: Simd>(fill: Fill, warp: &Warp<S>, shared: &mut Shared<S>) -> S
         Fill::InvW(k) => {
             if k == 0 {
                 let places = warp.places([0.5, 0.5]);
-                return S::bits(warp.eval(&places, |p| &p.w));
+                return s.bits(warp.eval(&places, |p| &p.w));
             }
-            S::bits(warp.each(|p| if k == 1 { p.w.dx } else { p.w.dy }))
+            s.bits(warp.each(|p| if k == 1 { p.w.dx } else { p.w.dy }))
         }
         Fill::Centroid(a) => {
             let o = warp.centroid();
-            S::bits(S::fsub(ops::f_from::<S>(o[a as usize & 1]), S::fsplat(0.5)))
+            s.bits(s.fsub(ops::f_from(s, o[a as usize & 1]), s.fsplat(0.5)))
         }
         Fill::SampleOffset(i) => {
             let l = warp.locations.get(i as usize / 2).copied().unwrap_or([8, 8]);
-            S::isplat((l[i as usize & 1] as f32 / 16.0 - 0.5).to_bits())
+            s.isplat((l[i as usize & 1] as f32 / 16.0 - 0.5).to_bits())
         }
-        _ => S::isplat(0),
+        _ => s.isplat(0),
     }
 }
 

@@ -79,20 +79,19 @@ impl Hiz {
     }
 
     /// [`Self::block_fails`] of each block of a row, with bounds for each.
-    ///
-    /// # Safety
-    /// In a function compiled for the level of `S`.
     #[inline(always)]
-    pub unsafe fn row_fails<S: Simd>(&self, t: &Tests, row: usize, low: S::F, high: S::F) -> u16 {
-        let of = |all: &[f32; BLOCKS]| S::from_bits(S::iloadu(all[row * SIDE..][..SIDE].as_ptr().cast()));
+    pub fn row_fails<S: Simd>(&self, s: S, t: &Tests, row: usize, low: S::F, high: S::F) -> u16 {
+        // SAFETY: a row's sixteen blocks.
+        let of =
+            |all: &[f32; BLOCKS]| s.from_bits(unsafe { s.iloadu(all[row * SIDE..][..SIDE].as_ptr().cast()) });
         let (below, above) = (of(&self.low), of(&self.high));
-        S::mbits(match t.compare {
+        s.mbits(match t.compare {
             C::NEVER => return 0xFFFF,
-            C::LESS => S::fle(above, low),
-            C::LESS_OR_EQUAL => S::flt(above, low),
-            C::GREATER => S::fle(high, below),
-            C::GREATER_OR_EQUAL => S::flt(high, below),
-            C::EQUAL => S::mor(S::flt(above, low), S::flt(high, below)),
+            C::LESS => s.fle(above, low),
+            C::LESS_OR_EQUAL => s.flt(above, low),
+            C::GREATER => s.fle(high, below),
+            C::GREATER_OR_EQUAL => s.flt(high, below),
+            C::EQUAL => s.mor(s.flt(above, low), s.flt(high, below)),
             _ => return 0,
         })
     }
@@ -136,7 +135,7 @@ mod tests {
     /// A row at once says what each block says.
     #[test]
     fn a_row_fails_as_its_blocks_do() {
-        type P = simd::Portable;
+        use simd::Portable as P;
         let mut h = Hiz::default();
         let step = |i: usize, n: usize| (i * n % 7) as f32 / 4.0 - 0.5;
         (0..BLOCKS).for_each(|b| h.wrote(b, [step(b, 3), step(b, 3) + step(b, 2).abs()], true));
@@ -147,10 +146,9 @@ mod tests {
         for op in (0..8).map(C::from_raw) {
             let t = Tests::plain(op);
             for row in 0..SIDE {
-                // SAFETY: portable code.
-                let got = unsafe {
+                let got = {
                     use simd::ops::f_from;
-                    h.row_fails::<P>(&t, row, f_from::<P>(low), f_from::<P>(high))
+                    h.row_fails(P, &t, row, f_from(P, low), f_from(P, high))
                 };
                 for i in 0..SIDE {
                     let want = h.block_fails(&t, row * SIDE + i, [low[i], high[i]]);

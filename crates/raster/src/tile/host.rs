@@ -26,14 +26,17 @@ unsafe impl Sync for TileHost<'_> {}
 impl Host for TileHost<'_> {
     unsafe fn image(&self, code: &ImageCode, warp: &mut ImageWarp) {
         if code.dim == Dim::SubpassData && code.op == ImageOp::Read && warp.view != 0 {
-            if !self.input(code, warp) {
+            // SAFETY: not null: a descriptor write stored an image's view.
+            if !unsafe { self.input(code, warp) } {
                 // No attachment of this pass: as a plain image, at the tile's layer.
                 warp.coords[2] = [self.layer; 16];
-                self.device.image(code, warp);
+                // SAFETY: the caller's descriptors, for the device's host as for this.
+                unsafe { self.device.image(code, warp) };
             }
             return;
         }
-        self.device.image(code, warp)
+        // SAFETY: the caller's descriptors, for the device's host as for this.
+        unsafe { self.device.image(code, warp) }
     }
     unsafe fn image_each(
         &self,
@@ -43,29 +46,35 @@ impl Host for TileHost<'_> {
         each: &mut dyn FnMut(Filtering, u16),
     ) {
         if code.dim != Dim::SubpassData {
-            return self.device.image_each(code, warp, own, each);
+            // SAFETY: the caller's descriptors, for the device's host as for this.
+            return unsafe { self.device.image_each(code, warp, own, each) };
         }
         for group in own.groups(warp.mask) {
             (warp.view, warp.mask) = (group.view, group.mask);
-            self.image(code, warp);
+            // SAFETY: a descriptor of the caller's.
+            unsafe { self.image(code, warp) };
         }
     }
     unsafe fn image_wave(&self, code: &ImageCode, wave: &ImageWave) -> bool {
-        self.device.image_wave(code, wave)
+        // SAFETY: the caller's descriptors, for the device's host as for this.
+        unsafe { self.device.image_wave(code, wave) }
     }
     unsafe fn texture(&self, code: &ImageCode, view: u64, sampler: u64) -> Filtering {
         // Input attachments come from the tile.
         if code.dim == Dim::SubpassData {
             Filtering::default()
         } else {
-            self.device.texture(code, view, sampler)
+            // SAFETY: the caller's descriptors, for the device's host as for this.
+            unsafe { self.device.texture(code, view, sampler) }
         }
     }
     unsafe fn texel_lines(&self, code: &ImageCode, warp: &ImageWarp, lines: &mut Vec<u64>) {
-        self.device.texel_lines(code, warp, lines)
+        // SAFETY: the caller's descriptors, for the device's host as for this.
+        unsafe { self.device.texel_lines(code, warp, lines) }
     }
     unsafe fn texel_line_count(&self, code: &ImageCode, warp: &ImageWarp) -> u64 {
-        self.device.texel_line_count(code, warp)
+        // SAFETY: the caller's descriptors, for the device's host as for this.
+        unsafe { self.device.texel_line_count(code, warp) }
     }
     fn descriptor(&self, raw: &[u64; 4], texels: bool) -> Meaning {
         self.device.descriptor(raw, texels)
@@ -83,8 +92,12 @@ impl Host for TileHost<'_> {
 
 impl TileHost<'_> {
     /// Reads an input attachment that lives in the tile; false if the view is of something else.
+    ///
+    /// # Safety
+    /// `w.view` is the address of a view; the tile buffer is laid out by the targets, and nobody else uses it.
     unsafe fn input(&self, code: &ImageCode, w: &mut ImageWarp) -> bool {
-        let view = &*(w.view as *const ImageView);
+        // SAFETY: the caller's view.
+        let view = unsafe { &*(w.view as *const ImageView) };
         let (mip, layer) = (view.range.base_mip_level, view.range.base_array_layer);
         let s = self.subpass.get();
         let Some(i) = self.targets.input(s, &*view.image, mip, layer) else { return false };
@@ -95,7 +108,8 @@ impl TileHost<'_> {
         let plane = if stencil { &t.stencil } else { t.depth.as_ref().map_or(&t.color, |_| &t.depth) };
         let Some(p) = plane else { return false };
         if t.depth.is_none() && !stencil && !code.multisampled && !few(w.mask) {
-            self.colors(p, view, w);
+            // SAFETY: a plane of the targets.
+            unsafe { self.colors(p, view, w) };
             return true;
         }
         for l in (0..16).filter(|l| w.mask >> l & 1 != 0) {
@@ -103,17 +117,21 @@ impl TileHost<'_> {
             let mut texel = [0; 4];
             if (0..TILE).contains(&x) && (0..TILE).contains(&y) {
                 let s = if code.multisampled { w.sample[l].min(p.samples - 1) } else { 0 };
-                let at =
-                    self.tile.add(p.at + (s as usize * PIXELS + pixel(x as usize, y as usize)) * p.bytes);
+                let at = p.at + (s as usize * PIXELS + pixel(x as usize, y as usize)) * p.bytes;
+                // SAFETY: a pixel of a plane that the tile buffer has.
+                let at = unsafe { self.tile.add(at) };
                 texel = if stencil {
-                    [*at as u32, 0, 0, 1]
+                    // SAFETY: stencil takes a byte.
+                    [unsafe { *at } as u32, 0, 0, 1]
                 } else if t.depth.is_some() {
-                    let z = *at.cast::<f32>();
+                    // SAFETY: depths are floats in tiles, which begin with a cache line.
+                    let z = unsafe { *at.cast::<f32>() };
                     let scale = p.depth_scale();
                     let z = if scale == 0.0 { z } else { (z as f64 / scale as f64) as f32 };
                     [z.to_bits(), 0, 0, 1f32.to_bits()]
                 } else {
-                    view.swizzled((view.load)(view.format, at))
+                    // SAFETY: a colour of the view's format.
+                    view.swizzled(unsafe { (view.load)(view.format, at) })
                 };
             }
             (0..4).for_each(|k| w.out[k][l] = texel[k]);
@@ -122,6 +140,9 @@ impl TileHost<'_> {
     }
 
     /// The same of colours by whole warps.
+    ///
+    /// # Safety
+    /// As [`Self::input`], `p` being of the targets.
     unsafe fn colors(&self, p: &Plane, view: &ImageView, w: &mut ImageWarp) {
         let (mut at, mut inside) = ([p.at as u64; 16], 0u16);
         for l in 0..16 {
@@ -132,7 +153,8 @@ impl TileHost<'_> {
             }
         }
         let mut t = [[0; 16]; 4];
-        (view.gather)(view.format, self.tile, &at, &mut t);
+        // SAFETY: pixels of the plane, the first one where the tile has none; colours of the view's format.
+        unsafe { (view.gather)(view.format, self.tile, &at, &mut t) };
         for k in 0..4 {
             let v = view.swizzled_warp(&t, k);
             for l in (0..16).filter(|l| w.mask >> l & 1 != 0) {

@@ -37,7 +37,7 @@ pub struct Item {
     pub state: Arc<State>,
     pub bindings: Bindings,
     pub tables: [Table; 33],
-    pub batch: Batch,
+    pub batch: Arc<Batch>,
     pub bins: Bins,
     /// Names the fragment job ([`wave::Dispatch::serial`]).
     pub serial: u64,
@@ -118,7 +118,7 @@ impl Item {
         pipeline: &Arc<GraphicsPipeline>,
         state: &Arc<State>,
         bindings: &Bindings,
-        batch: Batch,
+        batch: Arc<Batch>,
         bins: Bins,
         view: u32,
         plan: Plan,

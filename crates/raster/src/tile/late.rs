@@ -9,6 +9,9 @@ use super::target::Targets;
 
 /// What happens to a warp's coverage after shading: sample mask, alpha to coverage, late tests, counting. The
 /// lanes of which a sample is left, and the samples to count.
+///
+/// # Safety
+/// `tile` is laid out by `targets`, and nobody else uses it.
 #[inline(never)]
 pub unsafe fn after(
     targets: &Targets,
@@ -36,7 +39,8 @@ pub unsafe fn after(
         let z = plan.frag_depth.map(|i| words(i).map(f32::from_bits));
         let reference = plan.stencil_ref.map(words);
         let mut masks = slot.masks;
-        late(targets, tile, origin, item, slot, &mut masks, z, reference);
+        // SAFETY: the caller's tile.
+        unsafe { late(targets, tile, origin, item, slot, &mut masks, z, reference) };
         slot.masks = masks;
     }
     let (mut any, mut passed) = (0, 0);
@@ -48,6 +52,9 @@ pub unsafe fn after(
 }
 
 /// Depth and stencil tests after shading.
+///
+/// # Safety
+/// As [`after`].
 #[allow(clippy::too_many_arguments)]
 unsafe fn late(
     targets: &Targets,
@@ -59,9 +66,8 @@ unsafe fn late(
     written: Option<[f32; 16]>,
     reference: Option<[u32; 16]>,
 ) {
-    type P = simd::Portable;
     let plan = &item.plan;
-    let warp = warp::<P>(item, slot, origin);
+    let warp = warp(simd::Portable, item, slot, origin);
     let front = fill::front(&warp.prims);
     let target = |a: Option<u32>| targets.list.get(a? as usize);
     let depth = target(plan.depth).and_then(|t| t.depth.as_ref());
@@ -71,7 +77,7 @@ unsafe fn late(
             continue;
         }
         let z = match written {
-            Some(z) => simd::ops::f_from::<P>(z),
+            Some(z) => simd::ops::f_from(simd::Portable, z),
             None => {
                 let places = warp.places(plan.locations[s].map(|v| v as f32 / 16.0));
                 warp.eval(&places, |p| &p.z)
@@ -79,40 +85,52 @@ unsafe fn late(
         };
         let mut value = [0.0; 16];
         for q in 0..4 {
-            let v = simd::ops::f_lanes::<P>(plan.tests.value::<P>(z, item.depth_range(warp.prims[q])));
+            let v = simd::ops::f_lanes(
+                simd::Portable,
+                plan.tests.value(simd::Portable, z, item.depth_range(warp.prims[q])),
+            );
             value[q * 4..q * 4 + 4].copy_from_slice(&v[q * 4..q * 4 + 4]);
         }
         let mut zs = [0f32; 16];
         let mut st = [0u8; 16];
-        let zp = depth.map(|p| p.sample(tile, sample_of(p, s)).cast::<f32>());
-        let sp = stencil.map(|p| p.sample(tile, sample_of(p, s)));
+        // SAFETY: planes of the caller's tile.
+        let zp = depth.map(|p| unsafe { p.sample(tile, sample_of(p, s)) }.cast::<f32>());
+        let sp = stencil.map(|p| unsafe { p.sample(tile, sample_of(p, s)) });
         for q in 0..4 {
             let at = slot.pixels[q] as usize;
             if let Some(p) = zp {
-                zs.as_mut_ptr().add(q * 4).copy_from_nonoverlapping(p.add(at), 4);
+                // SAFETY: the quad's four pixels.
+                zs[q * 4..][..4].copy_from_slice(unsafe { std::slice::from_raw_parts(p.add(at), 4) });
             }
             if let Some(p) = sp {
-                st.as_mut_ptr().add(q * 4).copy_from_nonoverlapping(p.add(at), 4);
+                // SAFETY: the quad's four pixels.
+                st[q * 4..][..4].copy_from_slice(unsafe { std::slice::from_raw_parts(p.add(at), 4) });
             }
         }
         let tested = *m;
-        let value = simd::ops::f_from::<P>(value);
-        *m = plan.tests.run::<P>(
-            tested,
-            value,
-            zs.as_mut_ptr(),
-            st.as_mut_ptr(),
-            front,
-            true,
-            reference.as_ref(),
-        );
+        let value = simd::ops::f_from(simd::Portable, value);
+        // SAFETY: sixteen values each.
+        *m = unsafe {
+            plan.tests.run(
+                simd::Portable,
+                tested,
+                value,
+                zs.as_mut_ptr(),
+                st.as_mut_ptr(),
+                front,
+                true,
+                reference.as_ref(),
+            )
+        };
         for q in (0..4).filter(|q| tested >> (q * 4) & 0xF != 0) {
             let at = slot.pixels[q] as usize;
             if let Some(p) = zp {
-                p.add(at).copy_from_nonoverlapping(zs.as_ptr().add(q * 4), 4);
+                // SAFETY: the quad's four pixels.
+                unsafe { p.add(at).copy_from_nonoverlapping(zs[q * 4..][..4].as_ptr(), 4) };
             }
             if let Some(p) = sp {
-                p.add(at).copy_from_nonoverlapping(st.as_ptr().add(q * 4), 4);
+                // SAFETY: the quad's four pixels.
+                unsafe { p.add(at).copy_from_nonoverlapping(st[q * 4..][..4].as_ptr(), 4) };
             }
         }
     }

@@ -18,7 +18,6 @@ pub mod hiz;
 pub mod host;
 pub mod item;
 pub mod late;
-mod level;
 pub mod op;
 pub mod packer;
 pub mod resolve;

@@ -26,21 +26,26 @@ pub unsafe fn run(targets: &Targets, sub: &Subpass, tile: *mut u8) {
         let step = PIXELS * f.bytes;
         for b in 0..BLOCKS {
             let at = b * 16 * f.bytes;
-            let (src, dst) = (f.sample(tile, 0).add(at), t.sample(tile, 0).add(at));
-            colors(f.format, src, step, f.samples, mode != Mode::SAMPLE_ZERO, dst);
+            // SAFETY: a block of planes of the caller's tile, with pixels of one size.
+            unsafe {
+                let (src, dst) = (f.sample(tile, 0).add(at), t.sample(tile, 0).add(at));
+                colors(f.format, src, step, f.samples, mode != Mode::SAMPLE_ZERO, dst);
+            }
         }
     }
     if let Some((to, mode)) = sub.depth_resolve
         && let Some(f) = target(sub.depth).and_then(|t| t.depth.as_ref())
         && let Some(t) = target(Some(to)).and_then(|t| t.depth.as_ref())
     {
-        depth(f, t, tile, mode);
+        // SAFETY: planes of the caller's tile.
+        unsafe { depth(f, t, tile, mode) };
     }
     if let Some((to, mode)) = sub.stencil_resolve
         && let Some(f) = target(sub.stencil).and_then(|t| t.stencil.as_ref())
         && let Some(t) = target(Some(to)).and_then(|t| t.stencil.as_ref())
     {
-        stencil(f, t, tile, mode);
+        // SAFETY: planes of the caller's tile.
+        unsafe { stencil(f, t, tile, mode) };
     }
 }
 
@@ -58,7 +63,8 @@ unsafe fn colors(
 ) {
     let b = format.block_bytes as usize;
     if samples <= 1 || !mean || format.channel_class() != ChannelClass::Float {
-        return to.copy_from(from, 16 * b);
+        // SAFETY: sixteen pixels.
+        return unsafe { to.copy_from(from, 16 * b) };
     }
     let offsets = std::array::from_fn(|i| i as u64 * b as u64);
     let gather = kernels::gather_fn(format);
@@ -68,7 +74,8 @@ unsafe fn colors(
     let mut sums = [[[0f32; 16]; 4]; 5];
     for s in 0..samples as usize {
         let mut t: Colors = [[0; 16]; 4];
-        gather(format, from.add(s * step), &offsets, &mut t);
+        // SAFETY: the sample's sixteen pixels.
+        unsafe { gather(format, from.add(s * step), &offsets, &mut t) };
         let mut sum = t.map(|c| c.map(f32::from_bits));
         let (added, at) = if wide {
             (s.trailing_ones() as usize, s.trailing_ones() as usize)
@@ -84,12 +91,16 @@ unsafe fn colors(
     }
     let k = 1.0 / samples as f32;
     let out = sums[if wide { samples.ilog2() as usize } else { 0 }].map(|c| c.map(|v| (v * k).to_bits()));
-    kernels::scatter_fn(format)(format, to, &offsets, 0xFFFF, &out);
+    // SAFETY: sixteen pixels.
+    unsafe { kernels::scatter_fn(format)(format, to, &offsets, 0xFFFF, &out) };
 }
 
+/// # Safety
+/// Planes of depth of the tile, which nobody else uses; not the same.
 unsafe fn depth(f: &Plane, t: &Plane, tile: *mut u8, mode: Mode) {
-    let plane = |s: u32| std::slice::from_raw_parts(f.sample(tile, s).cast::<f32>(), PIXELS);
-    let out = std::slice::from_raw_parts_mut(t.sample(tile, 0).cast::<f32>(), PIXELS);
+    // SAFETY: a plane's pixels, which are floats; the two lie apart.
+    let plane = |s: u32| unsafe { std::slice::from_raw_parts(f.sample(tile, s).cast::<f32>(), PIXELS) };
+    let out = unsafe { std::slice::from_raw_parts_mut(t.sample(tile, 0).cast::<f32>(), PIXELS) };
     if mode == Mode::AVERAGE {
         // In f64 the sum is exact, so that samples of one depth have that depth's mean.
         let fixed = f.depth_scale() != 0.0;
@@ -111,9 +122,12 @@ unsafe fn depth(f: &Plane, t: &Plane, tile: *mut u8, mode: Mode) {
     }
 }
 
+/// # Safety
+/// Planes of stencil of the tile, which nobody else uses; not the same.
 unsafe fn stencil(f: &Plane, t: &Plane, tile: *mut u8, mode: Mode) {
-    let plane = |s: u32| std::slice::from_raw_parts(f.sample(tile, s), PIXELS);
-    let out = std::slice::from_raw_parts_mut(t.sample(tile, 0), PIXELS);
+    // SAFETY: a plane's pixels, of a byte; the two lie apart.
+    let plane = |s: u32| unsafe { std::slice::from_raw_parts(f.sample(tile, s), PIXELS) };
+    let out = unsafe { std::slice::from_raw_parts_mut(t.sample(tile, 0), PIXELS) };
     out.copy_from_slice(plane(0));
     for s in 1..f.samples {
         for (o, v) in out.iter_mut().zip(plane(s)) {
@@ -139,12 +153,14 @@ mod tests {
             for value in [0.1f32, 1e-30, 3.0e38 / 8.0, -7.7] {
                 let from = [value; 8 * 16];
                 let mut to = [0f32; 16];
+                // SAFETY: within what the test has made.
                 unsafe { colors(format, from.as_ptr().cast(), 64, samples, true, to.as_mut_ptr().cast()) };
                 assert_eq!(to, [value; 16], "{samples} samples");
             }
         }
         let bytes = texel::format::info(vk::Format::R8_UNORM).unwrap();
         let (from, mut to) = ([[10u8; 16], [20; 16], [30; 16], [40; 16]], [0u8; 16]);
+        // SAFETY: within what the test has made.
         unsafe { colors(bytes, from.as_ptr().cast(), 16, 4, true, to.as_mut_ptr()) };
         assert_eq!(to, [25; 16]);
     }

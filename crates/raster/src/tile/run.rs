@@ -7,6 +7,7 @@ use super::packer::{FULL, Packer, WARPS};
 use crate::layout::{LANE_X, LANE_Y, SIDE};
 use crate::prim::{Plane, Prim};
 use simd::Simd;
+use texel::vector;
 use wave::graphics::Lanes;
 
 /// Places of a stretch's pixels relative to their primitive's origin, and w, a warp each.
@@ -31,22 +32,16 @@ enum W {
 
 /// Pixels' corners of a block.
 #[inline(always)]
-unsafe fn corners<S: Simd>(block: u8, origin: [i32; 2]) -> [S::F; 2] {
+fn corners<S: Simd>(s: S, block: u8, origin: [i32; 2]) -> [S::F; 2] {
     let b = block as usize;
-    let left = S::fsplat((origin[0] + (b % SIDE) as i32 * 4) as f32);
-    let top = S::fsplat((origin[1] + (b / SIDE) as i32 * 4) as f32);
-    [
-        S::fadd(left, S::from_bits(S::iloadu(LANE_X.as_ptr().cast()))),
-        S::fadd(top, S::from_bits(S::iloadu(LANE_Y.as_ptr().cast()))),
-    ]
+    let left = s.fsplat((origin[0] + (b % SIDE) as i32 * 4) as f32);
+    let top = s.fsplat((origin[1] + (b / SIDE) as i32 * 4) as f32);
+    [s.fadd(left, vector::floats(s, &LANE_X)), s.fadd(top, vector::floats(s, &LANE_Y))]
 }
 
 /// Fills the inputs of the packer's full warps. The same operations as `fill::value`, in the same order.
-///
-/// # Safety
-/// In a function compiled for the level of `S`.
 #[inline(always)]
-pub unsafe fn fill<S: Simd>(item: &Item, packer: &mut Packer, origin: [i32; 2], lanes: &mut Lanes) {
+pub fn fill<S: Simd>(s: S, item: &Item, packer: &mut Packer, origin: [i32; 2], lanes: &mut Lanes) {
     let mut left = packer.full;
     while left != 0 {
         // Warps of one primitive, one after the other.
@@ -57,12 +52,13 @@ pub unsafe fn fill<S: Simd>(item: &Item, packer: &mut Packer, origin: [i32; 2], 
             left &= !(1 << end);
             end += 1;
         }
-        stretch::<S>(item, packer, origin, lanes, &item.batch.prims[prim as usize], first, end);
+        stretch(s, item, packer, origin, lanes, &item.batch.prims[prim as usize], first, end);
     }
 }
 
 #[inline(always)]
-unsafe fn stretch<S: Simd>(
+fn stretch<S: Simd>(
+    s: S,
     item: &Item,
     packer: &mut Packer,
     origin: [i32; 2],
@@ -71,62 +67,61 @@ unsafe fn stretch<S: Simd>(
     first: usize,
     end: usize,
 ) {
-    let half = S::fsplat(0.5);
-    let (ox, oy) = (S::fsplat(p.origin[0]), S::fsplat(p.origin[1]));
+    let half = s.fsplat(0.5);
+    let (ox, oy) = (s.fsplat(p.origin[0]), s.fsplat(p.origin[1]));
     let at = &mut packer.places;
     for w in first..end {
-        let [x, y] = corners::<S>(packer.blocks[w], origin);
-        S::fstore(at.x[w].as_mut_ptr().cast(), S::fsub(S::fadd(x, half), ox));
-        S::fstore(at.y[w].as_mut_ptr().cast(), S::fsub(S::fadd(y, half), oy));
+        let [x, y] = corners(s, packer.blocks[w], origin);
+        vector::store_floats(s, &mut at.x[w], s.fsub(s.fadd(x, half), ox));
+        vector::store_floats(s, &mut at.y[w], s.fsub(s.fadd(y, half), oy));
     }
     // Where 1/w has no slope, every lane's value is `at` exactly.
     let mut kind = W::Each;
     if p.w.dx == 0.0 && p.w.dy == 0.0 && p.w.at != 0.0 {
         kind = if p.w.at == 1.0 { W::One } else { W::Same(1.0 / p.w.at) };
     } else if item.plan.perspective {
-        let one = S::fsplat(1.0);
+        let one = s.fsplat(1.0);
         for w in first..end {
-            let d = linear::<S>(at, w, &p.w);
-            S::fstore(at.w[w].as_mut_ptr().cast(), S::fdiv(one, d));
+            let d = linear(s, at, w, &p.w);
+            vector::store_floats(s, &mut at.w[w], s.fdiv(one, d));
         }
     }
     for (i, f) in item.plan.fills.iter().enumerate() {
         if let Fill::Varying { plane, perspective, .. } = *f {
             let k = item.batch.planes[(p.planes + plane) as usize];
             let row = lanes.input(i);
-            if row.len() < end {
-                continue;
-            }
-            let row = row.as_mut_ptr();
+            let Some(row) = row.get_mut(first..end) else { continue };
+            let row = (first..end).zip(row);
             match kind {
                 W::Each if perspective => {
-                    for w in first..end {
-                        let v = S::fmul(linear::<S>(at, w, &k), S::fload(at.w[w].as_ptr().cast()));
-                        S::fstore(row.add(w).cast(), v);
+                    for (w, row) in row {
+                        let v = s.fmul(linear(s, at, w, &k), vector::floats(s, &at.w[w]));
+                        vector::store(s, row, s.bits(v));
                     }
                 }
                 W::Same(c) if perspective => {
-                    let c = S::fsplat(c);
-                    for w in first..end {
-                        S::fstore(row.add(w).cast(), S::fmul(linear::<S>(at, w, &k), c));
+                    let c = s.fsplat(c);
+                    for (w, row) in row {
+                        vector::store(s, row, s.bits(s.fmul(linear(s, at, w, &k), c)));
                     }
                 }
                 _ => {
-                    for w in first..end {
-                        S::fstore(row.add(w).cast(), linear::<S>(at, w, &k));
+                    for (w, row) in row {
+                        vector::store(s, row, s.bits(linear(s, at, w, &k)));
                     }
                 }
             }
             continue;
         }
-        other::<S>(item, &packer.blocks, origin, lanes, p, first, end, (i, *f));
+        other(s, item, &packer.blocks, origin, lanes, p, first, end, (i, *f));
     }
 }
 
 /// Inputs that are not interpolated: the general way, a warp at a time.
 #[inline(always)]
 #[allow(clippy::too_many_arguments)]
-unsafe fn other<S: Simd>(
+fn other<S: Simd>(
+    s: S,
     item: &Item,
     blocks: &[u8; WARPS],
     origin: [i32; 2],
@@ -137,17 +132,18 @@ unsafe fn other<S: Simd>(
     (i, f): (usize, Fill),
 ) {
     if let Fill::Flat(plane) = f {
-        let v = S::isplat(item.batch.planes[(p.planes + plane) as usize].at.to_bits());
+        let v = s.isplat(item.batch.planes[(p.planes + plane) as usize].at.to_bits());
         let rows = lanes.input(i);
         let n = rows.len();
         for row in &mut rows[first.min(n)..end.min(n)] {
-            S::istoreu(row.as_mut_ptr().cast(), v);
+            vector::store(s, row, v);
         }
         return;
     }
     for w in first..end {
-        let [x, y] = corners::<S>(blocks[w], origin);
-        let warp = Warp::<S> {
+        let [x, y] = corners(s, blocks[w], origin);
+        let warp = Warp {
+            machine: s,
             prims: [p; 4],
             same: true,
             x,
@@ -165,15 +161,15 @@ unsafe fn other<S: Simd>(
             lanes.input_mask(i)[w] = m;
         } else if let Some(row) = lanes.input(i).get_mut(w) {
             let v = fill::value(f, &warp, &mut fill::Shared::default());
-            S::istoreu(row.as_mut_ptr().cast(), v);
+            vector::store(s, row, v);
         }
     }
 }
 
 /// As `fill::Warp::eval`.
 #[inline(always)]
-unsafe fn linear<S: Simd>(at: &Places, w: usize, k: &Plane) -> S::F {
-    let (x, y) = (S::fload(at.x[w].as_ptr().cast()), S::fload(at.y[w].as_ptr().cast()));
-    let slope = S::fadd(S::fmul(S::fsplat(k.dx), x), S::fmul(S::fsplat(k.dy), y));
-    S::fadd(S::fsplat(k.at), slope)
+fn linear<S: Simd>(s: S, at: &Places, w: usize, k: &Plane) -> S::F {
+    let (x, y) = (vector::floats(s, &at.x[w]), vector::floats(s, &at.y[w]));
+    let slope = s.fadd(s.fmul(s.fsplat(k.dx), x), s.fmul(s.fsplat(k.dy), y));
+    s.fadd(s.fsplat(k.at), slope)
 }

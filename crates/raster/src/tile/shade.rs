@@ -5,7 +5,6 @@ use super::counts::{self, InTile, any_quads};
 use super::fill::{self, Warp};
 use super::item::Item;
 use super::late::after;
-use super::level::dispatched;
 use super::packer::Slot;
 use super::run;
 use super::target::Plane;
@@ -13,6 +12,7 @@ use super::task::Task;
 use crate::layout::{LANE_X, LANE_Y, QUAD_X, QUAD_Y, SIDE};
 use simd::Simd;
 use std::mem::MaybeUninit;
+use texel::vector;
 use wave::Stop;
 use wave::graphics::Job;
 
@@ -20,11 +20,14 @@ use wave::graphics::Job;
 const OUTPUTS: usize = 48;
 
 impl Task<'_> {
-    dispatched!(pub(super) shade, shade_avx2, shade_avx512, (item: &Item) -> Result<(), Stop>, shade_body);
-
     /// Shades what is packed, and writes it.
     #[inline(always)]
-    unsafe fn shade_body<S: Simd>(&mut self, item: &Item) -> Result<(), Stop> {
+    pub(super) fn shade(&mut self, item: &Item) -> Result<(), Stop> {
+        shade(self.level, self, item)
+    }
+
+    #[inline(always)]
+    fn shade_body<S: Simd>(&mut self, s: S, item: &Item) -> Result<(), Stop> {
         let count = self.packer.count;
         let Some(program) = item.pipeline.fragment.as_deref().filter(|_| count > 0) else { return Ok(()) };
         let plan = &item.plan;
@@ -41,7 +44,7 @@ impl Task<'_> {
         let mut covered = [0u16; 16];
         let mut exec = [0u16; 16];
         let full = self.packer.full;
-        run::fill::<S>(item, self.packer, self.origin, &mut lanes);
+        run::fill(s, item, self.packer, self.origin, &mut lanes);
         if full != 0 {
             for w in 0..count {
                 covered[w] = (full >> w & 1).wrapping_neg();
@@ -58,7 +61,7 @@ impl Task<'_> {
             let w = others.trailing_zeros() as usize;
             others &= others - 1;
             let slot = &self.packer.warps[w];
-            let warp = warp::<S>(item, slot, self.origin);
+            let warp = warp(s, item, slot, self.origin);
             covered[w] = warp.covered;
             exec[w] = warp.covered;
             if plan.needs_quads {
@@ -78,7 +81,7 @@ impl Task<'_> {
                     continue;
                 }
                 if let Some(row) = lanes.input(i).get_mut(w) {
-                    S::istoreu(row.as_mut_ptr().cast(), fill::value(*f, &warp, &mut shared));
+                    vector::store(s, row, fill::value(*f, &warp, &mut shared));
                 }
             }
         }
@@ -93,7 +96,7 @@ impl Task<'_> {
             r.write(Row::new(lanes.output(i)));
         }
         // SAFETY: as many were written.
-        let rows = std::slice::from_raw_parts(room.as_ptr().cast::<Row>(), outputs);
+        let rows = unsafe { std::slice::from_raw_parts(room.as_ptr().cast::<Row>(), outputs) };
         let channels = |o: &[Option<usize>; 4]| -> [Row; 4] {
             let row = |k: usize| o[k].map_or(Row::zero(), |o| rows[o]);
             [row(0), row(1), row(2), row(3)]
@@ -109,15 +112,20 @@ impl Task<'_> {
                     let Some(p) = self.targets.list[c.attachment as usize].color.as_ref() else { continue };
                     self.counts[InTile::Blended] +=
                         alive[w..end].iter().map(|m| counts::quads(*m)).sum::<u64>();
-                    let (base, blocks) = (p.sample(self.tile, 0), &self.packer.blocks[w..end]);
+                    let blocks = &self.packer.blocks[w..end];
                     let second = c.second.as_ref().map(channels);
                     let first = channels(&c.outputs);
-                    c.writer.write_blocks::<S>(base, blocks, w, &first, second.as_ref(), &alive[w..end]);
+                    // SAFETY: the task's tile has the plane, of the writer's format; the outputs have a row for each warp.
+                    unsafe {
+                        let base = p.sample(self.tile, 0);
+                        c.writer.write_blocks(s, base, blocks, w, &first, second.as_ref(), &alive[w..end]);
+                    }
                 }
                 w = end;
                 continue;
             }
-            self.write_quads::<S>(item, w, alive[w], rows);
+            // SAFETY: the outputs have a row for each warp.
+            unsafe { self.write_quads(s, item, w, alive[w], rows) };
             w += 1;
         }
         self.packer.clear();
@@ -125,8 +133,11 @@ impl Task<'_> {
     }
 
     /// Writes a warp of the packer's that is not full, after what tests are left.
+    ///
+    /// # Safety
+    /// The rows hold warp `w`.
     #[inline(always)]
-    unsafe fn write_quads<S: Simd>(&mut self, item: &Item, w: usize, alive: u16, rows: &[Row]) {
+    unsafe fn write_quads<S: Simd>(&mut self, s: S, item: &Item, w: usize, alive: u16, rows: &[Row]) {
         let plan = &item.plan;
         let slot = &mut self.packer.warps[w];
         let masks = &mut slot.masks;
@@ -143,7 +154,8 @@ impl Task<'_> {
             let slot = &mut self.packer.warps[w];
             let tested = if plan.tests.idle() { 0 } else { any_quads(&slot.masks[..plan.samples]) };
             self.counts[InTile::LateTested] += tested;
-            let (left, passed) = after(targets, tile, origin, item, slot, &|i| rows[i].array(w));
+            // SAFETY: the task's tile; the rows hold the warp.
+            let (left, passed) = unsafe { after(targets, tile, origin, item, slot, &|i| rows[i].array(w)) };
             any = left;
             self.counts[InTile::Passed] += passed;
             self.counts[InTile::LateKilled] += tested.saturating_sub(any_quads(&slot.masks[..plan.samples]));
@@ -156,18 +168,20 @@ impl Task<'_> {
         let slot = &self.packer.warps[w];
         for c in &plan.colors {
             let Some(p) = self.targets.list[c.attachment as usize].color.as_ref() else { continue };
-            let mut src = [S::isplat(0); 4];
+            let mut src = [s.isplat(0); 4];
             for k in 0..4 {
                 if let Some(o) = c.outputs[k] {
-                    src[k] = rows[o].words::<S>(w);
+                    // SAFETY: the rows hold the warp.
+                    src[k] = unsafe { rows[o].words(s, w) };
                 }
             }
             let mut second = None;
             if let Some(outputs) = &c.second {
-                let mut s1 = [S::isplat(0); 4];
+                let mut s1 = [s.isplat(0); 4];
                 for k in 0..4 {
                     if let Some(o) = outputs[k] {
-                        s1[k] = rows[o].words::<S>(w);
+                        // SAFETY: the rows hold the warp.
+                        s1[k] = unsafe { rows[o].words(s, w) };
                     }
                 }
                 second = Some(s1);
@@ -178,36 +192,47 @@ impl Task<'_> {
                     for l in 0..16 {
                         k[l] = slot.coverage[l] as f32 / 16.0;
                     }
-                    src[3] = S::bits(S::fmul(S::from_bits(src[3]), simd::ops::f_from::<S>(k)));
+                    src[3] = s.bits(s.fmul(s.from_bits(src[3]), simd::ops::f_from(s, k)));
                 }
                 if item.state.samples.alpha_to_one {
-                    src[3] = S::bits(S::fsplat(1.0));
+                    src[3] = s.bits(s.fsplat(1.0));
                     second.iter_mut().for_each(|s1| s1[3] = src[3]);
                 }
             }
-            for s in 0..plan.samples {
-                let mask = slot.masks[s];
-                if mask == 0 || (s > 0 && p.samples as usize <= s) {
+            for k in 0..plan.samples {
+                let mask = slot.masks[k];
+                if mask == 0 || (k > 0 && p.samples as usize <= k) {
                     continue;
                 }
                 self.counts[InTile::Blended] += counts::quads(mask);
-                let base = p.sample(self.tile, sample_of(p, s));
+                // SAFETY: the task's tile has the plane.
+                let base = unsafe { p.sample(self.tile, sample_of(p, k)) };
                 let bytes = c.writer.bytes();
                 if slot.dense {
-                    let px = base.add(slot.pixels[0] as usize * bytes);
-                    c.writer.write::<S>(px, &src, second.as_ref(), mask);
+                    // SAFETY: sixteen consecutive pixels, of the writer's format.
+                    unsafe {
+                        let px = base.add(slot.pixels[0] as usize * bytes);
+                        c.writer.write(s, px, &src, second.as_ref(), mask);
+                    }
                     continue;
                 }
                 let mut px = [0u8; 256];
                 for q in 0..4 {
-                    let at = base.add(slot.pixels[q] as usize * bytes);
-                    copy_quad(at, px.as_mut_ptr().add(q * 4 * bytes), bytes);
+                    // SAFETY: a quad of the plane; room for four quads of the largest pixels.
+                    unsafe {
+                        let at = base.add(slot.pixels[q] as usize * bytes);
+                        copy_quad(at, px.as_mut_ptr().add(q * 4 * bytes), bytes);
+                    }
                 }
-                c.writer.write::<S>(px.as_mut_ptr(), &src, second.as_ref(), mask);
+                // SAFETY: sixteen pixels of the writer's format.
+                unsafe { c.writer.write(s, px.as_mut_ptr(), &src, second.as_ref(), mask) };
                 for q in 0..4 {
                     if mask >> (q * 4) & 0xF != 0 {
-                        let at = base.add(slot.pixels[q] as usize * bytes);
-                        copy_quad(px.as_ptr().add(q * 4 * bytes), at, bytes);
+                        // SAFETY: as above.
+                        unsafe {
+                            let at = base.add(slot.pixels[q] as usize * bytes);
+                            copy_quad(px.as_ptr().add(q * 4 * bytes), at, bytes);
+                        }
                     }
                 }
             }
@@ -215,13 +240,28 @@ impl Task<'_> {
     }
 }
 
+#[inline(always)]
+fn shade_body<S: Simd>(s: S, task: &mut Task, item: &Item) -> Result<(), Stop> {
+    task.shade_body(s, item)
+}
+simd::by_level! {
+    #[inline(never)]
+    fn shade = shade_body, (task: &mut Task, item: &Item) -> Result<(), Stop>
+}
+
 /// Copies a quad's four pixels.
+///
+/// # Safety
+/// Four pixels of so many bytes at each; they do not overlap.
 #[inline(always)]
 unsafe fn copy_quad(from: *const u8, to: *mut u8, bytes: usize) {
-    match bytes {
-        4 => to.copy_from_nonoverlapping(from, 16),
-        8 => to.copy_from_nonoverlapping(from, 32),
-        _ => to.copy_from_nonoverlapping(from, 4 * bytes),
+    // SAFETY: the caller's four pixels.
+    unsafe {
+        match bytes {
+            4 => to.copy_from_nonoverlapping(from, 16),
+            8 => to.copy_from_nonoverlapping(from, 32),
+            _ => to.copy_from_nonoverlapping(from, 4 * bytes),
+        }
     }
 }
 
@@ -233,16 +273,16 @@ pub fn sample_of(p: &Plane, s: usize) -> u32 {
 
 /// The warp a slot describes.
 #[inline(always)]
-pub unsafe fn warp<'a, S: Simd>(item: &'a Item, slot: &'a Slot, origin: [i32; 2]) -> Warp<'a, S> {
+pub fn warp<'a, S: Simd>(s: S, item: &'a Item, slot: &'a Slot, origin: [i32; 2]) -> Warp<'a, S> {
     let prim = |q: usize| &item.batch.prims[slot.prims[q] as usize];
     let prims = [prim(0), prim(1), prim(2), prim(3)];
     let (x, y);
     if slot.dense {
         let block = slot.pixels[0] as usize / 16;
-        let left = S::fsplat((origin[0] + (block % SIDE) as i32 * 4) as f32);
-        let top = S::fsplat((origin[1] + (block / SIDE) as i32 * 4) as f32);
-        x = S::fadd(left, S::from_bits(S::iloadu(LANE_X.as_ptr().cast())));
-        y = S::fadd(top, S::from_bits(S::iloadu(LANE_Y.as_ptr().cast())));
+        let left = s.fsplat((origin[0] + (block % SIDE) as i32 * 4) as f32);
+        let top = s.fsplat((origin[1] + (block / SIDE) as i32 * 4) as f32);
+        x = s.fadd(left, vector::floats(s, &LANE_X));
+        y = s.fadd(top, vector::floats(s, &LANE_Y));
     } else {
         let mut corner = [[0f32; 4]; 2];
         for q in 0..4 {
@@ -251,8 +291,8 @@ pub unsafe fn warp<'a, S: Simd>(item: &'a Item, slot: &'a Slot, origin: [i32; 2]
             corner[0][q] = (origin[0] + (block % SIDE * 4 + (quad & 1) * 2) as i32) as f32;
             corner[1][q] = (origin[1] + (block / SIDE * 4 + (quad >> 1) * 2) as i32) as f32;
         }
-        x = S::fadd(S::fquads(corner[0]), S::from_bits(S::iloadu(QUAD_X.as_ptr().cast())));
-        y = S::fadd(S::fquads(corner[1]), S::from_bits(S::iloadu(QUAD_Y.as_ptr().cast())));
+        x = s.fadd(s.fquads(corner[0]), vector::floats(s, &QUAD_X));
+        y = s.fadd(s.fquads(corner[1]), vector::floats(s, &QUAD_Y));
     }
     let mut covered = 0;
     for m in &slot.masks[..item.plan.samples] {
@@ -260,6 +300,7 @@ pub unsafe fn warp<'a, S: Simd>(item: &'a Item, slot: &'a Slot, origin: [i32; 2]
     }
     let [a, b, c, d] = slot.prims;
     Warp {
+        machine: s,
         prims,
         same: a == b && a == c && a == d,
         x,

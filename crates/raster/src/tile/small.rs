@@ -5,6 +5,7 @@ use crate::layout::{LANES, TILE, window};
 use crate::prim::Prim;
 use crate::state::Rect;
 use simd::Simd;
+use texel::vector;
 
 /// Pixels along either side of what counts as small, within the tile. Larger ones are better off with edges that know
 /// which blocks they cross ([`super::cover`]).
@@ -14,11 +15,9 @@ const MOST: i32 = 16;
 const FAR: i64 = 1 << 30;
 
 /// Lists the blocks of which a sample is covered. False if the polygon is not small (nothing is listed then).
-///
-/// # Safety
-/// In a function compiled for the level of `S`.
 #[inline(always)]
-pub unsafe fn list<S: Simd>(
+pub fn list<S: Simd>(
+    s: S,
     p: &Prim,
     origin: [i32; 2],
     locations: &[[u8; 2]],
@@ -41,7 +40,7 @@ pub unsafe fn list<S: Simd>(
     // Values in whole pixels' steps, as in `cover`: the fraction can go. First at lane 0 of the first block, then what
     // is added for the others.
     let mut at = [[0i32; 4]; MAX_SAMPLES];
-    let mut offsets = [S::isplat(0); 4];
+    let mut offsets = [s.isplat(0); 4];
     for k in 0..count {
         let e = &p.edges[k];
         for s in 0..samples {
@@ -51,9 +50,9 @@ pub unsafe fn list<S: Simd>(
             let v = (e.a as i64 * x + e.b as i64 * y + e.c) >> 8;
             at[s][k] = v.clamp(-FAR, FAR) as i32;
         }
-        let x = S::imul(S::isplat(e.a as u32), S::iloadu(LANES[0].as_ptr().cast()));
-        let y = S::imul(S::isplat(e.b as u32), S::iloadu(LANES[1].as_ptr().cast()));
-        offsets[k] = S::iadd(x, y);
+        let x = s.imul(s.isplat(e.a as u32), vector::load(s, &LANES[0]));
+        let y = s.imul(s.isplat(e.b as u32), vector::load(s, &LANES[1]));
+        offsets[k] = s.iadd(x, y);
     }
     let mut n = 0;
     for by in top..bottom {
@@ -62,16 +61,16 @@ pub unsafe fn list<S: Simd>(
             let seen = window(b.x0 - x, b.y0 - y, b.x1 - x, b.y1 - y);
             let masks = &mut out.masks[n];
             let mut any = 0;
-            for s in 0..samples {
-                let mut least = S::isplat(0);
+            for sample in 0..samples {
+                let mut least = s.isplat(0);
                 for k in 0..count {
                     let e = &p.edges[k];
-                    let v = at[s][k] + (bx - left) * 4 * e.a + (by - top) * 4 * e.b;
+                    let v = at[sample][k] + (bx - left) * 4 * e.a + (by - top) * 4 * e.b;
                     // The sign says whether any of the values is negative.
-                    least = S::ior(least, S::iadd(offsets[k], S::isplat(v as u32)));
+                    least = s.ior(least, s.iadd(offsets[k], s.isplat(v as u32)));
                 }
-                masks[s] = seen & !S::mbits(S::sgt(S::isplat(0), least));
-                any |= masks[s];
+                masks[sample] = seen & !s.mbits(s.sgt(s.isplat(0), least));
+                any |= masks[sample];
             }
             out.blocks[n] = (by * 16 + bx) as u8;
             n += (any != 0) as usize;

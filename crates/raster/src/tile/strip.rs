@@ -4,6 +4,7 @@
 use simd::Simd;
 use simd::ops;
 use std::marker::PhantomData;
+use texel::vector;
 
 /// A kind of plane: what a step of some blocks, side by side, is in memory.
 pub trait Strip {
@@ -17,8 +18,8 @@ pub trait Strip {
     ///
     /// # Safety
     /// `tile` has a step's pixels (here and below).
-    unsafe fn from_tile<S: Simd>(tile: *const u8, out: &mut [S::I; 4]);
-    unsafe fn to_tile<S: Simd>(tile: *mut u8, v: &[S::I; 4]);
+    unsafe fn from_tile<S: Simd>(s: S, tile: *const u8, out: &mut [S::I; 4]);
+    unsafe fn to_tile<S: Simd>(s: S, tile: *mut u8, v: &[S::I; 4]);
     /// Writes a pixel to memory; whether it differed.
     ///
     /// # Safety
@@ -43,8 +44,8 @@ struct Order([u32; 16]);
 
 impl Order {
     #[inline(always)]
-    unsafe fn of<S: Simd>(&self, v: S::I) -> S::I {
-        S::ishuffle(v, S::iload(self.0.as_ptr().cast()))
+    fn of<S: Simd>(&self, s: S, v: S::I) -> S::I {
+        s.ishuffle(v, vector::load(s, &self.0))
     }
 }
 
@@ -67,9 +68,12 @@ const ODD: u16 = 0xAAAA;
 /// The upper two words of each quarter.
 const UPPER: u16 = 0xCCCC;
 
+/// # Safety
+/// `tile` has so many vectors.
 #[inline(always)]
-unsafe fn vector<S: Simd>(tile: *const u8, n: usize) -> S::I {
-    S::iloadu(tile.add(64 * n))
+unsafe fn part<S: Simd>(s: S, tile: *const u8, n: usize) -> S::I {
+    // SAFETY: the caller has the vector.
+    unsafe { s.iloadu(tile.add(64 * n)) }
 }
 
 /// Bytes as in memory: `B` of 1, 2, 4, 8, 16.
@@ -78,12 +82,12 @@ pub struct Bytes<const B: usize>;
 /// The two rows of quads in words, two pixels of a byte each row: upper rows in even words, lower ones in odd words of a
 /// pair of quads; and back.
 #[inline(always)]
-unsafe fn bytes_by_rows<S: Simd>(v: S::I) -> S::I {
-    let next = NEXT.of::<S>(v);
-    let low = S::isplat(0xFFFF);
-    let upper = S::ior(S::iand(v, low), ops::shl::<S>(next, 16));
-    let lower = S::ior(ops::shr::<S>(next, 16), S::iandn(low, v));
-    S::isel(S::mask(ODD), lower, upper)
+fn bytes_by_rows<S: Simd>(s: S, v: S::I) -> S::I {
+    let next = NEXT.of(s, v);
+    let low = s.isplat(0xFFFF);
+    let upper = s.ior(s.iand(v, low), ops::shl(s, next, 16));
+    let lower = s.ior(ops::shr(s, next, 16), s.iandn(low, v));
+    s.isel(s.mask(ODD), lower, upper)
 }
 
 impl<const B: usize> Strip for Bytes<B> {
@@ -92,42 +96,49 @@ impl<const B: usize> Strip for Bytes<B> {
     const BLOCKS: usize = if B < 4 { 4 / B } else { 1 };
     const VECTORS: usize = if B > 4 { B / 4 } else { 1 };
     #[inline(always)]
-    unsafe fn from_tile<S: Simd>(tile: *const u8, out: &mut [S::I; 4]) {
-        let v = vector::<S>(tile, 0);
+    unsafe fn from_tile<S: Simd>(s: S, tile: *const u8, out: &mut [S::I; 4]) {
+        // SAFETY: a step's pixels (here and below).
+        let v = unsafe { part(s, tile, 0) };
         match B {
-            1 => out[0] = ACROSS.of::<S>(bytes_by_rows::<S>(v)),
-            2 => out[0] = PAIRS.of::<S>(v),
-            4 => out[0] = ROWS.of::<S>(v),
+            1 => out[0] = ACROSS.of(s, bytes_by_rows(s, v)),
+            2 => out[0] = PAIRS.of(s, v),
+            4 => out[0] = ROWS.of(s, v),
             _ => {
                 for (n, out) in out.iter_mut().enumerate().take(Self::VECTORS) {
-                    *out = vector::<S>(tile, n);
+                    // SAFETY: as above.
+                    *out = unsafe { part(s, tile, n) };
                 }
             }
         }
     }
     #[inline(always)]
-    unsafe fn to_tile<S: Simd>(tile: *mut u8, v: &[S::I; 4]) {
+    unsafe fn to_tile<S: Simd>(s: S, tile: *mut u8, v: &[S::I; 4]) {
         match B {
-            1 => S::istoreu(tile, bytes_by_rows::<S>(ACROSS.of::<S>(v[0]))),
-            2 => S::istoreu(tile, PAIRS_BACK.of::<S>(v[0])),
-            4 => S::istoreu(tile, ROWS.of::<S>(v[0])),
+            // SAFETY: a step's pixels (here and below).
+            1 => unsafe { s.istoreu(tile, bytes_by_rows(s, ACROSS.of(s, v[0]))) },
+            2 => unsafe { s.istoreu(tile, PAIRS_BACK.of(s, v[0])) },
+            4 => unsafe { s.istoreu(tile, ROWS.of(s, v[0])) },
             _ => {
                 for (n, v) in v.iter().enumerate().take(Self::VECTORS) {
-                    S::istoreu(tile.add(64 * n), *v);
+                    unsafe { s.istoreu(tile.add(64 * n), *v) };
                 }
             }
         }
     }
     #[inline(always)]
     unsafe fn store(tile: *const u8, memory: *mut u8) -> bool {
-        let new = tile.cast::<[u8; B]>().read_unaligned();
-        let differs = new != memory.cast::<[u8; B]>().read_unaligned();
-        memory.cast::<[u8; B]>().write_unaligned(new);
-        differs
+        // SAFETY: the caller's pixels, of so many bytes.
+        unsafe {
+            let new = tile.cast::<[u8; B]>().read_unaligned();
+            let differs = new != memory.cast::<[u8; B]>().read_unaligned();
+            memory.cast::<[u8; B]>().write_unaligned(new);
+            differs
+        }
     }
     #[inline(always)]
     unsafe fn load(tile: *mut u8, memory: *const u8) {
-        tile.copy_from_nonoverlapping(memory, B);
+        // SAFETY: the caller's pixels, of so many bytes.
+        unsafe { tile.copy_from_nonoverlapping(memory, B) };
     }
 }
 
@@ -142,23 +153,27 @@ impl Strip for Depth<u32> {
     const MEMORY: usize = 4;
     const BLOCKS: usize = 1;
     #[inline(always)]
-    unsafe fn from_tile<S: Simd>(tile: *const u8, out: &mut [S::I; 4]) {
-        let z = S::f_to_s_raw(S::from_bits(vector::<S>(tile, 0)));
-        out[0] = ROWS.of::<S>(S::iand(z, S::isplat(DEPTH24)));
+    unsafe fn from_tile<S: Simd>(s: S, tile: *const u8, out: &mut [S::I; 4]) {
+        // SAFETY: a step's pixels, says the caller.
+        let z = s.f_to_s_raw(s.from_bits(unsafe { part(s, tile, 0) }));
+        out[0] = ROWS.of(s, s.iand(z, s.isplat(DEPTH24)));
     }
     #[inline(always)]
-    unsafe fn to_tile<S: Simd>(tile: *mut u8, v: &[S::I; 4]) {
-        let z = S::s_to_f(S::iand(v[0], S::isplat(DEPTH24)));
-        S::istoreu(tile, ROWS.of::<S>(S::bits(z)));
+    unsafe fn to_tile<S: Simd>(s: S, tile: *mut u8, v: &[S::I; 4]) {
+        let z = s.s_to_f(s.iand(v[0], s.isplat(DEPTH24)));
+        // SAFETY: a step's pixels, says the caller.
+        unsafe { s.istoreu(tile, ROWS.of(s, s.bits(z))) };
     }
     #[inline(always)]
     unsafe fn store(tile: *const u8, memory: *mut u8) -> bool {
-        memory.cast::<u32>().write_unaligned(*tile.cast::<f32>() as u32 & DEPTH24);
+        // SAFETY: the caller's pixels: a float in the tile, which begins with a cache line.
+        unsafe { memory.cast::<u32>().write_unaligned(*tile.cast::<f32>() as u32 & DEPTH24) };
         true
     }
     #[inline(always)]
     unsafe fn load(tile: *mut u8, memory: *const u8) {
-        *tile.cast::<f32>() = (memory.cast::<u32>().read_unaligned() & DEPTH24) as f32;
+        // SAFETY: the caller's pixels: a float in the tile, which begins with a cache line.
+        unsafe { *tile.cast::<f32>() = (memory.cast::<u32>().read_unaligned() & DEPTH24) as f32 };
     }
 }
 
@@ -167,31 +182,36 @@ impl Strip for Depth<u16> {
     const MEMORY: usize = 2;
     const BLOCKS: usize = 2;
     #[inline(always)]
-    unsafe fn from_tile<S: Simd>(tile: *const u8, out: &mut [S::I; 4]) {
-        let mut w = [S::isplat(0); 2];
+    unsafe fn from_tile<S: Simd>(s: S, tile: *const u8, out: &mut [S::I; 4]) {
+        let mut w = [s.isplat(0); 2];
         for (n, w) in w.iter_mut().enumerate() {
-            let z = S::iand(S::f_to_s_raw(S::from_bits(vector::<S>(tile, n))), S::isplat(0xFFFF));
-            let z = ROWS.of::<S>(z);
-            *w = EVEN.of::<S>(S::ior(z, ops::shl::<S>(NEXT.of::<S>(z), 16)));
+            // SAFETY: a step's pixels, says the caller.
+            let z = s.from_bits(unsafe { part(s, tile, n) });
+            let z = s.iand(s.f_to_s_raw(z), s.isplat(0xFFFF));
+            let z = ROWS.of(s, z);
+            *w = EVEN.of(s, s.ior(z, ops::shl(s, NEXT.of(s, z), 16)));
         }
-        out[0] = S::isel(S::mask(UPPER), w[1], w[0]);
+        out[0] = s.isel(s.mask(UPPER), w[1], w[0]);
     }
     #[inline(always)]
-    unsafe fn to_tile<S: Simd>(tile: *mut u8, v: &[S::I; 4]) {
+    unsafe fn to_tile<S: Simd>(s: S, tile: *mut u8, v: &[S::I; 4]) {
         for (n, order) in HALVES.iter().enumerate() {
-            let w = order.of::<S>(v[0]);
-            let z = S::isel(S::mask(ODD), ops::shr::<S>(w, 16), S::iand(w, S::isplat(0xFFFF)));
-            S::istoreu(tile.add(64 * n), ROWS.of::<S>(S::bits(S::s_to_f(z))));
+            let w = order.of(s, v[0]);
+            let z = s.isel(s.mask(ODD), ops::shr(s, w, 16), s.iand(w, s.isplat(0xFFFF)));
+            // SAFETY: a step's pixels, says the caller.
+            unsafe { s.istoreu(tile.add(64 * n), ROWS.of(s, s.bits(s.s_to_f(z)))) };
         }
     }
     #[inline(always)]
     unsafe fn store(tile: *const u8, memory: *mut u8) -> bool {
-        memory.cast::<u16>().write_unaligned(*tile.cast::<f32>() as u16);
+        // SAFETY: the caller's pixels: a float in the tile, which begins with a cache line.
+        unsafe { memory.cast::<u16>().write_unaligned(*tile.cast::<f32>() as u16) };
         true
     }
     #[inline(always)]
     unsafe fn load(tile: *mut u8, memory: *const u8) {
-        *tile.cast::<f32>() = memory.cast::<u16>().read_unaligned() as f32;
+        // SAFETY: the caller's pixels: a float in the tile, which begins with a cache line.
+        unsafe { *tile.cast::<f32>() = memory.cast::<u16>().read_unaligned() as f32 };
     }
 }
 
@@ -217,12 +237,12 @@ mod tests {
         let mut rows = [[0u8; 64]; 4];
         // SAFETY: room for a step.
         unsafe {
-            let mut v = [P::isplat(0); 4];
-            T::from_tile::<P>(tile.as_ptr(), &mut v);
+            let mut v = [P.isplat(0); 4];
+            T::from_tile(P, tile.as_ptr(), &mut v);
             for (k, v) in v.iter().enumerate().take(T::VECTORS) {
                 for q in 0..4 {
                     let (row, at) = place(T::VECTORS, k, q);
-                    let words = ops::i_lanes::<P>(*v);
+                    let words = ops::i_lanes(P, *v);
                     for i in 0..4 {
                         rows[row][at + 4 * i..at + 4 * i + 4]
                             .copy_from_slice(&words[4 * q + i].to_le_bytes());
@@ -238,7 +258,7 @@ mod tests {
                 }
             }
             let mut back = vec![0u8; n * T::TILE];
-            T::to_tile::<P>(back.as_mut_ptr(), &v);
+            T::to_tile(P, back.as_mut_ptr(), &v);
             assert_eq!(back, tile);
         }
     }

@@ -87,7 +87,8 @@ impl Plane {
     /// `tile` is a tile buffer laid out for this plane.
     #[inline]
     pub unsafe fn sample(&self, tile: *mut u8, s: u32) -> *mut u8 {
-        tile.add(self.at + s as usize * PIXELS * self.bytes)
+        // SAFETY: the tile has the plane.
+        unsafe { tile.add(self.at + s as usize * PIXELS * self.bytes) }
     }
 }
 
@@ -228,12 +229,15 @@ impl Targets {
         for i in self.held(drawn) {
             for p in self.planes(i, layer) {
                 match if loaded[i] { vk::AttachmentLoadOp::LOAD } else { p.load } {
-                    vk::AttachmentLoadOp::CLEAR => p.fill(tile),
+                    // SAFETY: the caller's tile (here and below).
+                    vk::AttachmentLoadOp::CLEAR => unsafe { p.fill(tile) },
                     vk::AttachmentLoadOp::LOAD => {
-                        traffic.add(&p.transfer(level, tile, layer, origin, &self.area, Way::Load));
+                        traffic
+                            .add(&unsafe { p.transfer(level, tile, layer, origin, &self.area, Way::Load) });
                     }
                     // What the last tile left would go to memory otherwise.
-                    _ if p.store == vk::AttachmentStoreOp::STORE => p.fill_with(tile, &[0; 16]),
+                    // SAFETY: as above.
+                    _ if p.store == vk::AttachmentStoreOp::STORE => unsafe { p.fill_with(tile, &[0; 16]) },
                     _ => {}
                 }
             }
@@ -279,7 +283,8 @@ impl Targets {
         for i in self.held(drawn) {
             let last = self.spans[i].end <= done;
             for p in self.planes(i, layer).filter(|p| !last || p.store == vk::AttachmentStoreOp::STORE) {
-                traffic.add(&p.transfer(level, tile, layer, origin, &self.area, Way::Store));
+                // SAFETY: the caller's tile.
+                traffic.add(&unsafe { p.transfer(level, tile, layer, origin, &self.area, Way::Store) });
             }
         }
         traffic
@@ -309,7 +314,8 @@ impl Targets {
     ) -> [Traffic; 2] {
         let [mut loaded, mut stored] = [Traffic::default(); 2];
         for p in (0..self.own).flat_map(|i| self.planes(i, layer)) {
-            let moved = |way| p.transfer(level, tile, layer, origin, &self.area, way);
+            // SAFETY: the caller's tile.
+            let moved = |way| unsafe { p.transfer(level, tile, layer, origin, &self.area, way) };
             if p.load == vk::AttachmentLoadOp::LOAD {
                 loaded.add(&moved(Way::Keep));
             }
@@ -414,25 +420,70 @@ fn target(a: &Attachment, at: &mut usize) -> Target {
     t
 }
 
+#[cfg(test)]
+impl Plane {
+    /// A plane of one sample of one layer.
+    pub(super) fn of(
+        format: &'static FormatInfo,
+        kind: Kind,
+        base: *mut u8,
+        row_pitch: u64,
+        size: i32,
+    ) -> Plane {
+        let none = (vk::AttachmentLoadOp::LOAD, vk::AttachmentStoreOp::STORE);
+        let bytes = match kind {
+            Kind::Color => format.block_bytes as usize,
+            Kind::Stencil => 1,
+            _ => 4,
+        };
+        Plane {
+            base,
+            row_pitch,
+            sample_pitch: 0,
+            layer_pitch: 0,
+            layers: 1,
+            width: size,
+            height: size,
+            format,
+            bytes,
+            at: 0,
+            samples: 1,
+            kind,
+            load: none.0,
+            store: none.1,
+            clear: [0; 16],
+            blank: std::ptr::null(),
+        }
+    }
+}
+
 impl Plane {
     /// The clear value in all pixels and samples.
+    ///
+    /// # Safety
+    /// As [`Targets::load`].
     unsafe fn fill(&self, tile: *mut u8) {
-        self.fill_with(tile, &self.clear);
+        // SAFETY: the caller's tile.
+        unsafe { self.fill_with(tile, &self.clear) };
     }
 
+    /// # Safety
+    /// As [`Targets::load`].
     unsafe fn fill_with(&self, tile: *mut u8, pixel: &[u8; 16]) {
-        let p = tile.add(self.at);
         let n = PIXELS * self.samples as usize;
-        match self.bytes {
-            1 => p.write_bytes(pixel[0], n),
-            2 => std::slice::from_raw_parts_mut(p.cast::<[u8; 2]>(), n).fill([pixel[0], pixel[1]]),
-            4 => std::slice::from_raw_parts_mut(p.cast::<u32>(), n)
-                .fill(u32::from_le_bytes([pixel[0], pixel[1], pixel[2], pixel[3]])),
-            8 => {
-                std::slice::from_raw_parts_mut(p.cast::<[u8; 8]>(), n).fill(std::array::from_fn(|i| pixel[i]))
+        // SAFETY: the plane's pixels of the caller's tile, which begins with a cache line as its planes do.
+        unsafe {
+            let p = tile.add(self.at);
+            match self.bytes {
+                1 => p.write_bytes(pixel[0], n),
+                2 => std::slice::from_raw_parts_mut(p.cast::<[u8; 2]>(), n).fill([pixel[0], pixel[1]]),
+                4 => std::slice::from_raw_parts_mut(p.cast::<u32>(), n)
+                    .fill(u32::from_le_bytes([pixel[0], pixel[1], pixel[2], pixel[3]])),
+                8 => std::slice::from_raw_parts_mut(p.cast::<[u8; 8]>(), n)
+                    .fill(std::array::from_fn(|i| pixel[i])),
+                16 => std::slice::from_raw_parts_mut(p.cast::<[u8; 16]>(), n).fill(*pixel),
+                b => (0..n).for_each(|i| p.add(i * b).copy_from(pixel.as_ptr(), b)),
             }
-            16 => std::slice::from_raw_parts_mut(p.cast::<[u8; 16]>(), n).fill(*pixel),
-            b => (0..n).for_each(|i| p.add(i * b).copy_from(pixel.as_ptr(), b)),
         }
     }
 
@@ -454,14 +505,17 @@ impl Plane {
     /// As [`Targets::load`].
     pub unsafe fn clear_rect(&self, tile: *mut u8, r: &Rect, value: &[u8; 16]) {
         if (r.x0, r.y0, r.x1, r.y1) == (0, 0, TILE, TILE) {
-            return self.fill_with(tile, value);
+            // SAFETY: the caller's tile.
+            return unsafe { self.fill_with(tile, value) };
         }
         for s in 0..self.samples {
-            let p = self.sample(tile, s);
+            // SAFETY: the caller's tile.
+            let p = unsafe { self.sample(tile, s) };
             for y in r.y0..r.y1 {
                 for x in r.x0..r.x1 {
                     let at = pixel(x as usize, y as usize) * self.bytes;
-                    p.add(at).copy_from(value.as_ptr(), self.bytes);
+                    // SAFETY: a pixel of the plane.
+                    unsafe { p.add(at).copy_from(value.as_ptr(), self.bytes) };
                 }
             }
         }

@@ -4,7 +4,6 @@ use super::counts::{self, DrawCounts, InTile, TileCounts, any_quads};
 use super::cover::{Cover, Covered, MAX_SAMPLES};
 use super::hiz::Hiz;
 use super::item::{Item, Line, When, prefetch};
-use super::level::dispatched;
 use super::packer::Packer;
 use super::shade::sample_of;
 use super::small;
@@ -13,6 +12,7 @@ use crate::layout::{BLOCKS, LANE_X, LANE_Y, SIDE, TILE, pixel, sample_locations}
 use crate::prim::{Prim, Shape};
 use crate::state::Rect;
 use simd::{Level, Simd};
+use texel::vector;
 use wave::{Host, Stop, Worker};
 
 /// Quads of a tile.
@@ -24,15 +24,15 @@ pub type Blocks = [u64; BLOCKS / 64];
 
 /// What a thread works on.
 pub struct Task<'a> {
-    pub targets: &'a Targets,
+    pub(super) targets: &'a Targets,
     pub worker: &'a mut Worker,
     pub packer: &'a mut Packer,
     pub cover: &'a mut Cover,
     pub covered: &'a mut Covered,
     pub hiz: &'a mut Hiz,
     pub host: &'a dyn Host,
-    /// The tile buffer.
-    pub tile: *mut u8,
+    /// The tile buffer, laid out by the targets: who makes a task says so.
+    pub(super) tile: *mut u8,
     pub layer: u32,
     /// Pixels.
     pub origin: [i32; 2],
@@ -46,8 +46,12 @@ pub struct Task<'a> {
 }
 
 impl<'a> Task<'a> {
+    /// A task on the pixels of a tile.
+    ///
+    /// # Safety
+    /// The tile buffer is laid out by `targets`, and while this draws nobody else uses it.
     #[allow(clippy::too_many_arguments)]
-    pub fn new(
+    pub unsafe fn new(
         targets: &'a Targets,
         worker: &'a mut Worker,
         packer: &'a mut Packer,
@@ -80,10 +84,7 @@ impl<'a> Task<'a> {
 
     /// Draws the primitives `entries` of an item: indices into its batch, with [`crate::geometry::bin::COVERS`]
     /// where they cover the whole tile. `hidden`: blocks that later draws cover, by entry, or empty.
-    ///
-    /// # Safety
-    /// The tile buffer is laid out by `targets`, and nobody else uses it or this tile's pixels.
-    pub unsafe fn draw(
+    pub fn draw(
         &mut self,
         item: &Item,
         entries: &[u32],
@@ -98,18 +99,17 @@ impl<'a> Task<'a> {
         if plan.tests.write && (plan.when != When::Early || !plan.hiz) {
             self.hiz.written_late(&plan.tests);
         }
-        let r = self.draw_(item, entries, hidden);
+        let r = draw(self.level, self, item, entries, hidden);
         let r = r.and_then(|_| self.shade(item));
         let usage = item.take_usage(self.worker);
         counts.add_tile(&std::mem::take(&mut self.counts), usage.as_ref());
         r
     }
 
-    dispatched!(draw_, draw_avx2, draw_avx512, (item: &Item, entries: &[u32], hidden: &[Blocks]) -> Result<(), Stop>, draw_body);
-
     #[inline(always)]
-    unsafe fn draw_body<S: Simd>(
+    fn draw_body<S: Simd>(
         &mut self,
+        s: S,
         item: &Item,
         entries: &[u32],
         hidden: &[Blocks],
@@ -127,6 +127,9 @@ impl<'a> Task<'a> {
                 true => (entries.len() - 1 - n, (entries.len() - 1 - n).wrapping_sub(AHEAD)),
                 false => (n, n + AHEAD),
             };
+            if n % POLL == 0 && self.host.expired() {
+                break;
+            }
             self.counts[InTile::Primitives] += 1;
             let e = entries[i];
             let number = index(e);
@@ -136,11 +139,11 @@ impl<'a> Task<'a> {
                 prefetch(item.batch.prims.as_ptr().wrapping_add(index(*next) as usize).cast::<Line>());
             }
             if prim.shape == Shape::Pixels {
-                self.pixels(item, prim, number)?;
+                pixels(self.level, self, item, prim, number)?;
                 continue;
             }
             if prim.shape == Shape::Smooth {
-                self.smooth(item, prim, number)?;
+                smooth(self.level, self, item, prim, number)?;
                 continue;
             }
             let b = &prim.bounds.rect();
@@ -150,7 +153,7 @@ impl<'a> Task<'a> {
                 let p = pixel(x as usize % TILE as usize, y as usize % TILE as usize);
                 let mut masks = [0; MAX_SAMPLES];
                 masks[..plan.samples].fill(1 << (p % 16));
-                self.block::<S>(item, prim, number, p / 16, &masks)?;
+                self.block(s, item, prim, number, p / 16, &masks)?;
                 continue;
             }
             let hidden = hidden.get(i);
@@ -158,7 +161,7 @@ impl<'a> Task<'a> {
                 counts::gone(&mut self.counts, &WHOLE);
                 continue;
             }
-            if !small::list::<S>(prim, origin, plan.locations, plan.samples, self.covered) {
+            if !small::list(s, prim, origin, plan.locations, plan.samples, self.covered) {
                 if !self.cover.set(prim, origin, e & COVERS != 0, plan.locations, single) {
                     continue;
                 }
@@ -188,17 +191,17 @@ impl<'a> Task<'a> {
                     }
                     done = r;
                 }
-                self.cover.list::<S>(self.covered);
+                self.cover.list(s, self.covered);
             }
             if plan.depth_alone {
-                self.tested::<S>(item, prim, number, hidden)?;
+                self.tested(s, item, prim, number, hidden)?;
                 continue;
             }
             for k in 0..self.covered.count {
                 let b = self.covered.blocks[k] as usize;
                 let masks = self.covered.masks[k];
                 if hidden.is_none_or(|h| h[b / 64] >> (b % 64) & 1 == 0) {
-                    self.block::<S>(item, prim, number, b, &masks)?;
+                    self.block(s, item, prim, number, b, &masks)?;
                 } else {
                     counts::rasterised(&mut self.counts, &masks[..plan.samples]);
                     self.counts[InTile::Hidden] += any_quads(&masks[..plan.samples]);
@@ -209,7 +212,7 @@ impl<'a> Task<'a> {
     }
 
     /// A primitive that covers the whole tile and is not tested.
-    unsafe fn whole(&mut self, item: &Item, index: u32, hidden: Option<&Blocks>) -> Result<(), Stop> {
+    fn whole(&mut self, item: &Item, index: u32, hidden: Option<&Blocks>) -> Result<(), Stop> {
         self.counts[InTile::Quads] += QUADS;
         if let Some(h) = hidden {
             self.counts[InTile::Hidden] += h.iter().map(|w| 4 * w.count_ones() as u64).sum::<u64>();
@@ -232,7 +235,7 @@ impl<'a> Task<'a> {
 
     /// A block all of whose pixels are left, of a plain draw: into the wave.
     #[inline(always)]
-    pub(super) unsafe fn full(&mut self, item: &Item, index: u32, block: usize) -> Result<(), Stop> {
+    pub(super) fn full(&mut self, item: &Item, index: u32, block: usize) -> Result<(), Stop> {
         let plan = &item.plan;
         if plan.counts_early {
             self.counts[InTile::Passed] += 16;
@@ -245,17 +248,15 @@ impl<'a> Task<'a> {
     }
 
     // Functions of their own: coverage as most primitives have it stays short.
-    dispatched!(smooth, smooth_avx2, smooth_avx512, (item: &Item, prim: &Prim, index: u32) -> Result<(), Stop>, smooth_body);
-    dispatched!(pixels, pixels_avx2, pixels_avx512, (item: &Item, prim: &Prim, index: u32) -> Result<(), Stop>, pixels_body);
 
     /// A smooth line: pixels of which any of sixteen samples is covered, with their share of them
     /// (§ Smooth Lines leaves the filter open).
     #[inline(always)]
-    unsafe fn smooth_body<S: Simd>(&mut self, item: &Item, prim: &Prim, index: u32) -> Result<(), Stop> {
+    fn smooth_body<S: Simd>(&mut self, s: S, item: &Item, prim: &Prim, index: u32) -> Result<(), Stop> {
         if !self.cover.set(prim, self.origin, false, sample_locations(16), false) {
             return Ok(());
         }
-        self.cover.list::<S>(self.covered);
+        self.cover.list(s, self.covered);
         for k in 0..self.covered.count {
             let (b, sixteen) = (self.covered.blocks[k] as usize, self.covered.masks[k]);
             let any = sixteen.iter().fold(0, |a, m| a | m);
@@ -264,7 +265,7 @@ impl<'a> Task<'a> {
             for l in 0..16 {
                 self.coverage[l] = sixteen.iter().filter(|m| **m >> l & 1 != 0).count() as u8;
             }
-            self.block::<S>(item, prim, index, b, &masks)?;
+            self.block(s, item, prim, index, b, &masks)?;
         }
         self.coverage = [16; 16];
         Ok(())
@@ -272,7 +273,7 @@ impl<'a> Task<'a> {
 
     /// A primitive that covers listed pixels.
     #[inline(always)]
-    unsafe fn pixels_body<S: Simd>(&mut self, item: &Item, prim: &Prim, index: u32) -> Result<(), Stop> {
+    fn pixels_body<S: Simd>(&mut self, s: S, item: &Item, prim: &Prim, index: u32) -> Result<(), Stop> {
         let (first, count) = prim.pixels();
         for &[x, y] in &item.batch.pixels[first as usize..(first + count) as usize] {
             let b = &prim.bounds.rect();
@@ -282,7 +283,7 @@ impl<'a> Task<'a> {
                 let p = pixel(tx as usize, ty as usize);
                 let mut masks = [0; MAX_SAMPLES];
                 masks[..item.plan.samples].fill(1 << (p % 16));
-                self.block::<S>(item, prim, index, p / 16, &masks)?;
+                self.block(s, item, prim, index, p / 16, &masks)?;
             }
         }
         Ok(())
@@ -290,8 +291,9 @@ impl<'a> Task<'a> {
 
     /// A block of a primitive: early tests, then into the wave.
     #[inline(always)]
-    unsafe fn block<S: Simd>(
+    fn block<S: Simd>(
         &mut self,
+        s: S,
         item: &Item,
         prim: &Prim,
         index: u32,
@@ -344,12 +346,12 @@ impl<'a> Task<'a> {
             }
             any = 0;
             let mut every = 0xFFFF;
-            for s in 0..plan.samples {
-                if masks[s] != 0 {
-                    masks[s] = self.early::<S>(item, prim, masks[s], s, block, corner);
-                    any |= masks[s];
+            for k in 0..plan.samples {
+                if masks[k] != 0 {
+                    masks[k] = self.early(s, item, prim, masks[k], k, block, corner);
+                    any |= masks[k];
                 }
-                every &= masks[s];
+                every &= masks[k];
             }
             let left = counts::quads(any);
             self.counts[InTile::EarlyKilled] += tested - left;
@@ -405,37 +407,42 @@ impl<'a> Task<'a> {
 
     /// Tests one sample of a whole block in place; the lanes that pass.
     #[inline(always)]
-    unsafe fn early<S: Simd>(
+    fn early<S: Simd>(
         &self,
+        s: S,
         item: &Item,
         prim: &Prim,
         mask: u16,
-        s: usize,
+        sample: usize,
         block: usize,
         corner: [i32; 2],
     ) -> u16 {
         let plan = &item.plan;
-        let [sx, sy] = plan.locations[s];
+        let [sx, sy] = plan.locations[sample];
         // In the order of `fill::Warp::places`, so that early and late tests see the same depth.
-        let x = S::fadd(S::fsplat(corner[0] as f32), S::from_bits(S::iloadu(LANE_X.as_ptr().cast())));
-        let y = S::fadd(S::fsplat(corner[1] as f32), S::from_bits(S::iloadu(LANE_Y.as_ptr().cast())));
-        let x = S::fsub(S::fadd(x, S::fsplat(sx as f32 / 16.0)), S::fsplat(prim.origin[0]));
-        let y = S::fsub(S::fadd(y, S::fsplat(sy as f32 / 16.0)), S::fsplat(prim.origin[1]));
+        let x = s.fadd(s.fsplat(corner[0] as f32), vector::floats(s, &LANE_X));
+        let y = s.fadd(s.fsplat(corner[1] as f32), vector::floats(s, &LANE_Y));
+        let x = s.fsub(s.fadd(x, s.fsplat(sx as f32 / 16.0)), s.fsplat(prim.origin[0]));
+        let y = s.fsub(s.fadd(y, s.fsplat(sy as f32 / 16.0)), s.fsplat(prim.origin[1]));
         let k = &prim.z;
-        let slope = S::fadd(S::fmul(S::fsplat(k.dx), x), S::fmul(S::fsplat(k.dy), y));
-        let z = plan.tests.value::<S>(S::fadd(S::fsplat(k.at), slope), item.depth_range(prim));
+        let slope = s.fadd(s.fmul(s.fsplat(k.dx), x), s.fmul(s.fsplat(k.dy), y));
+        let z = plan.tests.value(s, s.fadd(s.fsplat(k.at), slope), item.depth_range(prim));
         let mut no_depth = [0f32; 16];
         let mut no_stencil = [0u8; 16];
         let zs = match self.plane(plan.depth, |t| &t.depth) {
-            Some(p) => p.sample(self.tile, sample_of(p, s)).cast::<f32>().add(block * 16),
+            // SAFETY: the tile has the plane (here and below).
+            Some(p) => unsafe { p.sample(self.tile, sample_of(p, sample)).cast::<f32>().add(block * 16) },
             None => no_depth.as_mut_ptr(),
         };
         let st = match self.plane(plan.stencil, |t| &t.stencil) {
-            Some(p) if plan.tests.has_stencil() => p.sample(self.tile, sample_of(p, s)).add(block * 16),
+            Some(p) if plan.tests.has_stencil() => unsafe {
+                p.sample(self.tile, sample_of(p, sample)).add(block * 16)
+            },
             _ => no_stencil.as_mut_ptr(),
         };
         let front = if prim.front { 0xFFFF } else { 0 };
-        plan.tests.run::<S>(mask, z, zs, st, front, plan.when == When::Early, None)
+        // SAFETY: a block's sixteen values each.
+        unsafe { plan.tests.run(s, mask, z, zs, st, front, plan.when == When::Early, None) }
     }
 
     #[inline(always)]
@@ -447,6 +454,42 @@ impl<'a> Task<'a> {
         pick(self.targets.list.get(attachment? as usize)?).as_ref()
     }
 }
+
+#[inline(always)]
+fn draw_body<S: Simd>(
+    s: S,
+    task: &mut Task,
+    item: &Item,
+    entries: &[u32],
+    hidden: &[Blocks],
+) -> Result<(), Stop> {
+    task.draw_body(s, item, entries, hidden)
+}
+simd::by_level! {
+    #[inline(never)]
+    fn draw = draw_body, (task: &mut Task, item: &Item, entries: &[u32], hidden: &[Blocks]) -> Result<(), Stop>
+}
+
+#[inline(always)]
+fn smooth_body<S: Simd>(s: S, task: &mut Task, item: &Item, prim: &Prim, index: u32) -> Result<(), Stop> {
+    task.smooth_body(s, item, prim, index)
+}
+simd::by_level! {
+    #[inline(never)]
+    fn smooth = smooth_body, (task: &mut Task, item: &Item, prim: &Prim, index: u32) -> Result<(), Stop>
+}
+
+#[inline(always)]
+fn pixels_body<S: Simd>(s: S, task: &mut Task, item: &Item, prim: &Prim, index: u32) -> Result<(), Stop> {
+    task.pixels_body(s, item, prim, index)
+}
+simd::by_level! {
+    #[inline(never)]
+    fn pixels = pixels_body, (task: &mut Task, item: &Item, prim: &Prim, index: u32) -> Result<(), Stop>
+}
+
+/// Primitives after which it is asked whether work is to stop.
+const POLL: usize = 64;
 
 /// Primitives between the one that is looked at and the one that is fetched.
 const AHEAD: usize = 16;

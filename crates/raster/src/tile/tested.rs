@@ -9,6 +9,7 @@ use super::task::{Blocks, Task, quads};
 use crate::layout::{LANE_X, LANE_Y, SIDE};
 use crate::prim::Prim;
 use simd::Simd;
+use texel::vector;
 use wave::Stop;
 
 /// Bounds of a primitive's depth over each block of a row, and the blocks where depths between them all fail.
@@ -20,13 +21,12 @@ struct Row {
 }
 
 impl Task<'_> {
-    /// Tests the covered blocks (`covered`) of a primitive, and has what is left shaded.
-    ///
-    /// # Safety
-    /// As [`Task::draw`], in a function compiled for the level of `S`; the item is one of [`super::item::Plan::depth_alone`].
+    /// Tests the covered blocks (`covered`) of a primitive, and has what is left shaded; of items of
+    /// [`super::item::Plan::depth_alone`].
     #[inline(always)]
-    pub(super) unsafe fn tested<S: Simd>(
+    pub(super) fn tested<S: Simd>(
         &mut self,
+        s: S,
         item: &Item,
         prim: &Prim,
         index: u32,
@@ -34,12 +34,13 @@ impl Task<'_> {
     ) -> Result<(), Stop> {
         let plan = &item.plan;
         let Some(plane) = self.plane(plan.depth, |t| &t.depth) else { return Ok(()) };
-        let zs = plane.sample(self.tile, 0).cast::<f32>();
+        // SAFETY: the task's tile has the plane.
+        let zs = unsafe { plane.sample(self.tile, 0) }.cast::<f32>();
         let writes = plan.tests.write && plan.when == When::Early;
         let range = item.depth_range(prim);
-        let half = S::fsplat(0.5);
-        let at = S::fsplat(prim.z.at);
-        let [dx, dy] = [S::fsplat(prim.z.dx), S::fsplat(prim.z.dy)];
+        let half = s.fsplat(0.5);
+        let at = s.fsplat(prim.z.at);
+        let [dx, dy] = [s.fsplat(prim.z.dx), s.fsplat(prim.z.dy)];
         let mut row = usize::MAX;
         let mut bounds = Row { low: [0.0; SIDE], high: [0.0; SIDE], fails: 0 };
         let mut down = at;
@@ -55,30 +56,31 @@ impl Task<'_> {
             self.counts[InTile::EarlyTested] += asked;
             if b / SIDE != row {
                 row = b / SIDE;
-                bounds = self.bounds::<S>(item, prim, row, range);
+                bounds = self.bounds(s, item, prim, row, range);
                 // In the order of `fill::Warp::places`, so that early and late tests see the same depth; x below too.
-                let top = S::fsplat((self.origin[1] + row as i32 * 4) as f32);
-                let y = S::fadd(top, S::from_bits(S::iloadu(LANE_Y.as_ptr().cast())));
-                down = S::fmul(dy, S::fsub(S::fadd(y, half), S::fsplat(prim.origin[1])));
+                let top = s.fsplat((self.origin[1] + row as i32 * 4) as f32);
+                let y = s.fadd(top, vector::floats(s, &LANE_Y));
+                down = s.fmul(dy, s.fsub(s.fadd(y, half), s.fsplat(prim.origin[1])));
             }
             if bounds.fails >> (b % SIDE) & 1 != 0 {
                 self.counts[InTile::EarlyKilled] += asked;
                 continue;
             }
-            let left = S::fsplat((self.origin[0] + (b % SIDE) as i32 * 4) as f32);
-            let x = S::fadd(left, S::from_bits(S::iloadu(LANE_X.as_ptr().cast())));
-            let across = S::fmul(dx, S::fsub(S::fadd(x, half), S::fsplat(prim.origin[0])));
-            let z = plan.tests.value::<S>(S::fadd(at, S::fadd(across, down)), range);
-            let here = zs.add(b * 16).cast::<u8>();
-            let old = S::from_bits(S::iloadu(here));
-            let passed = mask & plan.tests.passes::<S>(z, old);
+            let left = s.fsplat((self.origin[0] + (b % SIDE) as i32 * 4) as f32);
+            let x = s.fadd(left, vector::floats(s, &LANE_X));
+            let across = s.fmul(dx, s.fsub(s.fadd(x, half), s.fsplat(prim.origin[0])));
+            let z = plan.tests.value(s, s.fadd(at, s.fadd(across, down)), range);
+            // SAFETY: a block of the plane.
+            let here = unsafe { &mut *zs.add(b * 16).cast::<[f32; 16]>() };
+            let old = vector::floats(s, here);
+            let passed = mask & plan.tests.passes(s, z, old);
             let shown = counts::quads(passed);
             self.counts[InTile::EarlyKilled] += asked - shown;
             if passed == 0 {
                 continue;
             }
             if writes {
-                S::istoreu(here, S::bits(S::fsel(S::mask(passed), z, old)));
+                vector::store_floats(s, here, s.fsel(s.mask(passed), z, old));
                 self.counts[InTile::EarlyUpdated] += shown;
                 let z = [bounds.low[b % SIDE], bounds.high[b % SIDE]];
                 self.hiz.wrote(b, z, passed == 0xFFFF);
@@ -106,31 +108,28 @@ impl Task<'_> {
     /// As [`Item::depths`] and [`super::hiz::Hiz::block_fails`] have it for each block of the row, by the same operations.
     /// `range`: depths that the primitive has at all.
     #[inline(always)]
-    unsafe fn bounds<S: Simd>(&self, item: &Item, prim: &Prim, row: usize, range: [f32; 2]) -> Row {
+    fn bounds<S: Simd>(&self, s: S, item: &Item, prim: &Prim, row: usize, range: [f32; 2]) -> Row {
         let k = &prim.z;
-        let columns = S::iadd(S::isplat(self.origin[0] as u32), S::iload(COLUMNS.0.as_ptr().cast()));
-        let (half, ox) = (S::fsplat(0.5), S::fsplat(prim.origin[0]));
-        let from = S::fsub(S::fadd(S::s_to_f(columns), half), ox);
-        let to = S::fsub(S::fsub(S::s_to_f(S::iadd(columns, S::isplat(4))), half), ox);
-        let slope = S::fsplat(k.dx);
-        let (from, to) = (S::fmul(slope, from), S::fmul(slope, to));
+        let columns = s.iadd(s.isplat(self.origin[0] as u32), vector::load(s, &COLUMNS.0));
+        let (half, ox) = (s.fsplat(0.5), s.fsplat(prim.origin[0]));
+        let from = s.fsub(s.fadd(s.s_to_f(columns), half), ox);
+        let to = s.fsub(s.fsub(s.s_to_f(s.iadd(columns, s.isplat(4))), half), ox);
+        let slope = s.fsplat(k.dx);
+        let (from, to) = (s.fmul(slope, from), s.fmul(slope, to));
         let (left, right) = if k.dx < 0.0 { (to, from) } else { (from, to) };
         let y = self.origin[1] + row as i32 * 4;
         let from = k.dy * (y as f32 + 0.5 - prim.origin[1]);
         let to = k.dy * ((y + 4) as f32 - 0.5 - prim.origin[1]);
         let (top, bottom) = if k.dy < 0.0 { (to, from) } else { (from, to) };
-        let at = S::fsplat(k.at);
-        let low = S::fadd(at, S::fadd(left, S::fsplat(top)));
-        let high = S::fadd(at, S::fadd(right, S::fsplat(bottom)));
+        let at = s.fsplat(k.at);
+        let low = s.fadd(at, s.fadd(left, s.fsplat(top)));
+        let high = s.fadd(at, s.fadd(right, s.fsplat(bottom)));
         let tests = &item.plan.tests;
-        let [low, high] = [tests.value::<S>(low, range), tests.value::<S>(high, range)];
-        let mut out = Row {
-            low: [0.0; SIDE],
-            high: [0.0; SIDE],
-            fails: self.hiz.row_fails::<S>(tests, row, low, high),
-        };
-        S::fstore(out.low.as_mut_ptr().cast(), low);
-        S::fstore(out.high.as_mut_ptr().cast(), high);
+        let [low, high] = [tests.value(s, low, range), tests.value(s, high, range)];
+        let mut out =
+            Row { low: [0.0; SIDE], high: [0.0; SIDE], fails: self.hiz.row_fails(s, tests, row, low, high) };
+        vector::store_floats(s, &mut out.low, low);
+        vector::store_floats(s, &mut out.high, high);
         out
     }
 }

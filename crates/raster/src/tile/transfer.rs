@@ -56,8 +56,11 @@ struct Place {
 }
 
 impl Place {
+    /// # Safety
+    /// Memory has the row.
     unsafe fn row(&self, y: usize) -> *mut u8 {
-        self.memory.add(y * self.pitch)
+        // SAFETY: the caller knows that memory has the row.
+        unsafe { self.memory.add(y * self.pitch) }
     }
     /// The bit of the quarter that holds a pixel.
     #[inline(always)]
@@ -101,7 +104,8 @@ impl Plane {
         for s in 0..self.samples {
             let at = layer as u64 * self.layer_pitch + s as u64 * self.sample_pitch;
             let p = Place {
-                tile: self.sample(tile, s),
+                // SAFETY: the caller's tile.
+                tile: unsafe { self.sample(tile, s) },
                 memory: self.base.wrapping_add(at as usize + first),
                 pitch: self.row_pitch as usize,
                 x0: (r.x0 - origin[0]) as usize,
@@ -111,13 +115,15 @@ impl Plane {
             };
             let differs = match way {
                 Way::Keep => 0,
-                Way::Clear => self.clear_tile(&p, origin),
-                Way::Load => moved(level, self, &p, true),
+                // SAFETY: the place was cut to what memory has of the plane (here and below).
+                Way::Clear => unsafe { self.clear_tile(&p, origin) },
+                Way::Load => unsafe { moved(level, self, &p, true) },
                 Way::Store => {
-                    if let Some(b) = self.blank.as_ref() {
+                    // SAFETY: null, or of the image, which the pass keeps.
+                    if let Some(b) = unsafe { self.blank.as_ref() } {
                         b.becomes(origin, None);
                     }
-                    moved(level, self, &p, false)
+                    unsafe { moved(level, self, &p, false) }
                 }
             };
             if way != Way::Load && self.kind == Kind::Color {
@@ -129,20 +135,30 @@ impl Plane {
     }
 
     /// As [`Self::clear_memory`], but a tile that holds nothing else is not looked at.
+    ///
+    /// # Safety
+    /// The place is of this plane.
     unsafe fn clear_tile(&self, p: &Place, origin: [i32; 2]) -> u8 {
-        let Some(blank) = self.blank.as_ref() else { return self.clear_memory(p) };
+        // SAFETY: null, or of the image, which the pass keeps.
+        let blank = unsafe { self.blank.as_ref() };
+        // SAFETY: the caller's place.
+        let Some(blank) = blank else { return unsafe { self.clear_memory(p) } };
         let texel = u32::from_le_bytes([self.clear[0], self.clear[1], self.clear[2], self.clear[3]]);
         if blank.holds(origin, texel) {
             return 0;
         }
         let ends = [(p.x1, self.width - origin[0]), (p.y1, self.height - origin[1])];
         let whole = p.x0 == 0 && p.y0 == 0 && ends.iter().all(|&(end, edge)| end as i32 == edge.min(TILE));
-        let differs = self.clear_memory(p);
+        // SAFETY: the caller's place.
+        let differs = unsafe { self.clear_memory(p) };
         blank.becomes(origin, whole.then_some(texel));
         differs
     }
 
     /// Writes the clear value to memory; quarters that differed.
+    ///
+    /// # Safety
+    /// The place is of this plane.
     unsafe fn clear_memory(&self, p: &Place) -> u8 {
         let mut texel = self.clear;
         let z = f32::from_le_bytes([texel[0], texel[1], texel[2], texel[3]]);
@@ -158,7 +174,8 @@ impl Plane {
         for y in p.y0..p.y1 {
             for (x0, x1) in [(p.x0.min(32), p.x1.min(32)), (p.x0.max(32), p.x1.max(32))] {
                 let n = (x1 - x0) * bytes;
-                let memory = std::slice::from_raw_parts_mut(p.row(y).add(x0 * bytes), n);
+                // SAFETY: pixels of the place.
+                let memory = unsafe { std::slice::from_raw_parts_mut(p.row(y).add(x0 * bytes), n) };
                 if *memory != row[..n] {
                     memory.copy_from_slice(&row[..n]);
                     differs |= Place::quarter(x0, y);
@@ -170,31 +187,40 @@ impl Plane {
 }
 
 /// Loads or stores; quarters that differed.
+///
+/// # Safety
+/// The place is of the plane.
 #[inline(always)]
-unsafe fn moved_body<S: Simd>(plane: &Plane, p: &Place, load: bool) -> u8 {
+unsafe fn moved_body<S: Simd>(s: S, plane: &Plane, p: &Place, load: bool) -> u8 {
     match (plane.kind, plane.bytes) {
-        (Kind::Depth16, _) => strips::<S, Depth<u16>>(p, load),
-        (Kind::Depth24, _) => strips::<S, Depth<u32>>(p, load),
-        (_, 1) => strips::<S, Bytes<1>>(p, load),
-        (_, 2) => strips::<S, Bytes<2>>(p, load),
-        (_, 4) => strips::<S, Bytes<4>>(p, load),
-        (_, 8) => strips::<S, Bytes<8>>(p, load),
-        (_, 16) => strips::<S, Bytes<16>>(p, load),
+        // SAFETY: the caller's place; pixels of this kind and size (here and below).
+        (Kind::Depth16, _) => unsafe { strips::<S, Depth<u16>>(s, p, load) },
+        (Kind::Depth24, _) => unsafe { strips::<S, Depth<u32>>(s, p, load) },
+        (_, 1) => unsafe { strips::<S, Bytes<1>>(s, p, load) },
+        (_, 2) => unsafe { strips::<S, Bytes<2>>(s, p, load) },
+        (_, 4) => unsafe { strips::<S, Bytes<4>>(s, p, load) },
+        (_, 8) => unsafe { strips::<S, Bytes<8>>(s, p, load) },
+        (_, 16) => unsafe { strips::<S, Bytes<16>>(s, p, load) },
         (_, b) => {
             for y in p.y0..p.y1 {
                 for x in p.x0..p.x1 {
-                    let (t, m) = (p.tile.add(pixel(x, y) * b), p.row(y).add(x * b));
-                    if load { t.copy_from(m, b) } else { m.copy_from(t, b) }
+                    // SAFETY: a pixel of the place.
+                    unsafe {
+                        let (t, m) = (p.tile.add(pixel(x, y) * b), p.row(y).add(x * b));
+                        if load { t.copy_from(m, b) } else { m.copy_from(t, b) }
+                    }
                 }
             }
             0xF
         }
     }
 }
-simd::by_level!(fn moved = moved_body, (plane: &Plane, p: &Place, load: bool) -> u8);
+simd::by_level!(unsafe fn moved = moved_body, (plane: &Plane, p: &Place, load: bool) -> u8);
 
+/// # Safety
+/// The place is of a plane of this kind.
 #[inline(always)]
-unsafe fn strips<S: Simd, T: Strip>(p: &Place, load: bool) -> u8 {
+unsafe fn strips<S: Simd, T: Strip>(s: S, p: &Place, load: bool) -> u8 {
     let width = 4 * T::BLOCKS;
     let (from, to) = (p.x0.div_ceil(width) * width, p.x1 / width * width);
     let mut differs = 0;
@@ -202,16 +228,20 @@ unsafe fn strips<S: Simd, T: Strip>(p: &Place, load: bool) -> u8 {
     while y < p.y1 {
         if y.is_multiple_of(4) && y + 4 <= p.y1 && from < to {
             if load {
-                load4::<S, T>(p, from, to, y);
+                // SAFETY: steps of four rows of the place.
+                unsafe { load4::<S, T>(s, p, from, to, y) };
             } else {
-                differs |= store4::<S, T>(p, from, to, y);
+                // SAFETY: as above.
+                differs |= unsafe { store4::<S, T>(s, p, from, to, y) };
             }
             for y in y..y + 4 {
-                differs |= pixels::<T>(p, p.x0, from, y, load) | pixels::<T>(p, to, p.x1, y, load);
+                // SAFETY: pixels of the place.
+                differs |= unsafe { pixels::<T>(p, p.x0, from, y, load) | pixels::<T>(p, to, p.x1, y, load) };
             }
             y += 4;
         } else {
-            differs |= pixels::<T>(p, p.x0, p.x1, y, load);
+            // SAFETY: pixels of the place.
+            differs |= unsafe { pixels::<T>(p, p.x0, p.x1, y, load) };
             y += 1;
         }
     }
@@ -219,41 +249,54 @@ unsafe fn strips<S: Simd, T: Strip>(p: &Place, load: bool) -> u8 {
 }
 
 /// Where the quarters of vector `v` of the step from pixel `x` on are in memory.
+///
+/// # Safety
+/// The place has a step from there on.
 #[inline(always)]
 unsafe fn quarters<T: Strip>(p: &Place, v: usize, x: usize, y: usize) -> [*mut u8; 4] {
     let mut at = [p.memory; 4];
     for (q, at) in at.iter_mut().enumerate() {
         let (row, bytes) = place(T::VECTORS, v, q);
-        *at = p.row(y + row).add(x * T::MEMORY + bytes);
+        // SAFETY: a quarter of the step.
+        *at = unsafe { p.row(y + row).add(x * T::MEMORY + bytes) };
     }
     at
 }
 
+/// # Safety
+/// The place has the steps of these four rows.
 #[inline(always)]
-unsafe fn load4<S: Simd, T: Strip>(p: &Place, from: usize, to: usize, y: usize) {
+unsafe fn load4<S: Simd, T: Strip>(s: S, p: &Place, from: usize, to: usize, y: usize) {
     let mut x = from;
     while x < to {
-        let mut v = [S::isplat(0); 4];
+        let mut v = [s.isplat(0); 4];
         for (n, v) in v.iter_mut().enumerate().take(T::VECTORS) {
-            *v = S::iload4(quarters::<T>(p, n, x, y));
+            // SAFETY: a step of the place.
+            *v = unsafe { s.iload4(quarters::<T>(p, n, x, y)) };
         }
-        T::to_tile::<S>(p.tile.add(pixel(x, y) * T::TILE), &v);
+        // SAFETY: the step in the tile.
+        unsafe { T::to_tile(s, p.tile.add(pixel(x, y) * T::TILE), &v) };
         x += 4 * T::BLOCKS;
     }
 }
 
 /// What memory holds already is not written again.
+///
+/// # Safety
+/// The place has the steps of these four rows.
 #[inline(always)]
-unsafe fn store4<S: Simd, T: Strip>(p: &Place, from: usize, to: usize, y: usize) -> u8 {
+unsafe fn store4<S: Simd, T: Strip>(s: S, p: &Place, from: usize, to: usize, y: usize) -> u8 {
     let mut differs = 0;
     let mut x = from;
     while x < to {
-        let mut v = [S::isplat(0); 4];
-        T::from_tile::<S>(p.tile.add(pixel(x, y) * T::TILE), &mut v);
+        let mut v = [s.isplat(0); 4];
+        // SAFETY: a step in the tile.
+        unsafe { T::from_tile(s, p.tile.add(pixel(x, y) * T::TILE), &mut v) };
         for (n, v) in v.iter().enumerate().take(T::VECTORS) {
-            let at = quarters::<T>(p, n, x, y);
-            if S::mbits(S::ieq(*v, S::iload4(at))) != 0xFFFF {
-                S::istore4(at, *v);
+            // SAFETY: the step in memory (here and below).
+            let at = unsafe { quarters::<T>(p, n, x, y) };
+            if s.mbits(s.ieq(*v, unsafe { s.iload4(at) })) != 0xFFFF {
+                unsafe { s.istore4(at, *v) };
                 differs |= Place::quarter(x, y);
             }
         }
@@ -263,16 +306,109 @@ unsafe fn store4<S: Simd, T: Strip>(p: &Place, from: usize, to: usize, y: usize)
 }
 
 /// Pixels of one row, where an edge cuts blocks.
+///
+/// # Safety
+/// They are of the place, of a plane of this kind.
 #[inline(always)]
 unsafe fn pixels<T: Strip>(p: &Place, x0: usize, x1: usize, y: usize, load: bool) -> u8 {
     let mut differs = 0;
     for x in x0..x1 {
-        let (t, m) = (p.tile.add(pixel(x, y) * T::TILE), p.row(y).add(x * T::MEMORY));
+        // SAFETY: a pixel of the place (here and below).
+        let (t, m) = unsafe { (p.tile.add(pixel(x, y) * T::TILE), p.row(y).add(x * T::MEMORY)) };
         if load {
-            T::load(t, m);
-        } else if T::store(t, m) {
+            unsafe { T::load(t, m) };
+        } else if unsafe { T::store(t, m) } {
             differs |= Place::quarter(x, y);
         }
     }
     differs
+}
+
+#[cfg(test)]
+pub(crate) use tests::moves_are_those_of_pixels;
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::layout::PIXELS;
+    use ash::vk::Format as F;
+
+    #[derive(Clone, PartialEq)]
+    #[repr(C, align(64))]
+    struct Tile([u8; PIXELS * 16]);
+
+    /// What [`moved_body`] moves, pixel by pixel.
+    fn by_pixels(plane: &Plane, p: &Place, load: bool) -> u8 {
+        let rows = |row: unsafe fn(&Place, usize, usize, usize, bool) -> u8| {
+            // SAFETY: pixels of the place, of this kind.
+            (p.y0..p.y1).fold(0, |differs, y| differs | unsafe { row(p, p.x0, p.x1, y, load) })
+        };
+        match (plane.kind, plane.bytes) {
+            (Kind::Depth16, _) => rows(pixels::<Depth<u16>>),
+            (Kind::Depth24, _) => rows(pixels::<Depth<u32>>),
+            (_, 1) => rows(pixels::<Bytes<1>>),
+            (_, 2) => rows(pixels::<Bytes<2>>),
+            (_, 4) => rows(pixels::<Bytes<4>>),
+            (_, 8) => rows(pixels::<Bytes<8>>),
+            _ => rows(pixels::<Bytes<16>>),
+        }
+    }
+
+    /// Tiles come and go by vectors as pixel by pixel, whole and in part.
+    pub(crate) fn moves_are_those_of_pixels(level: Level) {
+        let kinds = [
+            (F::R8_UNORM, Kind::Color),
+            (F::R8G8_UNORM, Kind::Color),
+            (F::R8G8B8A8_UNORM, Kind::Color),
+            (F::R16G16B16A16_SFLOAT, Kind::Color),
+            (F::R32G32B32A32_UINT, Kind::Color),
+            (F::D16_UNORM, Kind::Depth16),
+            (F::X8_D24_UNORM_PACK32, Kind::Depth24),
+            (F::D32_SFLOAT, Kind::Depth32),
+            (F::S8_UINT, Kind::Stencil),
+        ];
+        let mut seed = 3u32;
+        let mut random = |memory: &mut Vec<u8>| {
+            memory.fill_with(|| {
+                seed = seed.wrapping_mul(1664525).wrapping_add(1013904223);
+                (seed >> 24) as u8
+            })
+        };
+        for (format, kind) in kinds {
+            let format = texel::format::info(format).unwrap();
+            let pitch = 64 * format.block_bytes as usize + 24;
+            let mut memory = vec![0; 64 * pitch];
+            for [x0, x1, y0, y1] in
+                [[0, 64, 0, 64], [3, 61, 5, 62], [0, 64, 1, 4], [8, 43, 8, 24], [17, 19, 0, 64]]
+            {
+                random(&mut memory);
+                let mut other = memory.clone();
+                random(&mut other);
+                // Some is there already.
+                other[20 * pitch..40 * pitch].copy_from_slice(&memory[20 * pitch..40 * pitch]);
+                let run = |move_: &dyn Fn(&Plane, &Place, bool) -> u8| {
+                    let (mut from, mut to, mut tile) =
+                        (memory.clone(), other.clone(), Box::new(Tile([0; PIXELS * 16])));
+                    let mut differs = 0;
+                    for (memory, load) in [(&mut from, true), (&mut to, false)] {
+                        let plane = Plane::of(format, kind, memory.as_mut_ptr(), pitch as u64, 64);
+                        let tile = tile.0.as_mut_ptr();
+                        let p = Place { tile, memory: plane.base, pitch, x0, x1, y0, y1 };
+                        differs = move_(&plane, &p, load);
+                    }
+                    (from, to, tile, differs)
+                };
+                // SAFETY: the memory has the place.
+                let got = run(&|plane, p, load| unsafe { moved(level, plane, p, load) });
+                let want = run(&by_pixels);
+                assert!(
+                    got.0 == memory && got.1 == want.1 && got.2 == want.2,
+                    "{} {x0} {y0} {level:?}",
+                    format.name
+                );
+                if kind == Kind::Color {
+                    assert_eq!(got.3, want.3, "quarters of {} {x0} {y0} {level:?}", format.name);
+                }
+            }
+        }
+    }
 }

@@ -141,7 +141,7 @@ impl<'m> Builder<'m> {
     }
 
     /// Bytes of one element of an array (or distance of consecutive `ty`s).
-    fn element_stride(&self, array_stride: u32, elem: u32, explicit: bool) -> u32 {
+    pub(crate) fn element_stride(&self, array_stride: u32, elem: u32, explicit: bool) -> u32 {
         if explicit && array_stride != 0 {
             return array_stride;
         }

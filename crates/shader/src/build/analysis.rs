@@ -3,7 +3,7 @@
 
 use super::control::FnInfo;
 use super::types::Kind;
-use super::{Builder, MAX_CALL_DEPTH};
+use super::{Builder, MAX_CALL_DEPTH, MAX_INSTRUCTIONS};
 use crate::options::{Error, Result};
 use crate::spirv::*;
 use rustc_hash::FxHashMap;
@@ -78,6 +78,7 @@ impl Builder<'_> {
         // Depth-first over calls; `done` in postorder.
         let mut done = Vec::new();
         let mut state = vec![0u8; n];
+        let mut blocks = 0;
         let mut stack = vec![(entry, 0usize)];
         state[entry] = 1;
         while let Some((f, next)) = stack.last_mut() {
@@ -85,6 +86,12 @@ impl Builder<'_> {
             if infos[f].is_none() {
                 let info = self.function_info(self.m.functions[f])?;
                 self.scan(&info, &mut events[f])?;
+                blocks += info.blocks.len();
+                if blocks > MAX_INSTRUCTIONS as usize {
+                    return Err(Error::TooLarge(format!(
+                        "its functions have more than {MAX_INSTRUCTIONS} blocks"
+                    )));
+                }
                 infos[f] = Some(info);
             }
             if let Some(&(_, callee)) = events[f].calls.get(*next) {
@@ -114,6 +121,7 @@ impl Builder<'_> {
                 at.entry(self.uses.find(p)).or_default().push(pos);
             }
             for &(pos, callee) in &events[f].calls {
+                self.work.spend(writes[callee].len())?;
                 for &p in &writes[callee] {
                     at.entry(p).or_default().push(pos);
                 }
@@ -203,9 +211,8 @@ impl Builder<'_> {
                     let p = self.m.inst(at);
                     match p.op {
                         Op::FunctionParameter => {
-                            if let Some(arg) = i.get(4 + k)
-                                && self.is_pointer(p.w[2])
-                            {
+                            let Some(arg) = i.get(4 + k) else { break };
+                            if self.is_pointer(p.w[2]) {
                                 self.uses.union(p.w[2], arg);
                                 self.uses.mark(arg, USED);
                             }

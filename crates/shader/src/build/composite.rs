@@ -18,7 +18,7 @@ impl<'m> Builder<'m> {
                     return Err(i.bad("the constituent has another type"));
                 }
                 let start = self.pool.len();
-                for _ in 0..n {
+                for _ in 0..if len == 0 { 0 } else { n } {
                     self.pool.extend_from_within(from..from + len);
                 }
                 self.define_checked(i, start)?;
@@ -172,6 +172,7 @@ impl<'m> Builder<'m> {
                 }
             }
             self.pool.extend_from_within(from..from + len);
+            self.check_size()?;
         }
         self.define_checked(i, start)
     }

@@ -51,6 +51,10 @@ impl<'m> Builder<'m> {
                 if self.types.get(ty).scalars > MAX_SCALARS {
                     return Err(i.bad("too many scalars"));
                 }
+                if self.types.get(ty).scalars == 0 {
+                    self.constituent(&i, ty, 0, i.word(3)?)?;
+                    return self.define_checked(&i, start);
+                }
                 for k in 0..n {
                     self.constituent(&i, ty, k, i.word(3)?)?;
                 }
@@ -87,7 +91,7 @@ impl<'m> Builder<'m> {
     /// The pipeline's value for a specialisation constant.
     fn specialised(&self, id: u32) -> Option<u64> {
         let spec = self.m.decoration(id, Decoration::SpecId)?;
-        self.opt.spec.iter().find(|s| s.0 == spec).map(|s| s.1)
+        self.spec.get(&spec).copied()
     }
 
     /// Components that OpConstantComposite or OpCompositeConstruct lists for the type.
@@ -105,10 +109,7 @@ impl<'m> Builder<'m> {
             return Err(i.bad("a constituent of the wrong type"));
         }
         self.pool.extend_from_within(from..from + len);
-        if self.pool.len() > 1 << 23 {
-            return Err(crate::options::Error::TooLarge("constants".into()));
-        }
-        Ok(())
+        self.check_size()
     }
 
     /// All zero.
@@ -118,6 +119,7 @@ impl<'m> Builder<'m> {
         if t.scalars == 0 && !matches!(t.kind, Kind::Struct(_, 0)) || t.scalars > NULL_SCALARS {
             return Ok(());
         }
+        self.check_size()?;
         let start = self.pool.len();
         let mut kinds = Vec::new();
         self.types.flatten(ty, &mut kinds)?;

@@ -225,7 +225,7 @@ impl Builder<'_> {
                 if info.blocks[b.merge as usize].pos <= b.loop_end {
                     return bad(info, u, "the merge block lies within the loop");
                 }
-                if stack.len() > 200 {
+                if stack.len() > super::MAX_LOOPS as usize {
                     return Err(Error::TooLarge("loops nested too deeply".into()));
                 }
                 stack.push((k, b.loop_end));

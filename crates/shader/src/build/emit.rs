@@ -9,7 +9,7 @@ use crate::opt::known::Known;
 use crate::options::{Error, Result};
 
 /// Values a shader may have before optimisation.
-const MAX_VALUES: usize = 6 << 20;
+pub const MAX_VALUES: usize = 1 << 21;
 pub(crate) const NO_BLOCK: u32 = u32::MAX;
 /// Where constants and the like are defined: before the entry block's own instructions.
 pub(crate) const PRELUDE: u32 = u32::MAX - 1;
@@ -19,8 +19,11 @@ pub(crate) struct Bb {
     pub preds: Vec<(u32, u32)>,
     pub idom: u32,
     pub depth: u32,
-    jump: u32,
+    /// A dominator further up: see [`Emit::dominates`].
+    pub jump: u32,
     pub begun: bool,
+    /// The merge block of a loop that lives.
+    pub loop_merge: bool,
     pub phis: Vec<Value>,
     pub insts: std::ops::Range<u32>,
     pub term: Term,
@@ -78,6 +81,7 @@ impl Emit {
             depth: 0,
             jump: 0,
             begun: false,
+            loop_merge: false,
             phis: Vec::new(),
             insts: 0..0,
             term: Term::Return,
@@ -170,7 +174,10 @@ impl Emit {
         while self.alias[r as usize] != r {
             r = self.alias[r as usize];
         }
-        self.alias[v.0 as usize] = r;
+        let mut x = v.0;
+        while x != r {
+            x = std::mem::replace(&mut self.alias[x as usize], r);
+        }
         Value(r)
     }
     /// `v` (a phi) is always `to`.
@@ -216,7 +223,7 @@ impl Emit {
     /// Errors when the shader has grown beyond all bounds.
     pub fn check_size(&self) -> Result<()> {
         if self.values.len() > MAX_VALUES {
-            return Err(Error::TooLarge(format!("more than {MAX_VALUES} values after inlining")));
+            return Err(Error::TooLarge(format!("it grows beyond {MAX_VALUES} scalar operations")));
         }
         Ok(())
     }

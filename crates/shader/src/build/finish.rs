@@ -10,15 +10,8 @@ impl Builder<'_> {
         // Phis that became trivial late.
         let all: Vec<Value> =
             self.e.order.iter().flat_map(|&b| self.e.blocks[b as usize].phis.iter().copied()).collect();
-        let mut changed = true;
-        while changed {
-            changed = false;
-            for &phi in &all {
-                if !self.e.is_replaced(phi) && self.simplify_phi(phi).is_some() {
-                    changed = true;
-                }
-            }
-        }
+        self.simplify_phis(&all)?;
+        self.work.spend(self.e.values.len())?;
         let n = self.e.order.len();
         let mut number = vec![u32::MAX; self.e.blocks.len()];
         for (k, &b) in self.e.order.iter().enumerate() {
@@ -89,6 +82,7 @@ impl Builder<'_> {
             signed_zero_inf_nan: self.signed_zero_inf_nan,
             quad_derivatives: self.quad_derivatives,
             varying_loads: std::mem::take(&mut self.varying_loads),
+            work: std::mem::take(&mut self.work),
         };
         if cfg!(debug_assertions)
             && let Err(e) = crate::verify::verify(&shader)

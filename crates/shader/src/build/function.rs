@@ -3,7 +3,7 @@
 use super::control::{FnInfo, NONE, switch_cases};
 use super::emit::NO_BLOCK;
 use super::ssa::Loop;
-use super::{Builder, MAX_WORK};
+use super::{Builder, MAX_INSTRUCTIONS, MAX_LOOPS};
 use crate::ir::*;
 use crate::options::{Error, Result};
 use crate::spirv::*;
@@ -96,6 +96,8 @@ impl<'m> Builder<'m> {
         }
         let mut falls = None;
         for (pos, &bi) in info.order.iter().enumerate() {
+            // For blocks that are not reached, of functions that are called often.
+            self.work.spend(1)?;
             let b = &info.blocks[bi as usize];
             let origin = Origin { function: fr.function, label: b.label, file: 0, line: 0 };
             if pos == 0 {
@@ -121,9 +123,10 @@ impl<'m> Builder<'m> {
                 }
                 self.begin(t, origin);
             }
+            self.count_instruction()?;
             self.debug.clear();
             if b.loop_end != NONE {
-                self.open_loop(&mut fr, pos as u32, bi);
+                self.open_loop(&mut fr, pos as u32, bi)?;
             }
             if let Flow::Falls(start, len) = self.run_block(&mut fr, pos as u32, bi)? {
                 falls = Some((start, len));
@@ -136,7 +139,7 @@ impl<'m> Builder<'m> {
             self.begin(fr.ret, origin);
             let mut vals = Vec::with_capacity(fr.ret_kinds.len());
             for k in 0..fr.ret_kinds.len() as u32 {
-                vals.push(self.read_scalar(fr.ret_first + k));
+                vals.push(self.read_scalar(fr.ret_first + k)?);
             }
             let start = self.pool.len();
             self.pool.extend(vals);
@@ -150,7 +153,7 @@ impl<'m> Builder<'m> {
 
     /// Whether some loop header under way or done names the block as its merge.
     fn is_loop_merge(&self, t: u32) -> bool {
-        self.loop_merges.contains(&t)
+        self.e.blocks[t as usize].loop_merge
     }
 
     fn target(&mut self, fr: &mut Frame, b: u32) -> u32 {
@@ -161,16 +164,21 @@ impl<'m> Builder<'m> {
         *t
     }
 
-    fn open_loop(&mut self, fr: &mut Frame, pos: u32, bi: u32) {
+    fn open_loop(&mut self, fr: &mut Frame, pos: u32, bi: u32) -> Result<()> {
         let b = fr.info.blocks[bi as usize];
         let header = self.e.cur;
         let ssa = self.ssa.loops.len();
-        self.ssa.loops.push(Loop::new(fr.info.clone(), pos, b.loop_end, header));
+        self.note_loop(Loop::new(fr.info.clone(), pos, b.loop_end, header));
+        self.open_loops += 1;
+        if self.open_loops > MAX_LOOPS {
+            return Err(Error::TooLarge(format!("loops nested more than {MAX_LOOPS} deep")));
+        }
         self.e.blocks[header as usize].open_loop = ssa as u32;
         let merge = self.target(fr, b.merge);
         let cont = if b.cont == bi { header } else { self.target(fr, b.cont) };
         self.e.blocks[header as usize].merge = Merge::Loop { merge: Block(merge), cont: Block(cont) };
         fr.loops.push(OpenLoop { block: bi, header, ssa, phis: Vec::new(), closed: false });
+        Ok(())
     }
 
     /// After the block at `pos`: the loop that ends there, if it is live.
@@ -180,11 +188,12 @@ impl<'m> Builder<'m> {
             return Ok(());
         }
         let l = fr.loops.pop().expect("checked");
+        self.open_loops -= 1;
         let b = fr.info.blocks[h as usize];
         let Merge::Loop { merge, cont } = self.e.blocks[l.header as usize].merge else { return Ok(()) };
         if !l.closed {
             // Nothing comes round: no loop after all.
-            self.seal_loop(l.ssa);
+            self.seal_loop(l.ssa)?;
             for (_, phis) in &l.phis {
                 for &phi in phis {
                     self.simplify_phi(phi);
@@ -197,7 +206,7 @@ impl<'m> Builder<'m> {
         if !self.e.blocks[cont.0 as usize].begun {
             return Err(invalid(b.start as usize, "a back edge that does not pass the continue target"));
         }
-        self.loop_merges.push(merge.0);
+        self.e.blocks[merge.0 as usize].loop_merge = true;
         if fr.info.blocks[b.merge as usize].pos == NONE {
             let origin = Origin {
                 function: fr.function,
@@ -211,9 +220,20 @@ impl<'m> Builder<'m> {
         Ok(())
     }
 
+    /// To be called for each instruction; its block's end is one, too.
+    fn count_instruction(&mut self) -> Result<()> {
+        self.instructions += 1;
+        if self.instructions > MAX_INSTRUCTIONS {
+            let what = format!("it grows beyond {MAX_INSTRUCTIONS} instructions when its calls are inlined");
+            return Err(Error::TooLarge(what));
+        }
+        Ok(())
+    }
+
     fn run_block(&mut self, fr: &mut Frame, pos: u32, bi: u32) -> Result<Flow> {
         let b = fr.info.blocks[bi as usize];
         let mut at = b.start;
+        let before = self.instructions as usize + self.pool.len() + self.e.values.len();
         // Phis are read together, before anything is defined.
         let mut phis: Vec<(Code<'m>, usize)> = Vec::new();
         while at < b.term {
@@ -239,10 +259,8 @@ impl<'m> Builder<'m> {
         while at < b.term {
             let i = self.m.inst(at);
             at += i.len() as u32;
-            self.work += 1;
-            if self.work > MAX_WORK {
-                return Err(Error::TooLarge("instructions after inlining".into()));
-            }
+            self.count_instruction()?;
+            self.check_size()?;
             match i.op {
                 Op::Line => self.line(&i)?,
                 Op::NoLine => self.debug.clear(),
@@ -255,7 +273,8 @@ impl<'m> Builder<'m> {
                 _ => self.instruction(i)?,
             }
         }
-        self.e.check_size()?;
+        let grown = self.instructions as usize + self.pool.len() + self.e.values.len();
+        self.work.spend(grown - before)?;
         self.terminator(fr, pos, bi)
     }
 
@@ -306,17 +325,9 @@ impl<'m> Builder<'m> {
             let i = self.m.inst(*at);
             self.fill_phi(&i, values, c, b.label)?;
         }
-        self.seal_loop(ssa);
-        let mut changed = true;
-        while changed {
-            changed = false;
-            for &v in phis.iter().flat_map(|p| &p.1) {
-                if !self.e.is_replaced(v) && self.simplify_phi(v).is_some() {
-                    changed = true;
-                }
-            }
-        }
-        Ok(())
+        self.seal_loop(ssa)?;
+        let phis: Vec<Value> = phis.into_iter().flat_map(|p| p.1).collect();
+        self.simplify_phis(&phis)
     }
 
     /// Marks the current block as the header of its selection.
@@ -480,6 +491,7 @@ impl<'m> Builder<'m> {
             self.e.blocks[next as usize].preds.push((from, label));
             self.e.end(Term::Branch { cond, yes: Block(yes), no: Block(next) });
             self.begin(next, origin);
+            self.note_choice(from);
         }
         self.jump(fr, pos, bi, default)
     }

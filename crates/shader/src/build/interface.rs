@@ -73,6 +73,8 @@ impl Builder<'_> {
             no_perspective: false,
             at: At::Center,
         };
+        // Refuses what is too large to be walked.
+        self.types.flatten(ty, &mut Vec::new())?;
         for d in self.m.decorations(id).iter().filter(|d| d.member == WHOLE) {
             way.decorate(d)?;
         }
@@ -144,6 +146,7 @@ impl Builder<'_> {
                 }
                 Ok(location + 1 + (n * words > 4) as u32)
             }
+            Kind::Array(..) if self.types.get(ty).scalars == 0 => Ok(location),
             Kind::Matrix(e, n) | Kind::Array(e, n) => {
                 let mut next = location;
                 for _ in 0..n {
@@ -154,10 +157,15 @@ impl Builder<'_> {
             Kind::Struct(first, n) => {
                 let decos = self.m.decorations(self.types.get(ty).id);
                 let mut next = way.location;
+                let mut at = 0;
                 for k in 0..n {
                     let mut way = Way { location: next, ..way };
-                    for d in decos.iter().filter(|d| d.member == k) {
-                        way.decorate(d)?;
+                    // They come in order of members.
+                    while let Some(d) = decos.get(at).filter(|d| d.member <= k) {
+                        if d.member == k {
+                            way.decorate(d)?;
+                        }
+                        at += 1;
                     }
                     let member = self.types.members[(first + k) as usize].ty;
                     match way.builtin {
@@ -173,7 +181,7 @@ impl Builder<'_> {
 
     /// Whether the entry point lists the variable.
     pub(crate) fn in_interface(&self, id: u32) -> bool {
-        self.entry_interface.contains(&id)
+        self.entry_interface.binary_search(&id).is_ok()
     }
 
     /// Input variables that ask for an invocation a sample, used or not (§ Sample Shading).
@@ -279,7 +287,7 @@ impl Builder<'_> {
                 continue;
             }
             let Some(slot) = self.output_slot(&s)? else { continue };
-            let v = self.read_scalar(n);
+            let v = self.read_scalar(n)?;
             // Only arithmetic reads built-ins of the vertex stage; others may be looked at as bits.
             let arithmetic = self.opt.stage == Stage::Vertex && slot >= POSITION;
             let v = if arithmetic { v } else { self.e.observed(s.kind, v) };

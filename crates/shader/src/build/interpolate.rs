@@ -38,7 +38,7 @@ impl Builder<'_> {
         };
         let n = self.scalars_of(&p, i.at)?;
         let start = if p.n_steps != 0 {
-            self.load_select(&p, n, |b, k| b.interpolate(first, &scalars, k, offset))?
+            self.load_select(&p, n, |b, k| Ok(b.interpolate(first, &scalars, k, offset)))?
         } else {
             let list: Vec<Value> =
                 (0..n).map(|k| self.interpolate(first, &scalars, p.offset + k, offset)).collect();

@@ -49,6 +49,7 @@ impl<'m> Builder<'m> {
     fn layout(&self, p: &Pointer, ty: u32, offset: u32, out: &mut Vec<(u32, Sk)>) -> Result<()> {
         let t = self.types.get(ty);
         match t.kind {
+            _ if t.scalars == 0 && t.is_composite() => {}
             Kind::Scalar(s, _) => out.push((offset, s)),
             Kind::Vector(e, n) => {
                 let Kind::Scalar(s, _) = self.types.kind(e) else { return Ok(()) };
@@ -95,6 +96,7 @@ impl<'m> Builder<'m> {
         if n > MAX_SCALARS {
             return Err(Error::TooLarge(format!("at word {at}: a value of {n} scalars")));
         }
+        self.work.spend(self.types.get(p.ty).nodes as usize)?;
         Ok(n)
     }
 
@@ -123,7 +125,7 @@ impl<'m> Builder<'m> {
                 }
                 let start = self.pool.len();
                 for k in 0..n {
-                    let v = self.read_scalar(first + p.offset + k);
+                    let v = self.read_scalar(first + p.offset + k)?;
                     self.pool.push(v);
                 }
                 Ok(start)
@@ -131,7 +133,7 @@ impl<'m> Builder<'m> {
             Base::Values(first) => {
                 self.note_varying_load(first, p.offset, if p.n_steps == 0 { n } else { u32::MAX });
                 if p.n_steps != 0 {
-                    return self.load_select(p, n, |b, k| b.pool[(first + k) as usize]);
+                    return self.load_select(p, n, |b, k| Ok(b.pool[(first + k) as usize]));
                 }
                 if p.flags.volatile && self.helper == Some(first) {
                     let v = self.e.push(Inst::IsHelper, Ty::Bool);
@@ -240,15 +242,16 @@ impl<'m> Builder<'m> {
         &mut self,
         p: &Pointer,
         n: u32,
-        mut read: impl FnMut(&mut Self, u32) -> Value,
+        mut read: impl FnMut(&mut Self, u32) -> Result<Value>,
     ) -> Result<usize> {
         let list = self.candidates(p)?;
         let index = p.addr.expect("a dynamic step has an index");
         let mut got = Vec::with_capacity(n as usize);
         for k in 0..n {
-            let mut r = read(self, p.offset + list[0] + k);
+            let mut r = read(self, p.offset + list[0] + k)?;
+            self.check_size()?;
             for &c in &list[1..] {
-                let v = read(self, p.offset + c + k);
+                let v = read(self, p.offset + c + k)?;
                 let c = self.e.u32(c);
                 let hit = self.e.bin(Bin::IEq, index, c);
                 r = self.e.select(hit, v, r);
@@ -278,9 +281,10 @@ impl<'m> Builder<'m> {
                         self.write_scalar(s, v);
                         continue;
                     }
+                    self.check_size()?;
                     let index = p.addr.expect("a dynamic step has an index");
                     for c in self.candidates(p)? {
-                        let old = self.read_scalar(s + c);
+                        let old = self.read_scalar(s + c)?;
                         let c_v = self.e.u32(c);
                         let hit = self.e.bin(Bin::IEq, index, c_v);
                         let v = self.e.select(hit, v, old);

@@ -42,6 +42,7 @@ mod variables;
 use crate::ir::*;
 use crate::options::{Error, Options, Result};
 use crate::spirv::*;
+use crate::work::Work;
 use access::Pointer;
 use std::rc::Rc;
 use types::{Sk, Types};
@@ -49,8 +50,12 @@ use types::{Sk, Types};
 /// Marks a [`Slot`] whose `start` indexes [`Builder::ptrs`].
 const PTR: u32 = u32::MAX;
 /// SPIR-V instructions translated, inlined ones counted each time.
-const MAX_WORK: u32 = 4 << 20;
+pub const MAX_INSTRUCTIONS: u32 = 1 << 20;
 const MAX_CALL_DEPTH: usize = 100;
+/// Loops around one another: what looks at all loops around a block looks at no more than this.
+const MAX_LOOPS: u32 = 200;
+/// Scalars of all composites that are spelled out.
+const MAX_SCALARS: usize = 1 << 24;
 /// Bit of the FP fast-math mode.
 const FAST_MATH_ALLOW_CONTRACT: u32 = 0x1_0000;
 
@@ -66,6 +71,8 @@ pub(crate) struct Slot {
 pub(crate) struct Builder<'m> {
     pub m: &'m Module,
     pub opt: &'m Options<'m>,
+    /// Specialisation by SpecId.
+    spec: rustc_hash::FxHashMap<u32, u64>,
     pub types: Types,
     pub e: emit::Emit,
     ids: Vec<Slot>,
@@ -76,7 +83,8 @@ pub(crate) struct Builder<'m> {
     infos: Vec<Option<Rc<control::FnInfo>>>,
     on_stack: Vec<bool>,
     depth: usize,
-    work: u32,
+    instructions: u32,
+    work: Work,
     workgroup: [u32; 3],
     shared_bytes: u32,
     /// Workgroup variables have explicit layout.
@@ -84,17 +92,21 @@ pub(crate) struct Builder<'m> {
     scratch_words: u32,
     scratch_of: rustc_hash::FxHashMap<u32, u32>,
     varying_loads: Vec<(u16, (u32, u32))>,
-    /// IR blocks that are merge blocks of live loops.
-    loop_merges: Vec<u32>,
+    /// Loops around what is translated, callers' included.
+    open_loops: u32,
     quad_derivatives: bool,
     signed_zero_inf_nan: bool,
+    /// The long OpPhi met last, by its place: its operands by label.
+    long_phi: (usize, rustc_hash::FxHashMap<u32, u32>),
     /// Scratch lists, kept for their capacity.
     tmp: Vec<(u32, Sk)>,
     texels: Vec<atomics::Texel>,
     /// Float results must not be contracted unless decorated otherwise.
     all_exact: bool,
     debug: debug::Lines,
-    /// Ids that the entry point's OpEntryPoint lists.
+    /// Written variables by set and binding, once asked for.
+    written: Option<Rc<rustc_hash::FxHashMap<(u32, u32), Vec<u32>>>>,
+    /// Ids that the entry point's OpEntryPoint lists, ascending.
     entry_interface: Vec<u32>,
     interface: crate::interface::Interface,
     /// Input variables' scalars by the first of their values in the pool; outputs with their SSA scalars.
@@ -112,6 +124,8 @@ pub fn build(module: &Module, options: &Options) -> Result<Shader> {
     let mut b = Builder {
         m: module,
         opt: options,
+        // Of several for one id the first holds.
+        spec: options.spec.iter().rev().copied().collect(),
         types: Types::new(module.ids()),
         e: emit::Emit::new((module.words.len() / 4).clamp(64, 1 << 16)),
         ids: vec![Slot::default(); module.ids()],
@@ -122,20 +136,23 @@ pub fn build(module: &Module, options: &Options) -> Result<Shader> {
         infos: Vec::new(),
         on_stack: vec![false; module.functions.len()],
         depth: 0,
-        work: 0,
+        instructions: 0,
+        work: Work::default(),
         workgroup: [1; 3],
         shared_bytes: 0,
         explicit_shared: false,
         scratch_words: 0,
         scratch_of: Default::default(),
         varying_loads: Vec::new(),
-        loop_merges: Vec::new(),
+        open_loops: 0,
         quad_derivatives: false,
         signed_zero_inf_nan: false,
+        long_phi: Default::default(),
         tmp: Vec::new(),
         texels: Vec::new(),
         all_exact: false,
         debug: debug::Lines::new(),
+        written: None,
         entry_interface: Vec::new(),
         interface: Default::default(),
         inputs: Default::default(),
@@ -149,6 +166,7 @@ pub fn build(module: &Module, options: &Options) -> Result<Shader> {
     b.read_modes(entry)?;
     let (_, after_name) = module.inst(entry).string(3)?;
     b.entry_interface = module.inst(entry).rest(after_name).to_vec();
+    b.entry_interface.sort_unstable();
     b.read_sample_shading();
     let function = module.inst(entry).word(2)?;
     let f = module
@@ -285,6 +303,15 @@ impl<'m> Builder<'m> {
             }
         }
         Ok(())
+    }
+
+    /// Errors when the shader has grown beyond all bounds.
+    fn check_size(&self) -> Result<()> {
+        if self.pool.len() > MAX_SCALARS {
+            let what = format!("the composites that it makes grow beyond {MAX_SCALARS} scalars");
+            return Err(Error::TooLarge(what));
+        }
+        self.e.check_size()
     }
 
     // Ids and their values.

@@ -68,10 +68,26 @@ impl<'m> Builder<'m> {
         Ok(())
     }
 
+    /// The id that a phi reads over the edge from a label; of several the first.
+    fn phi_source(&mut self, i: &Code, label: u32) -> Option<u32> {
+        let pairs = i.rest(3).chunks_exact(2);
+        if pairs.len() <= 16 {
+            return pairs.into_iter().find(|p| p[1] == label).map(|p| p[0]);
+        }
+        // A long list is gone through once, for all edges.
+        let (at, sources) = &mut self.long_phi;
+        if *at != i.at {
+            *at = i.at;
+            sources.clear();
+            sources.extend(pairs.rev().map(|p| (p[1], p[0])));
+        }
+        sources.get(&label).copied()
+    }
+
     /// Pool index and length of the operand for the edge from a label.
     fn phi_operand(&mut self, i: &Code, label: u32, from: u32) -> Result<(usize, usize)> {
-        let pair = i.rest(3).chunks_exact(2).find(|p| p[1] == label);
-        let id = pair.ok_or_else(|| i.bad(format!("no operand for the predecessor {label}")))?[0];
+        let id = self.phi_source(i, label);
+        let id = id.ok_or_else(|| i.bad(format!("no operand for the predecessor {label}")))?;
         if self.ids.get(id as usize).is_some_and(|s| s.ty == 0) {
             self.global_variable(id, i.at)?;
         }

@@ -4,6 +4,7 @@ use super::Builder;
 use super::control::FnInfo;
 use super::emit::NO_BLOCK;
 use crate::ir::*;
+use crate::options::Result;
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
@@ -46,7 +47,23 @@ pub(crate) struct Ssa {
     pub loops: Vec<Loop>,
     /// Place of each block in the order.
     place: Vec<u32>,
+    /// The first block of each one's *line*: blocks of which each has one way in, from the one before, which has one
+    /// way out. Variables have one definition a line, the last so far, for nobody else comes to its blocks.
+    line: Vec<u32>,
+    /// Blocks that no line goes on after: others than their successor follow, too.
+    shut: Vec<bool>,
+    /// The current block's line.
+    here: u32,
+    /// Places of the headers of loops whose back edge is still to come, outermost first.
+    open: Vec<u32>,
+    /// Lines of a walk that is under way.
+    path: Vec<u32>,
 }
+
+/// Steps of a walk after which it looks for what to pass at once.
+const SHORT: u32 = 4;
+/// Steps after which the lines it passes are told what it finds.
+const LONG: u32 = 16;
 
 fn key(s: u32, block: u32) -> u64 {
     (s as u64) << 32 | block as u64
@@ -67,13 +84,39 @@ impl Builder<'_> {
         let n = self.e.blocks.len();
         if self.ssa.place.len() < n {
             self.ssa.place.resize(n, 0);
+            self.ssa.line.resize(n, 0);
+            self.ssa.shut.resize(n, false);
         }
-        self.ssa.place[self.e.cur as usize] = self.e.order.len() as u32 - 1;
+        let cur = self.e.cur;
+        self.ssa.place[cur as usize] = self.e.order.len() as u32 - 1;
+        self.ssa.here = match self.e.blocks[cur as usize].preds[..] {
+            [(p, _)]
+                if !self.ssa.shut[p as usize] && matches!(self.e.blocks[p as usize].term, Term::Jump(_)) =>
+            {
+                self.ssa.line[p as usize]
+            }
+            _ => cur,
+        };
+        self.ssa.line[cur as usize] = self.ssa.here;
+    }
+    /// The current block only goes on choosing where `from` leads: nothing is stored in it.
+    pub(crate) fn note_choice(&mut self, from: u32) {
+        let cur = self.e.cur as usize;
+        self.ssa.here = self.ssa.line[from as usize];
+        self.ssa.line[cur] = self.ssa.here;
+        self.ssa.shut[cur] = true;
+    }
+    /// The current block heads a loop.
+    pub(crate) fn note_loop(&mut self, l: Loop) {
+        let cur = self.e.cur;
+        self.ssa.here = cur;
+        self.ssa.line[cur as usize] = cur;
+        self.ssa.open.push(self.ssa.place[cur as usize]);
+        self.ssa.loops.push(l);
     }
 
     pub(crate) fn write_scalar(&mut self, s: u32, v: Value) {
-        let cur = self.e.cur;
-        self.define_in(s, cur, v);
+        self.define_in(s, self.ssa.here, v);
         let place = self.e.order.len() as u32 - 1;
         let x = &mut self.ssa.scalars[s as usize];
         (x.last_store, x.stored) = (place, true);
@@ -89,47 +132,72 @@ impl Builder<'_> {
     pub(crate) fn init_scalar(&mut self, s: u32, v: Value) {
         self.ssa.defs.insert(key(s, 0), v);
     }
+    /// Of lines, as all below.
     #[inline]
-    fn define_in(&mut self, s: u32, block: u32, v: Value) {
+    fn define_in(&mut self, s: u32, line: u32, v: Value) {
         let x = &mut self.ssa.scalars[s as usize];
-        if block == self.e.cur {
-            if x.block != block && x.block != NO_BLOCK {
+        if line == self.ssa.here {
+            if x.block != line && x.block != NO_BLOCK {
                 let (b, old) = (x.block, x.value);
                 self.ssa.defs.insert(key(s, b), old);
             }
             let x = &mut self.ssa.scalars[s as usize];
-            x.block = block;
+            x.block = line;
             x.value = v;
-        } else if x.block == block {
+        } else if x.block == line {
             x.value = v;
         } else {
-            self.ssa.defs.insert(key(s, block), v);
+            self.ssa.defs.insert(key(s, line), v);
         }
     }
     #[inline]
-    fn defined_in(&self, s: u32, block: u32) -> Option<Value> {
+    fn defined_in(&self, s: u32, line: u32) -> Option<Value> {
         let x = &self.ssa.scalars[s as usize];
-        if x.block == block { Some(x.value) } else { self.ssa.defs.get(&key(s, block)).copied() }
+        if x.block == line { Some(x.value) } else { self.ssa.defs.get(&key(s, line)).copied() }
     }
 
     #[inline]
-    pub(crate) fn read_scalar(&mut self, s: u32) -> Value {
-        let cur = self.e.cur;
+    pub(crate) fn read_scalar(&mut self, s: u32) -> Result<Value> {
         let x = &self.ssa.scalars[s as usize];
-        let v = if x.block == cur { x.value } else { self.read_at_end(s, cur) };
-        self.e.res(v)
+        let v = if x.block == self.ssa.here { x.value } else { self.read_at_end(s, self.e.cur)? };
+        Ok(self.e.res(v))
+    }
+
+    /// A dominator of block `b` further up, where the variable is what it is in `b`: nothing stored it since, nor can
+    /// what is still to come of a loop that begins in between.
+    fn same_above(&self, s: u32, b: u32) -> Option<u32> {
+        let far = self.e.blocks[b as usize].jump;
+        let (from, to) = (self.ssa.place[b as usize], self.ssa.place[far as usize]);
+        if far == b || self.ssa.scalars[s as usize].last_store > to {
+            return None;
+        }
+        let outer = self.ssa.open.partition_point(|h| *h <= from);
+        (outer == 0 || self.ssa.open[outer - 1] <= to).then_some(far)
     }
 
     /// The variable's value at the end of a block (as far as it is translated).
-    pub(crate) fn read_at_end(&mut self, s: u32, block: u32) -> Value {
-        // Phis under completion: (block where the walk began, the phi's block, phi, next predecessor).
+    pub(crate) fn read_at_end(&mut self, s: u32, block: u32) -> Result<Value> {
+        // Phis under completion: (line where the walk began, the phi's block, phi, next predecessor).
         let mut stack: Vec<(u32, u32, Value, usize)> = Vec::new();
-        let mut start = block;
+        let mut start = self.ssa.line[block as usize];
         loop {
             let mut b = start;
+            let mut steps = 0;
             let mut found = loop {
+                b = self.ssa.line[b as usize];
                 if let Some(v) = self.defined_in(s, b) {
                     break Some(v);
+                }
+                steps += 1;
+                if steps > LONG {
+                    self.work.spend(1)?;
+                    self.ssa.path.push(b);
+                }
+                if steps > SHORT
+                    && let Some(far) = self.same_above(s, b)
+                {
+                    b = far;
+                    continue;
                 }
                 let bb = &self.e.blocks[b as usize];
                 let n = bb.preds.len();
@@ -163,14 +231,23 @@ impl Builder<'_> {
                             b = bb.idom;
                             continue;
                         }
+                        self.work.spend(1 + n)?;
                         let ty = self.ssa.scalars[s as usize].ty;
                         let phi = self.e.new_phi(b, ty);
+                        self.e.check_size()?;
                         self.define_in(s, b, phi);
                         stack.push((start, b, phi, 0));
                         break None;
                     }
                 }
             };
+            let mut path = std::mem::take(&mut self.ssa.path);
+            for b in path.drain(..) {
+                if let Some(v) = found {
+                    self.define_in(s, b, v);
+                }
+            }
+            self.ssa.path = path;
             if let Some(v) = found
                 && start != b
             {
@@ -179,7 +256,7 @@ impl Builder<'_> {
             // Feed finished values to the phis that wait for them.
             loop {
                 let Some(&(began, b, phi, next)) = stack.last() else {
-                    return found.expect("a walk without waiting phis ends with a value");
+                    return Ok(found.expect("a walk without waiting phis ends with a value"));
                 };
                 if let Some(v) = found.take() {
                     let from = self.e.blocks[b as usize].preds[next - 1].0;
@@ -187,7 +264,7 @@ impl Builder<'_> {
                 }
                 let preds = &self.e.blocks[b as usize].preds;
                 if next < preds.len() {
-                    start = preds[next].0;
+                    start = self.ssa.line[preds[next].0 as usize];
                     stack.last_mut().expect("checked").3 += 1;
                     break;
                 }
@@ -235,28 +312,68 @@ impl Builder<'_> {
         Some(v)
     }
 
+    /// Simplifies phis of the list until none can be: each is looked at again when one that it reads was replaced.
+    pub(crate) fn simplify_phis(&mut self, phis: &[Value]) -> Result<()> {
+        let mut replaced = vec![];
+        for &phi in phis {
+            if !self.e.is_replaced(phi) && self.simplify_phi(phi).is_some() {
+                replaced.push(phi);
+            }
+        }
+        if replaced.is_empty() {
+            return Ok(());
+        }
+        // Who reads which phi of the list, under the names that they have by now.
+        let mut readers: FxHashMap<Value, Vec<Value>> = FxHashMap::default();
+        for &phi in phis {
+            let n = match &self.e.values[phi.0 as usize].inst {
+                Inst::Phi(args) if !self.e.is_replaced(phi) => args.len(),
+                _ => continue,
+            };
+            self.work.spend(n)?;
+            for k in 0..n {
+                let Inst::Phi(args) = &self.e.values[phi.0 as usize].inst else { break };
+                let of = args[k].1;
+                readers.entry(self.e.res(of)).or_default().push(phi);
+            }
+        }
+        let mut left: Vec<Value> = readers.values().flatten().copied().collect();
+        left.sort_unstable();
+        left.dedup();
+        while let Some(phi) = left.pop() {
+            self.work.spend(1)?;
+            if self.e.is_replaced(phi) {
+                continue;
+            }
+            if let Some(v) = self.simplify_phi(phi)
+                && let Some(list) = readers.remove(&phi)
+            {
+                self.work.spend(list.len())?;
+                left.extend_from_slice(&list);
+                // They read what stands for it now.
+                readers.entry(v).or_default().extend(list);
+            }
+        }
+        Ok(())
+    }
+
     /// Completes the phis of a loop header once all its predecessors are known.
-    pub(crate) fn seal_loop(&mut self, k: usize) {
+    pub(crate) fn seal_loop(&mut self, k: usize) -> Result<()> {
         self.ssa.loops[k].sealed = true;
         let header = self.ssa.loops[k].header;
+        let place = self.ssa.place[header as usize];
+        self.ssa.open.retain(|h| *h != place);
         let phis = std::mem::take(&mut self.ssa.loops[k].phis);
         for &(s, phi) in &phis {
             let n = self.e.blocks[header as usize].preds.len();
             let mut args = Vec::with_capacity(n);
             for p in 0..n {
                 let from = self.e.blocks[header as usize].preds[p].0;
-                args.push((Block(from), self.read_at_end(s, from)));
+                args.push((Block(from), self.read_at_end(s, from)?));
             }
             self.e.values[phi.0 as usize].inst = Inst::Phi(args);
         }
-        let mut changed = true;
-        while changed {
-            changed = false;
-            for &(_, phi) in &phis {
-                if !self.e.is_replaced(phi) && self.simplify_phi(phi).is_some() {
-                    changed = true;
-                }
-            }
-        }
+        let phis: Vec<Value> = phis.into_iter().map(|p| p.1).collect();
+        self.simplify_phis(&phis)
     }
 }

@@ -4,6 +4,8 @@ use super::Builder;
 use crate::ir::{Mem, Ty};
 use crate::options::{Error, Result};
 use crate::spirv::*;
+use rustc_hash::FxHashMap;
+use std::cell::RefCell;
 
 /// A scalar as the front end sees it; registers know only widths.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -85,11 +87,24 @@ pub(crate) struct Type {
     /// Words in scratch memory, likewise.
     pub words: u32,
     depth: u8,
+    /// Types that a walk over all parts meets, parts without scalars not gone into.
+    pub nodes: u32,
+    /// Bytes by Offset and ArrayStride decorations.
+    pub explicit: u32,
     /// Bytes and alignment in our own layout (workgroup memory).
     pub size: u32,
     pub align: u32,
     /// ArrayStride, 0 when absent.
     pub stride: u32,
+}
+
+impl Type {
+    fn new(kind: Kind, id: u32) -> Type {
+        Type { kind, id, scalars: 0, words: 0, depth: 0, nodes: 1, explicit: 0, size: 0, align: 1, stride: 0 }
+    }
+    pub fn is_composite(&self) -> bool {
+        matches!(self.kind, Kind::Array(..) | Kind::Struct(..))
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -112,12 +127,16 @@ pub(crate) struct Types {
     pub list: Vec<Type>,
     pub members: Vec<Member>,
     by_id: Vec<u32>,
+    /// Of pairs of types that were compared: whether they flatten to the same registers.
+    alike: RefCell<FxHashMap<(u32, u32), bool>>,
 }
 
 /// Nesting of composites.
 const MAX_DEPTH: u8 = 100;
 /// Scalars of one value.
 pub(crate) const MAX_SCALARS: u32 = 1 << 16;
+/// Parts of one value, those without scalars and what is around others counted too.
+const MAX_NODES: u32 = 1 << 20;
 
 fn up(x: u32, align: u32) -> u32 {
     x.saturating_add(align - 1) & !(align - 1)
@@ -125,9 +144,8 @@ fn up(x: u32, align: u32) -> u32 {
 
 impl Types {
     pub fn new(ids: usize) -> Types {
-        let void =
-            Type { kind: Kind::Other, id: 0, scalars: 0, words: 0, depth: 0, size: 0, align: 1, stride: 0 };
-        Types { list: vec![void], members: Vec::new(), by_id: vec![0; ids] }
+        let void = Type::new(Kind::Other, 0);
+        Types { list: vec![void], members: Vec::new(), by_id: vec![0; ids], alike: Default::default() }
     }
     #[inline]
     pub fn get(&self, ix: u32) -> &Type {
@@ -173,8 +191,10 @@ impl Types {
         if n != self.get(b).scalars || n > MAX_SCALARS {
             return n == self.get(b).scalars && self.kind(a) == self.kind(b);
         }
-        let (mut x, mut y) = (Vec::new(), Vec::new());
-        self.flatten(a, &mut x).is_ok() && self.flatten(b, &mut y).is_ok() && x == y
+        *self.alike.borrow_mut().entry((a, b)).or_insert_with(|| {
+            let (mut x, mut y) = (Vec::new(), Vec::new());
+            self.flatten(a, &mut x).is_ok() && self.flatten(b, &mut y).is_ok() && x == y
+        })
     }
     pub fn member(&self, ix: u32, i: u32) -> Option<Member> {
         match self.kind(ix) {
@@ -186,7 +206,7 @@ impl Types {
     pub fn component(&self, ix: u32, i: u32) -> Option<(u32, u32)> {
         match self.kind(ix) {
             Kind::Vector(e, n) | Kind::Matrix(e, n) | Kind::Array(e, n) if i < n => {
-                Some((e, i * self.get(e).scalars))
+                Some((e, i.saturating_mul(self.get(e).scalars)))
             }
             Kind::Struct(..) => self.member(ix, i).map(|m| (m.ty, m.scalar)),
             _ => None,
@@ -198,7 +218,11 @@ impl Types {
         if t.scalars > MAX_SCALARS {
             return Err(Error::TooLarge(format!("a value of type id {} has {} scalars", t.id, t.scalars)));
         }
+        if t.nodes > MAX_NODES {
+            return Err(Error::TooLarge(format!("a value of type id {} has {} parts", t.id, t.nodes)));
+        }
         match t.kind {
+            _ if t.scalars == 0 && t.is_composite() => {}
             Kind::Scalar(s, _) => out.push(s),
             Kind::Vector(e, n) | Kind::Matrix(e, n) | Kind::Array(e, n) => {
                 let at = out.len();
@@ -255,8 +279,7 @@ impl Builder<'_> {
         if i.op == Op::TypePointer && self.types.by_id.get(id as usize).is_some_and(|&ix| ix != 0) {
             return Ok(()); // a type before needed it
         }
-        let mut t =
-            Type { kind: Kind::Other, id, scalars: 0, words: 0, depth: 0, size: 0, align: 1, stride: 0 };
+        let mut t = Type::new(Kind::Other, id);
         match i.op {
             Op::TypeVoid => t.kind = Kind::Void,
             Op::TypeBool => scalar(&mut t, Sk::Bool, false),
@@ -363,6 +386,7 @@ impl Builder<'_> {
             Op::TypeFunction => t.kind = Kind::Function,
             _ => {}
         }
+        t.explicit = self.explicit_size(&t);
         self.types.by_id[id as usize] = self.types.list.len() as u32;
         self.types.list.push(t);
         Ok(())
@@ -377,6 +401,9 @@ impl Builder<'_> {
         t.words = e.words.saturating_mul(n);
         t.align = e.align;
         t.size = up(e.size, e.align).saturating_mul(n);
+        if t.scalars != 0 {
+            t.nodes = e.nodes.saturating_mul(n).saturating_add(1);
+        }
         t.depth = e.depth + 1;
         if t.depth > MAX_DEPTH {
             return Err(Error::TooLarge("types nested too deeply".into()));
@@ -428,6 +455,10 @@ impl Builder<'_> {
             t.size = own_offset.saturating_add(e.size);
             t.align = t.align.max(e.align);
             t.depth = t.depth.max(e.depth + 1);
+            t.nodes = t.nodes.saturating_add(e.nodes);
+        }
+        if t.scalars == 0 {
+            t.nodes = 1;
         }
         if t.depth > MAX_DEPTH {
             return Err(Error::TooLarge("types nested too deeply".into()));

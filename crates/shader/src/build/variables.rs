@@ -3,10 +3,12 @@
 use super::Builder;
 use super::access::{Base, Pointer};
 use super::analysis::{DYNAMIC, USED, WRITTEN};
-use super::types::Kind;
+use super::types::{Kind, Type};
 use crate::ir::Stage;
 use crate::options::{Error, Result};
 use crate::spirv::*;
+use rustc_hash::FxHashMap;
+use std::rc::Rc;
 
 /// Scalars up to which a dynamically indexed variable becomes selects rather than scratch memory.
 const SELECT_SCALARS: u32 = 16;
@@ -61,7 +63,7 @@ impl<'m> Builder<'m> {
             match class {
                 StorageClass::Workgroup => {
                     if self.explicit_workgroup(ty) && self.m.has(id, Decoration::Aliased) {
-                        aliased = aliased.max(self.explicit_size(ty));
+                        aliased = aliased.max(self.types.get(ty).explicit);
                     } else {
                         own.push(id);
                     }
@@ -76,7 +78,7 @@ impl<'m> Builder<'m> {
             let i = self.m.def(id, 0)?;
             let (pty, class, ty) = self.variable_type(&i)?;
             let explicit = self.explicit_workgroup(ty);
-            let size = if explicit { self.explicit_size(ty) } else { self.types.get(ty).size };
+            let size = if explicit { self.types.get(ty).explicit } else { self.types.get(ty).size };
             let mut p = Pointer::new(Base::Shared, class, ty);
             p.explicit = explicit;
             p.offset = at.saturating_add(15) & !15;
@@ -90,9 +92,9 @@ impl<'m> Builder<'m> {
         Ok(())
     }
 
-    /// Bytes of a type by its Offset and ArrayStride decorations.
-    fn explicit_size(&self, ty: u32) -> u32 {
-        match self.types.kind(ty) {
+    /// Bytes of a new type by its Offset and ArrayStride decorations.
+    pub(crate) fn explicit_size(&self, t: &Type) -> u32 {
+        match t.kind {
             Kind::Struct(first, n) => {
                 let each = (first..first + n).map(|k| {
                     let m = self.types.members[k as usize];
@@ -101,14 +103,17 @@ impl<'m> Builder<'m> {
                             let rows = self.types.get(column).scalars;
                             m.mat_stride.saturating_mul(if m.row_major { rows } else { n })
                         }
-                        _ => self.explicit_size(m.ty),
+                        _ => self.types.get(m.ty).explicit,
                     };
                     m.offset.unwrap_or(m.own_offset).saturating_add(size)
                 });
                 each.max().unwrap_or(0)
             }
-            Kind::Array(e, n) => self.array_stride(ty, e, true).max(self.explicit_size(e)).saturating_mul(n),
-            _ => self.types.get(ty).size,
+            Kind::Array(e, n) => {
+                let stride = self.element_stride(t.stride, e, true);
+                stride.max(self.types.get(e).explicit).saturating_mul(n)
+            }
+            _ => t.size,
         }
     }
 
@@ -150,7 +155,7 @@ impl<'m> Builder<'m> {
                 // Not met by the look ahead, or an aliased block: at the start.
                 let mut p = Pointer::new(Base::Shared, class, ty);
                 p.explicit = self.explicit_workgroup(ty);
-                let size = if p.explicit { self.explicit_size(ty) } else { self.types.get(ty).size };
+                let size = if p.explicit { self.types.get(ty).explicit } else { self.types.get(ty).size };
                 if !self.m.has(id, Decoration::Aliased) || !p.explicit {
                     p.offset = self.shared_bytes.saturating_add(15) & !15;
                     self.shared_bytes = p.offset.saturating_add(size);
@@ -202,18 +207,30 @@ impl<'m> Builder<'m> {
             return true;
         }
         // Variables without Aliased may be taken not to overlap, other than those of one binding.
+        let written = self.written_bindings();
+        written.get(&(set, binding)).is_some_and(|ids| ids.iter().any(|x| *x != id || !read_only))
+    }
+
+    /// The first two variables that are written of each set and binding.
+    fn written_bindings(&mut self) -> Rc<FxHashMap<(u32, u32), Vec<u32>>> {
+        if let Some(all) = &self.written {
+            return all.clone();
+        }
+        let mut all: FxHashMap<(u32, u32), Vec<u32>> = FxHashMap::default();
         for k in 0..self.m.globals.len() {
             let i = self.m.inst(self.m.globals[k]);
             if i.op == Op::Variable
-                && self.m.decoration(i.w[2], Decoration::Binding) == Some(binding)
-                && self.m.decoration(i.w[2], Decoration::DescriptorSet) == Some(set)
-                && (i.w[2] != id || !read_only)
+                && let Some(binding) = self.m.decoration(i.w[2], Decoration::Binding)
+                && let Some(set) = self.m.decoration(i.w[2], Decoration::DescriptorSet)
                 && self.uses.has(i.w[2], WRITTEN)
             {
-                return true;
+                let list = all.entry((set, binding)).or_default();
+                if list.len() < 2 {
+                    list.push(i.w[2]);
+                }
             }
         }
-        false
+        self.written.insert(Rc::new(all)).clone()
     }
 
     /// Storage for a function or private variable, with its first value.

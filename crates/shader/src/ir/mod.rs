@@ -20,13 +20,16 @@
 mod image;
 mod input;
 mod place;
+mod readers;
 
+use crate::work::Work;
 use std::fmt;
 
 pub use crate::isa::{AtomicOp, Bin, Quad, ReduceOp, Scan, Tri, Un};
 pub use image::{Dim, ImageInst, ImageOp, TexelType};
 pub use input::Input;
 pub use place::{Mem, MemFlags, Place};
+pub use readers::Readers;
 
 /// An instruction's result: an index into [`Shader::values`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -247,6 +250,8 @@ pub struct Shader {
     pub quad_derivatives: bool,
     /// Fragment: slots of inputs, and function and label of the block that loads each first.
     pub varying_loads: Vec<(u16, (u32, u32))>,
+    /// What compiling it has taken so far.
+    pub work: Work,
 }
 
 impl Shader {
@@ -264,6 +269,7 @@ impl Shader {
             signed_zero_inf_nan: false,
             quad_derivatives: false,
             varying_loads: vec![],
+            work: Work::default(),
         }
     }
     pub fn data(&self, v: Value) -> &ValueData {

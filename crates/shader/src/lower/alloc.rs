@@ -1,8 +1,13 @@
 //! Linear scan: registers as slots of two pools, varying (one slot a B32, two a B64) and small (units of 64 bytes).
 
-use super::lir::{COPIES, Lir, NONE, V, VReg, flag::ELEM};
-use super::live::{Segment, webs};
+use super::lir::{Lir, NONE, V, VReg, flag::ELEM};
+use super::live::webs;
+use super::moves;
+use super::web::Segment;
+use crate::bytecode::MAX_UNITS;
 use crate::ir::Ty;
+use crate::options::{Error, Result};
+use crate::work::Work;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
@@ -40,11 +45,22 @@ pub fn small(v: &VReg) -> bool {
     v.uniform || v.ty == Ty::Bool
 }
 
+/// Fails when there are more slots than any width of wave has registers for.
+fn check_room(varying: u32, smalls: u32) -> Result<()> {
+    // A wave of 64 lanes has the smallest slots.
+    let units = varying as usize * 4 + smalls as usize;
+    if units > MAX_UNITS {
+        return Err(Error::TooLarge(format!("{units} units of registers, {MAX_UNITS} there are")));
+    }
+    Ok(())
+}
+
 /// One kind's registers during the scan.
 #[derive(Default)]
 struct Pool {
-    /// One bit a slot.
+    /// One bit a slot; all words before `full` are full.
     used: Vec<u64>,
+    full: usize,
     top: u32,
     /// By slot: where sets that are dead for a while live again, in any order.
     later: Vec<Vec<(Segment, usize)>>,
@@ -63,6 +79,7 @@ impl Pool {
             self.used[w] |= 1 << (i % 64);
         } else {
             self.used[w] &= !(1 << (i % 64));
+            self.full = self.full.min(w);
         }
     }
     fn set_all(&mut self, i: u32, wide: bool, on: bool) {
@@ -72,11 +89,18 @@ impl Pool {
         }
     }
     /// The first free slot where `segments` meet nothing that comes back; those after the first are put down there.
-    fn take(&mut self, lir: &Lir, segments: &[Segment], class: usize) -> u32 {
+    fn take(&mut self, lir: &Lir, segments: &[Segment], class: usize, work: &Work) -> Result<u32> {
         let wide = is_wide(class);
-        let mut i = self.used.iter().position(|w| *w != u64::MAX).unwrap_or(self.used.len()) as u32 * 64;
+        while self.used.get(self.full) == Some(&u64::MAX) {
+            self.full += 1;
+        }
+        let mut i = self.full as u32 * 64;
         while !(self.fits(lir, i, segments, class) && (!wide || self.fits(lir, i + 1, segments, class))) {
+            work.spend(1 + self.later.get(i as usize).map_or(0, |l| l.len() * segments.len()))?;
             i += 1;
+            while i.is_multiple_of(64) && self.used.get(i as usize / 64) == Some(&u64::MAX) {
+                i += 64;
+            }
         }
         self.set_all(i, wide, true);
         self.top = self.top.max(i + 1 + wide as u32);
@@ -90,8 +114,9 @@ impl Pool {
                 list.extend(segments[1..].iter().map(|s| (*s, class)));
             }
         }
-        i
+        Ok(i)
     }
+    #[inline(always)]
     fn fits(&self, lir: &Lir, i: u32, segments: &[Segment], class: usize) -> bool {
         if !self.is_free(i) {
             return false;
@@ -169,8 +194,8 @@ fn class(v: &VReg) -> usize {
     }
 }
 
-pub fn allocate(lir: &mut Lir) -> Allocation {
-    let mut webs = webs(lir);
+pub fn allocate(lir: &mut Lir, work: &Work) -> Result<Allocation> {
+    let mut webs = webs(lir, work)?;
     for flag in std::mem::take(&mut webs.masked_copies) {
         lir.ext[flag as usize] = 1;
     }
@@ -193,9 +218,11 @@ pub fn allocate(lir: &mut Lir) -> Allocation {
         let own = class(&lir.vregs[v as usize]);
         active.advance(lir, first.lo, own);
         let segments = if temp { std::slice::from_ref(&first) } else { webs.segments(v) };
-        let slot = active.pools[pool_of(own)].take(lir, segments, own);
+        let slot = active.pools[pool_of(own)].take(lir, segments, own, work)?;
         // A register held through a loop may begin where a temporary does, by an op that could hand over.
         active.ends[own].push(Reverse((first.hi.saturating_add(temp as u32), slot)));
+        let [varying, smalls] = &active.pools;
+        check_room(varying.top, smalls.top)?;
         active.starts.extend(segments[1..].iter().map(|s| Reverse((s.lo, s.hi, slot, own))));
         if temp {
             temporary[v as usize] = slot;
@@ -227,62 +254,6 @@ pub fn allocate(lir: &mut Lir) -> Allocation {
         temporary,
         moves: vec![],
     };
-    resolve_copies(lir, &mut allocation);
-    allocation
-}
-
-/// Orders the moves of each group so that nothing is overwritten before it is read; cycles go through a spare slot.
-fn resolve_copies(lir: &Lir, allocation: &mut Allocation) {
-    let place = |v: V, slots: &[u32]| {
-        let vreg = &lir.vregs[v as usize];
-        Place { small: small(vreg), uniform: vreg.uniform, slot: slots[v as usize] }
-    };
-    let mut spare: [Option<u32>; 2] = [None, None];
-    let mut all = vec![];
-    for op in lir.insts.iter().filter(|op| op.code == COPIES) {
-        let group = &lir.ext[op.ext as usize..(op.ext + op.ext_len) as usize];
-        let mut rest: Vec<Move> = group
-            .chunks_exact(3)
-            .map(|c| {
-                let ty = lir.vregs[c[0] as usize].ty;
-                let (dst, src) = (place(c[0], &allocation.slot), place(c[1], &allocation.slot));
-                Move { dst, src, masked: c[2] != 0, ty }
-            })
-            .filter(|m| !same(m.dst, m.src))
-            .collect();
-        let mut done = Vec::with_capacity(rest.len());
-        while !rest.is_empty() {
-            let before = rest.len();
-            let mut i = 0;
-            while i < rest.len() {
-                let dst = rest[i].dst;
-                if rest.iter().enumerate().any(|(j, m)| j != i && same(m.src, dst)) {
-                    i += 1;
-                } else {
-                    done.push(rest.swap_remove(i));
-                }
-            }
-            if rest.len() == before {
-                // Every destination is read by another move: put one aside.
-                let aside = rest[0].dst;
-                let at = *spare[aside.small as usize].get_or_insert_with(|| {
-                    let top =
-                        if aside.small { &mut allocation.small_slots } else { &mut allocation.varying_slots };
-                    *top += 2;
-                    *top - 2
-                });
-                let to = Place { slot: at, ..aside };
-                done.push(Move { dst: to, src: aside, masked: false, ty: rest[0].ty });
-                for m in rest.iter_mut().filter(|m| same(m.src, aside)) {
-                    m.src = Place { slot: at, ..m.src };
-                }
-            }
-        }
-        all.push(done);
-    }
-    allocation.moves = all;
-}
-
-fn same(a: Place, b: Place) -> bool {
-    a.small == b.small && a.slot == b.slot
+    moves::resolve(lir, &mut allocation, work)?;
+    Ok(allocation)
 }

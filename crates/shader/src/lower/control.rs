@@ -10,25 +10,26 @@
 use super::Lowering;
 use super::edges::LBlocks;
 use super::lir::{Inst as Op, NONE, V};
+use super::masks::Plan;
 use super::park::Parks;
 use crate::bytecode::Code;
 use crate::ir::{Bin, Inst, Ty, Un, Value};
 use crate::options::{Error, Result};
 
 pub struct Control {
-    parks: Parks,
+    pub(super) parks: Parks,
     /// Waiting mask of each block.
-    wait: Vec<V>,
+    pub(super) wait: Vec<V>,
     /// Masks to clear at the end of each block: (block, mask), sorted.
-    clears: Vec<(u32, V)>,
+    pub(super) clears: Vec<(u32, V)>,
     /// The split at this block assigns the waiting mask of its far target.
-    assigns: Vec<bool>,
+    pub(super) assigns: Vec<bool>,
     /// Merge block whose mask the split at this block fills with the lanes of the first arm.
-    pre_park: Vec<u32>,
+    pub(super) pre_park: Vec<u32>,
     /// The jump at this block's end does nothing: its lanes wait at the merge block since the split.
-    parked_before: Vec<bool>,
+    pub(super) parked_before: Vec<bool>,
     /// The split at this block is rare: its first arm is a split edge out of a loop.
-    rare: Vec<bool>,
+    pub(super) rare: Vec<bool>,
     dump: V,
     pub(super) counts: super::count::Plan,
 }
@@ -47,7 +48,7 @@ impl Control {
         let n = blocks.blocks.len();
         let mut parks = Parks::new(n + 1);
         parks.mask.copy_from_slice(&blocks.mask);
-        parks.solve(cfg);
+        parks.solve(cfg, &lower.shader.work)?;
         if parks.mask != blocks.mask {
             return Err(Error::TooLarge("control flow that splitting edges changed".to_string()));
         }
@@ -72,144 +73,14 @@ impl Control {
                 control.wait[t] = lir.new_vreg(Ty::Bool, false, outer(blocks, t as u32));
             }
         }
-        if control.parks.since.iter().any(|s| *s != NONE) {
+        if control.parks.any_waits() {
             control.dump = lir.new_vreg(Ty::Bool, false, NONE);
             lir.vregs[control.dump as usize].pinned = true;
         }
-        control.plan_masks(blocks);
+        if control.parks.any_waits() {
+            control.plan_masks(&Plan::new(blocks, &lower.shader.work))?;
+        }
         Ok(control)
-    }
-
-    /// Chooses for each waiting mask who assigns or clears it.
-    fn plan_masks(&mut self, blocks: &LBlocks) {
-        let n = blocks.blocks.len();
-        for p in 0..n {
-            self.find_pre_park(blocks, p);
-        }
-        // Sources of each mask: (target, block, the split assigns it as the far side).
-        let mut sources: Vec<(u32, u32)> = vec![];
-        for p in 0..n {
-            for k in 0..2 {
-                let t = blocks.cfg.succ[p][k];
-                if self.parks.parked[p][k] && (t as usize) < n && !self.parked_before[p] {
-                    sources.push((t, p as u32));
-                }
-            }
-            if self.pre_park[p] != NONE {
-                sources.push((self.pre_park[p], p as u32));
-            }
-        }
-        sources.sort();
-        let mut i = 0;
-        while i < sources.len() {
-            let t = sources[i].0;
-            let mut j = i;
-            while j < sources.len() && sources[j].0 == t {
-                j += 1;
-            }
-            let group: Vec<u32> = sources[i..j].iter().map(|s| s.1).collect();
-            i = j;
-            let owner = self.mask_owner(blocks, t, group.iter().copied());
-            let first = group[0];
-            let pre_parks = self.pre_park[first as usize] == t;
-            // A pre-parking split assigns; if it is not the owner it cannot.
-            if pre_parks && owner == first && !group[1..].contains(&first) {
-                continue;
-            }
-            // Later sources accumulate.
-            let assigned =
-                owner == first && group.get(1) != Some(&first) && self.far_is_no(blocks, first as usize, t);
-            if assigned {
-                self.assigns[first as usize] = true;
-            } else {
-                self.clears.push((owner, self.wait[t as usize]));
-            }
-        }
-        self.clears.sort();
-    }
-
-    fn far_is_no(&self, blocks: &LBlocks, p: usize, t: u32) -> bool {
-        let [yes, no] = blocks.cfg.succ[p];
-        let far = if self.rare[p] { yes.max(no) } else { no };
-        far == t && self.parks.mask[p] && yes > p as u32 && no > p as u32 && (self.rare[p] || no > yes)
-    }
-
-    /// The block in which mask of `t` must be valid first: dominates all, in the loop of `t`, contiguous up to `t`.
-    fn mask_owner(&self, blocks: &LBlocks, t: u32, sources: impl Iterator<Item = u32>) -> u32 {
-        let cfg = &blocks.cfg;
-        let home = outer(blocks, t);
-        let mut d = t;
-        for s in sources {
-            d = cfg.common_dominator(d, s);
-        }
-        if d == t {
-            d = cfg.idom[t as usize];
-        }
-        loop {
-            let fits = cfg.loop_of[d as usize] == home && (d + 1..t).all(|b| cfg.dominates(d, b));
-            if fits || cfg.idom[d as usize] == NONE {
-                return d;
-            }
-            d = cfg.idom[d as usize];
-        }
-    }
-
-    /// `far` is the second arm of an if with an else at `p`: the first arm jumps over it.
-    fn is_else(&self, blocks: &LBlocks, p: usize, far: u32) -> bool {
-        let last = far as usize - 1;
-        let [to, none] = blocks.cfg.succ[last];
-        let inside = |b: usize| blocks.cfg.loop_of[b] == blocks.cfg.loop_of[p];
-        none == NONE && to > far && (to as usize) < blocks.blocks.len() && inside(to as usize)
-    }
-
-    /// An if–else at `p` whose first arm surely ends at the merge block by the jump of its last block; or the rare
-    /// exit of a loop.
-    fn find_pre_park(&mut self, blocks: &LBlocks, p: usize) {
-        let cfg = &blocks.cfg;
-        let [yes, no] = cfg.succ[p];
-        if no == NONE || !self.parks.mask[p] {
-            return;
-        }
-        let next = p as u32 + 1;
-        if yes == next || no == next {
-            let far = yes.max(no);
-            let preds = cfg.preds(far);
-            if (far as usize) < blocks.blocks.len()
-                && yes.min(no) == next
-                && preds.iter().all(|q| *q >= p as u32)
-                && self.mask_owner(blocks, far, preds.iter().copied().filter(|q| *q < far)) == p as u32
-                && !self.is_else(blocks, p, far)
-            {
-                self.rare[p] = true;
-                return;
-            }
-        }
-        if yes != next || no <= next || cfg.preds(no).iter().filter(|q| **q < no).count() != 1 {
-            return;
-        }
-        let last = no as usize - 1;
-        let [merge, none] = cfg.succ[last];
-        let n = blocks.blocks.len();
-        if none != NONE || merge <= no || merge as usize >= n || !self.parks.parked[last][0] {
-            return;
-        }
-        for q in p + 1..last {
-            for k in 0..2 {
-                let t = cfg.succ[q][k];
-                if t != NONE && !(next..no).contains(&t) {
-                    return;
-                }
-            }
-        }
-        let group: Vec<u32> = cfg.preds(merge).iter().copied().filter(|q| *q as usize != last).collect();
-        let mut all = vec![p as u32];
-        all.extend(group.iter().filter(|q| (0..2).any(|k| cfg.succ[**q as usize][k] == merge)));
-        if cfg.loop_of[last] != cfg.loop_of[p] || self.mask_owner(blocks, merge, all.into_iter()) != p as u32
-        {
-            return;
-        }
-        self.pre_park[p] = merge;
-        self.parked_before[last] = true;
     }
 
     /// Mask work and labels at the start of block `p`.
@@ -442,7 +313,7 @@ impl Control {
 }
 
 /// The loop around block `p`, not counting the one it heads.
-fn outer(blocks: &LBlocks, p: u32) -> u32 {
+pub(super) fn outer(blocks: &LBlocks, p: u32) -> u32 {
     match blocks.cfg.heads(p) {
         Some(l) => blocks.cfg.parent(l),
         None => blocks.cfg.loop_of[p as usize],

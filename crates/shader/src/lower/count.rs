@@ -12,6 +12,7 @@ use crate::cfg::{Cfg, NONE};
 use crate::cost::{COUNTED, Cost, MarkUse, Profile};
 use crate::interface::Varying;
 use crate::ir::{Input, Inst, Shader, Term, Value, ValueData};
+use crate::trees::Ancestors;
 use std::collections::HashSet;
 
 /// Counters by place.
@@ -361,6 +362,7 @@ fn classes(cfg: &Cfg, n: usize) -> Vec<u32> {
 fn postdominators(cfg: &Cfg) -> Vec<u32> {
     let n = cfg.len();
     let mut after = vec![n as u32 - 1; n];
+    let mut up = Ancestors::new(n);
     for b in (0..n - 1).rev() {
         let mut z = NONE;
         for s in cfg.succ[b].iter().filter(|s| **s != NONE) {
@@ -372,19 +374,12 @@ fn postdominators(cfg: &Cfg) -> Vec<u32> {
                 z = s;
                 continue;
             }
-            let (mut x, mut y) = (z, s);
-            while x != y {
-                if x < y {
-                    x = after[x as usize];
-                } else {
-                    y = after[y as usize];
-                }
-            }
-            z = x;
+            z = up.common(&after, z, s);
         }
         if z != NONE {
             after[b] = z;
         }
+        up.hang(b as u32, after[b]);
     }
     after
 }

@@ -119,8 +119,9 @@ impl Lowering<'_> {
         }
     }
 
-    fn gather_copies(&self) -> Vec<EdgeCopy> {
+    fn gather_copies(&self) -> Result<Vec<EdgeCopy>> {
         let mut list = vec![];
+        let mut exits: Vec<Option<Vec<(u32, u32)>>> = vec![None; self.cfg.loops.len()];
         for (t, block) in self.shader.blocks.iter().enumerate() {
             for &v in &block.insts {
                 let Inst::Phi(sources) = &self.shader.data(v).inst else { break };
@@ -146,27 +147,34 @@ impl Lowering<'_> {
         for i in 0..self.escape_loop.len() {
             let l = self.escape_loop[i];
             if l != NONE {
-                self.escape_copies(i, l, &mut list);
+                let exits = exits[l as usize].get_or_insert_with(|| self.exits(l));
+                self.shader.work.spend(exits.len())?;
+                self.escape_copies(i, exits, &mut list);
             }
         }
         list.sort_by_key(|c| c.edge);
-        list
+        Ok(list)
     }
 
-    fn escape_copies(&self, i: usize, l: u32, list: &mut Vec<EdgeCopy>) {
+    /// Edges out of a loop, but to the end: block and successor.
+    fn exits(&self, l: u32) -> Vec<(u32, u32)> {
         let bounds = self.cfg.loops[l as usize];
-        let def = self.u.def_block[i];
         let end = self.cfg.len() as u32 - 1;
-        for p in bounds.first..=bounds.last {
-            for k in 0..2 {
-                let t = self.cfg.succ[p as usize][k];
-                if t == NONE || t == end || self.cfg.in_loop(t, l) || !self.cfg.dominates(def, p) {
-                    continue;
-                }
-                let masked = !self.lir.vregs[self.escape[i] as usize].uniform && self.leaves_divergent(p, t);
-                let copy = Copy { dst: self.escape[i], src: self.alias[i], masked };
-                list.push(EdgeCopy { edge: p * 2 + k as u32, copy });
-            }
+        let leaves = |p: u32, k: u32| {
+            let t = self.cfg.succ[p as usize][k as usize];
+            t != NONE && t != end && !self.cfg.in_loop(t, l)
+        };
+        let each = (bounds.first..=bounds.last).flat_map(|p| [(p, 0), (p, 1)]);
+        each.filter(|e| leaves(e.0, e.1)).collect()
+    }
+
+    fn escape_copies(&self, i: usize, exits: &[(u32, u32)], list: &mut Vec<EdgeCopy>) {
+        let def = self.u.def_block[i];
+        for &(p, k) in exits.iter().filter(|e| self.cfg.dominates(def, e.0)) {
+            let t = self.cfg.succ[p as usize][k as usize];
+            let masked = !self.lir.vregs[self.escape[i] as usize].uniform && self.leaves_divergent(p, t);
+            let copy = Copy { dst: self.escape[i], src: self.alias[i], masked };
+            list.push(EdgeCopy { edge: p * 2 + k, copy });
         }
     }
 
@@ -185,7 +193,7 @@ impl Lowering<'_> {
     /// The blocks in their final order with all copies placed.
     pub(super) fn split_edges(&self) -> Result<LBlocks> {
         let n = self.shader.blocks.len();
-        let gathered = self.gather_copies();
+        let gathered = self.gather_copies()?;
         let mut start = vec![0u32; 2 * n + 1];
         for c in &gathered {
             start[c.edge as usize + 1] += 1;

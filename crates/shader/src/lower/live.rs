@@ -13,13 +13,11 @@
 //! for each variable it changes. Nobody may leave by a uniform jump in between.
 
 use super::lir::{COPIES, Inst, Lir, NONE, V, flag::*};
+use super::web::{Occurrence, Segment, Set, reads_first};
 use crate::bytecode::Code;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Segment {
-    pub lo: u32,
-    pub hi: u32,
-}
+use crate::options::Result;
+use crate::trees::MaxTree;
+use crate::work::Work;
 
 /// Sets of virtual registers that share a register.
 pub struct Webs {
@@ -33,24 +31,6 @@ pub struct Webs {
     pub masked_defs: Vec<(u32, V)>,
     /// Copies that must be masked now: their flags' places in [`Lir::ext`].
     pub masked_copies: Vec<u32>,
-}
-
-/// What coalescing knows of a set: where it is live, and where it is written (copies within the set not counted).
-#[derive(Default)]
-struct Set {
-    segments: Vec<Segment>,
-    defs: Vec<u32>,
-    occurrences: Vec<Occurrence>,
-}
-
-/// One place where a register is read or written.
-#[derive(Clone, Copy)]
-struct Occurrence {
-    /// What it holds the register for.
-    extent: Segment,
-    at: u32,
-    v: V,
-    def: bool,
 }
 
 /// Calls `f(register, written)` for each field of an op but copies.
@@ -116,7 +96,10 @@ impl Intervals<'_> {
         Segment { lo: lo.min(p), hi: hi.max(p) }
     }
 
-    fn touch(&mut self, v: V, p: u32, def: bool, copy: bool) {
+    /// `flag`: of a copy, where its masked flag is. Returns what the occurrence holds the register for.
+    fn touch(&mut self, v: V, p: u32, def: bool, flag: Option<u32>) -> Segment {
+        let copy = flag.is_some();
+        let flag = flag.unwrap_or(NONE);
         let reads = copy && !def;
         let l = if reads { self.lir.insts[p as usize].imm } else { self.lir.loop_at[p as usize] };
         let vreg = self.lir.vregs[v as usize];
@@ -126,8 +109,9 @@ impl Intervals<'_> {
             let inside = (first..=last).contains(&p);
             if inside && copy && def {
                 self.back[v as usize] = p;
-                self.occurrences.push(Occurrence { extent: Segment { lo: p, hi: p }, at: p, v, def });
-                return;
+                let extent = Segment { lo: p, hi: p };
+                self.occurrences.push(Occurrence { extent, at: p, v, def, flag });
+                return extent;
             }
             if inside {
                 let used = self.extent(p, l, vreg.header_of).hi;
@@ -136,15 +120,16 @@ impl Intervals<'_> {
             }
         }
         if self.kept[v as usize] {
-            self.occurrences.push(Occurrence { extent, at: p, v, def });
+            self.occurrences.push(Occurrence { extent, at: p, v, def, flag });
         }
         let whole = &mut self.whole[v as usize];
         whole.lo = whole.lo.min(extent.lo);
         whole.hi = whole.hi.max(extent.hi);
+        extent
     }
 }
 
-pub fn webs(lir: &Lir) -> Webs {
+pub fn webs(lir: &Lir, work: &Work) -> Result<Webs> {
     let n = lir.vregs.len();
     let mut it = Intervals {
         lir,
@@ -168,12 +153,15 @@ pub fn webs(lir: &Lir) -> Webs {
         if op.code == COPIES {
             let group = &lir.ext[op.ext as usize..(op.ext + op.ext_len) as usize];
             for (i, c) in group.chunks_exact(3).enumerate() {
-                it.touch(c[1], p, false, true);
-                it.touch(c[0], p, true, true);
-                copies.push(Copy { p, dst: c[0], src: c[1], flag: op.ext + 3 * i as u32 + 2 });
+                let flag = op.ext + 3 * i as u32 + 2;
+                it.touch(c[1], p, false, Some(flag));
+                let own = it.touch(c[0], p, true, Some(flag));
+                copies.push(Copy { p, dst: c[0], src: c[1], flag, own });
             }
         } else {
-            fields(lir, op, |v, def| it.touch(v, p, def, false));
+            fields(lir, op, |v, def| {
+                it.touch(v, p, def, None);
+            });
         }
     }
     for (_, v) in &lir.inputs {
@@ -203,8 +191,8 @@ pub fn webs(lir: &Lir) -> Webs {
         masked_defs: vec![],
         masked_copies: vec![],
     };
-    coalesce(lir, &mut webs, copies, &second, it.occurrences);
-    webs
+    coalesce(lir, &mut webs, copies, &second, it.occurrences, work)?;
+    Ok(webs)
 }
 
 /// One copy of a group: its instruction, registers, and where its masked flag is.
@@ -214,6 +202,8 @@ struct Copy {
     dst: V,
     src: V,
     flag: u32,
+    /// What its definition holds the register for.
+    own: Segment,
 }
 
 fn coalesce(
@@ -222,7 +212,8 @@ fn coalesce(
     mut copies: Vec<Copy>,
     second: &[(V, Segment, Segment)],
     occurrences: Vec<Occurrence>,
-) {
+    work: &Work,
+) -> Result<()> {
     let mut depth = vec![0u32; lir.loops.len()];
     for l in 0..lir.loops.len() {
         let parent = lir.loop_parent[l];
@@ -237,24 +228,21 @@ fn coalesce(
         for v in [dst, src] {
             if index[v as usize] == NONE {
                 index[v as usize] = sets.len() as u32;
-                sets.push(Set { segments: vec![webs.hull[v as usize]], ..Set::default() });
+                sets.push(Set::of(webs.hull[v as usize]));
             }
         }
-        sets[index[dst as usize] as usize].defs.push(p);
+        sets[index[dst as usize] as usize].defs.add(p, [1, 0]);
     }
     for &(v, a, b) in second {
         if index[v as usize] != NONE {
             sets[index[v as usize] as usize].segments = vec![a, b];
         }
     }
-    for o in occurrences {
-        sets[index[o.v as usize] as usize].occurrences.push(o);
-    }
     for &Copy { src, .. } in &copies {
         let set = &mut sets[index[src as usize] as usize];
-        if set.defs.is_empty() {
+        if set.defs.len() == 0 {
             // Written by one op, where it begins (or by the engine).
-            set.defs.push(set.segments[0].lo);
+            set.defs.add(set.segments[0].lo, [1, 0]);
         }
     }
     copies.sort_by_key(|c| {
@@ -266,35 +254,73 @@ fn coalesce(
         !is_const[c.src as usize] && !d.pinned && !s.pinned && d.ty == s.ty && d.uniform == s.uniform
     };
     copies.retain(alike);
-    copies.retain(|c| {
-        let (x, y) = (webs.find(c.dst), webs.find(c.src));
-        if x == y {
-            return false;
-        }
-        let (a, b) = (index[x as usize] as usize, index[y as usize] as usize);
-        let Some(segments) = join(lir, &sets[a], &sets[b], c.p) else { return true };
-        webs.unite(&mut sets, [x, y], [a, b], c.p, segments);
-        false
-    });
-    // Outer arms first: their copies' sources are often merged in inner ones.
-    copies.sort_by_key(|c| std::cmp::Reverse(c.p));
-    let mut flags = lir.ext.clone();
+    let mut left = vec![];
     for c in copies {
         let (x, y) = (webs.find(c.dst), webs.find(c.src));
         if x == y {
             continue;
         }
         let (a, b) = (index[x as usize] as usize, index[y as usize] as usize);
-        let Some(change) = move_up(lir, &flags, &sets[a], &sets[b], &c) else { continue };
-        change.masked_copies.iter().for_each(|i| flags[*i as usize] = 1);
-        webs.masked_defs.extend(change.masked_defs);
-        webs.masked_copies.extend(change.masked_copies);
+        work.spend(sets[a].segments.len() + sets[b].segments.len())?;
+        match join(lir, &sets[a], &sets[b], c.p) {
+            Some(segments) => webs.unite(&mut sets, [x, y], [a, b], c.p, segments, work)?,
+            None => left.push(c),
+        }
+    }
+    // Outer arms first: their copies' sources are often merged in inner ones.
+    left.sort_by_key(|c| std::cmp::Reverse(c.p));
+    let mut flags = lir.ext.clone();
+    let mut leaves = Leaves { lir, tree: None };
+    let mut placed = false;
+    for (k, c) in left.iter().enumerate() {
+        let (x, y) = (webs.find(c.dst), webs.find(c.src));
+        if x == y {
+            continue;
+        }
+        let (a, b) = (index[x as usize] as usize, index[y as usize] as usize);
+        work.spend(sets[a].segments.len() + sets[b].segments.len())?;
+        let Some(lo) = before_copy(&sets[a], &sets[b], c) else { continue };
+        if !std::mem::replace(&mut placed, true) {
+            place(lir, webs, &mut sets, &index, &left[k..], &occurrences);
+        }
+        let masked = flags[c.flag as usize] != 0;
+        let Some(op) = move_up(masked, lo, &sets[a], &sets[b], c, &mut leaves, work)? else { continue };
+        if masked {
+            let copies = sets[b].take_flags();
+            copies.iter().for_each(|i| flags[*i as usize] = 1);
+            webs.masked_copies.extend(copies);
+            webs.masked_defs.extend(op);
+        }
         let mut segments = sets[a].segments.clone();
         segments.extend_from_slice(&sets[b].segments);
-        webs.unite(&mut sets, [x, y], [a, b], c.p, merged(segments));
+        webs.unite(&mut sets, [x, y], [a, b], c.p, merged(segments), work)?;
     }
     webs.sets = sets;
     webs.index = index;
+    Ok(())
+}
+
+/// Finds jumps that leave loops.
+struct Leaves<'a> {
+    lir: &'a Lir,
+    /// Where each instruction jumps, if it is such a jump; for long ways.
+    tree: Option<MaxTree>,
+}
+
+impl Leaves<'_> {
+    fn target(lir: &Lir, op: &Inst) -> u32 {
+        let jumps = matches!(op.code, Code::JMP | Code::JMP_UNLESS | Code::CMP_JMP);
+        if jumps { lir.labels[op.imm as usize] } else { 0 }
+    }
+    /// An instruction from `lo` up to `p` jumps beyond it.
+    fn any(&mut self, lo: u32, p: u32) -> bool {
+        let lir = self.lir;
+        if p - lo < 32 {
+            return lir.insts[lo as usize..p as usize].iter().any(|op| Self::target(lir, op) > p);
+        }
+        let all = || MaxTree::new(lir.insts.iter().map(|op| Self::target(lir, op)));
+        self.tree.get_or_insert_with(all).max(lo as usize, p as usize) > p
+    }
 }
 
 fn merged(mut segments: Vec<Segment>) -> Vec<Segment> {
@@ -309,56 +335,51 @@ fn merged(mut segments: Vec<Segment>) -> Vec<Segment> {
     out
 }
 
-#[derive(Default)]
-struct Change {
-    masked_defs: Vec<(u32, V)>,
-    masked_copies: Vec<u32>,
+/// Gives the sets of copies that are left what happens to their registers.
+fn place(
+    lir: &Lir,
+    webs: &mut Webs,
+    sets: &mut [Set],
+    index: &[u32],
+    left: &[Copy],
+    occurrences: &[Occurrence],
+) {
+    for v in left.iter().flat_map(|c| [c.dst, c.src]) {
+        sets[index[webs.find(v) as usize] as usize].expect_places();
+    }
+    for o in occurrences {
+        sets[index[webs.find(o.v) as usize] as usize].add(lir, o);
+    }
 }
 
-/// Whether `b` may live in `a`'s register from its definition up to the copy, and what must be masked for that.
-fn move_up(lir: &Lir, flags: &[u32], a: &Set, b: &Set, c: &Copy) -> Option<Change> {
+/// Where `b` begins, if it lives before the copy alone and `a` before it.
+fn before_copy(a: &Set, b: &Set, c: &Copy) -> Option<u32> {
     let (lo, hi) = (b.segments.first()?.lo, b.segments.last()?.hi);
-    let first = a.defs.iter().all(|d| *d >= c.p);
-    if hi > c.p || first || a.segments.first()?.lo >= lo {
-        return None;
-    }
-    for o in &a.occurrences {
-        if o.at == c.p && o.v == c.dst && o.def {
-            continue;
-        }
-        let within = o.extent.lo < c.p && o.extent.hi > lo;
-        if within || o.at == c.p || (o.def && o.at == lo) {
-            return None;
-        }
-    }
+    let first = a.defs.first().is_none_or(|d| d >= c.p);
+    (hi <= c.p && !first && a.segments.first()?.lo < lo).then_some(lo)
+}
+
+/// Whether `b` may live in `a`'s register from its definition at `lo` up to the copy; and the op that must write under
+/// the mask for that, if there is one.
+fn move_up(
+    masked: bool,
+    lo: u32,
+    a: &Set,
+    b: &Set,
+    c: &Copy,
+    leaves: &mut Leaves,
+    work: &Work,
+) -> Result<Option<Option<(u32, V)>>> {
     // Who leaves a loop before the copy may still read the register's old value.
-    let leaves = |op: &Inst| {
-        matches!(op.code, Code::JMP | Code::JMP_UNLESS | Code::CMP_JMP) && lir.labels[op.imm as usize] > c.p
-    };
-    if lir.insts[lo as usize..c.p as usize].iter().any(leaves) {
-        return None;
+    if a.busy(lo, c.p, c.own, work)? || leaves.any(lo, c.p) {
+        return Ok(None);
     }
-    let mut change = Change::default();
-    if flags[c.flag as usize] == 0 {
-        return Some(change);
+    if !masked {
+        return Ok(Some(None));
     }
-    let home = lir.loop_at[c.p as usize];
-    for o in b.occurrences.iter().filter(|o| o.def) {
-        let op = &lir.insts[o.at as usize];
-        if lir.loop_at[o.at as usize] != home {
-            return None;
-        }
-        if op.code == COPIES {
-            let group = op.ext..op.ext + op.ext_len;
-            let flags = group.step_by(3).filter(|i| lir.ext[*i as usize] == o.v).map(|i| i + 2);
-            change.masked_copies.extend(flags);
-        } else if op.code == Code::IMAGE || op.flags & (D_DEF | EXT_DEF) == 0 {
-            return None;
-        } else {
-            change.masked_defs.push((o.at, o.v));
-        }
-    }
-    (change.masked_defs.len() <= 1 && lo >= lir.prologue && !b.defs.is_empty()).then_some(change)
+    let lir = leaves.lir;
+    let op = b.masks(lir.loop_at[c.p as usize]);
+    Ok(op.filter(|_| lo >= lir.prologue && b.defs.len() != 0))
 }
 
 /// The union of where two sets are live, unless they interfere. They may meet in hand-over points, and overlap from
@@ -398,13 +419,8 @@ fn join(lir: &Lir, a: &Set, b: &Set, p: u32) -> Option<Vec<Segment>> {
 
 /// Either set is written after `p` and before `end`, or at `end` while the other may still be read there.
 fn written(lir: &Lir, a: &Set, b: &Set, p: u32, end: u32) -> bool {
-    let late = |q: u32| q > p && (q < end || (q == end && !reads_first(lir, q)));
-    a.defs.iter().chain(&b.defs).any(|q| late(*q))
-}
-
-/// The op reads all its operands (of a lane) before it writes.
-fn reads_first(lir: &Lir, p: u32) -> bool {
-    lir.insts.get(p as usize).is_some_and(|op| op.code == COPIES || op.flags & ELEM != 0)
+    let late = |q: u32| q < end || (q == end && !reads_first(lir, q));
+    a.next_def(p).is_some_and(late) || b.next_def(p).is_some_and(late)
 }
 
 /// At `p` one value may end and the next begin in the same register.
@@ -421,17 +437,12 @@ impl Webs {
         [a, b]: [usize; 2],
         p: u32,
         segments: Vec<Segment>,
-    ) {
+        work: &Work,
+    ) -> Result<()> {
         let other = std::mem::take(&mut sets[b]);
-        let set = &mut sets[a];
-        if let Some(i) = set.defs.iter().position(|q| *q == p) {
-            set.defs.remove(i);
-        }
-        set.defs.extend(other.defs);
-        set.defs.sort();
-        set.occurrences.extend(other.occurrences);
-        set.segments = segments;
+        sets[a].unite(other, p, segments, work)?;
         self.parent[y as usize] = x;
+        Ok(())
     }
 
     /// The register stands for a set that occurs somewhere.

@@ -20,6 +20,8 @@ mod encode;
 mod interface;
 mod lir;
 mod live;
+mod masks;
+mod moves;
 mod narrow;
 mod ops;
 mod pair;
@@ -27,6 +29,7 @@ pub mod park;
 mod shape;
 mod twin;
 pub mod uniform;
+mod web;
 
 use crate::bytecode::Program;
 use crate::cfg::{Cfg, NONE};
@@ -74,9 +77,8 @@ struct Lowering<'a> {
 
 /// Lowers a shader. Fails when it needs more registers than there are, or does what the engine cannot.
 pub fn lower(shader: &Shader, options: &Options) -> Result<Program> {
-    let pruned = prune_if_needed(shader)?;
+    let (pruned, cfg) = prune_if_needed(shader)?;
     let shader: &Shader = &pruned;
-    let cfg = Cfg::of(shader)?;
     let invocations = shader.workgroup.iter().product::<u32>().max(1);
     let warps = invocations.div_ceil(16);
     let widths: &[u32] = match options.lanes {
@@ -90,7 +92,7 @@ pub fn lower(shader: &Shader, options: &Options) -> Result<Program> {
         let packed = shader.stage == Stage::Compute && warps * 2 <= lanes / 16;
         if ready.as_ref().is_none_or(|r| r.0 != packed) {
             let mut lir = Lowering::run(shader, options, &cfg, packed)?;
-            let allocation = alloc::allocate(&mut lir);
+            let allocation = alloc::allocate(&mut lir, &shader.work)?;
             ready = Some((packed, lir, allocation));
         }
         let (_, lir, allocation) = ready.as_ref().unwrap();
@@ -102,20 +104,21 @@ pub fn lower(shader: &Shader, options: &Options) -> Result<Program> {
     unreachable!("the last width is always taken")
 }
 
-fn prune_if_needed(shader: &Shader) -> Result<Cow<'_, Shader>> {
+fn prune_if_needed(shader: &Shader) -> Result<(Cow<'_, Shader>, Cfg)> {
     let cfg = Cfg::of(shader)?;
     if (0..shader.blocks.len() as u32).all(|b| cfg.reachable(b)) {
-        return Ok(Cow::Borrowed(shader));
+        return Ok((Cow::Borrowed(shader), cfg));
     }
     let mut copy = shader.clone();
     crate::pass::prune::prune(&mut copy)?;
-    Ok(Cow::Owned(copy))
+    let cfg = Cfg::of(&copy)?;
+    Ok((Cow::Owned(copy), cfg))
 }
 
 impl<'a> Lowering<'a> {
     fn run(shader: &'a Shader, options: &'a Options<'a>, cfg: &'a Cfg, packed: bool) -> Result<Lir> {
         let n = shader.values.len();
-        let u = Uniformity::new(shader, cfg, packed, true);
+        let u = Uniformity::new(shader, cfg, packed, true)?;
         let mut lower = Lowering {
             shader,
             options,

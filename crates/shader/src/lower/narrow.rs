@@ -8,9 +8,12 @@ use super::Lowering;
 use crate::cost::Cost;
 use crate::ir::{Bin, Inst, Mem, Tri, Ty, Un, Value};
 use crate::isa::{Facts, Width};
+use std::cell::Cell;
 
 /// How deep an operand's width is looked for.
 const DEPTH: u32 = 6;
+/// Values looked at for the width of an operation's operands.
+const LOOKS: u32 = 1000;
 /// Instructions looked at for a dependence; more are taken to have one.
 const REACH: usize = 64;
 
@@ -96,15 +99,19 @@ impl Lowering<'_> {
         };
         let cost = Cost::of(&data.inst, data.ty);
         let mut narrow = data.ty == Ty::B32 && cost.sfu == 0 && cost.fma + cost.cvt != 0;
-        crate::isa::operands(&data.inst, |o| narrow = narrow && self.is_narrow(o, DEPTH));
+        let looks = Cell::new(LOOKS);
+        crate::isa::operands(&data.inst, |o| narrow = narrow && self.is_narrow(o, DEPTH, &looks));
         narrow.then_some(kind)
     }
 
     /// Whether `v` has 16 bits at most.
-    fn is_narrow(&self, v: Value, depth: u32) -> bool {
+    fn is_narrow(&self, v: Value, depth: u32, looks: &Cell<u32>) -> bool {
+        // Phis of phis are many.
+        let Some(left) = looks.get().checked_sub(1) else { return false };
+        looks.set(left);
         // A way round a loop ends here.
         let Some(depth) = depth.checked_sub(1) else { return true };
-        let of = |x: &Value| self.is_narrow(*x, depth);
+        let of = |x: &Value| self.is_narrow(*x, depth, looks);
         let by_row = |facts: &Facts, of: &dyn Fn() -> bool| match facts.width {
             Width::Half | Width::Cut16 | Width::Cut8 => true,
             Width::Keep => of(),

@@ -5,6 +5,9 @@
 //! block in between: then these lanes must park as well. See ARCHITECTURE's text on masks.
 
 use crate::cfg::{Cfg, NONE};
+use crate::options::Result;
+use crate::trees::MinTree;
+use crate::work::Work;
 
 /// What is known about each block's terminator. The last node of the graph is the end of the program.
 pub struct Parks {
@@ -13,12 +16,14 @@ pub struct Parks {
     /// Per successor: its lanes park.
     pub parked: Vec<[bool; 2]>,
     /// Earliest block from which on lanes may wait at this block; [`NONE`]: nobody ever waits here.
-    pub since: Vec<u32>,
+    since: MinTree,
+    end: usize,
 }
 
 impl Parks {
+    /// `n`: nodes of the graph, its end included.
     pub fn new(n: usize) -> Parks {
-        Parks { mask: vec![false; n], parked: vec![[false; 2]; n], since: vec![NONE; n] }
+        Parks { mask: vec![false; n], parked: vec![[false; 2]; n], since: MinTree::new(n), end: n - 1 }
     }
 
     fn park(&mut self, cfg: &Cfg, p: usize, k: usize) -> bool {
@@ -34,71 +39,77 @@ impl Parks {
             from = cfg.loops[l as usize].first;
             l = cfg.parent(l);
         }
-        let since = &mut self.since[t as usize];
-        *since = (*since).min(from);
+        self.since.lower(t as usize, from);
         true
     }
 
     /// Lanes may wait at a block strictly between `p` and `t` when block `p` ends.
     fn passes_waiting(&self, p: usize, t: u32) -> bool {
-        self.since[p + 1..t as usize].iter().any(|s| *s != NONE && *s as usize <= p)
+        let next = p + 1;
+        (t as usize) > next && self.since.first(next, p as u32).is_some_and(|x| x < t as usize)
     }
 
     /// Completes `parked` and `mask` from the branches known to split.
-    pub fn solve(&mut self, cfg: &Cfg) {
-        let n = cfg.len() - 1;
+    pub fn solve(&mut self, cfg: &Cfg, work: &Work) -> Result<()> {
         loop {
+            work.spend(self.end)?;
             let mut changed = false;
-            for p in 0..n {
-                if !cfg.reachable(p as u32) {
-                    continue;
-                }
-                let [t0, t1] = cfg.succ[p];
-                let back = |t: u32| t as usize <= p;
-                if t1 == NONE {
-                    if !back(t0) && self.passes_waiting(p, t0) {
-                        changed |= self.park(cfg, p, 0);
-                    }
-                    continue;
-                }
-                if !self.mask[p] {
-                    if [t0, t1].iter().any(|t| !back(*t) && self.passes_waiting(p, *t)) {
-                        self.mask[p] = true;
-                        changed = true;
-                    } else {
-                        continue;
-                    }
-                }
-                if back(t0) || back(t1) {
-                    changed |= self.park(cfg, p, back(t0) as usize);
-                    continue;
-                }
-                let far = (t1 > t0) as usize;
-                changed |= self.park(cfg, p, far);
-                if self.passes_waiting(p, t0.min(t1)) {
-                    changed |= self.park(cfg, p, 1 - far);
-                }
+            for p in 0..self.end {
+                changed |= self.settle(cfg, p);
             }
             if !changed {
-                return;
+                return Ok(());
             }
         }
     }
 
+    /// What follows for the end of block `p` from what is known so far; whether that is news.
+    pub fn settle(&mut self, cfg: &Cfg, p: usize) -> bool {
+        if !cfg.reachable(p as u32) {
+            return false;
+        }
+        let [t0, t1] = cfg.succ[p];
+        let back = |t: u32| t as usize <= p;
+        if t1 == NONE {
+            return !back(t0) && self.passes_waiting(p, t0) && self.park(cfg, p, 0);
+        }
+        let mut changed = false;
+        if !self.mask[p] {
+            if ![t0, t1].iter().any(|t| !back(*t) && self.passes_waiting(p, *t)) {
+                return false;
+            }
+            self.mask[p] = true;
+            changed = true;
+        }
+        if back(t0) || back(t1) {
+            return self.park(cfg, p, back(t0) as usize) || changed;
+        }
+        let far = (t1 > t0) as usize;
+        changed |= self.park(cfg, p, far);
+        if self.passes_waiting(p, t0.min(t1)) {
+            changed |= self.park(cfg, p, 1 - far);
+        }
+        changed
+    }
+
     /// First block after `p` at which lanes may wait when block `p` has ended; the end if there is none.
     pub fn next_waiting(&self, p: usize) -> usize {
-        let end = self.since.len() - 1;
-        (p + 1..end).find(|x| self.since[*x] != NONE && self.since[*x] as usize <= p).unwrap_or(end)
+        self.since.first(p + 1, p as u32).map_or(self.end, |x| x.min(self.end))
     }
 
     /// The same when block `p` is entered by nobody.
     pub fn next_waiting_without(&self, p: usize) -> usize {
-        let end = self.since.len() - 1;
-        (p + 1..end).find(|x| self.since[*x] != NONE && (self.since[*x] as usize) < p).unwrap_or(end)
+        let before = |p: u32| self.since.first(p as usize + 2, p);
+        (p as u32).checked_sub(1).and_then(before).map_or(self.end, |x| x.min(self.end))
     }
 
     /// Some edge into `t` parks.
     pub fn waits(&self, t: usize) -> bool {
-        self.since[t] != NONE
+        self.since.get(t) != NONE
+    }
+
+    /// Some edge parks.
+    pub fn any_waits(&self) -> bool {
+        self.since.first(0, NONE - 1).is_some()
     }
 }

@@ -5,9 +5,13 @@
 //! (temporal divergence). Readers outside such a loop see a varying copy made at the exits; see [`super::edges`].
 
 use super::park::Parks;
-use crate::cfg::{Cfg, NONE};
-use crate::ir::{Input, Inst, Shader, Term, Value};
+use crate::cfg::{Cfg, Loop, NONE};
+use crate::ir::{Input, Inst, Readers, Shader, Term, Value};
 use crate::isa::{Lanes, Motion, lanes, motion, operands};
+use crate::options::Result;
+
+/// Walks over all blocks until values that vary are followed to their readers instead.
+const WALKS: usize = 8;
 
 pub struct Uniformity {
     pub varying: Vec<bool>,
@@ -20,6 +24,8 @@ pub struct Uniformity {
     pub def_block: Vec<u32>,
     /// Constants, inputs and what the prologue computes: the same at any time.
     pub fixed: Vec<bool>,
+    /// Block that lists each value.
+    home: Vec<u32>,
     /// Computed in the prologue: from constants, push constants and read-only memory alone.
     pub prologue: Vec<bool>,
 }
@@ -47,7 +53,7 @@ fn prologue_op(inst: &Inst) -> bool {
 
 impl Uniformity {
     /// `packed`: several workgroups share a wave. `prologue`: look for operations to run once a dispatch.
-    pub fn new(shader: &Shader, cfg: &Cfg, packed: bool, prologue: bool) -> Uniformity {
+    pub fn new(shader: &Shader, cfg: &Cfg, packed: bool, prologue: bool) -> Result<Uniformity> {
         let n = shader.values.len();
         let mut u = Uniformity {
             varying: vec![false; n],
@@ -55,6 +61,7 @@ impl Uniformity {
             divergent: vec![false; cfg.loops.len()],
             innermost: vec![NONE; cfg.loops.len()],
             def_block: vec![NONE; n],
+            home: vec![NONE; n],
             fixed: vec![false; n],
             prologue: vec![false; n],
         };
@@ -69,13 +76,40 @@ impl Uniformity {
                 _ => {}
             }
         }
-        loop {
-            u.parks.solve(cfg);
-            u.find_divergent_loops(cfg);
-            if !u.sweep(shader, cfg, packed) {
-                return u;
+        // All of it only grows, so what it comes to does not depend on the order: a walk takes in at once whatever
+        // it finds, and what goes on against the order of blocks (over loops' back edges) is left to the next one.
+        let mut walks = 0;
+        while u.sweep(shader, cfg, packed) {
+            walks += 1;
+            shader.work.spend(n)?;
+            if walks == WALKS {
+                walks = 0;
+                u.follow(shader, cfg, packed)?;
             }
         }
+        Ok(u)
+    }
+
+    /// Takes every value that varies to those that read it, until nothing is new. For long ways over back edges, of
+    /// which a walk goes one step.
+    #[cold]
+    fn follow(&mut self, shader: &Shader, cfg: &Cfg, packed: bool) -> Result<()> {
+        let readers = Readers::of(shader);
+        let all = (0..shader.values.len() as u32).map(Value);
+        let mut left: Vec<Value> = all.filter(|v| self.varying[v.0 as usize]).collect();
+        while let Some(v) = left.pop() {
+            let own = readers.of_value(v);
+            shader.work.spend(1 + own.len())?;
+            for &v in own {
+                let k = v.0 as usize;
+                let b = self.home[k];
+                if !self.varying[k] && !self.fixed[k] && self.value_varies(shader, cfg, packed, v, b) {
+                    self.varying[k] = true;
+                    left.push(v);
+                }
+            }
+        }
+        Ok(())
     }
 
     fn find_definitions(&mut self, shader: &Shader, prologue: bool) {
@@ -83,6 +117,7 @@ impl Uniformity {
         for (b, block) in shader.blocks.iter().enumerate() {
             for &v in &block.insts {
                 let inst = &shader.data(v).inst;
+                self.home[v.0 as usize] = b as u32;
                 self.def_block[v.0 as usize] = match inst {
                     Inst::Part(t, _) => self.def_block[t.0 as usize],
                     _ => b as u32,
@@ -117,30 +152,39 @@ impl Uniformity {
         }
     }
 
-    fn find_divergent_loops(&mut self, cfg: &Cfg) {
-        for p in 0..cfg.len() - 1 {
-            for k in 0..2 {
-                let t = cfg.succ[p][k];
-                if t == NONE || !(self.parks.mask[p] || self.parks.parked[p][k]) {
-                    continue;
+    /// Lanes may leave the loops that are left from block `p` on at different times, if any may part there.
+    fn note_divergent_loops(&mut self, cfg: &Cfg, p: usize) -> bool {
+        let mut top = NONE;
+        for k in 0..2 {
+            let t = cfg.succ[p][k];
+            if t == NONE || !(self.parks.mask[p] || self.parks.parked[p][k]) {
+                continue;
+            }
+            let mut l = cfg.loop_of[p];
+            while l != NONE && !cfg.in_loop(t, l) {
+                if !std::mem::replace(&mut self.divergent[l as usize], true) {
+                    top = top.min(l);
                 }
-                let mut l = cfg.loop_of[p];
-                while l != NONE && !cfg.in_loop(t, l) {
-                    self.divergent[l as usize] = true;
-                    l = cfg.parent(l);
-                }
+                l = cfg.parent(l);
             }
         }
-        for l in 0..cfg.loops.len() {
-            let parent = cfg.loops[l].parent;
-            self.innermost[l] = if self.divergent[l] {
-                l as u32
-            } else if parent != NONE {
-                self.innermost[parent as usize]
-            } else {
-                NONE
+        if top == NONE {
+            return false;
+        }
+        // Loops within come after those around them.
+        let last = cfg.loops[top as usize].last;
+        for l in top as usize..cfg.loops.len() {
+            let Loop { first, parent, .. } = cfg.loops[l];
+            if first > last {
+                break;
+            }
+            self.innermost[l] = match parent {
+                _ if self.divergent[l] => l as u32,
+                NONE => NONE,
+                parent => self.innermost[parent as usize],
             };
         }
+        true
     }
 
     /// The innermost divergent loop around the definition of `v` which block `b` is outside of, or [`NONE`].
@@ -186,10 +230,13 @@ impl Uniformity {
                 self.parks.mask[b] = true;
                 changed = true;
             }
+            changed |= self.parks.settle(cfg, b);
+            changed |= self.note_divergent_loops(cfg, b);
         }
         changed
     }
 
+    #[inline(always)]
     fn value_varies(&self, shader: &Shader, cfg: &Cfg, packed: bool, v: Value, b: u32) -> bool {
         let inst = &shader.data(v).inst;
         let any = || {

@@ -6,6 +6,12 @@ use crate::ir::{Inst, Ty, Value, ValueData, ValueFlags};
 use rustc_hash::FxHasher;
 use std::hash::{Hash, Hasher};
 
+/// Slots that are looked at for one instruction. Tables are three quarters full at most, so that of a shader that was
+/// not made for it none comes near; one whose constants all have one hash finds few of its expressions again.
+const FAR: usize = 1024;
+/// The slot of what has none.
+const NOWHERE: usize = usize::MAX;
+
 /// Values by their instructions: open addressing. An instruction is not kept here but where its value stands.
 pub struct Known {
     /// Half of an instruction's hash, below it the value's number and 1; 0: nothing.
@@ -34,7 +40,7 @@ impl Known {
         let hash = hash(inst, ty, flags);
         let mask = self.slots.len() - 1;
         let mut slot = hash as usize & mask;
-        loop {
+        for _ in 0..FAR {
             let at = self.slots[slot];
             if at == 0 {
                 return Found { slot, hash, value: None };
@@ -48,11 +54,15 @@ impl Known {
             }
             slot = (slot + 1) & mask;
         }
+        Found { slot: NOWHERE, hash, value: None }
     }
 
     /// `v` computes what was looked for last, and takes the place of what was found.
     #[inline]
     pub fn put(&mut self, at: Found, v: Value) {
+        if at.slot == NOWHERE {
+            return;
+        }
         self.slots[at.slot] = (at.hash as u64) << 32 | (v.0 as u64 + 1);
         if at.value.is_none() {
             self.filled += 1;

@@ -11,6 +11,8 @@ use crate::lower::uniform::Uniformity;
 use crate::options::Result;
 
 const MOST_TERMS: usize = 8;
+/// Values looked at for one address, each as often as it is met.
+const MOST_LOOKS: u32 = 512;
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Term {
@@ -28,6 +30,8 @@ struct Split<'a> {
     made: Vec<Value>,
     terms: Vec<Term>,
     constant: u32,
+    /// Looks at values; of too many there is no gain.
+    looks: u32,
 }
 
 /// Where addresses were changed.
@@ -40,13 +44,14 @@ pub enum Where {
 pub fn split(shader: &mut Shader, packed: bool) -> Result<Option<Where>> {
     let cfg = Cfg::of(shader)?;
     let mut changed = None;
-    let u = Uniformity::new(shader, &cfg, packed, false);
+    let u = Uniformity::new(shader, &cfg, packed, false)?;
     for b in 0..shader.blocks.len() {
         let insts = std::mem::take(&mut shader.blocks[b].insts);
         let mut out = Vec::with_capacity(insts.len());
         for v in insts {
             if let Some((addr, offset, bytes)) = address(shader, v) {
-                let mut it = Split { shader, cfg: &cfg, u: &u, made: vec![], terms: vec![], constant: 0 };
+                let mut it =
+                    Split { shader, cfg: &cfg, u: &u, made: vec![], terms: vec![], constant: 0, looks: 0 };
                 if let Some((new, constant)) = it.run(addr, b as u32) {
                     out.append(&mut it.made);
                     let at = if cfg.loop_of[b] == NONE { Where::Outside } else { Where::InLoop };
@@ -117,6 +122,10 @@ impl Split<'_> {
     }
 
     fn flatten(&mut self, v: Value, factor: u32, b: u32, nesting: u32) -> bool {
+        self.looks += 1;
+        if self.looks > MOST_LOOKS {
+            return false;
+        }
         let inst = &self.shader.data(v).inst;
         let constant = |v: Value| self.shader.as_const(v).map(|c| c as u32);
         if let Some(c) = constant(v) {

@@ -3,6 +3,7 @@
 
 use crate::bytecode::Program;
 use crate::ir::Shader;
+use std::io::Write;
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -39,7 +40,7 @@ impl Dump {
         self.step += 1;
         let written = std::fs::create_dir_all(folder).and_then(|()| std::fs::write(&path, text()));
         if let Err(e) = written {
-            eprintln!("TUFF_SHADER_DUMP: {}: {e}", path.display());
+            let _ = writeln!(std::io::stderr(), "TUFF_SHADER_DUMP: {}: {e}", path.display());
         }
     }
 }

@@ -14,6 +14,9 @@ pub fn fuse(shader: &mut Shader) {
     if shader.signed_zero_inf_nan {
         return;
     }
+    if !shader.values.iter().any(|v| matches!(v.inst, Inst::Bin(Bin::FMul, ..))) {
+        return;
+    }
     let (uses, live) = super::dce::live(shader);
     let mut block_of = vec![u32::MAX; shader.values.len()];
     for (b, block) in shader.blocks.iter().enumerate() {

@@ -10,6 +10,7 @@ use crate::isa::{is_movable, operands_mut};
 use crate::opt::known::Known;
 use crate::opt::rules::{self, Better, Def, Site};
 use crate::options::Result;
+use rustc_hash::FxHashMap;
 
 /// Block of what is available everywhere.
 const ANYWHERE: u32 = u32::MAX;
@@ -89,7 +90,7 @@ pub fn gvn(shader: &mut Shader) -> Result<bool> {
             };
         }
     }
-    finish_phis(shader, &mut gvn.replace);
+    finish_phis(shader, &mut gvn.replace)?;
     let replace = &gvn.replace;
     for block in &mut shader.blocks {
         block.insts.retain(|v| replace[v.0 as usize] == *v);
@@ -99,42 +100,66 @@ pub fn gvn(shader: &mut Shader) -> Result<bool> {
 
 /// Back edges read values that were replaced after their phis had been seen; phis that turn out to carry one value
 /// go, until none does.
-fn finish_phis(shader: &mut Shader, replace: &mut [Value]) {
+fn finish_phis(shader: &mut Shader, replace: &mut [Value]) -> Result<()> {
     let resolve = |replace: &mut [Value], v: Value| {
         let mut r = replace[v.0 as usize];
         while replace[r.0 as usize] != r {
             r = replace[r.0 as usize];
         }
-        replace[v.0 as usize] = r;
+        let mut x = v;
+        while x != r {
+            x = std::mem::replace(&mut replace[x.0 as usize], r);
+        }
         r
     };
+    // What a phi always carries, if that is one value.
+    let carries = |shader: &mut Shader, replace: &mut [Value], v: Value| {
+        let Inst::Phi(sources) = &mut shader.values[v.0 as usize].inst else { return None };
+        if replace[v.0 as usize] != v {
+            return None;
+        }
+        sources.iter_mut().for_each(|s| s.1 = resolve(replace, s.1));
+        let mut others = sources.iter().map(|s| s.1).filter(|o| *o != v);
+        others.next().filter(|first| others.all(|o| o == *first))
+    };
     let mut late = false;
-    loop {
-        let mut changed = false;
-        for b in 0..shader.blocks.len() {
-            for k in 0..shader.blocks[b].insts.len() {
-                let v = shader.blocks[b].insts[k];
-                let Inst::Phi(sources) = &mut shader.values[v.0 as usize].inst else { continue };
-                if replace[v.0 as usize] != v {
-                    continue;
+    let mut phis = vec![];
+    for b in 0..shader.blocks.len() {
+        for k in 0..shader.blocks[b].insts.len() {
+            let v = shader.blocks[b].insts[k];
+            if !matches!(shader.values[v.0 as usize].inst, Inst::Phi(_)) {
+                continue;
+            }
+            match carries(shader, replace, v) {
+                Some(one) => {
+                    replace[v.0 as usize] = one;
+                    late = true;
                 }
-                sources.iter_mut().for_each(|s| s.1 = resolve(replace, s.1));
-                let mut others = sources.iter().map(|s| s.1).filter(|o| *o != v);
-                if let Some(first) = others.next()
-                    && others.all(|o| o == first)
-                {
-                    replace[v.0 as usize] = first;
-                    changed = true;
+                None => phis.push(v),
+            }
+        }
+    }
+    if late {
+        // Those that read one that is gone are looked at again.
+        let mut readers: FxHashMap<Value, Vec<Value>> = FxHashMap::default();
+        for &v in &phis {
+            let Inst::Phi(sources) = &shader.values[v.0 as usize].inst else { continue };
+            sources.iter().for_each(|s| readers.entry(resolve(replace, s.1)).or_default().push(v));
+        }
+        let mut left = phis;
+        while let Some(v) = left.pop() {
+            if let Some(one) = carries(shader, replace, v) {
+                replace[v.0 as usize] = one;
+                if let Some(list) = readers.remove(&v) {
+                    shader.work.spend(list.len())?;
+                    left.extend_from_slice(&list);
+                    readers.entry(one).or_default().extend(list);
                 }
             }
         }
-        late |= changed;
-        if !changed {
-            break;
-        }
     }
     if !late {
-        return;
+        return Ok(());
     }
     for b in 0..shader.blocks.len() {
         for k in 0..shader.blocks[b].insts.len() {
@@ -145,6 +170,7 @@ fn finish_phis(shader: &mut Shader, replace: &mut [Value]) {
             *cond = resolve(replace, *cond);
         }
     }
+    Ok(())
 }
 
 /// The shader as rules see it, operands being final; constants that they make become values afterwards.

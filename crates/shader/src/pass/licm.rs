@@ -22,7 +22,7 @@ pub fn licm(shader: &mut Shader, packed: bool) -> Result<()> {
     if cfg.loops.is_empty() {
         return Ok(());
     }
-    let u = Uniformity::new(shader, &cfg, packed, false);
+    let u = Uniformity::new(shader, &cfg, packed, false)?;
     let preheader = super::preheader::preheaders(&cfg);
     // Loop in which each value is defined.
     let mut home = vec![NONE; shader.values.len()];

@@ -10,6 +10,9 @@
 use crate::ir::*;
 use crate::isa::{Nan, facts, operands, operands_mut};
 
+/// Walks over all blocks after which what they find is followed.
+const WALKS: usize = 8;
+
 pub fn settle(shader: &mut Shader) {
     let canons = |shader: &Shader| {
         shader.blocks.iter().any(|b| b.insts.iter().any(|v| canon_of(shader, *v).is_some()))
@@ -90,7 +93,7 @@ fn wild(shader: &Shader) -> Vec<bool> {
             }
         }
     }
-    loop {
+    for _ in 0..WALKS {
         let mut changed = false;
         for block in &shader.blocks {
             for &v in &block.insts {
@@ -106,6 +109,20 @@ fn wild(shader: &Shader) -> Vec<bool> {
             return wild;
         }
     }
+    // A long way over back edges is followed value by value.
+    let readers = Readers::of(shader);
+    let mut left: Vec<Value> =
+        (0..shader.values.len() as u32).map(Value).filter(|v| wild[v.0 as usize]).collect();
+    while let Some(v) = left.pop() {
+        for &r in readers.of_value(v) {
+            let data = shader.data(r);
+            if !wild[r.0 as usize] && data.ty != Ty::Bool && makes_wild(shader, &data.inst, &wild) {
+                wild[r.0 as usize] = true;
+                left.push(r);
+            }
+        }
+    }
+    wild
 }
 
 fn makes_wild(shader: &Shader, inst: &Inst, wild: &[bool]) -> bool {

@@ -25,13 +25,13 @@ pub fn insert(shader: &mut Shader) -> Result<()> {
         return Ok(());
     }
     // Number of a block, and of the one inserted before it.
-    let shift = |b: u32| missing.iter().filter(|m| **m <= b).count() as u32;
+    let shift = |b: u32| missing.partition_point(|m| *m <= b) as u32;
     let number: Vec<u32> = (0..shader.blocks.len() as u32).map(|b| b + shift(b)).collect();
     let map = |b: Block| Block(number[b.0 as usize]);
     let old = std::mem::take(&mut shader.blocks);
     for (b, mut block) in old.into_iter().enumerate() {
         let b = b as u32;
-        if missing.contains(&b) {
+        if missing.binary_search(&b).is_ok() {
             let pre = Block(number[b as usize] - 1);
             let mut insts = vec![];
             for v in &block.insts {
@@ -69,7 +69,11 @@ pub fn insert(shader: &mut Shader) -> Result<()> {
         }
         // Edges into such a header go to its preheader, but for the back edge.
         let aim = |t: Block| {
-            if missing.contains(&t.0) && t.0 > b { Block(number[t.0 as usize] - 1) } else { map(t) }
+            if t.0 > b && missing.binary_search(&t.0).is_ok() {
+                Block(number[t.0 as usize] - 1)
+            } else {
+                map(t)
+            }
         };
         block.term = match block.term {
             Term::Jump(t) => Term::Jump(aim(t)),

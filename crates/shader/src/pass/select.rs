@@ -57,6 +57,7 @@ pub fn select(shader: &mut Shader) -> Result<bool> {
             .iter()
             .copied()
             .take_while(|v| matches!(shader.data(*v).inst, Inst::Phi(_)))
+            .take(MOST_PHIS + 1)
             .collect();
         if phis.len() > MOST_PHIS {
             continue;
@@ -65,6 +66,8 @@ pub fn select(shader: &mut Shader) -> Result<bool> {
         for phi in phis {
             let ty = shader.ty(phi);
             let Inst::Phi(sources) = &mut shader.values[phi.0 as usize].inst else { unreachable!() };
+            // A look at a source is short.
+            shader.work.spend(sources.len() / 32)?;
             let from = |arm: Option<Block>| {
                 let p = arm.unwrap_or(head);
                 sources.iter().find(|s| s.0 == p).map(|s| s.1)

@@ -8,38 +8,53 @@
 use super::dce;
 use crate::ir::{Bin, Inst, Shader, Ty, Value};
 use crate::isa::operands;
+use rustc_hash::FxHashMap;
 
 pub fn join(shader: &mut Shader) {
     let root = |shader: &Shader, v: Value| match shader.data(v).inst {
         Inst::Bin(Bin::FMul, a, b) if a == b && shader.ty(v) == Ty::B32 => Some(a),
         _ => None,
     };
-    let (uses, live) = dce::live(shader);
     let values = || (0..shader.values.len() as u32).map(Value);
+    if !values().any(|v| root(shader, v).is_some()) {
+        return;
+    }
+    let (uses, live) = dce::live(shader);
     let mut square: Vec<bool> = values().map(|v| live[v.0 as usize] && root(shader, v).is_some()).collect();
     if square.iter().filter(|s| **s).count() == 0 {
         return;
     }
     // Drop squares with another reader until none is left to drop.
-    loop {
-        let mut reads = vec![0u32; square.len()];
-        for block in &shader.blocks {
-            for &v in block.insts.iter().filter(|v| live[v.0 as usize]) {
-                let Some((_, x, y)) = sum(shader, v) else { continue };
-                if square[x.0 as usize] && square[y.0 as usize] {
-                    operands(&shader.data(v).inst, |o| reads[o.0 as usize] += 1);
+    let mut sums = vec![];
+    let mut reads = vec![0u32; square.len()];
+    for block in &shader.blocks {
+        for &v in block.insts.iter().filter(|v| live[v.0 as usize]) {
+            let Some((_, x, y)) = sum(shader, v) else { continue };
+            if square[x.0 as usize] && square[y.0 as usize] {
+                sums.push(Some((x, y)));
+                operands(&shader.data(v).inst, |o| reads[o.0 as usize] += 1);
+            }
+        }
+    }
+    let mut dropped: Vec<usize> = (0..square.len()).filter(|i| square[*i] && reads[*i] != uses[*i]).collect();
+    dropped.iter().for_each(|i| square[*i] = false);
+    let mut of: FxHashMap<Value, Vec<usize>> = FxHashMap::default();
+    if !dropped.is_empty() {
+        for (k, s) in sums.iter().enumerate() {
+            s.iter().flat_map(|(x, y)| [x, y]).for_each(|v| of.entry(*v).or_default().push(k));
+        }
+    }
+    while let Some(i) = dropped.pop() {
+        // Its sums are none any more, which their other squares cannot do without.
+        for k in of.remove(&Value(i as u32)).unwrap_or_default() {
+            let Some((x, y)) = sums[k].take() else { continue };
+            for v in [x, y] {
+                let i = v.0 as usize;
+                reads[i] -= 1;
+                if std::mem::replace(&mut square[i], false) {
+                    dropped.push(i);
                 }
             }
-        }
-        let mut changed = false;
-        for (i, s) in square.iter_mut().enumerate() {
-            if *s && reads[i] != uses[i] {
-                *s = false;
-                changed = true;
-            }
-        }
-        if !changed {
-            break;
         }
     }
     let mut found = false;

@@ -193,7 +193,10 @@ impl Module {
     }
     /// First operand of a decoration on the id itself.
     pub(crate) fn decoration(&self, id: u32, kind: Decoration) -> Option<u32> {
-        self.decorations(id).iter().find(|d| d.member == WHOLE && d.kind == kind as u32).map(|d| d.value)
+        let all = self.decorations(id);
+        let key = (WHOLE, kind as u32);
+        let first = all.partition_point(|d| (d.member, d.kind) < key);
+        all.get(first).filter(|d| (d.member, d.kind) == key).map(|d| d.value)
     }
     pub(crate) fn has(&self, id: u32, kind: Decoration) -> bool {
         self.decoration(id, kind).is_some()
@@ -202,19 +205,16 @@ impl Module {
         &self.decorations
     }
     pub(crate) fn ext_set(&self, id: u32) -> Option<ExtSet> {
-        self.ext_sets.iter().find(|e| e.0 == id).map(|e| e.1)
+        self.ext_sets.binary_search_by_key(&id, |e| e.0).ok().map(|k| self.ext_sets[k].1)
     }
     pub(crate) fn function(&self, id: u32) -> Option<usize> {
         self.functions.binary_search_by_key(&self.def_at(id)?, |f| f.start).ok()
     }
-    /// The OpName of an id, if any (searched: for messages only).
+    /// The OpName of an id, if any.
     pub fn name(&self, id: u32) -> Option<String> {
-        self.names
-            .iter()
-            .map(|&at| self.inst(at))
-            .find(|i| i.get(1) == Some(id))
-            .and_then(|i| i.string(2).ok())
-            .map(|s| s.0)
+        let first = self.names.partition_point(|&at| self.words[at as usize + 1] < id);
+        let i = self.inst(*self.names.get(first)?);
+        if i.get(1) == Some(id) { i.string(2).ok().map(|s| s.0) } else { None }
     }
     /// Names and execution models (SPIR-V numbers) of the entry points.
     pub fn entry_points(&self) -> Vec<(String, u32)> {

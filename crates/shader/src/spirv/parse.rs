@@ -136,7 +136,10 @@ pub(super) fn parse(input: &[u32]) -> Result<Module> {
     if groups {
         expand_groups(&mut m)?;
     }
-    m.decorations.sort_unstable_by_key(|d| (d.target, d.member, d.at));
+    m.decorations.sort_unstable_by_key(|d| (d.target, d.member, d.kind, d.at));
+    m.ext_sets.sort_unstable_by_key(|s| s.0);
+    let words = &m.words;
+    m.names.sort_unstable_by_key(|at| (words[*at as usize + 1], *at));
     for d in &m.decorations {
         if let Some(f) = m.flags.get_mut(d.target as usize) {
             *f |= DECORATED;
@@ -151,18 +154,20 @@ pub(super) fn parse(input: &[u32]) -> Result<Module> {
 /// Copies the decorations of decoration groups to their targets.
 fn expand_groups(m: &mut Module) -> Result<()> {
     let mut extra = Vec::new();
+    m.decorations.sort_unstable_by_key(|d| (d.target, d.member, d.kind, d.at));
     let mut at = 5;
     while at < m.words.len() {
         let i = m.inst(at as u32);
         let member = i.op == Op::GroupMemberDecorate;
         if member || i.op == Op::GroupDecorate {
-            let of_group: Vec<Deco> =
-                m.decorations.iter().filter(|d| d.target == i.w[1] && d.member == WHOLE).copied().collect();
+            let first = m.decorations.partition_point(|d| (d.target, d.member) < (i.w[1], WHOLE));
+            let n = m.decorations[first..].partition_point(|d| d.target == i.w[1]);
+            let of_group = &m.decorations[first..first + n];
             for t in i.rest(2).chunks(if member { 2 } else { 1 }) {
                 if member && t.len() != 2 {
                     return Err(i.bad("an odd number of operands"));
                 }
-                for d in &of_group {
+                for d in of_group {
                     extra.push(Deco { target: t[0], member: if member { t[1] } else { WHOLE }, ..*d });
                 }
                 if extra.len() > 1 << 20 {

@@ -24,10 +24,13 @@ pub trait Codec: Copy + Send + Sync + 'static {
     /// Every one of them must be readable.
     #[inline(always)]
     unsafe fn load16(self, base: *const u8, offsets: &[u64; 16], out: &mut [[u32; 16]; 4]) {
-        for lane in 0..16 {
-            let t = self.load(base.add(offsets[lane] as usize));
-            for k in 0..4 {
-                out[k][lane] = t[k];
+        // SAFETY: the caller has every texel readable.
+        unsafe {
+            for lane in 0..16 {
+                let t = self.load(base.add(offsets[lane] as usize));
+                for k in 0..4 {
+                    out[k][lane] = t[k];
+                }
             }
         }
     }
@@ -40,7 +43,11 @@ pub trait Elem: Copy + Send + Sync + 'static {
     const ONE: u32;
     /// Channel of a component's bits; bits above its size are ignored.
     fn decode(bits: u32) -> u32;
+    /// # Safety
+    /// `p` must be readable for `SIZE` bytes; no alignment is asked.
     unsafe fn load(p: *const u8) -> u32;
+    /// # Safety
+    /// `p` must be writable for `SIZE` bytes; no alignment is asked.
     unsafe fn store(p: *mut u8, v: u32);
 }
 
@@ -61,11 +68,13 @@ macro_rules! elems {
             }
             #[inline(always)]
             unsafe fn load(p: *const u8) -> u32 {
-                Self::decode(p.cast::<$ty>().read_unaligned() as u32)
+                // SAFETY: the caller has as many bytes readable there.
+                Self::decode(unsafe { p.cast::<$ty>().read_unaligned() } as u32)
             }
             #[inline(always)]
             unsafe fn store(p: *mut u8, $s: u32) {
-                p.cast::<$ty>().write_unaligned($store)
+                // SAFETY: the caller has as many bytes writable there.
+                unsafe { p.cast::<$ty>().write_unaligned($store) }
             }
         }
     )*};
@@ -101,14 +110,16 @@ impl<E: Elem, const N: usize> Codec for Arr<E, N> {
     unsafe fn load(self, p: *const u8) -> [u32; 4] {
         let mut t = [0, 0, 0, E::ONE];
         for (i, c) in t.iter_mut().enumerate().take(N) {
-            *c = E::load(p.add(i * E::SIZE));
+            // SAFETY: component `i` is of the texel, which the caller has readable.
+            *c = unsafe { E::load(p.add(i * E::SIZE)) };
         }
         t
     }
     #[inline(always)]
     unsafe fn store(self, p: *mut u8, t: [u32; 4]) {
         for (i, c) in t.iter().enumerate().take(N) {
-            E::store(p.add(i * E::SIZE), *c);
+            // SAFETY: component `i` is of the texel, which the caller has writable.
+            unsafe { E::store(p.add(i * E::SIZE), *c) };
         }
     }
     #[inline(always)]
@@ -117,7 +128,8 @@ impl<E: Elem, const N: usize> Codec for Arr<E, N> {
         let per = bytes / E::SIZE;
         *out = [[0; 16], [0; 16], [0; 16], [E::ONE; 16]];
         for word in 0..N / per {
-            let w = words(base, offsets, word * 4, bytes);
+            // SAFETY: the word is of the texels, which the caller has readable.
+            let w = unsafe { words(base, offsets, word * 4, bytes) };
             for i in 0..per {
                 for lane in 0..16 {
                     out[word * per + i][lane] = E::decode(w[lane] >> (8 * E::SIZE * i));
@@ -138,22 +150,28 @@ impl<E: Elem, A: Elem, const BGR: bool> Codec for Color4<E, A, BGR> {
     }
     #[inline(always)]
     unsafe fn load(self, p: *const u8) -> [u32; 4] {
-        let (a, b, c) = (E::load(p), E::load(p.add(E::SIZE)), E::load(p.add(2 * E::SIZE)));
-        let alpha = A::load(p.add(3 * E::SIZE));
+        // SAFETY: four components, which the caller has readable.
+        let (a, b, c, alpha) = unsafe {
+            (E::load(p), E::load(p.add(E::SIZE)), E::load(p.add(2 * E::SIZE)), A::load(p.add(3 * E::SIZE)))
+        };
         if BGR { [c, b, a, alpha] } else { [a, b, c, alpha] }
     }
     #[inline(always)]
     unsafe fn store(self, p: *mut u8, t: [u32; 4]) {
         let (r, b) = if BGR { (t[2], t[0]) } else { (t[0], t[2]) };
-        E::store(p, r);
-        E::store(p.add(E::SIZE), t[1]);
-        E::store(p.add(2 * E::SIZE), b);
-        A::store(p.add(3 * E::SIZE), t[3]);
+        // SAFETY: four components, which the caller has writable.
+        unsafe {
+            E::store(p, r);
+            E::store(p.add(E::SIZE), t[1]);
+            E::store(p.add(2 * E::SIZE), b);
+            A::store(p.add(3 * E::SIZE), t[3]);
+        }
     }
     #[inline(always)]
     unsafe fn load16(self, base: *const u8, offsets: &[u64; 16], out: &mut [[u32; 16]; 4]) {
         // All formats of this kind have components of eight bits.
-        let w = words(base, offsets, 0, 4);
+        // SAFETY: texels of four bytes, which the caller has readable.
+        let w = unsafe { words(base, offsets, 0, 4) };
         let (r, b) = if BGR { (16, 0) } else { (0, 16) };
         for lane in 0..16 {
             out[0][lane] = E::decode(w[lane] >> r);
@@ -175,7 +193,8 @@ impl Codec for R11G11B10 {
     }
     #[inline(always)]
     unsafe fn load(self, p: *const u8) -> [u32; 4] {
-        let v = p.cast::<u32>().read_unaligned();
+        // SAFETY: a texel of four bytes, which the caller has readable.
+        let v = unsafe { p.cast::<u32>().read_unaligned() };
         let (r, g, b) = (v & 0x7ff, v >> 11 & 0x7ff, v >> 22);
         let f = |v, mant| num::ufloat_to_f32(v, mant).to_bits();
         [f(r, 6), f(g, 6), f(b, 5), ONE_F]
@@ -183,7 +202,8 @@ impl Codec for R11G11B10 {
     #[inline(always)]
     unsafe fn store(self, p: *mut u8, t: [u32; 4]) {
         let f = |v, mant| num::f32_to_ufloat(f32::from_bits(v), mant);
-        p.cast::<u32>().write_unaligned(f(t[0], 6) | f(t[1], 6) << 11 | f(t[2], 5) << 22)
+        // SAFETY: a texel of four bytes, which the caller has writable.
+        unsafe { p.cast::<u32>().write_unaligned(f(t[0], 6) | f(t[1], 6) << 11 | f(t[2], 5) << 22) }
     }
 }
 
@@ -198,13 +218,16 @@ impl Codec for Rgb9e5 {
     }
     #[inline(always)]
     unsafe fn load(self, p: *const u8) -> [u32; 4] {
-        let c = num::rgb9e5_to_f32(p.cast::<u32>().read_unaligned()).map(f32::to_bits);
+        // SAFETY: a texel of four bytes, which the caller has readable.
+        let v = unsafe { p.cast::<u32>().read_unaligned() };
+        let c = num::rgb9e5_to_f32(v).map(f32::to_bits);
         [c[0], c[1], c[2], ONE_F]
     }
     #[inline(always)]
     unsafe fn store(self, p: *mut u8, t: [u32; 4]) {
         let f = f32::from_bits;
-        p.cast::<u32>().write_unaligned(num::f32_to_rgb9e5([f(t[0]), f(t[1]), f(t[2])]))
+        // SAFETY: a texel of four bytes, which the caller has writable.
+        unsafe { p.cast::<u32>().write_unaligned(num::f32_to_rgb9e5([f(t[0]), f(t[1]), f(t[2])])) }
     }
 }
 
@@ -220,7 +243,8 @@ impl Codec for Generic {
     }
     unsafe fn load(self, p: *const u8) -> [u32; 4] {
         let class = self.0.class;
-        let wide = load64(self.0, p);
+        // SAFETY: the caller has the texel readable.
+        let wide = unsafe { load64(self.0, p) };
         let mut t = [0, 0, 0, self.0.channel_class().one()];
         for c in self.0.components().iter().filter(|c| c.name != b's') {
             let (k, bits) = (c.channel(), c.bits as u32);
@@ -265,7 +289,8 @@ impl Codec for Generic {
                 NumClass::Sfloat | NumClass::Ufloat => v as u64,
             };
         }
-        store64(self.0, p, wide)
+        // SAFETY: the caller has the texel writable.
+        unsafe { store64(self.0, p, wide) }
     }
 }
 
@@ -276,7 +301,8 @@ impl Codec for Generic {
 /// `p` must be readable for the format's block.
 pub unsafe fn load64(info: &FormatInfo, p: *const u8) -> [u64; 4] {
     let mut bytes = [0u8; 40];
-    std::ptr::copy_nonoverlapping(p, bytes.as_mut_ptr(), (info.block_bytes as usize).min(32));
+    // SAFETY: the caller has the block readable; 32 bytes fit.
+    unsafe { std::ptr::copy_nonoverlapping(p, bytes.as_mut_ptr(), (info.block_bytes as usize).min(32)) };
     let mut out = [0u64; 4];
     for c in info.components().iter().filter(|c| c.name != b's') {
         let at = c.offset as usize / 8;
@@ -298,7 +324,8 @@ pub unsafe fn store64(info: &FormatInfo, p: *mut u8, v: [u64; 4]) {
         word |= (v[c.channel()] & (u64::MAX >> (64 - c.bits as u32))) << (c.offset % 8);
         bytes[at..at + 8].copy_from_slice(&word.to_le_bytes());
     }
-    std::ptr::copy_nonoverlapping(bytes.as_ptr(), p, (info.block_bytes as usize).min(32));
+    // SAFETY: the caller has the block writable; 32 bytes are there.
+    unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), p, (info.block_bytes as usize).min(32)) };
 }
 
 macro_rules! kinds {
@@ -437,6 +464,7 @@ mod tests {
     fn enc(f: vk::Format, t: [u32; 4]) -> Vec<u8> {
         let i = info(f).unwrap();
         let mut b = vec![0xee; i.block_bytes as usize];
+        // SAFETY: within what the test has made.
         unsafe { encode_row(i, &[t], b.as_mut_ptr()) };
         b
     }
@@ -457,8 +485,10 @@ mod tests {
         assert_eq!(enc(vk::Format::A8_UNORM_KHR, half), [64]);
         assert_eq!(enc(vk::Format::B10G11R11_UFLOAT_PACK32, raw([1.0, 0.0, 0.0, 0.0])), [0xc0, 3, 0, 0]);
         let mut t = [[0; 4]];
+        // SAFETY: within what the test has made.
         unsafe { decode_row(info(vk::Format::R8_UINT).unwrap(), [7u8].as_ptr(), &mut t) };
         assert_eq!(t[0], [7, 0, 0, 1]);
+        // SAFETY: within what the test has made.
         unsafe { decode_row(info(vk::Format::A8_UNORM_KHR).unwrap(), [255u8].as_ptr(), &mut t) };
         assert_eq!(t[0], raw([0.0, 0.0, 0.0, 1.0]));
     }
@@ -477,13 +507,18 @@ mod tests {
                     (x >> 24) as u8
                 });
                 let mut t = [[0; 4]];
+                // SAFETY: within what the test has made.
                 unsafe { decode_row(i, b.as_ptr(), &mut t) };
+                // SAFETY: within what the test has made.
                 assert_eq!(t[0], unsafe { Generic(i).load(b.as_ptr()) }, "{}", i.name);
+                // SAFETY: within what the test has made.
                 assert_eq!(t[0], unsafe { load_fn(i)(i, b.as_ptr()) }, "{}", i.name);
                 let mut wide = [[0; 16]; 4];
+                // SAFETY: within what the test has made.
                 unsafe { gather_fn(i)(i, b.as_ptr(), &[0; 16], &mut wide) };
                 assert_eq!(t[0], wide.map(|c| c[11]), "{}", i.name);
                 let (mut p, mut q) = ([0u8; 16], [0u8; 16]);
+                // SAFETY: within what the test has made.
                 unsafe {
                     store_fn(i)(i, p.as_mut_ptr(), t[0]);
                     Generic(i).store(q.as_mut_ptr(), t[0]);
@@ -500,10 +535,13 @@ mod tests {
                 // Small values keep every float class finite and every component canonical.
                 let b: Vec<u8> = (0..i.block_bytes).map(|k| (seed * 37 + k * 11) as u8 & 0x3b).collect();
                 let mut t = [[0; 4]];
+                // SAFETY: within what the test has made.
                 unsafe { decode_row(i, b.as_ptr(), &mut t) };
                 let mut c = vec![0; b.len()];
+                // SAFETY: within what the test has made.
                 unsafe { encode_row(i, &t, c.as_mut_ptr()) };
                 let mut u = [[0; 4]];
+                // SAFETY: within what the test has made.
                 unsafe { decode_row(i, c.as_ptr(), &mut u) };
                 assert_eq!(t, u, "{}", i.name);
             }

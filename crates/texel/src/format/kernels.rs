@@ -11,22 +11,39 @@ use ash::vk;
 use simd::{Level, Simd};
 use std::mem::MaybeUninit;
 
-/// Loads one texel of a format through a function pointer, for paths that are not monomorphised.
+/// Loads one texel of a format through a function pointer, for paths that are not monomorphised. As [`Codec::load`].
 pub type LoadFn = unsafe fn(&'static FormatInfo, *const u8) -> [u32; 4];
 /// Stores one texel of a format through a function pointer.
 pub type StoreFn = unsafe fn(&'static FormatInfo, *mut u8, [u32; 4]);
 
+/// Runs `$body` with `$c` bound to a `$C`, or to [`Generic`]. Function pointers have no room for a codec: zero-sized ones
+/// are rebuilt from nothing, and only `Generic` needs the row of the table.
+macro_rules! codec {
+    ($C:ident, $info:expr, |$c:ident| $body:expr) => {
+        if size_of::<$C>() == 0 {
+            let $c = zero_sized::<$C>();
+            $body
+        } else {
+            let $c = Generic($info);
+            $body
+        }
+    };
+}
+
+#[inline(always)]
+fn zero_sized<C: Codec>() -> C {
+    assert!(size_of::<C>() == 0);
+    // SAFETY: a zero-sized Copy type has exactly one value.
+    unsafe { std::mem::transmute_copy::<(), C>(&()) }
+}
+
 /// The loader of an uncompressed format.
 pub fn load_fn(info: &'static FormatInfo) -> LoadFn {
     fn pick<C: Codec>(_: C) -> LoadFn {
-        // Zero-sized codecs are rebuilt from nothing; only `Generic` needs the row.
+        /// As [`Codec::load`].
         unsafe fn load<C: Codec>(info: &'static FormatInfo, p: *const u8) -> [u32; 4] {
-            if size_of::<C>() == 0 {
-                // SAFETY: a zero-sized Copy type has exactly one value.
-                std::mem::transmute_copy::<(), C>(&()).load(p)
-            } else {
-                Generic(info).load(p)
-            }
+            // SAFETY: the caller has a texel there.
+            unsafe { codec!(C, info, |c| c.load(p)) }
         }
         load::<C>
     }
@@ -36,13 +53,10 @@ pub fn load_fn(info: &'static FormatInfo) -> LoadFn {
 /// The storer of an uncompressed format.
 pub fn store_fn(info: &'static FormatInfo) -> StoreFn {
     fn pick<C: Codec>(_: C) -> StoreFn {
+        /// As [`Codec::store`].
         unsafe fn store<C: Codec>(info: &'static FormatInfo, p: *mut u8, t: [u32; 4]) {
-            if size_of::<C>() == 0 {
-                // SAFETY: a zero-sized Copy type has exactly one value.
-                std::mem::transmute_copy::<(), C>(&()).store(p, t)
-            } else {
-                Generic(info).store(p, t)
-            }
+            // SAFETY: the caller has a texel there.
+            unsafe { codec!(C, info, |c| c.store(p, t)) }
         }
         store::<C>
     }
@@ -55,44 +69,6 @@ pub type GatherFn = unsafe fn(&'static FormatInfo, *const u8, &[u64; 16], &mut C
 pub type ScatterFn = unsafe fn(&'static FormatInfo, *mut u8, &[u64; 16], u16, &Channels);
 /// Stores texels of 16 lanes side by side.
 pub type PackFn = unsafe fn(&'static FormatInfo, &Channels, *mut u8);
-
-macro_rules! any {
-    ($n:ident) => {
-        ANY
-    };
-}
-
-/// `fn $name(level)` gives `$body::<S>` as compiled for the level; all levels give the same bits.
-macro_rules! at_level {
-    (fn $name:ident -> $ty:ty = $body:ident $(<const $n:ident: $t:ty>)?, ($($a:ident: $at:ty),*)) => {
-        fn $name$(<const $n: $t>)?(level: Level) -> $ty {
-            #[cfg(target_arch = "x86_64")]
-            {
-                simd::avx2! {
-                    unsafe fn avx2$(<const $n: $t>)?($($a: $at),*) {
-                        $body::<simd::Avx2 $(, $n)?>($($a),*)
-                    }
-                }
-                simd::avx512! {
-                    unsafe fn avx512$(<const $n: $t>)?($($a: $at),*) {
-                        $body::<simd::Avx512 $(, $n)?>($($a),*)
-                    }
-                }
-                match level {
-                    Level::Avx512(_) => return avx512$(::<$n>)?,
-                    Level::Avx2(_) => return avx2$(::<$n>)?,
-                    Level::Portable => {}
-                }
-            }
-            let _ = level;
-            // Portable code is for where nothing else runs: one form is enough for all formats.
-            unsafe fn portable($($a: $at),*) {
-                $body::<simd::Portable $(, { any!($n) })?>($($a),*)
-            }
-            portable
-        }
-    };
-}
 
 /// A format that is only known when the kernel runs.
 const ANY: usize = usize::MAX;
@@ -109,14 +85,27 @@ impl<const ROW: usize> Row<ROW> {
     }
 }
 
+/// [`warp::pack`] of a format known when it runs.
+///
+/// # Safety
+/// Room for sixteen texels at `out`.
 #[inline(always)]
-unsafe fn pack<S: Simd>(info: &'static FormatInfo, t: &Channels, out: *mut u8) {
-    warp::pack::<S>(&Plan::new(info), false, t, out)
+unsafe fn pack<S: Simd>(s: S, info: &'static FormatInfo, t: &Channels, out: *mut u8) {
+    // SAFETY: the caller has sixteen texels writable.
+    unsafe { warp::pack(s, &Plan::new(info), false, t, out) }
 }
-at_level!(fn pack_at -> PackFn = pack, (info: &'static FormatInfo, t: &Channels, out: *mut u8));
 
+fn pack_at(level: Level) -> PackFn {
+    simd::form!(level, unsafe fn(info: &'static FormatInfo, t: &Channels, out: *mut u8) = pack)
+}
+
+/// Texels of the lanes of `mask` to `base + offsets`.
+///
+/// # Safety
+/// Room for a texel at each of them.
 #[inline(always)]
 unsafe fn scatter<S: Simd, const ROW: usize>(
+    s: S,
     info: &'static FormatInfo,
     base: *mut u8,
     offsets: &[u64; 16],
@@ -129,36 +118,60 @@ unsafe fn scatter<S: Simd, const ROW: usize>(
         beside &= offsets[lane] == offsets[0].wrapping_add((lane * plan.bytes) as u64);
     }
     let mut texels = MaybeUninit::<[u8; 16 * warp::MOST]>::uninit();
-    let texels = if beside { base.add(offsets[0] as usize) } else { texels.as_mut_ptr().cast::<u8>() };
-    warp::pack::<S>(&plan, ROW != ANY, t, texels);
+    // SAFETY: the first of sixteen texels side by side, which the caller has writable.
+    let texels =
+        if beside { unsafe { base.add(offsets[0] as usize) } } else { texels.as_mut_ptr().cast::<u8>() };
+    // SAFETY: the texels themselves, or room for them.
+    unsafe { warp::pack(s, &plan, ROW != ANY, t, texels) };
     if beside {
         return;
     }
     match plan.bytes {
-        1 => spread::<1>(texels, base, offsets, mask),
-        2 => spread::<2>(texels, base, offsets, mask),
-        4 => spread::<4>(texels, base, offsets, mask),
-        8 => spread::<8>(texels, base, offsets, mask),
-        16 => spread::<16>(texels, base, offsets, mask),
+        // SAFETY: the lanes' texels are the caller's, and sixteen have been packed.
+        1 => unsafe { spread::<1>(texels, base, offsets, mask) },
+        // SAFETY: as below.
+        2 => unsafe { spread::<2>(texels, base, offsets, mask) },
+        // SAFETY: as below.
+        4 => unsafe { spread::<4>(texels, base, offsets, mask) },
+        // SAFETY: as below.
+        8 => unsafe { spread::<8>(texels, base, offsets, mask) },
+        // SAFETY: as below.
+        16 => unsafe { spread::<16>(texels, base, offsets, mask) },
         bytes => {
             for lane in (0..16).filter(|l| mask >> l & 1 != 0) {
-                base.add(offsets[lane] as usize).copy_from(texels.add(lane * bytes), bytes);
+                // SAFETY: the lanes' texels are the caller's, and sixteen have been packed.
+                unsafe { base.add(offsets[lane] as usize).copy_from(texels.add(lane * bytes), bytes) };
             }
         }
     }
 }
-at_level!(
-    fn scatter_at -> ScatterFn = scatter<const ROW: usize>,
-    (info: &'static FormatInfo, base: *mut u8, offsets: &[u64; 16], mask: u16, t: &Channels)
-);
+
+fn scatter_at<const ROW: usize>(level: Level) -> ScatterFn {
+    simd::form!(
+        level,
+        <const ROW: usize> unsafe fn(
+            info: &'static FormatInfo,
+            base: *mut u8,
+            offsets: &[u64; 16],
+            mask: u16,
+            t: &Channels,
+        ) = scatter::<_, ROW>;
+        // Portable code is for where nothing else runs: one form is enough for all formats.
+        portable = scatter::<_, ANY>
+    )
+}
 
 /// Texels side by side to where the lanes of the mask have them.
+///
+/// # Safety
+/// There are sixteen at `texels`, and room for one of each lane of the mask at `base + offsets`.
 #[inline(always)]
 unsafe fn spread<const B: usize>(texels: *const u8, base: *mut u8, offsets: &[u64; 16], mask: u16) {
     let texels = texels.cast::<[u8; B]>();
     if mask == 0xffff {
         for lane in 0..16 {
-            base.add(offsets[lane] as usize).cast::<[u8; B]>().write_unaligned(*texels.add(lane));
+            // SAFETY: the caller has room for the lane's texel, and sixteen texels.
+            unsafe { base.add(offsets[lane] as usize).cast::<[u8; B]>().write_unaligned(*texels.add(lane)) };
         }
         return;
     }
@@ -166,23 +179,33 @@ unsafe fn spread<const B: usize>(texels: *const u8, base: *mut u8, offsets: &[u6
     while left != 0 {
         let lane = left.trailing_zeros() as usize & 15;
         left &= left - 1;
-        base.add(offsets[lane] as usize).cast::<[u8; B]>().write_unaligned(*texels.add(lane));
+        // SAFETY: the caller has room for the lane's texel, and sixteen texels.
+        unsafe { base.add(offsets[lane] as usize).cast::<[u8; B]>().write_unaligned(*texels.add(lane)) };
     }
 }
 
+/// As [`warp::unpack`].
+///
+/// # Safety
+/// As there.
 #[inline(always)]
 unsafe fn gather<S: Simd>(
+    s: S,
     info: &'static FormatInfo,
     base: *const u8,
     offsets: &[u64; 16],
     out: &mut Channels,
 ) {
-    warp::unpack::<S>(info, base, offsets, out)
+    // SAFETY: the caller has every texel readable.
+    unsafe { warp::unpack(s, info, base, offsets, out) }
 }
-at_level!(
-    fn gather_at -> GatherFn = gather,
-    (info: &'static FormatInfo, base: *const u8, offsets: &[u64; 16], out: &mut Channels)
-);
+
+fn gather_at(level: Level) -> GatherFn {
+    simd::form!(
+        level,
+        unsafe fn(info: &'static FormatInfo, base: *const u8, offsets: &[u64; 16], out: &mut Channels) = gather
+    )
+}
 
 /// Formats with codecs of their own whose warps go by the component list all the same.
 fn by_components(info: &FormatInfo) -> bool {
@@ -201,51 +224,43 @@ fn packs(info: &FormatInfo) -> bool {
 
 /// The warp loader of an uncompressed format, in the form for this machine. All forms give the same bits.
 pub fn gather_fn(info: &'static FormatInfo) -> GatherFn {
+    gather_fn_at(info, Level::best())
+}
+
+fn gather_fn_at(info: &'static FormatInfo, level: Level) -> GatherFn {
     if by_components(info) {
-        return gather_at(Level::best());
+        return gather_at(level);
     }
-    fn pick<C: Codec>(_: C) -> GatherFn {
-        #[inline(always)]
-        unsafe fn body<C: Codec>(
+    with_codec!(info, |c| load16_at(c, level))
+}
+
+/// As [`Codec::load16`]: plain loops.
+///
+/// # Safety
+/// As there.
+#[inline(always)]
+unsafe fn load16<S: Simd, C: Codec>(
+    _: S,
+    info: &'static FormatInfo,
+    base: *const u8,
+    offsets: &[u64; 16],
+    out: &mut Channels,
+) {
+    // SAFETY: the caller has every texel readable.
+    unsafe { codec!(C, info, |c| c.load16(base, offsets, out)) }
+}
+
+fn load16_at<C: Codec>(_: C, level: Level) -> GatherFn {
+    simd::form!(
+        level,
+        <C: Codec> unsafe fn(
             info: &'static FormatInfo,
             base: *const u8,
             offsets: &[u64; 16],
-            out: &mut [[u32; 16]; 4],
-        ) {
-            if size_of::<C>() == 0 {
-                // SAFETY: a zero-sized Copy type has exactly one value.
-                std::mem::transmute_copy::<(), C>(&()).load16(base, offsets, out)
-            } else {
-                Generic(info).load16(base, offsets, out)
-            }
-        }
-        #[cfg(target_arch = "x86_64")]
-        {
-            simd::avx2! {
-            unsafe fn avx2<C: Codec>(
-                info: &'static FormatInfo,
-                base: *const u8,
-                offsets: &[u64; 16],
-                out: &mut [[u32; 16]; 4],
-            ) {
-                body::<C>(info, base, offsets, out)
-            }
-            }
-            if Level::best() > Level::Portable {
-                return avx2::<C>;
-            }
-        }
-        unsafe fn plain<C: Codec>(
-            info: &'static FormatInfo,
-            base: *const u8,
-            offsets: &[u64; 16],
-            out: &mut [[u32; 16]; 4],
-        ) {
-            body::<C>(info, base, offsets, out)
-        }
-        plain::<C>
-    }
-    with_codec!(info, |c| pick(c))
+            out: &mut Channels,
+        ) = load16::<_, C>;
+        avx2 at most
+    )
 }
 
 /// The warp storer of an uncompressed format, in the form for this machine. All forms give the same bits.
@@ -254,10 +269,18 @@ pub fn scatter_fn(info: &'static FormatInfo) -> ScatterFn {
 }
 
 fn scatter_fn_at(info: &'static FormatInfo, level: Level) -> ScatterFn {
+    /// As [`scatter`], a texel at a time.
     unsafe fn lanes(info: &'static FormatInfo, base: *mut u8, offsets: &[u64; 16], mask: u16, t: &Channels) {
         let store = store_fn(info);
         for lane in (0..16).filter(|l| mask >> l & 1 != 0) {
-            store(info, base.add(offsets[lane] as usize), [t[0][lane], t[1][lane], t[2][lane], t[3][lane]]);
+            // SAFETY: the caller has room for the lane's texel.
+            unsafe {
+                store(
+                    info,
+                    base.add(offsets[lane] as usize),
+                    [t[0][lane], t[1][lane], t[2][lane], t[3][lane]],
+                )
+            };
         }
     }
     if !packs(info) {
@@ -291,7 +314,8 @@ fn scatter_fn_at(info: &'static FormatInfo, level: Level) -> ScatterFn {
 /// `src` must be readable for that many texels.
 pub unsafe fn decode_row(info: &'static FormatInfo, src: *const u8, out: &mut [[u32; 4]]) {
     with_codec!(info, |c| for (i, t) in out.iter_mut().enumerate() {
-        *t = c.load(src.add(i * c.size()));
+        // SAFETY: the caller has as many texels readable.
+        *t = unsafe { c.load(src.add(i * c.size())) };
     })
 }
 
@@ -303,7 +327,8 @@ pub unsafe fn encode_row(info: &'static FormatInfo, texels: &[[u32; 4]], dst: *m
     let slow = matches!(info.kind, TexelKind::Generic | TexelKind::R11g11b10);
     let Some(pack) = pack_fn(info).filter(|_| slow && texels.len() > 4) else {
         with_codec!(info, |c| for (i, t) in texels.iter().enumerate() {
-            c.store(dst.add(i * c.size()), *t);
+            // SAFETY: the caller has room for as many texels.
+            unsafe { c.store(dst.add(i * c.size()), *t) };
         });
         return;
     };
@@ -316,11 +341,15 @@ pub unsafe fn encode_row(info: &'static FormatInfo, texels: &[[u32; 4]], dst: *m
             }
         }
         let mut packed = [0u8; 16 * warp::MOST];
-        pack(info, &t, packed.as_mut_ptr());
-        dst.add(i * 16 * bytes).copy_from(packed.as_ptr(), part.len() * bytes);
+        // SAFETY: room for sixteen of the largest; picked for this machine.
+        unsafe { pack(info, &t, packed.as_mut_ptr()) };
+        // SAFETY: the caller has room for as many texels.
+        unsafe { dst.add(i * 16 * bytes).copy_from(packed.as_ptr(), part.len() * bytes) };
     }
 }
 
+#[cfg(test)]
+pub(crate) use tests::warps_are_their_texels;
 #[cfg(test)]
 mod tests {
     use super::super::all;
@@ -376,9 +405,8 @@ mod tests {
         }
     }
 
-    /// Every uncompressed format whose aspects are one, on every SIMD level, against the codec that does one texel.
-    #[test]
-    fn warps_are_their_texels() {
+    /// Every uncompressed format whose aspects are one against the codec that does one texel.
+    pub(crate) fn warps_are_their_texels(level: Level) {
         let mut random = Random(1);
         let whole = |i: &&FormatInfo| !i.compressed() && !i.is_64bit();
         for i in all().iter().filter(whole).filter(|i| !i.has_depth() || !i.has_stencil()) {
@@ -402,36 +430,34 @@ mod tests {
                     let texel = unsafe { load(i, before.as_ptr().add(at)) };
                     (0..4).for_each(|k| loaded[k][lane] = texel[k]);
                 }
-                for level in Level::tested() {
-                    let mut got = before;
-                    // SAFETY: within the array; the machine has the level.
-                    unsafe { scatter_fn_at(i, level)(i, got.as_mut_ptr(), &offsets, mask, &t) };
-                    assert!(got == want, "{} on {level:?}, {t:x?}", i.name);
-                    let mut got = [[9; 16]; 4];
+                let mut got = before;
+                // SAFETY: within the array; the machine has the level.
+                unsafe { scatter_fn_at(i, level)(i, got.as_mut_ptr(), &offsets, mask, &t) };
+                assert!(got == want, "{} on {level:?}, {t:x?}", i.name);
+                let mut got = [[9; 16]; 4];
+                // SAFETY: as above.
+                unsafe { gather_at(level)(i, before.as_ptr(), &offsets, &mut got) };
+                assert_eq!(got, loaded, "{} on {level:?}", i.name);
+                if packs(i) {
+                    let (mut got, mut row) = ([0; 256], [0; 256]);
+                    let texels: [[u32; 4]; 16] = std::array::from_fn(|l| t.map(|c| c[l]));
                     // SAFETY: as above.
-                    unsafe { gather_at(level)(i, before.as_ptr(), &offsets, &mut got) };
-                    assert_eq!(got, loaded, "{} on {level:?}", i.name);
-                    if packs(i) {
-                        let (mut got, mut row) = ([0; 256], [0; 256]);
-                        let texels: [[u32; 4]; 16] = std::array::from_fn(|l| t.map(|c| c[l]));
+                    unsafe {
+                        pack_at(level)(i, &t, got.as_mut_ptr());
+                        encode_row(i, &texels[..13], row.as_mut_ptr());
+                    }
+                    for (lane, texel) in texels.iter().enumerate() {
+                        let mut want = [0; 16];
                         // SAFETY: as above.
-                        unsafe {
-                            pack_at(level)(i, &t, got.as_mut_ptr());
-                            encode_row(i, &texels[..13], row.as_mut_ptr());
-                        }
-                        for (lane, texel) in texels.iter().enumerate() {
-                            let mut want = [0; 16];
-                            // SAFETY: as above.
-                            unsafe { store(i, want.as_mut_ptr(), *texel) };
-                            let at = lane * bytes..(lane + 1) * bytes;
-                            assert_eq!(got[at.clone()], want[..bytes], "{} on {level:?}", i.name);
-                            assert!(lane >= 13 || row[at] == want[..bytes], "a row of {}", i.name);
-                        }
+                        unsafe { store(i, want.as_mut_ptr(), *texel) };
+                        let at = lane * bytes..(lane + 1) * bytes;
+                        assert_eq!(got[at.clone()], want[..bytes], "{} on {level:?}", i.name);
+                        assert!(lane >= 13 || row[at] == want[..bytes], "a row of {}", i.name);
                     }
                 }
                 let mut got = [[9; 16]; 4];
                 // SAFETY: as above.
-                unsafe { gather_fn(i)(i, before.as_ptr(), &offsets, &mut got) };
+                unsafe { gather_fn_at(i, level)(i, before.as_ptr(), &offsets, &mut got) };
                 assert_eq!(got, loaded, "{}", i.name);
             }
         }

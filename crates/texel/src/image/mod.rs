@@ -70,7 +70,8 @@ impl Surface {
             + z as u64 * self.slice_pitch
             + sample as u64 * self.sample_pitch
             + layer as u64 * self.layer_pitch;
-        self.base.add(at as usize)
+        // SAFETY: the caller knows that the block exists.
+        unsafe { self.base.add(at as usize) }
     }
 
     /// Address of a block, `None` outside the surface.

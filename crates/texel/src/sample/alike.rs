@@ -1,7 +1,7 @@
 //! Views that differ in their place only, as those of a large array of descriptors often do: lanes of a warp that sample
 //! one each go together.
 
-use super::args::{SampleArgs, Warp4, few, lanes};
+use super::args::{SampleArgs, Shift, Warp4, few, lanes};
 use super::fast;
 use super::filter::sample_warp;
 use super::sampler::Sampler;
@@ -65,7 +65,7 @@ impl<'a> Alike<'a> {
             shift[l] = bytes as u32;
             far |= bytes >> 32;
         }
-        let args = SampleArgs { shift: Some(&shift), ..*args };
+        let args = SampleArgs { shift: Some(Shift(&shift)), ..*args };
         far == 0 && !few(self.mask) && fast::sample(self.lead, self.sampler, &args, self.mask, out)
     }
 }

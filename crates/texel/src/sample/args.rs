@@ -22,10 +22,14 @@ pub struct SampleArgs<'a> {
     pub offsets: Option<&'a [[u32; 16]]>,
     pub min_lod: Option<&'a [u32; 16]>,
     /// Bytes from the view's texels to each lane's own: views that are alike ([`super::Alike`]).
-    pub shift: Option<&'a [u32; 16]>,
+    pub shift: Option<Shift<'a>>,
     /// Component that a gather takes.
     pub component: u32,
 }
+
+/// [`SampleArgs::shift`]: made by [`super::Alike`] alone, which has looked at the views.
+#[derive(Clone, Copy)]
+pub struct Shift<'a>(pub(super) &'a [u32; 16]);
 
 /// Whether so few lanes are active (those of a descriptor of their own, mostly) that they cost less one by one than by
 /// kernels for a warp.

@@ -86,11 +86,13 @@ impl<'a> Lane<'a> {
     unsafe fn read(&self, l: &Level, at: [u32; 4]) -> [u32; 4] {
         if let Some(t) = self.touched {
             // Nobody wants the value then.
-            t.texel(self.view, l, at, 0);
+            // SAFETY: the caller knows that the texel exists.
+            unsafe { t.texel(self.view, l, at, 0) };
             return [0; 4];
         }
         let [x, y, z, layer] = at;
-        self.view.read(l, x, y, z, layer, 0)
+        // SAFETY: the caller knows that the texel exists.
+        unsafe { self.view.read(l, x, y, z, layer, 0) }
     }
 
     /// A texel by integer coordinates, wrapped; `None` for the corner of a cube, which three faces share.

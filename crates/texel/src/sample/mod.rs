@@ -35,6 +35,8 @@ pub use filter::{gather_warp, sample_warp};
 pub use lines::Touched;
 pub use lod::query_lod_warp;
 pub use sampler::{MAX_ANISOTROPY, MAX_LOD_BIAS, Sampler};
+#[cfg(test)]
+pub(crate) use tests::{kernels_agree_with_the_general_path, lines_of_large_images};
 pub use texel::{
     Grid, TexelData, buffer_load_warp, buffer_store_warp, fetch_warp, has_atomics, load_warp, store_warp,
     texel_pointers,

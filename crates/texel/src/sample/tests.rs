@@ -14,6 +14,7 @@ pub(super) fn fill(image: &Image, mip: u32, layer: u32, data: &[u8]) {
     let row = (s.blocks[0] * s.format.block_bytes) as usize;
     for (i, r) in data.chunks(row).enumerate() {
         let (y, z) = (i as u32 % s.blocks[1], i as u32 / s.blocks[1]);
+        // SAFETY: within what the test has made.
         unsafe { std::ptr::copy_nonoverlapping(r.as_ptr(), s.block(0, y, z, 0, layer), r.len()) };
     }
 }
@@ -274,6 +275,7 @@ fn fetch_load_store_and_their_bounds() {
     let counters = image_2d(vk::Format::R32_UINT, 2, 2);
     let v = plain(&counters, vk::ImageViewType::TYPE_2D);
     let p = texel_pointers(&v, &c, None, 7);
+    // SAFETY: within what the test has made.
     assert_eq!(p[0], unsafe { v.address(&v.levels[0], 1, 1, 0, 0, 0) });
     assert!(p[1..].iter().all(|p| p.is_null()));
 }
@@ -290,6 +292,7 @@ fn texel_buffers() {
     let (mut lo, mut hi) = ([[1f32.to_bits(); 16]; 4], [[0u32; 16]; 4]);
     let index: [u32; 16] = std::array::from_fn(|i| i as u32);
     buffer_store_warp(&v, &index, 0b110, &lo, &hi);
+    // SAFETY: within what the test has made.
     let bytes = unsafe { std::slice::from_raw_parts(b.ptr(), 64) };
     assert!(
         bytes[20..24].iter().all(|&x| x == 255) && bytes[24..].iter().chain(&bytes[..20]).all(|&x| x == 0)
@@ -314,8 +317,7 @@ fn info_1d(format: vk::Format, w: u32) -> vk::ImageCreateInfo<'static> {
     vk::ImageCreateInfo { image_type: vk::ImageType::TYPE_1D, ..info_2d(format, w, 1) }
 }
 
-#[test]
-fn kernels_agree_with_the_general_path() {
+pub(crate) fn kernels_agree_with_the_general_path(machine: simd::Level) {
     let mut x = 1u32;
     let mut random = move || {
         x = x.wrapping_mul(1664525).wrapping_add(1013904223);
@@ -378,7 +380,8 @@ fn kernels_agree_with_the_general_path() {
         let mut general = view(&image, t, swizzle);
         general.wide = false;
         general.fast.iter_mut().for_each(|f| f.off = true);
-        let mut waves = 0;
+        wide.fast = wide.fast.map(|f| f.on(image.format.kind, machine));
+        let (mut waves, mut warps) = (0, 0);
         for case in 0..400u32 {
             let wrap = |k: u32| wraps[(case / [1, 5, 3][k as usize] % 5) as usize];
             let filter =
@@ -433,20 +436,21 @@ fn kernels_agree_with_the_general_path() {
             touched.sample(&wide, &s, &args, mask);
             assert_eq!(touched.into_lines(), order, "{} {case}", image.format.name);
             let lines: BTreeSet<u64> = order.into_iter().collect();
-            for machine in simd::Level::tested() {
-                if let Some(f) = &wide.fast {
-                    wide.fast = Some(f.on(image.format.kind, machine));
-                }
-                sample_warp(&wide, &s, &args, mask, &mut a);
-                assert_eq!(a, b, "{} {case} {machine:?}", image.format.name);
-                let counted = sample_lines(&wide, &s, &args, mask);
-                assert_eq!(counted.is_some(), wide.fast.is_some(), "{} {case}", image.format.name);
-                if let Some(n) = counted {
-                    assert_eq!(n as usize, lines.len(), "{} {case} {machine:?}", image.format.name);
-                }
-                waves += wave_agrees(&wide, &s, &args, mask, &b, lines.len() as u64) as u32;
+            sample_warp(&wide, &s, &args, mask, &mut a);
+            assert_eq!(a, b, "{} {case} {machine:?}", image.format.name);
+            let mut c = [[0; 16]; 4];
+            if super::wide::sample_on(machine, &wide, &s, &args, mask, &mut c) {
+                warps += 1;
+                assert_eq!(c, b, "{} {case} {machine:?}", image.format.name);
             }
+            let counted = sample_lines(&wide, &s, &args, mask);
+            assert_eq!(counted.is_some(), wide.fast.is_some(), "{} {case}", image.format.name);
+            if let Some(n) = counted {
+                assert_eq!(n as usize, lines.len(), "{} {case} {machine:?}", image.format.name);
+            }
+            waves += wave_agrees(&wide, &s, &args, mask, &b, lines.len() as u64) as u32;
         }
+        assert_eq!(warps > 0, wide.fast.is_none(), "{} by whole warps", image.format.name);
         assert_eq!(
             waves > 0,
             wide.fast.is_some() && !compares,
@@ -508,8 +512,7 @@ fn wave_agrees(v: &ImageView, s: &Sampler, args: &SampleArgs, mask: u16, want: &
 }
 
 /// Rows far apart, a warp's places near each other or not: the numbers of lines are those of sets of them.
-#[test]
-fn lines_of_large_images() {
+pub(crate) fn lines_of_large_images(machine: simd::Level) {
     let mut x = 7u32;
     let mut unit = move || {
         x = x.wrapping_mul(1664525).wrapping_add(1013904223);
@@ -518,6 +521,7 @@ fn lines_of_large_images() {
     for format in [vk::Format::R8G8B8A8_UNORM, vk::Format::R32G32B32A32_SFLOAT, vk::Format::R8_UNORM] {
         let image = bound_image(&info_2d(format, 1000, 300).mip_levels(4).array_layers(3));
         let mut v = plain(&image, vk::ImageViewType::TYPE_2D_ARRAY);
+        v.fast = v.fast.map(|f| f.on(image.format.kind, machine));
         for case in 0..300 {
             let filter = [vk::Filter::LINEAR, vk::Filter::NEAREST][case & 1];
             let wrap =
@@ -541,11 +545,8 @@ fn lines_of_large_images() {
             let touched = Touched::default();
             touched.sample(&v, &s, &args, mask);
             let lines: BTreeSet<u64> = touched.into_lines().into_iter().collect();
-            for machine in simd::Level::tested() {
-                v.fast = v.fast.map(|f| f.on(image.format.kind, machine));
-                let n = sample_lines(&v, &s, &args, mask);
-                assert_eq!(n, Some(lines.len() as u32), "{format:?} {case} {machine:?}");
-            }
+            let n = sample_lines(&v, &s, &args, mask);
+            assert_eq!(n, Some(lines.len() as u32), "{format:?} {case} {machine:?}");
         }
     }
 }

@@ -53,8 +53,12 @@ fn put(d: &mut TexelData, lane: usize, t: [u32; 4]) {
 }
 
 /// Both halves of 64-bit texels; alpha of a format without one is 1.
+///
+/// # Safety
+/// `p` is readable for the format's block.
 unsafe fn put64(d: &mut TexelData, lane: usize, info: &FormatInfo, p: Option<*const u8>) {
-    let mut t = p.map_or([0; 4], |p| load64(info, p));
+    // SAFETY: the caller has the texel readable.
+    let mut t = p.map_or([0; 4], |p| unsafe { load64(info, p) });
     if !info.has_component(b'a') {
         t[3] = 1;
     }
@@ -288,11 +292,13 @@ unsafe fn store_at(
     hi: &Warp4,
 ) {
     if !format.is_64bit() {
-        return scatter(format, base, at, mask, lo);
+        // SAFETY: the caller's texels, of the format that this is of.
+        return unsafe { scatter(format, base, at, mask, lo) };
     }
     for lane in lanes(mask) {
         let v = std::array::from_fn(|k| lo[k][lane] as u64 | (hi[k][lane] as u64) << 32);
-        store64(format, base.add(at[lane] as usize), v)
+        // SAFETY: the caller's texel.
+        unsafe { store64(format, base.add(at[lane] as usize), v) }
     }
 }
 

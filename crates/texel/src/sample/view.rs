@@ -138,7 +138,9 @@ impl ImageView {
             _ => own,
         };
         let flat = dims <= 2 && !is_cube && image.samples == 1;
-        let fast = if flat { Fast::new(format, dims, &views, layers.end - layers.start) } else { None };
+        // SAFETY: the levels are the image's, whose memory it keeps, as the view keeps the image.
+        let fast =
+            flat.then(|| unsafe { Fast::new(format, dims, &views, layers.end - layers.start) }).flatten();
         let swizzle = [pick(c.r, 0), pick(c.g, 1), pick(c.b, 2), pick(c.a, 3)];
         Ok(ImageView {
             view_type: t,
@@ -200,7 +202,8 @@ impl ImageView {
             + z as u64 * l.slice_pitch
             + layer as u64 * l.layer_pitch
             + sample as u64 * l.sample_pitch;
-        l.base.add(at as usize)
+        // SAFETY: the caller knows that the texel exists.
+        unsafe { l.base.add(at as usize) }
     }
 
     /// Address of the block that holds a texel: of the texel itself, if the view is not compressed.
@@ -210,14 +213,16 @@ impl ImageView {
     #[inline]
     pub unsafe fn block(&self, l: &Level, x: u32, y: u32, z: u32, layer: u32, sample: u32) -> *mut u8 {
         if !self.format.compressed() {
-            return self.address(l, x, y, z, layer, sample);
+            // SAFETY: the caller knows that the texel exists.
+            return unsafe { self.address(l, x, y, z, layer, sample) };
         }
         let [bw, bh, _] = self.format.block_extent;
         let at = (x / bw) as u64 * self.format.block_bytes as u64
             + (y / bh) as u64 * l.row_pitch
             + z as u64 * l.slice_pitch
             + layer as u64 * l.layer_pitch;
-        l.base.add(at as usize)
+        // SAFETY: the caller knows that the texel exists.
+        unsafe { l.base.add(at as usize) }
     }
 
     /// The raw texel at a place, before swizzle.
@@ -228,11 +233,15 @@ impl ImageView {
     pub unsafe fn read(&self, l: &Level, x: u32, y: u32, z: u32, layer: u32, sample: u32) -> [u32; 4] {
         if self.format.compressed() {
             let [bw, bh, _] = self.format.block_extent;
-            let at = self.block(l, x, y, z, layer, sample);
-            let bytes = std::slice::from_raw_parts(at, self.format.block_bytes as usize);
+            // SAFETY: the caller knows that the texel exists, and so does its block.
+            let bytes = unsafe {
+                let at = self.block(l, x, y, z, layer, sample);
+                std::slice::from_raw_parts(at, self.format.block_bytes as usize)
+            };
             return block::texel(self.format, bytes, x % bw, y % bh);
         }
-        (self.load)(self.format, self.address(l, x, y, z, layer, sample))
+        // SAFETY: the caller knows that the texel exists; the loader is the format's.
+        unsafe { (self.load)(self.format, self.address(l, x, y, z, layer, sample)) }
     }
 
     /// What a read outside the view gives: zeros, and one for an alpha the format does not have.
@@ -346,7 +355,10 @@ impl BufferView {
 
     /// A view of `bytes` bytes of live memory, which somebody else keeps; none for a format without texel buffers
     /// and for an address that is no multiple of a texel's size (of sizes that are powers of two).
-    pub fn at(base: *mut u8, bytes: u64, format: vk::Format) -> Option<BufferView> {
+    ///
+    /// # Safety
+    /// The bytes stay readable and writable for as long as the view is used.
+    pub unsafe fn at(base: *mut u8, bytes: u64, format: vk::Format) -> Option<BufferView> {
         let format = Self::format(format)?;
         let texel = format.block_bytes as usize;
         let aligned = !texel.is_power_of_two() || (base as usize).is_multiple_of(texel);

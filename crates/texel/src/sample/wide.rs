@@ -14,7 +14,19 @@ use super::view::{ImageView, Level};
 use crate::format::ChannelClass;
 
 /// Samples if view, sampler and operands are of a class that has a kernel; false if not.
+#[inline]
 pub(super) fn sample(view: &ImageView, s: &Sampler, args: &SampleArgs, mask: u16, out: &mut Warp4) -> bool {
+    sample_on(simd::Level::best(), view, s, args, mask, out)
+}
+
+pub(super) fn sample_on(
+    level: simd::Level,
+    view: &ImageView,
+    s: &Sampler,
+    args: &SampleArgs,
+    mask: u16,
+    out: &mut Warp4,
+) -> bool {
     let eligible = view.wide
         && view.fast.is_none()
         && args.dims == view.dims
@@ -25,7 +37,7 @@ pub(super) fn sample(view: &ImageView, s: &Sampler, args: &SampleArgs, mask: u16
     if !eligible {
         return false;
     }
-    run(simd::Level::best(), view, s, args, mask, out);
+    run(level, view, s, args, mask, out);
     true
 }
 

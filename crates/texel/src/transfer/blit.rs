@@ -209,6 +209,7 @@ mod tests {
         let s = image.surface(vk::ImageAspectFlags::COLOR, 0).unwrap();
         let row = (s.blocks[0] * s.format.block_bytes) as usize;
         for (y, r) in data.chunks(row).enumerate() {
+            // SAFETY: within what the test has made.
             unsafe { std::ptr::copy_nonoverlapping(r.as_ptr(), s.block(0, y as u32, 0, 0, 0), row) };
         }
     }
@@ -216,6 +217,7 @@ mod tests {
     fn read(image: &Image) -> Vec<u8> {
         let s = image.surface(vk::ImageAspectFlags::COLOR, 0).unwrap();
         let row = (s.blocks[0] * s.format.block_bytes) as usize;
+        // SAFETY: within what the test has made.
         (0..s.blocks[1])
             .flat_map(|y| unsafe { std::slice::from_raw_parts(s.block(0, y, 0, 0, 0), row) }.to_vec())
             .collect()

@@ -79,6 +79,7 @@ mod tests {
         };
         clear_color_image(&image, &vk::ClearColorValue { float32: [0.5, 0.0, 1.0, 0.5] }, &range);
         let s = image.surface(vk::ImageAspectFlags::COLOR, 1).unwrap();
+        // SAFETY: within what the test has made.
         let read = |s: &Surface, l| unsafe { s.block(0, 0, 0, 0, l).cast::<[u8; 4]>().read() };
         assert_eq!(read(&s, 1), [188, 0, 255, 128]);
         assert_eq!(read(&s, 0), [0; 4]);
@@ -96,6 +97,7 @@ mod tests {
         };
         clear_depth_stencil_image(&ds, vk::ClearDepthStencilValue { depth: 1.0, stencil: 0x177 }, &all);
         assert_eq!(read(&ds.surface(d, 0).unwrap(), 0), [255, 255, 255, 0]);
+        // SAFETY: within what the test has made.
         assert_eq!(unsafe { *ds.surface(st, 0).unwrap().block(4, 1, 0, 3, 0) }, 0x77);
     }
 }

@@ -128,7 +128,8 @@ pub unsafe fn copy_buffer_to_image(src: *const u8, size: u64, dst: &Image, r: &v
         r.image_offset,
         r.image_extent,
         |s| linear(s, r.buffer_offset, size, r.buffer_row_length, r.buffer_image_height, r.image_extent),
-        |p, o, n| std::ptr::copy(src.add(o as usize), p, n),
+        // SAFETY: bytes of the image, and of those that the caller has readable.
+        |p, o, n| unsafe { std::ptr::copy(src.add(o as usize), p, n) },
     )
 }
 
@@ -143,7 +144,8 @@ pub unsafe fn copy_image_to_buffer(src: &Image, dst: *mut u8, size: u64, r: &vk:
         r.image_offset,
         r.image_extent,
         |s| linear(s, r.buffer_offset, size, r.buffer_row_length, r.buffer_image_height, r.image_extent),
-        |p, o, n| std::ptr::copy(p, dst.add(o as usize), n),
+        // SAFETY: bytes of the image, and of those that the caller has writable.
+        |p, o, n| unsafe { std::ptr::copy(p, dst.add(o as usize), n) },
     )
 }
 
@@ -169,7 +171,8 @@ pub unsafe fn copy_memory_to_image(
         r.image_offset,
         r.image_extent,
         |s| linear(s, 0, u64::MAX, row, height, r.image_extent),
-        |p, o, n| std::ptr::copy(src.add(o as usize), p, n),
+        // SAFETY: bytes of the image, and of those that the caller has readable.
+        |p, o, n| unsafe { std::ptr::copy(src.add(o as usize), p, n) },
     )
 }
 
@@ -190,7 +193,8 @@ pub unsafe fn copy_image_to_memory(
         r.image_offset,
         r.image_extent,
         |s| linear(s, 0, u64::MAX, row, height, r.image_extent),
-        |p, o, n| std::ptr::copy(p, dst.add(o as usize), n),
+        // SAFETY: bytes of the image, and of those that the caller has writable.
+        |p, o, n| unsafe { std::ptr::copy(p, dst.add(o as usize), n) },
     )
 }
 
@@ -234,11 +238,13 @@ mod tests {
     }
 
     fn upload(image: &Image, data: &[u8], r: &vk::BufferImageCopy2) {
+        // SAFETY: within what the test has made.
         unsafe { copy_buffer_to_image(data.as_ptr(), data.len() as u64, image, r) }
     }
 
     fn download(image: &Image, n: usize, r: &vk::BufferImageCopy2) -> Vec<u8> {
         let mut out = vec![0xee; n];
+        // SAFETY: within what the test has made.
         unsafe { copy_image_to_buffer(image, out.as_mut_ptr(), n as u64, r) };
         out
     }

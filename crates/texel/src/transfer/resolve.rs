@@ -62,6 +62,7 @@ mod tests {
             let dst = image_2d(format, 1, 1);
             let s = src.surface(vk::ImageAspectFlags::COLOR, 0).unwrap();
             for (i, v) in [10u8, 20, 30, 40].into_iter().enumerate() {
+                // SAFETY: within what the test has made.
                 unsafe { *s.block(0, 0, 0, i as u32, 0) = v };
             }
             let sub = vk::ImageSubresourceLayers {
@@ -75,6 +76,7 @@ mod tests {
                 .dst_subresource(sub)
                 .extent(vk::Extent3D { width: 1, height: 1, depth: 1 });
             resolve_image(&src, &dst, &r);
+            // SAFETY: within what the test has made.
             assert_eq!(unsafe { *dst.surface(vk::ImageAspectFlags::COLOR, 0).unwrap().base }, want);
         }
     }

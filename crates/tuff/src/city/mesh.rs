@@ -10,7 +10,7 @@ const STRIDE: u32 = 40;
 
 /// What a surface is, as city.frag knows it.
 #[derive(Clone, Copy)]
-enum Kind {
+enum Surface {
     Ground = 0,
     House = 1,
     Leaves = 2,
@@ -65,7 +65,7 @@ fn height(x: f32, z: f32) -> f32 {
 }
 
 impl Mesh {
-    fn vertex(&mut self, at: Vec3, normal: Vec3, uv: [f32; 2], kind: Kind, tint: [u8; 3]) -> u32 {
+    fn vertex(&mut self, at: Vec3, normal: Vec3, uv: [f32; 2], kind: Surface, tint: [u8; 3]) -> u32 {
         let floats = at.to_array().into_iter().chain(normal.to_array()).chain(uv).chain([kind as u32 as f32]);
         self.vertices.extend(floats.flat_map(f32::to_le_bytes));
         self.vertices.extend([tint[0], tint[1], tint[2], 255]);
@@ -84,7 +84,7 @@ impl Mesh {
         for (x, z) in (0..=CELLS).flat_map(|z| (0..=CELLS).map(move |x| (place(x), place(z)))) {
             let slope = |dx, dz| height(x + dx, z + dz) - height(x - dx, z - dz);
             let normal = normalized(vec3(-slope(0.2, 0.0), 0.4, -slope(0.0, 0.2)));
-            self.vertex(vec3(x, height(x, z), z), normal, [x * 0.4, z * 0.4], Kind::Ground, [255; 3]);
+            self.vertex(vec3(x, height(x, z), z), normal, [x * 0.4, z * 0.4], Surface::Ground, [255; 3]);
         }
         for (x, z) in (0..CELLS).flat_map(|z| (0..CELLS).map(move |x| (x, z))) {
             let at = first + z * (CELLS + 1) + x;
@@ -97,7 +97,7 @@ impl Mesh {
         let normal = normalized(edges[0].cross(edges[1]));
         let corners = [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0f32]].map(|[u, v]| {
             let p = at + edges[0] * u + edges[1] * v;
-            self.vertex(p, normal, [u * repeat[0], v * repeat[1]], Kind::House, tint)
+            self.vertex(p, normal, [u * repeat[0], v * repeat[1]], Surface::House, tint)
         });
         self.quad(corners);
     }
@@ -127,10 +127,10 @@ impl Mesh {
         );
     }
 
-    fn ball(&mut self, middle: Vec3, radius: [f32; 2], kind: Kind, tint: [u8; 3], rings: u32) {
+    fn ball(&mut self, middle: Vec3, radius: [f32; 2], kind: Surface, tint: [u8; 3], rings: u32) {
         let around = rings * 3 / 2;
         let first = self.count;
-        let rough = if matches!(kind, Kind::Leaves) { 0.22 } else { 0.0 };
+        let rough = if matches!(kind, Surface::Leaves) { 0.22 } else { 0.0 };
         for (ring, k) in (0..=rings).flat_map(|r| (0..=around).map(move |k| (r, k))) {
             let polar = ring as f32 / rings as f32 * std::f32::consts::PI;
             let turn = k as f32 / around as f32 * std::f32::consts::TAU;
@@ -151,7 +151,7 @@ impl Mesh {
     fn water(&mut self) {
         let corner = |x: f32, z: f32| vec3(x * REACH * 3.0, WATER, z * REACH * 3.0);
         let corners = [[-1.0, -1.0], [1.0, -1.0], [-1.0, 1.0], [1.0, 1.0]]
-            .map(|[x, z]| self.vertex(corner(x, z), Vec3::Y, [0.0; 2], Kind::Water, [255; 3]));
+            .map(|[x, z]| self.vertex(corner(x, z), Vec3::Y, [0.0; 2], Surface::Water, [255; 3]));
         self.quad(corners);
     }
 
@@ -201,7 +201,7 @@ impl Mesh {
             let size = 0.5 + 0.6 * random.unit();
             let tint = [60 + (random.word() % 70) as u8, 110 + (random.word() % 50) as u8, 40];
             self.house(vec3(x, y - 0.2, z), vec3(0.08, 0.6, 0.08), [120, 90, 60]);
-            self.ball(vec3(x, y + size, z), [size * 0.8, size], Kind::Leaves, tint, 18);
+            self.ball(vec3(x, y + size, z), [size * 0.8, size], Surface::Leaves, tint, 18);
             left -= 1;
         }
     }
@@ -220,7 +220,7 @@ pub fn build() -> Mesh {
         ([2.4, 7.9], 0.7, [90, 140, 200]),
     ];
     for ([x, z], radius, tint) in balls {
-        mesh.ball(vec3(x, radius + 0.05, z), [radius; 2], Kind::Marble, tint, 64);
+        mesh.ball(vec3(x, radius + 0.05, z), [radius; 2], Surface::Marble, tint, 64);
     }
     mesh.water();
     mesh

@@ -18,8 +18,8 @@ use std::rc::Rc;
 
 /// Width and height of the picture in pixels.
 pub const SIZE: [u32; 2] = [1280, 720];
-/// Side of a tile of the heat map in pixels.
-pub const TILE: u32 = 64;
+/// Side of a cell of the heat map in pixels.
+pub const CELL: u32 = 64;
 const SHADOW: u32 = 2048;
 const SAMPLES: u32 = 4;
 const COLOUR: vk::Format = vk::Format::R8G8B8A8_UNORM;
@@ -33,7 +33,7 @@ macro_rules! spirv {
 
 /// Tiles of the heat map, across and down.
 pub fn tiles() -> [u32; 2] {
-    SIZE.map(|s| s.div_ceil(TILE))
+    SIZE.map(|s| s.div_ceil(CELL))
 }
 
 /// What stays from frame to frame.

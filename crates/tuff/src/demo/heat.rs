@@ -1,6 +1,6 @@
 //! Heat maps: what each tile cost, over the picture in grey.
 
-use crate::city::{SIZE, TILE, tiles};
+use crate::city::{CELL, SIZE, tiles};
 use crate::picture::Picture;
 
 /// Black, violet, red, orange, yellow to white for 0 to 1.
@@ -25,9 +25,9 @@ pub fn map(counts: &[u32], picture: &Picture) -> Picture {
     let mut rgba = Vec::with_capacity(picture.rgba.len());
     for (i, p) in picture.rgba.chunks_exact(4).enumerate() {
         let (x, y) = (i as u32 % SIZE[0], i as u32 / SIZE[0]);
-        let heat = ramp(counts[(y / TILE * across + x / TILE) as usize] as f32 / most);
+        let heat = ramp(counts[(y / CELL * across + x / CELL) as usize] as f32 / most);
         let grey = (f32::from(p[0]) * 0.3 + f32::from(p[1]) * 0.6 + f32::from(p[2]) * 0.1) / 255.0;
-        let edge = if x % TILE == 0 || y % TILE == 0 { 0.8 } else { 1.0 };
+        let edge = if x % CELL == 0 || y % CELL == 0 { 0.8 } else { 1.0 };
         rgba.extend(heat.map(|h| (h * (0.55 + 0.45 * grey) * edge * 255.0).round() as u8));
         rgba.push(255);
     }

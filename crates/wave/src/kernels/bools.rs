@@ -5,7 +5,7 @@
 //! nobody's business.
 
 use super::Registry;
-use super::map::reg;
+use super::regs::reg;
 use crate::kernel;
 use crate::state::State;
 use shader::bytecode::{Code, Reg};
@@ -15,9 +15,12 @@ use simd::Simd;
 /// Four masks a word.
 type Words = [u64; 4];
 
+/// # Safety
+/// `r` is one of the op's registers ([`super::regs`]).
 #[inline(always)]
 unsafe fn load(st: &State, r: Reg) -> Words {
-    reg(st, r).cast::<Words>().read()
+    // SAFETY: the caller's.
+    unsafe { reg(st, r).cast::<Words>().read() }
 }
 macro_rules! each {
     ($i:ident => $e:expr) => {{
@@ -28,36 +31,49 @@ macro_rules! each {
         r
     }};
 }
+/// # Safety
+/// As [`load`].
 #[inline(always)]
-unsafe fn store<S: Simd>(st: &State, r: Reg, w: Words) {
-    S::mstore(reg(st, r), w)
+unsafe fn store<S: Simd>(s: S, st: &State, r: Reg, w: Words) {
+    // SAFETY: the caller's.
+    unsafe { s.mstore(reg(st, r), w) }
 }
 
 kernel! {
-    pub BAnd(S, st, op) {
-        let (a, b) = (load(st, (*op).a), load(st, (*op).b));
-        store::<S>(st, (*op).d, each!(i => a[i] & b[i]));
-        op.add(1)
+    pub BAnd(S, s, st, op) {
+        // SAFETY: the op's registers.
+        let (a, b) = unsafe { (load(st, op.a), load(st, op.b)) };
+        // SAFETY: as above.
+        unsafe { store(s, st, op.d, each!(i => a[i] & b[i])) };
+        op.on(1)
     }
-    pub BOr(S, st, op) {
-        let (a, b) = (load(st, (*op).a), load(st, (*op).b));
-        store::<S>(st, (*op).d, each!(i => a[i] | b[i]));
-        op.add(1)
+    pub BOr(S, s, st, op) {
+        // SAFETY: the op's registers.
+        let (a, b) = unsafe { (load(st, op.a), load(st, op.b)) };
+        // SAFETY: as above.
+        unsafe { store(s, st, op.d, each!(i => a[i] | b[i])) };
+        op.on(1)
     }
-    pub BXor(S, st, op) {
-        let (a, b) = (load(st, (*op).a), load(st, (*op).b));
-        store::<S>(st, (*op).d, each!(i => a[i] ^ b[i]));
-        op.add(1)
+    pub BXor(S, s, st, op) {
+        // SAFETY: the op's registers.
+        let (a, b) = unsafe { (load(st, op.a), load(st, op.b)) };
+        // SAFETY: as above.
+        unsafe { store(s, st, op.d, each!(i => a[i] ^ b[i])) };
+        op.on(1)
     }
-    pub BNot(S, st, op) {
-        let a = load(st, (*op).a);
-        store::<S>(st, (*op).d, each!(i => !a[i]));
-        op.add(1)
+    pub BNot(S, s, st, op) {
+        // SAFETY: the op's registers.
+        let a = unsafe { load(st, op.a) };
+        // SAFETY: as above.
+        unsafe { store(s, st, op.d, each!(i => !a[i])) };
+        op.on(1)
     }
-    pub Select(S, st, op) {
-        let (m, a, b) = (load(st, (*op).a), load(st, (*op).b), load(st, (*op).c));
-        store::<S>(st, (*op).d, each!(i => (m[i] & a[i]) | (!m[i] & b[i])));
-        op.add(1)
+    pub Select(S, s, st, op) {
+        // SAFETY: the op's registers.
+        let (m, a, b) = unsafe { (load(st, op.a), load(st, op.b), load(st, op.c)) };
+        // SAFETY: as above.
+        unsafe { store(s, st, op.d, each!(i => (m[i] & a[i]) | (!m[i] & b[i]))) };
+        op.on(1)
     }
 }
 

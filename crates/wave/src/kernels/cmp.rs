@@ -4,23 +4,23 @@ use super::Registry;
 use super::map::{B, D, F, I, L, Map1, Map2, ops1, ops2, register1, register2};
 use simd::{Simd, ops};
 
-ops2! { S;
-    FEq light (a: F, b: F) -> B = S::feq(a, b);
-    FNe light (a: F, b: F) -> B = S::fne(a, b);
-    FLt light (a: F, b: F) -> B = S::flt(a, b);
-    FLe light (a: F, b: F) -> B = S::fle(a, b);
-    IEq light (a: I, b: I) -> B = S::ieq(a, b);
-    INe light (a: I, b: I) -> B = S::mnot(S::ieq(a, b));
-    SLt light (a: I, b: I) -> B = S::sgt(b, a);
-    SLe light (a: I, b: I) -> B = S::mnot(S::sgt(a, b));
-    ULt light (a: I, b: I) -> B = S::ugt(b, a);
-    ULe light (a: I, b: I) -> B = S::mnot(S::ugt(a, b));
+ops2! { S, s;
+    FEq light (a: F, b: F) -> B = s.feq(a, b);
+    FNe light (a: F, b: F) -> B = s.fne(a, b);
+    FLt light (a: F, b: F) -> B = s.flt(a, b);
+    FLe light (a: F, b: F) -> B = s.fle(a, b);
+    IEq light (a: I, b: I) -> B = s.ieq(a, b);
+    INe light (a: I, b: I) -> B = s.mnot(s.ieq(a, b));
+    SLt light (a: I, b: I) -> B = s.sgt(b, a);
+    SLe light (a: I, b: I) -> B = s.mnot(s.sgt(a, b));
+    ULt light (a: I, b: I) -> B = s.ugt(b, a);
+    ULe light (a: I, b: I) -> B = s.mnot(s.ugt(a, b));
 }
-ops1! { S;
-    FIsNan cold (a: F) -> B = S::fne(a, a);
-    FIsInf cold (a: F) -> B = S::feq(ops::fabs::<S>(a), S::fsplat(f32::INFINITY));
-    IntToBool light (a: I) -> B = S::mnot(S::ieq(a, S::isplat(0)));
-    BoolToInt light (m: B) -> I = S::isel(m, S::isplat(1), S::isplat(0));
+ops1! { S, s;
+    FIsNan cold (a: F) -> B = s.fne(a, a);
+    FIsInf cold (a: F) -> B = s.feq(ops::fabs(s, a), s.fsplat(f32::INFINITY));
+    IntToBool light (a: I) -> B = s.mnot(s.ieq(a, s.isplat(0)));
+    BoolToInt light (m: B) -> I = s.isel(m, s.isplat(1), s.isplat(0));
 }
 
 mod wide {
@@ -28,26 +28,26 @@ mod wide {
     use crate::kernels::wide::dabs;
     /// a > b, unsigned.
     #[inline(always)]
-    unsafe fn above<S: Simd>(a: S::L, b: S::L) -> S::M {
-        let s = S::lsplat(1 << 63);
-        S::lgt(S::lxor(a, s), S::lxor(b, s))
+    fn above<S: Simd>(s: S, a: S::L, b: S::L) -> S::M {
+        let sign = s.lsplat(1 << 63);
+        s.lgt(s.lxor(a, sign), s.lxor(b, sign))
     }
-    ops2! { S;
-        FEq cold (a: D, b: D) -> B = S::deq(a, b);
-        FNe cold (a: D, b: D) -> B = S::dne(a, b);
-        FLt cold (a: D, b: D) -> B = S::dlt(a, b);
-        FLe cold (a: D, b: D) -> B = S::dle(a, b);
-        IEq cold (a: L, b: L) -> B = S::leq(a, b);
-        INe cold (a: L, b: L) -> B = S::mnot(S::leq(a, b));
-        SLt cold (a: L, b: L) -> B = S::lgt(b, a);
-        SLe cold (a: L, b: L) -> B = S::mnot(S::lgt(a, b));
-        ULt cold (a: L, b: L) -> B = above::<S>(b, a);
-        ULe cold (a: L, b: L) -> B = S::mnot(above::<S>(a, b));
+    ops2! { S, s;
+        FEq cold (a: D, b: D) -> B = s.deq(a, b);
+        FNe cold (a: D, b: D) -> B = s.dne(a, b);
+        FLt cold (a: D, b: D) -> B = s.dlt(a, b);
+        FLe cold (a: D, b: D) -> B = s.dle(a, b);
+        IEq cold (a: L, b: L) -> B = s.leq(a, b);
+        INe cold (a: L, b: L) -> B = s.mnot(s.leq(a, b));
+        SLt cold (a: L, b: L) -> B = s.lgt(b, a);
+        SLe cold (a: L, b: L) -> B = s.mnot(s.lgt(a, b));
+        ULt cold (a: L, b: L) -> B = above(s, b, a);
+        ULe cold (a: L, b: L) -> B = s.mnot(above(s, a, b));
     }
-    ops1! { S;
-        FIsNan cold (a: D) -> B = S::dne(a, a);
-        FIsInf cold (a: D) -> B = S::deq(dabs::<S>(a), S::dsplat(f64::INFINITY));
-        IntToBool cold (a: L) -> B = S::mnot(S::leq(a, S::lsplat(0)));
+    ops1! { S, s;
+        FIsNan cold (a: D) -> B = s.dne(a, a);
+        FIsInf cold (a: D) -> B = s.deq(dabs(s, a), s.dsplat(f64::INFINITY));
+        IntToBool cold (a: L) -> B = s.mnot(s.leq(a, s.lsplat(0)));
     }
     pub fn register(r: &mut Registry) {
         register2!(r, B64: FEq FNe FLt FLe IEq INe SLt SLe ULt ULe);

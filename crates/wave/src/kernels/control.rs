@@ -1,9 +1,12 @@
 //! Control flow, masks and barriers.
 
-use super::levels::{Compare, Steps, compare, kernel_forms};
+use super::cmp;
+use super::levels::{Steps, kernel_forms};
+use super::map::{B, Op2};
 use super::mask::{self, Masks};
-use super::regs::{dst32, src32};
-use crate::state::{Fault, State, Status};
+use super::pair::Word;
+use super::regs::{dst32, reg, src32};
+use crate::state::{At, Fault, State, Status};
 use shader::bytecode::{Code, Op, Reg};
 use shader::ir::Bin;
 use std::sync::atomic::{Ordering, fence};
@@ -13,14 +16,14 @@ pub const PATIENCE: u32 = 4096;
 
 /// The op at absolute index `i`.
 #[inline(always)]
-pub(super) unsafe fn at(st: &State, i: u32) -> *const Op {
-    st.code.add(i as usize)
+pub(super) fn at(st: &State, i: u32) -> *const Op {
+    st.code.wrapping_add(i as usize)
 }
 
 /// Stops the wave at `op`, which led to a fault.
 #[cold]
-pub fn fault(st: &mut State, op: *const Op, fault: Fault) -> *const Op {
-    st.pc = op;
+pub fn fault(st: &mut State, op: At, fault: Fault) -> *const Op {
+    st.pc = op.ptr();
     stop(st, Status::Fault(fault))
 }
 
@@ -32,197 +35,279 @@ pub fn stop(st: &mut State, status: Status) -> *const Op {
 }
 
 #[inline(always)]
-unsafe fn end<L: Steps>(st: &mut State, _op: *const Op) -> *const Op {
+fn end<L: Steps>(_: L, st: &mut State, _op: At) -> *const Op {
     stop(st, Status::Done)
 }
 
 #[inline(always)]
-unsafe fn jmp<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
-    at(st, (*op).imm)
+fn jmp<L: Steps>(_: L, st: &mut State, op: At) -> *const Op {
+    at(st, op.imm)
 }
 
 #[inline(always)]
-unsafe fn jmp_unless<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
-    if *(st.regs.add((*op).a.unit() * 64) as *const u16) == 0 { at(st, (*op).imm) } else { op.add(1) }
+fn jmp_unless<L: Steps>(_: L, st: &mut State, op: At) -> *const Op {
+    // SAFETY: the op's register.
+    let first = unsafe { reg(st, op.a).cast::<u16>().read() };
+    if first == 0 { at(st, op.imm) } else { op.on(1) }
 }
 
 /// Splits exec into `yes` and `no` lanes by `cond`.
+///
+/// # Safety
+/// The registers are the op's, or none.
 #[inline(always)]
 unsafe fn split_by(st: &mut State, cond: Masks, yes: Reg, no: Reg, imm: u32, next: *const Op) -> *const Op {
     let e = mask::exec(st);
     let y = mask::and(e, cond);
     if !yes.is_none() {
-        mask::store(st, yes, y);
+        // SAFETY: the caller's.
+        unsafe { mask::store(st, yes, y) };
     }
     if !no.is_none() {
-        mask::store(st, no, mask::andn(e, cond));
+        // SAFETY: the caller's.
+        unsafe { mask::store(st, no, mask::andn(e, cond)) };
     }
     if mask::set_exec(st, y) == 0 { at(st, imm) } else { next }
 }
 
 /// Moves the lanes of exec in `cond` to the waiting mask `to`.
+///
+/// # Safety
+/// As [`split_by`].
 #[inline(always)]
 unsafe fn park_by(st: &mut State, cond: Masks, to: Reg, imm: u32, next: *const Op) -> *const Op {
     let e = mask::exec(st);
     if !to.is_none() {
-        mask::store(st, to, mask::or(mask::load(st, to), mask::and(e, cond)));
+        // SAFETY: the caller's.
+        unsafe { mask::store(st, to, mask::or(mask::load(st, to), mask::and(e, cond))) };
     }
     if mask::set_exec(st, mask::andn(e, cond)) == 0 { at(st, imm) } else { next }
 }
 
 #[inline(always)]
-unsafe fn split<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
+fn split<L: Steps>(_: L, st: &mut State, op: At) -> *const Op {
     let o = *op;
-    split_by(st, mask::load(st, o.a), o.d, o.b, o.imm, op.add(1))
+    // SAFETY: the op's registers.
+    unsafe { split_by(st, mask::load(st, o.a), o.d, o.b, o.imm, op.on(1)) }
 }
 
 /// As [`split`], but nothing changes when no lane is chosen.
 #[inline(always)]
-unsafe fn split_rare<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
+fn split_rare<L: Steps>(_: L, st: &mut State, op: At) -> *const Op {
     let o = *op;
-    let c = mask::load(st, o.a);
+    // SAFETY: the op's register.
+    let c = unsafe { mask::load(st, o.a) };
     let y = mask::and(mask::exec(st), c);
     if mask::non_empty(&y) & st.all == 0 {
         return at(st, o.imm);
     }
-    split_by(st, c, o.d, o.b, o.imm, op.add(1))
+    // SAFETY: the op's registers.
+    unsafe { split_by(st, c, o.d, o.b, o.imm, op.on(1)) }
 }
 
 #[inline(always)]
-unsafe fn join<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
-    let m = mask::or(mask::exec(st), mask::load(st, (*op).a));
-    if mask::set_exec(st, m) == 0 { at(st, (*op).imm) } else { op.add(1) }
+fn join<L: Steps>(_: L, st: &mut State, op: At) -> *const Op {
+    // SAFETY: the op's register.
+    let m = mask::or(mask::exec(st), unsafe { mask::load(st, op.a) });
+    if mask::set_exec(st, m) == 0 { at(st, op.imm) } else { op.on(1) }
 }
 
 #[inline(always)]
-unsafe fn jmp_if<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
-    if *(st.regs.add((*op).a.unit() * 64) as *const u16) != 0 { at(st, (*op).imm) } else { op.add(1) }
+fn jmp_if<L: Steps>(_: L, st: &mut State, op: At) -> *const Op {
+    // SAFETY: the op's register.
+    let first = unsafe { reg(st, op.a).cast::<u16>().read() };
+    if first != 0 { at(st, op.imm) } else { op.on(1) }
 }
 
 #[inline(always)]
-unsafe fn setexec<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
-    let m = mask::load(st, (*op).a);
-    if mask::set_exec(st, m) == 0 { at(st, (*op).imm) } else { op.add(1) }
+fn setexec<L: Steps>(_: L, st: &mut State, op: At) -> *const Op {
+    // SAFETY: the op's register.
+    let m = unsafe { mask::load(st, op.a) };
+    if mask::set_exec(st, m) == 0 { at(st, op.imm) } else { op.on(1) }
 }
 
 #[inline(always)]
-unsafe fn getexec<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
-    mask::store(st, (*op).d, mask::exec(st));
-    op.add(1)
+fn getexec<L: Steps>(_: L, st: &mut State, op: At) -> *const Op {
+    // SAFETY: the op's register.
+    unsafe { mask::store(st, op.d, mask::exec(st)) };
+    op.on(1)
 }
 
 #[inline(always)]
-unsafe fn orexec<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
-    let d = (*op).d;
-    mask::store(st, d, mask::or(mask::load(st, d), mask::exec(st)));
-    op.add(1)
+fn orexec<L: Steps>(_: L, st: &mut State, op: At) -> *const Op {
+    let d = op.d;
+    // SAFETY: the op's register.
+    unsafe { mask::store(st, d, mask::or(mask::load(st, d), mask::exec(st))) };
+    op.on(1)
 }
 
 #[inline(always)]
-unsafe fn park<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
-    let d = (*op).d;
+fn park<L: Steps>(_: L, st: &mut State, op: At) -> *const Op {
+    let d = op.d;
     if !d.is_none() {
-        mask::store(st, d, mask::or(mask::load(st, d), mask::exec(st)));
+        // SAFETY: the op's register.
+        unsafe { mask::store(st, d, mask::or(mask::load(st, d), mask::exec(st))) };
     }
     mask::set_exec(st, [0; 16]);
-    at(st, (*op).imm)
+    at(st, op.imm)
 }
 
 #[inline(always)]
-unsafe fn park_if<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
+fn park_if<L: Steps>(_: L, st: &mut State, op: At) -> *const Op {
     let o = *op;
-    park_by(st, mask::load(st, o.a), o.b, o.imm, op.add(1))
+    // SAFETY: the op's registers.
+    unsafe { park_by(st, mask::load(st, o.a), o.b, o.imm, op.on(1)) }
 }
 
 #[cold]
 #[inline(never)]
-unsafe fn out_of_patience(st: &mut State) -> bool {
+fn out_of_patience(st: &mut State) -> bool {
     st.patience = PATIENCE;
-    // SAFETY: the host outlives the wave.
-    (*st.host).expired()
+    st.host.expired()
 }
 
 #[inline(always)]
-unsafe fn loop_<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
-    let a = (*op).a;
+fn loop_<L: Steps>(_: L, st: &mut State, op: At) -> *const Op {
+    let a = op.a;
     st.patience = st.patience.wrapping_sub(1);
     if st.patience == 0 && out_of_patience(st) {
         return fault(st, op, Fault::Watchdog);
     }
-    if (*op).e != 0 {
-        super::count::count(st, (*op).e as usize);
+    if op.e != 0 {
+        // SAFETY: a counter of the program.
+        unsafe { super::count::count(st, op.e as usize) };
     }
     if a.is_none() {
-        return at(st, (*op).imm);
+        return at(st, op.imm);
     }
-    let m = mask::load(st, a);
-    mask::store(st, a, [0; 16]);
-    if mask::set_exec(st, m) != 0 { at(st, (*op).imm) } else { op.add(1) }
+    // SAFETY: the op's register.
+    let m = unsafe { mask::load(st, a) };
+    // SAFETY: as above.
+    unsafe { mask::store(st, a, [0; 16]) };
+    if mask::set_exec(st, m) != 0 { at(st, op.imm) } else { op.on(1) }
 }
 
 #[inline(always)]
-unsafe fn mask_andn<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
+fn mask_andn<L: Steps>(_: L, st: &mut State, op: At) -> *const Op {
     let o = *op;
-    mask::store(st, o.d, mask::andn(mask::load(st, o.a), mask::load(st, o.b)));
-    op.add(1)
+    // SAFETY: the op's registers.
+    unsafe { mask::store(st, o.d, mask::andn(mask::load(st, o.a), mask::load(st, o.b))) };
+    op.on(1)
 }
 
 #[inline(always)]
-unsafe fn mask_clear<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
-    mask::store(st, (*op).d, [0; 16]);
-    op.add(1)
+fn mask_clear<L: Steps>(_: L, st: &mut State, op: At) -> *const Op {
+    // SAFETY: the op's register.
+    unsafe { mask::store(st, op.d, [0; 16]) };
+    op.on(1)
 }
 
 #[inline(always)]
-unsafe fn barrier<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
+fn barrier<L: Steps>(_: L, st: &mut State, op: At) -> *const Op {
     fence(Ordering::SeqCst);
     if !st.yields {
-        return op.add(1);
+        return op.on(1);
     }
-    st.pc = op.add(1);
+    st.pc = op.on(1);
     stop(st, Status::Barrier)
 }
 
 #[inline(always)]
-unsafe fn fence_<L: Steps>(_st: &mut State, op: *const Op) -> *const Op {
+fn fence_<L: Steps>(_: L, _st: &mut State, op: At) -> *const Op {
     fence(Ordering::SeqCst);
-    op.add(1)
+    op.on(1)
 }
 
 /// Masks as four words of 64 bits: stored one by one they could not be loaded as a vector without a stall.
 pub(super) type Words = [u64; 4];
 
 /// Lanes of groups of four warps; only groups with live warps are computed, dead warps' bits are any.
+///
+/// # Safety
+/// The registers are the op's, of 32 bits.
 #[inline(always)]
-unsafe fn compare_all<L: Steps, C: Compare>(st: &State, a: Reg, b: Reg) -> Words {
+unsafe fn compare_all<L: Steps, C: Compare>(l: L, st: &State, a: Reg, b: Reg) -> Words
+where
+    <C::Lanes as Op2>::A: Word,
+    <C::Lanes as Op2>::B: Word,
+{
     let (pa, sa) = src32(st, a);
     let (pb, sb) = src32(st, b);
     if sa == 0 && sb == 0 {
-        return if C::one(*pa, *pb) { [!0; 4] } else { [0; 4] };
+        // SAFETY: the caller's.
+        return if unsafe { C::one(*pa, *pb) } { [!0; 4] } else { [0; 4] };
     }
     let mut m = [0; 4];
+    // One warp's lanes.
+    macro_rules! warp {
+        ($w:expr) => {{
+            // SAFETY: the caller's; a wave has warps by fours.
+            let (a, b) = unsafe { (l.iload(pa.add($w * sa).cast()), l.iload(pb.add($w * sb).cast())) };
+            C::Lanes::f(l, <C::Lanes as Op2>::A::of(l, a), <C::Lanes as Op2>::B::of(l, b))
+        }};
+    }
     for g in 0..4 {
         if st.live >> (4 * g) & 15 != 0 {
-            m[g] = L::compare4::<C>(pa.add(g * 4 * sa), sa, pb.add(g * 4 * sb), sb);
+            m[g] = l.mbits4([warp!(4 * g), warp!(4 * g + 1), warp!(4 * g + 2), warp!(4 * g + 3)]);
         }
     }
     m
 }
 
+/// A comparison of 32 bits: one lane's, and its kernels' own.
+trait Compare {
+    type Lanes: Op2<R = B>;
+    fn one(a: u32, b: u32) -> bool;
+}
+macro_rules! compares {
+    ($($name:ident: |$a:ident, $b:ident| $one:expr;)*) => {
+        /// The comparisons of `Bin`, by its names.
+        mod compare {
+            $(pub struct $name;
+            impl super::Compare for $name {
+                type Lanes = super::cmp::$name;
+                #[inline(always)]
+                fn one($a: u32, $b: u32) -> bool {
+                    $one
+                }
+            })*
+        }
+    };
+}
+compares! {
+    FEq: |a, b| f32::from_bits(a) == f32::from_bits(b);
+    FNe: |a, b| f32::from_bits(a) != f32::from_bits(b);
+    FLt: |a, b| f32::from_bits(a) < f32::from_bits(b);
+    FLe: |a, b| f32::from_bits(a) <= f32::from_bits(b);
+    IEq: |a, b| a == b;
+    INe: |a, b| a != b;
+    SLt: |a, b| (a as i32) < b as i32;
+    SLe: |a, b| a as i32 <= b as i32;
+    ULt: |a, b| a < b;
+    ULe: |a, b| a <= b;
+}
+
 /// The condition Bin(e & 0xFF)(a, b) over live warps, negated if bit 8 of `e` is set; 0 for a `Bin` that is no
 /// comparison.
+///
+/// # Safety
+/// The op compares registers of 32 bits.
 #[inline(always)]
-unsafe fn condition<L: Steps>(st: &State, o: &Op) -> Words {
-    let m = comparison::<L>(st, o.e & 0xFF, o.a, o.b);
+unsafe fn condition<L: Steps>(l: L, st: &State, o: &Op) -> Words {
+    // SAFETY: the caller's.
+    let m = unsafe { comparison(l, st, o.e & 0xFF, o.a, o.b) };
     let flip = if o.e & 0x100 != 0 { !0 } else { 0 };
     [m[0] ^ flip, m[1] ^ flip, m[2] ^ flip, m[3] ^ flip]
 }
 
+/// # Safety
+/// As [`compare_all`].
 #[inline(always)]
-unsafe fn comparison<L: Steps>(st: &State, bin: u16, a: Reg, b: Reg) -> Words {
+unsafe fn comparison<L: Steps>(l: L, st: &State, bin: u16, a: Reg, b: Reg) -> Words {
     macro_rules! pick {
         ($($n:ident),*) => {
-            $(if bin == Bin::$n as u16 { return compare_all::<L, compare::$n>(st, a, b); })*
+            // SAFETY: the caller's.
+            $(if bin == Bin::$n as u16 { return unsafe { compare_all::<L, compare::$n>(l, st, a, b) }; })*
         };
     }
     pick!(ULt, SLt, FLt, FLe, ULe, SLe, IEq, INe, FEq, FNe);
@@ -247,36 +332,41 @@ fn any(st: &State, w: &Words) -> bool {
 /// Goes on with the lanes `w` for which the condition of `op` holds: what its code does with them is asked here, so that a
 /// condition is compiled once for all three.
 #[inline(always)]
-pub(super) unsafe fn go(st: &mut State, op: *const Op, w: Words) -> *const Op {
-    let kind = (*op).code.unfused();
+pub(super) fn go(st: &mut State, op: At, w: Words) -> *const Op {
+    let kind = op.code.unfused();
     if kind != Code::CMP_SPLIT && !any(st, &w) {
-        return if kind == Code::CMP_PARK { op.add(2) } else { at(st, (*op).imm) };
+        return if kind == Code::CMP_PARK { op.on(2) } else { at(st, op.imm) };
     }
-    let r = (*op.add(1)).regs();
-    if kind == Code::CMP_PARK {
-        park_by(st, masks(w), r[0], (*op).imm, op.add(2))
-    } else {
-        split_by(st, masks(w), r[0], r[1], (*op).imm, op.add(2))
+    // SAFETY: each of these ops has one extension word, of registers.
+    unsafe {
+        let r = op.ext();
+        if kind == Code::CMP_PARK {
+            park_by(st, masks(w), r[0], op.imm, op.on(2))
+        } else {
+            split_by(st, masks(w), r[0], r[1], op.imm, op.on(2))
+        }
     }
 }
 
 #[inline(always)]
-unsafe fn cmp_branch<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
-    let c = condition::<L>(st, &*op);
+fn cmp_branch<L: Steps>(l: L, st: &mut State, op: At) -> *const Op {
+    // SAFETY: one of those ops.
+    let c = unsafe { condition(l, st, &op) };
     go(st, op, c)
 }
 
 #[inline(always)]
-unsafe fn cmp_jmp<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
+fn cmp_jmp<L: Steps>(_: L, st: &mut State, op: At) -> *const Op {
     let o = &*op;
-    let (x, y) = (*src32(st, o.a).0, *src32(st, o.b).0);
+    // SAFETY: the op's registers.
+    let (x, y) = unsafe { (*src32(st, o.a).0, *src32(st, o.b).0) };
     macro_rules! pick {
         ($($n:ident),*) => {
             $(if o.e & 0xFF == Bin::$n as u16 { <compare::$n as Compare>::one(x, y) } else)* { false }
         };
     }
     let c = pick!(ULt, SLt, FLt, FLe, ULe, SLe, IEq, INe, FEq, FNe);
-    if c != (o.e & 0x100 != 0) { at(st, o.imm) } else { op.add(1) }
+    if c != (o.e & 0x100 != 0) { at(st, o.imm) } else { op.on(1) }
 }
 
 fn alive(st: &State) -> Masks {
@@ -285,39 +375,48 @@ fn alive(st: &State) -> Masks {
 }
 
 #[inline(always)]
-unsafe fn narrow<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
+fn narrow<L: Steps>(_: L, st: &mut State, op: At) -> *const Op {
     let e = mask::exec(st);
-    mask::store(st, (*op).d, e);
-    if mask::set_exec(st, mask::and(e, alive(st))) == 0 { at(st, (*op).imm) } else { op.add(1) }
+    // SAFETY: the op's register.
+    unsafe { mask::store(st, op.d, e) };
+    if mask::set_exec(st, mask::and(e, alive(st))) == 0 { at(st, op.imm) } else { op.on(1) }
 }
 
 #[inline(always)]
-unsafe fn demote<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
+fn demote<L: Steps>(_: L, st: &mut State, op: At) -> *const Op {
     let m = mask::andn(alive(st), mask::exec(st));
-    *(st.alive.as_mut_ptr() as *mut Masks) = m;
-    if mask::non_empty(&m) & st.all == 0 { stop(st, Status::Done) } else { op.add(1) }
+    // SAFETY: alive has 32 entries.
+    unsafe { *(st.alive.as_mut_ptr() as *mut Masks) = m };
+    if mask::non_empty(&m) & st.all == 0 { stop(st, Status::Done) } else { op.on(1) }
 }
 
 #[inline(always)]
-unsafe fn helper<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
-    mask::store(st, (*op).d, mask::andn([!0; 16], alive(st)));
-    op.add(1)
+fn helper<L: Steps>(_: L, st: &mut State, op: At) -> *const Op {
+    // SAFETY: the op's register.
+    unsafe { mask::store(st, op.d, mask::andn([!0; 16], alive(st))) };
+    op.on(1)
 }
 
 #[inline(always)]
-unsafe fn loop_next<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
+fn loop_next<L: Steps>(l: L, st: &mut State, op: At) -> *const Op {
     // A copy would be taken apart from a vector register.
     let o = &*op;
-    let next = (*src32(st, o.a).0).wrapping_add(*src32(st, o.b).0);
-    L::splat32(dst32(st, o.d, 0), next);
+    // SAFETY: the op's registers.
+    unsafe {
+        let next = (*src32(st, o.a).0).wrapping_add(*src32(st, o.b).0);
+        l.splat32(dst32(st, o.d, 0), next);
+    }
     st.patience = st.patience.wrapping_sub(1);
     if st.patience == 0 && out_of_patience(st) {
         return fault(st, op, Fault::Watchdog);
     }
     if o.e != 0 {
-        super::count::count(st, o.e as usize);
+        // SAFETY: a counter of the program.
+        unsafe { super::count::count(st, o.e as usize) };
     }
-    cmp_jmp::<L>(st, at(st, o.imm))
+    // SAFETY: the check sees to it that a CMP_JMP is there.
+    let test = unsafe { At::new(at(st, o.imm)) };
+    cmp_jmp(l, st, test)
 }
 
 kernel_forms! {

@@ -8,45 +8,45 @@ use simd::{Simd, ops};
 
 /// f64 → f32 such that rounding it again to fewer bits is as rounding once: inexact results get an odd last bit.
 #[inline(always)]
-unsafe fn to_odd<S: Simd>(a: S::D) -> S::F {
-    let f = S::d_to_f(a);
-    let back = S::f_to_d(f);
-    let number = S::deq(a, a);
-    let inexact = S::mand(number, S::dne(a, back));
-    let away = S::mand(inexact, S::dlt(super::wide::dabs::<S>(a), super::wide::dabs::<S>(back)));
-    let bits = S::isub(S::bits(f), S::isel(away, S::isplat(1), S::isplat(0)));
-    S::from_bits(S::ior(bits, S::isel(inexact, S::isplat(1), S::isplat(0))))
+fn to_odd<S: Simd>(s: S, a: S::D) -> S::F {
+    let f = s.d_to_f(a);
+    let back = s.f_to_d(f);
+    let number = s.deq(a, a);
+    let inexact = s.mand(number, s.dne(a, back));
+    let away = s.mand(inexact, s.dlt(super::wide::dabs(s, a), super::wide::dabs(s, back)));
+    let bits = s.isub(s.bits(f), s.isel(away, s.isplat(1), s.isplat(0)));
+    s.from_bits(s.ior(bits, s.isel(inexact, s.isplat(1), s.isplat(0))))
 }
 
-ops1! { S;
-    F32ToF64 cold (a: F) -> D = S::f_to_d(a);
-    S32ToF64 cold (a: I) -> D = S::s_to_d(a);
-    U32ToF64 cold (a: I) -> D = u_to_d::<S>(a);
-    S32ToS64 cold (a: I) -> L = ops::s_to_l::<S>(a);
-    U32ToU64 cold (a: I) -> L = ops::u_to_l::<S>(a);
-    F32ToS64 cold (a: F) -> L = lanes!(S, l_from; x = f_lanes a => x as i64 as u64);
-    F32ToU64 cold (a: F) -> L = lanes!(S, l_from; x = f_lanes a => x as u64);
-    F64ToF32 cold (a: D) -> F = S::d_to_f(a);
-    F64ToF16 cold (a: D) -> F = S::f16_to_f(S::f_to_f16(to_odd::<S>(a)));
+ops1! { S, s;
+    F32ToF64 cold (a: F) -> D = s.f_to_d(a);
+    S32ToF64 cold (a: I) -> D = s.s_to_d(a);
+    U32ToF64 cold (a: I) -> D = u_to_d(s, a);
+    S32ToS64 cold (a: I) -> L = ops::s_to_l(s, a);
+    U32ToU64 cold (a: I) -> L = ops::u_to_l(s, a);
+    F32ToS64 cold (a: F) -> L = lanes!(s, l_from; x = f_lanes a => x as i64 as u64);
+    F32ToU64 cold (a: F) -> L = lanes!(s, l_from; x = f_lanes a => x as u64);
+    F64ToF32 cold (a: D) -> F = s.d_to_f(a);
+    F64ToF16 cold (a: D) -> F = s.f16_to_f(s.f_to_f16(to_odd(s, a)));
     F64ToS32 cold (a: D) -> I = {
-        let x = S::dmin_raw(S::dmax_raw(a, S::dsplat(-2147483648.0)), S::dsplat(2147483647.0));
-        S::isel(S::dne(a, a), S::isplat(0), S::d_to_s_raw(x))
+        let x = s.dmin_raw(s.dmax_raw(a, s.dsplat(-2147483648.0)), s.dsplat(2147483647.0));
+        s.isel(s.dne(a, a), s.isplat(0), s.d_to_s_raw(x))
     };
     F64ToU32 cold (a: D) -> I = {
-        let x = S::dmin_raw(S::dmax_raw(a, S::dsplat(0.0)), S::dsplat(4294967295.0));
-        S::lo(S::dbits(S::dadd(S::dtrunc(x), S::dsplat(4503599627370496.0)))) // 2^52
+        let x = s.dmin_raw(s.dmax_raw(a, s.dsplat(0.0)), s.dsplat(4294967295.0));
+        s.lo(s.dbits(s.dadd(s.dtrunc(x), s.dsplat(4503599627370496.0)))) // 2^52
     };
-    F64ToS64 cold (a: D) -> L = lanes!(S, l_from; x = d_lanes a => x as i64 as u64);
-    F64ToU64 cold (a: D) -> L = lanes!(S, l_from; x = d_lanes a => x as u64);
-    S64ToF32 cold (a: L) -> F = lanes!(S, f_from; x = l_lanes a => x as i64 as f32);
-    U64ToF32 cold (a: L) -> F = lanes!(S, f_from; x = l_lanes a => x as f32);
-    S64ToF64 cold (a: L) -> D = lanes!(S, d_from; x = l_lanes a => x as i64 as f64);
-    U64ToF64 cold (a: L) -> D = lanes!(S, d_from; x = l_lanes a => x as f64);
-    Lo32 cold (a: L) -> I = S::lo(a);
-    Hi32 cold (a: L) -> I = S::hi(a);
+    F64ToS64 cold (a: D) -> L = lanes!(s, l_from; x = d_lanes a => x as i64 as u64);
+    F64ToU64 cold (a: D) -> L = lanes!(s, l_from; x = d_lanes a => x as u64);
+    S64ToF32 cold (a: L) -> F = lanes!(s, f_from; x = l_lanes a => x as i64 as f32);
+    U64ToF32 cold (a: L) -> F = lanes!(s, f_from; x = l_lanes a => x as f32);
+    S64ToF64 cold (a: L) -> D = lanes!(s, d_from; x = l_lanes a => x as i64 as f64);
+    U64ToF64 cold (a: L) -> D = lanes!(s, d_from; x = l_lanes a => x as f64);
+    Lo32 cold (a: L) -> I = s.lo(a);
+    Hi32 cold (a: L) -> I = s.hi(a);
 }
-ops2! { S;
-    Pack64 cold (a: I, b: I) -> L = S::pack(a, b);
+ops2! { S, s;
+    Pack64 cold (a: I, b: I) -> L = s.pack(a, b);
 }
 
 pub fn register(r: &mut Registry) {

@@ -7,66 +7,69 @@ use super::memory::offsets::Offsets;
 use super::memory::warp::Region;
 use super::regs::src64;
 use crate::host::{Filter, Filtering, ImageWarp};
-use crate::state::State;
-use crate::tally::{Access, Kind, Row, Texture};
+use crate::state::{At, State};
+use crate::tally::{Access, Kind, Texture};
 use shader::bytecode::{Code, ImageCode, Op, SHAPE_RUN, SHAPE_SAME, SHAPE_SINGLE, mem_of, n_of};
 use shader::cost::COUNTED;
 use shader::ir::ImageOp;
 use std::ops::Range;
 
 #[inline(always)]
-unsafe fn tally<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
-    let row = count(st, (*op).imm as usize);
-    if (*op).e != 0 {
+fn tally<L: Steps>(_: L, st: &mut State, op: At) -> *const Op {
+    // SAFETY: a counter of the program.
+    unsafe { count(st, op.imm as usize) };
+    if op.e != 0 {
         // Helpers are nobody's threads.
         // Four warps at a time, and in a loop of its own: only within the kernel are there instructions to count bits.
         let (e, a) = (st.exec.as_ptr() as *const [u64; 4], st.alive.as_ptr() as *const [u64; 4]);
         let mut threads = 0;
         for i in 0..4 {
-            threads += ((*e)[i] & (*a)[i]).count_ones();
+            // SAFETY: both are 64 bytes, aligned to 64.
+            threads += unsafe { (*e)[i] & (*a)[i] }.count_ones();
         }
-        (*row).threads += threads as u64;
+        st.count.row().threads += threads as u64;
     }
-    op.add(1)
+    op.on(1)
 }
 
 #[inline(always)]
-unsafe fn began(st: &State) -> &mask::Masks {
-    &*(st.count.began.as_ptr() as *const mask::Masks)
+fn began(st: &State) -> &mask::Masks {
+    // SAFETY: it has 32 entries.
+    unsafe { &*(st.count.began.as_ptr() as *const mask::Masks) }
 }
 
 /// Counts the live warps that have fewer lanes than they began with.
 #[inline(always)]
-unsafe fn diverged(st: &mut State) {
+fn diverged(st: &mut State) {
     let fewer = mask::map2(mask::exec(st), *began(st), |x, y| x ^ y);
-    (*st.count.row).diverged += (mask::non_empty(&fewer) & st.live).count_ones() as u64;
+    let warps = (mask::non_empty(&fewer) & st.live).count_ones();
+    st.count.row().diverged += warps as u64;
 }
 
 /// Counts live warps at row `i`, which memory and texture work then goes to.
+///
+/// # Safety
+/// There is such a row.
 #[inline(always)]
-pub unsafe fn count(st: &mut State, i: usize) -> *mut Row {
-    let at = st.count.rows.add(i);
-    st.count.row = at;
-    (*at).warps += st.live.count_ones() as u64;
+pub unsafe fn count(st: &mut State, i: usize) {
+    let warps = st.live.count_ones();
+    // SAFETY: the caller's.
+    unsafe { st.count.pass(i) }.warps += warps as u64;
     if mask::exec(st) != *began(st) {
         diverged(st);
     }
-    at
 }
 
 /// A wave is at its first op: if that counts, it is done here, for all the wave's lanes are in it. Where to go on.
-///
-/// # Safety
-/// As for the op's kernel; the wave has begun.
 #[inline(always)]
-pub unsafe fn enter(st: &mut State, op: *const Op) -> *const Op {
-    if (*op).code != Code::TALLY || (*op).e != 0 {
-        return op;
+pub fn enter(st: &mut State, op: At) -> *const Op {
+    if op.code != Code::TALLY || op.e != 0 {
+        return op.ptr();
     }
-    let row = st.count.rows.add((*op).imm as usize);
-    st.count.row = row;
-    (*row).warps += st.live.count_ones() as u64;
-    op.add(1)
+    let warps = st.live.count_ones();
+    // SAFETY: a counter of the program.
+    unsafe { st.count.pass(op.imm as usize) }.warps += warps as u64;
+    op.on(1)
 }
 
 kernel_forms! {
@@ -88,60 +91,74 @@ pub fn access(op: &Op) -> (Access, Access, Kind) {
 }
 
 #[inline(always)]
-unsafe fn add(st: &State, kind: Access, lines: u64) {
+fn add(st: &mut State, kind: Access, lines: u64) {
     if !COUNTED {
         return;
     }
-    (*st.count.row).lines[kind as usize] += lines;
+    st.count.row().lines[kind as usize] += lines;
 }
 
 /// Each live warp accesses an aligned word that all its lanes share.
 #[inline(always)]
-pub unsafe fn same(st: &State, partial: Access) {
+pub fn same(st: &mut State, partial: Access) {
     add(st, partial, st.live.count_ones() as u64);
 }
 
 /// Each live warp, all lanes active, accesses words that follow each other from `p[16 w] + k`, k with what the
 /// region's begin lies behind a line's.
+///
+/// # Safety
+/// The live warps' offsets are at `p`, and nobody changes them meanwhile.
 #[inline(always)]
-pub unsafe fn run(st: &State, p: *const u32, k: u32, full: Access) {
-    let off = Bits(st.live).fold(0, |off, w| off | (*p.add(w * 16)).wrapping_add(k));
-    run_known(st, p, k, full, off);
+pub unsafe fn run(st: &mut State, p: *const u32, k: u32, full: Access) {
+    // SAFETY: the caller's.
+    let off = Bits(st.live).fold(0, |off, w| off | unsafe { *p.add(w * 16) }.wrapping_add(k));
+    // SAFETY: the caller's.
+    unsafe { run_known(st, p, k, full, off) };
 }
 
 /// As [`run`]; `off`: bits of which the lowest six are 0 only if those of all places are.
+///
+/// # Safety
+/// As [`run`].
 #[inline(always)]
-pub unsafe fn run_known(st: &State, p: *const u32, k: u32, full: Access, off: u32) {
+pub unsafe fn run_known(st: &mut State, p: *const u32, k: u32, full: Access, off: u32) {
     let warps = st.live.count_ones() as u64;
     if off & 63 == 0 {
         return add(st, full, warps);
     }
-    let odd = Bits(st.live).filter(|w| (*p.add(w * 16)).wrapping_add(k) & 63 != 0).count();
+    // SAFETY: the caller's.
+    let odd = Bits(st.live).filter(|w| unsafe { *p.add(w * 16) }.wrapping_add(k) & 63 != 0).count();
     add(st, full, warps - odd as u64);
     // Two lines for 64 bytes.
-    (*st.count.row).lines[full as usize + 1] += 2 * odd as u64;
+    st.count.row().lines[full as usize + 1] += 2 * odd as u64;
 }
 
 /// Accesses of which it would take long to tell the lines: counted where tracing is on.
 #[inline(always)]
-pub unsafe fn unknown(st: &State, kind: Kind) {
+pub fn unknown(st: &mut State, kind: Kind) {
     if !COUNTED {
         return;
     }
-    (*st.count.row).unknown[kind as usize] += st.live.count_ones() as u64;
+    let warps = st.live.count_ones();
+    st.count.row().unknown[kind as usize] += warps as u64;
 }
 
 /// Counts what the texture unit does for all live warps.
 #[inline(always)]
-pub unsafe fn texture_wave(st: &State, f: Filtering) {
+pub fn texture_wave(st: &mut State, f: Filtering) {
     if !mask::is_full(st) {
-        return Bits(st.live).for_each(|w| texture(st, f, st.exec[w]));
+        for w in Bits(st.live) {
+            let exec = st.exec[w];
+            texture(st, f, exec);
+        }
+        return;
     }
     if f.operations == 0 || !COUNTED {
         return;
     }
-    let t = &mut (*st.count.row).texture;
     let warps = st.live.count_ones() as u64;
+    let t = &mut st.count.row().texture;
     t.messages += 2 * warps;
     t.operations += 16 * warps * f.operations as u64;
     *of_filter(t, f.filter) += 16 * warps;
@@ -161,14 +178,14 @@ fn of_filter(t: &mut Texture, f: Filter) -> &mut u64 {
 
 /// Counts what the texture unit does for a warp's lanes `ex`.
 #[inline(always)]
-pub unsafe fn texture(st: &State, f: Filtering, ex: u16) {
+pub fn texture(st: &mut State, f: Filtering, ex: u16) {
     if !COUNTED {
         return;
     }
     if f.operations == 0 || ex == 0 {
         return;
     }
-    let t = &mut (*st.count.row).texture;
+    let t = &mut st.count.row().texture;
     let lanes = ex.count_ones() as u64;
     // Two quads go in a message.
     let quads = ((ex | ex >> 1 | ex >> 2 | ex >> 3) & 0x1111).count_ones() as u64;
@@ -189,16 +206,17 @@ pub fn distinct(lines: &mut Vec<u64>) {
 /// Counts the lines of texels that an operation of a warp touches.
 ///
 /// # Safety
-/// As for the op's kernel; `x` holds the warp's operands.
+/// As [`crate::Host::image`]; `x` holds the warp's operands.
 #[inline(never)]
 pub unsafe fn texels(st: &mut State, c: &ImageCode, x: &mut ImageWarp) {
     if !COUNTED {
         return;
     }
     let stores = matches!(c.op, ImageOp::Write | ImageOp::Atomic(_));
-    let follows = if stores { !st.count.cache.is_null() } else { st.count.follows_texels() };
-    let lines = if follows { follow_texels(st, c, x) } else { (*st.host).texel_line_count(c, x) };
-    let row = &mut *st.count.row;
+    let follows = if stores { st.count.follows() } else { st.count.follows_texels() };
+    // SAFETY: the caller's.
+    let lines = unsafe { if follows { follow_texels(st, c, x) } else { st.host.texel_line_count(c, x) } };
+    let row = st.count.row();
     match c.op {
         ImageOp::Write => {
             row.lines[Access::WritePartial as usize] += lines;
@@ -212,10 +230,14 @@ pub unsafe fn texels(st: &mut State, c: &ImageCode, x: &mut ImageWarp) {
 
 /// Sends the lines of texels that an operation of a warp touches through the caches: message by message (two quads)
 /// where the texture unit does it, by warp where load/store does. How many there are in all.
+///
+/// # Safety
+/// As [`texels`].
 unsafe fn follow_texels(st: &mut State, c: &ImageCode, x: &mut ImageWarp) -> u64 {
     let mut lines = Vec::new();
     if matches!(c.op, ImageOp::Write | ImageOp::Atomic(_)) {
-        (*st.host).texel_lines(c, x, &mut lines);
+        // SAFETY: the caller's.
+        unsafe { st.host.texel_lines(c, x, &mut lines) };
         distinct(&mut lines);
         lines.iter().for_each(|l| follow(st, *l));
         return lines.len() as u64;
@@ -226,14 +248,17 @@ unsafe fn follow_texels(st: &mut State, c: &ImageCode, x: &mut ImageWarp) -> u64
     while let Some(first) = quads.next() {
         x.mask = mask & (first | quads.next().unwrap_or(0));
         lines.clear();
-        (*st.host).texel_lines(c, x, &mut lines);
+        // SAFETY: the caller's.
+        unsafe { st.host.texel_lines(c, x, &mut lines) };
         distinct(&mut lines);
         all.extend_from_slice(&lines);
         // What is no device memory is as near as the L1, as in `follow`.
         let before = lines.len();
         lines.retain(|l| is_device(st, l << 6));
-        (*st.count.cache).texels.lookups += (before - lines.len()) as u64;
-        (*st.count.cache).sample(&lines);
+        if let Some(cache) = st.count.cache() {
+            cache.texels.lookups += (before - lines.len()) as u64;
+            cache.sample(&lines);
+        }
     }
     x.mask = mask;
     distinct(&mut all);
@@ -242,9 +267,9 @@ unsafe fn follow_texels(st: &mut State, c: &ImageCode, x: &mut ImageWarp) -> u64
 
 /// Counts stores of so many warps to an image of which the lines are not told.
 #[inline(always)]
-pub unsafe fn image_stores(st: &State, c: &ImageCode, warps: u32) {
+pub fn image_stores(st: &mut State, c: &ImageCode, warps: u32) {
     if c.op == ImageOp::Write && COUNTED {
-        (*st.count.row).unknown[Kind::Write as usize] += warps as u64;
+        st.count.row().unknown[Kind::Write as usize] += warps as u64;
     }
 }
 
@@ -257,20 +282,19 @@ fn is_device(st: &State, p: u64) -> bool {
 /// uniform blocks) at the beginning of a line, for where the host keeps it must not show.
 #[inline(always)]
 pub fn begin(st: &State, r: &Region) -> u64 {
-    let p = r.ptr as u64;
+    let p = r.ptr() as u64;
     if is_device(st, p) { p } else { 0 }
 }
 
 /// Sends a line through the caches, if it is of device memory; anything else is as near as the first of them.
 #[inline(always)]
-unsafe fn follow(st: &State, line: u64) {
-    if st.count.cache.is_null() {
-        return;
-    }
-    if is_device(st, line << 6) {
-        (*st.count.cache).access(line);
+fn follow(st: &mut State, line: u64) {
+    let device = is_device(st, line << 6);
+    let Some(cache) = st.count.cache() else { return };
+    if device {
+        cache.access(line);
     } else {
-        (*st.count.cache).lookups += 1;
+        cache.lookups += 1;
     }
 }
 
@@ -313,7 +337,7 @@ pub fn told(shape: u16, first: u64, last: u64, bytes: u64) -> Range<u64> {
 }
 
 /// Counts the lines of one full warp that the op's shape tells, as [`told`].
-unsafe fn shaped(st: &mut State, op: &Op, first: u64, last: u64, bytes: u64) {
+fn shaped(st: &mut State, op: &Op, first: u64, last: u64, bytes: u64) {
     let shape = op.e & (SHAPE_RUN | SHAPE_SAME);
     let mut n = 0;
     for line in told(shape, first, last, bytes) {
@@ -324,19 +348,19 @@ unsafe fn shaped(st: &mut State, op: &Op, first: u64, last: u64, bytes: u64) {
     if op.e & SHAPE_SINGLE == 0 {
         let (full, partial, _) = access(op);
         let whole = shape == SHAPE_RUN && 16 * bytes >= 64 * n;
-        (*st.count.row).lines[if whole { full } else { partial } as usize] += n;
+        st.count.row().lines[if whole { full } else { partial } as usize] += n;
     }
 }
 
 /// Counts the lines of one warp's lanes `ex`.
-unsafe fn warp(st: &mut State, op: &Op, a: &[u64; 16], ex: u16, bytes: u64) {
+fn warp(st: &mut State, op: &Op, a: &[u64; 16], ex: u16, bytes: u64) {
     let (full, partial, kind) = access(op);
     let mut n = 0;
     each_line(a, ex, bytes, |line| {
         n += 1;
         follow(st, line);
     });
-    let row = &mut *st.count.row;
+    let row = st.count.row();
     if kind == Kind::Atomic {
         row.lines[full as usize] += ex.count_ones() as u64;
         return;
@@ -353,11 +377,8 @@ unsafe fn warp(st: &mut State, op: &Op, a: &[u64; 16], ex: u16, bytes: u64) {
 
 /// Counts the lines that a load, store or atomic touches. Before the op is executed, for its result may take its
 /// operands' registers. Accesses out of bounds count as others do.
-///
-/// # Safety
-/// As for the op's kernel.
 #[inline(never)]
-pub unsafe fn touch(st: &mut State, op: *const Op) {
+pub fn touch(st: &mut State, op: At) {
     if !COUNTED {
         return;
     }
@@ -368,7 +389,7 @@ pub unsafe fn touch(st: &mut State, op: *const Op) {
     let shape = if is_atomic { 0 } else { o.e & (SHAPE_RUN | SHAPE_SAME) };
     let bytes = mem_of(o.e).bytes() as u64 * if is_atomic { 1 } else { n_of(o.e) as u64 };
     let warps = st.live.count_ones() as u64;
-    if is_atomic && st.count.cache.is_null() {
+    if is_atomic && !st.count.follows() {
         let lanes = Bits(st.live).map(|w| st.exec[w].count_ones() as u64).sum();
         return add(st, full, lanes);
     }
@@ -380,12 +401,12 @@ pub unsafe fn touch(st: &mut State, op: *const Op) {
             let (p, s) = src64(st, o.a);
             let k = super::memory::global::addend(st, op);
             for w in Bits(st.live) {
-                let p = p.add(w * s);
+                // SAFETY: the op's register, a live warp.
+                let mut a = unsafe { *(p.add(w * s) as *const [u64; 16]) };
                 if shape != 0 && st.exec[w] == 0xFFFF {
-                    shaped(st, o, address(*p, k), address(*p.add(15), k), bytes);
+                    shaped(st, o, address(a[0], k), address(a[15], k), bytes);
                     continue;
                 }
-                let mut a = *(p as *const [u64; 16]);
                 a.iter_mut().for_each(|x| *x = address(*x, k));
                 warp(st, o, &a, st.exec[w], bytes);
             }
@@ -403,13 +424,14 @@ pub unsafe fn touch(st: &mut State, op: *const Op) {
         }
         _ => {}
     }
-    let off = Offsets::new(st, o);
+    let off = Offsets::new(st, op);
     let is_shared = matches!(o.code, Code::LD_SHARED | Code::ST_SHARED | Code::AT_SHARED);
     let (d, s) = if is_shared { (std::ptr::null(), 0) } else { src64(st, o.b) };
     // The region's begin, where all lanes have the same one.
+    // SAFETY: the op's register, whose lanes are descriptors' addresses.
     let common = match (is_shared, s) {
         (true, _) => Some(begin(st, &shared(st))),
-        (_, 0) => Some(begin(st, &buffer(*d))),
+        (_, 0) => Some(begin(st, &unsafe { buffer(*d) })),
         _ => None,
     };
     if let Some(from) = common
@@ -421,7 +443,7 @@ pub unsafe fn touch(st: &mut State, op: *const Op) {
         if o.e & SHAPE_SINGLE == 0 {
             add(st, partial, lines.clone().count() as u64 * warps);
         }
-        if !st.count.cache.is_null() {
+        if st.count.follows() {
             for _ in 0..warps {
                 lines.clone().for_each(|l| follow(st, l));
             }
@@ -433,7 +455,8 @@ pub unsafe fn touch(st: &mut State, op: *const Op) {
     }
     for w in Bits(st.live) {
         let p = off.lanes(w);
-        let at = |l: usize| (*p.add(l)).wrapping_add(off.k) as u64;
+        // SAFETY: one of sixteen lanes.
+        let at = |l: usize| unsafe { *p.add(l) }.wrapping_add(off.k) as u64;
         let ex = st.exec[w];
         if let Some(from) = common
             && shape != 0
@@ -448,7 +471,8 @@ pub unsafe fn touch(st: &mut State, op: *const Op) {
                 + match common {
                     Some(from) => from,
                     _ if ex >> l & 1 == 0 => 0,
-                    _ => begin(st, &buffer(*d.add(w * s + l))),
+                    // SAFETY: the op's register, an active lane: a descriptor's address.
+                    _ => begin(st, &unsafe { buffer(*d.add(w * s + l)) }),
                 };
         }
         warp(st, o, &a, ex, bytes);

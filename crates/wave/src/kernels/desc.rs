@@ -5,7 +5,8 @@ use super::mask::Bits;
 use super::memory::linear::buffer;
 use super::regs::{dst32, dst64, splat32, splat64, src32, src64};
 use crate::host::Table;
-use crate::state::State;
+use crate::made::MadeUp;
+use crate::state::{At, State};
 use shader::bytecode::{DESC_IN_MEMORY, DESC_INLINE, DESC_TEXELS, Op};
 use shader::options::DESCRIPTOR_BYTES;
 
@@ -27,21 +28,27 @@ fn element(t: &Table, k: u32, index: u32, stride: u32, count: u32) -> u64 {
     t.ptr as u64 + o
 }
 
+/// The worker's descriptors that are in no table.
+fn made(st: &mut State) -> &mut MadeUp {
+    // SAFETY: the worker's own, used by nobody else while its wave runs.
+    unsafe { &mut *st.made }
+}
+
 /// Address of a buffer descriptor of the `bytes` bytes of inline data at `k`; the worker keeps it until the dispatch
 /// ends.
-unsafe fn inline(st: &mut State, t: &Table, k: u32, bytes: u32) -> u64 {
+fn inline(st: &mut State, t: &Table, k: u32, bytes: u32) -> u64 {
     if t.ptr.is_null() || k as u64 > t.size {
         return null();
     }
-    (*st.made).buffer(t.ptr as u64 + k as u64, (bytes as u64).min(t.size - k as u64))
+    made(st).buffer(t.ptr as u64 + k as u64, (bytes as u64).min(t.size - k as u64))
 }
 
 /// Bytes of device memory from `at` on, `most` at most; 0 for an address that is none.
-unsafe fn live(st: &State, at: u64, most: u64) -> u64 {
+fn live(st: &State, at: u64, most: u64) -> u64 {
     let (start, end) = st.arena;
     if at >= start && at < end {
         most.min(end - at)
-    } else if (*st.host).foreign(at, most) {
+    } else if st.host.foreign(at, most) {
         most
     } else {
         0
@@ -49,7 +56,7 @@ unsafe fn live(st: &State, at: u64, most: u64) -> u64 {
 }
 
 /// Where array element `index` is, of a table that the application writes: what the host says of its bytes.
-unsafe fn element_in_memory(st: &State, t: &Table, k: u32, index: u32, form: [u32; 3]) -> u64 {
+fn element_in_memory(st: &mut State, t: &Table, k: u32, index: u32, form: [u32; 3]) -> u64 {
     let [stride, count, form] = form;
     let o = k as u64 + index as u64 * stride as u64;
     let at = (t.ptr as u64).wrapping_add(o);
@@ -58,18 +65,20 @@ unsafe fn element_in_memory(st: &State, t: &Table, k: u32, index: u32, form: [u3
         return null();
     }
     // Never taken for more than bytes: the application may write them at any time.
-    let raw = (at as *const [u64; 4]).read_unaligned();
+    // SAFETY: so many bytes live there.
+    let raw = unsafe { (at as *const [u64; 4]).read_unaligned() };
     if raw == [0; 4] {
         return null();
     }
     let texels = form & DESC_TEXELS != 0;
-    (*st.made).meaning(raw, texels, || (*st.host).descriptor(&raw, texels))
+    let host = st.host;
+    made(st).meaning(raw, texels, || host.descriptor(&raw, texels))
 }
 
 /// A descriptor of a table that is no plain one.
 #[cold]
 #[inline(never)]
-unsafe fn special(st: &mut State, op: *const Op, t: &Table, form: [u32; 3]) {
+fn special(st: &mut State, op: At, t: &Table, form: [u32; 3]) {
     let o = *op;
     let [_, count, kind] = form;
     if kind & DESC_INLINE != 0 {
@@ -78,81 +87,97 @@ unsafe fn special(st: &mut State, op: *const Op, t: &Table, form: [u32; 3]) {
         } else {
             let at = (t.ptr as u64).wrapping_add(o.imm as u64);
             let bytes = if t.ptr.is_null() { 0 } else { live(st, at, count as u64) };
-            if bytes == 0 { null() } else { (*st.made).buffer(at, bytes) }
+            if bytes == 0 { null() } else { made(st).buffer(at, bytes) }
         };
-        splat64(st, o.d, a);
+        // SAFETY: the op's register.
+        unsafe { splat64(st, o.d, a) };
         return;
     }
     if o.a.is_none() || o.a.is_uniform() {
-        let i = if o.a.is_none() { 0 } else { *src32(st, o.a).0 };
+        // SAFETY: the op's register.
+        let i = if o.a.is_none() { 0 } else { unsafe { *src32(st, o.a).0 } };
         let a = element_in_memory(st, t, o.imm, i, form);
-        splat64(st, o.d, a);
+        // SAFETY: the op's register.
+        unsafe { splat64(st, o.d, a) };
         return;
     }
     let (p, s) = src32(st, o.a);
     for w in Bits(st.live) {
-        let index = *(p.add(w * s) as *const [u32; 16]);
+        // SAFETY: the op's register, a live warp.
+        let index = unsafe { *(p.add(w * s) as *const [u32; 16]) };
         let mut last = (index[0], element_in_memory(st, t, o.imm, index[0], form));
         for (i, &x) in index.iter().enumerate() {
             if x != last.0 {
                 last = (x, element_in_memory(st, t, o.imm, x, form));
             }
-            *dst64(st, o.d, w).add(i) = last.1;
+            // SAFETY: the op's register, a live warp.
+            unsafe { *dst64(st, o.d, w).add(i) = last.1 };
         }
     }
 }
 
 #[inline(always)]
-unsafe fn desc<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
+fn desc<L: Steps>(_: L, st: &mut State, op: At) -> *const Op {
     let o = *op;
-    let [stride, count, form, _] = *(op.add(1) as *const [u32; 4]);
-    let t = if (o.e as u32) < st.table_count { *st.tables.add(o.e as usize) } else { Table::NONE };
+    // SAFETY: a DESC has one extension word, of data.
+    let [stride, count, form, _] = unsafe { *(op.on(1) as *const [u32; 4]) };
+    // SAFETY: there are so many tables.
+    let t = if (o.e as u32) < st.table_count { unsafe { *st.tables.add(o.e as usize) } } else { Table::NONE };
     if form != 0 {
         special(st, op, &t, [stride, count, form]);
-        return op.add(2);
+        return op.on(2);
     }
     if o.a.is_none() || o.a.is_uniform() {
-        let i = if o.a.is_none() { 0 } else { *src32(st, o.a).0 };
-        splat64(st, o.d, element(&t, o.imm, i, stride, count));
-        return op.add(2);
+        // SAFETY: the op's register.
+        let i = if o.a.is_none() { 0 } else { unsafe { *src32(st, o.a).0 } };
+        // SAFETY: the op's register.
+        unsafe { splat64(st, o.d, element(&t, o.imm, i, stride, count)) };
+        return op.on(2);
     }
     let (p, s) = src32(st, o.a);
     for w in Bits(st.live) {
-        let index = *(p.add(w * s) as *const [u32; 16]);
+        // SAFETY: the op's register, a live warp.
+        let index = unsafe { *(p.add(w * s) as *const [u32; 16]) };
         for (i, &x) in index.iter().enumerate() {
-            *dst64(st, o.d, w).add(i) = element(&t, o.imm, x, stride, count);
+            // SAFETY: the op's register, a live warp.
+            unsafe { *dst64(st, o.d, w).add(i) = element(&t, o.imm, x, stride, count) };
         }
     }
-    op.add(2)
+    op.on(2)
 }
 
 #[inline(always)]
-unsafe fn buf_size<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
+fn buf_size<L: Steps>(_: L, st: &mut State, op: At) -> *const Op {
     let o = *op;
     let (p, s) = src64(st, o.b);
-    let size = |d: u64| buffer(d).size.min(u32::MAX as u64) as u32;
+    // SAFETY: what DESC gave.
+    let size = |d: u64| unsafe { buffer(d) }.size().min(u32::MAX as u64) as u32;
     if s == 0 {
-        splat32(st, o.d, size(*p));
-        return op.add(1);
+        // SAFETY: the op's registers.
+        unsafe { splat32(st, o.d, size(*p)) };
+        return op.on(1);
     }
     for w in Bits(st.live) {
-        let desc = *(p.add(w * s) as *const [u64; 16]);
+        // SAFETY: the op's register, a live warp.
+        let desc = unsafe { *(p.add(w * s) as *const [u64; 16]) };
         for i in Bits(st.exec[w] as u32) {
-            *dst32(st, o.d, w).add(i) = size(desc[i]);
+            // SAFETY: the op's register, a live warp.
+            unsafe { *dst32(st, o.d, w).add(i) = size(desc[i]) };
         }
     }
-    op.add(1)
+    op.on(1)
 }
 
 #[inline(always)]
-unsafe fn clock<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
+fn clock<L: Steps>(_: L, st: &mut State, op: At) -> *const Op {
     // Time goes on within a wave by the blocks that its warps run, and by the readings.
-    let blocks: u64 = (0..st.count.row_count).map(|i| (*st.count.rows.add(i)).warps).sum();
+    let blocks = st.count.warps();
     let (began, readings) = st.count.clock.get_or_insert((blocks, 0));
     *readings += 1;
-    let t = (*st.host).clock() + (blocks - *began) + *readings;
-    splat64(st, (*op).d, t);
-    op.add(1)
+    let t = st.host.clock() + (blocks - *began) + *readings;
+    // SAFETY: the op's register.
+    unsafe { splat64(st, op.d, t) };
+    op.on(1)
 }
 
 kernel_forms! {

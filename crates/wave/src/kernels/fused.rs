@@ -1,10 +1,11 @@
 //! Comparisons that split or park at once, with what one of their operands is computed from.
 
 use super::control::{Words, go};
-use super::map::{B, Op2, reg};
+use super::map::{B, Op2};
+use super::operands::{Operands, warp_of};
 use super::pair::{P2, P3, Part, Word};
 use super::{Registry, Run, bin, cmp, rows, tri};
-use crate::state::State;
+use crate::state::{At, State};
 use shader::bytecode::{Before, Code, Op};
 use shader::ir::Bin;
 use simd::Simd;
@@ -14,7 +15,7 @@ use std::marker::PhantomData;
 /// A condition of up to four operands of 32 bits.
 trait Condition: 'static {
     const N: usize;
-    unsafe fn f<S: Simd>(x: [S::I; 4]) -> S::M;
+    fn f<S: Simd>(s: S, x: [S::I; 4]) -> S::M;
     /// All of it at the portable level; a mask a warp.
     ///
     /// # Safety
@@ -29,11 +30,12 @@ where
 {
     const N: usize = 2;
     #[inline(always)]
-    unsafe fn f<S: Simd>(x: [S::I; 4]) -> S::M {
-        C::f::<S>(C::A::of::<S>(x[0]), C::B::of::<S>(x[1]))
+    fn f<S: Simd>(s: S, x: [S::I; 4]) -> S::M {
+        C::f(s, C::A::of(s, x[0]), C::B::of(s, x[1]))
     }
     unsafe fn rows(d: *mut u8, x: &[Rows; 4], live: u32) {
-        rows::loop2::<C>(d, [x[0], x[1], Rows::NONE], live);
+        // SAFETY: the caller's.
+        unsafe { rows::loop2::<C>(d, [x[0], x[1], Rows::NONE], live) };
     }
 }
 struct After<C, P, const LEFT: bool>(PhantomData<(C, P)>);
@@ -44,16 +46,18 @@ where
 {
     const N: usize = 1 + P::N;
     #[inline(always)]
-    unsafe fn f<S: Simd>(x: [S::I; 4]) -> S::M {
-        let v = P::f::<S>(x[1], x[2], x[3]);
+    fn f<S: Simd>(s: S, x: [S::I; 4]) -> S::M {
+        let v = P::f(s, x[1], x[2], x[3]);
         let (a, b) = if LEFT { (v, x[0]) } else { (x[0], v) };
-        C::f::<S>(C::A::of::<S>(a), C::B::of::<S>(b))
+        C::f(s, C::A::of(s, a), C::B::of(s, b))
     }
     unsafe fn rows(d: *mut u8, x: &[Rows; 4], live: u32) {
         let mut v = rows::Between::new();
-        P::LOOP(v.at(), [x[1], x[2], x[3]], live);
+        // SAFETY: the caller's; there is room for all warps between.
+        unsafe { P::LOOP(v.at(), [x[1], x[2], x[3]], live) };
         let (a, b) = if LEFT { (v.rows(), x[0]) } else { (x[0], v.rows()) };
-        rows::loop2::<C>(d, [a, b, Rows::NONE], live);
+        // SAFETY: the caller's; the first op has written those warps.
+        unsafe { rows::loop2::<C>(d, [a, b, Rows::NONE], live) };
     }
 }
 
@@ -69,81 +73,102 @@ struct Fused<C>(PhantomData<C>);
 
 impl<C: Condition> Fused<C> {
     /// Lanes of four warps from `p` on, `step` bytes apart; operands in `U` are held.
+    ///
+    /// # Safety
+    /// The operands have four warps there.
     #[inline(always)]
-    unsafe fn four<S: Simd, const U: u8>(held: &[S::I; 4], p: [*const u8; 4], step: [usize; 4]) -> u64 {
-        S::mbits4([
-            Self::warp::<S, U>(held, p, step, 0),
-            Self::warp::<S, U>(held, p, step, 1),
-            Self::warp::<S, U>(held, p, step, 2),
-            Self::warp::<S, U>(held, p, step, 3),
-        ])
+    unsafe fn four<S: Simd, const U: u8>(s: S, held: &[S::I; 4], p: [*const u8; 4], step: [usize; 4]) -> u64 {
+        // SAFETY: the caller's.
+        let m = unsafe {
+            [
+                Self::warp::<S, U>(s, held, p, step, 0),
+                Self::warp::<S, U>(s, held, p, step, 1),
+                Self::warp::<S, U>(s, held, p, step, 2),
+                Self::warp::<S, U>(s, held, p, step, 3),
+            ]
+        };
+        s.mbits4(m)
     }
 
+    /// Lanes of warp `w`; see [`Self::four`].
+    ///
+    /// # Safety
+    /// The operands have the warp.
     #[inline(always)]
     unsafe fn warp<S: Simd, const U: u8>(
+        s: S,
         held: &[S::I; 4],
         p: [*const u8; 4],
         step: [usize; 4],
         w: usize,
     ) -> S::M {
-        let mut x = *held;
-        if U & 1 == 0 {
-            x[0] = S::iload(p[0].add(w * step[0]));
-        }
-        if U & 2 == 0 {
-            x[1] = S::iload(p[1].add(w * step[1]));
-        }
-        if C::N > 2 {
-            x[2] = S::iload(p[2].add(w * step[2]));
-        }
-        if C::N > 3 {
-            x[3] = S::iload(p[3].add(w * step[3]));
-        }
-        C::f::<S>(x)
+        let o = [w * step[0], w * step[1], w * step[2], w * step[3]];
+        C::f(s, warp_of!(s, held, p, o, C::N, U, 0 1 2 3))
     }
 
     /// All of 256 lanes; the operands in `U` are uniform, the others are not.
+    ///
+    /// # Safety
+    /// The operands have sixteen warps.
     #[inline(always)]
-    unsafe fn full<S: Simd, const U: u8>(held: &[S::I; 4], p: [*const u8; 4]) -> Words {
-        let from = |g: usize| [p[0].add(g * 256), p[1].add(g * 256), p[2].add(g * 256), p[3].add(g * 256)];
-        [
-            Self::four::<S, U>(held, from(0), [64; 4]),
-            Self::four::<S, U>(held, from(1), [64; 4]),
-            Self::four::<S, U>(held, from(2), [64; 4]),
-            Self::four::<S, U>(held, from(3), [64; 4]),
-        ]
+    unsafe fn full<S: Simd, const U: u8>(s: S, held: &[S::I; 4], p: [*const u8; 4]) -> Words {
+        // Four warps from warp 4 · g on.
+        macro_rules! four {
+            ($g:literal) => {{
+                let at = |i: usize| p[i].wrapping_add($g * 256);
+                let from = [at(0), at(1), at(2), at(3)];
+                // SAFETY: the caller's.
+                unsafe { Self::four::<S, U>(s, held, from, [64; 4]) }
+            }};
+        }
+        [four!(0), four!(1), four!(2), four!(3)]
     }
 
     /// Whether the condition (negated if `FLIP`) holds for no lane of a full wave of `n` warps. Without masks it takes
     /// half the time; who asks has all lanes executing, for lanes that have left are where it goes on to hold.
+    ///
+    /// # Safety
+    /// The operands have `n` warps.
     #[inline(always)]
     unsafe fn nobody<S: Simd, const U: u8, const FLIP: bool>(
+        s: S,
         held: &[S::I; 4],
         mut p: [*const u8; 4],
         mut n: u32,
     ) -> bool {
-        let mut all = Self::warp::<S, U>(held, p, [64; 4], 0);
+        // SAFETY: the caller's.
+        let mut all = unsafe { Self::warp::<S, U>(s, held, p, [64; 4], 0) };
         loop {
             for w in 0..2 {
-                let m = Self::warp::<S, U>(held, p, [64; 4], w);
-                all = if FLIP { S::mand(all, m) } else { S::mor(all, m) };
+                // SAFETY: the caller's; a wave's warps are even in number.
+                let m = unsafe { Self::warp::<S, U>(s, held, p, [64; 4], w) };
+                all = if FLIP { s.mand(all, m) } else { s.mor(all, m) };
             }
-            p = [p[0].add(128), p[1].add(128), p[2].add(128), p[3].add(128)];
+            p = [
+                p[0].wrapping_add(128),
+                p[1].wrapping_add(128),
+                p[2].wrapping_add(128),
+                p[3].wrapping_add(128),
+            ];
             n = n.wrapping_sub(2);
             if n == 0 {
-                return !S::many(if FLIP { S::mnot(all) } else { all });
+                return !s.many(if FLIP { s.mnot(all) } else { all });
             }
         }
     }
 
     /// Lanes of groups of four warps; only groups with live warps are computed, dead warps' bits are any.
+    ///
+    /// # Safety
+    /// The operands have the warps `live`, and a wave has warps by fours.
     #[inline(always)]
-    unsafe fn some<S: Simd>(live: u32, held: &[S::I; 4], p: [*const u8; 4], step: [usize; 4]) -> Words {
+    unsafe fn some<S: Simd>(s: S, live: u32, held: &[S::I; 4], p: [*const u8; 4], step: [usize; 4]) -> Words {
         let mut w = [0; 4];
         for g in 0..4 {
             if live >> (4 * g) & 15 != 0 {
                 let at = |i: usize| p[i].wrapping_add(4 * g * step[i]);
-                w[g] = Self::four::<S, 0>(held, [at(0), at(1), at(2), at(3)], step);
+                // SAFETY: the caller's.
+                w[g] = unsafe { Self::four::<S, 0>(s, held, [at(0), at(1), at(2), at(3)], step) };
             }
         }
         w
@@ -151,55 +176,53 @@ impl<C: Condition> Fused<C> {
 }
 
 impl<C: Condition> Run for Fused<C> {
-    unsafe fn portable(st: &mut State, op: *const Op) -> *const Op {
+    #[inline(always)]
+    fn plain(st: &mut State, op: At) -> *const Op {
         let o = &*op;
         let mut x = [Rows::NONE; 4];
         for (x, r) in x.iter_mut().zip([o.a, o.b, o.c, o.d]).take(C::N) {
             *x = rows::row(st, r);
         }
         let mut w: Words = [0; 4];
-        C::rows(w.as_mut_ptr().cast(), &x, st.live);
+        // SAFETY: the op's registers, live warps; a mask for each of sixteen.
+        unsafe { C::rows(w.as_mut_ptr().cast(), &x, st.live) };
         go(st, op, w.map(|m| m ^ flipped(o)))
     }
     #[inline(always)]
-    unsafe fn run<S: Simd>(st: &mut State, op: *const Op) -> *const Op {
+    fn run<S: Simd>(s: S, st: &mut State, op: At) -> *const Op {
         let o = &*op;
         let names = [o.a, o.b, o.c, o.d];
-        let mut p = [st.regs as *const u8; 4];
-        let mut uniform = 0u8;
-        let mut held = [S::isplat(0); 4];
-        let mut step = [64; 4];
-        for i in 0..4 {
-            if i < C::N {
-                p[i] = reg(st, names[i]);
-                held[i] = S::iload(p[i]);
-                if names[i].is_uniform() {
-                    uniform |= 1 << i;
-                    step[i] = 0;
-                }
-            }
-        }
+        // SAFETY: the op's registers.
+        let x = unsafe { Operands::new(s, st, names, C::N) };
+        let (p, uniform, held) = (x.p, x.uniform, x.held);
+        let step = [x.step(0), x.step(1), x.step(2), x.step(3)];
         let whole = st.live == st.all && st.warps == 16;
         let flip = flipped(o);
         if whole && o.code.unfused() != Code::CMP_SPLIT && executes_whole(st) {
-            let nobody = match (uniform, flip != 0) {
-                (0, false) => Self::nobody::<S, 0, false>(&held, p, st.warps),
-                (1, false) => Self::nobody::<S, 1, false>(&held, p, st.warps),
-                (2, false) => Self::nobody::<S, 2, false>(&held, p, st.warps),
-                (0, true) => Self::nobody::<S, 0, true>(&held, p, st.warps),
-                (1, true) => Self::nobody::<S, 1, true>(&held, p, st.warps),
-                (2, true) => Self::nobody::<S, 2, true>(&held, p, st.warps),
-                _ => false,
+            // SAFETY: the op's registers.
+            let nobody = unsafe {
+                match (uniform, flip != 0) {
+                    (0, false) => Self::nobody::<S, 0, false>(s, &held, p, st.warps),
+                    (1, false) => Self::nobody::<S, 1, false>(s, &held, p, st.warps),
+                    (2, false) => Self::nobody::<S, 2, false>(s, &held, p, st.warps),
+                    (0, true) => Self::nobody::<S, 0, true>(s, &held, p, st.warps),
+                    (1, true) => Self::nobody::<S, 1, true>(s, &held, p, st.warps),
+                    (2, true) => Self::nobody::<S, 2, true>(s, &held, p, st.warps),
+                    _ => false,
+                }
             };
             if nobody {
                 return go(st, op, [0; 4]);
             }
         }
-        let mut w = match (whole, uniform) {
-            (true, 0) => Self::full::<S, 0>(&held, p),
-            (true, 1) => Self::full::<S, 1>(&held, p),
-            (true, 2) => Self::full::<S, 2>(&held, p),
-            _ => Self::some::<S>(st.live, &held, p, step),
+        // SAFETY: the op's registers; sixteen warps, or the live ones.
+        let mut w = unsafe {
+            match (whole, uniform) {
+                (true, 0) => Self::full::<S, 0>(s, &held, p),
+                (true, 1) => Self::full::<S, 1>(s, &held, p),
+                (true, 2) => Self::full::<S, 2>(s, &held, p),
+                _ => Self::some(s, st.live, &held, p, step),
+            }
         };
         w = [w[0] ^ flip, w[1] ^ flip, w[2] ^ flip, w[3] ^ flip];
         go(st, op, w)

@@ -4,31 +4,41 @@ use super::levels::{Steps, kernel_forms};
 use super::mask::Bits;
 use super::regs::{dst32, dst64, src32, src64};
 use crate::host::{ImageWarp, ImageWave, Own};
-use crate::state::State;
+use crate::state::{At, State};
 use shader::bytecode::{ImageCode, Op, Reg};
-use shader::ir::{ImageOp, TexelType};
+use shader::ir::{Dim, ImageOp, TexelType};
+use shader::options::TEXELS;
 use simd::rows::{ImageRows, Rows};
 use std::cell::Cell;
 
+/// # Safety
+/// `r` is one of the operation's registers, which are as an op's are ([`super::regs`]), or none; `w` is a live warp.
 #[inline(always)]
 unsafe fn fill(st: &State, r: Reg, w: usize, to: &mut [u32; 16]) {
     if !r.is_none() {
         let (p, s) = src32(st, r);
-        *to = *(p.add(w * s) as *const [u32; 16]);
+        // SAFETY: the caller's.
+        *to = unsafe { *(p.add(w * s) as *const [u32; 16]) };
     }
 }
+/// # Safety
+/// As [`fill`].
 #[inline(always)]
 unsafe fn fill_all(st: &State, r: &[Reg], w: usize, to: &mut [[u32; 16]]) {
     for (r, to) in r.iter().zip(to) {
-        fill(st, *r, w, to);
+        // SAFETY: the caller's.
+        unsafe { fill(st, *r, w, to) };
     }
 }
+/// # Safety
+/// As [`fill`].
 unsafe fn addresses(st: &State, r: Reg, w: usize) -> [u64; 16] {
     if r.is_none() {
         return [super::desc::null(); 16];
     }
     let (p, s) = src64(st, r);
-    *(p.add(w * s) as *const [u64; 16])
+    // SAFETY: the caller's.
+    unsafe { *(p.add(w * s) as *const [u64; 16]) }
 }
 
 /// The same descriptor for all lanes: by the register's kind.
@@ -38,37 +48,62 @@ fn uniform(r: Reg) -> bool {
 }
 
 /// A uniform descriptor's address.
+///
+/// # Safety
+/// As [`fill`].
 #[inline(always)]
 unsafe fn address(st: &State, r: Reg) -> u64 {
-    if r.is_none() { super::desc::null() } else { *src64(st, r).0 }
+    // SAFETY: the caller's.
+    if r.is_none() { super::desc::null() } else { unsafe { *src64(st, r).0 } }
+}
+
+/// The view of a descriptor; 0 if it is a texel buffer's where the shader has an image, or the reverse.
+///
+/// # Safety
+/// It is the address of a descriptor: what DESC gave, for active lanes.
+#[inline(always)]
+unsafe fn view(c: &ImageCode, image: u64) -> u64 {
+    // SAFETY: the caller's.
+    let view = unsafe { *(image as *const u64).add(2) };
+    if (view & TEXELS != 0) == (c.dim == Dim::Buffer) { view & !TEXELS } else { 0 }
 }
 
 /// Takes the view and the sampler from their descriptors.
+///
+/// # Safety
+/// These are addresses of descriptors: what DESC gave, for active lanes.
 #[inline(always)]
-unsafe fn name(x: &mut ImageWarp, image: u64, sampler: u64) {
-    x.view = *(image as *const u64).add(2);
-    x.sampler = *(sampler as *const u64).add(3);
+unsafe fn name(c: &ImageCode, x: &mut ImageWarp, image: u64, sampler: u64) {
+    // SAFETY: the caller's.
+    (x.view, x.sampler) = unsafe { (view(c, image), *(sampler as *const u64).add(3)) };
 }
 
+/// # Safety
+/// As [`fill`].
 #[inline(always)]
 unsafe fn gather(st: &State, c: &ImageCode, wide: bool, w: usize, x: &mut ImageWarp) {
-    fill_all(st, &c.coords, w, &mut x.coords);
-    fill(st, c.dref, w, &mut x.dref);
-    fill(st, c.lod, w, &mut x.lod);
-    fill(st, c.bias, w, &mut x.bias);
     // d/dx of every dimension, then d/dy, at 0 and 3.
-    let dims = c.grad.len() / 2;
-    fill_all(st, &c.grad[..dims], w, &mut x.grad[..3]);
-    fill_all(st, &c.grad[dims..], w, &mut x.grad[3..]);
-    fill_all(st, &c.offsets, w, &mut x.offsets);
-    fill(st, c.sample, w, &mut x.sample);
-    fill(st, c.min_lod, w, &mut x.min_lod);
+    let (dx, dy) = c.grad.split_at(c.grad.len() / 2);
+    // SAFETY: the caller's.
+    unsafe {
+        fill_all(st, &c.coords, w, &mut x.coords);
+        fill(st, c.dref, w, &mut x.dref);
+        fill(st, c.lod, w, &mut x.lod);
+        fill(st, c.bias, w, &mut x.bias);
+        fill_all(st, dx, w, &mut x.grad[..3]);
+        fill_all(st, dy, w, &mut x.grad[3..]);
+        fill_all(st, &c.offsets, w, &mut x.offsets);
+        fill(st, c.sample, w, &mut x.sample);
+        fill(st, c.min_lod, w, &mut x.min_lod);
+    }
     if !wide {
-        fill_all(st, &c.data, w, &mut x.data);
+        // SAFETY: the caller's.
+        unsafe { fill_all(st, &c.data, w, &mut x.data) };
         return;
     }
     for (i, &r) in c.data.iter().take(4).enumerate() {
-        let v = addresses(st, r, w);
+        // SAFETY: the caller's.
+        let v = unsafe { addresses(st, r, w) };
         for l in 0..16 {
             x.data[i][l] = v[l] as u32;
             x.data_hi[i][l] = (v[l] >> 32) as u32;
@@ -76,6 +111,8 @@ unsafe fn gather(st: &State, c: &ImageCode, wide: bool, w: usize, x: &mut ImageW
     }
 }
 
+/// # Safety
+/// As [`fill`].
 #[inline(always)]
 unsafe fn scatter(st: &State, c: &ImageCode, wide: bool, w: usize, x: &ImageWarp) {
     for (i, &r) in c.results.iter().take(4).enumerate() {
@@ -86,32 +123,43 @@ unsafe fn scatter(st: &State, c: &ImageCode, wide: bool, w: usize, x: &ImageWarp
             // Every operand was uniform: the first active lane speaks for all.
             let l = x.mask.trailing_zeros() as usize & 15;
             let v = x.out[i][l] as u64 | (x.out_hi[i][l] as u64) << 32;
-            if wide {
-                *(dst64(st, r, 0) as *mut [u64; 16]) = [v; 16];
-            } else {
-                *(dst32(st, r, 0) as *mut [u32; 16]) = [v as u32; 16];
+            // SAFETY: the caller's.
+            unsafe {
+                if wide {
+                    *(dst64(st, r, 0) as *mut [u64; 16]) = [v; 16];
+                } else {
+                    *(dst32(st, r, 0) as *mut [u32; 16]) = [v as u32; 16];
+                }
             }
         } else if wide {
             for l in Bits(x.mask as u32) {
-                *dst64(st, r, w).add(l) = x.out[i][l] as u64 | (x.out_hi[i][l] as u64) << 32;
+                let v = x.out[i][l] as u64 | (x.out_hi[i][l] as u64) << 32;
+                // SAFETY: the caller's.
+                unsafe { *dst64(st, r, w).add(l) = v };
             }
         } else if x.mask == 0xFFFF {
-            *(dst32(st, r, w) as *mut [u32; 16]) = x.out[i];
+            // SAFETY: the caller's.
+            unsafe { *(dst32(st, r, w) as *mut [u32; 16]) = x.out[i] };
         } else {
             for l in Bits(x.mask as u32) {
-                *dst32(st, r, w).add(l) = x.out[i][l];
+                // SAFETY: the caller's.
+                unsafe { *dst32(st, r, w).add(l) = x.out[i][l] };
             }
         }
     }
     if !c.residency.is_none() {
-        *(dst32(st, c.residency, w) as *mut [u32; 16]) = [0; 16];
+        // SAFETY: the caller's.
+        unsafe { *(dst32(st, c.residency, w) as *mut [u32; 16]) = [0; 16] };
     }
 }
 
 /// One image's operation for all warps; false if it is none of the plain ones, or the host has no way to. `counts`: with the
 /// lines that it touches.
+///
+/// # Safety
+/// `view` and `sampler` are as [`crate::Host::image`] has them.
 #[inline(always)]
-unsafe fn together(st: &State, c: &ImageCode, view: u64, sampler: u64, counts: bool) -> bool {
+unsafe fn together(st: &mut State, c: &ImageCode, view: u64, sampler: u64, counts: bool) -> bool {
     let plain = match c.op {
         ImageOp::Sample => c.dref.is_none() && c.bias.is_none() && c.grad.is_empty() && c.offsets.is_empty(),
         ImageOp::Read | ImageOp::Write | ImageOp::Atomic(_) => c.sample.is_none() && !counts,
@@ -150,19 +198,25 @@ unsafe fn together(st: &State, c: &ImageCode, view: u64, sampler: u64, counts: b
     let lines_to = counts.then_some(&lines);
     let rows = ImageRows { live: st.live, exec: &st.exec, coords, lod, data, out, lines: lines_to };
     let wave = ImageWave { view, sampler, rows };
-    let done = (*st.host).image_wave(c, &wave);
+    // SAFETY: the caller's; the rows are the operation's registers.
+    let done = unsafe { st.host.image_wave(c, &wave) };
     if done {
-        (*st.count.row).texture.lines += lines.get();
-        super::count::image_stores(st, c, st.live.count_ones());
+        st.count.row().texture.lines += lines.get();
+        let warps = st.live.count_ones();
+        super::count::image_stores(st, c, warps);
     }
     done
 }
 
 /// Counts the lines of a warp's operation; `touches`: it is one that has any.
+///
+/// # Safety
+/// As [`crate::Host::image`].
 #[inline(always)]
 unsafe fn lines(st: &mut State, c: &ImageCode, x: &mut ImageWarp, touches: bool) {
     if touches && st.count.counts_texels() {
-        super::count::texels(st, c, x);
+        // SAFETY: the caller's.
+        unsafe { super::count::texels(st, c, x) };
     } else {
         super::count::image_stores(st, c, 1);
     }
@@ -170,22 +224,28 @@ unsafe fn lines(st: &mut State, c: &ImageCode, x: &mut ImageWarp, touches: bool)
 
 /// The descriptors' addresses of the image and the sampler, if all active lanes of the wave have the same: the index of
 /// an array may be dynamically uniform though nothing says so.
+///
+/// # Safety
+/// `c` is the op's.
 #[inline(always)]
 unsafe fn agreed(st: &State, c: &ImageCode) -> Option<(u64, u64)> {
     let mut found = [super::desc::null(); 2];
     for (found, r) in found.iter_mut().zip([c.image, c.sampler]) {
         if uniform(r) {
-            *found = address(st, r);
+            // SAFETY: the operation's register.
+            *found = unsafe { address(st, r) };
             continue;
         }
         let (p, words) = src64(st, r);
         let first = st.live.trailing_zeros() as usize & 15;
-        *found = *p.add(first * words + (st.exec[first].trailing_zeros() as usize & 15));
+        // SAFETY: the operation's register, a live warp.
+        *found = unsafe { *p.add(first * words + (st.exec[first].trailing_zeros() as usize & 15)) };
         for w in Bits(st.live) {
-            let (lanes, exec) = (p.add(w * words), st.exec[w]);
+            // SAFETY: as above; nothing is written meanwhile.
+            let (lanes, exec) = (unsafe { &*(p.add(w * words) as *const [u64; 16]) }, st.exec[w]);
             let mut other = 0;
             for l in 0..16 {
-                let differs = *lanes.add(l) ^ *found;
+                let differs = lanes[l] ^ *found;
                 other |= if exec >> l & 1 != 0 { differs } else { 0 };
             }
             if other != 0 {
@@ -197,40 +257,54 @@ unsafe fn agreed(st: &State, c: &ImageCode) -> Option<(u64, u64)> {
 }
 
 /// The views and samplers of a warp's lanes `exec`.
+///
+/// # Safety
+/// `c` is the op's, `w` a live warp and `exec` active lanes.
 #[inline(always)]
 unsafe fn named(st: &State, c: &ImageCode, w: usize, exec: u16) -> Own {
-    let (images, samplers) = (addresses(st, c.image, w), addresses(st, c.sampler, w));
+    // SAFETY: the operation's registers; the warp is the caller's.
+    let (images, samplers) = unsafe { (addresses(st, c.image, w), addresses(st, c.sampler, w)) };
     let mut own = Own { views: [0; 16], samplers: [0; 16] };
     for l in Bits(exec as u32) {
-        own.views[l] = *(images[l] as *const u64).add(2);
-        own.samplers[l] = *(samplers[l] as *const u64).add(3);
+        // SAFETY: active lanes have what DESC gave, or the null descriptor's address.
+        (own.views[l], own.samplers[l]) =
+            unsafe { (view(c, images[l]), *(samplers[l] as *const u64).add(3)) };
     }
     own
 }
 
 /// A warp whose lanes have descriptors of their own.
+///
+/// # Safety
+/// As [`crate::Host::image_each`].
 #[inline(always)]
 unsafe fn each(st: &mut State, c: &ImageCode, x: &mut ImageWarp, own: &Own, stores: bool) {
     if !st.count.counts_texels() {
         let host = st.host;
-        (*host).image_each(c, x, own, &mut |filtering, mask| {
+        let mut counts = |filtering, mask| {
             super::count::texture(st, filtering, mask);
             super::count::image_stores(st, c, 1);
-        });
+        };
+        // SAFETY: the caller's.
+        unsafe { host.image_each(c, x, own, &mut counts) };
         return;
     }
     for group in own.groups(x.mask) {
         (x.view, x.sampler, x.mask) = (group.view, group.sampler, group.mask);
-        let filtering = (*st.host).texture(c, x.view, x.sampler);
-        super::count::texture(st, filtering, group.mask);
-        lines(st, c, x, stores || filtering.operations > 0);
-        (*st.host).image(c, x);
+        // SAFETY: the caller's.
+        unsafe {
+            let filtering = st.host.texture(c, x.view, x.sampler);
+            super::count::texture(st, filtering, group.mask);
+            lines(st, c, x, stores || filtering.operations > 0);
+            st.host.image(c, x);
+        }
     }
 }
 
 #[inline(always)]
-unsafe fn image<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
-    let c = &*st.images.add((*op).imm as usize);
+fn image<L: Steps>(_: L, st: &mut State, op: At) -> *const Op {
+    // SAFETY: the program has such an image operation: the check.
+    let c = unsafe { &*st.images.add(op.imm as usize) };
     let texels = !matches!(
         c.op,
         ImageOp::QuerySize | ImageOp::QueryLevels | ImageOp::QuerySamples | ImageOp::QueryLod
@@ -238,53 +312,65 @@ unsafe fn image<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
     let wide = texels && matches!(c.texel, TexelType::S64 | TexelType::U64);
     let once = c.results.iter().any(|r| !r.is_none() && r.is_uniform());
     // SAFETY: the worker's own, used by nobody else while the kernel runs.
-    let x = &mut *st.image_warp;
-    let same = if uniform(c.image) && uniform(c.sampler) {
-        Some((address(st, c.image), address(st, c.sampler)))
-    } else {
-        agreed(st, c)
+    let x = unsafe { &mut *st.image_warp };
+    // SAFETY: the op's registers.
+    let same = unsafe {
+        if uniform(c.image) && uniform(c.sampler) {
+            Some((address(st, c.image), address(st, c.sampler)))
+        } else {
+            agreed(st, c)
+        }
     };
     let stores = matches!(c.op, ImageOp::Write | ImageOp::Atomic(_));
     // Whether it touches lines of memory: stores do, and what the texture unit does something for; input attachments lie
     // in the tile.
     let mut touches = stores;
     if let Some((image, sampler)) = same {
-        name(x, image, sampler);
-        let filtering = (*st.host).texture(c, x.view, x.sampler);
+        // SAFETY: descriptors that DESC gave; who wrote them put view and sampler there.
+        let filtering = unsafe {
+            name(c, x, image, sampler);
+            st.host.texture(c, x.view, x.sampler)
+        };
         touches |= filtering.operations > 0;
         if once {
-            super::count::texture(st, filtering, st.exec[st.live.trailing_zeros() as usize & 31]);
+            let exec = st.exec[st.live.trailing_zeros() as usize & 31];
+            super::count::texture(st, filtering, exec);
         } else {
             super::count::texture_wave(st, filtering);
         }
         let counts = touches && st.count.counts_texels();
-        if !(wide || counts && st.count.follows_texels()) && together(st, c, x.view, x.sampler, counts) {
-            return op.add(1);
+        let apart = wide || counts && st.count.follows_texels();
+        // SAFETY: as above.
+        if !apart && unsafe { together(st, c, x.view, x.sampler, counts) } {
+            return op.on(1);
         }
     }
     for w in Bits(st.live) {
-        gather(st, c, wide, w, x);
-        if same.is_some() {
-            if st.exec[w] != 0 {
-                x.mask = st.exec[w];
-                lines(st, c, x, touches);
-                (*st.host).image(c, x);
-                scatter(st, c, wide, w, x);
-            }
-        } else {
-            let exec = st.exec[w];
-            if exec != 0 {
-                x.mask = exec;
-                each(st, c, x, &named(st, c, w, exec), stores);
-                x.mask = exec;
-                scatter(st, c, wide, w, x);
+        // SAFETY: the op's registers, a live warp; views and samplers as above.
+        unsafe {
+            gather(st, c, wide, w, x);
+            if same.is_some() {
+                if st.exec[w] != 0 {
+                    x.mask = st.exec[w];
+                    lines(st, c, x, touches);
+                    st.host.image(c, x);
+                    scatter(st, c, wide, w, x);
+                }
+            } else {
+                let exec = st.exec[w];
+                if exec != 0 {
+                    x.mask = exec;
+                    each(st, c, x, &named(st, c, w, exec), stores);
+                    x.mask = exec;
+                    scatter(st, c, wide, w, x);
+                }
             }
         }
         if once {
             break;
         }
     }
-    op.add(1)
+    op.on(1)
 }
 
 kernel_forms! {

@@ -7,9 +7,10 @@
 //! does not overlap any source.
 
 use super::Run;
+use super::regs::reg;
 use super::rows::{self, Layout, Single};
-use crate::state::State;
-use shader::bytecode::{Op, Reg, UNIT_BYTES};
+use crate::state::{At, State};
+use shader::bytecode::{Op, Reg};
 use simd::Simd;
 use std::marker::PhantomData;
 
@@ -19,11 +20,15 @@ pub trait Class: 'static {
     /// Bytes a warp.
     const BYTES: usize;
     const BOOL: bool = false;
-    unsafe fn load<S: Simd>(p: *const u8) -> Self::V<S>;
-    unsafe fn store<S: Simd>(p: *mut u8, v: Self::V<S>);
+    /// # Safety
+    /// A warp of such an operand lies at `p`, aligned to 64 bytes (Bools: to two).
+    unsafe fn load<S: Simd>(s: S, p: *const u8) -> Self::V<S>;
+    /// # Safety
+    /// As [`Class::load`].
+    unsafe fn store<S: Simd>(s: S, p: *mut u8, v: Self::V<S>);
     /// Bits of four warps' values; classes with [`Class::BOOL`] only.
     #[inline(always)]
-    unsafe fn bits4<S: Simd>(_: [Self::V<S>; 4]) -> u64 {
+    fn bits4<S: Simd>(_: S, _: [Self::V<S>; 4]) -> u64 {
         unreachable!()
     }
 }
@@ -38,48 +43,56 @@ impl Class for F {
     type V<S: Simd> = S::F;
     const BYTES: usize = 64;
     #[inline(always)]
-    unsafe fn load<S: Simd>(p: *const u8) -> S::F {
-        S::fload(p)
+    unsafe fn load<S: Simd>(s: S, p: *const u8) -> S::F {
+        // SAFETY: the caller's.
+        unsafe { s.fload(p) }
     }
     #[inline(always)]
-    unsafe fn store<S: Simd>(p: *mut u8, v: S::F) {
-        S::fstore(p, v)
+    unsafe fn store<S: Simd>(s: S, p: *mut u8, v: S::F) {
+        // SAFETY: the caller's.
+        unsafe { s.fstore(p, v) }
     }
 }
 impl Class for I {
     type V<S: Simd> = S::I;
     const BYTES: usize = 64;
     #[inline(always)]
-    unsafe fn load<S: Simd>(p: *const u8) -> S::I {
-        S::iload(p)
+    unsafe fn load<S: Simd>(s: S, p: *const u8) -> S::I {
+        // SAFETY: the caller's.
+        unsafe { s.iload(p) }
     }
     #[inline(always)]
-    unsafe fn store<S: Simd>(p: *mut u8, v: S::I) {
-        S::istore(p, v)
+    unsafe fn store<S: Simd>(s: S, p: *mut u8, v: S::I) {
+        // SAFETY: the caller's.
+        unsafe { s.istore(p, v) }
     }
 }
 impl Class for D {
     type V<S: Simd> = S::D;
     const BYTES: usize = 128;
     #[inline(always)]
-    unsafe fn load<S: Simd>(p: *const u8) -> S::D {
-        S::dload(p)
+    unsafe fn load<S: Simd>(s: S, p: *const u8) -> S::D {
+        // SAFETY: the caller's.
+        unsafe { s.dload(p) }
     }
     #[inline(always)]
-    unsafe fn store<S: Simd>(p: *mut u8, v: S::D) {
-        S::dstore(p, v)
+    unsafe fn store<S: Simd>(s: S, p: *mut u8, v: S::D) {
+        // SAFETY: the caller's.
+        unsafe { s.dstore(p, v) }
     }
 }
 impl Class for L {
     type V<S: Simd> = S::L;
     const BYTES: usize = 128;
     #[inline(always)]
-    unsafe fn load<S: Simd>(p: *const u8) -> S::L {
-        S::lload(p)
+    unsafe fn load<S: Simd>(s: S, p: *const u8) -> S::L {
+        // SAFETY: the caller's.
+        unsafe { s.lload(p) }
     }
     #[inline(always)]
-    unsafe fn store<S: Simd>(p: *mut u8, v: S::L) {
-        S::lstore(p, v)
+    unsafe fn store<S: Simd>(s: S, p: *mut u8, v: S::L) {
+        // SAFETY: the caller's.
+        unsafe { s.lstore(p, v) }
     }
 }
 impl Class for B {
@@ -87,24 +100,21 @@ impl Class for B {
     const BYTES: usize = 2;
     const BOOL: bool = true;
     #[inline(always)]
-    unsafe fn load<S: Simd>(p: *const u8) -> S::M {
-        S::mask(p.cast::<u16>().read())
+    unsafe fn load<S: Simd>(s: S, p: *const u8) -> S::M {
+        // SAFETY: the caller's.
+        s.mask(unsafe { p.cast::<u16>().read() })
     }
     #[inline(always)]
-    unsafe fn store<S: Simd>(p: *mut u8, v: S::M) {
-        p.cast::<u16>().write(S::mbits(v))
+    unsafe fn store<S: Simd>(s: S, p: *mut u8, v: S::M) {
+        // SAFETY: the caller's.
+        unsafe { p.cast::<u16>().write(s.mbits(v)) }
     }
     #[inline(always)]
-    unsafe fn bits4<S: Simd>(m: [S::M; 4]) -> u64 {
-        S::mbits4(m)
+    fn bits4<S: Simd>(s: S, m: [S::M; 4]) -> u64 {
+        s.mbits4(m)
     }
 }
 
-/// First byte of a register.
-#[inline(always)]
-pub unsafe fn reg(st: &State, r: Reg) -> *mut u8 {
-    st.regs.add(r.unit() * UNIT_BYTES)
-}
 /// Bytes from warp to warp. Bools have a mask a warp, uniform or not.
 #[inline(always)]
 pub fn stride(r: Reg, bytes: usize, bool: bool) -> usize {
@@ -112,7 +122,7 @@ pub fn stride(r: Reg, bytes: usize, bool: bool) -> usize {
 }
 /// First byte and bytes from warp to warp.
 #[inline(always)]
-pub unsafe fn operand<C: Class>(st: &State, r: Reg) -> (*mut u8, usize) {
+pub fn operand<C: Class>(st: &State, r: Reg) -> (*mut u8, usize) {
     (reg(st, r), stride(r, C::BYTES, C::BOOL))
 }
 
@@ -120,17 +130,15 @@ pub trait Op1: 'static {
     type A: Class;
     type R: Class;
     const WEIGHT: Weight;
-    unsafe fn f<S: Simd>(a: <Self::A as Class>::V<S>) -> <Self::R as Class>::V<S>;
+    fn f<S: Simd>(s: S, a: <Self::A as Class>::V<S>) -> <Self::R as Class>::V<S>;
 }
 pub trait Op2: 'static {
     type A: Class;
     type B: Class;
     type R: Class;
     const WEIGHT: Weight;
-    unsafe fn f<S: Simd>(
-        a: <Self::A as Class>::V<S>,
-        b: <Self::B as Class>::V<S>,
-    ) -> <Self::R as Class>::V<S>;
+    fn f<S: Simd>(s: S, a: <Self::A as Class>::V<S>, b: <Self::B as Class>::V<S>)
+    -> <Self::R as Class>::V<S>;
 }
 pub trait Op3: 'static {
     type A: Class;
@@ -138,7 +146,8 @@ pub trait Op3: 'static {
     type C: Class;
     type R: Class;
     const WEIGHT: Weight;
-    unsafe fn f<S: Simd>(
+    fn f<S: Simd>(
+        s: S,
         a: <Self::A as Class>::V<S>,
         b: <Self::B as Class>::V<S>,
         c: <Self::C as Class>::V<S>,
@@ -152,36 +161,60 @@ pub struct Map3<O>(PhantomData<O>);
 /// A function of warp offsets (0, 1, 2 … from a moving base), so that one driver serves ops of any arity.
 trait Warp<S: Simd> {
     type R: Class;
-    unsafe fn at(&self, w: usize) -> <Self::R as Class>::V<S>;
+    /// # Safety
+    /// The operands are the op's, and have a warp `w`.
+    unsafe fn at(&self, s: S, w: usize) -> <Self::R as Class>::V<S>;
     /// Moves the base by `n` warps.
-    unsafe fn advance(&mut self, n: usize);
+    fn advance(&mut self, n: usize);
 }
 
 /// Runs `f` over the live warps and stores at `d`. `uniform`: one result for all warps.
+///
+/// # Safety
+/// `d` and the operands of `f` are registers of the op that is executed ([`super::regs`]), of the class that `f` has.
 #[inline(always)]
-unsafe fn drive<S: Simd, W: Warp<S>>(st: &mut State, d: Reg, uniform: bool, long: bool, mut f: W) {
+unsafe fn drive<S: Simd, W: Warp<S>>(s: S, st: &mut State, d: Reg, uniform: bool, long: bool, mut f: W) {
     let mut p = reg(st, d);
     let size = W::R::BYTES;
+    // One warp's result.
+    macro_rules! warp {
+        ($w:expr) => {
+            // SAFETY: the caller's: the warp is a live one, or the first of a uniform register.
+            unsafe { W::R::store(s, p.add($w * size), f.at(s, $w)) }
+        };
+    }
+    // Mask bits of the next four warps.
+    macro_rules! quad {
+        () => {{
+            // SAFETY: the caller's; a wave has warps by fours.
+            let m = unsafe { [f.at(s, 0), f.at(s, 1), f.at(s, 2), f.at(s, 3)] };
+            f.advance(4);
+            W::R::bits4(s, m)
+        }};
+    }
     if W::R::BOOL && uniform {
         // Every warp's mask, dead warps too: a uniform Bool is whole wherever it is looked at.
-        W::R::store::<S>(p, f.at(0));
-        let bits = p.cast::<u16>().read() as u64 * 0x0001_0001_0001_0001;
-        S::mstore(p, [bits; 4]);
+        warp!(0);
+        // SAFETY: the caller's: a Bool register has a unit, and that warp's mask was just written.
+        unsafe {
+            let bits = p.cast::<u16>().read() as u64 * 0x0001_0001_0001_0001;
+            s.mstore(p, [bits; 4]);
+        }
         return;
     }
     if W::R::BOOL && !long && st.live == st.all {
         if st.warps == 16 {
-            let a = quad::<S, W>(&mut f);
-            let b = quad::<S, W>(&mut f);
-            let c = quad::<S, W>(&mut f);
-            let e = quad::<S, W>(&mut f);
-            S::mstore(p, [a, b, c, e]);
+            let words = [quad!(), quad!(), quad!(), quad!()];
+            // SAFETY: the caller's.
+            unsafe { s.mstore(p, words) };
             return;
         }
         let mut n = st.warps;
         while n != 0 {
-            p.cast::<u64>().write(quad::<S, W>(&mut f));
-            p = p.add(8);
+            let bits = quad!();
+            // SAFETY: the caller's: four more warps' masks.
+            unsafe { p.cast::<u64>().write(bits) };
+            p = p.wrapping_add(8);
             n = n.wrapping_sub(4);
         }
         return;
@@ -190,9 +223,9 @@ unsafe fn drive<S: Simd, W: Warp<S>>(st: &mut State, d: Reg, uniform: bool, long
         let mut n = st.warps;
         loop {
             for u in 0..S::UNROLL as usize {
-                W::R::store::<S>(p.add(u * size), f.at(u));
+                warp!(u);
             }
-            p = p.add(S::UNROLL as usize * size);
+            p = p.wrapping_add(S::UNROLL as usize * size);
             f.advance(S::UNROLL as usize);
             n = n.wrapping_sub(S::UNROLL);
             if n == 0 {
@@ -201,22 +234,15 @@ unsafe fn drive<S: Simd, W: Warp<S>>(st: &mut State, d: Reg, uniform: bool, long
         }
     }
     if !long && uniform {
-        return W::R::store::<S>(p, f.at(0));
+        warp!(0);
+        return;
     }
     let mut live = if uniform { 1 } else { st.live };
     while live != 0 {
         let w = live.trailing_zeros() as usize;
         live &= live - 1;
-        W::R::store::<S>(p.add(w * size), f.at(w));
+        warp!(w);
     }
-}
-
-/// Mask bits of the next four warps.
-#[inline(always)]
-unsafe fn quad<S: Simd, W: Warp<S>>(f: &mut W) -> u64 {
-    let r = W::R::bits4::<S>([f.at(0), f.at(1), f.at(2), f.at(3)]);
-    f.advance(4);
-    r
 }
 
 struct Warp1<O> {
@@ -226,12 +252,13 @@ struct Warp1<O> {
 impl<S: Simd, O: Op1> Warp<S> for Warp1<O> {
     type R = O::R;
     #[inline(always)]
-    unsafe fn at(&self, w: usize) -> <O::R as Class>::V<S> {
-        O::f::<S>(O::A::load::<S>(self.a.0.add(w * self.a.1)))
+    unsafe fn at(&self, s: S, w: usize) -> <O::R as Class>::V<S> {
+        // SAFETY: the caller's.
+        O::f(s, unsafe { O::A::load(s, self.a.0.add(w * self.a.1)) })
     }
     #[inline(always)]
-    unsafe fn advance(&mut self, n: usize) {
-        self.a.0 = self.a.0.add(n * self.a.1);
+    fn advance(&mut self, n: usize) {
+        self.a.0 = self.a.0.wrapping_add(n * self.a.1);
     }
 }
 struct Warp2<O> {
@@ -242,13 +269,17 @@ struct Warp2<O> {
 impl<S: Simd, O: Op2> Warp<S> for Warp2<O> {
     type R = O::R;
     #[inline(always)]
-    unsafe fn at(&self, w: usize) -> <O::R as Class>::V<S> {
-        O::f::<S>(O::A::load::<S>(self.a.0.add(w * self.a.1)), O::B::load::<S>(self.b.0.add(w * self.b.1)))
+    unsafe fn at(&self, s: S, w: usize) -> <O::R as Class>::V<S> {
+        // SAFETY: the caller's.
+        let a = unsafe { O::A::load(s, self.a.0.add(w * self.a.1)) };
+        // SAFETY: as above.
+        let b = unsafe { O::B::load(s, self.b.0.add(w * self.b.1)) };
+        O::f(s, a, b)
     }
     #[inline(always)]
-    unsafe fn advance(&mut self, n: usize) {
-        self.a.0 = self.a.0.add(n * self.a.1);
-        self.b.0 = self.b.0.add(n * self.b.1);
+    fn advance(&mut self, n: usize) {
+        self.a.0 = self.a.0.wrapping_add(n * self.a.1);
+        self.b.0 = self.b.0.wrapping_add(n * self.b.1);
     }
 }
 /// Operands whose bit in `U` is set are uniform and stay in registers: three loads a warp are what an FMA waits for.
@@ -261,22 +292,23 @@ struct Warp3<S: Simd, O: Op3, const U: u8> {
 impl<S: Simd, O: Op3, const U: u8> Warp<S> for Warp3<S, O, U> {
     type R = O::R;
     #[inline(always)]
-    unsafe fn at(&self, w: usize) -> <O::R as Class>::V<S> {
-        let a = if U & 1 != 0 { self.held.0 } else { O::A::load::<S>(self.a.0.add(w * self.a.1)) };
-        let b = if U & 2 != 0 { self.held.1 } else { O::B::load::<S>(self.b.0.add(w * self.b.1)) };
-        let c = if U & 4 != 0 { self.held.2 } else { O::C::load::<S>(self.c.0.add(w * self.c.1)) };
-        O::f::<S>(a, b, c)
+    unsafe fn at(&self, s: S, w: usize) -> <O::R as Class>::V<S> {
+        // SAFETY: the caller's, of all three.
+        let a = if U & 1 != 0 { self.held.0 } else { unsafe { O::A::load(s, self.a.0.add(w * self.a.1)) } };
+        let b = if U & 2 != 0 { self.held.1 } else { unsafe { O::B::load(s, self.b.0.add(w * self.b.1)) } };
+        let c = if U & 4 != 0 { self.held.2 } else { unsafe { O::C::load(s, self.c.0.add(w * self.c.1)) } };
+        O::f(s, a, b, c)
     }
     #[inline(always)]
-    unsafe fn advance(&mut self, n: usize) {
+    fn advance(&mut self, n: usize) {
         if U & 1 == 0 {
-            self.a.0 = self.a.0.add(n * self.a.1);
+            self.a.0 = self.a.0.wrapping_add(n * self.a.1);
         }
         if U & 2 == 0 {
-            self.b.0 = self.b.0.add(n * self.b.1);
+            self.b.0 = self.b.0.wrapping_add(n * self.b.1);
         }
         if U & 4 == 0 {
-            self.c.0 = self.c.0.add(n * self.c.1);
+            self.c.0 = self.c.0.wrapping_add(n * self.c.1);
         }
     }
 }
@@ -290,54 +322,70 @@ fn is_uniform<R: Class>(d: Reg, sources: bool) -> bool {
 
 impl<O: Op1> Run for Map1<O> {
     const COLD: bool = O::WEIGHT.is_cold();
-    unsafe fn portable(st: &mut State, op: *const Op) -> *const Op {
+    #[inline(always)]
+    fn plain(st: &mut State, op: At) -> *const Op {
         let operands = const { &[Layout::of::<O::A>()] };
-        rows::single(st, op, &Single { run: rows::loop1::<O>, operands, result: Layout::of::<O::R>() })
+        // SAFETY: it is this op's.
+        unsafe {
+            rows::single(st, op, &Single { run: rows::loop1::<O>, operands, result: Layout::of::<O::R>() })
+        }
     }
     #[inline(always)]
-    unsafe fn run<S: Simd>(st: &mut State, op: *const Op) -> *const Op {
+    fn run<S: Simd>(s: S, st: &mut State, op: At) -> *const Op {
         let o = &*op;
         let uniform = is_uniform::<O::R>(o.d, o.a.is_uniform());
         let f = Warp1::<O> { a: operand::<O::A>(st, o.a), o: PhantomData };
-        drive::<S, _>(st, o.d, uniform, O::WEIGHT.long(), f);
-        op.add(1)
+        // SAFETY: the op's registers, which have the classes of its code.
+        unsafe { drive(s, st, o.d, uniform, O::WEIGHT.long(), f) };
+        op.on(1)
     }
 }
 impl<O: Op2> Run for Map2<O> {
     const COLD: bool = O::WEIGHT.is_cold();
-    unsafe fn portable(st: &mut State, op: *const Op) -> *const Op {
+    #[inline(always)]
+    fn plain(st: &mut State, op: At) -> *const Op {
         let operands = const { &[Layout::of::<O::A>(), Layout::of::<O::B>()] };
-        rows::single(st, op, &Single { run: rows::loop2::<O>, operands, result: Layout::of::<O::R>() })
+        // SAFETY: it is this op's.
+        unsafe {
+            rows::single(st, op, &Single { run: rows::loop2::<O>, operands, result: Layout::of::<O::R>() })
+        }
     }
     #[inline(always)]
-    unsafe fn run<S: Simd>(st: &mut State, op: *const Op) -> *const Op {
+    fn run<S: Simd>(s: S, st: &mut State, op: At) -> *const Op {
         let o = &*op;
         let uniform = is_uniform::<O::R>(o.d, o.a.is_uniform() && o.b.is_uniform());
         let f = Warp2::<O> { a: operand::<O::A>(st, o.a), b: operand::<O::B>(st, o.b), o: PhantomData };
-        drive::<S, _>(st, o.d, uniform, O::WEIGHT.long(), f);
-        op.add(1)
+        // SAFETY: the op's registers, which have the classes of its code.
+        unsafe { drive(s, st, o.d, uniform, O::WEIGHT.long(), f) };
+        op.on(1)
     }
 }
 impl<O: Op3> Run for Map3<O> {
     const COLD: bool = O::WEIGHT.is_cold();
-    unsafe fn portable(st: &mut State, op: *const Op) -> *const Op {
+    #[inline(always)]
+    fn plain(st: &mut State, op: At) -> *const Op {
         let operands = const { &[Layout::of::<O::A>(), Layout::of::<O::B>(), Layout::of::<O::C>()] };
-        rows::single(st, op, &Single { run: rows::loop3::<O>, operands, result: Layout::of::<O::R>() })
+        // SAFETY: it is this op's.
+        unsafe {
+            rows::single(st, op, &Single { run: rows::loop3::<O>, operands, result: Layout::of::<O::R>() })
+        }
     }
     #[inline(always)]
-    unsafe fn run<S: Simd>(st: &mut State, op: *const Op) -> *const Op {
+    fn run<S: Simd>(s: S, st: &mut State, op: At) -> *const Op {
         let o = &*op;
         let uniform = is_uniform::<O::R>(o.d, o.a.is_uniform() && o.b.is_uniform() && o.c.is_uniform());
         let (a, b, c) = (operand::<O::A>(st, o.a), operand::<O::B>(st, o.b), operand::<O::C>(st, o.c));
-        let held = (O::A::load::<S>(a.0), O::B::load::<S>(b.0), O::C::load::<S>(c.0));
+        // SAFETY: the first warps of the op's registers, which have the classes of its code.
+        let held = unsafe { (O::A::load(s, a.0), O::B::load(s, b.0), O::C::load(s, c.0)) };
         macro_rules! go {
             ($u:literal) => {
-                drive::<S, _>(st, o.d, uniform, O::WEIGHT.long(), Warp3::<S, O, $u> { a, b, c, held })
+                // SAFETY: as above.
+                unsafe { drive(s, st, o.d, uniform, O::WEIGHT.long(), Warp3::<S, O, $u> { a, b, c, held }) }
             };
         }
         if O::WEIGHT.long() || uniform {
             go!(0);
-            return op.add(1);
+            return op.on(1);
         }
         match (a.1 == 0) as u8 | ((b.1 == 0) as u8) << 1 | ((c.1 == 0) as u8) << 2 {
             1 => go!(1),
@@ -347,13 +395,13 @@ impl<O: Op3> Run for Map3<O> {
             6 => go!(6),
             _ => go!(0),
         }
-        op.add(1)
+        op.on(1)
     }
 }
 
-/// Defines ops: `ops2! { S; Name light (a: F, b: F) -> F = S::fadd(a, b); … }`; `S` is the machine.
+/// Defines ops: `ops2! { S, s; Name light (a: F, b: F) -> F = s.fadd(a, b); … }`; `S` is the machine.
 macro_rules! ops1 {
-    ($S:ident; $($(#[$meta:meta])* $name:ident $weight:ident ($a:ident: $A:ty) -> $R:ty = $e:expr;)*) => { $(
+    ($S:ident, $s:ident; $($(#[$meta:meta])* $name:ident $weight:ident ($a:ident: $A:ty) -> $R:ty = $e:expr;)*) => { $(
         $(#[$meta])*
         pub struct $name;
         impl $crate::kernels::map::Op1 for $name {
@@ -361,8 +409,9 @@ macro_rules! ops1 {
             type R = $R;
             const WEIGHT: $crate::kernels::map::Weight = $crate::kernels::map::$weight;
             #[inline(always)]
-            unsafe fn f<$S: ::simd::Simd>(
-                $a: <$A as $crate::kernels::map::Class>::V<$S>,
+            #[allow(unused_variables)]
+            fn f<$S: ::simd::Simd>(
+                $s: $S, $a: <$A as $crate::kernels::map::Class>::V<$S>,
             ) -> <$R as $crate::kernels::map::Class>::V<$S> {
                 $e
             }
@@ -370,7 +419,7 @@ macro_rules! ops1 {
     )* };
 }
 macro_rules! ops2 {
-    ($S:ident; $($(#[$meta:meta])* $name:ident $weight:ident
+    ($S:ident, $s:ident; $($(#[$meta:meta])* $name:ident $weight:ident
         ($a:ident: $A:ty, $b:ident: $B:ty) -> $R:ty = $e:expr;)*) => { $(
         $(#[$meta])*
         pub struct $name;
@@ -380,8 +429,9 @@ macro_rules! ops2 {
             type R = $R;
             const WEIGHT: $crate::kernels::map::Weight = $crate::kernels::map::$weight;
             #[inline(always)]
-            unsafe fn f<$S: ::simd::Simd>(
-                $a: <$A as $crate::kernels::map::Class>::V<$S>,
+            #[allow(unused_variables)]
+            fn f<$S: ::simd::Simd>(
+                $s: $S, $a: <$A as $crate::kernels::map::Class>::V<$S>,
                 $b: <$B as $crate::kernels::map::Class>::V<$S>,
             ) -> <$R as $crate::kernels::map::Class>::V<$S> {
                 $e
@@ -390,7 +440,7 @@ macro_rules! ops2 {
     )* };
 }
 macro_rules! ops3 {
-    ($S:ident; $($(#[$meta:meta])* $name:ident $weight:ident
+    ($S:ident, $s:ident; $($(#[$meta:meta])* $name:ident $weight:ident
         ($a:ident: $A:ty, $b:ident: $B:ty, $c:ident: $C:ty) -> $R:ty = $e:expr;)*) => { $(
         $(#[$meta])*
         pub struct $name;
@@ -401,8 +451,9 @@ macro_rules! ops3 {
             type R = $R;
             const WEIGHT: $crate::kernels::map::Weight = $crate::kernels::map::$weight;
             #[inline(always)]
-            unsafe fn f<$S: ::simd::Simd>(
-                $a: <$A as $crate::kernels::map::Class>::V<$S>,
+            #[allow(unused_variables)]
+            fn f<$S: ::simd::Simd>(
+                $s: $S, $a: <$A as $crate::kernels::map::Class>::V<$S>,
                 $b: <$B as $crate::kernels::map::Class>::V<$S>,
                 $c: <$C as $crate::kernels::map::Class>::V<$S>,
             ) -> <$R as $crate::kernels::map::Class>::V<$S> {

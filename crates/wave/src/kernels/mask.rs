@@ -1,5 +1,6 @@
 //! Lane masks of a whole wave: sixteen u16, one a warp.
 
+use super::regs::reg;
 use crate::state::State;
 use shader::bytecode::Reg;
 
@@ -9,19 +10,21 @@ pub type Masks = [u16; 16];
 /// Reads a Bool register.
 ///
 /// # Safety
-/// `r` lies within the register file.
+/// `r` is one of the op's registers ([`super::regs`]).
 #[inline(always)]
 pub unsafe fn load(st: &State, r: Reg) -> Masks {
-    *(st.regs.add(r.unit() * 64) as *const Masks)
+    // SAFETY: the caller's.
+    unsafe { *(reg(st, r) as *const Masks) }
 }
 
 /// Writes a Bool register.
 ///
 /// # Safety
-/// `r` lies within the register file.
+/// As [`load`].
 #[inline(always)]
 pub unsafe fn store(st: &State, r: Reg, m: Masks) {
-    *(st.regs.add(r.unit() * 64) as *mut Masks) = m;
+    // SAFETY: the caller's.
+    unsafe { *(reg(st, r) as *mut Masks) = m };
 }
 
 #[inline(always)]

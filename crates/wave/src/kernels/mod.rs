@@ -24,6 +24,7 @@ pub mod mask;
 mod math;
 pub mod memory;
 pub mod moves;
+mod operands;
 mod pair;
 pub mod regs;
 mod rows;
@@ -33,7 +34,7 @@ mod twin;
 mod un;
 mod wide;
 
-use crate::state::{Fault, Kernel, State, Status};
+use crate::state::{At, Fault, Kernel, State};
 use shader::bytecode::{Code, Op};
 use simd::{Level, Portable, Simd};
 use std::sync::OnceLock;
@@ -44,29 +45,37 @@ pub type Forms = [Kernel; Level::COUNT];
 /// One kernel over any machine. `run` is `inline(always)`: it takes on the CPU features of the function around it. The others
 /// are what it is compiled into.
 pub trait Run: Sized + 'static {
-    /// # Safety
-    /// As [`Kernel`]; and the CPU has `S`'s features.
-    unsafe fn run<S: Simd>(st: &mut State, op: *const Op) -> *const Op;
+    fn run<S: Simd>(s: S, st: &mut State, op: At) -> *const Op;
+    /// The portable form.
+    #[inline(always)]
+    fn plain(st: &mut State, op: At) -> *const Op {
+        Self::run(Portable, st, op)
+    }
 
     /// # Safety
     /// As [`Kernel`].
     unsafe fn portable(st: &mut State, op: *const Op) -> *const Op {
-        Self::run::<Portable>(st, op)
+        // SAFETY: the caller's.
+        Self::plain(st, unsafe { At::new(op) })
     }
     #[cfg(target_arch = "x86_64")]
     simd::avx2! {
         /// # Safety
-        /// As [`Kernel`]; and the CPU has the level's features.
+        /// As [`Kernel`].
         unsafe fn avx2(st: &mut State, op: *const Op) -> *const Op {
-            Self::run::<simd::Avx2>(st, op)
+            // SAFETY: the caller's.
+            let (s, op) = unsafe { (simd::Avx2::assume(), At::new(op)) };
+            Self::run(s, st, op)
         }
     }
     #[cfg(target_arch = "x86_64")]
     simd::avx512! {
         /// # Safety
-        /// As [`Kernel`]; and the CPU has the level's features.
+        /// As [`Kernel`].
         unsafe fn avx512(st: &mut State, op: *const Op) -> *const Op {
-            Self::run::<simd::Avx512>(st, op)
+            // SAFETY: the caller's.
+            let (s, op) = unsafe { (simd::Avx512::assume(), At::new(op)) };
+            Self::run(s, st, op)
         }
     }
 
@@ -80,27 +89,31 @@ pub trait Run: Sized + 'static {
 }
 
 /// Makes a type with [`Run`] from a function body:
-/// `kernel! { pub Name(S, st, op) { …; op.add(1) } }`.
+/// `kernel! { pub Name(S, s, st, op) { …; op.on(1) } }`.
 #[macro_export]
 macro_rules! kernel {
-    ($($(#[$meta:meta])* $vis:vis $name:ident($s:ident, $st:ident, $op:ident) $body:block)*) => { $(
+    ($($(#[$meta:meta])* $vis:vis $name:ident($S:ident, $s:ident, $st:ident, $op:ident) $body:block)*) => { $(
         $(#[$meta])*
         $vis struct $name;
         impl $crate::kernels::Run for $name {
             #[inline(always)]
-            unsafe fn run<$s: ::simd::Simd>(
+            fn run<$S: ::simd::Simd>(
+                $s: $S,
                 $st: &mut $crate::state::State,
-                $op: *const shader::bytecode::Op,
+                $op: $crate::state::At,
             ) -> *const shader::bytecode::Op $body
         }
     )* };
 }
 
 /// Stands in for codes without a kernel: the wave ends with a fault.
+///
+/// # Safety
+/// As [`Kernel`].
 unsafe fn unknown(st: &mut State, op: *const Op) -> *const Op {
-    st.pc = op;
-    st.status = Status::Fault(Fault::Code((*op).code.0));
-    std::ptr::null()
+    // SAFETY: the caller's.
+    let op = unsafe { At::new(op) };
+    control::fault(st, op, Fault::Code(op.code.0))
 }
 
 pub type Table = [Kernel; Code::COUNT];

@@ -3,13 +3,17 @@
 use super::levels::{Steps, kernel_forms};
 use super::mask::{self, Bits, Masks};
 use super::regs::{dst32, dst64, src32, src64};
-use crate::state::State;
+use crate::state::{At, State};
 use shader::bytecode::{Op, Reg};
 
 /// One warp's lanes `m` of `d` become those of `s`.
+///
+/// # Safety
+/// Both are good for sixteen lanes.
 #[inline(always)]
 unsafe fn blend<T: Copy>(d: *mut T, s: *const T, m: u16) {
-    let (d, s) = (&mut *(d as *mut [T; 16]), *(s as *const [T; 16]));
+    // SAFETY: the caller's; what is at `s` is copied before there is a reference to `d`.
+    let (s, d) = unsafe { (*(s as *const [T; 16]), &mut *(d as *mut [T; 16])) };
     if m == 0xFFFF {
         *d = s;
         return;
@@ -22,54 +26,67 @@ unsafe fn blend<T: Copy>(d: *mut T, s: *const T, m: u16) {
     *d = new;
 }
 
+/// Moves the lanes `m` of the live warps from `a` to `d`.
+///
+/// # Safety
+/// Both are registers of the op, of that width.
 #[inline(always)]
-unsafe fn move32<L: Steps>(st: &State, d: Reg, a: Reg, m: &Masks) {
+unsafe fn move32<L: Steps>(l: L, st: &State, d: Reg, a: Reg, m: &Masks) {
     let (p, s) = src32(st, a);
     if d.is_uniform() {
-        L::copy64(dst32(st, d, 0) as *mut u8, p as *const u8);
+        // A register may be moved to itself.
+        // SAFETY: the caller's.
+        unsafe { (dst32(st, d, 0) as *mut [u32; 16]).write(*(p as *const [u32; 16])) };
         return;
     }
     let d = dst32(st, d, 0);
     for w in Bits(st.live) {
-        L::blend32(d.add(w * 16), p.add(w * s), m[w & 15]);
+        // SAFETY: the caller's.
+        unsafe { l.blend32(d.add(w * 16), p.add(w * s), m[w & 15]) };
     }
 }
+/// # Safety
+/// As [`move32`].
 #[inline(always)]
-unsafe fn move64<L: Steps>(st: &State, d: Reg, a: Reg, m: &Masks) {
+unsafe fn move64<L: Steps>(_: L, st: &State, d: Reg, a: Reg, m: &Masks) {
     let (p, s) = src64(st, a);
     for w in Bits(st.live) {
-        blend(dst64(st, d, w), p.add(w * s), if d.is_uniform() { 0xFFFF } else { m[w] });
+        // SAFETY: the caller's.
+        unsafe { blend(dst64(st, d, w), p.add(w * s), if d.is_uniform() { 0xFFFF } else { m[w] }) };
     }
 }
+/// # Safety
+/// As [`move32`].
 #[inline(always)]
-unsafe fn move_bool<L: Steps>(st: &State, d: Reg, a: Reg, m: &Masks) {
-    let old = mask::load(st, d);
-    mask::store(st, d, mask::or(mask::andn(old, *m), mask::and(mask::load(st, a), *m)));
-}
-
-#[inline(always)]
-unsafe fn executing(st: &State, _: Reg) -> Masks {
-    mask::exec(st)
+unsafe fn move_bool<L: Steps>(_: L, st: &State, d: Reg, a: Reg, m: &Masks) {
+    // SAFETY: the caller's.
+    unsafe {
+        let old = mask::load(st, d);
+        mask::store(st, d, mask::or(mask::andn(old, *m), mask::and(mask::load(st, a), *m)));
+    }
 }
 
 macro_rules! moves {
-    ($($name:ident $with:ident $mask:path;)*) => {
+    ($($name:ident $with:ident |$st:ident, $o:ident| $mask:expr;)*) => {
         $(#[inline(always)]
-        unsafe fn $name<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
-            let o = *op;
-            let m = $mask(st, o.b);
-            $with::<L>(st, o.d, o.a, &m);
-            op.add(1)
+        fn $name<L: Steps>(l: L, $st: &mut State, op: At) -> *const Op {
+            let $o = *op;
+            // SAFETY: the op's registers, of the widths of its code.
+            unsafe {
+                let m = $mask;
+                $with(l, $st, $o.d, $o.a, &m);
+            }
+            op.on(1)
         })*
     };
 }
 moves! {
-    movm32 move32 executing;
-    movm64 move64 executing;
-    movmb move_bool executing;
-    movif32 move32 mask::load;
-    movif64 move64 mask::load;
-    movifb move_bool mask::load;
+    movm32 move32 |st, o| mask::exec(st);
+    movm64 move64 |st, o| mask::exec(st);
+    movmb move_bool |st, o| mask::exec(st);
+    movif32 move32 |st, o| mask::load(st, o.b);
+    movif64 move64 |st, o| mask::load(st, o.b);
+    movifb move_bool |st, o| mask::load(st, o.b);
 }
 
 kernel_forms! {

@@ -1,37 +1,40 @@
 //! Kernels of [`shader::pairs`]: second(…, first(…), …) of 32 bits, made from the kernels' own functions.
 
-use super::map::{Class, F, I, Op1, Op2, Op3, Weight, reg};
+use super::map::{Class, F, I, Op1, Op2, Op3, Weight};
+use super::mask::Bits;
+use super::operands::{Operands, five, warp_of};
+use super::regs::reg;
 use super::rows::{self, Loop, Two, loop1, loop2, loop3};
 use super::{Registry, Run};
 use super::{bin::*, math::FRsqrt, tri::*, un::*};
-use crate::state::State;
+use crate::state::{At, State};
 use shader::bytecode::{Code, Op, Reg};
 use simd::Simd;
 use std::marker::PhantomData;
 
 /// A class of 32-bit lanes, as ints.
 pub trait Word: Class {
-    unsafe fn of<S: Simd>(x: S::I) -> Self::V<S>;
-    unsafe fn int<S: Simd>(x: Self::V<S>) -> S::I;
+    fn of<S: Simd>(s: S, x: S::I) -> Self::V<S>;
+    fn int<S: Simd>(s: S, x: Self::V<S>) -> S::I;
 }
 impl Word for I {
     #[inline(always)]
-    unsafe fn of<S: Simd>(x: S::I) -> S::I {
+    fn of<S: Simd>(_: S, x: S::I) -> S::I {
         x
     }
     #[inline(always)]
-    unsafe fn int<S: Simd>(x: S::I) -> S::I {
+    fn int<S: Simd>(_: S, x: S::I) -> S::I {
         x
     }
 }
 impl Word for F {
     #[inline(always)]
-    unsafe fn of<S: Simd>(x: S::I) -> S::F {
-        S::from_bits(x)
+    fn of<S: Simd>(s: S, x: S::I) -> S::F {
+        s.from_bits(x)
     }
     #[inline(always)]
-    unsafe fn int<S: Simd>(x: S::F) -> S::I {
-        S::bits(x)
+    fn int<S: Simd>(s: S, x: S::F) -> S::I {
+        s.bits(x)
     }
 }
 
@@ -41,7 +44,7 @@ pub trait Part: 'static {
     const WEIGHT: Weight;
     /// All of it at the portable level.
     const LOOP: Loop;
-    unsafe fn f<S: Simd>(a: S::I, b: S::I, c: S::I) -> S::I;
+    fn f<S: Simd>(s: S, a: S::I, b: S::I, c: S::I) -> S::I;
 }
 pub struct P1<O>(PhantomData<O>);
 pub struct P2<O>(PhantomData<O>);
@@ -55,8 +58,8 @@ where
     const WEIGHT: Weight = O::WEIGHT;
     const LOOP: Loop = loop1::<O>;
     #[inline(always)]
-    unsafe fn f<S: Simd>(a: S::I, _: S::I, _: S::I) -> S::I {
-        O::R::int::<S>(O::f::<S>(O::A::of::<S>(a)))
+    fn f<S: Simd>(s: S, a: S::I, _: S::I, _: S::I) -> S::I {
+        O::R::int(s, O::f(s, O::A::of(s, a)))
     }
 }
 impl<O: Op2> Part for P2<O>
@@ -69,8 +72,8 @@ where
     const WEIGHT: Weight = O::WEIGHT;
     const LOOP: Loop = loop2::<O>;
     #[inline(always)]
-    unsafe fn f<S: Simd>(a: S::I, b: S::I, _: S::I) -> S::I {
-        O::R::int::<S>(O::f::<S>(O::A::of::<S>(a), O::B::of::<S>(b)))
+    fn f<S: Simd>(s: S, a: S::I, b: S::I, _: S::I) -> S::I {
+        O::R::int(s, O::f(s, O::A::of(s, a), O::B::of(s, b)))
     }
 }
 impl<O: Op3> Part for P3<O>
@@ -84,8 +87,8 @@ where
     const WEIGHT: Weight = O::WEIGHT;
     const LOOP: Loop = loop3::<O>;
     #[inline(always)]
-    unsafe fn f<S: Simd>(a: S::I, b: S::I, c: S::I) -> S::I {
-        O::R::int::<S>(O::f::<S>(O::A::of::<S>(a), O::B::of::<S>(b), O::C::of::<S>(c)))
+    fn f<S: Simd>(s: S, a: S::I, b: S::I, c: S::I) -> S::I {
+        O::R::int(s, O::f(s, O::A::of(s, a), O::B::of(s, b), O::C::of(s, c)))
     }
 }
 
@@ -103,40 +106,31 @@ impl<A: Part, B: Part, const AT: usize> Pair<A, B, AT> {
     pub const TWO: Two = Two { first: A::LOOP, second: B::LOOP, split: A::N, operands: Self::N, at: AT };
 
     #[inline(always)]
-    pub unsafe fn both<S: Simd>(x: [S::I; 5]) -> S::I {
-        let t = A::f::<S>(x[0], x[1], x[2]);
+    pub fn both<S: Simd>(s: S, x: [S::I; 5]) -> S::I {
+        let t = A::f(s, x[0], x[1], x[2]);
         let a = if AT == 0 { t } else { x[const { place(A::N, AT, 0) }] };
         let b = if AT == 1 { t } else { x[const { place(A::N, AT, 1) }] };
         // Of what does not exist any register will do.
         let c = if AT == 2 { t } else { x[const { if B::N > 2 { place(A::N, AT, 2) } else { 0 } }] };
-        B::f::<S>(a, b, c)
+        B::f(s, a, b, c)
     }
 
     /// One warp: operands whose bit in `U` is set are held, the others lie at `p` + `o` bytes.
+    ///
+    /// # Safety
+    /// There they lie.
     #[inline(always)]
-    unsafe fn warp<S: Simd, const U: u8>(held: &[S::I; 5], p: &[*const u8; 5], o: &[usize; 5]) -> S::I {
-        let mut x = *held;
-        if Self::N > 0 && U & 1 == 0 {
-            x[0] = S::iload(p[0].add(o[0]));
-        }
-        if Self::N > 1 && U & 2 == 0 {
-            x[1] = S::iload(p[1].add(o[1]));
-        }
-        if Self::N > 2 && U & 4 == 0 {
-            x[2] = S::iload(p[2].add(o[2]));
-        }
-        if Self::N > 3 && U & 8 == 0 {
-            x[3] = S::iload(p[3].add(o[3]));
-        }
-        if Self::N > 4 && U & 16 == 0 {
-            x[4] = S::iload(p[4].add(o[4]));
-        }
-        Self::both::<S>(x)
+    unsafe fn warp<S: Simd, const U: u8>(s: S, held: &[S::I; 5], p: &[*const u8; 5], o: &[usize; 5]) -> S::I {
+        Self::both(s, warp_of!(s, held, p, o, Self::N, U, 0 1 2 3 4))
     }
 
     /// All warps of a full wave; the operands in `U` are uniform, the others are not.
+    ///
+    /// # Safety
+    /// `p` and `d` are registers of the op that is executed, in a wave of `n` warps.
     #[inline(always)]
     unsafe fn full<S: Simd, const U: u8>(
+        s: S,
         held: &[S::I; 5],
         mut p: [*const u8; 5],
         mut d: *mut u8,
@@ -144,11 +138,12 @@ impl<A: Part, B: Part, const AT: usize> Pair<A, B, AT> {
     ) {
         loop {
             for u in 0..S::UNROLL as usize {
-                S::istore(d.add(u * 64), Self::warp::<S, U>(held, &p, &[u * 64; 5]));
+                // SAFETY: the caller's; a wave's warps are a multiple of `UNROLL`.
+                unsafe { s.istore(d.add(u * 64), Self::warp::<S, U>(s, held, &p, &[u * 64; 5])) };
             }
             let step = S::UNROLL as usize * 64;
-            d = d.add(step);
-            p = [p[0].add(step), p[1].add(step), p[2].add(step), p[3].add(step), p[4].add(step)];
+            d = d.wrapping_add(step);
+            p = five!(|i| p[i].wrapping_add(step));
             n = n.wrapping_sub(S::UNROLL);
             if n == 0 {
                 return;
@@ -159,34 +154,30 @@ impl<A: Part, B: Part, const AT: usize> Pair<A, B, AT> {
 
 impl<A: Part, B: Part, const AT: usize> Run for Pair<A, B, AT> {
     const COLD: bool = A::WEIGHT.is_cold() || B::WEIGHT.is_cold();
-    unsafe fn portable(st: &mut State, op: *const Op) -> *const Op {
-        rows::pair(st, op, &Self::TWO)
+    #[inline(always)]
+    fn plain(st: &mut State, op: At) -> *const Op {
+        // SAFETY: it is this pair's.
+        unsafe { rows::pair(st, op, &Self::TWO) }
     }
     #[inline(always)]
-    unsafe fn run<S: Simd>(st: &mut State, op: *const Op) -> *const Op {
+    fn run<S: Simd>(s: S, st: &mut State, op: At) -> *const Op {
         let o = &*op;
         let d = reg(st, o.d);
         let names = [o.a, o.b, o.c, Reg(o.e), Reg(o.imm as u16)];
-        let mut p = [d as *const u8; 5];
-        let mut uniform = 0u8;
-        let mut held = [S::isplat(0); 5];
-        for i in 0..5 {
-            if i < Self::N {
-                p[i] = reg(st, names[i]);
-                uniform |= (names[i].is_uniform() as u8) << i;
-                held[i] = S::iload(p[i]);
-            }
-        }
+        // SAFETY: the op's registers.
+        let x = unsafe { Operands::new(s, st, names, Self::N) };
+        let (p, held) = (x.p, x.held);
         if !A::WEIGHT.long() && !B::WEIGHT.long() && st.live == st.all {
             macro_rules! full {
                 ($u:literal) => {
                     if $u < 1 << Self::N {
-                        Self::full::<S, $u>(&held, p, d, st.warps);
-                        return op.add(1);
+                        // SAFETY: the op's registers.
+                        unsafe { Self::full::<S, $u>(s, &held, p, d, st.warps) };
+                        return op.on(1);
                     }
                 };
             }
-            match uniform {
+            match x.uniform {
                 0 => full!(0),
                 1 => full!(1),
                 2 => full!(2),
@@ -197,16 +188,12 @@ impl<A: Part, B: Part, const AT: usize> Run for Pair<A, B, AT> {
                 _ => {}
             }
         }
-        let step = |i: usize| if uniform >> i & 1 != 0 { 0 } else { 64 };
-        let steps = [step(0), step(1), step(2), step(3), step(4)];
-        let mut live = st.live;
-        while live != 0 {
-            let w = live.trailing_zeros() as usize;
-            live &= live - 1;
-            let o = [w * steps[0], w * steps[1], w * steps[2], w * steps[3], w * steps[4]];
-            S::istore(d.add(w * 64), Self::warp::<S, 0>(&held, &p, &o));
+        let steps = five!(|i| x.step(i));
+        for w in Bits(st.live) {
+            // SAFETY: the op's registers, a live warp.
+            unsafe { s.istore(d.add(w * 64), Self::warp::<S, 0>(s, &held, &p, &five!(|i| w * steps[i]))) };
         }
-        op.add(1)
+        op.on(1)
     }
 }
 

@@ -1,55 +1,58 @@
-//! Register access for kernels: pointer and step between warps.
+//! Register access for kernels: pointer and step between warps. To say where a register lies is safe; to go there is not.
+//!
+//! Why it may be gone to: the first unit of each register that an op names lies within the program's units (the check, or
+//! lowering, see [`crate::Kernel`]), and behind these lie as many as the widest register has ([`crate::engine`]). So all warps
+//! of a wave are in the register file, for a register of any type. "The op's registers" in reasons below is this. A register
+//! that an op may lack is [`Reg::NONE`] there, and asked for first. Nobody else has the register file while a kernel runs; no
+//! reference into it outlives a step, for results may take their operands' registers. Likewise rows of counts: lowering numbers
+//! the counters that its TALLY and LOOP ops name ("a counter of the program").
 
 use crate::state::State;
-use shader::bytecode::{Op, Reg};
+use shader::bytecode::{Reg, UNIT_BYTES};
+
+/// First byte of a register.
+#[inline(always)]
+pub fn reg(st: &State, r: Reg) -> *mut u8 {
+    st.regs.wrapping_add(r.unit() * UNIT_BYTES)
+}
 
 /// 32-bit register: pointer and words from one warp to the next (0 when uniform).
-///
-/// # Safety
-/// `r` lies within the register file.
 #[inline(always)]
-pub unsafe fn src32(st: &State, r: Reg) -> (*const u32, usize) {
-    (st.regs.add(r.unit() * 64) as *const u32, if r.is_uniform() { 0 } else { 16 })
+pub fn src32(st: &State, r: Reg) -> (*const u32, usize) {
+    (reg(st, r).cast(), if r.is_uniform() { 0 } else { 16 })
 }
 
 /// 64-bit register: pointer and 64-bit words from one warp to the next (0 when uniform).
-///
-/// # Safety
-/// `r` lies within the register file.
 #[inline(always)]
-pub unsafe fn src64(st: &State, r: Reg) -> (*const u64, usize) {
-    (st.regs.add(r.unit() * 64) as *const u64, if r.is_uniform() { 0 } else { 16 })
+pub fn src64(st: &State, r: Reg) -> (*const u64, usize) {
+    (reg(st, r).cast(), if r.is_uniform() { 0 } else { 16 })
 }
 
 /// Where warp `w` of a 32-bit register is written. Writing a uniform register writes its 16 copies.
-///
-/// # Safety
-/// `r` lies within the register file.
 #[inline(always)]
-pub unsafe fn dst32(st: &State, r: Reg, w: usize) -> *mut u32 {
-    (st.regs.add(r.unit() * 64) as *mut u32).add(if r.is_uniform() { 0 } else { w * 16 })
+pub fn dst32(st: &State, r: Reg, w: usize) -> *mut u32 {
+    reg(st, r).cast::<u32>().wrapping_add(if r.is_uniform() { 0 } else { w * 16 })
 }
 
 /// As [`dst32`] for 64-bit registers.
-///
-/// # Safety
-/// `r` lies within the register file.
 #[inline(always)]
-pub unsafe fn dst64(st: &State, r: Reg, w: usize) -> *mut u64 {
-    (st.regs.add(r.unit() * 64) as *mut u64).add(if r.is_uniform() { 0 } else { w * 16 })
+pub fn dst64(st: &State, r: Reg, w: usize) -> *mut u64 {
+    reg(st, r).cast::<u64>().wrapping_add(if r.is_uniform() { 0 } else { w * 16 })
 }
 
 /// Writes the same value to all lanes of a register's live warps (or to a uniform register).
 ///
 /// # Safety
-/// As [`dst32`].
+/// `r` is one of the op's registers.
 #[inline(always)]
 pub unsafe fn splat32(st: &State, r: Reg, v: u32) {
     if r.is_uniform() {
-        *(dst32(st, r, 0) as *mut [u32; 16]) = [v; 16];
+        // SAFETY: the caller's.
+        unsafe { *(dst32(st, r, 0) as *mut [u32; 16]) = [v; 16] };
     } else {
         for w in super::mask::Bits(st.live) {
-            *(dst32(st, r, w) as *mut [u32; 16]) = [v; 16];
+            // SAFETY: the caller's.
+            unsafe { *(dst32(st, r, w) as *mut [u32; 16]) = [v; 16] };
         }
     }
 }
@@ -57,47 +60,18 @@ pub unsafe fn splat32(st: &State, r: Reg, v: u32) {
 /// As [`splat32`] for 64 bits.
 ///
 /// # Safety
-/// As [`dst64`].
+/// As [`splat32`].
 #[inline(always)]
 pub unsafe fn splat64(st: &State, r: Reg, v: u64) {
     if r.is_uniform() {
-        *(dst64(st, r, 0) as *mut [u64; 16]) = [v; 16];
+        // SAFETY: the caller's.
+        unsafe { *(dst64(st, r, 0) as *mut [u64; 16]) = [v; 16] };
     } else {
         for w in super::mask::Bits(st.live) {
-            *(dst64(st, r, w) as *mut [u64; 16]) = [v; 16];
+            // SAFETY: the caller's.
+            unsafe { *(dst64(st, r, w) as *mut [u64; 16]) = [v; 16] };
         }
     }
-}
-
-/// Register `i` of an op with `n` values: `d` when n is 1, else from the ext words that follow.
-///
-/// # Safety
-/// The ext words follow `op`.
-#[inline(always)]
-pub unsafe fn value_reg(op: *const Op, n: usize, i: usize) -> Reg {
-    if n == 1 {
-        (*op).d
-    } else {
-        // An ext word is eight u16.
-        Reg(*(op.add(1) as *const u16).add(ext_slot(i)))
-    }
-}
-
-/// The u16 of ext words at which register `i` lies: `Op` is code, d, a, b, c, e, imm (low half, high half on
-/// little-endian machines).
-#[inline(always)]
-fn ext_slot(i: usize) -> usize {
-    const { assert!(cfg!(target_endian = "little")) };
-    i
-}
-
-/// Op after a memory op with `n` values.
-///
-/// # Safety
-/// As [`value_reg`].
-#[inline(always)]
-pub unsafe fn after(op: *const Op, n: usize) -> *const Op {
-    op.add(if n == 1 { 1 } else { 1 + n.div_ceil(8) })
 }
 
 /// The first active lane of the wave: (warp, lane). Only call with lanes in exec.

@@ -3,9 +3,10 @@
 //! compiled for it again. Where there are vectors for it, an op is compiled into each of its places instead: `map.rs`,
 //! `pair.rs`, `twin.rs`, `fused.rs`.
 
-use super::map::{Class, I, Op1, Op2, Op3, reg, stride};
+use super::map::{Class, I, Op1, Op2, Op3, stride};
 use super::mask::Bits;
-use crate::state::State;
+use super::regs::reg;
+use crate::state::{At, State};
 use shader::bytecode::{Op, Reg};
 use simd::Portable;
 use simd::rows::Rows;
@@ -17,26 +18,41 @@ use std::mem::MaybeUninit;
 /// The operands that the op has, and `d`, are good for the rows of those warps, as the op's classes have them.
 pub type Loop = unsafe fn(d: *mut u8, x: [Rows; 3], live: u32);
 
+/// # Safety
+/// As [`Loop`].
 #[inline(never)]
 pub unsafe fn loop1<O: Op1>(d: *mut u8, [a, ..]: [Rows; 3], live: u32) {
     for w in Bits(live) {
-        let a = O::A::load::<Portable>(a.warp(w));
-        O::R::store::<Portable>(d.add(w * O::R::BYTES), O::f::<Portable>(a));
+        // SAFETY: the caller's.
+        unsafe {
+            let a = O::A::load(Portable, a.warp(w));
+            O::R::store(Portable, d.add(w * O::R::BYTES), O::f(Portable, a));
+        }
     }
 }
+/// # Safety
+/// As [`Loop`].
 #[inline(never)]
 pub unsafe fn loop2<O: Op2>(d: *mut u8, [a, b, _]: [Rows; 3], live: u32) {
     for w in Bits(live) {
-        let (a, b) = (O::A::load::<Portable>(a.warp(w)), O::B::load::<Portable>(b.warp(w)));
-        O::R::store::<Portable>(d.add(w * O::R::BYTES), O::f::<Portable>(a, b));
+        // SAFETY: the caller's.
+        unsafe {
+            let (a, b) = (O::A::load(Portable, a.warp(w)), O::B::load(Portable, b.warp(w)));
+            O::R::store(Portable, d.add(w * O::R::BYTES), O::f(Portable, a, b));
+        }
     }
 }
+/// # Safety
+/// As [`Loop`].
 #[inline(never)]
 pub unsafe fn loop3<O: Op3>(d: *mut u8, [a, b, c]: [Rows; 3], live: u32) {
     for w in Bits(live) {
-        let (a, b) = (O::A::load::<Portable>(a.warp(w)), O::B::load::<Portable>(b.warp(w)));
-        let c = O::C::load::<Portable>(c.warp(w));
-        O::R::store::<Portable>(d.add(w * O::R::BYTES), O::f::<Portable>(a, b, c));
+        // SAFETY: the caller's.
+        unsafe {
+            let (a, b) = (O::A::load(Portable, a.warp(w)), O::B::load(Portable, b.warp(w)));
+            let c = O::C::load(Portable, c.warp(w));
+            O::R::store(Portable, d.add(w * O::R::BYTES), O::f(Portable, a, b, c));
+        }
     }
 }
 
@@ -54,7 +70,7 @@ impl Layout {
 
     /// Where the warps of an operand lie.
     #[inline(always)]
-    unsafe fn rows(self, st: &State, r: Reg) -> Rows {
+    fn rows(self, st: &State, r: Reg) -> Rows {
         Rows { at: reg(st, r), step: stride(r, self.bytes, self.bool) }
     }
 }
@@ -69,8 +85,8 @@ pub struct Single {
 /// The kernel of a single op.
 ///
 /// # Safety
-/// As [`crate::Kernel`]; `op` is one of `single`'s.
-pub unsafe fn single(st: &mut State, op: *const Op, single: &Single) -> *const Op {
+/// `op` is one of `single`'s.
+pub unsafe fn single(st: &mut State, op: At, single: &Single) -> *const Op {
     let o = &*op;
     let mut x = [Rows::NONE; 3];
     let mut same = true;
@@ -81,21 +97,22 @@ pub unsafe fn single(st: &mut State, op: *const Op, single: &Single) -> *const O
     // As `map::is_uniform` has it.
     let uniform = if single.result.bool { same } else { o.d.is_uniform() };
     let d = reg(st, o.d);
-    (single.run)(d, x, if uniform { 1 } else { st.live });
+    // SAFETY: the op's registers, laid out as its code has them.
+    unsafe { (single.run)(d, x, if uniform { 1 } else { st.live }) };
     if single.result.bool && uniform {
         // Every warp's mask, dead warps too: a uniform Bool is whole wherever it is looked at.
-        let mask = d.cast::<u16>().read();
-        d.cast::<[u16; 16]>().write([mask; 16]);
+        // SAFETY: a Bool register has a unit, and the first warp's mask was just written.
+        unsafe {
+            let mask = d.cast::<u16>().read();
+            d.cast::<[u16; 16]>().write([mask; 16]);
+        }
     }
-    op.add(1)
+    op.on(1)
 }
 
 /// A register of 32 bits.
-///
-/// # Safety
-/// `r` lies within the register file.
 #[inline(always)]
-pub unsafe fn row(st: &State, r: Reg) -> Rows {
+pub fn row(st: &State, r: Reg) -> Rows {
     const { Layout::of::<I>() }.rows(st, r)
 }
 
@@ -130,26 +147,29 @@ impl Two {
     /// As [`Loop`]: the operands are the first op's, then the second's others.
     pub unsafe fn run(&self, d: *mut u8, x: &[Rows; 5], live: u32) {
         let mut between = Between::new();
-        (self.first)(between.at(), [x[0], x[1], x[2]], live);
+        // SAFETY: the caller's; there is room for all warps between.
+        unsafe { (self.first)(between.at(), [x[0], x[1], x[2]], live) };
         let mut rest = x[self.split..self.operands].iter();
         let mut y = [Rows::NONE; 3];
         for (k, y) in y.iter_mut().enumerate() {
             *y = if k == self.at { between.rows() } else { rest.next().copied().unwrap_or(Rows::NONE) };
         }
-        (self.second)(d, y, live);
+        // SAFETY: the caller's; the first op has written those warps.
+        unsafe { (self.second)(d, y, live) };
     }
 }
 
 /// The kernel of a pair.
 ///
 /// # Safety
-/// As [`crate::Kernel`]; `op` is that pair.
-pub unsafe fn pair(st: &mut State, op: *const Op, two: &Two) -> *const Op {
+/// `op` is that pair.
+pub unsafe fn pair(st: &mut State, op: At, two: &Two) -> *const Op {
     let o = &*op;
     let mut x = [Rows::NONE; 5];
     for (x, r) in x.iter_mut().zip([o.a, o.b, o.c, Reg(o.e), Reg(o.imm as u16)]).take(two.operands) {
         *x = row(st, r);
     }
-    two.run(reg(st, o.d), &x, st.live);
-    op.add(1)
+    // SAFETY: the op's registers.
+    unsafe { two.run(reg(st, o.d), &x, st.live) };
+    op.on(1)
 }

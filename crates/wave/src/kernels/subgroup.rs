@@ -3,71 +3,79 @@
 use super::levels::{Steps, kernel_forms};
 use super::mask::{self, Bits};
 use super::regs::{dst32, dst64, src32, src64};
-use crate::state::State;
-use shader::bytecode::Op;
+use crate::state::{At, State};
+use shader::bytecode::{Op, Reg};
 use shader::ir::ReduceOp;
 
 /// Lanes of one warp of a register.
+///
+/// # Safety
+/// `r` is one of the op's registers, of that width, and the wave has a warp `w`.
 trait Word: Copy + Default + 'static {
-    unsafe fn read(st: &State, r: shader::bytecode::Reg, w: usize) -> [Self; 16];
-    unsafe fn write(st: &State, r: shader::bytecode::Reg, w: usize, v: [Self; 16]);
+    unsafe fn read(st: &State, r: Reg, w: usize) -> [Self; 16];
+    unsafe fn write(st: &State, r: Reg, w: usize, v: [Self; 16]);
 }
-impl Word for u32 {
-    #[inline(always)]
-    unsafe fn read(st: &State, r: shader::bytecode::Reg, w: usize) -> [u32; 16] {
-        let (p, s) = src32(st, r);
-        *(p.add(w * s) as *const [u32; 16])
-    }
-    #[inline(always)]
-    unsafe fn write(st: &State, r: shader::bytecode::Reg, w: usize, v: [u32; 16]) {
-        *(dst32(st, r, w) as *mut [u32; 16]) = v;
-    }
+macro_rules! words {
+    ($($t:ident $src:ident $dst:ident;)*) => { $(
+        impl Word for $t {
+            #[inline(always)]
+            unsafe fn read(st: &State, r: Reg, w: usize) -> [$t; 16] {
+                let (p, s) = $src(st, r);
+                // SAFETY: the caller's.
+                unsafe { *(p.add(w * s) as *const [$t; 16]) }
+            }
+            #[inline(always)]
+            unsafe fn write(st: &State, r: Reg, w: usize, v: [$t; 16]) {
+                // SAFETY: the caller's.
+                unsafe { *($dst(st, r, w) as *mut [$t; 16]) = v };
+            }
+        }
+    )* };
 }
-impl Word for u64 {
-    #[inline(always)]
-    unsafe fn read(st: &State, r: shader::bytecode::Reg, w: usize) -> [u64; 16] {
-        let (p, s) = src64(st, r);
-        *(p.add(w * s) as *const [u64; 16])
-    }
-    #[inline(always)]
-    unsafe fn write(st: &State, r: shader::bytecode::Reg, w: usize, v: [u64; 16]) {
-        *(dst64(st, r, w) as *mut [u64; 16]) = v;
-    }
-}
-
-#[inline(always)]
-unsafe fn ballot<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
-    let o = *op;
-    let a = mask::load(st, o.a);
-    for w in Bits(st.live) {
-        u32::write(st, o.d, w, [(st.exec[w] & a[w]) as u32; 16]);
-    }
-    op.add(1)
+words! {
+    u32 src32 dst32;
+    u64 src64 dst64;
 }
 
 #[inline(always)]
-unsafe fn first<T: Word>(st: &mut State, op: *const Op) -> *const Op {
+fn ballot<L: Steps>(_: L, st: &mut State, op: At) -> *const Op {
     let o = *op;
+    // SAFETY: the op's register.
+    let a = unsafe { mask::load(st, o.a) };
     for w in Bits(st.live) {
-        let v = T::read(st, o.a, w);
-        T::write(st, o.d, w, [v[st.exec[w].trailing_zeros() as usize & 15]; 16]);
+        // SAFETY: the op's register, a live warp.
+        unsafe { u32::write(st, o.d, w, [(st.exec[w] & a[w]) as u32; 16]) };
     }
-    op.add(1)
+    op.on(1)
 }
 
 #[inline(always)]
-unsafe fn shuffle<T: Word>(st: &mut State, op: *const Op) -> *const Op {
+fn first<T: Word>(st: &mut State, op: At) -> *const Op {
     let o = *op;
     for w in Bits(st.live) {
-        let v = T::read(st, o.a, w);
-        let b = u32::read(st, o.b, w);
+        // SAFETY: the op's registers, a live warp.
+        unsafe {
+            let v = T::read(st, o.a, w);
+            T::write(st, o.d, w, [v[st.exec[w].trailing_zeros() as usize & 15]; 16]);
+        }
+    }
+    op.on(1)
+}
+
+#[inline(always)]
+fn shuffle<T: Word>(st: &mut State, op: At) -> *const Op {
+    let o = *op;
+    for w in Bits(st.live) {
+        // SAFETY: the op's registers, a live warp.
+        let (v, b) = unsafe { (T::read(st, o.a, w), u32::read(st, o.b, w)) };
         let mut r = v;
         for i in 0..16 {
             r[i] = v[b[i] as usize & 15];
         }
-        T::write(st, o.d, w, r);
+        // SAFETY: as above.
+        unsafe { T::write(st, o.d, w, r) };
     }
-    op.add(1)
+    op.on(1)
 }
 
 /// Where the four lanes of a quad come from, two bits each, by quad operation ([`shader::ir::Quad`] by number): one lane
@@ -75,7 +83,7 @@ unsafe fn shuffle<T: Word>(st: &mut State, op: *const Op) -> *const Op {
 const FROM: [i32; 11] = [0x00, 0x55, 0xAA, 0xFF, 0xB1, 0x4E, 0x1B, 0xA0, 0xF5, 0x44, 0xEE];
 
 #[inline(always)]
-unsafe fn quad32<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
+fn quad32<L: Steps>(l: L, st: &mut State, op: At) -> *const Op {
     let o = *op;
     let (p, s) = src32(st, o.a);
     let d = dst32(st, o.d, 0);
@@ -89,10 +97,12 @@ unsafe fn quad32<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
             match o.e {
                 $($q => {
                     for w in 0..first {
-                        L::quads32::<{ FROM[$q] }>(d.add(w * step), p.add(w * s));
+                        // SAFETY: the op's registers, a live warp.
+                        unsafe { l.quads32::<{ FROM[$q] }>(d.add(w * step), p.add(w * s)) };
                     }
                     for w in Bits(others) {
-                        L::quads32::<{ FROM[$q] }>(d.add(w * step), p.add(w * s));
+                        // SAFETY: the op's registers, a live warp.
+                        unsafe { l.quads32::<{ FROM[$q] }>(d.add(w * step), p.add(w * s)) };
                     }
                 },)*
                 _ => {}
@@ -100,22 +110,24 @@ unsafe fn quad32<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
         };
     }
     go!(0 1 2 3 4 5 6 7 8 9 10);
-    op.add(1)
+    op.on(1)
 }
 
 #[inline(always)]
-unsafe fn quad64<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
+fn quad64<L: Steps>(_: L, st: &mut State, op: At) -> *const Op {
     let o = *op;
     let from = FROM[(o.e as usize).min(FROM.len() - 1)];
     for w in Bits(st.live) {
-        let v = u64::read(st, o.a, w);
+        // SAFETY: the op's registers, a live warp.
+        let v = unsafe { u64::read(st, o.a, w) };
         let mut r = v;
         for i in 0..16 {
             r[i] = v[i & !3 | (from >> (2 * (i & 3)) & 3) as usize];
         }
-        u64::write(st, o.d, w, r);
+        // SAFETY: as above.
+        unsafe { u64::write(st, o.d, w, r) };
     }
-    op.add(1)
+    op.on(1)
 }
 
 /// One warp's reduction or scan in clusters of `cluster` lanes. Reductions fold halves (lane i with lane i ^ cluster/2,
@@ -165,24 +177,31 @@ fn warp_reduce<T: Copy>(
 }
 
 /// [`reduce_all`], compiled once for all operations.
+///
+/// # Safety
+/// As [`reduce_all`].
 #[inline(never)]
 unsafe fn reduce_any<T: Word>(
     st: &State,
-    o: &Op,
+    o: At,
     scan: u16,
     cluster: usize,
     identity: T,
     skip: T,
     f: fn(T, T) -> T,
 ) {
-    reduce_all(st, o, scan, cluster, identity, skip, f)
+    // SAFETY: the caller's.
+    unsafe { reduce_all(st, o, scan, cluster, identity, skip, f) }
 }
 
 /// [`warp_reduce`] of all live warps.
+///
+/// # Safety
+/// The registers are of that width.
 #[inline(always)]
 unsafe fn reduce_all<T: Word>(
     st: &State,
-    o: &Op,
+    o: At,
     scan: u16,
     cluster: usize,
     identity: T,
@@ -190,24 +209,30 @@ unsafe fn reduce_all<T: Word>(
     f: impl Fn(T, T) -> T + Copy,
 ) {
     for w in Bits(st.live) {
-        let v = T::read(st, o.a, w);
-        T::write(st, o.d, w, warp_reduce(v, st.exec[w], scan, cluster, identity, skip, f));
+        // SAFETY: the op's registers, a live warp; their width is the caller's.
+        unsafe {
+            let v = T::read(st, o.a, w);
+            T::write(st, o.d, w, warp_reduce(v, st.exec[w], scan, cluster, identity, skip, f));
+        }
     }
 }
 
 macro_rules! reduces {
     ($name:ident, $u:ty, $s:ty, $f:ty) => {
         #[inline(always)]
-        unsafe fn $name<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
+        fn $name<L: Steps>(_: L, st: &mut State, op: At) -> *const Op {
             let o = *op;
             let scan = o.e >> 4 & 3;
             let cluster = 1usize << (o.e >> 8 & 7).min(4);
             macro_rules! go {
                 ($id:expr, $skip:expr, $g:expr) => {
-                    if L::PORTABLE {
-                        reduce_any::<$u>(st, &o, scan, cluster, $id, $skip, $g);
-                    } else {
-                        reduce_all::<$u>(st, &o, scan, cluster, $id, $skip, $g);
+                    // SAFETY: registers of the width of the op's code.
+                    unsafe {
+                        if L::PORTABLE {
+                            reduce_any::<$u>(st, op, scan, cluster, $id, $skip, $g);
+                        } else {
+                            reduce_all::<$u>(st, op, scan, cluster, $id, $skip, $g);
+                        }
                     }
                 };
             }
@@ -265,7 +290,7 @@ macro_rules! reduces {
                 ReduceOp::FMin => go!(fb(inf), fb(inf), min),
                 ReduceOp::FMax => go!(fb(-inf), fb(-inf), max),
             }
-            op.add(1)
+            op.on(1)
         }
     };
 }
@@ -275,7 +300,7 @@ reduces!(reduce64, u64, i64, f64);
 macro_rules! widths {
     ($($name:ident = $f:ident::<$t:ty>;)*) => {
         $(#[inline(always)]
-        unsafe fn $name<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
+        fn $name<L: Steps>(_: L, st: &mut State, op: At) -> *const Op {
             $f::<$t>(st, op)
         })*
     };

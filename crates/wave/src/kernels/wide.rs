@@ -9,41 +9,41 @@ use simd::{Simd, ops};
 const SIGN: u64 = 1 << 63;
 
 #[inline(always)]
-pub unsafe fn dneg<S: Simd>(a: S::D) -> S::D {
-    S::from_dbits(S::lxor(S::dbits(a), S::lsplat(SIGN)))
+pub fn dneg<S: Simd>(s: S, a: S::D) -> S::D {
+    s.from_dbits(s.lxor(s.dbits(a), s.lsplat(SIGN)))
 }
 #[inline(always)]
-pub unsafe fn dabs<S: Simd>(a: S::D) -> S::D {
-    S::from_dbits(S::land(S::dbits(a), S::lsplat(!SIGN)))
+pub fn dabs<S: Simd>(s: S, a: S::D) -> S::D {
+    s.from_dbits(s.land(s.dbits(a), s.lsplat(!SIGN)))
 }
 /// As [`ops::fmin`].
 #[inline(always)]
-pub unsafe fn dmin<S: Simd>(a: S::D, b: S::D) -> S::D {
-    let r = S::from_dbits(S::lor(S::dbits(S::dmin_raw(a, b)), S::dbits(S::dmin_raw(b, a))));
-    let r = S::dsel(S::dne(a, a), b, r);
-    S::dsel(S::dne(b, b), a, r)
+pub fn dmin<S: Simd>(s: S, a: S::D, b: S::D) -> S::D {
+    let r = s.from_dbits(s.lor(s.dbits(s.dmin_raw(a, b)), s.dbits(s.dmin_raw(b, a))));
+    let r = s.dsel(s.dne(a, a), b, r);
+    s.dsel(s.dne(b, b), a, r)
 }
 #[inline(always)]
-pub unsafe fn dmax<S: Simd>(a: S::D, b: S::D) -> S::D {
-    let r = S::from_dbits(S::land(S::dbits(S::dmax_raw(a, b)), S::dbits(S::dmax_raw(b, a))));
-    let r = S::dsel(S::dne(a, a), b, r);
-    S::dsel(S::dne(b, b), a, r)
+pub fn dmax<S: Simd>(s: S, a: S::D, b: S::D) -> S::D {
+    let r = s.from_dbits(s.land(s.dbits(s.dmax_raw(a, b)), s.dbits(s.dmax_raw(b, a))));
+    let r = s.dsel(s.dne(a, a), b, r);
+    s.dsel(s.dne(b, b), a, r)
 }
 #[inline(always)]
-unsafe fn lneg<S: Simd>(a: S::L) -> S::L {
-    S::lsub(S::lsplat(0), a)
+fn lneg<S: Simd>(s: S, a: S::L) -> S::L {
+    s.lsub(s.lsplat(0), a)
 }
 #[inline(always)]
-unsafe fn above<S: Simd>(a: S::L, b: S::L) -> S::M {
-    let s = S::lsplat(SIGN);
-    S::lgt(S::lxor(a, s), S::lxor(b, s))
+fn above<S: Simd>(s: S, a: S::L, b: S::L) -> S::M {
+    let sign = s.lsplat(SIGN);
+    s.lgt(s.lxor(a, sign), s.lxor(b, sign))
 }
 /// Highest bit of 64.
 #[inline(always)]
-unsafe fn lmsb<S: Simd>(a: S::L) -> S::I {
-    let high = S::hi(a);
-    let up = S::iadd(umsb::<S>(high), S::isplat(32));
-    S::isel(S::ieq(high, S::isplat(0)), umsb::<S>(S::lo(a)), up)
+fn lmsb<S: Simd>(s: S, a: S::L) -> S::I {
+    let high = s.hi(a);
+    let up = s.iadd(umsb(s, high), s.isplat(32));
+    s.isel(s.ieq(high, s.isplat(0)), umsb(s, s.lo(a)), up)
 }
 #[inline(always)]
 fn srem(a: u64, b: u64) -> u64 {
@@ -92,88 +92,88 @@ fn frexp(x: f64) -> (f64, u32) {
     (f64::from_bits(bits & !(0x7FF << 52) | 1022 << 52), e as u32)
 }
 
-ops1! { S;
+ops1! { S, s;
     Mov cold (a: L) -> L = a;
-    FNeg cold (a: D) -> D = dneg::<S>(a);
-    FAbs cold (a: D) -> D = dabs::<S>(a);
-    FSqrt cold (a: D) -> D = S::dsqrt(a);
-    FRsqrt cold (a: D) -> D = S::ddiv(S::dsplat(1.0), S::dsqrt(a));
-    FRcp cold (a: D) -> D = S::ddiv(S::dsplat(1.0), a);
-    FFloor cold (a: D) -> D = S::dfloor(a);
-    FCeil cold (a: D) -> D = S::dceil(a);
-    FTrunc cold (a: D) -> D = S::dtrunc(a);
-    FRoundEven cold (a: D) -> D = S::dround_even(a);
-    FFract cold (a: D) -> D = S::dsub(a, S::dfloor(a));
+    FNeg cold (a: D) -> D = dneg(s, a);
+    FAbs cold (a: D) -> D = dabs(s, a);
+    FSqrt cold (a: D) -> D = s.dsqrt(a);
+    FRsqrt cold (a: D) -> D = s.ddiv(s.dsplat(1.0), s.dsqrt(a));
+    FRcp cold (a: D) -> D = s.ddiv(s.dsplat(1.0), a);
+    FFloor cold (a: D) -> D = s.dfloor(a);
+    FCeil cold (a: D) -> D = s.dceil(a);
+    FTrunc cold (a: D) -> D = s.dtrunc(a);
+    FRoundEven cold (a: D) -> D = s.dround_even(a);
+    FFract cold (a: D) -> D = s.dsub(a, s.dfloor(a));
     FSign cold (a: D) -> D = {
-        let zero = S::dsplat(0.0);
-        let r = S::dsel(S::dne(a, a), zero, a);
-        let r = S::dsel(S::dlt(zero, a), S::dsplat(1.0), r);
-        S::dsel(S::dlt(a, zero), S::dsplat(-1.0), r)
+        let zero = s.dsplat(0.0);
+        let r = s.dsel(s.dne(a, a), zero, a);
+        let r = s.dsel(s.dlt(zero, a), s.dsplat(1.0), r);
+        s.dsel(s.dlt(a, zero), s.dsplat(-1.0), r)
     };
-    FSaturate cold (a: D) -> D = S::dmin_raw(S::dmax_raw(a, S::dsplat(0.0)), S::dsplat(1.0));
+    FSaturate cold (a: D) -> D = s.dmin_raw(s.dmax_raw(a, s.dsplat(0.0)), s.dsplat(1.0));
     FlushDenorm cold (a: L) -> L = {
-        let small = S::leq(S::land(a, S::lsplat(0x7FF << 52)), S::lsplat(0));
-        S::lsel(small, S::land(a, S::lsplat(SIGN)), a)
+        let small = s.leq(s.land(a, s.lsplat(0x7FF << 52)), s.lsplat(0));
+        s.lsel(small, s.land(a, s.lsplat(SIGN)), a)
     };
-    FCanon cold (a: D) -> D = S::dsel(S::dne(a, a), S::dsplat(f64::from_bits(0x7FF8 << 48)), a);
-    FrexpSig cold (a: D) -> D = lanes!(S, d_from; x = d_lanes a => frexp(x).0);
-    FrexpExp cold (a: D) -> I = lanes!(S, i_from; x = d_lanes a => frexp(x).1);
-    INeg cold (a: L) -> L = lneg::<S>(a);
-    IAbs cold (a: L) -> L = S::lsel(S::lgt(S::lsplat(0), a), lneg::<S>(a), a);
+    FCanon cold (a: D) -> D = s.dsel(s.dne(a, a), s.dsplat(f64::from_bits(0x7FF8 << 48)), a);
+    FrexpSig cold (a: D) -> D = lanes!(s, d_from; x = d_lanes a => frexp(x).0);
+    FrexpExp cold (a: D) -> I = lanes!(s, i_from; x = d_lanes a => frexp(x).1);
+    INeg cold (a: L) -> L = lneg(s, a);
+    IAbs cold (a: L) -> L = s.lsel(s.lgt(s.lsplat(0), a), lneg(s, a), a);
     ISign cold (a: L) -> L = {
-        let zero = S::lsplat(0);
-        let r = S::lsel(S::lgt(a, zero), S::lsplat(1), zero);
-        S::lsel(S::lgt(zero, a), S::lsplat(!0), r)
+        let zero = s.lsplat(0);
+        let r = s.lsel(s.lgt(a, zero), s.lsplat(1), zero);
+        s.lsel(s.lgt(zero, a), s.lsplat(!0), r)
     };
-    Not cold (a: L) -> L = S::lxor(a, S::lsplat(!0));
-    BitReverse cold (a: L) -> L = S::pack(bit_reverse::<S>(S::hi(a)), bit_reverse::<S>(S::lo(a)));
-    BitCount cold (a: L) -> I = S::iadd(bit_count::<S>(S::lo(a)), bit_count::<S>(S::hi(a)));
+    Not cold (a: L) -> L = s.lxor(a, s.lsplat(!0));
+    BitReverse cold (a: L) -> L = s.pack(bit_reverse(s, s.hi(a)), bit_reverse(s, s.lo(a)));
+    BitCount cold (a: L) -> I = s.iadd(bit_count(s, s.lo(a)), bit_count(s, s.hi(a)));
     FindLsb cold (a: L) -> I = {
-        let (low, high) = (S::lo(a), lsb::<S>(S::hi(a)));
+        let (low, high) = (s.lo(a), lsb(s, s.hi(a)));
         // −1 of an empty high word stays −1.
-        let none = S::sgt(S::isplat(0), high);
-        let up = S::isel(none, high, S::iadd(high, S::isplat(32)));
-        S::isel(S::ieq(low, S::isplat(0)), up, lsb::<S>(low))
+        let none = s.sgt(s.isplat(0), high);
+        let up = s.isel(none, high, s.iadd(high, s.isplat(32)));
+        s.isel(s.ieq(low, s.isplat(0)), up, lsb(s, low))
     };
-    FindUMsb cold (a: L) -> I = lmsb::<S>(a);
+    FindUMsb cold (a: L) -> I = lmsb(s, a);
     FindSMsb cold (a: L) -> I = {
-        let s = ops::sar::<S>(S::hi(a), 31);
-        lmsb::<S>(S::lxor(a, S::pack(s, s)))
+        let sign = ops::sar(s, s.hi(a), 31);
+        lmsb(s, s.lxor(a, s.pack(sign, sign)))
     };
 }
-ops2! { S;
-    FAdd cold (a: D, b: D) -> D = S::dadd(a, b);
-    FSub cold (a: D, b: D) -> D = S::dsub(a, b);
-    FMul cold (a: D, b: D) -> D = S::dmul(a, b);
-    FDiv cold (a: D, b: D) -> D = S::ddiv(a, b);
-    FMin cold (a: D, b: D) -> D = dmin::<S>(a, b);
-    FMax cold (a: D, b: D) -> D = dmax::<S>(a, b);
-    FRem cold (a: D, b: D) -> D = lanes!(S, d_from; a = d_lanes a, b = d_lanes b => a % b);
-    FMod cold (a: D, b: D) -> D = lanes!(S, d_from; x = d_lanes a, y = d_lanes b => fmod(x, y));
-    FStep cold (edge: D, x: D) -> D = S::dsel(S::dlt(x, edge), S::dsplat(0.0), S::dsplat(1.0));
-    FLdexp cold (a: D, e: I) -> D = lanes!(S, d_from; x = d_lanes a, n = i_lanes e => ldexp(x, n as i32));
-    IAdd cold (a: L, b: L) -> L = S::ladd(a, b);
-    ISub cold (a: L, b: L) -> L = S::lsub(a, b);
-    IMul cold (a: L, b: L) -> L = S::lmul(a, b);
-    UMulHi cold (a: L, b: L) -> L = lanes!(S, l_from; a = l_lanes a, b = l_lanes b => ((a as u128 * b as u128) >> 64) as u64);
+ops2! { S, s;
+    FAdd cold (a: D, b: D) -> D = s.dadd(a, b);
+    FSub cold (a: D, b: D) -> D = s.dsub(a, b);
+    FMul cold (a: D, b: D) -> D = s.dmul(a, b);
+    FDiv cold (a: D, b: D) -> D = s.ddiv(a, b);
+    FMin cold (a: D, b: D) -> D = dmin(s, a, b);
+    FMax cold (a: D, b: D) -> D = dmax(s, a, b);
+    FRem cold (a: D, b: D) -> D = lanes!(s, d_from; a = d_lanes a, b = d_lanes b => a % b);
+    FMod cold (a: D, b: D) -> D = lanes!(s, d_from; x = d_lanes a, y = d_lanes b => fmod(x, y));
+    FStep cold (edge: D, x: D) -> D = s.dsel(s.dlt(x, edge), s.dsplat(0.0), s.dsplat(1.0));
+    FLdexp cold (a: D, e: I) -> D = lanes!(s, d_from; x = d_lanes a, n = i_lanes e => ldexp(x, n as i32));
+    IAdd cold (a: L, b: L) -> L = s.ladd(a, b);
+    ISub cold (a: L, b: L) -> L = s.lsub(a, b);
+    IMul cold (a: L, b: L) -> L = s.lmul(a, b);
+    UMulHi cold (a: L, b: L) -> L = lanes!(s, l_from; a = l_lanes a, b = l_lanes b => ((a as u128 * b as u128) >> 64) as u64);
     SMulHi cold (a: L, b: L) -> L =
-        lanes!(S, l_from; a = l_lanes a, b = l_lanes b => ((a as i64 as i128 * b as i64 as i128) >> 64) as u64);
-    UDiv cold (a: L, b: L) -> L = lanes!(S, l_from; a = l_lanes a, b = l_lanes b => a.checked_div(b).unwrap_or(0));
-    URem cold (a: L, b: L) -> L = lanes!(S, l_from; a = l_lanes a, b = l_lanes b => a.checked_rem(b).unwrap_or(a));
+        lanes!(s, l_from; a = l_lanes a, b = l_lanes b => ((a as i64 as i128 * b as i64 as i128) >> 64) as u64);
+    UDiv cold (a: L, b: L) -> L = lanes!(s, l_from; a = l_lanes a, b = l_lanes b => a.checked_div(b).unwrap_or(0));
+    URem cold (a: L, b: L) -> L = lanes!(s, l_from; a = l_lanes a, b = l_lanes b => a.checked_rem(b).unwrap_or(a));
     SDiv cold (a: L, b: L) -> L =
-        lanes!(S, l_from; a = l_lanes a, b = l_lanes b => if b == 0 { 0 } else { (a as i64).wrapping_div(b as i64) as u64 });
-    SRem cold (a: L, b: L) -> L = lanes!(S, l_from; x = l_lanes a, y = l_lanes b => srem(x, y));
-    SMod cold (a: L, b: L) -> L = lanes!(S, l_from; x = l_lanes a, y = l_lanes b => smod(x, y));
-    And cold (a: L, b: L) -> L = S::land(a, b);
-    Or cold (a: L, b: L) -> L = S::lor(a, b);
-    Xor cold (a: L, b: L) -> L = S::lxor(a, b);
-    Shl cold (a: L, n: I) -> L = S::lshl(a, S::iand(n, S::isplat(63)));
-    LShr cold (a: L, n: I) -> L = S::lshr(a, S::iand(n, S::isplat(63)));
-    AShr cold (a: L, n: I) -> L = S::lsar(a, S::iand(n, S::isplat(63)));
-    SMin cold (a: L, b: L) -> L = S::lsel(S::lgt(a, b), b, a);
-    SMax cold (a: L, b: L) -> L = S::lsel(S::lgt(a, b), a, b);
-    UMin cold (a: L, b: L) -> L = S::lsel(above::<S>(a, b), b, a);
-    UMax cold (a: L, b: L) -> L = S::lsel(above::<S>(a, b), a, b);
+        lanes!(s, l_from; a = l_lanes a, b = l_lanes b => if b == 0 { 0 } else { (a as i64).wrapping_div(b as i64) as u64 });
+    SRem cold (a: L, b: L) -> L = lanes!(s, l_from; x = l_lanes a, y = l_lanes b => srem(x, y));
+    SMod cold (a: L, b: L) -> L = lanes!(s, l_from; x = l_lanes a, y = l_lanes b => smod(x, y));
+    And cold (a: L, b: L) -> L = s.land(a, b);
+    Or cold (a: L, b: L) -> L = s.lor(a, b);
+    Xor cold (a: L, b: L) -> L = s.lxor(a, b);
+    Shl cold (a: L, n: I) -> L = s.lshl(a, s.iand(n, s.isplat(63)));
+    LShr cold (a: L, n: I) -> L = s.lshr(a, s.iand(n, s.isplat(63)));
+    AShr cold (a: L, n: I) -> L = s.lsar(a, s.iand(n, s.isplat(63)));
+    SMin cold (a: L, b: L) -> L = s.lsel(s.lgt(a, b), b, a);
+    SMax cold (a: L, b: L) -> L = s.lsel(s.lgt(a, b), a, b);
+    UMin cold (a: L, b: L) -> L = s.lsel(above(s, a, b), b, a);
+    UMax cold (a: L, b: L) -> L = s.lsel(above(s, a, b), a, b);
 }
 
 pub fn register(r: &mut Registry) {

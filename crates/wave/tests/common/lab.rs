@@ -5,7 +5,7 @@ use super::TestHost;
 use shader::bytecode::{ImageCode, Op, Reg};
 use simd::Level;
 use wave::kernels::{control::PATIENCE, table};
-use wave::{Host, ImageWarp, State, Status, Table};
+use wave::{ImageWarp, State, Status, Table};
 
 /// A small generator of numbers (xorshift).
 pub struct Rng(pub u64);
@@ -130,12 +130,9 @@ impl Lab {
         // SAFETY: everything the state points at outlives it; the aligned memory is as large as the test's.
         unsafe {
             shared.copy_from_nonoverlapping(self.shared.as_ptr(), self.shared.len());
-            let host: *const (dyn Host + '_) = host;
             let mut rows = [wave::tally::Row::default(); 4];
-            let mut count = wave::tally::Counting::at(&mut rows);
-            if self.traced {
-                count.cache = &mut *cache;
-            }
+            let count = wave::tally::Counting::at(&mut rows);
+            let count = if self.traced { count.through(&mut cache) } else { count };
             let mut st = State {
                 count,
                 alive: [!0; 32],
@@ -160,7 +157,7 @@ impl Lab {
                 scratch_words: self.scratch_words,
                 arena: self.arena,
                 images: self.images.as_ptr(),
-                host: std::mem::transmute::<*const (dyn Host + '_), *const dyn Host>(host),
+                host: wave::HostRef::new(host),
                 patience: PATIENCE,
                 status: Status::Running,
                 yields: false,

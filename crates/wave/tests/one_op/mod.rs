@@ -111,7 +111,8 @@ pub fn with_state<R>(b: &mut Bench, f: impl FnOnce(&mut State) -> R) -> R {
     let warps = (b.lanes / 16) as u32;
     let mut rows = [wave::tally::Row::default()];
     let mut st = State {
-        count: wave::tally::Counting::at(&mut rows),
+        // SAFETY: rows and host outlive the state.
+        count: unsafe { wave::tally::Counting::at(&mut rows) },
         alive: [!0; 32],
         exec: [0; 32],
         regs: b.regs.as_mut_ptr().cast(),
@@ -132,7 +133,8 @@ pub fn with_state<R>(b: &mut Bench, f: impl FnOnce(&mut State) -> R) -> R {
         scratch_words: 0,
         arena: (0, 0),
         images: std::ptr::null(),
-        host: &NoHost as *const NoHost as *const dyn Host,
+        // SAFETY: as above.
+        host: unsafe { wave::HostRef::new(&NoHost) },
         patience: 0,
         status: Status::Running,
         yields: false,

@@ -1,7 +1,7 @@
 //! `crates/vk`: what Vulkan has and ash 0.38 (1.3.281) lacks, of core 1.4 and of the extensions named here.
 
 use super::names::{self, Names, field};
-use super::registry::{Decl, Feature, Kind};
+use super::registry::{Decl, Feature, TypeKind};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
@@ -49,12 +49,12 @@ impl Emit<'_, '_> {
             self.want(alias);
         }
         match &t.kind {
-            Kind::Struct { members, .. } | Kind::Union { members } => {
+            TypeKind::Struct { members, .. } | TypeKind::Union { members } => {
                 for m in members {
                     self.want(&m.ty);
                 }
             }
-            Kind::Bitmask { bits: Some(bits), .. } => self.want(bits),
+            TypeKind::Bitmask { bits: Some(bits), .. } => self.want(bits),
             _ => {}
         }
     }
@@ -93,7 +93,7 @@ impl Emit<'_, '_> {
         let link =
             format!("#[doc = \"<https://registry.khronos.org/vulkan/specs/latest/man/html/{c}.html>\"]\n");
         match &t.kind {
-            Kind::Handle { object_type, .. } => {
+            TypeKind::Handle { object_type, .. } => {
                 let number = n
                     .registry
                     .values("VkObjectType", self.sources.iter().copied())
@@ -110,7 +110,7 @@ impl Emit<'_, '_> {
                      impl {name} {{ pub const fn null() -> Self {{ Self(0) }} }}"
                 );
             }
-            Kind::Enum => {
+            TypeKind::Enum => {
                 let _ = writeln!(
                     out,
                     "{link}#[repr(transparent)]\n#[derive(Eq, PartialEq, Ord, PartialOrd, Clone, Copy, Hash, Debug, Default)]\n\
@@ -121,7 +121,7 @@ impl Emit<'_, '_> {
                 self.values(out, c);
                 out.push_str("}\n");
             }
-            Kind::Bitmask { wide, bits } => {
+            TypeKind::Bitmask { wide, bits } => {
                 let raw = if *wide { "Flags64" } else { "Flags" };
                 let _ = writeln!(
                     out,
@@ -133,7 +133,7 @@ impl Emit<'_, '_> {
                 }
                 out.push_str("}\n");
             }
-            Kind::Struct { members, .. } => {
+            TypeKind::Struct { members, .. } => {
                 if members.iter().any(|m| m.bits) {
                     return Err(format!("{c} has bit fields, which the generator does not know"));
                 }
@@ -169,7 +169,7 @@ impl Emit<'_, '_> {
                     None => out.push_str("zero\n}\n}\n"),
                 }
             }
-            Kind::Union { members } => {
+            TypeKind::Union { members } => {
                 let marker = if a.is_empty() { "" } else { "    pub _marker: PhantomData<&'a ()>,\n" };
                 let _ = writeln!(
                     out,
@@ -177,7 +177,7 @@ impl Emit<'_, '_> {
                     self.members(members)
                 );
             }
-            Kind::FuncPointer | Kind::Base => {
+            TypeKind::FuncPointer | TypeKind::Base => {
                 return Err(format!("{c}: a kind the generator does not know"));
             }
         }

@@ -31,6 +31,19 @@ const LOSING: &[&str] = &[
     "vkGetEventStatus",
 ];
 
+/// How commands begin that make something, and may say that there is no memory for it.
+const MAKING: [&str; 9] = [
+    "vkCreate",
+    "vkAllocate",
+    "vkBeginCommandBuffer",
+    "vkEndCommandBuffer",
+    "vkQueueSubmit",
+    "vkBind",
+    "vkImport",
+    "vkMergePipelineCaches",
+    "vkSetDebugUtils",
+];
+
 /// The Rust object behind a command's first parameter, and the level it is looked up at.
 pub fn object(c: &Command) -> (Option<&'static str>, &'static str) {
     let first = c.params.first().map(|p| p.ty.as_str()).unwrap_or_default();
@@ -79,8 +92,15 @@ fn thunk(n: &Names, c: &Command, path: &str) -> String {
         }
         None => format!("guard::raw(c\"{}\", {fallback}, || {path}::{rust}({}))", c.name, args.join(", ")),
     };
+    // What makes something is not begun while there is no memory.
+    let makes = c.ret == "VkResult" && MAKING.iter().any(|begin| c.name.starts_with(begin));
+    let short = if makes {
+        "if crate::alloc::is_short() { return vk::Result::ERROR_OUT_OF_HOST_MEMORY; }\n"
+    } else {
+        ""
+    };
     format!(
-        "pub unsafe extern \"system\" fn {}({}){} {{ {call} }}\n",
+        "pub unsafe extern \"system\" fn {}({}){} {{\n{short}// SAFETY: the caller keeps Vulkan's valid usage.\nunsafe {{ {call} }}\n}}\n",
         c.name,
         n.params(&c.params),
         n.ret(&c.ret)

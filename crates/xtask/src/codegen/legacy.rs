@@ -4,7 +4,7 @@
 use super::Tables;
 use super::entrypoints::object;
 use super::names::{self, Names, field};
-use super::registry::{Command, Decl, Kind};
+use super::registry::{Command, Decl, TypeKind};
 use std::fmt::Write;
 
 /// Old command, new command, and what cannot be matched by name: (target parameter or member, Rust expression).
@@ -54,7 +54,7 @@ pub fn target(name: &str) -> Option<&'static str> {
 
 fn members<'r>(n: &Names<'r>, c: &str) -> Option<&'r [Decl]> {
     match &n.registry.types.get(n.registry.canonical_type(c))?.kind {
-        Kind::Struct { members, .. } => Some(members),
+        TypeKind::Struct { members, .. } => Some(members),
         _ => None,
     }
 }
@@ -115,6 +115,8 @@ impl Build<'_, '_> {
             "let {name}: Vec<_> = crate::chain::slice({name}, {count}).iter().map(|x| {} {{ {copied} ..Default::default() }}).collect();",
             self.n.base(&want.ty, "vk::", "")
         );
+        // Of no array there is none, whatever its count says.
+        let _ = writeln!(self.before, "let {count} = {name}.len() as u32;");
         Some(format!("{name}.as_ptr()"))
     }
 }
@@ -179,7 +181,7 @@ pub fn generate(n: &Names, tables: &Tables, old: &Command) -> Result<String, Str
         (false, _) => format!("{}let result = {call};\n{after}result", b.before),
     };
     Ok(format!(
-        "pub(crate) unsafe fn {}({params}){} {{\n{body}\n}}\n\n",
+        "pub(crate) unsafe fn {}({params}){} {{\n// SAFETY: the caller keeps Vulkan's valid usage.\nunsafe {{\n{body}\n}}\n}}\n\n",
         names::command(&old.name),
         n.ret(&old.ret)
     ))

@@ -1,7 +1,7 @@
 //! How C names and types of Vulkan are spelled in Rust (as ash does).
 
 use super::ash::Ash;
-use super::registry::{Decl, Kind, Registry};
+use super::registry::{Decl, Registry, TypeKind};
 use heck::{ToShoutySnakeCase, ToSnakeCase};
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -80,7 +80,7 @@ impl<'r> Names<'r> {
             return known;
         }
         let answer = match self.registry.types.get(canonical).map(|t| &t.kind) {
-            Some(Kind::Struct { members, .. } | Kind::Union { members }) => {
+            Some(TypeKind::Struct { members, .. } | TypeKind::Union { members }) => {
                 members.iter().any(|m| m.pointers > 0 || self.lifetime(&m.ty))
             }
             _ => false,

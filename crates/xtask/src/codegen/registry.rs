@@ -24,7 +24,7 @@ pub struct Decl {
 }
 
 #[derive(Clone, PartialEq, Debug)]
-pub enum Kind {
+pub enum TypeKind {
     Handle {
         object_type: String,
     },
@@ -50,7 +50,7 @@ pub enum Kind {
 pub struct Type {
     pub name: String,
     pub alias: Option<String>,
-    pub kind: Kind,
+    pub kind: TypeKind,
 }
 
 #[derive(Clone, PartialEq, Debug)]
@@ -195,23 +195,23 @@ fn ty(node: Node) -> Option<Type> {
     };
     let kind = match node.attribute("category").unwrap_or_default() {
         "handle" => {
-            Kind::Handle { object_type: node.attribute("objtypeenum").unwrap_or_default().to_string() }
+            TypeKind::Handle { object_type: node.attribute("objtypeenum").unwrap_or_default().to_string() }
         }
-        "enum" => Kind::Enum,
-        "bitmask" => Kind::Bitmask {
+        "enum" => TypeKind::Enum,
+        "bitmask" => TypeKind::Bitmask {
             wide: child_text(&node, "type") == Some("VkFlags64"),
             bits: node.attribute("requires").or(node.attribute("bitvalues")).map(str::to_string),
         },
-        "struct" => Kind::Struct {
+        "struct" => TypeKind::Struct {
             members: members(),
             extends: node
                 .attribute("structextends")
                 .map(|e| e.split(',').map(str::to_string).collect())
                 .unwrap_or_default(),
         },
-        "union" => Kind::Union { members: members() },
-        "funcpointer" => Kind::FuncPointer,
-        "basetype" => Kind::Base,
+        "union" => TypeKind::Union { members: members() },
+        "funcpointer" => TypeKind::FuncPointer,
+        "basetype" => TypeKind::Base,
         _ => return None,
     };
     Some(Type { name, alias: node.attribute("alias").map(str::to_string), kind })

@@ -1,7 +1,7 @@
 //! Sizes of the structures that the GPU Performance layer copies: those that may stand in the chains of a device's
 //! creation and of submissions.
 
-use super::registry::{Decl, Kind, Registry};
+use super::registry::{Decl, Registry, TypeKind};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -27,22 +27,22 @@ fn base(r: &Registry, c: &str) -> Option<(usize, usize)> {
             (8, 8)
         }
         _ => match &r.types.get(r.canonical_type(c))?.kind {
-            Kind::Enum => (4, 4),
-            Kind::Bitmask { wide, .. } => {
+            TypeKind::Enum => (4, 4),
+            TypeKind::Bitmask { wide, .. } => {
                 if *wide {
                     (8, 8)
                 } else {
                     (4, 4)
                 }
             }
-            Kind::Handle { .. } | Kind::FuncPointer => (8, 8),
-            Kind::Struct { members, .. } => whole(r, members)?,
-            Kind::Union { members } => {
+            TypeKind::Handle { .. } | TypeKind::FuncPointer => (8, 8),
+            TypeKind::Struct { members, .. } => whole(r, members)?,
+            TypeKind::Union { members } => {
                 let parts = members.iter().map(|m| layout(r, m)).collect::<Option<Vec<_>>>()?;
                 let align = parts.iter().map(|p| p.1).max()?;
                 (parts.iter().map(|p| p.0).max()?.next_multiple_of(align), align)
             }
-            Kind::Base => return None,
+            TypeKind::Base => return None,
         },
     })
 }
@@ -65,7 +65,7 @@ pub fn generate(r: &Registry) -> String {
         .collect();
     let mut sizes = BTreeMap::new();
     for t in r.types.values() {
-        let Kind::Struct { members, extends } = &t.kind else { continue };
+        let TypeKind::Struct { members, extends } = &t.kind else { continue };
         if !extends.iter().any(|e| EXTENDED.contains(&e.as_str())) {
             continue;
         }

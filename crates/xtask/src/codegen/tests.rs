@@ -1,7 +1,7 @@
 //! The generator on a small registry.
 
 use super::names;
-use super::registry::{Kind, Registry};
+use super::registry::{Registry, TypeKind};
 
 const XML: &str = r#"<registry>
 <comment>Copyright. SPDX-License-Identifier: Apache-2.0 OR MIT</comment>
@@ -40,7 +40,7 @@ const XML: &str = r#"<registry>
 #[test]
 fn reads_types_commands_and_extensions() {
     let r = Registry::parse(XML).expect("it parses");
-    let Kind::Struct { members, extends } = &r.types["VkFoo"].kind else { panic!("VkFoo is a struct") };
+    let TypeKind::Struct { members, extends } = &r.types["VkFoo"].kind else { panic!("VkFoo is a struct") };
     assert_eq!(extends, &["VkBar", "VkBaz"]);
     assert_eq!(members.len(), 4);
     assert_eq!((members[2].pointers, members[2].is_const, members[2].len.as_deref()), (2, true, Some("n")));

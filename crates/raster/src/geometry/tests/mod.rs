@@ -3,7 +3,7 @@
 
 mod input;
 mod plain;
-mod polygons;
+pub(crate) mod polygons;
 mod thin;
 
 use super::*;
@@ -12,7 +12,7 @@ use crate::prim::{Plane, Prim};
 use crate::state::*;
 use ash::vk;
 use machine::host::DeviceHost;
-use machine::shared::Shared;
+use machine::shared::{Pool, Shared};
 use shader::interface::{self, At};
 use shader::ir::{Input, Stage};
 use std::sync::Arc;
@@ -100,7 +100,7 @@ impl Scene {
     fn run(&self) -> Batch {
         let mut shared = Shared::new(Arc::new(|m: &str| panic!("{m}"))).unwrap();
         shared.threads = self.threads;
-        shared.pool = rayon::ThreadPoolBuilder::new().num_threads(self.threads).build().unwrap();
+        shared.pool = Pool::new(self.threads).unwrap();
         self.run_on(&shared)
     }
 
@@ -129,9 +129,14 @@ impl Scene {
             layers: self.layers,
             depth: info(self.depth),
         };
-        let mut out = Batch::default();
-        super::run(&ctx, &draw, &self.call, 7, None, &mut out).unwrap();
-        out
+        let mut out = vec![];
+        let mut each = |batch| {
+            out.push(batch);
+            true
+        };
+        super::run(&ctx, &draw, &self.call, 7, None, &mut each).unwrap();
+        assert_eq!(out.len(), 1, "so few primitives come at once");
+        out.remove(0)
     }
 }
 

@@ -303,17 +303,17 @@ fn the_same_at_any_thread_count() {
     assert!(!same(&mut s).pixels.is_empty());
 }
 
-#[test]
-fn every_simd_level_gives_the_same_bits() {
-    let s = Scene::new(T::TRIANGLE_LIST, &crowd(500));
-    let run = |level: simd::Level| {
-        let mut shared = Shared::new(Arc::new(|m: &str| panic!("{m}"))).unwrap();
-        shared.level = level;
-        s.run_on(&shared)
-    };
-    let portable = run(simd::Level::Portable);
-    for level in simd::Level::tested() {
-        let b = run(level);
+/// Triangles and points are those of portable code.
+pub(crate) fn every_level_gives_the_same_bits(level: simd::Level) {
+    for topology in [T::TRIANGLE_LIST, T::POINT_LIST] {
+        let s = Scene::new(topology, &crowd(500));
+        let run = |level: simd::Level| {
+            let mut shared = Shared::new(Arc::new(|m: &str| panic!("{m}"))).unwrap();
+            shared.level = level;
+            s.run_on(&shared)
+        };
+        let [b, portable] = [level, simd::Level::Portable].map(run);
+        assert!(b.prims.len() > 50, "{} of {topology:?}", b.prims.len());
         assert_eq!(b.planes, portable.planes);
         let edges = |b: &Batch| b.prims.iter().map(|p| (p.edges, p.z, p.w, p.bounds)).collect::<Vec<_>>();
         assert_eq!(edges(&b), edges(&portable));
@@ -326,7 +326,13 @@ fn bins_list_what_tiles_see() {
     let b = s.run();
     let shared = &Shared::new(Arc::new(|_: &str| {})).unwrap();
     let area = Rect { x0: 0, y0: 0, x1: 250, y1: 256 };
-    let bins = Bins::new(shared, &b.prims, &b.pixels, area, 1);
+    let bins = Bins::new(shared, &b, 0..b.prims.len(), area, 1).expect("room");
+    // Of a part: those of the whole that are in it.
+    let part = Bins::new(shared, &b, 100..200, area, 1).expect("room");
+    for (x, y) in (0..16).map(|i| (i % 4, i / 4)) {
+        let wanted = bins.list(0, x, y).iter().filter(|e| (100..200).contains(&bin::index(**e)));
+        assert!(part.list(0, x, y).iter().eq(wanted));
+    }
     assert_eq!((bins.width, bins.height), (4, 4));
     let (mut listed, mut needed, mut full) = (0, 0, 0);
     for ty in 0..4 {

@@ -4,6 +4,7 @@ use super::super::args::SampleArgs;
 use super::super::sampler::{MAX_LOD_BIAS, Sampler};
 use super::super::view::ImageView;
 use super::{Fast, floats};
+use crate::vector::load;
 use simd::Simd;
 use simd::ops;
 
@@ -24,23 +25,23 @@ pub struct Lods<S: Simd> {
 }
 
 #[inline(always)]
-unsafe fn log2<S: Simd>(x: S::F) -> S::F {
-    let bits = S::bits(x);
-    let mantissa = S::iand(bits, S::isplat(0x7f_ffff));
+fn log2<S: Simd>(s: S, x: S::F) -> S::F {
+    let bits = s.bits(x);
+    let mantissa = s.iand(bits, s.isplat(0x7f_ffff));
     // 1 where the mantissa exceeds √2's.
-    let shift = S::isel(S::sgt(mantissa, S::isplat(0x35_04f3)), S::isplat(1), S::isplat(0));
-    let m = S::ior(mantissa, S::isub(S::isplat(0x3f80_0000), ops::shl::<S>(shift, 23)));
-    let m = S::from_bits(m);
-    let e = S::iadd(S::isub(ops::shr::<S>(bits, 23), S::isplat(127)), shift);
-    let one = S::fsplat(1.0);
-    let t = S::fdiv(S::fsub(m, one), S::fadd(m, one));
-    let t2 = S::fmul(t, t);
-    let series = S::fadd(S::fsplat(1.0 / 7.0), S::fmul(t2, S::fsplat(1.0 / 9.0)));
-    let series = S::fadd(S::fsplat(1.0 / 5.0), S::fmul(t2, series));
-    let series = S::fadd(S::fsplat(1.0 / 3.0), S::fmul(t2, series));
-    let series = S::fadd(one, S::fmul(t2, series));
-    let scaled = S::fmul(S::fmul(S::fmul(t, series), S::fsplat(std::f32::consts::LOG2_E)), S::fsplat(2.0));
-    S::fadd(S::s_to_f(e), scaled)
+    let shift = s.isel(s.sgt(mantissa, s.isplat(0x35_04f3)), s.isplat(1), s.isplat(0));
+    let m = s.ior(mantissa, s.isub(s.isplat(0x3f80_0000), ops::shl(s, shift, 23)));
+    let m = s.from_bits(m);
+    let e = s.iadd(s.isub(ops::shr(s, bits, 23), s.isplat(127)), shift);
+    let one = s.fsplat(1.0);
+    let t = s.fdiv(s.fsub(m, one), s.fadd(m, one));
+    let t2 = s.fmul(t, t);
+    let series = s.fadd(s.fsplat(1.0 / 7.0), s.fmul(t2, s.fsplat(1.0 / 9.0)));
+    let series = s.fadd(s.fsplat(1.0 / 5.0), s.fmul(t2, series));
+    let series = s.fadd(s.fsplat(1.0 / 3.0), s.fmul(t2, series));
+    let series = s.fadd(one, s.fmul(t2, series));
+    let scaled = s.fmul(s.fmul(s.fmul(t, series), s.fsplat(std::f32::consts::LOG2_E)), s.fsplat(2.0));
+    s.fadd(s.s_to_f(e), scaled)
 }
 
 #[repr(C, align(64))]
@@ -54,69 +55,69 @@ static QUADS: Quads = Quads([
 ]);
 
 #[inline(always)]
-unsafe fn spread<S: Simd>(c: S::I, which: usize) -> S::F {
-    S::from_bits(S::ishuffle(c, S::iload(QUADS.0[which].as_ptr().cast())))
+fn spread<S: Simd>(s: S, c: S::I, which: usize) -> S::F {
+    s.from_bits(s.ishuffle(c, load(s, &QUADS.0[which])))
 }
 
 #[inline(always)]
-pub unsafe fn lods<S: Simd>(f: &Fast, view: &ImageView, s: &Sampler, args: &SampleArgs) -> Lods<S> {
-    let zero = S::fsplat(0.0);
-    let one = S::fsplat(1.0);
+pub fn lods<S: Simd>(s: S, f: &Fast, view: &ImageView, sampler: &Sampler, args: &SampleArgs) -> Lods<S> {
+    let zero = s.fsplat(0.0);
+    let one = s.fsplat(1.0);
     let mut out = Lods::<S> {
-        magnified: S::mask(0),
-        fine: S::isplat(0),
-        coarse: S::isplat(0),
+        magnified: s.mask(0),
+        fine: s.isplat(0),
+        coarse: s.isplat(0),
         weight: zero,
-        blended: S::mask(0),
+        blended: s.mask(0),
         taps: one,
         axis: [zero; 2],
         most: 1,
     };
     let mut lambda = zero;
-    if !s.unnormalized {
+    if !sampler.unnormalized {
         let mut base;
         if let Some(lod) = args.lod {
-            base = floats::<S>(lod);
+            base = floats(s, lod);
         } else {
             // Derivatives in x and y of both coordinates.
             let mut d = [[zero; 2]; 2];
             for k in 0..2 {
                 match args.grad {
                     Some(g) => {
-                        d[0][k] = floats::<S>(&g[k]);
-                        d[1][k] = floats::<S>(&g[3 + k]);
+                        d[0][k] = floats(s, &g[k]);
+                        d[1][k] = floats(s, &g[3 + k]);
                     }
                     None => {
-                        let c = S::iloadu(args.coords[k].as_ptr().cast());
-                        let first = spread::<S>(c, 0);
-                        d[0][k] = S::fsub(spread::<S>(c, 1), first);
-                        d[1][k] = S::fsub(spread::<S>(c, 2), first);
+                        let c = load(s, &args.coords[k]);
+                        let first = spread(s, c, 0);
+                        d[0][k] = s.fsub(spread(s, c, 1), first);
+                        d[1][k] = s.fsub(spread(s, c, 2), first);
                     }
                 }
             }
             let mut rho2 = [zero; 2];
             for axis in 0..2 {
                 for k in 0..2 {
-                    let m = S::fmul(d[axis][k], S::fsplat(f.size[k][0]));
-                    rho2[axis] = S::fadd(rho2[axis], S::fmul(m, m));
+                    let m = s.fmul(d[axis][k], s.fsplat(f.size[k][0]));
+                    rho2[axis] = s.fadd(rho2[axis], s.fmul(m, m));
                 }
             }
-            let y = S::flt(rho2[0], rho2[1]);
-            let max = S::fsel(y, rho2[1], rho2[0]);
-            base = S::fmul(S::fsplat(0.5), log2::<S>(max));
-            if s.anisotropy > 1.0 {
-                let min = S::fsel(y, rho2[0], rho2[1]);
-                let limit = S::fsplat(s.anisotropy);
-                let ratio = S::fmin_raw(S::fsqrt(S::fdiv(max, min)), limit);
-                let eta = S::fsel(S::flt(zero, min), ratio, limit);
-                let long = S::mand(S::flt(zero, max), S::flt(one, eta));
-                if S::many(long) {
-                    base = S::fsel(long, S::fsub(base, log2::<S>(eta)), base);
-                    out.taps = S::fsel(long, S::fceil(eta), one);
+            let y = s.flt(rho2[0], rho2[1]);
+            let max = s.fsel(y, rho2[1], rho2[0]);
+            base = s.fmul(s.fsplat(0.5), log2(s, max));
+            if sampler.anisotropy > 1.0 {
+                let min = s.fsel(y, rho2[0], rho2[1]);
+                let limit = s.fsplat(sampler.anisotropy);
+                let ratio = s.fmin_raw(s.fsqrt(s.fdiv(max, min)), limit);
+                let eta = s.fsel(s.flt(zero, min), ratio, limit);
+                let long = s.mand(s.flt(zero, max), s.flt(one, eta));
+                if s.many(long) {
+                    base = s.fsel(long, s.fsub(base, log2(s, eta)), base);
+                    out.taps = s.fsel(long, s.fceil(eta), one);
                     for k in 0..2 {
-                        out.axis[k] = S::fsel(long, S::fsel(y, d[1][k], d[0][k]), zero);
+                        out.axis[k] = s.fsel(long, s.fsel(y, d[1][k], d[0][k]), zero);
                     }
-                    let taps = ops::f_lanes::<S>(out.taps);
+                    let taps = ops::f_lanes(s, out.taps);
                     let mut most = 1.0f32;
                     for t in taps {
                         most = if t > most { t } else { most };
@@ -125,36 +126,36 @@ pub unsafe fn lods<S: Simd>(f: &Fast, view: &ImageView, s: &Sampler, args: &Samp
                 }
             }
         }
-        let mut bias = S::fsplat(s.bias.clamp(-MAX_LOD_BIAS, MAX_LOD_BIAS));
+        let mut bias = s.fsplat(sampler.bias.clamp(-MAX_LOD_BIAS, MAX_LOD_BIAS));
         if let Some(b) = args.bias {
             // A bias that is no number stays none: operands in this order keep it.
-            let b = S::fadd(S::fsplat(s.bias), floats::<S>(b));
-            bias = S::fmin_raw(S::fsplat(MAX_LOD_BIAS), S::fmax_raw(S::fsplat(-MAX_LOD_BIAS), b));
+            let b = s.fadd(s.fsplat(sampler.bias), floats(s, b));
+            bias = s.fmin_raw(s.fsplat(MAX_LOD_BIAS), s.fmax_raw(s.fsplat(-MAX_LOD_BIAS), b));
         }
-        let mut least = S::fsplat(s.min_lod);
+        let mut least = s.fsplat(sampler.min_lod);
         if let Some(m) = args.min_lod {
             // f32::max drops NaN.
-            least = S::fmax_raw(floats::<S>(m), least);
+            least = s.fmax_raw(floats(s, m), least);
         }
-        let raw = S::fadd(base, bias);
-        lambda = S::fmin_raw(S::fmax_raw(raw, least), S::fsplat(s.max_lod));
+        let raw = s.fadd(base, bias);
+        lambda = s.fmin_raw(s.fmax_raw(raw, least), s.fsplat(sampler.max_lod));
     }
-    out.magnified = S::fle(lambda, zero);
+    out.magnified = s.fle(lambda, zero);
 
     // "Image Level(s) Selection".
     let q = (f.count - 1) as f32;
-    let d = S::fmin_raw(S::fmax_raw(lambda, zero), S::fsplat(q));
-    let d = S::fmax_raw(d, S::fsplat(view.min_lod.min(q)));
-    let last = S::isplat(f.count as u32 - 1);
-    if !s.mip_linear {
-        let n = S::fsub(S::fceil(S::fadd(d, S::fsplat(0.5))), one);
-        out.fine = S::smin(S::f_to_s_raw(S::fmax_raw(n, zero)), last);
+    let d = s.fmin_raw(s.fmax_raw(lambda, zero), s.fsplat(q));
+    let d = s.fmax_raw(d, s.fsplat(view.min_lod.min(q)));
+    let last = s.isplat(f.count as u32 - 1);
+    if !sampler.mip_linear {
+        let n = s.fsub(s.fceil(s.fadd(d, s.fsplat(0.5))), one);
+        out.fine = s.smin(s.f_to_s_raw(s.fmax_raw(n, zero)), last);
         return out;
     }
-    let hi = S::ffloor(d);
-    out.fine = S::smin(S::f_to_s_raw(hi), last);
-    out.coarse = S::smin(S::iadd(out.fine, S::isplat(1)), last);
-    out.weight = S::fsub(d, hi);
-    out.blended = S::mand(S::fne(out.weight, zero), S::mnot(S::ieq(out.fine, out.coarse)));
+    let hi = s.ffloor(d);
+    out.fine = s.smin(s.f_to_s_raw(hi), last);
+    out.coarse = s.smin(s.iadd(out.fine, s.isplat(1)), last);
+    out.weight = s.fsub(d, hi);
+    out.blended = s.mand(s.fne(out.weight, zero), s.mnot(s.ieq(out.fine, out.coarse)));
     out
 }

@@ -16,6 +16,7 @@ use super::blend::border;
 use super::sampler::{Reduction, Sampler};
 use super::view::{ImageView, Level};
 use crate::format::{FormatInfo, NumClass, TexelKind};
+use crate::vector::{load, store};
 use lod::{Lods, lods};
 use place::{ANY, Place, at_level, bordered};
 use simd::rows::{ImageRows, Rows};
@@ -88,12 +89,16 @@ pub struct Fast {
 impl Fast {
     /// The kernels for levels of one or two dimensions of a format; none for formats without, and for images of 4 GiB and
     /// more.
-    pub fn new(format: &FormatInfo, dims: usize, levels: &[Level], layers: u32) -> Option<Box<Fast>> {
+    ///
+    /// # Safety
+    /// The levels are of `dims` dimensions, texels of the format, with so many layers each; their memory stays for as long as
+    /// this.
+    pub unsafe fn new(format: &FormatInfo, dims: usize, levels: &[Level], layers: u32) -> Option<Box<Fast>> {
         let first = levels.first().filter(|l| (l.base as usize).is_multiple_of(4))?;
         if levels.len() > LEVELS {
             return None;
         }
-        let (runs, bytes) = pick(format.kind)?;
+        let (runs, bytes) = pick(format.kind, Machine::best())?;
         let mut f = Fast {
             size: [[1.0; 16]; 2],
             texels: [[1; 16]; 2],
@@ -157,7 +162,13 @@ impl Fast {
 
 /// Samples if view, sampler and operands are of a class that has a kernel; false if not.
 #[inline]
-pub(super) fn sample(view: &ImageView, s: &Sampler, args: &SampleArgs, mask: u16, out: &mut Warp4) -> bool {
+pub(super) fn sample(
+    view: &ImageView,
+    sampler: &Sampler,
+    args: &SampleArgs,
+    mask: u16,
+    out: &mut Warp4,
+) -> bool {
     let Some(f) = &view.fast else { return false };
     #[cfg(test)]
     if f.off {
@@ -166,11 +177,14 @@ pub(super) fn sample(view: &ImageView, s: &Sampler, args: &SampleArgs, mask: u16
     let mut row = Row::default();
     let Some(args) = flat(f, args, &mut row) else { return false };
     // Offsets have 32 bits.
-    let reaches = args.shift.is_none_or(|s| s.iter().all(|s| s.checked_add(f.bytes_in_all).is_some()));
-    let eligible = (args.dref.is_none() || f.compares) && s.reduction == Reduction::Average && reaches;
+    let reaches = args
+        .shift
+        .is_none_or(|shift| shift.0.iter().all(|bytes| bytes.checked_add(f.bytes_in_all).is_some()));
+    let eligible = (args.dref.is_none() || f.compares) && sampler.reduction == Reduction::Average && reaches;
     if eligible {
-        // SAFETY: the kernel was picked for this machine and format.
-        unsafe { (f.runs.warp)(f, view, s, &args, mask, out) };
+        // SAFETY: the kernel was picked for this machine and format, and the operands are those of a 2D view; shifts were made
+        // by `Alike` and have 32 bits.
+        unsafe { (f.runs.warp)(f, view, sampler, &args, mask, out) };
     }
     eligible
 }
@@ -213,7 +227,7 @@ fn flat<'a>(f: &Fast, args: &SampleArgs<'a>, row: &'a mut Row) -> Option<SampleA
 }
 
 /// How many cache lines a warp's sample touches, if that is of a class that has a kernel.
-pub fn sample_lines(view: &ImageView, s: &Sampler, args: &SampleArgs, mask: u16) -> Option<u32> {
+pub fn sample_lines(view: &ImageView, sampler: &Sampler, args: &SampleArgs, mask: u16) -> Option<u32> {
     let f = view.fast.as_ref().filter(|f| f.aligned && !view.levels.is_empty())?;
     #[cfg(test)]
     if f.off {
@@ -222,7 +236,7 @@ pub fn sample_lines(view: &ImageView, s: &Sampler, args: &SampleArgs, mask: u16)
     let mut row = Row::default();
     let args = &flat(f, args, &mut row)?;
     // SAFETY: the kernel was picked for this machine.
-    Some(unsafe { (f.runs.lines)(f, view, s, args, mask) })
+    Some(unsafe { (f.runs.lines)(f, view, sampler, args, mask) })
 }
 
 /// Samples for all warps of a wave, if view and sampler are of a class that has a kernel; false if not.
@@ -231,7 +245,7 @@ pub fn sample_lines(view: &ImageView, s: &Sampler, args: &SampleArgs, mask: u16)
 /// Rows and results are those of a wave.
 pub unsafe fn sample_wave(
     view: &ImageView,
-    s: &Sampler,
+    sampler: &Sampler,
     dims: usize,
     arrayed: bool,
     wave: &ImageRows,
@@ -242,7 +256,7 @@ pub unsafe fn sample_wave(
     if f.off {
         return false;
     }
-    if view.levels.is_empty() || s.reduction != Reduction::Average {
+    if view.levels.is_empty() || sampler.reduction != Reduction::Average {
         return false;
     }
     if wave.lines.is_some() && !f.aligned {
@@ -251,287 +265,287 @@ pub unsafe fn sample_wave(
     if f.line {
         let middle = Rows { at: MIDDLE.as_ptr().cast(), step: 0 };
         let coords = [wave.coords[0], middle, wave.coords[1], wave.coords[2]];
-        (f.runs.wave)(f, view, s, arrayed, &ImageRows { coords, ..*wave });
+        // SAFETY: the kernel was picked for this machine and format; the rows are the caller's, and one for all warps.
+        unsafe { (f.runs.wave)(f, view, sampler, arrayed, &ImageRows { coords, ..*wave }) };
     } else {
-        (f.runs.wave)(f, view, s, arrayed, wave);
+        // SAFETY: the kernel was picked for this machine and format; the rows are the caller's.
+        unsafe { (f.runs.wave)(f, view, sampler, arrayed, wave) };
     }
     true
 }
 
-/// The kernels of a format for this machine, and whether it filters bytes.
-fn pick(kind: TexelKind) -> Option<(Runs, bool)> {
+/// The kernels of a format for a machine, and whether it filters bytes.
+fn pick(kind: TexelKind, machine: Machine) -> Option<(Runs, bool)> {
     use TexelKind as K;
-    let best = Machine::best();
     Some(match kind {
-        K::R8Unorm => (form::<Bytes<1, false>>(best)?, true),
-        K::Rg8Unorm => (form::<Bytes<2, false>>(best)?, true),
-        K::Rgba8Unorm => (form::<Bytes<4, false>>(best)?, true),
-        K::Bgra8Unorm => (form::<Bytes<4, true>>(best)?, true),
-        K::Rgba8Srgb => (form::<Srgb<false>>(best)?, false),
-        K::Bgra8Srgb => (form::<Srgb<true>>(best)?, false),
-        K::R16Unorm => (form::<Unorm16>(best)?, false),
-        K::R16Sfloat => (form::<Half<1>>(best)?, false),
-        K::Rg16Sfloat => (form::<Half<2>>(best)?, false),
-        K::Rgba16Sfloat => (form::<Half<4>>(best)?, false),
-        K::R32Sfloat => (form::<Float<1>>(best)?, false),
-        K::Rg32Sfloat => (form::<Float<2>>(best)?, false),
-        K::Rgba32Sfloat => (form::<Float<4>>(best)?, false),
+        K::R8Unorm => (form::<Bytes<1, false>>(machine)?, true),
+        K::Rg8Unorm => (form::<Bytes<2, false>>(machine)?, true),
+        K::Rgba8Unorm => (form::<Bytes<4, false>>(machine)?, true),
+        K::Bgra8Unorm => (form::<Bytes<4, true>>(machine)?, true),
+        K::Rgba8Srgb => (form::<Srgb<false>>(machine)?, false),
+        K::Bgra8Srgb => (form::<Srgb<true>>(machine)?, false),
+        K::R16Unorm => (form::<Unorm16>(machine)?, false),
+        K::R16Sfloat => (form::<Half<1>>(machine)?, false),
+        K::Rg16Sfloat => (form::<Half<2>>(machine)?, false),
+        K::Rgba16Sfloat => (form::<Half<4>>(machine)?, false),
+        K::R32Sfloat => (form::<Float<1>>(machine)?, false),
+        K::Rg32Sfloat => (form::<Float<2>>(machine)?, false),
+        K::Rgba32Sfloat => (form::<Float<4>>(machine)?, false),
         _ => return None,
     })
 }
 
 /// The kernels of a format for a machine, if it has any.
 fn form<T: Texels>(machine: Machine) -> Option<Runs> {
-    /// The kernels as compiled for a level.
-    macro_rules! runs {
-        ($simd:ident, $with:ident) => {{
-            simd::$with! {
-                unsafe fn warp<T: Texels>(
-                    f: &Fast,
-                    view: &ImageView,
-                    s: &Sampler,
-                    args: &SampleArgs,
-                    mask: u16,
-                    out: &mut Warp4,
-                ) {
-                    body::<simd::$simd, T>(f, view, s, args, mask, out)
-                }
-            }
-            simd::$with! {
-                unsafe fn wave<T: Texels>(f: &Fast, view: &ImageView, s: &Sampler, arrayed: bool, w: &ImageRows) {
-                    warps::<simd::$simd, T>(f, view, s, arrayed, w)
-                }
-            }
-            simd::$with! {
-                unsafe fn lines(f: &Fast, view: &ImageView, s: &Sampler, args: &SampleArgs, mask: u16) -> u32 {
-                    touch::lines::<simd::$simd>(f, view, s, args, mask)
-                }
-            }
-            simd::$with! {
-                unsafe fn near(f: &Fast, i: &[[[u32; 16]; 2]; 2], mask: u16) -> Option<u32> {
-                    touch::near_stored::<simd::$simd>(f, i, mask)
-                }
-            }
-            simd::$with! {
-                unsafe fn corners(f: &Fast, s: &Sampler, args: &SampleArgs, out: &mut [[u32; 16]; 4]) {
-                    touch::offsets::<simd::$simd>(f, s, args, out)
-                }
-            }
-            Some(Runs { warp: warp::<T>, wave: wave::<T>, lines, near, corners })
-        }};
-    }
-    match machine {
-        #[cfg(target_arch = "x86_64")]
-        Machine::Avx512(_) => runs!(Avx512, avx512),
-        #[cfg(target_arch = "x86_64")]
-        Machine::Avx2(_) => runs!(Avx2, avx2),
-        // A CPU of this kind without AVX2 is rare, and `wide` gives the same bits but for bytes: a third of all kernels' code
-        // for the rest.
-        #[cfg(all(target_arch = "x86_64", not(test)))]
-        Machine::Portable if !T::BYTES => None,
-        _ => runs!(Portable, portable),
-    }
+    // An x86-64 CPU without AVX2 is rare, and `wide` gives the same bits but for bytes: a third of all kernels' code for the
+    // rest.
+    let portable = T::BYTES || cfg!(any(not(target_arch = "x86_64"), test));
+    Some(Runs {
+        warp: simd::form!(
+            machine,
+            <T: Texels> unsafe fn(
+                f: &Fast,
+                view: &ImageView,
+                sampler: &Sampler,
+                args: &SampleArgs,
+                mask: u16,
+                out: &mut Warp4,
+            ) = body::<_, T>;
+            portable if portable
+        )?,
+        wave: simd::form!(
+            machine,
+            <T: Texels> unsafe fn(f: &Fast, view: &ImageView, sampler: &Sampler, arrayed: bool, w: &ImageRows)
+                = warps::<_, T>;
+            portable if portable
+        )?,
+        lines: simd::form!(
+            machine,
+            fn(f: &Fast, view: &ImageView, sampler: &Sampler, args: &SampleArgs, mask: u16) -> u32 = touch::lines
+        ),
+        near: simd::form!(
+            machine,
+            fn(f: &Fast, i: &[[[u32; 16]; 2]; 2], mask: u16) -> Option<u32> = touch::near_stored
+        ),
+        corners: simd::form!(
+            machine,
+            fn(f: &Fast, sampler: &Sampler, args: &SampleArgs, out: &mut [[u32; 16]; 4]) = touch::offsets
+        ),
+    })
 }
 
 #[cfg(test)]
 impl Fast {
     /// The same kernels for another machine.
     pub(super) fn on(&self, kind: TexelKind, machine: Machine) -> Box<Fast> {
-        use TexelKind as K;
-        let runs = match kind {
-            K::Rgba8Unorm => form::<Bytes<4, false>>(machine),
-            K::Bgra8Srgb => form::<Srgb<true>>(machine),
-            K::R8Unorm => form::<Bytes<1, false>>(machine),
-            K::Rg8Unorm => form::<Bytes<2, false>>(machine),
-            K::Rgba16Sfloat => form::<Half<4>>(machine),
-            K::R32Sfloat => form::<Float<1>>(machine),
-            K::Rgba32Sfloat => form::<Float<4>>(machine),
-            K::R16Unorm => form::<Unorm16>(machine),
-            _ => Some(self.runs),
-        };
-        Box::new(Fast { runs: runs.expect("tests have every form"), ..self.clone() })
+        let (runs, _) = pick(kind, machine).expect("tests have every form");
+        Box::new(Fast { runs, ..self.clone() })
     }
 }
 
 /// `f32` bits of a warp's operand.
 #[inline(always)]
-unsafe fn floats<S: Simd>(a: &[u32; 16]) -> S::F {
-    S::from_bits(S::iloadu(a.as_ptr().cast()))
+fn floats<S: Simd>(s: S, a: &[u32; 16]) -> S::F {
+    s.from_bits(load(s, a))
 }
 
 /// One level and one filter.
 #[inline(always)]
-fn plain(f: &Fast, s: &Sampler) -> bool {
-    f.count == 1 && s.mag_linear == s.min_linear && s.anisotropy <= 1.0
+fn plain(f: &Fast, sampler: &Sampler) -> bool {
+    f.count == 1 && sampler.mag_linear == sampler.min_linear && sampler.anisotropy <= 1.0
 }
 
 /// [`plain`], and what [`place::corners`] takes but for offsets.
 #[inline(always)]
-fn filters_plainly(f: &Fast, s: &Sampler, arrayed: bool) -> bool {
-    plain(f, s) && s.mag_linear && !arrayed && !s.unnormalized && !bordered(s)
+fn filters_plainly(f: &Fast, sampler: &Sampler, arrayed: bool) -> bool {
+    plain(f, sampler) && sampler.mag_linear && !arrayed && !sampler.unnormalized && !bordered(sampler)
 }
 
 /// Where a warp's lanes sample.
 #[inline(always)]
-unsafe fn placed<S: Simd>(view: &ImageView, s: &Sampler, args: &SampleArgs) -> Place<S> {
-    let zero = S::fsplat(0.0);
+fn placed<S: Simd>(s: S, view: &ImageView, sampler: &Sampler, args: &SampleArgs) -> Place<S> {
+    let zero = s.fsplat(0.0);
     let mut place = Place::<S> {
-        st: [floats::<S>(&args.coords[0]), floats::<S>(&args.coords[1])],
+        st: [floats(s, &args.coords[0]), floats(s, &args.coords[1])],
         offset: [zero; 2],
-        layer: S::isplat(0),
-        shift: S::isplat(0),
+        layer: s.isplat(0),
+        shift: s.isplat(0),
         dref: zero,
-        border: if bordered(s) { border(view, s) } else { [0; 4] },
+        border: if bordered(sampler) { border(view, sampler) } else { [0; 4] },
         op: None,
     };
     if let Some(o) = args.offsets {
         for k in 0..2 {
-            place.offset[k] = S::s_to_f(S::iloadu(o[k].as_ptr().cast()));
+            place.offset[k] = s.s_to_f(load(s, &o[k]));
         }
     }
     if args.arrayed {
-        let a = S::fround_even(floats::<S>(&args.coords[2]));
+        let a = s.fround_even(floats(s, &args.coords[2]));
         // NaN gives the first layer.
-        let a = S::fmin_raw(S::fmax_raw(a, zero), S::fsplat((view.layers - 1) as f32));
-        place.layer = S::f_to_s_raw(a);
+        let a = s.fmin_raw(s.fmax_raw(a, zero), s.fsplat((view.layers - 1) as f32));
+        place.layer = s.f_to_s_raw(a);
     }
     if let Some(shift) = args.shift {
-        place.shift = S::iloadu(shift.as_ptr().cast());
+        place.shift = load(s, shift.0);
     }
-    if let (Some(d), Some(op)) = (args.dref, s.compare) {
+    if let (Some(d), Some(op)) = (args.dref, sampler.compare) {
         place.op = Some(op);
-        place.dref = floats::<S>(d);
+        place.dref = floats(s, d);
         if view.format.class == NumClass::Unorm {
-            place.dref = S::fmin_raw(S::fmax_raw(place.dref, zero), S::fsplat(1.0));
+            place.dref = s.fmin_raw(s.fmax_raw(place.dref, zero), s.fsplat(1.0));
         }
     }
     place
 }
 
+/// # Safety
+/// Shifts are those of an [`super::Alike`], and have 32 bits with the view's own bytes.
 #[inline(always)]
 unsafe fn body<S: Simd, T: Texels>(
+    s: S,
     f: &Fast,
     view: &ImageView,
-    s: &Sampler,
+    sampler: &Sampler,
     args: &SampleArgs,
     mask: u16,
     out: &mut Warp4,
 ) {
-    let zero = S::fsplat(0.0);
-    let st = [floats::<S>(&args.coords[0]), floats::<S>(&args.coords[1])];
+    let zero = s.fsplat(0.0);
+    let st = [floats(s, &args.coords[0]), floats(s, &args.coords[1])];
     let mut color = [zero; 4];
-    let plain = plain(f, s);
+    let plain = plain(f, sampler);
     let unmoved = args.offsets.is_none() && args.shift.is_none();
-    if T::WORD && unmoved && filters_plainly(f, s, args.arrayed) {
-        place::simple::<S, T>(f, place::corners::<S, ANY>(f, s, &st), &mut color);
-        return finish::<S, T>(view, &color, mask, out);
+    if T::WORD && unmoved && filters_plainly(f, sampler, args.arrayed) {
+        let corners = place::corners::<S, ANY>(s, f, sampler, &st);
+        // SAFETY: these are corners of the view.
+        unsafe { place::simple::<S, T>(s, f, corners, &mut color) };
+        return finish::<S, T>(s, view, &color, mask, out);
     }
-    let mut place = placed::<S>(view, s, args);
+    let mut place = placed(s, view, sampler, args);
     if plain {
-        at_level::<S, T>(f, s, &place, S::isplat(0), s.mag_linear, !s.mag_linear, S::mask(0), &mut color);
+        // SAFETY: the caller has the shifts right; there are no others than of views alike.
+        unsafe {
+            at_level::<S, T>(
+                s,
+                f,
+                sampler,
+                &place,
+                s.isplat(0),
+                sampler.mag_linear,
+                !sampler.mag_linear,
+                s.mask(0),
+                &mut color,
+            )
+        };
     } else {
-        let l = lods::<S>(f, view, s, args);
-        several::<S, T>(f, s, &mut place, &l, &mut color);
+        let l = lods(s, f, view, sampler, args);
+        // SAFETY: as above.
+        unsafe { several::<S, T>(s, f, sampler, &mut place, &l, &mut color) };
     }
-    finish::<S, T>(view, &color, mask, out);
+    finish::<S, T>(s, view, &color, mask, out);
 }
 
 /// Result `k`.
 #[inline(always)]
-unsafe fn swizzled<S: Simd, T: Texels>(view: &ImageView, color: &[S::F; 4], k: usize) -> S::I {
+fn swizzled<S: Simd, T: Texels>(s: S, view: &ImageView, color: &[S::F; 4], k: usize) -> S::I {
     match view.channel(k) {
         Some(c) => {
             if c < T::N {
-                S::bits(color[c])
+                s.bits(color[c])
             } else {
-                S::isplat(if c == 3 { 1f32.to_bits() } else { 0 })
+                s.isplat(if c == 3 { 1f32.to_bits() } else { 0 })
             }
         }
-        None => S::isplat(view.constant(k)),
+        None => s.isplat(view.constant(k)),
     }
 }
 
 /// Swizzles, and stores the active lanes.
 #[inline(always)]
-unsafe fn finish<S: Simd, T: Texels>(view: &ImageView, color: &[S::F; 4], mask: u16, out: &mut Warp4) {
+fn finish<S: Simd, T: Texels>(s: S, view: &ImageView, color: &[S::F; 4], mask: u16, out: &mut Warp4) {
     if view.identity && T::N == 4 && mask == 0xffff {
         for k in 0..4 {
-            S::istoreu(out[k].as_mut_ptr().cast(), S::bits(color[k]));
+            store(s, &mut out[k], s.bits(color[k]));
         }
         return;
     }
-    let m = S::mask(mask);
+    let m = s.mask(mask);
     for k in 0..4 {
-        let v = swizzled::<S, T>(view, color, k);
-        let p = out[k].as_mut_ptr().cast::<u8>();
-        let v = if mask == 0xffff { v } else { S::isel(m, v, S::iloadu(p)) };
-        S::istoreu(p, v);
+        let v = swizzled::<S, T>(s, view, color, k);
+        let v = if mask == 0xffff { v } else { s.isel(m, v, load(s, &out[k])) };
+        store(s, &mut out[k], v);
     }
 }
 
 /// Whether some lanes filter linearly, whether some take the nearest texel, and those.
 #[inline(always)]
-unsafe fn filters<S: Simd>(s: &Sampler, l: &Lods<S>) -> (bool, bool, S::M) {
-    let nearest = if s.mag_linear { S::mnot(l.magnified) } else { l.magnified };
-    if s.mag_linear == s.min_linear {
-        return (s.mag_linear, !s.mag_linear, nearest);
+fn filters<S: Simd>(s: S, sampler: &Sampler, l: &Lods<S>) -> (bool, bool, S::M) {
+    let nearest = if sampler.mag_linear { s.mnot(l.magnified) } else { l.magnified };
+    if sampler.mag_linear == sampler.min_linear {
+        return (sampler.mag_linear, !sampler.mag_linear, nearest);
     }
-    let magnified = S::mbits(l.magnified);
-    let linear = if s.mag_linear { magnified } else { !magnified };
+    let magnified = s.mbits(l.magnified);
+    let linear = if sampler.mag_linear { magnified } else { !magnified };
     (linear != 0, linear != 0xffff, nearest)
 }
 
 /// The place of tap `tap` of several. The taps of a lane that has fewer lie somewhere; they do not count.
 #[inline(always)]
-unsafe fn tapped<S: Simd>(st: &[S::F; 2], l: &Lods<S>, tap: u32) -> [S::F; 2] {
-    let t = S::fdiv(S::fsplat((tap + 1) as f32), S::fadd(l.taps, S::fsplat(1.0)));
-    let t = S::fsub(t, S::fsplat(0.5));
-    [S::fadd(st[0], S::fmul(l.axis[0], t)), S::fadd(st[1], S::fmul(l.axis[1], t))]
+fn tapped<S: Simd>(s: S, st: &[S::F; 2], l: &Lods<S>, tap: u32) -> [S::F; 2] {
+    let t = s.fdiv(s.fsplat((tap + 1) as f32), s.fadd(l.taps, s.fsplat(1.0)));
+    let t = s.fsub(t, s.fsplat(0.5));
+    [s.fadd(st[0], s.fmul(l.axis[0], t)), s.fadd(st[1], s.fmul(l.axis[1], t))]
 }
 
 /// All taps and both levels of each.
+///
+/// # Safety
+/// As [`at_level`].
 #[inline(always)]
 unsafe fn several<S: Simd, T: Texels>(
+    s: S,
     f: &Fast,
-    s: &Sampler,
+    sampler: &Sampler,
     place: &mut Place<S>,
     l: &Lods<S>,
     color: &mut [S::F; 4],
 ) {
-    let zero = S::fsplat(0.0);
-    let (any_linear, any_nearest, nearest) = filters::<S>(s, l);
-    let passes = if S::many(l.blended) { 2 } else { 1 };
+    let zero = s.fsplat(0.0);
+    let (any_linear, any_nearest, nearest) = filters(s, sampler, l);
+    let passes = if s.many(l.blended) { 2 } else { 1 };
     let st = place.st;
     for tap in 0..l.most {
         if l.most > 1 {
-            place.st = tapped::<S>(&st, l, tap);
+            place.st = tapped(s, &st, l, tap);
         }
         let mut r = [zero; 4];
         for pass in 0..passes {
             let level = if pass == 0 { l.fine } else { l.coarse };
             let mut t = [zero; 4];
-            at_level::<S, T>(f, s, place, level, any_linear, any_nearest, nearest, &mut t);
+            // SAFETY: as the caller says of the shifts.
+            unsafe {
+                at_level::<S, T>(s, f, sampler, place, level, any_linear, any_nearest, nearest, &mut t)
+            };
             for k in 0..T::N {
-                r[k] =
-                    if pass == 0 { t[k] } else { S::fsel(l.blended, mix::<S>(r[k], t[k], l.weight), r[k]) };
+                r[k] = if pass == 0 { t[k] } else { s.fsel(l.blended, mix(s, r[k], t[k], l.weight), r[k]) };
             }
         }
         if l.most == 1 {
             *color = r;
             return;
         }
-        let counts = S::flt(S::fsplat(tap as f32), l.taps);
+        let counts = s.flt(s.fsplat(tap as f32), l.taps);
         for k in 0..T::N {
-            color[k] = S::fsel(counts, S::fadd(color[k], r[k]), color[k]);
+            color[k] = s.fsel(counts, s.fadd(color[k], r[k]), color[k]);
         }
     }
     for c in color.iter_mut().take(T::N) {
-        *c = S::fdiv(*c, l.taps);
+        *c = s.fdiv(*c, l.taps);
     }
 }
 
 /// As the general path's of finite numbers, or of weights other than 0: a product and a sum, each rounded.
 #[inline(always)]
-unsafe fn mix<S: Simd>(a: S::F, b: S::F, w: S::F) -> S::F {
-    S::fadd(a, S::fmul(S::fsub(b, a), w))
+fn mix<S: Simd>(s: S, a: S::F, b: S::F, w: S::F) -> S::F {
+    s.fadd(a, s.fmul(s.fsub(b, a), w))
 }

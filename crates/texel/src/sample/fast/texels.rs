@@ -27,47 +27,55 @@ pub trait Texels: 'static {
     /// Channels at `base + at`.
     ///
     /// # Safety
-    /// All offsets are those of texels; `base` is aligned to 4.
-    unsafe fn load<S: Simd>(base: *const u8, at: S::I, out: &mut [S::F; 4]);
+    /// All offsets are those of texels, all of the aligned words of which are readable; `base` is aligned to 4.
+    unsafe fn load<S: Simd>(s: S, base: *const u8, at: S::I, out: &mut [S::F; 4]);
     /// Channels of texels of one word each; only where `SHIFT` is 2 and `WORD` is set.
     #[inline(always)]
-    unsafe fn unpack<S: Simd>(_: S::I, _: &mut [S::F; 4]) {}
+    fn unpack<S: Simd>(_: S, _: S::I, _: &mut [S::F; 4]) {}
     const WORD: bool = false;
     /// [`Texels::pair`] is there: two neighbours in a row are read together.
     const PAIRS: bool = false;
     /// Channels of the texels at `base + at` and right of them; `last`: where the last four bytes of the level begin.
     ///
     /// # Safety
-    /// As [`Texels::load`], of both texels.
+    /// As [`Texels::load`], of both texels; they are of the level that `last` is of.
     #[inline(always)]
-    unsafe fn pair<S: Simd>(_: *const u8, _: S::I, _: S::I, _: &mut [S::F; 4], _: &mut [S::F; 4]) {}
+    unsafe fn pair<S: Simd>(_: S, _: *const u8, _: S::I, _: S::I, _: &mut [S::F; 4], _: &mut [S::F; 4]) {}
     /// Filtered channels to the result.
     #[inline(always)]
-    unsafe fn finish<S: Simd>(t: &mut [S::F; 4]) {
+    fn finish<S: Simd>(s: S, t: &mut [S::F; 4]) {
         if Self::BYTES {
             for v in t.iter_mut().take(Self::N) {
-                *v = S::fma(*v, S::fsplat(HIGH), S::fmul(*v, S::fsplat(LOW)));
+                *v = s.fma(*v, s.fsplat(HIGH), s.fmul(*v, s.fsplat(LOW)));
             }
         }
     }
 }
 
 /// One word at each offset.
+///
+/// # Safety
+/// Four bytes are readable at each.
 #[inline(always)]
-pub unsafe fn words<S: Simd>(base: *const u8, at: S::I) -> S::I {
-    S::igather(base, at, S::mask(0xffff))
+pub unsafe fn words<S: Simd>(s: S, base: *const u8, at: S::I) -> S::I {
+    // SAFETY: four bytes at each, says the caller.
+    unsafe { s.igather(base, at, s.mask(0xffff)) }
 }
 
 /// Words whose low bits are the texel of 1 or 2 bytes at `at`: never reads beyond the aligned word.
+///
+/// # Safety
+/// As [`words`], at the multiple of four before each; `base` is such a one.
 #[inline(always)]
-unsafe fn narrow<S: Simd>(base: *const u8, at: S::I) -> S::I {
-    let w = words::<S>(base, S::iand(at, S::isplat(!3)));
-    S::ishr(w, ops::shl::<S>(S::iand(at, S::isplat(3)), 3))
+unsafe fn narrow<S: Simd>(s: S, base: *const u8, at: S::I) -> S::I {
+    // SAFETY: four bytes at each, says the caller.
+    let w = unsafe { words(s, base, s.iand(at, s.isplat(!3))) };
+    s.ishr(w, ops::shl(s, s.iand(at, s.isplat(3)), 3))
 }
 
 #[inline(always)]
-unsafe fn byte<S: Simd>(w: S::I, i: u32) -> S::I {
-    if i == 3 { ops::shr::<S>(w, 24) } else { S::iand(ops::shr::<S>(w, 8 * i), S::isplat(255)) }
+fn byte<S: Simd>(s: S, w: S::I, i: u32) -> S::I {
+    if i == 3 { ops::shr(s, w, 24) } else { s.iand(ops::shr(s, w, 8 * i), s.isplat(255)) }
 }
 
 /// `N` unsigned normalised bytes; red and blue exchanged if `BGR`.
@@ -78,30 +86,41 @@ impl<const N: usize, const BGR: bool> Texels for Bytes<N, BGR> {
     const SHIFT: u32 = N.trailing_zeros();
     const BYTES: bool = true;
     #[inline(always)]
-    unsafe fn load<S: Simd>(base: *const u8, at: S::I, out: &mut [S::F; 4]) {
-        Self::unpack::<S>(if N == 4 { words::<S>(base, at) } else { narrow::<S>(base, at) }, out);
+    unsafe fn load<S: Simd>(s: S, base: *const u8, at: S::I, out: &mut [S::F; 4]) {
+        // SAFETY: the caller's texels, and where they are smaller than a word, the aligned one that each is in.
+        Self::unpack(s, unsafe { if N == 4 { words(s, base, at) } else { narrow(s, base, at) } }, out);
     }
     const WORD: bool = N == 4;
     const PAIRS: bool = N < 4;
     #[inline(always)]
-    unsafe fn pair<S: Simd>(base: *const u8, at: S::I, last: S::I, a: &mut [S::F; 4], b: &mut [S::F; 4]) {
+    unsafe fn pair<S: Simd>(
+        s: S,
+        base: *const u8,
+        at: S::I,
+        last: S::I,
+        a: &mut [S::F; 4],
+        b: &mut [S::F; 4],
+    ) {
         let w = if N == 1 {
             // Not beyond the level: single bytes may be its last.
-            let from = S::umin(at, last);
-            S::ishr(words::<S>(base, from), ops::shl::<S>(S::isub(at, from), 3))
+            let from = s.umin(at, last);
+            // SAFETY: the level has four bytes from `last` on, and from each place before it.
+            let w = unsafe { words(s, base, from) };
+            s.ishr(w, ops::shl(s, s.isub(at, from), 3))
         } else {
-            words::<S>(base, at)
+            // SAFETY: two texels of two bytes.
+            unsafe { words(s, base, at) }
         };
         for i in 0..N {
-            a[i] = S::s_to_f(byte::<S>(w, i as u32));
-            b[i] = S::s_to_f(byte::<S>(w, (N + i) as u32));
+            a[i] = s.s_to_f(byte(s, w, i as u32));
+            b[i] = s.s_to_f(byte(s, w, (N + i) as u32));
         }
     }
     #[inline(always)]
-    unsafe fn unpack<S: Simd>(w: S::I, out: &mut [S::F; 4]) {
+    fn unpack<S: Simd>(s: S, w: S::I, out: &mut [S::F; 4]) {
         for i in 0..N {
             let k = if BGR && i != 3 { 2 - i } else { i };
-            out[k] = S::s_to_f(byte::<S>(w, i as u32));
+            out[k] = s.s_to_f(byte(s, w, i as u32));
         }
     }
 }
@@ -113,19 +132,21 @@ impl<const BGR: bool> Texels for Srgb<BGR> {
     const N: usize = 4;
     const SHIFT: u32 = 2;
     #[inline(always)]
-    unsafe fn load<S: Simd>(base: *const u8, at: S::I, out: &mut [S::F; 4]) {
-        Self::unpack::<S>(words::<S>(base, at), out);
+    unsafe fn load<S: Simd>(s: S, base: *const u8, at: S::I, out: &mut [S::F; 4]) {
+        // SAFETY: the caller's texels.
+        Self::unpack(s, unsafe { words(s, base, at) }, out);
     }
     const WORD: bool = true;
     #[inline(always)]
-    unsafe fn unpack<S: Simd>(w: S::I, out: &mut [S::F; 4]) {
+    fn unpack<S: Simd>(s: S, w: S::I, out: &mut [S::F; 4]) {
         let table = srgb8_table().as_ptr().cast::<u8>();
         for i in 0..3 {
             let k = if BGR { 2 - i } else { i };
-            out[k] = S::from_bits(words::<S>(table, ops::shl::<S>(byte::<S>(w, i as u32), 2)));
+            // SAFETY: the table has 256 entries.
+            out[k] = s.from_bits(unsafe { words(s, table, ops::shl(s, byte(s, w, i as u32), 2)) });
         }
-        let a = S::s_to_f(byte::<S>(w, 3));
-        out[3] = S::fma(a, S::fsplat(HIGH), S::fmul(a, S::fsplat(LOW)));
+        let a = s.s_to_f(byte(s, w, 3));
+        out[3] = s.fma(a, s.fsplat(HIGH), s.fmul(a, s.fsplat(LOW)));
     }
 }
 
@@ -136,16 +157,18 @@ impl Texels for Unorm16 {
     const N: usize = 1;
     const SHIFT: u32 = 1;
     #[inline(always)]
-    unsafe fn load<S: Simd>(base: *const u8, at: S::I, out: &mut [S::F; 4]) {
-        let v = S::iand(narrow::<S>(base, at), S::isplat(0xffff));
-        out[0] = S::fdiv(S::s_to_f(v), S::fsplat(65535.0));
+    unsafe fn load<S: Simd>(s: S, base: *const u8, at: S::I, out: &mut [S::F; 4]) {
+        // SAFETY: the aligned words that the caller's texels are in.
+        let v = s.iand(unsafe { narrow(s, base, at) }, s.isplat(0xffff));
+        out[0] = s.fdiv(s.s_to_f(v), s.fsplat(65535.0));
     }
     const PAIRS: bool = true;
     #[inline(always)]
-    unsafe fn pair<S: Simd>(base: *const u8, at: S::I, _: S::I, a: &mut [S::F; 4], b: &mut [S::F; 4]) {
-        let w = words::<S>(base, at);
-        a[0] = S::fdiv(S::s_to_f(S::iand(w, S::isplat(0xffff))), S::fsplat(65535.0));
-        b[0] = S::fdiv(S::s_to_f(ops::shr::<S>(w, 16)), S::fsplat(65535.0));
+    unsafe fn pair<S: Simd>(s: S, base: *const u8, at: S::I, _: S::I, a: &mut [S::F; 4], b: &mut [S::F; 4]) {
+        // SAFETY: two texels of two bytes.
+        let w = unsafe { words(s, base, at) };
+        a[0] = s.fdiv(s.s_to_f(s.iand(w, s.isplat(0xffff))), s.fsplat(65535.0));
+        b[0] = s.fdiv(s.s_to_f(ops::shr(s, w, 16)), s.fsplat(65535.0));
     }
 }
 
@@ -157,28 +180,32 @@ impl<const N: usize> Texels for Half<N> {
     const FLOATS: bool = true;
     const SHIFT: u32 = 1 + N.trailing_zeros();
     #[inline(always)]
-    unsafe fn load<S: Simd>(base: *const u8, at: S::I, out: &mut [S::F; 4]) {
+    unsafe fn load<S: Simd>(s: S, base: *const u8, at: S::I, out: &mut [S::F; 4]) {
         if N == 1 {
-            out[0] = S::f16_to_f(narrow::<S>(base, at));
+            // SAFETY: the aligned words that the caller's texels are in.
+            out[0] = s.f16_to_f(unsafe { narrow(s, base, at) });
             return;
         }
-        let w = if N == 4 { S::igather2(base, at) } else { [words::<S>(base, at); 2] };
+        // SAFETY: texels of two words, or of one.
+        let w = unsafe { if N == 4 { s.igather2(base, at) } else { [words(s, base, at); 2] } };
         for i in 0..N / 2 {
-            out[2 * i] = S::f16_to_f(w[i]);
-            out[2 * i + 1] = S::f16_to_f(ops::shr::<S>(w[i], 16));
+            out[2 * i] = s.f16_to_f(w[i]);
+            out[2 * i + 1] = s.f16_to_f(ops::shr(s, w[i], 16));
         }
     }
     const PAIRS: bool = N < 4;
     #[inline(always)]
-    unsafe fn pair<S: Simd>(base: *const u8, at: S::I, _: S::I, a: &mut [S::F; 4], b: &mut [S::F; 4]) {
+    unsafe fn pair<S: Simd>(s: S, base: *const u8, at: S::I, _: S::I, a: &mut [S::F; 4], b: &mut [S::F; 4]) {
         if N == 1 {
-            let w = words::<S>(base, at);
-            (a[0], b[0]) = (S::f16_to_f(w), S::f16_to_f(ops::shr::<S>(w, 16)));
+            // SAFETY: two texels of two bytes.
+            let w = unsafe { words(s, base, at) };
+            (a[0], b[0]) = (s.f16_to_f(w), s.f16_to_f(ops::shr(s, w, 16)));
             return;
         }
-        let [l, r] = S::igather2(base, at);
-        (a[0], a[1]) = (S::f16_to_f(l), S::f16_to_f(ops::shr::<S>(l, 16)));
-        (b[0], b[1]) = (S::f16_to_f(r), S::f16_to_f(ops::shr::<S>(r, 16)));
+        // SAFETY: two texels of a word.
+        let [l, r] = unsafe { s.igather2(base, at) };
+        (a[0], a[1]) = (s.f16_to_f(l), s.f16_to_f(ops::shr(s, l, 16)));
+        (b[0], b[1]) = (s.f16_to_f(r), s.f16_to_f(ops::shr(s, r, 16)));
     }
 }
 
@@ -190,22 +217,25 @@ impl<const N: usize> Texels for Float<N> {
     const FLOATS: bool = true;
     const SHIFT: u32 = 2 + N.trailing_zeros();
     #[inline(always)]
-    unsafe fn load<S: Simd>(base: *const u8, at: S::I, out: &mut [S::F; 4]) {
+    unsafe fn load<S: Simd>(s: S, base: *const u8, at: S::I, out: &mut [S::F; 4]) {
         if N == 1 {
-            out[0] = S::from_bits(words::<S>(base, at));
+            // SAFETY: the caller's texels.
+            out[0] = s.from_bits(unsafe { words(s, base, at) });
             return;
         }
         for i in 0..N / 2 {
-            let [a, b] = S::igather2(base.add(8 * i), at);
-            out[2 * i] = S::from_bits(a);
-            out[2 * i + 1] = S::from_bits(b);
+            // SAFETY: words `2 * i` and the next of the caller's texels.
+            let [a, b] = unsafe { s.igather2(base.add(8 * i), at) };
+            out[2 * i] = s.from_bits(a);
+            out[2 * i + 1] = s.from_bits(b);
         }
     }
     const PAIRS: bool = N == 1;
     #[inline(always)]
-    unsafe fn pair<S: Simd>(base: *const u8, at: S::I, _: S::I, a: &mut [S::F; 4], b: &mut [S::F; 4]) {
-        let [l, r] = S::igather2(base, at);
-        (a[0], b[0]) = (S::from_bits(l), S::from_bits(r));
+    unsafe fn pair<S: Simd>(s: S, base: *const u8, at: S::I, _: S::I, a: &mut [S::F; 4], b: &mut [S::F; 4]) {
+        // SAFETY: two texels of a word.
+        let [l, r] = unsafe { s.igather2(base, at) };
+        (a[0], b[0]) = (s.from_bits(l), s.from_bits(r));
     }
 }
 

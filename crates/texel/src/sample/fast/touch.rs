@@ -7,6 +7,7 @@ use super::{Fast, Row, filters, filters_plainly, flat, floats, placed, plain, ta
 use crate::sample::args::SampleArgs;
 use crate::sample::sampler::{MAX_ANISOTROPY, Sampler};
 use crate::sample::view::ImageView;
+use crate::vector::{load, store};
 use simd::Simd;
 use simd::ops;
 use std::mem::MaybeUninit;
@@ -34,66 +35,73 @@ impl Default for Lines {
 
 impl Lines {
     #[inline(always)]
-    unsafe fn add<S: Simd>(&mut self, column: [S::I; 2], row: [S::I; 2], lanes: S::M) {
-        let block = S::isel(lanes, S::iadd(column[0], row[0]), S::isplat(NONE));
-        S::istoreu(self.blocks[self.n].as_mut_ptr().cast(), block);
-        S::istoreu(self.bits[self.n].as_mut_ptr().cast(), S::iadd(column[1], row[1]));
+    fn add<S: Simd>(&mut self, s: S, column: [S::I; 2], row: [S::I; 2], lanes: S::M) {
+        let block = s.isel(lanes, s.iadd(column[0], row[0]), s.isplat(NONE));
+        let (blocks, bits) = (self.blocks[self.n].as_mut_ptr(), self.bits[self.n].as_mut_ptr());
+        // SAFETY: arrays of sixteen words.
+        unsafe {
+            s.istoreu(blocks.cast(), block);
+            s.istoreu(bits.cast(), s.iadd(column[1], row[1]));
+        }
         self.n += 1;
     }
 
     /// How many different lines there are, block by block.
     #[inline(always)]
-    unsafe fn distinct<S: Simd>(&mut self) -> u32 {
-        let (zero, one, none) = (S::isplat(0), S::isplat(1), S::isplat(NONE));
+    fn distinct<S: Simd>(&mut self, s: S) -> u32 {
+        let (zero, one, none) = (s.isplat(0), s.isplat(1), s.isplat(NONE));
         let mut lowest = none;
         for v in &self.blocks[..self.n] {
-            lowest = S::smin(lowest, S::iloadu(v.as_ptr().cast()));
+            // SAFETY: `add` has written the first `n`.
+            lowest = s.smin(lowest, unsafe { s.iloadu(v.as_ptr().cast()) });
         }
         let mut count = 0;
         loop {
-            let first = least::<S>(lowest);
+            let first = least(s, lowest);
             if first == NONE {
                 return count;
             }
-            let first = S::isplat(first);
+            let first = s.isplat(first);
             let (mut low, mut high) = (zero, zero);
             lowest = none;
             for i in 0..self.n {
-                let p = self.blocks[i].as_mut_ptr().cast::<u8>();
-                let block = S::iloadu(p);
-                let here = S::ieq(block, first);
-                let bit = S::iloadu(self.bits[i].as_ptr().cast());
+                // SAFETY: `add` has written the first `n`.
+                let (blocks, bits) =
+                    unsafe { (self.blocks[i].assume_init_mut(), self.bits[i].assume_init_ref()) };
+                let block = load(s, blocks);
+                let here = s.ieq(block, first);
+                let bit = load(s, bits);
                 // Shifts by 32 and more, or by less than 0, leave nothing.
-                low = S::ior(low, S::isel(here, S::ishl(one, bit), zero));
-                high = S::ior(high, S::isel(here, S::ishl(one, S::isub(bit, S::isplat(32))), zero));
-                let left = S::isel(here, none, block);
-                S::istoreu(p, left);
-                lowest = S::smin(lowest, left);
+                low = s.ior(low, s.isel(here, s.ishl(one, bit), zero));
+                high = s.ior(high, s.isel(here, s.ishl(one, s.isub(bit, s.isplat(32))), zero));
+                let left = s.isel(here, none, block);
+                store(s, blocks, left);
+                lowest = s.smin(lowest, left);
             }
-            count += any::<S>(low).count_ones() + any::<S>(high).count_ones();
+            count += any(s, low).count_ones() + any(s, high).count_ones();
         }
     }
 }
 
 /// A column's share of its line's block and bit. `at`: bytes.
 #[inline(always)]
-unsafe fn column<S: Simd>(at: S::I) -> [S::I; 2] {
-    let line = ops::shr::<S>(at, 6);
-    let bit = S::iand(line, S::isplat(3));
-    [S::isub(line, bit), bit]
+fn column<S: Simd>(s: S, at: S::I) -> [S::I; 2] {
+    let line = ops::shr(s, at, 6);
+    let bit = s.iand(line, s.isplat(3));
+    [s.isub(line, bit), bit]
 }
 
 /// A row's share, by its number. `l`: of its level.
 #[inline(always)]
-unsafe fn row<S: Simd>(l: &Levels<S>, row: S::I) -> [S::I; 2] {
-    let bit = S::iand(row, S::isplat(15));
-    let first = S::imul(S::isub(row, bit), ops::shr::<S>(l.row_pitch, 6));
-    [S::iadd(first, ops::shr::<S>(l.start, 6)), ops::shl::<S>(bit, 2)]
+fn row<S: Simd>(s: S, l: &Levels<S>, row: S::I) -> [S::I; 2] {
+    let bit = s.iand(row, s.isplat(15));
+    let first = s.imul(s.isub(row, bit), ops::shr(s, l.row_pitch, 6));
+    [s.iadd(first, ops::shr(s, l.start, 6)), ops::shl(s, bit, 2)]
 }
 
 #[inline(always)]
-unsafe fn least<S: Simd>(v: S::I) -> u32 {
-    let v = ops::i_lanes::<S>(v);
+fn least<S: Simd>(s: S, v: S::I) -> u32 {
+    let v = ops::i_lanes(s, v);
     let mut low = v[0];
     for x in v {
         low = if x < low { x } else { low };
@@ -103,9 +111,9 @@ unsafe fn least<S: Simd>(v: S::I) -> u32 {
 
 /// Bits of any lane.
 #[inline(always)]
-unsafe fn any<S: Simd>(v: S::I) -> u32 {
+fn any<S: Simd>(s: S, v: S::I) -> u32 {
     let mut all = 0;
-    for x in ops::i_lanes::<S>(v) {
+    for x in ops::i_lanes(s, v) {
         all |= x;
     }
     all
@@ -114,9 +122,10 @@ unsafe fn any<S: Simd>(v: S::I) -> u32 {
 /// Lines of the lanes' places on their levels, as [`super::place::at_level`] reads them.
 #[allow(clippy::too_many_arguments)]
 #[inline(always)]
-unsafe fn at_level<S: Simd>(
+fn at_level<S: Simd>(
+    s: S,
     f: &Fast,
-    s: &Sampler,
+    sampler: &Sampler,
     p: &Place<S>,
     level: S::I,
     any_linear: bool,
@@ -125,86 +134,86 @@ unsafe fn at_level<S: Simd>(
     lanes: S::M,
     out: &mut Lines,
 ) {
-    let l = levels::<S>(f, level, p.layer);
-    let numbers = numbered(&l);
-    let u = scaled::<S>(s, p, &l);
+    let l = levels(s, f, level, p.layer);
+    let numbers = numbered(s, &l);
+    let u = scaled(s, sampler, p, &l);
     if any_linear {
-        let lanes = if any_nearest { S::mand(lanes, S::mnot(nearest)) } else { lanes };
-        let q = square::<S>(f, s, &numbers, &u, f.shift);
+        let lanes = if any_nearest { s.mand(lanes, s.mnot(nearest)) } else { lanes };
+        let q = square(s, f, sampler, &numbers, &u, f.shift);
         for y in 0..2 {
-            let row = row::<S>(&l, q.steps[1][y]);
+            let row = row(s, &l, q.steps[1][y]);
             for x in 0..2 {
-                let inside = S::mnot(S::mor(q.outside[0][x], q.outside[1][y]));
-                out.add::<S>(column::<S>(q.steps[0][x]), row, S::mand(lanes, inside));
+                let inside = s.mnot(s.mor(q.outside[0][x], q.outside[1][y]));
+                out.add(s, column(s, q.steps[0][x]), row, s.mand(lanes, inside));
             }
         }
     }
     if any_nearest {
-        let lanes = if any_linear { S::mand(lanes, nearest) } else { lanes };
-        let mut outside = S::mask(0);
-        let [x, y] = nearest_at::<S>(f, s, &numbers, &u, f.shift, &mut outside);
-        out.add::<S>(column::<S>(x), row::<S>(&l, y), S::mand(lanes, S::mnot(outside)));
+        let lanes = if any_linear { s.mand(lanes, nearest) } else { lanes };
+        let mut outside = s.mask(0);
+        let [x, y] = nearest_at(s, f, sampler, &numbers, &u, f.shift, &mut outside);
+        out.add(s, column(s, x), row(s, &l, y), s.mand(lanes, s.mnot(outside)));
     }
 }
 
 /// As if rows lay one byte apart: their offsets are their numbers.
 #[inline(always)]
-unsafe fn numbered<S: Simd>(l: &Levels<S>) -> Levels<S> {
-    Levels { start: S::isplat(0), row_pitch: S::isplat(1), ..*l }
+fn numbered<S: Simd>(s: S, l: &Levels<S>) -> Levels<S> {
+    Levels { start: s.isplat(0), row_pitch: s.isplat(1), ..*l }
 }
 
 /// The number of different lines among those of two columns and two rows a lane, if all lie around the first lane's: a
 /// bit each of four columns and of eight rows, or sixteen if `WIDE`.
 #[inline(always)]
-unsafe fn window<S: Simd, const WIDE: bool>(columns: [S::I; 2], rows: [S::I; 2], mask: u16) -> Option<u32> {
+fn window<S: Simd, const WIDE: bool>(s: S, columns: [S::I; 2], rows: [S::I; 2], mask: u16) -> Option<u32> {
     // So many before the first lane's: a warp is four pixels high.
     let (before, last) = if WIDE { (8, 15) } else { (3, 7) };
-    let (zero, one, lanes) = (S::isplat(0), S::isplat(1), S::mask(mask));
-    let from = S::isub(shared::<S>(columns[0], mask), one);
-    let (a, b) = (S::isub(columns[0], from), S::isub(columns[1], from));
-    let from = S::isub(shared::<S>(rows[0], mask), S::isplat(before));
-    let (c, d) = (S::isub(rows[0], from), S::isub(rows[1], from));
+    let (zero, one, lanes) = (s.isplat(0), s.isplat(1), s.mask(mask));
+    let from = s.isub(shared(s, columns[0], mask), one);
+    let (a, b) = (s.isub(columns[0], from), s.isub(columns[1], from));
+    let from = s.isub(shared(s, rows[0], mask), s.isplat(before));
+    let (c, d) = (s.isub(rows[0], from), s.isub(rows[1], from));
     // Numbers of windows' sizes, which are powers of two, stay below them.
-    let far = S::mor(S::ugt(S::ior(a, b), S::isplat(3)), S::ugt(S::ior(c, d), S::isplat(last)));
+    let far = s.mor(s.ugt(s.ior(a, b), s.isplat(3)), s.ugt(s.ior(c, d), s.isplat(last)));
     let is_full = mask == 0xffff;
-    if S::many(if is_full { far } else { S::mand(lanes, far) }) {
+    if s.many(if is_full { far } else { s.mand(lanes, far) }) {
         return None;
     }
-    let bits = S::ior(S::ishl(one, a), S::ishl(one, b));
-    let bits = if is_full { bits } else { S::isel(lanes, bits, zero) };
-    let (c, d) = (ops::shl::<S>(c, 2), ops::shl::<S>(d, 2));
-    let mut n = any::<S>(S::ior(S::ishl(bits, c), S::ishl(bits, d))).count_ones();
+    let bits = s.ior(s.ishl(one, a), s.ishl(one, b));
+    let bits = if is_full { bits } else { s.isel(lanes, bits, zero) };
+    let (c, d) = (ops::shl(s, c, 2), ops::shl(s, d, 2));
+    let mut n = any(s, s.ior(s.ishl(bits, c), s.ishl(bits, d))).count_ones();
     if WIDE {
-        let half = S::isplat(32);
-        let high = S::ior(S::ishl(bits, S::isub(c, half)), S::ishl(bits, S::isub(d, half)));
-        n += any::<S>(high).count_ones();
+        let half = s.isplat(32);
+        let high = s.ior(s.ishl(bits, s.isub(c, half)), s.ishl(bits, s.isub(d, half)));
+        n += any(s, high).count_ones();
     }
     Some(n)
 }
 
 /// The number of lines of filtered reads of one level of one layer, if [`window`] tells it.
 #[inline(always)]
-unsafe fn near<S: Simd>(f: &Fast, s: &Sampler, p: &Place<S>, level: S::I, mask: u16) -> Option<u32> {
-    let l = numbered(&levels::<S>(f, level, p.layer));
-    let q = square::<S>(f, s, &l, &scaled::<S>(s, p, &l), f.shift);
-    if bordered(s) {
+fn near<S: Simd>(s: S, f: &Fast, sampler: &Sampler, p: &Place<S>, level: S::I, mask: u16) -> Option<u32> {
+    let l = numbered(s, &levels(s, f, level, p.layer));
+    let q = square(s, f, sampler, &l, &scaled(s, sampler, p, &l), f.shift);
+    if bordered(sampler) {
         let [[a, b], [c, d]] = q.outside;
-        let outside = S::mor(S::mor(a, b), S::mor(c, d));
-        if S::many(S::mand(S::mask(mask), outside)) {
+        let outside = s.mor(s.mor(a, b), s.mor(c, d));
+        if s.many(s.mand(s.mask(mask), outside)) {
             return None;
         }
     }
     let [columns, rows] = q.steps;
-    window::<S, true>([ops::shr::<S>(columns[0], 6), ops::shr::<S>(columns[1], 6)], rows, mask)
+    window::<S, true>(s, [ops::shr(s, columns[0], 6), ops::shr(s, columns[1], 6)], rows, mask)
 }
 
 /// The same of the columns and rows of the only level ([`super::place::corners`]).
 #[inline(always)]
-pub unsafe fn near_corners<S: Simd>(f: &Fast, [columns, rows]: &[[S::I; 2]; 2], mask: u16) -> Option<u32> {
+pub fn near_corners<S: Simd>(s: S, f: &Fast, [columns, rows]: &[[S::I; 2]; 2], mask: u16) -> Option<u32> {
     let texels = 6 - f.shift;
-    let columns = [ops::shr::<S>(columns[0], texels), ops::shr::<S>(columns[1], texels)];
-    match window::<S, false>(columns, *rows, mask) {
-        None => window::<S, true>(columns, *rows, mask),
+    let columns = [ops::shr(s, columns[0], texels), ops::shr(s, columns[1], texels)];
+    match window::<S, false>(s, columns, *rows, mask) {
+        None => window::<S, true>(s, columns, *rows, mask),
         n => n,
     }
 }
@@ -213,7 +222,7 @@ pub unsafe fn near_corners<S: Simd>(f: &Fast, [columns, rows]: &[[S::I; 2]; 2], 
 /// filtered, without border; of 2D views.
 pub fn corner_offsets(
     view: &ImageView,
-    s: &Sampler,
+    sampler: &Sampler,
     args: &SampleArgs,
 ) -> Option<(*const u8, [[u32; 16]; 4])> {
     let f = view.fast.as_ref().filter(|f| !f.line && args.offsets.is_none())?;
@@ -223,54 +232,61 @@ pub fn corner_offsets(
     }
     let mut row = Row::default();
     let args = &flat(f, args, &mut row)?;
-    if !filters_plainly(f, s, args.arrayed) {
+    if !filters_plainly(f, sampler, args.arrayed) {
         return None;
     }
     let mut out = [[0; 16]; 4];
     // SAFETY: the kernel was picked for this machine.
-    unsafe { (f.runs.corners)(f, s, args, &mut out) };
+    unsafe { (f.runs.corners)(f, sampler, args, &mut out) };
     Some((f.base, out))
 }
 
 /// [`corner_offsets`] as the machine finds them.
 #[inline(always)]
-pub unsafe fn offsets<S: Simd>(f: &Fast, s: &Sampler, args: &SampleArgs, out: &mut [[u32; 16]; 4]) {
-    let st = [floats::<S>(&args.coords[0]), floats::<S>(&args.coords[1])];
-    let (i, _) = corners::<S, ANY>(f, s, &st);
+pub fn offsets<S: Simd>(s: S, f: &Fast, sampler: &Sampler, args: &SampleArgs, out: &mut [[u32; 16]; 4]) {
+    let st = [floats(s, &args.coords[0]), floats(s, &args.coords[1])];
+    let (i, _) = corners::<S, ANY>(s, f, sampler, &st);
     for n in 0..4 {
-        let row = S::imul(i[1][n >> 1], S::isplat(f.row_pitch[0]));
-        let at = S::iadd(row, ops::shl::<S>(i[0][n & 1], f.shift));
-        S::istoreu(out[n].as_mut_ptr().cast(), at);
+        let row = s.imul(i[1][n >> 1], s.isplat(f.row_pitch[0]));
+        let at = s.iadd(row, ops::shl(s, i[0][n & 1], f.shift));
+        store(s, &mut out[n], at);
     }
 }
 
 /// [`near_corners`] of columns and rows in memory.
 #[inline(always)]
-pub unsafe fn near_stored<S: Simd>(f: &Fast, i: &[[[u32; 16]; 2]; 2], mask: u16) -> Option<u32> {
-    let mut at = [[S::isplat(0); 2]; 2];
+pub fn near_stored<S: Simd>(s: S, f: &Fast, i: &[[[u32; 16]; 2]; 2], mask: u16) -> Option<u32> {
+    let mut at = [[s.isplat(0); 2]; 2];
     for k in 0..2 {
         for side in 0..2 {
-            at[k][side] = S::iloadu(i[k][side].as_ptr().cast());
+            at[k][side] = load(s, &i[k][side]);
         }
     }
-    near_corners::<S>(f, &at, mask)
+    near_corners(s, f, &at, mask)
 }
 
 /// [`near`] of each of the lanes' levels: no two of them share a line.
 #[inline(always)]
-unsafe fn near_levels<S: Simd>(f: &Fast, s: &Sampler, p: &Place<S>, l: &Lods<S>, mask: u16) -> Option<u32> {
-    let (_, any_nearest, _) = filters::<S>(s, l);
+fn near_levels<S: Simd>(
+    s: S,
+    f: &Fast,
+    sampler: &Sampler,
+    p: &Place<S>,
+    l: &Lods<S>,
+    mask: u16,
+) -> Option<u32> {
+    let (_, any_nearest, _) = filters(s, sampler, l);
     if any_nearest || l.most > 1 {
         return None;
     }
     // A lane reads a level once.
-    let (mut fine, mut coarse) = (mask, mask & S::mbits(l.blended));
+    let (mut fine, mut coarse) = (mask, mask & s.mbits(l.blended));
     let mut n = 0;
     while fine | coarse != 0 {
-        let level = if fine != 0 { shared::<S>(l.fine, fine) } else { shared::<S>(l.coarse, coarse) };
-        let a = S::mbits(S::ieq(l.fine, level)) & fine;
-        let b = S::mbits(S::ieq(l.coarse, level)) & coarse;
-        n += near::<S>(f, s, p, level, a | b)?;
+        let level = if fine != 0 { shared(s, l.fine, fine) } else { shared(s, l.coarse, coarse) };
+        let a = s.mbits(s.ieq(l.fine, level)) & fine;
+        let b = s.mbits(s.ieq(l.coarse, level)) & coarse;
+        n += near(s, f, sampler, p, level, a | b)?;
         fine &= !a;
         coarse &= !b;
     }
@@ -279,59 +295,67 @@ unsafe fn near_levels<S: Simd>(f: &Fast, s: &Sampler, p: &Place<S>, l: &Lods<S>,
 
 /// The first lane's number, in all lanes.
 #[inline(always)]
-unsafe fn shared<S: Simd>(v: S::I, mask: u16) -> S::I {
-    S::ishuffle(v, S::isplat(mask.trailing_zeros() & 15))
+fn shared<S: Simd>(s: S, v: S::I, mask: u16) -> S::I {
+    s.ishuffle(v, s.isplat(mask.trailing_zeros() & 15))
 }
 
 /// As [`super::several`] goes through levels and taps.
 #[inline(always)]
-unsafe fn several<S: Simd>(
+fn several<S: Simd>(
+    s: S,
     f: &Fast,
-    s: &Sampler,
+    sampler: &Sampler,
     place: &mut Place<S>,
     l: &Lods<S>,
     lanes: S::M,
     out: &mut Lines,
 ) {
-    let (any_linear, any_nearest, nearest) = filters::<S>(s, l);
+    let (any_linear, any_nearest, nearest) = filters(s, sampler, l);
     let st = place.st;
     for tap in 0..l.most {
         let mut lanes = lanes;
         if l.most > 1 {
-            place.st = tapped::<S>(&st, l, tap);
-            lanes = S::mand(lanes, S::flt(S::fsplat(tap as f32), l.taps));
+            place.st = tapped(s, &st, l, tap);
+            lanes = s.mand(lanes, s.flt(s.fsplat(tap as f32), l.taps));
         }
-        at_level::<S>(f, s, place, l.fine, any_linear, any_nearest, nearest, lanes, out);
-        if S::many(l.blended) {
-            let lanes = S::mand(lanes, l.blended);
-            at_level::<S>(f, s, place, l.coarse, any_linear, any_nearest, nearest, lanes, out);
+        at_level(s, f, sampler, place, l.fine, any_linear, any_nearest, nearest, lanes, out);
+        if s.many(l.blended) {
+            let lanes = s.mand(lanes, l.blended);
+            at_level(s, f, sampler, place, l.coarse, any_linear, any_nearest, nearest, lanes, out);
         }
     }
 }
 
 /// The number of lines that a warp's lanes `mask` touch.
 #[inline(always)]
-pub unsafe fn lines<S: Simd>(f: &Fast, view: &ImageView, s: &Sampler, args: &SampleArgs, mask: u16) -> u32 {
-    let mut place = placed::<S>(view, s, args);
-    let lanes = S::mask(mask);
-    let one_layer = S::mbits(S::ieq(place.layer, shared::<S>(place.layer, mask))) & mask == mask;
-    if plain(f, s) {
-        let (level, linear, none) = (S::isplat(0), s.mag_linear, S::mask(0));
+pub fn lines<S: Simd>(
+    s: S,
+    f: &Fast,
+    view: &ImageView,
+    sampler: &Sampler,
+    args: &SampleArgs,
+    mask: u16,
+) -> u32 {
+    let mut place = placed(s, view, sampler, args);
+    let lanes = s.mask(mask);
+    let one_layer = s.mbits(s.ieq(place.layer, shared(s, place.layer, mask))) & mask == mask;
+    if plain(f, sampler) {
+        let (level, linear, none) = (s.isplat(0), sampler.mag_linear, s.mask(0));
         if one_layer
             && linear
-            && let Some(n) = near::<S>(f, s, &place, level, mask)
+            && let Some(n) = near(s, f, sampler, &place, level, mask)
         {
             return n;
         }
         let mut out = Lines::default();
-        at_level::<S>(f, s, &place, level, linear, !linear, none, lanes, &mut out);
-        return out.distinct::<S>();
+        at_level(s, f, sampler, &place, level, linear, !linear, none, lanes, &mut out);
+        return out.distinct(s);
     }
-    let l = lods::<S>(f, view, s, args);
-    if one_layer && let Some(n) = near_levels::<S>(f, s, &place, &l, mask) {
+    let l = lods(s, f, view, sampler, args);
+    if one_layer && let Some(n) = near_levels(s, f, sampler, &place, &l, mask) {
         return n;
     }
     let mut out = Lines::default();
-    several::<S>(f, s, &mut place, &l, lanes, &mut out);
-    out.distinct::<S>()
+    several(s, f, sampler, &mut place, &l, lanes, &mut out);
+    out.distinct(s)
 }

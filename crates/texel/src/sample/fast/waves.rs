@@ -6,6 +6,7 @@ use super::{Fast, filters_plainly, plain, swizzled, touch};
 use crate::sample::args::SampleArgs;
 use crate::sample::sampler::{Sampler, Wrap};
 use crate::sample::view::ImageView;
+use crate::vector;
 use simd::rows::ImageRows;
 use simd::{Level as Machine, Simd};
 
@@ -45,14 +46,18 @@ struct Operands {
 }
 
 impl Operands {
+    /// # Safety
+    /// The rows are those of a wave that has warp `w`.
     #[inline(always)]
-    unsafe fn of<S: Simd>(arrayed: bool, wave: &ImageRows, w: usize) -> Operands {
+    unsafe fn of<S: Simd>(s: S, arrayed: bool, wave: &ImageRows, w: usize) -> Operands {
         let mut own = Operands { coords: [[0; 16]; 3], lod: [0; 16] };
         for k in 0..2 + arrayed as usize {
-            S::istoreu(own.coords[k].as_mut_ptr().cast(), S::iloadu(wave.coords[k].warp(w)));
+            // SAFETY: the wave has rows of sixteen lanes for each warp.
+            vector::store(s, &mut own.coords[k], unsafe { s.iloadu(wave.coords[k].warp(w)) });
         }
         if let Some(l) = wave.lod {
-            S::istoreu(own.lod.as_mut_ptr().cast(), S::iloadu(l.warp(w)));
+            // SAFETY: as above.
+            vector::store(s, &mut own.lod, unsafe { s.iloadu(l.warp(w)) });
         }
         own
     }
@@ -69,62 +74,94 @@ impl Operands {
 }
 
 /// Warps of a wave one after the other.
+///
+/// # Safety
+/// Rows and results are those of a wave.
 #[inline(always)]
 pub unsafe fn warps<S: Simd, T: Texels>(
+    s: S,
     f: &Fast,
     view: &ImageView,
-    s: &Sampler,
+    sampler: &Sampler,
     arrayed: bool,
     wave: &ImageRows,
 ) {
     // Portable code of these is large, and for where nothing else runs.
-    if S::level() != Machine::Portable && filters_plainly(f, s, arrayed) {
-        return match (s.wrap[0], s.wrap[1]) {
-            _ if !T::WORD => simple_warps::<S, T, ANY>(f, view, s, wave),
-            (Wrap::Repeat, Wrap::Repeat) if f.pow2 == [true; 2] => {
-                simple_warps::<S, T, REPEAT>(f, view, s, wave)
+    if s.level() != Machine::Portable && filters_plainly(f, sampler, arrayed) {
+        // SAFETY: the caller's wave.
+        return unsafe {
+            match (sampler.wrap[0], sampler.wrap[1]) {
+                _ if !T::WORD => simple_warps::<S, T, ANY>(s, f, view, sampler, wave),
+                (Wrap::Repeat, Wrap::Repeat) if f.pow2 == [true; 2] => {
+                    simple_warps::<S, T, REPEAT>(s, f, view, sampler, wave)
+                }
+                (Wrap::Edge, Wrap::Edge) => simple_warps::<S, T, EDGE>(s, f, view, sampler, wave),
+                _ => simple_warps::<S, T, ANY>(s, f, view, sampler, wave),
             }
-            (Wrap::Edge, Wrap::Edge) => simple_warps::<S, T, EDGE>(f, view, s, wave),
-            _ => simple_warps::<S, T, ANY>(f, view, s, wave),
         };
     }
-    if S::level() != Machine::Portable && plain(f, s) && !s.mag_linear && !arrayed && !bordered(s) {
-        return nearest_warps::<S, T>(f, view, s, wave);
+    if s.level() != Machine::Portable
+        && plain(f, sampler)
+        && !sampler.mag_linear
+        && !arrayed
+        && !bordered(sampler)
+    {
+        // SAFETY: the caller's wave.
+        return unsafe { nearest_warps::<S, T>(s, f, view, sampler, wave) };
     }
     for (w, mask) in Warps::of(wave) {
-        let own = Operands::of::<S>(arrayed, wave, w);
+        // SAFETY: the caller's wave.
+        let own = unsafe { Operands::of(s, arrayed, wave, w) };
         let args = own.args(arrayed, wave);
         if let Some(lines) = wave.lines {
-            lines.set(lines.get() + (f.runs.lines)(f, view, s, &args, mask) as u64);
+            // SAFETY: picked for this machine.
+            let n = unsafe { (f.runs.lines)(f, view, sampler, &args, mask) };
+            lines.set(lines.get() + n as u64);
         }
         let mut out = [[0u32; 16]; 4];
         // Not inlined a second time: these are the largest functions of the library.
-        (f.runs.warp)(f, view, s, &args, mask, &mut out);
+        // SAFETY: picked for this machine; no shifts.
+        unsafe { (f.runs.warp)(f, view, sampler, &args, mask, &mut out) };
         for k in 0..4 {
-            store::<S>(wave.out[k], w, S::iloadu(out[k].as_ptr().cast()), mask);
+            // SAFETY: the caller's wave.
+            unsafe { store(s, wave.out[k], w, vector::load(s, &out[k]), mask) };
         }
     }
 }
 
 /// Stores the active lanes of a warp's result, if it is wanted.
+///
+/// # Safety
+/// `out` is null or has the results of warp `w`.
 #[inline(always)]
-unsafe fn store<S: Simd>(out: *mut u8, w: usize, v: S::I, mask: u16) {
+unsafe fn store<S: Simd>(s: S, out: *mut u8, w: usize, v: S::I, mask: u16) {
     if out.is_null() {
         return;
     }
-    let p = out.add(w * 64);
-    S::istoreu(p, if mask == 0xffff { v } else { S::isel(S::mask(mask), v, S::iloadu(p)) });
+    // SAFETY: the warp\'s sixteen lanes.
+    unsafe {
+        let p = out.add(w * 64);
+        s.istoreu(p, if mask == 0xffff { v } else { s.isel(s.mask(mask), v, s.iloadu(p)) });
+    }
 }
 
 /// Where a warp's lanes sample a view without layers.
+///
+/// # Safety
+/// As [`warps`], of a wave that has warp `w`.
 #[inline(always)]
-unsafe fn coordinates<S: Simd>(wave: &ImageRows, w: usize) -> [S::F; 2] {
-    [S::from_bits(S::iloadu(wave.coords[0].warp(w))), S::from_bits(S::iloadu(wave.coords[1].warp(w)))]
+unsafe fn coordinates<S: Simd>(s: S, wave: &ImageRows, w: usize) -> [S::F; 2] {
+    // SAFETY: the wave has rows of sixteen lanes for each warp.
+    unsafe { [s.from_bits(s.iloadu(wave.coords[0].warp(w))), s.from_bits(s.iloadu(wave.coords[1].warp(w)))] }
 }
 
 /// Swizzles a warp's result and stores it.
+///
+/// # Safety
+/// As [`warps`], of a wave that has warp `w`.
 #[inline(always)]
 unsafe fn give<S: Simd, T: Texels>(
+    s: S,
     view: &ImageView,
     wave: &ImageRows,
     w: usize,
@@ -132,59 +169,88 @@ unsafe fn give<S: Simd, T: Texels>(
     color: &[S::F; 4],
 ) {
     for k in 0..4 {
-        let v = if view.identity && T::N == 4 { S::bits(color[k]) } else { swizzled::<S, T>(view, color, k) };
-        store::<S>(wave.out[k], w, v, mask);
+        let v =
+            if view.identity && T::N == 4 { s.bits(color[k]) } else { swizzled::<S, T>(s, view, color, k) };
+        // SAFETY: the caller's wave.
+        unsafe { store(s, wave.out[k], w, v, mask) };
     }
 }
 
+/// # Safety
+/// As [`warps`]; view and sampler are such that [`filters_plainly`].
 #[inline(always)]
 unsafe fn simple_warps<S: Simd, T: Texels, const MODE: u8>(
+    s: S,
     f: &Fast,
     view: &ImageView,
-    s: &Sampler,
+    sampler: &Sampler,
     wave: &ImageRows,
 ) {
     for (w, mask) in Warps::of(wave) {
-        let st = coordinates::<S>(wave, w);
-        let at = place::corners::<S, MODE>(f, s, &st);
+        // SAFETY: the caller's wave.
+        let st = unsafe { coordinates(s, wave, w) };
+        let at = place::corners::<S, MODE>(s, f, sampler, &st);
         if let Some(lines) = wave.lines {
             // One function for all formats, but for those whose code is short.
             let near = if T::WORD {
-                touch::near_corners::<S>(f, &at.0, mask)
+                touch::near_corners(s, f, &at.0, mask)
             } else {
                 let mut i = [[[0u32; 16]; 2]; 2];
                 for k in 0..2 {
                     for side in 0..2 {
-                        S::istoreu(i[k][side].as_mut_ptr().cast(), at.0[k][side]);
+                        vector::store(s, &mut i[k][side], at.0[k][side]);
                     }
                 }
-                (f.runs.near)(f, &i, mask)
+                // SAFETY: picked for this machine.
+                unsafe { (f.runs.near)(f, &i, mask) }
             };
             let n = match near {
                 Some(n) => n,
                 None => {
-                    (f.runs.lines)(f, view, s, &Operands::of::<S>(false, wave, w).args(false, wave), mask)
+                    // SAFETY: the caller's wave; picked for this machine.
+                    unsafe {
+                        let own = Operands::of(s, false, wave, w);
+                        (f.runs.lines)(f, view, sampler, &own.args(false, wave), mask)
+                    }
                 }
             };
             lines.set(lines.get() + n as u64);
         }
         let mut color = [st[0]; 4];
-        place::simple::<S, T>(f, at, &mut color);
-        give::<S, T>(view, wave, w, mask, &color);
+        // SAFETY: these are corners of the view; the caller's wave.
+        unsafe {
+            place::simple::<S, T>(s, f, at, &mut color);
+            give::<S, T>(s, view, wave, w, mask, &color);
+        }
     }
 }
 
 /// The nearest texels of the only level.
+///
+/// # Safety
+/// As [`warps`].
 #[inline(always)]
-unsafe fn nearest_warps<S: Simd, T: Texels>(f: &Fast, view: &ImageView, s: &Sampler, wave: &ImageRows) {
+unsafe fn nearest_warps<S: Simd, T: Texels>(
+    s: S,
+    f: &Fast,
+    view: &ImageView,
+    sampler: &Sampler,
+    wave: &ImageRows,
+) {
     for (w, mask) in Warps::of(wave) {
         if let Some(lines) = wave.lines {
-            let own = Operands::of::<S>(false, wave, w);
-            lines.set(lines.get() + (f.runs.lines)(f, view, s, &own.args(false, wave), mask) as u64);
+            // SAFETY: the caller's wave; picked for this machine.
+            let n = unsafe {
+                let own = Operands::of(s, false, wave, w);
+                (f.runs.lines)(f, view, sampler, &own.args(false, wave), mask)
+            };
+            lines.set(lines.get() + n as u64);
         }
-        let st = coordinates::<S>(wave, w);
+        // SAFETY: the caller's wave.
+        let st = unsafe { coordinates(s, wave, w) };
         let mut color = [st[0]; 4];
-        place::nearest::<S, T>(f, s, &st, &mut color);
-        give::<S, T>(view, wave, w, mask, &color);
+        place::nearest::<S, T>(s, f, sampler, &st, &mut color);
+        // SAFETY: the caller's wave.
+        unsafe { give::<S, T>(s, view, wave, w, mask, &color) };
     }
 }

@@ -43,9 +43,11 @@ impl Memory for Own {
         macro_rules! go {
             ($t:ty) => {{
                 let p = p as *mut $t;
-                let old = p.read_unaligned();
+                // SAFETY: the caller's.
+                let old = unsafe { p.read_unaligned() };
                 if let Some(n) = apply(op, mem, old as u64, a, b) {
-                    p.write_unaligned(n as $t);
+                    // SAFETY: the caller's.
+                    unsafe { p.write_unaligned(n as $t) };
                 }
                 old as u64
             }};
@@ -57,7 +59,8 @@ impl Memory for Own {
         macro_rules! go {
             ($t:ty) => {{
                 let p = p as *mut $t;
-                p.write_unaligned(f(p.read_unaligned() as u64) as $t);
+                // SAFETY: the caller's.
+                unsafe { p.write_unaligned(f(p.read_unaligned() as u64) as $t) };
             }};
         }
         by_width!(mem, go)
@@ -85,11 +88,13 @@ impl Memory for Device {
     #[inline(always)]
     unsafe fn one(p: *mut u8, op: AtomicOp, mem: Mem, a: u64, b: u64) -> u64 {
         if Self::is_plain(p, mem) {
-            return Own::one(p, op, mem, a, b);
+            // SAFETY: the caller's.
+            return unsafe { Own::one(p, op, mem, a, b) };
         }
         macro_rules! go {
             ($at:ty, $t:ty) => {{
-                let q = <$at>::from_ptr(p as *mut $t);
+                // SAFETY: the caller's; aligned, or it would be plain.
+                let q = unsafe { <$at>::from_ptr(p as *mut $t) };
                 match op {
                     AtomicOp::Load => q.load(Acquire) as u64,
                     // Nobody asks what a store found. Sequential consistency is not part of the memory model
@@ -120,11 +125,13 @@ impl Memory for Device {
     #[inline(always)]
     unsafe fn change(p: *mut u8, mem: Mem, mut f: impl FnMut(u64) -> u64) {
         if Self::is_plain(p, mem) {
-            return Own::change(p, mem, f);
+            // SAFETY: the caller's.
+            return unsafe { Own::change(p, mem, f) };
         }
         macro_rules! go {
             ($at:ty, $t:ty) => {{
-                let q = <$at>::from_ptr(p as *mut $t);
+                // SAFETY: the caller's; aligned, or it would be plain.
+                let q = unsafe { <$at>::from_ptr(p as *mut $t) };
                 let mut old = q.load(SeqCst);
                 while let Err(now) = q.compare_exchange_weak(old, f(old as u64) as $t, SeqCst, SeqCst) {
                     old = now;

@@ -3,10 +3,11 @@
 //! thread, plain accesses do.
 
 mod apply;
+mod batch;
 mod memory;
 
 pub use apply::apply;
-use apply::float32;
+use batch::{Batch, add32};
 use memory::Own;
 pub use memory::{Device, Memory};
 
@@ -20,7 +21,7 @@ use super::memory::linear::{buffer, shared_of};
 use super::memory::offsets::Offsets;
 use super::memory::warp::{Region, load_any, load32, store_any, store32};
 use super::regs::{dst32, dst64, src32, src64};
-use crate::state::{Fault, State};
+use crate::state::{At, Fault, State};
 use shader::bytecode::{Op, Reg, mem_of};
 use shader::ir::{AtomicOp, Mem};
 use std::sync::atomic::Ordering::{Acquire, Release};
@@ -31,6 +32,9 @@ fn op_of(e: u16) -> AtomicOp {
 }
 
 /// Memory bits of 16 lanes of a register; NONE gives zeros.
+///
+/// # Safety
+/// `r` is one of the op's registers or none, and the wave has such a warp.
 #[inline(always)]
 unsafe fn operands(st: &State, r: Reg, mem: Mem, w: usize) -> [u64; 16] {
     let mut v = [0; 16];
@@ -39,10 +43,12 @@ unsafe fn operands(st: &State, r: Reg, mem: Mem, w: usize) -> [u64; 16] {
     }
     if mem == Mem::B64 {
         let (p, s) = src64(st, r);
-        return *(p.add(w * s) as *const [u64; 16]);
+        // SAFETY: the caller's.
+        return unsafe { *(p.add(w * s) as *const [u64; 16]) };
     }
     let (p, s) = src32(st, r);
-    let own = *(p.add(w * s) as *const [u32; 16]);
+    // SAFETY: the caller's.
+    let own = unsafe { *(p.add(w * s) as *const [u32; 16]) };
     for i in 0..16 {
         v[i] = if mem == Mem::F16 { f32_to_f16(own[i]) as u64 } else { own[i] as u64 };
     }
@@ -50,6 +56,9 @@ unsafe fn operands(st: &State, r: Reg, mem: Mem, w: usize) -> [u64; 16] {
 }
 
 /// Old memory bits into the result register's active lanes.
+///
+/// # Safety
+/// As [`operands`].
 #[inline(always)]
 unsafe fn results(st: &State, d: Reg, mem: Mem, w: usize, old: &[u64; 16], ex: u16) {
     if d.is_none() {
@@ -58,99 +67,29 @@ unsafe fn results(st: &State, d: Reg, mem: Mem, w: usize, old: &[u64; 16], ex: u
     if mem == Mem::B32 && ex == 0xFFFF {
         let d = dst32(st, d, w);
         for i in 0..16 {
-            *d.add(i) = old[i] as u32;
+            // SAFETY: the caller's.
+            unsafe { *d.add(i) = old[i] as u32 };
         }
         return;
     }
     for i in Bits(ex as u32) {
-        if mem == Mem::B64 {
-            *dst64(st, d, w).add(i) = old[i];
-        } else if mem == Mem::F16 {
-            *dst32(st, d, w).add(i) = f16_to_f32(old[i] as u16);
-        } else {
-            *dst32(st, d, w).add(i) = old[i] as u32;
+        // SAFETY: the caller's.
+        unsafe {
+            if mem == Mem::B64 {
+                *dst64(st, d, w).add(i) = old[i];
+            } else if mem == Mem::F16 {
+                *dst32(st, d, w).add(i) = f16_to_f32(old[i] as u16);
+            } else {
+                *dst32(st, d, w).add(i) = old[i] as u32;
+            }
         }
     }
-}
-
-/// Atomics of several warps on one word: one atomic for all of them.
-struct Batch {
-    place: u64,
-    /// Warps and their active lanes.
-    n: usize,
-    warps: [(usize, u16); 16],
-    a: [[u64; 16]; 16],
-    b: [[u64; 16]; 16],
-}
-
-/// What an operation's operands come to before they meet memory, and what that leaves as it is; `None` for operations
-/// that must be done one after another.
-fn gathers(at: AtomicOp, mem: Mem) -> Option<(AtomicOp, u64)> {
-    let all = u64::MAX >> (64 - mem.bytes() * 8);
-    Some(match at {
-        _ if mem == Mem::F16 => return None,
-        AtomicOp::IAdd | AtomicOp::ISub => (AtomicOp::IAdd, 0),
-        AtomicOp::SMin => (at, all >> 1),
-        AtomicOp::SMax => (at, all >> 1 ^ all),
-        AtomicOp::UMin | AtomicOp::And => (at, all),
-        AtomicOp::UMax | AtomicOp::Or | AtomicOp::Xor => (at, 0),
-        _ => return None,
-    })
-}
-
-impl Batch {
-    /// Does what was gathered, lane after lane as far as anyone can tell. `old`: whether anybody reads what was there
-    /// before; it takes the place of `a`.
-    #[inline(always)]
-    unsafe fn run<M: Memory>(&mut self, at: AtomicOp, mem: Mem, old: bool) {
-        let p = self.place as *mut u8;
-        let warps = &self.warps[..self.n];
-        if at == AtomicOp::Load {
-            let v = M::one(p, at, mem, 0, 0);
-            self.a[..self.n].fill([v; 16]);
-        } else if let Some((gather, nothing)) = gathers(at, mem) {
-            let mut sum = nothing;
-            for (&(_, ex), a) in warps.iter().zip(&mut self.a) {
-                for i in Bits(ex as u32) {
-                    let before = sum;
-                    sum = apply(gather, mem, sum, a[i], 0).unwrap_or(sum);
-                    a[i] = before;
-                }
-            }
-            let before = M::one(p, at, mem, sum, 0);
-            for a in self.a[..self.n].iter_mut().filter(|_| old).flatten() {
-                *a = apply(at, mem, before, *a, 0).unwrap_or(before);
-            }
-        } else {
-            let mut seen = [[0; 16]; 16];
-            M::change(p, mem, |before| {
-                let mut now = before;
-                for (((_, ex), seen), (a, b)) in warps.iter().zip(&mut seen).zip(self.a.iter().zip(&self.b)) {
-                    for i in Bits(*ex as u32) {
-                        seen[i] = now;
-                        now = if (at, mem) == (AtomicOp::FAdd, Mem::B32) {
-                            add32(now, a[i])
-                        } else {
-                            apply(at, mem, now, a[i], b[i]).unwrap_or(now)
-                        };
-                    }
-                }
-                now
-            });
-            self.a = seen;
-        }
-    }
-}
-
-#[inline(always)]
-fn add32(old: u64, a: u64) -> u64 {
-    float32(old, a, |x, y| x + y)
 }
 
 /// Lanes of `left` whose place is that of lane `i`, which is one of them.
 #[inline(always)]
-unsafe fn alike<L: Steps>(p: &[u64; 16], low: &[u32; 16], left: u16, i: usize) -> u16 {
-    let m = L::same_mask(low.as_ptr(), low[i]) & left;
+fn alike<L: Steps>(l: L, p: &[u64; 16], low: &[u32; 16], left: u16, i: usize) -> u16 {
+    let m = l.same_mask(low, low[i]) & left;
     let mut all = m;
     for l in Bits(m as u32) {
         if p[l] != p[i] {
@@ -178,19 +117,24 @@ pub unsafe fn each<M: Memory>(
     macro_rules! each {
         ($at:ident, $mem:ident) => {
             for i in Bits(ok as u32) {
-                old[i] = M::one(p[i] as *mut u8, AtomicOp::$at, Mem::$mem, a[i], b[i]);
+                // SAFETY: the caller's.
+                old[i] = unsafe { M::one(p[i] as *mut u8, AtomicOp::$at, Mem::$mem, a[i], b[i]) };
             }
         };
     }
     match (at, mem) {
         (AtomicOp::Exchange, Mem::B32) => each!(Exchange, B32),
         (AtomicOp::IAdd, Mem::B32) => each!(IAdd, B32),
-        _ => return others::<M>(p, at, mem, a, b, ok),
+        // SAFETY: the caller's.
+        _ => return unsafe { others::<M>(p, at, mem, a, b, ok) },
     }
     old
 }
 
 /// The rest of [`each`], once for all levels.
+///
+/// # Safety
+/// As [`each`].
 #[inline(never)]
 unsafe fn others<M: Memory>(
     p: &[u64; 16],
@@ -202,60 +146,75 @@ unsafe fn others<M: Memory>(
 ) -> [u64; 16] {
     let mut old = [0; 16];
     for i in Bits(ok as u32) {
-        old[i] = M::one(p[i] as *mut u8, at, mem, a[i], b[i]);
+        // SAFETY: the caller's.
+        old[i] = unsafe { M::one(p[i] as *mut u8, at, mem, a[i], b[i]) };
     }
     old
 }
 
 /// One warp's FAdds on several words, `ok` lanes; a word's lanes as one atomic.
+///
+/// # Safety
+/// As [`each`].
 #[inline(always)]
-unsafe fn add_lanes<L: Steps, M: Memory>(p: &[u64; 16], a: &[u64; 16], ok: u16) -> [u64; 16] {
+unsafe fn add_lanes<L: Steps, M: Memory>(l: L, p: &[u64; 16], a: &[u64; 16], ok: u16) -> [u64; 16] {
     let mut old = [0; 16];
     let mut low = [0; 16];
     for i in 0..16 {
         low[i] = p[i] as u32;
     }
-    let mut left = ok & L::repeated(low.as_ptr());
+    let mut left = ok & l.repeated(&low);
     for l in Bits((ok & !left) as u32) {
-        M::change(p[l] as *mut u8, Mem::B32, |before| {
+        let change = |before| {
             old[l] = before;
             add32(before, a[l])
-        });
+        };
+        // SAFETY: the caller's.
+        unsafe { M::change(p[l] as *mut u8, Mem::B32, change) };
     }
     while left != 0 {
         let i = left.trailing_zeros() as usize;
-        let m = alike::<L>(p, &low, left, i);
+        let m = alike(l, p, &low, left, i);
         left &= !m;
-        M::change(p[i] as *mut u8, Mem::B32, |before| {
+        let change = |before| {
             let mut now = before;
             for l in Bits(m as u32) {
                 old[l] = now;
                 now = add32(now, a[l]);
             }
             now
-        });
+        };
+        // SAFETY: the caller's.
+        unsafe { M::change(p[i] as *mut u8, Mem::B32, change) };
     }
     old
 }
 
 /// Runs one op over the live warps. `places` gives the addresses of a warp's lanes, and which of the active ones are in
 /// bounds; an address of none that is a fault.
+///
+/// # Safety
+/// Those in bounds are live memory of as many bytes as `places` is told.
 #[inline(always)]
 unsafe fn run<L: Steps, M: Memory>(
+    l: L,
     st: &mut State,
-    op: *const Op,
+    op: At,
     places: impl Fn(&State, usize, u16, u32, &mut [u64; 16]) -> Result<u16, u64>,
 ) -> *const Op {
     let o = *op;
-    let ext = (*op.add(1)).regs();
+    // SAFETY: atomics have one extension word, of registers.
+    let ext = unsafe { op.ext() };
     let (mem, at) = (mem_of(o.e), op_of(o.e));
     let mut batch = Batch { place: 0, n: 0, warps: [(0, 0); 16], a: [[0; 16]; 16], b: [[0; 16]; 16] };
     macro_rules! flush {
         () => {
             if batch.n > 0 {
-                batch.run::<M>(at, mem, !o.d.is_none());
+                // SAFETY: the caller's.
+                unsafe { batch.run::<M>(at, mem, !o.d.is_none()) };
                 for (&(w, ex), old) in batch.warps[..batch.n].iter().zip(&batch.a) {
-                    results(st, o.d, mem, w, old, ex);
+                    // SAFETY: the op's register, a live warp.
+                    unsafe { results(st, o.d, mem, w, old, ex) };
                 }
             }
         };
@@ -267,7 +226,8 @@ unsafe fn run<L: Steps, M: Memory>(
             Ok(ok) => ok,
             Err(a) => return fault(st, op, Fault::Address(a)),
         };
-        let (a, b) = (operands(st, ext[0], mem, w), operands(st, ext[1], mem, w));
+        // SAFETY: the op's registers, a live warp.
+        let (a, b) = unsafe { (operands(st, ext[0], mem, w), operands(st, ext[1], mem, w)) };
         let first = p[ex.trailing_zeros() as usize & 15];
         if ok == ex && same(&p, first) | !ex == 0xFFFF {
             if batch.n == 16 || batch.n > 0 && batch.place != first {
@@ -282,16 +242,19 @@ unsafe fn run<L: Steps, M: Memory>(
             // In the order of lanes, the earlier warps' first.
             flush!();
             batch.n = 0;
-            let old = if (at, mem) == (AtomicOp::FAdd, Mem::B32) {
-                add_lanes::<L, M>(&p, &a, ok)
-            } else {
-                each::<M>(&p, at, mem, &a, &b, ok)
-            };
-            results(st, o.d, mem, w, &old, ex);
+            // SAFETY: places are the caller's; the op's register, a live warp.
+            unsafe {
+                let old = if (at, mem) == (AtomicOp::FAdd, Mem::B32) {
+                    add_lanes::<L, M>(l, &p, &a, ok)
+                } else {
+                    each::<M>(&p, at, mem, &a, &b, ok)
+                };
+                results(st, o.d, mem, w, &old, ex);
+            }
         }
     }
     flush!();
-    op.add(2)
+    op.on(2)
 }
 
 /// Lanes whose place is `first`.
@@ -305,8 +268,12 @@ fn same(p: &[u64; 16], first: u64) -> u16 {
 }
 
 /// Addresses at one warp's offsets within a region, and which lanes of `ex` are in bounds.
+///
+/// # Safety
+/// The wave has such a warp.
 #[inline(always)]
 unsafe fn within<L: Steps>(
+    l: L,
     r: Region,
     off: &Offsets,
     w: usize,
@@ -315,11 +282,12 @@ unsafe fn within<L: Steps>(
     out: &mut [u64; 16],
 ) -> u16 {
     let Some(limit) = r.limit(bytes) else { return 0 };
-    let o = off.whole(w);
+    // SAFETY: the caller's.
+    let o = unsafe { off.whole(w) };
     for (out, o) in out.iter_mut().zip(o) {
-        *out = (r.ptr as u64).wrapping_add(o as u64);
+        *out = (r.ptr() as u64).wrapping_add(o as u64);
     }
-    L::bound_mask(o.as_ptr(), 0, limit) & ex
+    l.bound_mask(&o, 0, limit) & ex
 }
 
 /// Whether an operation is a load or a store of 32 or 64 bits: those of aligned words, which no host tears, so they go by
@@ -329,30 +297,42 @@ fn moves(e: u16) -> bool {
 }
 
 /// Does an operation of those ([`moves`]) for one warp, at the offsets `p + k` of a region.
+///
+/// # Safety
+/// The wave has such a warp, and its offsets are at `p`.
 #[inline(always)]
-unsafe fn moved<L: Steps>(st: &State, op: *const Op, r: Region, w: usize, p: *const u32, k: u32, ex: u16) {
-    let (o, value) = (*op, (*op.add(1)).regs()[0]);
+unsafe fn moved<L: Steps>(l: L, st: &State, op: At, r: Region, w: usize, p: *const u32, k: u32, ex: u16) {
+    // SAFETY: atomics have one extension word, of registers.
+    let (o, value) = (*op, unsafe { op.ext() }[0]);
     let mem = mem_of(o.e);
     match (op_of(o.e), mem) {
         (AtomicOp::Load, Mem::B32) if !o.d.is_none() => {
             let mut v = [0u32; 16];
-            load32::<L>(r, v.as_mut_ptr(), p, k, ex);
-            put(dst32(st, o.d, w), &v, ex);
+            // SAFETY: offsets are the caller's; the op's register.
+            unsafe {
+                load32(l, r, v.as_mut_ptr(), p, k, ex);
+                put(dst32(st, o.d, w), &v, ex);
+            }
         }
         (AtomicOp::Load, Mem::B64) if !o.d.is_none() => {
             let mut v = [0u64; 16];
-            load_any::<L, C64>(r, v.as_mut_ptr(), p, k, 0, 8, ex);
-            put(dst64(st, o.d, w), &v, ex);
+            // SAFETY: as above.
+            unsafe {
+                load_any::<L, C64>(l, r, v.as_mut_ptr(), p, k, 0, 8, ex);
+                put(dst64(st, o.d, w), &v, ex);
+            }
         }
         (AtomicOp::Store, Mem::B32) => {
             fence(Release);
             let (v, s) = src32(st, value);
-            store32::<L>(r, v.add(w * s), p, k, ex);
+            // SAFETY: as above.
+            unsafe { store32(l, r, v.add(w * s), p, k, ex) };
         }
         (AtomicOp::Store, Mem::B64) => {
             fence(Release);
             let (v, s) = src64(st, value);
-            store_any::<L, C64>(r, v.add(w * s), p, k, ex);
+            // SAFETY: as above.
+            unsafe { store_any::<L, C64>(l, r, v.add(w * s), p, k, ex) };
         }
         // A load of which nobody reads the result.
         _ => {}
@@ -361,9 +341,13 @@ unsafe fn moved<L: Steps>(st: &State, op: *const Op, r: Region, w: usize, p: *co
 }
 
 /// Active lanes of a result.
+///
+/// # Safety
+/// `d` is good for sixteen lanes.
 #[inline(always)]
 unsafe fn put<T: Copy>(d: *mut T, v: &[T; 16], ex: u16) {
-    let d = &mut *(d as *mut [T; 16]);
+    // SAFETY: the caller's.
+    let d = unsafe { &mut *(d as *mut [T; 16]) };
     if ex == 0xFFFF {
         *d = *v;
         return;
@@ -375,119 +359,144 @@ unsafe fn put<T: Copy>(d: *mut T, v: &[T; 16], ex: u16) {
 
 /// [`moved`] for all live warps, at offsets of a region that `of` gives.
 #[inline(always)]
-unsafe fn move_all<L: Steps>(
+fn move_all<L: Steps>(
+    l: L,
     st: &State,
-    op: *const Op,
+    op: At,
     off: &Offsets,
     of: impl Fn(&State, usize) -> Region,
 ) -> *const Op {
     for w in Bits(st.live) {
-        moved::<L>(st, op, of(st, w), w, off.lanes(w), off.k, st.exec[w]);
+        // SAFETY: a live warp.
+        unsafe { moved(l, st, op, of(st, w), w, off.lanes(w), off.k, st.exec[w]) };
     }
-    op.add(2)
+    op.on(2)
 }
 
 #[inline(always)]
-unsafe fn at_buf<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
+fn at_buf<L: Steps>(l: L, st: &mut State, op: At) -> *const Op {
     super::count::touch(st, op);
-    let off = Offsets::new(st, &*op);
-    let (d, s) = src64(st, (*op).b);
-    let one = (s == 0).then(|| buffer(*d));
-    if let Some(r) = one.filter(|_| moves((*op).e)) {
-        return move_all::<L>(st, op, &off, |_, _| r);
+    let off = Offsets::new(st, op);
+    let (d, s) = src64(st, op.b);
+    // SAFETY: the op's register, which has a descriptor's address.
+    let one = (s == 0).then(|| unsafe { buffer(*d) });
+    if let Some(r) = one.filter(|_| moves(op.e)) {
+        return move_all(l, st, op, &off, |_, _| r);
     }
-    run::<L, Device>(st, op, |_, w, ex, bytes, out| {
+    let places = |_: &State, w: usize, ex: u16, bytes: u32, out: &mut [u64; 16]| {
         if let Some(r) = one {
-            return Ok(within::<L>(r, &off, w, ex, bytes, out));
+            // SAFETY: a live warp.
+            return Ok(unsafe { within(l, r, &off, w, ex, bytes, out) });
         }
-        let o = off.whole(w);
+        // SAFETY: a live warp.
+        let o = unsafe { off.whole(w) };
         let mut ok = 0;
         for i in Bits(ex as u32) {
-            let r = buffer(*d.add(w * s + i));
-            out[i] = (r.ptr as u64).wrapping_add(o[i] as u64);
+            // SAFETY: the op's register, an active lane: it has a descriptor's address.
+            let r = unsafe { buffer(*d.add(w * s + i)) };
+            out[i] = (r.ptr() as u64).wrapping_add(o[i] as u64);
             ok |= (r.holds(o[i] as u64, bytes) as u16) << i;
         }
         Ok(ok)
-    })
+    };
+    // SAFETY: within regions.
+    unsafe { run::<L, Device>(l, st, op, places) }
 }
 
 #[inline(always)]
-unsafe fn at_shared<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
+fn at_shared<L: Steps>(l: L, st: &mut State, op: At) -> *const Op {
     super::count::touch(st, op);
-    let off = Offsets::new(st, &*op);
-    if moves((*op).e) {
-        return move_all::<L>(st, op, &off, shared_of);
+    let off = Offsets::new(st, op);
+    if moves(op.e) {
+        return move_all(l, st, op, &off, shared_of);
     }
-    run::<L, Own>(st, op, |st, w, ex, bytes, out| Ok(within::<L>(shared_of(st, w), &off, w, ex, bytes, out)))
+    // SAFETY: a live warp; within regions.
+    unsafe {
+        run::<L, Own>(l, st, op, |st, w, ex, bytes, out| {
+            Ok(within(l, shared_of(st, w), &off, w, ex, bytes, out))
+        })
+    }
 }
 
 #[inline(always)]
-unsafe fn at_global<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
+fn at_global<L: Steps>(l: L, st: &mut State, op: At) -> *const Op {
     super::count::touch(st, op);
-    let (p, s) = src64(st, (*op).a);
+    let (p, s) = src64(st, op.a);
     let k = addend(st, op);
-    let bytes = mem_of((*op).e).bytes();
-    if moves((*op).e) && s != 0 {
+    let bytes = mem_of(op.e).bytes();
+    if moves(op.e) && s != 0 {
         for w in Bits(st.live) {
             let (mut o, ex) = ([0; 16], st.exec[w]);
-            match plan(st, p.add(w * s), k, ex, bytes, &mut o) {
-                Path::Window(r) => moved::<L>(st, op, r, w, o.as_ptr(), 0, ex),
+            // SAFETY: the op's register, a live warp.
+            let mut places = unsafe { *(p.add(w * s) as *const [u64; 16]) };
+            match plan(st, &places, k, ex, bytes, &mut o) {
+                // SAFETY: a live warp, and its offsets.
+                Path::Window(r) => unsafe { moved(l, st, op, r, w, o.as_ptr(), 0, ex) },
                 Path::Lanes => {
-                    let mut places = *(p.add(w * s) as *const [u64; 16]);
                     places.iter_mut().for_each(|p| *p = p.wrapping_add(k));
-                    let (at, mem) = (op_of((*op).e), mem_of((*op).e));
-                    let a = operands(st, (*op.add(1)).regs()[0], mem, w);
-                    let old = each::<Device>(&places, at, mem, &a, &[0; 16], ex);
-                    results(st, (*op).d, mem, w, &old, ex);
+                    let (at, mem) = (op_of(op.e), mem_of(op.e));
+                    // SAFETY: the plan says that they may be touched; the op's registers, a live warp.
+                    unsafe {
+                        let a = operands(st, op.ext()[0], mem, w);
+                        let old = each::<Device>(&places, at, mem, &a, &[0; 16], ex);
+                        results(st, op.d, mem, w, &old, ex);
+                    }
                 }
                 Path::Fault(a) => return fault(st, op, Fault::Address(a)),
             }
         }
-        return op.add(2);
+        return op.on(2);
     }
-    run::<L, Device>(st, op, |st, w, ex, bytes, out| {
+    let places = |st: &State, w: usize, ex: u16, bytes: u32, out: &mut [u64; 16]| {
         let mut o = [0; 16];
-        match plan(st, p.add(w * s), k, ex, bytes, &mut o) {
+        // SAFETY: the op's register, a live warp; nothing is written meanwhile.
+        let p = unsafe { &*(p.add(w * s) as *const [u64; 16]) };
+        match plan(st, p, k, ex, bytes, &mut o) {
             Path::Window(r) => {
                 for i in 0..16 {
-                    out[i] = r.ptr as u64 + o[i] as u64;
+                    out[i] = r.ptr() as u64 + o[i] as u64;
                 }
             }
             Path::Lanes => {
                 for i in Bits(ex as u32) {
-                    out[i] = (*p.add(w * s + i)).wrapping_add(k);
+                    out[i] = p[i].wrapping_add(k);
                 }
             }
             Path::Fault(a) => return Err(a),
         }
         Ok(ex)
-    })
+    };
+    // SAFETY: the plan says that they may be touched.
+    unsafe { run::<L, Device>(l, st, op, places) }
 }
 
 /// Private words; a 64-bit value's words lie apart, so the value is put together and taken apart.
 #[inline(always)]
-unsafe fn at_scratch<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
+fn at_scratch<L: Steps>(_: L, st: &mut State, op: At) -> *const Op {
     super::count::touch(st, op);
     let o = *op;
-    let ext = (*op.add(1)).regs();
+    // SAFETY: atomics have one extension word, of registers.
+    let ext = unsafe { op.ext() };
     let (mem, at) = (mem_of(o.e), op_of(o.e));
-    let off = Offsets::new(st, &*op);
+    let off = Offsets::new(st, op);
     let words = if mem == Mem::B64 { 2 } else { 1 };
     let pitch = st.warps as usize * 16;
     for w in Bits(st.live) {
         let ex = st.exec[w];
-        let index = off.whole(w);
-        let a = operands(st, ext[0], mem, w);
-        let b = operands(st, ext[1], mem, w);
+        // SAFETY: the op's registers, a live warp.
+        let (index, a, b) =
+            unsafe { (off.whole(w), operands(st, ext[0], mem, w), operands(st, ext[1], mem, w)) };
         let mut old = [0u64; 16];
         for i in Bits(ex as u32) {
             if index[i] as u64 + words > st.scratch_words as u64 {
                 continue;
             }
-            let p = (st.scratch as *mut u32).add(index[i] as usize * pitch + w * 16 + i);
-            let mut v = *p as u64;
+            let p = (st.scratch as *mut u32).wrapping_add(index[i] as usize * pitch + w * 16 + i);
+            // SAFETY: the invocation has `words` words from there, `pitch` apart.
+            let mut v = unsafe { *p } as u64;
             if words == 2 {
-                v |= (*p.add(pitch) as u64) << 32;
+                // SAFETY: as above.
+                v |= (unsafe { *p.add(pitch) } as u64) << 32;
             }
             // Scalars of 16 bits lie in scratch as in registers.
             if mem == Mem::F16 {
@@ -498,15 +507,18 @@ unsafe fn at_scratch<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
                 if mem == Mem::F16 {
                     n = f16_to_f32(n as u16) as u64;
                 }
-                *p = n as u32;
+                // SAFETY: as above.
+                unsafe { *p = n as u32 };
                 if words == 2 {
-                    *p.add(pitch) = (n >> 32) as u32;
+                    // SAFETY: as above.
+                    unsafe { *p.add(pitch) = (n >> 32) as u32 };
                 }
             }
         }
-        results(st, o.d, mem, w, &old, ex);
+        // SAFETY: as above.
+        unsafe { results(st, o.d, mem, w, &old, ex) };
     }
-    op.add(2)
+    op.on(2)
 }
 
 kernel_forms! {

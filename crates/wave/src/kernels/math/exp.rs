@@ -13,81 +13,81 @@ const LN2_LO: f32 = -1.904_654_2e-9;
 
 /// p · 2^n, `t` being n + [`MAGIC`], where the result is normal.
 #[inline(always)]
-unsafe fn scale<S: Simd>(p: S::F, t: S::F) -> S::F {
-    S::from_bits(S::iadd(S::bits(p), ops::shl::<S>(S::bits(t), 23)))
+fn scale<S: Simd>(s: S, p: S::F, t: S::F) -> S::F {
+    s.from_bits(s.iadd(s.bits(p), ops::shl(s, s.bits(t), 23)))
 }
 /// p · 2^n for |n| ≤ 250, in two steps of which the first is exact.
 #[inline(always)]
-unsafe fn scale_far<S: Simd>(p: S::F, t: S::F) -> S::F {
-    let n = S::isub(S::bits(t), S::isplat(MAGIC.to_bits()));
-    let half = ops::sar::<S>(n, 1);
-    let rest = S::isub(n, half);
-    let bias = S::isplat(127);
-    let a = S::from_bits(ops::shl::<S>(S::iadd(half, bias), 23));
-    let b = S::from_bits(ops::shl::<S>(S::iadd(rest, bias), 23));
-    S::fmul(S::fmul(p, a), b)
+fn scale_far<S: Simd>(s: S, p: S::F, t: S::F) -> S::F {
+    let n = s.isub(s.bits(t), s.isplat(MAGIC.to_bits()));
+    let half = ops::sar(s, n, 1);
+    let rest = s.isub(n, half);
+    let bias = s.isplat(127);
+    let a = s.from_bits(ops::shl(s, s.iadd(half, bias), 23));
+    let b = s.from_bits(ops::shl(s, s.iadd(rest, bias), 23));
+    s.fmul(s.fmul(p, a), b)
 }
 /// True if a lane's magnitude is `limit` or more, or NaN.
 #[inline(always)]
-pub unsafe fn any_beyond<S: Simd>(x: S::F, limit: f32) -> bool {
-    let abs = S::iand(S::bits(x), S::isplat(0x7FFF_FFFF));
-    S::many(S::sgt(abs, S::isplat(limit.to_bits() - 1)))
+pub fn any_beyond<S: Simd>(s: S, x: S::F, limit: f32) -> bool {
+    let abs = s.iand(s.bits(x), s.isplat(0x7FFF_FFFF));
+    s.many(s.sgt(abs, s.isplat(limit.to_bits() - 1)))
 }
 /// Within [lo, hi]; NaN stays.
 #[inline(always)]
-unsafe fn clamp<S: Simd>(x: S::F, lo: f32, hi: f32) -> S::F {
-    S::fmin_raw(S::fsplat(hi), S::fmax_raw(S::fsplat(lo), x))
+fn clamp<S: Simd>(s: S, x: S::F, lo: f32, hi: f32) -> S::F {
+    s.fmin_raw(s.fsplat(hi), s.fmax_raw(s.fsplat(lo), x))
 }
 
 #[inline(always)]
-unsafe fn exp2_core<S: Simd>(x: S::F) -> (S::F, S::F) {
-    let magic = S::fsplat(MAGIC);
-    let t = S::fadd(x, magic);
-    let f = S::fsub(x, S::fsub(t, magic));
-    (S::fma(f, poly::<S, 6>(f, EXP2), S::fsplat(1.0)), t)
+fn exp2_core<S: Simd>(s: S, x: S::F) -> (S::F, S::F) {
+    let magic = s.fsplat(MAGIC);
+    let t = s.fadd(x, magic);
+    let f = s.fsub(x, s.fsub(t, magic));
+    (s.fma(f, poly::<S, 6>(s, f, EXP2), s.fsplat(1.0)), t)
 }
 
 #[inline(always)]
-pub unsafe fn exp2<S: Simd>(x: S::F) -> S::F {
-    if any_beyond::<S>(x, 126.0) {
-        let (p, t) = exp2_core::<S>(clamp::<S>(x, -160.0, 130.0));
-        return scale_far::<S>(p, t);
+pub fn exp2<S: Simd>(s: S, x: S::F) -> S::F {
+    if any_beyond(s, x, 126.0) {
+        let (p, t) = exp2_core(s, clamp(s, x, -160.0, 130.0));
+        return scale_far(s, p, t);
     }
-    let (p, t) = exp2_core::<S>(x);
-    scale::<S>(p, t)
+    let (p, t) = exp2_core(s, x);
+    scale(s, p, t)
 }
 
 /// e^x = p · 2^n: p and n + [`MAGIC`].
 #[inline(always)]
-unsafe fn exp_core<S: Simd>(x: S::F) -> (S::F, S::F) {
-    let magic = S::fsplat(MAGIC);
-    let t = S::fma(x, S::fsplat(std::f32::consts::LOG2_E), magic);
-    let n = S::fsub(t, magic);
-    let r = S::fnma(n, S::fsplat(LN2), x);
-    let r = S::fnma(n, S::fsplat(LN2_LO), r);
-    let one = S::fsplat(1.0);
-    let p = S::fma(S::fmul(r, r), poly::<S, 5>(r, EXP), r);
-    (S::fadd(p, one), t)
+fn exp_core<S: Simd>(s: S, x: S::F) -> (S::F, S::F) {
+    let magic = s.fsplat(MAGIC);
+    let t = s.fma(x, s.fsplat(std::f32::consts::LOG2_E), magic);
+    let n = s.fsub(t, magic);
+    let r = s.fnma(n, s.fsplat(LN2), x);
+    let r = s.fnma(n, s.fsplat(LN2_LO), r);
+    let one = s.fsplat(1.0);
+    let p = s.fma(s.fmul(r, r), poly::<S, 5>(s, r, EXP), r);
+    (s.fadd(p, one), t)
 }
 
 #[inline(always)]
-pub unsafe fn exp<S: Simd>(x: S::F) -> S::F {
-    if any_beyond::<S>(x, 87.0) {
-        let (p, t) = exp_core::<S>(clamp::<S>(x, -120.0, 100.0));
-        return scale_far::<S>(p, t);
+pub fn exp<S: Simd>(s: S, x: S::F) -> S::F {
+    if any_beyond(s, x, 87.0) {
+        let (p, t) = exp_core(s, clamp(s, x, -120.0, 100.0));
+        return scale_far(s, p, t);
     }
-    exp_near::<S>(x)
+    exp_near(s, x)
 }
 /// e^x for |x| < 87; anything for NaN.
 #[inline(always)]
-pub unsafe fn exp_near<S: Simd>(x: S::F) -> S::F {
-    let (p, t) = exp_core::<S>(x);
-    scale::<S>(p, t)
+pub fn exp_near<S: Simd>(s: S, x: S::F) -> S::F {
+    let (p, t) = exp_core(s, x);
+    scale(s, p, t)
 }
 
 /// e^x / 2 without early overflow, for x ≥ 0 or NaN.
 #[inline(always)]
-pub unsafe fn half_exp<S: Simd>(x: S::F) -> S::F {
-    let (p, t) = exp_core::<S>(S::fmin_raw(S::fsplat(100.0), x));
-    scale_far::<S>(p, S::fsub(t, S::fsplat(1.0)))
+pub fn half_exp<S: Simd>(s: S, x: S::F) -> S::F {
+    let (p, t) = exp_core(s, s.fmin_raw(s.fsplat(100.0), x));
+    scale_far(s, p, s.fsub(t, s.fsplat(1.0)))
 }

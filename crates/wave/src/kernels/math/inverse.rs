@@ -20,63 +20,63 @@ const ATAN: [f32; 9] = [
 
 /// π/2 − a, with the part of π/2 that one float does not hold.
 #[inline(always)]
-unsafe fn from_half_pi<S: Simd>(a: S::F) -> S::F {
-    S::fsub(S::fsplat(HALF_PI), S::fsub(a, S::fsplat(HALF_PI_LO)))
+fn from_half_pi<S: Simd>(s: S, a: S::F) -> S::F {
+    s.fsub(s.fsplat(HALF_PI), s.fsub(a, s.fsplat(HALF_PI_LO)))
 }
 
 /// For |x| ≤ 1; NaN beyond.
 #[inline(always)]
-pub unsafe fn asin<S: Simd>(x: S::F) -> S::F {
-    let a = ops::fabs::<S>(x);
-    let half = S::fsplat(0.5);
+pub fn asin<S: Simd>(s: S, x: S::F) -> S::F {
+    let a = ops::fabs(s, x);
+    let half = s.fsplat(0.5);
     // asin a = π/2 − 2 asin √((1 − a) / 2)
-    let s = S::fsqrt(S::fnma(a, half, half));
-    let large = S::flt(half, a);
-    let p = odd::<S, 5>(S::fsel(large, s, a), ASIN);
-    let r = S::fsel(large, from_half_pi::<S>(S::fadd(p, p)), p);
-    ops::xorsign::<S>(r, x)
+    let root = s.fsqrt(s.fnma(a, half, half));
+    let large = s.flt(half, a);
+    let p = odd::<S, 5>(s, s.fsel(large, root, a), ASIN);
+    let r = s.fsel(large, from_half_pi(s, s.fadd(p, p)), p);
+    ops::xorsign(s, r, x)
 }
 
 #[inline(always)]
-pub unsafe fn acos<S: Simd>(x: S::F) -> S::F {
-    let a = ops::fabs::<S>(x);
-    let half = S::fsplat(0.5);
-    let s = S::fsqrt(S::fnma(a, half, half));
-    let large = S::flt(half, a);
-    let p = odd::<S, 5>(S::fsel(large, s, x), ASIN);
+pub fn acos<S: Simd>(s: S, x: S::F) -> S::F {
+    let a = ops::fabs(s, x);
+    let half = s.fsplat(0.5);
+    let root = s.fsqrt(s.fnma(a, half, half));
+    let large = s.flt(half, a);
+    let p = odd::<S, 5>(s, s.fsel(large, root, x), ASIN);
     // acos x = π/2 − asin x; 2 asin √((1 − x) / 2); π − acos(−x)
-    let twice = S::fadd(p, p);
-    let mirrored = S::fsub(S::fsplat(PI), S::fsub(twice, S::fsplat(2.0 * HALF_PI_LO)));
-    let negative = S::flt(x, S::fsplat(0.0));
-    S::fsel(large, S::fsel(negative, mirrored, twice), from_half_pi::<S>(p))
+    let twice = s.fadd(p, p);
+    let mirrored = s.fsub(s.fsplat(PI), s.fsub(twice, s.fsplat(2.0 * HALF_PI_LO)));
+    let negative = s.flt(x, s.fsplat(0.0));
+    s.fsel(large, s.fsel(negative, mirrored, twice), from_half_pi(s, p))
 }
 
 #[inline(always)]
-pub unsafe fn atan<S: Simd>(x: S::F) -> S::F {
-    let a = ops::fabs::<S>(x);
-    let one = S::fsplat(1.0);
-    let large = S::flt(one, a);
-    let t = S::fsel(large, S::fdiv(one, a), a);
-    let p = odd::<S, 9>(t, ATAN);
-    let r = S::fsel(large, from_half_pi::<S>(p), p);
-    ops::xorsign::<S>(r, x)
+pub fn atan<S: Simd>(s: S, x: S::F) -> S::F {
+    let a = ops::fabs(s, x);
+    let one = s.fsplat(1.0);
+    let large = s.flt(one, a);
+    let t = s.fsel(large, s.fdiv(one, a), a);
+    let p = odd::<S, 9>(s, t, ATAN);
+    let r = s.fsel(large, from_half_pi(s, p), p);
+    ops::xorsign(s, r, x)
 }
 
 /// The angle of (x, y), with C's values where an operand is zero or infinite.
 #[inline(always)]
-pub unsafe fn atan2<S: Simd>(y: S::F, x: S::F) -> S::F {
-    let (a, b) = (ops::fabs::<S>(y), ops::fabs::<S>(x));
-    let steep = S::flt(b, a);
-    let (low, high) = (S::fmin_raw(a, b), S::fmax_raw(a, b));
-    let t = S::fdiv(low, high);
+pub fn atan2<S: Simd>(s: S, y: S::F, x: S::F) -> S::F {
+    let (a, b) = (ops::fabs(s, y), ops::fabs(s, x));
+    let steep = s.flt(b, a);
+    let (low, high) = (s.fmin_raw(a, b), s.fmax_raw(a, b));
+    let t = s.fdiv(low, high);
     // 0/0 and ∞/∞: angles as of 0/1 and 1/1.
-    let t = S::fsel(S::feq(high, S::fsplat(0.0)), S::fsplat(0.0), t);
-    let t = S::fsel(S::feq(low, S::fsplat(f32::INFINITY)), S::fsplat(1.0), t);
-    let p = odd::<S, 9>(t, ATAN);
-    let r = S::fsel(steep, from_half_pi::<S>(p), p);
-    let back = S::sgt(S::isplat(0), S::bits(x));
-    let r = S::fsel(back, S::fsub(S::fsplat(PI), S::fsub(r, S::fsplat(2.0 * HALF_PI_LO))), r);
-    let r = ops::xorsign::<S>(r, y);
-    let nan = S::mor(S::fne(x, x), S::fne(y, y));
-    S::fsel(nan, S::fsplat(f32::NAN), r)
+    let t = s.fsel(s.feq(high, s.fsplat(0.0)), s.fsplat(0.0), t);
+    let t = s.fsel(s.feq(low, s.fsplat(f32::INFINITY)), s.fsplat(1.0), t);
+    let p = odd::<S, 9>(s, t, ATAN);
+    let r = s.fsel(steep, from_half_pi(s, p), p);
+    let back = s.sgt(s.isplat(0), s.bits(x));
+    let r = s.fsel(back, s.fsub(s.fsplat(PI), s.fsub(r, s.fsplat(2.0 * HALF_PI_LO))), r);
+    let r = ops::xorsign(s, r, y);
+    let nan = s.mor(s.fne(x, x), s.fne(y, y));
+    s.fsel(nan, s.fsplat(f32::NAN), r)
 }

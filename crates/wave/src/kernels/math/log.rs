@@ -31,67 +31,67 @@ const SQRT_HALF: u32 = 0x3F35_04F3;
 
 /// (e, f) of positive normal numbers.
 #[inline(always)]
-unsafe fn split<S: Simd>(bits: S::I) -> (S::F, S::F) {
-    let e = ops::sar::<S>(S::isub(bits, S::isplat(SQRT_HALF)), 23);
-    let m = S::isub(bits, ops::shl::<S>(e, 23));
-    (S::s_to_f(e), S::fsub(S::from_bits(m), S::fsplat(1.0)))
+fn split<S: Simd>(s: S, bits: S::I) -> (S::F, S::F) {
+    let e = ops::sar(s, s.isub(bits, s.isplat(SQRT_HALF)), 23);
+    let m = s.isub(bits, ops::shl(s, e, 23));
+    (s.s_to_f(e), s.fsub(s.from_bits(m), s.fsplat(1.0)))
 }
 /// True if a lane is not a positive normal number.
 #[inline(always)]
-unsafe fn any_odd<S: Simd>(x: S::F) -> bool {
-    let above = S::isub(S::bits(x), S::isplat(0x0080_0000));
-    S::many(S::ugt(above, S::isplat(0x7EFF_FFFF)))
+fn any_odd<S: Simd>(s: S, x: S::F) -> bool {
+    let above = s.isub(s.bits(x), s.isplat(0x0080_0000));
+    s.many(s.ugt(above, s.isplat(0x7EFF_FFFF)))
 }
 /// As [`split`], denormals too.
 #[inline(always)]
-unsafe fn split_any<S: Simd>(x: S::F) -> (S::F, S::F) {
-    let small = S::sgt(S::isplat(0x0080_0000), S::bits(x));
-    let scaled = S::fsel(small, S::fmul(x, S::fsplat(16777216.0)), x);
-    let (e, f) = split::<S>(S::bits(scaled));
-    (S::fsub(e, S::fsel(small, S::fsplat(24.0), S::fsplat(0.0))), f)
+fn split_any<S: Simd>(s: S, x: S::F) -> (S::F, S::F) {
+    let small = s.sgt(s.isplat(0x0080_0000), s.bits(x));
+    let scaled = s.fsel(small, s.fmul(x, s.fsplat(16777216.0)), x);
+    let (e, f) = split(s, s.bits(scaled));
+    (s.fsub(e, s.fsel(small, s.fsplat(24.0), s.fsplat(0.0))), f)
 }
 /// Puts right what the core makes of 0, negative numbers, infinity and NaN.
 #[inline(always)]
-unsafe fn special<S: Simd>(x: S::F, r: S::F) -> S::F {
-    let zero = S::fsplat(0.0);
-    let r = S::fsel(S::flt(x, S::fsplat(f32::INFINITY)), r, x);
-    let r = S::fsel(S::flt(x, zero), S::fsplat(f32::NAN), r);
-    S::fsel(S::feq(x, zero), S::fsplat(f32::NEG_INFINITY), r)
+fn special<S: Simd>(s: S, x: S::F, r: S::F) -> S::F {
+    let zero = s.fsplat(0.0);
+    let r = s.fsel(s.flt(x, s.fsplat(f32::INFINITY)), r, x);
+    let r = s.fsel(s.flt(x, zero), s.fsplat(f32::NAN), r);
+    s.fsel(s.feq(x, zero), s.fsplat(f32::NEG_INFINITY), r)
 }
 
 #[inline(always)]
-pub unsafe fn log2<S: Simd>(x: S::F) -> S::F {
-    if any_odd::<S>(x) {
-        let (e, f) = split_any::<S>(x);
-        return special::<S>(x, S::fma(f, poly::<S, 9>(f, LOG2), e));
+pub fn log2<S: Simd>(s: S, x: S::F) -> S::F {
+    if any_odd(s, x) {
+        let (e, f) = split_any(s, x);
+        return special(s, x, s.fma(f, poly::<S, 9>(s, f, LOG2), e));
     }
-    let (e, f) = split::<S>(S::bits(x));
-    S::fma(f, poly::<S, 9>(f, LOG2), e)
+    let (e, f) = split(s, s.bits(x));
+    s.fma(f, poly::<S, 9>(s, f, LOG2), e)
 }
 
 #[inline(always)]
-unsafe fn ln_core<S: Simd>(e: S::F, f: S::F) -> S::F {
-    S::fma(e, S::fsplat(std::f32::consts::LN_2), S::fmul(f, poly::<S, 9>(f, LN)))
+fn ln_core<S: Simd>(s: S, e: S::F, f: S::F) -> S::F {
+    s.fma(e, s.fsplat(std::f32::consts::LN_2), s.fmul(f, poly::<S, 9>(s, f, LN)))
 }
 
 #[inline(always)]
-pub unsafe fn ln<S: Simd>(x: S::F) -> S::F {
-    if any_odd::<S>(x) {
-        let (e, f) = split_any::<S>(x);
-        return special::<S>(x, ln_core::<S>(e, f));
+pub fn ln<S: Simd>(s: S, x: S::F) -> S::F {
+    if any_odd(s, x) {
+        let (e, f) = split_any(s, x);
+        return special(s, x, ln_core(s, e, f));
     }
-    let (e, f) = split::<S>(S::bits(x));
-    ln_core::<S>(e, f)
+    let (e, f) = split(s, s.bits(x));
+    ln_core(s, e, f)
 }
 
 /// ln(1 + u) for u ≥ −1 or NaN: the log of the rounded sum, and what the rounding lost.
 #[inline(always)]
-pub unsafe fn ln_1p<S: Simd>(u: S::F) -> S::F {
-    let one = S::fsplat(1.0);
-    let zero = S::fsplat(0.0);
-    let w = S::fadd(one, u);
-    let lost = S::fsub(u, S::fsub(w, one));
+pub fn ln_1p<S: Simd>(s: S, u: S::F) -> S::F {
+    let one = s.fsplat(1.0);
+    let zero = s.fsplat(0.0);
+    let w = s.fadd(one, u);
+    let lost = s.fsub(u, s.fsub(w, one));
     // Infinity and the pole at −1 have no correction.
-    let plain = S::mor(S::feq(w, zero), S::feq(w, S::fsplat(f32::INFINITY)));
-    S::fadd(ln::<S>(w), S::fsel(plain, zero, S::fdiv(lost, w)))
+    let plain = s.mor(s.feq(w, zero), s.feq(w, s.fsplat(f32::INFINITY)));
+    s.fadd(ln(s, w), s.fsel(plain, zero, s.fdiv(lost, w)))
 }

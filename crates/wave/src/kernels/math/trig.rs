@@ -19,30 +19,30 @@ const COS_QUARTER: [f32; 3] = [0.041_666_646, -0.001_388_731_6, 0.000_024_433_15
 
 /// x − n · unit in two fused steps; n in the low bits of the second result.
 #[inline(always)]
-unsafe fn reduce_near<S: Simd>(x: S::F, inverse: f32, unit: f32, unit_lo: f32) -> (S::F, S::I) {
-    let magic = S::fsplat(MAGIC);
-    let t = S::fma(x, S::fsplat(inverse), magic);
-    let n = S::fsub(t, magic);
-    let r = S::fnma(n, S::fsplat(unit), x);
-    (S::fnma(n, S::fsplat(unit_lo), r), S::bits(t))
+fn reduce_near<S: Simd>(s: S, x: S::F, inverse: f32, unit: f32, unit_lo: f32) -> (S::F, S::I) {
+    let magic = s.fsplat(MAGIC);
+    let t = s.fma(x, s.fsplat(inverse), magic);
+    let n = s.fsub(t, magic);
+    let r = s.fnma(n, s.fsplat(unit), x);
+    (s.fnma(n, s.fsplat(unit_lo), r), s.bits(t))
 }
 /// Lanes beyond [`LIMIT`] get their (r, q) by π/2 from the exact reduction.
 #[inline(always)]
-unsafe fn quarters<S: Simd>(x: S::F) -> (S::F, S::I) {
-    let (r, q) = reduce_near::<S>(x, std::f32::consts::FRAC_2_PI, HALF_PI_DOWN, HALF_PI_REST);
-    if !any_far::<S>(x) {
+fn quarters<S: Simd>(s: S, x: S::F) -> (S::F, S::I) {
+    let (r, q) = reduce_near(s, x, std::f32::consts::FRAC_2_PI, HALF_PI_DOWN, HALF_PI_REST);
+    if !any_far(s, x) {
         return (r, q);
     }
-    let (xs, mut rs, mut qs) = (ops::f_lanes::<S>(x), ops::f_lanes::<S>(r), ops::i_lanes::<S>(q));
+    let (xs, mut rs, mut qs) = (ops::f_lanes(s, x), ops::f_lanes(s, r), ops::i_lanes(s, q));
     far_quarters(&xs, &mut rs, &mut qs);
-    (ops::f_from::<S>(rs), ops::i_from::<S>(qs))
+    (ops::f_from(s, rs), ops::i_from(s, qs))
 }
 /// A lane is finite and beyond [`LIMIT`]. Infinities and NaN are NaN after any reduction.
 #[inline(always)]
-unsafe fn any_far<S: Simd>(x: S::F) -> bool {
-    let abs = S::iand(S::bits(x), S::isplat(0x7FFF_FFFF));
-    let far = S::sgt(abs, S::isplat(LIMIT.to_bits() - 1));
-    S::many(S::mand(far, S::sgt(S::isplat(0x7F80_0000), abs)))
+fn any_far<S: Simd>(s: S, x: S::F) -> bool {
+    let abs = s.iand(s.bits(x), s.isplat(0x7FFF_FFFF));
+    let far = s.sgt(abs, s.isplat(LIMIT.to_bits() - 1));
+    s.many(s.mand(far, s.sgt(s.isplat(0x7F80_0000), abs)))
 }
 /// As [`any_far`], of one lane.
 fn is_far(x: f32) -> bool {
@@ -78,46 +78,46 @@ fn far_halves(x: &[f32; 16], r: &mut [f32; 16], n: &mut [u32; 16]) {
 }
 
 #[inline(always)]
-unsafe fn sin_quarter<S: Simd>(r: S::F, z: S::F) -> S::F {
-    S::fmul(r, S::fma(z, poly::<S, 3>(z, SIN_QUARTER), S::fsplat(1.0)))
+fn sin_quarter<S: Simd>(s: S, r: S::F, z: S::F) -> S::F {
+    s.fmul(r, s.fma(z, poly::<S, 3>(s, z, SIN_QUARTER), s.fsplat(1.0)))
 }
 #[inline(always)]
-unsafe fn cos_quarter<S: Simd>(z: S::F) -> S::F {
-    let p = S::fma(z, poly::<S, 3>(z, COS_QUARTER), S::fsplat(-0.5));
-    S::fma(z, p, S::fsplat(1.0))
+fn cos_quarter<S: Simd>(s: S, z: S::F) -> S::F {
+    let p = s.fma(z, poly::<S, 3>(s, z, COS_QUARTER), s.fsplat(-0.5));
+    s.fma(z, p, s.fsplat(1.0))
 }
 
 #[inline(always)]
-pub unsafe fn sin<S: Simd>(x: S::F) -> S::F {
-    let (mut r, mut n) = reduce_near::<S>(x, std::f32::consts::FRAC_1_PI, PI_DOWN, PI_REST);
-    if any_far::<S>(x) {
-        let (xs, mut rs, mut ns) = (ops::f_lanes::<S>(x), ops::f_lanes::<S>(r), ops::i_lanes::<S>(n));
+pub fn sin<S: Simd>(s: S, x: S::F) -> S::F {
+    let (mut r, mut n) = reduce_near(s, x, std::f32::consts::FRAC_1_PI, PI_DOWN, PI_REST);
+    if any_far(s, x) {
+        let (xs, mut rs, mut ns) = (ops::f_lanes(s, x), ops::f_lanes(s, r), ops::i_lanes(s, n));
         far_halves(&xs, &mut rs, &mut ns);
-        (r, n) = (ops::f_from::<S>(rs), ops::i_from::<S>(ns));
+        (r, n) = (ops::f_from(s, rs), ops::i_from(s, ns));
     }
     // Odd half turns change the sign.
-    let r = S::from_bits(S::ixor(S::bits(r), ops::shl::<S>(n, 31)));
-    super::odd::<S, 4>(r, SIN_HALF)
+    let r = s.from_bits(s.ixor(s.bits(r), ops::shl(s, n, 31)));
+    super::odd::<S, 4>(s, r, SIN_HALF)
 }
 
 #[inline(always)]
-pub unsafe fn cos<S: Simd>(x: S::F) -> S::F {
-    let (r, q) = quarters::<S>(x);
-    let z = S::fmul(r, r);
+pub fn cos<S: Simd>(s: S, x: S::F) -> S::F {
+    let (r, q) = quarters(s, x);
+    let z = s.fmul(r, r);
     // Bit 0 picks the function, bit 1 of q + 1 the sign. The pick goes by a lane's sign bit.
-    let odd = S::sgt(S::isplat(0), ops::shl::<S>(q, 31));
-    let v = S::fsel(odd, sin_quarter::<S>(r, z), cos_quarter::<S>(z));
-    let sign = S::iand(ops::shl::<S>(S::iadd(q, S::isplat(1)), 30), S::isplat(0x8000_0000));
-    S::from_bits(S::ixor(S::bits(v), sign))
+    let odd = s.sgt(s.isplat(0), ops::shl(s, q, 31));
+    let v = s.fsel(odd, sin_quarter(s, r, z), cos_quarter(s, z));
+    let sign = s.iand(ops::shl(s, s.iadd(q, s.isplat(1)), 30), s.isplat(0x8000_0000));
+    s.from_bits(s.ixor(s.bits(v), sign))
 }
 
 #[inline(always)]
-pub unsafe fn tan<S: Simd>(x: S::F) -> S::F {
-    let (r, q) = quarters::<S>(x);
-    let z = S::fmul(r, r);
-    let (s, c) = (sin_quarter::<S>(r, z), cos_quarter::<S>(z));
-    let odd = S::sgt(S::isplat(0), ops::shl::<S>(q, 31));
+pub fn tan<S: Simd>(s: S, x: S::F) -> S::F {
+    let (r, q) = quarters(s, x);
+    let z = s.fmul(r, r);
+    let (sin, cos) = (sin_quarter(s, r, z), cos_quarter(s, z));
+    let odd = s.sgt(s.isplat(0), ops::shl(s, q, 31));
     // tan(r + π/2) = −cos r / sin r
-    let top = S::fsel(odd, ops::fneg::<S>(c), s);
-    S::fdiv(top, S::fsel(odd, s, c))
+    let top = s.fsel(odd, ops::fneg(s, cos), sin);
+    s.fdiv(top, s.fsel(odd, sin, cos))
 }

@@ -9,7 +9,11 @@ pub trait Cell {
     type Lane: Copy + Default;
     /// Bytes in memory.
     const SIZE: u32;
+    /// # Safety
+    /// `p` is good for that many bytes.
     unsafe fn read(p: *const u8) -> Self::Lane;
+    /// # Safety
+    /// As [`Cell::read`].
     unsafe fn write(p: *mut u8, v: Self::Lane);
 }
 
@@ -21,12 +25,14 @@ macro_rules! cells {
             const SIZE: u32 = $size;
             #[inline(always)]
             unsafe fn read(p: *const u8) -> $lane {
-                let $x = (p as *const $mem).read_unaligned();
+                // SAFETY: the caller's.
+                let $x = unsafe { (p as *const $mem).read_unaligned() };
                 $rd
             }
             #[inline(always)]
             unsafe fn write(p: *mut u8, $y: $lane) {
-                (p as *mut $mem).write_unaligned($wr);
+                // SAFETY: the caller's.
+                unsafe { (p as *mut $mem).write_unaligned($wr) };
             }
         })*
     };

@@ -7,16 +7,16 @@ use super::warp::{Region, store32_full};
 use crate::kernels::count;
 use crate::kernels::levels::{General, Steps};
 use crate::kernels::mask::Bits;
-use crate::kernels::regs::src32;
-use crate::state::State;
+use crate::kernels::regs::{reg, src32, src64};
+use crate::state::{At, State};
 use crate::tally::{Access, Kind};
 use shader::bytecode::{Op, SHAPE_RUN, SHAPE_SAME, SHAPE_SINGLE};
 
 /// What an op is to do, when it is of the usual kind.
 #[inline(always)]
-unsafe fn usual(st: &State, o: &Op) -> Option<Words> {
+fn usual(st: &State, o: At) -> Option<Words> {
     // Where every line is to be counted, the general form does it, unless the shape tells of them.
-    let slow = st.count.exact && (!st.count.cache.is_null() || o.e & (SHAPE_RUN | SHAPE_SAME) == 0);
+    let slow = st.count.exact && (st.count.follows() || o.e & (SHAPE_RUN | SHAPE_SAME) == 0);
     if slow { None } else { Words::of(st, o) }
 }
 
@@ -28,7 +28,10 @@ macro_rules! each {
         if live & live.wrapping_add(1) == 0 {
             // Where such a short loop begins in its line of code makes six percent of a matrix product.
             #[cfg(target_arch = "x86_64")]
-            std::arch::asm!(".p2align 6", options(nomem, nostack, preserves_flags));
+            // SAFETY: it aligns what follows.
+            unsafe {
+                std::arch::asm!(".p2align 6", options(nomem, nostack, preserves_flags))
+            };
             for $w in 0..live.count_ones() as usize $body
         } else {
             for $w in Bits(live) $body
@@ -37,38 +40,49 @@ macro_rules! each {
 }
 
 /// What a warp reads out of bounds. Apart, so that a word in bounds goes from memory to the lanes at once.
+///
+/// # Safety
+/// `d` is good for sixteen lanes.
 #[cold]
 #[inline(never)]
 unsafe fn zero(d: *mut u32) {
-    *(d as *mut [u32; 16]) = [0; 16];
+    // SAFETY: the caller's.
+    unsafe { *(d as *mut [u32; 16]) = [0; 16] };
 }
 
+/// # Safety
+/// `x` are the op's offsets ([`usual`]).
 #[inline(always)]
-unsafe fn load<L: Steps>(st: &State, o: &Op, r: Region, x: Words) {
+unsafe fn load<L: Steps>(l: L, st: &mut State, o: At, r: Region, x: Words) {
     let Words { p, k } = x;
-    let d = st.regs.add(o.d.unit() * 64) as *mut u32;
+    let d = reg(st, o.d) as *mut u32;
     match o.e >> 8 << 8 {
         SHAPE_RUN => {
             // Where offset 0 lies in its line.
             let lead = count::begin(st, &r) as u32 & 63;
             // Results that take the offsets' register leave nothing to count odd offsets by.
             if o.d == o.a {
-                count::run(st, p, k.wrapping_add(lead), Access::ReadFull);
+                // SAFETY: the live warps' offsets.
+                unsafe { count::run(st, p, k.wrapping_add(lead), Access::ReadFull) };
             }
             let mut off = 0;
             let end = r.run_end(64);
             each!(st.live, |w| {
-                let (d, p) = (d.add(w * 16), p.add(w * 16));
-                let at = (*p).wrapping_add(k);
-                off |= at;
-                if (at as u64) < end {
-                    L::copy64(d as *mut u8, r.ptr.add(at as usize));
-                } else {
-                    L::load32_full(r, d, p, k);
+                // SAFETY: the op's registers, a live warp; 64 bytes are in the region below its `end`.
+                unsafe {
+                    let (d, p) = (d.add(w * 16), p.add(w * 16));
+                    let at = (*p).wrapping_add(k);
+                    off |= at;
+                    if (at as u64) < end {
+                        l.copy64(d as *mut u8, r.ptr().add(at as usize));
+                    } else {
+                        l.load32_full(r, d, p, k);
+                    }
                 }
             });
             if o.d != o.a {
-                count::run_known(st, p, k.wrapping_add(lead), Access::ReadFull, off | lead);
+                // SAFETY: the live warps' offsets; the result is another register.
+                unsafe { count::run_known(st, p, k.wrapping_add(lead), Access::ReadFull, off | lead) };
             }
         }
         shape if shape & SHAPE_SAME != 0 => {
@@ -77,26 +91,32 @@ unsafe fn load<L: Steps>(st: &State, o: &Op, r: Region, x: Words) {
             }
             let end = r.run_end(4);
             each!(st.live, |w| {
-                let at = (*p.add(w * 16)).wrapping_add(k);
-                let d = d.add(w * 16);
-                if (at as u64) < end {
-                    L::splat32(d, (r.ptr.add(at as usize) as *const u32).read_unaligned());
-                } else {
-                    zero(d);
+                // SAFETY: the op's registers, a live warp; four bytes are in the region below its `end`.
+                unsafe {
+                    let at = (*p.add(w * 16)).wrapping_add(k);
+                    let d = d.add(w * 16);
+                    if (at as u64) < end {
+                        l.splat32(d, (r.ptr().add(at as usize) as *const u32).read_unaligned());
+                    } else {
+                        zero(d);
+                    }
                 }
             });
         }
         _ => {
             count::unknown(st, Kind::Read);
             for w in Bits(st.live) {
-                L::load32_full(r, d.add(w * 16), p.add(w * 16), k);
+                // SAFETY: the op's registers, a live warp.
+                unsafe { l.load32_full(r, d.add(w * 16), p.add(w * 16), k) };
             }
         }
     }
 }
 
+/// # Safety
+/// As [`load`].
 #[inline(always)]
-unsafe fn store<L: Steps>(st: &State, o: &Op, r: Region, x: Words) {
+unsafe fn store<L: Steps>(l: L, st: &mut State, o: At, r: Region, x: Words) {
     let Words { p, k } = x;
     let (v, s) = src32(st, o.d);
     if o.e >> 8 << 8 == SHAPE_RUN {
@@ -104,68 +124,73 @@ unsafe fn store<L: Steps>(st: &State, o: &Op, r: Region, x: Words) {
         let mut off = 0;
         let end = r.run_end(64);
         each!(st.live, |w| {
-            let (v, p) = (v.add(w * s), p.add(w * 16));
-            let at = (*p).wrapping_add(k);
-            off |= at;
-            if (at as u64) < end {
-                L::copy64(r.ptr.add(at as usize), v as *const u8);
-            } else {
-                store32_full::<L>(r, v, p, k);
+            // SAFETY: the op's registers, a live warp; 64 bytes are in the region below its `end`.
+            unsafe {
+                let (v, p) = (v.add(w * s), p.add(w * 16));
+                let at = (*p).wrapping_add(k);
+                off |= at;
+                if (at as u64) < end {
+                    l.copy64(r.ptr().add(at as usize), v as *const u8);
+                } else {
+                    store32_full(l, r, v, p, k);
+                }
             }
         });
-        count::run_known(st, p, k.wrapping_add(lead), Access::WriteFull, off | lead);
+        // SAFETY: the live warps' offsets.
+        unsafe { count::run_known(st, p, k.wrapping_add(lead), Access::WriteFull, off | lead) };
         return;
     }
     count::unknown(st, Kind::Write);
     for w in Bits(st.live) {
-        store32_full::<L>(r, v.add(w * s), p.add(w * 16), k);
+        // SAFETY: the op's registers, a live warp.
+        unsafe { store32_full(l, r, v.add(w * s), p.add(w * 16), k) };
     }
 }
 
 #[inline(always)]
-pub unsafe fn ld_buf<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
-    let o = &*op;
-    if o.b.is_uniform()
-        && let Some(x) = usual(st, o)
+pub fn ld_buf<L: Steps>(l: L, st: &mut State, op: At) -> *const Op {
+    if op.b.is_uniform()
+        && let Some(x) = usual(st, op)
     {
-        load::<L>(st, o, buffer(*(st.regs.add(o.b.unit() * 64) as *const u64)), x);
-        return op.add(1);
+        // SAFETY: the op's register, which has a descriptor's address; `usual` gave the offsets.
+        unsafe { load(l, st, op, buffer(*src64(st, op.b).0), x) };
+        return op.on(1);
     }
-    L::call(General::LdBuf, st, op)
+    l.call(General::LdBuf, st, op)
 }
 
 #[inline(always)]
-pub unsafe fn st_buf<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
-    let o = &*op;
-    if o.b.is_uniform()
-        && let Some(x) = usual(st, o)
+pub fn st_buf<L: Steps>(l: L, st: &mut State, op: At) -> *const Op {
+    if op.b.is_uniform()
+        && let Some(x) = usual(st, op)
     {
-        store::<L>(st, o, buffer(*(st.regs.add(o.b.unit() * 64) as *const u64)), x);
-        return op.add(1);
+        // SAFETY: the op's register, which has a descriptor's address; `usual` gave the offsets.
+        unsafe { store(l, st, op, buffer(*src64(st, op.b).0), x) };
+        return op.on(1);
     }
-    L::call(General::StBuf, st, op)
+    l.call(General::StBuf, st, op)
 }
 
 #[inline(always)]
-pub unsafe fn ld_shared<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
-    let o = &*op;
+pub fn ld_shared<L: Steps>(l: L, st: &mut State, op: At) -> *const Op {
     if !st.packed
-        && let Some(x) = usual(st, o)
+        && let Some(x) = usual(st, op)
     {
-        load::<L>(st, o, shared(st), x);
-        return op.add(1);
+        // SAFETY: `usual` gave the offsets.
+        unsafe { load(l, st, op, shared(st), x) };
+        return op.on(1);
     }
-    L::call(General::LdShared, st, op)
+    l.call(General::LdShared, st, op)
 }
 
 #[inline(always)]
-pub unsafe fn st_shared<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
-    let o = &*op;
+pub fn st_shared<L: Steps>(l: L, st: &mut State, op: At) -> *const Op {
     if !st.packed
-        && let Some(x) = usual(st, o)
+        && let Some(x) = usual(st, op)
     {
-        store::<L>(st, o, shared(st), x);
-        return op.add(1);
+        // SAFETY: `usual` gave the offsets.
+        unsafe { store(l, st, op, shared(st), x) };
+        return op.on(1);
     }
-    L::call(General::StShared, st, op)
+    l.call(General::StShared, st, op)
 }

@@ -6,30 +6,32 @@ use super::warp::{self, Region};
 use crate::kernels::levels::Steps;
 use crate::kernels::lines;
 use crate::kernels::mask::{Bits, is_full};
-use crate::kernels::regs::{after, dst32, dst64, last_lane, splat32, splat64, src32, src64, value_reg};
-use crate::state::State;
+use crate::kernels::regs::{dst32, dst64, last_lane, reg, splat32, splat64, src32, src64};
+use crate::state::{At, State};
 use shader::bytecode::{Op, Reg, mem_bits, mem_of, n_of};
 use shader::ir::Mem;
 
 /// Address and size of the buffer that a descriptor names.
 ///
 /// # Safety
-/// `desc` points at a descriptor's 32 bytes.
+/// `desc` points at a descriptor's 32 bytes: what DESC gave, for active lanes. Who wrote the descriptor keeps what it names.
 #[inline(always)]
 pub unsafe fn buffer(desc: u64) -> Region {
     let d = desc as *const u64;
-    Region { ptr: *d as *mut u8, size: *d.add(1) }
+    // SAFETY: the caller's.
+    unsafe { Region::new(*d as *mut u8, *d.add(1)) }
 }
 /// Workgroup memory, where the wave is of one workgroup.
 #[inline(always)]
 pub fn shared(st: &State) -> Region {
-    Region { ptr: st.shared, size: st.shared_bytes as u64 }
+    // SAFETY: so the state has it.
+    unsafe { Region::new(st.shared, st.shared_bytes as u64) }
 }
 /// Workgroup memory of warp `w`'s workgroup.
 #[inline(always)]
 pub fn shared_of(st: &State, w: usize) -> Region {
-    // Within what the worker reserved for all of them.
-    Region { ptr: st.shared.wrapping_add(st.shared_at[w & 15] as usize), size: st.shared_bytes as u64 }
+    // SAFETY: within what the worker reserved for all of them.
+    unsafe { Region::new(st.shared.wrapping_add(st.shared_at[w & 15] as usize), st.shared_bytes as u64) }
 }
 
 /// What an op's offsets are within.
@@ -57,340 +59,416 @@ impl Regions for Packed {
 }
 #[inline(always)]
 pub fn push(st: &State) -> Region {
-    Region { ptr: st.push as *mut u8, size: st.push_bytes as u64 }
+    // SAFETY: so the state has it; no op stores there.
+    unsafe { Region::new(st.push as *mut u8, st.push_bytes as u64) }
 }
 
 /// One load of `n` scalars at offset `o`, the same for all lanes.
 #[inline(always)]
-pub unsafe fn load_uniform(st: &State, op: *const Op, r: Region, o: u32) {
-    let (mem, n) = (mem_of((*op).e), n_of((*op).e));
+pub fn load_uniform(st: &State, op: At, r: Region, o: u32) {
+    let (mem, n) = (mem_of(op.e), n_of(op.e));
     for i in 0..n {
-        let d = value_reg(op, n, i);
+        // SAFETY: one of the op's values.
+        let d = unsafe { op.value(n, i) };
         if d.is_none() {
             continue;
         }
         let at = o as u64 + i as u64 * mem.bytes() as u64;
-        match mem {
-            Mem::U8 => splat32(st, d, r.read::<C8>(at)),
-            Mem::U16 => splat32(st, d, r.read::<C16>(at)),
-            Mem::F16 => splat32(st, d, r.read::<CF16>(at)),
-            Mem::B32 => splat32(st, d, r.read::<C32>(at)),
-            Mem::B64 => splat64(st, d, r.read::<C64>(at)),
+        // SAFETY: the op's register.
+        unsafe {
+            match mem {
+                Mem::U8 => splat32(st, d, r.read::<C8>(at)),
+                Mem::U16 => splat32(st, d, r.read::<C16>(at)),
+                Mem::F16 => splat32(st, d, r.read::<CF16>(at)),
+                Mem::B32 => splat32(st, d, r.read::<C32>(at)),
+                Mem::B64 => splat64(st, d, r.read::<C64>(at)),
+            }
         }
     }
 }
 
 /// Loads warp `w`: offsets `p + k`, lanes `ex`.
+///
+/// # Safety
+/// The wave has such a warp, and its sixteen offsets are at `p`.
 #[inline(always)]
 pub unsafe fn load_warp<L: Steps>(
+    l: L,
     st: &State,
-    op: *const Op,
+    op: At,
     r: Region,
     w: usize,
     p: *const u32,
     k: u32,
     ex: u16,
 ) {
-    let (mem, n) = (mem_of((*op).e), n_of((*op).e));
+    let (mem, n) = (mem_of(op.e), n_of(op.e));
     if mem == Mem::B32 {
         if n == 1 {
-            warp::load32::<L>(r, dst32(st, (*op).d, w), p, k, ex);
+            // SAFETY: the op's register; offsets are the caller's.
+            unsafe { warp::load32(l, r, dst32(st, op.d, w), p, k, ex) };
             return;
         }
         let mut unread = std::mem::MaybeUninit::<[u32; 16]>::uninit();
         let unread = unread.as_mut_ptr() as *mut u32;
         let at = |i: usize| {
-            let x = value_reg(op, n, i);
+            // SAFETY: one of the op's values.
+            let x = unsafe { op.value(n, i) };
             if x.is_none() { unread } else { dst32(st, x, w) }
         };
         if n == 4 {
-            warp::load32n::<L>(r, &[at(0), at(1), at(2), at(3)], p, k, ex);
+            // SAFETY: the op's registers, or what nobody reads; offsets are the caller's.
+            unsafe { warp::load32n(l, r, &[at(0), at(1), at(2), at(3)], p, k, ex) };
             return;
         }
         let mut d = [unread; 16];
         for (i, d) in d[..n].iter_mut().enumerate() {
             *d = at(i);
         }
-        warp::load32n::<L>(r, &d[..n], p, k, ex);
+        // SAFETY: as above.
+        unsafe { warp::load32n(l, r, &d[..n], p, k, ex) };
         return;
     }
-    load_warp_other::<L>(st, op, r, w, p, k, ex);
+    // SAFETY: the caller's.
+    unsafe { load_warp_other(l, st, op, r, w, p, k, ex) };
 }
 
+/// # Safety
+/// As [`load_warp`].
 #[inline(always)]
 unsafe fn load_warp_other<L: Steps>(
+    l: L,
     st: &State,
-    op: *const Op,
+    op: At,
     r: Region,
     w: usize,
     p: *const u32,
     k: u32,
     ex: u16,
 ) {
-    let (mem, n) = (mem_of((*op).e), n_of((*op).e));
+    let (mem, n) = (mem_of(op.e), n_of(op.e));
     let step = n as u32 * mem.bytes();
     // Destinations may take the offsets' register.
-    let mut own = [0u32; 16];
-    own.copy_from_slice(std::slice::from_raw_parts(p, 16));
+    // SAFETY: the caller's.
+    let own = unsafe { *(p as *const [u32; 16]) };
     let p = own.as_ptr();
     for i in 0..n {
-        let x = value_reg(op, n, i);
+        // SAFETY: one of the op's values.
+        let x = unsafe { op.value(n, i) };
         if x.is_none() {
             continue;
         }
         let add = i as u32 * mem.bytes();
-        match mem {
-            Mem::U8 => warp::load_any::<L, C8>(r, dst32(st, x, w), p, k, add, step, ex),
-            Mem::U16 => warp::load_any::<L, C16>(r, dst32(st, x, w), p, k, add, step, ex),
-            Mem::F16 => warp::load_any::<L, CF16>(r, dst32(st, x, w), p, k, add, step, ex),
-            Mem::B32 => warp::load_any::<L, C32>(r, dst32(st, x, w), p, k, add, step, ex),
-            Mem::B64 => warp::load_any::<L, C64>(r, dst64(st, x, w), p, k, add, step, ex),
+        // SAFETY: the op's register.
+        unsafe {
+            match mem {
+                Mem::U8 => warp::load_any::<L, C8>(l, r, dst32(st, x, w), p, k, add, step, ex),
+                Mem::U16 => warp::load_any::<L, C16>(l, r, dst32(st, x, w), p, k, add, step, ex),
+                Mem::F16 => warp::load_any::<L, CF16>(l, r, dst32(st, x, w), p, k, add, step, ex),
+                Mem::B32 => warp::load_any::<L, C32>(l, r, dst32(st, x, w), p, k, add, step, ex),
+                Mem::B64 => warp::load_any::<L, C64>(l, r, dst64(st, x, w), p, k, add, step, ex),
+            }
         }
     }
 }
 
 /// Stores warp `w`'s lanes `ex`.
+///
+/// # Safety
+/// As [`load_warp`].
 #[inline(always)]
 pub unsafe fn store_warp<L: Steps>(
+    l: L,
     st: &State,
-    op: *const Op,
+    op: At,
     r: Region,
     w: usize,
     p: *const u32,
     k: u32,
     ex: u16,
 ) {
-    let (mem, n) = (mem_of((*op).e), n_of((*op).e));
+    let (mem, n) = (mem_of(op.e), n_of(op.e));
     if mem == Mem::B32 {
         let src = |x: Reg| {
             let (v, s) = src32(st, x);
-            v.add(w * s)
+            v.wrapping_add(w * s)
         };
         if n == 1 {
-            warp::store32::<L>(r, src((*op).d), p, k, ex);
+            // SAFETY: the op's register; offsets are the caller's.
+            unsafe { warp::store32(l, r, src(op.d), p, k, ex) };
             return;
         }
+        // SAFETY: one of the op's values.
+        let at = |i| src(unsafe { op.value(n, i) });
         if n == 4 {
-            let at = |i| src(value_reg(op, n, i));
-            warp::store32n::<L>(r, &[at(0), at(1), at(2), at(3)], p, k, ex);
+            // SAFETY: the op's registers; offsets are the caller's.
+            unsafe { warp::store32n(l, r, &[at(0), at(1), at(2), at(3)], p, k, ex) };
             return;
         }
         let mut v = [std::ptr::null(); 16];
         for (i, v) in v[..n].iter_mut().enumerate() {
-            *v = src(value_reg(op, n, i));
+            *v = at(i);
         }
-        warp::store32n::<L>(r, &v[..n], p, k, ex);
+        // SAFETY: as above.
+        unsafe { warp::store32n(l, r, &v[..n], p, k, ex) };
         return;
     }
-    store_warp_other::<L>(st, op, r, w, p, k, ex);
+    // SAFETY: the caller's.
+    unsafe { store_warp_other(l, st, op, r, w, p, k, ex) };
 }
 
+/// # Safety
+/// As [`load_warp`].
 #[inline(always)]
 unsafe fn store_warp_other<L: Steps>(
+    l: L,
     st: &State,
-    op: *const Op,
+    op: At,
     r: Region,
     w: usize,
     p: *const u32,
     k: u32,
     ex: u16,
 ) {
-    let (mem, n) = (mem_of((*op).e), n_of((*op).e));
+    let (mem, n) = (mem_of(op.e), n_of(op.e));
     if n > 1 {
         for lane in Bits(ex as u32) {
-            let o = (*p.add(lane)).wrapping_add(k) as u64;
-            for i in 0..n {
-                let x = value_reg(op, n, i);
-                store_one(st, r, mem, x, w, lane, o + i as u64 * mem.bytes() as u64);
-            }
+            // SAFETY: the caller's.
+            let o = unsafe { *p.add(lane) }.wrapping_add(k) as u64;
+            // SAFETY: the caller's.
+            unsafe { store_values(st, op, r, w, lane, o) };
         }
         return;
     }
-    let (v, s) = src32(st, (*op).d);
-    let v = v.add(w * s);
-    match mem {
-        Mem::U8 => warp::store_any::<L, C8>(r, v, p, k, ex),
-        Mem::U16 => warp::store_any::<L, C16>(r, v, p, k, ex),
-        Mem::F16 => warp::store_any::<L, CF16>(r, v, p, k, ex),
-        Mem::B32 => warp::store_any::<L, C32>(r, v, p, k, ex),
-        Mem::B64 => {
-            let (v, s) = src64(st, (*op).d);
-            warp::store_any::<L, C64>(r, v.add(w * s), p, k, ex)
+    let (v, s) = src32(st, op.d);
+    let v = v.wrapping_add(w * s);
+    // SAFETY: the op's register; offsets are the caller's.
+    unsafe {
+        match mem {
+            Mem::U8 => warp::store_any::<L, C8>(l, r, v, p, k, ex),
+            Mem::U16 => warp::store_any::<L, C16>(l, r, v, p, k, ex),
+            Mem::F16 => warp::store_any::<L, CF16>(l, r, v, p, k, ex),
+            Mem::B32 => warp::store_any::<L, C32>(l, r, v, p, k, ex),
+            Mem::B64 => {
+                let (v, s) = src64(st, op.d);
+                warp::store_any::<L, C64>(l, r, v.add(w * s), p, k, ex)
+            }
         }
     }
 }
 
 /// A whole load op.
 #[inline(always)]
-pub unsafe fn load_region<L: Steps, R: Regions>(st: &mut State, op: *const Op, r: R) -> *const Op {
-    let n = n_of((*op).e);
-    let off = Offsets::new(st, &*op);
+pub fn load_region<L: Steps, R: Regions>(l: L, st: &mut State, op: At, r: R) -> *const Op {
+    let n = n_of(op.e);
+    let off = Offsets::new(st, op);
     if R::ONE && off.is_uniform() {
         load_uniform(st, op, r.of(st, 0), off.k);
-        return after(op, n);
+        return op.after(n);
     }
-    if (*op).e & 0xFF == mem_bits(Mem::B32, 1) && is_full(st) {
-        let d = st.regs.add((*op).d.unit() * 64) as *mut u32;
+    if op.e & 0xFF == mem_bits(Mem::B32, 1) && is_full(st) {
+        let d = reg(st, op.d) as *mut u32;
         for w in Bits(st.live) {
             let p = off.lanes(w);
-            L::load32_full(r.of(st, w), d.add(w * 16), p, off.k);
+            // SAFETY: the op's registers, a live warp.
+            unsafe { l.load32_full(r.of(st, w), d.add(w * 16), p, off.k) };
         }
-        return after(op, n);
+        return op.after(n);
     }
     for w in Bits(st.live) {
         let p = off.lanes(w);
-        L::load_warp(st, op, r.of(st, w), w, p, off.k, st.exec[w]);
+        // SAFETY: a live warp.
+        unsafe { l.load_warp(st, op, r.of(st, w), w, p, off.k, st.exec[w]) };
     }
-    after(op, n)
+    op.after(n)
 }
 
 /// A whole store op.
 #[inline(always)]
-pub unsafe fn store_region<L: Steps, R: Regions>(st: &mut State, op: *const Op, r: R) -> *const Op {
-    let n = n_of((*op).e);
-    let off = Offsets::new(st, &*op);
+pub fn store_region<L: Steps, R: Regions>(l: L, st: &mut State, op: At, r: R) -> *const Op {
+    let n = n_of(op.e);
+    let off = Offsets::new(st, op);
     if R::ONE && off.is_uniform() {
         store_same(st, op, r.of(st, 0), off.k);
-        return after(op, n);
+        return op.after(n);
     }
     for w in Bits(st.live) {
         let p = off.lanes(w);
-        L::store_warp(st, op, r.of(st, w), w, p, off.k, st.exec[w]);
+        // SAFETY: a live warp.
+        unsafe { l.store_warp(st, op, r.of(st, w), w, p, off.k, st.exec[w]) };
     }
-    after(op, n)
+    op.after(n)
 }
 
 /// All lanes store to one offset: the last active lane wins.
-unsafe fn store_same(st: &State, op: *const Op, r: Region, o: u32) {
-    let (mem, n) = (mem_of((*op).e), n_of((*op).e));
+pub fn store_same(st: &State, op: At, r: Region, o: u32) {
     let (w, lane) = last_lane(st);
+    // SAFETY: a warp of the wave.
+    unsafe { store_values(st, op, r, w, lane, o as u64) };
+}
+
+/// Stores one lane's values, one behind the other from offset `o` on.
+///
+/// # Safety
+/// The wave has such a warp and lane.
+#[inline(always)]
+pub unsafe fn store_values(st: &State, op: At, r: Region, w: usize, lane: usize, o: u64) {
+    let (mem, n) = (mem_of(op.e), n_of(op.e));
     for i in 0..n {
-        store_one(st, r, mem, value_reg(op, n, i), w, lane, o as u64 + i as u64 * mem.bytes() as u64);
+        // SAFETY: one of the op's values, a register that stores need; the rest is the caller's.
+        unsafe { store_one(st, r, mem, op.value(n, i), w, lane, o + i as u64 * mem.bytes() as u64) };
+    }
+}
+
+/// Loads one lane's values, one behind the other from offset `o` on.
+///
+/// # Safety
+/// As [`store_values`].
+#[inline(always)]
+pub unsafe fn load_values(st: &State, op: At, r: Region, w: usize, lane: usize, o: u64) {
+    let (mem, n) = (mem_of(op.e), n_of(op.e));
+    for i in 0..n {
+        // SAFETY: one of the op's values.
+        let x = unsafe { op.value(n, i) };
+        if !x.is_none() {
+            // SAFETY: the op's register; the rest is the caller's.
+            unsafe { load_one(st, r, mem, x, w, lane, o + i as u64 * mem.bytes() as u64) };
+        }
     }
 }
 
 /// Stores one lane's scalar of register `x` at offset `o`.
+///
+/// # Safety
+/// `x` is one of the op's registers, and the wave has such a warp and lane.
 #[inline(always)]
-pub unsafe fn store_one(st: &State, r: Region, mem: Mem, x: Reg, w: usize, lane: usize, o: u64) {
+unsafe fn store_one(st: &State, r: Region, mem: Mem, x: Reg, w: usize, lane: usize, o: u64) {
     let (v, s) = src32(st, x);
-    let v = v.add(w * s + lane);
-    match mem {
-        Mem::U8 => r.write::<C8>(o, *v),
-        Mem::U16 => r.write::<C16>(o, *v),
-        Mem::F16 => r.write::<CF16>(o, *v),
-        Mem::B32 => r.write::<C32>(o, *v),
-        Mem::B64 => {
-            let (v, s) = src64(st, x);
-            r.write::<C64>(o, *v.add(w * s + lane))
+    // SAFETY: the caller's.
+    unsafe {
+        let v = v.add(w * s + lane);
+        match mem {
+            Mem::U8 => r.write::<C8>(o, *v),
+            Mem::U16 => r.write::<C16>(o, *v),
+            Mem::F16 => r.write::<CF16>(o, *v),
+            Mem::B32 => r.write::<C32>(o, *v),
+            Mem::B64 => {
+                let (v, s) = src64(st, x);
+                r.write::<C64>(o, *v.add(w * s + lane))
+            }
         }
     }
 }
 
 /// Reads one lane's scalar at offset `o` into register `x`.
+///
+/// # Safety
+/// As [`store_one`].
 #[inline(always)]
-pub unsafe fn load_one(st: &State, r: Region, mem: Mem, x: Reg, w: usize, lane: usize, o: u64) {
-    let d = dst32(st, x, w).add(lane);
-    match mem {
-        Mem::U8 => *d = r.read::<C8>(o),
-        Mem::U16 => *d = r.read::<C16>(o),
-        Mem::F16 => *d = r.read::<CF16>(o),
-        Mem::B32 => *d = r.read::<C32>(o),
-        Mem::B64 => *dst64(st, x, w).add(lane) = r.read::<C64>(o),
+unsafe fn load_one(st: &State, r: Region, mem: Mem, x: Reg, w: usize, lane: usize, o: u64) {
+    // SAFETY: the caller's.
+    unsafe {
+        let d = dst32(st, x, w).add(lane);
+        match mem {
+            Mem::U8 => *d = r.read::<C8>(o),
+            Mem::U16 => *d = r.read::<C16>(o),
+            Mem::F16 => *d = r.read::<CF16>(o),
+            Mem::B32 => *d = r.read::<C32>(o),
+            Mem::B64 => *dst64(st, x, w).add(lane) = r.read::<C64>(o),
+        }
     }
 }
 
 #[inline(always)]
-pub unsafe fn ld_buf<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
-    let (d, s) = src64(st, (*op).b);
+pub fn ld_buf<L: Steps>(l: L, st: &mut State, op: At) -> *const Op {
+    let (d, s) = src64(st, op.b);
     if s == 0
-        && let Some(x) = lines::takes(st, &*op)
+        && let Some(x) = lines::takes(st, op)
     {
-        return lines::load::<L>(st, op, buffer(*d), x);
+        // SAFETY: the op's register, which has a descriptor's address.
+        let r = unsafe { buffer(*d) };
+        // SAFETY: `takes` gave the offsets.
+        return unsafe { lines::load(l, st, op, r, x) };
     }
-    lines::count::<L>(st, op);
+    lines::count(l, st, op);
     if s == 0 {
-        let r = buffer(*d);
-        return load_region::<L, _>(st, op, r);
+        // SAFETY: as above.
+        let r = unsafe { buffer(*d) };
+        return load_region(l, st, op, r);
     }
-    let n = n_of((*op).e);
-    each_lane(st, op, |r, w, lane, o| {
-        let mem = mem_of((*op).e);
-        for i in 0..n {
-            let x = value_reg(op, n, i);
-            if !x.is_none() {
-                load_one(st, r, mem, x, w, lane, o as u64 + i as u64 * mem.bytes() as u64);
-            }
-        }
-    });
-    after(op, n)
+    // SAFETY: active lanes.
+    each_lane(st, op, |r, w, lane, o| unsafe { load_values(st, op, r, w, lane, o as u64) });
+    op.after(n_of(op.e))
 }
 
 #[inline(always)]
-pub unsafe fn st_buf<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
-    let (d, s) = src64(st, (*op).b);
+pub fn st_buf<L: Steps>(l: L, st: &mut State, op: At) -> *const Op {
+    let (d, s) = src64(st, op.b);
     if s == 0
-        && let Some(x) = lines::takes(st, &*op)
+        && let Some(x) = lines::takes(st, op)
     {
-        return lines::store::<L>(st, op, buffer(*d), x);
+        // SAFETY: the op's register, which has a descriptor's address.
+        let r = unsafe { buffer(*d) };
+        // SAFETY: `takes` gave the offsets.
+        return unsafe { lines::store(l, st, op, r, x) };
     }
-    lines::count::<L>(st, op);
+    lines::count(l, st, op);
     if s == 0 {
-        let r = buffer(*d);
-        return store_region::<L, _>(st, op, r);
+        // SAFETY: as above.
+        let r = unsafe { buffer(*d) };
+        return store_region(l, st, op, r);
     }
-    let n = n_of((*op).e);
-    each_lane(st, op, |r, w, lane, o| {
-        let mem = mem_of((*op).e);
-        for i in 0..n {
-            store_one(st, r, mem, value_reg(op, n, i), w, lane, o as u64 + i as u64 * mem.bytes() as u64);
-        }
-    });
-    after(op, n)
+    // SAFETY: active lanes.
+    each_lane(st, op, |r, w, lane, o| unsafe { store_values(st, op, r, w, lane, o as u64) });
+    op.after(n_of(op.e))
 }
 
 /// Active lanes with a descriptor of their own: region, warp, lane, offset. Operands are copied warp by warp before
 /// the first call, so that results may take their registers.
 #[inline(always)]
-pub unsafe fn each_lane(st: &State, op: *const Op, mut f: impl FnMut(Region, usize, usize, u32)) {
-    let (d, s) = src64(st, (*op).b);
-    let off = Offsets::new(st, &*op);
+pub fn each_lane(st: &State, op: At, mut f: impl FnMut(Region, usize, usize, u32)) {
+    let (d, s) = src64(st, op.b);
+    let off = Offsets::new(st, op);
     for w in Bits(st.live) {
-        let offsets = off.whole(w);
-        let desc = *(d.add(w * s) as *const [u64; 16]);
+        // SAFETY: the op's registers, a live warp.
+        let (offsets, desc) = unsafe { (off.whole(w), *(d.add(w * s) as *const [u64; 16])) };
         for lane in Bits(st.exec[w] as u32) {
-            f(buffer(desc[lane]), w, lane, offsets[lane]);
+            // SAFETY: active lanes have a descriptor's address.
+            f(unsafe { buffer(desc[lane]) }, w, lane, offsets[lane]);
         }
     }
 }
 
 #[inline(always)]
-pub unsafe fn ld_shared<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
+pub fn ld_shared<L: Steps>(l: L, st: &mut State, op: At) -> *const Op {
     if st.packed {
-        lines::count::<L>(st, op);
-        return load_region::<L, _>(st, op, Packed);
+        lines::count(l, st, op);
+        return load_region(l, st, op, Packed);
     }
     let r = shared(st);
-    if let Some(x) = lines::takes(st, &*op) {
-        return lines::load::<L>(st, op, r, x);
+    if let Some(x) = lines::takes(st, op) {
+        // SAFETY: `takes` gave the offsets.
+        return unsafe { lines::load(l, st, op, r, x) };
     }
-    lines::count::<L>(st, op);
-    load_region::<L, _>(st, op, r)
+    lines::count(l, st, op);
+    load_region(l, st, op, r)
 }
 #[inline(always)]
-pub unsafe fn st_shared<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
+pub fn st_shared<L: Steps>(l: L, st: &mut State, op: At) -> *const Op {
     if st.packed {
-        lines::count::<L>(st, op);
-        return store_region::<L, _>(st, op, Packed);
+        lines::count(l, st, op);
+        return store_region(l, st, op, Packed);
     }
     let r = shared(st);
-    if let Some(x) = lines::takes(st, &*op) {
-        return lines::store::<L>(st, op, r, x);
+    if let Some(x) = lines::takes(st, op) {
+        // SAFETY: `takes` gave the offsets.
+        return unsafe { lines::store(l, st, op, r, x) };
     }
-    lines::count::<L>(st, op);
-    store_region::<L, _>(st, op, r)
+    lines::count(l, st, op);
+    store_region(l, st, op, r)
 }
 #[inline(always)]
-pub unsafe fn ld_push<L: Steps>(st: &mut State, op: *const Op) -> *const Op {
+pub fn ld_push<L: Steps>(l: L, st: &mut State, op: At) -> *const Op {
     let r = push(st);
-    load_region::<L, _>(st, op, r)
+    load_region(l, st, op, r)
 }

@@ -2,8 +2,8 @@
 
 use crate::kernels::mask::is_full;
 use crate::kernels::regs::src32;
-use crate::state::State;
-use shader::bytecode::{Op, Reg, mem_bits};
+use crate::state::{At, State};
+use shader::bytecode::{Reg, mem_bits};
 use shader::ir::Mem;
 
 /// One 32-bit word a lane.
@@ -18,15 +18,14 @@ pub struct Words {
 }
 
 impl Words {
-    /// # Safety
-    /// The op's registers lie within the register file.
     #[inline(always)]
-    pub unsafe fn of(st: &State, o: &Op) -> Option<Words> {
+    pub fn of(st: &State, o: At) -> Option<Words> {
         // A varying `a` that is not NONE, and `c` uniform or NONE.
         if o.e & 0xFF != WORD || o.a.is_uniform() || !o.c.is_uniform() || !is_full(st) {
             return None;
         }
-        let k = if o.c.is_none() { 0 } else { *src32(st, o.c).0 };
+        // SAFETY: the op's register.
+        let k = if o.c.is_none() { 0 } else { unsafe { *src32(st, o.c).0 } };
         Some(Words { p: src32(st, o.a).0, k: o.imm.wrapping_add(k) })
     }
 }
@@ -42,15 +41,18 @@ pub struct Offsets {
 static NOTHING: [u32; 16] = [0; 16];
 
 impl Offsets {
-    /// # Safety
-    /// The op's registers lie within the register file.
     #[inline(always)]
-    pub unsafe fn new(st: &State, o: &Op) -> Offsets {
+    pub fn new(st: &State, o: At) -> Offsets {
         let mut r = Offsets { base: std::ptr::null(), k: o.imm };
-        r.add(st, o.a);
-        r.add(st, o.c);
+        // SAFETY: the op's registers.
+        unsafe {
+            r.add(st, o.a);
+            r.add(st, o.c);
+        }
         r
     }
+    /// # Safety
+    /// `r` is one of the op's registers, or none.
     #[inline(always)]
     unsafe fn add(&mut self, st: &State, r: Reg) {
         if r.is_none() {
@@ -58,7 +60,8 @@ impl Offsets {
         }
         let (p, s) = src32(st, r);
         if s == 0 {
-            self.k = self.k.wrapping_add(*p);
+            // SAFETY: the caller's.
+            self.k = self.k.wrapping_add(unsafe { *p });
         } else {
             self.base = p;
         }
@@ -68,21 +71,19 @@ impl Offsets {
     pub fn is_uniform(&self) -> bool {
         self.base.is_null()
     }
-    /// The 16 offsets of warp `w`, without `k`.
-    ///
-    /// # Safety
-    /// As [`Offsets::new`].
+    /// The 16 offsets of warp `w`, without `k`. They are there for live warps, as long as their register is not written.
     #[inline(always)]
-    pub unsafe fn lanes(&self, w: usize) -> *const u32 {
-        if self.is_uniform() { NOTHING.as_ptr() } else { self.base.add(w * 16) }
+    pub fn lanes(&self, w: usize) -> *const u32 {
+        if self.is_uniform() { NOTHING.as_ptr() } else { self.base.wrapping_add(w * 16) }
     }
     /// The 16 offsets of warp `w`.
     ///
     /// # Safety
-    /// As [`Offsets::new`].
+    /// The wave has such a warp.
     #[inline(always)]
     pub unsafe fn whole(&self, w: usize) -> [u32; 16] {
-        let mut o = *(self.lanes(w) as *const [u32; 16]);
+        // SAFETY: the caller's; the op's register.
+        let mut o = unsafe { *(self.lanes(w) as *const [u32; 16]) };
         for o in &mut o {
             *o = o.wrapping_add(self.k);
         }

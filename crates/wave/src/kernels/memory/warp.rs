@@ -2,18 +2,31 @@
 
 use super::cell::{C32, Cell};
 use crate::kernels::levels::Steps;
+use crate::kernels::mask::Bits;
 
-/// Memory that offsets are checked against.
+/// Memory that offsets are checked against: proof that it may be read and written, though others may do so at the same time.
 #[derive(Clone, Copy, Debug)]
 pub struct Region {
-    pub ptr: *mut u8,
+    ptr: *mut u8,
     /// Bytes.
-    pub size: u64,
+    size: u64,
 }
 
 impl Region {
-    pub const EMPTY: Region = Region { ptr: std::ptr::null_mut(), size: 0 };
-
+    /// # Safety
+    /// The memory lives, and may be written if it is stored to, as long as this is used.
+    #[inline(always)]
+    pub unsafe fn new(ptr: *mut u8, size: u64) -> Region {
+        Region { ptr, size }
+    }
+    #[inline(always)]
+    pub fn ptr(&self) -> *mut u8 {
+        self.ptr
+    }
+    #[inline(always)]
+    pub fn size(&self) -> u64 {
+        self.size
+    }
     /// Whether `bytes` at offset `o` lie within.
     #[inline(always)]
     pub fn holds(&self, o: u64, bytes: u32) -> bool {
@@ -37,43 +50,67 @@ impl Region {
         (self.size + 1).saturating_sub(bytes as u64).min((1 << 32) + 4 - bytes as u64)
     }
     /// Reads one scalar; 0 out of bounds.
-    ///
-    /// # Safety
-    /// The region is live memory.
     #[inline(always)]
-    pub unsafe fn read<C: Cell>(&self, o: u64) -> C::Lane {
-        if self.holds(o, C::SIZE) { C::read(self.ptr.add(o as usize)) } else { C::Lane::default() }
+    pub fn read<C: Cell>(&self, o: u64) -> C::Lane {
+        // SAFETY: just asked.
+        if self.holds(o, C::SIZE) { unsafe { C::read(self.ptr.add(o as usize)) } } else { C::Lane::default() }
     }
     /// Writes one scalar; nothing out of bounds.
-    ///
-    /// # Safety
-    /// The region is live memory.
     #[inline(always)]
-    pub unsafe fn write<C: Cell>(&self, o: u64, v: C::Lane) {
+    pub fn write<C: Cell>(&self, o: u64, v: C::Lane) {
         if self.holds(o, C::SIZE) {
-            C::write(self.ptr.add(o as usize), v);
+            // SAFETY: just asked.
+            unsafe { C::write(self.ptr.add(o as usize), v) };
         }
     }
+}
+
+/// A warp's offsets, to be looked at before anything is written: a result may take their register.
+///
+/// # Safety
+/// They are there, for as long as the reference is used.
+#[inline(always)]
+unsafe fn offsets<'a>(p: *const u32) -> &'a [u32; 16] {
+    // SAFETY: the caller's.
+    unsafe { &*(p as *const [u32; 16]) }
 }
 
 /// One 32-bit word a lane at offsets `p[lane] + k`.
 ///
 /// # Safety
-/// Pointers are valid for 16 lanes, the region is live memory, `ex` is not 0.
+/// Sixteen lanes are at `p` and fit at `d`; `d` is `p` or does not overlap it.
 #[inline(always)]
-pub unsafe fn load32<L: Steps>(r: Region, d: *mut u32, p: *const u32, k: u32, ex: u16) {
+pub unsafe fn load32<L: Steps>(l: L, r: Region, d: *mut u32, p: *const u32, k: u32, ex: u16) {
+    // SAFETY: the caller's.
+    let at = unsafe { offsets(p) };
     let f = ex.trailing_zeros() & 15;
-    let first = *p.add(f as usize);
+    let first = at[f as usize];
     let t = first.wrapping_sub(f * 4);
     let o = t.wrapping_add(k);
-    if L::stride_mask(p, t, 4) | !ex == 0xFFFF && r.holds_run(o, 4, 4) {
-        L::copy64(d as *mut u8, r.ptr.add(o as usize));
-    } else if L::same_mask(p, first) | !ex == 0xFFFF {
-        L::splat32(d, r.read::<C32>(first.wrapping_add(k) as u64));
-    } else if let Some(limit) = r.limit(4) {
-        L::gather32(d, r.ptr, p, k, limit);
+    if l.stride_mask(at, t, 4) | !ex == 0xFFFF && r.holds_run(o, 4, 4) {
+        // SAFETY: within the region, which is no register; `d` is the caller's.
+        unsafe { l.copy64(d as *mut u8, r.ptr.add(o as usize)) };
+    } else if l.same_mask(at, first) | !ex == 0xFFFF {
+        // SAFETY: the caller's.
+        unsafe { l.splat32(d, r.read::<C32>(first.wrapping_add(k) as u64)) };
     } else {
-        L::splat32(d, 0);
+        // SAFETY: the caller's.
+        unsafe { gather32(l, r, d, p, k) };
+    }
+}
+
+/// As [`load32`], wherever the words lie.
+///
+/// # Safety
+/// As [`load32`].
+#[inline(always)]
+unsafe fn gather32<L: Steps>(l: L, r: Region, d: *mut u32, p: *const u32, k: u32) {
+    if let Some(limit) = r.limit(4) {
+        // SAFETY: offsets up to `limit` have a word in the region; pointers are the caller's.
+        unsafe { l.gather32(d, r.ptr, p, k, limit) };
+    } else {
+        // SAFETY: the caller's.
+        unsafe { l.splat32(d, 0) };
     }
 }
 
@@ -82,21 +119,20 @@ pub unsafe fn load32<L: Steps>(r: Region, d: *mut u32, p: *const u32, k: u32, ex
 /// # Safety
 /// As [`load32`].
 #[inline(always)]
-pub unsafe fn load32_full<L: Steps>(r: Region, d: *mut u32, p: *const u32, k: u32) {
-    let o = (*p).wrapping_add(k);
+pub unsafe fn load32_full<L: Steps>(l: L, r: Region, d: *mut u32, p: *const u32, k: u32) {
+    // SAFETY: the caller's.
+    let at = unsafe { offsets(p) };
+    let o = at[0].wrapping_add(k);
     // Two lanes say which shape is worth looking for.
-    match (*p.add(1)).wrapping_sub(*p) {
-        4 if r.holds_run(o, 4, 4) && L::is_run(p, 4) => {
-            L::copy64(d as *mut u8, r.ptr.add(o as usize));
+    match at[1].wrapping_sub(at[0]) {
+        4 if r.holds_run(o, 4, 4) && l.is_run(at, 4) => {
+            // SAFETY: within the region, which is no register; `d` is the caller's.
+            unsafe { l.copy64(d as *mut u8, r.ptr.add(o as usize)) };
         }
-        0 if L::is_run(p, 0) => L::splat32(d, r.read::<C32>(o as u64)),
-        _ => {
-            if let Some(limit) = r.limit(4) {
-                L::gather32(d, r.ptr, p, k, limit);
-            } else {
-                L::splat32(d, 0);
-            }
-        }
+        // SAFETY: the caller's.
+        0 if l.is_run(at, 0) => unsafe { l.splat32(d, r.read::<C32>(o as u64)) },
+        // SAFETY: the caller's.
+        _ => unsafe { gather32(l, r, d, p, k) },
     }
 }
 
@@ -107,6 +143,7 @@ pub unsafe fn load32_full<L: Steps>(r: Region, d: *mut u32, p: *const u32, k: u3
 /// As [`load32`].
 #[inline(always)]
 pub unsafe fn load_any<L: Steps, C: Cell>(
+    l: L,
     r: Region,
     d: *mut C::Lane,
     p: *const u32,
@@ -115,85 +152,103 @@ pub unsafe fn load_any<L: Steps, C: Cell>(
     step: u32,
     ex: u16,
 ) {
+    // SAFETY: the caller's.
+    let at = unsafe { offsets(p) };
     let f = ex.trailing_zeros() & 15;
-    let first = *p.add(f as usize);
+    let first = at[f as usize];
     let t = first.wrapping_sub(f * step);
     let o = t.wrapping_add(k);
     // Through a local array: memory and registers might overlap for all the compiler knows.
     let mut v = [C::Lane::default(); 16];
-    if L::stride_mask(p, t, step) | !ex == 0xFFFF && r.holds_run(o, step, add + C::SIZE) {
-        let q = r.ptr.add(o as usize + add as usize);
+    // One lane's, at an offset that was found to be within.
+    macro_rules! lane {
+        ($i:expr) => {
+            // SAFETY: `limit` below leaves room for what is added and for the scalar.
+            v[$i] = unsafe { C::read(r.ptr.add(at[$i].wrapping_add(k) as usize + add as usize)) }
+        };
+    }
+    if l.stride_mask(at, t, step) | !ex == 0xFFFF && r.holds_run(o, step, add + C::SIZE) {
+        let q = r.ptr.wrapping_add(o as usize + add as usize);
         if step == C::SIZE {
             for i in 0..16 {
-                v[i] = C::read(q.add(i * C::SIZE as usize));
+                // SAFETY: the run is within.
+                v[i] = unsafe { C::read(q.add(i * C::SIZE as usize)) };
             }
         } else {
             for i in 0..16 {
-                v[i] = C::read(q.add(i * step as usize));
+                // SAFETY: as above.
+                v[i] = unsafe { C::read(q.add(i * step as usize)) };
             }
         }
-    } else if L::same_mask(p, first) | !ex == 0xFFFF {
+    } else if l.same_mask(at, first) | !ex == 0xFFFF {
         v = [r.read::<C>(first.wrapping_add(k) as u64 + add as u64); 16];
     } else if let Some(limit) = r.limit(add + C::SIZE) {
-        let m = L::bound_mask(p, k, limit);
+        let m = l.bound_mask(at, k, limit);
         if m == 0xFFFF {
             for i in 0..16 {
-                v[i] = C::read(r.ptr.add((*p.add(i)).wrapping_add(k) as usize + add as usize));
+                lane!(i);
             }
         } else {
-            for i in crate::kernels::mask::Bits(m as u32) {
-                v[i] = C::read(r.ptr.add((*p.add(i)).wrapping_add(k) as usize + add as usize));
+            for i in Bits(m as u32) {
+                lane!(i);
             }
         }
     }
-    *(d as *mut [C::Lane; 16]) = v;
+    // SAFETY: the caller's.
+    unsafe { *(d as *mut [C::Lane; 16]) = v };
 }
 
 /// `d.len()` (2 to 16) consecutive words a lane. Destinations that nobody reads may be any 64 bytes.
 ///
 /// # Safety
-/// As [`load32`].
+/// As [`load32`], of each of `d`.
 #[inline(always)]
-pub unsafe fn load32n<L: Steps>(r: Region, d: &[*mut u32], p: *const u32, k: u32, ex: u16) {
+pub unsafe fn load32n<L: Steps>(l: L, r: Region, d: &[*mut u32], p: *const u32, k: u32, ex: u16) {
     let n = d.len();
-    let first = *p.add(ex.trailing_zeros() as usize & 15);
-    if L::same_mask(p, first) | !ex == 0xFFFF {
+    // SAFETY: the caller's.
+    let at = unsafe { offsets(p) };
+    let first = at[ex.trailing_zeros() as usize & 15];
+    if l.same_mask(at, first) | !ex == 0xFFFF {
         let o = first.wrapping_add(k) as u64;
         for (i, &d) in d.iter().enumerate() {
-            L::splat32(d, r.read::<C32>(o + i as u64 * 4));
+            // SAFETY: the caller's.
+            unsafe { l.splat32(d, r.read::<C32>(o + i as u64 * 4)) };
         }
         return;
     }
     // Three words are read as four.
     let bytes = if n % 4 == 3 { n as u32 * 4 + 4 } else { n as u32 * 4 };
     if let Some(limit) = r.limit(bytes) {
-        let inside = L::bound_mask(p, k, limit);
+        let inside = l.bound_mask(at, k, limit);
         if inside | !ex == 0xFFFF {
-            let mut o = *(p as *const [u32; 16]);
+            let mut o = *at;
             for x in &mut o {
                 *x = x.wrapping_add(k);
             }
             if inside != 0xFFFF {
                 // Inactive lanes may point anywhere; offset 0 is as good.
-                for i in crate::kernels::mask::Bits(!inside as u32 & 0xFFFF) {
+                for i in Bits(!inside as u32 & 0xFFFF) {
                     o[i] = 0;
                 }
             }
-            match d {
-                [a, b] => L::words2(r.ptr, &o, *a, *b),
-                [a, b, c, d] => L::words4(r.ptr, &o, [*a, *b, *c, *d]),
-                _ => {
-                    for (c, d) in d.chunks(4).enumerate() {
-                        let q = r.ptr.add(c * 16);
-                        match d {
-                            [a] => words1(q, &o, *a),
-                            [a, b] => L::words2(q, &o, *a, *b),
-                            [a, b, c] => {
-                                let mut unread = [0u32; 16];
-                                L::words4(q, &o, [*a, *b, *c, unread.as_mut_ptr()])
+            // SAFETY: `bytes` from each of these offsets lie within the region; destinations are the caller's.
+            unsafe {
+                match d {
+                    [a, b] => l.words2(r.ptr, &o, *a, *b),
+                    [a, b, c, d] => l.words4(r.ptr, &o, [*a, *b, *c, *d]),
+                    _ => {
+                        for (c, d) in d.chunks(4).enumerate() {
+                            let q = r.ptr.add(c * 16);
+                            match d {
+                                [a] => words1(q, &o, *a),
+                                [a, b] => l.words2(q, &o, *a, *b),
+                                [a, b, c] => {
+                                    let mut unread = [0u32; 16];
+                                    l.words4(q, &o, [*a, *b, *c, unread.as_mut_ptr()])
+                                }
+                                [a, b, c, d, ..] => l.words4(q, &o, [*a, *b, *c, *d]),
+                                [] => {}
                             }
-                            [a, b, c, d, ..] => L::words4(q, &o, [*a, *b, *c, *d]),
-                            [] => {}
                         }
                     }
                 }
@@ -202,69 +257,90 @@ pub unsafe fn load32n<L: Steps>(r: Region, d: &[*mut u32], p: *const u32, k: u32
         }
     }
     // Destinations may take the offsets' register.
-    let own = *(p as *const [u32; 16]);
+    let own = *at;
     for (i, &d) in d.iter().enumerate() {
         for l in 0..16 {
-            *d.add(l) = r.read::<C32>(own[l].wrapping_add(k) as u64 + i as u64 * 4);
+            // SAFETY: the caller's.
+            unsafe { *d.add(l) = r.read::<C32>(own[l].wrapping_add(k) as u64 + i as u64 * 4) };
         }
     }
 }
 
-/// One word at each offset, no checks.
+/// One word at each offset.
+///
+/// # Safety
+/// Words are there, and `d` is good for sixteen.
 #[inline(always)]
 unsafe fn words1(q: *const u8, o: &[u32; 16], d: *mut u32) {
     let mut v = [0; 16];
     for i in 0..16 {
-        v[i] = C32::read(q.add(o[i] as usize));
+        // SAFETY: the caller's.
+        v[i] = unsafe { C32::read(q.add(o[i] as usize)) };
     }
-    *(d as *mut [u32; 16]) = v;
+    // SAFETY: the caller's.
+    unsafe { *(d as *mut [u32; 16]) = v };
 }
+
 /// As [`store32`] with all lanes active.
 ///
 /// # Safety
-/// As [`load32`].
+/// As [`store32`].
 #[inline(always)]
-pub unsafe fn store32_full<L: Steps>(r: Region, v: *const u32, p: *const u32, k: u32) {
-    let o = (*p).wrapping_add(k);
-    if L::is_run(p, 4) && r.holds_run(o, 4, 4) {
-        L::copy64(r.ptr.add(o as usize), v as *const u8);
+pub unsafe fn store32_full<L: Steps>(l: L, r: Region, v: *const u32, p: *const u32, k: u32) {
+    // SAFETY: the caller's.
+    let at = unsafe { offsets(p) };
+    let o = at[0].wrapping_add(k);
+    if l.is_run(at, 4) && r.holds_run(o, 4, 4) {
+        // SAFETY: within the region, which is no register; `v` is the caller's.
+        unsafe { l.copy64(r.ptr.add(o as usize), v as *const u8) };
         return;
     }
     for i in 0..16 {
-        r.write::<C32>((*p.add(i)).wrapping_add(k) as u64, *v.add(i));
+        // SAFETY: the caller's.
+        unsafe { r.write::<C32>((*p.add(i)).wrapping_add(k) as u64, *v.add(i)) };
     }
 }
 
 /// Stores one word a lane of `ex`, in lane order. `v`: 16 values.
 ///
 /// # Safety
-/// As [`load32`].
+/// Sixteen lanes are at `p` and at `v`.
 #[inline(always)]
-pub unsafe fn store32<L: Steps>(r: Region, v: *const u32, p: *const u32, k: u32, ex: u16) {
+pub unsafe fn store32<L: Steps>(l: L, r: Region, v: *const u32, p: *const u32, k: u32, ex: u16) {
+    // SAFETY: the caller's.
+    let at = unsafe { offsets(p) };
     if ex == 0xFFFF {
-        let t = *p;
-        let o = t.wrapping_add(k);
-        if L::is_run(p, 4) && r.holds_run(o, 4, 4) {
-            L::copy64(r.ptr.add(o as usize), v as *const u8);
+        let o = at[0].wrapping_add(k);
+        if l.is_run(at, 4) && r.holds_run(o, 4, 4) {
+            // SAFETY: within the region, which is no register; `v` is the caller's.
+            unsafe { l.copy64(r.ptr.add(o as usize), v as *const u8) };
             return;
         }
     }
     let Some(limit) = r.limit(4) else { return };
-    let m = L::bound_mask(p, k, limit) & ex;
+    let m = l.bound_mask(at, k, limit) & ex;
     let f = m.trailing_zeros() & 15;
-    let t = (*p.add(f as usize)).wrapping_sub(f * 4);
-    if m != 0xFFFF && L::stride_mask(p, t, 4) | !m == 0xFFFF && t.wrapping_add(k) <= u32::MAX - 64 {
+    let t = at[f as usize].wrapping_sub(f * 4);
+    if m != 0xFFFF && l.stride_mask(at, t, 4) | !m == 0xFFFF && t.wrapping_add(k) <= u32::MAX - 64 {
         // Consecutive, some lanes absent.
-        L::store_mask(r.ptr.wrapping_add(t.wrapping_add(k) as usize), v, m);
+        // SAFETY: each lane of `m` is within the region, and lies where it would among all sixteen; `v` is the caller's.
+        unsafe { l.store_mask(r.ptr.wrapping_add(t.wrapping_add(k) as usize), v, m) };
         return;
+    }
+    // One lane's, at an offset that was found to be within.
+    macro_rules! lane {
+        ($i:expr) => {
+            // SAFETY: a lane of `m`.
+            unsafe { C32::write(r.ptr.add((*p.add($i)).wrapping_add(k) as usize), *v.add($i)) }
+        };
     }
     if m == 0xFFFF {
         for i in 0..16 {
-            C32::write(r.ptr.add((*p.add(i)).wrapping_add(k) as usize), *v.add(i));
+            lane!(i);
         }
     } else {
-        for i in crate::kernels::mask::Bits(m as u32) {
-            C32::write(r.ptr.add((*p.add(i)).wrapping_add(k) as usize), *v.add(i));
+        for i in Bits(m as u32) {
+            lane!(i);
         }
     }
 }
@@ -272,56 +348,73 @@ pub unsafe fn store32<L: Steps>(r: Region, v: *const u32, p: *const u32, k: u32,
 /// As [`store32`] for any scalar.
 ///
 /// # Safety
-/// As [`load32`].
+/// As [`store32`].
 #[inline(always)]
-pub unsafe fn store_any<L: Steps, C: Cell>(r: Region, v: *const C::Lane, p: *const u32, k: u32, ex: u16) {
+pub unsafe fn store_any<L: Steps, C: Cell>(
+    l: L,
+    r: Region,
+    v: *const C::Lane,
+    p: *const u32,
+    k: u32,
+    ex: u16,
+) {
     if ex == 0xFFFF {
-        let t = *p;
+        // SAFETY: the caller's.
+        let at = unsafe { offsets(p) };
+        let t = at[0];
         let o = t.wrapping_add(k);
-        if L::stride_mask(p, t, C::SIZE) == 0xFFFF && r.holds_run(o, C::SIZE, C::SIZE) {
-            let q = r.ptr.add(o as usize);
+        if l.stride_mask(at, t, C::SIZE) == 0xFFFF && r.holds_run(o, C::SIZE, C::SIZE) {
+            let q = r.ptr.wrapping_add(o as usize);
             for i in 0..16 {
-                C::write(q.add(i * C::SIZE as usize), *v.add(i));
+                // SAFETY: the run is within the region; `v` is the caller's.
+                unsafe { C::write(q.add(i * C::SIZE as usize), *v.add(i)) };
             }
             return;
         }
     }
-    for i in crate::kernels::mask::Bits(ex as u32) {
-        r.write::<C>((*p.add(i)).wrapping_add(k) as u64, *v.add(i));
+    for i in Bits(ex as u32) {
+        // SAFETY: the caller's.
+        unsafe { r.write::<C>((*p.add(i)).wrapping_add(k) as u64, *v.add(i)) };
     }
 }
 
 /// `v.len()` (2 to 16) consecutive words a lane.
 ///
 /// # Safety
-/// As [`load32`].
+/// As [`store32`], of each of `v`.
 #[inline(always)]
-pub unsafe fn store32n<L: Steps>(r: Region, v: &[*const u32], p: *const u32, k: u32, ex: u16) {
+pub unsafe fn store32n<L: Steps>(l: L, r: Region, v: &[*const u32], p: *const u32, k: u32, ex: u16) {
     let n = v.len();
     if ex == 0xFFFF
         && let Some(limit) = r.limit(n as u32 * 4)
-        && L::bound_mask(p, k, limit) == 0xFFFF
+        // SAFETY: the caller's.
+        && l.bound_mask(unsafe { offsets(p) }, k, limit) == 0xFFFF
     {
-        if let [a, b, c, d] = v {
-            let mut o = *(p as *const [u32; 16]);
-            for x in &mut o {
-                *x = x.wrapping_add(k);
-            }
-            L::store_words4(r.ptr, &o, [*a, *b, *c, *d]);
-        } else {
-            for i in 0..16 {
-                let to = r.ptr.add((*p.add(i)).wrapping_add(k) as usize);
-                for (j, v) in v.iter().enumerate() {
-                    C32::write(to.add(j * 4), *v.add(i));
+        // SAFETY: all words of each lane are within the region; `p` and `v` are the caller's.
+        unsafe {
+            if let [a, b, c, d] = v {
+                let mut o = *offsets(p);
+                for x in &mut o {
+                    *x = x.wrapping_add(k);
+                }
+                l.store_words4(r.ptr, &o, [*a, *b, *c, *d]);
+            } else {
+                for i in 0..16 {
+                    let to = r.ptr.add((*p.add(i)).wrapping_add(k) as usize);
+                    for (j, v) in v.iter().enumerate() {
+                        C32::write(to.add(j * 4), *v.add(i));
+                    }
                 }
             }
         }
         return;
     }
-    for i in crate::kernels::mask::Bits(ex as u32) {
-        let o = (*p.add(i)).wrapping_add(k) as u64;
+    for i in Bits(ex as u32) {
+        // SAFETY: the caller's.
+        let o = unsafe { *p.add(i) }.wrapping_add(k) as u64;
         for (j, v) in v.iter().enumerate() {
-            r.write::<C32>(o + j as u64 * 4, *v.add(i));
+            // SAFETY: the caller's.
+            unsafe { r.write::<C32>(o + j as u64 * 4, *v.add(i)) };
         }
     }
 }

@@ -1,0 +1,22 @@
+//! The crate's kernels, each with what it is compared with.
+
+use crate::geometry::every_level_gives_the_same_bits;
+use crate::tile::blend::the_general_way_is_the_same;
+use crate::tile::cover::edges_against_each_sample;
+use crate::tile::transfer::moves_are_those_of_pixels;
+
+/// Whole draws want a device: `conformance` has them, by references that are not Tuff and one hash a scene on every level.
+fn scenes(_: simd::Level) {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../conformance/tests/scenes.rs");
+    let text = std::fs::read_to_string(path).unwrap();
+    assert!(text.contains("fn right_pictures_and_one_golden_on_every_level_and_thread_count() {"));
+}
+
+simd::walk! {
+    "geometry::vertex::place_all", "geometry::points::points_at",
+    "geometry::setup::triangles_at" => every_level_gives_the_same_bits;
+    "tile::cover::list" => edges_against_each_sample;
+    "tile::blend::generic_at" => the_general_way_is_the_same;
+    "tile::transfer::moved" => moves_are_those_of_pixels;
+    "tile::task::draw", "tile::task::smooth", "tile::task::pixels", "tile::shade::shade" => scenes;
+}

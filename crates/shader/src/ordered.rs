@@ -1,0 +1,117 @@
+//! A map in order that is quick while it is small, as most are.
+
+use std::collections::BTreeMap;
+
+/// Keys of a list at most; more go into a tree.
+const FEW: usize = 32;
+
+/// Two counts by key.
+pub struct Ordered<K> {
+    /// Ascending; empty once there is a tree.
+    few: Vec<(K, [u32; 2])>,
+    many: BTreeMap<K, [u32; 2]>,
+}
+
+impl<K> Default for Ordered<K> {
+    fn default() -> Ordered<K> {
+        Ordered { few: Vec::new(), many: BTreeMap::new() }
+    }
+}
+
+impl<K: Ord + Copy> Ordered<K> {
+    pub fn len(&self) -> usize {
+        self.few.len() + self.many.len()
+    }
+
+    pub fn add(&mut self, k: K, counts: [u32; 2]) {
+        let sum = |to: &mut [u32; 2]| *to = [to[0] + counts[0], to[1] + counts[1]];
+        if !self.many.is_empty() {
+            return sum(self.many.entry(k).or_default());
+        }
+        // Mostly in order.
+        let at = match self.few.last() {
+            Some(last) if last.0 >= k => self.few.partition_point(|x| x.0 < k),
+            _ => self.few.len(),
+        };
+        match self.few.get_mut(at) {
+            Some(x) if x.0 == k => sum(&mut x.1),
+            _ => self.few.insert(at, (k, counts)),
+        }
+        if self.few.len() > FEW {
+            self.many = std::mem::take(&mut self.few).into_iter().collect();
+        }
+    }
+
+    pub fn take(&mut self, other: Ordered<K>) {
+        other.few.into_iter().chain(other.many).for_each(|(k, counts)| self.add(k, counts));
+    }
+
+    pub fn get(&self, k: K) -> [u32; 2] {
+        let few = self.few.binary_search_by_key(&k, |x| x.0).ok().map(|i| self.few[i].1);
+        few.or_else(|| self.many.get(&k).copied()).unwrap_or_default()
+    }
+
+    /// One less of the first count; the key goes with the last.
+    pub fn remove_one(&mut self, k: K) {
+        if let Ok(i) = self.few.binary_search_by_key(&k, |x| x.0) {
+            self.few[i].1[0] -= 1;
+            if self.few[i].1[0] == 0 {
+                self.few.remove(i);
+            }
+        } else if let Some(x) = self.many.get_mut(&k) {
+            x[0] -= 1;
+            if x[0] == 0 {
+                self.many.remove(&k);
+            }
+        }
+    }
+
+    pub fn first(&self) -> Option<K> {
+        self.few.first().map(|x| x.0).or_else(|| self.many.first_key_value().map(|x| *x.0))
+    }
+
+    /// The first key that is `k` or greater.
+    pub fn from(&self, k: K) -> Option<K> {
+        let few = self.few.get(self.few.partition_point(|x| x.0 < k)).map(|x| x.0);
+        few.or_else(|| self.many.range(k..).next().map(|x| *x.0))
+    }
+
+    /// Keys less than `k`, the greatest first, with their first counts.
+    pub fn before(&self, k: K) -> impl Iterator<Item = (K, u32)> {
+        let few = self.few[..self.few.partition_point(|x| x.0 < k)].iter().rev().map(|x| (x.0, x.1[0]));
+        few.chain(self.many.range(..k).rev().map(|x| (*x.0, x.1[0])))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_and_many_are_alike() {
+        for n in [5u32, 31, 33, 300] {
+            let (mut ordered, mut plain) = (Ordered::default(), BTreeMap::<u32, [u32; 2]>::new());
+            for i in 0..n {
+                let k = i * 7919 % 211;
+                ordered.add(k, [1, i % 2]);
+                let x = plain.entry(k).or_default();
+                *x = [x[0] + 1, x[1] + i % 2];
+            }
+            for k in (0..n).step_by(3) {
+                ordered.remove_one(k);
+                if let Some(x) = plain.get_mut(&k) {
+                    x[0] -= 1;
+                }
+                plain.retain(|_, x| x[0] != 0);
+            }
+            assert_eq!(ordered.len(), plain.len());
+            assert_eq!(ordered.first(), plain.keys().next().copied());
+            for k in 0..212 {
+                assert_eq!(ordered.get(k), plain.get(&k).copied().unwrap_or_default());
+                assert_eq!(ordered.from(k), plain.range(k..).next().map(|x| *x.0));
+                let before: Vec<_> = plain.range(..k).rev().map(|x| (*x.0, x.1[0])).collect();
+                assert_eq!(ordered.before(k).collect::<Vec<_>>(), before);
+            }
+        }
+    }
+}

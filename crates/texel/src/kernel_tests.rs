@@ -1,0 +1,12 @@
+//! The crate's kernels, each with what it is compared with.
+
+use crate::format::kernels::warps_are_their_texels;
+use crate::sample::{kernels_agree_with_the_general_path, lines_of_large_images};
+
+simd::walk! {
+    "format::kernels::pack_at", "format::kernels::scatter_at", "format::kernels::gather_at",
+    "format::kernels::load16_at" => warps_are_their_texels;
+    "sample::wide::run", "sample::fast::warp", "sample::fast::wave", "sample::fast::near",
+    "sample::fast::corners" => kernels_agree_with_the_general_path;
+    "sample::fast::lines" => lines_of_large_images;
+}
