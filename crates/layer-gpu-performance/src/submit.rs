@@ -256,13 +256,16 @@ unsafe fn submit_own(
     unchanged: impl Fn(&Device) -> R,
     next: impl Fn(&Device, &[Batch]) -> R,
 ) -> R {
-    let batches = |d: &Device| own.iter().map(|o| o.app(d)).collect();
-    submit(queue, batches, |d, changes| {
-        if changes.iter().all(Change::is_none) {
-            return unchanged(d);
-        }
-        changed(&own, changes).map_or_else(|result| result, |parts| next(d, &parts))
-    })
+    // SAFETY: the caller's: what the batches point to is as the specification says.
+    unsafe {
+        let batches = |d: &Device| own.iter().map(|o| o.app(d)).collect();
+        submit(queue, batches, |d, changes| {
+            if changes.iter().all(Change::is_none) {
+                return unchanged(d);
+            }
+            changed(&own, changes).map_or_else(|result| result, |parts| next(d, &parts))
+        })
+    }
 }
 
 pub(crate) unsafe extern "system" fn queue_submit(
@@ -271,36 +274,11 @@ pub(crate) unsafe extern "system" fn queue_submit(
     infos: *const vk::SubmitInfo<'_>,
     fence: vk::Fence,
 ) -> R {
-<<<<<<< HEAD
-    let own = slice(infos, count).iter().map(|s| Own::submitted(s)).collect();
-    let unchanged = |d: &Device| next!(d, queue_submit(queue, count, infos, fence), else FAILED);
-    submit_own(queue, own, unchanged, |d, parts| {
-        let info = |b: &Batch| {
-            let mut s = vk::SubmitInfo::default()
-                .wait_semaphores(&b.waits)
-                .wait_dst_stage_mask(&b.stages)
-                .command_buffers(&b.buffers)
-                .signal_semaphores(&b.signals);
-            s.p_next = b.chain.head();
-            // SAFETY: what it points to outlives the call.
-            std::mem::transmute::<vk::SubmitInfo<'_>, vk::SubmitInfo<'static>>(s)
-        };
-        let list: Vec<_> = parts.iter().map(info).collect();
-        next!(d, queue_submit(queue, count, list.as_ptr(), fence), else FAILED)
-    })
-=======
     // SAFETY: valid usage: the call's pointers lead to what they are said to.
     unsafe {
-        let own: Vec<_> = slice(infos, count).iter().map(|s| Own::submitted(s)).collect();
-        let batches = |d: &Device| own.iter().map(|o| o.app(d)).collect();
-        submit(queue, batches, |d, changes| {
-            if changes.iter().all(Change::is_none) {
-                return next!(d, queue_submit(queue, count, infos, fence), else FAILED);
-            }
-            let parts = match changed(&own, changes) {
-                Ok(parts) => parts,
-                Err(result) => return result,
-            };
+        let own = slice(infos, count).iter().map(|s| Own::submitted(s)).collect();
+        let unchanged = |d: &Device| next!(d, queue_submit(queue, count, infos, fence), else FAILED);
+        submit_own(queue, own, unchanged, |d, parts| {
             let info = |b: &Batch| {
                 let mut s = vk::SubmitInfo::default()
                     .wait_semaphores(&b.waits)
@@ -315,7 +293,6 @@ pub(crate) unsafe extern "system" fn queue_submit(
             next!(d, queue_submit(queue, count, list.as_ptr(), fence), else FAILED)
         })
     }
->>>>>>> main
 }
 
 pub(crate) unsafe extern "system" fn queue_submit2(
@@ -391,33 +368,13 @@ pub(crate) unsafe extern "system" fn queue_bind_sparse(
     infos: *const vk::BindSparseInfo<'_>,
     fence: vk::Fence,
 ) -> R {
-<<<<<<< HEAD
-    let own = slice(infos, count).iter().map(|s| Own::bound(s)).collect();
-    let unchanged = |d: &Device| next!(d, queue_bind_sparse(queue, count, infos, fence), else FAILED);
-    submit_own(queue, own, unchanged, |d, parts| {
-        let mut list = slice(infos, count).to_vec();
-        for (s, b) in list.iter_mut().zip(parts) {
-            (s.wait_semaphore_count, s.p_wait_semaphores) = (b.waits.len() as u32, b.waits.as_ptr());
-            (s.signal_semaphore_count, s.p_signal_semaphores) = (b.signals.len() as u32, b.signals.as_ptr());
-            s.p_next = b.chain.head();
-        }
-        next!(d, queue_bind_sparse(queue, count, list.as_ptr(), fence), else FAILED)
-    })
-=======
     // SAFETY: valid usage: the call's pointers lead to what they are said to.
     unsafe {
-        let own: Vec<_> = slice(infos, count).iter().map(|s| Own::bound(s)).collect();
-        let batches = |d: &Device| own.iter().map(|o| o.app(d)).collect();
-        submit(queue, batches, |d, changes| {
-            if changes.iter().all(Change::is_none) {
-                return next!(d, queue_bind_sparse(queue, count, infos, fence), else FAILED);
-            }
-            let parts = match changed(&own, changes) {
-                Ok(parts) => parts,
-                Err(result) => return result,
-            };
+        let own = slice(infos, count).iter().map(|s| Own::bound(s)).collect();
+        let unchanged = |d: &Device| next!(d, queue_bind_sparse(queue, count, infos, fence), else FAILED);
+        submit_own(queue, own, unchanged, |d, parts| {
             let mut list = slice(infos, count).to_vec();
-            for (s, b) in list.iter_mut().zip(&parts) {
+            for (s, b) in list.iter_mut().zip(parts) {
                 (s.wait_semaphore_count, s.p_wait_semaphores) = (b.waits.len() as u32, b.waits.as_ptr());
                 (s.signal_semaphore_count, s.p_signal_semaphores) =
                     (b.signals.len() as u32, b.signals.as_ptr());
@@ -426,7 +383,6 @@ pub(crate) unsafe extern "system" fn queue_bind_sparse(
             next!(d, queue_bind_sparse(queue, count, list.as_ptr(), fence), else FAILED)
         })
     }
->>>>>>> main
 }
 
 /// A present waits for binary semaphores alone (VUID-vkQueuePresentKHR-pWaitSemaphores-03267), so a batch without

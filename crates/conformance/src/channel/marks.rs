@@ -1,13 +1,8 @@
 //! Marks: their difference is what a VK_KHR_performance_query between them counts.
 
 use super::rig::{Got, PAIR, Rig, TRIANGLE};
-<<<<<<< HEAD
 use super::{Check, Found, check_list, same, text};
-use channel::{Kind, MARK_PREFIX};
-=======
-use super::{Check, Found, same, text};
 use channel::{MARK_PREFIX, WorkloadKind};
->>>>>>> main
 
 pub fn checks() -> Vec<Check> {
     check_list![

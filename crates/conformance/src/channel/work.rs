@@ -1,13 +1,8 @@
 //! The catalogue; records of work that is known; totals.
 
 use super::rig::{Got, PAIR, Rig, SIDE, TRIANGLE};
-<<<<<<< HEAD
 use super::{Check, Found, check_list, holds, same, text};
-use channel::{Channel, Kind, Span, Value};
-=======
-use super::{Check, Found, holds, same, text};
 use channel::{Channel, Span, Value, WorkloadKind};
->>>>>>> main
 use client::compute::KernelInfo;
 use client::graphics::{Attachment, Image, ImageInfo, Load, Pass, barrier};
 use client::{Buffer, Context, Kernel};

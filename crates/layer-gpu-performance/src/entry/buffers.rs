@@ -236,35 +236,10 @@ pub(super) unsafe fn label(info: *const vk::DebugUtilsLabelEXT<'_>) -> Arc<str> 
 }
 
 unsafe extern "system" fn begin_label(c: vk::CommandBuffer, info: *const vk::DebugUtilsLabelEXT<'_>) {
-<<<<<<< HEAD
-    let Some(d) = device::of(c) else { return };
-    told(d.recording(c), |r| r.begin_label(label(info)));
-    next!(d, cmd_begin_label(c, info));
-}
-
-unsafe extern "system" fn end_label(c: vk::CommandBuffer) {
-    let Some(d) = device::of(c) else { return };
-    told(d.recording(c), |r| r.end_label());
-    next!(d, cmd_end_label(c));
-}
-
-unsafe extern "system" fn insert_label(c: vk::CommandBuffer, info: *const vk::DebugUtilsLabelEXT<'_>) {
-    let Some(d) = device::of(c) else { return };
-    told(d.recording(c), |r| {
-        let name = label(info);
-        // What is for the channel is no label.
-        if !name.starts_with(channel::MARK_PREFIX) {
-            r.insert_label(name);
-        }
-    });
-    next!(d, cmd_insert_label(c, info));
-=======
     // SAFETY: valid usage: the call's pointers lead to what they are said to.
     unsafe {
         let Some(d) = device::of(c) else { return };
-        if let Some(r) = d.recording(c) {
-            caught(|| r.lock().begin_label(label(info)));
-        }
+        told(d.recording(c), |r| r.begin_label(label(info)));
         next!(d, cmd_begin_label(c, info));
     }
 }
@@ -273,9 +248,7 @@ unsafe extern "system" fn end_label(c: vk::CommandBuffer) {
     // SAFETY: valid usage: nobody destroys the objects meanwhile.
     unsafe {
         let Some(d) = device::of(c) else { return };
-        if let Some(r) = d.recording(c) {
-            caught(|| r.lock().end_label());
-        }
+        told(d.recording(c), |r| r.end_label());
         next!(d, cmd_end_label(c));
     }
 }
@@ -284,16 +257,13 @@ unsafe extern "system" fn insert_label(c: vk::CommandBuffer, info: *const vk::De
     // SAFETY: valid usage: the call's pointers lead to what they are said to.
     unsafe {
         let Some(d) = device::of(c) else { return };
-        if let Some(r) = d.recording(c) {
-            caught(|| {
-                let name = label(info);
-                // What is for the channel is no label.
-                if !name.starts_with(channel::MARK_PREFIX) {
-                    r.lock().insert_label(name);
-                }
-            });
-        }
+        told(d.recording(c), |r| {
+            let name = label(info);
+            // What is for the channel is no label.
+            if !name.starts_with(channel::MARK_PREFIX) {
+                r.insert_label(name);
+            }
+        });
         next!(d, cmd_insert_label(c, info));
     }
->>>>>>> main
 }

@@ -125,29 +125,10 @@ unsafe extern "system" fn get_fence_status(handle: vk::Device, fence: vk::Fence)
 }
 
 unsafe extern "system" fn begin_label(queue: vk::Queue, info: *const vk::DebugUtilsLabelEXT<'_>) {
-<<<<<<< HEAD
-    let Some(d) = device::of(queue) else { return };
-    told(d.queue(queue), |q| q.begin_label(label(info)));
-    next!(d, queue_begin_label(queue, info));
-}
-
-unsafe extern "system" fn end_label(queue: vk::Queue) {
-    let Some(d) = device::of(queue) else { return };
-    told(d.queue(queue), |q| q.end_label());
-    next!(d, queue_end_label(queue));
-}
-
-unsafe extern "system" fn insert_label(queue: vk::Queue, info: *const vk::DebugUtilsLabelEXT<'_>) {
-    let Some(d) = device::of(queue) else { return };
-    told(d.queue(queue), |q| q.insert_label(label(info)));
-    next!(d, queue_insert_label(queue, info));
-=======
     // SAFETY: valid usage: the call's pointers lead to what they are said to.
     unsafe {
         let Some(d) = device::of(queue) else { return };
-        if let Some(q) = d.queue(queue) {
-            caught(|| q.lock().begin_label(label(info)));
-        }
+        told(d.queue(queue), |q| q.begin_label(label(info)));
         next!(d, queue_begin_label(queue, info));
     }
 }
@@ -156,9 +137,7 @@ unsafe extern "system" fn end_label(queue: vk::Queue) {
     // SAFETY: valid usage: nobody destroys the objects meanwhile.
     unsafe {
         let Some(d) = device::of(queue) else { return };
-        if let Some(q) = d.queue(queue) {
-            caught(|| q.lock().end_label());
-        }
+        told(d.queue(queue), |q| q.end_label());
         next!(d, queue_end_label(queue));
     }
 }
@@ -167,10 +146,7 @@ unsafe extern "system" fn insert_label(queue: vk::Queue, info: *const vk::DebugU
     // SAFETY: valid usage: the call's pointers lead to what they are said to.
     unsafe {
         let Some(d) = device::of(queue) else { return };
-        if let Some(q) = d.queue(queue) {
-            caught(|| q.lock().insert_label(label(info)));
-        }
+        told(d.queue(queue), |q| q.insert_label(label(info)));
         next!(d, queue_insert_label(queue, info));
     }
->>>>>>> main
 }
