@@ -256,7 +256,7 @@ unsafe fn submit_own(
     unchanged: impl Fn(&Device) -> R,
     next: impl Fn(&Device, &[Batch]) -> R,
 ) -> R {
-    // SAFETY: valid usage: nobody destroys the objects meanwhile.
+    // SAFETY: the caller's: what the batches point to is as the specification says.
     unsafe {
         let batches = |d: &Device| own.iter().map(|o| o.app(d)).collect();
         submit(queue, batches, |d, changes| {

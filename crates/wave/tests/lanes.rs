@@ -437,7 +437,7 @@ fn images_split_by_descriptor() {
         results,
         residency: N,
     };
-    let descs: Vec<[u64; 4]> = (0..3).map(|i| [0, 0, i + 1, i + 5]).collect();
+    let descs: Vec<[u64; 4]> = (0..3).map(|i| [0, 0, 2 * (i + 1), i + 5]).collect();
     let mut r = Rng(23);
     for _ in 0..20 {
         let mut lab = Lab::new(UNITS, r.exec());
@@ -457,7 +457,7 @@ fn images_split_by_descriptor() {
                 let w = l / 16 * 16;
                 let active = |l: usize| lab.exec[l / 16] >> (l % 16) & 1 != 0;
                 let n = (w..w + 16).filter(|&k| active(k) && which[k] == which[l]).count() as u32;
-                let add = ((which[l] as u32 + 1) << 16) + (7 << 20) + (n << 24);
+                let add = ((which[l] as u32 + 1) << 17) + (7 << 20) + (n << 24);
                 let want = if active(l) { [l as u32 + add, 1000 + l as u32 + add] } else { [0xDEAD_BEEF; 2] };
                 assert_eq!([x.get(D, l), x.get(Reg(48), l)], want, "{level:?} lane {l}");
             }
@@ -465,7 +465,7 @@ fn images_split_by_descriptor() {
             x.run(level, &[op(Code::IMAGE, N, N, N, 0, 1)], &TestHost::default());
             for l in lab.active() {
                 let n = lab.exec[l / 16].count_ones();
-                let want = (1000 + l as u32 + (3 << 16) + (n << 24)) as u64 | 7 << 32;
+                let want = (1000 + l as u32 + (6 << 16) + (n << 24)) as u64 | 7 << 32;
                 assert_eq!(x.get64(D64, l), want);
             }
         }
