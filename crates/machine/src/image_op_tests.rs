@@ -145,7 +145,7 @@ impl Scene {
         for (b, v) in [(2, &self.layers), (3, &self.cubes), (4, &self.volume), (8, &self.lines)] {
             table[slot(b)] = [0, 0, address(v), plain];
         }
-        table[slot(5)] = [0, 0, std::ptr::from_ref(&self.texels) as u64, 0];
+        table[slot(5)] = [0, 0, crate::descriptor::texels(&self.texels), 0];
         for k in 0..2 {
             table[slot(6) + k] = [0, 0, address(&self.storage), 0];
             table[slot(7) + k] = [self.block.as_mut_ptr() as u64, size_of_val(&self.block) as u64, 0, 0];

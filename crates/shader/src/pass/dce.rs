@@ -7,26 +7,34 @@ use crate::isa::{has_effect, operands};
 /// Per value: how often live code reads it; and which values are live.
 pub fn live(shader: &Shader) -> (Vec<u32>, Vec<bool>) {
     let n = shader.values.len();
-    let (mut uses, mut live) = (vec![0u32; n], vec![false; n]);
-    let mut stack: Vec<Value> = vec![];
-    let mut read = |v: Value, live: &mut Vec<bool>, stack: &mut Vec<Value>| {
-        uses[v.0 as usize] += 1;
-        if !std::mem::replace(&mut live[v.0 as usize], true) {
-            stack.push(v);
-        }
-    };
-    for block in &shader.blocks {
-        for &v in &block.insts {
-            if has_effect(&shader.data(v).inst) && !std::mem::replace(&mut live[v.0 as usize], true) {
-                stack.push(v);
+    let (mut uses, mut live, mut passed) = (vec![0u32; n], vec![false; n], vec![false; n]);
+    // From the end to the beginning readers come before what they read, but for phis of loops.
+    let mut late: Vec<Value> = vec![];
+    let mut read = |v: Value, live: &mut [bool], passed: &[bool], late: &mut Vec<Value>| {
+        let i = v.0 as usize;
+        uses[i] += 1;
+        if !live[i] {
+            live[i] = true;
+            if passed[i] {
+                late.push(v);
             }
         }
+    };
+    for block in shader.blocks.iter().rev() {
         if let Term::Branch { cond, .. } = block.term {
-            read(cond, &mut live, &mut stack);
+            read(cond, &mut live, &passed, &mut late);
+        }
+        for &v in block.insts.iter().rev() {
+            let (i, inst) = (v.0 as usize, &shader.data(v).inst);
+            passed[i] = true;
+            if live[i] || has_effect(inst) {
+                live[i] = true;
+                operands(inst, |o| read(o, &mut live, &passed, &mut late));
+            }
         }
     }
-    while let Some(v) = stack.pop() {
-        operands(&shader.data(v).inst, |o| read(o, &mut live, &mut stack));
+    while let Some(v) = late.pop() {
+        operands(&shader.data(v).inst, |o| read(o, &mut live, &passed, &mut late));
     }
     (uses, live)
 }
