@@ -4,6 +4,7 @@
 use crate::{Error, Result};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A driver that a child process can be given.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,13 +45,15 @@ fn beside(library: &str) -> Option<PathBuf> {
     exe.ancestors().skip(2).take(2).map(|f| f.join("release")).find(|f| f.join(library).exists())
 }
 
-/// Writes a file where it differs: renamed into place, for another process may be reading it.
+/// Writes a file where it differs: renamed into place, for another process or thread may be reading it.
 fn put(folder: &Path, name: &str, text: &str) -> std::io::Result<()> {
+    static DRAFTS: AtomicUsize = AtomicUsize::new(0);
     let file = folder.join(name);
     if std::fs::read_to_string(&file).is_ok_and(|t| t == text) {
         return Ok(());
     }
-    let draft = folder.join(format!("{name}.{}", std::process::id()));
+    let draft = DRAFTS.fetch_add(1, Ordering::Relaxed);
+    let draft = folder.join(format!("{name}.{}.{draft}", std::process::id()));
     std::fs::write(&draft, text).and_then(|()| std::fs::rename(&draft, &file))
 }
 

@@ -13,7 +13,7 @@ use std::sync::Once;
 use std::time::{Duration, Instant};
 
 /// What a command may take in these tests, in ms; a submission may take 30 times as much.
-const LIMIT: &str = "200";
+const LIMIT: &str = "500";
 
 struct Device {
     g: Gpu,
@@ -118,7 +118,7 @@ impl Device {
         let began = Instant::now();
         self.g.submit(c, vk::Fence::null());
         let ended = unsafe { self.g.device.queue_wait_idle(self.g.queue) };
-        assert!(began.elapsed() < Duration::from_secs(40), "{:?}", began.elapsed());
+        assert!(began.elapsed() < Duration::from_secs(60), "{:?}", began.elapsed());
         ended.is_ok()
     }
 
@@ -159,7 +159,7 @@ fn short_groups_without_end() {
         d.cmd_dispatch(c, 65535, 65535, 65535);
     }));
     let line = the_line(&heard);
-    assert!(line.contains("vkCmdDispatch") && line.contains("did not end within 200ms"), "{line}");
+    assert!(line.contains("vkCmdDispatch") && line.contains("did not end within 500ms"), "{line}");
     d.free(&[p]);
 }
 
@@ -177,7 +177,7 @@ fn commands_without_end() {
     }
     assert!(!d.run(|d, c| unsafe { d.cmd_execute_commands(c, &[list]) }));
     let line = the_line(&heard);
-    assert!(line.contains("the submission did not end within 6s"), "{line}");
+    assert!(line.contains("the submission did not end within 15s"), "{line}");
     d.free(&[p]);
 }
 
@@ -206,7 +206,7 @@ fn vertices_and_instances_without_end() {
         d.cmd_end_rendering(c);
     }));
     let line = the_line(&heard);
-    assert!(line.contains("vkCmdDraw") && line.contains("did not end within 200ms"), "{line}");
+    assert!(line.contains("vkCmdDraw") && line.contains("did not end within 500ms"), "{line}");
     d.free(&[p]);
 }
 
@@ -327,7 +327,7 @@ fn what_nobody_signals_does_not_hold_the_devices_end() {
                 });
                 d.g.submit(c, vk::Fence::null());
             }
-            // Five times what a command may take.
+            // Twice what a command may take.
             std::thread::sleep(Duration::from_secs(1));
             assert!(heard.lock().unwrap().is_empty(), "{heard:?}");
         }

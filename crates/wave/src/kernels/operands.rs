@@ -86,11 +86,9 @@ pub(crate) use {five, warp_of};
 macro_rules! by_uniform {
     ($uniform:expr, $n:expr, [$($u:literal)*], $U:ident => $run:block) => {
         match $uniform {
-            $($u => {
-                if $u < 1 << $n {
-                    const $U: u8 = $u;
-                    $run
-                }
+            $($u if $u < 1 << $n => {
+                const $U: u8 = $u;
+                $run
             })*
             _ => {}
         }
