@@ -1,0 +1,44 @@
+//! rustc's static run time of a sanitizer as a shared library.
+
+use super::TARGET;
+use crate::cargo::call;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// What the toolchain says to a question about itself.
+fn ask(words: &[&str]) -> Result<String, String> {
+    let rustc = std::env::var_os("RUSTC").unwrap_or("rustc".into());
+    let out = Command::new(rustc).args(words).output().map_err(|e| format!("rustc: {e}"))?;
+    String::from_utf8(out.stdout).map(|s| s.trim().into()).map_err(|e| format!("rustc: {e}"))
+}
+
+/// The static library: `librustc-stable_rt.asan.a` or as the channel is called.
+fn original(name: &str) -> Result<PathBuf, String> {
+    let folder = Path::new(&ask(&["--print", "sysroot"])?).join("lib/rustlib").join(TARGET).join("lib");
+    let end = format!("_rt.{name}.a");
+    let files = std::fs::read_dir(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+    let found = files.flatten().map(|f| f.path()).find(|p| p.to_string_lossy().ends_with(&end));
+    found.ok_or_else(|| format!("this toolchain has no {end} in {}", folder.display()))
+}
+
+/// `folder/libtuff_asan.so` (or `tsan`).
+pub fn make(name: &str, folder: &Path) -> Result<PathBuf, String> {
+    let library = folder.join(format!("libtuff_{name}.so"));
+    if library.exists() {
+        return Ok(library);
+    }
+    let copy = folder.join(format!("{name}.a"));
+    let from = original(name)?;
+    std::fs::copy(&from, &copy).map_err(|e| format!("{}: {e}", from.display()))?;
+    // A shared library can have no .preinit_array; its constructors do the same.
+    let mut remove = Command::new("ar");
+    call({
+        remove.arg("d").arg(&copy).arg(format!("{name}_preinit.cpp.o"));
+        remove
+    })?;
+    let mut link = Command::new("cc");
+    link.args(["-shared", "-o"]).arg(&library).arg("-Wl,--whole-archive").arg(&copy);
+    link.args(["-Wl,--no-whole-archive", "-lgcc_s", "-lpthread", "-ldl", "-lm", "-lrt"]);
+    call(link)?;
+    Ok(library)
+}
