@@ -20,11 +20,11 @@ pub use rng::Rng;
 /// How many changes of a module are tried at most: each may find no place for itself.
 const TRIES: usize = 40;
 
-/// A copy with one to four changes. `None`: no module in this machine's byte order, or nothing to change in it.
+/// A copy with one to eight changes. `None`: no module in this machine's byte order, or nothing to change in it.
 pub fn mutate(words: &[u32], seed: u64) -> Option<Vec<u32>> {
     let mut module = Module::parse(words)?;
     let mut r = Rng(seed);
-    let wanted = 1 + r.below(4);
+    let wanted = 1 + r.below(8);
     let mut done = 0;
     for _ in 0..TRIES {
         if done == wanted {

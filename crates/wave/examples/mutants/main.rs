@@ -1,10 +1,11 @@
 //! Mutants of shaders through the compiler and the engine: `mutants [--valid N] [--seed S] [--keep FOLDER] FILE.spv…`
 //!
-//! Each module is changed in one to four places ([`mutate`]), half the time a mutant that was valid is changed on; then
+//! Each module is changed in one to eight places ([`mutate`]), half the time a mutant that was valid is changed on; then
 //! SPIRV-Tools validates it. Valid or not, it is compiled for 64, 128 and 256 lanes: no panic, no error that is the
-//! compiler's own, in time, and a program is what its bytes say. Programs of valid modules run on every SIMD level with
-//! buffers between guard pages: the same bits everywhere, and none beyond. What a valid module is refused for is listed.
+//! compiler's own, in time, and a program is what its bytes say. One width's program of each valid module runs on every SIMD
+//! level with buffers between guard pages: the same bits everywhere, and none beyond. What a valid module is refused for is listed.
 //! What goes wrong is kept in the folder, and the exit code is 1. N valid modules are made (100000).
+//! With `--check` the files are looked at as they are.
 //!
 //! `cargo run --profile quick -p wave --example mutants -- $(git ls-files '*.spv')`
 
@@ -69,6 +70,8 @@ struct Mutants {
     keep: PathBuf,
     counts: Counts,
     memory: Memory,
+    /// All widths run.
+    every: bool,
 }
 
 impl Mutants {
@@ -114,7 +117,12 @@ impl Mutants {
                     self.wrong(words, name, &format!("{lanes} lanes: compiled for {took:?}"));
                 }
                 match made {
-                    Ok(Ok(program)) => self.program(words, name, valid, &program),
+                    Ok(Ok(program)) => {
+                        // One of the widths runs.
+                        let run =
+                            valid && (self.every || lanes == [64, 128, 256][self.counts.made as usize % 3]);
+                        self.program(words, name, valid, run, &program);
+                    }
                     Ok(Err(e)) => self.refuse(words, name, valid, &e),
                     Err(_) => self.wrong(words, name, &format!("{lanes} lanes: the compiler panics")),
                 }
@@ -137,15 +145,15 @@ impl Mutants {
         }
     }
 
-    fn program(&mut self, words: &[u32], name: &str, valid: bool, program: &Program) {
+    fn program(&mut self, words: &[u32], name: &str, valid: bool, run: bool, program: &Program) {
         let bytes = program.to_bytes();
         if Program::from_bytes(&bytes).is_none_or(|again| again != *program && again.to_bytes() != bytes) {
             self.wrong(words, name, "a program is not what its bytes say");
         }
-        if !valid {
+        self.counts.programs += valid as u64;
+        if !run {
             return;
         }
-        self.counts.programs += 1;
         let seed = words.iter().fold(7u64, |s, w| s.wrapping_mul(31).wrapping_add(*w as u64));
         let lanes = program.lanes;
         match catch_unwind(AssertUnwindSafe(|| self.memory.run(program, seed))) {
@@ -195,10 +203,11 @@ static CURRENT: AtomicU64 = AtomicU64::new(0);
 fn main() -> std::process::ExitCode {
     let mut arguments = std::env::args().skip(1);
     let (mut valid, mut seed, mut keep) = (100_000u64, 1u64, std::env::temp_dir().join("tuff-mutants"));
-    let mut files = vec![];
+    let (mut files, mut check) = (vec![], false);
     while let Some(a) = arguments.next() {
         let mut number = || arguments.next().and_then(|n| n.parse().ok()).expect("a number");
         match a.as_str() {
+            "--check" => check = true,
             "--valid" => valid = number(),
             "--seed" => seed = number(),
             "--keep" => keep = arguments.next().expect("a folder").into(),
@@ -220,7 +229,14 @@ fn main() -> std::process::ExitCode {
     assert!(!seeds.is_empty(), "there is something to change");
     watch(&CURRENT);
     let mut pools: Vec<Vec<Vec<u32>>> = vec![vec![]; seeds.len()];
-    let mut m = Mutants { keep, counts: Counts::default(), memory: Memory::new() };
+    let mut m = Mutants { keep, counts: Counts::default(), memory: Memory::new(), every: check };
+    if check {
+        for (path, words) in &seeds {
+            m.compile(words, path, true);
+        }
+        m.counts.refusals.keys().for_each(|why| println!("{why}"));
+        return std::process::ExitCode::from((m.counts.wrong > 0) as u8);
+    }
     let mut r = mutate::Rng(seed);
     let (start, mut told) = (Instant::now(), Instant::now());
     while m.counts.valid < valid {
