@@ -13,11 +13,13 @@
 //! for each variable it changes. Nobody may leave by a uniform jump in between.
 
 use super::lir::{COPIES, Inst, Lir, NONE, V, flag::*};
-use super::web::{Occurrence, Segment, Set, reads_first};
+use super::web::{Occurrence, Segment, Segments, Set, reads_first};
 use crate::bytecode::Code;
 use crate::options::Result;
 use crate::trees::MaxTree;
 use crate::work::Work;
+use rustc_hash::FxHashSet;
+use smallvec::smallvec;
 
 /// Sets of virtual registers that share a register.
 pub struct Webs {
@@ -169,17 +171,17 @@ pub fn webs(lir: &Lir, work: &Work) -> Result<Webs> {
             it.whole[*v as usize].lo = 0;
         }
     }
-    let mut hull = it.whole.clone();
+    let (mut hull, back) = (it.whole, it.back);
     let mut second = vec![];
     for (v, vreg) in lir.vregs.iter().enumerate() {
         if vreg.pinned && hull[v] != EMPTY {
             hull[v] = Segment { lo: 0, hi: u32::MAX };
         } else if vreg.header_of != NONE && hull[v] != EMPTY {
             let (_, end) = lir.loops[vreg.header_of as usize];
-            let back = it.back[v];
-            hull[v].hi = hull[v].hi.max(end);
-            if back != NONE && it.whole[v].hi <= back {
-                second.push((v as V, it.whole[v], Segment { lo: back, hi: end }));
+            let (back, whole) = (back[v], hull[v]);
+            hull[v].hi = whole.hi.max(end);
+            if back != NONE && whole.hi <= back {
+                second.push((v as V, whole, Segment { lo: back, hi: end }));
             }
         }
     }
@@ -235,7 +237,7 @@ fn coalesce(
     }
     for &(v, a, b) in second {
         if index[v as usize] != NONE {
-            sets[index[v as usize] as usize].segments = vec![a, b];
+            sets[index[v as usize] as usize].segments = smallvec![a, b];
         }
     }
     for &Copy { src, .. } in &copies {
@@ -269,7 +271,8 @@ fn coalesce(
     }
     // Outer arms first: their copies' sources are often merged in inner ones.
     left.sort_by_key(|c| std::cmp::Reverse(c.p));
-    let mut flags = lir.ext.clone();
+    // Flags that are set meanwhile: few.
+    let mut flags = FxHashSet::<u32>::default();
     let mut leaves = Leaves { lir, tree: None };
     let mut placed = false;
     for (k, c) in left.iter().enumerate() {
@@ -283,11 +286,11 @@ fn coalesce(
         if !std::mem::replace(&mut placed, true) {
             place(lir, webs, &mut sets, &index, &left[k..], &occurrences);
         }
-        let masked = flags[c.flag as usize] != 0;
+        let masked = lir.ext[c.flag as usize] != 0 || flags.contains(&c.flag);
         let Some(op) = move_up(masked, lo, &sets[a], &sets[b], c, &mut leaves, work)? else { continue };
         if masked {
             let copies = sets[b].take_flags();
-            copies.iter().for_each(|i| flags[*i as usize] = 1);
+            flags.extend(&copies);
             webs.masked_copies.extend(copies);
             webs.masked_defs.extend(op);
         }
@@ -323,9 +326,9 @@ impl Leaves<'_> {
     }
 }
 
-fn merged(mut segments: Vec<Segment>) -> Vec<Segment> {
+fn merged(mut segments: Segments) -> Segments {
     segments.sort();
-    let mut out: Vec<Segment> = vec![];
+    let mut out = Segments::new();
     for s in segments {
         match out.last_mut() {
             Some(last) if s.lo <= last.hi => last.hi = last.hi.max(s.hi),
@@ -384,8 +387,8 @@ fn move_up(
 
 /// The union of where two sets are live, unless they interfere. They may meet in hand-over points, and overlap from
 /// the copy at `p` of `b` into `a` on, while neither is written: both hold the same value there.
-fn join(lir: &Lir, a: &Set, b: &Set, p: u32) -> Option<Vec<Segment>> {
-    let mut out: Vec<Segment> = Vec::with_capacity(a.segments.len() + b.segments.len());
+fn join(lir: &Lir, a: &Set, b: &Set, p: u32) -> Option<Segments> {
+    let mut out = Segments::with_capacity(a.segments.len() + b.segments.len());
     let (mut i, mut j) = (0, 0);
     while i < a.segments.len() || j < b.segments.len() {
         let from_a = j == b.segments.len() || (i < a.segments.len() && a.segments[i] < b.segments[j]);
@@ -436,7 +439,7 @@ impl Webs {
         [x, y]: [V; 2],
         [a, b]: [usize; 2],
         p: u32,
-        segments: Vec<Segment>,
+        segments: Segments,
         work: &Work,
     ) -> Result<()> {
         let other = std::mem::take(&mut sets[b]);

@@ -7,12 +7,16 @@ use crate::bytecode::Code;
 use crate::options::Result;
 use crate::ordered::Ordered;
 use crate::work::Work;
+use smallvec::{SmallVec, smallvec};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Segment {
     pub lo: u32,
     pub hi: u32,
 }
+
+/// Sorted, disjoint. Most sets have one.
+pub type Segments = SmallVec<[Segment; 2]>;
 
 /// One place where a register is read or written.
 #[derive(Clone, Copy)]
@@ -29,7 +33,7 @@ pub struct Occurrence {
 /// What coalescing knows of a set: where it is live, and where it is written (copies within the set not counted).
 #[derive(Default)]
 pub struct Set {
-    pub segments: Vec<Segment>,
+    pub segments: Segments,
     /// By instruction: how many.
     pub defs: Ordered<u32>,
     /// For the second round.
@@ -55,7 +59,7 @@ struct Places {
 
 impl Set {
     pub fn of(segment: Segment) -> Set {
-        Set { segments: vec![segment], ..Set::default() }
+        Set { segments: smallvec![segment], ..Set::default() }
     }
 
     /// From now on occurrences matter: they are to be added, all of them.
@@ -87,7 +91,7 @@ impl Set {
     }
 
     /// Takes in the other set; the copy at `p` between them is gone.
-    pub fn unite(&mut self, mut other: Set, p: u32, segments: Vec<Segment>, work: &Work) -> Result<()> {
+    pub fn unite(&mut self, mut other: Set, p: u32, segments: Segments, work: &Work) -> Result<()> {
         self.defs.remove_one(p);
         if other.defs.len() > self.defs.len() {
             std::mem::swap(&mut self.defs, &mut other.defs);
