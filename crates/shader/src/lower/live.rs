@@ -13,7 +13,7 @@
 //! for each variable it changes. Nobody may leave by a uniform jump in between.
 
 use super::lir::{COPIES, Inst, Lir, NONE, V, flag::*};
-use super::web::{Occurrence, Segment, Segments, Set, reads_first};
+use super::web::{Occurrence, Occurrences, Segment, Segments, Set, reads_first};
 use crate::bytecode::Code;
 use crate::options::Result;
 use crate::trees::MaxTree;
@@ -230,7 +230,7 @@ fn coalesce(
         for v in [dst, src] {
             if index[v as usize] == NONE {
                 index[v as usize] = sets.len() as u32;
-                sets.push(Set::of(webs.hull[v as usize]));
+                sets.push(Set::of(v, webs.hull[v as usize]));
             }
         }
         sets[index[dst as usize] as usize].defs.add(p, [1, 0]);
@@ -265,7 +265,7 @@ fn coalesce(
         let (a, b) = (index[x as usize] as usize, index[y as usize] as usize);
         work.spend(sets[a].segments.len() + sets[b].segments.len())?;
         match join(lir, &sets[a], &sets[b], c.p) {
-            Some(segments) => webs.unite(&mut sets, [x, y], [a, b], c.p, segments, work)?,
+            Some(segments) => webs.unite(&mut sets, [x, y], [a, b], c.p, segments, None, work)?,
             None => left.push(c),
         }
     }
@@ -274,8 +274,8 @@ fn coalesce(
     // Flags that are set meanwhile: few.
     let mut flags = FxHashSet::<u32>::default();
     let mut leaves = Leaves { lir, tree: None };
-    let mut placed = false;
-    for (k, c) in left.iter().enumerate() {
+    let (mut occurrences, mut all) = (Some(occurrences), None);
+    for c in &left {
         let (x, y) = (webs.find(c.dst), webs.find(c.src));
         if x == y {
             continue;
@@ -283,20 +283,22 @@ fn coalesce(
         let (a, b) = (index[x as usize] as usize, index[y as usize] as usize);
         work.spend(sets[a].segments.len() + sets[b].segments.len())?;
         let Some(lo) = before_copy(&sets[a], &sets[b], c) else { continue };
-        if !std::mem::replace(&mut placed, true) {
-            place(lir, webs, &mut sets, &index, &left[k..], &occurrences);
-        }
+        let all = all.get_or_insert_with(|| Occurrences::new(lir, occurrences.take().unwrap_or_default()));
+        sets[a].expect_places(all, work)?;
+        sets[b].expect_places(all, work)?;
         let masked = lir.ext[c.flag as usize] != 0 || flags.contains(&c.flag);
-        let Some(op) = move_up(masked, lo, &sets[a], &sets[b], c, &mut leaves, work)? else { continue };
+        let Some(op) = move_up(masked, lo, [&sets[a], &sets[b]], c, all, &mut leaves, work)? else {
+            continue;
+        };
         if masked {
-            let copies = sets[b].take_flags();
+            let copies = sets[b].take_flags(all);
             flags.extend(&copies);
             webs.masked_copies.extend(copies);
             webs.masked_defs.extend(op);
         }
         let mut segments = sets[a].segments.clone();
         segments.extend_from_slice(&sets[b].segments);
-        webs.unite(&mut sets, [x, y], [a, b], c.p, merged(segments), work)?;
+        webs.unite(&mut sets, [x, y], [a, b], c.p, merged(segments), Some(all), work)?;
     }
     webs.sets = sets;
     webs.index = index;
@@ -338,23 +340,6 @@ fn merged(mut segments: Segments) -> Segments {
     out
 }
 
-/// Gives the sets of copies that are left what happens to their registers.
-fn place(
-    lir: &Lir,
-    webs: &mut Webs,
-    sets: &mut [Set],
-    index: &[u32],
-    left: &[Copy],
-    occurrences: &[Occurrence],
-) {
-    for v in left.iter().flat_map(|c| [c.dst, c.src]) {
-        sets[index[webs.find(v) as usize] as usize].expect_places();
-    }
-    for o in occurrences {
-        sets[index[webs.find(o.v) as usize] as usize].add(lir, o);
-    }
-}
-
 /// Where `b` begins, if it lives before the copy alone and `a` before it.
 fn before_copy(a: &Set, b: &Set, c: &Copy) -> Option<u32> {
     let (lo, hi) = (b.segments.first()?.lo, b.segments.last()?.hi);
@@ -367,21 +352,21 @@ fn before_copy(a: &Set, b: &Set, c: &Copy) -> Option<u32> {
 fn move_up(
     masked: bool,
     lo: u32,
-    a: &Set,
-    b: &Set,
+    [a, b]: [&Set; 2],
     c: &Copy,
+    all: &Occurrences,
     leaves: &mut Leaves,
     work: &Work,
 ) -> Result<Option<Option<(u32, V)>>> {
     // Who leaves a loop before the copy may still read the register's old value.
-    if a.busy(lo, c.p, c.own, work)? || leaves.any(lo, c.p) {
+    if a.busy(all, lo, c.p, c.own, work)? || leaves.any(lo, c.p) {
         return Ok(None);
     }
     if !masked {
         return Ok(Some(None));
     }
     let lir = leaves.lir;
-    let op = b.masks(lir.loop_at[c.p as usize]);
+    let op = b.masks(all, lir.loop_at[c.p as usize]);
     Ok(op.filter(|_| lo >= lir.prologue && b.defs.len() != 0))
 }
 
@@ -440,10 +425,11 @@ impl Webs {
         [a, b]: [usize; 2],
         p: u32,
         segments: Segments,
+        all: Option<&Occurrences>,
         work: &Work,
     ) -> Result<()> {
         let other = std::mem::take(&mut sets[b]);
-        sets[a].unite(other, p, segments, work)?;
+        sets[a].unite(other, p, segments, all, work)?;
         self.parent[y as usize] = x;
         Ok(())
     }
