@@ -465,3 +465,24 @@ fn f16_round_trip() {
     assert_eq!(f32_to_f16(65520f32.to_bits()), 0x7C00);
     assert_eq!(f32_to_f16(0x3F80_1000), 0x3C00);
 }
+
+/// A pointer that nothing was put in is the null descriptor's: it reads 0 and writes nothing.
+#[test]
+fn a_pointer_to_nothing_is_no_address() {
+    let spirv = include_bytes!("../../shader/tests/spirv/handles.spv");
+    let module = shader::Module::parse(&to_words(spirv)).unwrap();
+    for optimise in [true, false] {
+        let options = shader::options::Options {
+            stage: shader::ir::Stage::Compute,
+            entry: "main",
+            spec: &[],
+            binding: &|_, b| Some(shader::options::Binding::new(0, 32 * b, 1)),
+            push_bytes: 0,
+            lanes: None,
+            machine: Default::default(),
+            optimise,
+        };
+        let p = shader::compile(&module, &options).unwrap();
+        Run::new(&p, vec![words(&[7; 4]), vec![]]).expect(&[4096, 0, 7, 7]);
+    }
+}
