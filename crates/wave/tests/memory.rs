@@ -3,7 +3,7 @@
 #![allow(clippy::needless_range_loop)]
 mod common;
 use common::lab::{Lab, Rng, memory_ops};
-use common::{TestHost, levels};
+use common::{Run, TestHost, levels, to_words, words};
 use half::f16;
 use shader::bytecode::*;
 use shader::ir::Mem;

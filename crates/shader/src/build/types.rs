@@ -218,12 +218,14 @@ impl Types {
         match t.kind {
             // Too large to be a value at all.
             _ if t.nodes > MAX_NODES => false,
-            Kind::Array(e, _) | Kind::Runtime(e) => self.has_handles(e),
-            Kind::Struct(first, n) => {
+            TypeClass::Array(e, _) | TypeClass::Runtime(e) => self.has_handles(e),
+            TypeClass::Struct(first, n) => {
                 (first..first + n).any(|k| self.has_handles(self.members[k as usize].ty))
             }
-            Kind::Pointer(class, _) => matches!(class, StorageClass::StorageBuffer | StorageClass::Uniform),
-            Kind::Image(_) | Kind::Sampler | Kind::SampledImage(_) => true,
+            TypeClass::Pointer(class, _) => {
+                matches!(class, StorageClass::StorageBuffer | StorageClass::Uniform)
+            }
+            TypeClass::Image(_) | TypeClass::Sampler | TypeClass::SampledImage(_) => true,
             _ => false,
         }
     }

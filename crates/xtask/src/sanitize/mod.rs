@@ -108,6 +108,10 @@ impl Build {
         if std::env::var_os("TUFF_THREADS").is_none() && self.sanitizer == Sanitizer::Thread {
             command.env("TUFF_THREADS", "3");
         }
+        // Everything takes ten times as long; tests about the watchdog have limits of their own.
+        if std::env::var_os("TUFF_WATCHDOG_MS").is_none() {
+            command.env("TUFF_WATCHDOG_MS", "600000");
+        }
         if let Ok(path) = which("llvm-symbolizer") {
             command.env("ASAN_SYMBOLIZER_PATH", &path).env("TSAN_SYMBOLIZER_PATH", &path);
         }
