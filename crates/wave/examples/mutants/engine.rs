@@ -176,7 +176,9 @@ fn draw(worker: &mut Worker, job: &Job, seed: u64) -> Result<Vec<Vec<u32>>, Stop
     Ok((0..p.outputs.len())
         .map(|i| {
             let rows = lanes.output(i);
-            let row = |l: usize| rows[if rows.len() == 1 { 0 } else { l / 16 }][l % 16];
+            // An output is a register: which NaN it is is nobody's promise.
+            let settled = |bits: u32| if f32::from_bits(bits).is_nan() { f32::NAN.to_bits() } else { bits };
+            let row = |l: usize| settled(rows[if rows.len() == 1 { 0 } else { l / 16 }][l % 16]);
             (0..count).filter(left).map(row).collect()
         })
         .collect())

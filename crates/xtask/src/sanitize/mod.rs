@@ -9,6 +9,7 @@
 mod cases;
 mod reports;
 mod runtime;
+mod tests;
 
 use crate::cargo::{call, cargo, root, target_folder};
 use clap::ValueEnum;
@@ -34,7 +35,7 @@ pub struct Args {
     /// deqp-vk processes at once.
     #[arg(long, default_value_t = 2)]
     jobs: usize,
-    /// Arguments for `cargo test`: a filter, say.
+    /// Arguments for the tests' programs: a filter, say.
     #[arg(last = true)]
     rest: Vec<String>,
 }
@@ -123,23 +124,17 @@ impl Build {
         if self.sanitizer == Sanitizer::Thread {
             command.arg("-Zbuild-std");
         }
-        let runtime = self.runtime.display();
         let flags = [
             format!("-Zsanitizer={}", self.sanitizer.name()),
             // The shared one instead.
             "-Zexternal-clangrt".into(),
-            format!("-Clink-arg={runtime}"),
+            format!("-Clink-arg={}", self.runtime.display()),
             "-Cforce-frame-pointers=yes".into(),
         ];
         command
             .env("RUSTC_BOOTSTRAP", "1")
             .env("CARGO_ENCODED_RUSTFLAGS", flags.join("\u{1f}"))
-            .env("CARGO_TARGET_DIR", &self.target)
-            // Only what is run, and its children: not cargo and the compiler.
-            .env("CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER", format!("env LD_PRELOAD={runtime}"))
-            .env("TUFF_ICD", self.icd())
-            .env("TUFF_LAYER", self.layer());
-        self.watched(&mut command);
+            .env("CARGO_TARGET_DIR", &self.target);
         command
     }
 
@@ -153,20 +148,14 @@ impl Build {
         self.folder().join("layers")
     }
 
-    /// The driver and the layer as libraries, with their manifests.
-    fn libraries(&self) -> Result<(), String> {
-        call(self.cargo(&[
-            "build",
-            "-p",
-            "icd",
-            "-p",
-            "layer-gpu-performance",
-            "-p",
-            "perfmon-gl",
-            "-p",
-            "tuff",
-        ]))?;
-        let library = self.folder().join("libvulkan_tuff.so");
+    /// Builds tests, driver and layer; writes manifests that name them.
+    fn build(&self) -> Result<Vec<tests::Program>, String> {
+        // The driver's library comes with its crate's tests. One build for all: cargo gives crates other features where other
+        // packages are chosen, and would compile the kernels once more. No doctests: they are compiled by another program.
+        let all = self.cargo(&["test", "--workspace", "--no-run", "--lib", "--bins", "--tests"]);
+        let programs = tests::build(all)?;
+        call(self.cargo(&["build", "-p", "layer-gpu-performance", "-p", "perfmon-gl"]))?;
+        let library = self.folder().join("deps/libvulkan_tuff.so");
         let icd = serde_json::json!({
             "file_format_version": "1.0.1",
             "ICD": { "library_path": library, "api_version": "1.3.0" },
@@ -176,21 +165,22 @@ impl Build {
         let text = std::fs::read_to_string(&original).map_err(|e| format!("{}: {e}", original.display()))?;
         std::fs::create_dir_all(self.layer()).map_err(|e| format!("{}: {e}", self.layer().display()))?;
         let layer = self.layer().join("VkLayer_TUFF_gpu_performance.json");
-        write(&layer, &text.replace("../../target/release/", "../"))
+        write(&layer, &text.replace("../../target/release/", "../"))?;
+        Ok(programs)
     }
 
-    fn run(&self, suite: Suite, args: &Args) -> Result<(), String> {
-        // Doctests are compiled by another program, which knows nothing of the flags.
-        let targets = ["--no-fail-fast", "--lib", "--bins", "--tests"];
-        let mut command = match suite {
-            Suite::Tests => {
-                self.cargo(&[&["test", "--workspace", "--exclude", "conformance"], &targets[..]].concat())
-            }
-            Suite::Conformance => self.cargo(&[&["test", "-p", "conformance"], &targets[..]].concat()),
+    fn run(&self, suite: Suite, programs: &[tests::Program], args: &Args) -> Result<(), String> {
+        let conformance = match suite {
+            Suite::Tests => false,
+            Suite::Conformance => true,
             Suite::Cts => return self.cts(args),
         };
-        command.args(&args.rest);
-        call(command)
+        let chosen = programs.iter().filter(|p| (p.package == "conformance") == conformance);
+        tests::run(chosen, |command| {
+            command.env("LD_PRELOAD", &self.runtime).args(&args.rest);
+            command.env("TUFF_ICD", self.icd()).env("TUFF_LAYER", self.layer());
+            self.watched(command);
+        })
     }
 
     fn cts(&self, args: &Args) -> Result<(), String> {
@@ -252,7 +242,7 @@ pub fn run(args: &Args) -> Result<(), String> {
     std::fs::create_dir_all(&reports).map_err(|e| format!("{}: {e}", reports.display()))?;
     let runtime = runtime::make(args.sanitizer.short().0, &target)?;
     let build = Build { sanitizer: args.sanitizer, runtime, target, reports };
-    build.libraries()?;
+    let programs = build.build()?;
     let all = [Suite::Tests, Suite::Conformance, Suite::Cts];
     let suites = match &args.suites[..] {
         [] => &all[..if args.deqp_vk.is_some() { 3 } else { 2 }],
@@ -262,7 +252,7 @@ pub fn run(args: &Args) -> Result<(), String> {
     for suite in suites {
         let name = suite.to_possible_value().map(|v| v.get_name().to_string()).unwrap_or_default();
         let before = reports::read(&build.reports)?.len();
-        if let Err(e) = build.run(*suite, args) {
+        if let Err(e) = build.run(*suite, &programs, args) {
             eprintln!("xtask: {name}: {e}");
             failed.push(name.clone());
         }
