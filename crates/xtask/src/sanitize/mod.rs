@@ -1,9 +1,9 @@
 //! `cargo xtask sanitize address|thread`: the driver built with one of LLVM's sanitizers, under the tests, the conformance
 //! suite and samples of the CTS. Anything that is reported fails the task.
 //!
-//! The run time that rustc brings along is a static library for programs. Here it becomes a shared one, because the
-//! driver is loaded by programs that were compiled without it as well (`deqp-vk`, vulkaninfo): whatever is run has it
-//! preloaded. Threads are looked at with a standard library that is built the same way (rust-src), or its locks would
+//! The run time that rustc brings along is a static library for programs. Here it is a shared one (made of rustc's, or
+//! clang's), because the driver is loaded by programs that were compiled without it as well (`deqp-vk`, vulkaninfo):
+//! whatever is run has it preloaded. Threads are looked at with a standard library that is built the same way (rust-src), or its locks would
 //! be none to the sanitizer.
 
 mod cases;
@@ -29,6 +29,9 @@ pub struct Args {
     /// Cases of the CTS, a name a line; without it an even sample of cts-subset's lists.
     #[arg(long)]
     list: Vec<PathBuf>,
+    /// The sanitizer's shared run time; without it rustc's for addresses, clang's for threads.
+    #[arg(long)]
+    runtime: Option<PathBuf>,
     /// How many cases the sample has.
     #[arg(long, default_value_t = 3000)]
     cases: usize,
@@ -240,7 +243,11 @@ pub fn run(args: &Args) -> Result<(), String> {
     let reports = target.join("reports");
     let _ = std::fs::remove_dir_all(&reports);
     std::fs::create_dir_all(&reports).map_err(|e| format!("{}: {e}", reports.display()))?;
-    let runtime = runtime::make(args.sanitizer.short().0, &target)?;
+    let runtime = match (&args.runtime, args.sanitizer) {
+        (Some(path), _) => path.canonicalize().map_err(|e| format!("{}: {e}", path.display()))?,
+        (None, Sanitizer::Address) => runtime::make(args.sanitizer.short().0, &target)?,
+        (None, Sanitizer::Thread) => runtime::of_clang()?,
+    };
     let build = Build { sanitizer: args.sanitizer, runtime, target, reports };
     let programs = build.build()?;
     let all = [Suite::Tests, Suite::Conformance, Suite::Cts];

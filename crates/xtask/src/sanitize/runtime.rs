@@ -21,7 +21,22 @@ fn original(name: &str) -> Result<PathBuf, String> {
     found.ok_or_else(|| format!("this toolchain has no {end} in {}", folder.display()))
 }
 
-/// `folder/libtuff_asan.so` (or `tsan`).
+/// Clang's own shared run time of threads: rustc's was compiled for programs alone. The oldest that knows what this rustc's
+/// LLVM emits is 15's.
+pub fn of_clang() -> Result<PathBuf, String> {
+    let folders = std::fs::read_dir("/usr/lib").map_err(|e| format!("/usr/lib: {e}"))?;
+    let names = folders.flatten().map(|f| f.file_name().to_string_lossy().into_owned());
+    let versions = names.filter_map(|n| n.strip_prefix("llvm-").and_then(|v| v.parse::<u32>().ok()));
+    let file =
+        |v| PathBuf::from(format!("/usr/lib/llvm-{v}/lib/clang/{v}/lib/linux/libclang_rt.tsan-x86_64.so"));
+    let mut found: Vec<(u32, PathBuf)> =
+        versions.filter(|v| *v >= 15).map(|v| (v, file(v))).filter(|f| f.1.exists()).collect();
+    found.sort();
+    let newest = found.pop().map(|f| f.1);
+    newest.ok_or("no libclang_rt.tsan-x86_64.so (Debian: libclang-rt-19-dev), and none by --runtime".into())
+}
+
+/// `folder/libtuff_asan.so`, of rustc's.
 pub fn make(name: &str, folder: &Path) -> Result<PathBuf, String> {
     let library = folder.join(format!("libtuff_{name}.so"));
     if library.exists() {
