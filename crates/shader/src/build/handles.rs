@@ -9,6 +9,8 @@ use crate::options::{Error, Result};
 /// How often phis are gone through until they are known: loops in loops.
 const ROUNDS: u32 = 32;
 
+const NUMBER: &str = "a descriptor is used as a number";
+
 fn wrong(what: &str) -> Error {
     Error::Invalid { word: 0, what: what.into() }
 }
@@ -60,43 +62,25 @@ pub(super) fn settle(shader: &mut Shader) -> Result<()> {
     for b in 0..shader.blocks.len() {
         for k in 0..shader.blocks[b].insts.len() {
             let v = shader.blocks[b].insts[k];
-            let mut inst = std::mem::replace(&mut shader.values[v.0 as usize].inst, Inst::Const(0));
-            let mut settled = |o: &mut Value| {
-                if is[o.0 as usize] {
-                    return Ok(());
-                }
-                // A slot that nothing was put in is 0.
-                if !matches!(shader.values[o.0 as usize].inst, Inst::Const(0)) || *o == v {
-                    return Err(wrong("what is no descriptor is used as one"));
-                }
-                missing = true;
-                *o = none;
-                Ok(())
-            };
-            match &mut inst {
-                Inst::Phi(args) if is[v.0 as usize] => {
-                    args.iter_mut().try_for_each(|(_, a)| settled(a))?;
-                }
-                Inst::Tri(Tri::Select, _, x, y) if is[v.0 as usize] => {
-                    settled(x)?;
-                    settled(y)?;
-                }
+            // Most need no change.
+            let has = |o: &Value| is[o.0 as usize];
+            let number = match &shader.values[v.0 as usize].inst {
+                Inst::Const(_) | Inst::Input(_) | Inst::Part(..) | Inst::Descriptor { .. } => continue,
                 // Pointers are compared.
-                Inst::Bin(Bin::IEq | Bin::INe, ..) | Inst::Phi(_) | Inst::Descriptor { .. } => {}
-                inst => {
-                    let own = places(inst)
-                        .into_iter()
-                        .flatten()
-                        .map(|o| settled(o).map(|()| 1))
-                        .sum::<Result<usize>>()?;
-                    let mut all = 0;
-                    crate::isa::operands(inst, |o| all += is.get(o.0 as usize).is_none_or(|i| *i) as usize);
-                    if all > own {
-                        return Err(wrong("a descriptor is used as a number"));
-                    }
+                Inst::Bin(Bin::IEq | Bin::INe, ..) => continue,
+                Inst::Un(_, x) => has(x),
+                Inst::Bin(_, x, y) => has(x) || has(y),
+                Inst::Tri(_, x, y, z) if !has(&v) => has(x) || has(y) || has(z),
+                Inst::Phi(_) if !has(&v) => continue,
+                Inst::Load { place: Place::Buffer { desc, addr }, .. } if has(desc) => has(addr),
+                _ => {
+                    missing |= change(shader, v, &is, none)?;
+                    continue;
                 }
+            };
+            if number {
+                return Err(wrong(NUMBER));
             }
-            shader.values[v.0 as usize].inst = inst;
         }
     }
     if missing {
@@ -108,4 +92,36 @@ pub(super) fn settle(shader: &mut Shader) -> Result<()> {
         shader.blocks[0].insts.splice(0..0, [index, none]);
     }
     Ok(())
+}
+
+/// Puts the null descriptor where nothing stands for one; true: somewhere.
+fn change(shader: &mut Shader, v: Value, is: &[bool], none: Value) -> Result<bool> {
+    let mut inst = std::mem::replace(&mut shader.values[v.0 as usize].inst, Inst::Const(1));
+    let mut missing = false;
+    let mut settled = |o: &mut Value| {
+        if is[o.0 as usize] {
+            return Ok(1);
+        }
+        // A slot that nothing was put in is 0.
+        if !matches!(shader.values[o.0 as usize].inst, Inst::Const(0)) {
+            return Err(wrong("what is no descriptor is used as one"));
+        }
+        missing = true;
+        *o = none;
+        Ok(1)
+    };
+    match &mut inst {
+        Inst::Phi(args) => args.iter_mut().try_for_each(|(_, a)| settled(a).map(|_| ()))?,
+        Inst::Tri(_, _, x, y) if is[v.0 as usize] => _ = settled(x)? + settled(y)?,
+        inst => {
+            let own = places(inst).into_iter().flatten().map(settled).sum::<Result<u32>>()?;
+            let mut all = 0;
+            crate::isa::operands(inst, |o| all += is.get(o.0 as usize).is_none_or(|i| *i) as u32);
+            if all > own {
+                return Err(wrong(NUMBER));
+            }
+        }
+    }
+    shader.values[v.0 as usize].inst = inst;
+    Ok(missing)
 }

@@ -29,6 +29,9 @@ pub struct Args {
     /// Cases of the CTS, a name a line; without it an even sample of cts-subset's lists.
     #[arg(long)]
     list: Vec<PathBuf>,
+    /// Packages that are left out.
+    #[arg(long)]
+    exclude: Vec<String>,
     /// The sanitizer's shared run time; without it rustc's for addresses, clang's for threads.
     #[arg(long)]
     runtime: Option<PathBuf>,
@@ -152,10 +155,11 @@ impl Build {
     }
 
     /// Builds tests, driver and layer; writes manifests that name them.
-    fn build(&self) -> Result<Vec<tests::Program>, String> {
+    fn build(&self, exclude: &[String]) -> Result<Vec<tests::Program>, String> {
         // The driver's library comes with its crate's tests. One build for all: cargo gives crates other features where other
         // packages are chosen, and would compile the kernels once more. No doctests: they are compiled by another program.
-        let all = self.cargo(&["test", "--workspace", "--no-run", "--lib", "--bins", "--tests"]);
+        let mut all = self.cargo(&["test", "--workspace", "--no-run", "--lib", "--bins", "--tests"]);
+        exclude.iter().for_each(|p| _ = all.args(["--exclude", p]));
         let programs = tests::build(all)?;
         call(self.cargo(&["build", "-p", "layer-gpu-performance", "-p", "perfmon-gl"]))?;
         let library = self.folder().join("deps/libvulkan_tuff.so");
@@ -249,7 +253,7 @@ pub fn run(args: &Args) -> Result<(), String> {
         (None, Sanitizer::Thread) => runtime::of_clang()?,
     };
     let build = Build { sanitizer: args.sanitizer, runtime, target, reports };
-    let programs = build.build()?;
+    let programs = build.build(&args.exclude)?;
     let all = [Suite::Tests, Suite::Conformance, Suite::Cts];
     let suites = match &args.suites[..] {
         [] => &all[..if args.deqp_vk.is_some() { 3 } else { 2 }],
