@@ -24,11 +24,12 @@ fn each_queue_has_its_own_numbers_and_marks() {
     let queues = [0, 1].map(|i| unsafe { d.get_device_queue(0, i) });
     let numbers = queues.map(|q| channel.queue_number(q.as_raw() as *const c_void));
     assert_eq!(numbers, [Some(0), Some(1)]);
-    let buffer = g.buffer(1 << 16);
+    // One for each: nothing orders the queues.
+    let buffers = [0, 1].map(|_| g.buffer(1 << 16));
     let name = CString::new(format!("{MARK_PREFIX}here")).unwrap();
-    let fill = |bytes: u64| {
+    let fill = |queue: usize, bytes: u64| {
         g.record(|d, c| unsafe {
-            d.cmd_fill_buffer(c, buffer.buffer, 0, bytes, 1);
+            d.cmd_fill_buffer(c, buffers[queue].buffer, 0, bytes, 1);
             let label = vk::DebugUtilsLabelEXT::default().label_name(&name);
             labels.cmd_insert_debug_utils_label(c, &label);
         })
@@ -37,7 +38,7 @@ fn each_queue_has_its_own_numbers_and_marks() {
     reader.start();
     // Bytes that are filled, by queue, in batches; a line of 64 is an external write.
     for (queue, bytes) in [(0, 640), (1, 64), (1, 128), (0, 6400), (1, 256)] {
-        let lists = [fill(bytes)];
+        let lists = [fill(queue, bytes)];
         let batch = [vk::SubmitInfo::default().command_buffers(&lists)];
         unsafe { d.queue_submit(queues[queue], &batch, vk::Fence::null()) }.unwrap();
     }
@@ -67,5 +68,5 @@ fn each_queue_has_its_own_numbers_and_marks() {
     orders.dedup();
     assert_eq!(orders.len(), 10, "no two are the same");
     assert_eq!(channel.totals(Some(device)).unwrap()[writes], 110 + 7);
-    g.free(buffer);
+    buffers.into_iter().for_each(|b| g.free(b));
 }
