@@ -161,7 +161,15 @@ impl Build {
         let mut all = self.cargo(&["test", "--workspace", "--no-run", "--lib", "--bins", "--tests"]);
         exclude.iter().for_each(|p| _ = all.args(["--exclude", p]));
         let programs = tests::build(all)?;
-        call(self.cargo(&["build", "-p", "layer-gpu-performance", "-p", "perfmon-gl"]))?;
+        call(self.cargo(&[
+            "build",
+            "-p",
+            "layer-gpu-performance",
+            "-p",
+            "perfmon-gl",
+            "--lib",
+            "--examples",
+        ]))?;
         let library = self.folder().join("deps/libvulkan_tuff.so");
         let icd = serde_json::json!({
             "file_format_version": "1.0.1",
