@@ -31,7 +31,7 @@ use std::cell::Cell;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use wave::Fault;
+use wave::{Fault, Stop};
 
 /// Primitives gathered before tiles are drawn even though the pass goes on, and words of their lists.
 const MANY: usize = 1 << 20;
@@ -421,6 +421,7 @@ impl PassRun {
                 &mut scratch.cover,
                 &mut scratch.covered,
                 &mut hiz,
+                &mut scratch.log,
                 &host,
                 tile,
                 layer,
@@ -466,12 +467,21 @@ impl PassRun {
                 match op {
                     Op::Draw(item) => {
                         let entries = item.bins.list(layer, tx as u32, ty as u32);
-                        if !entries.is_empty() {
-                            let h = hidden.as_ref().map_or(&[][..], |h| h.of(i));
-                            task.draw(item, entries, h, &mut mine_draws[i]).map_err(|s| item.blame(s))?;
+                        if entries.is_empty() {
+                            continue;
                         }
+                        if item.plan.deferred {
+                            let r = task.defer(i, item, entries);
+                            let counts = r.map_err(|s| blame(mine, task.blamed.unwrap_or(i), s))?;
+                            mine_draws[i].add_tile(&counts, None);
+                            continue;
+                        }
+                        show(&mut task, mine, mine_draws)?;
+                        let h = hidden.as_ref().map_or(&[][..], |h| h.of(i));
+                        task.draw(item, entries, h, &mut mine_draws[i]).map_err(|s| item.blame(s))?;
                     }
                     Op::Clear(c) => {
+                        show(&mut task, mine, mine_draws)?;
                         if let Some(sub) = sub {
                             // SAFETY: as above.
                             unsafe { c.run(targets, sub, tile, layer, origin, sub.view_mask == 0) };
@@ -480,6 +490,7 @@ impl PassRun {
                     }
                 }
             }
+            show(&mut task, mine, mine_draws)?;
             if let Some(sub) = sub.filter(|_| done.contains(&s)) {
                 // SAFETY: as above.
                 unsafe { resolve::run(targets, sub, tile) };
@@ -493,6 +504,21 @@ impl PassRun {
         let stored = unsafe { targets.store(shared.level, tile, layer, origin, drawn, done.end) };
         self.count_tile(fixed, origin, &loaded, &stored);
         Ok(())
+    }
+}
+
+/// Shades what waits, and counts it as its draws'.
+fn show(task: &mut Task, ops: &[(usize, usize, Op)], draws: &mut [DrawCounts]) -> Result<(), Blame> {
+    let r = task.show_all();
+    task.shown.drain(..).for_each(|s| draws[s.op].add_more(&s.counts, s.usage.as_ref()));
+    r.map_err(|s| blame(ops, task.blamed.unwrap_or(0), s))
+}
+
+/// Who is to blame for a fault of op `i`'s.
+fn blame(ops: &[(usize, usize, Op)], i: usize, stop: Stop) -> Blame {
+    match ops.get(i) {
+        Some((.., Op::Draw(item))) => item.blame(stop),
+        _ => Blame::of(stop.fault, "fragment"),
     }
 }
 
