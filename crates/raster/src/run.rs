@@ -554,7 +554,13 @@ impl PassRun {
     fn count_tile(&self, c: &mut Counts, origin: [i32; 2], loaded: &Traffic, stored: &Traffic, until: Until) {
         let none = Traffic::default();
         let loaded = if self.put_aside { &none } else { loaded };
-        let stored = if until == Until::Room { &none } else { stored };
+        // What memory held before the pass is gone by now.
+        let all = stored.without_elimination();
+        let stored = match until {
+            Until::Room => &none,
+            Until::Read if self.put_aside => &all,
+            Until::Read => stored,
+        };
         let here = Rect { x0: origin[0], y0: origin[1], x1: origin[0] + TILE, y1: origin[1] + TILE };
         let r = self.targets.area.intersect(&here);
         let sides = |from: i32, to: i32| ((to + 31).div_euclid(32) - from.div_euclid(32)).max(0) as u64;

@@ -13,6 +13,7 @@ pub struct Traffic {
     pub pixels: u64,
     /// Of these, but for what is not written because memory holds it already (transaction elimination).
     pub bytes: u64,
+    kept: u64,
     /// Quarters of the tile, 32 × 32 pixels, that differ from what memory holds, and those that were looked at (a bit
     /// each: right 1, below 2).
     changed: u8,
@@ -23,8 +24,13 @@ impl Traffic {
     pub fn add(&mut self, o: &Traffic) {
         self.pixels += o.pixels;
         self.bytes += o.bytes;
+        self.kept += o.kept;
         self.changed |= o.changed;
         self.seen |= o.seen;
+    }
+    /// As if memory had held something else.
+    pub fn without_elimination(&self) -> Traffic {
+        Traffic { bytes: self.bytes + self.kept, kept: 0, changed: self.seen, ..*self }
     }
     /// Quarters that were not written, for memory holds the same already.
     pub fn unchanged(&self) -> u64 {
@@ -141,7 +147,9 @@ impl Plane {
                 let quarters = p.quarters();
                 traffic.seen |= quarters;
                 traffic.changed |= differs & quarters;
-                traffic.bytes -= p.pixels(quarters & !differs) * stored as u64;
+                let kept = p.pixels(quarters & !differs) * stored as u64;
+                traffic.bytes -= kept;
+                traffic.kept += kept;
             }
         }
         traffic
