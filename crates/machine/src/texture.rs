@@ -37,7 +37,7 @@ pub unsafe fn filtering(code: &ImageCode, view: u64, sampler: u64) -> Filtering 
     }
     // SAFETY: neither is null, so they are a descriptor's.
     let (v, s) = unsafe { (&*(view as *const ImageView), &*(sampler as *const Sampler)) };
-    let wide = wide(&v.format);
+    let wide = wide(v.format);
     if code.op == ImageOp::Gather || !(s.mag_linear || s.min_linear) {
         return Filtering { operations: wide, ..nearest };
     }
