@@ -1,7 +1,7 @@
 //! What the modelled texture unit does for an operation: filter operations by sampler and view.
 //!
 //! The kind of filtering is told by sampler and view, not by each lane's level of detail: between levels where the
-//! sampler asks for it and the view has several, along an axis with as many taps as the sampler allows. A bilinear
+//! sampler asks for it and the view has several. Along an axis of anisotropy each lane takes the taps that it takes. A bilinear
 //! operation of texels up to 32 bits is one; trilinear and 3D filtering double it, 64 and 128 bits too. What counts is what a
 //! texel is when it has been decoded: of compressed blocks 32 bits, but 64 of BC6H, whose texels are half floats.
 //! The cache lines that texels lie in follow each lane's own levels and taps ([`texel::sample::Touched`]).
@@ -28,10 +28,10 @@ fn wide(format: &FormatInfo) -> u32 {
 pub unsafe fn filtering(code: &ImageCode, view: u64, sampler: u64) -> Filtering {
     match code.op {
         ImageOp::Sample | ImageOp::Gather => {}
-        ImageOp::Fetch | ImageOp::Read => return Filtering { filter: Filter::Nearest, operations: 1 },
+        ImageOp::Fetch | ImageOp::Read => return Filtering { operations: 1, ..Filtering::default() },
         _ => return Filtering::default(),
     }
-    let nearest = Filtering { filter: Filter::Nearest, operations: 1 };
+    let nearest = Filtering { operations: 1, ..Filtering::default() };
     if view == 0 || sampler == 0 {
         return nearest;
     }
@@ -42,15 +42,16 @@ pub unsafe fn filtering(code: &ImageCode, view: u64, sampler: u64) -> Filtering 
         return Filtering { operations: wide, ..nearest };
     }
     let levels = s.mip_linear && v.levels.len() > 1;
-    let taps = if v.levels.len() > 1 { s.anisotropy.max(1.0).ceil() as u32 } else { 1 };
+    // With a level of detail of its own there is no footprint to be long.
+    let long = s.anisotropy > 1.0 && code.lod.is_none() && !v.is_cube;
     let volume = v.dims == 3;
     let filter = match () {
-        _ if taps > 1 => Filter::Aniso,
+        _ if long => Filter::Aniso,
         _ if volume => Filter::Volume,
         _ if levels => Filter::Trilinear,
         _ => Filter::Bilinear,
     };
-    Filtering { filter, operations: wide * (1 + levels as u32) * (1 + volume as u32) * taps }
+    Filtering { filter, operations: wide * (1 + levels as u32) * (1 + volume as u32), taps: 0 }
 }
 
 #[cfg(test)]
