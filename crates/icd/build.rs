@@ -59,6 +59,13 @@ fn main() {
             folder.join("libvulkan_tuff.map").display()
         );
     }
+    // A sanitizer stands there itself, and looks at what each caller does (CARGO_CFG_SANITIZE is set where rustc was asked
+    // for one).
+    println!("cargo::rustc-check-cfg=cfg(sanitized)");
+    if std::env::var_os("CARGO_CFG_SANITIZE").is_some() {
+        println!("cargo::rustc-cfg=sanitized");
+        return;
+    }
     // src/alloc.rs stands in their place.
     for name in ["malloc", "calloc", "realloc", "posix_memalign", "free"] {
         println!("cargo::rustc-cdylib-link-arg=-Wl,--wrap={name}");

@@ -2,8 +2,6 @@
 //! panic or a hang.
 #![no_main]
 
-mod words;
-
 use libfuzzer_sys::{fuzz_mutator, fuzz_target, fuzzer_mutate};
 use shader::bytecode::Program;
 use shader::instrument::{Entry, Form, instrument};
@@ -63,11 +61,17 @@ fuzz_target!(|bytes: &[u8]| {
 });
 
 fuzz_mutator!(|data: &mut [u8], size: usize, max_size: usize, seed: u32| {
-    let mut words = shader::words(&data[..size]);
-    // One in eight is changed by bytes, as any other input would be.
-    if seed % 8 == 0 || !words::mutate(&mut words, max_size / 4, seed.into()) {
-        return fuzzer_mutate(data, size, max_size);
-    }
+    let words = shader::words(&data[..size]);
+    // Six in eight stay valid as often as not; one is changed without regard to the language, one by bytes.
+    let changed = match seed % 8 {
+        0 => None,
+        1 => {
+            let mut words = words;
+            mutate::words::mutate(&mut words, max_size / 4, seed.into()).then_some(words)
+        }
+        _ => mutate::mutate(&words, seed.into()).filter(|w| w.len() <= max_size / 4),
+    };
+    let Some(words) = changed else { return fuzzer_mutate(data, size, max_size) };
     for (to, word) in data.chunks_exact_mut(4).zip(&words) {
         to.copy_from_slice(&word.to_le_bytes());
     }

@@ -5,14 +5,16 @@
 //! until the system has memory again. What an application sets the size of is asked for fallibly where it is made.
 //!
 //! The linker puts these functions in the place of malloc and its like in all of the library, the standard library's own
-//! threads and channels included, which no global allocator sees (`--wrap`, build.rs).
+//! threads and channels included, which no global allocator sees (`--wrap`, build.rs). Not under a sanitizer, which has that
+//! place itself: there is no reserve then.
+#![cfg_attr(sanitized, allow(dead_code, reason = "nothing leads here"))]
 
 use libc::{c_int, c_void, size_t};
 use std::cell::UnsafeCell;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::*};
 
-#[cfg(not(test))]
+#[cfg(not(any(test, sanitized)))]
 unsafe extern "C" {
     // The C library's, by the names that `--wrap` gives them.
     fn __real_malloc(size: size_t) -> *mut c_void;
@@ -21,7 +23,7 @@ unsafe extern "C" {
     fn __real_posix_memalign(out: *mut *mut c_void, align: size_t, size: size_t) -> c_int;
     fn __real_free(p: *mut c_void);
 }
-#[cfg(test)]
+#[cfg(any(test, sanitized))]
 use libc::{
     calloc as __real_calloc, free as __real_free, malloc as __real_malloc,
     posix_memalign as __real_posix_memalign, realloc as __real_realloc,
@@ -237,7 +239,7 @@ unsafe extern "C" fn free(p: *mut c_void) {
 }
 
 // The names that `--wrap` looks for; hidden, for they are nobody else's.
-#[cfg(not(test))]
+#[cfg(not(any(test, sanitized)))]
 macro_rules! wrap {
     ($($name:ident)*) => { $(
         std::arch::global_asm!(
@@ -253,7 +255,7 @@ macro_rules! wrap {
         );
     )* };
 }
-#[cfg(not(test))]
+#[cfg(not(any(test, sanitized)))]
 wrap! { malloc calloc realloc posix_memalign free }
 
 #[cfg(test)]

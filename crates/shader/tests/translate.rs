@@ -213,3 +213,23 @@ fn mutated_modules_never_panic() {
     }
     assert!(built > count / 100 && refused > count / 10, "{built} built, {refused} refused");
 }
+
+/// What is used as a descriptor's address is one: no number becomes one, and none becomes a number.
+#[test]
+fn descriptors_are_no_numbers() {
+    let (_, words) = modules().into_iter().find(|m| m.0 == "handles").expect("a module of this name");
+    let module = Module::parse(&words).expect("parses");
+    let of = |entry| {
+        let options = Options { entry, ..options("handles", &[]) };
+        compile(&module, &options).map(|_| ()).map_err(|e| e.to_string())
+    };
+    assert_eq!(of("main"), Ok(()), "a pointer that nothing was put in is the null descriptor's");
+    for (entry, why) in [
+        ("forged", "what is no descriptor is used as one"),
+        ("shown", "a descriptor is used as a number"),
+        ("mixed", "what is no descriptor is used as one"),
+    ] {
+        let e = of(entry).expect_err(entry);
+        assert!(e.contains(why), "{entry}: {e}");
+    }
+}

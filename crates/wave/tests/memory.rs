@@ -3,7 +3,7 @@
 #![allow(clippy::needless_range_loop)]
 mod common;
 use common::lab::{Lab, Rng, memory_ops};
-use common::{TestHost, levels};
+use common::{Run, TestHost, levels, to_words, words};
 use half::f16;
 use shader::bytecode::*;
 use shader::ir::Mem;
@@ -464,4 +464,25 @@ fn f16_round_trip() {
     }
     assert_eq!(f32_to_f16(65520f32.to_bits()), 0x7C00);
     assert_eq!(f32_to_f16(0x3F80_1000), 0x3C00);
+}
+
+/// A pointer that nothing was put in is the null descriptor's: it reads 0 and writes nothing.
+#[test]
+fn a_pointer_to_nothing_is_no_address() {
+    let spirv = include_bytes!("../../shader/tests/spirv/handles.spv");
+    let module = shader::Module::parse(&to_words(spirv)).unwrap();
+    for optimise in [true, false] {
+        let options = shader::options::Options {
+            stage: shader::ir::Stage::Compute,
+            entry: "main",
+            spec: &[],
+            binding: &|_, b| Some(shader::options::Binding::new(0, 32 * b, 1)),
+            push_bytes: 0,
+            lanes: None,
+            machine: Default::default(),
+            optimise,
+        };
+        let p = shader::compile(&module, &options).unwrap();
+        Run::new(&p, vec![words(&[7; 4]), vec![]]).expect(&[4096, 0, 7, 7]);
+    }
 }

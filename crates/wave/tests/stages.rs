@@ -67,6 +67,20 @@ fn wave(
 ) -> Result<Out, Stop> {
     let mut bytes = words(buffer);
     let table = [[bytes.as_mut_ptr() as u64, bytes.len() as u64, 0, 0]];
+    again(worker, serial, p, &mut bytes, &table, lane, runs, lives)
+}
+
+/// As [`wave`], with a table that may be an earlier wave's: waves of one serial have one table.
+fn again(
+    worker: &mut Worker,
+    serial: u64,
+    p: &Program,
+    bytes: &mut [u8],
+    table: &[[u64; 4]; 1],
+    lane: &dyn Fn(Input, usize) -> u32,
+    runs: &dyn Fn(usize) -> bool,
+    lives: &dyn Fn(usize) -> bool,
+) -> Result<Out, Stop> {
     let tables = [Table { ptr: table.as_ptr() as *const u8, size: 32 }];
     let host = TestHost::default();
     let job = Job { serial, program: p, tables: &tables, push: &[], host: &host, arena: (0x1000, 0x1000) };
@@ -97,7 +111,7 @@ fn wave(
     let slots = slots.collect();
     let alive = *lanes.alive();
     let alive = (0..n).map(|l| alive[l / 16] >> (l % 16) & 1 != 0).collect();
-    Ok(Out { slots, alive, buffer: to_words(&bytes) })
+    Ok(Out { slots, alive, buffer: to_words(bytes) })
 }
 
 /// Every level, width and with and without optimisation.
@@ -252,8 +266,11 @@ fn helpers_have_no_side_effects() {
             i => panic!("{i:?}"),
         };
         // A second wave of the same serial sees the same.
+        let mut bytes = vec![0; 4 * (n + 1)];
+        let table = [[bytes.as_mut_ptr() as u64, bytes.len() as u64, 0, 0]];
         for _ in 0..2 {
-            let out = wave(worker, 7, p, &vec![0; n + 1], &lane, &runs, &lives).unwrap();
+            bytes.fill(0);
+            let out = again(worker, 7, p, &mut bytes, &table, &lane, &runs, &lives).unwrap();
             let mut count = 0;
             for l in 0..n {
                 let stays = runs(l) && lives(l) && x(l) <= 5.0;
@@ -321,7 +338,7 @@ fn killed_lanes_end() {
         }
         assert_eq!(out.buffer, hits);
         // Nobody is left: the wave ends early and says so.
-        let out = wave(worker, 7, p, &[0; 32], &|_, _| 0, &|_| true, &|_| true).unwrap();
+        let out = wave(worker, 8, p, &[0; 32], &|_, _| 0, &|_| true, &|_| true).unwrap();
         assert!(out.alive.iter().all(|a| !a));
         assert_eq!(out.buffer, [0; 32]);
     });

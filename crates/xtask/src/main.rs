@@ -10,6 +10,7 @@ mod dependencies;
 mod five_ways;
 mod fresh;
 mod needs;
+mod sanitize;
 mod shaders;
 mod test;
 
@@ -40,6 +41,9 @@ enum Task {
     FiveWays(five_ways::Args),
     /// Run the README's commands in a bare Debian 12 with a Rust toolchain, made for it in a chroot; needs root.
     Fresh(fresh::Args),
+    /// Run the tests, the conformance suite and cases of the CTS on a driver built with the address or the thread
+    /// sanitizer.
+    Sanitize(sanitize::Args),
     /// Make every .spv file of its source (or, with --check, compare them).
     Shaders(shaders::Args),
     /// Install what the tests need (where that is possible) and run all of them.
@@ -55,6 +59,7 @@ fn main() -> ExitCode {
         Task::Demo(args) => demo::run(&args),
         Task::FiveWays(args) => five_ways::run(&args),
         Task::Fresh(args) => fresh::run(&args),
+        Task::Sanitize(args) => sanitize::run(&args),
         Task::Shaders(args) => shaders::run(&args),
         Task::Test => test::run(),
     };

@@ -42,16 +42,16 @@ fn has_validation() -> bool {
 
 /// What became of the tests.
 #[derive(Default, Debug, PartialEq)]
-struct Tally {
+pub struct Tally {
     passed: u64,
-    failed: u64,
+    pub failed: u64,
     /// What was not run and what it needs, a line each.
-    not_run: BTreeSet<String>,
+    pub not_run: BTreeSet<String>,
 }
 
 impl Tally {
     /// Takes in a line of what test programs print.
-    fn read(&mut self, line: &str) {
+    pub fn read(&mut self, line: &str) {
         if let Some(counts) = line.strip_prefix("test result: ") {
             let count = |what| {
                 let part = counts.split([';', '.']).map(str::trim).find_map(|p| p.strip_suffix(what));
@@ -68,7 +68,7 @@ impl Tally {
     }
 
     /// The reasons, and the closing line.
-    fn show(&self) {
+    pub fn show(&self) {
         self.not_run.iter().for_each(|line| println!("{line}"));
         println!("{} passed, {} failed, {} not run", self.passed, self.failed, self.not_run.len());
     }

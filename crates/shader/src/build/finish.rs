@@ -70,7 +70,7 @@ impl Builder<'_> {
             }
         }
         let interface = self.finish_interface();
-        let shader = Shader {
+        let mut shader = Shader {
             stage: self.opt.stage,
             interface,
             workgroup: self.workgroup,
@@ -84,6 +84,7 @@ impl Builder<'_> {
             varying_loads: std::mem::take(&mut self.varying_loads),
             work: std::mem::take(&mut self.work),
         };
+        super::handles::settle(&mut shader)?;
         if cfg!(debug_assertions)
             && let Err(e) = crate::verify::verify(&shader)
         {

@@ -25,6 +25,7 @@ mod function;
 mod glsl450;
 mod glsl_matrix;
 mod glsl_pack;
+mod handles;
 mod image;
 mod image_operands;
 mod instruction;

@@ -212,6 +212,23 @@ impl Types {
             _ => None,
         }
     }
+    /// Whether there are addresses of descriptors in it.
+    pub fn has_handles(&self, ix: u32) -> bool {
+        let t = self.get(ix);
+        match t.kind {
+            // Too large to be a value at all.
+            _ if t.nodes > MAX_NODES => false,
+            TypeClass::Array(e, _) | TypeClass::Runtime(e) => self.has_handles(e),
+            TypeClass::Struct(first, n) => {
+                (first..first + n).any(|k| self.has_handles(self.members[k as usize].ty))
+            }
+            TypeClass::Pointer(class, _) => {
+                matches!(class, StorageClass::StorageBuffer | StorageClass::Uniform)
+            }
+            TypeClass::Image(_) | TypeClass::Sampler | TypeClass::SampledImage(_) => true,
+            _ => false,
+        }
+    }
     /// Appends the kinds of all scalars.
     pub fn flatten(&self, ix: u32, out: &mut Vec<Sk>) -> Result<()> {
         let t = self.get(ix);

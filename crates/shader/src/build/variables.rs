@@ -242,7 +242,13 @@ impl<'m> Builder<'m> {
         let dynamic = self.uses.has(id, DYNAMIC);
         // Outputs are told scalar by scalar which are written: they stay in SSA form (and are few).
         let output = matches!(self.variable_type(i)?.1, StorageClass::Output);
-        let scratch = !output && ((dynamic && t.scalars > SELECT_SCALARS) || t.scalars > SSA_SCALARS);
+        // Descriptors' addresses are never in memory: what comes from there is a number.
+        let handles = self.types.has_handles(ty);
+        if handles && t.scalars > SSA_SCALARS {
+            return Err(Error::TooLarge(format!("a variable of {} pointers or images", t.scalars)));
+        }
+        let scratch =
+            !output && !handles && ((dynamic && t.scalars > SELECT_SCALARS) || t.scalars > SSA_SCALARS);
         let init = match i.get(4) {
             None => None,
             Some(c) => {

@@ -69,6 +69,9 @@ pub enum Stage {
     Compute,
 }
 
+/// The set of a descriptor that is none: the null descriptor.
+pub const NOWHERE: u32 = u32::MAX;
+
 /// One instruction. Its operands dominate it; phis' operands the ends of their predecessors.
 #[derive(Clone, PartialEq, Hash, Debug)]
 pub enum Inst {
@@ -83,7 +86,7 @@ pub enum Inst {
     /// Result `i` of a tuple.
     Part(Value, u32),
     /// Address of a descriptor (B64). `index`: array element (B32), checked at run time against the table's size.
-    /// `texels`: of a texel buffer.
+    /// `texels`: of a texel buffer. Set [`NOWHERE`]: the null descriptor.
     Descriptor {
         set: u32,
         binding: u32,

@@ -5,8 +5,8 @@ use super::edges::LBlocks;
 use super::interface::writes_memory;
 use super::lir::{self, Inst as Op, NONE, V};
 use crate::bytecode::{self as bc, Code};
-use crate::ir::{Bin, Inst, Mem, Place, Shader, Stage, Ty, Value};
-use crate::options::{Error, Result};
+use crate::ir::{Bin, Inst, Mem, NOWHERE, Place, Shader, Stage, Ty, Value};
+use crate::options::{Binding, Error, Result};
 
 impl Lowering<'_> {
     pub(super) fn push(&mut self, op: Op, live_loop: u32) {
@@ -173,9 +173,15 @@ impl Lowering<'_> {
                 Op::new(Code::tri(*op, of)).d(d).a(at(*x)).b(at(*y)).c(at(*z))
             }
             Inst::Descriptor { set, binding, index, texels } => {
-                let place = (self.options.binding)(*set, *binding).ok_or_else(|| {
-                    Error::Unsupported(format!("set {set} binding {binding} is not in the pipeline layout"))
-                })?;
+                let place = match *set {
+                    // No table is that one.
+                    NOWHERE => Binding::new(u16::MAX.into(), 0, 0),
+                    _ => (self.options.binding)(*set, *binding).ok_or_else(|| {
+                        Error::Unsupported(format!(
+                            "set {set} binding {binding} is not in the pipeline layout"
+                        ))
+                    })?,
+                };
                 let mut op = Op::new(Code::DESC).d(d).a(at(*index)).e(place.table as u16).imm(place.offset);
                 op.ext = self.lir.raw.len() as u32;
                 let mut form = place.inline_data as u32 * bc::DESC_INLINE;

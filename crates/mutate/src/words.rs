@@ -1,25 +1,10 @@
 //! Mutations that leave SPIR-V's form as it is: instructions are moved, repeated, dropped and taken from elsewhere, and
 //! operands become other ids or small numbers, so that what comes of it goes deeper than the parser.
 
+use crate::Rng;
+
 /// Words before the first instruction.
 const HEADER: usize = 5;
-
-/// A generator of 64 bits (SplitMix64).
-pub struct Rng(pub u64);
-
-impl Rng {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
-    }
-    /// Below `n`, which is not 0.
-    fn below(&mut self, n: usize) -> usize {
-        (self.next() % n as u64) as usize
-    }
-}
 
 /// Where instructions begin; the end comes last. `None`: not a module in this machine's byte order.
 fn instructions(words: &[u32]) -> Option<Vec<usize>> {

@@ -1,0 +1,185 @@
+//! Programs on waves: every SIMD level must leave the same memory and outputs, and nothing beyond its buffers.
+
+use crate::guarded::Guarded;
+use shader::bytecode::{ImageCode, Program};
+use shader::ir::{Input, Stage};
+use simd::Level;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use wave::{Dispatch, Host, ImageWarp, Job, Stop, Table, Worker};
+
+/// How often a program may ask whether it is to stop (every some thousand iterations of a loop); one that asks more is not
+/// compared.
+const PATIENCE: u32 = 6;
+/// Descriptors of the one table, and bytes of the buffers that they name in turn.
+const DESCRIPTORS: usize = 64;
+const SIZES: [usize; 8] = [16384, 4096, 256, 64, 8192, 16, 1024, 0];
+
+/// No images: what is sampled or read is 0.
+struct Machine {
+    asked: AtomicU32,
+}
+
+impl Host for Machine {
+    unsafe fn image(&self, code: &ImageCode, warp: &mut ImageWarp) {
+        for i in 0..code.results.len().min(4) {
+            for l in (0..16).filter(|l| warp.mask >> l & 1 != 0) {
+                (warp.out[i][l], warp.out_hi[i][l]) = (0, 0);
+            }
+        }
+    }
+    fn foreign(&self, _: u64, _: u64) -> bool {
+        false
+    }
+    fn clock(&self) -> u64 {
+        1
+    }
+    fn expired(&self) -> bool {
+        self.asked.fetch_add(1, Relaxed) >= PATIENCE
+    }
+}
+
+/// What a program left.
+#[derive(PartialEq)]
+struct Left {
+    buffers: Vec<Vec<u8>>,
+    /// Each output's lanes that ran to the end.
+    outputs: Vec<Vec<u32>>,
+}
+
+/// How a program did.
+pub enum Ran {
+    Same,
+    /// Time was up, or it faulted everywhere.
+    Stopped,
+    /// What is wrong.
+    Wrong(String),
+}
+
+pub struct Memory {
+    buffers: Vec<Guarded>,
+    push: Vec<u8>,
+}
+
+impl Memory {
+    pub fn new() -> Memory {
+        Memory { buffers: SIZES.iter().map(|s| Guarded::new(*s)).collect(), push: vec![0; 256] }
+    }
+
+    fn fill(&mut self, seed: u64) {
+        self.buffers.iter_mut().zip(seed..).for_each(|(b, s)| b.fill(s));
+        let mut r = mutate::Rng(!seed);
+        self.push.iter_mut().for_each(|b| *b = r.next() as u8 & 31);
+    }
+
+    /// On one level: what is left, or what stopped it; and whether something before a buffer changed.
+    fn once(&mut self, p: &Program, level: Level, seed: u64) -> Result<Left, Stop> {
+        self.fill(seed);
+        let table: Vec<[u64; 4]> = (0..DESCRIPTORS)
+            .map(|n| &self.buffers[n % SIZES.len()])
+            .map(|b| if b.size() == 0 { [0; 4] } else { [b.address(), b.size(), 0, 0] })
+            .collect();
+        let tables = [Table { ptr: table.as_ptr().cast(), size: (DESCRIPTORS * 32) as u64 }];
+        let host = Machine { asked: AtomicU32::new(0) };
+        let mut worker = Worker::new(level);
+        let arena = (0x1000, 0x1000);
+        let outputs = if p.stage == Stage::Compute {
+            let d = Dispatch {
+                serial: 1,
+                program: p,
+                tables: &tables,
+                push: &self.push,
+                host: &host,
+                base: [0; 3],
+                groups: [3, 1, 1],
+                arena,
+            };
+            worker.run(&d, 0, u64::MAX)?;
+            vec![]
+        } else {
+            let job = Job { serial: 1, program: p, tables: &tables, push: &self.push, host: &host, arena };
+            draw(&mut worker, &job, seed)?
+        };
+        Ok(Left { buffers: self.buffers.iter().map(Guarded::all).collect(), outputs })
+    }
+
+    /// On every level.
+    pub fn run(&mut self, p: &Program, seed: u64) -> Ran {
+        self.fill(seed);
+        let before: Vec<Vec<u8>> = self.buffers.iter().map(Guarded::before).collect();
+        let mut first: Option<(Level, Result<Left, Stop>)> = None;
+        let mut stopped = false;
+        for level in Level::tested() {
+            let left = self.once(p, level, seed);
+            if self.buffers.iter().zip(&before).any(|(b, was)| b.before() != *was) {
+                return Ran::Wrong(format!("{level:?}: something before a buffer has changed"));
+            }
+            stopped |= left.is_err();
+            match &first {
+                None => first = Some((level, left)),
+                Some((one, was)) => match (was, &left) {
+                    (Ok(a), Ok(b)) if a != b => {
+                        return Ran::Wrong(format!("{one:?} and {level:?} differ: {}", difference(a, b)));
+                    }
+                    _ => {}
+                },
+            }
+        }
+        if stopped { Ran::Stopped } else { Ran::Same }
+    }
+}
+
+fn difference(a: &Left, b: &Left) -> String {
+    for (n, (x, y)) in a.buffers.iter().zip(&b.buffers).enumerate() {
+        if let Some(at) = (0..x.len()).find(|i| x[*i] != y[*i]) {
+            let word = at & !3;
+            return format!("buffer {n}, byte {at}: {:x?} {:x?}", &x[word..word + 4], &y[word..word + 4]);
+        }
+    }
+    for (n, (x, y)) in a.outputs.iter().zip(&b.outputs).enumerate() {
+        if let Some(at) = (0..x.len().min(y.len())).find(|i| x[*i] != y[*i]) {
+            return format!("output {n}, lane {at}: {:#x} {:#x}", x[at], y[at]);
+        }
+    }
+    "in how many lanes are left".into()
+}
+
+/// One wave of vertices or fragments with numbers that a seed decides for inputs; gives the outputs.
+fn draw(worker: &mut Worker, job: &Job, seed: u64) -> Result<Vec<Vec<u32>>, Stop> {
+    let p = job.program;
+    let mut lanes = worker.open(job)?;
+    for (i, &(input, _)) in p.inputs.iter().enumerate() {
+        let mut r = mutate::Rng(seed ^ (i as u64) << 40);
+        match input {
+            Input::SubgroupLane => {}
+            Input::FrontFacing | Input::HelperInvocation => {
+                lanes.input_mask(i).iter_mut().for_each(|m| *m = r.next() as u16);
+            }
+            _ => {
+                for row in lanes.input(i) {
+                    *row = std::array::from_fn(|_| match r.below(3) {
+                        0 => r.below(16) as u32,
+                        1 => (r.below(1000) as f32 / 100.0 - 5.0).to_bits(),
+                        _ => (r.below(256) as f32).to_bits(),
+                    });
+                }
+            }
+        }
+    }
+    let warps = p.lanes as usize / 16;
+    let all: [u16; 32] = std::array::from_fn(|w| if w < warps { 0xFFFF } else { 0 });
+    *lanes.exec() = all;
+    *lanes.alive() = all;
+    lanes.run()?;
+    let alive = *lanes.alive();
+    let left = |l: &usize| alive[l / 16] >> (l % 16) & 1 != 0;
+    let count = lanes.count();
+    Ok((0..p.outputs.len())
+        .map(|i| {
+            let rows = lanes.output(i);
+            // An output is a register: which NaN it is is nobody's promise.
+            let settled = |bits: u32| if f32::from_bits(bits).is_nan() { f32::NAN.to_bits() } else { bits };
+            let row = |l: usize| settled(rows[if rows.len() == 1 { 0 } else { l / 16 }][l % 16]);
+            (0..count).filter(left).map(row).collect()
+        })
+        .collect())
+}
