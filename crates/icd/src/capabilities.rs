@@ -9,7 +9,6 @@ use crate::physical_device::API_VERSION;
 use crate::proc_addr::core_of;
 use crate::properties::PROPERTIES;
 use crate::structs::Value;
-use std::collections::HashSet;
 use std::sync::OnceLock;
 
 /// What allows a capability.
@@ -40,17 +39,21 @@ impl Enable {
     }
 }
 
+/// Whether something reported allows the capability. Only those that modules ask for are looked up, each once.
+fn is_reported(capability: u32) -> bool {
+    static KNOWN: [OnceLock<bool>; CAPABILITIES.len()] = [const { OnceLock::new() }; CAPABILITIES.len()];
+    // One number may have several names.
+    CAPABILITIES.iter().zip(&KNOWN).any(|((number, _, enables), known)| {
+        *number == Some(capability) && *known.get_or_init(|| enables.iter().any(|e| e.is_reported()))
+    })
+}
+
 /// Fails on the first capability or extension of `module` that nothing reported allows.
 pub(crate) fn check(module: &shader::Module) -> Result<(), shader::options::Error> {
-    static REPORTED: OnceLock<HashSet<u32>> = OnceLock::new();
-    let reported = REPORTED.get_or_init(|| {
-        let named = CAPABILITIES.iter().filter(|(_, enables)| enables.iter().any(|e| e.is_reported()));
-        named.filter_map(|(name, _)| shader::capability::number(name)).collect()
-    });
     let refused = |what: &str, name: &str| {
         shader::options::Error::Unsupported(format!("{what} {name}, which the device does not report"))
     };
-    if let Some(c) = module.capabilities().iter().find(|c| !reported.contains(c)) {
+    if let Some(c) = module.capabilities().iter().find(|c| !is_reported(**c)) {
         return Err(refused("capability", &shader::capability::name(*c)));
     }
     let allowed = |name: &str| {
@@ -74,10 +77,11 @@ mod tests {
     #[test]
     fn a_capability_is_accepted_if_and_only_if_something_reported_allows_it() {
         let (mut yes, mut no) = (0, 0);
-        for (name, enables) in CAPABILITIES {
+        for (number, name, enables) in CAPABILITIES {
             let reported = enables.iter().any(|e| e.is_reported());
             // A name that the SPIR-V headers lack is of no version that modules can have.
-            let Some(number) = shader::capability::number(name) else {
+            assert_eq!(*number, shader::capability::number(name), "{name}");
+            let Some(number) = *number else {
                 assert!(!reported, "{name} is reported, and has no number");
                 continue;
             };

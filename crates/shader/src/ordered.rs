@@ -1,5 +1,6 @@
 //! A map in order that is quick while it is small, as most are.
 
+use smallvec::SmallVec;
 use std::collections::BTreeMap;
 
 /// Keys of a list at most; more go into a tree.
@@ -8,13 +9,13 @@ const FEW: usize = 32;
 /// Two counts by key.
 pub struct Ordered<K> {
     /// Ascending; empty once there is a tree.
-    few: Vec<(K, [u32; 2])>,
+    few: SmallVec<[(K, [u32; 2]); 2]>,
     many: BTreeMap<K, [u32; 2]>,
 }
 
 impl<K> Default for Ordered<K> {
     fn default() -> Ordered<K> {
-        Ordered { few: Vec::new(), many: BTreeMap::new() }
+        Ordered { few: SmallVec::new(), many: BTreeMap::new() }
     }
 }
 

@@ -281,7 +281,7 @@ impl Emit {
             }
         }
         let v = self.push(inst, ty);
-        self.known.put(found, v);
+        self.known.put(&self.values, found, v);
         v
     }
     /// One that reads no other: in the prelude wherever it is asked for.

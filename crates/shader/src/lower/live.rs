@@ -13,11 +13,13 @@
 //! for each variable it changes. Nobody may leave by a uniform jump in between.
 
 use super::lir::{COPIES, Inst, Lir, NONE, V, flag::*};
-use super::web::{Occurrence, Segment, Set, reads_first};
+use super::web::{Occurrence, Occurrences, Segment, Segments, Set, reads_first};
 use crate::bytecode::Code;
 use crate::options::Result;
 use crate::trees::MaxTree;
 use crate::work::Work;
+use rustc_hash::FxHashSet;
+use smallvec::smallvec;
 
 /// Sets of virtual registers that share a register.
 pub struct Webs {
@@ -169,17 +171,17 @@ pub fn webs(lir: &Lir, work: &Work) -> Result<Webs> {
             it.whole[*v as usize].lo = 0;
         }
     }
-    let mut hull = it.whole.clone();
+    let (mut hull, back) = (it.whole, it.back);
     let mut second = vec![];
     for (v, vreg) in lir.vregs.iter().enumerate() {
         if vreg.pinned && hull[v] != EMPTY {
             hull[v] = Segment { lo: 0, hi: u32::MAX };
         } else if vreg.header_of != NONE && hull[v] != EMPTY {
             let (_, end) = lir.loops[vreg.header_of as usize];
-            let back = it.back[v];
-            hull[v].hi = hull[v].hi.max(end);
-            if back != NONE && it.whole[v].hi <= back {
-                second.push((v as V, it.whole[v], Segment { lo: back, hi: end }));
+            let (back, whole) = (back[v], hull[v]);
+            hull[v].hi = whole.hi.max(end);
+            if back != NONE && whole.hi <= back {
+                second.push((v as V, whole, Segment { lo: back, hi: end }));
             }
         }
     }
@@ -228,14 +230,14 @@ fn coalesce(
         for v in [dst, src] {
             if index[v as usize] == NONE {
                 index[v as usize] = sets.len() as u32;
-                sets.push(Set::of(webs.hull[v as usize]));
+                sets.push(Set::of(v, webs.hull[v as usize]));
             }
         }
         sets[index[dst as usize] as usize].defs.add(p, [1, 0]);
     }
     for &(v, a, b) in second {
         if index[v as usize] != NONE {
-            sets[index[v as usize] as usize].segments = vec![a, b];
+            sets[index[v as usize] as usize].segments = smallvec![a, b];
         }
     }
     for &Copy { src, .. } in &copies {
@@ -263,16 +265,17 @@ fn coalesce(
         let (a, b) = (index[x as usize] as usize, index[y as usize] as usize);
         work.spend(sets[a].segments.len() + sets[b].segments.len())?;
         match join(lir, &sets[a], &sets[b], c.p) {
-            Some(segments) => webs.unite(&mut sets, [x, y], [a, b], c.p, segments, work)?,
+            Some(segments) => webs.unite(&mut sets, [x, y], [a, b], c.p, segments, None, work)?,
             None => left.push(c),
         }
     }
     // Outer arms first: their copies' sources are often merged in inner ones.
     left.sort_by_key(|c| std::cmp::Reverse(c.p));
-    let mut flags = lir.ext.clone();
+    // Flags that are set meanwhile: few.
+    let mut flags = FxHashSet::<u32>::default();
     let mut leaves = Leaves { lir, tree: None };
-    let mut placed = false;
-    for (k, c) in left.iter().enumerate() {
+    let (mut occurrences, mut all) = (Some(occurrences), None);
+    for c in &left {
         let (x, y) = (webs.find(c.dst), webs.find(c.src));
         if x == y {
             continue;
@@ -280,20 +283,22 @@ fn coalesce(
         let (a, b) = (index[x as usize] as usize, index[y as usize] as usize);
         work.spend(sets[a].segments.len() + sets[b].segments.len())?;
         let Some(lo) = before_copy(&sets[a], &sets[b], c) else { continue };
-        if !std::mem::replace(&mut placed, true) {
-            place(lir, webs, &mut sets, &index, &left[k..], &occurrences);
-        }
-        let masked = flags[c.flag as usize] != 0;
-        let Some(op) = move_up(masked, lo, &sets[a], &sets[b], c, &mut leaves, work)? else { continue };
+        let all = all.get_or_insert_with(|| Occurrences::new(lir, occurrences.take().unwrap_or_default()));
+        sets[a].expect_places(all, work)?;
+        sets[b].expect_places(all, work)?;
+        let masked = lir.ext[c.flag as usize] != 0 || flags.contains(&c.flag);
+        let Some(op) = move_up(masked, lo, [&sets[a], &sets[b]], c, all, &mut leaves, work)? else {
+            continue;
+        };
         if masked {
-            let copies = sets[b].take_flags();
-            copies.iter().for_each(|i| flags[*i as usize] = 1);
+            let copies = sets[b].take_flags(all);
+            flags.extend(&copies);
             webs.masked_copies.extend(copies);
             webs.masked_defs.extend(op);
         }
         let mut segments = sets[a].segments.clone();
         segments.extend_from_slice(&sets[b].segments);
-        webs.unite(&mut sets, [x, y], [a, b], c.p, merged(segments), work)?;
+        webs.unite(&mut sets, [x, y], [a, b], c.p, merged(segments), Some(all), work)?;
     }
     webs.sets = sets;
     webs.index = index;
@@ -323,9 +328,9 @@ impl Leaves<'_> {
     }
 }
 
-fn merged(mut segments: Vec<Segment>) -> Vec<Segment> {
+fn merged(mut segments: Segments) -> Segments {
     segments.sort();
-    let mut out: Vec<Segment> = vec![];
+    let mut out = Segments::new();
     for s in segments {
         match out.last_mut() {
             Some(last) if s.lo <= last.hi => last.hi = last.hi.max(s.hi),
@@ -333,23 +338,6 @@ fn merged(mut segments: Vec<Segment>) -> Vec<Segment> {
         }
     }
     out
-}
-
-/// Gives the sets of copies that are left what happens to their registers.
-fn place(
-    lir: &Lir,
-    webs: &mut Webs,
-    sets: &mut [Set],
-    index: &[u32],
-    left: &[Copy],
-    occurrences: &[Occurrence],
-) {
-    for v in left.iter().flat_map(|c| [c.dst, c.src]) {
-        sets[index[webs.find(v) as usize] as usize].expect_places();
-    }
-    for o in occurrences {
-        sets[index[webs.find(o.v) as usize] as usize].add(lir, o);
-    }
 }
 
 /// Where `b` begins, if it lives before the copy alone and `a` before it.
@@ -364,28 +352,28 @@ fn before_copy(a: &Set, b: &Set, c: &Copy) -> Option<u32> {
 fn move_up(
     masked: bool,
     lo: u32,
-    a: &Set,
-    b: &Set,
+    [a, b]: [&Set; 2],
     c: &Copy,
+    all: &Occurrences,
     leaves: &mut Leaves,
     work: &Work,
 ) -> Result<Option<Option<(u32, V)>>> {
     // Who leaves a loop before the copy may still read the register's old value.
-    if a.busy(lo, c.p, c.own, work)? || leaves.any(lo, c.p) {
+    if a.busy(all, lo, c.p, c.own, work)? || leaves.any(lo, c.p) {
         return Ok(None);
     }
     if !masked {
         return Ok(Some(None));
     }
     let lir = leaves.lir;
-    let op = b.masks(lir.loop_at[c.p as usize]);
+    let op = b.masks(all, lir.loop_at[c.p as usize]);
     Ok(op.filter(|_| lo >= lir.prologue && b.defs.len() != 0))
 }
 
 /// The union of where two sets are live, unless they interfere. They may meet in hand-over points, and overlap from
 /// the copy at `p` of `b` into `a` on, while neither is written: both hold the same value there.
-fn join(lir: &Lir, a: &Set, b: &Set, p: u32) -> Option<Vec<Segment>> {
-    let mut out: Vec<Segment> = Vec::with_capacity(a.segments.len() + b.segments.len());
+fn join(lir: &Lir, a: &Set, b: &Set, p: u32) -> Option<Segments> {
+    let mut out = Segments::with_capacity(a.segments.len() + b.segments.len());
     let (mut i, mut j) = (0, 0);
     while i < a.segments.len() || j < b.segments.len() {
         let from_a = j == b.segments.len() || (i < a.segments.len() && a.segments[i] < b.segments[j]);
@@ -436,11 +424,12 @@ impl Webs {
         [x, y]: [V; 2],
         [a, b]: [usize; 2],
         p: u32,
-        segments: Vec<Segment>,
+        segments: Segments,
+        all: Option<&Occurrences>,
         work: &Work,
     ) -> Result<()> {
         let other = std::mem::take(&mut sets[b]);
-        sets[a].unite(other, p, segments, work)?;
+        sets[a].unite(other, p, segments, all, work)?;
         self.parent[y as usize] = x;
         Ok(())
     }

@@ -2,17 +2,21 @@
 //! the whole length of a shader, so that none of it may be looked at for each copy: what is kept is kept in order, and
 //! of two sets the smaller goes into the larger.
 
-use super::lir::{COPIES, Lir, V, flag::*};
+use super::lir::{COPIES, Lir, NONE, V, flag::*};
 use crate::bytecode::Code;
 use crate::options::Result;
 use crate::ordered::Ordered;
 use crate::work::Work;
+use smallvec::{SmallVec, smallvec};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Segment {
     pub lo: u32,
     pub hi: u32,
 }
+
+/// Sorted, disjoint. Most sets have one.
+pub type Segments = SmallVec<[Segment; 2]>;
 
 /// One place where a register is read or written.
 #[derive(Clone, Copy)]
@@ -26,14 +30,69 @@ pub struct Occurrence {
     pub flag: u32,
 }
 
+/// Occurrences by register.
+pub struct Occurrences<'a> {
+    lir: &'a Lir,
+    all: Vec<Occurrence>,
+    /// Numbers of occurrences, register by register, and where each register's end.
+    order: Vec<u32>,
+    ends: Vec<u32>,
+}
+
+impl<'a> Occurrences<'a> {
+    pub fn new(lir: &'a Lir, all: Vec<Occurrence>) -> Occurrences<'a> {
+        // As many places for each as it has occurrences, filled from the last.
+        let mut ends = vec![0; lir.vregs.len() + 1];
+        all.iter().for_each(|o| ends[o.v as usize] += 1);
+        let mut sum = 0;
+        for end in &mut ends {
+            sum += *end;
+            *end = sum;
+        }
+        let mut order = vec![0; all.len()];
+        for (i, o) in all.iter().enumerate().rev() {
+            let at = &mut ends[o.v as usize];
+            *at -= 1;
+            order[*at as usize] = i as u32;
+        }
+        // Now they are where each register's begin, which is where those of the one before it end.
+        Occurrences { lir, all, order, ends }
+    }
+
+    fn count(&self, v: V) -> usize {
+        (self.ends[v as usize + 1] - self.ends[v as usize]) as usize
+    }
+
+    fn of(&self, v: V) -> impl Iterator<Item = &Occurrence> {
+        let range = self.ends[v as usize] as usize..self.ends[v as usize + 1] as usize;
+        self.order[range].iter().map(|i| &self.all[*i as usize])
+    }
+}
+
+/// Occurrences of a set that are looked through; of more than that there are [`Places`].
+const FEW: usize = 48;
+
 /// What coalescing knows of a set: where it is live, and where it is written (copies within the set not counted).
 #[derive(Default)]
 pub struct Set {
-    pub segments: Vec<Segment>,
+    pub segments: Segments,
     /// By instruction: how many.
     pub defs: Ordered<u32>,
-    /// For the second round.
+    /// Its registers.
+    members: SmallVec<[V; 2]>,
+    /// For the second round, once it has many occurrences.
     places: Option<Box<Places>>,
+}
+
+/// What a set's definitions are.
+#[derive(Default)]
+struct Definitions {
+    /// By other ops than copies: how many, and one of them.
+    plain: (u32, (u32, V)),
+    /// One of them cannot write under a mask.
+    fixed: bool,
+    /// Loop of all definitions; `Err` when they are in several.
+    home: Option<std::result::Result<u32, ()>>,
 }
 
 /// Occurrences of a set's registers.
@@ -43,63 +102,76 @@ struct Places {
     at: Ordered<u32>,
     /// Extents of more than one instruction, and of how many occurrences they are.
     long: Ordered<Segment>,
-    /// Definitions by other ops than copies: how many, and one of them.
-    plain: (u32, (u32, V)),
-    /// One of them cannot write under a mask.
-    fixed: bool,
-    /// Loop of all definitions; `Err` when they are in several.
-    home: Option<std::result::Result<u32, ()>>,
+    defs: Definitions,
     /// Flags of copies that are not known to be masked.
     flags: Vec<u32>,
 }
 
 impl Set {
-    pub fn of(segment: Segment) -> Set {
-        Set { segments: vec![segment], ..Set::default() }
+    pub fn of(v: V, segment: Segment) -> Set {
+        Set { segments: smallvec![segment], members: smallvec![v], ..Set::default() }
     }
 
-    /// From now on occurrences matter: they are to be added, all of them.
-    pub fn expect_places(&mut self) {
-        self.places.get_or_insert_default();
+    fn occurrences<'a>(&'a self, all: &'a Occurrences) -> impl Iterator<Item = &'a Occurrence> {
+        self.members.iter().flat_map(|v| all.of(*v))
     }
 
-    pub fn add(&mut self, lir: &Lir, o: &Occurrence) {
-        let Some(places) = &mut self.places else { return };
-        places.at.add(o.at, [1, o.def as u32]);
-        if o.extent.lo != o.extent.hi {
-            places.long.add(o.extent, [1, 0]);
+    /// From now on occurrences matter.
+    pub fn expect_places(&mut self, all: &Occurrences, work: &Work) -> Result<()> {
+        if self.places.is_some() {
+            return Ok(());
         }
-        if !o.def {
-            return;
+        let members = self.members.len();
+        if members > FEW || self.members.iter().map(|v| all.count(*v)).sum::<usize>() > FEW {
+            work.spend(members)?;
+            let mut places = Box::<Places>::default();
+            self.occurrences(all).for_each(|o| places.add(all.lir, o));
+            self.places = Some(places);
         }
-        let op = &lir.insts[o.at as usize];
-        let home = lir.loop_at[o.at as usize];
-        places.home = Some(match places.home {
-            Some(h) if h != Ok(home) => Err(()),
-            _ => Ok(home),
-        });
-        if op.code == COPIES {
-            places.flags.push(o.flag);
-        } else {
-            places.fixed |= op.code == Code::IMAGE || op.flags & (D_DEF | EXT_DEF) == 0;
-            places.plain = (places.plain.0 + 1, (o.at, o.v));
-        }
+        Ok(())
     }
 
-    /// Takes in the other set; the copy at `p` between them is gone.
-    pub fn unite(&mut self, mut other: Set, p: u32, segments: Vec<Segment>, work: &Work) -> Result<()> {
+    /// Takes in the other set; the copy at `p` between them is gone. `all`: once occurrences matter.
+    pub fn unite(
+        &mut self,
+        mut other: Set,
+        p: u32,
+        segments: Segments,
+        all: Option<&Occurrences>,
+        work: &Work,
+    ) -> Result<()> {
         self.defs.remove_one(p);
         if other.defs.len() > self.defs.len() {
             std::mem::swap(&mut self.defs, &mut other.defs);
         }
         work.spend(other.defs.len())?;
-        self.defs.take(other.defs);
-        if let (Some(places), Some(mut more)) = (&mut self.places, other.places) {
-            if more.at.len() > places.at.len() {
-                std::mem::swap(places, &mut more);
+        self.defs.take(std::mem::take(&mut other.defs));
+        let few = |set: &Set, places: &mut Places, all: &Occurrences| {
+            set.occurrences(all).for_each(|o| places.add(all.lir, o));
+        };
+        self.places = match (self.places.take(), other.places.take(), all) {
+            (Some(mut a), Some(mut b), _) => {
+                if b.at.len() > a.at.len() {
+                    std::mem::swap(&mut a, &mut b);
+                }
+                a.take(*b, work)?;
+                Some(a)
             }
-            places.take(*more, work)?;
+            (Some(mut a), None, Some(all)) => {
+                few(&other, &mut a, all);
+                Some(a)
+            }
+            (None, Some(mut b), Some(all)) => {
+                few(self, &mut b, all);
+                Some(b)
+            }
+            _ => None,
+        };
+        if other.members.len() > self.members.len() {
+            std::mem::swap(&mut self.members, &mut other.members);
         }
+        work.spend(other.members.len())?;
+        self.members.extend_from_slice(&other.members);
         self.segments = segments;
         Ok(())
     }
@@ -111,8 +183,21 @@ impl Set {
 
     /// Whether something of the set is needed from `lo` up to the copy at `p`, but for that copy's own definition, which
     /// holds the register for `own`.
-    pub fn busy(&self, lo: u32, p: u32, own: Segment, work: &Work) -> Result<bool> {
-        let Some(places) = &self.places else { return Ok(true) };
+    pub fn busy(&self, all: &Occurrences, lo: u32, p: u32, own: Segment, work: &Work) -> Result<bool> {
+        let Some(places) = &self.places else {
+            let (mut at_copy, mut defs, mut owns) = (0, 0, 0);
+            for o in self.occurrences(all) {
+                let (at, s) = (o.at, o.extent);
+                let reaches = s.lo != s.hi && s.lo < p && s.hi > lo;
+                if lo < at && at < p || reaches && s != own {
+                    return Ok(true);
+                }
+                at_copy += (at == p) as u32;
+                defs += (at == lo && o.def) as u32;
+                owns += reaches as u32;
+            }
+            return Ok(at_copy > 1 || defs > (lo == p) as u32 || owns > 1);
+        };
         let within = lo < p && places.at.from(lo + 1).is_some_and(|i| i < p);
         if within || places.at.get(p)[0] > 1 || places.at.get(lo)[1] > (lo == p) as u32 {
             return Ok(true);
@@ -128,26 +213,46 @@ impl Set {
 
     /// What must be masked for all definitions to be: ops, of which there may be one at most, and flags of copies. None
     /// when that cannot be, or a definition lies outside loop `home`.
-    pub fn masks(&self, home: u32) -> Option<Option<(u32, V)>> {
-        let places = self.places.as_ref()?;
-        let outside = places.home.is_some_and(|h| h != Ok(home));
-        if outside || places.fixed || places.plain.0 > 1 {
+    pub fn masks(&self, all: &Occurrences, home: u32) -> Option<Option<(u32, V)>> {
+        let mut sum = Definitions::default();
+        let defs = match &self.places {
+            Some(places) => &places.defs,
+            None => {
+                self.occurrences(all).filter(|o| o.def).for_each(|o| sum.add(all.lir, o));
+                &sum
+            }
+        };
+        let outside = defs.home.is_some_and(|h| h != Ok(home));
+        if outside || defs.fixed || defs.plain.0 > 1 {
             return None;
         }
-        Some((places.plain.0 == 1).then_some(places.plain.1))
+        Some((defs.plain.0 == 1).then_some(defs.plain.1))
     }
 
-    /// Flags of copies that are to be masked now and have not been.
-    pub fn take_flags(&mut self) -> Vec<u32> {
-        self.places.as_mut().map(|p| std::mem::take(&mut p.flags)).unwrap_or_default()
+    /// Flags of copies that are to be masked now; they may have been before.
+    pub fn take_flags(&mut self, all: &Occurrences) -> Vec<u32> {
+        match &mut self.places {
+            Some(places) => std::mem::take(&mut places.flags),
+            None => self.occurrences(all).filter(|o| o.def && o.flag != NONE).map(|o| o.flag).collect(),
+        }
     }
 }
 
-impl Places {
-    fn take(&mut self, other: Places, work: &Work) -> Result<()> {
-        work.spend(other.at.len() + other.long.len())?;
-        self.at.take(other.at);
-        self.long.take(other.long);
+impl Definitions {
+    fn add(&mut self, lir: &Lir, o: &Occurrence) {
+        let op = &lir.insts[o.at as usize];
+        let home = lir.loop_at[o.at as usize];
+        self.home = Some(match self.home {
+            Some(h) if h != Ok(home) => Err(()),
+            _ => Ok(home),
+        });
+        if op.code != COPIES {
+            self.fixed |= op.code == Code::IMAGE || op.flags & (D_DEF | EXT_DEF) == 0;
+            self.plain = (self.plain.0 + 1, (o.at, o.v));
+        }
+    }
+
+    fn take(&mut self, other: Definitions) {
         self.fixed |= other.fixed;
         let last = if other.plain.0 > 0 { other.plain.1 } else { self.plain.1 };
         self.plain = (self.plain.0 + other.plain.0, last);
@@ -155,6 +260,26 @@ impl Places {
             (Some(a), Some(b)) if a != b => Some(Err(())),
             (a, b) => a.or(b),
         };
+    }
+}
+
+impl Places {
+    fn add(&mut self, lir: &Lir, o: &Occurrence) {
+        self.at.add(o.at, [1, o.def as u32]);
+        if o.extent.lo != o.extent.hi {
+            self.long.add(o.extent, [1, 0]);
+        }
+        if o.def {
+            self.defs.add(lir, o);
+            self.flags.extend((o.flag != NONE).then_some(o.flag));
+        }
+    }
+
+    fn take(&mut self, other: Places, work: &Work) -> Result<()> {
+        work.spend(other.at.len() + other.long.len())?;
+        self.at.take(other.at);
+        self.long.take(other.long);
+        self.defs.take(other.defs);
         if other.flags.len() > self.flags.len() {
             let few = std::mem::replace(&mut self.flags, other.flags);
             self.flags.extend(few);

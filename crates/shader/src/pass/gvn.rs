@@ -51,7 +51,7 @@ impl Gvn {
                 return leader;
             }
         }
-        self.known.put(found, v);
+        self.known.put(&shader.values, found, v);
         v
     }
 }

@@ -156,7 +156,7 @@ impl Module {
     pub(crate) fn inst(&self, at: u32) -> Code<'_> {
         let at = at as usize;
         let n = (self.words[at] >> 16) as usize;
-        let op = Op::from_u32(self.words[at] & 0xFFFF).unwrap_or(Op::Nop);
+        let op = grammar::op(self.words[at] & 0xFFFF).unwrap_or(Op::Nop);
         Code { op, w: &self.words[at..at + n], at }
     }
     /// Offset of the instruction that defines `id`, if any.

@@ -48,7 +48,7 @@ pub(super) fn parse(input: &[u32]) -> Result<Module> {
             return Err(invalid(at, "an instruction runs past the end of the module"));
         }
         let shape = grammar::shape(code);
-        let op = match Op::from_u32(code as u32) {
+        let op = match grammar::op(code as u32) {
             Some(op) if shape != 0 => op,
             _ => return Err(invalid(at, format!("unknown opcode {code}"))),
         };
