@@ -192,6 +192,9 @@ impl Tree {
             ("VkDescriptorUpdateTemplateEntry", "stride", _) => v % 256,
             ("VkDescriptorUpdateTemplateEntry", "descriptorCount", _) => v % 17,
             ("VkSwapchainCreateInfoKHR", "minImageCount", _) => v % 9,
+            // No further than the structures lie.
+            ("vkCmdDrawMultiEXT", "stride", _) => v % 9,
+            ("vkCmdDrawMultiIndexedEXT", "stride", _) => v % 13,
             (_, "groupCountX" | "groupCountY" | "groupCountZ", _) if often => v % 9,
             (_, "vertexCount" | "instanceCount" | "indexCount" | "drawCount" | "maxDrawCount", _) if often => v % 65,
             _ => return,

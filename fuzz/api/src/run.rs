@@ -93,10 +93,11 @@ impl Run {
             self.step += 1;
             self.part = 0;
             let mut rng = self.rng();
-            match rng.below(20) {
-                0..=8 => self.from_template(&mut rng),
-                9..=14 => self.command_buffer(&mut rng),
-                15..=18 => self.from_nothing(&mut rng),
+            match rng.below(40) {
+                0..=17 => self.from_template(&mut rng),
+                18..=29 => self.command_buffer(&mut rng),
+                30..=36 => self.from_nothing(&mut rng),
+                37 => self.unmake(&mut rng),
                 _ => scribble(&mut rng),
             }
             if world(|w| std::mem::take(&mut w.lost)) {
@@ -140,6 +141,22 @@ impl Run {
     fn from_nothing(&mut self, rng: &mut Rng) {
         let command = rng.below(COMMANDS.len()) as u16;
         if self.is_time(command, rng) {
+            let tree = world(|w| Tree::from_nothing(command, w, rng));
+            self.make(tree, rng);
+        }
+    }
+
+    /// Something goes, whatever still uses it.
+    fn unmake(&mut self, rng: &mut Rng) {
+        let unmakes = |c: &&u16| {
+            let name = COMMANDS[**c as usize].name;
+            name.starts_with("vkDestroy") || name.starts_with("vkFree")
+        };
+        let all: Vec<u16> = (0..COMMANDS.len() as u16).collect();
+        let all: Vec<u16> = all.iter().filter(unmakes).copied().collect();
+        let Some(&command) = rng.pick(&all) else { return };
+        let whole = matches!(COMMANDS[command as usize].name, "vkDestroyDevice" | "vkDestroyInstance");
+        if !whole || self.is_time(command, rng) {
             let tree = world(|w| Tree::from_nothing(command, w, rng));
             self.make(tree, rng);
         }

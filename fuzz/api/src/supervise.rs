@@ -76,7 +76,7 @@ impl Options {
         let asan = "detect_leaks=0:allocator_may_return_null=1:max_allocation_size_mb=4096:handle_abort=1:\
                     quarantine_size_mb=64:malloc_context_size=12:detect_stack_use_after_return=0";
         for (name, value) in [
-            ("TUFF_WATCHDOG_MS", "200"),
+            ("TUFF_WATCHDOG_MS", "600"),
             ("TUFF_THREADS", "2"),
             ("TUFF_LOG", "error"),
             ("TUFF_REFRESH", "0"),
@@ -129,11 +129,12 @@ impl Options {
         let what = match (ended, fault) {
             (Some(e), _) => Some(e),
             (_, Some(line)) => Some(format!("{line}{}", place(&said))),
+            _ if status.code() == Some(crate::fixture::TOO_BUSY) => None,
             _ if !status.success() => Some(format!("{status}")),
             _ if shared.faults.load(Relaxed) > 0 => Some("the driver told of a fault inside it".into()),
             _ => None,
         };
-        let finding = what.map(|what| {
+        let finding = what.map(|mut what| {
             let n = shared.calls.load(Relaxed);
             let last = n.saturating_sub(RING as u64)..n;
             let call = |i: u64| {
@@ -141,7 +142,11 @@ impl Options {
                 let name = COMMANDS.get(command.load(Relaxed) as usize).map_or("?", |c| c.name);
                 format!("{:#x} {name}", key.load(Relaxed))
             };
-            Finding { iteration: e.iteration, what, calls: last.map(call).collect() }
+            let calls: Vec<String> = last.map(call).collect();
+            if let Some(name) = calls.last().and_then(|c| c.split(' ').nth(1)) {
+                what = what.replacen(')', &format!(") after {name}"), 1);
+            }
+            Finding { iteration: e.iteration, what, calls }
         });
         Ok((finding, shared))
     }

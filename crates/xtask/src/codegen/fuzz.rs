@@ -131,7 +131,7 @@ impl Gathered<'_> {
             };
             at = at.next_multiple_of(align);
             let array = d.arrays.iter().try_fold(1, |n, a| Some(n * self.r.length(a)?)).ok_or("an array")?;
-            let as_word = matches!(ty.as_str(), "Next" | "Host" | "Callbacks" | "U64") && d.pointers == 1;
+            let as_word = d.name == "pUserData" || matches!(ty.as_str(), "Next" | "Host" | "Callbacks");
             let mut pointers = if as_word { 0 } else { d.pointers };
             let (mut count, mut len) = (array, self.len(d, all)?);
             // As a parameter an array is a pointer.
