@@ -28,6 +28,22 @@ impl Tree {
         }
     }
 
+    /// The same call for other objects: those made last, or any.
+    pub fn reseat(&mut self, world: &World, rng: &mut Rng) {
+        for p in self.places() {
+            let Ty::Handle(t) = p.ty else { continue };
+            let live = &world.pools[t as usize].live;
+            if p.member.is_none_or(|m| m.pointers == 0)
+                && !self.nodes[p.node].out
+                && self.get(p.node, p.at, 8) != 0
+                && let Some(newest) = live.get(live.len().saturating_sub(4)..)
+                && let Some(&h) = if rng.one_in(2) { rng.pick(newest) } else { rng.pick(live) }
+            {
+                self.put(p.node, p.at, 8, h);
+            }
+        }
+    }
+
     /// Changes some of the values.
     pub fn mutate(&mut self, times: usize, world: &World, rng: &mut Rng) {
         for _ in 0..times {

@@ -132,6 +132,9 @@ impl Run {
         let mut tree = world(|w| w.templates[t].clone());
         let times = times(rng);
         world(|w| {
+            if rng.one_in(3) {
+                tree.reseat(w, rng);
+            }
             tree.heal(w, rng);
             tree.mutate(times, w, rng);
         });
@@ -148,12 +151,11 @@ impl Run {
 
     /// Something goes, whatever still uses it.
     fn unmake(&mut self, rng: &mut Rng) {
-        let unmakes = |c: &&u16| {
-            let name = COMMANDS[**c as usize].name;
+        let unmakes = |c: &u16| {
+            let name = COMMANDS[*c as usize].name;
             name.starts_with("vkDestroy") || name.starts_with("vkFree")
         };
-        let all: Vec<u16> = (0..COMMANDS.len() as u16).collect();
-        let all: Vec<u16> = all.iter().filter(unmakes).copied().collect();
+        let all: Vec<u16> = (0..COMMANDS.len() as u16).filter(unmakes).collect();
         let Some(&command) = rng.pick(&all) else { return };
         let whole = matches!(COMMANDS[command as usize].name, "vkDestroyDevice" | "vkDestroyInstance");
         if !whole || self.is_time(command, rng) {
@@ -170,7 +172,12 @@ impl Run {
         for t in all {
             let mut tree = world(|w| w.templates[t].clone());
             let times = if rng.below(12) < wild { times(rng) } else { 0 };
-            world(|w| tree.heal(w, rng));
+            world(|w| {
+                if rng.below(24) < wild {
+                    tree.reseat(w, rng);
+                }
+                tree.heal(w, rng);
+            });
             tree.put(0, 0, 8, target);
             world(|w| tree.mutate(times, w, rng));
             if rng.below(40) >= wild {
@@ -315,8 +322,14 @@ impl Run {
                 let _ = writeln!(file, "end {unmake} {h:#x}");
             }
             // SAFETY: a handle and no allocator.
-            record::id(&unmake).and_then(|c| unsafe { record::call(c, &[h, 0]) });
-            self.plan.shared.calls.fetch_add(1, Relaxed);
+            if let Some(c) = record::id(&unmake) {
+                unsafe { record::call(c, &[h, 0]) };
+                let s = self.plan.shared;
+                s.calls.fetch_add(1, Relaxed);
+                s.silent.fetch_add(1, Relaxed);
+                s.by_command[c as usize].0.fetch_add(1, Relaxed);
+                s.by_command[c as usize].1.fetch_add(1, Relaxed);
+            }
             for _ in 0..20 {
                 self.step += 1;
                 self.part = 0;
