@@ -29,9 +29,7 @@ pub fn value(ty: Ty, world: &World, rng: &mut Rng) -> u64 {
             1 => rng.pick(&world.pools[t as usize].stale).copied().unwrap_or(0),
             _ => world.any(t, rng),
         },
-        Ty::Enum(e) => {
-            rng.pick(ENUMS[e as usize].values).map_or_else(|| rng.next(), |v| *v as i64 as u64)
-        }
+        Ty::Enum(e) => rng.pick(ENUMS[e as usize].values).map_or_else(|| rng.next(), |v| *v as i64 as u64),
         Ty::Flags(f) | Ty::Flags64(f) => {
             let mask = FLAGS[f as usize].mask;
             match rng.below(5) {
@@ -67,7 +65,15 @@ impl Tree {
     }
 
     /// `count` elements of random content; returns the block.
-    pub fn generate(&mut self, ty: Ty, count: usize, out: bool, deep: usize, world: &World, rng: &mut Rng) -> usize {
+    pub fn generate(
+        &mut self,
+        ty: Ty,
+        count: usize,
+        out: bool,
+        deep: usize,
+        world: &World,
+        rng: &mut Rng,
+    ) -> usize {
         let node = self.nodes.len();
         let len = if ty == Ty::Blob { BLOB } else { ty.size() * count };
         self.nodes.push(Node { ty, pointer: false, out, count, bytes: vec![0; len], links: vec![] });
@@ -87,7 +93,12 @@ impl Tree {
                 // What is to be written counts only where it says how much may be.
                 for i in 0..count.min(64) {
                     let v = if out { rng.below(4) as u64 } else { value(ty, world, rng) };
-                    self.put(node, i * ty.size(), ty.size(), if matches!(ty, Ty::Handle(_)) && out { 0 } else { v });
+                    self.put(
+                        node,
+                        i * ty.size(),
+                        ty.size(),
+                        if matches!(ty, Ty::Handle(_)) && out { 0 } else { v },
+                    );
                 }
             }
             _ => (0..count).for_each(|i| self.fill(node, ty, i * ty.size(), out, deep, world, rng)),
@@ -95,7 +106,16 @@ impl Tree {
         node
     }
 
-    fn fill(&mut self, node: usize, ty: Ty, base: usize, out: bool, deep: usize, world: &World, rng: &mut Rng) {
+    fn fill(
+        &mut self,
+        node: usize,
+        ty: Ty,
+        base: usize,
+        out: bool,
+        deep: usize,
+        world: &World,
+        rng: &mut Rng,
+    ) {
         if let Ty::Struct(s) = ty
             && STRUCTS[s as usize].s_type >= 0
         {
@@ -132,7 +152,16 @@ impl Tree {
     }
 
     /// What a pointer leads to, and the number that says how many.
-    fn lead(&mut self, node: usize, owner: Ty, base: usize, i: usize, deep: usize, world: &World, rng: &mut Rng) {
+    fn lead(
+        &mut self,
+        node: usize,
+        owner: Ty,
+        base: usize,
+        i: usize,
+        deep: usize,
+        world: &World,
+        rng: &mut Rng,
+    ) {
         let m = &owner.members()[i];
         let at = base + m.at as usize;
         let place = crate::tree::Place { node, at, ty: m.ty, member: Some(m), owner: (owner, base) };
@@ -157,8 +186,11 @@ impl Tree {
                 let bytes = vec![0; count * 8];
                 self.nodes.push(Node { ty, pointer: true, out: m.out, count, bytes, links: vec![] });
                 for k in (0..count).filter(|_| !m.out) {
-                    let inner =
-                        if ty == Ty::Char { self.name_of(rng) } else { self.generate(ty, 1, false, deep + 1, world, rng) };
+                    let inner = if ty == Ty::Char {
+                        self.name_of(rng)
+                    } else {
+                        self.generate(ty, 1, false, deep + 1, world, rng)
+                    };
                     self.set_link(outer, k * 8, Some(inner));
                 }
                 outer
@@ -178,7 +210,14 @@ impl Tree {
     }
 
     /// A structure that may stand in the chain of another, or of what that one extends.
-    pub fn extension(&mut self, of: Ty, out: bool, deep: usize, world: &World, rng: &mut Rng) -> Option<usize> {
+    pub fn extension(
+        &mut self,
+        of: Ty,
+        out: bool,
+        deep: usize,
+        world: &World,
+        rng: &mut Rng,
+    ) -> Option<usize> {
         let Ty::Struct(s) = of else { return None };
         let root = STRUCTS[s as usize].extends.first().copied().unwrap_or(s);
         let fit: Vec<usize> = (0..STRUCTS.len()).filter(|i| STRUCTS[*i].extends.contains(&root)).collect();

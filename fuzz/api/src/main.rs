@@ -10,7 +10,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 #[derive(Parser)]
-#[command(about = "Sequences of Vulkan calls with valid, stale, wrong and huge arguments, on a driver's library")]
+#[command(
+    about = "Sequences of Vulkan calls with valid, stale, wrong and huge arguments, on a driver's library"
+)]
 struct Args {
     /// The driver: libvulkan_tuff.so.
     #[arg(long, value_name = "PATH")]
@@ -35,6 +37,9 @@ struct Args {
     /// Where a replay writes each of its calls.
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
+    /// Where it is written how often each command was called, and how often with success.
+    #[arg(long, value_name = "FILE")]
+    table: Option<PathBuf>,
     /// One run once more.
     #[arg(long, value_name = "SEED:RUN")]
     replay: Option<String>,
@@ -73,10 +78,18 @@ fn place(text: &str) -> Result<(u64, u64), String> {
 }
 
 fn parent(a: Args) -> Result<bool, String> {
-    let folder = a.folder.unwrap_or_else(|| std::env::temp_dir().join(format!("api-fuzz-{}", std::process::id())));
+    let folder =
+        a.folder.unwrap_or_else(|| std::env::temp_dir().join(format!("api-fuzz-{}", std::process::id())));
     let library = a.library.canonicalize().map_err(|e| format!("{}: {e}", a.library.display()))?;
-    let mut o =
-        Options { library, seed: a.seed, calls: a.calls, seconds: a.seconds, each: a.each, folder, first: a.first };
+    let mut o = Options {
+        library,
+        seed: a.seed,
+        calls: a.calls,
+        seconds: a.seconds,
+        each: a.each,
+        folder,
+        first: a.first,
+    };
     let mut tell = |line: &str| println!("{line}");
     let trace = a.trace.unwrap_or_else(|| o.folder.join("trace"));
     if let Some(at) = a.replay.as_ref().or(a.minimise.as_ref()) {
@@ -96,6 +109,9 @@ fn parent(a: Args) -> Result<bool, String> {
     }
     let totals = o.fuzz(&mut tell)?;
     tell(&totals.report());
+    if let Some(t) = a.table {
+        std::fs::write(&t, totals.table()).map_err(|e| format!("{}: {e}", t.display()))?;
+    }
     Ok(totals.findings.is_empty())
 }
 

@@ -182,6 +182,7 @@ impl Tree {
         };
         let v = self.get(p.node, p.at, p.ty.size());
         let often = !rng.one_in(8);
+        let nearly_always = !rng.one_in(40);
         let new = match (owner, m.name, m.ty) {
             (.., Ty::Callbacks) => 0,
             (.., Ty::Timeout) => v % 2_000_000,
@@ -191,7 +192,13 @@ impl Tree {
             (.., Ty::Function) => 0,
             (.., Ty::Fd) => {
                 let fd = match rng.pick(&world.fds) {
-                    _ if rng.one_in(6) => if rng.one_in(2) { -1 } else { 1 << 20 },
+                    _ if rng.one_in(6) => {
+                        if rng.one_in(2) {
+                            -1
+                        } else {
+                            1 << 20
+                        }
+                    }
                     // SAFETY: a descriptor of ours, which stays open.
                     Some(fd) if rng.one_in(2) => unsafe { libc::dup(*fd) },
                     _ => host::memfd(4096 << rng.below(3)),
@@ -203,7 +210,9 @@ impl Tree {
                 let room = if world.allocated > MEMORY { 64 << 10 } else { 16 << 20 };
                 if (room..1 << 42).contains(&v) { v % room } else { v }
             }
-            ("VkMemoryToImageCopy" | "VkImageToMemoryCopy", "memoryRowLength" | "memoryImageHeight", _) => v % 1024,
+            ("VkMemoryToImageCopy" | "VkImageToMemoryCopy", "memoryRowLength" | "memoryImageHeight", _) => {
+                v % 1024
+            }
             ("VkDescriptorUpdateTemplateEntry", "offset", _) => v % 4096,
             ("VkDescriptorUpdateTemplateEntry", "stride", _) => v % 256,
             ("VkDescriptorUpdateTemplateEntry", "descriptorCount", _) => v % 17,
@@ -211,8 +220,12 @@ impl Tree {
             // No further than the structures lie.
             ("vkCmdDrawMultiEXT", "stride", _) => v % 9,
             ("vkCmdDrawMultiIndexedEXT", "stride", _) => v % 13,
-            (_, "groupCountX" | "groupCountY" | "groupCountZ", _) if often => v % 9,
-            (_, "vertexCount" | "instanceCount" | "indexCount" | "drawCount" | "maxDrawCount", _) if often => v % 65,
+            (_, "groupCountX" | "groupCountY" | "groupCountZ", _) if nearly_always => v % 9,
+            (_, "vertexCount" | "instanceCount" | "indexCount" | "drawCount" | "maxDrawCount", _)
+                if nearly_always =>
+            {
+                v % 65
+            }
             _ => return,
         };
         self.put(p.node, p.at, p.ty.size(), new);
@@ -222,7 +235,9 @@ impl Tree {
     fn settle_descriptor_data(&mut self, world: &World, rng: &mut Rng) {
         for node in 0..self.nodes.len() {
             let n = &self.nodes[node];
-            if !matches!(n.ty, Ty::Struct(s) if STRUCTS[s as usize].name == "VkDescriptorGetInfoEXT") || n.pointer {
+            if !matches!(n.ty, Ty::Struct(s) if STRUCTS[s as usize].name == "VkDescriptorGetInfoEXT")
+                || n.pointer
+            {
                 continue;
             }
             let members = n.ty.members();

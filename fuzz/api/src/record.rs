@@ -42,7 +42,9 @@ impl Driver {
         unsafe {
             let library = libloading::Library::new(path).map_err(|e| format!("{}: {e}", path.display()))?;
             let negotiate = library
-                .get::<unsafe extern "system" fn(*mut u32) -> i32>(b"vk_icdNegotiateLoaderICDInterfaceVersion\0")
+                .get::<unsafe extern "system" fn(*mut u32) -> i32>(
+                    b"vk_icdNegotiateLoaderICDInterfaceVersion\0",
+                )
                 .map_err(|e| e.to_string())?;
             let mut version = 7;
             negotiate(&mut version);

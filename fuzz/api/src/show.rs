@@ -1,8 +1,8 @@
 //! A call as text.
 
+use crate::STRUCTS;
 use crate::table::Ty;
 use crate::tree::{Place, Tree};
-use crate::STRUCTS;
 use std::fmt::Write;
 
 impl Tree {
@@ -31,7 +31,8 @@ impl Tree {
             *out += "]";
         } else if n.ty.members().is_empty() {
             let size = n.ty.size();
-            let values = n.bytes.chunks(size.max(1)).take(16).map(|b| format!("{:#x}", crate::tree::number(b, size)));
+            let values =
+                n.bytes.chunks(size.max(1)).take(16).map(|b| format!("{:#x}", crate::tree::number(b, size)));
             let _ = write!(out, "[{}; {}]", values.collect::<Vec<_>>().join(" "), n.count);
         } else {
             for i in 0..n.count.min(16) {

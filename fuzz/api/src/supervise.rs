@@ -123,9 +123,11 @@ impl Options {
             let _ = child.kill();
         };
         let said = String::from_utf8_lossy(&fs::read(&err).unwrap_or_default()).into_owned();
-        let fault = said
-            .lines()
-            .find(|l| l.contains("inside the driver") || l.contains("panicked at") || l.contains("ERROR: AddressSanitizer"));
+        let fault = said.lines().find(|l| {
+            l.contains("inside the driver")
+                || l.contains("panicked at")
+                || l.contains("ERROR: AddressSanitizer")
+        });
         let what = match (ended, fault) {
             (Some(e), _) => Some(e),
             (_, Some(line)) => Some(format!("{line}{}", place(&said))),
@@ -167,7 +169,12 @@ impl Options {
             }
             match finding {
                 Some(f) => {
-                    tell(&format!("finding at {}:{iteration}, see {}: {}", self.seed, folder.display(), f.what));
+                    tell(&format!(
+                        "finding at {}:{iteration}, see {}: {}",
+                        self.seed,
+                        folder.display(),
+                        f.what
+                    ));
                     t.findings.push(f);
                 }
                 None => {
@@ -185,7 +192,12 @@ impl Options {
     }
 
     /// One run once more, each call written to a file.
-    pub fn replay(&self, iteration: u64, trace: &Path, keep: Option<&Path>) -> Result<Option<Finding>, String> {
+    pub fn replay(
+        &self,
+        iteration: u64,
+        trace: &Path,
+        keep: Option<&Path>,
+    ) -> Result<Option<Finding>, String> {
         let folder = self.folder.join("replay");
         Ok(self.one(&Errand { iteration, keep, trace: Some(trace), folder })?.0)
     }
@@ -202,7 +214,9 @@ impl Options {
         let list = self.folder.join("keep");
         let fails = |keys: &[String]| -> Result<bool, String> {
             fs::write(&list, keys.join("\n")).map_err(|e| e.to_string())?;
-            Ok(self.replay(iteration, trace, Some(&list))?.is_some_and(|f| kind(&f.what) == kind(&whole.what)))
+            Ok(self
+                .replay(iteration, trace, Some(&list))?
+                .is_some_and(|f| kind(&f.what) == kind(&whole.what)))
         };
         let mut part = keys.len().div_ceil(2);
         while part > 0 {
@@ -249,6 +263,12 @@ impl Totals {
             sum.0 += one.0.load(Relaxed) as u64;
             sum.1 += one.1.load(Relaxed) as u64;
         }
+    }
+
+    /// Calls and successes of each command, a line each.
+    pub fn table(&self) -> String {
+        let rows = COMMANDS.iter().zip(&self.by_command);
+        rows.map(|(c, (calls, fine))| format!("{}\t{calls}\t{fine}\n", c.name)).collect()
     }
 
     /// What was done, and what was found, as text.

@@ -107,14 +107,7 @@ impl Ty {
         match self {
             Ty::Byte | Ty::Char | Ty::Blob => 1,
             Ty::U16 => 2,
-            Ty::U32
-            | Ty::I32
-            | Ty::F32
-            | Ty::Bool
-            | Ty::Enum(_)
-            | Ty::Flags(_)
-            | Ty::SType
-            | Ty::Fd => 4,
+            Ty::U32 | Ty::I32 | Ty::F32 | Ty::Bool | Ty::Enum(_) | Ty::Flags(_) | Ty::SType | Ty::Fd => 4,
             Ty::Struct(s) => crate::STRUCTS[s as usize].size as usize,
             Ty::Args(c) => crate::COMMANDS[c as usize].params.len() * 8,
             _ => 8,

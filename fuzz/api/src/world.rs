@@ -47,9 +47,7 @@ fn unmade(command: u16) -> Option<(usize, u16)> {
         return None;
     }
     let handles = c.params.iter().enumerate().rev();
-    handles
-        .filter_map(|(i, p)| if let Ty::Handle(t) = p.ty { Some((i, t)) } else { None })
-        .next()
+    handles.filter_map(|(i, p)| if let Ty::Handle(t) = p.ty { Some((i, t)) } else { None }).next()
 }
 
 impl World {
@@ -118,7 +116,9 @@ impl World {
             _ => return words[0],
         };
         let members = c.params[1].ty.members();
-        let Some(m) = members.iter().find(|m| m.name == inner).filter(|_| words[1] != 0) else { return words[0] };
+        let Some(m) = members.iter().find(|m| m.name == inner).filter(|_| words[1] != 0) else {
+            return words[0];
+        };
         // SAFETY: a member of the structure that the second parameter leads to.
         unsafe { peek((words[1] as *const u8).add(m.at as usize), 8) }
     }
@@ -163,7 +163,8 @@ impl World {
     pub unsafe fn after(&mut self, command: u16, words: &[u64], ret: u64) {
         let c = &COMMANDS[command as usize];
         let result = if c.fails { ret as i32 } else { 0 };
-        self.lost |= result == -4;
+        // For what is no queue or device the answer is the same.
+        self.lost |= result == -4 && matches!(c.params[0].ty, Ty::Handle(t) if self.is_live(t, words[0]));
         if c.name.starts_with("vkGetBufferDeviceAddress") && ret != 0 && self.addresses.len() < 64 {
             self.addresses.push(ret);
         }

@@ -31,7 +31,8 @@ fn twenty_thousand_calls_find_nothing() {
         let (fine, said) = fuzz(seed, "10000");
         assert!(fine, "{said}");
         // The calls are not all refused at the door.
-        let succeeded = said.split(" succeeded").next().and_then(|s| s.rsplit(' ').next()?.parse::<u64>().ok());
+        let succeeded =
+            said.split(" succeeded").next().and_then(|s| s.rsplit(' ').next()?.parse::<u64>().ok());
         assert!(succeeded.is_some_and(|n| n > 300), "{said}");
     }
 }

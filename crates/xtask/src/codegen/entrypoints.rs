@@ -108,12 +108,8 @@ fn thunk(n: &Names, c: &Command, path: &str) -> String {
     } else {
         ""
     };
-    let nulls: Vec<String> = c
-        .params
-        .iter()
-        .filter(|d| is_needed(d))
-        .map(|d| format!("{}.is_null()", field(&d.name)))
-        .collect();
+    let nulls: Vec<String> =
+        c.params.iter().filter(|d| is_needed(d)).map(|d| format!("{}.is_null()", field(&d.name))).collect();
     let missing = if nulls.is_empty() {
         String::new()
     } else {

@@ -108,7 +108,9 @@ impl Gathered<'_> {
         }
         match d.name.as_str() {
             // In words.
-            "pCode" => Ok(format!("Len::Words({})", all.iter().position(|o| o.name == "codeSize").ok_or(len)?)),
+            "pCode" => {
+                Ok(format!("Len::Words({})", all.iter().position(|o| o.name == "codeSize").ok_or(len)?))
+            }
             // One bit a sample, 64 of them at most.
             "pSampleMask" => Ok("Len::Two".into()),
             // Two UUIDs, of structures that the driver does not know.
@@ -188,8 +190,7 @@ pub fn generate(r: &Registry, tables: &Tables) -> Result<String, String> {
         .collect();
     let provided: Vec<&Feature> =
         r.cores.iter().chain(tables.extensions.iter().filter_map(|e| r.extensions.get(e))).collect();
-    let types: BTreeSet<&str> =
-        provided.iter().flat_map(|f| &f.types).map(|t| r.canonical_type(t)).collect();
+    let types: BTreeSet<&str> = provided.iter().flat_map(|f| &f.types).map(|t| r.canonical_type(t)).collect();
     let mut t = Gathered { r, provided, handles: vec![], enums: vec![], flags: vec![], structs: vec![] };
     let stype = number(&mut t.enums, "VkStructureType");
     let mut rows = vec![];
@@ -275,7 +276,10 @@ pub fn generate(r: &Registry, tables: &Tables) -> Result<String, String> {
         let _ = writeln!(
             out,
             "Command{{name:{:?},aliases:&[{}],fails:{fails},params:&[{rows}],call:call::{},record:record::{} as *const ()}}, // {id}",
-            c.name, names.join(","), c.name, c.name
+            c.name,
+            names.join(","),
+            c.name,
+            c.name
         );
     }
     out += "];\n\ncrate::thunks! {\n";
