@@ -132,7 +132,12 @@ impl Tree {
                 }
             }
             (_, None) => {
-                let count = if m.len == Len::One { 1 } else { 1 + rng.below(3) };
+                let count = match m.len {
+                    Len::One => 1,
+                    Len::Two => 2,
+                    Len::Fixed(n) => n as usize,
+                    _ => 1 + rng.below(3),
+                };
                 let new = self.generate(m.ty, count, out, 2, world, rng);
                 self.set_link(p.node, p.at, Some(new));
             }

@@ -95,9 +95,9 @@ impl Run {
             self.part = 0;
             let mut rng = self.rng();
             match rng.below(40) {
-                0..=17 => self.from_template(&mut rng),
-                18..=29 => self.command_buffer(&mut rng),
-                30..=36 => self.from_nothing(&mut rng),
+                0..=21 => self.from_template(&mut rng),
+                22..=26 => self.command_buffer(&mut rng),
+                27..=36 => self.from_nothing(&mut rng),
                 37 => self.unmake(&mut rng),
                 _ => scribble(&mut rng),
             }
@@ -125,12 +125,14 @@ impl Run {
     }
 
     fn from_template(&mut self, rng: &mut Rng) {
-        let Some(&command) = rng.pick(&self.commands) else { return };
         // Where nothing is recorded little comes of a command.
-        let alone = COMMANDS[command as usize].name.starts_with("vkCmd") && !rng.one_in(6);
-        if alone || !self.is_time(command, rng) {
-            return;
+        let pick = |rng: &mut Rng| rng.pick(&self.commands).copied();
+        let is_recorded = |c: &u16| COMMANDS[*c as usize].name.starts_with("vkCmd");
+        let mut chosen = pick(rng);
+        while chosen.as_ref().is_some_and(is_recorded) && !rng.one_in(12) {
+            chosen = pick(rng);
         }
+        let Some(command) = chosen.filter(|c| self.is_time(*c, rng)) else { return };
         let Some(&t) = rng.pick(&self.by_command[&command]) else { return };
         let mut tree = world(|w| w.templates[t].clone());
         let times = times(rng);
@@ -285,6 +287,9 @@ impl Run {
         if let Some(file) = self.plan.trace.as_mut().filter(|_| COMMANDS[tree.command as usize].fails) {
             let _ = writeln!(file, "    = {}", ret.unwrap_or(0) as i32);
         }
+        if ok {
+            furnish(name, laid.words(), &mut rng);
+        }
         self.thin_out(&mut rng);
         true
     }
@@ -340,6 +345,22 @@ impl Run {
                 self.from_template(&mut rng);
             }
         }
+    }
+}
+
+/// Gives most of what was just made its memory.
+fn furnish(name: &str, words: &[u64], rng: &mut Rng) {
+    let bind = match name {
+        "vkCreateBuffer" => "vkBindBufferMemory",
+        "vkCreateImage" => "vkBindImageMemory",
+        _ => return,
+    };
+    if !rng.one_in(4) {
+        let memory = world(|w| w.any(handle("VkDeviceMemory"), rng));
+        let offset = 256 * rng.below(4) as u64 * rng.below(2) as u64;
+        // SAFETY: a handle was written; handles and a number.
+        let call = |c| unsafe { record::call(c, &[words[0], *(words[3] as *const u64), memory, offset]) };
+        record::id(bind).and_then(call);
     }
 }
 
