@@ -27,6 +27,16 @@ use libc::{
     posix_memalign as __real_posix_memalign, realloc as __real_realloc,
 };
 
+/// Gives the system what has been freed: the C library keeps what lies between blocks in use, of large recordings
+/// hundreds of megabytes. Costs some time for each page that goes.
+pub(crate) fn give_back() {
+    #[cfg(target_env = "gnu")]
+    // SAFETY: it has no conditions.
+    unsafe {
+        libc::malloc_trim(0);
+    }
+}
+
 /// Bytes of the reserve. Pages that were never used are none of the machine's.
 const SIZE: usize = 64 << 20;
 /// What the system must be able to give for memory not to be short.

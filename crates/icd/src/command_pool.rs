@@ -62,11 +62,10 @@ pub(crate) unsafe fn reset_command_pool(
     }
 }
 
-/// Nothing is pooled: memory returns to the system as buffers are reset.
+/// No pool keeps anything, but the C library does.
 pub(crate) unsafe fn trim_command_pool(_: &Device, pool: vk::CommandPool, _: vk::CommandPoolTrimFlags) {
-    // SAFETY: valid usage: nobody destroys the objects meanwhile.
-    unsafe {
-        object::get::<CommandPool>(pool);
+    if object::hold::<CommandPool>(pool).is_some() {
+        crate::alloc::give_back();
     }
 }
 

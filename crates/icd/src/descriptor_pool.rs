@@ -146,7 +146,7 @@ pub(crate) unsafe fn reset_descriptor_pool(
 ) -> vk::Result {
     // SAFETY: valid usage: nobody destroys the objects meanwhile.
     unsafe {
-        if let Some(p) = object::get::<DescriptorPool>(pool) {
+        if let Some(p) = object::hold::<DescriptorPool>(pool) {
             free_all(std::mem::take(&mut *p.state.lock()));
         }
         vk::Result::SUCCESS
@@ -163,7 +163,7 @@ pub(crate) unsafe fn allocate_descriptor_sets(
         let i = &*info;
         let out = chain::slice_mut(out, i.descriptor_set_count);
         out.fill(vk::DescriptorSet::null());
-        let Some(pool) = object::get::<DescriptorPool>(i.descriptor_pool) else {
+        let Some(pool) = object::hold::<DescriptorPool>(i.descriptor_pool) else {
             return vk::Result::ERROR_UNKNOWN;
         };
         let variable = chain::find::<vk::DescriptorSetVariableDescriptorCountAllocateInfo>(i.p_next)
@@ -201,7 +201,7 @@ pub(crate) unsafe fn free_descriptor_sets(
 ) -> vk::Result {
     // SAFETY: valid usage: the call's pointers lead to what they are said to.
     unsafe {
-        if let Some(p) = object::get::<DescriptorPool>(pool) {
+        if let Some(p) = object::hold::<DescriptorPool>(pool) {
             for &s in chain::slice(sets, count).iter().filter(|&&s| s != vk::DescriptorSet::null()) {
                 p.give(s);
             }

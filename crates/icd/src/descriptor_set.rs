@@ -77,38 +77,33 @@ fn fits(b: &Binding, from: u32, count: u32) -> bool {
     from.checked_add(count).is_some_and(|end| end <= b.count)
 }
 
-unsafe fn view(v: vk::ImageView, storage: bool) -> Option<Arc<texel::sample::ImageView>> {
+fn view(v: vk::ImageView, storage: bool) -> Option<Arc<texel::sample::ImageView>> {
     if v == vk::ImageView::null() {
         return None;
     }
-    // SAFETY: valid usage: nobody destroys the objects meanwhile.
-    let v = unsafe { object::get::<ImageView>(v)? };
+    let v = object::hold::<ImageView>(v)?;
     Some(if storage { v.storage() } else { v.sampled() })
 }
 
-unsafe fn sampler(s: vk::Sampler) -> Option<Arc<texel::sample::Sampler>> {
+fn sampler(s: vk::Sampler) -> Option<Arc<texel::sample::Sampler>> {
     if s == vk::Sampler::null() {
         return None;
     }
-    // SAFETY: valid usage: nobody destroys the objects meanwhile.
-    Some(unsafe { object::get::<Sampler>(s)? }.gpu.clone())
+    Some(object::hold::<Sampler>(s)?.gpu.clone())
 }
 
-unsafe fn texels(v: vk::BufferView) -> Descriptor {
+fn texels(v: vk::BufferView) -> Descriptor {
     if v == vk::BufferView::null() {
         return Descriptor::default();
     }
-    // SAFETY: valid usage: nobody destroys the objects meanwhile.
-    unsafe { object::get::<BufferView>(v) }
-        .map_or_else(Descriptor::default, |v| Descriptor::texels(v.gpu.clone()))
+    object::hold::<BufferView>(v).map_or_else(Descriptor::default, |v| Descriptor::texels(v.gpu.clone()))
 }
 
-unsafe fn buffer(i: &vk::DescriptorBufferInfo, dynamic: bool) -> Descriptor {
+fn buffer(i: &vk::DescriptorBufferInfo, dynamic: bool) -> Descriptor {
     if i.buffer == vk::Buffer::null() {
         return Descriptor::default();
     }
-    // SAFETY: valid usage: nobody destroys the objects meanwhile.
-    match unsafe { object::get::<crate::buffer::Buffer>(i.buffer) } {
+    match object::hold::<crate::buffer::Buffer>(i.buffer) {
         Some(b) if dynamic => Descriptor::dynamic(&b.gpu, i.offset, i.range),
         Some(b) => Descriptor::buffer(&b.gpu, i.offset, i.range),
         None => Descriptor::default(),
@@ -256,7 +251,7 @@ unsafe fn copy(c: &vk::CopyDescriptorSet, replaced: &mut Replaced) {
     // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
     unsafe {
         let (Some(src), Some(dst)) =
-            (object::get::<DescriptorSet>(c.src_set), object::get::<DescriptorSet>(c.dst_set))
+            (object::hold::<DescriptorSet>(c.src_set), object::hold::<DescriptorSet>(c.dst_set))
         else {
             return;
         };
@@ -310,7 +305,7 @@ pub(crate) unsafe fn update_descriptor_sets(
     unsafe {
         let mut replaced = Replaced::new();
         for w in chain::slice(writes, write_count) {
-            if let Some(set) = object::get::<DescriptorSet>(w.dst_set) {
+            if let Some(set) = object::hold::<DescriptorSet>(w.dst_set) {
                 write(&set.layout, &set.memory, w, &mut replaced);
             }
         }

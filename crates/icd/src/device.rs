@@ -177,6 +177,7 @@ pub(crate) unsafe fn destroy_device(device: vk::Device, _: *const vk::Allocation
             }
             gpu::ledger::write();
         }
+        crate::alloc::give_back();
     }
 }
 

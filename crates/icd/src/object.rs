@@ -5,8 +5,9 @@
 
 use parking_lot::Mutex;
 use std::collections::VecDeque;
+use std::ops::Deref;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 
 /// What the loader expects in the first word of a dispatchable object (vk_icd.h, `ICD_LOADER_MAGIC`).
 pub const LOADER_MAGIC: usize = 0x01CD_C0DE;
@@ -24,7 +25,9 @@ struct Header {
     alive: AtomicU32,
     value: AtomicPtr<()>,
     /// Objects that this header has served, the present one included.
-    generation: AtomicU64,
+    generation: AtomicU32,
+    /// How many hold the object at present ([`hold`]).
+    holders: AtomicU32,
 }
 
 const SIZE: usize = size_of::<Header>();
@@ -38,32 +41,40 @@ struct Arena {
     free: Mutex<VecDeque<usize>>,
 }
 
+/// The arena; an empty one while the system has no address space for it.
 fn arena() -> &'static Arena {
     static ARENA: OnceLock<Arena> = OnceLock::new();
-    ARENA.get_or_init(|| {
-        // Only touched pages cost memory; a system that does not overcommit grants less.
-        for len in [16usize << 30, 1 << 30, 64 << 20] {
-            // SAFETY: a fresh private mapping, at an address of the system's choice.
-            let base = unsafe {
-                libc::mmap(
-                    std::ptr::null_mut(),
-                    len,
-                    libc::PROT_READ | libc::PROT_WRITE,
-                    libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
-                    -1,
-                    0,
-                )
-            };
-            if base != libc::MAP_FAILED {
-                return Arena {
-                    base: base as usize,
-                    len,
-                    used: AtomicUsize::new(0),
-                    free: Mutex::new(VecDeque::new()),
-                };
-            }
-        }
-        Arena { base: 0, len: 0, used: AtomicUsize::new(0), free: Mutex::new(VecDeque::new()) }
+    static MAKING: Mutex<()> = Mutex::new(());
+    static NONE: Arena =
+        Arena { base: 0, len: 0, used: AtomicUsize::new(0), free: Mutex::new(VecDeque::new()) };
+    if let Some(arena) = ARENA.get() {
+        return arena;
+    }
+    let _making = MAKING.lock();
+    if ARENA.get().is_none()
+        && let Some(arena) = reserve()
+    {
+        return ARENA.get_or_init(|| arena);
+    }
+    ARENA.get().unwrap_or(&NONE)
+}
+
+fn reserve() -> Option<Arena> {
+    // Only touched pages cost memory; a system that does not overcommit grants less.
+    [16usize << 30, 1 << 30, 64 << 20].into_iter().find_map(|len| {
+        // SAFETY: a fresh private mapping, at an address of the system's choice.
+        let base = unsafe {
+            libc::mmap(
+                std::ptr::null_mut(),
+                len,
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
+                -1,
+                0,
+            )
+        };
+        let used = AtomicUsize::new(0);
+        (base != libc::MAP_FAILED).then(|| Arena { base: base as usize, len, used, free: Mutex::default() })
     })
 }
 
@@ -132,8 +143,50 @@ pub unsafe fn find<'a, T: Object>(handle: T::Handle) -> Option<&'a T> {
     // SAFETY: the caller keeps what is asked for above.
     unsafe {
         let h = header(vk::Handle::as_raw(handle))?;
-        let live = h.alive.load(Ordering::Acquire) == ALIVE && h.tag.load(Ordering::Relaxed) == tag::<T>();
+        // With `hold`, after its count (no fence on x86).
+        let live = h.alive.load(Ordering::SeqCst) == ALIVE && h.tag.load(Ordering::Relaxed) == tag::<T>();
         live.then(|| &*h.value.load(Ordering::Relaxed).cast::<T>())
+    }
+}
+
+/// An object that is not destroyed before this ends.
+pub struct Held<'a, T> {
+    object: &'a T,
+    header: &'static Header,
+}
+
+impl<T> Deref for Held<'_, T> {
+    type Target = T;
+    fn deref(&self) -> &T {
+        self.object
+    }
+}
+
+impl<T> Drop for Held<'_, T> {
+    fn drop(&mut self) {
+        self.header.holders.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// As [`get`], of an object that another thread may destroy meanwhile: it waits. For what many threads use at once and
+/// applications are known to destroy too early.
+pub fn hold<'a, T: Object>(handle: T::Handle) -> Option<Held<'a, T>> {
+    let raw = vk::Handle::as_raw(handle);
+    let Some(header) = header(raw) else {
+        if raw != 0 {
+            bad::<T>(raw);
+        }
+        return None;
+    };
+    header.holders.fetch_add(1, Ordering::SeqCst);
+    // SAFETY: whoever destroys the object marks it dead before looking for holders, and this one came before asking whether
+    // it is alive: one of the two sees the other.
+    match unsafe { get::<T>(handle) } {
+        Some(object) => Some(Held { object, header }),
+        None => {
+            header.holders.fetch_sub(1, Ordering::SeqCst);
+            None
+        }
     }
 }
 
@@ -144,7 +197,7 @@ fn bad<T: Object>(raw: u64) {
 
 /// Which of the objects that had this handle, one after the other, it is now; 0 for what is no handle of ours.
 pub fn generation(raw: u64) -> u64 {
-    header(raw).map_or(0, |h| h.generation.load(Ordering::Relaxed))
+    header(raw).map_or(0, |h| h.generation.load(Ordering::Relaxed).into())
 }
 
 /// What a handle turned out to be, for messages.
@@ -172,8 +225,11 @@ pub unsafe fn destroy<T: Object>(handle: T::Handle) -> Option<T> {
         get::<T>(handle)?;
         let raw = vk::Handle::as_raw(handle);
         let h = header(raw)?;
-        if h.alive.compare_exchange(ALIVE, DEAD, Ordering::AcqRel, Ordering::Relaxed).is_err() {
+        if h.alive.compare_exchange(ALIVE, DEAD, Ordering::SeqCst, Ordering::Relaxed).is_err() {
             return None; // another thread was first
+        }
+        while h.holders.load(Ordering::SeqCst) != 0 {
+            std::thread::yield_now();
         }
         crate::debug::forget(raw);
         let value = Box::from_raw(h.value.swap(std::ptr::null_mut(), Ordering::Relaxed).cast::<T>());
@@ -209,9 +265,37 @@ mod tests {
             assert!(get::<Thing>(a).is_none());
             assert!(destroy::<Thing>(a).is_none());
             assert!(describe(a.as_raw()).contains("destroyed"));
+            assert!(hold::<Thing>(a).is_none());
             let b = create(Thing(8));
             assert_ne!(a, b);
             assert_eq!(destroy::<Thing>(b).map(|t| t.0), Some(8));
         }
+    }
+
+    #[test]
+    fn what_is_held_is_destroyed_later() {
+        use std::sync::atomic::AtomicBool;
+        struct Tells(std::sync::Arc<AtomicBool>);
+        impl Object for Tells {
+            type Handle = vk::Fence;
+        }
+        impl Drop for Tells {
+            fn drop(&mut self) {
+                self.0.store(true, Ordering::SeqCst);
+            }
+        }
+        let gone = std::sync::Arc::new(AtomicBool::new(false));
+        let handle = create(Tells(gone.clone()));
+        let held = hold::<Tells>(handle).expect("alive");
+        std::thread::scope(|s| {
+            s.spawn(|| drop(unsafe { destroy::<Tells>(handle) }));
+            while unsafe { find::<Tells>(handle) }.is_some() {
+                std::thread::yield_now();
+            }
+            std::thread::sleep(std::time::Duration::from_millis(20));
+            assert!(!gone.load(Ordering::SeqCst) && !held.0.load(Ordering::SeqCst));
+            drop(held);
+        });
+        assert!(gone.load(Ordering::SeqCst));
     }
 }

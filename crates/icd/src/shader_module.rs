@@ -35,8 +35,9 @@ unsafe fn parse(info: &vk::ShaderModuleCreateInfo) -> Answer<Arc<Code>> {
         // `code_size` is in bytes; what is not a whole word is cut and then missed by the parser.
         let words = chain::slice(info.p_code, (info.code_size / 4).min(u32::MAX as usize) as u32);
         let module = shader::Module::parse(words).map_err(|e| failed("vkCreateShaderModule", &e))?;
+        let bytes = std::slice::from_raw_parts(words.as_ptr().cast::<u8>(), size_of_val(words));
         let allowed = crate::capabilities::check(&module);
-        Ok(Arc::new(Code { module, hash: hash::words(words), allowed }))
+        Ok(Arc::new(Code { module, hash: hash::bytes(bytes), allowed }))
     }
 }
 

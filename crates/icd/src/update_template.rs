@@ -86,7 +86,7 @@ pub(crate) unsafe fn update_descriptor_set_with_template(
     // SAFETY: valid usage: the call's pointers lead to what they are said to.
     unsafe {
         if let (Some(s), Some(t)) =
-            (object::get::<DescriptorSet>(set), object::get::<DescriptorUpdateTemplate>(template))
+            (object::hold::<DescriptorSet>(set), object::get::<DescriptorUpdateTemplate>(template))
         {
             let mut replaced = Replaced::new();
             t.apply(&s.layout, &s.memory, data, &mut replaced);

@@ -12,6 +12,9 @@ use std::ffi::{CString, c_char, c_int, c_long};
 use std::process::Command;
 
 const INNER: &str = "TUFF_TEST_SHORT_MEMORY";
+/// Of mappings, files and threads, in a process that has made none yet: one, and all from there on.
+const COLD: &str = "cold";
+const COLD_ON: &str = "cold, from there on";
 /// The first allocation to fail.
 const FROM: &str = "TUFF_TEST_FROM";
 const SAXPY: &[u8] = include_bytes!("../../../benches/kernels/saxpy.spv");
@@ -21,8 +24,11 @@ const N: u64 = 256;
 
 #[test]
 fn no_failing_allocation_ends_the_process() {
-    if let Ok(kind) = std::env::var(INNER) {
-        return sweep(kind != "once");
+    match std::env::var(INNER).as_deref() {
+        Ok(COLD) => return first(false),
+        Ok(COLD_ON) => return first(true),
+        Ok(kind) => return sweep(kind != "once"),
+        Err(_) => {}
     }
     let folder = std::env::temp_dir().join(format!("tuff-malloc-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
@@ -30,26 +36,63 @@ fn no_failing_allocation_ends_the_process() {
     let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/common/failing_malloc.c");
     let made = Command::new("cc").args(["-O2", "-shared", "-fPIC", "-o"]).arg(&preload).arg(source).status();
     assert!(made.expect("cc, with which Rust links, is installed").success());
-    for kind in ["once", "from there on"] {
+    let run = |kind: &str, from: Option<u32>| {
         let me = std::env::current_exe().expect("the test has a path");
-        let out = Command::new(me)
+        let mut command = Command::new(me);
+        command
             .args(["--exact", "no_failing_allocation_ends_the_process", "--nocapture"])
             .env(INNER, kind)
             .env("LD_PRELOAD", &preload)
-            .env("TUFF_THREADS", "2")
-            .output()
-            .expect("it runs");
+            .env("TUFF_THREADS", "2");
+        if let Some(n) = from {
+            command.env(FROM, n.to_string());
+        }
+        let out = command.output().expect("it runs");
         let text = String::from_utf8_lossy(&out.stdout);
         let errors = String::from_utf8_lossy(&out.stderr);
-        assert!(out.status.success(), "{kind}: {}\n{text}\n{errors}", out.status);
-        text.lines().filter(|l| l.starts_with("swept")).for_each(|l| println!("{kind}: {l}"));
+        assert!(out.status.success(), "{kind}, {from:?}: {}\n{text}\n{errors}", out.status);
+        text.lines().find(|l| l.starts_with("swept")).map(|l| format!("{kind}: {l}"))
+    };
+    for kind in ["once", "from there on"] {
+        println!("{}", run(kind, None).expect("it says what it did"));
+    }
+    // What a process does once is done first here; each in a process of its own, until nothing fails.
+    for kind in [COLD, COLD_ON] {
+        let ends: Vec<_> = (1..1000).map_while(|n| run(kind, Some(n))).collect();
+        assert!(ends.len() > 5, "{ends:?}");
+        ends.iter().for_each(|l| println!("{l}"));
     }
     let _ = std::fs::remove_dir_all(folder);
 }
 
+/// A process's first scenario, without one of its mappings, files and threads (`and_on`: nor any later); then another.
+fn first(and_on: bool) {
+    let n: c_long = std::env::var(FROM).ok().and_then(|n| n.parse().ok()).expect("which one");
+    let failing = Failing::find();
+    let entry = common::entry();
+    load();
+    failing.arm(n, and_on, true);
+    let end = scenario(entry);
+    let failed = failing.failed();
+    failing.arm(0, false, true);
+    if failed > 0 {
+        println!("swept {n}: {end:?}");
+    } else {
+        end.expect("with memory all works");
+    }
+    scenario(entry).expect("with memory all works");
+}
+
+/// Loads the driver; it stays from scenario to scenario.
+fn load() {
+    let path = CString::new(common::library().into_os_string().into_encoded_bytes()).unwrap();
+    // SAFETY: the driver, as the loader opens it.
+    assert!(!unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) }.is_null());
+}
+
 /// The library between.
 struct Failing {
-    arm: unsafe extern "C" fn(*const c_char, c_long, c_int),
+    arm: unsafe extern "C" fn(*const c_char, c_long, c_int, c_int),
     failed: unsafe extern "C" fn() -> c_long,
 }
 
@@ -65,7 +108,7 @@ impl Failing {
             Failing {
                 arm: std::mem::transmute::<
                     *mut libc::c_void,
-                    unsafe extern "C" fn(*const c_char, c_long, c_int),
+                    unsafe extern "C" fn(*const c_char, c_long, c_int, c_int),
                 >(f(c"failing_malloc_arm")),
                 failed: std::mem::transmute::<*mut libc::c_void, unsafe extern "C" fn() -> c_long>(f(
                     c"failing_malloc_failed",
@@ -73,9 +116,9 @@ impl Failing {
             }
         }
     }
-    fn arm(&self, at: c_long, and_on: bool) {
+    fn arm(&self, at: c_long, and_on: bool, maps: bool) {
         // SAFETY: a name of the library's end.
-        unsafe { (self.arm)(c"libvulkan_tuff.so".as_ptr(), at, and_on as c_int) }
+        unsafe { (self.arm)(c"libvulkan_tuff.so".as_ptr(), at, and_on as c_int, maps as c_int) }
     }
     fn failed(&self) -> c_long {
         // SAFETY: it has no conditions.
@@ -87,10 +130,7 @@ impl Failing {
 fn sweep(and_on: bool) {
     let every = std::env::var_os("TUFF_TEST_EVERY").is_some();
     let entry = common::entry();
-    // Stays loaded from scenario to scenario.
-    let path = CString::new(common::library().into_os_string().into_encoded_bytes()).unwrap();
-    // SAFETY: the driver, as the loader opens it.
-    assert!(!unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) }.is_null());
+    load();
     let failing = Failing::find();
     let mut ends: BTreeMap<String, u32> = BTreeMap::new();
     scenario(entry).expect("with memory all works");
@@ -99,10 +139,10 @@ fn sweep(and_on: bool) {
     while !last {
         // For whoever finds out where it ended.
         println!("at {n}");
-        failing.arm(n, and_on);
+        failing.arm(n, and_on, false);
         let end = scenario(entry);
         let failed = failing.failed();
-        failing.arm(0, false);
+        failing.arm(0, false, false);
         last = failed == 0;
         if !last {
             sites += 1;

@@ -364,3 +364,86 @@ fn a_dynamic_offset_ends_with_its_buffer() {
     unsafe { [near, far].iter().for_each(|b| t.g.device.destroy_buffer(*b, None)) };
     t.free(vec![s], &[p]);
 }
+
+/// Sets, views and samplers that one thread destroys while another writes and copies them: what Vulkan asks a program not to
+/// do, and programs do.
+#[test]
+fn what_ends_beside_an_update() {
+    use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
+    use vk::Handle;
+    let t = Things::new();
+    let d = &t.g.device;
+    let bindings = [0, 1].map(|n| {
+        vk::DescriptorSetLayoutBinding::default()
+            .binding(n)
+            .descriptor_type(T::COMBINED_IMAGE_SAMPLER)
+            .descriptor_count(8)
+            .stage_flags(vk::ShaderStageFlags::COMPUTE)
+    });
+    let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
+    let layouts = [unsafe { d.create_descriptor_set_layout(&info, None) }.unwrap(); 4];
+    let sizes = [vk::DescriptorPoolSize { ty: T::COMBINED_IMAGE_SAMPLER, descriptor_count: 64 }];
+    let (set, view, sampler) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0));
+    let (over, updates) = (AtomicBool::new(false), AtomicU64::new(0));
+    std::thread::scope(|s| {
+        s.spawn(|| {
+            while !over.load(SeqCst) {
+                let dst = vk::DescriptorSet::from_raw(set.load(SeqCst));
+                let info = [vk::DescriptorImageInfo {
+                    sampler: vk::Sampler::from_raw(sampler.load(SeqCst)),
+                    image_view: vk::ImageView::from_raw(view.load(SeqCst)),
+                    image_layout: vk::ImageLayout::GENERAL,
+                }; 8];
+                let write = vk::WriteDescriptorSet::default()
+                    .dst_set(dst)
+                    .descriptor_type(T::COMBINED_IMAGE_SAMPLER)
+                    .image_info(&info);
+                let copy = vk::CopyDescriptorSet::default()
+                    .src_set(dst)
+                    .dst_set(dst)
+                    .dst_binding(1)
+                    .descriptor_count(8);
+                unsafe { d.update_descriptor_sets(&[write], &[copy]) };
+                updates.fetch_add(1, SeqCst);
+            }
+        });
+        let mut round = 0;
+        while round < 2000 || updates.load(SeqCst) < 2000 {
+            round += 1;
+            unsafe {
+                let range = vk::ImageSubresourceRange {
+                    aspect_mask: vk::ImageAspectFlags::COLOR,
+                    level_count: 1,
+                    layer_count: 1,
+                    ..Default::default()
+                };
+                let info = vk::ImageViewCreateInfo::default()
+                    .image(t.image)
+                    .view_type(vk::ImageViewType::TYPE_2D)
+                    .format(vk::Format::R32_UINT)
+                    .subresource_range(range);
+                let own = d.create_image_view(&info, None).unwrap();
+                let samples = d.create_sampler(&Default::default(), None).unwrap();
+                let info = vk::DescriptorPoolCreateInfo::default().max_sets(4).pool_sizes(&sizes);
+                let pool = d.create_descriptor_pool(&info, None).unwrap();
+                let info =
+                    vk::DescriptorSetAllocateInfo::default().descriptor_pool(pool).set_layouts(&layouts);
+                view.store(own.as_raw(), SeqCst);
+                sampler.store(samples.as_raw(), SeqCst);
+                for one in d.allocate_descriptor_sets(&info).unwrap() {
+                    set.store(one.as_raw(), SeqCst);
+                    std::hint::spin_loop();
+                }
+                if round % 2 == 0 {
+                    d.reset_descriptor_pool(pool, Default::default()).unwrap();
+                }
+                d.destroy_descriptor_pool(pool, None);
+                d.destroy_sampler(samples, None);
+                d.destroy_image_view(own, None);
+            }
+        }
+        over.store(true, SeqCst);
+    });
+    unsafe { d.destroy_descriptor_set_layout(layouts[0], None) };
+    t.free(vec![], &[]);
+}

@@ -6,7 +6,7 @@ use ash::vk;
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, OnceLock};
 
 /// Bytes of address space reserved for all devices of the process.
 const ARENA_BYTES: u64 = 1 << 40;
@@ -20,38 +20,43 @@ struct Arena {
     free: Mutex<BTreeMap<u64, u64>>,
     /// Live allocations: address and size.
     live: Mutex<BTreeMap<u64, u64>>,
-    /// Imported host memory: (address, size).
-    foreign: Mutex<Vec<(u64, u64)>>,
 }
 
-static ARENA: LazyLock<Arena> = LazyLock::new(|| {
-    // Address space may be limited (ulimit -v): take what there is.
+/// Imported host memory: (address, size).
+static FOREIGN: Mutex<Vec<(u64, u64)>> = Mutex::new(Vec::new());
+
+/// The arena; an empty one while the system has no address space for it.
+fn range() -> &'static Arena {
+    static ARENA: OnceLock<Arena> = OnceLock::new();
+    static MAKING: Mutex<()> = Mutex::new(());
+    static NONE: Arena =
+        Arena { base: 0, size: 0, free: Mutex::new(BTreeMap::new()), live: Mutex::new(BTreeMap::new()) };
+    if let Some(arena) = ARENA.get() {
+        return arena;
+    }
+    let _making = MAKING.lock();
+    if ARENA.get().is_none()
+        && let Some(arena) = reserve()
+    {
+        return ARENA.get_or_init(|| arena);
+    }
+    ARENA.get().unwrap_or(&NONE)
+}
+
+/// As much address space as there is: it may be limited (ulimit -v).
+fn reserve() -> Option<Arena> {
     let mut size = ARENA_BYTES;
-    loop {
-        let p = map(std::ptr::null_mut(), size, -1, 0);
-        if let Some(p) = p {
+    while size >= GRANULE {
+        if let Some(p) = map(std::ptr::null_mut(), size, -1, 0) {
             // SAFETY: the range was just mapped. Core dumps need not hold a terabyte.
             unsafe { libc::madvise(p.cast(), size as usize, libc::MADV_DONTDUMP) };
-            return Arena {
-                base: p as u64,
-                size,
-                free: Mutex::new(BTreeMap::from([(0, size)])),
-                live: Mutex::default(),
-                foreign: Mutex::default(),
-            };
+            let free = Mutex::new(BTreeMap::from([(0, size)]));
+            return Some(Arena { base: p as u64, size, free, live: Mutex::default() });
         }
         size /= 2;
-        if size < GRANULE {
-            return Arena {
-                base: 0,
-                size: 0,
-                free: Mutex::default(),
-                live: Mutex::default(),
-                foreign: Mutex::default(),
-            };
-        }
     }
-});
+    None
+}
 
 fn map(at: *mut u8, size: u64, fd: i32, flags: i32) -> Option<*mut u8> {
     let kind = if fd >= 0 { libc::MAP_SHARED } else { libc::MAP_PRIVATE | libc::MAP_ANONYMOUS };
@@ -100,7 +105,8 @@ impl Arena {
 
 /// Addresses in which device memory lives: [start, end).
 pub fn arena() -> (u64, u64) {
-    (ARENA.base, ARENA.base + ARENA.size)
+    let arena = range();
+    (arena.base, arena.base + arena.size)
 }
 
 /// True when all the bytes lie where device memory lives: in the arena, or in host memory that was imported.
@@ -114,13 +120,13 @@ pub fn is_live(address: u64, bytes: u64) -> bool {
 
 /// True when the bytes lie in host memory that a live allocation imported.
 pub fn is_foreign(address: u64, bytes: u64) -> bool {
-    ARENA.foreign.lock().iter().any(|&(a, n)| address >= a && address.saturating_add(bytes) <= a + n)
+    FOREIGN.lock().iter().any(|&(a, n)| address >= a && address.saturating_add(bytes) <= a + n)
 }
 
 /// True when all the bytes lie in one live allocation. Slower than a compare with [`arena`], for what is written seldom.
 pub fn holds(address: u64, bytes: u64) -> bool {
     let inside = |(&a, &n): (&u64, &u64)| address - a <= n && bytes <= n - (address - a);
-    ARENA.live.lock().range(..=address).next_back().is_some_and(inside) || is_foreign(address, bytes)
+    range().live.lock().range(..=address).next_back().is_some_and(inside) || is_foreign(address, bytes)
 }
 
 enum Backing {
@@ -148,19 +154,19 @@ impl DeviceMemory {
     pub fn allocate(size: u64, type_index: u32, exportable: bool) -> Result<Arc<DeviceMemory>, vk::Result> {
         let reserved =
             size.max(1).checked_next_multiple_of(GRANULE).ok_or(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY)?;
-        let ptr = ARENA.take(reserved).ok_or(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY)? as *mut u8;
+        let ptr = range().take(reserved).ok_or(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY)? as *mut u8;
         let backing = if exportable {
             match memfd(reserved).filter(|fd| map(ptr, reserved, fd.as_raw_fd(), libc::MAP_FIXED).is_some()) {
                 Some(fd) => Backing::Fd(fd),
                 None => {
-                    ARENA.give(ptr as u64, reserved);
+                    range().give(ptr as u64, reserved);
                     return Err(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY);
                 }
             }
         } else {
             Backing::Anonymous
         };
-        ARENA.live.lock().insert(ptr as u64, size);
+        range().live.lock().insert(ptr as u64, size);
         Ok(Arc::new(DeviceMemory { ptr, size, reserved, backing, type_index }))
     }
 
@@ -177,14 +183,14 @@ impl DeviceMemory {
             return Err(vk::Result::ERROR_INVALID_EXTERNAL_HANDLE);
         }
         let reserved = (st.st_size as u64).next_multiple_of(GRANULE);
-        let ptr = ARENA.take(reserved).ok_or(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY)? as *mut u8;
+        let ptr = range().take(reserved).ok_or(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY)? as *mut u8;
         if map(ptr, st.st_size as u64, fd, libc::MAP_FIXED).is_none() {
-            ARENA.give(ptr as u64, reserved);
+            range().give(ptr as u64, reserved);
             return Err(vk::Result::ERROR_INVALID_EXTERNAL_HANDLE);
         }
         // SAFETY: the specification passes ownership of the descriptor on success.
         let fd = unsafe { OwnedFd::from_raw_fd(fd) };
-        ARENA.live.lock().insert(ptr as u64, size);
+        range().live.lock().insert(ptr as u64, size);
         Ok(Arc::new(DeviceMemory { ptr, size, reserved, backing: Backing::Fd(fd), type_index }))
     }
 
@@ -193,7 +199,7 @@ impl DeviceMemory {
     /// # Safety
     /// `ptr .. ptr + size` stays valid until the memory is freed.
     pub unsafe fn import_host(ptr: *mut u8, size: u64, type_index: u32) -> Arc<DeviceMemory> {
-        ARENA.foreign.lock().push((ptr as u64, size));
+        FOREIGN.lock().push((ptr as u64, size));
         Arc::new(DeviceMemory { ptr, size, reserved: 0, backing: Backing::Host, type_index })
     }
 
@@ -272,7 +278,7 @@ impl Drop for DeviceMemory {
     fn drop(&mut self) {
         match self.backing {
             Backing::Host => {
-                let mut foreign = ARENA.foreign.lock();
+                let mut foreign = FOREIGN.lock();
                 if let Some(i) = foreign.iter().position(|&f| f == (self.ptr as u64, self.size)) {
                     foreign.swap_remove(i);
                 }
@@ -280,9 +286,9 @@ impl Drop for DeviceMemory {
             // The range stays mapped and reads as zero: a stale address is harmless. Large ranges are mapped anew,
             // small ones only emptied.
             _ => {
-                ARENA.live.lock().remove(&(self.ptr as u64));
+                range().live.lock().remove(&(self.ptr as u64));
                 if map(self.ptr, self.reserved, -1, libc::MAP_FIXED).is_some() {
-                    ARENA.give(self.ptr as u64, self.reserved);
+                    range().give(self.ptr as u64, self.reserved);
                 }
             }
         }

@@ -14,7 +14,7 @@ pub struct Row {
     pub threads: u64,
     /// Cache lines of 64 bytes that warps' accesses touched, one cycle each, by [`Access`].
     pub lines: [u64; Access::COUNT],
-    /// Warps' accesses, by [`Kind`], of which the lines were not told; and of the same sort, those of which they were,
+    /// Warps' accesses, by [`AccessKind`], of which the lines were not told; and of the same sort, those of which they were,
     /// with the lines.
     pub unknown: [u64; 2],
     pub sampled: [u64; 2],
@@ -75,7 +75,7 @@ impl Access {
 
 /// What an access does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
+pub enum AccessKind {
     Read,
     Write,
     Atomic,

@@ -7,7 +7,7 @@ use one_op::*;
 use shader::bytecode::{Code, Op};
 use shader::eval;
 use shader::ir::{Bin, Tri, Ty, Un};
-use shader::isa::{Facts, Kind, Nan};
+use shader::isa::{Facts, Nan, OperandType};
 use simd::Level;
 use std::collections::BTreeSet;
 
@@ -56,20 +56,20 @@ struct Sig {
 
 /// A row of the table for the forms it has: `op` of the type that picks the form.
 fn forms(facts: &Facts, op: impl Fn(Ty) -> Any) -> Vec<Sig> {
-    let picks = facts.operands.iter().find(|k| matches!(k, Kind::Num | Kind::Any));
+    let picks = facts.operands.iter().find(|k| matches!(k, OperandType::Num | OperandType::Any));
     let types: &[Ty] = match picks.or(facts.operands.first()) {
-        Some(Kind::Any) => &[B32, B64, Bool],
-        Some(Kind::Num) => &[B32, B64],
-        Some(Kind::B64) => &[B64],
-        Some(Kind::Bool) => &[Bool],
+        Some(OperandType::Any) => &[B32, B64, Bool],
+        Some(OperandType::Num) => &[B32, B64],
+        Some(OperandType::B64) => &[B64],
+        Some(OperandType::Bool) => &[Bool],
         _ => &[B32],
     };
     let sig = |ty: &Ty| {
-        let of = |k: &Kind| match k {
-            Kind::Bool => Bool,
-            Kind::B32 | Kind::Count => B32,
-            Kind::B64 => B64,
-            Kind::Num | Kind::Any | Kind::Same => *ty,
+        let of = |k: &OperandType| match k {
+            OperandType::Bool => Bool,
+            OperandType::B32 | OperandType::Count => B32,
+            OperandType::B64 => B64,
+            OperandType::Num | OperandType::Any | OperandType::Same => *ty,
         };
         Sig {
             op: op(*ty),

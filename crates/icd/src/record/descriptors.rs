@@ -69,30 +69,27 @@ pub(crate) unsafe fn cmd_bind_descriptor_sets(
     }
 }
 
-unsafe fn bind_sets(point: &mut BindPoint, first: u32, sets: &[vk::DescriptorSet], mut offsets: &[u32]) {
-    // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
-    unsafe {
-        for (n, &handle) in sets.iter().enumerate() {
-            let index = first as usize + n;
-            if index >= pipeline_layout::MAX_SETS as usize {
-                return;
-            }
-            let set =
-                if handle == vk::DescriptorSet::null() { None } else { object::get::<DescriptorSet>(handle) };
-            point.bind(
-                index,
-                set.map(|s| {
-                    let (own, rest) = offsets.split_at((s.layout.dynamic_count as usize).min(offsets.len()));
-                    offsets = rest;
-                    BoundSet {
-                        memory: s.memory.clone(),
-                        layout: s.layout.clone(),
-                        offsets: own.to_vec(),
-                        pushed: false,
-                    }
-                }),
-            );
+fn bind_sets(point: &mut BindPoint, first: u32, sets: &[vk::DescriptorSet], mut offsets: &[u32]) {
+    for (n, &handle) in sets.iter().enumerate() {
+        let index = first as usize + n;
+        if index >= pipeline_layout::MAX_SETS as usize {
+            return;
         }
+        let set =
+            if handle == vk::DescriptorSet::null() { None } else { object::hold::<DescriptorSet>(handle) };
+        point.bind(
+            index,
+            set.map(|s| {
+                let (own, rest) = offsets.split_at((s.layout.dynamic_count as usize).min(offsets.len()));
+                offsets = rest;
+                BoundSet {
+                    memory: s.memory.clone(),
+                    layout: s.layout.clone(),
+                    offsets: own.to_vec(),
+                    pushed: false,
+                }
+            }),
+        );
     }
 }
 

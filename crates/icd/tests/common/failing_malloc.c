@@ -1,15 +1,21 @@
-/* Lets allocations of one library fail: the test loads this before the C library (LD_PRELOAD). */
+/* Lets allocations of one library fail, and its mappings, files in memory and threads: the test loads this before the C
+   library (LD_PRELOAD). */
 #define _GNU_SOURCE
+#include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
+#include <pthread.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t);
 extern void *__libc_memalign(size_t, size_t);
 
 static char *from, *to;
-static volatile long armed, all, count, failed;
+static volatile long armed, all, only, count, failed;
 
 static int find(struct dl_phdr_info *info, size_t size, void *name) {
     size_t n = strlen(info->dlpi_name), m = strlen(name);
@@ -25,13 +31,15 @@ static int find(struct dl_phdr_info *info, size_t size, void *name) {
     return 1;
 }
 
-/* The `at`th allocation of a library whose path ends in `name` fails from now on, and if `and_on` all after it; 0: none. */
-void failing_malloc_arm(const char *name, long at, int and_on) {
+/* The `at`th allocation of a library whose path ends in `name` fails from now on, and if `and_on` all after it; 0: none.
+   `maps`: mappings, files and threads alone are counted, and fail. */
+void failing_malloc_arm(const char *name, long at, int and_on, int maps) {
     armed = 0;
     from = to = NULL;
     if (at) dl_iterate_phdr(find, (void *)name);
     count = failed = 0;
     all = and_on;
+    only = maps;
     armed = at;
 }
 
@@ -39,14 +47,17 @@ void failing_malloc_arm(const char *name, long at, int and_on) {
 long failing_malloc_failed(void) { return failed; }
 long failing_malloc_count(void) { return count; }
 
-static int fails(char *caller) {
-    if (!armed || caller < from || caller >= to) return 0;
+static int fails_as(char *caller, int map) {
+    if (!armed || (only && !map) || caller < from || caller >= to) return 0;
     long n = __sync_add_and_fetch(&count, 1);
     if (n < armed || (n > armed && !all)) return 0;
     __sync_add_and_fetch(&failed, 1);
     errno = ENOMEM;
     return 1;
 }
+
+static int fails(char *caller) { return fails_as(caller, 0); }
+static int fails_map(char *caller) { return fails_as(caller, 1); }
 
 #define CALLER ((char *)__builtin_return_address(0))
 void *malloc(size_t n) { return fails(CALLER) ? NULL : __libc_malloc(n); }
@@ -59,4 +70,26 @@ int posix_memalign(void **out, size_t a, size_t n) {
     if (!p) return ENOMEM;
     *out = p;
     return 0;
+}
+
+static void *map(char *caller, void *at, size_t n, int prot, int flags, int fd, off_t offset) {
+    return fails_map(caller) ? MAP_FAILED : (void *)syscall(SYS_mmap, at, n, prot, flags, fd, offset);
+}
+void *mmap(void *at, size_t n, int prot, int flags, int fd, off_t offset) {
+    return map(CALLER, at, n, prot, flags, fd, offset);
+}
+void *mmap64(void *at, size_t n, int prot, int flags, int fd, off_t offset) {
+    return map(CALLER, at, n, prot, flags, fd, offset);
+}
+int mprotect(void *at, size_t n, int prot) { return fails_map(CALLER) ? -1 : syscall(SYS_mprotect, at, n, prot); }
+int memfd_create(const char *name, unsigned flags) {
+    return fails_map(CALLER) ? -1 : syscall(SYS_memfd_create, name, flags);
+}
+static int resize(char *caller, int fd, off_t n) { return fails_map(caller) ? -1 : syscall(SYS_ftruncate, fd, n); }
+int ftruncate(int fd, off_t n) { return resize(CALLER, fd, n); }
+int ftruncate64(int fd, off_t n) { return resize(CALLER, fd, n); }
+int pthread_create(pthread_t *t, const pthread_attr_t *a, void *(*run)(void *), void *with) {
+    static int (*next)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+    if (!next) next = dlsym(RTLD_NEXT, "pthread_create");
+    return fails_map(CALLER) ? EAGAIN : next(t, a, run, with);
 }

@@ -7,19 +7,19 @@ use counters::Event;
 
 /// What primitives of a draw are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
+pub enum TopologyClass {
     Point,
     Line,
     Triangle,
 }
 
-impl Kind {
+impl TopologyClass {
     /// Those that come in count as this.
     pub fn event(self) -> Event {
         match self {
-            Kind::Point => Event::Points,
-            Kind::Line => Event::Lines,
-            Kind::Triangle => Event::Triangles,
+            TopologyClass::Point => Event::Points,
+            TopologyClass::Line => Event::Lines,
+            TopologyClass::Triangle => Event::Triangles,
         }
     }
 }
@@ -158,7 +158,7 @@ impl Default for Assembled {
 
 /// How a draw's vertices become primitives.
 pub struct Assembly {
-    pub kind: Kind,
+    pub kind: TopologyClass,
     topology: vk::PrimitiveTopology,
     indices: Option<Indices>,
     first: u32,
@@ -196,12 +196,14 @@ impl Assembly {
         let state = &draw.state;
         let topology = state.topology;
         let (kind, chunk) = match topology {
-            vk::PrimitiveTopology::POINT_LIST => (Kind::Point, 1024),
-            vk::PrimitiveTopology::LINE_LIST => (Kind::Line, 1024),
-            vk::PrimitiveTopology::LINE_STRIP => (Kind::Line, 1023),
+            vk::PrimitiveTopology::POINT_LIST => (TopologyClass::Point, 1024),
+            vk::PrimitiveTopology::LINE_LIST => (TopologyClass::Line, 1024),
+            vk::PrimitiveTopology::LINE_STRIP => (TopologyClass::Line, 1023),
             // Vertices fill whole waves; indexed ones are fewer than primitives as a rule.
-            vk::PrimitiveTopology::TRIANGLE_LIST => (Kind::Triangle, if call.indexed { 1280 } else { 768 }),
-            _ => (Kind::Triangle, 1022),
+            vk::PrimitiveTopology::TRIANGLE_LIST => {
+                (TopologyClass::Triangle, if call.indexed { 1280 } else { 768 })
+            }
+            _ => (TopologyClass::Triangle, 1022),
         };
         let mut a = Assembly {
             kind,
@@ -266,8 +268,8 @@ impl Assembly {
     /// Vertex of a primitive that flat inputs come from.
     pub fn provoking(&self) -> usize {
         match (self.last, self.kind) {
-            (true, Kind::Line) => 1,
-            (true, Kind::Triangle) => 2,
+            (true, TopologyClass::Line) => 1,
+            (true, TopologyClass::Triangle) => 2,
             _ => 0,
         }
     }

@@ -27,7 +27,7 @@ pub mod viewport;
 
 use crate::draw::{Call, Draw};
 use crate::state::Rect;
-use assembly::{Assembled, Assembly, Kind};
+use assembly::{Assembled, Assembly, TopologyClass};
 pub use batch::Batch;
 use counters::{Counts, Event, EventCounts, Phase, Unit};
 use fetch::Fetch;
@@ -208,7 +208,7 @@ pub fn run(
         (ctx.layers, view),
     );
     let fetch = Fetch::new(draw, call, &pipeline.vertex, draw_index, view);
-    let strips = assembly.kind == Kind::Line && state.raster.stipple.is_some();
+    let strips = assembly.kind == TopologyClass::Line && state.raster.stipple.is_some();
     let chunks = assembly.chunks();
     let program = &*pipeline.vertex;
     let active = draw.instrumentation.as_ref().filter(|_| program.profile.mark_count > 0);

@@ -1,7 +1,7 @@
 //! From assembled primitives to [`Prim`]s: who is culled, clipped, and which set-up it takes.
 
 use super::Batch;
-use super::assembly::{Assembled, Kind};
+use super::assembly::{Assembled, TopologyClass};
 use super::clip::{Corner, Polygon};
 use super::line::Stipple;
 use super::plane::{Bias, Gradients, Placed, varyings};
@@ -22,7 +22,7 @@ pub struct Rasterizer<'a> {
     pub view: Option<u32>,
     pub bias: Option<Bias>,
     pub clip_z: ClipZ,
-    pub kind: Kind,
+    pub kind: TopologyClass,
     /// Which of a primitive's vertices is the provoking one.
     pub provoking: usize,
     /// Codes that ask for clipping.
@@ -49,7 +49,7 @@ impl<'a> Rasterizer<'a> {
         outputs: &'a Outputs,
         maps: Vec<Map>,
         bias: Option<Bias>,
-        kind: Kind,
+        kind: TopologyClass,
         provoking: usize,
         (layers, view): (u32, Option<u32>),
     ) -> Rasterizer<'a> {
@@ -71,8 +71,8 @@ impl<'a> Rasterizer<'a> {
             return;
         }
         match self.kind {
-            Kind::Triangle => super::setup::triangles(self, v, chunk, out),
-            Kind::Line => {
+            TopologyClass::Triangle => super::setup::triangles(self, v, chunk, out),
+            TopologyClass::Line => {
                 for i in 0..n {
                     let (a, b) = (chunk.v[0][i], chunk.v[1][i]);
                     if chunk.starts.get(i).copied().unwrap_or(true) {
@@ -81,7 +81,7 @@ impl<'a> Rasterizer<'a> {
                     self.line(v, [a, b, b], chunk.ids[i], stipple, out);
                 }
             }
-            Kind::Point => {
+            TopologyClass::Point => {
                 if super::points::points(self, v, chunk, out) {
                     return;
                 }

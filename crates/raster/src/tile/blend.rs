@@ -69,7 +69,7 @@ impl Row {
 pub struct Writer {
     format: &'static FormatInfo,
     bytes: usize,
-    kind: Kind,
+    kind: BlendPath,
     blend: BlendAttachment,
     constants: [f32; 4],
     logic: Option<vk::LogicOp>,
@@ -84,7 +84,7 @@ pub struct Writer {
 }
 
 #[derive(Clone, Copy, PartialEq, Debug)]
-enum Kind {
+enum BlendPath {
     /// Nothing is written.
     None,
     /// Four unorm bytes; the channel of byte i: 0, 1, 2, 3 or 2, 1, 0, 3.
@@ -142,15 +142,15 @@ impl Writer {
             _ => None,
         };
         let kind = match swap {
-            _ if write == 0 => Kind::None,
+            _ if write == 0 => BlendPath::None,
             Some(swap) if keep.is_none() && logic.is_none() && b.enable && simple(&b) => {
                 match ByAlpha::new(&b, &blend.constants.map(|c| c.clamp(0.0, 1.0))) {
-                    Some(factors) => Kind::ByAlpha { swap, factors },
-                    None => Kind::Fixed { swap },
+                    Some(factors) => BlendPath::ByAlpha { swap, factors },
+                    None => BlendPath::Fixed { swap },
                 }
             }
-            Some(swap) if keep.is_none() && logic.is_none() => Kind::Bytes { swap, blend: b.enable },
-            _ => Kind::Generic,
+            Some(swap) if keep.is_none() && logic.is_none() => BlendPath::Bytes { swap, blend: b.enable },
+            _ => BlendPath::Generic,
         };
         let range = match format.class {
             NumClass::Unorm | NumClass::Srgb => Some([0.0, 1.0]),
@@ -177,7 +177,7 @@ impl Writer {
     }
 
     pub fn writes(&self) -> bool {
-        self.kind != Kind::None
+        self.kind != BlendPath::None
     }
     /// Replaces all of a pixel, whatever was there.
     pub fn opaque(&self) -> bool {
@@ -201,11 +201,11 @@ impl Writer {
         mask: u16,
     ) {
         match self.kind {
-            Kind::None => {}
+            BlendPath::None => {}
             // SAFETY: sixteen pixels of four bytes (here and below).
-            Kind::Bytes { swap, blend } => unsafe { self.bytes4(s, px, src, src1, mask, swap, blend) },
-            Kind::Fixed { swap } => unsafe { self.fixed(s, px, src, src1, mask, swap) },
-            Kind::ByAlpha { swap, factors } => {
+            BlendPath::Bytes { swap, blend } => unsafe { self.bytes4(s, px, src, src1, mask, swap, blend) },
+            BlendPath::Fixed { swap } => unsafe { self.fixed(s, px, src, src1, mask, swap) },
+            BlendPath::ByAlpha { swap, factors } => {
                 let mut rows = [[0u32; 16]; 4];
                 for c in 0..4 {
                     vector::store(s, &mut rows[c], src[c]);
@@ -215,7 +215,7 @@ impl Writer {
                 // SAFETY: one block, of the caller's pixels; the rows are one for all warps.
                 unsafe { by_alpha::run(s, &factors, swap, px, &[0], 0, &rows, &[mask]) };
             }
-            Kind::Generic => {
+            BlendPath::Generic => {
                 let store = |c: &[S::I; 4]| -> Colors {
                     let mut out = [[0; 16]; 4];
                     out.iter_mut().zip(c).for_each(|(o, c)| vector::store(s, o, *c));
@@ -245,7 +245,7 @@ impl Writer {
         src1: Option<&[Row; 4]>,
         masks: &[u16],
     ) {
-        if let Kind::ByAlpha { swap, factors } = &self.kind {
+        if let BlendPath::ByAlpha { swap, factors } = &self.kind {
             // SAFETY: the caller's warps and blocks; pixels have four bytes.
             return unsafe { by_alpha::run(s, factors, *swap, base, blocks, first, src, masks) };
         }
@@ -257,7 +257,7 @@ impl Writer {
             let colors =
                 unsafe { [src[0].words(s, w), src[1].words(s, w), src[2].words(s, w), src[3].words(s, w)] };
             match self.kind {
-                Kind::Bytes { swap: false, blend: false } => {
+                BlendPath::Bytes { swap: false, blend: false } => {
                     // SAFETY: the block's pixels, of four bytes.
                     unsafe { self.bytes4(s, px, &colors, None, masks[i], false, false) }
                 }

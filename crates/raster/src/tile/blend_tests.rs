@@ -52,7 +52,7 @@ pub(crate) fn the_general_way_is_the_same(level: Level) {
         };
         let format = formats[n % formats.len()];
         let w = Writer::new(texel::format::info(format).unwrap(), &blend, 0);
-        let w = Writer { kind: Kind::Generic, ..w };
+        let w = Writer { kind: BlendPath::Generic, ..w };
         let mut value = |_| (next() as f32 / (1 << 23) as f32 - 0.5).to_bits();
         let rows: [Four; 2] = std::array::from_fn(|_| [0; 4].map(|_| [0; 16].map(&mut value)));
         let channels: [Vec<[u32; 16]>; 4] = std::array::from_fn(|c| rows.iter().map(|r| r[c]).collect());
@@ -108,9 +108,9 @@ fn factors_by_alpha_are_the_general_ones() {
             locations: Vec::new(),
         };
         let w = Writer::new(texel::format::info(formats[n % 2]).unwrap(), &blend, 0);
-        let Kind::ByAlpha { swap, .. } = w.kind else { continue };
+        let BlendPath::ByAlpha { swap, .. } = w.kind else { continue };
         seen += 1;
-        let general = Writer { kind: Kind::Fixed { swap }, ..w.clone() };
+        let general = Writer { kind: BlendPath::Fixed { swap }, ..w.clone() };
         let mut value = |_| (next() as f32 / (1 << 23) as f32 - 0.5).to_bits();
         // Warps 1 and 2 of three; alpha of each lane, or the same of all.
         let mut rows: [Four; 3] = std::array::from_fn(|_| [0; 4].map(|_| [0; 16].map(&mut value)));

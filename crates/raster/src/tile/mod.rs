@@ -13,6 +13,7 @@ pub mod cover;
 pub mod depth;
 pub mod expand;
 pub mod fill;
+pub mod full;
 pub mod hidden;
 pub mod hiz;
 pub mod host;
@@ -21,7 +22,7 @@ pub mod late;
 pub mod op;
 pub mod packer;
 pub mod resolve;
-pub mod run;
+
 mod shade;
 mod small;
 mod strip;

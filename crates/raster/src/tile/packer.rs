@@ -6,7 +6,7 @@
 //! after the other.
 
 use super::cover::MAX_SAMPLES;
-use super::run::Places;
+use super::full::Places;
 use crate::layout::PIXELS;
 
 /// The most warps of a wave.

@@ -3,10 +3,10 @@
 use super::blend::Row;
 use super::counts::{self, InTile, any_quads};
 use super::fill::{self, Warp};
+use super::full;
 use super::item::Item;
 use super::late::after;
 use super::packer::Slot;
-use super::run;
 use super::target::Plane;
 use super::task::Task;
 use crate::layout::{LANE_X, LANE_Y, QUAD_X, QUAD_Y, SIDE};
@@ -44,7 +44,7 @@ impl Task<'_> {
         let mut covered = [0u16; 16];
         let mut exec = [0u16; 16];
         let full = self.packer.full;
-        run::fill(s, item, self.packer, self.origin, &mut lanes);
+        full::fill(s, item, self.packer, self.origin, &mut lanes);
         if full != 0 {
             for w in 0..count {
                 covered[w] = (full >> w & 1).wrapping_neg();

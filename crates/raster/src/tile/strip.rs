@@ -9,8 +9,8 @@ use texel::vector;
 /// A kind of plane: what a step of some blocks, side by side, is in memory.
 pub trait Strip {
     /// Bytes of a pixel in the tile and in memory.
-    const TILE: usize;
-    const MEMORY: usize;
+    const TILE_BYTES: usize;
+    const MEMORY_BYTES: usize;
     /// Blocks of a step, and the vectors that it is in memory.
     const BLOCKS: usize;
     const VECTORS: usize = 1;
@@ -91,8 +91,8 @@ fn bytes_by_rows<S: Simd>(s: S, v: S::I) -> S::I {
 }
 
 impl<const B: usize> Strip for Bytes<B> {
-    const TILE: usize = B;
-    const MEMORY: usize = B;
+    const TILE_BYTES: usize = B;
+    const MEMORY_BYTES: usize = B;
     const BLOCKS: usize = if B < 4 { 4 / B } else { 1 };
     const VECTORS: usize = if B > 4 { B / 4 } else { 1 };
     #[inline(always)]
@@ -149,8 +149,8 @@ const DEPTH24: u32 = 0xFF_FFFF;
 
 /// The low 24 bits of a word.
 impl Strip for Depth<u32> {
-    const TILE: usize = 4;
-    const MEMORY: usize = 4;
+    const TILE_BYTES: usize = 4;
+    const MEMORY_BYTES: usize = 4;
     const BLOCKS: usize = 1;
     #[inline(always)]
     unsafe fn from_tile<S: Simd>(s: S, tile: *const u8, out: &mut [S::I; 4]) {
@@ -178,8 +178,8 @@ impl Strip for Depth<u32> {
 }
 
 impl Strip for Depth<u16> {
-    const TILE: usize = 4;
-    const MEMORY: usize = 2;
+    const TILE_BYTES: usize = 4;
+    const MEMORY_BYTES: usize = 2;
     const BLOCKS: usize = 2;
     #[inline(always)]
     unsafe fn from_tile<S: Simd>(s: S, tile: *const u8, out: &mut [S::I; 4]) {
@@ -225,12 +225,12 @@ mod tests {
     fn step<T: Strip>(tile_word: impl Fn(u32) -> u32) {
         let (n, width) = (T::BLOCKS * 16, T::BLOCKS * 4);
         // Pixel x, y holds 17 · y + x + 1.
-        let mut tile = vec![0u8; n * T::TILE];
+        let mut tile = vec![0u8; n * T::TILE_BYTES];
         for y in 0..4 {
             for x in 0..width {
                 let v = tile_word((17 * y + x + 1) as u32).to_le_bytes();
-                let at = pixel(x, y) * T::TILE;
-                let bytes = T::TILE.min(4);
+                let at = pixel(x, y) * T::TILE_BYTES;
+                let bytes = T::TILE_BYTES.min(4);
                 tile[at..at + bytes].copy_from_slice(&v[..bytes]);
             }
         }
@@ -252,12 +252,16 @@ mod tests {
             for (y, row) in rows.iter().enumerate() {
                 for x in 0..width {
                     let mut want = [0u8; 16];
-                    T::store(tile.as_ptr().add(pixel(x, y) * T::TILE), want.as_mut_ptr());
+                    T::store(tile.as_ptr().add(pixel(x, y) * T::TILE_BYTES), want.as_mut_ptr());
                     assert_eq!(want[0] as usize, 17 * y + x + 1);
-                    assert_eq!(row[x * T::MEMORY..(x + 1) * T::MEMORY], want[..T::MEMORY], "{x} {y}");
+                    assert_eq!(
+                        row[x * T::MEMORY_BYTES..(x + 1) * T::MEMORY_BYTES],
+                        want[..T::MEMORY_BYTES],
+                        "{x} {y}"
+                    );
                 }
             }
-            let mut back = vec![0u8; n * T::TILE];
+            let mut back = vec![0u8; n * T::TILE_BYTES];
             T::to_tile(P, back.as_mut_ptr(), &v);
             assert_eq!(back, tile);
         }

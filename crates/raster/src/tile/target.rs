@@ -32,7 +32,7 @@ pub struct Plane {
     /// Where sample 0's pixels start in the tile buffer; each sample's [`PIXELS`] follow those of the one before.
     pub at: usize,
     pub samples: u32,
-    pub(super) kind: Kind,
+    pub(super) kind: PlaneKind,
     load: vk::AttachmentLoadOp,
     store: vk::AttachmentStoreOp,
     /// A pixel of the clear value, as the tile holds it.
@@ -42,7 +42,7 @@ pub struct Plane {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Kind {
+pub(super) enum PlaneKind {
     /// Bytes as in memory.
     Color,
     /// f32 in the tile; memory holds an f32, a u16 or the low 24 bits of a u32. Fixed-point values stay integers.
@@ -92,10 +92,10 @@ impl Plane {
     }
 }
 
-fn depth_scale(kind: Kind) -> f32 {
+fn depth_scale(kind: PlaneKind) -> f32 {
     match kind {
-        Kind::Depth16 => 65535.0,
-        Kind::Depth24 => 16777215.0,
+        PlaneKind::Depth16 => 65535.0,
+        PlaneKind::Depth24 => 16777215.0,
         _ => 0.0,
     }
 }
@@ -374,7 +374,7 @@ fn target(a: &Attachment, at: &mut usize) -> Target {
                 bytes: view.format.block_bytes as usize,
                 at: 0,
                 samples: view.samples,
-                kind: Kind::Color,
+                kind: PlaneKind::Color,
                 load: a.load,
                 store: a.store,
                 clear: [0; 16],
@@ -387,10 +387,10 @@ fn target(a: &Attachment, at: &mut usize) -> Target {
         let Some(s) = view.image.surface(aspect, r.base_mip_level) else { continue };
         let stencil = aspect == vk::ImageAspectFlags::STENCIL;
         let kind = match s.format.format {
-            _ if stencil => Kind::Stencil,
-            vk::Format::D16_UNORM => Kind::Depth16,
-            vk::Format::X8_D24_UNORM_PACK32 => Kind::Depth24,
-            _ => Kind::Depth32,
+            _ if stencil => PlaneKind::Stencil,
+            vk::Format::D16_UNORM => PlaneKind::Depth16,
+            vk::Format::X8_D24_UNORM_PACK32 => PlaneKind::Depth24,
+            _ => PlaneKind::Depth32,
         };
         let plane = place(Plane {
             // SAFETY: the view's first layer exists.
@@ -425,15 +425,15 @@ impl Plane {
     /// A plane of one sample of one layer.
     pub(super) fn of(
         format: &'static FormatInfo,
-        kind: Kind,
+        kind: PlaneKind,
         base: *mut u8,
         row_pitch: u64,
         size: i32,
     ) -> Plane {
         let none = (vk::AttachmentLoadOp::LOAD, vk::AttachmentStoreOp::STORE);
         let bytes = match kind {
-            Kind::Color => format.block_bytes as usize,
-            Kind::Stencil => 1,
+            PlaneKind::Color => format.block_bytes as usize,
+            PlaneKind::Stencil => 1,
             _ => 4,
         };
         Plane {
@@ -492,8 +492,8 @@ impl Plane {
         let mut out = [0; 16];
         match self.kind {
             // SAFETY: room for a texel.
-            Kind::Color => unsafe { kernels::encode_row(self.format, &[color], out.as_mut_ptr()) },
-            Kind::Stencil => out[0] = stencil as u8,
+            PlaneKind::Color => unsafe { kernels::encode_row(self.format, &[color], out.as_mut_ptr()) },
+            PlaneKind::Stencil => out[0] = stencil as u8,
             k => out[..4].copy_from_slice(&quantise(depth, depth_scale(k)).to_le_bytes()),
         }
         out

@@ -1,7 +1,7 @@
 //! Tiles come from memory and go there: the parts of attachments that lie in the render area.
 
 use super::strip::{Bytes, Depth, Strip, place};
-use super::target::{Kind, Plane};
+use super::target::{Plane, PlaneKind};
 use crate::layout::{TILE, pixel};
 use crate::state::Rect;
 use simd::{Level, Simd};
@@ -126,7 +126,7 @@ impl Plane {
                     unsafe { moved(level, self, &p, false) }
                 }
             };
-            if way != Way::Load && self.kind == Kind::Color {
+            if way != Way::Load && self.kind == PlaneKind::Color {
                 traffic.seen |= p.quarters();
                 traffic.changed |= differs & p.quarters();
             }
@@ -163,9 +163,9 @@ impl Plane {
         let mut texel = self.clear;
         let z = f32::from_le_bytes([texel[0], texel[1], texel[2], texel[3]]);
         match self.kind {
-            Kind::Depth16 => texel[..2].copy_from_slice(&(z as u16).to_le_bytes()),
-            Kind::Depth24 => texel[..4].copy_from_slice(&(z as u32).to_le_bytes()),
-            Kind::Color | Kind::Depth32 | Kind::Stencil => {}
+            PlaneKind::Depth16 => texel[..2].copy_from_slice(&(z as u16).to_le_bytes()),
+            PlaneKind::Depth24 => texel[..4].copy_from_slice(&(z as u32).to_le_bytes()),
+            PlaneKind::Color | PlaneKind::Depth32 | PlaneKind::Stencil => {}
         }
         let bytes = self.format.block_bytes as usize;
         let mut row = [0u8; TILE as usize * 16];
@@ -194,8 +194,8 @@ impl Plane {
 unsafe fn moved_body<S: Simd>(s: S, plane: &Plane, p: &Place, load: bool) -> u8 {
     match (plane.kind, plane.bytes) {
         // SAFETY: the caller's place; pixels of this kind and size (here and below).
-        (Kind::Depth16, _) => unsafe { strips::<S, Depth<u16>>(s, p, load) },
-        (Kind::Depth24, _) => unsafe { strips::<S, Depth<u32>>(s, p, load) },
+        (PlaneKind::Depth16, _) => unsafe { strips::<S, Depth<u16>>(s, p, load) },
+        (PlaneKind::Depth24, _) => unsafe { strips::<S, Depth<u32>>(s, p, load) },
         (_, 1) => unsafe { strips::<S, Bytes<1>>(s, p, load) },
         (_, 2) => unsafe { strips::<S, Bytes<2>>(s, p, load) },
         (_, 4) => unsafe { strips::<S, Bytes<4>>(s, p, load) },
@@ -258,7 +258,7 @@ unsafe fn quarters<T: Strip>(p: &Place, v: usize, x: usize, y: usize) -> [*mut u
     for (q, at) in at.iter_mut().enumerate() {
         let (row, bytes) = place(T::VECTORS, v, q);
         // SAFETY: a quarter of the step.
-        *at = unsafe { p.row(y + row).add(x * T::MEMORY + bytes) };
+        *at = unsafe { p.row(y + row).add(x * T::MEMORY_BYTES + bytes) };
     }
     at
 }
@@ -275,7 +275,7 @@ unsafe fn load4<S: Simd, T: Strip>(s: S, p: &Place, from: usize, to: usize, y: u
             *v = unsafe { s.iload4(quarters::<T>(p, n, x, y)) };
         }
         // SAFETY: the step in the tile.
-        unsafe { T::to_tile(s, p.tile.add(pixel(x, y) * T::TILE), &v) };
+        unsafe { T::to_tile(s, p.tile.add(pixel(x, y) * T::TILE_BYTES), &v) };
         x += 4 * T::BLOCKS;
     }
 }
@@ -291,7 +291,7 @@ unsafe fn store4<S: Simd, T: Strip>(s: S, p: &Place, from: usize, to: usize, y: 
     while x < to {
         let mut v = [s.isplat(0); 4];
         // SAFETY: a step in the tile.
-        unsafe { T::from_tile(s, p.tile.add(pixel(x, y) * T::TILE), &mut v) };
+        unsafe { T::from_tile(s, p.tile.add(pixel(x, y) * T::TILE_BYTES), &mut v) };
         for (n, v) in v.iter().enumerate().take(T::VECTORS) {
             // SAFETY: the step in memory (here and below).
             let at = unsafe { quarters::<T>(p, n, x, y) };
@@ -314,7 +314,7 @@ unsafe fn pixels<T: Strip>(p: &Place, x0: usize, x1: usize, y: usize, load: bool
     let mut differs = 0;
     for x in x0..x1 {
         // SAFETY: a pixel of the place (here and below).
-        let (t, m) = unsafe { (p.tile.add(pixel(x, y) * T::TILE), p.row(y).add(x * T::MEMORY)) };
+        let (t, m) = unsafe { (p.tile.add(pixel(x, y) * T::TILE_BYTES), p.row(y).add(x * T::MEMORY_BYTES)) };
         if load {
             unsafe { T::load(t, m) };
         } else if unsafe { T::store(t, m) } {
@@ -343,8 +343,8 @@ mod tests {
             (p.y0..p.y1).fold(0, |differs, y| differs | unsafe { row(p, p.x0, p.x1, y, load) })
         };
         match (plane.kind, plane.bytes) {
-            (Kind::Depth16, _) => rows(pixels::<Depth<u16>>),
-            (Kind::Depth24, _) => rows(pixels::<Depth<u32>>),
+            (PlaneKind::Depth16, _) => rows(pixels::<Depth<u16>>),
+            (PlaneKind::Depth24, _) => rows(pixels::<Depth<u32>>),
             (_, 1) => rows(pixels::<Bytes<1>>),
             (_, 2) => rows(pixels::<Bytes<2>>),
             (_, 4) => rows(pixels::<Bytes<4>>),
@@ -356,15 +356,15 @@ mod tests {
     /// Tiles come and go by vectors as pixel by pixel, whole and in part.
     pub(crate) fn moves_are_those_of_pixels(level: Level) {
         let kinds = [
-            (F::R8_UNORM, Kind::Color),
-            (F::R8G8_UNORM, Kind::Color),
-            (F::R8G8B8A8_UNORM, Kind::Color),
-            (F::R16G16B16A16_SFLOAT, Kind::Color),
-            (F::R32G32B32A32_UINT, Kind::Color),
-            (F::D16_UNORM, Kind::Depth16),
-            (F::X8_D24_UNORM_PACK32, Kind::Depth24),
-            (F::D32_SFLOAT, Kind::Depth32),
-            (F::S8_UINT, Kind::Stencil),
+            (F::R8_UNORM, PlaneKind::Color),
+            (F::R8G8_UNORM, PlaneKind::Color),
+            (F::R8G8B8A8_UNORM, PlaneKind::Color),
+            (F::R16G16B16A16_SFLOAT, PlaneKind::Color),
+            (F::R32G32B32A32_UINT, PlaneKind::Color),
+            (F::D16_UNORM, PlaneKind::Depth16),
+            (F::X8_D24_UNORM_PACK32, PlaneKind::Depth24),
+            (F::D32_SFLOAT, PlaneKind::Depth32),
+            (F::S8_UINT, PlaneKind::Stencil),
         ];
         let mut seed = 3u32;
         let mut random = |memory: &mut Vec<u8>| {
@@ -405,7 +405,7 @@ mod tests {
                     "{} {x0} {y0} {level:?}",
                     format.name
                 );
-                if kind == Kind::Color {
+                if kind == PlaneKind::Color {
                     assert_eq!(got.3, want.3, "quarters of {} {x0} {y0} {level:?}", format.name);
                 }
             }

@@ -1,7 +1,7 @@
 //! Pointers at translation time, and access chains over them.
 
 use super::atomics::dim_of;
-use super::types::{Kind, pointer_scalars};
+use super::types::{TypeClass, pointer_scalars};
 use super::{Builder, PTR, Slot};
 use crate::ir::*;
 use crate::options::Result;
@@ -81,7 +81,7 @@ impl<'m> Builder<'m> {
 
     /// A pointer that was a value: loaded, selected, returned.
     fn pointer_of_slot(&mut self, s: Slot, at: usize) -> Result<Pointer> {
-        let Kind::Pointer(class, pointee) = self.types.kind(s.ty) else {
+        let TypeClass::Pointer(class, pointee) = self.types.kind(s.ty) else {
             return Err(invalid(at, "not a pointer"));
         };
         let ty = self.types.of(pointee, at)?;
@@ -154,7 +154,7 @@ impl<'m> Builder<'m> {
     /// Bytes between a matrix's columns, and between the components of one.
     pub(crate) fn matrix_strides(&self, p: &Pointer, column: u32) -> (u32, u32) {
         let scalar = match self.types.kind(column) {
-            Kind::Vector(e, _) => self.types.get(e).size,
+            TypeClass::Vector(e, _) => self.types.get(e).size,
             _ => 4,
         };
         let size = self.types.get(column).size;
@@ -188,7 +188,7 @@ impl<'m> Builder<'m> {
             self.step(&mut p, index, &i)?;
         }
         match self.types.kind(ty) {
-            Kind::Pointer(_, pointee) => {
+            TypeClass::Pointer(_, pointee) => {
                 let want = self.types.of(pointee, i.at)?;
                 if want != p.ty && !self.types.same_shape(want, p.ty) {
                     return Err(i.bad("the result type is not what the indices lead to"));
@@ -206,7 +206,7 @@ impl<'m> Builder<'m> {
         let scalars = matches!(p.base, Base::Slots(_) | Base::Values(_));
         let scratch = p.base == Base::Scratch;
         match self.types.kind(p.ty) {
-            Kind::Struct(..) => {
+            TypeClass::Struct(..) => {
                 let k = self.const_u32(index, at)?;
                 let m = self.types.member(p.ty, k).ok_or_else(|| i.bad("no such member"))?;
                 if scalars {
@@ -223,7 +223,7 @@ impl<'m> Builder<'m> {
                 p.ty = m.ty;
                 p.vec_stride = 0;
             }
-            Kind::Array(e, n) => {
+            TypeClass::Array(e, n) => {
                 let stride = if scalars {
                     self.types.get(e).scalars
                 } else if scratch {
@@ -237,7 +237,7 @@ impl<'m> Builder<'m> {
                 p.ty = e;
                 self.resolve_buffer(p, at)?;
             }
-            Kind::Runtime(e) => {
+            TypeClass::Runtime(e) => {
                 let stride = if matches!(p.base, Base::Resource { .. }) {
                     self.descriptors(e)
                 } else {
@@ -247,7 +247,7 @@ impl<'m> Builder<'m> {
                 p.ty = e;
                 self.resolve_buffer(p, at)?;
             }
-            Kind::Matrix(column, n) => {
+            TypeClass::Matrix(column, n) => {
                 let stride = if scalars {
                     self.types.get(column).scalars
                 } else if scratch {
@@ -260,7 +260,7 @@ impl<'m> Builder<'m> {
                 self.add_index(p, index, stride, n, at)?;
                 p.ty = column;
             }
-            Kind::Vector(e, n) => {
+            TypeClass::Vector(e, n) => {
                 let stride = if scalars {
                     1
                 } else if scratch {
@@ -282,7 +282,7 @@ impl<'m> Builder<'m> {
     /// Descriptors that one element of a descriptor array takes.
     fn descriptors(&self, ty: u32) -> u32 {
         match self.types.kind(ty) {
-            Kind::Array(e, n) => self.descriptors(e).saturating_mul(n),
+            TypeClass::Array(e, n) => self.descriptors(e).saturating_mul(n),
             _ => 1,
         }
     }
@@ -290,7 +290,7 @@ impl<'m> Builder<'m> {
     /// A descriptor array indexed down to one buffer becomes that buffer.
     pub(crate) fn resolve_buffer(&mut self, p: &mut Pointer, at: usize) -> Result<()> {
         if let Base::Resource { set, binding } = p.base
-            && matches!(self.types.kind(p.ty), Kind::Struct(..))
+            && matches!(self.types.kind(p.ty), TypeClass::Struct(..))
         {
             let desc = self.descriptor(set, binding, p, at)?;
             p.base = Base::Buffer(desc);
@@ -305,10 +305,10 @@ impl<'m> Builder<'m> {
             return Err(invalid(at, format!("set {set} binding {binding} is not in the pipeline layout")));
         }
         let image = match self.types.kind(p.ty) {
-            Kind::SampledImage(image) => self.types.kind(image),
+            TypeClass::SampledImage(image) => self.types.kind(image),
             kind => kind,
         };
-        let texels = matches!(image, Kind::Image(i) if matches!(dim_of(i.dim), Ok(Dim::Buffer)));
+        let texels = matches!(image, TypeClass::Image(i) if matches!(dim_of(i.dim), Ok(Dim::Buffer)));
         let index = self.whole_addr(p);
         Ok(self.e.descriptor(set, binding, index, texels))
     }

@@ -2,7 +2,7 @@
 //! written, and in which blocks. Pointers that may be the same (through calls, phis, selects) are one set.
 
 use super::control::FnInfo;
-use super::types::Kind;
+use super::types::TypeClass;
 use super::{Builder, MAX_CALL_DEPTH, MAX_INSTRUCTIONS};
 use crate::options::{Error, Result};
 use crate::spirv::*;
@@ -146,7 +146,7 @@ impl Builder<'_> {
     fn pointer_class(&self, id: u32) -> Option<StorageClass> {
         let i = self.m.inst(self.m.def_at(id)?);
         match self.types.kind(self.types.of(i.get(1)?, 0).ok()?) {
-            Kind::Pointer(c, _) => Some(c),
+            TypeClass::Pointer(c, _) => Some(c),
             _ => None,
         }
     }
@@ -261,19 +261,23 @@ impl Builder<'_> {
             return Ok(());
         };
         let Some(base) = self.m.def_at(i.w[3]) else { return Ok(()) };
-        let Kind::Pointer(_, pointee) = self.types.kind(self.types.of(self.m.inst(base).w[1], i.at)?) else {
+        let TypeClass::Pointer(_, pointee) = self.types.kind(self.types.of(self.m.inst(base).w[1], i.at)?)
+        else {
             return Ok(());
         };
         let mut ty = self.types.of(pointee, i.at)?;
         for &id in i.rest(4) {
             let c = self.try_const(id);
             let kind = self.types.kind(ty);
-            if c.is_none() && !matches!(kind, Kind::Vector(..)) {
+            if c.is_none() && !matches!(kind, TypeClass::Vector(..)) {
                 self.uses.mark(i.w[3], DYNAMIC);
             }
             ty = match kind {
-                Kind::Vector(e, _) | Kind::Matrix(e, _) | Kind::Array(e, _) | Kind::Runtime(e) => e,
-                Kind::Struct(..) => match c.and_then(|c| self.types.member(ty, c as u32)) {
+                TypeClass::Vector(e, _)
+                | TypeClass::Matrix(e, _)
+                | TypeClass::Array(e, _)
+                | TypeClass::Runtime(e) => e,
+                TypeClass::Struct(..) => match c.and_then(|c| self.types.member(ty, c as u32)) {
                     Some(m) => m.ty,
                     None => return Ok(()),
                 },

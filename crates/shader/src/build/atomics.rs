@@ -2,7 +2,7 @@
 
 use super::Builder;
 use super::access::{Base, Pointer};
-use super::types::{ImageType, Kind, Sk};
+use super::types::{ImageType, Sk, TypeClass};
 use crate::ir::*;
 use crate::options::Result;
 use crate::spirv::*;
@@ -116,12 +116,12 @@ impl<'m> Builder<'m> {
 
     fn texel_pointer(&mut self, i: &Code) -> Result<()> {
         let (ty, id) = self.result(i)?;
-        let Kind::Pointer(class, pointee) = self.types.kind(ty) else {
+        let TypeClass::Pointer(class, pointee) = self.types.kind(ty) else {
             return Err(i.bad("the result type is no pointer"));
         };
         let pointee = self.types.of(pointee, i.at)?;
         let p = self.pointer(i.word(3)?, i.at)?;
-        let Kind::Image(image) = self.types.kind(p.ty) else {
+        let TypeClass::Image(image) = self.types.kind(p.ty) else {
             return Err(i.bad("not a pointer to an image"));
         };
         let start = self.load(&p, i.at)?;

@@ -1,7 +1,7 @@
 //! Building composites and taking them apart.
 
 use super::Builder;
-use super::types::Kind;
+use super::types::TypeClass;
 use crate::ir::*;
 use crate::options::Result;
 use crate::spirv::*;
@@ -86,7 +86,7 @@ impl<'m> Builder<'m> {
             }
             Op::VectorExtractDynamic => {
                 let (base, from, len) = self.value(i.word(3)?, i.at)?;
-                if !matches!(self.types.kind(base), Kind::Vector(..)) || len == 0 {
+                if !matches!(self.types.kind(base), TypeClass::Vector(..)) || len == 0 {
                     return Err(i.bad("not a vector"));
                 }
                 let index = self.int32(i.word(4)?, i.at)?;
@@ -102,7 +102,7 @@ impl<'m> Builder<'m> {
             }
             Op::VectorInsertDynamic => {
                 let (base, from, len) = self.value(i.word(3)?, i.at)?;
-                if !matches!(self.types.kind(base), Kind::Vector(..)) {
+                if !matches!(self.types.kind(base), TypeClass::Vector(..)) {
                     return Err(i.bad("not a vector"));
                 }
                 let x = self.one(i.word(4)?, i.at)?;
@@ -126,8 +126,8 @@ impl<'m> Builder<'m> {
                 if !self.types.same_shape(s.ty, ty) {
                     return Err(i.bad("the types differ"));
                 }
-                if matches!(self.types.kind(ty), Kind::Pointer(..))
-                    != matches!(self.types.kind(s.ty), Kind::Pointer(..))
+                if matches!(self.types.kind(ty), TypeClass::Pointer(..))
+                    != matches!(self.types.kind(s.ty), TypeClass::Pointer(..))
                 {
                     return Err(i.bad("the types differ"));
                 }
@@ -164,7 +164,7 @@ impl<'m> Builder<'m> {
         for (k, &c) in parts.iter().enumerate() {
             let (have, from, len) = self.value(c, i.at)?;
             // Vectors may be made from smaller vectors; everything else part by part.
-            if !matches!(self.types.kind(ty), Kind::Vector(..)) {
+            if !matches!(self.types.kind(ty), TypeClass::Vector(..)) {
                 let (want, _) =
                     self.types.component(ty, k as u32).ok_or_else(|| i.bad("too many constituents"))?;
                 if !self.types.same_shape(want, have) {

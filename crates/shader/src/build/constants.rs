@@ -1,7 +1,7 @@
 //! Constants, with specialisation.
 
 use super::Builder;
-use super::types::{Kind, MAX_SCALARS, Sk};
+use super::types::{MAX_SCALARS, Sk, TypeClass};
 use crate::ir::*;
 use crate::options::Result;
 use crate::spirv::*;
@@ -22,7 +22,7 @@ impl<'m> Builder<'m> {
                 self.bool_constant(&i, ty, v)?;
             }
             Op::Constant | Op::SpecConstant => {
-                let Kind::Scalar(s, signed) = self.types.kind(ty) else {
+                let TypeClass::Scalar(s, signed) = self.types.kind(ty) else {
                     return Err(i.bad("the type is no scalar"));
                 };
                 let wide = s.ty() == Ty::B64;
@@ -68,7 +68,7 @@ impl<'m> Builder<'m> {
     }
 
     fn bool_constant(&mut self, i: &Code, ty: u32, x: bool) -> Result<()> {
-        if self.types.kind(ty) != Kind::Scalar(Sk::Bool, false) {
+        if self.types.kind(ty) != TypeClass::Scalar(Sk::Bool, false) {
             return Err(i.bad("the type is not bool"));
         }
         let v = self.e.bool(x);
@@ -97,7 +97,10 @@ impl<'m> Builder<'m> {
     /// Components that OpConstantComposite or OpCompositeConstruct lists for the type.
     pub(crate) fn parts_of(&self, ty: u32) -> Option<u32> {
         match self.types.kind(ty) {
-            Kind::Vector(_, n) | Kind::Matrix(_, n) | Kind::Array(_, n) | Kind::Struct(_, n) => Some(n),
+            TypeClass::Vector(_, n)
+            | TypeClass::Matrix(_, n)
+            | TypeClass::Array(_, n)
+            | TypeClass::Struct(_, n) => Some(n),
             _ => None,
         }
     }
@@ -116,7 +119,7 @@ impl<'m> Builder<'m> {
     pub(crate) fn null(&mut self, ty: u32, id: u32) -> Result<()> {
         let t = *self.types.get(ty);
         // Types without a value (and huge ones) stay undefined: only initialisers may name them.
-        if t.scalars == 0 && !matches!(t.kind, Kind::Struct(_, 0)) || t.scalars > NULL_SCALARS {
+        if t.scalars == 0 && !matches!(t.kind, TypeClass::Struct(_, 0)) || t.scalars > NULL_SCALARS {
             return Ok(());
         }
         self.check_size()?;

@@ -526,7 +526,7 @@ impl<'m> Builder<'m> {
                 }
                 let new = self.pool.len();
                 self.pool.extend_from_within(start..start + len);
-                if self.types.kind(ty) == super::types::Kind::Void {
+                if self.types.kind(ty) == super::types::TypeClass::Void {
                     return Ok(true);
                 }
                 self.define_checked(&i, new)?;

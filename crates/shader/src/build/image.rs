@@ -3,7 +3,7 @@
 use super::Builder;
 use super::atomics::{dim_of, storage_coords, texel_type};
 use super::image_operands::Operands;
-use super::types::{ImageType, Kind};
+use super::types::{ImageType, TypeClass};
 use crate::ir::*;
 use crate::options::Result;
 use crate::spirv::*;
@@ -45,9 +45,9 @@ impl<'m> Builder<'m> {
     fn image_operand(&mut self, i: &Code, w: usize) -> Result<(ImageType, Value, Option<Value>)> {
         let (ty, start, len) = self.value(i.word(w)?, i.at)?;
         match self.types.kind(ty) {
-            Kind::Image(t) if len == 1 => Ok((t, self.pool[start], None)),
-            Kind::SampledImage(image) if len == 2 => match self.types.kind(image) {
-                Kind::Image(t) => Ok((t, self.pool[start], Some(self.pool[start + 1]))),
+            TypeClass::Image(t) if len == 1 => Ok((t, self.pool[start], None)),
+            TypeClass::SampledImage(image) if len == 2 => match self.types.kind(image) {
+                TypeClass::Image(t) => Ok((t, self.pool[start], Some(self.pool[start + 1]))),
                 _ => Err(i.bad("not an image")),
             },
             _ => Err(i.bad("not an image")),
@@ -87,7 +87,7 @@ impl<'m> Builder<'m> {
             Op::SampledImage => {
                 let (_, image, _) = self.image_operand(i, 3)?;
                 let (ty, start, len) = self.value(i.word(4)?, i.at)?;
-                if self.types.kind(ty) != Kind::Sampler || len != 1 {
+                if self.types.kind(ty) != TypeClass::Sampler || len != 1 {
                     return Err(i.bad("not a sampler"));
                 }
                 let sampler = self.pool[start];

@@ -3,7 +3,7 @@
 use super::Builder;
 use super::access::Base;
 use super::float::{is_float_group, is_float_instruction};
-use super::types::{Kind, Sk};
+use super::types::{Sk, TypeClass};
 use crate::ir::*;
 use crate::options::Result;
 use crate::spirv::*;
@@ -131,7 +131,7 @@ impl<'m> Builder<'m> {
         let p = self.pointer(i.word(3)?, i.at)?;
         let Base::Buffer(desc) = p.base else { return Err(i.bad("not a storage buffer")) };
         let m = self.types.member(p.ty, i.word(4)?).ok_or_else(|| i.bad("no such member"))?;
-        let Kind::Runtime(e) = self.types.kind(m.ty) else {
+        let TypeClass::Runtime(e) = self.types.kind(m.ty) else {
             return Err(i.bad("the member is no runtime array"));
         };
         let stride = self.array_stride(m.ty, e, true);
@@ -163,7 +163,9 @@ impl<'m> Builder<'m> {
         if i.op == Op::PtrDiff {
             let (x, y) = (self.pool[a + na - 1], self.pool[b + nb - 1]);
             let d = self.e.bin(Bin::ISub, x, y);
-            let Kind::Pointer(_, pointee) = self.types.kind(ty) else { return Err(i.bad("not pointers")) };
+            let TypeClass::Pointer(_, pointee) = self.types.kind(ty) else {
+                return Err(i.bad("not pointers"));
+            };
             let elem = self.types.of(pointee, i.at)?;
             let stride = match self.types.get(ty).stride {
                 0 => self.types.get(elem).size.max(1),

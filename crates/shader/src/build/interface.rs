@@ -3,7 +3,7 @@
 
 use super::Builder;
 use super::access::Base;
-use super::types::{Kind, Sk};
+use super::types::{Sk, TypeClass};
 use crate::interface::*;
 use crate::ir::*;
 use crate::options::Result;
@@ -95,7 +95,7 @@ impl Builder<'_> {
         let mut kinds = Vec::new();
         self.types.flatten(ty, &mut kinds)?;
         let mut inner = ty;
-        while let Kind::Array(e, _) = self.types.kind(inner) {
+        while let TypeClass::Array(e, _) = self.types.kind(inner) {
             inner = e;
         }
         let signed = self.types.signed(inner);
@@ -113,13 +113,13 @@ impl Builder<'_> {
     /// Scalars of a type from `way.location` on; returns the location after it.
     fn located_scalars(&self, ty: u32, way: Way, out: &mut Vec<Scalar>) -> Result<u32> {
         let Some(location) = way.location.or(match self.types.kind(ty) {
-            Kind::Struct(..) => Some(0),
+            TypeClass::Struct(..) => Some(0),
             _ => None,
         }) else {
             return Err(unsupported("an interface variable without BuiltIn or Location"));
         };
         match self.types.kind(ty) {
-            Kind::Scalar(..) | Kind::Vector(..) => {
+            TypeClass::Scalar(..) | TypeClass::Vector(..) => {
                 let Some((kind, n)) = self.types.numeric(ty) else {
                     return Err(unsupported("an interface variable of this type"));
                 };
@@ -146,15 +146,15 @@ impl Builder<'_> {
                 }
                 Ok(location + 1 + (n * words > 4) as u32)
             }
-            Kind::Array(..) if self.types.get(ty).scalars == 0 => Ok(location),
-            Kind::Matrix(e, n) | Kind::Array(e, n) => {
+            TypeClass::Array(..) if self.types.get(ty).scalars == 0 => Ok(location),
+            TypeClass::Matrix(e, n) | TypeClass::Array(e, n) => {
                 let mut next = location;
                 for _ in 0..n {
                     next = self.located_scalars(e, Way { location: Some(next), ..way }, out)?;
                 }
                 Ok(next)
             }
-            Kind::Struct(first, n) => {
+            TypeClass::Struct(first, n) => {
                 let decos = self.m.decorations(self.types.get(ty).id);
                 let mut next = way.location;
                 let mut at = 0;

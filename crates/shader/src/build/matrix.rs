@@ -2,7 +2,7 @@
 
 use super::Builder;
 use super::arith::Class;
-use super::types::{Kind, Sk};
+use super::types::{Sk, TypeClass};
 use crate::ir::*;
 use crate::options::Result;
 use crate::spirv::*;
@@ -24,7 +24,7 @@ impl Mat {
 impl<'m> Builder<'m> {
     pub(crate) fn matrix_operand(&mut self, i: &Code, w: usize) -> Result<Mat> {
         let (ty, start, len) = self.value(i.word(w)?, i.at)?;
-        if let Kind::Matrix(column, n) = self.types.kind(ty)
+        if let TypeClass::Matrix(column, n) = self.types.kind(ty)
             && let Some((s, rows)) = self.types.numeric(column)
             && len == (n * rows) as usize
         {

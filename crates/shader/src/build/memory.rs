@@ -2,7 +2,7 @@
 
 use super::Builder;
 use super::access::{Base, Pointer};
-use super::types::{Kind, MAX_SCALARS, Sk};
+use super::types::{MAX_SCALARS, Sk, TypeClass};
 use crate::ir::*;
 use crate::options::{Error, Result};
 use crate::spirv::*;
@@ -50,26 +50,26 @@ impl<'m> Builder<'m> {
         let t = self.types.get(ty);
         match t.kind {
             _ if t.scalars == 0 && t.is_composite() => {}
-            Kind::Scalar(s, _) => out.push((offset, s)),
-            Kind::Vector(e, n) => {
-                let Kind::Scalar(s, _) = self.types.kind(e) else { return Ok(()) };
+            TypeClass::Scalar(s, _) => out.push((offset, s)),
+            TypeClass::Vector(e, n) => {
+                let TypeClass::Scalar(s, _) = self.types.kind(e) else { return Ok(()) };
                 let stride = if p.vec_stride != 0 { p.vec_stride } else { s.mem().bytes() };
                 out.extend((0..n).map(|k| (offset.wrapping_add(k.wrapping_mul(stride)), s)));
             }
-            Kind::Matrix(column, n) => {
+            TypeClass::Matrix(column, n) => {
                 let (stride, comp) = self.matrix_strides(p, column);
                 let p = Pointer { vec_stride: comp, ..*p };
                 for k in 0..n {
                     self.layout(&p, column, offset.wrapping_add(k.wrapping_mul(stride)), out)?;
                 }
             }
-            Kind::Array(e, n) => {
+            TypeClass::Array(e, n) => {
                 let stride = self.array_stride(ty, e, p.explicit);
                 for k in 0..n {
                     self.layout(p, e, offset.wrapping_add(k.wrapping_mul(stride)), out)?;
                 }
             }
-            Kind::Struct(first, n) => {
+            TypeClass::Struct(first, n) => {
                 for k in first..first + n {
                     let m = self.types.members[k as usize];
                     let o = if p.explicit { m.offset.unwrap_or(m.own_offset) } else { m.own_offset };
@@ -79,7 +79,7 @@ impl<'m> Builder<'m> {
                     self.layout(&p, m.ty, offset.wrapping_add(o), out)?;
                 }
             }
-            Kind::Pointer(class, _) => {
+            TypeClass::Pointer(class, _) => {
                 let mut o = offset;
                 for &s in super::types::pointer_scalars(class) {
                     out.push((o, s));
@@ -148,8 +148,8 @@ impl<'m> Builder<'m> {
             Base::Resource { set, binding } => {
                 let start = self.pool.len();
                 let copies = match self.types.kind(p.ty) {
-                    Kind::Image(_) | Kind::Sampler => 1,
-                    Kind::SampledImage(_) => 2,
+                    TypeClass::Image(_) | TypeClass::Sampler => 1,
+                    TypeClass::SampledImage(_) => 2,
                     _ => return Err(unsupported(format!("at word {at}: a load of this kind of resource"))),
                 };
                 let d = self.descriptor(set, binding, p, at)?;

@@ -438,9 +438,9 @@ impl<'m> Builder<'m> {
         let v = self.e.res(self.pool[s.start as usize]);
         let c = self.e.as_const(v)?;
         Some(match self.types.kind(s.ty) {
-            types::Kind::Scalar(Sk::I8, true) => c as u8 as i8 as u64,
-            types::Kind::Scalar(Sk::I16, true) => c as u16 as i16 as u64,
-            types::Kind::Scalar(Sk::I32, true) => c as u32 as i32 as u64,
+            types::TypeClass::Scalar(Sk::I8, true) => c as u8 as i8 as u64,
+            types::TypeClass::Scalar(Sk::I16, true) => c as u16 as i16 as u64,
+            types::TypeClass::Scalar(Sk::I32, true) => c as u32 as i32 as u64,
             _ => c,
         })
     }

@@ -60,7 +60,7 @@ pub(crate) struct ImageType {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Kind {
+pub(crate) enum TypeClass {
     Void,
     Scalar(Sk, bool),
     Vector(u32, u32),
@@ -80,7 +80,7 @@ pub(crate) enum Kind {
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Type {
-    pub kind: Kind,
+    pub kind: TypeClass,
     pub id: u32,
     /// Scalars when flattened; `u32::MAX` when unbounded.
     pub scalars: u32,
@@ -99,11 +99,11 @@ pub(crate) struct Type {
 }
 
 impl Type {
-    fn new(kind: Kind, id: u32) -> Type {
+    fn new(kind: TypeClass, id: u32) -> Type {
         Type { kind, id, scalars: 0, words: 0, depth: 0, nodes: 1, explicit: 0, size: 0, align: 1, stride: 0 }
     }
     pub fn is_composite(&self) -> bool {
-        matches!(self.kind, Kind::Array(..) | Kind::Struct(..))
+        matches!(self.kind, TypeClass::Array(..) | TypeClass::Struct(..))
     }
 }
 
@@ -144,7 +144,7 @@ fn up(x: u32, align: u32) -> u32 {
 
 impl Types {
     pub fn new(ids: usize) -> Types {
-        let void = Type::new(Kind::Other, 0);
+        let void = Type::new(TypeClass::Other, 0);
         Types { list: vec![void], members: Vec::new(), by_id: vec![0; ids], alike: Default::default() }
     }
     #[inline]
@@ -152,7 +152,7 @@ impl Types {
         &self.list[ix as usize]
     }
     #[inline]
-    pub fn kind(&self, ix: u32) -> Kind {
+    pub fn kind(&self, ix: u32) -> TypeClass {
         self.list[ix as usize].kind
     }
     /// Index of the type with this id.
@@ -167,9 +167,9 @@ impl Types {
     #[inline]
     pub fn numeric(&self, ix: u32) -> Option<(Sk, u32)> {
         match self.kind(ix) {
-            Kind::Scalar(s, _) => Some((s, 1)),
-            Kind::Vector(e, n) => match self.kind(e) {
-                Kind::Scalar(s, _) => Some((s, n)),
+            TypeClass::Scalar(s, _) => Some((s, 1)),
+            TypeClass::Vector(e, n) => match self.kind(e) {
+                TypeClass::Scalar(s, _) => Some((s, n)),
                 _ => None,
             },
             _ => None,
@@ -177,8 +177,8 @@ impl Types {
     }
     pub fn signed(&self, ix: u32) -> bool {
         match self.kind(ix) {
-            Kind::Scalar(_, s) => s,
-            Kind::Vector(e, _) => self.signed(e),
+            TypeClass::Scalar(_, s) => s,
+            TypeClass::Vector(e, _) => self.signed(e),
             _ => false,
         }
     }
@@ -198,17 +198,17 @@ impl Types {
     }
     pub fn member(&self, ix: u32, i: u32) -> Option<Member> {
         match self.kind(ix) {
-            Kind::Struct(first, n) if i < n => Some(self.members[(first + i) as usize]),
+            TypeClass::Struct(first, n) if i < n => Some(self.members[(first + i) as usize]),
             _ => None,
         }
     }
     /// Type of component `i` (checked), and its first scalar.
     pub fn component(&self, ix: u32, i: u32) -> Option<(u32, u32)> {
         match self.kind(ix) {
-            Kind::Vector(e, n) | Kind::Matrix(e, n) | Kind::Array(e, n) if i < n => {
+            TypeClass::Vector(e, n) | TypeClass::Matrix(e, n) | TypeClass::Array(e, n) if i < n => {
                 Some((e, i.saturating_mul(self.get(e).scalars)))
             }
-            Kind::Struct(..) => self.member(ix, i).map(|m| (m.ty, m.scalar)),
+            TypeClass::Struct(..) => self.member(ix, i).map(|m| (m.ty, m.scalar)),
             _ => None,
         }
     }
@@ -223,8 +223,8 @@ impl Types {
         }
         match t.kind {
             _ if t.scalars == 0 && t.is_composite() => {}
-            Kind::Scalar(s, _) => out.push(s),
-            Kind::Vector(e, n) | Kind::Matrix(e, n) | Kind::Array(e, n) => {
+            TypeClass::Scalar(s, _) => out.push(s),
+            TypeClass::Vector(e, n) | TypeClass::Matrix(e, n) | TypeClass::Array(e, n) => {
                 let at = out.len();
                 if n > 0 {
                     self.flatten(e, out)?;
@@ -234,14 +234,14 @@ impl Types {
                     out.extend_from_within(at..at + one);
                 }
             }
-            Kind::Struct(first, n) => {
+            TypeClass::Struct(first, n) => {
                 for k in first..first + n {
                     self.flatten(self.members[k as usize].ty, out)?;
                 }
             }
-            Kind::Pointer(class, _) => out.extend_from_slice(pointer_scalars(class)),
-            Kind::Image(_) | Kind::Sampler => out.push(Sk::I64),
-            Kind::SampledImage(_) => out.extend([Sk::I64, Sk::I64]),
+            TypeClass::Pointer(class, _) => out.extend_from_slice(pointer_scalars(class)),
+            TypeClass::Image(_) | TypeClass::Sampler => out.push(Sk::I64),
+            TypeClass::SampledImage(_) => out.extend([Sk::I64, Sk::I64]),
             _ => {}
         }
         Ok(())
@@ -279,9 +279,9 @@ impl Builder<'_> {
         if i.op == Op::TypePointer && self.types.by_id.get(id as usize).is_some_and(|&ix| ix != 0) {
             return Ok(()); // a type before needed it
         }
-        let mut t = Type::new(Kind::Other, id);
+        let mut t = Type::new(TypeClass::Other, id);
         match i.op {
-            Op::TypeVoid => t.kind = Kind::Void,
+            Op::TypeVoid => t.kind = TypeClass::Void,
             Op::TypeBool => scalar(&mut t, Sk::Bool, false),
             Op::TypeInt => {
                 let s = match i.word(2)? {
@@ -307,10 +307,10 @@ impl Builder<'_> {
             }
             Op::TypeVector => {
                 let (e, n) = (self.types.of(i.word(2)?, at)?, i.word(3)?);
-                if !matches!(self.types.kind(e), Kind::Scalar(..)) || !(2..=16).contains(&n) {
+                if !matches!(self.types.kind(e), TypeClass::Scalar(..)) || !(2..=16).contains(&n) {
                     return Err(i.bad("bad component type or count"));
                 }
-                t.kind = Kind::Vector(e, n);
+                t.kind = TypeClass::Vector(e, n);
                 self.repeat(&mut t, e, n)?;
             }
             Op::TypeMatrix => {
@@ -319,7 +319,7 @@ impl Builder<'_> {
                     Some((s, k)) if s.is_float() && k > 1 && (2..=4).contains(&n) => {}
                     _ => return Err(i.bad("bad column type or count")),
                 }
-                t.kind = Kind::Matrix(e, n);
+                t.kind = TypeClass::Matrix(e, n);
                 self.repeat(&mut t, e, n)?;
             }
             Op::TypeArray => {
@@ -328,13 +328,13 @@ impl Builder<'_> {
                 if n == 0 {
                     return Err(i.bad("an array of no elements"));
                 }
-                t.kind = Kind::Array(e, n);
+                t.kind = TypeClass::Array(e, n);
                 t.stride = self.m.decoration(id, Decoration::ArrayStride).unwrap_or(0);
                 self.repeat(&mut t, e, n)?;
             }
             Op::TypeRuntimeArray => {
                 let e = self.type_ahead(i.word(2)?, at)?;
-                t.kind = Kind::Runtime(e);
+                t.kind = TypeClass::Runtime(e);
                 t.stride = self.m.decoration(id, Decoration::ArrayStride).unwrap_or(0);
                 self.repeat(&mut t, e, u32::MAX)?;
                 t.scalars = u32::MAX;
@@ -343,7 +343,7 @@ impl Builder<'_> {
             Op::TypeStruct => self.declare_struct(i, &mut t)?,
             Op::TypePointer => {
                 let class = StorageClass::from_u32(i.word(2)?).ok_or_else(|| i.bad("bad storage class"))?;
-                t.kind = Kind::Pointer(class, i.word(3)?);
+                t.kind = TypeClass::Pointer(class, i.word(3)?);
                 t.stride = self.m.decoration(id, Decoration::ArrayStride).unwrap_or(0);
                 let s = pointer_scalars(class);
                 t.scalars = s.len() as u32;
@@ -354,11 +354,11 @@ impl Builder<'_> {
             Op::TypeImage => {
                 let texel = self.types.of(i.word(2)?, at)?;
                 let (s, signed) = match self.types.kind(texel) {
-                    Kind::Scalar(s, signed) => (s, signed),
-                    Kind::Void => (Sk::F32, false),
+                    TypeClass::Scalar(s, signed) => (s, signed),
+                    TypeClass::Void => (Sk::F32, false),
                     _ => return Err(i.bad("bad sampled type")),
                 };
-                t.kind = Kind::Image(ImageType {
+                t.kind = TypeClass::Image(ImageType {
                     texel: s,
                     signed,
                     dim: i.word(3)?,
@@ -370,20 +370,20 @@ impl Builder<'_> {
                 t.words = 2;
             }
             Op::TypeSampler => {
-                t.kind = Kind::Sampler;
+                t.kind = TypeClass::Sampler;
                 t.scalars = 1;
                 t.words = 2;
             }
             Op::TypeSampledImage => {
                 let image = self.types.of(i.word(2)?, at)?;
-                if !matches!(self.types.kind(image), Kind::Image(_)) {
+                if !matches!(self.types.kind(image), TypeClass::Image(_)) {
                     return Err(i.bad("not an image type"));
                 }
-                t.kind = Kind::SampledImage(image);
+                t.kind = TypeClass::SampledImage(image);
                 t.scalars = 2;
                 t.words = 4;
             }
-            Op::TypeFunction => t.kind = Kind::Function,
+            Op::TypeFunction => t.kind = TypeClass::Function,
             _ => {}
         }
         t.explicit = self.explicit_size(&t);
@@ -394,7 +394,7 @@ impl Builder<'_> {
 
     fn repeat(&mut self, t: &mut Type, elem: u32, n: u32) -> Result<()> {
         let e = *self.types.get(elem);
-        if matches!(e.kind, Kind::Void | Kind::Function) {
+        if matches!(e.kind, TypeClass::Void | TypeClass::Function) {
             return Err(invalid(0, format!("type id {} has elements without a size", t.id)));
         }
         t.scalars = e.scalars.saturating_mul(n);
@@ -419,7 +419,7 @@ impl Builder<'_> {
         for (k, &id) in ids.iter().enumerate() {
             let ty = self.type_ahead(id, i.at)?;
             let e = *self.types.get(ty);
-            if matches!(e.kind, Kind::Void | Kind::Function) {
+            if matches!(e.kind, TypeClass::Void | TypeClass::Function) {
                 return Err(i.bad("a member without a size"));
             }
             let own_offset = up(t.size, e.align);
@@ -464,13 +464,13 @@ impl Builder<'_> {
             return Err(Error::TooLarge("types nested too deeply".into()));
         }
         t.size = up(t.size, t.align);
-        t.kind = Kind::Struct(first, ids.len() as u32);
+        t.kind = TypeClass::Struct(first, ids.len() as u32);
         Ok(())
     }
 }
 
 fn scalar(t: &mut Type, s: Sk, signed: bool) {
-    t.kind = Kind::Scalar(s, signed);
+    t.kind = TypeClass::Scalar(s, signed);
     t.scalars = 1;
     t.words = s.words();
     t.size = s.mem().bytes();

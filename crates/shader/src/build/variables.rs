@@ -3,7 +3,7 @@
 use super::Builder;
 use super::access::{Base, Pointer};
 use super::analysis::{DYNAMIC, USED, WRITTEN};
-use super::types::{Kind, Type};
+use super::types::{Type, TypeClass};
 use crate::ir::Stage;
 use crate::options::{Error, Result};
 use crate::spirv::*;
@@ -22,14 +22,14 @@ impl<'m> Builder<'m> {
     fn variable_type(&self, i: &Code) -> Result<(u32, StorageClass, u32)> {
         let ty = self.types.of(i.word(1)?, i.at)?;
         match self.types.kind(ty) {
-            Kind::Pointer(class, pointee) => Ok((ty, class, self.types.of(pointee, i.at)?)),
+            TypeClass::Pointer(class, pointee) => Ok((ty, class, self.types.of(pointee, i.at)?)),
             _ => Err(i.bad("the type of a variable is no pointer")),
         }
     }
 
     fn is_block(&self, ty: u32, deco: Decoration) -> bool {
         let mut ty = ty;
-        while let Kind::Array(e, _) | Kind::Runtime(e) = self.types.kind(ty) {
+        while let TypeClass::Array(e, _) | TypeClass::Runtime(e) = self.types.kind(ty) {
             ty = e;
         }
         self.m.has(self.types.get(ty).id, deco)
@@ -95,11 +95,11 @@ impl<'m> Builder<'m> {
     /// Bytes of a new type by its Offset and ArrayStride decorations.
     pub(crate) fn explicit_size(&self, t: &Type) -> u32 {
         match t.kind {
-            Kind::Struct(first, n) => {
+            TypeClass::Struct(first, n) => {
                 let each = (first..first + n).map(|k| {
                     let m = self.types.members[k as usize];
                     let size = match self.types.kind(m.ty) {
-                        Kind::Matrix(column, n) if m.mat_stride != 0 => {
+                        TypeClass::Matrix(column, n) if m.mat_stride != 0 => {
                             let rows = self.types.get(column).scalars;
                             m.mat_stride.saturating_mul(if m.row_major { rows } else { n })
                         }
@@ -109,7 +109,7 @@ impl<'m> Builder<'m> {
                 });
                 each.max().unwrap_or(0)
             }
-            Kind::Array(e, n) => {
+            TypeClass::Array(e, n) => {
                 let stride = self.element_stride(t.stride, e, true);
                 stride.max(self.types.get(e).explicit).saturating_mul(n)
             }
@@ -192,11 +192,11 @@ impl<'m> Builder<'m> {
             return true;
         }
         let mut block = ty;
-        while let Kind::Array(e, _) | Kind::Runtime(e) = self.types.kind(block) {
+        while let TypeClass::Array(e, _) | TypeClass::Runtime(e) = self.types.kind(block) {
             block = e;
         }
         let all_members = match self.types.kind(block) {
-            Kind::Struct(first, n) => {
+            TypeClass::Struct(first, n) => {
                 (first..first + n).all(|k| self.types.members[k as usize].non_writable)
                     && !(first..first + n).any(|k| self.types.members[k as usize].volatile)
             }

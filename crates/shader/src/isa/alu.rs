@@ -2,7 +2,7 @@
 //!
 //! | column | says |
 //! |---|---|
-//! | operands → result | the types ([`Kind`]) |
+//! | operands → result | the types ([`OperandType`]) |
 //! | swap | whether operands 0 and 1 may change places |
 //! | NaN | [`Nan`] |
 //! | if | cheap enough to be executed on both sides of a small `if` |
@@ -15,32 +15,32 @@
 //! (transcendental, or without one agreed rounding): kernels define it. An op's number in the bytecode is its place.
 
 use super::exact::*;
-use super::{Facts, Kind, Nan, Width, ops};
+use super::{Facts, Nan, OperandType, Width, ops};
 use crate::cost::Cost;
 use crate::ir::Ty;
 
 /// The names that columns use.
 macro_rules! column {
     (num) => {
-        Kind::Num
+        OperandType::Num
     };
     (any) => {
-        Kind::Any
+        OperandType::Any
     };
     (same) => {
-        Kind::Same
+        OperandType::Same
     };
     (bool) => {
-        Kind::Bool
+        OperandType::Bool
     };
     (b32) => {
-        Kind::B32
+        OperandType::B32
     };
     (b64) => {
-        Kind::B64
+        OperandType::B64
     };
     (count) => {
-        Kind::Count
+        OperandType::Count
     };
     (swaps) => {
         true

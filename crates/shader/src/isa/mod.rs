@@ -29,7 +29,7 @@ use crate::ir::{Inst, Ty};
 
 /// What an operand must be, and what a result is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
+pub enum OperandType {
     /// 32 or 64 bits; the op comes in both widths, and this operand says which.
     Num,
     /// As `Num`, or Bool.
@@ -70,8 +70,8 @@ pub enum Width {
 /// What passes know of an arithmetic op.
 #[derive(Clone, Copy, Debug)]
 pub struct Facts {
-    pub operands: &'static [Kind],
-    pub result: Kind,
+    pub operands: &'static [OperandType],
+    pub result: OperandType,
     /// Operands 0 and 1 may change places. (Of two NaNs the CPU may take the other then; see [`Nan`].)
     pub commutes: bool,
     pub nan: Nan,
@@ -82,14 +82,14 @@ pub struct Facts {
     pub cost: Cost,
 }
 
-impl Kind {
+impl OperandType {
     /// The one type of this kind, if there is one.
     pub fn ty(self) -> Option<Ty> {
         match self {
-            Kind::Num | Kind::Any | Kind::Same => None,
-            Kind::Bool => Some(Ty::Bool),
-            Kind::B32 | Kind::Count => Some(Ty::B32),
-            Kind::B64 => Some(Ty::B64),
+            OperandType::Num | OperandType::Any | OperandType::Same => None,
+            OperandType::Bool => Some(Ty::Bool),
+            OperandType::B32 | OperandType::Count => Some(Ty::B32),
+            OperandType::B64 => Some(Ty::B64),
         }
     }
 }
@@ -103,12 +103,12 @@ impl Facts {
     /// Whether operands of these types are right.
     pub fn accepts(&self, types: &[Ty]) -> bool {
         let number = |ty: Ty| matches!(ty, Ty::B32 | Ty::B64);
-        let lead = self.operands.iter().position(|k| matches!(k, Kind::Num | Kind::Any));
+        let lead = self.operands.iter().position(|k| matches!(k, OperandType::Num | OperandType::Any));
         types.len() == self.operands.len()
             && self.operands.iter().zip(types).all(|(kind, &ty)| match kind {
-                Kind::Num => number(ty),
-                Kind::Any => number(ty) || ty == Ty::Bool,
-                Kind::Same => lead.map_or(types[0], |i| types[i]) == ty,
+                OperandType::Num => number(ty),
+                OperandType::Any => number(ty) || ty == Ty::Bool,
+                OperandType::Same => lead.map_or(types[0], |i| types[i]) == ty,
                 fixed => fixed.ty() == Some(ty),
             })
     }

@@ -18,7 +18,7 @@ const LOOKS: u32 = 1000;
 const REACH: usize = 64;
 
 #[derive(Clone, Copy, PartialEq)]
-enum Kind {
+enum NarrowOp {
     Un(Un),
     Bin(Bin),
     Tri(Tri),
@@ -26,7 +26,7 @@ enum Kind {
 
 /// An instruction with room for more operations.
 struct Open {
-    kind: Kind,
+    kind: NarrowOp,
     room: usize,
     members: Vec<Value>,
 }
@@ -89,12 +89,12 @@ impl Lowering<'_> {
     }
 
     /// What operation `x` is, if it is one on narrow values that packed registers are for.
-    fn narrow_kind(&self, x: Value) -> Option<Kind> {
+    fn narrow_kind(&self, x: Value) -> Option<NarrowOp> {
         let data = self.shader.data(x);
         let kind = match data.inst {
-            Inst::Un(op, _) => Kind::Un(op),
-            Inst::Bin(op, ..) => Kind::Bin(op),
-            Inst::Tri(op, ..) => Kind::Tri(op),
+            Inst::Un(op, _) => NarrowOp::Un(op),
+            Inst::Bin(op, ..) => NarrowOp::Bin(op),
+            Inst::Tri(op, ..) => NarrowOp::Tri(op),
             _ => return None,
         };
         let cost = Cost::of(&data.inst, data.ty);

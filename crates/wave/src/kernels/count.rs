@@ -8,7 +8,7 @@ use super::memory::warp::Region;
 use super::regs::src64;
 use crate::host::{Filter, Filtering, ImageWarp};
 use crate::state::{At, State};
-use crate::tally::{Access, Kind, Texture};
+use crate::tally::{Access, AccessKind, Texture};
 use shader::bytecode::{Code, ImageCode, Op, SHAPE_RUN, SHAPE_SAME, SHAPE_SINGLE, mem_of, n_of};
 use shader::cost::COUNTED;
 use shader::ir::ImageOp;
@@ -78,15 +78,15 @@ kernel_forms! {
 
 /// What an op's accesses are: full ones, others, and their kind.
 #[inline(always)]
-pub fn access(op: &Op) -> (Access, Access, Kind) {
+pub fn access(op: &Op) -> (Access, Access, AccessKind) {
     match op.code {
         Code::LD_BUF | Code::LD_GLOBAL | Code::LD_SHARED | Code::LD_SCRATCH | Code::LD_PUSH => {
-            (Access::ReadFull, Access::ReadPartial, Kind::Read)
+            (Access::ReadFull, Access::ReadPartial, AccessKind::Read)
         }
         Code::ST_BUF | Code::ST_GLOBAL | Code::ST_SHARED | Code::ST_SCRATCH => {
-            (Access::WriteFull, Access::WritePartial, Kind::Write)
+            (Access::WriteFull, Access::WritePartial, AccessKind::Write)
         }
-        _ => (Access::Atomic, Access::Atomic, Kind::Atomic),
+        _ => (Access::Atomic, Access::Atomic, AccessKind::Atomic),
     }
 }
 
@@ -136,7 +136,7 @@ pub unsafe fn run_known(st: &mut State, p: *const u32, k: u32, full: Access, off
 
 /// Accesses of which it would take long to tell the lines: counted where tracing is on.
 #[inline(always)]
-pub fn unknown(st: &mut State, kind: Kind) {
+pub fn unknown(st: &mut State, kind: AccessKind) {
     if !COUNTED {
         return;
     }
@@ -220,8 +220,8 @@ pub unsafe fn texels(st: &mut State, c: &ImageCode, x: &mut ImageWarp) {
     match c.op {
         ImageOp::Write => {
             row.lines[Access::WritePartial as usize] += lines;
-            row.sampled[Kind::Write as usize] += 1;
-            row.sampled_lines[Kind::Write as usize] += lines;
+            row.sampled[AccessKind::Write as usize] += 1;
+            row.sampled_lines[AccessKind::Write as usize] += lines;
         }
         ImageOp::Atomic(_) => row.lines[Access::Atomic as usize] += x.mask.count_ones() as u64,
         _ => row.texture.lines += lines,
@@ -269,7 +269,7 @@ unsafe fn follow_texels(st: &mut State, c: &ImageCode, x: &mut ImageWarp) -> u64
 #[inline(always)]
 pub fn image_stores(st: &mut State, c: &ImageCode, warps: u32) {
     if c.op == ImageOp::Write && COUNTED {
-        st.count.row().unknown[Kind::Write as usize] += warps as u64;
+        st.count.row().unknown[AccessKind::Write as usize] += warps as u64;
     }
 }
 
@@ -361,7 +361,7 @@ fn warp(st: &mut State, op: &Op, a: &[u64; 16], ex: u16, bytes: u64) {
         follow(st, line);
     });
     let row = st.count.row();
-    if kind == Kind::Atomic {
+    if kind == AccessKind::Atomic {
         row.lines[full as usize] += ex.count_ones() as u64;
         return;
     }
@@ -384,7 +384,7 @@ pub fn touch(st: &mut State, op: At) {
     }
     let o = &*op;
     let (full, partial, kind) = access(o);
-    let is_atomic = kind == Kind::Atomic;
+    let is_atomic = kind == AccessKind::Atomic;
     // What an atomic's bits say besides is which one it is.
     let shape = if is_atomic { 0 } else { o.e & (SHAPE_RUN | SHAPE_SAME) };
     let bytes = mem_of(o.e).bytes() as u64 * if is_atomic { 1 } else { n_of(o.e) as u64 };

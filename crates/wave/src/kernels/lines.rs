@@ -9,7 +9,7 @@ use super::memory::offsets::{Offsets, WORD, Words};
 use super::memory::warp::{Region, store32_full};
 use super::regs::{reg, src32, src64};
 use crate::state::{At, State};
-use crate::tally::{Access, Kind};
+use crate::tally::{Access, AccessKind};
 use shader::bytecode::{Code, Op, SHAPE_RUN, SHAPE_SAME, SHAPE_SINGLE, mem_of, n_of};
 use shader::cost::COUNTED;
 
@@ -252,7 +252,7 @@ struct Sum {
 impl Sum {
     /// Adds to the row, once an op.
     #[inline(always)]
-    fn leave(&self, st: &mut State, full: Access, partial: Access, kind: Kind) {
+    fn leave(&self, st: &mut State, full: Access, partial: Access, kind: AccessKind) {
         let row = st.count.row();
         row.lines[full as usize] += self.full;
         row.lines[partial as usize] += self.lines - self.full;
@@ -302,7 +302,7 @@ pub unsafe fn load<L: Steps>(l: L, st: &mut State, op: At, r: Region, x: Words) 
             l.load32_full(r, d.add(w * 16), p.add(w * 16), k);
         }
     }
-    sum.leave(st, Access::ReadFull, Access::ReadPartial, Kind::Read);
+    sum.leave(st, Access::ReadFull, Access::ReadPartial, AccessKind::Read);
     op.on(1)
 }
 
@@ -323,7 +323,7 @@ pub unsafe fn store<L: Steps>(l: L, st: &mut State, op: At, r: Region, x: Words)
             store32_full(l, r, v.add(w * s), p.add(w * 16), k);
         }
     }
-    sum.leave(st, Access::WriteFull, Access::WritePartial, Kind::Write);
+    sum.leave(st, Access::WriteFull, Access::WritePartial, AccessKind::Write);
     op.on(1)
 }
 

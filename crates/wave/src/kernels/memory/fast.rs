@@ -9,7 +9,7 @@ use crate::kernels::levels::{General, Steps};
 use crate::kernels::mask::Bits;
 use crate::kernels::regs::{reg, src32, src64};
 use crate::state::{At, State};
-use crate::tally::{Access, Kind};
+use crate::tally::{Access, AccessKind};
 use shader::bytecode::{Op, SHAPE_RUN, SHAPE_SAME, SHAPE_SINGLE};
 
 /// What an op is to do, when it is of the usual kind.
@@ -104,7 +104,7 @@ unsafe fn load<L: Steps>(l: L, st: &mut State, o: At, r: Region, x: Words) {
             });
         }
         _ => {
-            count::unknown(st, Kind::Read);
+            count::unknown(st, AccessKind::Read);
             for w in Bits(st.live) {
                 // SAFETY: the op's registers, a live warp.
                 unsafe { l.load32_full(r, d.add(w * 16), p.add(w * 16), k) };
@@ -140,7 +140,7 @@ unsafe fn store<L: Steps>(l: L, st: &mut State, o: At, r: Region, x: Words) {
         unsafe { count::run_known(st, p, k.wrapping_add(lead), Access::WriteFull, off | lead) };
         return;
     }
-    count::unknown(st, Kind::Write);
+    count::unknown(st, AccessKind::Write);
     for w in Bits(st.live) {
         // SAFETY: the op's registers, a live warp.
         unsafe { store32_full(l, r, v.add(w * s), p.add(w * 16), k) };
