@@ -29,14 +29,14 @@ pub fn value(ty: Ty, world: &World, rng: &mut Rng) -> u64 {
             1 => rng.pick(&world.pools[t as usize].stale).copied().unwrap_or(0),
             _ => world.any(t, rng),
         },
-        Ty::Enum(e) => rng.pick(ENUMS[e as usize].values).map_or_else(|| rng.next(), |v| *v as i64 as u64),
+        Ty::Enum(e) => rng.pick(ENUMS[e as usize].values).map_or_else(|| rng.word(), |v| *v as i64 as u64),
         Ty::Flags(f) | Ty::Flags64(f) => {
             let mask = FLAGS[f as usize].mask;
             match rng.below(5) {
                 0 => 0,
                 1 => rng.number(),
                 2 => mask,
-                3 => mask & rng.next() & rng.next(),
+                3 => mask & rng.word() & rng.word(),
                 // One bit of those that there are.
                 _ => {
                     let skip = rng.below(mask.count_ones() as usize);
@@ -79,12 +79,16 @@ impl Tree {
         self.nodes.push(Node { ty, pointer: false, out, count, bytes: vec![0; len], links: vec![] });
         let plain = ty.members().is_empty();
         match ty {
-            Ty::Byte => self.nodes[node].bytes.iter_mut().for_each(|b| *b = rng.next() as u8),
+            Ty::Byte => self.nodes[node].bytes.iter_mut().for_each(|b| *b = rng.word() as u8),
             // Handles of all kinds, for an update template may say that they are any.
             Ty::Blob if !out => {
                 for at in (0..512).step_by(8) {
                     let pool = rng.below(world.pools.len());
-                    let v = if rng.one_in(3) { rng.number() } else { world.any(pool as u16, rng) };
+                    let v = if rng.one_in(3) && !world.is_shared {
+                        rng.number()
+                    } else {
+                        world.any(pool as u16, rng)
+                    };
                     self.put(node, at, 8, v);
                 }
             }

@@ -18,6 +18,8 @@ pub mod shared;
 mod show;
 pub mod supervise;
 mod table;
+#[cfg(test)]
+mod tests;
 mod tree;
 mod world;
 

@@ -28,6 +28,9 @@ struct Args {
     /// Calls of one run, which is a process with a device of its own.
     #[arg(long, default_value_t = 5000)]
     each: u64,
+    /// 2: another thread calls too, with objects of its own on the same device.
+    #[arg(long, default_value_t = 1)]
+    threads: u32,
     /// The first run's number.
     #[arg(long, default_value_t = 0)]
     first: u64,
@@ -68,7 +71,15 @@ fn child(a: Args) -> Result<(), String> {
     let trace = a.trace.map(|t| File::create(&t).map_err(|e| format!("{}: {e}", t.display()))).transpose()?;
     Driver::load(&a.library)?;
     let shared = shared::map(&map).map_err(|e| e.to_string())?;
-    run::run(Plan { seed: a.seed, iteration: a.first, calls: a.each, keep, trace, shared });
+    run::run(Plan {
+        threads: a.threads,
+        seed: a.seed,
+        iteration: a.first,
+        calls: a.each,
+        keep,
+        trace,
+        shared,
+    });
     Ok(())
 }
 
@@ -89,6 +100,7 @@ fn parent(a: Args) -> Result<bool, String> {
         each: a.each,
         folder,
         first: a.first,
+        threads: a.threads,
     };
     let mut tell = |line: &str| println!("{line}");
     let trace = a.trace.unwrap_or_else(|| o.folder.join("trace"));

@@ -67,7 +67,7 @@ impl Tree {
                     let other = rng.below(HANDLES.len());
                     world.any(other as u16, rng)
                 }
-                4 => match rng.below(3) {
+                4 if !world.is_shared => match rng.below(3) {
                     0 => now.wrapping_add(8 << rng.below(4)),
                     1 => now.wrapping_add(32 * rng.below(1 << 16) as u64),
                     _ => rng.number(),
@@ -82,7 +82,7 @@ impl Tree {
             }
             Ty::Enum(_) if rng.one_in(4) => rng.number(),
             Ty::Bool if rng.one_in(3) => rng.number(),
-            Ty::Byte | Ty::Char => rng.next(),
+            Ty::Byte | Ty::Char => rng.word(),
             Ty::U16 | Ty::U32 | Ty::I32 | Ty::U64 | Ty::I64 | Ty::Usize | Ty::Address => match rng.below(8) {
                 0 => now.wrapping_add(1),
                 1 => now.wrapping_sub(1),

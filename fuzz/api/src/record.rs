@@ -2,8 +2,9 @@
 //! it on and remembers what came of it.
 
 use crate::COMMANDS;
+use crate::fixture;
 use crate::world::World;
-use ash::vk;
+use ash::vk::{self, Handle};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ffi::{CStr, CString, c_char, c_void};
@@ -11,6 +12,10 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 type Get = unsafe extern "system" fn(vk::Instance, *const c_char) -> vk::PFN_vkVoidFunction;
+
+/// The driver, for another thread.
+#[derive(Clone, Copy)]
+pub struct Shared(Get);
 
 /// The driver's library and what was found in it.
 pub struct Driver {
@@ -56,6 +61,24 @@ impl Driver {
         Ok(())
     }
 
+    /// A world of this thread's own, in which nothing is but what it shares with another's.
+    pub fn join(get: Shared, base: &fixture::Base) {
+        let mut world = World::new();
+        world.is_shared = true;
+        let all = [base.instance.as_raw(), base.physical.as_raw(), base.device.as_raw()];
+        for (name, h) in ["VkInstance", "VkPhysicalDevice", "VkDevice"].into_iter().zip(all) {
+            world.share(name, h);
+        }
+        let d = Driver { get: get.0, functions: vec![0; COMMANDS.len()], world };
+        DRIVER.with(|slot| *slot.borrow_mut() = Some(d));
+    }
+
+    /// What another thread joins with.
+    pub fn shared(&mut self) -> Shared {
+        self.world.is_shared = true;
+        Shared(self.get)
+    }
+
     /// The command's address in the driver; 0 for one that it does not have now.
     fn function(&mut self, command: u16) -> usize {
         if self.functions[command as usize] == 0 {
@@ -65,7 +88,7 @@ impl Driver {
             for name in c.aliases.iter().chain([&c.name]) {
                 let name = CString::new(*name).unwrap_or_default();
                 for i in &instances {
-                    let i = <vk::Instance as vk::Handle>::from_raw(*i);
+                    let i = <vk::Instance as Handle>::from_raw(*i);
                     // SAFETY: a live instance or none.
                     if let Some(f) = unsafe { (self.get)(i, name.as_ptr()) } {
                         self.functions[command as usize] = f as usize;

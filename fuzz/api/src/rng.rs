@@ -7,10 +7,10 @@ impl Rng {
     /// A line of numbers of its own for each seed and place.
     pub fn new(seed: u64, place: u64) -> Rng {
         let mut r = Rng(seed ^ place.wrapping_mul(0xd1b5_4a32_d192_ed03));
-        Rng(r.next())
+        Rng(r.word())
     }
 
-    pub fn next(&mut self) -> u64 {
+    pub fn word(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -20,7 +20,7 @@ impl Rng {
 
     /// Below `n`; 0 for 0.
     pub fn below(&mut self, n: usize) -> usize {
-        if n == 0 { 0 } else { (self.next() % n as u64) as usize }
+        if n == 0 { 0 } else { (self.word() % n as u64) as usize }
     }
 
     /// True once in `n`.
@@ -43,7 +43,7 @@ impl Rng {
             5 => 1 << 63,
             6 => u64::MAX - self.below(16) as u64,
             7 => (1u64 << self.below(64)).wrapping_sub(self.below(2) as u64),
-            8 => self.next(),
+            8 => self.word(),
             _ => self.below(70) as u64,
         }
     }

@@ -1,7 +1,7 @@
 //! One run: the fixture, then calls, then an end that is seldom an orderly one.
 
 use crate::host::FAULTS;
-use crate::record::{self, world};
+use crate::record::{self, Driver, world};
 use crate::rng::Rng;
 use crate::shared::{self, RING, Shared};
 use crate::table::Ty;
@@ -15,6 +15,8 @@ use std::sync::atomic::Ordering::Relaxed;
 
 /// What a run is to do.
 pub struct Plan {
+    /// 2: another thread calls too, with objects of its own on the same device.
+    pub threads: u32,
     pub seed: u64,
     pub iteration: u64,
     pub calls: u64,
@@ -48,8 +50,25 @@ const CROWD: usize = 400;
 
 pub fn run(plan: Plan) {
     plan.shared.phase.store(shared::FIXTURE, Relaxed);
-    fixture::build(plan.seed ^ plan.iteration);
-    plan.shared.phase.store(shared::CALLS, Relaxed);
+    let base = fixture::build(plan.seed ^ plan.iteration);
+    if plan.threads < 2 {
+        plan.shared.phase.store(shared::CALLS, Relaxed);
+        return calls(plan);
+    }
+    let other = Plan { seed: !plan.seed, keep: None, trace: None, ..plan };
+    let driver = record::driver(|d| d.shared());
+    std::thread::scope(|s| {
+        s.spawn(move || {
+            Driver::join(driver, &base);
+            fixture::build_on(base, other.seed ^ other.iteration);
+            other.shared.phase.store(shared::CALLS, Relaxed);
+            calls(other);
+        });
+        calls(plan);
+    });
+}
+
+fn calls(plan: Plan) {
     let mut by_command: HashMap<u16, Vec<usize>> = HashMap::new();
     let mut buffers: Vec<Vec<usize>> = vec![];
     let mut open: HashMap<u64, Vec<usize>> = HashMap::new();
@@ -79,8 +98,11 @@ pub fn run(plan: Plan) {
     let mut r =
         Run { plan, by_command, commands, recording, buffers, made: 0, submitted: false, step: 0, part: 0 };
     r.calls();
-    r.plan.shared.phase.store(shared::END, Relaxed);
-    r.end();
+    // What two threads have is left to the process's end.
+    if r.plan.threads < 2 {
+        r.plan.shared.phase.store(shared::END, Relaxed);
+        r.end();
+    }
 }
 
 impl Run {
@@ -95,9 +117,9 @@ impl Run {
             self.part = 0;
             let mut rng = self.rng();
             match rng.below(40) {
-                0..=21 => self.from_template(&mut rng),
+                0..=21 => self.known_call(&mut rng),
                 22..=26 => self.command_buffer(&mut rng),
-                27..=36 => self.from_nothing(&mut rng),
+                27..=36 => self.made_up_call(&mut rng),
                 37 => self.unmake(&mut rng),
                 _ => scribble(&mut rng),
             }
@@ -115,6 +137,7 @@ impl Run {
     fn is_time(&self, command: u16, rng: &mut Rng) -> bool {
         let name = COMMANDS[command as usize].name;
         match name {
+            "vkDestroyDevice" | "vkDestroyInstance" | "vkDeviceWaitIdle" if self.plan.threads > 1 => false,
             "vkDestroyDevice" | "vkDestroyInstance" => rng.one_in(150),
             "vkCreateDevice" => rng.one_in(4) && world(|w| w.live("VkDevice").len()) < 4,
             "vkCreateInstance" => rng.one_in(4) && world(|w| w.live("VkInstance").len()) < 4,
@@ -124,7 +147,7 @@ impl Run {
         }
     }
 
-    fn from_template(&mut self, rng: &mut Rng) {
+    fn known_call(&mut self, rng: &mut Rng) {
         // Where nothing is recorded little comes of a command.
         let pick = |rng: &mut Rng| rng.pick(&self.commands).copied();
         let is_recorded = |c: &u16| COMMANDS[*c as usize].name.starts_with("vkCmd");
@@ -146,7 +169,7 @@ impl Run {
         self.make(tree, rng);
     }
 
-    fn from_nothing(&mut self, rng: &mut Rng) {
+    fn made_up_call(&mut self, rng: &mut Rng) {
         let command = rng.below(COMMANDS.len()) as u16;
         if self.is_time(command, rng) {
             let tree = world(|w| Tree::from_nothing(command, w, rng));
@@ -248,7 +271,7 @@ impl Run {
         self.part += 1;
         let key = self.step << 16 | self.part;
         let name = tree.name();
-        let mut rng = Rng::new(rng.next(), key);
+        let mut rng = Rng::new(rng.word(), key);
         if self.plan.keep.as_ref().is_some_and(|k| !k.contains(&key)) {
             return false;
         }
@@ -347,7 +370,7 @@ impl Run {
                 self.step += 1;
                 self.part = 0;
                 let mut rng = self.rng();
-                self.from_template(&mut rng);
+                self.known_call(&mut rng);
             }
         }
     }

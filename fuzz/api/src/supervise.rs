@@ -25,6 +25,7 @@ pub struct Options {
     pub folder: PathBuf,
     /// The first run's number.
     pub first: u64,
+    pub threads: u32,
 }
 
 /// How a run ended that should not have ended so.
@@ -66,7 +67,9 @@ impl Options {
         let mut c = Command::new(me);
         c.arg("--child").arg("--library").arg(&self.library);
         c.args(["--seed", &self.seed.to_string(), "--first", &e.iteration.to_string()]);
-        c.args(["--each", &self.each.to_string()]).arg("--map").arg(&map);
+        c.args(["--threads", &self.threads.to_string(), "--each", &self.each.to_string()])
+            .arg("--map")
+            .arg(&map);
         if let Some(k) = e.keep {
             c.arg("--keep").arg(k);
         }

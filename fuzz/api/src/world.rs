@@ -30,6 +30,8 @@ pub struct World {
     pub fds: Vec<i32>,
     /// Calls of the fixture, in their order.
     pub templates: Vec<Tree>,
+    /// Another thread has objects of its own on the same device: none is to be named by chance, nor the device destroyed.
+    pub is_shared: bool,
     /// VK_ERROR_DEVICE_LOST was returned.
     pub lost: bool,
     /// Bytes of live memory, all in all.
@@ -65,6 +67,11 @@ impl World {
 
     pub fn any(&self, ty: u16, rng: &mut Rng) -> u64 {
         rng.pick(&self.pools[ty as usize].live).copied().unwrap_or(0)
+    }
+
+    /// Something that another thread has made.
+    pub fn share(&mut self, name: &str, h: u64) {
+        self.made(handle(name), h, 0);
     }
 
     fn made(&mut self, ty: u16, h: u64, parent: u64) {
