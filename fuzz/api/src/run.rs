@@ -196,7 +196,8 @@ impl Run {
     fn command_buffer(&mut self, rng: &mut Rng) {
         let Some(all) = rng.pick(&self.buffers).cloned() else { return };
         let target = world(|w| w.any(handle("VkCommandBuffer"), rng));
-        let wild = rng.below(4);
+        // Every other run hurts its command buffers more.
+        let wild = if self.plan.iteration % 2 == 1 { rng.below(12) } else { rng.below(4) };
         for t in all {
             let mut tree = world(|w| w.templates[t].clone());
             let times = if rng.below(12) < wild { times(rng) } else { 0 };

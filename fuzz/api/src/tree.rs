@@ -268,7 +268,8 @@ impl Tree {
                 continue;
             }
             let stride = n.ty.size();
-            for i in 0..n.count.min(64) {
+            // Of long arrays some, all over them.
+            for i in (0..n.count).step_by(n.count.div_ceil(64)) {
                 if n.ty.members().is_empty() {
                     let owner = (n.ty, 0);
                     all.push(Place { node, at: i * stride, ty: n.ty, member: None, owner });
