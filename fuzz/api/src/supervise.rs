@@ -162,11 +162,17 @@ impl Options {
         let begun = Instant::now();
         let mut said = Instant::now();
         let mut iteration = self.first;
+        // Runs in a row that made no call.
+        let mut idle = 0;
         while t.calls < self.calls && self.seconds.is_none_or(|s| begun.elapsed().as_secs() < s) {
             let folder = self.folder.join(format!("{}-{iteration}", self.seed));
             let e = Errand { iteration, keep: None, trace: None, folder: folder.clone() };
             let (finding, shared) = self.one(&e)?;
             t.add(shared);
+            idle = if shared.calls.load(Relaxed) == 0 { idle + 1 } else { 0 };
+            if idle > 20 {
+                return Err("the fixture's work does not end in time".into());
+            }
             if let Some(f) = finding.as_ref().filter(|_| shared.phase.load(Relaxed) == shared::FIXTURE) {
                 return Err(format!("{}: the fixture itself: {}", folder.display(), f.what));
             }
