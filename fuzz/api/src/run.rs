@@ -57,13 +57,18 @@ pub fn run(plan: Plan) {
     }
     let other = Plan { seed: !plan.seed, keep: None, trace: None, ..plan };
     let driver = record::driver(|d| d.shared());
+    // What one calls may keep the other's queue busy, so both are ready before either begins.
+    let ready = std::sync::Barrier::new(2);
     std::thread::scope(|s| {
+        let ready = &ready;
         s.spawn(move || {
             Driver::join(driver, &base);
             fixture::build_on(base, other.seed ^ other.iteration);
             other.shared.phase.store(shared::CALLS, Relaxed);
+            ready.wait();
             calls(other);
         });
+        ready.wait();
         calls(plan);
     });
 }

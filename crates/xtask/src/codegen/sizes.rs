@@ -47,7 +47,7 @@ pub fn base(r: &Registry, c: &str) -> Option<(usize, usize)> {
     })
 }
 
-pub fn whole(r: &Registry, members: &[Decl]) -> Option<(usize, usize)> {
+fn whole(r: &Registry, members: &[Decl]) -> Option<(usize, usize)> {
     let (mut at, mut align) = (0usize, 1);
     for m in members {
         let (size, a) = layout(r, m)?;
