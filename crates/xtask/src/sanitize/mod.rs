@@ -7,9 +7,9 @@
 //! be none to the sanitizer.
 
 mod cases;
+mod programs;
 mod reports;
 mod runtime;
-mod tests;
 
 use crate::cargo::{call, cargo, root, target_folder};
 use clap::ValueEnum;
@@ -155,12 +155,12 @@ impl Build {
     }
 
     /// Builds tests, driver and layer; writes manifests that name them.
-    fn build(&self, exclude: &[String]) -> Result<Vec<tests::Program>, String> {
+    fn build(&self, exclude: &[String]) -> Result<Vec<programs::Program>, String> {
         // The driver's library comes with its crate's tests. One build for all: cargo gives crates other features where other
         // packages are chosen, and would compile the kernels once more. No doctests: they are compiled by another program.
         let mut all = self.cargo(&["test", "--workspace", "--no-run", "--lib", "--bins", "--tests"]);
         exclude.iter().for_each(|p| _ = all.args(["--exclude", p]));
-        let programs = tests::build(all)?;
+        let programs = programs::build(all)?;
         call(self.cargo(&["build", "-p", "layer-gpu-performance", "-p", "perfmon-gl"]))?;
         let library = self.folder().join("deps/libvulkan_tuff.so");
         let icd = serde_json::json!({
@@ -176,14 +176,14 @@ impl Build {
         Ok(programs)
     }
 
-    fn run(&self, suite: Suite, programs: &[tests::Program], args: &Args) -> Result<(), String> {
+    fn run(&self, suite: Suite, programs: &[programs::Program], args: &Args) -> Result<(), String> {
         let conformance = match suite {
             Suite::Tests => false,
             Suite::Conformance => true,
             Suite::Cts => return self.cts(args),
         };
         let chosen = programs.iter().filter(|p| (p.package == "conformance") == conformance);
-        tests::run(chosen, |command| {
+        programs::run(chosen, |command| {
             command.env("LD_PRELOAD", &self.runtime).args(&args.rest);
             command.env("TUFF_ICD", self.icd()).env("TUFF_LAYER", self.layer());
             self.watched(command);
