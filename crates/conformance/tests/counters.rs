@@ -67,6 +67,17 @@ fn pictures_cost_the_same_on_every_run() {
     same_everywhere(env!("CARGO_BIN_EXE_scene-child"), &[], &must);
 }
 
+/// Six depth-tested layers back to front begin the scene, of 128 × 128 quads each: all but the last of them are hidden,
+/// though an occlusion query looks on.
+#[test]
+fn what_later_layers_cover_is_not_shaded() {
+    let text = counters(env!("CARGO_BIN_EXE_scene-child"), &["layers"], "portable", 1);
+    let hidden = total(&text, "TuffQuadsHidden");
+    assert!(hidden >= 5 * 128 * 128, "{hidden}");
+    // Each layer of the scene is opaque, and one of them at least is seen.
+    assert!(total(&text, "MaliFragOpaqueQd") > hidden, "{hidden}");
+}
+
 const FRAMES: &str = env!("CARGO_BIN_EXE_frames-child");
 
 /// The file of one thread, after a look at those of others.

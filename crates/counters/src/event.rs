@@ -208,7 +208,7 @@ names! {
         /// Texture samples filtered along an axis of anisotropy, by thread.
         TexAniso,
         /// Bilinear operations that these samples cost: one a thread, doubled by each of trilinear and 3D filtering and
-        /// by texels wider than 32 bits, times the taps of anisotropic filtering.
+        /// by texels wider than 32 bits (as they are when decoded), times the taps that anisotropic filtering takes.
         TexFilterOps,
         /// Lookups of 64-byte lines in the L1 texture cache: the lines that each message touches.
         TexLookups,

@@ -200,12 +200,8 @@ impl Executor {
             let _turn = self.turn(Some(&mut p));
             let (name, views) = (p.name(), p.all_views());
             let alone = p.by_region();
-            let (result, mut epochs, suspended) = p.end(&self.shared);
+            let (result, epochs, suspended) = p.end(&self.shared);
             self.suspended = suspended;
-            // A pass without primitives has nothing to bin.
-            let bins = epochs.all()[Event::InputPrimitives] > 0;
-            epochs.current()[Event::MainJobs] += 1;
-            epochs.current()[Event::BinningJobs] += bins as u64;
             let sums = epochs.sums();
             let ticks = count::ticks(sums.all(), self.shared.model);
             let spans = self.line.pass(ticks[Phase::Binning as usize], ticks[Phase::Main as usize]);

@@ -112,7 +112,8 @@ pub(crate) unsafe fn get_device_buffer_memory_requirements(
 ) {
     // SAFETY: valid usage: the call's pointers lead to what they are said to.
     unsafe {
-        require((*(*info).p_create_info).size.min(MAX_ALLOCATION), &mut *out);
+        let size = (*info).p_create_info.as_ref().map_or(0, |i| i.size);
+        require(size.min(MAX_ALLOCATION), &mut *out);
     }
 }
 

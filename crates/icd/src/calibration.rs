@@ -24,8 +24,9 @@ pub(crate) unsafe fn get_calibrated_timestamps_khr(
     // SAFETY: valid usage: the call's pointers lead to what they are said to.
     unsafe {
         let began = host_clock(libc::CLOCK_MONOTONIC_RAW);
-        for (i, info) in chain::slice(infos, count).iter().enumerate() {
-            *timestamps.add(i) = match info.time_domain {
+        let out = chain::slice_mut(timestamps, count);
+        for (info, out) in chain::slice(infos, count).iter().zip(out) {
+            *out = match info.time_domain {
                 vk::TimeDomainKHR::CLOCK_MONOTONIC => host_clock(libc::CLOCK_MONOTONIC),
                 vk::TimeDomainKHR::CLOCK_MONOTONIC_RAW => host_clock(libc::CLOCK_MONOTONIC_RAW),
                 _ => device.clock().now(),

@@ -7,7 +7,6 @@ use crate::limits::{MAX_DESCRIPTOR_BUFFERS, MAX_NESTING};
 use crate::object::Object;
 use crate::record::bind::BindPoint;
 use crate::record::draw::Graphics;
-use crate::record::pass::Within;
 use gpu::command::{Command, CommandList};
 use machine::instrumentation::{Active, Instrumentation};
 use parking_lot::{Mutex, MutexGuard};
@@ -50,7 +49,8 @@ pub(crate) struct Recorder {
     /// Push constants as pushed so far, shared with recorded dispatches.
     pub push: Arc<[u8]>,
     pub draw: Graphics,
-    pub within: Within,
+    /// Of the render pass that is being recorded, after the present one.
+    pub subpasses_left: usize,
     /// The active shader instrumentation object.
     pub instrumentation: Option<Arc<Instrumentation>>,
     frozen: Option<Arc<CommandList>>,
@@ -69,7 +69,7 @@ impl Default for Recorder {
             descriptor_buffers: Default::default(),
             push: Arc::new([]),
             draw: Default::default(),
-            within: Default::default(),
+            subpasses_left: 0,
             instrumentation: None,
             frozen: None,
         }
@@ -179,25 +179,7 @@ pub(crate) unsafe fn begin_command_buffer(
         let mut r = buffer.lock();
         r.phase = Phase::Recording;
         r.usage = (*info).flags;
-        if buffer.level == vk::CommandBufferLevel::SECONDARY
-            && r.usage.contains(vk::CommandBufferUsageFlags::RENDER_PASS_CONTINUE)
-            && let Some(i) = (*info).p_inheritance_info.as_ref()
-        {
-            r.within = Within::inherited(inherited_views(i));
-        }
         vk::Result::SUCCESS
-    }
-}
-
-/// The view mask of the subpass that a secondary command buffer continues.
-unsafe fn inherited_views(i: &vk::CommandBufferInheritanceInfo) -> u32 {
-    // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
-    unsafe {
-        if i.render_pass != vk::RenderPass::null() {
-            let pass = crate::render_pass::get(i.render_pass);
-            return pass.and_then(|p| Some(p.subpasses.get(i.subpass as usize)?.view_mask)).unwrap_or(0);
-        }
-        crate::chain::find::<vk::CommandBufferInheritanceRenderingInfo>(i.p_next).map_or(0, |r| r.view_mask)
     }
 }
 

@@ -63,6 +63,9 @@ pub(crate) unsafe fn get_descriptor_ext(
 ) {
     // SAFETY: valid usage: the call's pointers lead to what they are said to.
     unsafe {
+        if out.is_null() {
+            return;
+        }
         let (ty, data) = ((*info).ty, (*info).data);
         let image = |i: *const vk::DescriptorImageInfo| i.as_ref().map_or(0, |i| view(device, i.image_view));
         let words = match ty {

@@ -1,6 +1,6 @@
 //! VkDescriptorPool: counts what its sets take. Sets own their memory, so a pool never fragments.
 
-use crate::answer::{Answer, created};
+use crate::answer::{Answer, created, invalid};
 use crate::chain;
 use crate::descriptor_layout::{self, SetLayout};
 use crate::descriptor_set::DescriptorSet;
@@ -168,7 +168,11 @@ pub(crate) unsafe fn allocate_descriptor_sets(
         };
         let variable = chain::find::<vk::DescriptorSetVariableDescriptorCountAllocateInfo>(i.p_next)
             .map_or(&[][..], |v| chain::slice(v.p_descriptor_counts, v.descriptor_set_count));
-        for (n, &layout) in chain::slice(i.p_set_layouts, i.descriptor_set_count).iter().enumerate() {
+        let layouts = chain::slice(i.p_set_layouts, i.descriptor_set_count);
+        if layouts.len() != out.len() {
+            return invalid("vkAllocateDescriptorSets: an array of layouts or of sets is null");
+        }
+        for (n, &layout) in layouts.iter().enumerate() {
             let made = match descriptor_layout::get(layout) {
                 Some(l) => pool.take(&l, variable.get(n).copied().unwrap_or(0)),
                 None => Err(vk::Result::ERROR_UNKNOWN),

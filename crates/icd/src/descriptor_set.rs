@@ -217,12 +217,16 @@ pub(crate) unsafe fn write(
             ));
             return;
         };
+        let mut count = w.descriptor_count;
         let (p, stride): (*const u8, usize) = match make(std::ptr::null()) {
             Source::Images(_) => (w.p_image_info.cast(), size_of::<vk::DescriptorImageInfo>()),
             Source::Buffers(_) => (w.p_buffer_info.cast(), size_of::<vk::DescriptorBufferInfo>()),
             Source::Texels(_) => (w.p_texel_buffer_view.cast(), size_of::<vk::BufferView>()),
             Source::Bytes(_) => match chain::find::<vk::WriteDescriptorSetInlineUniformBlock>(w.p_next) {
-                Some(b) => (b.p_data.cast(), 1),
+                Some(b) => {
+                    count = count.min(b.data_size);
+                    (b.p_data.cast(), 1)
+                }
                 None => return,
             },
         };
@@ -234,7 +238,7 @@ pub(crate) unsafe fn write(
             memory,
             w.dst_binding,
             w.dst_array_element,
-            w.descriptor_count,
+            count,
             w.descriptor_type,
             make(p),
             stride,

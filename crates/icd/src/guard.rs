@@ -15,6 +15,13 @@ fn panicked(name: &CStr, what: &(dyn std::any::Any + Send)) {
     crate::debug::log_error(&format!("{}: a fault inside the driver: {why}", name.to_string_lossy()));
 }
 
+/// A pointer that a command needs is null: a line in the log, and `fallback`.
+#[cold]
+pub(crate) fn missing<R>(name: &CStr, fallback: R) -> R {
+    crate::debug::log_error(&format!("{} needs what a null pointer should lead to", name.to_string_lossy()));
+    fallback
+}
+
 /// Runs `f`; a panic becomes a line in the log and `fallback`.
 pub(crate) fn raw<R>(name: &CStr, fallback: R, f: impl FnOnce() -> R) -> R {
     match catch_unwind(AssertUnwindSafe(f)) {

@@ -42,13 +42,32 @@ pub(crate) unsafe fn layouts(p: &mut vk::PhysicalDeviceHostImageCopyProperties) 
     }
 }
 
+/// Whether a region lies in its level of the image; how the application's memory is laid out follows from the region, so
+/// that of one that is cut nobody would know how much memory there is.
+fn fits(
+    image: &texel::image::Image,
+    sub: &vk::ImageSubresourceLayers,
+    at: vk::Offset3D,
+    extent: vk::Extent3D,
+) -> bool {
+    let whole = if sub.mip_level < image.mips { image.mip_extent(sub.mip_level) } else { [0; 3] };
+    let axes = [(at.x, extent.width), (at.y, extent.height), (at.z, extent.depth)];
+    let good = axes.iter().zip(whole).all(|(&(at, n), all)| at >= 0 && at as u64 + n as u64 <= all as u64);
+    if !good {
+        crate::debug::log_error(&format!("a copy by the host of {extent:?} at {at:?}, of {whole:?}"));
+    }
+    good
+}
+
 pub(crate) unsafe fn copy_memory_to_image(_: &Device, info: *const vk::CopyMemoryToImageInfo) -> vk::Result {
     // SAFETY: valid usage: the call's pointers lead to what they are said to.
     unsafe {
         let i = &*info;
         let Some(image) = image::get(i.dst_image) else { return vk::Result::ERROR_UNKNOWN };
         for r in chain::slice(i.p_regions, i.region_count).iter().filter(|r| !r.p_host_pointer.is_null()) {
-            transfer::copy_memory_to_image(&image, r, i.flags);
+            if fits(&image, &r.image_subresource, r.image_offset, r.image_extent) {
+                transfer::copy_memory_to_image(&image, r, i.flags);
+            }
         }
         vk::Result::SUCCESS
     }
@@ -60,7 +79,9 @@ pub(crate) unsafe fn copy_image_to_memory(_: &Device, info: *const vk::CopyImage
         let i = &*info;
         let Some(image) = image::get(i.src_image) else { return vk::Result::ERROR_UNKNOWN };
         for r in chain::slice(i.p_regions, i.region_count).iter().filter(|r| !r.p_host_pointer.is_null()) {
-            transfer::copy_image_to_memory(&image, r, i.flags);
+            if fits(&image, &r.image_subresource, r.image_offset, r.image_extent) {
+                transfer::copy_image_to_memory(&image, r, i.flags);
+            }
         }
         vk::Result::SUCCESS
     }

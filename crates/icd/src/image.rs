@@ -89,9 +89,9 @@ pub(crate) unsafe fn get_device_image_memory_requirements(
 ) {
     // SAFETY: valid usage: the call's pointers lead to what they are said to.
     unsafe {
-        match new(&*(*info).p_create_info) {
-            Ok(i) => require(&i, &mut *out),
-            Err(_) => (*out).memory_requirements = Default::default(),
+        match (*info).p_create_info.as_ref().and_then(|i| new(i).ok()) {
+            Some(i) => require(&i, &mut *out),
+            None => (*out).memory_requirements = Default::default(),
         }
     }
 }
@@ -210,9 +210,10 @@ pub(crate) unsafe fn get_device_image_subresource_layout(
     // SAFETY: valid usage: the call's pointers lead to what they are said to.
     unsafe {
         let i = &*info;
-        match new(&*i.p_create_info) {
-            Ok(image) => tell_layout(&image, &(*i.p_subresource).image_subresource, &mut *out),
-            Err(_) => (*out).subresource_layout = Default::default(),
+        let image = i.p_create_info.as_ref().and_then(|i| new(i).ok());
+        match (image, i.p_subresource.as_ref()) {
+            (Some(image), Some(sub)) => tell_layout(&image, &sub.image_subresource, &mut *out),
+            _ => (*out).subresource_layout = Default::default(),
         }
     }
 }

@@ -55,6 +55,9 @@ pub(crate) unsafe fn reset_query_pool(device: &Device, pool: vk::QueryPool, firs
     }
 }
 
+/// How often a wait for results looks whether anybody works.
+const PATIENCE_NS: u64 = 2_000_000_000;
+
 pub(crate) unsafe fn get_query_pool_results(
     device: &Device,
     pool: vk::QueryPool,
@@ -72,6 +75,9 @@ pub(crate) unsafe fn get_query_pool_results(
         if count == 0 {
             return vk::Result::SUCCESS;
         }
+        if data.is_null() {
+            return invalid("vkGetQueryPoolResults: no memory for the results");
+        }
         let end = (count as u64 - 1).checked_mul(stride).and_then(|n| n.checked_add(p.result_size(flags)));
         if first as u64 + count as u64 > p.count as u64 || end.is_none_or(|n| n > data_size as u64) {
             return invalid(&format!(
@@ -80,7 +86,13 @@ pub(crate) unsafe fn get_query_pool_results(
             ));
         }
         if flags.contains(vk::QueryResultFlags::WAIT) {
-            device.hub().wait(u64::MAX, || (first..first + count).all(|q| p.is_available(q)));
+            let ready = || (first..first + count).all(|q| p.is_available(q));
+            // Without work nothing makes them available: a wait that nobody ends is ended.
+            while !device.hub().wait(PATIENCE_NS, ready) {
+                if device.gpu.is_idle() && !ready() {
+                    return invalid("vkGetQueryPoolResults: nothing will write what is waited for");
+                }
+            }
         }
         let all = p.write(first, count, data.cast(), stride, flags);
         if device.hub().is_lost() {

@@ -23,7 +23,7 @@ impl DescriptorUpdateTemplate {
     /// Writes what the entries find in `data`.
     ///
     /// # Safety
-    /// `data` has what the entries say.
+    /// `data` is null or has what the entries say.
     pub(crate) unsafe fn apply(
         &self,
         layout: &SetLayout,
@@ -31,6 +31,9 @@ impl DescriptorUpdateTemplate {
         data: *const c_void,
         replaced: &mut Replaced,
     ) {
+        if data.is_null() {
+            return;
+        }
         // SAFETY: the caller keeps what is asked for above.
         unsafe {
             for e in &self.entries {

@@ -103,6 +103,63 @@ fn private_data_begins_at_nothing_for_each_object() {
     unsafe { i.destroy_instance(None) };
 }
 
+/// What a call needs is not there: an error where there is one to return, else nothing happens.
+#[test]
+fn null_pointers_end_nobody() {
+    use std::ptr::{null, null_mut};
+    let i = instance(&[]);
+    let d = create_device(&i, &Default::default(), &[]).expect("a device");
+    let (f, h) = (d.fp_v1_0(), d.handle());
+    let failed = |r: vk::Result| assert!(r.as_raw() < 0, "{r:?}");
+    // SAFETY (all blocks): handles are alive, structures outlive the calls; what is null is what is tested.
+    unsafe {
+        let mut buffer = vk::Buffer::null();
+        failed((f.create_buffer)(h, null(), null(), &mut buffer));
+        failed((f.create_fence)(h, &Default::default(), null(), null_mut()));
+        (f.get_image_memory_requirements)(h, vk::Image::null(), null_mut());
+        let pool = d.create_command_pool(&Default::default(), None).expect("a pool");
+        let info = vk::CommandBufferAllocateInfo::default().command_pool(pool).command_buffer_count(1);
+        let b = d.allocate_command_buffers(&info).expect("a command buffer")[0];
+        failed((f.begin_command_buffer)(b, null()));
+        d.begin_command_buffer(b, &Default::default()).expect("a beginning");
+        let stages = vk::ShaderStageFlags::ALL;
+        (f.cmd_push_constants)(b, vk::PipelineLayout::null(), stages, 0, 20, null());
+        (f.cmd_bind_vertex_buffers)(b, 0, 3, null(), null());
+        (f.cmd_copy_buffer)(b, buffer, buffer, 7, null());
+        // Arrays that are said to have elements have none.
+        let subpass = [vk::SubpassDescription {
+            input_attachment_count: 5,
+            color_attachment_count: 9,
+            ..Default::default()
+        }];
+        let info = vk::RenderPassCreateInfo { attachment_count: 3, ..Default::default() }.subpasses(&subpass);
+        if let Ok(pass) = d.create_render_pass(&info, None) {
+            d.destroy_render_pass(pass, None);
+        }
+        d.destroy_command_pool(pool, None);
+        d.destroy_device(None);
+        i.destroy_instance(None);
+    }
+}
+
+/// Queries that no work writes: waiting for their results ends, with an error.
+#[test]
+fn a_wait_for_queries_that_nobody_writes_ends() {
+    let i = instance(&[]);
+    let d = create_device(&i, &Default::default(), &[]).expect("a device");
+    // SAFETY: handles are alive, structures outlive the calls.
+    unsafe {
+        let info = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TIMESTAMP).query_count(1);
+        let pool = d.create_query_pool(&info, None).expect("a pool");
+        let mut data = [0u64; 1];
+        let r = d.get_query_pool_results(pool, 0, &mut data, vk::QueryResultFlags::WAIT);
+        assert!(r.is_err(), "{r:?}");
+        d.destroy_query_pool(pool, None);
+        d.destroy_device(None);
+        i.destroy_instance(None);
+    }
+}
+
 /// A program's stderr may be full, or closed: what the driver has to say is lost then, and nothing else.
 #[test]
 fn a_full_stderr_ends_nobody() {

@@ -46,6 +46,10 @@ impl Host for DeviceHost<'_> {
         // SAFETY: the caller's descriptors are null or what descriptor writes stored.
         unsafe { texture::filtering(code, view, sampler) }
     }
+    unsafe fn taps(&self, code: &ImageCode, warp: &ImageWarp) -> u32 {
+        // SAFETY: the caller's descriptors are null or what descriptor writes stored.
+        unsafe { image_op::taps(code, warp) }
+    }
     unsafe fn texel_lines(&self, code: &ImageCode, warp: &ImageWarp, lines: &mut Vec<u64>) {
         // SAFETY: the caller's descriptors are null or what descriptor writes stored.
         unsafe { image_op::lines(code, warp, lines) }

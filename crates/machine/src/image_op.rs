@@ -9,7 +9,7 @@ use texel::format::FormatInfo;
 use texel::sample::*;
 use wave::kernels::atomic::{Device, each};
 use wave::kernels::count::distinct;
-use wave::{Filtering, ImageWarp, ImageWave, Own};
+use wave::{Filter, Filtering, ImageWarp, ImageWave, Own};
 
 /// [`SampleArgs`] of a warp; a macro, for results are written into the same warp.
 macro_rules! sample_args {
@@ -68,7 +68,15 @@ pub unsafe fn run_each(
     let mut alike: Option<Alike> = None;
     for group in own.groups(warp.mask) {
         // SAFETY: the lanes' descriptors are null or what descriptor writes stored.
-        each(unsafe { texture::filtering(code, group.view, group.sampler) }, group.mask);
+        let mut filtering = unsafe { texture::filtering(code, group.view, group.sampler) };
+        if filtering.filter == Filter::Aniso {
+            let all = std::mem::replace(&mut warp.mask, group.mask);
+            (warp.view, warp.sampler) = (group.view, group.sampler);
+            // SAFETY: as above.
+            filtering.taps = unsafe { taps(code, warp) };
+            warp.mask = all;
+        }
+        each(filtering, group.mask);
         if !samples || group.view == 0 || group.sampler == 0 {
             (warp.view, warp.sampler, warp.mask) = (group.view, group.sampler, group.mask);
             // SAFETY: as above.
@@ -218,6 +226,20 @@ pub unsafe fn lines(code: &ImageCode, w: &ImageWarp, lines: &mut Vec<u64>) {
         }
     }
     *lines = touched.into_lines();
+}
+
+/// [`Filtering::taps`] of the warp's active lanes.
+///
+/// # Safety
+/// As [`run`].
+pub unsafe fn taps(code: &ImageCode, w: &ImageWarp) -> u32 {
+    // SAFETY: descriptor writes stored a view and a sampler, where they are not null.
+    let (view, sampler) =
+        unsafe { ((w.view as *const ImageView).as_ref(), (w.sampler as *const Sampler).as_ref()) };
+    match (view, sampler) {
+        (Some(v), Some(s)) if code.dim != Dim::Buffer => extra_taps(v, s, &sample_args!(code, w), w.mask),
+        _ => 0,
+    }
 }
 
 thread_local! {

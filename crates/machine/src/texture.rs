@@ -1,41 +1,84 @@
 //! What the modelled texture unit does for an operation: filter operations by sampler and view.
 //!
 //! The kind of filtering is told by sampler and view, not by each lane's level of detail: between levels where the
-//! sampler asks for it and the view has several, along an axis with as many taps as the sampler allows. A bilinear
-//! operation of texels up to 32 bits is one; trilinear and 3D filtering double it, 64 and 128 bits too.
+//! sampler asks for it and the view has several. Along an axis of anisotropy each lane takes the taps that it takes. A bilinear
+//! operation of texels up to 32 bits is one; trilinear and 3D filtering double it, 64 and 128 bits too. What counts is what a
+//! texel is when it has been decoded: of compressed blocks 32 bits, but 64 of BC6H, whose texels are half floats.
 //! The cache lines that texels lie in follow each lane's own levels and taps ([`texel::sample::Touched`]).
 
+use ash::vk;
 use shader::bytecode::ImageCode;
 use shader::ir::ImageOp;
+use texel::format::FormatInfo;
 use texel::sample::{ImageView, Sampler};
 use wave::{Filter, Filtering};
+
+/// Bilinear operations for one tap.
+fn wide(format: &FormatInfo) -> u32 {
+    use vk::Format as F;
+    match format.format {
+        F::BC6H_UFLOAT_BLOCK | F::BC6H_SFLOAT_BLOCK => 2,
+        _ if format.compressed() => 1,
+        _ => (format.block_bytes / 4).max(1),
+    }
+}
 
 /// # Safety
 /// `view` and `sampler` are null or a descriptor's.
 pub unsafe fn filtering(code: &ImageCode, view: u64, sampler: u64) -> Filtering {
     match code.op {
         ImageOp::Sample | ImageOp::Gather => {}
-        ImageOp::Fetch | ImageOp::Read => return Filtering { filter: Filter::Nearest, operations: 1 },
+        ImageOp::Fetch | ImageOp::Read => return Filtering { operations: 1, ..Filtering::default() },
         _ => return Filtering::default(),
     }
-    let nearest = Filtering { filter: Filter::Nearest, operations: 1 };
+    let nearest = Filtering { operations: 1, ..Filtering::default() };
     if view == 0 || sampler == 0 {
         return nearest;
     }
     // SAFETY: neither is null, so they are a descriptor's.
     let (v, s) = unsafe { (&*(view as *const ImageView), &*(sampler as *const Sampler)) };
-    let wide = (v.format.block_bytes / if v.format.compressed() { 8 } else { 4 }).max(1);
+    let wide = wide(v.format);
     if code.op == ImageOp::Gather || !(s.mag_linear || s.min_linear) {
         return Filtering { operations: wide, ..nearest };
     }
     let levels = s.mip_linear && v.levels.len() > 1;
-    let taps = if v.levels.len() > 1 { s.anisotropy.max(1.0).ceil() as u32 } else { 1 };
+    // With a level of detail of its own there is no footprint to be long.
+    let long = s.anisotropy > 1.0 && code.lod.is_none() && !v.is_cube;
     let volume = v.dims == 3;
     let filter = match () {
-        _ if taps > 1 => Filter::Aniso,
+        _ if long => Filter::Aniso,
         _ if volume => Filter::Volume,
         _ if levels => Filter::Trilinear,
         _ => Filter::Bilinear,
     };
-    Filtering { filter, operations: wide * (1 + levels as u32) * (1 + volume as u32) * taps }
+    Filtering { filter, operations: wide * (1 + levels as u32) * (1 + volume as u32), taps: 0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::wide;
+    use ash::vk::Format as F;
+
+    #[test]
+    fn a_texel_costs_what_it_is_when_decoded() {
+        let list = [
+            (F::R8_UNORM, 1),
+            (F::R8G8B8A8_UNORM, 1),
+            (F::B10G11R11_UFLOAT_PACK32, 1),
+            (F::R16G16B16A16_SFLOAT, 2),
+            (F::R32G32B32A32_SFLOAT, 4),
+            (F::ETC2_R8G8B8_UNORM_BLOCK, 1),
+            (F::ETC2_R8G8B8A8_UNORM_BLOCK, 1),
+            (F::EAC_R11G11_UNORM_BLOCK, 1),
+            (F::ASTC_4X4_UNORM_BLOCK, 1),
+            (F::ASTC_12X12_SRGB_BLOCK, 1),
+            (F::BC1_RGBA_UNORM_BLOCK, 1),
+            (F::BC7_UNORM_BLOCK, 1),
+            (F::BC6H_UFLOAT_BLOCK, 2),
+        ];
+        for (format, operations) in list {
+            let info = texel::format::info(format).expect("a format of Vulkan's");
+            assert_eq!(wide(info), operations, "{format:?}");
+        }
+    }
 }

@@ -4,7 +4,7 @@
 pub struct Rng(pub u64);
 
 impl Rng {
-    pub fn next(&mut self) -> u64 {
+    pub fn word(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -13,7 +13,7 @@ impl Rng {
     }
     /// Below `n`, which is not 0.
     pub fn below(&mut self, n: usize) -> usize {
-        (self.next() % n as u64) as usize
+        (self.word() % n as u64) as usize
     }
     /// One of them; `None`: there is none.
     pub fn of<'a, T>(&mut self, all: &'a [T]) -> Option<&'a T> {

@@ -101,7 +101,7 @@ fn number(r: &mut Rng, s: Scalar, old: u32) -> u32 {
             match r.below(12) {
                 n if n < known.len() => known[n].to_bits(),
                 10 => old ^ 1 << 31,
-                _ => (r.next() >> 20) as u32,
+                _ => (r.word() >> 20) as u32,
             }
         }
         _ => match r.below(8) {

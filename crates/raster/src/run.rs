@@ -31,11 +31,20 @@ use std::cell::Cell;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use wave::Fault;
+use wave::{Fault, Stop};
 
 /// Primitives gathered before tiles are drawn even though the pass goes on, and words of their lists.
 const MANY: usize = 1 << 20;
 const MANY_WORDS: usize = 1 << 26;
+
+/// What tiles are written for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Until {
+    /// To make room, or until the pass goes on: a GPU would keep them.
+    Room,
+    /// Somebody may read them.
+    Read,
+}
 
 /// Of which draw primitives are.
 struct Made<'a> {
@@ -66,9 +75,13 @@ pub struct PassRun {
     first: bool,
     /// By attachment: tiles have been drawn with it.
     loaded: Vec<bool>,
+    /// Memory holds what a GPU would still have in its tiles: that the next ones load it is none of the GPU's traffic.
+    put_aside: bool,
     /// What was drawn before is to be seen by fragment shaders that read attachments as images.
     barrier: bool,
     pub epochs: Epochs,
+    /// Binning is under way since a pass that this one resumes.
+    binned: bool,
     /// What each task counted, if the application asks for that.
     regions: Option<Collected>,
     /// Modelled time as the pass begins.
@@ -79,6 +92,8 @@ pub struct PassRun {
 /// What a suspended pass leaves to the one that resumes it.
 pub struct Suspended {
     aside: Arc<Aside>,
+    /// It had primitives.
+    binned: bool,
     /// The render pass instance goes on, so its values come when it ends.
     regions: Option<Collected>,
 }
@@ -93,11 +108,14 @@ impl PassRun {
     ) -> PassRun {
         let targets = Targets::new(rendering);
         let before = suspended.filter(|_| rendering.resuming);
-        let (aside, counted) = before.map_or_else(Default::default, |s| (s.aside, s.regions));
+        let (aside, counted, binned) =
+            before.map_or_else(Default::default, |s| (s.aside, s.regions, s.binned));
         let new = |r| Collected::new(r, targets.area, pass::layers(&rendering.subpasses, rendering.layers));
         let regions = rendering.regions.as_ref().map(|r| counted.unwrap_or_else(|| new(r)));
         PassRun {
             loaded: vec![false; targets.own],
+            put_aside: rendering.resuming,
+            binned,
             barrier: true,
             targets,
             regions,
@@ -220,7 +238,7 @@ impl PassRun {
             self.epochs.current()[Event::BinEntries] += item.bins.entries() as u64;
             self.ops.push((self.subpass, self.epochs.now(), Op::Draw(Box::new(item))));
             if self.primitives > MANY || self.words > MANY_WORDS {
-                self.flush(shared, true)?;
+                self.flush(shared, true, Until::Room)?;
             }
         }
         Ok(())
@@ -240,14 +258,14 @@ impl PassRun {
     /// (§ Feedback Loop): reads of input attachments need none of this.
     fn reach_memory(&mut self, shared: &Shared) -> Result<(), Blame> {
         let clears = self.first && self.targets.clears();
-        if clears || !self.ops.is_empty() { self.flush(shared, true) } else { Ok(()) }
+        if clears || !self.ops.is_empty() { self.flush(shared, true, Until::Read) } else { Ok(()) }
     }
 
     pub fn next_subpass(&mut self, shared: &Shared) -> Result<(), Blame> {
         self.subpass += 1;
         self.barrier = true;
         match self.rendering.subpasses.get(self.subpass) {
-            Some(s) if s.flush || self.targets.aliased => self.flush(shared, false),
+            Some(s) if s.flush || self.targets.aliased => self.flush(shared, false, Until::Read),
             _ => Ok(()),
         }
     }
@@ -255,11 +273,16 @@ impl PassRun {
     /// The pass is over; also what one that resumes it goes on from.
     pub fn end(mut self, shared: &Shared) -> (Result<(), Blame>, Epochs, Option<Suspended>) {
         self.subpass = self.rendering.subpasses.len();
-        let mut r = self.flush(shared, false);
-        if self.rendering.suspending {
-            let left = Suspended { aside: self.aside, regions: self.regions };
+        let suspending = self.rendering.suspending;
+        let mut r = self.flush(shared, false, if suspending { Until::Room } else { Until::Read });
+        // One job each, however many parts a render pass instance comes in; without primitives there is nothing to bin.
+        let bins = self.epochs.all()[Event::InputPrimitives] > 0;
+        self.epochs.current()[Event::BinningJobs] += (bins && !self.binned) as u64;
+        if suspending {
+            let left = Suspended { aside: self.aside, binned: bins || self.binned, regions: self.regions };
             return (r, self.epochs, Some(left));
         }
+        self.epochs.current()[Event::MainJobs] += 1;
         if let (Some(asked), Some(counted)) = (&self.rendering.regions, &self.regions)
             && let Err(address) = counted.write(asked, shared.model)
         {
@@ -269,7 +292,7 @@ impl PassRun {
     }
 
     /// Draws all tiles with what has been gathered; `here`: of the current subpass too.
-    fn flush(&mut self, shared: &Shared, here: bool) -> Result<(), Blame> {
+    fn flush(&mut self, shared: &Shared, here: bool, until: Until) -> Result<(), Blame> {
         let area = self.targets.area;
         let ops = std::mem::take(&mut self.ops);
         (self.primitives, self.words) = (0, 0);
@@ -330,6 +353,7 @@ impl PassRun {
                         done.clone(),
                         &drawn,
                         passes_over,
+                        until,
                         &mut draws,
                         &mut fixed,
                     )
@@ -371,6 +395,7 @@ impl PassRun {
         }
         counts.iter().enumerate().for_each(|(epoch, c)| self.epochs.add_at(epoch, c));
         self.first = false;
+        self.put_aside = until == Until::Room;
         self.targets.have_loaded(&drawn, &mut self.loaded);
         self.resolved = self.subpass;
         self.begun = begun;
@@ -392,6 +417,7 @@ impl PassRun {
         done: Range<usize>,
         drawn: &Range<usize>,
         passes_over: bool,
+        until: Until,
         draws: &mut [DrawCounts],
         fixed: &mut Counts,
     ) -> Result<(), Blame> {
@@ -402,7 +428,7 @@ impl PassRun {
         if passes_over && ops.iter().all(|(s, _, op)| !seen(s) || op.misses(layer, tx, ty)) {
             // SAFETY: the scratch has room for a tile, which is this thread's, says the caller.
             let [loaded, stored] = unsafe { targets.pass_over(shared.level, tile, layer, origin) };
-            self.count_tile(fixed, origin, &loaded, &stored);
+            self.count_tile(fixed, origin, &loaded, &stored, until);
             return Ok(());
         }
         // SAFETY: the scratch has room for a tile, which is this thread's, says the caller.
@@ -421,6 +447,7 @@ impl PassRun {
                 &mut scratch.cover,
                 &mut scratch.covered,
                 &mut hiz,
+                &mut scratch.log,
                 &host,
                 tile,
                 layer,
@@ -466,12 +493,21 @@ impl PassRun {
                 match op {
                     Op::Draw(item) => {
                         let entries = item.bins.list(layer, tx as u32, ty as u32);
-                        if !entries.is_empty() {
-                            let h = hidden.as_ref().map_or(&[][..], |h| h.of(i));
-                            task.draw(item, entries, h, &mut mine_draws[i]).map_err(|s| item.blame(s))?;
+                        if entries.is_empty() {
+                            continue;
                         }
+                        if item.plan.deferred {
+                            let r = task.defer(i, item, entries);
+                            let counts = r.map_err(|s| blame(mine, task.blamed.unwrap_or(i), s))?;
+                            mine_draws[i].add_tile(&counts, None);
+                            continue;
+                        }
+                        show(&mut task, mine, mine_draws)?;
+                        let h = hidden.as_ref().map_or(&[][..], |h| h.of(i));
+                        task.draw(item, entries, h, &mut mine_draws[i]).map_err(|s| item.blame(s))?;
                     }
                     Op::Clear(c) => {
+                        show(&mut task, mine, mine_draws)?;
                         if let Some(sub) = sub {
                             // SAFETY: as above.
                             unsafe { c.run(targets, sub, tile, layer, origin, sub.view_mask == 0) };
@@ -480,6 +516,7 @@ impl PassRun {
                     }
                 }
             }
+            show(&mut task, mine, mine_draws)?;
             if let Some(sub) = sub.filter(|_| done.contains(&s)) {
                 // SAFETY: as above.
                 unsafe { resolve::run(targets, sub, tile) };
@@ -491,19 +528,46 @@ impl PassRun {
         }
         // SAFETY: as above.
         let stored = unsafe { targets.store(shared.level, tile, layer, origin, drawn, done.end) };
-        self.count_tile(fixed, origin, &loaded, &stored);
+        self.count_tile(fixed, origin, &loaded, &stored, until);
         Ok(())
     }
 }
 
+/// Shades what waits, and counts it as its draws'.
+fn show(task: &mut Task, ops: &[(usize, usize, Op)], draws: &mut [DrawCounts]) -> Result<(), Blame> {
+    let r = task.show_all();
+    task.shown.drain(..).for_each(|s| draws[s.op].add_more(&s.counts, s.usage.as_ref()));
+    r.map_err(|s| blame(ops, task.blamed.unwrap_or(0), s))
+}
+
+/// Who is to blame for a fault of op `i`'s.
+fn blame(ops: &[(usize, usize, Op)], i: usize, stop: Stop) -> Blame {
+    match ops.get(i) {
+        Some((.., Op::Draw(item))) => item.blame(stop),
+        _ => Blame::of(stop.fault, "fragment"),
+    }
+}
+
 impl PassRun {
-    /// What a tile costs whatever is drawn in it.
-    fn count_tile(&self, c: &mut Counts, origin: [i32; 2], loaded: &Traffic, stored: &Traffic) {
+    /// What a tile costs whatever is drawn in it. A GPU draws all of a render pass at once, so parts that this makes of it
+    /// for want of room, or because it is suspended, cost nothing.
+    fn count_tile(&self, c: &mut Counts, origin: [i32; 2], loaded: &Traffic, stored: &Traffic, until: Until) {
+        let none = Traffic::default();
+        let loaded = if self.put_aside { &none } else { loaded };
+        // What memory held before the pass is gone by now.
+        let all = stored.without_elimination();
+        let stored = match until {
+            Until::Room => &none,
+            Until::Read if self.put_aside => &all,
+            Until::Read => stored,
+        };
         let here = Rect { x0: origin[0], y0: origin[1], x1: origin[0] + TILE, y1: origin[1] + TILE };
         let r = self.targets.area.intersect(&here);
         let sides = |from: i32, to: i32| ((to + 31).div_euclid(32) - from.div_euclid(32)).max(0) as u64;
-        c[Event::MainTasks] += 1;
-        c[Event::Tiles] += sides(r.x0, r.x1) * sides(r.y0, r.y1);
+        if until == Until::Read {
+            c[Event::MainTasks] += 1;
+            c[Event::Tiles] += sides(r.x0, r.x1) * sides(r.y0, r.y1);
+        }
         c[Event::TilesKilled] += stored.unchanged();
         c[Event::TilePixelsWritten] += stored.pixels;
         c[Event::TileWriteBeats] += stored.bytes.div_ceil(16);

@@ -105,8 +105,10 @@ pub enum Filter {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Filtering {
     pub filter: Filter,
-    /// Bilinear operations; 0 for what the texture unit has no part in.
+    /// Bilinear operations, of each tap; 0 for what the texture unit has no part in.
     pub operations: u32,
+    /// Taps along axes of anisotropy beyond one a lane, of all lanes together.
+    pub taps: u32,
 }
 
 /// A host whose lifetime nobody tracks, for a wave's state.
@@ -174,6 +176,14 @@ pub trait Host: Sync {
     /// As [`Self::image`].
     unsafe fn texture(&self, _code: &ImageCode, _view: u64, _sampler: u64) -> Filtering {
         Filtering::default()
+    }
+
+    /// [`Filtering::taps`] of the lanes in `warp.mask`, of an operation with [`Filter::Aniso`].
+    ///
+    /// # Safety
+    /// As [`Self::image`].
+    unsafe fn taps(&self, _code: &ImageCode, _warp: &ImageWarp) -> u32 {
+        0
     }
 
     /// Adds the cache lines (address / 64) of the texels that an operation of the lanes in `warp.mask` touches, those

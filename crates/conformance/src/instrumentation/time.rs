@@ -68,20 +68,22 @@ const DRAWING: u64 = 30_258;
 /// the third's binning, the dispatch; with them, they read the second pass alone.
 fn timer(rig: &Rig) -> Found {
     let p = rig.pipeline(|i| i.flags2 = Default::default())?;
-    let target = rig.image(ImageInfo::colour(vk::Format::R8G8B8A8_UNORM, [640; 2]))?;
+    let target = || rig.image(ImageInfo::colour(vk::Format::R8G8B8A8_UNORM, [640; 2]));
     let kernel = rig.kernel(CORE, 1, false)?;
     let out = rig.buffer(&[0; 320])?;
     kernel.set(&[&out]);
     let mut found = Vec::new();
     for serial in [false, true] {
         let stamps = Stamps::new(rig, 4)?;
+        // Each has its own: what holds the same already is not written.
+        let targets = [target()?, target()?, target()?];
         rig.run(|d, c| {
             stamps.reset(c);
-            for pass in 0..3 {
+            for (pass, target) in targets.iter().enumerate() {
                 if pass == 1 {
                     stamps.write(c, vk::PipelineStageFlags::TOP_OF_PIPE, 0);
                 }
-                let colours = vec![Attachment::new(&target, Load::colour([0.0; 4]))];
+                let colours = vec![Attachment::new(target, Load::colour([0.0; 4]))];
                 Pass { colours, size: [640; 2], ..Default::default() }.record(d, c, |d, c| {
                     p.bind(c, None, &super::graphics::push(0.5, 1.0));
                     // SAFETY: recording with everything bound.

@@ -13,6 +13,7 @@ pub fn scenes() -> Vec<Scene> {
         Scene { samples: 4, ..Scene::new("discard_4_samples", discard(), EXACT) },
         Scene::new("depth", depth(), near_ties()),
         Scene { samples: 4, ..Scene::new("depth_4_samples", depth(), near_ties()) },
+        Scene::new("layers", layers(), near_ties()),
         Scene::new("stencil", stencil(), EXACT),
         Scene { samples: 8, ..Scene::new("stencil_8_samples", stencil(), EXACT) },
         Scene { clear: [0.2, 0.6, 0.4, 0.8], ..Scene::new("blending", blending(), two_steps()) },
@@ -69,6 +70,51 @@ fn depth() -> Vec<Draw> {
         Draw::list(Program::Colour, triangles(40 + i, 30, true), state)
     };
     (0u32..).zip(list).map(draw).collect()
+}
+
+/// Layers over the whole picture, back to front and otherwise, with small things between: what lies under later opaque
+/// layers need not be shaded, but its depths count.
+fn layers() -> Vec<Draw> {
+    use vk::CompareOp as C;
+    let mut random = Sequence::new();
+    let mut layer = |z: [f32; 3]| -> Vec<Vertex> {
+        let corners = [[-200.0, -120.0], [760.0, -100.0], [-160.0, 800.0]];
+        corners.iter().zip(z).map(|(at, z)| vertex(*at, z, colour(&mut random))).collect()
+    };
+    let drawn = |depth, vertices| {
+        Draw::list(Program::Colour, vertices, State { depth: Some(depth), ..State::default() })
+    };
+    let back_to_front = (0..6).flat_map(|i| layer([0.95 - 0.05 * i as f32; 3])).collect();
+    let slanted = layer([0.2, 0.9, 0.9]);
+    let veil = vk::PipelineColorBlendAttachmentState {
+        blend_enable: vk::TRUE,
+        src_color_blend_factor: vk::BlendFactor::CONSTANT_ALPHA,
+        dst_color_blend_factor: vk::BlendFactor::ONE_MINUS_CONSTANT_ALPHA,
+        ..opaque()
+    };
+    let veiled = State {
+        depth: Some((C::LESS, false)),
+        blend: veil,
+        blend_constants: [0.0, 0.0, 0.0, 0.25],
+        ..State::default()
+    };
+    let points = triangles(61, 40, true);
+    vec![
+        drawn((C::LESS, true), back_to_front),
+        drawn((C::LESS, true), triangles(62, 40, true)),
+        drawn((C::LESS, true), slanted.clone()),
+        drawn((C::LESS_OR_EQUAL, false), layer([0.5, 0.55, 0.6])),
+        drawn((C::EQUAL, false), slanted),
+        Draw::list(Program::Colour, layer([0.5, 0.3, 0.8]), veiled),
+        drawn((C::GREATER, true), [layer([0.1; 3]), layer([0.9, 0.7, 0.8]), layer([0.93; 3])].concat()),
+        drawn((C::NOT_EQUAL, true), triangles(63, 30, true)),
+        drawn((C::ALWAYS, true), [layer([0.4, 0.6, 0.5]), layer([0.6, 0.5, 0.4])].concat()),
+        drawn((C::LESS, true), triangles(64, 30, true)),
+        Draw { topology: vk::PrimitiveTopology::POINT_LIST, ..drawn((C::LESS, true), points) },
+        drawn((C::GREATER_OR_EQUAL, true), layer([0.45, 0.5, 0.55])),
+        drawn((C::LESS, true), [layer([0.44, 0.49, 0.54]), layer([0.3; 3])].concat()),
+        drawn((C::LESS, false), triangles(65, 10, true)),
+    ]
 }
 
 /// Both faces count in several ways, then colours show what has been counted.

@@ -12,6 +12,9 @@ pub unsafe extern "system" fn vkAcquireNextImage2KHR(
     p_acquire_info: *const vk::AcquireNextImageInfoKHR<'_>,
     p_image_index: *mut u32,
 ) -> vk::Result {
+    if p_acquire_info.is_null() || p_image_index.is_null() {
+        return guard::missing(c"vkAcquireNextImage2KHR", vk::Result::ERROR_UNKNOWN);
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(
@@ -30,6 +33,9 @@ pub unsafe extern "system" fn vkAcquireNextImageKHR(
     fence: vk::Fence,
     p_image_index: *mut u32,
 ) -> vk::Result {
+    if p_image_index.is_null() {
+        return guard::missing(c"vkAcquireNextImageKHR", vk::Result::ERROR_UNKNOWN);
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(
@@ -53,6 +59,9 @@ pub unsafe extern "system" fn vkAcquireProfilingLockKHR(
     device: vk::Device,
     p_info: *const vk::AcquireProfilingLockInfoKHR<'_>,
 ) -> vk::Result {
+    if p_info.is_null() {
+        return guard::missing(c"vkAcquireProfilingLockKHR", vk::Result::ERROR_UNKNOWN);
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(
@@ -68,6 +77,9 @@ pub unsafe extern "system" fn vkAllocateCommandBuffers(
     p_allocate_info: *const vk::CommandBufferAllocateInfo<'_>,
     p_command_buffers: *mut vk::CommandBuffer,
 ) -> vk::Result {
+    if p_allocate_info.is_null() {
+        return guard::missing(c"vkAllocateCommandBuffers", vk::Result::ERROR_UNKNOWN);
+    }
     if crate::alloc::is_short() {
         return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
     }
@@ -86,6 +98,9 @@ pub unsafe extern "system" fn vkAllocateDescriptorSets(
     p_allocate_info: *const vk::DescriptorSetAllocateInfo<'_>,
     p_descriptor_sets: *mut vk::DescriptorSet,
 ) -> vk::Result {
+    if p_allocate_info.is_null() {
+        return guard::missing(c"vkAllocateDescriptorSets", vk::Result::ERROR_UNKNOWN);
+    }
     if crate::alloc::is_short() {
         return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
     }
@@ -105,6 +120,9 @@ pub unsafe extern "system" fn vkAllocateMemory(
     p_allocator: *const vk::AllocationCallbacks<'_>,
     p_memory: *mut vk::DeviceMemory,
 ) -> vk::Result {
+    if p_allocate_info.is_null() || p_memory.is_null() {
+        return guard::missing(c"vkAllocateMemory", vk::Result::ERROR_UNKNOWN);
+    }
     if crate::alloc::is_short() {
         return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
     }
@@ -122,6 +140,9 @@ pub unsafe extern "system" fn vkBeginCommandBuffer(
     command_buffer: vk::CommandBuffer,
     p_begin_info: *const vk::CommandBufferBeginInfo<'_>,
 ) -> vk::Result {
+    if p_begin_info.is_null() {
+        return guard::missing(c"vkBeginCommandBuffer", vk::Result::ERROR_UNKNOWN);
+    }
     if crate::alloc::is_short() {
         return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
     }
@@ -224,6 +245,9 @@ pub unsafe extern "system" fn vkCmdBeginDebugUtilsLabelEXT(
     command_buffer: vk::CommandBuffer,
     p_label_info: *const vk::DebugUtilsLabelEXT<'_>,
 ) {
+    if p_label_info.is_null() {
+        return guard::missing(c"vkCmdBeginDebugUtilsLabelEXT", ());
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::command_buffer::CommandBuffer, _>(
@@ -252,6 +276,9 @@ pub unsafe extern "system" fn vkCmdBeginRenderPass(
     p_render_pass_begin: *const vk::RenderPassBeginInfo<'_>,
     contents: vk::SubpassContents,
 ) {
+    if p_render_pass_begin.is_null() {
+        return guard::missing(c"vkCmdBeginRenderPass", ());
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::command_buffer::CommandBuffer, _>(
@@ -267,6 +294,9 @@ pub unsafe extern "system" fn vkCmdBeginRenderPass2(
     p_render_pass_begin: *const vk::RenderPassBeginInfo<'_>,
     p_subpass_begin_info: *const vk::SubpassBeginInfo<'_>,
 ) {
+    if p_render_pass_begin.is_null() || p_subpass_begin_info.is_null() {
+        return guard::missing(c"vkCmdBeginRenderPass2", ());
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::command_buffer::CommandBuffer, _>(
@@ -283,6 +313,9 @@ pub unsafe extern "system" fn vkCmdBeginRendering(
     command_buffer: vk::CommandBuffer,
     p_rendering_info: *const vk::RenderingInfo<'_>,
 ) {
+    if p_rendering_info.is_null() {
+        return guard::missing(c"vkCmdBeginRendering", ());
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::command_buffer::CommandBuffer, _>(
@@ -313,6 +346,9 @@ pub unsafe extern "system" fn vkCmdBindDescriptorBufferEmbeddedSamplers2EXT(
         '_,
     >,
 ) {
+    if p_bind_descriptor_buffer_embedded_samplers_info.is_null() {
+        return guard::missing(c"vkCmdBindDescriptorBufferEmbeddedSamplers2EXT", ());
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::command_buffer::CommandBuffer, _>(
@@ -407,6 +443,9 @@ pub unsafe extern "system" fn vkCmdBindDescriptorSets2(
     command_buffer: vk::CommandBuffer,
     p_bind_descriptor_sets_info: *const vk::BindDescriptorSetsInfo<'_>,
 ) {
+    if p_bind_descriptor_sets_info.is_null() {
+        return guard::missing(c"vkCmdBindDescriptorSets2", ());
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::command_buffer::CommandBuffer, _>(
@@ -549,6 +588,9 @@ pub unsafe extern "system" fn vkCmdBlitImage2(
     command_buffer: vk::CommandBuffer,
     p_blit_image_info: *const vk::BlitImageInfo2<'_>,
 ) {
+    if p_blit_image_info.is_null() {
+        return guard::missing(c"vkCmdBlitImage2", ());
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdBlitImage2", command_buffer, (), |this| {
@@ -589,6 +631,9 @@ pub unsafe extern "system" fn vkCmdClearColorImage(
     range_count: u32,
     p_ranges: *const vk::ImageSubresourceRange,
 ) {
+    if p_color.is_null() {
+        return guard::missing(c"vkCmdClearColorImage", ());
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::command_buffer::CommandBuffer, _>(
@@ -616,6 +661,9 @@ pub unsafe extern "system" fn vkCmdClearDepthStencilImage(
     range_count: u32,
     p_ranges: *const vk::ImageSubresourceRange,
 ) {
+    if p_depth_stencil.is_null() {
+        return guard::missing(c"vkCmdClearDepthStencilImage", ());
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::command_buffer::CommandBuffer, _>(
@@ -653,6 +701,9 @@ pub unsafe extern "system" fn vkCmdCopyBuffer2(
     command_buffer: vk::CommandBuffer,
     p_copy_buffer_info: *const vk::CopyBufferInfo2<'_>,
 ) {
+    if p_copy_buffer_info.is_null() {
+        return guard::missing(c"vkCmdCopyBuffer2", ());
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::command_buffer::CommandBuffer, _>(
@@ -694,6 +745,9 @@ pub unsafe extern "system" fn vkCmdCopyBufferToImage2(
     command_buffer: vk::CommandBuffer,
     p_copy_buffer_to_image_info: *const vk::CopyBufferToImageInfo2<'_>,
 ) {
+    if p_copy_buffer_to_image_info.is_null() {
+        return guard::missing(c"vkCmdCopyBufferToImage2", ());
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::command_buffer::CommandBuffer, _>(
@@ -732,6 +786,9 @@ pub unsafe extern "system" fn vkCmdCopyImage2(
     command_buffer: vk::CommandBuffer,
     p_copy_image_info: *const vk::CopyImageInfo2<'_>,
 ) {
+    if p_copy_image_info.is_null() {
+        return guard::missing(c"vkCmdCopyImage2", ());
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdCopyImage2", command_buffer, (), |this| {
@@ -770,6 +827,9 @@ pub unsafe extern "system" fn vkCmdCopyImageToBuffer2(
     command_buffer: vk::CommandBuffer,
     p_copy_image_to_buffer_info: *const vk::CopyImageToBufferInfo2<'_>,
 ) {
+    if p_copy_image_to_buffer_info.is_null() {
+        return guard::missing(c"vkCmdCopyImageToBuffer2", ());
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::command_buffer::CommandBuffer, _>(
@@ -1095,6 +1155,9 @@ pub unsafe extern "system" fn vkCmdEndRenderPass2(
     command_buffer: vk::CommandBuffer,
     p_subpass_end_info: *const vk::SubpassEndInfo<'_>,
 ) {
+    if p_subpass_end_info.is_null() {
+        return guard::missing(c"vkCmdEndRenderPass2", ());
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::command_buffer::CommandBuffer, _>(
@@ -1162,6 +1225,9 @@ pub unsafe extern "system" fn vkCmdInsertDebugUtilsLabelEXT(
     command_buffer: vk::CommandBuffer,
     p_label_info: *const vk::DebugUtilsLabelEXT<'_>,
 ) {
+    if p_label_info.is_null() {
+        return guard::missing(c"vkCmdInsertDebugUtilsLabelEXT", ());
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::command_buffer::CommandBuffer, _>(
@@ -1191,6 +1257,9 @@ pub unsafe extern "system" fn vkCmdNextSubpass2(
     p_subpass_begin_info: *const vk::SubpassBeginInfo<'_>,
     p_subpass_end_info: *const vk::SubpassEndInfo<'_>,
 ) {
+    if p_subpass_begin_info.is_null() || p_subpass_end_info.is_null() {
+        return guard::missing(c"vkCmdNextSubpass2", ());
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::command_buffer::CommandBuffer, _>(
@@ -1240,6 +1309,9 @@ pub unsafe extern "system" fn vkCmdPipelineBarrier2(
     command_buffer: vk::CommandBuffer,
     p_dependency_info: *const vk::DependencyInfo<'_>,
 ) {
+    if p_dependency_info.is_null() {
+        return guard::missing(c"vkCmdPipelineBarrier2", ());
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::command_buffer::CommandBuffer, _>(
@@ -1281,6 +1353,9 @@ pub unsafe extern "system" fn vkCmdPushConstants2(
     command_buffer: vk::CommandBuffer,
     p_push_constants_info: *const vk::PushConstantsInfo<'_>,
 ) {
+    if p_push_constants_info.is_null() {
+        return guard::missing(c"vkCmdPushConstants2", ());
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::command_buffer::CommandBuffer, _>(
@@ -1322,6 +1397,9 @@ pub unsafe extern "system" fn vkCmdPushDescriptorSet2(
     command_buffer: vk::CommandBuffer,
     p_push_descriptor_set_info: *const vk::PushDescriptorSetInfo<'_>,
 ) {
+    if p_push_descriptor_set_info.is_null() {
+        return guard::missing(c"vkCmdPushDescriptorSet2", ());
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::command_buffer::CommandBuffer, _>(
@@ -1339,6 +1417,9 @@ pub unsafe extern "system" fn vkCmdPushDescriptorSetWithTemplate(
     set: u32,
     p_data: *const c_void,
 ) {
+    if p_data.is_null() {
+        return guard::missing(c"vkCmdPushDescriptorSetWithTemplate", ());
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::command_buffer::CommandBuffer, _>(
@@ -1361,6 +1442,9 @@ pub unsafe extern "system" fn vkCmdPushDescriptorSetWithTemplate2(
     command_buffer: vk::CommandBuffer,
     p_push_descriptor_set_with_template_info: *const vk::PushDescriptorSetWithTemplateInfo<'_>,
 ) {
+    if p_push_descriptor_set_with_template_info.is_null() {
+        return guard::missing(c"vkCmdPushDescriptorSetWithTemplate2", ());
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::command_buffer::CommandBuffer, _>(
@@ -1452,6 +1536,9 @@ pub unsafe extern "system" fn vkCmdResolveImage2(
     command_buffer: vk::CommandBuffer,
     p_resolve_image_info: *const vk::ResolveImageInfo2<'_>,
 ) {
+    if p_resolve_image_info.is_null() {
+        return guard::missing(c"vkCmdResolveImage2", ());
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::command_buffer::CommandBuffer, _>(
@@ -1515,6 +1602,9 @@ pub unsafe extern "system" fn vkCmdSetBlendConstants(
     command_buffer: vk::CommandBuffer,
     blend_constants: *const [f32; 4],
 ) {
+    if blend_constants.is_null() {
+        return guard::missing(c"vkCmdSetBlendConstants", ());
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::command_buffer::CommandBuffer, _>(
@@ -1656,6 +1746,9 @@ pub unsafe extern "system" fn vkCmdSetDepthBias2EXT(
     command_buffer: vk::CommandBuffer,
     p_depth_bias_info: *const vk::DepthBiasInfoEXT<'_>,
 ) {
+    if p_depth_bias_info.is_null() {
+        return guard::missing(c"vkCmdSetDepthBias2EXT", ());
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::command_buffer::CommandBuffer, _>(
@@ -1806,6 +1899,9 @@ pub unsafe extern "system" fn vkCmdSetDescriptorBufferOffsets2EXT(
     command_buffer: vk::CommandBuffer,
     p_set_descriptor_buffer_offsets_info: *const vk::SetDescriptorBufferOffsetsInfoEXT<'_>,
 ) {
+    if p_set_descriptor_buffer_offsets_info.is_null() {
+        return guard::missing(c"vkCmdSetDescriptorBufferOffsets2EXT", ());
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::command_buffer::CommandBuffer, _>(
@@ -1878,6 +1974,9 @@ pub unsafe extern "system" fn vkCmdSetEvent2(
     event: vk::Event,
     p_dependency_info: *const vk::DependencyInfo<'_>,
 ) {
+    if p_dependency_info.is_null() {
+        return guard::missing(c"vkCmdSetEvent2", ());
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdSetEvent2", command_buffer, (), |this| {
@@ -2102,6 +2201,9 @@ pub unsafe extern "system" fn vkCmdSetRenderingAttachmentLocations(
     command_buffer: vk::CommandBuffer,
     p_location_info: *const vk::RenderingAttachmentLocationInfo<'_>,
 ) {
+    if p_location_info.is_null() {
+        return guard::missing(c"vkCmdSetRenderingAttachmentLocations", ());
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::command_buffer::CommandBuffer, _>(
@@ -2118,6 +2220,9 @@ pub unsafe extern "system" fn vkCmdSetRenderingInputAttachmentIndices(
     command_buffer: vk::CommandBuffer,
     p_input_attachment_index_info: *const vk::RenderingInputAttachmentIndexInfo<'_>,
 ) {
+    if p_input_attachment_index_info.is_null() {
+        return guard::missing(c"vkCmdSetRenderingInputAttachmentIndices", ());
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::command_buffer::CommandBuffer, _>(
@@ -2430,6 +2535,9 @@ pub unsafe extern "system" fn vkCopyImageToImage(
     device: vk::Device,
     p_copy_image_to_image_info: *const vk::CopyImageToImageInfo<'_>,
 ) -> vk::Result {
+    if p_copy_image_to_image_info.is_null() {
+        return guard::missing(c"vkCopyImageToImage", vk::Result::ERROR_UNKNOWN);
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(
@@ -2444,6 +2552,9 @@ pub unsafe extern "system" fn vkCopyImageToMemory(
     device: vk::Device,
     p_copy_image_to_memory_info: *const vk::CopyImageToMemoryInfo<'_>,
 ) -> vk::Result {
+    if p_copy_image_to_memory_info.is_null() {
+        return guard::missing(c"vkCopyImageToMemory", vk::Result::ERROR_UNKNOWN);
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(
@@ -2458,6 +2569,9 @@ pub unsafe extern "system" fn vkCopyMemoryToImage(
     device: vk::Device,
     p_copy_memory_to_image_info: *const vk::CopyMemoryToImageInfo<'_>,
 ) -> vk::Result {
+    if p_copy_memory_to_image_info.is_null() {
+        return guard::missing(c"vkCopyMemoryToImage", vk::Result::ERROR_UNKNOWN);
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(
@@ -2474,6 +2588,9 @@ pub unsafe extern "system" fn vkCreateBuffer(
     p_allocator: *const vk::AllocationCallbacks<'_>,
     p_buffer: *mut vk::Buffer,
 ) -> vk::Result {
+    if p_create_info.is_null() || p_buffer.is_null() {
+        return guard::missing(c"vkCreateBuffer", vk::Result::ERROR_UNKNOWN);
+    }
     if crate::alloc::is_short() {
         return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
     }
@@ -2490,6 +2607,9 @@ pub unsafe extern "system" fn vkCreateBufferView(
     p_allocator: *const vk::AllocationCallbacks<'_>,
     p_view: *mut vk::BufferView,
 ) -> vk::Result {
+    if p_create_info.is_null() || p_view.is_null() {
+        return guard::missing(c"vkCreateBufferView", vk::Result::ERROR_UNKNOWN);
+    }
     if crate::alloc::is_short() {
         return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
     }
@@ -2509,6 +2629,9 @@ pub unsafe extern "system" fn vkCreateCommandPool(
     p_allocator: *const vk::AllocationCallbacks<'_>,
     p_command_pool: *mut vk::CommandPool,
 ) -> vk::Result {
+    if p_create_info.is_null() || p_command_pool.is_null() {
+        return guard::missing(c"vkCreateCommandPool", vk::Result::ERROR_UNKNOWN);
+    }
     if crate::alloc::is_short() {
         return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
     }
@@ -2558,6 +2681,9 @@ pub unsafe extern "system" fn vkCreateDebugReportCallbackEXT(
     p_allocator: *const vk::AllocationCallbacks<'_>,
     p_callback: *mut vk::DebugReportCallbackEXT,
 ) -> vk::Result {
+    if p_create_info.is_null() || p_callback.is_null() {
+        return guard::missing(c"vkCreateDebugReportCallbackEXT", vk::Result::ERROR_UNKNOWN);
+    }
     if crate::alloc::is_short() {
         return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
     }
@@ -2579,6 +2705,9 @@ pub unsafe extern "system" fn vkCreateDebugUtilsMessengerEXT(
     p_allocator: *const vk::AllocationCallbacks<'_>,
     p_messenger: *mut vk::DebugUtilsMessengerEXT,
 ) -> vk::Result {
+    if p_create_info.is_null() || p_messenger.is_null() {
+        return guard::missing(c"vkCreateDebugUtilsMessengerEXT", vk::Result::ERROR_UNKNOWN);
+    }
     if crate::alloc::is_short() {
         return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
     }
@@ -2600,6 +2729,9 @@ pub unsafe extern "system" fn vkCreateDescriptorPool(
     p_allocator: *const vk::AllocationCallbacks<'_>,
     p_descriptor_pool: *mut vk::DescriptorPool,
 ) -> vk::Result {
+    if p_create_info.is_null() || p_descriptor_pool.is_null() {
+        return guard::missing(c"vkCreateDescriptorPool", vk::Result::ERROR_UNKNOWN);
+    }
     if crate::alloc::is_short() {
         return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
     }
@@ -2626,6 +2758,9 @@ pub unsafe extern "system" fn vkCreateDescriptorSetLayout(
     p_allocator: *const vk::AllocationCallbacks<'_>,
     p_set_layout: *mut vk::DescriptorSetLayout,
 ) -> vk::Result {
+    if p_create_info.is_null() || p_set_layout.is_null() {
+        return guard::missing(c"vkCreateDescriptorSetLayout", vk::Result::ERROR_UNKNOWN);
+    }
     if crate::alloc::is_short() {
         return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
     }
@@ -2652,6 +2787,9 @@ pub unsafe extern "system" fn vkCreateDescriptorUpdateTemplate(
     p_allocator: *const vk::AllocationCallbacks<'_>,
     p_descriptor_update_template: *mut vk::DescriptorUpdateTemplate,
 ) -> vk::Result {
+    if p_create_info.is_null() || p_descriptor_update_template.is_null() {
+        return guard::missing(c"vkCreateDescriptorUpdateTemplate", vk::Result::ERROR_UNKNOWN);
+    }
     if crate::alloc::is_short() {
         return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
     }
@@ -2678,6 +2816,9 @@ pub unsafe extern "system" fn vkCreateDevice(
     p_allocator: *const vk::AllocationCallbacks<'_>,
     p_device: *mut vk::Device,
 ) -> vk::Result {
+    if p_create_info.is_null() || p_device.is_null() {
+        return guard::missing(c"vkCreateDevice", vk::Result::ERROR_UNKNOWN);
+    }
     if crate::alloc::is_short() {
         return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
     }
@@ -2697,6 +2838,9 @@ pub unsafe extern "system" fn vkCreateEvent(
     p_allocator: *const vk::AllocationCallbacks<'_>,
     p_event: *mut vk::Event,
 ) -> vk::Result {
+    if p_create_info.is_null() || p_event.is_null() {
+        return guard::missing(c"vkCreateEvent", vk::Result::ERROR_UNKNOWN);
+    }
     if crate::alloc::is_short() {
         return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
     }
@@ -2713,6 +2857,9 @@ pub unsafe extern "system" fn vkCreateFence(
     p_allocator: *const vk::AllocationCallbacks<'_>,
     p_fence: *mut vk::Fence,
 ) -> vk::Result {
+    if p_create_info.is_null() || p_fence.is_null() {
+        return guard::missing(c"vkCreateFence", vk::Result::ERROR_UNKNOWN);
+    }
     if crate::alloc::is_short() {
         return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
     }
@@ -2729,6 +2876,9 @@ pub unsafe extern "system" fn vkCreateFramebuffer(
     p_allocator: *const vk::AllocationCallbacks<'_>,
     p_framebuffer: *mut vk::Framebuffer,
 ) -> vk::Result {
+    if p_create_info.is_null() || p_framebuffer.is_null() {
+        return guard::missing(c"vkCreateFramebuffer", vk::Result::ERROR_UNKNOWN);
+    }
     if crate::alloc::is_short() {
         return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
     }
@@ -2778,6 +2928,9 @@ pub unsafe extern "system" fn vkCreateHeadlessSurfaceEXT(
     p_allocator: *const vk::AllocationCallbacks<'_>,
     p_surface: *mut vk::SurfaceKHR,
 ) -> vk::Result {
+    if p_create_info.is_null() || p_surface.is_null() {
+        return guard::missing(c"vkCreateHeadlessSurfaceEXT", vk::Result::ERROR_UNKNOWN);
+    }
     if crate::alloc::is_short() {
         return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
     }
@@ -2797,6 +2950,9 @@ pub unsafe extern "system" fn vkCreateImage(
     p_allocator: *const vk::AllocationCallbacks<'_>,
     p_image: *mut vk::Image,
 ) -> vk::Result {
+    if p_create_info.is_null() || p_image.is_null() {
+        return guard::missing(c"vkCreateImage", vk::Result::ERROR_UNKNOWN);
+    }
     if crate::alloc::is_short() {
         return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
     }
@@ -2813,6 +2969,9 @@ pub unsafe extern "system" fn vkCreateImageView(
     p_allocator: *const vk::AllocationCallbacks<'_>,
     p_view: *mut vk::ImageView,
 ) -> vk::Result {
+    if p_create_info.is_null() || p_view.is_null() {
+        return guard::missing(c"vkCreateImageView", vk::Result::ERROR_UNKNOWN);
+    }
     if crate::alloc::is_short() {
         return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
     }
@@ -2831,6 +2990,9 @@ pub unsafe extern "system" fn vkCreateInstance(
     p_allocator: *const vk::AllocationCallbacks<'_>,
     p_instance: *mut vk::Instance,
 ) -> vk::Result {
+    if p_create_info.is_null() || p_instance.is_null() {
+        return guard::missing(c"vkCreateInstance", vk::Result::ERROR_UNKNOWN);
+    }
     if crate::alloc::is_short() {
         return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
     }
@@ -2847,6 +3009,9 @@ pub unsafe extern "system" fn vkCreatePipelineCache(
     p_allocator: *const vk::AllocationCallbacks<'_>,
     p_pipeline_cache: *mut vk::PipelineCache,
 ) -> vk::Result {
+    if p_create_info.is_null() || p_pipeline_cache.is_null() {
+        return guard::missing(c"vkCreatePipelineCache", vk::Result::ERROR_UNKNOWN);
+    }
     if crate::alloc::is_short() {
         return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
     }
@@ -2873,6 +3038,9 @@ pub unsafe extern "system" fn vkCreatePipelineLayout(
     p_allocator: *const vk::AllocationCallbacks<'_>,
     p_pipeline_layout: *mut vk::PipelineLayout,
 ) -> vk::Result {
+    if p_create_info.is_null() || p_pipeline_layout.is_null() {
+        return guard::missing(c"vkCreatePipelineLayout", vk::Result::ERROR_UNKNOWN);
+    }
     if crate::alloc::is_short() {
         return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
     }
@@ -2899,6 +3067,9 @@ pub unsafe extern "system" fn vkCreatePrivateDataSlot(
     p_allocator: *const vk::AllocationCallbacks<'_>,
     p_private_data_slot: *mut vk::PrivateDataSlot,
 ) -> vk::Result {
+    if p_create_info.is_null() || p_private_data_slot.is_null() {
+        return guard::missing(c"vkCreatePrivateDataSlot", vk::Result::ERROR_UNKNOWN);
+    }
     if crate::alloc::is_short() {
         return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
     }
@@ -2925,6 +3096,9 @@ pub unsafe extern "system" fn vkCreateQueryPool(
     p_allocator: *const vk::AllocationCallbacks<'_>,
     p_query_pool: *mut vk::QueryPool,
 ) -> vk::Result {
+    if p_create_info.is_null() || p_query_pool.is_null() {
+        return guard::missing(c"vkCreateQueryPool", vk::Result::ERROR_UNKNOWN);
+    }
     if crate::alloc::is_short() {
         return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
     }
@@ -2944,6 +3118,9 @@ pub unsafe extern "system" fn vkCreateRenderPass(
     p_allocator: *const vk::AllocationCallbacks<'_>,
     p_render_pass: *mut vk::RenderPass,
 ) -> vk::Result {
+    if p_create_info.is_null() || p_render_pass.is_null() {
+        return guard::missing(c"vkCreateRenderPass", vk::Result::ERROR_UNKNOWN);
+    }
     if crate::alloc::is_short() {
         return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
     }
@@ -2970,6 +3147,9 @@ pub unsafe extern "system" fn vkCreateRenderPass2(
     p_allocator: *const vk::AllocationCallbacks<'_>,
     p_render_pass: *mut vk::RenderPass,
 ) -> vk::Result {
+    if p_create_info.is_null() || p_render_pass.is_null() {
+        return guard::missing(c"vkCreateRenderPass2", vk::Result::ERROR_UNKNOWN);
+    }
     if crate::alloc::is_short() {
         return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
     }
@@ -2989,6 +3169,9 @@ pub unsafe extern "system" fn vkCreateSampler(
     p_allocator: *const vk::AllocationCallbacks<'_>,
     p_sampler: *mut vk::Sampler,
 ) -> vk::Result {
+    if p_create_info.is_null() || p_sampler.is_null() {
+        return guard::missing(c"vkCreateSampler", vk::Result::ERROR_UNKNOWN);
+    }
     if crate::alloc::is_short() {
         return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
     }
@@ -3005,6 +3188,9 @@ pub unsafe extern "system" fn vkCreateSamplerYcbcrConversion(
     p_allocator: *const vk::AllocationCallbacks<'_>,
     p_ycbcr_conversion: *mut vk::SamplerYcbcrConversion,
 ) -> vk::Result {
+    if p_create_info.is_null() || p_ycbcr_conversion.is_null() {
+        return guard::missing(c"vkCreateSamplerYcbcrConversion", vk::Result::ERROR_UNKNOWN);
+    }
     if crate::alloc::is_short() {
         return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
     }
@@ -3031,6 +3217,9 @@ pub unsafe extern "system" fn vkCreateSemaphore(
     p_allocator: *const vk::AllocationCallbacks<'_>,
     p_semaphore: *mut vk::Semaphore,
 ) -> vk::Result {
+    if p_create_info.is_null() || p_semaphore.is_null() {
+        return guard::missing(c"vkCreateSemaphore", vk::Result::ERROR_UNKNOWN);
+    }
     if crate::alloc::is_short() {
         return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
     }
@@ -3050,6 +3239,9 @@ pub unsafe extern "system" fn vkCreateShaderInstrumentationARM(
     p_allocator: *const vk::AllocationCallbacks<'_>,
     p_instrumentation: *mut vk::ShaderInstrumentationARM,
 ) -> vk::Result {
+    if p_create_info.is_null() || p_instrumentation.is_null() {
+        return guard::missing(c"vkCreateShaderInstrumentationARM", vk::Result::ERROR_UNKNOWN);
+    }
     if crate::alloc::is_short() {
         return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
     }
@@ -3076,6 +3268,9 @@ pub unsafe extern "system" fn vkCreateShaderModule(
     p_allocator: *const vk::AllocationCallbacks<'_>,
     p_shader_module: *mut vk::ShaderModule,
 ) -> vk::Result {
+    if p_create_info.is_null() || p_shader_module.is_null() {
+        return guard::missing(c"vkCreateShaderModule", vk::Result::ERROR_UNKNOWN);
+    }
     if crate::alloc::is_short() {
         return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
     }
@@ -3097,6 +3292,9 @@ pub unsafe extern "system" fn vkCreateSwapchainKHR(
     p_allocator: *const vk::AllocationCallbacks<'_>,
     p_swapchain: *mut vk::SwapchainKHR,
 ) -> vk::Result {
+    if p_create_info.is_null() || p_swapchain.is_null() {
+        return guard::missing(c"vkCreateSwapchainKHR", vk::Result::ERROR_UNKNOWN);
+    }
     if crate::alloc::is_short() {
         return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
     }
@@ -3116,6 +3314,9 @@ pub unsafe extern "system" fn vkCreateXcbSurfaceKHR(
     p_allocator: *const vk::AllocationCallbacks<'_>,
     p_surface: *mut vk::SurfaceKHR,
 ) -> vk::Result {
+    if p_create_info.is_null() || p_surface.is_null() {
+        return guard::missing(c"vkCreateXcbSurfaceKHR", vk::Result::ERROR_UNKNOWN);
+    }
     if crate::alloc::is_short() {
         return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
     }
@@ -3135,6 +3336,9 @@ pub unsafe extern "system" fn vkCreateXlibSurfaceKHR(
     p_allocator: *const vk::AllocationCallbacks<'_>,
     p_surface: *mut vk::SurfaceKHR,
 ) -> vk::Result {
+    if p_create_info.is_null() || p_surface.is_null() {
+        return guard::missing(c"vkCreateXlibSurfaceKHR", vk::Result::ERROR_UNKNOWN);
+    }
     if crate::alloc::is_short() {
         return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
     }
@@ -3537,6 +3741,9 @@ pub unsafe extern "system" fn vkEnumerateDeviceExtensionProperties(
     p_property_count: *mut u32,
     p_properties: *mut vk::ExtensionProperties,
 ) -> vk::Result {
+    if p_property_count.is_null() {
+        return guard::missing(c"vkEnumerateDeviceExtensionProperties", vk::Result::ERROR_UNKNOWN);
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::physical_device::PhysicalDevice, _>(
@@ -3559,6 +3766,9 @@ pub unsafe extern "system" fn vkEnumerateDeviceLayerProperties(
     p_property_count: *mut u32,
     p_properties: *mut vk::LayerProperties,
 ) -> vk::Result {
+    if p_property_count.is_null() {
+        return guard::missing(c"vkEnumerateDeviceLayerProperties", vk::Result::ERROR_UNKNOWN);
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::physical_device::PhysicalDevice, _>(
@@ -3580,6 +3790,9 @@ pub unsafe extern "system" fn vkEnumerateInstanceExtensionProperties(
     p_property_count: *mut u32,
     p_properties: *mut vk::ExtensionProperties,
 ) -> vk::Result {
+    if p_property_count.is_null() {
+        return guard::missing(c"vkEnumerateInstanceExtensionProperties", vk::Result::ERROR_UNKNOWN);
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::raw(c"vkEnumerateInstanceExtensionProperties", vk::Result::ERROR_UNKNOWN, || {
@@ -3595,6 +3808,9 @@ pub unsafe extern "system" fn vkEnumerateInstanceLayerProperties(
     p_property_count: *mut u32,
     p_properties: *mut vk::LayerProperties,
 ) -> vk::Result {
+    if p_property_count.is_null() {
+        return guard::missing(c"vkEnumerateInstanceLayerProperties", vk::Result::ERROR_UNKNOWN);
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::raw(c"vkEnumerateInstanceLayerProperties", vk::Result::ERROR_UNKNOWN, || {
@@ -3603,6 +3819,9 @@ pub unsafe extern "system" fn vkEnumerateInstanceLayerProperties(
     }
 }
 pub unsafe extern "system" fn vkEnumerateInstanceVersion(p_api_version: *mut u32) -> vk::Result {
+    if p_api_version.is_null() {
+        return guard::missing(c"vkEnumerateInstanceVersion", vk::Result::ERROR_UNKNOWN);
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::raw(c"vkEnumerateInstanceVersion", vk::Result::ERROR_UNKNOWN, || {
@@ -3615,6 +3834,9 @@ pub unsafe extern "system" fn vkEnumeratePhysicalDeviceGroups(
     p_physical_device_group_count: *mut u32,
     p_physical_device_group_properties: *mut vk::PhysicalDeviceGroupProperties<'_>,
 ) -> vk::Result {
+    if p_physical_device_group_count.is_null() {
+        return guard::missing(c"vkEnumeratePhysicalDeviceGroups", vk::Result::ERROR_UNKNOWN);
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::instance::Instance, _>(
@@ -3638,6 +3860,12 @@ pub unsafe extern "system" fn vkEnumeratePhysicalDeviceQueueFamilyPerformanceCou
     p_counters: *mut vk::PerformanceCounterARM<'_>,
     p_counter_descriptions: *mut vk::PerformanceCounterDescriptionARM<'_>,
 ) -> vk::Result {
+    if p_counter_count.is_null() {
+        return guard::missing(
+            c"vkEnumeratePhysicalDeviceQueueFamilyPerformanceCountersByRegionARM",
+            vk::Result::ERROR_UNKNOWN,
+        );
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::physical_device::PhysicalDevice, _>(
@@ -3663,6 +3891,12 @@ pub unsafe extern "system" fn vkEnumeratePhysicalDeviceQueueFamilyPerformanceQue
     p_counters: *mut vk::PerformanceCounterKHR<'_>,
     p_counter_descriptions: *mut vk::PerformanceCounterDescriptionKHR<'_>,
 ) -> vk::Result {
+    if p_counter_count.is_null() {
+        return guard::missing(
+            c"vkEnumeratePhysicalDeviceQueueFamilyPerformanceQueryCountersKHR",
+            vk::Result::ERROR_UNKNOWN,
+        );
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::physical_device::PhysicalDevice, _>(
@@ -3686,6 +3920,12 @@ pub unsafe extern "system" fn vkEnumeratePhysicalDeviceShaderInstrumentationMetr
     p_description_count: *mut u32,
     p_descriptions: *mut vk::ShaderInstrumentationMetricDescriptionARM<'_>,
 ) -> vk::Result {
+    if p_description_count.is_null() {
+        return guard::missing(
+            c"vkEnumeratePhysicalDeviceShaderInstrumentationMetricsARM",
+            vk::Result::ERROR_UNKNOWN,
+        );
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::physical_device::PhysicalDevice, _>(
@@ -3707,6 +3947,9 @@ pub unsafe extern "system" fn vkEnumeratePhysicalDevices(
     p_physical_device_count: *mut u32,
     p_physical_devices: *mut vk::PhysicalDevice,
 ) -> vk::Result {
+    if p_physical_device_count.is_null() {
+        return guard::missing(c"vkEnumeratePhysicalDevices", vk::Result::ERROR_UNKNOWN);
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::instance::Instance, _>(
@@ -3791,6 +4034,9 @@ pub unsafe extern "system" fn vkGetBufferDeviceAddress(
     device: vk::Device,
     p_info: *const vk::BufferDeviceAddressInfo<'_>,
 ) -> vk::DeviceAddress {
+    if p_info.is_null() {
+        return guard::missing(c"vkGetBufferDeviceAddress", Default::default());
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(
@@ -3806,6 +4052,9 @@ pub unsafe extern "system" fn vkGetBufferMemoryRequirements(
     buffer: vk::Buffer,
     p_memory_requirements: *mut vk::MemoryRequirements,
 ) {
+    if p_memory_requirements.is_null() {
+        return guard::missing(c"vkGetBufferMemoryRequirements", ());
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkGetBufferMemoryRequirements", device, (), |this| {
@@ -3818,6 +4067,9 @@ pub unsafe extern "system" fn vkGetBufferMemoryRequirements2(
     p_info: *const vk::BufferMemoryRequirementsInfo2<'_>,
     p_memory_requirements: *mut vk::MemoryRequirements2<'_>,
 ) {
+    if p_info.is_null() || p_memory_requirements.is_null() {
+        return guard::missing(c"vkGetBufferMemoryRequirements2", ());
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkGetBufferMemoryRequirements2", device, (), |this| {
@@ -3829,6 +4081,9 @@ pub unsafe extern "system" fn vkGetBufferOpaqueCaptureAddress(
     device: vk::Device,
     p_info: *const vk::BufferDeviceAddressInfo<'_>,
 ) -> u64 {
+    if p_info.is_null() {
+        return guard::missing(c"vkGetBufferOpaqueCaptureAddress", Default::default());
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(
@@ -3844,6 +4099,9 @@ pub unsafe extern "system" fn vkGetBufferOpaqueCaptureDescriptorDataEXT(
     p_info: *const vk::BufferCaptureDescriptorDataInfoEXT<'_>,
     p_data: *mut c_void,
 ) -> vk::Result {
+    if p_info.is_null() || p_data.is_null() {
+        return guard::missing(c"vkGetBufferOpaqueCaptureDescriptorDataEXT", vk::Result::ERROR_UNKNOWN);
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(
@@ -3863,6 +4121,9 @@ pub unsafe extern "system" fn vkGetCalibratedTimestampsKHR(
     p_timestamps: *mut u64,
     p_max_deviation: *mut u64,
 ) -> vk::Result {
+    if p_max_deviation.is_null() {
+        return guard::missing(c"vkGetCalibratedTimestampsKHR", vk::Result::ERROR_UNKNOWN);
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(
@@ -3887,6 +4148,9 @@ pub unsafe extern "system" fn vkGetDescriptorEXT(
     data_size: usize,
     p_descriptor: *mut c_void,
 ) {
+    if p_descriptor_info.is_null() {
+        return guard::missing(c"vkGetDescriptorEXT", ());
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkGetDescriptorEXT", device, (), |this| {
@@ -3900,6 +4164,9 @@ pub unsafe extern "system" fn vkGetDescriptorSetLayoutBindingOffsetEXT(
     binding: u32,
     p_offset: *mut vk::DeviceSize,
 ) {
+    if p_offset.is_null() {
+        return guard::missing(c"vkGetDescriptorSetLayoutBindingOffsetEXT", ());
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(
@@ -3919,6 +4186,9 @@ pub unsafe extern "system" fn vkGetDescriptorSetLayoutSizeEXT(
     layout: vk::DescriptorSetLayout,
     p_layout_size_in_bytes: *mut vk::DeviceSize,
 ) {
+    if p_layout_size_in_bytes.is_null() {
+        return guard::missing(c"vkGetDescriptorSetLayoutSizeEXT", ());
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkGetDescriptorSetLayoutSizeEXT", device, (), |this| {
@@ -3931,6 +4201,9 @@ pub unsafe extern "system" fn vkGetDescriptorSetLayoutSupport(
     p_create_info: *const vk::DescriptorSetLayoutCreateInfo<'_>,
     p_support: *mut vk::DescriptorSetLayoutSupport<'_>,
 ) {
+    if p_create_info.is_null() || p_support.is_null() {
+        return guard::missing(c"vkGetDescriptorSetLayoutSupport", ());
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkGetDescriptorSetLayoutSupport", device, (), |this| {
@@ -3943,6 +4216,9 @@ pub unsafe extern "system" fn vkGetDeviceBufferMemoryRequirements(
     p_info: *const vk::DeviceBufferMemoryRequirements<'_>,
     p_memory_requirements: *mut vk::MemoryRequirements2<'_>,
 ) {
+    if p_info.is_null() || p_memory_requirements.is_null() {
+        return guard::missing(c"vkGetDeviceBufferMemoryRequirements", ());
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkGetDeviceBufferMemoryRequirements", device, (), |this| {
@@ -3957,6 +4233,9 @@ pub unsafe extern "system" fn vkGetDeviceGroupPeerMemoryFeatures(
     remote_device_index: u32,
     p_peer_memory_features: *mut vk::PeerMemoryFeatureFlags,
 ) {
+    if p_peer_memory_features.is_null() {
+        return guard::missing(c"vkGetDeviceGroupPeerMemoryFeatures", ());
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkGetDeviceGroupPeerMemoryFeatures", device, (), |this| {
@@ -3974,6 +4253,9 @@ pub unsafe extern "system" fn vkGetDeviceGroupPresentCapabilitiesKHR(
     device: vk::Device,
     p_device_group_present_capabilities: *mut vk::DeviceGroupPresentCapabilitiesKHR<'_>,
 ) -> vk::Result {
+    if p_device_group_present_capabilities.is_null() {
+        return guard::missing(c"vkGetDeviceGroupPresentCapabilitiesKHR", vk::Result::ERROR_UNKNOWN);
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(
@@ -3994,6 +4276,9 @@ pub unsafe extern "system" fn vkGetDeviceGroupSurfacePresentModesKHR(
     surface: vk::SurfaceKHR,
     p_modes: *mut vk::DeviceGroupPresentModeFlagsKHR,
 ) -> vk::Result {
+    if p_modes.is_null() {
+        return guard::missing(c"vkGetDeviceGroupSurfacePresentModesKHR", vk::Result::ERROR_UNKNOWN);
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(
@@ -4009,6 +4294,9 @@ pub unsafe extern "system" fn vkGetDeviceImageMemoryRequirements(
     p_info: *const vk::DeviceImageMemoryRequirements<'_>,
     p_memory_requirements: *mut vk::MemoryRequirements2<'_>,
 ) {
+    if p_info.is_null() || p_memory_requirements.is_null() {
+        return guard::missing(c"vkGetDeviceImageMemoryRequirements", ());
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkGetDeviceImageMemoryRequirements", device, (), |this| {
@@ -4022,6 +4310,9 @@ pub unsafe extern "system" fn vkGetDeviceImageSparseMemoryRequirements(
     p_sparse_memory_requirement_count: *mut u32,
     p_sparse_memory_requirements: *mut vk::SparseImageMemoryRequirements2<'_>,
 ) {
+    if p_info.is_null() || p_sparse_memory_requirement_count.is_null() {
+        return guard::missing(c"vkGetDeviceImageSparseMemoryRequirements", ());
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(
@@ -4044,6 +4335,9 @@ pub unsafe extern "system" fn vkGetDeviceImageSubresourceLayout(
     p_info: *const vk::DeviceImageSubresourceInfo<'_>,
     p_layout: *mut vk::SubresourceLayout2<'_>,
 ) {
+    if p_info.is_null() || p_layout.is_null() {
+        return guard::missing(c"vkGetDeviceImageSubresourceLayout", ());
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkGetDeviceImageSubresourceLayout", device, (), |this| {
@@ -4056,6 +4350,9 @@ pub unsafe extern "system" fn vkGetDeviceMemoryCommitment(
     memory: vk::DeviceMemory,
     p_committed_memory_in_bytes: *mut vk::DeviceSize,
 ) {
+    if p_committed_memory_in_bytes.is_null() {
+        return guard::missing(c"vkGetDeviceMemoryCommitment", ());
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkGetDeviceMemoryCommitment", device, (), |this| {
@@ -4067,6 +4364,9 @@ pub unsafe extern "system" fn vkGetDeviceMemoryOpaqueCaptureAddress(
     device: vk::Device,
     p_info: *const vk::DeviceMemoryOpaqueCaptureAddressInfo<'_>,
 ) -> u64 {
+    if p_info.is_null() {
+        return guard::missing(c"vkGetDeviceMemoryOpaqueCaptureAddress", Default::default());
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(
@@ -4094,6 +4394,9 @@ pub unsafe extern "system" fn vkGetDeviceQueue(
     queue_index: u32,
     p_queue: *mut vk::Queue,
 ) {
+    if p_queue.is_null() {
+        return guard::missing(c"vkGetDeviceQueue", ());
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkGetDeviceQueue", device, (), |this| {
@@ -4106,6 +4409,9 @@ pub unsafe extern "system" fn vkGetDeviceQueue2(
     p_queue_info: *const vk::DeviceQueueInfo2<'_>,
     p_queue: *mut vk::Queue,
 ) {
+    if p_queue_info.is_null() || p_queue.is_null() {
+        return guard::missing(c"vkGetDeviceQueue2", ());
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkGetDeviceQueue2", device, (), |this| {
@@ -4140,6 +4446,9 @@ pub unsafe extern "system" fn vkGetImageMemoryRequirements(
     image: vk::Image,
     p_memory_requirements: *mut vk::MemoryRequirements,
 ) {
+    if p_memory_requirements.is_null() {
+        return guard::missing(c"vkGetImageMemoryRequirements", ());
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkGetImageMemoryRequirements", device, (), |this| {
@@ -4152,6 +4461,9 @@ pub unsafe extern "system" fn vkGetImageMemoryRequirements2(
     p_info: *const vk::ImageMemoryRequirementsInfo2<'_>,
     p_memory_requirements: *mut vk::MemoryRequirements2<'_>,
 ) {
+    if p_info.is_null() || p_memory_requirements.is_null() {
+        return guard::missing(c"vkGetImageMemoryRequirements2", ());
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkGetImageMemoryRequirements2", device, (), |this| {
@@ -4164,6 +4476,9 @@ pub unsafe extern "system" fn vkGetImageOpaqueCaptureDescriptorDataEXT(
     p_info: *const vk::ImageCaptureDescriptorDataInfoEXT<'_>,
     p_data: *mut c_void,
 ) -> vk::Result {
+    if p_info.is_null() || p_data.is_null() {
+        return guard::missing(c"vkGetImageOpaqueCaptureDescriptorDataEXT", vk::Result::ERROR_UNKNOWN);
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(
@@ -4182,6 +4497,9 @@ pub unsafe extern "system" fn vkGetImageSparseMemoryRequirements(
     p_sparse_memory_requirement_count: *mut u32,
     p_sparse_memory_requirements: *mut vk::SparseImageMemoryRequirements,
 ) {
+    if p_sparse_memory_requirement_count.is_null() {
+        return guard::missing(c"vkGetImageSparseMemoryRequirements", ());
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkGetImageSparseMemoryRequirements", device, (), |this| {
@@ -4200,6 +4518,9 @@ pub unsafe extern "system" fn vkGetImageSparseMemoryRequirements2(
     p_sparse_memory_requirement_count: *mut u32,
     p_sparse_memory_requirements: *mut vk::SparseImageMemoryRequirements2<'_>,
 ) {
+    if p_info.is_null() || p_sparse_memory_requirement_count.is_null() {
+        return guard::missing(c"vkGetImageSparseMemoryRequirements2", ());
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkGetImageSparseMemoryRequirements2", device, (), |this| {
@@ -4218,6 +4539,9 @@ pub unsafe extern "system" fn vkGetImageSubresourceLayout(
     p_subresource: *const vk::ImageSubresource,
     p_layout: *mut vk::SubresourceLayout,
 ) {
+    if p_subresource.is_null() || p_layout.is_null() {
+        return guard::missing(c"vkGetImageSubresourceLayout", ());
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkGetImageSubresourceLayout", device, (), |this| {
@@ -4231,6 +4555,9 @@ pub unsafe extern "system" fn vkGetImageSubresourceLayout2(
     p_subresource: *const vk::ImageSubresource2<'_>,
     p_layout: *mut vk::SubresourceLayout2<'_>,
 ) {
+    if p_subresource.is_null() || p_layout.is_null() {
+        return guard::missing(c"vkGetImageSubresourceLayout2", ());
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkGetImageSubresourceLayout2", device, (), |this| {
@@ -4243,6 +4570,9 @@ pub unsafe extern "system" fn vkGetImageViewOpaqueCaptureDescriptorDataEXT(
     p_info: *const vk::ImageViewCaptureDescriptorDataInfoEXT<'_>,
     p_data: *mut c_void,
 ) -> vk::Result {
+    if p_info.is_null() || p_data.is_null() {
+        return guard::missing(c"vkGetImageViewOpaqueCaptureDescriptorDataEXT", vk::Result::ERROR_UNKNOWN);
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(
@@ -4273,6 +4603,9 @@ pub unsafe extern "system" fn vkGetMemoryFdKHR(
     p_get_fd_info: *const vk::MemoryGetFdInfoKHR<'_>,
     p_fd: *mut c_int,
 ) -> vk::Result {
+    if p_get_fd_info.is_null() || p_fd.is_null() {
+        return guard::missing(c"vkGetMemoryFdKHR", vk::Result::ERROR_UNKNOWN);
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(
@@ -4289,6 +4622,9 @@ pub unsafe extern "system" fn vkGetMemoryFdPropertiesKHR(
     fd: c_int,
     p_memory_fd_properties: *mut vk::MemoryFdPropertiesKHR<'_>,
 ) -> vk::Result {
+    if p_memory_fd_properties.is_null() {
+        return guard::missing(c"vkGetMemoryFdPropertiesKHR", vk::Result::ERROR_UNKNOWN);
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(
@@ -4305,6 +4641,9 @@ pub unsafe extern "system" fn vkGetMemoryHostPointerPropertiesEXT(
     p_host_pointer: *const c_void,
     p_memory_host_pointer_properties: *mut vk::MemoryHostPointerPropertiesEXT<'_>,
 ) -> vk::Result {
+    if p_host_pointer.is_null() || p_memory_host_pointer_properties.is_null() {
+        return guard::missing(c"vkGetMemoryHostPointerPropertiesEXT", vk::Result::ERROR_UNKNOWN);
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(
@@ -4327,6 +4666,9 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceCalibrateableTimeDomainsKHR(
     p_time_domain_count: *mut u32,
     p_time_domains: *mut vk::TimeDomainKHR,
 ) -> vk::Result {
+    if p_time_domain_count.is_null() {
+        return guard::missing(c"vkGetPhysicalDeviceCalibrateableTimeDomainsKHR", vk::Result::ERROR_UNKNOWN);
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::physical_device::PhysicalDevice, _>(
@@ -4348,6 +4690,9 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceExternalBufferProperties(
     p_external_buffer_info: *const vk::PhysicalDeviceExternalBufferInfo<'_>,
     p_external_buffer_properties: *mut vk::ExternalBufferProperties<'_>,
 ) {
+    if p_external_buffer_info.is_null() || p_external_buffer_properties.is_null() {
+        return guard::missing(c"vkGetPhysicalDeviceExternalBufferProperties", ());
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::physical_device::PhysicalDevice, _>(
@@ -4369,6 +4714,9 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceExternalFenceProperties(
     p_external_fence_info: *const vk::PhysicalDeviceExternalFenceInfo<'_>,
     p_external_fence_properties: *mut vk::ExternalFenceProperties<'_>,
 ) {
+    if p_external_fence_info.is_null() || p_external_fence_properties.is_null() {
+        return guard::missing(c"vkGetPhysicalDeviceExternalFenceProperties", ());
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::physical_device::PhysicalDevice, _>(
@@ -4390,6 +4738,9 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceExternalSemaphoreProperties(
     p_external_semaphore_info: *const vk::PhysicalDeviceExternalSemaphoreInfo<'_>,
     p_external_semaphore_properties: *mut vk::ExternalSemaphoreProperties<'_>,
 ) {
+    if p_external_semaphore_info.is_null() || p_external_semaphore_properties.is_null() {
+        return guard::missing(c"vkGetPhysicalDeviceExternalSemaphoreProperties", ());
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::physical_device::PhysicalDevice, _>(
@@ -4410,6 +4761,9 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceFeatures(
     physical_device: vk::PhysicalDevice,
     p_features: *mut vk::PhysicalDeviceFeatures,
 ) {
+    if p_features.is_null() {
+        return guard::missing(c"vkGetPhysicalDeviceFeatures", ());
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::physical_device::PhysicalDevice, _>(
@@ -4424,6 +4778,9 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceFeatures2(
     physical_device: vk::PhysicalDevice,
     p_features: *mut vk::PhysicalDeviceFeatures2<'_>,
 ) {
+    if p_features.is_null() {
+        return guard::missing(c"vkGetPhysicalDeviceFeatures2", ());
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::physical_device::PhysicalDevice, _>(
@@ -4439,6 +4796,9 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceFormatProperties(
     format: vk::Format,
     p_format_properties: *mut vk::FormatProperties,
 ) {
+    if p_format_properties.is_null() {
+        return guard::missing(c"vkGetPhysicalDeviceFormatProperties", ());
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::physical_device::PhysicalDevice, _>(
@@ -4460,6 +4820,9 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceFormatProperties2(
     format: vk::Format,
     p_format_properties: *mut vk::FormatProperties2<'_>,
 ) {
+    if p_format_properties.is_null() {
+        return guard::missing(c"vkGetPhysicalDeviceFormatProperties2", ());
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::physical_device::PhysicalDevice, _>(
@@ -4479,6 +4842,9 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceImageFormatProperties(
     flags: vk::ImageCreateFlags,
     p_image_format_properties: *mut vk::ImageFormatProperties,
 ) -> vk::Result {
+    if p_image_format_properties.is_null() {
+        return guard::missing(c"vkGetPhysicalDeviceImageFormatProperties", vk::Result::ERROR_UNKNOWN);
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::physical_device::PhysicalDevice, _>(
@@ -4504,6 +4870,9 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceImageFormatProperties2(
     p_image_format_info: *const vk::PhysicalDeviceImageFormatInfo2<'_>,
     p_image_format_properties: *mut vk::ImageFormatProperties2<'_>,
 ) -> vk::Result {
+    if p_image_format_info.is_null() || p_image_format_properties.is_null() {
+        return guard::missing(c"vkGetPhysicalDeviceImageFormatProperties2", vk::Result::ERROR_UNKNOWN);
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::physical_device::PhysicalDevice, _>(
@@ -4524,6 +4893,9 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceMemoryProperties(
     physical_device: vk::PhysicalDevice,
     p_memory_properties: *mut vk::PhysicalDeviceMemoryProperties,
 ) {
+    if p_memory_properties.is_null() {
+        return guard::missing(c"vkGetPhysicalDeviceMemoryProperties", ());
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::physical_device::PhysicalDevice, _>(
@@ -4538,6 +4910,9 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceMemoryProperties2(
     physical_device: vk::PhysicalDevice,
     p_memory_properties: *mut vk::PhysicalDeviceMemoryProperties2<'_>,
 ) {
+    if p_memory_properties.is_null() {
+        return guard::missing(c"vkGetPhysicalDeviceMemoryProperties2", ());
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::physical_device::PhysicalDevice, _>(
@@ -4554,6 +4929,9 @@ pub unsafe extern "system" fn vkGetPhysicalDevicePresentRectanglesKHR(
     p_rect_count: *mut u32,
     p_rects: *mut vk::Rect2D,
 ) -> vk::Result {
+    if p_rect_count.is_null() {
+        return guard::missing(c"vkGetPhysicalDevicePresentRectanglesKHR", vk::Result::ERROR_UNKNOWN);
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::physical_device::PhysicalDevice, _>(
@@ -4570,6 +4948,9 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceProperties(
     physical_device: vk::PhysicalDevice,
     p_properties: *mut vk::PhysicalDeviceProperties,
 ) {
+    if p_properties.is_null() {
+        return guard::missing(c"vkGetPhysicalDeviceProperties", ());
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::physical_device::PhysicalDevice, _>(
@@ -4584,6 +4965,9 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceProperties2(
     physical_device: vk::PhysicalDevice,
     p_properties: *mut vk::PhysicalDeviceProperties2<'_>,
 ) {
+    if p_properties.is_null() {
+        return guard::missing(c"vkGetPhysicalDeviceProperties2", ());
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::physical_device::PhysicalDevice, _>(
@@ -4599,6 +4983,9 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyPerformanceQueryPass
     p_performance_query_create_info: *const vk::QueryPoolPerformanceCreateInfoKHR<'_>,
     p_num_passes: *mut u32,
 ) {
+    if p_performance_query_create_info.is_null() || p_num_passes.is_null() {
+        return guard::missing(c"vkGetPhysicalDeviceQueueFamilyPerformanceQueryPassesKHR", ());
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::physical_device::PhysicalDevice, _>(
@@ -4620,6 +5007,9 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyProperties(
     p_queue_family_property_count: *mut u32,
     p_queue_family_properties: *mut vk::QueueFamilyProperties,
 ) {
+    if p_queue_family_property_count.is_null() {
+        return guard::missing(c"vkGetPhysicalDeviceQueueFamilyProperties", ());
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::physical_device::PhysicalDevice, _>(
@@ -4641,6 +5031,9 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyProperties2(
     p_queue_family_property_count: *mut u32,
     p_queue_family_properties: *mut vk::QueueFamilyProperties2<'_>,
 ) {
+    if p_queue_family_property_count.is_null() {
+        return guard::missing(c"vkGetPhysicalDeviceQueueFamilyProperties2", ());
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::physical_device::PhysicalDevice, _>(
@@ -4667,6 +5060,9 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSparseImageFormatProperties(
     p_property_count: *mut u32,
     p_properties: *mut vk::SparseImageFormatProperties,
 ) {
+    if p_property_count.is_null() {
+        return guard::missing(c"vkGetPhysicalDeviceSparseImageFormatProperties", ());
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::physical_device::PhysicalDevice, _>(
@@ -4694,6 +5090,9 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSparseImageFormatProperties2(
     p_property_count: *mut u32,
     p_properties: *mut vk::SparseImageFormatProperties2<'_>,
 ) {
+    if p_format_info.is_null() || p_property_count.is_null() {
+        return guard::missing(c"vkGetPhysicalDeviceSparseImageFormatProperties2", ());
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::physical_device::PhysicalDevice, _>(
@@ -4716,6 +5115,9 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSurfaceCapabilities2KHR(
     p_surface_info: *const vk::PhysicalDeviceSurfaceInfo2KHR<'_>,
     p_surface_capabilities: *mut vk::SurfaceCapabilities2KHR<'_>,
 ) -> vk::Result {
+    if p_surface_info.is_null() || p_surface_capabilities.is_null() {
+        return guard::missing(c"vkGetPhysicalDeviceSurfaceCapabilities2KHR", vk::Result::ERROR_UNKNOWN);
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::physical_device::PhysicalDevice, _>(
@@ -4737,6 +5139,9 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSurfaceCapabilitiesKHR(
     surface: vk::SurfaceKHR,
     p_surface_capabilities: *mut vk::SurfaceCapabilitiesKHR,
 ) -> vk::Result {
+    if p_surface_capabilities.is_null() {
+        return guard::missing(c"vkGetPhysicalDeviceSurfaceCapabilitiesKHR", vk::Result::ERROR_UNKNOWN);
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::physical_device::PhysicalDevice, _>(
@@ -4759,6 +5164,9 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSurfaceFormats2KHR(
     p_surface_format_count: *mut u32,
     p_surface_formats: *mut vk::SurfaceFormat2KHR<'_>,
 ) -> vk::Result {
+    if p_surface_info.is_null() || p_surface_format_count.is_null() {
+        return guard::missing(c"vkGetPhysicalDeviceSurfaceFormats2KHR", vk::Result::ERROR_UNKNOWN);
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::physical_device::PhysicalDevice, _>(
@@ -4782,6 +5190,9 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSurfaceFormatsKHR(
     p_surface_format_count: *mut u32,
     p_surface_formats: *mut vk::SurfaceFormatKHR,
 ) -> vk::Result {
+    if p_surface_format_count.is_null() {
+        return guard::missing(c"vkGetPhysicalDeviceSurfaceFormatsKHR", vk::Result::ERROR_UNKNOWN);
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::physical_device::PhysicalDevice, _>(
@@ -4805,6 +5216,9 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSurfacePresentModesKHR(
     p_present_mode_count: *mut u32,
     p_present_modes: *mut vk::PresentModeKHR,
 ) -> vk::Result {
+    if p_present_mode_count.is_null() {
+        return guard::missing(c"vkGetPhysicalDeviceSurfacePresentModesKHR", vk::Result::ERROR_UNKNOWN);
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::physical_device::PhysicalDevice, _>(
@@ -4828,6 +5242,9 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSurfaceSupportKHR(
     surface: vk::SurfaceKHR,
     p_supported: *mut vk::Bool32,
 ) -> vk::Result {
+    if p_supported.is_null() {
+        return guard::missing(c"vkGetPhysicalDeviceSurfaceSupportKHR", vk::Result::ERROR_UNKNOWN);
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::physical_device::PhysicalDevice, _>(
@@ -4850,6 +5267,9 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceToolProperties(
     p_tool_count: *mut u32,
     p_tool_properties: *mut vk::PhysicalDeviceToolProperties<'_>,
 ) -> vk::Result {
+    if p_tool_count.is_null() {
+        return guard::missing(c"vkGetPhysicalDeviceToolProperties", vk::Result::ERROR_UNKNOWN);
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::physical_device::PhysicalDevice, _>(
@@ -4872,6 +5292,9 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceXcbPresentationSupportKHR(
     connection: *mut vk::xcb_connection_t,
     visual_id: vk::xcb_visualid_t,
 ) -> vk::Bool32 {
+    if connection.is_null() {
+        return guard::missing(c"vkGetPhysicalDeviceXcbPresentationSupportKHR", Default::default());
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::physical_device::PhysicalDevice, _>(
@@ -4895,6 +5318,9 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceXlibPresentationSupportKHR(
     dpy: *mut vk::Display,
     visual_id: vk::VisualID,
 ) -> vk::Bool32 {
+    if dpy.is_null() {
+        return guard::missing(c"vkGetPhysicalDeviceXlibPresentationSupportKHR", Default::default());
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::physical_device::PhysicalDevice, _>(
@@ -4918,6 +5344,9 @@ pub unsafe extern "system" fn vkGetPipelineCacheData(
     p_data_size: *mut usize,
     p_data: *mut c_void,
 ) -> vk::Result {
+    if p_data_size.is_null() {
+        return guard::missing(c"vkGetPipelineCacheData", vk::Result::ERROR_UNKNOWN);
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(
@@ -4934,6 +5363,12 @@ pub unsafe extern "system" fn vkGetPipelineExecutableInternalRepresentationsKHR(
     p_internal_representation_count: *mut u32,
     p_internal_representations: *mut vk::PipelineExecutableInternalRepresentationKHR<'_>,
 ) -> vk::Result {
+    if p_executable_info.is_null() || p_internal_representation_count.is_null() {
+        return guard::missing(
+            c"vkGetPipelineExecutableInternalRepresentationsKHR",
+            vk::Result::ERROR_UNKNOWN,
+        );
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(
@@ -4957,6 +5392,9 @@ pub unsafe extern "system" fn vkGetPipelineExecutablePropertiesKHR(
     p_executable_count: *mut u32,
     p_properties: *mut vk::PipelineExecutablePropertiesKHR<'_>,
 ) -> vk::Result {
+    if p_pipeline_info.is_null() || p_executable_count.is_null() {
+        return guard::missing(c"vkGetPipelineExecutablePropertiesKHR", vk::Result::ERROR_UNKNOWN);
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(
@@ -4980,6 +5418,9 @@ pub unsafe extern "system" fn vkGetPipelineExecutableStatisticsKHR(
     p_statistic_count: *mut u32,
     p_statistics: *mut vk::PipelineExecutableStatisticKHR<'_>,
 ) -> vk::Result {
+    if p_executable_info.is_null() || p_statistic_count.is_null() {
+        return guard::missing(c"vkGetPipelineExecutableStatisticsKHR", vk::Result::ERROR_UNKNOWN);
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(
@@ -5004,6 +5445,9 @@ pub unsafe extern "system" fn vkGetPrivateData(
     private_data_slot: vk::PrivateDataSlot,
     p_data: *mut u64,
 ) {
+    if p_data.is_null() {
+        return guard::missing(c"vkGetPrivateData", ());
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkGetPrivateData", device, (), |this| {
@@ -5047,6 +5491,9 @@ pub unsafe extern "system" fn vkGetRenderAreaGranularity(
     render_pass: vk::RenderPass,
     p_granularity: *mut vk::Extent2D,
 ) {
+    if p_granularity.is_null() {
+        return guard::missing(c"vkGetRenderAreaGranularity", ());
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkGetRenderAreaGranularity", device, (), |this| {
@@ -5059,6 +5506,9 @@ pub unsafe extern "system" fn vkGetRenderingAreaGranularity(
     p_rendering_area_info: *const vk::RenderingAreaInfo<'_>,
     p_granularity: *mut vk::Extent2D,
 ) {
+    if p_rendering_area_info.is_null() || p_granularity.is_null() {
+        return guard::missing(c"vkGetRenderingAreaGranularity", ());
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkGetRenderingAreaGranularity", device, (), |this| {
@@ -5071,6 +5521,9 @@ pub unsafe extern "system" fn vkGetSamplerOpaqueCaptureDescriptorDataEXT(
     p_info: *const vk::SamplerCaptureDescriptorDataInfoEXT<'_>,
     p_data: *mut c_void,
 ) -> vk::Result {
+    if p_info.is_null() || p_data.is_null() {
+        return guard::missing(c"vkGetSamplerOpaqueCaptureDescriptorDataEXT", vk::Result::ERROR_UNKNOWN);
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(
@@ -5088,6 +5541,9 @@ pub unsafe extern "system" fn vkGetSemaphoreCounterValue(
     semaphore: vk::Semaphore,
     p_value: *mut u64,
 ) -> vk::Result {
+    if p_value.is_null() {
+        return guard::missing(c"vkGetSemaphoreCounterValue", vk::Result::ERROR_DEVICE_LOST);
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(
@@ -5105,6 +5561,9 @@ pub unsafe extern "system" fn vkGetShaderInstrumentationValuesARM(
     p_metric_values: *mut c_void,
     flags: vk::ShaderInstrumentationValuesFlagsARM,
 ) -> vk::Result {
+    if p_metric_block_count.is_null() {
+        return guard::missing(c"vkGetShaderInstrumentationValuesARM", vk::Result::ERROR_UNKNOWN);
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(
@@ -5129,6 +5588,9 @@ pub unsafe extern "system" fn vkGetSwapchainImagesKHR(
     p_swapchain_image_count: *mut u32,
     p_swapchain_images: *mut vk::Image,
 ) -> vk::Result {
+    if p_swapchain_image_count.is_null() {
+        return guard::missing(c"vkGetSwapchainImagesKHR", vk::Result::ERROR_UNKNOWN);
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(
@@ -5169,6 +5631,9 @@ pub unsafe extern "system" fn vkMapMemory(
     flags: vk::MemoryMapFlags,
     pp_data: *mut *mut c_void,
 ) -> vk::Result {
+    if pp_data.is_null() {
+        return guard::missing(c"vkMapMemory", vk::Result::ERROR_UNKNOWN);
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkMapMemory", device, vk::Result::ERROR_UNKNOWN, |this| {
@@ -5181,6 +5646,9 @@ pub unsafe extern "system" fn vkMapMemory2(
     p_memory_map_info: *const vk::MemoryMapInfo<'_>,
     pp_data: *mut *mut c_void,
 ) -> vk::Result {
+    if p_memory_map_info.is_null() || pp_data.is_null() {
+        return guard::missing(c"vkMapMemory2", vk::Result::ERROR_UNKNOWN);
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkMapMemory2", device, vk::Result::ERROR_UNKNOWN, |this| {
@@ -5213,6 +5681,9 @@ pub unsafe extern "system" fn vkQueueBeginDebugUtilsLabelEXT(
     queue: vk::Queue,
     p_label_info: *const vk::DebugUtilsLabelEXT<'_>,
 ) {
+    if p_label_info.is_null() {
+        return guard::missing(c"vkQueueBeginDebugUtilsLabelEXT", ());
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::queue::Queue, _>(c"vkQueueBeginDebugUtilsLabelEXT", queue, (), |this| {
@@ -5248,6 +5719,9 @@ pub unsafe extern "system" fn vkQueueInsertDebugUtilsLabelEXT(
     queue: vk::Queue,
     p_label_info: *const vk::DebugUtilsLabelEXT<'_>,
 ) {
+    if p_label_info.is_null() {
+        return guard::missing(c"vkQueueInsertDebugUtilsLabelEXT", ());
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::queue::Queue, _>(c"vkQueueInsertDebugUtilsLabelEXT", queue, (), |this| {
@@ -5259,6 +5733,9 @@ pub unsafe extern "system" fn vkQueuePresentKHR(
     queue: vk::Queue,
     p_present_info: *const vk::PresentInfoKHR<'_>,
 ) -> vk::Result {
+    if p_present_info.is_null() {
+        return guard::missing(c"vkQueuePresentKHR", vk::Result::ERROR_DEVICE_LOST);
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::queue::Queue, _>(
@@ -5324,6 +5801,9 @@ pub unsafe extern "system" fn vkReleaseSwapchainImagesKHR(
     device: vk::Device,
     p_release_info: *const vk::ReleaseSwapchainImagesInfoKHR<'_>,
 ) -> vk::Result {
+    if p_release_info.is_null() {
+        return guard::missing(c"vkReleaseSwapchainImagesKHR", vk::Result::ERROR_UNKNOWN);
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(
@@ -5415,6 +5895,9 @@ pub unsafe extern "system" fn vkSetDebugUtilsObjectNameEXT(
     device: vk::Device,
     p_name_info: *const vk::DebugUtilsObjectNameInfoEXT<'_>,
 ) -> vk::Result {
+    if p_name_info.is_null() {
+        return guard::missing(c"vkSetDebugUtilsObjectNameEXT", vk::Result::ERROR_UNKNOWN);
+    }
     if crate::alloc::is_short() {
         return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
     }
@@ -5432,6 +5915,9 @@ pub unsafe extern "system" fn vkSetDebugUtilsObjectTagEXT(
     device: vk::Device,
     p_tag_info: *const vk::DebugUtilsObjectTagInfoEXT<'_>,
 ) -> vk::Result {
+    if p_tag_info.is_null() {
+        return guard::missing(c"vkSetDebugUtilsObjectTagEXT", vk::Result::ERROR_UNKNOWN);
+    }
     if crate::alloc::is_short() {
         return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
     }
@@ -5494,6 +5980,9 @@ pub unsafe extern "system" fn vkSignalSemaphore(
     device: vk::Device,
     p_signal_info: *const vk::SemaphoreSignalInfo<'_>,
 ) -> vk::Result {
+    if p_signal_info.is_null() {
+        return guard::missing(c"vkSignalSemaphore", vk::Result::ERROR_DEVICE_LOST);
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(
@@ -5510,6 +5999,9 @@ pub unsafe extern "system" fn vkSubmitDebugUtilsMessageEXT(
     message_types: vk::DebugUtilsMessageTypeFlagsEXT,
     p_callback_data: *const vk::DebugUtilsMessengerCallbackDataEXT<'_>,
 ) {
+    if p_callback_data.is_null() {
+        return guard::missing(c"vkSubmitDebugUtilsMessageEXT", ());
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::instance::Instance, _>(c"vkSubmitDebugUtilsMessageEXT", instance, (), |this| {
@@ -5561,6 +6053,9 @@ pub unsafe extern "system" fn vkUnmapMemory2(
     device: vk::Device,
     p_memory_unmap_info: *const vk::MemoryUnmapInfo<'_>,
 ) -> vk::Result {
+    if p_memory_unmap_info.is_null() {
+        return guard::missing(c"vkUnmapMemory2", vk::Result::ERROR_UNKNOWN);
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkUnmapMemory2", device, vk::Result::ERROR_UNKNOWN, |this| {
@@ -5574,6 +6069,9 @@ pub unsafe extern "system" fn vkUpdateDescriptorSetWithTemplate(
     descriptor_update_template: vk::DescriptorUpdateTemplate,
     p_data: *const c_void,
 ) {
+    if p_data.is_null() {
+        return guard::missing(c"vkUpdateDescriptorSetWithTemplate", ());
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkUpdateDescriptorSetWithTemplate", device, (), |this| {
@@ -5644,6 +6142,9 @@ pub unsafe extern "system" fn vkWaitSemaphores(
     p_wait_info: *const vk::SemaphoreWaitInfo<'_>,
     timeout: u64,
 ) -> vk::Result {
+    if p_wait_info.is_null() {
+        return guard::missing(c"vkWaitSemaphores", vk::Result::ERROR_DEVICE_LOST);
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(

@@ -88,11 +88,12 @@ pub(crate) unsafe fn create_render_pass(
                 flags: old.flags,
                 pipeline_bind_point: old.pipeline_bind_point,
                 view_mask: view_masks.get(i).copied().unwrap_or(0),
-                input_attachment_count: old.input_attachment_count,
+                // Of no array there is none, whatever its count says.
+                input_attachment_count: new.inputs.len() as u32,
                 p_input_attachments: new.inputs.as_ptr(),
-                color_attachment_count: old.color_attachment_count,
+                color_attachment_count: new.colors.len() as u32,
                 p_color_attachments: new.colors.as_ptr(),
-                p_resolve_attachments: if new.resolves.is_empty() {
+                p_resolve_attachments: if new.resolves.len() != new.colors.len() {
                     std::ptr::null()
                 } else {
                     new.resolves.as_ptr()

@@ -98,7 +98,8 @@ pub(crate) unsafe fn cmd_push_constants2(b: &CommandBuffer, info: *const vk::Pus
     unsafe {
         let i = &*info;
         let Some(mut r) = b.recording() else { return };
-        let end = i.offset.saturating_add(i.size);
+        let data = chain::slice(i.p_values.cast::<u8>(), i.size);
+        let end = i.offset.saturating_add(data.len() as u32);
         if end > MAX_PUSH_CONSTANTS {
             crate::debug::log_error(&format!(
                 "vkCmdPushConstants: bytes up to {end}, of {MAX_PUSH_CONSTANTS}"
@@ -108,7 +109,6 @@ pub(crate) unsafe fn cmd_push_constants2(b: &CommandBuffer, info: *const vk::Pus
         // Recorded dispatches share the old bytes.
         let mut bytes = [0; MAX_PUSH_CONSTANTS as usize];
         bytes[..r.push.len()].copy_from_slice(&r.push);
-        let data = chain::slice(i.p_values.cast::<u8>(), i.size);
         bytes[i.offset as usize..end as usize].copy_from_slice(data);
         r.push = Arc::new(bytes);
     }

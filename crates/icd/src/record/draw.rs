@@ -157,6 +157,7 @@ pub(crate) unsafe fn cmd_draw_multi_ext(
                 instances,
             }
         };
+        let count = if infos.is_null() { 0 } else { count };
         record(b, What::Direct((0..count).map(call).collect()));
     }
 }
@@ -183,6 +184,7 @@ pub(crate) unsafe fn cmd_draw_multi_indexed_ext(
                 instances,
             }
         };
+        let count = if infos.is_null() { 0 } else { count };
         record(b, What::Direct((0..count).map(call).collect()));
     }
 }
@@ -277,6 +279,9 @@ pub(crate) unsafe fn cmd_bind_vertex_buffers2(
     // SAFETY: valid usage: the call's pointers lead to what they are said to.
     unsafe {
         let Some(mut r) = b.recording() else { return };
+        if buffers.is_null() || offsets.is_null() {
+            return;
+        }
         let end = (first as usize).saturating_add(count as usize).min(MAX_BINDINGS);
         let d = &mut r.draw;
         d.shared_buffers = None;

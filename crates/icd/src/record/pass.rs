@@ -7,34 +7,14 @@ use gpu::command::Command;
 use raster::pass::Rendering;
 use std::sync::Arc;
 
-/// Where recording stands within a render pass instance.
-#[derive(Clone, Default)]
-pub(crate) struct Within {
-    /// View masks of the subpasses; empty outside of a pass.
-    masks: Vec<u32>,
-    subpass: usize,
-}
-
-impl Within {
-    /// Of a secondary command buffer that continues a pass whose subpass has this view mask.
-    pub fn inherited(view_mask: u32) -> Within {
-        Within { masks: vec![view_mask], subpass: 0 }
-    }
-
-    /// Views of the subpass; 1 without multiview.
-    pub fn views(&self) -> u32 {
-        self.masks.get(self.subpass).map_or(0, |m| m.count_ones()).max(1)
-    }
-}
-
 fn begin(r: &mut Recorder, rendering: Rendering) {
-    r.within = Within { masks: rendering.subpasses.iter().map(|s| s.view_mask).collect(), subpass: 0 };
+    r.subpasses_left = rendering.subpasses.len().saturating_sub(1);
     r.push(Command::BeginRendering(Arc::new(rendering)));
 }
 
 fn end(b: &CommandBuffer) {
     if let Some(mut r) = b.recording() {
-        r.within = Within::default();
+        r.subpasses_left = 0;
         r.push(Command::EndRendering);
     }
 }
@@ -58,11 +38,11 @@ pub(crate) unsafe fn cmd_next_subpass2(
     _: *const vk::SubpassEndInfo,
 ) {
     let Some(mut r) = b.recording() else { return };
-    if r.within.subpass + 1 >= r.within.masks.len() {
+    if r.subpasses_left == 0 {
         crate::debug::log_error("vkCmdNextSubpass: the render pass has no further subpass");
         return;
     }
-    r.within.subpass += 1;
+    r.subpasses_left -= 1;
     r.push(Command::NextSubpass);
 }
 

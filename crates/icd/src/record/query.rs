@@ -20,14 +20,7 @@ pub(crate) unsafe fn cmd_write_timestamp2(
     // SAFETY: valid usage: nobody destroys the objects meanwhile.
     unsafe {
         if let (Some(pool), Some(mut r)) = (pool(p), b.recording()) {
-            // With multiview each view has a query (§ Query Operation).
-            for i in 0..r.within.views() {
-                r.push(Command::WriteTimestamp {
-                    pool: pool.clone(),
-                    query: query.saturating_add(i),
-                    stages,
-                });
-            }
+            r.push(Command::WriteTimestamp { pool, query, stages });
         }
     }
 }

@@ -81,6 +81,13 @@ impl DrawCounts {
             self.usage.add(u);
         }
     }
+    /// Adds what came of a tile that has been added already.
+    pub fn add_more(&mut self, tile: &TileCounts, usage: Option<&Usage>) {
+        self.tile += tile;
+        if let Some(u) = usage {
+            self.usage.add(u);
+        }
+    }
     pub fn add(&mut self, o: &DrawCounts) {
         self.tiles += o.tiles;
         self.tile += &o.tile;
@@ -124,13 +131,20 @@ pub fn rasterised(c: &mut TileCounts, masks: &[u16]) {
 }
 
 /// All pixels of a rectangle are covered, one sample each, and hidden.
-pub fn gone(c: &mut TileCounts, r: &Rect) {
+pub fn gone(c: &mut TileCounts, r: &Rect, all_pass: bool) {
     let side =
         |from: i32, to: i32| (((to + 1) / 2 - from / 2) as u64, (to / 2 - (from + 1) / 2).max(0) as u64);
     let ((w, whole_w), (h, whole_h)) = (side(r.x0, r.x1), side(r.y0, r.y1));
     c[InTile::Quads] += w * h;
     c[InTile::Partial] += w * h - whole_w * whole_h;
     c[InTile::Hidden] += w * h;
+    c[InTile::Passed] += if all_pass { ((r.x1 - r.x0) * (r.y1 - r.y0)) as u64 } else { 0 };
+}
+
+/// Pixels are covered and hidden, one sample each.
+#[inline(always)]
+pub fn hidden(c: &mut TileCounts, mask: u16, all_pass: bool) {
+    c[InTile::Passed] += if all_pass { mask.count_ones() as u64 } else { 0 };
 }
 
 /// What was counted of `item` as events, with what its fragment program did.
@@ -139,7 +153,7 @@ fn events(tile: &TileCounts, item: &Item, usage: &Usage) -> Counts {
     EVENTS.into_iter().for_each(|(of, event)| c[event] = tile[of]);
     let (quads, shaded) = (tile[InTile::Quads], tile[InTile::Shaded]);
     c[Event::CoarseQuads] = quads * if item.plan.per_sample { item.plan.samples as u64 } else { 1 };
-    if item.plan.opaque {
+    if item.plan.opaque || item.plan.deferred {
         c[Event::QuadsOccluding] = shaded + tile[InTile::Hidden];
     }
     let Some(program) = item.pipeline.fragment.as_deref().filter(|_| COUNTED) else { return c };
@@ -163,7 +177,8 @@ mod tests {
     fn quads_of_a_rectangle() {
         let gone = |x0, y0, x1, y1| {
             let mut c = TileCounts::default();
-            super::gone(&mut c, &Rect { x0, y0, x1, y1 });
+            super::gone(&mut c, &Rect { x0, y0, x1, y1 }, true);
+            assert_eq!(c[InTile::Passed] as i32, (x1 - x0) * (y1 - y0));
             (c[InTile::Quads], c[InTile::Partial], c[InTile::Hidden])
         };
         assert_eq!(gone(0, 0, 64, 64), (1024, 0, 1024));

@@ -82,6 +82,12 @@ impl Tests {
         Tests { test: true, write: true, compare, bounds: None, stencil: None, scale: 0.0, clamp: false }
     }
 
+    /// Whether one depth passes against another.
+    #[cfg(test)]
+    pub fn passes_one(&self, z: f32, old: f32) -> bool {
+        compare(simd::Portable, self.compare, [z; 16], [old; 16]) & 1 != 0
+    }
+
     /// Only depth is compared: a failed test has no effect at all.
     pub fn only_depth(&self) -> bool {
         self.test && self.bounds.is_none() && self.stencil.is_none()

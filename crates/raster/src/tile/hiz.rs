@@ -73,6 +73,30 @@ impl Hiz {
         }
         fails(t.compare, z, self.all[0], self.all[1])
     }
+    /// True if depths between the two pass everywhere in the tile; after [`Self::tile_fails`].
+    pub fn tile_passes(&self, t: &Tests, z: [f32; 2]) -> bool {
+        let [low, high] = self.all;
+        // What is no number passes nowhere here.
+        z[0] <= z[1]
+            && match t.compare {
+                C::ALWAYS => true,
+                C::LESS => z[1] < low,
+                C::LESS_OR_EQUAL => z[1] <= low,
+                C::GREATER => z[0] > high,
+                C::GREATER_OR_EQUAL => z[0] >= high,
+                C::NOT_EQUAL => z[0] > high || z[1] < low,
+                _ => false,
+            }
+    }
+    /// Depths between the two were written to the whole tile.
+    pub fn wrote_tile(&mut self, z: [f32; 2]) {
+        (self.all, self.stale) = (z, false);
+    }
+    /// Of a tile that was written wholly: bounds of a row's blocks.
+    pub fn wrote_row(&mut self, row: usize, low: &[f32; SIDE], high: &[f32; SIDE]) {
+        self.low[row * SIDE..][..SIDE].copy_from_slice(low);
+        self.high[row * SIDE..][..SIDE].copy_from_slice(high);
+    }
     #[inline(always)]
     pub fn block_fails(&self, t: &Tests, block: usize, z: [f32; 2]) -> bool {
         fails(t.compare, z, self.low[block], self.high[block])
@@ -96,10 +120,32 @@ impl Hiz {
         })
     }
 
+    /// The blocks of a row where depths between bounds for each all pass.
+    #[inline(always)]
+    pub fn row_passes<S: Simd>(&self, s: S, t: &Tests, row: usize, low: S::F, high: S::F) -> u16 {
+        // SAFETY: a row's sixteen blocks.
+        let of =
+            |all: &[f32; BLOCKS]| s.from_bits(unsafe { s.iloadu(all[row * SIDE..][..SIDE].as_ptr().cast()) });
+        let (below, above) = (of(&self.low), of(&self.high));
+        let passes = match t.compare {
+            C::ALWAYS => return 0xFFFF,
+            C::LESS => s.flt(high, below),
+            C::LESS_OR_EQUAL => s.fle(high, below),
+            C::GREATER => s.flt(above, low),
+            C::GREATER_OR_EQUAL => s.fle(above, low),
+            C::NOT_EQUAL => s.mor(s.flt(above, low), s.flt(high, below)),
+            _ => return 0,
+        };
+        // Between bounds one of which is no number there may be others.
+        s.mbits(s.mand(passes, s.fle(low, high)))
+    }
+
     /// Depths between the two were written to some samples of a block, or to all of them.
     #[inline(always)]
     pub fn wrote(&mut self, block: usize, z: [f32; 2], all: bool) {
         let (l, h) = (&mut self.low[block], &mut self.high[block]);
+        // What is no number lies between no bounds.
+        let z = if z[0] <= z[1] { z } else { [f32::NEG_INFINITY, f32::INFINITY] };
         if all {
             (*l, *h) = (z[0], z[1]);
         } else {
@@ -142,21 +188,29 @@ mod tests {
         let low: [f32; SIDE] = std::array::from_fn(|i| step(i, 5));
         let high: [f32; SIDE] =
             std::array::from_fn(|i| if i == 9 { f32::NAN } else { low[i] + step(i, 4).abs() });
-        let mut seen = [false; 2];
+        let (mut seen, mut passed) = ([false; 2], 0);
         for op in (0..8).map(C::from_raw) {
             let t = Tests::plain(op);
             for row in 0..SIDE {
-                let got = {
+                let (got, passes) = {
                     use simd::ops::f_from;
-                    h.row_fails(P, &t, row, f_from(P, low), f_from(P, high))
+                    let [low, high] = [f_from(P, low), f_from(P, high)];
+                    (h.row_fails(P, &t, row, low, high), h.row_passes(P, &t, row, low, high))
                 };
                 for i in 0..SIDE {
                     let want = h.block_fails(&t, row * SIDE + i, [low[i], high[i]]);
                     assert_eq!(got >> i & 1 != 0, want, "{op:?}, block {i} of row {row}");
                     seen[want as usize] = true;
+                    let b = row * SIDE + i;
+                    let (stored, z) = ([h.low[b], h.high[b]], [low[i], high[i]]);
+                    let all = z.iter().all(|z| stored.iter().all(|old| t.passes_one(*z, *old)));
+                    let ends = passes >> i & 1 != 0;
+                    assert!(!ends || all, "{op:?}, block {i} of row {row}");
+                    passed += ends as u32;
                 }
             }
         }
         assert_eq!(seen, [true; 2]);
+        assert!(passed > 300, "{passed}");
     }
 }

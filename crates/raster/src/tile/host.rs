@@ -68,6 +68,10 @@ impl Host for TileHost<'_> {
             unsafe { self.device.texture(code, view, sampler) }
         }
     }
+    unsafe fn taps(&self, code: &ImageCode, warp: &ImageWarp) -> u32 {
+        // SAFETY: the caller's descriptors, for the device's host as for this.
+        unsafe { self.device.taps(code, warp) }
+    }
     unsafe fn texel_lines(&self, code: &ImageCode, warp: &ImageWarp, lines: &mut Vec<u64>) {
         // SAFETY: the caller's descriptors, for the device's host as for this.
         unsafe { self.device.texel_lines(code, warp, lines) }

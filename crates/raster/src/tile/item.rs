@@ -95,8 +95,13 @@ pub struct Plan {
     pub coverage_alpha: Option<usize>,
     /// Covers whatever lay below: no test, no discard, all of every attachment written.
     pub opaque: bool,
-    /// Draws behind it that show nothing need not run: no side effects, no counts, no depth.
+    /// Where it shows nothing it need not run: no side effects, no depth.
     pub hideable: bool,
+    /// All samples that it covers pass, whether or not it runs.
+    pub all_pass: bool,
+    /// What is drawn replaces pixels where it passes its depth test, before shading that has no other effect: its fragments
+    /// wait for later ones that replace them ([`super::deferred`]).
+    pub deferred: bool,
     /// Blocks that are covered wholly go the way of `run`: one sample, nothing between shading and blending.
     pub plain: bool,
     /// An input is interpolated with perspective.
@@ -220,22 +225,24 @@ impl Plan {
         let alters_alpha = s.samples.alpha_to_one
             || s.raster.line_mode == ash::vk::LineRasterizationModeEXT::RECTANGULAR_SMOOTH;
         let late = late || alpha || none.writes_sample_mask;
-        let side_effects = none.writes_memory || counted;
         let smooth = s.raster.line_mode == ash::vk::LineRasterizationModeEXT::RECTANGULAR_SMOOTH;
         let single = samples == 1 && s.samples.mask & 1 != 0 && !none.reads_tile;
         let simple = single && when == When::Never && shades && !none.early_tests && !smooth;
-        let opaque = !bare
-            && tests.idle()
+        let replaces = !bare
             && !changes
             && !colors.is_empty()
             && single
             && sub.colors.iter().filter(|a| a.is_some()).count() == colors.len();
-        let hideable = !side_effects && tests.idle() && samples == 1;
+        let opaque = replaces && tests.idle();
+        // Which samples a shader leaves is known only when it has run, and an occlusion query asks.
+        let hideable = !none.writes_memory && tests.idle() && samples == 1 && !(counted && changes);
         let before_tests = !late_only
             && !none.post_depth_coverage
             && fills.iter().any(|f| matches!(f, Fill::SampleMask))
             && 2 * samples <= MAX_SAMPLES;
         let hiz = tests.only_depth() && matches!(when, When::Early | When::Both);
+        let depth_alone = hiz && single && !before_tests && !smooth;
+        let deferred = replaces && depth_alone && when == When::Early && shades && !none.writes_memory;
         Plan {
             tests,
             when,
@@ -250,10 +257,11 @@ impl Plan {
             needs_quads: none.needs_quads,
             reads_tile: none.reads_tile,
             hiz,
-            depth_alone: hiz && single && !before_tests && !smooth,
+            depth_alone,
+            deferred,
             simple,
             last_first: simple && opaque && hideable,
-            counts_early: none.early_tests,
+            counts_early: none.early_tests || deferred,
             late,
             alters_alpha,
             frag_depth: output(FRAG_DEPTH).filter(|_| none.depth != DepthMode::Unwritten),
@@ -263,6 +271,7 @@ impl Plan {
             coverage_alpha: alpha.then(|| output(3)).flatten(),
             opaque,
             hideable,
+            all_pass: !changes && s.samples.mask & 1 != 0,
             plain: samples == 1 && !late && !alters_alpha && !none.reads_tile,
             perspective: fills.iter().any(|f| matches!(f, Fill::Varying { perspective: true, .. })),
             warps: p.fragment.as_deref().map_or(1, |f| (f.lanes as usize / 16).min(WARPS)),

@@ -10,6 +10,7 @@ mod by_alpha;
 pub mod clear;
 pub mod counts;
 pub mod cover;
+pub mod deferred;
 pub mod depth;
 pub mod expand;
 pub mod fill;
@@ -42,6 +43,7 @@ pub struct Scratch {
     pub tile: Aligned,
     pub cover: Box<Cover>,
     pub covered: Box<Covered>,
+    pub log: deferred::Log,
 }
 
 /// Idle scratches.
@@ -55,6 +57,7 @@ impl Scratches {
             tile: Aligned::new(),
             cover: Box::new(Cover::empty()),
             covered: Covered::new(),
+            log: deferred::Log::empty(),
         })
     }
     pub fn give(&self, s: Scratch) {

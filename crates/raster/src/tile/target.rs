@@ -317,7 +317,7 @@ impl Targets {
             // SAFETY: the caller's tile.
             let moved = |way| unsafe { p.transfer(level, tile, layer, origin, &self.area, way) };
             if p.load == vk::AttachmentLoadOp::LOAD {
-                loaded.add(&moved(Way::Keep));
+                loaded.add(&moved(Way::Skip));
             }
             if p.store == vk::AttachmentStoreOp::STORE {
                 let cleared = p.load == vk::AttachmentLoadOp::CLEAR;

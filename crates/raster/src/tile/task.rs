@@ -2,6 +2,7 @@
 
 use super::counts::{self, DrawCounts, InTile, TileCounts, any_quads};
 use super::cover::{Cover, Covered, MAX_SAMPLES};
+use super::deferred::{Log, Shown, Waiting};
 use super::hiz::Hiz;
 use super::item::{Item, Line, When, prefetch};
 use super::packer::Packer;
@@ -16,7 +17,7 @@ use texel::vector;
 use wave::{Host, Stop, Worker};
 
 /// Quads of a tile.
-const QUADS: u64 = 4 * BLOCKS as u64;
+pub(super) const QUADS: u64 = 4 * BLOCKS as u64;
 const WHOLE: Rect = Rect { x0: 0, y0: 0, x1: TILE, y1: TILE };
 
 /// A set of blocks.
@@ -41,6 +42,12 @@ pub struct Task<'a> {
     pub(super) counts: TileCounts,
     /// Pixels that have what they show already, by block ([`Plan::last_first`]).
     done: [u16; BLOCKS],
+    /// Items whose fragments wait ([`super::deferred`]), and what came of those that do not any more.
+    pub(super) log: &'a mut Log,
+    pub(super) waiting: Vec<Waiting<'a>>,
+    pub shown: Vec<Shown>,
+    /// The op whose shading failed, where it is not the one that was drawn.
+    pub blamed: Option<usize>,
     /// Covered sixteenths of the block's pixels (smooth lines; else 16).
     coverage: [u8; 16],
 }
@@ -58,12 +65,15 @@ impl<'a> Task<'a> {
         cover: &'a mut Cover,
         covered: &'a mut Covered,
         hiz: &'a mut Hiz,
+        log: &'a mut Log,
         host: &'a dyn Host,
         tile: *mut u8,
         layer: u32,
         origin: [i32; 2],
         level: Level,
     ) -> Task<'a> {
+        // A tile that failed has left it as it was.
+        log.clear();
         Task {
             targets,
             worker,
@@ -78,6 +88,10 @@ impl<'a> Task<'a> {
             level,
             counts: TileCounts::default(),
             done: [0; BLOCKS],
+            log,
+            waiting: vec![],
+            shown: vec![],
+            blamed: None,
             coverage: [16; 16],
         }
     }
@@ -91,6 +105,20 @@ impl<'a> Task<'a> {
         hidden: &[Blocks],
         counts: &mut DrawCounts,
     ) -> Result<(), Stop> {
+        let r = self.cover_and_test(item, entries, hidden);
+        let r = r.and_then(|_| self.shade(item));
+        let usage = item.take_usage(self.worker);
+        counts.add_tile(&std::mem::take(&mut self.counts), usage.as_ref());
+        r
+    }
+
+    /// As [`Task::draw`], up to what is packed at the end.
+    pub(super) fn cover_and_test(
+        &mut self,
+        item: &Item,
+        entries: &[u32],
+        hidden: &[Blocks],
+    ) -> Result<(), Stop> {
         self.packer.clear();
         let plan = &item.plan;
         if plan.depth.is_some() && self.hiz.of != plan.depth {
@@ -99,11 +127,7 @@ impl<'a> Task<'a> {
         if plan.tests.write && (plan.when != When::Early || !plan.hiz) {
             self.hiz.written_late(&plan.tests);
         }
-        let r = draw(self.level, self, item, entries, hidden);
-        let r = r.and_then(|_| self.shade(item));
-        let usage = item.take_usage(self.worker);
-        counts.add_tile(&std::mem::take(&mut self.counts), usage.as_ref());
-        r
+        draw(self.level, self, item, entries, hidden)
     }
 
     #[inline(always)]
@@ -129,6 +153,9 @@ impl<'a> Task<'a> {
             };
             if n % POLL == 0 && self.host.expired() {
                 break;
+            }
+            if plan.deferred {
+                self.wait_no_longer()?;
             }
             self.counts[InTile::Primitives] += 1;
             let e = entries[i];
@@ -158,22 +185,27 @@ impl<'a> Task<'a> {
             }
             let hidden = hidden.get(i);
             if e & COVERS != 0 && hidden.is_some_and(|h| h.iter().all(|w| *w == !0)) {
-                counts::gone(&mut self.counts, &WHOLE);
+                counts::gone(&mut self.counts, &WHOLE, plan.all_pass);
                 continue;
             }
             if !small::list(s, prim, origin, plan.locations, plan.samples, self.covered) {
                 if !self.cover.set(prim, origin, e & COVERS != 0, plan.locations, single) {
                     continue;
                 }
-                if plan.hiz
-                    && self.cover.whole()
-                    && self.hiz.tile_fails(&plan.tests, item.depths(prim, origin, TILE))
-                {
-                    let c = &mut self.counts;
-                    c[InTile::Quads] += QUADS;
-                    c[InTile::EarlyTested] += QUADS;
-                    c[InTile::EarlyKilled] += QUADS;
-                    continue;
+                if plan.hiz && self.cover.whole() {
+                    let z = item.depths(prim, origin, TILE);
+                    let fails = self.hiz.tile_fails(&plan.tests, z);
+                    if fails || plan.deferred && plan.plain && self.hiz.tile_passes(&plan.tests, z) {
+                        let c = &mut self.counts;
+                        c[InTile::Quads] += QUADS;
+                        c[InTile::EarlyTested] += QUADS;
+                        if fails {
+                            c[InTile::EarlyKilled] += QUADS;
+                        } else {
+                            self.wait_whole(s, item, prim, number, z);
+                        }
+                        continue;
+                    }
                 }
                 let untouched = !plan.last_first || self.done == [0; BLOCKS];
                 if plan.plain && plan.simple && untouched && self.cover.whole() {
@@ -186,7 +218,7 @@ impl<'a> Task<'a> {
                 }
                 if let Some(r) = self.cover.rect().filter(|_| plan.last_first && plan.simple) {
                     if done.contains(&r) {
-                        counts::gone(&mut self.counts, &r);
+                        counts::gone(&mut self.counts, &r, plan.all_pass);
                         continue;
                     }
                     done = r;
@@ -205,6 +237,7 @@ impl<'a> Task<'a> {
                 } else {
                     counts::rasterised(&mut self.counts, &masks[..plan.samples]);
                     self.counts[InTile::Hidden] += any_quads(&masks[..plan.samples]);
+                    counts::hidden(&mut self.counts, masks[0], plan.all_pass);
                 }
             }
         }
@@ -215,7 +248,9 @@ impl<'a> Task<'a> {
     fn whole(&mut self, item: &Item, index: u32, hidden: Option<&Blocks>) -> Result<(), Stop> {
         self.counts[InTile::Quads] += QUADS;
         if let Some(h) = hidden {
-            self.counts[InTile::Hidden] += h.iter().map(|w| 4 * w.count_ones() as u64).sum::<u64>();
+            let blocks = h.iter().map(|w| w.count_ones() as u64).sum::<u64>();
+            self.counts[InTile::Hidden] += 4 * blocks;
+            self.counts[InTile::Passed] += if item.plan.all_pass { 16 * blocks } else { 0 };
             for b in (0..BLOCKS).filter(|b| h[b / 64] >> (b % 64) & 1 == 0) {
                 self.full(item, index, b)?;
             }
@@ -307,6 +342,7 @@ impl<'a> Task<'a> {
             if plan.last_first {
                 self.done[block] |= mask[0];
                 self.counts[InTile::Hidden] += counts::quads(covered[0]) - counts::quads(mask[0]);
+                counts::hidden(&mut self.counts, covered[0] & !mask[0], plan.all_pass);
             }
             if plan.plain && mask[0] == 0xFFFF {
                 return self.full(item, index, block);
@@ -333,6 +369,9 @@ impl<'a> Task<'a> {
         counts::rasterised(&mut self.counts, &masks[..plan.samples]);
         if plan.before_tests {
             masks.copy_within(..plan.samples, plan.samples);
+        }
+        if plan.deferred {
+            self.depths_now(s, block);
         }
         if matches!(plan.when, When::Early | When::Both) && any != 0 {
             let tested = counts::quads(any);
@@ -362,6 +401,11 @@ impl<'a> Task<'a> {
             }
         }
         if any == 0 {
+            return Ok(());
+        }
+        if plan.deferred {
+            self.counts[InTile::Passed] += any.count_ones() as u64;
+            self.wait(s, index, block, any);
             return Ok(());
         }
         if any == 0xFFFF && plan.plain && plan.shades {

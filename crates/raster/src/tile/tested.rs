@@ -14,10 +14,11 @@ use wave::Stop;
 
 /// Bounds of a primitive's depth over each block of a row, and the blocks where depths between them all fail.
 #[repr(C, align(64))]
-struct Row {
-    low: [f32; SIDE],
-    high: [f32; SIDE],
+pub(super) struct Row {
+    pub low: [f32; SIDE],
+    pub high: [f32; SIDE],
     fails: u16,
+    passes: u16,
 }
 
 impl Task<'_> {
@@ -42,7 +43,7 @@ impl Task<'_> {
         let at = s.fsplat(prim.z.at);
         let [dx, dy] = [s.fsplat(prim.z.dx), s.fsplat(prim.z.dy)];
         let mut row = usize::MAX;
-        let mut bounds = Row { low: [0.0; SIDE], high: [0.0; SIDE], fails: 0 };
+        let mut bounds = Row { low: [0.0; SIDE], high: [0.0; SIDE], fails: 0, passes: 0 };
         let mut down = at;
         for k in 0..self.covered.count {
             let b = self.covered.blocks[k] as usize;
@@ -66,6 +67,19 @@ impl Task<'_> {
                 self.counts[InTile::EarlyKilled] += asked;
                 continue;
             }
+            if plan.deferred {
+                if bounds.passes >> (b % SIDE) & 1 != 0 && mask == 0xFFFF {
+                    self.counts[InTile::Passed] += 16;
+                    self.wait(s, index, b, mask);
+                    if writes {
+                        self.counts[InTile::EarlyUpdated] += asked;
+                        self.hiz.wrote(b, [bounds.low[b % SIDE], bounds.high[b % SIDE]], true);
+                        self.depths_later(b);
+                    }
+                    continue;
+                }
+                self.depths_now(s, b);
+            }
             let left = s.fsplat((self.origin[0] + (b % SIDE) as i32 * 4) as f32);
             let x = s.fadd(left, vector::floats(s, &LANE_X));
             let across = s.fmul(dx, s.fsub(s.fadd(x, half), s.fsplat(prim.origin[0])));
@@ -84,6 +98,11 @@ impl Task<'_> {
                 self.counts[InTile::EarlyUpdated] += shown;
                 let z = [bounds.low[b % SIDE], bounds.high[b % SIDE]];
                 self.hiz.wrote(b, z, passed == 0xFFFF);
+            }
+            if plan.deferred {
+                self.counts[InTile::Passed] += passed.count_ones() as u64;
+                self.wait(s, index, b, passed);
+                continue;
             }
             if passed == 0xFFFF && plan.plain && plan.shades {
                 self.full(item, index, b)?;
@@ -108,7 +127,7 @@ impl Task<'_> {
     /// As [`Item::depths`] and [`super::hiz::Hiz::block_fails`] have it for each block of the row, by the same operations.
     /// `range`: depths that the primitive has at all.
     #[inline(always)]
-    fn bounds<S: Simd>(&self, s: S, item: &Item, prim: &Prim, row: usize, range: [f32; 2]) -> Row {
+    pub(super) fn bounds<S: Simd>(&self, s: S, item: &Item, prim: &Prim, row: usize, range: [f32; 2]) -> Row {
         let k = &prim.z;
         let columns = s.iadd(s.isplat(self.origin[0] as u32), vector::load(s, &COLUMNS.0));
         let (half, ox) = (s.fsplat(0.5), s.fsplat(prim.origin[0]));
@@ -126,8 +145,9 @@ impl Task<'_> {
         let high = s.fadd(at, s.fadd(right, s.fsplat(bottom)));
         let tests = &item.plan.tests;
         let [low, high] = [tests.value(s, low, range), tests.value(s, high, range)];
-        let mut out =
-            Row { low: [0.0; SIDE], high: [0.0; SIDE], fails: self.hiz.row_fails(s, tests, row, low, high) };
+        let fails = self.hiz.row_fails(s, tests, row, low, high);
+        let passes = if item.plan.deferred { self.hiz.row_passes(s, tests, row, low, high) } else { 0 };
+        let mut out = Row { low: [0.0; SIDE], high: [0.0; SIDE], fails, passes };
         vector::store_floats(s, &mut out.low, low);
         vector::store_floats(s, &mut out.high, high);
         out

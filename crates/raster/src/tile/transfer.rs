@@ -11,7 +11,9 @@ use simd::{Level, Simd};
 pub struct Traffic {
     /// By attachment and sample.
     pub pixels: u64,
+    /// Of these, but for what is not written because memory holds it already (transaction elimination).
     pub bytes: u64,
+    kept: u64,
     /// Quarters of the tile, 32 × 32 pixels, that differ from what memory holds, and those that were looked at (a bit
     /// each: right 1, below 2).
     changed: u8,
@@ -22,8 +24,13 @@ impl Traffic {
     pub fn add(&mut self, o: &Traffic) {
         self.pixels += o.pixels;
         self.bytes += o.bytes;
+        self.kept += o.kept;
         self.changed |= o.changed;
         self.seen |= o.seen;
+    }
+    /// As if memory had held something else.
+    pub fn without_elimination(&self) -> Traffic {
+        Traffic { bytes: self.bytes + self.kept, kept: 0, changed: self.seen, ..*self }
     }
     /// Quarters that were not written, for memory holds the same already.
     pub fn unchanged(&self) -> u64 {
@@ -40,6 +47,8 @@ pub enum Way {
     Clear,
     /// Nothing moves: memory holds what the tile would.
     Keep,
+    /// As [`Way::Load`], of a tile that nobody looks at.
+    Skip,
 }
 
 /// One sample of a tile and its place in memory.
@@ -66,6 +75,14 @@ impl Place {
     #[inline(always)]
     fn quarter(x: usize, y: usize) -> u8 {
         1 << ((x >> 5) | (y >> 5) << 1)
+    }
+    /// Pixels of some quarters.
+    fn pixels(&self, quarters: u8) -> u64 {
+        let within = |from: usize, to: usize, half: usize| {
+            to.min(32 * half + 32).saturating_sub(from.max(32 * half)) as u64
+        };
+        let of = |q: usize| within(self.x0, self.x1, q & 1) * within(self.y0, self.y1, q >> 1);
+        (0..4).filter(|q| quarters >> q & 1 != 0).map(of).sum()
     }
     /// Quarters with a pixel.
     fn quarters(&self) -> u8 {
@@ -114,7 +131,7 @@ impl Plane {
                 y1: (r.y1 - origin[1]) as usize,
             };
             let differs = match way {
-                Way::Keep => 0,
+                Way::Keep | Way::Skip => 0,
                 // SAFETY: the place was cut to what memory has of the plane (here and below).
                 Way::Clear => unsafe { self.clear_tile(&p, origin) },
                 Way::Load => unsafe { moved(level, self, &p, true) },
@@ -126,9 +143,13 @@ impl Plane {
                     unsafe { moved(level, self, &p, false) }
                 }
             };
-            if way != Way::Load && self.kind == PlaneKind::Color {
-                traffic.seen |= p.quarters();
-                traffic.changed |= differs & p.quarters();
+            if !matches!(way, Way::Load | Way::Skip) && self.kind == PlaneKind::Color {
+                let quarters = p.quarters();
+                traffic.seen |= quarters;
+                traffic.changed |= differs & quarters;
+                let kept = p.pixels(quarters & !differs) * stored as u64;
+                traffic.bytes -= kept;
+                traffic.kept += kept;
             }
         }
         traffic

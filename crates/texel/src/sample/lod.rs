@@ -153,6 +153,12 @@ fn nearest(d: f32) -> f32 {
     ((d + 0.5).ceil() - 1.0).max(0.0)
 }
 
+/// Taps of the lanes in `mask` along their axes of anisotropy, beyond one a lane.
+pub fn extra_taps(view: &ImageView, sampler: &Sampler, args: &SampleArgs, mask: u16) -> u32 {
+    let taps = lods(view, sampler, args).taps;
+    lanes(mask).map(|l| taps[l].saturating_sub(1)).sum()
+}
+
 /// `OpImageQueryLod`: the level that would be read (relative to the base level) and λ′. That is SPIR-V's order and
 /// GLSL's (`textureQueryLod`), which the conformance tests want; Vulkan's page on textures names them the other way round.
 pub fn query_lod_warp(view: &ImageView, sampler: &Sampler, args: &SampleArgs, mask: u16, out: &mut Warp4) {

@@ -33,7 +33,7 @@ pub use args::{SampleArgs, Warp4, few, lanes};
 pub use fast::{sample_lines, sample_wave};
 pub use filter::{gather_warp, sample_warp};
 pub use lines::Touched;
-pub use lod::query_lod_warp;
+pub use lod::{extra_taps, query_lod_warp};
 pub use sampler::{MAX_ANISOTROPY, MAX_LOD_BIAS, Sampler};
 #[cfg(test)]
 pub(crate) use tests::{kernels_agree_with_the_general_path, lines_of_large_images};

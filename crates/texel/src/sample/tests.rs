@@ -566,3 +566,26 @@ fn anisotropy_keeps_a_constant_and_sharpens() {
     assert_eq!(at(&make(info.anisotropy_enable(true).max_anisotropy(4.0))), 1.0);
     assert_eq!(at(&make(info.anisotropy_enable(true).max_anisotropy(16.0))), 0.0);
 }
+
+/// § Texel Anisotropic Filtering: as many taps as the footprint is times longer than wide, rounded up, and no more than the
+/// sampler allows.
+#[test]
+fn lanes_take_the_taps_that_their_footprints_ask_for() {
+    let image = bound_image(&info_2d(vk::Format::R32_SFLOAT, 64, 64).mip_levels(7));
+    let v = plain(&image, vk::ImageViewType::TYPE_2D);
+    let info = sampler(vk::Filter::LINEAR, vk::SamplerAddressMode::REPEAT).anisotropy_enable(true);
+    // Texels in x, and in y.
+    let long = [1.0f32, 2.0, 2.5, 4.0, 8.0, 16.0, 32.0, 0.25];
+    let wide = [1.0f32, 1.0, 1.0, 2.0, 1.0, 1.0, 1.0, 1.0];
+    let bits = |of: &[f32; 8]| std::array::from_fn(|l| (of[l % 8] / 64.0).to_bits());
+    let zero = [0; 16];
+    let grad = [bits(&long), zero, zero, zero, bits(&wide), zero];
+    let coords = [zero; 2];
+    let args = SampleArgs { dims: 2, coords: &coords, grad: Some(&grad), ..Default::default() };
+    let extra = |most: f32, mask| extra_taps(&v, &make(info.max_anisotropy(most)), &args, mask);
+    // 1, 2, 3, 2, 8, 16, 16 (of 32), 4 taps: of each lane one is none too many.
+    assert_eq!(extra(16.0, 0x00FF), 1 + 2 + 1 + 7 + 15 + 15 + 3);
+    assert_eq!(extra(4.0, 0xFF00), 1 + 2 + 1 + 3 + 3 + 3 + 3);
+    assert_eq!(extra(16.0, 1 << 4 | 1), 7);
+    assert_eq!(extra_taps(&v, &make(info.anisotropy_enable(false)), &args, 0xFFFF), 0);
+}

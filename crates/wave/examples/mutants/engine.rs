@@ -68,7 +68,7 @@ impl Memory {
     fn fill(&mut self, seed: u64) {
         self.buffers.iter_mut().zip(seed..).for_each(|(b, s)| b.fill(s));
         let mut r = mutate::Rng(!seed);
-        self.push.iter_mut().for_each(|b| *b = r.next() as u8 & 31);
+        self.push.iter_mut().for_each(|b| *b = r.word() as u8 & 31);
     }
 
     /// On one level: what is left, or what stopped it; and whether something before a buffer changed.
@@ -152,7 +152,7 @@ fn draw(worker: &mut Worker, job: &Job, seed: u64) -> Result<Vec<Vec<u32>>, Stop
         match input {
             Input::SubgroupLane => {}
             Input::FrontFacing | Input::HelperInvocation => {
-                lanes.input_mask(i).iter_mut().for_each(|m| *m = r.next() as u16);
+                lanes.input_mask(i).iter_mut().for_each(|m| *m = r.word() as u16);
             }
             _ => {
                 for row in lanes.input(i) {

@@ -49,10 +49,10 @@ impl Guarded {
         for at in (0..inner).step_by(8) {
             // Floats near 1, small numbers, and anything.
             let word = match r.below(4) {
-                0 => (r.next() as u32 % 64) as u64 | (r.next() % 16) << 32,
-                1 => 0x3F80_0000_3F00_0000 | r.next() & 0x001F_FFFF_001F_FFFF,
+                0 => (r.word() as u32 % 64) as u64 | (r.word() % 16) << 32,
+                1 => 0x3F80_0000_3F00_0000 | r.word() & 0x001F_FFFF_001F_FFFF,
                 2 => 0,
-                _ => r.next(),
+                _ => r.word(),
             };
             // SAFETY: within the inner pages, which are this object's.
             unsafe { self.map.add(PAGE + at).cast::<u64>().write_unaligned(word) };

@@ -246,7 +246,7 @@ fn main() -> std::process::ExitCode {
             Some(mutant) if r.0 & 1 << 40 != 0 => mutant.clone(),
             _ => seeds[file].1.clone(),
         };
-        let Some(words) = mutate::mutate(&base, r.next()) else { continue };
+        let Some(words) = mutate::mutate(&base, r.word()) else { continue };
         if words.len() > GROWTH * seeds[file].1.len() {
             continue;
         }

@@ -191,7 +191,7 @@ pub fn texture(st: &mut State, f: Filtering, ex: u16) {
     let quads = ((ex | ex >> 1 | ex >> 2 | ex >> 3) & 0x1111).count_ones() as u64;
     t.messages += quads.div_ceil(2);
     t.single += quads & 1;
-    t.operations += lanes * f.operations as u64;
+    t.operations += (lanes + f.taps as u64) * f.operations as u64;
     *of_filter(t, f.filter) += lanes;
 }
 

@@ -5,6 +5,7 @@ use super::mask::Bits;
 use super::regs::{dst32, dst64, src32, src64};
 use crate::host::{ImageWarp, ImageWave, Own};
 use crate::state::{At, State};
+use crate::{Filter, Filtering};
 use shader::bytecode::{ImageCode, Op, Reg};
 use shader::ir::{Dim, ImageOp, TexelType};
 use shader::options::TEXELS;
@@ -273,6 +274,31 @@ unsafe fn named(st: &State, c: &ImageCode, w: usize, exec: u16) -> Own {
     own
 }
 
+/// Counts what the texture unit does for warps whose lanes take as many taps as their footprints are long.
+///
+/// # Safety
+/// As [`crate::Host::image`]: `x` has view and sampler.
+#[inline(never)]
+unsafe fn by_taps(st: &mut State, c: &ImageCode, x: &mut ImageWarp, filtering: Filtering, once: bool) {
+    if !shader::cost::COUNTED {
+        return;
+    }
+    for w in Bits(st.live) {
+        x.mask = st.exec[w];
+        if x.mask != 0 {
+            // SAFETY: a live warp; the caller's view and sampler.
+            let taps = unsafe {
+                gather(st, c, false, w, x);
+                st.host.taps(c, x)
+            };
+            super::count::texture(st, Filtering { taps, ..filtering }, x.mask);
+        }
+        if once {
+            break;
+        }
+    }
+}
+
 /// A warp whose lanes have descriptors of their own.
 ///
 /// # Safety
@@ -293,7 +319,10 @@ unsafe fn each(st: &mut State, c: &ImageCode, x: &mut ImageWarp, own: &Own, stor
         (x.view, x.sampler, x.mask) = (group.view, group.sampler, group.mask);
         // SAFETY: the caller's.
         unsafe {
-            let filtering = st.host.texture(c, x.view, x.sampler);
+            let mut filtering = st.host.texture(c, x.view, x.sampler);
+            if filtering.filter == Filter::Aniso {
+                filtering.taps = st.host.taps(c, x);
+            }
             super::count::texture(st, filtering, group.mask);
             lines(st, c, x, stores || filtering.operations > 0);
             st.host.image(c, x);
@@ -332,7 +361,10 @@ fn image<L: Steps>(_: L, st: &mut State, op: At) -> *const Op {
             st.host.texture(c, x.view, x.sampler)
         };
         touches |= filtering.operations > 0;
-        if once {
+        if filtering.filter == Filter::Aniso {
+            // SAFETY: as above.
+            unsafe { by_taps(st, c, x, filtering, once) };
+        } else if once {
             let exec = st.exec[st.live.trailing_zeros() as usize & 31];
             super::count::texture(st, filtering, exec);
         } else {

@@ -4,7 +4,7 @@
 use super::Tables;
 use super::legacy;
 use super::names::{self, Names, field};
-use super::registry::Command;
+use super::registry::{Command, Decl};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
@@ -43,6 +43,15 @@ const MAKING: [&str; 9] = [
     "vkMergePipelineCaches",
     "vkSetDebugUtils",
 ];
+
+/// Pointers to one thing that may be null (vk.xml: optional).
+const OPTIONAL: [&str; 2] = ["pVertexOffset", "pMetricValues"];
+
+/// Whether a parameter leads to something that the command can't do without. Arrays with a count are empty if they are null.
+fn is_needed(d: &Decl) -> bool {
+    let one = d.pointers > 0 && d.len.is_none() && d.ty != "VkAllocationCallbacks";
+    (one || !d.arrays.is_empty()) && !OPTIONAL.contains(&d.name.as_str())
+}
 
 /// The Rust object behind a command's first parameter, and the level it is looked up at.
 pub fn object(c: &Command) -> (Option<&'static str>, &'static str) {
@@ -99,8 +108,15 @@ fn thunk(n: &Names, c: &Command, path: &str) -> String {
     } else {
         ""
     };
+    let nulls: Vec<String> =
+        c.params.iter().filter(|d| is_needed(d)).map(|d| format!("{}.is_null()", field(&d.name))).collect();
+    let missing = if nulls.is_empty() {
+        String::new()
+    } else {
+        format!("if {} {{ return guard::missing(c\"{}\", {fallback}); }}\n", nulls.join(" || "), c.name)
+    };
     format!(
-        "pub unsafe extern \"system\" fn {}({}){} {{\n{short}// SAFETY: the caller keeps Vulkan's valid usage.\nunsafe {{ {call} }}\n}}\n",
+        "pub unsafe extern \"system\" fn {}({}){} {{\n{missing}{short}// SAFETY: the caller keeps Vulkan's valid usage.\nunsafe {{ {call} }}\n}}\n",
         c.name,
         n.params(&c.params),
         n.ret(&c.ret)

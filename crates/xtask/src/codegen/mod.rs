@@ -7,6 +7,7 @@ mod bindings;
 mod capabilities;
 mod entrypoints;
 mod extract;
+mod fuzz;
 mod grammar;
 mod legacy;
 mod names;
@@ -151,6 +152,7 @@ pub fn run(args: &Args) -> Result<(), String> {
         ("crates/icd/src/generated/extensions.rs", structs::extensions(&names, &tables)?),
         ("crates/shader/src/spirv/shapes.rs", grammar::generate()),
         ("crates/layer-gpu-performance/src/generated/sizes.rs", sizes::generate(&registry)),
+        ("fuzz/api/src/generated.rs", fuzz::generate(&registry, &tables)?),
     ];
     for (name, text) in files {
         put(&root, name, rustfmt(&root, &text)?, args.check, &mut stale)?;

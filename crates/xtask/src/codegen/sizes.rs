@@ -9,7 +9,7 @@ use std::fmt::Write;
 const EXTENDED: [&str; 3] = ["VkDeviceCreateInfo", "VkSubmitInfo", "VkBindSparseInfo"];
 
 /// Size and alignment of `count` values of a C type on 64-bit machines; `None` where vk.xml does not tell.
-fn layout(r: &Registry, d: &Decl) -> Option<(usize, usize)> {
+pub fn layout(r: &Registry, d: &Decl) -> Option<(usize, usize)> {
     if d.bits {
         return None;
     }
@@ -18,7 +18,7 @@ fn layout(r: &Registry, d: &Decl) -> Option<(usize, usize)> {
     Some((size * count, align))
 }
 
-fn base(r: &Registry, c: &str) -> Option<(usize, usize)> {
+pub fn base(r: &Registry, c: &str) -> Option<(usize, usize)> {
     Some(match c {
         "char" | "uint8_t" | "int8_t" => (1, 1),
         "uint16_t" | "int16_t" => (2, 2),

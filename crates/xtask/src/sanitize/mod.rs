@@ -7,9 +7,9 @@
 //! be none to the sanitizer.
 
 mod cases;
+mod programs;
 mod reports;
 mod runtime;
-mod tests;
 
 use crate::cargo::{call, cargo, root, target_folder};
 use clap::ValueEnum;
@@ -89,7 +89,7 @@ impl Sanitizer {
             Sanitizer::Thread => {
                 let known = root().join("crates/xtask/src/sanitize/thread.supp");
                 format!(
-                    "ignore_noninstrumented_modules=1:die_after_fork=0:history_size=4:suppressions={}",
+                    "allocator_may_return_null=1:ignore_noninstrumented_modules=1:die_after_fork=0:history_size=4:suppressions={}",
                     known.display()
                 )
             }
@@ -155,21 +155,15 @@ impl Build {
     }
 
     /// Builds tests, driver and layer; writes manifests that name them.
-    fn build(&self, exclude: &[String]) -> Result<Vec<tests::Program>, String> {
+    fn build(&self, exclude: &[String]) -> Result<Vec<programs::Program>, String> {
         // The driver's library comes with its crate's tests. One build for all: cargo gives crates other features where other
         // packages are chosen, and would compile the kernels once more. No doctests: they are compiled by another program.
         let mut all = self.cargo(&["test", "--workspace", "--no-run", "--lib", "--bins", "--tests"]);
         exclude.iter().for_each(|p| _ = all.args(["--exclude", p]));
-        let programs = tests::build(all)?;
-        call(self.cargo(&[
-            "build",
-            "-p",
-            "layer-gpu-performance",
-            "-p",
-            "perfmon-gl",
-            "--lib",
-            "--examples",
-        ]))?;
+        let programs = programs::build(all)?;
+        // GL's tests run its examples.
+        let others = ["build", "-p", "layer-gpu-performance", "-p", "perfmon-gl", "--lib", "--examples"];
+        call(self.cargo(&others))?;
         let library = self.folder().join("deps/libvulkan_tuff.so");
         let icd = serde_json::json!({
             "file_format_version": "1.0.1",
@@ -184,14 +178,14 @@ impl Build {
         Ok(programs)
     }
 
-    fn run(&self, suite: Suite, programs: &[tests::Program], args: &Args) -> Result<(), String> {
+    fn run(&self, suite: Suite, programs: &[programs::Program], args: &Args) -> Result<(), String> {
         let conformance = match suite {
             Suite::Tests => false,
             Suite::Conformance => true,
             Suite::Cts => return self.cts(args),
         };
         let chosen = programs.iter().filter(|p| (p.package == "conformance") == conformance);
-        tests::run(chosen, |command| {
+        programs::run(chosen, |command| {
             command.env("LD_PRELOAD", &self.runtime).args(&args.rest);
             command.env("TUFF_ICD", self.icd()).env("TUFF_LAYER", self.layer());
             self.watched(command);

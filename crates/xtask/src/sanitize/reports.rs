@@ -13,7 +13,11 @@ pub struct Report {
 fn summaries(text: &str) -> Vec<String> {
     let begins = text
         .lines()
-        .filter(|l| l.contains("ERROR: AddressSanitizer") || l.contains("WARNING: ThreadSanitizer"))
+        .filter(|l| {
+            ["ERROR: AddressSanitizer", "ERROR: ThreadSanitizer", "WARNING: ThreadSanitizer"]
+                .iter()
+                .any(|w| l.contains(w))
+        })
         .map(str::trim);
     let mut ends = text.lines().filter_map(|l| l.strip_prefix("SUMMARY: "));
     begins.map(|b| ends.next().unwrap_or(b).to_string()).collect()

@@ -1,0 +1,261 @@
+//! What the modelled GPU counts, by VK_KHR_performance_query through the loader: figures worked out by hand.
+
+mod common;
+#[path = "common/gpu.rs"]
+mod gpu;
+
+use ash::vk;
+use gpu::Gpu;
+use std::ffi::CStr;
+
+const FORMAT: vk::Format = vk::Format::R8G8B8A8_UNORM;
+const SIDE: u32 = 128;
+/// Of the target.
+const BYTES: f64 = (SIDE * SIDE * 4) as f64;
+
+/// A device, and counters by their names.
+struct Counted {
+    g: Gpu,
+    names: Vec<String>,
+    storage: Vec<vk::PerformanceCounterStorageKHR>,
+    target: vk::Image,
+    memory: vk::DeviceMemory,
+    view: vk::ImageView,
+}
+
+// SAFETY (all blocks): handles are alive, structures outlive the calls.
+impl Counted {
+    fn new() -> Counted {
+        let mut features =
+            vk::PhysicalDevicePerformanceQueryFeaturesKHR::default().performance_counter_query_pools(true);
+        let g = Gpu::with(&[vk::KHR_PERFORMANCE_QUERY_NAME], &mut features);
+        let instance = ash::khr::performance_query::Instance::new(common::entry(), &g.instance);
+        let physical = common::physical_device(&g.instance);
+        let enumerate = instance.fp().enumerate_physical_device_queue_family_performance_query_counters_khr;
+        unsafe {
+            let mut n = 0;
+            let none = std::ptr::null_mut();
+            assert_eq!(enumerate(physical, 0, &mut n, none, std::ptr::null_mut()), vk::Result::SUCCESS);
+            let mut counters = vec![vk::PerformanceCounterKHR::default(); n as usize];
+            let mut texts = vec![vk::PerformanceCounterDescriptionKHR::default(); n as usize];
+            let r = enumerate(physical, 0, &mut n, counters.as_mut_ptr(), texts.as_mut_ptr());
+            assert_eq!(r, vk::Result::SUCCESS);
+            let name = |t: &vk::PerformanceCounterDescriptionKHR| {
+                CStr::from_ptr(t.name.as_ptr()).to_str().unwrap().to_string()
+            };
+            let info = vk::ImageCreateInfo::default()
+                .image_type(vk::ImageType::TYPE_2D)
+                .format(FORMAT)
+                .extent(vk::Extent3D { width: SIDE, height: SIDE, depth: 1 })
+                .mip_levels(1)
+                .array_layers(1)
+                .samples(vk::SampleCountFlags::TYPE_1)
+                .usage(vk::ImageUsageFlags::COLOR_ATTACHMENT);
+            let target = g.device.create_image(&info, None).unwrap();
+            let need = g.device.get_image_memory_requirements(target);
+            let info = vk::MemoryAllocateInfo::default().allocation_size(need.size);
+            let memory = g.device.allocate_memory(&info, None).unwrap();
+            g.device.bind_image_memory(target, memory, 0).unwrap();
+            let info = vk::ImageViewCreateInfo::default()
+                .image(target)
+                .view_type(vk::ImageViewType::TYPE_2D)
+                .format(FORMAT)
+                .subresource_range(vk::ImageSubresourceRange {
+                    aspect_mask: vk::ImageAspectFlags::COLOR,
+                    level_count: 1,
+                    layer_count: 1,
+                    ..Default::default()
+                });
+            let view = g.device.create_image_view(&info, None).unwrap();
+            let storage = counters.iter().map(|c| c.storage).collect();
+            Counted { g, names: texts.iter().map(name).collect(), storage, target, memory, view }
+        }
+    }
+
+    /// The counters of these names, of what is recorded.
+    fn count<const N: usize>(
+        &self,
+        names: [&str; N],
+        record: impl FnOnce(&ash::Device, vk::CommandBuffer),
+    ) -> [f64; N] {
+        let d = &self.g.device;
+        let index = |n: &str| self.names.iter().position(|m| m == n).unwrap_or_else(|| panic!("{n}")) as u32;
+        let indices = names.map(index);
+        let mut counters = vk::QueryPoolPerformanceCreateInfoKHR::default().counter_indices(&indices);
+        let info = vk::QueryPoolCreateInfo::default()
+            .query_type(vk::QueryType::PERFORMANCE_QUERY_KHR)
+            .query_count(1)
+            .push_next(&mut counters);
+        let device = ash::khr::performance_query::Device::new(&self.g.instance, d);
+        unsafe {
+            let pool = d.create_query_pool(&info, None).unwrap();
+            let lock = vk::AcquireProfilingLockInfoKHR::default().timeout(1_000_000_000);
+            device.acquire_profiling_lock(&lock).unwrap();
+            self.g.run(|d, c| {
+                d.cmd_reset_query_pool(c, pool, 0, 1);
+                d.cmd_begin_query(c, pool, 0, Default::default());
+                record(d, c);
+                d.cmd_end_query(c, pool, 0);
+            });
+            device.release_profiling_lock();
+            let mut values = [[0u64; N]];
+            d.get_query_pool_results(pool, 0, &mut values, vk::QueryResultFlags::WAIT).unwrap();
+            d.destroy_query_pool(pool, None);
+            std::array::from_fn(|i| match self.storage[indices[i] as usize] {
+                vk::PerformanceCounterStorageKHR::FLOAT64 => f64::from_bits(values[0][i]),
+                _ => values[0][i] as f64,
+            })
+        }
+    }
+
+    /// A pass over the target, cleared to this red; or a part of one.
+    fn pass(
+        &self,
+        d: &ash::Device,
+        c: vk::CommandBuffer,
+        flags: vk::RenderingFlags,
+        red: f32,
+        draw: impl FnOnce(),
+    ) {
+        let clear = vk::ClearValue { color: vk::ClearColorValue { float32: [red, 0.0, 0.0, 1.0] } };
+        let colour = [vk::RenderingAttachmentInfo::default()
+            .image_view(self.view)
+            .image_layout(vk::ImageLayout::GENERAL)
+            .load_op(vk::AttachmentLoadOp::CLEAR)
+            .store_op(vk::AttachmentStoreOp::STORE)
+            .clear_value(clear)];
+        let area = vk::Rect2D { extent: vk::Extent2D { width: SIDE, height: SIDE }, ..Default::default() };
+        let info = vk::RenderingInfo::default()
+            .flags(flags)
+            .render_area(area)
+            .layer_count(1)
+            .color_attachments(&colour);
+        unsafe {
+            d.cmd_begin_rendering(c, &info);
+            draw();
+            d.cmd_end_rendering(c);
+        }
+    }
+
+    fn free(self) {
+        unsafe {
+            self.g.device.destroy_image_view(self.view, None);
+            self.g.device.destroy_image(self.target, None);
+            self.g.device.free_memory(self.memory, None);
+        }
+    }
+}
+
+/// A clear of a square within a pass, 40 pixels from the edges.
+fn square(d: &ash::Device, c: vk::CommandBuffer, green: f32) {
+    let value = vk::ClearValue { color: vk::ClearColorValue { float32: [0.0, green, 0.0, 1.0] } };
+    let attachment = [vk::ClearAttachment {
+        aspect_mask: vk::ImageAspectFlags::COLOR,
+        color_attachment: 0,
+        clear_value: value,
+    }];
+    let rect = [vk::ClearRect {
+        rect: vk::Rect2D {
+            offset: vk::Offset2D { x: 40, y: 40 },
+            extent: vk::Extent2D { width: 48, height: 48 },
+        },
+        base_array_layer: 0,
+        layer_count: 1,
+    }];
+    unsafe { d.cmd_clear_attachments(c, &attachment, &rect) };
+}
+
+const PASS: [&str; 5] = [
+    "Main phase jobs",
+    "Main phase tasks",
+    "Tiles",
+    "Output external read bytes",
+    "Output external write bytes",
+];
+/// One pass: 4 regions of 64 × 64, 16 tiles of 32 × 32, nothing read, everything written.
+const ONE: [f64; 5] = [1.0, 4.0, 16.0, 0.0, BYTES];
+
+/// A GPU merges a suspended pass with those that resume it: what it does, it does once.
+#[test]
+fn a_suspended_pass_counts_once() {
+    let m = Counted::new();
+    let none = vk::RenderingFlags::empty();
+    assert_eq!(m.count(PASS, |d, c| m.pass(d, c, none, 0.25, || square(d, c, 0.5))), ONE);
+    let (out, back) = (vk::RenderingFlags::SUSPENDING, vk::RenderingFlags::RESUMING);
+    let parts = m.count(PASS, |d, c| {
+        m.pass(d, c, out, 0.75, || square(d, c, 0.25));
+        m.pass(d, c, back | out, 0.75, || square(d, c, 0.75));
+        m.pass(d, c, back, 0.75, || square(d, c, 1.0));
+    });
+    assert_eq!(parts, ONE);
+    m.free();
+}
+
+/// Transaction elimination: a tile that holds what memory holds is not written.
+#[test]
+fn what_memory_holds_already_is_not_written() {
+    let m = Counted::new();
+    let names = ["Killed unchanged tiles", "Output external write bytes", "Output external read bytes"];
+    let pass =
+        |red, green| m.count(names, |d, c| m.pass(d, c, Default::default(), red, || square(d, c, green)));
+    assert_eq!(pass(0.25, 0.5), [0.0, BYTES, 0.0]);
+    // All 16 tiles, in units of 16 × 16 pixels.
+    assert_eq!(pass(0.25, 0.5), [64.0, 0.0, 0.0]);
+    // The square lies in the four tiles of each of the four regions' inner corners: from 40 to 88.
+    assert_eq!(pass(0.25, 1.0), [48.0, 4.0 * 32.0 * 32.0 * 4.0, 0.0]);
+    m.free();
+}
+
+/// More primitives than the driver gathers before it draws tiles: how it goes about it is none of the GPU's affair.
+#[test]
+fn a_pass_of_many_primitives_counts_once() {
+    let m = Counted::new();
+    let d = &m.g.device;
+    let words = shader::words(include_bytes!("shaders/lost.vert.spv"));
+    unsafe {
+        let info = vk::ShaderModuleCreateInfo::default().code(&words);
+        let module = d.create_shader_module(&info, None).unwrap();
+        let layout = d.create_pipeline_layout(&Default::default(), None).unwrap();
+        let stages = [vk::PipelineShaderStageCreateInfo::default()
+            .stage(vk::ShaderStageFlags::VERTEX)
+            .module(module)
+            .name(c"main")];
+        let input = vk::PipelineVertexInputStateCreateInfo::default();
+        let assembly = vk::PipelineInputAssemblyStateCreateInfo::default()
+            .topology(vk::PrimitiveTopology::TRIANGLE_LIST);
+        // One pixel of it.
+        let views = [vk::Viewport { width: 128.0, height: 128.0, max_depth: 1.0, ..Default::default() }];
+        let scissors = [vk::Rect2D { extent: vk::Extent2D { width: 1, height: 1 }, ..Default::default() }];
+        let viewport = vk::PipelineViewportStateCreateInfo::default().viewports(&views).scissors(&scissors);
+        let raster = vk::PipelineRasterizationStateCreateInfo::default().line_width(1.0);
+        let samples = vk::PipelineMultisampleStateCreateInfo::default()
+            .rasterization_samples(vk::SampleCountFlags::TYPE_1);
+        let write = [vk::PipelineColorBlendAttachmentState::default()];
+        let blend = vk::PipelineColorBlendStateCreateInfo::default().attachments(&write);
+        let formats = [FORMAT];
+        let mut rendering = vk::PipelineRenderingCreateInfo::default().color_attachment_formats(&formats);
+        let info = [vk::GraphicsPipelineCreateInfo::default()
+            .stages(&stages)
+            .vertex_input_state(&input)
+            .input_assembly_state(&assembly)
+            .viewport_state(&viewport)
+            .rasterization_state(&raster)
+            .multisample_state(&samples)
+            .color_blend_state(&blend)
+            .layout(layout)
+            .push_next(&mut rendering)];
+        let pipeline = d.create_graphics_pipelines(vk::PipelineCache::null(), &info, None).unwrap()[0];
+        let instances = (1 << 20) + (1 << 18);
+        let got = m.count(PASS, |d, c| {
+            m.pass(d, c, Default::default(), 0.5, || {
+                d.cmd_bind_pipeline(c, vk::PipelineBindPoint::GRAPHICS, pipeline);
+                d.cmd_draw(c, 3, instances, 0, 0);
+            });
+        });
+        assert_eq!(got, ONE);
+        d.destroy_pipeline(pipeline, None);
+        d.destroy_pipeline_layout(layout, None);
+        d.destroy_shader_module(module, None);
+    }
+    m.free();
+}

@@ -1,0 +1,290 @@
+//! Opaque fragments that passed depth tests wait before they are shaded: of those at one pixel only the last is seen
+//! (forward pixel kill, as Arm describes it: a quad that is still in the queue when a later opaque one covers it goes). So
+//! drawing back to front shades what drawing front to back does.
+//!
+//! Blocks of fragments are logged in their order; each pixel knows the last entry that holds it. An entry that comes to be
+//! shaded keeps the pixels that are still its own. A block that an entry covers wholly, and whose depths all pass by their
+//! bounds alone, is the entry's without a look at its pixels: its depths are worked out when somebody wants them.
+
+use super::counts::{self, InTile, TileCounts};
+use super::item::Item;
+use super::task::{QUADS, Task, quads};
+use crate::layout::{BLOCKS, LANE_X, LANE_Y, PIXELS, SIDE};
+use crate::prim::Prim;
+use simd::Simd;
+use texel::vector;
+use wave::{Stop, Usage};
+
+/// Entries, after which what waits is shaded. One primitive adds a tile's blocks at most.
+const MANY: usize = 4096;
+/// Entries between the one that is shaded and the one whose primitive is fetched.
+const AHEAD: usize = 8;
+
+/// In the place of a block: all of them.
+const WHOLE: u16 = BLOCKS as u16;
+
+/// Fragments of a block, or a whole tile's.
+#[derive(Clone, Copy)]
+struct Entry {
+    prim: u32,
+    block: u16,
+    mask: u16,
+}
+
+/// What waits, and which entry each pixel shows.
+pub struct Log {
+    entries: Vec<Entry>,
+    last: Box<[Block; BLOCKS]>,
+    /// Blocks that one entry holds wholly: its number and 1; 0: `last` says whose each pixel is.
+    whole: [u32; BLOCKS],
+    /// Blocks whose depths are an entry's primitive's, and not in the tile yet: its number and 1, or 0.
+    depths: [u32; BLOCKS],
+}
+
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+struct Block([u32; 16]);
+
+impl Log {
+    pub fn empty() -> Log {
+        const { assert!(BLOCKS * 16 == PIXELS) };
+        // Who asks for a pixel's entry has written it before.
+        let last = Box::new([Block([0; 16]); BLOCKS]);
+        Log { entries: Vec::new(), last, whole: [0; BLOCKS], depths: [0; BLOCKS] }
+    }
+
+    pub fn clear(&mut self) {
+        self.entries.clear();
+        self.depths.fill(0);
+    }
+}
+
+/// An item with entries in the log.
+pub struct Waiting<'a> {
+    item: &'a Item,
+    /// Its place among the ops.
+    op: usize,
+    /// Its first entry.
+    first: usize,
+}
+
+/// What shading an item's entries counted.
+pub struct Shown {
+    pub op: usize,
+    pub counts: TileCounts,
+    pub usage: Option<Usage>,
+}
+
+impl<'a> Task<'a> {
+    /// Draws an item of [`super::item::Plan::deferred`] up to its tests. An error may be an earlier item's: [`Self::blamed`].
+    pub fn defer(&mut self, op: usize, item: &'a Item, entries: &[u32]) -> Result<TileCounts, Stop> {
+        self.waiting.push(Waiting { item, op, first: self.log.entries.len() });
+        self.cover_and_test(item, entries, &[])?;
+        Ok(std::mem::take(&mut self.counts))
+    }
+
+    /// Fragments that passed their tests.
+    #[inline(always)]
+    pub(super) fn wait<S: Simd>(&mut self, s: S, prim: u32, block: usize, mask: u16) {
+        let log = &mut *self.log;
+        let n = log.entries.len() as u32;
+        if mask == 0xFFFF {
+            log.whole[block] = n + 1;
+        } else {
+            let last = &mut log.last[block].0;
+            let old = match std::mem::take(&mut log.whole[block]) {
+                0 => vector::load(s, last),
+                whole => s.isplat(whole - 1),
+            };
+            vector::store(s, last, s.isel(s.mask(mask), s.isplat(n), old));
+        }
+        log.entries.push(Entry { prim, block: block as u16, mask });
+    }
+
+    /// A primitive that covers the tile, whose depths `z` bounds, and all of which passes its tests.
+    #[inline(always)]
+    pub(super) fn wait_whole<S: Simd>(&mut self, s: S, item: &Item, prim: &Prim, index: u32, z: [f32; 2]) {
+        self.counts[InTile::Passed] += PIXELS as u64;
+        let n = self.log.entries.len() as u32 + 1;
+        self.log.entries.push(Entry { prim: index, block: WHOLE, mask: 0xFFFF });
+        self.log.whole.fill(n);
+        if !item.plan.tests.write {
+            return;
+        }
+        self.counts[InTile::EarlyUpdated] += QUADS;
+        self.log.depths.fill(n);
+        let range = item.depth_range(prim);
+        for row in 0..SIDE {
+            let bounds = self.bounds(s, item, prim, row, range);
+            self.hiz.wrote_row(row, &bounds.low, &bounds.high);
+        }
+        self.hiz.wrote_tile(z);
+    }
+
+    /// The entry that waits since now has the block's depths (if it writes them).
+    #[inline(always)]
+    pub(super) fn depths_later(&mut self, block: usize) {
+        self.log.depths[block] = self.log.entries.len() as u32;
+    }
+
+    /// Puts a block's depths into the tile.
+    #[inline(always)]
+    pub(super) fn depths_now<S: Simd>(&mut self, s: S, block: usize) {
+        let Some(n) = std::mem::take(&mut self.log.depths[block]).checked_sub(1) else { return };
+        let after = self.waiting.partition_point(|w| w.first <= n as usize);
+        let Some(item) = after.checked_sub(1).map(|i| self.waiting[i].item) else { return };
+        let Some(plane) = self.plane(item.plan.depth, |t| &t.depth) else { return };
+        let prim = &item.batch.prims[self.log.entries[n as usize].prim as usize];
+        let z = plane_depths(s, item, prim, self.origin, block);
+        // SAFETY: a block of the plane, which the task's tile has.
+        let here =
+            unsafe { &mut *plane.sample(self.tile, 0).cast::<f32>().add(block * 16).cast::<[f32; 16]>() };
+        vector::store_floats(s, here, z);
+    }
+
+    #[inline(always)]
+    fn all_depths_now_body<S: Simd>(&mut self, s: S) {
+        for block in 0..BLOCKS {
+            if self.log.depths[block] != 0 {
+                self.depths_now(s, block);
+            }
+        }
+    }
+
+    /// Shades what waits if there is much of it, in the middle of the item that was begun last.
+    pub(super) fn wait_no_longer(&mut self) -> Result<(), Stop> {
+        if self.log.entries.len() < MANY {
+            return Ok(());
+        }
+        let under_way = std::mem::take(&mut self.counts);
+        let last = self.waiting.last().map(|w| (w.item, w.op));
+        self.show_all()?;
+        self.waiting.extend(last.map(|(item, op)| Waiting { item, op, first: 0 }));
+        self.counts = under_way;
+        Ok(())
+    }
+
+    /// Shades all that waits. What that counted goes to [`Self::shown`].
+    pub fn show_all(&mut self) -> Result<(), Stop> {
+        if self.waiting.is_empty() {
+            return Ok(());
+        }
+        all_depths_now(self.level, self);
+        let waiting = std::mem::take(&mut self.waiting);
+        for (i, w) in waiting.iter().enumerate() {
+            let end = waiting.get(i + 1).map_or(self.log.entries.len(), |next| next.first);
+            self.packer.clear();
+            let r = show(self.level, self, w.item, w.first, end);
+            let r = r.and_then(|()| self.shade(w.item));
+            let usage = w.item.take_usage(self.worker);
+            self.shown.push(Shown { op: w.op, counts: std::mem::take(&mut self.counts), usage });
+            if r.is_err() {
+                self.blamed = Some(w.op);
+                return r;
+            }
+        }
+        self.log.entries.clear();
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn show_body<S: Simd>(&mut self, s: S, item: &Item, first: usize, end: usize) -> Result<(), Stop> {
+        let plan = &item.plan;
+        for n in first..end {
+            if n + AHEAD < end {
+                item.soon(&item.batch.prims[self.log.entries[n + AHEAD].prim as usize]);
+            }
+            let e = self.log.entries[n];
+            if e.block != WHOLE {
+                self.show_block(s, item, n, e, e.block as usize)?;
+                continue;
+            }
+            let mut b = 0;
+            while b < BLOCKS {
+                let own = self.log.whole[b..].iter().take_while(|w| **w as usize == n + 1).count();
+                if own == 0 {
+                    self.show_block(s, item, n, e, b)?;
+                    b += 1;
+                    continue;
+                }
+                let end = b + own;
+                while b < end {
+                    let added = self.packer.add_stretch(plan.warps, e.prim, b, end - b);
+                    if added == 0 {
+                        self.shade(item)?;
+                    }
+                    b += added;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Has what is left of entry `n` in a block shaded.
+    #[inline(always)]
+    fn show_block<S: Simd>(
+        &mut self,
+        s: S,
+        item: &Item,
+        n: usize,
+        e: Entry,
+        block: usize,
+    ) -> Result<(), Stop> {
+        let plan = &item.plan;
+        let mask = match self.log.whole[block] {
+            0 => e.mask & s.mbits(s.ieq(vector::load(s, &self.log.last[block].0), s.isplat(n as u32))),
+            whole if whole as usize == n + 1 => e.mask,
+            _ => 0,
+        };
+        self.counts[InTile::Hidden] += counts::quads(e.mask) - counts::quads(mask);
+        if mask == 0 {
+            return Ok(());
+        }
+        if mask == 0xFFFF && plan.plain {
+            if !self.packer.add_full(plan.warps, e.prim, block) {
+                self.shade(item)?;
+                self.packer.add_full(plan.warps, e.prim, block);
+            }
+            return Ok(());
+        }
+        let q = quads(mask);
+        if !self.packer.add(plan.warps, e.prim, block, q, &[mask], None, None) {
+            self.shade(item)?;
+            self.packer.add(plan.warps, e.prim, block, q, &[mask], None, None);
+        }
+        Ok(())
+    }
+}
+
+/// A primitive's depths in a block, as [`Task::tested`] has them: in the order of `fill::Warp::places`, so that early and
+/// late tests see the same depth.
+#[inline(always)]
+fn plane_depths<S: Simd>(s: S, item: &Item, prim: &Prim, origin: [i32; 2], block: usize) -> S::F {
+    let half = s.fsplat(0.5);
+    let top = s.fsplat((origin[1] + (block / SIDE) as i32 * 4) as f32);
+    let y = s.fadd(top, vector::floats(s, &LANE_Y));
+    let down = s.fmul(s.fsplat(prim.z.dy), s.fsub(s.fadd(y, half), s.fsplat(prim.origin[1])));
+    let left = s.fsplat((origin[0] + (block % SIDE) as i32 * 4) as f32);
+    let x = s.fadd(left, vector::floats(s, &LANE_X));
+    let across = s.fmul(s.fsplat(prim.z.dx), s.fsub(s.fadd(x, half), s.fsplat(prim.origin[0])));
+    let z = s.fadd(s.fsplat(prim.z.at), s.fadd(across, down));
+    item.plan.tests.value(s, z, item.depth_range(prim))
+}
+
+#[inline(always)]
+fn all_depths_now_body<S: Simd>(s: S, task: &mut Task) {
+    task.all_depths_now_body(s);
+}
+simd::by_level! {
+    #[inline(never)]
+    fn all_depths_now = all_depths_now_body, (task: &mut Task)
+}
+
+#[inline(always)]
+fn show_body<S: Simd>(s: S, task: &mut Task, item: &Item, first: usize, end: usize) -> Result<(), Stop> {
+    task.show_body(s, item, first, end)
+}
+simd::by_level! {
+    #[inline(never)]
+    fn show = show_body, (task: &mut Task, item: &Item, first: usize, end: usize) -> Result<(), Stop>
+}
