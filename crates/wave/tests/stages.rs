@@ -474,19 +474,30 @@ fn programs_alternate() {
     let fragment =
         compile(include_bytes!("../../shader/tests/spirv/demote.frag.spv"), Stage::Fragment, 64, true);
     let mut worker = Worker::new(Level::Portable);
+    // The matrix is read in the prologue: kept, as its table is, for as long as the serial is.
+    let matrix = |scale: u32| {
+        let values = (0..16).map(|k| if k % 5 == 0 { scale as f32 } else { 0.0 }.to_bits());
+        words(&values.collect::<Vec<_>>())
+    };
+    let mut matrices: Vec<Vec<u8>> = (1..=12).map(matrix).collect();
+    let tables: Vec<_> =
+        matrices.iter_mut().map(|m| [[m.as_mut_ptr() as u64, m.len() as u64, 0, 0]]).collect();
+    let mut counts = vec![0; 4 * 65];
+    let counted = [[counts.as_mut_ptr() as u64, counts.len() as u64, 0, 0]];
     for round in 0..40u32 {
-        // The matrix is read in the prologue: kept for as long as the serial is.
-        let scale = (round % 12 + 1) as f32;
-        let serial = 1 + (round % 12) as u64;
-        let matrix: Vec<u32> = (0..16).map(|k| if k % 5 == 0 { scale } else { 0.0 }.to_bits()).collect();
+        let k = round as usize % 12;
+        let (scale, serial) = ((k + 1) as f32, 1 + k as u64);
         let lane = |i: Input, l: usize| match i {
             Input::Varying(0) => (l as f32).to_bits(),
             _ => 0,
         };
-        let out = wave(&mut worker, serial, &vertex, &matrix, &lane, &|_| true, &|_| true).unwrap();
+        let (bytes, table) = (&mut matrices[k], &tables[k]);
+        let out = again(&mut worker, serial, &vertex, bytes, table, &lane, &|_| true, &|_| true).unwrap();
         assert_eq!(out.float(POSITION, 5), 5.0 * scale);
+        let lane = |_: Input, l: usize| l as u32;
+        counts.fill(0);
         let out =
-            wave(&mut worker, 100, &fragment, &[0; 65], &|_, l| l as u32, &|_| true, &|_| true).unwrap();
+            again(&mut worker, 100, &fragment, &mut counts, &counted, &lane, &|_| true, &|_| true).unwrap();
         assert_eq!(out.buffer[1 + 63], 1);
     }
 }
