@@ -96,11 +96,25 @@ pub(crate) struct Type {
     pub align: u32,
     /// ArrayStride, 0 when absent.
     pub stride: u32,
+    /// There are addresses of descriptors in it.
+    pub handles: bool,
 }
 
 impl Type {
     fn new(kind: TypeClass, id: u32) -> Type {
-        Type { kind, id, scalars: 0, words: 0, depth: 0, nodes: 1, explicit: 0, size: 0, align: 1, stride: 0 }
+        Type {
+            kind,
+            id,
+            scalars: 0,
+            words: 0,
+            depth: 0,
+            nodes: 1,
+            explicit: 0,
+            size: 0,
+            align: 1,
+            stride: 0,
+            handles: false,
+        }
     }
     pub fn is_composite(&self) -> bool {
         matches!(self.kind, TypeClass::Array(..) | TypeClass::Struct(..))
@@ -212,16 +226,12 @@ impl Types {
             _ => None,
         }
     }
-    /// Whether there are addresses of descriptors in it.
-    pub fn has_handles(&self, ix: u32) -> bool {
-        let t = self.get(ix);
+    /// Of a type whose parts have been entered: whether there are addresses of descriptors in it.
+    fn handles(&self, t: &Type) -> bool {
+        let has = |ix: u32| self.get(ix).handles;
         match t.kind {
-            // Too large to be a value at all.
-            _ if t.nodes > MAX_NODES => false,
-            TypeClass::Array(e, _) | TypeClass::Runtime(e) => self.has_handles(e),
-            TypeClass::Struct(first, n) => {
-                (first..first + n).any(|k| self.has_handles(self.members[k as usize].ty))
-            }
+            TypeClass::Array(e, _) | TypeClass::Runtime(e) => has(e),
+            TypeClass::Struct(first, n) => (first..first + n).any(|k| has(self.members[k as usize].ty)),
             TypeClass::Pointer(class, _) => {
                 matches!(class, StorageClass::StorageBuffer | StorageClass::Uniform)
             }
@@ -404,6 +414,7 @@ impl Builder<'_> {
             _ => {}
         }
         t.explicit = self.explicit_size(&t);
+        t.handles = self.types.handles(&t);
         self.types.by_id[id as usize] = self.types.list.len() as u32;
         self.types.list.push(t);
         Ok(())

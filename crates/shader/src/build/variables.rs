@@ -243,7 +243,7 @@ impl<'m> Builder<'m> {
         // Outputs are told scalar by scalar which are written: they stay in SSA form (and are few).
         let output = matches!(self.variable_type(i)?.1, StorageClass::Output);
         // Descriptors' addresses are never in memory: what comes from there is a number.
-        let handles = self.types.has_handles(ty);
+        let handles = self.types.get(ty).handles;
         if handles && t.scalars > SSA_SCALARS {
             return Err(Error::TooLarge(format!("a variable of {} pointers or images", t.scalars)));
         }
