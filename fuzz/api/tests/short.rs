@@ -25,14 +25,19 @@ fn fuzz(seed: &str, calls: &str) -> (bool, String) {
     (out.status.success(), String::from_utf8_lossy(&[out.stdout, out.stderr].concat()).into_owned())
 }
 
+/// Most of a run is waiting, so several go side by side.
 #[test]
 fn twenty_thousand_calls_find_nothing() {
-    for seed in ["1", "2"] {
-        let (fine, said) = fuzz(seed, "10000");
-        assert!(fine, "{said}");
-        // The calls are not all refused at the door.
-        let succeeded =
-            said.split(" succeeded").next().and_then(|s| s.rsplit(' ').next()?.parse::<u64>().ok());
-        assert!(succeeded.is_some_and(|n| n > 300), "{said}");
-    }
+    std::thread::scope(|s| {
+        for seed in ["1", "2", "3", "4"] {
+            s.spawn(move || {
+                let (fine, said) = fuzz(seed, "5000");
+                assert!(fine, "{said}");
+                // The calls are not all refused at the door.
+                let succeeded =
+                    said.split(" succeeded").next().and_then(|s| s.rsplit(' ').next()?.parse::<u64>().ok());
+                assert!(succeeded.is_some_and(|n| n > 150), "{said}");
+            });
+        }
+    });
 }
