@@ -78,31 +78,19 @@ fn fits(b: &Binding, from: u32, count: u32) -> bool {
 }
 
 fn view(v: vk::ImageView, storage: bool) -> Option<Arc<texel::sample::ImageView>> {
-    if v == vk::ImageView::null() {
-        return None;
-    }
     let v = object::hold::<ImageView>(v)?;
     Some(if storage { v.storage() } else { v.sampled() })
 }
 
 fn sampler(s: vk::Sampler) -> Option<Arc<texel::sample::Sampler>> {
-    if s == vk::Sampler::null() {
-        return None;
-    }
     Some(object::hold::<Sampler>(s)?.gpu.clone())
 }
 
 fn texels(v: vk::BufferView) -> Descriptor {
-    if v == vk::BufferView::null() {
-        return Descriptor::default();
-    }
     object::hold::<BufferView>(v).map_or_else(Descriptor::default, |v| Descriptor::texels(v.gpu.clone()))
 }
 
 fn buffer(i: &vk::DescriptorBufferInfo, dynamic: bool) -> Descriptor {
-    if i.buffer == vk::Buffer::null() {
-        return Descriptor::default();
-    }
     match object::hold::<crate::buffer::Buffer>(i.buffer) {
         Some(b) if dynamic => Descriptor::dynamic(&b.gpu, i.offset, i.range),
         Some(b) => Descriptor::buffer(&b.gpu, i.offset, i.range),

@@ -6,8 +6,8 @@
 use parking_lot::Mutex;
 use std::collections::VecDeque;
 use std::ops::Deref;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
+use texel::retried::Retried;
 
 /// What the loader expects in the first word of a dispatchable object (vk_icd.h, `ICD_LOADER_MAGIC`).
 pub const LOADER_MAGIC: usize = 0x01CD_C0DE;
@@ -43,20 +43,10 @@ struct Arena {
 
 /// The arena; an empty one while the system has no address space for it.
 fn arena() -> &'static Arena {
-    static ARENA: OnceLock<Arena> = OnceLock::new();
-    static MAKING: Mutex<()> = Mutex::new(());
+    static ARENA: Retried<Arena> = Retried::new();
     static NONE: Arena =
         Arena { base: 0, len: 0, used: AtomicUsize::new(0), free: Mutex::new(VecDeque::new()) };
-    if let Some(arena) = ARENA.get() {
-        return arena;
-    }
-    let _making = MAKING.lock();
-    if ARENA.get().is_none()
-        && let Some(arena) = reserve()
-    {
-        return ARENA.get_or_init(|| arena);
-    }
-    ARENA.get().unwrap_or(&NONE)
+    ARENA.get(reserve).unwrap_or(&NONE)
 }
 
 fn reserve() -> Option<Arena> {
@@ -168,7 +158,7 @@ impl<T> Drop for Held<'_, T> {
     }
 }
 
-/// As [`get`], of an object that another thread may destroy meanwhile: it waits. For what many threads use at once and
+/// As [`get`] (the null handle is none without a word), of an object that another thread may destroy meanwhile: it waits. For what many threads use at once and
 /// applications are known to destroy too early.
 pub fn hold<'a, T: Object>(handle: T::Handle) -> Option<Held<'a, T>> {
     let raw = vk::Handle::as_raw(handle);

@@ -11,6 +11,7 @@ pub mod image;
 #[cfg(test)]
 mod kernel_tests;
 pub mod memory;
+pub mod retried;
 pub mod sample;
 pub mod transfer;
 pub mod vector;

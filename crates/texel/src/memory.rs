@@ -2,11 +2,12 @@
 //! on first touch, so that "is this device address live memory" is one compare and a 1 GiB allocation is free
 //! until used.
 
+use crate::retried::Retried;
 use ash::vk;
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 /// Bytes of address space reserved for all devices of the process.
 const ARENA_BYTES: u64 = 1 << 40;
@@ -27,20 +28,10 @@ static FOREIGN: Mutex<Vec<(u64, u64)>> = Mutex::new(Vec::new());
 
 /// The arena; an empty one while the system has no address space for it.
 fn range() -> &'static Arena {
-    static ARENA: OnceLock<Arena> = OnceLock::new();
-    static MAKING: Mutex<()> = Mutex::new(());
+    static ARENA: Retried<Arena> = Retried::new();
     static NONE: Arena =
         Arena { base: 0, size: 0, free: Mutex::new(BTreeMap::new()), live: Mutex::new(BTreeMap::new()) };
-    if let Some(arena) = ARENA.get() {
-        return arena;
-    }
-    let _making = MAKING.lock();
-    if ARENA.get().is_none()
-        && let Some(arena) = reserve()
-    {
-        return ARENA.get_or_init(|| arena);
-    }
-    ARENA.get().unwrap_or(&NONE)
+    ARENA.get(reserve).unwrap_or(&NONE)
 }
 
 /// As much address space as there is: it may be limited (ulimit -v).

@@ -75,8 +75,7 @@ fn bind_sets(point: &mut BindPoint, first: u32, sets: &[vk::DescriptorSet], mut 
         if index >= pipeline_layout::MAX_SETS as usize {
             return;
         }
-        let set =
-            if handle == vk::DescriptorSet::null() { None } else { object::hold::<DescriptorSet>(handle) };
+        let set = object::hold::<DescriptorSet>(handle);
         point.bind(
             index,
             set.map(|s| {

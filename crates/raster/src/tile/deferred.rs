@@ -9,7 +9,8 @@
 use super::counts::{self, InTile, TileCounts};
 use super::item::Item;
 use super::task::{QUADS, Task, quads};
-use crate::layout::{BLOCKS, LANE_X, LANE_Y, PIXELS, SIDE};
+use super::tested::{depths, depths_down};
+use crate::layout::{BLOCKS, PIXELS, SIDE};
 use crate::prim::Prim;
 use simd::Simd;
 use texel::vector;
@@ -135,7 +136,8 @@ impl<'a> Task<'a> {
         let Some(item) = after.checked_sub(1).map(|i| self.waiting[i].item) else { return };
         let Some(plane) = self.plane(item.plan.depth, |t| &t.depth) else { return };
         let prim = &item.batch.prims[self.log.entries[n as usize].prim as usize];
-        let z = plane_depths(s, item, prim, self.origin, block);
+        let down = depths_down(s, prim, self.origin, block / SIDE);
+        let z = depths(s, item, prim, item.depth_range(prim), self.origin, block, down);
         // SAFETY: a block of the plane, which the task's tile has.
         let here =
             unsafe { &mut *plane.sample(self.tile, 0).cast::<f32>().add(block * 16).cast::<[f32; 16]>() };
@@ -254,21 +256,6 @@ impl<'a> Task<'a> {
         }
         Ok(())
     }
-}
-
-/// A primitive's depths in a block, as [`Task::tested`] has them: in the order of `fill::Warp::places`, so that early and
-/// late tests see the same depth.
-#[inline(always)]
-fn plane_depths<S: Simd>(s: S, item: &Item, prim: &Prim, origin: [i32; 2], block: usize) -> S::F {
-    let half = s.fsplat(0.5);
-    let top = s.fsplat((origin[1] + (block / SIDE) as i32 * 4) as f32);
-    let y = s.fadd(top, vector::floats(s, &LANE_Y));
-    let down = s.fmul(s.fsplat(prim.z.dy), s.fsub(s.fadd(y, half), s.fsplat(prim.origin[1])));
-    let left = s.fsplat((origin[0] + (block % SIDE) as i32 * 4) as f32);
-    let x = s.fadd(left, vector::floats(s, &LANE_X));
-    let across = s.fmul(s.fsplat(prim.z.dx), s.fsub(s.fadd(x, half), s.fsplat(prim.origin[0])));
-    let z = s.fadd(s.fsplat(prim.z.at), s.fadd(across, down));
-    item.plan.tests.value(s, z, item.depth_range(prim))
 }
 
 #[inline(always)]

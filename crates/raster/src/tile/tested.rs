@@ -21,6 +21,33 @@ pub(super) struct Row {
     passes: u16,
 }
 
+/// What a row of blocks adds to a primitive's depth, with [`depths`]: in the order of `fill::Warp::places`, so that early and
+/// late tests see the same depth.
+#[inline(always)]
+pub(super) fn depths_down<S: Simd>(s: S, prim: &Prim, origin: [i32; 2], row: usize) -> S::F {
+    let top = s.fsplat((origin[1] + row as i32 * 4) as f32);
+    let y = s.fadd(top, vector::floats(s, &LANE_Y));
+    s.fmul(s.fsplat(prim.z.dy), s.fsub(s.fadd(y, s.fsplat(0.5)), s.fsplat(prim.origin[1])))
+}
+
+/// A primitive's depths in a block; `range`: depths that it has at all; `down`: its row's.
+#[inline(always)]
+pub(super) fn depths<S: Simd>(
+    s: S,
+    item: &Item,
+    prim: &Prim,
+    range: [f32; 2],
+    origin: [i32; 2],
+    block: usize,
+    down: S::F,
+) -> S::F {
+    let left = s.fsplat((origin[0] + (block % SIDE) as i32 * 4) as f32);
+    let x = s.fadd(left, vector::floats(s, &LANE_X));
+    let from = s.fsub(s.fadd(x, s.fsplat(0.5)), s.fsplat(prim.origin[0]));
+    let across = s.fmul(s.fsplat(prim.z.dx), from);
+    item.plan.tests.value(s, s.fadd(s.fsplat(prim.z.at), s.fadd(across, down)), range)
+}
+
 impl Task<'_> {
     /// Tests the covered blocks (`covered`) of a primitive, and has what is left shaded; of items of
     /// [`super::item::Plan::depth_alone`].
@@ -39,12 +66,9 @@ impl Task<'_> {
         let zs = unsafe { plane.sample(self.tile, 0) }.cast::<f32>();
         let writes = plan.tests.write && plan.when == When::Early;
         let range = item.depth_range(prim);
-        let half = s.fsplat(0.5);
-        let at = s.fsplat(prim.z.at);
-        let [dx, dy] = [s.fsplat(prim.z.dx), s.fsplat(prim.z.dy)];
         let mut row = usize::MAX;
         let mut bounds = Row { low: [0.0; SIDE], high: [0.0; SIDE], fails: 0, passes: 0 };
-        let mut down = at;
+        let mut down = s.fsplat(0.0);
         for k in 0..self.covered.count {
             let b = self.covered.blocks[k] as usize;
             let mask = self.covered.masks[k][0];
@@ -58,10 +82,7 @@ impl Task<'_> {
             if b / SIDE != row {
                 row = b / SIDE;
                 bounds = self.bounds(s, item, prim, row, range);
-                // In the order of `fill::Warp::places`, so that early and late tests see the same depth; x below too.
-                let top = s.fsplat((self.origin[1] + row as i32 * 4) as f32);
-                let y = s.fadd(top, vector::floats(s, &LANE_Y));
-                down = s.fmul(dy, s.fsub(s.fadd(y, half), s.fsplat(prim.origin[1])));
+                down = depths_down(s, prim, self.origin, row);
             }
             if bounds.fails >> (b % SIDE) & 1 != 0 {
                 self.counts[InTile::EarlyKilled] += asked;
@@ -80,10 +101,7 @@ impl Task<'_> {
                 }
                 self.depths_now(s, b);
             }
-            let left = s.fsplat((self.origin[0] + (b % SIDE) as i32 * 4) as f32);
-            let x = s.fadd(left, vector::floats(s, &LANE_X));
-            let across = s.fmul(dx, s.fsub(s.fadd(x, half), s.fsplat(prim.origin[0])));
-            let z = plan.tests.value(s, s.fadd(at, s.fadd(across, down)), range);
+            let z = depths(s, item, prim, range, self.origin, b, down);
             // SAFETY: a block of the plane.
             let here = unsafe { &mut *zs.add(b * 16).cast::<[f32; 16]>() };
             let old = vector::floats(s, here);
