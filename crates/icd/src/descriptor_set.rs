@@ -104,7 +104,7 @@ pub(crate) type Replaced = Vec<Descriptor>;
 /// Writes `count` descriptors (bytes of an inline uniform block) of type `ty`.
 ///
 /// # Safety
-/// The source has `count` elements, `stride` bytes apart.
+/// The source has `count` elements, `stride` bytes apart; no rule aligns what a template's offsets lead to.
 pub(crate) unsafe fn put(
     layout: &SetLayout,
     memory: &SetMemory,
@@ -134,7 +134,7 @@ pub(crate) unsafe fn put(
             let place = b.offset + e * DESCRIPTOR_BYTES;
             let d = match source {
                 Source::Images(p) => {
-                    let info = &*p.byte_add(i * stride);
+                    let info = p.byte_add(i * stride).read_unaligned();
                     let sampled = || match b.immutable.get(e as usize) {
                         Some(s) => Some(s.clone()),
                         None => sampler(info.sampler),
@@ -147,8 +147,8 @@ pub(crate) unsafe fn put(
                         _ => Descriptor::image(view(info.image_view, ty == Type::STORAGE_IMAGE), None),
                     }
                 }
-                Source::Buffers(p) => buffer(&*p.byte_add(i * stride), b.is_dynamic()),
-                Source::Texels(p) => texels(*p.byte_add(i * stride)),
+                Source::Buffers(p) => buffer(&p.byte_add(i * stride).read_unaligned(), b.is_dynamic()),
+                Source::Texels(p) => texels(p.byte_add(i * stride).read_unaligned()),
                 Source::Bytes(_) => return,
             };
             replaced.extend(memory.write(place, d).filter(Descriptor::is_last));

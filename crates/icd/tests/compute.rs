@@ -140,6 +140,64 @@ fn a_dispatch_reads_and_writes_its_buffers_even_through_destroyed_handles() {
     g.free(x);
 }
 
+/// Nothing in VkDescriptorUpdateTemplateEntry's valid usage aligns an offset, a stride or the data.
+#[test]
+fn templates_read_from_any_offset() {
+    let g = Gpu::new();
+    let (mut y, mut x) = (g.buffer(N), g.buffer(N));
+    let ty = vk::DescriptorType::STORAGE_BUFFER;
+    let s = Saxpy::new(&g, ty);
+    let (p, _) = s.pipeline(&g, vk::PipelineCache::null(), Default::default()).unwrap();
+    let (pool, set) = s.set(&g, ty, x.buffer, y.buffer);
+    let infos = [y.buffer, x.buffer].map(|buffer| vk::DescriptorBufferInfo {
+        buffer,
+        offset: 0,
+        range: vk::WHOLE_SIZE,
+    });
+    const BYTES: usize = size_of::<vk::DescriptorBufferInfo>();
+    for (offset, stride) in [(0, BYTES), (1, BYTES), (7, BYTES + 1), (4, BYTES + 13)] {
+        fill(&mut y, |i| i as f32);
+        fill(&mut x, |i| 2.0 * i as f32);
+        let mut data = vec![0u8; offset + 2 * stride];
+        for (i, info) in infos.iter().enumerate() {
+            let to = data[offset + i * stride..].as_mut_ptr();
+            // SAFETY: the structure fits in what is left of the data.
+            unsafe { to.cast::<vk::DescriptorBufferInfo>().write_unaligned(*info) };
+        }
+        let entries = [vk::DescriptorUpdateTemplateEntry {
+            dst_binding: 0,
+            dst_array_element: 0,
+            // It runs over into binding 1.
+            descriptor_count: 2,
+            descriptor_type: ty,
+            offset,
+            stride,
+        }];
+        let info = vk::DescriptorUpdateTemplateCreateInfo::default()
+            .descriptor_update_entries(&entries)
+            .template_type(vk::DescriptorUpdateTemplateType::DESCRIPTOR_SET)
+            .descriptor_set_layout(s.set);
+        unsafe {
+            let t = g.device.create_descriptor_update_template(&info, None).unwrap();
+            g.device.update_descriptor_set_with_template(set, t, data.as_ptr().cast());
+            g.device.destroy_descriptor_update_template(t, None);
+        }
+        g.run(|d, c| unsafe {
+            d.cmd_bind_pipeline(c, COMPUTE, p);
+            d.cmd_bind_descriptor_sets(c, COMPUTE, s.layout, 0, &[set], &[]);
+            d.cmd_dispatch(c, 1, 1, 1);
+        });
+        assert_eq!(floats(&y), (0..N).map(|i| 1.25 * i as f32).collect::<Vec<_>>(), "{offset} {stride}");
+    }
+    unsafe {
+        g.device.destroy_pipeline(p, None);
+        g.device.destroy_descriptor_pool(pool, None);
+    }
+    s.free(&g);
+    g.free(y);
+    g.free(x);
+}
+
 #[test]
 fn dynamic_offsets_are_added_at_each_dispatch() {
     let g = Gpu::new();

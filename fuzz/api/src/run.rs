@@ -412,12 +412,13 @@ fn times(rng: &mut Rng) -> usize {
 fn scribble(rng: &mut Rng) {
     let all: Vec<(u64, u64)> = world(|w| w.mapped.values().copied().collect());
     let Some(&(at, len)) = rng.pick(&all) else { return };
-    let words = (len.min(1 << 20) / 4) as usize;
+    // A mapping begins where the program's offset says.
+    let to = at.next_multiple_of(4) as *mut u32;
+    let words = (len.saturating_sub(3).min(1 << 20) / 4) as usize;
     for _ in 0..rng.below(24) {
         if words > 0 {
             // As counts of work most are small: what never ends loses the device, and little is seen after that.
             let v = if rng.one_in(8) { rng.number() } else { rng.below(12) as u64 };
-            let to = at as *mut u32;
             // SAFETY: in the mapping, which is there until it is unmapped or freed; the device may read it meanwhile.
             unsafe { to.add(rng.below(words)).write_volatile(v as u32) };
         }
