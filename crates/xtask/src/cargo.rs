@@ -30,6 +30,15 @@ pub fn cargo(arguments: &[&str]) -> Command {
     command
 }
 
+/// Options for a debug build of everything: fewer units of the crates with kernels, where nothing is kept for the next time.
+/// What is inlined is compiled in each unit anew: a tenth of all compilation, and there are other crates for the cores.
+pub fn whole() -> impl Iterator<Item = String> {
+    const UNITS: [(&str, u32); 6] =
+        [("wave", 4), ("shader", 4), ("texel", 2), ("raster", 2), ("icd", 4), ("conformance", 4)];
+    let units = UNITS.iter().filter(|_| !is_incremental());
+    units.flat_map(|(c, n)| ["--config".into(), format!("profile.dev.package.{c}.codegen-units={n}")])
+}
+
 /// Whether there is something to build on from the last compilation of the driver's crate.
 fn is_incremental() -> bool {
     let crates = std::fs::read_dir(target_folder().join("debug/incremental")).into_iter().flatten().flatten();

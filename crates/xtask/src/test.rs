@@ -1,6 +1,6 @@
 //! `cargo xtask test`: everything that must pass, from a clean checkout; and what could not be run there.
 
-use crate::cargo::{call, call_with, cargo, own, release, target_folder};
+use crate::cargo::{call, call_with, cargo, own, release, target_folder, whole};
 use crate::needs::{LAVAPIPE, LOADER, Need, has_library, has_program, has_zink, provide};
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader};
@@ -77,7 +77,7 @@ impl Tally {
 /// Runs `cargo test`, and counts what it prints.
 fn tests(tally: &mut Tally) -> Result<(), String> {
     let mut command = cargo(&["test", "--workspace", "--no-fail-fast"]);
-    command.stdout(Stdio::piped());
+    command.args(whole()).stdout(Stdio::piped());
     call_with(command, |child| {
         let stdout = child.stdout.take().ok_or("cargo test has no output")?;
         for line in BufReader::new(stdout).split(b'\n').map_while(Result::ok) {

@@ -4,6 +4,8 @@ use client::drivers::{Driver, Threads, library_of, name_of, tuff_icd};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::Command;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 /// Tuff, or what `CONFORMANCE_ICD` names.
 pub fn driver() -> Driver {
@@ -60,22 +62,46 @@ pub fn run(
     if missing.is_empty() { Ok(hashes) } else { Err(format!("no result of {}", missing.join(", "))) }
 }
 
-/// Runs on every SIMD level and these numbers of threads give what `reference` has.
+/// What `run` gives for every SIMD level and these numbers of threads, with their names; as many run side by side as the
+/// machine has cores.
+pub fn everywhere<T: Send>(threads: &[usize], run: impl Fn(&str, usize) -> T + Sync) -> Vec<(String, T)> {
+    let all: Vec<_> = levels().into_iter().flat_map(|l| threads.iter().map(move |t| (l, *t))).collect();
+    let results: Vec<_> = all.iter().map(|_| Mutex::new(None)).collect();
+    let next = AtomicUsize::new(0);
+    std::thread::scope(|s| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, |n| n.get()) {
+            s.spawn(|| {
+                loop {
+                    let i = next.fetch_add(1, Relaxed);
+                    let Some(&(level, threads)) = all.get(i) else { return };
+                    *results[i].lock().unwrap() = Some(run(level, threads));
+                }
+            });
+        }
+    });
+    let results = results.into_iter().map(|r| r.into_inner().unwrap().expect("each was run"));
+    all.iter().map(|(level, threads)| format!("{level} on {threads} threads")).zip(results).collect()
+}
+
+/// Runs on every SIMD level and these numbers of threads all give what `reference` has, or the first of them.
 pub fn same_everywhere(
-    reference: &BTreeMap<String, String>,
+    reference: Option<&BTreeMap<String, String>>,
     threads: &[usize],
-    run: impl Fn(&str, usize) -> Result<BTreeMap<String, String>, String>,
+    run: impl Fn(&str, usize) -> Result<BTreeMap<String, String>, String> + Sync,
 ) {
+    let all = everywhere(threads, run);
+    let reference =
+        reference.or_else(|| all.iter().find_map(|(_, r)| r.as_ref().ok())).expect("one at least");
     let mut wrong = Vec::new();
-    for (level, &threads) in levels().into_iter().flat_map(|l| threads.iter().map(move |t| (l, t))) {
-        match run(level, threads) {
+    for (name, result) in &all {
+        match result {
             Ok(hashes) => wrong.extend(
                 hashes
                     .iter()
-                    .filter(|(name, hash)| reference[*name] != **hash)
-                    .map(|(name, _)| format!("{name} has other values with {level} on {threads} threads")),
+                    .filter(|(case, hash)| reference[*case] != **hash)
+                    .map(|(case, _)| format!("{case} has other values with {name}")),
             ),
-            Err(e) => wrong.push(e),
+            Err(e) => wrong.push(e.clone()),
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));

@@ -185,8 +185,7 @@ impl<'a> Lane<'a> {
         let alpha = w[0];
         let beta = if self.view.dims > 1 { w[1] } else { 0.0 };
         let gamma = if deep { w[2] } else { 0.0 };
-        // Where bytes have kernels (`fast`), they are filtered as numbers up to 255.
-        let bytes = self.view.fast.as_ref().is_some_and(|f| f.bytes);
+        let bytes = self.view.bytes;
         match self.sampler.reduction {
             Reduction::Average => {
                 let channel = |k: usize| {

@@ -380,7 +380,7 @@ pub(crate) fn kernels_agree_with_the_general_path(machine: simd::Level) {
         let mut general = view(&image, t, swizzle);
         general.wide = false;
         general.fast.iter_mut().for_each(|f| f.off = true);
-        wide.fast = wide.fast.map(|f| f.on(image.format.kind, machine));
+        wide.fast = wide.fast.and_then(|f| f.on(image.format.kind, machine));
         let (mut waves, mut warps) = (0, 0);
         for case in 0..400u32 {
             let wrap = |k: u32| wraps[(case / [1, 5, 3][k as usize] % 5) as usize];
@@ -450,7 +450,7 @@ pub(crate) fn kernels_agree_with_the_general_path(machine: simd::Level) {
             }
             waves += wave_agrees(&wide, &s, &args, mask, &b, lines.len() as u64) as u32;
         }
-        assert_eq!(warps > 0, wide.fast.is_none(), "{} by whole warps", image.format.name);
+        assert_eq!(warps > 0, wide.fast.is_none() && !compares, "{} by whole warps", image.format.name);
         assert_eq!(
             waves > 0,
             wide.fast.is_some() && !compares,
@@ -521,7 +521,7 @@ pub(crate) fn lines_of_large_images(machine: simd::Level) {
     for format in [vk::Format::R8G8B8A8_UNORM, vk::Format::R32G32B32A32_SFLOAT, vk::Format::R8_UNORM] {
         let image = bound_image(&info_2d(format, 1000, 300).mip_levels(4).array_layers(3));
         let mut v = plain(&image, vk::ImageViewType::TYPE_2D_ARRAY);
-        v.fast = v.fast.map(|f| f.on(image.format.kind, machine));
+        v.fast = v.fast.and_then(|f| f.on(image.format.kind, machine));
         for case in 0..300 {
             let filter = [vk::Filter::LINEAR, vk::Filter::NEAREST][case & 1];
             let wrap =
@@ -546,7 +546,11 @@ pub(crate) fn lines_of_large_images(machine: simd::Level) {
             touched.sample(&v, &s, &args, mask);
             let lines: BTreeSet<u64> = touched.into_lines().into_iter().collect();
             let n = sample_lines(&v, &s, &args, mask);
-            assert_eq!(n, Some(lines.len() as u32), "{format:?} {case} {machine:?}");
+            let Some(n) = n else {
+                assert!(v.fast.is_none());
+                continue;
+            };
+            assert_eq!(n, lines.len() as u32, "{format:?} {case} {machine:?}");
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Image views and texel buffer views.
 
-use super::fast::Fast;
+use super::fast::{Fast, filters_bytes};
 use crate::buffer::Buffer;
 use crate::format::kernels::{self, GatherFn, LoadFn, ScatterFn};
 use crate::format::{self, ChannelClass, Component, FormatInfo, NumClass, block};
@@ -48,6 +48,8 @@ pub struct ImageView {
     pub channels: ChannelClass,
     /// Texels may be infinite or NaN.
     pub(super) floats: bool,
+    /// Channels are filtered as numbers 0..=255.
+    pub(super) bytes: bool,
     pub identity: bool,
     /// Channels that the format has.
     pub(super) has: [bool; 4],
@@ -156,6 +158,7 @@ impl ImageView {
             min_lod: (min_lod - r.base_mip_level as f32).max(0.0),
             channels: format.channel_class(),
             floats: matches!(format.class, NumClass::Sfloat | NumClass::Ufloat),
+            bytes: flat && filters_bytes(format.kind),
             identity: swizzle == [0, 1, 2, 3],
             has: std::array::from_fn(|k| {
                 let here = |c: &Component| {

@@ -26,9 +26,9 @@ fn bytes(format: vk::Format, texels: &[[f32; 4]]) -> Vec<u8> {
 /// A view of each way: the kernels of each level, whole warps of any format, lane by lane.
 fn each(image: &Arc<Image>, t: vk::ImageViewType, mut test: impl FnMut(&ImageView, &str)) {
     let mut v = plain(image, t);
-    if v.fast.is_some() {
+    if let Some(fast) = v.fast.take() {
         for machine in simd::Level::tested() {
-            v.fast = v.fast.map(|f| f.on(image.format.kind, machine));
+            v.fast = fast.on(image.format.kind, machine);
             test(&v, &format!("{machine:?}"));
         }
         v.fast = None;

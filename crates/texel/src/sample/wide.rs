@@ -1,6 +1,7 @@
-//! Whole-warp kernels for what `fast` does not have: 1D, 2D and 3D images of any uncompressed format, nearest, linear and trilinear, any wrap mode,
-//! without comparison, reduction or anisotropy. All sixteen lanes go through each step together; the texels come from
-//! the format's warp loader. The bits are those of the general path (`filter.rs`), which the tests compare.
+//! Whole-warp kernels for what `fast` does not have (on x86-64's [`simd::Level::Portable`] that is everything): 1D, 2D and 3D
+//! images of any uncompressed format, nearest, linear and trilinear, any wrap mode, without comparison, reduction or
+//! anisotropy. All sixteen lanes go through each step together; the texels come from the format's warp loader. The bits
+//! are those of the general path (`filter.rs`), which the tests compare.
 //!
 //! Everything here is `inline(always)` and plain loops: closures that are not inlined would be compiled without the
 //! features of the function around them.
@@ -8,6 +9,7 @@
 use super::args::{SampleArgs, Warp4, lanes};
 use super::blend::{border, mix};
 use super::coords::{layer, limit, wrap};
+use super::fast::scale;
 use super::lod;
 use super::sampler::{Reduction, Sampler, Wrap};
 use super::view::{ImageView, Level};
@@ -279,10 +281,30 @@ fn one_level(view: &ImageView, s: &Sampler, l: &Level, w: &Warp, linear: bool, m
             let (mut a, mut b) = ([[0u32; 16]; 4], [[0u32; 16]; 4]);
             texels(view, l, w, [&axes[0][0], &axes[1][y], &axes[2][z]], mask, &mut a);
             texels(view, l, w, [&axes[0][1], &axes[1][y], &axes[2][z]], mask, &mut b);
+            if view.bytes {
+                to_bytes(&mut a);
+                to_bytes(&mut b);
+            }
             blend(&mut a, &b, (&weight[0], &kept[0]));
             if y == 0 { plane = a } else { blend(&mut plane, &a, (&weight[1], &kept[1])) }
         }
         if z == 0 { *out = plane } else { blend(out, &plane, (&weight[2], &kept[2])) }
+    }
+    if view.bytes {
+        for k in 0..4 {
+            for lane in 0..16 {
+                out[k][lane] = scale(f32::from_bits(out[k][lane])).to_bits();
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn to_bytes(t: &mut Warp4) {
+    for k in 0..4 {
+        for lane in 0..16 {
+            t[k][lane] = (f32::from_bits(t[k][lane]) * 255.0).to_bits();
+        }
     }
 }
 

@@ -76,8 +76,6 @@ pub struct Fast {
     count: usize,
     /// The view is one-dimensional.
     line: bool,
-    /// Channels are filtered as numbers 0..=255; see [`scale`].
-    pub(super) bytes: bool,
     /// The depth comparison has kernels.
     compares: bool,
     runs: Runs,
@@ -98,7 +96,7 @@ impl Fast {
         if levels.len() > LEVELS {
             return None;
         }
-        let (runs, bytes) = pick(format.kind, Machine::best())?;
+        let runs = pick(format.kind, Machine::best())?;
         let mut f = Fast {
             size: [[1.0; 16]; 2],
             texels: [[1; 16]; 2],
@@ -117,7 +115,6 @@ impl Fast {
             pow2: [true; 2],
             count: levels.len(),
             line: dims == 1,
-            bytes,
             compares: matches!(format.kind, TexelKind::R32Sfloat | TexelKind::R16Unorm),
             runs,
             #[cfg(test)]
@@ -274,32 +271,37 @@ pub unsafe fn sample_wave(
     true
 }
 
-/// The kernels of a format for a machine, and whether it filters bytes.
-fn pick(kind: TexelKind, machine: Machine) -> Option<(Runs, bool)> {
+/// Whether the channels of a 1D or 2D image of the format are filtered as numbers 0..=255, see [`scale`], on every path.
+pub(super) fn filters_bytes(kind: TexelKind) -> bool {
     use TexelKind as K;
-    Some(match kind {
-        K::R8Unorm => (form::<Bytes<1, false>>(machine)?, true),
-        K::Rg8Unorm => (form::<Bytes<2, false>>(machine)?, true),
-        K::Rgba8Unorm => (form::<Bytes<4, false>>(machine)?, true),
-        K::Bgra8Unorm => (form::<Bytes<4, true>>(machine)?, true),
-        K::Rgba8Srgb => (form::<Srgb<false>>(machine)?, false),
-        K::Bgra8Srgb => (form::<Srgb<true>>(machine)?, false),
-        K::R16Unorm => (form::<Unorm16>(machine)?, false),
-        K::R16Sfloat => (form::<Half<1>>(machine)?, false),
-        K::Rg16Sfloat => (form::<Half<2>>(machine)?, false),
-        K::Rgba16Sfloat => (form::<Half<4>>(machine)?, false),
-        K::R32Sfloat => (form::<Float<1>>(machine)?, false),
-        K::Rg32Sfloat => (form::<Float<2>>(machine)?, false),
-        K::Rgba32Sfloat => (form::<Float<4>>(machine)?, false),
-        _ => return None,
-    })
+    matches!(kind, K::R8Unorm | K::Rg8Unorm | K::Rgba8Unorm | K::Bgra8Unorm)
 }
 
 /// The kernels of a format for a machine, if it has any.
+fn pick(kind: TexelKind, machine: Machine) -> Option<Runs> {
+    use TexelKind as K;
+    match kind {
+        K::R8Unorm => form::<Bytes<1, false>>(machine),
+        K::Rg8Unorm => form::<Bytes<2, false>>(machine),
+        K::Rgba8Unorm => form::<Bytes<4, false>>(machine),
+        K::Bgra8Unorm => form::<Bytes<4, true>>(machine),
+        K::Rgba8Srgb => form::<Srgb<false>>(machine),
+        K::Bgra8Srgb => form::<Srgb<true>>(machine),
+        K::R16Unorm => form::<Unorm16>(machine),
+        K::R16Sfloat => form::<Half<1>>(machine),
+        K::Rg16Sfloat => form::<Half<2>>(machine),
+        K::Rgba16Sfloat => form::<Half<4>>(machine),
+        K::R32Sfloat => form::<Float<1>>(machine),
+        K::Rg32Sfloat => form::<Float<2>>(machine),
+        K::Rgba32Sfloat => form::<Float<4>>(machine),
+        _ => None,
+    }
+}
+
+/// The kernels of texels for a machine, if it has any.
 fn form<T: Texels>(machine: Machine) -> Option<Runs> {
-    // An x86-64 CPU without AVX2 is rare, and `wide` gives the same bits but for bytes: a third of all kernels' code for the
-    // rest.
-    let portable = T::BYTES || cfg!(any(not(target_arch = "x86_64"), test));
+    // An x86-64 CPU without AVX2 is rare, and `wide` gives the same bits: a third of all kernels' code.
+    let portable = cfg!(not(target_arch = "x86_64"));
     Some(Runs {
         warp: simd::form!(
             machine,
@@ -336,10 +338,9 @@ fn form<T: Texels>(machine: Machine) -> Option<Runs> {
 
 #[cfg(test)]
 impl Fast {
-    /// The same kernels for another machine.
-    pub(super) fn on(&self, kind: TexelKind, machine: Machine) -> Box<Fast> {
-        let (runs, _) = pick(kind, machine).expect("tests have every form");
-        Box::new(Fast { runs, ..self.clone() })
+    /// The same kernels for another machine, if it has them.
+    pub(super) fn on(&self, kind: TexelKind, machine: Machine) -> Option<Box<Fast>> {
+        Some(Box::new(Fast { runs: pick(kind, machine)?, ..self.clone() }))
     }
 }
 
