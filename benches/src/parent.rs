@@ -134,6 +134,7 @@ impl Bench<'_> {
             }
             if !self.chosen.pictures.is_empty() && !self.args.no_run {
                 show(pictures::speeds(self, t));
+                show(pictures::frames(self, t));
             }
             if self.chosen.first_frames && !self.args.no_create {
                 show(pictures::first_frames(self, t));

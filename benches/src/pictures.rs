@@ -2,7 +2,7 @@
 
 use crate::parent::{Bench, Section, clock, words};
 use client::drivers::Threads;
-use client::pictures::FIRST_FRAMES;
+use client::pictures::{FIRST_FRAMES, Spec};
 use client::session::{Answer, Request};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -42,19 +42,28 @@ pub fn verdicts(bench: &Bench) -> BTreeMap<String, BTreeMap<String, String>> {
     all
 }
 
-/// Millions of pixels or triangles a second, net of clear.
+/// Millions of pixels or triangles a second, net of clear. Who clears sooner has less to subtract: [`frames`] shows the
+/// sum.
 pub fn speeds(bench: &Bench, threads: Threads) -> Section {
-    let budget_ms = bench.args.budget_ms;
-    let list = bench.chosen.pictures.iter();
-    let mut rows =
-        bench.rounds(threads, list.map(|p| (p.name, Request::Picture { picture: p.name.into(), budget_ms })));
-    for (row, picture) in rows.iter_mut().zip(&bench.chosen.pictures) {
+    let mut section = of(bench, threads, false, "pictures net of clear");
+    for (row, picture) in section.rows.iter_mut().zip(&bench.chosen.pictures) {
         row.work = Some(picture.work());
     }
+    section
+}
+
+/// Milliseconds of whole frames.
+pub fn frames(bench: &Bench, threads: Threads) -> Section {
+    of(bench, threads, true, "pictures with their clear")
+}
+
+fn of(bench: &Bench, threads: Threads, whole: bool, title: &str) -> Section {
+    let budget_ms = bench.args.budget_ms;
+    let request = |p: &Spec| (p.name, Request::Picture { picture: p.name.into(), budget_ms, whole });
     Section {
-        title: format!("pictures net of clear, {}", words(threads)),
+        title: format!("{title}, {}", words(threads)),
         clock: clock(threads),
-        rows,
+        rows: bench.rounds(threads, bench.chosen.pictures.iter().copied().map(request)),
         threads,
     }
 }

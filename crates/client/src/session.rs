@@ -28,7 +28,7 @@ pub enum Request {
     /// Submit and wait for an empty dispatch so many times.
     Empty { times: u32 },
     /// Repeat a picture, and its clear alone, for about so many milliseconds.
-    Picture { picture: String, budget_ms: u64 },
+    Picture { picture: String, budget_ms: u64, whole: bool },
     /// Draw a picture and compare its pixels with the formula.
     Check { picture: String },
     /// Create a pipeline and draw one tile with it. Meaningful once per shader and process.
@@ -50,7 +50,7 @@ pub enum Answer {
         /// Its extensions.
         extensions: Vec<String>,
     },
-    /// Seconds per dispatch (Time, Empty), per picture net of clear (Picture), or for the whole (Create, FirstFrame).
+    /// Seconds per dispatch (Time, Empty), per picture, net of clear if not whole (Picture), or for the whole (Create, FirstFrame).
     Span {
         wall: f64,
         cpu: f64,
@@ -180,14 +180,14 @@ fn answer(context: &Rc<Context>, state: &mut State, request: Request) -> crate::
             context.free(commands);
             Ok(Answer::Span { wall: span.wall / f64::from(times), cpu: span.cpu / f64::from(times) })
         }
-        Request::Picture { picture, budget_ms } => {
+        Request::Picture { picture, budget_ms, whole } => {
             if state.picture.as_ref().is_none_or(|p| p.spec.name != picture) {
                 *state = State::default();
                 let ready = pictures::Ready::new(context, pictures::find(&picture)?)?;
-                ready.time(0)?; // compiled, and pages touched
+                ready.time(0, whole)?; // compiled, and pages touched
                 state.picture = Some(ready);
             }
-            let span = state.picture.as_ref().expect("set up above").time(budget_ms)?;
+            let span = state.picture.as_ref().expect("set up above").time(budget_ms, whole)?;
             Ok(Answer::Span { wall: span.wall, cpu: span.cpu })
         }
         Request::Check { picture } => {

@@ -218,13 +218,13 @@ impl Ready {
         })
     }
 
-    /// Seconds a pass takes beyond one that only clears: means over about `budget_ms` of both in turn.
-    pub fn time(&self, budget_ms: u64) -> Result<Span> {
+    /// Seconds a pass takes, or if not `whole`, beyond one that only clears: means over about `budget_ms` of both in turn.
+    pub fn time(&self, budget_ms: u64, whole: bool) -> Result<Span> {
         let start = Moment::now();
         let mut net = Span { wall: 0.0, cpu: 0.0 };
         let mut times = 0.0;
         while times == 0.0 || start.elapsed().wall * 1e3 < budget_ms as f64 {
-            for (commands, sign) in [(self.clear, -1.0), (self.full, 1.0)] {
+            for (commands, sign) in [(self.clear, if whole { 0.0 } else { -1.0 }), (self.full, 1.0)] {
                 let from = Moment::now();
                 self.context.submit_and_wait(commands)?;
                 let span = from.elapsed();
