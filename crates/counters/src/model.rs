@@ -144,6 +144,17 @@ impl Model {
                 return Err(format!("{name} = {value}: must be between 1 and {}", 1 << 20));
             }
         }
+        // What is modelled of them is kept by each thread that shades.
+        let caches = [
+            ("core.l1_kib", c.l1_kib, 1024),
+            ("core.texture_l1_kib", c.texture_l1_kib, 1024),
+            ("memory.l2_kib", m.memory.l2_kib, 64 << 10),
+        ];
+        for (name, value, most) in caches {
+            if value > most {
+                return Err(format!("{name} = {value}: must be between 1 and {most}"));
+            }
+        }
         let o = &m.overhead;
         let jobs = [o.binning_job, o.compute_job, o.main_job, o.binning_task, o.compute_task, o.main_task];
         if jobs.iter().any(|&c| c > 1 << 30) {

@@ -285,7 +285,7 @@ impl Executor {
                     break;
                 }
                 let first = c * chunk;
-                worker.tally.trace(count::traced(c, chunks, count::TRACED));
+                worker.tally.trace(count::traced(self.shared.model, c, chunks, count::TRACED));
                 if let Err(f) = worker.run(&job, first, chunk.min(total - first)) {
                     fault.lock().get_or_insert(f);
                     deal.stop();
@@ -296,7 +296,7 @@ impl Executor {
             shared.workers.give(worker);
         };
         shared.run_parallel(chunks, &work);
-        blocks.add_to(instrumented, 0, vk::ShaderStageFlags::COMPUTE);
+        blocks.add_to(&self.shared.model.core, instrumented, 0, vk::ShaderStageFlags::COMPUTE);
         let mut units = count::units(&usage.into_inner());
         count::launch(&mut units, program, total * size.div_ceil(16), total * size, total * (size / 16));
         let mut counts = Counts::default();

@@ -28,7 +28,8 @@ impl Counted {
     fn new() -> Counted {
         let mut features =
             vk::PhysicalDevicePerformanceQueryFeaturesKHR::default().performance_counter_query_pools(true);
-        let g = Gpu::with(&[vk::KHR_PERFORMANCE_QUERY_NAME], &mut features);
+        let extensions = [vk::KHR_PERFORMANCE_QUERY_NAME, vk::KHR_PUSH_DESCRIPTOR_NAME];
+        let g = Gpu::with(&extensions, &mut features);
         let instance = ash::khr::performance_query::Instance::new(common::entry(), &g.instance);
         let physical = common::physical_device(&g.instance);
         let enumerate = instance.fp().enumerate_physical_device_queue_family_performance_query_counters_khr;
@@ -257,5 +258,73 @@ fn a_pass_of_many_primitives_counts_once() {
         d.destroy_pipeline_layout(layout, None);
         d.destroy_shader_module(module, None);
     }
+    m.free();
+}
+
+/// What is read, written and changed by atomics misses caches at rates of its own.
+#[test]
+fn traffic_by_kind() {
+    const WORDS: usize = 4 << 20;
+    const WRITTEN: f64 = (WORDS * 4) as f64;
+    /// Stretches of the dispatch, of which one is followed through caches that begin empty.
+    const STRETCHES: f64 = 256.0;
+    let m = Counted::new();
+    let d = &m.g.device;
+    let (table, out) = (m.g.buffer(256), m.g.buffer(WORDS));
+    let words = shader::words(include_bytes!("shaders/traffic.comp.spv"));
+    let bindings = [0, 1].map(|n| {
+        vk::DescriptorSetLayoutBinding::default()
+            .binding(n)
+            .descriptor_type(vk::DescriptorType::STORAGE_BUFFER)
+            .descriptor_count(1)
+            .stage_flags(vk::ShaderStageFlags::COMPUTE)
+    });
+    unsafe {
+        let module =
+            d.create_shader_module(&vk::ShaderModuleCreateInfo::default().code(&words), None).unwrap();
+        let info = vk::DescriptorSetLayoutCreateInfo::default()
+            .flags(vk::DescriptorSetLayoutCreateFlags::PUSH_DESCRIPTOR_KHR)
+            .bindings(&bindings);
+        let sets = [d.create_descriptor_set_layout(&info, None).unwrap()];
+        let push = [vk::PushConstantRange { stage_flags: vk::ShaderStageFlags::COMPUTE, offset: 0, size: 4 }];
+        let info = vk::PipelineLayoutCreateInfo::default().set_layouts(&sets).push_constant_ranges(&push);
+        let layout = d.create_pipeline_layout(&info, None).unwrap();
+        let stage = vk::PipelineShaderStageCreateInfo::default()
+            .stage(vk::ShaderStageFlags::COMPUTE)
+            .module(module)
+            .name(c"main");
+        let info = [vk::ComputePipelineCreateInfo::default().stage(stage).layout(layout)];
+        let pipeline = d.create_compute_pipelines(vk::PipelineCache::null(), &info, None).unwrap()[0];
+        let pushed = ash::khr::push_descriptor::Device::new(&m.g.instance, d);
+        let run = |what: u32| {
+            m.count(["Output external read bytes", "Output external write bytes"], |d, c| {
+                let infos = [table.buffer, out.buffer]
+                    .map(|buffer| [vk::DescriptorBufferInfo { buffer, offset: 0, range: vk::WHOLE_SIZE }]);
+                let writes = [0, 1].map(|n| {
+                    vk::WriteDescriptorSet::default()
+                        .dst_binding(n)
+                        .descriptor_type(vk::DescriptorType::STORAGE_BUFFER)
+                        .buffer_info(&infos[n as usize])
+                });
+                d.cmd_bind_pipeline(c, vk::PipelineBindPoint::COMPUTE, pipeline);
+                pushed.cmd_push_descriptor_set(c, vk::PipelineBindPoint::COMPUTE, layout, 0, &writes);
+                d.cmd_push_constants(c, layout, vk::ShaderStageFlags::COMPUTE, 0, &what.to_le_bytes());
+                d.cmd_dispatch(c, (WORDS / 256) as u32, 1, 1);
+            })
+        };
+        let [read, written] = run(0);
+        assert_eq!(written, WRITTEN);
+        assert!(read > 0.0 && read <= 1024.0 * STRETCHES, "{read}");
+        // Every line is read, and then written in the L1 that has it.
+        assert_eq!(run(1), [WRITTEN, WRITTEN]);
+        let [read, written] = run(2);
+        assert!(read > 0.0 && read <= 64.0 * STRETCHES && written == read, "{read} {written}");
+        d.destroy_pipeline(pipeline, None);
+        d.destroy_pipeline_layout(layout, None);
+        d.destroy_descriptor_set_layout(sets[0], None);
+        d.destroy_shader_module(module, None);
+    }
+    m.g.free(table);
+    m.g.free(out);
     m.free();
 }

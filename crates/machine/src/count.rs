@@ -3,7 +3,8 @@
 use counters::{Cost, Counts, Event, Model, Phase, Unit, UnitCounts};
 use shader::bytecode::Program;
 use wave::Usage;
-use wave::tally::Access;
+use wave::cache::Sizes;
+use wave::tally::{Access, AccessKind};
 
 /// One of this many chunks of a large dispatch or draw goes through the modelled caches; what was not is taken to be
 /// like it.
@@ -13,10 +14,15 @@ pub const TRACED_TILES: u64 = 128;
 /// Workloads of so few chunks go through them whole.
 const SMALL: u64 = 4;
 
-/// Whether chunk `c` is one of every `n`th that go through the modelled caches: the one in the middle, for the first is
+/// The caches that chunk `c` goes through, if it is one of every `n`th that do: the one in the middle, for the first is
 /// rarely like the others.
-pub fn traced(c: u64, chunks: u64, n: u64) -> bool {
-    chunks <= SMALL || c % n == chunks.min(n) / 2
+pub fn traced(m: &Model, c: u64, chunks: u64, n: u64) -> Option<Sizes> {
+    (chunks <= SMALL || c % n == chunks.min(n) / 2).then(|| caches(m))
+}
+
+/// The caches of a core, and the L2.
+pub fn caches(m: &Model) -> Sizes {
+    Sizes::of_kib(m.core.l1_kib as u32, m.core.texture_l1_kib as u32, m.memory.l2_kib as u32)
 }
 
 /// Events of running a shader.
@@ -39,23 +45,30 @@ pub fn units(u: &Usage) -> UnitCounts {
         Some(m) => m / all,
         None => (n as u128 * of as u128 / all as u128) as u64,
     };
-    let missed = |lines: u64| part(lines, u.missed, u.traced);
-    let far = |lines: u64| part(lines, u.far, u.traced);
+    // What was traced of a kind speaks for all of it, and where none was, for none.
+    let missed = |kind: AccessKind, lines: u64| {
+        let t = &u.traced[kind as usize];
+        (part(lines, t.missed, t.lookups), part(lines, t.far, t.lookups))
+    };
     let reads = access(Access::ReadFull) + access(Access::ReadPartial);
     let writes = access(Access::WriteFull) + access(Access::WritePartial);
     let atomics = access(Access::Atomic);
+    let (read_missed, read_far) = missed(AccessKind::Read, reads);
+    let (write_missed, write_far) = missed(AccessKind::Write, writes);
+    // Atomics are done in the L2.
+    let (atomic_written, atomic_far) = missed(AccessKind::Atomic, atomics);
     // A line of 64 bytes is four beats; an atomic one.
-    c[Unit::LsL2ReadBeats] = missed(reads) * 4;
-    c[Unit::LsExtReadBeats] = far(reads) * 4;
-    c[Unit::LsWriteBackBeats] = missed(writes) * 4;
+    c[Unit::LsL2ReadBeats] = read_missed * 4;
+    c[Unit::LsExtReadBeats] = read_far * 4;
+    c[Unit::LsWriteBackBeats] = write_missed * 4;
     c[Unit::LsOtherWriteBeats] = atomics;
-    c[Unit::L2ReadLookups] = missed(reads);
-    c[Unit::L2WriteLookups] = missed(writes) + atomics;
-    c[Unit::ExtReads] = far(reads);
-    c[Unit::ExtWrites] = far(writes);
+    c[Unit::L2ReadLookups] = read_missed;
+    c[Unit::L2WriteLookups] = write_missed + atomics;
+    c[Unit::ExtReads] = read_far + atomic_far;
+    c[Unit::ExtWrites] = write_far + atomic_written;
     let texels = |n: u64| part(u.texture.messages, n, u.texels.messages);
-    let (missed, far) = (texels(u.texels.missed), texels(u.texels.far));
-    c[Unit::TexLookups] = texels(u.texels.lookups);
+    let (missed, far) = (texels(u.texels.lines.missed), texels(u.texels.lines.far));
+    c[Unit::TexLookups] = texels(u.texels.lines.lookups);
     c[Unit::TexL1Misses] = missed;
     c[Unit::TexL2ReadBeats] = missed * 4;
     c[Unit::TexExtReadBeats] = far * 4;

@@ -1,6 +1,7 @@
 //! Shader instrumentation objects (VK_ARM_shader_instrumentation): what each basic block of instrumented shaders cost.
 
 use ash::vk;
+use counters::model::{Core, WARP};
 use parking_lot::Mutex;
 use shader::bytecode::Program;
 use std::collections::BTreeMap;
@@ -8,24 +9,30 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use wave::{BlockRow, Usage, Worker};
 
 /// Values of a block, in the order of [`METRIC`].
-pub const METRICS: usize = 10;
+pub const METRICS: usize = 11;
 
-/// Name and description of each metric. All are sums over the warps (16 threads) that ran the block.
+/// Name and description of each metric. All are sums over the warps (16 threads) that ran the block. Cycles are those that a
+/// unit of one shader core is busy at the rates of the model, rounded up once a draw or dispatch: the greatest tells what
+/// binds the block.
 pub static METRIC: [(&str, &str); METRICS] = [
     ("Executed warps", "Warps that ran the block with at least one thread, each time they ran it"),
     ("Executed threads", "Threads that ran the block, each time they ran it; helper invocations left out"),
     ("Diverged warps", "Executed warps in which fewer threads ran the block than the warp began with"),
-    ("FMA cycles", "Cycles of the block's instructions in the FMA pipe (add, multiply, compare)"),
-    ("CVT cycles", "Cycles of the block's instructions in the CVT pipe (convert, integer, logic)"),
-    ("SFU cycles", "Cycles of the block's instructions in the SFU pipe (reciprocal, root, logarithm, sine)"),
+    (
+        "Arithmetic cycles",
+        "Cycles of a core that the block's arithmetic takes, by the issue rule of its pipes",
+    ),
+    ("FMA cycles", "Of these, what the FMA pipe alone takes (add, multiply)"),
+    ("CVT cycles", "Of these, what the CVT pipe alone takes (convert, compare, integer, logic)"),
+    ("SFU cycles", "Of these, what the SFU pipe alone takes (reciprocal, root, logarithm, sine)"),
     (
         "Load/store cycles",
-        "Cycles of the block's instructions in the load/store unit, one for each cache line",
+        "Cycles of a core's load/store unit, an issue for each cache line of a warp's access",
     ),
-    ("Texture cycles", "Cycles of the block's instructions in the texture unit"),
+    ("Texture cycles", "Cycles of a core's texture unit, for the bilinear operations of the block's samples"),
     (
         "Varying cycles",
-        "Cycles of the varying unit, one for each component; at the block that loads an input first",
+        "Cycles of a core's varying unit, for each component; at the block that loads an input first",
     ),
     (
         "Cache lines",
@@ -105,20 +112,58 @@ impl Blocks {
         worker.tally.take(program, wanted.then(|| self.0.lock()).as_deref_mut())
     }
 
-    /// Adds it all to the object, if there is one.
-    pub fn add_to(&self, active: Option<&Active>, sub: u32, stage: vk::ShaderStageFlags) {
-        let mut rows = std::mem::take(&mut *self.0.lock());
-        rows.iter_mut().for_each(wave::tally::finish);
+    /// Adds it all to the object, if there is one, as a core of `rates` does it.
+    pub fn add_to(&self, rates: &Core, active: Option<&Active>, sub: u32, stage: vk::ShaderStageFlags) {
+        let rows = std::mem::take(&mut *self.0.lock());
         if let Some((object, result)) = active {
+            let rows: Vec<_> = rows.iter().map(|r| metrics(rates, r)).collect();
             object.add(*result, sub, stage, &rows);
         }
     }
+}
+
+/// The issue rule is that of `counters::Cost`.
+fn metrics(rates: &Core, row: &BlockRow) -> [u64; METRICS] {
+    let [warps, threads, diverged, fma, cvt, sfu, issues, operations, components, lines] = *row;
+    let lanes = |instructions: u64, rate: u64| (instructions * WARP).div_ceil(rate);
+    let [own_fma, own_cvt, own_sfu] =
+        [(fma, rates.fma_lanes), (cvt, rates.cvt_lanes), (sfu, rates.sfu_lanes)].map(|(n, r)| lanes(n, r));
+    let arithmetic =
+        lanes(fma + cvt + sfu, rates.fma_lanes).max(lanes(cvt + sfu, rates.cvt_lanes)).max(own_sfu);
+    [
+        warps,
+        threads,
+        diverged,
+        arithmetic,
+        own_fma,
+        own_cvt,
+        own_sfu,
+        issues.div_ceil(rates.ls_issues),
+        operations.div_ceil(rates.texels),
+        // A component of a warp is four quads'.
+        (components * 4).div_ceil(rates.varying_slots),
+        lines,
+    ]
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use ash::vk::ShaderStageFlags as Stage;
+    use counters::Model;
+
+    #[test]
+    fn one_unit_for_all_pipes_by_the_model() {
+        // 24 + 16 + 4 warp-instructions of 16 lanes: 704 of 128 lanes, 5.5 cycles; 20 of 64 lanes: 5; 4 of 16: 4.
+        let row = [9, 140, 1, 24, 16, 4, 7, 21, 5, 12];
+        let model = Model::load(Some("g720")).unwrap();
+        assert_eq!(metrics(&model.core, &row), [9, 140, 1, 6, 3, 4, 4, 7, 3, 5, 12]);
+        // Half of each rate, twice the cycles.
+        let slow =
+            Core { fma_lanes: 64, cvt_lanes: 32, sfu_lanes: 8, texels: 4, varying_slots: 2, ..model.core };
+        assert_eq!(metrics(&slow, &row), [9, 140, 1, 11, 6, 8, 8, 7, 6, 10, 12]);
+        assert_eq!(metrics(&Core { ls_issues: 2, ..slow }, &row)[7], 4);
+    }
 
     #[test]
     fn blocks_come_in_the_order_of_the_specification_and_add_up() {

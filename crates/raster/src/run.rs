@@ -336,7 +336,10 @@ impl PassRun {
                     continue;
                 }
                 // A region's own traffic can't be taken from its neighbours.
-                worker.tally.trace(this.regions.is_some() || count::traced(n, tasks, count::TRACED_TILES));
+                let all = this.regions.is_some().then(|| count::caches(shared.model));
+                worker
+                    .tally
+                    .trace(all.or_else(|| count::traced(shared.model, n, tasks, count::TRACED_TILES)));
                 let t = n % per_layer;
                 let (tx, ty) = (tx0 + (t % w) as i32, ty0 + (t / w) as i32);
                 let mut fixed = Counts::default();
@@ -390,7 +393,7 @@ impl PassRun {
                 if let Some(c) = d.take(i) {
                     counts[*epoch] += &c;
                 }
-                i.tell_blocks();
+                i.tell_blocks(&shared.model.core);
             }
         }
         counts.iter().enumerate().for_each(|(epoch, c)| self.epochs.add_at(epoch, c));

@@ -3,6 +3,7 @@
 //! Knows neither Vulkan nor images' layouts: buffers are (address, size) descriptors, images are opaque addresses
 //! handed to a [`Host`]. Kernels exist in three forms ([`simd::Level`]), chosen at run time, with the same bits.
 
+pub mod cache;
 mod engine;
 pub mod graphics;
 pub mod host;

@@ -1,5 +1,6 @@
 //! What a worker counts while programs run: a row for each counter of the program ([`shader::cost::Profile`]).
 
+use crate::cache::{Cache, Sizes, TexelTrace, Trace};
 use shader::bytecode::Program;
 use shader::cost::{COUNTED, Cost};
 
@@ -55,9 +56,6 @@ impl Texture {
     }
 }
 
-/// Bilinear operations that the texture unit does in a cycle.
-const TEXELS: u64 = 8;
-
 /// Kinds of accesses by the load/store unit: lines that a warp's loads and stores touch; atomics by thread. A warp's access is full when all its lanes take part, at more than one
 /// place, and they ask for as many bytes as the lines have.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -81,6 +79,10 @@ pub enum AccessKind {
     Atomic,
 }
 
+impl AccessKind {
+    pub const COUNT: usize = 3;
+}
+
 /// Sums over a program's counters.
 #[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
 pub struct Usage {
@@ -98,40 +100,14 @@ pub struct Usage {
     pub sampled: [u64; 2],
     pub sampled_lines: [u64; 2],
     pub texture: Texture,
-    /// Of the stretches that were traced: lines looked up in the L1 of load/store, missed there, and missed in the L2.
-    pub traced: u64,
-    pub missed: u64,
-    pub far: u64,
+    /// Of the stretches that were traced, what lines did in the caches, by [`AccessKind`].
+    pub traced: [Trace; AccessKind::COUNT],
     pub texels: TexelTrace,
 }
 
-/// What the messages of the texture unit that were traced did in the caches.
-#[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
-pub struct TexelTrace {
-    pub messages: u64,
-    /// Lines looked up in the texture L1, missed there, and missed in the L2.
-    pub lookups: u64,
-    pub missed: u64,
-    pub far: u64,
-}
-
-impl TexelTrace {
-    fn add(&mut self, o: &TexelTrace) {
-        self.messages += o.messages;
-        self.lookups += o.lookups;
-        self.missed += o.missed;
-        self.far += o.far;
-    }
-}
-
-/// Numbers of one basic block in an instrumented program, in the order in which the driver enumerates them: warps,
-/// threads, diverged warps, cycles of FMA, CVT, SFU, load/store, texture and varyings, cache lines.
+/// Numbers of one basic block in an instrumented program: warps, threads, diverged warps, warp-instructions of FMA, CVT and
+/// SFU, lines of load/store, bilinear operations, components of a warp that were interpolated, lines of memory and texels.
 pub type BlockRow = [u64; 10];
-
-/// Makes a row that sums are complete of what it is to be: the texture unit does several operations a cycle.
-pub fn finish(row: &mut BlockRow) {
-    row[7] = row[7].div_ceil(TEXELS);
-}
 
 impl Usage {
     pub fn add(&mut self, o: &Usage) {
@@ -149,9 +125,7 @@ impl Usage {
             self.sampled_lines[k] += o.sampled_lines[k];
         }
         self.texture.add(&o.texture);
-        self.traced += o.traced;
-        self.missed += o.missed;
-        self.far += o.far;
+        self.traced.iter_mut().zip(&o.traced).for_each(|(a, b)| a.add(b));
         self.texels.add(&o.texels);
     }
     /// Lines by [`Access`] in all: those of accesses that were not told are taken to be as many each as those of the same
@@ -277,7 +251,7 @@ impl Counting {
 #[derive(Default)]
 pub struct Tally {
     rows: Vec<Row>,
-    /// The L1 of load/store as it was modelled since the tracing began.
+    /// The caches as they were modelled since the tracing began.
     pub cache: Box<Cache>,
     pub tracing: bool,
     /// A wave has begun since somebody took the rows.
@@ -330,11 +304,9 @@ impl Tally {
                 }
                 b[3] += r.warps * m.cost.fma as u64;
                 b[4] += r.warps * m.cost.cvt as u64;
-                // The unit is a quarter as wide as a warp.
-                b[5] += r.warps * m.cost.sfu as u64 * 4;
+                b[5] += r.warps * m.cost.sfu as u64;
                 let single = r.warps * m.cost.single as u64;
                 b[6] += single;
-                // A warp's component is four slots, which the unit does in a cycle.
                 b[8] += r.warps * m.cost.varying as u64;
                 b[9] += single;
                 if m.work {
@@ -359,117 +331,16 @@ impl Tally {
             sum.texture.add(&r.texture);
             *r = Row::default();
         }
-        sum.traced = std::mem::take(&mut self.cache.lookups);
-        sum.missed = std::mem::take(&mut self.cache.misses);
-        sum.far = std::mem::take(&mut self.cache.far);
+        sum.traced = std::mem::take(&mut self.cache.lines);
         sum.texels = std::mem::take(&mut self.cache.texels);
         sum
     }
 
-    /// Begins or ends following accesses through a modelled cache, which begins empty.
-    pub fn trace(&mut self, on: bool) {
-        self.tracing = on;
-        if on {
-            self.cache.clear();
-        }
-    }
-}
-
-/// Caches that a stretch of work goes through: an L1 of 16 KiB (64 sets of four lines) for load/store, one of 32 KiB (128
-/// sets) for texels, and behind them an L2 of 2 MiB (8192 sets), lines of 64 bytes, the one not used for longest
-/// replaced; all empty at the stretch's begin. Writes look up as reads do.
-pub struct Cache {
-    tags: [Set; SETS],
-    texel_tags: [Set; TEXEL_SETS],
-    second: Vec<Set>,
-    /// Sets of the L2 that hold something: the L2 is large, and most stretches reach little of it.
-    held: Vec<u16>,
-    pub lookups: u64,
-    pub misses: u64,
-    /// Missed in both.
-    pub far: u64,
-    pub texels: TexelTrace,
-    /// Messages of the texture unit that this stretch still follows: the first ones speak for all.
-    left: u32,
-}
-
-/// A stretch follows so many: those of a task's pixels once.
-const MESSAGES: u32 = 512;
-/// Sets of the two L1s and of the L2.
-const SETS: usize = 64;
-const TEXEL_SETS: usize = 128;
-const SECOND_SETS: usize = 8192;
-
-/// Tags of four lines, the one used last first.
-type Set = [u64; 4];
-const EMPTY: Set = [u64::MAX; 4];
-
-impl Default for Cache {
-    fn default() -> Cache {
-        Cache {
-            tags: [EMPTY; SETS],
-            texel_tags: [EMPTY; TEXEL_SETS],
-            second: Vec::new(),
-            held: Vec::new(),
-            lookups: 0,
-            misses: 0,
-            far: 0,
-            texels: TexelTrace::default(),
-            left: MESSAGES,
-        }
-    }
-}
-
-/// True on a hit. Most recent first.
-#[inline(always)]
-fn look_up(set: &mut Set, line: u64) -> bool {
-    let mut moves = line;
-    for tag in set {
-        std::mem::swap(tag, &mut moves);
-        if moves == line {
-            return true;
-        }
-    }
-    false
-}
-
-impl Cache {
-    pub fn clear(&mut self) {
-        self.left = MESSAGES;
-        self.tags = [EMPTY; SETS];
-        self.texel_tags = [EMPTY; TEXEL_SETS];
-        self.second.resize(SECOND_SETS, EMPTY);
-        for i in self.held.drain(..) {
-            self.second[i as usize] = EMPTY;
-        }
-    }
-    /// Whether the L2 lacks a line.
-    fn beyond(&mut self, line: u64) -> u64 {
-        let i = line as usize % SECOND_SETS;
-        let Some(set) = self.second.get_mut(i) else { return 0 };
-        if *set == EMPTY {
-            self.held.push(i as u16);
-        }
-        !look_up(set, line) as u64
-    }
-    /// `line`: address / 64.
-    pub fn access(&mut self, line: u64) {
-        self.lookups += 1;
-        if !look_up(&mut self.tags[line as usize % SETS], line) {
-            self.misses += 1;
-            self.far += self.beyond(line);
-        }
-    }
-    /// A message of the texture unit, and the lines that it touches.
-    pub fn sample(&mut self, lines: &[u64]) {
-        self.texels.messages += 1;
-        self.left = self.left.saturating_sub(1);
-        for &line in lines {
-            self.texels.lookups += 1;
-            if !look_up(&mut self.texel_tags[line as usize % TEXEL_SETS], line) {
-                self.texels.missed += 1;
-                self.texels.far += self.beyond(line);
-            }
+    /// Begins or ends following accesses through modelled caches of these sizes, which begin empty.
+    pub fn trace(&mut self, through: Option<Sizes>) {
+        self.tracing = through.is_some();
+        if let Some(sizes) = through {
+            self.cache.begin(sizes);
         }
     }
 }

@@ -7,7 +7,8 @@ use common::{TestHost, levels};
 use shader::bytecode::*;
 use shader::ir::{AtomicOp, Mem};
 use std::collections::BTreeSet;
-use wave::tally::{Access, Cache, Row, TexelTrace};
+use wave::cache::{Cache, Sizes, TexelTrace, Trace};
+use wave::tally::{Access, AccessKind, Row};
 
 const N: Reg = Reg::NONE;
 /// Registers: offsets or addresses, second addend (varying, uniform), descriptor, data (32 units a component).
@@ -265,7 +266,7 @@ fn lines_of_atomics() {
                     let region = [begin, 2048];
                     lab.set_u64(UB, region.as_ptr() as u64);
                     let base = if code == Code::AT_SHARED { 0 } else { begin };
-                    let (mut lines, mut all) = (0, BTreeSet::new());
+                    let mut all = BTreeSet::new();
                     for w in 0..16 {
                         let mut own = BTreeSet::new();
                         for l in 0..16 {
@@ -278,7 +279,6 @@ fn lines_of_atomics() {
                                 own.insert((base + o as u64) / 64);
                             }
                         }
-                        lines += own.len() as u64;
                         all.extend(own);
                     }
                     let e = atomic_bits(Mem::B32, *at);
@@ -291,7 +291,7 @@ fn lines_of_atomics() {
                     row.lines[Access::Atomic as usize] = lab.active().len() as u64;
                     // 2 KiB fit in the first cache; what is no device memory is nearer still.
                     let missed = if code == Code::AT_SHARED { 0 } else { all.len() as u64 };
-                    let looked_up = if traced { (lines, missed) } else { (0, 0) };
+                    let looked_up = if traced { (lab.active().len() as u64, missed) } else { (0, 0) };
                     assert_eq!((lab.row, lab.looked_up), (row, looked_up), "{level:?} {at:?} {code:?}");
                 }
             }
@@ -301,21 +301,58 @@ fn lines_of_atomics() {
 
 #[test]
 fn texels_have_an_l1_of_their_own_before_the_same_l2() {
+    let (sizes, kind) = (Sizes::of_kib(16, 32, 2048), AccessKind::Read);
+    let read = |c: &Cache| c.lines[kind as usize];
     let mut c = Cache::default();
-    c.clear();
-    c.access(7);
-    assert_eq!((c.lookups, c.misses, c.far), (1, 1, 1));
+    c.begin(sizes);
+    c.access(kind, 7);
+    assert_eq!(read(&c), Trace { lookups: 1, missed: 1, far: 1 });
     // The L2 holds line 7 since; 8 is nowhere.
-    c.sample(&[7, 8]);
-    assert_eq!(c.texels, TexelTrace { messages: 1, lookups: 2, missed: 2, far: 1 });
-    c.sample(&[7, 8]);
+    c.sample(&[7, 8], 0);
+    assert_eq!(c.texels, TexelTrace { messages: 1, lines: Trace { lookups: 2, missed: 2, far: 1 } });
+    c.sample(&[7, 8], 0);
     // Four more lines in the set of 8 drive it out of the L1, not out of the L2.
-    c.sample(&[8 + 128, 8 + 256, 8 + 384, 8 + 512]);
-    c.sample(&[8]);
-    assert_eq!(c.texels, TexelTrace { messages: 4, lookups: 9, missed: 7, far: 5 });
+    c.sample(&[8 + 128, 8 + 256, 8 + 384, 8 + 512], 0);
+    c.sample(&[8], 0);
+    assert_eq!(c.texels, TexelTrace { messages: 4, lines: Trace { lookups: 9, missed: 7, far: 5 } });
     // Begun anew, it is empty, whatever it held.
-    c.clear();
-    c.sample(&[7]);
-    c.access(8);
-    assert_eq!((c.texels.far, c.lookups, c.far), (6, 2, 2));
+    c.begin(sizes);
+    c.sample(&[7], 0);
+    c.access(kind, 8);
+    assert_eq!((c.texels.lines.far, read(&c)), (6, Trace { lookups: 2, missed: 2, far: 2 }));
+}
+
+#[test]
+fn caches_are_as_large_as_said_and_kinds_are_told_apart() {
+    // 3 KiB are 12 sets of four lines, 5 KiB 20: loops over a cache's lines hit from the second time on, over one line more
+    // in each set never.
+    for (l1, lines, hits) in [(3, 48, true), (3, 60, false), (5, 80, true)] {
+        let mut c = Cache::default();
+        c.begin(Sizes::of_kib(l1, 1, 64));
+        for _ in 0..3 {
+            (0..lines).for_each(|l| c.access(AccessKind::Read, l));
+            (0..lines).for_each(|l| c.access(AccessKind::Write, l));
+        }
+        // The first writes make the lines dirty, there and in the L2.
+        let missed = if hits { lines } else { 3 * lines };
+        let want = Trace { lookups: 3 * lines, missed, far: lines };
+        assert_eq!(c.lines, [want, want, Trace::default()], "{l1} KiB, {lines} lines");
+    }
+}
+
+#[test]
+fn atomics_are_the_l2s() {
+    let mut c = Cache::default();
+    c.begin(Sizes::of_kib(16, 32, 2048));
+    // A warp's sixteen threads on one line, twice; another line that was read before.
+    for _ in 0..2 {
+        c.access(AccessKind::Atomic, 3);
+        c.atomics(16, 1);
+    }
+    c.access(AccessKind::Read, 5);
+    c.access(AccessKind::Atomic, 5);
+    assert_eq!(c.lines[AccessKind::Atomic as usize], Trace { lookups: 33, missed: 2, far: 1 });
+    // Written, it is dirty there already.
+    c.access(AccessKind::Write, 5);
+    assert_eq!(c.lines[AccessKind::Write as usize], Trace { lookups: 1, missed: 1, far: 0 });
 }

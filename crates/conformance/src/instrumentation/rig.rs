@@ -290,13 +290,14 @@ pub struct Row {
 pub const WARPS: usize = 0;
 pub const THREADS: usize = 1;
 pub const DIVERGED: usize = 2;
-pub const FMA: usize = 3;
-pub const CVT: usize = 4;
-pub const SFU: usize = 5;
-pub const LOAD_STORE: usize = 6;
-pub const TEXTURE: usize = 7;
-pub const VARYING: usize = 8;
-pub const LINES: usize = 9;
+pub const ARITHMETIC: usize = 3;
+pub const FMA: usize = 4;
+pub const CVT: usize = 5;
+pub const SFU: usize = 6;
+pub const LOAD_STORE: usize = 7;
+pub const TEXTURE: usize = 8;
+pub const VARYING: usize = 9;
+pub const LINES: usize = 10;
 
 /// An instrumentation object with its life.
 pub struct Object<'a> {

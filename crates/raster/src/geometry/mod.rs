@@ -241,7 +241,7 @@ pub fn run(
             break;
         }
     }
-    work.blocks.add_to(active, draw_index, ash::vk::ShaderStageFlags::VERTEX);
+    work.blocks.add_to(&shared.model.core, active, draw_index, ash::vk::ShaderStageFlags::VERTEX);
     result
 }
 
@@ -263,7 +263,7 @@ fn serial(
                 if shared.hub.stops() {
                     break;
                 }
-                worker.tally.trace(count::traced(c, work.assembly.chunks(), count::TRACED));
+                worker.tally.trace(count::traced(shared.model, c, work.assembly.chunks(), count::TRACED));
                 counted =
                     worker.open(job).and_then(|mut lanes| work.chunk(c, scratch, &mut lanes, stipple, out));
                 if counted.is_err() {

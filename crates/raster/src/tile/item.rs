@@ -167,9 +167,9 @@ impl Item {
     }
 
     /// Tells the object what all tiles cost.
-    pub fn tell_blocks(&self) {
+    pub fn tell_blocks(&self, rates: &counters::model::Core) {
         if let Some((active, index, blocks)) = &self.instrumentation {
-            blocks.add_to(Some(active), *index, vk::ShaderStageFlags::FRAGMENT);
+            blocks.add_to(rates, Some(active), *index, vk::ShaderStageFlags::FRAGMENT);
         }
     }
 }

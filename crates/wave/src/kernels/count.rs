@@ -239,7 +239,11 @@ unsafe fn follow_texels(st: &mut State, c: &ImageCode, x: &mut ImageWarp) -> u64
         // SAFETY: the caller's.
         unsafe { st.host.texel_lines(c, x, &mut lines) };
         distinct(&mut lines);
-        lines.iter().for_each(|l| follow(st, *l));
+        let kind = if c.op == ImageOp::Write { AccessKind::Write } else { AccessKind::Atomic };
+        lines.iter().for_each(|l| follow(st, kind, *l));
+        if let (AccessKind::Atomic, Some(cache)) = (kind, st.count.cache()) {
+            cache.atomics(x.mask.count_ones() as u64, lines.len() as u64);
+        }
         return lines.len() as u64;
     }
     let mask = x.mask;
@@ -255,9 +259,9 @@ unsafe fn follow_texels(st: &mut State, c: &ImageCode, x: &mut ImageWarp) -> u64
         // What is no device memory is as near as the L1, as in `follow`.
         let before = lines.len();
         lines.retain(|l| is_device(st, l << 6));
+        lines.iter_mut().for_each(|l| *l -= st.arena.0 >> 6);
         if let Some(cache) = st.count.cache() {
-            cache.texels.lookups += (before - lines.len()) as u64;
-            cache.sample(&lines);
+            cache.sample(&lines, (before - lines.len()) as u64);
         }
     }
     x.mask = mask;
@@ -288,13 +292,15 @@ pub fn begin(st: &State, r: &Region) -> u64 {
 
 /// Sends a line through the caches, if it is of device memory; anything else is as near as the first of them.
 #[inline(always)]
-fn follow(st: &mut State, line: u64) {
+fn follow(st: &mut State, kind: AccessKind, line: u64) {
     let device = is_device(st, line << 6);
+    let first = st.arena.0 >> 6;
     let Some(cache) = st.count.cache() else { return };
     if device {
-        cache.access(line);
+        // Where the host keeps device memory must not show.
+        cache.access(kind, line - first);
     } else {
-        cache.lookups += 1;
+        cache.near(kind);
     }
 }
 
@@ -339,14 +345,14 @@ pub fn told(shape: u16, first: u64, last: u64, bytes: u64) -> Range<u64> {
 /// Counts the lines of one full warp that the op's shape tells, as [`told`].
 fn shaped(st: &mut State, op: &Op, first: u64, last: u64, bytes: u64) {
     let shape = op.e & (SHAPE_RUN | SHAPE_SAME);
+    let (full, partial, kind) = access(op);
     let mut n = 0;
     for line in told(shape, first, last, bytes) {
         n += 1;
-        follow(st, line);
+        follow(st, kind, line);
     }
     // Counted with its block.
     if op.e & SHAPE_SINGLE == 0 {
-        let (full, partial, _) = access(op);
         let whole = shape == SHAPE_RUN && 16 * bytes >= 64 * n;
         st.count.row().lines[if whole { full } else { partial } as usize] += n;
     }
@@ -358,11 +364,15 @@ fn warp(st: &mut State, op: &Op, a: &[u64; 16], ex: u16, bytes: u64) {
     let mut n = 0;
     each_line(a, ex, bytes, |line| {
         n += 1;
-        follow(st, line);
+        follow(st, kind, line);
     });
     let row = st.count.row();
     if kind == AccessKind::Atomic {
-        row.lines[full as usize] += ex.count_ones() as u64;
+        let threads = ex.count_ones() as u64;
+        row.lines[full as usize] += threads;
+        if let Some(cache) = st.count.cache() {
+            cache.atomics(threads, n);
+        }
         return;
     }
     // Counted with its block.
@@ -445,7 +455,7 @@ pub fn touch(st: &mut State, op: At) {
         }
         if st.count.follows() {
             for _ in 0..warps {
-                lines.clone().for_each(|l| follow(st, l));
+                lines.clone().for_each(|l| follow(st, kind, l));
             }
         }
         return;

@@ -120,8 +120,8 @@ impl Lab {
         let mut made = wave::MadeUp::default();
         // SAFETY: plain numbers.
         let mut warp: Box<ImageWarp> = unsafe { Box::new(std::mem::zeroed()) };
-        let mut cache = Box::<wave::tally::Cache>::default();
-        cache.clear();
+        let mut cache = Box::<wave::cache::Cache>::default();
+        cache.begin(wave::cache::Sizes::of_kib(16, 32, 2048));
         let mut code = ops.to_vec();
         code.push(Op::new(shader::bytecode::Code::END));
         // It begins a line, as the worker's does: lines are counted by address.
@@ -167,7 +167,8 @@ impl Lab {
             let next = table(level)[ops[0].code.0 as usize](&mut st, code.as_ptr());
             self.shared.as_mut_ptr().copy_from_nonoverlapping(shared, self.shared.len());
             self.row = rows[0];
-            self.looked_up = (cache.lookups, cache.misses);
+            let sum = |f: fn(&wave::cache::Trace) -> u64| cache.lines.iter().map(f).sum();
+            self.looked_up = (sum(|t| t.lookups), sum(|t| t.missed));
             let n = if next.is_null() { 0 } else { next.offset_from(code.as_ptr()) as usize };
             (st.status, n)
         }

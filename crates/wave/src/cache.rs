@@ -1,0 +1,177 @@
+//! The modelled caches that a stretch of work goes through: an L1 for load/store, one for texels, and behind both an L2.
+//! Lines of 64 bytes, sets of four, the one not used for longest replaced; all empty at the stretch's begin. What is written
+//! stays until its line is replaced: a line that becomes dirty is one that will be written to the next memory. Atomics are
+//! done in the L2.
+
+use crate::tally::AccessKind;
+
+/// Sets of four lines.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Sizes {
+    pub l1: u32,
+    pub texel_l1: u32,
+    pub l2: u32,
+}
+
+impl Sizes {
+    /// Of caches of so many KiB.
+    pub const fn of_kib(l1: u32, texel_l1: u32, l2: u32) -> Sizes {
+        const SETS: u32 = 1024 / (WAYS as u32 * 64);
+        Sizes { l1: l1 * SETS, texel_l1: texel_l1 * SETS, l2: l2 * SETS }
+    }
+}
+
+/// What lines did in the caches. Of reads: looked up in an L1, missed there, missed in the L2. Of writes: looked up in an L1,
+/// became dirty there, became dirty in the L2. Of atomics: threads that did one, lines that became dirty in the L2, lines
+/// that it lacked.
+#[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
+pub struct Trace {
+    pub lookups: u64,
+    pub missed: u64,
+    pub far: u64,
+}
+
+impl Trace {
+    pub fn add(&mut self, o: &Trace) {
+        self.lookups += o.lookups;
+        self.missed += o.missed;
+        self.far += o.far;
+    }
+}
+
+/// What the messages of the texture unit that were traced did in the caches.
+#[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
+pub struct TexelTrace {
+    pub messages: u64,
+    pub lines: Trace,
+}
+
+impl TexelTrace {
+    pub fn add(&mut self, o: &TexelTrace) {
+        self.messages += o.messages;
+        self.lines.add(&o.lines);
+    }
+}
+
+const WAYS: usize = 4;
+/// Tags of a set's lines, the one used last first: a line's number twice, and one more if it is dirty.
+type Set = [u64; WAYS];
+const EMPTY: Set = [u64::MAX; WAYS];
+
+/// A stretch follows so many messages of the texture unit, which speak for all: those of a task's pixels once.
+const MESSAGES: u32 = 512;
+
+#[derive(Default)]
+pub struct Cache {
+    tags: Vec<Set>,
+    texel_tags: Vec<Set>,
+    second: Vec<Set>,
+    /// Sets of the L2 that hold something: the L2 is large, and most stretches reach little of it.
+    held: Vec<u32>,
+    /// By [`AccessKind`].
+    pub lines: [Trace; AccessKind::COUNT],
+    pub texels: TexelTrace,
+    /// Messages of the texture unit that this stretch still follows.
+    pub(crate) left: u32,
+}
+
+/// What a set had of a line before it was looked up.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Had {
+    Nothing,
+    Clean,
+    Dirty,
+}
+
+#[inline(always)]
+fn look_up(set: &mut Set, line: u64, writes: bool) -> Had {
+    let mut moves = line << 1 | writes as u64;
+    for i in 0..WAYS {
+        std::mem::swap(&mut set[i], &mut moves);
+        if moves >> 1 == line {
+            set[0] |= moves & 1;
+            return if moves & 1 == 1 { Had::Dirty } else { Had::Clean };
+        }
+    }
+    Had::Nothing
+}
+
+/// As [`look_up`], in the line's set; a cache without sets never has it.
+#[inline(always)]
+fn look_up_in(sets: &mut [Set], line: u64, writes: bool) -> Had {
+    set_of(sets, line).map_or(Had::Nothing, |(_, set)| look_up(set, line, writes))
+}
+
+/// The set that a line belongs to, by its number; none in a cache without sets.
+#[inline(always)]
+fn set_of(sets: &mut [Set], line: u64) -> Option<(u32, &mut Set)> {
+    let i = (line as u32).checked_rem(sets.len() as u32)?;
+    Some((i, sets.get_mut(i as usize)?))
+}
+
+fn empty(tags: &mut Vec<Set>, sets: u32) {
+    tags.clear();
+    tags.resize(sets as usize, EMPTY);
+}
+
+impl Cache {
+    /// A stretch begins.
+    pub fn begin(&mut self, sizes: Sizes) {
+        self.left = MESSAGES;
+        empty(&mut self.tags, sizes.l1);
+        empty(&mut self.texel_tags, sizes.texel_l1);
+        if self.second.len() != sizes.l2 as usize {
+            self.held.clear();
+            empty(&mut self.second, sizes.l2);
+        }
+        for i in self.held.drain(..) {
+            self.second[i as usize] = EMPTY;
+        }
+    }
+
+    fn beyond(&mut self, line: u64, writes: bool) -> Had {
+        let Some((i, set)) = set_of(&mut self.second, line) else { return Had::Nothing };
+        if *set == EMPTY {
+            self.held.push(i);
+        }
+        look_up(set, line, writes)
+    }
+
+    /// A line of device memory, by its number there, and one that is as near as the L1.
+    pub fn access(&mut self, kind: AccessKind, line: u64) {
+        let (missed, far) = match kind {
+            AccessKind::Read => {
+                let missed = look_up_in(&mut self.tags, line, false) == Had::Nothing;
+                (missed, missed && self.beyond(line, false) == Had::Nothing)
+            }
+            AccessKind::Write => {
+                let missed = look_up_in(&mut self.tags, line, true) != Had::Dirty;
+                (missed, missed && self.beyond(line, true) != Had::Dirty)
+            }
+            AccessKind::Atomic => {
+                let had = self.beyond(line, true);
+                (had != Had::Dirty, had == Had::Nothing)
+            }
+        };
+        self.lines[kind as usize].add(&Trace { lookups: 1, missed: missed as u64, far: far as u64 });
+    }
+    pub fn near(&mut self, kind: AccessKind) {
+        self.lines[kind as usize].lookups += 1;
+    }
+    /// So many threads did atomics on `lines` lines that were told.
+    pub fn atomics(&mut self, threads: u64, lines: u64) {
+        self.lines[AccessKind::Atomic as usize].lookups += threads.saturating_sub(lines);
+    }
+
+    /// A message of the texture unit, the lines of device memory that it touches, and how many are as near as the L1.
+    pub fn sample(&mut self, lines: &[u64], near: u64) {
+        self.texels.messages += 1;
+        self.texels.lines.lookups += near;
+        self.left = self.left.saturating_sub(1);
+        for &line in lines {
+            let missed = look_up_in(&mut self.texel_tags, line, false) == Had::Nothing;
+            let far = missed && self.beyond(line, false) == Had::Nothing;
+            self.texels.lines.add(&Trace { lookups: 1, missed: missed as u64, far: far as u64 });
+        }
+    }
+}
