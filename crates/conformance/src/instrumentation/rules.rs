@@ -61,6 +61,7 @@ fn names_of_metrics(rig: &Rig) -> Found {
         "executed warps",
         "threads",
         "diverged",
+        "arithmetic",
         "fma",
         "cvt",
         "sfu",
