@@ -261,6 +261,84 @@ fn a_pass_of_many_primitives_counts_once() {
     m.free();
 }
 
+/// The shader `traffic`, on a table and a buffer of so many words.
+struct Traffic {
+    m: Counted,
+    table: gpu::Mapped,
+    out: gpu::Mapped,
+    module: vk::ShaderModule,
+    set: vk::DescriptorSetLayout,
+    layout: vk::PipelineLayout,
+    pipeline: vk::Pipeline,
+}
+
+impl Traffic {
+    fn new(words: usize) -> Traffic {
+        let m = Counted::new();
+        let d = &m.g.device;
+        let (table, out) = (m.g.buffer(256), m.g.buffer(words));
+        let code = shader::words(include_bytes!("shaders/traffic.comp.spv"));
+        let bindings = [0, 1].map(|n| {
+            vk::DescriptorSetLayoutBinding::default()
+                .binding(n)
+                .descriptor_type(vk::DescriptorType::STORAGE_BUFFER)
+                .descriptor_count(1)
+                .stage_flags(vk::ShaderStageFlags::COMPUTE)
+        });
+        unsafe {
+            let info = vk::ShaderModuleCreateInfo::default().code(&code);
+            let module = d.create_shader_module(&info, None).unwrap();
+            let info = vk::DescriptorSetLayoutCreateInfo::default()
+                .flags(vk::DescriptorSetLayoutCreateFlags::PUSH_DESCRIPTOR_KHR)
+                .bindings(&bindings);
+            let set = d.create_descriptor_set_layout(&info, None).unwrap();
+            let sets = [set];
+            let stages = vk::ShaderStageFlags::COMPUTE;
+            let push = [vk::PushConstantRange { stage_flags: stages, offset: 0, size: 4 }];
+            let info = vk::PipelineLayoutCreateInfo::default().set_layouts(&sets).push_constant_ranges(&push);
+            let layout = d.create_pipeline_layout(&info, None).unwrap();
+            let stage =
+                vk::PipelineShaderStageCreateInfo::default().stage(stages).module(module).name(c"main");
+            let info = [vk::ComputePipelineCreateInfo::default().stage(stage).layout(layout)];
+            let pipeline = d.create_compute_pipelines(vk::PipelineCache::null(), &info, None).unwrap()[0];
+            Traffic { m, table, out, module, set, layout, pipeline }
+        }
+    }
+
+    /// The counters, of so many workgroups that do `what`.
+    fn count<const N: usize>(&self, names: [&str; N], what: u32, groups: u32) -> [f64; N] {
+        let pushed = ash::khr::push_descriptor::Device::new(&self.m.g.instance, &self.m.g.device);
+        let infos = [self.table.buffer, self.out.buffer]
+            .map(|buffer| [vk::DescriptorBufferInfo { buffer, offset: 0, range: vk::WHOLE_SIZE }]);
+        let writes = [0, 1].map(|n| {
+            vk::WriteDescriptorSet::default()
+                .dst_binding(n)
+                .descriptor_type(vk::DescriptorType::STORAGE_BUFFER)
+                .buffer_info(&infos[n as usize])
+        });
+        let point = vk::PipelineBindPoint::COMPUTE;
+        self.m.count(names, |d, c| unsafe {
+            d.cmd_bind_pipeline(c, point, self.pipeline);
+            pushed.cmd_push_descriptor_set(c, point, self.layout, 0, &writes);
+            d.cmd_push_constants(c, self.layout, vk::ShaderStageFlags::COMPUTE, 0, &what.to_le_bytes());
+            d.cmd_dispatch(c, groups, 1, 1);
+        })
+    }
+
+    fn free(self) {
+        let d = &self.m.g.device;
+        unsafe {
+            d.destroy_pipeline(self.pipeline, None);
+            d.destroy_pipeline_layout(self.layout, None);
+            d.destroy_descriptor_set_layout(self.set, None);
+            d.destroy_shader_module(self.module, None);
+        }
+        self.m.g.free(self.table);
+        self.m.g.free(self.out);
+        self.m.free();
+    }
+}
+
 /// What is read, written and changed by atomics misses caches at rates of its own.
 #[test]
 fn traffic_by_kind() {
@@ -268,63 +346,58 @@ fn traffic_by_kind() {
     const WRITTEN: f64 = (WORDS * 4) as f64;
     /// Stretches of the dispatch, of which one is followed through caches that begin empty.
     const STRETCHES: f64 = 256.0;
-    let m = Counted::new();
-    let d = &m.g.device;
-    let (table, out) = (m.g.buffer(256), m.g.buffer(WORDS));
-    let words = shader::words(include_bytes!("shaders/traffic.comp.spv"));
-    let bindings = [0, 1].map(|n| {
-        vk::DescriptorSetLayoutBinding::default()
-            .binding(n)
-            .descriptor_type(vk::DescriptorType::STORAGE_BUFFER)
-            .descriptor_count(1)
-            .stage_flags(vk::ShaderStageFlags::COMPUTE)
-    });
-    unsafe {
-        let module =
-            d.create_shader_module(&vk::ShaderModuleCreateInfo::default().code(&words), None).unwrap();
-        let info = vk::DescriptorSetLayoutCreateInfo::default()
-            .flags(vk::DescriptorSetLayoutCreateFlags::PUSH_DESCRIPTOR_KHR)
-            .bindings(&bindings);
-        let sets = [d.create_descriptor_set_layout(&info, None).unwrap()];
-        let push = [vk::PushConstantRange { stage_flags: vk::ShaderStageFlags::COMPUTE, offset: 0, size: 4 }];
-        let info = vk::PipelineLayoutCreateInfo::default().set_layouts(&sets).push_constant_ranges(&push);
-        let layout = d.create_pipeline_layout(&info, None).unwrap();
-        let stage = vk::PipelineShaderStageCreateInfo::default()
-            .stage(vk::ShaderStageFlags::COMPUTE)
-            .module(module)
-            .name(c"main");
-        let info = [vk::ComputePipelineCreateInfo::default().stage(stage).layout(layout)];
-        let pipeline = d.create_compute_pipelines(vk::PipelineCache::null(), &info, None).unwrap()[0];
-        let pushed = ash::khr::push_descriptor::Device::new(&m.g.instance, d);
-        let run = |what: u32| {
-            m.count(["Output external read bytes", "Output external write bytes"], |d, c| {
-                let infos = [table.buffer, out.buffer]
-                    .map(|buffer| [vk::DescriptorBufferInfo { buffer, offset: 0, range: vk::WHOLE_SIZE }]);
-                let writes = [0, 1].map(|n| {
-                    vk::WriteDescriptorSet::default()
-                        .dst_binding(n)
-                        .descriptor_type(vk::DescriptorType::STORAGE_BUFFER)
-                        .buffer_info(&infos[n as usize])
-                });
-                d.cmd_bind_pipeline(c, vk::PipelineBindPoint::COMPUTE, pipeline);
-                pushed.cmd_push_descriptor_set(c, vk::PipelineBindPoint::COMPUTE, layout, 0, &writes);
-                d.cmd_push_constants(c, layout, vk::ShaderStageFlags::COMPUTE, 0, &what.to_le_bytes());
-                d.cmd_dispatch(c, (WORDS / 256) as u32, 1, 1);
-            })
-        };
-        let [read, written] = run(0);
-        assert_eq!(written, WRITTEN);
-        assert!(read > 0.0 && read <= 1024.0 * STRETCHES, "{read}");
-        // Every line is read, and then written in the L1 that has it.
-        assert_eq!(run(1), [WRITTEN, WRITTEN]);
-        let [read, written] = run(2);
-        assert!(read > 0.0 && read <= 64.0 * STRETCHES && written == read, "{read} {written}");
-        d.destroy_pipeline(pipeline, None);
-        d.destroy_pipeline_layout(layout, None);
-        d.destroy_descriptor_set_layout(sets[0], None);
-        d.destroy_shader_module(module, None);
+    let t = Traffic::new(WORDS);
+    let names = ["Output external read bytes", "Output external write bytes"];
+    let run = |what| t.count(names, what, (WORDS / 256) as u32);
+    let [read, written] = run(0);
+    assert_eq!(written, WRITTEN);
+    assert!(read > 0.0 && read <= 1024.0 * STRETCHES, "{read}");
+    // Every line is read, and then written in the L1 that has it.
+    assert_eq!(run(1), [WRITTEN, WRITTEN]);
+    let [read, written] = run(2);
+    assert!(read > 0.0 && read <= 64.0 * STRETCHES && written == read, "{read} {written}");
+    t.free();
+}
+
+const CHILD: &str = "TUFF_TEST_CACHES";
+const L1_AND_L2: [&str; 2] = ["Load/store unit read bytes from L2 cache", "Output external read bytes"];
+
+/// Run by the test below, on its model.
+#[test]
+fn child() {
+    if std::env::var_os(CHILD).is_none() {
+        return;
     }
-    m.g.free(table);
-    m.g.free(out);
-    m.free();
+    let t = Traffic::new(24 * 256);
+    let [from_l2, from_memory] = t.count(L1_AND_L2, 3, 1);
+    t.free();
+    println!("{from_l2} {from_memory}");
+}
+
+/// One workgroup reads 24 KiB three times, line by line: where a cache of four-way sets is smaller, its set has lost each line
+/// before it comes again.
+#[test]
+fn caches_are_of_the_models_sizes() {
+    const ONCE: f64 = 24.0 * 1024.0;
+    let model = include_str!("../../counters/models/g720.toml");
+    for (l1, l2, want) in [
+        (16, 2048, [3.0 * ONCE, ONCE]),
+        (32, 2048, [ONCE, ONCE]),
+        (16, 16, [3.0 * ONCE, 3.0 * ONCE]),
+        (1, 32, [3.0 * ONCE, ONCE]),
+    ] {
+        let file = std::env::temp_dir().join(format!("tuff-model-{}-{l1}-{l2}.toml", std::process::id()));
+        let text = model.replace("\nl1_kib = 16\n", &format!("\nl1_kib = {l1}\n"));
+        std::fs::write(&file, text.replace("\nl2_kib = 2048\n", &format!("\nl2_kib = {l2}\n"))).unwrap();
+        let mut me = std::process::Command::new(std::env::current_exe().expect("this program"));
+        me.args(["--exact", "child", "--nocapture"]).env(CHILD, "1").env("TUFF_GPU", &file);
+        let out = me.output().expect("it runs");
+        let _ = std::fs::remove_file(&file);
+        let text = String::from_utf8_lossy(&out.stdout);
+        let said = String::from_utf8_lossy(&out.stderr);
+        assert!(out.status.success(), "{text}{said}");
+        let numbers = |l: &str| l.split(' ').map(|n| n.parse::<f64>().ok()).collect::<Option<Vec<_>>>();
+        let got = text.lines().find_map(numbers);
+        assert_eq!(got.as_deref(), Some(&want[..]), "L1 of {l1} KiB, L2 of {l2}: {text}{said}");
+    }
 }
