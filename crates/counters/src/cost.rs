@@ -19,7 +19,7 @@
 //! too small to hide latencies on a GPU is cheaper here.
 
 use crate::event::{Counts, Event, Phase, Unit};
-use crate::model::{BEAT, LINE, Model, WARP};
+use crate::model::{BEAT, Core, LINE, Model, WARP};
 
 /// Cycles of one workload or of a stretch of one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -96,11 +96,7 @@ impl Cost {
 /// The units that shaders use.
 fn programmable(c: &Counts, p: Phase, m: &Model) -> u64 {
     let n = |u| c[(p, u)];
-    let (fma, cvt, sfu) = (n(Unit::Fma), n(Unit::Cvt), n(Unit::Sfu));
-    let arithmetic = ((fma + cvt + sfu) * WARP)
-        .div_ceil(m.core.fma_lanes)
-        .max(((cvt + sfu) * WARP).div_ceil(m.core.cvt_lanes))
-        .max((sfu * WARP).div_ceil(m.core.sfu_lanes));
+    let arithmetic = arithmetic(&m.core, n(Unit::Fma), n(Unit::Cvt), n(Unit::Sfu));
     let issues = n(Unit::LsReadFull)
         + n(Unit::LsReadPartial)
         + n(Unit::LsWriteFull)
@@ -111,6 +107,14 @@ fn programmable(c: &Counts, p: Phase, m: &Model) -> u64 {
         .max(issues.div_ceil(m.core.ls_issues))
         .max(slots.div_ceil(m.core.varying_slots))
         .max(n(Unit::TexFilterOps).div_ceil(m.core.texels))
+}
+
+/// Cycles of a core for so many warp-instructions, by the issue rule.
+pub fn arithmetic(core: &Core, fma: u64, cvt: u64, sfu: u64) -> u64 {
+    ((fma + cvt + sfu) * WARP)
+        .div_ceil(core.fma_lanes)
+        .max(((cvt + sfu) * WARP).div_ceil(core.cvt_lanes))
+        .max((sfu * WARP).div_ceil(core.sfu_lanes))
 }
 
 /// Between cores and L2.

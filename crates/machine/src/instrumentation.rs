@@ -122,19 +122,16 @@ impl Blocks {
     }
 }
 
-/// The issue rule is that of `counters::Cost`.
 fn metrics(rates: &Core, row: &BlockRow) -> [u64; METRICS] {
     let [warps, threads, diverged, fma, cvt, sfu, issues, operations, components, lines] = *row;
     let lanes = |instructions: u64, rate: u64| (instructions * WARP).div_ceil(rate);
     let [own_fma, own_cvt, own_sfu] =
         [(fma, rates.fma_lanes), (cvt, rates.cvt_lanes), (sfu, rates.sfu_lanes)].map(|(n, r)| lanes(n, r));
-    let arithmetic =
-        lanes(fma + cvt + sfu, rates.fma_lanes).max(lanes(cvt + sfu, rates.cvt_lanes)).max(own_sfu);
     [
         warps,
         threads,
         diverged,
-        arithmetic,
+        counters::cost::arithmetic(rates, fma, cvt, sfu),
         own_fma,
         own_cvt,
         own_sfu,
