@@ -1,13 +1,7 @@
 //! Blocks counted by atomics: on Tuff and on lavapipe as often as the source says that they run.
 
-#[allow(dead_code)]
-mod common;
-#[allow(dead_code, reason = "other tests use the rest")]
-#[path = "common/peers.rs"]
-mod peers;
-
+use crate::common::peers::{Need, peer};
 use client::drivers::{Driver, Threads};
-use peers::{Need, peer};
 use std::process::Command;
 
 fn check(driver: &Driver) {
@@ -25,7 +19,7 @@ fn counts_on_tuff_are_the_sources() {
     // By hand: 1024 invocations enter, and every one of them calls `twist` at least once.
     assert_eq!((counts[0], counts[7]), (1024, 1024));
     assert_eq!(counts[8], 1024 + counts[6]);
-    check(&common::driver());
+    check(&crate::common::driver());
 }
 
 #[test]

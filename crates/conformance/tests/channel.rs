@@ -1,9 +1,6 @@
 //! The driver's own channel through the loader: records, totals, marks and readers, with values worked out by hand or
 //! read from VK_KHR_performance_query; the same on every SIMD level and thread count. Reading changes nothing.
 
-#[allow(dead_code, reason = "other tests use the rest")]
-mod common;
-
 use client::drivers::Threads;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -13,12 +10,12 @@ const CHILD: &str = env!("CARGO_BIN_EXE_channel-child");
 
 fn run(level: &str, threads: usize) -> Result<BTreeMap<String, String>, String> {
     let names: Vec<_> = conformance::channel::checks().iter().map(|c| c.name).collect();
-    common::run(CHILD, &names, level, threads, false)
+    crate::common::run(CHILD, &names, level, threads, false)
 }
 
 #[test]
 fn what_readers_are_told_is_the_same_on_every_level_and_thread_count() {
-    common::same_everywhere(None, &[1, 2], run);
+    crate::common::same_everywhere(None, &[1, 2], run);
 }
 
 fn file(name: &str) -> PathBuf {
@@ -28,7 +25,7 @@ fn file(name: &str) -> PathBuf {
 /// What a program of `arguments` prints.
 fn printed(arguments: &[&str], threads: usize, counters: Option<&Path>) -> String {
     let mut child = Command::new(CHILD);
-    common::driver().prepare(&mut child, Threads::Count(threads));
+    crate::common::driver().prepare(&mut child, Threads::Count(threads));
     child.args(arguments).env_remove("TUFF_COUNTERS");
     if let Some(file) = counters {
         child.env("TUFF_COUNTERS", file);

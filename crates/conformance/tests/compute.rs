@@ -3,25 +3,23 @@
 //! `CONFORMANCE_ICD` names another driver's ICD file, to see what that makes of the cases; SIMD levels then mean
 //! nothing.
 
-mod common;
-
 use std::collections::BTreeMap;
 
 /// Hashes by case, of one child.
 fn run(level: &str, threads: usize, without_loader: bool) -> Result<BTreeMap<String, String>, String> {
     let names: Vec<_> = conformance::cases().iter().map(|c| c.name).collect();
-    common::run(env!("CARGO_BIN_EXE_compute-child"), &names, level, threads, without_loader)
+    crate::common::run(env!("CARGO_BIN_EXE_compute-child"), &names, level, threads, without_loader)
 }
 
 #[test]
 fn right_answers_and_the_same_bits_on_every_level_and_thread_count() {
-    common::same_everywhere(None, &[1, 2, 5], |level, threads| run(level, threads, false));
+    crate::common::same_everywhere(None, &[1, 2, 5], |level, threads| run(level, threads, false));
 }
 
 #[test]
 fn the_driver_works_without_a_loader() {
     // Every level finds the entry points alike: the widest, which is done soonest.
-    let level = common::levels().pop().expect("one at least");
+    let level = crate::common::levels().pop().expect("one at least");
     let with = run(level, 2, false).unwrap_or_else(|e| panic!("{e}"));
     let without = run(level, 2, true).unwrap_or_else(|e| panic!("{e}"));
     assert_eq!(with, without);

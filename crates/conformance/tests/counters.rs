@@ -1,9 +1,6 @@
 //! What programs cost, as `tuff run --counters` has the driver write it: the same file, byte for byte, from every run,
 //! on every SIMD level and thread count.
 
-#[allow(dead_code, reason = "other tests use the rest")]
-mod common;
-
 use client::drivers::Threads;
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -15,7 +12,7 @@ fn counters(program: &str, names: &[&str], level: &str, threads: usize) -> Strin
     let run = RUN.fetch_add(1, Relaxed);
     let file = std::env::temp_dir().join(format!("tuff-{name}-{}-{run}.json", std::process::id()));
     let mut child = Command::new(program);
-    common::driver().prepare(&mut child, Threads::Count(threads));
+    crate::common::driver().prepare(&mut child, Threads::Count(threads));
     let output = child.args(names).env("TUFF_SIMD", level).env("TUFF_COUNTERS", &file).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let text = std::fs::read_to_string(&file).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
@@ -41,7 +38,8 @@ fn total(text: &str, name: &str) -> u64 {
 
 fn same_everywhere(program: &str, names: &[&str], must: &[&str]) {
     // Twice on two threads: the order of their work may differ.
-    let all = common::everywhere(&[1, 2, 2], |level, threads| counters(program, names, level, threads));
+    let all =
+        crate::common::everywhere(&[1, 2, 2], |level, threads| counters(program, names, level, threads));
     let (_, first) = &all[0];
     for name in must {
         assert_ne!(total(first, name), 0, "{name}");
@@ -84,7 +82,7 @@ const FRAMES: &str = env!("CARGO_BIN_EXE_frames-child");
 /// The file of one thread, after a look at those of others.
 fn frames_file(kind: &str) -> String {
     let first = counters(FRAMES, &[kind], "portable", 1);
-    for level in common::levels() {
+    for level in crate::common::levels() {
         for threads in [1, 2] {
             assert!(first == counters(FRAMES, &[kind], level, threads), "{level}, {threads} threads");
         }

@@ -1,14 +1,8 @@
 //! Descriptor buffers on Tuff, on every SIMD level, and those for others on lavapipe.
 
-#[allow(dead_code)]
-mod common;
-#[allow(dead_code, reason = "other tests use the rest")]
-#[path = "common/peers.rs"]
-mod peers;
-
+use crate::common::peers::{Need, peer};
 use client::drivers::{Driver, Threads};
 use conformance::descriptor_buffers::{CASES, EXTENSIONS};
-use peers::{Need, peer};
 use std::process::Command;
 
 fn check(driver: &Driver, own: bool, level: &str, threads: usize) {
@@ -25,8 +19,8 @@ fn check(driver: &Driver, own: bool, level: &str, threads: usize) {
 
 #[test]
 fn on_tuff() {
-    for level in common::levels() {
-        check(&common::driver(), true, level, 2);
+    for level in crate::common::levels() {
+        check(&crate::common::driver(), true, level, 2);
     }
 }
 

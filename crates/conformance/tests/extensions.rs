@@ -1,17 +1,14 @@
 //! Extensions through the loader, with values worked out from the specification; the same on every SIMD level and thread
 //! count.
 
-#[allow(dead_code, reason = "other tests use the rest")]
-mod common;
-
 use std::collections::BTreeMap;
 
 fn run(level: &str, threads: usize) -> Result<BTreeMap<String, String>, String> {
     let names: Vec<_> = conformance::extensions::checks().iter().map(|c| c.name).collect();
-    common::run(env!("CARGO_BIN_EXE_extensions-child"), &names, level, threads, false)
+    crate::common::run(env!("CARGO_BIN_EXE_extensions-child"), &names, level, threads, false)
 }
 
 #[test]
 fn rules_hold_alike_on_every_level_and_thread_count() {
-    common::same_everywhere(None, &[1, 2], run);
+    crate::common::same_everywhere(None, &[1, 2], run);
 }

@@ -1,17 +1,14 @@
 //! VK_ARM_shader_instrumentation: every rule, and counts worked out from the shaders' sources; the same values on every
 //! SIMD level and thread count.
 
-#[allow(dead_code)]
-mod common;
-
 use std::collections::BTreeMap;
 
 fn run(level: &str, threads: usize) -> Result<BTreeMap<String, String>, String> {
     let names: Vec<_> = conformance::instrumentation::checks().iter().map(|c| c.name).collect();
-    common::run(env!("CARGO_BIN_EXE_instrumentation-child"), &names, level, threads, false)
+    crate::common::run(env!("CARGO_BIN_EXE_instrumentation-child"), &names, level, threads, false)
 }
 
 #[test]
 fn rules_and_counts_hold_alike_on_every_level_and_thread_count() {
-    common::same_everywhere(None, &[1, 2, 5], run);
+    crate::common::same_everywhere(None, &[1, 2, 5], run);
 }

@@ -1,24 +1,18 @@
 //! Whether a driver has what a test needs is asked of the driver: here of Tuff, whose answers are known.
 
-#[allow(dead_code, reason = "other tests use the rest")]
-mod common;
-#[allow(dead_code, reason = "other tests use the rest")]
-#[path = "common/peers.rs"]
-mod peers;
-
+use crate::common::peers::{Need, lacks};
 use client::drivers::Driver;
-use peers::{Need, lacks};
 
 #[test]
 fn what_it_has_is_not_missing() {
     let needs = [Need::Vulkan(1, 3), Need::Extension("VK_EXT_descriptor_buffer")];
-    assert_eq!(lacks(&common::driver(), &needs), None);
+    assert_eq!(lacks(&crate::common::driver(), &needs), None);
 }
 
 #[test]
 fn what_it_lacks_is_named() {
     let needs = [Need::Vulkan(9, 0), Need::Extension("VK_KHR_swapchain"), Need::Extension("VK_KHR_nothing")];
-    let said = lacks(&common::driver(), &needs).expect("nobody has these");
+    let said = lacks(&crate::common::driver(), &needs).expect("nobody has these");
     assert!(said.starts_with("Vulkan 9.0, VK_KHR_nothing of tuff (found: tuff "), "{said}");
 }
 

@@ -1,8 +1,6 @@
 //! Every scene on Tuff: right by a reference that is not Tuff, and the bits of one golden hash a scene on every SIMD level
 //! and thread count. `CONFORMANCE_BLESS=1` writes `goldens.txt` anew, from scenes that pass their checks.
 
-mod common;
-
 use conformance::scenes::{Expect, Output, decode_png, reference::render, scenes};
 use std::collections::BTreeMap;
 
@@ -24,8 +22,9 @@ fn bless(hashes: &BTreeMap<String, String>) {
 fn right_pictures_and_one_golden_on_every_level_and_thread_count() {
     let scenes = conformance::scenes::scenes();
     let names: Vec<_> = scenes.iter().map(|s| s.name).collect();
-    let run =
-        |level: &str, threads| common::run(env!("CARGO_BIN_EXE_scene-child"), &names, level, threads, false);
+    let run = |level: &str, threads| {
+        crate::common::run(env!("CARGO_BIN_EXE_scene-child"), &names, level, threads, false)
+    };
     if std::env::var_os("CONFORMANCE_BLESS").is_some() {
         bless(&run("portable", 1).unwrap_or_else(|e| panic!("{e}")));
     }
@@ -34,7 +33,7 @@ fn right_pictures_and_one_golden_on_every_level_and_thread_count() {
     let mut sorted = names.clone();
     sorted.sort_unstable();
     assert_eq!(listed, sorted, "a golden for every scene, and no other");
-    common::same_everywhere(Some(&goldens), &[1, 2], run);
+    crate::common::same_everywhere(Some(&goldens), &[1, 2], run);
 }
 
 /// Output of the reference as if it were drawn: scenes must pass their own check and fail it when blank.

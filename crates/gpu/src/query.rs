@@ -8,7 +8,10 @@ use machine::time::{Line, Span};
 use raster::run::PassRun;
 use raster::statistics::{self, Sums};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
+use std::sync::atomic::{
+    AtomicU32, AtomicU64,
+    Ordering::{Release, SeqCst},
+};
 
 /// Words of results, or of marks, that a pool may have: a gibibyte.
 const MAX_WORDS: usize = 1 << 27;
@@ -156,13 +159,25 @@ impl QueryPool {
         flags: vk::QueryResultFlags,
     ) -> bool {
         let (wide, mark) = self.layout(flags);
+        // A host may poll availability in mapped memory: a value is there before its mark. Programs that keep to the
+        // rules have their words aligned (VUID-vkCmdCopyQueryPoolResults-flags-00822 and -00823).
         let put = |at: *mut u8, i: usize, v: u64| {
-            // SAFETY: the caller has room for the query's words.
+            // SAFETY: the caller has room for the query's words; the atomic ones are of aligned words.
             unsafe {
                 if wide {
-                    at.cast::<u64>().add(i).write_unaligned(v)
+                    let at = at.cast::<u64>().add(i);
+                    if at.is_aligned() {
+                        AtomicU64::from_ptr(at).store(v, Release);
+                    } else {
+                        at.write_unaligned(v);
+                    }
                 } else {
-                    at.cast::<u32>().add(i).write_unaligned(v as u32)
+                    let at = at.cast::<u32>().add(i);
+                    if at.is_aligned() {
+                        AtomicU32::from_ptr(at).store(v as u32, Release);
+                    } else {
+                        at.write_unaligned(v as u32);
+                    }
                 }
             }
         };

@@ -1,11 +1,7 @@
 //! Compute pipelines through the real loader: y = 0.5 x + 0.25 y on 256 floats a workgroup.
 
-mod common;
-#[path = "common/gpu.rs"]
-mod gpu;
-
+use crate::gpu::{Gpu, Mapped};
 use ash::vk;
-use gpu::{Gpu, Mapped};
 
 const SPIRV: &[u8] = include_bytes!("../../../benches/kernels/saxpy.spv");
 const COMPUTE: vk::PipelineBindPoint = vk::PipelineBindPoint::COMPUTE;

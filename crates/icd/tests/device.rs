@@ -1,11 +1,7 @@
 //! The device side of the driver, through the real loader: memory, transfers, synchronisation, queries.
 
-mod common;
-#[path = "common/gpu.rs"]
-mod gpu;
-
+use crate::gpu::Gpu;
 use ash::vk;
-use gpu::Gpu;
 
 #[test]
 fn fills_updates_and_copies() {

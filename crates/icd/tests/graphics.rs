@@ -1,11 +1,7 @@
 //! Graphics pipelines through the real loader: whole, from libraries, from caches; and draws of a quad.
 
-mod common;
-#[path = "common/gpu.rs"]
-mod gpu;
-
+use crate::gpu::Gpu;
 use ash::vk;
-use gpu::Gpu;
 
 const GRAPHICS: vk::PipelineBindPoint = vk::PipelineBindPoint::GRAPHICS;
 const FORMAT: vk::Format = vk::Format::R8G8B8A8_UNORM;

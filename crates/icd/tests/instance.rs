@@ -1,9 +1,7 @@
 //! The instance side of the driver, through the real loader.
 
-mod common;
-
+use crate::common::{entry, instance, physical_device};
 use ash::vk;
-use common::{entry, instance, physical_device};
 use std::ffi::{CStr, c_void};
 use std::sync::Mutex;
 

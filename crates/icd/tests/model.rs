@@ -1,11 +1,7 @@
 //! What the modelled GPU counts, by VK_KHR_performance_query through the loader: figures worked out by hand.
 
-mod common;
-#[path = "common/gpu.rs"]
-mod gpu;
-
+use crate::gpu::Gpu;
 use ash::vk;
-use gpu::Gpu;
 use std::ffi::CStr;
 
 const FORMAT: vk::Format = vk::Format::R8G8B8A8_UNORM;
@@ -30,8 +26,8 @@ impl Counted {
             vk::PhysicalDevicePerformanceQueryFeaturesKHR::default().performance_counter_query_pools(true);
         let extensions = [vk::KHR_PERFORMANCE_QUERY_NAME, vk::KHR_PUSH_DESCRIPTOR_NAME];
         let g = Gpu::with(&extensions, &mut features);
-        let instance = ash::khr::performance_query::Instance::new(common::entry(), &g.instance);
-        let physical = common::physical_device(&g.instance);
+        let instance = ash::khr::performance_query::Instance::new(crate::common::entry(), &g.instance);
+        let physical = crate::common::physical_device(&g.instance);
         let enumerate = instance.fp().enumerate_physical_device_queue_family_performance_query_counters_khr;
         unsafe {
             let mut n = 0;
@@ -264,8 +260,8 @@ fn a_pass_of_many_primitives_counts_once() {
 /// The shader `traffic`, on a table and a buffer of so many words.
 struct Traffic {
     m: Counted,
-    table: gpu::Mapped,
-    out: gpu::Mapped,
+    table: crate::gpu::Mapped,
+    out: crate::gpu::Mapped,
     module: vk::ShaderModule,
     set: vk::DescriptorSetLayout,
     layout: vk::PipelineLayout,
@@ -390,7 +386,7 @@ fn caches_are_of_the_models_sizes() {
         let text = model.replace("\nl1_kib = 16\n", &format!("\nl1_kib = {l1}\n"));
         std::fs::write(&file, text.replace("\nl2_kib = 2048\n", &format!("\nl2_kib = {l2}\n"))).unwrap();
         let mut me = std::process::Command::new(std::env::current_exe().expect("this program"));
-        me.args(["--exact", "child", "--nocapture"]).env(CHILD, "1").env("TUFF_GPU", &file);
+        me.args(["--exact", "model::child", "--nocapture"]).env(CHILD, "1").env("TUFF_GPU", &file);
         let out = me.output().expect("it runs");
         let _ = std::fs::remove_file(&file);
         let text = String::from_utf8_lossy(&out.stdout);

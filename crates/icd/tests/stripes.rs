@@ -1,12 +1,7 @@
 //! VK_ARM_render_pass_striped through the real loader: semaphores of stripes, in truth and in modelled time.
 
-mod common;
-#[path = "common/gpu.rs"]
-#[allow(dead_code, reason = "other tests use the rest")]
-mod gpu;
-
+use crate::gpu::Gpu;
 use ash::vk;
-use gpu::Gpu;
 use std::slice::from_ref;
 
 const SIDE: u32 = 64;

@@ -1,13 +1,7 @@
 //! Swapchains on a surface that nobody sees: acquiring, presenting, replacing.
 
-#[allow(dead_code)]
-mod common;
-#[allow(dead_code)]
-#[path = "common/show.rs"]
-mod show;
-
+use crate::show::Show;
 use ash::vk;
-use show::Show;
 use std::time::{Duration, Instant};
 
 const RGBA: vk::Format = vk::Format::R8G8B8A8_UNORM;

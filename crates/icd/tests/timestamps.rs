@@ -1,11 +1,7 @@
 //! Timestamps: which queries a command writes.
 
-mod common;
-#[path = "common/gpu.rs"]
-mod gpu;
-
+use crate::gpu::Gpu;
 use ash::vk;
-use gpu::Gpu;
 
 /// Queries of the pool, and what each has: its value, if it is available.
 const QUERIES: u32 = 6;

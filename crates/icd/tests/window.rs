@@ -1,13 +1,7 @@
 //! Windows of an X server: what is presented is what the server shows.
 
-#[allow(dead_code)]
-mod common;
-#[allow(dead_code)]
-#[path = "common/show.rs"]
-mod show;
-
+use crate::show::{Chain, Show};
 use ash::vk;
-use show::{Chain, Show};
 use std::ffi::{CString, c_char, c_void};
 use std::time::{Duration, Instant};
 use xserver::{Window, XServer};
@@ -38,7 +32,7 @@ fn colours(server: &XServer) {
     let window = Window::new(server, 123, 57);
     let surface = s.xcb(window.raw(), window.id);
     assert_eq!(size_of(&s, surface), (123, 57));
-    let ext = ash::khr::xcb_surface::Instance::new(common::entry(), &s.instance);
+    let ext = ash::khr::xcb_surface::Instance::new(crate::common::entry(), &s.instance);
     let (formats, modes) = unsafe {
         let shows = |visual| {
             ext.get_physical_device_xcb_presentation_support(s.physical, 0, &mut *window.raw(), visual)
@@ -239,7 +233,7 @@ fn a_window_of_xlibs() {
         assert!(!display.is_null());
         let surface = s.xlib(display, window.id);
         assert_eq!(size_of(&s, surface), (50, 40));
-        let ext = ash::khr::xlib_surface::Instance::new(common::entry(), &s.instance);
+        let ext = ash::khr::xlib_surface::Instance::new(crate::common::entry(), &s.instance);
         let visual = window.visual;
         assert!(ext.get_physical_device_xlib_presentation_support(s.physical, 0, display.cast(), visual));
         let chain = s.chain(&Show::info(surface, 50, 40, BGRA, FIFO));

@@ -2,12 +2,8 @@
 //! read or written, and the device goes on (issue of safety: a descriptor is used only as what it is, and never outlives what
 //! it points to). All of it breaks Vulkan's valid usage, so that what a shader gets is only told where the driver promises it.
 
-mod common;
-#[path = "common/gpu.rs"]
-mod gpu;
-
+use crate::gpu::{Gpu, Mapped};
 use ash::vk;
-use gpu::{Gpu, Mapped};
 use vk::DescriptorType as T;
 
 const IMAGES: &[u8] = include_bytes!("shaders/takes_images.comp.spv");

@@ -1,12 +1,8 @@
 //! Views of another shape or format than the shader's image: none is written that the shader could not be given rightly,
 //! nothing beside the image is touched, and the device goes on. All of it breaks Vulkan's valid usage.
 
-mod common;
-#[path = "common/gpu.rs"]
-mod gpu;
-
+use crate::gpu::{Gpu, Mapped};
 use ash::vk;
-use gpu::{Gpu, Mapped};
 use vk::{Format as F, ImageType as I, ImageViewType as V};
 
 const SAMPLED: &[u8] = include_bytes!("shaders/shapes_sampled.comp.spv");
@@ -75,7 +71,7 @@ fn image(g: &Gpu, shape: Shape, format: F, usage: vk::ImageUsageFlags) -> Option
     let cube = matches!(view_type, V::CUBE | V::CUBE_ARRAY);
     let flags = if cube { vk::ImageCreateFlags::CUBE_COMPATIBLE } else { Default::default() };
     unsafe {
-        let physical = common::physical_device(&g.instance);
+        let physical = crate::common::physical_device(&g.instance);
         let tiling = vk::ImageTiling::OPTIMAL;
         let limits = g
             .instance

@@ -5,6 +5,7 @@ use crate::device::Device;
 use crate::table::next;
 use ash::vk;
 use parking_lot::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering::Acquire};
 use vk::Result as R;
 
 /// Bytes of a chunk, unless more is asked for at once.
@@ -36,15 +37,16 @@ pub(crate) struct Region {
 }
 // SAFETY: whoever holds a region is the only one on the host that reads or writes it.
 unsafe impl Send for Region {}
-// SAFETY: as above; reads are volatile.
+// SAFETY: as above; reads are atomic.
 unsafe impl Sync for Region {}
 
 impl Region {
-    /// The device may write at any time: read as it stands now.
+    /// The device may write at any time: read as it stands now. What the device wrote before a word that is seen here
+    /// is seen too.
     pub fn word(&self, i: usize) -> u64 {
         assert!(i < self.count);
         // SAFETY: within the region, which is mapped as long as its chunk lives.
-        unsafe { self.words.add(i).read_volatile() }
+        unsafe { AtomicU64::from_ptr(self.words.add(i)).load(Acquire) }
     }
 
     fn clear(&self) {

@@ -1,8 +1,7 @@
 //! Control flow, packing, barriers.
+
 // Lanes are indices of several arrays.
-#![allow(clippy::needless_range_loop)]
-mod common;
-use common::*;
+use crate::common::*;
 use shader::bytecode::*;
 use shader::ir::{Bin, Input, Mem, Ty};
 use simd::Level;

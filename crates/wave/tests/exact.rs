@@ -1,9 +1,7 @@
 //! Every exact op at every level against the one-lane reference: random and special values, uniform and varying
 //! operands, dead warps.
 
-mod one_op;
-
-use one_op::*;
+use crate::one_op::*;
 use shader::bytecode::{Code, Op};
 use shader::eval;
 use shader::ir::{Bin, Tri, Ty, Un};

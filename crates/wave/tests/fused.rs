@@ -1,8 +1,6 @@
 //! Comparisons with the condition in their code, and those that compute an operand, against the general ones.
 
-mod one_op;
-
-use one_op::*;
+use crate::one_op::*;
 use shader::bytecode::{BEFORE_LEFT, Before, Code, Op, Reg};
 use shader::ir::{Bin, Tri, Ty};
 use simd::Level;

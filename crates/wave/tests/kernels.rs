@@ -1,11 +1,8 @@
 //! The benchmark shaders from SPIR-V, against plain Rust; and the same bits on every level and wave width.
-mod common;
-#[path = "common/spirv.rs"]
-mod spirv;
 
-use common::levels;
+use crate::common::levels;
+use crate::spirv::*;
 use simd::Level;
-use spirv::*;
 use wave::Worker;
 
 fn kernel(name: &str) -> &'static Kernel {

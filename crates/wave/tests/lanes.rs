@@ -1,9 +1,8 @@
 //! Atomics, subgroup operations, descriptors and images, lane by lane against plain models.
+
 // Lanes are indices of several arrays.
-#![allow(clippy::needless_range_loop)]
-mod common;
-use common::lab::{Lab, Rng};
-use common::{TestHost, levels};
+use crate::common::lab::{Lab, Rng};
+use crate::common::{TestHost, levels};
 use shader::bytecode::*;
 use shader::ir::{AtomicOp, Dim, ImageOp, Mem, Quad, ReduceOp, Scan, TexelType};
 use wave::{Fault, Status};

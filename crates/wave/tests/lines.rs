@@ -1,9 +1,8 @@
 //! Cache lines that an instrumented program's loads and stores touch, lane by lane, against sets of lines.
+
 // Lanes are indices of several arrays.
-#![allow(clippy::needless_range_loop)]
-mod common;
-use common::lab::{Lab, Rng, memory_ops};
-use common::{TestHost, levels};
+use crate::common::lab::{Lab, Rng, memory_ops};
+use crate::common::{TestHost, levels};
 use shader::bytecode::*;
 use shader::ir::{AtomicOp, Mem};
 use std::collections::BTreeSet;

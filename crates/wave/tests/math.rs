@@ -1,9 +1,7 @@
 //! Errors of the math functions against f64, over at least a million samples each, and their special values. The
 //! bounds asserted are Vulkan's (appendix "Precision and Operation of SPIR-V Instructions") or tighter.
 
-mod one_op;
-
-use one_op::*;
+use crate::one_op::*;
 use shader::bytecode::{Code, Op};
 use shader::ir::{Bin, Ty, Un};
 use simd::Level;

@@ -1,9 +1,8 @@
 //! Loads and stores of every class, width and shape of addresses against a plain model.
+
 // Lanes are indices of several arrays.
-#![allow(clippy::needless_range_loop)]
-mod common;
-use common::lab::{Lab, Rng, memory_ops};
-use common::{Run, TestHost, levels, to_words, words};
+use crate::common::lab::{Lab, Rng, memory_ops};
+use crate::common::{Run, TestHost, levels, to_words, words};
 use half::f16;
 use shader::bytecode::*;
 use shader::ir::Mem;

@@ -1,9 +1,7 @@
 //! Every pair at every level against its two ops one after the other (which `exact.rs` and `math.rs` test): random and
 //! special values, uniform and varying operands, dead warps.
 
-mod one_op;
-
-use one_op::*;
+use crate::one_op::*;
 use shader::bytecode::{Code, Op, Reg};
 use shader::pairs::{PAIRS, Pair};
 use simd::Level;

@@ -1,9 +1,7 @@
 //! Vertex and fragment programs, compiled from GLSL (`crates/shader/tests/spirv`, by `glslangValidator -V --target-env vulkan1.1`), on every
 //! level and width, against values worked out by hand.
 
-mod common;
-
-use common::{TestHost, levels, to_words, words};
+use crate::common::{TestHost, levels, to_words, words};
 use shader::bytecode::Program;
 use shader::interface::*;
 use shader::ir::{Input, Stage};

@@ -1,9 +1,7 @@
 //! Every twin at every level against its two ops one after the other: random and special values, uniform and varying
 //! operands, dead warps, results in the places of operands.
 
-mod one_op;
-
-use one_op::*;
+use crate::one_op::*;
 use shader::bytecode::{Code, Op, Reg};
 use shader::twins::{TWINS, Twin};
 use simd::Level;

@@ -35,8 +35,10 @@ pub fn cargo(arguments: &[&str]) -> Command {
 pub fn whole() -> impl Iterator<Item = String> {
     const UNITS: [(&str, u32); 6] =
         [("wave", 4), ("shader", 4), ("texel", 2), ("raster", 2), ("icd", 4), ("conformance", 4)];
-    let units = UNITS.iter().filter(|_| !is_incremental());
-    units.flat_map(|(c, n)| ["--config".into(), format!("profile.dev.package.{c}.codegen-units={n}")])
+    let units = UNITS.iter().map(|(c, n)| format!("profile.dev.package.{c}.codegen-units={n}"));
+    // A panic says its place without.
+    let settings = units.chain(["profile.dev.debug=false".into()]).filter(|_| !is_incremental());
+    settings.flat_map(|s| ["--config".into(), s])
 }
 
 /// Whether there is something to build on from the last compilation of the driver's crate.

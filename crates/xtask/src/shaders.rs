@@ -59,6 +59,29 @@ impl Recipe {
     }
 }
 
+/// The modules of `recipes`, by as many threads as there are cores: most of the time is that of the tools' starts.
+fn make(recipes: &[&Recipe]) -> Vec<Result<Vec<u8>, String>> {
+    let threads = std::thread::available_parallelism().map_or(1, |n| n.get());
+    let scratch =
+        |thread| std::env::temp_dir().join(format!("tuff-shaders-{}-{thread}.spv", std::process::id()));
+    let each = recipes.len().div_ceil(threads).max(1);
+    std::thread::scope(|s| {
+        let threads: Vec<_> = recipes
+            .chunks(each)
+            .zip(0..)
+            .map(|(part, thread)| {
+                s.spawn(move || {
+                    let scratch = scratch(thread);
+                    let made: Vec<_> = part.iter().map(|r| r.make(&scratch)).collect();
+                    let _ = std::fs::remove_file(&scratch);
+                    made
+                })
+            })
+            .collect();
+        threads.into_iter().flat_map(|t| t.join().unwrap_or_else(|p| std::panic::resume_unwind(p))).collect()
+    })
+}
+
 fn read(path: &Path) -> Result<Vec<u8>, String> {
     std::fs::read(path).map_err(|e| format!("{}: {e}", path.display()))
 }
@@ -179,7 +202,6 @@ pub fn run(args: &Args) -> Result<(), String> {
     let table: Table = String::from_utf8_lossy(&read(&path)?).parse().map_err(|e| format!("{TABLE}: {e}"))?;
     let files = all(&["spv"])?;
     let recipes = files.iter().map(|file| recipe(&table, file)).collect::<Result<Vec<_>, _>>()?;
-    let scratch = std::env::temp_dir().join(format!("tuff-shaders-{}.spv", std::process::id()));
     let mut wrong = vec![];
     for (tool, package, before) in TOOLS {
         let mine: Vec<_> = recipes.iter().filter(|r| r.tool() == tool).collect();
@@ -198,8 +220,8 @@ pub fn run(args: &Args) -> Result<(), String> {
             return Err(format!("{TABLE} says {tool} {wanted}, here is {here}: all are made by one version"));
         }
         let mut other = 0;
-        for r in mine {
-            let (made, had) = (r.make(&scratch)?, read(&root().join(&r.file))?);
+        for (r, made) in mine.iter().zip(make(&mine)) {
+            let (made, had) = (made?, read(&root().join(&r.file))?);
             if made == had || !same && alike(&made, &had) {
                 continue;
             }
@@ -220,7 +242,6 @@ pub fn run(args: &Args) -> Result<(), String> {
             );
         }
     }
-    let _ = std::fs::remove_file(&scratch);
     wrong.extend(strays(&table, &recipes)?);
     if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n")) }
 }

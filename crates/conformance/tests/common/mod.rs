@@ -1,5 +1,7 @@
 //! Children on Tuff at every SIMD level and thread count.
 
+pub mod peers;
+
 use client::drivers::{Driver, Threads, library_of, name_of, tuff_icd};
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -1,7 +1,7 @@
 //! Programs that are hard on a layer, in every mode of it.
 
-use crate::run::{Run, tuff};
-use crate::text;
+use super::run::{Run, tuff};
+use super::text;
 use client::drivers::LAYER;
 use serde_json::Value;
 
@@ -16,7 +16,7 @@ fn each(program: &str, variables: &[(&str, &str)], check: impl Fn(&[Value])) {
         let mut run = Run { settings, variables, ..Run::new(&driver, program) };
         // To the validation layers what a lost device was doing is in use for ever; and many take them a minute.
         run.layers.retain(|l| !["lost", "many"].contains(&program) || *l == LAYER);
-        let json = run.json(crate::run::CHILD).unwrap();
+        let json = run.json(super::run::CHILD).unwrap();
         check(json["workloads"].as_array().unwrap());
     }
 }

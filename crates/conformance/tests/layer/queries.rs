@@ -1,7 +1,7 @@
 //! Counters by VK_KHR_performance_query: those of the channel, workload by workload, and what must not be counted.
 
-use crate::run::{CHILD, Run, tuff};
-use crate::{PENDING_AGAIN, text};
+use super::run::{CHILD, Run, tuff};
+use super::{PENDING_AGAIN, text};
 use client::drivers::{LAYER, find};
 use counters::catalogue;
 use serde_json::{Map, Value};

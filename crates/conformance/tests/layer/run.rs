@@ -1,6 +1,5 @@
 //! A program below the layers, in a process of its own.
 
-use crate::common;
 use client::drivers::{Driver, LAYER, Threads, find, layer_folder};
 use serde_json::Value;
 use std::path::PathBuf;
@@ -97,7 +96,7 @@ impl<'a> Run<'a> {
 pub const CHILD: &str = env!("CARGO_BIN_EXE_layer-child");
 
 pub fn tuff() -> Driver {
-    common::driver()
+    crate::common::driver()
 }
 
 /// Tuff, and lavapipe where it is.

@@ -1,9 +1,6 @@
 //! VK_LAYER_TUFF_gpu_performance through the loader, above the Khronos validation layer: every message of that fails the
 //! test. On Tuff, whose modelled time is the same on every run, and on lavapipe.
 
-#[allow(dead_code, reason = "other tests use the rest")]
-#[path = "../common/mod.rs"]
-mod common;
 mod hurt;
 mod queries;
 mod run;

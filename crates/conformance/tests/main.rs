@@ -1,0 +1,17 @@
+//! The driver as its clients see it, a file a subject.
+
+mod common;
+
+mod atomics;
+mod channel;
+mod compute;
+mod counters;
+mod descriptor_buffers;
+mod extensions;
+mod instrumentation;
+mod layer;
+mod library;
+mod peers;
+mod scenes;
+mod vkcube;
+mod vulkaninfo;

@@ -1,0 +1,20 @@
+//! The driver through the real loader, a file a subject. Files of their own programs, for what they do to their process:
+//! those of Cargo.toml.
+
+mod common;
+#[path = "common/gpu.rs"]
+mod gpu;
+#[path = "common/show.rs"]
+mod show;
+
+mod compute;
+mod device;
+mod graphics;
+mod instance;
+mod model;
+mod stripes;
+mod swapchain;
+mod timestamps;
+mod window;
+mod wrong_descriptors;
+mod wrong_shapes;

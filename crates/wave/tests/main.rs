@@ -1,0 +1,20 @@
+//! Programs on waves, a file a subject.
+
+#![allow(clippy::needless_range_loop)]
+
+mod common;
+mod one_op;
+#[path = "common/spirv.rs"]
+mod spirv;
+
+mod control;
+mod exact;
+mod fused;
+mod kernels;
+mod lanes;
+mod lines;
+mod math;
+mod memory;
+mod pairs;
+mod stages;
+mod twins;
