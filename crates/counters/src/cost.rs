@@ -1,112 +1,144 @@
-//! Cycles of a workload, from its counts and the model.
+//! Cycles of a workload that has the GPU to itself, from its counts and the model.
 //!
-//! Each unit of a core has a published rate, so counts give the cycles the unit is busy. Units work side by side, so a
-//! core takes as long as its busiest one; tasks are dealt evenly to the cores; the whole takes no less than its
-//! traffic takes on the external memory. The front end adds its overhead to each job, a core to each task:
+//! Each unit of a core has a published rate, so counts give the cycles that the unit is busy. Units work side by side, as far as
+//! there are warps to hide what each waits for: a core takes as long as its busiest unit, and no less than its warps wait in
+//! all, shared by those that are resident at once:
 //!
 //! - arithmetic = max((FMA + CVT + SFU) · 16 / fma_lanes, (CVT + SFU) · 16 / cvt_lanes, SFU · 16 / sfu_lanes), of
 //!   warp-instructions: the published issue rule (two pipes issue at once, one of them FMA only);
 //! - programmable core = max(arithmetic, load/store issues / ls_issues, varying slots / varying_slots,
 //!   filter operations / texels);
 //! - bus = max(beats read, beats written) · 16 / l2_bytes;
-//! - main core = max(programmable core, bus, primitives rasterised, rasterised quads / raster_quads,
-//!   4 · blended quads / pixels, pixels written / pixels) + main_task · tasks;
-//! - other cores' work = max(programmable core, bus) + binning_task or compute_task · tasks;
-//! - queue = max(core / cores in use, external bytes / external_bytes_per_cycle), for binning also
-//!   max(primitives / tiler.primitives, list entries / tiler.bin_entries); + job overhead · jobs.
+//! - fixed units of the main phase = max(primitives rasterised, rasterised quads / raster_quads,
+//!   4 · blended quads / pixels, pixels written / pixels);
+//! - waits: arithmetic_latency for each arithmetic warp-instruction, ls_latency for each line loaded and each atomic,
+//!   texture_latency for each texture instruction; l2_latency and external_latency for each of them that had to go as far;
+//! - resident warps: as many as a core holds (half as many of more than 32 registers), and no more than there are of the tasks
+//!   that it has in flight.
 //!
-//! Each quotient is rounded up. Latency, occupancy and contention between jobs are not modelled: a workload that is
-//! too small to hide latencies on a GPU is cheaper here.
+//! Tasks are dealt in order to the core that is free first, each with its overhead. The whole takes no less than its lines take
+//! in the slices of the L2, its bytes on the external memory, and its primitives and list entries in the tiler; the front end
+//! adds its overhead to each job.
+//!
+//! Draws follow each other in a tile: so many overlap as it takes to fill a core with their warps ([`main`]).
 
-use crate::event::{Counts, Event, Phase, Unit};
+use crate::event::{Counts, Event, Phase, Unit, UnitCounts};
 use crate::model::{BEAT, Core, LINE, Model, WARP};
 
-/// Cycles of one workload or of a stretch of one.
+/// What a stretch of work asks of the units of cores, and how long its warps wait.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Cost {
-    /// On the queue of the phase, in order of [`Phase`].
-    pub queue: [u64; Phase::COUNT],
-    /// Cores' cycles on the phase's work, summed over cores.
-    pub core: [u64; Phase::COUNT],
-    /// Of these, cycles with a warp running.
-    pub exec: [u64; Phase::COUNT],
+pub struct Load {
+    pub fma: u64,
+    pub cvt: u64,
+    pub sfu: u64,
+    /// Load and store issues.
+    pub issues: u64,
+    /// Interpolation slots.
+    pub slots: u64,
+    /// Bilinear operations.
+    pub filters: u64,
+    /// Beats between core and L2.
+    pub read_beats: u64,
+    pub write_beats: u64,
+    pub primitives: u64,
+    pub quads: u64,
+    pub blended: u64,
+    /// Pixels written from the tile buffer.
+    pub written: u64,
+    pub warps: u64,
+    /// Of these, warps of more than 32 registers.
+    pub large: u64,
+    /// Cycles that its warps wait, summed.
+    pub waits: u64,
 }
 
-impl Cost {
-    pub fn of(c: &Counts, m: &Model) -> Cost {
-        let mut cost = Cost::default();
-        for (i, &phase) in Phase::ALL.iter().enumerate() {
-            let (jobs, tasks, job_cycles, task_cycles) = match phase {
-                Phase::Binning => {
-                    (Event::BinningJobs, Event::BinningTasks, m.overhead.binning_job, m.overhead.binning_task)
-                }
-                Phase::Compute => {
-                    (Event::ComputeJobs, Event::ComputeTasks, m.overhead.compute_job, m.overhead.compute_task)
-                }
-                Phase::Main => (Event::MainJobs, Event::MainTasks, m.overhead.main_job, m.overhead.main_task),
-            };
-            let exec = programmable(c, phase, m);
-            let busy = exec.max(bus(c, phase, m)).max(if phase == Phase::Main { fragment(c, m) } else { 0 });
-            let core = busy + c[tasks] * task_cycles;
-            let cores = c[tasks].clamp(1, m.cores);
-            let bytes = (c[(phase, Unit::ExtReads)] + c[(phase, Unit::ExtWrites)]) * LINE;
-            let mut queue = core.div_ceil(cores).max(bytes.div_ceil(m.memory.external_bytes_per_cycle));
-            if phase == Phase::Binning {
-                queue = queue.max(tiler(c, m));
-            }
-            cost.queue[i] = queue + c[jobs] * job_cycles;
-            cost.core[i] = core;
-            cost.exec[i] = exec;
-        }
-        cost
-    }
-
-    pub fn queue(&self, phase: Phase) -> u64 {
-        self.queue[phase as usize]
-    }
-
-    /// Adds the cores' cycles.
-    pub fn add_cores(&self, c: &mut Counts) {
-        let non_main = self.core[Phase::Binning as usize] + self.core[Phase::Compute as usize];
-        let main = self.core[Phase::Main as usize];
-        c[Event::CoreMainCycles] += main;
-        c[Event::CoreNonMainCycles] += non_main;
-        c[Event::CoreAnyCycles] += main + non_main;
-        c[Event::CoreExecCycles] += self.exec.iter().sum::<u64>();
-    }
-
-    /// Adds all time events, as if nothing else were on the GPU: one phase after the other, none waiting.
-    pub fn add_alone(&self, c: &mut Counts) {
-        self.add_cores(c);
-        use Event::*;
-        let events = [
-            (BinningQueuedCycles, BinningActiveCycles),
-            (ComputeQueuedCycles, ComputeActiveCycles),
-            (MainQueuedCycles, MainActiveCycles),
-        ];
-        for ((queued, active), cycles) in events.into_iter().zip(self.queue) {
-            c[queued] += cycles;
-            c[active] += cycles;
-            c[GpuActiveCycles] += cycles;
-            c[AnyQueueActive] += cycles;
+impl Load {
+    pub fn of_units(u: &UnitCounts, m: &Model) -> Load {
+        let reads = u[Unit::LsReadFull] + u[Unit::LsReadPartial];
+        let atomics = u[Unit::LsAtomic];
+        let (fma, cvt, sfu) = (u[Unit::Fma], u[Unit::Cvt], u[Unit::Sfu]);
+        // A warp waits once for all that its instruction misses.
+        let missed =
+            (u[Unit::LsL2ReadBeats] / 4).min(reads) + atomics + u[Unit::TexL1Misses].min(u[Unit::TexInstr]);
+        let far =
+            (u[Unit::LsExtReadBeats] / 4).min(reads) + (u[Unit::TexExtReadBeats] / 4).min(u[Unit::TexInstr]);
+        let waits = (fma + cvt + sfu) * m.core.arithmetic_latency
+            + (reads + atomics) * m.core.ls_latency
+            + u[Unit::TexInstr] * m.core.texture_latency
+            + missed * m.memory.l2_latency
+            + far * m.memory.external_latency;
+        Load {
+            fma,
+            cvt,
+            sfu,
+            issues: reads + atomics + u[Unit::LsWriteFull] + u[Unit::LsWritePartial],
+            slots: u[Unit::VaryingSlots32] + u[Unit::VaryingSlots16],
+            filters: u[Unit::TexFilterOps],
+            read_beats: u[Unit::LsL2ReadBeats] + u[Unit::TexL2ReadBeats] + u[Unit::OtherL2ReadBeats],
+            write_beats: u[Unit::LsWriteBackBeats] + u[Unit::LsOtherWriteBeats],
+            warps: u[Unit::Warps],
+            large: u[Unit::AllRegsWarps],
+            // What runs no shader (a transfer) is deep enough to wait for nothing.
+            waits: if u[Unit::Warps] > 0 { waits } else { 0 },
+            ..Load::default()
         }
     }
-}
 
-/// The units that shaders use.
-fn programmable(c: &Counts, p: Phase, m: &Model) -> u64 {
-    let n = |u| c[(p, u)];
-    let arithmetic = arithmetic(&m.core, n(Unit::Fma), n(Unit::Cvt), n(Unit::Sfu));
-    let issues = n(Unit::LsReadFull)
-        + n(Unit::LsReadPartial)
-        + n(Unit::LsWriteFull)
-        + n(Unit::LsWritePartial)
-        + n(Unit::LsAtomic);
-    let slots = n(Unit::VaryingSlots32) + n(Unit::VaryingSlots16);
-    arithmetic
-        .max(issues.div_ceil(m.core.ls_issues))
-        .max(slots.div_ceil(m.core.varying_slots))
-        .max(n(Unit::TexFilterOps).div_ceil(m.core.texels))
+    /// Of one phase of a workload.
+    pub fn of(c: &Counts, phase: Phase, m: &Model) -> Load {
+        let mut load = Load::of_units(&c.units(phase), m);
+        if phase == Phase::Main {
+            load.read_beats += c[Event::FfeL2ReadBeats];
+            load.write_beats += c[Event::TileWriteBeats];
+            load.primitives = c[Event::PrimsRasterised];
+            load.quads = c[Event::QuadsRasterised];
+            load.blended = c[Event::BlendQuads];
+            load.written = c[Event::TilePixelsWritten];
+        }
+        load
+    }
+
+    pub fn add(&mut self, o: &Load) {
+        self.fma += o.fma;
+        self.cvt += o.cvt;
+        self.sfu += o.sfu;
+        self.issues += o.issues;
+        self.slots += o.slots;
+        self.filters += o.filters;
+        self.read_beats += o.read_beats;
+        self.write_beats += o.write_beats;
+        self.primitives += o.primitives;
+        self.quads += o.quads;
+        self.blended += o.blended;
+        self.written += o.written;
+        self.warps += o.warps;
+        self.large += o.large;
+        self.waits += o.waits;
+    }
+
+    /// Cycles of the units that shaders use.
+    fn shading(&self, core: &Core) -> u64 {
+        arithmetic(core, self.fma, self.cvt, self.sfu)
+            .max(self.issues.div_ceil(core.ls_issues))
+            .max(self.slots.div_ceil(core.varying_slots))
+            .max(self.filters.div_ceil(core.texels))
+    }
+
+    /// Cycles of the busiest unit.
+    pub fn busy(&self, core: &Core) -> u64 {
+        self.shading(core)
+            .max((self.read_beats.max(self.write_beats) * BEAT).div_ceil(core.l2_bytes))
+            .max(self.primitives)
+            .max(self.quads.div_ceil(core.raster_quads))
+            .max((self.blended * 4).div_ceil(core.pixels))
+            .max(self.written.div_ceil(core.pixels))
+    }
+
+    /// Of so many warps at once, as many as a core holds.
+    fn resident(&self, warps: u64, core: &Core) -> u64 {
+        let room = core.warps * self.warps.max(1) / (self.warps + self.large).max(1);
+        warps.min(room).max(1)
+    }
 }
 
 /// Cycles of a core for so many warp-instructions, by the issue rule.
@@ -117,24 +149,69 @@ pub fn arithmetic(core: &Core, fma: u64, cvt: u64, sfu: u64) -> u64 {
         .max((sfu * WARP).div_ceil(core.sfu_lanes))
 }
 
-/// Between cores and L2.
-fn bus(c: &Counts, p: Phase, m: &Model) -> u64 {
-    let mut read =
-        c[(p, Unit::LsL2ReadBeats)] + c[(p, Unit::TexL2ReadBeats)] + c[(p, Unit::OtherL2ReadBeats)];
-    let mut write = c[(p, Unit::LsWriteBackBeats)] + c[(p, Unit::LsOtherWriteBeats)];
-    if p == Phase::Main {
-        read += c[Event::FfeL2ReadBeats];
-        write += c[Event::TileWriteBeats];
-    }
-    (read.max(write) * BEAT).div_ceil(m.core.l2_bytes)
+/// What one queue of the front end has to do for a workload.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Job {
+    /// Cycles that it takes with the GPU to itself.
+    pub cycles: u64,
+    /// Cycles of cores, summed.
+    pub core: u64,
+    /// Of these, cycles with a warp running.
+    pub exec: u64,
+    /// To and from external memory.
+    pub bytes: u64,
+    /// Lines looked up in the L2.
+    pub lines: u64,
 }
 
-/// The fixed units around fragment shading.
-fn fragment(c: &Counts, m: &Model) -> u64 {
-    c[Event::PrimsRasterised]
-        .max(c[Event::QuadsRasterised].div_ceil(m.core.raster_quads))
-        .max((c[Event::BlendQuads] * 4).div_ceil(m.core.pixels))
-        .max(c[Event::TilePixelsWritten].div_ceil(m.core.pixels))
+impl Job {
+    fn of(c: &Counts, phase: Phase, m: &Model, [span, core, exec]: [u64; 3], jobs: u64) -> Job {
+        let bytes = (c[(phase, Unit::ExtReads)] + c[(phase, Unit::ExtWrites)]) * LINE;
+        let lines = c[(phase, Unit::L2ReadLookups)] + c[(phase, Unit::L2WriteLookups)];
+        let memory = bytes.div_ceil(m.memory.external_bytes_per_cycle);
+        let l2 = (lines * LINE).div_ceil(m.memory.l2_slices * m.memory.slice_bytes);
+        Job { cycles: span.max(memory).max(l2) + jobs, core, exec, bytes, lines }
+    }
+}
+
+/// Equal tasks, dealt to the cores in order: cycles until all are done, of cores, and of cores with a warp.
+fn dealt(load: &Load, tasks: u64, overhead: u64, m: &Model) -> [u64; 3] {
+    if tasks == 0 {
+        return [0; 3];
+    }
+    let warps = load.warps.div_ceil(tasks).max(1);
+    // Tasks of the core that has most, and those that it has at once; a core has as many of a large one's warps as it holds.
+    let most = tasks.div_ceil(m.cores);
+    let at_once = (load.resident(u64::MAX, &m.core) / warps).clamp(1, most);
+    let resident = load.resident(at_once * warps, &m.core);
+    let of = |n: u64, part: u64| (n as u128 * part as u128).div_ceil(tasks as u128) as u64;
+    let waits = of(load.waits, at_once).div_ceil(resident) * most.div_ceil(at_once);
+    let span = of(load.busy(&m.core), most).max(waits) + most * overhead;
+    let waits = load.waits.div_ceil(resident);
+    let exec = load.shading(&m.core).max(waits);
+    [span, load.busy(&m.core).max(waits) + tasks * overhead, exec]
+}
+
+/// A dispatch, or a transfer: workgroups, or stretches of 64 KiB, are its tasks.
+pub fn compute(c: &Counts, m: &Model) -> Job {
+    let load = Load::of(c, Phase::Compute, m);
+    let dealt = dealt(&load, c[Event::ComputeTasks], m.overhead.compute_task, m);
+    Job::of(c, Phase::Compute, m, dealt, c[Event::ComputeJobs] * m.overhead.compute_job)
+}
+
+/// A render pass's binning.
+pub fn binning(c: &Counts, m: &Model) -> Job {
+    let load = Load::of(c, Phase::Binning, m);
+    let [span, core, exec] = dealt(&load, c[Event::BinningTasks], m.overhead.binning_task, m);
+    let span = span.max(tiler(c, m));
+    Job::of(c, Phase::Binning, m, [span, core, exec], c[Event::BinningJobs] * m.overhead.binning_job)
+}
+
+/// What each stretch of a render pass weighs in its binning.
+pub fn binning_weight(c: &Counts, m: &Model) -> u64 {
+    let busy =
+        Load::of(c, Phase::Binning, m).busy(&m.core) + c[Event::BinningTasks] * m.overhead.binning_task;
+    busy.div_ceil(m.cores).max(tiler(c, m))
 }
 
 fn tiler(c: &Counts, m: &Model) -> u64 {
@@ -143,95 +220,119 @@ fn tiler(c: &Counts, m: &Model) -> u64 {
         .max(c[Event::BinEntries].div_ceil(m.tiler.bin_entries))
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// A draw of a render pass, in the tasks that it touches.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Draw {
+    pub load: Load,
+    pub tasks: u64,
+}
 
-    /// The numbers below are worked out by hand for this model.
-    fn g720() -> Model {
-        Model::load(Some("g720")).unwrap()
-    }
-
-    #[test]
-    fn nothing_costs_nothing() {
-        assert_eq!(Cost::of(&Counts::default(), &g720()), Cost::default());
-    }
-
-    #[test]
-    fn arithmetic_by_the_issue_rule() {
-        let cycles = |fma, cvt, sfu| {
-            let mut c = Counts::default();
-            c[(Phase::Compute, Unit::Fma)] = fma;
-            c[(Phase::Compute, Unit::Cvt)] = cvt;
-            c[(Phase::Compute, Unit::Sfu)] = sfu;
-            Cost::of(&c, &g720()).exec[Phase::Compute as usize]
-        };
-        // 8 warps a cycle when all are FMA; 4 when none is; one SFU.
-        assert_eq!(cycles(800, 0, 0), 100);
-        assert_eq!(cycles(0, 800, 0), 200);
-        assert_eq!(cycles(400, 400, 0), 100);
-        assert_eq!(cycles(0, 0, 800), 800);
-        assert_eq!(cycles(100, 300, 0), 75);
-        assert_eq!(cycles(1, 0, 0), 1);
-    }
-
-    #[test]
-    fn a_dispatch() {
-        // 100 workgroups with 64 000 FMA and 20 000 full reads: load/store binds, 20 000 cycles of cores; each task
-        // adds 20: 22 000 over ten cores = 2 200, and 1 000 for the job. Memory: 4 000 lines = 256 000 bytes at 56 a
-        // cycle = 4 572 cycles, which is more.
-        let mut c = Counts::default();
-        c[Event::ComputeJobs] = 1;
-        c[Event::ComputeTasks] = 100;
-        c[(Phase::Compute, Unit::Fma)] = 64_000;
-        c[(Phase::Compute, Unit::LsReadFull)] = 20_000;
-        let cost = Cost::of(&c, &g720());
-        assert_eq!(cost.queue, [0, 3_200, 0]);
-        assert_eq!((cost.core, cost.exec), ([0, 22_000, 0], [0, 20_000, 0]));
-        c[(Phase::Compute, Unit::ExtReads)] = 3_000;
-        c[(Phase::Compute, Unit::ExtWrites)] = 1_000;
-        assert_eq!(Cost::of(&c, &g720()).queue, [0, 5_572, 0]);
-        // Half as many cores, half the speed.
-        let half = Model { cores: 5, ..g720() };
-        c[(Phase::Compute, Unit::ExtReads)] = 0;
-        assert_eq!(Cost::of(&c, &half).queue, [0, 5_400, 0]);
-    }
-
-    #[test]
-    fn few_tasks_use_few_cores() {
-        let mut c = Counts::default();
-        c[Event::ComputeJobs] = 1;
-        c[Event::ComputeTasks] = 2;
-        c[(Phase::Compute, Unit::LsAtomic)] = 960;
-        assert_eq!(Cost::of(&c, &g720()).queue, [0, 500 + 1_000, 0]);
-    }
-
-    #[test]
-    fn a_render_pass() {
-        // 640 × 640 cleared to one attachment: 100 tasks, 409 600 pixels written at 4 a cycle = 102 400 core cycles,
-        // 25 600 beats × 4 at one a cycle = 102 400 too; + 100 × 100; over ten cores 11 240; + 1 000.
-        let mut c = Counts::default();
-        c[Event::MainJobs] = 1;
-        c[Event::MainTasks] = 100;
-        c[Event::TilePixelsWritten] = 409_600;
-        c[Event::TileWriteBeats] = 102_400;
-        // 10 vertices' work is less than the tiler's 3 000 primitives, one a cycle.
-        c[Event::BinningJobs] = 1;
-        c[Event::BinningTasks] = 3;
-        c[Event::InputPrimitives] = 3_000;
-        c[(Phase::Binning, Unit::Fma)] = 10;
-        let mut cost = Cost::of(&c, &g720());
-        assert_eq!(cost.queue, [4_000, 0, 12_240]);
-        assert_eq!(cost.core, [62, 0, 112_400]);
-        // Trilinear sampling of 1 000 000 quads' fragments: 8 000 000 operations, 8 a cycle.
-        c[(Phase::Main, Unit::TexFilterOps)] = 8_000_000;
-        cost = Cost::of(&c, &g720());
-        assert_eq!(cost.queue(Phase::Main), (1_000_000 + 10_000) / 10 + 1_000);
-        cost.add_alone(&mut c);
-        assert_eq!(c[Event::MainActiveCycles], 102_000);
-        assert_eq!(c[Event::GpuActiveCycles], 106_000);
-        assert_eq!(c[Event::CoreMainCycles], 1_010_000);
-        assert_eq!(c[Event::CoreExecCycles], 1_000_000 + 2);
-        assert_eq!(c[Event::CoreAnyCycles], 1_010_062);
+impl Draw {
+    pub fn add(&mut self, o: &Draw) {
+        self.load.add(&o.load);
+        self.tasks += o.tasks;
     }
 }
+
+/// A core's cycles for draws, of which each is in [`MainPhase::draws`] what it adds.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MainPhase {
+    pub job: Job,
+    /// Cycles of cores by draw, and of these those with a warp. What is left of the job's is the pass's own.
+    pub draws: Vec<[u64; 2]>,
+}
+
+/// A render pass's tiles: its draws in order, what each task weighs, and in how many of them there is something to draw.
+///
+/// In a task, draws follow one another. As many of them share a core as it takes to fill it with warps, and no more than a task
+/// has on average; of these the busiest unit of all counts, and each adds what it would have taken.
+pub fn main(all: &Counts, draws: &[Draw], weights: &[u64], touched: u64, m: &Model) -> MainPhase {
+    let pairs: u64 = draws.iter().map(|d| d.tasks).sum();
+    let most = pairs.div_ceil(touched.max(1)).max(1) as usize;
+    let mut cycles = Vec::with_capacity(draws.len());
+    let mut at = 0;
+    while at < draws.len() {
+        let (mut load, mut tasks, mut end) = (Load::default(), 0, at);
+        while end < draws.len() && end - at < most {
+            load.add(&draws[end].load);
+            tasks += draws[end].tasks;
+            end += 1;
+            if per_task(&load, tasks, touched, m) >= m.core.warps {
+                break;
+            }
+        }
+        let warps = per_task(&load, tasks, touched, m);
+        together(&draws[at..end], &load, warps, m, &mut cycles);
+        at = end;
+    }
+    let overhead = all[Event::MainTasks] * m.overhead.main_task;
+    let drawn: u64 = cycles.iter().map(|c| c[0]).sum();
+    let exec: u64 = cycles.iter().map(|c| c[1]).sum();
+    // What tiles cost whatever is drawn in them goes on beside the drawing, as long as that lasts.
+    let core = drawn.max(Load::of(all, Phase::Main, m).busy(&m.core)) + overhead;
+    let span = (core as u128 * spread(weights, m.cores) as u128).div_ceil(SCALE as u128) as u64;
+    let span = span.div_ceil(m.cores.min(all[Event::MainTasks]).max(1));
+    let job = Job::of(all, Phase::Main, m, [span, core, exec], all[Event::MainJobs] * m.overhead.main_job);
+    MainPhase { job, draws: cycles }
+}
+
+/// Warps that a core has at once of draws that touch so many tasks, some the same.
+fn per_task(load: &Load, tasks: u64, touched: u64, m: &Model) -> u64 {
+    let distinct = tasks.min(touched).max(1);
+    load.warps.div_ceil(distinct) * m.core.main_tasks.min(distinct)
+}
+
+/// Draws that share a core: the cycles of each, of all and with a warp.
+fn together(draws: &[Draw], load: &Load, warps: u64, m: &Model, cycles: &mut Vec<[u64; 2]>) {
+    let resident = load.resident(warps, &m.core);
+    let waits = load.waits.div_ceil(resident);
+    let (all, exec) = (load.busy(&m.core).max(waits), load.shading(&m.core).max(waits));
+    let own = |l: &Load| {
+        let waits = l.waits.div_ceil(resident);
+        [l.busy(&m.core).max(waits), l.shading(&m.core).max(waits)]
+    };
+    let own: Vec<[u64; 2]> = draws.iter().map(|d| own(&d.load)).collect();
+    let shares = |i: usize, of: u64| share(own.iter().map(move |o| o[i]), of);
+    cycles.extend(shares(0, all).zip(shares(1, exec)).map(|(a, b)| [a, b]));
+}
+
+/// `whole` in parts that go by `weights`: what is rounded is rounded once, so that they add up.
+pub fn share<I: Iterator<Item = u64> + Clone>(weights: I, whole: u64) -> impl Iterator<Item = u64> {
+    let sum: u128 = weights.clone().map(u128::from).sum();
+    let (mut seen, mut given) = (0u128, 0);
+    weights.map(move |w| {
+        seen += w as u128;
+        let until = (whole as u128 * seen).checked_div(sum).unwrap_or(0) as u64;
+        let part = until - given;
+        given = until;
+        part
+    })
+}
+
+/// One, in [`spread`].
+const SCALE: u64 = 1 << 20;
+
+/// How much longer tasks of these weights take than if all cores ended together, in parts of [`SCALE`]: each goes to the core
+/// that is free first.
+fn spread(weights: &[u64], cores: u64) -> u64 {
+    let tasks = weights.iter().filter(|w| **w > 0).count() as u64;
+    let cores = cores.min(tasks).max(1) as usize;
+    let sum: u128 = weights.iter().map(|w| *w as u128).sum();
+    if sum == 0 || cores == 1 {
+        return SCALE;
+    }
+    let mut free: std::collections::BinaryHeap<std::cmp::Reverse<u64>> =
+        (0..cores).map(|_| std::cmp::Reverse(0)).collect();
+    let mut end = 0;
+    for w in weights.iter().filter(|w| **w > 0) {
+        // There is a core at least.
+        let Some(mut first) = free.peek_mut() else { break };
+        first.0 += w;
+        end = end.max(first.0);
+    }
+    let even = sum.div_ceil(cores as u128);
+    (end as u128 * SCALE as u128 / even) as u64
+}
+
+#[cfg(test)]
+mod tests;

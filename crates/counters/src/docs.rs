@@ -21,8 +21,8 @@ Each of the scene's workloads is one render pass or one copy inside of one sessi
 the others: Arm's layer has no row for blits and resolves, and a session has what comes behind its mark
 ([opengl.md](opengl.md)). Tuff's counts are the same on every run, so the ways need not share one; the ledger and our layer
 by the channel do. Arm's layer shows 15 counters, one of them (texture unit cycles) as a share, and is compared in kinds and
-numbers of workloads too. GL has percentages of 0 to 100, and fractions of 32 bits. A cycle count is the sum of what each
-workload takes alone.
+numbers of workloads too. GL has percentages of 0 to 100, and fractions of 32 bits. Workloads run one after the other, which our
+layer sees to.
 ";
 
 /// What stands between the markers of a page.

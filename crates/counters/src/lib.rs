@@ -17,7 +17,7 @@ pub mod model;
 pub mod names;
 
 pub use catalogue::{Block, Counter, Measure, Storage, Value};
-pub use cost::Cost;
+pub use cost::{Job, Load};
 pub use event::{Counts, Event, EventCounts, Phase, Unit, UnitCounts};
 pub use model::Model;
 pub use names::By;

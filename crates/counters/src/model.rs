@@ -58,6 +58,12 @@ pub struct Core {
     pub l1_kib: u64,
     /// Texture cache.
     pub texture_l1_kib: u64,
+    /// Main-phase tasks that a core has in flight.
+    pub main_tasks: u64,
+    /// Cycles until a warp goes on: after arithmetic, a load or an atomic from the L1, and a texture instruction from its.
+    pub arithmetic_latency: u64,
+    pub ls_latency: u64,
+    pub texture_latency: u64,
 }
 
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -74,6 +80,11 @@ pub struct Tiler {
 pub struct Memory {
     pub l2_kib: u64,
     pub l2_slices: u64,
+    /// Bytes that a slice of the L2 serves.
+    pub slice_bytes: u64,
+    /// Cycles more until a warp goes on: what comes from the L2, and what that lacks.
+    pub l2_latency: u64,
+    pub external_latency: u64,
     /// Bytes of one beat of the external bus.
     pub bus_bytes: u64,
     /// What external memory sustains, reads and writes together.
@@ -132,10 +143,17 @@ impl Model {
             ("core.l2_bytes", c.l2_bytes),
             ("core.l1_kib", c.l1_kib),
             ("core.texture_l1_kib", c.texture_l1_kib),
+            ("core.main_tasks", c.main_tasks),
+            ("core.arithmetic_latency", c.arithmetic_latency),
+            ("core.ls_latency", c.ls_latency),
+            ("core.texture_latency", c.texture_latency),
             ("tiler.primitives", m.tiler.primitives),
             ("tiler.bin_entries", m.tiler.bin_entries),
             ("memory.l2_kib", m.memory.l2_kib),
             ("memory.l2_slices", m.memory.l2_slices),
+            ("memory.slice_bytes", m.memory.slice_bytes),
+            ("memory.l2_latency", m.memory.l2_latency),
+            ("memory.external_latency", m.memory.external_latency),
             ("memory.bus_bytes", m.memory.bus_bytes),
             ("memory.external_bytes_per_cycle", m.memory.external_bytes_per_cycle),
         ];

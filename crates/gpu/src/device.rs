@@ -169,7 +169,7 @@ impl Inner {
                 }
                 ready
             });
-            executor.line.wait(w.semaphore.time.load(SeqCst), w.stages);
+            executor.line.wait(w.semaphore.time(w.value), w.stages);
         }
         if !hub.stops() {
             executor.performance_pass(s.performance_pass);
@@ -195,8 +195,7 @@ impl Inner {
                 return;
             }
             for sig in &s.signals {
-                sig.semaphore.time.fetch_max(line.done(sig.stages), SeqCst);
-                sig.semaphore.signal(sig.value);
+                sig.semaphore.signal(sig.value, line.done(sig.stages));
             }
             if let Some(f) = &s.fence {
                 f.time.store(line.latest(), SeqCst);

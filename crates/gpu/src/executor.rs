@@ -4,12 +4,13 @@ use crate::channel::{Done, Mark, Publisher, WorkloadKind};
 use crate::chunks::Chunks;
 use crate::command::{Command, CommandList, Dispatch};
 use crate::exclusive::{self, Turn};
+use crate::pass_time;
 use crate::query::Queries;
 use crate::stripes::Stripes;
 use crate::transfer;
 use crate::watch::{Expired, Pulse};
 use ash::vk;
-use counters::{Counts, Event, Phase};
+use counters::{Counts, Event, Phase, cost};
 use machine::count;
 use machine::host::DeviceHost;
 use machine::instrumentation::Blocks;
@@ -189,7 +190,10 @@ impl Executor {
                 let Some(mark) = self.publisher.mark(&self.place, name) else { return };
                 match &mut self.pass {
                     Some(p) => self.marks.push((p.epochs.advance(), mark)),
-                    None => self.publisher.publish_mark(mark, *self.queries.total(), self.line.latest()),
+                    None => {
+                        let end = self.line.latest();
+                        self.publisher.publish_mark(mark, *self.queries.total(), end)
+                    }
                 }
             }
         }
@@ -200,25 +204,24 @@ impl Executor {
             let _turn = self.turn(Some(&mut p));
             let (name, views) = (p.name(), p.all_views());
             let alone = p.by_region();
-            let (result, epochs, suspended) = p.end(&self.shared);
+            let (result, mut ended, suspended) = p.end(&self.shared);
             self.suspended = suspended;
-            let sums = epochs.sums();
-            let ticks = count::ticks(sums.all(), self.shared.model);
-            let spans = self.line.pass(ticks[Phase::Binning as usize], ticks[Phase::Main as usize]);
+            let times = pass_time::run(&self.shared, &mut self.line, &mut ended);
+            let sums = ended.epochs.sums();
             for (epoch, mark) in std::mem::take(&mut self.marks) {
-                let [_, main] = self.queries.times(&sums, epoch, &spans, &ticks);
+                let [_, main] = times.at(epoch);
                 self.publisher.publish_mark(mark, self.queries.at(&sums, epoch), main);
             }
-            self.queries.pass_ended(&sums, &spans, &ticks);
+            self.queries.pass_ended(&sums, &times);
             if alone {
-                exclusive::ended(spans[1].end);
+                exclusive::ended(times.spans[1].end);
             }
-            let (kind, phases, counts) = (WorkloadKind::RenderPass, Some(spans), sums.all());
+            let (kind, phases, counts) = (WorkloadKind::RenderPass, Some(times.spans), sums.all());
             let done = Done { kind, views, span: Span::default(), phases, counts };
             self.publisher.publish(&self.place, &done, || name);
             match result {
                 Err(b) => self.blame(b),
-                Ok(()) if self.suspended.is_none() => self.stripes.end(&self.shared.hub, spans[1]),
+                Ok(()) if self.suspended.is_none() => self.stripes.end(&self.shared.hub, times.spans[1]),
                 Ok(()) => {}
             }
         }
@@ -255,7 +258,8 @@ impl Executor {
         let instrumented = d.instrumentation.as_ref().filter(|_| program.profile.mark_count > 0);
         let tables = d.bindings.tables();
         let shared = &*self.shared;
-        let host = DeviceHost::at(shared, self.line.dispatch_begins());
+        let begin = self.line.dispatch_begins(&shared.clock.gpu());
+        let host = DeviceHost::at(shared, begin);
         static SERIAL: AtomicU64 = AtomicU64::new(1);
         let job = wave::Dispatch {
             serial: SERIAL.fetch_add(1, Relaxed),
@@ -304,8 +308,11 @@ impl Executor {
         counts[Event::ComputeInvocations] = total * size;
         counts[Event::ComputeJobs] = 1;
         counts[Event::ComputeTasks] = total;
-        let span = self.line.dispatch(count::compute_ticks(&counts, self.shared.model));
-        self.queries.add(&counts);
+        let job = cost::compute(&counts, self.shared.model);
+        let ran = self.line.dispatch(&mut self.shared.clock.gpu(), &job, self.shared.model);
+        count::compute(&mut counts, &job, &ran);
+        let span = ran.span();
+        self.queries.add(&counts, ran.end);
         let done = Done { kind: WorkloadKind::Dispatch, views: 1, span, phases: None, counts: &counts };
         let [x, y, z] = groups;
         let name = || format!("{} {x}x{y}x{z}", d.pipeline.title.entries());
@@ -319,9 +326,12 @@ impl Executor {
     fn transfer(&mut self, c: &Command) {
         let _turn = exclusive::shared();
         let Some((name, moved)) = transfer::run(c) else { return };
-        let counts = count::transfer(moved);
-        let span = self.line.transfer(count::compute_ticks(&counts, self.shared.model));
-        self.queries.add(&counts);
+        let mut counts = count::transfer(moved);
+        let job = cost::compute(&counts, self.shared.model);
+        let ran = self.line.transfer(&mut self.shared.clock.gpu(), &job, self.shared.model);
+        count::compute(&mut counts, &job, &ran);
+        let span = ran.span();
+        self.queries.add(&counts, ran.end);
         let done = Done { kind: WorkloadKind::Transfer, views: 1, span, phases: None, counts: &counts };
         self.publisher.publish(&self.place, &done, || name.into());
     }

@@ -168,7 +168,7 @@ struct Frame<'a> {
     counters: Counters<'a>,
 }
 
-/// All counters that are reported, with the cycles they would take alone; without `zeros` only those that are not 0.
+/// All counters that are reported; without `zeros` only those that are not 0.
 struct Counters<'a> {
     counts: &'a Counts,
     zeros: bool,
@@ -177,10 +177,8 @@ struct Counters<'a> {
 impl Serialize for Counters<'_> {
     fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
         let model = counters::model::current();
-        let mut c = *self.counts;
-        machine::count::add_cycles(&mut c, model);
         let reported = counters::catalogue::reported().iter();
-        let all = reported.map(|k| (k.machine, Number::from(k.value(&c, model))));
+        let all = reported.map(|k| (k.machine, Number::from(k.value(self.counts, model))));
         s.collect_map(all.filter(|(_, v)| self.zeros || *v != Number::Whole(0)))
     }
 }

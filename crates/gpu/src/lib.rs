@@ -10,6 +10,7 @@ pub mod device;
 pub mod exclusive;
 pub mod executor;
 pub mod ledger;
+mod pass_time;
 pub mod pipeline;
 pub mod query;
 pub mod stripes;

@@ -1,10 +1,10 @@
 //! Query pools: results as 64-bit words with an availability mark a query.
 
+use crate::pass_time::Times;
 use ash::vk;
-use counters::{Counter, Counts, Event, Phase, Value};
-use machine::count;
+use counters::{Counter, Counts, Event, Value};
 use machine::shared::Shared;
-use machine::time::{Line, Span};
+use machine::time::Line;
 use raster::run::PassRun;
 use raster::statistics::{self, Sums};
 use std::sync::Arc;
@@ -24,6 +24,8 @@ pub struct QueryPool {
     values: Box<[AtomicU64]>,
     /// A bit for each pass of each query that has its values; other kinds have one pass.
     available: Box<[AtomicU64]>,
+    /// When what made it available had ended, in modelled time.
+    ended: Box<[AtomicU64]>,
     passes: u32,
 }
 
@@ -63,6 +65,7 @@ impl QueryPool {
             count,
             values: zeros(words as u64 * count as u64)?,
             available: zeros(count as u64 * (passes as u64).div_ceil(64))?,
+            ended: zeros(count as u64)?,
             passes,
         })
     }
@@ -82,13 +85,19 @@ impl QueryPool {
         }
     }
 
-    /// Stores a query's words and makes it available.
-    pub fn finish(&self, query: u32, words: &[u64]) {
-        self.finish_pass(query, 0, 0, words);
+    /// When the last of those of `first..first + count` that are available ended.
+    pub fn ended(&self, first: u32, count: u32) -> u64 {
+        let queries = (first..first.saturating_add(count).min(self.count)).filter(|q| self.is_available(*q));
+        queries.map(|q| self.ended[q as usize].load(SeqCst)).max().unwrap_or(0)
+    }
+
+    /// Stores a query's words and makes it available; `time`: when what it tells of had ended.
+    pub fn finish(&self, query: u32, words: &[u64], time: u64) {
+        self.finish_pass(query, 0, 0, words, time);
     }
 
     /// Stores words from `first` on, and that this pass of the query is done.
-    fn finish_pass(&self, query: u32, pass: u32, first: usize, words: &[u64]) {
+    fn finish_pass(&self, query: u32, pass: u32, first: usize, words: &[u64], time: u64) {
         if query >= self.count || pass >= self.passes {
             return;
         }
@@ -96,28 +105,27 @@ impl QueryPool {
         for (w, &v) in (first..self.words as usize).zip(words) {
             self.values[base + w].store(v, SeqCst);
         }
+        self.ended[query as usize].store(time, SeqCst);
         self.marks(query)[pass as usize / 64].fetch_or(1 << (pass % 64), SeqCst);
     }
 
     /// What was counted between a query's begin and end, in this pass of a performance query, becomes its result.
-    fn finish_counts(&self, query: u32, pass: u32, c: &Counts) {
+    fn finish_counts(&self, query: u32, pass: u32, c: &Counts, time: u64) {
         match &self.kind {
-            QueryKind::Occlusion => self.finish(query, &[c[Event::SamplesPassed]]),
-            QueryKind::Statistics(bits) => self.finish(query, &statistics::words(c, *bits)),
+            QueryKind::Occlusion => self.finish(query, &[c[Event::SamplesPassed]], time),
+            QueryKind::Statistics(bits) => self.finish(query, &statistics::words(c, *bits), time),
             QueryKind::Timestamp => {}
             QueryKind::Performance { counters, per_pass } => {
                 let n = if *per_pass == 0 { counters.len() } else { *per_pass as usize };
                 let first = pass as usize * n;
                 let group = counters.get(first..(first + n).min(counters.len())).unwrap_or_default();
                 let model = counters::model::current();
-                let mut c = *c;
-                count::add_cycles(&mut c, model);
                 let bits = |c: &&Counter, counts| match c.value(counts, model) {
                     Value::Uint64(v) => v,
                     Value::Float64(v) => v.to_bits(),
                 };
-                let words: Vec<u64> = group.iter().map(|k| bits(k, &c)).collect();
-                self.finish_pass(query, pass, first, &words);
+                let words: Vec<u64> = group.iter().map(|k| bits(k, c)).collect();
+                self.finish_pass(query, pass, first, &words, time);
             }
         }
     }
@@ -206,6 +214,8 @@ pub struct Queries {
     shared: Arc<Shared>,
     /// Everything counted before the pass that is under way.
     total: Counts,
+    /// When all of that had ended.
+    ended_at: u64,
     active: Vec<Active>,
     /// Ended within the pass under way, with their epochs: their values are known when its tiles are drawn.
     ended: Vec<(Active, usize)>,
@@ -244,6 +254,7 @@ impl Queries {
         Queries {
             shared,
             total: Counts::default(),
+            ended_at: 0,
             active: vec![],
             ended: vec![],
             stamps: vec![],
@@ -255,9 +266,10 @@ impl Queries {
     pub fn need_all(&self) -> bool {
         self.active.iter().any(|a| !matches!(a.pool.kind, QueryKind::Performance { .. }))
     }
-    /// A workload outside render passes.
-    pub fn add(&mut self, c: &Counts) {
+    /// A workload outside render passes, which ended then.
+    pub fn add(&mut self, c: &Counts, end: u64) {
         self.total += c;
+        self.ended_at = self.ended_at.max(end);
     }
 
     pub fn begin(&mut self, pass: Option<&mut PassRun>, pool: &Arc<QueryPool>, query: u32) {
@@ -279,8 +291,7 @@ impl Queries {
         }
     }
 
-    /// A timestamp. In a render pass it falls where the work before it would have ended, had the pass's draws been
-    /// drawn one after another.
+    /// A timestamp. In a render pass it falls where the part of the draws before it ends, by what they cost.
     pub fn stamp(
         &mut self,
         pass: Option<&mut PassRun>,
@@ -296,7 +307,7 @@ impl Queries {
             }
             None => {
                 let t = line.stamp(stages);
-                self.shared.hub.change(|| pool.finish(query, &[t]));
+                self.shared.hub.change(|| pool.finish(query, &[t], t));
             }
         }
     }
@@ -310,8 +321,9 @@ impl Queries {
         };
         let counted = now.since(&began);
         self.shared.hub.change(|| {
-            a.pool.finish_counts(a.query, a.pass, &counted);
-            (1..a.views).for_each(|v| a.pool.finish_counts(a.query + v, a.pass, &Counts::default()));
+            let time = self.ended_at;
+            a.pool.finish_counts(a.query, a.pass, &counted, time);
+            (1..a.views).for_each(|v| a.pool.finish_counts(a.query + v, a.pass, &Counts::default(), time));
         });
     }
 
@@ -327,22 +339,9 @@ impl Queries {
         s
     }
 
-    /// When the work before this epoch would have ended in a pass's binning and main phases, had its draws been drawn
-    /// one after another; `spans` and `whole` as for [`Queries::pass_ended`].
-    pub fn times(
-        &self,
-        sums: &Sums,
-        epoch: usize,
-        spans: &[Span; 2],
-        whole: &[u64; Phase::COUNT],
-    ) -> [u64; 2] {
-        let part = count::ticks(sums.before(epoch), self.shared.model);
-        let within = |phase: Phase, span: &Span| span.begin + part[phase as usize].min(whole[phase as usize]);
-        [within(Phase::Binning, &spans[0]), within(Phase::Main, &spans[1])]
-    }
-
-    /// The pass's tiles are drawn; its binning and main phases lie at `spans` and take `whole` ticks.
-    pub fn pass_ended(&mut self, sums: &Sums, spans: &[Span; 2], whole: &[u64; Phase::COUNT]) {
+    /// The pass's tiles are drawn, and these are its times.
+    pub fn pass_ended(&mut self, sums: &Sums, times: &Times) {
+        self.ended_at = self.ended_at.max(times.spans[1].end);
         for (a, epoch) in std::mem::take(&mut self.ended) {
             self.finish(&a, &self.at(sums, epoch), Some(sums));
         }
@@ -353,13 +352,13 @@ impl Queries {
         }
         self.total += sums.all();
         for s in std::mem::take(&mut self.stamps) {
-            let [binning, main] = self.times(sums, s.epoch, spans, whole);
+            let [binning, main] = times.at(s.epoch);
             let early = vk::PipelineStageFlags2::TOP_OF_PIPE
                 | vk::PipelineStageFlags2::DRAW_INDIRECT
                 | vk::PipelineStageFlags2::VERTEX_INPUT
                 | vk::PipelineStageFlags2::VERTEX_SHADER;
             let t = if early.contains(s.stages) { binning } else { main };
-            self.shared.hub.change(|| (0..s.views).for_each(|v| s.pool.finish(s.query + v, &[t])));
+            self.shared.hub.change(|| (0..s.views).for_each(|v| s.pool.finish(s.query + v, &[t], t)));
         }
     }
 }

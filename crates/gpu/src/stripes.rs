@@ -8,7 +8,6 @@ use crate::command::SemaphoreOp;
 use machine::sync::Hub;
 use machine::time::Span;
 use raster::pass::Rendering;
-use std::sync::atomic::Ordering::SeqCst;
 
 /// A queue's stripes that are not done yet.
 #[derive(Default)]
@@ -46,8 +45,7 @@ impl Stripes {
         let begun = std::mem::take(&mut self.begun);
         hub.change(|| {
             for ((semaphore, _), end) in begun.iter().zip(ends(begun.iter().map(|b| b.1), main)) {
-                semaphore.semaphore.time.fetch_max(end, SeqCst);
-                semaphore.semaphore.signal(semaphore.value);
+                semaphore.semaphore.signal(semaphore.value, end);
             }
         });
     }
@@ -69,7 +67,7 @@ fn ends(pixels: impl Iterator<Item = u64> + Clone, main: Span) -> impl Iterator<
 mod tests {
     use super::*;
     use machine::sync::Semaphore;
-    use std::sync::atomic::AtomicU64;
+    use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
     fn rendering(stripes: &[u64], resuming: bool) -> Rendering {
         Rendering {
@@ -113,7 +111,7 @@ mod tests {
         s.begin(&rendering(&[3], false));
         s.end(&hub, Span { begin: 20, end: 30 });
         assert_eq!(of(|s| &s.value), [1, 1, 1, 0]);
-        assert_eq!(of(|s| &s.time), [15, 20, 30, 0]);
+        assert_eq!(all.iter().map(|s| s.time(0)).collect::<Vec<_>>(), [15, 20, 30, 0]);
         // A pass without stripes, and one semaphore too many.
         s.begin(&rendering(&[], false));
         s.end(&hub, Span::default());

@@ -99,8 +99,7 @@ unsafe extern "C" fn evaluate(events: *const u64, values: *mut raw::Value) {
         }
         let model = counters::model::current();
         // SAFETY: the caller has event_count numbers there.
-        let mut counts = Counts::new(unsafe { events.cast::<[u64; Counts::LEN]>().read_unaligned() });
-        machine::count::add_cycles(&mut counts, model);
+        let counts = Counts::new(unsafe { events.cast::<[u64; Counts::LEN]>().read_unaligned() });
         for (i, c) in counters::catalogue::reported().iter().enumerate() {
             let value = match c.value(&counts, model) {
                 Value::Uint64(u) => raw::Value { u },

@@ -36,7 +36,10 @@ pub(crate) unsafe fn get_event_status(device: &Device, event: vk::Event) -> vk::
     unsafe {
         match object::get::<Event>(event) {
             _ if device.hub().is_lost() => vk::Result::ERROR_DEVICE_LOST,
-            Some(e) if e.gpu.set.load(SeqCst) => vk::Result::EVENT_SET,
+            Some(e) if e.gpu.set.load(SeqCst) => {
+                device.clock().seen(e.gpu.time.load(SeqCst));
+                vk::Result::EVENT_SET
+            }
             _ => vk::Result::EVENT_RESET,
         }
     }
@@ -46,7 +49,12 @@ pub(crate) unsafe fn set_event(device: &Device, event: vk::Event) -> vk::Result 
     // SAFETY: valid usage: nobody destroys the objects meanwhile.
     unsafe {
         if let Some(e) = object::get::<Event>(event) {
-            device.hub().change(|| e.gpu.set.store(true, SeqCst));
+            // What the host knows of has ended before it sets the event.
+            let now = device.clock().floor();
+            device.hub().change(|| {
+                e.gpu.time.store(now, SeqCst);
+                e.gpu.set.store(true, SeqCst);
+            });
         }
         vk::Result::SUCCESS
     }

@@ -95,6 +95,7 @@ pub(crate) unsafe fn get_query_pool_results(
             }
         }
         let all = p.write(first, count, data.cast(), stride, flags);
+        device.clock().seen(p.ended(first, count));
         if device.hub().is_lost() {
             return vk::Result::ERROR_DEVICE_LOST;
         }

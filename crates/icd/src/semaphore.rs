@@ -54,6 +54,7 @@ pub(crate) unsafe fn get_semaphore_counter_value(
     unsafe {
         if let Some(s) = object::get::<Semaphore>(semaphore) {
             *value = s.gpu.value.load(SeqCst);
+            device.clock().seen(s.gpu.time(*value));
         }
         device.alive()
     }
@@ -63,7 +64,9 @@ pub(crate) unsafe fn signal_semaphore(device: &Device, info: *const vk::Semaphor
     // SAFETY: valid usage: the call's pointers lead to what they are said to.
     unsafe {
         if let Some(s) = object::get::<Semaphore>((*info).semaphore) {
-            device.hub().change(|| s.gpu.signal((*info).value));
+            // What the host knows of has ended before it signals.
+            let now = device.clock().floor();
+            device.hub().change(|| s.gpu.signal((*info).value, now));
         }
         device.alive()
     }
@@ -93,8 +96,8 @@ pub(crate) unsafe fn wait_semaphores(
         } else {
             device.waited(device.hub().wait(timeout, ready), ready)
         };
-        for (s, _) in waits.iter().filter(|(s, v)| s.ready(*v)) {
-            device.clock().seen(s.time.load(SeqCst));
+        for (s, v) in waits.iter().filter(|(s, v)| s.ready(*v)) {
+            device.clock().seen(s.time(*v));
         }
         result
     }

@@ -14,6 +14,7 @@ mod instance;
 mod model;
 mod stripes;
 mod swapchain;
+mod time;
 mod timestamps;
 mod window;
 mod wrong_descriptors;

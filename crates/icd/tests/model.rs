@@ -4,14 +4,14 @@ use crate::gpu::Gpu;
 use ash::vk;
 use std::ffi::CStr;
 
-const FORMAT: vk::Format = vk::Format::R8G8B8A8_UNORM;
-const SIDE: u32 = 128;
+pub const FORMAT: vk::Format = vk::Format::R8G8B8A8_UNORM;
+pub const SIDE: u32 = 128;
 /// Of the target.
 const BYTES: f64 = (SIDE * SIDE * 4) as f64;
 
 /// A device, and counters by their names.
-struct Counted {
-    g: Gpu,
+pub struct Counted {
+    pub g: Gpu,
     names: Vec<String>,
     storage: Vec<vk::PerformanceCounterStorageKHR>,
     target: vk::Image,
@@ -21,7 +21,7 @@ struct Counted {
 
 // SAFETY (all blocks): handles are alive, structures outlive the calls.
 impl Counted {
-    fn new() -> Counted {
+    pub fn new() -> Counted {
         let mut features =
             vk::PhysicalDevicePerformanceQueryFeaturesKHR::default().performance_counter_query_pools(true);
         let extensions = [vk::KHR_PERFORMANCE_QUERY_NAME, vk::KHR_PUSH_DESCRIPTOR_NAME];
@@ -70,10 +70,23 @@ impl Counted {
     }
 
     /// The counters of these names, of what is recorded.
-    fn count<const N: usize>(
+    pub fn count<const N: usize>(
         &self,
         names: [&str; N],
         record: impl FnOnce(&ash::Device, vk::CommandBuffer),
+    ) -> [f64; N] {
+        self.inside(names, |d, c, begin, end| {
+            begin();
+            record(d, c);
+            end();
+        })
+    }
+
+    /// The same, of what is recorded between the calls of `begin` and `end`.
+    pub fn inside<const N: usize>(
+        &self,
+        names: [&str; N],
+        record: impl FnOnce(&ash::Device, vk::CommandBuffer, &dyn Fn(), &dyn Fn()),
     ) -> [f64; N] {
         let d = &self.g.device;
         let index = |n: &str| self.names.iter().position(|m| m == n).unwrap_or_else(|| panic!("{n}")) as u32;
@@ -90,9 +103,8 @@ impl Counted {
             device.acquire_profiling_lock(&lock).unwrap();
             self.g.run(|d, c| {
                 d.cmd_reset_query_pool(c, pool, 0, 1);
-                d.cmd_begin_query(c, pool, 0, Default::default());
-                record(d, c);
-                d.cmd_end_query(c, pool, 0);
+                let begin = || d.cmd_begin_query(c, pool, 0, Default::default());
+                record(d, c, &begin, &|| d.cmd_end_query(c, pool, 0));
             });
             device.release_profiling_lock();
             let mut values = [[0u64; N]];
@@ -106,7 +118,7 @@ impl Counted {
     }
 
     /// A pass over the target, cleared to this red; or a part of one.
-    fn pass(
+    pub fn pass(
         &self,
         d: &ash::Device,
         c: vk::CommandBuffer,
@@ -134,7 +146,7 @@ impl Counted {
         }
     }
 
-    fn free(self) {
+    pub fn free(self) {
         unsafe {
             self.g.device.destroy_image_view(self.view, None);
             self.g.device.destroy_image(self.target, None);

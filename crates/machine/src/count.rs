@@ -1,6 +1,7 @@
 //! From what workers count to the catalogue's events, and from those to ticks.
 
-use counters::{Cost, Counts, Event, Model, Phase, Unit, UnitCounts};
+use crate::time::Ran;
+use counters::{Counts, Event, Job, Load, Model, Phase, Unit, UnitCounts};
 use shader::bytecode::Program;
 use wave::Usage;
 use wave::cache::Sizes;
@@ -133,19 +134,40 @@ pub fn transfer(moved: Moved) -> Counts {
     c
 }
 
-/// Ticks that a workload takes on each queue.
-pub fn ticks(c: &Counts, m: &Model) -> [u64; Phase::COUNT] {
-    Cost::of(c, m).queue.map(|cycles| m.nanoseconds(cycles))
+/// Events of a job's time on one queue of the front end, whose cores' cycles are counted already.
+pub fn ran(c: &mut Counts, phase: Phase, [active, blocked, alone]: [u64; 3]) {
+    use Event::*;
+    let (queued_cycles, active_cycles, blocked_cycles) = match phase {
+        Phase::Binning => (BinningQueuedCycles, BinningActiveCycles, BinningBlockedCycles),
+        Phase::Compute => (ComputeQueuedCycles, ComputeActiveCycles, ComputeBlockedCycles),
+        Phase::Main => (MainQueuedCycles, MainActiveCycles, MainBlockedCycles),
+    };
+    c[queued_cycles] += active + blocked;
+    c[active_cycles] += active;
+    c[blocked_cycles] += blocked;
+    c[GpuActiveCycles] += alone;
+    c[AnyQueueActive] += alone;
 }
 
-/// Ticks that a workload takes on the compute queue.
-pub fn compute_ticks(c: &Counts, m: &Model) -> u64 {
-    ticks(c, m)[Phase::Compute as usize]
+/// Events of cores' cycles.
+pub fn cores(c: &mut Counts, phase: Phase, core: u64, exec: u64) {
+    use Event::*;
+    c[if phase == Phase::Main { CoreMainCycles } else { CoreNonMainCycles }] += core;
+    c[CoreAnyCycles] += core;
+    c[CoreExecCycles] += exec;
 }
 
-/// Adds the cycles that a workload takes, for whoever counts around it.
-pub fn add_cycles(c: &mut Counts, m: &Model) {
-    Cost::of(c, m).add_alone(c);
+/// Cores' cycles of a task of the main phase, of its counts alone.
+pub fn task(c: &mut Counts, m: &Model) {
+    let draw = counters::cost::Draw { load: Load::of(c, Phase::Main, m), tasks: 1 };
+    let main = counters::cost::main(c, &[draw], &[1], 1, m);
+    cores(c, Phase::Main, main.job.core, main.job.exec);
+}
+
+/// All time events of a workload on the compute queue.
+pub fn compute(c: &mut Counts, job: &Job, r: &Ran) {
+    cores(c, Phase::Compute, job.core, job.exec);
+    ran(c, Phase::Compute, [r.active, r.blocked, r.alone]);
 }
 
 #[cfg(test)]
@@ -156,12 +178,11 @@ mod tests {
     fn a_copy_of_a_mebibyte() {
         // 16 tasks of 64 KiB on ten cores; 16 384 lines in, 16 384 out. A core's bus moves 16 bytes a cycle each way:
         // 65 536 cycles, + 20 a task: 65 856 over ten cores = 6 586. External memory: 2 MiB at 56 bytes a cycle =
-        // 37 450 cycles, which is more; + 1 000 for the job: 38 450 cycles at 1.3 GHz = 29 577 ns.
+        // 37 450 cycles, which is more; + 1 000 for the job.
         let m = Model::load(Some("g720")).unwrap();
         let c = transfer(Moved { read: 1 << 20, written: 1 << 20 });
         assert_eq!((c[Event::ComputeJobs], c[Event::ComputeTasks]), (1, 16));
         assert_eq!(c[(Phase::Compute, Unit::LsReadFull)], 16_384);
-        assert_eq!(Cost::of(&c, &m).queue, [0, 38_450, 0]);
-        assert_eq!(compute_ticks(&c, &m), 29_577);
+        assert_eq!(counters::cost::compute(&c, &m).cycles, 38_450);
     }
 }

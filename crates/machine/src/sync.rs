@@ -5,6 +5,7 @@
 //! wakes only those: a thread that is woken to find that it has to wait on costs more than the look.
 
 use parking_lot::{Mutex, MutexGuard};
+use std::collections::VecDeque;
 use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{
@@ -150,7 +151,7 @@ pub struct Fence {
 #[derive(Default)]
 pub struct Event {
     pub set: AtomicBool,
-    /// Modelled time of the last signal by the device.
+    /// Modelled time of the last signal.
     pub time: AtomicU64,
 }
 
@@ -158,16 +159,25 @@ pub struct Event {
 pub struct Semaphore {
     pub timeline: bool,
     pub value: AtomicU64,
-    /// Modelled time of the last signal by the device.
-    pub time: AtomicU64,
+    /// Modelled times at which values were reached: those of the latest signals, in order.
+    times: Mutex<VecDeque<Reached>>,
 }
+
+/// A signal of a semaphore.
+struct Reached {
+    value: u64,
+    time: u64,
+}
+
+/// Signals that are remembered: who waits for an older value gets the time of the oldest of them.
+const REMEMBERED: usize = 256;
 
 impl Semaphore {
     pub fn binary() -> Arc<Semaphore> {
-        Arc::new(Semaphore { timeline: false, value: AtomicU64::new(0), time: AtomicU64::new(0) })
+        Arc::new(Semaphore { timeline: false, value: AtomicU64::new(0), times: Default::default() })
     }
     pub fn timeline(initial: u64) -> Arc<Semaphore> {
-        Arc::new(Semaphore { timeline: true, value: AtomicU64::new(initial), time: AtomicU64::new(0) })
+        Arc::new(Semaphore { timeline: true, value: AtomicU64::new(initial), times: Default::default() })
     }
     /// Under the hub's lock.
     pub fn ready(&self, value: u64) -> bool {
@@ -179,13 +189,31 @@ impl Semaphore {
             self.value.store(0, SeqCst);
         }
     }
-    /// Under the hub's lock. A timeline never goes back.
-    pub fn signal(&self, value: u64) {
+    /// Under the hub's lock. A timeline never goes back. `time`: the modelled one of the signal.
+    pub fn signal(&self, value: u64, time: u64) {
+        let value = if self.timeline { value } else { 1 };
+        let mut times = self.times.lock();
+        if !self.timeline {
+            times.clear();
+        }
+        if times.back().is_none_or(|last| last.value < value) {
+            if times.len() == REMEMBERED {
+                times.pop_front();
+            }
+            times.push_back(Reached { value, time });
+        }
         if self.timeline {
             self.value.fetch_max(value, SeqCst);
         } else {
             self.value.store(1, SeqCst);
         }
+    }
+    /// When it reached a value that it has: 0 if it had it from the beginning.
+    pub fn time(&self, value: u64) -> u64 {
+        let value = if self.timeline { value } else { 1 };
+        let times = self.times.lock();
+        let first = times.partition_point(|r| r.value < value);
+        times.get(first).map_or(0, |r| r.time)
     }
 }
 
@@ -213,6 +241,24 @@ mod tests {
             }
         });
         assert!(hub.waiting.lock().is_empty());
+    }
+
+    #[test]
+    fn each_value_of_a_timeline_has_its_time() {
+        let s = Semaphore::timeline(5);
+        for (value, time) in [(6, 100), (8, 300), (7, 900), (9, 310)] {
+            s.signal(value, time);
+        }
+        assert_eq!([5, 6, 7, 8, 9].map(|v| s.time(v)), [100, 100, 300, 300, 310]);
+        for v in 10..1000 {
+            s.signal(v, v);
+        }
+        assert_eq!([6, 743, 744, 745, 999].map(|v| s.time(v)), [744, 744, 744, 745, 999]);
+        let b = Semaphore::binary();
+        b.signal(0, 70);
+        b.take();
+        b.signal(0, 30);
+        assert_eq!(b.time(0), 30);
     }
 
     /// Waits that end by time and by signal at the same moment: no signal is lost, none is taken twice, nobody stays.

@@ -6,6 +6,7 @@
 //! on its way from geometry to tiles.
 
 pub mod draw;
+pub mod drawn;
 pub mod geometry;
 #[cfg(test)]
 mod kernel_tests;

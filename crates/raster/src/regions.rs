@@ -7,7 +7,8 @@
 //! zeros.
 
 use super::state::Rect;
-use counters::{Cost, Counter, Counts, Model, Value};
+use counters::{Counter, Counts, Model, Value};
+use machine::count;
 use parking_lot::Mutex;
 
 /// Side of a region in pixels.
@@ -107,7 +108,7 @@ impl Collected {
             }
             for (n, cell) in plane.iter().enumerate() {
                 let mut counts = cell.lock().as_deref().copied().unwrap_or_default();
-                Cost::of(&counts, model).add_cores(&mut counts);
+                count::task(&mut counts, model);
                 let (x, y) = (n as u64 % width as u64, n as u64 / width as u64);
                 let at = address + y * row_stride + x * stride;
                 for (i, c) in regions.counters.iter().enumerate() {

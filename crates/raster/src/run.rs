@@ -1,6 +1,7 @@
 //! A render pass under way: draws are gathered, and drawn tile by tile when the pass ends.
 
 use super::draw::Draw;
+use super::drawn::{Drawn, Ended};
 use super::geometry::bin::{Bins, Full};
 use super::geometry::{self, Batch, GeometryContext};
 use super::layout::TILE;
@@ -9,7 +10,7 @@ use super::regions::Collected;
 use super::state::Rect;
 use super::statistics::Epochs;
 use super::tile::clear::Clear;
-use super::tile::counts::DrawCounts;
+use super::tile::counts::{self, DrawCounts};
 use super::tile::expand::Aside;
 use super::tile::hiz::Hiz;
 use super::tile::host::TileHost;
@@ -20,7 +21,7 @@ use super::tile::task::Task;
 use super::tile::transfer::Traffic;
 use super::tile::{Scratches, hidden, resolve};
 use ash::vk;
-use counters::{Counts, Event, Phase, Unit};
+use counters::{Counts, Event, Load, Phase, Unit, cost};
 use machine::count;
 use machine::host::DeviceHost;
 use machine::lost::{Blame, Place};
@@ -80,6 +81,8 @@ pub struct PassRun {
     /// What was drawn before is to be seen by fragment shaders that read attachments as images.
     barrier: bool,
     pub epochs: Epochs,
+    /// What its tiles take.
+    drawn: Drawn,
     /// Binning is under way since a pass that this one resumes.
     binned: bool,
     /// What each task counted, if the application asks for that.
@@ -129,6 +132,7 @@ impl PassRun {
             words: 0,
             first: true,
             epochs: Epochs::default(),
+            drawn: Drawn::default(),
             line: line.clone(),
             scratches: scratches.clone(),
         }
@@ -168,7 +172,8 @@ impl PassRun {
         if d.pipeline.feedback && std::mem::take(&mut self.barrier) {
             self.reach_memory(shared)?;
         }
-        let host = DeviceHost::at(shared, self.line.pass_begins(0)[0]);
+        let begin = self.line.pass_begins(&shared.clock.gpu(), 0)[0];
+        let host = DeviceHost::at(shared, begin);
         let serial = super::serial();
         let views: Vec<Option<u32>> = match sub.view_mask {
             0 => vec![None],
@@ -271,7 +276,7 @@ impl PassRun {
     }
 
     /// The pass is over; also what one that resumes it goes on from.
-    pub fn end(mut self, shared: &Shared) -> (Result<(), Blame>, Epochs, Option<Suspended>) {
+    pub fn end(mut self, shared: &Shared) -> (Result<(), Blame>, Ended, Option<Suspended>) {
         self.subpass = self.rendering.subpasses.len();
         let suspending = self.rendering.suspending;
         let mut r = self.flush(shared, false, if suspending { Until::Room } else { Until::Read });
@@ -280,7 +285,7 @@ impl PassRun {
         self.epochs.current()[Event::BinningJobs] += (bins && !self.binned) as u64;
         if suspending {
             let left = Suspended { aside: self.aside, binned: bins || self.binned, regions: self.regions };
-            return (r, self.epochs, Some(left));
+            return (r, Ended { epochs: self.epochs, drawn: self.drawn }, Some(left));
         }
         self.epochs.current()[Event::MainJobs] += 1;
         if let (Some(asked), Some(counted)) = (&self.rendering.regions, &self.regions)
@@ -288,7 +293,7 @@ impl PassRun {
         {
             r = r.and(Err(Blame::of(Fault::Address(address), "counters by region")));
         }
-        (r, self.epochs, None)
+        (r, Ended { epochs: self.epochs, drawn: self.drawn }, None)
     }
 
     /// Draws all tiles with what has been gathered; `here`: of the current subpass too.
@@ -314,12 +319,20 @@ impl PassRun {
         let tasks = per_layer * layers as u64;
         let next = AtomicU64::new(0);
         let fault: Mutex<Option<Blame>> = Mutex::new(None);
-        let binning = count::ticks(&self.epochs.all(), shared.model)[Phase::Binning as usize];
-        let device = DeviceHost::at(shared, self.line.pass_begins(binning)[1]);
+        let binning = cost::binning(&self.epochs.all(), shared.model).cycles;
+        let binning = shared.model.nanoseconds(binning);
+        let begin = self.line.pass_begins(&shared.clock.gpu(), binning)[1];
+        let device = DeviceHost::at(shared, begin);
+        let mut took = std::mem::take(&mut self.drawn);
+        took.expect(tasks);
+        let weights = took.weights();
         let (this, ops_ref, device) = (&*self, &ops, &device);
         let epochs = self.epochs.now() + 1;
         // Of tiles, and by op.
         let counted = Mutex::new((vec![Counts::default(); epochs], vec![DrawCounts::default(); ops.len()]));
+        // By op, where counts are a region's: what they leave of a draw as a whole.
+        let by_region = if self.regions.is_some() { ops.len() } else { 0 };
+        let whole_draws = Mutex::new(vec![cost::Draw::default(); by_region]);
         let work = || {
             let mut worker = shared.workers.take(shared.level);
             let mut scratch = this.scratches.take();
@@ -361,15 +374,18 @@ impl PassRun {
                         &mut fixed,
                     )
                 };
+                let r = r.map(|load| weights.add(n, &load, &fixed, shared.model));
                 sum[epochs - 1] += &fixed;
                 if let Some(regions) = &this.regions {
                     // A region's own: what its draws counted in it.
-                    for (d, (_, epoch, op)) in draws.iter_mut().zip(ops_ref) {
+                    for (i, (d, (_, epoch, op))) in draws.iter_mut().zip(ops_ref).enumerate() {
                         if let Op::Draw(item) = op
-                            && let Some(c) = d.take(item)
+                            && let Some((c, tiles)) = d.take(item)
                         {
                             sum[*epoch] += &c;
                             fixed += &c;
+                            let load = Load::of(&c, Phase::Main, shared.model);
+                            whole_draws.lock()[i].add(&cost::Draw { load, tasks: tiles });
                         }
                     }
                     regions.add(physical, layer, [tx, ty], &fixed);
@@ -390,12 +406,18 @@ impl PassRun {
         let (mut counts, mut draws) = counted.into_inner();
         for ((_, epoch, op), d) in ops.iter().zip(&mut draws) {
             if let Op::Draw(i) = op {
-                if let Some(c) = d.take(i) {
+                if let Some((c, tasks)) = d.take(i) {
                     counts[*epoch] += &c;
+                    let load = Load::of(&c, Phase::Main, shared.model);
+                    took.draw(*epoch, cost::Draw { load, tasks });
                 }
                 i.tell_blocks(&shared.model.core);
             }
         }
+        for ((_, epoch, _), d) in ops.iter().zip(whole_draws.into_inner()).filter(|(_, d)| d.tasks > 0) {
+            took.draw(*epoch, d);
+        }
+        self.drawn = took;
         counts.iter().enumerate().for_each(|(epoch, c)| self.epochs.add_at(epoch, c));
         self.first = false;
         self.put_aside = until == Until::Room;
@@ -423,7 +445,7 @@ impl PassRun {
         until: Until,
         draws: &mut [DrawCounts],
         fixed: &mut Counts,
-    ) -> Result<(), Blame> {
+    ) -> Result<Load, Blame> {
         let origin = [tx * TILE, ty * TILE];
         let tile = scratch.tile.ptr();
         let targets = &self.targets;
@@ -432,7 +454,7 @@ impl PassRun {
             // SAFETY: the scratch has room for a tile, which is this thread's, says the caller.
             let [loaded, stored] = unsafe { targets.pass_over(shared.level, tile, layer, origin) };
             self.count_tile(fixed, origin, &loaded, &stored, until);
-            return Ok(());
+            return Ok(Load::default());
         }
         // SAFETY: the scratch has room for a tile, which is this thread's, says the caller.
         let loaded = unsafe { targets.load(shared.level, tile, layer, origin, drawn, &self.loaded) };
@@ -502,6 +524,7 @@ impl PassRun {
                         if item.plan.deferred {
                             let r = task.defer(i, item, entries);
                             let counts = r.map_err(|s| blame(mine, task.blamed.unwrap_or(i), s))?;
+                            task.load.add(&counts::load(&counts, item, None));
                             mine_draws[i].add_tile(&counts, None);
                             continue;
                         }
@@ -531,15 +554,21 @@ impl PassRun {
         }
         // SAFETY: as above.
         let stored = unsafe { targets.store(shared.level, tile, layer, origin, drawn, done.end) };
+        let load = task.load;
         self.count_tile(fixed, origin, &loaded, &stored, until);
-        Ok(())
+        Ok(load)
     }
 }
 
 /// Shades what waits, and counts it as its draws'.
 fn show(task: &mut Task, ops: &[(usize, usize, Op)], draws: &mut [DrawCounts]) -> Result<(), Blame> {
     let r = task.show_all();
-    task.shown.drain(..).for_each(|s| draws[s.op].add_more(&s.counts, s.usage.as_ref()));
+    for s in task.shown.drain(..) {
+        if let Some((.., Op::Draw(item))) = ops.get(s.op) {
+            task.load.add(&counts::load(&s.counts, item, s.usage.as_ref()));
+        }
+        draws[s.op].add_more(&s.counts, s.usage.as_ref());
+    }
     r.map_err(|s| blame(ops, task.blamed.unwrap_or(0), s))
 }
 

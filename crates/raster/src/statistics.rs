@@ -50,6 +50,10 @@ impl Epochs {
     pub fn add_at(&mut self, epoch: usize, s: &Counts) {
         self.0[epoch] += s;
     }
+    /// Of each.
+    pub fn each(&self) -> &[Counts] {
+        &self.0
+    }
     /// All of them together.
     pub fn all(&self) -> Counts {
         let mut all = Counts::default();

@@ -55,7 +55,7 @@ pub(crate) unsafe fn acquire_next_image2_khr(
                 // Nobody reads the image any more: it can be used at once.
                 device.hub().change(|| {
                     if let Some(s) = &semaphore {
-                        s.signal(0);
+                        s.signal(0, 0);
                     }
                     if let Some(f) = &fence {
                         f.signaled.store(true, SeqCst);

@@ -1,6 +1,8 @@
 //! One Vulkan queue's line of modelled time.
 
+use super::gpu::{Front, Gpu, Ran};
 use ash::vk;
+use counters::{Job, Model};
 use vk::PipelineStageFlags2 as Stages;
 
 /// Kinds of work that barriers tell apart. Transfers run on the compute queue.
@@ -20,15 +22,15 @@ pub struct Span {
     pub end: u64,
 }
 
-/// Ticks of one queue's work; see the module's text.
+/// Ticks of one Vulkan queue's work; see the module's text.
 #[derive(Clone, Debug)]
 pub struct Line {
-    /// The binning, compute and main queues are free from here on.
-    free: [u64; 3],
     /// All work of each class so far ends here.
     done: [u64; CLASSES],
     /// Work of each class may not begin before.
     ready: [u64; CLASSES],
+    /// This queue's jobs at each of the front end's queues end here: they stay in order.
+    last: [u64; Front::COUNT],
     /// The last workload, or wait of everything, began: how far the front end has come.
     front: u64,
     /// The last timestamps, by the classes of work that they tell of (a bit each; none: the front end).
@@ -37,7 +39,13 @@ pub struct Line {
 
 impl Default for Line {
     fn default() -> Line {
-        Line { free: [1; 3], done: [1; CLASSES], ready: [1; CLASSES], front: 1, stamps: [0; 1 << CLASSES] }
+        Line {
+            done: [1; CLASSES],
+            ready: [1; CLASSES],
+            last: [1; Front::COUNT],
+            front: 1,
+            stamps: [0; 1 << CLASSES],
+        }
     }
 }
 
@@ -103,9 +111,10 @@ impl Line {
         *last
     }
 
-    /// When work of the first scope `stages` ends.
+    /// When work of the first scope `stages` ends, and what such work was to wait for: dependencies chain, whether or not anything
+    /// ran between them (§ Execution and Memory Dependencies).
     pub fn done(&self, stages: Stages) -> u64 {
-        Scope::of(stages, true).each().map(|c| self.done[c]).max().unwrap_or(1)
+        Scope::of(stages, true).each().map(|c| self.done[c].max(self.ready[c])).max().unwrap_or(1)
     }
 
     /// Work of the second scope `stages` waits for `t`.
@@ -122,42 +131,43 @@ impl Line {
         self.wait(self.done(src), dst);
     }
 
-    /// When a dispatch would begin.
-    pub fn dispatch_begins(&self) -> u64 {
-        self.free[1].max(self.ready[Class::Compute as usize])
+    /// When a dispatch would begin, were there room for it.
+    pub fn dispatch_begins(&self, gpu: &Gpu) -> u64 {
+        self.begins(gpu, Front::Compute, Class::Compute, 0)
     }
     /// When a render pass would begin to bin; and, with so many ticks of binning, to draw.
-    pub fn pass_begins(&self, binning: u64) -> [u64; 2] {
-        let begin = self.free[0].max(self.ready[Class::Binning as usize]);
-        [begin, (begin + binning).max(self.free[2]).max(self.ready[Class::Main as usize])]
+    pub fn pass_begins(&self, gpu: &Gpu, binning: u64) -> [u64; 2] {
+        let begin = self.begins(gpu, Front::Binning, Class::Binning, 0);
+        [begin, self.begins(gpu, Front::Main, Class::Main, begin + binning)]
+    }
+    fn begins(&self, gpu: &Gpu, front: Front, class: Class, from: u64) -> u64 {
+        gpu.free(front, self.may_begin(front, class, from))
+    }
+    fn may_begin(&self, front: Front, class: Class, from: u64) -> u64 {
+        from.max(self.ready[class as usize]).max(self.last[front as usize])
     }
 
-    pub fn dispatch(&mut self, ticks: u64) -> Span {
-        self.on_compute(Class::Compute, ticks)
+    pub fn dispatch(&mut self, gpu: &mut Gpu, job: &Job, m: &Model) -> Ran {
+        self.run(gpu, Front::Compute, Class::Compute, 0, job, m)
     }
-    pub fn transfer(&mut self, ticks: u64) -> Span {
-        self.on_compute(Class::Transfer, ticks)
+    pub fn transfer(&mut self, gpu: &mut Gpu, job: &Job, m: &Model) -> Ran {
+        self.run(gpu, Front::Compute, Class::Transfer, 0, job, m)
     }
-    fn on_compute(&mut self, class: Class, ticks: u64) -> Span {
-        let begin = self.free[1].max(self.ready[class as usize]);
-        let end = begin + ticks;
-        self.free[1] = end;
-        self.done[class as usize] = self.done[class as usize].max(end);
-        self.front = self.front.max(begin);
-        Span { begin, end }
-    }
-
     /// A render pass: its binning and main phases.
-    pub fn pass(&mut self, binning: u64, main: u64) -> [Span; 2] {
-        let [begin, draws] = self.pass_begins(binning);
-        let bin = Span { begin, end: begin + binning };
-        let draw = Span { begin: draws, end: draws + main };
-        (self.free[0], self.free[2]) = (bin.end, draw.end);
-        for (c, t) in [(Class::Binning, bin.end), (Class::Main, draw.end)] {
-            self.done[c as usize] = self.done[c as usize].max(t);
-        }
-        self.front = self.front.max(begin);
-        [bin, draw]
+    pub fn pass(&mut self, gpu: &mut Gpu, [binning, main]: [&Job; 2], m: &Model) -> [Ran; 2] {
+        let binned = self.run(gpu, Front::Binning, Class::Binning, 0, binning, m);
+        let front = self.front;
+        let drawn = self.run(gpu, Front::Main, Class::Main, binned.end, main, m);
+        // The front end has handed both out at once.
+        self.front = front;
+        [binned, drawn]
+    }
+    fn run(&mut self, gpu: &mut Gpu, front: Front, class: Class, from: u64, job: &Job, m: &Model) -> Ran {
+        let ran = gpu.run(front, self.may_begin(front, class, from), job, m);
+        self.last[front as usize] = ran.end;
+        self.done[class as usize] = self.done[class as usize].max(ran.end);
+        self.front = self.front.max(ran.begin);
+        ran
     }
 
     /// The end of everything so far.
@@ -172,20 +182,42 @@ mod tests {
 
     const ALL: Stages = Stages::ALL_COMMANDS;
 
-    /// Passes of 10 ticks of binning and 100 of drawing, a dispatch of 30; a timer around pass 1.
+    /// One core busy for so many cycles; a cycle is a nanosecond.
+    fn job(cycles: u64) -> Job {
+        Job { cycles, core: cycles, exec: cycles, ..Job::default() }
+    }
+    fn model() -> Model {
+        Model { clock_mhz: 1000, ..Model::default() }
+    }
+
+    struct Lab(Line, Gpu, Model);
+    impl Lab {
+        fn new() -> Lab {
+            Lab(Line::default(), Gpu::default(), model())
+        }
+        fn pass(&mut self, binning: u64, main: u64) -> [[u64; 2]; 2] {
+            self.0.pass(&mut self.1, [&job(binning), &job(main)], &self.2).map(|r| [r.begin, r.end])
+        }
+        fn dispatch(&mut self, cycles: u64) -> [u64; 2] {
+            let r = self.0.dispatch(&mut self.1, &job(cycles), &self.2);
+            [r.begin, r.end]
+        }
+    }
+
+    /// Passes of 10 cycles of binning and 100 of drawing, a dispatch of 30; a timer around pass 1.
     fn timer(serial: bool) -> [u64; 2] {
-        let mut l = Line::default();
+        let mut l = Lab::new();
         let mut t = [0; 2];
         for pass in 0..3 {
             if pass == 1 {
-                t[0] = l.stamp(Stages::TOP_OF_PIPE);
+                t[0] = l.0.stamp(Stages::TOP_OF_PIPE);
             }
             l.pass(10, 100);
             if serial {
-                l.barrier(ALL, ALL);
+                l.0.barrier(ALL, ALL);
             }
             if pass == 1 {
-                t[1] = l.stamp(Stages::BOTTOM_OF_PIPE);
+                t[1] = l.0.stamp(Stages::BOTTOM_OF_PIPE);
             }
         }
         l.dispatch(30);
@@ -202,39 +234,50 @@ mod tests {
 
     #[test]
     fn only_what_a_barrier_names_waits() {
-        let mut l = Line::default();
+        let mut l = Lab::new();
         l.pass(10, 100);
         // Colour to fragment: the next pass bins at once, and draws when it may.
-        l.barrier(Stages::COLOR_ATTACHMENT_OUTPUT, Stages::FRAGMENT_SHADER);
-        assert_eq!(l.pass(10, 5), [Span { begin: 11, end: 21 }, Span { begin: 111, end: 116 }]);
+        l.0.barrier(Stages::COLOR_ATTACHMENT_OUTPUT, Stages::FRAGMENT_SHADER);
+        assert_eq!(l.pass(10, 5), [[11, 21], [111, 116]]);
         // A dispatch depends on nothing.
-        assert_eq!(l.dispatch(7), Span { begin: 1, end: 8 });
+        assert_eq!(l.dispatch(7), [1, 8]);
         // Vertices that a dispatch writes: binning waits, and so does a dispatch after the pass's colours.
-        l.barrier(Stages::COMPUTE_SHADER, Stages::VERTEX_SHADER);
-        assert_eq!(l.pass(1, 1)[0].begin, 21);
-        l.barrier(Stages::COLOR_ATTACHMENT_OUTPUT, Stages::COMPUTE_SHADER);
-        assert_eq!(l.dispatch(1).begin, 117);
-        l.barrier(Stages::COMPUTE_SHADER, Stages::VERTEX_SHADER);
-        assert_eq!(l.pass(1, 1)[0].begin, 118);
+        l.0.barrier(Stages::COMPUTE_SHADER, Stages::VERTEX_SHADER);
+        assert_eq!(l.pass(1, 1)[0][0], 21);
+        l.0.barrier(Stages::COLOR_ATTACHMENT_OUTPUT, Stages::COMPUTE_SHADER);
+        assert_eq!(l.dispatch(1), [117, 118]);
+        l.0.barrier(Stages::COMPUTE_SHADER, Stages::VERTEX_SHADER);
+        assert_eq!(l.pass(1, 1)[0][0], 118);
         // Transfers share the compute queue.
-        assert_eq!(l.transfer(10), Span { begin: 118, end: 128 });
-        assert_eq!(l.done(Stages::COPY), 128);
-        assert_eq!(l.done(Stages::COMPUTE_SHADER), 118);
-        assert_eq!(l.latest(), 128);
+        let r = l.0.transfer(&mut l.1, &job(10), &l.2);
+        assert_eq!([r.begin, r.end], [118, 128]);
+        assert_eq!(l.0.done(Stages::COPY), 128);
+        assert_eq!(l.0.done(Stages::COMPUTE_SHADER), 118);
+        assert_eq!(l.0.latest(), 128);
+    }
+
+    #[test]
+    fn dependencies_chain_through_stages_in_which_nothing_runs() {
+        // Compute to transfer, transfer to graphics: no transfer between.
+        let mut l = Lab::new();
+        l.dispatch(50);
+        l.0.barrier(Stages::COMPUTE_SHADER, Stages::COPY);
+        l.0.barrier(Stages::COPY, Stages::VERTEX_SHADER);
+        assert_eq!(l.pass(1, 1), [[51, 52], [52, 53]]);
     }
 
     #[test]
     fn the_first_scope_takes_earlier_stages_in_and_the_second_later_ones() {
-        let mut l = Line::default();
+        let mut l = Lab::new();
         l.pass(50, 0);
-        assert_eq!(l.done(Stages::VERTEX_SHADER), 51);
-        assert_eq!(l.done(Stages::FRAGMENT_SHADER), 51);
-        l.wait(80, Stages::VERTEX_SHADER);
-        assert_eq!(l.pass_begins(0), [80, 80]);
-        assert_eq!(l.dispatch_begins(), 1);
-        l.wait(90, Stages::BOTTOM_OF_PIPE);
-        assert_eq!(l.dispatch_begins(), 1);
-        l.wait(90, Stages::TOP_OF_PIPE);
-        assert_eq!(l.dispatch_begins(), 90);
+        assert_eq!(l.0.done(Stages::VERTEX_SHADER), 51);
+        assert_eq!(l.0.done(Stages::FRAGMENT_SHADER), 51);
+        l.0.wait(80, Stages::VERTEX_SHADER);
+        assert_eq!(l.0.pass_begins(&l.1, 0), [80, 80]);
+        assert_eq!(l.0.dispatch_begins(&l.1), 1);
+        l.0.wait(90, Stages::BOTTOM_OF_PIPE);
+        assert_eq!(l.0.dispatch_begins(&l.1), 1);
+        l.0.wait(90, Stages::TOP_OF_PIPE);
+        assert_eq!(l.0.dispatch_begins(&l.1), 90);
     }
 }

@@ -1,19 +1,21 @@
 //! Modelled time: when each workload would have run on the modelled GPU.
 //!
-//! A workload's counts give its cycles on the binning, compute and main queues ([`counters::Cost`]). A [`Line`], one a
-//! Vulkan queue, places workloads one after another as they are executed: each of the three queues works in the order
-//! of submission, a render pass's main phase follows its binning, and nothing begins before the barriers, events,
-//! semaphores and submissions that it depends on allow. What depends on nothing overlaps. Ticks are nanoseconds.
+//! A workload's counts give its jobs for the binning, compute and main queues ([`counters::cost`]). A [`Line`], one a
+//! Vulkan queue, hands jobs out one after another as they are executed: a render pass's main phase follows its binning, and
+//! nothing begins before the barriers, events, semaphores and submissions that it depends on allow. The one [`Gpu`] of the device
+//! runs them: what depends on nothing overlaps, as far as there is room. Ticks are nanoseconds.
 //!
 //! The host's clock does not enter: gaps between submissions have no length, but what the host has waited for lies
 //! before what it submits then ([`Clock::seen`]). Only [`Clock::now`], which calibrated timestamps ask, ties the line
 //! to the host's clock: what is submitted afterwards begins no earlier than it said.
-//! Queues of one device do not slow each other down.
 
+mod gpu;
 mod line;
 
+pub use gpu::{Gpu, Ran};
 pub use line::{Line, Span};
 
+use parking_lot::{Mutex, MutexGuard};
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::time::Instant;
@@ -27,21 +29,26 @@ fn clock_ns() -> u64 {
 
 /// What the lines of a device share.
 pub struct Clock {
-    /// Ticks that the host has seen the device reach.
+    /// What the host has seen the device reach.
     seen: AtomicU64,
     /// The latest end of any workload.
     latest: AtomicU64,
     /// Device time less host time, where the two have been compared.
-    ahead: parking_lot::Mutex<u64>,
+    ahead: Mutex<u64>,
+    gpu: Mutex<Gpu>,
 }
 
 impl Default for Clock {
     fn default() -> Clock {
-        Clock { seen: AtomicU64::new(1), latest: AtomicU64::new(1), ahead: Default::default() }
+        let (ahead, gpu) = Default::default();
+        Clock { seen: AtomicU64::new(1), latest: AtomicU64::new(1), ahead, gpu }
     }
 }
 
 impl Clock {
+    pub fn gpu(&self) -> MutexGuard<'_, Gpu> {
+        self.gpu.lock()
+    }
     /// The host knows that the device has come to `t`.
     pub fn seen(&self, t: u64) {
         self.seen.fetch_max(t, SeqCst);

@@ -3,7 +3,7 @@
 use super::fill::Fill;
 use super::item::Item;
 use crate::state::Rect;
-use counters::{By, Counts, Event, Phase, Unit};
+use counters::{By, Counts, Event, Load, Phase, Unit};
 use shader::cost::COUNTED;
 use wave::Usage;
 
@@ -93,14 +93,37 @@ impl DrawCounts {
         self.tile += &o.tile;
         self.usage.add(&o.usage);
     }
-    /// Takes it all, as events of `item`; `None` if it was drawn in no tile.
-    pub fn take(&mut self, item: &Item) -> Option<Counts> {
+    /// Takes it all, as events of `item`, and the tiles that they are of; `None` if it was drawn in no tile.
+    pub fn take(&mut self, item: &Item) -> Option<(Counts, u64)> {
         if self.tiles == 0 {
             return None;
         }
         let this = std::mem::take(self);
-        Some(events(&this.tile, item, &this.usage))
+        Some((events(&this.tile, item, &this.usage), this.tiles))
     }
+}
+
+/// What a draw in one tile asks of a core, as far as it tells how long one tile takes beside others.
+pub fn load(tile: &TileCounts, item: &Item, usage: Option<&Usage>) -> Load {
+    let none = Usage::default();
+    let u = usage.unwrap_or(&none);
+    Load {
+        fma: u.fma,
+        cvt: u.cvt,
+        sfu: u.sfu,
+        issues: u.lines.iter().sum(),
+        slots: tile[InTile::Shaded] * varyings(item),
+        filters: u.texture.operations,
+        primitives: tile[InTile::Primitives],
+        quads: tile[InTile::Quads],
+        blended: tile[InTile::Blended],
+        warps: tile[InTile::Warps],
+        ..Load::default()
+    }
+}
+
+fn varyings(item: &Item) -> u64 {
+    item.plan.fills.iter().filter(|f| matches!(f, Fill::Varying { .. })).count() as u64
 }
 
 /// Quads with a lane in `m`.
@@ -160,8 +183,7 @@ fn events(tile: &TileCounts, item: &Item, usage: &Usage) -> Counts {
     let warps = tile[InTile::Warps];
     let mut u = machine::count::units(usage);
     machine::count::launch(&mut u, program, warps, shaded * 4, tile[InTile::FullWarps]);
-    let varying = |f: &&Fill| matches!(f, Fill::Varying { .. });
-    let varyings = item.plan.fills.iter().filter(varying).count() as u64;
+    let varyings = varyings(item);
     // An instruction interpolates up to four components of a location.
     u[Unit::VaryingInstr] = warps * varyings.div_ceil(4);
     u[Unit::VaryingSlots32] = shaded * varyings;

@@ -12,6 +12,7 @@ use super::target::{Plane, Targets};
 use crate::layout::{BLOCKS, LANE_X, LANE_Y, SIDE, TILE, pixel, sample_locations};
 use crate::prim::{Prim, Shape};
 use crate::state::Rect;
+use counters::Load;
 use simd::{Level, Simd};
 use texel::vector;
 use wave::{Host, Stop, Worker};
@@ -40,6 +41,8 @@ pub struct Task<'a> {
     pub level: Level,
     /// Counted here and added once an item.
     pub(super) counts: TileCounts,
+    /// What all that was drawn in the tile asks of a core.
+    pub load: Load,
     /// Pixels that have what they show already, by block ([`Plan::last_first`]).
     done: [u16; BLOCKS],
     /// Items whose fragments wait ([`super::deferred`]), and what came of those that do not any more.
@@ -89,6 +92,7 @@ impl<'a> Task<'a> {
             counts: TileCounts::default(),
             done: [0; BLOCKS],
             log,
+            load: Load::default(),
             waiting: vec![],
             shown: vec![],
             blamed: None,
@@ -108,7 +112,9 @@ impl<'a> Task<'a> {
         let r = self.cover_and_test(item, entries, hidden);
         let r = r.and_then(|_| self.shade(item));
         let usage = item.take_usage(self.worker);
-        counts.add_tile(&std::mem::take(&mut self.counts), usage.as_ref());
+        let tile = std::mem::take(&mut self.counts);
+        self.load.add(&counts::load(&tile, item, usage.as_ref()));
+        counts.add_tile(&tile, usage.as_ref());
         r
     }
 

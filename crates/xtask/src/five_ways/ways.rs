@@ -98,10 +98,12 @@ pub fn all(arm: Option<&(Hosts, Layer)>) -> Result<Measured, String> {
     command.env("TUFF_PERFORMANCE_SOURCE", "channel");
     run(command, "the ledger and our layer by the channel")?;
     let mut monitor: Vec<Workload> = vec![];
-    // A session has some of a group's counters.
+    // A session has some of a group's counters. The layer puts workloads one after the other, as it does for the other ways: what
+    // runs beside another has a part of its time.
+    let beside = place("monitor")?.join("channel.json");
     for chunk in 0.. {
-        let mut command = scene(&[]);
-        command.arg(chunk.to_string());
+        let mut command = scene(&[("--workloads", &beside)]);
+        command.env("TUFF_PERFORMANCE_SOURCE", "channel").arg(chunk.to_string());
         let lines = run(command, &format!("GL_AMD_performance_monitor, part {chunk}"))?;
         if !add_sessions(&mut monitor, &lines)? {
             break;

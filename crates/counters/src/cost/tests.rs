@@ -1,0 +1,174 @@
+//! The numbers below are worked out by hand for this model.
+
+use super::*;
+
+fn g720() -> Model {
+    Model::load(Some("g720")).unwrap()
+}
+
+#[test]
+fn nothing_costs_nothing() {
+    let (c, m) = (Counts::default(), g720());
+    assert_eq!((compute(&c, &m), binning(&c, &m)), (Job::default(), Job::default()));
+    assert_eq!(main(&c, &[], &[], 0, &m), MainPhase::default());
+}
+
+#[test]
+fn arithmetic_by_the_issue_rule() {
+    let cycles = |fma, cvt, sfu| arithmetic(&g720().core, fma, cvt, sfu);
+    // 8 warps a cycle when all are FMA; 4 when none is; one SFU.
+    assert_eq!(cycles(800, 0, 0), 100);
+    assert_eq!(cycles(0, 800, 0), 200);
+    assert_eq!(cycles(400, 400, 0), 100);
+    assert_eq!(cycles(0, 0, 800), 800);
+    assert_eq!(cycles(100, 300, 0), 75);
+    assert_eq!(cycles(1, 0, 0), 1);
+}
+
+/// A dispatch of so many workgroups and warps.
+fn dispatch(tasks: u64, warps: u64) -> Counts {
+    let mut c = Counts::default();
+    c[Event::ComputeJobs] = 1;
+    c[Event::ComputeTasks] = tasks;
+    c[(Phase::Compute, Unit::Warps)] = warps;
+    c
+}
+
+#[test]
+fn a_dispatch() {
+    // 100 workgroups of 64 warps with 64 000 FMA and 20 000 full writes: load/store binds, 20 000 cycles of cores; each task
+    // adds 20: 22 000 over ten cores = 2 200, and 1 000 for the job. Memory: 4 000 lines = 256 000 bytes at 56 a cycle =
+    // 4 572 cycles, which is more.
+    let mut c = dispatch(100, 6_400);
+    c[(Phase::Compute, Unit::Fma)] = 64_000;
+    c[(Phase::Compute, Unit::LsWriteFull)] = 20_000;
+    let job = compute(&c, &g720());
+    assert_eq!((job.cycles, job.core, job.exec), (3_200, 22_000, 20_000));
+    c[(Phase::Compute, Unit::ExtReads)] = 3_000;
+    c[(Phase::Compute, Unit::ExtWrites)] = 1_000;
+    assert_eq!(compute(&c, &g720()).cycles, 5_572);
+    // Half as many cores, half the speed.
+    let half = Model { cores: 5, ..g720() };
+    c[(Phase::Compute, Unit::ExtReads)] = 0;
+    assert_eq!(compute(&c, &half).cycles, 5_400);
+    // Eleven workgroups on ten cores take as long as twenty: 200 and 20 each.
+    let mut c = dispatch(11, 11 * 64);
+    c[(Phase::Compute, Unit::LsWriteFull)] = 2_200;
+    assert_eq!(compute(&c, &g720()).cycles, 1_000 + 2 * 220);
+}
+
+#[test]
+fn few_warps_do_not_hide_what_they_wait_for() {
+    // A workgroup of one warp and 1 000 FMA, which wait 4 cycles each: 4 000. Of 64 warps: 64 000 FMA at 8 a cycle, 8 000,
+    // which is more than 256 000 / 64; of 64 that hold more than 32 registers: 256 000 / 32 = 8 000, the same; and of 16: 4 000.
+    let cycles = |warps: u64, large: bool| {
+        let mut c = dispatch(1, warps);
+        c[(Phase::Compute, Unit::Fma)] = warps * 1_000;
+        c[(Phase::Compute, Unit::AllRegsWarps)] = if large { warps } else { 0 };
+        compute(&c, &g720()).cycles - 1_020
+    };
+    assert_eq!([cycles(1, false), cycles(16, false), cycles(64, false)], [4_000, 4_000, 8_000]);
+    assert_eq!([cycles(64, true), cycles(128, true)], [8_000, 16_000]);
+    // Each of 32 warps loads 100 lines that no cache has: 24 + 60 + 200 cycles each. Twice the warps, half a cycle each more.
+    let cycles = |warps: u64, m: &Model| {
+        let mut c = dispatch(1, warps);
+        c[(Phase::Compute, Unit::LsReadFull)] = warps * 100;
+        c[(Phase::Compute, Unit::LsL2ReadBeats)] = warps * 400;
+        c[(Phase::Compute, Unit::LsExtReadBeats)] = warps * 400;
+        compute(&c, m).cycles - 1_020
+    };
+    let m = g720();
+    // 64: beats between core and L2, one a cycle, are as many as the waits are.
+    assert_eq!([cycles(1, &m), cycles(32, &m), cycles(64, &m)], [28_400, 28_400, 28_400]);
+    let near = Model { memory: crate::model::Memory { external_latency: 1, ..m.memory.clone() }, ..m };
+    assert_eq!(cycles(32, &near), 12_800);
+}
+
+#[test]
+fn few_tasks_use_few_cores() {
+    let mut c = dispatch(2, 128);
+    c[(Phase::Compute, Unit::LsWritePartial)] = 960;
+    let m = g720();
+    assert_eq!(compute(&c, &m).cycles, 480 + 20 + 1_000);
+}
+
+#[test]
+fn slices_of_the_l2_serve_all_cores() {
+    // 100 000 lines: 64 bytes a cycle and slice are 25 000 cycles of four slices, 100 000 of one.
+    let mut c = dispatch(100, 6_400);
+    c[(Phase::Compute, Unit::L2ReadLookups)] = 100_000;
+    let mut m = g720();
+    assert_eq!(compute(&c, &m).cycles, 26_000);
+    m.memory.l2_slices = 1;
+    assert_eq!(compute(&c, &m).cycles, 101_000);
+}
+
+/// A draw of the whole of 640 × 640 pixels: 100 tasks of 256 warps.
+fn draw(set: impl FnOnce(&mut Load)) -> Draw {
+    let mut load = Load { warps: 25_600, quads: 102_400, ..Load::default() };
+    set(&mut load);
+    Draw { load, tasks: 100 }
+}
+
+fn pass() -> Counts {
+    let mut c = Counts::default();
+    c[Event::MainJobs] = 1;
+    c[Event::MainTasks] = 100;
+    c
+}
+
+#[test]
+fn a_render_pass() {
+    // 640 × 640 cleared to one attachment: 409 600 pixels written at 4 a cycle = 102 400 core cycles, 25 600 beats × 4 at
+    // one a cycle = 102 400 too; + 100 × 100; over ten cores 11 240; + 1 000.
+    let (mut c, m) = (pass(), g720());
+    c[Event::TilePixelsWritten] = 409_600;
+    c[Event::TileWriteBeats] = 102_400;
+    let p = main(&c, &[], &[1_124; 100], 0, &m);
+    assert_eq!((p.job.cycles, p.job.core, p.job.exec), (12_240, 112_400, 0));
+    // 10 vertices' work is less than the tiler's 3 000 primitives, one a cycle; a warp waits for 10 FMA, 4 cycles each.
+    c[Event::BinningJobs] = 1;
+    c[Event::BinningTasks] = 3;
+    c[Event::InputPrimitives] = 3_000;
+    c[(Phase::Binning, Unit::Fma)] = 10;
+    c[(Phase::Binning, Unit::Warps)] = 1;
+    let job = binning(&c, &m);
+    assert_eq!((job.cycles, job.core), (4_000, 40 + 60));
+    // Trilinear sampling of 1 000 000 quads' fragments: 8 000 000 operations, 8 a cycle.
+    let p = main(&c, &[draw(|l| l.filters = 8_000_000)], &[10_000; 100], 100, &m);
+    assert_eq!(p.job.cycles, (1_000_000 + 10_000) / 10 + 1_000);
+    assert_eq!((p.job.core, p.job.exec, &p.draws[..]), (1_010_000, 1_000_000, &[[1_000_000; 2]][..]));
+    // One task that weighs half of all: its core is the last.
+    let mut weights = [1; 100];
+    weights[99] = 99;
+    let slow = main(&c, &[draw(|l| l.filters = 8_000_000)], &weights, 100, &m);
+    // Nine or ten before it, and 99: 109 parts of 198, and not a tenth.
+    assert!((540_000..560_000).contains(&slow.job.cycles), "{}", slow.job.cycles);
+}
+
+#[test]
+fn draws_that_want_different_units_follow_each_other() {
+    let (c, m) = (pass(), g720());
+    let (alu, texture) = (draw(|l| l.fma = 8_000_000), draw(|l| l.filters = 8_000_000));
+    let cycles = |draws: &[Draw]| main(&c, draws, &[1; 100], 100, &m);
+    let both = cycles(&[alu, texture]);
+    assert_eq!(both.draws, [[1_000_000; 2]; 2]);
+    assert_eq!(both.job.cycles, 202_000);
+    // Draws of a warp a task share the core: 64 of them, 32 with each unit, take as long as one unit's do.
+    let small = |d: Draw| Draw {
+        load: Load { warps: 100, quads: 400, fma: d.load.fma / 32, filters: d.load.filters / 32, ..d.load },
+        ..d
+    };
+    let mixed: Vec<Draw> = (0..64).map(|i| small(if i % 2 == 0 { alu } else { texture })).collect();
+    let shared = cycles(&mixed);
+    assert_eq!(shared.draws.iter().map(|d| d[0]).sum::<u64>(), 2 * 500_000);
+    assert!(shared.draws.iter().all(|d| d[0] == 15_625), "{:?}", shared.draws);
+}
+
+#[test]
+fn parts_add_up() {
+    let parts: Vec<u64> = share([1, 1, 1].into_iter(), 100).collect();
+    assert_eq!(parts, [33, 33, 34]);
+    assert_eq!(share([0, 0].into_iter(), 7).sum::<u64>(), 0);
+    assert_eq!(share([0, 5].into_iter(), 7).collect::<Vec<_>>(), [0, 7]);
+}
