@@ -7,7 +7,7 @@ const GRAPHICS: vk::PipelineBindPoint = vk::PipelineBindPoint::GRAPHICS;
 const FORMAT: vk::Format = vk::Format::R8G8B8A8_UNORM;
 
 /// Shaders and layout: vertices of vec2 and vec4; colour · push constant + uniform buffer.
-struct Flat {
+pub struct Flat {
     vert: vk::ShaderModule,
     frag: vk::ShaderModule,
     set: vk::DescriptorSetLayout,
@@ -16,18 +16,18 @@ struct Flat {
 
 /// Which part of a pipeline to make, and from what.
 #[derive(Clone, Copy, Default)]
-struct Make<'a> {
-    parts: Option<vk::GraphicsPipelineLibraryFlagsEXT>,
-    libraries: &'a [vk::Pipeline],
-    cache: vk::PipelineCache,
-    flags: vk::PipelineCreateFlags,
-    topology: vk::PrimitiveTopology,
+pub struct Make<'a> {
+    pub parts: Option<vk::GraphicsPipelineLibraryFlagsEXT>,
+    pub libraries: &'a [vk::Pipeline],
+    pub cache: vk::PipelineCache,
+    pub flags: vk::PipelineCreateFlags,
+    pub topology: vk::PrimitiveTopology,
     /// A specialisation that no shader reads, but that makes programs of their own.
-    spec: u32,
+    pub spec: u32,
 }
 
 impl Flat {
-    fn new(g: &Gpu) -> Flat {
+    pub fn new(g: &Gpu) -> Flat {
         let d = &g.device;
         // SAFETY (here and below): handles are alive, structures outlive the calls.
         unsafe {
@@ -57,7 +57,7 @@ impl Flat {
 
     /// A pipeline for dynamic rendering to one RGBA8 attachment, viewport and scissor dynamic; whether all its stages
     /// came from the cache.
-    fn pipeline(&self, g: &Gpu, make: Make) -> Result<(vk::Pipeline, bool), vk::Result> {
+    pub fn pipeline(&self, g: &Gpu, make: Make) -> Result<(vk::Pipeline, bool), vk::Result> {
         use vk::GraphicsPipelineLibraryFlagsEXT as P;
         let own = |p| make.parts.is_none_or(|all| all.contains(p));
         let mut stages = Vec::new();
@@ -143,7 +143,7 @@ impl Flat {
         self.pipeline(g, Make { topology, ..Default::default() }).expect("a pipeline is made").0
     }
 
-    fn free(self, g: &Gpu) {
+    pub fn free(self, g: &Gpu) {
         unsafe {
             g.device.destroy_shader_module(self.vert, None);
             g.device.destroy_shader_module(self.frag, None);

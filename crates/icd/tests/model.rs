@@ -1,6 +1,7 @@
 //! What the modelled GPU counts, by VK_KHR_performance_query through the loader: figures worked out by hand.
 
 use crate::gpu::Gpu;
+use crate::graphics::{Flat, Make};
 use ash::vk;
 use std::ffi::CStr;
 
@@ -261,11 +262,75 @@ fn a_pass_of_many_primitives_counts_once() {
                 d.cmd_draw(c, 3, instances, 0, 0);
             });
         });
-        assert_eq!(got, ONE);
+        // Of each triangle, three positions and a reference are written, and read again: they are more than the L2 holds.
+        let between = instances as f64 * (3.0 * 16.0 + 8.0);
+        let [jobs, tasks, tiles, read, written] = ONE;
+        assert_eq!(got, [jobs, tasks, tiles, read + between, written + between]);
         d.destroy_pipeline(pipeline, None);
         d.destroy_pipeline_layout(layout, None);
         d.destroy_shader_module(module, None);
     }
+    m.free();
+}
+
+/// Vertices of 24 bytes, which become a position and four varyings each, and triangles without area.
+#[test]
+fn geometry_moves_memory() {
+    const NAMES: [&str; 5] = [
+        "Output external read bytes",
+        "Output external write bytes",
+        "Load/store unit partial read issues",
+        "Load/store unit full write issues",
+        "Output internal read beats",
+    ];
+    // So many triangles are shaded and binned as one.
+    const TRIANGLES: u32 = 768;
+    const CHUNKS: u32 = 64;
+    const VERTICES: u32 = CHUNKS * TRIANGLES * 3;
+    let m = Counted::new();
+    let d = &m.g.device;
+    let flat = Flat::new(&m.g);
+    let topology = vk::PrimitiveTopology::TRIANGLE_LIST;
+    let (pipeline, _) = flat.pipeline(&m.g, Make { topology, ..Default::default() }).unwrap();
+    let vertices = m.g.buffer(VERTICES as usize * 6);
+    let indices = m.g.buffer(VERTICES as usize);
+    let bind = |d: &ash::Device, c| unsafe {
+        let area = vk::Rect2D { extent: vk::Extent2D { width: SIDE, height: SIDE }, ..Default::default() };
+        let side = SIDE as f32;
+        let view = vk::Viewport { width: side, height: side, max_depth: 1.0, ..Default::default() };
+        d.cmd_bind_pipeline(c, vk::PipelineBindPoint::GRAPHICS, pipeline);
+        d.cmd_set_viewport(c, 0, &[view]);
+        d.cmd_set_scissor(c, 0, &[area]);
+        d.cmd_bind_vertex_buffers(c, 0, &[vertices.buffer], &[0]);
+        d.cmd_bind_index_buffer(c, indices.buffer, 0, vk::IndexType::UINT32);
+    };
+    let none = vk::RenderingFlags::empty();
+    let straight = m.count(NAMES, |d, c| {
+        m.pass(d, c, none, 0.5, || {
+            bind(d, c);
+            unsafe { d.cmd_draw(c, VERTICES, 1, 0, 0) };
+        });
+    });
+    // Sixteen vertices are six lines of attributes, four of positions and four of varyings. The tiler reads a position a beat.
+    let (n, line) = (VERTICES as f64, 64.0);
+    let want = [n * 24.0, n * 32.0 + BYTES, n / 16.0 * 6.0, n / 16.0 * 8.0, n];
+    assert_eq!(straight, want);
+    // All indices are 0: one vertex a chunk, and four bytes of index a reference, which the tiler reads. The pass writes its target,
+    // which holds another colour; a chunk of indexed triangles is 1280, and its vertex's position and varyings are a line each.
+    let indexed = m.count(NAMES, |d, c| {
+        m.pass(d, c, none, 0.75, || {
+            bind(d, c);
+            unsafe { d.cmd_draw_indexed(c, VERTICES, 1, 0, 0, 0) };
+        });
+    });
+    let chunks = (VERTICES as f64 / 3.0 / 1280.0).ceil();
+    let want =
+        [n * 4.0 + chunks * line, chunks * 2.0 * line + BYTES, chunks, chunks * 2.0, n * 4.0 / 16.0 + chunks];
+    assert_eq!(indexed, want);
+    unsafe { d.destroy_pipeline(pipeline, None) };
+    m.g.free(vertices);
+    m.g.free(indices);
+    flat.free(&m.g);
     m.free();
 }
 

@@ -2,7 +2,8 @@
 
 use crate::statistics::Epochs;
 use counters::cost::{self, MainPhase};
-use counters::{Counts, Load, Model, Phase};
+use counters::model::LINE;
+use counters::{Counts, Load, Model, Phase, Unit};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// Tasks that are told apart: of more, neighbours count as one.
@@ -23,6 +24,8 @@ pub struct Drawn {
     tasks: u64,
     /// Tasks with something to draw.
     touched: AtomicU64,
+    /// Bytes that binning has left for the tiles, by epoch.
+    between: Vec<(usize, u64)>,
 }
 
 /// The weights of tasks that are being drawn.
@@ -61,6 +64,27 @@ impl Drawn {
     }
     pub(crate) fn draw(&mut self, epoch: usize, draw: cost::Draw) {
         self.draws.push((epoch, draw));
+    }
+
+    /// Binning has written so many bytes for the tiles.
+    pub(crate) fn between(&mut self, epoch: usize, bytes: u64) {
+        match self.between.last_mut() {
+            Some((e, sum)) if *e == epoch => *sum += bytes,
+            _ => self.between.push((epoch, bytes)),
+        }
+    }
+
+    /// Tiles read what binning has left: the L2 has it still if all of a pass fits, else each line comes from memory once.
+    pub(crate) fn read_again(&mut self, epochs: &mut Epochs, m: &Model) {
+        let all: u64 = self.between.iter().map(|(_, bytes)| bytes).sum();
+        if all <= m.memory.l2_kib << 10 {
+            return;
+        }
+        for (epoch, bytes) in self.between.drain(..) {
+            let mut c = Counts::default();
+            c[(Phase::Main, Unit::ExtReads)] = bytes.div_ceil(LINE);
+            epochs.add_at(epoch, &c);
+        }
     }
 
     /// The main phase of a pass that counted `all`; and, by epoch, the cores' cycles of its draws, all and with a warp.

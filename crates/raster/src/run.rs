@@ -3,7 +3,7 @@
 use super::draw::Draw;
 use super::drawn::{Drawn, Ended};
 use super::geometry::bin::{Bins, Full};
-use super::geometry::{self, Batch, GeometryContext};
+use super::geometry::{self, Batch, GeometryContext, traffic};
 use super::layout::TILE;
 use super::pass::{self, Rendering, Subpass};
 use super::regions::Collected;
@@ -21,6 +21,7 @@ use super::tile::task::Task;
 use super::tile::transfer::Traffic;
 use super::tile::{Scratches, hidden, resolve};
 use ash::vk;
+use counters::model::LINE;
 use counters::{Counts, Event, Load, Phase, Unit, cost};
 use machine::count;
 use machine::host::DeviceHost;
@@ -217,6 +218,11 @@ impl PassRun {
     fn gather(&mut self, shared: &Shared, made: &Made, batch: Batch) -> Result<(), Blame> {
         let d = made.draw;
         *self.epochs.current() += &batch.counts.finish(&d.pipeline.vertex);
+        // Of vertices, those of primitives that tiles see: three each at most.
+        let written = batch.counts.written * LINE;
+        let seen = batch.prims.len() as u64 * 3;
+        let vertices = batch.counts.events[Event::VertexInvocations].max(1);
+        self.drawn.between(self.epochs.now(), written * seen.min(vertices) / vertices);
         if d.state.raster.discard {
             return Ok(());
         }
@@ -240,13 +246,23 @@ impl PassRun {
             let mut item =
                 Item::new(&d.pipeline, &d.state, &d.bindings, batch, bins, made.view, plan, made.place);
             item.instrument(d.instrumentation.as_ref(), made.index);
-            self.epochs.current()[Event::BinEntries] += item.bins.entries() as u64;
+            self.count_lists(item.bins.entries() as u64);
             self.ops.push((self.subpass, self.epochs.now(), Op::Draw(Box::new(item))));
             if self.primitives > MANY || self.words > MANY_WORDS {
                 self.flush(shared, true, Until::Room)?;
             }
         }
         Ok(())
+    }
+
+    /// So many references were written into lists of tasks.
+    fn count_lists(&mut self, entries: u64) {
+        let bytes = entries * traffic::ENTRY;
+        let c = self.epochs.current();
+        c[Event::BinEntries] += entries;
+        c[(Phase::Binning, Unit::L2WriteLookups)] += bytes.div_ceil(LINE);
+        c[(Phase::Binning, Unit::ExtWrites)] += bytes.div_ceil(LINE);
+        self.drawn.between(self.epochs.now(), bytes);
     }
 
     pub fn clear(&mut self, attachments: &[vk::ClearAttachment], rects: &[vk::ClearRect]) {
@@ -280,6 +296,7 @@ impl PassRun {
         self.subpass = self.rendering.subpasses.len();
         let suspending = self.rendering.suspending;
         let mut r = self.flush(shared, false, if suspending { Until::Room } else { Until::Read });
+        self.drawn.read_again(&mut self.epochs, shared.model);
         // One job each, however many parts a render pass instance comes in; without primitives there is nothing to bin.
         let bins = self.epochs.all()[Event::InputPrimitives] > 0;
         self.epochs.current()[Event::BinningJobs] += (bins && !self.binned) as u64;

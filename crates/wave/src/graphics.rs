@@ -20,6 +20,7 @@ use crate::kernels::count;
 use crate::made::MadeUp;
 use crate::memory::Aligned;
 use crate::state::{At, State, Stop};
+use crate::tally::AccessKind;
 use crate::worker::{Worker, splat};
 use shader::bytecode::{Program, Reg, UNIT_BYTES};
 use shader::ir::Input;
@@ -156,6 +157,18 @@ impl Lanes<'_> {
         let r = unsafe { engine.prologue(st, p) };
         st.exec = [0; 32];
         r
+    }
+
+    /// Whether this stretch of work goes through modelled caches.
+    pub fn follows(&mut self) -> bool {
+        self.state().count.follows()
+    }
+    /// An access of the fixed units around the program, to a line of device memory by its number there, or to one behind it:
+    /// goes through the modelled caches, where this stretch does.
+    pub fn follow(&mut self, kind: AccessKind, line: u64) {
+        if let Some(cache) = self.state().count.cache() {
+            cache.access(kind, line);
+        }
     }
 
     /// Lanes of the wave: 64, 128 or 256.

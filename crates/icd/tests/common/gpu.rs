@@ -64,7 +64,9 @@ impl Gpu {
     pub fn buffer(&self, words: usize) -> Mapped {
         let usage = vk::BufferUsageFlags::TRANSFER_SRC
             | vk::BufferUsageFlags::TRANSFER_DST
-            | vk::BufferUsageFlags::STORAGE_BUFFER;
+            | vk::BufferUsageFlags::STORAGE_BUFFER
+            | vk::BufferUsageFlags::VERTEX_BUFFER
+            | vk::BufferUsageFlags::INDEX_BUFFER;
         let size = words as u64 * 4;
         unsafe {
             let info = vk::BufferCreateInfo::default().size(size).usage(usage);

@@ -192,6 +192,11 @@ fn primitives(topology: vk::PrimitiveTopology, n: u32) -> u32 {
 }
 
 impl Assembly {
+    /// Bytes of the indices of one instance.
+    pub fn index_bytes(&self) -> u64 {
+        self.indices.as_ref().map_or(0, |i| self.vertices * width(i.ty))
+    }
+
     pub fn new(draw: &Draw, call: &Call) -> Assembly {
         let state = &draw.state;
         let topology = state.topology;

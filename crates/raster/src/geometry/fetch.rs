@@ -1,6 +1,7 @@
 //! Vertex fetch: attributes and built-ins into the inputs of a wave (Vulkan specification, "Vertex Input Extraction").
 
 use super::assembly::Assembled;
+use super::traffic::Stream;
 use crate::draw::{Call, Draw};
 use shader::bytecode::Program;
 use shader::ir::Input;
@@ -38,7 +39,9 @@ pub struct Fetch {
     instance_index: Option<usize>,
     /// The same for all vertices.
     constants: Vec<(usize, u32)>,
-    first_instance: u32,
+    pub(super) first_instance: u32,
+    /// The bindings that attributes are read from.
+    pub(super) streams: Vec<Stream>,
 }
 
 // SAFETY: the addresses are only read; the draw keeps the buffers.
@@ -67,6 +70,7 @@ impl Fetch {
             instance_index: None,
             constants: Vec::new(),
             first_instance: call.first_instance,
+            streams: Vec::new(),
         };
         let input = &draw.state.input;
         let base_vertex = if call.indexed { call.vertex_offset as u32 } else { call.first };
@@ -93,6 +97,7 @@ impl Fetch {
                 _ => {}
             }
         }
+        let mut bindings = Vec::new();
         for a in &input.attributes {
             let mut inputs = [NOBODY; 8];
             for (i, (what, _)) in program.inputs.iter().enumerate() {
@@ -121,6 +126,18 @@ impl Fetch {
                     readable = room.checked_div(stride).map_or(u64::MAX, |n| n + 1);
                 }
             }
+            if readable > 0 {
+                let divisor = binding.and_then(|b| b.divisor);
+                fetch.reads(
+                    a.binding,
+                    base as u64,
+                    a.format.block_bytes as u64,
+                    stride,
+                    readable,
+                    divisor,
+                    &mut bindings,
+                );
+            }
             // SAFETY: no attribute is longer.
             let zero = unsafe { scalars(a.format, [0u8; MOST].as_ptr()) };
             fetch.attributes.push(Attribute {
@@ -136,6 +153,33 @@ impl Fetch {
             });
         }
         fetch
+    }
+
+    /// An attribute of `bytes` at `base` is read; `bindings`: of the streams so far.
+    #[allow(clippy::too_many_arguments)]
+    fn reads(
+        &mut self,
+        binding: u32,
+        base: u64,
+        bytes: u64,
+        stride: u64,
+        readable: u64,
+        divisor: Option<u32>,
+        bindings: &mut Vec<u32>,
+    ) {
+        match bindings.iter().position(|b| *b == binding) {
+            Some(i) => {
+                let s = &mut self.streams[i];
+                let end = (s.base + s.bytes).max(base + bytes);
+                s.base = s.base.min(base);
+                s.bytes = end - s.base;
+                s.readable = s.readable.min(readable);
+            }
+            None => {
+                bindings.push(binding);
+                self.streams.push(Stream { base, bytes, stride, readable, divisor });
+            }
+        }
     }
 
     /// Fills the inputs of a wave with vertices `first .. first + n` of a chunk.

@@ -20,6 +20,7 @@ pub mod raster;
 pub mod setup;
 #[cfg(test)]
 mod tests;
+pub mod traffic;
 #[cfg(test)]
 pub(crate) use tests::polygons::every_level_gives_the_same_bits;
 pub mod vertex;
@@ -38,12 +39,14 @@ use machine::shared::Shared;
 use plane::Bias;
 use raster::Rasterizer;
 use shader::bytecode::Program;
+use shader::cost::COUNTED;
 use shader::ir::Input;
 use std::ops::Range;
 use texel::format::FormatInfo;
 use vertex::{Outputs, Vertices};
 use viewport::Map;
 use wave::graphics::{Job, Lanes};
+use wave::tally::Access;
 use wave::{Host, Stop, Worker};
 
 /// What a draw is drawn in.
@@ -70,6 +73,9 @@ pub struct GeometryCounts {
     pub warps: u64,
     pub full_warps: u64,
     pub usage: wave::Usage,
+    /// Lines of vertices' attributes that were read, and of what was written for tiles, by the warps that do.
+    pub fetched: u64,
+    pub written: u64,
 }
 
 impl GeometryCounts {
@@ -78,6 +84,8 @@ impl GeometryCounts {
         self.warps += o.warps;
         self.full_warps += o.full_warps;
         self.usage.add(&o.usage);
+        self.fetched += o.fetched;
+        self.written += o.written;
     }
 
     /// With what follows. `program`: the vertex program.
@@ -90,9 +98,15 @@ impl GeometryCounts {
         // Vertices are shaded whole: positions and the rest at once, for each reference that assembly did not merge.
         c[PositionTasks] = invocations.div_ceil(4);
         c[PositionCacheHits] = references.saturating_sub(invocations);
-        // A vertex's position is 16 bytes, a beat, for the tiler.
-        c[TilerReadBeats] = invocations;
-        let mut u = count::units(&self.usage);
+        // A vertex's position is 16 bytes, a beat, for the tiler, from where it has just been written. Indices come from memory.
+        let indices = c[TilerReadBeats];
+        c[TilerReadBeats] += invocations;
+        let mut usage = self.usage;
+        usage.lines[Access::ReadPartial as usize] += self.fetched;
+        usage.lines[Access::WriteFull as usize] += self.written;
+        let mut u = count::units(&usage);
+        u[Unit::L2ReadLookups] += indices.div_ceil(4) + invocations.div_ceil(4);
+        u[Unit::ExtReads] += indices.div_ceil(4);
         count::launch(&mut u, program, self.warps, invocations, self.full_warps);
         // One instruction fetches an attribute: up to four components, which are four slots.
         let mut locations: Vec<u16> = program
@@ -161,6 +175,17 @@ impl Work<'_> {
         counts.events[Event::BinningTasks] += 1;
         counts.warps += vertices.div_ceil(16);
         counts.full_warps += vertices / 16;
+        if COUNTED {
+            let fetch = &self.fetch;
+            out.counts.fetched += traffic::read(
+                &fetch.streams,
+                &s.chunk,
+                fetch.first_instance,
+                texel::memory::arena().0,
+                lanes,
+            );
+            out.counts.written += traffic::write(vertices, self.outputs.varyings.len() as u64, c, lanes);
+        }
         s.vertices.shade(self.outputs, &self.fetch, &s.chunk, lanes)?;
         if !self.raster.maps.is_empty() {
             s.vertices.place(self.raster.level, self.outputs, &self.raster.maps, self.raster.clip_z);
@@ -189,6 +214,8 @@ pub fn run(
     events[Event::InputVertices] += assembly.vertices * call.instances as u64;
     events[Event::InputPrimitives] += assembly.total;
     events[assembly.kind.event()] += assembly.total;
+    // Of all instances: what one has read, the L2 has for the next, and a draw that large has few.
+    events[Event::TilerReadBeats] += assembly.index_bytes().div_ceil(16);
     if assembly.total == 0 {
         each(out);
         return Ok(());

@@ -2,6 +2,7 @@
 
 use super::fill::Fill;
 use super::item::Item;
+use crate::geometry::traffic;
 use crate::state::Rect;
 use counters::{By, Counts, Event, Load, Phase, Unit};
 use shader::cost::COUNTED;
@@ -179,6 +180,10 @@ fn events(tile: &TileCounts, item: &Item, usage: &Usage) -> Counts {
     if item.plan.opaque || item.plan.deferred {
         c[Event::QuadsOccluding] = shaded + tile[InTile::Hidden];
     }
+    // Of each primitive: its reference, and three positions.
+    let beats = (tile[InTile::Primitives] * (traffic::ENTRY + 3 * traffic::POSITION)).div_ceil(16);
+    c[Event::FfeL2ReadBeats] = beats;
+    c[(Phase::Main, Unit::L2ReadLookups)] = beats.div_ceil(4);
     let Some(program) = item.pipeline.fragment.as_deref().filter(|_| COUNTED) else { return c };
     let warps = tile[InTile::Warps];
     let mut u = machine::count::units(usage);
@@ -187,6 +192,10 @@ fn events(tile: &TileCounts, item: &Item, usage: &Usage) -> Counts {
     // An instruction interpolates up to four components of a location.
     u[Unit::VaryingInstr] = warps * varyings.div_ceil(4);
     u[Unit::VaryingSlots32] = shaded * varyings;
+    // Three vertices' varyings of each primitive that is seen.
+    let beats = (tile[InTile::Primitives].min(shaded) * 3 * varyings * 4).div_ceil(16);
+    u[Unit::LsL2ReadBeats] += beats;
+    u[Unit::L2ReadLookups] += beats.div_ceil(4);
     c.add_units(Phase::Main, &u);
     c
 }

@@ -1,0 +1,137 @@
+//! Memory that geometry reads and writes on the modelled GPU: vertices, and what their shader leaves for tiles.
+
+use super::assembly::Assembled;
+use counters::model::LINE;
+use wave::graphics::Lanes;
+use wave::tally::AccessKind;
+
+/// A reference in a tile's list of primitives.
+pub const ENTRY: u64 = 8;
+/// A vertex's position.
+pub const POSITION: u64 = 16;
+
+/// Lines beyond device memory, in which positions and varyings lie: each chunk of a draw has its own.
+const BETWEEN: u64 = 1 << 50;
+/// Of a chunk: vertices stay below 4096, with a position and 128 varyings at most.
+const CHUNK: u64 = 1 << 16;
+
+/// A binding that attributes are read from.
+pub(super) struct Stream {
+    /// Of the attributes' first byte of element 0, and how many follow to their last.
+    pub base: u64,
+    pub bytes: u64,
+    pub stride: u64,
+    /// Elements that may be read.
+    pub readable: u64,
+    /// `None`: an element a vertex. Instances an element; 0: always the first one.
+    pub divisor: Option<u32>,
+}
+
+impl Stream {
+    /// Lines that a warp touches which reads these elements; `each` hears of them.
+    fn lines(&self, elements: &[u64], mut each: impl FnMut(u64)) -> u64 {
+        let at = |e: u64| self.base.wrapping_add(e.wrapping_mul(self.stride));
+        let of = |e: u64| at(e) / LINE..=at(e).wrapping_add(self.bytes - 1) / LINE;
+        let (low, high) = elements.iter().fold((u64::MAX, 0), |(l, h), e| (l.min(*e), h.max(*e)));
+        if low > high {
+            return 0;
+        }
+        let (first, last) = (*of(low).start(), *of(high).end());
+        let mut count = 0;
+        let mut tell = |line| {
+            each(line);
+            count += 1;
+        };
+        match last.wrapping_sub(first) {
+            span @ 0..64 => {
+                // Each of them once.
+                let mut seen = 0u64;
+                for e in elements {
+                    for line in of(*e) {
+                        seen |= 1 << line.wrapping_sub(first).min(span);
+                    }
+                }
+                while seen != 0 {
+                    tell(first + seen.trailing_zeros() as u64);
+                    seen &= seen - 1;
+                }
+            }
+            _ => elements.iter().flat_map(|e| of(*e)).for_each(tell),
+        }
+        count
+    }
+}
+
+/// Lines that the warps of a chunk read of vertices. `arena`: where device memory begins.
+pub(super) fn read(
+    streams: &[Stream],
+    chunk: &Assembled,
+    first_instance: u32,
+    arena: u64,
+    lanes: &mut Lanes,
+) -> u64 {
+    let (follows, first) = (lanes.follows(), arena / LINE);
+    let mut count = 0;
+    for s in streams.iter().filter(|s| s.readable > 0) {
+        for (index, instance) in chunk.index.chunks(16).zip(chunk.instance.chunks(16)) {
+            let mut elements = [0; 16];
+            let mut n = 0;
+            let mut take = |e: u64| {
+                if e < s.readable {
+                    elements[n] = e;
+                    n += 1;
+                }
+            };
+            match s.divisor {
+                None => index.iter().for_each(|i| take(*i as u64)),
+                Some(0) => take(first_instance as u64),
+                Some(d) => instance
+                    .iter()
+                    .for_each(|i| take(first_instance as u64 + (i.wrapping_sub(first_instance) / d) as u64)),
+            }
+            count += s.lines(&elements[..n], |line| {
+                if follows {
+                    lanes.follow(AccessKind::Read, line.wrapping_sub(first));
+                }
+            });
+        }
+    }
+    count
+}
+
+/// Lines that so many vertices' positions and varyings are written to, by chunk `c` of a draw.
+pub(super) fn write(vertices: u64, varyings: u64, c: u64, lanes: &mut Lanes) -> u64 {
+    let lines = (vertices * POSITION).div_ceil(LINE) + (vertices * varyings * 4).div_ceil(LINE);
+    if lanes.follows() {
+        let first = BETWEEN + c * CHUNK;
+        (first..first + lines).for_each(|l| lanes.follow(AccessKind::Write, l));
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_warp_touches_each_line_once() {
+        let lines = |stride, bytes, elements: &[u64]| {
+            let s = Stream { base: 4096, bytes, stride, readable: 1 << 20, divisor: None };
+            let mut seen = vec![];
+            let n = s.lines(elements, |l| seen.push(l - 64));
+            assert_eq!(n as usize, seen.len());
+            seen
+        };
+        let sixteen: Vec<u64> = (0..16).collect();
+        // 16 × 24 bytes are six lines; 12 of each 24 lie on all of them too.
+        assert_eq!(lines(24, 24, &sixteen), [0, 1, 2, 3, 4, 5]);
+        assert_eq!(lines(24, 12, &sixteen), [0, 1, 2, 3, 4, 5]);
+        // An element across two lines; the same twice.
+        assert_eq!(lines(48, 32, &[1, 1]), [0, 1]);
+        // Every other line.
+        assert_eq!(lines(128, 16, &[0, 1, 2]), [0, 2, 4]);
+        // Far apart: each its own.
+        assert_eq!(lines(16, 16, &[0, 1 << 16]), [0, 1 << 14]);
+        assert_eq!(lines(16, 16, &[]), [0u64; 0]);
+    }
+}
