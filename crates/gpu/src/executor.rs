@@ -303,6 +303,7 @@ impl Executor {
         blocks.add_to(&self.shared.model.core, instrumented, 0, vk::ShaderStageFlags::COMPUTE);
         let mut units = count::units(&usage.into_inner());
         count::launch(&mut units, program, total * size.div_ceil(16), total * size, total * (size / 16));
+        count::descriptors(&mut units, program, total.min(self.shared.model.cores));
         let mut counts = Counts::default();
         counts.add_units(Phase::Compute, &units);
         counts[Event::ComputeInvocations] = total * size;

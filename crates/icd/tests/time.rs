@@ -382,6 +382,29 @@ fn what_runs_at_once_shares_the_cores() {
     h.free();
 }
 
+/// Whoever could run, but for the cores that an earlier job has all of, waits; which each queue's counter tells.
+#[test]
+fn who_comes_later_waits_for_cores() {
+    let h = Heavy::new();
+    const STALLS: [&str; 3] = [
+        "Binning phase queue endpoint stall cycles",
+        "Compute queue endpoint stall cycles",
+        "Main phase queue endpoint stall cycles",
+    ];
+    // 16 workgroups of four warps fill a core, 160 all ten; the job's own thousand cycles are next to nothing beside them.
+    let all = |c| h.dispatch(c, 160, 800_000);
+    let [none, _, none_either] = h.c.count(STALLS, |_, c| all(c));
+    assert_eq!([none, none_either], [0.0; 2]);
+    // Binning beside it, and a pass that has nothing to bin.
+    let [binning, compute, main] = h.c.count(STALLS, |_, c| {
+        all(c);
+        h.pass(c, || ());
+        h.pass(c, || h.draw(c, 1));
+    });
+    assert!(binning > 0.0 && main > 0.0 && compute == 0.0, "{binning} {compute} {main}");
+    h.free();
+}
+
 /// The same bits on every run, however the host dawdles.
 #[test]
 fn the_hosts_pace_changes_no_time() {

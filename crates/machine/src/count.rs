@@ -2,7 +2,7 @@
 
 use crate::time::Ran;
 use counters::{Counts, Event, Job, Load, Model, Phase, Unit, UnitCounts};
-use shader::bytecode::Program;
+use shader::bytecode::{Code, Program};
 use wave::Usage;
 use wave::cache::Sizes;
 use wave::tally::{Access, AccessKind};
@@ -95,6 +95,15 @@ pub fn launch(c: &mut UnitCounts, program: &Program, warps: u64, threads: u64, f
     if program.profile.registers > 32 {
         c[Unit::AllRegsWarps] += warps;
     }
+}
+
+/// Descriptors that a program names wherever it is: each core that runs it reads them once, of 32 bytes each, and the L2 once.
+pub fn descriptors(c: &mut UnitCounts, program: &Program, cores: u64) {
+    let prologue = program.code.get(..program.prologue as usize).unwrap_or_default();
+    let named = prologue.iter().filter(|op| op.code == Code::DESC).count() as u64;
+    c[Unit::OtherL2ReadBeats] += named * 2 * cores;
+    c[Unit::L2ReadLookups] += (named * 32).div_ceil(64) * cores;
+    c[Unit::ExtReads] += (named * 32).div_ceil(64);
 }
 
 /// Bytes that a transfer read and wrote: of the parts of its regions that exist.

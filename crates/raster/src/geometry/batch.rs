@@ -13,6 +13,37 @@ pub struct Batch {
     /// [`Prim::pixels`] points here.
     pub pixels: Vec<[i32; 2]>,
     pub counts: GeometryCounts,
+    /// Of the chunk that is being made.
+    pub used: Used,
+}
+
+/// Vertices of a chunk that visible primitives use: what the position cache is to positions, this is to the other outputs.
+#[derive(Default)]
+pub struct Used {
+    bits: Vec<u64>,
+    references: u64,
+}
+
+impl Used {
+    /// A chunk of so many vertices begins.
+    pub fn begin(&mut self, vertices: usize) {
+        self.bits.clear();
+        self.bits.resize(vertices.div_ceil(64), 0);
+        self.references = 0;
+    }
+    /// A visible primitive uses a vertex.
+    #[inline(always)]
+    pub fn mark(&mut self, vertex: usize) {
+        if let Some(bits) = self.bits.get_mut(vertex / 64) {
+            *bits |= 1 << (vertex % 64);
+            self.references += 1;
+        }
+    }
+    /// Vertices that are used, and uses of them beyond the first.
+    pub fn counts(&self) -> [u64; 2] {
+        let used = self.bits.iter().map(|b| b.count_ones() as u64).sum();
+        [used, self.references - used]
+    }
 }
 
 /// Batches that have been dropped, whose memory is warm: fresh pages cost as much as the primitives on them.
@@ -79,6 +110,7 @@ impl Drop for Batch {
                 planes: std::mem::take(&mut self.planes),
                 pixels: std::mem::take(&mut self.pixels),
                 counts: GeometryCounts::default(),
+                used: std::mem::take(&mut self.used),
             };
             kept.clear();
             // The largest is taken first.

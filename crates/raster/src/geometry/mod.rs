@@ -97,6 +97,7 @@ impl GeometryCounts {
         c[PrimsVisible] += c[PrimsFrontVisible] + c[PrimsBackVisible];
         // Vertices are shaded whole: positions and the rest at once, for each reference that assembly did not merge.
         c[PositionTasks] = invocations.div_ceil(4);
+        c[VaryingTasks] = c[VaryingCacheMisses].div_ceil(4);
         c[PositionCacheHits] = references.saturating_sub(invocations);
         // A vertex's position is 16 bytes, a beat, for the tiler, from where it has just been written. Indices come from memory.
         let indices = c[TilerReadBeats];
@@ -108,6 +109,7 @@ impl GeometryCounts {
         u[Unit::L2ReadLookups] += indices.div_ceil(4) + invocations.div_ceil(4);
         u[Unit::ExtReads] += indices.div_ceil(4);
         count::launch(&mut u, program, self.warps, invocations, self.full_warps);
+        count::descriptors(&mut u, program, c[BinningTasks].min(counters::model::current().cores));
         // One instruction fetches an attribute: up to four components, which are four slots.
         let mut locations: Vec<u16> = program
             .inputs
@@ -190,7 +192,11 @@ impl Work<'_> {
         if !self.raster.maps.is_empty() {
             s.vertices.place(self.raster.level, self.outputs, &self.raster.maps, self.raster.clip_z);
         }
+        out.used.begin(s.chunk.index.len());
         self.raster.chunk(&s.vertices, &s.chunk, stipple, out);
+        let [used, again] = out.used.counts();
+        out.counts.events[Event::VaryingCacheMisses] += used;
+        out.counts.events[Event::VaryingCacheHits] += again;
         Ok(())
     }
 }

@@ -69,6 +69,7 @@ fn body(r: &Rasterizer, v: &Vertices, chunk: &Assembled, out: &mut Batch) {
             continue;
         }
         let w = v.w[a];
+        out.used.mark(a);
         out.prims.push(Prim {
             shape: Shape::Polygon,
             edges: [Edge::default(); 4],

@@ -207,6 +207,7 @@ impl<'a> Rasterizer<'a> {
             return;
         }
         if !fill {
+            vertices.iter().for_each(|i| out.used.mark(*i as usize));
             events[if front { PrimsFrontVisible } else { PrimsBackVisible }] += 1;
         }
         let base = [&placed[0], &placed[planes_of], &placed[planes_of + 1]];
@@ -254,6 +255,7 @@ impl<'a> Rasterizer<'a> {
                 }
                 let events = &mut out.counts.events;
                 if out.prims.len() > before {
+                    vertices.iter().for_each(|i| out.used.mark(*i as usize));
                     events[if front { PrimsFrontVisible } else { PrimsBackVisible }] += 1;
                 } else {
                     out.planes.truncate(planes as usize);
@@ -351,7 +353,7 @@ impl<'a> Rasterizer<'a> {
         if let [Some(a), Some(b)] = placed {
             self.segment(v, &source, [&a, &b], true, 0.0, stipple, out);
         }
-        seen(out, before);
+        seen(out, before, &vertices[..2]);
     }
 
     /// A point primitive: drawn whole if its centre is inside the clip volume.
@@ -374,12 +376,15 @@ impl<'a> Rasterizer<'a> {
         if let Some(p) = self.place_own(&source, v, 0) {
             self.square(v, &source, &p, true, 0.0, out);
         }
-        seen(out, before);
+        seen(out, before, &vertices[..1]);
     }
 }
 
 /// A line or point that left something to draw is visible; else it lies outside scissor and area.
-fn seen(out: &mut Batch, before: usize) {
+fn seen(out: &mut Batch, before: usize, vertices: &[u32]) {
+    if out.prims.len() > before {
+        vertices.iter().for_each(|i| out.used.mark(*i as usize));
+    }
     let events = &mut out.counts.events;
     events[if out.prims.len() > before { PrimsVisible } else { PrimsScissorCulled }] += 1;
 }

@@ -16,6 +16,7 @@ use crate::prim::{Bounds, Edge, Plane, Prim, Shape};
 use crate::state::Rect;
 use ash::vk;
 use counters::Event::{self, *};
+use shader::cost::COUNTED;
 
 const LANES: usize = 16;
 
@@ -185,6 +186,9 @@ fn flush(r: &Rasterizer, v: &Vertices, chunk: &Assembled, group: &mut Group, out
         for k in 0..3 {
             t[k][i] = chunk.v[k][triangle] as usize;
         }
+    }
+    if COUNTED {
+        (0..n).for_each(|i| t.iter().for_each(|t| out.used.mark(t[i])));
     }
     let mut px = [[0i32; LANES]; 3];
     let mut py = [[0i32; LANES]; 3];

@@ -4,7 +4,7 @@ use super::fill::Fill;
 use super::item::Item;
 use crate::geometry::traffic;
 use crate::state::Rect;
-use counters::{By, Counts, Event, Load, Phase, Unit};
+use counters::{By, Counts, Event, Load, Phase, Unit, UnitCounts};
 use shader::cost::COUNTED;
 use wave::Usage;
 
@@ -100,7 +100,13 @@ impl DrawCounts {
             return None;
         }
         let this = std::mem::take(self);
-        Some((events(&this.tile, item, &this.usage), this.tiles))
+        let mut c = events(&this.tile, item, &this.usage);
+        if let Some(program) = item.pipeline.fragment.as_deref().filter(|_| this.tile[InTile::Warps] > 0) {
+            let mut u = UnitCounts::default();
+            machine::count::descriptors(&mut u, program, this.tiles.min(counters::model::current().cores));
+            c.add_units(Phase::Main, &u);
+        }
+        Some((c, this.tiles))
     }
 }
 
