@@ -1,5 +1,6 @@
 //! Modelled time through the loader: what depends on what, what shares the GPU, and how draws share their pass.
 
+use crate::gpu::Gpu;
 use crate::model::{Counted, FORMAT, SIDE};
 use ash::vk;
 use vk::PipelineStageFlags2 as Stages;
@@ -437,4 +438,68 @@ fn the_hosts_pace_changes_no_time() {
     };
     let first = run(0);
     assert_eq!([run(3), run(11), run(0)], [first.clone(), first.clone(), first]);
+}
+
+/// A shader's clock goes on by what its warp waits for, and lies between the stamps around its dispatch.
+#[test]
+fn shader_clocks_advance_with_the_warps_cost() {
+    let mut clock = vk::PhysicalDeviceShaderClockFeaturesKHR::default().shader_device_clock(true);
+    let g = Gpu::with(&[vk::KHR_SHADER_CLOCK_NAME, vk::KHR_PUSH_DESCRIPTOR_NAME], &mut clock);
+    let d = &g.device;
+    let pushed = ash::khr::push_descriptor::Device::new(&g.instance, d);
+    let out = g.buffer(4);
+    unsafe {
+        let code = shader::words(include_bytes!("shaders/clock.comp.spv"));
+        let module =
+            d.create_shader_module(&vk::ShaderModuleCreateInfo::default().code(&code), None).unwrap();
+        let compute = vk::ShaderStageFlags::COMPUTE;
+        let binding = [vk::DescriptorSetLayoutBinding::default()
+            .descriptor_type(vk::DescriptorType::STORAGE_BUFFER)
+            .descriptor_count(1)
+            .stage_flags(compute)];
+        let info = vk::DescriptorSetLayoutCreateInfo::default()
+            .flags(vk::DescriptorSetLayoutCreateFlags::PUSH_DESCRIPTOR_KHR)
+            .bindings(&binding);
+        let set = d.create_descriptor_set_layout(&info, None).unwrap();
+        let sets = [set];
+        let push = [vk::PushConstantRange { stage_flags: compute, offset: 0, size: 4 }];
+        let info = vk::PipelineLayoutCreateInfo::default().set_layouts(&sets).push_constant_ranges(&push);
+        let layout = d.create_pipeline_layout(&info, None).unwrap();
+        let stage = vk::PipelineShaderStageCreateInfo::default().stage(compute).module(module).name(c"main");
+        let info = [vk::ComputePipelineCreateInfo::default().stage(stage).layout(layout)];
+        let pipeline = d.create_compute_pipelines(vk::PipelineCache::null(), &info, None).unwrap()[0];
+        let info = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TIMESTAMP).query_count(2);
+        let pool = d.create_query_pool(&info, None).unwrap();
+        let mut passed = [0u64; 3];
+        for (passed, n) in passed.iter_mut().zip([100u32, 1100, 2100]) {
+            g.run(|d, c| {
+                d.cmd_reset_query_pool(c, pool, 0, 2);
+                d.cmd_write_timestamp2(c, Stages::ALL_COMMANDS, pool, 0);
+                d.cmd_bind_pipeline(c, vk::PipelineBindPoint::COMPUTE, pipeline);
+                let buffer =
+                    [vk::DescriptorBufferInfo { buffer: out.buffer, offset: 0, range: vk::WHOLE_SIZE }];
+                let write = [vk::WriteDescriptorSet::default()
+                    .descriptor_type(vk::DescriptorType::STORAGE_BUFFER)
+                    .buffer_info(&buffer)];
+                pushed.cmd_push_descriptor_set(c, vk::PipelineBindPoint::COMPUTE, layout, 0, &write);
+                d.cmd_push_constants(c, layout, compute, 0, &n.to_le_bytes());
+                d.cmd_dispatch(c, 1, 1, 1);
+                d.cmd_write_timestamp2(c, Stages::ALL_COMMANDS, pool, 1);
+            });
+            let mut stamps = [0u64; 2];
+            d.get_query_pool_results(pool, 0, &mut stamps, vk::QueryResultFlags::TYPE_64).unwrap();
+            let began = out.words[1] as u64 | (out.words[2] as u64) << 32;
+            *passed = out.words[0] as u64;
+            assert!(stamps[0] <= began && began + *passed <= stamps[1], "{stamps:?} {began} {passed}");
+        }
+        // A thousand multiplications more: four cycles each at 1.3 GHz, and what the loop itself takes.
+        let more = [passed[1] - passed[0], passed[2] - passed[1]];
+        assert!(more[0].abs_diff(more[1]) <= 1 && more[0] >= 3077, "{passed:?}");
+        d.destroy_query_pool(pool, None);
+        d.destroy_pipeline(pipeline, None);
+        d.destroy_pipeline_layout(layout, None);
+        d.destroy_descriptor_set_layout(set, None);
+        d.destroy_shader_module(module, None);
+    }
+    g.free(out);
 }

@@ -68,6 +68,14 @@ impl Host for DeviceHost<'_> {
     fn clock(&self) -> u64 {
         self.clock
     }
+
+    fn ticks(&self, [arithmetic, accesses, textures]: [u64; 3]) -> u64 {
+        let m = self.shared.model;
+        let c = &m.core;
+        m.nanoseconds(
+            arithmetic * c.arithmetic_latency + accesses * c.ls_latency + textures * c.texture_latency,
+        )
+    }
     fn expired(&self) -> bool {
         self.shared.hub.stops()
     }

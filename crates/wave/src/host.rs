@@ -213,6 +213,11 @@ pub trait Host: Sync {
     /// Device clock at which the workload begins (ns ticks).
     fn clock(&self) -> u64;
 
+    /// Ticks that a warp takes for instructions of arithmetic, of load and store, and of the texture unit.
+    fn ticks(&self, passed: [u64; 3]) -> u64 {
+        passed.iter().sum()
+    }
+
     /// True when the device is lost or the watchdog's time is up: the wave stops. Asked every some thousand loop
     /// iterations.
     fn expired(&self) -> bool;

@@ -161,8 +161,10 @@ pub struct Counting {
     rows: *mut Row,
     row: *mut Row,
     row_count: usize,
-    /// Once the wave has read the clock: what its rows had counted then, and how often it has.
-    pub clock: Option<(u64, u64)>,
+    /// Once the wave has read the clock: what its warps had passed then, and how often it has.
+    pub clock: Option<([u64; 3], u64)>,
+    /// What a warp that passes a row's counter costs, as many as there are counters.
+    costs: *const Cost,
     /// The cache to follow accesses through, or null.
     cache: *mut Cache,
     /// The lines of every access and texel are to be counted, not only where that is cheap.
@@ -183,6 +185,7 @@ impl Counting {
             row: rows.as_mut_ptr(),
             row_count: rows.len(),
             clock: None,
+            costs: std::ptr::null(),
             cache: std::ptr::null_mut(),
             exact: true,
             marked: false,
@@ -211,10 +214,24 @@ impl Counting {
         self.row = unsafe { self.rows.add(i) };
         self.row()
     }
-    /// Warps that the program's counters have counted.
-    pub fn warps(&self) -> u64 {
-        // SAFETY: as many rows as `at` was given at least (`Tally::counting`).
-        (0..self.row_count).map(|i| unsafe { (*self.rows.add(i)).warps }).sum()
+    /// Instructions of arithmetic, of load and store, and of the texture unit that the wave's warps have passed, and those of
+    /// waves before it.
+    pub fn passed(&self) -> [u64; 3] {
+        let mut sum = [0; 3];
+        if self.costs.is_null() {
+            return sum;
+        }
+        for i in 0..self.row_count {
+            // SAFETY: as many rows and costs as there are counters (`Tally::counting`).
+            let (warps, c) = unsafe { ((*self.rows.add(i)).warps, &*self.costs.add(i)) };
+            let each = [c.fma + c.cvt + c.sfu, c.ls + c.single, c.tex];
+            sum.iter_mut().zip(each).for_each(|(sum, n)| *sum += warps * n as u64);
+        }
+        sum
+    }
+    /// Warps that the wave began with.
+    pub fn live(&self) -> u64 {
+        self.began.iter().filter(|exec| **exec != 0).count() as u64
     }
     /// Whether accesses are followed through a cache.
     #[inline(always)]
@@ -268,6 +285,7 @@ impl Tally {
         }
         Counting {
             row_count: counters,
+            costs: p.profile.counters.as_ptr(),
             cache: if self.tracing { &mut *self.cache } else { std::ptr::null_mut() },
             exact: self.tracing || p.profile.mark_count > 0,
             marked: p.profile.mark_count > 0,

@@ -89,6 +89,10 @@ impl Host for TileHost<'_> {
     fn clock(&self) -> u64 {
         self.device.clock()
     }
+
+    fn ticks(&self, passed: [u64; 3]) -> u64 {
+        self.device.ticks(passed)
+    }
     fn expired(&self) -> bool {
         self.device.expired()
     }

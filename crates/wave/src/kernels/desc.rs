@@ -170,11 +170,12 @@ fn buf_size<L: Steps>(_: L, st: &mut State, op: At) -> *const Op {
 
 #[inline(always)]
 fn clock<L: Steps>(_: L, st: &mut State, op: At) -> *const Op {
-    // Time goes on within a wave by the blocks that its warps run, and by the readings.
-    let blocks = st.count.warps();
-    let (began, readings) = st.count.clock.get_or_insert((blocks, 0));
+    // Time goes on within a wave by what its warps have passed, on average, and by the readings.
+    let (passed, warps) = (st.count.passed(), st.count.live().max(1));
+    let (began, readings) = st.count.clock.get_or_insert((passed, 0));
     *readings += 1;
-    let t = st.host.clock() + (blocks - *began) + *readings;
+    let t = *readings + st.host.ticks(std::array::from_fn(|i| (passed[i] - began[i]) / warps));
+    let t = st.host.clock() + t;
     // SAFETY: the op's register.
     unsafe { splat64(st, op.d, t) };
     op.on(1)
