@@ -301,7 +301,9 @@ impl Executor {
         };
         shared.run_parallel(chunks, &work);
         blocks.add_to(&self.shared.model.core, instrumented, 0, vk::ShaderStageFlags::COMPUTE);
-        let mut units = count::units(&usage.into_inner());
+        let mut usage = usage.into_inner();
+        usage.fare_as(&wave::Usage::default());
+        let mut units = count::units(&usage);
         count::launch(&mut units, program, total * size.div_ceil(16), total * size, total * (size / 16));
         count::descriptors(&mut units, program, total.min(self.shared.model.cores));
         let mut counts = Counts::default();

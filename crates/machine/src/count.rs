@@ -182,6 +182,27 @@ pub fn compute(c: &mut Counts, job: &Job, r: &Ran) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use wave::cache::Trace;
+
+    /// A draw of which no tile was followed through caches: as the others of its pass, or as if no cache had anything.
+    #[test]
+    fn what_was_not_followed_moves_memory_too() {
+        let mut draw = Usage::default();
+        draw.texture.messages = 10;
+        draw.lines[Access::ReadFull as usize] = 7;
+        let mut others = Usage::default();
+        others.texels.messages = 4;
+        others.texels.lines = Trace { lookups: 8, missed: 4, far: 2 };
+        let far = |u: &Usage| {
+            let u = units(u);
+            [u[Unit::TexL2ReadBeats], u[Unit::TexExtReadBeats], u[Unit::LsExtReadBeats], u[Unit::ExtReads]]
+        };
+        let mut alone = draw;
+        alone.fare_as(&Usage::default());
+        assert_eq!(far(&alone), [40, 40, 28, 17]);
+        draw.fare_as(&others);
+        assert_eq!(far(&draw), [40, 20, 28, 12]);
+    }
 
     #[test]
     fn a_copy_of_a_mebibyte() {

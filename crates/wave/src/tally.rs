@@ -141,6 +141,20 @@ impl Usage {
         }
         all
     }
+    /// Of kinds of accesses that were not followed at all: as those of `others` were, or, where nobody's were, each to a line that no
+    /// cache has.
+    pub fn fare_as(&mut self, others: &Usage) {
+        let cold = Trace { lookups: 1, missed: 1, far: 1 };
+        for (mine, other) in self.traced.iter_mut().zip(&others.traced) {
+            if mine.lookups == 0 {
+                *mine = if other.lookups > 0 { *other } else { cold };
+            }
+        }
+        if self.texels.messages == 0 {
+            let cold = TexelTrace { messages: 1, lines: cold };
+            self.texels = if others.texels.messages > 0 { others.texels } else { cold };
+        }
+    }
     fn cost(&mut self, times: u64, diverged: u64, c: &Cost) {
         self.fma += times * c.fma as u64;
         self.cvt += times * c.cvt as u64;

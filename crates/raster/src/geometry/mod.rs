@@ -105,6 +105,7 @@ impl GeometryCounts {
         let mut usage = self.usage;
         usage.lines[Access::ReadPartial as usize] += self.fetched;
         usage.lines[Access::WriteFull as usize] += self.written;
+        usage.fare_as(&self.usage);
         let mut u = count::units(&usage);
         u[Unit::L2ReadLookups] += indices.div_ceil(4) + invocations.div_ceil(4);
         u[Unit::ExtReads] += indices.div_ceil(4);

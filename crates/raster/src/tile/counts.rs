@@ -94,6 +94,15 @@ impl DrawCounts {
         self.tile += &o.tile;
         self.usage.add(&o.usage);
     }
+    /// What was followed of it through caches, added to `all`.
+    pub fn followed(&self, all: &mut Usage) {
+        all.traced.iter_mut().zip(&self.usage.traced).for_each(|(a, t)| a.add(t));
+        all.texels.add(&self.usage.texels);
+    }
+    /// What was not followed of it fares as what was of the others'.
+    pub fn fare_as(&mut self, others: &Usage) {
+        self.usage.fare_as(others);
+    }
     /// Takes it all, as events of `item`, and the tiles that they are of; `None` if it was drawn in no tile.
     pub fn take(&mut self, item: &Item) -> Option<(Counts, u64)> {
         if self.tiles == 0 {
