@@ -313,7 +313,7 @@ impl Executor {
         counts[Event::ComputeTasks] = total;
         let job = cost::compute(&counts, self.shared.model);
         let ran = self.line.dispatch(&mut self.shared.clock.gpu(), &job, self.shared.model);
-        count::compute(&mut counts, &job, &ran);
+        count::compute(&mut counts, &job, ran.cycles());
         let span = ran.span();
         self.queries.add(&counts, ran.end);
         let done = Done { kind: WorkloadKind::Dispatch, views: 1, span, phases: None, counts: &counts };
@@ -332,7 +332,7 @@ impl Executor {
         let mut counts = count::transfer(moved);
         let job = cost::compute(&counts, self.shared.model);
         let ran = self.line.transfer(&mut self.shared.clock.gpu(), &job, self.shared.model);
-        count::compute(&mut counts, &job, &ran);
+        count::compute(&mut counts, &job, ran.cycles());
         let span = ran.span();
         self.queries.add(&counts, ran.end);
         let done = Done { kind: WorkloadKind::Transfer, views: 1, span, phases: None, counts: &counts };

@@ -55,7 +55,7 @@ impl Phased<'_> {
 
     /// Adds its events to epochs; when each ended.
     fn add(&self, epochs: &mut Epochs) -> Vec<u64> {
-        let parts = [self.ran.active, self.ran.blocked, self.ran.alone].map(|n| self.split(n));
+        let parts = self.ran.cycles().map(|n| self.split(n));
         let mut at = self.ran.begin;
         let times = self.split(self.ran.end - self.ran.begin);
         (0..self.weights.len())

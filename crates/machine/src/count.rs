@@ -1,6 +1,5 @@
 //! From what workers count to the catalogue's events, and from those to ticks.
 
-use crate::time::Ran;
 use counters::{Counts, Event, Job, Load, Model, Phase, Unit, UnitCounts};
 use shader::bytecode::{Code, Program};
 use wave::Usage;
@@ -143,7 +142,8 @@ pub fn transfer(moved: Moved) -> Counts {
     c
 }
 
-/// Events of a job's time on one queue of the front end, whose cores' cycles are counted already.
+/// Events of a job's time on one queue of the front end: cycles in which it went on, in which it was blocked, in which nothing
+/// earlier ran beside it. Its cores' cycles are counted already.
 pub fn ran(c: &mut Counts, phase: Phase, [active, blocked, alone]: [u64; 3]) {
     use Event::*;
     let (queued_cycles, active_cycles, blocked_cycles) = match phase {
@@ -174,9 +174,9 @@ pub fn task(c: &mut Counts, m: &Model) {
 }
 
 /// All time events of a workload on the compute queue.
-pub fn compute(c: &mut Counts, job: &Job, r: &Ran) {
+pub fn compute(c: &mut Counts, job: &Job, cycles: [u64; 3]) {
     cores(c, Phase::Compute, job.core, job.exec);
-    ran(c, Phase::Compute, [r.active, r.blocked, r.alone]);
+    ran(c, Phase::Compute, cycles);
 }
 
 #[cfg(test)]

@@ -54,6 +54,10 @@ pub struct Ran {
 }
 
 impl Ran {
+    /// Active, blocked, alone.
+    pub fn cycles(&self) -> [u64; 3] {
+        [self.active, self.blocked, self.alone]
+    }
     pub fn span(&self) -> Span {
         Span { begin: self.begin, end: self.end }
     }
