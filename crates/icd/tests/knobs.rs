@@ -40,8 +40,9 @@ const NO_CVT: Set = ("core.cvt_lanes", 1 << 10);
 /// The workloads:
 ///
 /// - "fill": 1 MiB, 16 384 lines, in 16 tasks of 1024 issues and 4096 beats; of ten cores some have two. 1000 for the job.
-/// - "multiplications", "square roots", "samples": 800 rounds more of a loop, in 40 workgroups of four warps; a core has four of
-///   them, 16 warps. A round is one of these and two CVT instructions, for the loop's count; a sample has an FMA before it.
+/// - "multiplications", "square roots", "samples": 800 (samples: 160) rounds more of a loop, in 40 workgroups of four warps; a
+///   core has four of them, 16 warps. A round is one of these and two CVT instructions, for the loop's count; a sample has an FMA
+///   before it.
 /// - "lines": 288 rounds more in one workgroup, each of a line that the L1 lacks, but for what a warp waits for arithmetic.
 /// - "clear": 16 384 pixels, 4096 beats, 65 536 bytes, in four regions on four cores. 1000 for the job.
 /// - "quads": 16 draws more of 4096 quads, on four cores; interpolated ones have four slots each.
@@ -91,7 +92,7 @@ const ROWS: &[Row] = &[
         "core.texels",
         &[("core.arithmetic_latency", 1), ("core.texture_latency", 1)],
         "samples",
-        [(8, 800.0 * 32.0), (4, 800.0 * 64.0)],
+        [(8, 160.0 * 32.0), (4, 160.0 * 64.0)],
     ),
     // Four pixels a cycle, or two, and 100 for the region.
     row(
@@ -127,12 +128,12 @@ const ROWS: &[Row] = &[
     row("core.arithmetic_latency", &[], "multiplications", [(4, 800.0 * 12.0), (8, 800.0 * 24.0)]),
     // A line comes from the L2.
     row("core.ls_latency", &[], "lines", [(24, 288.0 * (24.0 + 60.0)), (124, 288.0 * (124.0 + 60.0))]),
-    // A warp's 1600 messages; of 512 that are followed two miss (the sample lies at the texture's edge): 6.25 · 260 cycles.
+    // A warp's 320 messages; of 512 that are followed two miss (the sample lies at the texture's edge): 1.25 · 260 cycles.
     row(
         "core.texture_latency",
         &[],
         "samples",
-        [(48, 800.0 * (48.0 + 12.0) + 1625.0), (148, 800.0 * (148.0 + 12.0) + 1625.0)],
+        [(48, 160.0 * (48.0 + 12.0) + 325.0), (148, 160.0 * (148.0 + 12.0) + 325.0)],
     ),
     row("tiler.primitives", &[("tiler.bin_entries", 4)], "primitives", [(1, 4096.0), (2, 2048.0)]),
     row("tiler.bin_entries", &[], "references", [(1, 4.0 * 4096.0), (2, 2.0 * 4096.0)]),

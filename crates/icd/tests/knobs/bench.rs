@@ -144,7 +144,7 @@ impl Bench {
             "fill, nanoseconds" => self.fill_time(),
             "multiplications" => self.loops(FMA, 40, 800),
             "square roots" => self.loops(SFU, 40, 800),
-            "samples" => self.loops(SAMPLE, 40, 800),
+            "samples" => self.loops(SAMPLE, 40, 160),
             "lines" => self.lines(),
             "lines from the L2" => count(["Load/store unit read bytes from L2 cache"], LINES, 288),
             "lines from memory" => count(["Output external read bytes"], LINES, 288),
