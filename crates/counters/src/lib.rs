@@ -6,6 +6,7 @@
 //! - [`cost`]: cycles of a workload, from its counts and the model.
 //! - [`formula`], [`catalogue`]: counters as tools know them, each a formula over events and the model's constants;
 //!   what the model does not give is not reported.
+//! - [`sweep`]: what single keys of the model do, the table of `docs/model.md`.
 //! - [`docs`]: `docs/counters.md`, generated from the catalogue.
 
 pub mod catalogue;
@@ -15,6 +16,7 @@ pub mod event;
 pub mod formula;
 pub mod model;
 pub mod names;
+pub mod sweep;
 
 pub use catalogue::{Block, Counter, Measure, Storage, Value};
 pub use cost::{Job, Load};

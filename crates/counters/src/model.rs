@@ -1,5 +1,5 @@
 //! The GPU that is modelled: a data file with what differs between GPUs. `TUFF_GPU` names one of the files of this
-//! crate (`g720`, the default; `small`; `big`) or the path of another.
+//! crate (`g720`, the default; `g610`; `g57`; `small`; `big`) or the path of another.
 
 use serde::Deserialize;
 use std::sync::LazyLock;
@@ -115,6 +115,8 @@ pub const BEAT: u64 = 16;
 /// The model files of this crate by name.
 pub const BUILT_IN: &[(&str, &str)] = &[
     ("g720", include_str!("../models/g720.toml")),
+    ("g610", include_str!("../models/g610.toml")),
+    ("g57", include_str!("../models/g57.toml")),
     ("small", include_str!("../models/small.toml")),
     ("big", include_str!("../models/big.toml")),
 ];
@@ -245,6 +247,28 @@ mod tests {
         assert_ne!(Model::load(Some("small")).unwrap().counter_slots, 0);
     }
 
+    /// Peaks that their makers tell: 32, 64 and 128 fused multiply-adds, 4, 8 and 8 samples a cycle of each core.
+    #[test]
+    fn classes_of_products() {
+        let rates = |name| {
+            let m = Model::load(Some(name)).unwrap();
+            assert!(m.name.starts_with(&format!("{} class, {} cores", name.to_uppercase(), m.cores)));
+            assert_eq!(m.counter_slots, 0);
+            // SFU runs at a quarter of CVT's rate.
+            assert_eq!(m.core.cvt_lanes, 4 * m.core.sfu_lanes);
+            (m.cores, m.core.fma_lanes, m.core.texels, m.core.pixels, m.core.varying_slots)
+        };
+        assert_eq!(rates("g57"), (5, 32, 4, 2, 1));
+        assert_eq!(rates("g610"), (4, 64, 8, 4, 2));
+        assert_eq!(rates("g720"), (10, 128, 8, 4, 4));
+        // Billions of multiply-adds a second, twice as many operations: 5 · 32 · 0.88, 4 · 64 · 1.
+        let peak = |name| {
+            let m = Model::load(Some(name)).unwrap();
+            m.cores * m.core.fma_lanes * m.clock_mhz
+        };
+        assert_eq!([peak("g57"), peak("g610")], [140_800, 256_000]);
+    }
+
     #[test]
     fn a_bad_file_is_one_line() {
         let text = BUILT_IN[0].1;
@@ -260,7 +284,7 @@ mod tests {
             assert!(!e.contains('\n') && e.starts_with("line "), "{e}");
         }
         let e = Model::load(Some("/no/such/file")).unwrap_err();
-        assert!(e.contains("g720, small, big") && !e.contains('\n'), "{e}");
+        assert!(e.contains("g720, g610, g57, small, big") && !e.contains('\n'), "{e}");
     }
 
     #[test]

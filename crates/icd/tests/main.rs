@@ -11,6 +11,7 @@ mod compute;
 mod device;
 mod graphics;
 mod instance;
+mod knobs;
 mod model;
 mod stripes;
 mod swapchain;

@@ -48,7 +48,7 @@ pub const SIMD: Variable<OneOf<Simd>> = Variable {
 };
 pub const GPU: Variable<Text> = Variable {
     name: "TUFF_GPU",
-    kind: Text("g720|small|big|file"),
+    kind: Text("g720|g610|g57|small|big|file"),
     meaning: "the GPU that is modelled (`crates/counters/models`); default: g720",
 };
 pub const COUNTERS: Variable<Place> =

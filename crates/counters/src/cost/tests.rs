@@ -84,6 +84,58 @@ fn few_warps_do_not_hide_what_they_wait_for() {
     assert_eq!(cycles(32, &near), 12_800);
 }
 
+/// Each unit's rate, each latency and each of the tiler's rates, alone.
+#[test]
+fn each_key_binds() {
+    let busy = |set: fn(&mut Load), change: fn(&mut Core)| {
+        let (mut load, mut core) = (Load::default(), g720().core);
+        set(&mut load);
+        let before = load.busy(&core);
+        change(&mut core);
+        [before, load.busy(&core)]
+    };
+    // 1200 of each, at the model's rate and at half or twice of it.
+    assert_eq!(busy(|l| l.fma = 1200, |c| c.fma_lanes = 64), [150, 300]);
+    assert_eq!(busy(|l| l.cvt = 1200, |c| c.cvt_lanes = 32), [300, 600]);
+    assert_eq!(busy(|l| l.sfu = 1200, |c| c.sfu_lanes = 8), [1200, 2400]);
+    assert_eq!(busy(|l| l.slots = 1200, |c| c.varying_slots = 2), [300, 600]);
+    assert_eq!(busy(|l| l.issues = 1200, |c| c.ls_issues = 2), [1200, 600]);
+    assert_eq!(busy(|l| l.filters = 1200, |c| c.texels = 4), [150, 300]);
+    assert_eq!(busy(|l| l.blended = 1200, |c| c.pixels = 2), [1200, 2400]);
+    assert_eq!(busy(|l| l.written = 1200, |c| c.pixels = 2), [300, 600]);
+    assert_eq!(busy(|l| l.quads = 1200, |c| c.raster_quads = 2), [300, 600]);
+    assert_eq!(busy(|l| l.read_beats = 1200, |c| c.l2_bytes = 8), [1200, 2400]);
+    assert_eq!(busy(|l| l.write_beats = 1200, |c| c.l2_bytes = 8), [1200, 2400]);
+
+    // A warp with 100 arithmetic instructions, ten lines that no cache has, ten texture instructions: 100 · 4 + 10 · 24 +
+    // 10 · 48 + 10 · 60 + 10 · 200 = 3720. Ten cycles more of each wait.
+    let waits = |change: fn(&mut Model)| {
+        let mut c = dispatch(1, 1);
+        c[(Phase::Compute, Unit::Fma)] = 100;
+        c[(Phase::Compute, Unit::LsReadPartial)] = 10;
+        c[(Phase::Compute, Unit::LsL2ReadBeats)] = 40;
+        c[(Phase::Compute, Unit::LsExtReadBeats)] = 40;
+        c[(Phase::Compute, Unit::TexInstr)] = 10;
+        let mut m = g720();
+        change(&mut m);
+        compute(&c, &m).cycles - 1_020
+    };
+    assert_eq!(waits(|_| ()), 3_720);
+    assert_eq!(waits(|m| m.core.arithmetic_latency += 10), 4_720);
+    assert_eq!(waits(|m| m.core.ls_latency += 10), 3_820);
+    assert_eq!(waits(|m| m.core.texture_latency += 10), 3_820);
+    assert_eq!(waits(|m| m.memory.l2_latency += 10), 3_820);
+    assert_eq!(waits(|m| m.memory.external_latency += 10), 3_820);
+
+    let tiled = |primitives, bin_entries| {
+        let mut c = Counts::default();
+        c[Event::InputPrimitives] = 3_000;
+        c[Event::BinEntries] = 12_000;
+        binning(&c, &Model { tiler: crate::model::Tiler { primitives, bin_entries }, ..g720() }).cycles
+    };
+    assert_eq!([tiled(1, 1), tiled(1, 2), tiled(1, 8), tiled(2, 8)], [12_000, 6_000, 3_000, 1_500]);
+}
+
 #[test]
 fn few_tasks_use_few_cores() {
     let mut c = dispatch(2, 128);

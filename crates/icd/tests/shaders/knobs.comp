@@ -1,0 +1,38 @@
+#version 450
+
+// n times, one after the other: a multiplication, a square root, a filtered sample of one place, a line read, a texel fetched. Of
+// each warp its own lines and texels, 6 KiB or 24 KiB in all, again and again. The result is stored if it is one that it never is.
+layout(local_size_x = 64) in;
+layout(push_constant) uniform Push { uint what; uint n; };
+layout(set = 0, binding = 0) buffer Words { uint words[]; };
+layout(set = 0, binding = 1) uniform sampler2D texels;
+
+void main() {
+    uint id = gl_LocalInvocationIndex;
+    float x = float(id);
+    uint sum = 0;
+    if (what == 0) {
+        for (uint i = 0; i < n; i++) {
+            x = fma(x, 0.5, 1.0);
+        }
+    } else if (what == 1) {
+        for (uint i = 0; i < n; i++) {
+            x = inversesqrt(x);
+        }
+    } else if (what == 2) {
+        for (uint i = 0; i < n; i++) {
+            x = textureLod(texels, vec2(x * 0.0, 0.5), 0.0).x;
+        }
+    } else if (what == 3) {
+        for (uint i = 0; i < n; i++) {
+            sum += words[i % 96 * 64 + id];
+        }
+    } else {
+        for (uint i = 0; i < n; i++) {
+            x += texelFetch(texels, ivec2(i % 24 * 64 + id, 0), 0).x;
+        }
+    }
+    if (x == -1.0 || sum == 0xffffffff) {
+        words[id] = 1;
+    }
+}
