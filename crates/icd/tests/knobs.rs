@@ -48,7 +48,7 @@ const NO_CVT: Set = ("core.cvt_lanes", 1 << 10);
 /// - "quads": 16 draws more of 4096 quads, on four cores; interpolated ones have four slots each.
 /// - "multiplied quads": 100 rounds more of three instructions for each of a draw's 1024 warps.
 /// - "primitives", "references": 4096 triangles more, in one region or four. Their positions and lists are 229 376 bytes, 4096 cycles
-///   of external memory, so the former wants more of that.
+///   of external memory, so the former wants more of that, and of the cores' bus.
 /// - "lines from memory": with a line of two descriptors.
 /// - "binning": one warp of seven instructions, which it waits for: 28 cycles.
 const ROWS: &[Row] = &[
