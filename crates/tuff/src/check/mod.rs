@@ -11,11 +11,11 @@ use std::path::Path;
 
 /// What was found.
 #[derive(Debug)]
-pub struct Report {
+struct Report {
     /// A line for each violation.
-    pub told: Vec<String>,
+    told: Vec<String>,
     /// What was checked, in a line.
-    pub summary: String,
+    summary: String,
 }
 
 fn error(text: String) -> client::Error {
@@ -169,9 +169,12 @@ fn sums(places: &[Place], total: &Place, what: &str, whole: bool, told: &mut Vec
 
 /// # Errors
 /// It is no such file.
-pub fn check(json: &str) -> client::Result<Report> {
-    let v: Value = serde_json::from_str(json).map_err(|e| error(e.to_string()))?;
-    let (listed, frames) = (list(&v, "workloads")?, list(&v, "frames")?);
+fn check(json: &str) -> client::Result<Report> {
+    judge(&serde_json::from_str(json).map_err(|e| error(e.to_string()))?, &invariants()?)
+}
+
+fn judge(v: &Value, invariants: &[Invariant]) -> client::Result<Report> {
+    let (listed, frames) = (list(v, "workloads")?, list(v, "frames")?);
     let m: Model = serde_json::from_value(v["model"].clone()).map_err(|e| error(format!("model: {e}")))?;
     let cycles_a_ns = m.clock_mhz as f64 / 1000.0;
     let workloads: Vec<Place> = listed.iter().map(|w| workload(w, cycles_a_ns)).collect();
@@ -186,7 +189,6 @@ pub fn check(json: &str) -> client::Result<Report> {
     let devices = devices(listed, &workloads, cycles_a_ns);
     let total =
         Place { name: "total".into(), values: values(&v["total"], Default::default()), on: &[On::All] };
-    let invariants = invariants()?;
     let (mut told, mut checked) = (vec![], 0);
     for place in workloads.iter().chain(&frames).chain(&devices).chain([&total]) {
         for i in invariants.iter().filter(|i| place.on.contains(&i.on)) {
@@ -211,7 +213,12 @@ pub fn check(json: &str) -> client::Result<Report> {
 /// Checks a file, and says what was found.
 pub fn run(file: &Path) -> client::Result<()> {
     let say = |e: &dyn std::fmt::Display| error(format!("{}: {e}", file.display()));
-    let json = std::fs::read_to_string(file).map_err(|e| say(&e))?;
+    let json = std::fs::read_to_string(file).map_err(|e| match e.kind() {
+        std::io::ErrorKind::NotFound => {
+            say(&"the program has left no counters: it has used no device of Tuff's")
+        }
+        _ => say(&e),
+    })?;
     let report = check(&json).map_err(|e| say(&e))?;
     report.told.iter().for_each(|line| eprintln!("tuff: {line}"));
     match report.told.is_empty() {
