@@ -77,7 +77,7 @@ fn invariants() -> client::Result<Vec<Invariant>> {
 /// Beyond what reading a number from text rounds.
 fn exceeds(a: f64, b: f64) -> bool {
     // What is no number exceeds all.
-    !(a <= b + a.abs().max(b.abs()) * 1e-12)
+    a.is_nan() || b.is_nan() || a > b + a.abs().max(b.abs()) * 1e-12
 }
 
 impl Invariant {
@@ -110,7 +110,8 @@ fn text<'a>(v: &'a Value, key: &str) -> &'a str {
 }
 
 fn workload(w: &Value, cycles_a_ns: f64) -> Place {
-    let label = text(w, "label");
+    // A line each, whatever labels are.
+    let label = text(w, "label").replace(char::is_control, " ");
     let at = format!("{}.{} {label}{}", w["device"], w["queue"], if label.is_empty() { "" } else { ": " });
     let number = |k: &str| w[k].as_f64().unwrap_or(f64::NAN);
     let [times, begin, end, elapsed] = ["times", "begin_ns", "end_ns", "elapsed_ns"].map(number);
@@ -133,11 +134,11 @@ fn devices(list: &[Value], workloads: &[Place], cycles_a_ns: f64) -> Vec<Place> 
             all.len() - 1
         });
         let to = &mut all[at].1.values;
-        for i in 0..to.len() {
-            to[i] = match i.checked_sub(counters).map(|n| NAMES[n]) {
-                Some("begin_ns") => to[i].min(place.values[i]),
-                Some("end_ns") => to[i].max(place.values[i]),
-                _ => to[i] + place.values[i],
+        for (i, (to, v)) in to.iter_mut().zip(&place.values).enumerate() {
+            *to = match i.checked_sub(counters).map(|n| NAMES[n]) {
+                Some("begin_ns") => to.min(*v),
+                Some("end_ns") => to.max(*v),
+                _ => *to + v,
             };
         }
         // The time from begin to end is not the sum of the workloads'.
