@@ -125,6 +125,24 @@ impl Counter {
         }
     }
 
+    /// Its formula with counters for events; `None` where it names what no other counter tells.
+    pub fn from_others(&self) -> Option<Formula> {
+        let told = |f: &Formula| {
+            let tells = |c: &&Counter| c.id != self.id && c.parsed.as_ref() == Some(f);
+            let counter = || reported().iter().copied().find(tells).and_then(|c| place(c.machine));
+            match f {
+                Formula::Constant(_) | Formula::Counter(_) => Some(f.clone()),
+                _ => counter().map(Formula::Counter),
+            }
+        };
+        self.parsed.as_ref()?.renamed(&told)
+    }
+
+    /// The value of its formula as the counter has it.
+    pub fn cut(&self, v: f64) -> f64 {
+        if self.storage == Storage::Uint64 { v.max(0.0).trunc() } else { v }
+    }
+
     /// 16 bytes that belong to this counter for good.
     pub fn uuid(&self) -> [u8; 16] {
         let mut uuid = *b"TuffCounter\0\0\0\0\0";
@@ -166,7 +184,12 @@ pub fn by_task() -> &'static [&'static Counter] {
 }
 
 pub fn by_machine(name: &str) -> Option<&'static Counter> {
-    CATALOGUE.by_machine.get(name).map(|&i| &CATALOGUE.all[i])
+    place(name).map(|i| &all()[i])
+}
+
+/// Where in [`all`] a counter is.
+pub fn place(machine: &str) -> Option<usize> {
+    CATALOGUE.by_machine.get(machine).copied()
 }
 
 /// Of those that are reported.
@@ -258,8 +281,7 @@ impl Catalogue {
 
     fn evaluate(&self, counter: &Counter, counts: &Counts, model: &Model) -> f64 {
         let Some(f) = &counter.parsed else { return 0.0 };
-        let v = f.value(counts, model, &|i| self.evaluate(&self.all[i], counts, model));
-        if counter.storage == Storage::Uint64 { v.max(0.0).trunc() } else { v }
+        counter.cut(f.value(counts, model, &|i| self.evaluate(&self.all[i], counts, model)))
     }
 
     /// Whether all events it is made of are counted by task.
@@ -360,6 +382,32 @@ mod tests {
             let c = counter(machine);
             assert_eq!((c.human, c.id.to_string()), (human, id.to_string()));
         }
+    }
+
+    /// From the values of all counters, those that follow from others come out as they are.
+    #[test]
+    fn counters_follow_from_others() {
+        let mut c = Counts::default();
+        c.0.iter_mut().enumerate().for_each(|(i, v)| *v = 1000 + 7 * i as u64);
+        let m = Model::default();
+        let number = |c: Value| match c {
+            Value::Uint64(v) => v as f64,
+            Value::Float64(v) => v,
+        };
+        let values: Vec<f64> = all().iter().map(|k| number(k.value(&c, &m))).collect();
+        let (mut follow, mut derived) = (0, 0);
+        for k in reported() {
+            let Some(f) = k.from_others() else {
+                assert_ne!(k.block, Block::Derived, "{}", k.machine);
+                continue;
+            };
+            let v = k.cut(f.value(&Counts::default(), &m, &|i| values[i]));
+            assert_eq!(v, values[place(k.machine).unwrap()], "{}", k.machine);
+            follow += 1;
+            derived += (k.block == Block::Derived) as usize;
+        }
+        assert!(derived < follow && follow < reported().len(), "{derived} {follow}");
+        assert!(counter("TuffTexInstr").from_others().is_none());
     }
 
     #[test]

@@ -65,6 +65,23 @@ impl Formula {
         }
     }
 
+    /// This with another formula for each name (of constants, events, counters); `None` where `f` has none.
+    pub fn renamed(&self, f: &dyn Fn(&Formula) -> Option<Formula>) -> Option<Formula> {
+        let pair = |ab: &[Formula; 2]| Some(Box::new([ab[0].renamed(f)?, ab[1].renamed(f)?]));
+        let list = |all: &[Formula]| all.iter().map(|a| a.renamed(f)).collect::<Option<Vec<_>>>();
+        Some(match self {
+            Formula::Number(n) => Formula::Number(*n),
+            Formula::Add(ab) => Formula::Add(pair(ab)?),
+            Formula::Sub(ab) => Formula::Sub(pair(ab)?),
+            Formula::Mul(ab) => Formula::Mul(pair(ab)?),
+            Formula::Div(ab) => Formula::Div(pair(ab)?),
+            Formula::Min(all) => Formula::Min(list(all)?),
+            Formula::Max(all) => Formula::Max(list(all)?),
+            Formula::Percent(ab) => Formula::Percent(pair(ab)?),
+            name => f(name)?,
+        })
+    }
+
     /// Calls `f` with this and every part of it, other counters' formulas not included.
     pub fn visit(&self, f: &mut dyn FnMut(&Formula)) {
         f(self);

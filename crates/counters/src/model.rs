@@ -1,7 +1,7 @@
 //! The GPU that is modelled: a data file with what differs between GPUs. `TUFF_GPU` names one of the files of this
 //! crate (`g720`, the default; `g610`; `g57`; `small`; `big`) or the path of another.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use std::sync::LazyLock;
 
 static CURRENT: LazyLock<(Model, Option<String>)> = LazyLock::new(Model::from_env);
@@ -17,7 +17,7 @@ pub fn problem() -> Option<&'static str> {
 }
 
 /// What the model files say. All rates are per cycle of the GPU's one clock.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Model {
     pub name: String,
@@ -33,7 +33,7 @@ pub struct Model {
 }
 
 /// One shader core.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Core {
     /// Warps that are resident at once.
@@ -66,7 +66,7 @@ pub struct Core {
     pub texture_latency: u64,
 }
 
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Tiler {
     /// Primitives through assembly and culling.
@@ -75,7 +75,7 @@ pub struct Tiler {
     pub bin_entries: u64,
 }
 
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Memory {
     pub l2_kib: u64,
@@ -92,7 +92,7 @@ pub struct Memory {
 }
 
 /// Cycles that the front end adds to each job, and a core to each task.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Overhead {
     pub binning_job: u64,
@@ -212,7 +212,7 @@ impl Model {
         (cycles as u128 * 1000).div_ceil(self.clock_mhz as u128) as u64
     }
 
-    /// A constant that formulas name.
+    /// A constant that formulas name: those of the catalogue, and what `tuff run --check` compares with.
     pub fn constant(&self, name: &str) -> Option<f64> {
         Some(match name {
             "$cores" => self.cores as f64,
@@ -221,6 +221,18 @@ impl Model {
             "$clock_hz" => self.clock_mhz as f64 * 1e6,
             "$varying_slots" => self.core.varying_slots as f64,
             "$texels" => self.core.texels as f64,
+            "$clock_mhz" => self.clock_mhz as f64,
+            "$fma_lanes" => self.core.fma_lanes as f64,
+            "$cvt_lanes" => self.core.cvt_lanes as f64,
+            "$sfu_lanes" => self.core.sfu_lanes as f64,
+            "$ls_issues" => self.core.ls_issues as f64,
+            "$pixels" => self.core.pixels as f64,
+            "$raster_quads" => self.core.raster_quads as f64,
+            "$l2_bytes" => self.core.l2_bytes as f64,
+            "$primitives" => self.tiler.primitives as f64,
+            "$bin_entries" => self.tiler.bin_entries as f64,
+            "$slice_bytes" => self.memory.slice_bytes as f64,
+            "$external_bytes" => self.memory.external_bytes_per_cycle as f64,
             _ => return None,
         })
     }

@@ -1,11 +1,13 @@
 //! What a whole program cost, workload by workload, for `tuff run --counters`: the driver writes it to the file that
 //! `TUFF_COUNTERS` names when devices are destroyed and when the process ends.
 //!
-//! Equal workloads (kind, labels around them, name) are added up, in the order of their first appearance. Nothing in
-//! the file depends on the host's clock or threads.
+//! Equal workloads (kind, labels around them, name) are added up, in the order of their first appearance; times are the
+//! model's (`docs/model.md`), whose figures are in the file. Nothing in it depends on the host's threads, and on its clock only
+//! when workloads begin that a program submits after it has asked for calibrated timestamps.
 
 use crate::channel::{self, Batch, Listener, Record, WorkloadKind, text};
-use counters::{Counts, Value};
+use counters::{Counts, Model, Value};
+use machine::time::Span;
 use parking_lot::Mutex;
 use serde::{Serialize, Serializer};
 use serde_json::ser::Formatter;
@@ -21,9 +23,35 @@ struct Key {
     name: String,
 }
 
+/// Equal workloads, added up.
+struct Row {
+    key: Key,
+    times: u64,
+    /// When the first of them began, and the last ended, in ticks.
+    span: Span,
+    /// Ticks that they took, each from its begin to its end.
+    elapsed: u64,
+    counts: Counts,
+}
+
+impl Row {
+    fn new(key: Key) -> Row {
+        let span = Span { begin: u64::MAX, end: 0 };
+        Row { key, times: 0, span, elapsed: 0, counts: Counts::default() }
+    }
+
+    fn add(&mut self, span: Span, counts: &Counts) {
+        self.times += 1;
+        self.span.begin = self.span.begin.min(span.begin);
+        self.span.end = self.span.end.max(span.end);
+        self.elapsed += span.end.saturating_sub(span.begin);
+        self.counts += counts;
+    }
+}
+
 #[derive(Default)]
 struct Queue {
-    rows: Vec<(Key, u64, Counts)>,
+    rows: Vec<Row>,
     index: HashMap<Key, usize>,
     /// Frames in the order in which they began, by the application's numbers (or counted, where it presents).
     frames: Vec<(u64, Counts)>,
@@ -83,11 +111,10 @@ impl Listener for Ledger {
         self.with(r.device, r.queue, |q| {
             let key = Key { kind: r.kind, label: text(&r.label).into(), name: text(&r.name).into() };
             let at = *q.index.entry(key.clone()).or_insert_with(|| {
-                q.rows.push((key, 0, Counts::default()));
+                q.rows.push(Row::new(key));
                 q.rows.len() - 1
             });
-            q.rows[at].1 += 1;
-            q.rows[at].2 += &r.counts;
+            q.rows[at].add(r.span, &r.counts);
             q.batch += &r.counts;
         });
     }
@@ -144,6 +171,7 @@ fn kind(k: WorkloadKind) -> &'static str {
 #[derive(Serialize)]
 struct File<'a> {
     gpu: &'a str,
+    model: &'a Model,
     total: Counters<'a>,
     workloads: Vec<Workload<'a>>,
     frames: Vec<Frame<'a>>,
@@ -157,6 +185,9 @@ struct Workload<'a> {
     label: &'a str,
     name: &'a str,
     times: u64,
+    begin_ns: u64,
+    end_ns: u64,
+    elapsed_ns: u64,
     counters: Counters<'a>,
 }
 
@@ -221,11 +252,20 @@ fn json(devices: &[Vec<Queue>]) -> Vec<u8> {
     let (mut workloads, mut frames) = (vec![], vec![]);
     for (device, queues) in devices.iter().enumerate() {
         for (queue, q) in queues.iter().enumerate() {
-            for (key, times, counts) in &q.rows {
+            for Row { key, times, span, elapsed, counts } in &q.rows {
                 total += counts;
-                let counters = Counters { counts, zeros: false };
-                let (kind, label, name, times) = (kind(key.kind), &*key.label, &*key.name, *times);
-                workloads.push(Workload { device, queue, kind, label, name, times, counters });
+                workloads.push(Workload {
+                    device,
+                    queue,
+                    kind: kind(key.kind),
+                    label: &key.label,
+                    name: &key.name,
+                    times: *times,
+                    begin_ns: span.begin,
+                    end_ns: span.end,
+                    elapsed_ns: *elapsed,
+                    counters: Counters { counts, zeros: false },
+                });
             }
             frames.extend(q.frames.iter().map(|&(frame, ref counts)| Frame {
                 device,
@@ -235,8 +275,9 @@ fn json(devices: &[Vec<Queue>]) -> Vec<u8> {
             }));
         }
     }
-    let gpu = &counters::model::current().name;
-    let file = File { gpu, total: Counters { counts: &total, zeros: true }, workloads, frames };
+    let model = counters::model::current();
+    let file =
+        File { gpu: &model.name, model, total: Counters { counts: &total, zeros: true }, workloads, frames };
     let mut text = vec![];
     file.serialize(&mut serde_json::Serializer::with_formatter(&mut text, Lines))
         .expect("keys are strings, and a vector takes all");
@@ -248,7 +289,6 @@ fn json(devices: &[Vec<Queue>]) -> Vec<u8> {
 mod tests {
     use super::*;
     use counters::Event;
-    use machine::time::Span;
 
     #[test]
     fn batches_belong_to_the_frames_that_the_application_says_or_presents() {
@@ -301,12 +341,16 @@ mod tests {
         let mut c = Counts::default();
         c[Event::InputVertices] = 3;
         let key = Key { kind: WorkloadKind::Dispatch, label: "a\"\n".into(), name: String::new() };
-        let q = Queue { rows: vec![(key, 2, c)], frames: vec![(77, c)], ..Queue::default() };
+        let mut row = Row::new(key);
+        row.add(Span { begin: 100, end: 130 }, &Counts::default());
+        row.add(Span { begin: 140, end: 150 }, &c);
+        let q = Queue { rows: vec![row], frames: vec![(77, c)], ..Queue::default() };
         let text = String::from_utf8(json(&[vec![q]])).unwrap();
         let lines: Vec<_> = text.lines().collect();
-        assert!(lines[1].starts_with(
-            r#"{"device":0,"queue":0,"kind":"dispatch","label":"a\"\n","name":"","times":2,"counters":{"#
-        ));
+        let row =
+            r#"{"device":0,"queue":0,"kind":"dispatch","label":"a\"\n","name":"","times":2,"begin_ns":100,"#;
+        let row = format!(r#"{row}"end_ns":150,"elapsed_ns":40,"counters":{{"#);
+        assert!(lines[1].starts_with(&row), "{text}");
         assert!(lines[3].starts_with(r#"{"device":0,"queue":0,"frame":77,"counters":{"#), "{text}");
         let file: serde_json::Value = serde_json::from_str(&text).unwrap();
         for of in ["workloads", "frames"] {
@@ -314,6 +358,8 @@ mod tests {
             assert_eq!(file[of][0]["counters"].get("TuffInputPrimitives"), None, "{text}");
         }
         assert_eq!(file["total"]["TuffInputPrimitives"], 0, "{text}");
+        let model = serde_json::from_value::<Model>(file["model"].clone()).unwrap();
+        assert_eq!((&model, &file["gpu"]), (counters::model::current(), &model.name.clone().into()));
     }
 
     #[test]

@@ -10,7 +10,7 @@ pub struct Args {
     before: PathBuf,
     after: PathBuf,
     /// NAME=PERCENT: fail when the counter's total, or that of a workload, grew by more. NAME is a machine name
-    /// (TuffFmaInstr), a part of one name only, or one of fma, cvt, sfu, ls, tex, cycles, read, write, warps.
+    /// (TuffFmaInstr), a part of one name only, or one of fma, cvt, sfu, ls, tex, cycles, read, write, warps, time.
     #[arg(long, value_name = "NAME=PERCENT")]
     max_increase: Vec<String>,
     /// Show workloads that differ too, not only totals.
@@ -19,7 +19,7 @@ pub struct Args {
 }
 
 /// Short names for what one asks for most.
-const SHORT: [(&str, &str); 9] = [
+const SHORT: [(&str, &str); 10] = [
     ("fma", "TuffFmaInstr"),
     ("cvt", "TuffCvtInstr"),
     ("sfu", "TuffSfuInstr"),
@@ -29,13 +29,21 @@ const SHORT: [(&str, &str); 9] = [
     ("read", "MaliExtBusRdBt"),
     ("write", "MaliExtBusWrBt"),
     ("warps", "MaliFragWarp"),
+    ("time", ELAPSED),
 ];
+
+/// Beside counters: the nanoseconds that something took.
+const ELAPSED: &str = "elapsed_ns";
 
 type Counters = BTreeMap<String, f64>;
 
 struct File {
+    gpu: String,
+    /// The model's figures; an older file has none.
+    model: Value,
+    /// With `elapsed_ns`, that of all devices, each from its first workload's begin to its last one's end.
     total: Counters,
-    /// By queue, kind, label and name.
+    /// By queue, kind, label and name; with `times` and `elapsed_ns`.
     workloads: BTreeMap<String, Counters>,
 }
 
@@ -59,9 +67,53 @@ fn read(path: &Path) -> client::Result<File> {
         let [kind, label, name] = ["kind", "label", "name"].map(text);
         let place = format!("{}.{}", w["device"], w["queue"]);
         let key = format!("{place} {label}{}{kind} {name}", if label.is_empty() { "" } else { ": " });
-        workloads.insert(key, counters(&w["counters"]));
+        let mut of = counters(&w["counters"]);
+        of.extend(["times", ELAPSED].into_iter().filter_map(|k| Some((k.to_string(), w[k].as_f64()?))));
+        workloads.insert(key, of);
     }
-    Ok(File { total: counters(&v["total"]), workloads })
+    let mut total = counters(&v["total"]);
+    total.extend(elapsed(list).map(|ns| (ELAPSED.to_string(), ns as f64)));
+    let gpu = v["gpu"].as_str().unwrap_or_default().to_string();
+    Ok(File { gpu, model: v["model"].clone(), total, workloads })
+}
+
+/// The nanoseconds of all devices; `None` in a file without times.
+fn elapsed(workloads: &[Value]) -> Option<u64> {
+    let mut devices: BTreeMap<u64, (u64, u64)> = BTreeMap::new();
+    for w in workloads {
+        let (begin, end) = (w["begin_ns"].as_u64()?, w["end_ns"].as_u64()?);
+        let of = devices.entry(w["device"].as_u64()?).or_insert((begin, end));
+        *of = (of.0.min(begin), of.1.max(end));
+    }
+    Some(devices.values().map(|(begin, end)| end.saturating_sub(*begin)).sum())
+}
+
+/// The model's figures that differ: `core.warps 64 and 32`.
+fn figures(at: &str, a: &Value, b: &Value, differ: &mut Vec<String>) {
+    if let (Some(x), Some(y)) = (a.as_object(), b.as_object()) {
+        let keys: std::collections::BTreeSet<&String> = x.keys().chain(y.keys()).collect();
+        let dot = if at.is_empty() { "" } else { "." };
+        keys.into_iter().for_each(|k| figures(&format!("{at}{dot}{k}"), &a[k], &b[k], differ));
+    } else if a != b {
+        differ.push(format!("{at} {a} and {b}"));
+    }
+}
+
+/// Files of different models have nothing to be compared.
+fn same_model(a: &File, b: &File) -> client::Result<()> {
+    let mut differ = vec![];
+    if a.gpu != b.gpu {
+        differ.push(format!("{} and {}", a.gpu, b.gpu));
+    }
+    if !a.model.is_null() && !b.model.is_null() {
+        let mut all = vec![];
+        figures("", &a.model, &b.model, &mut all);
+        differ.extend(all.into_iter().filter(|f| !f.starts_with("name ")));
+    }
+    match differ.is_empty() {
+        true => Ok(()),
+        false => Err(error(format!("the files are of different models: {}", differ.join(", ")))),
+    }
 }
 
 /// The machine name that `name` stands for.
@@ -112,7 +164,14 @@ fn table(title: &str, a: &Counters, b: &Counters, out: &mut String) {
 }
 
 pub fn run(args: &Args) -> client::Result<()> {
-    let (a, b) = (read(&args.before)?, read(&args.after)?);
+    let (mut a, mut b) = (read(&args.before)?, read(&args.after)?);
+    same_model(&a, &b)?;
+    // An older file has no times: that is no difference.
+    if a.total.contains_key(ELAPSED) != b.total.contains_key(ELAPSED) {
+        for f in [&mut a, &mut b] {
+            f.workloads.values_mut().chain([&mut f.total]).for_each(|c| c.retain(|k, _| k != ELAPSED));
+        }
+    }
     let mut limits = vec![];
     for limit in &args.max_increase {
         let (name, percent) =
@@ -177,6 +236,29 @@ mod tests {
         told.clear();
         check("w", &b, &a, &[("X".into(), 0.0)], &mut told);
         assert!(told.is_empty());
+    }
+
+    #[test]
+    fn models_are_compared_by_name_and_figures() {
+        let file = |gpu: &str, model: Value| {
+            let (total, workloads) = Default::default();
+            File { gpu: gpu.into(), model, total, workloads }
+        };
+        let of = |warps: u64| serde_json::json!({ "name": "a", "cores": 10, "core": { "warps": warps } });
+        let why = |a: &File, b: &File| same_model(a, b).map_err(|e| e.to_string());
+        let a = file("a", of(64));
+        assert_eq!(why(&a, &file("a", of(64))), Ok(()));
+        assert_eq!(why(&a, &file("a", Value::Null)), Ok(()), "an older file");
+        let told = |what: &str| Err(format!("the files are of different models: {what}"));
+        assert_eq!(why(&a, &file("a", of(32))), told("core.warps 64 and 32"));
+        assert_eq!(why(&a, &file("b", Value::Null)), told("a and b"));
+    }
+
+    #[test]
+    fn a_devices_time_is_from_its_first_begin_to_its_last_end() {
+        let row = |device: u64, begin: u64, end: u64| serde_json::json!({ "device": device, "begin_ns": begin, "end_ns": end });
+        assert_eq!(elapsed(&[row(0, 10, 30), row(0, 5, 25), row(1, 100, 101)]), Some(25 + 1));
+        assert_eq!(elapsed(&[serde_json::json!({ "device": 0 })]), None);
     }
 
     #[test]

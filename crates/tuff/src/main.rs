@@ -1,6 +1,7 @@
 //! `tuff`: what the driver is, and programs run on it.
 
 mod annotate;
+mod check;
 mod city;
 mod demo;
 mod diff;
@@ -11,7 +12,7 @@ mod overhead;
 mod picture;
 
 use clap::{Parser, Subcommand};
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 
 #[derive(Parser)]
 #[command(name = "tuff", version, about = "A GPU in software")]
@@ -31,6 +32,9 @@ enum Task {
         /// Write what every workload cost to this file (JSON, the same on every run).
         #[arg(long)]
         counters: Option<std::path::PathBuf>,
+        /// Check that file when the program has ended: a line for each invariant of the model that does not hold, and failure.
+        #[arg(long, requires = "counters")]
+        check: bool,
         /// Instrument every shader, and leave here what each basic block cost: pairs of `.spv` and `.json` files for
         /// `tuff annotate`.
         #[arg(long)]
@@ -80,14 +84,18 @@ fn main() -> ExitCode {
         Task::Annotate(args) => annotate::run(&args),
         Task::Diff(args) => diff::run(&args),
         Task::Overhead(args) => overhead::run(&args),
-        Task::Run { program, counters, shaders, workloads } => {
+        Task::Run { program, counters, check, shaders, workloads } => {
+            let checked = counters.clone().filter(|_| check);
             let file = rows_of(&workloads);
             let paths = [("TUFF_COUNTERS", counters), ("TUFF_INSTRUMENT", shaders), (file, workloads)];
-            run(&program, &paths, vec![])
+            prepared(&program, &paths, vec![]).and_then(|command| match checked {
+                Some(file) => run_checked(command, &file),
+                None => run(command),
+            })
         }
         Task::Gl { program, counters, workloads } => gl::environment().and_then(|more| {
             let paths = [("TUFF_COUNTERS", counters), (rows_of(&workloads), workloads)];
-            run(&program, &paths, more)
+            run(prepared(&program, &paths, more)?)
         }),
     };
     match result {
@@ -105,20 +113,19 @@ fn rows_of(file: &Option<std::path::PathBuf>) -> &'static str {
     if is_json { "TUFF_PERFORMANCE_JSON" } else { "TUFF_PERFORMANCE_CSV" }
 }
 
-/// Becomes the program; returns only if that is impossible.
-fn run(
+/// The program, on Tuff.
+fn prepared(
     program: &[String],
     paths: &[(&str, Option<std::path::PathBuf>)],
     more: Vec<(&'static str, std::ffi::OsString)>,
-) -> client::Result<()> {
-    use std::os::unix::process::CommandExt;
+) -> client::Result<Command> {
     let icd = client::drivers::tuff_icd();
     let library = client::drivers::library_of(&icd)?;
     if !library.exists() {
         let line = format!("{} is not built: cargo build --release -p icd", library.display());
         return Err(client::Error(line));
     }
-    let mut command = std::process::Command::new(&program[0]);
+    let mut command = Command::new(&program[0]);
     command.args(&program[1..]).env("VK_DRIVER_FILES", &icd).env("VK_ICD_FILENAMES", &icd).envs(more);
     for (variable, path) in paths {
         let Some(path) = path else { continue };
@@ -130,12 +137,43 @@ fn run(
     if paths.iter().any(|(v, path)| v.starts_with("TUFF_PERFORMANCE") && path.is_some()) {
         measured(&mut command)?;
     }
+    Ok(command)
+}
+
+fn failed(command: &Command, why: impl std::fmt::Display) -> client::Error {
+    client::Error(format!("{}: {why}", command.get_program().display()))
+}
+
+/// Becomes the program; returns only if that is impossible.
+fn run(mut command: Command) -> client::Result<()> {
+    use std::os::unix::process::CommandExt;
     let error = command.exec();
-    Err(client::Error(format!("{}: {error}", program[0])))
+    Err(failed(&command, error))
+}
+
+/// Runs the program, and checks the file of counters that it leaves. A program that fails is a failure too.
+fn run_checked(mut command: Command, file: &std::path::Path) -> client::Result<()> {
+    // What an earlier run has left says nothing of this one.
+    if let Err(e) = std::fs::remove_file(file)
+        && e.kind() != std::io::ErrorKind::NotFound
+    {
+        return Err(client::Error(format!("{}: {e}", file.display())));
+    }
+    let status = command.status().map_err(|e| failed(&command, e))?;
+    let checked = check::run(file);
+    match status.success() {
+        true => checked,
+        false => {
+            if let Err(e) = checked {
+                eprintln!("tuff: {e}");
+            }
+            Err(failed(&command, status))
+        }
+    }
 }
 
 /// Puts the GPU Performance layer in front of what the environment has, in counter mode unless it says otherwise.
-fn measured(command: &mut std::process::Command) -> client::Result<()> {
+fn measured(command: &mut Command) -> client::Result<()> {
     let before = |variable: &str, first: std::ffi::OsString| {
         let rest = std::env::var_os(variable).filter(|v| !v.is_empty());
         rest.map_or(first.clone(), |rest| [first, rest].join(std::ffi::OsStr::new(":")))

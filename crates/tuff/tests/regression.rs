@@ -1,4 +1,5 @@
-//! What a build does that is to fail when a shader got dearer: `tuff run --counters` twice, and `tuff diff`.
+//! What a build does that is to fail when a shader got dearer: `tuff run --counters` twice, and `tuff diff`; or when what was
+//! measured does not agree with itself: `tuff run --check`.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -28,8 +29,13 @@ impl Drop for Temporary {
 fn multiply(times: usize, threads: usize, name: &str) -> Temporary {
     let (file, output) = (Temporary::new(name), Temporary::new(&format!("{name}.out")));
     let mut run = tuff();
-    run.arg("run").arg("--counters").arg(&file.0).arg("--").arg(env!("CARGO_BIN_EXE_tuff")).arg("child");
-    run.env("TUFF_THREADS", threads.to_string()).stdin(Stdio::piped()).stdout(Stdio::piped());
+    run.args(["run", "--check", "--counters"])
+        .arg(&file.0)
+        .arg("--")
+        .arg(env!("CARGO_BIN_EXE_tuff"))
+        .arg("child");
+    run.env("TUFF_THREADS", threads.to_string());
+    run.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = run.spawn().unwrap();
     let request = serde_json::json!({ "Output": { "kernel": "sgemm", "path": output.0 } });
     let mut stdin = child.stdin.take().unwrap();
@@ -39,6 +45,10 @@ fn multiply(times: usize, threads: usize, name: &str) -> Temporary {
     assert!(answers.status.success());
     let text = String::from_utf8_lossy(&answers.stdout);
     assert_eq!(text.matches("Done").count(), times, "{text}");
+    let said = String::from_utf8_lossy(&answers.stderr);
+    let line = said.lines().last().unwrap_or_default();
+    let begins = "tuff: 1 workloads, 0 frames, 1 devices and the total checked: ";
+    assert!(line.starts_with(begins) && line.ends_with(" 0 violated"), "{said}");
     file
 }
 
@@ -74,6 +84,10 @@ fn a_program_that_got_dearer_fails() {
     let words: Vec<_> = fma[0].split_whitespace().collect();
     assert_eq!((fma.len(), &words[..]), (1, &["TuffFmaInstr", "8388608", "16777216", "+100.00", "%"][..]));
 
+    let slower = diff(&before.0, &after.0, &["time=10%"]);
+    let why = String::from_utf8_lossy(&slower.stderr).into_owned();
+    assert!(slower.status.code() == Some(1) && why.contains("elapsed_ns of all workloads: "), "{why}");
+
     let dearer = diff(&before.0, &after.0, &["fma=99.9%"]);
     assert_eq!(dearer.status.code(), Some(1));
     assert_eq!(dearer.stdout, table.stdout);
@@ -84,6 +98,47 @@ fn a_program_that_got_dearer_fails() {
     }
     // Cheaper is never dearer.
     assert_eq!(diff(&after.0, &before.0, &["fma=0%"]).status.code(), Some(0));
+}
+
+/// `sh` as a program that leaves a file of counters: what it leaves is checked, and its own failure is one.
+#[test]
+fn what_does_not_agree_with_itself_fails() {
+    let good = multiply(1, 2, "good.json");
+    let (bad, file) = (Temporary::new("bad.json"), Temporary::new("checked.json"));
+    let mut json: serde_json::Value =
+        serde_json::from_str(&std::fs::read_to_string(&good.0).unwrap()).unwrap();
+    json["workloads"][0]["counters"]["TuffComputeFmaInstr"] = 7.into();
+    std::fs::write(&bad.0, json.to_string()).unwrap();
+    let run = |script: String| {
+        let mut run = tuff();
+        run.args(["run", "--check", "--counters"]).arg(&file.0).args(["--", "sh", "-c", &script]);
+        let output = run.output().unwrap();
+        (output.status.success(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let copy = |from: &Temporary| format!("cat '{}' > \"$TUFF_COUNTERS\"", from.0.display());
+    let (ok, said) = run(copy(&good));
+    assert!(ok && said.ends_with(" 0 violated\n"), "{said}");
+    let (ok, said) = run(format!("{}; exit 3", copy(&good)));
+    assert!(!ok && said.ends_with("tuff: sh: exit status: 3\n"), "{said}");
+    let (ok, said) = run(copy(&bad));
+    let line = "FMA = sum of phases: TuffFmaInstr = 8388608 is not TuffBinningFmaInstr + TuffComputeFmaInstr + \
+                TuffMainFmaInstr = 7\n";
+    assert!(!ok && said.contains(line) && said.ends_with(" 2 violated\n"), "{said}");
+    // What an earlier run left is not what this one did.
+    let (ok, said) = run("true".into());
+    assert!(!ok && said.contains("has left no counters"), "{said}");
+}
+
+#[test]
+fn files_of_other_models_are_not_compared() {
+    let file = multiply(1, 2, "model.json");
+    let other = Temporary::new("other-model.json");
+    let text = std::fs::read_to_string(&file.0).unwrap();
+    std::fs::write(&other.0, text.replace("\"clock_mhz\":1300", "\"clock_mhz\":1000")).unwrap();
+    let output = diff(&file.0, &other.0, &[]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(said, "tuff: the files are of different models: clock_mhz 1300 and 1000\n");
 }
 
 #[test]
