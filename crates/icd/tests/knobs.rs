@@ -139,7 +139,7 @@ const ROWS: &[Row] = &[
     ),
     row(
         "tiler.primitives",
-        &[("tiler.bin_entries", 4), ("memory.external_bytes_per_cycle", 1000)],
+        &[("tiler.bin_entries", 4), NO_MEMORY, NO_BUS],
         "primitives",
         [(1, 4096.0), (2, 2048.0)],
     ),
