@@ -62,8 +62,14 @@ impl Engine {
         st.exec[..st.warps as usize].fill(0xFFFF);
         st.live = st.all;
         let (from, to) = (st.code, st.code.wrapping_add(p.prologue as usize));
+        // It runs once for each worker that comes to have it: what it counts would depend on their number.
+        let mut aside = crate::tally::Row::default();
+        // SAFETY: it lives until counting is back.
+        let cache = unsafe { st.count.leave(&mut aside) };
         // SAFETY: the caller's; where the prologue ends is an op.
-        unsafe { self.run(st, from, to) }.map(drop)
+        let done = unsafe { self.run(st, from, to) };
+        st.count.back(cache);
+        done.map(drop)
     }
 }
 

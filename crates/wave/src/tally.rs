@@ -218,6 +218,18 @@ impl Counting {
         // SAFETY: one of the rows (`at`, `pass`).
         unsafe { &mut *self.row }
     }
+    /// Counts nothing that is told until [`Counting::back`]: what follows goes to `aside`, which lives as long.
+    ///
+    /// # Safety
+    /// `aside` lives until then.
+    pub unsafe fn leave(&mut self, aside: &mut Row) -> *mut Cache {
+        self.row = aside;
+        std::mem::replace(&mut self.cache, std::ptr::null_mut())
+    }
+    /// Counts again.
+    pub fn back(&mut self, cache: *mut Cache) {
+        (self.row, self.cache) = (self.rows, cache);
+    }
     /// The counter of row `i` is passed.
     ///
     /// # Safety
