@@ -184,13 +184,14 @@ mod tests {
     use super::*;
     use wave::cache::Trace;
 
-    /// A draw of which no tile was followed through caches: as the others of its pass, or as if no cache had anything.
+    /// A draw of which no tile was followed through caches: as the others of its pass, or texels, where nobody was, as if no cache had anything.
     #[test]
     fn what_was_not_followed_moves_memory_too() {
         let mut draw = Usage::default();
         draw.texture.messages = 10;
         draw.lines[Access::ReadFull as usize] = 7;
         let mut others = Usage::default();
+        others.traced[0] = Trace { lookups: 8, missed: 8, far: 4 };
         others.texels.messages = 4;
         others.texels.lines = Trace { lookups: 8, missed: 4, far: 2 };
         let far = |u: &Usage| {
@@ -199,9 +200,9 @@ mod tests {
         };
         let mut alone = draw;
         alone.fare_as(&Usage::default());
-        assert_eq!(far(&alone), [40, 40, 28, 17]);
+        assert_eq!(far(&alone), [40, 40, 0, 10]);
         draw.fare_as(&others);
-        assert_eq!(far(&draw), [40, 20, 28, 12]);
+        assert_eq!(far(&draw), [40, 20, 12, 8]);
     }
 
     #[test]

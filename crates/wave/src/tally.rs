@@ -45,7 +45,6 @@ pub struct Texture {
 impl Texture {
     pub fn add(&mut self, o: &Texture) {
         self.messages += o.messages;
-        self.single += o.single;
         self.nearest += o.nearest;
         self.bilinear += o.bilinear;
         self.trilinear += o.trilinear;
@@ -141,17 +140,16 @@ impl Usage {
         }
         all
     }
-    /// Of kinds of accesses that were not followed at all: as those of `others` were, or, where nobody's were, each to a line that no
-    /// cache has.
+    /// Of kinds of accesses that were not followed at all: as those of `others` were. Texels, where nobody's were: each message to a
+    /// line that no cache has.
     pub fn fare_as(&mut self, others: &Usage) {
-        let cold = Trace { lookups: 1, missed: 1, far: 1 };
         for (mine, other) in self.traced.iter_mut().zip(&others.traced) {
             if mine.lookups == 0 {
-                *mine = if other.lookups > 0 { *other } else { cold };
+                *mine = *other;
             }
         }
         if self.texels.messages == 0 {
-            let cold = TexelTrace { messages: 1, lines: cold };
+            let cold = TexelTrace { messages: 1, lines: Trace { lookups: 1, missed: 1, far: 1 } };
             self.texels = if others.texels.messages > 0 { others.texels } else { cold };
         }
     }
