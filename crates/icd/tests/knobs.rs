@@ -1,7 +1,7 @@
 //! Each key of a model file changes what it should: through the loader, on the default model with this key changed. Figures are
 //! worked out from that file and docs/model.md.
 
-mod bench;
+pub mod bench;
 
 use bench::Bench;
 use std::collections::BTreeMap;

@@ -1,7 +1,8 @@
 //! Modelled time through the loader: what depends on what, what shares the GPU, and how draws share their pass.
 
 use crate::gpu::Gpu;
-use crate::model::{Counted, FORMAT, SIDE};
+use crate::knobs::bench::graphics;
+use crate::model::{Counted, SIDE};
 use ash::vk;
 use vk::PipelineStageFlags2 as Stages;
 
@@ -58,46 +59,7 @@ impl Heavy {
                 .layout(layout);
             let none = vk::PipelineCache::null();
             let dispatch = d.create_compute_pipelines(none, &[info], None).unwrap()[0];
-            let both = [
-                stage(vk::ShaderStageFlags::VERTEX, modules[1]),
-                stage(vk::ShaderStageFlags::FRAGMENT, modules[2]),
-            ];
-            let input = vk::PipelineVertexInputStateCreateInfo::default();
-            let assembly = vk::PipelineInputAssemblyStateCreateInfo::default()
-                .topology(vk::PrimitiveTopology::TRIANGLE_LIST);
-            let side = SIDE as f32;
-            let views = [vk::Viewport { width: side, height: side, max_depth: 1.0, ..Default::default() }];
-            let area =
-                vk::Rect2D { extent: vk::Extent2D { width: SIDE, height: SIDE }, ..Default::default() };
-            let scissors = [area];
-            let viewport =
-                vk::PipelineViewportStateCreateInfo::default().viewports(&views).scissors(&scissors);
-            let raster = vk::PipelineRasterizationStateCreateInfo::default().line_width(1.0);
-            let samples = vk::PipelineMultisampleStateCreateInfo::default()
-                .rasterization_samples(vk::SampleCountFlags::TYPE_1);
-            // What is blended hides nothing.
-            let one = vk::BlendFactor::ONE;
-            let write = [vk::PipelineColorBlendAttachmentState::default()
-                .blend_enable(true)
-                .src_color_blend_factor(one)
-                .dst_color_blend_factor(one)
-                .src_alpha_blend_factor(one)
-                .dst_alpha_blend_factor(one)
-                .color_write_mask(vk::ColorComponentFlags::RGBA)];
-            let blend = vk::PipelineColorBlendStateCreateInfo::default().attachments(&write);
-            let formats = [FORMAT];
-            let mut rendering = vk::PipelineRenderingCreateInfo::default().color_attachment_formats(&formats);
-            let info = vk::GraphicsPipelineCreateInfo::default()
-                .stages(&both)
-                .vertex_input_state(&input)
-                .input_assembly_state(&assembly)
-                .viewport_state(&viewport)
-                .rasterization_state(&raster)
-                .multisample_state(&samples)
-                .color_blend_state(&blend)
-                .layout(layout)
-                .push_next(&mut rendering);
-            let draw = d.create_graphics_pipelines(none, &[info], None).unwrap()[0];
+            let draw = graphics(d, layout, [modules[1], modules[2]]);
             let info =
                 vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TIMESTAMP).query_count(QUERIES);
             let pool = d.create_query_pool(&info, None).unwrap();
@@ -123,6 +85,9 @@ impl Heavy {
     fn draw(&self, c: vk::CommandBuffer, n: u32) {
         self.push(c, n);
         unsafe {
+            let area =
+                vk::Rect2D { extent: vk::Extent2D { width: SIDE, height: SIDE }, ..Default::default() };
+            self.c.g.device.cmd_set_scissor(c, 0, &[area]);
             self.c.g.device.cmd_bind_pipeline(c, vk::PipelineBindPoint::GRAPHICS, self.draw);
             self.c.g.device.cmd_draw(c, 3, 1, 0, 0);
         }

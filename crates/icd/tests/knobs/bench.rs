@@ -298,8 +298,8 @@ impl Bench {
     }
 }
 
-/// What is blended hides nothing.
-unsafe fn graphics(
+/// A pipeline over the target, its scissor dynamic. What is blended hides nothing.
+pub unsafe fn graphics(
     d: &ash::Device,
     layout: vk::PipelineLayout,
     [vertex, fragment]: [vk::ShaderModule; 2],
