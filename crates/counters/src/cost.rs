@@ -62,9 +62,7 @@ impl Load {
             (u[Unit::LsL2ReadBeats] / 4).min(reads) + atomics + u[Unit::TexL1Misses].min(u[Unit::TexInstr]);
         let far =
             (u[Unit::LsExtReadBeats] / 4).min(reads) + (u[Unit::TexExtReadBeats] / 4).min(u[Unit::TexInstr]);
-        let waits = (fma + cvt + sfu) * m.core.arithmetic_latency
-            + (reads + atomics) * m.core.ls_latency
-            + u[Unit::TexInstr] * m.core.texture_latency
+        let waits = m.core.waits(fma + cvt + sfu, reads + atomics, u[Unit::TexInstr])
             + missed * m.memory.l2_latency
             + far * m.memory.external_latency;
         Load {

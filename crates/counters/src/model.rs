@@ -66,6 +66,13 @@ pub struct Core {
     pub texture_latency: u64,
 }
 
+impl Core {
+    /// Cycles that a warp waits in all for instructions of arithmetic, for lines and atomics of the L1, and for texture instructions.
+    pub fn waits(&self, arithmetic: u64, accesses: u64, textures: u64) -> u64 {
+        arithmetic * self.arithmetic_latency + accesses * self.ls_latency + textures * self.texture_latency
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Tiler {

@@ -10,13 +10,13 @@ use crate::stripes::Stripes;
 use crate::transfer;
 use crate::watch::{Expired, Pulse};
 use ash::vk;
-use counters::{Counts, Event, Phase, cost};
+use counters::{Counts, Event, Job, Model, Phase, cost};
 use machine::count;
 use machine::host::DeviceHost;
 use machine::instrumentation::Blocks;
 use machine::lost::{Blame, Place};
 use machine::shared::Shared;
-use machine::time::{Line, Span};
+use machine::time::{Gpu, Line, Ran, Span};
 use parking_lot::Mutex;
 use raster::run::{PassRun, Suspended};
 use raster::tile::Scratches;
@@ -190,10 +190,7 @@ impl Executor {
                 let Some(mark) = self.publisher.mark(&self.place, name) else { return };
                 match &mut self.pass {
                     Some(p) => self.marks.push((p.epochs.advance(), mark)),
-                    None => {
-                        let end = self.line.latest();
-                        self.publisher.publish_mark(mark, *self.queries.total(), end)
-                    }
+                    None => self.publisher.publish_mark(mark, *self.queries.total(), self.line.latest()),
                 }
             }
         }
@@ -311,11 +308,7 @@ impl Executor {
         counts[Event::ComputeInvocations] = total * size;
         counts[Event::ComputeJobs] = 1;
         counts[Event::ComputeTasks] = total;
-        let job = cost::compute(&counts, self.shared.model);
-        let ran = self.line.dispatch(&mut self.shared.clock.gpu(), &job, self.shared.model);
-        count::compute(&mut counts, &job, ran.cycles());
-        let span = ran.span();
-        self.queries.add(&counts, ran.end);
+        let span = self.compute(&mut counts, Line::dispatch);
         let done = Done { kind: WorkloadKind::Dispatch, views: 1, span, phases: None, counts: &counts };
         let [x, y, z] = groups;
         let name = || format!("{} {x}x{y}x{z}", d.pipeline.title.entries());
@@ -330,13 +323,19 @@ impl Executor {
         let _turn = exclusive::shared();
         let Some((name, moved)) = transfer::run(c) else { return };
         let mut counts = count::transfer(moved);
-        let job = cost::compute(&counts, self.shared.model);
-        let ran = self.line.transfer(&mut self.shared.clock.gpu(), &job, self.shared.model);
-        count::compute(&mut counts, &job, ran.cycles());
-        let span = ran.span();
-        self.queries.add(&counts, ran.end);
+        let span = self.compute(&mut counts, Line::transfer);
         let done = Done { kind: WorkloadKind::Transfer, views: 1, span, phases: None, counts: &counts };
         self.publisher.publish(&self.place, &done, || name.into());
+    }
+
+    /// A workload that has counted this runs on the compute queue: its time is added to what it counted, and all that to queries.
+    fn compute(&mut self, counts: &mut Counts, run: fn(&mut Line, &mut Gpu, &Job, &Model) -> Ran) -> Span {
+        let model = self.shared.model;
+        let job = cost::compute(counts, model);
+        let ran = run(&mut self.line, &mut self.shared.clock.gpu(), &job, model);
+        count::compute(counts, &job, ran.cycles());
+        self.queries.add(counts, ran.end);
+        ran.span()
     }
 
     /// Reports a fault, which loses the device.

@@ -71,10 +71,7 @@ impl Host for DeviceHost<'_> {
 
     fn ticks(&self, [arithmetic, accesses, textures]: [u64; 3]) -> u64 {
         let m = self.shared.model;
-        let c = &m.core;
-        m.nanoseconds(
-            arithmetic * c.arithmetic_latency + accesses * c.ls_latency + textures * c.texture_latency,
-        )
+        m.nanoseconds(m.core.waits(arithmetic, accesses, textures))
     }
     fn expired(&self) -> bool {
         self.shared.hub.stops()
