@@ -294,33 +294,11 @@ fn picture(g: &Gpu, f: &Flat, pipeline: vk::Pipeline) -> Vec<u32> {
     }
     [0.0f32, 0.0, 0.2, 0.6].iter().enumerate().for_each(|(i, x)| data.words[32 + i] = x.to_bits());
     let out = g.buffer((SIZE * SIZE) as usize);
-    let range = vk::ImageSubresourceRange {
-        aspect_mask: vk::ImageAspectFlags::COLOR,
-        level_count: 1,
-        layer_count: 1,
-        ..Default::default()
-    };
     let area = vk::Rect2D { extent: vk::Extent2D { width: SIZE, height: SIZE }, ..Default::default() };
     unsafe {
-        let info = vk::ImageCreateInfo::default()
-            .image_type(vk::ImageType::TYPE_2D)
-            .format(FORMAT)
-            .extent(vk::Extent3D { width: SIZE, height: SIZE, depth: 1 })
-            .mip_levels(1)
-            .array_layers(1)
-            .samples(vk::SampleCountFlags::TYPE_1)
-            .usage(vk::ImageUsageFlags::COLOR_ATTACHMENT | vk::ImageUsageFlags::TRANSFER_SRC);
-        let image = d.create_image(&info, None).unwrap();
-        let need = d.get_image_memory_requirements(image);
-        let info = vk::MemoryAllocateInfo::default().allocation_size(need.size);
-        let memory = d.allocate_memory(&info, None).unwrap();
-        d.bind_image_memory(image, memory, 0).unwrap();
-        let info = vk::ImageViewCreateInfo::default()
-            .image(image)
-            .view_type(vk::ImageViewType::TYPE_2D)
-            .format(FORMAT)
-            .subresource_range(range);
-        let view = d.create_image_view(&info, None).unwrap();
+        let usage = vk::ImageUsageFlags::COLOR_ATTACHMENT | vk::ImageUsageFlags::TRANSFER_SRC;
+        let target = g.image([SIZE; 2], usage);
+        let (image, view) = (target.image, target.view);
         let sizes = [vk::DescriptorPoolSize { ty: vk::DescriptorType::UNIFORM_BUFFER, descriptor_count: 1 }];
         let info = vk::DescriptorPoolCreateInfo::default().max_sets(1).pool_sizes(&sizes);
         let pool = d.create_descriptor_pool(&info, None).unwrap();
@@ -372,9 +350,7 @@ fn picture(g: &Gpu, f: &Flat, pipeline: vk::Pipeline) -> Vec<u32> {
         });
         let pixels = out.words.to_vec();
         d.destroy_descriptor_pool(pool, None);
-        d.destroy_image_view(view, None);
-        d.destroy_image(image, None);
-        d.free_memory(memory, None);
+        g.free_image(target);
         g.free(data);
         g.free(out);
         pixels

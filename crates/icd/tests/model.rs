@@ -1,6 +1,6 @@
 //! What the modelled GPU counts, by VK_KHR_performance_query through the loader: figures worked out by hand.
 
-use crate::gpu::Gpu;
+use crate::gpu::{Gpu, Viewed};
 use crate::graphics::{Flat, Make};
 use ash::vk;
 use std::ffi::CStr;
@@ -15,9 +15,7 @@ pub struct Counted {
     pub g: Gpu,
     names: Vec<String>,
     storage: Vec<vk::PerformanceCounterStorageKHR>,
-    target: vk::Image,
-    memory: vk::DeviceMemory,
-    view: vk::ImageView,
+    target: Viewed,
 }
 
 // SAFETY (all blocks): handles are alive, structures outlive the calls.
@@ -41,32 +39,9 @@ impl Counted {
             let name = |t: &vk::PerformanceCounterDescriptionKHR| {
                 CStr::from_ptr(t.name.as_ptr()).to_str().unwrap().to_string()
             };
-            let info = vk::ImageCreateInfo::default()
-                .image_type(vk::ImageType::TYPE_2D)
-                .format(FORMAT)
-                .extent(vk::Extent3D { width: SIDE, height: SIDE, depth: 1 })
-                .mip_levels(1)
-                .array_layers(1)
-                .samples(vk::SampleCountFlags::TYPE_1)
-                .usage(vk::ImageUsageFlags::COLOR_ATTACHMENT);
-            let target = g.device.create_image(&info, None).unwrap();
-            let need = g.device.get_image_memory_requirements(target);
-            let info = vk::MemoryAllocateInfo::default().allocation_size(need.size);
-            let memory = g.device.allocate_memory(&info, None).unwrap();
-            g.device.bind_image_memory(target, memory, 0).unwrap();
-            let info = vk::ImageViewCreateInfo::default()
-                .image(target)
-                .view_type(vk::ImageViewType::TYPE_2D)
-                .format(FORMAT)
-                .subresource_range(vk::ImageSubresourceRange {
-                    aspect_mask: vk::ImageAspectFlags::COLOR,
-                    level_count: 1,
-                    layer_count: 1,
-                    ..Default::default()
-                });
-            let view = g.device.create_image_view(&info, None).unwrap();
+            let target = g.image([SIDE; 2], vk::ImageUsageFlags::COLOR_ATTACHMENT);
             let storage = counters.iter().map(|c| c.storage).collect();
-            Counted { g, names: texts.iter().map(name).collect(), storage, target, memory, view }
+            Counted { g, names: texts.iter().map(name).collect(), storage, target }
         }
     }
 
@@ -129,7 +104,7 @@ impl Counted {
     ) {
         let clear = vk::ClearValue { color: vk::ClearColorValue { float32: [red, 0.0, 0.0, 1.0] } };
         let colour = [vk::RenderingAttachmentInfo::default()
-            .image_view(self.view)
+            .image_view(self.target.view)
             .image_layout(vk::ImageLayout::GENERAL)
             .load_op(vk::AttachmentLoadOp::CLEAR)
             .store_op(vk::AttachmentStoreOp::STORE)
@@ -148,11 +123,7 @@ impl Counted {
     }
 
     pub fn free(self) {
-        unsafe {
-            self.g.device.destroy_image_view(self.view, None);
-            self.g.device.destroy_image(self.target, None);
-            self.g.device.free_memory(self.memory, None);
-        }
+        self.g.free_image(self.target);
     }
 }
 

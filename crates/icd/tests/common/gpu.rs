@@ -18,6 +18,25 @@ pub struct Mapped {
     pub words: &'static mut [u32],
 }
 
+/// An image with memory of its own, and a view of all of it.
+#[allow(dead_code)] // no test uses all of it
+#[derive(Clone, Copy)]
+pub struct Viewed {
+    pub image: vk::Image,
+    pub memory: vk::DeviceMemory,
+    pub view: vk::ImageView,
+}
+
+/// All of an image of one level and layer.
+#[allow(dead_code)] // no test uses all of it
+pub const COLOUR: vk::ImageSubresourceRange = vk::ImageSubresourceRange {
+    aspect_mask: vk::ImageAspectFlags::COLOR,
+    base_mip_level: 0,
+    level_count: 1,
+    base_array_layer: 0,
+    layer_count: 1,
+};
+
 #[allow(dead_code)] // no test uses all of it
 impl Gpu {
     pub fn new() -> Gpu {
@@ -79,6 +98,41 @@ impl Gpu {
             let at =
                 self.device.map_memory(memory, 0, vk::WHOLE_SIZE, Default::default()).expect("it is mapped");
             Mapped { buffer, memory, words: std::slice::from_raw_parts_mut(at.cast(), words) }
+        }
+    }
+
+    /// An RGBA8 image of one level with memory of its own, and a view of it.
+    pub fn image(&self, [width, height]: [u32; 2], usage: vk::ImageUsageFlags) -> Viewed {
+        let format = vk::Format::R8G8B8A8_UNORM;
+        let info = vk::ImageCreateInfo::default()
+            .image_type(vk::ImageType::TYPE_2D)
+            .format(format)
+            .extent(vk::Extent3D { width, height, depth: 1 })
+            .mip_levels(1)
+            .array_layers(1)
+            .samples(vk::SampleCountFlags::TYPE_1)
+            .usage(usage);
+        unsafe {
+            let image = self.device.create_image(&info, None).expect("an image is made");
+            let need = self.device.get_image_memory_requirements(image);
+            let info = vk::MemoryAllocateInfo::default().allocation_size(need.size);
+            let memory = self.device.allocate_memory(&info, None).expect("memory is allocated");
+            self.device.bind_image_memory(image, memory, 0).expect("the image is bound");
+            let info = vk::ImageViewCreateInfo::default()
+                .image(image)
+                .view_type(vk::ImageViewType::TYPE_2D)
+                .format(format)
+                .subresource_range(COLOUR);
+            let view = self.device.create_image_view(&info, None).expect("a view is made");
+            Viewed { image, memory, view }
+        }
+    }
+
+    pub fn free_image(&self, i: Viewed) {
+        unsafe {
+            self.device.destroy_image_view(i.view, None);
+            self.device.destroy_image(i.image, None);
+            self.device.free_memory(i.memory, None);
         }
     }
 

@@ -1,6 +1,6 @@
 //! What each key of a model is measured with: a device, and workloads by their names.
 
-use crate::gpu::Mapped;
+use crate::gpu::{Mapped, Viewed};
 use crate::model::{Counted, FORMAT, SIDE};
 use ash::vk;
 use std::cell::Cell;
@@ -23,9 +23,7 @@ pub struct Bench {
     m: Counted,
     words: Mapped,
     filled: Mapped,
-    image: vk::Image,
-    memory: vk::DeviceMemory,
-    view: vk::ImageView,
+    image: Viewed,
     sampler: vk::Sampler,
     modules: Vec<vk::ShaderModule>,
     set: vk::DescriptorSetLayout,
@@ -58,30 +56,7 @@ impl Bench {
         ];
         unsafe {
             // One row of texels, so that 16 of them are a line.
-            let info = vk::ImageCreateInfo::default()
-                .image_type(vk::ImageType::TYPE_2D)
-                .format(FORMAT)
-                .extent(vk::Extent3D { width: 24 * 64, height: 1, depth: 1 })
-                .mip_levels(1)
-                .array_layers(1)
-                .samples(vk::SampleCountFlags::TYPE_1)
-                .usage(vk::ImageUsageFlags::SAMPLED);
-            let image = d.create_image(&info, None).unwrap();
-            let need = d.get_image_memory_requirements(image);
-            let info = vk::MemoryAllocateInfo::default().allocation_size(need.size);
-            let memory = d.allocate_memory(&info, None).unwrap();
-            d.bind_image_memory(image, memory, 0).unwrap();
-            let info = vk::ImageViewCreateInfo::default()
-                .image(image)
-                .view_type(vk::ImageViewType::TYPE_2D)
-                .format(FORMAT)
-                .subresource_range(vk::ImageSubresourceRange {
-                    aspect_mask: vk::ImageAspectFlags::COLOR,
-                    level_count: 1,
-                    layer_count: 1,
-                    ..Default::default()
-                });
-            let view = d.create_image_view(&info, None).unwrap();
+            let image = m.g.image([24 * 64, 1], vk::ImageUsageFlags::SAMPLED);
             let linear = vk::Filter::LINEAR;
             let info = vk::SamplerCreateInfo::default().mag_filter(linear).min_filter(linear);
             let sampler = d.create_sampler(&info, None).unwrap();
@@ -116,22 +91,7 @@ impl Bench {
             let info = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TIMESTAMP).query_count(2);
             let stamps = d.create_query_pool(&info, None).unwrap();
             let passes = Cell::new(0);
-            Bench {
-                m,
-                words,
-                filled,
-                image,
-                memory,
-                view,
-                sampler,
-                modules,
-                set,
-                layout,
-                dispatch,
-                draws,
-                stamps,
-                passes,
-            }
+            Bench { m, words, filled, image, sampler, modules, set, layout, dispatch, draws, stamps, passes }
         }
     }
 
@@ -194,7 +154,7 @@ impl Bench {
             [vk::DescriptorBufferInfo { buffer: self.words.buffer, offset: 0, range: vk::WHOLE_SIZE }];
         let images = [vk::DescriptorImageInfo {
             sampler: self.sampler,
-            image_view: self.view,
+            image_view: self.image.view,
             image_layout: vk::ImageLayout::GENERAL,
         }];
         let write = |n, ty| vk::WriteDescriptorSet::default().dst_binding(n).descriptor_type(ty);
@@ -288,10 +248,8 @@ impl Bench {
             d.destroy_pipeline_layout(self.layout, None);
             d.destroy_descriptor_set_layout(self.set, None);
             d.destroy_sampler(self.sampler, None);
-            d.destroy_image_view(self.view, None);
-            d.destroy_image(self.image, None);
-            d.free_memory(self.memory, None);
         }
+        self.m.g.free_image(self.image);
         self.m.g.free(self.words);
         self.m.g.free(self.filled);
         self.m.free();
