@@ -24,33 +24,46 @@
 
 use crate::event::{Counts, Event, Phase, Unit, UnitCounts};
 use crate::model::{BEAT, Core, LINE, Model, WARP};
+use crate::names::By;
 
-/// What a stretch of work asks of the units of cores, and how long its warps wait.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Load {
-    pub fma: u64,
-    pub cvt: u64,
-    pub sfu: u64,
-    /// Load and store issues.
-    pub issues: u64,
-    /// Interpolation slots.
-    pub slots: u64,
-    /// Bilinear operations.
-    pub filters: u64,
-    /// Beats between core and L2.
-    pub read_beats: u64,
-    pub write_beats: u64,
-    pub primitives: u64,
-    pub quads: u64,
-    pub blended: u64,
-    /// Pixels written from the tile buffer.
-    pub written: u64,
-    pub warps: u64,
-    /// Of these, warps of more than 32 registers.
-    pub large: u64,
-    /// Cycles that its warps wait, summed.
-    pub waits: u64,
+crate::names! {
+    /// What a stretch of work asks of the units of cores, and how long its warps wait.
+    pub Ask {
+        /// Warp-instructions of each arithmetic unit.
+        Fma,
+        /// Warp-instructions of each arithmetic unit.
+        Cvt,
+        /// Warp-instructions of each arithmetic unit.
+        Sfu,
+        /// Load and store issues.
+        Issues,
+        /// Interpolation slots.
+        Slots,
+        /// Bilinear operations.
+        Filters,
+        /// Beats from the L2 to a core.
+        ReadBeats,
+        /// Beats from a core to the L2.
+        WriteBeats,
+        /// Primitives rasterised.
+        Primitives,
+        /// Quads rasterised.
+        Quads,
+        /// Quads blended.
+        Blended,
+        /// Pixels written from the tile buffer.
+        Written,
+        /// Warps that run.
+        Warps,
+        /// Of these, warps of more than 32 registers.
+        Large,
+        /// Cycles that its warps wait, summed.
+        Waits,
+    }
 }
+
+/// What a stretch of work asks of cores.
+pub type Load = By<Ask, { Ask::COUNT }>;
 
 impl Load {
     pub fn of_units(u: &UnitCounts, m: &Model) -> Load {
@@ -65,76 +78,57 @@ impl Load {
         let waits = m.core.waits(fma + cvt + sfu, reads + atomics, u[Unit::TexInstr])
             + missed * m.memory.l2_latency
             + far * m.memory.external_latency;
-        Load {
-            fma,
-            cvt,
-            sfu,
-            issues: reads + atomics + u[Unit::LsWriteFull] + u[Unit::LsWritePartial],
-            slots: u[Unit::VaryingSlots32] + u[Unit::VaryingSlots16],
-            filters: u[Unit::TexFilterOps],
-            read_beats: u[Unit::LsL2ReadBeats] + u[Unit::TexL2ReadBeats] + u[Unit::OtherL2ReadBeats],
-            write_beats: u[Unit::LsWriteBackBeats] + u[Unit::LsOtherWriteBeats],
-            warps: u[Unit::Warps],
-            large: u[Unit::AllRegsWarps],
-            // What runs no shader (a transfer) is deep enough to wait for nothing.
-            waits: if u[Unit::Warps] > 0 { waits } else { 0 },
-            ..Load::default()
-        }
+        let mut load = Load::default();
+        load[Ask::Fma] = fma;
+        load[Ask::Cvt] = cvt;
+        load[Ask::Sfu] = sfu;
+        load[Ask::Issues] = reads + atomics + u[Unit::LsWriteFull] + u[Unit::LsWritePartial];
+        load[Ask::Slots] = u[Unit::VaryingSlots32] + u[Unit::VaryingSlots16];
+        load[Ask::Filters] = u[Unit::TexFilterOps];
+        load[Ask::ReadBeats] = u[Unit::LsL2ReadBeats] + u[Unit::TexL2ReadBeats] + u[Unit::OtherL2ReadBeats];
+        load[Ask::WriteBeats] = u[Unit::LsWriteBackBeats] + u[Unit::LsOtherWriteBeats];
+        load[Ask::Warps] = u[Unit::Warps];
+        load[Ask::Large] = u[Unit::AllRegsWarps];
+        // What runs no shader (a transfer) is deep enough to wait for nothing.
+        load[Ask::Waits] = if u[Unit::Warps] > 0 { waits } else { 0 };
+        load
     }
 
     /// Of one phase of a workload.
     pub fn of(c: &Counts, phase: Phase, m: &Model) -> Load {
         let mut load = Load::of_units(&c.units(phase), m);
         if phase == Phase::Main {
-            load.read_beats += c[Event::FfeL2ReadBeats];
-            load.write_beats += c[Event::TileWriteBeats];
-            load.primitives = c[Event::PrimsRasterised];
-            load.quads = c[Event::QuadsRasterised];
-            load.blended = c[Event::BlendQuads];
-            load.written = c[Event::TilePixelsWritten];
+            load[Ask::ReadBeats] += c[Event::FfeL2ReadBeats];
+            load[Ask::WriteBeats] += c[Event::TileWriteBeats];
+            load[Ask::Primitives] = c[Event::PrimsRasterised];
+            load[Ask::Quads] = c[Event::QuadsRasterised];
+            load[Ask::Blended] = c[Event::BlendQuads];
+            load[Ask::Written] = c[Event::TilePixelsWritten];
         }
         load
     }
 
-    pub fn add(&mut self, o: &Load) {
-        self.fma += o.fma;
-        self.cvt += o.cvt;
-        self.sfu += o.sfu;
-        self.issues += o.issues;
-        self.slots += o.slots;
-        self.filters += o.filters;
-        self.read_beats += o.read_beats;
-        self.write_beats += o.write_beats;
-        self.primitives += o.primitives;
-        self.quads += o.quads;
-        self.blended += o.blended;
-        self.written += o.written;
-        self.warps += o.warps;
-        self.large += o.large;
-        self.waits += o.waits;
-    }
-
     /// Cycles of the units that shaders use.
     fn shading(&self, core: &Core) -> u64 {
-        arithmetic(core, self.fma, self.cvt, self.sfu)
-            .max(self.issues.div_ceil(core.ls_issues))
-            .max(self.slots.div_ceil(core.varying_slots))
-            .max(self.filters.div_ceil(core.texels))
+        arithmetic(core, self[Ask::Fma], self[Ask::Cvt], self[Ask::Sfu])
+            .max(self[Ask::Issues].div_ceil(core.ls_issues))
+            .max(self[Ask::Slots].div_ceil(core.varying_slots))
+            .max(self[Ask::Filters].div_ceil(core.texels))
     }
 
     /// Cycles of the busiest unit.
     pub fn busy(&self, core: &Core) -> u64 {
         self.shading(core)
-            .max((self.read_beats.max(self.write_beats) * BEAT).div_ceil(core.l2_bytes))
-            .max(self.primitives)
-            .max(self.quads.div_ceil(core.raster_quads))
-            .max((self.blended * 4).div_ceil(core.pixels))
-            .max(self.written.div_ceil(core.pixels))
+            .max((self[Ask::ReadBeats].max(self[Ask::WriteBeats]) * BEAT).div_ceil(core.l2_bytes))
+            .max(self[Ask::Primitives])
+            .max(self[Ask::Quads].div_ceil(core.raster_quads))
+            .max((self[Ask::Blended] * 4).div_ceil(core.pixels))
+            .max(self[Ask::Written].div_ceil(core.pixels))
     }
 
     /// Of so many warps at once, as many as a core holds.
     fn resident(&self, warps: u64, core: &Core) -> u64 {
-        let room = core.warps * self.warps.max(1) / (self.warps + self.large).max(1);
+        let room = core.warps * self[Ask::Warps].max(1) / (self[Ask::Warps] + self[Ask::Large]).max(1);
         warps.min(room).max(1)
     }
 }
@@ -177,15 +171,15 @@ fn dealt(load: &Load, tasks: u64, overhead: u64, m: &Model) -> [u64; 3] {
     if tasks == 0 {
         return [0; 3];
     }
-    let warps = load.warps.div_ceil(tasks).max(1);
+    let warps = load[Ask::Warps].div_ceil(tasks).max(1);
     // Tasks of the core that has most, and those that it has at once; a core has as many of a large one's warps as it holds.
     let most = tasks.div_ceil(m.cores);
     let at_once = (load.resident(u64::MAX, &m.core) / warps).clamp(1, most);
     let resident = load.resident(at_once * warps, &m.core);
     let of = |n: u64, part: u64| (n as u128 * part as u128).div_ceil(tasks as u128) as u64;
-    let waits = of(load.waits, at_once).div_ceil(resident) * most.div_ceil(at_once);
+    let waits = of(load[Ask::Waits], at_once).div_ceil(resident) * most.div_ceil(at_once);
     let span = of(load.busy(&m.core), most).max(waits) + most * overhead;
-    let waits = load.waits.div_ceil(resident);
+    let waits = load[Ask::Waits].div_ceil(resident);
     let exec = load.shading(&m.core).max(waits);
     [span, load.busy(&m.core).max(waits) + tasks * overhead, exec]
 }
@@ -227,7 +221,7 @@ pub struct Draw {
 
 impl Draw {
     pub fn add(&mut self, o: &Draw) {
-        self.load.add(&o.load);
+        self.load += &o.load;
         self.tasks += o.tasks;
     }
 }
@@ -252,7 +246,7 @@ pub fn main(all: &Counts, draws: &[Draw], weights: &[u64], touched: u64, m: &Mod
     while at < draws.len() {
         let (mut load, mut tasks, mut end) = (Load::default(), 0, at);
         while end < draws.len() && end - at < most {
-            load.add(&draws[end].load);
+            load += &draws[end].load;
             tasks += draws[end].tasks;
             end += 1;
             if per_task(&load, tasks, touched, m) >= m.core.warps {
@@ -277,16 +271,16 @@ pub fn main(all: &Counts, draws: &[Draw], weights: &[u64], touched: u64, m: &Mod
 /// Warps that a core has at once of draws that touch so many tasks, some the same.
 fn per_task(load: &Load, tasks: u64, touched: u64, m: &Model) -> u64 {
     let distinct = tasks.min(touched).max(1);
-    load.warps.div_ceil(distinct) * m.core.main_tasks.min(distinct)
+    load[Ask::Warps].div_ceil(distinct) * m.core.main_tasks.min(distinct)
 }
 
 /// Draws that share a core: the cycles of each, of all and with a warp.
 fn together(draws: &[Draw], load: &Load, warps: u64, m: &Model, cycles: &mut Vec<[u64; 2]>) {
     let resident = load.resident(warps, &m.core);
-    let waits = load.waits.div_ceil(resident);
+    let waits = load[Ask::Waits].div_ceil(resident);
     let (all, exec) = (load.busy(&m.core).max(waits), load.shading(&m.core).max(waits));
     let own = |l: &Load| {
-        let waits = l.waits.div_ceil(resident);
+        let waits = l[Ask::Waits].div_ceil(resident);
         [l.busy(&m.core).max(waits), l.shading(&m.core).max(waits)]
     };
     let own: Vec<[u64; 2]> = draws.iter().map(|d| own(&d.load)).collect();

@@ -19,7 +19,7 @@ pub mod names;
 pub mod sweep;
 
 pub use catalogue::{Block, Counter, Measure, Storage, Value};
-pub use cost::{Job, Load};
+pub use cost::{Ask, Job, Load};
 pub use event::{Counts, Event, EventCounts, Phase, Unit, UnitCounts};
 pub use model::Model;
 pub use names::By;

@@ -25,6 +25,9 @@ impl<K, const N: usize> By<K, N> {
     pub fn since(&self, began: &Self) -> Self {
         By::new(std::array::from_fn(|i| self.0[i].wrapping_sub(began.0[i])))
     }
+    pub fn sum(&self) -> u64 {
+        self.0.iter().sum()
+    }
     pub fn is_zero(&self) -> bool {
         self.0.iter().all(|&v| v == 0)
     }

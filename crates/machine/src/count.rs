@@ -1,10 +1,10 @@
 //! From what workers count to the catalogue's events, and from those to ticks.
 
 use counters::{Counts, Event, Job, Load, Model, Phase, Unit, UnitCounts};
-use shader::bytecode::{Code, Program};
+use shader::bytecode::Program;
 use wave::Usage;
-use wave::cache::Sizes;
-use wave::tally::{Access, AccessKind};
+use wave::cache::{Sizes, Traced};
+use wave::tally::{Access, AccessKind, Ran, Tex};
 
 /// One of this many chunks of a large dispatch or draw goes through the modelled caches; what was not is taken to be
 /// like it.
@@ -28,13 +28,13 @@ pub fn caches(m: &Model) -> Sizes {
 /// Events of running a shader.
 pub fn units(u: &Usage) -> UnitCounts {
     let mut c = UnitCounts::default();
-    c[Unit::Fma] = u.fma;
-    c[Unit::Cvt] = u.cvt;
-    c[Unit::Sfu] = u.sfu;
-    c[Unit::Narrow] = u.narrow;
-    c[Unit::Diverged] = u.diverged;
+    c[Unit::Fma] = u.ran[Ran::Fma];
+    c[Unit::Cvt] = u.ran[Ran::Cvt];
+    c[Unit::Sfu] = u.ran[Ran::Sfu];
+    c[Unit::Narrow] = u.ran[Ran::Narrow];
+    c[Unit::Diverged] = u.ran[Ran::Diverged];
     let lines = u.all_lines();
-    let access = |a: Access| lines[a as usize];
+    let access = |a: Access| lines[a];
     c[Unit::LsReadFull] = access(Access::ReadFull);
     c[Unit::LsReadPartial] = access(Access::ReadPartial);
     c[Unit::LsWriteFull] = access(Access::WriteFull);
@@ -48,7 +48,7 @@ pub fn units(u: &Usage) -> UnitCounts {
     // What was traced of a kind speaks for all of it, and where none was, for none.
     let missed = |kind: AccessKind, lines: u64| {
         let t = &u.traced[kind as usize];
-        (part(lines, t.missed, t.lookups), part(lines, t.far, t.lookups))
+        (part(lines, t[Traced::Missed], t[Traced::Lookups]), part(lines, t[Traced::Far], t[Traced::Lookups]))
     };
     let reads = access(Access::ReadFull) + access(Access::ReadPartial);
     let writes = access(Access::WriteFull) + access(Access::WritePartial);
@@ -66,23 +66,23 @@ pub fn units(u: &Usage) -> UnitCounts {
     c[Unit::L2WriteLookups] = write_missed + atomics;
     c[Unit::ExtReads] = read_far + atomic_far;
     c[Unit::ExtWrites] = write_far + atomic_written;
-    let texels = |n: u64| part(u.texture.messages, n, u.texels.messages);
-    let (missed, far) = (texels(u.texels.lines.missed), texels(u.texels.lines.far));
-    c[Unit::TexLookups] = texels(u.texels.lines.lookups);
+    let texels = |n: u64| part(u.texture[Tex::Messages], n, u.texels.messages);
+    let (missed, far) = (texels(u.texels.lines[Traced::Missed]), texels(u.texels.lines[Traced::Far]));
+    c[Unit::TexLookups] = texels(u.texels.lines[Traced::Lookups]);
     c[Unit::TexL1Misses] = missed;
     c[Unit::TexL2ReadBeats] = missed * 4;
     c[Unit::TexExtReadBeats] = far * 4;
     c[Unit::L2ReadLookups] += missed;
     c[Unit::ExtReads] += far;
-    c[Unit::TexInstr] = u.tex;
-    c[Unit::TexMessages] = u.texture.messages;
-    c[Unit::TexSingleQuadMessages] = u.texture.single;
-    c[Unit::TexNearest] = u.texture.nearest;
-    c[Unit::TexBilinear] = u.texture.bilinear;
-    c[Unit::TexTrilinear] = u.texture.trilinear;
-    c[Unit::Tex3d] = u.texture.volume;
-    c[Unit::TexAniso] = u.texture.aniso;
-    c[Unit::TexFilterOps] = u.texture.operations;
+    c[Unit::TexInstr] = u.ran[Ran::Tex];
+    c[Unit::TexMessages] = u.texture[Tex::Messages];
+    c[Unit::TexSingleQuadMessages] = u.texture[Tex::Single];
+    c[Unit::TexNearest] = u.texture[Tex::Nearest];
+    c[Unit::TexBilinear] = u.texture[Tex::Bilinear];
+    c[Unit::TexTrilinear] = u.texture[Tex::Trilinear];
+    c[Unit::Tex3d] = u.texture[Tex::Volume];
+    c[Unit::TexAniso] = u.texture[Tex::Aniso];
+    c[Unit::TexFilterOps] = u.texture[Tex::Operations];
     c
 }
 
@@ -97,9 +97,9 @@ pub fn launch(c: &mut UnitCounts, program: &Program, warps: u64, threads: u64, f
 }
 
 /// Descriptors that a program names wherever it is: each core that runs it reads them once, of 32 bytes each, and the L2 once.
+#[inline]
 pub fn descriptors(c: &mut UnitCounts, program: &Program, cores: u64) {
-    let prologue = program.code.get(..program.prologue as usize).unwrap_or_default();
-    let named = prologue.iter().filter(|op| op.code == Code::DESC).count() as u64;
+    let named = program.profile.descriptors as u64;
     c[Unit::OtherL2ReadBeats] += named * 2 * cores;
     c[Unit::L2ReadLookups] += (named * 32).div_ceil(64) * cores;
     c[Unit::ExtReads] += (named * 32).div_ceil(64);
@@ -188,12 +188,12 @@ mod tests {
     #[test]
     fn what_was_not_followed_moves_memory_too() {
         let mut draw = Usage::default();
-        draw.texture.messages = 10;
-        draw.lines[Access::ReadFull as usize] = 7;
+        draw.texture[Tex::Messages] = 10;
+        draw.lines[Access::ReadFull] = 7;
         let mut others = Usage::default();
-        others.traced[0] = Trace { lookups: 8, missed: 8, far: 4 };
+        others.traced[0] = Trace::new([8, 8, 4]);
         others.texels.messages = 4;
-        others.texels.lines = Trace { lookups: 8, missed: 4, far: 2 };
+        others.texels.lines = Trace::new([8, 4, 2]);
         let far = |u: &Usage| {
             let u = units(u);
             [u[Unit::TexL2ReadBeats], u[Unit::TexExtReadBeats], u[Unit::LsExtReadBeats], u[Unit::ExtReads]]
@@ -215,5 +215,27 @@ mod tests {
         assert_eq!((c[Event::ComputeJobs], c[Event::ComputeTasks]), (1, 16));
         assert_eq!(c[(Phase::Compute, Unit::LsReadFull)], 16_384);
         assert_eq!(counters::cost::compute(&c, &m).cycles, 38_450);
+    }
+
+    /// Each number of the texture unit is summed over workers, and has its counter.
+    #[test]
+    fn all_of_the_texture_unit_is_told() {
+        let one = Usage { texture: wave::tally::Texture::new([1; Tex::COUNT]), ..Usage::default() };
+        let mut two = one;
+        two.add(&one);
+        let c = units(&two);
+        use Unit::*;
+        for unit in [
+            TexMessages,
+            TexSingleQuadMessages,
+            TexNearest,
+            TexBilinear,
+            TexTrilinear,
+            Tex3d,
+            TexAniso,
+            TexFilterOps,
+        ] {
+            assert_eq!(c[unit], 2, "{unit:?}");
+        }
     }
 }

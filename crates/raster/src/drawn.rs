@@ -3,7 +3,7 @@
 use crate::statistics::Epochs;
 use counters::cost::{self, MainPhase};
 use counters::model::LINE;
-use counters::{Counts, Load, Model, Phase, Unit};
+use counters::{Ask, Counts, Load, Model, Phase, Unit};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// Tasks that are told apart: of more, neighbours count as one.
@@ -40,14 +40,14 @@ impl Weights<'_> {
     /// Task `n` is drawn; `load`: of its draws, `fixed`: what it counted besides.
     pub fn add(&self, n: u64, load: &Load, fixed: &Counts, m: &Model) {
         let mut all = Load::of(fixed, Phase::Main, m);
-        all.add(load);
+        all += load;
         let cycles = all.busy(&m.core) + fixed[counters::Event::MainTasks] * m.overhead.main_task;
         // As many places as tasks, or fewer.
         let place = (n as u128 * self.of.len() as u128 / self.tasks.max(1) as u128) as usize;
         if let Some(w) = self.of.get(place) {
             w.fetch_add(cycles, Relaxed);
         }
-        self.touched.fetch_add((load.quads > 0) as u64, Relaxed);
+        self.touched.fetch_add((load[Ask::Quads] > 0) as u64, Relaxed);
     }
 }
 

@@ -91,6 +91,8 @@ pub struct Profile {
     pub mark_count: u32,
     /// 32-bit registers an invocation needs, as far as a machine with one file for all would.
     pub registers: u32,
+    /// Descriptors that its prologue reads.
+    pub descriptors: u32,
     /// Of the whole program once through: every block; the cheapest way; the dearest (`None`: it has loops).
     pub total: Cost,
     pub shortest: Cost,

@@ -157,7 +157,7 @@ structs! {
     }
     Cost { fma, cvt, sfu, ls, single, tex, narrow, varying }
     MarkUse { counter, mark, entry, work, cost }
-    Profile { counters, marks, mark_count, registers, total, shortest, longest }
+    Profile { counters, marks, mark_count, registers, descriptors, total, shortest, longest }
 }
 
 /// Enums by the order told here; variants may carry one part.

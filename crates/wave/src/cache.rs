@@ -4,6 +4,7 @@
 //! done in the L2.
 
 use crate::tally::AccessKind;
+use counters::{By, names};
 
 /// Sets of four lines.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -21,22 +22,24 @@ impl Sizes {
     }
 }
 
-/// What lines did in the caches. Of reads: looked up in an L1, missed there, missed in the L2. Of writes: looked up in an L1,
-/// became dirty there, became dirty in the L2. Of atomics: threads that did one, lines that became dirty in the L2, lines
-/// that it lacked.
-#[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
-pub struct Trace {
-    pub lookups: u64,
-    pub missed: u64,
-    pub far: u64,
+names! {
+    /// What lines did in the caches.
+    pub Traced {
+        /// Looked up in an L1; of atomics: threads that did one.
+        Lookups,
+        /// Reads: missed there. Writes: became dirty there. Atomics: became dirty in the L2.
+        Missed,
+        /// Reads: missed in the L2. Writes: became dirty in the L2. Atomics: missed in the L2.
+        Far,
+    }
 }
 
-impl Trace {
-    pub fn add(&mut self, o: &Trace) {
-        self.lookups += o.lookups;
-        self.missed += o.missed;
-        self.far += o.far;
-    }
+/// What lines of one kind did.
+pub type Trace = By<Traced, { Traced::COUNT }>;
+
+/// A line that was looked up.
+fn looked_up(missed: bool, far: bool) -> Trace {
+    Trace::new([1, missed as u64, far as u64])
 }
 
 /// What the messages of the texture unit that were traced did in the caches.
@@ -49,7 +52,7 @@ pub struct TexelTrace {
 impl TexelTrace {
     pub fn add(&mut self, o: &TexelTrace) {
         self.messages += o.messages;
-        self.lines.add(&o.lines);
+        self.lines += &o.lines;
     }
 }
 
@@ -153,25 +156,25 @@ impl Cache {
                 (had != Had::Dirty, had == Had::Nothing)
             }
         };
-        self.lines[kind as usize].add(&Trace { lookups: 1, missed: missed as u64, far: far as u64 });
+        self.lines[kind as usize] += &looked_up(missed, far);
     }
     pub fn near(&mut self, kind: AccessKind) {
-        self.lines[kind as usize].lookups += 1;
+        self.lines[kind as usize][Traced::Lookups] += 1;
     }
     /// So many threads did atomics on `lines` lines that were told.
     pub fn atomics(&mut self, threads: u64, lines: u64) {
-        self.lines[AccessKind::Atomic as usize].lookups += threads.saturating_sub(lines);
+        self.lines[AccessKind::Atomic as usize][Traced::Lookups] += threads.saturating_sub(lines);
     }
 
     /// A message of the texture unit, the lines of device memory that it touches, and how many are as near as the L1.
     pub fn sample(&mut self, lines: &[u64], near: u64) {
         self.texels.messages += 1;
-        self.texels.lines.lookups += near;
+        self.texels.lines[Traced::Lookups] += near;
         self.left = self.left.saturating_sub(1);
         for &line in lines {
             let missed = look_up_in(&mut self.texel_tags, line, false) == Had::Nothing;
             let far = missed && self.beyond(line, false) == Had::Nothing;
-            self.texels.lines.add(&Trace { lookups: 1, missed: missed as u64, far: far as u64 });
+            self.texels.lines += &looked_up(missed, far);
         }
     }
 }

@@ -1,6 +1,7 @@
 //! What a worker counts while programs run: a row for each counter of the program ([`shader::cost::Profile`]).
 
-use crate::cache::{Cache, Sizes, TexelTrace, Trace};
+use crate::cache::{Cache, Sizes, TexelTrace, Trace, Traced};
+use counters::{By, names};
 use shader::bytecode::Program;
 use shader::cost::{COUNTED, Cost};
 
@@ -13,91 +14,105 @@ pub struct Row {
     pub diverged: u64,
     /// Lanes that passed (instrumented programs only).
     pub threads: u64,
-    /// Cache lines of 64 bytes that warps' accesses touched, one cycle each, by [`Access`].
-    pub lines: [u64; Access::COUNT],
-    /// Warps' accesses, by [`AccessKind`], of which the lines were not told; and of the same sort, those of which they were,
-    /// with the lines.
-    pub unknown: [u64; 2],
-    pub sampled: [u64; 2],
-    pub sampled_lines: [u64; 2],
+    /// Cache lines of 64 bytes that warps' accesses touched, one cycle each.
+    pub lines: Lines,
+    /// Warps' accesses of which the lines were not told; and of the same sort, those of which they were, with the lines.
+    pub unknown: ByKind,
+    pub sampled: ByKind,
+    pub sampled_lines: ByKind,
     pub texture: Texture,
 }
 
-/// What the texture unit does.
-#[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
-#[repr(C)]
-pub struct Texture {
-    /// Messages of up to two quads, and those of one.
-    pub messages: u64,
-    pub single: u64,
-    /// Samples by filter, one a thread.
-    pub nearest: u64,
-    pub bilinear: u64,
-    pub trilinear: u64,
-    pub volume: u64,
-    pub aniso: u64,
-    /// Bilinear operations that they cost.
-    pub operations: u64,
-    /// Cache lines of texels, by warp (instrumented programs, and where tracing is on).
-    pub lines: u64,
-}
-
-impl Texture {
-    pub fn add(&mut self, o: &Texture) {
-        self.messages += o.messages;
-        self.nearest += o.nearest;
-        self.bilinear += o.bilinear;
-        self.trilinear += o.trilinear;
-        self.volume += o.volume;
-        self.aniso += o.aniso;
-        self.operations += o.operations;
-        self.lines += o.lines;
+names! {
+    /// What the texture unit does.
+    pub Tex {
+        /// Messages of up to two quads.
+        Messages,
+        /// Of these, messages of one quad.
+        Single,
+        /// Samples of the nearest texel, one a thread.
+        Nearest,
+        /// Bilinear samples, one a thread.
+        Bilinear,
+        /// Trilinear samples, one a thread.
+        Trilinear,
+        /// Samples of three dimensions, one a thread.
+        Volume,
+        /// Anisotropic samples, one a thread.
+        Aniso,
+        /// Bilinear operations that samples cost.
+        Operations,
+        /// Cache lines of texels, by warp (instrumented programs, and where tracing is on).
+        Lines,
     }
 }
 
-/// Kinds of accesses by the load/store unit: lines that a warp's loads and stores touch; atomics by thread. A warp's access is full when all its lanes take part, at more than one
-/// place, and they ask for as many bytes as the lines have.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Access {
-    ReadFull,
-    ReadPartial,
-    WriteFull,
-    WritePartial,
-    Atomic,
+/// What the texture unit has done.
+pub type Texture = By<Tex, { Tex::COUNT }>;
+
+names! {
+    /// Kinds of accesses by the load/store unit: lines that a warp's loads and stores touch; atomics by thread. A warp's access is
+    /// full when all its lanes take part, at more than one place, and they ask for as many bytes as the lines have.
+    pub Access {
+        /// Lines of full loads.
+        ReadFull,
+        /// Lines of other loads.
+        ReadPartial,
+        /// Lines of full stores.
+        WriteFull,
+        /// Lines of other stores.
+        WritePartial,
+        /// Threads' atomics.
+        Atomic,
+    }
 }
 
-impl Access {
-    pub const COUNT: usize = 5;
+/// Lines by [`Access`].
+pub type Lines = By<Access, { Access::COUNT }>;
+
+names! {
+    /// What an access does.
+    pub AccessKind {
+        /// It loads.
+        Read,
+        /// It stores.
+        Write,
+        /// It does both at once.
+        Atomic,
+    }
 }
 
-/// What an access does.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum AccessKind {
-    Read,
-    Write,
-    Atomic,
-}
+/// A number for each kind of access.
+pub type ByKind = By<AccessKind, { AccessKind::COUNT }>;
 
-impl AccessKind {
-    pub const COUNT: usize = 3;
+names! {
+    /// Warp-instructions that ran.
+    pub Ran {
+        /// Of the FMA pipe.
+        Fma,
+        /// Of the CVT pipe.
+        Cvt,
+        /// Of the SFU pipe.
+        Sfu,
+        /// Of the load/store unit.
+        Ls,
+        /// Of the texture unit.
+        Tex,
+        /// Of the arithmetic ones, those of 16 bits or fewer.
+        Narrow,
+        /// Of the arithmetic ones, those that diverged warps executed.
+        Diverged,
+    }
 }
 
 /// Sums over a program's counters.
 #[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
 pub struct Usage {
-    /// Warp-instructions by pipe.
-    pub fma: u64,
-    pub cvt: u64,
-    pub sfu: u64,
-    pub ls: u64,
-    pub tex: u64,
-    pub narrow: u64,
-    /// Of the arithmetic ones, those that diverged warps executed.
-    pub diverged: u64,
-    pub lines: [u64; Access::COUNT],
-    pub unknown: [u64; 2],
-    pub sampled: [u64; 2],
-    pub sampled_lines: [u64; 2],
+    pub ran: By<Ran, { Ran::COUNT }>,
+    pub lines: Lines,
+    pub unknown: ByKind,
+    pub sampled: ByKind,
+    pub sampled_lines: ByKind,
     pub texture: Texture,
     /// Of the stretches that were traced, what lines did in the caches, by [`AccessKind`].
     pub traced: [Trace; AccessKind::COUNT],
@@ -110,31 +125,25 @@ pub type BlockRow = [u64; 10];
 
 impl Usage {
     pub fn add(&mut self, o: &Usage) {
-        self.fma += o.fma;
-        self.cvt += o.cvt;
-        self.sfu += o.sfu;
-        self.ls += o.ls;
-        self.tex += o.tex;
-        self.narrow += o.narrow;
-        self.diverged += o.diverged;
-        self.lines.iter_mut().zip(o.lines).for_each(|(a, b)| *a += b);
-        for k in 0..2 {
-            self.unknown[k] += o.unknown[k];
-            self.sampled[k] += o.sampled[k];
-            self.sampled_lines[k] += o.sampled_lines[k];
-        }
-        self.texture.add(&o.texture);
-        self.traced.iter_mut().zip(&o.traced).for_each(|(a, b)| a.add(b));
+        self.ran += &o.ran;
+        self.lines += &o.lines;
+        self.unknown += &o.unknown;
+        self.sampled += &o.sampled;
+        self.sampled_lines += &o.sampled_lines;
+        self.texture += &o.texture;
+        self.traced.iter_mut().zip(&o.traced).for_each(|(a, b)| *a += b);
         self.texels.add(&o.texels);
     }
     /// Lines by [`Access`] in all: those of accesses that were not told are taken to be as many each as those of the same
     /// kind that were.
-    pub fn all_lines(&self) -> [u64; Access::COUNT] {
+    pub fn all_lines(&self) -> Lines {
         let mut all = self.lines;
-        for (k, partial) in [Access::ReadPartial, Access::WritePartial].into_iter().enumerate() {
-            let more = self.unknown[k] as u128 * self.sampled_lines[k] as u128;
-            all[partial as usize] += match self.sampled[k] {
-                0 => self.unknown[k],
+        for (partial, kind) in
+            [(Access::ReadPartial, AccessKind::Read), (Access::WritePartial, AccessKind::Write)]
+        {
+            let more = self.unknown[kind] as u128 * self.sampled_lines[kind] as u128;
+            all[partial] += match self.sampled[kind] {
+                0 => self.unknown[kind],
                 n => (more / n as u128) as u64,
             };
         }
@@ -144,24 +153,24 @@ impl Usage {
     /// line that no cache has.
     pub fn fare_as(&mut self, others: &Usage) {
         for (mine, other) in self.traced.iter_mut().zip(&others.traced) {
-            if mine.lookups == 0 {
+            if mine[Traced::Lookups] == 0 {
                 *mine = *other;
             }
         }
         if self.texels.messages == 0 {
-            let cold = TexelTrace { messages: 1, lines: Trace { lookups: 1, missed: 1, far: 1 } };
+            let cold = TexelTrace { messages: 1, lines: Trace::new([1; Traced::COUNT]) };
             self.texels = if others.texels.messages > 0 { others.texels } else { cold };
         }
     }
     fn cost(&mut self, times: u64, diverged: u64, c: &Cost) {
-        self.fma += times * c.fma as u64;
-        self.cvt += times * c.cvt as u64;
-        self.sfu += times * c.sfu as u64;
-        self.ls += times * c.ls as u64;
-        self.lines[Access::ReadPartial as usize] += times * c.single as u64;
-        self.tex += times * c.tex as u64;
-        self.narrow += times * c.narrow as u64;
-        self.diverged += diverged * (c.fma + c.cvt + c.sfu) as u64;
+        self.ran[Ran::Fma] += times * c.fma as u64;
+        self.ran[Ran::Cvt] += times * c.cvt as u64;
+        self.ran[Ran::Sfu] += times * c.sfu as u64;
+        self.ran[Ran::Ls] += times * c.ls as u64;
+        self.lines[Access::ReadPartial] += times * c.single as u64;
+        self.ran[Ran::Tex] += times * c.tex as u64;
+        self.ran[Ran::Narrow] += times * c.narrow as u64;
+        self.ran[Ran::Diverged] += diverged * (c.fma + c.cvt + c.sfu) as u64;
     }
 }
 
@@ -352,10 +361,10 @@ impl Tally {
                 b[8] += r.warps * m.cost.varying as u64;
                 b[9] += single;
                 if m.work {
-                    let lines = r.lines.iter().sum::<u64>();
+                    let lines = r.lines.sum();
                     b[6] += lines;
-                    b[7] += r.texture.operations;
-                    b[9] += lines + r.texture.lines;
+                    b[7] += r.texture[Tex::Operations];
+                    b[9] += lines + r.texture[Tex::Lines];
                 }
             }
         }
@@ -364,13 +373,11 @@ impl Tally {
             if let Some(c) = profile.counters.get(i) {
                 sum.cost(r.warps, r.diverged, c);
             }
-            sum.lines.iter_mut().zip(r.lines).for_each(|(a, b)| *a += b);
-            for k in 0..2 {
-                sum.unknown[k] += r.unknown[k];
-                sum.sampled[k] += r.sampled[k];
-                sum.sampled_lines[k] += r.sampled_lines[k];
-            }
-            sum.texture.add(&r.texture);
+            sum.lines += &r.lines;
+            sum.unknown += &r.unknown;
+            sum.sampled += &r.sampled;
+            sum.sampled_lines += &r.sampled_lines;
+            sum.texture += &r.texture;
             *r = Row::default();
         }
         sum.traced = std::mem::take(&mut self.cache.lines);

@@ -6,7 +6,7 @@ use crate::common::{TestHost, levels};
 use shader::bytecode::*;
 use shader::ir::{AtomicOp, Mem};
 use std::collections::BTreeSet;
-use wave::cache::{Cache, Sizes, TexelTrace, Trace};
+use wave::cache::{Cache, Sizes, TexelTrace, Trace, Traced};
 use wave::tally::{Access, AccessKind, Row};
 
 const N: Reg = Reg::NONE;
@@ -26,8 +26,8 @@ fn ops(code: Code, b: Reg, c: Reg, mem: Mem, n: usize, imm: u32, shape: u16) -> 
 fn model(load: bool, exec: &[u16; 16], at: &[u64], bytes: u64, shape: u16) -> Row {
     let mut row = Row::default();
     let (full, partial, kind) = match load {
-        true => (Access::ReadFull, Access::ReadPartial, 0),
-        false => (Access::WriteFull, Access::WritePartial, 1),
+        true => (Access::ReadFull, Access::ReadPartial, AccessKind::Read),
+        false => (Access::WriteFull, Access::WritePartial, AccessKind::Write),
     };
     for w in 0..16 {
         let lanes: Vec<u64> = (0..16).filter(|l| exec[w] >> l & 1 != 0).map(|l| at[w * 16 + l]).collect();
@@ -39,7 +39,7 @@ fn model(load: bool, exec: &[u16; 16], at: &[u64], bytes: u64, shape: u16) -> Ro
         let told = lanes.len() == 16 && shape != 0;
         let many = lanes.iter().any(|a| *a != lanes[0]) || (told && shape == SHAPE_RUN);
         let whole = lanes.len() == 16 && many && 16 * bytes >= 64 * n;
-        row.lines[if whole { full } else { partial } as usize] += n;
+        row.lines[if whole { full } else { partial }] += n;
         if !told {
             row.sampled[kind] += 1;
             row.sampled_lines[kind] += n;
@@ -152,7 +152,7 @@ fn lines_of_offsets() {
             let b = if is_buffer { UB } else { N };
             lab.traced = r.below(2) == 0;
             let row = model(load, &exec, &at, bytes, 0);
-            let lines = row.lines.iter().sum::<u64>() * lab.traced as u64;
+            let lines = row.lines.sum() * lab.traced as u64;
             lab.run(level, &ops(code, b, c, mem, n, imm, 0), &host);
             assert_eq!(
                 (lab.row, lab.looked_up.0),
@@ -191,7 +191,7 @@ fn lines_of_runs() {
             lab.traced = r.below(2) == 0;
             lab.run(level, &ops(Code::LD_SHARED, N, N, mem, n, 0, shape | single), &host);
             let row = model(true, &exec, &at, bytes as u64, shape);
-            let lines = row.lines.iter().sum::<u64>() * lab.traced as u64;
+            let lines = row.lines.sum() * lab.traced as u64;
             let row = if single != 0 { Row::default() } else { row };
             assert_eq!(
                 (lab.row, lab.looked_up.0),
@@ -234,7 +234,7 @@ fn lines_of_addresses() {
             }
             lab.traced = r.below(2) == 0;
             let row = model(code == Code::LD_GLOBAL, &exec, &at, bytes, 0);
-            let lines = row.lines.iter().sum::<u64>() * lab.traced as u64;
+            let lines = row.lines.sum() * lab.traced as u64;
             lab.run(level, &ops(code, N, N, mem, n, imm, 0), &host);
             assert_eq!(
                 (lab.row, lab.looked_up.0),
@@ -287,7 +287,7 @@ fn lines_of_atomics() {
                     ];
                     lab.run(level, &ops, &host);
                     let mut row = Row::default();
-                    row.lines[Access::Atomic as usize] = lab.active().len() as u64;
+                    row.lines[Access::Atomic] = lab.active().len() as u64;
                     // 2 KiB fit in the first cache; what is no device memory is nearer still.
                     let missed = if code == Code::AT_SHARED { 0 } else { all.len() as u64 };
                     let looked_up = if traced { (lab.active().len() as u64, missed) } else { (0, 0) };
@@ -305,20 +305,20 @@ fn texels_have_an_l1_of_their_own_before_the_same_l2() {
     let mut c = Cache::default();
     c.begin(sizes);
     c.access(kind, 7);
-    assert_eq!(read(&c), Trace { lookups: 1, missed: 1, far: 1 });
+    assert_eq!(read(&c), Trace::new([1, 1, 1]));
     // The L2 holds line 7 since; 8 is nowhere.
     c.sample(&[7, 8], 0);
-    assert_eq!(c.texels, TexelTrace { messages: 1, lines: Trace { lookups: 2, missed: 2, far: 1 } });
+    assert_eq!(c.texels, TexelTrace { messages: 1, lines: Trace::new([2, 2, 1]) });
     c.sample(&[7, 8], 0);
     // Four more lines in the set of 8 drive it out of the L1, not out of the L2.
     c.sample(&[8 + 128, 8 + 256, 8 + 384, 8 + 512], 0);
     c.sample(&[8], 0);
-    assert_eq!(c.texels, TexelTrace { messages: 4, lines: Trace { lookups: 9, missed: 7, far: 5 } });
+    assert_eq!(c.texels, TexelTrace { messages: 4, lines: Trace::new([9, 7, 5]) });
     // Begun anew, it is empty, whatever it held.
     c.begin(sizes);
     c.sample(&[7], 0);
     c.access(kind, 8);
-    assert_eq!((c.texels.lines.far, read(&c)), (6, Trace { lookups: 2, missed: 2, far: 2 }));
+    assert_eq!((c.texels.lines[Traced::Far], read(&c)), (6, Trace::new([2, 2, 2])));
 }
 
 #[test]
@@ -334,7 +334,7 @@ fn caches_are_as_large_as_said_and_kinds_are_told_apart() {
         }
         // The first writes make the lines dirty, there and in the L2.
         let missed = if hits { lines } else { 3 * lines };
-        let want = Trace { lookups: 3 * lines, missed, far: lines };
+        let want = Trace::new([3 * lines, missed, lines]);
         assert_eq!(c.lines, [want, want, Trace::default()], "{l1} KiB, {lines} lines");
     }
 }
@@ -350,8 +350,8 @@ fn atomics_are_the_l2s() {
     }
     c.access(AccessKind::Read, 5);
     c.access(AccessKind::Atomic, 5);
-    assert_eq!(c.lines[AccessKind::Atomic as usize], Trace { lookups: 33, missed: 2, far: 1 });
+    assert_eq!(c.lines[AccessKind::Atomic as usize], Trace::new([33, 2, 1]));
     // Written, it is dirty there already.
     c.access(AccessKind::Write, 5);
-    assert_eq!(c.lines[AccessKind::Write as usize], Trace { lookups: 1, missed: 1, far: 0 });
+    assert_eq!(c.lines[AccessKind::Write as usize], Trace::new([1, 1, 0]));
 }

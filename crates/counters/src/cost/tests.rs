@@ -95,17 +95,17 @@ fn each_key_binds() {
         [before, load.busy(&core)]
     };
     // 1200 of each, at the model's rate and at half or twice of it.
-    assert_eq!(busy(|l| l.fma = 1200, |c| c.fma_lanes = 64), [150, 300]);
-    assert_eq!(busy(|l| l.cvt = 1200, |c| c.cvt_lanes = 32), [300, 600]);
-    assert_eq!(busy(|l| l.sfu = 1200, |c| c.sfu_lanes = 8), [1200, 2400]);
-    assert_eq!(busy(|l| l.slots = 1200, |c| c.varying_slots = 2), [300, 600]);
-    assert_eq!(busy(|l| l.issues = 1200, |c| c.ls_issues = 2), [1200, 600]);
-    assert_eq!(busy(|l| l.filters = 1200, |c| c.texels = 4), [150, 300]);
-    assert_eq!(busy(|l| l.blended = 1200, |c| c.pixels = 2), [1200, 2400]);
-    assert_eq!(busy(|l| l.written = 1200, |c| c.pixels = 2), [300, 600]);
-    assert_eq!(busy(|l| l.quads = 1200, |c| c.raster_quads = 2), [300, 600]);
-    assert_eq!(busy(|l| l.read_beats = 1200, |c| c.l2_bytes = 8), [1200, 2400]);
-    assert_eq!(busy(|l| l.write_beats = 1200, |c| c.l2_bytes = 8), [1200, 2400]);
+    assert_eq!(busy(|l| l[Ask::Fma] = 1200, |c| c.fma_lanes = 64), [150, 300]);
+    assert_eq!(busy(|l| l[Ask::Cvt] = 1200, |c| c.cvt_lanes = 32), [300, 600]);
+    assert_eq!(busy(|l| l[Ask::Sfu] = 1200, |c| c.sfu_lanes = 8), [1200, 2400]);
+    assert_eq!(busy(|l| l[Ask::Slots] = 1200, |c| c.varying_slots = 2), [300, 600]);
+    assert_eq!(busy(|l| l[Ask::Issues] = 1200, |c| c.ls_issues = 2), [1200, 600]);
+    assert_eq!(busy(|l| l[Ask::Filters] = 1200, |c| c.texels = 4), [150, 300]);
+    assert_eq!(busy(|l| l[Ask::Blended] = 1200, |c| c.pixels = 2), [1200, 2400]);
+    assert_eq!(busy(|l| l[Ask::Written] = 1200, |c| c.pixels = 2), [300, 600]);
+    assert_eq!(busy(|l| l[Ask::Quads] = 1200, |c| c.raster_quads = 2), [300, 600]);
+    assert_eq!(busy(|l| l[Ask::ReadBeats] = 1200, |c| c.l2_bytes = 8), [1200, 2400]);
+    assert_eq!(busy(|l| l[Ask::WriteBeats] = 1200, |c| c.l2_bytes = 8), [1200, 2400]);
 
     // A warp with 100 arithmetic instructions, ten lines that no cache has, ten texture instructions: 100 · 4 + 10 · 24 +
     // 10 · 48 + 10 · 60 + 10 · 200 = 3720. Ten cycles more of each wait.
@@ -157,7 +157,8 @@ fn slices_of_the_l2_serve_all_cores() {
 
 /// A draw of the whole of 640 × 640 pixels: 100 tasks of 256 warps.
 fn draw(set: impl FnOnce(&mut Load)) -> Draw {
-    let mut load = Load { warps: 25_600, quads: 102_400, ..Load::default() };
+    let mut load = Load::default();
+    (load[Ask::Warps], load[Ask::Quads]) = (25_600, 102_400);
     set(&mut load);
     Draw { load, tasks: 100 }
 }
@@ -187,13 +188,13 @@ fn a_render_pass() {
     let job = binning(&c, &m);
     assert_eq!((job.cycles, job.core), (4_000, 40 + 60));
     // Trilinear sampling of 1 000 000 quads' fragments: 8 000 000 operations, 8 a cycle.
-    let p = main(&c, &[draw(|l| l.filters = 8_000_000)], &[10_000; 100], 100, &m);
+    let p = main(&c, &[draw(|l| l[Ask::Filters] = 8_000_000)], &[10_000; 100], 100, &m);
     assert_eq!(p.job.cycles, (1_000_000 + 10_000) / 10 + 1_000);
     assert_eq!((p.job.core, p.job.exec, &p.draws[..]), (1_010_000, 1_000_000, &[[1_000_000; 2]][..]));
     // One task that weighs half of all: its core is the last.
     let mut weights = [1; 100];
     weights[99] = 99;
-    let slow = main(&c, &[draw(|l| l.filters = 8_000_000)], &weights, 100, &m);
+    let slow = main(&c, &[draw(|l| l[Ask::Filters] = 8_000_000)], &weights, 100, &m);
     // Nine or ten before it, and 99: 109 parts of 198, and not a tenth.
     assert!((540_000..560_000).contains(&slow.job.cycles), "{}", slow.job.cycles);
 }
@@ -201,15 +202,17 @@ fn a_render_pass() {
 #[test]
 fn draws_that_want_different_units_follow_each_other() {
     let (c, m) = (pass(), g720());
-    let (alu, texture) = (draw(|l| l.fma = 8_000_000), draw(|l| l.filters = 8_000_000));
+    let (alu, texture) = (draw(|l| l[Ask::Fma] = 8_000_000), draw(|l| l[Ask::Filters] = 8_000_000));
     let cycles = |draws: &[Draw]| main(&c, draws, &[1; 100], 100, &m);
     let both = cycles(&[alu, texture]);
     assert_eq!(both.draws, [[1_000_000; 2]; 2]);
     assert_eq!(both.job.cycles, 202_000);
     // Draws of a warp a task share the core: 64 of them, 32 with each unit, take as long as one unit's do.
-    let small = |d: Draw| Draw {
-        load: Load { warps: 100, quads: 400, fma: d.load.fma / 32, filters: d.load.filters / 32, ..d.load },
-        ..d
+    let small = |mut d: Draw| {
+        (d.load[Ask::Warps], d.load[Ask::Quads]) = (100, 400);
+        d.load[Ask::Fma] /= 32;
+        d.load[Ask::Filters] /= 32;
+        d
     };
     let mixed: Vec<Draw> = (0..64).map(|i| small(if i % 2 == 0 { alu } else { texture })).collect();
     let shared = cycles(&mixed);

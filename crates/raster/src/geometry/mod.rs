@@ -103,8 +103,8 @@ impl GeometryCounts {
         let indices = c[TilerReadBeats];
         c[TilerReadBeats] += invocations;
         let mut usage = self.usage;
-        usage.lines[Access::ReadPartial as usize] += self.fetched;
-        usage.lines[Access::WriteFull as usize] += self.written;
+        usage.lines[Access::ReadPartial] += self.fetched;
+        usage.lines[Access::WriteFull] += self.written;
         usage.fare_as(&self.usage);
         let mut u = count::units(&usage);
         u[Unit::L2ReadLookups] += indices.div_ceil(4) + invocations.div_ceil(4);

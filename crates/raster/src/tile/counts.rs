@@ -4,9 +4,10 @@ use super::fill::Fill;
 use super::item::Item;
 use crate::geometry::traffic;
 use crate::state::Rect;
-use counters::{By, Counts, Event, Load, Phase, Unit, UnitCounts};
+use counters::{Ask, By, Counts, Event, Load, Phase, Unit, UnitCounts};
 use shader::cost::COUNTED;
 use wave::Usage;
+use wave::tally::{Ran, Tex};
 
 counters::names! {
     /// What is counted of a draw in a tile.
@@ -96,7 +97,7 @@ impl DrawCounts {
     }
     /// What was followed of it through caches, added to `all`.
     pub fn followed(&self, all: &mut Usage) {
-        all.traced.iter_mut().zip(&self.usage.traced).for_each(|(a, t)| a.add(t));
+        all.traced.iter_mut().zip(&self.usage.traced).for_each(|(a, t)| *a += t);
         all.texels.add(&self.usage.texels);
     }
     /// What was not followed of it fares as what was of the others'.
@@ -123,19 +124,18 @@ impl DrawCounts {
 pub fn load(tile: &TileCounts, item: &Item, usage: Option<&Usage>) -> Load {
     let none = Usage::default();
     let u = usage.unwrap_or(&none);
-    Load {
-        fma: u.fma,
-        cvt: u.cvt,
-        sfu: u.sfu,
-        issues: u.lines.iter().sum(),
-        slots: tile[InTile::Shaded] * varyings(item),
-        filters: u.texture.operations,
-        primitives: tile[InTile::Primitives],
-        quads: tile[InTile::Quads],
-        blended: tile[InTile::Blended],
-        warps: tile[InTile::Warps],
-        ..Load::default()
-    }
+    let mut load = Load::default();
+    load[Ask::Fma] = u.ran[Ran::Fma];
+    load[Ask::Cvt] = u.ran[Ran::Cvt];
+    load[Ask::Sfu] = u.ran[Ran::Sfu];
+    load[Ask::Issues] = u.lines.sum();
+    load[Ask::Slots] = tile[InTile::Shaded] * varyings(item);
+    load[Ask::Filters] = u.texture[Tex::Operations];
+    load[Ask::Primitives] = tile[InTile::Primitives];
+    load[Ask::Quads] = tile[InTile::Quads];
+    load[Ask::Blended] = tile[InTile::Blended];
+    load[Ask::Warps] = tile[InTile::Warps];
+    load
 }
 
 fn varyings(item: &Item) -> u64 {

@@ -71,6 +71,9 @@ pub fn encode(
     let mut profile = lir.profile.clone();
     // Without the registers that hold the same for all lanes, which a machine keeps apart.
     profile.registers = allocation.varying_slots;
+    let prologue = start[lir.prologue as usize];
+    let named = it.code[..prologue as usize].iter().filter(|op| op.code == Code::DESC);
+    profile.descriptors = named.count() as u32;
     let consts = allocation.consts.iter().map(|(v, ty, bits)| (it.reg(*v), *ty, *bits)).collect();
     let inputs: Vec<(ir::Input, Reg)> = lir
         .inputs
@@ -89,7 +92,7 @@ pub fn encode(
         units,
         consts,
         inputs,
-        prologue: start[lir.prologue as usize],
+        prologue,
         shared_bytes: shader.shared_bytes,
         scratch_words: shader.scratch_words,
         packed,

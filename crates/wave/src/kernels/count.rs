@@ -8,7 +8,7 @@ use super::memory::warp::Region;
 use super::regs::src64;
 use crate::host::{Filter, Filtering, ImageWarp};
 use crate::state::{At, State};
-use crate::tally::{Access, AccessKind, Texture};
+use crate::tally::{Access, AccessKind, Tex, Texture};
 use shader::bytecode::{Code, ImageCode, Op, SHAPE_RUN, SHAPE_SAME, SHAPE_SINGLE, mem_of, n_of};
 use shader::cost::COUNTED;
 use shader::ir::ImageOp;
@@ -95,7 +95,7 @@ fn add(st: &mut State, kind: Access, lines: u64) {
     if !COUNTED {
         return;
     }
-    st.count.row().lines[kind as usize] += lines;
+    st.count.row().lines[kind] += lines;
 }
 
 /// Each live warp accesses an aligned word that all its lanes share.
@@ -131,7 +131,7 @@ pub unsafe fn run_known(st: &mut State, p: *const u32, k: u32, full: Access, off
     let odd = Bits(st.live).filter(|w| unsafe { *p.add(w * 16) }.wrapping_add(k) & 63 != 0).count();
     add(st, full, warps - odd as u64);
     // Two lines for 64 bytes.
-    st.count.row().lines[full as usize + 1] += 2 * odd as u64;
+    st.count.row().lines.0[full as usize + 1] += 2 * odd as u64;
 }
 
 /// Accesses of which it would take long to tell the lines: counted where tracing is on.
@@ -141,7 +141,7 @@ pub fn unknown(st: &mut State, kind: AccessKind) {
         return;
     }
     let warps = st.live.count_ones();
-    st.count.row().unknown[kind as usize] += warps as u64;
+    st.count.row().unknown[kind] += warps as u64;
 }
 
 /// Counts what the texture unit does for all live warps.
@@ -159,8 +159,8 @@ pub fn texture_wave(st: &mut State, f: Filtering) {
     }
     let warps = st.live.count_ones() as u64;
     let t = &mut st.count.row().texture;
-    t.messages += 2 * warps;
-    t.operations += 16 * warps * f.operations as u64;
+    t[Tex::Messages] += 2 * warps;
+    t[Tex::Operations] += 16 * warps * f.operations as u64;
     *of_filter(t, f.filter) += 16 * warps;
 }
 
@@ -168,11 +168,11 @@ pub fn texture_wave(st: &mut State, f: Filtering) {
 #[inline(always)]
 fn of_filter(t: &mut Texture, f: Filter) -> &mut u64 {
     match f {
-        Filter::Nearest => &mut t.nearest,
-        Filter::Bilinear => &mut t.bilinear,
-        Filter::Trilinear => &mut t.trilinear,
-        Filter::Volume => &mut t.volume,
-        Filter::Aniso => &mut t.aniso,
+        Filter::Nearest => &mut t[Tex::Nearest],
+        Filter::Bilinear => &mut t[Tex::Bilinear],
+        Filter::Trilinear => &mut t[Tex::Trilinear],
+        Filter::Volume => &mut t[Tex::Volume],
+        Filter::Aniso => &mut t[Tex::Aniso],
     }
 }
 
@@ -189,9 +189,9 @@ pub fn texture(st: &mut State, f: Filtering, ex: u16) {
     let lanes = ex.count_ones() as u64;
     // Two quads go in a message.
     let quads = ((ex | ex >> 1 | ex >> 2 | ex >> 3) & 0x1111).count_ones() as u64;
-    t.messages += quads.div_ceil(2);
-    t.single += quads & 1;
-    t.operations += (lanes + f.taps as u64) * f.operations as u64;
+    t[Tex::Messages] += quads.div_ceil(2);
+    t[Tex::Single] += quads & 1;
+    t[Tex::Operations] += (lanes + f.taps as u64) * f.operations as u64;
     *of_filter(t, f.filter) += lanes;
 }
 
@@ -219,12 +219,12 @@ pub unsafe fn texels(st: &mut State, c: &ImageCode, x: &mut ImageWarp) {
     let row = st.count.row();
     match c.op {
         ImageOp::Write => {
-            row.lines[Access::WritePartial as usize] += lines;
-            row.sampled[AccessKind::Write as usize] += 1;
-            row.sampled_lines[AccessKind::Write as usize] += lines;
+            row.lines[Access::WritePartial] += lines;
+            row.sampled[AccessKind::Write] += 1;
+            row.sampled_lines[AccessKind::Write] += lines;
         }
-        ImageOp::Atomic(_) => row.lines[Access::Atomic as usize] += x.mask.count_ones() as u64,
-        _ => row.texture.lines += lines,
+        ImageOp::Atomic(_) => row.lines[Access::Atomic] += x.mask.count_ones() as u64,
+        _ => row.texture[Tex::Lines] += lines,
     }
 }
 
@@ -273,7 +273,7 @@ unsafe fn follow_texels(st: &mut State, c: &ImageCode, x: &mut ImageWarp) -> u64
 #[inline(always)]
 pub fn image_stores(st: &mut State, c: &ImageCode, warps: u32) {
     if c.op == ImageOp::Write && COUNTED {
-        st.count.row().unknown[AccessKind::Write as usize] += warps as u64;
+        st.count.row().unknown[AccessKind::Write] += warps as u64;
     }
 }
 
@@ -354,7 +354,7 @@ fn shaped(st: &mut State, op: &Op, first: u64, last: u64, bytes: u64) {
     // Counted with its block.
     if op.e & SHAPE_SINGLE == 0 {
         let whole = shape == SHAPE_RUN && 16 * bytes >= 64 * n;
-        st.count.row().lines[if whole { full } else { partial } as usize] += n;
+        st.count.row().lines[if whole { full } else { partial }] += n;
     }
 }
 
@@ -369,7 +369,7 @@ fn warp(st: &mut State, op: &Op, a: &[u64; 16], ex: u16, bytes: u64) {
     let row = st.count.row();
     if kind == AccessKind::Atomic {
         let threads = ex.count_ones() as u64;
-        row.lines[full as usize] += threads;
+        row.lines[full] += threads;
         if let Some(cache) = st.count.cache() {
             cache.atomics(threads, n);
         }
@@ -380,9 +380,9 @@ fn warp(st: &mut State, op: &Op, a: &[u64; 16], ex: u16, bytes: u64) {
         return;
     }
     let whole = ex == 0xFFFF && a.iter().any(|x| *x != a[0]);
-    row.lines[if whole && 16 * bytes >= 64 * n { full } else { partial } as usize] += n;
-    row.sampled[kind as usize] += 1;
-    row.sampled_lines[kind as usize] += n;
+    row.lines[if whole && 16 * bytes >= 64 * n { full } else { partial }] += n;
+    row.sampled[kind] += 1;
+    row.sampled_lines[kind] += n;
 }
 
 /// Counts the lines that a load, store or atomic touches. Before the op is executed, for its result may take its

@@ -254,10 +254,10 @@ impl Sum {
     #[inline(always)]
     fn leave(&self, st: &mut State, full: Access, partial: Access, kind: AccessKind) {
         let row = st.count.row();
-        row.lines[full as usize] += self.full;
-        row.lines[partial as usize] += self.lines - self.full;
-        row.sampled[kind as usize] += self.sampled;
-        row.sampled_lines[kind as usize] += self.sampled_lines;
+        row.lines[full] += self.full;
+        row.lines[partial] += self.lines - self.full;
+        row.sampled[kind] += self.sampled;
+        row.sampled_lines[kind] += self.sampled_lines;
     }
     /// One warp's words, all lanes active.
     #[inline(always)]

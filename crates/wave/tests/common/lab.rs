@@ -4,6 +4,7 @@
 use super::TestHost;
 use shader::bytecode::{ImageCode, Op, Reg};
 use simd::Level;
+use wave::cache::Traced;
 use wave::kernels::{control::PATIENCE, table};
 use wave::{ImageWarp, State, Status, Table};
 
@@ -167,8 +168,8 @@ impl Lab {
             let next = table(level)[ops[0].code.0 as usize](&mut st, code.as_ptr());
             self.shared.as_mut_ptr().copy_from_nonoverlapping(shared, self.shared.len());
             self.row = rows[0];
-            let sum = |f: fn(&wave::cache::Trace) -> u64| cache.lines.iter().map(f).sum();
-            self.looked_up = (sum(|t| t.lookups), sum(|t| t.missed));
+            let sum = |what: Traced| cache.lines.iter().map(|t| t[what]).sum();
+            self.looked_up = (sum(Traced::Lookups), sum(Traced::Missed));
             let n = if next.is_null() { 0 } else { next.offset_from(code.as_ptr()) as usize };
             (st.status, n)
         }
