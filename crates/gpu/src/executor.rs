@@ -272,7 +272,8 @@ impl Executor {
         let per_wave = (program.lanes as u64 / (size.div_ceil(16) * 16)).max(1);
         let waves = total.div_ceil(per_wave);
         // The same on any number of threads, for chunks decide what is traced.
-        let chunk = per_wave * (waves / 256).clamp(1, 64);
+        let waves_each = (waves / 256).clamp(1, 64);
+        let chunk = per_wave * waves_each;
         let chunks = total.div_ceil(chunk);
         let fault: Mutex<Option<wave::Stop>> = Mutex::new(None);
         let deal = Chunks::new(chunks, shared.threads);
@@ -285,9 +286,17 @@ impl Executor {
                 if shared.hub.stops() {
                     break;
                 }
-                let first = c * chunk;
-                worker.tally.trace(count::traced(self.shared.model, c, chunks, count::TRACED));
-                if let Err(f) = worker.run(&job, first, chunk.min(total - first)) {
+                let (first, last) = (c * chunk, total.min((c + 1) * chunk));
+                // Half a chunk speaks for all.
+                let followed = count::traced(self.shared.model, c, chunks, count::TRACED);
+                let half = last.min(first + if waves_each > 1 { per_wave * (waves_each / 2) } else { chunk });
+                worker.tally.trace(followed);
+                let mut ran = worker.run(&job, first, half - first);
+                if half < last {
+                    worker.tally.trace(None);
+                    ran = ran.and_then(|_| worker.run(&job, half, last - half));
+                }
+                if let Err(f) = ran {
                     fault.lock().get_or_insert(f);
                     deal.stop();
                     break;
@@ -299,6 +308,7 @@ impl Executor {
         shared.run_parallel(chunks, &work);
         blocks.add_to(&self.shared.model.core, instrumented, 0, vk::ShaderStageFlags::COMPUTE);
         let mut usage = usage.into_inner();
+        usage.share_l2(count::l2_lines(shared.model));
         usage.fare_as(&wave::Usage::default());
         let mut units = count::units(&usage);
         count::launch(&mut units, program, total * size.div_ceil(16), total * size, total * (size / 16));

@@ -287,7 +287,8 @@ fn geometry_moves_memory() {
     let want = [n * 24.0, n * 32.0 + BYTES, n / 16.0 * 6.0, n / 16.0 * 8.0, n];
     assert_eq!(straight, want);
     // All indices are 0: one vertex a chunk, and four bytes of index a reference, which the tiler reads. The pass writes its target,
-    // which holds another colour; a chunk of indexed triangles is 1280, and its vertex's position and varyings are a line each.
+    // which holds another colour; a chunk of indexed triangles is 1280: all read the one line of that vertex, whose position and varyings
+    // they write, a line each.
     let indexed = m.count(NAMES, |d, c| {
         m.pass(d, c, none, 0.75, || {
             bind(d, c);
@@ -295,8 +296,7 @@ fn geometry_moves_memory() {
         });
     });
     let chunks = (VERTICES as f64 / 3.0 / 1280.0).ceil();
-    let want =
-        [n * 4.0 + chunks * line, chunks * 2.0 * line + BYTES, chunks, chunks * 2.0, n * 4.0 / 16.0 + chunks];
+    let want = [n * 4.0 + line, chunks * 2.0 * line + BYTES, chunks, chunks * 2.0, n * 4.0 / 16.0 + chunks];
     assert_eq!(indexed, want);
     unsafe { d.destroy_pipeline(pipeline, None) };
     m.g.free(vertices);
@@ -388,20 +388,17 @@ impl Traffic {
 fn traffic_by_kind() {
     const WORDS: usize = 4 << 20;
     const WRITTEN: f64 = (WORDS * 4) as f64;
-    /// Stretches of the dispatch, of which one is followed through caches that begin empty.
-    const STRETCHES: f64 = 256.0;
     /// A dispatch's two descriptors, 32 bytes each: one line.
     const NAMED: f64 = 64.0;
     let t = Traffic::new(WORDS);
     let names = ["Output external read bytes", "Output external write bytes"];
     let run = |what| t.count(names, what, (WORDS / 256) as u32);
-    let [read, written] = run(0);
-    assert_eq!(written, WRITTEN);
-    assert!(read > NAMED && read <= NAMED + 1024.0 * STRETCHES, "{read}");
+    // A table of 1 KiB, that all workgroups share.
+    assert_eq!(run(0), [NAMED + 1024.0, WRITTEN]);
     // Every line is read, and then written in the L1 that has it.
     assert_eq!(run(1), [NAMED + WRITTEN, WRITTEN]);
-    let [read, written] = run(2);
-    assert!(read > NAMED && read <= NAMED + 64.0 * STRETCHES && written == read - NAMED, "{read} {written}");
+    // A word that all change.
+    assert_eq!(run(2), [NAMED + 64.0, 64.0]);
     t.free();
 }
 

@@ -1,5 +1,6 @@
 //! From what workers count to the catalogue's events, and from those to ticks.
 
+use counters::model::LINE;
 use counters::{Counts, Event, Job, Load, Model, Phase, Unit, UnitCounts};
 use shader::bytecode::Program;
 use wave::Usage;
@@ -14,10 +15,16 @@ pub const TRACED_TILES: u64 = 128;
 /// Workloads of so few chunks go through them whole.
 const SMALL: u64 = 4;
 
-/// The caches that chunk `c` goes through, if it is one of every `n`th that do: the one in the middle, for the first is
-/// rarely like the others.
+/// The caches that chunk `c` goes through, if it is one of every `n`th that do, and two at least, for one does not tell what it shares with
+/// others: each in the middle of its `n`, for the first is rarely like the others.
 pub fn traced(m: &Model, c: u64, chunks: u64, n: u64) -> Option<Sizes> {
-    (chunks <= SMALL || c % n == chunks.min(n) / 2).then(|| caches(m))
+    let n = n.min(chunks / 2).max(1);
+    (chunks <= SMALL || c % n == n / 2).then(|| caches(m))
+}
+
+/// Lines that the L2 holds.
+pub fn l2_lines(m: &Model) -> u64 {
+    (m.memory.l2_kib << 10) / LINE
 }
 
 /// The caches of a core, and the L2.
@@ -198,7 +205,7 @@ mod tests {
             let u = units(u);
             [u[Unit::TexL2ReadBeats], u[Unit::TexExtReadBeats], u[Unit::LsExtReadBeats], u[Unit::ExtReads]]
         };
-        let mut alone = draw;
+        let mut alone = draw.clone();
         alone.fare_as(&Usage::default());
         assert_eq!(far(&alone), [40, 40, 0, 10]);
         draw.fare_as(&others);
@@ -221,7 +228,7 @@ mod tests {
     #[test]
     fn all_of_the_texture_unit_is_told() {
         let one = Usage { texture: wave::tally::Texture::new([1; Tex::COUNT]), ..Usage::default() };
-        let mut two = one;
+        let mut two = one.clone();
         two.add(&one);
         let c = units(&two);
         use Unit::*;

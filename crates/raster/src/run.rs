@@ -33,7 +33,7 @@ use std::cell::Cell;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use wave::{Fault, Stop, Usage};
+use wave::{Fault, Stop};
 
 /// Primitives gathered before tiles are drawn even though the pass goes on, and words of their lists.
 const MANY: usize = 1 << 20;
@@ -422,9 +422,7 @@ impl PassRun {
         shared.run_parallel(tasks, &work);
         let (mut counts, mut draws) = counted.into_inner();
         // Draws in tiles that were not followed are like those of the pass that were.
-        let mut followed = Usage::default();
-        draws.iter().for_each(|d| d.followed(&mut followed));
-        draws.iter_mut().for_each(|d| d.fare_as(&followed));
+        DrawCounts::share_l2(&mut draws, count::l2_lines(shared.model));
         for ((_, epoch, op), d) in ops.iter().zip(&mut draws) {
             if let Op::Draw(i) = op {
                 if let Some((c, tasks)) = d.take(i) {

@@ -3,6 +3,7 @@
 //! stays until its line is replaced: a line that becomes dirty is one that will be written to the next memory. Atomics are
 //! done in the L2.
 
+use crate::reach::{Asks, Reach, Stretch};
 use crate::tally::AccessKind;
 use counters::{By, names};
 
@@ -74,6 +75,9 @@ pub struct Cache {
     /// By [`AccessKind`].
     pub lines: [Trace; AccessKind::COUNT],
     pub texels: TexelTrace,
+    /// Lines that the stretch asked memory for, and those of stretches before it.
+    stretch: Stretch,
+    reach: Reach,
     /// Messages of the texture unit that this stretch still follows.
     pub(crate) left: u32,
 }
@@ -120,6 +124,7 @@ fn empty(tags: &mut Vec<Set>, sets: u32) {
 impl Cache {
     /// A stretch begins.
     pub fn begin(&mut self, sizes: Sizes) {
+        self.reach.end(&mut self.stretch);
         self.left = MESSAGES;
         empty(&mut self.tags, sizes.l1);
         empty(&mut self.texel_tags, sizes.texel_l1);
@@ -130,6 +135,12 @@ impl Cache {
         for i in self.held.drain(..) {
             self.second[i as usize] = EMPTY;
         }
+    }
+
+    /// What stretches asked memory for since the last call.
+    pub fn take_reach(&mut self) -> Reach {
+        self.reach.end(&mut self.stretch);
+        std::mem::take(&mut self.reach)
     }
 
     fn beyond(&mut self, line: u64, writes: bool) -> Had {
@@ -156,6 +167,9 @@ impl Cache {
                 (had != Had::Dirty, had == Had::Nothing)
             }
         };
+        if far || (kind == AccessKind::Atomic && missed) {
+            self.stretch.asks(line, Asks::LoadStore(kind));
+        }
         self.lines[kind as usize] += &looked_up(missed, far);
     }
     pub fn near(&mut self, kind: AccessKind) {
@@ -174,6 +188,9 @@ impl Cache {
         for &line in lines {
             let missed = look_up_in(&mut self.texel_tags, line, false) == Had::Nothing;
             let far = missed && self.beyond(line, false) == Had::Nothing;
+            if far {
+                self.stretch.asks(line, Asks::Texel);
+            }
             self.texels.lines += &looked_up(missed, far);
         }
     }

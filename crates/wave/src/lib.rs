@@ -11,6 +11,8 @@ pub mod kernels;
 pub mod made;
 pub mod memory;
 pub mod packing;
+pub mod reach;
+mod shared_l2;
 pub mod state;
 pub mod tally;
 pub mod worker;

@@ -1,6 +1,7 @@
 //! What a worker counts while programs run: a row for each counter of the program ([`shader::cost::Profile`]).
 
 use crate::cache::{Cache, Sizes, TexelTrace, Trace, Traced};
+use crate::reach::Reach;
 use counters::{By, names};
 use shader::bytecode::Program;
 use shader::cost::{COUNTED, Cost};
@@ -106,7 +107,7 @@ names! {
 }
 
 /// Sums over a program's counters.
-#[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
+#[derive(Clone, Default, Debug, PartialEq, Eq)]
 pub struct Usage {
     pub ran: By<Ran, { Ran::COUNT }>,
     pub lines: Lines,
@@ -117,6 +118,8 @@ pub struct Usage {
     /// Of the stretches that were traced, what lines did in the caches, by [`AccessKind`].
     pub traced: [Trace; AccessKind::COUNT],
     pub texels: TexelTrace,
+    /// Of those stretches, the lines that the L2 lacked.
+    pub reach: Reach,
 }
 
 /// Numbers of one basic block in an instrumented program: warps, threads, diverged warps, warp-instructions of FMA, CVT and
@@ -133,6 +136,7 @@ impl Usage {
         self.texture += &o.texture;
         self.traced.iter_mut().zip(&o.traced).for_each(|(a, b)| *a += b);
         self.texels.add(&o.texels);
+        self.reach.add(&o.reach);
     }
     /// Lines by [`Access`] in all: those of accesses that were not told are taken to be as many each as those of the same
     /// kind that were.
@@ -382,6 +386,7 @@ impl Tally {
         }
         sum.traced = std::mem::take(&mut self.cache.lines);
         sum.texels = std::mem::take(&mut self.cache.texels);
+        sum.reach = self.cache.take_reach();
         sum
     }
 

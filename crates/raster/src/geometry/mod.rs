@@ -64,7 +64,7 @@ pub struct GeometryContext<'a> {
 }
 
 /// What geometry counts.
-#[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
+#[derive(Clone, Default, Debug, PartialEq, Eq)]
 pub struct GeometryCounts {
     /// What is counted as it happens. Each input primitive is visible or culled once; here `PrimsVisible` are those
     /// without a facing, lines and points.
@@ -102,10 +102,11 @@ impl GeometryCounts {
         // A vertex's position is 16 bytes, a beat, for the tiler, from where it has just been written. Indices come from memory.
         let indices = c[TilerReadBeats];
         c[TilerReadBeats] += invocations;
-        let mut usage = self.usage;
+        let mut usage = self.usage.clone();
         usage.lines[Access::ReadPartial] += self.fetched;
         usage.lines[Access::WriteFull] += self.written;
-        usage.fare_as(&self.usage);
+        usage.share_l2(count::l2_lines(counters::model::current()));
+        usage.fare_as(&wave::Usage::default());
         let mut u = count::units(&usage);
         u[Unit::L2ReadLookups] += indices.div_ceil(4) + invocations.div_ceil(4);
         u[Unit::ExtReads] += indices.div_ceil(4);

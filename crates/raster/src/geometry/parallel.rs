@@ -157,7 +157,7 @@ pub fn run(
                         unsafe { room.put(&p, &batch, *at) };
                     }
                     if pieces.is_empty() {
-                        let counts = batch.counts;
+                        let counts = std::mem::take(&mut batch.counts);
                         batch.clear();
                         batch.counts = counts;
                     }

@@ -95,14 +95,12 @@ impl DrawCounts {
         self.tile += &o.tile;
         self.usage.add(&o.usage);
     }
-    /// What was followed of it through caches, added to `all`.
-    pub fn followed(&self, all: &mut Usage) {
-        all.traced.iter_mut().zip(&self.usage.traced).for_each(|(a, t)| *a += t);
-        all.texels.add(&self.usage.texels);
-    }
-    /// What was not followed of it fares as what was of the others'.
-    pub fn fare_as(&mut self, others: &Usage) {
-        self.usage.fare_as(others);
+    /// Draws of a pass share an L2. What was not followed of one fares as what was of the others'.
+    pub fn share_l2(draws: &mut [DrawCounts], lines: u64) {
+        let mut ran: Vec<&mut Usage> =
+            draws.iter_mut().filter(|d| d.tiles > 0).map(|d| &mut d.usage).collect();
+        let all = Usage::share_l2_between(&mut ran, lines);
+        ran.iter_mut().for_each(|u| u.fare_as(&all));
     }
     /// Takes it all, as events of `item`, and the tiles that they are of; `None` if it was drawn in no tile.
     pub fn take(&mut self, item: &Item) -> Option<(Counts, u64)> {

@@ -1,0 +1,185 @@
+//! Which lines the stretches that were followed asked memory for.
+//!
+//! A stretch is followed with caches of its own, one of many, and speaks for the others. What all of them read, say a table, memory
+//! gives once, as long as the L2 holds it; what each has for itself, as often as there are stretches. How many lines there are in all
+//! is estimated from how many one stretch has had and how many two had, as ecologists count species from two catches:
+//! A. Chao, "Nonparametric estimation of the number of classes in a population", 1984, in the form without bias, f₁ (f₁ − 1) / (2 (f₂ + 1))
+//! that nobody saw. It is taken by stretches of 64 KiB of memory: one in which no line was met twice is no shared one, and there are as
+//! many of its lines as a stretch has, times stretches.
+
+use crate::tally::AccessKind;
+
+/// A list that has grown to this is made short: what is there twice first, then by halves.
+const MOST: usize = 8192;
+/// Lines of what is looked at as one.
+const REGION: u64 = 1024;
+
+/// What asks for lines.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Asks {
+    LoadStore(AccessKind),
+    Texel,
+}
+
+impl Asks {
+    pub const COUNT: usize = AccessKind::COUNT + 1;
+
+    pub const fn at(self) -> usize {
+        match self {
+            Asks::LoadStore(kind) => kind as usize,
+            Asks::Texel => AccessKind::COUNT,
+        }
+    }
+}
+
+/// A line's number, and what asked for it. Those of one region stand together when they are sorted.
+fn key(line: u64, asks: Asks) -> u64 {
+    (line / REGION) << 12 | (asks.at() as u64) << 10 | line % REGION
+}
+
+/// Whether a key is one of those that are kept: of each two, of which a hash says so, one is not.
+fn kept(key: u64, thin: u32) -> bool {
+    thin == 0 || key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (64 - thin.min(63)) == 0
+}
+
+/// The lines of the stretch that is being followed.
+#[derive(Clone, Default, Debug, PartialEq, Eq)]
+pub(crate) struct Stretch {
+    thin: u32,
+    keys: Vec<u64>,
+}
+
+impl Stretch {
+    #[inline]
+    pub fn asks(&mut self, line: u64, asks: Asks) {
+        let key = key(line, asks);
+        if kept(key, self.thin) {
+            self.keys.push(key);
+            if self.keys.len() >= MOST {
+                self.shorten();
+            }
+        }
+    }
+
+    fn shorten(&mut self) {
+        self.keys.sort_unstable();
+        self.keys.dedup();
+        while self.keys.len() > MOST / 2 {
+            self.thin += 1;
+            self.keys.retain(|k| kept(*k, self.thin));
+        }
+    }
+}
+
+/// Lines by how many stretches asked for them.
+#[derive(Clone, Default, Debug, PartialEq, Eq)]
+pub struct Reach {
+    /// Of so many lines, two to the power of this, one is kept. It follows from all lines, whatever the order in which they came:
+    /// parts are halved no earlier than the whole would be.
+    thin: u32,
+    lines: Vec<(u64, u32)>,
+}
+
+impl Reach {
+    /// A stretch has ended.
+    pub(crate) fn end(&mut self, stretch: &mut Stretch) {
+        if stretch.keys.is_empty() {
+            return;
+        }
+        stretch.shorten();
+        self.extend(stretch.thin, stretch.keys.drain(..).map(|k| (k, 1)));
+        stretch.thin = 0;
+    }
+
+    pub fn add(&mut self, o: &Reach) {
+        if !o.lines.is_empty() {
+            self.extend(o.thin, o.lines.iter().copied());
+        }
+    }
+
+    fn extend(&mut self, thin: u32, more: impl Iterator<Item = (u64, u32)>) {
+        if thin > self.thin {
+            self.thin = thin;
+            self.lines.retain(|l| kept(l.0, thin));
+        }
+        let thin = self.thin;
+        self.lines.extend(more.filter(|l| kept(l.0, thin)));
+        if self.lines.len() >= MOST {
+            self.shorten();
+        }
+    }
+
+    fn shorten(&mut self) {
+        self.lines.sort_unstable_by_key(|l| l.0);
+        self.lines.dedup_by(|next, into| {
+            let same = next.0 == into.0;
+            if same {
+                into.1 = into.1.saturating_add(next.1);
+            }
+            same
+        });
+        while self.lines.len() > MOST / 2 {
+            self.thin += 1;
+            let thin = self.thin;
+            self.lines.retain(|l| kept(l.0, thin));
+        }
+    }
+
+    /// How many lines memory gives, by [`Asks`], where what was followed is the part `of[0]` of `of[1]`: each once as long as the L2
+    /// of `l2` lines has it, and if each stretch had an L2 of its own.
+    ///
+    /// A line is there still when the next stretch asks for it if those between have not filled the L2: of a region, as many
+    /// stretches lie between as it takes to ask for all of it.
+    pub fn lines(&mut self, of: [[u64; 2]; Asks::COUNT], l2: u64) -> [Given; Asks::COUNT] {
+        self.shorten();
+        let mut given = [Given::default(); Asks::COUNT];
+        let scale = 1u128 << self.thin.min(40);
+        let l2 = l2 as u128;
+        let asked: u128 = self.lines.iter().map(|l| l.1 as u128).sum();
+        let mut all = 0;
+        // What is not there any more if there are more lines in all than the L2 has.
+        let mut lost = [0u128; Asks::COUNT];
+        for region in self.lines.chunk_by(|a, b| a.0 >> 10 == b.0 >> 10) {
+            let asks = (region[0].0 >> 10 & 3) as usize;
+            let seen = region.len() as u128;
+            let times = |n: u32| region.iter().filter(|l| l.1 == n).count() as u128;
+            let here: u128 = region.iter().map(|l| l.1 as u128).sum();
+            let (once, twice) = (times(1), times(2));
+            let [followed, whole] = of[asks].map(u128::from);
+            let by_whole = |n: u128| n * whole.max(followed) / followed.max(1);
+            let own = by_whole(once) - once;
+            let unseen = match twice {
+                0 => own,
+                _ => {
+                    let shared = once * once.saturating_sub(1) / (2 * (twice + 1));
+                    shared.min(own).min((REGION as u128 >> self.thin.min(10)).saturating_sub(seen))
+                }
+            };
+            let lines = seen + unseen;
+            let alone = by_whole(here).max(lines);
+            // A stretch asks for `asked / stretches` lines, of which `here / stretches` are of this region.
+            let between = asked * lines / here.max(1) * scale;
+            if between > l2 {
+                lost[asks] += (alone - lines) * scale;
+            }
+            all += lines * scale;
+            given[asks].once += lines * scale;
+            given[asks].alone += alone * scale;
+        }
+        if all > l2 {
+            given.iter_mut().zip(lost).for_each(|(g, lost)| g.once += lost);
+        }
+        given
+    }
+}
+
+/// Lines that memory gives.
+#[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
+pub struct Given {
+    pub once: u128,
+    /// To stretches that share nothing.
+    pub alone: u128,
+}
+
+#[cfg(test)]
+mod tests;

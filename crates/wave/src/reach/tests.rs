@@ -1,0 +1,81 @@
+use super::*;
+
+const READ: Asks = Asks::LoadStore(AccessKind::Read);
+
+fn of(followed: u64, whole: u64) -> [[u64; 2]; Asks::COUNT] {
+    [[followed, whole]; Asks::COUNT]
+}
+
+fn reach(stretches: impl IntoIterator<Item = Vec<u64>>) -> Reach {
+    let mut r = Reach::default();
+    for lines in stretches {
+        let mut s = Stretch::default();
+        lines.into_iter().for_each(|l| s.asks(l, READ));
+        r.end(&mut s);
+    }
+    r
+}
+
+#[test]
+fn a_table_is_read_once() {
+    let mut r = reach((0..2).map(|_| (0..16).collect()));
+    assert_eq!(r.lines(of(2, 1000), 32_768)[READ.at()].once, 16);
+}
+
+#[test]
+fn what_each_has_alone_counts_for_all() {
+    // Two of a thousand, of 256 lines each; and a table of 16 besides.
+    let mut r = reach((0..2).map(|s| (0..256).map(|l| 100_000 + s * 256_000 + l).chain(0..16).collect()));
+    assert_eq!(r.lines(of(2, 1000), 32_768)[READ.at()].once, 256_000 + 16);
+}
+
+#[test]
+fn what_was_followed_whole_is_counted() {
+    let mut r = reach([vec![1, 2, 3], vec![3, 4, 5], vec![5, 5, 5_000_000]]);
+    assert_eq!(r.lines(of(3, 3), 32_768)[READ.at()].once, 6);
+}
+
+/// 32 of 512 stretches ask for 256 of a texture's 4096 lines each, anywhere.
+#[test]
+fn a_texture_is_estimated() {
+    let mut x = 1u64;
+    let mut random = || {
+        x = x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (x >> 33) % 4096
+    };
+    let mut r = reach((0..32).map(|_| (0..256).map(|_| random()).collect()));
+    let lines = r.lines(of(32, 512), 32_768)[READ.at()].once;
+    assert!((3_900..=4_096).contains(&lines), "{lines}");
+}
+
+/// A long list is thinned: the same whoever met what, and about as many.
+#[test]
+fn order_does_not_matter() {
+    let stretch = |s: u64| (s * 3_000..s * 3_000 + 6_000).collect::<Vec<u64>>();
+    let mut one = reach((0..20).map(stretch));
+    let mut halves =
+        [reach((0..10).map(|s| stretch(2 * s))), reach((0..10).rev().map(|s| stretch(2 * s + 1)))];
+    let [a, b] = &mut halves;
+    b.add(a);
+    let (x, y) =
+        (one.lines(of(20, 20), u64::MAX)[READ.at()].once, b.lines(of(20, 20), u64::MAX)[READ.at()].once);
+    assert_eq!((x, &one), (y, &*b));
+    assert!((60_000..66_000).contains(&x), "{x} of 63 000");
+}
+
+/// A table of 64 lines that every stretch reads beside 256 lines of its own stays in an L2 of 1024 lines; one of 4096, of which each
+/// reads 256 anywhere, does not.
+#[test]
+fn what_is_asked_for_often_stays() {
+    let mut r = reach((0..8).map(|s| (0..64).chain((0..256).map(|l| 1_000_000 * (s + 1) + l)).collect()));
+    let given = r.lines(of(8, 800), 1024)[READ.at()];
+    assert_eq!((given.once, given.alone), (25_600 * 8 + 64, 25_600 * 8 + 6_400 * 8));
+    let mut x = 1u64;
+    let mut random = || {
+        x = x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (x >> 33) % 4096
+    };
+    let mut r = reach((0..32).map(|_| (0..256).map(|_| random()).collect()));
+    let given = r.lines(of(32, 512), 1024)[READ.at()];
+    assert_eq!(given.once, given.alone);
+}

@@ -1,0 +1,99 @@
+//! One L2 for all of a workload's stretches: those that were followed had one each ([`crate::cache`]), and what several of them asked
+//! memory for, it gives once as long as it stays there ([`crate::reach`]).
+
+use crate::cache::{Trace, Traced};
+use crate::reach::Asks;
+use crate::tally::{Access, AccessKind, Tex, Usage};
+
+/// Of a line, in what was traced once it is known what stretches share.
+const PARTS: u64 = 1 << 12;
+
+type ByAsks<T> = [T; Asks::COUNT];
+
+/// What memory is asked for: by loads lines that the L2 lacks, by stores and atomics lines that become dirty there.
+const ASKED: ByAsks<Traced> = {
+    let mut asked = [Traced::Far; Asks::COUNT];
+    asked[AccessKind::Atomic as usize] = Traced::Missed;
+    asked
+};
+
+impl Usage {
+    /// Accesses, by [`Asks`]: those that were followed, and all.
+    fn followed(&self) -> ByAsks<[u64; 2]> {
+        let lines = self.all_lines();
+        let reads = lines[Access::ReadFull] + lines[Access::ReadPartial];
+        let writes = lines[Access::WriteFull] + lines[Access::WritePartial];
+        let mut of = [[0; 2]; Asks::COUNT];
+        for ((of, all), t) in of.iter_mut().zip([reads, writes, lines[Access::Atomic]]).zip(&self.traced) {
+            *of = [t[Traced::Lookups], all];
+        }
+        of[Asks::Texel.at()] = [self.texels.messages, self.texture[Tex::Messages]];
+        of
+    }
+
+    fn traces(&mut self) -> ByAsks<&mut Trace> {
+        let [a, b, c] = &mut self.traced;
+        [a, b, c, &mut self.texels.lines]
+    }
+
+    /// What all accesses would ask memory for, by what those that were followed did.
+    fn asked(&mut self) -> ByAsks<u128> {
+        let of = self.followed();
+        let traces = self.traces();
+        std::array::from_fn(|i| {
+            let [followed, whole] = of[i].map(u128::from);
+            traces[i][ASKED[i]] as u128 * whole / followed.max(1)
+        })
+    }
+
+    /// Of what they ask for, so many of so many.
+    fn ask_less(&mut self, part: ByAsks<[u128; 2]>) {
+        for ((t, asked), [n, of]) in self.traces().into_iter().zip(ASKED).zip(part) {
+            if n < of {
+                let less = |v: u64| (v as u128 * n).div_ceil(of) as u64;
+                t[Traced::Far] = less(t[Traced::Far]);
+                if asked != Traced::Far {
+                    t[asked] = less(t[asked]);
+                }
+            }
+        }
+    }
+
+    /// In parts small enough to tell a line of many.
+    fn in_parts(&mut self) {
+        for t in self.traces() {
+            t.0.iter_mut().for_each(|n| *n = n.saturating_mul(PARTS));
+        }
+        self.texels.messages = self.texels.messages.saturating_mul(PARTS);
+    }
+
+    /// As if all stretches of it had one L2 of so many lines.
+    pub fn share_l2(&mut self, l2: u64) {
+        let mut reach = std::mem::take(&mut self.reach);
+        let given = reach.lines(self.followed(), l2);
+        self.in_parts();
+        let alone = self.asked();
+        let part = std::array::from_fn(|i| {
+            // What a stretch asks for again itself, it asks for in any case.
+            let again = alone[i].saturating_sub(given[i].alone);
+            [given[i].once + again, alone[i]]
+        });
+        self.ask_less(part);
+    }
+
+    /// As if all stretches of all of them, which ran side by side, had one L2 of so many lines. What was followed of all.
+    pub fn share_l2_between(all: &mut [&mut Usage], l2: u64) -> Usage {
+        let mut whole = Usage::default();
+        all.iter().for_each(|u| whole.add(u));
+        let mut each = [0; Asks::COUNT];
+        for u in all.iter_mut() {
+            u.share_l2(l2);
+            each.iter_mut().zip(u.asked()).for_each(|(sum, n)| *sum += n);
+        }
+        whole.share_l2(l2);
+        let together = whole.asked();
+        let part = std::array::from_fn(|i| [together[i], each[i]]);
+        all.iter_mut().for_each(|u| u.ask_less(part));
+        whole
+    }
+}
