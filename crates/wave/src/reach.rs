@@ -34,7 +34,7 @@ impl Asks {
 
 /// A line's number, and what asked for it. Those of one region stand together when they are sorted.
 fn key(line: u64, asks: Asks) -> u64 {
-    (line / REGION) << 12 | (asks.at() as u64) << 10 | line % REGION
+    ((line / REGION) << 12) | ((asks.at() as u64) << 10) | (line % REGION)
 }
 
 /// Whether a key is one of those that are kept: of each two, of which a hash says so, one is not.
@@ -44,7 +44,7 @@ fn kept(key: u64, thin: u32) -> bool {
 
 /// The lines of the stretch that is being followed.
 #[derive(Clone, Default, Debug, PartialEq, Eq)]
-pub(crate) struct Stretch {
+pub struct Stretch {
     thin: u32,
     keys: Vec<u64>,
 }
@@ -72,7 +72,7 @@ impl Stretch {
 }
 
 /// Lines by how many stretches asked for them.
-#[derive(Clone, Default, Debug, PartialEq, Eq)]
+#[derive(Clone, Default)]
 pub struct Reach {
     /// Of so many lines, two to the power of this, one is kept. It follows from all lines, whatever the order in which they came:
     /// parts are halved no earlier than the whole would be.
@@ -80,9 +80,28 @@ pub struct Reach {
     lines: Vec<(u64, u32)>,
 }
 
+/// Alike whatever the order in which lines came.
+impl PartialEq for Reach {
+    fn eq(&self, o: &Reach) -> bool {
+        let sorted = |r: &Reach| {
+            let mut r = r.clone();
+            r.shorten();
+            (r.thin, r.lines)
+        };
+        sorted(self) == sorted(o)
+    }
+}
+impl Eq for Reach {}
+
+impl std::fmt::Debug for Reach {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        write!(f, "Reach of {} lines, one of 2^{}", self.lines.len(), self.thin)
+    }
+}
+
 impl Reach {
     /// A stretch has ended.
-    pub(crate) fn end(&mut self, stretch: &mut Stretch) {
+    pub fn end(&mut self, stretch: &mut Stretch) {
         if stretch.keys.is_empty() {
             return;
         }
@@ -180,6 +199,3 @@ pub struct Given {
     /// To stretches that share nothing.
     pub alone: u128,
 }
-
-#[cfg(test)]
-mod tests;

@@ -16,5 +16,6 @@ mod lines;
 mod math;
 mod memory;
 mod pairs;
+mod reach;
 mod stages;
 mod twins;

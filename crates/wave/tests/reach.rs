@@ -1,4 +1,7 @@
-use super::*;
+//! How many lines memory gives stretches of which some were followed: figures worked out by hand.
+
+use wave::reach::{Asks, Reach, Stretch};
+use wave::tally::AccessKind;
 
 const READ: Asks = Asks::LoadStore(AccessKind::Read);
 
