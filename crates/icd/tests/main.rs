@@ -15,6 +15,7 @@ mod knobs;
 mod model;
 mod stripes;
 mod swapchain;
+mod texture;
 mod time;
 mod timestamps;
 mod window;

@@ -59,7 +59,7 @@ impl Heavy {
                 .layout(layout);
             let none = vk::PipelineCache::null();
             let dispatch = d.create_compute_pipelines(none, &[info], None).unwrap()[0];
-            let draw = graphics(d, layout, [modules[1], modules[2]]);
+            let draw = graphics(d, layout, [modules[1], modules[2]], [crate::model::SIDE; 2]);
             let info =
                 vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TIMESTAMP).query_count(QUERIES);
             let pool = d.create_query_pool(&info, None).unwrap();

@@ -16,10 +16,11 @@ pub const TRACED_TILES: u64 = 128;
 const SMALL: u64 = 4;
 
 /// The caches that chunk `c` goes through, if it is one of every `n`th that do, and two at least, for one does not tell what it shares with
-/// others: each in the middle of its `n`, for the first is rarely like the others.
+/// others: of each `n` one anywhere, for what repeats must not repeat with it, but never the very first, which is rarely like the others.
 pub fn traced(m: &Model, c: u64, chunks: u64, n: u64) -> Option<Sizes> {
     let n = n.min(chunks / 2).max(1);
-    (chunks <= SMALL || c % n == n / 2).then(|| caches(m))
+    let anywhere = (c / n).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
+    (chunks <= SMALL || c % n == (n / 2 + anywhere) % n).then(|| caches(m))
 }
 
 /// Lines that the L2 holds.

@@ -55,6 +55,10 @@ impl Host for DeviceHost<'_> {
         unsafe { image_op::lines(code, warp, lines) }
     }
     #[inline]
+    unsafe fn texel_memory(&self, code: &ImageCode, warp: &ImageWarp) -> (u64, u64) {
+        // SAFETY: the caller's descriptors are null or what descriptor writes stored.
+        unsafe { image_op::memory(code, warp) }
+    }
     unsafe fn texel_line_count(&self, code: &ImageCode, warp: &ImageWarp) -> u64 {
         // SAFETY: the caller's descriptors are null or what descriptor writes stored.
         unsafe { image_op::line_count(code, warp) }

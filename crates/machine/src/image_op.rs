@@ -228,6 +228,21 @@ pub unsafe fn lines(code: &ImageCode, w: &ImageWarp, lines: &mut Vec<u64>) {
     *lines = touched.into_lines();
 }
 
+/// The memory of the warp's image: where it begins, and its bytes.
+///
+/// # Safety
+/// As [`run`].
+pub unsafe fn memory(code: &ImageCode, w: &ImageWarp) -> (u64, u64) {
+    if code.dim == Dim::Buffer {
+        // SAFETY: null, or a view that descriptor writes stored.
+        let view = unsafe { (w.view as *const BufferView).as_ref() };
+        return view.map_or((0, 0), |v| (v.base as u64, v.len as u64 * v.format.block_bytes as u64));
+    }
+    // SAFETY: as above.
+    let view = unsafe { (w.view as *const ImageView).as_ref() };
+    view.and_then(|v| Some((v.image.base()? as u64, v.image.size()))).unwrap_or_default()
+}
+
 /// [`Filtering::taps`] of the warp's active lanes.
 ///
 /// # Safety

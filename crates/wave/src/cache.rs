@@ -180,6 +180,11 @@ impl Cache {
         self.lines[AccessKind::Atomic as usize][Traced::Lookups] += threads.saturating_sub(lines);
     }
 
+    /// Messages to come are of an image of so many lines.
+    pub fn samples_of(&mut self, first: u64, lines: u64) {
+        self.stretch.samples_of(first, lines);
+    }
+
     /// A message of the texture unit, the lines of device memory that it touches, and how many are as near as the L1.
     pub fn sample(&mut self, lines: &[u64], near: u64) {
         self.texels.messages += 1;

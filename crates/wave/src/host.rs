@@ -193,6 +193,14 @@ pub trait Host: Sync {
     /// As [`Self::image`].
     unsafe fn texel_lines(&self, _code: &ImageCode, _warp: &ImageWarp, _lines: &mut Vec<u64>) {}
 
+    /// The memory of the image that an operation of the warp reads: where it begins, and its bytes.
+    ///
+    /// # Safety
+    /// As [`Self::image`].
+    unsafe fn texel_memory(&self, _code: &ImageCode, _warp: &ImageWarp) -> (u64, u64) {
+        (0, 0)
+    }
+
     /// How many different ones [`Self::texel_lines`] gives.
     ///
     /// # Safety

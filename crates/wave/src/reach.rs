@@ -4,8 +4,8 @@
 //! gives once, as long as the L2 holds it; what each has for itself, as often as there are stretches. How many lines there are in all
 //! is estimated from how many one stretch has had and how many two had, as ecologists count species from two catches:
 //! A. Chao, "Nonparametric estimation of the number of classes in a population", 1984, in the form without bias, f₁ (f₁ − 1) / (2 (f₂ + 1))
-//! that nobody saw. It is taken by stretches of 64 KiB of memory: one in which no line was met twice is no shared one, and there are as
-//! many of its lines as a stretch has, times stretches.
+//! that nobody saw. It is taken by images, which have no more lines than they have memory for, and otherwise by stretches of 64 KiB of
+//! memory. What no two stretches have met is nothing shared: there are as many of its lines as a stretch has, times stretches.
 
 use crate::tally::AccessKind;
 
@@ -13,6 +13,8 @@ use crate::tally::AccessKind;
 const MOST: usize = 8192;
 /// Lines of what is looked at as one.
 const REGION: u64 = 1024;
+/// Of more images than this none is told from others.
+const IMAGES: usize = 1024;
 
 /// What asks for lines.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -47,6 +49,8 @@ fn kept(key: u64, thin: u32) -> bool {
 pub struct Stretch {
     thin: u32,
     keys: Vec<u64>,
+    /// Images: first line, and lines.
+    images: Vec<(u64, u64)>,
 }
 
 impl Stretch {
@@ -58,6 +62,13 @@ impl Stretch {
             if self.keys.len() >= MOST {
                 self.shorten();
             }
+        }
+    }
+
+    /// Texels are of an image of so many lines.
+    pub fn samples_of(&mut self, first: u64, lines: u64) {
+        if lines > 0 && self.images.len() <= IMAGES && !self.images.contains(&(first, lines)) {
+            self.images.push((first, lines));
         }
     }
 
@@ -78,6 +89,7 @@ pub struct Reach {
     /// parts are halved no earlier than the whole would be.
     thin: u32,
     lines: Vec<(u64, u32)>,
+    images: Vec<(u64, u64)>,
 }
 
 /// Alike whatever the order in which lines came.
@@ -86,7 +98,7 @@ impl PartialEq for Reach {
         let sorted = |r: &Reach| {
             let mut r = r.clone();
             r.shorten();
-            (r.thin, r.lines)
+            (r.thin, r.lines, r.images)
         };
         sorted(self) == sorted(o)
     }
@@ -106,14 +118,42 @@ impl Reach {
             return;
         }
         stretch.shorten();
+        self.has(&stretch.images);
+        stretch.images.clear();
         self.extend(stretch.thin, stretch.keys.drain(..).map(|k| (k, 1)));
         stretch.thin = 0;
     }
 
     pub fn add(&mut self, o: &Reach) {
         if !o.lines.is_empty() {
+            self.has(&o.images);
             self.extend(o.thin, o.lines.iter().copied());
         }
+    }
+
+    fn has(&mut self, images: &[(u64, u64)]) {
+        for i in images {
+            if let Err(at) = self.images.binary_search(i)
+                && self.images.len() <= IMAGES
+            {
+                self.images.insert(at, *i);
+            }
+        }
+    }
+
+    /// What a key is looked at with: an image of which it is, by its place, or a stretch of memory, and how many lines that has.
+    fn part(&self, key: u64) -> (u64, Option<u64>, u64) {
+        let (asks, region) = (key >> 10 & 3, key >> 12);
+        if asks as usize == Asks::Texel.at() && self.images.len() <= IMAGES {
+            let line = region * REGION + key % REGION;
+            let at = self.images.partition_point(|i| i.0 <= line);
+            if let Some((first, lines)) = at.checked_sub(1).map(|i| self.images[i])
+                && line - first < lines
+            {
+                return (asks, Some(first), lines);
+            }
+        }
+        (key >> 10, None, REGION)
     }
 
     fn extend(&mut self, thin: u32, more: impl Iterator<Item = (u64, u32)>) {
@@ -158,8 +198,14 @@ impl Reach {
         let mut all = 0;
         // What is not there any more if there are more lines in all than the L2 has.
         let mut lost = [0u128; Asks::COUNT];
-        for region in self.lines.chunk_by(|a, b| a.0 >> 10 == b.0 >> 10) {
+        // Texels apart, so that the lines of an image stand together.
+        let (texels, others): (Vec<_>, Vec<_>) =
+            self.lines.iter().copied().partition(|l| (l.0 >> 10 & 3) as usize == Asks::Texel.at());
+        let alike = |a: &(u64, u32), b: &(u64, u32)| self.part(a.0) == self.part(b.0);
+        for region in texels.chunk_by(alike).chain(others.chunk_by(alike)) {
+            let (_, image, most) = self.part(region[0].0);
             let asks = (region[0].0 >> 10 & 3) as usize;
+            let most = (most as u128 >> self.thin.min(40)).max(1);
             let seen = region.len() as u128;
             let times = |n: u32| region.iter().filter(|l| l.1 == n).count() as u128;
             let here: u128 = region.iter().map(|l| l.1 as u128).sum();
@@ -167,12 +213,11 @@ impl Reach {
             let [followed, whole] = of[asks].map(u128::from);
             let by_whole = |n: u128| n * whole.max(followed) / followed.max(1);
             let own = by_whole(once) - once;
-            let unseen = match twice {
-                0 => own,
-                _ => {
-                    let shared = once * once.saturating_sub(1) / (2 * (twice + 1));
-                    shared.min(own).min((REGION as u128 >> self.thin.min(10)).saturating_sub(seen))
-                }
+            let shared = once * once.saturating_sub(1) / (2 * (twice + 1));
+            let unseen = match (twice, image) {
+                (0, None) => own,
+                (0, Some(_)) => own.min(most.saturating_sub(seen)),
+                _ => own.min(shared).min(most.saturating_sub(seen)),
             };
             let lines = seen + unseen;
             let alone = by_whole(here).max(lines);

@@ -81,19 +81,28 @@ impl Usage {
         self.ask_less(part);
     }
 
-    /// As if all stretches of all of them, which ran side by side, had one L2 of so many lines. What was followed of all.
-    pub fn share_l2_between(all: &mut [&mut Usage], l2: u64) -> Usage {
+    /// As if all stretches of all of them, which ran side by side, had one L2 of so many lines. Of kinds of accesses of which nothing
+    /// was followed in one: as those of the others were.
+    pub fn share_l2_between(all: &mut [&mut Usage], l2: u64) {
         let mut whole = Usage::default();
         all.iter().for_each(|u| whole.add(u));
+        whole.share_l2(l2);
+        let (together, of) = (whole.asked(), whole.followed());
         let mut each = [0; Asks::COUNT];
         for u in all.iter_mut() {
             u.share_l2(l2);
-            each.iter_mut().zip(u.asked()).for_each(|(sum, n)| *sum += n);
+            let (own, asked) = (u.followed(), u.asked());
+            for i in 0..Asks::COUNT {
+                each[i] += match own[i] {
+                    [0, all] => together[i] * all as u128 / of[i][1].max(1) as u128,
+                    _ => asked[i],
+                };
+            }
         }
-        whole.share_l2(l2);
-        let together = whole.asked();
         let part = std::array::from_fn(|i| [together[i], each[i]]);
-        all.iter_mut().for_each(|u| u.ask_less(part));
-        whole
+        for u in all.iter_mut().map(|u| &mut **u).chain([&mut whole]) {
+            u.ask_less(part);
+        }
+        all.iter_mut().for_each(|u| u.fare_as(&whole));
     }
 }

@@ -82,3 +82,16 @@ fn what_is_asked_for_often_stays() {
     let given = r.lines(of(32, 512), 1024)[READ.at()];
     assert_eq!(given.once, given.alone);
 }
+
+/// Four of 510 tiles, of which each samples another quarter of an image of 1024 lines: no two met the same line, but there are no more.
+#[test]
+fn an_image_has_no_more_lines_than_it_has() {
+    let mut r = Reach::default();
+    for t in 0..4 {
+        let mut s = Stretch::default();
+        s.samples_of(5_000, 1024);
+        (0..256).for_each(|l| s.asks(5_000 + t * 256 + l, Asks::Texel));
+        r.end(&mut s);
+    }
+    assert_eq!(r.lines(of(4, 510), 32_768)[Asks::Texel.at()].once, 1024);
+}

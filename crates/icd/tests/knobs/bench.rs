@@ -87,7 +87,7 @@ impl Bench {
             let info = vk::ComputePipelineCreateInfo::default().stage(stage).layout(layout);
             let none = vk::PipelineCache::null();
             let dispatch = d.create_compute_pipelines(none, &[info], None).unwrap()[0];
-            let draws = [1, 3].map(|i| graphics(d, layout, [modules[i], modules[i + 1]]));
+            let draws = [1, 3].map(|i| graphics(d, layout, [modules[i], modules[i + 1]], [SIDE; 2]));
             let info = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TIMESTAMP).query_count(2);
             let stamps = d.create_query_pool(&info, None).unwrap();
             let passes = Cell::new(0);
@@ -256,11 +256,12 @@ impl Bench {
     }
 }
 
-/// A pipeline over the target, its scissor dynamic. What is blended hides nothing.
+/// A pipeline over a target of this size, its scissor dynamic. What is blended hides nothing.
 pub unsafe fn graphics(
     d: &ash::Device,
     layout: vk::PipelineLayout,
     [vertex, fragment]: [vk::ShaderModule; 2],
+    [width, height]: [u32; 2],
 ) -> vk::Pipeline {
     let stage = |stage, module| {
         vk::PipelineShaderStageCreateInfo::default().stage(stage).module(module).name(c"main")
@@ -269,8 +270,8 @@ pub unsafe fn graphics(
     let input = vk::PipelineVertexInputStateCreateInfo::default();
     let assembly =
         vk::PipelineInputAssemblyStateCreateInfo::default().topology(vk::PrimitiveTopology::TRIANGLE_LIST);
-    let side = SIDE as f32;
-    let views = [vk::Viewport { width: side, height: side, max_depth: 1.0, ..Default::default() }];
+    let [width, height] = [width as f32, height as f32];
+    let views = [vk::Viewport { width, height, max_depth: 1.0, ..Default::default() }];
     let viewport = vk::PipelineViewportStateCreateInfo::default().viewports(&views).scissor_count(1);
     let dynamic = [vk::DynamicState::SCISSOR];
     let dynamic = vk::PipelineDynamicStateCreateInfo::default().dynamic_states(&dynamic);

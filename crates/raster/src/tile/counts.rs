@@ -99,8 +99,7 @@ impl DrawCounts {
     pub fn share_l2(draws: &mut [DrawCounts], lines: u64) {
         let mut ran: Vec<&mut Usage> =
             draws.iter_mut().filter(|d| d.tiles > 0).map(|d| &mut d.usage).collect();
-        let all = Usage::share_l2_between(&mut ran, lines);
-        ran.iter_mut().for_each(|u| u.fare_as(&all));
+        Usage::share_l2_between(&mut ran, lines);
     }
     /// Takes it all, as events of `item`, and the tiles that they are of; `None` if it was drawn in no tile.
     pub fn take(&mut self, item: &Item) -> Option<(Counts, u64)> {

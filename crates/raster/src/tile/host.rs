@@ -76,6 +76,10 @@ impl Host for TileHost<'_> {
         // SAFETY: the caller's descriptors, for the device's host as for this.
         unsafe { self.device.texel_lines(code, warp, lines) }
     }
+    unsafe fn texel_memory(&self, code: &ImageCode, warp: &ImageWarp) -> (u64, u64) {
+        // SAFETY: the caller's.
+        unsafe { self.device.texel_memory(code, warp) }
+    }
     unsafe fn texel_line_count(&self, code: &ImageCode, warp: &ImageWarp) -> u64 {
         // SAFETY: the caller's descriptors, for the device's host as for this.
         unsafe { self.device.texel_line_count(code, warp) }

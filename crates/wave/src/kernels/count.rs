@@ -246,6 +246,13 @@ unsafe fn follow_texels(st: &mut State, c: &ImageCode, x: &mut ImageWarp) -> u64
         }
         return lines.len() as u64;
     }
+    // SAFETY: the caller's.
+    let (base, bytes) = unsafe { st.host.texel_memory(c, x) };
+    if let Some(first) = (base >> 6).checked_sub(st.arena.0 >> 6)
+        && let Some(cache) = st.count.cache()
+    {
+        cache.samples_of(first, ((base & 63) + bytes).div_ceil(64));
+    }
     let mask = x.mask;
     let mut quads = (0..4).map(|q| 0xF << (4 * q)).filter(|q| q & mask != 0);
     let mut all = Vec::new();
