@@ -16,6 +16,7 @@ pub mod frames;
 pub mod instrumentation;
 mod invocations;
 pub mod layer;
+pub mod micro;
 pub mod pictures;
 pub mod programs;
 pub mod scenes;

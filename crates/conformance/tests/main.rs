@@ -11,6 +11,7 @@ mod extensions;
 mod instrumentation;
 mod layer;
 mod library;
+mod micro;
 mod peers;
 mod scenes;
 mod vkcube;
