@@ -1,5 +1,7 @@
 //! Microbenchmarks on each built-in GPU: what each must count follows from its model file by the arithmetic that stands here.
 
+use ash::vk::Format as F;
+use conformance::micro::draw::{Filter, SIDE};
 use conformance::micro::{self, CYCLES, Case, ROUNDS, Way, Work};
 use counters::Model;
 use std::process::Command;
@@ -39,9 +41,15 @@ const COSTS: [[u64; 3]; 28] = [
 /// Lines of 64 bytes that a warp of sixteen touches with an access of [`micro::SHAPES`]; an atomic is one a lane.
 const LINES: [u64; 18] = [1, 2, 4, 1, 2, 4, 16, 1, 1, 2, 4, 2, 4, 16, 1, 16, 16, 16];
 
+const MODELS: [&str; 4] = ["g720", "g610", "g57", "small"];
+const BEGIN: &str = "<!-- written by conformance's microbenchmarks -->\n";
+const END: &str = "<!-- end of the microbenchmarks -->";
+
 /// Warps of a workgroup.
 const WARPS: u64 = 4;
 const LINE: u64 = 64;
+/// Of a target.
+const PIXELS: u64 = (SIDE * SIDE) as u64;
 /// A transfer's task.
 const TASK: u64 = 64 * 1024;
 
@@ -93,13 +101,38 @@ fn want(m: &Model, case: &Case) -> u64 {
             (cores + most * m.overhead.compute_task).max(slices).max(memory) + m.overhead.compute_job
         }
         Work::Fill { kib } | Work::Copy { kib } => kib as u64 * 1024,
+        Work::Sampled { format, filter } => {
+            // Of what a texel is when it is decoded: 32 bits are an operation. A level or a slice more is twice as many.
+            let wide = match format {
+                F::R16G16B16A16_SFLOAT | F::R32G32_SFLOAT => 2,
+                F::R32G32B32A32_SFLOAT => 4,
+                _ => 1,
+            };
+            let times = match filter {
+                Filter::Nearest | Filter::Bilinear => 1,
+                Filter::Trilinear | Filter::Volume => 2,
+                Filter::Aniso(n) => n.min(16) as u64,
+            };
+            (PIXELS * wide * times).div_ceil(c.texels)
+        }
+        Work::Cleared { format } => {
+            let bytes = match format {
+                F::R8_UNORM | F::S8_UINT => 1,
+                F::R8G8_UNORM | F::D16_UNORM => 2,
+                F::R16G16B16A16_SFLOAT => 8,
+                F::R32G32B32A32_SFLOAT => 16,
+                _ => 4,
+            };
+            PIXELS * bytes
+        }
     }
 }
 
 #[test]
 fn what_they_count_follows_from_the_model() {
     let mut wrong = vec![];
-    for name in ["g720", "g610", "g57", "small"] {
+    let mut rows: Vec<String> = vec![];
+    for name in MODELS {
         let m = Model::load(Some(name)).expect("a model");
         let sizes = [m.cores, m.core.l1_kib, m.memory.l2_kib].map(|n| n as u32);
         let cases = micro::cases(sizes[0], sizes[1], sizes[2]);
@@ -112,7 +145,12 @@ fn what_they_count_follows_from_the_model() {
         assert!(out.status.success(), "{name}: {said}{errors}");
         let got: Vec<f64> = said.lines().filter_map(|l| l.split_once(';')?.1.parse().ok()).collect();
         assert_eq!(got.len(), cases.len(), "{said}{errors}");
-        for (case, got) in cases.iter().zip(got) {
+        rows.resize(cases.len(), String::new());
+        for ((case, got), row) in cases.iter().zip(got).zip(&mut rows) {
+            if row.is_empty() {
+                *row = format!("| {} | {} |", case.name.split(':').next().unwrap_or_default(), case.counter);
+            }
+            *row += &format!(" {got} |");
             let want = want(&m, case) as f64;
             if got != want {
                 wrong.push(format!("{name}: {}: {got}, not {want}", case.name));
@@ -120,4 +158,25 @@ fn what_they_count_follows_from_the_model() {
         }
     }
     assert!(wrong.is_empty(), "{} wrong: {wrong:#?}", wrong.len());
+    told(&rows);
+}
+
+/// The table of docs/model.md is this; `TUFF_BLESS=1` writes it.
+fn told(rows: &[String]) {
+    let models = MODELS.map(|m| format!(" {m} |")).concat();
+    let table = format!(
+        "| case | counter |{models}\n|---|---|{}\n{}\n",
+        "---|".repeat(MODELS.len()),
+        rows.join("\n")
+    );
+    let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/model.md");
+    let page = std::fs::read_to_string(&file).expect("docs/model.md");
+    let (before, rest) = page.split_once(BEGIN).expect("where the table begins");
+    let (old, after) = rest.split_once(END).expect("where it ends");
+    if std::env::var_os("TUFF_BLESS").is_some() {
+        std::fs::write(&file, format!("{before}{BEGIN}{table}{END}{after}"))
+            .expect("docs/model.md is written");
+    } else {
+        assert_eq!(old, table, "TUFF_BLESS=1 cargo test -p conformance --test scenes micro");
+    }
 }

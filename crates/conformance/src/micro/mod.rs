@@ -1,10 +1,14 @@
 //! Microbenchmarks of the modelled GPU: each asks one thing of it, and what that counts follows from the model file by arithmetic.
 //! What it must be is the tests' to say (`tests/micro.rs`); here is what is done, and what was counted.
 
+pub mod draw;
+
 use crate::check::text;
+use ash::vk::Format;
 use channel::{Channel, Value};
 use client::compute::KernelInfo;
 use client::{Buffer, Context, Kernel};
+use draw::Filter;
 use std::rc::Rc;
 
 /// What the shader `alu` does, by the number that asks for it.
@@ -90,6 +94,15 @@ pub enum Work {
     Copy {
         kib: u32,
     },
+    /// A draw samples an image of a format once a pixel.
+    Sampled {
+        format: Format,
+        filter: Filter,
+    },
+    /// A pass clears an attachment of a format.
+    Cleared {
+        format: Format,
+    },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,6 +124,7 @@ pub struct Case {
 
 pub const CYCLES: &str = "Compute queue active cycles";
 pub const FROM_L2: &str = "Load/store unit read bytes from L2 cache";
+pub const FILTERED: &str = "Texture filtering cycles";
 pub const READ: &str = "Output external read bytes";
 pub const WRITTEN: &str = "Output external write bytes";
 
@@ -166,6 +180,17 @@ pub fn cases(cores: u32, l1_kib: u32, l2_kib: u32) -> Vec<Case> {
         for counter in [READ, WRITTEN, CYCLES] {
             all.push(case(format!("{kib} KiB copied: {counter}"), Work::Copy { kib }, counter));
         }
+    }
+    let flat = [Filter::Nearest, Filter::Bilinear, Filter::Trilinear];
+    let of = |formats: &'static [Format], filter| formats.iter().map(move |f| (*f, filter));
+    let sampled =
+        flat.into_iter().flat_map(|f| of(&draw::TEXTURES, f)).chain(of(&draw::VOLUMES, Filter::Volume));
+    let stretched = draw::STRETCHED.into_iter().map(|n| (Format::R8G8B8A8_UNORM, Filter::Aniso(n)));
+    for (format, filter) in sampled.chain(stretched) {
+        all.push(case(format!("{format:?}, {filter:?}"), Work::Sampled { format, filter }, FILTERED));
+    }
+    for format in draw::TARGETS {
+        all.push(case(format!("{format:?} cleared"), Work::Cleared { format }, WRITTEN));
     }
     all
 }
@@ -232,6 +257,8 @@ impl Rig {
                 self.memory(c, [TABLE, 3 * rounds, rounds], 1)
             }
             Work::Stream { way, kib } => self.memory(c, [STREAM + way as u32, 0, 0], kib * 1024 / 256),
+            Work::Sampled { format, filter } => self.sampled(c, format, filter),
+            Work::Cleared { format } => self.cleared(c, format),
             // SAFETY (both): recording into a command buffer that has begun, with live handles, within the buffers.
             Work::Fill { kib } => self.counted(c, || {
                 self.context.run(|d, commands| unsafe {
