@@ -79,7 +79,7 @@ impl Rig {
         }
         let sampler = Sampler::new(c, &sampler).map_err(text)?;
         let bindings = Bindings::new(c, &[Resource::Texture(&image, &sampler)]).map_err(text)?;
-        let vertex = include_bytes!("../../shaders/micro/cover.vert.spv");
+        let vertex = include_bytes!("../../../icd/tests/shaders/heavy.vert.spv");
         let fragment: &[u8] = match filter {
             Filter::Volume => include_bytes!("../../shaders/micro/volume.frag.spv"),
             _ => include_bytes!("../../shaders/micro/flat.frag.spv"),
