@@ -55,8 +55,8 @@ pub const TARGETS: [F; 9] = [
 ];
 
 impl Rig {
-    /// A counter of a draw that samples an image once a pixel.
-    pub(super) fn sampled(&self, counter: &str, format: F, filter: Filter) -> Result<f64, String> {
+    /// A counter of a draw that samples an image once a pixel, in a square of so many to a side.
+    pub(super) fn sampled(&self, counter: &str, format: F, filter: Filter, side: u32) -> Result<f64, String> {
         let c = &self.context;
         let mut info = match filter {
             Filter::Volume => ImageInfo::volume(format, [16; 3]),
@@ -93,9 +93,13 @@ impl Rig {
         self.counted(counter, || {
             c.run(|device, commands| {
                 pass.record(device, commands, |device, commands| {
+                    let extent = vk::Extent2D { width: side, height: side };
                     pipeline.bind(commands, Some(&bindings), &push);
                     // SAFETY: recording into a command buffer that has begun, with live handles.
-                    unsafe { device.cmd_draw(commands, 3, 1, 0, 0) };
+                    unsafe {
+                        device.cmd_set_scissor(commands, 0, &[vk::Rect2D { extent, ..Default::default() }]);
+                        device.cmd_draw(commands, 3, 1, 0, 0);
+                    }
                 });
             })
         })

@@ -2,6 +2,7 @@
 //! What it must be is the tests' to say (`tests/micro.rs`); here is what is done, and what was counted.
 
 pub mod draw;
+mod zoo;
 
 use crate::check::text;
 use ash::vk::Format;
@@ -257,7 +258,7 @@ impl Rig {
                 self.memory(c, [TABLE, 3 * rounds, rounds], 1)
             }
             Work::Stream { way, kib } => self.memory(c, [STREAM + way as u32, 0, 0], kib * 1024 / 256),
-            Work::Sampled { format, filter } => self.sampled(c, format, filter),
+            Work::Sampled { format, filter } => self.sampled(c, format, filter, draw::SIDE),
             Work::Cleared { format } => self.cleared(c, format),
             // SAFETY (both): recording into a command buffer that has begun, with live handles, within the buffers.
             Work::Fill { kib } => self.counted(c, || {
@@ -275,12 +276,17 @@ impl Rig {
     }
 }
 
-/// Prints what each case counts, a line each: `number;value`.
+/// Prints what each case counts, a line each: `number;value`; and the counters of which none had anything to count, in all of them and
+/// a scene besides: `silent name`.
 pub fn run(cores: u32, l1_kib: u32, l2_kib: u32) -> Result<(), String> {
     let cases = cases(cores, l1_kib, l2_kib);
     let rig = Rig::new((2 * l2_kib).max(4096) as usize * 1024)?;
     for (i, case) in cases.iter().enumerate() {
         println!("{i};{}", rig.measure(case)?);
+    }
+    rig.zoo()?;
+    for name in rig.silent()? {
+        println!("silent {name}");
     }
     Ok(())
 }

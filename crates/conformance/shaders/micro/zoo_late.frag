@@ -1,0 +1,10 @@
+#version 450
+
+// Depth that is known late.
+layout(location = 0) in vec4 passed;
+layout(location = 0) out vec4 colour;
+
+void main() {
+    colour = passed;
+    gl_FragDepth = gl_FragCoord.z;
+}
