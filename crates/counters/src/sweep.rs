@@ -5,6 +5,8 @@ use crate::event::{Counts, Event, Phase, Unit};
 use crate::model::Model;
 use std::fmt::Write;
 
+pub mod plot;
+
 /// The table stands between these lines.
 pub const BEGIN: &str = "<!-- written by `cargo run -p counters --example sweep` -->\n";
 pub const END: &str = "<!-- end of what was written -->\n";
@@ -154,6 +156,13 @@ mod tests {
         assert_eq!(warps[0][0], (968_000 + 1_000) * 10 / 13 + 1);
         // What comes from memory again is slower: at 1024 KiB the table fits.
         assert!(l2[1][3] > l2[2][3] && l2[0] == l2[1] && l2[2] == l2[4], "{l2:?}");
+    }
+
+    #[test]
+    fn the_documentation_has_the_plot() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/sweep.svg");
+        let text = std::fs::read_to_string(path).expect("docs/sweep.svg");
+        assert!(text == plot::plot(), "cargo run -p counters --example sweep -- plot > docs/sweep.svg");
     }
 
     #[test]
