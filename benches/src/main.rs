@@ -45,7 +45,7 @@ pub struct Args {
     #[arg(long, value_delimiter = ',', default_value = "1,all")]
     threads: Vec<String>,
     /// Drivers as `name=icd.json` instead of the ones found; a bare name means the installed one; `instrumented` is Tuff
-    /// with every shader instrumented.
+    /// with every shader instrumented, `read` Tuff while each workload's counters are written to a file.
     #[arg(long, value_delimiter = ',')]
     drivers: Vec<String>,
     /// TUFF_SIMD for Tuff: portable, avx2 or avx512.
@@ -149,7 +149,7 @@ fn chosen_drivers(wanted: &[String]) -> client::Result<(Vec<Driver>, Vec<String>
                 let icd = icd.canonicalize().map_err(|e| client::Error(format!("{}: {e}", icd.display())))?;
                 here.push(Driver { name: name.into(), icd });
             }
-            None if w == "tuff" || w == drivers::INSTRUMENTED => {
+            None if ["tuff", drivers::INSTRUMENTED, drivers::READ].contains(&w.as_str()) => {
                 here.push(Driver { name: w.clone(), icd: drivers::tuff_icd() })
             }
             None => match drivers::find(w) {

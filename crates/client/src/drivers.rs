@@ -97,6 +97,9 @@ pub fn layer_folder() -> Result<PathBuf> {
 /// The name of Tuff as it is when every pipeline is instrumented.
 pub const INSTRUMENTED: &str = "instrumented";
 
+/// The name of Tuff as it is when all that it counts is read, workload by workload.
+pub const READ: &str = "read";
+
 /// The driver's file name.
 pub const LIBRARY: &str = "libvulkan_tuff.so";
 
@@ -167,13 +170,17 @@ impl Driver {
             .env("VK_DRIVER_FILES", &self.icd)
             .env("VK_LOADER_LAYERS_DISABLE", "~all~")
             .env("MESA_SHADER_CACHE_DISABLE", "true")
-            .env_remove("TUFF_INSTRUMENT");
+            .env_remove("TUFF_INSTRUMENT")
+            .env_remove("TUFF_COUNTERS");
         if self.name == INSTRUMENTED {
             command.env("TUFF_INSTRUMENT", std::env::temp_dir().join("tuff-instrumented"));
         }
+        if self.name == READ {
+            command.env("TUFF_COUNTERS", std::env::temp_dir().join("tuff-read.json"));
+        }
         let Threads::Count(n) = threads else { return };
         match self.name.as_str() {
-            "tuff" | "uncounted" | INSTRUMENTED => drop(command.env("TUFF_THREADS", n.to_string())),
+            "tuff" | "uncounted" | INSTRUMENTED | READ => drop(command.env("TUFF_THREADS", n.to_string())),
             "lavapipe" => drop(command.env("LP_NUM_THREADS", n.to_string())),
             // SwiftShader reads SwiftShader.ini in the working folder, and counts the CPUs of the affinity mask.
             "swiftshader" => {
