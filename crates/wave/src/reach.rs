@@ -114,12 +114,12 @@ impl std::fmt::Debug for Reach {
 impl Reach {
     /// A stretch has ended.
     pub fn end(&mut self, stretch: &mut Stretch) {
+        let images = std::mem::take(&mut stretch.images);
         if stretch.keys.is_empty() {
             return;
         }
         stretch.shorten();
-        self.has(&stretch.images);
-        stretch.images.clear();
+        self.has(&images);
         self.extend(stretch.thin, stretch.keys.drain(..).map(|k| (k, 1)));
         stretch.thin = 0;
     }

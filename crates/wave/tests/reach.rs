@@ -95,3 +95,16 @@ fn an_image_has_no_more_lines_than_it_has() {
     }
     assert_eq!(r.lines(of(4, 510), 32_768)[Asks::Texel.at()].once, 1024);
 }
+
+/// What a stretch sampled without asking memory for anything is not the next one's.
+#[test]
+fn images_are_of_their_own_stretch() {
+    let (mut earlier, mut s) = (Reach::default(), Stretch::default());
+    s.samples_of(5_000, 16);
+    earlier.end(&mut s);
+    let mut r = Reach::default();
+    (0..16).for_each(|l| s.asks(5_000 + l, Asks::Texel));
+    r.end(&mut s);
+    // Its lines are no image's: as many as there are stretches like it.
+    assert_eq!(r.lines(of(1, 10), 32_768)[Asks::Texel.at()].once, 160);
+}
