@@ -241,6 +241,14 @@ impl Rig {
         self.counted(counter, || self.memory.run(&[a, b], &push, [groups, 1, 1]))
     }
 
+    /// Records the copy of so many KiB.
+    fn copy(&self, d: &ash::Device, commands: ash::vk::CommandBuffer, kib: u32) {
+        let [a, b] = &self.buffers;
+        let region = [ash::vk::BufferCopy { size: kib as u64 * 1024, ..Default::default() }];
+        // SAFETY: recording into a command buffer that has begun, with live handles, within the buffers.
+        unsafe { d.cmd_copy_buffer(commands, a.handle, b.handle, &region) };
+    }
+
     fn measure(&self, case: &Case) -> Result<f64, String> {
         let c = case.counter;
         let [a, b] = &self.buffers;
@@ -260,18 +268,15 @@ impl Rig {
             Work::Stream { way, kib } => self.memory(c, [STREAM + way as u32, 0, 0], kib * 1024 / 256),
             Work::Sampled { format, filter } => self.sampled(c, format, filter, draw::SIDE),
             Work::Cleared { format } => self.cleared(c, format),
-            // SAFETY (both): recording into a command buffer that has begun, with live handles, within the buffers.
+            // SAFETY: recording into a command buffer that has begun, with live handles, within the buffers.
             Work::Fill { kib } => self.counted(c, || {
                 self.context.run(|d, commands| unsafe {
                     d.cmd_fill_buffer(commands, b.handle, 0, kib as u64 * 1024, 7);
                 })
             }),
-            Work::Copy { kib } => self.counted(c, || {
-                let region = [ash::vk::BufferCopy { size: kib as u64 * 1024, ..Default::default() }];
-                self.context.run(|d, commands| unsafe {
-                    d.cmd_copy_buffer(commands, a.handle, b.handle, &region);
-                })
-            }),
+            Work::Copy { kib } => {
+                self.counted(c, || self.context.run(|d, commands| self.copy(d, commands, kib)))
+            }
         }
     }
 }

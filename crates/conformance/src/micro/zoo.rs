@@ -61,10 +61,9 @@ impl Rig {
         let points = make(early, vk::PrimitiveTopology::POINT_LIST, none)?;
         let shapes = [(WHOLE, 0.5), (WHOLE, 0.8), (BACK, 0.4), (BESIDE, 0.1), (SMALL, 0.1), (RIGHT, 0.1)];
         let bytes: Vec<u8> = shapes.iter().flat_map(|(corners, z)| triangle(*corners, *z)).collect();
-        let vertices =
+        let mut vertices =
             Buffer::addressed(c, bytes.len(), vk::BufferUsageFlags::VERTEX_BUFFER).map_err(text)?;
-        let indices = Buffer::addressed(c, 24, vk::BufferUsageFlags::INDEX_BUFFER).map_err(text)?;
-        let (mut vertices, mut indices) = (vertices, indices);
+        let mut indices = Buffer::addressed(c, 24, vk::BufferUsageFlags::INDEX_BUFFER).map_err(text)?;
         vertices.bytes_mut().copy_from_slice(&bytes);
         indices.words_mut().copy_from_slice(&[0, 1, 2, 2, 1, 0]);
         let pass = |load| Pass {
@@ -113,11 +112,7 @@ impl Rig {
             let colours = vec![Attachment::new(&wide, Load::colour([value; 4]))];
             Pass { colours, size: [LARGE; 2], ..Pass::default() }.record(d, commands, |_, _| ());
         };
-        let [a, b] = &self.buffers;
-        let copy = |d: &ash::Device, commands| unsafe {
-            let region = [vk::BufferCopy { size: 4 << 20, ..Default::default() }];
-            d.cmd_copy_buffer(commands, a.handle, b.handle, &region);
-        };
+        let copy = |d: &ash::Device, commands| self.copy(d, commands, 4096);
         let drawn = |device: &ash::Device, commands| {
             pass(Load::colour([0.75; 4])).record(device, commands, |d, commands| {
                 draw(d, commands, &all, 0, 3, 64);
