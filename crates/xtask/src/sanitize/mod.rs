@@ -113,7 +113,7 @@ impl Build {
         let (_, variable) = self.sanitizer.short();
         command.env(variable, self.sanitizer.options(&self.reports));
         // Every temporary has a place of its own between red zones: frames of vectors are many times as large as they are without (where
-        // 128 KiB are enough for all that threads run).
+        // 128 KiB are enough for the microbenchmarks).
         command.env("RUST_MIN_STACK", (64 << 20).to_string());
         if std::env::var_os("TUFF_THREADS").is_none() && self.sanitizer == Sanitizer::Thread {
             command.env("TUFF_THREADS", "3");
