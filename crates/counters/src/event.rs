@@ -116,6 +116,11 @@ names! {
         /// Beats of 16 bytes that tiles are written with.
         TileWriteBeats,
 
+        /// Times that the L2 was cleaned, before a command buffer's first workload.
+        L2Flushes,
+        /// Cycles that lines which were dirty then take to memory. Whoever wrote them has them in its time already.
+        L2FlushCycles,
+
         /// Cycles with binning work in its queue (time model; so are all that follow).
         BinningQueuedCycles,
         /// Cycles with binning work running.

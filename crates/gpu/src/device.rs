@@ -176,6 +176,7 @@ impl Inner {
             executor.publisher.begin_batch(s.frame, s.submitted);
             for (list, stripes) in &s.lists {
                 executor.stripes.list(stripes);
+                executor.clean_l2();
                 executor.run(list);
                 s.signals.extend(executor.stripes.rest());
             }

@@ -10,7 +10,7 @@ use crate::stripes::Stripes;
 use crate::transfer;
 use crate::watch::{Expired, Pulse};
 use ash::vk;
-use counters::{Counts, Event, Job, Model, Phase, cost};
+use counters::{Counts, Event, Job, Model, Phase, Unit, cost};
 use machine::count;
 use machine::host::DeviceHost;
 use machine::instrumentation::Blocks;
@@ -36,6 +36,8 @@ pub struct Executor {
     pub publisher: Publisher,
     /// Marks in the pass under way, with their epochs.
     marks: Vec<(usize, Mark)>,
+    /// Lines that cleaning the L2 has written, before the next workload.
+    cleaned: Option<u64>,
     /// The command under way.
     pub place: Place,
     pulse: Arc<Pulse>,
@@ -58,6 +60,7 @@ impl Executor {
             stripes: Stripes::default(),
             publisher,
             marks: vec![],
+            cleaned: None,
             place: Place::default(),
             pulse,
         }
@@ -66,6 +69,11 @@ impl Executor {
     /// Performance queries in what follows measure this pass.
     pub fn performance_pass(&mut self, pass: u32) {
         self.queries.performance_pass = pass;
+    }
+
+    /// A command buffer begins: what those before it wrote, the host is to see.
+    pub fn clean_l2(&mut self) {
+        *self.cleaned.get_or_insert(0) += self.shared.l2.lock().clean();
     }
 
     pub fn run(&mut self, list: &CommandList) {
@@ -203,6 +211,11 @@ impl Executor {
             let alone = p.by_region();
             let (result, mut ended, suspended) = p.end(&self.shared);
             self.suspended = suspended;
+            if let Some(lines) = self.cleaned.take() {
+                let mut c = Counts::default();
+                count::cleaned(&mut c, lines, self.shared.model);
+                ended.epochs.add_at(0, &c);
+            }
             let times = pass_time::run(&self.shared, &mut self.line, &mut ended);
             let sums = ended.epochs.sums();
             for (epoch, mark) in std::mem::take(&mut self.marks) {
@@ -287,9 +300,10 @@ impl Executor {
                     break;
                 }
                 let (first, last) = (c * chunk, total.min((c + 1) * chunk));
-                // Half a chunk speaks for all.
-                let followed = count::traced(self.shared.model, c, chunks, count::TRACED);
-                let half = last.min(first + if waves_each > 1 { per_wave * (waves_each / 2) } else { chunk });
+                // Half a chunk speaks for all of it.
+                let followed = shared.traced(c, chunks, count::TRACED);
+                let whole = waves_each == 1 || followed.is_some_and(|f| f.whole.is_some());
+                let half = last.min(first + if whole { chunk } else { per_wave * (waves_each / 2) });
                 worker.tally.trace(followed);
                 let mut ran = worker.run(&job, first, half - first);
                 if half < last {
@@ -308,7 +322,7 @@ impl Executor {
         shared.run_parallel(chunks, &work);
         blocks.add_to(&self.shared.model.core, instrumented, 0, vk::ShaderStageFlags::COMPUTE);
         let mut usage = usage.into_inner();
-        usage.share_l2(count::l2_lines(shared.model));
+        usage.share_l2(count::l2_lines(shared.model), &mut shared.l2.lock());
         usage.fare_as(&wave::Usage::default());
         let mut units = count::units(&usage);
         count::launch(&mut units, program, total * size.div_ceil(16), total * size, total * (size / 16));
@@ -333,6 +347,8 @@ impl Executor {
         let _turn = exclusive::shared();
         let Some((name, moved)) = transfer::run(c) else { return };
         let mut counts = count::transfer(moved);
+        let lines = counts[(Phase::Compute, Unit::ExtReads)] + counts[(Phase::Compute, Unit::ExtWrites)];
+        self.shared.l2.lock().ask(&[], lines, count::l2_lines(self.shared.model));
         let span = self.compute(&mut counts, Line::transfer);
         let done = Done { kind: WorkloadKind::Transfer, views: 1, span, phases: None, counts: &counts };
         self.publisher.publish(&self.place, &done, || name.into());
@@ -341,6 +357,9 @@ impl Executor {
     /// A workload that has counted this runs on the compute queue: its time is added to what it counted, and all that to queries.
     fn compute(&mut self, counts: &mut Counts, run: fn(&mut Line, &mut Gpu, &Job, &Model) -> Ran) -> Span {
         let model = self.shared.model;
+        if let Some(lines) = self.cleaned.take() {
+            count::cleaned(counts, lines, model);
+        }
         let job = cost::compute(counts, model);
         let ran = run(&mut self.line, &mut self.shared.clock.gpu(), &job, model);
         count::compute(counts, &job, ran.cycles());

@@ -1,6 +1,6 @@
 //! What the modelled GPU counts, by VK_KHR_performance_query through the loader: figures worked out by hand.
 
-use crate::gpu::{Gpu, Viewed};
+use crate::gpu::{Gpu, Mapped, Viewed};
 use crate::graphics::{Flat, Make};
 use ash::vk;
 use std::ffi::CStr;
@@ -15,6 +15,7 @@ pub struct Counted {
     pub g: Gpu,
     names: Vec<String>,
     storage: Vec<vk::PerformanceCounterStorageKHR>,
+    streamed: Mapped,
     target: Viewed,
 }
 
@@ -41,16 +42,24 @@ impl Counted {
             };
             let target = g.image([SIDE; 2], vk::ImageUsageFlags::COLOR_ATTACHMENT);
             let storage = counters.iter().map(|c| c.storage).collect();
-            Counted { g, names: texts.iter().map(name).collect(), storage, target }
+            // More than twice of what an L2 holds.
+            let streamed = g.buffer(2 << 20);
+            Counted { g, streamed, names: texts.iter().map(name).collect(), storage, target }
         }
     }
 
-    /// The counters of these names, of what is recorded.
+    /// Leaves nothing in the L2 that any of the workloads to come asks for.
+    pub fn empty_l2(&self) {
+        self.g.run(|d, c| unsafe { d.cmd_fill_buffer(c, self.streamed.buffer, 0, vk::WHOLE_SIZE, 5) });
+    }
+
+    /// The counters of these names, of what is recorded, with nothing in the L2.
     pub fn count<const N: usize>(
         &self,
         names: [&str; N],
         record: impl FnOnce(&ash::Device, vk::CommandBuffer),
     ) -> [f64; N] {
+        self.empty_l2();
         self.inside(names, |d, c, begin, end| {
             begin();
             record(d, c);
@@ -124,6 +133,7 @@ impl Counted {
 
     pub fn free(self) {
         self.g.free_image(self.target);
+        self.g.free(self.streamed);
     }
 }
 

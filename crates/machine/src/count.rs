@@ -113,6 +113,12 @@ pub fn descriptors(c: &mut UnitCounts, program: &Program, cores: u64) {
     c[Unit::ExtReads] += (named * 32).div_ceil(64);
 }
 
+/// The L2 was cleaned: so many lines were dirty.
+pub fn cleaned(c: &mut Counts, lines: u64, m: &Model) {
+    c[Event::L2Flushes] += 1;
+    c[Event::L2FlushCycles] += (lines * LINE).div_ceil(m.memory.external_bytes_per_cycle);
+}
+
 /// Bytes that a transfer read and wrote: of the parts of its regions that exist.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Moved {

@@ -1,5 +1,6 @@
 //! What all queues of a device share, and the threads that its work goes to.
 
+use crate::count;
 use crate::descriptor_memory::Names;
 use crate::sync::Hub;
 use crate::time::Clock;
@@ -13,6 +14,8 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 use wave::Worker;
+use wave::cache::Sizes;
+use wave::held::Held;
 
 /// Idle workers (register files and scratch), one a thread that is shading.
 #[derive(Default)]
@@ -85,6 +88,8 @@ pub struct Shared {
     pub clock: Clock,
     /// Views and samplers that descriptors in buffers name.
     pub names: Names,
+    /// What its L2 holds.
+    pub l2: Mutex<Held>,
     /// The GPU that is modelled.
     pub model: &'static Model,
     /// Host time after which a command that has not ended loses the device.
@@ -94,7 +99,9 @@ pub struct Shared {
 impl Shared {
     /// With the threads, kernels and model that the environment asks for.
     pub fn new(report: Report) -> Result<Shared, vk::Result> {
-        let threads = thread_count();
+        // What all goes through, one after the other goes through.
+        let all = settings::get().trace == Some(settings::Trace::All);
+        let threads = if all { 1 } else { thread_count() };
         if Level::is_less_than_asked() {
             report(&format!("TUFF_SIMD: this CPU lacks that level; {:?} runs", Level::best()));
         }
@@ -111,9 +118,18 @@ impl Shared {
             workers: Default::default(),
             clock: Default::default(),
             names: Default::default(),
+            l2: Default::default(),
             model: counters::model::current(),
             watchdog: settings::get().watchdog,
         })
+    }
+
+    /// The caches that chunk `c` of so many goes through, if it is one of every `n`th that do ([`count::traced`]); or all do.
+    pub fn traced(&self, c: u64, chunks: u64, n: u64) -> Option<Sizes> {
+        if settings::get().trace == Some(settings::Trace::All) {
+            return Some(Sizes { whole: Some(self.l2.lock().cleanings()), ..count::caches(self.model) });
+        }
+        count::traced(self.model, c, chunks, n)
     }
 
     /// Runs `work` on as many threads as there are tasks for; it takes tasks until none is left.

@@ -217,7 +217,7 @@ impl PassRun {
     /// Takes what geometry has made of a draw, or of a part of it.
     fn gather(&mut self, shared: &Shared, made: &Made, batch: Batch) -> Result<(), Blame> {
         let d = made.draw;
-        *self.epochs.current() += &batch.counts.finish(&d.pipeline.vertex);
+        *self.epochs.current() += &batch.counts.finish(&d.pipeline.vertex, &mut shared.l2.lock());
         // Of vertices, those of primitives that tiles see: three each at most.
         let written = batch.counts.written * LINE;
         let seen = batch.prims.len() as u64 * 3;
@@ -369,7 +369,7 @@ impl PassRun {
                 let all = this.regions.is_some().then(|| count::caches(shared.model));
                 worker
                     .tally
-                    .trace(all.or_else(|| count::traced(shared.model, n, tasks, count::TRACED_TILES)));
+                    .trace(all.or_else(|| shared.traced(n, tasks, count::TRACED_TILES)));
                 let t = n % per_layer;
                 let (tx, ty) = (tx0 + (t % w) as i32, ty0 + (t / w) as i32);
                 let mut fixed = Counts::default();
@@ -422,7 +422,7 @@ impl PassRun {
         shared.run_parallel(tasks, &work);
         let (mut counts, mut draws) = counted.into_inner();
         // Draws in tiles that were not followed are like those of the pass that were.
-        DrawCounts::share_l2(&mut draws, count::l2_lines(shared.model));
+        DrawCounts::share_l2(&mut draws, count::l2_lines(shared.model), &mut shared.l2.lock());
         for ((_, epoch, op), d) in ops.iter().zip(&mut draws) {
             if let Op::Draw(i) = op {
                 if let Some((c, tasks)) = d.take(i) {

@@ -76,6 +76,19 @@ pub const REFRESH: Variable<Number> = Variable {
     meaning: "how often a window shows a picture with FIFO and mailbox; default: as its screen does, or 60; 0: nobody waits",
 };
 
+pub const TRACE: Variable<OneOf<Trace>> = Variable {
+    name: "TUFF_TRACE",
+    kind: OneOf(&[("all", Trace::All)]),
+    meaning: "every access goes through the modelled caches, one after the other, where otherwise samples do: slow, what the \
+              samples are held against ([docs/model.md](docs/model.md))",
+};
+
+/// What goes through the modelled caches.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Trace {
+    All,
+}
+
 /// What the driver says of its own accord, and all that matters more.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Log {
@@ -108,6 +121,8 @@ pub struct Settings {
     pub cache_key: Option<PathBuf>,
     /// Pictures a second; 0: nobody waits.
     pub refresh: Option<u32>,
+    /// Not samples.
+    pub trace: Option<Trace>,
 }
 
 static READ: LazyLock<(Settings, Vec<String>)> =
@@ -166,6 +181,7 @@ impl Settings {
             shader_dump: r.get(&SHADER_DUMP),
             cache_key: r.get(&CACHE_KEY),
             refresh: r.get(&REFRESH).map(|hz| hz as u32),
+            trace: r.get(&TRACE),
         };
         (settings, r.problems)
     }
@@ -194,6 +210,7 @@ mod tests {
             ("TUFF_SHADER_DUMP", "c"),
             ("TUFF_CACHE_KEY", "d"),
             ("TUFF_REFRESH", "120"),
+            ("TUFF_TRACE", "all"),
         ]);
         let expected = Settings {
             threads: NonZeroUsize::new(3),
@@ -206,6 +223,7 @@ mod tests {
             shader_dump: Some("c".into()),
             cache_key: Some("d".into()),
             refresh: Some(120),
+            trace: Some(Trace::All),
         };
         assert_eq!((s, problems), (expected, vec![]));
     }

@@ -1,8 +1,8 @@
 //! README's table of settings.
 
 use crate::{
-    CACHE_KEY, COUNTERS, GPU, INSTRUMENT, Kind, LOG, REFRESH, SHADER_DUMP, SIMD, THREADS, Variable,
-    WATCHDOG_MS,
+    CACHE_KEY, COUNTERS, GPU, INSTRUMENT, Kind, LOG, REFRESH, SHADER_DUMP, SIMD, THREADS, TRACE,
+    Variable, WATCHDOG_MS,
 };
 use std::fmt::Write;
 
@@ -21,7 +21,7 @@ fn row<K: Kind>(v: &Variable<K>) -> Row {
     Row { name: v.name, form: v.kind.form(), meaning: v.meaning }
 }
 
-pub(crate) fn rows() -> [Row; 10] {
+pub(crate) fn rows() -> [Row; 11] {
     [
         row(&THREADS),
         row(&LOG),
@@ -33,6 +33,7 @@ pub(crate) fn rows() -> [Row; 10] {
         row(&SHADER_DUMP),
         row(&CACHE_KEY),
         row(&REFRESH),
+        row(&TRACE),
     ]
 }
 

@@ -13,13 +13,15 @@ pub struct Sizes {
     pub l1: u32,
     pub texel_l1: u32,
     pub l2: u32,
+    /// All goes through, and the L2 stays what it is from stretch to stretch: it has been cleaned so often.
+    pub whole: Option<u64>,
 }
 
 impl Sizes {
     /// Of caches of so many KiB.
     pub const fn of_kib(l1: u32, texel_l1: u32, l2: u32) -> Sizes {
         const SETS: u32 = 1024 / (WAYS as u32 * 64);
-        Sizes { l1: l1 * SETS, texel_l1: texel_l1 * SETS, l2: l2 * SETS }
+        Sizes { l1: l1 * SETS, texel_l1: texel_l1 * SETS, l2: l2 * SETS, whole: None }
     }
 }
 
@@ -78,6 +80,8 @@ pub struct Cache {
     /// Lines that the stretch asked memory for, and those of stretches before it.
     stretch: Stretch,
     reach: Reach,
+    /// How often the L2 was cleaned, where it stays.
+    whole: Option<u64>,
     /// Messages of the texture unit that this stretch still follows.
     pub(crate) left: u32,
 }
@@ -125,12 +129,19 @@ impl Cache {
     /// A stretch begins.
     pub fn begin(&mut self, sizes: Sizes) {
         self.reach.end(&mut self.stretch);
-        self.left = MESSAGES;
+        self.left = if sizes.whole.is_some() { u32::MAX } else { MESSAGES };
         empty(&mut self.tags, sizes.l1);
         empty(&mut self.texel_tags, sizes.texel_l1);
         if self.second.len() != sizes.l2 as usize {
             self.held.clear();
             empty(&mut self.second, sizes.l2);
+        }
+        if sizes.whole.is_some() {
+            if self.whole != sizes.whole {
+                self.second.iter_mut().flatten().filter(|tag| **tag != u64::MAX).for_each(|tag| *tag &= !1);
+                self.whole = sizes.whole;
+            }
+            return;
         }
         for i in self.held.drain(..) {
             self.second[i as usize] = EMPTY;
@@ -141,6 +152,13 @@ impl Cache {
     pub fn take_reach(&mut self) -> Reach {
         self.reach.end(&mut self.stretch);
         std::mem::take(&mut self.reach)
+    }
+
+    fn asks(&mut self, line: u64, asks: Asks) {
+        // What goes through one L2 needs no estimate.
+        if self.whole.is_none() {
+            self.stretch.asks(line, asks);
+        }
     }
 
     fn beyond(&mut self, line: u64, writes: bool) -> Had {
@@ -168,7 +186,7 @@ impl Cache {
             }
         };
         if far || (kind == AccessKind::Atomic && missed) {
-            self.stretch.asks(line, Asks::LoadStore(kind));
+            self.asks(line, Asks::LoadStore(kind));
         }
         self.lines[kind as usize] += &looked_up(missed, far);
     }
@@ -194,7 +212,7 @@ impl Cache {
             let missed = look_up_in(&mut self.texel_tags, line, false) == Had::Nothing;
             let far = missed && self.beyond(line, false) == Had::Nothing;
             if far {
-                self.stretch.asks(line, Asks::Texel);
+                self.asks(line, Asks::Texel);
             }
             self.texels.lines += &looked_up(missed, far);
         }

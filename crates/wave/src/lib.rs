@@ -6,6 +6,7 @@
 pub mod cache;
 mod engine;
 pub mod graphics;
+pub mod held;
 pub mod host;
 pub mod kernels;
 pub mod made;

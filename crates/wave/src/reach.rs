@@ -12,7 +12,10 @@ use crate::tally::AccessKind;
 /// A list that has grown to this is made short: what is there twice first, then by halves.
 const MOST: usize = 8192;
 /// Lines of what is looked at as one.
-const REGION: u64 = 1024;
+pub const REGION: u64 = 1024;
+const WORDS: usize = REGION as usize / 64;
+/// Lines from here on are no device memory's, and lie elsewhere each time.
+pub const BEYOND: u64 = 1 << 50;
 /// Of more images than this none is told from others.
 const IMAGES: usize = 1024;
 
@@ -189,9 +192,10 @@ impl Reach {
     ///
     /// A line is there still when the next stretch asks for it if those between have not filled the L2: of a region, as many
     /// stretches lie between as it takes to ask for all of it.
-    pub fn lines(&mut self, of: [[u64; 2]; Asks::COUNT], l2: u64) -> [Given; Asks::COUNT] {
+    pub fn lines(&mut self, of: [[u64; 2]; Asks::COUNT], l2: u64) -> Asked {
         self.shorten();
         let mut given = [Given::default(); Asks::COUNT];
+        let mut located = vec![];
         let scale = 1u128 << self.thin.min(40);
         let l2 = l2 as u128;
         let asked: u128 = self.lines.iter().map(|l| l.1 as u128).sum();
@@ -203,9 +207,9 @@ impl Reach {
             self.lines.iter().copied().partition(|l| (l.0 >> 10 & 3) as usize == Asks::Texel.at());
         let alike = |a: &(u64, u32), b: &(u64, u32)| self.part(a.0) == self.part(b.0);
         for region in texels.chunk_by(alike).chain(others.chunk_by(alike)) {
-            let (_, image, most) = self.part(region[0].0);
+            let (_, image, most_lines) = self.part(region[0].0);
             let asks = (region[0].0 >> 10 & 3) as usize;
-            let most = (most as u128 >> self.thin.min(40)).max(1);
+            let most = (most_lines as u128 >> self.thin.min(40)).max(1);
             let seen = region.len() as u128;
             let times = |n: u32| region.iter().filter(|l| l.1 == n).count() as u128;
             let here: u128 = region.iter().map(|l| l.1 as u128).sum();
@@ -229,11 +233,94 @@ impl Reach {
             all += lines * scale;
             given[asks].once += lines * scale;
             given[asks].alone += alone * scale;
+            let within = image.map(|first| (first / REGION, (first + most_lines).div_ceil(REGION)));
+            locate(&mut located, asks, region, lines * scale, within.unwrap_or((0, u64::MAX)));
         }
         if all > l2 {
             given.iter_mut().zip(lost).for_each(|(g, lost)| g.once += lost);
         }
-        given
+        located.sort_by_key(|l: &Located| (l.asks, l.within, l.region));
+        Asked { given, lines: all.min(u64::MAX as u128) as u64, located }
+    }
+}
+
+/// Adds where lines of one part lie: in the stretches of 64 KiB in which some were met, by how many those were. `within`: of an
+/// image.
+fn locate(all: &mut Vec<Located>, asks: usize, met: &[(u64, u32)], lines: u128, within: (u64, u64)) {
+    for of in met.chunk_by(|a, b| a.0 >> 12 == b.0 >> 12) {
+        let lines = (lines * of.len() as u128 / met.len() as u128).min(u64::MAX as u128) as u64;
+        let lines = lines.max(of.len() as u64);
+        let mut known = [0; WORDS];
+        of.iter().map(|l| l.0 % REGION).for_each(|l| known[l as usize / 64] |= 1 << (l % 64));
+        all.push(Located { region: of[0].0 >> 12, asks, lines, within, known: Some(known) });
+    }
+}
+
+/// Lines of a stretch of 64 KiB of memory that something asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Located {
+    pub region: u64,
+    /// [`Asks::at`].
+    pub asks: usize,
+    /// More than there can be are neighbours'.
+    pub lines: u64,
+    /// Neighbours are these, up to the second.
+    within: (u64, u64),
+    known: Option<[u64; WORDS]>,
+}
+
+impl Located {
+    /// Those that were met.
+    pub fn known(&self) -> [u64; WORDS] {
+        self.known.unwrap_or_default()
+    }
+}
+
+/// What a workload asks memory for.
+#[derive(Clone, Default, Debug)]
+pub struct Asked {
+    pub given: [Given; Asks::COUNT],
+    /// How many lines these are.
+    pub lines: u64,
+    /// Where, by [`Asks`], image and address.
+    located: Vec<Located>,
+}
+
+impl Asked {
+    /// Where they are: what more there is of a stretch than it can have lies beside it, half of it before and the rest behind.
+    pub fn located(&self) -> Vec<Located> {
+        let mut all = Vec::with_capacity(self.located.len());
+        let full = |region, of: &Located| Located { region, lines: REGION, known: None, ..of.clone() };
+        for of in self.located.chunk_by(|a, b| a.asks == b.asks && a.within == b.within) {
+            let (begin, until) = of[0].within;
+            let (mut free, first) = (begin, all.len());
+            let mut behind = 0u64;
+            for (i, l) in of.iter().enumerate() {
+                let here = l.lines.saturating_add(behind);
+                let mut more = here.saturating_sub(REGION);
+                let before = l.region.saturating_sub(free).min(more.div_ceil(2 * REGION));
+                all.extend((l.region - before..l.region).map(|r| full(r, l)));
+                more = more.saturating_sub(before * REGION);
+                all.push(Located { lines: here.min(REGION), ..l.clone() });
+                free = l.region + 1;
+                let end = of.get(i + 1).map_or(until, |next| next.region);
+                let after = end.saturating_sub(free).min(more.div_ceil(REGION));
+                all.extend((free..free + after).map(|r| full(r, l)));
+                free += after;
+                behind = more.saturating_sub(after * REGION);
+            }
+            // What an image has no room for behind lies in what is left before.
+            let mut taken = all[first..].iter().map(|l: &Located| l.region).collect::<Vec<_>>().into_iter().peekable();
+            for r in begin..if behind > 0 { free.min(until) } else { begin } {
+                if taken.next_if_eq(&r).is_none() && behind > 0 {
+                    all.push(full(r, &of[0]));
+                    behind = behind.saturating_sub(REGION);
+                }
+            }
+        }
+        // What lies elsewhere each time is nowhere.
+        all.retain(|l: &Located| l.region < BEYOND / REGION);
+        all
     }
 }
 

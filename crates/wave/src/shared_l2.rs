@@ -2,7 +2,8 @@
 //! memory for, it gives once as long as it stays there ([`crate::reach`]).
 
 use crate::cache::{Trace, Traced};
-use crate::reach::Asks;
+use crate::held::Held;
+use crate::reach::{Asked, Asks};
 use crate::tally::{Access, AccessKind, Tex, Usage};
 
 /// Of a line, in what was traced once it is known what stretches share.
@@ -67,30 +68,51 @@ impl Usage {
         self.texels.messages = self.texels.messages.saturating_mul(PARTS);
     }
 
-    /// As if all stretches of it had one L2 of so many lines.
-    pub fn share_l2(&mut self, l2: u64) {
+    /// As if all stretches of it had one L2 of so many lines, empty at first. What it asks memory for.
+    fn share(&mut self, l2: u64) -> Asked {
         let mut reach = std::mem::take(&mut self.reach);
-        let given = reach.lines(self.followed(), l2);
+        let asked = reach.lines(self.followed(), l2);
         self.in_parts();
         let alone = self.asked();
         let part = std::array::from_fn(|i| {
             // What a stretch asks for again itself, it asks for in any case.
-            let again = alone[i].saturating_sub(given[i].alone);
-            [given[i].once + again, alone[i]]
+            let again = alone[i].saturating_sub(asked.given[i].alone);
+            [asked.given[i].once + again, alone[i]]
         });
+        self.ask_less(part);
+        asked
+    }
+
+    /// As if all stretches of it had one L2 of so many lines, which holds what it has of workloads before.
+    pub fn share_l2(&mut self, l2: u64, held: &mut Held) {
+        let asked = self.share(l2);
+        self.have(&asked, l2, held);
+    }
+
+    /// What the L2 has, memory need not give.
+    fn have(&mut self, asked: &Asked, l2: u64, held: &mut Held) {
+        if asked.lines == 0 {
+            return;
+        }
+        // What asks for more than twice of what the L2 holds leaves nothing in it that is found again.
+        let located = if asked.lines <= 2 * l2 { asked.located() } else { vec![] };
+        let hits = held.ask(&located, asked.lines, l2);
+        let all = self.asked();
+        let part = std::array::from_fn(|i| [all[i].saturating_sub(hits[i] as u128), all[i]]);
         self.ask_less(part);
     }
 
     /// As if all stretches of all of them, which ran side by side, had one L2 of so many lines. Of kinds of accesses of which nothing
     /// was followed in one: as those of the others were.
-    pub fn share_l2_between(all: &mut [&mut Usage], l2: u64) {
+    pub fn share_l2_between(all: &mut [&mut Usage], l2: u64, held: &mut Held) {
         let mut whole = Usage::default();
         all.iter().for_each(|u| whole.add(u));
-        whole.share_l2(l2);
+        let asked = whole.share(l2);
+        whole.have(&asked, l2, held);
         let (together, of) = (whole.asked(), whole.followed());
         let mut each = [0; Asks::COUNT];
         for u in all.iter_mut() {
-            u.share_l2(l2);
+            u.share(l2);
             let (own, asked) = (u.followed(), u.asked());
             for i in 0..Asks::COUNT {
                 each[i] += match own[i] {

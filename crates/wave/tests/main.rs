@@ -10,6 +10,7 @@ mod spirv;
 mod control;
 mod exact;
 mod fused;
+mod held;
 mod kernels;
 mod lanes;
 mod lines;

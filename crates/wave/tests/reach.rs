@@ -22,20 +22,20 @@ fn reach(stretches: impl IntoIterator<Item = Vec<u64>>) -> Reach {
 #[test]
 fn a_table_is_read_once() {
     let mut r = reach((0..2).map(|_| (0..16).collect()));
-    assert_eq!(r.lines(of(2, 1000), 32_768)[READ.at()].once, 16);
+    assert_eq!(r.lines(of(2, 1000), 32_768).given[READ.at()].once, 16);
 }
 
 #[test]
 fn what_each_has_alone_counts_for_all() {
     // Two of a thousand, of 256 lines each; and a table of 16 besides.
     let mut r = reach((0..2).map(|s| (0..256).map(|l| 100_000 + s * 256_000 + l).chain(0..16).collect()));
-    assert_eq!(r.lines(of(2, 1000), 32_768)[READ.at()].once, 256_000 + 16);
+    assert_eq!(r.lines(of(2, 1000), 32_768).given[READ.at()].once, 256_000 + 16);
 }
 
 #[test]
 fn what_was_followed_whole_is_counted() {
     let mut r = reach([vec![1, 2, 3], vec![3, 4, 5], vec![5, 5, 5_000_000]]);
-    assert_eq!(r.lines(of(3, 3), 32_768)[READ.at()].once, 6);
+    assert_eq!(r.lines(of(3, 3), 32_768).given[READ.at()].once, 6);
 }
 
 /// 32 of 512 stretches ask for 256 of a texture's 4096 lines each, anywhere.
@@ -47,7 +47,7 @@ fn a_texture_is_estimated() {
         (x >> 33) % 4096
     };
     let mut r = reach((0..32).map(|_| (0..256).map(|_| random()).collect()));
-    let lines = r.lines(of(32, 512), 32_768)[READ.at()].once;
+    let lines = r.lines(of(32, 512), 32_768).given[READ.at()].once;
     assert!((3_900..=4_096).contains(&lines), "{lines}");
 }
 
@@ -61,7 +61,7 @@ fn order_does_not_matter() {
     let [a, b] = &mut halves;
     b.add(a);
     let (x, y) =
-        (one.lines(of(20, 20), u64::MAX)[READ.at()].once, b.lines(of(20, 20), u64::MAX)[READ.at()].once);
+        (one.lines(of(20, 20), u64::MAX).given[READ.at()].once, b.lines(of(20, 20), u64::MAX).given[READ.at()].once);
     assert_eq!((x, &one), (y, &*b));
     assert!((60_000..66_000).contains(&x), "{x} of 63 000");
 }
@@ -71,7 +71,7 @@ fn order_does_not_matter() {
 #[test]
 fn what_is_asked_for_often_stays() {
     let mut r = reach((0..8).map(|s| (0..64).chain((0..256).map(|l| 1_000_000 * (s + 1) + l)).collect()));
-    let given = r.lines(of(8, 800), 1024)[READ.at()];
+    let given = r.lines(of(8, 800), 1024).given[READ.at()];
     assert_eq!((given.once, given.alone), (25_600 * 8 + 64, 25_600 * 8 + 6_400 * 8));
     let mut x = 1u64;
     let mut random = || {
@@ -79,7 +79,7 @@ fn what_is_asked_for_often_stays() {
         (x >> 33) % 4096
     };
     let mut r = reach((0..32).map(|_| (0..256).map(|_| random()).collect()));
-    let given = r.lines(of(32, 512), 1024)[READ.at()];
+    let given = r.lines(of(32, 512), 1024).given[READ.at()];
     assert_eq!(given.once, given.alone);
 }
 
@@ -93,7 +93,7 @@ fn an_image_has_no_more_lines_than_it_has() {
         (0..256).for_each(|l| s.asks(5_000 + t * 256 + l, Asks::Texel));
         r.end(&mut s);
     }
-    assert_eq!(r.lines(of(4, 510), 32_768)[Asks::Texel.at()].once, 1024);
+    assert_eq!(r.lines(of(4, 510), 32_768).given[Asks::Texel.at()].once, 1024);
 }
 
 /// What a stretch sampled without asking memory for anything is not the next one's.
@@ -106,5 +106,5 @@ fn images_are_of_their_own_stretch() {
     (0..16).for_each(|l| s.asks(5_000 + l, Asks::Texel));
     r.end(&mut s);
     // Its lines are no image's: as many as there are stretches like it.
-    assert_eq!(r.lines(of(1, 10), 32_768)[Asks::Texel.at()].once, 160);
+    assert_eq!(r.lines(of(1, 10), 32_768).given[Asks::Texel.at()].once, 160);
 }

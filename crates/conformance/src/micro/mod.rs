@@ -221,8 +221,13 @@ impl Rig {
         Ok(Rig { context, channel, names, alu, memory, buffers })
     }
 
-    /// A counter of what `work` does.
+    /// A counter of what `work` does, with nothing in the L2.
     fn counted(&self, counter: &str, work: impl FnOnce() -> client::Result<()>) -> Result<f64, String> {
+        // Twice of what the L2 holds: nothing of before is there.
+        let [_, b] = &self.buffers;
+        // SAFETY: recording into a command buffer that has begun, with live handles.
+        let empty = self.context.run(|d, c| unsafe { d.cmd_fill_buffer(c, b.handle, 0, ash::vk::WHOLE_SIZE, 5) });
+        empty.map_err(text)?;
         let totals = || self.channel.totals(None).ok_or("no totals");
         let before = totals()?;
         work().map_err(text)?;

@@ -46,6 +46,7 @@ use texel::format::FormatInfo;
 use vertex::{Outputs, Vertices};
 use viewport::Map;
 use wave::graphics::{Job, Lanes};
+use wave::held::Held;
 use wave::tally::Access;
 use wave::{Host, Stop, Worker};
 
@@ -89,7 +90,7 @@ impl GeometryCounts {
     }
 
     /// With what follows. `program`: the vertex program.
-    pub fn finish(&self, program: &Program) -> Counts {
+    pub fn finish(&self, program: &Program, l2: &mut Held) -> Counts {
         use Event::*;
         let mut c = Counts::default();
         c.add_events(&self.events);
@@ -105,7 +106,7 @@ impl GeometryCounts {
         let mut usage = self.usage.clone();
         usage.lines[Access::ReadPartial] += self.fetched;
         usage.lines[Access::WriteFull] += self.written;
-        usage.share_l2(count::l2_lines(counters::model::current()));
+        usage.share_l2(count::l2_lines(counters::model::current()), l2);
         usage.fare_as(&wave::Usage::default());
         let mut u = count::units(&usage);
         u[Unit::L2ReadLookups] += indices.div_ceil(4) + invocations.div_ceil(4);
@@ -298,7 +299,7 @@ fn serial(
                 if shared.hub.stops() {
                     break;
                 }
-                worker.tally.trace(count::traced(shared.model, c, work.assembly.chunks(), count::TRACED));
+                worker.tally.trace(shared.traced(c, work.assembly.chunks(), count::TRACED));
                 counted =
                     worker.open(job).and_then(|mut lanes| work.chunk(c, scratch, &mut lanes, stipple, out));
                 if counted.is_err() {

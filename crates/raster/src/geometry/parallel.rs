@@ -130,7 +130,7 @@ pub fn run(
                         take(worker, work, &mut batch);
                         return Ok(());
                     }
-                    worker.tally.trace(count::traced(shared.model, before + chunk, all, count::TRACED));
+                    worker.tally.trace(shared.traced(before + chunk, all, count::TRACED));
                     let mut lanes = worker.open(job)?;
                     let from = (batch.prims.len(), batch.planes.len(), batch.pixels.len());
                     work.chunk(before + chunk, scratch, &mut lanes, &mut Stipple::default(), &mut batch)?;

@@ -3,6 +3,7 @@
 use super::assembly::Assembled;
 use counters::model::LINE;
 use wave::graphics::Lanes;
+use wave::reach::BEYOND;
 use wave::tally::AccessKind;
 
 /// A reference in a tile's list of primitives.
@@ -10,9 +11,7 @@ pub const ENTRY: u64 = 8;
 /// A vertex's position.
 pub const POSITION: u64 = 16;
 
-/// Lines beyond device memory, in which positions and varyings lie: each chunk of a draw has its own.
-const BETWEEN: u64 = 1 << 50;
-/// Of a chunk: vertices stay below 4096, with a position and 128 varyings at most.
+/// Lines of positions and varyings of a chunk of a draw, which has its own: vertices stay below 4096, with a position and 128 varyings at most.
 const CHUNK: u64 = 1 << 16;
 
 /// A binding that attributes are read from.
@@ -103,7 +102,7 @@ pub(super) fn read(
 pub(super) fn write(vertices: u64, varyings: u64, c: u64, lanes: &mut Lanes) -> u64 {
     let lines = (vertices * POSITION).div_ceil(LINE) + (vertices * varyings * 4).div_ceil(LINE);
     if lanes.follows() {
-        let first = BETWEEN + c * CHUNK;
+        let first = BEYOND + c * CHUNK;
         (first..first + lines).for_each(|l| lanes.follow(AccessKind::Write, l));
     }
     lines

@@ -7,6 +7,7 @@ use crate::state::Rect;
 use counters::{Ask, By, Counts, Event, Load, Phase, Unit, UnitCounts};
 use shader::cost::COUNTED;
 use wave::Usage;
+use wave::held::Held;
 use wave::tally::{Ran, Tex};
 
 counters::names! {
@@ -96,10 +97,10 @@ impl DrawCounts {
         self.usage.add(&o.usage);
     }
     /// Draws of a pass share an L2. What was not followed of one fares as what was of the others'.
-    pub fn share_l2(draws: &mut [DrawCounts], lines: u64) {
+    pub fn share_l2(draws: &mut [DrawCounts], lines: u64, l2: &mut Held) {
         let mut ran: Vec<&mut Usage> =
             draws.iter_mut().filter(|d| d.tiles > 0).map(|d| &mut d.usage).collect();
-        Usage::share_l2_between(&mut ran, lines);
+        Usage::share_l2_between(&mut ran, lines, l2);
     }
     /// Takes it all, as events of `item`, and the tiles that they are of; `None` if it was drawn in no tile.
     pub fn take(&mut self, item: &Item) -> Option<(Counts, u64)> {
