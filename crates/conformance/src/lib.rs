@@ -16,10 +16,12 @@ pub mod frames;
 pub mod instrumentation;
 mod invocations;
 pub mod layer;
+mod meter;
 pub mod micro;
 pub mod pictures;
 pub mod programs;
 pub mod scenes;
+pub mod traces;
 pub mod trips;
 
 use client::compute::KernelInfo;

@@ -14,5 +14,6 @@ mod library;
 mod micro;
 mod peers;
 mod scenes;
+mod traces;
 mod vkcube;
 mod vulkaninfo;

@@ -348,7 +348,7 @@ impl Executor {
         let Some((name, moved)) = transfer::run(c) else { return };
         let mut counts = count::transfer(moved);
         let lines = counts[(Phase::Compute, Unit::ExtReads)] + counts[(Phase::Compute, Unit::ExtWrites)];
-        self.shared.l2.lock().ask(&[], lines, count::l2_lines(self.shared.model));
+        self.shared.l2.lock().stream(lines, count::l2_lines(self.shared.model));
         let span = self.compute(&mut counts, Line::transfer);
         let done = Done { kind: WorkloadKind::Transfer, views: 1, span, phases: None, counts: &counts };
         self.publisher.publish(&self.place, &done, || name.into());

@@ -100,7 +100,10 @@ unsafe fn allocate(device: &Device, info: &vk::MemoryAllocateInfo) -> Answer<Mem
             }
         };
         match made {
-            Ok(gpu) => Ok(Memory { gpu, counted }),
+            Ok(gpu) => {
+                device.gpu.shared.forget_memory(gpu.ptr() as u64, size);
+                Ok(Memory { gpu, counted })
+            }
             Err(e) => fail(e),
         }
     }

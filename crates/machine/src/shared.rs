@@ -132,6 +132,14 @@ impl Shared {
         count::traced(self.model, c, chunks, n)
     }
 
+    /// Memory is a program's anew: the L2 has nothing of it, whoever had it before.
+    pub fn forget_memory(&self, address: u64, bytes: u64) {
+        let lines = |bytes: u64| bytes / counters::model::LINE;
+        if let Some(at) = address.checked_sub(texel::memory::arena().0) {
+            self.l2.lock().forget_memory(lines(at)..lines(at.saturating_add(bytes)));
+        }
+    }
+
     /// Runs `work` on as many threads as there are tasks for; it takes tasks until none is left.
     pub fn run_parallel(&self, tasks: u64, work: &(dyn Fn() + Sync)) {
         let threads = (self.threads as u64).min(tasks) as usize;

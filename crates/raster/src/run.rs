@@ -367,9 +367,7 @@ impl PassRun {
                 }
                 // A region's own traffic can't be taken from its neighbours.
                 let all = this.regions.is_some().then(|| count::caches(shared.model));
-                worker
-                    .tally
-                    .trace(all.or_else(|| shared.traced(n, tasks, count::TRACED_TILES)));
+                worker.tally.trace(all.or_else(|| shared.traced(n, tasks, count::TRACED_TILES)));
                 let t = n % per_layer;
                 let (tx, ty) = (tx0 + (t % w) as i32, ty0 + (t / w) as i32);
                 let mut fixed = Counts::default();

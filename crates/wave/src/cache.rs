@@ -203,6 +203,11 @@ impl Cache {
         self.stretch.samples_of(first, lines);
     }
 
+    /// Accesses to come are to a buffer of so many lines.
+    pub fn accesses_of(&mut self, first: u64, lines: u64) {
+        self.stretch.accesses_of(first, lines);
+    }
+
     /// A message of the texture unit, the lines of device memory that it touches, and how many are as near as the L1.
     pub fn sample(&mut self, lines: &[u64], near: u64) {
         self.texels.messages += 1;

@@ -1,67 +1,54 @@
 //! What the L2 holds from one workload to the next.
 //!
-//! A workload's lines are known where it was followed, and elsewhere by how many there are ([`crate::reach`]). So the L2 is kept by
-//! stretches of 64 KiB of device memory: lines that are known, and how many more lie there besides. What a workload asks memory for and
-//! the L2 has still, memory need not give. It has it still if what was asked for since is no more than it holds: of the workload that had
-//! it last and of the one that asks now, half of each lies between.
+//! A workload's lines are known where it was followed, and elsewhere by how many there are ([`crate::reach`]): those are taken to lie around the
+//! ones that are known. What a workload asks memory for and the L2 has still, memory need not give. It has it still if what was asked for
+//! since is no more than it holds: of the workload that had it last and of the one that asks now, half of each lies between. What many
+//! parts of a workload ask for, it asks for first and last.
 //!
 //! Lines that became dirty are written once, and are their writer's. The driver cleans the L2 before a command buffer's first workload: what
 //! is dirty is clean from then on, and stays.
 
-use crate::reach::{Asks, Located, REGION};
+use crate::reach::{Asked, Asks, Bits, Located, REGION};
 use crate::tally::AccessKind;
 use std::collections::{HashMap, VecDeque};
+use std::ops::Range;
 
 /// Of more stretches than this the oldest are forgotten.
 const MOST: usize = 4096;
 /// Of more workloads than this the oldest are.
 const AGES: usize = 256;
 
-const WORDS: usize = REGION as usize / 64;
-
-/// Lines of a stretch: those that are known, and how many others there are.
+/// Lines of a stretch.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
-struct Lines {
-    known: [u64; WORDS],
-    others: u64,
-}
+struct Lines(Bits);
 
 impl Lines {
-    fn of(l: &Located) -> Lines {
-        let known = l.known();
-        Lines { known, others: l.lines.min(REGION).saturating_sub(count(&known)) }
-    }
-
     fn count(&self) -> u64 {
-        (count(&self.known) + self.others).min(REGION)
+        self.0.iter().map(|w| w.count_ones() as u64).sum()
     }
-
-    fn is_empty(&self) -> bool {
-        self.others == 0 && self.known == [0; WORDS]
-    }
-
     fn add(&mut self, o: &Lines) {
-        self.known.iter_mut().zip(o.known).for_each(|(a, b)| *a |= b);
-        // Others of both are taken to be the same, as far as can be.
-        self.others = self.others.max(o.others).min(REGION - count(&self.known));
+        self.0.iter_mut().zip(o.0).for_each(|(a, b)| *a |= b);
     }
-
     /// How many of them are among those that are `held`.
     fn among(&self, held: &Lines) -> u64 {
-        let both = count(&std::array::from_fn(|i| self.known[i] & held.known[i]));
-        let [mine, theirs] = [count(&self.known), count(&held.known)];
-        let part = |n: u64, of: u64, all: u64| if all == 0 { 0 } else { (n * of / all).min(n) };
-        // A line that only one of them knows is one of the other's others, by their share of what the other does not know.
-        let known = both + part(mine - both, held.others, REGION - theirs);
-        let anywhere = part(self.others, theirs - both + held.others, REGION - mine);
-        // Where what is known is the same, so is the rest.
-        let alike = part(self.others.min(held.others), both, mine);
-        known + anywhere.max(alike).min(self.others)
+        Lines(std::array::from_fn(|i| self.0[i] & held.0[i])).count()
     }
 }
 
-fn count(known: &[u64; WORDS]) -> u64 {
-    known.iter().map(|w| w.count_ones() as u64).sum()
+/// Of what many ask for, the parts that all fit together, the smallest first.
+fn kept(often: &[Located], l2: u64) -> Vec<Located> {
+    let alike = |a: &Located, b: &Located| (a.asks, a.within) == (b.asks, b.within);
+    let lines = |part: &[Located]| part.iter().map(|l| l.lines).sum::<u64>();
+    let mut parts: Vec<&[Located]> = often.chunk_by(alike).collect();
+    parts.sort_by_key(|part| lines(part));
+    let mut room = l2;
+    let mut fits = |part: &[Located]| {
+        let beside = part.iter().map(|l| l.beside).max().unwrap_or(0);
+        let left = room.checked_sub(lines(part)).filter(|left| *left >= beside);
+        room = left.unwrap_or(room);
+        left.is_some()
+    };
+    parts.iter().filter(|part| fits(part)).flat_map(|part| part.iter().cloned()).collect()
 }
 
 /// What is held of a stretch, since which workload.
@@ -86,9 +73,29 @@ pub struct Held {
 }
 
 impl Held {
-    /// A workload that asks memory for `lines` lines, of which these were located, in an L2 of so many: how many of them the L2 has, by
-    /// [`Asks`]. It has them all from now on.
-    pub fn ask(&mut self, located: &[Located], lines: u64, l2: u64) -> [u64; Asks::COUNT] {
+    /// What a workload asks for, in an L2 of so many lines: how many of them the L2 has, by [`Asks`].
+    pub fn ask(&mut self, asked: &Asked, l2: u64) -> [u64; Asks::COUNT] {
+        let located = asked.located(2 * l2);
+        let often = located.partition_point(|l| !l.often);
+        let (rest, often) = located.split_at(often);
+        let lines = often.iter().map(|l| l.lines).sum::<u64>().min(asked.lines);
+        let first = self.step(often, lines, l2);
+        let then = self.step(rest, asked.lines - lines, l2);
+        if !rest.is_empty() || asked.lines > lines {
+            let kept = kept(often, l2);
+            self.step(&kept, kept.iter().map(|l| l.lines).sum(), l2);
+        }
+        std::array::from_fn(|i| first[i] + then[i])
+    }
+
+    /// So many lines, which nobody will ask for again, come and go.
+    pub fn stream(&mut self, lines: u64, l2: u64) {
+        self.step(&[], lines, l2);
+    }
+
+    /// Lines that are asked for next to each other, of which these were located: how many of them the L2 has, by [`Asks`]. It has them all from
+    /// now on.
+    fn step(&mut self, located: &[Located], lines: u64, l2: u64) -> [u64; Asks::COUNT] {
         let mut hits = [0; Asks::COUNT];
         if lines == 0 {
             return hits;
@@ -104,11 +111,13 @@ impl Held {
             }
             reach
         };
-        let is_there = |age: u64| age.checked_sub(oldest + 1).is_some_and(|i| reach.get(i as usize).is_some_and(|r| *r <= l2));
+        let is_there = |age: u64| {
+            age.checked_sub(oldest + 1).is_some_and(|i| reach.get(i as usize).is_some_and(|r| *r <= l2))
+        };
         self.ages.push_back(lines);
         self.latest += 1;
         for l in located {
-            let mine = Lines::of(l);
+            let mine = Lines(l.bits());
             let s = self.stretches.entry(l.region).or_default();
             if s.age != self.latest {
                 let there = is_there(s.age);
@@ -126,7 +135,7 @@ impl Held {
         }
         // Only now, for what is asked for in two ways is new to both.
         for l in located {
-            let mine = Lines::of(l);
+            let mine = Lines(l.bits());
             let Some(s) = self.stretches.get_mut(&l.region) else { continue };
             s.asked = (s.asked + mine.count()).min(REGION);
             s.any.add(&mine);
@@ -177,6 +186,14 @@ impl Held {
         }
     }
 
+    /// Has nothing of the stretches of 64 KiB in which these lines lie.
+    pub fn forget_memory(&mut self, lines: Range<u64>) {
+        let of = lines.start / REGION..lines.end.div_ceil(REGION);
+        if !self.stretches.is_empty() {
+            self.stretches.retain(|region, _| !of.contains(region));
+        }
+    }
+
     /// How often it was cleaned.
     pub fn cleanings(&self) -> u64 {
         self.cleanings
@@ -188,6 +205,6 @@ impl Held {
         if !std::mem::take(&mut self.dirty) {
             return 0;
         }
-        self.stretches.values_mut().map(|s| std::mem::take(&mut s.dirty)).filter(|d| !d.is_empty()).map(|d| d.count()).sum()
+        self.stretches.values_mut().map(|s| std::mem::take(&mut s.dirty)).map(|d| d.count()).sum()
     }
 }

@@ -52,8 +52,9 @@ fn kept(key: u64, thin: u32) -> bool {
 pub struct Stretch {
     thin: u32,
     keys: Vec<u64>,
-    /// Images: first line, and lines.
+    /// Images, and buffers: first line, and lines.
     images: Vec<(u64, u64)>,
+    buffers: Vec<(u64, u64)>,
 }
 
 impl Stretch {
@@ -75,6 +76,13 @@ impl Stretch {
         }
     }
 
+    /// Accesses are to a buffer of so many lines.
+    pub fn accesses_of(&mut self, first: u64, lines: u64) {
+        if lines > 0 && self.buffers.len() <= IMAGES && !self.buffers.contains(&(first, lines)) {
+            self.buffers.push((first, lines));
+        }
+    }
+
     fn shorten(&mut self) {
         self.keys.sort_unstable();
         self.keys.dedup();
@@ -93,6 +101,7 @@ pub struct Reach {
     thin: u32,
     lines: Vec<(u64, u32)>,
     images: Vec<(u64, u64)>,
+    buffers: Vec<(u64, u64)>,
 }
 
 /// Alike whatever the order in which lines came.
@@ -101,7 +110,7 @@ impl PartialEq for Reach {
         let sorted = |r: &Reach| {
             let mut r = r.clone();
             r.shorten();
-            (r.thin, r.lines, r.images)
+            (r.thin, r.lines, r.images, r.buffers)
         };
         sorted(self) == sorted(o)
     }
@@ -117,30 +126,22 @@ impl std::fmt::Debug for Reach {
 impl Reach {
     /// A stretch has ended.
     pub fn end(&mut self, stretch: &mut Stretch) {
-        let images = std::mem::take(&mut stretch.images);
+        let [images, buffers] = [&mut stretch.images, &mut stretch.buffers].map(std::mem::take);
         if stretch.keys.is_empty() {
             return;
         }
         stretch.shorten();
-        self.has(&images);
+        has(&mut self.images, &images);
+        has(&mut self.buffers, &buffers);
         self.extend(stretch.thin, stretch.keys.drain(..).map(|k| (k, 1)));
         stretch.thin = 0;
     }
 
     pub fn add(&mut self, o: &Reach) {
         if !o.lines.is_empty() {
-            self.has(&o.images);
+            has(&mut self.images, &o.images);
+            has(&mut self.buffers, &o.buffers);
             self.extend(o.thin, o.lines.iter().copied());
-        }
-    }
-
-    fn has(&mut self, images: &[(u64, u64)]) {
-        for i in images {
-            if let Err(at) = self.images.binary_search(i)
-                && self.images.len() <= IMAGES
-            {
-                self.images.insert(at, *i);
-            }
         }
     }
 
@@ -149,10 +150,7 @@ impl Reach {
         let (asks, region) = (key >> 10 & 3, key >> 12);
         if asks as usize == Asks::Texel.at() && self.images.len() <= IMAGES {
             let line = region * REGION + key % REGION;
-            let at = self.images.partition_point(|i| i.0 <= line);
-            if let Some((first, lines)) = at.checked_sub(1).map(|i| self.images[i])
-                && line - first < lines
-            {
+            if let Some((first, lines)) = of(&self.images, line) {
                 return (asks, Some(first), lines);
             }
         }
@@ -187,32 +185,19 @@ impl Reach {
         }
     }
 
-    /// How many lines memory gives, by [`Asks`], where what was followed is the part `of[0]` of `of[1]`: each once as long as the L2
-    /// of `l2` lines has it, and if each stretch had an L2 of its own.
-    ///
-    /// A line is there still when the next stretch asks for it if those between have not filled the L2: of a region, as many
-    /// stretches lie between as it takes to ask for all of it.
-    pub fn lines(&mut self, of: [[u64; 2]; Asks::COUNT], l2: u64) -> Asked {
-        self.shorten();
-        let mut given = [Given::default(); Asks::COUNT];
-        let mut located = vec![];
-        let scale = 1u128 << self.thin.min(40);
-        let l2 = l2 as u128;
-        let asked: u128 = self.lines.iter().map(|l| l.1 as u128).sum();
-        let mut all = 0;
-        // What is not there any more if there are more lines in all than the L2 has.
-        let mut lost = [0u128; Asks::COUNT];
+    /// Lines that are looked at as one, by how many there are in all. `of`: of what was followed, and of all.
+    fn groups(&self, of: [[u64; 2]; Asks::COUNT]) -> Vec<Group> {
         // Texels apart, so that the lines of an image stand together.
         let (texels, others): (Vec<_>, Vec<_>) =
             self.lines.iter().copied().partition(|l| (l.0 >> 10 & 3) as usize == Asks::Texel.at());
         let alike = |a: &(u64, u32), b: &(u64, u32)| self.part(a.0) == self.part(b.0);
-        for region in texels.chunk_by(alike).chain(others.chunk_by(alike)) {
-            let (_, image, most_lines) = self.part(region[0].0);
-            let asks = (region[0].0 >> 10 & 3) as usize;
-            let most = (most_lines as u128 >> self.thin.min(40)).max(1);
-            let seen = region.len() as u128;
-            let times = |n: u32| region.iter().filter(|l| l.1 == n).count() as u128;
-            let here: u128 = region.iter().map(|l| l.1 as u128).sum();
+        let group = |met: &[(u64, u32)]| {
+            let (_, image, lines) = self.part(met[0].0);
+            let asks = (met[0].0 >> 10 & 3) as usize;
+            let most = (lines as u128 >> self.thin.min(40)).max(1);
+            let seen = met.len() as u128;
+            let times = |n: u32| met.iter().filter(|l| l.1 == n).count() as u128;
+            let here: u128 = met.iter().map(|l| l.1 as u128).sum();
             let (once, twice) = (times(1), times(2));
             let [followed, whole] = of[asks].map(u128::from);
             let by_whole = |n: u128| n * whole.max(followed) / followed.max(1);
@@ -223,36 +208,116 @@ impl Reach {
                 (0, Some(_)) => own.min(most.saturating_sub(seen)),
                 _ => own.min(shared).min(most.saturating_sub(seen)),
             };
-            let lines = seen + unseen;
-            let alone = by_whole(here).max(lines);
-            // A stretch asks for `asked / stretches` lines, of which `here / stretches` are of this region.
-            let between = asked * lines / here.max(1) * scale;
-            if between > l2 {
-                lost[asks] += (alone - lines) * scale;
+            let within = match image {
+                Some(first) => Some((first, lines)),
+                None => crate::reach::of(&self.buffers, met[0].0 >> 12 << 10 | met[0].0 % REGION),
+            };
+            Group { asks, met: met.to_vec(), within, unseen, alone: by_whole(here) }
+        };
+        let mut groups: Vec<Group> =
+            texels.chunk_by(alike).chain(others.chunk_by(alike)).map(group).collect();
+        groups.sort_by_key(|g| (g.asks, g.within));
+        // A buffer has no more lines than it has memory for.
+        for of in groups.chunk_by_mut(|a, b| a.within.is_some() && (a.asks, a.within) == (b.asks, b.within)) {
+            let Some((_, lines)) = of[0].within else { continue };
+            let most = (lines as u128 >> self.thin.min(40)).max(1);
+            let seen: u128 = of.iter().map(|g| g.met.len() as u128).sum();
+            let unseen: u128 = of.iter().map(|g| g.unseen).sum();
+            let room = most.saturating_sub(seen);
+            if unseen > room {
+                of.iter_mut().for_each(|g| g.unseen = g.unseen * room / unseen);
             }
-            all += lines * scale;
-            given[asks].once += lines * scale;
-            given[asks].alone += alone * scale;
-            let within = image.map(|first| (first / REGION, (first + most_lines).div_ceil(REGION)));
-            locate(&mut located, asks, region, lines * scale, within.unwrap_or((0, u64::MAX)));
         }
-        if all > l2 {
-            given.iter_mut().zip(lost).for_each(|(g, lost)| g.once += lost);
+        groups
+    }
+
+    /// How many lines memory gives, by [`Asks`], where what was followed is the part `of[0]` of `of[1]`: each once as long as the L2
+    /// of `l2` lines has it, and if each stretch had an L2 of its own.
+    ///
+    /// A line is there still when the next stretch asks for it if what lies between has not filled the L2: all of the image or buffer of
+    /// which it is, and of what no two share as much as is asked for meanwhile.
+    pub fn lines(&mut self, of: [[u64; 2]; Asks::COUNT], l2: u64) -> Asked {
+        self.shorten();
+        let scale = 1u128 << self.thin.min(40);
+        let l2 = l2 as u128;
+        let groups = self.groups(of);
+        let all: u128 = groups.iter().map(|g| g.lines() * scale).sum();
+        let streamed: u128 = groups.iter().filter(|g| !g.is_shared()).map(|g| g.lines() * scale).sum();
+        let mut asked = Asked { lines: all.min(u64::MAX as u128) as u64, ..Asked::default() };
+        for part in groups.chunk_by(|a, b| (a.asks, a.within) == (b.asks, b.within)) {
+            let shared = part.iter().filter(|g| g.is_shared());
+            let lines: u128 = shared.map(|g| g.lines() * scale).sum();
+            for g in part {
+                let [once, alone] = [g.lines(), g.alone.max(g.lines())].map(|n| n * scale);
+                let given = &mut asked.given[g.asks];
+                let between = lines + streamed * once / alone.max(1);
+                let lost = all > l2 && between > l2 && g.is_shared();
+                given.once += if lost { alone } else { once };
+                given.alone += alone;
+                let often = g.is_shared() && !lost;
+                locate(&mut asked.located, g, once, often, (between - lines) * g.is_shared() as u128);
+            }
         }
-        located.sort_by_key(|l: &Located| (l.asks, l.within, l.region));
-        Asked { given, lines: all.min(u64::MAX as u128) as u64, located }
+        asked.located.sort_by_key(|l: &Located| (l.often, l.asks, l.within, l.region));
+        asked
     }
 }
 
-/// Adds where lines of one part lie: in the stretches of 64 KiB in which some were met, by how many those were. `within`: of an
-/// image.
-fn locate(all: &mut Vec<Located>, asks: usize, met: &[(u64, u32)], lines: u128, within: (u64, u64)) {
-    for of in met.chunk_by(|a, b| a.0 >> 12 == b.0 >> 12) {
-        let lines = (lines * of.len() as u128 / met.len() as u128).min(u64::MAX as u128) as u64;
+/// Lines that are looked at as one.
+struct Group {
+    asks: usize,
+    /// Those that were met, and by how many stretches.
+    met: Vec<(u64, u32)>,
+    /// The image or buffer of which they are: first line, and lines.
+    within: Option<(u64, u64)>,
+    unseen: u128,
+    /// How many they are if no two stretches share one.
+    alone: u128,
+}
+
+impl Group {
+    fn lines(&self) -> u128 {
+        self.met.len() as u128 + self.unseen
+    }
+    fn is_shared(&self) -> bool {
+        self.alone > self.lines()
+    }
+}
+
+fn has(all: &mut Vec<(u64, u64)>, more: &[(u64, u64)]) {
+    for i in more {
+        if let Err(at) = all.binary_search(i)
+            && all.len() <= IMAGES
+        {
+            all.insert(at, *i);
+        }
+    }
+}
+
+/// Which of them, in order of their first lines, has this line.
+fn of(all: &[(u64, u64)], line: u64) -> Option<(u64, u64)> {
+    let at = all.partition_point(|i| i.0 <= line);
+    all[..at].last().copied().filter(|(first, lines)| line - first < *lines)
+}
+
+/// Adds where lines lie: in the stretches of 64 KiB in which some of them were met, by how many those were.
+fn locate(all: &mut Vec<Located>, g: &Group, lines: u128, often: bool, beside: u128) {
+    let beside = beside.min(u64::MAX as u128) as u64;
+    let within = g.within.map_or((0, u64::MAX), |(first, n)| (first / REGION, (first + n).div_ceil(REGION)));
+    for of in g.met.chunk_by(|a, b| a.0 >> 12 == b.0 >> 12) {
+        let lines = (lines * of.len() as u128 / g.met.len() as u128).min(u64::MAX as u128) as u64;
         let lines = lines.max(of.len() as u64);
         let mut known = [0; WORDS];
         of.iter().map(|l| l.0 % REGION).for_each(|l| known[l as usize / 64] |= 1 << (l % 64));
-        all.push(Located { region: of[0].0 >> 12, asks, lines, within, known: Some(known) });
+        all.push(Located {
+            region: of[0].0 >> 12,
+            asks: g.asks,
+            lines,
+            often,
+            beside,
+            within,
+            known: Some(known),
+        });
     }
 }
 
@@ -264,15 +329,52 @@ pub struct Located {
     pub asks: usize,
     /// More than there can be are neighbours'.
     pub lines: u64,
+    /// Several stretches asked for them, and the L2 had them for all.
+    pub often: bool,
+    /// Lines that come and go between two times that they are asked for.
+    pub beside: u64,
     /// Neighbours are these, up to the second.
-    within: (u64, u64),
+    pub within: (u64, u64),
+    /// Those that were met; all, where none was.
     known: Option<[u64; WORDS]>,
 }
 
+/// A bit for each line of a stretch of 64 KiB.
+pub type Bits = [u64; WORDS];
+
+/// Each bit's neighbours too, as far as `by` to both sides.
+fn spread(bits: &Bits, by: usize) -> Bits {
+    let (words, rest) = (by / 64, by % 64);
+    let at = |i: isize| if (0..WORDS as isize).contains(&i) { bits[i as usize] } else { 0 };
+    let up = |i: isize| at(i) << rest | if rest > 0 { at(i - 1) >> (64 - rest) } else { 0 };
+    let down = |i: isize| at(i) >> rest | if rest > 0 { at(i + 1) << (64 - rest) } else { 0 };
+    std::array::from_fn(|i| bits[i] | up(i as isize - words as isize) | down(i as isize + words as isize))
+}
+
 impl Located {
-    /// Those that were met.
-    pub fn known(&self) -> [u64; WORDS] {
-        self.known.unwrap_or_default()
+    /// Where its lines are taken to lie: around those that were met.
+    pub fn bits(&self) -> Bits {
+        let Some(mut bits) = self.known else { return [u64::MAX; WORDS] };
+        let count = |bits: &Bits| bits.iter().map(|w| w.count_ones() as u64).sum::<u64>();
+        if self.lines >= REGION {
+            return [u64::MAX; WORDS];
+        }
+        // The furthest that does not make too many, by halves.
+        let mut by = REGION as usize / 2;
+        while by > 0 && count(&bits) < self.lines {
+            let mut more = bits;
+            let mut covered = 0;
+            while covered < by {
+                let step = (covered + 1).min(by - covered);
+                more = spread(&more, step);
+                covered += step;
+            }
+            if count(&more) <= self.lines {
+                bits = more;
+            }
+            by /= 2;
+        }
+        bits
     }
 }
 
@@ -287,11 +389,15 @@ pub struct Asked {
 }
 
 impl Asked {
-    /// Where they are: what more there is of a stretch than it can have lies beside it, half of it before and the rest behind.
-    pub fn located(&self) -> Vec<Located> {
+    /// Where they are, those last that several ask for: what more there is of a stretch than it can have lies beside it, half of it before and
+    /// the rest behind. Of more lines than `most` of one sort nobody will find any.
+    pub fn located(&self, most: u64) -> Vec<Located> {
         let mut all = Vec::with_capacity(self.located.len());
         let full = |region, of: &Located| Located { region, lines: REGION, known: None, ..of.clone() };
-        for of in self.located.chunk_by(|a, b| a.asks == b.asks && a.within == b.within) {
+        for of in self.located.chunk_by(|a, b| (a.often, a.asks, a.within) == (b.often, b.asks, b.within)) {
+            if of.iter().fold(0, |sum: u64, l| sum.saturating_add(l.lines)) > most {
+                continue;
+            }
             let (begin, until) = of[0].within;
             let (mut free, first) = (begin, all.len());
             let mut behind = 0u64;
@@ -310,7 +416,8 @@ impl Asked {
                 behind = more.saturating_sub(after * REGION);
             }
             // What an image has no room for behind lies in what is left before.
-            let mut taken = all[first..].iter().map(|l: &Located| l.region).collect::<Vec<_>>().into_iter().peekable();
+            let mut taken =
+                all[first..].iter().map(|l: &Located| l.region).collect::<Vec<_>>().into_iter().peekable();
             for r in begin..if behind > 0 { free.min(until) } else { begin } {
                 if taken.next_if_eq(&r).is_none() && behind > 0 {
                     all.push(full(r, &of[0]));

@@ -94,9 +94,7 @@ impl Usage {
         if asked.lines == 0 {
             return;
         }
-        // What asks for more than twice of what the L2 holds leaves nothing in it that is found again.
-        let located = if asked.lines <= 2 * l2 { asked.located() } else { vec![] };
-        let hits = held.ask(&located, asked.lines, l2);
+        let hits = held.ask(asked, l2);
         let all = self.asked();
         let part = std::array::from_fn(|i| [all[i].saturating_sub(hits[i] as u128), all[i]]);
         self.ask_less(part);

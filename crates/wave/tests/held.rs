@@ -20,7 +20,7 @@ fn workload(held: &mut Held, asks: Asks, whole: u64, followed: &[Vec<u64>]) -> (
         reach.end(&mut s);
     }
     let asked = reach.lines([[followed.len() as u64, whole]; Asks::COUNT], L2);
-    let hits = held.ask(&asked.located(), asked.lines, L2);
+    let hits = held.ask(&asked, L2);
     assert_eq!(hits.iter().sum::<u64>(), hits[asks.at()]);
     (asked.lines, hits[asks.at()])
 }
@@ -111,7 +111,7 @@ fn an_image_is_where_it_is() {
             reach.end(&mut s);
         }
         let asked = reach.lines([[2, 1000]; Asks::COUNT], L2);
-        (asked.lines, h.ask(&asked.located(), asked.lines, L2)[Asks::Texel.at()])
+        (asked.lines, h.ask(&asked, L2)[Asks::Texel.at()])
     };
     assert_eq!(sample([2048..2148, 3000..3100]), (4096, 0));
     assert_eq!(sample([5000..5100, 6000..6100]), (4096, 4096));

@@ -29,6 +29,8 @@ fn model(load: bool, exec: &[u16; 16], at: &[u64], bytes: u64, shape: u16) -> Ro
         true => (Access::ReadFull, Access::ReadPartial, AccessKind::Read),
         false => (Access::WriteFull, Access::WritePartial, AccessKind::Write),
     };
+    // Where they are not all counted, words of whole waves are told.
+    let usual = bytes == 4 && exec.iter().all(|e| *e == 0xFFFF);
     for w in 0..16 {
         let lanes: Vec<u64> = (0..16).filter(|l| exec[w] >> l & 1 != 0).map(|l| at[w * 16 + l]).collect();
         let lines: BTreeSet<u64> = lanes.iter().flat_map(|a| a / 64..=(a + bytes - 1) / 64).collect();
@@ -40,7 +42,7 @@ fn model(load: bool, exec: &[u16; 16], at: &[u64], bytes: u64, shape: u16) -> Ro
         let many = lanes.iter().any(|a| *a != lanes[0]) || (told && shape == SHAPE_RUN);
         let whole = lanes.len() == 16 && many && 16 * bytes >= 64 * n;
         row.lines[if whole { full } else { partial }] += n;
-        if !told {
+        if !told || !usual {
             row.sampled[kind] += 1;
             row.sampled_lines[kind] += n;
         }

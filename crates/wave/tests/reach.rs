@@ -60,8 +60,10 @@ fn order_does_not_matter() {
         [reach((0..10).map(|s| stretch(2 * s))), reach((0..10).rev().map(|s| stretch(2 * s + 1)))];
     let [a, b] = &mut halves;
     b.add(a);
-    let (x, y) =
-        (one.lines(of(20, 20), u64::MAX).given[READ.at()].once, b.lines(of(20, 20), u64::MAX).given[READ.at()].once);
+    let (x, y) = (
+        one.lines(of(20, 20), u64::MAX).given[READ.at()].once,
+        b.lines(of(20, 20), u64::MAX).given[READ.at()].once,
+    );
     assert_eq!((x, &one), (y, &*b));
     assert!((60_000..66_000).contains(&x), "{x} of 63 000");
 }

@@ -236,9 +236,14 @@ impl Ready {
         Ok(Span { wall: net.wall / times, cpu: net.cpu / times })
     }
 
+    /// Draws once.
+    pub fn pass(&self) -> Result<()> {
+        self.context.submit_and_wait(self.full)
+    }
+
     /// Draws once: colour and depth.
     pub fn draw(&self) -> Result<(Vec<u8>, Option<Vec<u8>>)> {
-        self.context.submit_and_wait(self.full)?;
+        self.pass()?;
         let colour = self.colour.read(vk::ImageAspectFlags::COLOR, 4)?;
         let depth = match self.spec.depth {
             true => Some(self.depth.read(vk::ImageAspectFlags::DEPTH, 4)?),

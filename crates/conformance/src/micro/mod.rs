@@ -5,8 +5,8 @@ pub mod draw;
 mod zoo;
 
 use crate::check::text;
+use crate::meter::Meter;
 use ash::vk::Format;
-use channel::{Channel, Value};
 use client::compute::KernelInfo;
 use client::{Buffer, Context, Kernel};
 use draw::Filter;
@@ -198,8 +198,7 @@ pub fn cases(cores: u32, l1_kib: u32, l2_kib: u32) -> Vec<Case> {
 
 struct Rig {
     context: Rc<Context>,
-    channel: Channel,
-    names: Vec<&'static str>,
+    meter: Meter,
     alu: Kernel,
     memory: Kernel,
     /// As much as the largest case reads, and writes.
@@ -209,8 +208,7 @@ struct Rig {
 impl Rig {
     fn new(bytes: usize) -> Result<Rig, String> {
         let context = Context::open().map_err(text)?;
-        let channel = Channel::find().ok_or("the driver has no channel")?;
-        let names = channel.counters().iter().map(|c| c.name).collect();
+        let meter = Meter::new()?;
         let kernel = |spirv: &[u8], bindings, push_size| {
             Kernel::new(&context, &KernelInfo { spirv, bindings, push_size }).map_err(text)
         };
@@ -218,7 +216,7 @@ impl Rig {
         let memory = kernel(include_bytes!("../../shaders/micro/memory.comp.spv"), 2, 12)?;
         let [a, b] = [(); 2].map(|_| Buffer::new(&context, bytes));
         let buffers = [a.map_err(text)?, b.map_err(text)?];
-        Ok(Rig { context, channel, names, alu, memory, buffers })
+        Ok(Rig { context, meter, alu, memory, buffers })
     }
 
     /// A counter of what `work` does, with nothing in the L2.
@@ -226,18 +224,10 @@ impl Rig {
         // Twice of what the L2 holds: nothing of before is there.
         let [_, b] = &self.buffers;
         // SAFETY: recording into a command buffer that has begun, with live handles.
-        let empty = self.context.run(|d, c| unsafe { d.cmd_fill_buffer(c, b.handle, 0, ash::vk::WHOLE_SIZE, 5) });
+        let empty =
+            self.context.run(|d, c| unsafe { d.cmd_fill_buffer(c, b.handle, 0, ash::vk::WHOLE_SIZE, 5) });
         empty.map_err(text)?;
-        let totals = || self.channel.totals(None).ok_or("no totals");
-        let before = totals()?;
-        work().map_err(text)?;
-        let events: Vec<u64> = totals()?.iter().zip(&before).map(|(now, then)| now - then).collect();
-        let values = self.channel.evaluate(&events).ok_or("other events")?;
-        let at = self.names.iter().position(|n| *n == counter).ok_or_else(|| format!("no {counter}"))?;
-        Ok(match values[at] {
-            Value::Uint64(n) => n as f64,
-            Value::Float64(n) => n,
-        })
+        Ok(self.meter.counted([counter], work)?[0])
     }
 
     fn memory(&self, counter: &str, push: [u32; 3], groups: u32) -> Result<f64, String> {

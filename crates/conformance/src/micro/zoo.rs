@@ -4,7 +4,6 @@ use super::Rig;
 use super::draw::SIDE;
 use crate::check::text;
 use ash::vk;
-use channel::Value;
 use client::compute::KernelInfo;
 use client::graphics::{Attachment, Image, ImageInfo, Load, Pass, Pipeline, PipelineInfo};
 use client::{Buffer, Kernel};
@@ -139,8 +138,6 @@ impl Rig {
 
     /// Counters that have counted nothing in this process.
     pub(super) fn silent(&self) -> Result<Vec<&'static str>, String> {
-        let values = self.channel.totals(None).and_then(|t| self.channel.evaluate(&t)).ok_or("no totals")?;
-        let zero = |v: &Value| matches!(v, Value::Uint64(0)) || *v == Value::Float64(0.0);
-        Ok(self.names.iter().zip(&values).filter(|(_, v)| zero(v)).map(|(n, _)| *n).collect())
+        self.meter.silent()
     }
 }

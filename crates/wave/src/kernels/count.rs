@@ -297,6 +297,16 @@ pub fn begin(st: &State, r: &Region) -> u64 {
     if is_device(st, p) { p } else { 0 }
 }
 
+/// Tells the caches what buffer accesses are to, if it is device memory.
+fn bounds(st: &mut State, r: &Region) {
+    let (from, first) = (r.ptr() as u64, st.arena.0 >> 6);
+    if is_device(st, from)
+        && let Some(cache) = st.count.cache()
+    {
+        cache.accesses_of((from >> 6) - first, ((from & 63) + r.size()).div_ceil(64));
+    }
+}
+
 /// Sends a line through the caches, if it is of device memory; anything else is as near as the first of them.
 #[inline(always)]
 fn follow(st: &mut State, kind: AccessKind, line: u64) {
@@ -349,6 +359,12 @@ pub fn told(shape: u16, first: u64, last: u64, bytes: u64) -> Range<u64> {
     first >> 6..((last + bytes - 1) >> 6) + 1
 }
 
+/// Whether an op with a shape tells its lines where they are not followed too: as words of whole waves do.
+#[inline(always)]
+pub fn is_told(st: &State, op: &Op, bytes: u64) -> bool {
+    bytes == 4 && mask::is_full(st) && !matches!(op.code, Code::LD_GLOBAL | Code::ST_GLOBAL)
+}
+
 /// Counts the lines of one full warp that the op's shape tells, as [`told`].
 fn shaped(st: &mut State, op: &Op, first: u64, last: u64, bytes: u64) {
     let shape = op.e & (SHAPE_RUN | SHAPE_SAME);
@@ -361,7 +377,13 @@ fn shaped(st: &mut State, op: &Op, first: u64, last: u64, bytes: u64) {
     // Counted with its block.
     if op.e & SHAPE_SINGLE == 0 {
         let whole = shape == SHAPE_RUN && 16 * bytes >= 64 * n;
-        st.count.row().lines[if whole { full } else { partial }] += n;
+        let is_told = is_told(st, op, bytes);
+        let row = st.count.row();
+        row.lines[if whole { full } else { partial }] += n;
+        if !is_told {
+            row.sampled[kind] += 1;
+            row.sampled_lines[kind] += n;
+        }
     }
 }
 
@@ -451,6 +473,10 @@ pub fn touch(st: &mut State, op: At) {
         (_, 0) => Some(begin(st, &unsafe { buffer(*d) })),
         _ => None,
     };
+    if s == 0 && !is_shared && st.count.follows() {
+        // SAFETY: as above.
+        bounds(st, &unsafe { buffer(*d) });
+    }
     if let Some(from) = common
         && off.is_uniform()
         && !is_atomic

@@ -247,6 +247,8 @@ struct Sum {
     /// Accesses of which the shape did not tell the lines, and those lines.
     sampled: u64,
     sampled_lines: u64,
+    /// The shape tells them where they are not all counted too.
+    told: bool,
 }
 
 impl Sum {
@@ -374,7 +376,7 @@ fn add<L: Steps>(
     if whole && 16 * bytes >= 64 * n {
         sum.full += n;
     }
-    if shape == 0 {
+    if shape == 0 || !sum.told {
         sum.sampled += 1;
         sum.sampled_lines += n;
     }
@@ -410,7 +412,8 @@ pub fn touch<L: Steps>(l: L, st: &mut State, op: At) -> *const Op {
         count::touch(st, op);
         return op.ptr();
     }
-    let (mut sum, mut place) = (Sum::default(), Place::default());
+    let (mut sum, mut place) =
+        (Sum { told: count::is_told(st, o, bytes), ..Sum::default() }, Place::default());
     let (full, partial, kind) = access(o);
     if matches!(o.code, Code::LD_GLOBAL | Code::ST_GLOBAL) {
         let (p, s) = src64(st, o.a);
