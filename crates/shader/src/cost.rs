@@ -29,7 +29,7 @@ pub struct Cost {
     pub tex: u32,
     /// Of the arithmetic ones, those on 8- and 16-bit values.
     pub narrow: u32,
-    /// Components of inputs interpolated.
+    /// Interpolation slots of a quad: a component of 32 bits, or two of 16.
     pub varying: u32,
 }
 

@@ -146,7 +146,7 @@ structs! {
         op, dim, arrayed, multisampled, texel, format, image, sampler, coords, dref, lod, bias, grad, offsets,
         sample, min_lod, component, data, results, residency,
     }
-    Varying { slot, flat, no_perspective, at }
+    Varying { slot, flat, no_perspective, at, half }
     Interface {
         varyings, writes_memory, early_tests, depth, writes_stencil, writes_sample_mask, discards, per_sample,
         reads_tile, post_depth_coverage, needs_quads,
@@ -243,7 +243,7 @@ mod tests {
         Program {
             stage: Stage::Fragment,
             interface: Interface {
-                varyings: vec![Varying { slot: 5, flat: false, no_perspective: true, at: At::Sample }],
+                varyings: vec![Varying { slot: 5, flat: false, no_perspective: true, at: At::Sample, half: true }],
                 depth: DepthMode::Less,
                 per_sample: true,
                 ..Interface::default()

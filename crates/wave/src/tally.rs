@@ -123,7 +123,7 @@ pub struct Usage {
 }
 
 /// Numbers of one basic block in an instrumented program: warps, threads, diverged warps, warp-instructions of FMA, CVT and
-/// SFU, lines of load/store, bilinear operations, components of a warp that were interpolated, lines of memory and texels.
+/// SFU, lines of load/store, bilinear operations, interpolation slots of a quad, lines of memory and texels.
 pub type BlockRow = [u64; 10];
 
 impl Usage {

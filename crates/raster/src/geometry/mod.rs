@@ -188,7 +188,7 @@ impl Work<'_> {
                 texel::memory::arena().0,
                 lanes,
             );
-            out.counts.written += traffic::write(vertices, self.outputs.varyings.len() as u64, c, lanes);
+            out.counts.written += traffic::write(vertices, self.outputs.bytes, c, lanes);
         }
         s.vertices.shade(self.outputs, &self.fetch, &s.chunk, lanes)?;
         if !self.raster.maps.is_empty() {

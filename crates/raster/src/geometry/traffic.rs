@@ -99,9 +99,9 @@ pub(super) fn read(
     count
 }
 
-/// Lines that so many vertices' positions and varyings are written to, by chunk `c` of a draw.
-pub(super) fn write(vertices: u64, varyings: u64, c: u64, lanes: &mut Lanes) -> u64 {
-    let lines = (vertices * POSITION).div_ceil(LINE) + (vertices * varyings * 4).div_ceil(LINE);
+/// Lines that so many vertices' positions, and varyings of so many bytes each, are written to, by chunk `c` of a draw.
+pub(super) fn write(vertices: u64, bytes: u64, c: u64, lanes: &mut Lanes) -> u64 {
+    let lines = (vertices * POSITION).div_ceil(LINE) + (vertices * bytes).div_ceil(LINE);
     if lanes.follows() {
         let first = BETWEEN + c * CHUNK;
         (first..first + lines).for_each(|l| lanes.follow(AccessKind::Write, l));

@@ -5,7 +5,9 @@ use super::item::Item;
 use crate::geometry::traffic;
 use crate::state::Rect;
 use counters::{Ask, By, Counts, Event, Load, Phase, Unit, UnitCounts};
+use shader::bytecode::Program;
 use shader::cost::COUNTED;
+use shader::interface;
 use wave::Usage;
 use wave::tally::{Ran, Tex};
 
@@ -126,7 +128,7 @@ pub fn load(tile: &TileCounts, item: &Item, usage: Option<&Usage>) -> Load {
     load[Ask::Cvt] = u.ran[Ran::Cvt];
     load[Ask::Sfu] = u.ran[Ran::Sfu];
     load[Ask::Issues] = u.lines.sum();
-    load[Ask::Slots] = tile[InTile::Shaded] * varyings(item);
+    load[Ask::Slots] = tile[InTile::Shaded] * item.plan.interpolated.slots.iter().sum::<u64>();
     load[Ask::Filters] = u.texture[Tex::Operations];
     load[Ask::Primitives] = tile[InTile::Primitives];
     load[Ask::Quads] = tile[InTile::Quads];
@@ -135,8 +137,36 @@ pub fn load(tile: &TileCounts, item: &Item, usage: Option<&Usage>) -> Load {
     load
 }
 
-fn varyings(item: &Item) -> u64 {
-    item.plan.fills.iter().filter(|f| matches!(f, Fill::Varying { .. })).count() as u64
+/// What a fragment program has interpolated.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Interpolated {
+    /// Slots of a quad, of 32 bits and of 16.
+    pub slots: [u64; 2],
+    /// Instructions of a warp: up to four components of a location each.
+    instructions: u64,
+    /// Of a vertex, that are read of it.
+    bytes: u64,
+}
+
+impl Interpolated {
+    /// Of a program with these inputs.
+    pub fn new(program: &Program, fills: &[Fill]) -> Interpolated {
+        let mut planes: Vec<usize> = fills
+            .iter()
+            .filter_map(|f| if let Fill::Varying { plane, .. } = f { Some(*plane as usize) } else { None })
+            .collect();
+        planes.sort_unstable();
+        planes.dedup();
+        let read = || planes.iter().filter_map(|p| program.interface.varyings.get(*p));
+        let mut slots = [0; 2];
+        interface::interpolated(read()).for_each(|v| slots[v.half as usize] += 1);
+        let of = |half| read().filter(|v| v.half == half).count() as u64;
+        Interpolated {
+            slots,
+            instructions: of(false).div_ceil(4) + of(true).div_ceil(4),
+            bytes: read().map(interface::Varying::bytes).sum(),
+        }
+    }
 }
 
 /// Quads with a lane in `m`.
@@ -200,12 +230,12 @@ fn events(tile: &TileCounts, item: &Item, usage: &Usage) -> Counts {
     let warps = tile[InTile::Warps];
     let mut u = machine::count::units(usage);
     machine::count::launch(&mut u, program, warps, shaded * 4, tile[InTile::FullWarps]);
-    let varyings = varyings(item);
-    // An instruction interpolates up to four components of a location.
-    u[Unit::VaryingInstr] = warps * varyings.div_ceil(4);
-    u[Unit::VaryingSlots32] = shaded * varyings;
+    let read = &item.plan.interpolated;
+    u[Unit::VaryingInstr] = warps * read.instructions;
+    u[Unit::VaryingSlots32] = shaded * read.slots[0];
+    u[Unit::VaryingSlots16] = shaded * read.slots[1];
     // Three vertices' varyings of each primitive that is seen.
-    let beats = (tile[InTile::Primitives].min(shaded) * 3 * varyings * 4).div_ceil(16);
+    let beats = (tile[InTile::Primitives].min(shaded) * 3 * read.bytes).div_ceil(16);
     u[Unit::LsL2ReadBeats] += beats;
     u[Unit::L2ReadLookups] += beats.div_ceil(4);
     c.add_units(Phase::Main, &u);

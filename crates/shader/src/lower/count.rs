@@ -10,7 +10,7 @@
 use super::Lowering;
 use crate::cfg::{Cfg, NONE};
 use crate::cost::{COUNTED, Cost, MarkUse, Profile};
-use crate::interface::Varying;
+use crate::interface::interpolated;
 use crate::ir::{Input, Inst, Shader, Term, Value, ValueData};
 use crate::trees::Ancestors;
 use std::collections::HashSet;
@@ -123,11 +123,10 @@ impl Lowering<'_> {
         }
         let mut plan = m.plan;
         let read = self.varyings_read();
-        for (slot, origin) in &shader.varying_loads {
-            let flat = |v: &Varying| v.slot == *slot && v.flat;
-            if shader.interface.varyings.iter().any(flat) || !read.contains(slot) {
-                continue;
-            }
+        let varyings = shader.interface.varyings.iter();
+        let costs: HashSet<u16> =
+            interpolated(varyings.filter(|v| read.contains(&v.slot))).map(|v| v.slot).collect();
+        for (_, origin) in shader.varying_loads.iter().filter(|(slot, _)| costs.contains(slot)) {
             let Some(home) = home_of(&of_origin, *origin) else { continue };
             profile.marks.iter_mut().filter(|u| u.entry && u.mark == home).for_each(|u| u.cost.varying += 1);
         }
@@ -181,11 +180,10 @@ impl Lowering<'_> {
         self.shader.values.iter().enumerate().filter_map(read).collect()
     }
 
-    /// Components that the varying unit interpolates.
+    /// Interpolation slots of the varying unit.
     fn varyings(&self) -> u32 {
         let read = self.varyings_read();
-        let interpolated = |v: &&Varying| !v.flat && read.contains(&v.slot);
-        self.shader.interface.varyings.iter().filter(interpolated).count() as u32
+        interpolated(self.shader.interface.varyings.iter().filter(|v| read.contains(&v.slot))).count() as u32
     }
 
     fn count_blocks(&self, costs: &[Cost], profile: &mut Profile) -> Plan {
