@@ -53,7 +53,13 @@ fn main() {
     let outputs = (position..position + 4).chain(0..4);
     let slots: Vec<_> = outputs.enumerate().map(|(i, o)| (Input::Varying(i as u16), o)).collect();
     let varyings: Vec<Varying> = (0..4)
-        .map(|slot| Varying { slot, flat: false, no_perspective: false, at: interface::At::Center, half: false })
+        .map(|slot| Varying {
+            slot,
+            flat: false,
+            no_perspective: false,
+            at: interface::At::Center,
+            half: false,
+        })
         .collect();
     let float4 = texel::format::info(vk::Format::R32G32B32A32_SFLOAT).expect("a format");
     let area = Rect { x0: 0, y0: 0, x1: SIZE[0], y1: SIZE[1] };

@@ -1,6 +1,7 @@
 //! Where geometry puts its primitives.
 
 use super::GeometryCounts;
+use super::assembly::Assembled;
 use crate::prim::{Plane, Prim};
 use parking_lot::Mutex;
 
@@ -22,6 +23,8 @@ pub struct Batch {
 pub struct Used {
     bits: Vec<u64>,
     references: u64,
+    /// Index and instance of each.
+    vertices: [Vec<u32>; 2],
 }
 
 impl Used {
@@ -43,6 +46,19 @@ impl Used {
     pub fn counts(&self) -> [u64; 2] {
         let used = self.bits.iter().map(|b| b.count_ones() as u64).sum();
         [used, self.references - used]
+    }
+    /// Index and instance of those that are used.
+    pub fn of<'a>(&'a mut self, chunk: &'a Assembled) -> [&'a [u32]; 2] {
+        let all = [&chunk.index[..], &chunk.instance[..]];
+        if self.counts()[0] as usize == chunk.index.len() {
+            return all;
+        }
+        let used = |v: usize| self.bits.get(v / 64).is_some_and(|b| b >> (v % 64) & 1 != 0);
+        for (to, from) in self.vertices.iter_mut().zip(all) {
+            to.clear();
+            to.extend(from.iter().enumerate().filter(|(v, _)| used(*v)).map(|(_, i)| *i));
+        }
+        [&self.vertices[0], &self.vertices[1]]
     }
 }
 

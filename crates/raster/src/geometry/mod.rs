@@ -30,6 +30,7 @@ use crate::draw::{Call, Draw};
 use crate::state::Rect;
 use assembly::{Assembled, Assembly, TopologyClass};
 pub use batch::Batch;
+use counters::model::LINE;
 use counters::{Counts, Event, EventCounts, Phase, Unit};
 use fetch::Fetch;
 use line::Stipple;
@@ -43,6 +44,7 @@ use shader::cost::COUNTED;
 use shader::ir::Input;
 use std::ops::Range;
 use texel::format::FormatInfo;
+use traffic::Left;
 use vertex::{Outputs, Vertices};
 use viewport::Map;
 use wave::graphics::{Job, Lanes};
@@ -69,23 +71,40 @@ pub struct GeometryCounts {
     /// What is counted as it happens. Each input primitive is visible or culled once; here `PrimsVisible` are those
     /// without a facing, lines and points.
     pub events: EventCounts,
-    /// Vertex warps, and those with all lanes.
-    pub warps: u64,
+    /// Vertices that are shaded apart, beyond their positions, for a visible primitive uses them.
+    pub apart: u64,
+    /// Vertex warps: of positions (or of all at once), and of what is shaded apart; and those with all lanes.
+    pub warps: [u64; 2],
     pub full_warps: u64,
     pub usage: wave::Usage,
-    /// Lines of vertices' attributes that were read, and of what was written for tiles, by the warps that do.
+    /// Lines of vertices' attributes that were read, by the warps that do.
     pub fetched: u64,
-    pub written: u64,
+    /// Lines of positions and of varyings that were written for tiles.
+    pub written: [u64; 2],
 }
 
 impl GeometryCounts {
     pub fn add(&mut self, o: &GeometryCounts) {
         self.events += &o.events;
-        self.warps += o.warps;
+        self.apart += o.apart;
         self.full_warps += o.full_warps;
         self.usage.add(&o.usage);
         self.fetched += o.fetched;
-        self.written += o.written;
+        for k in 0..2 {
+            self.warps[k] += o.warps[k];
+            self.written[k] += o.written[k];
+        }
+    }
+
+    /// Bytes of vertices that tiles read: of those that primitives which they see use, three each of `prims` at most.
+    /// `program`: the vertex program.
+    pub fn between(&self, program: &Program, prims: u64) -> u64 {
+        let vertices = self.events[Event::VertexInvocations].max(1);
+        let seen = |lines: u64| lines * LINE * (prims * 3).min(vertices) / vertices;
+        let [positions, varyings] = self.written;
+        // Those that are shaded apart are seen.
+        let apart = program.profile.halves.is_some();
+        seen(positions) + if apart { varyings * LINE } else { seen(varyings) }
     }
 
     /// With what follows. `program`: the vertex program.
@@ -95,7 +114,7 @@ impl GeometryCounts {
         c.add_events(&self.events);
         let (references, invocations) = (c[InputVertices], c[VertexInvocations]);
         c[PrimsVisible] += c[PrimsFrontVisible] + c[PrimsBackVisible];
-        // Vertices are shaded whole: positions and the rest at once, for each reference that assembly did not merge.
+        // Positions are shaded for each reference that assembly did not merge.
         c[PositionTasks] = invocations.div_ceil(4);
         c[VaryingTasks] = c[VaryingCacheMisses].div_ceil(4);
         c[PositionCacheHits] = references.saturating_sub(invocations);
@@ -103,24 +122,34 @@ impl GeometryCounts {
         let indices = c[TilerReadBeats];
         c[TilerReadBeats] += invocations;
         let mut usage = self.usage.clone();
+        if program.profile.halves.is_some() {
+            usage.run_in_halves(self.apart, invocations);
+        }
         usage.lines[Access::ReadPartial] += self.fetched;
-        usage.lines[Access::WriteFull] += self.written;
+        usage.lines[Access::WriteFull] += self.written.iter().sum::<u64>();
         usage.share_l2(count::l2_lines(counters::model::current()));
         usage.fare_as(&wave::Usage::default());
         let mut u = count::units(&usage);
         u[Unit::L2ReadLookups] += indices.div_ceil(4) + invocations.div_ceil(4);
         u[Unit::ExtReads] += indices.div_ceil(4);
-        count::launch(&mut u, program, self.warps, invocations, self.full_warps);
+        let warps: u64 = self.warps.iter().sum();
+        count::launch(&mut u, program, warps, invocations + self.apart, self.full_warps);
         count::descriptors(&mut u, program, c[BinningTasks].min(counters::model::current().cores));
         // One instruction fetches an attribute: up to four components, which are four slots.
-        let mut locations: Vec<u16> = program
-            .inputs
-            .iter()
-            .filter_map(|(i, _)| if let Input::Varying(slot) = i { Some(slot / 4) } else { None })
-            .collect();
-        locations.sort_unstable();
-        locations.dedup();
-        u[Unit::AttributeInstr] = self.warps * locations.len() as u64;
+        u[Unit::AttributeInstr] = match &program.profile.halves {
+            Some(h) => {
+                let [positions, apart] = self.warps;
+                positions * h.position.attributes.len() as u64 + apart * h.others.attributes.len() as u64
+            }
+            None => {
+                let location = |i: &Input| if let Input::Varying(slot) = i { Some(slot / 4) } else { None };
+                let mut locations: Vec<u16> =
+                    program.inputs.iter().filter_map(|(i, _)| location(i)).collect();
+                locations.sort_unstable();
+                locations.dedup();
+                warps * locations.len() as u64
+            }
+        };
         c.add_units(Phase::Binning, &u);
         c
     }
@@ -177,18 +206,16 @@ impl Work<'_> {
         let counts = &mut out.counts;
         counts.events[Event::VertexInvocations] += vertices;
         counts.events[Event::BinningTasks] += 1;
-        counts.warps += vertices.div_ceil(16);
+        counts.warps[0] += vertices.div_ceil(16);
         counts.full_warps += vertices / 16;
+        let apart = self.program.profile.halves.is_some();
         if COUNTED {
-            let fetch = &self.fetch;
-            out.counts.fetched += traffic::read(
-                &fetch.streams,
-                &s.chunk,
-                fetch.first_instance,
-                texel::memory::arena().0,
-                lanes,
-            );
-            out.counts.written += traffic::write(vertices, self.outputs.bytes, c, lanes);
+            let all = [&s.chunk.index[..], &s.chunk.instance[..]];
+            counts.fetched += self.read(0, all, lanes);
+            counts.written[0] += traffic::write(Left::Positions, vertices, c, lanes);
+            if !apart {
+                counts.written[1] += self.write_varyings(vertices, c, lanes);
+            }
         }
         s.vertices.shade(self.outputs, &self.fetch, &s.chunk, lanes)?;
         if !self.raster.maps.is_empty() {
@@ -199,7 +226,28 @@ impl Work<'_> {
         let [used, again] = out.used.counts();
         out.counts.events[Event::VaryingCacheMisses] += used;
         out.counts.events[Event::VaryingCacheHits] += again;
+        // Tiles read nothing else of a vertex: then there is no more to shade.
+        if COUNTED && apart && self.outputs.bytes > 0 {
+            let counts = &mut out.counts;
+            counts.apart += used;
+            counts.warps[1] += used.div_ceil(16);
+            counts.full_warps += used / 16;
+            let again = if self.fetch.streams[1].is_empty() { [&[][..]; 2] } else { out.used.of(&s.chunk) };
+            counts.fetched += self.read(1, again, lanes);
+            counts.written[1] += self.write_varyings(used, c, lanes);
+        }
         Ok(())
+    }
+
+    /// Lines of attributes that half `k` of the program reads, of vertices by index and instance.
+    fn read(&self, k: usize, vertices: [&[u32]; 2], lanes: &mut Lanes) -> u64 {
+        let arena = texel::memory::arena().0;
+        traffic::read(&self.fetch.streams[k], vertices, self.fetch.first_instance, arena, lanes)
+    }
+
+    /// Lines of so many vertices' varyings.
+    fn write_varyings(&self, vertices: u64, c: u64, lanes: &mut Lanes) -> u64 {
+        traffic::write(Left::Varyings(self.outputs.bytes), vertices, c, lanes)
     }
 }
 

@@ -1,6 +1,5 @@
 //! Memory that geometry reads and writes on the modelled GPU: vertices, and what their shader leaves for tiles.
 
-use super::assembly::Assembled;
 use counters::model::LINE;
 use wave::graphics::Lanes;
 use wave::tally::AccessKind;
@@ -14,6 +13,7 @@ pub const POSITION: u64 = 16;
 const BETWEEN: u64 = 1 << 50;
 /// Of a chunk: vertices stay below 4096, with a position and 128 varyings at most.
 const CHUNK: u64 = 1 << 16;
+const POSITIONS: u64 = 4096 * POSITION / LINE;
 
 /// A binding that attributes are read from.
 pub(super) struct Stream {
@@ -62,10 +62,10 @@ impl Stream {
     }
 }
 
-/// Lines that the warps of a chunk read of vertices. `arena`: where device memory begins.
+/// Lines that warps of these vertices read of their attributes. `arena`: where device memory begins.
 pub(super) fn read(
     streams: &[Stream],
-    chunk: &Assembled,
+    [index, instance]: [&[u32]; 2],
     first_instance: u32,
     arena: u64,
     lanes: &mut Lanes,
@@ -73,7 +73,7 @@ pub(super) fn read(
     let (follows, first) = (lanes.follows(), arena / LINE);
     let mut count = 0;
     for s in streams.iter().filter(|s| s.readable > 0) {
-        for (index, instance) in chunk.index.chunks(16).zip(chunk.instance.chunks(16)) {
+        for (index, instance) in index.chunks(16).zip(instance.chunks(16)) {
             let mut elements = [0; 16];
             let mut n = 0;
             let mut take = |e: u64| {
@@ -99,11 +99,22 @@ pub(super) fn read(
     count
 }
 
-/// Lines that so many vertices' positions, and varyings of so many bytes each, are written to, by chunk `c` of a draw.
-pub(super) fn write(vertices: u64, bytes: u64, c: u64, lanes: &mut Lanes) -> u64 {
-    let lines = (vertices * POSITION).div_ceil(LINE) + (vertices * bytes).div_ceil(LINE);
+/// What a chunk leaves of vertices.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Left {
+    Positions,
+    /// So many bytes of varyings each.
+    Varyings(u64),
+}
+
+/// Lines that are written of so many vertices by chunk `c` of a draw.
+pub(super) fn write(left: Left, vertices: u64, c: u64, lanes: &mut Lanes) -> u64 {
+    let (first, bytes) = match left {
+        Left::Positions => (BETWEEN + c * CHUNK, POSITION),
+        Left::Varyings(bytes) => (BETWEEN + c * CHUNK + POSITIONS, bytes),
+    };
+    let lines = (vertices * bytes).div_ceil(LINE);
     if lanes.follows() {
-        let first = BETWEEN + c * CHUNK;
         (first..first + lines).for_each(|l| lanes.follow(AccessKind::Write, l));
     }
     lines

@@ -127,7 +127,7 @@ pub fn load(tile: &TileCounts, item: &Item, usage: Option<&Usage>) -> Load {
     load[Ask::Fma] = u.ran[Ran::Fma];
     load[Ask::Cvt] = u.ran[Ran::Cvt];
     load[Ask::Sfu] = u.ran[Ran::Sfu];
-    load[Ask::Issues] = u.lines.sum();
+    load[Ask::Issues] = u.single + u.lines.sum();
     load[Ask::Slots] = tile[InTile::Shaded] * item.plan.interpolated.slots.iter().sum::<u64>();
     load[Ask::Filters] = u.texture[Tex::Operations];
     load[Ask::Primitives] = tile[InTile::Primitives];
