@@ -7,6 +7,7 @@ use machine::shared::Shared;
 use raster::draw::{Call, Draw, VertexBuffer, What};
 use raster::geometry::{Batch, GeometryContext, bin::Bins, run};
 use raster::state::*;
+use shader::cost::{Half, Halves};
 use shader::interface::{self, Varying};
 use shader::ir::{Input, Stage};
 use std::sync::Arc;
@@ -78,9 +79,13 @@ fn main() {
         first_instance: 0,
         instances: 1,
     };
+    let mut vertex = plain::program(Stage::Vertex, 256, &slots, Vec::new());
+    // As compilation would: a position of the first attribute, and the rest of the second.
+    let half = |location| Half { costs: vec![], attributes: vec![location] };
+    vertex.profile.halves = Some(Halves { position: half(0), others: half(1) });
     let draw = Draw {
         pipeline: Arc::new(GraphicsPipeline {
-            vertex: Arc::new(plain::program(Stage::Vertex, 256, &slots, Vec::new())),
+            vertex: Arc::new(vertex),
             fragment: Some(Arc::new(plain::program(Stage::Fragment, 256, &[], varyings))),
             title: Default::default(),
             feedback: false,
