@@ -146,7 +146,9 @@ fn what_they_count_follows_from_the_model() {
         let got: Vec<f64> = said.lines().filter_map(|l| l.split_once(';')?.1.parse().ok()).collect();
         assert_eq!(got.len(), cases.len(), "{said}{errors}");
         let silent: Vec<&str> = said.lines().filter_map(|l| l.strip_prefix("silent ")).collect();
-        assert!(silent.is_empty(), "{name}: {silent:?}");
+        // Older generations shade all vertices in binning.
+        let deferred = ["Visible primitives using DVS"];
+        assert_eq!(silent, if m.tiler.deferred > 0 { &deferred[..0] } else { &deferred }, "{name}");
         rows.resize(cases.len(), String::new());
         for ((case, got), row) in cases.iter().zip(got).zip(&mut rows) {
             if row.is_empty() {

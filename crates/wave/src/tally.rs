@@ -201,20 +201,21 @@ impl Usage {
             self.texels = if others.texels.messages > 0 { others.texels } else { cold };
         }
     }
-    /// Of a vertex program in halves: as if the first had run for all of `all` vertices, and the second for `some`. What instructions
-    /// did in memory and textures goes by how many of them run. Each number is rounded up.
-    pub fn run_in_halves(&mut self, some: u64, all: u64) {
+    /// Of a vertex program in halves: as if they had run for so many vertices each, of `all` for which they have. What instructions did in
+    /// memory and textures goes by how many of them run. Each number is rounded up.
+    pub fn run_in_halves(&mut self, times: [u64; 2], all: u64) {
         let all = all.max(1);
         let part = |n: u64, by: u128, of: u128| (n as u128 * by).div_ceil(of.max(1)) as u64;
         let [first, second] = &self.halves;
-        let both = |a: u64, b: u64| a + part(b, some as u128, all as u128);
+        let both =
+            |a: u64, b: u64| part(a, times[0] as u128, all as u128) + part(b, times[1] as u128, all as u128);
         let whole = self.ran;
         for &r in Ran::ALL {
             self.ran[r] = both(first.ran[r], second.ran[r]);
         }
         let share = |r: Ran| {
             let (a, b) = (first.ran[r] as u128, second.ran[r] as u128);
-            (a * all as u128 + b * some as u128, whole[r] as u128 * all as u128)
+            (a * times[0] as u128 + b * times[1] as u128, whole[r] as u128 * all as u128)
         };
         let (by, of) = share(Ran::Loads);
         if of > 0 {
@@ -230,6 +231,17 @@ impl Usage {
                 self.texture[t] = part(self.texture[t], by, of);
             }
         }
+        // What is written is the first half's.
+        for a in [Access::WriteFull, Access::WritePartial, Access::Atomic] {
+            self.lines[a] = part(self.lines[a], times[0] as u128, all as u128);
+        }
+        for k in [AccessKind::Write, AccessKind::Atomic] {
+            self.unknown[k] = part(self.unknown[k], times[0] as u128, all as u128);
+        }
+    }
+    /// Of a vertex program that has no halves: all of it is the first.
+    pub fn run_at_once(&mut self) {
+        self.halves = [Executed { ran: self.ran, single: self.single }, Executed::default()];
     }
 }
 

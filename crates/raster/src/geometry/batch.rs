@@ -2,7 +2,9 @@
 
 use super::GeometryCounts;
 use super::assembly::Assembled;
+use crate::layout::TILE;
 use crate::prim::{Plane, Prim};
+use crate::state::Rect;
 use parking_lot::Mutex;
 
 /// Primitives of one or more draws, in order.
@@ -18,21 +20,54 @@ pub struct Batch {
     pub used: Used,
 }
 
+const REGION: u32 = TILE.trailing_zeros();
+
 /// Vertices of a chunk that visible primitives use: what the position cache is to positions, this is to the other outputs.
 #[derive(Default)]
 pub struct Used {
     bits: Vec<u64>,
     references: u64,
+    /// Primitives in so many regions at most are shaded where they are drawn; 0: none is.
+    regions: u64,
+    deferred: Deferred,
     /// Index and instance of each.
     vertices: [Vec<u32>; 2],
 }
 
+/// What primitives use that are shaded where they are drawn.
+#[derive(Default)]
+struct Deferred {
+    primitives: u64,
+    bits: Vec<u64>,
+    /// By vertex, the region in which it was used last, if it was.
+    last: Vec<u64>,
+}
+
+/// Vertices of a chunk that such primitives use.
+#[derive(Clone, Copy, Default)]
+pub struct Postponed {
+    pub primitives: u64,
+    pub vertices: u64,
+    /// Of these, those that no other visible primitive uses.
+    pub only: u64,
+}
+
 impl Used {
     /// A chunk of so many vertices begins.
-    pub fn begin(&mut self, vertices: usize) {
+    pub fn begin(&mut self, vertices: usize, regions: u64) {
+        let words = vertices.div_ceil(64);
         self.bits.clear();
-        self.bits.resize(vertices.div_ceil(64), 0);
+        self.bits.resize(words, 0);
         self.references = 0;
+        self.regions = regions;
+        if regions > 0 {
+            let d = &mut self.deferred;
+            d.primitives = 0;
+            d.bits.clear();
+            d.bits.resize(words, 0);
+            d.last.clear();
+            d.last.resize(vertices, u64::MAX);
+        }
     }
     /// A visible primitive uses a vertex.
     #[inline(always)]
@@ -42,18 +77,53 @@ impl Used {
             self.references += 1;
         }
     }
+    /// A visible primitive within `bounds` uses these vertices; its [`Prim::deferred`].
+    #[inline(always)]
+    pub fn visible<const N: usize>(&mut self, vertices: [usize; N], bounds: Rect, layer: u16) -> u8 {
+        let [x0, y0, x1, y1] = [bounds.x0, bounds.y0, bounds.x1 - 1, bounds.y1 - 1].map(|c| c >> REGION);
+        let regions = (x1 - x0 + 1) as u64 * (y1 - y0 + 1) as u64;
+        if regions.wrapping_sub(1) >= self.regions {
+            vertices.into_iter().for_each(|v| self.mark(v));
+            return 0;
+        }
+        let region = (layer as u64) << 32 | (y0 as u64 & 0xFFFF) << 16 | (x0 as u64 & 0xFFFF);
+        let d = &mut self.deferred;
+        d.primitives += 1;
+        let mut new = 0;
+        for v in vertices {
+            if let (Some(bits), Some(last)) = (d.bits.get_mut(v / 64), d.last.get_mut(v)) {
+                *bits |= 1 << (v % 64);
+                new += (std::mem::replace(last, region) != region) as u8;
+            }
+        }
+        1 + new
+    }
+    /// What is shaded later.
+    pub fn postponed(&self) -> Postponed {
+        let d = &self.deferred;
+        if self.regions == 0 || d.primitives == 0 {
+            return Postponed::default();
+        }
+        let ones = |bits: u64| bits.count_ones() as u64;
+        Postponed {
+            primitives: d.primitives,
+            vertices: d.bits.iter().map(|b| ones(*b)).sum(),
+            only: d.bits.iter().zip(&self.bits).map(|(d, b)| ones(d & !b)).sum(),
+        }
+    }
     /// Vertices that are used, and uses of them beyond the first.
     pub fn counts(&self) -> [u64; 2] {
         let used = self.bits.iter().map(|b| b.count_ones() as u64).sum();
         [used, self.references - used]
     }
-    /// Index and instance of those that are used.
-    pub fn of<'a>(&'a mut self, chunk: &'a Assembled) -> [&'a [u32]; 2] {
+    /// Index and instance of those that are used by primitives which are shaded now (`false`) or later.
+    pub fn of<'a>(&'a mut self, later: bool, chunk: &'a Assembled) -> [&'a [u32]; 2] {
         let all = [&chunk.index[..], &chunk.instance[..]];
-        if self.counts()[0] as usize == chunk.index.len() {
+        let bits = if later { &self.deferred.bits } else { &self.bits };
+        if bits.iter().map(|b| b.count_ones() as usize).sum::<usize>() == chunk.index.len() {
             return all;
         }
-        let used = |v: usize| self.bits.get(v / 64).is_some_and(|b| b >> (v % 64) & 1 != 0);
+        let used = |v: usize| bits.get(v / 64).is_some_and(|b| b >> (v % 64) & 1 != 0);
         for (to, from) in self.vertices.iter_mut().zip(all) {
             to.clear();
             to.extend(from.iter().enumerate().filter(|(v, _)| used(*v)).map(|(_, i)| *i));
@@ -80,6 +150,31 @@ impl Batch {
         self.planes.clear();
         self.pixels.clear();
         self.counts = GeometryCounts::default();
+    }
+
+    /// The primitives from `before` on are one of the application's, which is visible and uses these vertices.
+    pub fn visible(&mut self, before: usize, vertices: &[u32]) {
+        let Some((first, more)) = self.prims[before..].split_first() else { return };
+        let mut bounds = first.bounds.rect();
+        for p in more {
+            let r = p.bounds.rect();
+            bounds.x0 = bounds.x0.min(r.x0);
+            bounds.y0 = bounds.y0.min(r.y0);
+            bounds.x1 = bounds.x1.max(r.x1);
+            bounds.y1 = bounds.y1.max(r.y1);
+        }
+        let at = |k: usize| vertices[k.min(vertices.len() - 1)] as usize;
+        let layer = first.layer;
+        let deferred = match vertices.len() {
+            1 => self.used.visible([at(0)], bounds, layer),
+            2 => self.used.visible([at(0), at(1)], bounds, layer),
+            _ => self.used.visible([at(0), at(1), at(2)], bounds, layer),
+        };
+        if deferred > 0 {
+            // The first one has the vertices.
+            self.prims[before..].iter_mut().for_each(|p| p.deferred = 1);
+            self.prims[before].deferred = deferred;
+        }
     }
 
     /// Makes room for so many more primitives and planes, in large pages where there are any: tiles read primitives

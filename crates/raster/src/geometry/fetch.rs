@@ -43,6 +43,8 @@ pub struct Fetch {
     pub(super) first_instance: u32,
     /// The bindings that attributes are read from, by half of the program (all of one that has none are the first's).
     pub(super) streams: [Vec<Stream>; 2],
+    /// Those bindings of the second half that the first reads nothing of.
+    pub(super) others: Vec<Stream>,
 }
 
 // SAFETY: the addresses are only read; the draw keeps the buffers.
@@ -72,6 +74,7 @@ impl Fetch {
             constants: Vec::new(),
             first_instance: call.first_instance,
             streams: Default::default(),
+            others: Vec::new(),
         };
         let input = &draw.state.input;
         let base_vertex = if call.indexed { call.vertex_offset as u32 } else { call.first };
@@ -154,6 +157,8 @@ impl Fetch {
                 words: words_of(a.format),
             });
         }
+        let own = |(i, _): &(usize, &Stream)| !bindings[0].contains(&bindings[1][*i]);
+        fetch.others = fetch.streams[1].iter().enumerate().filter(own).map(|(_, s)| *s).collect();
         fetch
     }
 

@@ -16,6 +16,7 @@ const CHUNK: u64 = 1 << 16;
 const POSITIONS: u64 = 4096 * POSITION / LINE;
 
 /// A binding that attributes are read from.
+#[derive(Clone, Copy)]
 pub(super) struct Stream {
     /// Of the attributes' first byte of element 0, and how many follow to their last.
     pub base: u64,
@@ -38,6 +39,13 @@ impl Stream {
         }
         let (first, last) = (*of(low).start(), *of(high).end());
         let mut count = 0;
+        // Neighbours, with less than a line between them: all lines there are.
+        if self.stride < self.bytes + LINE
+            && elements.iter().zip(&elements[1..]).all(|(a, b)| b.wrapping_sub(*a) <= 1)
+        {
+            (first..=last).for_each(each);
+            return last - first + 1;
+        }
         let mut tell = |line| {
             each(line);
             count += 1;
@@ -62,15 +70,16 @@ impl Stream {
     }
 }
 
-/// Lines that warps of these vertices read of their attributes. `arena`: where device memory begins.
+/// Lines that warps of these vertices read of their attributes. `arena`: where device memory begins. `lanes`: whose caches have them, if
+/// anyone's that are followed.
 pub(super) fn read(
     streams: &[Stream],
     [index, instance]: [&[u32]; 2],
     first_instance: u32,
     arena: u64,
-    lanes: &mut Lanes,
+    mut lanes: Option<&mut Lanes>,
 ) -> u64 {
-    let (follows, first) = (lanes.follows(), arena / LINE);
+    let (follows, first) = (lanes.as_deref_mut().is_some_and(|l| l.follows()), arena / LINE);
     let mut count = 0;
     for s in streams.iter().filter(|s| s.readable > 0) {
         for (index, instance) in index.chunks(16).zip(instance.chunks(16)) {
@@ -90,7 +99,7 @@ pub(super) fn read(
                     .for_each(|i| take(first_instance as u64 + (i.wrapping_sub(first_instance) / d) as u64)),
             }
             count += s.lines(&elements[..n], |line| {
-                if follows {
+                if follows && let Some(lanes) = lanes.as_deref_mut() {
                     lanes.follow(AccessKind::Read, line.wrapping_sub(first));
                 }
             });
@@ -137,6 +146,11 @@ mod tests {
         // 16 × 24 bytes are six lines; 12 of each 24 lie on all of them too.
         assert_eq!(lines(24, 24, &sixteen), [0, 1, 2, 3, 4, 5]);
         assert_eq!(lines(24, 12, &sixteen), [0, 1, 2, 3, 4, 5]);
+        // In any order, and with some twice.
+        assert_eq!(lines(24, 24, &[7, 6, 5, 4, 3, 2, 1, 0]), [0, 1, 2]);
+        assert_eq!(lines(24, 24, &[0, 0, 1, 2, 2, 3]), [0, 1]);
+        // Between 8 bytes of each 72 lies a line, or none.
+        assert_eq!(lines(72, 8, &sixteen[..9]), [0, 1, 2, 3, 4, 5, 6, 7, 9]);
         // An element across two lines; the same twice.
         assert_eq!(lines(48, 32, &[1, 1]), [0, 1]);
         // Every other line.

@@ -44,6 +44,14 @@ counters::names! {
         Shaded,
         /// Quads blended or written, by attachment and sample.
         Blended,
+        /// Primitives whose vertices are shaded in the tile.
+        Deferred,
+        /// These vertices.
+        Vertices,
+        /// Their warps.
+        VertexWarps,
+        /// Of these, warps with all sixteen lanes.
+        FullVertexWarps,
     }
 }
 
@@ -134,7 +142,37 @@ pub fn load(tile: &TileCounts, item: &Item, usage: Option<&Usage>) -> Load {
     load[Ask::Quads] = tile[InTile::Quads];
     load[Ask::Blended] = tile[InTile::Blended];
     load[Ask::Warps] = tile[InTile::Warps];
+    let vertices = tile[InTile::Vertices];
+    if vertices > 0 {
+        let counts = &item.batch.counts;
+        let [a, b] = &counts.usage.halves;
+        let all = counts.events[Event::VertexInvocations].max(1);
+        let whole = item.pipeline.vertex.profile.halves.is_none();
+        for (ask, ran) in [(Ask::Fma, Ran::Fma), (Ask::Cvt, Ran::Cvt), (Ask::Sfu, Ran::Sfu)] {
+            let once = if whole { counts.usage.ran[ran] } else { a.ran[ran] + b.ran[ran] };
+            load[ask] += (once as u128 * vertices as u128 / all as u128) as u64;
+        }
+        let lines = counts.later[0] as u128 * vertices as u128 / counts.deferred.max(1) as u128;
+        load[Ask::Issues] += lines as u64;
+        load[Ask::Warps] += tile[InTile::VertexWarps];
+    }
     load
+}
+
+/// A primitive of a list is looked at.
+#[inline(always)]
+pub fn entered(c: &mut TileCounts, deferred: u8) {
+    c[InTile::Primitives] += 1;
+    if deferred > 0 {
+        c[InTile::Deferred] += 1;
+        c[InTile::Vertices] += deferred as u64 - 1;
+    }
+}
+
+/// All primitives of a list were looked at.
+pub fn all_entered(c: &mut TileCounts) {
+    c[InTile::VertexWarps] = c[InTile::Vertices].div_ceil(16);
+    c[InTile::FullVertexWarps] = c[InTile::Vertices] / 16;
 }
 
 /// What a fragment program has interpolated.
@@ -222,10 +260,18 @@ fn events(tile: &TileCounts, item: &Item, usage: &Usage) -> Counts {
     if item.plan.opaque || item.plan.deferred {
         c[Event::QuadsOccluding] = shaded + tile[InTile::Hidden];
     }
-    // Of each primitive: its reference, and three positions.
-    let beats = (tile[InTile::Primitives] * (traffic::ENTRY + 3 * traffic::POSITION)).div_ceil(16);
+    // Of each primitive: its reference, and three positions that binning has left.
+    let left = tile[InTile::Primitives].saturating_sub(tile[InTile::Deferred]);
+    let beats = (tile[InTile::Primitives] * traffic::ENTRY + left * 3 * traffic::POSITION).div_ceil(16);
     c[Event::FfeL2ReadBeats] = beats;
     c[(Phase::Main, Unit::L2ReadLookups)] = beats.div_ceil(4);
+    if tile[InTile::Vertices] > 0 {
+        let of = [InTile::Vertices, InTile::VertexWarps, InTile::FullVertexWarps].map(|n| tile[n]);
+        c[Event::DeferredVertices] = of[0];
+        c[Event::DeferredWarps] = of[1];
+        let u = item.batch.counts.shaded_later(&item.pipeline.vertex, of[0], of[1], of[2]);
+        c.add_units(Phase::Main, &u);
+    }
     let Some(program) = item.pipeline.fragment.as_deref().filter(|_| COUNTED) else { return c };
     let warps = tile[InTile::Warps];
     let mut u = machine::count::units(usage);
@@ -235,7 +281,7 @@ fn events(tile: &TileCounts, item: &Item, usage: &Usage) -> Counts {
     u[Unit::VaryingSlots32] = shaded * read.slots[0];
     u[Unit::VaryingSlots16] = shaded * read.slots[1];
     // Three vertices' varyings of each primitive that is seen.
-    let beats = (tile[InTile::Primitives].min(shaded) * 3 * read.bytes).div_ceil(16);
+    let beats = (left.min(shaded) * 3 * read.bytes).div_ceil(16);
     u[Unit::LsL2ReadBeats] += beats;
     u[Unit::L2ReadLookups] += beats.div_ceil(4);
     c.add_units(Phase::Main, &u);
