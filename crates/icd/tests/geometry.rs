@@ -41,7 +41,7 @@ impl Scene {
         let m = Counted::new();
         let vertices = m.g.buffer(VERTICES as usize * 6);
         for (i, v) in vertices.words.chunks_exact_mut(6).enumerate() {
-            let seen = i as u32 / 3 / RUN % 2 == 0;
+            let seen = (i as u32 / 3 / RUN).is_multiple_of(2);
             let corner = if seen { [[-1.0, -1.0], [3.0, -1.0], [-1.0, 3.0]][i % 3] } else { [-1.0f32; 2] };
             let [x, y] = corner;
             v.iter_mut().zip([x, y, 0.25, 0.25, 0.25, 0.25]).for_each(|(w, f)| *w = f.to_bits());
@@ -199,6 +199,11 @@ fn small_triangles_are_shaded_where_they_are_drawn() {
     // References of 8 bytes, and no position; each line that a vertex warp reads, in binning and in the region, comes from the L2.
     let got = scene.draw(MAIN, 1, 0.75, vert, frag);
     let want = [n / 6.0, 0.0, 3.0 * seen, 2.0 * seen, 4.0 * seen, 1.0, lists / 16.0, 4.0 * reads];
+    assert_eq!(got, want);
+
+    // Where nothing but positions is needed, the region shades these alone.
+    let got = scene.draw(MAIN, 1, 0.5, vert, include_bytes!("shaders/geometry_none.frag.spv"));
+    let want = [n / 6.0, 0.0, 0.0, 2.0 * seen, 0.0, 1.0, lists / 16.0, 4.0 * 6.0 * (all + seen)];
     assert_eq!(got, want);
     scene.free();
 }

@@ -40,7 +40,7 @@ struct Deferred {
     primitives: u64,
     bits: Vec<u64>,
     /// By vertex, the region in which it was used last, if it was.
-    last: Vec<u64>,
+    last: Vec<u32>,
 }
 
 /// Vertices of a chunk that such primitives use.
@@ -66,7 +66,7 @@ impl Used {
             d.bits.clear();
             d.bits.resize(words, 0);
             d.last.clear();
-            d.last.resize(vertices, u64::MAX);
+            d.last.resize(vertices, u32::MAX);
         }
     }
     /// A visible primitive uses a vertex.
@@ -86,7 +86,8 @@ impl Used {
             vertices.into_iter().for_each(|v| self.mark(v));
             return 0;
         }
-        let region = (layer as u64) << 32 | (y0 as u64 & 0xFFFF) << 16 | (x0 as u64 & 0xFFFF);
+        // Framebuffers end before 2^15 pixels.
+        let region = (layer as u32) << 18 | (y0 as u32 & 0x1FF) << 9 | (x0 as u32 & 0x1FF);
         let d = &mut self.deferred;
         d.primitives += 1;
         let mut new = 0;

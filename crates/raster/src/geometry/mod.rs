@@ -115,17 +115,25 @@ impl GeometryCounts {
         left + (attributes - first) * LINE
     }
 
-    /// What the main phase does for `vertices` that it shades, in so many warps, of which `full` have all lanes.
-    pub fn shaded_later(&self, program: &Program, vertices: u64, warps: u64, full: u64) -> UnitCounts {
+    /// What the main phase does for `vertices` that it shades, in so many warps, of which `full` have all lanes. `read`: the fragment program
+    /// reads something of them.
+    pub fn shaded_later(
+        &self,
+        program: &Program,
+        read: bool,
+        [vertices, warps, full]: [u64; 3],
+    ) -> UnitCounts {
         let mut usage = self.usage.clone();
         if program.profile.halves.is_none() {
             usage.run_at_once();
         }
-        usage.run_in_halves([vertices; 2], self.events[Event::VertexInvocations]);
+        let others = |n: u64| if read { n } else { 0 };
+        usage.run_in_halves([vertices, others(vertices)], self.events[Event::VertexInvocations]);
+        usage.share_l2(count::l2_lines(counters::model::current()));
         usage.fare_as(&wave::Usage::default());
         let mut u = count::units(&usage);
         count::launch(&mut u, program, warps, vertices, full);
-        u[Unit::AttributeInstr] = attributes(program, [warps; 2]);
+        u[Unit::AttributeInstr] = attributes(program, [warps, others(warps)]);
         let part = |n: u64| (n as u128 * vertices as u128).div_ceil(self.deferred.max(1) as u128) as u64;
         let [lines, first] = self.later.map(part);
         u[Unit::LsReadPartial] += lines;
@@ -278,8 +286,11 @@ impl Work<'_> {
             let [first, second] = &self.fetch.streams;
             if !first.is_empty() || !second.is_empty() {
                 let of = out.used.of(true, &s.chunk);
-                counts.later[0] += self.read(first, of, None) + self.read(second, of, None);
-                counts.later[1] += self.read(&self.fetch.others, of, None);
+                counts.later[0] += self.read(first, of, None);
+                if self.outputs.bytes > 0 {
+                    counts.later[0] += self.read(second, of, None);
+                    counts.later[1] += self.read(&self.fetch.others, of, None);
+                }
             }
         }
         Ok(())
@@ -343,8 +354,8 @@ pub fn run(
     let active = draw.instrumentation.as_ref().filter(|_| program.profile.mark_count > 0);
     let (instrumented, blocks) = (active.is_some(), Blocks::default());
     // What a program writes it must write once.
-    let deferred =
-        if program.interface.writes_memory { 0 } else { counters::model::current().tiler.deferred };
+    let once = program.interface.writes_memory || !COUNTED;
+    let deferred = if once { 0 } else { counters::model::current().tiler.deferred };
     let work = Work { assembly, fetch, raster, outputs: &outputs, program, deferred, instrumented, blocks };
 
     let tables = draw.bindings.tables();

@@ -149,7 +149,8 @@ pub fn load(tile: &TileCounts, item: &Item, usage: Option<&Usage>) -> Load {
         let all = counts.events[Event::VertexInvocations].max(1);
         let whole = item.pipeline.vertex.profile.halves.is_none();
         for (ask, ran) in [(Ask::Fma, Ran::Fma), (Ask::Cvt, Ran::Cvt), (Ask::Sfu, Ran::Sfu)] {
-            let once = if whole { counts.usage.ran[ran] } else { a.ran[ran] + b.ran[ran] };
+            let others = if item.plan.varyings > 0 { b.ran[ran] } else { 0 };
+            let once = if whole { counts.usage.ran[ran] } else { a.ran[ran] + others };
             load[ask] += (once as u128 * vertices as u128 / all as u128) as u64;
         }
         let lines = counts.later[0] as u128 * vertices as u128 / counts.deferred.max(1) as u128;
@@ -269,7 +270,7 @@ fn events(tile: &TileCounts, item: &Item, usage: &Usage) -> Counts {
         let of = [InTile::Vertices, InTile::VertexWarps, InTile::FullVertexWarps].map(|n| tile[n]);
         c[Event::DeferredVertices] = of[0];
         c[Event::DeferredWarps] = of[1];
-        let u = item.batch.counts.shaded_later(&item.pipeline.vertex, of[0], of[1], of[2]);
+        let u = item.batch.counts.shaded_later(&item.pipeline.vertex, item.plan.varyings > 0, of);
         c.add_units(Phase::Main, &u);
     }
     let Some(program) = item.pipeline.fragment.as_deref().filter(|_| COUNTED) else { return c };
