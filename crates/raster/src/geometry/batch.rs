@@ -80,10 +80,14 @@ impl Used {
     /// A visible primitive within `bounds` uses these vertices; its [`Prim::deferred`].
     #[inline(always)]
     pub fn visible<const N: usize>(&mut self, vertices: [usize; N], bounds: Rect, layer: u16) -> u8 {
-        let [x0, y0, x1, y1] = [bounds.x0, bounds.y0, bounds.x1 - 1, bounds.y1 - 1].map(|c| c >> REGION);
+        // Loops and maps over arrays would be calls, where this is compiled for vectors.
+        let (x0, y0) = (bounds.x0 >> REGION, bounds.y0 >> REGION);
+        let (x1, y1) = ((bounds.x1 - 1) >> REGION, (bounds.y1 - 1) >> REGION);
         let regions = (x1 - x0 + 1) as u64 * (y1 - y0 + 1) as u64;
         if regions.wrapping_sub(1) >= self.regions {
-            vertices.into_iter().for_each(|v| self.mark(v));
+            for v in &vertices {
+                self.mark(*v);
+            }
             return 0;
         }
         // Framebuffers end before 2^15 pixels.
@@ -91,7 +95,7 @@ impl Used {
         let d = &mut self.deferred;
         d.primitives += 1;
         let mut new = 0;
-        for v in vertices {
+        for &v in &vertices {
             if let (Some(bits), Some(last)) = (d.bits.get_mut(v / 64), d.last.get_mut(v)) {
                 *bits |= 1 << (v % 64);
                 new += (std::mem::replace(last, region) != region) as u8;
@@ -124,10 +128,20 @@ impl Used {
         if bits.iter().map(|b| b.count_ones() as usize).sum::<usize>() == chunk.index.len() {
             return all;
         }
-        let used = |v: usize| bits.get(v / 64).is_some_and(|b| b >> (v % 64) & 1 != 0);
-        for (to, from) in self.vertices.iter_mut().zip(all) {
-            to.clear();
-            to.extend(from.iter().enumerate().filter(|(v, _)| used(*v)).map(|(_, i)| *i));
+        let [index, instance] = &mut self.vertices;
+        index.clear();
+        instance.clear();
+        for (word, first) in bits.iter().zip((0..).step_by(64)) {
+            let mut left = *word;
+            while left != 0 {
+                // Neighbours at once.
+                let from = left.trailing_zeros() as usize;
+                let n = (left >> from).trailing_ones() as usize;
+                left &= u64::MAX.checked_shl((from + n) as u32).unwrap_or(0);
+                let range = first + from..first + from + n;
+                index.extend_from_slice(&all[0][range.clone()]);
+                instance.extend_from_slice(&all[1][range]);
+            }
         }
         [&self.vertices[0], &self.vertices[1]]
     }

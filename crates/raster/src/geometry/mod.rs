@@ -248,9 +248,11 @@ impl Work<'_> {
         counts.warps[0] += vertices.div_ceil(16);
         counts.full_warps += vertices / 16;
         let apart = self.program.profile.halves.is_some();
+        let mut fetched = 0;
         if COUNTED {
             let all = [&s.chunk.index[..], &s.chunk.instance[..]];
-            counts.fetched += self.read(&self.fetch.streams[0], all, Some(lanes));
+            fetched = self.read(&self.fetch.streams[0], all, Some(lanes));
+            counts.fetched += fetched;
         }
         s.vertices.shade(self.outputs, &self.fetch, &s.chunk, lanes)?;
         if !self.raster.maps.is_empty() {
@@ -283,14 +285,13 @@ impl Work<'_> {
             let counts = &mut out.counts;
             counts.events[Event::PrimsDeferred] += later.primitives;
             counts.deferred += later.vertices;
-            let [first, second] = &self.fetch.streams;
-            if !first.is_empty() || !second.is_empty() {
+            // Of what positions need as large a part as of the vertices.
+            counts.later[0] += (fetched * later.vertices).div_ceil(vertices.max(1));
+            let second = &self.fetch.streams[1];
+            if self.outputs.bytes > 0 && !second.is_empty() {
                 let of = out.used.of(true, &s.chunk);
-                counts.later[0] += self.read(first, of, None);
-                if self.outputs.bytes > 0 {
-                    counts.later[0] += self.read(second, of, None);
-                    counts.later[1] += self.read(&self.fetch.others, of, None);
-                }
+                counts.later[0] += self.read(second, of, None);
+                counts.later[1] += self.read(&self.fetch.others, of, None);
             }
         }
         Ok(())

@@ -322,8 +322,8 @@ fn flush(r: &Rasterizer, v: &Vertices, chunk: &Assembled, group: &mut Group, out
             continue;
         }
         let bounds = Rect { x0: box0[0][i], y0: box0[1][i], x1: box1[0][i], y1: box1[1][i] };
-        let deferred =
-            if COUNTED { out.used.visible(t.each_ref().map(|t| t[i]), bounds, layer as u16) } else { 0 };
+        let used = [t[0][i], t[1][i], t[2][i]];
+        let deferred = if COUNTED { out.used.visible(used, bounds, layer as u16) } else { 0 };
         out.prims.push(Prim {
             shape: Shape::Polygon,
             edges: [

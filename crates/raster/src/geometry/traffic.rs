@@ -1,6 +1,7 @@
 //! Memory that geometry reads and writes on the modelled GPU: vertices, and what their shader leaves for tiles.
 
 use counters::model::LINE;
+use std::ops::RangeInclusive;
 use wave::graphics::Lanes;
 use wave::tally::AccessKind;
 
@@ -29,6 +30,19 @@ pub(super) struct Stream {
 }
 
 impl Stream {
+    /// The same as [`Stream::lines`] in short, of neighbours in order, with less than a line between them: all lines there are.
+    #[inline(always)]
+    fn run(&self, index: &[u32]) -> Option<RangeInclusive<u64>> {
+        let (low, high) = (*index.first()? as u64, *index.last()? as u64);
+        let mut apart = 0;
+        for i in 1..index.len() {
+            apart |= index[i].wrapping_sub(index[i - 1]);
+        }
+        let all = self.divisor.is_none() && high < self.readable && self.stride < self.bytes + LINE;
+        let at = |e: u64| self.base.wrapping_add(e.wrapping_mul(self.stride));
+        (all && apart <= 1).then(|| at(low) / LINE..=at(high).wrapping_add(self.bytes - 1) / LINE)
+    }
+
     /// Lines that a warp touches which reads these elements; `each` hears of them.
     fn lines(&self, elements: &[u64], mut each: impl FnMut(u64)) -> u64 {
         let at = |e: u64| self.base.wrapping_add(e.wrapping_mul(self.stride));
@@ -39,13 +53,6 @@ impl Stream {
         }
         let (first, last) = (*of(low).start(), *of(high).end());
         let mut count = 0;
-        // Neighbours, with less than a line between them: all lines there are.
-        if self.stride < self.bytes + LINE
-            && elements.iter().zip(&elements[1..]).all(|(a, b)| b.wrapping_sub(*a) <= 1)
-        {
-            (first..=last).for_each(each);
-            return last - first + 1;
-        }
         let mut tell = |line| {
             each(line);
             count += 1;
@@ -83,6 +90,13 @@ pub(super) fn read(
     let mut count = 0;
     for s in streams.iter().filter(|s| s.readable > 0) {
         for (index, instance) in index.chunks(16).zip(instance.chunks(16)) {
+            if let Some(run) = s.run(index) {
+                count += run.end() - run.start() + 1;
+                if follows && let Some(lanes) = lanes.as_deref_mut() {
+                    run.for_each(|line| lanes.follow(AccessKind::Read, line.wrapping_sub(first)));
+                }
+                continue;
+            }
             let mut elements = [0; 16];
             let mut n = 0;
             let mut take = |e: u64| {
@@ -132,14 +146,21 @@ pub(super) fn write(left: Left, vertices: u64, c: u64, lanes: &mut Lanes) -> u64
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::cell::Cell;
 
     #[test]
     fn a_warp_touches_each_line_once() {
+        let runs = Cell::new(0);
         let lines = |stride, bytes, elements: &[u64]| {
             let s = Stream { base: 4096, bytes, stride, readable: 1 << 20, divisor: None };
             let mut seen = vec![];
             let n = s.lines(elements, |l| seen.push(l - 64));
             assert_eq!(n as usize, seen.len());
+            let index: Vec<u32> = elements.iter().map(|e| *e as u32).collect();
+            if let Some(run) = s.run(&index) {
+                runs.set(runs.get() + 1);
+                assert!(run.map(|l| l - 64).eq(seen.iter().copied()));
+            }
             seen
         };
         let sixteen: Vec<u64> = (0..16).collect();
@@ -158,5 +179,7 @@ mod tests {
         // Far apart: each its own.
         assert_eq!(lines(16, 16, &[0, 1 << 16]), [0, 1 << 14]);
         assert_eq!(lines(16, 16, &[]), [0u64; 0]);
+        // Sixteen neighbours (twice), one twice over, some twice.
+        assert_eq!(runs.get(), 4);
     }
 }
