@@ -41,8 +41,6 @@ const COSTS: [[u64; 3]; 28] = [
 /// Lines of 64 bytes that a warp of sixteen touches with an access of [`micro::SHAPES`]; an atomic is one a lane.
 const LINES: [u64; 18] = [1, 2, 4, 1, 2, 4, 16, 1, 1, 2, 4, 2, 4, 16, 1, 16, 16, 16];
 
-/// Counters that nothing produces yet.
-const SILENT: [&str; 2] = ["16-bit interpolation issue cycles", "16-bit interpolation slots"];
 const MODELS: [&str; 4] = ["g720", "g610", "g57", "small"];
 const BEGIN: &str = "<!-- written by conformance's microbenchmarks -->\n";
 const END: &str = "<!-- end of the microbenchmarks -->";
@@ -148,7 +146,9 @@ fn what_they_count_follows_from_the_model() {
         let got: Vec<f64> = said.lines().filter_map(|l| l.split_once(';')?.1.parse().ok()).collect();
         assert_eq!(got.len(), cases.len(), "{said}{errors}");
         let silent: Vec<&str> = said.lines().filter_map(|l| l.strip_prefix("silent ")).collect();
-        assert_eq!(silent, SILENT, "{name}");
+        // Older generations shade all vertices in binning.
+        let deferred = ["Visible primitives using DVS"];
+        assert_eq!(silent, if m.tiler.deferred > 0 { &deferred[..0] } else { &deferred }, "{name}");
         rows.resize(cases.len(), String::new());
         for ((case, got), row) in cases.iter().zip(got).zip(&mut rows) {
             if row.is_empty() {

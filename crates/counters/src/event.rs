@@ -40,6 +40,8 @@ names! {
         PrimsBackVisible,
         /// Primitives that survive every test of the tiler; every input primitive is visible or culled by one test.
         PrimsVisible,
+        /// Of these, primitives whose vertices the main phase shades.
+        PrimsDeferred,
         /// Primitives culled because of their facing, or without area.
         PrimsFaceCulled,
         /// Primitives culled because they lie outside the view volume.
@@ -104,6 +106,10 @@ names! {
         QuadsShaded,
         /// Quads blended or written into the tile buffer, by colour attachment and sample.
         BlendQuads,
+        /// Warps of vertices that the main phase shades, as [`Unit::Warps`] of it has them.
+        DeferredWarps,
+        /// Vertices that it shades, region by region, as [`Unit::Threads`] of it has them.
+        DeferredVertices,
         /// Pixels written from the tile buffer to memory, by attachment.
         TilePixelsWritten,
 

@@ -80,6 +80,8 @@ pub struct Tiler {
     pub primitives: u64,
     /// Primitive references into the lists of tasks.
     pub bin_entries: u64,
+    /// Regions that a visible primitive lies in at most for its vertices to be shaded by the main phase; 0: none's are.
+    pub deferred: u64,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -181,6 +183,9 @@ impl Model {
             if value > most {
                 return Err(format!("{name} = {value}: must be between 1 and {most}"));
             }
+        }
+        if m.tiler.deferred > 1 << 20 {
+            return Err(format!("tiler.deferred = {}: must be {} at most", m.tiler.deferred, 1 << 20));
         }
         let o = &m.overhead;
         let jobs = [o.binning_job, o.compute_job, o.main_job, o.binning_task, o.compute_task, o.main_task];

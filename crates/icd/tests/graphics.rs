@@ -28,6 +28,11 @@ pub struct Make<'a> {
 
 impl Flat {
     pub fn new(g: &Gpu) -> Flat {
+        Flat::of(g, include_bytes!("shaders/flat.vert.spv"), include_bytes!("shaders/flat.frag.spv"))
+    }
+
+    /// With other programs of these attributes.
+    pub fn of(g: &Gpu, vert: &[u8], frag: &[u8]) -> Flat {
         let d = &g.device;
         // SAFETY (here and below): handles are alive, structures outlive the calls.
         unsafe {
@@ -47,8 +52,8 @@ impl Flat {
                 [vk::PushConstantRange { stage_flags: vk::ShaderStageFlags::FRAGMENT, offset: 0, size: 16 }];
             let info = vk::PipelineLayoutCreateInfo::default().set_layouts(&sets).push_constant_ranges(&push);
             Flat {
-                vert: module(include_bytes!("shaders/flat.vert.spv")),
-                frag: module(include_bytes!("shaders/flat.frag.spv")),
+                vert: module(vert),
+                frag: module(frag),
                 set,
                 layout: d.create_pipeline_layout(&info, None).unwrap(),
             }

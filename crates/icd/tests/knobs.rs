@@ -47,8 +47,7 @@ const NO_CVT: Set = ("core.cvt_lanes", 1 << 10);
 /// - "clear": 16 384 pixels, 4096 beats, 65 536 bytes, in four regions on four cores. 1000 for the job.
 /// - "quads": 16 draws more of 4096 quads, on four cores; interpolated ones have four slots each.
 /// - "multiplied quads": 100 rounds more of three instructions for each of a draw's 1024 warps.
-/// - "primitives", "references": 4096 triangles more, in one region or four. Their positions and lists are 229 376 bytes, 4096 cycles
-///   of external memory, so the former wants more of that, and of the cores' bus.
+/// - "primitives", "references": 4096 triangles more, in one region or four. The former's vertices are shaded in that region.
 /// - "lines from memory": with a line of two descriptors.
 /// - "binning": one warp of seven instructions, which it waits for: 28 cycles.
 const ROWS: &[Row] = &[
@@ -145,6 +144,13 @@ const ROWS: &[Row] = &[
         [(1, 4096.0), (2, 2048.0)],
     ),
     row("tiler.bin_entries", &[], "references", [(1, 4.0 * 4096.0), (2, 2.0 * 4096.0)]),
+    // References of 8 bytes alone, or three positions besides.
+    row(
+        "tiler.deferred",
+        &[],
+        "primitives, bytes written",
+        [(1, 4096.0 * 8.0), (0, 4096.0 * (8.0 + 3.0 * 16.0))],
+    ),
     // As for the L1, which is smaller than what is read.
     row("memory.l2_kib", &[], "lines from memory", [(2048, 24_576.0 + 64.0), (16, 3.0 * 24_576.0 + 64.0)]),
     // 1 MiB at 64 bytes a cycle of each slice.

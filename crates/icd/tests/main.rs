@@ -9,6 +9,7 @@ mod show;
 
 mod compute;
 mod device;
+mod geometry;
 mod graphics;
 mod instance;
 mod knobs;

@@ -32,7 +32,7 @@ pub static METRIC: [(&str, &str); METRICS] = [
     ("Texture cycles", "Cycles of a core's texture unit, for the bilinear operations of the block's samples"),
     (
         "Varying cycles",
-        "Cycles of a core's varying unit, for each component; at the block that loads an input first",
+        "Cycles of a core's varying unit, for each component, or two of 16 bits; at the block that loads an input first",
     ),
     (
         "Cache lines",
@@ -123,7 +123,7 @@ impl Blocks {
 }
 
 fn metrics(rates: &Core, row: &BlockRow) -> [u64; METRICS] {
-    let [warps, threads, diverged, fma, cvt, sfu, issues, operations, components, lines] = *row;
+    let [warps, threads, diverged, fma, cvt, sfu, issues, operations, slots, lines] = *row;
     let lanes = |instructions: u64, rate: u64| (instructions * WARP).div_ceil(rate);
     let [own_fma, own_cvt, own_sfu] =
         [(fma, rates.fma_lanes), (cvt, rates.cvt_lanes), (sfu, rates.sfu_lanes)].map(|(n, r)| lanes(n, r));
@@ -137,8 +137,8 @@ fn metrics(rates: &Core, row: &BlockRow) -> [u64; METRICS] {
         own_sfu,
         issues.div_ceil(rates.ls_issues),
         operations.div_ceil(rates.texels),
-        // A component of a warp is four quads'.
-        (components * 4).div_ceil(rates.varying_slots),
+        // A slot of each of a warp's four quads.
+        (slots * 4).div_ceil(rates.varying_slots),
         lines,
     ]
 }

@@ -7,6 +7,7 @@ use machine::shared::Shared;
 use raster::draw::{Call, Draw, VertexBuffer, What};
 use raster::geometry::{Batch, GeometryContext, bin::Bins, run};
 use raster::state::*;
+use shader::cost::{Half, Halves};
 use shader::interface::{self, Varying};
 use shader::ir::{Input, Stage};
 use std::sync::Arc;
@@ -53,7 +54,13 @@ fn main() {
     let outputs = (position..position + 4).chain(0..4);
     let slots: Vec<_> = outputs.enumerate().map(|(i, o)| (Input::Varying(i as u16), o)).collect();
     let varyings: Vec<Varying> = (0..4)
-        .map(|slot| Varying { slot, flat: false, no_perspective: false, at: interface::At::Center })
+        .map(|slot| Varying {
+            slot,
+            flat: false,
+            no_perspective: false,
+            at: interface::At::Center,
+            half: false,
+        })
         .collect();
     let float4 = texel::format::info(vk::Format::R32G32B32A32_SFLOAT).expect("a format");
     let area = Rect { x0: 0, y0: 0, x1: SIZE[0], y1: SIZE[1] };
@@ -72,9 +79,13 @@ fn main() {
         first_instance: 0,
         instances: 1,
     };
+    let mut vertex = plain::program(Stage::Vertex, 256, &slots, Vec::new());
+    // As compilation would: a position of the first attribute, and the rest of the second.
+    let half = |location| Half { costs: vec![], attributes: vec![location] };
+    vertex.profile.halves = Some(Halves { position: half(0), others: half(1) });
     let draw = Draw {
         pipeline: Arc::new(GraphicsPipeline {
-            vertex: Arc::new(plain::program(Stage::Vertex, 256, &slots, Vec::new())),
+            vertex: Arc::new(vertex),
             fragment: Some(Arc::new(plain::program(Stage::Fragment, 256, &[], varyings))),
             title: Default::default(),
             feedback: false,

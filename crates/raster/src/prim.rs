@@ -63,7 +63,8 @@ pub struct Prim {
     pub shape: Shape,
     /// 3 or 4 used; none where the bounds say it all.
     pub edge_count: u8,
-    pub front: bool,
+    /// Its vertices are shaded where it is drawn: one, and how many of them no earlier one of its region has. Else 0.
+    pub deferred: u8,
     pub viewport: u8,
     /// First of the primitive's planes in its batch's list: one per varying of the fragment program, in order.
     /// Flat: `at` holds the raw bits. Perspective: planes of value/w. Otherwise planes of the value.
@@ -78,6 +79,7 @@ pub struct Prim {
     pub id: u32,
     pub layer: u16,
     pub point: bool,
+    pub front: bool,
 }
 
 const _: () = assert!(size_of::<Prim>() == 128);
@@ -107,6 +109,7 @@ pub(crate) mod tests {
             edges: e,
             edge_count: edges.len() as u8,
             front: true,
+            deferred: 0,
             viewport: 0,
             bounds: Bounds::new(bounds),
             origin: [0.0; 2],

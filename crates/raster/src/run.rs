@@ -218,11 +218,8 @@ impl PassRun {
     fn gather(&mut self, shared: &Shared, made: &Made, batch: Batch) -> Result<(), Blame> {
         let d = made.draw;
         *self.epochs.current() += &batch.counts.finish(&d.pipeline.vertex, &mut shared.l2.lock());
-        // Of vertices, those of primitives that tiles see: three each at most.
-        let written = batch.counts.written * LINE;
-        let seen = batch.prims.len() as u64 * 3;
-        let vertices = batch.counts.events[Event::VertexInvocations].max(1);
-        self.drawn.between(self.epochs.now(), written * seen.min(vertices) / vertices);
+        let between = batch.counts.between(&d.pipeline.vertex, batch.prims.len() as u64);
+        self.drawn.between(self.epochs.now(), between);
         if d.state.raster.discard {
             return Ok(());
         }

@@ -25,16 +25,19 @@ pub struct Cost {
     pub ls: u32,
     /// Of these, loads that touch one line whatever happens: of a word that all of the warp's lanes share.
     pub single: u32,
+    /// Of these, all other loads.
+    pub loads: u32,
     /// Texture messages.
     pub tex: u32,
     /// Of the arithmetic ones, those on 8- and 16-bit values.
     pub narrow: u32,
-    /// Components of inputs interpolated.
+    /// Interpolation slots of a quad: a component of 32 bits, or two of 16.
     pub varying: u32,
 }
 
 impl Cost {
-    pub const FREE: Cost = Cost { fma: 0, cvt: 0, sfu: 0, ls: 0, single: 0, tex: 0, narrow: 0, varying: 0 };
+    pub const FREE: Cost =
+        Cost { fma: 0, cvt: 0, sfu: 0, ls: 0, single: 0, loads: 0, tex: 0, narrow: 0, varying: 0 };
 
     /// One instruction of the load/store unit, one of the texture unit.
     pub(crate) const LS: Cost = Cost { ls: 1, ..Cost::FREE };
@@ -56,6 +59,7 @@ impl Cost {
         self.sfu = self.sfu.saturating_add(o.sfu);
         self.ls = self.ls.saturating_add(o.ls);
         self.single = self.single.saturating_add(o.single);
+        self.loads = self.loads.saturating_add(o.loads);
         self.tex = self.tex.saturating_add(o.tex);
         self.narrow = self.narrow.saturating_add(o.narrow);
         self.varying = self.varying.saturating_add(o.varying);
@@ -67,6 +71,7 @@ impl Cost {
             sfu: self.sfu * n,
             ls: self.ls * n,
             single: self.single * n,
+            loads: self.loads * n,
             tex: self.tex * n,
             narrow: self.narrow * n,
             varying: self.varying * n,
@@ -85,6 +90,8 @@ pub struct Profile {
     /// By the number of a [`crate::bytecode::Code::COUNT`] op (0 is none's): what one warp that passes it costs, in all
     /// blocks whose executions that count stands for.
     pub counters: Vec<Cost>,
+    /// Vertex programs whose positions can be shaded apart.
+    pub halves: Option<Halves>,
     /// Instrumented programs: what each counter says of the application's own basic blocks.
     pub marks: Vec<MarkUse>,
     /// Basic blocks of the instrumented module.
@@ -97,6 +104,22 @@ pub struct Profile {
     pub total: Cost,
     pub shortest: Cost,
     pub longest: Option<Cost>,
+}
+
+/// The halves of a vertex program: what positions need (and what else goes to memory), and what the other outputs need. What both need
+/// is in both.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Halves {
+    pub position: Half,
+    pub others: Half,
+}
+
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Half {
+    /// As [`Profile::counters`].
+    pub costs: Vec<Cost>,
+    /// Locations of attributes that are read, in order.
+    pub attributes: Vec<u16>,
 }
 
 /// A counter of an instrumented program belongs to a block of the application's.

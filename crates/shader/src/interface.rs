@@ -41,6 +41,31 @@ pub struct Varying {
     /// Linear in framebuffer space.
     pub no_perspective: bool,
     pub at: At,
+    /// Interpolated at half precision by the modelled GPU: a float of 16 bits, or one with RelaxedPrecision. Its value is
+    /// that of full precision.
+    pub half: bool,
+}
+
+impl Varying {
+    /// What the vertex stage leaves of it for tiles.
+    pub fn bytes(&self) -> u64 {
+        if self.half { 2 } else { 4 }
+    }
+}
+
+/// Of inputs in order of slots, those that begin an interpolation slot of a quad: each of 32 bits, and of a location's of
+/// 16 bits every other one.
+pub fn interpolated<'a>(inputs: impl Iterator<Item = &'a Varying>) -> impl Iterator<Item = &'a Varying> {
+    let mut room = None;
+    inputs.filter(move |v| {
+        if v.flat || !v.half {
+            return !v.flat;
+        }
+        let location = Some(v.slot / 4);
+        let shares = room == location;
+        room = if shares { None } else { location };
+        !shares
+    })
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]

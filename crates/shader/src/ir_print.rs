@@ -93,8 +93,9 @@ fn header(s: &Shader, o: &mut String) {
     for v in &s.interface.varyings {
         let flat = if v.flat { " flat" } else { "" };
         let linear = if v.no_perspective { " no_perspective" } else { "" };
+        let half = if v.half { " half" } else { "" };
         let at = if v.at == At::Center { String::new() } else { format!(" {:?}", v.at) };
-        let _ = writeln!(o, "varying {}{flat}{linear}{at}", v.slot);
+        let _ = writeln!(o, "varying {}{flat}{linear}{half}{at}", v.slot);
     }
     for (slot, (function, label)) in &s.varying_loads {
         let _ = writeln!(o, "first read of {slot} in {function}.{label}");

@@ -244,13 +244,13 @@ impl Reader {
             }
             "varying" => {
                 let slot = w.number()?;
-                let (flat, no_perspective) = (w.eat("flat"), w.eat("no_perspective"));
+                let (flat, no_perspective, half) = (w.eat("flat"), w.eat("no_perspective"), w.eat("half"));
                 let at = if w.rest.is_empty() {
                     At::Center
                 } else {
                     w.one_of(&[At::Center, At::Centroid, At::Sample])?
                 };
-                s.interface.varyings.push(Varying { slot, flat, no_perspective, at });
+                s.interface.varyings.push(Varying { slot, flat, no_perspective, at, half });
             }
             "first" => {
                 w.want("read of")?;

@@ -3,7 +3,7 @@
 
 use crate::bytecode::{BlockRange, Code, ImageCode, Op, Program, Reg};
 use crate::bytecode_check::check;
-use crate::cost::{Cost, MarkUse, Profile};
+use crate::cost::{Cost, Half, Halves, MarkUse, Profile};
 use crate::interface::{At, DepthMode, Interface, Varying};
 use crate::ir::{AtomicOp, Dim, ImageOp, Input, Origin, Stage, TexelType, Ty};
 
@@ -146,7 +146,7 @@ structs! {
         op, dim, arrayed, multisampled, texel, format, image, sampler, coords, dref, lod, bias, grad, offsets,
         sample, min_lod, component, data, results, residency,
     }
-    Varying { slot, flat, no_perspective, at }
+    Varying { slot, flat, no_perspective, at, half }
     Interface {
         varyings, writes_memory, early_tests, depth, writes_stencil, writes_sample_mask, discards, per_sample,
         reads_tile, post_depth_coverage, needs_quads,
@@ -155,9 +155,11 @@ structs! {
         stage, interface, outputs, lanes, workgroup, code, images, units, consts, inputs, prologue, shared_bytes, scratch_words,
         packed, multi_wave, quad_derivatives, blocks, files, profile,
     }
-    Cost { fma, cvt, sfu, ls, single, tex, narrow, varying }
+    Cost { fma, cvt, sfu, ls, single, loads, tex, narrow, varying }
     MarkUse { counter, mark, entry, work, cost }
-    Profile { counters, marks, mark_count, registers, descriptors, total, shortest, longest }
+    Half { costs, attributes }
+    Halves { position, others }
+    Profile { counters, halves, marks, mark_count, registers, descriptors, total, shortest, longest }
 }
 
 /// Enums by the order told here; variants may carry one part.
@@ -243,7 +245,13 @@ mod tests {
         Program {
             stage: Stage::Fragment,
             interface: Interface {
-                varyings: vec![Varying { slot: 5, flat: false, no_perspective: true, at: At::Sample }],
+                varyings: vec![Varying {
+                    slot: 5,
+                    flat: false,
+                    no_perspective: true,
+                    at: At::Sample,
+                    half: true,
+                }],
                 depth: DepthMode::Less,
                 per_sample: true,
                 ..Interface::default()
@@ -290,6 +298,10 @@ mod tests {
             files: vec!["späte.comp".into()],
             profile: Profile {
                 counters: vec![Cost { sfu: 3, ..Cost::FREE }],
+                halves: Some(Halves {
+                    position: Half { costs: vec![Cost { fma: 2, ..Cost::FREE }], attributes: vec![3] },
+                    others: Half::default(),
+                }),
                 marks: vec![MarkUse { counter: 1, mark: 2, entry: true, work: true, cost: Cost::FREE }],
                 longest: Some(Cost { tex: 9, ..Cost::FREE }),
                 ..Profile::default()

@@ -97,6 +97,8 @@ names! {
         Sfu,
         /// Of the load/store unit.
         Ls,
+        /// Of these, loads whose lines are counted where they run.
+        Loads,
         /// Of the texture unit.
         Tex,
         /// Of the arithmetic ones, those of 16 bits or fewer.
@@ -106,10 +108,40 @@ names! {
     }
 }
 
+/// What warps ran.
+#[derive(Clone, Default, Debug, PartialEq, Eq)]
+pub struct Executed {
+    pub ran: By<Ran, { Ran::COUNT }>,
+    /// Loads of one line.
+    pub single: u64,
+}
+
+impl Executed {
+    fn add(&mut self, o: &Executed) {
+        self.ran += &o.ran;
+        self.single += o.single;
+    }
+    fn cost(&mut self, times: u64, diverged: u64, c: &Cost) {
+        self.ran[Ran::Fma] += times * c.fma as u64;
+        self.ran[Ran::Cvt] += times * c.cvt as u64;
+        self.ran[Ran::Sfu] += times * c.sfu as u64;
+        self.ran[Ran::Ls] += times * c.ls as u64;
+        self.ran[Ran::Loads] += times * c.loads as u64;
+        self.single += times * c.single as u64;
+        self.ran[Ran::Tex] += times * c.tex as u64;
+        self.ran[Ran::Narrow] += times * c.narrow as u64;
+        self.ran[Ran::Diverged] += diverged * (c.fma + c.cvt + c.sfu) as u64;
+    }
+}
+
 /// Sums over a program's counters.
 #[derive(Clone, Default, Debug, PartialEq, Eq)]
 pub struct Usage {
     pub ran: By<Ran, { Ran::COUNT }>,
+    /// Of a vertex program in [`shader::cost::Halves`]: what its warps would have run of each half, had they run it alone.
+    pub halves: [Executed; 2],
+    /// Lines of loads that touch one whatever happens, and those of all other accesses.
+    pub single: u64,
     pub lines: Lines,
     pub unknown: ByKind,
     pub sampled: ByKind,
@@ -123,12 +155,14 @@ pub struct Usage {
 }
 
 /// Numbers of one basic block in an instrumented program: warps, threads, diverged warps, warp-instructions of FMA, CVT and
-/// SFU, lines of load/store, bilinear operations, components of a warp that were interpolated, lines of memory and texels.
+/// SFU, lines of load/store, bilinear operations, interpolation slots of a quad, lines of memory and texels.
 pub type BlockRow = [u64; 10];
 
 impl Usage {
     pub fn add(&mut self, o: &Usage) {
         self.ran += &o.ran;
+        self.halves.iter_mut().zip(&o.halves).for_each(|(a, b)| a.add(b));
+        self.single += o.single;
         self.lines += &o.lines;
         self.unknown += &o.unknown;
         self.sampled += &o.sampled;
@@ -142,6 +176,7 @@ impl Usage {
     /// kind that were.
     pub fn all_lines(&self) -> Lines {
         let mut all = self.lines;
+        all[Access::ReadPartial] += self.single;
         for (partial, kind) in
             [(Access::ReadPartial, AccessKind::Read), (Access::WritePartial, AccessKind::Write)]
         {
@@ -166,15 +201,47 @@ impl Usage {
             self.texels = if others.texels.messages > 0 { others.texels } else { cold };
         }
     }
-    fn cost(&mut self, times: u64, diverged: u64, c: &Cost) {
-        self.ran[Ran::Fma] += times * c.fma as u64;
-        self.ran[Ran::Cvt] += times * c.cvt as u64;
-        self.ran[Ran::Sfu] += times * c.sfu as u64;
-        self.ran[Ran::Ls] += times * c.ls as u64;
-        self.lines[Access::ReadPartial] += times * c.single as u64;
-        self.ran[Ran::Tex] += times * c.tex as u64;
-        self.ran[Ran::Narrow] += times * c.narrow as u64;
-        self.ran[Ran::Diverged] += diverged * (c.fma + c.cvt + c.sfu) as u64;
+    /// Of a vertex program in halves: as if they had run for so many vertices each, of `all` for which they have. What instructions did in
+    /// memory and textures goes by how many of them run. Each number is rounded up.
+    pub fn run_in_halves(&mut self, times: [u64; 2], all: u64) {
+        let all = all.max(1);
+        let part = |n: u64, by: u128, of: u128| (n as u128 * by).div_ceil(of.max(1)) as u64;
+        let [first, second] = &self.halves;
+        let both =
+            |a: u64, b: u64| part(a, times[0] as u128, all as u128) + part(b, times[1] as u128, all as u128);
+        let whole = self.ran;
+        for &r in Ran::ALL {
+            self.ran[r] = both(first.ran[r], second.ran[r]);
+        }
+        let share = |r: Ran| {
+            let (a, b) = (first.ran[r] as u128, second.ran[r] as u128);
+            (a * times[0] as u128 + b * times[1] as u128, whole[r] as u128 * all as u128)
+        };
+        let (by, of) = share(Ran::Loads);
+        if of > 0 {
+            for a in [Access::ReadFull, Access::ReadPartial] {
+                self.lines[a] = part(self.lines[a], by, of);
+            }
+            self.unknown[AccessKind::Read] = part(self.unknown[AccessKind::Read], by, of);
+        }
+        self.single = both(first.single, second.single);
+        let (by, of) = share(Ran::Tex);
+        if of > 0 {
+            for &t in Tex::ALL {
+                self.texture[t] = part(self.texture[t], by, of);
+            }
+        }
+        // What is written is the first half's.
+        for a in [Access::WriteFull, Access::WritePartial, Access::Atomic] {
+            self.lines[a] = part(self.lines[a], times[0] as u128, all as u128);
+        }
+        for k in [AccessKind::Write, AccessKind::Atomic] {
+            self.unknown[k] = part(self.unknown[k], times[0] as u128, all as u128);
+        }
+    }
+    /// Of a vertex program that has no halves: all of it is the first.
+    pub fn run_at_once(&mut self) {
+        self.halves = [Executed { ran: self.ran, single: self.single }, Executed::default()];
     }
 }
 
@@ -373,9 +440,15 @@ impl Tally {
             }
         }
         let n = profile.counters.len().max(1).min(self.rows.len());
+        let mut whole = Executed::default();
         for (i, r) in self.rows[..n].iter_mut().enumerate() {
             if let Some(c) = profile.counters.get(i) {
-                sum.cost(r.warps, r.diverged, c);
+                whole.cost(r.warps, r.diverged, c);
+            }
+            if let Some(halves) = &profile.halves {
+                for (sum, half) in sum.halves.iter_mut().zip([&halves.position, &halves.others]) {
+                    half.costs.get(i).into_iter().for_each(|c| sum.cost(r.warps, r.diverged, c));
+                }
             }
             sum.lines += &r.lines;
             sum.unknown += &r.unknown;
@@ -384,6 +457,7 @@ impl Tally {
             sum.texture += &r.texture;
             *r = Row::default();
         }
+        (sum.ran, sum.single) = (whole.ran, whole.single);
         sum.traced = std::mem::take(&mut self.cache.lines);
         sum.texels = std::mem::take(&mut self.cache.texels);
         sum.reach = self.cache.take_reach();

@@ -184,7 +184,7 @@ fn fragment_facts() {
         assert!(i.early_tests && i.writes_stencil && i.writes_sample_mask && i.per_sample);
         assert!(!i.writes_memory && !i.discards && !i.reads_tile && !i.needs_quads && !i.post_depth_coverage);
         assert_eq!(i.depth, DepthMode::Greater);
-        let v = |slot, flat, no_perspective, at| Varying { slot, flat, no_perspective, at };
+        let v = |slot, flat, no_perspective, at| Varying { slot, flat, no_perspective, at, half: false };
         // smooth_.y, flat_, linear, at_centroid, x.y (location 5), y[1].z (location 7), a clip distance.
         let want = [
             v(1, false, false, At::Center),

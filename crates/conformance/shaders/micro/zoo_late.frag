@@ -1,7 +1,7 @@
 #version 450
 
-// Depth that is known late.
-layout(location = 0) in vec4 passed;
+// Depth that is known late, and components of half precision.
+layout(location = 0) in mediump vec4 passed;
 layout(location = 0) out vec4 colour;
 
 void main() {

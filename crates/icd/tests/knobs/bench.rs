@@ -120,6 +120,9 @@ impl Bench {
             // Of a pixel, and of a square that lies in all four regions.
             "primitives" => self.drawn(BINNING, |d, c, k| self.draw(d, c, 0, 0, 4096 * k, 1)),
             "references" => self.drawn(BINNING, |d, c, k| self.draw(d, c, 0, 0, 4096 * k, 8)),
+            "primitives, bytes written" => {
+                self.drawn(["Output external write bytes"], |d, c, k| self.draw(d, c, 0, 0, 4096 * k, 1))
+            }
             "binning" => self.pass(BINNING, |d, c| self.draw(d, c, 0, 0, 1, SIDE))[0],
             "passes of 16 counters" => self.query_passes(),
             "length of the name" => self.name().len() as f64,

@@ -1,7 +1,10 @@
 //! Where geometry puts its primitives.
 
 use super::GeometryCounts;
+use super::assembly::Assembled;
+use crate::layout::TILE;
 use crate::prim::{Plane, Prim};
+use crate::state::Rect;
 use parking_lot::Mutex;
 
 /// Primitives of one or more draws, in order.
@@ -17,19 +20,54 @@ pub struct Batch {
     pub used: Used,
 }
 
+const REGION: u32 = TILE.trailing_zeros();
+
 /// Vertices of a chunk that visible primitives use: what the position cache is to positions, this is to the other outputs.
 #[derive(Default)]
 pub struct Used {
     bits: Vec<u64>,
     references: u64,
+    /// Primitives in so many regions at most are shaded where they are drawn; 0: none is.
+    regions: u64,
+    deferred: Deferred,
+    /// Index and instance of each.
+    vertices: [Vec<u32>; 2],
+}
+
+/// What primitives use that are shaded where they are drawn.
+#[derive(Default)]
+struct Deferred {
+    primitives: u64,
+    bits: Vec<u64>,
+    /// By vertex, the region in which it was used last, if it was.
+    last: Vec<u32>,
+}
+
+/// Vertices of a chunk that such primitives use.
+#[derive(Clone, Copy, Default)]
+pub struct Postponed {
+    pub primitives: u64,
+    pub vertices: u64,
+    /// Of these, those that no other visible primitive uses.
+    pub only: u64,
 }
 
 impl Used {
     /// A chunk of so many vertices begins.
-    pub fn begin(&mut self, vertices: usize) {
+    pub fn begin(&mut self, vertices: usize, regions: u64) {
+        let words = vertices.div_ceil(64);
         self.bits.clear();
-        self.bits.resize(vertices.div_ceil(64), 0);
+        self.bits.resize(words, 0);
         self.references = 0;
+        self.regions = regions;
+        if regions > 0 {
+            let d = &mut self.deferred;
+            d.primitives = 0;
+            d.bits.clear();
+            d.bits.resize(words, 0);
+            d.last.clear();
+            d.last.resize(vertices, u32::MAX);
+        }
     }
     /// A visible primitive uses a vertex.
     #[inline(always)]
@@ -39,10 +77,73 @@ impl Used {
             self.references += 1;
         }
     }
+    /// A visible primitive within `bounds` uses these vertices; its [`Prim::deferred`].
+    #[inline(always)]
+    pub fn visible<const N: usize>(&mut self, vertices: [usize; N], bounds: Rect, layer: u16) -> u8 {
+        // Loops and maps over arrays would be calls, where this is compiled for vectors.
+        let (x0, y0) = (bounds.x0 >> REGION, bounds.y0 >> REGION);
+        let (x1, y1) = ((bounds.x1 - 1) >> REGION, (bounds.y1 - 1) >> REGION);
+        let regions = (x1 - x0 + 1) as u64 * (y1 - y0 + 1) as u64;
+        if regions.wrapping_sub(1) >= self.regions {
+            for v in &vertices {
+                self.mark(*v);
+            }
+            return 0;
+        }
+        // Framebuffers end before 2^15 pixels.
+        let region = (layer as u32) << 18 | (y0 as u32 & 0x1FF) << 9 | (x0 as u32 & 0x1FF);
+        let d = &mut self.deferred;
+        d.primitives += 1;
+        let mut new = 0;
+        for &v in &vertices {
+            if let (Some(bits), Some(last)) = (d.bits.get_mut(v / 64), d.last.get_mut(v)) {
+                *bits |= 1 << (v % 64);
+                new += (std::mem::replace(last, region) != region) as u8;
+            }
+        }
+        1 + new
+    }
+    /// What is shaded later.
+    pub fn postponed(&self) -> Postponed {
+        let d = &self.deferred;
+        if self.regions == 0 || d.primitives == 0 {
+            return Postponed::default();
+        }
+        let ones = |bits: u64| bits.count_ones() as u64;
+        Postponed {
+            primitives: d.primitives,
+            vertices: d.bits.iter().map(|b| ones(*b)).sum(),
+            only: d.bits.iter().zip(&self.bits).map(|(d, b)| ones(d & !b)).sum(),
+        }
+    }
     /// Vertices that are used, and uses of them beyond the first.
     pub fn counts(&self) -> [u64; 2] {
         let used = self.bits.iter().map(|b| b.count_ones() as u64).sum();
         [used, self.references - used]
+    }
+    /// Index and instance of those that are used by primitives which are shaded now (`false`) or later.
+    pub fn of<'a>(&'a mut self, later: bool, chunk: &'a Assembled) -> [&'a [u32]; 2] {
+        let all = [&chunk.index[..], &chunk.instance[..]];
+        let bits = if later { &self.deferred.bits } else { &self.bits };
+        if bits.iter().map(|b| b.count_ones() as usize).sum::<usize>() == chunk.index.len() {
+            return all;
+        }
+        let [index, instance] = &mut self.vertices;
+        index.clear();
+        instance.clear();
+        for (word, first) in bits.iter().zip((0..).step_by(64)) {
+            let mut left = *word;
+            while left != 0 {
+                // Neighbours at once.
+                let from = left.trailing_zeros() as usize;
+                let n = (left >> from).trailing_ones() as usize;
+                left &= u64::MAX.checked_shl((from + n) as u32).unwrap_or(0);
+                let range = first + from..first + from + n;
+                index.extend_from_slice(&all[0][range.clone()]);
+                instance.extend_from_slice(&all[1][range]);
+            }
+        }
+        [&self.vertices[0], &self.vertices[1]]
     }
 }
 
@@ -64,6 +165,31 @@ impl Batch {
         self.planes.clear();
         self.pixels.clear();
         self.counts = GeometryCounts::default();
+    }
+
+    /// The primitives from `before` on are one of the application's, which is visible and uses these vertices.
+    pub fn visible(&mut self, before: usize, vertices: &[u32]) {
+        let Some((first, more)) = self.prims[before..].split_first() else { return };
+        let mut bounds = first.bounds.rect();
+        for p in more {
+            let r = p.bounds.rect();
+            bounds.x0 = bounds.x0.min(r.x0);
+            bounds.y0 = bounds.y0.min(r.y0);
+            bounds.x1 = bounds.x1.max(r.x1);
+            bounds.y1 = bounds.y1.max(r.y1);
+        }
+        let at = |k: usize| vertices[k.min(vertices.len() - 1)] as usize;
+        let layer = first.layer;
+        let deferred = match vertices.len() {
+            1 => self.used.visible([at(0)], bounds, layer),
+            2 => self.used.visible([at(0), at(1)], bounds, layer),
+            _ => self.used.visible([at(0), at(1), at(2)], bounds, layer),
+        };
+        if deferred > 0 {
+            // The first one has the vertices.
+            self.prims[before..].iter_mut().for_each(|p| p.deferred = 1);
+            self.prims[before].deferred = deferred;
+        }
     }
 
     /// Makes room for so many more primitives and planes, in large pages where there are any: tiles read primitives

@@ -4,6 +4,7 @@ use super::assembly::Assembled;
 use super::traffic::Stream;
 use crate::draw::{Call, Draw};
 use shader::bytecode::Program;
+use shader::cost::Half;
 use shader::ir::Input;
 use texel::format::codec::load64;
 use texel::format::kernels::{GatherFn, gather_fn, load_fn};
@@ -40,8 +41,10 @@ pub struct Fetch {
     /// The same for all vertices.
     constants: Vec<(usize, u32)>,
     pub(super) first_instance: u32,
-    /// The bindings that attributes are read from.
-    pub(super) streams: Vec<Stream>,
+    /// The bindings that attributes are read from, by half of the program (all of one that has none are the first's).
+    pub(super) streams: [Vec<Stream>; 2],
+    /// Those bindings of the second half that the first reads nothing of.
+    pub(super) others: Vec<Stream>,
 }
 
 // SAFETY: the addresses are only read; the draw keeps the buffers.
@@ -70,7 +73,8 @@ impl Fetch {
             instance_index: None,
             constants: Vec::new(),
             first_instance: call.first_instance,
-            streams: Vec::new(),
+            streams: Default::default(),
+            others: Vec::new(),
         };
         let input = &draw.state.input;
         let base_vertex = if call.indexed { call.vertex_offset as u32 } else { call.first };
@@ -97,7 +101,7 @@ impl Fetch {
                 _ => {}
             }
         }
-        let mut bindings = Vec::new();
+        let mut bindings = [Vec::new(), Vec::new()];
         for a in &input.attributes {
             let mut inputs = [NOBODY; 8];
             for (i, (what, _)) in program.inputs.iter().enumerate() {
@@ -127,16 +131,17 @@ impl Fetch {
                 }
             }
             if readable > 0 {
+                let bytes = a.format.block_bytes as u64;
                 let divisor = binding.and_then(|b| b.divisor);
-                fetch.reads(
-                    a.binding,
-                    base as u64,
-                    a.format.block_bytes as u64,
-                    stride,
-                    readable,
-                    divisor,
-                    &mut bindings,
-                );
+                let stream = || Stream { base: base as u64, bytes, stride, readable, divisor };
+                let last = a.location + (scalars_of(a.format) as u32 - 1) / 4;
+                let reads =
+                    |h: &Half| h.attributes.iter().any(|l| (a.location..=last).contains(&(*l as u32)));
+                let halves = program.profile.halves.as_ref();
+                let by = halves.map_or([true, false], |h| [reads(&h.position), reads(&h.others)]);
+                for (k, _) in by.into_iter().enumerate().filter(|(_, reads)| *reads) {
+                    join(&mut fetch.streams[k], &mut bindings[k], a.binding, stream());
+                }
             }
             // SAFETY: no attribute is longer.
             let zero = unsafe { scalars(a.format, [0u8; MOST].as_ptr()) };
@@ -152,34 +157,9 @@ impl Fetch {
                 words: words_of(a.format),
             });
         }
+        let own = |(i, _): &(usize, &Stream)| !bindings[0].contains(&bindings[1][*i]);
+        fetch.others = fetch.streams[1].iter().enumerate().filter(own).map(|(_, s)| *s).collect();
         fetch
-    }
-
-    /// An attribute of `bytes` at `base` is read; `bindings`: of the streams so far.
-    #[allow(clippy::too_many_arguments)]
-    fn reads(
-        &mut self,
-        binding: u32,
-        base: u64,
-        bytes: u64,
-        stride: u64,
-        readable: u64,
-        divisor: Option<u32>,
-        bindings: &mut Vec<u32>,
-    ) {
-        match bindings.iter().position(|b| *b == binding) {
-            Some(i) => {
-                let s = &mut self.streams[i];
-                let end = (s.base + s.bytes).max(base + bytes);
-                s.base = s.base.min(base);
-                s.bytes = end - s.base;
-                s.readable = s.readable.min(readable);
-            }
-            None => {
-                bindings.push(binding);
-                self.streams.push(Stream { base, bytes, stride, readable, divisor });
-            }
-        }
     }
 
     /// Fills the inputs of a wave with vertices `first .. first + n` of a chunk.
@@ -218,6 +198,23 @@ fn slot_of(i: Input) -> usize {
     match i {
         Input::Varying(s) => s as usize,
         _ => NOBODY,
+    }
+}
+
+/// An attribute's stream goes with that of others of its binding; `bindings`: of the streams so far.
+fn join(streams: &mut Vec<Stream>, bindings: &mut Vec<u32>, binding: u32, new: Stream) {
+    match bindings.iter().position(|b| *b == binding) {
+        Some(i) => {
+            let s = &mut streams[i];
+            let end = (s.base + s.bytes).max(new.base + new.bytes);
+            s.base = s.base.min(new.base);
+            s.bytes = end - s.base;
+            s.readable = s.readable.min(new.readable);
+        }
+        None => {
+            bindings.push(binding);
+            streams.push(new);
+        }
     }
 }
 

@@ -30,7 +30,8 @@ use crate::draw::{Call, Draw};
 use crate::state::Rect;
 use assembly::{Assembled, Assembly, TopologyClass};
 pub use batch::Batch;
-use counters::{Counts, Event, EventCounts, Phase, Unit};
+use counters::model::LINE;
+use counters::{Counts, Event, EventCounts, Phase, Unit, UnitCounts};
 use fetch::Fetch;
 use line::Stipple;
 use machine::count;
@@ -43,6 +44,7 @@ use shader::cost::COUNTED;
 use shader::ir::Input;
 use std::ops::Range;
 use texel::format::FormatInfo;
+use traffic::{Left, Stream};
 use vertex::{Outputs, Vertices};
 use viewport::Map;
 use wave::graphics::{Job, Lanes};
@@ -70,23 +72,77 @@ pub struct GeometryCounts {
     /// What is counted as it happens. Each input primitive is visible or culled once; here `PrimsVisible` are those
     /// without a facing, lines and points.
     pub events: EventCounts,
-    /// Vertex warps, and those with all lanes.
-    pub warps: u64,
+    /// Vertices that are shaded apart, beyond their positions, for a visible primitive uses them.
+    pub apart: u64,
+    /// Vertex warps: of positions (or of all at once), and of what is shaded apart; and those with all lanes.
+    pub warps: [u64; 2],
     pub full_warps: u64,
     pub usage: wave::Usage,
-    /// Lines of vertices' attributes that were read, and of what was written for tiles, by the warps that do.
+    /// Lines of vertices' attributes that were read, by the warps that do.
     pub fetched: u64,
-    pub written: u64,
+    /// Lines of positions and of varyings that were written for tiles.
+    pub written: [u64; 2],
+    /// Vertices that tiles shade, by chunk; lines of attributes that their warps read, and those of them that binning has not read.
+    pub deferred: u64,
+    pub later: [u64; 2],
 }
 
 impl GeometryCounts {
     pub fn add(&mut self, o: &GeometryCounts) {
         self.events += &o.events;
-        self.warps += o.warps;
+        self.apart += o.apart;
         self.full_warps += o.full_warps;
         self.usage.add(&o.usage);
         self.fetched += o.fetched;
-        self.written += o.written;
+        for k in 0..2 {
+            self.warps[k] += o.warps[k];
+            self.written[k] += o.written[k];
+            self.later[k] += o.later[k];
+        }
+        self.deferred += o.deferred;
+    }
+
+    /// Bytes of vertices that tiles read: of those that primitives which they see use, three each of `prims` at most.
+    /// `program`: the vertex program.
+    pub fn between(&self, program: &Program, prims: u64) -> u64 {
+        let vertices = self.events[Event::VertexInvocations].max(1);
+        let prims = prims.saturating_sub(self.events[Event::PrimsDeferred]);
+        let seen = |lines: u64| lines * LINE * (prims * 3).min(vertices) / vertices;
+        let [positions, varyings] = self.written;
+        // Those that are shaded apart are seen.
+        let apart = program.profile.halves.is_some();
+        let [attributes, first] = self.later;
+        let left = seen(positions) + if apart { varyings * LINE } else { seen(varyings) };
+        left + (attributes - first) * LINE
+    }
+
+    /// What the main phase does for `vertices` that it shades, in so many warps, of which `full` have all lanes. `read`: the fragment program
+    /// reads something of them.
+    pub fn shaded_later(
+        &self,
+        program: &Program,
+        read: bool,
+        [vertices, warps, full]: [u64; 3],
+    ) -> UnitCounts {
+        let mut usage = self.usage.clone();
+        if program.profile.halves.is_none() {
+            usage.run_at_once();
+        }
+        let others = |n: u64| if read { n } else { 0 };
+        usage.run_in_halves([vertices, others(vertices)], self.events[Event::VertexInvocations]);
+        usage.share_l2(count::l2_lines(counters::model::current()));
+        usage.fare_as(&wave::Usage::default());
+        let mut u = count::units(&usage);
+        count::launch(&mut u, program, warps, vertices, full);
+        u[Unit::AttributeInstr] = attributes(program, [warps, others(warps)]);
+        let part = |n: u64| (n as u128 * vertices as u128).div_ceil(self.deferred.max(1) as u128) as u64;
+        let [lines, first] = self.later.map(part);
+        u[Unit::LsReadPartial] += lines;
+        u[Unit::LsL2ReadBeats] += lines * 4;
+        u[Unit::L2ReadLookups] += lines;
+        u[Unit::LsExtReadBeats] += first * 4;
+        u[Unit::ExtReads] += first;
+        u
     }
 
     /// With what follows. `program`: the vertex program.
@@ -96,7 +152,7 @@ impl GeometryCounts {
         c.add_events(&self.events);
         let (references, invocations) = (c[InputVertices], c[VertexInvocations]);
         c[PrimsVisible] += c[PrimsFrontVisible] + c[PrimsBackVisible];
-        // Vertices are shaded whole: positions and the rest at once, for each reference that assembly did not merge.
+        // Positions are shaded for each reference that assembly did not merge.
         c[PositionTasks] = invocations.div_ceil(4);
         c[VaryingTasks] = c[VaryingCacheMisses].div_ceil(4);
         c[PositionCacheHits] = references.saturating_sub(invocations);
@@ -104,27 +160,37 @@ impl GeometryCounts {
         let indices = c[TilerReadBeats];
         c[TilerReadBeats] += invocations;
         let mut usage = self.usage.clone();
+        if program.profile.halves.is_some() {
+            usage.run_in_halves([invocations, self.apart], invocations);
+        }
         usage.lines[Access::ReadPartial] += self.fetched;
-        usage.lines[Access::WriteFull] += self.written;
+        usage.lines[Access::WriteFull] += self.written.iter().sum::<u64>();
         usage.share_l2(count::l2_lines(counters::model::current()), l2);
         usage.fare_as(&wave::Usage::default());
         let mut u = count::units(&usage);
         u[Unit::L2ReadLookups] += indices.div_ceil(4) + invocations.div_ceil(4);
         u[Unit::ExtReads] += indices.div_ceil(4);
-        count::launch(&mut u, program, self.warps, invocations, self.full_warps);
+        let warps: u64 = self.warps.iter().sum();
+        count::launch(&mut u, program, warps, invocations + self.apart, self.full_warps);
         count::descriptors(&mut u, program, c[BinningTasks].min(counters::model::current().cores));
-        // One instruction fetches an attribute: up to four components, which are four slots.
-        let mut locations: Vec<u16> = program
-            .inputs
-            .iter()
-            .filter_map(|(i, _)| if let Input::Varying(slot) = i { Some(slot / 4) } else { None })
-            .collect();
-        locations.sort_unstable();
-        locations.dedup();
-        u[Unit::AttributeInstr] = self.warps * locations.len() as u64;
+        u[Unit::AttributeInstr] = attributes(program, self.warps);
         c.add_units(Phase::Binning, &u);
         c
     }
+}
+
+/// Instructions that fetch attributes, of so many warps of each half (of all and none, where a program has no halves): one for up to four
+/// components, which are four slots.
+fn attributes(program: &Program, warps: [u64; 2]) -> u64 {
+    if let Some(h) = &program.profile.halves {
+        let locations = [&h.position, &h.others].map(|h| h.attributes.len() as u64);
+        return warps[0] * locations[0] + warps[1] * locations[1];
+    }
+    let location = |i: &Input| if let Input::Varying(slot) = i { Some(slot / 4) } else { None };
+    let mut locations: Vec<u16> = program.inputs.iter().filter_map(|(i, _)| location(i)).collect();
+    locations.sort_unstable();
+    locations.dedup();
+    warps[0] * locations.len() as u64
 }
 
 /// What a thread keeps from draw to draw.
@@ -159,6 +225,8 @@ struct Work<'a> {
     raster: Rasterizer<'a>,
     outputs: &'a Outputs,
     program: &'a Program,
+    /// Regions that a primitive lies in at most for its vertices to be shaded there; 0: none is.
+    deferred: u64,
     /// Its basic blocks' numbers are wanted, and what they are so far.
     instrumented: bool,
     blocks: Blocks,
@@ -178,29 +246,67 @@ impl Work<'_> {
         let counts = &mut out.counts;
         counts.events[Event::VertexInvocations] += vertices;
         counts.events[Event::BinningTasks] += 1;
-        counts.warps += vertices.div_ceil(16);
+        counts.warps[0] += vertices.div_ceil(16);
         counts.full_warps += vertices / 16;
+        let apart = self.program.profile.halves.is_some();
+        let mut fetched = 0;
         if COUNTED {
-            let fetch = &self.fetch;
-            out.counts.fetched += traffic::read(
-                &fetch.streams,
-                &s.chunk,
-                fetch.first_instance,
-                texel::memory::arena().0,
-                lanes,
-            );
-            out.counts.written += traffic::write(vertices, self.outputs.varyings.len() as u64, c, lanes);
+            let all = [&s.chunk.index[..], &s.chunk.instance[..]];
+            fetched = self.read(&self.fetch.streams[0], all, Some(lanes));
+            counts.fetched += fetched;
         }
         s.vertices.shade(self.outputs, &self.fetch, &s.chunk, lanes)?;
         if !self.raster.maps.is_empty() {
             s.vertices.place(self.raster.level, self.outputs, &self.raster.maps, self.raster.clip_z);
         }
-        out.used.begin(s.chunk.index.len());
+        out.used.begin(s.chunk.index.len(), self.deferred);
         self.raster.chunk(&s.vertices, &s.chunk, stipple, out);
         let [used, again] = out.used.counts();
         out.counts.events[Event::VaryingCacheMisses] += used;
         out.counts.events[Event::VaryingCacheHits] += again;
+        if !COUNTED {
+            return Ok(());
+        }
+        let later = out.used.postponed();
+        out.counts.written[0] += traffic::write(Left::Positions, vertices - later.only, c, lanes);
+        if !apart {
+            out.counts.written[1] += self.write_varyings(vertices - later.only, c, lanes);
+        } else if self.outputs.bytes > 0 {
+            // Else tiles read nothing but positions: then there is no more to shade.
+            let counts = &mut out.counts;
+            counts.apart += used;
+            counts.warps[1] += used.div_ceil(16);
+            counts.full_warps += used / 16;
+            let streams = &self.fetch.streams[1];
+            let again = if streams.is_empty() { [&[][..]; 2] } else { out.used.of(false, &s.chunk) };
+            counts.fetched += self.read(streams, again, Some(lanes));
+            counts.written[1] += self.write_varyings(used, c, lanes);
+        }
+        if later.primitives > 0 {
+            let counts = &mut out.counts;
+            counts.events[Event::PrimsDeferred] += later.primitives;
+            counts.deferred += later.vertices;
+            // Of what positions need as large a part as of the vertices.
+            counts.later[0] += (fetched * later.vertices).div_ceil(vertices.max(1));
+            let second = &self.fetch.streams[1];
+            if self.outputs.bytes > 0 && !second.is_empty() {
+                let of = out.used.of(true, &s.chunk);
+                counts.later[0] += self.read(second, of, None);
+                counts.later[1] += self.read(&self.fetch.others, of, None);
+            }
+        }
         Ok(())
+    }
+
+    /// Lines of attributes that are read of vertices by index and instance.
+    fn read(&self, streams: &[Stream], vertices: [&[u32]; 2], lanes: Option<&mut Lanes>) -> u64 {
+        let arena = texel::memory::arena().0;
+        traffic::read(streams, vertices, self.fetch.first_instance, arena, lanes)
+    }
+
+    /// Lines of so many vertices' varyings.
+    fn write_varyings(&self, vertices: u64, c: u64, lanes: &mut Lanes) -> u64 {
+        traffic::write(Left::Varyings(self.outputs.bytes), vertices, c, lanes)
     }
 }
 
@@ -249,7 +355,10 @@ pub fn run(
     let program = &*pipeline.vertex;
     let active = draw.instrumentation.as_ref().filter(|_| program.profile.mark_count > 0);
     let (instrumented, blocks) = (active.is_some(), Blocks::default());
-    let work = Work { assembly, fetch, raster, outputs: &outputs, program, instrumented, blocks };
+    // What a program writes it must write once.
+    let once = program.interface.writes_memory || !COUNTED;
+    let deferred = if once { 0 } else { counters::model::current().tiler.deferred };
+    let work = Work { assembly, fetch, raster, outputs: &outputs, program, deferred, instrumented, blocks };
 
     let tables = draw.bindings.tables();
     let job = Job {

@@ -69,12 +69,13 @@ fn body(r: &Rasterizer, v: &Vertices, chunk: &Assembled, out: &mut Batch) {
             continue;
         }
         let w = v.w[a];
-        out.used.mark(a);
+        let deferred = out.used.visible([a], bounds, layer as u16);
         out.prims.push(Prim {
             shape: Shape::Polygon,
             edges: [Edge::default(); 4],
             edge_count: 0,
             front: true,
+            deferred,
             viewport: 0,
             bounds: Bounds::new(bounds),
             origin: [origin[0] as f32, origin[1] as f32],

@@ -253,10 +253,9 @@ impl<'a> Rasterizer<'a> {
                     };
                     out.prims.push(prim);
                 }
-                let events = &mut out.counts.events;
                 if out.prims.len() > before {
-                    vertices.iter().for_each(|i| out.used.mark(*i as usize));
-                    events[if front { PrimsFrontVisible } else { PrimsBackVisible }] += 1;
+                    out.visible(before, &vertices);
+                    out.counts.events[if front { PrimsFrontVisible } else { PrimsBackVisible }] += 1;
                 } else {
                     out.planes.truncate(planes as usize);
                     let xy = |k: usize, f: fn(i32, i32) -> i32| {
@@ -267,7 +266,8 @@ impl<'a> Rasterizer<'a> {
                         [xy(0, i32::max), xy(1, i32::max)],
                         self.single,
                     );
-                    events[if all.is_empty() { PrimsSampleCulled } else { PrimsScissorCulled }] += 1;
+                    out.counts.events[if all.is_empty() { PrimsSampleCulled } else { PrimsScissorCulled }] +=
+                        1;
                 }
             }
         }
@@ -308,6 +308,7 @@ impl<'a> Rasterizer<'a> {
             edges: [Edge::default(); 4],
             edge_count: 4,
             front: true,
+            deferred: 0,
             viewport: s.viewport as u8,
             bounds: Bounds::default(),
             origin: [0.0; 2],
@@ -383,7 +384,7 @@ impl<'a> Rasterizer<'a> {
 /// A line or point that left something to draw is visible; else it lies outside scissor and area.
 fn seen(out: &mut Batch, before: usize, vertices: &[u32]) {
     if out.prims.len() > before {
-        vertices.iter().for_each(|i| out.used.mark(*i as usize));
+        out.visible(before, vertices);
     }
     let events = &mut out.counts.events;
     events[if out.prims.len() > before { PrimsVisible } else { PrimsScissorCulled }] += 1;

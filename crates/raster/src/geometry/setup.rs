@@ -187,9 +187,6 @@ fn flush(r: &Rasterizer, v: &Vertices, chunk: &Assembled, group: &mut Group, out
             t[k][i] = chunk.v[k][triangle] as usize;
         }
     }
-    if COUNTED {
-        (0..n).for_each(|i| t.iter().for_each(|t| out.used.mark(t[i])));
-    }
     let mut px = [[0i32; LANES]; 3];
     let mut py = [[0i32; LANES]; 3];
     let mut z = [[0f64; LANES]; 3];
@@ -324,6 +321,9 @@ fn flush(r: &Rasterizer, v: &Vertices, chunk: &Assembled, group: &mut Group, out
         if layer >= r.layers && r.view.is_none() {
             continue;
         }
+        let bounds = Rect { x0: box0[0][i], y0: box0[1][i], x1: box1[0][i], y1: box1[1][i] };
+        let used = [t[0][i], t[1][i], t[2][i]];
+        let deferred = if COUNTED { out.used.visible(used, bounds, layer as u16) } else { 0 };
         out.prims.push(Prim {
             shape: Shape::Polygon,
             edges: [
@@ -335,7 +335,8 @@ fn flush(r: &Rasterizer, v: &Vertices, chunk: &Assembled, group: &mut Group, out
             edge_count: 3,
             front: positive[i] == clockwise,
             viewport: 0,
-            bounds: Bounds::new(Rect { x0: box0[0][i], y0: box0[1][i], x1: box1[0][i], y1: box1[1][i] }),
+            bounds: Bounds::new(bounds),
+            deferred,
             origin: [origin[0][i], origin[1][i]],
             z: Plane { at: zp.at[i], dx: zp.dx[i], dy: zp.dy[i] },
             w: Plane { at: wp.at[i], dx: wp.dx[i], dy: wp.dy[i] },

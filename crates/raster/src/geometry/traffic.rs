@@ -1,7 +1,7 @@
 //! Memory that geometry reads and writes on the modelled GPU: vertices, and what their shader leaves for tiles.
 
-use super::assembly::Assembled;
 use counters::model::LINE;
+use std::ops::RangeInclusive;
 use wave::graphics::Lanes;
 use wave::reach::BEYOND;
 use wave::tally::AccessKind;
@@ -13,8 +13,10 @@ pub const POSITION: u64 = 16;
 
 /// Lines of positions and varyings of a chunk of a draw, which has its own: vertices stay below 4096, with a position and 128 varyings at most.
 const CHUNK: u64 = 1 << 16;
+const POSITIONS: u64 = 4096 * POSITION / LINE;
 
 /// A binding that attributes are read from.
+#[derive(Clone, Copy)]
 pub(super) struct Stream {
     /// Of the attributes' first byte of element 0, and how many follow to their last.
     pub base: u64,
@@ -27,6 +29,19 @@ pub(super) struct Stream {
 }
 
 impl Stream {
+    /// The same as [`Stream::lines`] in short, of neighbours in order, with less than a line between them: all lines there are.
+    #[inline(always)]
+    fn run(&self, index: &[u32]) -> Option<RangeInclusive<u64>> {
+        let (low, high) = (*index.first()? as u64, *index.last()? as u64);
+        let mut apart = 0;
+        for i in 1..index.len() {
+            apart |= index[i].wrapping_sub(index[i - 1]);
+        }
+        let all = self.divisor.is_none() && high < self.readable && self.stride < self.bytes + LINE;
+        let at = |e: u64| self.base.wrapping_add(e.wrapping_mul(self.stride));
+        (all && apart <= 1).then(|| at(low) / LINE..=at(high).wrapping_add(self.bytes - 1) / LINE)
+    }
+
     /// Lines that a warp touches which reads these elements; `each` hears of them.
     fn lines(&self, elements: &[u64], mut each: impl FnMut(u64)) -> u64 {
         let at = |e: u64| self.base.wrapping_add(e.wrapping_mul(self.stride));
@@ -61,18 +76,26 @@ impl Stream {
     }
 }
 
-/// Lines that the warps of a chunk read of vertices. `arena`: where device memory begins.
+/// Lines that warps of these vertices read of their attributes. `arena`: where device memory begins. `lanes`: whose caches have them, if
+/// anyone's that are followed.
 pub(super) fn read(
     streams: &[Stream],
-    chunk: &Assembled,
+    [index, instance]: [&[u32]; 2],
     first_instance: u32,
     arena: u64,
-    lanes: &mut Lanes,
+    mut lanes: Option<&mut Lanes>,
 ) -> u64 {
-    let (follows, first) = (lanes.follows(), arena / LINE);
+    let (follows, first) = (lanes.as_deref_mut().is_some_and(|l| l.follows()), arena / LINE);
     let mut count = 0;
     for s in streams.iter().filter(|s| s.readable > 0) {
-        for (index, instance) in chunk.index.chunks(16).zip(chunk.instance.chunks(16)) {
+        for (index, instance) in index.chunks(16).zip(instance.chunks(16)) {
+            if let Some(run) = s.run(index) {
+                count += run.end() - run.start() + 1;
+                if follows && let Some(lanes) = lanes.as_deref_mut() {
+                    run.for_each(|line| lanes.follow(AccessKind::Read, line.wrapping_sub(first)));
+                }
+                continue;
+            }
             let mut elements = [0; 16];
             let mut n = 0;
             let mut take = |e: u64| {
@@ -89,7 +112,7 @@ pub(super) fn read(
                     .for_each(|i| take(first_instance as u64 + (i.wrapping_sub(first_instance) / d) as u64)),
             }
             count += s.lines(&elements[..n], |line| {
-                if follows {
+                if follows && let Some(lanes) = lanes.as_deref_mut() {
                     lanes.follow(AccessKind::Read, line.wrapping_sub(first));
                 }
             });
@@ -98,11 +121,22 @@ pub(super) fn read(
     count
 }
 
-/// Lines that so many vertices' positions and varyings are written to, by chunk `c` of a draw.
-pub(super) fn write(vertices: u64, varyings: u64, c: u64, lanes: &mut Lanes) -> u64 {
-    let lines = (vertices * POSITION).div_ceil(LINE) + (vertices * varyings * 4).div_ceil(LINE);
+/// What a chunk leaves of vertices.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Left {
+    Positions,
+    /// So many bytes of varyings each.
+    Varyings(u64),
+}
+
+/// Lines that are written of so many vertices by chunk `c` of a draw.
+pub(super) fn write(left: Left, vertices: u64, c: u64, lanes: &mut Lanes) -> u64 {
+    let (first, bytes) = match left {
+        Left::Positions => (BEYOND + c * CHUNK, POSITION),
+        Left::Varyings(bytes) => (BEYOND + c * CHUNK + POSITIONS, bytes),
+    };
+    let lines = (vertices * bytes).div_ceil(LINE);
     if lanes.follows() {
-        let first = BEYOND + c * CHUNK;
         (first..first + lines).for_each(|l| lanes.follow(AccessKind::Write, l));
     }
     lines
@@ -111,20 +145,32 @@ pub(super) fn write(vertices: u64, varyings: u64, c: u64, lanes: &mut Lanes) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::cell::Cell;
 
     #[test]
     fn a_warp_touches_each_line_once() {
+        let runs = Cell::new(0);
         let lines = |stride, bytes, elements: &[u64]| {
             let s = Stream { base: 4096, bytes, stride, readable: 1 << 20, divisor: None };
             let mut seen = vec![];
             let n = s.lines(elements, |l| seen.push(l - 64));
             assert_eq!(n as usize, seen.len());
+            let index: Vec<u32> = elements.iter().map(|e| *e as u32).collect();
+            if let Some(run) = s.run(&index) {
+                runs.set(runs.get() + 1);
+                assert!(run.map(|l| l - 64).eq(seen.iter().copied()));
+            }
             seen
         };
         let sixteen: Vec<u64> = (0..16).collect();
         // 16 × 24 bytes are six lines; 12 of each 24 lie on all of them too.
         assert_eq!(lines(24, 24, &sixteen), [0, 1, 2, 3, 4, 5]);
         assert_eq!(lines(24, 12, &sixteen), [0, 1, 2, 3, 4, 5]);
+        // In any order, and with some twice.
+        assert_eq!(lines(24, 24, &[7, 6, 5, 4, 3, 2, 1, 0]), [0, 1, 2]);
+        assert_eq!(lines(24, 24, &[0, 0, 1, 2, 2, 3]), [0, 1]);
+        // Between 8 bytes of each 72 lies a line, or none.
+        assert_eq!(lines(72, 8, &sixteen[..9]), [0, 1, 2, 3, 4, 5, 6, 7, 9]);
         // An element across two lines; the same twice.
         assert_eq!(lines(48, 32, &[1, 1]), [0, 1]);
         // Every other line.
@@ -132,5 +178,7 @@ mod tests {
         // Far apart: each its own.
         assert_eq!(lines(16, 16, &[0, 1 << 16]), [0, 1 << 14]);
         assert_eq!(lines(16, 16, &[]), [0u64; 0]);
+        // Sixteen neighbours (twice), one twice over, some twice.
+        assert_eq!(runs.get(), 4);
     }
 }

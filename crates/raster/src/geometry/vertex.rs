@@ -31,6 +31,8 @@ pub struct Outputs {
     pub clip: Vec<usize>,
     pub cull: Vec<usize>,
     pub varyings: Vec<Varying>,
+    /// That a vertex leaves of them for tiles.
+    pub bytes: u64,
     /// The fragment program reads PointCoord.
     pub point_coord: bool,
 }
@@ -54,6 +56,7 @@ impl Outputs {
         }
         for v in fragment.iter().flat_map(|f| &f.interface.varyings) {
             let column = o.column(vertex, v.slot);
+            o.bytes += v.bytes();
             o.varyings.push(Varying { column, flat: v.flat, no_perspective: v.no_perspective });
         }
         o.point_coord =

@@ -5,7 +5,9 @@ use super::item::Item;
 use crate::geometry::traffic;
 use crate::state::Rect;
 use counters::{Ask, By, Counts, Event, Load, Phase, Unit, UnitCounts};
+use shader::bytecode::Program;
 use shader::cost::COUNTED;
+use shader::interface;
 use wave::Usage;
 use wave::held::Held;
 use wave::tally::{Ran, Tex};
@@ -43,6 +45,14 @@ counters::names! {
         Shaded,
         /// Quads blended or written, by attachment and sample.
         Blended,
+        /// Primitives whose vertices are shaded in the tile.
+        Deferred,
+        /// These vertices.
+        Vertices,
+        /// Their warps.
+        VertexWarps,
+        /// Of these, warps with all sixteen lanes.
+        FullVertexWarps,
     }
 }
 
@@ -126,18 +136,77 @@ pub fn load(tile: &TileCounts, item: &Item, usage: Option<&Usage>) -> Load {
     load[Ask::Fma] = u.ran[Ran::Fma];
     load[Ask::Cvt] = u.ran[Ran::Cvt];
     load[Ask::Sfu] = u.ran[Ran::Sfu];
-    load[Ask::Issues] = u.lines.sum();
-    load[Ask::Slots] = tile[InTile::Shaded] * varyings(item);
+    load[Ask::Issues] = u.single + u.lines.sum();
+    load[Ask::Slots] = tile[InTile::Shaded] * item.plan.interpolated.slots.iter().sum::<u64>();
     load[Ask::Filters] = u.texture[Tex::Operations];
     load[Ask::Primitives] = tile[InTile::Primitives];
     load[Ask::Quads] = tile[InTile::Quads];
     load[Ask::Blended] = tile[InTile::Blended];
     load[Ask::Warps] = tile[InTile::Warps];
+    let vertices = tile[InTile::Vertices];
+    if vertices > 0 {
+        let counts = &item.batch.counts;
+        let [a, b] = &counts.usage.halves;
+        let all = counts.events[Event::VertexInvocations].max(1);
+        let whole = item.pipeline.vertex.profile.halves.is_none();
+        for (ask, ran) in [(Ask::Fma, Ran::Fma), (Ask::Cvt, Ran::Cvt), (Ask::Sfu, Ran::Sfu)] {
+            let others = if item.plan.varyings > 0 { b.ran[ran] } else { 0 };
+            let once = if whole { counts.usage.ran[ran] } else { a.ran[ran] + others };
+            load[ask] += (once as u128 * vertices as u128 / all as u128) as u64;
+        }
+        let lines = counts.later[0] as u128 * vertices as u128 / counts.deferred.max(1) as u128;
+        load[Ask::Issues] += lines as u64;
+        load[Ask::Warps] += tile[InTile::VertexWarps];
+    }
     load
 }
 
-fn varyings(item: &Item) -> u64 {
-    item.plan.fills.iter().filter(|f| matches!(f, Fill::Varying { .. })).count() as u64
+/// A primitive of a list is looked at.
+#[inline(always)]
+pub fn entered(c: &mut TileCounts, deferred: u8) {
+    c[InTile::Primitives] += 1;
+    if deferred > 0 {
+        c[InTile::Deferred] += 1;
+        c[InTile::Vertices] += deferred as u64 - 1;
+    }
+}
+
+/// All primitives of a list were looked at.
+pub fn all_entered(c: &mut TileCounts) {
+    c[InTile::VertexWarps] = c[InTile::Vertices].div_ceil(16);
+    c[InTile::FullVertexWarps] = c[InTile::Vertices] / 16;
+}
+
+/// What a fragment program has interpolated.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Interpolated {
+    /// Slots of a quad, of 32 bits and of 16.
+    pub slots: [u64; 2],
+    /// Instructions of a warp: up to four components of a location each.
+    instructions: u64,
+    /// Of a vertex, that are read of it.
+    bytes: u64,
+}
+
+impl Interpolated {
+    /// Of a program with these inputs.
+    pub fn new(program: &Program, fills: &[Fill]) -> Interpolated {
+        let mut planes: Vec<usize> = fills
+            .iter()
+            .filter_map(|f| if let Fill::Varying { plane, .. } = f { Some(*plane as usize) } else { None })
+            .collect();
+        planes.sort_unstable();
+        planes.dedup();
+        let read = || planes.iter().filter_map(|p| program.interface.varyings.get(*p));
+        let mut slots = [0; 2];
+        interface::interpolated(read()).for_each(|v| slots[v.half as usize] += 1);
+        let of = |half| read().filter(|v| v.half == half).count() as u64;
+        Interpolated {
+            slots,
+            instructions: of(false).div_ceil(4) + of(true).div_ceil(4),
+            bytes: read().map(interface::Varying::bytes).sum(),
+        }
+    }
 }
 
 /// Quads with a lane in `m`.
@@ -193,20 +262,28 @@ fn events(tile: &TileCounts, item: &Item, usage: &Usage) -> Counts {
     if item.plan.opaque || item.plan.deferred {
         c[Event::QuadsOccluding] = shaded + tile[InTile::Hidden];
     }
-    // Of each primitive: its reference, and three positions.
-    let beats = (tile[InTile::Primitives] * (traffic::ENTRY + 3 * traffic::POSITION)).div_ceil(16);
+    // Of each primitive: its reference, and three positions that binning has left.
+    let left = tile[InTile::Primitives].saturating_sub(tile[InTile::Deferred]);
+    let beats = (tile[InTile::Primitives] * traffic::ENTRY + left * 3 * traffic::POSITION).div_ceil(16);
     c[Event::FfeL2ReadBeats] = beats;
     c[(Phase::Main, Unit::L2ReadLookups)] = beats.div_ceil(4);
+    if tile[InTile::Vertices] > 0 {
+        let of = [InTile::Vertices, InTile::VertexWarps, InTile::FullVertexWarps].map(|n| tile[n]);
+        c[Event::DeferredVertices] = of[0];
+        c[Event::DeferredWarps] = of[1];
+        let u = item.batch.counts.shaded_later(&item.pipeline.vertex, item.plan.varyings > 0, of);
+        c.add_units(Phase::Main, &u);
+    }
     let Some(program) = item.pipeline.fragment.as_deref().filter(|_| COUNTED) else { return c };
     let warps = tile[InTile::Warps];
     let mut u = machine::count::units(usage);
     machine::count::launch(&mut u, program, warps, shaded * 4, tile[InTile::FullWarps]);
-    let varyings = varyings(item);
-    // An instruction interpolates up to four components of a location.
-    u[Unit::VaryingInstr] = warps * varyings.div_ceil(4);
-    u[Unit::VaryingSlots32] = shaded * varyings;
+    let read = &item.plan.interpolated;
+    u[Unit::VaryingInstr] = warps * read.instructions;
+    u[Unit::VaryingSlots32] = shaded * read.slots[0];
+    u[Unit::VaryingSlots16] = shaded * read.slots[1];
     // Three vertices' varyings of each primitive that is seen.
-    let beats = (tile[InTile::Primitives].min(shaded) * 3 * varyings * 4).div_ceil(16);
+    let beats = (left.min(shaded) * 3 * read.bytes).div_ceil(16);
     u[Unit::LsL2ReadBeats] += beats;
     u[Unit::L2ReadLookups] += beats.div_ceil(4);
     c.add_units(Phase::Main, &u);

@@ -1,6 +1,7 @@
 //! A draw whose geometry is done, waiting for its tiles.
 
 use super::blend::Writer;
+use super::counts::Interpolated;
 use super::cover::MAX_SAMPLES;
 use super::depth::Tests;
 use super::fill::Fill;
@@ -59,6 +60,7 @@ pub struct Plan {
     /// The fragment program runs (it exists, and something it does shows).
     pub shades: bool,
     pub fills: Vec<Fill>,
+    pub interpolated: Interpolated,
     /// Planes of a primitive.
     pub varyings: usize,
     /// Warps of a fragment wave.
@@ -275,6 +277,7 @@ impl Plan {
             plain: samples == 1 && !late && !alters_alpha && !none.reads_tile,
             perspective: fills.iter().any(|f| matches!(f, Fill::Varying { perspective: true, .. })),
             warps: p.fragment.as_deref().map_or(1, |f| (f.lanes as usize / 16).min(WARPS)),
+            interpolated: p.fragment.as_deref().map(|f| Interpolated::new(f, &fills)).unwrap_or_default(),
             fills,
             colors,
         }

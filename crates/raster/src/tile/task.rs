@@ -133,7 +133,9 @@ impl<'a> Task<'a> {
         if plan.tests.write && (plan.when != When::Early || !plan.hiz) {
             self.hiz.written_late(&plan.tests);
         }
-        draw(self.level, self, item, entries, hidden)
+        draw(self.level, self, item, entries, hidden)?;
+        counts::all_entered(&mut self.counts);
+        Ok(())
     }
 
     #[inline(always)]
@@ -163,10 +165,10 @@ impl<'a> Task<'a> {
             if plan.deferred {
                 self.wait_no_longer()?;
             }
-            self.counts[InTile::Primitives] += 1;
             let e = entries[i];
             let number = index(e);
             let prim = &item.batch.prims[number as usize];
+            counts::entered(&mut self.counts, prim.deferred);
             // A tile's primitives lie anywhere: what coverage wants of them is on its way before they are looked at.
             if let Some(next) = entries.get(ahead) {
                 prefetch(item.batch.prims.as_ptr().wrapping_add(index(*next) as usize).cast::<Line>());

@@ -18,6 +18,8 @@ pub(crate) struct Scalar {
     pub flat: bool,
     pub no_perspective: bool,
     pub at: At,
+    /// A float that may be computed at half precision.
+    pub half: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -38,6 +40,7 @@ struct Way {
     flat: bool,
     no_perspective: bool,
     at: At,
+    relaxed: bool,
 }
 
 impl Way {
@@ -55,6 +58,7 @@ impl Way {
             Some(Decoration::NoPerspective) => self.no_perspective = true,
             Some(Decoration::Centroid) if self.at != At::Sample => self.at = At::Centroid,
             Some(Decoration::Sample) => self.at = At::Sample,
+            Some(Decoration::RelaxedPrecision) => self.relaxed = true,
             _ => {}
         }
         Ok(())
@@ -72,6 +76,7 @@ impl Builder<'_> {
             flat: false,
             no_perspective: false,
             at: At::Center,
+            relaxed: false,
         };
         // Refuses what is too large to be walked.
         self.types.flatten(ty, &mut Vec::new())?;
@@ -106,6 +111,7 @@ impl Builder<'_> {
             flat: way.flat,
             no_perspective: way.no_perspective,
             at: way.at,
+            half: false,
         }));
         Ok(())
     }
@@ -142,6 +148,7 @@ impl Builder<'_> {
                         flat: way.flat || !matches!(kind, Sk::F16 | Sk::F32),
                         no_perspective: way.no_perspective,
                         at: way.at,
+                        half: kind == Sk::F16 || kind == Sk::F32 && way.relaxed,
                     });
                 }
                 Ok(location + 1 + (n * words > 4) as u32)
@@ -260,7 +267,8 @@ impl Builder<'_> {
         self.interface.per_sample |= self.opt.stage == Stage::Fragment && s.at == At::Sample;
         if self.opt.stage == Stage::Fragment && !self.interface.varyings.iter().any(|v| v.slot == slot) {
             let (flat, no_perspective, at) = (s.flat, s.no_perspective, s.at);
-            self.interface.varyings.push(Varying { slot, flat, no_perspective, at });
+            let half = s.half && !flat;
+            self.interface.varyings.push(Varying { slot, flat, no_perspective, at, half });
         }
     }
 

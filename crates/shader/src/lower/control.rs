@@ -52,7 +52,7 @@ impl Control {
         if parks.mask != blocks.mask {
             return Err(Error::TooLarge("control flow that splitting edges changed".to_string()));
         }
-        let counts = lower.plan_counts();
+        let counts = lower.plan_counts()?;
         let lir = &mut lower.lir;
         lir.labels = vec![0; 2 * n + 2];
         lir.loops = vec![(0, 0); cfg.loops.len()];

@@ -9,9 +9,10 @@
 
 use super::Lowering;
 use crate::cfg::{Cfg, NONE};
-use crate::cost::{COUNTED, Cost, MarkUse, Profile};
-use crate::interface::Varying;
+use crate::cost::{COUNTED, Cost, Half, Halves, MarkUse, Profile};
+use crate::interface::interpolated;
 use crate::ir::{Input, Inst, Shader, Term, Value, ValueData};
+use crate::options::Result;
 use crate::trees::Ancestors;
 use std::collections::HashSet;
 
@@ -31,30 +32,58 @@ impl Plan {
     }
 }
 
+/// What code costs: the whole, and in a vertex program that has them each of its halves (else nothing).
+type Costs = [Cost; 3];
+const FREE: Costs = [Cost::FREE; 3];
+
+fn add(sum: &mut Costs, o: &Costs) {
+    sum.iter_mut().zip(o).for_each(|(a, b)| a.add(b));
+}
+
+/// Which values are executed, and those that cost nothing, for an earlier one of their kind has room ([`super::narrow`]; empty:
+/// none).
+struct Part<'a> {
+    needed: &'a [bool],
+    rides: Vec<bool>,
+}
+
+/// The whole, and the halves if there are any.
+struct Parts<'a>(Vec<Part<'a>>);
+
 impl Lowering<'_> {
-    fn cost(&self, v: Value, b: usize) -> Cost {
+    fn cost(&self, v: Value, b: usize, part: &Part) -> Cost {
         let i = v.0 as usize;
-        if !self.needed[i] || self.u.prologue[i] || self.rides.get(i) == Some(&true) {
+        if !part.needed[i] || self.u.prologue[i] || part.rides.get(i) == Some(&true) {
             return Cost::FREE;
         }
         let data = self.shader.data(v);
         let mut operand = None;
         crate::isa::operands(&data.inst, |o| operand = operand.or(Some(self.shader.ty(o))));
-        let single = self.is_single(v, b as u32) as u32;
-        Cost { single, ..Cost::of(&data.inst, operand.unwrap_or(data.ty)) }
+        let single = self.is_single(v, b as u32);
+        let cost = Cost::of(&data.inst, operand.unwrap_or(data.ty));
+        let loads = if matches!(data.inst, Inst::Load { .. }) && !single { cost.ls } else { 0 };
+        Cost { single: single as u32, loads, ..cost }
+    }
+
+    fn costs(&self, v: Value, b: usize, parts: &Parts) -> Costs {
+        let mut costs = FREE;
+        costs.iter_mut().zip(&parts.0).for_each(|(cost, part)| *cost = self.cost(v, b, part));
+        costs
     }
 
     /// Decides what is counted where, and leaves what it means in the profile.
-    pub(super) fn plan_counts(&mut self) -> Plan {
-        self.rides = self.find_packed();
+    pub(super) fn plan_counts(&mut self) -> Result<Plan> {
+        let halves = if COUNTED { self.find_halves()? } else { None };
+        let needs = std::iter::once(&self.needed).chain(halves.iter().flatten());
+        let parts = Parts(needs.map(|n| Part { needed: n, rides: self.find_packed(n) }).collect());
         let shader: &Shader = self.shader;
-        let costs: Vec<Cost> = shader
+        let costs: Vec<Costs> = shader
             .blocks
             .iter()
             .enumerate()
             .map(|(i, b)| {
-                let mut sum = Cost::FREE;
-                b.insts.iter().for_each(|v| sum.add(&self.cost(*v, i)));
+                let mut sum = FREE;
+                b.insts.iter().for_each(|v| add(&mut sum, &self.costs(*v, i, &parts)));
                 sum
             })
             .collect();
@@ -66,19 +95,42 @@ impl Lowering<'_> {
         if !COUNTED {
             let n = shader.blocks.len();
             self.lir.profile = profile;
-            return Plan { block: vec![0; n], jump: vec![0; n], mark: vec![] };
+            return Ok(Plan { block: vec![0; n], jump: vec![0; n], mark: vec![] });
         }
         let marked = shader.values.iter().any(|v| matches!(v.inst, Inst::Mark(_)));
-        let plan =
-            if marked { self.count_marks(&mut profile) } else { self.count_blocks(&costs, &mut profile) };
+        let mut counters = vec![FREE];
+        let plan = if marked {
+            self.count_marks(&parts, &mut counters, &mut profile)
+        } else {
+            self.count_blocks(&costs, &mut counters)
+        };
+        profile.counters = counters.iter().map(|c| c[0]).collect();
+        profile.halves = halves.map(|needs| {
+            let half = |k: usize| Half {
+                costs: counters.iter().map(|c| c[k + 1]).collect(),
+                attributes: self.attributes(&needs[k]),
+            };
+            Halves { position: half(0), others: half(1) }
+        });
         self.lir.profile = profile;
-        plan
+        Ok(plan)
     }
 
-    fn count_marks(&self, profile: &mut Profile) -> Plan {
+    /// Locations of the attributes among what is needed.
+    fn attributes(&self, needed: &[bool]) -> Vec<u16> {
+        let location = |(v, needed): (&ValueData, &bool)| match v.inst {
+            Inst::Input(Input::Varying(slot)) if *needed => Some(slot / 4),
+            _ => None,
+        };
+        let mut all: Vec<u16> = self.shader.values.iter().zip(needed).filter_map(location).collect();
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
+    fn count_marks(&self, parts: &Parts, counters: &mut Vec<Costs>, profile: &mut Profile) -> Plan {
         let shader: &Shader = self.shader;
         let n = shader.blocks.len();
-        profile.counters.push(Cost::FREE);
         // The mark of each block of the application's.
         let mut of_origin = vec![];
         for block in &shader.blocks {
@@ -90,13 +142,14 @@ impl Lowering<'_> {
             }
         }
         of_origin.sort();
-        let stretches = self.stretches(&of_origin);
+        let stretches = self.stretches(&of_origin, parts);
         // Optimised, few counters tell of all; else every stretch has its own.
         let runs = Runs::new(shader, self.cfg, self.options.optimise);
         let mut m = Marks {
             runs: &runs,
             stretches: &stretches,
             plan: Plan { block: vec![0; n], jump: vec![0; n], mark: vec![] },
+            counters,
             profile,
             first: vec![None; n],
             counter: vec![0; n],
@@ -123,11 +176,10 @@ impl Lowering<'_> {
         }
         let mut plan = m.plan;
         let read = self.varyings_read();
-        for (slot, origin) in &shader.varying_loads {
-            let flat = |v: &Varying| v.slot == *slot && v.flat;
-            if shader.interface.varyings.iter().any(flat) || !read.contains(slot) {
-                continue;
-            }
+        let varyings = shader.interface.varyings.iter();
+        let costs: HashSet<u16> =
+            interpolated(varyings.filter(|v| read.contains(&v.slot))).map(|v| v.slot).collect();
+        for (_, origin) in shader.varying_loads.iter().filter(|(slot, _)| costs.contains(slot)) {
             let Some(home) = home_of(&of_origin, *origin) else { continue };
             profile.marks.iter_mut().filter(|u| u.entry && u.mark == home).for_each(|u| u.cost.varying += 1);
         }
@@ -136,13 +188,13 @@ impl Lowering<'_> {
     }
 
     /// What each mark begins, and what costs something before a block's first mark.
-    fn stretches(&self, of_origin: &[((u32, u32), u32)]) -> Vec<Stretch> {
+    fn stretches(&self, of_origin: &[((u32, u32), u32)], parts: &Parts) -> Vec<Stretch> {
         let shader: &Shader = self.shader;
         let mut all: Vec<Stretch> = vec![];
         for (b, block) in shader.blocks.iter().enumerate() {
             let origin = (block.origin.function, block.origin.label);
             let home = home_of(of_origin, origin).unwrap_or(0);
-            let begins = |mark, of| Stretch { block: b as u32, mark, of, cost: Cost::FREE, works: false };
+            let begins = |mark, of| Stretch { block: b as u32, mark, of, costs: FREE, works: false };
             let mut open = false;
             for &v in &block.insts {
                 let inst = &shader.data(v).inst;
@@ -151,8 +203,8 @@ impl Lowering<'_> {
                     open = true;
                     continue;
                 }
-                let cost = self.cost(v, b);
-                if cost == Cost::FREE {
+                let costs = self.costs(v, b, parts);
+                if costs == FREE {
                     continue;
                 }
                 if !open {
@@ -160,8 +212,8 @@ impl Lowering<'_> {
                     open = true;
                 }
                 if let Some(s) = all.last_mut() {
-                    s.cost.add(&cost);
-                    s.works |= cost.single == 0
+                    add(&mut s.costs, &costs);
+                    s.works |= costs[0].single == 0
                         && matches!(
                             inst,
                             Inst::Load { .. } | Inst::Store { .. } | Inst::Atomic { .. } | Inst::Image(_)
@@ -181,21 +233,20 @@ impl Lowering<'_> {
         self.shader.values.iter().enumerate().filter_map(read).collect()
     }
 
-    /// Components that the varying unit interpolates.
+    /// Interpolation slots of the varying unit.
     fn varyings(&self) -> u32 {
         let read = self.varyings_read();
-        let interpolated = |v: &&Varying| !v.flat && read.contains(&v.slot);
-        self.shader.interface.varyings.iter().filter(interpolated).count() as u32
+        interpolated(self.shader.interface.varyings.iter().filter(|v| read.contains(&v.slot))).count() as u32
     }
 
-    fn count_blocks(&self, costs: &[Cost], profile: &mut Profile) -> Plan {
+    fn count_blocks(&self, costs: &[Costs], counters: &mut Vec<Costs>) -> Plan {
         let cfg = self.cfg;
         let n = costs.len();
         let runs = Runs::new(self.shader, cfg, true);
         let first = &runs.first;
-        let mut sums = vec![Cost::FREE; n];
-        for (b, cost) in costs.iter().enumerate() {
-            sums[first[b] as usize].add(cost);
+        let mut sums = vec![FREE; n];
+        for (b, costs) in costs.iter().enumerate() {
+            add(&mut sums[first[b] as usize], costs);
         }
         let mut plan = Plan { block: vec![0; n], jump: vec![0; n], mark: vec![] };
         // The jump back of a loop counts in passing.
@@ -207,10 +258,9 @@ impl Lowering<'_> {
                 last[first[b] as usize] = b as u32;
             }
         }
-        profile.counters.push(Cost::FREE);
         for c in 0..n as u32 {
-            let cost = sums[c as usize];
-            if cost == Cost::FREE || !cfg.reachable(c) {
+            let costs = sums[c as usize];
+            if costs == FREE || !cfg.reachable(c) {
                 continue;
             }
             let mut left = vec![c];
@@ -220,14 +270,14 @@ impl Lowering<'_> {
                     continue;
                 }
                 let at = match last[c as usize] {
-                    b if b != NONE && profile.counters.len() < 1 << 16 => &mut plan.jump[b as usize],
+                    b if b != NONE && counters.len() < 1 << 16 => &mut plan.jump[b as usize],
                     _ => &mut plan.block[c as usize],
                 };
                 if *at == 0 {
-                    *at = profile.counters.len() as u32;
-                    profile.counters.push(Cost::FREE);
+                    *at = counters.len() as u32;
+                    counters.push(FREE);
                 }
-                profile.counters[*at as usize].add(&cost);
+                add(&mut counters[*at as usize], &costs);
             }
         }
         plan
@@ -245,7 +295,7 @@ struct Stretch {
     mark: Option<Value>,
     /// The mark whose cost it is.
     of: u32,
-    cost: Cost,
+    costs: Costs,
     /// It has accesses to memory or images, which are counted at a row of its own.
     works: bool,
 }
@@ -255,6 +305,7 @@ struct Marks<'a> {
     runs: &'a Runs<'a>,
     stretches: &'a [Stretch],
     plan: Plan,
+    counters: &'a mut Vec<Costs>,
     profile: &'a mut Profile,
     /// The first stretch of each class that a mark begins, and the counter at such a one; 0 if there is none yet.
     first: Vec<Option<usize>>,
@@ -265,8 +316,8 @@ impl Marks<'_> {
     /// A counter at the begin of a stretch.
     fn place(&mut self, stretch: usize) -> u32 {
         let s = &self.stretches[stretch];
-        let counter = self.profile.counters.len() as u32;
-        self.profile.counters.push(Cost::FREE);
+        let counter = self.counters.len() as u32;
+        self.counters.push(FREE);
         match s.mark {
             Some(v) => self.plan.mark.push((v, counter)),
             None => self.plan.block[s.block as usize] = counter,
@@ -276,11 +327,12 @@ impl Marks<'_> {
     /// What a counter says of a stretch.
     fn tells(&mut self, stretch: usize, counter: u32, work: bool) {
         let s = &self.stretches[stretch];
-        if !work && s.mark.is_none() && s.cost == Cost::FREE {
+        if !work && s.mark.is_none() && s.costs == FREE {
             return;
         }
-        self.profile.counters[counter as usize].add(&s.cost);
-        self.profile.marks.push(MarkUse { counter, mark: s.of, entry: s.mark.is_some(), work, cost: s.cost });
+        add(&mut self.counters[counter as usize], &s.costs);
+        let cost = s.costs[0];
+        self.profile.marks.push(MarkUse { counter, mark: s.of, entry: s.mark.is_some(), work, cost });
     }
     /// Whether marks tell how often a class runs.
     fn tell(&self, class: u32) -> bool {
@@ -359,7 +411,7 @@ fn classes(cfg: &Cfg, n: usize) -> Vec<u32> {
 
 /// The nearest block that follows each block whatever happens; a loop's end is taken to lead to what is behind the
 /// loop.
-fn postdominators(cfg: &Cfg) -> Vec<u32> {
+pub(super) fn postdominators(cfg: &Cfg) -> Vec<u32> {
     let n = cfg.len();
     let mut after = vec![n as u32 - 1; n];
     let mut up = Ancestors::new(n);
@@ -385,14 +437,14 @@ fn postdominators(cfg: &Cfg) -> Vec<u32> {
 }
 
 /// Costs of the whole code and of its cheapest and dearest way.
-fn paths(shader: &Shader, cfg: &Cfg, costs: &[Cost]) -> Profile {
+fn paths(shader: &Shader, cfg: &Cfg, costs: &[Costs]) -> Profile {
     let mut profile = Profile::default();
     let n = costs.len();
     let mut short: Vec<Option<Cost>> = vec![None; n + 1];
     let mut long = vec![Cost::FREE; n + 1];
     short[n] = Some(Cost::FREE);
     for b in (0..n).rev() {
-        profile.total.add(&costs[b]);
+        profile.total.add(&costs[b][0]);
         let mut next: Vec<usize> = vec![];
         match shader.blocks[b].term {
             Term::Return => next.push(n),
@@ -400,12 +452,13 @@ fn paths(shader: &Shader, cfg: &Cfg, costs: &[Cost]) -> Profile {
         }
         next.retain(|s| *s > b);
         let with = |c: &Cost| {
-            let mut sum = costs[b];
+            let mut sum = costs[b][0];
             sum.add(c);
             sum
         };
         short[b] = next.iter().filter_map(|s| short[*s]).min_by_key(Cost::instructions).map(|c| with(&c));
-        long[b] = next.iter().map(|s| long[*s]).max_by_key(Cost::instructions).map_or(costs[b], |c| with(&c));
+        long[b] =
+            next.iter().map(|s| long[*s]).max_by_key(Cost::instructions).map_or(costs[b][0], |c| with(&c));
     }
     profile.shortest = short[0].unwrap_or_default();
     profile.longest = cfg.loops.is_empty().then_some(long[0]);

@@ -17,6 +17,7 @@ mod control;
 mod count;
 mod edges;
 mod encode;
+mod halves;
 mod interface;
 mod lir;
 mod live;
@@ -55,8 +56,6 @@ struct Lowering<'a> {
     fold_of: Vec<u32>,
     /// Values that something reads or that have an effect, and how many read them.
     needed: Vec<bool>,
-    /// Values that cost nothing, for an earlier one of their kind has room ([`narrow`]); empty: none.
-    rides: Vec<bool>,
     uses: Vec<u32>,
     /// Register of each value: its own number but for parts of tuples.
     alias: Vec<V>,
@@ -127,7 +126,6 @@ impl<'a> Lowering<'a> {
             folds: vec![],
             fold_of: vec![NONE; n],
             needed: vec![false; n],
-            rides: vec![],
             uses: vec![0; n],
             alias: (0..n as u32).collect(),
             tuple: vec![NONE; n],

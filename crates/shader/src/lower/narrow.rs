@@ -41,8 +41,8 @@ fn room(round: Un) -> Option<usize> {
 }
 
 impl Lowering<'_> {
-    /// By value: whether it goes with an earlier one's instruction, and costs nothing of its own. Empty: none does.
-    pub(super) fn find_packed(&self) -> Vec<bool> {
+    /// By value, of those that are needed: whether it goes with an earlier one's instruction, and costs nothing of its own. Empty: none does.
+    pub(super) fn find_packed(&self, needed: &[bool]) -> Vec<bool> {
         let shader = self.shader;
         let mut packed = vec![];
         if !shader.values.iter().any(|v| matches!(v.inst, Inst::Un(op, _) if room(op).is_some())) {
@@ -62,7 +62,7 @@ impl Lowering<'_> {
                 let Inst::Un(round, x) = *inst else { continue };
                 let (Some(room), Some(kind)) = (room(round), self.narrow_kind(x)) else { continue };
                 let here = place[x.0 as usize] != u32::MAX;
-                if !here || !self.needed[v.0 as usize] || self.u.prologue[v.0 as usize] {
+                if !here || !needed[v.0 as usize] || self.u.prologue[v.0 as usize] {
                     continue;
                 }
                 let alike = open.iter_mut().find(|o| o.kind == kind && o.room == room);

@@ -141,7 +141,7 @@ impl Scene {
 }
 
 fn varying(slot: u16) -> interface::Varying {
-    interface::Varying { slot, flat: false, no_perspective: false, at: At::Center }
+    interface::Varying { slot, flat: false, no_perspective: false, at: At::Center, half: false }
 }
 fn flat(slot: u16) -> interface::Varying {
     interface::Varying { flat: true, ..varying(slot) }
