@@ -89,6 +89,14 @@ impl Usage {
         self.have(&asked, l2, held);
     }
 
+    /// The same for what asks again for what a workload has just asked for: an L2 that holds as much has it.
+    pub fn find_in_l2(&mut self, l2: u64) {
+        let asked = self.share(l2);
+        if asked.lines <= l2 {
+            self.ask_less([[0, 1]; Asks::COUNT]);
+        }
+    }
+
     /// What the L2 has, memory need not give.
     fn have(&mut self, asked: &Asked, l2: u64, held: &mut Held) {
         if asked.lines == 0 {

@@ -130,7 +130,7 @@ impl GeometryCounts {
         }
         let others = |n: u64| if read { n } else { 0 };
         usage.run_in_halves([vertices, others(vertices)], self.events[Event::VertexInvocations]);
-        usage.share_l2(count::l2_lines(counters::model::current()));
+        usage.find_in_l2(count::l2_lines(counters::model::current()));
         usage.fare_as(&wave::Usage::default());
         let mut u = count::units(&usage);
         count::launch(&mut u, program, warps, vertices, full);
