@@ -1,5 +1,6 @@
 //! Blending, logic operations and writes of sixteen pixels into a tile (§ The Framebuffer).
 
+use super::blend_shader;
 use super::by_alpha::{self, ByAlpha};
 use crate::state::{Blend, BlendAttachment};
 use ash::vk;
@@ -182,6 +183,10 @@ impl Writer {
     /// Replaces all of a pixel, whatever was there.
     pub fn opaque(&self) -> bool {
         self.writes() && !self.blend.enable && self.logic.is_none() && self.keep.is_none()
+    }
+    /// A Mali would blend with a shader.
+    pub fn by_shader(&self) -> bool {
+        blend_shader::needed(self.format, &self.blend, self.logic.is_some(), self.opaque())
     }
     pub fn bytes(&self) -> usize {
         self.bytes

@@ -1,5 +1,6 @@
 //! What tiles count while a draw is drawn in them.
 
+use super::blend_shader;
 use super::fill::Fill;
 use super::item::Item;
 use crate::geometry::traffic;
@@ -122,8 +123,9 @@ pub fn load(tile: &TileCounts, item: &Item, usage: Option<&Usage>) -> Load {
     let none = Usage::default();
     let u = usage.unwrap_or(&none);
     let mut load = Load::default();
-    load[Ask::Fma] = u.ran[Ran::Fma];
-    load[Ask::Cvt] = u.ran[Ran::Cvt];
+    let blended = by_shader(tile, item);
+    load[Ask::Fma] = u.ran[Ran::Fma] + blended * blend_shader::FMA;
+    load[Ask::Cvt] = u.ran[Ran::Cvt] + blended * blend_shader::CVT;
     load[Ask::Sfu] = u.ran[Ran::Sfu];
     load[Ask::Issues] = u.lines.sum();
     load[Ask::Slots] = tile[InTile::Shaded] * varyings(item);
@@ -137,6 +139,13 @@ pub fn load(tile: &TileCounts, item: &Item, usage: Option<&Usage>) -> Load {
 
 fn varyings(item: &Item) -> u64 {
     item.plan.fills.iter().filter(|f| matches!(f, Fill::Varying { .. })).count() as u64
+}
+
+/// Of the quads blended, those that a shader blends: attachments have as many each.
+fn by_shader(tile: &TileCounts, item: &Item) -> u64 {
+    let colors = &item.plan.colors;
+    let shaders = colors.iter().filter(|c| c.writer.by_shader()).count() as u64;
+    (tile[InTile::Blended] * shaders).checked_div(colors.len() as u64).unwrap_or(0)
 }
 
 /// Quads with a lane in `m`.
@@ -200,6 +209,10 @@ fn events(tile: &TileCounts, item: &Item, usage: &Usage) -> Counts {
     let warps = tile[InTile::Warps];
     let mut u = machine::count::units(usage);
     machine::count::launch(&mut u, program, warps, shaded * 4, tile[InTile::FullWarps]);
+    let blended = by_shader(tile, item);
+    c[Event::BlendShaderQuads] = blended;
+    u[Unit::Fma] += blended * blend_shader::FMA;
+    u[Unit::Cvt] += blended * blend_shader::CVT;
     let varyings = varyings(item);
     // An instruction interpolates up to four components of a location.
     u[Unit::VaryingInstr] = warps * varyings.div_ceil(4);

@@ -5,6 +5,7 @@
 #![allow(clippy::needless_range_loop)]
 
 pub mod blend;
+mod blend_shader;
 mod blend8;
 mod by_alpha;
 pub mod clear;
