@@ -166,7 +166,12 @@ const ROWS: &[Row] = &[
     row("memory.external_bytes_per_cycle", &[], "fill", [(56, 1000.0 + 18_725.0), (28, 1000.0 + 37_450.0)]),
     // 8192 lines each way, two beats a read. 256 lines are 292 cycles of memory, 92 more than its latency: answers come from 100 to
     // 484 cycles, 284 of 384 parts before 384. 512 lines are 585 cycles: to 1070, 284 of 970 parts.
-    row("memory.outstanding", &[], "late beats", [(64, 16_384.0 - 2.0 * 6058.0), (128, 16_384.0 - 2.0 * 2398.0)]),
+    row(
+        "memory.outstanding",
+        &[],
+        "late beats",
+        [(64, 16_384.0 - 2.0 * 6058.0), (128, 16_384.0 - 2.0 * 2398.0)],
+    ),
     // Six pages, for which three waves of four workgroups ask each: of the 12 times that a page is asked for again, a sixth is it there.
     row("memory.tlb_pages", &[], "pages", [(512, 6.0), (1, 6.0 + 10.0)]),
     row("overhead.binning_job", &[], "binning", [(1000, 1000.0 + 20.0 + 28.0), (5000, 5000.0 + 20.0 + 28.0)]),

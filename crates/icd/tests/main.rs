@@ -13,6 +13,7 @@ mod graphics;
 mod instance;
 mod knobs;
 mod model;
+mod stalls;
 mod stripes;
 mod swapchain;
 mod texture;

@@ -38,7 +38,8 @@ impl Reach {
         self.shorten();
         let mut all = Pages::default();
         let mut last = None;
-        let place = |key: u64| ((key >> 12) * (super::REGION / PAGE) + key % super::REGION / PAGE, key >> 10 & 3);
+        let place =
+            |key: u64| ((key >> 12) * (super::REGION / PAGE) + key % super::REGION / PAGE, key >> 10 & 3);
         let mut met = [[Met::default(); 2]; Asks::COUNT];
         for page in self.lines.chunk_by(|a, b| place(a.0) == place(b.0)) {
             let (number, asks) = place(page[0].0);
@@ -51,10 +52,12 @@ impl Reach {
             let section = number / SECTION;
             all.sections += (last.replace(section) != Some(section)) as u64;
         }
-        let filled = |lines: u64| if self.thin == 0 { 0 } else { (lines << self.thin.min(20)).div_ceil(PAGE) };
+        let filled =
+            |lines: u64| if self.thin == 0 { 0 } else { (lines << self.thin.min(20)).div_ceil(PAGE) };
         for (met, [followed, whole]) in met.into_iter().zip(of) {
             let whole = |n: u64| {
-                (n as u128 * whole.max(followed) as u128 / followed.max(1) as u128).min(u64::MAX as u128) as u64
+                (n as u128 * whole.max(followed) as u128 / followed.max(1) as u128).min(u64::MAX as u128)
+                    as u64
             };
             let [own, shared] = met.map(|m| m.pages.max(filled(m.lines)));
             let stretches: u64 = met.iter().map(|m| m.stretches.max(filled(m.asked))).sum();

@@ -103,7 +103,9 @@ impl Bench {
             "fill, beats" => self.m.count(["Output external write beats"], |d, c| self.fill(d, c))[0],
             "microcontroller" => self.m.count(["MCU active cycles"], |d, c| self.fill(d, c))[0],
             "commands" => self.m.count(["Command execution unit active cycles"], |d, c| self.fill(d, c))[0],
-            "command loads" => self.m.count(["Command load/store unit active cycles"], |d, c| self.fill(d, c))[0],
+            "command loads" => {
+                self.m.count(["Command load/store unit active cycles"], |d, c| self.fill(d, c))[0]
+            }
             "late beats" => {
                 self.m.count(["Output external read latency 384+ cycles"], |d, c| self.copy_half(d, c))[0]
             }

@@ -257,6 +257,23 @@ mod tests {
     }
 
     #[test]
+    fn compute_and_binning_drain_each_other() {
+        let (mut gpu, m) = (Gpu::default(), model());
+        gpu.run(Front::Compute, 0, &cores(10, 100), &m);
+        let ran = gpu.run(Front::Binning, 20, &cores(1, 100), &m);
+        assert_eq!((ran.blocked, ran.drained), (80, 80));
+        // Drawing keeps it out, but not as binning does; half of memory is in use meanwhile, by nobody else.
+        let mut gpu = Gpu::default();
+        gpu.run(Front::Main, 0, &cores(10, 100), &m);
+        let ran = gpu.run(Front::Compute, 20, &Job { bytes: 56 * 50, ..cores(1, 100) }, &m);
+        assert_eq!((ran.blocked, ran.drained, ran.beside), (80, 0, 0));
+        // Half of its time beside a job that uses half of memory.
+        let mut gpu = Gpu::default();
+        gpu.run(Front::Main, 0, &Job { bytes: 56 * 25, ..cores(1, 50) }, &m);
+        assert_eq!(gpu.run(Front::Compute, 0, &cores(1, 100), &m).beside, ONE / 4);
+    }
+
+    #[test]
     fn memory_is_shared_too() {
         // Two jobs of a core each that want three quarters of what memory sustains.
         let (mut gpu, m) = (Gpu::default(), model());

@@ -174,11 +174,11 @@ impl Line {
             let cycles = |ticks: u64| (ticks as u128 * m.clock_mhz as u128 / 1000) as u64;
             ran.waited = cycles(from.max(self.ready[class as usize]).saturating_sub(at));
             ran.stream = cycles(ran.end.saturating_sub(at));
+            self.reached = self.reached.max(ran.begin);
         }
         self.last[front as usize] = ran.end;
         self.done[class as usize] = self.done[class as usize].max(ran.end);
         self.front = self.front.max(ran.begin);
-        self.reached = self.reached.max(ran.begin);
         ran
     }
 
@@ -266,6 +266,24 @@ mod tests {
         assert_eq!(l.0.done(Stages::COPY), 128);
         assert_eq!(l.0.done(Stages::COMPUTE_SHADER), 118);
         assert_eq!(l.0.latest(), 128);
+    }
+
+    #[test]
+    fn streams_wait_for_other_streams() {
+        let mut l = Lab::new();
+        let of = |r: Ran| [r.stream, r.waited];
+        // Drawing waits for binning; the stream had it from the begin.
+        let [binned, drawn] = l.0.pass(&mut l.1, [&job(10), &job(100)], &l.2);
+        assert_eq!([of(binned), of(drawn)], [[10, 0], [110, 10]]);
+        // Behind its own kind, a job is in no stream before its turn; behind a barrier, a dispatch waits for what is drawn.
+        let [binned, drawn] = l.0.pass(&mut l.1, [&job(10), &job(100)], &l.2);
+        assert_eq!([of(binned), of(drawn)], [[10, 0], [100, 0]]);
+        l.0.barrier(ALL, ALL);
+        let r = l.0.dispatch(&mut l.1, &job(7), &l.2);
+        // The front end had come to the second pass at 11; it is drawn at 211.
+        assert_eq!((of(r), r.begin), ([207, 200], 211));
+        // Nothing to bin, nothing that has a stream.
+        assert_eq!(of(l.0.pass(&mut l.1, [&job(0), &job(1)], &l.2)[0]), [0, 0]);
     }
 
     #[test]

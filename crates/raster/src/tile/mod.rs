@@ -5,8 +5,8 @@
 #![allow(clippy::needless_range_loop)]
 
 pub mod blend;
-mod blend_shader;
 mod blend8;
+mod blend_shader;
 mod by_alpha;
 pub mod clear;
 pub mod counts;

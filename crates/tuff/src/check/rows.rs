@@ -83,7 +83,12 @@ pub const ROWS: &[Row] = &[
         "MaliMainQueueActiveCy + MaliMainQueueAssignStallCy",
     ),
     most(All, "compute is drained while stalled", "MaliCompQueueDrainStallCy", "MaliCompQueueAssignStallCy"),
-    most(All, "binning is drained while stalled", "MaliTilerQueueDrainStallCy", "MaliBinningQueueAssignStallCy"),
+    most(
+        All,
+        "binning is drained while stalled",
+        "MaliTilerQueueDrainStallCy",
+        "MaliBinningQueueAssignStallCy",
+    ),
     // Command streams. Their cycles are cut from ticks, queues' rounded so that a job has all of its own.
     most(All, "vertex stream waits while active", "MaliCS0WaitStallCy", "MaliCSFCS0ActiveCy"),
     most(All, "fragment stream waits while active", "MaliCS1WaitStallCy", "MaliCSFCS1ActiveCy"),
