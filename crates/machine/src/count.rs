@@ -16,8 +16,8 @@ pub const TRACED_TILES: u64 = 128;
 /// Workloads of so few chunks go through them whole.
 const SMALL: u64 = 4;
 /// Bytes of a page, and of what an entry of the table's level before is for.
-const PAGE: u64 = 4 << 10;
-const SECTION: u64 = 2 << 20;
+pub const PAGE: u64 = 4 << 10;
+pub const SECTION: u64 = 2 << 20;
 
 /// The caches that chunk `c` goes through, if it is one of every `n`th that do, and two at least, for one does not tell what it shares with
 /// others: of each `n` one anywhere, for what repeats must not repeat with it, but never the very first, which is rarely like the others.

@@ -34,7 +34,7 @@ impl Reach {
     /// As many stretches have had a page as have had that of its lines that most have. Pages of which all that were met were one
     /// stretch's are that stretch's, and others have as many; pages that several met are all that there are. Where not all lines were
     /// kept, there are no fewer pages than all lines fill.
-    pub(crate) fn pages(&mut self, of: [[u64; 2]; Asks::COUNT]) -> Pages {
+    pub fn pages(&mut self, of: [[u64; 2]; Asks::COUNT]) -> Pages {
         self.shorten();
         let mut all = Pages::default();
         let mut last = None;
@@ -79,28 +79,4 @@ struct Met {
     /// Lines of them that were met, and how often.
     lines: u64,
     asked: u64,
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::reach::Stretch;
-    use crate::tally::AccessKind;
-
-    /// Eight stretches were followed of sixteen: each read a table of two pages, and a page of its own.
-    #[test]
-    fn a_table_and_a_page_each() {
-        let mut reach = Reach::default();
-        for s in 0..8 {
-            let mut stretch = Stretch::default();
-            for line in (0..2 * PAGE).chain((100 + s) * PAGE..(101 + s) * PAGE) {
-                stretch.asks(line, Asks::LoadStore(AccessKind::Read));
-            }
-            reach.end(&mut stretch);
-        }
-        let pages = reach.pages([[8 * 192, 16 * 192], [0; 2], [0; 2], [0; 2]]);
-        // Three a stretch; two, and sixteen; all in the first 2 MiB.
-        assert_eq!(pages, Pages { lookups: 48, pages: 18, sections: 1 });
-        assert_eq!(Reach::default().pages([[0; 2]; 4]), Pages::default());
-    }
 }
