@@ -72,8 +72,8 @@ fn cores(e: &mut EventCounts, c: &Counts, phase: Phase, job: &Job, m: &Model) {
     // A footprint of a message has eight samples.
     let footprints = |n: u64| (n * 8).div_ceil(core.texels);
     let (index, filter) = (footprints(u[Unit::TexIndexes]), u[Unit::TexFilterOps].div_ceil(core.texels));
-    let fetch =
-        footprints(u[Unit::TexFetches]).max(u[Unit::TexLookups]).max(u[Unit::TexL2ReadBeats]).max(data);
+    // Lookups of single lines, one a cycle, are told but hold nothing up.
+    let fetch = footprints(u[Unit::TexFetches]).max(u[Unit::TexL2ReadBeats]).max(data);
     let (asked, answered) = (u[Unit::TexInBeats], u[Unit::TexOutBeats]);
     let active = [index, filter, fetch, asked, answered].into_iter().fold(in_flight, u64::max).min(exec);
     let descriptors = u[Unit::TexDescriptorLoads] * (m.memory.l2_latency + m.memory.external_latency);
