@@ -82,6 +82,7 @@ pub struct Writer {
     scatter: ScatterFn,
     /// Bytes of one lane to the next, for `gather` and `scatter`.
     offsets: [u64; 16],
+    by_shader: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -162,7 +163,9 @@ impl Writer {
         if let Some([lo, hi]) = range {
             constants.iter_mut().for_each(|c| *c = c.clamp(lo, hi));
         }
+        let opaque = !b.enable && logic.is_none() && keep.is_none();
         Writer {
+            by_shader: blend_shader::needed(format, &b, logic.is_some(), opaque),
             format,
             bytes: format.block_bytes as usize,
             kind,
@@ -186,7 +189,7 @@ impl Writer {
     }
     /// A Mali would blend with a shader.
     pub fn by_shader(&self) -> bool {
-        blend_shader::needed(self.format, &self.blend, self.logic.is_some(), self.opaque())
+        self.by_shader
     }
     pub fn bytes(&self) -> usize {
         self.bytes
