@@ -292,8 +292,6 @@ names! {
         TexFetches,
         /// Beats of messages to the texture unit: of two operands of 32 bits a thread each.
         TexInBeats,
-        /// Beats of its answers: of four components a thread each.
-        TexOutBeats,
         /// Cores' first waits for the descriptors of a draw's or dispatch's textures.
         TexDescriptorLoads,
 

@@ -74,7 +74,7 @@ fn cores(e: &mut EventCounts, c: &Counts, phase: Phase, job: &Job, m: &Model) {
     let (index, filter) = (footprints(u[Unit::TexIndexes]), u[Unit::TexFilterOps].div_ceil(core.texels));
     // Lookups of single lines, one a cycle, are told but hold nothing up.
     let fetch = footprints(u[Unit::TexFetches]).max(u[Unit::TexL2ReadBeats]).max(data);
-    let (asked, answered) = (u[Unit::TexInBeats], u[Unit::TexOutBeats]);
+    let (asked, answered) = (u[Unit::TexInBeats], u[Unit::TexMessages]);
     let active = [index, filter, fetch, asked, answered].into_iter().fold(in_flight, u64::max).min(exec);
     let descriptors = u[Unit::TexDescriptorLoads] * (m.memory.l2_latency + m.memory.external_latency);
     e[Event::TextureActiveCycles] = active;

@@ -23,14 +23,14 @@ fn wide(format: &FormatInfo) -> u32 {
     }
 }
 
-/// Beats of a message, which has two operands of 32 bits for each of its threads, and of its answer, of four components.
-fn beats(code: &ImageCode) -> [u8; 2] {
+/// Beats of a message, which has two operands of 32 bits for each of its threads.
+#[inline]
+fn beats(code: &ImageCode) -> u32 {
     let one = [code.dref, code.lod, code.bias, code.sample, code.min_lod];
-    let optional = one.into_iter().filter(|r| !r.is_none()).count();
+    let optional: usize = one.into_iter().map(|r| !r.is_none() as usize).sum();
     // Offsets of all axes go together.
     let operands = code.coords.len() + optional + code.grad.len() + !code.offsets.is_empty() as usize;
-    let components = code.results.iter().filter(|r| !r.is_none()).count();
-    [operands.div_ceil(2), components.div_ceil(4)].map(|n| n.clamp(1, 255) as u8)
+    operands.div_ceil(2).max(1) as u32
 }
 
 /// # Safety

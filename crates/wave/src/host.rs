@@ -111,8 +111,8 @@ pub struct Filtering {
     pub taps: u32,
     /// Of the operations of a tap, those that texels of 32 bits would take.
     pub footprints: u32,
-    /// Beats of a message and of its answer.
-    pub beats: [u8; 2],
+    /// Beats of a message.
+    pub beats: u32,
     /// The image is block-compressed.
     pub complex: bool,
 }

@@ -50,8 +50,6 @@ names! {
         Fetches,
         /// Beats of messages.
         In,
-        /// Beats of answers.
-        Out,
         /// Messages of block-compressed images.
         Complex,
         /// Cache lines of texels, by warp (instrumented programs, and where tracing is on).

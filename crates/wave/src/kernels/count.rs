@@ -171,9 +171,10 @@ fn messages(t: &mut Texture, f: Filtering, n: u64) {
     t[Tex::Messages] += n;
     t[Tex::Indexes] += footprints * f.footprints as u64;
     t[Tex::Fetches] += footprints * f.operations as u64;
-    t[Tex::In] += n * f.beats[0] as u64;
-    t[Tex::Out] += n * f.beats[1] as u64;
-    t[Tex::Complex] += if f.complex { n } else { 0 };
+    t[Tex::In] += n * f.beats as u64;
+    if f.complex {
+        t[Tex::Complex] += n;
+    }
 }
 
 /// Samples by filter.
