@@ -154,6 +154,11 @@ pub struct Job {
     pub bytes: u64,
     /// Lines looked up in the L2.
     pub lines: u64,
+    /// What cores and the tiler take, the slices of the L2, and external memory: the job takes as long as the longest, and the front
+    /// end's overhead.
+    pub takes: [u64; 3],
+    /// Of binning: what its shading takes.
+    pub shading: u64,
 }
 
 impl Job {
@@ -162,7 +167,13 @@ impl Job {
         let lines = c[(phase, Unit::L2ReadLookups)] + c[(phase, Unit::L2WriteLookups)];
         let memory = bytes.div_ceil(m.memory.external_bytes_per_cycle);
         let l2 = (lines * LINE).div_ceil(m.memory.l2_slices * m.memory.slice_bytes);
-        Job { cycles: span.max(memory).max(l2) + jobs, core, exec, bytes, lines }
+        let takes = [span, l2, memory];
+        Job { cycles: span.max(memory).max(l2) + jobs, core, exec, bytes, lines, takes, shading: 0 }
+    }
+
+    /// Cycles without the front end's overhead.
+    pub fn busy(&self) -> u64 {
+        self.takes.into_iter().fold(0, u64::max)
     }
 }
 
@@ -195,8 +206,9 @@ pub fn compute(c: &Counts, m: &Model) -> Job {
 pub fn binning(c: &Counts, m: &Model) -> Job {
     let load = Load::of(c, Phase::Binning, m);
     let [span, core, exec] = dealt(&load, c[Event::BinningTasks], m.overhead.binning_task, m);
-    let span = span.max(tiler(c, m));
-    Job::of(c, Phase::Binning, m, [span, core, exec], c[Event::BinningJobs] * m.overhead.binning_job)
+    let whole = span.max(tiler(c, m));
+    let jobs = c[Event::BinningJobs] * m.overhead.binning_job;
+    Job { shading: span, ..Job::of(c, Phase::Binning, m, [whole, core, exec], jobs) }
 }
 
 /// What each stretch of a render pass weighs in its binning.
@@ -206,7 +218,8 @@ pub fn binning_weight(c: &Counts, m: &Model) -> u64 {
     busy.div_ceil(m.cores).max(tiler(c, m))
 }
 
-fn tiler(c: &Counts, m: &Model) -> u64 {
+/// Cycles of the tiler.
+pub(crate) fn tiler(c: &Counts, m: &Model) -> u64 {
     c[Event::InputPrimitives]
         .div_ceil(m.tiler.primitives)
         .max(c[Event::BinEntries].div_ceil(m.tiler.bin_entries))

@@ -110,6 +110,8 @@ names! {
         DeferredWarps,
         /// Vertices that it shades, region by region, as [`Unit::Threads`] of it has them.
         DeferredVertices,
+        /// Of these, quads that a blend shader blends, for the attachment's format has no fixed-function blending.
+        BlendShaderQuads,
         /// Pixels written from the tile buffer to memory, by attachment.
         TilePixelsWritten,
 
@@ -157,6 +159,76 @@ names! {
         CoreAnyCycles,
         /// Cycles that shader cores run at least one warp, summed over cores.
         CoreExecCycles,
+
+        /// Of these, cycles in which all warps wait for messages: what arithmetic does not take (`stalls`; so are those that follow).
+        StarvedCycles,
+        /// Cycles in which texture units have a message, summed over cores.
+        TextureActiveCycles,
+        /// Of these, cycles without a beat of an answer.
+        TextureStarvedCycles,
+        /// Of the active ones, cycles in which a quad waits for its descriptor.
+        TextureDescriptorCycles,
+        /// Of the active ones, cycles in which fetching holds up what comes before it.
+        TextureFetchCycles,
+        /// Of the active ones, cycles in which the filter has nothing to do for want of texels.
+        TextureFilterCycles,
+        /// Cycles of the main phase in which quads wait before a core's warps, summed over cores.
+        PrePipeCycles,
+        /// Cycles in which the tiler has a position to be shaded, and its queue of requests is full.
+        PositionStallCycles,
+        /// Cycles in which the tiler has a position to be shaded, and no room for the positions that are ready.
+        PositionFullCycles,
+        /// Cycles in which the tiler has other outputs to be shaded, and its queue of requests is full.
+        VaryingStallCycles,
+        /// Cycles in which the tiler's assembly waits for positions.
+        AssemblyStallCycles,
+        /// Cycles in which reads wait for external memory to take them, summed over slices of the L2.
+        ExtReadStallCycles,
+        /// Cycles in which writes wait for external memory to take them, summed over slices of the L2.
+        ExtWriteStallCycles,
+        /// Cycles in which reads wait for a slice of the L2, summed over slices.
+        L2ReadStallCycles,
+        /// Cycles in which writes wait for a slice of the L2, summed over slices.
+        L2WriteStallCycles,
+        /// Reads of lines from external memory that take less than 128 cycles.
+        ExtReadLatency0,
+        /// Reads of lines that take 128 to 191 cycles.
+        ExtReadLatency128,
+        /// Reads of lines that take 192 to 255 cycles.
+        ExtReadLatency192,
+        /// Reads of lines that take 256 to 319 cycles.
+        ExtReadLatency256,
+        /// Reads of lines that take 320 to 383 cycles.
+        ExtReadLatency320,
+        /// Reads of lines that begin while less than a quarter of what may be outstanding is.
+        ExtReadsQuarter1,
+        /// Reads of lines that begin while one to two quarters are outstanding.
+        ExtReadsQuarter2,
+        /// Reads of lines that begin while two to three quarters are outstanding.
+        ExtReadsQuarter3,
+        /// Writes of lines that begin while less than a quarter of what may be outstanding is.
+        ExtWritesQuarter1,
+        /// Writes of lines that begin while one to two quarters are outstanding.
+        ExtWritesQuarter2,
+        /// Writes of lines that begin while two to three quarters are outstanding.
+        ExtWritesQuarter3,
+
+        /// Of `BinningBlockedCycles`, those in which compute work ran (time model; so are all that follow).
+        BinningDrainCycles,
+        /// Of `ComputeBlockedCycles`, those in which binning work ran.
+        ComputeDrainCycles,
+        /// Cycles in which the command stream of vertex and tiler work has a job.
+        BinningStreamCycles,
+        /// Of these, cycles in which the job waits for what it depends on.
+        BinningStreamWaits,
+        /// Cycles in which the command stream of compute work has a job.
+        ComputeStreamCycles,
+        /// Of these, cycles in which the job waits for what it depends on.
+        ComputeStreamWaits,
+        /// Cycles in which the command stream of fragment work has a job.
+        MainStreamCycles,
+        /// Of these, cycles in which the job waits for what it depends on.
+        MainStreamWaits,
     }
 }
 
@@ -225,6 +297,17 @@ names! {
         TexLookups,
         /// Of these, lookups that missed.
         TexL1Misses,
+        /// Footprints that indices are calculated for: one a message, as many as levels, slices and taps beyond one ask for.
+        TexIndexes,
+        /// Footprints that texels are fetched for, twice those of texels wider than 32 bits and four times of wider than 64.
+        TexFetches,
+        /// Beats of messages to the texture unit: of two operands of 32 bits a thread each.
+        TexInBeats,
+        /// Cores' first waits for the descriptors of a draw's or dispatch's textures.
+        TexDescriptorLoads,
+
+        /// Lines of 64 bytes of programs that cores read into their instruction caches.
+        InstructionMisses,
 
         /// Beats of 16 bytes that the load/store unit reads from the L2.
         LsL2ReadBeats,
@@ -238,6 +321,8 @@ names! {
         TexL2ReadBeats,
         /// Of these, beats that missed the L2.
         TexExtReadBeats,
+        /// Of the beats from the L2, those of block-compressed texels.
+        TexComplexBeats,
         /// Beats of 16 bytes that other units of the core read from the L2 (descriptors, uniforms).
         OtherL2ReadBeats,
 
@@ -249,6 +334,15 @@ names! {
         ExtReads,
         /// Lines of 64 bytes written to external memory.
         ExtWrites,
+        /// Of these, lines of which stores have not written all.
+        ExtWritesPartial,
+
+        /// Pages of 4 KiB that cores ask the memory management unit for: what their own translations lack.
+        PageLookups,
+        /// Of these, pages that it reads the table's last level for.
+        PageReads,
+        /// Of these, those whose section of 2 MiB it reads the level before for.
+        SectionReads,
     }
 }
 

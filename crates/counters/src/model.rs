@@ -82,6 +82,8 @@ pub struct Tiler {
     pub bin_entries: u64,
     /// Regions that a visible primitive lies in at most for its vertices to be shaded by the main phase; 0: none's are.
     pub deferred: u64,
+    /// Requests for shading that wait at once.
+    pub requests: u64,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -98,6 +100,10 @@ pub struct Memory {
     pub bus_bytes: u64,
     /// What external memory sustains, reads and writes together.
     pub external_bytes_per_cycle: u64,
+    /// Reads that a slice of the L2 may have under way in external memory, and as many writes.
+    pub outstanding: u64,
+    /// Translations of pages of 4 KiB that the memory management unit keeps.
+    pub tlb_pages: u64,
 }
 
 /// Cycles that the front end adds to each job, and a core to each task.
@@ -110,6 +116,10 @@ pub struct Overhead {
     pub binning_task: u64,
     pub compute_task: u64,
     pub main_task: u64,
+    /// Of a job's cycles, those of the front end's microcontroller, of its execution unit and of its load/store unit.
+    pub mcu_job: u64,
+    pub ceu_job: u64,
+    pub lsu_job: u64,
 }
 
 /// Threads of a warp.
@@ -160,6 +170,7 @@ impl Model {
             ("core.texture_latency", c.texture_latency),
             ("tiler.primitives", m.tiler.primitives),
             ("tiler.bin_entries", m.tiler.bin_entries),
+            ("tiler.requests", m.tiler.requests),
             ("memory.l2_kib", m.memory.l2_kib),
             ("memory.l2_slices", m.memory.l2_slices),
             ("memory.slice_bytes", m.memory.slice_bytes),
@@ -167,6 +178,8 @@ impl Model {
             ("memory.external_latency", m.memory.external_latency),
             ("memory.bus_bytes", m.memory.bus_bytes),
             ("memory.external_bytes_per_cycle", m.memory.external_bytes_per_cycle),
+            ("memory.outstanding", m.memory.outstanding),
+            ("memory.tlb_pages", m.memory.tlb_pages),
         ];
         for (name, value) in rates {
             if !(1..=1 << 20).contains(&value) {
@@ -191,6 +204,10 @@ impl Model {
         let jobs = [o.binning_job, o.compute_job, o.main_job, o.binning_task, o.compute_task, o.main_task];
         if jobs.iter().any(|&c| c > 1 << 30) {
             return Err(format!("overhead: more than {} cycles", 1 << 30));
+        }
+        let least = o.binning_job.min(o.compute_job).min(o.main_job);
+        if [o.mcu_job, o.ceu_job, o.lsu_job].iter().any(|&c| c > least) {
+            return Err(format!("overhead: a unit of the front end takes more than a job's {least} cycles"));
         }
         Ok(m)
     }
@@ -245,6 +262,9 @@ impl Model {
             "$bin_entries" => self.tiler.bin_entries as f64,
             "$slice_bytes" => self.memory.slice_bytes as f64,
             "$external_bytes" => self.memory.external_bytes_per_cycle as f64,
+            "$mcu_job" => self.overhead.mcu_job as f64,
+            "$ceu_job" => self.overhead.ceu_job as f64,
+            "$lsu_job" => self.overhead.lsu_job as f64,
             _ => return None,
         })
     }

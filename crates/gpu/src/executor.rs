@@ -362,7 +362,7 @@ impl Executor {
         }
         let job = cost::compute(counts, model);
         let ran = run(&mut self.line, &mut self.shared.clock.gpu(), &job, model);
-        count::compute(counts, &job, ran.cycles());
+        count::compute(counts, &job, &ran, model);
         self.queries.add(counts, ran.end);
         ran.span()
     }

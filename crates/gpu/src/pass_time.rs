@@ -1,7 +1,8 @@
 //! When the parts of a render pass ran: its draws share the pass's time by what they cost, and the pass itself has the rest.
 
 use counters::cost::{self, share};
-use counters::{Counts, Model, Phase};
+use counters::stalls::{self, By};
+use counters::{Counts, Job, Model, Phase};
 use machine::count;
 use machine::shared::Shared;
 use machine::time::{Line, Ran, Span};
@@ -35,6 +36,7 @@ fn split(whole: u64, weights: &[u64], own: u64) -> Vec<u64> {
 /// What a phase of a pass took, and how its epochs share it.
 struct Phased<'a> {
     phase: Phase,
+    job: &'a Job,
     ran: Ran,
     weights: &'a [u64],
     /// Cycles of the front end, and of all cycles this many of `of` that are the pass's own.
@@ -53,15 +55,38 @@ impl Phased<'_> {
         split(whole, self.weights, overhead + own)
     }
 
+    /// Adds what it waited for to epochs, of a pass that counted `all`.
+    fn stall(&self, epochs: &mut Epochs, all: &Counts, m: &Model) {
+        let whole = stalls::of(all, self.phase, self.job, self.ran.went(), m);
+        let of = |unit| epochs.each().iter().map(|c| c[(self.phase, unit)]).collect::<Vec<u64>>();
+        let mut each = vec![Counts::default(); self.weights.len()];
+        for (event, by) in stalls::SHARED.into_iter().filter(|s| whole[s.0] > 0) {
+            let parts = match by {
+                By::Time => split(whole[event], self.weights, 0),
+                By::Unit(unit) => split(whole[event], &of(unit), 0),
+            };
+            each.iter_mut().zip(parts).for_each(|(c, part)| c[event] = part);
+        }
+        for (events, unit) in stalls::BANDS {
+            let bands: Vec<u64> = events.iter().map(|e| whole[*e]).collect();
+            for (c, parts) in each.iter_mut().zip(stalls::deal(&bands, &of(unit))) {
+                events.iter().zip(parts).for_each(|(event, part)| c[*event] = part);
+            }
+        }
+        each.iter().enumerate().for_each(|(e, c)| epochs.add_at(e, c));
+    }
+
     /// Adds its events to epochs; when each ended.
     fn add(&self, epochs: &mut Epochs) -> Vec<u64> {
         let parts = self.ran.cycles().map(|n| self.split(n));
+        let streamed = self.ran.streamed().map(|n| self.split(n));
         let mut at = self.ran.begin;
         let times = self.split(self.ran.end - self.ran.begin);
         (0..self.weights.len())
             .map(|e| {
                 let mut c = Counts::default();
                 count::ran(&mut c, self.phase, [0, 1, 2].map(|i: usize| parts[i][e]));
+                count::streamed(&mut c, self.phase, [0, 1, 2].map(|i: usize| streamed[i][e]));
                 epochs.add_at(e, &c);
                 at += times[e];
                 at
@@ -93,6 +118,7 @@ pub fn run(shared: &Shared, line: &mut Line, ended: &mut Ended) -> Times {
     let jobs = |job: counters::Event, cycles: u64| all[job] * cycles;
     let bin = Phased {
         phase: Phase::Binning,
+        job: &binning,
         ran: ran[0],
         weights: &binned,
         overhead: jobs(counters::Event::BinningJobs, m.overhead.binning_job),
@@ -101,12 +127,14 @@ pub fn run(shared: &Shared, line: &mut Line, ended: &mut Ended) -> Times {
     };
     let draw = Phased {
         phase: Phase::Main,
+        job: &main.job,
         ran: ran[1],
         weights: &draws,
         overhead: jobs(counters::Event::MainJobs, m.overhead.main_job),
         own,
         of: main.job.core,
     };
+    [&bin, &draw].into_iter().for_each(|p| p.stall(epochs, &all, m));
     let ends = [bin.add(epochs), draw.add(epochs)];
     let begins = [0, 1].map(|p: usize| ran[p].begin);
     let before = |e: usize| [0, 1].map(|p: usize| e.checked_sub(1).map_or(begins[p], |e| ends[p][e]));

@@ -49,6 +49,7 @@ const NO_CVT: Set = ("core.cvt_lanes", 1 << 10);
 /// - "multiplied quads": 100 rounds more of three instructions for each of a draw's 1024 warps.
 /// - "primitives", "references": 4096 triangles more, in one region or four. The former's vertices are shaded in that region.
 /// - "lines from memory": with a line of two descriptors.
+/// - "late beats": half of the fill's megabyte copied to the other half.
 /// - "binning": one warp of seven instructions, which it waits for: 28 cycles.
 const ROWS: &[Row] = &[
     // What is behind the class's name is for who reads it: "Tuff (software GPU, 7)".
@@ -151,6 +152,9 @@ const ROWS: &[Row] = &[
         "primitives, bytes written",
         [(1, 4096.0 * 8.0), (0, 4096.0 * (8.0 + 3.0 * 16.0))],
     ),
+    // 60 triangles: 45 requests for positions and 45 for the rest. A warp's seven instructions and a task's overhead are 720 cycles,
+    // 660 more than the tiler's; half of what 58 of 90 requests wait then, or 89, is the positions'.
+    row("tiler.requests", &[("core.arithmetic_latency", 100)], "requests", [(32, 212.0), (1, 326.0)]),
     // As for the L1, which is smaller than what is read.
     row("memory.l2_kib", &[], "lines from memory", [(2048, 24_576.0 + 64.0), (16, 3.0 * 24_576.0 + 64.0)]),
     // 1 MiB at 64 bytes a cycle of each slice.
@@ -166,6 +170,16 @@ const ROWS: &[Row] = &[
     row("memory.bus_bytes", &[], "fill, beats", [(32, 32_768.0), (64, 16_384.0)]),
     // 18 724.6 and 37 449.1 cycles, rounded up.
     row("memory.external_bytes_per_cycle", &[], "fill", [(56, 1000.0 + 18_725.0), (28, 1000.0 + 37_450.0)]),
+    // 8192 lines each way, two beats a read. 256 lines are 292 cycles of memory, 92 more than its latency: answers come from 100 to
+    // 484 cycles, 284 of 384 parts before 384. 512 lines are 585 cycles: to 1070, 284 of 970 parts.
+    row(
+        "memory.outstanding",
+        &[],
+        "late beats",
+        [(64, 16_384.0 - 2.0 * 6058.0), (128, 16_384.0 - 2.0 * 2398.0)],
+    ),
+    // Six pages, for which three waves of four workgroups ask each: of the 12 times that a page is asked for again, a sixth is it there.
+    row("memory.tlb_pages", &[], "pages", [(512, 6.0), (1, 6.0 + 10.0)]),
     row("overhead.binning_job", &[], "binning", [(1000, 1000.0 + 20.0 + 28.0), (5000, 5000.0 + 20.0 + 28.0)]),
     row("overhead.compute_job", &[], "fill", [(1000, 1000.0 + 18_725.0), (5000, 5000.0 + 18_725.0)]),
     // 65 536 / 56 = 1170.3.
@@ -183,6 +197,9 @@ const ROWS: &[Row] = &[
         "clear",
         [(100, 1000.0 + 1024.0 + 100.0), (500, 1000.0 + 1024.0 + 500.0)],
     ),
+    row("overhead.mcu_job", &[], "microcontroller", [(200, 200.0), (100, 100.0)]),
+    row("overhead.ceu_job", &[], "commands", [(300, 300.0), (100, 100.0)]),
+    row("overhead.lsu_job", &[], "command loads", [(250, 250.0), (100, 100.0)]),
 ];
 
 /// `section.key` of each line of the model, and nothing for one without a key.

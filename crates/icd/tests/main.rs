@@ -14,6 +14,7 @@ mod graphics;
 mod instance;
 mod knobs;
 mod model;
+mod stalls;
 mod stripes;
 mod swapchain;
 mod texture;

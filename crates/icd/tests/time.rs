@@ -11,8 +11,8 @@ const QUERIES: u32 = 16;
 const WARPS: f64 = (SIDE * SIDE / 16) as f64;
 
 /// Shaders that multiply as often as they are told, and timestamps.
-struct Heavy {
-    c: Counted,
+pub struct Heavy {
+    pub c: Counted,
     layout: vk::PipelineLayout,
     modules: [vk::ShaderModule; 3],
     set: vk::DescriptorSetLayout,
@@ -24,7 +24,7 @@ struct Heavy {
 
 // SAFETY (all blocks): handles are alive, structures outlive the calls.
 impl Heavy {
-    fn new() -> Heavy {
+    pub fn new() -> Heavy {
         let c = Counted::new();
         let d = &c.g.device;
         let module = |bytes| {
@@ -74,7 +74,7 @@ impl Heavy {
         unsafe { self.c.g.device.cmd_push_constants(c, self.layout, stages, 0, &n.to_le_bytes()) };
     }
     /// Workgroups of four warps that multiply `n` times.
-    fn dispatch(&self, c: vk::CommandBuffer, groups: u32, n: u32) {
+    pub fn dispatch(&self, c: vk::CommandBuffer, groups: u32, n: u32) {
         self.push(c, n);
         unsafe {
             self.c.g.device.cmd_bind_pipeline(c, vk::PipelineBindPoint::COMPUTE, self.dispatch);
@@ -82,7 +82,7 @@ impl Heavy {
         }
     }
     /// All of the target.
-    fn draw(&self, c: vk::CommandBuffer, n: u32) {
+    pub fn draw(&self, c: vk::CommandBuffer, n: u32) {
         self.push(c, n);
         unsafe {
             let area =
@@ -92,10 +92,10 @@ impl Heavy {
             self.c.g.device.cmd_draw(c, 3, 1, 0, 0);
         }
     }
-    fn pass(&self, c: vk::CommandBuffer, draws: impl FnOnce()) {
+    pub fn pass(&self, c: vk::CommandBuffer, draws: impl FnOnce()) {
         self.c.pass(&self.c.g.device, c, vk::RenderingFlags::empty(), 0.5, draws);
     }
-    fn barrier(&self, c: vk::CommandBuffer, src: Stages, dst: Stages) {
+    pub fn barrier(&self, c: vk::CommandBuffer, src: Stages, dst: Stages) {
         let barrier = [vk::MemoryBarrier2::default().src_stage_mask(src).dst_stage_mask(dst)];
         let info = vk::DependencyInfo::default().memory_barriers(&barrier);
         unsafe { self.c.g.device.cmd_pipeline_barrier2(c, &info) };
@@ -128,7 +128,7 @@ impl Heavy {
         got
     }
 
-    fn free(self) {
+    pub fn free(self) {
         let d = &self.c.g.device;
         unsafe {
             d.device_wait_idle().unwrap();

@@ -1,11 +1,12 @@
 //! From what workers count to the catalogue's events, and from those to ticks.
 
+use crate::time::Ran;
 use counters::model::LINE;
-use counters::{Counts, Event, Job, Load, Model, Phase, Unit, UnitCounts};
+use counters::{Counts, Event, Job, Load, Model, Phase, Unit, UnitCounts, stalls};
 use shader::bytecode::Program;
 use wave::Usage;
 use wave::cache::{Sizes, Traced};
-use wave::tally::{Access, AccessKind, Ran, Tex};
+use wave::tally::{self, Access, AccessKind, Tex};
 
 /// One of this many chunks of a large dispatch or draw goes through the modelled caches; what was not is taken to be
 /// like it.
@@ -14,6 +15,9 @@ pub const TRACED: u64 = 512;
 pub const TRACED_TILES: u64 = 128;
 /// Workloads of so few chunks go through them whole.
 const SMALL: u64 = 4;
+/// Bytes of a page, and of what an entry of the table's level before is for.
+pub const PAGE: u64 = 4 << 10;
+pub const SECTION: u64 = 2 << 20;
 
 /// The caches that chunk `c` goes through, if it is one of every `n`th that do, and two at least, for one does not tell what it shares with
 /// others: of each `n` one anywhere, for what repeats must not repeat with it, but never the very first, which is rarely like the others.
@@ -36,11 +40,11 @@ pub fn caches(m: &Model) -> Sizes {
 /// Events of running a shader.
 pub fn units(u: &Usage) -> UnitCounts {
     let mut c = UnitCounts::default();
-    c[Unit::Fma] = u.ran[Ran::Fma];
-    c[Unit::Cvt] = u.ran[Ran::Cvt];
-    c[Unit::Sfu] = u.ran[Ran::Sfu];
-    c[Unit::Narrow] = u.ran[Ran::Narrow];
-    c[Unit::Diverged] = u.ran[Ran::Diverged];
+    c[Unit::Fma] = u.ran[tally::Ran::Fma];
+    c[Unit::Cvt] = u.ran[tally::Ran::Cvt];
+    c[Unit::Sfu] = u.ran[tally::Ran::Sfu];
+    c[Unit::Narrow] = u.ran[tally::Ran::Narrow];
+    c[Unit::Diverged] = u.ran[tally::Ran::Diverged];
     let lines = u.all_lines();
     let access = |a: Access| lines[a];
     c[Unit::LsReadFull] = access(Access::ReadFull);
@@ -74,6 +78,8 @@ pub fn units(u: &Usage) -> UnitCounts {
     c[Unit::L2WriteLookups] = write_missed + atomics;
     c[Unit::ExtReads] = read_far + atomic_far;
     c[Unit::ExtWrites] = write_far + atomic_written;
+    // A line that an atomic writes was read before.
+    c[Unit::ExtWritesPartial] = part(write_far, access(Access::WritePartial), writes);
     let texels = |n: u64| part(u.texture[Tex::Messages], n, u.texels.messages);
     let (missed, far) = (texels(u.texels.lines[Traced::Missed]), texels(u.texels.lines[Traced::Far]));
     c[Unit::TexLookups] = texels(u.texels.lines[Traced::Lookups]);
@@ -82,7 +88,7 @@ pub fn units(u: &Usage) -> UnitCounts {
     c[Unit::TexExtReadBeats] = far * 4;
     c[Unit::L2ReadLookups] += missed;
     c[Unit::ExtReads] += far;
-    c[Unit::TexInstr] = u.ran[Ran::Tex];
+    c[Unit::TexInstr] = u.ran[tally::Ran::Tex];
     c[Unit::TexMessages] = u.texture[Tex::Messages];
     c[Unit::TexSingleQuadMessages] = u.texture[Tex::Single];
     c[Unit::TexNearest] = u.texture[Tex::Nearest];
@@ -91,6 +97,16 @@ pub fn units(u: &Usage) -> UnitCounts {
     c[Unit::Tex3d] = u.texture[Tex::Volume];
     c[Unit::TexAniso] = u.texture[Tex::Aniso];
     c[Unit::TexFilterOps] = u.texture[Tex::Operations];
+    c[Unit::TexIndexes] = u.texture[Tex::Indexes];
+    c[Unit::TexFetches] = u.texture[Tex::Fetches];
+    c[Unit::TexInBeats] = u.texture[Tex::In];
+    c[Unit::TexComplexBeats] = part(missed * 4, u.texture[Tex::Complex], u.texture[Tex::Messages]);
+    let kept = counters::model::current().memory.tlb_pages;
+    let wave::reach::pages::Pages { lookups, pages, sections } = u.pages;
+    c[Unit::PageLookups] = lookups;
+    // Of more than are kept, one that is asked for again is gone by the part of them that is not.
+    c[Unit::PageReads] = pages + part(lookups - pages, pages.saturating_sub(kept), pages);
+    c[Unit::SectionReads] = sections;
     c
 }
 
@@ -104,13 +120,18 @@ pub fn launch(c: &mut UnitCounts, program: &Program, warps: u64, threads: u64, f
     }
 }
 
-/// Descriptors that a program names wherever it is: each core that runs it reads them once, of 32 bytes each, and the L2 once.
+/// Descriptors that a program names wherever it is: each core that runs it reads them once, of 32 bytes each, and the L2 once. So it
+/// does the program: an op is taken to be an instruction of eight bytes.
 #[inline]
 pub fn descriptors(c: &mut UnitCounts, program: &Program, cores: u64) {
     let named = program.profile.descriptors as u64;
     c[Unit::OtherL2ReadBeats] += named * 2 * cores;
     c[Unit::L2ReadLookups] += (named * 32).div_ceil(64) * cores;
     c[Unit::ExtReads] += (named * 32).div_ceil(64);
+    c[Unit::InstructionMisses] += (program.code.len() as u64 * 8).div_ceil(64) * cores;
+    if named > 0 && program.profile.total.tex > 0 {
+        c[Unit::TexDescriptorLoads] += cores;
+    }
 }
 
 /// The L2 was cleaned: so many lines were dirty.
@@ -152,6 +173,10 @@ pub fn transfer(moved: Moved) -> Counts {
     u[Unit::L2WriteLookups] = writes;
     u[Unit::ExtReads] = reads;
     u[Unit::ExtWrites] = writes;
+    let pages = read.div_ceil(PAGE) + written.div_ceil(PAGE);
+    u[Unit::PageLookups] = pages;
+    u[Unit::PageReads] = pages;
+    u[Unit::SectionReads] = read.div_ceil(SECTION) + written.div_ceil(SECTION);
     c.add_units(Phase::Compute, &u);
     c
 }
@@ -172,6 +197,24 @@ pub fn ran(c: &mut Counts, phase: Phase, [active, blocked, alone]: [u64; 3]) {
     c[AnyQueueActive] += alone;
 }
 
+/// Events of the front end: cycles in which the other of compute and binning kept a job out, in which its command stream had it, in
+/// which that waited.
+pub fn streamed(c: &mut Counts, phase: Phase, [drained, stream, waited]: [u64; 3]) {
+    use Event::*;
+    let (cycles, waits) = match phase {
+        Phase::Binning => (BinningStreamCycles, BinningStreamWaits),
+        Phase::Compute => (ComputeStreamCycles, ComputeStreamWaits),
+        Phase::Main => (MainStreamCycles, MainStreamWaits),
+    };
+    c[cycles] += stream;
+    c[waits] += waited;
+    match phase {
+        Phase::Binning => c[BinningDrainCycles] += drained,
+        Phase::Compute => c[ComputeDrainCycles] += drained,
+        Phase::Main => {}
+    }
+}
+
 /// Events of cores' cycles.
 pub fn cores(c: &mut Counts, phase: Phase, core: u64, exec: u64) {
     use Event::*;
@@ -188,9 +231,12 @@ pub fn task(c: &mut Counts, m: &Model) {
 }
 
 /// All time events of a workload on the compute queue.
-pub fn compute(c: &mut Counts, job: &Job, cycles: [u64; 3]) {
+pub fn compute(c: &mut Counts, job: &Job, time: &Ran, m: &Model) {
+    let stalls = stalls::of(c, Phase::Compute, job, time.went(), m);
+    c.add_events(&stalls);
     cores(c, Phase::Compute, job.core, job.exec);
-    ran(c, Phase::Compute, cycles);
+    ran(c, Phase::Compute, time.cycles());
+    streamed(c, Phase::Compute, time.streamed());
 }
 
 #[cfg(test)]

@@ -23,21 +23,32 @@ fn wide(format: &FormatInfo) -> u32 {
     }
 }
 
+/// Beats of a message, which has two operands of 32 bits for each of its threads.
+#[inline]
+fn beats(code: &ImageCode) -> u32 {
+    let one = [code.dref, code.lod, code.bias, code.sample, code.min_lod];
+    let optional: usize = one.into_iter().map(|r| !r.is_none() as usize).sum();
+    // Offsets of all axes go together.
+    let operands = code.coords.len() + optional + code.grad.len() + !code.offsets.is_empty() as usize;
+    operands.div_ceil(2).max(1) as u32
+}
+
 /// # Safety
 /// `view` and `sampler` are null or a descriptor's.
 pub unsafe fn filtering(code: &ImageCode, view: u64, sampler: u64) -> Filtering {
+    let nearest = || Filtering { operations: 1, footprints: 1, beats: beats(code), ..Filtering::default() };
     match code.op {
         ImageOp::Sample | ImageOp::Gather => {}
-        ImageOp::Fetch | ImageOp::Read => return Filtering { operations: 1, ..Filtering::default() },
+        ImageOp::Fetch | ImageOp::Read => return nearest(),
         _ => return Filtering::default(),
     }
-    let nearest = Filtering { operations: 1, ..Filtering::default() };
+    let nearest = nearest();
     if view == 0 || sampler == 0 {
         return nearest;
     }
     // SAFETY: neither is null, so they are a descriptor's.
     let (v, s) = unsafe { (&*(view as *const ImageView), &*(sampler as *const Sampler)) };
-    let wide = wide(v.format);
+    let (wide, nearest) = (wide(v.format), Filtering { complex: v.format.compressed(), ..nearest });
     if code.op == ImageOp::Gather || !(s.mag_linear || s.min_linear) {
         return Filtering { operations: wide, ..nearest };
     }
@@ -51,7 +62,8 @@ pub unsafe fn filtering(code: &ImageCode, view: u64, sampler: u64) -> Filtering 
         _ if levels => Filter::Trilinear,
         _ => Filter::Bilinear,
     };
-    Filtering { filter, operations: wide * (1 + levels as u32) * (1 + volume as u32), taps: 0 }
+    let footprints = (1 + levels as u32) * (1 + volume as u32);
+    Filtering { filter, operations: wide * footprints, footprints, ..nearest }
 }
 
 #[cfg(test)]

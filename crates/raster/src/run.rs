@@ -21,7 +21,7 @@ use super::tile::task::Task;
 use super::tile::transfer::Traffic;
 use super::tile::{Scratches, hidden, resolve};
 use ash::vk;
-use counters::model::LINE;
+use counters::model::{BEAT, LINE};
 use counters::{Counts, Event, Load, Phase, Unit, cost};
 use machine::count;
 use machine::host::DeviceHost;
@@ -295,7 +295,11 @@ impl PassRun {
         let mut r = self.flush(shared, false, if suspending { Until::Room } else { Until::Read });
         self.drawn.read_again(&mut self.epochs, shared.model);
         // One job each, however many parts a render pass instance comes in; without primitives there is nothing to bin.
-        let bins = self.epochs.all()[Event::InputPrimitives] > 0;
+        let all = self.epochs.all();
+        let bins = all[Event::InputPrimitives] > 0;
+        // Attachments fill their pages' sections.
+        let bytes = (all[Event::FfeExtReadBeats] + all[Event::TileWriteBeats]) * BEAT;
+        self.epochs.current()[(Phase::Main, Unit::SectionReads)] += bytes.div_ceil(count::SECTION);
         self.epochs.current()[Event::BinningJobs] += (bins && !self.binned) as u64;
         if suspending {
             let left = Suspended { aside: self.aside, binned: bins || self.binned, regions: self.regions };
@@ -625,5 +629,8 @@ impl PassRun {
         c[(Phase::Main, Unit::L2WriteLookups)] += written;
         c[(Phase::Main, Unit::ExtReads)] += read;
         c[(Phase::Main, Unit::ExtWrites)] += written;
+        let pages = loaded.bytes.div_ceil(count::PAGE) + stored.bytes.div_ceil(count::PAGE);
+        c[(Phase::Main, Unit::PageLookups)] += pages;
+        c[(Phase::Main, Unit::PageReads)] += pages;
     }
 }

@@ -109,6 +109,12 @@ pub struct Filtering {
     pub operations: u32,
     /// Taps along axes of anisotropy beyond one a lane, of all lanes together.
     pub taps: u32,
+    /// Of the operations of a tap, those that texels of 32 bits would take.
+    pub footprints: u32,
+    /// Beats of a message.
+    pub beats: u32,
+    /// The image is block-compressed.
+    pub complex: bool,
 }
 
 /// A host whose lifetime nobody tracks, for a wave's state.

@@ -7,6 +7,9 @@
 //! that nobody saw. It is taken by images, which have no more lines than they have memory for, and otherwise by stretches of 64 KiB of
 //! memory. What no two stretches have met is nothing shared: there are as many of its lines as a stretch has, times stretches.
 
+#[path = "pages.rs"]
+pub mod pages;
+
 use crate::tally::AccessKind;
 
 /// A list that has grown to this is made short: what is there twice first, then by halves.

@@ -71,6 +71,7 @@ impl Usage {
     /// As if all stretches of it had one L2 of so many lines, empty at first. What it asks memory for.
     fn share(&mut self, l2: u64) -> Asked {
         let mut reach = std::mem::take(&mut self.reach);
+        self.pages += reach.pages(self.followed());
         let asked = reach.lines(self.followed(), l2);
         self.in_parts();
         let alone = self.asked();
@@ -115,7 +116,7 @@ impl Usage {
         all.iter().for_each(|u| whole.add(u));
         let asked = whole.share(l2);
         whole.have(&asked, l2, held);
-        let (together, of) = (whole.asked(), whole.followed());
+        let (together, of, pages) = (whole.asked(), whole.followed(), whole.pages);
         let mut each = [0; Asks::COUNT];
         for u in all.iter_mut() {
             u.share(l2);
@@ -132,5 +133,13 @@ impl Usage {
             u.ask_less(part);
         }
         all.iter_mut().for_each(|u| u.fare_as(&whole));
+        // A page that several have is read for the first.
+        let mut left = pages;
+        for u in all.iter_mut() {
+            u.pages.pages = u.pages.pages.min(left.pages);
+            u.pages.sections = u.pages.sections.min(left.sections).min(u.pages.pages);
+            left.pages -= u.pages.pages;
+            left.sections -= u.pages.sections;
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::cache::{Cache, Sizes, TexelTrace, Trace, Traced};
 use crate::reach::Reach;
+use crate::reach::pages::Pages;
 use counters::{By, names};
 use shader::bytecode::Program;
 use shader::cost::{COUNTED, Cost};
@@ -43,6 +44,14 @@ names! {
         Aniso,
         /// Bilinear operations that samples cost.
         Operations,
+        /// Footprints that indices are calculated for, a message each but for levels, slices and taps beyond one.
+        Indexes,
+        /// The same, of wide texels as many times as they are 32 bits wide.
+        Fetches,
+        /// Beats of messages.
+        In,
+        /// Messages of block-compressed images.
+        Complex,
         /// Cache lines of texels, by warp (instrumented programs, and where tracing is on).
         Lines,
     }
@@ -152,6 +161,8 @@ pub struct Usage {
     pub texels: TexelTrace,
     /// Of those stretches, the lines that the L2 lacked.
     pub reach: Reach,
+    /// What they ask the memory management unit for, once [`Usage::share_l2`] has told.
+    pub pages: Pages,
 }
 
 /// Numbers of one basic block in an instrumented program: warps, threads, diverged warps, warp-instructions of FMA, CVT and
@@ -171,6 +182,7 @@ impl Usage {
         self.traced.iter_mut().zip(&o.traced).for_each(|(a, b)| *a += b);
         self.texels.add(&o.texels);
         self.reach.add(&o.reach);
+        self.pages += o.pages;
     }
     /// Lines by [`Access`] in all: those of accesses that were not told are taken to be as many each as those of the same
     /// kind that were.

@@ -1,5 +1,6 @@
 //! How many lines memory gives stretches of which some were followed: figures worked out by hand.
 
+use wave::reach::pages::Pages;
 use wave::reach::{Asks, Reach, Stretch};
 use wave::tally::AccessKind;
 
@@ -109,4 +110,22 @@ fn images_are_of_their_own_stretch() {
     r.end(&mut s);
     // Its lines are no image's: as many as there are stretches like it.
     assert_eq!(r.lines(of(1, 10), 32_768).given[Asks::Texel.at()].once, 160);
+}
+
+/// Pages of 64 lines, as the memory management unit is asked for them.
+#[test]
+fn pages_of_a_table_and_a_page_each() {
+    // Eight of sixteen stretches: two pages of a table, and one of its own each. Three lookups a stretch; two pages, and sixteen; all in
+    // the first 2 MiB.
+    let mut r = reach((0..8).map(|s| (0..128).chain((100 + s) * 64..(101 + s) * 64).collect()));
+    assert_eq!(r.pages(of(8, 16)), Pages { lookups: 48, pages: 18, sections: 1 });
+    // A line of each of three sections of 512 pages.
+    let mut r = reach([vec![0, 512 * 64, 1024 * 64]]);
+    assert_eq!(r.pages(of(1, 1)), Pages { lookups: 3, pages: 3, sections: 3 });
+    // More lines than are kept, of 4096 pages: as many, as far as one line of many tells.
+    let mut r = reach([(0..4096 * 64).collect()]);
+    let pages = r.pages(of(1, 1));
+    assert!((3800..4400).contains(&pages.pages) && pages.lookups == pages.pages, "{pages:?}");
+    assert_eq!(pages.sections, 8.max(pages.pages.div_ceil(512)));
+    assert_eq!(Reach::default().pages(of(0, 0)), Pages::default());
 }

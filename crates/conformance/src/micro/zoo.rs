@@ -5,7 +5,7 @@ use super::draw::SIDE;
 use crate::check::text;
 use ash::vk;
 use client::compute::KernelInfo;
-use client::graphics::{Attachment, Image, ImageInfo, Load, Pass, Pipeline, PipelineInfo};
+use client::graphics::{Attachment, Image, ImageInfo, Load, Pass, Pipeline, PipelineInfo, over};
 use client::{Buffer, Kernel};
 
 const COLOUR: vk::Format = vk::Format::R8G8B8A8_UNORM;
@@ -130,6 +130,46 @@ impl Rig {
         run(&|d, commands| {
             copy(d, commands);
             fill(d, commands, 0.75);
+        })?;
+        // The same the other way round, of binning that leaves memory nothing for long.
+        run(&|d, commands| {
+            pass(Load::colour([0.5; 4])).record(d, commands, |d, commands| {
+                draw(d, commands, &all, 0, 3, 1);
+                unsafe { d.cmd_draw(commands, 3, 60_000, 9, 0) };
+            });
+            copy(d, commands);
+        })?;
+        // Few primitives, in one region: their shading takes longer than the tiler. In all regions: the tiler does.
+        for (shape, clear) in [(5, 0.125), (0, 0.0625)] {
+            run(&|d, commands| {
+                pass(Load::colour([clear; 4])).record(d, commands, |d, commands| {
+                    draw(d, commands, &all, shape, 3, 1);
+                    unsafe { d.cmd_draw(commands, 3, 60, 3 * shape, 0) };
+                });
+            })?;
+        }
+        // Each kind of work waits for another.
+        let wait = |d: &ash::Device, commands| {
+            let stages = vk::PipelineStageFlags::ALL_COMMANDS;
+            unsafe { d.cmd_pipeline_barrier(commands, stages, stages, Default::default(), &[], &[], &[]) };
+        };
+        run(&|d, commands| {
+            copy(d, commands);
+            wait(d, commands);
+            drawn(d, commands);
+            wait(d, commands);
+            copy(d, commands);
+        })?;
+        // Half floats are blended by a shader.
+        let half = vk::Format::R16G16B16A16_SFLOAT;
+        let halves = Image::new(c, ImageInfo::colour(half, size)).map_err(text)?;
+        let info = PipelineInfo { push_size: 4, blend: over(), ..PipelineInfo::new(vertex, early, half) };
+        let info = info.interleaved(&[(vk::Format::R32G32B32A32_SFLOAT, 16)]);
+        let blends = Pipeline::new(c, &info, None).map_err(text)?;
+        run(&|d, commands| {
+            let colours = vec![Attachment::new(&halves, Load::colour([0.5; 4]))];
+            let pass = Pass { colours, size, ..Pass::default() };
+            pass.record(d, commands, |d, commands| draw(d, commands, &blends, 0, 3, 1));
         })?;
         // A message of the texture unit holds two quads: of one alone it has one.
         self.sampled("Texture messages with single quad", COLOUR, super::draw::Filter::Nearest, 2)?;

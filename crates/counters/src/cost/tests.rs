@@ -131,8 +131,14 @@ fn each_key_binds() {
         let mut c = Counts::default();
         c[Event::InputPrimitives] = 3_000;
         c[Event::BinEntries] = 12_000;
-        binning(&c, &Model { tiler: crate::model::Tiler { primitives, bin_entries, deferred: 0 }, ..g720() })
-            .cycles
+        binning(
+            &c,
+            &Model {
+                tiler: crate::model::Tiler { primitives, bin_entries, deferred: 0, ..g720().tiler },
+                ..g720()
+            },
+        )
+        .cycles
     };
     assert_eq!([tiled(1, 1), tiled(1, 2), tiled(1, 8), tiled(2, 8)], [12_000, 6_000, 3_000, 1_500]);
 }

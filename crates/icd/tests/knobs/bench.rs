@@ -101,6 +101,19 @@ impl Bench {
         match workload {
             "fill" => self.m.count(COMPUTE, |d, c| self.fill(d, c))[0],
             "fill, beats" => self.m.count(["Output external write beats"], |d, c| self.fill(d, c))[0],
+            "microcontroller" => self.m.count(["MCU active cycles"], |d, c| self.fill(d, c))[0],
+            "commands" => self.m.count(["Command execution unit active cycles"], |d, c| self.fill(d, c))[0],
+            "command loads" => {
+                self.m.count(["Command load/store unit active cycles"], |d, c| self.fill(d, c))[0]
+            }
+            "late beats" => {
+                self.m.count(["Output external read latency 384+ cycles"], |d, c| self.copy_half(d, c))[0]
+            }
+            "pages" => self.compute(["MMU L3 table read requests"], LINES, 288, 12)[0],
+            "requests" => {
+                let names = ["Tiler position shading stall cycles"];
+                self.pass(names, |d, c| self.draw(d, c, 0, 0, 60, 1))[0]
+            }
             "fill, nanoseconds" => self.fill_time(),
             "multiplications" => self.loops(FMA, 40, 800),
             "square roots" => self.loops(SFU, 40, 800),
@@ -132,6 +145,12 @@ impl Bench {
 
     fn fill(&self, d: &ash::Device, c: vk::CommandBuffer) {
         unsafe { d.cmd_fill_buffer(c, self.filled.buffer, 0, vk::WHOLE_SIZE, 9) }
+    }
+
+    fn copy_half(&self, d: &ash::Device, c: vk::CommandBuffer) {
+        let half = FILL / 2;
+        let region = [vk::BufferCopy { src_offset: 0, dst_offset: half, size: half }];
+        unsafe { d.cmd_copy_buffer(c, self.filled.buffer, self.filled.buffer, &region) }
     }
 
     fn fill_time(&self) -> f64 {

@@ -26,7 +26,9 @@ const FRONTS: usize = Front::COUNT;
 /// What jobs share: cores, slices of the L2, external memory.
 const SHARED: usize = 3;
 /// All there is of something, and a job's own pace.
-const ONE: u64 = 1 << 20;
+const ONE: u64 = counters::stalls::WHOLE;
+/// Of what is shared, external memory.
+const MEMORY: usize = 2;
 /// A job that is left less than this of its pace waits.
 const LEAST: u64 = ONE / 64;
 /// Stretches that are remembered: work that comes too late for them begins later.
@@ -51,12 +53,26 @@ pub struct Ran {
     pub blocked: u64,
     /// Cycles in which no earlier job ran beside it.
     pub alone: u64,
+    /// Of the blocked cycles, those in which binning kept compute work out, or compute work binning.
+    pub drained: u64,
+    /// Part of external memory that earlier jobs used on average while it went on, of [`ONE`].
+    pub beside: u64,
+    /// Cycles in which its command stream had it, and of these, cycles in which it waited for what it depends on ([`super::Line`]).
+    pub stream: u64,
+    pub waited: u64,
 }
 
 impl Ran {
     /// Active, blocked, alone.
     pub fn cycles(&self) -> [u64; 3] {
         [self.active, self.blocked, self.alone]
+    }
+    /// Drained, in its stream, waited.
+    pub fn streamed(&self) -> [u64; 3] {
+        [self.drained, self.stream, self.waited]
+    }
+    pub fn went(&self) -> counters::stalls::Went {
+        counters::stalls::Went { active: self.active, beside: self.beside }
     }
     pub fn span(&self) -> Span {
         Span { begin: self.begin, end: self.end }
@@ -116,6 +132,13 @@ impl Gpu {
             let free = self.free(front, t);
             return Ran { begin: free, end: free, ..ran };
         }
+        // Who drains before this may begin: they share endpoints.
+        let peer = match front {
+            Front::Binning => Some(Front::Compute),
+            Front::Compute => Some(Front::Binning),
+            Front::Main => None,
+        };
+        let mut beside = 0u128;
         let mut begun = false;
         let mut i = self.stretches.partition_point(|s| s.end <= t);
         while left > 0 {
@@ -134,6 +157,8 @@ impl Gpu {
             if pace == 0 {
                 // Blocked is who could run but for room.
                 ran.blocked += if queue_runs { 0 } else { until - t };
+                let drains = !queue_runs && others.zip(peer).is_some_and(|(s, p)| s.runs[p as usize]);
+                ran.drained += if drains { until - t } else { 0 };
                 t = until;
                 i += others.is_some() as usize;
                 continue;
@@ -144,6 +169,7 @@ impl Gpu {
             let length = left.div_ceil(pace as u128).min((until - t) as u128) as u64;
             left = left.saturating_sub(length as u128 * pace as u128);
             ran.active += length;
+            beside += length as u128 * used[MEMORY] as u128;
             ran.alone += if others.is_none_or(|s| s.runs == [false; FRONTS]) { length } else { 0 };
             let mut mine = Stretch { begin: t, end: t + length, runs: [false; FRONTS], used };
             if let Some(s) = others {
@@ -157,9 +183,11 @@ impl Gpu {
             i = self.put(i, mine, others);
         }
         ran.end = t;
+        ran.beside = beside.checked_div(ran.active as u128).unwrap_or(0) as u64;
         // Those of all ticks are the job's.
         let cycles = |n: u64| (n as u128 * job.cycles as u128 / ticks as u128) as u64;
         (ran.active, ran.blocked, ran.alone) = (cycles(ran.active), cycles(ran.blocked), cycles(ran.alone));
+        ran.drained = cycles(ran.drained);
         while self.stretches.len() > REMEMBERED {
             self.horizon = self.stretches.pop_front().map_or(self.horizon, |s| s.end);
         }
@@ -202,11 +230,11 @@ mod tests {
     fn one_after_the_other_in_a_queue_side_by_side_in_others() {
         let (mut gpu, m) = (Gpu::default(), model());
         let ran = gpu.run(Front::Compute, 5, &cores(4, 100), &m);
-        assert_eq!(ran, Ran { begin: 5, end: 105, active: 100, blocked: 0, alone: 100 });
+        assert_eq!(ran, Ran { begin: 5, end: 105, active: 100, blocked: 0, alone: 100, ..ran });
         let ran = gpu.run(Front::Compute, 5, &cores(4, 100), &m);
-        assert_eq!(ran, Ran { begin: 105, end: 205, active: 100, blocked: 0, alone: 100 });
+        assert_eq!(ran, Ran { begin: 105, end: 205, active: 100, blocked: 0, alone: 100, ..ran });
         let ran = gpu.run(Front::Main, 55, &cores(6, 100), &m);
-        assert_eq!(ran, Ran { begin: 55, end: 155, active: 100, blocked: 0, alone: 0 });
+        assert_eq!(ran, Ran { begin: 55, end: 155, active: 100, blocked: 0, alone: 0, ..ran });
         assert_eq!(
             [gpu.free(Front::Compute, 0), gpu.free(Front::Compute, 7), gpu.free(Front::Main, 60)],
             [0, 205, 155]
@@ -225,7 +253,24 @@ mod tests {
         let mut gpu = Gpu::default();
         gpu.run(Front::Main, 0, &cores(10, 100), &m);
         let ran = gpu.run(Front::Compute, 20, &cores(1, 100), &m);
-        assert_eq!(ran, Ran { begin: 100, end: 200, active: 100, blocked: 80, alone: 100 });
+        assert_eq!(ran, Ran { begin: 100, end: 200, active: 100, blocked: 80, alone: 100, ..ran });
+    }
+
+    #[test]
+    fn compute_and_binning_drain_each_other() {
+        let (mut gpu, m) = (Gpu::default(), model());
+        gpu.run(Front::Compute, 0, &cores(10, 100), &m);
+        let ran = gpu.run(Front::Binning, 20, &cores(1, 100), &m);
+        assert_eq!((ran.blocked, ran.drained), (80, 80));
+        // Drawing keeps it out, but not as binning does; half of memory is in use meanwhile, by nobody else.
+        let mut gpu = Gpu::default();
+        gpu.run(Front::Main, 0, &cores(10, 100), &m);
+        let ran = gpu.run(Front::Compute, 20, &Job { bytes: 56 * 50, ..cores(1, 100) }, &m);
+        assert_eq!((ran.blocked, ran.drained, ran.beside), (80, 0, 0));
+        // Half of its time beside a job that uses half of memory.
+        let mut gpu = Gpu::default();
+        gpu.run(Front::Main, 0, &Job { bytes: 56 * 25, ..cores(1, 50) }, &m);
+        assert_eq!(gpu.run(Front::Compute, 0, &cores(1, 100), &m).beside, ONE / 4);
     }
 
     #[test]
@@ -249,7 +294,7 @@ mod tests {
         for n in 0..5 {
             // 10 cycles are 7.7 ns.
             let ran = gpu.run(Front::Main, 0, &cores(1, 10), &m);
-            assert_eq!(ran, Ran { begin: n * 8, end: n * 8 + 8, active: 10, blocked: 0, alone: 10 });
+            assert_eq!(ran, Ran { begin: n * 8, end: n * 8 + 8, active: 10, blocked: 0, alone: 10, ..ran });
         }
     }
 
@@ -260,7 +305,7 @@ mod tests {
         gpu.run(Front::Main, 150, &cores(10, 100), &m);
         // Fifty cycles between them, the rest behind.
         let ran = gpu.run(Front::Compute, 0, &cores(5, 100), &m);
-        assert_eq!(ran, Ran { begin: 100, end: 300, active: 100, blocked: 200, alone: 100 });
+        assert_eq!(ran, Ran { begin: 100, end: 300, active: 100, blocked: 200, alone: 100, ..ran });
         // Nothing takes no time, but its turn.
         assert_eq!(gpu.run(Front::Main, 160, &Job::default(), &m).end, 250);
     }

@@ -33,6 +33,8 @@ pub struct Line {
     last: [u64; Front::COUNT],
     /// The last workload, or wait of everything, began: how far the front end has come.
     front: u64,
+    /// The last workload began, or its batch could: how far command streams have come that wait for nothing.
+    reached: u64,
     /// The last timestamps, by the classes of work that they tell of (a bit each; none: the front end).
     stamps: [u64; 1 << CLASSES],
 }
@@ -44,6 +46,7 @@ impl Default for Line {
             ready: [1; CLASSES],
             last: [1; Front::COUNT],
             front: 1,
+            reached: 1,
             stamps: [0; 1 << CLASSES],
         }
     }
@@ -99,6 +102,7 @@ impl Line {
     pub fn floor(&mut self, t: u64) {
         self.ready.iter_mut().for_each(|r| *r = (*r).max(t));
         self.front = self.front.max(t);
+        self.reached = self.reached.max(t);
     }
 
     /// A timestamp: when everything so far that `stages` take in has ended; for none, how far the front end has come.
@@ -156,14 +160,22 @@ impl Line {
     /// A render pass: its binning and main phases.
     pub fn pass(&mut self, gpu: &mut Gpu, [binning, main]: [&Job; 2], m: &Model) -> [Ran; 2] {
         let binned = self.run(gpu, Front::Binning, Class::Binning, 0, binning, m);
-        let front = self.front;
+        let (front, reached) = (self.front, self.reached);
         let drawn = self.run(gpu, Front::Main, Class::Main, binned.end, main, m);
         // The front end has handed both out at once.
-        self.front = front;
+        (self.front, self.reached) = (front, reached);
         [binned, drawn]
     }
     fn run(&mut self, gpu: &mut Gpu, front: Front, class: Class, from: u64, job: &Job, m: &Model) -> Ran {
-        let ran = gpu.run(front, self.may_begin(front, class, from), job, m);
+        let mut ran = gpu.run(front, self.may_begin(front, class, from), job, m);
+        if job.cycles > 0 {
+            // Its stream comes to a job when the one before it has ended; then what it depends on may be under way still.
+            let at = self.reached.max(self.last[front as usize]);
+            let cycles = |ticks: u64| (ticks as u128 * m.clock_mhz as u128 / 1000) as u64;
+            ran.waited = cycles(from.max(self.ready[class as usize]).saturating_sub(at));
+            ran.stream = cycles(ran.end.saturating_sub(at));
+            self.reached = self.reached.max(ran.begin);
+        }
         self.last[front as usize] = ran.end;
         self.done[class as usize] = self.done[class as usize].max(ran.end);
         self.front = self.front.max(ran.begin);
@@ -254,6 +266,24 @@ mod tests {
         assert_eq!(l.0.done(Stages::COPY), 128);
         assert_eq!(l.0.done(Stages::COMPUTE_SHADER), 118);
         assert_eq!(l.0.latest(), 128);
+    }
+
+    #[test]
+    fn streams_wait_for_other_streams() {
+        let mut l = Lab::new();
+        let of = |r: Ran| [r.stream, r.waited];
+        // Drawing waits for binning; the stream had it from the begin.
+        let [binned, drawn] = l.0.pass(&mut l.1, [&job(10), &job(100)], &l.2);
+        assert_eq!([of(binned), of(drawn)], [[10, 0], [110, 10]]);
+        // Behind its own kind, a job is in no stream before its turn; behind a barrier, a dispatch waits for what is drawn.
+        let [binned, drawn] = l.0.pass(&mut l.1, [&job(10), &job(100)], &l.2);
+        assert_eq!([of(binned), of(drawn)], [[10, 0], [100, 0]]);
+        l.0.barrier(ALL, ALL);
+        let r = l.0.dispatch(&mut l.1, &job(7), &l.2);
+        // The front end had come to the second pass at 11; it is drawn at 211.
+        assert_eq!((of(r), r.begin), ([207, 200], 211));
+        // Nothing to bin, nothing that has a stream.
+        assert_eq!(of(l.0.pass(&mut l.1, [&job(0), &job(1)], &l.2)[0]), [0, 0]);
     }
 
     #[test]

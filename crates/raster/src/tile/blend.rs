@@ -1,5 +1,6 @@
 //! Blending, logic operations and writes of sixteen pixels into a tile (§ The Framebuffer).
 
+use super::blend_shader;
 use super::by_alpha::{self, ByAlpha};
 use crate::state::{Blend, BlendAttachment};
 use ash::vk;
@@ -81,6 +82,7 @@ pub struct Writer {
     scatter: ScatterFn,
     /// Bytes of one lane to the next, for `gather` and `scatter`.
     offsets: [u64; 16],
+    by_shader: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -161,7 +163,9 @@ impl Writer {
         if let Some([lo, hi]) = range {
             constants.iter_mut().for_each(|c| *c = c.clamp(lo, hi));
         }
+        let opaque = !b.enable && logic.is_none() && keep.is_none();
         Writer {
+            by_shader: blend_shader::needed(format, &b, logic.is_some(), opaque),
             format,
             bytes: format.block_bytes as usize,
             kind,
@@ -182,6 +186,10 @@ impl Writer {
     /// Replaces all of a pixel, whatever was there.
     pub fn opaque(&self) -> bool {
         self.writes() && !self.blend.enable && self.logic.is_none() && self.keep.is_none()
+    }
+    /// A Mali would blend with a shader.
+    pub fn by_shader(&self) -> bool {
+        self.by_shader
     }
     pub fn bytes(&self) -> usize {
         self.bytes

@@ -1,5 +1,6 @@
 //! What tiles count while a draw is drawn in them.
 
+use super::blend_shader;
 use super::fill::Fill;
 use super::item::Item;
 use crate::geometry::traffic;
@@ -133,8 +134,9 @@ pub fn load(tile: &TileCounts, item: &Item, usage: Option<&Usage>) -> Load {
     let none = Usage::default();
     let u = usage.unwrap_or(&none);
     let mut load = Load::default();
-    load[Ask::Fma] = u.ran[Ran::Fma];
-    load[Ask::Cvt] = u.ran[Ran::Cvt];
+    let blended = by_shader(tile, item);
+    load[Ask::Fma] = u.ran[Ran::Fma] + blended * blend_shader::FMA;
+    load[Ask::Cvt] = u.ran[Ran::Cvt] + blended * blend_shader::CVT;
     load[Ask::Sfu] = u.ran[Ran::Sfu];
     load[Ask::Issues] = u.single + u.lines.sum();
     load[Ask::Slots] = tile[InTile::Shaded] * item.plan.interpolated.slots.iter().sum::<u64>();
@@ -209,6 +211,13 @@ impl Interpolated {
     }
 }
 
+/// Of the quads blended, those that a shader blends: attachments have as many each.
+fn by_shader(tile: &TileCounts, item: &Item) -> u64 {
+    let colors = &item.plan.colors;
+    let shaders = colors.iter().filter(|c| c.writer.by_shader()).count() as u64;
+    (tile[InTile::Blended] * shaders).checked_div(colors.len() as u64).unwrap_or(0)
+}
+
 /// Quads with a lane in `m`.
 #[inline(always)]
 pub fn quads(m: u16) -> u64 {
@@ -278,6 +287,10 @@ fn events(tile: &TileCounts, item: &Item, usage: &Usage) -> Counts {
     let warps = tile[InTile::Warps];
     let mut u = machine::count::units(usage);
     machine::count::launch(&mut u, program, warps, shaded * 4, tile[InTile::FullWarps]);
+    let blended = by_shader(tile, item);
+    c[Event::BlendShaderQuads] = blended;
+    u[Unit::Fma] += blended * blend_shader::FMA;
+    u[Unit::Cvt] += blended * blend_shader::CVT;
     let read = &item.plan.interpolated;
     u[Unit::VaryingInstr] = warps * read.instructions;
     u[Unit::VaryingSlots32] = shaded * read.slots[0];

@@ -82,6 +82,38 @@ pub const ROWS: &[Row] = &[
         "MaliMainQueuedCy",
         "MaliMainQueueActiveCy + MaliMainQueueAssignStallCy",
     ),
+    most(All, "compute is drained while stalled", "MaliCompQueueDrainStallCy", "MaliCompQueueAssignStallCy"),
+    most(
+        All,
+        "binning is drained while stalled",
+        "MaliTilerQueueDrainStallCy",
+        "MaliBinningQueueAssignStallCy",
+    ),
+    // Command streams. Their cycles are cut from ticks, queues' rounded so that a job has all of its own.
+    most(All, "vertex stream waits while active", "MaliCS0WaitStallCy", "MaliCSFCS0ActiveCy"),
+    most(All, "fragment stream waits while active", "MaliCS1WaitStallCy", "MaliCSFCS1ActiveCy"),
+    most(All, "compute stream waits while active", "MaliCS2WaitStallCy", "MaliCSFCS2ActiveCy"),
+    most(All, "vertex stream active while queued", "MaliBinningQueuedCy", "MaliCSFCS0ActiveCy"),
+    most(All, "fragment stream active while queued", "MaliMainQueuedCy", "MaliCSFCS1ActiveCy"),
+    most(All, "compute stream active while queued", "MaliCompQueuedCy", "MaliCSFCS2ActiveCy"),
+    most(
+        All,
+        "the front end's units within the queues' cycles",
+        "max(MaliCSFMCUActiveCy, MaliCSFCEUActiveCy, MaliCSFLSUActiveCy)",
+        "MaliBinningQueueActiveCy + MaliCompQueueActiveCy + MaliMainQueueActiveCy",
+    ),
+    most(
+        All,
+        "tiler stalls within the tiler's cycles",
+        "MaliTilerPrimAsPosShadStallCy + MaliTilerPosShadFIFOFullCy",
+        "MaliTilerActiveCy",
+    ),
+    most(
+        All,
+        "full queues of shading requests are waits of assembly",
+        "MaliTilerPosShadStallCy + MaliTilerVarShadStallCy",
+        "MaliTilerPrimAsPosShadStallCy",
+    ),
     same("tiler active = binning active", "MaliTilerActiveCy", "MaliBinningQueueActiveCy"),
     same("GPU active = any queue active", "MaliGPUActiveCy", "MaliGPUAnyQueueActiveCy"),
     most(
@@ -93,6 +125,15 @@ pub const ROWS: &[Row] = &[
     // Cores.
     same("any = main + other phases", "MaliAnyActiveCy", "MaliMainActiveCy + MaliCompOrBinningActiveCy"),
     most(All, "execution within active", "MaliCoreActiveCy", "MaliAnyActiveCy"),
+    most(All, "starvation within execution", "MaliEngStarveCy", "MaliCoreActiveCy"),
+    most(All, "texture units active within execution", "MaliTexClkActiveCy", "MaliCoreActiveCy"),
+    most(
+        All,
+        "stalls of texture units within their cycles",
+        "max(MaliTexClkStarvedCy, MaliTexDescStallCy, MaliTexDataFetchStallCy, MaliTexFiltStallCy)",
+        "MaliTexClkActiveCy",
+    ),
+    most(All, "quads before the warps within the main phase", "MaliFragFPKActiveCy", "MaliMainActiveCy"),
     most(All, "main phase on the cores there are", "MaliMainActiveCy", "$cores * MaliMainQueueActiveCy"),
     most(
         All,
@@ -254,6 +295,52 @@ pub const ROWS: &[Row] = &[
     // Textures, caches and memory.
     most(All, "single-quad messages are messages", "MaliTexOutSingleMsg", "MaliTexOutMsg"),
     most(All, "texture L1 misses are lookups", "TuffTexL1Misses", "MaliTexL1CacheLookupCy"),
+    same(
+        "simple + complex = all beats into the texture L1",
+        "MaliTexL1CacheLoadCy",
+        "MaliTexCacheSimpleLoadCy + MaliTexCacheComplexLoadCy",
+    ),
+    most(All, "indices are calculated for what is fetched", "MaliTexIndexCy", "MaliTexCacheLookupCy"),
+    most(All, "messages have beats", "MaliTexOutMsg", "min(MaliTexInBt, MaliTexOutBt)"),
+    most(All, "blend shaders blend quads", "TuffBlendShaderQuads", "TuffBlendQuads"),
+    // Translation: a page is there, or read; of those read, the section is there, or read.
+    same("lookups of pages = hits + reads", "MaliMMULookup", "MaliMMUL3Hit + MaliMMUL3Rd"),
+    same("reads of pages = hits + reads of sections", "MaliMMUL3Rd", "MaliMMUL2Hit + MaliMMUL2Rd"),
+    // External memory.
+    same("reads are not snooped", "MaliExtBusRd", "MaliExtBusRdNoSnoop"),
+    same(
+        "writes are whole or parts, and not snooped",
+        "MaliExtBusWr",
+        "MaliExtBusWrNoSnoopFull + MaliExtBusWrNoSnoopPart",
+    ),
+    same(
+        "bands of latency = read beats",
+        "MaliExtBusRdBt",
+        "MaliExtBusRdLat0 + MaliExtBusRdLat128 + MaliExtBusRdLat192 + MaliExtBusRdLat256 + MaliExtBusRdLat320 + \
+         MaliExtBusRdLat384",
+    ),
+    same(
+        "bands of outstanding reads = reads",
+        "MaliExtBusRd",
+        "MaliExtBusRdOTQ1 + MaliExtBusRdOTQ2 + MaliExtBusRdOTQ3 + MaliExtBusRdOTQ4",
+    ),
+    same(
+        "bands of outstanding writes = writes",
+        "MaliExtBusWr",
+        "MaliExtBusWrOTQ1 + MaliExtBusWrOTQ2 + MaliExtBusWrOTQ3 + MaliExtBusWrOTQ4",
+    ),
+    most(
+        All,
+        "external memory refuses while it is in use",
+        "(MaliExtBusRdStallCy + MaliExtBusWrStallCy) / $l2_slices",
+        "MaliBinningQueueActiveCy + MaliCompQueueActiveCy + MaliMainQueueActiveCy",
+    ),
+    most(
+        All,
+        "requests to the L2 wait for a slice's cycle at most",
+        "MaliL2CacheRdStallCy + MaliL2CacheWrStallCy",
+        "MaliL2CacheLookup * 64 / $slice_bytes",
+    ),
     most(All, "load/store's external beats are L2 beats", "MaliSCBusLSExtRdBt", "MaliSCBusLSL2RdBt"),
     most(All, "texture's external beats are L2 beats", "MaliSCBusTexExtRdBt", "MaliSCBusTexL2RdBt"),
     most(All, "front end's external beats are L2 beats", "MaliSCBusFFEExtRdBt", "MaliSCBusFFEL2RdBt"),

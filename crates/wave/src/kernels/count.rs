@@ -159,9 +159,22 @@ pub fn texture_wave(st: &mut State, f: Filtering) {
     }
     let warps = st.live.count_ones() as u64;
     let t = &mut st.count.row().texture;
-    t[Tex::Messages] += 2 * warps;
+    messages(t, f, 2 * warps);
     t[Tex::Operations] += 16 * warps * f.operations as u64;
     *of_filter(t, f.filter) += 16 * warps;
+}
+
+/// Messages, and what each stage of the texture unit does for them; eight more taps are a footprint more.
+#[inline(always)]
+fn messages(t: &mut Texture, f: Filtering, n: u64) {
+    let footprints = n + (f.taps as u64).div_ceil(8);
+    t[Tex::Messages] += n;
+    t[Tex::Indexes] += footprints * f.footprints as u64;
+    t[Tex::Fetches] += footprints * f.operations as u64;
+    t[Tex::In] += n * f.beats as u64;
+    if f.complex {
+        t[Tex::Complex] += n;
+    }
 }
 
 /// Samples by filter.
@@ -189,7 +202,7 @@ pub fn texture(st: &mut State, f: Filtering, ex: u16) {
     let lanes = ex.count_ones() as u64;
     // Two quads go in a message.
     let quads = ((ex | ex >> 1 | ex >> 2 | ex >> 3) & 0x1111).count_ones() as u64;
-    t[Tex::Messages] += quads.div_ceil(2);
+    messages(t, f, quads.div_ceil(2));
     t[Tex::Single] += quads & 1;
     t[Tex::Operations] += (lanes + f.taps as u64) * f.operations as u64;
     *of_filter(t, f.filter) += lanes;
