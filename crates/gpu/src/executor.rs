@@ -17,6 +17,7 @@ use machine::instrumentation::Blocks;
 use machine::lost::{Blame, Place};
 use machine::shared::Shared;
 use machine::time::{Gpu, Line, Ran, Span};
+use machine::turns::Slot;
 use parking_lot::Mutex;
 use raster::run::{PassRun, Suspended};
 use raster::tile::Scratches;
@@ -33,6 +34,8 @@ pub struct Executor {
     /// Where this queue's work lies in modelled time.
     pub line: Line,
     pub stripes: Stripes,
+    /// The place of the submission under way among those of all queues.
+    pub slot: Slot,
     pub publisher: Publisher,
     /// Marks in the pass under way, with their epochs.
     marks: Vec<(usize, Mark)>,
@@ -56,6 +59,7 @@ impl Executor {
             suspended: None,
             line: Line::default(),
             stripes: Stripes::default(),
+            slot: Slot::default(),
             publisher,
             marks: vec![],
             place: Place::default(),
@@ -160,7 +164,9 @@ impl Executor {
             Command::WaitEvents { events, dependency } => {
                 self.shared.clock.reached(self.line.latest());
                 self.pulse.rest();
-                self.shared.hub.wait(u64::MAX, || events.iter().all(|e| e.set.load(SeqCst)));
+                let Shared { hub, turns, .. } = &*self.shared;
+                turns.part(hub, &mut self.slot);
+                turns.wait(hub, || events.iter().all(|e| e.set.load(SeqCst)));
                 for e in events {
                     self.line.wait(e.time.load(SeqCst), dependency.dst_stages);
                 }
