@@ -7,7 +7,7 @@ use crate::exclusive::{self, Turn};
 use crate::pass_time;
 use crate::query::Queries;
 use crate::stripes::Stripes;
-use crate::transfer;
+use crate::transfer::{self, Transferred};
 use crate::watch::{Expired, Pulse};
 use ash::vk;
 use counters::{Counts, Event, Job, Model, Phase, cost};
@@ -324,7 +324,8 @@ impl Executor {
         counts[Event::ComputeInvocations] = total * size;
         counts[Event::ComputeJobs] = 1;
         counts[Event::ComputeTasks] = total;
-        let span = self.compute(&mut counts, Line::dispatch);
+        let job = cost::compute(&counts, shared.model);
+        let span = self.job(&mut counts, Phase::Compute, &job, Line::dispatch);
         let done = Done { kind: WorkloadKind::Dispatch, views: 1, span, phases: None, counts: &counts };
         let [x, y, z] = groups;
         let name = || format!("{} {x}x{y}x{z}", d.pipeline.title.entries());
@@ -334,22 +335,38 @@ impl Executor {
         }
     }
 
-    /// A copy, blit, resolve, fill or clear outside render passes: the compute queue's work.
+    /// A copy, blit, resolve, fill or clear outside render passes: the compute queue's work, or the main queue's.
     fn transfer(&mut self, c: &Command) {
         let _turn = exclusive::shared();
-        let Some((name, moved)) = transfer::run(c) else { return };
-        let mut counts = count::transfer(moved);
-        let span = self.compute(&mut counts, Line::transfer);
+        let Some(Transferred { name, kind, moved, covered }) = transfer::run(c) else { return };
+        let model = self.shared.model;
+        let (mut counts, phase, job) = match covered {
+            Some(covered) => {
+                let counts = count::drawn(moved, &covered);
+                (counts, Phase::Main, cost::main(&counts, &[], &covered.weights, 0, model).job)
+            }
+            None => {
+                let counts = count::transfer(moved);
+                (counts, Phase::Compute, cost::compute(&counts, model))
+            }
+        };
+        let run =
+            |line: &mut Line, gpu: &mut Gpu, job: &Job, m: &Model| line.transfer(gpu, kind, phase, job, m);
+        let span = self.job(&mut counts, phase, &job, run);
         let done = Done { kind: WorkloadKind::Transfer, views: 1, span, phases: None, counts: &counts };
         self.publisher.publish(&self.place, &done, || name.into());
     }
 
-    /// A workload that has counted this runs on the compute queue: its time is added to what it counted, and all that to queries.
-    fn compute(&mut self, counts: &mut Counts, run: fn(&mut Line, &mut Gpu, &Job, &Model) -> Ran) -> Span {
-        let model = self.shared.model;
-        let job = cost::compute(counts, model);
-        let ran = run(&mut self.line, &mut self.shared.clock.gpu(), &job, model);
-        count::compute(counts, &job, ran.cycles());
+    /// A workload that has counted this runs as one job: its time is added to what it counted, and all that to queries.
+    fn job(
+        &mut self,
+        counts: &mut Counts,
+        phase: Phase,
+        job: &Job,
+        run: impl FnOnce(&mut Line, &mut Gpu, &Job, &Model) -> Ran,
+    ) -> Span {
+        let ran = run(&mut self.line, &mut self.shared.clock.gpu(), job, self.shared.model);
+        count::job(counts, phase, job, ran.cycles());
         self.queries.add(counts, ran.end);
         ran.span()
     }
