@@ -267,6 +267,22 @@ mod tests {
         assert_eq!(timer(true), [111, 221]);
     }
 
+    /// The same passes, whose drawing wants five of ten cores, behind a dispatch that has eight of them for a thousand cycles.
+    #[test]
+    fn a_timer_takes_in_what_the_overlap_costs() {
+        let cores = |n: u64, cycles: u64| Job { core: n * cycles, ..job(cycles) };
+        let mut l = Lab::new();
+        let r = l.0.dispatch(&mut l.1, &cores(8, 1000), &l.2);
+        assert_eq!([r.begin, r.end], [1, 1001]);
+        let mut pass = || l.0.pass(&mut l.1, [&job(10), &cores(5, 100)], &l.2).map(|r| [r.begin, r.end]);
+        // Binning has one of the two cores that are left; drawing both, two fifths of its pace: 250 cycles.
+        assert_eq!(pass(), [[1, 11], [11, 261]]);
+        // Nothing is left beside that, so binning waits. The front end had begun with pass 0 at 1: 520, where the pass alone takes
+        // 110, and 210 with pass 0's drawing: 150 more for each drawing, and ten that overlap no more.
+        assert_eq!(pass(), [[261, 271], [271, 521]]);
+        assert_eq!([l.0.front, l.0.stamp(Stages::COLOR_ATTACHMENT_OUTPUT)], [261, 521]);
+    }
+
     #[test]
     fn only_what_a_barrier_names_waits() {
         let mut l = Lab::new();
