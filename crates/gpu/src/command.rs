@@ -22,7 +22,7 @@ pub struct Dispatch {
     pub instrumentation: Option<Active>,
 }
 
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct Dependency {
     pub src_stages: vk::PipelineStageFlags2,
     pub dst_stages: vk::PipelineStageFlags2,

@@ -7,7 +7,7 @@ use crate::limits::{MAX_DESCRIPTOR_BUFFERS, MAX_NESTING};
 use crate::object::Object;
 use crate::record::bind::BindPoint;
 use crate::record::draw::Graphics;
-use gpu::command::{Command, CommandList, Tie};
+use gpu::command::{Command, CommandList, Dependency, Tie};
 use machine::instrumentation::{Active, Instrumentation};
 use parking_lot::{Mutex, MutexGuard};
 use std::sync::{Arc, OnceLock};
@@ -52,6 +52,8 @@ pub(crate) struct Recorder {
     pub draw: Graphics,
     /// Of the render pass that is being recorded, after the present one.
     pub subpasses_left: usize,
+    /// Its dependencies of what comes behind it.
+    pub after: Vec<Dependency>,
     /// The active shader instrumentation object.
     pub instrumentation: Option<Arc<Instrumentation>>,
     frozen: Option<Arc<CommandList>>,
@@ -72,6 +74,7 @@ impl Default for Recorder {
             push: Arc::new([]),
             draw: Default::default(),
             subpasses_left: 0,
+            after: Vec::new(),
             instrumentation: None,
             frozen: None,
         }
