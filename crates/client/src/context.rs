@@ -10,6 +10,8 @@ use std::rc::Rc;
 pub struct Context {
     pub device: ash::Device,
     pub queue: vk::Queue,
+    /// Another of the same family, if there is one.
+    pub second: Option<vk::Queue>,
     pub physical: vk::PhysicalDevice,
     pub properties: vk::PhysicalDeviceProperties,
     pub driver_name: String,
@@ -88,8 +90,10 @@ impl Context {
                 features = features.push_next(&mut features13);
             }
             instance.get_physical_device_features2(physical, &mut features);
-            let queues =
-                [vk::DeviceQueueCreateInfo::default().queue_family_index(family).queue_priorities(&[1.0])];
+            let count = families[family as usize].queue_count.min(2) as usize;
+            let queues = [vk::DeviceQueueCreateInfo::default()
+                .queue_family_index(family)
+                .queue_priorities(&[1.0; 2][..count])];
             let names: Vec<_> = extensions.iter().map(|e| e.as_ptr()).collect();
             let mut create = vk::DeviceCreateInfo::default()
                 .queue_create_infos(&queues)
@@ -106,6 +110,7 @@ impl Context {
             let device =
                 instance.create_device(physical, &create, None).map_err(Error::vk("vkCreateDevice"))?;
             let queue = device.get_device_queue(family, 0);
+            let second = (count > 1).then(|| device.get_device_queue(family, 1));
             let pool = device
                 .create_command_pool(
                     &vk::CommandPoolCreateInfo::default()
@@ -121,6 +126,7 @@ impl Context {
             Ok(Rc::new(Self {
                 device,
                 queue,
+                second,
                 physical,
                 properties,
                 driver_name: name(&driver.driver_name),

@@ -65,13 +65,13 @@ names! {
 
         /// Render passes that were binned.
         BinningJobs,
-        /// Dispatches, and transfers outside render passes.
+        /// Dispatches, and transfers to and from buffers.
         ComputeJobs,
-        /// Render passes whose tiles were drawn.
+        /// Render passes whose tiles were drawn, and clears, blits, resolves and copies of images.
         MainJobs,
         /// Chunks of primitives, shaded and binned as one.
         BinningTasks,
-        /// Workgroups, and stretches of 64 KiB of transfers.
+        /// Workgroups, and stretches of 64 KiB of transfers to and from buffers.
         ComputeTasks,
         /// Regions of 64 × 64 pixels drawn, by layer.
         MainTasks,

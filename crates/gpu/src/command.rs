@@ -6,6 +6,7 @@ use ash::vk;
 use machine::bindings::Bindings;
 use machine::instrumentation::Active;
 use machine::sync::Event;
+use machine::turns::Slot;
 use raster::draw::Draw;
 use raster::pass::Rendering;
 use std::sync::Arc;
@@ -21,7 +22,7 @@ pub struct Dispatch {
     pub instrumentation: Option<Active>,
 }
 
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct Dependency {
     pub src_stages: vk::PipelineStageFlags2,
     pub dst_stages: vk::PipelineStageFlags2,
@@ -198,6 +199,7 @@ pub struct CommandList {
     /// For messages: its name or handle.
     pub name: Arc<str>,
     pub commands: Vec<Command>,
+    pub ties: Vec<Tie>,
     /// Lists within lists below this one.
     pub depth: u32,
 }
@@ -205,6 +207,35 @@ pub struct CommandList {
 // SAFETY: the ash region structs hold pNext pointers, which recording sets to null.
 unsafe impl Send for CommandList {}
 unsafe impl Sync for CommandList {}
+
+/// What of a command list others may wait for, or waits for others.
+#[derive(Clone)]
+pub enum Tie {
+    Set(Arc<Event>),
+    Reset(Arc<Event>),
+    Wait(Vec<Arc<Event>>),
+    /// A render pass begins that signals so many of the list's semaphores.
+    Stripes(usize),
+    Execute(Arc<CommandList>),
+}
+
+impl Tie {
+    /// What a command does of it.
+    pub fn of(c: &Command) -> Vec<Tie> {
+        match c {
+            Command::SetEvent { event, .. } => vec![Tie::Set(event.clone())],
+            Command::ResetEvent { event, .. } => vec![Tie::Reset(event.clone())],
+            Command::WaitEvents { events, .. } => vec![Tie::Wait(events.clone())],
+            Command::BeginRendering(r) if !r.stripes.is_empty() && !r.resuming => {
+                vec![Tie::Stripes(r.stripes.len())]
+            }
+            Command::Execute(lists) => {
+                lists.iter().filter(|l| !l.ties.is_empty()).cloned().map(Tie::Execute).collect()
+            }
+            _ => vec![],
+        }
+    }
+}
 
 #[derive(Clone)]
 pub struct SemaphoreOp {
@@ -228,6 +259,8 @@ pub struct Submission {
     pub lists: Vec<(Arc<CommandList>, Vec<SemaphoreOp>)>,
     pub signals: Vec<SemaphoreOp>,
     pub fence: Option<Arc<machine::sync::Fence>>,
+    /// Its place among those of all queues.
+    pub slot: Slot,
     /// Modelled time that the host had seen when it submitted.
     pub floor: u64,
     /// Which pass of performance queries it measures.

@@ -3,6 +3,7 @@
 use crate::channel;
 use crate::command::Submission;
 use crate::executor::Executor;
+use crate::steps::steps;
 use crate::watch::{Pulse, Watch};
 use machine::shared::{Report, Shared};
 use machine::sync::Hub;
@@ -31,6 +32,8 @@ pub struct Queue {
 }
 
 struct Inner {
+    /// Among the device's.
+    index: usize,
     shared: Arc<Shared>,
     scratches: Arc<Scratches>,
     watch: Arc<Watch>,
@@ -52,8 +55,10 @@ impl Device {
         let (number, publishers) = channel::open(queue_count, presents);
         let queues = publishers
             .into_iter()
-            .map(|publisher| Queue {
+            .enumerate()
+            .map(|(index, publisher)| Queue {
                 inner: Arc::new(Inner {
+                    index,
                     shared: shared.clone(),
                     scratches: scratches.clone(),
                     watch: watch.clone(),
@@ -107,10 +112,15 @@ impl Queue {
         }
         let Some((sender, _)) = &*thread else { return };
         self.inner.submitted.fetch_add(submissions.len() as u64, SeqCst);
-        let floor = self.inner.shared.clock.floor();
+        let shared = &self.inner.shared;
+        let floor = shared.clock.floor();
         for s in submissions {
+            let (slot, others) = shared.turns.submit(self.inner.index, steps(&s));
             // The thread receives until the sender is gone.
-            let _ = sender.send(Submission { floor, ..s });
+            let _ = sender.send(Submission { slot, floor, ..s });
+            if others {
+                shared.hub.change(|| ());
+            }
         }
     }
 
@@ -159,10 +169,12 @@ impl Inner {
     }
 
     fn execute(&self, executor: &mut Executor, mut s: Submission) {
-        let hub = &self.shared.hub;
+        let (hub, turns) = (&self.shared.hub, &self.shared.turns);
+        turns.begin(hub, &mut s.slot);
+        executor.slot = s.slot;
         executor.line.floor(s.floor);
         for w in &s.waits {
-            hub.wait(u64::MAX, || {
+            turns.wait(hub, || {
                 let ready = w.semaphore.ready(w.value);
                 if ready {
                     w.semaphore.take();
@@ -191,6 +203,7 @@ impl Inner {
         self.latest.store(line.latest(), SeqCst);
         hub.change(|| {
             self.finished.fetch_add(1, SeqCst);
+            turns.end(&mut executor.slot);
             // Work that a lost device left undone signals nothing: who waits for it hears of the loss, every time.
             if hub.stops() {
                 return;

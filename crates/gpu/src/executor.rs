@@ -7,7 +7,7 @@ use crate::exclusive::{self, Turn};
 use crate::pass_time;
 use crate::query::Queries;
 use crate::stripes::Stripes;
-use crate::transfer;
+use crate::transfer::{self, Transferred};
 use crate::watch::{Expired, Pulse};
 use ash::vk;
 use counters::{Counts, Event, Job, Model, Phase, Unit, cost};
@@ -17,6 +17,7 @@ use machine::instrumentation::Blocks;
 use machine::lost::{Blame, Place};
 use machine::shared::Shared;
 use machine::time::{Gpu, Line, Ran, Span};
+use machine::turns::Slot;
 use parking_lot::Mutex;
 use raster::run::{PassRun, Suspended};
 use raster::tile::Scratches;
@@ -33,6 +34,8 @@ pub struct Executor {
     /// Where this queue's work lies in modelled time.
     pub line: Line,
     pub stripes: Stripes,
+    /// The place of the submission under way among those of all queues.
+    pub slot: Slot,
     pub publisher: Publisher,
     /// Marks in the pass under way, with their epochs.
     marks: Vec<(usize, Mark)>,
@@ -58,6 +61,7 @@ impl Executor {
             suspended: None,
             line: Line::default(),
             stripes: Stripes::default(),
+            slot: Slot::default(),
             publisher,
             marks: vec![],
             cleaned: None,
@@ -168,7 +172,9 @@ impl Executor {
             Command::WaitEvents { events, dependency } => {
                 self.shared.clock.reached(self.line.latest());
                 self.pulse.rest();
-                self.shared.hub.wait(u64::MAX, || events.iter().all(|e| e.set.load(SeqCst)));
+                let Shared { hub, turns, .. } = &*self.shared;
+                turns.part(hub, &mut self.slot);
+                turns.wait(hub, || events.iter().all(|e| e.set.load(SeqCst)));
                 for e in events {
                     self.line.wait(e.time.load(SeqCst), dependency.dst_stages);
                 }
@@ -332,7 +338,8 @@ impl Executor {
         counts[Event::ComputeInvocations] = total * size;
         counts[Event::ComputeJobs] = 1;
         counts[Event::ComputeTasks] = total;
-        let span = self.compute(&mut counts, Line::dispatch);
+        let job = cost::compute(&counts, shared.model);
+        let span = self.job(&mut counts, Phase::Compute, &job, Line::dispatch);
         let done = Done { kind: WorkloadKind::Dispatch, views: 1, span, phases: None, counts: &counts };
         let [x, y, z] = groups;
         let name = || format!("{} {x}x{y}x{z}", d.pipeline.title.entries());
@@ -342,27 +349,43 @@ impl Executor {
         }
     }
 
-    /// A copy, blit, resolve, fill or clear outside render passes: the compute queue's work.
+    /// A copy, blit, resolve, fill or clear outside render passes: the compute queue's work, or the main queue's.
     fn transfer(&mut self, c: &Command) {
         let _turn = exclusive::shared();
-        let Some((name, moved)) = transfer::run(c) else { return };
-        let mut counts = count::transfer(moved);
-        let lines = counts[(Phase::Compute, Unit::ExtReads)] + counts[(Phase::Compute, Unit::ExtWrites)];
-        self.shared.l2.lock().stream(lines, count::l2_lines(self.shared.model));
-        let span = self.compute(&mut counts, Line::transfer);
+        let Some(Transferred { name, kind, moved, covered }) = transfer::run(c) else { return };
+        let model = self.shared.model;
+        let (mut counts, phase, job) = match covered {
+            Some(covered) => {
+                let counts = count::drawn(moved, &covered);
+                (counts, Phase::Main, cost::main(&counts, &[], &covered.weights, 0, model).job)
+            }
+            None => {
+                let counts = count::transfer(moved);
+                (counts, Phase::Compute, cost::compute(&counts, model))
+            }
+        };
+        let run =
+            |line: &mut Line, gpu: &mut Gpu, job: &Job, m: &Model| line.transfer(gpu, kind, phase, job, m);
+        let lines = counts.total(Unit::ExtReads) + counts.total(Unit::ExtWrites);
+        self.shared.l2.lock().stream(lines, count::l2_lines(model));
+        let span = self.job(&mut counts, phase, &job, run);
         let done = Done { kind: WorkloadKind::Transfer, views: 1, span, phases: None, counts: &counts };
         self.publisher.publish(&self.place, &done, || name.into());
     }
 
-    /// A workload that has counted this runs on the compute queue: its time is added to what it counted, and all that to queries.
-    fn compute(&mut self, counts: &mut Counts, run: fn(&mut Line, &mut Gpu, &Job, &Model) -> Ran) -> Span {
-        let model = self.shared.model;
+    /// A workload that has counted this runs as one job: its time is added to what it counted, and all that to queries.
+    fn job(
+        &mut self,
+        counts: &mut Counts,
+        phase: Phase,
+        job: &Job,
+        run: impl FnOnce(&mut Line, &mut Gpu, &Job, &Model) -> Ran,
+    ) -> Span {
         if let Some(lines) = self.cleaned.take() {
-            count::cleaned(counts, lines, model);
+            count::cleaned(counts, lines, self.shared.model);
         }
-        let job = cost::compute(counts, model);
-        let ran = run(&mut self.line, &mut self.shared.clock.gpu(), &job, model);
-        count::compute(counts, &job, &ran, model);
+        let ran = run(&mut self.line, &mut self.shared.clock.gpu(), job, self.shared.model);
+        count::job(counts, phase, job, &ran, self.shared.model);
         self.queries.add(counts, ran.end);
         ran.span()
     }

@@ -13,6 +13,7 @@ pub mod ledger;
 mod pass_time;
 pub mod pipeline;
 pub mod query;
+pub mod steps;
 pub mod stripes;
 pub mod transfer;
 pub mod watch;

@@ -2,58 +2,132 @@
 
 use crate::command::Command;
 use ash::vk;
-use machine::count::Moved;
+use machine::count::{Covered, Moved};
+use machine::time::Transfer;
 use texel::image::Image;
 use texel::transfer::{Slices, aspects};
 
-/// Bytes of a box of texels in some aspects and layers of an image, all samples.
-fn bytes(
+/// A part of one aspect and level of an image, as far as the image has it; in blocks of its format, which may be texels.
+#[derive(Clone, Copy)]
+struct Part {
+    at: [u64; 2],
+    size: [u64; 2],
+    slices: u64,
+    samples: u64,
+    block_bytes: u64,
+}
+
+impl Part {
+    /// Blocks, all samples.
+    fn blocks(&self) -> u64 {
+        self.size[0] * self.size[1] * self.slices * self.samples
+    }
+}
+
+/// A box of texels in some aspects and layers of an image: the part of each aspect.
+fn parts(
     image: &Image,
     layers: &vk::ImageSubresourceLayers,
     at: vk::Offset3D,
     [w, h, depth]: [u32; 3],
-) -> u64 {
+) -> Vec<Part> {
     aspects(layers.aspect_mask)
         .filter_map(|aspect| Slices::new(image, aspect, layers, at.z, depth))
         .map(|s| {
             let f = s.surface.format;
-            let along = |k: usize, at: i32, texels: u32| {
-                let first = u32::try_from(at).unwrap_or(0) / f.block_extent[k];
-                f.blocks(texels, k).min(s.surface.blocks[k].saturating_sub(first)) as u64
+            let first = [at.x, at.y].map(|at| u32::try_from(at).unwrap_or(0));
+            let first = [0, 1].map(|k: usize| first[k] / f.block_extent[k]);
+            let along = |k: usize, texels: u32| {
+                f.blocks(texels, k).min(s.surface.blocks[k].saturating_sub(first[k])) as u64
             };
-            let texels = along(0, at.x, w) * along(1, at.y, h) * s.surface.samples as u64;
-            texels * s.count() as u64 * f.block_bytes as u64
+            Part {
+                at: first.map(u64::from),
+                size: [along(0, w), along(1, h)],
+                slices: s.count() as u64,
+                samples: s.surface.samples as u64,
+                block_bytes: f.block_bytes as u64,
+            }
         })
-        .sum()
+        .collect()
 }
 
 fn size(e: vk::Extent3D) -> [u32; 3] {
     [e.width, e.height, e.depth]
 }
 
-/// The same for the box between two corners, in any order.
-fn bytes_between(image: &Image, layers: &vk::ImageSubresourceLayers, [a, b]: [vk::Offset3D; 2]) -> u64 {
+/// The same of the box between two corners, in any order.
+fn parts_between(image: &Image, layers: &vk::ImageSubresourceLayers, [a, b]: [vk::Offset3D; 2]) -> Vec<Part> {
     let first = vk::Offset3D { x: a.x.min(b.x), y: a.y.min(b.y), z: a.z.min(b.z) };
-    bytes(image, layers, first, [a.x.abs_diff(b.x), a.y.abs_diff(b.y), a.z.abs_diff(b.z)])
+    parts(image, layers, first, [a.x.abs_diff(b.x), a.y.abs_diff(b.y), a.z.abs_diff(b.z)])
 }
 
-/// Bytes of whole levels and layers.
-fn range_bytes(image: &Image, range: &vk::ImageSubresourceRange) -> u64 {
+/// Whole levels and layers: the parts of each level.
+fn levels(image: &Image, range: &vk::ImageSubresourceRange) -> Vec<Vec<Part>> {
     let (levels, layers) = image.resolve_range(range);
-    let level = |mip| {
-        aspects(range.aspect_mask).filter_map(move |a| image.surface(a, mip)).map(|s| {
-            let blocks = s.blocks.iter().map(|&n| n as u64).product::<u64>();
-            blocks * s.samples as u64 * s.format.block_bytes as u64
-        })
+    let slices = layers.len() as u64;
+    let part = |s: texel::image::Surface| Part {
+        at: [0; 2],
+        size: [s.blocks[0] as u64, s.blocks[1] as u64],
+        slices: slices * s.blocks[2] as u64,
+        samples: s.samples as u64,
+        block_bytes: s.format.block_bytes as u64,
     };
-    levels.flat_map(level).sum::<u64>() * layers.len() as u64
+    levels
+        .map(|mip| aspects(range.aspect_mask).filter_map(|a| image.surface(a, mip)).map(part).collect())
+        .collect()
 }
 
-/// Runs a transfer command. Its name and what it moved; `None` if it is of another kind.
-pub fn run(c: &Command) -> Option<(&'static str, Moved)> {
+fn bytes(parts: &[Part]) -> u64 {
+    parts.iter().map(|p| p.blocks() * p.block_bytes).sum()
+}
+
+/// Regions that are told apart.
+const TOLD: usize = 1 << 16;
+
+/// What a render pass covers that writes these parts: aspects of the same texels.
+fn cover(c: &mut Covered, parts: &[Part]) {
+    let Some(first) = parts.first().filter(|p| p.blocks() > 0) else { return };
+    // Squares of so many pixels along a side that the part touches.
+    let squares = |side: u64, k: usize| first.at[k] / side..(first.at[k] + first.size[k]).div_ceil(side);
+    let touched = |side: u64| {
+        [0, 1].map(|k| squares(side, k)).map(|r| r.end - r.start).iter().product::<u64>() * first.slices
+    };
+    c.regions += touched(64);
+    c.tiles += touched(32);
+    c.pixels += parts.iter().map(Part::blocks).sum::<u64>();
+    if c.regions > TOLD as u64 {
+        return c.weights.clear();
+    }
+    let within =
+        |at: u64, k: usize| (at * 64 + 64).min(first.at[k] + first.size[k]) - (at * 64).max(first.at[k]);
+    let samples: u64 = parts.iter().map(|p| p.samples).sum();
+    for _ in 0..first.slices {
+        for y in squares(64, 1) {
+            c.weights.extend(squares(64, 0).map(|x| within(x, 0) * within(y, 1) * samples));
+        }
+    }
+}
+
+/// What a transfer command did.
+#[derive(Debug, PartialEq)]
+pub struct Transferred {
+    pub name: &'static str,
+    pub kind: Transfer,
+    pub moved: Moved,
+    /// Of one that tiles do: the main queue's.
+    pub covered: Option<Covered>,
+}
+
+/// Runs a transfer command; `None` if it is of another kind.
+///
+/// What a render pass can do goes the way of the tiles, as in Mesa's driver for Mali (panvk): clears of images as a pass that clears,
+/// blits, resolves and copies between images as one that covers what it writes. Buffers, which tiles do not write, and what is copied out
+/// of images or into them from buffers, are done by compute.
+pub fn run(c: &Command) -> Option<Transferred> {
     let mut moved = Moved::default();
+    let mut covered = Covered::default();
     let m = &mut moved;
-    let name = match c {
+    let (name, kind, tiles) = match c {
         Command::CopyBuffer { src, dst, regions } => {
             for r in regions {
                 let (s, sn) = src.range(r.src_offset, r.size);
@@ -63,14 +137,14 @@ pub fn run(c: &Command) -> Option<(&'static str, Moved)> {
                 unsafe { std::ptr::copy(s, d, n as usize) }
                 m.add(n, n);
             }
-            "copy buffer"
+            ("copy buffer", Transfer::Copy, false)
         }
         Command::UpdateBuffer { dst, offset, data } => {
             let (d, n) = dst.range(*offset, data.len() as u64);
             // SAFETY: no more than the range has, nor the data; the data is the command's own.
             unsafe { std::ptr::copy_nonoverlapping(data.as_ptr(), d, n as usize) }
             m.add(n, n);
-            "update buffer"
+            ("update buffer", Transfer::Clear, false)
         }
         Command::FillBuffer { dst, offset, size, value } => {
             let (d, n) = dst.range(*offset, *size);
@@ -79,74 +153,83 @@ pub fn run(c: &Command) -> Option<(&'static str, Moved)> {
                 unsafe { d.cast::<u32>().add(i).write_unaligned(*value) }
             }
             m.add(0, n & !3);
-            "fill buffer"
+            ("fill buffer", Transfer::Clear, false)
         }
         Command::CopyImage { src, dst, regions } => {
             for r in regions {
                 texel::transfer::copy_image(src, dst, r);
                 // As many blocks are written as are read; where one side is compressed, its blocks are the other's texels.
-                let n = bytes(src, &r.src_subresource, r.src_offset, size(r.extent));
+                let from = parts(src, &r.src_subresource, r.src_offset, size(r.extent));
+                let n = bytes(&from);
                 m.add(n, n);
+                let at = parts(dst, &r.dst_subresource, r.dst_offset, size(r.extent));
+                let to = from.iter().zip(&at).map(|(f, t)| Part { at: t.at, ..*f });
+                cover(&mut covered, &to.collect::<Vec<_>>());
             }
-            "copy image"
+            ("copy image", Transfer::Copy, true)
         }
         Command::CopyBufferToImage { src, dst, regions } => {
             let (p, n) = src.range(0, vk::WHOLE_SIZE);
             for r in regions {
                 // SAFETY: the buffer has `n` bytes there; regions are cut to them.
                 unsafe { texel::transfer::copy_buffer_to_image(p, n, dst, r) }
-                let n = bytes(dst, &r.image_subresource, r.image_offset, size(r.image_extent));
+                let n = bytes(&parts(dst, &r.image_subresource, r.image_offset, size(r.image_extent)));
                 m.add(n, n);
             }
-            "copy buffer to image"
+            ("copy buffer to image", Transfer::Copy, false)
         }
         Command::CopyImageToBuffer { src, dst, regions } => {
             let (p, n) = dst.range(0, vk::WHOLE_SIZE);
             for r in regions {
                 // SAFETY: as above.
                 unsafe { texel::transfer::copy_image_to_buffer(src, p, n, r) }
-                let n = bytes(src, &r.image_subresource, r.image_offset, size(r.image_extent));
+                let n = bytes(&parts(src, &r.image_subresource, r.image_offset, size(r.image_extent)));
                 m.add(n, n);
             }
-            "copy image to buffer"
+            ("copy image to buffer", Transfer::Copy, false)
         }
         Command::BlitImage { src, dst, regions, filter } => {
             for r in regions {
                 texel::transfer::blit_image(src, dst, r, *filter);
-                m.add(
-                    bytes_between(src, &r.src_subresource, r.src_offsets),
-                    bytes_between(dst, &r.dst_subresource, r.dst_offsets),
-                );
+                let to = parts_between(dst, &r.dst_subresource, r.dst_offsets);
+                m.add(bytes(&parts_between(src, &r.src_subresource, r.src_offsets)), bytes(&to));
+                cover(&mut covered, &to);
             }
-            "blit image"
+            ("blit image", Transfer::Blit, true)
         }
         Command::ResolveImage { src, dst, regions } => {
             for r in regions {
                 texel::transfer::resolve_image(src, dst, r);
-                m.add(
-                    bytes(src, &r.src_subresource, r.src_offset, size(r.extent)),
-                    bytes(dst, &r.dst_subresource, r.dst_offset, size(r.extent)),
-                );
+                let to = parts(dst, &r.dst_subresource, r.dst_offset, size(r.extent));
+                m.add(bytes(&parts(src, &r.src_subresource, r.src_offset, size(r.extent))), bytes(&to));
+                cover(&mut covered, &to);
             }
-            "resolve image"
+            ("resolve image", Transfer::Resolve, true)
         }
         Command::ClearColorImage { dst, value, ranges } => {
             for r in ranges {
                 texel::transfer::clear_color_image(dst, value, r);
-                m.add(0, range_bytes(dst, r));
+                clear(m, &mut covered, dst, r);
             }
-            "clear image"
+            ("clear image", Transfer::Clear, true)
         }
         Command::ClearDepthStencilImage { dst, value, ranges } => {
             for r in ranges {
                 texel::transfer::clear_depth_stencil_image(dst, *value, r);
-                m.add(0, range_bytes(dst, r));
+                clear(m, &mut covered, dst, r);
             }
-            "clear image"
+            ("clear image", Transfer::Clear, true)
         }
         _ => return None,
     };
-    Some((name, moved))
+    Some(Transferred { name, kind, moved, covered: tiles.then_some(covered) })
+}
+
+fn clear(m: &mut Moved, covered: &mut Covered, dst: &Image, range: &vk::ImageSubresourceRange) {
+    for level in levels(dst, range) {
+        m.add(0, bytes(&level));
+        cover(covered, &level);
+    }
 }
 
 #[cfg(test)]
@@ -169,9 +252,9 @@ mod tests {
         let image = bound_image(&info_2d(vk::Format::R8G8B8A8_UNORM, 100, 20).array_layers(3).mip_levels(2));
         let at = |x, y| vk::Offset3D { x, y, z: 0 };
         // 10 × 5 texels of 4 bytes in two layers; what lies outside is not there.
-        assert_eq!(bytes(&image, &layers(color, 0, 2), at(0, 0), [10, 5, 1]), 400);
-        assert_eq!(bytes(&image, &layers(color, 2, 2), at(90, 18), [20, 5, 1]), 10 * 2 * 4);
-        assert_eq!(bytes_between(&image, &layers(color, 0, 1), [at(50, 20), at(40, 0)]), 10 * 20 * 4);
+        assert_eq!(bytes(&parts(&image, &layers(color, 0, 2), at(0, 0), [10, 5, 1])), 400);
+        assert_eq!(bytes(&parts(&image, &layers(color, 2, 2), at(90, 18), [20, 5, 1])), 10 * 2 * 4);
+        assert_eq!(bytes(&parts_between(&image, &layers(color, 0, 1), [at(50, 20), at(40, 0)])), 10 * 20 * 4);
         let all = vk::ImageSubresourceRange {
             aspect_mask: color,
             base_mip_level: 0,
@@ -179,11 +262,12 @@ mod tests {
             base_array_layer: 1,
             layer_count: vk::REMAINING_ARRAY_LAYERS,
         };
-        assert_eq!(range_bytes(&image, &all), (100 * 20 + 50 * 10) * 4 * 2);
+        let of_levels = |i| levels(i, &all).iter().map(|l| bytes(l)).collect::<Vec<_>>();
+        assert_eq!(of_levels(&image), [100 * 20 * 4 * 2, 50 * 10 * 4 * 2]);
 
         // BC1 has 8 bytes for 4 × 4 texels: 3 × 2 blocks hold 9 × 5.
         let blocks = image_2d(vk::Format::BC1_RGB_UNORM_BLOCK, 64, 64);
-        assert_eq!(bytes(&blocks, &layers(color, 0, 1), at(4, 4), [9, 5, 1]), 6 * 8);
+        assert_eq!(bytes(&parts(&blocks, &layers(color, 0, 1), at(4, 4), [9, 5, 1])), 6 * 8);
 
         // A resolve reads four samples and writes one.
         let src =
@@ -194,7 +278,31 @@ mod tests {
             .dst_subresource(layers(color, 0, 1))
             .extent(vk::Extent3D { width: 8, height: 8, depth: 1 });
         let c = Command::ResolveImage { src, dst, regions: vec![region] };
-        assert_eq!(run(&c), Some(("resolve image", Moved { read: 1024, written: 256 })));
+        let covered = Covered { regions: 1, tiles: 1, pixels: 64, weights: vec![64] };
+        let moved = Moved { read: 1024, written: 256 };
+        let resolved =
+            Transferred { name: "resolve image", kind: Transfer::Resolve, moved, covered: Some(covered) };
+        assert_eq!(run(&c), Some(resolved));
         assert_eq!(run(&Command::NextSubpass), None);
+    }
+
+    #[test]
+    fn regions_by_hand() {
+        // From (60, 32) 70 × 32 pixels: regions from 0, 64 and 128 on, with 4, 64 and 2 columns; tiles from 32, 64, 96 and 128 on, in a row.
+        let color = vk::ImageAspectFlags::COLOR;
+        let image = bound_image(&info_2d(vk::Format::R8G8B8A8_UNORM, 200, 100).array_layers(2));
+        let mut c = Covered::default();
+        let at = vk::Offset3D { x: 60, y: 32, z: 0 };
+        cover(&mut c, &parts(&image, &layers(color, 0, 2), at, [70, 32, 1]));
+        let weights = [4, 64, 2, 4, 64, 2].map(|w| w * 32).to_vec();
+        assert_eq!(c, Covered { regions: 6, tiles: 8, pixels: 2 * 70 * 32, weights });
+        // Depth and stencil are two attachments of one pass.
+        let both = vk::ImageAspectFlags::DEPTH | vk::ImageAspectFlags::STENCIL;
+        let image = image_2d(vk::Format::D32_SFLOAT_S8_UINT, 64, 64);
+        let mut c = Covered::default();
+        cover(&mut c, &parts(&image, &layers(both, 0, 1), vk::Offset3D::default(), [64, 64, 1]));
+        assert_eq!(c, Covered { regions: 1, tiles: 4, pixels: 8192, weights: vec![8192] });
+        cover(&mut c, &[]);
+        assert_eq!(c.regions, 1);
     }
 }

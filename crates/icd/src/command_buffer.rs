@@ -7,7 +7,7 @@ use crate::limits::{MAX_DESCRIPTOR_BUFFERS, MAX_NESTING};
 use crate::object::Object;
 use crate::record::bind::BindPoint;
 use crate::record::draw::Graphics;
-use gpu::command::{Command, CommandList};
+use gpu::command::{Command, CommandList, Dependency, Tie};
 use machine::instrumentation::{Active, Instrumentation};
 use parking_lot::{Mutex, MutexGuard};
 use std::sync::{Arc, OnceLock};
@@ -38,6 +38,7 @@ pub(crate) struct Recorder {
     pub phase: Phase,
     usage: vk::CommandBufferUsageFlags,
     pub commands: Vec<Command>,
+    ties: Vec<Tie>,
     /// Levels of command buffers that they execute.
     pub depth: u32,
     /// There was no memory for some of them.
@@ -51,6 +52,8 @@ pub(crate) struct Recorder {
     pub draw: Graphics,
     /// Of the render pass that is being recorded, after the present one.
     pub subpasses_left: usize,
+    /// Its dependencies of what comes behind it.
+    pub after: Vec<Dependency>,
     /// The active shader instrumentation object.
     pub instrumentation: Option<Arc<Instrumentation>>,
     frozen: Option<Arc<CommandList>>,
@@ -62,6 +65,7 @@ impl Default for Recorder {
             phase: Phase::Initial,
             usage: Default::default(),
             commands: Vec::new(),
+            ties: Vec::new(),
             depth: 0,
             short: false,
             compute: Default::default(),
@@ -70,6 +74,7 @@ impl Default for Recorder {
             push: Arc::new([]),
             draw: Default::default(),
             subpasses_left: 0,
+            after: Vec::new(),
             instrumentation: None,
             frozen: None,
         }
@@ -78,9 +83,13 @@ impl Default for Recorder {
 
 impl Recorder {
     pub fn push(&mut self, c: Command) {
+        let mut ties = Tie::of(&c);
         // A list can be as long as the program likes: what there is no memory for is told at its end.
-        match self.commands.try_reserve(1) {
-            Ok(()) => self.commands.push(c),
+        match self.commands.try_reserve(1).and(self.ties.try_reserve(ties.len())) {
+            Ok(()) => {
+                self.commands.push(c);
+                self.ties.append(&mut ties);
+            }
             Err(_) => self.short = true,
         }
     }
@@ -198,10 +207,12 @@ pub(crate) unsafe fn end_command_buffer(buffer: &CommandBuffer) -> vk::Result {
         return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
     }
     let commands = std::mem::take(&mut r.commands);
+    let ties = std::mem::take(&mut r.ties);
     let depth = std::mem::take(&mut r.depth);
     r.frozen = Some(Arc::new(CommandList {
         name: crate::debug::called(buffer.raw.get().copied().unwrap_or(0)).into(),
         commands,
+        ties,
         depth,
     }));
     r.phase = Phase::Executable;

@@ -65,6 +65,10 @@ impl Inner {
     pub fn hub(&self) -> &Hub {
         self.gpu.hub()
     }
+    /// In which order queues work.
+    pub fn turns(&self) -> &machine::turns::Turns {
+        &self.gpu.shared.turns
+    }
 
     /// `ERROR_DEVICE_LOST` once the device is.
     pub fn alive(&self) -> vk::Result {

@@ -3,6 +3,7 @@
 use crate::answer::created;
 use crate::device::Device;
 use crate::object::{self, Object};
+use machine::turns::Step;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
 
@@ -52,6 +53,7 @@ pub(crate) unsafe fn set_event(device: &Device, event: vk::Event) -> vk::Result 
             // What the host knows of has ended before it sets the event.
             let now = device.clock().floor();
             device.hub().change(|| {
+                device.turns().host(Step::Set(e.gpu.clone()));
                 e.gpu.time.store(now, SeqCst);
                 e.gpu.set.store(true, SeqCst);
             });
@@ -64,7 +66,10 @@ pub(crate) unsafe fn reset_event(device: &Device, event: vk::Event) -> vk::Resul
     // SAFETY: valid usage: nobody destroys the objects meanwhile.
     unsafe {
         if let Some(e) = object::get::<Event>(event) {
-            device.hub().change(|| e.gpu.set.store(false, SeqCst));
+            device.hub().change(|| {
+                device.turns().host(Step::Reset(e.gpu.clone()));
+                e.gpu.set.store(false, SeqCst);
+            });
         }
         vk::Result::SUCCESS
     }

@@ -4,6 +4,7 @@ use crate::answer::{Answer, created, invalid};
 use crate::chain;
 use crate::device::Device;
 use crate::object::{self, Object};
+use gpu::command::Dependency;
 use raster::pass::physical;
 use std::sync::Arc;
 use vk::SubpassMergeStatusEXT as Status;
@@ -52,7 +53,7 @@ pub(crate) struct SubpassDependency {
     /// `None`: `VK_SUBPASS_EXTERNAL`.
     pub src: Option<u32>,
     pub dst: Option<u32>,
-    pub dst_stages: vk::PipelineStageFlags2,
+    pub stages: Dependency,
     pub flags: vk::DependencyFlags,
 }
 
@@ -145,14 +146,15 @@ unsafe fn dependency(d: &vk::SubpassDependency2) -> SubpassDependency {
     unsafe {
         let known = |s| (s != vk::SUBPASS_EXTERNAL).then_some(s);
         // A VkMemoryBarrier2 in the chain replaces the stages.
-        let dst_stages = match chain::find::<vk::MemoryBarrier2>(d.p_next) {
-            Some(m) => m.dst_stage_mask,
-            None => vk::PipelineStageFlags2::from_raw(d.dst_stage_mask.as_raw() as u64),
+        let plain = |s: vk::PipelineStageFlags| vk::PipelineStageFlags2::from_raw(s.as_raw() as u64);
+        let (src_stages, dst_stages) = match chain::find::<vk::MemoryBarrier2>(d.p_next) {
+            Some(m) => (m.src_stage_mask, m.dst_stage_mask),
+            None => (plain(d.src_stage_mask), plain(d.dst_stage_mask)),
         };
         SubpassDependency {
             src: known(d.src_subpass),
             dst: known(d.dst_subpass),
-            dst_stages,
+            stages: Dependency { src_stages, dst_stages },
             flags: d.dependency_flags,
         }
     }
@@ -190,8 +192,18 @@ impl Pass {
             d.dst == Some(index as u32)
                 && d.src.is_some_and(|src| src != index as u32)
                 && (!d.flags.contains(vk::DependencyFlags::BY_REGION)
-                    || !FRAGMENT_STAGES.contains(d.dst_stages))
+                    || !FRAGMENT_STAGES.contains(d.stages.dst_stages))
         })
+    }
+
+    /// Dependencies on what comes before the pass; of what comes behind it.
+    pub fn outward(&self) -> [Vec<Dependency>; 2] {
+        let of = |from: bool, to: bool| {
+            let all =
+                self.dependencies.iter().filter(move |d| (d.src.is_none(), d.dst.is_none()) == (from, to));
+            all.map(|d| d.stages).collect()
+        };
+        [of(true, false), of(false, true)]
     }
 
     /// A subpass for the GPU.

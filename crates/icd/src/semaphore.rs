@@ -5,6 +5,7 @@ use crate::chain;
 use crate::device::Device;
 use crate::object::{self, Object};
 use machine::sync;
+use machine::turns::Step;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
 
@@ -66,7 +67,10 @@ pub(crate) unsafe fn signal_semaphore(device: &Device, info: *const vk::Semaphor
         if let Some(s) = object::get::<Semaphore>((*info).semaphore) {
             // What the host knows of has ended before it signals.
             let now = device.clock().floor();
-            device.hub().change(|| s.gpu.signal((*info).value, now));
+            device.hub().change(|| {
+                device.turns().host(Step::Signal(s.gpu.clone(), (*info).value));
+                s.gpu.signal((*info).value, now);
+            });
         }
         device.alive()
     }

@@ -1,5 +1,9 @@
 //! Modelled time through the loader: what depends on what, what shares the GPU, and how draws share their pass.
 
+mod order;
+mod seed;
+mod transfers;
+
 use crate::gpu::Gpu;
 use crate::knobs::bench::graphics;
 use crate::model::{Counted, SIDE};

@@ -154,7 +154,42 @@ impl Moved {
     }
 }
 
-/// A copy, blit, resolve, fill or clear: taken as work of the compute queue that streams its bytes through the cores'
+/// What a transfer of the main queue draws, as a render pass that covers what it writes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Covered {
+    /// Regions of 64 × 64 pixels, by layer, and tiles of 32 × 32.
+    pub regions: u64,
+    pub tiles: u64,
+    /// By attachment and sample.
+    pub pixels: u64,
+    /// Pixels of each region; none where they are too many to be told apart.
+    pub weights: Vec<u64>,
+}
+
+/// A clear, blit, resolve or copy of an image: taken as work of the main queue whose tiles read through the texture units, find nothing in
+/// a cache, and write as those of a render pass do.
+pub fn drawn(moved: Moved, covered: &Covered) -> Counts {
+    let mut c = Counts::default();
+    c[Event::MainJobs] = 1;
+    c[Event::MainTasks] = covered.regions;
+    c[Event::Tiles] = covered.tiles;
+    c[Event::TilePixelsWritten] = covered.pixels;
+    c[Event::TileWriteBeats] = moved.written.div_ceil(16);
+    let mut u = UnitCounts::default();
+    let (reads, writes) = (moved.read.div_ceil(64), moved.written.div_ceil(64));
+    u[Unit::TexLookups] = reads;
+    u[Unit::TexL1Misses] = reads;
+    u[Unit::TexL2ReadBeats] = reads * 4;
+    u[Unit::TexExtReadBeats] = reads * 4;
+    u[Unit::L2ReadLookups] = reads;
+    u[Unit::L2WriteLookups] = writes;
+    u[Unit::ExtReads] = reads;
+    u[Unit::ExtWrites] = writes;
+    c.add_units(Phase::Main, &u);
+    c
+}
+
+/// A copy to or from a buffer, a fill or an update: taken as work of the compute queue that streams its bytes through the cores'
 /// load/store units, every line full and none in a cache.
 pub fn transfer(moved: Moved) -> Counts {
     let Moved { read, written } = moved;
@@ -230,13 +265,13 @@ pub fn task(c: &mut Counts, m: &Model) {
     cores(c, Phase::Main, main.job.core, main.job.exec);
 }
 
-/// All time events of a workload on the compute queue.
-pub fn compute(c: &mut Counts, job: &Job, time: &Ran, m: &Model) {
-    let stalls = stalls::of(c, Phase::Compute, job, time.went(), m);
+/// All time events of a workload that is one job, of this phase's queue.
+pub fn job(c: &mut Counts, phase: Phase, job: &Job, time: &Ran, m: &Model) {
+    let stalls = stalls::of(c, phase, job, time.went(), m);
     c.add_events(&stalls);
-    cores(c, Phase::Compute, job.core, job.exec);
-    ran(c, Phase::Compute, time.cycles());
-    streamed(c, Phase::Compute, time.streamed());
+    cores(c, phase, job.core, job.exec);
+    ran(c, phase, time.cycles());
+    streamed(c, phase, time.streamed());
 }
 
 #[cfg(test)]
@@ -275,6 +310,27 @@ mod tests {
         assert_eq!((c[Event::ComputeJobs], c[Event::ComputeTasks]), (1, 16));
         assert_eq!(c[(Phase::Compute, Unit::LsReadFull)], 16_384);
         assert_eq!(counters::cost::compute(&c, &m).cycles, 38_450);
+    }
+
+    #[test]
+    fn tiles_clear_and_blit() {
+        let m = Model::load(Some("g720")).unwrap();
+        let main = |c: &Counts, covered: &Covered| counters::cost::main(c, &[], &covered.weights, 0, &m).job;
+        // Eleven regions of a byte a pixel: four pixels a cycle, 1024 cycles a region, and 100 for its task. One of ten cores has two
+        // of them. 1000 for the job.
+        let covered = Covered { regions: 11, tiles: 44, pixels: 11 * 4096, weights: vec![4096; 11] };
+        let c = drawn(Moved { read: 0, written: 11 * 4096 }, &covered);
+        assert_eq!((c[Event::MainJobs], c[Event::MainTasks], c[Event::ComputeJobs]), (1, 11, 0));
+        assert_eq!((c[Event::TilePixelsWritten], c[Event::TileWriteBeats]), (45_056, 11 * 256));
+        let job = main(&c, &covered);
+        assert_eq!((job.cycles, job.core, job.exec), (2 * 1124 + 1000, 11 * 1124, 0));
+        // A blit that reads a mebibyte and writes a quarter: 16 384 lines, four beats each, through the texture units, of a core's
+        // bus one a cycle. External memory takes longer: 1 310 720 bytes, 56 a cycle, 23 405.7.
+        let covered = Covered { regions: 16, tiles: 64, pixels: 65_536, weights: vec![4096; 16] };
+        let c = drawn(Moved { read: 1 << 20, written: 1 << 18 }, &covered);
+        assert_eq!(c[(Phase::Main, Unit::TexL2ReadBeats)], 65_536);
+        let job = main(&c, &covered);
+        assert_eq!((job.cycles, job.core, job.bytes), (23_406 + 1000, 65_536 + 16 * 100, 1_310_720));
     }
 
     /// Each number of the texture unit is summed over workers, and has its counter.

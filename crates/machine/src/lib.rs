@@ -17,3 +17,4 @@ pub mod sync;
 mod texel_wave;
 mod texture;
 pub mod time;
+pub mod turns;

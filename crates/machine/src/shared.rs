@@ -4,6 +4,7 @@ use crate::count;
 use crate::descriptor_memory::Names;
 use crate::sync::Hub;
 use crate::time::Clock;
+use crate::turns::Turns;
 use ash::vk;
 use counters::Model;
 use parking_lot::Mutex;
@@ -80,6 +81,7 @@ pub type Report = Arc<dyn Fn(&str) + Send + Sync>;
 /// What all queues of one device share.
 pub struct Shared {
     pub hub: Hub,
+    pub turns: Turns,
     pub report: Report,
     pub pool: Pool,
     pub threads: usize,
@@ -111,6 +113,7 @@ impl Shared {
         })?;
         Ok(Shared {
             hub: Hub::default(),
+            turns: Turns::default(),
             report,
             pool,
             threads,

@@ -153,12 +153,16 @@ pub struct Event {
     pub set: AtomicBool,
     /// Modelled time of the last signal.
     pub time: AtomicU64,
+    /// Whether it will be set when all that has been submitted is done: [`crate::turns`] alone uses it.
+    pub(crate) promised: AtomicBool,
 }
 
 /// VkSemaphore. Binary: `value` is 0 or 1 and a wait takes it back to 0.
 pub struct Semaphore {
     pub timeline: bool,
     pub value: AtomicU64,
+    /// The value that it will have when all that has been submitted is done: [`crate::turns`] alone uses it, under its lock.
+    promised: AtomicU64,
     /// Modelled times at which values were reached: those of the latest signals, in order.
     times: Mutex<VecDeque<Reached>>,
 }
@@ -174,10 +178,21 @@ const REMEMBERED: usize = 256;
 
 impl Semaphore {
     pub fn binary() -> Arc<Semaphore> {
-        Arc::new(Semaphore { timeline: false, value: AtomicU64::new(0), times: Default::default() })
+        Semaphore::new(false, 0)
     }
     pub fn timeline(initial: u64) -> Arc<Semaphore> {
-        Arc::new(Semaphore { timeline: true, value: AtomicU64::new(initial), times: Default::default() })
+        Semaphore::new(true, initial)
+    }
+    fn new(timeline: bool, initial: u64) -> Arc<Semaphore> {
+        let (value, promised) = (AtomicU64::new(initial), AtomicU64::new(initial));
+        Arc::new(Semaphore { timeline, value, promised, times: Default::default() })
+    }
+    /// Whether a wait for this value has its signal submitted. That of a binary semaphore is then the wait's.
+    pub(crate) fn is_promised(&self, value: u64) -> bool {
+        if self.timeline { self.promised.load(Relaxed) >= value } else { self.promised.swap(0, Relaxed) == 1 }
+    }
+    pub(crate) fn promise(&self, value: u64) {
+        self.promised.fetch_max(if self.timeline { value } else { 1 }, Relaxed);
     }
     /// Under the hub's lock.
     pub fn ready(&self, value: u64) -> bool {

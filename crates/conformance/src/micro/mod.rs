@@ -2,6 +2,8 @@
 //! What it must be is the tests' to say (`tests/micro.rs`); here is what is done, and what was counted.
 
 pub mod draw;
+pub mod order;
+pub mod rates;
 mod zoo;
 
 use crate::check::text;
@@ -10,6 +12,8 @@ use ash::vk::Format;
 use client::compute::KernelInfo;
 use client::{Buffer, Context, Kernel};
 use draw::Filter;
+use order::{Between, Job};
+use rates::Layers;
 use std::rc::Rc;
 
 /// What the shader `alu` does, by the number that asks for it.
@@ -104,6 +108,15 @@ pub enum Work {
     Cleared {
         format: Format,
     },
+    /// A pass draws triangles over all of its target; or as many more.
+    Drawn(Layers),
+    More(Layers),
+    /// How much less two jobs take together than each alone.
+    Pair {
+        first: Job,
+        second: Job,
+        between: Between,
+    },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -128,6 +141,12 @@ pub const FROM_L2: &str = "Load/store unit read bytes from L2 cache";
 pub const FILTERED: &str = "Texture filtering cycles";
 pub const READ: &str = "Output external read bytes";
 pub const WRITTEN: &str = "Output external write bytes";
+pub const ACTIVE: &str = "GPU active cycles";
+pub const DRAWING: &str = "Main phase active cycles";
+pub const BINNING: &str = "Binning phase queue active cycles";
+pub const QUADS: &str = "Rasterized fine quads";
+pub const PRIMITIVES: &str = "Rasterized primitives";
+pub const ENTRIES: &str = "Primitive references in task lists";
 
 /// The counter that a shape's accesses are.
 pub fn issues(shape: u32) -> &'static str {
@@ -192,6 +211,25 @@ pub fn cases(cores: u32, l1_kib: u32, l2_kib: u32) -> Vec<Case> {
     }
     for format in draw::TARGETS {
         all.push(case(format!("{format:?} cleared"), Work::Cleared { format }, WRITTEN));
+    }
+    let layers = |format, samples, blend, count| Layers { format, samples, blend, count };
+    for format in rates::FILLED {
+        all.push(case(format!("{format:?} filled"), Work::Drawn(layers(format, 1, false, 1)), DRAWING));
+    }
+    for (format, samples) in rates::BLENDED {
+        let name = format!("8 layers blended into {format:?}, samples {samples}");
+        all.push(case(name, Work::More(layers(format, samples, true, 8)), DRAWING));
+    }
+    let many = layers(Format::R8G8B8A8_UNORM, 1, false, 1024);
+    all.push(case("1024 triangles over 16 regions".into(), Work::More(many), BINNING));
+    for counter in [QUADS, PRIMITIVES, ENTRIES] {
+        let one = layers(Format::R8G8B8A8_UNORM, 1, false, 1);
+        all.push(case(format!("a triangle over 16 regions: {counter}"), Work::Drawn(one), counter));
+    }
+    for (first, second, between) in order::pairs(cores) {
+        let (a, b) = (order::called(first), order::called(second));
+        let name = format!("{b} beside {a}, between them {}", order::between(between));
+        all.push(case(name, Work::Pair { first, second, between }, ACTIVE));
     }
     all
 }
@@ -263,6 +301,12 @@ impl Rig {
             Work::Stream { way, kib } => self.memory(c, [STREAM + way as u32, 0, 0], kib * 1024 / 256),
             Work::Sampled { format, filter } => self.sampled(c, format, filter, draw::SIDE),
             Work::Cleared { format } => self.cleared(c, format),
+            Work::Drawn(layers) => self.layers(c, layers),
+            Work::More(layers) => {
+                let twice = Layers { count: 2 * layers.count, ..layers };
+                Ok(self.layers(c, twice)? - self.layers(c, layers)?)
+            }
+            Work::Pair { first, second, between } => self.overlap(c, first, second, between),
             // SAFETY: recording into a command buffer that has begun, with live handles, within the buffers.
             Work::Fill { kib } => self.counted(c, || {
                 self.context.run(|d, commands| unsafe {

@@ -2,6 +2,7 @@
 
 use crate::chain;
 use crate::command_buffer::{CommandBuffer, Recorder};
+use crate::render_pass;
 use crate::rendering;
 use gpu::command::Command;
 use raster::pass::Rendering;
@@ -16,6 +17,8 @@ fn end(b: &CommandBuffer) {
     if let Some(mut r) = b.recording() {
         r.subpasses_left = 0;
         r.push(Command::EndRendering);
+        let after = std::mem::take(&mut r.after);
+        after.into_iter().for_each(|d| r.push(Command::Barrier(d)));
     }
 }
 
@@ -27,6 +30,10 @@ pub(crate) unsafe fn cmd_begin_render_pass2(
     // SAFETY: valid usage: the call's pointers lead to what they are said to.
     unsafe {
         if let (Some(rendering), Some(mut r)) = (rendering::of_render_pass(&*info), b.recording()) {
+            let [before, after] =
+                render_pass::get((*info).render_pass).map(|p| p.outward()).unwrap_or_default();
+            before.into_iter().for_each(|d| r.push(Command::Barrier(d)));
+            r.after = after;
             begin(&mut r, rendering);
         }
     }

@@ -8,6 +8,7 @@ use crate::device::Device;
 use crate::fence::Fence;
 use crate::object;
 use crate::semaphore::Semaphore;
+use machine::turns::Step;
 use std::sync::atomic::Ordering::SeqCst;
 
 /// An image that can be acquired becomes the application's. `None` while there is none.
@@ -55,6 +56,7 @@ pub(crate) unsafe fn acquire_next_image2_khr(
                 // Nobody reads the image any more: it can be used at once.
                 device.hub().change(|| {
                     if let Some(s) = &semaphore {
+                        device.turns().host(Step::Signal(s.clone(), 0));
                         s.signal(0, 0);
                     }
                     if let Some(f) = &fence {

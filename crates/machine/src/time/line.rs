@@ -2,18 +2,31 @@
 
 use super::gpu::{Front, Gpu, Ran};
 use ash::vk;
-use counters::{Job, Model};
+use counters::{Job, Model, Phase};
 use vk::PipelineStageFlags2 as Stages;
 
-/// Kinds of work that barriers tell apart. Transfers run on the compute queue.
+/// Kinds of work that barriers tell apart.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Class {
     Binning,
     Compute,
     Main,
-    Transfer,
+    Copy,
+    Blit,
+    Resolve,
+    Clear,
 }
-const CLASSES: usize = 4;
+const CLASSES: usize = 7;
+
+/// A transfer, as stages tell them apart (§ Pipeline Stages); on the compute queue or the main queue.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Transfer {
+    Copy,
+    Blit,
+    Resolve,
+    /// Of an image; or a fill or update of a buffer.
+    Clear,
+}
 
 /// When something ran.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -88,8 +101,14 @@ impl Scope {
         classes[Class::Main as usize] = graphics || late || (early && !first);
         classes[Class::Compute as usize] =
             everything || any(Stages::COMPUTE_SHADER) || (!first && any(Stages::DRAW_INDIRECT));
-        classes[Class::Transfer as usize] = everything
-            || any(Stages::ALL_TRANSFER | Stages::COPY | Stages::BLIT | Stages::RESOLVE | Stages::CLEAR);
+        for (class, stage) in [
+            (Class::Copy, Stages::COPY),
+            (Class::Blit, Stages::BLIT),
+            (Class::Resolve, Stages::RESOLVE),
+            (Class::Clear, Stages::CLEAR),
+        ] {
+            classes[class as usize] = everything || any(Stages::ALL_TRANSFER | stage);
+        }
         Scope { classes, front: everything }
     }
     fn each(&self) -> impl Iterator<Item = usize> + '_ {
@@ -154,8 +173,20 @@ impl Line {
     pub fn dispatch(&mut self, gpu: &mut Gpu, job: &Job, m: &Model) -> Ran {
         self.run(gpu, Front::Compute, Class::Compute, 0, job, m)
     }
-    pub fn transfer(&mut self, gpu: &mut Gpu, job: &Job, m: &Model) -> Ran {
-        self.run(gpu, Front::Compute, Class::Transfer, 0, job, m)
+    /// `phase`: whose queue it is a job of.
+    pub fn transfer(&mut self, gpu: &mut Gpu, t: Transfer, phase: Phase, job: &Job, m: &Model) -> Ran {
+        let class = match t {
+            Transfer::Copy => Class::Copy,
+            Transfer::Blit => Class::Blit,
+            Transfer::Resolve => Class::Resolve,
+            Transfer::Clear => Class::Clear,
+        };
+        let front = match phase {
+            Phase::Binning => Front::Binning,
+            Phase::Compute => Front::Compute,
+            Phase::Main => Front::Main,
+        };
+        self.run(gpu, front, class, 0, job, m)
     }
     /// A render pass: its binning and main phases.
     pub fn pass(&mut self, gpu: &mut Gpu, [binning, main]: [&Job; 2], m: &Model) -> [Ran; 2] {
@@ -214,6 +245,10 @@ mod tests {
             let r = self.0.dispatch(&mut self.1, &job(cycles), &self.2);
             [r.begin, r.end]
         }
+        fn transfer(&mut self, t: Transfer, phase: Phase, cycles: u64) -> [u64; 2] {
+            let r = self.0.transfer(&mut self.1, t, phase, &job(cycles), &self.2);
+            [r.begin, r.end]
+        }
     }
 
     /// Passes of 10 cycles of binning and 100 of drawing, a dispatch of 30; a timer around pass 1.
@@ -244,6 +279,22 @@ mod tests {
         assert_eq!(timer(true), [111, 221]);
     }
 
+    /// The same passes, whose drawing wants five of ten cores, behind a dispatch that has eight of them for a thousand cycles.
+    #[test]
+    fn a_timer_takes_in_what_the_overlap_costs() {
+        let cores = |n: u64, cycles: u64| Job { core: n * cycles, ..job(cycles) };
+        let mut l = Lab::new();
+        let r = l.0.dispatch(&mut l.1, &cores(8, 1000), &l.2);
+        assert_eq!([r.begin, r.end], [1, 1001]);
+        let mut pass = || l.0.pass(&mut l.1, [&job(10), &cores(5, 100)], &l.2).map(|r| [r.begin, r.end]);
+        // Binning has one of the two cores that are left; drawing both, two fifths of its pace: 250 cycles.
+        assert_eq!(pass(), [[1, 11], [11, 261]]);
+        // Nothing is left beside that, so binning waits. The front end had begun with pass 0 at 1: 520, where the pass alone takes
+        // 110, and 210 with pass 0's drawing: 150 more for each drawing, and ten that overlap no more.
+        assert_eq!(pass(), [[261, 271], [271, 521]]);
+        assert_eq!([l.0.front, l.0.stamp(Stages::COLOR_ATTACHMENT_OUTPUT)], [261, 521]);
+    }
+
     #[test]
     fn only_what_a_barrier_names_waits() {
         let mut l = Lab::new();
@@ -260,12 +311,37 @@ mod tests {
         assert_eq!(l.dispatch(1), [117, 118]);
         l.0.barrier(Stages::COMPUTE_SHADER, Stages::VERTEX_SHADER);
         assert_eq!(l.pass(1, 1)[0][0], 118);
-        // Transfers share the compute queue.
-        let r = l.0.transfer(&mut l.1, &job(10), &l.2);
-        assert_eq!([r.begin, r.end], [118, 128]);
+        // Copies share the compute queue.
+        assert_eq!(l.transfer(Transfer::Copy, Phase::Compute, 10), [118, 128]);
         assert_eq!(l.0.done(Stages::COPY), 128);
         assert_eq!(l.0.done(Stages::COMPUTE_SHADER), 118);
         assert_eq!(l.0.latest(), 128);
+    }
+
+    /// A copy on the compute queue, and a blit and a clear on the main queue: what each stage takes in, and what waits.
+    #[test]
+    fn transfers_by_their_stages() {
+        let mut l = Lab::new();
+        assert_eq!(l.transfer(Transfer::Copy, Phase::Compute, 50), [1, 51]);
+        assert_eq!(l.transfer(Transfer::Blit, Phase::Main, 10), [1, 11]);
+        assert_eq!(l.transfer(Transfer::Clear, Phase::Main, 20), [11, 31]);
+        let done = [Stages::COPY, Stages::BLIT, Stages::CLEAR, Stages::RESOLVE, Stages::ALL_TRANSFER]
+            .map(|s| l.0.done(s));
+        assert_eq!(done, [51, 11, 31, 1, 51]);
+        // They are no graphics, though the main queue is theirs.
+        assert_eq!(l.0.done(Stages::ALL_GRAPHICS), 1);
+        // A pass waits for them in that queue alone.
+        assert_eq!(l.pass(5, 9), [[1, 6], [31, 40]]);
+        // One that reads what was cleared waits for that, and not for the copy; all transfers are waited for by their common stage.
+        l.0.barrier(Stages::CLEAR, Stages::FRAGMENT_SHADER);
+        assert_eq!(l.dispatch(4), [51, 55]);
+        assert_eq!(l.pass(5, 9), [[6, 11], [40, 49]]);
+        l.0.barrier(Stages::ALL_TRANSFER, Stages::FRAGMENT_SHADER);
+        assert_eq!(l.pass(5, 9), [[11, 16], [51, 60]]);
+        // And wait: a resolve for the fragments that it reads, by either stage.
+        l.0.barrier(Stages::COLOR_ATTACHMENT_OUTPUT, Stages::ALL_TRANSFER);
+        assert_eq!(l.transfer(Transfer::Copy, Phase::Compute, 1), [60, 61]);
+        assert_eq!(l.transfer(Transfer::Resolve, Phase::Main, 1), [60, 61]);
     }
 
     #[test]

@@ -13,7 +13,7 @@ mod gpu;
 mod line;
 
 pub use gpu::{Gpu, Ran};
-pub use line::{Line, Span};
+pub use line::{Line, Span, Transfer};
 
 use parking_lot::{Mutex, MutexGuard};
 use std::sync::LazyLock;

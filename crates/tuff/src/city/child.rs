@@ -14,7 +14,8 @@ pub enum Ask {
     First,
     /// Draw frames for about so many milliseconds.
     Frames { budget_ms: u64 },
-    /// Draw a frame and write its RGBA bytes there, and the fragments of each tile as 32-bit words.
+    /// Draw a frame and write its RGBA bytes there, and the cores' cycles of each tile as 32-bit words, if the driver counts by
+    /// region.
     Picture { rgba: PathBuf, heat: PathBuf },
 }
 
@@ -81,7 +82,7 @@ impl Ready {
                 };
                 context.submit_and_wait(self.commands)?;
                 write(&rgba, &self.city.picture()?)?;
-                let counts = self.city.heat()?;
+                let counts = City::heat_map()?;
                 write(&heat, &counts.iter().flat_map(|c| c.to_le_bytes()).collect::<Vec<_>>())?;
                 Ok(Answer::Drawn { triangles: self.city.triangles() })
             }

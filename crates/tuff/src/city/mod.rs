@@ -4,16 +4,18 @@
 mod child;
 mod math;
 mod mesh;
+mod regions;
 mod texels;
 
 pub use child::{Answer, Ask, Memory};
+pub use regions::COUNTER;
 
-use ash::vk;
 use client::graphics::{
     Attachment, Bindings, Image, ImageInfo, Load, Pass, Pipeline, PipelineInfo, Resource, Sampler, barrier,
 };
 use client::{Buffer, Context, Result};
 use glam::Vec3;
+use regions::Regions;
 use std::rc::Rc;
 
 /// Width and height of the picture in pixels.
@@ -42,7 +44,6 @@ pub struct City {
     vertices: Buffer,
     indices: Buffer,
     count: u32,
-    counts: Buffer,
     shadow: Image,
     colour: Image,
     depth: Image,
@@ -108,15 +109,12 @@ impl City {
             Image::new(context, info.transient())
         };
         let frame = Buffer::with(context, &frame())?;
-        let [across, down] = tiles();
-        let counts = Buffer::with(context, &vec![0; (across * down * 4) as usize])?;
         let bindings = Bindings::new(
             context,
             &[
                 Resource::Uniform(&frame),
                 Resource::Texture(&detail, &linear),
                 Resource::Texture(&shadow, &compare),
-                Resource::Storage(&counts),
             ],
         )?;
         Ok(Self {
@@ -124,7 +122,6 @@ impl City {
             vertices: Buffer::with(context, &mesh.vertices)?,
             indices: Buffer::with(context, &indices)?,
             count: mesh.indices.len() as u32,
-            counts,
             shadow,
             colour: many(ImageInfo::colour(COLOUR, SIZE))?,
             depth: many(ImageInfo::depth(DEPTH, SIZE))?,
@@ -134,6 +131,14 @@ impl City {
             _detail: (detail, linear),
             _compare: compare,
         })
+    }
+
+    /// The heat of a city of its own, on a device that counts by region; nothing if the driver has none.
+    pub fn heat_map() -> Result<Vec<u32>> {
+        match regions::context()? {
+            Some(context) => City::new(&context)?.heat(),
+            None => Ok(vec![]),
+        }
     }
 
     pub fn triangles(&self) -> u32 {
@@ -189,25 +194,38 @@ impl City {
         }
     }
 
-    /// Records a frame: shadows, then the picture.
-    pub fn record(&self, pipelines: &Pipelines) -> Result<vk::CommandBuffer> {
+    fn shadows(&self, device: &ash::Device, commands: vk::CommandBuffer, pipelines: &Pipelines) {
         let shadows = Pass {
             depth: Some(Attachment::new(&self.shadow, Load::depth(1.0, 0))),
             size: [SHADOW; 2],
             ..Default::default()
         };
+        shadows
+            .record(device, commands, |device, commands| self.draw(device, commands, &pipelines.shadow, &[]));
+        barrier(device, commands);
+    }
+
+    fn picture_pass(
+        &self,
+        device: &ash::Device,
+        commands: vk::CommandBuffer,
+        pipelines: &Pipelines,
+        pass: &Pass,
+    ) {
+        pass.record(device, commands, |device, commands| {
+            self.draw(device, commands, &pipelines.city, &[]);
+            pipelines.sky.bind(commands, Some(&self.bindings), &[]);
+            // SAFETY: recording inside a pass.
+            unsafe { device.cmd_draw(commands, 3, 1, 0, 0) };
+        });
+        barrier(device, commands);
+    }
+
+    /// Records a frame: shadows, then the picture.
+    pub fn record(&self, pipelines: &Pipelines) -> Result<vk::CommandBuffer> {
         self.context.record(|device, commands| {
-            shadows.record(device, commands, |device, commands| {
-                self.draw(device, commands, &pipelines.shadow, &[])
-            });
-            barrier(device, commands);
-            self.main_pass().record(device, commands, |device, commands| {
-                self.draw(device, commands, &pipelines.city, &[]);
-                pipelines.sky.bind(commands, Some(&self.bindings), &[]);
-                // SAFETY: recording inside a pass.
-                unsafe { device.cmd_draw(commands, 3, 1, 0, 0) };
-            });
-            barrier(device, commands);
+            self.shadows(device, commands, pipelines);
+            self.picture_pass(device, commands, pipelines, &self.main_pass());
         })
     }
 
@@ -216,25 +234,17 @@ impl City {
         self.picture.read(vk::ImageAspectFlags::COLOR, 4)
     }
 
-    /// Fragments that the main pass shades in each tile, row by row: the same draws, with a fragment shader that counts.
-    pub fn heat(&mut self) -> Result<Vec<u32>> {
-        let mut info = Self::with_vertices(self.info(spirv!("city.vert"), spirv!("count.frag")));
-        info.push_size = 4;
-        let city = Pipeline::new(&self.context, &info, Some(&self.bindings))?;
-        let mut info = self.info(spirv!("sky.vert"), spirv!("count.frag"));
-        info.push_size = 4;
-        let sky = Pipeline::new(&self.context, &info, Some(&self.bindings))?;
-        let push = tiles()[0].to_le_bytes();
-        self.counts.words_mut().fill(0);
+    /// Cores' cycles of each region of the main pass, row by row, as the driver counts them; of a context that
+    /// [`regions::context`] has made.
+    fn heat(&self) -> Result<Vec<u32>> {
+        let pipelines = self.pipelines()?;
+        let mut regions = Regions::new(&self.context, SIZE, CELL)?;
+        let asked = regions.asked();
+        let pass = Pass { chain: (&raw const asked).cast(), ..self.main_pass() };
         self.context.run(|device, commands| {
-            self.main_pass().record(device, commands, |device, commands| {
-                self.draw(device, commands, &city, &push);
-                sky.bind(commands, Some(&self.bindings), &push);
-                // SAFETY: recording inside a pass.
-                unsafe { device.cmd_draw(commands, 3, 1, 0, 0) };
-            });
-            barrier(device, commands);
+            self.shadows(device, commands, &pipelines);
+            self.picture_pass(device, commands, &pipelines, &pass);
         })?;
-        Ok(self.counts.words().to_vec())
+        Ok(regions.counts())
     }
 }

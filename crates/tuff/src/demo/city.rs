@@ -1,7 +1,7 @@
 //! The city's part of the demo: times, the picture, how it agrees with the peers', and the heat map.
 
 use super::{Args, draw_bars, heat, voice};
-use crate::city::{Answer, Ask, CELL, SIZE};
+use crate::city::{Answer, Ask, CELL, COUNTER, SIZE};
 use crate::picture::Picture;
 use client::drivers::{self, Driver, Threads};
 use client::measure::min;
@@ -131,9 +131,8 @@ fn show(args: &Args, picture: &Picture, counts: &[u32]) -> Result<()> {
     let mean = counts.iter().map(|c| f64::from(*c)).sum::<f64>() / counts.len() as f64;
     let most = counts.iter().copied().max().unwrap_or(0);
     println!(
-        "Tile cost: fragments that the main pass shades in each {CELL}×{CELL} tile, counted by a pass of its own with the \
-         same draws\nand early tests, whose fragment shader adds 1 to its tile's counter (not by the driver's counters). \
-         Mean {mean:.0}, most {most}."
+        "Tile cost: '{COUNTER}' of the main pass in each region of {CELL}×{CELL} pixels, as the driver counts them\n\
+         (VK_ARM_performance_counters_by_region). Mean {mean:.0}, most {most}."
     );
     if args.columns > 0 {
         println!("{}", if colours { map.ansi(args.columns) } else { heat::text(counts) });

@@ -18,7 +18,7 @@ fn ramp(t: f32) -> [f32; 3] {
     std::array::from_fn(|c| STOPS[i][c] + (STOPS[i + 1][c] - STOPS[i][c]) * (at - i as f32))
 }
 
-/// The map of `counts` (fragments of each tile, row by row), the dearest tile white, over `picture`.
+/// The map of `counts` (of each tile, row by row), the dearest tile white, over `picture`.
 pub fn map(counts: &[u32], picture: &Picture) -> Picture {
     let across = tiles()[0];
     let most = counts.iter().copied().max().unwrap_or(1).max(1) as f32;
