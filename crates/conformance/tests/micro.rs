@@ -138,7 +138,13 @@ fn want(m: &Model, case: &Case) -> u64 {
             let l = l.count as u64;
             l.div_ceil(m.tiler.primitives).max((l * REGIONS).div_ceil(m.tiler.bin_entries))
         }
-        Work::More(l) => l.count as u64 * PIXELS * l.samples as u64 / c.pixels,
+        Work::More(l) => {
+            let pixels = l.count as u64 * PIXELS;
+            let samples = pixels * l.samples as u64;
+            // Half floats are blended by a shader: two FMA and two CVT a quad and sample, and the fragment program's one a warp.
+            let by_shader = if l.blend && l.format == F::R16G16B16A16_SFLOAT { 4 * samples / 4 } else { 0 };
+            (samples / c.pixels).max((by_shader + pixels / 16) * 16 / c.fma_lanes)
+        }
         Work::Pair { first, second, between } => overlap(m, first, second, between),
     }
 }

@@ -26,6 +26,8 @@ const BACK: [[f32; 2]; 3] = [[-1.0, -1.0], [-1.0, 3.0], [3.0, -1.0]];
 const BESIDE: [[f32; 2]; 3] = [[1.5, 0.0], [2.0, 0.0], [1.5, 0.5]];
 /// Within a pixel, and off its centre.
 const SMALL: [[f32; 2]; 3] = [[0.0001, 0.0001], [0.0008, 0.0001], [0.0001, 0.0008]];
+/// In two regions of the right half.
+const TWO: [[f32; 2]; 3] = [[0.49, 0.1], [0.51, 0.1], [0.5, 0.12]];
 /// In the right half.
 const RIGHT: [[f32; 2]; 3] = [[0.6, 0.0], [0.9, 0.0], [0.6, 0.3]];
 
@@ -58,7 +60,7 @@ impl Rig {
         let after = make(late, triangles, none)?;
         let lines = make(early, vk::PrimitiveTopology::LINE_LIST, none)?;
         let points = make(early, vk::PrimitiveTopology::POINT_LIST, none)?;
-        let shapes = [(WHOLE, 0.5), (WHOLE, 0.8), (BACK, 0.4), (BESIDE, 0.1), (SMALL, 0.1), (RIGHT, 0.1)];
+        let shapes = [(WHOLE, 0.5), (WHOLE, 0.8), (BACK, 0.4), (BESIDE, 0.1), (SMALL, 0.1), (RIGHT, 0.1), (TWO, 0.1)];
         let bytes: Vec<u8> = shapes.iter().flat_map(|(corners, z)| triangle(*corners, *z)).collect();
         let mut vertices =
             Buffer::addressed(c, bytes.len(), vk::BufferUsageFlags::VERTEX_BUFFER).map_err(text)?;
@@ -131,20 +133,33 @@ impl Rig {
             copy(d, commands);
             fill(d, commands, 0.75);
         })?;
-        // The same the other way round, of binning that leaves memory nothing for long.
-        run(&|d, commands| {
+        // The same the other way round, of binning that leaves no core for long, or has none.
+        self.alu.set(&[&self.buffers[0]]);
+        let binned = |d: &ash::Device, commands| {
             pass(Load::colour([0.5; 4])).record(d, commands, |d, commands| {
-                draw(d, commands, &all, 0, 3, 1);
-                unsafe { d.cmd_draw(commands, 3, 60_000, 9, 0) };
+                draw(d, commands, &all, 0, 0, 1);
+                // A hundred chunks: as many on each core.
+                unsafe { d.cmd_draw(commands, 3, 76_800, 9, 0) };
             });
-            copy(d, commands);
+        };
+        let computed = |d: &ash::Device, commands| {
+            self.alu.bind(commands, &[0u32.to_le_bytes(), 4096u32.to_le_bytes()].concat());
+            unsafe { d.cmd_dispatch(commands, 400, 1, 1) };
+        };
+        run(&|d, commands| {
+            binned(d, commands);
+            computed(d, commands);
         })?;
-        // Few primitives, in one region: their shading takes longer than the tiler. In all regions: the tiler does.
-        for (shape, clear) in [(5, 0.125), (0, 0.0625)] {
+        run(&|d, commands| {
+            computed(d, commands);
+            binned(d, commands);
+        })?;
+        // Few primitives, in two regions: their shading takes longer than the tiler. Many, in all: the tiler does.
+        for (shape, count, clear) in [(6, 60, 0.125), (0, 2000, 0.0625)] {
             run(&|d, commands| {
                 pass(Load::colour([clear; 4])).record(d, commands, |d, commands| {
                     draw(d, commands, &all, shape, 3, 1);
-                    unsafe { d.cmd_draw(commands, 3, 60, 3 * shape, 0) };
+                    unsafe { d.cmd_draw(commands, 3, count, 3 * shape, 0) };
                 });
             })?;
         }

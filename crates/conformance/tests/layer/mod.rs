@@ -225,9 +225,9 @@ fn a_command_buffer_that_is_submitted_again_has_rows_for_each_time() {
         assert_eq!(submissions(rows), [0, 0, 1, 1, 2, 2, 3, 3, 4, 4]);
         if driver.name == "tuff" && serialise {
             in_turn(rows);
-            for r in rows.chunks(2) {
-                assert_eq!((elapsed(&r[0]), elapsed(&r[1])), (elapsed(&rows[0]), elapsed(&rows[1])));
-            }
+            // The first time the L2 has nothing of what they read.
+            let times: Vec<_> = rows.chunks(2).map(|r| [elapsed(&r[0]), elapsed(&r[1])]).collect();
+            assert!(times[0][0] > times[1][0] && times[1..].windows(2).all(|w| w[0] == w[1]), "{times:?}");
         }
     });
 }
@@ -242,7 +242,9 @@ fn simultaneous_use_is_told_apart() {
         assert_eq!(submissions(rows), [0, 0, 1, 1, 2, 3]);
         in_turn(rows);
         if driver.name == "tuff" {
-            assert!(rows.windows(2).all(|w| elapsed(&w[0]) == elapsed(&w[1])), "{rows:?}");
+            // The first finds nothing in the L2.
+            assert!(elapsed(&rows[0]) > elapsed(&rows[1]), "{rows:?}");
+            assert!(rows[1..].windows(2).all(|w| elapsed(&w[0]) == elapsed(&w[1])), "{rows:?}");
         }
     });
 }
@@ -259,8 +261,9 @@ fn secondaries_that_are_executed_several_times_are_told_apart() {
         if driver.name == "tuff" {
             let of = |name: &str| {
                 let all: Vec<_> = rows.iter().filter(|r| text(r, "name") == name).map(elapsed).collect();
-                assert!(all.windows(2).all(|w| w[0] == w[1]), "{name}: {all:?}");
-                all[0]
+                // The first may find nothing in the L2.
+                assert!(all[0] >= all[1] && all[1..].windows(2).all(|w| w[0] == w[1]), "{name}: {all:?}");
+                all[1]
             };
             assert!(of(ten) > 0.0 && of(twenty) >= of(ten));
         }
