@@ -173,8 +173,8 @@ fn small_triangles_are_shaded_where_they_are_drawn() {
     // Binning: positions of all. The main phase: all of what is seen, with three fetches of attributes.
     let (warps, attributes) = (all + seen, all + (1.0 + 2.0) * seen);
     let cvt = 2.0 * all;
-    // Six lines for positions, and in the region six for these and six for the rest.
-    let reads = 6.0 * (all + 2.0 * seen);
+    // Six lines for positions, and in the region six for these and the rest, which lie in the same.
+    let reads = 6.0 * (all + seen);
     // Positions of what is not seen, and references, which nobody needs the rest of a vertex for.
     let (writes, lists) = (n / 2.0 * 16.0 / 64.0, n / 6.0 * 8.0);
     let target = (SIDE * SIDE * 4) as f64;

@@ -60,7 +60,8 @@ impl Rig {
         let after = make(late, triangles, none)?;
         let lines = make(early, vk::PrimitiveTopology::LINE_LIST, none)?;
         let points = make(early, vk::PrimitiveTopology::POINT_LIST, none)?;
-        let shapes = [(WHOLE, 0.5), (WHOLE, 0.8), (BACK, 0.4), (BESIDE, 0.1), (SMALL, 0.1), (RIGHT, 0.1), (TWO, 0.1)];
+        let shapes =
+            [(WHOLE, 0.5), (WHOLE, 0.8), (BACK, 0.4), (BESIDE, 0.1), (SMALL, 0.1), (RIGHT, 0.1), (TWO, 0.1)];
         let bytes: Vec<u8> = shapes.iter().flat_map(|(corners, z)| triangle(*corners, *z)).collect();
         let mut vertices =
             Buffer::addressed(c, bytes.len(), vk::BufferUsageFlags::VERTEX_BUFFER).map_err(text)?;

@@ -41,8 +41,8 @@ pub struct Fetch {
     /// The same for all vertices.
     constants: Vec<(usize, u32)>,
     pub(super) first_instance: u32,
-    /// The bindings that attributes are read from, by half of the program (all of one that has none are the first's).
-    pub(super) streams: [Vec<Stream>; 2],
+    /// The bindings that attributes are read from, by half of the program (all of one that has none are the first's), and by both.
+    pub(super) streams: [Vec<Stream>; 3],
     /// Those bindings of the second half that the first reads nothing of.
     pub(super) others: Vec<Stream>,
 }
@@ -101,7 +101,7 @@ impl Fetch {
                 _ => {}
             }
         }
-        let mut bindings = [Vec::new(), Vec::new()];
+        let mut bindings = [const { Vec::new() }; 3];
         for a in &input.attributes {
             let mut inputs = [NOBODY; 8];
             for (i, (what, _)) in program.inputs.iter().enumerate() {
@@ -139,6 +139,7 @@ impl Fetch {
                     |h: &Half| h.attributes.iter().any(|l| (a.location..=last).contains(&(*l as u32)));
                 let halves = program.profile.halves.as_ref();
                 let by = halves.map_or([true, false], |h| [reads(&h.position), reads(&h.others)]);
+                let by = [by[0], by[1], by[0] || by[1]];
                 for (k, _) in by.into_iter().enumerate().filter(|(_, reads)| *reads) {
                     join(&mut fetch.streams[k], &mut bindings[k], a.binding, stream());
                 }

@@ -286,13 +286,15 @@ impl Work<'_> {
             let counts = &mut out.counts;
             counts.events[Event::PrimsDeferred] += later.primitives;
             counts.deferred += later.vertices;
-            // Of what positions need as large a part as of the vertices.
-            counts.later[0] += (fetched * later.vertices).div_ceil(vertices.max(1));
-            let second = &self.fetch.streams[1];
+            let [positions, second, both] = &self.fetch.streams;
             if self.outputs.bytes > 0 && !second.is_empty() {
+                // A warp shades both halves at once.
                 let of = out.used.of(true, &s.chunk);
-                counts.later[0] += self.read(second, of, None);
+                counts.later[0] += self.read(both, of, None);
                 counts.later[1] += self.read(&self.fetch.others, of, None);
+            } else if !positions.is_empty() {
+                // Of what positions need as large a part as of the vertices.
+                counts.later[0] += (fetched * later.vertices).div_ceil(vertices.max(1));
             }
         }
         Ok(())
