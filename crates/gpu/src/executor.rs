@@ -10,7 +10,8 @@ use crate::stripes::Stripes;
 use crate::transfer::{self, Transferred};
 use crate::watch::{Expired, Pulse};
 use ash::vk;
-use counters::{Counts, Event, Job, Model, Phase, Unit, cost};
+use counters::model::LINE;
+use counters::{Counts, Event, Job, Model, Phase, cost};
 use machine::count;
 use machine::host::DeviceHost;
 use machine::instrumentation::Blocks;
@@ -352,22 +353,28 @@ impl Executor {
     /// A copy, blit, resolve, fill or clear outside render passes: the compute queue's work, or the main queue's.
     fn transfer(&mut self, c: &Command) {
         let _turn = exclusive::shared();
-        let Some(Transferred { name, kind, moved, covered }) = transfer::run(c) else { return };
+        let Some(Transferred { name, kind, moved, spans: [reads, writes], covered }) = transfer::run(c)
+        else {
+            return;
+        };
         let model = self.shared.model;
+        let found = self.shared.find_in_l2(&reads, &writes);
+        // Of what is elsewhere nothing is looked for.
+        let located: u64 = reads.iter().chain(&writes).map(|r| r.end - r.start).sum();
+        let others = (moved.read + moved.written).saturating_sub(located).div_ceil(LINE);
+        self.shared.l2.lock().stream(others, count::l2_lines(model));
         let (mut counts, phase, job) = match covered {
             Some(covered) => {
                 let counts = count::drawn(moved, &covered);
                 (counts, Phase::Main, cost::main(&counts, &[], &covered.weights, 0, model).job)
             }
             None => {
-                let counts = count::transfer(moved);
+                let counts = count::transfer(moved, found);
                 (counts, Phase::Compute, cost::compute(&counts, model))
             }
         };
         let run =
             |line: &mut Line, gpu: &mut Gpu, job: &Job, m: &Model| line.transfer(gpu, kind, phase, job, m);
-        let lines = counts.total(Unit::ExtReads) + counts.total(Unit::ExtWrites);
-        self.shared.l2.lock().stream(lines, count::l2_lines(model));
         let span = self.job(&mut counts, phase, &job, run);
         let done = Done { kind: WorkloadKind::Transfer, views: 1, span, phases: None, counts: &counts };
         self.publisher.publish(&self.place, &done, || name.into());

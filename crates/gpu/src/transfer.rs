@@ -4,6 +4,7 @@ use crate::command::Command;
 use ash::vk;
 use machine::count::{Covered, Moved};
 use machine::time::Transfer;
+use std::ops::Range;
 use texel::image::Image;
 use texel::transfer::{Slices, aspects};
 
@@ -114,6 +115,8 @@ pub struct Transferred {
     pub name: &'static str,
     pub kind: Transfer,
     pub moved: Moved,
+    /// Addresses of device memory, where they are known: of buffers that are read, and written.
+    pub spans: [Vec<Range<u64>>; 2],
     /// Of one that tiles do: the main queue's.
     pub covered: Option<Covered>,
 }
@@ -126,7 +129,13 @@ pub struct Transferred {
 pub fn run(c: &Command) -> Option<Transferred> {
     let mut moved = Moved::default();
     let mut covered = Covered::default();
+    let mut spans = [const { Vec::new() }; 2];
     let m = &mut moved;
+    let mut span = |way: usize, p: *const u8, n: u64| {
+        if n > 0 {
+            spans[way].push(p as u64..p as u64 + n)
+        }
+    };
     let (name, kind, tiles) = match c {
         Command::CopyBuffer { src, dst, regions } => {
             for r in regions {
@@ -136,6 +145,8 @@ pub fn run(c: &Command) -> Option<Transferred> {
                 // SAFETY: both ranges have as many bytes.
                 unsafe { std::ptr::copy(s, d, n as usize) }
                 m.add(n, n);
+                span(0, s, n);
+                span(1, d, n);
             }
             ("copy buffer", Transfer::Copy, false)
         }
@@ -144,6 +155,7 @@ pub fn run(c: &Command) -> Option<Transferred> {
             // SAFETY: no more than the range has, nor the data; the data is the command's own.
             unsafe { std::ptr::copy_nonoverlapping(data.as_ptr(), d, n as usize) }
             m.add(n, n);
+            span(1, d, n);
             ("update buffer", Transfer::Clear, false)
         }
         Command::FillBuffer { dst, offset, size, value } => {
@@ -153,6 +165,7 @@ pub fn run(c: &Command) -> Option<Transferred> {
                 unsafe { d.cast::<u32>().add(i).write_unaligned(*value) }
             }
             m.add(0, n & !3);
+            span(1, d, n & !3);
             ("fill buffer", Transfer::Clear, false)
         }
         Command::CopyImage { src, dst, regions } => {
@@ -222,7 +235,7 @@ pub fn run(c: &Command) -> Option<Transferred> {
         }
         _ => return None,
     };
-    Some(Transferred { name, kind, moved, covered: tiles.then_some(covered) })
+    Some(Transferred { name, kind, moved, spans, covered: tiles.then_some(covered) })
 }
 
 fn clear(m: &mut Moved, covered: &mut Covered, dst: &Image, range: &vk::ImageSubresourceRange) {
@@ -280,8 +293,13 @@ mod tests {
         let c = Command::ResolveImage { src, dst, regions: vec![region] };
         let covered = Covered { regions: 1, tiles: 1, pixels: 64, weights: vec![64] };
         let moved = Moved { read: 1024, written: 256 };
-        let resolved =
-            Transferred { name: "resolve image", kind: Transfer::Resolve, moved, covered: Some(covered) };
+        let resolved = Transferred {
+            name: "resolve image",
+            kind: Transfer::Resolve,
+            moved,
+            spans: Default::default(),
+            covered: Some(covered),
+        };
         assert_eq!(run(&c), Some(resolved));
         assert_eq!(run(&Command::NextSubpass), None);
     }

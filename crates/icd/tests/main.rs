@@ -13,6 +13,7 @@ mod geometry;
 mod graphics;
 mod instance;
 mod knobs;
+mod l2;
 mod model;
 mod stalls;
 mod stripes;

@@ -318,10 +318,10 @@ fn geometry_moves_memory() {
 }
 
 /// The shader `traffic`, on a table and a buffer of so many words.
-struct Traffic {
-    m: Counted,
-    table: crate::gpu::Mapped,
-    out: crate::gpu::Mapped,
+pub struct Traffic {
+    pub m: Counted,
+    table: Mapped,
+    pub out: Mapped,
     module: vk::ShaderModule,
     set: vk::DescriptorSetLayout,
     layout: vk::PipelineLayout,
@@ -329,7 +329,7 @@ struct Traffic {
 }
 
 impl Traffic {
-    fn new(words: usize) -> Traffic {
+    pub fn new(words: usize) -> Traffic {
         let m = Counted::new();
         let d = &m.g.device;
         let (table, out) = (m.g.buffer(256), m.g.buffer(words));
@@ -363,6 +363,11 @@ impl Traffic {
 
     /// The counters, of so many workgroups that do `what`.
     fn count<const N: usize>(&self, names: [&str; N], what: u32, groups: u32) -> [f64; N] {
+        self.m.count(names, |d, c| self.record(d, c, what, groups))
+    }
+
+    /// Records so many workgroups that do `what`.
+    pub fn record(&self, d: &ash::Device, c: vk::CommandBuffer, what: u32, groups: u32) {
         let pushed = ash::khr::push_descriptor::Device::new(&self.m.g.instance, &self.m.g.device);
         let infos = [self.table.buffer, self.out.buffer]
             .map(|buffer| [vk::DescriptorBufferInfo { buffer, offset: 0, range: vk::WHOLE_SIZE }]);
@@ -373,15 +378,15 @@ impl Traffic {
                 .buffer_info(&infos[n as usize])
         });
         let point = vk::PipelineBindPoint::COMPUTE;
-        self.m.count(names, |d, c| unsafe {
+        unsafe {
             d.cmd_bind_pipeline(c, point, self.pipeline);
             pushed.cmd_push_descriptor_set(c, point, self.layout, 0, &writes);
             d.cmd_push_constants(c, self.layout, vk::ShaderStageFlags::COMPUTE, 0, &what.to_le_bytes());
             d.cmd_dispatch(c, groups, 1, 1);
-        })
+        }
     }
 
-    fn free(self) {
+    pub fn free(self) {
         let d = &self.m.g.device;
         unsafe {
             d.destroy_pipeline(self.pipeline, None);

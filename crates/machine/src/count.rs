@@ -190,8 +190,8 @@ pub fn drawn(moved: Moved, covered: &Covered) -> Counts {
 }
 
 /// A copy to or from a buffer, a fill or an update: taken as work of the compute queue that streams its bytes through the cores'
-/// load/store units, every line full and none in a cache.
-pub fn transfer(moved: Moved) -> Counts {
+/// load/store units, every line full; of the lines that it reads and writes, the L2 has so many.
+pub fn transfer(moved: Moved, [found, dirty]: [u64; 2]) -> Counts {
     let Moved { read, written } = moved;
     let mut c = Counts::default();
     c[Event::ComputeJobs] = 1;
@@ -202,12 +202,12 @@ pub fn transfer(moved: Moved) -> Counts {
     u[Unit::LsReadFull] = reads;
     u[Unit::LsWriteFull] = writes;
     u[Unit::LsL2ReadBeats] = reads * 4;
-    u[Unit::LsExtReadBeats] = reads * 4;
+    u[Unit::LsExtReadBeats] = reads.saturating_sub(found) * 4;
     u[Unit::LsWriteBackBeats] = writes * 4;
     u[Unit::L2ReadLookups] = reads;
     u[Unit::L2WriteLookups] = writes;
-    u[Unit::ExtReads] = reads;
-    u[Unit::ExtWrites] = writes;
+    u[Unit::ExtReads] = reads.saturating_sub(found);
+    u[Unit::ExtWrites] = writes.saturating_sub(dirty);
     let pages = read.div_ceil(PAGE) + written.div_ceil(PAGE);
     u[Unit::PageLookups] = pages;
     u[Unit::PageReads] = pages;
@@ -306,7 +306,7 @@ mod tests {
         // 65 536 cycles, + 20 a task: 65 856 over ten cores = 6 586. External memory: 2 MiB at 56 bytes a cycle =
         // 37 450 cycles, which is more; + 1 000 for the job.
         let m = Model::load(Some("g720")).unwrap();
-        let c = transfer(Moved { read: 1 << 20, written: 1 << 20 });
+        let c = transfer(Moved { read: 1 << 20, written: 1 << 20 }, [0; 2]);
         assert_eq!((c[Event::ComputeJobs], c[Event::ComputeTasks]), (1, 16));
         assert_eq!(c[(Phase::Compute, Unit::LsReadFull)], 16_384);
         assert_eq!(counters::cost::compute(&c, &m).cycles, 38_450);

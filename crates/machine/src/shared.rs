@@ -7,16 +7,19 @@ use crate::time::Clock;
 use crate::turns::Turns;
 use ash::vk;
 use counters::Model;
+use counters::model::LINE;
 use parking_lot::Mutex;
 use simd::Level;
 use std::mem::ManuallyDrop;
-use std::ops::Deref;
+use std::ops::{Deref, Range};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 use wave::Worker;
 use wave::cache::Sizes;
 use wave::held::Held;
+use wave::reach::{Asked, Asks};
+use wave::tally::AccessKind;
 
 /// Idle workers (register files and scratch), one a thread that is shading.
 #[derive(Default)]
@@ -135,9 +138,28 @@ impl Shared {
         count::traced(self.model, c, chunks, n)
     }
 
+    /// What the L2 has of these bytes of device memory, by address, that are read and written once: lines. It has them from now on.
+    pub fn find_in_l2(&self, reads: &[Range<u64>], writes: &[Range<u64>]) -> [u64; 2] {
+        let base = texel::memory::arena().0;
+        let lines = |r: &Range<u64>| {
+            let line = |at: u64| at.saturating_sub(base);
+            line(r.start) / LINE..line(r.end).div_ceil(LINE)
+        };
+        let l2 = count::l2_lines(self.model);
+        let all: u64 = reads.iter().chain(writes).map(lines).map(|l| l.end - l.start).sum();
+        if all > 2 * l2 {
+            self.l2.lock().stream(all, l2);
+            return [0; 2];
+        }
+        let of = |kind| move |r: &Range<u64>| (Asks::LoadStore(kind), lines(r));
+        let asked = reads.iter().map(of(AccessKind::Read)).chain(writes.iter().map(of(AccessKind::Write)));
+        let hits = self.l2.lock().ask(&Asked::of(asked), l2);
+        [AccessKind::Read, AccessKind::Write].map(|kind| hits[kind as usize])
+    }
+
     /// Memory is a program's anew: the L2 has nothing of it, whoever had it before.
     pub fn forget_memory(&self, address: u64, bytes: u64) {
-        let lines = |bytes: u64| bytes / counters::model::LINE;
+        let lines = |bytes: u64| bytes / LINE;
         if let Some(at) = address.checked_sub(texel::memory::arena().0) {
             self.l2.lock().forget_memory(lines(at)..lines(at.saturating_add(bytes)));
         }

@@ -11,6 +11,7 @@
 pub mod pages;
 
 use crate::tally::AccessKind;
+use std::ops::Range;
 
 /// A list that has grown to this is made short: what is there twice first, then by halves.
 const MOST: usize = 8192;
@@ -392,6 +393,31 @@ pub struct Asked {
 }
 
 impl Asked {
+    /// Of ranges of lines that are known, each once.
+    pub fn of(ranges: impl IntoIterator<Item = (Asks, Range<u64>)>) -> Asked {
+        let mut asked = Asked::default();
+        for (asks, lines) in ranges {
+            asked.lines += lines.end - lines.start;
+            for region in lines.start / REGION..lines.end.div_ceil(REGION) {
+                let within = |line: u64| line.clamp(region * REGION, (region + 1) * REGION) - region * REGION;
+                let [first, last] = [lines.start, lines.end].map(within);
+                let mut known = [0; WORDS];
+                (first..last).for_each(|l| known[l as usize / 64] |= 1 << (l % 64));
+                asked.located.push(Located {
+                    region,
+                    asks: asks.at(),
+                    lines: last - first,
+                    often: false,
+                    beside: 0,
+                    within: (0, u64::MAX),
+                    known: Some(known),
+                });
+            }
+        }
+        asked.located.sort_by_key(|l| (l.asks, l.region));
+        asked
+    }
+
     /// Where they are, those last that several ask for: what more there is of a stretch than it can have lies beside it, half of it before and
     /// the rest behind. Of more lines than `most` of one sort nobody will find any.
     pub fn located(&self, most: u64) -> Vec<Located> {
