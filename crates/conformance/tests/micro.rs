@@ -3,6 +3,7 @@
 use ash::vk::{Format as F, PipelineStageFlags2 as Stages};
 use conformance::micro::draw::{Filter, SIDE};
 use conformance::micro::order::{self, Between, Job};
+use conformance::micro::rates::Interpolated;
 use conformance::micro::{self, CYCLES, Case, ROUNDS, Way, Work};
 use counters::Model;
 use std::process::Command;
@@ -143,7 +144,14 @@ fn want(m: &Model, case: &Case) -> u64 {
             let samples = pixels * l.samples as u64;
             // Half floats are blended by a shader: two FMA and two CVT a quad and sample, and the fragment program's one a warp.
             let by_shader = if l.blend && l.format == F::R16G16B16A16_SFLOAT { 4 * samples / 4 } else { 0 };
-            (samples / c.pixels).max((by_shader + pixels / 16) * 16 / c.fma_lanes)
+            // Eight components of a quad are as many slots, or of half precision half as many; they are added.
+            let (slots, added) = match l.interpolated {
+                Interpolated::Nothing => (0, 1),
+                Interpolated::Full => (8, 4),
+                Interpolated::Half => (4, 4),
+            };
+            let arithmetic = (by_shader + added * pixels / 16) * 16 / c.fma_lanes;
+            (samples / c.pixels).max(arithmetic).max(slots * pixels / 4 / c.varying_slots)
         }
         Work::Pair { first, second, between } => overlap(m, first, second, between),
     }

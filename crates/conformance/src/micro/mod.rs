@@ -13,7 +13,7 @@ use client::compute::KernelInfo;
 use client::{Buffer, Context, Kernel};
 use draw::Filter;
 use order::{Between, Job};
-use rates::Layers;
+use rates::{Interpolated, Layers};
 use std::rc::Rc;
 
 /// What the shader `alu` does, by the number that asks for it.
@@ -212,13 +212,23 @@ pub fn cases(cores: u32, l1_kib: u32, l2_kib: u32) -> Vec<Case> {
     for format in draw::TARGETS {
         all.push(case(format!("{format:?} cleared"), Work::Cleared { format }, WRITTEN));
     }
-    let layers = |format, samples, blend, count| Layers { format, samples, blend, count };
+    let layers = |format, samples, blend, count| Layers {
+        format,
+        samples,
+        blend,
+        count,
+        interpolated: Interpolated::Nothing,
+    };
     for format in rates::FILLED {
         all.push(case(format!("{format:?} filled"), Work::Drawn(layers(format, 1, false, 1)), DRAWING));
     }
     for (format, samples) in rates::BLENDED {
         let name = format!("8 layers blended into {format:?}, samples {samples}");
         all.push(case(name, Work::More(layers(format, samples, true, 8)), DRAWING));
+    }
+    for (name, interpolated) in [("", Interpolated::Full), (" of half precision", Interpolated::Half)] {
+        let layers = Layers { interpolated, ..layers(Format::R8_UNORM, 1, true, 8) };
+        all.push(case(format!("8 layers with eight components{name}"), Work::More(layers), DRAWING));
     }
     let many = layers(Format::R8G8B8A8_UNORM, 1, false, 1024);
     all.push(case("1024 triangles over 16 regions".into(), Work::More(many), BINNING));

@@ -27,14 +27,30 @@ pub struct Layers {
     pub samples: u32,
     pub blend: bool,
     pub count: u32,
+    pub interpolated: Interpolated,
+}
+
+/// What their fragments interpolate: nothing, or eight components.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Interpolated {
+    Nothing,
+    Full,
+    Half,
 }
 
 impl Rig {
     /// A counter of a pass that draws them.
     pub(super) fn layers(&self, counter: &str, l: Layers) -> Result<f64, String> {
         let c = &self.context;
-        let vertex = include_bytes!("../../../icd/tests/shaders/heavy.vert.spv");
-        let fragment = include_bytes!("../../../icd/tests/shaders/heavy.frag.spv");
+        let eight: &[u8] = include_bytes!("../../shaders/micro/varying.vert.spv");
+        let (vertex, fragment): (&[u8], &[u8]) = match l.interpolated {
+            Interpolated::Nothing => (
+                include_bytes!("../../../icd/tests/shaders/heavy.vert.spv"),
+                include_bytes!("../../../icd/tests/shaders/heavy.frag.spv"),
+            ),
+            Interpolated::Full => (eight, include_bytes!("../../shaders/micro/varying.frag.spv")),
+            Interpolated::Half => (eight, include_bytes!("../../shaders/micro/varying_half.frag.spv")),
+        };
         let mut info = PipelineInfo { push_size: 4, ..PipelineInfo::new(vertex, fragment, l.format) };
         info.samples = l.samples;
         info.blend = info
