@@ -117,16 +117,13 @@ fn want(m: &Model, case: &Case) -> u64 {
             };
             (PIXELS * wide * times).div_ceil(c.texels)
         }
-        Work::Cleared { format } => {
-            let bytes = match format {
-                F::R8_UNORM | F::S8_UINT => 1,
-                F::R8G8_UNORM | F::D16_UNORM => 2,
-                F::R16G16B16A16_SFLOAT => 8,
-                F::R32G32B32A32_SFLOAT => 16,
-                _ => 4,
-            };
-            PIXELS * bytes
-        }
+        Work::Cleared { format } => match format {
+            F::R16G16B16A16_SFLOAT => PIXELS * 8,
+            F::R32G32B32A32_SFLOAT => PIXELS * 16,
+            F::D32_SFLOAT => PIXELS * 4,
+            // What is no float is compressed: of one colour, it is the headers of superblocks.
+            _ => PIXELS / 256 * 16,
+        },
         Work::Drawn(_) if case.counter == micro::QUADS => PIXELS / 4,
         // In each region.
         Work::Drawn(_) if case.counter != micro::DRAWING => REGIONS,

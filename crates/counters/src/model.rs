@@ -104,6 +104,8 @@ pub struct Memory {
     pub outstanding: u64,
     /// Translations of pages of 4 KiB that the memory management unit keeps.
     pub tlb_pages: u64,
+    /// Attachments are compressed where their format and use allow it: not 0.
+    pub afbc: u64,
 }
 
 /// Cycles that the front end adds to each job, and a core to each task.

@@ -185,6 +185,8 @@ const ROWS: &[Row] = &[
     ),
     // Six pages, for which three waves of four workgroups ask each: of the 12 times that a page is asked for again, a sixth is it there.
     row("memory.tlb_pages", &[], "pages", [(512, 6.0), (1, 6.0 + 10.0)]),
+    // 64 superblocks of one colour each.
+    row("memory.afbc", &[], "compressed clear, bytes", [(1, 64.0 * 16.0), (0, 65_536.0)]),
     row("overhead.binning_job", &[], "binning", [(1000, 1000.0 + 20.0 + 28.0), (5000, 5000.0 + 20.0 + 28.0)]),
     row("overhead.compute_job", &[], "fill", [(1000, 1000.0 + 18_725.0), (5000, 5000.0 + 18_725.0)]),
     // 65 536 / 56 = 1170.3.

@@ -7,6 +7,7 @@ mod gpu;
 #[path = "common/show.rs"]
 mod show;
 
+mod afbc;
 mod compute;
 mod device;
 mod geometry;

@@ -40,7 +40,9 @@ impl Counted {
             let name = |t: &vk::PerformanceCounterDescriptionKHR| {
                 CStr::from_ptr(t.name.as_ptr()).to_str().unwrap().to_string()
             };
-            let target = g.image([SIDE; 2], vk::ImageUsageFlags::COLOR_ATTACHMENT);
+            // What shaders may store to is not compressed.
+            let usage = vk::ImageUsageFlags::COLOR_ATTACHMENT | vk::ImageUsageFlags::STORAGE;
+            let target = g.image([SIDE; 2], usage);
             let storage = counters.iter().map(|c| c.storage).collect();
             // More than twice of what an L2 holds.
             let streamed = g.buffer(2 << 20);
@@ -111,9 +113,21 @@ impl Counted {
         red: f32,
         draw: impl FnOnce(),
     ) {
+        Counted::pass_over(self.target.view, d, c, flags, red, draw);
+    }
+
+    /// The same over another target.
+    pub fn pass_over(
+        view: vk::ImageView,
+        d: &ash::Device,
+        c: vk::CommandBuffer,
+        flags: vk::RenderingFlags,
+        red: f32,
+        draw: impl FnOnce(),
+    ) {
         let clear = vk::ClearValue { color: vk::ClearColorValue { float32: [red, 0.0, 0.0, 1.0] } };
         let colour = [vk::RenderingAttachmentInfo::default()
-            .image_view(self.target.view)
+            .image_view(view)
             .image_layout(vk::ImageLayout::GENERAL)
             .load_op(vk::AttachmentLoadOp::CLEAR)
             .store_op(vk::AttachmentStoreOp::STORE)

@@ -134,6 +134,14 @@ pub fn descriptors(c: &mut UnitCounts, program: &Program, cores: u64) {
     }
 }
 
+/// Of what tiles wrote, so many bytes are not written, for the image is compressed.
+pub fn compressed(c: &mut Counts, saved: u64) {
+    let less = |n: &mut u64, by: u64| *n = n.saturating_sub(saved / by);
+    less(&mut c[Event::TileWriteBeats], 16);
+    less(&mut c[(Phase::Main, Unit::L2WriteLookups)], LINE);
+    less(&mut c[(Phase::Main, Unit::ExtWrites)], LINE);
+}
+
 /// The L2 was cleaned: so many lines were dirty.
 pub fn cleaned(c: &mut Counts, lines: u64, m: &Model) {
     c[Event::L2Flushes] += 1;

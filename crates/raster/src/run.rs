@@ -18,7 +18,7 @@ use super::tile::item::{Item, Plan};
 use super::tile::op::Op;
 use super::tile::target::Targets;
 use super::tile::task::Task;
-use super::tile::transfer::Traffic;
+use super::tile::transfer::{Traffic, Way};
 use super::tile::{Scratches, hidden, resolve};
 use ash::vk;
 use counters::model::{BEAT, LINE};
@@ -420,6 +420,12 @@ impl PassRun {
         };
         shared.run_parallel(tasks, &work);
         let (mut counts, mut draws) = counted.into_inner();
+        if until == Until::Read {
+            let saved = self.targets.settle();
+            count::compressed(&mut counts[epochs - 1], saved);
+        } else {
+            self.targets.forget();
+        }
         // Draws in tiles that were not followed are like those of the pass that were.
         DrawCounts::share_l2(&mut draws, count::l2_lines(shared.model), &mut shared.l2.lock());
         for ((_, epoch, op), d) in ops.iter().zip(&mut draws) {
@@ -476,6 +482,7 @@ impl PassRun {
         }
         // SAFETY: the scratch has room for a tile, which is this thread's, says the caller.
         let loaded = unsafe { targets.load(shared.level, tile, layer, origin, drawn, &self.loaded) };
+        let follows = worker.tally.tracing;
         let mut hiz = Hiz::default();
         if let Some((a, z)) = targets.cleared_depth(layer).filter(|_| self.first && !targets.aliased) {
             hiz.reset(Some(a), z, z);
@@ -571,7 +578,9 @@ impl PassRun {
             }
         }
         // SAFETY: as above.
-        let stored = unsafe { targets.store(shared.level, tile, layer, origin, drawn, done.end) };
+        let way = if follows { Way::Look } else { Way::Store };
+        // SAFETY: as above.
+        let stored = unsafe { targets.store(shared.level, tile, layer, origin, drawn, done.end, way) };
         let load = task.load;
         self.count_tile(fixed, origin, &loaded, &stored, until);
         Ok(load)

@@ -38,6 +38,11 @@ impl ImageInfo {
         Self::with(format, size, usage)
     }
 
+    /// That shaders may store to, which keeps a tile-based GPU from compressing it.
+    pub fn stored(self) -> Self {
+        Self { usage: self.usage | vk::ImageUsageFlags::STORAGE, ..self }
+    }
+
     /// A depth (and stencil) attachment that can be copied out and sampled.
     pub fn depth(format: vk::Format, size: [u32; 2]) -> Self {
         let usage = vk::ImageUsageFlags::DEPTH_STENCIL_ATTACHMENT

@@ -338,7 +338,7 @@ impl Rig {
         let vertex = include_bytes!("../../../icd/tests/shaders/heavy.vert.spv");
         let fragment = include_bytes!("../../../icd/tests/shaders/heavy.frag.spv");
         let info = PipelineInfo { push_size: 4, ..PipelineInfo::new(vertex, fragment, FORMAT) };
-        let image = |side| Image::new(c, ImageInfo::colour(FORMAT, [side; 2])).map_err(text);
+        let image = |side| Image::new(c, ImageInfo::colour(FORMAT, [side; 2]).stored()).map_err(text);
         let jobs = Jobs {
             rig: self,
             target: image(side)?,

@@ -123,6 +123,15 @@ impl Bench {
             "lines from memory" => count(["Output external read bytes"], LINES, 288),
             "texels' lines" => count(["Texture L1 misses"], FETCH, 48),
             "clear" => self.pass(MAIN, |_, _| ())[0],
+            "compressed clear, bytes" => {
+                let target = self.m.g.image([SIDE; 2], vk::ImageUsageFlags::COLOR_ATTACHMENT);
+                let none = vk::RenderingFlags::empty();
+                let names = ["Output external write bytes"];
+                let pass = |d: &ash::Device, c| Counted::pass_over(target.view, d, c, none, 0.5, || ());
+                let written = self.m.count(names, pass)[0];
+                self.m.g.free_image(target);
+                written
+            }
             "quads" => self.drawn(MAIN, |d, c, k| {
                 (0..16 * k).for_each(|_| self.draw(d, c, 0, 0, 1, SIDE));
             }),

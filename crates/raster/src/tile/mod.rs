@@ -9,6 +9,7 @@ mod blend8;
 mod blend_shader;
 mod by_alpha;
 pub mod clear;
+mod compressed;
 pub mod counts;
 pub mod cover;
 pub mod deferred;

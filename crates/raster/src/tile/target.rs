@@ -9,7 +9,7 @@ use ash::vk;
 use simd::Level;
 use std::ops::Range;
 use texel::format::{FormatInfo, kernels};
-use texel::image::{Blank, Image};
+use texel::image::{Blank, Image, Packed};
 
 /// No framebuffer is larger (pixels).
 const MAX_SIDE: i32 = 16384;
@@ -39,6 +39,8 @@ pub struct Plane {
     pub(super) clear: [u8; 16],
     /// What is known of the image's tiles, or null; the image lasts as long as the pass.
     pub(super) blank: *const Blank,
+    /// Of an image that is kept compressed, or null; likewise.
+    pub(super) packed: *const Packed,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -278,16 +280,31 @@ impl Targets {
         origin: [i32; 2],
         drawn: &Range<usize>,
         done: usize,
+        way: Way,
     ) -> Traffic {
         let mut traffic = Traffic::default();
         for i in self.held(drawn) {
             let last = self.spans[i].end <= done;
             for p in self.planes(i, layer).filter(|p| !last || p.store == vk::AttachmentStoreOp::STORE) {
                 // SAFETY: the caller's tile.
-                traffic.add(&unsafe { p.transfer(level, tile, layer, origin, &self.area, Way::Store) });
+                traffic.add(&unsafe { p.transfer(level, tile, layer, origin, &self.area, way) });
             }
         }
         traffic
+    }
+
+    /// A pass's tiles are stored: bytes that those which nobody looked at take less than they hold.
+    pub fn settle(&self) -> u64 {
+        self.packed().map(Packed::settle).sum()
+    }
+    /// They are stored for want of room alone.
+    pub fn forget(&self) {
+        self.packed().for_each(Packed::forget);
+    }
+    /// Compressed images, each plane's.
+    fn packed(&self) -> impl Iterator<Item = &Packed> {
+        // SAFETY: null, or of the image, which the pass keeps.
+        self.list[..self.own].iter().flat_map(Target::planes).filter_map(|p| unsafe { p.packed.as_ref() })
     }
 
     /// Whether a tile that nothing is drawn in needs no tile buffer, if the pass is drawn at once.
@@ -326,6 +343,12 @@ impl Targets {
         }
         [loaded, stored]
     }
+}
+
+/// What is known of an image that the modelled GPU keeps compressed, or null.
+fn packed(image: &Image) -> *const Packed {
+    let of = image.packed.as_ref().filter(|_| counters::model::current().memory.afbc != 0);
+    of.map_or(std::ptr::null(), |p| p)
 }
 
 /// [`Targets::spans`] of attachment `i`.
@@ -379,6 +402,7 @@ fn target(a: &Attachment, at: &mut usize) -> Target {
                 store: a.store,
                 clear: [0; 16],
                 blank: view.image.blank.as_ref().map_or(std::ptr::null(), |b| b),
+                packed: packed(&view.image),
             });
         }
         return t;
@@ -410,6 +434,7 @@ fn target(a: &Attachment, at: &mut usize) -> Target {
             store: if stencil { a.stencil_store } else { a.store },
             clear: [0; 16],
             blank: std::ptr::null(),
+            packed: packed(&view.image),
         });
         if stencil {
             t.stencil = plane;
@@ -453,6 +478,7 @@ impl Plane {
             store: none.1,
             clear: [0; 16],
             blank: std::ptr::null(),
+            packed: std::ptr::null(),
         }
     }
 }

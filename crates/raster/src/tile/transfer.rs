@@ -1,10 +1,12 @@
 //! Tiles come from memory and go there: the parts of attachments that lie in the render area.
 
+use super::compressed::{HEADER, Pixels, superblocks};
 use super::strip::{Bytes, Depth, Strip, place};
 use super::target::{Plane, PlaneKind};
 use crate::layout::{TILE, pixel};
 use crate::state::Rect;
 use simd::{Level, Simd};
+use texel::image::Packed;
 
 /// What goes between a tile and memory.
 #[derive(Clone, Copy, Default, Debug, PartialEq)]
@@ -43,6 +45,8 @@ impl Traffic {
 pub enum Way {
     Load,
     Store,
+    /// The same, and it is looked at what the tile takes if it is compressed.
+    Look,
     /// The clear value goes to memory, whatever the tile holds.
     Clear,
     /// Nothing moves: memory holds what the tile would.
@@ -93,6 +97,41 @@ impl Place {
     }
 }
 
+impl Place {
+    /// What moves of a compressed image's tile; `written`: its quarters that change.
+    ///
+    /// # Safety
+    /// Memory has the pixels.
+    unsafe fn compress(&self, packed: &Packed, bytes: usize, written: u8, way: Way, traffic: &mut Traffic) {
+        let sides = |q: usize| {
+            let side = |from: usize, to: usize, half: usize| [from.max(32 * half), to.min(32 * half + 32)];
+            [side(self.x0, self.x1, q & 1), side(self.y0, self.y1, q >> 1)]
+        };
+        let quarters = |of: u8| (0..4).filter(move |q| of >> q & 1 != 0).map(sides);
+        let taken = |of: u8| -> u64 {
+            let pixels = Pixels { first: self.memory, pitch: self.pitch, bytes };
+            match way {
+                Way::Clear => quarters(of).map(|[x, y]| superblocks(x, y) * HEADER).sum(),
+                // SAFETY: the caller's.
+                _ => quarters(of).map(|[x, y]| unsafe { pixels.taken(x, y) }).sum(),
+            }
+        };
+        match way {
+            Way::Load | Way::Skip => traffic.bytes = packed.size(traffic.bytes),
+            Way::Keep => {}
+            Way::Store => packed.not_looked(traffic.bytes),
+            Way::Clear | Way::Look => {
+                let all = self.quarters();
+                let [changed, kept] = [written, all & !written].map(taken);
+                if way == Way::Look {
+                    packed.looked(self.pixels(all) * bytes as u64, changed + kept);
+                }
+                (traffic.bytes, traffic.kept) = (changed, kept);
+            }
+        }
+    }
+}
+
 impl Plane {
     /// Moves the tile's part of the area.
     ///
@@ -108,6 +147,8 @@ impl Plane {
         way: Way,
     ) -> Traffic {
         let mut traffic = Traffic::default();
+        // SAFETY: null, or of the image, which the pass keeps.
+        let packed = unsafe { self.packed.as_ref() };
         let edge = Rect { x0: 0, y0: 0, x1: self.width, y1: self.height };
         let here = Rect { x0: origin[0], y0: origin[1], x1: origin[0] + TILE, y1: origin[1] + TILE };
         let r = area.intersect(&here).intersect(&edge);
@@ -135,7 +176,7 @@ impl Plane {
                 // SAFETY: the place was cut to what memory has of the plane (here and below).
                 Way::Clear => unsafe { self.clear_tile(&p, origin) },
                 Way::Load => unsafe { moved(level, self, &p, true) },
-                Way::Store => {
+                Way::Store | Way::Look => {
                     // SAFETY: null, or of the image, which the pass keeps.
                     if let Some(b) = unsafe { self.blank.as_ref() } {
                         b.becomes(origin, None);
@@ -150,6 +191,12 @@ impl Plane {
                 let kept = p.pixels(quarters & !differs) * stored as u64;
                 traffic.bytes -= kept;
                 traffic.kept += kept;
+            }
+            if let Some(packed) = packed {
+                let written =
+                    if self.kind == PlaneKind::Color { differs & p.quarters() } else { p.quarters() };
+                // SAFETY: the place's pixels.
+                unsafe { p.compress(packed, stored, written, way, &mut traffic) };
             }
         }
         traffic

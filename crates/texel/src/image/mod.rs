@@ -2,9 +2,11 @@
 
 mod blank;
 pub mod layout;
+mod packed;
 
 pub use blank::Blank;
 pub use layout::{IMAGE_ALIGN, Layout, Mip, Plane, mip_size};
+pub use packed::Packed;
 
 use crate::format::{self, FormatInfo};
 use crate::memory::Bound;
@@ -27,6 +29,8 @@ pub struct Image {
     bound: OnceLock<Bound>,
     /// What is known of its tiles ([`Image::watch`]).
     pub blank: Option<Blank>,
+    /// Of one that the modelled GPU may keep compressed.
+    pub packed: Option<Packed>,
 }
 
 /// One mip level of one aspect of an image, ready for addressing. Coordinates are in blocks; nothing outside
@@ -143,6 +147,7 @@ impl Image {
             layout,
             bound: OnceLock::new(),
             blank: None,
+            packed: packed::allowed(info, format).then(Packed::default),
         })
     }
 

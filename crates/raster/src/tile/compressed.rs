@@ -1,0 +1,130 @@
+//! What a tile takes in memory where the modelled GPU keeps an image compressed (AFBC, Arm's frame buffer compression): superblocks of 16 × 16 pixels,
+//! a header of 16 bytes for each, and behind it its sixteen blocks of 4 × 4, none for a superblock of one colour.
+//!
+//! How Arm codes a block is not published whole; here it takes a pixel, and for each byte of the fifteen others the bits of how far it may lie from the
+//! least of the block, and no more than it has.
+
+/// Pixels along a superblock's side, and a block's.
+const SUPER: usize = 16;
+const BLOCK: usize = 4;
+/// Bytes of a superblock's header.
+pub const HEADER: u64 = 16;
+
+/// Rows of pixels, so many bytes each, `pitch` bytes from row to row.
+#[derive(Clone, Copy)]
+pub struct Pixels {
+    pub first: *const u8,
+    pub pitch: usize,
+    pub bytes: usize,
+}
+
+impl Pixels {
+    /// # Safety
+    /// The pixel is there.
+    #[inline(always)]
+    unsafe fn at(&self, x: usize, y: usize) -> u32 {
+        // SAFETY: the caller's pixel: one to four bytes.
+        unsafe {
+            let p = self.first.add(y * self.pitch + x * self.bytes);
+            match self.bytes {
+                4 => (p as *const u32).read_unaligned(),
+                2 => (p as *const u16).read_unaligned() as u32,
+                _ => *p as u32,
+            }
+        }
+    }
+
+    /// Bytes of the block of these pixels.
+    ///
+    /// # Safety
+    /// They are there.
+    unsafe fn block(&self, [x0, x1]: [usize; 2], [y0, y1]: [usize; 2]) -> u64 {
+        let (mut least, mut most) = ([u8::MAX; 4], [0; 4]);
+        for y in y0..y1 {
+            for x in x0..x1 {
+                // SAFETY: the caller's.
+                let p = unsafe { self.at(x, y) }.to_le_bytes();
+                for k in 0..self.bytes {
+                    least[k] = least[k].min(p[k]);
+                    most[k] = most[k].max(p[k]);
+                }
+            }
+        }
+        let bits: u64 = (0..self.bytes).map(|k| (8 - (most[k] - least[k]).leading_zeros()) as u64).sum();
+        let pixels = ((x1 - x0) * (y1 - y0)) as u64;
+        let own = self.bytes as u64;
+        (own + (bits * (pixels - 1)).div_ceil(8)).min(own * pixels)
+    }
+
+    /// # Safety
+    /// The pixels are there.
+    unsafe fn is_one_colour(&self, [x0, x1]: [usize; 2], [y0, y1]: [usize; 2]) -> bool {
+        // SAFETY: the caller's.
+        unsafe {
+            let first = self.at(x0, y0);
+            (y0..y1).all(|y| (x0..x1).fold(0, |other, x| other | (self.at(x, y) ^ first)) == 0)
+        }
+    }
+
+    /// Bytes of all of a rectangle of them.
+    ///
+    /// # Safety
+    /// They are there.
+    pub unsafe fn taken(&self, x: [usize; 2], y: [usize; 2]) -> u64 {
+        let parts = |[from, to]: [usize; 2], side: usize| {
+            (from / side..to.div_ceil(side)).map(move |i| [from.max(i * side), to.min((i + 1) * side)])
+        };
+        let mut sum = 0;
+        for y in parts(y, SUPER) {
+            for x in parts(x, SUPER) {
+                sum += HEADER;
+                // SAFETY: the caller's (here and below).
+                if unsafe { self.is_one_colour(x, y) } {
+                    continue;
+                }
+                for y in parts(y, BLOCK) {
+                    sum += parts(x, BLOCK).map(|x| unsafe { self.block(x, y) }).sum::<u64>();
+                }
+            }
+        }
+        sum
+    }
+}
+
+/// Superblocks that a rectangle touches.
+pub fn superblocks(x: [usize; 2], y: [usize; 2]) -> u64 {
+    [x, y].map(|[from, to]| (to.div_ceil(SUPER) - from / SUPER) as u64).iter().product()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn taken(bytes: usize, pixel: impl Fn(usize, usize) -> u32) -> u64 {
+        let mut memory = vec![0u8; 32 * 32 * bytes];
+        for y in 0..32 {
+            for x in 0..32 {
+                let at = (y * 32 + x) * bytes;
+                memory[at..at + bytes].copy_from_slice(&pixel(x, y).to_le_bytes()[..bytes]);
+            }
+        }
+        let pixels = Pixels { first: memory.as_ptr(), pitch: 32 * bytes, bytes };
+        // SAFETY: all of them are there.
+        unsafe { pixels.taken([0, 32], [0, 32]) }
+    }
+
+    #[test]
+    fn by_hand() {
+        // Four superblocks of a colour each.
+        assert_eq!(taken(4, |x, y| ((x / 16) * 3 + y / 16) as u32), 4 * 16);
+        // One pixel is another: of its superblock fifteen blocks are of one colour, 4 bytes each; in the last its lowest byte differs by 5, three
+        // bits: 4 + 45 / 8.
+        assert_eq!(taken(4, |x, y| if (x, y) == (1, 1) { 5 } else { 0 }), 4 * 16 + 15 * 4 + 10);
+        // A step of one a pixel along x: two bits in each block.
+        assert_eq!(taken(1, |x, _| x as u32), 4 * 16 + 64 * (1 + 4));
+        // Noise is stored as it is.
+        let noise = |x: usize, y: usize| ((x * 32 + y) as u32).wrapping_mul(0x9E37_79B9);
+        assert_eq!(taken(4, noise), 4 * 16 + 4096);
+        assert_eq!(superblocks([0, 64], [0, 17]), 8);
+    }
+}
