@@ -214,7 +214,7 @@ impl Reach {
             };
             let within = match image {
                 Some(first) => Some((first, lines)),
-                None => crate::reach::of(&self.buffers, met[0].0 >> 12 << 10 | met[0].0 % REGION),
+                None => crate::reach::of(&self.buffers, ((met[0].0 >> 12) << 10) | (met[0].0 % REGION)),
             };
             Group { asks, met: met.to_vec(), within, unseen, alone: by_whole(here) }
         };
