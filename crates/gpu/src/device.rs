@@ -183,6 +183,7 @@ impl Inner {
             });
             executor.line.wait(w.semaphore.time(w.value), w.stages);
         }
+        executor.line.submission();
         if !hub.stops() {
             executor.performance_pass(s.performance_pass);
             executor.publisher.begin_batch(s.frame, s.submitted);

@@ -170,6 +170,12 @@ impl Line {
         from.max(self.ready[class as usize]).max(self.last[front as usize])
     }
 
+    /// A submission begins: what comes before it, and what it waits for as a whole, keeps no stream waiting, for when the host heard of that
+    /// must not show.
+    pub fn submission(&mut self) {
+        self.reached = self.ready.iter().fold(self.reached.max(self.latest()), |a, b| a.max(*b));
+    }
+
     pub fn dispatch(&mut self, gpu: &mut Gpu, job: &Job, m: &Model) -> Ran {
         self.run(gpu, Front::Compute, Class::Compute, 0, job, m)
     }
@@ -200,11 +206,12 @@ impl Line {
     fn run(&mut self, gpu: &mut Gpu, front: Front, class: Class, from: u64, job: &Job, m: &Model) -> Ran {
         let mut ran = gpu.run(front, self.may_begin(front, class, from), job, m);
         if job.cycles > 0 {
-            // Its stream comes to a job when the one before it has ended; then what it depends on may be under way still.
+            // Its stream comes to a job when the one before it has ended; then what it depends on may be under way still. What other
+            // Vulkan queues have in the way is theirs.
             let at = self.reached.max(self.last[front as usize]);
             let cycles = |ticks: u64| (ticks as u128 * m.clock_mhz as u128 / 1000) as u64;
             ran.waited = cycles(from.max(self.ready[class as usize]).saturating_sub(at));
-            ran.stream = cycles(ran.end.saturating_sub(at));
+            ran.stream = cycles(ran.end - ran.begin).max(ran.active + ran.blocked) + ran.waited;
             self.reached = self.reached.max(ran.begin);
         }
         self.last[front as usize] = ran.end;
