@@ -25,6 +25,38 @@ names! {
         FragmentInvocations,
         /// Compute shader invocations.
         ComputeInvocations,
+        /// Patches that the tessellation control stage was run for.
+        ControlPatches,
+        /// Tessellation evaluation shader invocations.
+        EvaluationInvocations,
+        /// Geometry shader invocations.
+        GeometryInvocations,
+        /// Primitives that geometry shaders emitted.
+        GeometryPrimitives,
+        /// Primitives of vertex stream 0 that the last stage before rasterisation made.
+        Generated0,
+        /// Primitives of vertex stream 1 that the last stage before rasterisation made.
+        Generated1,
+        /// Primitives of vertex stream 2 that the last stage before rasterisation made.
+        Generated2,
+        /// Primitives of vertex stream 3 that the last stage before rasterisation made.
+        Generated3,
+        /// Primitives of vertex stream 0 made while transform feedback was active.
+        Needed0,
+        /// Primitives of vertex stream 1 made while transform feedback was active.
+        Needed1,
+        /// Primitives of vertex stream 2 made while transform feedback was active.
+        Needed2,
+        /// Primitives of vertex stream 3 made while transform feedback was active.
+        Needed3,
+        /// Primitives of vertex stream 0 that transform feedback captured.
+        Captured0,
+        /// Primitives of vertex stream 1 that transform feedback captured.
+        Captured1,
+        /// Primitives of vertex stream 2 that transform feedback captured.
+        Captured2,
+        /// Primitives of vertex stream 3 that transform feedback captured.
+        Captured3,
         /// Samples that passed all tests (occlusion queries).
         SamplesPassed,
 
@@ -423,6 +455,19 @@ impl Counts {
     /// Over all phases.
     pub fn total(&self, unit: Unit) -> u64 {
         Phase::ALL.iter().map(|&p| self[(p, unit)]).sum()
+    }
+}
+
+impl Event {
+    /// Primitives of a vertex stream.
+    pub fn generated(stream: usize) -> Event {
+        [Event::Generated0, Event::Generated1, Event::Generated2, Event::Generated3][stream & 3]
+    }
+    pub fn needed(stream: usize) -> Event {
+        [Event::Needed0, Event::Needed1, Event::Needed2, Event::Needed3][stream & 3]
+    }
+    pub fn captured(stream: usize) -> Event {
+        [Event::Captured0, Event::Captured1, Event::Captured2, Event::Captured3][stream & 3]
     }
 }
 

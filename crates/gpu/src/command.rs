@@ -8,7 +8,9 @@ use machine::instrumentation::Active;
 use machine::sync::Event;
 use machine::turns::Slot;
 use raster::draw::Draw;
+use raster::geometry::feedback::Target;
 use raster::pass::Rendering;
+use shader::stage_io::FEEDBACK_BUFFERS;
 use std::sync::Arc;
 use texel::buffer::Buffer;
 use texel::image::Image;
@@ -26,6 +28,13 @@ pub struct Dispatch {
 pub struct Dependency {
     pub src_stages: vk::PipelineStageFlags2,
     pub dst_stages: vk::PipelineStageFlags2,
+}
+
+/// Where the bytes that transform feedback has written to a buffer are counted: a u32.
+#[derive(Clone)]
+pub struct CounterPlace {
+    pub buffer: Arc<Buffer>,
+    pub offset: u64,
 }
 
 #[derive(Clone)]
@@ -46,6 +55,14 @@ pub enum Command {
     NextSubpass,
     EndRendering,
     Draw(Box<Draw>),
+    /// Transform feedback begins to these buffers, behind what counters say was written before.
+    BeginFeedback {
+        targets: Box<[Option<Target>; FEEDBACK_BUFFERS]>,
+        counters: Box<[Option<CounterPlace>; FEEDBACK_BUFFERS]>,
+    },
+    EndFeedback {
+        counters: Box<[Option<CounterPlace>; FEEDBACK_BUFFERS]>,
+    },
     ClearAttachments {
         attachments: Vec<vk::ClearAttachment>,
         rects: Vec<vk::ClearRect>,
@@ -123,10 +140,12 @@ pub enum Command {
         query: u32,
         stages: vk::PipelineStageFlags2,
     },
+    /// `index`: the vertex stream, for queries of one.
     BeginQuery {
         pool: Arc<QueryPool>,
         query: u32,
         flags: vk::QueryControlFlags,
+        index: u32,
     },
     EndQuery {
         pool: Arc<QueryPool>,
@@ -165,6 +184,8 @@ impl Command {
             Command::NextSubpass => "vkCmdNextSubpass2",
             Command::EndRendering => "vkCmdEndRendering or vkCmdEndRenderPass2",
             Command::Draw(d) => d.what.call(),
+            Command::BeginFeedback { .. } => "vkCmdBeginTransformFeedbackEXT",
+            Command::EndFeedback { .. } => "vkCmdEndTransformFeedbackEXT",
             Command::ClearAttachments { .. } => "vkCmdClearAttachments",
             Command::CopyBuffer { .. } => "vkCmdCopyBuffer2",
             Command::UpdateBuffer { .. } => "vkCmdUpdateBuffer",

@@ -2,7 +2,7 @@
 
 use crate::channel::{Done, Mark, Publisher, WorkloadKind};
 use crate::chunks::Chunks;
-use crate::command::{Command, CommandList, Dispatch};
+use crate::command::{CounterPlace, Command, CommandList, Dispatch};
 use crate::exclusive::{self, Turn};
 use crate::pass_time;
 use crate::query::Queries;
@@ -20,8 +20,10 @@ use machine::shared::Shared;
 use machine::time::{Gpu, Line, Ran, Span};
 use machine::turns::Slot;
 use parking_lot::Mutex;
+use raster::geometry::feedback::{Feedback, Target};
 use raster::run::{PassRun, Suspended};
 use raster::tile::Scratches;
+use shader::stage_io::FEEDBACK_BUFFERS;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
 
@@ -29,6 +31,8 @@ pub struct Executor {
     shared: Arc<Shared>,
     scratches: Arc<Scratches>,
     pass: Option<PassRun>,
+    /// Transform feedback, while it is active.
+    feedback: Option<Feedback>,
     /// What the render pass before left for one that resumes it.
     suspended: Option<Suspended>,
     queries: Queries,
@@ -59,6 +63,7 @@ impl Executor {
             shared,
             scratches,
             pass: None,
+            feedback: None,
             suspended: None,
             line: Line::default(),
             stripes: Stripes::default(),
@@ -140,8 +145,12 @@ impl Executor {
             Command::NextSubpass => self.in_pass(|p, shared, _| p.next_subpass(shared)),
             Command::Draw(d) => {
                 let counted = self.queries.need_all();
-                self.in_pass(|p, shared, place| p.draw(shared, d, place, counted));
+                let mut feedback = self.feedback.take();
+                self.in_pass(|p, shared, place| p.draw(shared, d, place, counted, feedback.as_mut()));
+                self.feedback = feedback;
             }
+            Command::BeginFeedback { targets, counters } => self.begin_feedback(targets, counters),
+            Command::EndFeedback { counters } => self.end_feedback(counters),
             Command::ClearAttachments { attachments, rects } => self.in_pass(|p, _, _| {
                 p.clear(attachments, rects);
                 Ok(())
@@ -183,7 +192,9 @@ impl Executor {
             Command::WriteTimestamp { pool, query, stages } => {
                 self.queries.stamp(self.pass.as_mut(), &mut self.line, pool, *query, *stages)
             }
-            Command::BeginQuery { pool, query, .. } => self.queries.begin(self.pass.as_mut(), pool, *query),
+            Command::BeginQuery { pool, query, index, .. } => {
+                self.queries.begin(self.pass.as_mut(), pool, *query, *index);
+            }
             Command::EndQuery { pool, query } => self.queries.end(self.pass.as_mut(), pool, *query),
             Command::ResetQueryPool { pool, first, count } => {
                 self.shared.hub.change(|| pool.reset(*first, *count))
@@ -207,6 +218,36 @@ impl Executor {
                     Some(p) => self.marks.push((p.epochs.advance(), mark)),
                     None => self.publisher.publish_mark(mark, *self.queries.total(), self.line.latest()),
                 }
+            }
+        }
+    }
+
+    fn begin_feedback(
+        &mut self,
+        targets: &[Option<Target>; FEEDBACK_BUFFERS],
+        counters: &[Option<CounterPlace>; FEEDBACK_BUFFERS],
+    ) {
+        let mut feedback = Feedback { targets: targets.clone() };
+        for (t, c) in feedback.targets.iter_mut().zip(counters) {
+            let (Some(t), Some(c)) = (t, c) else { continue };
+            let (p, room) = c.buffer.range(c.offset, 4);
+            if room == 4 {
+                // SAFETY: four bytes of the buffer.
+                t.written = unsafe { p.cast::<u32>().read_unaligned() } as u64;
+            }
+        }
+        self.feedback = Some(feedback);
+    }
+
+    fn end_feedback(&mut self, counters: &[Option<CounterPlace>; FEEDBACK_BUFFERS]) {
+        let Some(feedback) = self.feedback.take() else { return };
+        for (t, c) in feedback.targets.iter().zip(counters) {
+            let Some(c) = c else { continue };
+            let (p, room) = c.buffer.range(c.offset, 4);
+            if room == 4 {
+                let written = t.as_ref().map_or(0, |t| t.written) as u32;
+                // SAFETY: four bytes of the buffer.
+                unsafe { p.cast::<u32>().write_unaligned(written) };
             }
         }
     }

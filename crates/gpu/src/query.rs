@@ -33,6 +33,10 @@ pub enum QueryKind {
     Occlusion,
     Statistics(vk::QueryPipelineStatisticFlags),
     Timestamp,
+    /// Primitives that transform feedback captured of a vertex stream, and those that it would have with room enough.
+    Feedback,
+    /// Primitives of a vertex stream that reach rasterisation or would.
+    Generated,
     /// Counters in the order in which results have them, of which a pass measures so many (VK_KHR_performance_query).
     Performance {
         counters: Vec<&'static Counter>,
@@ -49,7 +53,8 @@ impl QueryPool {
     /// `None`: there is no memory for so many.
     pub fn new(kind: QueryKind, count: u32) -> Option<QueryPool> {
         let (words, passes) = match &kind {
-            QueryKind::Occlusion | QueryKind::Timestamp => (1, 1),
+            QueryKind::Occlusion | QueryKind::Timestamp | QueryKind::Generated => (1, 1),
+            QueryKind::Feedback => (2, 1),
             QueryKind::Statistics(bits) => (bits.as_raw().count_ones(), 1),
             QueryKind::Performance { counters, per_pass } => {
                 (counters.len() as u32, performance_passes(counters.len(), *per_pass))
@@ -110,10 +115,15 @@ impl QueryPool {
     }
 
     /// What was counted between a query's begin and end, in this pass of a performance query, becomes its result.
-    fn finish_counts(&self, query: u32, pass: u32, c: &Counts, time: u64) {
+    fn finish_counts(&self, query: u32, [pass, index]: [u32; 2], c: &Counts, time: u64) {
+        let stream = index as usize;
         match &self.kind {
             QueryKind::Occlusion => self.finish(query, &[c[Event::SamplesPassed]], time),
             QueryKind::Statistics(bits) => self.finish(query, &statistics::words(c, *bits), time),
+            QueryKind::Feedback => {
+                self.finish(query, &[c[Event::captured(stream)], c[Event::needed(stream)]], time);
+            }
+            QueryKind::Generated => self.finish(query, &[c[Event::generated(stream)]], time),
             QueryKind::Timestamp => {}
             QueryKind::Performance { counters, per_pass } => {
                 let n = if *per_pass == 0 { counters.len() } else { *per_pass as usize };
@@ -239,8 +249,8 @@ struct Active {
     began: Began,
     /// Queries it takes: the views of a multiview subpass. All but the first give 0 (§ Multiview and queries).
     views: u32,
-    /// Pass of a performance query.
-    pass: u32,
+    /// Pass of a performance query; vertex stream of one of primitives.
+    pass: [u32; 2],
 }
 
 enum Began {
@@ -264,7 +274,10 @@ impl Queries {
     /// A query is active that counts fragments or samples which hidden surface removal would spare. Performance queries
     /// are none: they tell what is done.
     pub fn need_all(&self) -> bool {
-        self.active.iter().any(|a| !matches!(a.pool.kind, QueryKind::Performance { .. }))
+        let spares = |k: &QueryKind| {
+            matches!(k, QueryKind::Performance { .. } | QueryKind::Feedback | QueryKind::Generated)
+        };
+        self.active.iter().any(|a| !spares(&a.pool.kind))
     }
     /// A workload outside render passes, which ended then.
     pub fn add(&mut self, c: &Counts, end: u64) {
@@ -272,12 +285,12 @@ impl Queries {
         self.ended_at = self.ended_at.max(end);
     }
 
-    pub fn begin(&mut self, pass: Option<&mut PassRun>, pool: &Arc<QueryPool>, query: u32) {
+    pub fn begin(&mut self, pass: Option<&mut PassRun>, pool: &Arc<QueryPool>, query: u32, index: u32) {
         let (began, views) = match pass {
             Some(p) => (Began::InPass(p.epochs.advance()), p.views()),
             None => (Began::At(Box::new(self.total)), 1),
         };
-        self.active.push(Active { pool: pool.clone(), query, began, views, pass: self.performance_pass });
+        self.active.push(Active { pool: pool.clone(), query, began, views, pass: [self.performance_pass, index] });
     }
 
     pub fn end(&mut self, pass: Option<&mut PassRun>, pool: &Arc<QueryPool>, query: u32) {

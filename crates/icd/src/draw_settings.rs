@@ -43,7 +43,8 @@ dynamic! {
     DEPTH_CLAMP_ENABLE_EXT POLYGON_MODE_EXT RASTERIZATION_SAMPLES_EXT SAMPLE_MASK_EXT ALPHA_TO_COVERAGE_ENABLE_EXT
     ALPHA_TO_ONE_ENABLE_EXT LOGIC_OP_ENABLE_EXT COLOR_BLEND_ENABLE_EXT COLOR_BLEND_EQUATION_EXT COLOR_WRITE_MASK_EXT
     DEPTH_CLIP_ENABLE_EXT LINE_RASTERIZATION_MODE_EXT LINE_STIPPLE_ENABLE_EXT DEPTH_CLIP_NEGATIVE_ONE_TO_ONE_EXT
-    PROVOKING_VERTEX_MODE_EXT
+    PROVOKING_VERTEX_MODE_EXT PATCH_CONTROL_POINTS_EXT TESSELLATION_DOMAIN_ORIGIN_EXT
+    RASTERIZATION_STREAM_EXT
 }
 
 impl Dynamic {
@@ -124,6 +125,9 @@ pub(crate) struct Geometry {
     pub stipple_enable: bool,
     pub stipple: (u32, u16),
     pub provoking_last: bool,
+    pub stream: u32,
+    pub patch_vertices: u32,
+    pub domain_origin: vk::TessellationDomainOrigin,
 }
 
 /// Fragment shader.
@@ -210,6 +214,9 @@ impl Default for Geometry {
             stipple_enable: false,
             stipple: (1, 0xffff),
             provoking_last: false,
+            stream: 0,
+            patch_vertices: 1,
+            domain_origin: vk::TessellationDomainOrigin::UPPER_LEFT,
         }
     }
 }
@@ -300,6 +307,9 @@ impl Settings {
             LINE_STIPPLE_ENABLE_EXT stipple_enable;
             LINE_STIPPLE_EXT stipple;
             PROVOKING_VERTEX_MODE_EXT provoking_last;
+            PATCH_CONTROL_POINTS_EXT patch_vertices;
+            RASTERIZATION_STREAM_EXT stream;
+            TESSELLATION_DOMAIN_ORIGIN_EXT domain_origin;
         );
         overlay!(on, self.fragment, d.fragment,
             DEPTH_TEST_ENABLE depth_test;
@@ -358,6 +368,8 @@ impl Settings {
             input: VertexInput { bindings: i.bindings, attributes: i.attributes },
             topology: i.topology,
             primitive_restart: i.restart,
+            patch_vertices: g.patch_vertices.clamp(1, shader::stage_io::MAX_PATCH_VERTICES),
+            lower_left: g.domain_origin == vk::TessellationDomainOrigin::LOWER_LEFT,
             viewports: g.viewports[..g.viewport_count.min(MAX_VIEWPORTS)].to_vec(),
             scissors: g.scissors[..g.scissor_count.min(MAX_VIEWPORTS)].to_vec(),
             depth_negative_one_to_one: g.negative_one_to_one,
@@ -373,6 +385,7 @@ impl Settings {
                 line_mode: g.line_mode,
                 stipple: g.stipple_enable.then_some(g.stipple),
                 provoking_last: g.provoking_last,
+                stream: g.stream,
             },
             samples: Samples {
                 count: o.samples,

@@ -23,10 +23,12 @@ pub(crate) const FEATURES: &[&str] = &[
     "shaderStorageImageArrayDynamicIndexing", "shaderFloat64", "shaderInt64", "shaderInt16", "shaderResourceMinLod",
     "fullDrawIndexUint32", "independentBlend", "sampleRateShading", "dualSrcBlend", "logicOp", "multiDrawIndirect",
     "drawIndirectFirstInstance", "depthClamp", "depthBiasClamp", "fillModeNonSolid", "depthBounds", "wideLines",
-    "largePoints", "alphaToOne", "multiViewport", "occlusionQueryPrecise", "vertexPipelineStoresAndAtomics",
+    "largePoints", "alphaToOne", "multiViewport", "geometryShader", "tessellationShader",
+    "shaderTessellationAndGeometryPointSize", "occlusionQueryPrecise", "vertexPipelineStoresAndAtomics",
     "fragmentStoresAndAtomics", "shaderClipDistance", "shaderCullDistance", "variableMultisampleRate",
     // Vulkan 1.1
-    "storageBuffer16BitAccess", "uniformAndStorageBuffer16BitAccess", "storagePushConstant16", "storageInputOutput16", "multiview",
+    "storageBuffer16BitAccess", "uniformAndStorageBuffer16BitAccess", "storagePushConstant16", "storageInputOutput16", "multiview", "multiviewGeometryShader",
+    "multiviewTessellationShader",
     "variablePointersStorageBuffer", "variablePointers", "shaderDrawParameters",
     // Vulkan 1.2
     "samplerMirrorClampToEdge", "drawIndirectCount", "storageBuffer8BitAccess", "uniformAndStorageBuffer8BitAccess",
@@ -60,6 +62,9 @@ pub(crate) const FEATURES: &[&str] = &[
     "rectangularLines", "bresenhamLines", "smoothLines", "stippledRectangularLines", "stippledBresenhamLines",
     "stippledSmoothLines", "dynamicRenderingLocalRead", "hostImageCopy",
     // graphics
+    "transformFeedback", "geometryStreams", "primitivesGeneratedQuery", "primitivesGeneratedQueryWithRasterizerDiscard",
+    "primitivesGeneratedQueryWithNonZeroStreams", "primitiveTopologyPatchListRestart", "extendedDynamicState2PatchControlPoints",
+    "extendedDynamicState3TessellationDomainOrigin", "extendedDynamicState3RasterizationStream", "transformFeedbackPreservesProvokingVertex",
     "extendedDynamicState2LogicOp", "attachmentFeedbackLoopLayout", "attachmentFeedbackLoopDynamicState",
     "colorWriteEnable", "depthBiasControl", "leastRepresentableValueForceUnormRepresentation", "floatRepresentation",
     "depthBiasExact", "depthClipControl", "depthClipEnable", "dynamicRenderingUnusedAttachments",

@@ -207,6 +207,9 @@ impl Source {
     fn entry(&self) -> Answer<(Stage, Entry<'_>)> {
         let (stage, model) = match self.stage {
             vk::ShaderStageFlags::VERTEX => (Stage::Vertex, 0),
+            vk::ShaderStageFlags::TESSELLATION_CONTROL => (Stage::TessControl, 1),
+            vk::ShaderStageFlags::TESSELLATION_EVALUATION => (Stage::TessEval, 2),
+            vk::ShaderStageFlags::GEOMETRY => (Stage::Geometry, 3),
             vk::ShaderStageFlags::FRAGMENT => (Stage::Fragment, 4),
             vk::ShaderStageFlags::COMPUTE => (Stage::Compute, 5),
             other => return Err(invalid(&format!("there are no shaders for the stage {other:?}"))),

@@ -263,12 +263,23 @@ fn assemble(b: &Build, stages: &[Executable]) -> Answer<GraphicsPipeline> {
     };
     let drawn = state::rasterises(&b.settings.geometry, b.dynamic);
     let fragment = of(vk::ShaderStageFlags::FRAGMENT).filter(|_| drawn);
+    let program = |stage| of(stage).map(|s| s.compiled.program.clone());
+    let tessellation = match (
+        program(vk::ShaderStageFlags::TESSELLATION_CONTROL),
+        program(vk::ShaderStageFlags::TESSELLATION_EVALUATION),
+    ) {
+        (Some(control), Some(evaluation)) => Some([control, evaluation]),
+        (None, None) => None,
+        _ => return Err(invalid("vkCreateGraphicsPipelines: one tessellation stage without the other")),
+    };
     let name = match fragment {
         Some(f) => format!("{}/{}", vertex.compiled.name, f.compiled.name),
         None => vertex.compiled.name.clone(),
     };
     Ok(GraphicsPipeline {
         vertex: vertex.compiled.program.clone(),
+        tessellation,
+        geometry: program(vk::ShaderStageFlags::GEOMETRY),
         fragment: fragment.map(|f| f.compiled.program.clone()),
         title: Title::new(name),
         feedback: b.feedback,

@@ -161,7 +161,17 @@ unsafe fn raster(r: &vk::PipelineRasterizationStateCreateInfo, out: &mut Geometr
         if let Some(p) = chain::find::<vk::PipelineRasterizationProvokingVertexStateCreateInfoEXT>(r.p_next) {
             out.provoking_last = p.provoking_vertex_mode == vk::ProvokingVertexModeEXT::LAST_VERTEX;
         }
+        if let Some(s) = chain::find::<vk::PipelineRasterizationStateStreamCreateInfoEXT>(r.p_next) {
+            out.stream = s.rasterization_stream;
+        }
     }
+}
+
+/// Whether there are tessellation stages; without them the state may be a wild pointer.
+unsafe fn tessellates(info: &vk::GraphicsPipelineCreateInfo) -> bool {
+    // SAFETY: valid usage: the structure's pointers lead to what they are said to.
+    let stages = unsafe { chain::slice(info.p_stages, info.stage_count) };
+    stages.iter().any(|s| s.stage == vk::ShaderStageFlags::TESSELLATION_CONTROL)
 }
 
 pub(crate) unsafe fn geometry(info: &vk::GraphicsPipelineCreateInfo, on: Dynamic) -> Geometry {
@@ -171,6 +181,12 @@ pub(crate) unsafe fn geometry(info: &vk::GraphicsPipelineCreateInfo, on: Dynamic
         // Null where all of it is dynamic.
         if let Some(r) = info.p_rasterization_state.as_ref() {
             raster(r, &mut out);
+        }
+        if let Some(t) = info.p_tessellation_state.as_ref().filter(|_| tessellates(info)) {
+            out.patch_vertices = t.patch_control_points;
+            if let Some(o) = chain::find::<vk::PipelineTessellationDomainOriginStateCreateInfo>(t.p_next) {
+                out.domain_origin = o.domain_origin;
+            }
         }
         if !rasterises(&out, on) {
             return out;

@@ -33,6 +33,9 @@ static DEVICE_UUID: [u8; 16] = *b"tuff-device-0001";
 static DRIVER_UUID: [u8; 16] = *b"tuff-driver-0001";
 
 const STAGES: u32 = vk::ShaderStageFlags::VERTEX.as_raw()
+    | vk::ShaderStageFlags::TESSELLATION_CONTROL.as_raw()
+    | vk::ShaderStageFlags::TESSELLATION_EVALUATION.as_raw()
+    | vk::ShaderStageFlags::GEOMETRY.as_raw()
     | vk::ShaderStageFlags::FRAGMENT.as_raw()
     | vk::ShaderStageFlags::COMPUTE.as_raw();
 const SUBGROUP_OPERATIONS: u32 = vk::SubgroupFeatureFlags::BASIC.as_raw()
@@ -231,7 +234,17 @@ pub(crate) static PROPERTIES: &[(&str, Value)] = &[
     ("supportsNonZeroFirstInstance", Bool(true)),
     ("maxMultiDrawCount", U32(1 << 16)),
     ("provokingVertexModePerPipeline", Bool(true)),
-    ("transformFeedbackPreservesTriangleFanProvokingVertex", Bool(false)),
+    ("transformFeedbackPreservesTriangleFanProvokingVertex", Bool(true)),
+    ("maxTransformFeedbackStreams", U32(4)),
+    ("maxTransformFeedbackBuffers", U32(shader::stage_io::FEEDBACK_BUFFERS as u32)),
+    ("maxTransformFeedbackBufferSize", U64(u32::MAX as u64)),
+    ("maxTransformFeedbackStreamDataSize", U32(512)),
+    ("maxTransformFeedbackBufferDataSize", U32(512)),
+    ("maxTransformFeedbackBufferDataStride", U32(2048)),
+    ("transformFeedbackQueries", Bool(true)),
+    ("transformFeedbackStreamsLinesTriangles", Bool(true)),
+    ("transformFeedbackRasterizationStreamSelect", Bool(true)),
+    ("transformFeedbackDraw", Bool(true)),
     ("dynamicPrimitiveTopologyUnrestricted", Bool(true)),
     ("numMetrics", U32(machine::instrumentation::METRICS as u32)),
     ("perBasicBlockGranularity", Bool(true)),

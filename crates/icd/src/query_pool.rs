@@ -28,6 +28,8 @@ pub(crate) unsafe fn create_query_pool(
             vk::QueryType::OCCLUSION => Ok(QueryKind::Occlusion),
             vk::QueryType::PIPELINE_STATISTICS => Ok(QueryKind::Statistics(i.pipeline_statistics)),
             vk::QueryType::TIMESTAMP => Ok(QueryKind::Timestamp),
+            vk::QueryType::TRANSFORM_FEEDBACK_STREAM_EXT => Ok(QueryKind::Feedback),
+            vk::QueryType::PRIMITIVES_GENERATED_EXT => Ok(QueryKind::Generated),
             vk::QueryType::PERFORMANCE_QUERY_KHR => crate::performance::kind(i),
             other => Err(invalid(&format!("vkCreateQueryPool: queries of type {other:?} are not supported"))),
         };

@@ -86,6 +86,8 @@ fn main() {
     let draw = Draw {
         pipeline: Arc::new(GraphicsPipeline {
             vertex: Arc::new(vertex),
+            tessellation: None,
+            geometry: None,
             fragment: Some(Arc::new(plain::program(Stage::Fragment, 256, &[], varyings))),
             title: Default::default(),
             feedback: false,
@@ -114,7 +116,7 @@ fn main() {
             batches.push(batch);
             true
         };
-        run(&ctx, &draw, &call, 0, None, &mut each).expect("no fault");
+        run(&ctx, &draw, &call, 0, None, None, &mut each).map_err(|s| s.stop).expect("no fault");
         geometry = geometry.min(t.elapsed().as_secs_f64());
         let t = Instant::now();
         for b in &batches {

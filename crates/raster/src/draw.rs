@@ -53,6 +53,15 @@ pub enum What {
         /// A u32 in a buffer says how many.
         count: Option<(Arc<Buffer>, u64)>,
     },
+    /// As many vertices of `stride` bytes as fit what a counter of transform feedback says (§ vkCmdDrawIndirectByteCountEXT).
+    ByteCount {
+        buffer: Arc<Buffer>,
+        offset: u64,
+        counter_offset: u32,
+        stride: u32,
+        instances: u32,
+        first_instance: u32,
+    },
 }
 
 impl What {
@@ -63,6 +72,7 @@ impl What {
             What::Direct(_) => "vkCmdDraw",
             What::Indirect { indexed: true, .. } => "vkCmdDrawIndexedIndirect",
             What::Indirect { .. } => "vkCmdDrawIndirect",
+            What::ByteCount { .. } => "vkCmdDrawIndirectByteCountEXT",
         }
     }
 
@@ -70,6 +80,7 @@ impl What {
     pub fn count(&self) -> u32 {
         match self {
             What::Direct(calls) => calls.len() as u32,
+            What::ByteCount { .. } => 1,
             What::Indirect { draws, count: None, .. } => *draws,
             What::Indirect { draws, count: Some((b, at)), .. } => {
                 let (p, room) = b.range(*at, 4);
@@ -84,6 +95,22 @@ impl What {
         let (indexed, buffer, offset, stride) = match self {
             What::Direct(calls) => return calls.get(index as usize).copied(),
             What::Indirect { indexed, buffer, offset, stride, .. } => (*indexed, buffer, *offset, *stride),
+            What::ByteCount { buffer, offset, counter_offset, stride, instances, first_instance } => {
+                let (p, room) = buffer.range(*offset, 4);
+                if room < 4 || *stride == 0 {
+                    return None;
+                }
+                // SAFETY: four bytes of the buffer.
+                let bytes = unsafe { p.cast::<u32>().read_unaligned() };
+                return Some(Call {
+                    indexed: false,
+                    first: 0,
+                    count: bytes.saturating_sub(*counter_offset) / stride,
+                    vertex_offset: 0,
+                    first_instance: *first_instance,
+                    instances: *instances,
+                });
+            }
         };
         let bytes = if indexed { 20 } else { 16 };
         let (p, room) = buffer.range(offset.checked_add(index as u64 * stride as u64)?, bytes);

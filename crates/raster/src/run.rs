@@ -3,6 +3,7 @@
 use super::draw::Draw;
 use super::drawn::{Drawn, Ended};
 use super::geometry::bin::{Bins, Full};
+use super::geometry::feedback::Feedback;
 use super::geometry::{self, Batch, GeometryContext, traffic};
 use super::layout::TILE;
 use super::pass::{self, Rendering, Subpass};
@@ -168,7 +169,14 @@ impl PassRun {
     }
 
     /// Geometry of a draw recorded at `place`. `counted`: a query is active.
-    pub fn draw(&mut self, shared: &Shared, d: &Draw, place: &Place, counted: bool) -> Result<(), Blame> {
+    pub fn draw(
+        &mut self,
+        shared: &Shared,
+        d: &Draw,
+        place: &Place,
+        counted: bool,
+        mut feedback: Option<&mut Feedback>,
+    ) -> Result<(), Blame> {
         let Some(sub) = self.targets.subpasses.get(self.subpass).cloned() else { return Ok(()) };
         if d.pipeline.feedback && std::mem::take(&mut self.barrier) {
             self.reach_memory(shared)?;
@@ -206,8 +214,8 @@ impl PassRun {
                     gathered = self.gather(shared, &made, batch);
                     gathered.is_ok()
                 };
-                geometry::run(&ctx, d, &call, index, view, &mut each)
-                    .map_err(|s| Blame::new(s, "vertex", &d.pipeline.vertex, &d.pipeline.title))?;
+                geometry::run(&ctx, d, &call, index, view, feedback.as_deref_mut(), &mut each)
+                    .map_err(|s| Blame::new(s.stop, s.stage, s.program, &d.pipeline.title))?;
                 gathered?;
             }
         }
@@ -217,7 +225,7 @@ impl PassRun {
     /// Takes what geometry has made of a draw, or of a part of it.
     fn gather(&mut self, shared: &Shared, made: &Made, batch: Batch) -> Result<(), Blame> {
         let d = made.draw;
-        *self.epochs.current() += &batch.counts.finish(&d.pipeline.vertex, &mut shared.l2.lock());
+        *self.epochs.current() += &batch.counts.finish(&d.pipeline, &mut shared.l2.lock());
         let between = batch.counts.between(&d.pipeline.vertex, batch.prims.len() as u64);
         self.drawn.between(self.epochs.now(), between);
         if d.state.raster.discard {

@@ -9,11 +9,49 @@ use texel::format::FormatInfo;
 /// The compiled stages of a graphics pipeline.
 pub struct GraphicsPipeline {
     pub vertex: Arc<Program>,
+    /// Both or none.
+    pub tessellation: Option<[Arc<Program>; 2]>,
+    pub geometry: Option<Arc<Program>>,
     /// `None`: depth and stencil only, or rasterisation is discarded.
     pub fragment: Option<Arc<Program>>,
     pub title: Arc<Title>,
     /// Its fragments may read attachments of the pass as images.
     pub feedback: bool,
+}
+
+impl GraphicsPipeline {
+    /// There are stages between vertices and rasterisation.
+    pub fn is_staged(&self) -> bool {
+        self.tessellation.is_some() || self.geometry.is_some()
+    }
+    /// The last stage before rasterisation.
+    pub fn last(&self) -> &Arc<Program> {
+        let evaluation = self.tessellation.as_ref().map(|t| &t[1]);
+        self.geometry.as_ref().or(evaluation).unwrap_or(&self.vertex)
+    }
+    /// Control, evaluation and geometry.
+    pub fn stages(&self) -> [Option<&Program>; 3] {
+        let [control, evaluation] = match &self.tessellation {
+            Some([c, e]) => [Some(&**c), Some(&**e)],
+            None => [None, None],
+        };
+        [control, evaluation, self.geometry.as_deref()]
+    }
+    /// The stage of a program of those before rasterisation.
+    pub fn programs(&self) -> impl Iterator<Item = (vk::ShaderStageFlags, &Arc<Program>)> {
+        let [control, evaluation] = match &self.tessellation {
+            Some([c, e]) => [Some(c), Some(e)],
+            None => [None, None],
+        };
+        [
+            (vk::ShaderStageFlags::VERTEX, Some(&self.vertex)),
+            (vk::ShaderStageFlags::TESSELLATION_CONTROL, control),
+            (vk::ShaderStageFlags::TESSELLATION_EVALUATION, evaluation),
+            (vk::ShaderStageFlags::GEOMETRY, self.geometry.as_ref()),
+        ]
+        .into_iter()
+        .filter_map(|(stage, p)| Some((stage, p?)))
+    }
 }
 
 /// State as it is when a draw is recorded; shared by the draws between two changes.
@@ -22,6 +60,10 @@ pub struct State {
     pub input: VertexInput,
     pub topology: vk::PrimitiveTopology,
     pub primitive_restart: bool,
+    /// Control points of a patch that comes in.
+    pub patch_vertices: u32,
+    /// The origin of a patch's domain is its lower left corner (VkTessellationDomainOrigin): windings turn round.
+    pub lower_left: bool,
     /// At least one unless rasterisation is discarded.
     pub viewports: Vec<Viewport>,
     pub scissors: Vec<Rect>,
@@ -119,6 +161,8 @@ pub struct Raster {
     pub stipple: Option<(u32, u16)>,
     /// Flat inputs come from the last vertex of a primitive (VK_EXT_provoking_vertex).
     pub provoking_last: bool,
+    /// The vertex stream that is rasterised.
+    pub stream: u32,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -3,18 +3,18 @@
 use ash::vk;
 use counters::{Counts, Event};
 
-/// What each bit of VkQueryPipelineStatisticFlagBits counts; those of stages the device lacks count nothing.
+/// What each bit of VkQueryPipelineStatisticFlagBits counts.
 const STATISTICS: [Option<Event>; 11] = [
     Some(Event::InputVertices),
     Some(Event::InputPrimitives),
     Some(Event::VertexInvocations),
-    None,
-    None,
+    Some(Event::GeometryInvocations),
+    Some(Event::GeometryPrimitives),
     Some(Event::ClippingInvocations),
     Some(Event::ClippingPrimitives),
     Some(Event::FragmentInvocations),
-    None,
-    None,
+    Some(Event::ControlPatches),
+    Some(Event::EvaluationInvocations),
     Some(Event::ComputeInvocations),
 ];
 

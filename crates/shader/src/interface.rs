@@ -4,10 +4,14 @@
 //! scalar takes two slots (low word, high word). 16-bit floats are held as the f32 of the same value, 16-bit integers
 //! as 32-bit ones, as in the IR.
 
+use crate::stage_io::StageIo;
+
 /// Slots of user variables are below this.
 pub const USER_SLOTS: u16 = 0x400;
 /// Added to the slot of a fragment output with `Index 1` (dual-source blending).
 pub const SECOND_SOURCE: u16 = 0x400;
+/// Added to the slot of a user variable that belongs to a patch.
+pub const PATCH: u16 = 0x800;
 
 pub const POSITION: u16 = 0x1000;
 pub const POINT_SIZE: u16 = 0x1010;
@@ -17,6 +21,12 @@ pub const CULL_DISTANCE: u16 = 0x1030;
 /// Written by the vertex stage.
 pub const LAYER: u16 = 0x1040;
 pub const VIEWPORT_INDEX: u16 = 0x1041;
+/// Written by the geometry stage; vertices that it emitted, at its end.
+pub const PRIMITIVE_ID: u16 = 0x1042;
+pub const EMITTED: u16 = 0x1043;
+/// Four and two levels of a patch.
+pub const TESS_OUTER: u16 = 0x1060;
+pub const TESS_INNER: u16 = 0x1068;
 /// Written by the fragment stage.
 pub const FRAG_DEPTH: u16 = 0x1050;
 pub const STENCIL_REF: u16 = 0x1051;
@@ -79,7 +89,7 @@ pub enum DepthMode {
     Unchanged,
 }
 
-/// Facts about a vertex or fragment program.
+/// Facts about a program of a graphics stage.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Interface {
     /// Fragment: one entry per scalar input that the program reads, by slot. (Vertex inputs are
@@ -101,4 +111,5 @@ pub struct Interface {
     pub post_depth_coverage: bool,
     /// Uses derivatives, implicit-lod sampling or quad operations: helper lanes must run.
     pub needs_quads: bool,
+    pub io: StageIo,
 }

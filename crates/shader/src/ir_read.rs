@@ -225,8 +225,15 @@ impl Reader {
         let s = &mut self.s;
         let word = w.word()?;
         match word {
-            "Compute" | "Vertex" | "Fragment" => {
-                s.stage = Words { rest: word }.one_of(&[Stage::Compute, Stage::Vertex, Stage::Fragment])?;
+            "Compute" | "Vertex" | "TessControl" | "TessEval" | "Geometry" | "Fragment" => {
+                s.stage = Words { rest: word }.one_of(&[
+                    Stage::Compute,
+                    Stage::Vertex,
+                    Stage::TessControl,
+                    Stage::TessEval,
+                    Stage::Geometry,
+                    Stage::Fragment,
+                ])?;
                 w.want("[")?;
                 for (k, n) in s.workgroup.iter_mut().enumerate() {
                     *n = w.number()?;

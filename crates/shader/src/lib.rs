@@ -25,6 +25,7 @@ mod ordered;
 pub mod pairs;
 pub mod pass;
 mod serial;
+pub mod stage_io;
 mod spirv;
 mod trees;
 pub mod twins;

@@ -5,6 +5,9 @@ use crate::bytecode::{BlockRange, Code, ImageCode, Op, Program, Reg};
 use crate::bytecode_check::check;
 use crate::cost::{Cost, Half, Halves, MarkUse, Profile};
 use crate::interface::{At, DepthMode, Interface, Varying};
+use crate::stage_io::{
+    Capture, Cell, Domain, Emitted, EmittedScalar, Feedback, Geometry, Spacing, StageIo, Tessellation,
+};
 use crate::ir::{AtomicOp, Dim, ImageOp, Input, Origin, Stage, TexelType, Ty};
 
 struct Out(Vec<u8>);
@@ -100,12 +103,16 @@ impl<A: Part, B: Part, C: Part> Part for (A, B, C) {
     }
 }
 
-impl Part for [u32; 3] {
+impl<T: Part + Copy + Default, const N: usize> Part for [T; N] {
     fn put(&self, o: &mut Out) {
         self.iter().for_each(|x| x.put(o));
     }
-    fn take(i: &mut In) -> Option<[u32; 3]> {
-        Some([u32::take(i)?, u32::take(i)?, u32::take(i)?])
+    fn take(i: &mut In) -> Option<[T; N]> {
+        let mut all = [T::default(); N];
+        for x in &mut all {
+            *x = T::take(i)?;
+        }
+        Some(all)
     }
 }
 
@@ -149,8 +156,15 @@ structs! {
     Varying { slot, flat, no_perspective, at, half }
     Interface {
         varyings, writes_memory, early_tests, depth, writes_stencil, writes_sample_mask, discards, per_sample,
-        reads_tile, post_depth_coverage, needs_quads,
+        reads_tile, post_depth_coverage, needs_quads, io,
     }
+    Cell { slot, bits, word, stride, count }
+    Capture { slot, buffer, stream, offset, bytes, half }
+    Feedback { captures, strides, streams }
+    EmittedScalar { slot, stream }
+    Geometry { vertices, emitted, invocations, max_vertices, outputs, ring }
+    Tessellation { domain, spacing, clockwise, point_mode, vertices, outputs, words }
+    StageIo { inputs, geometry, tessellation, feedback }
     Program {
         stage, interface, outputs, lanes, workgroup, code, images, units, consts, inputs, prologue, shared_bytes, scratch_words,
         packed, multi_wave, quad_derivatives, blocks, files, profile,
@@ -197,7 +211,10 @@ macro_rules! enums {
 }
 enums! {
     Ty { Void, Bool, B32, B64, Tuple }
-    Stage { Vertex, Fragment, Compute }
+    Stage { Vertex, TessControl, TessEval, Geometry, Fragment, Compute }
+    Emitted { Points, LineStrip, TriangleStrip }
+    Domain { Triangles, Quads, Isolines }
+    Spacing { Equal, FractionalEven, FractionalOdd }
     At { Center, Centroid, Sample }
     DepthMode { Unwritten, Any, Greater, Less, Unchanged }
     Dim { D1, D2, D3, Cube, Buffer, SubpassData }
@@ -208,7 +225,7 @@ enums! {
         LocalIndex, DeviceIndex, VertexIndex, InstanceIndex, BaseVertex, BaseInstance, DrawIndex, ViewIndex,
         Varying(x), FragCoord(x), FrontFacing, PointCoord(x), SampleId, SampleMask, HelperInvocation, PrimitiveId,
         Layer, ViewportIndex, SamplePosition(x), PlaneAt(x), PlaneDx(x), PlaneDy(x), InvW(x), CentroidOffset(x),
-        SampleOffset(x),
+        InvocationId, PatchVertices, PatchBase, TessCoord(x), SampleOffset(x),
     }
 }
 

@@ -58,6 +58,8 @@ struct File {
     lane_numbers: Vec<Reg>,
     zeros: Vec<Reg>,
     made: MadeUp,
+    /// Memory that the lanes share: a patch's.
+    shared: Aligned,
 }
 
 /// A wave of a job.
@@ -125,6 +127,7 @@ impl Files {
                 lane_numbers: Vec::new(),
                 zeros: Vec::new(),
                 made: MadeUp::default(),
+                shared: Aligned::new(),
             });
             return self.list.len() - 1;
         }
@@ -220,6 +223,44 @@ impl Lanes<'_> {
     /// Lanes that run, helpers included: to be set before each run.
     pub fn exec(&mut self) -> &mut [u16; 32] {
         &mut self.state().exec
+    }
+
+    /// The first `n` lanes are to run, none of them a helper.
+    pub fn begin(&mut self, n: usize) {
+        let st = self.state();
+        for (w, e) in st.exec.iter_mut().enumerate() {
+            *e = match n.saturating_sub(w * 16) {
+                0 => 0,
+                left @ 1..16 => (1 << left) - 1,
+                _ => 0xFFFF,
+            };
+        }
+        st.alive = st.exec;
+    }
+
+    /// Private words: word i of lane l at `i · lanes + l`. As they are before a run the program finds them, and leaves them behind it.
+    pub fn private(&mut self) -> &mut [u32] {
+        let words = self.program.scratch_words as usize * self.program.lanes as usize;
+        let st = self.state();
+        if words == 0 {
+            return &mut [];
+        }
+        // SAFETY: `open` reserved them, zeroed where they were new; `self` borrows the worker that they are of.
+        unsafe { std::slice::from_raw_parts_mut(st.scratch.cast(), words) }
+    }
+
+    /// The wave's memory that its lanes share, `bytes` of it at least, as the next run finds it and the last one left it.
+    pub fn shared(&mut self, bytes: u32) -> &mut [u32] {
+        let bytes = bytes.next_multiple_of(64);
+        let st = self.file.state.as_deref_mut().expect("set by open");
+        if !self.file.shared.reserve(bytes as usize + 64) || st.shared_bytes == 0 {
+            // What others left there is not this program's to see.
+            // SAFETY: reserved above.
+            unsafe { std::ptr::write_bytes(self.file.shared.ptr(), 0, bytes as usize) };
+        }
+        (st.shared, st.shared_bytes) = (self.file.shared.ptr(), bytes);
+        // SAFETY: reserved above; `self` borrows it exclusively.
+        unsafe { std::slice::from_raw_parts_mut(self.file.shared.ptr().cast(), bytes as usize / 4) }
     }
 
     /// Before a run: lanes that are no helpers. After it: those neither discarded nor demoted.

@@ -271,6 +271,23 @@ pub unsafe extern "system" fn vkCmdBeginQuery(
         })
     }
 }
+pub unsafe extern "system" fn vkCmdBeginQueryIndexedEXT(
+    command_buffer: vk::CommandBuffer,
+    query_pool: vk::QueryPool,
+    query: u32,
+    flags: vk::QueryControlFlags,
+    index: u32,
+) {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdBeginQueryIndexedEXT",
+            command_buffer,
+            (),
+            |this| crate::record::query::cmd_begin_query_indexed_ext(this, query_pool, query, flags, index),
+        )
+    }
+}
 pub unsafe extern "system" fn vkCmdBeginRenderPass(
     command_buffer: vk::CommandBuffer,
     p_render_pass_begin: *const vk::RenderPassBeginInfo<'_>,
@@ -337,6 +354,31 @@ pub unsafe extern "system" fn vkCmdBeginShaderInstrumentationARM(
             command_buffer,
             (),
             |this| crate::instrumentation::cmd_begin_shader_instrumentation_arm(this, instrumentation),
+        )
+    }
+}
+pub unsafe extern "system" fn vkCmdBeginTransformFeedbackEXT(
+    command_buffer: vk::CommandBuffer,
+    first_counter_buffer: u32,
+    counter_buffer_count: u32,
+    p_counter_buffers: *const vk::Buffer,
+    p_counter_buffer_offsets: *const vk::DeviceSize,
+) {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdBeginTransformFeedbackEXT",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::feedback::cmd_begin_transform_feedback_ext(
+                    this,
+                    first_counter_buffer,
+                    counter_buffer_count,
+                    p_counter_buffers,
+                    p_counter_buffer_offsets,
+                )
+            },
         )
     }
 }
@@ -501,6 +543,33 @@ pub unsafe extern "system" fn vkCmdBindPipeline(
             command_buffer,
             (),
             |this| crate::record::descriptors::cmd_bind_pipeline(this, pipeline_bind_point, pipeline),
+        )
+    }
+}
+pub unsafe extern "system" fn vkCmdBindTransformFeedbackBuffersEXT(
+    command_buffer: vk::CommandBuffer,
+    first_binding: u32,
+    binding_count: u32,
+    p_buffers: *const vk::Buffer,
+    p_offsets: *const vk::DeviceSize,
+    p_sizes: *const vk::DeviceSize,
+) {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdBindTransformFeedbackBuffersEXT",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::feedback::cmd_bind_transform_feedback_buffers_ext(
+                    this,
+                    first_binding,
+                    binding_count,
+                    p_buffers,
+                    p_offsets,
+                    p_sizes,
+                )
+            },
         )
     }
 }
@@ -1032,6 +1101,35 @@ pub unsafe extern "system" fn vkCmdDrawIndirect(
         )
     }
 }
+pub unsafe extern "system" fn vkCmdDrawIndirectByteCountEXT(
+    command_buffer: vk::CommandBuffer,
+    instance_count: u32,
+    first_instance: u32,
+    counter_buffer: vk::Buffer,
+    counter_buffer_offset: vk::DeviceSize,
+    counter_offset: u32,
+    vertex_stride: u32,
+) {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdDrawIndirectByteCountEXT",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::feedback::cmd_draw_indirect_byte_count_ext(
+                    this,
+                    instance_count,
+                    first_instance,
+                    counter_buffer,
+                    counter_buffer_offset,
+                    counter_offset,
+                    vertex_stride,
+                )
+            },
+        )
+    }
+}
 pub unsafe extern "system" fn vkCmdDrawIndirectCount(
     command_buffer: vk::CommandBuffer,
     buffer: vk::Buffer,
@@ -1140,6 +1238,22 @@ pub unsafe extern "system" fn vkCmdEndQuery(
         })
     }
 }
+pub unsafe extern "system" fn vkCmdEndQueryIndexedEXT(
+    command_buffer: vk::CommandBuffer,
+    query_pool: vk::QueryPool,
+    query: u32,
+    index: u32,
+) {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdEndQueryIndexedEXT",
+            command_buffer,
+            (),
+            |this| crate::record::query::cmd_end_query_indexed_ext(this, query_pool, query, index),
+        )
+    }
+}
 pub unsafe extern "system" fn vkCmdEndRenderPass(command_buffer: vk::CommandBuffer) {
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
@@ -1187,6 +1301,31 @@ pub unsafe extern "system" fn vkCmdEndShaderInstrumentationARM(command_buffer: v
             command_buffer,
             (),
             |this| crate::instrumentation::cmd_end_shader_instrumentation_arm(this),
+        )
+    }
+}
+pub unsafe extern "system" fn vkCmdEndTransformFeedbackEXT(
+    command_buffer: vk::CommandBuffer,
+    first_counter_buffer: u32,
+    counter_buffer_count: u32,
+    p_counter_buffers: *const vk::Buffer,
+    p_counter_buffer_offsets: *const vk::DeviceSize,
+) {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdEndTransformFeedbackEXT",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::feedback::cmd_end_transform_feedback_ext(
+                    this,
+                    first_counter_buffer,
+                    counter_buffer_count,
+                    p_counter_buffers,
+                    p_counter_buffer_offsets,
+                )
+            },
         )
     }
 }
@@ -2178,6 +2317,20 @@ pub unsafe extern "system" fn vkCmdSetRasterizationSamplesEXT(
         )
     }
 }
+pub unsafe extern "system" fn vkCmdSetRasterizationStreamEXT(
+    command_buffer: vk::CommandBuffer,
+    rasterization_stream: u32,
+) {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdSetRasterizationStreamEXT",
+            command_buffer,
+            (),
+            |this| crate::record::dynamic_state::cmd_set_rasterization_stream_ext(this, rasterization_stream),
+        )
+    }
+}
 pub unsafe extern "system" fn vkCmdSetRasterizerDiscardEnable(
     command_buffer: vk::CommandBuffer,
     rasterizer_discard_enable: vk::Bool32,
@@ -2364,6 +2517,20 @@ pub unsafe extern "system" fn vkCmdSetStencilWriteMask(
             command_buffer,
             (),
             |this| crate::record::dynamic_state::cmd_set_stencil_write_mask(this, face_mask, write_mask),
+        )
+    }
+}
+pub unsafe extern "system" fn vkCmdSetTessellationDomainOriginEXT(
+    command_buffer: vk::CommandBuffer,
+    domain_origin: vk::TessellationDomainOrigin,
+) {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdSetTessellationDomainOriginEXT",
+            command_buffer,
+            (),
+            |this| crate::record::dynamic_state::cmd_set_tessellation_domain_origin_ext(this, domain_origin),
         )
     }
 }
@@ -6271,6 +6438,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[],
     },
     Entry {
+        name: c"vkCmdBeginQueryIndexedEXT",
+        function: vkCmdBeginQueryIndexedEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_TRANSFORM_FEEDBACK],
+    },
+    Entry {
         name: c"vkCmdBeginRenderPass",
         function: vkCmdBeginRenderPass as *const (),
         level: Level::Device,
@@ -6311,6 +6485,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Device,
         core: 0,
         extensions: &[ext::VK_ARM_SHADER_INSTRUMENTATION],
+    },
+    Entry {
+        name: c"vkCmdBeginTransformFeedbackEXT",
+        function: vkCmdBeginTransformFeedbackEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_TRANSFORM_FEEDBACK],
     },
     Entry {
         name: c"vkCmdBindDescriptorBufferEmbeddedSamplers2EXT",
@@ -6381,6 +6562,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Device,
         core: 100,
         extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdBindTransformFeedbackBuffersEXT",
+        function: vkCmdBindTransformFeedbackBuffersEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_TRANSFORM_FEEDBACK],
     },
     Entry {
         name: c"vkCmdBindVertexBuffers",
@@ -6607,6 +6795,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[],
     },
     Entry {
+        name: c"vkCmdDrawIndirectByteCountEXT",
+        function: vkCmdDrawIndirectByteCountEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_TRANSFORM_FEEDBACK],
+    },
+    Entry {
         name: c"vkCmdDrawIndirectCount",
         function: vkCmdDrawIndirectCount as *const (),
         level: Level::Device,
@@ -6649,6 +6844,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[],
     },
     Entry {
+        name: c"vkCmdEndQueryIndexedEXT",
+        function: vkCmdEndQueryIndexedEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_TRANSFORM_FEEDBACK],
+    },
+    Entry {
         name: c"vkCmdEndRenderPass",
         function: vkCmdEndRenderPass as *const (),
         level: Level::Device,
@@ -6689,6 +6891,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Device,
         core: 0,
         extensions: &[ext::VK_ARM_SHADER_INSTRUMENTATION],
+    },
+    Entry {
+        name: c"vkCmdEndTransformFeedbackEXT",
+        function: vkCmdEndTransformFeedbackEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_TRANSFORM_FEEDBACK],
     },
     Entry {
         name: c"vkCmdExecuteCommands",
@@ -7237,6 +7446,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3],
     },
     Entry {
+        name: c"vkCmdSetRasterizationStreamEXT",
+        function: vkCmdSetRasterizationStreamEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3],
+    },
+    Entry {
         name: c"vkCmdSetRasterizerDiscardEnable",
         function: vkCmdSetRasterizerDiscardEnable as *const (),
         level: Level::Device,
@@ -7354,6 +7570,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Device,
         core: 100,
         extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdSetTessellationDomainOriginEXT",
+        function: vkCmdSetTessellationDomainOriginEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3],
     },
     Entry {
         name: c"vkCmdSetVertexInputEXT",

@@ -58,6 +58,7 @@ pub(crate) static EXTENSIONS: &[Extension] = &[
     Extension { name: c"VK_EXT_pipeline_robustness", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_post_depth_coverage", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_primitive_topology_list_restart", spec_version: 1, instance: false },
+    Extension { name: c"VK_EXT_primitives_generated_query", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_private_data", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_provoking_vertex", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_queue_family_foreign", spec_version: 1, instance: false },
@@ -81,6 +82,7 @@ pub(crate) static EXTENSIONS: &[Extension] = &[
     Extension { name: c"VK_EXT_swapchain_maintenance1", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_texel_buffer_alignment", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_tooling_info", spec_version: 1, instance: false },
+    Extension { name: c"VK_EXT_transform_feedback", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_vertex_attribute_divisor", spec_version: 3, instance: false },
     Extension { name: c"VK_EXT_vertex_input_dynamic_state", spec_version: 2, instance: false },
     Extension { name: c"VK_GOOGLE_decorate_string", spec_version: 1, instance: false },
@@ -247,6 +249,7 @@ pub(crate) static REQUIRED_FEATURES: &[(&str, &[&str])] = &[
     ("VK_EXT_pipeline_protected_access", &["pipelineProtectedAccess"]),
     ("VK_EXT_pipeline_robustness", &["pipelineRobustness"]),
     ("VK_EXT_primitive_topology_list_restart", &["primitiveTopologyListRestart"]),
+    ("VK_EXT_primitives_generated_query", &["primitivesGeneratedQuery"]),
     ("VK_EXT_private_data", &["privateData"]),
     ("VK_EXT_provoking_vertex", &["provokingVertexLast"]),
     ("VK_EXT_robustness2", &["robustBufferAccess2", "robustImageAccess2", "nullDescriptor"]),
@@ -288,6 +291,7 @@ pub(crate) static REQUIRED_FEATURES: &[(&str, &[&str])] = &[
     ("VK_EXT_subpass_merge_feedback", &["subpassMergeFeedback"]),
     ("VK_EXT_swapchain_maintenance1", &["swapchainMaintenance1"]),
     ("VK_EXT_texel_buffer_alignment", &["texelBufferAlignment"]),
+    ("VK_EXT_transform_feedback", &["transformFeedback"]),
     ("VK_EXT_vertex_attribute_divisor", &["vertexAttributeInstanceRateDivisor"]),
     ("VK_EXT_vertex_input_dynamic_state", &["vertexInputDynamicState"]),
     ("VK_KHR_16bit_storage", &["storageBuffer16BitAccess"]),
@@ -401,120 +405,122 @@ pub(crate) mod id {
     pub(crate) const VK_EXT_PIPELINE_ROBUSTNESS: usize = 51;
     pub(crate) const VK_EXT_POST_DEPTH_COVERAGE: usize = 52;
     pub(crate) const VK_EXT_PRIMITIVE_TOPOLOGY_LIST_RESTART: usize = 53;
-    pub(crate) const VK_EXT_PRIVATE_DATA: usize = 54;
-    pub(crate) const VK_EXT_PROVOKING_VERTEX: usize = 55;
-    pub(crate) const VK_EXT_QUEUE_FAMILY_FOREIGN: usize = 56;
-    pub(crate) const VK_EXT_RASTERIZATION_ORDER_ATTACHMENT_ACCESS: usize = 57;
-    pub(crate) const VK_EXT_ROBUSTNESS2: usize = 58;
-    pub(crate) const VK_EXT_SAMPLER_FILTER_MINMAX: usize = 59;
-    pub(crate) const VK_EXT_SCALAR_BLOCK_LAYOUT: usize = 60;
-    pub(crate) const VK_EXT_SEPARATE_STENCIL_USAGE: usize = 61;
-    pub(crate) const VK_EXT_SHADER_ATOMIC_FLOAT: usize = 62;
-    pub(crate) const VK_EXT_SHADER_ATOMIC_FLOAT2: usize = 63;
-    pub(crate) const VK_EXT_SHADER_DEMOTE_TO_HELPER_INVOCATION: usize = 64;
-    pub(crate) const VK_EXT_SHADER_IMAGE_ATOMIC_INT64: usize = 65;
-    pub(crate) const VK_EXT_SHADER_STENCIL_EXPORT: usize = 66;
-    pub(crate) const VK_EXT_SHADER_SUBGROUP_BALLOT: usize = 67;
-    pub(crate) const VK_EXT_SHADER_SUBGROUP_VOTE: usize = 68;
-    pub(crate) const VK_EXT_SHADER_VIEWPORT_INDEX_LAYER: usize = 69;
-    pub(crate) const VK_EXT_SUBGROUP_SIZE_CONTROL: usize = 70;
-    pub(crate) const VK_EXT_SUBPASS_MERGE_FEEDBACK: usize = 71;
-    pub(crate) const VK_EXT_SURFACE_MAINTENANCE1: usize = 72;
-    pub(crate) const VK_EXT_SWAPCHAIN_COLORSPACE: usize = 73;
-    pub(crate) const VK_EXT_SWAPCHAIN_MAINTENANCE1: usize = 74;
-    pub(crate) const VK_EXT_TEXEL_BUFFER_ALIGNMENT: usize = 75;
-    pub(crate) const VK_EXT_TOOLING_INFO: usize = 76;
-    pub(crate) const VK_EXT_VERTEX_ATTRIBUTE_DIVISOR: usize = 77;
-    pub(crate) const VK_EXT_VERTEX_INPUT_DYNAMIC_STATE: usize = 78;
-    pub(crate) const VK_GOOGLE_DECORATE_STRING: usize = 79;
-    pub(crate) const VK_GOOGLE_HLSL_FUNCTIONALITY1: usize = 80;
-    pub(crate) const VK_GOOGLE_USER_TYPE: usize = 81;
-    pub(crate) const VK_KHR_16BIT_STORAGE: usize = 82;
-    pub(crate) const VK_KHR_8BIT_STORAGE: usize = 83;
-    pub(crate) const VK_KHR_BIND_MEMORY2: usize = 84;
-    pub(crate) const VK_KHR_BUFFER_DEVICE_ADDRESS: usize = 85;
-    pub(crate) const VK_KHR_CALIBRATED_TIMESTAMPS: usize = 86;
-    pub(crate) const VK_KHR_COMPUTE_SHADER_DERIVATIVES: usize = 87;
-    pub(crate) const VK_KHR_COPY_COMMANDS2: usize = 88;
-    pub(crate) const VK_KHR_CREATE_RENDERPASS2: usize = 89;
-    pub(crate) const VK_KHR_DEDICATED_ALLOCATION: usize = 90;
-    pub(crate) const VK_KHR_DEPTH_STENCIL_RESOLVE: usize = 91;
-    pub(crate) const VK_KHR_DESCRIPTOR_UPDATE_TEMPLATE: usize = 92;
-    pub(crate) const VK_KHR_DEVICE_GROUP: usize = 93;
-    pub(crate) const VK_KHR_DEVICE_GROUP_CREATION: usize = 94;
-    pub(crate) const VK_KHR_DRAW_INDIRECT_COUNT: usize = 95;
-    pub(crate) const VK_KHR_DRIVER_PROPERTIES: usize = 96;
-    pub(crate) const VK_KHR_DYNAMIC_RENDERING: usize = 97;
-    pub(crate) const VK_KHR_DYNAMIC_RENDERING_LOCAL_READ: usize = 98;
-    pub(crate) const VK_KHR_EXTERNAL_FENCE: usize = 99;
-    pub(crate) const VK_KHR_EXTERNAL_FENCE_CAPABILITIES: usize = 100;
-    pub(crate) const VK_KHR_EXTERNAL_MEMORY: usize = 101;
-    pub(crate) const VK_KHR_EXTERNAL_MEMORY_CAPABILITIES: usize = 102;
-    pub(crate) const VK_KHR_EXTERNAL_MEMORY_FD: usize = 103;
-    pub(crate) const VK_KHR_EXTERNAL_SEMAPHORE: usize = 104;
-    pub(crate) const VK_KHR_EXTERNAL_SEMAPHORE_CAPABILITIES: usize = 105;
-    pub(crate) const VK_KHR_FORMAT_FEATURE_FLAGS2: usize = 106;
-    pub(crate) const VK_KHR_GET_MEMORY_REQUIREMENTS2: usize = 107;
-    pub(crate) const VK_KHR_GET_PHYSICAL_DEVICE_PROPERTIES2: usize = 108;
-    pub(crate) const VK_KHR_GET_SURFACE_CAPABILITIES2: usize = 109;
-    pub(crate) const VK_KHR_GLOBAL_PRIORITY: usize = 110;
-    pub(crate) const VK_KHR_IMAGE_FORMAT_LIST: usize = 111;
-    pub(crate) const VK_KHR_IMAGELESS_FRAMEBUFFER: usize = 112;
-    pub(crate) const VK_KHR_INCREMENTAL_PRESENT: usize = 113;
-    pub(crate) const VK_KHR_INDEX_TYPE_UINT8: usize = 114;
-    pub(crate) const VK_KHR_LINE_RASTERIZATION: usize = 115;
-    pub(crate) const VK_KHR_LOAD_STORE_OP_NONE: usize = 116;
-    pub(crate) const VK_KHR_MAINTENANCE1: usize = 117;
-    pub(crate) const VK_KHR_MAINTENANCE2: usize = 118;
-    pub(crate) const VK_KHR_MAINTENANCE3: usize = 119;
-    pub(crate) const VK_KHR_MAINTENANCE4: usize = 120;
-    pub(crate) const VK_KHR_MAINTENANCE5: usize = 121;
-    pub(crate) const VK_KHR_MAINTENANCE6: usize = 122;
-    pub(crate) const VK_KHR_MAINTENANCE7: usize = 123;
-    pub(crate) const VK_KHR_MAINTENANCE8: usize = 124;
-    pub(crate) const VK_KHR_MAP_MEMORY2: usize = 125;
-    pub(crate) const VK_KHR_MULTIVIEW: usize = 126;
-    pub(crate) const VK_KHR_PERFORMANCE_QUERY: usize = 127;
-    pub(crate) const VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES: usize = 128;
-    pub(crate) const VK_KHR_PIPELINE_LIBRARY: usize = 129;
-    pub(crate) const VK_KHR_PRESENT_ID: usize = 130;
-    pub(crate) const VK_KHR_PRESENT_WAIT: usize = 131;
-    pub(crate) const VK_KHR_PUSH_DESCRIPTOR: usize = 132;
-    pub(crate) const VK_KHR_RELAXED_BLOCK_LAYOUT: usize = 133;
-    pub(crate) const VK_KHR_ROBUSTNESS2: usize = 134;
-    pub(crate) const VK_KHR_SAMPLER_MIRROR_CLAMP_TO_EDGE: usize = 135;
-    pub(crate) const VK_KHR_SEPARATE_DEPTH_STENCIL_LAYOUTS: usize = 136;
-    pub(crate) const VK_KHR_SHADER_ATOMIC_INT64: usize = 137;
-    pub(crate) const VK_KHR_SHADER_CLOCK: usize = 138;
-    pub(crate) const VK_KHR_SHADER_DRAW_PARAMETERS: usize = 139;
-    pub(crate) const VK_KHR_SHADER_EXPECT_ASSUME: usize = 140;
-    pub(crate) const VK_KHR_SHADER_FLOAT16_INT8: usize = 141;
-    pub(crate) const VK_KHR_SHADER_FLOAT_CONTROLS: usize = 142;
-    pub(crate) const VK_KHR_SHADER_FLOAT_CONTROLS2: usize = 143;
-    pub(crate) const VK_KHR_SHADER_INTEGER_DOT_PRODUCT: usize = 144;
-    pub(crate) const VK_KHR_SHADER_MAXIMAL_RECONVERGENCE: usize = 145;
-    pub(crate) const VK_KHR_SHADER_NON_SEMANTIC_INFO: usize = 146;
-    pub(crate) const VK_KHR_SHADER_RELAXED_EXTENDED_INSTRUCTION: usize = 147;
-    pub(crate) const VK_KHR_SHADER_SUBGROUP_EXTENDED_TYPES: usize = 148;
-    pub(crate) const VK_KHR_SHADER_SUBGROUP_ROTATE: usize = 149;
-    pub(crate) const VK_KHR_SHADER_SUBGROUP_UNIFORM_CONTROL_FLOW: usize = 150;
-    pub(crate) const VK_KHR_SHADER_TERMINATE_INVOCATION: usize = 151;
-    pub(crate) const VK_KHR_SPIRV_1_4: usize = 152;
-    pub(crate) const VK_KHR_STORAGE_BUFFER_STORAGE_CLASS: usize = 153;
-    pub(crate) const VK_KHR_SURFACE: usize = 154;
-    pub(crate) const VK_KHR_SURFACE_PROTECTED_CAPABILITIES: usize = 155;
-    pub(crate) const VK_KHR_SWAPCHAIN: usize = 156;
-    pub(crate) const VK_KHR_SWAPCHAIN_MUTABLE_FORMAT: usize = 157;
-    pub(crate) const VK_KHR_SYNCHRONIZATION2: usize = 158;
-    pub(crate) const VK_KHR_TIMELINE_SEMAPHORE: usize = 159;
-    pub(crate) const VK_KHR_UNIFORM_BUFFER_STANDARD_LAYOUT: usize = 160;
-    pub(crate) const VK_KHR_VARIABLE_POINTERS: usize = 161;
-    pub(crate) const VK_KHR_VERTEX_ATTRIBUTE_DIVISOR: usize = 162;
-    pub(crate) const VK_KHR_VULKAN_MEMORY_MODEL: usize = 163;
-    pub(crate) const VK_KHR_WORKGROUP_MEMORY_EXPLICIT_LAYOUT: usize = 164;
-    pub(crate) const VK_KHR_XCB_SURFACE: usize = 165;
-    pub(crate) const VK_KHR_XLIB_SURFACE: usize = 166;
-    pub(crate) const VK_KHR_ZERO_INITIALIZE_WORKGROUP_MEMORY: usize = 167;
+    pub(crate) const VK_EXT_PRIMITIVES_GENERATED_QUERY: usize = 54;
+    pub(crate) const VK_EXT_PRIVATE_DATA: usize = 55;
+    pub(crate) const VK_EXT_PROVOKING_VERTEX: usize = 56;
+    pub(crate) const VK_EXT_QUEUE_FAMILY_FOREIGN: usize = 57;
+    pub(crate) const VK_EXT_RASTERIZATION_ORDER_ATTACHMENT_ACCESS: usize = 58;
+    pub(crate) const VK_EXT_ROBUSTNESS2: usize = 59;
+    pub(crate) const VK_EXT_SAMPLER_FILTER_MINMAX: usize = 60;
+    pub(crate) const VK_EXT_SCALAR_BLOCK_LAYOUT: usize = 61;
+    pub(crate) const VK_EXT_SEPARATE_STENCIL_USAGE: usize = 62;
+    pub(crate) const VK_EXT_SHADER_ATOMIC_FLOAT: usize = 63;
+    pub(crate) const VK_EXT_SHADER_ATOMIC_FLOAT2: usize = 64;
+    pub(crate) const VK_EXT_SHADER_DEMOTE_TO_HELPER_INVOCATION: usize = 65;
+    pub(crate) const VK_EXT_SHADER_IMAGE_ATOMIC_INT64: usize = 66;
+    pub(crate) const VK_EXT_SHADER_STENCIL_EXPORT: usize = 67;
+    pub(crate) const VK_EXT_SHADER_SUBGROUP_BALLOT: usize = 68;
+    pub(crate) const VK_EXT_SHADER_SUBGROUP_VOTE: usize = 69;
+    pub(crate) const VK_EXT_SHADER_VIEWPORT_INDEX_LAYER: usize = 70;
+    pub(crate) const VK_EXT_SUBGROUP_SIZE_CONTROL: usize = 71;
+    pub(crate) const VK_EXT_SUBPASS_MERGE_FEEDBACK: usize = 72;
+    pub(crate) const VK_EXT_SURFACE_MAINTENANCE1: usize = 73;
+    pub(crate) const VK_EXT_SWAPCHAIN_COLORSPACE: usize = 74;
+    pub(crate) const VK_EXT_SWAPCHAIN_MAINTENANCE1: usize = 75;
+    pub(crate) const VK_EXT_TEXEL_BUFFER_ALIGNMENT: usize = 76;
+    pub(crate) const VK_EXT_TOOLING_INFO: usize = 77;
+    pub(crate) const VK_EXT_TRANSFORM_FEEDBACK: usize = 78;
+    pub(crate) const VK_EXT_VERTEX_ATTRIBUTE_DIVISOR: usize = 79;
+    pub(crate) const VK_EXT_VERTEX_INPUT_DYNAMIC_STATE: usize = 80;
+    pub(crate) const VK_GOOGLE_DECORATE_STRING: usize = 81;
+    pub(crate) const VK_GOOGLE_HLSL_FUNCTIONALITY1: usize = 82;
+    pub(crate) const VK_GOOGLE_USER_TYPE: usize = 83;
+    pub(crate) const VK_KHR_16BIT_STORAGE: usize = 84;
+    pub(crate) const VK_KHR_8BIT_STORAGE: usize = 85;
+    pub(crate) const VK_KHR_BIND_MEMORY2: usize = 86;
+    pub(crate) const VK_KHR_BUFFER_DEVICE_ADDRESS: usize = 87;
+    pub(crate) const VK_KHR_CALIBRATED_TIMESTAMPS: usize = 88;
+    pub(crate) const VK_KHR_COMPUTE_SHADER_DERIVATIVES: usize = 89;
+    pub(crate) const VK_KHR_COPY_COMMANDS2: usize = 90;
+    pub(crate) const VK_KHR_CREATE_RENDERPASS2: usize = 91;
+    pub(crate) const VK_KHR_DEDICATED_ALLOCATION: usize = 92;
+    pub(crate) const VK_KHR_DEPTH_STENCIL_RESOLVE: usize = 93;
+    pub(crate) const VK_KHR_DESCRIPTOR_UPDATE_TEMPLATE: usize = 94;
+    pub(crate) const VK_KHR_DEVICE_GROUP: usize = 95;
+    pub(crate) const VK_KHR_DEVICE_GROUP_CREATION: usize = 96;
+    pub(crate) const VK_KHR_DRAW_INDIRECT_COUNT: usize = 97;
+    pub(crate) const VK_KHR_DRIVER_PROPERTIES: usize = 98;
+    pub(crate) const VK_KHR_DYNAMIC_RENDERING: usize = 99;
+    pub(crate) const VK_KHR_DYNAMIC_RENDERING_LOCAL_READ: usize = 100;
+    pub(crate) const VK_KHR_EXTERNAL_FENCE: usize = 101;
+    pub(crate) const VK_KHR_EXTERNAL_FENCE_CAPABILITIES: usize = 102;
+    pub(crate) const VK_KHR_EXTERNAL_MEMORY: usize = 103;
+    pub(crate) const VK_KHR_EXTERNAL_MEMORY_CAPABILITIES: usize = 104;
+    pub(crate) const VK_KHR_EXTERNAL_MEMORY_FD: usize = 105;
+    pub(crate) const VK_KHR_EXTERNAL_SEMAPHORE: usize = 106;
+    pub(crate) const VK_KHR_EXTERNAL_SEMAPHORE_CAPABILITIES: usize = 107;
+    pub(crate) const VK_KHR_FORMAT_FEATURE_FLAGS2: usize = 108;
+    pub(crate) const VK_KHR_GET_MEMORY_REQUIREMENTS2: usize = 109;
+    pub(crate) const VK_KHR_GET_PHYSICAL_DEVICE_PROPERTIES2: usize = 110;
+    pub(crate) const VK_KHR_GET_SURFACE_CAPABILITIES2: usize = 111;
+    pub(crate) const VK_KHR_GLOBAL_PRIORITY: usize = 112;
+    pub(crate) const VK_KHR_IMAGE_FORMAT_LIST: usize = 113;
+    pub(crate) const VK_KHR_IMAGELESS_FRAMEBUFFER: usize = 114;
+    pub(crate) const VK_KHR_INCREMENTAL_PRESENT: usize = 115;
+    pub(crate) const VK_KHR_INDEX_TYPE_UINT8: usize = 116;
+    pub(crate) const VK_KHR_LINE_RASTERIZATION: usize = 117;
+    pub(crate) const VK_KHR_LOAD_STORE_OP_NONE: usize = 118;
+    pub(crate) const VK_KHR_MAINTENANCE1: usize = 119;
+    pub(crate) const VK_KHR_MAINTENANCE2: usize = 120;
+    pub(crate) const VK_KHR_MAINTENANCE3: usize = 121;
+    pub(crate) const VK_KHR_MAINTENANCE4: usize = 122;
+    pub(crate) const VK_KHR_MAINTENANCE5: usize = 123;
+    pub(crate) const VK_KHR_MAINTENANCE6: usize = 124;
+    pub(crate) const VK_KHR_MAINTENANCE7: usize = 125;
+    pub(crate) const VK_KHR_MAINTENANCE8: usize = 126;
+    pub(crate) const VK_KHR_MAP_MEMORY2: usize = 127;
+    pub(crate) const VK_KHR_MULTIVIEW: usize = 128;
+    pub(crate) const VK_KHR_PERFORMANCE_QUERY: usize = 129;
+    pub(crate) const VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES: usize = 130;
+    pub(crate) const VK_KHR_PIPELINE_LIBRARY: usize = 131;
+    pub(crate) const VK_KHR_PRESENT_ID: usize = 132;
+    pub(crate) const VK_KHR_PRESENT_WAIT: usize = 133;
+    pub(crate) const VK_KHR_PUSH_DESCRIPTOR: usize = 134;
+    pub(crate) const VK_KHR_RELAXED_BLOCK_LAYOUT: usize = 135;
+    pub(crate) const VK_KHR_ROBUSTNESS2: usize = 136;
+    pub(crate) const VK_KHR_SAMPLER_MIRROR_CLAMP_TO_EDGE: usize = 137;
+    pub(crate) const VK_KHR_SEPARATE_DEPTH_STENCIL_LAYOUTS: usize = 138;
+    pub(crate) const VK_KHR_SHADER_ATOMIC_INT64: usize = 139;
+    pub(crate) const VK_KHR_SHADER_CLOCK: usize = 140;
+    pub(crate) const VK_KHR_SHADER_DRAW_PARAMETERS: usize = 141;
+    pub(crate) const VK_KHR_SHADER_EXPECT_ASSUME: usize = 142;
+    pub(crate) const VK_KHR_SHADER_FLOAT16_INT8: usize = 143;
+    pub(crate) const VK_KHR_SHADER_FLOAT_CONTROLS: usize = 144;
+    pub(crate) const VK_KHR_SHADER_FLOAT_CONTROLS2: usize = 145;
+    pub(crate) const VK_KHR_SHADER_INTEGER_DOT_PRODUCT: usize = 146;
+    pub(crate) const VK_KHR_SHADER_MAXIMAL_RECONVERGENCE: usize = 147;
+    pub(crate) const VK_KHR_SHADER_NON_SEMANTIC_INFO: usize = 148;
+    pub(crate) const VK_KHR_SHADER_RELAXED_EXTENDED_INSTRUCTION: usize = 149;
+    pub(crate) const VK_KHR_SHADER_SUBGROUP_EXTENDED_TYPES: usize = 150;
+    pub(crate) const VK_KHR_SHADER_SUBGROUP_ROTATE: usize = 151;
+    pub(crate) const VK_KHR_SHADER_SUBGROUP_UNIFORM_CONTROL_FLOW: usize = 152;
+    pub(crate) const VK_KHR_SHADER_TERMINATE_INVOCATION: usize = 153;
+    pub(crate) const VK_KHR_SPIRV_1_4: usize = 154;
+    pub(crate) const VK_KHR_STORAGE_BUFFER_STORAGE_CLASS: usize = 155;
+    pub(crate) const VK_KHR_SURFACE: usize = 156;
+    pub(crate) const VK_KHR_SURFACE_PROTECTED_CAPABILITIES: usize = 157;
+    pub(crate) const VK_KHR_SWAPCHAIN: usize = 158;
+    pub(crate) const VK_KHR_SWAPCHAIN_MUTABLE_FORMAT: usize = 159;
+    pub(crate) const VK_KHR_SYNCHRONIZATION2: usize = 160;
+    pub(crate) const VK_KHR_TIMELINE_SEMAPHORE: usize = 161;
+    pub(crate) const VK_KHR_UNIFORM_BUFFER_STANDARD_LAYOUT: usize = 162;
+    pub(crate) const VK_KHR_VARIABLE_POINTERS: usize = 163;
+    pub(crate) const VK_KHR_VERTEX_ATTRIBUTE_DIVISOR: usize = 164;
+    pub(crate) const VK_KHR_VULKAN_MEMORY_MODEL: usize = 165;
+    pub(crate) const VK_KHR_WORKGROUP_MEMORY_EXPLICIT_LAYOUT: usize = 166;
+    pub(crate) const VK_KHR_XCB_SURFACE: usize = 167;
+    pub(crate) const VK_KHR_XLIB_SURFACE: usize = 168;
+    pub(crate) const VK_KHR_ZERO_INITIALIZE_WORKGROUP_MEMORY: usize = 169;
 }
 
 /// Extensions promoted to core 1.1, 1.2 and 1.3: a 1.3 device can have them all.

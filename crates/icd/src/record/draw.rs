@@ -22,6 +22,7 @@ pub(crate) struct Graphics {
     buffers: Vec<VertexBuffer>,
     shared_buffers: Option<Arc<[VertexBuffer]>>,
     index: Option<IndexBuffer>,
+    pub feedback: super::feedback::Bound,
 }
 
 impl Graphics {
@@ -101,7 +102,7 @@ fn draw(r: &mut Recorder, what: What) {
     r.push(Command::Draw(Box::new(draw)));
 }
 
-fn record(b: &CommandBuffer, what: What) {
+pub(super) fn record(b: &CommandBuffer, what: What) {
     if let Some(mut r) = b.recording() {
         draw(&mut r, what);
     }

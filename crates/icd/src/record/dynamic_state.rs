@@ -116,6 +116,10 @@ setters! {
     cmd_set_line_stipple_enable_ext(on: vk::Bool32) |s| s.geometry.stipple_enable = on != 0;
     cmd_set_provoking_vertex_mode_ext(mode: vk::ProvokingVertexModeEXT) |s|
         s.geometry.provoking_last = mode == vk::ProvokingVertexModeEXT::LAST_VERTEX;
+    cmd_set_patch_control_points_ext(n: u32) |s| s.geometry.patch_vertices = n;
+    cmd_set_rasterization_stream_ext(stream: u32) |s| s.geometry.stream = stream;
+    cmd_set_tessellation_domain_origin_ext(origin: vk::TessellationDomainOrigin) |s|
+        s.geometry.domain_origin = origin;
     cmd_set_rasterization_samples_ext(n: vk::SampleCountFlags) |s| s.output.samples = draw_settings::samples(n);
     cmd_set_sample_mask_ext(_n: vk::SampleCountFlags, mask: *const vk::SampleMask) |s|
         s.output.mask = mask.as_ref().copied().unwrap_or(u32::MAX);
@@ -138,11 +142,6 @@ setters! {
 }
 
 // State that pipelines say as well, and must say alike, or that there is nothing to do for.
-
-/// There is no tessellation.
-pub(crate) unsafe fn cmd_set_patch_control_points_ext(b: &CommandBuffer, _: u32) {
-    b.recording();
-}
 
 /// Pipelines are created with the same locations (§ vkCmdSetRenderingAttachmentLocations).
 pub(crate) unsafe fn cmd_set_rendering_attachment_locations(

@@ -8,6 +8,7 @@ pub(crate) mod dispatch;
 pub(crate) mod draw;
 pub(crate) mod dynamic_state;
 pub(crate) mod execute;
+pub(crate) mod feedback;
 pub(crate) mod labels;
 pub(crate) mod pass;
 pub(crate) mod query;

@@ -31,12 +31,28 @@ pub(crate) unsafe fn cmd_begin_query(
     query: u32,
     flags: vk::QueryControlFlags,
 ) {
+    // SAFETY: the caller's.
+    unsafe { cmd_begin_query_indexed_ext(b, p, query, flags, 0) }
+}
+
+pub(crate) unsafe fn cmd_begin_query_indexed_ext(
+    b: &CommandBuffer,
+    p: vk::QueryPool,
+    query: u32,
+    flags: vk::QueryControlFlags,
+    index: u32,
+) {
     // SAFETY: valid usage: nobody destroys the objects meanwhile.
     unsafe {
         if let (Some(pool), Some(mut r)) = (pool(p), b.recording()) {
-            r.push(Command::BeginQuery { pool, query, flags });
+            r.push(Command::BeginQuery { pool, query, flags, index: index.min(3) });
         }
     }
+}
+
+pub(crate) unsafe fn cmd_end_query_indexed_ext(b: &CommandBuffer, p: vk::QueryPool, query: u32, _: u32) {
+    // SAFETY: the caller's.
+    unsafe { cmd_end_query(b, p, query) }
 }
 
 pub(crate) unsafe fn cmd_end_query(b: &CommandBuffer, p: vk::QueryPool, query: u32) {

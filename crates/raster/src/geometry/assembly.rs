@@ -136,6 +136,8 @@ pub struct Assembled {
     pub ids: Vec<u32>,
     /// Line strips: primitives with which a strip starts.
     pub starts: Vec<bool>,
+    /// All vertices of each primitive, adjacent ones and a patch's too, where a stage wants them: [`Assembly::each`] of each.
+    pub all: Vec<u32>,
     read: Vec<u32>,
     locals: Vec<u32>,
     cache: Cache,
@@ -149,6 +151,7 @@ impl Default for Assembled {
             v: Default::default(),
             ids: Vec::new(),
             starts: Vec::new(),
+            all: Vec::new(),
             read: Vec::new(),
             locals: Vec::new(),
             cache: Cache { entries: vec![0; CACHE].into(), generation: 0 },
@@ -173,20 +176,28 @@ pub struct Assembly {
     pub vertices: u64,
     /// Primitives of a chunk.
     pub chunk: u32,
+    /// Vertices of a primitive, all that a stage before rasterisation sees of it; 0: there is none, and nobody asks.
+    pub each: u32,
+    /// Control points of a patch.
+    patch: u32,
 }
 
 // SAFETY: the index pointer is read only; the draw keeps its buffer.
 unsafe impl Sync for Assembly {}
 
-/// Complete primitives of `n` vertices.
-fn primitives(topology: vk::PrimitiveTopology, n: u32) -> u32 {
+/// Complete primitives of `n` vertices; `patch`: control points of a patch.
+fn primitives(topology: vk::PrimitiveTopology, n: u32, patch: u32) -> u32 {
     match topology {
         vk::PrimitiveTopology::POINT_LIST => n,
         vk::PrimitiveTopology::LINE_LIST => n / 2,
         vk::PrimitiveTopology::LINE_STRIP => n.saturating_sub(1),
         vk::PrimitiveTopology::TRIANGLE_LIST => n / 3,
         vk::PrimitiveTopology::TRIANGLE_STRIP | vk::PrimitiveTopology::TRIANGLE_FAN => n.saturating_sub(2),
-        // Adjacency and patches need stages that there are not.
+        vk::PrimitiveTopology::LINE_LIST_WITH_ADJACENCY => n / 4,
+        vk::PrimitiveTopology::LINE_STRIP_WITH_ADJACENCY => n.saturating_sub(3),
+        vk::PrimitiveTopology::TRIANGLE_LIST_WITH_ADJACENCY => n / 6,
+        vk::PrimitiveTopology::TRIANGLE_STRIP_WITH_ADJACENCY => n.saturating_sub(4) / 2,
+        vk::PrimitiveTopology::PATCH_LIST => n / patch.max(1),
         _ => 0,
     }
 }
@@ -208,7 +219,27 @@ impl Assembly {
             vk::PrimitiveTopology::TRIANGLE_LIST => {
                 (TopologyClass::Triangle, if call.indexed { 1280 } else { 768 })
             }
+            vk::PrimitiveTopology::LINE_LIST_WITH_ADJACENCY => (TopologyClass::Line, 768),
+            vk::PrimitiveTopology::LINE_STRIP_WITH_ADJACENCY => (TopologyClass::Line, 1021),
+            vk::PrimitiveTopology::TRIANGLE_LIST_WITH_ADJACENCY => (TopologyClass::Triangle, 512),
+            // A chunk has no more than 4096 vertices.
+            vk::PrimitiveTopology::PATCH_LIST => {
+                (TopologyClass::Triangle, (2048 / state.patch_vertices.max(1)).clamp(1, 256))
+            }
             _ => (TopologyClass::Triangle, 1022),
+        };
+        let each = match topology {
+            _ if !draw.pipeline.is_staged() => 0,
+            vk::PrimitiveTopology::LINE_LIST_WITH_ADJACENCY
+            | vk::PrimitiveTopology::LINE_STRIP_WITH_ADJACENCY => 4,
+            vk::PrimitiveTopology::TRIANGLE_LIST_WITH_ADJACENCY
+            | vk::PrimitiveTopology::TRIANGLE_STRIP_WITH_ADJACENCY => 6,
+            vk::PrimitiveTopology::PATCH_LIST => state.patch_vertices.max(1),
+            _ => match kind {
+                TopologyClass::Point => 1,
+                TopologyClass::Line => 2,
+                TopologyClass::Triangle => 3,
+            },
         };
         let mut a = Assembly {
             kind,
@@ -223,6 +254,8 @@ impl Assembly {
             total: 0,
             vertices: 0,
             chunk,
+            each,
+            patch: state.patch_vertices.max(1),
         };
         match a.indices {
             Some(i) if state.primitive_restart => a.split(i, call.count),
@@ -235,7 +268,7 @@ impl Assembly {
     /// Notes vertices `start .. start + n` of the stream.
     fn segment(&mut self, start: u32, n: u32) {
         self.vertices += n as u64;
-        let prims = primitives(self.topology, n);
+        let prims = primitives(self.topology, n, self.patch);
         if prims > 0 {
             self.segments.push(Segment { start, prims, before: self.per_instance });
             self.per_instance += prims;
@@ -271,8 +304,8 @@ impl Assembly {
     }
 
     /// Vertex of a primitive that flat inputs come from.
-    pub fn provoking(&self) -> usize {
-        match (self.last, self.kind) {
+    pub fn provoking_of(&self, kind: TopologyClass) -> usize {
+        match (self.last, kind) {
             (true, TopologyClass::Line) => 1,
             (true, TopologyClass::Triangle) => 2,
             _ => 0,
@@ -286,6 +319,7 @@ impl Assembly {
         out.v.iter_mut().for_each(Vec::clear);
         out.ids.clear();
         out.starts.clear();
+        out.all.clear();
         let mut p = c * self.chunk as u64;
         let end = (p + self.chunk as u64).min(self.total);
         let mut instance = u64::MAX;
@@ -301,7 +335,8 @@ impl Assembly {
             let n = ((s.prims - skip) as u64).min(end - p) as u32;
             self.part(self.first_instance.wrapping_add(i as u32), s, skip, n, out);
             out.ids.extend(q..q + n);
-            if self.topology == vk::PrimitiveTopology::LINE_STRIP {
+            let strips = [vk::PrimitiveTopology::LINE_STRIP, vk::PrimitiveTopology::LINE_STRIP_WITH_ADJACENCY];
+            if strips.contains(&self.topology) {
                 out.starts.extend((0..n).map(|i| skip + i == 0));
             }
             p += n as u64;
@@ -319,6 +354,14 @@ impl Assembly {
             T::LINE_STRIP => (skip, n + 1),
             T::TRIANGLE_LIST => (skip * 3, n * 3),
             T::TRIANGLE_STRIP => (skip, n + 2),
+            T::LINE_LIST_WITH_ADJACENCY => (skip * 4, n * 4),
+            T::LINE_STRIP_WITH_ADJACENCY => (skip, n + 3),
+            T::TRIANGLE_LIST_WITH_ADJACENCY => (skip * 6, n * 6),
+            T::TRIANGLE_STRIP_WITH_ADJACENCY => {
+                let from = (skip * 2).saturating_sub(2);
+                (from, (skip * 2 + n * 2 + 5).min(s.prims * 2 + 4) - from)
+            }
+            T::PATCH_LIST => (skip * self.patch, n * self.patch),
             _ => (skip + 1, n + 1),
         };
         if self.topology == T::TRIANGLE_FAN {
@@ -327,7 +370,49 @@ impl Assembly {
         self.vertices(s.start + from, count, out);
         out.instance.resize(out.index.len(), instance);
 
-        let Assembled { v: [v0, v1, v2], locals: l, .. } = out;
+        let Assembled { v: [v0, v1, v2], locals: l, all, .. } = out;
+        match self.topology {
+            T::LINE_LIST_WITH_ADJACENCY | T::LINE_STRIP_WITH_ADJACENCY => {
+                let step = if self.topology == T::LINE_LIST_WITH_ADJACENCY { 4 } else { 1 };
+                for w in l.windows(4).step_by(step) {
+                    v0.push(w[1]);
+                    v1.push(w[2]);
+                    if self.each > 0 {
+                        all.extend_from_slice(w);
+                    }
+                }
+                return;
+            }
+            T::TRIANGLE_LIST_WITH_ADJACENCY => {
+                for w in l.chunks_exact(6) {
+                    v0.push(w[0]);
+                    v1.push(w[2]);
+                    v2.push(w[4]);
+                }
+                if self.each > 0 {
+                    all.extend_from_slice(l);
+                }
+                return;
+            }
+            T::TRIANGLE_STRIP_WITH_ADJACENCY => {
+                for i in skip..skip + n {
+                    let w = self.adjacent(i, s.prims).map(|p| l[(p - from) as usize]);
+                    v0.push(w[0]);
+                    v1.push(w[2]);
+                    v2.push(w[4]);
+                    if self.each > 0 {
+                        all.extend_from_slice(&w);
+                    }
+                }
+                return;
+            }
+            T::PATCH_LIST => {
+                all.extend_from_slice(l);
+                return;
+            }
+            _ => {}
+        }
+        let first = v0.len();
         match self.topology {
             T::POINT_LIST => v0.extend_from_slice(l),
             T::LINE_LIST => {
@@ -365,6 +450,31 @@ impl Assembly {
                     v2.push(t[2]);
                 }
             }
+        }
+        if self.each > 0 {
+            for i in first..v0.len() {
+                all.push(v0[i]);
+                if self.each > 1 {
+                    all.push(v1[i]);
+                }
+                if self.each > 2 {
+                    all.push(v2[i]);
+                }
+            }
+        }
+    }
+
+    /// Triangle `i` of `n` of a strip with adjacency: positions in the strip (§ Triangle Strips With Adjacency).
+    fn adjacent(&self, i: u32, n: u32) -> [u32; 6] {
+        let [a, b, c] = [2 * i, 2 * i + 2, 2 * i + 4];
+        // Beyond the edges from a to b, from b to c and from c to a.
+        let ab = if i == 0 { 1 } else { 2 * i - 2 };
+        let bc = if i + 1 == n { 2 * i + 5 } else { 2 * i + 6 };
+        let ca = 2 * i + 3;
+        match (i & 1, self.last) {
+            (0, _) => [a, ab, b, bc, c, ca],
+            (_, false) => [a, ca, c, bc, b, ab],
+            (_, true) => [b, ab, a, ca, c, bc],
         }
     }
 

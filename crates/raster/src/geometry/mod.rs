@@ -11,6 +11,7 @@ mod batch;
 pub mod bin;
 pub mod bresenham;
 pub mod clip;
+pub mod feedback;
 pub mod fetch;
 pub mod line;
 mod parallel;
@@ -18,6 +19,7 @@ pub mod plane;
 mod points;
 pub mod raster;
 pub mod setup;
+pub mod stages;
 #[cfg(test)]
 mod tests;
 pub mod traffic;
@@ -27,11 +29,12 @@ pub mod vertex;
 pub mod viewport;
 
 use crate::draw::{Call, Draw};
-use crate::state::Rect;
+use crate::state::{GraphicsPipeline, Rect};
 use assembly::{Assembled, Assembly, TopologyClass};
 pub use batch::Batch;
 use counters::model::LINE;
 use counters::{Counts, Event, EventCounts, Phase, Unit, UnitCounts};
+use feedback::Feedback;
 use fetch::Fetch;
 use line::Stipple;
 use machine::count;
@@ -42,6 +45,8 @@ use raster::Rasterizer;
 use shader::bytecode::Program;
 use shader::cost::COUNTED;
 use shader::ir::Input;
+use shader::stage_io::FEEDBACK_BUFFERS;
+use stages::{STAGES, StageCounts, Stages};
 use std::ops::Range;
 use texel::format::FormatInfo;
 use traffic::{Left, Stream};
@@ -85,6 +90,10 @@ pub struct GeometryCounts {
     /// Vertices that tiles shade, by chunk; lines of attributes that their warps read, and those of them that binning has not read.
     pub deferred: u64,
     pub later: [u64; 2],
+    /// Lines that transform feedback wrote.
+    pub captured: u64,
+    /// Stages between vertices and rasterisation, where a draw has any.
+    pub stages: Option<Box<[StageCounts; STAGES]>>,
 }
 
 impl GeometryCounts {
@@ -100,6 +109,11 @@ impl GeometryCounts {
             self.later[k] += o.later[k];
         }
         self.deferred += o.deferred;
+        self.captured += o.captured;
+        if let Some(stages) = &o.stages {
+            let own = self.stages.get_or_insert_default();
+            own.iter_mut().zip(&**stages).for_each(|(a, b)| a.add(b));
+        }
     }
 
     /// Bytes of vertices that tiles read: of those that primitives which they see use, three each of `prims` at most.
@@ -145,9 +159,10 @@ impl GeometryCounts {
         u
     }
 
-    /// With what follows. `program`: the vertex program.
-    pub fn finish(&self, program: &Program, l2: &mut Held) -> Counts {
+    /// With what follows.
+    pub fn finish(&self, pipeline: &GraphicsPipeline, l2: &mut Held) -> Counts {
         use Event::*;
+        let program: &Program = &pipeline.vertex;
         let mut c = Counts::default();
         c.add_events(&self.events);
         let (references, invocations) = (c[InputVertices], c[VertexInvocations]);
@@ -164,7 +179,7 @@ impl GeometryCounts {
             usage.run_in_halves([invocations, self.apart], invocations);
         }
         usage.lines[Access::ReadPartial] += self.fetched;
-        usage.lines[Access::WriteFull] += self.written.iter().sum::<u64>();
+        usage.lines[Access::WriteFull] += self.written.iter().sum::<u64>() + self.captured;
         usage.share_l2(count::l2_lines(counters::model::current()), l2);
         usage.fare_as(&wave::Usage::default());
         let mut u = count::units(&usage);
@@ -175,6 +190,13 @@ impl GeometryCounts {
         count::descriptors(&mut u, program, c[BinningTasks].min(counters::model::current().cores));
         u[Unit::AttributeInstr] = attributes(program, self.warps);
         c.add_units(Phase::Binning, &u);
+        if let Some(stages) = &self.stages {
+            for (program, own) in pipeline.stages().into_iter().zip(&**stages) {
+                if let Some(program) = program {
+                    own.finish(program, &mut c, l2);
+                }
+            }
+        }
         c
     }
 }
@@ -198,6 +220,7 @@ fn attributes(program: &Program, warps: [u64; 2]) -> u64 {
 struct Scratch {
     chunk: Assembled,
     vertices: Vertices,
+    stages: stages::Scratch,
 }
 
 thread_local! {
@@ -223,8 +246,14 @@ struct Work<'a> {
     assembly: Assembly,
     fetch: Fetch,
     raster: Rasterizer<'a>,
+    /// What rasterisation reads of the last stage, and what of other vertex streams is captured.
     outputs: &'a Outputs,
+    staged: Option<(Stages<'a>, &'a [Option<Outputs>; FEEDBACK_BUFFERS])>,
     program: &'a Program,
+    /// The vertex stream that is rasterised.
+    stream: usize,
+    /// The last program before rasterisation.
+    last: &'a Program,
     /// Regions that a primitive lies in at most for its vertices to be shaded there; 0: none is.
     deferred: u64,
     /// Its basic blocks' numbers are wanted, and what they are so far.
@@ -233,14 +262,34 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    fn chunk(
+    fn run_chunk(
+        &self,
+        shared: &Shared,
+        worker: &mut Worker,
+        job: &Job,
+        c: u64,
+        s: &mut Scratch,
+        stipple: &mut Stipple,
+        feedback: Option<&mut Feedback>,
+        out: &mut Batch,
+    ) -> Result<(), Stop> {
+        match &self.staged {
+            None => self.chunk(c, s, &mut worker.open(job)?, stipple, feedback, out),
+            Some((stages, streams)) => {
+                self.staged(stages, streams, shared, worker, job, c, s, stipple, feedback, out)
+            }
+        }
+    }
+
+    /// Assembly and vertices of a chunk; the lines of attributes that were read.
+    fn vertices(
         &self,
         c: u64,
         s: &mut Scratch,
         lanes: &mut Lanes,
-        stipple: &mut Stipple,
+        outputs: &Outputs,
         out: &mut Batch,
-    ) -> Result<(), Stop> {
+    ) -> Result<u64, Stop> {
         self.assembly.assemble(c, &mut s.chunk);
         let vertices = s.chunk.index.len() as u64;
         let counts = &mut out.counts;
@@ -248,14 +297,106 @@ impl Work<'_> {
         counts.events[Event::BinningTasks] += 1;
         counts.warps[0] += vertices.div_ceil(16);
         counts.full_warps += vertices / 16;
-        let apart = self.program.profile.halves.is_some();
         let mut fetched = 0;
         if COUNTED {
             let all = [&s.chunk.index[..], &s.chunk.instance[..]];
             fetched = self.read(&self.fetch.streams[0], all, Some(lanes));
             counts.fetched += fetched;
         }
-        s.vertices.shade(self.outputs, &self.fetch, &s.chunk, lanes)?;
+        s.vertices.shade(outputs, &self.fetch, &s.chunk, lanes)?;
+        Ok(fetched)
+    }
+
+    /// A chunk with stages between its vertices and rasterisation.
+    fn staged(
+        &self,
+        stages: &Stages,
+        streams: &[Option<Outputs>; FEEDBACK_BUFFERS],
+        shared: &Shared,
+        worker: &mut Worker,
+        job: &Job,
+        c: u64,
+        s: &mut Scratch,
+        stipple: &mut Stipple,
+        mut feedback: Option<&mut Feedback>,
+        out: &mut Batch,
+    ) -> Result<(), Stop> {
+        let mut lanes = worker.open(job)?;
+        self.vertices(c, s, &mut lanes, &stages.vertex, out)?;
+        // What one stage leaves for the next is its whole output: nothing of it is shaded apart.
+        let bytes = traffic::POSITION + 4 * stages.vertex.sources.len() as u64;
+        out.counts.written[1] += (s.chunk.index.len() as u64 * bytes).div_ceil(LINE);
+        take(worker, self, out);
+        let mut counts: Box<[StageCounts; STAGES]> = Default::default();
+        let Scratch { chunk, vertices, stages: scratch } = s;
+        let mut sink = |made: stages::Made| {
+            let stages::Made { vertices, flow, stream, outputs } = made;
+            self.capture(stream, outputs, vertices, flow, feedback.as_deref_mut(), out);
+            if stream != self.stream || self.raster.state.raster.discard {
+                return;
+            }
+            if !self.raster.maps.is_empty() {
+                vertices.place(self.raster.level, outputs, &self.raster.maps, self.raster.clip_z);
+            }
+            out.used.begin(vertices.count, 0);
+            self.raster.chunk(vertices, flow, stipple, out);
+            let [used, again] = out.used.counts();
+            out.counts.events[Event::VaryingCacheMisses] += used;
+            out.counts.events[Event::VaryingCacheHits] += again;
+            // Tiles read positions and what fragments read of what the last stage has left.
+            out.counts.written[0] += (used * traffic::POSITION).div_ceil(LINE);
+            out.counts.written[1] += (used * outputs.bytes).div_ceil(LINE);
+        };
+        let each = self.assembly.each;
+        let r = stages.run(
+            shared, worker, job, chunk, each, vertices, streams, &mut counts, scratch, &mut sink,
+        );
+        let events = &mut out.counts.events;
+        events[Event::ControlPatches] += if counts[0].invocations > 0 { chunk.ids.len() as u64 } else { 0 };
+        events[Event::EvaluationInvocations] += counts[1].invocations;
+        events[Event::GeometryInvocations] += counts[2].invocations;
+        let own = out.counts.stages.get_or_insert_default();
+        own.iter_mut().zip(&*counts).for_each(|(a, b)| a.add(b));
+        r
+    }
+
+    /// Primitives of the last stage before rasterisation: counted, and captured by transform feedback.
+    fn capture(
+        &self,
+        stream: usize,
+        outputs: &Outputs,
+        vertices: &Vertices,
+        flow: &Assembled,
+        feedback: Option<&mut Feedback>,
+        out: &mut Batch,
+    ) {
+        let n = flow.v[0].len() as u64;
+        let events = &mut out.counts.events;
+        events[Event::generated(stream)] += n;
+        if self.staged.as_ref().is_some_and(|(s, _)| s.has_geometry()) {
+            events[Event::GeometryPrimitives] += n;
+        }
+        let Some(feedback) = feedback else { return };
+        let captured =
+            feedback.write(&self.last.interface.io.feedback, outputs, stream, vertices, flow, self.raster.kind);
+        events[Event::needed(stream)] += n;
+        events[Event::captured(stream)] += captured.primitives;
+        out.counts.captured += captured.lines;
+    }
+
+    fn chunk(
+        &self,
+        c: u64,
+        s: &mut Scratch,
+        lanes: &mut Lanes,
+        stipple: &mut Stipple,
+        feedback: Option<&mut Feedback>,
+        out: &mut Batch,
+    ) -> Result<(), Stop> {
+        let fetched = self.vertices(c, s, lanes, self.outputs, out)?;
+        let vertices = s.chunk.index.len() as u64;
+        let apart = self.program.profile.halves.is_some();
+        self.capture(0, self.outputs, &s.vertices, &s.chunk, feedback, out);
         if !self.raster.maps.is_empty() {
             s.vertices.place(self.raster.level, self.outputs, &self.raster.maps, self.raster.clip_z);
         }
@@ -312,19 +453,27 @@ impl Work<'_> {
     }
 }
 
+/// Where a draw's geometry stopped.
+pub struct Stopped<'d> {
+    pub stop: Stop,
+    pub stage: &'static str,
+    pub program: &'d Program,
+}
+
 /// Runs one call of a draw and hands its primitives to `each`, in order, until that says false: most draws' at once, those of
 /// large ones in parts. `view`: the view to draw, with multiview.
 ///
 /// # Errors
 /// The fault that ended a vertex wave; what came before it has been handed on.
-pub fn run(
+pub fn run<'d>(
     ctx: &GeometryContext,
-    draw: &Draw,
+    draw: &'d Draw,
     call: &Call,
     draw_index: u32,
     view: Option<u32>,
+    mut feedback: Option<&mut Feedback>,
     each: &mut dyn FnMut(Batch) -> bool,
-) -> Result<(), Stop> {
+) -> Result<(), Stopped<'d>> {
     let assembly = Assembly::new(draw, call);
     let mut out = Batch::recycled();
     let events = &mut out.counts.events;
@@ -339,28 +488,39 @@ pub fn run(
     }
     let pipeline = &*draw.pipeline;
     let state = &*draw.state;
-    let outputs = Outputs::new(&pipeline.vertex, pipeline.fragment.as_deref());
+    let last = &**pipeline.last();
+    let stages = Stages::new(draw, view);
+    let streams = streams(draw, feedback.is_some());
+    // Where a stream is chosen that nothing is emitted to, nothing is drawn.
+    let nothing = Outputs::default();
+    let outputs = streams[stream_of(draw)].as_ref().unwrap_or(&nothing);
+    let kind = stages.as_ref().map_or(assembly.kind, |s| s.kind);
     let bias = state.raster.depth_bias.as_ref().map(|b| Bias::new(b, ctx.depth));
     let raster = Rasterizer::new(
         ctx.shared.level,
         state,
-        &outputs,
+        outputs,
         Map::all(state, ctx.area),
         bias,
-        assembly.kind,
-        assembly.provoking(),
+        kind,
+        assembly.provoking_of(kind),
         (ctx.layers, view),
     );
     let fetch = Fetch::new(draw, call, &pipeline.vertex, draw_index, view);
-    let strips = assembly.kind == TopologyClass::Line && state.raster.stipple.is_some();
+    let strips = kind == TopologyClass::Line && state.raster.stipple.is_some();
     let chunks = assembly.chunks();
     let program = &*pipeline.vertex;
     let active = draw.instrumentation.as_ref().filter(|_| program.profile.mark_count > 0);
     let (instrumented, blocks) = (active.is_some(), Blocks::default());
     // What a program writes it must write once.
-    let once = program.interface.writes_memory || !COUNTED;
+    let once = program.interface.writes_memory || !COUNTED || stages.is_some();
     let deferred = if once { 0 } else { counters::model::current().tiler.deferred };
-    let work = Work { assembly, fetch, raster, outputs: &outputs, program, deferred, instrumented, blocks };
+    let staged = match stages {
+        Some(s) => Some((s, &streams)),
+        None => None,
+    };
+    let work =
+        Work { assembly, fetch, raster, outputs, staged, program, stream: stream_of(draw), last, deferred, instrumented, blocks };
 
     let tables = draw.bindings.tables();
     let job = Job {
@@ -378,9 +538,9 @@ pub fn run(
     for first in (0..chunks).step_by(RANGE as usize) {
         let range = first..chunks.min(first + RANGE);
         let threads = (shared.threads as u64).min(range.end - range.start) as usize;
-        // A stipple pattern goes on from chunk to chunk.
-        result = if threads <= 1 || strips {
-            serial(shared, &work, &job, range, &mut stipple, &mut out)
+        // A stipple pattern goes on from chunk to chunk, and so does what transform feedback has written.
+        result = if threads <= 1 || strips || feedback.is_some() {
+            serial(shared, &work, &job, range, &mut stipple, feedback.as_deref_mut(), &mut out)
         } else {
             parallel::run(shared, threads, &work, &job, range, &mut out)
         };
@@ -389,7 +549,46 @@ pub fn run(
         }
     }
     work.blocks.add_to(&shared.model.core, active, draw_index, ash::vk::ShaderStageFlags::VERTEX);
-    result
+    for (_, stage) in work.staged.iter().flat_map(|(s, _)| s.each()) {
+        let active = draw.instrumentation.as_ref().filter(|_| stage.instrumented);
+        stage.blocks.add_to(&shared.model.core, active, draw_index, stage.stage);
+    }
+    result.map_err(|stop| {
+        let stopped = work.staged.as_ref().and_then(|(s, _)| s.stopped());
+        let of = |i: usize| Some((stages::NAMES[i], draw.pipeline.stages()[i]?));
+        let (stage, program) = stopped.and_then(of).unwrap_or(("vertex", &pipeline.vertex));
+        Stopped { stop, stage, program }
+    })
+}
+
+/// The vertex stream that is rasterised: without a geometry shader there is one.
+fn stream_of(draw: &Draw) -> usize {
+    match draw.pipeline.geometry {
+        Some(_) => (draw.state.raster.stream as usize).min(FEEDBACK_BUFFERS - 1),
+        None => 0,
+    }
+}
+
+/// By vertex stream, what is wanted of the last stage: for rasterisation, and what is captured.
+fn streams(draw: &Draw, captured: bool) -> [Option<Outputs>; FEEDBACK_BUFFERS] {
+    let pipeline = &*draw.pipeline;
+    let last = &**pipeline.last();
+    let drawn = stream_of(draw);
+    std::array::from_fn(|stream| {
+        let emits = match &last.interface.io.geometry {
+            Some(g) => g.outputs.iter().any(|o| o.stream as usize == stream),
+            None => stream == 0,
+        };
+        let mut outputs = match emits || stream == 0 {
+            false => return None,
+            true if stream == drawn => Outputs::new(last, pipeline.fragment.as_deref(), stream as u8),
+            true => Outputs::default(),
+        };
+        if captured {
+            outputs.captured(last, stream as u8);
+        }
+        Some(outputs)
+    })
 }
 
 /// Runs chunks one after the other.
@@ -399,6 +598,7 @@ fn serial(
     job: &Job,
     range: Range<u64>,
     stipple: &mut Stipple,
+    mut feedback: Option<&mut Feedback>,
     out: &mut Batch,
 ) -> Result<(), Stop> {
     let expected = work.assembly.total.min(MOST) as usize;
@@ -411,8 +611,16 @@ fn serial(
                     break;
                 }
                 worker.tally.trace(shared.traced(c, work.assembly.chunks(), count::TRACED));
-                counted =
-                    worker.open(job).and_then(|mut lanes| work.chunk(c, scratch, &mut lanes, stipple, out));
+                counted = work.run_chunk(
+                    shared,
+                    worker,
+                    job,
+                    c,
+                    scratch,
+                    stipple,
+                    feedback.as_deref_mut(),
+                    out,
+                );
                 if counted.is_err() {
                     break;
                 }

@@ -131,9 +131,17 @@ pub fn run(
                         return Ok(());
                     }
                     worker.tally.trace(shared.traced(before + chunk, all, count::TRACED));
-                    let mut lanes = worker.open(job)?;
                     let from = (batch.prims.len(), batch.planes.len(), batch.pixels.len());
-                    work.chunk(before + chunk, scratch, &mut lanes, &mut Stipple::default(), &mut batch)?;
+                    work.run_chunk(
+                        shared,
+                        worker,
+                        job,
+                        before + chunk,
+                        scratch,
+                        &mut Stipple::default(),
+                        None,
+                        &mut batch,
+                    )?;
                     let piece = Piece {
                         chunk,
                         prims: from.0..batch.prims.len(),

@@ -7,6 +7,7 @@ use super::viewport::{Map, in_guard, snap};
 use shader::bytecode::Program;
 use shader::interface as slot;
 use shader::ir::Input;
+use shader::stage_io::Capture;
 use wave::Stop;
 use wave::graphics::Lanes;
 
@@ -18,11 +19,12 @@ pub struct Varying {
     pub no_perspective: bool,
 }
 
-/// Which outputs of the vertex program are kept, as columns. Column 0 is all zeros: outputs that are not written.
+/// Which outputs of a stage's program are kept, as columns. Column 0 is all zeros: outputs that are not written.
 #[derive(Default)]
 pub struct Outputs {
-    /// Index in the program's outputs of columns 1, 2 …
-    sources: Vec<usize>,
+    /// Index in what the program makes ([`made`]) of columns 1, 2 …
+    pub(super) sources: Vec<usize>,
+    stream: u8,
     pub position: [usize; 4],
     pub point_size: usize,
     pub layer: usize,
@@ -35,11 +37,39 @@ pub struct Outputs {
     pub bytes: u64,
     /// The fragment program reads PointCoord.
     pub point_coord: bool,
+    /// PrimitiveId as a geometry shader writes it.
+    pub primitive: usize,
+    /// What transform feedback writes, and the column of each.
+    pub captures: Vec<(Capture, usize)>,
+}
+
+/// Where the program has a slot among what it makes of a vertex of `stream`: its outputs, or the words of a vertex that it emits.
+fn made(program: &Program, stream: u8, slot: u16) -> Option<usize> {
+    match &program.interface.io.geometry {
+        Some(g) => g.outputs.iter().position(|o| (o.slot, o.stream) == (slot, stream)),
+        None => program.outputs.iter().position(|(s, _)| *s == slot),
+    }
 }
 
 impl Outputs {
-    pub fn new(vertex: &Program, fragment: Option<&Program>) -> Outputs {
+    /// Columns of these slots, and which each is.
+    pub fn of(program: &Program, slots: impl Iterator<Item = u16>) -> (Outputs, Vec<usize>) {
         let mut o = Outputs::default();
+        let columns = slots.map(|s| o.column(program, s)).collect();
+        (o, columns)
+    }
+
+    /// What transform feedback captures of a stream.
+    pub fn captured(&mut self, program: &Program, stream: u8) {
+        for c in program.interface.io.feedback.captures.iter().filter(|c| c.stream == stream) {
+            let column = self.column_of(program, stream, c.slot);
+            self.captures.push((*c, column));
+        }
+    }
+
+    /// What rasterisation wants of the last program before it, of the vertex stream that it takes.
+    pub fn new(vertex: &Program, fragment: Option<&Program>, stream: u8) -> Outputs {
+        let mut o = Outputs { stream, ..Outputs::default() };
         o.position = std::array::from_fn(|i| o.column(vertex, slot::POSITION + i as u16));
         o.point_size = o.column(vertex, slot::POINT_SIZE);
         o.layer = o.column(vertex, slot::LAYER);
@@ -59,6 +89,7 @@ impl Outputs {
             o.bytes += v.bytes();
             o.varyings.push(Varying { column, flat: v.flat, no_perspective: v.no_perspective });
         }
+        o.primitive = o.column(vertex, slot::PRIMITIVE_ID);
         o.point_coord =
             fragment.is_some_and(|f| f.inputs.iter().any(|(i, _)| matches!(i, Input::PointCoord(_))));
         o
@@ -70,8 +101,11 @@ impl Outputs {
     }
 
     /// The column of a slot; 0 if the program doesn't write it.
-    fn column(&mut self, vertex: &Program, slot: u16) -> usize {
-        let Some(source) = vertex.outputs.iter().position(|(s, _)| *s == slot) else { return 0 };
+    fn column(&mut self, program: &Program, slot: u16) -> usize {
+        self.column_of(program, self.stream, slot)
+    }
+    fn column_of(&mut self, program: &Program, stream: u8, slot: u16) -> usize {
+        let Some(source) = made(program, stream, slot) else { return 0 };
         if let Some(i) = self.sources.iter().position(|&s| s == source) {
             return i + 1;
         }
@@ -136,7 +170,22 @@ impl Vertices {
         lanes: &mut Lanes,
     ) -> Result<(), Stop> {
         let wave = lanes.count();
-        self.count = chunk.index.len();
+        self.room(o, chunk.index.len());
+        let mut first = 0;
+        while first < self.count {
+            let n = (self.count - first).min(wave);
+            fetch.fill(chunk, first, n, lanes);
+            lanes.begin(n);
+            lanes.run()?;
+            self.take(o, lanes, first, n);
+            first += n;
+        }
+        Ok(())
+    }
+
+    /// Makes room for so many vertices.
+    pub fn room(&mut self, o: &Outputs, count: usize) {
+        self.count = count;
         // Column 0 is never written, so it stays zero from draw to draw.
         if self.count > self.capacity {
             self.capacity = self.count.next_multiple_of(256);
@@ -146,37 +195,29 @@ impl Vertices {
         if self.columns.len() < size {
             self.columns.resize(size, 0);
         }
-        let mut first = 0;
-        while first < self.count {
-            let n = (self.count - first).min(wave);
-            fetch.fill(chunk, first, n, lanes);
-            let exec = lanes.exec();
-            for (w, e) in exec.iter_mut().enumerate() {
-                *e = match n.saturating_sub(w * 16) {
-                    0 => 0,
-                    left @ 1..16 => (1 << left) - 1,
-                    _ => 0xFFFF,
-                };
-            }
-            let exec = *exec;
-            *lanes.alive() = exec;
-            lanes.run()?;
-            for (k, &source) in o.sources.iter().enumerate() {
-                let rows = lanes.output(source);
-                let at = (k + 1) * self.capacity + first;
-                let room = (self.capacity - first).min(n.next_multiple_of(16));
-                let to = &mut self.columns[at..at + room];
-                if let [row] = rows {
-                    to.fill(row[0]);
-                } else {
-                    for (to, row) in to.as_chunks_mut::<16>().0.iter_mut().zip(rows) {
-                        *to = *row;
-                    }
+    }
+
+    /// Takes the outputs of a wave's first `n` lanes for vertices from `first` on.
+    pub fn take(&mut self, o: &Outputs, lanes: &Lanes, first: usize, n: usize) {
+        for (k, &source) in o.sources.iter().enumerate() {
+            let rows = lanes.output(source);
+            let at = (k + 1) * self.capacity + first;
+            let room = (self.capacity - first).min(n.next_multiple_of(16));
+            let to = &mut self.columns[at..at + room];
+            if let [row] = rows {
+                to.fill(row[0]);
+            } else {
+                for (to, row) in to.as_chunks_mut::<16>().0.iter_mut().zip(rows) {
+                    *to = *row;
                 }
             }
-            first += n;
         }
-        Ok(())
+    }
+
+    /// The values of column `c`, which is not 0.
+    pub fn fill(&mut self, c: usize, values: impl Iterator<Item = u32>) {
+        let at = c.max(1) * self.capacity;
+        self.columns[at..at + self.count].iter_mut().zip(values).for_each(|(to, v)| *to = v);
     }
 
     /// Framebuffer coordinates and [`code`]s of all vertices.

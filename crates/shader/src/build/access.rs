@@ -14,6 +14,8 @@ pub(crate) enum Base {
     /// Constant values: the pool from this index (input variables).
     Values(u32),
     Scratch,
+    /// A patch's memory, in which scalars lie as in scratch.
+    Stage,
     /// Descriptor's address.
     Buffer(Value),
     Global,
@@ -28,7 +30,7 @@ pub(crate) enum Base {
     Texel(u32),
 }
 
-/// `ty` at `base` + `addr` + `offset`. The unit is the scalar for SSA scalars, the word for scratch, the array
+/// `ty` at `base` + `addr` + `offset`. The unit is the scalar for SSA scalars, the word for scratch and the patch's memory, the array
 /// element for descriptors, else the byte.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pointer {
@@ -175,7 +177,7 @@ impl<'m> Builder<'m> {
             let stride = match p.base {
                 Base::Resource { .. } => 1,
                 Base::Slots(_) | Base::Values(_) | Base::Texel(_) => 0,
-                Base::Scratch => self.types.get(p.ty).words,
+                Base::Scratch | Base::Stage => self.types.get(p.ty).words,
                 // Workgroup memory without explicit layout has the pointer type's ArrayStride ignored.
                 _ => {
                     let explicit = p.class != StorageClass::Workgroup || self.explicit_shared;
@@ -204,7 +206,7 @@ impl<'m> Builder<'m> {
     fn step(&mut self, p: &mut Pointer, index: u32, i: &Code) -> Result<()> {
         let at = i.at;
         let scalars = matches!(p.base, Base::Slots(_) | Base::Values(_));
-        let scratch = p.base == Base::Scratch;
+        let scratch = matches!(p.base, Base::Scratch | Base::Stage);
         match self.types.kind(p.ty) {
             TypeClass::Struct(..) => {
                 let k = self.const_u32(index, at)?;
@@ -333,7 +335,7 @@ impl<'m> Builder<'m> {
         let scalars = matches!(p.base, Base::Slots(_) | Base::Values(_));
         if let Some(c) = self.try_const(index) {
             // Undefined beyond the end: the last element then.
-            let c = if scalars || p.base == Base::Scratch { c.min(count as u64 - 1) } else { c };
+            let c = if scalars || matches!(p.base, Base::Scratch | Base::Stage) { c.min(count as u64 - 1) } else { c };
             self.add_bytes(p, (c as i64).wrapping_mul(stride as i64));
             return Ok(());
         }

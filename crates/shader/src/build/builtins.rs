@@ -173,6 +173,13 @@ impl<'m> Builder<'m> {
                     out.push(self.slot_input(s, base + k as u16));
                 }
             }
+            BuiltIn::InvocationId => one(out, self.e.input(Input::InvocationId, Ty::B32)),
+            BuiltIn::PatchVertices => one(out, self.e.input(Input::PatchVertices, Ty::B32)),
+            BuiltIn::TessCoord => {
+                for k in 0..3 {
+                    out.push(self.e.input(Input::TessCoord(k), Ty::B32));
+                }
+            }
             BuiltIn::PrimitiveId => one(out, self.e.input(Input::PrimitiveId, Ty::B32)),
             BuiltIn::Layer => one(out, self.e.input(Input::Layer, Ty::B32)),
             BuiltIn::ViewportIndex => one(out, self.e.input(Input::ViewportIndex, Ty::B32)),
@@ -238,6 +245,10 @@ impl<'m> Builder<'m> {
                 let side = self.e.u32(16);
                 let block = mul_add(self, block[1], side, block[0]);
                 (task, self.e.push(Inst::First(block), Ty::B32), 256)
+            }
+            Stage::TessControl | Stage::TessEval | Stage::Geometry => {
+                let primitive = self.e.input(Input::PrimitiveId, Ty::B32);
+                (self.e.push(Inst::First(primitive), Ty::B32), self.e.u32(0), 1)
             }
             Stage::Vertex => {
                 let vertex = self.e.input(Input::VertexIndex, Ty::B32);

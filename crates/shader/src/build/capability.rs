@@ -74,6 +74,10 @@ fn supported(c: Capability) -> bool {
             | ClipDistance
             | CullDistance
             | Geometry
+            | GeometryPointSize
+            | GeometryStreams
+            | Tessellation
+            | TessellationPointSize
             | MultiViewport
             | TransformFeedback
             | StorageImageReadWithoutFormat

@@ -69,7 +69,11 @@ impl Builder<'_> {
                 inst => crate::isa::operands_mut(inst, |v| *v = self.e.res(*v)),
             }
         }
-        let interface = self.finish_interface();
+        let mut interface = self.finish_interface();
+        if let Some(t) = &mut interface.io.tessellation {
+            t.words = self.stage_words;
+            self.shared_bytes = self.stage_words * 4;
+        }
         let mut shader = Shader {
             stage: self.opt.stage,
             interface,

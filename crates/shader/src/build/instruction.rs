@@ -71,6 +71,7 @@ impl<'m> Builder<'m> {
             || self.dot_product(&i)?
             || self.atomic(&i)?
             || self.image(&i)?
+            || self.emission_op(&i)?
             || self.subgroup(&i)?;
         if !done {
             return Err(unsupported(format!("{:?}", i.op)));

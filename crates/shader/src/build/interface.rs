@@ -20,6 +20,9 @@ pub(crate) struct Scalar {
     pub at: At,
     /// A float that may be computed at half precision.
     pub half: bool,
+    /// Buffer of transform feedback and byte offset of it in a vertex; the vertex stream.
+    pub capture: Option<(u32, u32)>,
+    pub stream: u8,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -41,6 +44,9 @@ struct Way {
     no_perspective: bool,
     at: At,
     relaxed: bool,
+    buffer: Option<u32>,
+    offset: Option<u32>,
+    stream: u8,
 }
 
 impl Way {
@@ -59,9 +65,23 @@ impl Way {
             Some(Decoration::Centroid) if self.at != At::Sample => self.at = At::Centroid,
             Some(Decoration::Sample) => self.at = At::Sample,
             Some(Decoration::RelaxedPrecision) => self.relaxed = true,
+            Some(Decoration::XfbBuffer) => self.buffer = Some(d.value),
+            Some(Decoration::Offset) => self.offset = Some(d.value),
+            Some(Decoration::Stream) => self.stream = d.value.min(3) as u8,
             _ => {}
         }
         Ok(())
+    }
+
+    /// The scalars of a variable or member that says where it is captured lie behind each other.
+    fn capture(&mut self, out: &mut [Scalar]) {
+        let (Some(buffer), Some(mut at)) = (self.buffer, self.offset.take()) else { return };
+        for s in out {
+            let size = s.kind.mem().bytes();
+            at = at.saturating_add(size - 1) & !(size - 1);
+            s.capture = Some((buffer, at));
+            at = at.saturating_add(size);
+        }
     }
 }
 
@@ -77,6 +97,9 @@ impl Builder<'_> {
             no_perspective: false,
             at: At::Center,
             relaxed: false,
+            buffer: None,
+            offset: None,
+            stream: 0,
         };
         // Refuses what is too large to be walked.
         self.types.flatten(ty, &mut Vec::new())?;
@@ -90,6 +113,7 @@ impl Builder<'_> {
                 self.located_scalars(ty, way, &mut out)?;
             }
         }
+        way.capture(&mut out);
         if out.len() != self.types.get(ty).scalars as usize {
             return Err(unsupported(format!("interface variable {id} of this type")));
         }
@@ -112,6 +136,8 @@ impl Builder<'_> {
             no_perspective: way.no_perspective,
             at: way.at,
             half: false,
+            capture: None,
+            stream: way.stream,
         }));
         Ok(())
     }
@@ -149,6 +175,8 @@ impl Builder<'_> {
                         no_perspective: way.no_perspective,
                         at: way.at,
                         half: kind == Sk::F16 || kind == Sk::F32 && way.relaxed,
+                        capture: None,
+                        stream: way.stream,
                     });
                 }
                 Ok(location + 1 + (n * words > 4) as u32)
@@ -166,7 +194,7 @@ impl Builder<'_> {
                 let mut next = way.location;
                 let mut at = 0;
                 for k in 0..n {
-                    let mut way = Way { location: next, ..way };
+                    let mut way = Way { location: next, offset: None, ..way };
                     // They come in order of members.
                     while let Some(d) = decos.get(at).filter(|d| d.member <= k) {
                         if d.member == k {
@@ -175,10 +203,12 @@ impl Builder<'_> {
                         at += 1;
                     }
                     let member = self.types.members[(first + k) as usize].ty;
+                    let from = out.len();
                     match way.builtin {
                         Some(b) => self.builtin_scalars(member, b, &way, out)?,
                         None => next = Some(self.located_scalars(member, way, out)?),
                     }
+                    way.capture(&mut out[from..]);
                 }
                 Ok(next.unwrap_or(0))
             }
@@ -282,7 +312,12 @@ impl Builder<'_> {
             if i.len() > 4 {
                 self.mark_stored(n);
             }
-            self.outputs.push((n, s));
+            self.note_capture(&s)?;
+            if self.opt.stage == Stage::Geometry {
+                self.emitted.push((n, s));
+            } else {
+                self.outputs.push((n, s));
+            }
         }
         Ok(base)
     }
@@ -297,7 +332,7 @@ impl Builder<'_> {
             let Some(slot) = self.output_slot(&s)? else { continue };
             let v = self.read_scalar(n)?;
             // Only arithmetic reads built-ins of the vertex stage; others may be looked at as bits.
-            let arithmetic = self.opt.stage == Stage::Vertex && slot >= POSITION;
+            let arithmetic = self.opt.stage.makes_vertices() && slot >= POSITION;
             let v = if arithmetic { v } else { self.e.observed(s.kind, v) };
             let fragment = self.opt.stage == Stage::Fragment && s.signed;
             let v = match s.kind {
@@ -313,25 +348,22 @@ impl Builder<'_> {
             };
             self.e.push(Inst::Output { slot, value: v }, Ty::Void);
         }
-        Ok(())
+        self.end_emission()
     }
 
     /// The slot of an output scalar; `None` for those that nobody looks at.
-    fn output_slot(&self, s: &Scalar) -> Result<Option<u16>> {
+    pub(crate) fn output_slot(&self, s: &Scalar) -> Result<Option<u16>> {
         let (b, k) = match s.place {
             Place::Slot(slot) => return Ok(Some(slot)),
             Place::BuiltIn(b, k) => (b, k),
         };
         let (base, n) = match (b, self.opt.stage) {
-            (BuiltIn::Position, Stage::Vertex) => (POSITION, 4),
-            (BuiltIn::PointSize, Stage::Vertex) => (POINT_SIZE, 1),
-            (BuiltIn::ClipDistance, Stage::Vertex) => (CLIP_DISTANCE, 8),
-            (BuiltIn::CullDistance, Stage::Vertex) => (CULL_DISTANCE, 8),
-            (BuiltIn::Layer, Stage::Vertex) => (LAYER, 1),
-            (BuiltIn::ViewportIndex, Stage::Vertex) => (VIEWPORT_INDEX, 1),
             (BuiltIn::FragDepth, Stage::Fragment) => (FRAG_DEPTH, 1),
             (BuiltIn::FragStencilRefEXT, Stage::Fragment) => (STENCIL_REF, 1),
             (BuiltIn::SampleMask, Stage::Fragment) => (SAMPLE_MASK, 1),
+            (b, stage) if stage.makes_vertices() && vertex_builtin(b).is_some() => {
+                vertex_builtin(b).unwrap_or_default()
+            }
             _ => return Err(unsupported(format!("the output {b:?}"))),
         };
         if s.kind.ty() != Ty::B32 {
@@ -346,4 +378,25 @@ impl Builder<'_> {
         interface.varyings.sort_by_key(|v| v.slot);
         interface
     }
+}
+
+/// First slot of a vertex's or patch's built-in, and its components.
+fn vertex_builtin(b: BuiltIn) -> Option<(u16, u32)> {
+    Some(match b {
+        BuiltIn::Position => (POSITION, 4),
+        BuiltIn::PointSize => (POINT_SIZE, 1),
+        BuiltIn::ClipDistance => (CLIP_DISTANCE, 8),
+        BuiltIn::CullDistance => (CULL_DISTANCE, 8),
+        BuiltIn::Layer => (LAYER, 1),
+        BuiltIn::ViewportIndex => (VIEWPORT_INDEX, 1),
+        BuiltIn::PrimitiveId => (PRIMITIVE_ID, 1),
+        BuiltIn::TessLevelOuter => (TESS_OUTER, 4),
+        BuiltIn::TessLevelInner => (TESS_INNER, 2),
+        _ => return None,
+    })
+}
+
+/// The slot of component `k` of such a built-in; `None`: there is none.
+pub(crate) fn vertex_slot(b: BuiltIn, k: u32) -> Option<u16> {
+    vertex_builtin(b).filter(|(_, n)| k < *n).map(|(first, _)| first + k as u16)
 }

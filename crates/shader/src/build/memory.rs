@@ -111,6 +111,13 @@ impl<'m> Builder<'m> {
             Base::Global => Place::Global { addr },
             Base::Shared => Place::Shared { addr },
             Base::Push => Place::Push { addr },
+            Base::Stage => {
+                // Words of this patch.
+                let k = self.e.u32(4);
+                let bytes = self.e.bin(Bin::IMul, addr, k);
+                let base = self.e.input(Input::PatchBase, Ty::B32);
+                Place::Shared { addr: self.e.add(base, bytes) }
+            }
             _ => Place::Scratch { addr },
         }
     }
@@ -159,7 +166,7 @@ impl<'m> Builder<'m> {
                 Ok(start)
             }
             Base::Texel(_) => Err(invalid(at, "a load through a texel pointer")),
-            Base::Scratch => self.load_scratch(p),
+            Base::Scratch | Base::Stage => self.load_scratch(p),
             _ => self.load_memory(p),
         }
     }
@@ -210,7 +217,7 @@ impl<'m> Builder<'m> {
         for run in scratch_runs(&list) {
             let (offset, s) = run[0];
             let n = run.len() as u8;
-            let v = self.e.load(place, offset, s.mem(), n, MemFlags::default());
+            let v = self.e.load(place, offset.wrapping_mul(unit(p)), s.mem(), n, MemFlags::default());
             for part in 0..n as u32 {
                 let x = if n == 1 { v } else { self.e.part(v, part, s.ty()) };
                 let x = if kinds[k] == Sk::Bool { self.int_to_bool(x) } else { x };
@@ -296,7 +303,7 @@ impl<'m> Builder<'m> {
             Base::Values(_) | Base::Resource { .. } | Base::Texel(_) => {
                 Err(invalid(at, "a store to read-only storage"))
             }
-            Base::Scratch => {
+            Base::Scratch | Base::Stage => {
                 let mut list = Vec::new();
                 let kinds = self.scratch_layout(p, &mut list)?;
                 // Loads from here may be of another type.
@@ -344,11 +351,17 @@ impl<'m> Builder<'m> {
                 values.push(v);
                 k += 1;
             }
+            let offset = if scratch { offset.wrapping_mul(unit(p)) } else { offset };
             self.e.push(Inst::Store { place, offset, mem: s.mem(), values, flags }, Ty::Void);
             rest = &rest[n..];
         }
         Ok(())
     }
+}
+
+/// What a place counts for each word of memory that scalars lie in as in scratch.
+fn unit(p: &Pointer) -> u32 {
+    if p.base == Base::Stage { 4 } else { 1 }
 }
 
 /// Scalars at the front of `list` that one instruction can take.

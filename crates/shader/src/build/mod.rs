@@ -36,6 +36,7 @@ mod memory;
 mod phi;
 mod simplify;
 mod ssa;
+mod stages;
 mod subgroup;
 mod types;
 mod variables;
@@ -113,6 +114,11 @@ pub(crate) struct Builder<'m> {
     /// Input variables' scalars by the first of their values in the pool; outputs with their SSA scalars.
     inputs: rustc_hash::FxHashMap<u32, Vec<interface::Scalar>>,
     outputs: Vec<(u32, interface::Scalar)>,
+    /// Likewise a geometry shader's, until its code begins; and what it has emitted.
+    emitted: Vec<(u32, interface::Scalar)>,
+    emission: stages::Emission,
+    /// Words of a patch's memory.
+    stage_words: u32,
     /// The HelperInvocation variable's value.
     helper: Option<u32>,
 }
@@ -158,6 +164,9 @@ pub fn build(module: &Module, options: &Options) -> Result<Shader> {
         interface: Default::default(),
         inputs: Default::default(),
         outputs: Vec::new(),
+        emitted: Vec::new(),
+        emission: stages::Emission::default(),
+        stage_words: 0,
         helper: None,
     };
     b.check_capabilities()?;
@@ -169,12 +178,15 @@ pub fn build(module: &Module, options: &Options) -> Result<Shader> {
     b.entry_interface = module.inst(entry).rest(after_name).to_vec();
     b.entry_interface.sort_unstable();
     b.read_sample_shading();
+    b.read_feedback()?;
     let function = module.inst(entry).word(2)?;
     let f = module
         .function(function)
         .ok_or_else(|| invalid(entry as usize, format!("entry point {function} is not a function")))?;
     b.analyse(f)?;
+    b.begin_stage()?;
     b.place_globals()?;
+    b.begin_emission()?;
     b.run_entry(f)?;
     b.finish()
 }
@@ -184,6 +196,9 @@ impl<'m> Builder<'m> {
         let model = match self.opt.stage {
             Stage::Compute => ExecutionModel::GLCompute,
             Stage::Vertex => ExecutionModel::Vertex,
+            Stage::TessControl => ExecutionModel::TessellationControl,
+            Stage::TessEval => ExecutionModel::TessellationEvaluation,
+            Stage::Geometry => ExecutionModel::Geometry,
             Stage::Fragment => ExecutionModel::Fragment,
         };
         for &at in &self.m.entries {
@@ -277,6 +292,7 @@ impl<'m> Builder<'m> {
                 }
                 Some(ExecutionMode::DerivativeGroupQuadsKHR) => self.quad_derivatives = true,
                 Some(mode) if self.opt.stage == Stage::Fragment => self.fragment_mode(mode)?,
+                Some(mode) => self.stage_mode(mode, &i)?,
                 _ => {}
             }
         }

@@ -11,7 +11,7 @@ use std::rc::Rc;
 /// One scalar of a variable.
 struct Scalar {
     ty: Ty,
-    /// Representative of the variable in [`super::analysis::Analysis`]; 0 for internal ones.
+    /// Representative of the variable in [`super::analysis::Analysis`]; 0 for internal ones, or [`ANYWHERE`].
     var: u32,
     /// Last definition: block and value; earlier ones are in [`Ssa::defs`].
     block: u32,
@@ -59,6 +59,9 @@ pub(crate) struct Ssa {
     /// Lines of a walk that is under way.
     path: Vec<u32>,
 }
+
+/// In the place of a representative: a scalar that no instruction names, so that nothing says which loops store it.
+pub(crate) const ANYWHERE: u32 = u32::MAX;
 
 /// Steps of a walk after which it looks for what to pass at once.
 const SHORT: u32 = 4;
@@ -203,7 +206,8 @@ impl Builder<'_> {
                 let n = bb.preds.len();
                 if bb.open_loop != NO_BLOCK {
                     let l = &self.ssa.loops[bb.open_loop as usize];
-                    if !l.info.stored_between(self.ssa.scalars[s as usize].var, l.first, l.last) {
+                    let var = self.ssa.scalars[s as usize].var;
+                    if var != ANYWHERE && !l.info.stored_between(var, l.first, l.last) {
                         // Whatever comes round is what came in.
                         if bb.idom != b {
                             b = bb.idom;

@@ -129,6 +129,12 @@ impl<'m> Builder<'m> {
             return Err(invalid(at, format!("id {id} has no value here")));
         }
         let (pty, class, ty) = self.variable_type(&i)?;
+        if matches!(class, StorageClass::Input | StorageClass::Output)
+            && let Some(p) = self.stage_variable(id, class, ty)?
+        {
+            self.define_global(id, pty, p);
+            return Ok(());
+        }
         let mut p = match class {
             StorageClass::Uniform | StorageClass::StorageBuffer | StorageClass::UniformConstant => {
                 let need = |d: Decoration| {

@@ -71,6 +71,12 @@ inputs! {
     InvW(u8),
     /// From the pixel's centre to where centroid inputs are evaluated (x, y).
     CentroidOffset(u8),
+    /// Geometry and tessellation control: the invocation of the primitive or patch.
+    InvocationId,
+    /// Tessellation: control points of the patch that came in; byte offset of the patch's memory in the wave's.
+    PatchVertices,
+    PatchBase,
+    TessCoord(u8),
     /// From the pixel's centre to sample i: 2 · i + axis. Uniform.
     SampleOffset(u8),
 }

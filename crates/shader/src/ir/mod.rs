@@ -65,8 +65,21 @@ pub enum Ty {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Stage {
     Vertex,
+    TessControl,
+    TessEval,
+    Geometry,
     Fragment,
     Compute,
+}
+
+impl Stage {
+    /// Its outputs are plain ones of a vertex.
+    pub fn makes_vertices(self) -> bool {
+        matches!(self, Stage::Vertex | Stage::TessEval | Stage::Geometry)
+    }
+    pub fn is_tessellation(self) -> bool {
+        matches!(self, Stage::TessControl | Stage::TessEval)
+    }
 }
 
 /// The set of a descriptor that is none: the null descriptor.

@@ -41,6 +41,7 @@ pub fn input_varies(input: Input, packed: bool) -> bool {
         | Input::BaseInstance
         | Input::DrawIndex
         | Input::ViewIndex
+        | Input::PatchVertices
         | Input::SampleOffset(_) => false,
         _ => true,
     }

@@ -35,6 +35,9 @@ pub fn below(mut folders: Vec<PathBuf>) -> Vec<(PathBuf, Vec<u32>)> {
 pub fn entries(module: &Module) -> Vec<(String, Stage)> {
     let stage = |model| match model {
         0 => Some(Stage::Vertex),
+        1 => Some(Stage::TessControl),
+        2 => Some(Stage::TessEval),
+        3 => Some(Stage::Geometry),
         4 => Some(Stage::Fragment),
         5 => Some(Stage::Compute),
         _ => None,

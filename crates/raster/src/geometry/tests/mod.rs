@@ -109,6 +109,8 @@ impl Scene {
         let draw = Draw {
             pipeline: Arc::new(GraphicsPipeline {
                 vertex: Arc::new(plain::program(Stage::Vertex, 64, &self.slots, vec![])),
+                tessellation: None,
+                geometry: None,
                 fragment: Some(Arc::new(plain::program(Stage::Fragment, 64, reads, self.varyings.clone()))),
                 title: Default::default(),
                 feedback: false,
@@ -134,7 +136,7 @@ impl Scene {
             out.push(batch);
             true
         };
-        super::run(&ctx, &draw, &self.call, 7, None, &mut each).unwrap();
+        super::run(&ctx, &draw, &self.call, 7, None, None, &mut each).map_err(|s| s.stop).unwrap();
         assert_eq!(out.len(), 1, "so few primitives come at once");
         out.remove(0)
     }

@@ -44,6 +44,8 @@ pub fn state(input: VertexInput, topology: vk::PrimitiveTopology, area: Rect) ->
         input,
         topology,
         primitive_restart: false,
+        patch_vertices: 1,
+        lower_left: false,
         viewports: vec![Viewport {
             x: area.x0 as f32,
             y: area.y0 as f32,
@@ -66,6 +68,7 @@ pub fn state(input: VertexInput, topology: vk::PrimitiveTopology, area: Rect) ->
             line_mode: vk::LineRasterizationModeEXT::DEFAULT,
             stipple: None,
             provoking_last: false,
+            stream: 0,
         },
         samples: Samples {
             count: 1,

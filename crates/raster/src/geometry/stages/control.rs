@@ -1,0 +1,81 @@
+//! Tessellation control: a lane an invocation, several patches in a wave, each with memory of its own.
+
+use super::{Primitives, Stage, StageCounts, Wanted, fill};
+use crate::state::State;
+use shader::bytecode::Program;
+use shader::ir::Input;
+use shader::stage_io::Tessellation;
+use std::ops::Range;
+use wave::graphics::Job;
+use wave::{Stop, Worker};
+
+pub struct Control<'a> {
+    pub stage: Stage<'a>,
+    wanted: Wanted,
+    io: Tessellation,
+}
+
+impl<'a> Control<'a> {
+    pub fn new(stage: Stage<'a>, wanted: Wanted, _: &State) -> Control<'a> {
+        let io = stage.program.interface.io.tessellation.clone().unwrap_or_default();
+        Control { stage, wanted, io }
+    }
+
+    pub fn program(&self) -> &'a Program {
+        self.stage.program
+    }
+
+    /// Patches of a wave.
+    pub fn patches(&self) -> usize {
+        (self.stage.program.lanes / self.io.vertices.max(1)).max(1) as usize
+    }
+
+    /// Runs patches `which` of the input, no more than [`Self::patches`]; leaves their memory in `memory`.
+    pub fn run(
+        &self,
+        worker: &mut Worker,
+        job: &Job,
+        view: u32,
+        input: &Primitives,
+        which: Range<usize>,
+        memory: &mut Vec<u32>,
+        counts: &mut StageCounts,
+    ) -> Result<(), Stop> {
+        let program = self.stage.program;
+        let (points, words) = (self.io.vertices.max(1) as usize, self.io.words as usize);
+        let each = input.each as usize;
+        let job = self.stage.job(job);
+        let mut lanes = worker.open(&job)?;
+        let n = which.len().min(self.patches());
+        let own = lanes.shared((n * words * 4) as u32);
+        for (j, p) in which.clone().take(n).enumerate() {
+            for (cell, column) in &self.wanted {
+                let column = input.vertices.column(*column);
+                for v in 0..(cell.count as usize).min(each) {
+                    let at = j * words + cell.word as usize + v * cell.stride as usize;
+                    if let Some(to) = own.get_mut(at) {
+                        *to = cell.fit(column[input.all[p * each + v] as usize]);
+                    }
+                }
+            }
+        }
+        let live = (n * points).min(lanes.count());
+        fill(program, &mut lanes, live, view, |i, l| match i {
+            Input::InvocationId => Some((l % points) as u32),
+            Input::PatchBase => Some((l / points * words * 4) as u32),
+            Input::PrimitiveId => Some(input.ids[which.start + l / points]),
+            Input::PatchVertices => Some(input.each),
+            _ => None,
+        });
+        lanes.begin(live);
+        self.stage.wave(&mut lanes)?;
+        memory.clear();
+        memory.extend_from_slice(&lanes.shared((n * words * 4) as u32)[..n * words]);
+        counts.wave(live);
+        counts.read += (n as u64 * self.wanted.len() as u64 * 4 * input.each as u64).div_ceil(64);
+        let left: u64 = self.io.outputs.iter().map(|c| c.count as u64 * 4).sum();
+        counts.written += (n as u64 * left).div_ceil(64);
+        counts.usage.add(&self.stage.blocks.take(worker, program, self.stage.instrumented));
+        Ok(())
+    }
+}

@@ -1,0 +1,327 @@
+//! The stages between vertices and rasterisation: of a chunk's vertices and primitives each makes others, in their order.
+//!
+//! A geometry shader's invocation has its primitive in its private words and leaves what it emits there ([`emit`]). A patch's
+//! invocations share memory ([`control`]); what they leave is given to the evaluation of the points that
+//! [`tessellator`] places ([`evaluate`]). Whatever is last hands its primitives to transform feedback ([`super::feedback`]) and
+//! to rasterisation.
+
+mod control;
+mod emit;
+mod evaluate;
+pub(super) mod tessellator;
+
+use super::assembly::{Assembled, TopologyClass};
+use super::vertex::{Outputs, Vertices};
+use crate::draw::Draw;
+use ash::vk;
+use counters::{Counts, Event, Phase};
+use machine::count;
+use machine::instrumentation::Blocks;
+use machine::shared::Shared;
+use shader::bytecode::Program;
+use shader::ir::Input;
+use shader::stage_io::{Cell, Emitted, FEEDBACK_BUFFERS};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use wave::graphics::{Job, Lanes};
+use wave::held::Held;
+use wave::tally::Access;
+use wave::{Stop, Usage, Worker};
+
+/// Stages there may be, in order: control, evaluation, geometry.
+pub const STAGES: usize = 3;
+
+/// For people.
+pub const NAMES: [&str; STAGES] = ["tessellation control", "tessellation evaluation", "geometry"];
+
+/// What a stage has run.
+#[derive(Clone, Default, Debug, PartialEq, Eq)]
+pub struct StageCounts {
+    pub usage: Usage,
+    pub invocations: u64,
+    pub warps: u64,
+    pub full_warps: u64,
+    /// Lines of memory between it and the stage before, written and read.
+    pub written: u64,
+    pub read: u64,
+}
+
+impl StageCounts {
+    pub fn add(&mut self, o: &StageCounts) {
+        self.usage.add(&o.usage);
+        self.invocations += o.invocations;
+        self.warps += o.warps;
+        self.full_warps += o.full_warps;
+        self.written += o.written;
+        self.read += o.read;
+    }
+
+    /// Adds what it comes to: as compute shaders do it in the binning phase.
+    pub fn finish(&self, program: &Program, c: &mut Counts, l2: &mut Held) {
+        let mut usage = self.usage.clone();
+        usage.lines[Access::ReadPartial] += self.read;
+        usage.lines[Access::WriteFull] += self.written;
+        usage.share_l2(count::l2_lines(counters::model::current()), l2);
+        usage.fare_as(&Usage::default());
+        let mut u = count::units(&usage);
+        count::launch(&mut u, program, self.warps, self.invocations, self.full_warps);
+        count::descriptors(&mut u, program, c[Event::BinningTasks].min(counters::model::current().cores));
+        c.add_units(Phase::Binning, &u);
+    }
+
+    /// A wave of so many lanes has run.
+    fn wave(&mut self, lanes: usize) {
+        self.invocations += lanes as u64;
+        self.warps += lanes.div_ceil(16) as u64;
+        self.full_warps += lanes as u64 / 16;
+    }
+}
+
+/// A stage of a draw.
+pub struct Stage<'a> {
+    pub program: &'a Program,
+    pub stage: vk::ShaderStageFlags,
+    serial: u64,
+    /// A wave of it stopped.
+    stopped: AtomicBool,
+    pub blocks: Blocks,
+    pub instrumented: bool,
+}
+
+impl<'a> Stage<'a> {
+    fn new(draw: &'a Draw, stage: vk::ShaderStageFlags, program: &'a Program) -> Stage<'a> {
+        let instrumented = draw.instrumentation.is_some() && program.profile.mark_count > 0;
+        let (serial, stopped) = (crate::serial(), AtomicBool::new(false));
+        Stage { program, stage, serial, stopped, blocks: Blocks::default(), instrumented }
+    }
+
+    /// Runs a wave.
+    fn wave(&self, lanes: &mut Lanes) -> Result<(), Stop> {
+        let r = lanes.run();
+        self.stopped.fetch_or(r.is_err(), Relaxed);
+        r
+    }
+
+    /// The vertex program's job with this stage's program.
+    fn job<'j>(&'j self, job: &Job<'j>) -> Job<'j> {
+        Job { serial: self.serial, program: self.program, ..*job }
+    }
+}
+
+/// What a stage reads of the one before it: cells, and the column of each.
+type Wanted = Vec<(Cell, usize)>;
+
+/// The stages of a draw.
+pub struct Stages<'a> {
+    /// Vertices' outputs that the first of them reads.
+    pub vertex: Outputs,
+    tessellation: Option<(control::Control<'a>, evaluate::Evaluate<'a>)>,
+    geometry: Option<emit::Emit<'a>>,
+    /// What its last stage makes.
+    pub kind: TopologyClass,
+    /// Views that are drawn apart.
+    view: u32,
+    last_provokes: bool,
+}
+
+/// What a thread keeps for them.
+#[derive(Default)]
+pub struct Scratch {
+    evaluated: Vertices,
+    emitted: Vertices,
+    flow: Assembled,
+    emission: Assembled,
+    /// Lane and number of emitted vertices; which of them begin strips.
+    picked: Vec<(u32, u32)>,
+    begins: Vec<bool>,
+    points: Vec<[f32; 2]>,
+    patches: Vec<u32>,
+    memory: Vec<u32>,
+}
+
+/// Primitives of the last stage, of one vertex stream.
+pub struct Made<'m> {
+    pub vertices: &'m mut Vertices,
+    pub flow: &'m Assembled,
+    pub stream: usize,
+    pub outputs: &'m Outputs,
+}
+
+/// Where they go.
+pub type Sink<'s> = dyn FnMut(Made) + 's;
+
+impl<'a> Stages<'a> {
+    /// `outputs`: by stream, what is wanted of the last one.
+    pub fn new(draw: &'a Draw, view: Option<u32>) -> Option<Stages<'a>> {
+        let pipeline = &*draw.pipeline;
+        if !pipeline.is_staged() {
+            return None;
+        }
+        let state = &*draw.state;
+        let mut kind = TopologyClass::Triangle;
+        let mut before: &Program = &pipeline.vertex;
+        let mut vertex = None;
+        let mut tessellation = None;
+        if let Some([control, evaluation]) = &pipeline.tessellation {
+            let (outputs, wanted) = wanted(before, control);
+            vertex = Some(outputs);
+            let control = Stage::new(draw, vk::ShaderStageFlags::TESSELLATION_CONTROL, control);
+            let evaluation = Stage::new(draw, vk::ShaderStageFlags::TESSELLATION_EVALUATION, evaluation);
+            before = evaluation.program;
+            let control = control::Control::new(control, wanted, state);
+            let evaluate = evaluate::Evaluate::new(evaluation, control.program(), state);
+            kind = evaluate.kind();
+            tessellation = Some((control, evaluate));
+        }
+        let mut geometry = None;
+        if let Some(g) = &pipeline.geometry {
+            let (outputs, wanted) = wanted(before, g);
+            if let Some((_, e)) = &mut tessellation {
+                e.outputs = outputs;
+            } else {
+                vertex = Some(outputs);
+            }
+            let stage = Stage::new(draw, vk::ShaderStageFlags::GEOMETRY, g);
+            kind = match stage.program.interface.io.geometry.as_ref().map(|g| g.emitted) {
+                Some(Emitted::LineStrip) => TopologyClass::Line,
+                Some(Emitted::TriangleStrip) => TopologyClass::Triangle,
+                _ => TopologyClass::Point,
+            };
+            geometry = Some(emit::Emit::new(stage, wanted));
+        }
+        Some(Stages {
+            vertex: vertex.unwrap_or_default(),
+            tessellation,
+            geometry,
+            kind,
+            view: view.unwrap_or(0),
+            last_provokes: state.raster.provoking_last,
+        })
+    }
+
+    /// Which of [`STAGES`] a wave stopped of, if it was one of these.
+    pub fn stopped(&self) -> Option<usize> {
+        self.each().find_map(|(i, s)| s.stopped.load(Relaxed).then_some(i))
+    }
+
+    pub fn has_geometry(&self) -> bool {
+        self.geometry.is_some()
+    }
+
+    /// Its stages, and the place of each among [`STAGES`].
+    pub fn each(&self) -> impl Iterator<Item = (usize, &Stage<'a>)> {
+        let tessellation = self.tessellation.as_ref().map(|(c, e)| [(0, &c.stage), (1, &e.stage)]);
+        tessellation.into_iter().flatten().chain(self.geometry.as_ref().map(|g| (2, &g.stage)))
+    }
+
+    /// Runs them for a chunk whose vertices are shaded. `streams`: what is wanted of each vertex stream, the first of which
+    /// every stage makes.
+    pub fn run(
+        &self,
+        shared: &Shared,
+        worker: &mut Worker,
+        job: &Job,
+        chunk: &Assembled,
+        each: u32,
+        vertices: &mut Vertices,
+        streams: &[Option<Outputs>; FEEDBACK_BUFFERS],
+        counts: &mut [StageCounts; STAGES],
+        s: &mut Scratch,
+        sink: &mut Sink,
+    ) -> Result<(), Stop> {
+        let Some((control, evaluate)) = &self.tessellation else {
+            let input = Primitives { all: &chunk.all, each, ids: &chunk.ids, vertices };
+            return self.emit(shared, worker, job, &input, streams, &mut counts[2], s, sink);
+        };
+        // What the stages in between are working with.
+        let (mut flow, mut evaluated) = (std::mem::take(&mut s.flow), std::mem::take(&mut s.evaluated));
+        let mut memory = std::mem::take(&mut s.memory);
+        let mut result = Ok(());
+        for first in (0..chunk.ids.len()).step_by(control.patches()) {
+            let input = Primitives { all: &chunk.all, each, ids: &chunk.ids, vertices };
+            let n = control.patches().min(chunk.ids.len() - first);
+            result = control.run(worker, job, self.view, &input, first..first + n, &mut memory, &mut counts[0]);
+            let mut from = 0;
+            while result.is_ok() && from < n && !shared.hub.stops() {
+                let ids = &chunk.ids[first..first + n];
+                let at = evaluate::Patches { memory: &memory, ids, from };
+                let outputs = match (&self.geometry, &streams[0]) {
+                    (None, Some(o)) => o,
+                    _ => &evaluate.outputs,
+                };
+                let done = evaluate.run(
+                    worker, job, self.view, at, outputs, &mut evaluated, &mut flow, &mut counts[1], s,
+                );
+                result = match done {
+                    Ok(next) => {
+                        from = next;
+                        if self.geometry.is_some() {
+                            let each = evaluate.each();
+                            let input = Primitives { all: &flow.all, each, ids: &flow.ids, vertices: &evaluated };
+                            self.emit(shared, worker, job, &input, streams, &mut counts[2], s, sink)
+                        } else {
+                            sink(Made { vertices: &mut evaluated, flow: &flow, stream: 0, outputs });
+                            Ok(())
+                        }
+                    }
+                    Err(stop) => Err(stop),
+                };
+            }
+            if result.is_err() || shared.hub.stops() {
+                break;
+            }
+        }
+        (s.flow, s.evaluated, s.memory) = (flow, evaluated, memory);
+        result
+    }
+
+    fn emit(
+        &self,
+        shared: &Shared,
+        worker: &mut Worker,
+        job: &Job,
+        input: &Primitives,
+        streams: &[Option<Outputs>; FEEDBACK_BUFFERS],
+        counts: &mut StageCounts,
+        s: &mut Scratch,
+        sink: &mut Sink,
+    ) -> Result<(), Stop> {
+        let Some(g) = &self.geometry else { return Ok(()) };
+        g.run(shared, worker, job, self.view, self.last_provokes, input, streams, counts, s, sink)
+    }
+}
+
+/// Primitives that a stage is given: `each` vertices of each.
+struct Primitives<'p> {
+    all: &'p [u32],
+    each: u32,
+    ids: &'p [u32],
+    vertices: &'p Vertices,
+}
+
+/// What a program reads of the one before it.
+fn wanted(before: &Program, program: &Program) -> (Outputs, Wanted) {
+    let cells = &program.interface.io.inputs;
+    let (outputs, columns) = Outputs::of(before, cells.iter().map(|c| c.slot));
+    (outputs, cells.iter().copied().zip(columns).collect())
+}
+
+/// Fills those inputs of a wave's first `n` lanes that `of` knows, by lane.
+fn fill(program: &Program, lanes: &mut Lanes, n: usize, view: u32, of: impl Fn(Input, usize) -> Option<u32>) {
+    for (i, (input, _)) in program.inputs.iter().enumerate() {
+        let rows = lanes.input(i);
+        if *input == Input::ViewIndex {
+            rows.iter_mut().for_each(|r| r.fill(view));
+            continue;
+        }
+        if of(*input, 0).is_none() {
+            // One device, and nothing of a dispatch or a fragment.
+            rows.iter_mut().for_each(|r| r.fill(0));
+            continue;
+        }
+        let cells = rows.as_flattened_mut();
+        let n = n.min(cells.len());
+        for (l, v) in cells[..n].iter_mut().enumerate() {
+            *v = of(*input, l).unwrap_or(0);
+        }
+    }
+}
