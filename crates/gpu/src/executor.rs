@@ -2,7 +2,7 @@
 
 use crate::channel::{Done, Mark, Publisher, WorkloadKind};
 use crate::chunks::Chunks;
-use crate::command::{CounterPlace, Command, CommandList, Dispatch};
+use crate::command::{Command, CommandList, CounterPlace, Dispatch};
 use crate::exclusive::{self, Turn};
 use crate::pass_time;
 use crate::query::Queries;

@@ -290,7 +290,13 @@ impl Queries {
             Some(p) => (Began::InPass(p.epochs.advance()), p.views()),
             None => (Began::At(Box::new(self.total)), 1),
         };
-        self.active.push(Active { pool: pool.clone(), query, began, views, pass: [self.performance_pass, index] });
+        self.active.push(Active {
+            pool: pool.clone(),
+            query,
+            began,
+            views,
+            pass: [self.performance_pass, index],
+        });
     }
 
     pub fn end(&mut self, pass: Option<&mut PassRun>, pool: &Arc<QueryPool>, query: u32) {

@@ -5,10 +5,10 @@ use crate::bytecode::{BlockRange, Code, ImageCode, Op, Program, Reg};
 use crate::bytecode_check::check;
 use crate::cost::{Cost, Half, Halves, MarkUse, Profile};
 use crate::interface::{At, DepthMode, Interface, Varying};
+use crate::ir::{AtomicOp, Dim, ImageOp, Input, Origin, Stage, TexelType, Ty};
 use crate::stage_io::{
     Capture, Cell, Domain, Emitted, EmittedScalar, Feedback, Geometry, Spacing, StageIo, Tessellation,
 };
-use crate::ir::{AtomicOp, Dim, ImageOp, Input, Origin, Stage, TexelType, Ty};
 
 struct Out(Vec<u8>);
 
@@ -162,7 +162,7 @@ structs! {
     Capture { slot, buffer, stream, offset, bytes, half }
     Feedback { captures, strides, streams }
     EmittedScalar { slot, stream }
-    Geometry { vertices, emitted, invocations, max_vertices, outputs, ring }
+    Geometry { vertices, emitted, invocations, max_vertices, outputs, ring, streams }
     Tessellation { domain, spacing, clockwise, point_mode, vertices, outputs, words }
     StageIo { inputs, geometry, tessellation, feedback }
     Program {

@@ -89,6 +89,8 @@ pub struct Geometry {
     pub outputs: Vec<EmittedScalar>,
     /// First word of the first emitted vertex.
     pub ring: u32,
+    /// Bit i: vertices are emitted to stream i.
+    pub streams: u8,
 }
 
 /// Bit of an emitted vertex's last word: a strip begins with it. The stream stands from bit 1 on.

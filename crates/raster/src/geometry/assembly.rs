@@ -335,7 +335,8 @@ impl Assembly {
             let n = ((s.prims - skip) as u64).min(end - p) as u32;
             self.part(self.first_instance.wrapping_add(i as u32), s, skip, n, out);
             out.ids.extend(q..q + n);
-            let strips = [vk::PrimitiveTopology::LINE_STRIP, vk::PrimitiveTopology::LINE_STRIP_WITH_ADJACENCY];
+            let strips =
+                [vk::PrimitiveTopology::LINE_STRIP, vk::PrimitiveTopology::LINE_STRIP_WITH_ADJACENCY];
             if strips.contains(&self.topology) {
                 out.starts.extend((0..n).map(|i| skip + i == 0));
             }

@@ -87,7 +87,8 @@ impl Feedback {
                         match (c.bytes, c.half) {
                             (4, _) => to.cast::<u32>().write_unaligned(word),
                             (2, true) => {
-                                to.cast::<u16>().write_unaligned(f16::from_f32(f32::from_bits(word)).to_bits());
+                                to.cast::<u16>()
+                                    .write_unaligned(f16::from_f32(f32::from_bits(word)).to_bits());
                             }
                             (2, false) => to.cast::<u16>().write_unaligned(word as u16),
                             _ => to.write(word as u8),

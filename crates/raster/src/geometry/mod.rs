@@ -348,9 +348,8 @@ impl Work<'_> {
             out.counts.written[1] += (used * outputs.bytes).div_ceil(LINE);
         };
         let each = self.assembly.each;
-        let r = stages.run(
-            shared, worker, job, chunk, each, vertices, streams, &mut counts, scratch, &mut sink,
-        );
+        let r =
+            stages.run(shared, worker, job, chunk, each, vertices, streams, &mut counts, scratch, &mut sink);
         let events = &mut out.counts.events;
         events[Event::ControlPatches] += if counts[0].invocations > 0 { chunk.ids.len() as u64 } else { 0 };
         events[Event::EvaluationInvocations] += counts[1].invocations;
@@ -377,8 +376,14 @@ impl Work<'_> {
             events[Event::GeometryPrimitives] += n;
         }
         let Some(feedback) = feedback else { return };
-        let captured =
-            feedback.write(&self.last.interface.io.feedback, outputs, stream, vertices, flow, self.raster.kind);
+        let captured = feedback.write(
+            &self.last.interface.io.feedback,
+            outputs,
+            stream,
+            vertices,
+            flow,
+            self.raster.kind,
+        );
         events[Event::needed(stream)] += n;
         events[Event::captured(stream)] += captured.primitives;
         out.counts.captured += captured.lines;
@@ -519,8 +524,19 @@ pub fn run<'d>(
         Some(s) => Some((s, &streams)),
         None => None,
     };
-    let work =
-        Work { assembly, fetch, raster, outputs, staged, program, stream: stream_of(draw), last, deferred, instrumented, blocks };
+    let work = Work {
+        assembly,
+        fetch,
+        raster,
+        outputs,
+        staged,
+        program,
+        stream: stream_of(draw),
+        last,
+        deferred,
+        instrumented,
+        blocks,
+    };
 
     let tables = draw.bindings.tables();
     let job = Job {
@@ -576,7 +592,7 @@ fn streams(draw: &Draw, captured: bool) -> [Option<Outputs>; FEEDBACK_BUFFERS] {
     let drawn = stream_of(draw);
     std::array::from_fn(|stream| {
         let emits = match &last.interface.io.geometry {
-            Some(g) => g.outputs.iter().any(|o| o.stream as usize == stream),
+            Some(g) => g.streams >> stream & 1 != 0,
             None => stream == 0,
         };
         let mut outputs = match emits || stream == 0 {
@@ -611,16 +627,8 @@ fn serial(
                     break;
                 }
                 worker.tally.trace(shared.traced(c, work.assembly.chunks(), count::TRACED));
-                counted = work.run_chunk(
-                    shared,
-                    worker,
-                    job,
-                    c,
-                    scratch,
-                    stipple,
-                    feedback.as_deref_mut(),
-                    out,
-                );
+                counted =
+                    work.run_chunk(shared, worker, job, c, scratch, stipple, feedback.as_deref_mut(), out);
                 if counted.is_err() {
                     break;
                 }

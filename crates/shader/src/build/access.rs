@@ -335,7 +335,11 @@ impl<'m> Builder<'m> {
         let scalars = matches!(p.base, Base::Slots(_) | Base::Values(_));
         if let Some(c) = self.try_const(index) {
             // Undefined beyond the end: the last element then.
-            let c = if scalars || matches!(p.base, Base::Scratch | Base::Stage) { c.min(count as u64 - 1) } else { c };
+            let c = if scalars || matches!(p.base, Base::Scratch | Base::Stage) {
+                c.min(count as u64 - 1)
+            } else {
+                c
+            };
             self.add_bytes(p, (c as i64).wrapping_mul(stride as i64));
             return Ok(());
         }

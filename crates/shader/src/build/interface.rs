@@ -184,8 +184,12 @@ impl Builder<'_> {
             TypeClass::Array(..) if self.types.get(ty).scalars == 0 => Ok(location),
             TypeClass::Matrix(e, n) | TypeClass::Array(e, n) => {
                 let mut next = location;
-                for _ in 0..n {
-                    next = self.located_scalars(e, Way { location: Some(next), ..way }, out)?;
+                // Each block of an array is captured to a buffer of its own.
+                let blocks = matches!(self.types.kind(e), TypeClass::Struct(..))
+                    && self.m.has(self.types.get(e).id, Decoration::Block);
+                for k in 0..n {
+                    let buffer = way.buffer.map(|b| if blocks { b.saturating_add(k) } else { b });
+                    next = self.located_scalars(e, Way { location: Some(next), buffer, ..way }, out)?;
                 }
                 Ok(next)
             }

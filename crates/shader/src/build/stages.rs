@@ -29,6 +29,22 @@ pub(crate) struct Emission {
 }
 
 impl Builder<'_> {
+    /// Whether a variable, or the block that it is, belongs to a patch.
+    fn says_patch(&self, id: u32) -> bool {
+        if self.m.has(id, Decoration::Patch) {
+            return true;
+        }
+        let ty = self.m.def(id, 0).ok().and_then(|i| self.types.of(i.get(1)?, 0).ok());
+        let Some(TypeClass::Pointer(_, pointee)) = ty.map(|t| self.types.kind(t)) else { return false };
+        let Ok(mut block) = self.types.of(pointee, 0) else { return false };
+        while let TypeClass::Array(e, _) = self.types.kind(block) {
+            block = e;
+        }
+        let of = self.types.get(block);
+        let all = self.m.decorations(of.id);
+        matches!(of.kind, TypeClass::Struct(..)) && all.iter().any(|d| d.kind == Decoration::Patch as u32)
+    }
+
     /// Whether a variable of the interface is an array over vertices.
     pub(crate) fn is_arrayed(&self, id: u32, class: StorageClass) -> bool {
         let stage = self.opt.stage;
@@ -49,23 +65,31 @@ impl Builder<'_> {
                     | BuiltIn::ViewportIndex
             ),
         };
-        over_vertices && of_all && !self.m.has(id, Decoration::Patch)
+        over_vertices && of_all && !self.says_patch(id)
     }
 
     /// Whether a variable lies in a patch's memory though it is no array over vertices.
     fn of_patch(&self, id: u32, class: StorageClass) -> bool {
-        let level = self.m.decoration(id, Decoration::BuiltIn).and_then(BuiltIn::from_u32).is_some_and(|b| {
-            matches!(b, BuiltIn::TessLevelOuter | BuiltIn::TessLevelInner)
-        });
+        // Some compilers say Patch of TessCoord.
+        let builtin = self.m.decoration(id, Decoration::BuiltIn).and_then(BuiltIn::from_u32);
+        let level = match builtin {
+            Some(b) => matches!(b, BuiltIn::TessLevelOuter | BuiltIn::TessLevelInner),
+            None => self.says_patch(id),
+        };
         match (self.opt.stage, class) {
             (Stage::TessControl, StorageClass::Output) => !self.is_arrayed(id, class),
-            (Stage::TessEval, StorageClass::Input) => level || self.m.has(id, Decoration::Patch),
+            (Stage::TessEval, StorageClass::Input) => level,
             _ => false,
         }
     }
 
     /// The pointer of a variable that lies in the stage's memory; `None` if it is like those of other stages.
-    pub(crate) fn stage_variable(&mut self, id: u32, class: StorageClass, ty: u32) -> Result<Option<Pointer>> {
+    pub(crate) fn stage_variable(
+        &mut self,
+        id: u32,
+        class: StorageClass,
+        ty: u32,
+    ) -> Result<Option<Pointer>> {
         let arrayed = self.is_arrayed(id, class);
         if !arrayed && !self.of_patch(id, class) {
             return Ok(None);
@@ -123,7 +147,11 @@ impl Builder<'_> {
         use ExecutionMode as M;
         if self.opt.stage == Stage::Geometry {
             let limit = |n: u32, most: u32, what: &str| {
-                if n <= most { Ok(n) } else { Err(Error::TooLarge(format!("{n} {what} of a geometry shader"))) }
+                if n <= most {
+                    Ok(n)
+                } else {
+                    Err(Error::TooLarge(format!("{n} {what} of a geometry shader")))
+                }
             };
             let g = self.geometry();
             match mode {
@@ -243,6 +271,7 @@ impl Builder<'_> {
         }
         let (count, words) = (self.emission.count, std::mem::take(&mut self.emission.words));
         let g = self.geometry();
+        g.streams |= 1 << stream;
         let (entry, most, ring) = (g.entry(), g.max_vertices, g.ring);
         let n = self.read_scalar(count)?;
         let most = self.e.u32(most);
@@ -322,11 +351,19 @@ impl Builder<'_> {
             if i.op != Op::Variable || i.get(3) != Some(StorageClass::Output as u32) {
                 continue;
             }
-            let mut of = vec![id];
+            let (mut of, mut blocks) = (vec![id], 1);
             if let Ok(ty) = self.types.of(i.word(1)?, i.at)
                 && let TypeClass::Pointer(_, pointee) = self.types.kind(ty)
+                && let Ok(mut ty) = self.types.of(pointee, i.at)
             {
-                of.push(pointee);
+                while let TypeClass::Array(e, n) = self.types.kind(ty) {
+                    (ty, blocks) = (e, n);
+                }
+                let block = self.types.get(ty);
+                if !matches!(block.kind, TypeClass::Struct(..)) || !self.m.has(block.id, Decoration::Block) {
+                    blocks = 1;
+                }
+                of.push(block.id);
             }
             for &target in &of {
                 let all = self.m.decorations(target);
@@ -338,9 +375,8 @@ impl Builder<'_> {
                     let Some(buffer) = same(Decoration::XfbBuffer) else { continue };
                     let stream = same(Decoration::Stream).unwrap_or(0).min(3) as u8;
                     let f = &mut self.interface.io.feedback;
-                    if let Some(own) = f.strides.get_mut(buffer as usize) {
-                        *own = stride.value;
-                        f.streams[buffer as usize] = stream;
+                    for b in (buffer as usize..FEEDBACK_BUFFERS).take(blocks as usize) {
+                        (f.strides[b], f.streams[b]) = (stride.value, stream);
                     }
                 }
             }

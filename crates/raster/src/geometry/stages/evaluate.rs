@@ -51,7 +51,7 @@ impl<'a> Evaluate<'a> {
         let tessellator = Tessellator {
             domain: e.domain.or(c.domain).unwrap_or(Domain::Triangles),
             spacing: e.spacing.or(c.spacing).unwrap_or(Spacing::Equal),
-            turned: clockwise != state.lower_left,
+            turned: clockwise == state.lower_left,
             points: e.point_mode || c.point_mode,
         };
         let lines = (given.iter().map(|(cell, _)| cell.count as u64 * 4).sum::<u64>()).div_ceil(64);

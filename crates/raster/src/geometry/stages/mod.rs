@@ -239,7 +239,8 @@ impl<'a> Stages<'a> {
         for first in (0..chunk.ids.len()).step_by(control.patches()) {
             let input = Primitives { all: &chunk.all, each, ids: &chunk.ids, vertices };
             let n = control.patches().min(chunk.ids.len() - first);
-            result = control.run(worker, job, self.view, &input, first..first + n, &mut memory, &mut counts[0]);
+            result =
+                control.run(worker, job, self.view, &input, first..first + n, &mut memory, &mut counts[0]);
             let mut from = 0;
             while result.is_ok() && from < n && !shared.hub.stops() {
                 let ids = &chunk.ids[first..first + n];
@@ -249,14 +250,23 @@ impl<'a> Stages<'a> {
                     _ => &evaluate.outputs,
                 };
                 let done = evaluate.run(
-                    worker, job, self.view, at, outputs, &mut evaluated, &mut flow, &mut counts[1], s,
+                    worker,
+                    job,
+                    self.view,
+                    at,
+                    outputs,
+                    &mut evaluated,
+                    &mut flow,
+                    &mut counts[1],
+                    s,
                 );
                 result = match done {
                     Ok(next) => {
                         from = next;
                         if self.geometry.is_some() {
                             let each = evaluate.each();
-                            let input = Primitives { all: &flow.all, each, ids: &flow.ids, vertices: &evaluated };
+                            let input =
+                                Primitives { all: &flow.all, each, ids: &flow.ids, vertices: &evaluated };
                             self.emit(shared, worker, job, &input, streams, &mut counts[2], s, sink)
                         } else {
                             sink(Made { vertices: &mut evaluated, flow: &flow, stream: 0, outputs });
