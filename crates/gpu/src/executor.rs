@@ -328,6 +328,7 @@ impl Executor {
             base: d.base,
             groups,
             arena: texel::memory::arena(),
+            draw: [0; 2],
         };
         // Chunks are whole waves' worth of workgroups, small enough to balance, large enough to amortise.
         let per_wave = (program.lanes as u64 / (size.div_ceil(16) * 16)).max(1);

@@ -162,6 +162,7 @@ impl Scene {
             base: [0; 3],
             groups: [1; 3],
             arena: (0, 0),
+            draw: [0; 2],
         };
         Worker::new(level).run(&dispatch, 0, 1).expect("runs");
         out

@@ -24,6 +24,9 @@ pub const VIEWPORT_INDEX: u16 = 0x1041;
 /// Written by the geometry stage; vertices that it emitted, at its end.
 pub const PRIMITIVE_ID: u16 = 0x1042;
 pub const EMITTED: u16 = 0x1043;
+/// Written by the mesh stage, of each primitive: its vertices, and whether it is culled.
+pub const INDICES: u16 = 0x1044;
+pub const CULL_PRIMITIVE: u16 = 0x1048;
 /// Four and two levels of a patch.
 pub const TESS_OUTER: u16 = 0x1060;
 pub const TESS_INNER: u16 = 0x1068;

@@ -225,13 +225,15 @@ impl Reader {
         let s = &mut self.s;
         let word = w.word()?;
         match word {
-            "Compute" | "Vertex" | "TessControl" | "TessEval" | "Geometry" | "Fragment" => {
+            "Compute" | "Vertex" | "TessControl" | "TessEval" | "Geometry" | "Task" | "Mesh" | "Fragment" => {
                 s.stage = Words { rest: word }.one_of(&[
                     Stage::Compute,
                     Stage::Vertex,
                     Stage::TessControl,
                     Stage::TessEval,
                     Stage::Geometry,
+                    Stage::Task,
+                    Stage::Mesh,
                     Stage::Fragment,
                 ])?;
                 w.want("[")?;

@@ -7,7 +7,7 @@ use crate::cost::{Cost, Half, Halves, MarkUse, Profile};
 use crate::interface::{At, DepthMode, Interface, Varying};
 use crate::ir::{AtomicOp, Dim, ImageOp, Input, Origin, Stage, TexelType, Ty};
 use crate::stage_io::{
-    Capture, Cell, Domain, Emitted, EmittedScalar, Feedback, Geometry, Spacing, StageIo, Tessellation,
+    Capture, Cell, Domain, Emitted, EmittedScalar, Feedback, Geometry, Mesh, Spacing, StageIo, Tessellation,
 };
 
 struct Out(Vec<u8>);
@@ -164,7 +164,8 @@ structs! {
     EmittedScalar { slot, stream }
     Geometry { vertices, emitted, invocations, max_vertices, outputs, ring, streams }
     Tessellation { domain, spacing, clockwise, point_mode, vertices, outputs, words }
-    StageIo { inputs, geometry, tessellation, feedback }
+    Mesh { emitted, max_vertices, max_primitives, vertices, primitives, payload }
+    StageIo { inputs, geometry, tessellation, mesh, feedback }
     Program {
         stage, interface, outputs, lanes, workgroup, code, images, units, consts, inputs, prologue, shared_bytes, scratch_words,
         packed, multi_wave, quad_derivatives, blocks, files, profile,
@@ -211,7 +212,7 @@ macro_rules! enums {
 }
 enums! {
     Ty { Void, Bool, B32, B64, Tuple }
-    Stage { Vertex, TessControl, TessEval, Geometry, Fragment, Compute }
+    Stage { Vertex, TessControl, TessEval, Geometry, Task, Mesh, Fragment, Compute }
     Emitted { Points, LineStrip, TriangleStrip }
     Domain { Triangles, Quads, Isolines }
     Spacing { Equal, FractionalEven, FractionalOdd }

@@ -132,6 +132,24 @@ pub struct Tessellation {
     pub words: u32,
 }
 
+/// A mesh or task shader's memory, at the begin of the workgroup's: three words, a payload from [`PAYLOAD`] on, then cells.
+/// A task shader leaves in the words how many mesh workgroups it asks for, a mesh shader how many vertices and primitives it has.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Mesh {
+    /// What primitives are; strips are none.
+    pub emitted: Emitted,
+    pub max_vertices: u32,
+    pub max_primitives: u32,
+    /// Outputs of a vertex, and of a primitive.
+    pub vertices: Vec<Cell>,
+    pub primitives: Vec<Cell>,
+    /// Bytes of the payload.
+    pub payload: u32,
+}
+
+/// Bytes before the payload.
+pub const PAYLOAD: u32 = 16;
+
 /// Of the stages between vertices and rasterisation; nothing of any for others.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct StageIo {
@@ -139,5 +157,6 @@ pub struct StageIo {
     pub inputs: Vec<Cell>,
     pub geometry: Option<Geometry>,
     pub tessellation: Option<Tessellation>,
+    pub mesh: Option<Mesh>,
     pub feedback: Feedback,
 }

@@ -86,7 +86,7 @@ pub fn pattern(p: &Program, k: &Packing, input: Input, wave: u32, w: u32, lane: 
         Input::SubgroupLane => lane,
         Input::SubgroupId => warp,
         Input::NumSubgroups => k.group_warps,
-        Input::WorkgroupId(_) | Input::NumWorkgroups(_) => return None,
+        Input::WorkgroupId(_) | Input::NumWorkgroups(_) | Input::DrawIndex | Input::ViewIndex => return None,
         // Graphics inputs have no meaning in a compute dispatch; one device, draw and view: 0.
         _ => 0,
     })

@@ -28,6 +28,24 @@ pub struct Dispatch<'a> {
     pub groups: [u32; 3],
     /// Addresses of device memory: first, and one past the last. All of it is mapped.
     pub arena: (u64, u64),
+    /// [`Input::DrawIndex`] and [`Input::ViewIndex`] of task and mesh shaders.
+    pub draw: [u32; 2],
+}
+
+/// What is to be done with workgroups' memory around their runs.
+pub trait Around {
+    /// A workgroup is about to run; its memory is zero.
+    fn before(&mut self, group: u64, memory: &mut [u8]);
+    /// It has run.
+    fn after(&mut self, group: u64, memory: &[u8]);
+}
+
+/// Nothing is.
+struct Nothing;
+
+impl Around for Nothing {
+    fn before(&mut self, _: u64, _: &mut [u8]) {}
+    fn after(&mut self, _: u64, _: &[u8]) {}
 }
 
 /// What a thread keeps from run to run.
@@ -97,6 +115,20 @@ impl Worker {
     /// # Errors
     /// The fault that ended a wave; workgroups after it have not run.
     pub fn run(&mut self, d: &Dispatch, first: u64, count: u64) -> Result<(), Stop> {
+        self.run_around(d, first, count, &mut Nothing)
+    }
+
+    /// As [`Self::run`], with workgroups' memory given and taken.
+    ///
+    /// # Errors
+    /// As [`Self::run`].
+    pub fn run_around(
+        &mut self,
+        d: &Dispatch,
+        first: u64,
+        count: u64,
+        around: &mut dyn Around,
+    ) -> Result<(), Stop> {
         let total = d.groups.iter().map(|&g| g as u64).product::<u64>();
         let last = first.saturating_add(count).min(total);
         if first >= last {
@@ -106,7 +138,7 @@ impl Worker {
             self.adopt(d);
         }
         let Some(packing) = self.packing.take() else { return Ok(()) };
-        let result = self.groups(d, &packing, first, last);
+        let result = self.groups(d, &packing, first, last, around);
         self.packing = Some(packing);
         if result.is_err() {
             // A wave that was cut short leaves its registers in any state.
@@ -146,7 +178,14 @@ impl Worker {
         self.serial = d.serial;
     }
 
-    fn groups(&mut self, d: &Dispatch, k: &Packing, first: u64, last: u64) -> Result<(), Stop> {
+    fn groups(
+        &mut self,
+        d: &Dispatch,
+        k: &Packing,
+        first: u64,
+        last: u64,
+        around: &mut dyn Around,
+    ) -> Result<(), Stop> {
         // Shared memory and all register files first: their places do not change afterwards.
         self.shared.reserve((k.shared_step * k.groups) as usize + 64);
         let files = if self.meets { k.waves as usize } else { 1 };
@@ -162,6 +201,12 @@ impl Worker {
             // What earlier workgroups left must not show: which ones ran on this thread is chance.
             // SAFETY: reserved above.
             unsafe { std::ptr::write_bytes(self.shared.ptr(), 0, (k.shared_step * k.groups) as usize) };
+            let (memory, step) = (self.shared.ptr(), k.shared_step as usize);
+            for i in 0..n as usize {
+                // SAFETY: reserved above; no wave runs.
+                let own = unsafe { std::slice::from_raw_parts_mut(memory.wrapping_add(i * step), step) };
+                around.before(g + i as u64, own);
+            }
             for wave in 0..k.waves {
                 self.start(d, k, wave, g, n);
                 if !self.meets {
@@ -171,6 +216,11 @@ impl Worker {
             }
             if self.meets {
                 self.together(k.waves as usize)?;
+            }
+            for i in 0..n as usize {
+                // SAFETY: reserved above; no wave runs.
+                let own = unsafe { std::slice::from_raw_parts(memory.wrapping_add(i * step), step) };
+                around.after(g + i as u64, own);
             }
             g += n as u64;
         }
@@ -239,10 +289,15 @@ impl Worker {
             unsafe { splat(w.regs.ptr(), reg, ty, v) };
         }
         for f in &self.inputs {
-            if let Input::NumWorkgroups(c) = f.input {
-                // SAFETY: as above.
-                unsafe { fill(w.regs.ptr(), f.reg, k.wave_warps, d.groups[(c as usize).min(2)]) };
-            }
+            // The prologue may read them.
+            let same = match f.input {
+                Input::NumWorkgroups(c) => d.groups[(c as usize).min(2)],
+                Input::DrawIndex => d.draw[0],
+                Input::ViewIndex => d.draw[1],
+                _ => continue,
+            };
+            // SAFETY: as above.
+            unsafe { fill(w.regs.ptr(), f.reg, k.wave_warps, same) };
         }
         let w = &mut self.waves[i];
         if let Some(st) = w.state.as_deref_mut() {
@@ -278,6 +333,8 @@ impl Worker {
                     Input::NumWorkgroups(c) => {
                         fill(st.regs, f.reg, k.wave_warps, d.groups[(c as usize).min(2)]);
                     }
+                    Input::DrawIndex => fill(st.regs, f.reg, k.wave_warps, d.draw[0]),
+                    Input::ViewIndex => fill(st.regs, f.reg, k.wave_warps, d.draw[1]),
                     _ => {}
                 }
             }

@@ -260,6 +260,7 @@ fn packed_workgroups() {
             base: [2, 3, 0],
             groups: [7, 3, 1],
             arena: (0, 0),
+            draw: [0; 2],
         };
         let mut w = Worker::new(level);
         w.run(&d, 0, 5).unwrap();
@@ -323,6 +324,7 @@ fn barrier_of_1024_invocations() {
                 base: [0; 3],
                 groups: [1; 3],
                 arena: (0, 0),
+                draw: [0; 2],
             };
             Worker::new(level).run(&d, 0, 1).unwrap();
             for (i, c) in cells.iter().enumerate() {

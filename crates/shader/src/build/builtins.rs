@@ -210,7 +210,7 @@ impl<'m> Builder<'m> {
         };
         // The number of the task, and of the warp in it.
         let (task, in_task, per_task) = match self.opt.stage {
-            Stage::Compute => {
+            Stage::Compute | Stage::Task | Stage::Mesh => {
                 let id: [Value; 3] = [0, 1, 2].map(|k| self.e.input(Input::WorkgroupId(k), Ty::B32));
                 let n: [Value; 2] = [0, 1].map(|k| self.e.input(Input::NumWorkgroups(k), Ty::B32));
                 let row = mul_add(self, id[2], n[1], id[1]);

@@ -76,6 +76,7 @@ fn supported(c: Capability) -> bool {
             | Geometry
             | GeometryPointSize
             | GeometryStreams
+            | MeshShadingEXT
             | Tessellation
             | TessellationPointSize
             | MultiViewport

@@ -394,6 +394,10 @@ impl<'m> Builder<'m> {
                 self.e.push(Inst::Demote, Ty::Void);
                 self.e.end(Term::Return);
             }
+            Op::EmitMeshTasksEXT => {
+                self.emit_mesh_tasks(&t)?;
+                self.e.end(Term::Return);
+            }
             // Undefined behaviour: ends the invocation.
             Op::Unreachable => self.e.end(Term::Return),
             _ => return Err(unsupported(format!("{:?}", t.op))),
@@ -409,7 +413,7 @@ impl<'m> Builder<'m> {
             (0, 0)
         };
         // Stages with outputs end in one block.
-        if fr.entry && self.opt.stage == Stage::Compute {
+        if fr.entry && self.opt.stage.has_workgroups() {
             self.e.end(Term::Return);
             return Ok(Flow::Ended);
         }

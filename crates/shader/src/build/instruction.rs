@@ -35,7 +35,7 @@ impl<'m> Builder<'m> {
             Op::CopyMemory => return self.op_copy_memory(i),
             Op::ControlBarrier => {
                 let scope = self.const_u32(i.word(1)?, i.at)?;
-                if (scope <= SCOPE_WORKGROUP || scope == 5) && self.opt.stage == Stage::Compute {
+                if (scope <= SCOPE_WORKGROUP || scope == 5) && self.opt.stage.has_workgroups() {
                     self.e.push(Inst::Barrier, Ty::Void);
                 } else {
                     self.e.push(Inst::MemoryBarrier, Ty::Void);
@@ -72,6 +72,7 @@ impl<'m> Builder<'m> {
             || self.atomic(&i)?
             || self.image(&i)?
             || self.emission_op(&i)?
+            || self.set_mesh_outputs(&i)?
             || self.subgroup(&i)?;
         if !done {
             return Err(unsupported(format!("{:?}", i.op)));

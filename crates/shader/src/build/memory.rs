@@ -115,6 +115,9 @@ impl<'m> Builder<'m> {
                 // Words of this patch.
                 let k = self.e.u32(4);
                 let bytes = self.e.bin(Bin::IMul, addr, k);
+                if self.opt.stage == Stage::Mesh {
+                    return Place::Shared { addr: bytes };
+                }
                 let base = self.e.input(Input::PatchBase, Ty::B32);
                 Place::Shared { addr: self.e.add(base, bytes) }
             }

@@ -199,6 +199,8 @@ impl<'m> Builder<'m> {
             Stage::TessControl => ExecutionModel::TessellationControl,
             Stage::TessEval => ExecutionModel::TessellationEvaluation,
             Stage::Geometry => ExecutionModel::Geometry,
+            Stage::Task => ExecutionModel::TaskEXT,
+            Stage::Mesh => ExecutionModel::MeshEXT,
             Stage::Fragment => ExecutionModel::Fragment,
         };
         for &at in &self.m.entries {
@@ -311,7 +313,7 @@ impl<'m> Builder<'m> {
                 size = Some(s);
             }
         }
-        if self.opt.stage == Stage::Compute {
+        if self.opt.stage.has_workgroups() {
             let s = size.ok_or_else(|| invalid(entry as usize, "no workgroup size"))?;
             let total = s.iter().try_fold(1u32, |a, &b| a.checked_mul(b));
             match total {

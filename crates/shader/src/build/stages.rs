@@ -6,7 +6,7 @@ use super::access::{Base, Pointer};
 use super::interface::{Place as Where, Scalar};
 use super::ssa::ANYWHERE;
 use super::types::{Sk, TypeClass};
-use crate::interface::{EMITTED, PATCH, USER_SLOTS};
+use crate::interface::{CULL_PRIMITIVE, EMITTED, INDICES, PATCH, USER_SLOTS};
 use crate::ir::*;
 use crate::options::{Error, Result};
 use crate::spirv::*;
@@ -14,6 +14,9 @@ use crate::stage_io::*;
 
 /// Words of a patch's memory, or of what a geometry shader's invocation has in front of it and emits.
 const MAX_WORDS: u32 = 1 << 16;
+/// Vertices and primitives of a mesh shader, and bytes of a payload, that the engine takes; the device reports less.
+const MAX_MESH: u32 = 1024;
+const MAX_PAYLOAD: u32 = 1 << 16;
 /// Values that one store takes.
 const STORE: usize = 16;
 
@@ -50,7 +53,7 @@ impl Builder<'_> {
         let stage = self.opt.stage;
         let over_vertices = match class {
             StorageClass::Input => stage == Stage::Geometry || stage.is_tessellation(),
-            StorageClass::Output => stage == Stage::TessControl,
+            StorageClass::Output => matches!(stage, Stage::TessControl | Stage::Mesh),
             _ => false,
         };
         let of_all = match self.m.decoration(id, Decoration::BuiltIn).and_then(BuiltIn::from_u32) {
@@ -63,7 +66,7 @@ impl Builder<'_> {
                     | BuiltIn::CullDistance
                     | BuiltIn::Layer
                     | BuiltIn::ViewportIndex
-            ),
+            ) || stage == Stage::Mesh,
         };
         over_vertices && of_all && !self.says_patch(id)
     }
@@ -90,11 +93,17 @@ impl Builder<'_> {
         class: StorageClass,
         ty: u32,
     ) -> Result<Option<Pointer>> {
+        if class == StorageClass::TaskPayloadWorkgroupEXT {
+            let mut p = Pointer::new(Base::Shared, class, ty);
+            (p.explicit, p.offset) = (false, PAYLOAD);
+            return Ok(Some(p));
+        }
         let arrayed = self.is_arrayed(id, class);
         if !arrayed && !self.of_patch(id, class) {
             return Ok(None);
         }
         let (element, count) = match self.types.kind(ty) {
+            TypeClass::Array(e, n) if arrayed && self.opt.stage == Stage::Mesh => (e, n.min(MAX_MESH)),
             TypeClass::Array(e, n) if arrayed => (e, n.min(MAX_PATCH_VERTICES)),
             _ if arrayed => return Err(unsupported(format!("interface variable {id}, which is no array"))),
             _ => (ty, 1),
@@ -126,7 +135,16 @@ impl Builder<'_> {
                 cells.push(Cell { slot: slot + half as u16, bits, word: at + half, stride, count });
             }
         }
-        if class == StorageClass::Input {
+        if self.opt.stage == Stage::Mesh {
+            let block = self.types.get(element).id;
+            let of_primitive = [id, block]
+                .iter()
+                .any(|id| self.m.decorations(*id).iter().any(|d| d.kind == Decoration::PerPrimitiveEXT as u32));
+            // Some say nothing of what can be nothing else's.
+            let of_primitive = of_primitive || cells.iter().any(|c| (INDICES..=CULL_PRIMITIVE).contains(&c.slot));
+            let m = self.mesh();
+            if of_primitive { m.primitives.extend(cells) } else { m.vertices.extend(cells) }
+        } else if class == StorageClass::Input {
             self.interface.io.inputs.extend(cells);
         } else {
             self.tessellation().outputs.extend(cells);
@@ -135,6 +153,9 @@ impl Builder<'_> {
         Ok(Some(Pointer { offset: first, ..Pointer::new(base, class, ty) }))
     }
 
+    fn mesh(&mut self) -> &mut Mesh {
+        self.interface.io.mesh.get_or_insert_default()
+    }
     fn tessellation(&mut self) -> &mut Tessellation {
         self.interface.io.tessellation.get_or_insert_default()
     }
@@ -165,6 +186,20 @@ impl Builder<'_> {
                 M::OutputTriangleStrip => g.emitted = Emitted::TriangleStrip,
                 M::Invocations => g.invocations = limit(i.word(3)?, 127, "invocations")?,
                 M::OutputVertices => g.max_vertices = limit(i.word(3)?, 4096, "vertices")?,
+                _ => {}
+            }
+        }
+        if self.opt.stage == Stage::Mesh {
+            let limit = |n: u32, what: &str| {
+                if n <= MAX_MESH { Ok(n) } else { Err(Error::TooLarge(format!("{n} {what} of a mesh shader"))) }
+            };
+            let m = self.mesh();
+            match mode {
+                M::OutputPoints => m.emitted = Emitted::Points,
+                M::OutputLinesEXT => m.emitted = Emitted::LineStrip,
+                M::OutputTrianglesEXT => m.emitted = Emitted::TriangleStrip,
+                M::OutputVertices => m.max_vertices = limit(i.word(3)?, "vertices")?,
+                M::OutputPrimitivesEXT => m.max_primitives = limit(i.word(3)?, "primitives")?,
                 _ => {}
             }
         }
@@ -208,9 +243,68 @@ impl Builder<'_> {
                 }
             }
             Stage::TessEval => drop(self.tessellation()),
+            Stage::Task | Stage::Mesh => {
+                let bytes = self.payload_bytes()?;
+                self.mesh().payload = bytes;
+                self.stage_words = (PAYLOAD + bytes).div_ceil(4);
+            }
             _ => {}
         }
         Ok(())
+    }
+
+    /// Bytes of the payload that the entry point lists.
+    fn payload_bytes(&mut self) -> Result<u32> {
+        for k in 0..self.entry_interface.len() {
+            let Some(at) = self.m.def_at(self.entry_interface[k]) else { continue };
+            let i = self.m.inst(at);
+            if i.op != Op::Variable || i.get(3) != Some(StorageClass::TaskPayloadWorkgroupEXT as u32) {
+                continue;
+            }
+            let ty = self.types.of(i.word(1)?, i.at)?;
+            let TypeClass::Pointer(_, pointee) = self.types.kind(ty) else {
+                return Err(i.bad("the type of a variable is no pointer"));
+            };
+            let size = self.types.get(self.types.of(pointee, i.at)?).size;
+            if size > MAX_PAYLOAD {
+                return Err(Error::TooLarge(format!("a payload of {size} bytes")));
+            }
+            return Ok(size);
+        }
+        Ok(0)
+    }
+
+    /// Words at the begin of the workgroup's memory.
+    fn tell(&mut self, words: &[u32], i: &Code) -> Result<()> {
+        let addr = self.e.u32(0);
+        let mut values = Vec::with_capacity(words.len());
+        for &id in words {
+            values.push(self.int32(id, i.at)?);
+        }
+        let mem = Sk::I32.mem();
+        let flags = MemFlags::default();
+        self.e.push(Inst::Store { place: Place::Shared { addr }, offset: 0, mem, values, flags }, Ty::Void);
+        Ok(())
+    }
+
+    /// OpSetMeshOutputsEXT.
+    pub(crate) fn set_mesh_outputs(&mut self, i: &Code) -> Result<bool> {
+        if i.op != Op::SetMeshOutputsEXT {
+            return Ok(false);
+        }
+        if self.opt.stage != Stage::Mesh {
+            return Err(i.bad("not in a mesh shader"));
+        }
+        self.tell(&[i.word(1)?, i.word(2)?], i)?;
+        Ok(true)
+    }
+
+    /// OpEmitMeshTasksEXT, which ends the invocation.
+    pub(crate) fn emit_mesh_tasks(&mut self, i: &Code) -> Result<()> {
+        if self.opt.stage != Stage::Task {
+            return Err(i.bad("not in a task shader"));
+        }
+        self.tell(&[i.word(1)?, i.word(2)?, i.word(3)?], i)
     }
 
     /// Places what a geometry shader emits, once its variables are known and before its code.

@@ -4,7 +4,6 @@ use super::Builder;
 use super::access::{Base, Pointer};
 use super::analysis::{DYNAMIC, USED, WRITTEN};
 use super::types::{Type, TypeClass};
-use crate::ir::Stage;
 use crate::options::{Error, Result};
 use crate::spirv::*;
 use rustc_hash::FxHashMap;
@@ -73,7 +72,7 @@ impl<'m> Builder<'m> {
             }
         }
         // Nothing follows the last one: where it ends, accesses are out of bounds.
-        let mut at = aliased;
+        let mut at = self.stage_words * 4 + aliased;
         for id in own {
             let i = self.m.def(id, 0)?;
             let (pty, class, ty) = self.variable_type(&i)?;
@@ -129,7 +128,9 @@ impl<'m> Builder<'m> {
             return Err(invalid(at, format!("id {id} has no value here")));
         }
         let (pty, class, ty) = self.variable_type(&i)?;
-        if matches!(class, StorageClass::Input | StorageClass::Output)
+        let of_stage =
+            matches!(class, StorageClass::Input | StorageClass::Output | StorageClass::TaskPayloadWorkgroupEXT);
+        if of_stage
             && let Some(p) = self.stage_variable(id, class, ty)?
         {
             self.define_global(id, pty, p);
@@ -154,12 +155,13 @@ impl<'m> Builder<'m> {
                 p.flags.read_only = true;
                 p
             }
-            StorageClass::Workgroup if self.opt.stage != Stage::Compute => {
+            StorageClass::Workgroup if !self.opt.stage.has_workgroups() => {
                 return Err(i.bad("workgroup memory in a graphics stage"));
             }
             StorageClass::Workgroup => {
                 // Not met by the look ahead, or an aliased block: at the start.
                 let mut p = Pointer::new(Base::Shared, class, ty);
+                p.offset = self.stage_words * 4;
                 p.explicit = self.explicit_workgroup(ty);
                 let size = if p.explicit { self.types.get(ty).explicit } else { self.types.get(ty).size };
                 if !self.m.has(id, Decoration::Aliased) || !p.explicit {

@@ -68,6 +68,8 @@ pub enum Stage {
     TessControl,
     TessEval,
     Geometry,
+    Task,
+    Mesh,
     Fragment,
     Compute,
 }
@@ -76,6 +78,10 @@ impl Stage {
     /// Its outputs are plain ones of a vertex.
     pub fn makes_vertices(self) -> bool {
         matches!(self, Stage::Vertex | Stage::TessEval | Stage::Geometry)
+    }
+    /// Its invocations come in workgroups.
+    pub fn has_workgroups(self) -> bool {
+        matches!(self, Stage::Compute | Stage::Task | Stage::Mesh)
     }
     pub fn is_tessellation(self) -> bool {
         matches!(self, Stage::TessControl | Stage::TessEval)

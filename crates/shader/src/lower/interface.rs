@@ -26,7 +26,7 @@ fn reads_quad(inst: &Inst) -> bool {
 /// The facts of `shader`, of which the program reads `inputs`.
 pub fn interface(shader: &Shader, inputs: &[(Input, Reg)]) -> Interface {
     let mut out = shader.interface.clone();
-    if shader.stage == Stage::Compute {
+    if shader.stage.has_workgroups() {
         return out;
     }
     let read = |slot: u16| {

@@ -34,7 +34,7 @@ mod web;
 
 use crate::bytecode::Program;
 use crate::cfg::{Cfg, NONE};
-use crate::ir::{Inst, Shader, Stage, Term, Ty, Value};
+use crate::ir::{Inst, Shader, Term, Ty, Value};
 use crate::isa;
 use crate::options::{Options, Result};
 use lir::{Lir, V};
@@ -88,7 +88,7 @@ pub fn lower(shader: &Shader, options: &Options) -> Result<Program> {
     };
     let mut ready: Option<(bool, Lir, alloc::Allocation)> = None;
     for (i, &lanes) in widths.iter().enumerate() {
-        let packed = shader.stage == Stage::Compute && warps * 2 <= lanes / 16;
+        let packed = shader.stage.has_workgroups() && warps * 2 <= lanes / 16;
         if ready.as_ref().is_none_or(|r| r.0 != packed) {
             let mut lir = Lowering::run(shader, options, &cfg, packed)?;
             let allocation = alloc::allocate(&mut lir, &shader.work)?;

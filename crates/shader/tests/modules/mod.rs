@@ -39,6 +39,8 @@ pub fn entries(module: &Module) -> Vec<(String, Stage)> {
         2 => Some(Stage::TessEval),
         3 => Some(Stage::Geometry),
         4 => Some(Stage::Fragment),
+        5364 => Some(Stage::Task),
+        5365 => Some(Stage::Mesh),
         5 => Some(Stage::Compute),
         _ => None,
     };

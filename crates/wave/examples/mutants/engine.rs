@@ -92,6 +92,7 @@ impl Memory {
                 base: [0; 3],
                 groups: [3, 1, 1],
                 arena,
+                draw: [0; 2],
             };
             worker.run(&d, 0, u64::MAX)?;
             vec![]

@@ -212,6 +212,7 @@ impl<'a> Run<'a> {
             base: self.base,
             groups: self.groups,
             arena: self.arena,
+            draw: [0; 2],
         };
         let mut w = Worker::new(level);
         let total: u64 = self.groups.iter().map(|&g| g as u64).product();
