@@ -33,6 +33,12 @@ names! {
         GeometryInvocations,
         /// Primitives that geometry shaders emitted.
         GeometryPrimitives,
+        /// Task shader invocations.
+        TaskInvocations,
+        /// Mesh shader invocations.
+        MeshInvocations,
+        /// Primitives that mesh shaders made.
+        MeshPrimitives,
         /// Primitives of vertex stream 0 that the last stage before rasterisation made.
         Generated0,
         /// Primitives of vertex stream 1 that the last stage before rasterisation made.

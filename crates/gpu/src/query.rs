@@ -37,6 +37,8 @@ pub enum QueryKind {
     Feedback,
     /// Primitives of a vertex stream that reach rasterisation or would.
     Generated,
+    /// Primitives that mesh shaders made.
+    MeshPrimitives,
     /// Counters in the order in which results have them, of which a pass measures so many (VK_KHR_performance_query).
     Performance {
         counters: Vec<&'static Counter>,
@@ -53,7 +55,10 @@ impl QueryPool {
     /// `None`: there is no memory for so many.
     pub fn new(kind: QueryKind, count: u32) -> Option<QueryPool> {
         let (words, passes) = match &kind {
-            QueryKind::Occlusion | QueryKind::Timestamp | QueryKind::Generated => (1, 1),
+            QueryKind::Occlusion
+            | QueryKind::Timestamp
+            | QueryKind::Generated
+            | QueryKind::MeshPrimitives => (1, 1),
             QueryKind::Feedback => (2, 1),
             QueryKind::Statistics(bits) => (bits.as_raw().count_ones(), 1),
             QueryKind::Performance { counters, per_pass } => {
@@ -124,6 +129,7 @@ impl QueryPool {
                 self.finish(query, &[c[Event::captured(stream)], c[Event::needed(stream)]], time);
             }
             QueryKind::Generated => self.finish(query, &[c[Event::generated(stream)]], time),
+            QueryKind::MeshPrimitives => self.finish(query, &[c[Event::MeshPrimitives]], time),
             QueryKind::Timestamp => {}
             QueryKind::Performance { counters, per_pass } => {
                 let n = if *per_pass == 0 { counters.len() } else { *per_pass as usize };
@@ -275,7 +281,8 @@ impl Queries {
     /// are none: they tell what is done.
     pub fn need_all(&self) -> bool {
         let spares = |k: &QueryKind| {
-            matches!(k, QueryKind::Performance { .. } | QueryKind::Feedback | QueryKind::Generated)
+            use QueryKind::*;
+            matches!(k, Performance { .. } | Feedback | Generated | MeshPrimitives)
         };
         self.active.iter().any(|a| !spares(&a.pool.kind))
     }

@@ -62,6 +62,7 @@ pub(crate) const FEATURES: &[&str] = &[
     "rectangularLines", "bresenhamLines", "smoothLines", "stippledRectangularLines", "stippledBresenhamLines",
     "stippledSmoothLines", "dynamicRenderingLocalRead", "hostImageCopy",
     // graphics
+    "taskShader", "meshShader", "multiviewMeshShader", "meshShaderQueries",
     "transformFeedback", "geometryStreams", "primitivesGeneratedQuery", "primitivesGeneratedQueryWithRasterizerDiscard",
     "primitivesGeneratedQueryWithNonZeroStreams", "primitiveTopologyPatchListRestart", "extendedDynamicState2PatchControlPoints",
     "extendedDynamicState3TessellationDomainOrigin", "extendedDynamicState3RasterizationStream", "transformFeedbackPreservesProvokingVertex",

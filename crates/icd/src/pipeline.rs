@@ -210,6 +210,8 @@ impl Source {
             vk::ShaderStageFlags::TESSELLATION_CONTROL => (Stage::TessControl, 1),
             vk::ShaderStageFlags::TESSELLATION_EVALUATION => (Stage::TessEval, 2),
             vk::ShaderStageFlags::GEOMETRY => (Stage::Geometry, 3),
+            vk::ShaderStageFlags::TASK_EXT => (Stage::Task, 5364),
+            vk::ShaderStageFlags::MESH_EXT => (Stage::Mesh, 5365),
             vk::ShaderStageFlags::FRAGMENT => (Stage::Fragment, 4),
             vk::ShaderStageFlags::COMPUTE => (Stage::Compute, 5),
             other => return Err(invalid(&format!("there are no shaders for the stage {other:?}"))),

@@ -165,6 +165,7 @@ impl Build {
             if parts.contains(Parts::PRE_RASTERIZATION_SHADERS) {
                 self.settings.geometry = state::geometry(info, on);
                 stages |= vk::ShaderStageFlags::ALL_GRAPHICS & !vk::ShaderStageFlags::FRAGMENT;
+                stages |= vk::ShaderStageFlags::TASK_EXT | vk::ShaderStageFlags::MESH_EXT;
             }
             // Without rasterisation the fragment parts are ignored.
             let drawn = !self.parts.contains(Parts::PRE_RASTERIZATION_SHADERS)
@@ -258,8 +259,10 @@ unsafe fn graphics(cache: Option<&PipelineCache>, info: &vk::GraphicsPipelineCre
 /// The pipeline for the GPU.
 fn assemble(b: &Build, stages: &[Executable]) -> Answer<GraphicsPipeline> {
     let of = |stage| stages.iter().find(|s| s.stage == stage);
-    let Some(vertex) = of(vk::ShaderStageFlags::VERTEX) else {
-        return Err(invalid("vkCreateGraphicsPipelines: no vertex shader"));
+    // A mesh shader stands in the vertex shader's place.
+    let mesh = of(vk::ShaderStageFlags::MESH_EXT);
+    let Some(vertex) = mesh.or(of(vk::ShaderStageFlags::VERTEX)) else {
+        return Err(invalid("vkCreateGraphicsPipelines: neither a vertex nor a mesh shader"));
     };
     let drawn = state::rasterises(&b.settings.geometry, b.dynamic);
     let fragment = of(vk::ShaderStageFlags::FRAGMENT).filter(|_| drawn);
@@ -280,6 +283,7 @@ fn assemble(b: &Build, stages: &[Executable]) -> Answer<GraphicsPipeline> {
         vertex: vertex.compiled.program.clone(),
         tessellation,
         geometry: program(vk::ShaderStageFlags::GEOMETRY),
+        task: program(vk::ShaderStageFlags::TASK_EXT).filter(|_| mesh.is_some()),
         fragment: fragment.map(|f| f.compiled.program.clone()),
         title: Title::new(name),
         feedback: b.feedback,

@@ -36,6 +36,8 @@ const STAGES: u32 = vk::ShaderStageFlags::VERTEX.as_raw()
     | vk::ShaderStageFlags::TESSELLATION_CONTROL.as_raw()
     | vk::ShaderStageFlags::TESSELLATION_EVALUATION.as_raw()
     | vk::ShaderStageFlags::GEOMETRY.as_raw()
+    | vk::ShaderStageFlags::TASK_EXT.as_raw()
+    | vk::ShaderStageFlags::MESH_EXT.as_raw()
     | vk::ShaderStageFlags::FRAGMENT.as_raw()
     | vk::ShaderStageFlags::COMPUTE.as_raw();
 const SUBGROUP_OPERATIONS: u32 = vk::SubgroupFeatureFlags::BASIC.as_raw()
@@ -56,6 +58,8 @@ const RESOLVE_STENCIL: u32 = vk::ResolveModeFlags::SAMPLE_ZERO.as_raw()
     | vk::ResolveModeFlags::MAX.as_raw();
 const RESOLVE_DEPTH: u32 = RESOLVE_STENCIL | vk::ResolveModeFlags::AVERAGE.as_raw();
 const INLINE_BLOCKS: u32 = 256;
+/// Workgroups of a draw of mesh tasks, and of a task workgroup's.
+const MESH_GROUPS: u32 = raster::geometry::mesh::MAX_GROUPS as u32;
 
 /// Every other member of the property structures of core 1.3 and the extensions reported, by its name.
 pub(crate) static PROPERTIES: &[(&str, Value)] = &[
@@ -235,6 +239,34 @@ pub(crate) static PROPERTIES: &[(&str, Value)] = &[
     ("maxMultiDrawCount", U32(1 << 16)),
     ("provokingVertexModePerPipeline", Bool(true)),
     ("transformFeedbackPreservesTriangleFanProvokingVertex", Bool(true)),
+    ("maxTaskWorkGroupTotalCount", U32(MESH_GROUPS)),
+    ("maxTaskWorkGroupCount", U32s(&[65535; 3])),
+    ("maxTaskWorkGroupInvocations", U32(MAX_WORKGROUP_INVOCATIONS)),
+    ("maxTaskWorkGroupSize", U32s(&[MAX_WORKGROUP_INVOCATIONS; 3])),
+    ("maxTaskPayloadSize", U32(16384)),
+    ("maxTaskSharedMemorySize", U32(MAX_SHARED_MEMORY)),
+    ("maxTaskPayloadAndSharedMemorySize", U32(MAX_SHARED_MEMORY)),
+    ("maxMeshWorkGroupTotalCount", U32(MESH_GROUPS)),
+    ("maxMeshWorkGroupCount", U32s(&[65535; 3])),
+    ("maxMeshWorkGroupInvocations", U32(MAX_WORKGROUP_INVOCATIONS)),
+    ("maxMeshWorkGroupSize", U32s(&[MAX_WORKGROUP_INVOCATIONS; 3])),
+    ("maxMeshSharedMemorySize", U32(MAX_SHARED_MEMORY)),
+    ("maxMeshPayloadAndSharedMemorySize", U32(MAX_SHARED_MEMORY + 16384)),
+    ("maxMeshOutputMemorySize", U32(32768)),
+    ("maxMeshPayloadAndOutputMemorySize", U32(32768 + 16384)),
+    ("maxMeshOutputComponents", U32(128)),
+    ("maxMeshOutputVertices", U32(256)),
+    ("maxMeshOutputPrimitives", U32(256)),
+    ("maxMeshOutputLayers", U32(MAX_ARRAY_LAYERS)),
+    ("maxMeshMultiviewViewCount", U32(6)),
+    ("meshOutputPerVertexGranularity", U32(1)),
+    ("meshOutputPerPrimitiveGranularity", U32(1)),
+    ("maxPreferredTaskWorkGroupInvocations", U32(64)),
+    ("maxPreferredMeshWorkGroupInvocations", U32(64)),
+    ("prefersLocalInvocationVertexOutput", Bool(false)),
+    ("prefersLocalInvocationPrimitiveOutput", Bool(false)),
+    ("prefersCompactVertexOutput", Bool(true)),
+    ("prefersCompactPrimitiveOutput", Bool(true)),
     ("maxTransformFeedbackStreams", U32(4)),
     ("maxTransformFeedbackBuffers", U32(shader::stage_io::FEEDBACK_BUFFERS as u32)),
     ("maxTransformFeedbackBufferSize", U64(u32::MAX as u64)),

@@ -29,6 +29,7 @@ pub(crate) unsafe fn create_query_pool(
             vk::QueryType::PIPELINE_STATISTICS => Ok(QueryKind::Statistics(i.pipeline_statistics)),
             vk::QueryType::TIMESTAMP => Ok(QueryKind::Timestamp),
             vk::QueryType::TRANSFORM_FEEDBACK_STREAM_EXT => Ok(QueryKind::Feedback),
+            vk::QueryType::MESH_PRIMITIVES_GENERATED_EXT => Ok(QueryKind::MeshPrimitives),
             vk::QueryType::PRIMITIVES_GENERATED_EXT => Ok(QueryKind::Generated),
             vk::QueryType::PERFORMANCE_QUERY_KHR => crate::performance::kind(i),
             other => Err(invalid(&format!("vkCreateQueryPool: queries of type {other:?} are not supported"))),

@@ -88,6 +88,7 @@ fn main() {
             vertex: Arc::new(vertex),
             tessellation: None,
             geometry: None,
+            task: None,
             fragment: Some(Arc::new(plain::program(Stage::Fragment, 256, &[], varyings))),
             title: Default::default(),
             feedback: false,

@@ -53,6 +53,15 @@ pub enum What {
         /// A u32 in a buffer says how many.
         count: Option<(Arc<Buffer>, u64)>,
     },
+    /// Task or mesh workgroups.
+    Mesh([u32; 3]),
+    MeshIndirect {
+        buffer: Arc<Buffer>,
+        offset: u64,
+        draws: u32,
+        stride: u32,
+        count: Option<(Arc<Buffer>, u64)>,
+    },
     /// As many vertices of `stride` bytes as fit what a counter of transform feedback says (§ vkCmdDrawIndirectByteCountEXT).
     ByteCount {
         buffer: Arc<Buffer>,
@@ -73,6 +82,8 @@ impl What {
             What::Indirect { indexed: true, .. } => "vkCmdDrawIndexedIndirect",
             What::Indirect { .. } => "vkCmdDrawIndirect",
             What::ByteCount { .. } => "vkCmdDrawIndirectByteCountEXT",
+            What::Mesh(_) => "vkCmdDrawMeshTasksEXT",
+            What::MeshIndirect { .. } => "vkCmdDrawMeshTasksIndirectEXT",
         }
     }
 
@@ -80,9 +91,12 @@ impl What {
     pub fn count(&self) -> u32 {
         match self {
             What::Direct(calls) => calls.len() as u32,
-            What::ByteCount { .. } => 1,
-            What::Indirect { draws, count: None, .. } => *draws,
-            What::Indirect { draws, count: Some((b, at)), .. } => {
+            What::ByteCount { .. } | What::Mesh(_) => 1,
+            What::Indirect { draws, count: None, .. } | What::MeshIndirect { draws, count: None, .. } => {
+                *draws
+            }
+            What::Indirect { draws, count: Some((b, at)), .. }
+            | What::MeshIndirect { draws, count: Some((b, at)), .. } => {
                 let (p, room) = b.range(*at, 4);
                 // SAFETY: four bytes of the buffer.
                 (*draws).min(if room == 4 { unsafe { p.cast::<u32>().read_unaligned() } } else { 0 })
@@ -90,10 +104,24 @@ impl What {
         }
     }
 
+    /// The workgroups of a DrawIndex, where it draws mesh tasks.
+    pub fn groups(&self, index: u32) -> Option<[u32; 3]> {
+        match self {
+            What::Mesh(groups) => Some(*groups),
+            What::MeshIndirect { buffer, offset, stride, .. } => {
+                let (p, room) = buffer.range(offset.checked_add(index as u64 * *stride as u64)?, 12);
+                // SAFETY: twelve bytes of the buffer.
+                (room == 12).then(|| unsafe { p.cast::<[u32; 3]>().read_unaligned() })
+            }
+            _ => None,
+        }
+    }
+
     /// The draw of a DrawIndex; indirect ones are read now (§ Drawing Commands). `None`: it does not lie in the buffer.
     pub fn nth(&self, index: u32) -> Option<Call> {
         let (indexed, buffer, offset, stride) = match self {
             What::Direct(calls) => return calls.get(index as usize).copied(),
+            What::Mesh(_) | What::MeshIndirect { .. } => return None,
             What::Indirect { indexed, buffer, offset, stride, .. } => (*indexed, buffer, *offset, *stride),
             What::ByteCount { buffer, offset, counter_offset, stride, instances, first_instance } => {
                 let (p, room) = buffer.range(*offset, 4);

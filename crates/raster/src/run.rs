@@ -1,10 +1,10 @@
 //! A render pass under way: draws are gathered, and drawn tile by tile when the pass ends.
 
-use super::draw::Draw;
+use super::draw::{Draw, What};
 use super::drawn::{Drawn, Ended};
 use super::geometry::bin::{Bins, Full};
 use super::geometry::feedback::Feedback;
-use super::geometry::{self, Batch, GeometryContext, traffic};
+use super::geometry::{self, Batch, GeometryContext, mesh, traffic};
 use super::layout::TILE;
 use super::pass::{self, Rendering, Subpass};
 use super::regions::Collected;
@@ -192,10 +192,20 @@ impl PassRun {
             0 => self.rendering.layers,
             m => 32 - m.leading_zeros(),
         };
+        let meshes = matches!(d.what, What::Mesh(_) | What::MeshIndirect { .. });
+        if meshes != d.pipeline.is_mesh() {
+            // Undefined: nothing is drawn.
+            return Ok(());
+        }
         for index in 0..d.what.count() {
-            let Some(call) = d.what.nth(index).filter(|_| !shared.hub.stops()) else { break };
-            if call.count == 0 || call.instances == 0 {
-                continue;
+            if shared.hub.stops() {
+                break;
+            }
+            let (call, groups) = (d.what.nth(index), d.what.groups(index));
+            match (&call, groups) {
+                (None, None) => break,
+                (Some(call), _) if call.count == 0 || call.instances == 0 => continue,
+                _ => {}
             }
             for &view in &views {
                 let depth = sub.depth.and_then(|a| self.targets.list.get(a as usize)?.depth.as_ref());
@@ -214,8 +224,14 @@ impl PassRun {
                     gathered = self.gather(shared, &made, batch);
                     gathered.is_ok()
                 };
-                geometry::run(&ctx, d, &call, index, view, feedback.as_deref_mut(), &mut each)
-                    .map_err(|s| Blame::new(s.stop, s.stage, s.program, &d.pipeline.title))?;
+                let run = match (&call, groups) {
+                    (Some(call), _) => {
+                        geometry::run(&ctx, d, call, index, view, feedback.as_deref_mut(), &mut each)
+                    }
+                    (None, Some(groups)) => mesh::run(&ctx, d, groups, index, view, &mut each),
+                    (None, None) => Ok(()),
+                };
+                run.map_err(|s| Blame::new(s.stop, s.stage, s.program, &d.pipeline.title))?;
                 gathered?;
             }
         }

@@ -12,6 +12,8 @@ pub struct GraphicsPipeline {
     /// Both or none.
     pub tessellation: Option<[Arc<Program>; 2]>,
     pub geometry: Option<Arc<Program>>,
+    /// Of a mesh pipeline, whose mesh shader stands in the vertex shader's place.
+    pub task: Option<Arc<Program>>,
     /// `None`: depth and stencil only, or rasterisation is discarded.
     pub fragment: Option<Arc<Program>>,
     pub title: Arc<Title>,
@@ -29,13 +31,17 @@ impl GraphicsPipeline {
         let evaluation = self.tessellation.as_ref().map(|t| &t[1]);
         self.geometry.as_ref().or(evaluation).unwrap_or(&self.vertex)
     }
-    /// Control, evaluation and geometry.
-    pub fn stages(&self) -> [Option<&Program>; 3] {
+    /// Its vertices are a mesh shader's.
+    pub fn is_mesh(&self) -> bool {
+        self.vertex.interface.io.mesh.is_some()
+    }
+    /// Control, evaluation, geometry and task.
+    pub fn stages(&self) -> [Option<&Program>; 4] {
         let [control, evaluation] = match &self.tessellation {
             Some([c, e]) => [Some(&**c), Some(&**e)],
             None => [None, None],
         };
-        [control, evaluation, self.geometry.as_deref()]
+        [control, evaluation, self.geometry.as_deref(), self.task.as_deref()]
     }
     /// The stage of a program of those before rasterisation.
     pub fn programs(&self) -> impl Iterator<Item = (vk::ShaderStageFlags, &Arc<Program>)> {

@@ -4,7 +4,7 @@ use ash::vk;
 use counters::{Counts, Event};
 
 /// What each bit of VkQueryPipelineStatisticFlagBits counts.
-const STATISTICS: [Option<Event>; 11] = [
+const STATISTICS: [Option<Event>; 13] = [
     Some(Event::InputVertices),
     Some(Event::InputPrimitives),
     Some(Event::VertexInvocations),
@@ -16,6 +16,8 @@ const STATISTICS: [Option<Event>; 11] = [
     Some(Event::ControlPatches),
     Some(Event::EvaluationInvocations),
     Some(Event::ComputeInvocations),
+    Some(Event::TaskInvocations),
+    Some(Event::MeshInvocations),
 ];
 
 /// The values of a pipeline statistics query, in the order of the bits asked for.

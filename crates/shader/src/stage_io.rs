@@ -147,6 +147,13 @@ pub struct Mesh {
     pub payload: u32,
 }
 
+impl Mesh {
+    /// All cells, and whether each is a primitive's.
+    pub fn cells(&self) -> impl Iterator<Item = (Cell, bool)> {
+        self.vertices.iter().map(|c| (*c, false)).chain(self.primitives.iter().map(|c| (*c, true)))
+    }
+}
+
 /// Bytes before the payload.
 pub const PAYLOAD: u32 = 16;
 

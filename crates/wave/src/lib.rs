@@ -23,4 +23,4 @@ pub use host::{Filter, Filtering, Group, Host, HostRef, ImageWarp, ImageWave, Ow
 pub use made::{MadeUp, Meaning};
 pub use state::{At, Fault, Kernel, State, Status, Stop};
 pub use tally::{BlockRow, Usage};
-pub use worker::{Dispatch, Worker};
+pub use worker::{Around, Dispatch, Worker};

@@ -10,6 +10,7 @@ pub(crate) mod dynamic_state;
 pub(crate) mod execute;
 pub(crate) mod feedback;
 pub(crate) mod labels;
+pub(crate) mod mesh;
 pub(crate) mod pass;
 pub(crate) mod query;
 pub(crate) mod transfer;

@@ -3,8 +3,9 @@
 //! A thread keeps what its chunks made until all chunks before them are known; then their place in the batch is, and
 //! it moves them there while they are still in its cache.
 
+use super::Batch;
 use super::line::Stipple;
-use super::{Batch, Work, take, with_scratch, with_worker};
+use super::pieces::{Pieces, with_scratch, with_worker};
 use crate::prim::{Plane, Prim, Shape};
 use machine::count;
 use machine::shared::Shared;
@@ -12,7 +13,6 @@ use parking_lot::Mutex;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use wave::Stop;
-use wave::graphics::Job;
 
 /// Primitives that a thread has room for beforehand.
 const WAITING: usize = 1 << 16;
@@ -93,17 +93,16 @@ fn moved(prim: &Prim, p: &Piece, at: Counts) -> Prim {
 pub fn run(
     shared: &Shared,
     threads: usize,
-    work: &Work,
-    job: &Job,
+    work: &dyn Pieces,
     range: Range<u64>,
     out: &mut Batch,
 ) -> Result<(), Stop> {
     // Here they are numbered from 0 on.
-    let (before, chunks, all) = (range.start, range.end - range.start, work.assembly.chunks());
+    let (before, chunks, all) = (range.start, range.end - range.start, work.count());
     let first: Counts = [out.prims.len(), out.planes.len(), out.pixels.len()];
-    let expected = work.assembly.total.min(super::MOST) as usize;
+    let expected = work.expected();
     // Without room, everything is appended in the end.
-    out.make_room(expected, expected * work.outputs.planes());
+    out.make_room(expected, expected * work.planes());
     let room = Room {
         prims: out.prims.as_mut_ptr(),
         planes: out.planes.as_mut_ptr(),
@@ -119,7 +118,7 @@ pub fn run(
         let mut batch = Batch::recycled();
         // Chunks wait here for those before them: to grow then would be to copy.
         let waiting = expected.min(WAITING);
-        batch.make_room(waiting, waiting * work.outputs.planes());
+        batch.make_room(waiting, waiting * work.planes());
         let mut pieces: Vec<Piece> = Vec::new();
         let mut starts = Vec::new();
         let result = with_worker(shared, |worker| {
@@ -127,21 +126,12 @@ pub fn run(
                 loop {
                     let chunk = next.fetch_add(1, Relaxed);
                     if chunk >= chunks || shared.hub.stops() {
-                        take(worker, work, &mut batch);
+                        work.take(worker, &mut batch);
                         return Ok(());
                     }
                     worker.tally.trace(shared.traced(before + chunk, all, count::TRACED));
                     let from = (batch.prims.len(), batch.planes.len(), batch.pixels.len());
-                    work.run_chunk(
-                        shared,
-                        worker,
-                        job,
-                        before + chunk,
-                        scratch,
-                        &mut Stipple::default(),
-                        None,
-                        &mut batch,
-                    )?;
+                    work.run(worker, before + chunk, scratch, &mut Stipple::default(), None, &mut batch)?;
                     let piece = Piece {
                         chunk,
                         prims: from.0..batch.prims.len(),

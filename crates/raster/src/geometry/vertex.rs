@@ -45,6 +45,9 @@ pub struct Outputs {
 
 /// Where the program has a slot among what it makes of a vertex of `stream`: its outputs, or the words of a vertex that it emits.
 fn made(program: &Program, stream: u8, slot: u16) -> Option<usize> {
+    if let Some(m) = &program.interface.io.mesh {
+        return m.cells().position(|(c, _)| c.slot == slot);
+    }
     match &program.interface.io.geometry {
         Some(g) => g.outputs.iter().position(|o| (o.slot, o.stream) == (slot, stream)),
         None => program.outputs.iter().position(|(s, _)| *s == slot),

@@ -58,15 +58,17 @@ impl Builder<'_> {
         };
         let of_all = match self.m.decoration(id, Decoration::BuiltIn).and_then(BuiltIn::from_u32) {
             None => true,
-            Some(b) => matches!(
-                b,
-                BuiltIn::Position
-                    | BuiltIn::PointSize
-                    | BuiltIn::ClipDistance
-                    | BuiltIn::CullDistance
-                    | BuiltIn::Layer
-                    | BuiltIn::ViewportIndex
-            ) || stage == Stage::Mesh,
+            Some(b) => {
+                matches!(
+                    b,
+                    BuiltIn::Position
+                        | BuiltIn::PointSize
+                        | BuiltIn::ClipDistance
+                        | BuiltIn::CullDistance
+                        | BuiltIn::Layer
+                        | BuiltIn::ViewportIndex
+                ) || stage == Stage::Mesh
+            }
         };
         over_vertices && of_all && !self.says_patch(id)
     }
@@ -137,11 +139,12 @@ impl Builder<'_> {
         }
         if self.opt.stage == Stage::Mesh {
             let block = self.types.get(element).id;
-            let of_primitive = [id, block]
-                .iter()
-                .any(|id| self.m.decorations(*id).iter().any(|d| d.kind == Decoration::PerPrimitiveEXT as u32));
+            let of_primitive = [id, block].iter().any(|id| {
+                self.m.decorations(*id).iter().any(|d| d.kind == Decoration::PerPrimitiveEXT as u32)
+            });
             // Some say nothing of what can be nothing else's.
-            let of_primitive = of_primitive || cells.iter().any(|c| (INDICES..=CULL_PRIMITIVE).contains(&c.slot));
+            let of_primitive =
+                of_primitive || cells.iter().any(|c| (INDICES..=CULL_PRIMITIVE).contains(&c.slot));
             let m = self.mesh();
             if of_primitive { m.primitives.extend(cells) } else { m.vertices.extend(cells) }
         } else if class == StorageClass::Input {
@@ -191,7 +194,11 @@ impl Builder<'_> {
         }
         if self.opt.stage == Stage::Mesh {
             let limit = |n: u32, what: &str| {
-                if n <= MAX_MESH { Ok(n) } else { Err(Error::TooLarge(format!("{n} {what} of a mesh shader"))) }
+                if n <= MAX_MESH {
+                    Ok(n)
+                } else {
+                    Err(Error::TooLarge(format!("{n} {what} of a mesh shader")))
+                }
             };
             let m = self.mesh();
             match mode {

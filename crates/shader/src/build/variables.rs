@@ -128,11 +128,11 @@ impl<'m> Builder<'m> {
             return Err(invalid(at, format!("id {id} has no value here")));
         }
         let (pty, class, ty) = self.variable_type(&i)?;
-        let of_stage =
-            matches!(class, StorageClass::Input | StorageClass::Output | StorageClass::TaskPayloadWorkgroupEXT);
-        if of_stage
-            && let Some(p) = self.stage_variable(id, class, ty)?
-        {
+        let of_stage = matches!(
+            class,
+            StorageClass::Input | StorageClass::Output | StorageClass::TaskPayloadWorkgroupEXT
+        );
+        if of_stage && let Some(p) = self.stage_variable(id, class, ty)? {
             self.define_global(id, pty, p);
             return Ok(());
         }

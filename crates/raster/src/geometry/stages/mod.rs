@@ -27,11 +27,12 @@ use wave::held::Held;
 use wave::tally::Access;
 use wave::{Stop, Usage, Worker};
 
-/// Stages there may be, in order: control, evaluation, geometry.
-pub const STAGES: usize = 3;
+/// Stages there may be, in order: control, evaluation, geometry, task.
+pub const STAGES: usize = 4;
+pub const TASK: usize = 3;
 
 /// For people.
-pub const NAMES: [&str; STAGES] = ["tessellation control", "tessellation evaluation", "geometry"];
+pub const NAMES: [&str; STAGES] = ["tessellation control", "tessellation evaluation", "geometry", "task"];
 
 /// What a stage has run.
 #[derive(Clone, Default, Debug, PartialEq, Eq)]
@@ -88,10 +89,22 @@ pub struct Stage<'a> {
 }
 
 impl<'a> Stage<'a> {
-    fn new(draw: &'a Draw, stage: vk::ShaderStageFlags, program: &'a Program) -> Stage<'a> {
+    pub fn new(draw: &'a Draw, stage: vk::ShaderStageFlags, program: &'a Program) -> Stage<'a> {
         let instrumented = draw.instrumentation.is_some() && program.profile.mark_count > 0;
         let (serial, stopped) = (crate::serial(), AtomicBool::new(false));
         Stage { program, stage, serial, stopped, blocks: Blocks::default(), instrumented }
+    }
+
+    pub fn has_stopped(&self) -> bool {
+        self.stopped.load(Relaxed)
+    }
+    /// How its workgroups ended.
+    pub fn note(&self, ran: &Result<(), Stop>) {
+        self.stopped.fetch_or(ran.is_err(), Relaxed);
+    }
+    /// Bytes of the payload that it makes or takes.
+    pub fn payload(&self) -> u32 {
+        self.program.interface.io.mesh.as_ref().map_or(0, |m| m.payload)
     }
 
     /// Runs a wave.

@@ -111,6 +111,7 @@ impl Scene {
                 vertex: Arc::new(plain::program(Stage::Vertex, 64, &self.slots, vec![])),
                 tessellation: None,
                 geometry: None,
+                task: None,
                 fragment: Some(Arc::new(plain::program(Stage::Fragment, 64, reads, self.varyings.clone()))),
                 title: Default::default(),
                 feedback: false,

@@ -1,0 +1,155 @@
+//! What geometry counts, and what it comes to.
+
+use super::stages::{STAGES, StageCounts};
+use crate::state::GraphicsPipeline;
+use counters::model::LINE;
+use counters::{Counts, Event, EventCounts, Phase, Unit, UnitCounts};
+use machine::count;
+use shader::bytecode::Program;
+use shader::ir::Input;
+use wave::held::Held;
+use wave::tally::Access;
+
+/// What geometry counts.
+#[derive(Clone, Default, Debug, PartialEq, Eq)]
+pub struct GeometryCounts {
+    /// What is counted as it happens. Each input primitive is visible or culled once; here `PrimsVisible` are those
+    /// without a facing, lines and points.
+    pub events: EventCounts,
+    /// Vertices that are shaded apart, beyond their positions, for a visible primitive uses them.
+    pub apart: u64,
+    /// Vertex warps: of positions (or of all at once), and of what is shaded apart; and those with all lanes.
+    pub warps: [u64; 2],
+    pub full_warps: u64,
+    pub usage: wave::Usage,
+    /// Lines of vertices' attributes that were read, by the warps that do.
+    pub fetched: u64,
+    /// Lines of positions and of varyings that were written for tiles.
+    pub written: [u64; 2],
+    /// Vertices that tiles shade, by chunk; lines of attributes that their warps read, and those of them that binning has not read.
+    pub deferred: u64,
+    pub later: [u64; 2],
+    /// Lines that transform feedback wrote.
+    pub captured: u64,
+    /// Stages between vertices and rasterisation, where a draw has any.
+    pub stages: Option<Box<[StageCounts; STAGES]>>,
+}
+
+impl GeometryCounts {
+    pub fn add(&mut self, o: &GeometryCounts) {
+        self.events += &o.events;
+        self.apart += o.apart;
+        self.full_warps += o.full_warps;
+        self.usage.add(&o.usage);
+        self.fetched += o.fetched;
+        for k in 0..2 {
+            self.warps[k] += o.warps[k];
+            self.written[k] += o.written[k];
+            self.later[k] += o.later[k];
+        }
+        self.deferred += o.deferred;
+        self.captured += o.captured;
+        if let Some(stages) = &o.stages {
+            let own = self.stages.get_or_insert_default();
+            own.iter_mut().zip(&**stages).for_each(|(a, b)| a.add(b));
+        }
+    }
+
+    /// Bytes of vertices that tiles read: of those that primitives which they see use, three each of `prims` at most.
+    /// `program`: the vertex program.
+    pub fn between(&self, program: &Program, prims: u64) -> u64 {
+        let vertices = self.events[Event::VertexInvocations].max(1);
+        let prims = prims.saturating_sub(self.events[Event::PrimsDeferred]);
+        let seen = |lines: u64| lines * LINE * (prims * 3).min(vertices) / vertices;
+        let [positions, varyings] = self.written;
+        // Those that are shaded apart are seen.
+        let apart = program.profile.halves.is_some();
+        let [attributes, first] = self.later;
+        let left = seen(positions) + if apart { varyings * LINE } else { seen(varyings) };
+        left + (attributes - first) * LINE
+    }
+
+    /// What the main phase does for `vertices` that it shades, in so many warps, of which `full` have all lanes. `read`: the fragment program
+    /// reads something of them.
+    pub fn shaded_later(
+        &self,
+        program: &Program,
+        read: bool,
+        [vertices, warps, full]: [u64; 3],
+    ) -> UnitCounts {
+        let mut usage = self.usage.clone();
+        if program.profile.halves.is_none() {
+            usage.run_at_once();
+        }
+        let others = |n: u64| if read { n } else { 0 };
+        usage.run_in_halves([vertices, others(vertices)], self.events[Event::VertexInvocations]);
+        usage.find_in_l2(count::l2_lines(counters::model::current()));
+        usage.fare_as(&wave::Usage::default());
+        let mut u = count::units(&usage);
+        count::launch(&mut u, program, warps, vertices, full);
+        u[Unit::AttributeInstr] = attributes(program, [warps, others(warps)]);
+        let part = |n: u64| (n as u128 * vertices as u128).div_ceil(self.deferred.max(1) as u128) as u64;
+        let [lines, first] = self.later.map(part);
+        u[Unit::LsReadPartial] += lines;
+        u[Unit::LsL2ReadBeats] += lines * 4;
+        u[Unit::L2ReadLookups] += lines;
+        u[Unit::LsExtReadBeats] += first * 4;
+        u[Unit::ExtReads] += first;
+        u
+    }
+
+    /// With what follows.
+    pub fn finish(&self, pipeline: &GraphicsPipeline, l2: &mut Held) -> Counts {
+        use Event::*;
+        let program: &Program = &pipeline.vertex;
+        let mut c = Counts::default();
+        c.add_events(&self.events);
+        let (references, invocations) = (c[InputVertices], c[VertexInvocations]);
+        c[PrimsVisible] += c[PrimsFrontVisible] + c[PrimsBackVisible];
+        // Positions are shaded for each reference that assembly did not merge.
+        c[PositionTasks] = invocations.div_ceil(4);
+        c[VaryingTasks] = c[VaryingCacheMisses].div_ceil(4);
+        c[PositionCacheHits] = references.saturating_sub(invocations);
+        // A vertex's position is 16 bytes, a beat, for the tiler, from where it has just been written. Indices come from memory.
+        let indices = c[TilerReadBeats];
+        c[TilerReadBeats] += invocations;
+        let mut usage = self.usage.clone();
+        if program.profile.halves.is_some() {
+            usage.run_in_halves([invocations, self.apart], invocations);
+        }
+        usage.lines[Access::ReadPartial] += self.fetched;
+        usage.lines[Access::WriteFull] += self.written.iter().sum::<u64>() + self.captured;
+        usage.share_l2(count::l2_lines(counters::model::current()), l2);
+        usage.fare_as(&wave::Usage::default());
+        let mut u = count::units(&usage);
+        u[Unit::L2ReadLookups] += indices.div_ceil(4) + invocations.div_ceil(4);
+        u[Unit::ExtReads] += indices.div_ceil(4);
+        let warps: u64 = self.warps.iter().sum();
+        count::launch(&mut u, program, warps, invocations + self.apart, self.full_warps);
+        count::descriptors(&mut u, program, c[BinningTasks].min(counters::model::current().cores));
+        u[Unit::AttributeInstr] = attributes(program, self.warps);
+        c.add_units(Phase::Binning, &u);
+        if let Some(stages) = &self.stages {
+            for (program, own) in pipeline.stages().into_iter().zip(&**stages) {
+                if let Some(program) = program {
+                    own.finish(program, &mut c, l2);
+                }
+            }
+        }
+        c
+    }
+}
+
+/// Instructions that fetch attributes, of so many warps of each half (of all and none, where a program has no halves): one for up to four
+/// components, which are four slots.
+fn attributes(program: &Program, warps: [u64; 2]) -> u64 {
+    if let Some(h) = &program.profile.halves {
+        let locations = [&h.position, &h.others].map(|h| h.attributes.len() as u64);
+        return warps[0] * locations[0] + warps[1] * locations[1];
+    }
+    let location = |i: &Input| if let Input::Varying(slot) = i { Some(slot / 4) } else { None };
+    let mut locations: Vec<u16> = program.inputs.iter().filter_map(|(i, _)| location(i)).collect();
+    locations.sort_unstable();
+    locations.dedup();
+    warps[0] * locations.len() as u64
+}

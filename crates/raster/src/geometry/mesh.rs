@@ -1,0 +1,381 @@
+//! Mesh shading: task workgroups that ask for mesh workgroups, whose vertices and primitives go to set-up in their order
+//! (§ Mesh Shading).
+
+use super::assembly::{Assembled, TopologyClass};
+use super::feedback::Feedback;
+use super::line::Stipple;
+use super::pieces::{self, Pieces, Scratch};
+use super::plane::Bias;
+use super::raster::Rasterizer;
+use super::stages::Stage;
+use super::vertex::{Outputs, Vertices};
+use super::viewport::Map;
+use super::{Batch, GeometryContext, Stopped, traffic};
+use crate::draw::Draw;
+use ash::vk;
+use counters::Event;
+use counters::model::LINE;
+use shader::interface::{CULL_PRIMITIVE, INDICES, POINT_SIZE};
+use shader::stage_io::{Cell, Emitted, Mesh, PAYLOAD};
+use wave::{Around, Dispatch, Stop, Table, Worker};
+
+/// Primitives after which those that wait are set up.
+const ENOUGH: usize = 1024;
+/// Mesh workgroups that one task workgroup may ask for: maxMeshWorkGroupTotalCount. More is valid to no one.
+pub const MAX_GROUPS: u64 = 1 << 22;
+
+/// What mesh workgroups have made that is not set up yet.
+#[derive(Default)]
+pub struct Pending {
+    columns: Vec<Vec<u32>>,
+    flow: Assembled,
+    vertices: Vertices,
+    count: u32,
+}
+
+impl Pending {
+    fn clear(&mut self, columns: usize) {
+        self.columns.resize_with(columns, Vec::new);
+        self.columns.iter_mut().for_each(Vec::clear);
+        self.flow.v.iter_mut().for_each(Vec::clear);
+        self.flow.ids.clear();
+        self.flow.starts.clear();
+        self.count = 0;
+    }
+}
+
+/// What a task workgroup leaves.
+struct Asked {
+    groups: [u32; 3],
+    payload: Vec<u8>,
+}
+
+struct MeshWork<'a> {
+    ctx: &'a GeometryContext<'a>,
+    tables: &'a [Table],
+    push: &'a [u8],
+    task: Option<Stage<'a>>,
+    mesh: Stage<'a>,
+    io: &'a Mesh,
+    raster: Rasterizer<'a>,
+    outputs: &'a Outputs,
+    groups: [u32; 3],
+    draw: [u32; 2],
+    /// Where each column's values lie: in a vertex's cells, or in a primitive's.
+    sources: Vec<(Cell, bool)>,
+    indices: [Option<Cell>; 3],
+    culled: Option<Cell>,
+    /// The PointSize column.
+    size: Option<usize>,
+}
+
+/// Runs one draw of mesh tasks, as [`super::run`] does others.
+///
+/// # Errors
+/// As there.
+pub fn run<'d>(
+    ctx: &GeometryContext,
+    draw: &'d Draw,
+    groups: [u32; 3],
+    draw_index: u32,
+    view: Option<u32>,
+    each: &mut dyn FnMut(Batch) -> bool,
+) -> Result<(), Stopped<'d>> {
+    let pipeline = &*draw.pipeline;
+    let Some(io) = &pipeline.vertex.interface.io.mesh else { return Ok(()) };
+    let state = &*draw.state;
+    let outputs = Outputs::new(&pipeline.vertex, pipeline.fragment.as_deref(), 0);
+    let kind = match io.emitted {
+        Emitted::Points => TopologyClass::Point,
+        Emitted::LineStrip => TopologyClass::Line,
+        Emitted::TriangleStrip => TopologyClass::Triangle,
+    };
+    let provoking = match (state.raster.provoking_last, kind) {
+        (true, TopologyClass::Line) => 1,
+        (true, TopologyClass::Triangle) => 2,
+        _ => 0,
+    };
+    let bias = state.raster.depth_bias.as_ref().map(|b| Bias::new(b, ctx.depth));
+    let maps = Map::all(state, ctx.area);
+    let at = (ctx.layers, view);
+    let raster = Rasterizer::new(ctx.shared.level, state, &outputs, maps, bias, kind, provoking, at);
+    let all: Vec<(Cell, bool)> = io.cells().collect();
+    let of_primitive = |slot: u16| io.primitives.iter().find(|c| c.slot == slot).copied();
+    let tables = draw.bindings.tables();
+    let task = pipeline.task.as_deref().map(|t| Stage::new(draw, vk::ShaderStageFlags::TASK_EXT, t));
+    let work = MeshWork {
+        ctx,
+        tables: &tables,
+        push: &draw.bindings.push,
+        task,
+        mesh: Stage::new(draw, vk::ShaderStageFlags::MESH_EXT, &pipeline.vertex),
+        io,
+        raster,
+        outputs: &outputs,
+        groups,
+        draw: [draw_index, view.unwrap_or(0)],
+        sources: outputs.sources.iter().filter_map(|s| all.get(*s).copied()).collect(),
+        indices: std::array::from_fn(|k| of_primitive(INDICES + k as u16)),
+        culled: of_primitive(CULL_PRIMITIVE),
+        size: outputs.sources.iter().position(|s| all.get(*s).is_some_and(|c| c.0.slot == POINT_SIZE)),
+    };
+    // A stipple pattern goes on from primitive to primitive.
+    let strips = kind == TopologyClass::Line && state.raster.stipple.is_some();
+    let result = pieces::deal(ctx.shared, &work, strips, None, Batch::recycled(), each);
+    let model = &ctx.shared.model.core;
+    for stage in work.task.iter().chain([&work.mesh]) {
+        let active = draw.instrumentation.as_ref().filter(|_| stage.instrumented);
+        stage.blocks.add_to(model, active, draw_index, stage.stage);
+    }
+    result.map_err(|stop| match &pipeline.task {
+        Some(program) if work.task.as_ref().is_some_and(Stage::has_stopped) => {
+            Stopped { stop, stage: "task", program }
+        }
+        _ => Stopped { stop, stage: "mesh", program: &pipeline.vertex },
+    })
+}
+
+impl MeshWork<'_> {
+    fn dispatch<'d>(&'d self, stage: &'d Stage, groups: [u32; 3]) -> Dispatch<'d> {
+        Dispatch {
+            serial: crate::serial(),
+            program: stage.program,
+            tables: self.tables,
+            push: self.push,
+            host: self.ctx.host,
+            base: [0; 3],
+            groups,
+            arena: texel::memory::arena(),
+            draw: self.draw,
+        }
+    }
+
+    /// Workgroups of the draw: of the first stage.
+    fn total(&self) -> u64 {
+        self.groups.iter().fold(1u64, |n, g| n.saturating_mul(*g as u64))
+    }
+
+    /// Of a piece.
+    fn each(&self) -> u64 {
+        match self.task {
+            Some(_) => 1,
+            None => (ENOUGH as u64 / self.io.max_primitives.max(1) as u64).clamp(1, 64),
+        }
+    }
+
+    /// Mesh workgroups `first..last` of a dispatch.
+    fn meshes(
+        &self,
+        worker: &mut Worker,
+        d: &Dispatch,
+        [first, last]: [u64; 2],
+        payload: &[u8],
+        s: &mut Scratch,
+        stipple: &mut Stipple,
+        out: &mut Batch,
+    ) -> Result<(), Stop> {
+        let size = self.mesh.program.workgroup.iter().map(|n| *n as u64).product::<u64>();
+        let step = self.each().max(1);
+        let mut g = first;
+        while g < last && !self.ctx.shared.hub.stops() {
+            let n = step.min(last - g);
+            let mut taking = Taking { work: self, payload, pending: &mut s.mesh, primitives: 0 };
+            let ran = worker.run_around(d, g, n, &mut taking);
+            let primitives = taking.primitives;
+            self.mesh.note(&ran);
+            ran?;
+            let events = &mut out.counts.events;
+            events[Event::MeshInvocations] += n * size;
+            events[Event::MeshPrimitives] += primitives;
+            events[Event::BinningTasks] += n;
+            out.counts.warps[0] += n * size.div_ceil(16);
+            out.counts.full_warps += n * (size / 16);
+            g += n;
+            if s.mesh.flow.v[0].len() >= ENOUGH {
+                self.flush(s, stipple, out);
+            }
+        }
+        Ok(())
+    }
+
+    /// Sets up what waits.
+    fn flush(&self, s: &mut Scratch, stipple: &mut Stipple, out: &mut Batch) {
+        let Pending { columns, flow, vertices, count } = &mut s.mesh;
+        vertices.room(self.outputs, *count as usize);
+        for (k, column) in columns.iter_mut().enumerate() {
+            if Some(k) == self.size {
+                // A point without a size has one of 1.
+                let one = |v: u32| if v == 0 { 1f32.to_bits() } else { v };
+                vertices.fill(k + 1, column.drain(..).map(one));
+            } else {
+                vertices.fill(k + 1, column.drain(..));
+            }
+        }
+        let n = flow.v[0].len() as u64;
+        out.counts.events[self.raster.kind.event()] += n;
+        out.counts.events[Event::InputPrimitives] += n;
+        if !self.raster.state.raster.discard && n > 0 {
+            if !self.raster.maps.is_empty() {
+                vertices.place(self.raster.level, self.outputs, &self.raster.maps, self.raster.clip_z);
+            }
+            out.used.begin(*count as usize, 0);
+            self.raster.chunk(vertices, flow, stipple, out);
+            let [used, again] = out.used.counts();
+            out.counts.events[Event::VaryingCacheMisses] += used;
+            out.counts.events[Event::VaryingCacheHits] += again;
+        }
+        // All that workgroups make is in memory, for the tiler and for tiles.
+        let bytes = 4 * self.sources.len() as u64;
+        out.counts.written[0] += (*count as u64 * traffic::POSITION).div_ceil(LINE);
+        out.counts.written[1] += (*count as u64 * bytes.saturating_sub(traffic::POSITION)).div_ceil(LINE);
+        let columns = columns.len();
+        s.mesh.clear(columns);
+    }
+}
+
+impl Pieces for MeshWork<'_> {
+    fn count(&self) -> u64 {
+        self.total().div_ceil(self.each())
+    }
+    fn expected(&self) -> usize {
+        let all = self.total().saturating_mul(self.io.max_primitives as u64);
+        all.min(1 << 16) as usize
+    }
+    fn planes(&self) -> usize {
+        self.outputs.planes()
+    }
+
+    fn run(
+        &self,
+        worker: &mut Worker,
+        c: u64,
+        s: &mut Scratch,
+        stipple: &mut Stipple,
+        _: Option<&mut Feedback>,
+        out: &mut Batch,
+    ) -> Result<(), Stop> {
+        s.mesh.clear(self.sources.len());
+        let (first, last) = (c * self.each(), self.total().min((c + 1) * self.each()));
+        let Some(task) = &self.task else {
+            let d = self.dispatch(&self.mesh, self.groups);
+            self.meshes(worker, &d, [first, last], &[], s, stipple, out)?;
+            self.flush(s, stipple, out);
+            return Ok(());
+        };
+        let d = self.dispatch(task, self.groups);
+        let mut asking = Asking { payload: task.payload(), asked: Vec::new() };
+        let ran = worker.run_around(&d, first, last - first, &mut asking);
+        task.note(&ran);
+        ran?;
+        let n = last - first;
+        let size = task.program.workgroup.iter().map(|n| *n as u64).product::<u64>();
+        out.counts.events[Event::TaskInvocations] += n * size;
+        let counts = &mut out.counts.stages.get_or_insert_default()[super::stages::TASK];
+        counts.invocations += n * size;
+        counts.warps += n * size.div_ceil(16);
+        counts.full_warps += n * (size / 16);
+        counts.written += n * (task.payload() as u64 + 12).div_ceil(LINE);
+        counts.usage.add(&task.blocks.take(worker, task.program, task.instrumented));
+        for asked in asking.asked {
+            let total = asked.groups.iter().fold(1u64, |n, g| n.saturating_mul(*g as u64)).min(MAX_GROUPS);
+            if total == 0 {
+                continue;
+            }
+            let d = self.dispatch(&self.mesh, asked.groups);
+            self.meshes(worker, &d, [0, total], &asked.payload, s, stipple, out)?;
+        }
+        self.flush(s, stipple, out);
+        self.take(worker, out);
+        Ok(())
+    }
+
+    fn take(&self, worker: &mut Worker, out: &mut Batch) {
+        out.counts.usage.add(&self.mesh.blocks.take(worker, self.mesh.program, self.mesh.instrumented));
+    }
+}
+
+/// Around task workgroups: what each asks for.
+struct Asking {
+    payload: u32,
+    asked: Vec<Asked>,
+}
+
+impl Around for Asking {
+    fn before(&mut self, _: u64, _: &mut [u8]) {}
+    fn after(&mut self, _: u64, memory: &[u8]) {
+        let groups = [0, 1, 2].map(|k| word(memory, k));
+        let payload = memory.get(PAYLOAD as usize..(PAYLOAD + self.payload) as usize).unwrap_or(&[]).to_vec();
+        self.asked.push(Asked { groups, payload });
+    }
+}
+
+/// Around mesh workgroups: their payload, and what each has made.
+struct Taking<'t, 'a> {
+    work: &'t MeshWork<'a>,
+    payload: &'t [u8],
+    pending: &'t mut Pending,
+    primitives: u64,
+}
+
+fn word(memory: &[u8], k: usize) -> u32 {
+    memory.get(k * 4..k * 4 + 4).map_or(0, |b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]))
+}
+
+fn of(memory: &[u8], cell: &Cell, i: u32) -> u32 {
+    cell.fit(word(memory, (cell.word as usize).saturating_add(cell.stride as usize * i as usize)))
+}
+
+impl Around for Taking<'_, '_> {
+    fn before(&mut self, _: u64, memory: &mut [u8]) {
+        let n = self.payload.len().min(self.work.io.payload as usize);
+        if let Some(to) = memory.get_mut(PAYLOAD as usize..PAYLOAD as usize + n) {
+            to.copy_from_slice(&self.payload[..n]);
+        }
+    }
+
+    fn after(&mut self, _: u64, memory: &[u8]) {
+        let (work, p) = (self.work, &mut *self.pending);
+        let vertices = word(memory, 0).min(work.io.max_vertices);
+        let primitives = word(memory, 1).min(work.io.max_primitives);
+        let each = match work.raster.kind {
+            TopologyClass::Point => 1,
+            TopologyClass::Line => 2,
+            TopologyClass::Triangle => 3,
+        };
+        self.primitives += primitives as u64;
+        // Where primitives have outputs of their own, each has its own vertices.
+        let apart = work.sources.iter().any(|(_, of_primitive)| *of_primitive);
+        let base = p.count;
+        if !apart {
+            for ((cell, _), column) in work.sources.iter().zip(&mut p.columns) {
+                column.extend((0..vertices).map(|v| of(memory, cell, v)));
+            }
+            p.count += vertices;
+        }
+        for i in 0..primitives {
+            if work.culled.is_some_and(|c| of(memory, &c, i) != 0) {
+                continue;
+            }
+            let corner = |k: usize| work.indices[k].map_or(0, |c| of(memory, &c, i));
+            let corners: [u32; 3] = [0, 1, 2].map(|k| if k < each { corner(k) } else { 0 });
+            // Indices beyond the vertices mean nothing.
+            if corners.iter().any(|c| *c >= vertices) {
+                continue;
+            }
+            if apart {
+                for ((cell, of_primitive), column) in work.sources.iter().zip(&mut p.columns) {
+                    column.extend(
+                        corners[..each].iter().map(|v| of(memory, cell, if *of_primitive { i } else { *v })),
+                    );
+                }
+                (0..each).for_each(|k| p.flow.v[k].push(p.count + k as u32));
+                p.count += each as u32;
+            } else {
+                (0..each).for_each(|k| p.flow.v[k].push(base + corners[k]));
+            }
+            let written = work.outputs.primitive;
+            let id = written.checked_sub(1).and_then(|k| work.sources.get(k));
+            p.flow.ids.push(id.map_or(0, |(cell, _)| of(memory, cell, i)));
+        }
+    }
+}

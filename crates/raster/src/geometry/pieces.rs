@@ -1,0 +1,120 @@
+//! A draw in pieces: chunks of its primitives, or of its mesh workgroups, one after the other or on several threads.
+
+use super::assembly::Assembled;
+use super::feedback::Feedback;
+use super::line::Stipple;
+use super::vertex::Vertices;
+use super::{Batch, parallel, stages};
+use machine::count;
+use machine::shared::Shared;
+use std::ops::Range;
+use wave::{Stop, Worker};
+
+/// What a thread keeps from draw to draw.
+#[derive(Default)]
+pub(super) struct Scratch {
+    pub chunk: Assembled,
+    pub vertices: Vertices,
+    pub stages: stages::Scratch,
+    pub mesh: super::mesh::Pending,
+}
+
+thread_local! {
+    static SCRATCH: std::cell::RefCell<Option<Box<Scratch>>> = const { std::cell::RefCell::new(None) };
+}
+
+/// Runs `f` with the thread's scratch (with a new one if a draw is under way on this thread already, which happens
+/// when the pool makes it help elsewhere).
+pub(super) fn with_scratch<R>(f: impl FnOnce(&mut Scratch) -> R) -> R {
+    let mut scratch = SCRATCH.with(|s| s.borrow_mut().take()).unwrap_or_default();
+    let result = f(&mut scratch);
+    SCRATCH.with(|s| *s.borrow_mut() = Some(scratch));
+    result
+}
+
+/// Chunks whose primitives are handed on together: some two million. A draw may have 2⁶⁴.
+const RANGE: u64 = 2048;
+
+/// A draw that is ready to be run piece by piece.
+pub(super) trait Pieces: Sync {
+    fn count(&self) -> u64;
+    /// Primitives to expect, and planes of each.
+    fn expected(&self) -> usize;
+    fn planes(&self) -> usize;
+    /// Runs piece `c` and appends what it makes.
+    fn run(
+        &self,
+        worker: &mut Worker,
+        c: u64,
+        s: &mut Scratch,
+        stipple: &mut Stipple,
+        feedback: Option<&mut Feedback>,
+        out: &mut Batch,
+    ) -> Result<(), Stop>;
+    /// Adds what the worker has counted.
+    fn take(&self, worker: &mut Worker, out: &mut Batch);
+}
+
+/// Runs all pieces and hands what they make to `each`, in order, until that says false. `in_turn`: each goes on from where the one
+/// before it has come to.
+pub(super) fn deal(
+    shared: &Shared,
+    work: &dyn Pieces,
+    in_turn: bool,
+    mut feedback: Option<&mut Feedback>,
+    mut out: Batch,
+    each: &mut dyn FnMut(Batch) -> bool,
+) -> Result<(), Stop> {
+    let pieces = work.count();
+    let mut stipple = Stipple::default();
+    for first in (0..pieces).step_by(RANGE as usize) {
+        let range = first..pieces.min(first + RANGE);
+        let threads = (shared.threads as u64).min(range.end - range.start) as usize;
+        let result = if threads <= 1 || in_turn || feedback.is_some() {
+            serial(shared, work, range, &mut stipple, feedback.as_deref_mut(), &mut out)
+        } else {
+            parallel::run(shared, threads, work, range, &mut out)
+        };
+        if result.is_err() || shared.hub.stops() || !each(std::mem::replace(&mut out, Batch::recycled())) {
+            return result;
+        }
+    }
+    Ok(())
+}
+
+/// Runs pieces one after the other.
+fn serial(
+    shared: &Shared,
+    work: &dyn Pieces,
+    range: Range<u64>,
+    stipple: &mut Stipple,
+    mut feedback: Option<&mut Feedback>,
+    out: &mut Batch,
+) -> Result<(), Stop> {
+    let expected = work.expected();
+    out.make_room(expected, expected * work.planes());
+    with_worker(shared, |worker| {
+        with_scratch(|scratch| {
+            let mut counted = Ok(());
+            for c in range {
+                if shared.hub.stops() {
+                    break;
+                }
+                worker.tally.trace(shared.traced(c, work.count(), count::TRACED));
+                counted = work.run(worker, c, scratch, stipple, feedback.as_deref_mut(), out);
+                if counted.is_err() {
+                    break;
+                }
+            }
+            work.take(worker, out);
+            counted
+        })
+    })
+}
+
+pub(super) fn with_worker<R>(shared: &Shared, f: impl FnOnce(&mut Worker) -> R) -> R {
+    let mut worker = shared.workers.take(shared.level);
+    let result = f(&mut worker);
+    shared.workers.give(worker);
+    result
+}
