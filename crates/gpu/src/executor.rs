@@ -46,6 +46,8 @@ pub struct Executor {
     marks: Vec<(usize, Mark)>,
     /// Lines that cleaning the L2 has written, before the next workload.
     cleaned: Option<u64>,
+    /// Conditional rendering is active, and discards.
+    discards: bool,
     /// The command under way.
     pub place: Place,
     pulse: Arc<Pulse>,
@@ -71,6 +73,7 @@ impl Executor {
             publisher,
             marks: vec![],
             cleaned: None,
+            discards: false,
             place: Place::default(),
             pulse,
         }
@@ -81,8 +84,9 @@ impl Executor {
         self.queries.performance_pass = pass;
     }
 
-    /// A command buffer begins: what those before it wrote, the host is to see.
+    /// A primary command buffer begins: what those before it wrote, the host is to see.
     pub fn clean_l2(&mut self) {
+        self.discards = false;
         *self.cleaned.get_or_insert(0) += self.shared.l2.lock().clean();
     }
 
@@ -125,6 +129,9 @@ impl Executor {
     }
 
     fn command(&mut self, c: &Command) {
+        if self.discards && c.is_conditional() {
+            return;
+        }
         match c {
             Command::Dispatch { dispatch, groups } => self.dispatch(dispatch, *groups),
             Command::DispatchIndirect { dispatch, buffer, offset } => {
@@ -209,6 +216,13 @@ impl Executor {
                 }
             }
             Command::Execute(lists) => lists.iter().for_each(|l| self.run(l)),
+            Command::BeginConditional { buffer, offset, inverted } => {
+                let (p, n) = buffer.range(*offset, 4);
+                // SAFETY: four bytes of the buffer. What lies outside reads as 0.
+                let predicate = if n == 4 { unsafe { p.cast::<u32>().read_unaligned() } } else { 0 };
+                self.discards = (predicate == 0) != *inverted;
+            }
+            Command::EndConditional => self.discards = false,
             Command::BeginLabel(name) => self.place.begin_label(name),
             Command::EndLabel => self.place.end_label(),
             Command::Mark(name) => {

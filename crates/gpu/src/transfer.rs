@@ -210,9 +210,9 @@ pub fn run(c: &Command) -> Option<Transferred> {
             }
             ("blit image", Transfer::Blit, true)
         }
-        Command::ResolveImage { src, dst, regions } => {
+        Command::ResolveImage { src, dst, regions, modes } => {
             for r in regions {
-                texel::transfer::resolve_image(src, dst, r);
+                texel::transfer::resolve_image(src, dst, r, *modes);
                 let to = parts(dst, &r.dst_subresource, r.dst_offset, size(r.extent));
                 m.add(bytes(&parts(src, &r.src_subresource, r.src_offset, size(r.extent))), bytes(&to));
                 cover(&mut covered, &to);
@@ -290,7 +290,7 @@ mod tests {
             .src_subresource(layers(color, 0, 1))
             .dst_subresource(layers(color, 0, 1))
             .extent(vk::Extent3D { width: 8, height: 8, depth: 1 });
-        let c = Command::ResolveImage { src, dst, regions: vec![region] };
+        let c = Command::ResolveImage { src, dst, regions: vec![region], modes: None };
         let covered = Covered { regions: 1, tiles: 1, pixels: 64, weights: vec![64] };
         let moved = Moved { read: 1024, written: 256 };
         let resolved = Transferred {

@@ -12,7 +12,7 @@ use vk::ExternalMemoryHandleTypeFlags as H;
 use vk::MemoryPropertyFlags as M;
 
 /// The version of Vulkan the device has.
-pub(crate) const API_VERSION: u32 = vk::make_api_version(0, 1, 3, HEADER_VERSION);
+pub(crate) const API_VERSION: u32 = vk::make_api_version(0, 1, 4, HEADER_VERSION);
 
 /// Queues of the one family.
 pub(crate) const QUEUES: u32 = 2;
@@ -127,6 +127,10 @@ pub(crate) unsafe fn get_physical_device_queue_family_properties2(
                 timestamp_valid_bits: 64,
                 min_image_transfer_granularity: vk::Extent3D { width: 1, height: 1, depth: 1 },
             };
+            if let Some(p) = chain::find_mut::<vk::QueueFamilyOwnershipTransferPropertiesKHR>(family.p_next) {
+                // The one family, which owns whatever there is; images look the same to all.
+                p.optimal_image_transfer_to_queue_families = 1;
+            }
             if let Some(p) = chain::find_mut::<vk::QueueFamilyGlobalPriorityPropertiesKHR>(family.p_next) {
                 // Any may be asked for; they are hints, and all queues here share the same threads.
                 let all = [

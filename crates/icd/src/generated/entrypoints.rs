@@ -241,6 +241,28 @@ pub unsafe extern "system" fn vkClearShaderInstrumentationMetricsARM(
         })
     }
 }
+pub unsafe extern "system" fn vkCmdBeginConditionalRenderingEXT(
+    command_buffer: vk::CommandBuffer,
+    p_conditional_rendering_begin: *const vk::ConditionalRenderingBeginInfoEXT<'_>,
+) {
+    if p_conditional_rendering_begin.is_null() {
+        return guard::missing(c"vkCmdBeginConditionalRenderingEXT", ());
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdBeginConditionalRenderingEXT",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::execute::cmd_begin_conditional_rendering_ext(
+                    this,
+                    p_conditional_rendering_begin,
+                )
+            },
+        )
+    }
+}
 pub unsafe extern "system" fn vkCmdBeginDebugUtilsLabelEXT(
     command_buffer: vk::CommandBuffer,
     p_label_info: *const vk::DebugUtilsLabelEXT<'_>,
@@ -1288,6 +1310,17 @@ pub unsafe extern "system" fn vkCmdDrawMultiIndexedEXT(
         )
     }
 }
+pub unsafe extern "system" fn vkCmdEndConditionalRenderingEXT(command_buffer: vk::CommandBuffer) {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdEndConditionalRenderingEXT",
+            command_buffer,
+            (),
+            |this| crate::record::execute::cmd_end_conditional_rendering_ext(this),
+        )
+    }
+}
 pub unsafe extern "system" fn vkCmdEndDebugUtilsLabelEXT(command_buffer: vk::CommandBuffer) {
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
@@ -1363,6 +1396,23 @@ pub unsafe extern "system" fn vkCmdEndRendering(command_buffer: vk::CommandBuffe
             command_buffer,
             (),
             |this| crate::record::pass::cmd_end_rendering(this),
+        )
+    }
+}
+pub unsafe extern "system" fn vkCmdEndRendering2KHR(
+    command_buffer: vk::CommandBuffer,
+    p_rendering_end_info: *const vk::RenderingEndInfoKHR<'_>,
+) {
+    if p_rendering_end_info.is_null() {
+        return guard::missing(c"vkCmdEndRendering2KHR", ());
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdEndRendering2KHR",
+            command_buffer,
+            (),
+            |this| crate::record::pass::cmd_end_rendering2_khr(this, p_rendering_end_info),
         )
     }
 }
@@ -2032,6 +2082,30 @@ pub unsafe extern "system" fn vkCmdSetDepthClampEnableEXT(
         )
     }
 }
+pub unsafe extern "system" fn vkCmdSetDepthClampRangeEXT(
+    command_buffer: vk::CommandBuffer,
+    depth_clamp_mode: vk::DepthClampModeEXT,
+    p_depth_clamp_range: *const vk::DepthClampRangeEXT,
+) {
+    if p_depth_clamp_range.is_null() {
+        return guard::missing(c"vkCmdSetDepthClampRangeEXT", ());
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdSetDepthClampRangeEXT",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::dynamic_state::cmd_set_depth_clamp_range_ext(
+                    this,
+                    depth_clamp_mode,
+                    p_depth_clamp_range,
+                )
+            },
+        )
+    }
+}
 pub unsafe extern "system" fn vkCmdSetDepthClipEnableEXT(
     command_buffer: vk::CommandBuffer,
     depth_clip_enable: vk::Bool32,
@@ -2341,6 +2415,20 @@ pub unsafe extern "system" fn vkCmdSetPrimitiveRestartEnable(
             |this| {
                 crate::record::dynamic_state::cmd_set_primitive_restart_enable(this, primitive_restart_enable)
             },
+        )
+    }
+}
+pub unsafe extern "system" fn vkCmdSetPrimitiveRestartIndexEXT(
+    command_buffer: vk::CommandBuffer,
+    primitive_restart_index: u32,
+) {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdSetPrimitiveRestartIndexEXT",
+            command_buffer,
+            (),
+            |this| crate::record::draw::cmd_set_primitive_restart_index_ext(this, primitive_restart_index),
         )
     }
 }
@@ -6191,6 +6279,19 @@ pub unsafe extern "system" fn vkSetEvent(device: vk::Device, event: vk::Event) -
         })
     }
 }
+pub unsafe extern "system" fn vkSetHdrMetadataEXT(
+    device: vk::Device,
+    swapchain_count: u32,
+    p_swapchains: *const vk::SwapchainKHR,
+    p_metadata: *const vk::HdrMetadataEXT<'_>,
+) {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(c"vkSetHdrMetadataEXT", device, (), |this| {
+            crate::wsi::set_hdr_metadata_ext(this, swapchain_count, p_swapchains, p_metadata)
+        })
+    }
+}
 pub unsafe extern "system" fn vkSetPrivateData(
     device: vk::Device,
     object_type: vk::ObjectType,
@@ -6495,6 +6596,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Device,
         core: 0,
         extensions: &[ext::VK_ARM_SHADER_INSTRUMENTATION],
+    },
+    Entry {
+        name: c"vkCmdBeginConditionalRenderingEXT",
+        function: vkCmdBeginConditionalRenderingEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_CONDITIONAL_RENDERING],
     },
     Entry {
         name: c"vkCmdBeginDebugUtilsLabelEXT",
@@ -6924,6 +7032,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[ext::VK_EXT_MULTI_DRAW],
     },
     Entry {
+        name: c"vkCmdEndConditionalRenderingEXT",
+        function: vkCmdEndConditionalRenderingEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_CONDITIONAL_RENDERING],
+    },
+    Entry {
         name: c"vkCmdEndDebugUtilsLabelEXT",
         function: vkCmdEndDebugUtilsLabelEXT as *const (),
         level: Level::Device,
@@ -6971,6 +7086,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Device,
         core: 103,
         extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdEndRendering2KHR",
+        function: vkCmdEndRendering2KHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_MAINTENANCE10],
     },
     Entry {
         name: c"vkCmdEndRenderingKHR",
@@ -7309,6 +7431,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3],
     },
     Entry {
+        name: c"vkCmdSetDepthClampRangeEXT",
+        function: vkCmdSetDepthClampRangeEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_DEPTH_CLAMP_CONTROL],
+    },
+    Entry {
         name: c"vkCmdSetDepthClipEnableEXT",
         function: vkCmdSetDepthClipEnableEXT as *const (),
         level: Level::Device,
@@ -7510,6 +7639,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Device,
         core: 0,
         extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE2],
+    },
+    Entry {
+        name: c"vkCmdSetPrimitiveRestartIndexEXT",
+        function: vkCmdSetPrimitiveRestartIndexEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_PRIMITIVE_RESTART_INDEX],
     },
     Entry {
         name: c"vkCmdSetPrimitiveTopology",
@@ -9234,6 +9370,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[ext::VK_EXT_SWAPCHAIN_MAINTENANCE1],
     },
     Entry {
+        name: c"vkReleaseSwapchainImagesKHR",
+        function: vkReleaseSwapchainImagesKHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_SWAPCHAIN_MAINTENANCE1],
+    },
+    Entry {
         name: c"vkResetCommandBuffer",
         function: vkResetCommandBuffer as *const (),
         level: Level::Device,
@@ -9309,6 +9452,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Device,
         core: 100,
         extensions: &[],
+    },
+    Entry {
+        name: c"vkSetHdrMetadataEXT",
+        function: vkSetHdrMetadataEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_HDR_METADATA],
     },
     Entry {
         name: c"vkSetPrivateData",

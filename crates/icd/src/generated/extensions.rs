@@ -15,10 +15,13 @@ pub(crate) static EXTENSIONS: &[Extension] = &[
     Extension { name: c"VK_EXT_border_color_swizzle", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_calibrated_timestamps", spec_version: 2, instance: false },
     Extension { name: c"VK_EXT_color_write_enable", spec_version: 1, instance: false },
+    Extension { name: c"VK_EXT_conditional_rendering", spec_version: 2, instance: false },
     Extension { name: c"VK_EXT_custom_border_color", spec_version: 12, instance: false },
     Extension { name: c"VK_EXT_debug_report", spec_version: 10, instance: true },
     Extension { name: c"VK_EXT_debug_utils", spec_version: 2, instance: true },
     Extension { name: c"VK_EXT_depth_bias_control", spec_version: 1, instance: false },
+    Extension { name: c"VK_EXT_depth_clamp_control", spec_version: 1, instance: false },
+    Extension { name: c"VK_EXT_depth_clamp_zero_one", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_depth_clip_control", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_depth_clip_enable", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_depth_range_unrestricted", spec_version: 1, instance: false },
@@ -28,17 +31,20 @@ pub(crate) static EXTENSIONS: &[Extension] = &[
     Extension { name: c"VK_EXT_extended_dynamic_state", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_extended_dynamic_state2", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_extended_dynamic_state3", spec_version: 2, instance: false },
+    Extension { name: c"VK_EXT_external_memory_acquire_unmodified", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_external_memory_host", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_frame_boundary", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_global_priority", spec_version: 2, instance: false },
     Extension { name: c"VK_EXT_global_priority_query", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_graphics_pipeline_library", spec_version: 1, instance: false },
+    Extension { name: c"VK_EXT_hdr_metadata", spec_version: 3, instance: false },
     Extension { name: c"VK_EXT_headless_surface", spec_version: 1, instance: true },
     Extension { name: c"VK_EXT_host_image_copy", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_host_query_reset", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_image_2d_view_of_3d", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_image_robustness", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_image_sliced_view_of_3d", spec_version: 1, instance: false },
+    Extension { name: c"VK_EXT_image_view_min_lod", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_index_type_uint8", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_inline_uniform_block", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_legacy_vertex_attributes", spec_version: 1, instance: false },
@@ -46,7 +52,6 @@ pub(crate) static EXTENSIONS: &[Extension] = &[
     Extension { name: c"VK_EXT_load_store_op_none", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_memory_budget", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_memory_priority", spec_version: 1, instance: false },
-    Extension { name: c"VK_EXT_mesh_shader", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_multi_draw", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_multisampled_render_to_single_sampled", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_mutable_descriptor_type", spec_version: 1, instance: false },
@@ -58,8 +63,8 @@ pub(crate) static EXTENSIONS: &[Extension] = &[
     Extension { name: c"VK_EXT_pipeline_protected_access", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_pipeline_robustness", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_post_depth_coverage", spec_version: 1, instance: false },
+    Extension { name: c"VK_EXT_primitive_restart_index", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_primitive_topology_list_restart", spec_version: 1, instance: false },
-    Extension { name: c"VK_EXT_primitives_generated_query", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_private_data", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_provoking_vertex", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_queue_family_foreign", spec_version: 1, instance: false },
@@ -83,9 +88,10 @@ pub(crate) static EXTENSIONS: &[Extension] = &[
     Extension { name: c"VK_EXT_swapchain_maintenance1", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_texel_buffer_alignment", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_tooling_info", spec_version: 1, instance: false },
-    Extension { name: c"VK_EXT_transform_feedback", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_vertex_attribute_divisor", spec_version: 3, instance: false },
+    Extension { name: c"VK_EXT_vertex_attribute_robustness", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_vertex_input_dynamic_state", spec_version: 2, instance: false },
+    Extension { name: c"VK_EXT_zero_initialize_device_memory", spec_version: 1, instance: false },
     Extension { name: c"VK_GOOGLE_decorate_string", spec_version: 1, instance: false },
     Extension { name: c"VK_GOOGLE_hlsl_functionality1", spec_version: 0, instance: false },
     Extension { name: c"VK_GOOGLE_user_type", spec_version: 1, instance: false },
@@ -98,6 +104,7 @@ pub(crate) static EXTENSIONS: &[Extension] = &[
     Extension { name: c"VK_KHR_copy_commands2", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_create_renderpass2", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_dedicated_allocation", spec_version: 3, instance: false },
+    Extension { name: c"VK_KHR_depth_clamp_zero_one", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_depth_stencil_resolve", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_descriptor_update_template", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_device_group", spec_version: 4, instance: false },
@@ -122,9 +129,11 @@ pub(crate) static EXTENSIONS: &[Extension] = &[
     Extension { name: c"VK_KHR_imageless_framebuffer", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_incremental_present", spec_version: 2, instance: false },
     Extension { name: c"VK_KHR_index_type_uint8", spec_version: 1, instance: false },
+    Extension { name: c"VK_KHR_internally_synchronized_queues", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_line_rasterization", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_load_store_op_none", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_maintenance1", spec_version: 0, instance: false },
+    Extension { name: c"VK_KHR_maintenance10", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_maintenance2", spec_version: 0, instance: false },
     Extension { name: c"VK_KHR_maintenance3", spec_version: 0, instance: false },
     Extension { name: c"VK_KHR_maintenance4", spec_version: 2, instance: false },
@@ -132,6 +141,7 @@ pub(crate) static EXTENSIONS: &[Extension] = &[
     Extension { name: c"VK_KHR_maintenance6", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_maintenance7", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_maintenance8", spec_version: 1, instance: false },
+    Extension { name: c"VK_KHR_maintenance9", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_map_memory2", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_multiview", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_performance_query", spec_version: 1, instance: false },
@@ -162,11 +172,14 @@ pub(crate) static EXTENSIONS: &[Extension] = &[
     Extension { name: c"VK_KHR_spirv_1_4", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_storage_buffer_storage_class", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_surface", spec_version: 25, instance: true },
+    Extension { name: c"VK_KHR_surface_maintenance1", spec_version: 1, instance: true },
     Extension { name: c"VK_KHR_surface_protected_capabilities", spec_version: 1, instance: true },
     Extension { name: c"VK_KHR_swapchain", spec_version: 70, instance: false },
+    Extension { name: c"VK_KHR_swapchain_maintenance1", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_swapchain_mutable_format", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_synchronization2", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_timeline_semaphore", spec_version: 2, instance: false },
+    Extension { name: c"VK_KHR_unified_image_layouts", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_uniform_buffer_standard_layout", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_variable_pointers", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_vertex_attribute_divisor", spec_version: 1, instance: false },
@@ -189,8 +202,11 @@ pub(crate) static REQUIRED_FEATURES: &[(&str, &[&str])] = &[
     ("VK_EXT_attachment_feedback_loop_layout", &["attachmentFeedbackLoopLayout"]),
     ("VK_EXT_border_color_swizzle", &["borderColorSwizzle"]),
     ("VK_EXT_color_write_enable", &["colorWriteEnable"]),
+    ("VK_EXT_conditional_rendering", &["conditionalRendering"]),
     ("VK_EXT_custom_border_color", &["customBorderColors"]),
     ("VK_EXT_depth_bias_control", &["depthBiasControl"]),
+    ("VK_EXT_depth_clamp_control", &["depthClampControl"]),
+    ("VK_EXT_depth_clamp_zero_one", &["depthClampZeroOne"]),
     ("VK_EXT_depth_clip_control", &["depthClipControl"]),
     ("VK_EXT_depth_clip_enable", &["depthClipEnable"]),
     ("VK_EXT_descriptor_buffer", &["descriptorBuffer"]),
@@ -225,6 +241,7 @@ pub(crate) static REQUIRED_FEATURES: &[(&str, &[&str])] = &[
     ("VK_EXT_image_2d_view_of_3d", &["image2DViewOf3D"]),
     ("VK_EXT_image_robustness", &["robustImageAccess"]),
     ("VK_EXT_image_sliced_view_of_3d", &["imageSlicedViewOf3D"]),
+    ("VK_EXT_image_view_min_lod", &["minLod"]),
     ("VK_EXT_index_type_uint8", &["indexTypeUint8"]),
     ("VK_EXT_inline_uniform_block", &["inlineUniformBlock"]),
     ("VK_EXT_legacy_vertex_attributes", &["legacyVertexAttributes"]),
@@ -240,7 +257,6 @@ pub(crate) static REQUIRED_FEATURES: &[(&str, &[&str])] = &[
         ],
     ),
     ("VK_EXT_memory_priority", &["memoryPriority"]),
-    ("VK_EXT_mesh_shader", &["taskShader", "meshShader"]),
     ("VK_EXT_multi_draw", &["multiDraw"]),
     ("VK_EXT_multisampled_render_to_single_sampled", &["multisampledRenderToSingleSampled"]),
     ("VK_EXT_mutable_descriptor_type", &["mutableDescriptorType"]),
@@ -250,8 +266,8 @@ pub(crate) static REQUIRED_FEATURES: &[(&str, &[&str])] = &[
     ("VK_EXT_pipeline_creation_cache_control", &["pipelineCreationCacheControl"]),
     ("VK_EXT_pipeline_protected_access", &["pipelineProtectedAccess"]),
     ("VK_EXT_pipeline_robustness", &["pipelineRobustness"]),
+    ("VK_EXT_primitive_restart_index", &["primitiveRestartIndex"]),
     ("VK_EXT_primitive_topology_list_restart", &["primitiveTopologyListRestart"]),
-    ("VK_EXT_primitives_generated_query", &["primitivesGeneratedQuery"]),
     ("VK_EXT_private_data", &["privateData"]),
     ("VK_EXT_provoking_vertex", &["provokingVertexLast"]),
     ("VK_EXT_robustness2", &["robustBufferAccess2", "robustImageAccess2", "nullDescriptor"]),
@@ -293,18 +309,21 @@ pub(crate) static REQUIRED_FEATURES: &[(&str, &[&str])] = &[
     ("VK_EXT_subpass_merge_feedback", &["subpassMergeFeedback"]),
     ("VK_EXT_swapchain_maintenance1", &["swapchainMaintenance1"]),
     ("VK_EXT_texel_buffer_alignment", &["texelBufferAlignment"]),
-    ("VK_EXT_transform_feedback", &["transformFeedback"]),
     ("VK_EXT_vertex_attribute_divisor", &["vertexAttributeInstanceRateDivisor"]),
+    ("VK_EXT_vertex_attribute_robustness", &["vertexAttributeRobustness"]),
     ("VK_EXT_vertex_input_dynamic_state", &["vertexInputDynamicState"]),
+    ("VK_EXT_zero_initialize_device_memory", &["zeroInitializeDeviceMemory"]),
     ("VK_KHR_16bit_storage", &["storageBuffer16BitAccess"]),
     ("VK_KHR_8bit_storage", &["storageBuffer8BitAccess"]),
     ("VK_KHR_buffer_device_address", &["bufferDeviceAddress"]),
     ("VK_KHR_compute_shader_derivatives", &["computeDerivativeGroupLinear"]),
+    ("VK_KHR_depth_clamp_zero_one", &["depthClampZeroOne"]),
     ("VK_KHR_dynamic_rendering", &["dynamicRendering"]),
     ("VK_KHR_dynamic_rendering_local_read", &["dynamicRenderingLocalRead"]),
     ("VK_KHR_global_priority", &["globalPriorityQuery"]),
     ("VK_KHR_imageless_framebuffer", &["imagelessFramebuffer"]),
     ("VK_KHR_index_type_uint8", &["indexTypeUint8"]),
+    ("VK_KHR_internally_synchronized_queues", &["internallySynchronizedQueues"]),
     (
         "VK_KHR_line_rasterization",
         &[
@@ -316,11 +335,13 @@ pub(crate) static REQUIRED_FEATURES: &[(&str, &[&str])] = &[
             "stippledSmoothLines",
         ],
     ),
+    ("VK_KHR_maintenance10", &["maintenance10"]),
     ("VK_KHR_maintenance4", &["maintenance4"]),
     ("VK_KHR_maintenance5", &["maintenance5"]),
     ("VK_KHR_maintenance6", &["maintenance6"]),
     ("VK_KHR_maintenance7", &["maintenance7"]),
     ("VK_KHR_maintenance8", &["maintenance8"]),
+    ("VK_KHR_maintenance9", &["maintenance9"]),
     ("VK_KHR_multiview", &["multiview"]),
     ("VK_KHR_performance_query", &["performanceCounterQueryPools"]),
     ("VK_KHR_pipeline_executable_properties", &["pipelineExecutableInfo"]),
@@ -340,8 +361,10 @@ pub(crate) static REQUIRED_FEATURES: &[(&str, &[&str])] = &[
     ("VK_KHR_shader_subgroup_rotate", &["shaderSubgroupRotate"]),
     ("VK_KHR_shader_subgroup_uniform_control_flow", &["shaderSubgroupUniformControlFlow"]),
     ("VK_KHR_shader_terminate_invocation", &["shaderTerminateInvocation"]),
+    ("VK_KHR_swapchain_maintenance1", &["swapchainMaintenance1"]),
     ("VK_KHR_synchronization2", &["synchronization2"]),
     ("VK_KHR_timeline_semaphore", &["timelineSemaphore"]),
+    ("VK_KHR_unified_image_layouts", &["unifiedImageLayouts"]),
     ("VK_KHR_uniform_buffer_standard_layout", &["uniformBufferStandardLayout"]),
     ("VK_KHR_variable_pointers", &["variablePointersStorageBuffer"]),
     ("VK_KHR_vertex_attribute_divisor", &["vertexAttributeInstanceRateDivisor"]),
@@ -364,169 +387,182 @@ pub(crate) mod id {
     pub(crate) const VK_EXT_BORDER_COLOR_SWIZZLE: usize = 8;
     pub(crate) const VK_EXT_CALIBRATED_TIMESTAMPS: usize = 9;
     pub(crate) const VK_EXT_COLOR_WRITE_ENABLE: usize = 10;
-    pub(crate) const VK_EXT_CUSTOM_BORDER_COLOR: usize = 11;
-    pub(crate) const VK_EXT_DEBUG_REPORT: usize = 12;
-    pub(crate) const VK_EXT_DEBUG_UTILS: usize = 13;
-    pub(crate) const VK_EXT_DEPTH_BIAS_CONTROL: usize = 14;
-    pub(crate) const VK_EXT_DEPTH_CLIP_CONTROL: usize = 15;
-    pub(crate) const VK_EXT_DEPTH_CLIP_ENABLE: usize = 16;
-    pub(crate) const VK_EXT_DEPTH_RANGE_UNRESTRICTED: usize = 17;
-    pub(crate) const VK_EXT_DESCRIPTOR_BUFFER: usize = 18;
-    pub(crate) const VK_EXT_DESCRIPTOR_INDEXING: usize = 19;
-    pub(crate) const VK_EXT_DYNAMIC_RENDERING_UNUSED_ATTACHMENTS: usize = 20;
-    pub(crate) const VK_EXT_EXTENDED_DYNAMIC_STATE: usize = 21;
-    pub(crate) const VK_EXT_EXTENDED_DYNAMIC_STATE2: usize = 22;
-    pub(crate) const VK_EXT_EXTENDED_DYNAMIC_STATE3: usize = 23;
-    pub(crate) const VK_EXT_EXTERNAL_MEMORY_HOST: usize = 24;
-    pub(crate) const VK_EXT_FRAME_BOUNDARY: usize = 25;
-    pub(crate) const VK_EXT_GLOBAL_PRIORITY: usize = 26;
-    pub(crate) const VK_EXT_GLOBAL_PRIORITY_QUERY: usize = 27;
-    pub(crate) const VK_EXT_GRAPHICS_PIPELINE_LIBRARY: usize = 28;
-    pub(crate) const VK_EXT_HEADLESS_SURFACE: usize = 29;
-    pub(crate) const VK_EXT_HOST_IMAGE_COPY: usize = 30;
-    pub(crate) const VK_EXT_HOST_QUERY_RESET: usize = 31;
-    pub(crate) const VK_EXT_IMAGE_2D_VIEW_OF_3D: usize = 32;
-    pub(crate) const VK_EXT_IMAGE_ROBUSTNESS: usize = 33;
-    pub(crate) const VK_EXT_IMAGE_SLICED_VIEW_OF_3D: usize = 34;
-    pub(crate) const VK_EXT_INDEX_TYPE_UINT8: usize = 35;
-    pub(crate) const VK_EXT_INLINE_UNIFORM_BLOCK: usize = 36;
-    pub(crate) const VK_EXT_LEGACY_VERTEX_ATTRIBUTES: usize = 37;
-    pub(crate) const VK_EXT_LINE_RASTERIZATION: usize = 38;
-    pub(crate) const VK_EXT_LOAD_STORE_OP_NONE: usize = 39;
-    pub(crate) const VK_EXT_MEMORY_BUDGET: usize = 40;
-    pub(crate) const VK_EXT_MEMORY_PRIORITY: usize = 41;
-    pub(crate) const VK_EXT_MESH_SHADER: usize = 42;
-    pub(crate) const VK_EXT_MULTI_DRAW: usize = 43;
-    pub(crate) const VK_EXT_MULTISAMPLED_RENDER_TO_SINGLE_SAMPLED: usize = 44;
-    pub(crate) const VK_EXT_MUTABLE_DESCRIPTOR_TYPE: usize = 45;
-    pub(crate) const VK_EXT_NESTED_COMMAND_BUFFER: usize = 46;
-    pub(crate) const VK_EXT_NON_SEAMLESS_CUBE_MAP: usize = 47;
-    pub(crate) const VK_EXT_PAGEABLE_DEVICE_LOCAL_MEMORY: usize = 48;
-    pub(crate) const VK_EXT_PIPELINE_CREATION_CACHE_CONTROL: usize = 49;
-    pub(crate) const VK_EXT_PIPELINE_CREATION_FEEDBACK: usize = 50;
-    pub(crate) const VK_EXT_PIPELINE_PROTECTED_ACCESS: usize = 51;
-    pub(crate) const VK_EXT_PIPELINE_ROBUSTNESS: usize = 52;
-    pub(crate) const VK_EXT_POST_DEPTH_COVERAGE: usize = 53;
-    pub(crate) const VK_EXT_PRIMITIVE_TOPOLOGY_LIST_RESTART: usize = 54;
-    pub(crate) const VK_EXT_PRIMITIVES_GENERATED_QUERY: usize = 55;
-    pub(crate) const VK_EXT_PRIVATE_DATA: usize = 56;
-    pub(crate) const VK_EXT_PROVOKING_VERTEX: usize = 57;
-    pub(crate) const VK_EXT_QUEUE_FAMILY_FOREIGN: usize = 58;
-    pub(crate) const VK_EXT_RASTERIZATION_ORDER_ATTACHMENT_ACCESS: usize = 59;
-    pub(crate) const VK_EXT_ROBUSTNESS2: usize = 60;
-    pub(crate) const VK_EXT_SAMPLER_FILTER_MINMAX: usize = 61;
-    pub(crate) const VK_EXT_SCALAR_BLOCK_LAYOUT: usize = 62;
-    pub(crate) const VK_EXT_SEPARATE_STENCIL_USAGE: usize = 63;
-    pub(crate) const VK_EXT_SHADER_ATOMIC_FLOAT: usize = 64;
-    pub(crate) const VK_EXT_SHADER_ATOMIC_FLOAT2: usize = 65;
-    pub(crate) const VK_EXT_SHADER_DEMOTE_TO_HELPER_INVOCATION: usize = 66;
-    pub(crate) const VK_EXT_SHADER_IMAGE_ATOMIC_INT64: usize = 67;
-    pub(crate) const VK_EXT_SHADER_STENCIL_EXPORT: usize = 68;
-    pub(crate) const VK_EXT_SHADER_SUBGROUP_BALLOT: usize = 69;
-    pub(crate) const VK_EXT_SHADER_SUBGROUP_VOTE: usize = 70;
-    pub(crate) const VK_EXT_SHADER_VIEWPORT_INDEX_LAYER: usize = 71;
-    pub(crate) const VK_EXT_SUBGROUP_SIZE_CONTROL: usize = 72;
-    pub(crate) const VK_EXT_SUBPASS_MERGE_FEEDBACK: usize = 73;
-    pub(crate) const VK_EXT_SURFACE_MAINTENANCE1: usize = 74;
-    pub(crate) const VK_EXT_SWAPCHAIN_COLORSPACE: usize = 75;
-    pub(crate) const VK_EXT_SWAPCHAIN_MAINTENANCE1: usize = 76;
-    pub(crate) const VK_EXT_TEXEL_BUFFER_ALIGNMENT: usize = 77;
-    pub(crate) const VK_EXT_TOOLING_INFO: usize = 78;
-    pub(crate) const VK_EXT_TRANSFORM_FEEDBACK: usize = 79;
-    pub(crate) const VK_EXT_VERTEX_ATTRIBUTE_DIVISOR: usize = 80;
-    pub(crate) const VK_EXT_VERTEX_INPUT_DYNAMIC_STATE: usize = 81;
-    pub(crate) const VK_GOOGLE_DECORATE_STRING: usize = 82;
-    pub(crate) const VK_GOOGLE_HLSL_FUNCTIONALITY1: usize = 83;
-    pub(crate) const VK_GOOGLE_USER_TYPE: usize = 84;
-    pub(crate) const VK_KHR_16BIT_STORAGE: usize = 85;
-    pub(crate) const VK_KHR_8BIT_STORAGE: usize = 86;
-    pub(crate) const VK_KHR_BIND_MEMORY2: usize = 87;
-    pub(crate) const VK_KHR_BUFFER_DEVICE_ADDRESS: usize = 88;
-    pub(crate) const VK_KHR_CALIBRATED_TIMESTAMPS: usize = 89;
-    pub(crate) const VK_KHR_COMPUTE_SHADER_DERIVATIVES: usize = 90;
-    pub(crate) const VK_KHR_COPY_COMMANDS2: usize = 91;
-    pub(crate) const VK_KHR_CREATE_RENDERPASS2: usize = 92;
-    pub(crate) const VK_KHR_DEDICATED_ALLOCATION: usize = 93;
-    pub(crate) const VK_KHR_DEPTH_STENCIL_RESOLVE: usize = 94;
-    pub(crate) const VK_KHR_DESCRIPTOR_UPDATE_TEMPLATE: usize = 95;
-    pub(crate) const VK_KHR_DEVICE_GROUP: usize = 96;
-    pub(crate) const VK_KHR_DEVICE_GROUP_CREATION: usize = 97;
-    pub(crate) const VK_KHR_DRAW_INDIRECT_COUNT: usize = 98;
-    pub(crate) const VK_KHR_DRIVER_PROPERTIES: usize = 99;
-    pub(crate) const VK_KHR_DYNAMIC_RENDERING: usize = 100;
-    pub(crate) const VK_KHR_DYNAMIC_RENDERING_LOCAL_READ: usize = 101;
-    pub(crate) const VK_KHR_EXTERNAL_FENCE: usize = 102;
-    pub(crate) const VK_KHR_EXTERNAL_FENCE_CAPABILITIES: usize = 103;
-    pub(crate) const VK_KHR_EXTERNAL_MEMORY: usize = 104;
-    pub(crate) const VK_KHR_EXTERNAL_MEMORY_CAPABILITIES: usize = 105;
-    pub(crate) const VK_KHR_EXTERNAL_MEMORY_FD: usize = 106;
-    pub(crate) const VK_KHR_EXTERNAL_SEMAPHORE: usize = 107;
-    pub(crate) const VK_KHR_EXTERNAL_SEMAPHORE_CAPABILITIES: usize = 108;
-    pub(crate) const VK_KHR_FORMAT_FEATURE_FLAGS2: usize = 109;
-    pub(crate) const VK_KHR_GET_MEMORY_REQUIREMENTS2: usize = 110;
-    pub(crate) const VK_KHR_GET_PHYSICAL_DEVICE_PROPERTIES2: usize = 111;
-    pub(crate) const VK_KHR_GET_SURFACE_CAPABILITIES2: usize = 112;
-    pub(crate) const VK_KHR_GLOBAL_PRIORITY: usize = 113;
-    pub(crate) const VK_KHR_IMAGE_FORMAT_LIST: usize = 114;
-    pub(crate) const VK_KHR_IMAGELESS_FRAMEBUFFER: usize = 115;
-    pub(crate) const VK_KHR_INCREMENTAL_PRESENT: usize = 116;
-    pub(crate) const VK_KHR_INDEX_TYPE_UINT8: usize = 117;
-    pub(crate) const VK_KHR_LINE_RASTERIZATION: usize = 118;
-    pub(crate) const VK_KHR_LOAD_STORE_OP_NONE: usize = 119;
-    pub(crate) const VK_KHR_MAINTENANCE1: usize = 120;
-    pub(crate) const VK_KHR_MAINTENANCE2: usize = 121;
-    pub(crate) const VK_KHR_MAINTENANCE3: usize = 122;
-    pub(crate) const VK_KHR_MAINTENANCE4: usize = 123;
-    pub(crate) const VK_KHR_MAINTENANCE5: usize = 124;
-    pub(crate) const VK_KHR_MAINTENANCE6: usize = 125;
-    pub(crate) const VK_KHR_MAINTENANCE7: usize = 126;
-    pub(crate) const VK_KHR_MAINTENANCE8: usize = 127;
-    pub(crate) const VK_KHR_MAP_MEMORY2: usize = 128;
-    pub(crate) const VK_KHR_MULTIVIEW: usize = 129;
-    pub(crate) const VK_KHR_PERFORMANCE_QUERY: usize = 130;
-    pub(crate) const VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES: usize = 131;
-    pub(crate) const VK_KHR_PIPELINE_LIBRARY: usize = 132;
-    pub(crate) const VK_KHR_PRESENT_ID: usize = 133;
-    pub(crate) const VK_KHR_PRESENT_WAIT: usize = 134;
-    pub(crate) const VK_KHR_PUSH_DESCRIPTOR: usize = 135;
-    pub(crate) const VK_KHR_RELAXED_BLOCK_LAYOUT: usize = 136;
-    pub(crate) const VK_KHR_ROBUSTNESS2: usize = 137;
-    pub(crate) const VK_KHR_SAMPLER_MIRROR_CLAMP_TO_EDGE: usize = 138;
-    pub(crate) const VK_KHR_SEPARATE_DEPTH_STENCIL_LAYOUTS: usize = 139;
-    pub(crate) const VK_KHR_SHADER_ATOMIC_INT64: usize = 140;
-    pub(crate) const VK_KHR_SHADER_CLOCK: usize = 141;
-    pub(crate) const VK_KHR_SHADER_DRAW_PARAMETERS: usize = 142;
-    pub(crate) const VK_KHR_SHADER_EXPECT_ASSUME: usize = 143;
-    pub(crate) const VK_KHR_SHADER_FLOAT16_INT8: usize = 144;
-    pub(crate) const VK_KHR_SHADER_FLOAT_CONTROLS: usize = 145;
-    pub(crate) const VK_KHR_SHADER_FLOAT_CONTROLS2: usize = 146;
-    pub(crate) const VK_KHR_SHADER_INTEGER_DOT_PRODUCT: usize = 147;
-    pub(crate) const VK_KHR_SHADER_MAXIMAL_RECONVERGENCE: usize = 148;
-    pub(crate) const VK_KHR_SHADER_NON_SEMANTIC_INFO: usize = 149;
-    pub(crate) const VK_KHR_SHADER_RELAXED_EXTENDED_INSTRUCTION: usize = 150;
-    pub(crate) const VK_KHR_SHADER_SUBGROUP_EXTENDED_TYPES: usize = 151;
-    pub(crate) const VK_KHR_SHADER_SUBGROUP_ROTATE: usize = 152;
-    pub(crate) const VK_KHR_SHADER_SUBGROUP_UNIFORM_CONTROL_FLOW: usize = 153;
-    pub(crate) const VK_KHR_SHADER_TERMINATE_INVOCATION: usize = 154;
-    pub(crate) const VK_KHR_SPIRV_1_4: usize = 155;
-    pub(crate) const VK_KHR_STORAGE_BUFFER_STORAGE_CLASS: usize = 156;
-    pub(crate) const VK_KHR_SURFACE: usize = 157;
-    pub(crate) const VK_KHR_SURFACE_PROTECTED_CAPABILITIES: usize = 158;
-    pub(crate) const VK_KHR_SWAPCHAIN: usize = 159;
-    pub(crate) const VK_KHR_SWAPCHAIN_MUTABLE_FORMAT: usize = 160;
-    pub(crate) const VK_KHR_SYNCHRONIZATION2: usize = 161;
-    pub(crate) const VK_KHR_TIMELINE_SEMAPHORE: usize = 162;
-    pub(crate) const VK_KHR_UNIFORM_BUFFER_STANDARD_LAYOUT: usize = 163;
-    pub(crate) const VK_KHR_VARIABLE_POINTERS: usize = 164;
-    pub(crate) const VK_KHR_VERTEX_ATTRIBUTE_DIVISOR: usize = 165;
-    pub(crate) const VK_KHR_VULKAN_MEMORY_MODEL: usize = 166;
-    pub(crate) const VK_KHR_WORKGROUP_MEMORY_EXPLICIT_LAYOUT: usize = 167;
-    pub(crate) const VK_KHR_XCB_SURFACE: usize = 168;
-    pub(crate) const VK_KHR_XLIB_SURFACE: usize = 169;
-    pub(crate) const VK_KHR_ZERO_INITIALIZE_WORKGROUP_MEMORY: usize = 170;
+    pub(crate) const VK_EXT_CONDITIONAL_RENDERING: usize = 11;
+    pub(crate) const VK_EXT_CUSTOM_BORDER_COLOR: usize = 12;
+    pub(crate) const VK_EXT_DEBUG_REPORT: usize = 13;
+    pub(crate) const VK_EXT_DEBUG_UTILS: usize = 14;
+    pub(crate) const VK_EXT_DEPTH_BIAS_CONTROL: usize = 15;
+    pub(crate) const VK_EXT_DEPTH_CLAMP_CONTROL: usize = 16;
+    pub(crate) const VK_EXT_DEPTH_CLAMP_ZERO_ONE: usize = 17;
+    pub(crate) const VK_EXT_DEPTH_CLIP_CONTROL: usize = 18;
+    pub(crate) const VK_EXT_DEPTH_CLIP_ENABLE: usize = 19;
+    pub(crate) const VK_EXT_DEPTH_RANGE_UNRESTRICTED: usize = 20;
+    pub(crate) const VK_EXT_DESCRIPTOR_BUFFER: usize = 21;
+    pub(crate) const VK_EXT_DESCRIPTOR_INDEXING: usize = 22;
+    pub(crate) const VK_EXT_DYNAMIC_RENDERING_UNUSED_ATTACHMENTS: usize = 23;
+    pub(crate) const VK_EXT_EXTENDED_DYNAMIC_STATE: usize = 24;
+    pub(crate) const VK_EXT_EXTENDED_DYNAMIC_STATE2: usize = 25;
+    pub(crate) const VK_EXT_EXTENDED_DYNAMIC_STATE3: usize = 26;
+    pub(crate) const VK_EXT_EXTERNAL_MEMORY_ACQUIRE_UNMODIFIED: usize = 27;
+    pub(crate) const VK_EXT_EXTERNAL_MEMORY_HOST: usize = 28;
+    pub(crate) const VK_EXT_FRAME_BOUNDARY: usize = 29;
+    pub(crate) const VK_EXT_GLOBAL_PRIORITY: usize = 30;
+    pub(crate) const VK_EXT_GLOBAL_PRIORITY_QUERY: usize = 31;
+    pub(crate) const VK_EXT_GRAPHICS_PIPELINE_LIBRARY: usize = 32;
+    pub(crate) const VK_EXT_HDR_METADATA: usize = 33;
+    pub(crate) const VK_EXT_HEADLESS_SURFACE: usize = 34;
+    pub(crate) const VK_EXT_HOST_IMAGE_COPY: usize = 35;
+    pub(crate) const VK_EXT_HOST_QUERY_RESET: usize = 36;
+    pub(crate) const VK_EXT_IMAGE_2D_VIEW_OF_3D: usize = 37;
+    pub(crate) const VK_EXT_IMAGE_ROBUSTNESS: usize = 38;
+    pub(crate) const VK_EXT_IMAGE_SLICED_VIEW_OF_3D: usize = 39;
+    pub(crate) const VK_EXT_IMAGE_VIEW_MIN_LOD: usize = 40;
+    pub(crate) const VK_EXT_INDEX_TYPE_UINT8: usize = 41;
+    pub(crate) const VK_EXT_INLINE_UNIFORM_BLOCK: usize = 42;
+    pub(crate) const VK_EXT_LEGACY_VERTEX_ATTRIBUTES: usize = 43;
+    pub(crate) const VK_EXT_LINE_RASTERIZATION: usize = 44;
+    pub(crate) const VK_EXT_LOAD_STORE_OP_NONE: usize = 45;
+    pub(crate) const VK_EXT_MEMORY_BUDGET: usize = 46;
+    pub(crate) const VK_EXT_MEMORY_PRIORITY: usize = 47;
+    pub(crate) const VK_EXT_MULTI_DRAW: usize = 48;
+    pub(crate) const VK_EXT_MULTISAMPLED_RENDER_TO_SINGLE_SAMPLED: usize = 49;
+    pub(crate) const VK_EXT_MUTABLE_DESCRIPTOR_TYPE: usize = 50;
+    pub(crate) const VK_EXT_NESTED_COMMAND_BUFFER: usize = 51;
+    pub(crate) const VK_EXT_NON_SEAMLESS_CUBE_MAP: usize = 52;
+    pub(crate) const VK_EXT_PAGEABLE_DEVICE_LOCAL_MEMORY: usize = 53;
+    pub(crate) const VK_EXT_PIPELINE_CREATION_CACHE_CONTROL: usize = 54;
+    pub(crate) const VK_EXT_PIPELINE_CREATION_FEEDBACK: usize = 55;
+    pub(crate) const VK_EXT_PIPELINE_PROTECTED_ACCESS: usize = 56;
+    pub(crate) const VK_EXT_PIPELINE_ROBUSTNESS: usize = 57;
+    pub(crate) const VK_EXT_POST_DEPTH_COVERAGE: usize = 58;
+    pub(crate) const VK_EXT_PRIMITIVE_RESTART_INDEX: usize = 59;
+    pub(crate) const VK_EXT_PRIMITIVE_TOPOLOGY_LIST_RESTART: usize = 60;
+    pub(crate) const VK_EXT_PRIVATE_DATA: usize = 61;
+    pub(crate) const VK_EXT_PROVOKING_VERTEX: usize = 62;
+    pub(crate) const VK_EXT_QUEUE_FAMILY_FOREIGN: usize = 63;
+    pub(crate) const VK_EXT_RASTERIZATION_ORDER_ATTACHMENT_ACCESS: usize = 64;
+    pub(crate) const VK_EXT_ROBUSTNESS2: usize = 65;
+    pub(crate) const VK_EXT_SAMPLER_FILTER_MINMAX: usize = 66;
+    pub(crate) const VK_EXT_SCALAR_BLOCK_LAYOUT: usize = 67;
+    pub(crate) const VK_EXT_SEPARATE_STENCIL_USAGE: usize = 68;
+    pub(crate) const VK_EXT_SHADER_ATOMIC_FLOAT: usize = 69;
+    pub(crate) const VK_EXT_SHADER_ATOMIC_FLOAT2: usize = 70;
+    pub(crate) const VK_EXT_SHADER_DEMOTE_TO_HELPER_INVOCATION: usize = 71;
+    pub(crate) const VK_EXT_SHADER_IMAGE_ATOMIC_INT64: usize = 72;
+    pub(crate) const VK_EXT_SHADER_STENCIL_EXPORT: usize = 73;
+    pub(crate) const VK_EXT_SHADER_SUBGROUP_BALLOT: usize = 74;
+    pub(crate) const VK_EXT_SHADER_SUBGROUP_VOTE: usize = 75;
+    pub(crate) const VK_EXT_SHADER_VIEWPORT_INDEX_LAYER: usize = 76;
+    pub(crate) const VK_EXT_SUBGROUP_SIZE_CONTROL: usize = 77;
+    pub(crate) const VK_EXT_SUBPASS_MERGE_FEEDBACK: usize = 78;
+    pub(crate) const VK_EXT_SURFACE_MAINTENANCE1: usize = 79;
+    pub(crate) const VK_EXT_SWAPCHAIN_COLORSPACE: usize = 80;
+    pub(crate) const VK_EXT_SWAPCHAIN_MAINTENANCE1: usize = 81;
+    pub(crate) const VK_EXT_TEXEL_BUFFER_ALIGNMENT: usize = 82;
+    pub(crate) const VK_EXT_TOOLING_INFO: usize = 83;
+    pub(crate) const VK_EXT_VERTEX_ATTRIBUTE_DIVISOR: usize = 84;
+    pub(crate) const VK_EXT_VERTEX_ATTRIBUTE_ROBUSTNESS: usize = 85;
+    pub(crate) const VK_EXT_VERTEX_INPUT_DYNAMIC_STATE: usize = 86;
+    pub(crate) const VK_EXT_ZERO_INITIALIZE_DEVICE_MEMORY: usize = 87;
+    pub(crate) const VK_GOOGLE_DECORATE_STRING: usize = 88;
+    pub(crate) const VK_GOOGLE_HLSL_FUNCTIONALITY1: usize = 89;
+    pub(crate) const VK_GOOGLE_USER_TYPE: usize = 90;
+    pub(crate) const VK_KHR_16BIT_STORAGE: usize = 91;
+    pub(crate) const VK_KHR_8BIT_STORAGE: usize = 92;
+    pub(crate) const VK_KHR_BIND_MEMORY2: usize = 93;
+    pub(crate) const VK_KHR_BUFFER_DEVICE_ADDRESS: usize = 94;
+    pub(crate) const VK_KHR_CALIBRATED_TIMESTAMPS: usize = 95;
+    pub(crate) const VK_KHR_COMPUTE_SHADER_DERIVATIVES: usize = 96;
+    pub(crate) const VK_KHR_COPY_COMMANDS2: usize = 97;
+    pub(crate) const VK_KHR_CREATE_RENDERPASS2: usize = 98;
+    pub(crate) const VK_KHR_DEDICATED_ALLOCATION: usize = 99;
+    pub(crate) const VK_KHR_DEPTH_CLAMP_ZERO_ONE: usize = 100;
+    pub(crate) const VK_KHR_DEPTH_STENCIL_RESOLVE: usize = 101;
+    pub(crate) const VK_KHR_DESCRIPTOR_UPDATE_TEMPLATE: usize = 102;
+    pub(crate) const VK_KHR_DEVICE_GROUP: usize = 103;
+    pub(crate) const VK_KHR_DEVICE_GROUP_CREATION: usize = 104;
+    pub(crate) const VK_KHR_DRAW_INDIRECT_COUNT: usize = 105;
+    pub(crate) const VK_KHR_DRIVER_PROPERTIES: usize = 106;
+    pub(crate) const VK_KHR_DYNAMIC_RENDERING: usize = 107;
+    pub(crate) const VK_KHR_DYNAMIC_RENDERING_LOCAL_READ: usize = 108;
+    pub(crate) const VK_KHR_EXTERNAL_FENCE: usize = 109;
+    pub(crate) const VK_KHR_EXTERNAL_FENCE_CAPABILITIES: usize = 110;
+    pub(crate) const VK_KHR_EXTERNAL_MEMORY: usize = 111;
+    pub(crate) const VK_KHR_EXTERNAL_MEMORY_CAPABILITIES: usize = 112;
+    pub(crate) const VK_KHR_EXTERNAL_MEMORY_FD: usize = 113;
+    pub(crate) const VK_KHR_EXTERNAL_SEMAPHORE: usize = 114;
+    pub(crate) const VK_KHR_EXTERNAL_SEMAPHORE_CAPABILITIES: usize = 115;
+    pub(crate) const VK_KHR_FORMAT_FEATURE_FLAGS2: usize = 116;
+    pub(crate) const VK_KHR_GET_MEMORY_REQUIREMENTS2: usize = 117;
+    pub(crate) const VK_KHR_GET_PHYSICAL_DEVICE_PROPERTIES2: usize = 118;
+    pub(crate) const VK_KHR_GET_SURFACE_CAPABILITIES2: usize = 119;
+    pub(crate) const VK_KHR_GLOBAL_PRIORITY: usize = 120;
+    pub(crate) const VK_KHR_IMAGE_FORMAT_LIST: usize = 121;
+    pub(crate) const VK_KHR_IMAGELESS_FRAMEBUFFER: usize = 122;
+    pub(crate) const VK_KHR_INCREMENTAL_PRESENT: usize = 123;
+    pub(crate) const VK_KHR_INDEX_TYPE_UINT8: usize = 124;
+    pub(crate) const VK_KHR_INTERNALLY_SYNCHRONIZED_QUEUES: usize = 125;
+    pub(crate) const VK_KHR_LINE_RASTERIZATION: usize = 126;
+    pub(crate) const VK_KHR_LOAD_STORE_OP_NONE: usize = 127;
+    pub(crate) const VK_KHR_MAINTENANCE1: usize = 128;
+    pub(crate) const VK_KHR_MAINTENANCE10: usize = 129;
+    pub(crate) const VK_KHR_MAINTENANCE2: usize = 130;
+    pub(crate) const VK_KHR_MAINTENANCE3: usize = 131;
+    pub(crate) const VK_KHR_MAINTENANCE4: usize = 132;
+    pub(crate) const VK_KHR_MAINTENANCE5: usize = 133;
+    pub(crate) const VK_KHR_MAINTENANCE6: usize = 134;
+    pub(crate) const VK_KHR_MAINTENANCE7: usize = 135;
+    pub(crate) const VK_KHR_MAINTENANCE8: usize = 136;
+    pub(crate) const VK_KHR_MAINTENANCE9: usize = 137;
+    pub(crate) const VK_KHR_MAP_MEMORY2: usize = 138;
+    pub(crate) const VK_KHR_MULTIVIEW: usize = 139;
+    pub(crate) const VK_KHR_PERFORMANCE_QUERY: usize = 140;
+    pub(crate) const VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES: usize = 141;
+    pub(crate) const VK_KHR_PIPELINE_LIBRARY: usize = 142;
+    pub(crate) const VK_KHR_PRESENT_ID: usize = 143;
+    pub(crate) const VK_KHR_PRESENT_WAIT: usize = 144;
+    pub(crate) const VK_KHR_PUSH_DESCRIPTOR: usize = 145;
+    pub(crate) const VK_KHR_RELAXED_BLOCK_LAYOUT: usize = 146;
+    pub(crate) const VK_KHR_ROBUSTNESS2: usize = 147;
+    pub(crate) const VK_KHR_SAMPLER_MIRROR_CLAMP_TO_EDGE: usize = 148;
+    pub(crate) const VK_KHR_SEPARATE_DEPTH_STENCIL_LAYOUTS: usize = 149;
+    pub(crate) const VK_KHR_SHADER_ATOMIC_INT64: usize = 150;
+    pub(crate) const VK_KHR_SHADER_CLOCK: usize = 151;
+    pub(crate) const VK_KHR_SHADER_DRAW_PARAMETERS: usize = 152;
+    pub(crate) const VK_KHR_SHADER_EXPECT_ASSUME: usize = 153;
+    pub(crate) const VK_KHR_SHADER_FLOAT16_INT8: usize = 154;
+    pub(crate) const VK_KHR_SHADER_FLOAT_CONTROLS: usize = 155;
+    pub(crate) const VK_KHR_SHADER_FLOAT_CONTROLS2: usize = 156;
+    pub(crate) const VK_KHR_SHADER_INTEGER_DOT_PRODUCT: usize = 157;
+    pub(crate) const VK_KHR_SHADER_MAXIMAL_RECONVERGENCE: usize = 158;
+    pub(crate) const VK_KHR_SHADER_NON_SEMANTIC_INFO: usize = 159;
+    pub(crate) const VK_KHR_SHADER_RELAXED_EXTENDED_INSTRUCTION: usize = 160;
+    pub(crate) const VK_KHR_SHADER_SUBGROUP_EXTENDED_TYPES: usize = 161;
+    pub(crate) const VK_KHR_SHADER_SUBGROUP_ROTATE: usize = 162;
+    pub(crate) const VK_KHR_SHADER_SUBGROUP_UNIFORM_CONTROL_FLOW: usize = 163;
+    pub(crate) const VK_KHR_SHADER_TERMINATE_INVOCATION: usize = 164;
+    pub(crate) const VK_KHR_SPIRV_1_4: usize = 165;
+    pub(crate) const VK_KHR_STORAGE_BUFFER_STORAGE_CLASS: usize = 166;
+    pub(crate) const VK_KHR_SURFACE: usize = 167;
+    pub(crate) const VK_KHR_SURFACE_MAINTENANCE1: usize = 168;
+    pub(crate) const VK_KHR_SURFACE_PROTECTED_CAPABILITIES: usize = 169;
+    pub(crate) const VK_KHR_SWAPCHAIN: usize = 170;
+    pub(crate) const VK_KHR_SWAPCHAIN_MAINTENANCE1: usize = 171;
+    pub(crate) const VK_KHR_SWAPCHAIN_MUTABLE_FORMAT: usize = 172;
+    pub(crate) const VK_KHR_SYNCHRONIZATION2: usize = 173;
+    pub(crate) const VK_KHR_TIMELINE_SEMAPHORE: usize = 174;
+    pub(crate) const VK_KHR_UNIFIED_IMAGE_LAYOUTS: usize = 175;
+    pub(crate) const VK_KHR_UNIFORM_BUFFER_STANDARD_LAYOUT: usize = 176;
+    pub(crate) const VK_KHR_VARIABLE_POINTERS: usize = 177;
+    pub(crate) const VK_KHR_VERTEX_ATTRIBUTE_DIVISOR: usize = 178;
+    pub(crate) const VK_KHR_VULKAN_MEMORY_MODEL: usize = 179;
+    pub(crate) const VK_KHR_WORKGROUP_MEMORY_EXPLICIT_LAYOUT: usize = 180;
+    pub(crate) const VK_KHR_XCB_SURFACE: usize = 181;
+    pub(crate) const VK_KHR_XLIB_SURFACE: usize = 182;
+    pub(crate) const VK_KHR_ZERO_INITIALIZE_WORKGROUP_MEMORY: usize = 183;
 }
 
-/// Extensions promoted to core 1.1, 1.2 and 1.3: a 1.3 device can have them all.
+/// Extensions promoted to core 1.1 to 1.4: a 1.4 device can have them all.
 #[cfg(test)]
 pub(crate) static PROMOTED: &[&str] = &[
     "VK_AMD_draw_indirect_count",
@@ -534,11 +570,19 @@ pub(crate) static PROMOTED: &[&str] = &[
     "VK_EXT_descriptor_indexing",
     "VK_EXT_extended_dynamic_state",
     "VK_EXT_extended_dynamic_state2",
+    "VK_EXT_global_priority",
+    "VK_EXT_global_priority_query",
+    "VK_EXT_host_image_copy",
     "VK_EXT_host_query_reset",
     "VK_EXT_image_robustness",
+    "VK_EXT_index_type_uint8",
     "VK_EXT_inline_uniform_block",
+    "VK_EXT_line_rasterization",
+    "VK_EXT_load_store_op_none",
     "VK_EXT_pipeline_creation_cache_control",
     "VK_EXT_pipeline_creation_feedback",
+    "VK_EXT_pipeline_protected_access",
+    "VK_EXT_pipeline_robustness",
     "VK_EXT_private_data",
     "VK_EXT_sampler_filter_minmax",
     "VK_EXT_scalar_block_layout",
@@ -549,6 +593,7 @@ pub(crate) static PROMOTED: &[&str] = &[
     "VK_EXT_texel_buffer_alignment",
     "VK_EXT_texture_compression_astc_hdr",
     "VK_EXT_tooling_info",
+    "VK_EXT_vertex_attribute_divisor",
     "VK_EXT_ycbcr_2plane_444_formats",
     "VK_KHR_16bit_storage",
     "VK_KHR_8bit_storage",
@@ -564,6 +609,7 @@ pub(crate) static PROMOTED: &[&str] = &[
     "VK_KHR_draw_indirect_count",
     "VK_KHR_driver_properties",
     "VK_KHR_dynamic_rendering",
+    "VK_KHR_dynamic_rendering_local_read",
     "VK_KHR_external_fence",
     "VK_KHR_external_fence_capabilities",
     "VK_KHR_external_memory",
@@ -573,24 +619,35 @@ pub(crate) static PROMOTED: &[&str] = &[
     "VK_KHR_format_feature_flags2",
     "VK_KHR_get_memory_requirements2",
     "VK_KHR_get_physical_device_properties2",
+    "VK_KHR_global_priority",
     "VK_KHR_image_format_list",
     "VK_KHR_imageless_framebuffer",
+    "VK_KHR_index_type_uint8",
+    "VK_KHR_line_rasterization",
+    "VK_KHR_load_store_op_none",
     "VK_KHR_maintenance1",
     "VK_KHR_maintenance2",
     "VK_KHR_maintenance3",
     "VK_KHR_maintenance4",
+    "VK_KHR_maintenance5",
+    "VK_KHR_maintenance6",
+    "VK_KHR_map_memory2",
     "VK_KHR_multiview",
+    "VK_KHR_push_descriptor",
     "VK_KHR_relaxed_block_layout",
     "VK_KHR_sampler_mirror_clamp_to_edge",
     "VK_KHR_sampler_ycbcr_conversion",
     "VK_KHR_separate_depth_stencil_layouts",
     "VK_KHR_shader_atomic_int64",
     "VK_KHR_shader_draw_parameters",
+    "VK_KHR_shader_expect_assume",
     "VK_KHR_shader_float16_int8",
     "VK_KHR_shader_float_controls",
+    "VK_KHR_shader_float_controls2",
     "VK_KHR_shader_integer_dot_product",
     "VK_KHR_shader_non_semantic_info",
     "VK_KHR_shader_subgroup_extended_types",
+    "VK_KHR_shader_subgroup_rotate",
     "VK_KHR_shader_terminate_invocation",
     "VK_KHR_spirv_1_4",
     "VK_KHR_storage_buffer_storage_class",
@@ -598,6 +655,7 @@ pub(crate) static PROMOTED: &[&str] = &[
     "VK_KHR_timeline_semaphore",
     "VK_KHR_uniform_buffer_standard_layout",
     "VK_KHR_variable_pointers",
+    "VK_KHR_vertex_attribute_divisor",
     "VK_KHR_vulkan_memory_model",
     "VK_KHR_zero_initialize_workgroup_memory",
 ];

@@ -312,7 +312,17 @@ pub(crate) unsafe fn cmd_bind_index_buffer2(
     unsafe {
         let Some(mut r) = b.recording() else { return };
         let buffer = if buffer == vk::Buffer::null() { None } else { buffer::get(buffer) };
-        r.draw.index = Some(IndexBuffer { buffer, offset, size, ty });
+        r.draw.index =
+            Some(IndexBuffer { buffer, offset, size, ty, restart: IndexBuffer::all_ones(ty) });
+    }
+}
+
+/// Until an index buffer is bound (§ vkCmdSetPrimitiveRestartIndexEXT).
+pub(crate) unsafe fn cmd_set_primitive_restart_index_ext(b: &CommandBuffer, index: u32) {
+    let Some(mut r) = b.recording() else { return };
+    match &mut r.draw.index {
+        Some(i) => i.restart = index,
+        None => crate::debug::log_error("vkCmdSetPrimitiveRestartIndexEXT: no index buffer is bound"),
     }
 }
 

@@ -143,7 +143,9 @@ pub(crate) unsafe fn cmd_resolve_image2(b: &CommandBuffer, info: *const vk::Reso
             ImageResolve2 { src_subresource, src_offset, dst_subresource, dst_offset, extent }
         );
         if let Some(mut r) = b.recording() {
-            r.push(Command::ResolveImage { src, dst, regions });
+            let modes = chain::find::<vk::ResolveImageModeInfoKHR>(i.p_next)
+                .map(|m| [m.resolve_mode, m.stencil_resolve_mode]);
+            r.push(Command::ResolveImage { src, dst, regions, modes });
         }
     }
 }

@@ -80,8 +80,9 @@ impl Scope {
         let everything =
             any(Stages::ALL_COMMANDS | if first { Stages::BOTTOM_OF_PIPE } else { Stages::TOP_OF_PIPE });
         let graphics = everything || any(Stages::ALL_GRAPHICS);
-        let early = any(Stages::DRAW_INDIRECT
-            | Stages::VERTEX_INPUT
+        // What draws and dispatches read before they begin.
+        let before = any(Stages::DRAW_INDIRECT | Stages::CONDITIONAL_RENDERING_EXT);
+        let early = before || any(Stages::VERTEX_INPUT
             | Stages::INDEX_INPUT
             | Stages::VERTEX_ATTRIBUTE_INPUT
             | Stages::VERTEX_SHADER
@@ -100,7 +101,7 @@ impl Scope {
         classes[Class::Binning as usize] = graphics || early || (late && first);
         classes[Class::Main as usize] = graphics || late || (early && !first);
         classes[Class::Compute as usize] =
-            everything || any(Stages::COMPUTE_SHADER) || (!first && any(Stages::DRAW_INDIRECT));
+            everything || any(Stages::COMPUTE_SHADER) || (!first && before);
         for (class, stage) in [
             (Class::Copy, Stages::COPY),
             (Class::Blit, Stages::BLIT),

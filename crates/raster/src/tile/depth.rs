@@ -20,6 +20,8 @@ pub struct Tests {
     /// See [`super::target::Plane::depth_scale`].
     pub scale: f32,
     clamp: bool,
+    /// To this range, not the viewport's.
+    range: Option<[f32; 2]>,
 }
 
 /// Lanes where `a op b` holds.
@@ -74,12 +76,13 @@ impl Tests {
             stencil: s.stencil.filter(|_| stencil),
             scale,
             clamp: s.raster.depth_clamp,
+            range: s.raster.clamp_range,
         }
     }
 
     #[cfg(test)]
     pub fn plain(compare: vk::CompareOp) -> Tests {
-        Tests { test: true, write: true, compare, bounds: None, stencil: None, scale: 0.0, clamp: false }
+        Tests { test: true, write: true, compare, bounds: None, stencil: None, scale: 0.0, clamp: false, range: None }
     }
 
     /// Whether one depth passes against another.
@@ -95,6 +98,7 @@ impl Tests {
     /// [`Tests::value`] of one number.
     #[inline]
     pub fn bound(&self, z: f32, range: [f32; 2]) -> f32 {
+        let range = self.range.unwrap_or(range);
         let z = if self.clamp { z.max(range[0].min(range[1])).min(range[0].max(range[1])) } else { z };
         quantise(z, self.scale)
     }
@@ -123,6 +127,7 @@ impl Tests {
     #[inline(always)]
     pub fn value<S: Simd>(&self, s: S, mut z: S::F, range: [f32; 2]) -> S::F {
         if self.clamp {
+            let range = self.range.unwrap_or(range);
             let (lo, hi) = (range[0].min(range[1]), range[0].max(range[1]));
             z = s.fmin_raw(s.fmax_raw(z, s.fsplat(lo)), s.fsplat(hi));
         }
@@ -265,6 +270,7 @@ mod tests {
             stencil: Some([face, StencilFace { reference: 0xFF, ..face }]),
             scale: 0.0,
             clamp: false,
+            range: None,
         };
         let mut zs = [0.5; 16];
         zs[3] = 0.2;
