@@ -60,6 +60,7 @@ pub(crate) mod rendering;
 pub(crate) mod sampler;
 pub(crate) mod semaphore;
 pub(crate) mod shader_module;
+mod shared_sync;
 pub(crate) mod structs;
 pub(crate) mod update_template;
 pub(crate) mod wsi;

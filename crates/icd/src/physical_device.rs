@@ -204,33 +204,40 @@ pub(crate) unsafe fn get_physical_device_external_buffer_properties(
     }
 }
 
-/// No fence can be shared.
 pub(crate) unsafe fn get_physical_device_external_fence_properties(
     _physical_device: &PhysicalDevice,
-    _p_info: *const vk::PhysicalDeviceExternalFenceInfo<'_>,
+    p_info: *const vk::PhysicalDeviceExternalFenceInfo<'_>,
     p_properties: *mut vk::ExternalFenceProperties<'_>,
 ) {
     // SAFETY: valid usage: the call's pointers lead to what they are said to.
     unsafe {
         let out = &mut *p_properties;
-        out.export_from_imported_handle_types = Default::default();
-        out.compatible_handle_types = Default::default();
-        out.external_fence_features = Default::default();
+        let can = crate::fence::external((*p_info).handle_type);
+        out.export_from_imported_handle_types = can;
+        out.compatible_handle_types = can;
+        out.external_fence_features = match can.is_empty() {
+            true => Default::default(),
+            false => vk::ExternalFenceFeatureFlags::EXPORTABLE | vk::ExternalFenceFeatureFlags::IMPORTABLE,
+        };
     }
 }
 
-/// No semaphore can be shared.
 pub(crate) unsafe fn get_physical_device_external_semaphore_properties(
     _physical_device: &PhysicalDevice,
-    _p_info: *const vk::PhysicalDeviceExternalSemaphoreInfo<'_>,
+    p_info: *const vk::PhysicalDeviceExternalSemaphoreInfo<'_>,
     p_properties: *mut vk::ExternalSemaphoreProperties<'_>,
 ) {
     // SAFETY: valid usage: the call's pointers lead to what they are said to.
     unsafe {
         let out = &mut *p_properties;
-        out.export_from_imported_handle_types = Default::default();
-        out.compatible_handle_types = Default::default();
-        out.external_semaphore_features = Default::default();
+        let timeline = chain::find::<vk::SemaphoreTypeCreateInfo>((*p_info).p_next)
+            .is_some_and(|t| t.semaphore_type == vk::SemaphoreType::TIMELINE);
+        let can = crate::semaphore::external((*p_info).handle_type, timeline);
+        out.export_from_imported_handle_types = can;
+        out.compatible_handle_types = can;
+        use vk::ExternalSemaphoreFeatureFlags as Features;
+        out.external_semaphore_features =
+            if can.is_empty() { Features::empty() } else { Features::EXPORTABLE | Features::IMPORTABLE };
     }
 }
 

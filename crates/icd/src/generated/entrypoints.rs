@@ -4758,6 +4758,21 @@ pub unsafe extern "system" fn vkGetEventStatus(device: vk::Device, event: vk::Ev
         )
     }
 }
+pub unsafe extern "system" fn vkGetFenceFdKHR(
+    device: vk::Device,
+    p_get_fd_info: *const vk::FenceGetFdInfoKHR<'_>,
+    p_fd: *mut c_int,
+) -> vk::Result {
+    if p_get_fd_info.is_null() || p_fd.is_null() {
+        return guard::missing(c"vkGetFenceFdKHR", vk::Result::ERROR_UNKNOWN);
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(c"vkGetFenceFdKHR", device, vk::Result::ERROR_UNKNOWN, |this| {
+            crate::fence::get_fence_fd_khr(this, p_get_fd_info, p_fd)
+        })
+    }
+}
 pub unsafe extern "system" fn vkGetFenceStatus(device: vk::Device, fence: vk::Fence) -> vk::Result {
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
@@ -5882,6 +5897,24 @@ pub unsafe extern "system" fn vkGetSemaphoreCounterValue(
         )
     }
 }
+pub unsafe extern "system" fn vkGetSemaphoreFdKHR(
+    device: vk::Device,
+    p_get_fd_info: *const vk::SemaphoreGetFdInfoKHR<'_>,
+    p_fd: *mut c_int,
+) -> vk::Result {
+    if p_get_fd_info.is_null() || p_fd.is_null() {
+        return guard::missing(c"vkGetSemaphoreFdKHR", vk::Result::ERROR_UNKNOWN);
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkGetSemaphoreFdKHR",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| crate::semaphore::get_semaphore_fd_khr(this, p_get_fd_info, p_fd),
+        )
+    }
+}
 pub unsafe extern "system" fn vkGetShaderInstrumentationValuesARM(
     device: vk::Device,
     instrumentation: vk::ShaderInstrumentationARM,
@@ -5933,6 +5966,46 @@ pub unsafe extern "system" fn vkGetSwapchainImagesKHR(
                     p_swapchain_images,
                 )
             },
+        )
+    }
+}
+pub unsafe extern "system" fn vkImportFenceFdKHR(
+    device: vk::Device,
+    p_import_fence_fd_info: *const vk::ImportFenceFdInfoKHR<'_>,
+) -> vk::Result {
+    if p_import_fence_fd_info.is_null() {
+        return guard::missing(c"vkImportFenceFdKHR", vk::Result::ERROR_UNKNOWN);
+    }
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkImportFenceFdKHR",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| crate::fence::import_fence_fd_khr(this, p_import_fence_fd_info),
+        )
+    }
+}
+pub unsafe extern "system" fn vkImportSemaphoreFdKHR(
+    device: vk::Device,
+    p_import_semaphore_fd_info: *const vk::ImportSemaphoreFdInfoKHR<'_>,
+) -> vk::Result {
+    if p_import_semaphore_fd_info.is_null() {
+        return guard::missing(c"vkImportSemaphoreFdKHR", vk::Result::ERROR_UNKNOWN);
+    }
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkImportSemaphoreFdKHR",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| crate::semaphore::import_semaphore_fd_khr(this, p_import_semaphore_fd_info),
         )
     }
 }
@@ -8747,6 +8820,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[],
     },
     Entry {
+        name: c"vkGetFenceFdKHR",
+        function: vkGetFenceFdKHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_EXTERNAL_FENCE_FD],
+    },
+    Entry {
         name: c"vkGetFenceStatus",
         function: vkGetFenceStatus as *const (),
         level: Level::Device,
@@ -9244,6 +9324,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[ext::VK_KHR_TIMELINE_SEMAPHORE],
     },
     Entry {
+        name: c"vkGetSemaphoreFdKHR",
+        function: vkGetSemaphoreFdKHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_EXTERNAL_SEMAPHORE_FD],
+    },
+    Entry {
         name: c"vkGetShaderInstrumentationValuesARM",
         function: vkGetShaderInstrumentationValuesARM as *const (),
         level: Level::Device,
@@ -9256,6 +9343,20 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Device,
         core: 0,
         extensions: &[ext::VK_KHR_SWAPCHAIN],
+    },
+    Entry {
+        name: c"vkImportFenceFdKHR",
+        function: vkImportFenceFdKHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_EXTERNAL_FENCE_FD],
+    },
+    Entry {
+        name: c"vkImportSemaphoreFdKHR",
+        function: vkImportSemaphoreFdKHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_EXTERNAL_SEMAPHORE_FD],
     },
     Entry {
         name: c"vkInvalidateMappedMemoryRanges",

@@ -115,11 +115,13 @@ pub(crate) static EXTENSIONS: &[Extension] = &[
     Extension { name: c"VK_KHR_dynamic_rendering_local_read", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_external_fence", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_external_fence_capabilities", spec_version: 1, instance: true },
+    Extension { name: c"VK_KHR_external_fence_fd", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_external_memory", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_external_memory_capabilities", spec_version: 1, instance: true },
     Extension { name: c"VK_KHR_external_memory_fd", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_external_semaphore", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_external_semaphore_capabilities", spec_version: 1, instance: true },
+    Extension { name: c"VK_KHR_external_semaphore_fd", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_format_feature_flags2", spec_version: 2, instance: false },
     Extension { name: c"VK_KHR_get_memory_requirements2", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_get_physical_device_properties2", spec_version: 2, instance: true },
@@ -487,79 +489,81 @@ pub(crate) mod id {
     pub(crate) const VK_KHR_DYNAMIC_RENDERING_LOCAL_READ: usize = 108;
     pub(crate) const VK_KHR_EXTERNAL_FENCE: usize = 109;
     pub(crate) const VK_KHR_EXTERNAL_FENCE_CAPABILITIES: usize = 110;
-    pub(crate) const VK_KHR_EXTERNAL_MEMORY: usize = 111;
-    pub(crate) const VK_KHR_EXTERNAL_MEMORY_CAPABILITIES: usize = 112;
-    pub(crate) const VK_KHR_EXTERNAL_MEMORY_FD: usize = 113;
-    pub(crate) const VK_KHR_EXTERNAL_SEMAPHORE: usize = 114;
-    pub(crate) const VK_KHR_EXTERNAL_SEMAPHORE_CAPABILITIES: usize = 115;
-    pub(crate) const VK_KHR_FORMAT_FEATURE_FLAGS2: usize = 116;
-    pub(crate) const VK_KHR_GET_MEMORY_REQUIREMENTS2: usize = 117;
-    pub(crate) const VK_KHR_GET_PHYSICAL_DEVICE_PROPERTIES2: usize = 118;
-    pub(crate) const VK_KHR_GET_SURFACE_CAPABILITIES2: usize = 119;
-    pub(crate) const VK_KHR_GLOBAL_PRIORITY: usize = 120;
-    pub(crate) const VK_KHR_IMAGE_FORMAT_LIST: usize = 121;
-    pub(crate) const VK_KHR_IMAGELESS_FRAMEBUFFER: usize = 122;
-    pub(crate) const VK_KHR_INCREMENTAL_PRESENT: usize = 123;
-    pub(crate) const VK_KHR_INDEX_TYPE_UINT8: usize = 124;
-    pub(crate) const VK_KHR_INTERNALLY_SYNCHRONIZED_QUEUES: usize = 125;
-    pub(crate) const VK_KHR_LINE_RASTERIZATION: usize = 126;
-    pub(crate) const VK_KHR_LOAD_STORE_OP_NONE: usize = 127;
-    pub(crate) const VK_KHR_MAINTENANCE1: usize = 128;
-    pub(crate) const VK_KHR_MAINTENANCE10: usize = 129;
-    pub(crate) const VK_KHR_MAINTENANCE2: usize = 130;
-    pub(crate) const VK_KHR_MAINTENANCE3: usize = 131;
-    pub(crate) const VK_KHR_MAINTENANCE4: usize = 132;
-    pub(crate) const VK_KHR_MAINTENANCE5: usize = 133;
-    pub(crate) const VK_KHR_MAINTENANCE6: usize = 134;
-    pub(crate) const VK_KHR_MAINTENANCE7: usize = 135;
-    pub(crate) const VK_KHR_MAINTENANCE8: usize = 136;
-    pub(crate) const VK_KHR_MAINTENANCE9: usize = 137;
-    pub(crate) const VK_KHR_MAP_MEMORY2: usize = 138;
-    pub(crate) const VK_KHR_MULTIVIEW: usize = 139;
-    pub(crate) const VK_KHR_PERFORMANCE_QUERY: usize = 140;
-    pub(crate) const VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES: usize = 141;
-    pub(crate) const VK_KHR_PIPELINE_LIBRARY: usize = 142;
-    pub(crate) const VK_KHR_PRESENT_ID: usize = 143;
-    pub(crate) const VK_KHR_PRESENT_WAIT: usize = 144;
-    pub(crate) const VK_KHR_PUSH_DESCRIPTOR: usize = 145;
-    pub(crate) const VK_KHR_RELAXED_BLOCK_LAYOUT: usize = 146;
-    pub(crate) const VK_KHR_ROBUSTNESS2: usize = 147;
-    pub(crate) const VK_KHR_SAMPLER_MIRROR_CLAMP_TO_EDGE: usize = 148;
-    pub(crate) const VK_KHR_SEPARATE_DEPTH_STENCIL_LAYOUTS: usize = 149;
-    pub(crate) const VK_KHR_SHADER_ATOMIC_INT64: usize = 150;
-    pub(crate) const VK_KHR_SHADER_CLOCK: usize = 151;
-    pub(crate) const VK_KHR_SHADER_DRAW_PARAMETERS: usize = 152;
-    pub(crate) const VK_KHR_SHADER_EXPECT_ASSUME: usize = 153;
-    pub(crate) const VK_KHR_SHADER_FLOAT16_INT8: usize = 154;
-    pub(crate) const VK_KHR_SHADER_FLOAT_CONTROLS: usize = 155;
-    pub(crate) const VK_KHR_SHADER_FLOAT_CONTROLS2: usize = 156;
-    pub(crate) const VK_KHR_SHADER_INTEGER_DOT_PRODUCT: usize = 157;
-    pub(crate) const VK_KHR_SHADER_MAXIMAL_RECONVERGENCE: usize = 158;
-    pub(crate) const VK_KHR_SHADER_NON_SEMANTIC_INFO: usize = 159;
-    pub(crate) const VK_KHR_SHADER_RELAXED_EXTENDED_INSTRUCTION: usize = 160;
-    pub(crate) const VK_KHR_SHADER_SUBGROUP_EXTENDED_TYPES: usize = 161;
-    pub(crate) const VK_KHR_SHADER_SUBGROUP_ROTATE: usize = 162;
-    pub(crate) const VK_KHR_SHADER_SUBGROUP_UNIFORM_CONTROL_FLOW: usize = 163;
-    pub(crate) const VK_KHR_SHADER_TERMINATE_INVOCATION: usize = 164;
-    pub(crate) const VK_KHR_SPIRV_1_4: usize = 165;
-    pub(crate) const VK_KHR_STORAGE_BUFFER_STORAGE_CLASS: usize = 166;
-    pub(crate) const VK_KHR_SURFACE: usize = 167;
-    pub(crate) const VK_KHR_SURFACE_MAINTENANCE1: usize = 168;
-    pub(crate) const VK_KHR_SURFACE_PROTECTED_CAPABILITIES: usize = 169;
-    pub(crate) const VK_KHR_SWAPCHAIN: usize = 170;
-    pub(crate) const VK_KHR_SWAPCHAIN_MAINTENANCE1: usize = 171;
-    pub(crate) const VK_KHR_SWAPCHAIN_MUTABLE_FORMAT: usize = 172;
-    pub(crate) const VK_KHR_SYNCHRONIZATION2: usize = 173;
-    pub(crate) const VK_KHR_TIMELINE_SEMAPHORE: usize = 174;
-    pub(crate) const VK_KHR_UNIFIED_IMAGE_LAYOUTS: usize = 175;
-    pub(crate) const VK_KHR_UNIFORM_BUFFER_STANDARD_LAYOUT: usize = 176;
-    pub(crate) const VK_KHR_VARIABLE_POINTERS: usize = 177;
-    pub(crate) const VK_KHR_VERTEX_ATTRIBUTE_DIVISOR: usize = 178;
-    pub(crate) const VK_KHR_VULKAN_MEMORY_MODEL: usize = 179;
-    pub(crate) const VK_KHR_WORKGROUP_MEMORY_EXPLICIT_LAYOUT: usize = 180;
-    pub(crate) const VK_KHR_XCB_SURFACE: usize = 181;
-    pub(crate) const VK_KHR_XLIB_SURFACE: usize = 182;
-    pub(crate) const VK_KHR_ZERO_INITIALIZE_WORKGROUP_MEMORY: usize = 183;
+    pub(crate) const VK_KHR_EXTERNAL_FENCE_FD: usize = 111;
+    pub(crate) const VK_KHR_EXTERNAL_MEMORY: usize = 112;
+    pub(crate) const VK_KHR_EXTERNAL_MEMORY_CAPABILITIES: usize = 113;
+    pub(crate) const VK_KHR_EXTERNAL_MEMORY_FD: usize = 114;
+    pub(crate) const VK_KHR_EXTERNAL_SEMAPHORE: usize = 115;
+    pub(crate) const VK_KHR_EXTERNAL_SEMAPHORE_CAPABILITIES: usize = 116;
+    pub(crate) const VK_KHR_EXTERNAL_SEMAPHORE_FD: usize = 117;
+    pub(crate) const VK_KHR_FORMAT_FEATURE_FLAGS2: usize = 118;
+    pub(crate) const VK_KHR_GET_MEMORY_REQUIREMENTS2: usize = 119;
+    pub(crate) const VK_KHR_GET_PHYSICAL_DEVICE_PROPERTIES2: usize = 120;
+    pub(crate) const VK_KHR_GET_SURFACE_CAPABILITIES2: usize = 121;
+    pub(crate) const VK_KHR_GLOBAL_PRIORITY: usize = 122;
+    pub(crate) const VK_KHR_IMAGE_FORMAT_LIST: usize = 123;
+    pub(crate) const VK_KHR_IMAGELESS_FRAMEBUFFER: usize = 124;
+    pub(crate) const VK_KHR_INCREMENTAL_PRESENT: usize = 125;
+    pub(crate) const VK_KHR_INDEX_TYPE_UINT8: usize = 126;
+    pub(crate) const VK_KHR_INTERNALLY_SYNCHRONIZED_QUEUES: usize = 127;
+    pub(crate) const VK_KHR_LINE_RASTERIZATION: usize = 128;
+    pub(crate) const VK_KHR_LOAD_STORE_OP_NONE: usize = 129;
+    pub(crate) const VK_KHR_MAINTENANCE1: usize = 130;
+    pub(crate) const VK_KHR_MAINTENANCE10: usize = 131;
+    pub(crate) const VK_KHR_MAINTENANCE2: usize = 132;
+    pub(crate) const VK_KHR_MAINTENANCE3: usize = 133;
+    pub(crate) const VK_KHR_MAINTENANCE4: usize = 134;
+    pub(crate) const VK_KHR_MAINTENANCE5: usize = 135;
+    pub(crate) const VK_KHR_MAINTENANCE6: usize = 136;
+    pub(crate) const VK_KHR_MAINTENANCE7: usize = 137;
+    pub(crate) const VK_KHR_MAINTENANCE8: usize = 138;
+    pub(crate) const VK_KHR_MAINTENANCE9: usize = 139;
+    pub(crate) const VK_KHR_MAP_MEMORY2: usize = 140;
+    pub(crate) const VK_KHR_MULTIVIEW: usize = 141;
+    pub(crate) const VK_KHR_PERFORMANCE_QUERY: usize = 142;
+    pub(crate) const VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES: usize = 143;
+    pub(crate) const VK_KHR_PIPELINE_LIBRARY: usize = 144;
+    pub(crate) const VK_KHR_PRESENT_ID: usize = 145;
+    pub(crate) const VK_KHR_PRESENT_WAIT: usize = 146;
+    pub(crate) const VK_KHR_PUSH_DESCRIPTOR: usize = 147;
+    pub(crate) const VK_KHR_RELAXED_BLOCK_LAYOUT: usize = 148;
+    pub(crate) const VK_KHR_ROBUSTNESS2: usize = 149;
+    pub(crate) const VK_KHR_SAMPLER_MIRROR_CLAMP_TO_EDGE: usize = 150;
+    pub(crate) const VK_KHR_SEPARATE_DEPTH_STENCIL_LAYOUTS: usize = 151;
+    pub(crate) const VK_KHR_SHADER_ATOMIC_INT64: usize = 152;
+    pub(crate) const VK_KHR_SHADER_CLOCK: usize = 153;
+    pub(crate) const VK_KHR_SHADER_DRAW_PARAMETERS: usize = 154;
+    pub(crate) const VK_KHR_SHADER_EXPECT_ASSUME: usize = 155;
+    pub(crate) const VK_KHR_SHADER_FLOAT16_INT8: usize = 156;
+    pub(crate) const VK_KHR_SHADER_FLOAT_CONTROLS: usize = 157;
+    pub(crate) const VK_KHR_SHADER_FLOAT_CONTROLS2: usize = 158;
+    pub(crate) const VK_KHR_SHADER_INTEGER_DOT_PRODUCT: usize = 159;
+    pub(crate) const VK_KHR_SHADER_MAXIMAL_RECONVERGENCE: usize = 160;
+    pub(crate) const VK_KHR_SHADER_NON_SEMANTIC_INFO: usize = 161;
+    pub(crate) const VK_KHR_SHADER_RELAXED_EXTENDED_INSTRUCTION: usize = 162;
+    pub(crate) const VK_KHR_SHADER_SUBGROUP_EXTENDED_TYPES: usize = 163;
+    pub(crate) const VK_KHR_SHADER_SUBGROUP_ROTATE: usize = 164;
+    pub(crate) const VK_KHR_SHADER_SUBGROUP_UNIFORM_CONTROL_FLOW: usize = 165;
+    pub(crate) const VK_KHR_SHADER_TERMINATE_INVOCATION: usize = 166;
+    pub(crate) const VK_KHR_SPIRV_1_4: usize = 167;
+    pub(crate) const VK_KHR_STORAGE_BUFFER_STORAGE_CLASS: usize = 168;
+    pub(crate) const VK_KHR_SURFACE: usize = 169;
+    pub(crate) const VK_KHR_SURFACE_MAINTENANCE1: usize = 170;
+    pub(crate) const VK_KHR_SURFACE_PROTECTED_CAPABILITIES: usize = 171;
+    pub(crate) const VK_KHR_SWAPCHAIN: usize = 172;
+    pub(crate) const VK_KHR_SWAPCHAIN_MAINTENANCE1: usize = 173;
+    pub(crate) const VK_KHR_SWAPCHAIN_MUTABLE_FORMAT: usize = 174;
+    pub(crate) const VK_KHR_SYNCHRONIZATION2: usize = 175;
+    pub(crate) const VK_KHR_TIMELINE_SEMAPHORE: usize = 176;
+    pub(crate) const VK_KHR_UNIFIED_IMAGE_LAYOUTS: usize = 177;
+    pub(crate) const VK_KHR_UNIFORM_BUFFER_STANDARD_LAYOUT: usize = 178;
+    pub(crate) const VK_KHR_VARIABLE_POINTERS: usize = 179;
+    pub(crate) const VK_KHR_VERTEX_ATTRIBUTE_DIVISOR: usize = 180;
+    pub(crate) const VK_KHR_VULKAN_MEMORY_MODEL: usize = 181;
+    pub(crate) const VK_KHR_WORKGROUP_MEMORY_EXPLICIT_LAYOUT: usize = 182;
+    pub(crate) const VK_KHR_XCB_SURFACE: usize = 183;
+    pub(crate) const VK_KHR_XLIB_SURFACE: usize = 184;
+    pub(crate) const VK_KHR_ZERO_INITIALIZE_WORKGROUP_MEMORY: usize = 185;
 }
 
 /// Extensions promoted to core 1.1 to 1.4: a 1.4 device can have them all.

@@ -36,8 +36,8 @@ pub(crate) unsafe fn acquire_next_image2_khr(
             return vk::Result::ERROR_SURFACE_LOST_KHR;
         };
         // Both are looked up before anything is acquired. Null is nothing, a bad handle an error.
-        let semaphore = object::get::<Semaphore>(i.semaphore).map(|s| s.gpu.clone());
-        let fence = object::get::<Fence>(i.fence).map(|f| f.gpu.clone());
+        let semaphore = object::get::<Semaphore>(i.semaphore).map(Semaphore::gpu);
+        let fence = object::get::<Fence>(i.fence).map(Fence::gpu);
         if (semaphore.is_none() && i.semaphore != vk::Semaphore::null())
             || (fence.is_none() && i.fence != vk::Fence::null())
         {
@@ -60,7 +60,7 @@ pub(crate) unsafe fn acquire_next_image2_khr(
                         s.signal(0, 0);
                     }
                     if let Some(f) = &fence {
-                        f.signaled.store(true, SeqCst);
+                        f.set(true);
                     }
                 });
                 swapchain.engine.status()
