@@ -122,6 +122,20 @@ pub enum Command {
         ranges: Vec<vk::ImageSubresourceRange>,
     },
 
+    /// Copies of which buffer `copies` says where from, where to and how much (VkCopyMemoryIndirectCommandKHR).
+    CopyMemoryIndirect {
+        copies: Arc<Buffer>,
+        stride: u64,
+        count: u32,
+    },
+    /// As many copies as there are layers (VkCopyMemoryToImageIndirectCommandKHR).
+    CopyMemoryToImageIndirect {
+        copies: Arc<Buffer>,
+        stride: u64,
+        dst: Arc<Image>,
+        layers: Vec<vk::ImageSubresourceLayers>,
+    },
+
     Barrier(Dependency),
     SetEvent {
         event: Arc<Event>,
@@ -217,6 +231,8 @@ impl Command {
             Command::ResolveImage { .. } => "vkCmdResolveImage2",
             Command::ClearColorImage { .. } => "vkCmdClearColorImage",
             Command::ClearDepthStencilImage { .. } => "vkCmdClearDepthStencilImage",
+            Command::CopyMemoryIndirect { .. } => "vkCmdCopyMemoryIndirectKHR",
+            Command::CopyMemoryToImageIndirect { .. } => "vkCmdCopyMemoryToImageIndirectKHR",
             Command::Barrier(_) => "vkCmdPipelineBarrier2",
             Command::SetEvent { .. } => "vkCmdSetEvent2",
             Command::ResetEvent { .. } => "vkCmdResetEvent2",

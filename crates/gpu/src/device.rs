@@ -5,6 +5,7 @@ use crate::command::Submission;
 use crate::executor::Executor;
 use crate::steps::steps;
 use crate::watch::{Pulse, Watch};
+use machine::lost::{Told, Why};
 use machine::payload::Payload;
 use machine::shared::{Report, Shared};
 use machine::sync::Hub;
@@ -173,8 +174,8 @@ impl Inner {
             pulse.rest();
             if panicked {
                 let place = std::mem::take(&mut executor.place);
-                (self.shared.report)(&format!("internal error: {place}; the device is lost"));
-                self.shared.hub.lose();
+                let line = format!("internal error: {place}; the device is lost");
+                self.shared.fault(Told { line, why: Why::Other });
                 self.shared.hub.change(|| self.finished.fetch_add(1, SeqCst));
             }
         }

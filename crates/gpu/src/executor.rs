@@ -15,7 +15,7 @@ use counters::{Counts, Event, Job, Model, Phase, cost};
 use machine::count;
 use machine::host::DeviceHost;
 use machine::instrumentation::Blocks;
-use machine::lost::{Blame, Place};
+use machine::lost::{Blame, Place, Told, Why};
 use machine::shared::Shared;
 use machine::time::{Gpu, Line, Ran, Span};
 use machine::turns::Slot;
@@ -117,10 +117,11 @@ impl Executor {
                     Expired::Submission => "the submission",
                 };
                 let limit = why.limit(self.shared.watchdog);
-                (self.shared.report)(&format!(
+                let line = format!(
                     "device fault: {}: {what} did not end within {limit:?}; the device is lost",
                     self.place
-                ));
+                );
+                self.shared.fault(Told { line, why: Why::Watchdog });
             }
             // Another queue's work: that queue says so.
             None => drop(hub.wait(5_000_000_000, || false)),
@@ -172,7 +173,9 @@ impl Executor {
             | Command::BlitImage { .. }
             | Command::ResolveImage { .. }
             | Command::ClearColorImage { .. }
-            | Command::ClearDepthStencilImage { .. } => self.transfer(c),
+            | Command::ClearDepthStencilImage { .. }
+            | Command::CopyMemoryIndirect { .. }
+            | Command::CopyMemoryToImageIndirect { .. } => self.transfer(c),
             // Commands run one after the other: every dependency within the queue is met already, but in modelled time.
             Command::Barrier(d) => {
                 if let Some(p) = &mut self.pass {
@@ -409,10 +412,14 @@ impl Executor {
     /// A copy, blit, resolve, fill or clear outside render passes: the compute queue's work, or the main queue's.
     fn transfer(&mut self, c: &Command) {
         let _turn = exclusive::shared();
-        let Some(Transferred { name, kind, moved, spans: [reads, writes], covered }) = transfer::run(c)
+        let Some(Transferred { name, kind, moved, spans: [reads, writes], covered, fault }) =
+            transfer::run(c)
         else {
             return;
         };
+        if let Some(address) = fault {
+            self.blame(Blame::of(wave::Fault::Address(address), c.call()));
+        }
         let model = self.shared.model;
         let found = self.shared.find_in_l2(&reads, &writes);
         // Of what is elsewhere nothing is looked for.
@@ -462,7 +469,6 @@ impl Executor {
             // Stopped for what another queue does.
             return;
         }
-        (self.shared.report)(&blame.line(&self.place, self.shared.watchdog));
-        self.shared.hub.lose();
+        self.shared.fault(blame.told(&self.place, self.shared.watchdog));
     }
 }

@@ -19,6 +19,7 @@ pub(crate) fn optimal(f: &FormatInfo) -> F {
     F::TRANSFER_SRC
         | F::TRANSFER_DST
         | F::HOST_IMAGE_TRANSFER_EXT
+        | vk::FORMAT_FEATURE_2_COPY_IMAGE_INDIRECT_DST_BIT_KHR
         | when(f.sampled(), F::SAMPLED_IMAGE)
         | when(f.filterable(), F::SAMPLED_IMAGE_FILTER_LINEAR)
         | when(f.minmax(), F::SAMPLED_IMAGE_FILTER_MINMAX)
@@ -132,7 +133,8 @@ pub(crate) fn image_properties(
         | C::EXTENDED_USAGE
         | C::SPLIT_INSTANCE_BIND_REGIONS
         | C::TYPE_2D_VIEW_COMPATIBLE_EXT
-        | C::MULTISAMPLED_RENDER_TO_SINGLE_SAMPLED_EXT;
+        | C::MULTISAMPLED_RENDER_TO_SINGLE_SAMPLED_EXT
+        | vk::IMAGE_CREATE_ALIAS_SINGLE_LAYER_DESCRIPTOR_BIT_KHR;
     if features.is_empty() || !known_usage.contains(usage) || !known_flags.contains(flags) {
         return no;
     }

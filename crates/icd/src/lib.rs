@@ -18,6 +18,7 @@ pub(crate) mod descriptor_layout;
 pub(crate) mod descriptor_pool;
 pub(crate) mod descriptor_set;
 pub(crate) mod device;
+mod device_fault;
 pub(crate) mod draw_settings;
 pub(crate) mod event;
 pub(crate) mod extensions;

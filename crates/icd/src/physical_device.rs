@@ -14,6 +14,13 @@ use vk::MemoryPropertyFlags as M;
 /// The version of Vulkan the device has.
 pub(crate) const API_VERSION: u32 = vk::make_api_version(0, 1, 4, HEADER_VERSION);
 
+/// What the one family can do.
+pub(crate) const QUEUE_FLAGS: vk::QueueFlags = vk::QueueFlags::from_raw(
+    vk::QueueFlags::GRAPHICS.as_raw()
+        | vk::QueueFlags::COMPUTE.as_raw()
+        | vk::QueueFlags::TRANSFER.as_raw(),
+);
+
 /// Queues of the one family.
 pub(crate) const QUEUES: u32 = 2;
 
@@ -122,11 +129,16 @@ pub(crate) unsafe fn get_physical_device_queue_family_properties2(
     unsafe {
         let _ = chain::fill_with(1, p_count, p_properties, |family, _| {
             family.queue_family_properties = vk::QueueFamilyProperties {
-                queue_flags: vk::QueueFlags::GRAPHICS | vk::QueueFlags::COMPUTE | vk::QueueFlags::TRANSFER,
+                queue_flags: QUEUE_FLAGS,
                 queue_count: QUEUES,
                 timestamp_valid_bits: 64,
                 min_image_transfer_granularity: vk::Extent3D { width: 1, height: 1, depth: 1 },
             };
+            if let Some(p) =
+                chain::find_mut::<vk::QueueFamilyOptimalImageTransferGranularityPropertiesKHR>(family.p_next)
+            {
+                p.optimal_image_transfer_granularity = vk::Extent3D { width: 1, height: 1, depth: 1 };
+            }
             if let Some(p) = chain::find_mut::<vk::QueueFamilyOwnershipTransferPropertiesKHR>(family.p_next) {
                 // The one family, which owns whatever there is; images look the same to all.
                 p.optimal_image_transfer_to_queue_families = 1;

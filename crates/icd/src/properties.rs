@@ -2,11 +2,12 @@
 //! property structure from both.
 
 use crate::chain;
+use crate::device_fault::MAX_FAULTS;
 use crate::features::known;
 use crate::generated::structs::{CORE_PROPERTIES, PROPERTY_STRUCTS};
 use crate::host_copy::{LAYOUTS, layouts};
 use crate::limits::*;
-use crate::physical_device::API_VERSION;
+use crate::physical_device::{API_VERSION, QUEUE_FLAGS};
 use crate::structs::PropertyStruct;
 use crate::structs::Value::{self, *};
 use machine::descriptor::DESCRIPTOR_BYTES;
@@ -189,6 +190,8 @@ pub(crate) static PROPERTIES: &[(&str, Value)] = &[
     // 1.4, VK_KHR_maintenance9, 10
     ("dynamicRenderingLocalReadDepthStencilAttachments", Bool(true)),
     ("dynamicRenderingLocalReadMultisampledAttachments", Bool(true)),
+    ("maxDeviceFaultCount", U32(MAX_FAULTS)),
+    ("supportedQueues", U32(QUEUE_FLAGS.as_raw())),
     ("image2DViewOf3DSparse", Bool(false)),
     ("defaultVertexAttributeValue", U32(DEFAULT_ATTRIBUTE.as_raw() as u32)),
     ("rgba4OpaqueBlackSwizzled", Bool(true)),

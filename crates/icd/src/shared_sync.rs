@@ -53,7 +53,7 @@ pub(crate) fn shareable(device: &Device, kind: Kind, value: u64) -> Answer<Arc<P
 /// The payload of another's descriptor, which is the driver's from then on.
 pub(crate) fn opened(device: &Device, fd: c_int, kinds: &[Kind]) -> Answer<Arc<Payload>> {
     let payload = Payload::import(fd, kinds).ok_or_else(|| {
-        invalid(&format!("the descriptor {fd} is none of a payload of this kind"));
+        _ = invalid(&format!("the descriptor {fd} is none of a payload of this kind"));
         vk::Result::ERROR_INVALID_EXTERNAL_HANDLE
     })?;
     let payload = Arc::new(payload);
@@ -103,7 +103,7 @@ pub(crate) fn signalled(fd: c_int) -> Answer {
     // SAFETY: asks about a descriptor, whatever it is; the structure is as long as the call's number says.
     let known = unsafe { libc::ioctl(fd, SYNC_IOC_FILE_INFO as _, &mut info) } == 0;
     if !known {
-        invalid(&format!("the descriptor {fd} is no sync file's"));
+        _ = invalid(&format!("the descriptor {fd} is no sync file's"));
         return Err(vk::Result::ERROR_INVALID_EXTERNAL_HANDLE);
     }
     // SAFETY: a live descriptor, which is the driver's from here.

@@ -241,6 +241,28 @@ pub unsafe extern "system" fn vkClearShaderInstrumentationMetricsARM(
         })
     }
 }
+pub unsafe extern "system" fn vkCmdBeginConditionalRendering2EXT(
+    command_buffer: vk::CommandBuffer,
+    p_conditional_rendering_begin: *const vk::ConditionalRenderingBeginInfo2EXT<'_>,
+) {
+    if p_conditional_rendering_begin.is_null() {
+        return guard::missing(c"vkCmdBeginConditionalRendering2EXT", ());
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdBeginConditionalRendering2EXT",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::address::cmd_begin_conditional_rendering2_ext(
+                    this,
+                    p_conditional_rendering_begin,
+                )
+            },
+        )
+    }
+}
 pub unsafe extern "system" fn vkCmdBeginConditionalRenderingEXT(
     command_buffer: vk::CommandBuffer,
     p_conditional_rendering_begin: *const vk::ConditionalRenderingBeginInfoEXT<'_>,
@@ -291,23 +313,6 @@ pub unsafe extern "system" fn vkCmdBeginQuery(
         guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdBeginQuery", command_buffer, (), |this| {
             crate::record::query::cmd_begin_query(this, query_pool, query, flags)
         })
-    }
-}
-pub unsafe extern "system" fn vkCmdBeginQueryIndexedEXT(
-    command_buffer: vk::CommandBuffer,
-    query_pool: vk::QueryPool,
-    query: u32,
-    flags: vk::QueryControlFlags,
-    index: u32,
-) {
-    // SAFETY: the caller keeps Vulkan's valid usage.
-    unsafe {
-        guard::on::<crate::command_buffer::CommandBuffer, _>(
-            c"vkCmdBeginQueryIndexedEXT",
-            command_buffer,
-            (),
-            |this| crate::record::query::cmd_begin_query_indexed_ext(this, query_pool, query, flags, index),
-        )
     }
 }
 pub unsafe extern "system" fn vkCmdBeginRenderPass(
@@ -376,31 +381,6 @@ pub unsafe extern "system" fn vkCmdBeginShaderInstrumentationARM(
             command_buffer,
             (),
             |this| crate::instrumentation::cmd_begin_shader_instrumentation_arm(this, instrumentation),
-        )
-    }
-}
-pub unsafe extern "system" fn vkCmdBeginTransformFeedbackEXT(
-    command_buffer: vk::CommandBuffer,
-    first_counter_buffer: u32,
-    counter_buffer_count: u32,
-    p_counter_buffers: *const vk::Buffer,
-    p_counter_buffer_offsets: *const vk::DeviceSize,
-) {
-    // SAFETY: the caller keeps Vulkan's valid usage.
-    unsafe {
-        guard::on::<crate::command_buffer::CommandBuffer, _>(
-            c"vkCmdBeginTransformFeedbackEXT",
-            command_buffer,
-            (),
-            |this| {
-                crate::record::feedback::cmd_begin_transform_feedback_ext(
-                    this,
-                    first_counter_buffer,
-                    counter_buffer_count,
-                    p_counter_buffers,
-                    p_counter_buffer_offsets,
-                )
-            },
         )
     }
 }
@@ -553,6 +533,23 @@ pub unsafe extern "system" fn vkCmdBindIndexBuffer2(
         )
     }
 }
+pub unsafe extern "system" fn vkCmdBindIndexBuffer3KHR(
+    command_buffer: vk::CommandBuffer,
+    p_info: *const vk::BindIndexBuffer3InfoKHR<'_>,
+) {
+    if p_info.is_null() {
+        return guard::missing(c"vkCmdBindIndexBuffer3KHR", ());
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdBindIndexBuffer3KHR",
+            command_buffer,
+            (),
+            |this| crate::record::address::cmd_bind_index_buffer3_khr(this, p_info),
+        )
+    }
+}
 pub unsafe extern "system" fn vkCmdBindPipeline(
     command_buffer: vk::CommandBuffer,
     pipeline_bind_point: vk::PipelineBindPoint,
@@ -565,33 +562,6 @@ pub unsafe extern "system" fn vkCmdBindPipeline(
             command_buffer,
             (),
             |this| crate::record::descriptors::cmd_bind_pipeline(this, pipeline_bind_point, pipeline),
-        )
-    }
-}
-pub unsafe extern "system" fn vkCmdBindTransformFeedbackBuffersEXT(
-    command_buffer: vk::CommandBuffer,
-    first_binding: u32,
-    binding_count: u32,
-    p_buffers: *const vk::Buffer,
-    p_offsets: *const vk::DeviceSize,
-    p_sizes: *const vk::DeviceSize,
-) {
-    // SAFETY: the caller keeps Vulkan's valid usage.
-    unsafe {
-        guard::on::<crate::command_buffer::CommandBuffer, _>(
-            c"vkCmdBindTransformFeedbackBuffersEXT",
-            command_buffer,
-            (),
-            |this| {
-                crate::record::feedback::cmd_bind_transform_feedback_buffers_ext(
-                    this,
-                    first_binding,
-                    binding_count,
-                    p_buffers,
-                    p_offsets,
-                    p_sizes,
-                )
-            },
         )
     }
 }
@@ -644,6 +614,29 @@ pub unsafe extern "system" fn vkCmdBindVertexBuffers2(
                     p_offsets,
                     p_sizes,
                     p_strides,
+                )
+            },
+        )
+    }
+}
+pub unsafe extern "system" fn vkCmdBindVertexBuffers3KHR(
+    command_buffer: vk::CommandBuffer,
+    first_binding: u32,
+    binding_count: u32,
+    p_binding_infos: *const vk::BindVertexBuffer3InfoKHR<'_>,
+) {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdBindVertexBuffers3KHR",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::address::cmd_bind_vertex_buffers3_khr(
+                    this,
+                    first_binding,
+                    binding_count,
+                    p_binding_infos,
                 )
             },
         )
@@ -931,6 +924,96 @@ pub unsafe extern "system" fn vkCmdCopyImageToBuffer2(
         )
     }
 }
+pub unsafe extern "system" fn vkCmdCopyImageToMemoryKHR(
+    command_buffer: vk::CommandBuffer,
+    p_copy_memory_info: *const vk::CopyDeviceMemoryImageInfoKHR<'_>,
+) {
+    if p_copy_memory_info.is_null() {
+        return guard::missing(c"vkCmdCopyImageToMemoryKHR", ());
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdCopyImageToMemoryKHR",
+            command_buffer,
+            (),
+            |this| crate::record::address::cmd_copy_image_to_memory_khr(this, p_copy_memory_info),
+        )
+    }
+}
+pub unsafe extern "system" fn vkCmdCopyMemoryIndirectKHR(
+    command_buffer: vk::CommandBuffer,
+    p_copy_memory_indirect_info: *const vk::CopyMemoryIndirectInfoKHR<'_>,
+) {
+    if p_copy_memory_indirect_info.is_null() {
+        return guard::missing(c"vkCmdCopyMemoryIndirectKHR", ());
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdCopyMemoryIndirectKHR",
+            command_buffer,
+            (),
+            |this| crate::record::address::cmd_copy_memory_indirect_khr(this, p_copy_memory_indirect_info),
+        )
+    }
+}
+pub unsafe extern "system" fn vkCmdCopyMemoryKHR(
+    command_buffer: vk::CommandBuffer,
+    p_copy_memory_info: *const vk::CopyDeviceMemoryInfoKHR<'_>,
+) {
+    if p_copy_memory_info.is_null() {
+        return guard::missing(c"vkCmdCopyMemoryKHR", ());
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdCopyMemoryKHR",
+            command_buffer,
+            (),
+            |this| crate::record::address::cmd_copy_memory_khr(this, p_copy_memory_info),
+        )
+    }
+}
+pub unsafe extern "system" fn vkCmdCopyMemoryToImageIndirectKHR(
+    command_buffer: vk::CommandBuffer,
+    p_copy_memory_to_image_indirect_info: *const vk::CopyMemoryToImageIndirectInfoKHR<'_>,
+) {
+    if p_copy_memory_to_image_indirect_info.is_null() {
+        return guard::missing(c"vkCmdCopyMemoryToImageIndirectKHR", ());
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdCopyMemoryToImageIndirectKHR",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::address::cmd_copy_memory_to_image_indirect_khr(
+                    this,
+                    p_copy_memory_to_image_indirect_info,
+                )
+            },
+        )
+    }
+}
+pub unsafe extern "system" fn vkCmdCopyMemoryToImageKHR(
+    command_buffer: vk::CommandBuffer,
+    p_copy_memory_info: *const vk::CopyDeviceMemoryImageInfoKHR<'_>,
+) {
+    if p_copy_memory_info.is_null() {
+        return guard::missing(c"vkCmdCopyMemoryToImageKHR", ());
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdCopyMemoryToImageKHR",
+            command_buffer,
+            (),
+            |this| crate::record::address::cmd_copy_memory_to_image_khr(this, p_copy_memory_info),
+        )
+    }
+}
 pub unsafe extern "system" fn vkCmdCopyQueryPoolResults(
     command_buffer: vk::CommandBuffer,
     query_pool: vk::QueryPool,
@@ -957,6 +1040,38 @@ pub unsafe extern "system" fn vkCmdCopyQueryPoolResults(
                     dst_offset,
                     stride,
                     flags,
+                )
+            },
+        )
+    }
+}
+pub unsafe extern "system" fn vkCmdCopyQueryPoolResultsToMemoryKHR(
+    command_buffer: vk::CommandBuffer,
+    query_pool: vk::QueryPool,
+    first_query: u32,
+    query_count: u32,
+    p_dst_range: *const vk::StridedDeviceAddressRangeKHR,
+    dst_flags: vk::AddressCommandFlagsKHR,
+    query_result_flags: vk::QueryResultFlags,
+) {
+    if p_dst_range.is_null() {
+        return guard::missing(c"vkCmdCopyQueryPoolResultsToMemoryKHR", ());
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdCopyQueryPoolResultsToMemoryKHR",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::address::cmd_copy_query_pool_results_to_memory_khr(
+                    this,
+                    query_pool,
+                    first_query,
+                    query_count,
+                    p_dst_range,
+                    dst_flags,
+                    query_result_flags,
                 )
             },
         )
@@ -1019,6 +1134,23 @@ pub unsafe extern "system" fn vkCmdDispatchIndirect(
         )
     }
 }
+pub unsafe extern "system" fn vkCmdDispatchIndirect2KHR(
+    command_buffer: vk::CommandBuffer,
+    p_info: *const vk::DispatchIndirect2InfoKHR<'_>,
+) {
+    if p_info.is_null() {
+        return guard::missing(c"vkCmdDispatchIndirect2KHR", ());
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdDispatchIndirect2KHR",
+            command_buffer,
+            (),
+            |this| crate::record::address::cmd_dispatch_indirect2_khr(this, p_info),
+        )
+    }
+}
 pub unsafe extern "system" fn vkCmdDraw(
     command_buffer: vk::CommandBuffer,
     vertex_count: u32,
@@ -1077,6 +1209,23 @@ pub unsafe extern "system" fn vkCmdDrawIndexedIndirect(
         )
     }
 }
+pub unsafe extern "system" fn vkCmdDrawIndexedIndirect2KHR(
+    command_buffer: vk::CommandBuffer,
+    p_info: *const vk::DrawIndirect2InfoKHR<'_>,
+) {
+    if p_info.is_null() {
+        return guard::missing(c"vkCmdDrawIndexedIndirect2KHR", ());
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdDrawIndexedIndirect2KHR",
+            command_buffer,
+            (),
+            |this| crate::record::address::cmd_draw_indexed_indirect2_khr(this, p_info),
+        )
+    }
+}
 pub unsafe extern "system" fn vkCmdDrawIndexedIndirectCount(
     command_buffer: vk::CommandBuffer,
     buffer: vk::Buffer,
@@ -1106,6 +1255,23 @@ pub unsafe extern "system" fn vkCmdDrawIndexedIndirectCount(
         )
     }
 }
+pub unsafe extern "system" fn vkCmdDrawIndexedIndirectCount2KHR(
+    command_buffer: vk::CommandBuffer,
+    p_info: *const vk::DrawIndirectCount2InfoKHR<'_>,
+) {
+    if p_info.is_null() {
+        return guard::missing(c"vkCmdDrawIndexedIndirectCount2KHR", ());
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdDrawIndexedIndirectCount2KHR",
+            command_buffer,
+            (),
+            |this| crate::record::address::cmd_draw_indexed_indirect_count2_khr(this, p_info),
+        )
+    }
+}
 pub unsafe extern "system" fn vkCmdDrawIndirect(
     command_buffer: vk::CommandBuffer,
     buffer: vk::Buffer,
@@ -1123,32 +1289,20 @@ pub unsafe extern "system" fn vkCmdDrawIndirect(
         )
     }
 }
-pub unsafe extern "system" fn vkCmdDrawIndirectByteCountEXT(
+pub unsafe extern "system" fn vkCmdDrawIndirect2KHR(
     command_buffer: vk::CommandBuffer,
-    instance_count: u32,
-    first_instance: u32,
-    counter_buffer: vk::Buffer,
-    counter_buffer_offset: vk::DeviceSize,
-    counter_offset: u32,
-    vertex_stride: u32,
+    p_info: *const vk::DrawIndirect2InfoKHR<'_>,
 ) {
+    if p_info.is_null() {
+        return guard::missing(c"vkCmdDrawIndirect2KHR", ());
+    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::command_buffer::CommandBuffer, _>(
-            c"vkCmdDrawIndirectByteCountEXT",
+            c"vkCmdDrawIndirect2KHR",
             command_buffer,
             (),
-            |this| {
-                crate::record::feedback::cmd_draw_indirect_byte_count_ext(
-                    this,
-                    instance_count,
-                    first_instance,
-                    counter_buffer,
-                    counter_buffer_offset,
-                    counter_offset,
-                    vertex_stride,
-                )
-            },
+            |this| crate::record::address::cmd_draw_indirect2_khr(this, p_info),
         )
     }
 }
@@ -1181,76 +1335,20 @@ pub unsafe extern "system" fn vkCmdDrawIndirectCount(
         )
     }
 }
-pub unsafe extern "system" fn vkCmdDrawMeshTasksEXT(
+pub unsafe extern "system" fn vkCmdDrawIndirectCount2KHR(
     command_buffer: vk::CommandBuffer,
-    group_count_x: u32,
-    group_count_y: u32,
-    group_count_z: u32,
+    p_info: *const vk::DrawIndirectCount2InfoKHR<'_>,
 ) {
-    // SAFETY: the caller keeps Vulkan's valid usage.
-    unsafe {
-        guard::on::<crate::command_buffer::CommandBuffer, _>(
-            c"vkCmdDrawMeshTasksEXT",
-            command_buffer,
-            (),
-            |this| {
-                crate::record::mesh::cmd_draw_mesh_tasks_ext(
-                    this,
-                    group_count_x,
-                    group_count_y,
-                    group_count_z,
-                )
-            },
-        )
+    if p_info.is_null() {
+        return guard::missing(c"vkCmdDrawIndirectCount2KHR", ());
     }
-}
-pub unsafe extern "system" fn vkCmdDrawMeshTasksIndirectCountEXT(
-    command_buffer: vk::CommandBuffer,
-    buffer: vk::Buffer,
-    offset: vk::DeviceSize,
-    count_buffer: vk::Buffer,
-    count_buffer_offset: vk::DeviceSize,
-    max_draw_count: u32,
-    stride: u32,
-) {
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::command_buffer::CommandBuffer, _>(
-            c"vkCmdDrawMeshTasksIndirectCountEXT",
+            c"vkCmdDrawIndirectCount2KHR",
             command_buffer,
             (),
-            |this| {
-                crate::record::mesh::cmd_draw_mesh_tasks_indirect_count_ext(
-                    this,
-                    buffer,
-                    offset,
-                    count_buffer,
-                    count_buffer_offset,
-                    max_draw_count,
-                    stride,
-                )
-            },
-        )
-    }
-}
-pub unsafe extern "system" fn vkCmdDrawMeshTasksIndirectEXT(
-    command_buffer: vk::CommandBuffer,
-    buffer: vk::Buffer,
-    offset: vk::DeviceSize,
-    draw_count: u32,
-    stride: u32,
-) {
-    // SAFETY: the caller keeps Vulkan's valid usage.
-    unsafe {
-        guard::on::<crate::command_buffer::CommandBuffer, _>(
-            c"vkCmdDrawMeshTasksIndirectEXT",
-            command_buffer,
-            (),
-            |this| {
-                crate::record::mesh::cmd_draw_mesh_tasks_indirect_ext(
-                    this, buffer, offset, draw_count, stride,
-                )
-            },
+            |this| crate::record::address::cmd_draw_indirect_count2_khr(this, p_info),
         )
     }
 }
@@ -1344,22 +1442,6 @@ pub unsafe extern "system" fn vkCmdEndQuery(
         })
     }
 }
-pub unsafe extern "system" fn vkCmdEndQueryIndexedEXT(
-    command_buffer: vk::CommandBuffer,
-    query_pool: vk::QueryPool,
-    query: u32,
-    index: u32,
-) {
-    // SAFETY: the caller keeps Vulkan's valid usage.
-    unsafe {
-        guard::on::<crate::command_buffer::CommandBuffer, _>(
-            c"vkCmdEndQueryIndexedEXT",
-            command_buffer,
-            (),
-            |this| crate::record::query::cmd_end_query_indexed_ext(this, query_pool, query, index),
-        )
-    }
-}
 pub unsafe extern "system" fn vkCmdEndRenderPass(command_buffer: vk::CommandBuffer) {
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
@@ -1427,31 +1509,6 @@ pub unsafe extern "system" fn vkCmdEndShaderInstrumentationARM(command_buffer: v
         )
     }
 }
-pub unsafe extern "system" fn vkCmdEndTransformFeedbackEXT(
-    command_buffer: vk::CommandBuffer,
-    first_counter_buffer: u32,
-    counter_buffer_count: u32,
-    p_counter_buffers: *const vk::Buffer,
-    p_counter_buffer_offsets: *const vk::DeviceSize,
-) {
-    // SAFETY: the caller keeps Vulkan's valid usage.
-    unsafe {
-        guard::on::<crate::command_buffer::CommandBuffer, _>(
-            c"vkCmdEndTransformFeedbackEXT",
-            command_buffer,
-            (),
-            |this| {
-                crate::record::feedback::cmd_end_transform_feedback_ext(
-                    this,
-                    first_counter_buffer,
-                    counter_buffer_count,
-                    p_counter_buffers,
-                    p_counter_buffer_offsets,
-                )
-            },
-        )
-    }
-}
 pub unsafe extern "system" fn vkCmdExecuteCommands(
     command_buffer: vk::CommandBuffer,
     command_buffer_count: u32,
@@ -1481,6 +1538,25 @@ pub unsafe extern "system" fn vkCmdFillBuffer(
         guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdFillBuffer", command_buffer, (), |this| {
             crate::record::transfer::cmd_fill_buffer(this, dst_buffer, dst_offset, size, data)
         })
+    }
+}
+pub unsafe extern "system" fn vkCmdFillMemoryKHR(
+    command_buffer: vk::CommandBuffer,
+    p_dst_range: *const vk::DeviceAddressRangeKHR,
+    dst_flags: vk::AddressCommandFlagsKHR,
+    data: u32,
+) {
+    if p_dst_range.is_null() {
+        return guard::missing(c"vkCmdFillMemoryKHR", ());
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdFillMemoryKHR",
+            command_buffer,
+            (),
+            |this| crate::record::address::cmd_fill_memory_khr(this, p_dst_range, dst_flags, data),
+        )
     }
 }
 pub unsafe extern "system" fn vkCmdInsertDebugUtilsLabelEXT(
@@ -2478,20 +2554,6 @@ pub unsafe extern "system" fn vkCmdSetRasterizationSamplesEXT(
         )
     }
 }
-pub unsafe extern "system" fn vkCmdSetRasterizationStreamEXT(
-    command_buffer: vk::CommandBuffer,
-    rasterization_stream: u32,
-) {
-    // SAFETY: the caller keeps Vulkan's valid usage.
-    unsafe {
-        guard::on::<crate::command_buffer::CommandBuffer, _>(
-            c"vkCmdSetRasterizationStreamEXT",
-            command_buffer,
-            (),
-            |this| crate::record::dynamic_state::cmd_set_rasterization_stream_ext(this, rasterization_stream),
-        )
-    }
-}
 pub unsafe extern "system" fn vkCmdSetRasterizerDiscardEnable(
     command_buffer: vk::CommandBuffer,
     rasterizer_discard_enable: vk::Bool32,
@@ -2681,20 +2743,6 @@ pub unsafe extern "system" fn vkCmdSetStencilWriteMask(
         )
     }
 }
-pub unsafe extern "system" fn vkCmdSetTessellationDomainOriginEXT(
-    command_buffer: vk::CommandBuffer,
-    domain_origin: vk::TessellationDomainOrigin,
-) {
-    // SAFETY: the caller keeps Vulkan's valid usage.
-    unsafe {
-        guard::on::<crate::command_buffer::CommandBuffer, _>(
-            c"vkCmdSetTessellationDomainOriginEXT",
-            command_buffer,
-            (),
-            |this| crate::record::dynamic_state::cmd_set_tessellation_domain_origin_ext(this, domain_origin),
-        )
-    }
-}
 pub unsafe extern "system" fn vkCmdSetVertexInputEXT(
     command_buffer: vk::CommandBuffer,
     vertex_binding_description_count: u32,
@@ -2775,6 +2823,28 @@ pub unsafe extern "system" fn vkCmdUpdateBuffer(
             (),
             |this| {
                 crate::record::transfer::cmd_update_buffer(this, dst_buffer, dst_offset, data_size, p_data)
+            },
+        )
+    }
+}
+pub unsafe extern "system" fn vkCmdUpdateMemoryKHR(
+    command_buffer: vk::CommandBuffer,
+    p_dst_range: *const vk::DeviceAddressRangeKHR,
+    dst_flags: vk::AddressCommandFlagsKHR,
+    data_size: vk::DeviceSize,
+    p_data: *const c_void,
+) {
+    if p_dst_range.is_null() {
+        return guard::missing(c"vkCmdUpdateMemoryKHR", ());
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdUpdateMemoryKHR",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::address::cmd_update_memory_khr(this, p_dst_range, dst_flags, data_size, p_data)
             },
         )
     }
@@ -4552,6 +4622,62 @@ pub unsafe extern "system" fn vkGetDeviceBufferMemoryRequirements(
         guard::on::<crate::device::Device, _>(c"vkGetDeviceBufferMemoryRequirements", device, (), |this| {
             crate::buffer::get_device_buffer_memory_requirements(this, p_info, p_memory_requirements)
         })
+    }
+}
+pub unsafe extern "system" fn vkGetDeviceFaultDebugInfoKHR(
+    device: vk::Device,
+    p_debug_info: *mut vk::DeviceFaultDebugInfoKHR<'_>,
+) -> vk::Result {
+    if p_debug_info.is_null() {
+        return guard::missing(c"vkGetDeviceFaultDebugInfoKHR", vk::Result::ERROR_UNKNOWN);
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkGetDeviceFaultDebugInfoKHR",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| crate::device_fault::get_device_fault_debug_info_khr(this, p_debug_info),
+        )
+    }
+}
+pub unsafe extern "system" fn vkGetDeviceFaultInfoEXT(
+    device: vk::Device,
+    p_fault_counts: *mut vk::DeviceFaultCountsEXT<'_>,
+    p_fault_info: *mut vk::DeviceFaultInfoEXT<'_>,
+) -> vk::Result {
+    if p_fault_counts.is_null() || p_fault_info.is_null() {
+        return guard::missing(c"vkGetDeviceFaultInfoEXT", vk::Result::ERROR_UNKNOWN);
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkGetDeviceFaultInfoEXT",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| crate::device_fault::get_device_fault_info_ext(this, p_fault_counts, p_fault_info),
+        )
+    }
+}
+pub unsafe extern "system" fn vkGetDeviceFaultReportsKHR(
+    device: vk::Device,
+    timeout: u64,
+    p_fault_counts: *mut u32,
+    p_fault_info: *mut vk::DeviceFaultInfoKHR<'_>,
+) -> vk::Result {
+    if p_fault_counts.is_null() {
+        return guard::missing(c"vkGetDeviceFaultReportsKHR", vk::Result::ERROR_UNKNOWN);
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkGetDeviceFaultReportsKHR",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::device_fault::get_device_fault_reports_khr(this, timeout, p_fault_counts, p_fault_info)
+            },
+        )
     }
 }
 pub unsafe extern "system" fn vkGetDeviceGroupPeerMemoryFeatures(
@@ -6671,6 +6797,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[ext::VK_ARM_SHADER_INSTRUMENTATION],
     },
     Entry {
+        name: c"vkCmdBeginConditionalRendering2EXT",
+        function: vkCmdBeginConditionalRendering2EXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_DEVICE_ADDRESS_COMMANDS],
+    },
+    Entry {
         name: c"vkCmdBeginConditionalRenderingEXT",
         function: vkCmdBeginConditionalRenderingEXT as *const (),
         level: Level::Device,
@@ -6690,13 +6823,6 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Device,
         core: 100,
         extensions: &[],
-    },
-    Entry {
-        name: c"vkCmdBeginQueryIndexedEXT",
-        function: vkCmdBeginQueryIndexedEXT as *const (),
-        level: Level::Device,
-        core: 0,
-        extensions: &[ext::VK_EXT_TRANSFORM_FEEDBACK],
     },
     Entry {
         name: c"vkCmdBeginRenderPass",
@@ -6739,13 +6865,6 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Device,
         core: 0,
         extensions: &[ext::VK_ARM_SHADER_INSTRUMENTATION],
-    },
-    Entry {
-        name: c"vkCmdBeginTransformFeedbackEXT",
-        function: vkCmdBeginTransformFeedbackEXT as *const (),
-        level: Level::Device,
-        core: 0,
-        extensions: &[ext::VK_EXT_TRANSFORM_FEEDBACK],
     },
     Entry {
         name: c"vkCmdBindDescriptorBufferEmbeddedSamplers2EXT",
@@ -6811,18 +6930,18 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[ext::VK_KHR_MAINTENANCE5],
     },
     Entry {
+        name: c"vkCmdBindIndexBuffer3KHR",
+        function: vkCmdBindIndexBuffer3KHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_DEVICE_ADDRESS_COMMANDS],
+    },
+    Entry {
         name: c"vkCmdBindPipeline",
         function: vkCmdBindPipeline as *const (),
         level: Level::Device,
         core: 100,
         extensions: &[],
-    },
-    Entry {
-        name: c"vkCmdBindTransformFeedbackBuffersEXT",
-        function: vkCmdBindTransformFeedbackBuffersEXT as *const (),
-        level: Level::Device,
-        core: 0,
-        extensions: &[ext::VK_EXT_TRANSFORM_FEEDBACK],
     },
     Entry {
         name: c"vkCmdBindVertexBuffers",
@@ -6844,6 +6963,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Device,
         core: 0,
         extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE],
+    },
+    Entry {
+        name: c"vkCmdBindVertexBuffers3KHR",
+        function: vkCmdBindVertexBuffers3KHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_DEVICE_ADDRESS_COMMANDS],
     },
     Entry {
         name: c"vkCmdBlitImage",
@@ -6972,11 +7098,53 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[ext::VK_KHR_COPY_COMMANDS2],
     },
     Entry {
+        name: c"vkCmdCopyImageToMemoryKHR",
+        function: vkCmdCopyImageToMemoryKHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_DEVICE_ADDRESS_COMMANDS],
+    },
+    Entry {
+        name: c"vkCmdCopyMemoryIndirectKHR",
+        function: vkCmdCopyMemoryIndirectKHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_COPY_MEMORY_INDIRECT],
+    },
+    Entry {
+        name: c"vkCmdCopyMemoryKHR",
+        function: vkCmdCopyMemoryKHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_DEVICE_ADDRESS_COMMANDS],
+    },
+    Entry {
+        name: c"vkCmdCopyMemoryToImageIndirectKHR",
+        function: vkCmdCopyMemoryToImageIndirectKHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_COPY_MEMORY_INDIRECT],
+    },
+    Entry {
+        name: c"vkCmdCopyMemoryToImageKHR",
+        function: vkCmdCopyMemoryToImageKHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_DEVICE_ADDRESS_COMMANDS],
+    },
+    Entry {
         name: c"vkCmdCopyQueryPoolResults",
         function: vkCmdCopyQueryPoolResults as *const (),
         level: Level::Device,
         core: 100,
         extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdCopyQueryPoolResultsToMemoryKHR",
+        function: vkCmdCopyQueryPoolResultsToMemoryKHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_DEVICE_ADDRESS_COMMANDS],
     },
     Entry {
         name: c"vkCmdDispatch",
@@ -7007,6 +7175,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[],
     },
     Entry {
+        name: c"vkCmdDispatchIndirect2KHR",
+        function: vkCmdDispatchIndirect2KHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_DEVICE_ADDRESS_COMMANDS],
+    },
+    Entry {
         name: c"vkCmdDraw",
         function: vkCmdDraw as *const (),
         level: Level::Device,
@@ -7028,11 +7203,25 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[],
     },
     Entry {
+        name: c"vkCmdDrawIndexedIndirect2KHR",
+        function: vkCmdDrawIndexedIndirect2KHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_DEVICE_ADDRESS_COMMANDS],
+    },
+    Entry {
         name: c"vkCmdDrawIndexedIndirectCount",
         function: vkCmdDrawIndexedIndirectCount as *const (),
         level: Level::Device,
         core: 102,
         extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdDrawIndexedIndirectCount2KHR",
+        function: vkCmdDrawIndexedIndirectCount2KHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_DEVICE_ADDRESS_COMMANDS],
     },
     Entry {
         name: c"vkCmdDrawIndexedIndirectCountKHR",
@@ -7049,11 +7238,11 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[],
     },
     Entry {
-        name: c"vkCmdDrawIndirectByteCountEXT",
-        function: vkCmdDrawIndirectByteCountEXT as *const (),
+        name: c"vkCmdDrawIndirect2KHR",
+        function: vkCmdDrawIndirect2KHR as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[ext::VK_EXT_TRANSFORM_FEEDBACK],
+        extensions: &[ext::VK_KHR_DEVICE_ADDRESS_COMMANDS],
     },
     Entry {
         name: c"vkCmdDrawIndirectCount",
@@ -7063,32 +7252,18 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[],
     },
     Entry {
+        name: c"vkCmdDrawIndirectCount2KHR",
+        function: vkCmdDrawIndirectCount2KHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_DEVICE_ADDRESS_COMMANDS],
+    },
+    Entry {
         name: c"vkCmdDrawIndirectCountKHR",
         function: vkCmdDrawIndirectCount as *const (),
         level: Level::Device,
         core: 0,
         extensions: &[ext::VK_KHR_DRAW_INDIRECT_COUNT],
-    },
-    Entry {
-        name: c"vkCmdDrawMeshTasksEXT",
-        function: vkCmdDrawMeshTasksEXT as *const (),
-        level: Level::Device,
-        core: 0,
-        extensions: &[ext::VK_EXT_MESH_SHADER],
-    },
-    Entry {
-        name: c"vkCmdDrawMeshTasksIndirectCountEXT",
-        function: vkCmdDrawMeshTasksIndirectCountEXT as *const (),
-        level: Level::Device,
-        core: 0,
-        extensions: &[ext::VK_EXT_MESH_SHADER],
-    },
-    Entry {
-        name: c"vkCmdDrawMeshTasksIndirectEXT",
-        function: vkCmdDrawMeshTasksIndirectEXT as *const (),
-        level: Level::Device,
-        core: 0,
-        extensions: &[ext::VK_EXT_MESH_SHADER],
     },
     Entry {
         name: c"vkCmdDrawMultiEXT",
@@ -7124,13 +7299,6 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Device,
         core: 100,
         extensions: &[],
-    },
-    Entry {
-        name: c"vkCmdEndQueryIndexedEXT",
-        function: vkCmdEndQueryIndexedEXT as *const (),
-        level: Level::Device,
-        core: 0,
-        extensions: &[ext::VK_EXT_TRANSFORM_FEEDBACK],
     },
     Entry {
         name: c"vkCmdEndRenderPass",
@@ -7182,13 +7350,6 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[ext::VK_ARM_SHADER_INSTRUMENTATION],
     },
     Entry {
-        name: c"vkCmdEndTransformFeedbackEXT",
-        function: vkCmdEndTransformFeedbackEXT as *const (),
-        level: Level::Device,
-        core: 0,
-        extensions: &[ext::VK_EXT_TRANSFORM_FEEDBACK],
-    },
-    Entry {
         name: c"vkCmdExecuteCommands",
         function: vkCmdExecuteCommands as *const (),
         level: Level::Device,
@@ -7201,6 +7362,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Device,
         core: 100,
         extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdFillMemoryKHR",
+        function: vkCmdFillMemoryKHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_DEVICE_ADDRESS_COMMANDS],
     },
     Entry {
         name: c"vkCmdInsertDebugUtilsLabelEXT",
@@ -7749,13 +7917,6 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3],
     },
     Entry {
-        name: c"vkCmdSetRasterizationStreamEXT",
-        function: vkCmdSetRasterizationStreamEXT as *const (),
-        level: Level::Device,
-        core: 0,
-        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3],
-    },
-    Entry {
         name: c"vkCmdSetRasterizerDiscardEnable",
         function: vkCmdSetRasterizerDiscardEnable as *const (),
         level: Level::Device,
@@ -7875,13 +8036,6 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[],
     },
     Entry {
-        name: c"vkCmdSetTessellationDomainOriginEXT",
-        function: vkCmdSetTessellationDomainOriginEXT as *const (),
-        level: Level::Device,
-        core: 0,
-        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3],
-    },
-    Entry {
         name: c"vkCmdSetVertexInputEXT",
         function: vkCmdSetVertexInputEXT as *const (),
         level: Level::Device,
@@ -7915,6 +8069,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Device,
         core: 100,
         extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdUpdateMemoryKHR",
+        function: vkCmdUpdateMemoryKHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_DEVICE_ADDRESS_COMMANDS],
     },
     Entry {
         name: c"vkCmdWaitEvents",
@@ -8699,6 +8860,27 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Device,
         core: 0,
         extensions: &[ext::VK_KHR_MAINTENANCE4],
+    },
+    Entry {
+        name: c"vkGetDeviceFaultDebugInfoKHR",
+        function: vkGetDeviceFaultDebugInfoKHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_DEVICE_FAULT],
+    },
+    Entry {
+        name: c"vkGetDeviceFaultInfoEXT",
+        function: vkGetDeviceFaultInfoEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_DEVICE_FAULT],
+    },
+    Entry {
+        name: c"vkGetDeviceFaultReportsKHR",
+        function: vkGetDeviceFaultReportsKHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_DEVICE_FAULT],
     },
     Entry {
         name: c"vkGetDeviceGroupPeerMemoryFeatures",

@@ -9,7 +9,6 @@ use crate::fence::Fence;
 use crate::object;
 use crate::semaphore::Semaphore;
 use machine::turns::Step;
-use std::sync::atomic::Ordering::SeqCst;
 
 /// An image that can be acquired becomes the application's. `None` while there is none.
 fn take(s: &mut State) -> Option<Result<u32, vk::Result>> {

@@ -17,6 +17,8 @@ enum Class {
     Clear,
 }
 const CLASSES: usize = 7;
+/// VK_PIPELINE_STAGE_2_COPY_INDIRECT_BIT_KHR, which ash lacks.
+const COPY_INDIRECT: u64 = 1 << 46;
 
 /// A transfer, as stages tell them apart (§ Pipeline Stages); on the compute queue or the main queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -110,6 +112,9 @@ impl Scope {
         ] {
             classes[class as usize] = everything || any(Stages::ALL_TRANSFER | stage);
         }
+        // What says what to copy is read before the copy.
+        let asks = Stages::from_raw(COPY_INDIRECT);
+        classes[Class::Copy as usize] |= any(asks);
         Scope { classes, front: everything }
     }
     fn each(&self) -> impl Iterator<Item = usize> + '_ {
