@@ -9,6 +9,7 @@ mod show;
 
 mod afbc;
 mod compute;
+mod conditional;
 mod device;
 mod geometry;
 mod graphics;
@@ -16,6 +17,7 @@ mod instance;
 mod knobs;
 mod l2;
 mod model;
+mod shared_sync;
 mod stalls;
 mod stripes;
 mod swapchain;
