@@ -199,6 +199,15 @@ pub(crate) unsafe fn get_physical_device_image_format_properties2(
         if let Some(p) = chain::find_mut::<vk::ExternalImageFormatProperties>(out.p_next) {
             p.external_memory_properties = memory.unwrap_or_default();
         }
+        let image = vk::ImageCreateInfo::default()
+            .image_type(info.ty)
+            .tiling(info.tiling)
+            .usage(info.usage)
+            .flags(info.flags)
+            .samples(vk::SampleCountFlags::TYPE_1);
+        let packed = texel::format::info(info.format)
+            .is_some_and(|f| texel::image::may_be_packed(&image, f) && !crate::image::uncompressed(info.p_next));
+        crate::image::tell_compression(out.p_next, packed);
         if let Some(p) = chain::find_mut::<vk::HostImageCopyDevicePerformanceQuery>(out.p_next) {
             p.optimal_device_access = vk::TRUE;
             p.identical_memory_layout = vk::TRUE;

@@ -2743,6 +2743,20 @@ pub unsafe extern "system" fn vkCmdSetStencilWriteMask(
         )
     }
 }
+pub unsafe extern "system" fn vkCmdSetTessellationDomainOriginEXT(
+    command_buffer: vk::CommandBuffer,
+    domain_origin: vk::TessellationDomainOrigin,
+) {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdSetTessellationDomainOriginEXT",
+            command_buffer,
+            (),
+            |this| crate::record::dynamic_state::cmd_set_tessellation_domain_origin_ext(this, domain_origin),
+        )
+    }
+}
 pub unsafe extern "system" fn vkCmdSetVertexInputEXT(
     command_buffer: vk::CommandBuffer,
     vertex_binding_description_count: u32,
@@ -8036,6 +8050,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[],
     },
     Entry {
+        name: c"vkCmdSetTessellationDomainOriginEXT",
+        function: vkCmdSetTessellationDomainOriginEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3],
+    },
+    Entry {
         name: c"vkCmdSetVertexInputEXT",
         function: vkCmdSetVertexInputEXT as *const (),
         level: Level::Device,
@@ -9083,7 +9104,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkGetImageSubresourceLayout2 as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[ext::VK_EXT_HOST_IMAGE_COPY],
+        extensions: &[ext::VK_EXT_HOST_IMAGE_COPY, ext::VK_EXT_IMAGE_COMPRESSION_CONTROL],
     },
     Entry {
         name: c"vkGetImageSubresourceLayout2KHR",

@@ -27,6 +27,7 @@ pub(crate) static EXTENSIONS: &[Extension] = &[
     Extension { name: c"VK_EXT_depth_range_unrestricted", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_descriptor_buffer", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_descriptor_indexing", spec_version: 2, instance: false },
+    Extension { name: c"VK_EXT_device_address_binding_report", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_device_fault", spec_version: 2, instance: false },
     Extension { name: c"VK_EXT_dynamic_rendering_unused_attachments", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_extended_dynamic_state", spec_version: 1, instance: false },
@@ -43,6 +44,7 @@ pub(crate) static EXTENSIONS: &[Extension] = &[
     Extension { name: c"VK_EXT_host_image_copy", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_host_query_reset", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_image_2d_view_of_3d", spec_version: 1, instance: false },
+    Extension { name: c"VK_EXT_image_compression_control", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_image_robustness", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_image_sliced_view_of_3d", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_image_view_min_lod", spec_version: 1, instance: false },
@@ -172,6 +174,7 @@ pub(crate) static EXTENSIONS: &[Extension] = &[
     Extension { name: c"VK_KHR_shader_integer_dot_product", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_shader_maximal_reconvergence", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_shader_non_semantic_info", spec_version: 1, instance: false },
+    Extension { name: c"VK_KHR_shader_quad_control", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_shader_relaxed_extended_instruction", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_shader_subgroup_extended_types", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_shader_subgroup_rotate", spec_version: 2, instance: false },
@@ -238,6 +241,7 @@ pub(crate) static REQUIRED_FEATURES: &[(&str, &[&str])] = &[
             "runtimeDescriptorArray",
         ],
     ),
+    ("VK_EXT_device_address_binding_report", &["reportAddressBinding"]),
     ("VK_EXT_device_fault", &["deviceFault"]),
     ("VK_EXT_dynamic_rendering_unused_attachments", &["dynamicRenderingUnusedAttachments"]),
     ("VK_EXT_extended_dynamic_state", &["extendedDynamicState"]),
@@ -248,6 +252,7 @@ pub(crate) static REQUIRED_FEATURES: &[(&str, &[&str])] = &[
     ("VK_EXT_host_image_copy", &["hostImageCopy"]),
     ("VK_EXT_host_query_reset", &["hostQueryReset"]),
     ("VK_EXT_image_2d_view_of_3d", &["image2DViewOf3D"]),
+    ("VK_EXT_image_compression_control", &["imageCompressionControl"]),
     ("VK_EXT_image_robustness", &["robustImageAccess"]),
     ("VK_EXT_image_sliced_view_of_3d", &["imageSlicedViewOf3D"]),
     ("VK_EXT_image_view_min_lod", &["minLod"]),
@@ -370,6 +375,7 @@ pub(crate) static REQUIRED_FEATURES: &[(&str, &[&str])] = &[
     ("VK_KHR_shader_float_controls2", &["shaderFloatControls2"]),
     ("VK_KHR_shader_integer_dot_product", &["shaderIntegerDotProduct"]),
     ("VK_KHR_shader_maximal_reconvergence", &["shaderMaximalReconvergence"]),
+    ("VK_KHR_shader_quad_control", &["shaderQuadControl"]),
     ("VK_KHR_shader_relaxed_extended_instruction", &["shaderRelaxedExtendedInstruction"]),
     ("VK_KHR_shader_subgroup_extended_types", &["shaderSubgroupExtendedTypes"]),
     ("VK_KHR_shader_subgroup_rotate", &["shaderSubgroupRotate"]),
@@ -413,175 +419,178 @@ pub(crate) mod id {
     pub(crate) const VK_EXT_DEPTH_RANGE_UNRESTRICTED: usize = 20;
     pub(crate) const VK_EXT_DESCRIPTOR_BUFFER: usize = 21;
     pub(crate) const VK_EXT_DESCRIPTOR_INDEXING: usize = 22;
-    pub(crate) const VK_EXT_DEVICE_FAULT: usize = 23;
-    pub(crate) const VK_EXT_DYNAMIC_RENDERING_UNUSED_ATTACHMENTS: usize = 24;
-    pub(crate) const VK_EXT_EXTENDED_DYNAMIC_STATE: usize = 25;
-    pub(crate) const VK_EXT_EXTENDED_DYNAMIC_STATE2: usize = 26;
-    pub(crate) const VK_EXT_EXTENDED_DYNAMIC_STATE3: usize = 27;
-    pub(crate) const VK_EXT_EXTERNAL_MEMORY_ACQUIRE_UNMODIFIED: usize = 28;
-    pub(crate) const VK_EXT_EXTERNAL_MEMORY_HOST: usize = 29;
-    pub(crate) const VK_EXT_FRAME_BOUNDARY: usize = 30;
-    pub(crate) const VK_EXT_GLOBAL_PRIORITY: usize = 31;
-    pub(crate) const VK_EXT_GLOBAL_PRIORITY_QUERY: usize = 32;
-    pub(crate) const VK_EXT_GRAPHICS_PIPELINE_LIBRARY: usize = 33;
-    pub(crate) const VK_EXT_HDR_METADATA: usize = 34;
-    pub(crate) const VK_EXT_HEADLESS_SURFACE: usize = 35;
-    pub(crate) const VK_EXT_HOST_IMAGE_COPY: usize = 36;
-    pub(crate) const VK_EXT_HOST_QUERY_RESET: usize = 37;
-    pub(crate) const VK_EXT_IMAGE_2D_VIEW_OF_3D: usize = 38;
-    pub(crate) const VK_EXT_IMAGE_ROBUSTNESS: usize = 39;
-    pub(crate) const VK_EXT_IMAGE_SLICED_VIEW_OF_3D: usize = 40;
-    pub(crate) const VK_EXT_IMAGE_VIEW_MIN_LOD: usize = 41;
-    pub(crate) const VK_EXT_INDEX_TYPE_UINT8: usize = 42;
-    pub(crate) const VK_EXT_INLINE_UNIFORM_BLOCK: usize = 43;
-    pub(crate) const VK_EXT_LEGACY_VERTEX_ATTRIBUTES: usize = 44;
-    pub(crate) const VK_EXT_LINE_RASTERIZATION: usize = 45;
-    pub(crate) const VK_EXT_LOAD_STORE_OP_NONE: usize = 46;
-    pub(crate) const VK_EXT_MEMORY_BUDGET: usize = 47;
-    pub(crate) const VK_EXT_MEMORY_PRIORITY: usize = 48;
-    pub(crate) const VK_EXT_MULTI_DRAW: usize = 49;
-    pub(crate) const VK_EXT_MULTISAMPLED_RENDER_TO_SINGLE_SAMPLED: usize = 50;
-    pub(crate) const VK_EXT_MUTABLE_DESCRIPTOR_TYPE: usize = 51;
-    pub(crate) const VK_EXT_NESTED_COMMAND_BUFFER: usize = 52;
-    pub(crate) const VK_EXT_NON_SEAMLESS_CUBE_MAP: usize = 53;
-    pub(crate) const VK_EXT_PAGEABLE_DEVICE_LOCAL_MEMORY: usize = 54;
-    pub(crate) const VK_EXT_PIPELINE_CREATION_CACHE_CONTROL: usize = 55;
-    pub(crate) const VK_EXT_PIPELINE_CREATION_FEEDBACK: usize = 56;
-    pub(crate) const VK_EXT_PIPELINE_PROTECTED_ACCESS: usize = 57;
-    pub(crate) const VK_EXT_PIPELINE_ROBUSTNESS: usize = 58;
-    pub(crate) const VK_EXT_POST_DEPTH_COVERAGE: usize = 59;
-    pub(crate) const VK_EXT_PRIMITIVE_RESTART_INDEX: usize = 60;
-    pub(crate) const VK_EXT_PRIMITIVE_TOPOLOGY_LIST_RESTART: usize = 61;
-    pub(crate) const VK_EXT_PRIVATE_DATA: usize = 62;
-    pub(crate) const VK_EXT_PROVOKING_VERTEX: usize = 63;
-    pub(crate) const VK_EXT_QUEUE_FAMILY_FOREIGN: usize = 64;
-    pub(crate) const VK_EXT_RASTERIZATION_ORDER_ATTACHMENT_ACCESS: usize = 65;
-    pub(crate) const VK_EXT_ROBUSTNESS2: usize = 66;
-    pub(crate) const VK_EXT_SAMPLER_FILTER_MINMAX: usize = 67;
-    pub(crate) const VK_EXT_SCALAR_BLOCK_LAYOUT: usize = 68;
-    pub(crate) const VK_EXT_SEPARATE_STENCIL_USAGE: usize = 69;
-    pub(crate) const VK_EXT_SHADER_ATOMIC_FLOAT: usize = 70;
-    pub(crate) const VK_EXT_SHADER_ATOMIC_FLOAT2: usize = 71;
-    pub(crate) const VK_EXT_SHADER_DEMOTE_TO_HELPER_INVOCATION: usize = 72;
-    pub(crate) const VK_EXT_SHADER_IMAGE_ATOMIC_INT64: usize = 73;
-    pub(crate) const VK_EXT_SHADER_REPLICATED_COMPOSITES: usize = 74;
-    pub(crate) const VK_EXT_SHADER_STENCIL_EXPORT: usize = 75;
-    pub(crate) const VK_EXT_SHADER_SUBGROUP_BALLOT: usize = 76;
-    pub(crate) const VK_EXT_SHADER_SUBGROUP_VOTE: usize = 77;
-    pub(crate) const VK_EXT_SHADER_VIEWPORT_INDEX_LAYER: usize = 78;
-    pub(crate) const VK_EXT_SUBGROUP_SIZE_CONTROL: usize = 79;
-    pub(crate) const VK_EXT_SUBPASS_MERGE_FEEDBACK: usize = 80;
-    pub(crate) const VK_EXT_SURFACE_MAINTENANCE1: usize = 81;
-    pub(crate) const VK_EXT_SWAPCHAIN_COLORSPACE: usize = 82;
-    pub(crate) const VK_EXT_SWAPCHAIN_MAINTENANCE1: usize = 83;
-    pub(crate) const VK_EXT_TEXEL_BUFFER_ALIGNMENT: usize = 84;
-    pub(crate) const VK_EXT_TOOLING_INFO: usize = 85;
-    pub(crate) const VK_EXT_VERTEX_ATTRIBUTE_DIVISOR: usize = 86;
-    pub(crate) const VK_EXT_VERTEX_ATTRIBUTE_ROBUSTNESS: usize = 87;
-    pub(crate) const VK_EXT_VERTEX_INPUT_DYNAMIC_STATE: usize = 88;
-    pub(crate) const VK_EXT_ZERO_INITIALIZE_DEVICE_MEMORY: usize = 89;
-    pub(crate) const VK_GOOGLE_DECORATE_STRING: usize = 90;
-    pub(crate) const VK_GOOGLE_HLSL_FUNCTIONALITY1: usize = 91;
-    pub(crate) const VK_GOOGLE_USER_TYPE: usize = 92;
-    pub(crate) const VK_KHR_16BIT_STORAGE: usize = 93;
-    pub(crate) const VK_KHR_8BIT_STORAGE: usize = 94;
-    pub(crate) const VK_KHR_BIND_MEMORY2: usize = 95;
-    pub(crate) const VK_KHR_BUFFER_DEVICE_ADDRESS: usize = 96;
-    pub(crate) const VK_KHR_CALIBRATED_TIMESTAMPS: usize = 97;
-    pub(crate) const VK_KHR_COMPUTE_SHADER_DERIVATIVES: usize = 98;
-    pub(crate) const VK_KHR_COPY_COMMANDS2: usize = 99;
-    pub(crate) const VK_KHR_COPY_MEMORY_INDIRECT: usize = 100;
-    pub(crate) const VK_KHR_CREATE_RENDERPASS2: usize = 101;
-    pub(crate) const VK_KHR_DEDICATED_ALLOCATION: usize = 102;
-    pub(crate) const VK_KHR_DEPTH_CLAMP_ZERO_ONE: usize = 103;
-    pub(crate) const VK_KHR_DEPTH_STENCIL_RESOLVE: usize = 104;
-    pub(crate) const VK_KHR_DESCRIPTOR_UPDATE_TEMPLATE: usize = 105;
-    pub(crate) const VK_KHR_DEVICE_ADDRESS_COMMANDS: usize = 106;
-    pub(crate) const VK_KHR_DEVICE_FAULT: usize = 107;
-    pub(crate) const VK_KHR_DEVICE_GROUP: usize = 108;
-    pub(crate) const VK_KHR_DEVICE_GROUP_CREATION: usize = 109;
-    pub(crate) const VK_KHR_DRAW_INDIRECT_COUNT: usize = 110;
-    pub(crate) const VK_KHR_DRIVER_PROPERTIES: usize = 111;
-    pub(crate) const VK_KHR_DYNAMIC_RENDERING: usize = 112;
-    pub(crate) const VK_KHR_DYNAMIC_RENDERING_LOCAL_READ: usize = 113;
-    pub(crate) const VK_KHR_EXTERNAL_FENCE: usize = 114;
-    pub(crate) const VK_KHR_EXTERNAL_FENCE_CAPABILITIES: usize = 115;
-    pub(crate) const VK_KHR_EXTERNAL_FENCE_FD: usize = 116;
-    pub(crate) const VK_KHR_EXTERNAL_MEMORY: usize = 117;
-    pub(crate) const VK_KHR_EXTERNAL_MEMORY_CAPABILITIES: usize = 118;
-    pub(crate) const VK_KHR_EXTERNAL_MEMORY_FD: usize = 119;
-    pub(crate) const VK_KHR_EXTERNAL_SEMAPHORE: usize = 120;
-    pub(crate) const VK_KHR_EXTERNAL_SEMAPHORE_CAPABILITIES: usize = 121;
-    pub(crate) const VK_KHR_EXTERNAL_SEMAPHORE_FD: usize = 122;
-    pub(crate) const VK_KHR_FORMAT_FEATURE_FLAGS2: usize = 123;
-    pub(crate) const VK_KHR_GET_MEMORY_REQUIREMENTS2: usize = 124;
-    pub(crate) const VK_KHR_GET_PHYSICAL_DEVICE_PROPERTIES2: usize = 125;
-    pub(crate) const VK_KHR_GET_SURFACE_CAPABILITIES2: usize = 126;
-    pub(crate) const VK_KHR_GLOBAL_PRIORITY: usize = 127;
-    pub(crate) const VK_KHR_IMAGE_FORMAT_LIST: usize = 128;
-    pub(crate) const VK_KHR_IMAGELESS_FRAMEBUFFER: usize = 129;
-    pub(crate) const VK_KHR_INCREMENTAL_PRESENT: usize = 130;
-    pub(crate) const VK_KHR_INDEX_TYPE_UINT8: usize = 131;
-    pub(crate) const VK_KHR_INTERNALLY_SYNCHRONIZED_QUEUES: usize = 132;
-    pub(crate) const VK_KHR_LINE_RASTERIZATION: usize = 133;
-    pub(crate) const VK_KHR_LOAD_STORE_OP_NONE: usize = 134;
-    pub(crate) const VK_KHR_MAINTENANCE1: usize = 135;
-    pub(crate) const VK_KHR_MAINTENANCE10: usize = 136;
-    pub(crate) const VK_KHR_MAINTENANCE11: usize = 137;
-    pub(crate) const VK_KHR_MAINTENANCE2: usize = 138;
-    pub(crate) const VK_KHR_MAINTENANCE3: usize = 139;
-    pub(crate) const VK_KHR_MAINTENANCE4: usize = 140;
-    pub(crate) const VK_KHR_MAINTENANCE5: usize = 141;
-    pub(crate) const VK_KHR_MAINTENANCE6: usize = 142;
-    pub(crate) const VK_KHR_MAINTENANCE7: usize = 143;
-    pub(crate) const VK_KHR_MAINTENANCE8: usize = 144;
-    pub(crate) const VK_KHR_MAINTENANCE9: usize = 145;
-    pub(crate) const VK_KHR_MAP_MEMORY2: usize = 146;
-    pub(crate) const VK_KHR_MULTIVIEW: usize = 147;
-    pub(crate) const VK_KHR_PERFORMANCE_QUERY: usize = 148;
-    pub(crate) const VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES: usize = 149;
-    pub(crate) const VK_KHR_PIPELINE_LIBRARY: usize = 150;
-    pub(crate) const VK_KHR_PRESENT_ID: usize = 151;
-    pub(crate) const VK_KHR_PRESENT_WAIT: usize = 152;
-    pub(crate) const VK_KHR_PUSH_DESCRIPTOR: usize = 153;
-    pub(crate) const VK_KHR_RELAXED_BLOCK_LAYOUT: usize = 154;
-    pub(crate) const VK_KHR_ROBUSTNESS2: usize = 155;
-    pub(crate) const VK_KHR_SAMPLER_MIRROR_CLAMP_TO_EDGE: usize = 156;
-    pub(crate) const VK_KHR_SEPARATE_DEPTH_STENCIL_LAYOUTS: usize = 157;
-    pub(crate) const VK_KHR_SHADER_ATOMIC_INT64: usize = 158;
-    pub(crate) const VK_KHR_SHADER_CLOCK: usize = 159;
-    pub(crate) const VK_KHR_SHADER_DRAW_PARAMETERS: usize = 160;
-    pub(crate) const VK_KHR_SHADER_EXPECT_ASSUME: usize = 161;
-    pub(crate) const VK_KHR_SHADER_FLOAT16_INT8: usize = 162;
-    pub(crate) const VK_KHR_SHADER_FLOAT_CONTROLS: usize = 163;
-    pub(crate) const VK_KHR_SHADER_FLOAT_CONTROLS2: usize = 164;
-    pub(crate) const VK_KHR_SHADER_INTEGER_DOT_PRODUCT: usize = 165;
-    pub(crate) const VK_KHR_SHADER_MAXIMAL_RECONVERGENCE: usize = 166;
-    pub(crate) const VK_KHR_SHADER_NON_SEMANTIC_INFO: usize = 167;
-    pub(crate) const VK_KHR_SHADER_RELAXED_EXTENDED_INSTRUCTION: usize = 168;
-    pub(crate) const VK_KHR_SHADER_SUBGROUP_EXTENDED_TYPES: usize = 169;
-    pub(crate) const VK_KHR_SHADER_SUBGROUP_ROTATE: usize = 170;
-    pub(crate) const VK_KHR_SHADER_SUBGROUP_UNIFORM_CONTROL_FLOW: usize = 171;
-    pub(crate) const VK_KHR_SHADER_TERMINATE_INVOCATION: usize = 172;
-    pub(crate) const VK_KHR_SPIRV_1_4: usize = 173;
-    pub(crate) const VK_KHR_STORAGE_BUFFER_STORAGE_CLASS: usize = 174;
-    pub(crate) const VK_KHR_SURFACE: usize = 175;
-    pub(crate) const VK_KHR_SURFACE_MAINTENANCE1: usize = 176;
-    pub(crate) const VK_KHR_SURFACE_PROTECTED_CAPABILITIES: usize = 177;
-    pub(crate) const VK_KHR_SWAPCHAIN: usize = 178;
-    pub(crate) const VK_KHR_SWAPCHAIN_MAINTENANCE1: usize = 179;
-    pub(crate) const VK_KHR_SWAPCHAIN_MUTABLE_FORMAT: usize = 180;
-    pub(crate) const VK_KHR_SYNCHRONIZATION2: usize = 181;
-    pub(crate) const VK_KHR_TIMELINE_SEMAPHORE: usize = 182;
-    pub(crate) const VK_KHR_UNIFIED_IMAGE_LAYOUTS: usize = 183;
-    pub(crate) const VK_KHR_UNIFORM_BUFFER_STANDARD_LAYOUT: usize = 184;
-    pub(crate) const VK_KHR_VARIABLE_POINTERS: usize = 185;
-    pub(crate) const VK_KHR_VERTEX_ATTRIBUTE_DIVISOR: usize = 186;
-    pub(crate) const VK_KHR_VULKAN_MEMORY_MODEL: usize = 187;
-    pub(crate) const VK_KHR_WORKGROUP_MEMORY_EXPLICIT_LAYOUT: usize = 188;
-    pub(crate) const VK_KHR_XCB_SURFACE: usize = 189;
-    pub(crate) const VK_KHR_XLIB_SURFACE: usize = 190;
-    pub(crate) const VK_KHR_ZERO_INITIALIZE_WORKGROUP_MEMORY: usize = 191;
+    pub(crate) const VK_EXT_DEVICE_ADDRESS_BINDING_REPORT: usize = 23;
+    pub(crate) const VK_EXT_DEVICE_FAULT: usize = 24;
+    pub(crate) const VK_EXT_DYNAMIC_RENDERING_UNUSED_ATTACHMENTS: usize = 25;
+    pub(crate) const VK_EXT_EXTENDED_DYNAMIC_STATE: usize = 26;
+    pub(crate) const VK_EXT_EXTENDED_DYNAMIC_STATE2: usize = 27;
+    pub(crate) const VK_EXT_EXTENDED_DYNAMIC_STATE3: usize = 28;
+    pub(crate) const VK_EXT_EXTERNAL_MEMORY_ACQUIRE_UNMODIFIED: usize = 29;
+    pub(crate) const VK_EXT_EXTERNAL_MEMORY_HOST: usize = 30;
+    pub(crate) const VK_EXT_FRAME_BOUNDARY: usize = 31;
+    pub(crate) const VK_EXT_GLOBAL_PRIORITY: usize = 32;
+    pub(crate) const VK_EXT_GLOBAL_PRIORITY_QUERY: usize = 33;
+    pub(crate) const VK_EXT_GRAPHICS_PIPELINE_LIBRARY: usize = 34;
+    pub(crate) const VK_EXT_HDR_METADATA: usize = 35;
+    pub(crate) const VK_EXT_HEADLESS_SURFACE: usize = 36;
+    pub(crate) const VK_EXT_HOST_IMAGE_COPY: usize = 37;
+    pub(crate) const VK_EXT_HOST_QUERY_RESET: usize = 38;
+    pub(crate) const VK_EXT_IMAGE_2D_VIEW_OF_3D: usize = 39;
+    pub(crate) const VK_EXT_IMAGE_COMPRESSION_CONTROL: usize = 40;
+    pub(crate) const VK_EXT_IMAGE_ROBUSTNESS: usize = 41;
+    pub(crate) const VK_EXT_IMAGE_SLICED_VIEW_OF_3D: usize = 42;
+    pub(crate) const VK_EXT_IMAGE_VIEW_MIN_LOD: usize = 43;
+    pub(crate) const VK_EXT_INDEX_TYPE_UINT8: usize = 44;
+    pub(crate) const VK_EXT_INLINE_UNIFORM_BLOCK: usize = 45;
+    pub(crate) const VK_EXT_LEGACY_VERTEX_ATTRIBUTES: usize = 46;
+    pub(crate) const VK_EXT_LINE_RASTERIZATION: usize = 47;
+    pub(crate) const VK_EXT_LOAD_STORE_OP_NONE: usize = 48;
+    pub(crate) const VK_EXT_MEMORY_BUDGET: usize = 49;
+    pub(crate) const VK_EXT_MEMORY_PRIORITY: usize = 50;
+    pub(crate) const VK_EXT_MULTI_DRAW: usize = 51;
+    pub(crate) const VK_EXT_MULTISAMPLED_RENDER_TO_SINGLE_SAMPLED: usize = 52;
+    pub(crate) const VK_EXT_MUTABLE_DESCRIPTOR_TYPE: usize = 53;
+    pub(crate) const VK_EXT_NESTED_COMMAND_BUFFER: usize = 54;
+    pub(crate) const VK_EXT_NON_SEAMLESS_CUBE_MAP: usize = 55;
+    pub(crate) const VK_EXT_PAGEABLE_DEVICE_LOCAL_MEMORY: usize = 56;
+    pub(crate) const VK_EXT_PIPELINE_CREATION_CACHE_CONTROL: usize = 57;
+    pub(crate) const VK_EXT_PIPELINE_CREATION_FEEDBACK: usize = 58;
+    pub(crate) const VK_EXT_PIPELINE_PROTECTED_ACCESS: usize = 59;
+    pub(crate) const VK_EXT_PIPELINE_ROBUSTNESS: usize = 60;
+    pub(crate) const VK_EXT_POST_DEPTH_COVERAGE: usize = 61;
+    pub(crate) const VK_EXT_PRIMITIVE_RESTART_INDEX: usize = 62;
+    pub(crate) const VK_EXT_PRIMITIVE_TOPOLOGY_LIST_RESTART: usize = 63;
+    pub(crate) const VK_EXT_PRIVATE_DATA: usize = 64;
+    pub(crate) const VK_EXT_PROVOKING_VERTEX: usize = 65;
+    pub(crate) const VK_EXT_QUEUE_FAMILY_FOREIGN: usize = 66;
+    pub(crate) const VK_EXT_RASTERIZATION_ORDER_ATTACHMENT_ACCESS: usize = 67;
+    pub(crate) const VK_EXT_ROBUSTNESS2: usize = 68;
+    pub(crate) const VK_EXT_SAMPLER_FILTER_MINMAX: usize = 69;
+    pub(crate) const VK_EXT_SCALAR_BLOCK_LAYOUT: usize = 70;
+    pub(crate) const VK_EXT_SEPARATE_STENCIL_USAGE: usize = 71;
+    pub(crate) const VK_EXT_SHADER_ATOMIC_FLOAT: usize = 72;
+    pub(crate) const VK_EXT_SHADER_ATOMIC_FLOAT2: usize = 73;
+    pub(crate) const VK_EXT_SHADER_DEMOTE_TO_HELPER_INVOCATION: usize = 74;
+    pub(crate) const VK_EXT_SHADER_IMAGE_ATOMIC_INT64: usize = 75;
+    pub(crate) const VK_EXT_SHADER_REPLICATED_COMPOSITES: usize = 76;
+    pub(crate) const VK_EXT_SHADER_STENCIL_EXPORT: usize = 77;
+    pub(crate) const VK_EXT_SHADER_SUBGROUP_BALLOT: usize = 78;
+    pub(crate) const VK_EXT_SHADER_SUBGROUP_VOTE: usize = 79;
+    pub(crate) const VK_EXT_SHADER_VIEWPORT_INDEX_LAYER: usize = 80;
+    pub(crate) const VK_EXT_SUBGROUP_SIZE_CONTROL: usize = 81;
+    pub(crate) const VK_EXT_SUBPASS_MERGE_FEEDBACK: usize = 82;
+    pub(crate) const VK_EXT_SURFACE_MAINTENANCE1: usize = 83;
+    pub(crate) const VK_EXT_SWAPCHAIN_COLORSPACE: usize = 84;
+    pub(crate) const VK_EXT_SWAPCHAIN_MAINTENANCE1: usize = 85;
+    pub(crate) const VK_EXT_TEXEL_BUFFER_ALIGNMENT: usize = 86;
+    pub(crate) const VK_EXT_TOOLING_INFO: usize = 87;
+    pub(crate) const VK_EXT_VERTEX_ATTRIBUTE_DIVISOR: usize = 88;
+    pub(crate) const VK_EXT_VERTEX_ATTRIBUTE_ROBUSTNESS: usize = 89;
+    pub(crate) const VK_EXT_VERTEX_INPUT_DYNAMIC_STATE: usize = 90;
+    pub(crate) const VK_EXT_ZERO_INITIALIZE_DEVICE_MEMORY: usize = 91;
+    pub(crate) const VK_GOOGLE_DECORATE_STRING: usize = 92;
+    pub(crate) const VK_GOOGLE_HLSL_FUNCTIONALITY1: usize = 93;
+    pub(crate) const VK_GOOGLE_USER_TYPE: usize = 94;
+    pub(crate) const VK_KHR_16BIT_STORAGE: usize = 95;
+    pub(crate) const VK_KHR_8BIT_STORAGE: usize = 96;
+    pub(crate) const VK_KHR_BIND_MEMORY2: usize = 97;
+    pub(crate) const VK_KHR_BUFFER_DEVICE_ADDRESS: usize = 98;
+    pub(crate) const VK_KHR_CALIBRATED_TIMESTAMPS: usize = 99;
+    pub(crate) const VK_KHR_COMPUTE_SHADER_DERIVATIVES: usize = 100;
+    pub(crate) const VK_KHR_COPY_COMMANDS2: usize = 101;
+    pub(crate) const VK_KHR_COPY_MEMORY_INDIRECT: usize = 102;
+    pub(crate) const VK_KHR_CREATE_RENDERPASS2: usize = 103;
+    pub(crate) const VK_KHR_DEDICATED_ALLOCATION: usize = 104;
+    pub(crate) const VK_KHR_DEPTH_CLAMP_ZERO_ONE: usize = 105;
+    pub(crate) const VK_KHR_DEPTH_STENCIL_RESOLVE: usize = 106;
+    pub(crate) const VK_KHR_DESCRIPTOR_UPDATE_TEMPLATE: usize = 107;
+    pub(crate) const VK_KHR_DEVICE_ADDRESS_COMMANDS: usize = 108;
+    pub(crate) const VK_KHR_DEVICE_FAULT: usize = 109;
+    pub(crate) const VK_KHR_DEVICE_GROUP: usize = 110;
+    pub(crate) const VK_KHR_DEVICE_GROUP_CREATION: usize = 111;
+    pub(crate) const VK_KHR_DRAW_INDIRECT_COUNT: usize = 112;
+    pub(crate) const VK_KHR_DRIVER_PROPERTIES: usize = 113;
+    pub(crate) const VK_KHR_DYNAMIC_RENDERING: usize = 114;
+    pub(crate) const VK_KHR_DYNAMIC_RENDERING_LOCAL_READ: usize = 115;
+    pub(crate) const VK_KHR_EXTERNAL_FENCE: usize = 116;
+    pub(crate) const VK_KHR_EXTERNAL_FENCE_CAPABILITIES: usize = 117;
+    pub(crate) const VK_KHR_EXTERNAL_FENCE_FD: usize = 118;
+    pub(crate) const VK_KHR_EXTERNAL_MEMORY: usize = 119;
+    pub(crate) const VK_KHR_EXTERNAL_MEMORY_CAPABILITIES: usize = 120;
+    pub(crate) const VK_KHR_EXTERNAL_MEMORY_FD: usize = 121;
+    pub(crate) const VK_KHR_EXTERNAL_SEMAPHORE: usize = 122;
+    pub(crate) const VK_KHR_EXTERNAL_SEMAPHORE_CAPABILITIES: usize = 123;
+    pub(crate) const VK_KHR_EXTERNAL_SEMAPHORE_FD: usize = 124;
+    pub(crate) const VK_KHR_FORMAT_FEATURE_FLAGS2: usize = 125;
+    pub(crate) const VK_KHR_GET_MEMORY_REQUIREMENTS2: usize = 126;
+    pub(crate) const VK_KHR_GET_PHYSICAL_DEVICE_PROPERTIES2: usize = 127;
+    pub(crate) const VK_KHR_GET_SURFACE_CAPABILITIES2: usize = 128;
+    pub(crate) const VK_KHR_GLOBAL_PRIORITY: usize = 129;
+    pub(crate) const VK_KHR_IMAGE_FORMAT_LIST: usize = 130;
+    pub(crate) const VK_KHR_IMAGELESS_FRAMEBUFFER: usize = 131;
+    pub(crate) const VK_KHR_INCREMENTAL_PRESENT: usize = 132;
+    pub(crate) const VK_KHR_INDEX_TYPE_UINT8: usize = 133;
+    pub(crate) const VK_KHR_INTERNALLY_SYNCHRONIZED_QUEUES: usize = 134;
+    pub(crate) const VK_KHR_LINE_RASTERIZATION: usize = 135;
+    pub(crate) const VK_KHR_LOAD_STORE_OP_NONE: usize = 136;
+    pub(crate) const VK_KHR_MAINTENANCE1: usize = 137;
+    pub(crate) const VK_KHR_MAINTENANCE10: usize = 138;
+    pub(crate) const VK_KHR_MAINTENANCE11: usize = 139;
+    pub(crate) const VK_KHR_MAINTENANCE2: usize = 140;
+    pub(crate) const VK_KHR_MAINTENANCE3: usize = 141;
+    pub(crate) const VK_KHR_MAINTENANCE4: usize = 142;
+    pub(crate) const VK_KHR_MAINTENANCE5: usize = 143;
+    pub(crate) const VK_KHR_MAINTENANCE6: usize = 144;
+    pub(crate) const VK_KHR_MAINTENANCE7: usize = 145;
+    pub(crate) const VK_KHR_MAINTENANCE8: usize = 146;
+    pub(crate) const VK_KHR_MAINTENANCE9: usize = 147;
+    pub(crate) const VK_KHR_MAP_MEMORY2: usize = 148;
+    pub(crate) const VK_KHR_MULTIVIEW: usize = 149;
+    pub(crate) const VK_KHR_PERFORMANCE_QUERY: usize = 150;
+    pub(crate) const VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES: usize = 151;
+    pub(crate) const VK_KHR_PIPELINE_LIBRARY: usize = 152;
+    pub(crate) const VK_KHR_PRESENT_ID: usize = 153;
+    pub(crate) const VK_KHR_PRESENT_WAIT: usize = 154;
+    pub(crate) const VK_KHR_PUSH_DESCRIPTOR: usize = 155;
+    pub(crate) const VK_KHR_RELAXED_BLOCK_LAYOUT: usize = 156;
+    pub(crate) const VK_KHR_ROBUSTNESS2: usize = 157;
+    pub(crate) const VK_KHR_SAMPLER_MIRROR_CLAMP_TO_EDGE: usize = 158;
+    pub(crate) const VK_KHR_SEPARATE_DEPTH_STENCIL_LAYOUTS: usize = 159;
+    pub(crate) const VK_KHR_SHADER_ATOMIC_INT64: usize = 160;
+    pub(crate) const VK_KHR_SHADER_CLOCK: usize = 161;
+    pub(crate) const VK_KHR_SHADER_DRAW_PARAMETERS: usize = 162;
+    pub(crate) const VK_KHR_SHADER_EXPECT_ASSUME: usize = 163;
+    pub(crate) const VK_KHR_SHADER_FLOAT16_INT8: usize = 164;
+    pub(crate) const VK_KHR_SHADER_FLOAT_CONTROLS: usize = 165;
+    pub(crate) const VK_KHR_SHADER_FLOAT_CONTROLS2: usize = 166;
+    pub(crate) const VK_KHR_SHADER_INTEGER_DOT_PRODUCT: usize = 167;
+    pub(crate) const VK_KHR_SHADER_MAXIMAL_RECONVERGENCE: usize = 168;
+    pub(crate) const VK_KHR_SHADER_NON_SEMANTIC_INFO: usize = 169;
+    pub(crate) const VK_KHR_SHADER_QUAD_CONTROL: usize = 170;
+    pub(crate) const VK_KHR_SHADER_RELAXED_EXTENDED_INSTRUCTION: usize = 171;
+    pub(crate) const VK_KHR_SHADER_SUBGROUP_EXTENDED_TYPES: usize = 172;
+    pub(crate) const VK_KHR_SHADER_SUBGROUP_ROTATE: usize = 173;
+    pub(crate) const VK_KHR_SHADER_SUBGROUP_UNIFORM_CONTROL_FLOW: usize = 174;
+    pub(crate) const VK_KHR_SHADER_TERMINATE_INVOCATION: usize = 175;
+    pub(crate) const VK_KHR_SPIRV_1_4: usize = 176;
+    pub(crate) const VK_KHR_STORAGE_BUFFER_STORAGE_CLASS: usize = 177;
+    pub(crate) const VK_KHR_SURFACE: usize = 178;
+    pub(crate) const VK_KHR_SURFACE_MAINTENANCE1: usize = 179;
+    pub(crate) const VK_KHR_SURFACE_PROTECTED_CAPABILITIES: usize = 180;
+    pub(crate) const VK_KHR_SWAPCHAIN: usize = 181;
+    pub(crate) const VK_KHR_SWAPCHAIN_MAINTENANCE1: usize = 182;
+    pub(crate) const VK_KHR_SWAPCHAIN_MUTABLE_FORMAT: usize = 183;
+    pub(crate) const VK_KHR_SYNCHRONIZATION2: usize = 184;
+    pub(crate) const VK_KHR_TIMELINE_SEMAPHORE: usize = 185;
+    pub(crate) const VK_KHR_UNIFIED_IMAGE_LAYOUTS: usize = 186;
+    pub(crate) const VK_KHR_UNIFORM_BUFFER_STANDARD_LAYOUT: usize = 187;
+    pub(crate) const VK_KHR_VARIABLE_POINTERS: usize = 188;
+    pub(crate) const VK_KHR_VERTEX_ATTRIBUTE_DIVISOR: usize = 189;
+    pub(crate) const VK_KHR_VULKAN_MEMORY_MODEL: usize = 190;
+    pub(crate) const VK_KHR_WORKGROUP_MEMORY_EXPLICIT_LAYOUT: usize = 191;
+    pub(crate) const VK_KHR_XCB_SURFACE: usize = 192;
+    pub(crate) const VK_KHR_XLIB_SURFACE: usize = 193;
+    pub(crate) const VK_KHR_ZERO_INITIALIZE_WORKGROUP_MEMORY: usize = 194;
 }
 
 /// Extensions promoted to core 1.1 to 1.4: a 1.4 device can have them all.
