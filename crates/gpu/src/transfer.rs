@@ -181,18 +181,22 @@ pub fn run(c: &Command) -> Option<Transferred> {
                     fault = Some(from);
                     break;
                 };
-                // Of a 3D image the layers say slices, as the offset and extent do.
+                // Of a 3D image the layers are slices (§ vkCmdCopyMemoryToImageIndirectKHR).
                 let is_3d = dst.image_type == vk::ImageType::TYPE_3D;
-                let image_subresource = match is_3d {
-                    true => vk::ImageSubresourceLayers { base_array_layer: 0, layer_count: 1, ..*l },
-                    false => *l,
+                let (sub, z, depth) = match is_3d {
+                    true => (
+                        vk::ImageSubresourceLayers { base_array_layer: 0, layer_count: 1, ..*l },
+                        l.base_array_layer,
+                        l.layer_count.min(dst.extent[2]),
+                    ),
+                    false => (*l, e[10], e[13]),
                 };
                 let r = vk::BufferImageCopy2::default()
                     .buffer_row_length(e[2])
                     .buffer_image_height(e[3])
-                    .image_subresource(image_subresource)
-                    .image_offset(vk::Offset3D { x: e[8] as i32, y: e[9] as i32, z: e[10] as i32 })
-                    .image_extent(vk::Extent3D { width: e[11], height: e[12], depth: e[13] });
+                    .image_subresource(sub)
+                    .image_offset(vk::Offset3D { x: e[8] as i32, y: e[9] as i32, z: z as i32 })
+                    .image_extent(vk::Extent3D { width: e[11], height: e[12], depth });
                 let (p, n) = src.range(0, vk::WHOLE_SIZE);
                 // SAFETY: the memory has `n` bytes there; regions are cut to them.
                 unsafe { texel::transfer::copy_buffer_to_image(p, n, dst, &r) }

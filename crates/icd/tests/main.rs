@@ -24,6 +24,7 @@ mod swapchain;
 mod texture;
 mod time;
 mod timestamps;
+mod v14;
 mod window;
 mod wrong_descriptors;
 mod wrong_shapes;

@@ -4660,7 +4660,7 @@ pub unsafe extern "system" fn vkGetDeviceFaultInfoEXT(
     p_fault_counts: *mut vk::DeviceFaultCountsEXT<'_>,
     p_fault_info: *mut vk::DeviceFaultInfoEXT<'_>,
 ) -> vk::Result {
-    if p_fault_counts.is_null() || p_fault_info.is_null() {
+    if p_fault_counts.is_null() {
         return guard::missing(c"vkGetDeviceFaultInfoEXT", vk::Result::ERROR_UNKNOWN);
     }
     // SAFETY: the caller keeps Vulkan's valid usage.

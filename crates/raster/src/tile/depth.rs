@@ -251,6 +251,24 @@ mod tests {
     }
     simd::by_level!(fn rounded = rounded_body, (t: &Tests, all: &[f32]) -> Vec<f32>);
 
+    /// VK_EXT_depth_clamp_control: to one range, whatever the viewport's is; fixed-point depth to 0 to 1 besides.
+    #[test]
+    fn depth_is_clamped_to_the_range_that_is_set() {
+        let plain = Tests::plain(vk::CompareOp::LESS);
+        let clamp = |range, scale, z| Tests { clamp: true, range, scale, ..plain }.bound(z, [0.75, 0.25]);
+        assert_eq!([0.1, 0.5, 0.9].map(|z| clamp(None, 0.0, z)), [0.25, 0.5, 0.75]);
+        let set = Some([-1.0, 3.0]);
+        assert_eq!([-2.0, 0.1, 2.5, 4.0].map(|z| clamp(set, 0.0, z)), [-1.0, 0.1, 2.5, 3.0]);
+        assert_eq!([-2.0, 2.5].map(|z| clamp(set, 65535.0, z)), [0.0, 65535.0]);
+        let vector = Tests { clamp: true, range: set, ..plain };
+        let s = simd::Portable;
+        // SAFETY: portable code.
+        let z = unsafe {
+            simd::ops::f_lanes(s, vector.value(s, simd::ops::f_from(s, [4.0; 16]), [0.0, 1.0]))
+        };
+        assert_eq!(z, [3.0; 16]);
+    }
+
     #[test]
     fn stencil_and_depth_in_order() {
         let face = StencilFace {

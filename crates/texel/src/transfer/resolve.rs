@@ -84,6 +84,40 @@ mod tests {
     use super::*;
     use crate::for_tests::{bound_image, image_2d, info_2d};
 
+    /// Depth and stencil by the modes of VkResolveImageModeInfoKHR (maintenance10).
+    #[test]
+    fn depth_and_stencil_by_their_modes() {
+        let format = vk::Format::D32_SFLOAT_S8_UINT;
+        let (depth, stencil) = (vk::ImageAspectFlags::DEPTH, vk::ImageAspectFlags::STENCIL);
+        let mut info = info_2d(format, 1, 1);
+        info.samples = vk::SampleCountFlags::TYPE_4;
+        let (src, dst) = (bound_image(&info), image_2d(format, 1, 1));
+        for (i, (z, s)) in [(0.5f32, 9u8), (0.125, 3), (0.75, 200), (0.25, 7)].into_iter().enumerate() {
+            let of = |aspect| src.surface(aspect, 0).unwrap().block(0, 0, 0, i as u32, 0);
+            // SAFETY: samples of the image.
+            unsafe {
+                of(depth).cast::<f32>().write_unaligned(z);
+                *of(stencil) = s;
+            }
+        }
+        let sub = vk::ImageSubresourceLayers { aspect_mask: depth | stencil, layer_count: 1, ..Default::default() };
+        let r = vk::ImageResolve2::default()
+            .src_subresource(sub)
+            .dst_subresource(sub)
+            .extent(vk::Extent3D { width: 1, height: 1, depth: 1 });
+        let resolved = |modes| {
+            resolve_image(&src, &dst, &r, modes);
+            let of = |aspect| dst.surface(aspect, 0).unwrap().block(0, 0, 0, 0, 0);
+            // SAFETY: the image's texel.
+            unsafe { (of(depth).cast::<f32>().read_unaligned(), *of(stencil)) }
+        };
+        assert_eq!(resolved(Some([Mode::AVERAGE, Mode::MAX])), (0.40625, 200));
+        assert_eq!(resolved(Some([Mode::MIN, Mode::NONE])), (0.125, 200));
+        assert_eq!(resolved(Some([Mode::MAX, Mode::MIN])), (0.75, 3));
+        assert_eq!(resolved(Some([Mode::SAMPLE_ZERO; 2])), (0.5, 9));
+        assert_eq!(resolved(None), (0.5, 9));
+    }
+
     #[test]
     fn mean_of_four() {
         for (format, want) in [(vk::Format::R8_UNORM, 25), (vk::Format::R8_UINT, 10)] {

@@ -45,7 +45,7 @@ const MAKING: [&str; 9] = [
 ];
 
 /// Pointers to one thing that may be null (vk.xml: optional).
-const OPTIONAL: [&str; 2] = ["pVertexOffset", "pMetricValues"];
+const OPTIONAL: [&str; 3] = ["pVertexOffset", "pMetricValues", "pFaultInfo"];
 
 /// Whether a parameter leads to something that the command can't do without. Arrays with a count are empty if they are null.
 fn is_needed(d: &Decl) -> bool {
