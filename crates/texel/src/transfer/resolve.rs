@@ -93,8 +93,8 @@ mod tests {
         info.samples = vk::SampleCountFlags::TYPE_4;
         let (src, dst) = (bound_image(&info), image_2d(format, 1, 1));
         for (i, (z, s)) in [(0.5f32, 9u8), (0.125, 3), (0.75, 200), (0.25, 7)].into_iter().enumerate() {
-            let of = |aspect| src.surface(aspect, 0).unwrap().block(0, 0, 0, i as u32, 0);
-            // SAFETY: samples of the image.
+            // SAFETY (both): samples of the image.
+            let of = |aspect| unsafe { src.surface(aspect, 0).unwrap().block(0, 0, 0, i as u32, 0) };
             unsafe {
                 of(depth).cast::<f32>().write_unaligned(z);
                 *of(stencil) = s;
@@ -107,8 +107,8 @@ mod tests {
             .extent(vk::Extent3D { width: 1, height: 1, depth: 1 });
         let resolved = |modes| {
             resolve_image(&src, &dst, &r, modes);
-            let of = |aspect| dst.surface(aspect, 0).unwrap().block(0, 0, 0, 0, 0);
-            // SAFETY: the image's texel.
+            // SAFETY (both): the image's texel.
+            let of = |aspect| unsafe { dst.surface(aspect, 0).unwrap().block(0, 0, 0, 0, 0) };
             unsafe { (of(depth).cast::<f32>().read_unaligned(), *of(stencil)) }
         };
         assert_eq!(resolved(Some([Mode::AVERAGE, Mode::MAX])), (0.40625, 200));
