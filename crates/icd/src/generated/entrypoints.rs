@@ -315,6 +315,23 @@ pub unsafe extern "system" fn vkCmdBeginQuery(
         })
     }
 }
+pub unsafe extern "system" fn vkCmdBeginQueryIndexedEXT(
+    command_buffer: vk::CommandBuffer,
+    query_pool: vk::QueryPool,
+    query: u32,
+    flags: vk::QueryControlFlags,
+    index: u32,
+) {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdBeginQueryIndexedEXT",
+            command_buffer,
+            (),
+            |this| crate::record::query::cmd_begin_query_indexed_ext(this, query_pool, query, flags, index),
+        )
+    }
+}
 pub unsafe extern "system" fn vkCmdBeginRenderPass(
     command_buffer: vk::CommandBuffer,
     p_render_pass_begin: *const vk::RenderPassBeginInfo<'_>,
@@ -381,6 +398,54 @@ pub unsafe extern "system" fn vkCmdBeginShaderInstrumentationARM(
             command_buffer,
             (),
             |this| crate::instrumentation::cmd_begin_shader_instrumentation_arm(this, instrumentation),
+        )
+    }
+}
+pub unsafe extern "system" fn vkCmdBeginTransformFeedback2EXT(
+    command_buffer: vk::CommandBuffer,
+    first_counter_range: u32,
+    counter_range_count: u32,
+    p_counter_infos: *const vk::BindTransformFeedbackBuffer2InfoEXT<'_>,
+) {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdBeginTransformFeedback2EXT",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::address::cmd_begin_transform_feedback2_ext(
+                    this,
+                    first_counter_range,
+                    counter_range_count,
+                    p_counter_infos,
+                )
+            },
+        )
+    }
+}
+pub unsafe extern "system" fn vkCmdBeginTransformFeedbackEXT(
+    command_buffer: vk::CommandBuffer,
+    first_counter_buffer: u32,
+    counter_buffer_count: u32,
+    p_counter_buffers: *const vk::Buffer,
+    p_counter_buffer_offsets: *const vk::DeviceSize,
+) {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdBeginTransformFeedbackEXT",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::feedback::cmd_begin_transform_feedback_ext(
+                    this,
+                    first_counter_buffer,
+                    counter_buffer_count,
+                    p_counter_buffers,
+                    p_counter_buffer_offsets,
+                )
+            },
         )
     }
 }
@@ -562,6 +627,56 @@ pub unsafe extern "system" fn vkCmdBindPipeline(
             command_buffer,
             (),
             |this| crate::record::descriptors::cmd_bind_pipeline(this, pipeline_bind_point, pipeline),
+        )
+    }
+}
+pub unsafe extern "system" fn vkCmdBindTransformFeedbackBuffers2EXT(
+    command_buffer: vk::CommandBuffer,
+    first_binding: u32,
+    binding_count: u32,
+    p_binding_infos: *const vk::BindTransformFeedbackBuffer2InfoEXT<'_>,
+) {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdBindTransformFeedbackBuffers2EXT",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::address::cmd_bind_transform_feedback_buffers2_ext(
+                    this,
+                    first_binding,
+                    binding_count,
+                    p_binding_infos,
+                )
+            },
+        )
+    }
+}
+pub unsafe extern "system" fn vkCmdBindTransformFeedbackBuffersEXT(
+    command_buffer: vk::CommandBuffer,
+    first_binding: u32,
+    binding_count: u32,
+    p_buffers: *const vk::Buffer,
+    p_offsets: *const vk::DeviceSize,
+    p_sizes: *const vk::DeviceSize,
+) {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdBindTransformFeedbackBuffersEXT",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::feedback::cmd_bind_transform_feedback_buffers_ext(
+                    this,
+                    first_binding,
+                    binding_count,
+                    p_buffers,
+                    p_offsets,
+                    p_sizes,
+                )
+            },
         )
     }
 }
@@ -1306,6 +1421,65 @@ pub unsafe extern "system" fn vkCmdDrawIndirect2KHR(
         )
     }
 }
+pub unsafe extern "system" fn vkCmdDrawIndirectByteCount2EXT(
+    command_buffer: vk::CommandBuffer,
+    instance_count: u32,
+    first_instance: u32,
+    p_counter_info: *const vk::BindTransformFeedbackBuffer2InfoEXT<'_>,
+    counter_offset: u32,
+    vertex_stride: u32,
+) {
+    if p_counter_info.is_null() {
+        return guard::missing(c"vkCmdDrawIndirectByteCount2EXT", ());
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdDrawIndirectByteCount2EXT",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::address::cmd_draw_indirect_byte_count2_ext(
+                    this,
+                    instance_count,
+                    first_instance,
+                    p_counter_info,
+                    counter_offset,
+                    vertex_stride,
+                )
+            },
+        )
+    }
+}
+pub unsafe extern "system" fn vkCmdDrawIndirectByteCountEXT(
+    command_buffer: vk::CommandBuffer,
+    instance_count: u32,
+    first_instance: u32,
+    counter_buffer: vk::Buffer,
+    counter_buffer_offset: vk::DeviceSize,
+    counter_offset: u32,
+    vertex_stride: u32,
+) {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdDrawIndirectByteCountEXT",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::feedback::cmd_draw_indirect_byte_count_ext(
+                    this,
+                    instance_count,
+                    first_instance,
+                    counter_buffer,
+                    counter_buffer_offset,
+                    counter_offset,
+                    vertex_stride,
+                )
+            },
+        )
+    }
+}
 pub unsafe extern "system" fn vkCmdDrawIndirectCount(
     command_buffer: vk::CommandBuffer,
     buffer: vk::Buffer,
@@ -1442,6 +1616,22 @@ pub unsafe extern "system" fn vkCmdEndQuery(
         })
     }
 }
+pub unsafe extern "system" fn vkCmdEndQueryIndexedEXT(
+    command_buffer: vk::CommandBuffer,
+    query_pool: vk::QueryPool,
+    query: u32,
+    index: u32,
+) {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdEndQueryIndexedEXT",
+            command_buffer,
+            (),
+            |this| crate::record::query::cmd_end_query_indexed_ext(this, query_pool, query, index),
+        )
+    }
+}
 pub unsafe extern "system" fn vkCmdEndRenderPass(command_buffer: vk::CommandBuffer) {
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
@@ -1506,6 +1696,54 @@ pub unsafe extern "system" fn vkCmdEndShaderInstrumentationARM(command_buffer: v
             command_buffer,
             (),
             |this| crate::instrumentation::cmd_end_shader_instrumentation_arm(this),
+        )
+    }
+}
+pub unsafe extern "system" fn vkCmdEndTransformFeedback2EXT(
+    command_buffer: vk::CommandBuffer,
+    first_counter_range: u32,
+    counter_range_count: u32,
+    p_counter_infos: *const vk::BindTransformFeedbackBuffer2InfoEXT<'_>,
+) {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdEndTransformFeedback2EXT",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::address::cmd_end_transform_feedback2_ext(
+                    this,
+                    first_counter_range,
+                    counter_range_count,
+                    p_counter_infos,
+                )
+            },
+        )
+    }
+}
+pub unsafe extern "system" fn vkCmdEndTransformFeedbackEXT(
+    command_buffer: vk::CommandBuffer,
+    first_counter_buffer: u32,
+    counter_buffer_count: u32,
+    p_counter_buffers: *const vk::Buffer,
+    p_counter_buffer_offsets: *const vk::DeviceSize,
+) {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdEndTransformFeedbackEXT",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::feedback::cmd_end_transform_feedback_ext(
+                    this,
+                    first_counter_buffer,
+                    counter_buffer_count,
+                    p_counter_buffers,
+                    p_counter_buffer_offsets,
+                )
+            },
         )
     }
 }
@@ -2551,6 +2789,20 @@ pub unsafe extern "system" fn vkCmdSetRasterizationSamplesEXT(
             |this| {
                 crate::record::dynamic_state::cmd_set_rasterization_samples_ext(this, rasterization_samples)
             },
+        )
+    }
+}
+pub unsafe extern "system" fn vkCmdSetRasterizationStreamEXT(
+    command_buffer: vk::CommandBuffer,
+    rasterization_stream: u32,
+) {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdSetRasterizationStreamEXT",
+            command_buffer,
+            (),
+            |this| crate::record::dynamic_state::cmd_set_rasterization_stream_ext(this, rasterization_stream),
         )
     }
 }
@@ -6839,6 +7091,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[],
     },
     Entry {
+        name: c"vkCmdBeginQueryIndexedEXT",
+        function: vkCmdBeginQueryIndexedEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_TRANSFORM_FEEDBACK],
+    },
+    Entry {
         name: c"vkCmdBeginRenderPass",
         function: vkCmdBeginRenderPass as *const (),
         level: Level::Device,
@@ -6879,6 +7138,20 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Device,
         core: 0,
         extensions: &[ext::VK_ARM_SHADER_INSTRUMENTATION],
+    },
+    Entry {
+        name: c"vkCmdBeginTransformFeedback2EXT",
+        function: vkCmdBeginTransformFeedback2EXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_DEVICE_ADDRESS_COMMANDS],
+    },
+    Entry {
+        name: c"vkCmdBeginTransformFeedbackEXT",
+        function: vkCmdBeginTransformFeedbackEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_TRANSFORM_FEEDBACK],
     },
     Entry {
         name: c"vkCmdBindDescriptorBufferEmbeddedSamplers2EXT",
@@ -6956,6 +7229,20 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Device,
         core: 100,
         extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdBindTransformFeedbackBuffers2EXT",
+        function: vkCmdBindTransformFeedbackBuffers2EXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_DEVICE_ADDRESS_COMMANDS],
+    },
+    Entry {
+        name: c"vkCmdBindTransformFeedbackBuffersEXT",
+        function: vkCmdBindTransformFeedbackBuffersEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_TRANSFORM_FEEDBACK],
     },
     Entry {
         name: c"vkCmdBindVertexBuffers",
@@ -7259,6 +7546,20 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[ext::VK_KHR_DEVICE_ADDRESS_COMMANDS],
     },
     Entry {
+        name: c"vkCmdDrawIndirectByteCount2EXT",
+        function: vkCmdDrawIndirectByteCount2EXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_DEVICE_ADDRESS_COMMANDS],
+    },
+    Entry {
+        name: c"vkCmdDrawIndirectByteCountEXT",
+        function: vkCmdDrawIndirectByteCountEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_TRANSFORM_FEEDBACK],
+    },
+    Entry {
         name: c"vkCmdDrawIndirectCount",
         function: vkCmdDrawIndirectCount as *const (),
         level: Level::Device,
@@ -7315,6 +7616,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[],
     },
     Entry {
+        name: c"vkCmdEndQueryIndexedEXT",
+        function: vkCmdEndQueryIndexedEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_TRANSFORM_FEEDBACK],
+    },
+    Entry {
         name: c"vkCmdEndRenderPass",
         function: vkCmdEndRenderPass as *const (),
         level: Level::Device,
@@ -7362,6 +7670,20 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Device,
         core: 0,
         extensions: &[ext::VK_ARM_SHADER_INSTRUMENTATION],
+    },
+    Entry {
+        name: c"vkCmdEndTransformFeedback2EXT",
+        function: vkCmdEndTransformFeedback2EXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_DEVICE_ADDRESS_COMMANDS],
+    },
+    Entry {
+        name: c"vkCmdEndTransformFeedbackEXT",
+        function: vkCmdEndTransformFeedbackEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_TRANSFORM_FEEDBACK],
     },
     Entry {
         name: c"vkCmdExecuteCommands",
@@ -7926,6 +8248,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
     Entry {
         name: c"vkCmdSetRasterizationSamplesEXT",
         function: vkCmdSetRasterizationSamplesEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3],
+    },
+    Entry {
+        name: c"vkCmdSetRasterizationStreamEXT",
+        function: vkCmdSetRasterizationStreamEXT as *const (),
         level: Level::Device,
         core: 0,
         extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3],

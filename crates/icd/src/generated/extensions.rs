@@ -68,6 +68,7 @@ pub(crate) static EXTENSIONS: &[Extension] = &[
     Extension { name: c"VK_EXT_post_depth_coverage", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_primitive_restart_index", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_primitive_topology_list_restart", spec_version: 1, instance: false },
+    Extension { name: c"VK_EXT_primitives_generated_query", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_private_data", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_provoking_vertex", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_queue_family_foreign", spec_version: 1, instance: false },
@@ -92,6 +93,7 @@ pub(crate) static EXTENSIONS: &[Extension] = &[
     Extension { name: c"VK_EXT_swapchain_maintenance1", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_texel_buffer_alignment", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_tooling_info", spec_version: 1, instance: false },
+    Extension { name: c"VK_EXT_transform_feedback", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_vertex_attribute_divisor", spec_version: 3, instance: false },
     Extension { name: c"VK_EXT_vertex_attribute_robustness", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_vertex_input_dynamic_state", spec_version: 2, instance: false },
@@ -282,6 +284,7 @@ pub(crate) static REQUIRED_FEATURES: &[(&str, &[&str])] = &[
     ("VK_EXT_pipeline_robustness", &["pipelineRobustness"]),
     ("VK_EXT_primitive_restart_index", &["primitiveRestartIndex"]),
     ("VK_EXT_primitive_topology_list_restart", &["primitiveTopologyListRestart"]),
+    ("VK_EXT_primitives_generated_query", &["primitivesGeneratedQuery"]),
     ("VK_EXT_private_data", &["privateData"]),
     ("VK_EXT_provoking_vertex", &["provokingVertexLast"]),
     ("VK_EXT_robustness2", &["robustBufferAccess2", "robustImageAccess2", "nullDescriptor"]),
@@ -324,6 +327,7 @@ pub(crate) static REQUIRED_FEATURES: &[(&str, &[&str])] = &[
     ("VK_EXT_subpass_merge_feedback", &["subpassMergeFeedback"]),
     ("VK_EXT_swapchain_maintenance1", &["swapchainMaintenance1"]),
     ("VK_EXT_texel_buffer_alignment", &["texelBufferAlignment"]),
+    ("VK_EXT_transform_feedback", &["transformFeedback"]),
     ("VK_EXT_vertex_attribute_divisor", &["vertexAttributeInstanceRateDivisor"]),
     ("VK_EXT_vertex_attribute_robustness", &["vertexAttributeRobustness"]),
     ("VK_EXT_vertex_input_dynamic_state", &["vertexInputDynamicState"]),
@@ -460,137 +464,139 @@ pub(crate) mod id {
     pub(crate) const VK_EXT_POST_DEPTH_COVERAGE: usize = 61;
     pub(crate) const VK_EXT_PRIMITIVE_RESTART_INDEX: usize = 62;
     pub(crate) const VK_EXT_PRIMITIVE_TOPOLOGY_LIST_RESTART: usize = 63;
-    pub(crate) const VK_EXT_PRIVATE_DATA: usize = 64;
-    pub(crate) const VK_EXT_PROVOKING_VERTEX: usize = 65;
-    pub(crate) const VK_EXT_QUEUE_FAMILY_FOREIGN: usize = 66;
-    pub(crate) const VK_EXT_RASTERIZATION_ORDER_ATTACHMENT_ACCESS: usize = 67;
-    pub(crate) const VK_EXT_ROBUSTNESS2: usize = 68;
-    pub(crate) const VK_EXT_SAMPLER_FILTER_MINMAX: usize = 69;
-    pub(crate) const VK_EXT_SCALAR_BLOCK_LAYOUT: usize = 70;
-    pub(crate) const VK_EXT_SEPARATE_STENCIL_USAGE: usize = 71;
-    pub(crate) const VK_EXT_SHADER_ATOMIC_FLOAT: usize = 72;
-    pub(crate) const VK_EXT_SHADER_ATOMIC_FLOAT2: usize = 73;
-    pub(crate) const VK_EXT_SHADER_DEMOTE_TO_HELPER_INVOCATION: usize = 74;
-    pub(crate) const VK_EXT_SHADER_IMAGE_ATOMIC_INT64: usize = 75;
-    pub(crate) const VK_EXT_SHADER_REPLICATED_COMPOSITES: usize = 76;
-    pub(crate) const VK_EXT_SHADER_STENCIL_EXPORT: usize = 77;
-    pub(crate) const VK_EXT_SHADER_SUBGROUP_BALLOT: usize = 78;
-    pub(crate) const VK_EXT_SHADER_SUBGROUP_VOTE: usize = 79;
-    pub(crate) const VK_EXT_SHADER_VIEWPORT_INDEX_LAYER: usize = 80;
-    pub(crate) const VK_EXT_SUBGROUP_SIZE_CONTROL: usize = 81;
-    pub(crate) const VK_EXT_SUBPASS_MERGE_FEEDBACK: usize = 82;
-    pub(crate) const VK_EXT_SURFACE_MAINTENANCE1: usize = 83;
-    pub(crate) const VK_EXT_SWAPCHAIN_COLORSPACE: usize = 84;
-    pub(crate) const VK_EXT_SWAPCHAIN_MAINTENANCE1: usize = 85;
-    pub(crate) const VK_EXT_TEXEL_BUFFER_ALIGNMENT: usize = 86;
-    pub(crate) const VK_EXT_TOOLING_INFO: usize = 87;
-    pub(crate) const VK_EXT_VERTEX_ATTRIBUTE_DIVISOR: usize = 88;
-    pub(crate) const VK_EXT_VERTEX_ATTRIBUTE_ROBUSTNESS: usize = 89;
-    pub(crate) const VK_EXT_VERTEX_INPUT_DYNAMIC_STATE: usize = 90;
-    pub(crate) const VK_EXT_ZERO_INITIALIZE_DEVICE_MEMORY: usize = 91;
-    pub(crate) const VK_GOOGLE_DECORATE_STRING: usize = 92;
-    pub(crate) const VK_GOOGLE_HLSL_FUNCTIONALITY1: usize = 93;
-    pub(crate) const VK_GOOGLE_USER_TYPE: usize = 94;
-    pub(crate) const VK_KHR_16BIT_STORAGE: usize = 95;
-    pub(crate) const VK_KHR_8BIT_STORAGE: usize = 96;
-    pub(crate) const VK_KHR_BIND_MEMORY2: usize = 97;
-    pub(crate) const VK_KHR_BUFFER_DEVICE_ADDRESS: usize = 98;
-    pub(crate) const VK_KHR_CALIBRATED_TIMESTAMPS: usize = 99;
-    pub(crate) const VK_KHR_COMPUTE_SHADER_DERIVATIVES: usize = 100;
-    pub(crate) const VK_KHR_COPY_COMMANDS2: usize = 101;
-    pub(crate) const VK_KHR_COPY_MEMORY_INDIRECT: usize = 102;
-    pub(crate) const VK_KHR_CREATE_RENDERPASS2: usize = 103;
-    pub(crate) const VK_KHR_DEDICATED_ALLOCATION: usize = 104;
-    pub(crate) const VK_KHR_DEPTH_CLAMP_ZERO_ONE: usize = 105;
-    pub(crate) const VK_KHR_DEPTH_STENCIL_RESOLVE: usize = 106;
-    pub(crate) const VK_KHR_DESCRIPTOR_UPDATE_TEMPLATE: usize = 107;
-    pub(crate) const VK_KHR_DEVICE_ADDRESS_COMMANDS: usize = 108;
-    pub(crate) const VK_KHR_DEVICE_FAULT: usize = 109;
-    pub(crate) const VK_KHR_DEVICE_GROUP: usize = 110;
-    pub(crate) const VK_KHR_DEVICE_GROUP_CREATION: usize = 111;
-    pub(crate) const VK_KHR_DRAW_INDIRECT_COUNT: usize = 112;
-    pub(crate) const VK_KHR_DRIVER_PROPERTIES: usize = 113;
-    pub(crate) const VK_KHR_DYNAMIC_RENDERING: usize = 114;
-    pub(crate) const VK_KHR_DYNAMIC_RENDERING_LOCAL_READ: usize = 115;
-    pub(crate) const VK_KHR_EXTERNAL_FENCE: usize = 116;
-    pub(crate) const VK_KHR_EXTERNAL_FENCE_CAPABILITIES: usize = 117;
-    pub(crate) const VK_KHR_EXTERNAL_FENCE_FD: usize = 118;
-    pub(crate) const VK_KHR_EXTERNAL_MEMORY: usize = 119;
-    pub(crate) const VK_KHR_EXTERNAL_MEMORY_CAPABILITIES: usize = 120;
-    pub(crate) const VK_KHR_EXTERNAL_MEMORY_FD: usize = 121;
-    pub(crate) const VK_KHR_EXTERNAL_SEMAPHORE: usize = 122;
-    pub(crate) const VK_KHR_EXTERNAL_SEMAPHORE_CAPABILITIES: usize = 123;
-    pub(crate) const VK_KHR_EXTERNAL_SEMAPHORE_FD: usize = 124;
-    pub(crate) const VK_KHR_FORMAT_FEATURE_FLAGS2: usize = 125;
-    pub(crate) const VK_KHR_GET_MEMORY_REQUIREMENTS2: usize = 126;
-    pub(crate) const VK_KHR_GET_PHYSICAL_DEVICE_PROPERTIES2: usize = 127;
-    pub(crate) const VK_KHR_GET_SURFACE_CAPABILITIES2: usize = 128;
-    pub(crate) const VK_KHR_GLOBAL_PRIORITY: usize = 129;
-    pub(crate) const VK_KHR_IMAGE_FORMAT_LIST: usize = 130;
-    pub(crate) const VK_KHR_IMAGELESS_FRAMEBUFFER: usize = 131;
-    pub(crate) const VK_KHR_INCREMENTAL_PRESENT: usize = 132;
-    pub(crate) const VK_KHR_INDEX_TYPE_UINT8: usize = 133;
-    pub(crate) const VK_KHR_INTERNALLY_SYNCHRONIZED_QUEUES: usize = 134;
-    pub(crate) const VK_KHR_LINE_RASTERIZATION: usize = 135;
-    pub(crate) const VK_KHR_LOAD_STORE_OP_NONE: usize = 136;
-    pub(crate) const VK_KHR_MAINTENANCE1: usize = 137;
-    pub(crate) const VK_KHR_MAINTENANCE10: usize = 138;
-    pub(crate) const VK_KHR_MAINTENANCE11: usize = 139;
-    pub(crate) const VK_KHR_MAINTENANCE2: usize = 140;
-    pub(crate) const VK_KHR_MAINTENANCE3: usize = 141;
-    pub(crate) const VK_KHR_MAINTENANCE4: usize = 142;
-    pub(crate) const VK_KHR_MAINTENANCE5: usize = 143;
-    pub(crate) const VK_KHR_MAINTENANCE6: usize = 144;
-    pub(crate) const VK_KHR_MAINTENANCE7: usize = 145;
-    pub(crate) const VK_KHR_MAINTENANCE8: usize = 146;
-    pub(crate) const VK_KHR_MAINTENANCE9: usize = 147;
-    pub(crate) const VK_KHR_MAP_MEMORY2: usize = 148;
-    pub(crate) const VK_KHR_MULTIVIEW: usize = 149;
-    pub(crate) const VK_KHR_PERFORMANCE_QUERY: usize = 150;
-    pub(crate) const VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES: usize = 151;
-    pub(crate) const VK_KHR_PIPELINE_LIBRARY: usize = 152;
-    pub(crate) const VK_KHR_PRESENT_ID: usize = 153;
-    pub(crate) const VK_KHR_PRESENT_WAIT: usize = 154;
-    pub(crate) const VK_KHR_PUSH_DESCRIPTOR: usize = 155;
-    pub(crate) const VK_KHR_RELAXED_BLOCK_LAYOUT: usize = 156;
-    pub(crate) const VK_KHR_ROBUSTNESS2: usize = 157;
-    pub(crate) const VK_KHR_SAMPLER_MIRROR_CLAMP_TO_EDGE: usize = 158;
-    pub(crate) const VK_KHR_SEPARATE_DEPTH_STENCIL_LAYOUTS: usize = 159;
-    pub(crate) const VK_KHR_SHADER_ATOMIC_INT64: usize = 160;
-    pub(crate) const VK_KHR_SHADER_CLOCK: usize = 161;
-    pub(crate) const VK_KHR_SHADER_DRAW_PARAMETERS: usize = 162;
-    pub(crate) const VK_KHR_SHADER_EXPECT_ASSUME: usize = 163;
-    pub(crate) const VK_KHR_SHADER_FLOAT16_INT8: usize = 164;
-    pub(crate) const VK_KHR_SHADER_FLOAT_CONTROLS: usize = 165;
-    pub(crate) const VK_KHR_SHADER_FLOAT_CONTROLS2: usize = 166;
-    pub(crate) const VK_KHR_SHADER_INTEGER_DOT_PRODUCT: usize = 167;
-    pub(crate) const VK_KHR_SHADER_MAXIMAL_RECONVERGENCE: usize = 168;
-    pub(crate) const VK_KHR_SHADER_NON_SEMANTIC_INFO: usize = 169;
-    pub(crate) const VK_KHR_SHADER_QUAD_CONTROL: usize = 170;
-    pub(crate) const VK_KHR_SHADER_RELAXED_EXTENDED_INSTRUCTION: usize = 171;
-    pub(crate) const VK_KHR_SHADER_SUBGROUP_EXTENDED_TYPES: usize = 172;
-    pub(crate) const VK_KHR_SHADER_SUBGROUP_ROTATE: usize = 173;
-    pub(crate) const VK_KHR_SHADER_SUBGROUP_UNIFORM_CONTROL_FLOW: usize = 174;
-    pub(crate) const VK_KHR_SHADER_TERMINATE_INVOCATION: usize = 175;
-    pub(crate) const VK_KHR_SPIRV_1_4: usize = 176;
-    pub(crate) const VK_KHR_STORAGE_BUFFER_STORAGE_CLASS: usize = 177;
-    pub(crate) const VK_KHR_SURFACE: usize = 178;
-    pub(crate) const VK_KHR_SURFACE_MAINTENANCE1: usize = 179;
-    pub(crate) const VK_KHR_SURFACE_PROTECTED_CAPABILITIES: usize = 180;
-    pub(crate) const VK_KHR_SWAPCHAIN: usize = 181;
-    pub(crate) const VK_KHR_SWAPCHAIN_MAINTENANCE1: usize = 182;
-    pub(crate) const VK_KHR_SWAPCHAIN_MUTABLE_FORMAT: usize = 183;
-    pub(crate) const VK_KHR_SYNCHRONIZATION2: usize = 184;
-    pub(crate) const VK_KHR_TIMELINE_SEMAPHORE: usize = 185;
-    pub(crate) const VK_KHR_UNIFIED_IMAGE_LAYOUTS: usize = 186;
-    pub(crate) const VK_KHR_UNIFORM_BUFFER_STANDARD_LAYOUT: usize = 187;
-    pub(crate) const VK_KHR_VARIABLE_POINTERS: usize = 188;
-    pub(crate) const VK_KHR_VERTEX_ATTRIBUTE_DIVISOR: usize = 189;
-    pub(crate) const VK_KHR_VULKAN_MEMORY_MODEL: usize = 190;
-    pub(crate) const VK_KHR_WORKGROUP_MEMORY_EXPLICIT_LAYOUT: usize = 191;
-    pub(crate) const VK_KHR_XCB_SURFACE: usize = 192;
-    pub(crate) const VK_KHR_XLIB_SURFACE: usize = 193;
-    pub(crate) const VK_KHR_ZERO_INITIALIZE_WORKGROUP_MEMORY: usize = 194;
+    pub(crate) const VK_EXT_PRIMITIVES_GENERATED_QUERY: usize = 64;
+    pub(crate) const VK_EXT_PRIVATE_DATA: usize = 65;
+    pub(crate) const VK_EXT_PROVOKING_VERTEX: usize = 66;
+    pub(crate) const VK_EXT_QUEUE_FAMILY_FOREIGN: usize = 67;
+    pub(crate) const VK_EXT_RASTERIZATION_ORDER_ATTACHMENT_ACCESS: usize = 68;
+    pub(crate) const VK_EXT_ROBUSTNESS2: usize = 69;
+    pub(crate) const VK_EXT_SAMPLER_FILTER_MINMAX: usize = 70;
+    pub(crate) const VK_EXT_SCALAR_BLOCK_LAYOUT: usize = 71;
+    pub(crate) const VK_EXT_SEPARATE_STENCIL_USAGE: usize = 72;
+    pub(crate) const VK_EXT_SHADER_ATOMIC_FLOAT: usize = 73;
+    pub(crate) const VK_EXT_SHADER_ATOMIC_FLOAT2: usize = 74;
+    pub(crate) const VK_EXT_SHADER_DEMOTE_TO_HELPER_INVOCATION: usize = 75;
+    pub(crate) const VK_EXT_SHADER_IMAGE_ATOMIC_INT64: usize = 76;
+    pub(crate) const VK_EXT_SHADER_REPLICATED_COMPOSITES: usize = 77;
+    pub(crate) const VK_EXT_SHADER_STENCIL_EXPORT: usize = 78;
+    pub(crate) const VK_EXT_SHADER_SUBGROUP_BALLOT: usize = 79;
+    pub(crate) const VK_EXT_SHADER_SUBGROUP_VOTE: usize = 80;
+    pub(crate) const VK_EXT_SHADER_VIEWPORT_INDEX_LAYER: usize = 81;
+    pub(crate) const VK_EXT_SUBGROUP_SIZE_CONTROL: usize = 82;
+    pub(crate) const VK_EXT_SUBPASS_MERGE_FEEDBACK: usize = 83;
+    pub(crate) const VK_EXT_SURFACE_MAINTENANCE1: usize = 84;
+    pub(crate) const VK_EXT_SWAPCHAIN_COLORSPACE: usize = 85;
+    pub(crate) const VK_EXT_SWAPCHAIN_MAINTENANCE1: usize = 86;
+    pub(crate) const VK_EXT_TEXEL_BUFFER_ALIGNMENT: usize = 87;
+    pub(crate) const VK_EXT_TOOLING_INFO: usize = 88;
+    pub(crate) const VK_EXT_TRANSFORM_FEEDBACK: usize = 89;
+    pub(crate) const VK_EXT_VERTEX_ATTRIBUTE_DIVISOR: usize = 90;
+    pub(crate) const VK_EXT_VERTEX_ATTRIBUTE_ROBUSTNESS: usize = 91;
+    pub(crate) const VK_EXT_VERTEX_INPUT_DYNAMIC_STATE: usize = 92;
+    pub(crate) const VK_EXT_ZERO_INITIALIZE_DEVICE_MEMORY: usize = 93;
+    pub(crate) const VK_GOOGLE_DECORATE_STRING: usize = 94;
+    pub(crate) const VK_GOOGLE_HLSL_FUNCTIONALITY1: usize = 95;
+    pub(crate) const VK_GOOGLE_USER_TYPE: usize = 96;
+    pub(crate) const VK_KHR_16BIT_STORAGE: usize = 97;
+    pub(crate) const VK_KHR_8BIT_STORAGE: usize = 98;
+    pub(crate) const VK_KHR_BIND_MEMORY2: usize = 99;
+    pub(crate) const VK_KHR_BUFFER_DEVICE_ADDRESS: usize = 100;
+    pub(crate) const VK_KHR_CALIBRATED_TIMESTAMPS: usize = 101;
+    pub(crate) const VK_KHR_COMPUTE_SHADER_DERIVATIVES: usize = 102;
+    pub(crate) const VK_KHR_COPY_COMMANDS2: usize = 103;
+    pub(crate) const VK_KHR_COPY_MEMORY_INDIRECT: usize = 104;
+    pub(crate) const VK_KHR_CREATE_RENDERPASS2: usize = 105;
+    pub(crate) const VK_KHR_DEDICATED_ALLOCATION: usize = 106;
+    pub(crate) const VK_KHR_DEPTH_CLAMP_ZERO_ONE: usize = 107;
+    pub(crate) const VK_KHR_DEPTH_STENCIL_RESOLVE: usize = 108;
+    pub(crate) const VK_KHR_DESCRIPTOR_UPDATE_TEMPLATE: usize = 109;
+    pub(crate) const VK_KHR_DEVICE_ADDRESS_COMMANDS: usize = 110;
+    pub(crate) const VK_KHR_DEVICE_FAULT: usize = 111;
+    pub(crate) const VK_KHR_DEVICE_GROUP: usize = 112;
+    pub(crate) const VK_KHR_DEVICE_GROUP_CREATION: usize = 113;
+    pub(crate) const VK_KHR_DRAW_INDIRECT_COUNT: usize = 114;
+    pub(crate) const VK_KHR_DRIVER_PROPERTIES: usize = 115;
+    pub(crate) const VK_KHR_DYNAMIC_RENDERING: usize = 116;
+    pub(crate) const VK_KHR_DYNAMIC_RENDERING_LOCAL_READ: usize = 117;
+    pub(crate) const VK_KHR_EXTERNAL_FENCE: usize = 118;
+    pub(crate) const VK_KHR_EXTERNAL_FENCE_CAPABILITIES: usize = 119;
+    pub(crate) const VK_KHR_EXTERNAL_FENCE_FD: usize = 120;
+    pub(crate) const VK_KHR_EXTERNAL_MEMORY: usize = 121;
+    pub(crate) const VK_KHR_EXTERNAL_MEMORY_CAPABILITIES: usize = 122;
+    pub(crate) const VK_KHR_EXTERNAL_MEMORY_FD: usize = 123;
+    pub(crate) const VK_KHR_EXTERNAL_SEMAPHORE: usize = 124;
+    pub(crate) const VK_KHR_EXTERNAL_SEMAPHORE_CAPABILITIES: usize = 125;
+    pub(crate) const VK_KHR_EXTERNAL_SEMAPHORE_FD: usize = 126;
+    pub(crate) const VK_KHR_FORMAT_FEATURE_FLAGS2: usize = 127;
+    pub(crate) const VK_KHR_GET_MEMORY_REQUIREMENTS2: usize = 128;
+    pub(crate) const VK_KHR_GET_PHYSICAL_DEVICE_PROPERTIES2: usize = 129;
+    pub(crate) const VK_KHR_GET_SURFACE_CAPABILITIES2: usize = 130;
+    pub(crate) const VK_KHR_GLOBAL_PRIORITY: usize = 131;
+    pub(crate) const VK_KHR_IMAGE_FORMAT_LIST: usize = 132;
+    pub(crate) const VK_KHR_IMAGELESS_FRAMEBUFFER: usize = 133;
+    pub(crate) const VK_KHR_INCREMENTAL_PRESENT: usize = 134;
+    pub(crate) const VK_KHR_INDEX_TYPE_UINT8: usize = 135;
+    pub(crate) const VK_KHR_INTERNALLY_SYNCHRONIZED_QUEUES: usize = 136;
+    pub(crate) const VK_KHR_LINE_RASTERIZATION: usize = 137;
+    pub(crate) const VK_KHR_LOAD_STORE_OP_NONE: usize = 138;
+    pub(crate) const VK_KHR_MAINTENANCE1: usize = 139;
+    pub(crate) const VK_KHR_MAINTENANCE10: usize = 140;
+    pub(crate) const VK_KHR_MAINTENANCE11: usize = 141;
+    pub(crate) const VK_KHR_MAINTENANCE2: usize = 142;
+    pub(crate) const VK_KHR_MAINTENANCE3: usize = 143;
+    pub(crate) const VK_KHR_MAINTENANCE4: usize = 144;
+    pub(crate) const VK_KHR_MAINTENANCE5: usize = 145;
+    pub(crate) const VK_KHR_MAINTENANCE6: usize = 146;
+    pub(crate) const VK_KHR_MAINTENANCE7: usize = 147;
+    pub(crate) const VK_KHR_MAINTENANCE8: usize = 148;
+    pub(crate) const VK_KHR_MAINTENANCE9: usize = 149;
+    pub(crate) const VK_KHR_MAP_MEMORY2: usize = 150;
+    pub(crate) const VK_KHR_MULTIVIEW: usize = 151;
+    pub(crate) const VK_KHR_PERFORMANCE_QUERY: usize = 152;
+    pub(crate) const VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES: usize = 153;
+    pub(crate) const VK_KHR_PIPELINE_LIBRARY: usize = 154;
+    pub(crate) const VK_KHR_PRESENT_ID: usize = 155;
+    pub(crate) const VK_KHR_PRESENT_WAIT: usize = 156;
+    pub(crate) const VK_KHR_PUSH_DESCRIPTOR: usize = 157;
+    pub(crate) const VK_KHR_RELAXED_BLOCK_LAYOUT: usize = 158;
+    pub(crate) const VK_KHR_ROBUSTNESS2: usize = 159;
+    pub(crate) const VK_KHR_SAMPLER_MIRROR_CLAMP_TO_EDGE: usize = 160;
+    pub(crate) const VK_KHR_SEPARATE_DEPTH_STENCIL_LAYOUTS: usize = 161;
+    pub(crate) const VK_KHR_SHADER_ATOMIC_INT64: usize = 162;
+    pub(crate) const VK_KHR_SHADER_CLOCK: usize = 163;
+    pub(crate) const VK_KHR_SHADER_DRAW_PARAMETERS: usize = 164;
+    pub(crate) const VK_KHR_SHADER_EXPECT_ASSUME: usize = 165;
+    pub(crate) const VK_KHR_SHADER_FLOAT16_INT8: usize = 166;
+    pub(crate) const VK_KHR_SHADER_FLOAT_CONTROLS: usize = 167;
+    pub(crate) const VK_KHR_SHADER_FLOAT_CONTROLS2: usize = 168;
+    pub(crate) const VK_KHR_SHADER_INTEGER_DOT_PRODUCT: usize = 169;
+    pub(crate) const VK_KHR_SHADER_MAXIMAL_RECONVERGENCE: usize = 170;
+    pub(crate) const VK_KHR_SHADER_NON_SEMANTIC_INFO: usize = 171;
+    pub(crate) const VK_KHR_SHADER_QUAD_CONTROL: usize = 172;
+    pub(crate) const VK_KHR_SHADER_RELAXED_EXTENDED_INSTRUCTION: usize = 173;
+    pub(crate) const VK_KHR_SHADER_SUBGROUP_EXTENDED_TYPES: usize = 174;
+    pub(crate) const VK_KHR_SHADER_SUBGROUP_ROTATE: usize = 175;
+    pub(crate) const VK_KHR_SHADER_SUBGROUP_UNIFORM_CONTROL_FLOW: usize = 176;
+    pub(crate) const VK_KHR_SHADER_TERMINATE_INVOCATION: usize = 177;
+    pub(crate) const VK_KHR_SPIRV_1_4: usize = 178;
+    pub(crate) const VK_KHR_STORAGE_BUFFER_STORAGE_CLASS: usize = 179;
+    pub(crate) const VK_KHR_SURFACE: usize = 180;
+    pub(crate) const VK_KHR_SURFACE_MAINTENANCE1: usize = 181;
+    pub(crate) const VK_KHR_SURFACE_PROTECTED_CAPABILITIES: usize = 182;
+    pub(crate) const VK_KHR_SWAPCHAIN: usize = 183;
+    pub(crate) const VK_KHR_SWAPCHAIN_MAINTENANCE1: usize = 184;
+    pub(crate) const VK_KHR_SWAPCHAIN_MUTABLE_FORMAT: usize = 185;
+    pub(crate) const VK_KHR_SYNCHRONIZATION2: usize = 186;
+    pub(crate) const VK_KHR_TIMELINE_SEMAPHORE: usize = 187;
+    pub(crate) const VK_KHR_UNIFIED_IMAGE_LAYOUTS: usize = 188;
+    pub(crate) const VK_KHR_UNIFORM_BUFFER_STANDARD_LAYOUT: usize = 189;
+    pub(crate) const VK_KHR_VARIABLE_POINTERS: usize = 190;
+    pub(crate) const VK_KHR_VERTEX_ATTRIBUTE_DIVISOR: usize = 191;
+    pub(crate) const VK_KHR_VULKAN_MEMORY_MODEL: usize = 192;
+    pub(crate) const VK_KHR_WORKGROUP_MEMORY_EXPLICIT_LAYOUT: usize = 193;
+    pub(crate) const VK_KHR_XCB_SURFACE: usize = 194;
+    pub(crate) const VK_KHR_XLIB_SURFACE: usize = 195;
+    pub(crate) const VK_KHR_ZERO_INITIALIZE_WORKGROUP_MEMORY: usize = 196;
 }
 
 /// Extensions promoted to core 1.1 to 1.4: a 1.4 device can have them all.

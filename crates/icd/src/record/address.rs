@@ -2,14 +2,16 @@
 //! is recorded as the one that names a buffer, of which the range is all.
 
 use super::draw;
+use super::feedback::BUFFERS;
 use crate::chain;
 use crate::command_buffer::CommandBuffer;
 use crate::draw_settings::MAX_BINDINGS;
 use crate::image;
 use crate::object;
 use crate::query_pool::QueryPool;
-use gpu::command::Command;
+use gpu::command::{Command, CounterPlace};
 use raster::draw::{IndexBuffer, VertexBuffer, What};
+use raster::geometry::feedback::Target;
 use std::ffi::c_void;
 use std::sync::Arc;
 use texel::buffer::Buffer;
@@ -274,4 +276,77 @@ pub(crate) unsafe fn cmd_copy_memory_to_image_indirect_khr(
             r.push(Command::CopyMemoryToImageIndirect { copies, stride: a.stride, dst, layers });
         }
     }
+}
+
+pub(crate) unsafe fn cmd_bind_transform_feedback_buffers2_ext(
+    b: &CommandBuffer,
+    first: u32,
+    count: u32,
+    infos: *const vk::BindTransformFeedbackBuffer2InfoEXT,
+) {
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    let infos = unsafe { chain::slice(infos, count) };
+    let Some(mut r) = b.recording() else { return };
+    for (place, i) in r.draw.feedback.iter_mut().skip(first as usize).zip(infos) {
+        let buffer = plain(&i.address_range, "vkCmdBindTransformFeedbackBuffers2EXT");
+        *place = buffer.map(|buffer| Target { buffer, offset: 0, size: vk::WHOLE_SIZE, written: 0 });
+    }
+}
+
+/// Where counters are, by buffer; those without an address are none.
+unsafe fn counters(
+    first: u32,
+    count: u32,
+    infos: *const vk::BindTransformFeedbackBuffer2InfoEXT,
+) -> Box<[Option<CounterPlace>; BUFFERS]> {
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    let infos = unsafe { chain::slice(infos, count) };
+    let mut out = Box::new([const { None }; BUFFERS]);
+    for (place, i) in out.iter_mut().skip(first as usize).zip(infos) {
+        if i.address_range.address != 0 {
+            let buffer = plain(&i.address_range, "vkCmdBeginTransformFeedback2EXT");
+            *place = buffer.map(|buffer| CounterPlace { buffer, offset: 0 });
+        }
+    }
+    out
+}
+
+pub(crate) unsafe fn cmd_begin_transform_feedback2_ext(
+    b: &CommandBuffer,
+    first: u32,
+    count: u32,
+    infos: *const vk::BindTransformFeedbackBuffer2InfoEXT,
+) {
+    // SAFETY: as above.
+    let counters = unsafe { counters(first, count, infos) };
+    let Some(mut r) = b.recording() else { return };
+    let targets = Box::new(r.draw.feedback.clone());
+    r.push(Command::BeginFeedback { targets, counters });
+}
+
+pub(crate) unsafe fn cmd_end_transform_feedback2_ext(
+    b: &CommandBuffer,
+    first: u32,
+    count: u32,
+    infos: *const vk::BindTransformFeedbackBuffer2InfoEXT,
+) {
+    // SAFETY: as above.
+    let counters = unsafe { counters(first, count, infos) };
+    if let Some(mut r) = b.recording() {
+        r.push(Command::EndFeedback { counters });
+    }
+}
+
+pub(crate) unsafe fn cmd_draw_indirect_byte_count2_ext(
+    b: &CommandBuffer,
+    instances: u32,
+    first_instance: u32,
+    counter: *const vk::BindTransformFeedbackBuffer2InfoEXT,
+    counter_offset: u32,
+    stride: u32,
+) {
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    let at = unsafe { &(*counter).address_range };
+    let Some(buffer) = plain(at, "vkCmdDrawIndirectByteCount2EXT") else { return };
+    draw::record(b, What::ByteCount { buffer, offset: 0, counter_offset, stride, instances, first_instance });
 }
